@@ -1,0 +1,122 @@
+/*
+ * env.h - everything the core knows about its host.
+ *
+ * The database maps these calls to memory contexts, ereport and
+ * CHECK_FOR_INTERRUPTS; a unit test maps them to malloc and longjmp.  Only the
+ * thread that owns the environment may call it: helper threads get their
+ * memory up front and report failure through a flag.
+ *
+ * Ownership: what gp_alloc returns belongs to the environment.  After an error
+ * the host frees all of it at once, and runs the release functions of the
+ * resources registered with gp_own, newest first.  On the normal path the core
+ * frees what it took as soon as it can, because the high-water mark is reported.
+ */
+#ifndef GP_ENV_H
+#define GP_ENV_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* What went wrong; the database maps each to one SQLSTATE. */
+typedef enum gp_error
+{
+	GP_ERR_INTERNAL,			/* XX000: a bug */
+	GP_ERR_MEMORY,				/* 53200: the host has no memory left */
+	GP_ERR_LIMIT,				/* 53400: over gnngp.memory_limit */
+	GP_ERR_SYNTAX,				/* 42601: kernel text that cannot be read */
+	GP_ERR_VALUE,				/* 22023: an argument out of its range */
+	GP_ERR_DATA,				/* 22000: input that the method cannot use */
+	GP_ERR_RANGE,				/* 22003: a number too large, or not finite */
+	GP_ERR_UNSUPPORTED,			/* 0A000: valid, but not provided */
+	GP_ERR_DEVICE				/* 58000: BLAS or a GPU cannot be used */
+} gp_error;
+
+/* The phases that progress reports name, in the order of a fit. */
+typedef enum gp_phase
+{
+	GP_PHASE_IDLE,
+	GP_PHASE_NODES,				/* reading nodes */
+	GP_PHASE_FEATURES,			/* reading features */
+	GP_PHASE_EDGES,				/* reading edges */
+	GP_PHASE_PLAN,				/* planning */
+	GP_PHASE_KERNEL,			/* building the kernel */
+	GP_PHASE_DIAGONAL,			/* exact diagonal */
+	GP_PHASE_NUGGET,			/* choosing the nugget */
+	GP_PHASE_POSTERIOR,			/* posterior */
+	GP_PHASE_STORE,				/* storing */
+	GP_PHASE_COUNT
+} gp_phase;
+
+typedef struct gp_env gp_env;
+
+struct gp_env
+{
+	/* Returns NULL when there is no memory; the core raises the error. */
+	void	   *(*alloc) (gp_env *env, size_t bytes);
+	void		(*release) (gp_env *env, void *p);
+
+	/* True when a cancel waits; safe to poll inside a block of work. */
+	bool		(*interrupt_pending) (gp_env *env);
+
+	/* Serves pending interrupts; does not return when one ends the query. */
+	void		(*check_interrupts) (gp_env *env);
+
+	/* total <= 0 means that the end is not known. */
+	void		(*progress) (gp_env *env, gp_phase phase, int64_t done, int64_t total);
+
+	/* Does not return.  position is a 1-based character, or 0; hint may be NULL. */
+	void		(*raise) (gp_env *env, gp_error code, int position,
+						  const char *message, const char *hint);
+
+	/* Tells the user something that is no error; hint may be NULL. */
+	void		(*notice) (gp_env *env, const char *message, const char *hint);
+
+	/* Runs release(resource) when the environment ends, also after an error. */
+	void		(*own) (gp_env *env, void (*release) (void *), void *resource);
+
+	/* Forgets a resource that its owner has released itself. */
+	void		(*disown) (gp_env *env, void *resource);
+
+	size_t		used;			/* bytes held now, set by gp_alloc and gp_free */
+	size_t		peak;			/* the high-water mark of used */
+	size_t		limit;			/* refuse to hold more; 0 = no limit */
+};
+
+/* Allocates 64-byte aligned memory, counted against env->limit; never NULL. */
+extern void *gp_alloc(gp_env *env, size_t bytes);
+
+/* The same for count items of size bytes each, checked against overflow. */
+extern void *gp_alloc_array(gp_env *env, int64_t count, size_t size);
+
+/* gp_alloc_array, zero filled. */
+extern void *gp_alloc_zero(gp_env *env, int64_t count, size_t size);
+
+/* Grows (or makes, when p is NULL) an array to count items, keeping the old ones. */
+extern void *gp_realloc_array(gp_env *env, void *p, int64_t count, size_t size);
+
+/* Frees what gp_alloc returned; NULL is allowed. */
+extern void gp_free(gp_env *env, void *p);
+
+/* The bytes that gp_alloc counts for a request of this size. */
+extern size_t gp_alloc_size(size_t bytes);
+
+/* Raises an error with a formatted message; hint may be NULL. */
+extern void gp_raise(gp_env *env, gp_error code, const char *hint,
+					 const char *format,...)
+			__attribute__((noreturn, format(printf, 4, 5)));
+
+/* Raises a syntax error that points at a 1-based character of the kernel text. */
+extern void gp_raise_at(gp_env *env, gp_error code, int position, const char *hint,
+						const char *format,...)
+			__attribute__((noreturn, format(printf, 5, 6)));
+
+/* Sends a formatted notice; hint may be NULL. */
+extern void gp_notice(gp_env *env, const char *hint, const char *format,...)
+			__attribute__((format(printf, 3, 4)));
+
+/* Multiplies two sizes; raises GP_ERR_LIMIT when the product does not fit. */
+extern size_t gp_size_mul(gp_env *env, size_t a, size_t b);
+
+#endif							/* GP_ENV_H */

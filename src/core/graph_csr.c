@@ -1,0 +1,274 @@
+/*
+ * graph_csr.c - normalised adjacency matrices and the algebra of sparse matrices.
+ */
+#include "graph.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Reads entry k as double. */
+static inline double
+value_at(const gp_csr *s, int64_t k)
+{
+	return s->type == GP_FLOAT ? ((const float *) s->value)[k] : ((const double *) s->value)[k];
+}
+
+/* Writes entry k. */
+static inline void
+set_value(gp_csr *s, int64_t k, double v)
+{
+	if (s->type == GP_FLOAT)
+		((float *) s->value)[k] = (float) v;
+	else
+		((double *) s->value)[k] = v;
+}
+
+/* Allocates a sparse matrix with its offsets zeroed, and room for entries. */
+static gp_csr *
+csr_create(gp_env *env, int64_t rows, int64_t cols, int64_t entries, gp_type type)
+{
+	gp_csr	   *s = gp_alloc_zero(env, 1, sizeof(gp_csr));
+
+	s->rows = rows;
+	s->cols = cols;
+	s->type = type;
+	s->start = gp_alloc_zero(env, rows + 1, sizeof(int64_t));
+	s->col = gp_alloc_array(env, entries, sizeof(int32_t));
+	s->value = gp_alloc_array(env, entries, gp_type_size(type));
+	return s;
+}
+
+/* Frees a sparse matrix. */
+void
+gp_csr_free(gp_env *env, gp_csr *s)
+{
+	if (s == NULL)
+		return;
+	gp_free(env, s->start);
+	gp_free(env, s->col);
+	gp_free(env, s->value);
+	gp_free(env, s);
+}
+
+/* The sums of the rows (out-degrees) and columns (in-degrees) of W. */
+static void
+degrees(const gp_graph *graph, double *out, double *in)
+{
+	for (int64_t i = 0; i < graph->nodes; i++)
+		for (int64_t k = graph->start[i]; k < graph->start[i + 1]; k++)
+		{
+			double		w = graph->weight ? graph->weight[k] : 1.0;
+
+			out[i] += w;
+			in[graph->col[k]] += w;
+		}
+}
+
+/* Fills one row of A, the self-loop at its sorted place. */
+static void
+normalise_row(const gp_graph *graph, int64_t i, double left, const double *right, gp_csr *a)
+{
+	int64_t		at = a->start[i];
+	bool		self = false;
+
+	for (int64_t k = graph->start[i]; k < graph->start[i + 1]; k++)
+	{
+		int32_t		j = graph->col[k];
+
+		if (!self && j > i)
+		{
+			a->col[at] = (int32_t) i;
+			set_value(a, at++, left * right[i]);
+			self = true;
+		}
+		a->col[at] = j;
+		set_value(a, at++, left * (graph->weight ? graph->weight[k] : 1.0) * right[j]);
+	}
+	if (!self)
+	{
+		a->col[at] = (int32_t) i;
+		set_value(a, at++, left * right[i]);
+	}
+	a->start[i + 1] = at;
+}
+
+/*
+ * The normalised adjacency matrix with self-loops (Kipf and Welling 2017 for
+ * sym; Niu et al. 2023, appendix on experiments, for row).
+ */
+gp_csr *
+gp_graph_normalise(gp_env *env, const gp_graph *graph, gp_norm norm, gp_type type)
+{
+	int64_t		n = graph->nodes;
+	gp_csr	   *a = csr_create(env, n, n, graph->start[n] + n, type);
+	double	   *out = gp_alloc_zero(env, n, sizeof(double));
+	double	   *in = gp_alloc_zero(env, n, sizeof(double));
+
+	degrees(graph, out, in);
+	for (int64_t i = 0; i < n; i++)
+	{
+		out[i] = norm == GP_NORM_SYM ? 1.0 / sqrt(1.0 + out[i]) : 1.0 / (1.0 + out[i]);
+		in[i] = norm == GP_NORM_SYM ? 1.0 / sqrt(1.0 + in[i]) : 1.0;
+	}
+	for (int64_t i = 0; i < n; i++)
+		normalise_row(graph, i, out[i], in, a);
+	gp_free(env, out);
+	gp_free(env, in);
+	return a;
+}
+
+/* The transpose, by one counting pass: rows ascend because s is walked in order. */
+gp_csr *
+gp_csr_transpose(gp_env *env, const gp_csr *s)
+{
+	int64_t		entries = gp_csr_entries(s);
+	gp_csr	   *t = csr_create(env, s->cols, s->rows, entries, s->type);
+	int64_t    *cursor = gp_alloc_zero(env, s->cols + 1, sizeof(int64_t));
+
+	for (int64_t k = 0; k < entries; k++)
+		t->start[s->col[k] + 1]++;
+	for (int64_t i = 0; i < s->cols; i++)
+		t->start[i + 1] += t->start[i];
+	memcpy(cursor, t->start, s->cols * sizeof(int64_t));
+	for (int64_t i = 0; i < s->rows; i++)
+		for (int64_t k = s->start[i]; k < s->start[i + 1]; k++)
+		{
+			int64_t		at = cursor[s->col[k]]++;
+
+			t->col[at] = (int32_t) i;
+			set_value(t, at, value_at(s, k));
+		}
+	gp_free(env, cursor);
+	return t;
+}
+
+/* Some rows of s as a matrix of their own. */
+gp_csr *
+gp_csr_select(gp_env *env, const gp_csr *s, const int32_t *index, int64_t n,
+			  const int32_t *newcol, int64_t cols)
+{
+	int64_t		entries = 0;
+	int64_t		at = 0;
+	gp_csr	   *t;
+
+	for (int64_t i = 0; i < n; i++)
+		entries += s->start[index[i] + 1] - s->start[index[i]];
+	t = csr_create(env, n, cols, entries, s->type);
+	for (int64_t i = 0; i < n; i++)
+	{
+		for (int64_t k = s->start[index[i]]; k < s->start[index[i] + 1]; k++, at++)
+		{
+			t->col[at] = newcol ? newcol[s->col[k]] : s->col[k];
+			set_value(t, at, value_at(s, k));
+		}
+		t->start[i + 1] = at;
+	}
+	return t;
+}
+
+/* Sorts a short row by column; insertion sort, falling to heap order for long rows. */
+static void
+sort_columns(int32_t *col, int64_t n)
+{
+	for (int64_t gap = n / 2; gap > 0; gap = gap == 2 ? 1 : gap * 5 / 11)
+		for (int64_t i = gap; i < n; i++)
+		{
+			int32_t		c = col[i];
+			int64_t		j = i;
+
+			for (; j >= gap && col[j - gap] > c; j -= gap)
+				col[j] = col[j - gap];
+			col[j] = c;
+		}
+}
+
+/* Adds row i of a b into the dense work row; returns how many columns it touches. */
+static int64_t
+product_row(const gp_csr *a, const gp_csr *b, int64_t i, double *work, int64_t *mark,
+			int32_t *touched)
+{
+	int64_t		n = 0;
+
+	for (int64_t k = a->start[i]; k < a->start[i + 1]; k++)
+	{
+		double		v = value_at(a, k);
+		int32_t		j = a->col[k];
+
+		for (int64_t m = b->start[j]; m < b->start[j + 1]; m++)
+		{
+			int32_t		c = b->col[m];
+
+			if (mark[c] != i)
+			{
+				mark[c] = i;
+				work[c] = 0.0;
+				touched[n++] = c;
+			}
+			work[c] += v * value_at(b, m);
+		}
+	}
+	return n;
+}
+
+/* The sparse product, row by row with a dense accumulator (Gustavson 1978), twice: count, fill. */
+gp_csr *
+gp_csr_product(gp_env *env, const gp_csr *a, const gp_csr *b)
+{
+	double	   *work = gp_alloc_array(env, b->cols, sizeof(double));
+	int64_t    *mark = gp_alloc_array(env, b->cols, sizeof(int64_t));
+	int32_t    *touched = gp_alloc_array(env, b->cols, sizeof(int32_t));
+	gp_csr	   *c = NULL;
+
+	for (int pass = 0; pass < 2; pass++)
+	{
+		int64_t		at = 0;
+
+		for (int64_t j = 0; j < b->cols; j++)
+			mark[j] = -1;
+		for (int64_t i = 0; i < a->rows; i++)
+		{
+			int64_t		n = product_row(a, b, i, work, mark, touched);
+
+			if (pass == 1)
+			{
+				sort_columns(touched, n);
+				memcpy(c->col + at, touched, n * sizeof(int32_t));
+				for (int64_t k = 0; k < n; k++)
+					set_value(c, at + k, work[touched[k]]);
+				c->start[i + 1] = at + n;
+			}
+			at += n;
+			if (i % 4096 == 0)
+				env->check_interrupts(env);
+		}
+		if (pass == 0)
+			c = csr_create(env, a->rows, b->cols, at, a->type);
+	}
+	gp_free(env, work);
+	gp_free(env, mark);
+	gp_free(env, touched);
+	return c;
+}
+
+/* All columns that the rows of a node set touch, ascending. */
+int32_t *
+gp_graph_field(gp_env *env, const gp_csr *s, const int32_t *index, int64_t n, int64_t *nfield)
+{
+	bool	   *in = gp_alloc_zero(env, s->cols, sizeof(bool));
+	int64_t		count = 0;
+	int64_t		at = 0;
+	int32_t    *field;
+
+	for (int64_t i = 0; i < n; i++)
+		for (int64_t k = s->start[index[i]]; k < s->start[index[i] + 1]; k++)
+			in[s->col[k]] = true;
+	for (int64_t j = 0; j < s->cols; j++)
+		count += in[j];
+	field = gp_alloc_array(env, count, sizeof(int32_t));
+	for (int64_t j = 0; j < s->cols; j++)
+		if (in[j])
+			field[at++] = (int32_t) j;
+	gp_free(env, in);
+	*nfield = count;
+	return field;
+}

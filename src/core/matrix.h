@@ -1,0 +1,94 @@
+/*
+ * matrix.h - views of dense and sparse matrices.
+ *
+ * All dense matrices are row major: element (i, j) is data[i * ld + j], with ld
+ * counted in elements.  A gp_matrix is a view and is passed by value; it owns
+ * nothing.  Memory comes from the device (device.h: create, destroy) and may
+ * be out of the host's reach: the host looks at it through upload and download.
+ * A vector is a matrix of one column.
+ */
+#ifndef GP_MATRIX_H
+#define GP_MATRIX_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef enum gp_type
+{
+	GP_FLOAT,
+	GP_DOUBLE
+} gp_type;
+
+typedef struct gp_matrix
+{
+	void	   *data;
+	int64_t		rows;
+	int64_t		cols;
+	int64_t		ld;				/* elements from one row to the next, >= cols */
+	gp_type		type;
+} gp_matrix;
+
+/*
+ * A sparse matrix in compressed rows, in host memory.  The columns of a row
+ * ascend and do not repeat.  value has the type of the dense matrices it is
+ * multiplied with.
+ */
+typedef struct gp_csr
+{
+	int64_t		rows;
+	int64_t		cols;
+	int64_t    *start;			/* rows + 1 offsets; start[rows] entries in all */
+	int32_t    *col;
+	void	   *value;
+	gp_type		type;
+} gp_csr;
+
+/* The bytes of one element. */
+static inline size_t
+gp_type_size(gp_type type)
+{
+	return type == GP_FLOAT ? sizeof(float) : sizeof(double);
+}
+
+/* The entries of a sparse matrix. */
+static inline int64_t
+gp_csr_entries(const gp_csr *s)
+{
+	return s->start[s->rows];
+}
+
+/* A view of host memory that the caller owns, rows tightly packed. */
+static inline gp_matrix
+gp_matrix_wrap(void *data, int64_t rows, int64_t cols, gp_type type)
+{
+	gp_matrix	m = {data, rows, cols, cols, type};
+
+	return m;
+}
+
+/* The view of rows [row, row + rows) and columns [col, col + cols). */
+static inline gp_matrix
+gp_matrix_part(gp_matrix m, int64_t row, int64_t col, int64_t rows, int64_t cols)
+{
+	m.data = (char *) m.data + (row * m.ld + col) * (int64_t) gp_type_size(m.type);
+	m.rows = rows;
+	m.cols = cols;
+	return m;
+}
+
+/* The view of some rows, all columns. */
+static inline gp_matrix
+gp_matrix_rows(gp_matrix m, int64_t row, int64_t rows)
+{
+	return gp_matrix_part(m, row, 0, rows, m.cols);
+}
+
+/* The view of some columns, all rows. */
+static inline gp_matrix
+gp_matrix_cols(gp_matrix m, int64_t col, int64_t cols)
+{
+	return gp_matrix_part(m, 0, col, m.rows, cols);
+}
+
+#endif							/* GP_MATRIX_H */

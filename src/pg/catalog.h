@@ -1,0 +1,137 @@
+/*
+ * catalog.h - graphs and models as rows of the extension's own tables.
+ *
+ * Names are unique for each owner.  A look-up takes the caller's own row first,
+ * then the only visible one, and else asks for 'owner.name'.  Rows are written
+ * by C after an owner check, as the extension's owner for that statement alone.
+ * Everything returned is palloc'd in the current memory context.
+ */
+#ifndef GNNGP_CATALOG_H
+#define GNNGP_CATALOG_H
+
+#include "postgres.h"
+
+#include "nodes/pg_list.h"
+
+/* A row of gp_graph_catalog: where the user's nodes and edges are. */
+typedef struct gnngp_graph_def
+{
+	int64		id;
+	char	   *name;
+	char	   *owner;			/* role name; the role may be gone after a restore */
+	Oid			nodes;
+	Oid			edges;
+	char	   *id_column;
+	int			nfeatures;		/* 0: none, or sparse_features */
+	char	  **features;		/* one array column, or several numeric columns */
+	char	   *target;			/* NULL when not given */
+	char	   *src;
+	char	   *dst;
+	char	   *weight;			/* NULL when not given */
+	bool		directed;
+	Oid			sparse_features;	/* InvalidOid when not given */
+} gnngp_graph_def;
+
+/* What a user asked for in gp_fit; a refresh uses it again. */
+typedef struct gnngp_fit_settings
+{
+	char	   *kernel;			/* canonical text */
+	char	   *task;			/* auto, classes, values: as asked for */
+	char	   *strategy;		/* auto, exact, nystrom */
+	int32		landmarks;		/* 0 = automatic */
+	double		nugget;			/* NaN = by leave-one-out */
+	int64		seed;
+} gnngp_fit_settings;
+
+/* A row of gp_model_catalog. */
+typedef struct gnngp_model
+{
+	int64		id;
+	int64		version;		/* of the stored blocks; grows with each fit */
+	char	   *name;
+	char	   *owner;
+	int64		graph_id;
+	gnngp_fit_settings settings;
+	/* the summary, as gp_fit returns it */
+	char	   *task;			/* classification or regression */
+	char	   *strategy;
+	char	   *device;
+	int64		nodes;
+	int64		edges;
+	int64		features;
+	int32		classes;		/* 0 for regression */
+	int64		labelled;
+	int64		landmarks;
+	double		nugget;
+	double		log_marginal_likelihood;
+	double		loo_score;
+	double		seconds;
+	int64		peak_bytes;
+	/* what gp_predict and gp_evaluate need besides the blocks */
+	char	   *id_type;		/* schema-qualified type name, as format_type_be_qualified gives */
+	bool		integer_ids;
+	int			nclass_labels;
+	char	  **class_labels;	/* in class order */
+	double		temperature;
+	double		offset;
+	double		scale;
+	double		mean_diag;
+	double		jitter;
+	bool		exact_diagonal;
+	double		accuracy;		/* NaN where the task has no such figure */
+	double		nll;
+	double		ece;
+	double		r2;
+	double		rmse;
+	double		coverage90;
+} gnngp_model;
+
+/* Looks up a graph ('name' or 'owner.name') that the caller may see; 42704 if there is none. */
+extern gnngp_graph_def *gnngp_graph_lookup(const char *name);
+
+/* The same by id, for a refresh. */
+extern gnngp_graph_def *gnngp_graph_by_id(int64 id);
+
+/* Looks up a model; 42704 with a hint at gp_fit if there is none (NULL when missing_ok). */
+extern gnngp_model *gnngp_model_lookup(const char *name, bool missing_ok);
+
+/* 42501 unless the caller is the owner, a member of it, or a superuser.  kind is "graph" or "model". */
+extern void gnngp_require_owner(const char *owner, const char *kind, const char *name);
+
+/* The owner's role; 42704 with a hint when the role is gone. */
+extern Oid	gnngp_owner_role(const char *owner, const char *kind, const char *name);
+
+/*
+ * Inserts or replaces the model row of (owner, name): sets model->id and
+ * model->version (old version + 1; the old version's blocks are still there
+ * and are removed with gnngp_store_drop_versions by the caller after the new
+ * ones are written).
+ */
+extern void gnngp_model_save(gnngp_model *model);
+
+/* 25006 in a read-only transaction or on a standby; command is for the message, such as "gp_fit". */
+extern void gnngp_prevent_read_only(const char *command);
+
+/* The schema that the extension lives in, quoted for use in a query. */
+extern const char *gnngp_schema(void);
+
+/*
+ * Runs one catalog statement as the extension's owner, with search_path pinned
+ * to pg_catalog, inside SPI that the caller has connected.  Returns SPI's code.
+ */
+extern int	gnngp_execute_as_extension(const char *query, int nargs, Oid *types,
+									   Datum *values, const char *nulls);
+
+/*
+ * Takes the lock that keeps fits and refreshes of one model (by owner and name)
+ * apart; 55006 when another session holds it.  session: held until
+ * gnngp_model_unlock (or the backend's end) across commits, else until the
+ * transaction ends.
+ */
+extern void gnngp_model_lock(const char *owner, const char *name, bool session);
+extern void gnngp_model_unlock(const char *owner, const char *name);
+
+/* True when some session holds that lock (for 'running' rows of the refresh log). */
+extern bool gnngp_model_is_locked(const char *owner, const char *name);
+
+#endif							/* GNNGP_CATALOG_H */

@@ -1,0 +1,31 @@
+/*
+ * env_pg.h - the server as the core's environment.
+ *
+ * The environment lives in a memory context of its own.  A reset or delete of
+ * that context, on the normal path or after an error, releases what the core
+ * owns (threads, a device) and all its memory.
+ */
+#ifndef GNNGP_ENV_PG_H
+#define GNNGP_ENV_PG_H
+
+#include "postgres.h"
+
+#include "core/device.h"
+#include "core/env.h"
+
+/*
+ * Makes an environment in a new context under parent.  limit 0 takes
+ * gnngp.memory_limit (bytes).  Kernel texts use it too: it is cheap.
+ */
+extern gp_env *gnngp_env_create(MemoryContext parent, size_t limit);
+
+/* Frees the environment and everything made in it. */
+extern void gnngp_env_destroy(gp_env *env);
+
+/* Opens the device that gnngp.device and gnngp.threads ask for. */
+extern gp_device *gnngp_device_open(gp_env *env);
+
+/* The effective gnngp.memory_limit in bytes. */
+extern size_t gnngp_memory_limit(void);
+
+#endif							/* GNNGP_ENV_PG_H */

@@ -1,0 +1,50 @@
+/*
+ * reader.h - the user's tables as arrays of the core.
+ *
+ * All queries of one read run under one snapshot (the active one), read only,
+ * as the graph's owner under SECURITY_RESTRICTED_OPERATION, with search_path
+ * pinned.  Nodes are numbered in the order of their key: the id itself for
+ * integer ids, a hash of the id's text otherwise (ties by the text).
+ */
+#ifndef GNNGP_READER_H
+#define GNNGP_READER_H
+
+#include "postgres.h"
+
+#include "catalog.h"
+#include "core/graph.h"
+#include "core/infer.h"
+
+/* The ids of all nodes, in node order. */
+typedef struct gnngp_ids
+{
+	int64		n;
+	bool		integer;
+	int64	   *key;			/* ascending */
+	char	  **text;			/* ids as text, NULL for integer ids */
+	char	   *type_name;		/* format_type_be_qualified of the id column */
+} gnngp_ids;
+
+/* Everything that a fit reads.  Memory of the environment. */
+typedef struct gnngp_data
+{
+	gnngp_ids	ids;
+	gp_graph   *graph;
+	gp_features *features;		/* NULL: structure only */
+	gp_task		task;			/* auto resolved */
+	int64		nlabelled;
+	int32	   *labelled;
+	int32	   *label;			/* classes, or NULL */
+	double	   *target;			/* values, or NULL */
+	int32		nclasses;
+	char	  **class_label;	/* as text: integer classes by number, others by text order, enums by enum order, booleans false, true */
+} gnngp_data;
+
+/*
+ * Reads nodes, features, edges and, when need_target, targets.  SPI must not be
+ * connected by the caller.  Raises the input rules' errors (class 22 and 23).
+ */
+extern gnngp_data *gnngp_read(gp_env *env, const gnngp_graph_def *graph, const char *task,
+							  bool need_target);
+
+#endif							/* GNNGP_READER_H */
