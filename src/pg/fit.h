@@ -1,0 +1,41 @@
+/*
+ * fit.h - one fit in three steps: read, compute, store.
+ *
+ * gp_fit runs the steps in one transaction; a refresh commits between them, so
+ * a run keeps everything that it needs in memory of its own.  The caller has
+ * checked ownership, holds the model's lock and has begun the progress report.
+ */
+#ifndef GNNGP_FIT_H
+#define GNNGP_FIT_H
+
+#include "postgres.h"
+
+#include "catalog.h"
+
+typedef struct gnngp_fit_run gnngp_fit_run;
+
+/*
+ * Reads the graph's tables under the active snapshot, as the graph's owner.
+ * The run lives under parent and needs neither the transaction nor SPI, which
+ * the caller may have connected.
+ */
+extern gnngp_fit_run *gnngp_fit_read(MemoryContext parent, const gnngp_graph_def *graph,
+									 const gnngp_fit_settings *settings, const char *model_name);
+
+/* Opens the device and fits; touches no table and needs no snapshot. */
+extern void gnngp_fit_compute(gnngp_fit_run *run);
+
+/*
+ * Saves the model row and its blocks in the current transaction and removes the
+ * blocks of earlier versions.  Fills *model (palloc'd in the current context),
+ * which may be uninitialised.
+ */
+extern void gnngp_fit_store(gnngp_fit_run *run, gnngp_model *model);
+
+/* Frees the run with its threads and memory; deleting parent does the same. */
+extern void gnngp_fit_free(gnngp_fit_run *run);
+
+/* Checks and normalises settings in place: 22023 names what is out of range. */
+extern void gnngp_fit_settings_check(gnngp_fit_settings *settings);
+
+#endif							/* GNNGP_FIT_H */
