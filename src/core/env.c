@@ -1,0 +1,204 @@
+/*
+ * env.c - memory and errors on top of the host's environment.
+ *
+ * Every block starts on a 64-byte boundary, which vector code and BLAS like,
+ * and is preceded by a header that remembers its size, so that the bytes held
+ * and their high-water mark are known whatever the host's allocator does.
+ */
+#include "env.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define ALIGNMENT 64
+#define MESSAGE_SIZE 1024
+
+/* What stands right before every block. */
+typedef struct block_header
+{
+	void	   *raw;			/* what the host returned */
+	size_t		bytes;			/* what the caller asked for */
+} block_header;
+
+#define OVERHEAD (sizeof(block_header) + ALIGNMENT)
+
+/* The header of a block. */
+static block_header *
+header_of(void *p)
+{
+	return (block_header *) p - 1;
+}
+
+/* The bytes that gp_alloc counts for a request of this size. */
+size_t
+gp_alloc_size(size_t bytes)
+{
+	return bytes > SIZE_MAX - OVERHEAD ? SIZE_MAX : bytes + OVERHEAD;
+}
+
+/* Refuses a request that would take the environment over its limit. */
+static void
+check_limit(gp_env *env, size_t bytes)
+{
+	if (env->limit == 0 || (bytes <= env->limit && env->used <= env->limit - bytes))
+		return;
+	gp_raise(env, GP_ERR_LIMIT, "Raise gnngp.memory_limit, or choose a smaller computation.",
+			 "memory limit of %zu bytes exceeded: %zu bytes held, %zu more needed",
+			 env->limit, env->used, bytes);
+}
+
+/* Allocates 64-byte aligned memory, counted against env->limit; never NULL. */
+void *
+gp_alloc(gp_env *env, size_t bytes)
+{
+	size_t		total = gp_alloc_size(bytes);
+	char	   *raw;
+	char	   *p;
+
+	check_limit(env, total);
+	raw = total == SIZE_MAX ? NULL : env->alloc(env, total);
+	if (raw == NULL)
+		gp_raise(env, GP_ERR_MEMORY, NULL, "out of memory: %zu bytes could not be allocated",
+				 bytes);
+	p = raw + sizeof(block_header);
+	p += (ALIGNMENT - (uintptr_t) p % ALIGNMENT) % ALIGNMENT;
+	header_of(p)->raw = raw;
+	header_of(p)->bytes = bytes;
+	env->used += total;
+	if (env->used > env->peak)
+		env->peak = env->used;
+	return p;
+}
+
+/* Multiplies two sizes; raises GP_ERR_LIMIT when the product does not fit. */
+size_t
+gp_size_mul(gp_env *env, size_t a, size_t b)
+{
+	size_t		product;
+
+	if (__builtin_mul_overflow(a, b, &product))
+		gp_raise(env, GP_ERR_LIMIT, NULL, "size too large: %zu times %zu bytes", a, b);
+	return product;
+}
+
+/* Allocates count items of size bytes each, checked against overflow. */
+void *
+gp_alloc_array(gp_env *env, int64_t count, size_t size)
+{
+	if (count < 0)
+		gp_raise(env, GP_ERR_INTERNAL, NULL, "negative array length: %lld", (long long) count);
+	return gp_alloc(env, gp_size_mul(env, (size_t) count, size));
+}
+
+/* gp_alloc_array, zero filled. */
+void *
+gp_alloc_zero(gp_env *env, int64_t count, size_t size)
+{
+	void	   *p = gp_alloc_array(env, count, size);
+
+	memset(p, 0, header_of(p)->bytes);
+	return p;
+}
+
+/* Grows (or makes, when p is NULL) an array to count items, keeping the old ones. */
+void *
+gp_realloc_array(gp_env *env, void *p, int64_t count, size_t size)
+{
+	void	   *grown = gp_alloc_array(env, count, size);
+
+	if (p != NULL)
+	{
+		size_t		old = header_of(p)->bytes;
+		size_t		new = header_of(grown)->bytes;
+
+		memcpy(grown, p, old < new ? old : new);
+		gp_free(env, p);
+	}
+	return grown;
+}
+
+/* Frees what gp_alloc returned; NULL is allowed. */
+void
+gp_free(gp_env *env, void *p)
+{
+	block_header *header;
+
+	if (p == NULL)
+		return;
+	header = header_of(p);
+	env->used -= gp_alloc_size(header->bytes);
+	env->release(env, header->raw);
+}
+
+/* Drops a character of UTF-8 that a full buffer has cut in two. */
+static void
+trim_partial_character(char *buffer, size_t size)
+{
+	size_t		end = size - 1;
+	size_t		start = end;
+	unsigned char lead;
+	size_t		need;
+
+	while (start > 0 && ((unsigned char) buffer[start - 1] & 0xC0) == 0x80)
+		start--;
+	if (start == 0)
+		return;
+	lead = (unsigned char) buffer[start - 1];
+	need = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : lead >= 0xC0 ? 2 : 1;
+	if (end - (start - 1) < need)
+		buffer[start - 1] = '\0';
+}
+
+/* vsnprintf that cuts a long message between characters. */
+static void __attribute__((format(printf, 2, 0)))
+format_message(char *buffer, const char *format, va_list args)
+{
+	int			length = vsnprintf(buffer, MESSAGE_SIZE, format, args);
+
+	if (length < 0)
+		buffer[0] = '\0';
+	else if (length >= MESSAGE_SIZE)
+		trim_partial_character(buffer, MESSAGE_SIZE);
+}
+
+/* Raises an error with a formatted message; hint may be NULL. */
+void
+gp_raise(gp_env *env, gp_error code, const char *hint, const char *format,...)
+{
+	char		message[MESSAGE_SIZE];
+	va_list		args;
+
+	va_start(args, format);
+	format_message(message, format, args);
+	va_end(args);
+	env->raise(env, code, 0, message, hint);
+	__builtin_unreachable();
+}
+
+/* Raises an error that points at a 1-based character of the kernel text. */
+void
+gp_raise_at(gp_env *env, gp_error code, int position, const char *hint,
+			const char *format,...)
+{
+	char		message[MESSAGE_SIZE];
+	va_list		args;
+
+	va_start(args, format);
+	format_message(message, format, args);
+	va_end(args);
+	env->raise(env, code, position, message, hint);
+	__builtin_unreachable();
+}
+
+/* Sends a formatted notice; hint may be NULL. */
+void
+gp_notice(gp_env *env, const char *hint, const char *format,...)
+{
+	char		message[MESSAGE_SIZE];
+	va_list		args;
+
+	va_start(args, format);
+	format_message(message, format, args);
+	va_end(args);
+	env->notice(env, message, hint);
+}
