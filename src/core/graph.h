@@ -57,6 +57,12 @@ extern gp_csr *gp_csr_select(gp_env *env, const gp_csr *s, const int32_t *index,
 /* The sparse product a b, columns ascending; both of one type. */
 extern gp_csr *gp_csr_product(gp_env *env, const gp_csr *a, const gp_csr *b);
 
+/* The sum a + b; both of one shape and type. */
+extern gp_csr *gp_csr_add(gp_env *env, const gp_csr *a, const gp_csr *b);
+
+/* The columns of n matrices side by side; all of one height and type. */
+extern gp_csr *gp_csr_hstack(gp_env *env, int n, gp_csr *const *s);
+
 extern void gp_csr_free(gp_env *env, gp_csr *s);
 
 /* The closed field of a node set: all j with s_ij != 0 for some i of the set; ascending. */

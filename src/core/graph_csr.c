@@ -250,6 +250,73 @@ gp_csr_product(gp_env *env, const gp_csr *a, const gp_csr *b)
 	return c;
 }
 
+/* Merges row i of a and b into c from position at; returns the position after it. */
+static int64_t
+add_row(const gp_csr *a, const gp_csr *b, int64_t i, gp_csr *c, int64_t at)
+{
+	int64_t		ka = a->start[i];
+	int64_t		kb = b->start[i];
+
+	while (ka < a->start[i + 1] || kb < b->start[i + 1])
+	{
+		int32_t		ca = ka < a->start[i + 1] ? a->col[ka] : INT32_MAX;
+		int32_t		cb = kb < b->start[i + 1] ? b->col[kb] : INT32_MAX;
+		double		v = 0.0;
+
+		c->col[at] = ca < cb ? ca : cb;
+		if (ca <= cb)
+			v += value_at(a, ka++);
+		if (cb <= ca)
+			v += value_at(b, kb++);
+		set_value(c, at++, v);
+	}
+	return at;
+}
+
+/* The sum of two sparse matrices; an entry that cancels stays as an explicit zero. */
+gp_csr *
+gp_csr_add(gp_env *env, const gp_csr *a, const gp_csr *b)
+{
+	gp_csr	   *c = csr_create(env, a->rows, a->cols, gp_csr_entries(a) + gp_csr_entries(b), a->type);
+
+	for (int64_t i = 0; i < a->rows; i++)
+		c->start[i + 1] = add_row(a, b, i, c, c->start[i]);
+	return c;
+}
+
+/* The columns of several matrices side by side. */
+gp_csr *
+gp_csr_hstack(gp_env *env, int n, gp_csr *const *s)
+{
+	int64_t		entries = 0;
+	int64_t		cols = 0;
+	int64_t		at = 0;
+	gp_csr	   *c;
+
+	for (int m = 0; m < n; m++)
+	{
+		entries += gp_csr_entries(s[m]);
+		cols += s[m]->cols;
+	}
+	c = csr_create(env, s[0]->rows, cols, entries, s[0]->type);
+	for (int64_t i = 0; i < c->rows; i++)
+	{
+		int64_t		first = 0;
+
+		for (int m = 0; m < n; m++)
+		{
+			for (int64_t k = s[m]->start[i]; k < s[m]->start[i + 1]; k++, at++)
+			{
+				c->col[at] = (int32_t) (first + s[m]->col[k]);
+				set_value(c, at, value_at(s[m], k));
+			}
+			first += s[m]->cols;
+		}
+		c->start[i + 1] = at;
+	}
+	return c;
+}
+
 /* All columns that the rows of a node set touch, ascending. */
 int32_t *
 gp_graph_field(gp_env *env, const gp_csr *s, const int32_t *index, int64_t n, int64_t *nfield)

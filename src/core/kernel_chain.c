@@ -1,0 +1,162 @@
+/*
+ * kernel_chain.c - covariances that cost one dot product an entry.
+ *
+ * A chain is a linear factor Z followed by pointwise stages, each of which
+ * needs the variances before it.  Any block of its covariance is one product of
+ * rows of Z and a map, so no evaluator ever stores more of it than it needs.
+ */
+#include "kernel_eval.h"
+
+#include <string.h>
+
+/* A copy of a vector. */
+static gp_matrix
+copy_vector(gp_eval *ev, gp_matrix v)
+{
+	gp_matrix	c = ev->dev->create(ev->dev, v.rows, 1, GP_DOUBLE);
+
+	ev->dev->copy(ev->dev, c, v);
+	return c;
+}
+
+/* The variances after the stages so far; owned by the caller. */
+static gp_matrix
+current_diag(gp_eval *ev, const gp_chain *chain)
+{
+	const gp_stage *last;
+	gp_matrix	diag;
+
+	if (chain->nstages == 0)
+	{
+		diag = ev->dev->create(ev->dev, ev->n, 1, GP_DOUBLE);
+		gp_linear_norms(ev, chain->z, diag);
+		return diag;
+	}
+	last = &chain->stage[chain->nstages - 1];
+	diag = copy_vector(ev, last->diag);
+	ev->dev->map_diag(ev->dev, last, diag);
+	return diag;
+}
+
+/* Adds a stage on top. */
+static void
+push_stage(gp_eval *ev, gp_chain *chain, gp_map map, double p1, double p2)
+{
+	gp_stage	stage = {map, p1, p2, 1.0, 0.0, {0}};
+
+	if (chain->nstages == GP_MAX_STAGES)
+		gp_raise(ev->env, GP_ERR_UNSUPPORTED, "Use fewer layers.",
+				 "the kernel has more than %d activations in a row", GP_MAX_STAGES);
+	stage.diag = current_diag(ev, chain);
+	chain->stage[chain->nstages++] = stage;
+}
+
+/* Scales the covariance so far: the last stage's, or a stage of its own. */
+static void
+scale_chain(gp_eval *ev, gp_chain *chain, double factor, double shift)
+{
+	gp_stage   *last;
+
+	if (chain->nstages == 0)
+		push_stage(ev, chain, GP_MAP_NONE, 0.0, 0.0);
+	last = &chain->stage[chain->nstages - 1];
+	last->scale *= factor;
+	last->shift = last->shift * factor + shift;
+}
+
+/* The input's map on top of <x, y>. */
+static void
+push_input_map(gp_eval *ev, gp_chain *chain)
+{
+	double		p1 = ev->program->input_p1;
+	double		p2 = ev->program->input_p2;
+
+	switch (ev->input)
+	{
+		case GP_INPUT_RBF:
+			push_stage(ev, chain, GP_MAP_RBF, p1, p2);
+			break;
+		case GP_INPUT_POLY:
+			push_stage(ev, chain, GP_MAP_POLY, p1, p2);
+			break;
+		case GP_INPUT_ARCCOS:
+			push_stage(ev, chain, GP_MAP_RELU, 0.0, 0.0);
+			break;
+		case GP_INPUT_LINEAR:
+		case GP_INPUT_IDENTITY:
+			break;
+	}
+}
+
+/* Fills a chain from the linear step at its bottom upwards. */
+static void
+build(gp_eval *ev, int step, gp_chain *chain)
+{
+	const gp_step *s = &ev->program->steps[step];
+	const gp_step *other;
+
+	if (gp_step_is_linear(ev, step))
+	{
+		chain->z = gp_linear_of_step(ev, step);
+		return;
+	}
+	switch (s->kind)
+	{
+		case GP_STEP_INPUT:
+			chain->z = gp_linear_of_step(ev, step);
+			push_input_map(ev, chain);
+			break;
+		case GP_STEP_SCALE:
+			build(ev, s->arg0, chain);
+			scale_chain(ev, chain, s->value, 0.0);
+			break;
+		case GP_STEP_RELU:
+			build(ev, s->arg0, chain);
+			push_stage(ev, chain, GP_MAP_RELU, 0.0, 0.0);
+			break;
+		case GP_STEP_SUM:
+			other = &ev->program->steps[s->arg1];
+			if (other->kind == GP_STEP_BIAS)
+				build(ev, s->arg0, chain);
+			else
+			{
+				other = &ev->program->steps[s->arg0];
+				build(ev, s->arg1, chain);
+			}
+			scale_chain(ev, chain, 1.0, other->value);
+			break;
+		default:
+			gp_raise(ev->env, GP_ERR_INTERNAL, NULL, "step %d is not a chain", step);
+	}
+}
+
+/* Builds the chain of a step. */
+gp_chain
+gp_chain_build(gp_eval *ev, int step)
+{
+	gp_chain	chain;
+
+	memset(&chain, 0, sizeof(chain));
+	build(ev, step, &chain);
+	chain.diag = current_diag(ev, &chain);
+	return chain;
+}
+
+/* Frees a chain; its factor stays with the evaluation. */
+void
+gp_chain_free(gp_eval *ev, gp_chain *chain)
+{
+	for (int k = 0; k < chain->nstages; k++)
+		ev->dev->destroy(ev->dev, &chain->stage[k].diag);
+	ev->dev->destroy(ev->dev, &chain->diag);
+}
+
+/* A block of the chain's covariance. */
+void
+gp_chain_block(gp_eval *ev, const gp_chain *chain, int64_t row0, int64_t rows,
+			   const int32_t *cols, gp_matrix right, gp_matrix out)
+{
+	gp_linear_times(ev, chain->z, row0, rows, right, 0.0, out);
+	for (int k = 0; k < chain->nstages; k++)
+		ev->dev->map(ev->dev, &chain->stage[k], out, row0, cols);
+}

@@ -1,0 +1,144 @@
+/*
+ * kernel_reach.c - what can be had cheaply of each step, and the evaluation's frame.
+ *
+ * The reach decides which evaluator can serve: pairs of a chain cost one dot
+ * product each, the diagonal of S C S' over a chain C costs the pairs of
+ * neighbours of each node, and anything deeper needs the full recursion.
+ */
+#include "kernel_eval.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Prepares an evaluation. */
+void
+gp_eval_open(gp_eval *ev, gp_device *dev, const gp_program *program, const gp_graph *graph,
+			 const gp_features *features, gp_type type)
+{
+	memset(ev, 0, sizeof(*ev));
+	ev->dev = dev;
+	ev->env = dev->env;
+	ev->program = program;
+	ev->n = graph->nodes;
+	ev->directed = graph->directed;
+	ev->type = type;
+	ev->jitter = type == GP_FLOAT ? 1e-5 : 1e-6;
+	ev->input = program->input;
+	ev->x = features;
+	if (features == NULL || program->input == GP_INPUT_IDENTITY)
+	{
+		ev->own_x = gp_features_identity(ev->env, ev->n, type);
+		ev->x = ev->own_x;
+		/* The identity is linear in itself; rbf, poly and arccos of it stay what they are. */
+		if (ev->input == GP_INPUT_IDENTITY)
+			ev->input = GP_INPUT_LINEAR;
+	}
+	ev->a = gp_graph_normalise(ev->env, graph, program->norm, type);
+	ev->linear = gp_alloc_zero(ev->env, program->nsteps, sizeof(gp_linear));
+}
+
+/* Frees what gp_eval_open made. */
+void
+gp_eval_close(gp_eval *ev)
+{
+	for (int step = 0; step < ev->program->nsteps; step++)
+		gp_linear_free(ev, &ev->linear[step]);
+	gp_free(ev->env, ev->linear);
+	gp_features_free(ev->env, ev->own_x);
+	gp_csr_free(ev->env, ev->a);
+	ev->own_x = NULL;
+	ev->a = NULL;
+}
+
+/* True when the operator contains P(a). */
+bool
+gp_operator_is_global(const gp_operator *op)
+{
+	for (int t = 0; t < op->nterms; t++)
+		for (int p = 0; p < op->np; p++)
+			if (op->term[t].power_p[p] > 0)
+				return true;
+	return false;
+}
+
+/* A step without activation over a linear input has an explicit factor. */
+bool
+gp_step_is_linear(const gp_eval *ev, int step)
+{
+	const gp_step *s = &ev->program->steps[step];
+
+	switch (s->kind)
+	{
+		case GP_STEP_INPUT:
+			return ev->input == GP_INPUT_LINEAR;
+		case GP_STEP_BIAS:
+			return true;
+		case GP_STEP_SCALE:
+		case GP_STEP_OP:
+			return gp_step_is_linear(ev, s->arg0);
+		case GP_STEP_SUM:
+			return gp_step_is_linear(ev, s->arg0) && gp_step_is_linear(ev, s->arg1);
+		case GP_STEP_RELU:
+			return false;
+	}
+	return false;
+}
+
+/* A chain: pointwise stages over one linear step. */
+bool
+gp_step_is_chain(const gp_eval *ev, int step)
+{
+	const gp_step *s = &ev->program->steps[step];
+
+	if (gp_step_is_linear(ev, step))
+		return true;
+	switch (s->kind)
+	{
+		case GP_STEP_INPUT:
+			return true;
+		case GP_STEP_SCALE:
+		case GP_STEP_RELU:
+			return gp_step_is_chain(ev, s->arg0);
+		case GP_STEP_SUM:
+			return (ev->program->steps[s->arg1].kind == GP_STEP_BIAS &&
+					gp_step_is_chain(ev, s->arg0)) ||
+				(ev->program->steps[s->arg0].kind == GP_STEP_BIAS &&
+				 gp_step_is_chain(ev, s->arg1));
+		case GP_STEP_OP:
+		case GP_STEP_BIAS:
+			return false;
+	}
+	return false;
+}
+
+/* The worse of two reaches. */
+static gp_reach
+worse(gp_reach a, gp_reach b)
+{
+	return a > b ? a : b;
+}
+
+/* What can be had cheaply of a step. */
+gp_reach
+gp_step_reach(const gp_eval *ev, int step)
+{
+	const gp_step *s = &ev->program->steps[step];
+
+	if (gp_step_is_chain(ev, step))
+		return GP_REACH_PAIRS;
+	switch (s->kind)
+	{
+		case GP_STEP_SUM:
+			/* Two chains have no common factor: only their diagonals add up cheaply. */
+			return worse(GP_REACH_DIAGONAL,
+						 worse(gp_step_reach(ev, s->arg0), gp_step_reach(ev, s->arg1)));
+		case GP_STEP_SCALE:
+		case GP_STEP_RELU:
+			return gp_step_reach(ev, s->arg0);
+		case GP_STEP_OP:
+			return gp_step_is_chain(ev, s->arg0) && !gp_operator_is_global(s->op) ?
+				GP_REACH_DIAGONAL : GP_REACH_NONE;
+		default:
+			return GP_REACH_PAIRS;
+	}
+}
