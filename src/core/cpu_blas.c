@@ -1,0 +1,289 @@
+/*
+ * cpu_blas.c - loads OpenBLAS and calls it for either type.
+ *
+ * OpenBLAS reads its environment when it is mapped.  At that moment its number
+ * of threads is held at 1, so that it starts none, and all signals are blocked,
+ * so that any thread it did start would block them too.
+ */
+#include <dlfcn.h>
+#include <limits.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cpu_blas.h"
+
+/* The constants of cblas.h. */
+enum
+{
+	ROW_MAJOR = 101,
+	NO_TRANS = 111,
+	TRANS = 112,
+	LOWER = 122,
+	NON_UNIT = 131,
+	LEFT = 141,
+	RIGHT = 142
+};
+
+/* The entry points in use; character lengths follow the arguments of Fortran. */
+typedef struct blas_table
+{
+	void		(*sgemm) (int, int, int, int, int, int, float, const float *, int, const float *,
+						  int, float, float *, int);
+	void		(*dgemm) (int, int, int, int, int, int, double, const double *, int,
+						  const double *, int, double, double *, int);
+	void		(*ssyrk) (int, int, int, int, int, float, const float *, int, float, float *, int);
+	void		(*dsyrk) (int, int, int, int, int, double, const double *, int, double, double *,
+						  int);
+	void		(*strsm) (int, int, int, int, int, int, int, float, const float *, int, float *,
+						  int);
+	void		(*dtrsm) (int, int, int, int, int, int, int, double, const double *, int,
+						  double *, int);
+	void		(*spotrf) (const char *, const int *, float *, const int *, int *, size_t);
+	void		(*dpotrf) (const char *, const int *, double *, const int *, int *, size_t);
+	void		(*strtri) (const char *, const char *, const int *, float *, const int *, int *,
+						   size_t, size_t);
+	void		(*dtrtri) (const char *, const char *, const int *, double *, const int *, int *,
+						   size_t, size_t);
+	void		(*ssyevd) (const char *, const char *, const int *, float *, const int *, float *,
+						   float *, const int *, int *, const int *, int *, size_t, size_t);
+	void		(*dsyevd) (const char *, const char *, const int *, double *, const int *,
+						   double *, double *, const int *, int *, const int *, int *, size_t,
+						   size_t);
+	char	   *(*corename) (void);
+	void		(*set_threads) (int);
+} blas_table;
+
+/* Filled once per process: a mapped OpenBLAS cannot be unmapped safely. */
+static blas_table blas;
+static bool blas_loaded = false;
+
+/* Where each symbol goes. */
+static const struct
+{
+	const char *name;
+	size_t		offset;
+}			blas_symbols[] = {
+	{"cblas_sgemm", offsetof(blas_table, sgemm)},
+	{"cblas_dgemm", offsetof(blas_table, dgemm)},
+	{"cblas_ssyrk", offsetof(blas_table, ssyrk)},
+	{"cblas_dsyrk", offsetof(blas_table, dsyrk)},
+	{"cblas_strsm", offsetof(blas_table, strsm)},
+	{"cblas_dtrsm", offsetof(blas_table, dtrsm)},
+	{"spotrf_", offsetof(blas_table, spotrf)},
+	{"dpotrf_", offsetof(blas_table, dpotrf)},
+	{"strtri_", offsetof(blas_table, strtri)},
+	{"dtrtri_", offsetof(blas_table, dtrtri)},
+	{"ssyevd_", offsetof(blas_table, ssyevd)},
+	{"dsyevd_", offsetof(blas_table, dsyevd)},
+	{"openblas_get_corename", offsetof(blas_table, corename)},
+	{"openblas_set_num_threads", offsetof(blas_table, set_threads)},
+};
+
+/* Maps the library with one thread in its environment; NULL when it is missing. */
+static void *
+open_library(gp_env *env)
+{
+	static const char variable[] = "OPENBLAS_NUM_THREADS";
+	const char *old = getenv(variable);
+	char	   *saved = NULL;
+	void	   *handle;
+	sigset_t	all;
+	sigset_t	before;
+
+	if (old != NULL)
+	{
+		saved = gp_alloc(env, strlen(old) + 1);
+		strcpy(saved, old);
+	}
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	setenv(variable, "1", 1);
+
+	handle = dlopen("libopenblas.so.0", RTLD_NOW | RTLD_LOCAL);
+	if (handle == NULL)
+		handle = dlopen("libopenblas.so", RTLD_NOW | RTLD_LOCAL);
+
+	if (saved != NULL)
+		setenv(variable, saved, 1);
+	else
+		unsetenv(variable);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	gp_free(env, saved);
+	return handle;
+}
+
+/* Loads the library once per process; raises GP_ERR_DEVICE when it cannot. */
+void
+gp_blas_load(gp_env *env)
+{
+	static const char hint[] = "Install OpenBLAS (Debian and Ubuntu: package libopenblas0).";
+	void	   *handle;
+	const char *why;
+	blas_table	table;
+
+	if (blas_loaded)
+		return;
+
+	handle = open_library(env);
+	if (handle == NULL)
+	{
+		why = dlerror();
+		gp_raise(env, GP_ERR_DEVICE, hint, "could not load OpenBLAS: %s", why ? why : "no reason given");
+	}
+	for (size_t i = 0; i < sizeof(blas_symbols) / sizeof(blas_symbols[0]); i++)
+	{
+		void	   *symbol = dlsym(handle, blas_symbols[i].name);
+
+		if (symbol == NULL)
+		{
+			dlclose(handle);
+			gp_raise(env, GP_ERR_DEVICE, hint, "the OpenBLAS library lacks the function \"%s\"",
+					 blas_symbols[i].name);
+		}
+		memcpy((char *) &table + blas_symbols[i].offset, &symbol, sizeof(symbol));
+	}
+	blas = table;
+	blas.set_threads(1);
+	blas_loaded = true;
+}
+
+/* The name of the core that OpenBLAS chose. */
+const char *
+gp_blas_core(void)
+{
+	return blas.corename();
+}
+
+/* Sets OpenBLAS's own number of threads; for benchmarks only. */
+void
+gp_blas_set_threads(int threads)
+{
+	blas.set_threads(threads);
+}
+
+/* True when rows, columns and leading dimension fit OpenBLAS's integers. */
+bool
+gp_blas_fits(gp_matrix m)
+{
+	return m.rows <= INT_MAX && m.cols <= INT_MAX && m.ld <= INT_MAX;
+}
+
+/* The leading dimension for cblas, which refuses 0. */
+static int
+leading(gp_matrix m)
+{
+	return m.ld > 0 ? (int) m.ld : 1;
+}
+
+/* c = alpha op(a) op(b) + beta c. */
+void
+gp_blas_gemm(bool trans_a, bool trans_b, double alpha, gp_matrix a, gp_matrix b,
+			 double beta, gp_matrix c)
+{
+	int			k = (int) (trans_a ? a.rows : a.cols);
+	int			ta = trans_a ? TRANS : NO_TRANS;
+	int			tb = trans_b ? TRANS : NO_TRANS;
+
+	if (c.type == GP_FLOAT)
+		blas.sgemm(ROW_MAJOR, ta, tb, (int) c.rows, (int) c.cols, k, (float) alpha, a.data,
+				   leading(a), b.data, leading(b), (float) beta, c.data, leading(c));
+	else
+		blas.dgemm(ROW_MAJOR, ta, tb, (int) c.rows, (int) c.cols, k, alpha, a.data,
+				   leading(a), b.data, leading(b), beta, c.data, leading(c));
+}
+
+/* The lower triangle of c = alpha a a' (trans: a' a) + beta c. */
+void
+gp_blas_syrk(bool trans, double alpha, gp_matrix a, double beta, gp_matrix c)
+{
+	int			k = (int) (trans ? a.rows : a.cols);
+	int			t = trans ? TRANS : NO_TRANS;
+
+	if (c.type == GP_FLOAT)
+		blas.ssyrk(ROW_MAJOR, LOWER, t, (int) c.rows, k, (float) alpha, a.data, leading(a),
+				   (float) beta, c.data, leading(c));
+	else
+		blas.dsyrk(ROW_MAJOR, LOWER, t, (int) c.rows, k, alpha, a.data, leading(a),
+				   beta, c.data, leading(c));
+}
+
+/* b = op(l)^-1 b (left) or b op(l)^-1, l lower triangular. */
+void
+gp_blas_trsm(bool left, bool trans, gp_matrix l, gp_matrix b)
+{
+	int			side = left ? LEFT : RIGHT;
+	int			t = trans ? TRANS : NO_TRANS;
+
+	if (b.type == GP_FLOAT)
+		blas.strsm(ROW_MAJOR, side, LOWER, t, NON_UNIT, (int) b.rows, (int) b.cols, 1.0f,
+				   l.data, leading(l), b.data, leading(b));
+	else
+		blas.dtrsm(ROW_MAJOR, side, LOWER, t, NON_UNIT, (int) b.rows, (int) b.cols, 1.0,
+				   l.data, leading(l), b.data, leading(b));
+}
+
+/*
+ * The lower Cholesky factor in place; returns LAPACK's info.  LAPACK is column
+ * major: our lower triangle is its upper one.
+ */
+int
+gp_blas_potrf(gp_matrix a)
+{
+	int			n = (int) a.rows;
+	int			lda = leading(a);
+	int			info = 0;
+
+	if (a.type == GP_FLOAT)
+		blas.spotrf("U", &n, a.data, &lda, &info, 1);
+	else
+		blas.dpotrf("U", &n, a.data, &lda, &info, 1);
+	return info;
+}
+
+/* The inverse of a lower triangle in place; returns LAPACK's info. */
+int
+gp_blas_trtri(gp_matrix l)
+{
+	int			n = (int) l.rows;
+	int			lda = leading(l);
+	int			info = 0;
+
+	if (l.type == GP_FLOAT)
+		blas.strtri("U", "N", &n, l.data, &lda, &info, 1, 1);
+	else
+		blas.dtrtri("U", "N", &n, l.data, &lda, &info, 1, 1);
+	return info;
+}
+
+/* Elements of real workspace for gp_blas_syevd (LAPACK's formula). */
+int64_t
+gp_blas_syevd_work(int64_t n)
+{
+	return 1 + 6 * n + 2 * n * n;
+}
+
+/* Integers of workspace for gp_blas_syevd (LAPACK's formula). */
+int64_t
+gp_blas_syevd_iwork(int64_t n)
+{
+	return 3 + 5 * n;
+}
+
+/* The eigenvectors as rows of a, the ascending eigenvalues in w; returns LAPACK's info. */
+int
+gp_blas_syevd(gp_matrix a, void *w, void *work, int *iwork)
+{
+	int			n = (int) a.rows;
+	int			lda = leading(a);
+	int			lwork = (int) gp_blas_syevd_work(n);
+	int			liwork = (int) gp_blas_syevd_iwork(n);
+	int			info = 0;
+
+	if (a.type == GP_FLOAT)
+		blas.ssyevd("V", "U", &n, a.data, &lda, w, work, &lwork, iwork, &liwork, &info, 1, 1);
+	else
+		blas.dsyevd("V", "U", &n, a.data, &lda, w, work, &lwork, iwork, &liwork, &info, 1, 1);
+	return info;
+}

@@ -1,0 +1,335 @@
+/*
+ * cpu_dense.c - dense products and triangular solves on the CPU.
+ *
+ * Work is cut into tiles whose size depends on the shape of the operands alone.
+ * Each tile is computed by single-threaded calls of OpenBLAS, short enough to
+ * serve interrupts between them; so results do not depend on the number of
+ * threads.
+ */
+#include <math.h>
+#include <sched.h>
+
+#include "cpu_blas.h"
+#include "cpu_device.h"
+
+/* Operations of a tile: 10 to 20 ms of one core, but a sixteenth of smaller problems. */
+#define TILE_FLOPS_FLOAT 2e9
+#define TILE_FLOPS_DOUBLE 1e9
+#define TILE_FLOPS_LEAST 3e7
+
+/* Elements of an operand that a tile may read. */
+#define TILE_OPERAND (INT64_C(1) << 24)
+
+/* The longest inner dimension of one call. */
+#define INNER_CHUNK 2048
+
+/* Triangles are solved in steps of this size; larger ones first in steps of the second. */
+#define SOLVE_BLOCK 128
+#define SOLVE_OUTER 2048
+
+/* One product; with lower set, b is a and only tiles up to the diagonal are computed. */
+typedef struct product_job
+{
+	bool		trans_a;
+	bool		trans_b;
+	bool		lower;
+	double		alpha;
+	double		beta;
+	gp_matrix	a;
+	gp_matrix	b;
+	gp_matrix	c;
+	int64_t		inner;
+	int64_t		chunk;			/* of the inner dimension in one pass */
+	gp_grid		grid;
+	int64_t		tiles;			/* of c, in one pass */
+	int		   *passes;			/* atomic: passes done for each tile; NULL if there is one */
+} product_job;
+
+/* The operations that a tile should have, for a problem of so many. */
+static double
+tile_flops(gp_type type, double total)
+{
+	double		most = type == GP_FLOAT ? TILE_FLOPS_FLOAT : TILE_FLOPS_DOUBLE;
+
+	return fmin(most, fmax(TILE_FLOPS_LEAST, total / 16));
+}
+
+/* Cuts length into equal parts of about size, multiples of 16. */
+static int64_t
+even_part(int64_t length, double size)
+{
+	int64_t		parts;
+
+	if (size >= (double) length)
+		return gp_max64(length, 1);
+	parts = (int64_t) ceil((double) length / fmax(size, 16));
+	return ((length - 1) / parts + 16) / 16 * 16;
+}
+
+/* Chooses the tiles of a product; square ones where both sides allow it. */
+static void
+cut_product(product_job *job)
+{
+	double		rows = (double) job->c.rows;
+	double		cols = (double) job->c.cols;
+	double		target = tile_flops(job->c.type, 2.0 * rows * cols * (double) job->inner);
+	double		area;
+	double		tall;
+	double		wide;
+
+	job->chunk = even_part(job->inner, INNER_CHUNK * 1.5);
+	area = target / (2.0 * (double) job->chunk);
+	wide = fmin(cols, fmax(sqrt(area), area / rows));
+	tall = fmin(rows, area / wide);
+	if (job->lower)
+		tall = wide = fmin(rows, sqrt(area));
+	tall = fmin(tall, (double) (TILE_OPERAND / job->chunk));
+	wide = fmin(wide, (double) (TILE_OPERAND / job->chunk));
+	tall = fmin(tall, TILE_OPERAND / fmax(wide, 1));
+	job->grid = gp_grid_make(job->c.rows, job->c.cols, even_part(job->c.rows, tall),
+							 even_part(job->c.cols, wide));
+	job->tiles = job->grid.tiles;
+	if (job->lower)
+		job->tiles = job->grid.across * (job->grid.across + 1) / 2;
+}
+
+/* The place of a tile of c; with lower set, tiles count along the rows up to the diagonal. */
+static gp_tile_range
+product_range(const product_job *job, int64_t tile)
+{
+	int64_t		i;
+
+	if (!job->lower)
+		return gp_grid_at(&job->grid, tile);
+	i = (int64_t) ((sqrt(8.0 * (double) tile + 1.0) - 1.0) / 2.0);
+	while (i * (i + 1) / 2 > tile)
+		i--;
+	while ((i + 1) * (i + 2) / 2 <= tile)
+		i++;
+	return gp_grid_at(&job->grid, i * job->grid.across + (tile - i * (i + 1) / 2));
+}
+
+/* Rows (or columns, when transposed) of an operand within a chunk of the inner dimension. */
+static gp_matrix
+operand(gp_matrix m, bool trans, int64_t start, int64_t n, int64_t inner, int64_t ninner)
+{
+	return trans ? gp_matrix_part(m, inner, start, ninner, n)
+		: gp_matrix_part(m, start, inner, n, ninner);
+}
+
+/*
+ * One tile of c in one pass.  Tiles are handed out in order, so the pass before
+ * is finished or in the hands of another thread, and waiting for it ends.
+ */
+static void
+product_tile(void *arg, int64_t number, int worker)
+{
+	product_job *job = arg;
+	int64_t		tile = number % job->tiles;
+	int			pass = (int) (number / job->tiles);
+	gp_tile_range r = product_range(job, tile);
+	gp_matrix	c = gp_grid_part(job->c, r);
+	int64_t		inner = pass * job->chunk;
+	int64_t		n = gp_min64(job->chunk, job->inner - inner);
+	gp_matrix	a = operand(job->a, job->trans_a, r.row, r.rows, inner, n);
+	double		beta = pass == 0 ? job->beta : 1.0;
+
+	if (job->passes != NULL)
+		while (__atomic_load_n(&job->passes[tile], __ATOMIC_ACQUIRE) < pass)
+			sched_yield();
+
+	if (job->lower && r.row == r.col)
+		gp_blas_syrk(job->trans_a, job->alpha, a, beta, c);
+	else
+	{
+		gp_matrix	b = operand(job->b, !job->trans_b, r.col, r.cols, inner, n);
+
+		gp_blas_gemm(job->trans_a, job->trans_b, job->alpha, a, b, beta, c);
+	}
+
+	if (job->passes != NULL)
+		__atomic_store_n(&job->passes[tile], pass + 1, __ATOMIC_RELEASE);
+}
+
+/* Computes a product, pass by pass along the inner dimension. */
+static void
+run_product(gp_device *dev, product_job *job)
+{
+	int64_t		passes;
+
+	if (job->c.rows == 0 || job->c.cols == 0)
+		return;
+	cut_product(job);
+	passes = gp_max64(1, (job->inner + job->chunk - 1) / job->chunk);
+	if (passes > 1)
+		job->passes = gp_alloc_zero(dev->env, job->tiles, sizeof(int));
+	gp_cpu_run(dev, product_tile, job, job->tiles * passes);
+	gp_free(dev->env, job->passes);
+}
+
+/* c = alpha op(a) op(b) + beta c. */
+void
+gp_cpu_gemm(gp_device *dev, bool trans_a, bool trans_b, double alpha, gp_matrix a,
+			gp_matrix b, double beta, gp_matrix c)
+{
+	product_job job = {.trans_a = trans_a, .trans_b = trans_b, .alpha = alpha, .beta = beta,
+	.a = a, .b = b, .c = c, .inner = trans_a ? a.rows : a.cols};
+
+	gp_cpu_require(dev, a.type == c.type && b.type == c.type &&
+				   (trans_a ? a.cols : a.rows) == c.rows &&
+				   (trans_b ? b.rows : b.cols) == c.cols &&
+				   (trans_b ? b.cols : b.rows) == job.inner &&
+				   a.ld <= INT32_MAX && b.ld <= INT32_MAX && c.ld <= INT32_MAX);
+	run_product(dev, &job);
+}
+
+/* The lower triangle of c = alpha a a' (trans: a' a) + beta c. */
+void
+gp_cpu_syrk_lower(gp_device *dev, bool trans, double alpha, gp_matrix a, double beta,
+				  gp_matrix c)
+{
+	product_job job = {.trans_a = trans, .trans_b = !trans, .lower = true, .alpha = alpha,
+	.beta = beta, .a = a, .b = a, .c = c, .inner = trans ? a.rows : a.cols};
+
+	gp_cpu_require(dev, a.type == c.type && c.rows == c.cols &&
+				   (trans ? a.cols : a.rows) == c.rows &&
+				   a.ld <= INT32_MAX && c.ld <= INT32_MAX);
+	run_product(dev, &job);
+}
+
+/* c = alpha a a' (trans: a' a) + beta c, both triangles. */
+void
+gp_cpu_syrk(gp_device *dev, bool trans, double alpha, gp_matrix a, double beta, gp_matrix c)
+{
+	gp_cpu_syrk_lower(dev, trans, alpha, a, beta, c);
+	gp_cpu_mirror_lower(dev, c);
+}
+
+/* A triangular solve: b = op(l)^-1 b (left) or b op(l)^-1. */
+typedef struct solve_job
+{
+	bool		left;
+	bool		trans;
+	gp_matrix	l;
+	gp_matrix	b;
+	int64_t		slice;			/* rows (left: columns) of b in a tile */
+} solve_job;
+
+/* The rows (left) or columns of b that belong to a range of the triangle. */
+static gp_matrix
+solve_part(const solve_job *job, int64_t start, int64_t n)
+{
+	return job->left ? gp_matrix_rows(job->b, start, n) : gp_matrix_cols(job->b, start, n);
+}
+
+/*
+ * A solve in steps along the triangle: what is known already is subtracted from
+ * the next part of b (update), then that part is solved (finish).
+ */
+typedef struct solve_step
+{
+	gp_matrix	x;				/* the part of b to solve */
+	gp_matrix	known;			/* the part solved already */
+	gp_matrix	coupling;		/* the block of l between them */
+	gp_matrix	diagonal;		/* the block of l of this step */
+} solve_step;
+
+/* Upwards along the diagonal or downwards. */
+static bool
+solve_forward(const solve_job *job)
+{
+	return job->left != job->trans;
+}
+
+/* The operands of one step. */
+static solve_step
+solve_at(const solve_job *job, int64_t step, int64_t steps, int64_t block)
+{
+	int64_t		n = job->l.rows;
+	int64_t		lo = (solve_forward(job) ? step : steps - 1 - step) * block;
+	int64_t		hi = gp_min64(n, lo + block);
+	solve_step	s;
+
+	s.x = solve_part(job, lo, hi - lo);
+	s.diagonal = gp_matrix_part(job->l, lo, lo, hi - lo, hi - lo);
+	if (solve_forward(job))
+	{
+		s.known = solve_part(job, 0, lo);
+		s.coupling = gp_matrix_part(job->l, lo, 0, hi - lo, lo);
+	}
+	else
+	{
+		s.known = solve_part(job, hi, n - hi);
+		s.coupling = gp_matrix_part(job->l, hi, lo, n - hi, hi - lo);
+	}
+	return s;
+}
+
+/* Solves all of b in the calling thread. */
+static void
+solve_alone(const solve_job *job)
+{
+	int64_t		steps = (job->l.rows + SOLVE_BLOCK - 1) / SOLVE_BLOCK;
+
+	for (int64_t i = 0; i < steps; i++)
+	{
+		solve_step	s = solve_at(job, i, steps, SOLVE_BLOCK);
+
+		if (i > 0 && job->left)
+			gp_blas_gemm(job->trans, false, -1.0, s.coupling, s.known, 1.0, s.x);
+		else if (i > 0)
+			gp_blas_gemm(false, job->trans, -1.0, s.known, s.coupling, 1.0, s.x);
+		gp_blas_trsm(job->left, job->trans, s.diagonal, s.x);
+	}
+}
+
+/* One slice of b. */
+static void
+solve_tile(void *arg, int64_t tile, int worker)
+{
+	const solve_job *job = arg;
+	solve_job	mine = *job;
+	int64_t		length = job->left ? job->b.cols : job->b.rows;
+	int64_t		start = tile * job->slice;
+	int64_t		n = gp_min64(job->slice, length - start);
+
+	mine.b = job->left ? gp_matrix_cols(job->b, start, n) : gp_matrix_rows(job->b, start, n);
+	solve_alone(&mine);
+}
+
+/* Solves with a triangle small enough for one tile to go through all of it. */
+static void
+solve_slices(gp_device *dev, solve_job *job)
+{
+	double		n = (double) job->l.rows;
+	int64_t		length = job->left ? job->b.cols : job->b.rows;
+	double		target = tile_flops(job->b.type, n * n * (double) length);
+
+	job->slice = even_part(length, target / (n * n));
+	gp_cpu_run(dev, solve_tile, job, (length + job->slice - 1) / job->slice);
+}
+
+/* b = op(l)^-1 b (left) or b op(l)^-1. */
+void
+gp_cpu_trsm(gp_device *dev, bool left, bool trans, gp_matrix l, gp_matrix b)
+{
+	solve_job	job = {.left = left, .trans = trans, .l = l, .b = b};
+	int64_t		steps = (l.rows + SOLVE_OUTER - 1) / SOLVE_OUTER;
+
+	gp_cpu_require(dev, l.type == b.type && l.rows == l.cols &&
+				   l.rows == (left ? b.rows : b.cols) &&
+				   l.ld <= INT32_MAX && b.ld <= INT32_MAX);
+	if (b.rows == 0 || b.cols == 0)
+		return;
+	for (int64_t i = 0; i < steps; i++)
+	{
+		solve_step	s = solve_at(&job, i, steps, SOLVE_OUTER);
+		solve_job	part = {.left = left, .trans = trans, .l = s.diagonal, .b = s.x};
+
+		if (i > 0 && left)
+			gp_cpu_gemm(dev, trans, false, -1.0, s.coupling, s.known, 1.0, s.x);
+		else if (i > 0)
+			gp_cpu_gemm(dev, false, trans, -1.0, s.known, s.coupling, 1.0, s.x);
+		solve_slices(dev, &part);
+	}
+}

@@ -1,0 +1,163 @@
+/*
+ * cpu_device.c - the CPU's table of operations: opening, closing, memory.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "cpu_blas.h"
+#include "cpu_device.h"
+
+/* More threads than this are not started. */
+#define MAX_THREADS 256
+
+/* Raises GP_ERR_INTERNAL for arguments that an operation cannot have. */
+void
+gp_cpu_refuse(gp_device *dev, const char *operation)
+{
+	gp_raise(dev->env, GP_ERR_INTERNAL, NULL,
+			 "operands of the device operation \"%s\" do not fit together", operation);
+}
+
+/* Cuts a matrix into tiles of a given size. */
+gp_grid
+gp_grid_make(int64_t rows, int64_t cols, int64_t tile_rows, int64_t tile_cols)
+{
+	gp_grid		grid = {rows, cols, gp_max64(tile_rows, 1), gp_max64(tile_cols, 1), 0, 0};
+
+	if (rows > 0 && cols > 0)
+	{
+		grid.across = (cols - 1) / grid.tile_cols + 1;
+		grid.tiles = grid.across * ((rows - 1) / grid.tile_rows + 1);
+	}
+	return grid;
+}
+
+/* Whole rows where that gives tiles of about so many elements, else parts of rows. */
+gp_grid
+gp_grid_elements(int64_t rows, int64_t cols, int64_t elements)
+{
+	return gp_grid_make(rows, cols, elements / gp_max64(cols, 1), gp_min64(cols, elements));
+}
+
+/* The range of one tile. */
+gp_tile_range
+gp_grid_at(const gp_grid *grid, int64_t tile)
+{
+	gp_tile_range r;
+
+	r.row = tile / grid->across * grid->tile_rows;
+	r.col = tile % grid->across * grid->tile_cols;
+	r.rows = gp_min64(grid->tile_rows, grid->rows - r.row);
+	r.cols = gp_min64(grid->tile_cols, grid->cols - r.col);
+	return r;
+}
+
+/* Memory for a matrix, rows on multiples of 16 elements. */
+static gp_matrix
+create_matrix(gp_device *dev, int64_t rows, int64_t cols, gp_type type)
+{
+	gp_matrix	m = {NULL, rows, cols, cols, type};
+
+	gp_cpu_require(dev, rows >= 0 && cols >= 0 && cols <= INT64_MAX - 16);
+	if (cols > 1)
+		m.ld = (cols + 15) / 16 * 16;
+	m.data = gp_alloc_array(dev->env, rows,
+							gp_size_mul(dev->env, (size_t) m.ld, gp_type_size(type)));
+	return m;
+}
+
+/* Frees a matrix that create made; a view without data is allowed. */
+static void
+destroy_matrix(gp_device *dev, gp_matrix *m)
+{
+	gp_free(dev->env, m->data);
+	m->data = NULL;
+}
+
+/* Ends the device: joins its threads, frees its memory. */
+static void
+close_device(gp_device *dev)
+{
+	gp_cpu	   *cpu = gp_cpu_of(dev);
+	gp_env	   *env = dev->env;
+
+	gp_pool_destroy(cpu->pool);
+	gp_free(env, cpu);
+}
+
+/* Names OpenBLAS's core and our own vector code. */
+static void
+describe_device(gp_cpu *cpu)
+{
+	snprintf(cpu->describe, sizeof(cpu->describe), "OpenBLAS %s, %s", gp_blas_core(),
+			 cpu->simd->name);
+}
+
+/* The table; env, threads and state are filled in for each device. */
+static const gp_device cpu_table = {
+	.name = "cpu",
+	.create = create_matrix,
+	.destroy = destroy_matrix,
+	.upload = gp_cpu_copy,
+	.download = gp_cpu_copy,
+	.copy = gp_cpu_copy,
+	.fill = gp_cpu_fill,
+	.axpby = gp_cpu_axpby,
+	.shift = gp_cpu_shift,
+	.transpose = gp_cpu_transpose,
+	.transpose_square = gp_cpu_transpose_square,
+	.gather_rows = gp_cpu_gather_rows,
+	.row_dots = gp_cpu_row_dots,
+	.gemm = gp_cpu_gemm,
+	.syrk = gp_cpu_syrk,
+	.potrf = gp_cpu_potrf,
+	.trtri = gp_cpu_trtri,
+	.syev = gp_cpu_syev,
+	.trsm = gp_cpu_trsm,
+	.spmm = gp_cpu_spmm,
+	.spmm_right = gp_cpu_spmm_right,
+	.csr_rows = gp_cpu_csr_rows,
+	.map = gp_cpu_map,
+	.map_diag = gp_cpu_map_diag,
+	.pair_diag = gp_cpu_pair_diag,
+	.close = close_device
+};
+
+/* Opens the CPU device with its helper threads. */
+gp_device *
+gp_device_cpu(gp_env *env, int threads)
+{
+	gp_cpu	   *cpu;
+
+	gp_blas_load(env);
+	cpu = gp_alloc_zero(env, 1, sizeof(gp_cpu));
+	cpu->dev = cpu_table;
+	cpu->dev.env = env;
+	cpu->dev.state = cpu;
+	cpu->simd = gp_simd_choose();
+	cpu->pool = gp_pool_create(env, threads < MAX_THREADS ? threads : MAX_THREADS);
+	cpu->dev.threads = gp_pool_threads(cpu->pool);
+	describe_device(cpu);
+	return &cpu->dev;
+}
+
+/* The name of OpenBLAS's chosen core and of our own vector code, for reports. */
+const char *
+gp_device_cpu_describe(gp_device *dev)
+{
+	return gp_cpu_of(dev)->describe;
+}
+
+/* Makes the device use another variant of the vector code; false when it cannot run. */
+bool
+gp_cpu_force_simd(gp_device *dev, gp_simd_level level)
+{
+	gp_cpu	   *cpu = gp_cpu_of(dev);
+	const gp_simd *simd = gp_simd_at(level);
+
+	if (simd == NULL)
+		return false;
+	cpu->simd = simd;
+	describe_device(cpu);
+	return true;
+}

@@ -1,0 +1,226 @@
+/*
+ * cpu_map.c - pointwise steps of a kernel on the CPU.
+ *
+ * What a column contributes (its variance, or the root of it) is computed once
+ * for a block, what a row contributes once for the row; the loop over the
+ * elements is vector code (cpu_simd_kernels.h).
+ */
+#include <math.h>
+
+#include "cpu_device.h"
+
+/* Elements of a tile: below 10 ms even where exp is computed one by one. */
+#define TILE_ELEMENTS (INT64_C(1) << 18)
+
+/* True when the stage reads variances. */
+static bool
+uses_variances(const gp_stage *stage)
+{
+	return stage->map == GP_MAP_RELU || stage->map == GP_MAP_RBF;
+}
+
+/* The variance of a node before the stage, rounding below zero undone. */
+static double
+variance_of(const gp_stage *stage, int64_t node)
+{
+	double		v = *(const double *) gp_matrix_at(stage->diag, node, 0);
+
+	return v < 0 ? 0 : v;
+}
+
+/* A whole power by squaring. */
+static double
+whole_power(double x, int64_t power)
+{
+	double		out = 1.0;
+
+	for (; power > 0; power >>= 1)
+	{
+		if (power & 1)
+			out *= x;
+		x *= x;
+	}
+	return out;
+}
+
+/* A variance after the stage: scale * map(k_ii) + shift. */
+double
+gp_stage_variance(const gp_stage *stage, double variance)
+{
+	switch (stage->map)
+	{
+		case GP_MAP_NONE:
+			break;
+		case GP_MAP_RELU:
+			variance = variance > 0 || isnan(variance) ? variance / 2 : 0;
+			break;
+		case GP_MAP_RBF:
+			variance = 1.0;
+			break;
+		case GP_MAP_POLY:
+			variance = whole_power(variance + stage->p1, (int64_t) stage->p2);
+			break;
+	}
+	return stage->scale * variance + stage->shift;
+}
+
+/* Stores a number of either type. */
+static void
+store(void *array, gp_type type, int64_t i, double value)
+{
+	if (type == GP_FLOAT)
+		((float *) array)[i] = (float) value;
+	else
+		((double *) array)[i] = value;
+}
+
+/* Fills the columns' part for n columns, node node[j] or col0 + j. */
+void
+gp_stage_prepare(const gp_stage *stage, gp_type type, const int32_t *node,
+				 int64_t col0, int64_t n, gp_stage_columns columns)
+{
+	if (!uses_variances(stage))
+		return;
+	for (int64_t j = 0; j < n; j++)
+	{
+		double		v = variance_of(stage, node != NULL ? node[j] : col0 + j);
+
+		if (stage->map == GP_MAP_RELU)
+		{
+			double		root = sqrt(v);
+
+			store(columns.first, type, j, root);
+			store(columns.second, type, j, root > 0 ? 1.0 / root : 0.0);
+		}
+		else
+			store(columns.first, type, j, v);
+	}
+}
+
+/* Applies a stage to part of a row whose own variance is given. */
+void
+gp_stage_row(const gp_simd_ops *ops, const gp_stage *stage, double variance,
+			 gp_stage_columns columns, int64_t n, void *k)
+{
+	switch (stage->map)
+	{
+		case GP_MAP_NONE:
+			ops->affine(n, stage->scale, stage->shift, k);
+			break;
+		case GP_MAP_RELU:
+			ops->relu(n, variance < 0 ? 0 : sqrt(variance), columns.first, columns.second,
+					  stage->scale, stage->shift, k);
+			break;
+		case GP_MAP_RBF:
+			ops->rbf(n, variance, columns.first, stage->p1, stage->scale, stage->shift, k);
+			break;
+		case GP_MAP_POLY:
+			ops->poly(n, stage->p1, (int64_t) stage->p2, stage->scale, stage->shift, k);
+			break;
+	}
+}
+
+/* The arguments of map. */
+typedef struct map_job
+{
+	const gp_stage *stage;
+	gp_matrix	k;
+	int64_t		row0;
+	const int32_t *cols;
+	gp_stage_columns columns;
+	gp_grid		grid;
+	const gp_simd_ops *ops;
+} map_job;
+
+/* Sets the elements of a tile whose row and column are one node. */
+static void
+map_diagonal(const map_job *job, gp_tile_range r)
+{
+	for (int64_t j = r.col; j < r.col + r.cols; j++)
+	{
+		int64_t		node = job->cols != NULL ? job->cols[j] : j;
+		int64_t		i = node - job->row0;
+
+		if (i >= r.row && i < r.row + r.rows)
+			store(gp_matrix_at(job->k, i, j), job->k.type, 0,
+				  gp_stage_variance(job->stage, variance_of(job->stage, node)));
+	}
+}
+
+/* One tile of map. */
+static void
+map_tile(void *arg, int64_t tile, int worker)
+{
+	const map_job *job = arg;
+	gp_tile_range r = gp_grid_at(&job->grid, tile);
+	bool		variances = uses_variances(job->stage);
+	gp_stage_columns columns = job->columns;
+	int64_t		skip = r.col * (int64_t) gp_type_size(job->k.type);
+
+	if (variances)
+	{
+		columns.first = (char *) columns.first + skip;
+		columns.second = (char *) columns.second + skip;
+	}
+	for (int64_t i = r.row; i < r.row + r.rows; i++)
+		gp_stage_row(job->ops, job->stage,
+					 variances ? variance_of(job->stage, job->row0 + i) : 0.0,
+					 columns, r.cols, gp_matrix_at(job->k, i, r.col));
+	if (variances)
+		map_diagonal(job, r);
+}
+
+/* Applies one stage to a block of covariances in place. */
+void
+gp_cpu_map(gp_device *dev, const gp_stage *stage, gp_matrix k, int64_t row0, const int32_t *cols)
+{
+	map_job		job = {.stage = stage, .k = k, .row0 = row0, .cols = cols,
+	.ops = gp_cpu_ops(dev, k.type)};
+	size_t		size = gp_type_size(k.type);
+
+	if (k.rows == 0 || k.cols == 0)
+		return;
+	if (uses_variances(stage))
+	{
+		gp_cpu_require(dev, stage->diag.type == GP_DOUBLE && stage->diag.cols == 1 &&
+					   row0 >= 0 && row0 + k.rows <= stage->diag.rows);
+		job.columns.first = gp_alloc_array(dev->env, k.cols, 2 * size);
+		job.columns.second = (char *) job.columns.first + (size_t) k.cols * size;
+		gp_stage_prepare(stage, k.type, cols, 0, k.cols, job.columns);
+	}
+	job.grid = gp_grid_elements(k.rows, k.cols, TILE_ELEMENTS);
+	gp_cpu_run(dev, map_tile, &job, job.grid.tiles);
+	gp_free(dev->env, job.columns.first);
+}
+
+/* The arguments of map_diag. */
+typedef struct diag_job
+{
+	const gp_stage *stage;
+	gp_matrix	diag;
+} diag_job;
+
+/* Some variances. */
+static void
+map_diag_tile(void *arg, int64_t tile, int worker)
+{
+	const diag_job *job = arg;
+	int64_t		end = gp_min64(job->diag.rows, (tile + 1) * TILE_ELEMENTS);
+
+	for (int64_t i = tile * TILE_ELEMENTS; i < end; i++)
+	{
+		double	   *v = gp_matrix_at(job->diag, i, 0);
+
+		*v = gp_stage_variance(job->stage, *v);
+	}
+}
+
+/* diag becomes the variance after a stage. */
+void
+gp_cpu_map_diag(gp_device *dev, const gp_stage *stage, gp_matrix diag)
+{
+	diag_job	job = {stage, diag};
+
+	gp_cpu_require(dev, diag.type == GP_DOUBLE && diag.cols == 1);
+	gp_cpu_run(dev, map_diag_tile, &job, (diag.rows + TILE_ELEMENTS - 1) / TILE_ELEMENTS);
+}

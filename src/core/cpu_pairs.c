@@ -1,0 +1,395 @@
+/*
+ * cpu_pairs.c - the diagonal of S f(Z Z') S' on the CPU, pair by pair.
+ *
+ * out_i is a sum over the pairs of neighbours of node i.  The neighbours of a
+ * row are cut into blocks; a pair of blocks is one dense matrix of covariances,
+ * so that even a hub of many thousand neighbours needs little memory.  Rows of
+ * one block are taken together in tiles, the blocks of a hub are tiles of their
+ * own whose sums are added in a fixed order.
+ */
+#include <math.h>
+
+#include "cpu_blas.h"
+#include "cpu_device.h"
+
+/* The most neighbours in a block. */
+#define MOST_NEIGHBOURS 512
+
+/* Work of a tile, in elementary steps of about a nanosecond. */
+#define TILE_WORK 5e6
+
+/* Some rows, or with block_row >= 0 one pair of blocks of one row. */
+typedef struct pair_tile
+{
+	int64_t		row;
+	int64_t		end;
+	int32_t		block_row;
+	int32_t		block_col;
+	int32_t		block;			/* neighbours in a block */
+	double		sum;			/* of a pair of blocks */
+} pair_tile;
+
+/* What one thread works in. */
+typedef struct pair_space
+{
+	char	   *k;				/* covariances, block x block */
+	char	   *row;			/* sparse z: one row of it, zero between uses */
+	char	   *left;			/* dense z: gathered rows */
+	char	   *right;
+	char	   *columns;		/* for each stage two arrays of block numbers */
+} pair_space;
+
+typedef struct pair_job
+{
+	const gp_csr *s;
+	const gp_csr *zs;
+	const gp_matrix *zd;
+	const gp_stage *stages;
+	int			nstages;
+	gp_matrix	out;
+	gp_type		type;
+	size_t		size;			/* of a number of that type */
+	int64_t		largest;		/* block, of all rows */
+	pair_tile  *tile;
+	pair_space *space;			/* for each thread */
+	const gp_simd_ops *ops;
+} pair_job;
+
+/* Steps for one pair of neighbours: the product, and the stages. */
+static double
+pair_work(const pair_job *job, int64_t row)
+{
+	const gp_csr *s = job->s;
+	double		longest = 0;
+
+	if (job->zd != NULL)
+		longest = (double) job->zd->cols / 20;
+	else
+		for (int64_t e = s->start[row]; e < s->start[row + 1]; e++)
+		{
+			const int64_t *start = job->zs->start + s->col[e];
+
+			longest = fmax(longest, (double) (start[1] - start[0]));
+		}
+	return longest + 4 + 4 * job->nstages;
+}
+
+/* The neighbours in a block of a row, so that a pair of blocks is a short tile. */
+static int32_t
+block_size(const pair_job *job, int64_t row, double work)
+{
+	int64_t		m = job->s->start[row + 1] - job->s->start[row];
+	double		most = floor(fmin(MOST_NEIGHBOURS, fmax(1, sqrt(TILE_WORK / work))));
+
+	return (int32_t) gp_max64(1, gp_min64(m, (int64_t) most));
+}
+
+/* Cuts the rows into tiles; counts them, and stores them unless tile is NULL. */
+static int64_t
+cut_pairs(pair_job *job, pair_tile *tile)
+{
+	const gp_csr *s = job->s;
+	int64_t		n = 0;
+	double		open = TILE_WORK;	/* work in the tile of whole rows that is open */
+
+	for (int64_t i = 0; i < s->rows; i++)
+	{
+		int64_t		m = s->start[i + 1] - s->start[i];
+		double		work = pair_work(job, i);
+		int32_t		block = block_size(job, i, work);
+		int32_t		blocks = (int32_t) ((m + block - 1) / block);
+
+		job->largest = gp_max64(job->largest, block);
+		if (blocks > 1)
+		{
+			for (int32_t p = 0; p < blocks; p++)
+				for (int32_t q = 0; q <= p; q++, n++)
+					if (tile != NULL)
+						tile[n] = (pair_tile) {i, i + 1, p, q, block, 0};
+			open = TILE_WORK;
+			continue;
+		}
+		work = work * (double) m * (double) m + 50;
+		if (open + work > TILE_WORK)
+		{
+			if (tile != NULL)
+				tile[n] = (pair_tile) {i, i, -1, -1, 0, 0};
+			n++;
+			open = 0;
+		}
+		open += work;
+		if (tile != NULL)
+			tile[n - 1].end = i + 1;
+	}
+	return n;
+}
+
+/* Element i of an array of the job's type. */
+static double
+number_at(const pair_job *job, const void *array, int64_t i)
+{
+	return job->type == GP_FLOAT ? ((const float *) array)[i] : ((const double *) array)[i];
+}
+
+/* Writes row node of the sparse z into a dense row, or clears it again. */
+static void
+spread_row(const pair_job *job, int64_t node, bool clear, char *row)
+{
+	const gp_csr *z = job->zs;
+
+	for (int64_t e = z->start[node]; e < z->start[node + 1]; e++)
+	{
+		if (job->type == GP_FLOAT)
+			((float *) row)[z->col[e]] = clear ? 0 : ((const float *) z->value)[e];
+		else
+			((double *) row)[z->col[e]] = clear ? 0 : ((const double *) z->value)[e];
+	}
+}
+
+/* A pair of blocks: rows and columns of covariances. */
+typedef struct pair_block
+{
+	const int32_t *row;			/* nodes */
+	const int32_t *col;
+	const char *row_value;		/* of s */
+	const char *col_value;
+	int64_t		rows;
+	int64_t		cols;
+	bool		same;			/* one block with itself: the lower triangle is enough */
+} pair_block;
+
+/* Covariances of sparse rows: one row spread out, products with the others. */
+static void
+sparse_covariances(const pair_job *job, const pair_block *b, pair_space *space)
+{
+	const gp_csr *z = job->zs;
+
+	for (int64_t i = 0; i < b->rows; i++)
+	{
+		char	   *k = space->k + (size_t) (i * b->cols) * job->size;
+		int64_t		cols = b->same ? i + 1 : b->cols;
+
+		spread_row(job, b->row[i], false, space->row);
+		for (int64_t j = 0; j < cols; j++)
+		{
+			int64_t		first = z->start[b->col[j]];
+			double		dot = job->ops->sparse_dot(z->start[b->col[j] + 1] - first, z->col + first,
+												   (const char *) z->value + (size_t) first * job->size,
+												   space->row);
+
+			if (job->type == GP_FLOAT)
+				((float *) k)[j] = (float) dot;
+			else
+				((double *) k)[j] = dot;
+		}
+		spread_row(job, b->row[i], true, space->row);
+	}
+}
+
+/* Gathers rows of the dense z. */
+static gp_matrix
+gather(const pair_job *job, const int32_t *node, int64_t n, char *to)
+{
+	gp_matrix	m = gp_matrix_wrap(to, n, job->zd->cols, job->type);
+
+	for (int64_t i = 0; i < n; i++)
+		__builtin_memcpy(gp_matrix_at(m, i, 0), gp_matrix_at(*job->zd, node[i], 0),
+						 (size_t) m.cols * job->size);
+	return m;
+}
+
+/* Covariances of dense rows, gathered into small panels. */
+static void
+dense_covariances(const pair_job *job, const pair_block *b, pair_space *space)
+{
+	gp_matrix	k = gp_matrix_wrap(space->k, b->rows, b->cols, job->type);
+	gp_matrix	left = gather(job, b->row, b->rows, space->left);
+
+	if (b->same)
+		gp_blas_syrk(false, 1.0, left, 0.0, k);
+	else
+		gp_blas_gemm(false, true, 1.0, left, gather(job, b->col, b->cols, space->right), 0.0, k);
+}
+
+/* The arrays of a stage in a thread's space. */
+static gp_stage_columns
+stage_columns(const pair_job *job, pair_space *space, int stage)
+{
+	size_t		bytes = (size_t) job->largest * job->size;
+	gp_stage_columns c;
+
+	c.first = space->columns + 2 * (size_t) stage * bytes;
+	c.second = (char *) c.first + bytes;
+	return c;
+}
+
+/* The variance of a node before a stage that reads it. */
+static double
+stage_input(const gp_stage *stage, int32_t node)
+{
+	if (stage->map == GP_MAP_NONE || stage->map == GP_MAP_POLY)
+		return 0;
+	return *(const double *) gp_matrix_at(stage->diag, node, 0);
+}
+
+/* f(<z_j, z_j>) for a node, through the exact variances. */
+static double
+pair_variance(const pair_job *job, int32_t node, double variance)
+{
+	for (int i = 0; i < job->nstages; i++)
+	{
+		const gp_stage *stage = &job->stages[i];
+
+		if (stage->map == GP_MAP_RELU || stage->map == GP_MAP_RBF)
+			variance = stage_input(stage, node);
+		variance = gp_stage_variance(stage, variance);
+	}
+	return variance;
+}
+
+/* The sum over a pair of blocks; pairs off the diagonal count twice. */
+static double
+sum_block(const pair_job *job, const pair_block *b, pair_space *space)
+{
+	double		sum = 0;
+
+	if (job->zd != NULL)
+		dense_covariances(job, b, space);
+	else
+		sparse_covariances(job, b, space);
+	for (int i = 0; i < job->nstages; i++)
+		gp_stage_prepare(&job->stages[i], job->type, b->col, 0, b->cols,
+						 stage_columns(job, space, i));
+
+	for (int64_t j = 0; j < b->rows; j++)
+	{
+		char	   *k = space->k + (size_t) (j * b->cols) * job->size;
+		int64_t		cols = b->same ? j : b->cols;
+		double		own = number_at(job, b->row_value, j);
+		double		exact = b->same ? pair_variance(job, b->row[j], number_at(job, k, j)) : 0;
+
+		for (int i = 0; i < job->nstages; i++)
+			gp_stage_row(job->ops, &job->stages[i], stage_input(&job->stages[i], b->row[j]),
+						 stage_columns(job, space, i), cols, k);
+		sum += own * (2 * job->ops->dot(cols, b->col_value, k) + own * exact);
+	}
+	return sum;
+}
+
+/* The pair of blocks p, q of a row. */
+static double
+sum_pair(const pair_job *job, int64_t row, int64_t p, int64_t q, int64_t block, pair_space *space)
+{
+	const gp_csr *s = job->s;
+	int64_t		first = s->start[row];
+	int64_t		m = s->start[row + 1] - first;
+	pair_block	b;
+
+	b.row = s->col + first + p * block;
+	b.col = s->col + first + q * block;
+	b.row_value = (const char *) s->value + (size_t) (first + p * block) * job->size;
+	b.col_value = (const char *) s->value + (size_t) (first + q * block) * job->size;
+	b.rows = gp_min64(block, m - p * block);
+	b.cols = gp_min64(block, m - q * block);
+	b.same = p == q;
+	return sum_block(job, &b, space);
+}
+
+/* Some rows, or one pair of blocks. */
+static void
+pairs_tile(void *arg, int64_t number, int worker)
+{
+	const pair_job *job = arg;
+	pair_tile  *tile = &job->tile[number];
+	pair_space *space = &job->space[worker];
+
+	if (tile->block_row >= 0)
+	{
+		tile->sum = sum_pair(job, tile->row, tile->block_row, tile->block_col, tile->block, space);
+		return;
+	}
+	for (int64_t i = tile->row; i < tile->end; i++)
+		*(double *) gp_matrix_at(job->out, i, 0) =
+			sum_pair(job, i, 0, 0, gp_max64(1, job->s->start[i + 1] - job->s->start[i]), space);
+}
+
+/* Memory for each thread, zero where that is needed. */
+static void
+make_spaces(gp_device *dev, pair_job *job)
+{
+	gp_env	   *env = dev->env;
+	int64_t		n = job->largest;
+
+	job->space = gp_alloc_zero(env, dev->threads, sizeof(pair_space));
+	for (int i = 0; i < dev->threads; i++)
+	{
+		pair_space *space = &job->space[i];
+
+		space->k = gp_alloc_array(env, n * n, job->size);
+		space->columns = gp_alloc_array(env, n * job->nstages, 2 * job->size);
+		if (job->zs != NULL)
+			space->row = gp_alloc_zero(env, job->zs->cols, job->size);
+		else
+		{
+			size_t		bytes = gp_size_mul(env, (size_t) job->zd->cols, job->size);
+
+			space->left = gp_alloc_array(env, n, bytes);
+			space->right = gp_alloc_array(env, n, bytes);
+		}
+	}
+}
+
+/* Frees it all. */
+static void
+free_spaces(gp_device *dev, pair_job *job)
+{
+	for (int i = 0; i < dev->threads; i++)
+	{
+		gp_free(dev->env, job->space[i].k);
+		gp_free(dev->env, job->space[i].columns);
+		gp_free(dev->env, job->space[i].row);
+		gp_free(dev->env, job->space[i].left);
+		gp_free(dev->env, job->space[i].right);
+	}
+	gp_free(dev->env, job->space);
+}
+
+/* Adds the sums of hubs' blocks, in the order of the tiles. */
+static void
+add_blocks(const pair_job *job, int64_t tiles)
+{
+	for (int64_t t = 0; t < tiles; t++)
+	{
+		const pair_tile *tile = &job->tile[t];
+		double	   *out;
+
+		if (tile->block_row < 0)
+			continue;
+		out = gp_matrix_at(job->out, tile->row, 0);
+		*out = tile->block_row == 0 ? tile->sum : *out + tile->sum;
+	}
+}
+
+/* out_i = sum over j, k in row i of s of s_ij s_ik f(<z_j, z_k>). */
+void
+gp_cpu_pair_diag(gp_device *dev, const gp_csr *s, const gp_csr *zs, const gp_matrix *zd,
+				 const gp_stage *stages, int nstages, gp_matrix out)
+{
+	pair_job	job = {.s = s, .zs = zs, .zd = zd, .stages = stages, .nstages = nstages,
+	.out = out, .type = s->type, .size = gp_type_size(s->type),
+	.ops = gp_cpu_ops(dev, s->type)};
+	int64_t		tiles;
+
+	gp_cpu_require(dev, (zs == NULL) != (zd == NULL) && nstages >= 0 &&
+				   (zs != NULL ? zs->type : zd->type) == s->type &&
+				   (zs != NULL ? zs->rows : zd->rows) == s->cols &&
+				   out.type == GP_DOUBLE && out.rows == s->rows && out.cols == 1);
+	tiles = cut_pairs(&job, NULL);
+	job.tile = gp_alloc_array(dev->env, tiles, sizeof(pair_tile));
+	cut_pairs(&job, job.tile);
+	make_spaces(dev, &job);
+	gp_cpu_run(dev, pairs_tile, &job, tiles);
+	add_blocks(&job, tiles);
+	free_spaces(dev, &job);
+	gp_free(dev->env, job.tile);
+}

@@ -1,0 +1,110 @@
+/*
+ * cpu_simd_avx2.c - the vector loops for AVX2.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "cpu_arccos.h"
+#include "cpu_simd.h"
+
+#if defined(__x86_64__)
+
+#include <immintrin.h>
+
+#define ATTR __attribute__((target("avx2,fma")))
+
+/*
+ * exp of a vector: x = n ln 2 + r, exp(r) by its Taylor polynomial, relative
+ * error 1e-7; 0 below the smallest normal number.
+ */
+static inline ATTR __m256
+exp_float(__m256 x)
+{
+	__m256		n;
+	__m256		r;
+	__m256		p;
+	__m256		keep = _mm256_cmp_ps(x, _mm256_set1_ps(-87.3f), _CMP_NLT_UQ);
+
+	x = _mm256_min_ps(_mm256_set1_ps(88.0f), _mm256_max_ps(_mm256_set1_ps(-87.3f), x));
+	n = _mm256_round_ps(x * _mm256_set1_ps(1.44269504f),
+						_MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+	r = _mm256_fmadd_ps(n, _mm256_set1_ps(-0.693359375f), x);
+	r = _mm256_fmadd_ps(n, _mm256_set1_ps(2.12194440e-4f), r);
+	p = _mm256_set1_ps(1.0f / 5040);
+	p = _mm256_fmadd_ps(p, r, _mm256_set1_ps(1.0f / 720));
+	p = _mm256_fmadd_ps(p, r, _mm256_set1_ps(1.0f / 120));
+	p = _mm256_fmadd_ps(p, r, _mm256_set1_ps(1.0f / 24));
+	p = _mm256_fmadd_ps(p, r, _mm256_set1_ps(1.0f / 6));
+	p = _mm256_fmadd_ps(p, r, _mm256_set1_ps(0.5f));
+	p = _mm256_fmadd_ps(p, r, _mm256_set1_ps(1.0f));
+	p = _mm256_fmadd_ps(p, r, _mm256_set1_ps(1.0f));
+	p = p * _mm256_castsi256_ps(_mm256_slli_epi32(
+				_mm256_add_epi32(_mm256_cvtps_epi32(n), _mm256_set1_epi32(127)), 23));
+	return _mm256_and_ps(p, keep);
+}
+
+/* exp of a vector of doubles, one by one. */
+static inline ATTR __m256d
+exp_double(__m256d x)
+{
+	double		v[4];
+
+	_mm256_storeu_pd(v, x);
+	for (int i = 0; i < 4; i++)
+		v[i] = exp(v[i]);
+	return _mm256_loadu_pd(v);
+}
+
+#define VD __m256d
+#define WD 4
+#define T float
+#define V __m256
+#define W 8
+#define FN(name) f_##name
+#define SET1(x) _mm256_set1_ps((float) (x))
+#define LOAD(p) _mm256_loadu_ps(p)
+#define STORE(p, v) _mm256_storeu_ps(p, v)
+#define FMA(a, b, c) _mm256_fmadd_ps(a, b, c)
+#define MIN(a, b) _mm256_min_ps(a, b)
+#define MAX(a, b) _mm256_max_ps(a, b)
+#define SQRT(v) _mm256_sqrt_ps(v)
+#define EXP(v) exp_float(v)
+#define SETD(x) _mm256_set1_pd(x)
+#define LOADD(p) _mm256_cvtps_pd(_mm_loadu_ps(p))
+#define STORED(p, v) _mm256_storeu_pd(p, v)
+#define FMAD(a, b, c) _mm256_fmadd_pd(a, b, c)
+#define ARCCOS arccos_float
+#define NARCCOS 8
+#include "cpu_simd_kernels.h"
+
+#define VD __m256d
+#define WD 4
+#define T double
+#define V __m256d
+#define W 4
+#define FN(name) d_##name
+#define SET1(x) _mm256_set1_pd((double) (x))
+#define LOAD(p) _mm256_loadu_pd(p)
+#define STORE(p, v) _mm256_storeu_pd(p, v)
+#define FMA(a, b, c) _mm256_fmadd_pd(a, b, c)
+#define MIN(a, b) _mm256_min_pd(a, b)
+#define MAX(a, b) _mm256_max_pd(a, b)
+#define SQRT(v) _mm256_sqrt_pd(v)
+#define EXP(v) exp_double(v)
+#define SETD(x) _mm256_set1_pd(x)
+#define LOADD(p) _mm256_loadu_pd(p)
+#define STORED(p, v) _mm256_storeu_pd(p, v)
+#define FMAD(a, b, c) _mm256_fmadd_pd(a, b, c)
+#define ARCCOS arccos_double
+#define NARCCOS 18
+#include "cpu_simd_kernels.h"
+
+const gp_simd gp_simd_avx2 = {
+	"AVX2",
+	{
+		{f_axpby, f_dot, f_spmm, f_sparse_dot, f_affine, f_relu, f_rbf, f_poly},
+		{d_axpby, d_dot, d_spmm, d_sparse_dot, d_affine, d_relu, d_rbf, d_poly}
+	}
+};
+
+#endif							/* __x86_64__ */

@@ -1,0 +1,337 @@
+/*
+ * cpu_simd_kernels.h - the template of all vector loops.
+ *
+ * A variant includes this file twice, for float and for double, after defining
+ *   T, V, W      the number type, the vector type and its length
+ *   FN(name)     the name of a function for this type
+ *   ATTR         the function attribute that enables the instructions
+ *   SET1, LOAD, STORE, FMA (a b + c), MIN, MAX, SQRT, EXP on V; MIN and MAX give
+ *                the second argument when one is not a number
+ *   VD, WD, SETD, LOADD, STORED, FMAD   vectors of double; LOADD converts from T
+ *   ARCCOS, NARCCOS   the coefficients of the arc-cosine map and their number
+ * Operators work on V as on T.
+ *
+ * The arc-cosine map with cos t = c, y = 1 - |c| and T(y) = (sin t - t cos t) /
+ * y^(3/2) for t = acos(1 - y) is
+ *     sin t + (pi - t) cos t = y^(3/2) T(y) + pi max(c, 0),
+ * because acos(-c) = pi - acos(c).  T is smooth on [0, 1], its next singularity
+ * is at y = 2, so one polynomial and one square root give full accuracy at both
+ * ends.
+ *
+ * No include guard: each inclusion makes the functions of one type.
+ */
+
+/* y = a x + b y; b = 0 ignores y. */
+static ATTR void
+FN(axpby) (int64_t n, double a, const void *xx, double b, void *yy)
+{
+	const T    *x = xx;
+	T		   *y = yy;
+	V			va = SET1((T) a);
+	V			vb = SET1((T) b);
+	int64_t		i = 0;
+
+	if (b == 0.0)
+	{
+		for (; i + W <= n; i += W)
+			STORE(y + i, va * LOAD(x + i));
+		for (; i < n; i++)
+			y[i] = (T) a * x[i];
+		return;
+	}
+	for (; i + W <= n; i += W)
+		STORE(y + i, FMA(va, LOAD(x + i), vb * LOAD(y + i)));
+	for (; i < n; i++)
+		y[i] = (T) a * x[i] + (T) b * y[i];
+}
+
+/* The sum of x_i y_i in double, in four running sums. */
+static ATTR double
+FN(dot) (int64_t n, const void *xx, const void *yy)
+{
+	const T    *x = xx;
+	const T    *y = yy;
+	VD			s0 = SETD(0.0);
+	VD			s1 = SETD(0.0);
+	VD			s2 = SETD(0.0);
+	VD			s3 = SETD(0.0);
+	double		part[WD];
+	double		sum = 0.0;
+	int64_t		i = 0;
+
+	for (; i + 4 * WD <= n; i += 4 * WD)
+	{
+		s0 = FMAD(LOADD(x + i), LOADD(y + i), s0);
+		s1 = FMAD(LOADD(x + i + WD), LOADD(y + i + WD), s1);
+		s2 = FMAD(LOADD(x + i + 2 * WD), LOADD(y + i + 2 * WD), s2);
+		s3 = FMAD(LOADD(x + i + 3 * WD), LOADD(y + i + 3 * WD), s3);
+	}
+	STORED(part, (s0 + s1) + (s2 + s3));
+	for (int j = 0; j < WD; j++)
+		sum += part[j];
+	for (; i < n; i++)
+		sum += (double) x[i] * (double) y[i];
+	return sum;
+}
+
+/* The sum of value[e] b[col[e]], in double. */
+static ATTR double
+FN(sparse_dot) (int64_t entries, const int32_t *col, const void *value, const void *bb)
+{
+	const T    *v = value;
+	const T    *b = bb;
+	double		s0 = 0.0;
+	double		s1 = 0.0;
+	int64_t		e = 0;
+
+	for (; e + 2 <= entries; e += 2)
+	{
+		s0 += (double) v[e] * (double) b[col[e]];
+		s1 += (double) v[e + 1] * (double) b[col[e + 1]];
+	}
+	if (e < entries)
+		s0 += (double) v[e] * (double) b[col[e]];
+	return s0 + s1;
+}
+
+/* c = alpha sum + beta c for one vector; beta = 0 ignores c. */
+static inline ATTR void
+FN(finish) (T *c, V sum, T alpha, T beta)
+{
+	V			out = SET1(alpha) * sum;
+
+	if (beta != 0)
+		out = FMA(SET1(beta), LOAD(c), out);
+	STORE(c, out);
+}
+
+/* Eight vectors of columns of a sparse row times b, summed in registers. */
+static inline ATTR void
+FN(spmm_wide) (int64_t entries, const int32_t *col, const T *value, const T *b,
+			   int64_t ldb, T alpha, T beta, T *c)
+{
+	V			s0 = SET1(0);
+	V			s1 = s0;
+	V			s2 = s0;
+	V			s3 = s0;
+	V			s4 = s0;
+	V			s5 = s0;
+	V			s6 = s0;
+	V			s7 = s0;
+
+	for (int64_t e = 0; e < entries; e++)
+	{
+		const T    *row = b + col[e] * ldb;
+		V			v = SET1(value[e]);
+
+		s0 = FMA(v, LOAD(row), s0);
+		s1 = FMA(v, LOAD(row + W), s1);
+		s2 = FMA(v, LOAD(row + 2 * W), s2);
+		s3 = FMA(v, LOAD(row + 3 * W), s3);
+		s4 = FMA(v, LOAD(row + 4 * W), s4);
+		s5 = FMA(v, LOAD(row + 5 * W), s5);
+		s6 = FMA(v, LOAD(row + 6 * W), s6);
+		s7 = FMA(v, LOAD(row + 7 * W), s7);
+	}
+	FN(finish) (c, s0, alpha, beta);
+	FN(finish) (c + W, s1, alpha, beta);
+	FN(finish) (c + 2 * W, s2, alpha, beta);
+	FN(finish) (c + 3 * W, s3, alpha, beta);
+	FN(finish) (c + 4 * W, s4, alpha, beta);
+	FN(finish) (c + 5 * W, s5, alpha, beta);
+	FN(finish) (c + 6 * W, s6, alpha, beta);
+	FN(finish) (c + 7 * W, s7, alpha, beta);
+}
+
+/* Fewer columns than one vector. */
+static inline ATTR void
+FN(spmm_narrow) (int64_t entries, const int32_t *col, const T *value, const T *b,
+				 int64_t ldb, int64_t n, T alpha, T beta, T *c)
+{
+	T			sum[W] = {0};
+
+	for (int64_t e = 0; e < entries; e++)
+	{
+		const T    *row = b + col[e] * ldb;
+
+		for (int64_t j = 0; j < n; j++)
+			sum[j] += value[e] * row[j];
+	}
+	for (int64_t j = 0; j < n; j++)
+		c[j] = beta != 0 ? alpha * sum[j] + beta * c[j] : alpha * sum[j];
+}
+
+/* c = alpha sum_e value[e] b(col[e], :) + beta c over a row of n columns. */
+static ATTR void
+FN(spmm) (int64_t entries, const int32_t *col, const void *value, const void *bb,
+		  int64_t ldb, int64_t n, double alpha, double beta, void *cc)
+{
+	const T    *b = bb;
+	T		   *c = cc;
+	int64_t		j = 0;
+
+	for (; j + 8 * W <= n; j += 8 * W)
+		FN(spmm_wide) (entries, col, value, b + j, ldb, (T) alpha, (T) beta, c + j);
+	for (; j + W <= n; j += W)
+	{
+		V			s = SET1(0);
+
+		for (int64_t e = 0; e < entries; e++)
+			s = FMA(SET1(((const T *) value)[e]), LOAD(b + col[e] * ldb + j), s);
+		FN(finish) (c + j, s, (T) alpha, (T) beta);
+	}
+	if (j < n)
+		FN(spmm_narrow) (entries, col, value, b + j, ldb, n - j, (T) alpha, (T) beta, c + j);
+}
+
+/* k = scale k + shift. */
+static ATTR void
+FN(affine) (int64_t n, double scale, double shift, void *kk)
+{
+	T		   *k = kk;
+	int64_t		i = 0;
+
+	for (; i + W <= n; i += W)
+		STORE(k + i, FMA(SET1((T) scale), LOAD(k + i), SET1((T) shift)));
+	for (; i < n; i++)
+		k[i] = (T) scale * k[i] + (T) shift;
+}
+
+/* factor roots (sin t + (pi - t) cos t) + shift for one vector. */
+static inline ATTR V
+FN(relu_vector) (V k, V inverse, V roots, V inverses, V factor, V shift)
+{
+	V			c = (k * inverse) * inverses;
+	V			y;
+	V			p = SET1(ARCCOS[NARCCOS - 1]);
+
+	c = MIN(SET1(1), MAX(SET1(-1), c));
+	y = SET1(1) - MAX(-c, c);
+	for (int i = NARCCOS - 2; i >= 0; i--)
+		p = FMA(p, y, SET1(ARCCOS[i]));
+	p = FMA(p, y * SQRT(y), SET1((T) M_PI) * MAX(SET1(0), c));
+	return FMA(p, factor * roots, shift);
+}
+
+/* k = scale g(k) + shift, g the arc-cosine map. */
+static ATTR void
+FN(relu) (int64_t n, double root, const void *roots, const void *inverses,
+		  double scale, double shift, void *kk)
+{
+	T		   *k = kk;
+	const T    *r = roots;
+	const T    *s = inverses;
+	V			inverse = SET1((T) (root > 0 ? 1.0 / root : 0.0));
+	V			factor = SET1((T) (scale * root / (2.0 * M_PI)));
+	V			add = SET1((T) shift);
+	int64_t		i = 0;
+
+	for (; i + W <= n; i += W)
+		STORE(k + i, FN(relu_vector) (LOAD(k + i), inverse, LOAD(r + i), LOAD(s + i), factor, add));
+	if (i < n)
+	{
+		T			tail[3][W] = {{0}};
+		size_t		bytes = (n - i) * sizeof(T);
+
+		memcpy(tail[0], k + i, bytes);
+		memcpy(tail[1], r + i, bytes);
+		memcpy(tail[2], s + i, bytes);
+		STORE(tail[0], FN(relu_vector) (LOAD(tail[0]), inverse, LOAD(tail[1]), LOAD(tail[2]),
+										factor, add));
+		memcpy(k + i, tail[0], bytes);
+	}
+}
+
+/* scale exp(-gamma d) + shift for one vector, d >= 0 the squared distance. */
+static inline ATTR V
+FN(rbf_vector) (V k, V variance, V variances, V gamma, V scale, V shift)
+{
+	V			d = MAX(SET1(0), (variance - k) + (variances - k));
+
+	return FMA(EXP(-(gamma * d)), scale, shift);
+}
+
+/* k = scale exp(-gamma (variance + variances - 2 k)) + shift. */
+static ATTR void
+FN(rbf) (int64_t n, double variance, const void *variances, double gamma,
+		 double scale, double shift, void *kk)
+{
+	T		   *k = kk;
+	const T    *v = variances;
+	V			own = SET1((T) variance);
+	V			vgamma = SET1((T) gamma);
+	V			vscale = SET1((T) scale);
+	V			add = SET1((T) shift);
+	int64_t		i = 0;
+
+	for (; i + W <= n; i += W)
+		STORE(k + i, FN(rbf_vector) (LOAD(k + i), own, LOAD(v + i), vgamma, vscale, add));
+	if (i < n)
+	{
+		T			tail[2][W] = {{0}};
+		size_t		bytes = (n - i) * sizeof(T);
+
+		memcpy(tail[0], k + i, bytes);
+		memcpy(tail[1], v + i, bytes);
+		STORE(tail[0], FN(rbf_vector) (LOAD(tail[0]), own, LOAD(tail[1]), vgamma, vscale, add));
+		memcpy(k + i, tail[0], bytes);
+	}
+}
+
+/* scale x^power + shift for one vector, by squaring. */
+static inline ATTR V
+FN(poly_vector) (V x, int64_t power, V scale, V shift)
+{
+	V			out = SET1(1);
+
+	for (; power > 0; power >>= 1)
+	{
+		if (power & 1)
+			out = out * x;
+		x = x * x;
+	}
+	return FMA(out, scale, shift);
+}
+
+/* k = scale (k + offset)^power + shift. */
+static ATTR void
+FN(poly) (int64_t n, double offset, int64_t power, double scale, double shift, void *kk)
+{
+	T		   *k = kk;
+	V			voffset = SET1((T) offset);
+	V			vscale = SET1((T) scale);
+	V			add = SET1((T) shift);
+	int64_t		i = 0;
+
+	for (; i + W <= n; i += W)
+		STORE(k + i, FN(poly_vector) (LOAD(k + i) + voffset, power, vscale, add));
+	if (i < n)
+	{
+		T			tail[W] = {0};
+
+		memcpy(tail, k + i, (n - i) * sizeof(T));
+		STORE(tail, FN(poly_vector) (LOAD(tail) + voffset, power, vscale, add));
+		memcpy(k + i, tail, (n - i) * sizeof(T));
+	}
+}
+
+#undef T
+#undef V
+#undef W
+#undef FN
+#undef SET1
+#undef LOAD
+#undef STORE
+#undef FMA
+#undef MIN
+#undef MAX
+#undef SQRT
+#undef EXP
+#undef VD
+#undef WD
+#undef SETD
+#undef LOADD
+#undef STORED
+#undef FMAD
+#undef ARCCOS
+#undef NARCCOS

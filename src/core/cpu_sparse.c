@@ -1,0 +1,236 @@
+/*
+ * cpu_sparse.c - products with sparse matrices on the CPU.
+ */
+#include "cpu_device.h"
+
+/* Numbers that a tile gathers: a few milliseconds when they come from memory. */
+#define TILE_GATHER (INT64_C(1) << 24)
+
+/* Bytes of the gathered matrix that one block of columns should have. */
+#define CACHE_BYTES (INT64_C(1) << 24)
+
+/* The narrowest block of columns worth a pass over the entries, in bytes. */
+#define BLOCK_BYTES 512
+
+/* Rows cut into chunks of about equal work (entries plus rows). */
+typedef struct row_chunks
+{
+	const gp_csr *s;
+	int64_t		weight;			/* of a chunk */
+	int64_t		chunks;
+} row_chunks;
+
+/* Cuts the rows into chunks of a given weight. */
+static row_chunks
+cut_rows(const gp_csr *s, int64_t weight)
+{
+	row_chunks	c = {s, gp_max64(weight, 1), 0};
+
+	if (s->rows > 0)
+		c.chunks = (gp_csr_entries(s) + s->rows - 1) / c.weight + 1;
+	return c;
+}
+
+/* The first row of a chunk: a binary search, for weights ascend with the rows. */
+static int64_t
+chunk_start(const row_chunks *c, int64_t chunk)
+{
+	int64_t		lo = 0;
+	int64_t		hi = c->s->rows;
+
+	if (chunk >= c->chunks)
+		return hi;
+	while (lo < hi)
+	{
+		int64_t		mid = lo + (hi - lo) / 2;
+
+		if (c->s->start[mid] + mid >= chunk * c->weight)
+			hi = mid;
+		else
+			lo = mid + 1;
+	}
+	return lo;
+}
+
+/* The entries of the longest row. */
+static int64_t
+longest_row(const gp_csr *s)
+{
+	int64_t		longest = 0;
+
+	for (int64_t i = 0; i < s->rows; i++)
+		longest = gp_max64(longest, s->start[i + 1] - s->start[i]);
+	return longest;
+}
+
+/* A sparse product: c = alpha s b + beta c, or c = alpha b s' + beta c. */
+typedef struct sparse_job
+{
+	const gp_csr *s;
+	double		alpha;
+	double		beta;
+	gp_matrix	b;
+	gp_matrix	c;
+	row_chunks	chunks;
+	int64_t		block;			/* columns (right: rows) of c in a tile */
+	const gp_simd_ops *ops;
+} sparse_job;
+
+/* The values of s from an entry on. */
+static const void *
+value_at(const gp_csr *s, int64_t entry)
+{
+	return (const char *) s->value + entry * (int64_t) gp_type_size(s->type);
+}
+
+/* A chunk of rows and a block of columns of c = alpha s b + beta c. */
+static void
+spmm_tile(void *arg, int64_t tile, int worker)
+{
+	const sparse_job *job = arg;
+	const gp_csr *s = job->s;
+	int64_t		chunk = tile % job->chunks.chunks;
+	int64_t		col = tile / job->chunks.chunks * job->block;
+	int64_t		cols = gp_min64(job->block, job->c.cols - col);
+	int64_t		end = chunk_start(&job->chunks, chunk + 1);
+
+	for (int64_t i = chunk_start(&job->chunks, chunk); i < end; i++)
+	{
+		int64_t		first = s->start[i];
+
+		job->ops->spmm(s->start[i + 1] - first, s->col + first, value_at(s, first),
+					   gp_matrix_at(job->b, 0, col), job->b.ld, cols, job->alpha, job->beta,
+					   gp_matrix_at(job->c, i, col));
+	}
+}
+
+/*
+ * The columns that a tile takes: all when b fits the cache, else as many as
+ * make their part of b fit, but not so few that reading the entries again for
+ * each block costs more.  A long row takes fewer, to keep its tile short.
+ */
+static int64_t
+column_block(const gp_csr *s, gp_matrix b)
+{
+	int64_t		size = (int64_t) gp_type_size(b.type);
+	int64_t		unit = BLOCK_BYTES / size;
+	int64_t		block = CACHE_BYTES / (gp_max64(b.rows, 1) * size) / unit * unit;
+	int64_t		longest;
+
+	block = gp_max64(block, unit);
+	longest = longest_row(s);
+	if (longest > TILE_GATHER / gp_min64(block, b.cols))
+		block = gp_max64(16, TILE_GATHER / longest / 16 * 16);
+	return gp_min64(block, b.cols);
+}
+
+/* c = alpha s b + beta c. */
+void
+gp_cpu_spmm(gp_device *dev, double alpha, const gp_csr *s, gp_matrix b, double beta, gp_matrix c)
+{
+	sparse_job	job = {.s = s, .alpha = alpha, .beta = beta, .b = b, .c = c,
+	.ops = gp_cpu_ops(dev, c.type)};
+	int64_t		blocks;
+
+	gp_cpu_require(dev, s->type == c.type && b.type == c.type && s->rows == c.rows &&
+				   s->cols == b.rows && b.cols == c.cols);
+	if (c.rows == 0 || c.cols == 0)
+		return;
+	job.block = column_block(s, b);
+	job.chunks = cut_rows(s, gp_min64(TILE_GATHER / job.block,
+									  (gp_csr_entries(s) + s->rows) / 16 + 1024));
+	blocks = (c.cols + job.block - 1) / job.block;
+	gp_cpu_run(dev, spmm_tile, &job, job.chunks.chunks * blocks);
+}
+
+/* A block of rows and a chunk of columns of c = alpha b s' + beta c. */
+static void
+spmm_right_tile(void *arg, int64_t tile, int worker)
+{
+	const sparse_job *job = arg;
+	const gp_csr *s = job->s;
+	int64_t		chunk = tile % job->chunks.chunks;
+	int64_t		row = tile / job->chunks.chunks * job->block;
+	int64_t		rows = gp_min64(job->block, job->c.rows - row);
+	int64_t		first = chunk_start(&job->chunks, chunk);
+	int64_t		last = chunk_start(&job->chunks, chunk + 1);
+
+	for (int64_t i = row; i < row + rows; i++)
+		for (int64_t j = first; j < last; j++)
+		{
+			void	   *c = gp_matrix_at(job->c, i, j);
+			double		sum = job->alpha *
+				job->ops->sparse_dot(s->start[j + 1] - s->start[j], s->col + s->start[j],
+									 value_at(s, s->start[j]), gp_matrix_at(job->b, i, 0));
+
+			if (job->c.type == GP_FLOAT)
+				*(float *) c = (float) (job->beta == 0 ? sum : sum + job->beta * *(float *) c);
+			else
+				*(double *) c = job->beta == 0 ? sum : sum + job->beta * *(double *) c;
+		}
+}
+
+/* c = alpha b s' + beta c. */
+void
+gp_cpu_spmm_right(gp_device *dev, double alpha, gp_matrix b, const gp_csr *s, double beta,
+				  gp_matrix c)
+{
+	sparse_job	job = {.s = s, .alpha = alpha, .beta = beta, .b = b, .c = c,
+	.ops = gp_cpu_ops(dev, c.type)};
+	int64_t		blocks;
+
+	gp_cpu_require(dev, s->type == c.type && b.type == c.type && s->rows == c.cols &&
+				   s->cols == b.cols && b.rows == c.rows);
+	if (c.rows == 0 || c.cols == 0)
+		return;
+	job.chunks = cut_rows(s, TILE_GATHER / 8);
+	job.block = gp_max64(1, TILE_GATHER / 16 / (gp_csr_entries(s) + s->rows));
+	blocks = (c.rows + job.block - 1) / job.block;
+	gp_cpu_run(dev, spmm_right_tile, &job, job.chunks.chunks * blocks);
+}
+
+/* The operands of csr_rows. */
+typedef struct rows_job
+{
+	gp_matrix	dst;
+	const gp_csr *s;
+	const int32_t *index;
+} rows_job;
+
+/* Columns of dst that one tile fills: a cache line of it at a time. */
+#define SCATTER_COLUMNS 16
+
+/* Scatters some rows of s into columns of dst. */
+static void
+scatter_tile(void *arg, int64_t tile, int worker)
+{
+	const rows_job *job = arg;
+	const gp_csr *s = job->s;
+	int64_t		end = gp_min64(job->dst.cols, (tile + 1) * SCATTER_COLUMNS);
+
+	for (int64_t t = tile * SCATTER_COLUMNS; t < end; t++)
+	{
+		int64_t		row = job->index[t];
+
+		for (int64_t e = s->start[row]; e < s->start[row + 1]; e++)
+		{
+			void	   *to = gp_matrix_at(job->dst, s->col[e], t);
+
+			if (s->type == GP_FLOAT)
+				*(float *) to = ((const float *) s->value)[e];
+			else
+				*(double *) to = ((const double *) s->value)[e];
+		}
+	}
+}
+
+/* dst = s(index, :)' as a dense matrix. */
+void
+gp_cpu_csr_rows(gp_device *dev, gp_matrix dst, const gp_csr *s, const int32_t *index, int64_t n)
+{
+	rows_job	job = {dst, s, index};
+
+	gp_cpu_require(dev, s->type == dst.type && dst.rows == s->cols && dst.cols == n);
+	gp_cpu_fill(dev, dst, 0.0);
+	gp_cpu_run(dev, scatter_tile, &job, (n + SCATTER_COLUMNS - 1) / SCATTER_COLUMNS);
+}
