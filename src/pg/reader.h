@@ -25,6 +25,15 @@ typedef struct gnngp_ids
 	char	   *type_name;		/* format_type_be_qualified of the id column */
 } gnngp_ids;
 
+/* The key of an id that is no integer: a hash of its text. */
+extern int64 gnngp_text_key(const char *text, int length);
+
+/* The id of a node for messages, palloc'd. */
+extern char *gnngp_id_text(const gnngp_ids *ids, int64 node);
+
+/* Pins what the output functions of id types depend on, inside a GUC nest level. */
+extern void gnngp_pin_output_settings(void);
+
 /* Everything that a fit reads.  Memory of the environment. */
 typedef struct gnngp_data
 {
@@ -41,8 +50,8 @@ typedef struct gnngp_data
 } gnngp_data;
 
 /*
- * Reads nodes, features, edges and, when need_target, targets.  SPI must not be
- * connected by the caller.  Raises the input rules' errors (class 22 and 23).
+ * Reads nodes, features, edges and, when need_target, targets.  task is auto,
+ * classes or values.  Raises the input rules' errors (class 22 and 23).
  */
 extern gnngp_data *gnngp_read(gp_env *env, const gnngp_graph_def *graph, const char *task,
 							  bool need_target);

@@ -1,0 +1,104 @@
+/*
+ * idmap.c - building the map from ids to nodes, and looking up texts.
+ */
+#include "postgres.h"
+
+#include "common/hashfn.h"
+#include "idmap.h"
+
+/* A direct table may have this many entries for each node. */
+#define DIRECT_FACTOR 4
+
+/* Hashes the text of an id to its key. */
+int64
+gnngp_text_key(const char *text, int length)
+{
+	return (int64) hash_bytes_extended((const unsigned char *) text, length, 0);
+}
+
+/* Makes an empty table of the given size. */
+static int32 *
+empty_table(gp_env *env, uint64 size)
+{
+	int32	   *table = gp_alloc_array(env, (int64) size, sizeof(int32));
+
+	memset(table, 0xff, size * sizeof(int32));
+	return table;
+}
+
+/* Fills an open-addressing table at most half full; the first node of a key wins. */
+static void
+build_hash(gp_env *env, gnngp_idmap *map)
+{
+	uint64		size = 16;
+
+	while (size < 2 * (uint64) map->ids->n)
+		size *= 2;
+	map->kind = GNNGP_IDMAP_HASH;
+	map->mask = size - 1;
+	map->table = empty_table(env, size);
+	for (int64 i = 0; i < map->ids->n; i++)
+	{
+		uint64		slot = gnngp_idmap_mix(map->key[i]) & map->mask;
+
+		while (map->table[slot] >= 0 && map->key[map->table[slot]] != map->key[i])
+			slot = (slot + 1) & map->mask;
+		if (map->table[slot] < 0)
+			map->table[slot] = (int32) i;
+		if ((i & 0xffff) == 0)
+			env->check_interrupts(env);
+	}
+}
+
+/* Makes the map. */
+void
+gnngp_idmap_build(gp_env *env, gnngp_idmap *map, const gnngp_ids *ids)
+{
+	uint64		range;
+
+	memset(map, 0, sizeof(*map));
+	map->ids = ids;
+	map->key = ids->key;
+	map->first = ids->n > 0 ? ids->key[0] : 0;
+	range = ids->n > 0 ? (uint64) ids->key[ids->n - 1] - (uint64) map->first : 0;
+	if (ids->integer && range < (uint64) ids->n)
+	{
+		map->kind = GNNGP_IDMAP_SHIFT;
+		map->range = (uint64) ids->n;
+	}
+	else if (ids->integer && range / DIRECT_FACTOR < (uint64) ids->n)
+	{
+		map->kind = GNNGP_IDMAP_DIRECT;
+		map->range = range + 1;
+		map->table = empty_table(env, map->range);
+		for (int64 i = 0; i < ids->n; i++)
+			map->table[(uint64) ids->key[i] - (uint64) map->first] = (int32) i;
+	}
+	else
+		build_hash(env, map);
+}
+
+/* Frees the table. */
+void
+gnngp_idmap_free(gp_env *env, gnngp_idmap *map)
+{
+	gp_free(env, map->table);
+	map->table = NULL;
+}
+
+/* Finds a text: its key leads to the first node of that key, equal keys follow. */
+int32
+gnngp_idmap_find_text(const gnngp_idmap *map, const char *text, int length)
+{
+	int64		key = gnngp_text_key(text, length);
+	int32		node = gnngp_idmap_find(map, key);
+
+	for (; node >= 0 && node < map->ids->n && map->key[node] == key; node++)
+	{
+		const char *other = map->ids->text[node];
+
+		if (strncmp(other, text, length) == 0 && other[length] == '\0')
+			return node;
+	}
+	return -1;
+}

@@ -1,0 +1,119 @@
+/*
+ * reader_int.h - what the files of the reader share.
+ */
+#ifndef GNNGP_READER_INT_H
+#define GNNGP_READER_INT_H
+
+#include "postgres.h"
+
+#include "catalog/pg_type_d.h"
+#include "fmgr.h"
+#include "idmap.h"
+#include "reader.h"
+
+/* A table of the user: its oid and its quoted, schema-qualified name. */
+typedef struct gnngp_table
+{
+	Oid			oid;
+	char	   *name;
+} gnngp_table;
+
+/* A column: its name, its quoted name, its type and the type under its domain. */
+typedef struct gnngp_column
+{
+	const char *name;
+	const char *quoted;
+	Oid			type;
+	Oid			base;
+} gnngp_column;
+
+/* One reading of a graph. */
+typedef struct gnngp_reader
+{
+	gp_env	   *env;
+	const gnngp_graph_def *def;
+	gnngp_table nodes;
+	gnngp_table edges;
+	gnngp_table sparse;			/* oid is InvalidOid when not given */
+	gnngp_column id;
+	bool		integer_ids;
+	bool		string_ids;		/* text, varchar: the datum is the id's text */
+	FmgrInfo	id_output;		/* for other types */
+	gnngp_idmap map;			/* valid after the nodes are read */
+	gnngp_data *data;
+	MemoryContext row_context;	/* reset after each row */
+} gnngp_reader;
+
+/* An integer datum of one of the three types, widened. */
+static inline int64
+gnngp_integer_datum(Datum value, Oid base)
+{
+	if (base == INT4OID)
+		return DatumGetInt32(value);
+	if (base == INT8OID)
+		return DatumGetInt64(value);
+	return DatumGetInt16(value);
+}
+
+/* Takes one row; runs in the row context. */
+typedef void (*gnngp_row_fn) (void *state, const Datum *values, const bool *nulls);
+
+/* reader.c */
+extern void gnngp_scan(gnngp_reader *r, const char *query, gnngp_row_fn row, void *state,
+					   gp_phase phase, int64 total);
+extern gnngp_table gnngp_reader_table(Oid oid, const char *role, const gnngp_graph_def *def);
+extern gnngp_column gnngp_reader_column(const gnngp_table *table, const char *name);
+extern bool gnngp_is_integer_type(Oid base);
+extern const char *gnngp_id_expression(gnngp_reader *r, const char *alias,
+									   const gnngp_column *column, Oid *base);
+extern const char *gnngp_id_datum_text(gnngp_reader *r, Datum value, int *length);
+extern int64 gnngp_table_rows(Oid oid);
+
+/* read_nodes.c: ids in node order, the map, and targets. */
+extern void gnngp_read_nodes(gnngp_reader *r, const char *task, bool need_target);
+
+/* read_features.c */
+extern void gnngp_read_features(gnngp_reader *r);
+
+/* read_edges.c */
+extern void gnngp_read_edges(gnngp_reader *r);
+
+/*
+ * An end of an edge, or the node of a feature: finds ids and remembers the
+ * smallest one that is unknown, so that the error does not depend on the order
+ * of the rows.
+ */
+typedef struct gnngp_finder
+{
+	gnngp_reader *r;
+	const gnngp_table *table;
+	gnngp_column column;
+	const char *expression;
+	Oid			base;			/* of the expression, for integer ids */
+	int64		nulls;
+	int64		unknown;		/* how many rows name an unknown node */
+	int64		unknown_key;	/* the smallest */
+	char	   *unknown_text;
+} gnngp_finder;
+
+extern void gnngp_finder_init(gnngp_finder *f, gnngp_reader *r, const gnngp_table *table,
+							  const char *alias, const char *column);
+extern int32 gnngp_finder_find_slow(gnngp_finder *f, Datum value, bool null);
+extern void gnngp_finder_check_nulls(const gnngp_finder *f, const char *hint);
+extern void gnngp_finder_check_unknown(const gnngp_finder *f);
+
+/* The node of an id, or -1 when it is NULL or unknown. */
+static inline int32
+gnngp_finder_find(gnngp_finder *f, Datum value, bool null)
+{
+	if (likely(!null && f->r->integer_ids))
+	{
+		int32		node = gnngp_idmap_find(&f->r->map, gnngp_integer_datum(value, f->base));
+
+		if (likely(node >= 0))
+			return node;
+	}
+	return gnngp_finder_find_slow(f, value, null);
+}
+
+#endif							/* GNNGP_READER_INT_H */

@@ -1,0 +1,303 @@
+/*
+ * store_read.c - reading blocks and unpacking their rows.
+ *
+ * A block is trusted only after its length and checksum are right, and then
+ * only within its own bounds.
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type_d.h"
+#include "executor/executor.h"
+#include "executor/spi.h"
+#include "miscadmin.h"
+#include "nodes/params.h"
+#include "port/pg_crc32c.h"
+#include "store.h"
+#include "store_format.h"
+#include "utils/builtins.h"
+#include "utils/memutils.h"
+
+#if PG_VERSION_NUM >= 160000
+#include "varatt.h"
+#endif
+
+/* Hands each block of a query to the caller. */
+typedef struct block_receiver
+{
+	DestReceiver pub;
+	const gnngp_model *model;
+	gnngp_block_fn take;
+	void	   *state;
+	MemoryContext context;		/* of one block */
+	int64		blocks;
+	int64		rows;
+	int64		last_key;
+	bool		stopped;
+} block_receiver;
+
+/* XX001: a block is not what was written. */
+static void
+report_corrupted(const gnngp_model *model, const char *what)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_DATA_CORRUPTED),
+			 errmsg("the stored model \"%s\" is damaged: %s", model->name, what),
+			 errhint("Fit the model again with gp_fit or gp_refresh.")));
+}
+
+/* The checksum of a block, its own field taken as zero. */
+static uint32
+block_checksum(const char *data, size_t length)
+{
+	static const char zero[4] = {0};
+	pg_crc32c	crc;
+
+	INIT_CRC32C(crc);
+	COMP_CRC32C(crc, data, AT_CHECKSUM);
+	COMP_CRC32C(crc, zero, sizeof(zero));
+	COMP_CRC32C(crc, data + AT_CHECKSUM + 4, length - AT_CHECKSUM - 4);
+	FIN_CRC32C(crc);
+	return crc;
+}
+
+/* Checks the header of a block and finds its parts. */
+static void
+open_block(const gnngp_model *model, const char *data, size_t length, gnngp_block *block)
+{
+	uint32		flags;
+	size_t		need;
+
+	if (length < HEADER_SIZE || gnngp_get32(data + AT_MAGIC) != BLOCK_MAGIC)
+		report_corrupted(model, "a block has no header");
+	if (gnngp_get32(data + AT_FORMAT) != BLOCK_FORMAT)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("the stored model \"%s\" has format %u, this version of gnngp reads format %d",
+						model->name, gnngp_get32(data + AT_FORMAT), BLOCK_FORMAT),
+				 errhint("Fit the model again with gp_fit or gp_refresh.")));
+	if (gnngp_get64(data + AT_LENGTH) != length)
+		report_corrupted(model, "a block has the wrong length");
+	if (gnngp_get32(data + AT_CHECKSUM) != block_checksum(data, length))
+		report_corrupted(model, "a block has the wrong checksum");
+
+	flags = gnngp_get32(data + AT_FLAGS);
+	block->data = data;
+	block->length = length;
+	block->nrows = (int32) gnngp_get32(data + AT_NROWS);
+	block->nclasses = (int32) gnngp_get32(data + AT_NCLASSES);
+	block->text_ids = (flags & BLOCK_TEXT_IDS) != 0;
+	if (block->nrows < 1 || block->nclasses != model->nclass_labels ||
+		block->text_ids == model->integer_ids)
+		report_corrupted(model, "a block does not belong to it");
+	block->stride = gnngp_row_stride(block->nclasses);
+	block->shares = (flags & BLOCK_HAS_SHARES) ? data + HEADER_SIZE : NULL;
+	need = HEADER_SIZE + (block->shares ? (size_t) block->nclasses * sizeof(double) : 0);
+	block->rows = data + need;
+	need += (size_t) block->nrows * block->stride;
+	if (need > length)
+		report_corrupted(model, "a block is too short");
+	block->texts = data + need;
+	block->texts_length = length - need;
+}
+
+/* Unpacks a row. */
+void
+gnngp_block_row(const gnngp_block *block, int32 i, gnngp_node_row *row)
+{
+	const char *p = block->rows + (size_t) i * block->stride;
+	uint32		flags = gnngp_get32(p + AT_ROW_FLAGS);
+
+	row->key = (int64) gnngp_get64(p + AT_KEY);
+	row->variance = gnngp_get_double(p + AT_VARIANCE);
+	row->log_partition = row->value = gnngp_get_double(p + AT_VALUE);
+	row->labelled = (flags & ROW_LABELLED) != 0;
+	row->is_prior = (flags & ROW_PRIOR) != 0;
+	row->scores = p + ROW_FIXED;
+	row->order = row->scores + (size_t) block->nclasses * sizeof(float);
+	row->id_text = NULL;
+	row->id_length = 0;
+	if (block->text_ids)
+	{
+		size_t		end = gnngp_get32(p + AT_TEXT_END);
+		size_t		start = i > 0 ? gnngp_get32(p - block->stride + AT_TEXT_END) : 0;
+
+		if (start > end || end > block->texts_length)
+			ereport(ERROR,
+					(errcode(ERRCODE_DATA_CORRUPTED),
+					 errmsg("a stored model is damaged: an id lies outside its block")));
+		row->id_text = block->texts + start;
+		row->id_length = (int) (end - start);
+	}
+}
+
+/* The key of row i. */
+static int64
+row_key(const gnngp_block *block, int32 i)
+{
+	return (int64) gnngp_get64(block->rows + (size_t) i * block->stride + AT_KEY);
+}
+
+/* Finds the first row with at least this key. */
+int32
+gnngp_block_search(const gnngp_block *block, int64 key)
+{
+	int32		low = 0,
+				high = block->nrows;
+
+	while (low < high)
+	{
+		int32		mid = low + (high - low) / 2;
+
+		if (row_key(block, mid) < key)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+/* Validates one block and hands it on. */
+static bool
+receive_block(TupleTableSlot *slot, DestReceiver *self)
+{
+	block_receiver *br = (block_receiver *) self;
+	MemoryContext old;
+	struct varlena *data;
+	gnngp_block block;
+
+	slot_getallattrs(slot);
+	old = MemoryContextSwitchTo(br->context);
+	data = PG_DETOAST_DATUM(slot->tts_values[0]);
+	open_block(br->model, VARDATA(data), VARSIZE(data) - VARHDRSZ, &block);
+	br->blocks++;
+	br->rows += block.nrows;
+	br->last_key = row_key(&block, block.nrows - 1);
+	CHECK_FOR_INTERRUPTS();
+	br->stopped = !br->take(br->state, &block);
+	MemoryContextSwitchTo(old);
+	MemoryContextReset(br->context);
+	return !br->stopped;
+}
+
+/* Nothing to start. */
+static void
+receive_startup(DestReceiver *self, int operation, TupleDesc typeinfo)
+{
+}
+
+/* Nothing to end: the receiver lives on its caller's stack. */
+static void
+receive_nothing(DestReceiver *self)
+{
+}
+
+/* Prepares a receiver. */
+static void
+open_receiver(block_receiver *br, const gnngp_model *model, gnngp_block_fn take, void *state)
+{
+	memset(br, 0, sizeof(*br));
+	br->pub.receiveSlot = receive_block;
+	br->pub.rStartup = receive_startup;
+	br->pub.rShutdown = receive_nothing;
+	br->pub.rDestroy = receive_nothing;
+	br->pub.mydest = DestTuplestore;
+	br->model = model;
+	br->take = take;
+	br->state = state;
+	br->context = AllocSetContextCreate(CurrentMemoryContext, "gnngp block",
+										ALLOCSET_DEFAULT_SIZES);
+}
+
+/* Runs a query for blocks; its parameters are model, version and the given key. */
+static void
+run_query(block_receiver *br, const char *query, int64 key)
+{
+	SPIExecuteOptions options;
+	int64		values[] = {br->model->id, br->model->version, key};
+	ParamListInfo params = makeParamList(lengthof(values));
+
+	for (int i = 0; i < (int) lengthof(values); i++)
+	{
+		params->params[i].value = Int64GetDatum(values[i]);
+		params->params[i].isnull = false;
+		params->params[i].pflags = PARAM_FLAG_CONST;
+		params->params[i].ptype = INT8OID;
+	}
+	memset(&options, 0, sizeof(options));
+	options.params = params;
+	options.read_only = true;
+	options.dest = &br->pub;
+	if (SPI_execute_extended(query, &options) != SPI_OK_SELECT)
+		elog(ERROR, "reading blocks failed");
+}
+
+/* The part of every query that names the model's blocks. */
+static const char *
+from_blocks(const char *columns, const char *alias)
+{
+	return psprintf("SELECT %s FROM %s.gp_block %s"
+					" WHERE %s.model OPERATOR(pg_catalog.=) $1"
+					" AND %s.version OPERATOR(pg_catalog.=) $2"
+					" AND %s.part OPERATOR(pg_catalog.=) 'node'::pg_catalog.text",
+					columns, gnngp_schema(), alias, alias, alias, alias);
+}
+
+/* Reads all blocks; their rows must be all nodes unless the caller stopped. */
+static void
+scan_blocks(block_receiver *br)
+{
+	run_query(br, psprintf("%s ORDER BY k.block", from_blocks("k.data", "k")), 0);
+}
+
+/* Reads all node blocks in order. */
+void
+gnngp_store_scan(const gnngp_model *model, gnngp_block_fn take, void *state)
+{
+	block_receiver br;
+
+	if (SPI_connect() != SPI_OK_CONNECT)
+		elog(ERROR, "SPI_connect failed");
+	open_receiver(&br, model, take, state);
+	scan_blocks(&br);
+	if (!br.stopped && br.rows != model->nodes)
+		report_corrupted(model, "some of its blocks are missing");
+	SPI_finish();
+}
+
+/* About how many blocks a model has. */
+static int64
+count_blocks(const gnngp_model *model)
+{
+	return 1 + model->nodes / (1 + BLOCK_TARGET / (int64) gnngp_row_stride(model->nclass_labels));
+}
+
+/*
+ * Reads the blocks of some keys.  A key may begin a block and end the one
+ * before it when ids are hashed texts, so all blocks from the last one that
+ * begins with a smaller key are read.
+ */
+void
+gnngp_store_find(const gnngp_model *model, const int64 *keys, int64 n,
+				 gnngp_block_fn take, void *state)
+{
+	block_receiver br;
+	const char *query;
+
+	if (SPI_connect() != SPI_OK_CONNECT)
+		elog(ERROR, "SPI_connect failed");
+	open_receiver(&br, model, take, state);
+	if (n > 1 && n > count_blocks(model) / 4)
+		scan_blocks(&br);
+	else
+	{
+		query = psprintf("%s AND k.first_key OPERATOR(pg_catalog.<=) $3"
+						 " AND k.block OPERATOR(pg_catalog.>=)"
+						 " (%s AND b.first_key OPERATOR(pg_catalog.<) $3) ORDER BY k.block",
+						 from_blocks("k.data", "k"),
+						 from_blocks("coalesce(pg_catalog.max(b.block), 0)", "b"));
+		for (int64 i = 0; i < n && !br.stopped; i++)
+			if (br.blocks == 0 || keys[i] > br.last_key)
+				run_query(&br, query, keys[i]);
+	}
+	SPI_finish();
+}

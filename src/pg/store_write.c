@@ -1,0 +1,322 @@
+/*
+ * store_write.c - packing a posterior into blocks.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "catalog/pg_type_d.h"
+#include "executor/spi.h"
+#include "miscadmin.h"
+#include "port/pg_crc32c.h"
+#include "store.h"
+#include "store_format.h"
+#include "utils/builtins.h"
+
+/* A class with its score, to be sorted. */
+typedef struct ranked_class
+{
+	float		score;
+	double		share;			/* ties: the class with more labels first */
+	uint16		class;
+} ranked_class;
+
+typedef struct writer
+{
+	const gnngp_model *model;
+	const gnngp_data *data;
+	const gp_posterior *posterior;
+	int32		nclasses;
+	size_t		stride;
+	double	   *share;			/* of each class among the labels */
+	ranked_class *rank;
+	char	   *query;
+	int32		block;
+	char	   *buffer;			/* the varlena of a block */
+	size_t		room;
+} writer;
+
+/* Puts numbers in little-endian order. */
+static void
+put64(char *p, uint64 v)
+{
+#ifdef WORDS_BIGENDIAN
+	v = pg_bswap64(v);
+#endif
+	memcpy(p, &v, sizeof(v));
+}
+
+static void
+put32(char *p, uint32 v)
+{
+#ifdef WORDS_BIGENDIAN
+	v = pg_bswap32(v);
+#endif
+	memcpy(p, &v, sizeof(v));
+}
+
+static void
+put16(char *p, uint16 v)
+{
+#ifdef WORDS_BIGENDIAN
+	v = pg_bswap16(v);
+#endif
+	memcpy(p, &v, sizeof(v));
+}
+
+static void
+put_double(char *p, double v)
+{
+	uint64		bits;
+
+	memcpy(&bits, &v, sizeof(bits));
+	put64(p, bits);
+}
+
+static void
+put_float(char *p, float v)
+{
+	uint32		bits;
+
+	memcpy(&bits, &v, sizeof(bits));
+	put32(p, bits);
+}
+
+/* Best score first; ties: more labels first, then class order. */
+static int
+compare_classes(const void *a, const void *b)
+{
+	const ranked_class *x = a;
+	const ranked_class *y = b;
+
+	if (x->score != y->score)
+		return x->score > y->score ? -1 : 1;
+	if (x->share != y->share)
+		return x->share > y->share ? -1 : 1;
+	return (int) x->class - (int) y->class;
+}
+
+/* True when a node was given the prior. */
+static bool
+is_prior(const writer *w, int64 node)
+{
+	return w->posterior->is_prior != NULL && w->posterior->is_prior[node];
+}
+
+/* Sorts the classes of a node into the row and gives log sum exp(b score). */
+static double
+pack_classes(writer *w, int64 node, char *scores)
+{
+	int32		n = w->nclasses;
+	char	   *order = scores + (size_t) n * sizeof(float);
+	double		b = w->posterior->temperature;
+	double		sum = 0;
+	double		top;
+
+	for (int32 c = 0; c < n; c++)
+	{
+		w->rank[c].score = is_prior(w, node) ? 0.0f : (float) w->posterior->mean[node * n + c];
+		w->rank[c].share = w->share[c];
+		w->rank[c].class = (uint16) c;
+	}
+	qsort(w->rank, n, sizeof(ranked_class), compare_classes);
+	top = w->rank[0].score;
+	for (int32 c = 0; c < n; c++)
+	{
+		put_float(scores + (size_t) c * sizeof(float), w->rank[c].score);
+		put16(order + (size_t) c * sizeof(uint16), w->rank[c].class);
+		sum += exp(b * (w->rank[c].score - top));
+	}
+	if (n % 2)
+		put16(order + (size_t) n * sizeof(uint16), 0);
+	return b * top + log(sum);
+}
+
+/* Packs one row. */
+static void
+pack_row(writer *w, int64 node, bool labelled, size_t text_end, char *row)
+{
+	const gp_posterior *p = w->posterior;
+
+	put64(row + AT_KEY, (uint64) w->data->ids.key[node]);
+	put_double(row + AT_VARIANCE, p->variance[node]);
+	put32(row + AT_ROW_FLAGS, (labelled ? ROW_LABELLED : 0) | (is_prior(w, node) ? ROW_PRIOR : 0));
+	put32(row + AT_TEXT_END, (uint32) text_end);
+	if (w->nclasses > 0)
+		put_double(row + AT_VALUE, pack_classes(w, node, row + ROW_FIXED));
+	else
+		put_double(row + AT_VALUE, p->mean[node]);
+}
+
+/* Inserts the block that the buffer holds. */
+static void
+insert_block(writer *w, int64 first_key, int32 nrows, size_t length)
+{
+	Oid			types[] = {INT8OID, INT8OID, INT4OID, INT8OID, INT4OID, BYTEAOID};
+	Datum		values[6];
+	int			rc;
+
+	SET_VARSIZE(w->buffer, VARHDRSZ + length);
+	values[0] = Int64GetDatum(w->model->id);
+	values[1] = Int64GetDatum(w->model->version);
+	values[2] = Int32GetDatum(w->block++);
+	values[3] = Int64GetDatum(first_key);
+	values[4] = Int32GetDatum(nrows);
+	values[5] = PointerGetDatum(w->buffer);
+	rc = gnngp_execute_as_extension(w->query, 6, types, values, NULL);
+	if (rc != SPI_OK_INSERT)
+		elog(ERROR, "storing a block returned %s", SPI_result_code_string(rc));
+}
+
+/* Counts the nodes from first that make one block; sets what the block needs. */
+static int64
+measure_block(const writer *w, int64 first, size_t *length, bool *shares)
+{
+	const gnngp_ids *ids = &w->data->ids;
+	int64		node;
+	bool		prior = false;
+
+	*length = HEADER_SIZE;
+	for (node = first; node < ids->n && *length < BLOCK_TARGET; node++)
+	{
+		prior |= w->nclasses > 0 && is_prior(w, node);
+		*length += w->stride + (ids->integer ? 0 : strlen(ids->text[node]));
+	}
+	if (prior)
+		*length += (size_t) w->nclasses * sizeof(double);
+	*shares = prior;
+	return node - first;
+}
+
+/* Makes the buffer hold length bytes, and a varlena's header. */
+static void
+reserve(writer *w, size_t length)
+{
+	if (length > BLOCK_MAX)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("the id of one node takes more than %d bytes", BLOCK_MAX),
+				 errhint("Use a shorter id.")));
+	if (length + VARHDRSZ <= w->room)
+		return;
+	if (w->buffer)
+		pfree(w->buffer);
+	w->room = length + VARHDRSZ;
+	w->buffer = palloc(w->room);
+}
+
+/* Writes the header with its checksum. */
+static void
+seal_block(writer *w, char *block, size_t length, int64 nrows, bool shares)
+{
+	pg_crc32c	crc;
+
+	put32(block + AT_MAGIC, BLOCK_MAGIC);
+	put32(block + AT_FORMAT, BLOCK_FORMAT);
+	put64(block + AT_LENGTH, length);
+	put32(block + AT_CHECKSUM, 0);
+	put32(block + AT_FLAGS, (w->data->ids.integer ? 0 : BLOCK_TEXT_IDS) |
+		  (shares ? BLOCK_HAS_SHARES : 0));
+	put32(block + AT_NROWS, (uint32) nrows);
+	put32(block + AT_NCLASSES, (uint32) w->nclasses);
+	INIT_CRC32C(crc);
+	COMP_CRC32C(crc, block, length);
+	FIN_CRC32C(crc);
+	put32(block + AT_CHECKSUM, crc);
+}
+
+/* Packs and inserts the block that begins with a node; gives the number of its nodes. */
+static int64
+write_block(writer *w, int64 first, int64 *labelled)
+{
+	const gnngp_ids *ids = &w->data->ids;
+	size_t		length,
+				text_end = 0;
+	bool		shares;
+	int64		n = measure_block(w, first, &length, &shares);
+	char	   *block,
+			   *rows,
+			   *texts;
+
+	reserve(w, length);
+	block = VARDATA(w->buffer);
+	rows = block + HEADER_SIZE + (shares ? (size_t) w->nclasses * sizeof(double) : 0);
+	texts = rows + n * w->stride;
+	for (int32 c = 0; shares && c < w->nclasses; c++)
+		put_double(block + HEADER_SIZE + (size_t) c * sizeof(double), w->share[c]);
+	for (int64 i = 0; i < n; i++)
+	{
+		bool		has_label = *labelled < w->data->nlabelled &&
+			w->data->labelled[*labelled] == first + i;
+
+		*labelled += has_label;
+		if (!ids->integer)
+		{
+			size_t		len = strlen(ids->text[first + i]);
+
+			memcpy(texts + text_end, ids->text[first + i], len);
+			text_end += len;
+		}
+		pack_row(w, first + i, has_label, text_end, rows + i * w->stride);
+	}
+	seal_block(w, block, length, n, shares);
+	insert_block(w, ids->key[first], (int32) n, length);
+	return n;
+}
+
+/* Counts the share of each class among the labels. */
+static void
+count_shares(writer *w)
+{
+	w->share = palloc0(sizeof(double) * w->nclasses);
+	w->rank = palloc0(sizeof(ranked_class) * w->nclasses);
+	for (int64 k = 0; k < w->data->nlabelled; k++)
+		w->share[w->data->label[k]] += 1;
+	for (int32 c = 0; c < w->nclasses; c++)
+		w->share[c] /= w->data->nlabelled;
+}
+
+/* Writes all nodes. */
+void
+gnngp_store_posterior(const gnngp_model *model, const gnngp_data *data,
+					  const gp_posterior *posterior)
+{
+	writer		w;
+	int64		labelled = 0;
+
+	memset(&w, 0, sizeof(w));
+	w.model = model;
+	w.data = data;
+	w.posterior = posterior;
+	w.nclasses = data->task == GP_TASK_CLASSES ? data->nclasses : 0;
+	w.stride = gnngp_row_stride(w.nclasses);
+
+	if (SPI_connect() != SPI_OK_CONNECT)
+		elog(ERROR, "SPI_connect failed");
+	if (w.nclasses > 0)
+		count_shares(&w);
+	w.query = psprintf("INSERT INTO %s.gp_block (model, version, part, block, first_key, nrows, data)"
+					   " VALUES ($1, $2, 'node', $3, $4, $5, $6)", gnngp_schema());
+	for (int64 node = 0; node < data->ids.n;)
+	{
+		CHECK_FOR_INTERRUPTS();
+		node += write_block(&w, node, &labelled);
+	}
+	SPI_finish();
+}
+
+/* Deletes the blocks of other versions. */
+void
+gnngp_store_drop_versions(int64 model_id, int64 keep_version)
+{
+	Oid			types[] = {INT8OID, INT8OID};
+	Datum		values[] = {Int64GetDatum(model_id), Int64GetDatum(keep_version)};
+
+	if (SPI_connect() != SPI_OK_CONNECT)
+		elog(ERROR, "SPI_connect failed");
+	if (gnngp_execute_as_extension(psprintf("DELETE FROM %s.gp_block WHERE model = $1 AND version <> $2",
+											gnngp_schema()),
+								   2, types, values, NULL) != SPI_OK_DELETE)
+		elog(ERROR, "deleting old blocks failed");
+	SPI_finish();
+}
