@@ -172,19 +172,49 @@ gnngp_id_expression(gnngp_reader *r, const char *alias, const gnngp_column *colu
 	return psprintf("%s.%s::%s", alias, column->quoted, format_type_be_qualified(r->id.type));
 }
 
-/* The text of an id that is no integer, in the current context, not 0-terminated. */
+/* The text of a string, without the padding of char(n). */
+static const char *
+string_text(Datum value, Oid base, int *length)
+{
+	struct varlena *v = PG_DETOAST_DATUM_PACKED(value);
+
+	*length = VARSIZE_ANY_EXHDR(v);
+	if (base == BPCHAROID)
+		*length = bpchartruelen(VARDATA_ANY(v), *length);
+	return VARDATA_ANY(v);
+}
+
+/* True for the types whose datum is the text. */
+static bool
+is_string_type(Oid base)
+{
+	return base == TEXTOID || base == VARCHAROID || base == BPCHAROID;
+}
+
+/* The text of a value. */
+const char *
+gnngp_value_text(Datum value, Oid base, int *length)
+{
+	Oid			output;
+	bool		is_varlena;
+	char	   *text;
+
+	if (is_string_type(base))
+		return string_text(value, base, length);
+	getTypeOutputInfo(base, &output, &is_varlena);
+	text = OidOutputFunctionCall(output, value);
+	*length = strlen(text);
+	return text;
+}
+
+/* The text of an id that is no integer: the same, with the output function at hand. */
 const char *
 gnngp_id_datum_text(gnngp_reader *r, Datum value, int *length)
 {
 	char	   *text;
 
 	if (r->string_ids)
-	{
-		struct varlena *v = PG_DETOAST_DATUM_PACKED(value);
-
-		*length = VARSIZE_ANY_EXHDR(v);
-		return VARDATA_ANY(v);
-	}
+		return string_text(value, r->id.base, length);
 	text = OutputFunctionCall(&r->id_output, value);
 	*length = strlen(text);
 	return text;
@@ -319,7 +349,7 @@ open_reader(gnngp_reader *r, gp_env *env, const gnngp_graph_def *def)
 		r->sparse = gnngp_reader_table(def->sparse_features, "feature", def);
 	r->id = gnngp_reader_column(&r->nodes, def->id_column);
 	r->integer_ids = gnngp_is_integer_type(r->id.base);
-	r->string_ids = r->id.base == TEXTOID || r->id.base == VARCHAROID;
+	r->string_ids = is_string_type(r->id.base);
 	getTypeOutputInfo(r->id.base, &output, &is_varlena);
 	fmgr_info(output, &r->id_output);
 	r->row_context = AllocSetContextCreate(CurrentMemoryContext, "gnngp row",

@@ -28,6 +28,13 @@ typedef struct gnngp_ids
 /* The key of an id that is no integer: a hash of its text. */
 extern int64 gnngp_text_key(const char *text, int length);
 
+/*
+ * The text of a value whose type (no domain) is no integer, in the current
+ * context and not 0-terminated: what the type's output function gives, without
+ * the padding of char(n).
+ */
+extern const char *gnngp_value_text(Datum value, Oid base, int *length);
+
 /* The id of a node for messages, palloc'd. */
 extern char *gnngp_id_text(const gnngp_ids *ids, int64 node);
 

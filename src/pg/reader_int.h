@@ -37,7 +37,7 @@ typedef struct gnngp_reader
 	gnngp_table sparse;			/* oid is InvalidOid when not given */
 	gnngp_column id;
 	bool		integer_ids;
-	bool		string_ids;		/* text, varchar: the datum is the id's text */
+	bool		string_ids;		/* text, varchar, char(n): the datum is the id's text */
 	FmgrInfo	id_output;		/* for other types */
 	gnngp_idmap map;			/* valid after the nodes are read */
 	gnngp_data *data;

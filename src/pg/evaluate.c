@@ -1,0 +1,50 @@
+/*
+ * evaluate.c - gp_evaluate: the leave-one-out figures of a stored model.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "fmgr.h"
+#include "funcapi.h"
+#include "problem.h"
+#include "utils/builtins.h"
+#include "utils/tuplestore.h"
+
+PG_FUNCTION_INFO_V1(gnngp_evaluate);
+
+/* gp_evaluate(model): the figures that the model's task has. */
+Datum
+gnngp_evaluate(PG_FUNCTION_ARGS)
+{
+	gnngp_model *model = gnngp_model_lookup(gnngp_text_argument(fcinfo, 0, "model"), false);
+	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
+	bool		classes = strcmp(model->task, "classification") == 0;
+	const struct
+	{
+		const char *name;
+		bool		classes;
+		double		value;
+	}			metrics[] = {
+		{"accuracy", true, model->accuracy},
+		{"nll", true, model->nll},
+		{"ece", true, model->ece},
+		{"r2", false, model->r2},
+		{"rmse", false, model->rmse},
+		{"coverage90", false, model->coverage90},
+	};
+
+	InitMaterializedSRF(fcinfo, 0);
+	for (int i = 0; i < (int) lengthof(metrics); i++)
+	{
+		Datum		values[2];
+		bool		nulls[2] = {false, false};
+
+		if (metrics[i].classes != classes)
+			continue;
+		gnngp_put_text(values, nulls, 0, metrics[i].name);
+		gnngp_put_float(values, nulls, 1, metrics[i].value);
+		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+	}
+	return (Datum) 0;
+}

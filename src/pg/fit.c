@@ -1,0 +1,245 @@
+/*
+ * fit.c - gp_fit, and the three steps that a refresh shares with it.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "access/htup_details.h"
+#include "env_pg.h"
+#include "fit.h"
+#include "funcapi.h"
+#include "portability/instr_time.h"
+#include "problem.h"
+#include "progress.h"
+#include "store.h"
+#include "utils/builtins.h"
+#include "utils/memutils.h"
+
+/* A fit between its steps. */
+struct gnngp_fit_run
+{
+	MemoryContext context;
+	gp_env	   *env;
+	int64		graph_id;
+	char	   *owner;
+	char	   *model_name;
+	gnngp_fit_settings settings;
+	gnngp_data *data;
+	gp_posterior *posterior;
+	char	   *device;
+	instr_time	started;
+};
+
+/* The columns of gp_fit's row. */
+enum fit_column
+{
+	FIT_MODEL, FIT_TASK, FIT_KERNEL, FIT_STRATEGY, FIT_DEVICE, FIT_NODES, FIT_EDGES, FIT_FEATURES,
+	FIT_CLASSES, FIT_LABELLED, FIT_LANDMARKS, FIT_NUGGET, FIT_LML, FIT_LOO, FIT_SECONDS,
+	FIT_PEAK_BYTES, FIT_COLUMNS
+};
+
+/* Reads the tables. */
+gnngp_fit_run *
+gnngp_fit_read(MemoryContext parent, const gnngp_graph_def *graph,
+			   const gnngp_fit_settings *settings, const char *model_name)
+{
+	MemoryContext context = AllocSetContextCreate(parent, "gnngp fit", ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(context);
+	gnngp_fit_run *run = palloc0(sizeof(gnngp_fit_run));
+
+	INSTR_TIME_SET_CURRENT(run->started);
+	run->context = context;
+	run->graph_id = graph->id;
+	run->owner = pstrdup(graph->owner);
+	run->model_name = pstrdup(model_name);
+	run->settings = *settings;
+	gnngp_fit_settings_check(&run->settings);
+	run->settings.kernel = pstrdup(settings->kernel);
+	run->env = gnngp_env_create(context, 0);
+	run->data = gnngp_read(run->env, graph, run->settings.task, true);
+	MemoryContextSwitchTo(old);
+	return run;
+}
+
+/* Fits. */
+void
+gnngp_fit_compute(gnngp_fit_run *run)
+{
+	MemoryContext old = MemoryContextSwitchTo(run->context);
+	gp_device  *device = gnngp_device_open(run->env);
+	gp_problem	problem;
+
+	run->device = pstrdup(device->name);
+	gnngp_problem_init(&problem, run->data, gnngp_compile_kernel(run->env, run->settings.kernel),
+					   &run->settings);
+	run->posterior = gp_fit(device, &problem);
+	device->close(device);
+	MemoryContextSwitchTo(old);
+}
+
+/* Copies what a model keeps of the settings. */
+static void
+fill_settings(const gnngp_fit_run *run, gnngp_model *model)
+{
+	model->name = pstrdup(run->model_name);
+	model->owner = pstrdup(run->owner);
+	model->graph_id = run->graph_id;
+	model->settings = run->settings;
+	model->settings.kernel = pstrdup(run->settings.kernel);
+	model->settings.task = pstrdup(run->settings.task);
+	model->settings.strategy = pstrdup(run->settings.strategy);
+	model->device = pstrdup(run->device);
+}
+
+/* Copies the ids' type and the class labels. */
+static void
+fill_data(const gnngp_data *data, gnngp_model *model)
+{
+	bool		classes = data->task == GP_TASK_CLASSES;
+
+	model->task = pstrdup(classes ? "classification" : "regression");
+	model->nodes = data->ids.n;
+	model->edges = data->graph->edges;
+	model->features = data->features ? data->features->dims : 0;
+	model->labelled = data->nlabelled;
+	model->classes = classes ? data->nclasses : 0;
+	model->id_type = pstrdup(data->ids.type_name);
+	model->integer_ids = data->ids.integer;
+	model->nclass_labels = model->classes;
+	model->class_labels = palloc0(sizeof(char *) * Max(model->classes, 1));
+	for (int32 c = 0; c < model->classes; c++)
+		model->class_labels[c] = pstrdup(data->class_label[c]);
+}
+
+/* Copies the figures of the posterior. */
+static void
+fill_posterior(const gp_posterior *p, gnngp_model *model)
+{
+	model->strategy = pstrdup(p->plan.strategy == GP_STRATEGY_NYSTROM ? "nystrom" : "exact");
+	model->landmarks = p->nlandmarks;
+	model->nugget = p->nugget;
+	model->log_marginal_likelihood = p->log_marginal_likelihood;
+	model->loo_score = p->loo_score;
+	model->temperature = p->temperature;
+	model->offset = p->offset;
+	model->scale = p->scale;
+	model->mean_diag = p->mean_diag;
+	model->jitter = p->jitter;
+	model->exact_diagonal = p->plan.exact_diagonal;
+	model->accuracy = p->metrics.accuracy;
+	model->nll = p->metrics.nll;
+	model->ece = p->metrics.ece;
+	model->r2 = p->metrics.r2;
+	model->rmse = p->metrics.rmse;
+	model->coverage90 = p->metrics.coverage90;
+}
+
+/* Saves the model. */
+void
+gnngp_fit_store(gnngp_fit_run *run, gnngp_model *model)
+{
+	instr_time	elapsed;
+
+	run->env->progress(run->env, GP_PHASE_STORE, 0, run->data->ids.n);
+	memset(model, 0, sizeof(*model));
+	fill_settings(run, model);
+	fill_data(run->data, model);
+	fill_posterior(run->posterior, model);
+	INSTR_TIME_SET_CURRENT(elapsed);
+	INSTR_TIME_SUBTRACT(elapsed, run->started);
+	model->seconds = INSTR_TIME_GET_DOUBLE(elapsed);
+	model->peak_bytes = (int64) run->env->peak;
+
+	gnngp_model_save(model);
+	gnngp_store_posterior(model, run->data, run->posterior);
+	gnngp_store_drop_versions(model->id, model->version);
+	run->env->progress(run->env, GP_PHASE_STORE, run->data->ids.n, run->data->ids.n);
+}
+
+/* Frees a run; the context takes the environment along. */
+void
+gnngp_fit_free(gnngp_fit_run *run)
+{
+	MemoryContextDelete(run->context);
+}
+
+/* The row that gp_fit returns. */
+static Datum
+fit_row(FunctionCallInfo fcinfo, const gnngp_model *model)
+{
+	TupleDesc	desc;
+	Datum		values[FIT_COLUMNS] = {0};
+	bool		nulls[FIT_COLUMNS] = {false};
+
+	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE ||
+		desc->natts != FIT_COLUMNS)
+		elog(ERROR, "gp_fit's row type is not the one that was installed");
+	desc = BlessTupleDesc(desc);
+	gnngp_put_text(values, nulls, FIT_MODEL, model->name);
+	gnngp_put_text(values, nulls, FIT_TASK, model->task);
+	gnngp_put_kernel(values, nulls, FIT_KERNEL, desc, model->settings.kernel);
+	gnngp_put_text(values, nulls, FIT_STRATEGY, model->strategy);
+	gnngp_put_text(values, nulls, FIT_DEVICE, model->device);
+	values[FIT_NODES] = Int64GetDatum(model->nodes);
+	values[FIT_EDGES] = Int64GetDatum(model->edges);
+	values[FIT_FEATURES] = Int64GetDatum(model->features);
+	values[FIT_CLASSES] = Int32GetDatum(model->classes);
+	nulls[FIT_CLASSES] = model->classes == 0;
+	values[FIT_LABELLED] = Int64GetDatum(model->labelled);
+	values[FIT_LANDMARKS] = Int64GetDatum(model->landmarks);
+	nulls[FIT_LANDMARKS] = model->landmarks == 0;
+	gnngp_put_float(values, nulls, FIT_NUGGET, model->nugget);
+	gnngp_put_float(values, nulls, FIT_LML, model->log_marginal_likelihood);
+	gnngp_put_float(values, nulls, FIT_LOO, model->loo_score);
+	gnngp_put_float(values, nulls, FIT_SECONDS, model->seconds);
+	values[FIT_PEAK_BYTES] = Int64GetDatum(model->peak_bytes);
+	return HeapTupleGetDatum(heap_form_tuple(desc, values, nulls));
+}
+
+/* The settings among gp_fit's arguments. */
+static gnngp_fit_settings
+fit_settings(FunctionCallInfo fcinfo)
+{
+	gnngp_fit_settings settings = gnngp_fit_settings_default();
+
+	settings.kernel = gnngp_kernel_argument(fcinfo, 2);
+	settings.task = gnngp_text_argument(fcinfo, 3, "task");
+	settings.strategy = gnngp_text_argument(fcinfo, 4, "strategy");
+	settings.landmarks = gnngp_landmarks_argument(fcinfo, 5);
+	if (!PG_ARGISNULL(6))
+		settings.nugget = isnan(PG_GETARG_FLOAT8(6)) ? -1.0 : PG_GETARG_FLOAT8(6);
+	gnngp_require_argument(fcinfo, 7, "seed");
+	settings.seed = PG_GETARG_INT64(7);
+	gnngp_fit_settings_check(&settings);
+	return settings;
+}
+
+PG_FUNCTION_INFO_V1(gnngp_fit);
+
+/* gp_fit(graph, model, kernel, task, strategy, landmarks, nugget, seed) */
+Datum
+gnngp_fit(PG_FUNCTION_ARGS)
+{
+	char	   *graph_name = gnngp_text_argument(fcinfo, 0, "graph");
+	gnngp_fit_settings settings;
+	gnngp_graph_def *graph;
+	gnngp_fit_run *run;
+	gnngp_model model;
+	char	   *name;
+
+	gnngp_prevent_read_only("gp_fit");
+	settings = fit_settings(fcinfo);
+	graph = gnngp_graph_lookup(graph_name);
+	gnngp_require_owner(graph->owner, "graph", graph->name);
+	name = PG_ARGISNULL(1) ? graph->name : text_to_cstring(PG_GETARG_TEXT_PP(1));
+	gnngp_model_lock(graph->owner, name, false);
+
+	gnngp_progress_begin(name);
+	run = gnngp_fit_read(CurrentMemoryContext, graph, &settings, name);
+	gnngp_fit_compute(run);
+	gnngp_fit_store(run, &model);
+	gnngp_fit_free(run);
+	gnngp_progress_end();
+	PG_RETURN_DATUM(fit_row(fcinfo, &model));
+}

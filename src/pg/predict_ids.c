@@ -1,0 +1,123 @@
+/*
+ * predict_ids.c - from stored ids to values and back.
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type_d.h"
+#include "parser/parse_type.h"
+#include "predict_ids.h"
+#include "reader.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+
+#if PG_VERSION_NUM >= 160000
+#include "varatt.h"
+#endif
+
+/* True for the types whose values are integers. */
+static bool
+is_integer(Oid base)
+{
+	return base == INT2OID || base == INT4OID || base == INT8OID;
+}
+
+/* True for the types whose text is the value itself. */
+static bool
+is_string(Oid base)
+{
+	return base == TEXTOID || base == VARCHAROID || base == BPCHAROID;
+}
+
+/* The type under the model's id type, or InvalidOid when it is gone. */
+static Oid
+model_base_type(const gnngp_model *model)
+{
+	Oid			type = InvalidOid;
+	int32		typmod;
+
+#if PG_VERSION_NUM >= 160000
+	(void) parseTypeString(model->id_type, &type, &typmod, NULL);
+#else
+	parseTypeString(model->id_type, &type, &typmod, true);
+#endif
+	return OidIsValid(type) ? getBaseType(type) : InvalidOid;
+}
+
+/* True when the model's ids are values of the type. */
+static bool
+fits(const gnngp_model *model, Oid base)
+{
+	Oid			own;
+
+	if (model->integer_ids)
+		return is_integer(base);
+	if (strcmp(format_type_be_qualified(base), model->id_type) == 0)
+		return true;
+	own = model_base_type(model);
+	return own == base || (is_string(own) && is_string(base));
+}
+
+/* Checks the type and looks up how to make its values. */
+void
+gnngp_id_type_open(gnngp_id_type *t, const gnngp_model *model, Oid type, const char *function)
+{
+	Oid			input;
+
+	memset(t, 0, sizeof(*t));
+	t->model = model;
+	t->type = type;
+	t->base = getBaseType(type);
+	if (!fits(model, t->base))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("model \"%s\" has nodes of type %s, not %s", model->name, model->id_type,
+						format_type_be(type)),
+				 errhint("Use %s('%s', NULL::%s) for all nodes, or an id of that type.",
+						 function, model->name, model->id_type)));
+	t->string = is_string(t->base);
+	getTypeInputInfo(t->base, &input, &t->ioparam);
+	fmgr_info(input, &t->input);
+}
+
+/* An integer id as a value of the type; 22003 when it does not fit. */
+static Datum
+integer_datum(const gnngp_id_type *t, int64 key)
+{
+	if (t->base == INT8OID)
+		return Int64GetDatum(key);
+	if (t->base == INT4OID && key >= PG_INT32_MIN && key <= PG_INT32_MAX)
+		return Int32GetDatum((int32) key);
+	if (t->base == INT2OID && key >= PG_INT16_MIN && key <= PG_INT16_MAX)
+		return Int16GetDatum((int16) key);
+	ereport(ERROR,
+			(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+			 errmsg("node " INT64_FORMAT " of model \"%s\" does not fit the type %s", key,
+					t->model->name, format_type_be(t->type)),
+			 errhint("Use the type bigint.")));
+	return (Datum) 0;			/* keeps the compiler quiet */
+}
+
+/* The id of a row as a value. */
+Datum
+gnngp_id_type_datum(const gnngp_id_type *t, const gnngp_node_row *row)
+{
+	if (t->model->integer_ids)
+		return integer_datum(t, row->key);
+	if (t->string)
+		return PointerGetDatum(cstring_to_text_with_len(row->id_text, row->id_length));
+	return InputFunctionCall(unconstify(FmgrInfo *, &t->input),
+							 pnstrdup(row->id_text, row->id_length), t->ioparam, -1);
+}
+
+/* The key under which a value is stored. */
+int64
+gnngp_id_type_key(const gnngp_id_type *t, Datum value, const char **text, int *length)
+{
+	*text = NULL;
+	*length = 0;
+	if (t->model->integer_ids)
+		return t->base == INT8OID ? DatumGetInt64(value)
+			: t->base == INT4OID ? DatumGetInt32(value) : DatumGetInt16(value);
+	*text = gnngp_value_text(value, t->base, length);
+	return gnngp_text_key(*text, *length);
+}

@@ -1,0 +1,35 @@
+/*
+ * predict_ids.h - stored ids as values of the type that a caller asked for.
+ */
+#ifndef GNNGP_PREDICT_IDS_H
+#define GNNGP_PREDICT_IDS_H
+
+#include "postgres.h"
+
+#include "catalog.h"
+#include "fmgr.h"
+#include "store.h"
+
+/* How ids come out. */
+typedef struct gnngp_id_type
+{
+	const gnngp_model *model;
+	Oid			type;			/* as asked for */
+	Oid			base;
+	bool		string;			/* text or varchar: made without the input function */
+	FmgrInfo	input;
+	Oid			ioparam;
+} gnngp_id_type;
+
+/* Checks that ids of the model are values of the type; 42804 when not. */
+extern void gnngp_id_type_open(gnngp_id_type *t, const gnngp_model *model, Oid type,
+							   const char *function);
+
+/* The id of a row as a value of the type, in the current memory context. */
+extern Datum gnngp_id_type_datum(const gnngp_id_type *t, const gnngp_node_row *row);
+
+/* The key of a value of the type; *text and *length are set for ids that are no integers. */
+extern int64 gnngp_id_type_key(const gnngp_id_type *t, Datum value, const char **text,
+							   int *length);
+
+#endif							/* GNNGP_PREDICT_IDS_H */
