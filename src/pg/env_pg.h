@@ -22,6 +22,12 @@ extern gp_env *gnngp_env_create(MemoryContext parent, size_t limit);
 /* Frees the environment and everything made in it. */
 extern void gnngp_env_destroy(gp_env *env);
 
+/*
+ * The kernel text that positions in errors refer to, so that a client can show
+ * the place; it must live as long as the environment.  NULL forgets it.
+ */
+extern void gnngp_env_set_text(gp_env *env, const char *text);
+
 /* Opens the device that gnngp.device and gnngp.threads ask for. */
 extern gp_device *gnngp_device_open(gp_env *env);
 

@@ -1,0 +1,64 @@
+# gnngp: graph neural network Gaussian processes in PostgreSQL
+#
+#   make                    builds the extension (needs the server's headers)
+#   make install            installs it into the server of PG_CONFIG
+#   make installcheck       runs the SQL tests against the running server
+#   make prove_installcheck runs the TAP tests, which start servers of their own
+#
+#   PG_CONFIG=...   which server to build for
+#   CUDA=no|yes|auto  whether to build the GPU library; auto builds it where nvcc is found
+#   NVCC=... CUDA_HOME=...   which CUDA to use
+
+EXTENSION = gnngp
+EXTVERSION = 0.1.0
+MODULE_big = gnngp
+
+CORE_OBJS = $(patsubst %.c,%.o,$(sort $(wildcard src/core/*.c)))
+PG_OBJS = $(patsubst %.c,%.o,$(sort $(wildcard src/pg/*.c)))
+OBJS = $(PG_OBJS) $(CORE_OBJS)
+
+# The installation script is put together from these parts, in this order.
+SQL_PARTS = $(wildcard $(addprefix sql/parts/,head.sql catalog.sql kernel_type.sql graph.sql \
+	predict.sql model.sql links.sql aggregates.sql views.sql))
+SQL_SCRIPT = sql/$(EXTENSION)--$(EXTVERSION).sql
+
+DATA = $(filter-out $(SQL_SCRIPT),$(wildcard sql/$(EXTENSION)--*.sql))
+DATA_built = $(SQL_SCRIPT)
+
+PG_CPPFLAGS = -Isrc -Isrc/core
+PG_CFLAGS += -Wall -Wextra -Wno-unused-parameter -Wno-declaration-after-statement
+SHLIB_LINK = -ldl -lpthread -lm
+
+# Tests are in test/sql, what they should print in expected.
+REGRESS = $(sort $(patsubst test/sql/%.sql,%,$(wildcard test/sql/*.sql)))
+REGRESS_OPTS = --inputdir=test --load-extension=$(EXTENSION)
+TAP_TESTS = $(if $(wildcard test/t/*.pl),1)
+PROVE_FLAGS += -I ./test/perl
+PROVE_TESTS = $(sort $(wildcard test/t/*.pl))
+
+EXTRA_CLEAN = $(SQL_SCRIPT)
+
+PG_CONFIG ?= pg_config
+PGXS := $(shell $(PG_CONFIG) --pgxs)
+include $(PGXS)
+
+# The core's names are nobody else's business.
+$(CORE_OBJS): override CFLAGS += -fvisibility=hidden
+
+# Every object depends on every header: there are few, and no stale object remains.
+$(OBJS): $(wildcard src/core/*.h src/pg/*.h)
+
+$(SQL_SCRIPT): $(SQL_PARTS)
+	cat $(SQL_PARTS) > $@
+
+# The GPU library is a module of its own, which the extension loads when asked to.
+CUDA ?= auto
+ifneq ($(CUDA),no)
+CUDA_HOME ?= $(firstword $(wildcard /usr/local/cuda /opt/cuda))
+NVCC ?= $(or $(wildcard $(CUDA_HOME)/bin/nvcc),$(shell command -v nvcc 2>/dev/null))
+ifneq ($(and $(NVCC),$(wildcard cuda/Makefile.inc)),)
+include cuda/Makefile.inc
+else ifeq ($(CUDA),yes)
+$(error CUDA=yes, but nvcc was not found; name it with NVCC=/path/to/nvcc)
+endif
+endif

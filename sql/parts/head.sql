@@ -1,0 +1,1 @@
+\echo Use "CREATE EXTENSION gnngp" to load this file. \quit

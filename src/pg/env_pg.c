@@ -1,0 +1,232 @@
+/*
+ * env_pg.c - the server as the core's environment.
+ *
+ * Memory comes from a memory context, errors become ereport, and foreign
+ * resources hang on the context's reset callbacks, so that they end with it on
+ * every path out of a query.
+ */
+#include "postgres.h"
+
+#include "env_pg.h"
+#include "miscadmin.h"
+#include "progress.h"
+#include "settings.h"
+#include "utils/memutils.h"
+
+/* A foreign resource; release is NULL once its owner has released it. */
+typedef struct owned_resource
+{
+	MemoryContextCallback callback;
+	void		(*release) (void *);
+	void	   *resource;
+	struct owned_resource *next;
+} owned_resource;
+
+typedef struct server_env
+{
+	gp_env		env;			/* first: the core's pointer is ours */
+	MemoryContext context;
+	const char *text;
+	owned_resource *owned;
+} server_env;
+
+/* Takes memory of any size from the context; NULL when there is none. */
+static void *
+env_alloc(gp_env *env, size_t bytes)
+{
+	if (!AllocHugeSizeIsValid(bytes))
+		return NULL;
+	return MemoryContextAllocExtended(((server_env *) env)->context, bytes,
+									  MCXT_ALLOC_HUGE | MCXT_ALLOC_NO_OOM);
+}
+
+/* Gives memory back. */
+static void
+env_release(gp_env *env, void *p)
+{
+	pfree(p);
+}
+
+/* True when an interrupt waits that check_interrupts would serve. */
+static bool
+env_interrupt_pending(gp_env *env)
+{
+	return InterruptPending && InterruptHoldoffCount == 0 &&
+		QueryCancelHoldoffCount == 0 && CritSectionCount == 0;
+}
+
+/* Serves pending interrupts. */
+static void
+env_check_interrupts(gp_env *env)
+{
+	CHECK_FOR_INTERRUPTS();
+}
+
+/* Reports progress. */
+static void
+env_progress(gp_env *env, gp_phase phase, int64_t done, int64_t total)
+{
+	gnngp_progress_set(phase, done, total);
+}
+
+/* The SQLSTATE of a kind of error. */
+static int
+sqlstate_of(gp_error code)
+{
+	switch (code)
+	{
+		case GP_ERR_INTERNAL:
+			return ERRCODE_INTERNAL_ERROR;
+		case GP_ERR_MEMORY:
+			return ERRCODE_OUT_OF_MEMORY;
+		case GP_ERR_LIMIT:
+			return ERRCODE_CONFIGURATION_LIMIT_EXCEEDED;
+		case GP_ERR_SYNTAX:
+			return ERRCODE_SYNTAX_ERROR;
+		case GP_ERR_VALUE:
+			return ERRCODE_INVALID_PARAMETER_VALUE;
+		case GP_ERR_DATA:
+			return ERRCODE_DATA_EXCEPTION;
+		case GP_ERR_RANGE:
+			return ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE;
+		case GP_ERR_UNSUPPORTED:
+			return ERRCODE_FEATURE_NOT_SUPPORTED;
+		case GP_ERR_DEVICE:
+			return ERRCODE_SYSTEM_ERROR;
+	}
+	return ERRCODE_INTERNAL_ERROR;
+}
+
+/* Points at a character of the kernel text, in the detail and, where a client can show it, in the text. */
+static int
+point_at(const server_env *env, int position)
+{
+	if (position <= 0)
+		return 0;
+	if (env->text != NULL)
+	{
+		internalerrquery(env->text);
+		internalerrposition(position);
+	}
+	return errdetail("At character %d of the kernel.", position);
+}
+
+/* Raises an error of the core as one of the server. */
+static void
+env_raise(gp_env *env, gp_error code, int position, const char *message, const char *hint)
+{
+	ereport(ERROR,
+			(errcode(sqlstate_of(code)),
+			 errmsg_internal("%s", message),
+			 point_at((server_env *) env, position),
+			 hint ? errhint("%s", hint) : 0));
+}
+
+/* Sends a notice. */
+static void
+env_notice(gp_env *env, const char *message, const char *hint)
+{
+	ereport(NOTICE,
+			(errmsg_internal("%s", message),
+			 hint ? errhint("%s", hint) : 0));
+}
+
+/* Releases one resource when the context ends. */
+static void
+release_resource(void *arg)
+{
+	owned_resource *owned = arg;
+
+	if (owned->release != NULL)
+		owned->release(owned->resource);
+	owned->release = NULL;
+}
+
+/* Registers a resource; when that fails the resource is released at once. */
+static void
+env_own(gp_env *env, void (*release) (void *), void *resource)
+{
+	server_env *server = (server_env *) env;
+	owned_resource *owned = MemoryContextAllocExtended(server->context, sizeof(owned_resource),
+													   MCXT_ALLOC_NO_OOM);
+
+	if (owned == NULL)
+	{
+		release(resource);
+		ereport(ERROR,
+				(errcode(ERRCODE_OUT_OF_MEMORY),
+				 errmsg("out of memory")));
+	}
+	owned->release = release;
+	owned->resource = resource;
+	owned->next = server->owned;
+	owned->callback.func = release_resource;
+	owned->callback.arg = owned;
+	server->owned = owned;
+	MemoryContextRegisterResetCallback(server->context, &owned->callback);
+}
+
+/* Forgets a resource that its owner has released. */
+static void
+env_disown(gp_env *env, void *resource)
+{
+	for (owned_resource *o = ((server_env *) env)->owned; o != NULL; o = o->next)
+		if (o->resource == resource)
+			o->release = NULL;
+}
+
+/* Makes an environment in a new context under parent. */
+gp_env *
+gnngp_env_create(MemoryContext parent, size_t limit)
+{
+	MemoryContext context = AllocSetContextCreate(parent, "gnngp environment",
+												  ALLOCSET_DEFAULT_SIZES);
+	server_env *server = MemoryContextAllocZero(context, sizeof(server_env));
+
+	server->context = context;
+	server->env.alloc = env_alloc;
+	server->env.release = env_release;
+	server->env.interrupt_pending = env_interrupt_pending;
+	server->env.check_interrupts = env_check_interrupts;
+	server->env.progress = env_progress;
+	server->env.raise = env_raise;
+	server->env.notice = env_notice;
+	server->env.own = env_own;
+	server->env.disown = env_disown;
+	server->env.limit = limit > 0 ? limit : gnngp_memory_limit();
+	return &server->env;
+}
+
+/* Frees the environment and everything made in it. */
+void
+gnngp_env_destroy(gp_env *env)
+{
+	MemoryContextDelete(((server_env *) env)->context);
+}
+
+/* The kernel text that positions in errors refer to. */
+void
+gnngp_env_set_text(gp_env *env, const char *text)
+{
+	((server_env *) env)->text = text;
+}
+
+/* Opens the device that gnngp.device and gnngp.threads ask for. */
+gp_device *
+gnngp_device_open(gp_env *env)
+{
+	if (gnngp_setting_device() == GNNGP_DEVICE_CUDA)
+		ereport(ERROR,
+				(errcode(ERRCODE_SYSTEM_ERROR),
+				 errmsg("the CUDA device cannot be used"),
+				 errdetail("This build of gnngp has no GPU library."),
+				 errhint("Set gnngp.device to auto or cpu.")));
+	return gp_device_cpu(env, gnngp_setting_threads());
+}
+
+/* The effective gnngp.memory_limit in bytes. */
+size_t
+gnngp_memory_limit(void)
+{
+	return gnngp_setting_memory_limit();
+}

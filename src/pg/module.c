@@ -1,0 +1,22 @@
+/*
+ * module.c - what the server calls when it loads the library.
+ *
+ * Loading defines the settings and nothing else: BLAS and its threads come with
+ * the first computation, so that a preloaded library starts no thread in the
+ * postmaster.
+ */
+#include "postgres.h"
+
+#include "fmgr.h"
+#include "settings.h"
+
+PG_MODULE_MAGIC;
+
+extern PGDLLEXPORT void _PG_init(void);
+
+/* Defines the settings. */
+void
+_PG_init(void)
+{
+	gnngp_settings_define();
+}

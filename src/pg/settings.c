@@ -1,0 +1,184 @@
+/*
+ * settings.c - the settings with the prefix gnngp.
+ *
+ * A session can set any name with a dot before the library is loaded, and a
+ * value that the check hook then rejects is reported as a warning only.  The
+ * device is therefore checked a second time when it is used.
+ */
+#include "postgres.h"
+
+#include <limits.h>
+#include <sched.h>
+#include <unistd.h>
+
+#include "miscadmin.h"
+#include "settings.h"
+#include "storage/fd.h"
+#include "utils/guc.h"
+
+#define DEVICE_HINT "Valid values are auto, cpu and cuda."
+
+static char *device_setting = NULL;
+static int	threads_setting = 0;
+static int	memory_limit_setting = 0;
+
+/* Translates a device's name; false when there is no such device. */
+static bool
+parse_device(const char *value, gnngp_device_choice *choice)
+{
+	static const char *const names[] = {"auto", "cpu", "cuda"};
+
+	for (int i = 0; value != NULL && i < (int) lengthof(names); i++)
+		if (pg_strcasecmp(value, names[i]) == 0)
+		{
+			*choice = (gnngp_device_choice) i;
+			return true;
+		}
+	return false;
+}
+
+/* Refuses a misspelt device when it is set. */
+static bool
+check_device(char **newval, void **extra, GucSource source)
+{
+	gnngp_device_choice choice;
+
+	if (parse_device(*newval, &choice))
+		return true;
+	GUC_check_errhint(DEVICE_HINT);
+	return false;
+}
+
+/* Defines the settings; called once, when the library is loaded. */
+void
+gnngp_settings_define(void)
+{
+	DefineCustomStringVariable("gnngp.device",
+							   "Where kernels are computed: auto, cpu or cuda.",
+							   "auto takes a GPU where there is one.",
+							   &device_setting, "auto", PGC_USERSET, 0,
+							   check_device, NULL, NULL);
+	DefineCustomIntVariable("gnngp.threads",
+							"Threads that one computation may use.",
+							"0 means max_parallel_maintenance_workers + 1, and never more than the processors of the backend.",
+							&threads_setting, 0, 0, 1024, PGC_USERSET, 0,
+							NULL, NULL, NULL);
+	DefineCustomIntVariable("gnngp.memory_limit",
+							"Memory that one backend may use for its computations.",
+							"0 means a quarter of the machine's memory or of the control group's limit.",
+							&memory_limit_setting, 0, 0, MAX_KILOBYTES, PGC_SUSET, GUC_UNIT_KB,
+							NULL, NULL, NULL);
+	MarkGUCPrefixReserved("gnngp");
+}
+
+/* The value of gnngp.device; 22023 when it is none of auto, cpu and cuda. */
+gnngp_device_choice
+gnngp_setting_device(void)
+{
+	gnngp_device_choice choice;
+
+	if (!parse_device(device_setting, &choice))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("invalid value for parameter \"%s\": \"%s\"", "gnngp.device",
+						device_setting ? device_setting : ""),
+				 errhint(DEVICE_HINT)));
+	return choice;
+}
+
+/* The threads that a computation may use: at least 1, at most the processors. */
+int
+gnngp_setting_threads(void)
+{
+	int			threads = threads_setting;
+	int			processors = 0;
+	cpu_set_t	set;
+
+	if (threads == 0)
+		threads = max_parallel_maintenance_workers + 1;
+	if (sched_getaffinity(0, sizeof(set), &set) == 0)
+		processors = CPU_COUNT(&set);
+	else
+		processors = (int) sysconf(_SC_NPROCESSORS_ONLN);
+	if (processors > 0 && threads > processors)
+		threads = processors;
+	return Max(threads, 1);
+}
+
+/* The number in a file such as memory.max; 0 when there is none, or no limit. */
+static uint64
+read_limit(const char *path)
+{
+	FILE	   *file = AllocateFile(path, "r");
+	unsigned long long value = 0;
+
+	if (file == NULL)
+		return 0;
+	if (fscanf(file, "%llu", &value) != 1)
+		value = 0;
+	FreeFile(file);
+	return value;
+}
+
+/* The smallest limit of a control group and its ancestors, or limit. */
+static uint64
+group_limit(const char *root, char *group, const char *file, uint64 limit)
+{
+	char		path[MAXPGPATH];
+
+	for (;;)
+	{
+		char	   *slash = strrchr(group, '/');
+		uint64		found;
+
+		snprintf(path, sizeof(path), "%s%s/%s", root, group, file);
+		found = read_limit(path);
+		if (found > 0 && found < limit)
+			limit = found;
+		if (slash == NULL)
+			return limit;
+		*slash = '\0';
+	}
+}
+
+/* The smaller of the machine's memory and the limits of our control groups. */
+static uint64
+available_memory(void)
+{
+	long		pages = sysconf(_SC_PHYS_PAGES);
+	uint64		limit = pages > 0 ? (uint64) pages * sysconf(_SC_PAGESIZE) : UINT64_C(1) << 32;
+	FILE	   *file = AllocateFile("/proc/self/cgroup", "r");
+	char		line[MAXPGPATH];
+
+	if (file == NULL)
+		return limit;
+	while (fgets(line, sizeof(line), file) != NULL)
+	{
+		char	   *controllers = strchr(line, ':');
+		char	   *group = controllers ? strchr(controllers + 1, ':') : NULL;
+
+		if (group == NULL)
+			continue;
+		*group++ = '\0';
+		group[strcspn(group, "\n")] = '\0';
+		if (controllers[1] == '\0')
+			limit = group_limit("/sys/fs/cgroup", group, "memory.max", limit);
+		else if (strstr(controllers + 1, "memory") != NULL)
+			limit = group_limit("/sys/fs/cgroup/memory", group, "memory.limit_in_bytes", limit);
+	}
+	FreeFile(file);
+	return limit;
+}
+
+/* The bytes that one backend may hold at a time for its computations. */
+size_t
+gnngp_setting_memory_limit(void)
+{
+	static uint64 available = 0;
+
+	if (memory_limit_setting > 0)
+		return (size_t) memory_limit_setting * 1024;
+	if (available == 0)
+		available = available_memory();
+	return (size_t) (available / 4);
+}

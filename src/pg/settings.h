@@ -1,0 +1,28 @@
+/*
+ * settings.h - the settings with the prefix gnngp.
+ */
+#ifndef GNNGP_SETTINGS_H
+#define GNNGP_SETTINGS_H
+
+#include "postgres.h"
+
+typedef enum gnngp_device_choice
+{
+	GNNGP_DEVICE_AUTO,
+	GNNGP_DEVICE_CPU,
+	GNNGP_DEVICE_CUDA
+} gnngp_device_choice;
+
+/* Defines the settings; called once, when the library is loaded. */
+extern void gnngp_settings_define(void);
+
+/* The value of gnngp.device; 22023 when it is none of auto, cpu and cuda. */
+extern gnngp_device_choice gnngp_setting_device(void);
+
+/* The threads that a computation may use: at least 1, at most the processors. */
+extern int	gnngp_setting_threads(void);
+
+/* The bytes that one backend may hold at a time for its computations. */
+extern size_t gnngp_setting_memory_limit(void);
+
+#endif							/* GNNGP_SETTINGS_H */
