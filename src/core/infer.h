@@ -43,6 +43,10 @@ typedef struct gp_problem
 	double		nugget;			/* relative to mean diag K; NaN = by leave-one-out */
 	uint64_t	seed;
 	gp_type		type;			/* of the large matrices */
+	/* For tests and for whoever knows better; zero means the default. */
+	const int32_t *landmark;	/* the landmarks themselves, nlandmarks of them, ascending */
+	double		jitter;			/* first jitter of C(a,a), relative to its mean diagonal */
+	double		scale;			/* s^2; 0 = closed form */
 } gp_problem;
 
 /* What the planner counted and chose. */
@@ -50,7 +54,7 @@ typedef struct gp_plan
 {
 	gp_strategy strategy;		/* exact or nystrom */
 	bool		by_columns;		/* exact: only the receptive field's columns */
-	bool		exact_diagonal; /* nystrom: the exact diagonal is affordable */
+	bool		exact_diagonal; /* variances start from the exact diagonal */
 	int64_t		nlandmarks;		/* nystrom: how many */
 	double		bytes;			/* high-water mark of the environment, inputs included */
 	double		flops;			/* floating-point operations of the whole fit */

@@ -313,10 +313,15 @@ append_factor(gp_eval *ev, gp_factor *f, const gp_factor *other)
 		f->terms.term[f->terms.n++] = other->terms.term[t];
 }
 
-/* Multiplies the covariance of a factor. */
+/* Multiplies the covariance of a factor; what a factor of 0 leaves is dropped. */
 static void
-scale_factor(gp_factor *f, double value)
+scale_factor(gp_eval *ev, gp_factor *f, double value)
 {
+	if (value == 0.0)
+	{
+		gp_factor_free(ev, f);
+		f->terms.n = 0;
+	}
 	for (int b = 0; b < f->npanels; b++)
 		f->panel[b].value *= value;
 	for (int t = 0; t < f->terms.n; t++)
@@ -344,7 +349,7 @@ compute(nystrom *ny, int step, gp_factor *out)
 			break;
 		case GP_STEP_SCALE:
 			factor_step(ny, s->arg0, out);
-			scale_factor(out, s->value);
+			scale_factor(ev, out, s->value);
 			break;
 		case GP_STEP_OP:
 			operator_factor(ny, s, out);

@@ -1,0 +1,132 @@
+/*
+ * infer_fit.c - the whole fit: plan, kernel, regression, calibration.
+ */
+#include "infer_internal.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Finishes variances, and gives the prior where a node has no kernel at all. */
+void
+gp_posterior_finish(gp_env *env, const gp_problem *problem, const gp_targets *targets,
+					const gp_solution *solution, const double *diag, gp_posterior *out)
+{
+	bool		values = problem->task == GP_TASK_VALUES;
+	double		noise = values ? solution->noise : 0.0;
+
+	for (int64_t i = 0; i < out->nodes; i++)
+	{
+		double	   *mean = out->mean + i * out->columns;
+
+		out->variance[i] = solution->scale * (fmax(out->variance[i], 0.0) + noise);
+		if (values)
+			mean[0] += targets->offset;
+		if (diag[i] > 0.0)
+			continue;
+		if (out->is_prior == NULL)
+			out->is_prior = gp_alloc_zero(env, out->nodes, sizeof(bool));
+		out->is_prior[i] = true;
+		out->no_kernel++;
+		out->variance[i] = solution->scale * (solution->mean_diag + solution->noise);
+		for (int32_t c = 0; c < out->columns; c++)
+			mean[c] = values ? targets->offset : 0.0;
+	}
+	if (out->no_kernel > 0)
+		gp_notice(env, "Their variance is the prior's, so they never look sure.",
+				  values ? "%d nodes have no features nearby and get the mean of the labels" :
+				  "%d nodes have no features nearby and get the shares of the classes",
+				  out->no_kernel);
+}
+
+/* Allocates the posterior's arrays. */
+static gp_posterior *
+posterior_create(gp_env *env, const gp_problem *problem, const gp_targets *targets,
+				 const gp_plan *plan)
+{
+	gp_posterior *out = gp_alloc_zero(env, 1, sizeof(gp_posterior));
+
+	out->plan = *plan;
+	out->nodes = problem->graph->nodes;
+	out->columns = targets->columns;
+	out->mean = gp_alloc_array(env, (int64_t) gp_size_mul(env, out->nodes, out->columns),
+							   sizeof(double));
+	out->variance = gp_alloc_array(env, out->nodes, sizeof(double));
+	if (targets->share)
+	{
+		out->prior_share = gp_alloc_array(env, targets->columns, sizeof(double));
+		memcpy(out->prior_share, targets->share, targets->columns * sizeof(double));
+	}
+	return out;
+}
+
+/* Copies the solution's figures. */
+static void
+copy_figures(const gp_eval *ev, const gp_targets *targets, const gp_solution *solution,
+			 gp_posterior *out)
+{
+	out->jitter = ev->max_jitter;
+	out->nugget = solution->nugget;
+	out->mean_diag = solution->mean_diag;
+	out->scale = solution->scale;
+	out->offset = targets->offset;
+	out->log_marginal_likelihood = solution->log_marginal_likelihood;
+}
+
+/* Refuses problems that have no answer. */
+static void
+check_problem(gp_env *env, const gp_problem *problem)
+{
+	if (problem->nlabelled < 1)
+		gp_raise(env, GP_ERR_DATA, NULL, "no node is labelled");
+	if (problem->features && problem->features->type != problem->type)
+		gp_raise(env, GP_ERR_INTERNAL, NULL, "the features are not of the problem's type");
+	if (!isnan(problem->nugget) && !(problem->nugget > 0.0))
+		gp_raise(env, GP_ERR_VALUE, NULL, "the nugget must be greater than 0");
+}
+
+/* Plans, computes and returns the posterior. */
+gp_posterior *
+gp_fit(gp_device *dev, const gp_problem *problem)
+{
+	gp_env	   *env = dev->env;
+	gp_eval		ev;
+	gp_plan		plan;
+	gp_targets	targets;
+	gp_solution solution;
+	gp_posterior *out;
+
+	check_problem(env, problem);
+	gp_eval_open(&ev, dev, problem->program, problem->graph, problem->features, problem->type);
+	if (problem->jitter > 0.0)
+		ev.jitter = problem->jitter;
+	plan = gp_plan_with(&ev, problem);
+	targets = gp_targets_make(env, problem);
+	out = posterior_create(env, problem, &targets, &plan);
+	if (plan.strategy == GP_STRATEGY_EXACT)
+		solution = gp_infer_exact(&ev, problem, &targets, &plan, out);
+	else
+	{
+		out->landmark = gp_landmarks_choose(&ev, problem, plan.nlandmarks, &out->nlandmarks);
+		solution = gp_infer_lowrank(&ev, problem, &targets, &plan, out);
+	}
+	copy_figures(&ev, &targets, &solution, out);
+	gp_calibrate(env, problem, &targets, &solution, out);
+	gp_solution_free(dev, &solution);
+	gp_targets_free(env, &targets);
+	gp_eval_close(&ev);
+	return out;
+}
+
+/* Frees a posterior. */
+void
+gp_posterior_free(gp_env *env, gp_posterior *posterior)
+{
+	if (posterior == NULL)
+		return;
+	gp_free(env, posterior->mean);
+	gp_free(env, posterior->variance);
+	gp_free(env, posterior->prior_share);
+	gp_free(env, posterior->is_prior);
+	gp_free(env, posterior->landmark);
+	gp_free(env, posterior);
+}

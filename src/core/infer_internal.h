@@ -1,0 +1,101 @@
+/*
+ * infer_internal.h - the parts of the inference floor.
+ *
+ * A regression is solved in one of two forms.  The dual form holds the labelled
+ * nodes' covariance K(t,t); the primal form holds the Gram matrix of their
+ * factor rows, and serves when there are more labels than columns.  Both report
+ * the same figures.
+ */
+#ifndef GP_INFER_INTERNAL_H
+#define GP_INFER_INTERNAL_H
+
+#include "infer.h"
+#include "kernel_eval.h"
+
+#define GP_NUGGET_MIN 1e-3		/* the grid of numbers searched, relative to mean diag K */
+#define GP_NUGGET_MAX 10.0
+#define GP_NUGGET_FEW 0.1		/* with too few labels to choose by leave-one-out */
+#define GP_TEMPERATURE_FEW 8.0
+#define GP_NORMAL_90 1.6448536269514722	/* half width of the central 90% interval */
+
+/* The targets of the labelled nodes. */
+typedef struct gp_targets
+{
+	int64_t		m;
+	int32_t		columns;
+	double	   *y;				/* m x columns: one-hot, or centred */
+	double		offset;			/* the mean that was taken off */
+	bool	   *counts;			/* m: takes part in leave-one-out */
+	int64_t		ncounted;
+	bool		few;			/* leave-one-out cannot choose anything */
+	bool		flat;			/* all targets are equal */
+	double	   *share;			/* classes: share of each; NULL for values */
+} gp_targets;
+
+/* What either form of a regression gives. */
+typedef struct gp_solution
+{
+	double		nugget;			/* relative */
+	double		noise;			/* nugget * mean_diag */
+	double		mean_diag;
+	double		scale;			/* s^2 */
+	double		log_marginal_likelihood;
+	double	   *loo_mean;		/* m x columns: prediction at i when i is left out (centred) */
+	double	   *loo_variance;	/* m: of the observation, at scale s^2 */
+	gp_matrix	weights;		/* dual: alpha, m x columns; primal: w, r x columns; double */
+	gp_matrix	root;			/* dual: L of K(t,t) + noise; primal: L of Q'Q + noise; double */
+} gp_solution;
+
+/* infer_targets.c */
+extern gp_targets gp_targets_make(gp_env *env, const gp_problem *problem);
+extern void gp_targets_free(gp_env *env, gp_targets *targets);
+
+/* infer_nugget.c: the minimum of error(state, nugget) over the grid, refined. */
+extern double gp_nugget_search(gp_env *env, double (*error) (void *state, double nugget),
+							   void *state, int coarse, int refine);
+/* The nugget of a problem: given, the default for few labels, or searched for. */
+extern double gp_nugget_choose(gp_env *env, const gp_problem *problem, const gp_targets *targets,
+							   double (*error) (void *state, double nugget), void *state,
+							   int coarse, int refine);
+
+/* infer_dual.c: k is m x m double and is overwritten. */
+extern gp_solution gp_dual_solve(gp_device *dev, const gp_problem *problem,
+								 const gp_targets *targets, gp_matrix k, double mean_diag);
+
+/* infer_primal.c: q is m x r, the factor's rows at the labelled nodes, of any type. */
+extern gp_solution gp_primal_solve(gp_device *dev, const gp_problem *problem,
+								   const gp_targets *targets, gp_matrix q, double mean_diag);
+
+extern void gp_solution_free(gp_device *dev, gp_solution *solution);
+
+/* The closed-form scale of the prior and the marginal likelihood at it (infer_targets.c). */
+extern void gp_solution_scale(gp_env *env, const gp_problem *problem, const gp_targets *targets,
+							  double quadratic, double log_det, gp_solution *solution);
+
+/* infer_exact.c, infer_lowrank.c: fill the posterior's arrays but not its probabilities. */
+extern gp_solution gp_infer_exact(gp_eval *ev, const gp_problem *problem,
+								  const gp_targets *targets, const gp_plan *plan,
+								  gp_posterior *out);
+extern gp_solution gp_infer_lowrank(gp_eval *ev, const gp_problem *problem,
+									const gp_targets *targets, const gp_plan *plan,
+									gp_posterior *out);
+
+/* Finishes variances: scale, noise for values, the prior where there is no kernel. */
+extern void gp_posterior_finish(gp_env *env, const gp_problem *problem,
+								const gp_targets *targets, const gp_solution *solution,
+								const double *diag, gp_posterior *out);
+
+/* infer_calibrate.c: temperature, leave-one-out score and metrics. */
+extern void gp_calibrate(gp_env *env, const gp_problem *problem, const gp_targets *targets,
+						 const gp_solution *solution, gp_posterior *out);
+
+/* infer_landmarks.c: ascending, at most count, twins dropped. */
+extern int32_t *gp_landmarks_choose(gp_eval *ev, const gp_problem *problem, int64_t count,
+									int64_t *n);
+/* How many landmarks an automatic fit takes before twins are dropped. */
+extern int64_t gp_landmarks_automatic(gp_eval *ev, const gp_problem *problem);
+
+/* infer_plan.c */
+extern gp_plan gp_plan_with(gp_eval *ev, const gp_problem *problem);
+
+#endif							/* GP_INFER_INTERNAL_H */

@@ -1,0 +1,222 @@
+/*
+ * infer_landmarks.c - which nodes stand for all others in a low-rank factor.
+ *
+ * With few labels the landmarks are the closed neighbourhood of the labelled
+ * nodes, which makes a two-layer network's columns exact.  With many, or when
+ * the user gives a smaller number, they are the nodes of highest degree, which
+ * cover most of the graph.  Twins (same features, same neighbours) would make
+ * the landmarks' covariance singular, so one of them is enough.
+ */
+#include "infer_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define AUTOMATIC_FIELD 2048	/* a field up to this size is taken whole */
+#define AUTOMATIC_COUNT 1500	/* else this many landmarks */
+
+/* A candidate with what it is ranked by. */
+typedef struct candidate
+{
+	int32_t		node;
+	bool		preferred;		/* in the labelled nodes' neighbourhood */
+	int64_t		degree;
+	uint64_t	fingerprint;
+	uint64_t	draw;			/* seeded, breaks ties between equal degrees */
+} candidate;
+
+/* Mixes 64 bits (the finaliser of splitmix64). */
+static inline uint64_t
+mix(uint64_t x)
+{
+	x += UINT64_C(0x9e3779b97f4a7c15);
+	x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+	x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
+	return x ^ (x >> 31);
+}
+
+/* The bits of a value as they are stored. */
+static inline uint64_t
+bits_of(const void *value, int64_t k, gp_type type)
+{
+	uint64_t	bits = 0;
+
+	memcpy(&bits, (const char *) value + k * gp_type_size(type), gp_type_size(type));
+	return bits;
+}
+
+/* A hash of each node's features; 0 for a node without any. */
+static uint64_t *
+feature_hashes(const gp_eval *ev)
+{
+	const gp_features *x = ev->x;
+	uint64_t   *hash = gp_alloc_zero(ev->env, ev->n, sizeof(uint64_t));
+
+	for (int64_t i = 0; i < ev->n; i++)
+	{
+		if (x->csr)
+			for (int64_t k = x->csr->start[i]; k < x->csr->start[i + 1]; k++)
+				hash[i] += mix(mix(x->csr->col[k]) ^ bits_of(x->csr->value, k, x->type));
+		else
+			for (int64_t j = 0; j < x->dims; j++)
+			{
+				uint64_t	bits = bits_of(x->dense, i * x->dims + j, x->type);
+
+				if (bits)
+					hash[i] += mix(mix(j) ^ bits);
+			}
+	}
+	return hash;
+}
+
+/* True when the program sums over neighbours anywhere. */
+static bool
+uses_graph(const gp_program *program)
+{
+	for (int s = 0; s < program->nsteps; s++)
+		if (program->steps[s].kind == GP_STEP_OP)
+			return true;
+	return false;
+}
+
+/* Fingerprints that twins share: of the features, summed over the neighbours with their weights. */
+static uint64_t *
+fingerprints(const gp_eval *ev)
+{
+	uint64_t   *own = feature_hashes(ev);
+	uint64_t   *sum;
+
+	if (!uses_graph(ev->program))
+		return own;
+	sum = gp_alloc_zero(ev->env, ev->n, sizeof(uint64_t));
+	for (int64_t i = 0; i < ev->n; i++)
+		for (int64_t k = ev->a->start[i]; k < ev->a->start[i + 1]; k++)
+			if (own[ev->a->col[k]])
+				sum[i] += mix(own[ev->a->col[k]] ^ mix(bits_of(ev->a->value, k, ev->a->type)));
+	gp_free(ev->env, own);
+	return sum;
+}
+
+/* Orders by preference, degree, draw, node. */
+static int
+compare_rank(const void *a, const void *b)
+{
+	const candidate *x = a;
+	const candidate *y = b;
+
+	if (x->preferred != y->preferred)
+		return x->preferred ? -1 : 1;
+	if (x->degree != y->degree)
+		return x->degree > y->degree ? -1 : 1;
+	if (x->draw != y->draw)
+		return x->draw < y->draw ? -1 : 1;
+	return (x->node > y->node) - (x->node < y->node);
+}
+
+/* Orders nodes. */
+static int
+compare_node(const void *a, const void *b)
+{
+	int32_t		x = *(const int32_t *) a;
+	int32_t		y = *(const int32_t *) b;
+
+	return (x > y) - (x < y);
+}
+
+/* All nodes as candidates. */
+static candidate *
+candidates(const gp_eval *ev, const gp_problem *problem, bool prefer_field)
+{
+	candidate  *c = gp_alloc_zero(ev->env, ev->n, sizeof(candidate));
+	uint64_t   *fingerprint = fingerprints(ev);
+
+	for (int64_t i = 0; i < ev->n; i++)
+	{
+		c[i].node = (int32_t) i;
+		c[i].degree = ev->a->start[i + 1] - ev->a->start[i];
+		c[i].fingerprint = fingerprint[i];
+		c[i].draw = mix(problem->seed ^ mix(i));
+	}
+	if (prefer_field)
+		for (int64_t k = 0; k < problem->nlabelled; k++)
+		{
+			int32_t		t = problem->labelled[k];
+
+			for (int64_t e = ev->a->start[t]; e < ev->a->start[t + 1]; e++)
+				c[ev->a->col[e]].preferred = true;
+		}
+	gp_free(ev->env, fingerprint);
+	qsort(c, ev->n, sizeof(candidate), compare_rank);
+	return c;
+}
+
+/* Remembers a fingerprint; false when it was there.  The table has a power of two places. */
+static bool
+remember(uint64_t *table, uint64_t places, uint64_t fingerprint)
+{
+	uint64_t	key = fingerprint ? fingerprint : 1;
+	uint64_t	at = mix(key) & (places - 1);
+
+	while (table[at] && table[at] != key)
+		at = (at + 1) & (places - 1);
+	if (table[at] == key)
+		return false;
+	table[at] = key;
+	return true;
+}
+
+/* The size of the labelled nodes' closed neighbourhood. */
+static int64_t
+field_size(const gp_eval *ev, const gp_problem *problem)
+{
+	int64_t		n;
+	int32_t    *field = gp_graph_field(ev->env, ev->a, problem->labelled, problem->nlabelled, &n);
+
+	gp_free(ev->env, field);
+	return n;
+}
+
+/* How many landmarks an automatic fit takes. */
+int64_t
+gp_landmarks_automatic(gp_eval *ev, const gp_problem *problem)
+{
+	int64_t		n;
+
+	if (problem->nlandmarks > 0)
+		return problem->nlandmarks < ev->n ? problem->nlandmarks : ev->n;
+	n = field_size(ev, problem);
+	if (n <= AUTOMATIC_FIELD && problem->task == GP_TASK_CLASSES)
+		return n;
+	return ev->n < AUTOMATIC_COUNT ? ev->n : AUTOMATIC_COUNT;
+}
+
+/* The landmarks, ascending. */
+int32_t *
+gp_landmarks_choose(gp_eval *ev, const gp_problem *problem, int64_t count, int64_t *n)
+{
+	gp_env	   *env = ev->env;
+	int32_t    *landmark = gp_alloc_array(env, count, sizeof(int32_t));
+	bool		field = problem->task == GP_TASK_CLASSES && field_size(ev, problem) <= count;
+	candidate  *c;
+	uint64_t   *seen;
+	uint64_t	places = 64;
+
+	*n = 0;
+	if (problem->landmark)
+	{
+		memcpy(landmark, problem->landmark, count * sizeof(int32_t));
+		*n = count;
+		return landmark;
+	}
+	while (places < 4 * (uint64_t) count)
+		places *= 2;
+	seen = gp_alloc_zero(env, places, sizeof(uint64_t));
+	c = candidates(ev, problem, field);
+	for (int64_t k = 0; k < ev->n && *n < count; k++)
+		if (remember(seen, places, c[k].fingerprint))
+			landmark[(*n)++] = c[k].node;
+	qsort(landmark, *n, sizeof(int32_t), compare_node);
+	gp_free(env, c);
+	gp_free(env, seen);
+	return landmark;
+}

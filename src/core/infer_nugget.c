@@ -1,0 +1,100 @@
+/*
+ * infer_nugget.c - the nugget by leave-one-out mean squared error.
+ *
+ * The error is smooth in the logarithm of the nugget: a coarse grid finds the
+ * valley, a golden-section search in the bracket around it does the rest.
+ */
+#include "infer_internal.h"
+
+#include <math.h>
+
+/* Evaluates the error and tells the progress. */
+static double
+evaluate(gp_env *env, double (*error) (void *state, double nugget), void *state, double log_nugget,
+		 int done, int total)
+{
+	env->check_interrupts(env);
+	env->progress(env, GP_PHASE_NUGGET, done, total);
+	return error(state, exp(log_nugget));
+}
+
+/* Narrows a bracket by golden sections; returns the best point seen. */
+static double
+golden_section(gp_env *env, double (*error) (void *state, double nugget), void *state,
+			   double low, double best, double high, double best_error, int steps)
+{
+	const double golden = 0.3819660112501051;
+
+	for (int k = 0; k < steps; k++)
+	{
+		bool		right = high - best > best - low;
+		double		x = right ? best + golden * (high - best) : best - golden * (best - low);
+		double		e = evaluate(env, error, state, x, k, steps);
+
+		if (e < best_error || (e == best_error && x > best))
+		{
+			if (right)
+				low = best;
+			else
+				high = best;
+			best = x;
+			best_error = e;
+		}
+		else if (right)
+			high = x;
+		else
+			low = x;
+	}
+	return best;
+}
+
+/* The minimum of the error over the nugget; ties take the larger one. */
+double
+gp_nugget_search(gp_env *env, double (*error) (void *state, double nugget), void *state,
+				 int coarse, int refine)
+{
+	double		low = log(GP_NUGGET_MIN);
+	double		step = (log(GP_NUGGET_MAX) - low) / (coarse - 1);
+	double		best_error = INFINITY;
+	int			best = coarse - 1;
+	double		found;
+
+	for (int k = coarse - 1; k >= 0; k--)
+	{
+		double		e = evaluate(env, error, state, low + k * step, coarse - 1 - k, coarse + refine);
+
+		if (e < best_error)
+		{
+			best_error = e;
+			best = k;
+		}
+	}
+	found = low + best * step;
+	if (best == 0 || best == coarse - 1)
+	{
+		gp_notice(env, "Give nugget => ... to choose another.",
+				  "the leave-one-out error is smallest at the edge of the nuggets tried, %g",
+				  exp(found));
+		return best == 0 ? GP_NUGGET_MIN : GP_NUGGET_MAX;
+	}
+	return exp(golden_section(env, error, state, found - step, found, found + step, best_error,
+							  refine));
+}
+
+/* The nugget of a problem. */
+double
+gp_nugget_choose(gp_env *env, const gp_problem *problem, const gp_targets *targets,
+				 double (*error) (void *state, double nugget), void *state,
+				 int coarse, int refine)
+{
+	if (!isnan(problem->nugget))
+		return problem->nugget;
+	if (targets->few || targets->flat)
+	{
+		gp_notice(env, "Label more nodes, or give nugget => ....",
+				  "too few labels to choose the nugget by leave-one-out, so it is set to %g",
+				  GP_NUGGET_FEW);
+		return GP_NUGGET_FEW;
+	}
+	return gp_nugget_search(env, error, state, coarse, refine);
+}

@@ -1,0 +1,123 @@
+/*
+ * infer_targets.c - the targets of a regression, and the scale of its prior.
+ */
+#include "infer_internal.h"
+
+#include <math.h>
+#include <string.h>
+
+/* One-hot rows, not centred; a node counts while its class keeps another label. */
+static void
+class_targets(gp_env *env, const gp_problem *problem, gp_targets *t)
+{
+	int64_t    *size = gp_alloc_zero(env, problem->nclasses, sizeof(int64_t));
+	int			usable = 0;
+
+	t->columns = problem->nclasses;
+	t->y = gp_alloc_zero(env, (int64_t) gp_size_mul(env, t->m, t->columns), sizeof(double));
+	t->share = gp_alloc_zero(env, t->columns, sizeof(double));
+	for (int64_t i = 0; i < t->m; i++)
+	{
+		t->y[i * t->columns + problem->label[i]] = 1.0;
+		size[problem->label[i]]++;
+	}
+	for (int64_t i = 0; i < t->m; i++)
+	{
+		t->counts[i] = size[problem->label[i]] > 1;
+		t->ncounted += t->counts[i];
+	}
+	for (int32_t c = 0; c < t->columns; c++)
+	{
+		t->share[c] = (double) size[c] / t->m;
+		usable += size[c] > 1;
+		if (size[c] == t->m)
+			t->flat = true;
+	}
+	t->few = usable < 2;
+	gp_free(env, size);
+}
+
+/* Values less their mean. */
+static void
+value_targets(gp_env *env, const gp_problem *problem, gp_targets *t)
+{
+	double		sum = 0.0;
+
+	t->columns = 1;
+	t->y = gp_alloc_array(env, t->m, sizeof(double));
+	for (int64_t i = 0; i < t->m; i++)
+		sum += problem->target[i];
+	t->offset = sum / t->m;
+	t->flat = true;
+	for (int64_t i = 0; i < t->m; i++)
+	{
+		t->y[i] = problem->target[i] - t->offset;
+		t->flat = t->flat && problem->target[i] == problem->target[0];
+		t->counts[i] = true;
+	}
+	if (t->flat)
+		memset(t->y, 0, t->m * sizeof(double));
+	t->ncounted = t->m;
+	t->few = t->m < 3;
+}
+
+/* The targets of the labelled nodes. */
+gp_targets
+gp_targets_make(gp_env *env, const gp_problem *problem)
+{
+	gp_targets	t;
+
+	memset(&t, 0, sizeof(t));
+	t.m = problem->nlabelled;
+	t.counts = gp_alloc_zero(env, t.m, sizeof(bool));
+	if (problem->task == GP_TASK_CLASSES)
+		class_targets(env, problem, &t);
+	else
+		value_targets(env, problem, &t);
+	return t;
+}
+
+/* Frees targets. */
+void
+gp_targets_free(gp_env *env, gp_targets *t)
+{
+	gp_free(env, t->y);
+	gp_free(env, t->counts);
+	gp_free(env, t->share);
+}
+
+/* Frees what a solution holds. */
+void
+gp_solution_free(gp_device *dev, gp_solution *solution)
+{
+	gp_free(dev->env, solution->loo_mean);
+	gp_free(dev->env, solution->loo_variance);
+	dev->destroy(dev, &solution->weights);
+	dev->destroy(dev, &solution->root);
+}
+
+/*
+ * The prior's scale s^2 = y' S^-1 y / (m columns) with S = K + noise I, the
+ * maximum of the marginal likelihood, and that likelihood:
+ * -(y' S^-1 y / s^2 + columns (log det S + m log(2 pi s^2))) / 2.
+ */
+void
+gp_solution_scale(gp_env *env, const gp_problem *problem, const gp_targets *targets,
+				  double quadratic, double log_det, gp_solution *solution)
+{
+	double		count = (double) targets->m * targets->columns;
+	double		scale = quadratic / count;
+
+	if (problem->scale > 0.0)
+		scale = problem->scale;
+	else if (targets->m == 1 || targets->flat || !(scale > 0.0))
+	{
+		scale = 1.0;
+		gp_notice(env, "Variances are relative until labels differ.",
+				  "all labelled nodes have the same target, so the prior's scale is set to 1");
+	}
+	solution->scale = scale;
+	solution->log_marginal_likelihood = -0.5 * (quadratic / scale +
+												targets->columns * log_det +
+												count * log(2.0 * M_PI * scale));
+}
