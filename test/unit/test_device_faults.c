@@ -220,13 +220,14 @@ test_signals(void)
 	DIR		   *dir;
 	struct dirent *d;
 	int			blocked = 0;
+	int			changed = 0;
 
-	sigemptyset(&before);
-	sigemptyset(&after);
 	pthread_sigmask(SIG_BLOCK, NULL, &before);
 	dev = gp_device_cpu(env, 3);
 	pthread_sigmask(SIG_BLOCK, NULL, &after);
-	ok(memcmp(&before, &after, sizeof(before)) == 0, "the caller's signals stay open");
+	for (int i = 1; i < NSIG; i++)
+		changed += sigismember(&before, i) != sigismember(&after, i);
+	is_int(changed, 0, "the caller's signals stay open");
 	is_int(dev->threads, 3, "three threads");
 	dir = opendir("/proc/self/task");
 	while (dir != NULL && (d = readdir(dir)) != NULL)
