@@ -10,10 +10,6 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
-#if PG_VERSION_NUM >= 160000
-#include "varatt.h"
-#endif
-
 /* True for the types whose values are integers. */
 static bool
 is_integer(Oid base)

@@ -15,6 +15,10 @@
 #include "core/graph.h"
 #include "core/infer.h"
 
+#if PG_VERSION_NUM >= 160000
+#include "varatt.h"
+#endif
+
 /* The ids of all nodes, in node order. */
 typedef struct gnngp_ids
 {

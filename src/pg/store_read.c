@@ -15,11 +15,8 @@
 #include "store.h"
 #include "store_format.h"
 #include "utils/builtins.h"
+#include "utils/guc.h"
 #include "utils/memutils.h"
-
-#if PG_VERSION_NUM >= 160000
-#include "varatt.h"
-#endif
 
 /* Hands each block of a query to the caller. */
 typedef struct block_receiver
@@ -213,6 +210,7 @@ static void
 run_query(block_receiver *br, const char *query, int64 key)
 {
 	SPIExecuteOptions options;
+	int			guc_level = NewGUCNestLevel();
 	int64		values[] = {br->model->id, br->model->version, key};
 	ParamListInfo params = makeParamList(lengthof(values));
 
@@ -223,12 +221,15 @@ run_query(block_receiver *br, const char *query, int64 key)
 		params->params[i].pflags = PARAM_FLAG_CONST;
 		params->params[i].ptype = INT8OID;
 	}
+	(void) set_config_option("row_security", "on", PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE,
+							 true, 0, false);
 	memset(&options, 0, sizeof(options));
 	options.params = params;
 	options.read_only = true;
 	options.dest = &br->pub;
 	if (SPI_execute_extended(query, &options) != SPI_OK_SELECT)
 		elog(ERROR, "reading blocks failed");
+	AtEOXact_GUC(false, guc_level);
 }
 
 /* The part of every query that names the model's blocks. */
