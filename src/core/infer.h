@@ -92,7 +92,7 @@ typedef struct gp_posterior
 	double		offset;			/* the target's mean; 0 for classes */
 	double		temperature;	/* b of softmax(b * mean); 0 for values */
 	double		log_marginal_likelihood;
-	double		loo_score;		/* 1 - sum of squared leave-one-out errors / that of the mean */
+	double		loo_score;		/* 1 - leave-one-out error / error without a model; <= 1 */
 	gp_metrics	metrics;
 } gp_posterior;
 

@@ -154,31 +154,17 @@ value_metrics(const gp_targets *t, const gp_solution *solution, gp_metrics *metr
 	metrics->coverage90 = inside / t->m;
 }
 
-/* One minus the squared leave-one-out error relative to that of each column's mean. */
+/* One minus the leave-one-out error relative to the error without any model. */
 static double
-loo_score(const gp_targets *t, const gp_solution *solution)
+loo_score(gp_env *env, const gp_problem *problem, const gp_targets *t, const gp_solution *solution)
 {
-	double		squares = 0.0;
-	double		total = 0.0;
+	int64_t		n;
+	int32_t    *index = gp_loo_sample(env, t, t->m, &n);
+	double		total;
+	double		error = gp_loo_error(problem, t, solution->loo_mean, index, n, &total);
 
-	for (int32_t c = 0; c < t->columns; c++)
-	{
-		double		mean = 0.0;
-
-		for (int64_t i = 0; i < t->m; i++)
-			if (t->counts[i])
-				mean += t->y[i * t->columns + c] / t->ncounted;
-		for (int64_t i = 0; i < t->m; i++)
-			if (t->counts[i])
-			{
-				double		y = t->y[i * t->columns + c];
-				double		r = y - solution->loo_mean[i * t->columns + c];
-
-				squares += r * r;
-				total += (y - mean) * (y - mean);
-			}
-	}
-	return total > 0.0 ? 1.0 - squares / total : NAN;
+	gp_free(env, index);
+	return total > 0.0 ? 1.0 - error / total : NAN;
 }
 
 /* Temperature, leave-one-out score and metrics. */
@@ -189,7 +175,7 @@ gp_calibrate(gp_env *env, const gp_problem *problem, const gp_targets *targets,
 	gp_metrics	none = {NAN, NAN, NAN, NAN, NAN, NAN};
 
 	out->metrics = none;
-	out->loo_score = targets->few ? NAN : loo_score(targets, solution);
+	out->loo_score = targets->few ? NAN : loo_score(env, problem, targets, solution);
 	if (problem->task == GP_TASK_VALUES)
 	{
 		if (!targets->few)

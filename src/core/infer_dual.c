@@ -17,7 +17,10 @@
 typedef struct dual
 {
 	gp_device  *dev;
+	const gp_problem *problem;
 	const gp_targets *targets;
+	int64_t		ncounted;
+	int32_t    *counted;		/* labels that take part in leave-one-out */
 	double		mean_diag;
 	gp_matrix	k;				/* m x m */
 	gp_matrix	work;			/* m x m: factor, inverse factor; or the eigenvectors */
@@ -52,25 +55,23 @@ add_noise(gp_device *dev, gp_matrix k, double noise)
 	dev->shift(dev, view, noise);
 }
 
-/* The mean squared leave-one-out error over the nodes that count. */
+/* The leave-one-out error over the nodes that count. */
 static double
-mean_squared_error(dual *d)
+loo_error(dual *d)
 {
-	double	   *alpha = to_host(d->dev, d->alpha);
+	gp_env	   *env = d->dev->env;
+	int32_t		columns = d->targets->columns;
+	double	   *mean = to_host(d->dev, d->alpha);
 	double	   *inverse = to_host(d->dev, d->inverse_diag);
-	double		sum = 0.0;
+	double		total;
+	double		error;
 
-	for (int64_t i = 0; i < d->targets->m; i++)
-		if (d->targets->counts[i])
-			for (int32_t c = 0; c < d->targets->columns; c++)
-			{
-				double		r = alpha[i * d->targets->columns + c] / inverse[i];
-
-				sum += r * r;
-			}
-	gp_free(d->dev->env, alpha);
-	gp_free(d->dev->env, inverse);
-	return sum / ((double) d->targets->ncounted * d->targets->columns);
+	for (int64_t k = 0; k < d->targets->m * columns; k++)
+		mean[k] = d->targets->y[k] - mean[k] / inverse[k / columns];
+	error = gp_loo_error(d->problem, d->targets, mean, d->counted, d->ncounted, &total);
+	gp_free(env, mean);
+	gp_free(env, inverse);
+	return error;
 }
 
 /* The error at one nugget from the eigendecomposition K = U diag(lambda) U'. */
@@ -96,7 +97,7 @@ eigen_error(void *state, double nugget)
 	gp_free(dev->env, b);
 	dev->gemm(dev, false, false, 1.0, d->work, d->scaled, 0.0, d->alpha);
 	dev->gemm(dev, false, false, 1.0, d->squares, d->weights, 0.0, d->inverse_diag);
-	return mean_squared_error(d);
+	return loo_error(d);
 }
 
 /* Decomposes K and keeps what every nugget needs. */
@@ -181,7 +182,7 @@ cholesky_error(void *state, double nugget)
 	dual	   *d = state;
 
 	cholesky_solve(d, nugget * d->mean_diag, NULL);
-	return mean_squared_error(d);
+	return loo_error(d);
 }
 
 /* Chooses the nugget by whichever way the size allows. */
@@ -238,7 +239,9 @@ gp_dual_solve(gp_device *dev, const gp_problem *problem, const gp_targets *targe
 	memset(&d, 0, sizeof(d));
 	memset(&out, 0, sizeof(out));
 	d.dev = dev;
+	d.problem = problem;
 	d.targets = targets;
+	d.counted = gp_loo_sample(dev->env, targets, targets->m, &d.ncounted);
 	d.mean_diag = mean_diag;
 	d.k = k;
 	d.work = dev->create(dev, targets->m, targets->m, GP_DOUBLE);
@@ -247,6 +250,7 @@ gp_dual_solve(gp_device *dev, const gp_problem *problem, const gp_targets *targe
 	d.inverse_diag = dev->create(dev, targets->m, 1, GP_DOUBLE);
 	dev->upload(dev, d.y, gp_matrix_wrap(targets->y, targets->m, targets->columns, GP_DOUBLE));
 	out.nugget = choose_nugget(&d, problem);
+	gp_free(dev->env, d.counted);
 	out.mean_diag = mean_diag;
 	out.noise = out.nugget * mean_diag;
 	log_det = cholesky_solve(&d, out.noise, &k);

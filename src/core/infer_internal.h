@@ -50,6 +50,15 @@ typedef struct gp_solution
 extern gp_targets gp_targets_make(gp_env *env, const gp_problem *problem);
 extern void gp_targets_free(gp_env *env, gp_targets *targets);
 
+/*
+ * infer_nugget.c: the leave-one-out error that chooses the nugget, and what it
+ * is relative to.  mean is m x columns; index lists the labels looked at.
+ */
+extern double gp_loo_error(const gp_problem *problem, const gp_targets *targets,
+						   const double *mean, const int32_t *index, int64_t n, double *total);
+/* The labels that count, ascending; at most limit of them, evenly spread; owned by the caller. */
+extern int32_t *gp_loo_sample(gp_env *env, const gp_targets *targets, int64_t limit, int64_t *n);
+
 /* infer_nugget.c: the minimum of error(state, nugget) over the grid, refined. */
 extern double gp_nugget_search(gp_env *env, double (*error) (void *state, double nugget),
 							   void *state, int coarse, int refine);

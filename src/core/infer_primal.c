@@ -18,6 +18,7 @@
 typedef struct primal
 {
 	gp_device  *dev;
+	const gp_problem *problem;
 	const gp_targets *targets;
 	double		mean_diag;
 	gp_matrix	q;				/* m x r */
@@ -25,7 +26,7 @@ typedef struct primal
 	gp_matrix	qty;			/* r x columns: Q'y */
 	gp_matrix	root;			/* r x r: L of gram + noise I */
 	gp_matrix	w;				/* r x columns */
-	double	   *residual;		/* m x columns: e */
+	double	   *residual;		/* m x columns: e; in the search, the left-out predictions */
 	double	   *leverage;		/* m: h */
 	int64_t		nsample;
 	int32_t    *sample;			/* labels searched, ascending */
@@ -127,26 +128,7 @@ leverages(primal *p, gp_matrix rows, gp_matrix root, gp_matrix w, const int32_t 
 	gp_free(env, l);
 }
 
-/* The labels that the search looks at: all, or every so many of those that count. */
-static void
-choose_sample(primal *p)
-{
-	int64_t		counted = p->targets->ncounted;
-	int64_t		seen = 0;
-
-	p->nsample = counted < SAMPLE ? counted : SAMPLE;
-	p->sample = gp_alloc_array(p->dev->env, p->nsample, sizeof(int32_t));
-	for (int64_t i = 0, k = 0; i < p->targets->m && k < p->nsample; i++)
-		if (p->targets->counts[i])
-		{
-			if (seen++ == k * counted / p->nsample)
-				p->sample[k++] = (int32_t) i;
-		}
-	p->sample_q = p->dev->create(p->dev, p->nsample, p->q.cols, p->q.type);
-	p->dev->gather_rows(p->dev, p->sample_q, p->q, p->sample);
-}
-
-/* The mean squared leave-one-out error of the sample. */
+/* The leave-one-out error of the sample, in the factor's own type. */
 static double
 primal_error(void *state, double nugget)
 {
@@ -156,7 +138,7 @@ primal_error(void *state, double nugget)
 	gp_matrix	rows = dev->create(dev, p->nsample, p->q.cols, p->q.type);
 	gp_matrix	root = dev->create(dev, p->root.rows, p->root.cols, p->q.type);
 	gp_matrix	w = dev->create(dev, p->w.rows, columns, p->q.type);
-	double		sum = 0.0;
+	double		total;
 
 	factorise(p, nugget * p->mean_diag);
 	dev->copy(dev, root, p->root);
@@ -169,12 +151,12 @@ primal_error(void *state, double nugget)
 	for (int64_t k = 0; k < p->nsample; k++)
 		for (int32_t c = 0; c < columns; c++)
 		{
-			double		e = p->residual[(int64_t) p->sample[k] * columns + c] /
-				(1.0 - p->leverage[p->sample[k]]);
+			int64_t		at = (int64_t) p->sample[k] * columns + c;
 
-			sum += e * e;
+			p->residual[at] = p->targets->y[at] - p->residual[at] /
+				(1.0 - p->leverage[p->sample[k]]);
 		}
-	return sum / ((double) p->nsample * columns);
+	return gp_loo_error(p->problem, p->targets, p->residual, p->sample, p->nsample, &total);
 }
 
 /* Residuals and leverages of all labels, in double. */
@@ -230,6 +212,7 @@ gp_primal_solve(gp_device *dev, const gp_problem *problem, const gp_targets *tar
 	memset(&p, 0, sizeof(p));
 	memset(&out, 0, sizeof(out));
 	p.dev = dev;
+	p.problem = problem;
 	p.targets = targets;
 	p.mean_diag = mean_diag;
 	p.q = q;
@@ -240,7 +223,9 @@ gp_primal_solve(gp_device *dev, const gp_problem *problem, const gp_targets *tar
 	p.residual = gp_alloc_array(dev->env, targets->m * targets->columns, sizeof(double));
 	p.leverage = gp_alloc_array(dev->env, targets->m, sizeof(double));
 	accumulate(&p);
-	choose_sample(&p);
+	p.sample = gp_loo_sample(dev->env, targets, SAMPLE, &p.nsample);
+	p.sample_q = dev->create(dev, p.nsample, q.cols, q.type);
+	dev->gather_rows(dev, p.sample_q, q, p.sample);
 	out.nugget = gp_nugget_choose(dev->env, problem, targets, primal_error, &p, GRID, REFINE);
 	out.mean_diag = mean_diag;
 	out.noise = out.nugget * mean_diag;
