@@ -109,6 +109,12 @@ extern Oid	gnngp_owner_role(const char *owner, const char *kind, const char *nam
  */
 extern void gnngp_model_save(gnngp_model *model);
 
+/* A model by id: 42704 when it has been dropped. */
+extern gnngp_model *gnngp_model_by_id(int64 id);
+
+/* 42602 for an empty name, 42622 for one over 63 bytes.  kind as above. */
+extern void gnngp_check_name(const char *kind, const char *name);
+
 /* 25006 in a read-only transaction or on a standby; command is for the message, such as "gp_fit". */
 extern void gnngp_prevent_read_only(const char *command);
 
@@ -126,7 +132,7 @@ extern int	gnngp_execute_as_extension(const char *query, int nargs, Oid *types,
  * Takes the lock that keeps fits and refreshes of one model (by owner and name)
  * apart; 55006 when another session holds it.  session: held until
  * gnngp_model_unlock (or the backend's end) across commits, else until the
- * transaction ends.
+ * transaction ends.  Checks the name, too.
  */
 extern void gnngp_model_lock(const char *owner, const char *name, bool session);
 extern void gnngp_model_unlock(const char *owner, const char *name);

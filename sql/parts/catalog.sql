@@ -1,0 +1,161 @@
+-- Graphs and models
+--
+-- Everybody may read these tables, and row-level security shows everybody their
+-- own rows and those that were granted to them.  Only the extension's functions
+-- write here.  Owners and grantees are stored as names: a dump then restores
+-- where a role is missing.
+
+CREATE TABLE @extschema@.gp_graph_catalog (
+    id bigserial PRIMARY KEY,
+    name text NOT NULL,
+    owner name NOT NULL,
+    nodes regclass NOT NULL,
+    edges regclass NOT NULL,
+    id_column name NOT NULL,
+    features name[],
+    target name,
+    src name NOT NULL,
+    dst name NOT NULL,
+    weight name,
+    directed boolean NOT NULL,
+    sparse_features regclass,
+    created timestamp with time zone NOT NULL DEFAULT pg_catalog.clock_timestamp(),
+    UNIQUE (owner, name)
+);
+
+CREATE TABLE @extschema@.gp_model_catalog (
+    id bigserial PRIMARY KEY,
+    version bigint NOT NULL,
+    name text NOT NULL,
+    owner name NOT NULL,
+    graph bigint NOT NULL REFERENCES @extschema@.gp_graph_catalog ON DELETE CASCADE,
+    fitted timestamp with time zone NOT NULL,
+    -- what was asked for
+    asked_kernel text,
+    asked_task text,
+    asked_strategy text,
+    asked_landmarks integer,
+    asked_nugget double precision,
+    asked_seed bigint,
+    -- what came out
+    task text,
+    strategy text,
+    device text,
+    nodes bigint,
+    edges bigint,
+    features bigint,
+    classes integer,
+    labelled bigint,
+    landmarks bigint,
+    nugget double precision,
+    log_marginal_likelihood double precision,
+    loo_score double precision,
+    seconds double precision,
+    peak_bytes bigint,
+    -- what predictions need
+    id_type text,
+    integer_ids boolean,
+    class_labels text[],
+    temperature double precision,
+    target_offset double precision,
+    scale double precision,
+    mean_diag double precision,
+    jitter double precision,
+    exact_diagonal boolean,
+    -- leave-one-out figures
+    accuracy double precision,
+    nll double precision,
+    ece double precision,
+    r2 double precision,
+    rmse double precision,
+    coverage90 double precision,
+    UNIQUE (owner, name)
+);
+
+CREATE INDEX ON @extschema@.gp_model_catalog (graph);
+
+CREATE TABLE @extschema@.gp_block (
+    model bigint REFERENCES @extschema@.gp_model_catalog ON DELETE CASCADE,
+    version bigint,
+    part text,
+    block integer,
+    first_key bigint,
+    nrows integer NOT NULL,
+    data bytea NOT NULL,
+    PRIMARY KEY (model, version, part, block)
+);
+
+-- Compressing a block could not be interrupted, and numbers hardly shrink.
+ALTER TABLE @extschema@.gp_block ALTER COLUMN data SET STORAGE EXTERNAL;
+
+CREATE TABLE @extschema@.gp_grant_catalog (
+    model bigint REFERENCES @extschema@.gp_model_catalog ON DELETE CASCADE,
+    owner name NOT NULL,
+    grantee name,
+    PRIMARY KEY (model, grantee)
+);
+
+CREATE TABLE @extschema@.gp_refresh_log (
+    id bigserial PRIMARY KEY,
+    model bigint NOT NULL REFERENCES @extschema@.gp_model_catalog ON DELETE CASCADE,
+    started timestamp with time zone NOT NULL DEFAULT pg_catalog.clock_timestamp(),
+    ended timestamp with time zone,
+    outcome text NOT NULL CHECK (outcome IN ('running', 'succeeded', 'failed')),
+    message text
+);
+
+CREATE INDEX ON @extschema@.gp_refresh_log (model);
+
+COMMENT ON TABLE @extschema@.gp_graph_catalog IS 'graphs: which tables and columns they are read from';
+COMMENT ON TABLE @extschema@.gp_model_catalog IS 'models: how they were fitted and what came out';
+COMMENT ON TABLE @extschema@.gp_block IS 'what is stored for each node of a model, in packed blocks';
+COMMENT ON TABLE @extschema@.gp_grant_catalog IS 'roles that may read a model besides its owner';
+COMMENT ON TABLE @extschema@.gp_refresh_log IS 'runs of gp_refresh';
+
+-- Who sees what
+
+ALTER TABLE @extschema@.gp_graph_catalog ENABLE ROW LEVEL SECURITY;
+ALTER TABLE @extschema@.gp_model_catalog ENABLE ROW LEVEL SECURITY;
+ALTER TABLE @extschema@.gp_block ENABLE ROW LEVEL SECURITY;
+ALTER TABLE @extschema@.gp_grant_catalog ENABLE ROW LEVEL SECURITY;
+ALTER TABLE @extschema@.gp_refresh_log ENABLE ROW LEVEL SECURITY;
+
+-- A role that is missing hides its rows and raises no error, hence pg_roles.
+CREATE POLICY visible ON @extschema@.gp_graph_catalog FOR SELECT TO PUBLIC
+    USING (EXISTS (SELECT FROM pg_catalog.pg_roles r
+                   WHERE r.rolname = gp_graph_catalog.owner
+                     AND pg_catalog.pg_has_role(r.oid, 'USAGE')));
+
+CREATE POLICY visible ON @extschema@.gp_grant_catalog FOR SELECT TO PUBLIC
+    USING (gp_grant_catalog.grantee = 'public'
+           OR EXISTS (SELECT FROM pg_catalog.pg_roles r
+                      WHERE r.rolname IN (gp_grant_catalog.owner, gp_grant_catalog.grantee)
+                        AND pg_catalog.pg_has_role(r.oid, 'USAGE')));
+
+-- A grant is visible to its grantee and to the owner: so is the model.
+CREATE POLICY visible ON @extschema@.gp_model_catalog FOR SELECT TO PUBLIC
+    USING (EXISTS (SELECT FROM pg_catalog.pg_roles r
+                   WHERE r.rolname = gp_model_catalog.owner
+                     AND pg_catalog.pg_has_role(r.oid, 'USAGE'))
+           OR id IN (SELECT g.model FROM @extschema@.gp_grant_catalog g));
+
+CREATE POLICY visible ON @extschema@.gp_block FOR SELECT TO PUBLIC
+    USING (model IN (SELECT m.id FROM @extschema@.gp_model_catalog m));
+
+CREATE POLICY visible ON @extschema@.gp_refresh_log FOR SELECT TO PUBLIC
+    USING (model IN (SELECT m.id FROM @extschema@.gp_model_catalog m));
+
+GRANT SELECT ON @extschema@.gp_graph_catalog, @extschema@.gp_model_catalog, @extschema@.gp_block,
+    @extschema@.gp_grant_catalog, @extschema@.gp_refresh_log TO PUBLIC;
+GRANT SELECT ON SEQUENCE @extschema@.gp_graph_catalog_id_seq, @extschema@.gp_model_catalog_id_seq,
+    @extschema@.gp_refresh_log_id_seq TO PUBLIC;
+
+-- Graphs and models are part of a dump
+SELECT pg_catalog.pg_extension_config_dump('@extschema@.gp_graph_catalog', '');
+SELECT pg_catalog.pg_extension_config_dump('@extschema@.gp_graph_catalog_id_seq', '');
+SELECT pg_catalog.pg_extension_config_dump('@extschema@.gp_model_catalog', '');
+SELECT pg_catalog.pg_extension_config_dump('@extschema@.gp_model_catalog_id_seq', '');
+SELECT pg_catalog.pg_extension_config_dump('@extschema@.gp_block', '');
+SELECT pg_catalog.pg_extension_config_dump('@extschema@.gp_grant_catalog', '');
+SELECT pg_catalog.pg_extension_config_dump('@extschema@.gp_refresh_log', '');
+SELECT pg_catalog.pg_extension_config_dump('@extschema@.gp_refresh_log_id_seq', '');

@@ -1,0 +1,28 @@
+-- Graphs
+
+CREATE FUNCTION @extschema@.gp_create_graph(
+    graph text,
+    nodes regclass,
+    edges regclass,
+    id name DEFAULT 'id',
+    features text[] DEFAULT NULL,
+    target name DEFAULT NULL,
+    src name DEFAULT 'src',
+    dst name DEFAULT 'dst',
+    weight name DEFAULT NULL,
+    directed boolean DEFAULT false,
+    sparse_features regclass DEFAULT NULL)
+RETURNS void
+AS 'MODULE_PATHNAME', 'gnngp_create_graph'
+LANGUAGE C VOLATILE PARALLEL UNSAFE;
+
+COMMENT ON FUNCTION @extschema@.gp_create_graph(text, regclass, regclass, name, text[], name, name, name, name, boolean, regclass) IS
+    'name a node table and an edge table as a graph; nothing is copied';
+
+CREATE FUNCTION @extschema@.gp_drop_graph(graph text)
+RETURNS void
+AS 'MODULE_PATHNAME', 'gnngp_drop_graph'
+LANGUAGE C VOLATILE PARALLEL UNSAFE;
+
+COMMENT ON FUNCTION @extschema@.gp_drop_graph(text) IS
+    'forget a graph and drop its models; the tables stay';

@@ -1,0 +1,317 @@
+/*
+ * catalog.c - how the extension's tables are read and written.
+ *
+ * Reading runs as the caller, so that row-level security decides what there is
+ * to see.  Writing runs as the tables' owner, for one statement that this
+ * library wrote itself, after the owner of the graph or model was checked.
+ * Both pin search_path: a statement must mean the same whoever runs it.
+ */
+#include "postgres.h"
+
+#include "access/genam.h"
+#include "access/htup_details.h"
+#include "access/table.h"
+#include "access/xact.h"
+#include "catalog/indexing.h"
+#include "catalog/pg_extension.h"
+#include "catalog_int.h"
+#include "commands/extension.h"
+#include "executor/spi.h"
+#include "miscadmin.h"
+#include "utils/acl.h"
+#include "utils/builtins.h"
+#include "utils/fmgroids.h"
+#include "utils/guc.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+#include "utils/syscache.h"
+
+#if PG_VERSION_NUM < 160000
+#include "tcop/utility.h"
+#endif
+
+const gnngp_kind gnngp_graph_kind = {
+	"graph", "gp_graph_catalog", "Create it with gp_create_graph; the view gp_graphs lists yours."
+};
+const gnngp_kind gnngp_model_kind = {
+	"model", "gp_model_catalog", "Make it with gp_fit; the view gp_models lists those that you may read."
+};
+
+/* The schema that the extension lives in. */
+static Oid
+extension_schema(void)
+{
+	Relation	rel = table_open(ExtensionRelationId, AccessShareLock);
+	ScanKeyData key;
+	SysScanDesc scan;
+	HeapTuple	tuple;
+	Oid			schema = InvalidOid;
+
+	ScanKeyInit(&key, Anum_pg_extension_extname, BTEqualStrategyNumber, F_NAMEEQ,
+				CStringGetDatum("gnngp"));
+	scan = systable_beginscan(rel, ExtensionNameIndexId, true, NULL, 1, &key);
+	tuple = systable_getnext(scan);
+	if (HeapTupleIsValid(tuple))
+		schema = ((Form_pg_extension) GETSTRUCT(tuple))->extnamespace;
+	systable_endscan(scan);
+	table_close(rel, AccessShareLock);
+	if (!OidIsValid(schema))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_OBJECT),
+				 errmsg("extension \"gnngp\" is not installed in this database"),
+				 errhint("Run CREATE EXTENSION gnngp.")));
+	return schema;
+}
+
+/* The schema that the extension lives in, quoted for use in a query. */
+const char *
+gnngp_schema(void)
+{
+	return quote_identifier(get_namespace_name(extension_schema()));
+}
+
+/* The role that owns the extension's tables. */
+static Oid
+catalog_owner(void)
+{
+	Oid			table = get_relname_relid(gnngp_model_kind.table, extension_schema());
+	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(table));
+	Oid			owner;
+
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "table %s of extension gnngp is missing", gnngp_model_kind.table);
+	owner = ((Form_pg_class) GETSTRUCT(tuple))->relowner;
+	ReleaseSysCache(tuple);
+	return owner;
+}
+
+/* Sets a setting until the GUC nest level ends. */
+static void
+pin(const char *name, const char *value)
+{
+	(void) set_config_option(name, value, PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0,
+							 false);
+}
+
+/* Runs one catalog statement as the owner of the extension's tables. */
+int
+gnngp_execute_as_extension(const char *query, int nargs, Oid *types, Datum *values,
+						   const char *nulls)
+{
+	Oid			owner = catalog_owner();
+	Oid			save_user;
+	int			save_context;
+	int			guc_level;
+	int			rc;
+
+	GetUserIdAndSecContext(&save_user, &save_context);
+	SetUserIdAndSecContext(owner, save_context | SECURITY_LOCAL_USERID_CHANGE);
+	guc_level = NewGUCNestLevel();
+	pin("search_path", "pg_catalog, pg_temp");
+	rc = SPI_execute_with_args(query, nargs, types, values, nulls, false, 0);
+	AtEOXact_GUC(false, guc_level);
+	SetUserIdAndSecContext(save_user, save_context);
+	if (rc < 0)
+		elog(ERROR, "catalog statement returned %s", SPI_result_code_string(rc));
+	return rc;
+}
+
+/* Runs a query as the caller, read only, with search_path pinned and row security on. */
+void
+gnngp_select(const char *query, int nargs, Oid *types, Datum *values, const char *nulls)
+{
+	int			guc_level = NewGUCNestLevel();
+	int			rc;
+
+	pin("search_path", "pg_catalog, pg_temp");
+	pin("row_security", "on");
+	rc = SPI_execute_with_args(query, nargs, types, values, nulls, true, 0);
+	AtEOXact_GUC(false, guc_level);
+	if (rc != SPI_OK_SELECT)
+		elog(ERROR, "catalog query returned %s", SPI_result_code_string(rc));
+}
+
+/* SPI_connect that cannot fail quietly. */
+void
+gnngp_spi_connect(void)
+{
+	if (SPI_connect() != SPI_OK_CONNECT)
+		elog(ERROR, "SPI_connect failed");
+}
+
+/* SPI_finish that cannot fail quietly. */
+void
+gnngp_spi_finish(void)
+{
+	if (SPI_finish() != SPI_OK_FINISH)
+		elog(ERROR, "SPI_finish failed");
+}
+
+/* Reads a part of a qualified name: "with "" quotes" or plain up to the dot. */
+static char *
+read_part(const char **text, bool last)
+{
+	const char *s = *text;
+	StringInfoData part;
+
+	initStringInfo(&part);
+	if (*s != '"')
+	{
+		const char *end = last ? s + strlen(s) : strchr(s, '.');
+
+		if (end == NULL)
+			return NULL;
+		appendBinaryStringInfo(&part, s, end - s);
+		*text = end;
+		return part.data;
+	}
+	for (s++; *s != '\0'; s++)
+	{
+		if (*s == '"' && *++s != '"')
+		{
+			*text = s;
+			return part.data;
+		}
+		if (*s == '\0')
+			break;
+		appendStringInfoChar(&part, *s);
+	}
+	return NULL;
+}
+
+/* Splits 'owner.name'; false when the text is no such thing. */
+static bool
+split_name(const char *text, char **owner, char **name)
+{
+	*owner = read_part(&text, false);
+	if (*owner == NULL)
+		return false;
+	if (*text++ != '.')
+		return false;
+	*name = read_part(&text, true);
+	return *name != NULL && *text == '\0';
+}
+
+/* Queries the rows of a name, the caller's own first. */
+static uint64
+query_named(const gnngp_kind *kind, const char *columns, const char *owner, const char *name)
+{
+	Oid			types[] = {TEXTOID, TEXTOID};
+	Datum		values[] = {CStringGetTextDatum(name), owner ? CStringGetTextDatum(owner) : (Datum) 0};
+	char		nulls[] = {' ', owner ? ' ' : 'n'};
+	char	   *query;
+
+	query = psprintf("SELECT %s FROM %s.%s WHERE name = $1 AND ($2 IS NULL OR owner::text = $2)"
+					 " ORDER BY owner = current_user DESC, owner",
+					 columns, gnngp_schema(), kind->table);
+	gnngp_select(query, 2, types, values, nulls);
+	return SPI_processed;
+}
+
+/* 42P09 when several roles have something of this name and the caller has none. */
+static void
+check_ambiguous(const gnngp_kind *kind, const char *name)
+{
+	StringInfoData list;
+	char	   *first = SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1);
+
+	if (SPI_processed < 2 || strcmp(first, GetUserNameFromId(GetUserId(), false)) == 0)
+		return;
+	initStringInfo(&list);
+	for (uint64 i = 0; i < SPI_processed && i < 5; i++)
+		appendStringInfo(&list, "%s%s", i > 0 ? ", " : "",
+						 quote_qualified_identifier(SPI_getvalue(SPI_tuptable->vals[i],
+																 SPI_tuptable->tupdesc, 1), name));
+	ereport(ERROR,
+			(errcode(ERRCODE_AMBIGUOUS_ALIAS),
+			 errmsg("several roles have a %s named \"%s\"", kind->noun, name),
+			 errhint("Name its owner, too: %s.", list.data)));
+}
+
+/* Finds the row that a name means; -1 when there is none and missing_ok. */
+int
+gnngp_find_named(const gnngp_kind *kind, const char *columns, const char *name, bool missing_ok)
+{
+	char	   *owner;
+	char	   *rest;
+
+	if (query_named(kind, columns, NULL, name) > 0)
+	{
+		check_ambiguous(kind, name);
+		return 0;
+	}
+	if (split_name(name, &owner, &rest) && query_named(kind, columns, owner, rest) > 0)
+		return 0;
+	if (missing_ok)
+		return -1;
+	ereport(ERROR,
+			(errcode(ERRCODE_UNDEFINED_OBJECT),
+			 errmsg("%s \"%s\" does not exist", kind->noun, name),
+			 errhint("%s", kind->hint)));
+}
+
+/* The owner's role; 42704 with a hint when the role is gone. */
+Oid
+gnngp_owner_role(const char *owner, const char *kind, const char *name)
+{
+	Oid			role = get_role_oid(owner, true);
+
+	if (!OidIsValid(role))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_OBJECT),
+				 errmsg("role \"%s\", the owner of %s \"%s\", does not exist", owner, kind, name),
+				 errhint("Create the role, or let a superuser drop the %s.", kind)));
+	return role;
+}
+
+/* 42501 unless the caller is the owner, a member of it, or a superuser. */
+void
+gnngp_require_owner(const char *owner, const char *kind, const char *name)
+{
+	Oid			role;
+
+	if (superuser())
+		return;
+	role = get_role_oid(owner, true);
+	if (OidIsValid(role) && has_privs_of_role(GetUserId(), role))
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+			 errmsg("must be owner of %s \"%s\"", kind, name),
+			 errdetail("The owner is role \"%s\".", owner)));
+}
+
+/* 42602 for an empty name, 42622 for one over 63 bytes. */
+void
+gnngp_check_name(const char *kind, const char *name)
+{
+	if (name[0] == '\0')
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_NAME),
+				 errmsg("a %s's name must not be empty", kind)));
+	if (strlen(name) >= NAMEDATALEN)
+		ereport(ERROR,
+				(errcode(ERRCODE_NAME_TOO_LONG),
+				 errmsg("a %s's name must not be longer than %d bytes", kind, NAMEDATALEN - 1),
+				 errdetail("\"%s\" has %zu bytes.", name, strlen(name))));
+}
+
+/* 25006 in a read-only transaction or on a standby. */
+void
+gnngp_prevent_read_only(const char *command)
+{
+	PreventCommandIfReadOnly(command);
+	PreventCommandDuringRecovery(command);
+	PreventCommandIfParallelMode(command);
+}
+
+/* A text argument; 22004 when it is NULL. */
+char *
+gnngp_name_argument(FunctionCallInfo fcinfo, int argno, const char *name)
+{
+	if (PG_ARGISNULL(argno))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("argument \"%s\" must not be NULL", name)));
+	return text_to_cstring(PG_GETARG_TEXT_PP(argno));
+}

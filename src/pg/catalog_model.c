@@ -1,0 +1,284 @@
+/*
+ * catalog_model.c - rows of gp_model_catalog.
+ *
+ * One table says which column holds which member of gnngp_model; loading and
+ * saving both go through it.  NaN is stored as NULL.
+ */
+#include "postgres.h"
+
+#include <math.h>
+#include <stddef.h>
+
+#include "catalog/pg_type_d.h"
+#include "catalog_int.h"
+#include "executor/spi.h"
+#include "lib/stringinfo.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+
+typedef struct model_column
+{
+	const char *name;
+	Oid			type;			/* how the member is kept in C */
+	size_t		offset;
+} model_column;
+
+#define COLUMN(name, type, member) {name, type, offsetof(gnngp_model, member)}
+
+/* The owner comes first: look-ups rely on it.  id and version are not here. */
+static const model_column columns[] = {
+	COLUMN("owner", NAMEOID, owner),
+	COLUMN("name", TEXTOID, name),
+	COLUMN("graph", INT8OID, graph_id),
+	COLUMN("asked_kernel", TEXTOID, settings.kernel),
+	COLUMN("asked_task", TEXTOID, settings.task),
+	COLUMN("asked_strategy", TEXTOID, settings.strategy),
+	COLUMN("asked_landmarks", INT4OID, settings.landmarks),
+	COLUMN("asked_nugget", FLOAT8OID, settings.nugget),
+	COLUMN("asked_seed", INT8OID, settings.seed),
+	COLUMN("task", TEXTOID, task),
+	COLUMN("strategy", TEXTOID, strategy),
+	COLUMN("device", TEXTOID, device),
+	COLUMN("nodes", INT8OID, nodes),
+	COLUMN("edges", INT8OID, edges),
+	COLUMN("features", INT8OID, features),
+	COLUMN("classes", INT4OID, classes),
+	COLUMN("labelled", INT8OID, labelled),
+	COLUMN("landmarks", INT8OID, landmarks),
+	COLUMN("nugget", FLOAT8OID, nugget),
+	COLUMN("log_marginal_likelihood", FLOAT8OID, log_marginal_likelihood),
+	COLUMN("loo_score", FLOAT8OID, loo_score),
+	COLUMN("seconds", FLOAT8OID, seconds),
+	COLUMN("peak_bytes", INT8OID, peak_bytes),
+	COLUMN("id_type", TEXTOID, id_type),
+	COLUMN("integer_ids", BOOLOID, integer_ids),
+	COLUMN("class_labels", TEXTARRAYOID, class_labels),
+	COLUMN("temperature", FLOAT8OID, temperature),
+	COLUMN("target_offset", FLOAT8OID, offset),
+	COLUMN("scale", FLOAT8OID, scale),
+	COLUMN("mean_diag", FLOAT8OID, mean_diag),
+	COLUMN("jitter", FLOAT8OID, jitter),
+	COLUMN("exact_diagonal", BOOLOID, exact_diagonal),
+	COLUMN("accuracy", FLOAT8OID, accuracy),
+	COLUMN("nll", FLOAT8OID, nll),
+	COLUMN("ece", FLOAT8OID, ece),
+	COLUMN("r2", FLOAT8OID, r2),
+	COLUMN("rmse", FLOAT8OID, rmse),
+	COLUMN("coverage90", FLOAT8OID, coverage90),
+};
+
+#define NCOLUMNS ((int) lengthof(columns))
+
+/* The list of columns, with a prefix before each. */
+static char *
+column_list(const char *prefix)
+{
+	StringInfoData list;
+
+	initStringInfo(&list);
+	for (int i = 0; i < NCOLUMNS; i++)
+		appendStringInfo(&list, "%s%s%s", i > 0 ? ", " : "", prefix, columns[i].name);
+	return list.data;
+}
+
+/* The columns of a look-up. */
+static char *
+lookup_list(void)
+{
+	return psprintf("%s, id, version", column_list(""));
+}
+
+/* Loads an array of texts. */
+static void
+load_array(Datum value, bool null, gnngp_model *model)
+{
+	Datum	   *elements;
+	bool	   *nulls;
+
+	if (null)
+		return;
+	deconstruct_array(DatumGetArrayTypePCopy(value), TEXTOID, -1, false, TYPALIGN_INT,
+					  &elements, &nulls, &model->nclass_labels);
+	model->class_labels = palloc(sizeof(char *) * Max(model->nclass_labels, 1));
+	for (int i = 0; i < model->nclass_labels; i++)
+		model->class_labels[i] = nulls[i] ? "" : TextDatumGetCString(elements[i]);
+}
+
+/* Loads one member. */
+static void
+load_column(const model_column *column, Datum value, bool null, gnngp_model *model)
+{
+	char	   *member = (char *) model + column->offset;
+
+	switch (column->type)
+	{
+		case NAMEOID:
+			*(char **) member = null ? NULL : pstrdup(NameStr(*DatumGetName(value)));
+			break;
+		case TEXTOID:
+			*(char **) member = null ? NULL : TextDatumGetCString(value);
+			break;
+		case INT8OID:
+			*(int64 *) member = null ? 0 : DatumGetInt64(value);
+			break;
+		case INT4OID:
+			*(int32 *) member = null ? 0 : DatumGetInt32(value);
+			break;
+		case FLOAT8OID:
+			*(double *) member = null ? NAN : DatumGetFloat8(value);
+			break;
+		case BOOLOID:
+			*(bool *) member = null ? false : DatumGetBool(value);
+			break;
+		default:
+			load_array(value, null, model);
+	}
+}
+
+/* Turns the row in hand into a model in context. */
+static gnngp_model *
+load_model(int row, MemoryContext context)
+{
+	MemoryContext old = MemoryContextSwitchTo(context);
+	gnngp_model *model = palloc0(sizeof(gnngp_model));
+	HeapTuple	tuple = SPI_tuptable->vals[row];
+	TupleDesc	desc = SPI_tuptable->tupdesc;
+	bool		null;
+
+	for (int i = 0; i < NCOLUMNS; i++)
+	{
+		Datum		value = SPI_getbinval(tuple, desc, i + 1, &null);
+
+		load_column(&columns[i], value, null, model);
+	}
+	model->id = DatumGetInt64(SPI_getbinval(tuple, desc, NCOLUMNS + 1, &null));
+	model->version = DatumGetInt64(SPI_getbinval(tuple, desc, NCOLUMNS + 2, &null));
+	MemoryContextSwitchTo(old);
+	return model;
+}
+
+/* Looks up a model; NULL when there is none and missing_ok. */
+gnngp_model *
+gnngp_model_lookup(const char *name, bool missing_ok)
+{
+	MemoryContext context = CurrentMemoryContext;
+	gnngp_model *model = NULL;
+	int			row;
+
+	gnngp_spi_connect();
+	row = gnngp_find_named(&gnngp_model_kind, lookup_list(), name, missing_ok);
+	if (row >= 0)
+		model = load_model(row, context);
+	gnngp_spi_finish();
+	return model;
+}
+
+/* A model by id. */
+gnngp_model *
+gnngp_model_by_id(int64 id)
+{
+	MemoryContext context = CurrentMemoryContext;
+	Oid			types[] = {INT8OID};
+	Datum		values[] = {Int64GetDatum(id)};
+	gnngp_model *model;
+
+	gnngp_spi_connect();
+	gnngp_select(psprintf("SELECT %s FROM %s.%s WHERE id = $1", lookup_list(), gnngp_schema(),
+						  gnngp_model_kind.table), 1, types, values, NULL);
+	if (SPI_processed == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_OBJECT),
+				 errmsg("the model does not exist any more"),
+				 errhint("%s", gnngp_model_kind.hint)));
+	model = load_model(0, context);
+	gnngp_spi_finish();
+	return model;
+}
+
+/* The array of a model's classes. */
+static Datum
+save_array(const gnngp_model *model)
+{
+	Datum	   *elements = palloc(sizeof(Datum) * Max(model->nclass_labels, 1));
+
+	for (int i = 0; i < model->nclass_labels; i++)
+		elements[i] = CStringGetTextDatum(model->class_labels[i]);
+	return PointerGetDatum(construct_array(elements, model->nclass_labels, TEXTOID, -1, false,
+										   TYPALIGN_INT));
+}
+
+/* The value of one member; sets *null. */
+static Datum
+save_column(const model_column *column, const gnngp_model *model, bool *null)
+{
+	const char *member = (const char *) model + column->offset;
+	const char *text;
+
+	*null = false;
+	switch (column->type)
+	{
+		case NAMEOID:
+		case TEXTOID:
+			text = *(char *const *) member;
+			*null = text == NULL;
+			if (text == NULL)
+				return (Datum) 0;
+			if (column->type == TEXTOID)
+				return CStringGetTextDatum(text);
+			return DirectFunctionCall1(namein, CStringGetDatum(text));
+		case INT8OID:
+			return Int64GetDatum(*(const int64 *) member);
+		case INT4OID:
+			return Int32GetDatum(*(const int32 *) member);
+		case FLOAT8OID:
+			*null = isnan(*(const double *) member);
+			return Float8GetDatum(*(const double *) member);
+		case BOOLOID:
+			return BoolGetDatum(*(const bool *) member);
+		default:
+			return save_array(model);
+	}
+}
+
+/* The statement that inserts a model or replaces the one of its name. */
+static char *
+save_query(void)
+{
+	StringInfoData query;
+
+	initStringInfo(&query);
+	appendStringInfo(&query, "INSERT INTO %s.%s AS m (version, fitted, %s) VALUES (1, clock_timestamp()",
+					 gnngp_schema(), gnngp_model_kind.table, column_list(""));
+	for (int i = 0; i < NCOLUMNS; i++)
+		appendStringInfo(&query, ", $%d", i + 1);
+	appendStringInfo(&query, ") ON CONFLICT (owner, name) DO UPDATE"
+					 " SET (version, fitted, %s) = ROW (m.version + 1, excluded.fitted, %s)"
+					 " RETURNING id, version", column_list(""), column_list("excluded."));
+	return query.data;
+}
+
+/* Inserts or replaces the model row of (owner, name). */
+void
+gnngp_model_save(gnngp_model *model)
+{
+	Oid			types[NCOLUMNS];
+	Datum		values[NCOLUMNS];
+	char		nulls[NCOLUMNS];
+	bool		null;
+
+	gnngp_check_name("model", model->name);
+	gnngp_spi_connect();
+	for (int i = 0; i < NCOLUMNS; i++)
+	{
+		types[i] = columns[i].type;
+		values[i] = save_column(&columns[i], model, &null);
+		nulls[i] = null ? 'n' : ' ';
+	}
+	if (gnngp_execute_as_extension(save_query(), NCOLUMNS, types, values, nulls)
+		!= SPI_OK_INSERT_RETURNING || SPI_processed != 1)
+		elog(ERROR, "saving the model failed");
+	model->id = DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &null));
+	model->version = DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 2,
+												 &null));
+	gnngp_spi_finish();
+}

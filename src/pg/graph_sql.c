@@ -1,0 +1,207 @@
+/*
+ * graph_sql.c - gp_create_graph and gp_drop_graph.
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type_d.h"
+#include "catalog_int.h"
+#include "executor/spi.h"
+#include "graph_check.h"
+#include "miscadmin.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+
+/* The arguments of gp_create_graph. */
+enum graph_argument
+{
+	ARG_GRAPH, ARG_NODES, ARG_EDGES, ARG_ID, ARG_FEATURES, ARG_TARGET, ARG_SRC, ARG_DST,
+	ARG_WEIGHT, ARG_DIRECTED, ARG_SPARSE
+};
+
+/* 22004 when an argument that must be given is NULL. */
+static void
+require_given(FunctionCallInfo fcinfo, int argno, const char *name)
+{
+	if (PG_ARGISNULL(argno))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("argument \"%s\" must not be NULL", name)));
+}
+
+/* A column argument, or NULL. */
+static char *
+column_argument(FunctionCallInfo fcinfo, int argno)
+{
+	return PG_ARGISNULL(argno) ? NULL : pstrdup(NameStr(*PG_GETARG_NAME(argno)));
+}
+
+/* The feature columns: 22023 for none, 22004 for NULL among them. */
+static void
+get_features(ArrayType *array, gnngp_graph_def *def)
+{
+	Datum	   *elements;
+	bool	   *nulls;
+
+	deconstruct_array(array, TEXTOID, -1, false, TYPALIGN_INT, &elements, &nulls, &def->nfeatures);
+	if (def->nfeatures == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("\"features\" names no column"),
+				 errhint("Leave it out for a graph without features.")));
+	def->features = palloc(sizeof(char *) * def->nfeatures);
+	for (int i = 0; i < def->nfeatures; i++)
+	{
+		if (nulls[i])
+			ereport(ERROR,
+					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+					 errmsg("\"features\" must not contain NULL")));
+		def->features[i] = TextDatumGetCString(elements[i]);
+	}
+}
+
+/* Collects the arguments. */
+static gnngp_graph_def
+get_arguments(FunctionCallInfo fcinfo)
+{
+	gnngp_graph_def def = {0};
+
+	def.name = gnngp_name_argument(fcinfo, ARG_GRAPH, "graph");
+	gnngp_check_name("graph", def.name);
+	require_given(fcinfo, ARG_NODES, "nodes");
+	require_given(fcinfo, ARG_EDGES, "edges");
+	require_given(fcinfo, ARG_ID, "id");
+	require_given(fcinfo, ARG_SRC, "src");
+	require_given(fcinfo, ARG_DST, "dst");
+	require_given(fcinfo, ARG_DIRECTED, "directed");
+	def.owner = GetUserNameFromId(GetUserId(), false);
+	def.nodes = PG_GETARG_OID(ARG_NODES);
+	def.edges = PG_GETARG_OID(ARG_EDGES);
+	def.id_column = column_argument(fcinfo, ARG_ID);
+	def.target = column_argument(fcinfo, ARG_TARGET);
+	def.src = column_argument(fcinfo, ARG_SRC);
+	def.dst = column_argument(fcinfo, ARG_DST);
+	def.weight = column_argument(fcinfo, ARG_WEIGHT);
+	def.directed = PG_GETARG_BOOL(ARG_DIRECTED);
+	def.sparse_features = PG_ARGISNULL(ARG_SPARSE) ? InvalidOid : PG_GETARG_OID(ARG_SPARSE);
+	if (!PG_ARGISNULL(ARG_FEATURES))
+		get_features(PG_GETARG_ARRAYTYPE_P(ARG_FEATURES), &def);
+	if (def.nfeatures > 0 && OidIsValid(def.sparse_features))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("\"features\" and \"sparse_features\" cannot be given together"),
+				 errhint("Put all features into one of them.")));
+	return def;
+}
+
+/* The feature columns as name[]. */
+static Datum
+features_datum(const gnngp_graph_def *def)
+{
+	Datum	   *elements = palloc(sizeof(Datum) * Max(def->nfeatures, 1));
+
+	for (int i = 0; i < def->nfeatures; i++)
+		elements[i] = DirectFunctionCall1(namein, CStringGetDatum(def->features[i]));
+	return PointerGetDatum(construct_array(elements, def->nfeatures, NAMEOID, NAMEDATALEN, false,
+										   TYPALIGN_CHAR));
+}
+
+/* Writes the row; false when the owner has a graph of this name. */
+static bool
+insert_graph(const gnngp_graph_def *def)
+{
+	const char *texts[] = {def->name, def->owner, def->id_column, def->target, def->src, def->dst,
+	def->weight};
+	Oid			types[12];
+	Datum		values[12];
+	char		nulls[12];
+	bool		inserted;
+
+	for (int i = 0; i < 7; i++)
+	{
+		types[i] = TEXTOID;
+		values[i] = texts[i] ? CStringGetTextDatum(texts[i]) : (Datum) 0;
+		nulls[i] = texts[i] ? ' ' : 'n';
+	}
+	for (int i = 7; i < 10; i++)
+	{
+		Oid			oid = i == 7 ? def->nodes : i == 8 ? def->edges : def->sparse_features;
+
+		types[i] = REGCLASSOID;
+		values[i] = ObjectIdGetDatum(oid);
+		nulls[i] = OidIsValid(oid) ? ' ' : 'n';
+	}
+	types[10] = BOOLOID;
+	values[10] = BoolGetDatum(def->directed);
+	nulls[10] = ' ';
+	types[11] = NAMEARRAYOID;
+	values[11] = features_datum(def);
+	nulls[11] = def->nfeatures > 0 ? ' ' : 'n';
+
+	gnngp_spi_connect();
+	(void) gnngp_execute_as_extension(psprintf("INSERT INTO %s.%s (name, owner, id_column, target, src, dst, weight,"
+											   " nodes, edges, sparse_features, directed, features)"
+											   " VALUES ($1, $2::name, $3::name, $4::name, $5::name, $6::name, $7::name,"
+											   " $8, $9, $10, $11, $12) ON CONFLICT (owner, name) DO NOTHING",
+											   gnngp_schema(), gnngp_graph_kind.table),
+									  12, types, values, nulls);
+	inserted = SPI_processed == 1;
+	gnngp_spi_finish();
+	return inserted;
+}
+
+PG_FUNCTION_INFO_V1(gnngp_create_graph);
+
+/* gp_create_graph(graph, nodes, edges, id, features, target, src, dst, weight, directed, sparse_features) */
+Datum
+gnngp_create_graph(PG_FUNCTION_ARGS)
+{
+	gnngp_graph_def def;
+
+	gnngp_prevent_read_only("gp_create_graph");
+	def = get_arguments(fcinfo);
+	gnngp_check_graph(&def);
+	if (!insert_graph(&def))
+		ereport(ERROR,
+				(errcode(ERRCODE_DUPLICATE_OBJECT),
+				 errmsg("graph \"%s\" already exists", def.name),
+				 errhint("Choose another name, or drop it with gp_drop_graph.")));
+	PG_RETURN_VOID();
+}
+
+/* Takes the locks of a graph's models, so that none is being fitted. */
+static void
+lock_models(int64 graph_id)
+{
+	Oid			types[] = {INT8OID};
+	Datum		values[] = {Int64GetDatum(graph_id)};
+
+	(void) gnngp_execute_as_extension(psprintf("SELECT owner, name FROM %s.%s WHERE graph = $1",
+											   gnngp_schema(), gnngp_model_kind.table),
+									  1, types, values, NULL);
+	for (uint64 i = 0; i < SPI_processed; i++)
+		gnngp_model_lock(SPI_getvalue(SPI_tuptable->vals[i], SPI_tuptable->tupdesc, 1),
+						 SPI_getvalue(SPI_tuptable->vals[i], SPI_tuptable->tupdesc, 2), false);
+}
+
+PG_FUNCTION_INFO_V1(gnngp_drop_graph);
+
+/* gp_drop_graph(graph); models and what belongs to them go by foreign keys. */
+Datum
+gnngp_drop_graph(PG_FUNCTION_ARGS)
+{
+	char	   *name = gnngp_name_argument(fcinfo, 0, "graph");
+	gnngp_graph_def *def;
+	Oid			types[] = {INT8OID};
+	Datum		values[1];
+
+	gnngp_prevent_read_only("gp_drop_graph");
+	def = gnngp_graph_lookup(name);
+	gnngp_require_owner(def->owner, "graph", def->name);
+	values[0] = Int64GetDatum(def->id);
+	gnngp_spi_connect();
+	lock_models(def->id);
+	(void) gnngp_execute_as_extension(psprintf("DELETE FROM %s.%s WHERE id = $1", gnngp_schema(),
+											   gnngp_graph_kind.table), 1, types, values, NULL);
+	gnngp_spi_finish();
+	PG_RETURN_VOID();
+}

@@ -1,0 +1,257 @@
+/*
+ * refresh.c - CALL gp_refresh: fit a model anew and swap the result in.
+ *
+ * Outside of a transaction block the refresh commits between its steps: (1) a
+ * log row says 'running'; (2) the tables are read in one snapshot; (3) the
+ * computation holds neither a snapshot nor a transaction id, so that vacuum is
+ * not held back; (4) the new version is stored and the log row closed.  Readers
+ * see the old version or the new one.  Each step runs in a subtransaction: one
+ * that fails leaves nothing open in SPI, so that the failure can be logged and
+ * committed before the error is raised again.
+ *
+ * Inside a transaction block everything is one transaction, and a failure
+ * leaves no trace.
+ *
+ * search_path is pinned in each statement: a procedure with a SET clause could
+ * not commit.
+ */
+#include "postgres.h"
+
+#include "access/xact.h"
+#include "catalog/pg_type_d.h"
+#include "catalog_int.h"
+#include "executor/spi.h"
+#include "fit.h"
+#include "lib/stringinfo.h"
+#include "miscadmin.h"
+#include "nodes/parsenodes.h"
+#include "progress.h"
+#include "utils/builtins.h"
+#include "utils/memutils.h"
+#include "utils/portal.h"
+#include "utils/resowner.h"
+#include "utils/snapmgr.h"
+
+typedef struct refresh
+{
+	MemoryContext context;		/* lives until the CALL ends, across commits */
+	bool		atomic;			/* inside a transaction block */
+	gnngp_model *old;
+	gnngp_model new;
+	gnngp_graph_def *graph;
+	gnngp_fit_run *run;
+	int64		log_id;
+} refresh;
+
+/* One step of a refresh. */
+typedef void (*refresh_step) (refresh *r);
+
+/* Commits, unless a transaction block forbids it. */
+static void
+commit(const refresh *r)
+{
+	if (!r->atomic)
+		SPI_commit();
+}
+
+/* Finds the model and its graph, and takes the model's lock. */
+static void
+open_refresh(refresh *r, const char *name)
+{
+	MemoryContext old = MemoryContextSwitchTo(r->context);
+
+	r->old = gnngp_model_lookup(name, false);
+	gnngp_require_owner(r->old->owner, "model", r->old->name);
+	gnngp_model_lock(r->old->owner, r->old->name, !r->atomic);
+	MemoryContextSwitchTo(old);
+}
+
+/* Reads the model again, now that nobody else can change it, and its graph. */
+static void
+reload(refresh *r)
+{
+	MemoryContext old = MemoryContextSwitchTo(r->context);
+
+	r->old = gnngp_model_by_id(r->old->id);
+	r->graph = gnngp_graph_by_id(r->old->graph_id);
+	MemoryContextSwitchTo(old);
+}
+
+/* Writes the log row 'running'. */
+static void
+log_start(refresh *r)
+{
+	Oid			types[] = {INT8OID};
+	Datum		values[] = {Int64GetDatum(r->old->id)};
+	bool		null;
+
+	(void) gnngp_execute_as_extension(psprintf("INSERT INTO %s.gp_refresh_log (model, outcome)"
+											   " VALUES ($1, 'running') RETURNING id",
+											   gnngp_schema()), 1, types, values, NULL);
+	r->log_id = DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &null));
+}
+
+/* Closes the log row. */
+static void
+log_end(const refresh *r, const char *outcome, const char *message)
+{
+	Oid			types[] = {INT8OID, TEXTOID, TEXTOID};
+	Datum		values[] = {Int64GetDatum(r->log_id), CStringGetTextDatum(outcome),
+	CStringGetTextDatum(message)};
+
+	(void) gnngp_execute_as_extension(psprintf("UPDATE %s.gp_refresh_log SET outcome = $2, message = $3,"
+											   " ended = clock_timestamp() WHERE id = $1",
+											   gnngp_schema()), 3, types, values, NULL);
+}
+
+/* Appends "nodes 34 to 35" when a number has changed. */
+static void
+append_change(StringInfo text, const char *what, int64 before, int64 after)
+{
+	if (before != after)
+		appendStringInfo(text, "%s%s " INT64_FORMAT " to " INT64_FORMAT, text->len > 0 ? ", " : "",
+						 what, before, after);
+}
+
+/* What is different from the version before. */
+static char *
+describe_changes(const gnngp_model *old, const gnngp_model *new)
+{
+	StringInfoData text;
+
+	initStringInfo(&text);
+	append_change(&text, "nodes", old->nodes, new->nodes);
+	append_change(&text, "edges", old->edges, new->edges);
+	append_change(&text, "features", old->features, new->features);
+	append_change(&text, "labelled", old->labelled, new->labelled);
+	append_change(&text, "classes", old->classes, new->classes);
+	if (text.len == 0)
+		appendStringInfoString(&text, "no nodes, edges or labels added or removed");
+	return text.data;
+}
+
+/* Step 2: reads the tables under one snapshot. */
+static void
+step_read(refresh *r)
+{
+	PushActiveSnapshot(GetTransactionSnapshot());
+	reload(r);
+	r->run = gnngp_fit_read(r->context, r->graph, &r->old->settings, r->old->name);
+	PopActiveSnapshot();
+}
+
+/* Step 3: computes. */
+static void
+step_compute(refresh *r)
+{
+	gnngp_fit_compute(r->run);
+}
+
+/* Step 4: swaps the new version in and closes the log row. */
+static void
+step_store(refresh *r)
+{
+	PushActiveSnapshot(GetTransactionSnapshot());
+	gnngp_fit_store(r->run, &r->new);
+	gnngp_spi_connect();
+	log_end(r, "succeeded", describe_changes(r->old, &r->new));
+	gnngp_spi_finish();
+	PopActiveSnapshot();
+}
+
+/* Logs a failure in a transaction of its own, and raises the error again. */
+static void
+fail(refresh *r, ErrorData *error)
+{
+	if (!r->atomic)
+	{
+		SPI_rollback();
+		PushActiveSnapshot(GetTransactionSnapshot());
+		log_end(r, "failed", error->message ? error->message : "");
+		PopActiveSnapshot();
+		SPI_commit();
+	}
+	ReThrowError(error);
+}
+
+/* Runs a step in a subtransaction, and commits it. */
+static void
+run_step(refresh *r, refresh_step step)
+{
+	MemoryContext old = CurrentMemoryContext;
+	ResourceOwner owner = CurrentResourceOwner;
+	ErrorData  *volatile error = NULL;
+
+	BeginInternalSubTransaction(NULL);
+	PG_TRY();
+	{
+		step(r);
+		ReleaseCurrentSubTransaction();
+	}
+	PG_CATCH();
+	{
+		MemoryContextSwitchTo(r->context);
+		error = CopyErrorData();
+		FlushErrorState();
+		RollbackAndReleaseCurrentSubTransaction();
+	}
+	PG_END_TRY();
+	MemoryContextSwitchTo(old);
+	CurrentResourceOwner = owner;
+	if (error != NULL)
+		fail(r, error);
+	commit(r);
+}
+
+/* All steps of a refresh; the lock is held. */
+static void
+run_refresh(refresh *r)
+{
+	log_start(r);
+	commit(r);
+	gnngp_progress_begin(r->old->name);
+	run_step(r, step_read);
+	run_step(r, step_compute);
+	run_step(r, step_store);
+	gnngp_progress_end();
+}
+
+/* True when the procedure must not commit. */
+static bool
+in_transaction_block(FunctionCallInfo fcinfo)
+{
+	if (fcinfo->context == NULL || !IsA(fcinfo->context, CallContext))
+		return true;
+	return castNode(CallContext, fcinfo->context)->atomic || IsSubTransaction();
+}
+
+PG_FUNCTION_INFO_V1(gnngp_refresh);
+
+/* CALL gp_refresh(model) */
+Datum
+gnngp_refresh(PG_FUNCTION_ARGS)
+{
+	char	   *name = gnngp_name_argument(fcinfo, 0, "model");
+	refresh		r = {0};
+
+	r.atomic = in_transaction_block(fcinfo);
+	r.context = AllocSetContextCreate(r.atomic ? CurrentMemoryContext : PortalContext,
+									  "gnngp refresh", ALLOCSET_DEFAULT_SIZES);
+	gnngp_prevent_read_only("gp_refresh");
+	if (SPI_connect_ext(r.atomic ? 0 : SPI_OPT_NONATOMIC) != SPI_OK_CONNECT)
+		elog(ERROR, "SPI_connect failed");
+	open_refresh(&r, name);
+	PG_TRY();
+	{
+		run_refresh(&r);
+	}
+	PG_FINALLY();
+	{
+		if (!r.atomic)
+			gnngp_model_unlock(r.old->owner, r.old->name);
+	}
+	PG_END_TRY();
+	gnngp_spi_finish();
+	MemoryContextDelete(r.context);
+	PG_RETURN_VOID();
+}
