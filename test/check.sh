@@ -1,0 +1,228 @@
+#!/usr/bin/env bash
+# check.sh - every check of the project, on a Debian machine: bash test/check.sh
+#
+# Installs the Debian packages that are missing (as root or through sudo),
+# builds a copy of the checkout with warnings as errors, and runs the house
+# rules, the core's unit tests under sanitizers, the SQL tests, the TAP tests,
+# and the tests of documents and memory in throw-away servers; the quality
+# floors on real graphs too when GNNGP_DATA names a folder that holds them.
+# Stages can be named: bash test/check.sh unit regress.
+#
+# Closes with "N passed, N failed" (", N skipped" may follow); status 1 when
+# something failed.  Leaves nothing running, and nothing on disk but packages.
+set -u
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+STAGES="rules build unit fuzz regress tap reference readme memory quality"
+passed=0
+failed=0
+skipped=0
+
+# Runs one stage, a function that prints TAP, and counts what it reports.  A
+# stage that fails without a "not ok" counts as one failure.
+stage() {
+	local name=$1 log="$WORK/$1.tap" rc started=$SECONDS p f s
+
+	case " ${WANTED:-$STAGES} " in *" $name "*) ;; *) return ;; esac
+	"stage_$name" >"$log" 2>&1
+	rc=$?
+	s=$(grep -ciE '^ok .*# *skip|^1\.\.0 .*# *skip' "$log")
+	p=$(($(grep -cE '^ok( |$)' "$log") - $(grep -ciE '^ok .*# *skip' "$log")))
+	f=$(grep -E '^not ok' "$log" | grep -cviE '# *todo')
+	if [ $rc != 0 ] && [ "$f" = 0 ]; then
+		f=1
+		echo "not ok - $name ended with status $rc" >>"$log"
+	fi
+	printf '%-10s %5d passed, %d failed, %d skipped (%d s)\n' \
+		"$name" "$p" "$f" "$s" $((SECONDS - started))
+	grep -iE '# *skip' "$log" | sed 's/^/    /'
+	if [ "$f" != 0 ]; then
+		grep -nE -A6 '^not ok' "$log" | head -n 80 | sed 's/^/    /'
+		[ ! -s "$WORK/$name.diffs" ] || head -n 200 "$WORK/$name.diffs"
+		grep -qE '^not ok - .* ended with status' "$log" && tail -n 40 "$log" | sed 's/^/    /'
+	fi
+	passed=$((passed + p))
+	failed=$((failed + f))
+	skipped=$((skipped + s))
+}
+
+# Reports one test of this script; what stands on its input is the reason.
+report() {
+	local name=$1 reason
+
+	reason=$(cat)
+	if [ -z "$reason" ]; then
+		echo "ok - $name"
+	else
+		echo "not ok - $name"
+		sed 's/^/# /' <<<"$reason"
+	fi
+}
+
+# What the compiler cannot see.
+stage_rules() {
+	cd "$ROOT" || return 1
+	grep -rnE '#include *[<"](postgres|fmgr)\.h' src/core |
+		report "the core knows no server"
+	grep -rnE 'cblas_|LAPACKE_|\bcu(da|blas|sparse|solver)[A-Z]' src/pg |
+		report "the database floor calls no BLAS and no CUDA"
+	grep -rnE '\b(malloc|calloc|realloc|printf|exit|abort)\(' src/core --include='*.c' |
+		grep -vE '^[^:]*:[0-9]+:\s*(/?\*|//)' |
+		report "the core allocates, prints and ends through its environment"
+	grep -rnE 'ereport\((ERROR|elevel)' src | cut -d: -f1,2 | while IFS=: read -r f l; do
+		sed -n "${l},$((l + 3))p" "$f" | grep -q errcode || echo "$f:$l"
+	done | report "every error has an errcode"
+	find src test cuda -type f \( -name '*.[ch]' -o -name '*.cu' \) | while read -r f; do
+		[ "$(wc -l <"$f")" -le 800 ] || echo "$f: $(wc -l <"$f") lines"
+	done | report "no file has more than 800 lines"
+	for f in test/sql/*.sql; do
+		[ ! -e "$f" ] || [ -e "test/expected/$(basename "$f" .sql).out" ] || echo "$f"
+	done | report "every SQL test has its expected output"
+	for f in test/expected/*.out; do
+		[ ! -e "$f" ] || [ -e "test/sql/$(basename "$f" .out | sed 's/_[0-9]$//').sql" ] ||
+			echo "$f"
+	done | report "every expected output has its SQL test"
+	grep -rlE "$(printf '\t')? +$" --include='*.[ch]' --include='*.sql' --include='*.sh' \
+		--exclude-dir=.git src sql test |
+		report "no line ends in blanks"
+}
+
+# The extension, with warnings as errors, and each message of a plain make.
+stage_build() {
+	if [ -e "$WORK/built" ]; then
+		{ grep -E 'warning:|error:' "$WORK/build.log"; true; } | report "it builds without a warning"
+	else
+		{ grep -E 'warning:|error:|Error ' "$WORK/build.log" || tail -n 20 "$WORK/build.log"; } |
+			report "it builds and installs without a warning"
+	fi
+	{ nm -D --defined-only "$WORK/src/gnngp.so" |
+		awk '$3 !~ /^(Pg_magic_func|_PG_init|_PG_fini|(pg_finfo_)?gnngp_[a-z0-9_]+)$/ {print $3}'; } |
+		report "the library exports its SQL functions alone"
+}
+
+# Compiles the core under sanitizers into $WORK/unit/core.a.
+build_core() {
+	[ ! -e "$WORK/unit/core.a" ] || return 0
+	mkdir -p "$WORK/unit"
+	SAN="-g -O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined"
+	SAN="$SAN -std=gnu99 -Wall -Wextra -Wno-unused-parameter -Werror -I$ROOT/src/core -I$ROOT/test/unit"
+	export SAN WORK
+	printf '%s\n' "$ROOT"/src/core/*.c "$ROOT/test/unit/test_env.c" |
+		xargs -P "$(nproc)" -I{} sh -c 'gcc $SAN -c {} -o "$WORK/unit/$(basename {} .c).o"' ||
+		return 1
+	(cd "$WORK/unit" && ar rcs core.a ./*.o)
+}
+
+# Compiles a test program beside the core.
+build_unit() {
+	gcc $SAN "$@" "$WORK/unit/core.a" -o "$WORK/unit/$(basename "$1" .c)" -lm -lpthread -ldl
+}
+export -f build_unit
+
+# The core's unit tests under sanitizers; no server is needed.
+stage_unit() {
+	local f name rc=0
+
+	build_core || return 1
+	export ROOT
+	grep -lE '^main\(|int main\(' "$ROOT"/test/unit/test_*.c |
+		xargs -P "$(nproc)" -I{} bash -c 'build_unit {}' || return 1
+	for f in $(grep -lE '^main\(|int main\(' "$ROOT"/test/unit/test_*.c); do
+		name=$(basename "$f" .c)
+		echo "# $name"
+		(cd "$ROOT/test/unit" && ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 \
+			timeout 300 "$WORK/unit/$name") || { rc=1; echo "# $name ended with status $?"; }
+	done
+	return $rc
+}
+
+# The fuzzer's corpus through the kernel language.
+stage_fuzz() {
+	local f
+
+	if [ ! -e "$ROOT/test/unit/fuzz_kernel.c" ]; then
+		echo "ok - fuzzing # SKIP no driver"
+		return
+	fi
+	build_core && build_unit "$ROOT/test/unit/fuzz_kernel.c" || return 1
+	for f in "$ROOT"/test/unit/corpus/*; do
+		if ASAN_OPTIONS=detect_leaks=0 timeout 60 "$WORK/unit/fuzz_kernel" "$f" >"$WORK/fuzz.log" 2>&1
+		then
+			echo "ok - corpus $(basename "$f")"
+		else
+			echo "not ok - corpus $(basename "$f")"
+			head -n 20 "$WORK/fuzz.log" | sed 's/^/# /'
+		fi
+	done
+}
+
+# The SQL tests.
+stage_regress() {
+	local out=$WORK/regress
+
+	mkdir "$out"
+	[ "$(id -u)" != 0 ] || chown postgres "$out"
+	printf '%s\n' "fsync = off" "jit = off" >"$WORK/regress.conf"
+	as_server make -s -C "$WORK/src" with_llvm=no CUDA=no installcheck REGRESS_OPTS="--inputdir=test \
+--load-extension=gnngp --outputdir=$out --temp-instance=$out/instance \
+--temp-config=$WORK/regress.conf" >"$WORK/regress.log" 2>&1
+	cp "$out/regression.diffs" "$WORK/regress.diffs" 2>/dev/null
+	sed -nE -e 's/^test ([^ ]+) +\.\.\. ok .*/ok - \1/p' -e 's/^test ([^ ]+) +\.\.\. FAILED.*/not ok - \1/p' \
+		-e '/^(not )?ok /p' "$WORK/regress.log"
+	grep -qE '^test |^(not )?ok ' "$WORK/regress.log" || { cat "$WORK/regress.log"; return 1; }
+}
+
+# Whole servers: restart, dump, standby, cancels, permissions.
+stage_tap() {
+	local pgxs out=$WORK/tap
+
+	pgxs=$(dirname "$("$PG_CONFIG" --pgxs)")/../..
+	if [ ! -e "$pgxs/src/test/perl/PostgreSQL/Test/Cluster.pm" ]; then
+		echo "ok - TAP tests # SKIP this server comes without PostgreSQL::Test"
+		return
+	fi
+	mkdir "$out"
+	[ "$(id -u)" != 0 ] || chown postgres "$out"
+	as_server env -C "$WORK/src" PGPORT=65432 PG_REGRESS="$pgxs/src/test/regress/pg_regress" \
+		TESTDIR="$out" TESTLOGDIR="$out/log" TESTDATADIR="$out" \
+		prove -v --nocolor -I "$pgxs/src/test/perl" -I test/perl test/t/*.pl
+}
+
+# The documents against the catalog, and their SQL.
+stage_reference() { bash "$ROOT/test/reference.sh"; }
+stage_readme() { bash "$ROOT/test/readme.sh"; }
+
+# peak_bytes against gp_estimate and the operating system.
+stage_memory() { bash "$ROOT/test/memory.sh"; }
+
+# Accuracy on real graphs.
+stage_quality() {
+	if [ -z "${GNNGP_DATA:-}" ]; then
+		echo "ok - quality floors # SKIP GNNGP_DATA names no folder of graphs"
+		return
+	fi
+	bash "$ROOT/test/quality/run.sh"
+}
+
+WANTED="$*"
+prepare libipc-run-perl
+private_server
+build PROFILE="-Werror" && touch "$WORK/built"
+stage rules
+stage build
+stage unit
+stage fuzz
+if [ -e "$WORK/built" ]; then
+	stage regress
+	stage tap
+	start_server
+	stage reference
+	stage readme
+	stage memory
+	stage quality
+	stop_server
+fi
+line="$passed passed, $failed failed"
+[ "$skipped" = 0 ] || line="$line, $skipped skipped"
+echo "$line"
+[ "$failed" = 0 ] && [ "$passed" != 0 ]
