@@ -1,5 +1,5 @@
 /*
- * cpu_dense.c - dense products and triangular solves on the CPU.
+ * cpu_dense.c - dense products on the CPU.
  *
  * Work is cut into tiles whose size depends on the shape of the operands alone.
  * Each tile is computed by single-threaded calls of OpenBLAS, short enough to
@@ -20,12 +20,11 @@
 /* Elements of an operand that a tile may read. */
 #define TILE_OPERAND (INT64_C(1) << 24)
 
+/* Tiles take all columns when that leaves them so many rows. */
+#define WIDE_ROWS 384
+
 /* The longest inner dimension of one call. */
 #define INNER_CHUNK 2048
-
-/* Triangles are solved in steps of this size; larger ones first in steps of the second. */
-#define SOLVE_BLOCK 128
-#define SOLVE_OUTER 2048
 
 /* One product; with lower set, b is a and only tiles up to the diagonal are computed. */
 typedef struct product_job
@@ -46,8 +45,8 @@ typedef struct product_job
 } product_job;
 
 /* The operations that a tile should have, for a problem of so many. */
-static double
-tile_flops(gp_type type, double total)
+double
+gp_tile_flops(gp_type type, double total)
 {
 	double		most = type == GP_FLOAT ? TILE_FLOPS_FLOAT : TILE_FLOPS_DOUBLE;
 
@@ -55,8 +54,8 @@ tile_flops(gp_type type, double total)
 }
 
 /* Cuts length into equal parts of about size, multiples of 16. */
-static int64_t
-even_part(int64_t length, double size)
+int64_t
+gp_even_part(int64_t length, double size)
 {
 	int64_t		parts;
 
@@ -66,28 +65,28 @@ even_part(int64_t length, double size)
 	return ((length - 1) / parts + 16) / 16 * 16;
 }
 
-/* Chooses the tiles of a product; square ones where both sides allow it. */
+/* Chooses the tiles of a product: as wide as c, or about square. */
 static void
 cut_product(product_job *job)
 {
 	double		rows = (double) job->c.rows;
 	double		cols = (double) job->c.cols;
-	double		target = tile_flops(job->c.type, 2.0 * rows * cols * (double) job->inner);
+	double		target = gp_tile_flops(job->c.type, 2.0 * rows * cols * (double) job->inner);
 	double		area;
 	double		tall;
 	double		wide;
 
-	job->chunk = even_part(job->inner, INNER_CHUNK * 1.5);
+	job->chunk = gp_even_part(job->inner, INNER_CHUNK * 1.5);
 	area = target / (2.0 * (double) job->chunk);
-	wide = fmin(cols, fmax(sqrt(area), area / rows));
+	wide = fmin(cols, fmax(area / cols >= WIDE_ROWS ? cols : sqrt(area), area / rows));
 	tall = fmin(rows, area / wide);
 	if (job->lower)
 		tall = wide = fmin(rows, sqrt(area));
 	tall = fmin(tall, (double) (TILE_OPERAND / job->chunk));
 	wide = fmin(wide, (double) (TILE_OPERAND / job->chunk));
 	tall = fmin(tall, TILE_OPERAND / fmax(wide, 1));
-	job->grid = gp_grid_make(job->c.rows, job->c.cols, even_part(job->c.rows, tall),
-							 even_part(job->c.cols, wide));
+	job->grid = gp_grid_make(job->c.rows, job->c.cols, gp_even_part(job->c.rows, tall),
+							 gp_even_part(job->c.cols, wide));
 	job->tiles = job->grid.tiles;
 	if (job->lower)
 		job->tiles = job->grid.across * (job->grid.across + 1) / 2;
@@ -203,133 +202,4 @@ gp_cpu_syrk(gp_device *dev, bool trans, double alpha, gp_matrix a, double beta, 
 {
 	gp_cpu_syrk_lower(dev, trans, alpha, a, beta, c);
 	gp_cpu_mirror_lower(dev, c);
-}
-
-/* A triangular solve: b = op(l)^-1 b (left) or b op(l)^-1. */
-typedef struct solve_job
-{
-	bool		left;
-	bool		trans;
-	gp_matrix	l;
-	gp_matrix	b;
-	int64_t		slice;			/* rows (left: columns) of b in a tile */
-} solve_job;
-
-/* The rows (left) or columns of b that belong to a range of the triangle. */
-static gp_matrix
-solve_part(const solve_job *job, int64_t start, int64_t n)
-{
-	return job->left ? gp_matrix_rows(job->b, start, n) : gp_matrix_cols(job->b, start, n);
-}
-
-/*
- * A solve in steps along the triangle: what is known already is subtracted from
- * the next part of b (update), then that part is solved (finish).
- */
-typedef struct solve_step
-{
-	gp_matrix	x;				/* the part of b to solve */
-	gp_matrix	known;			/* the part solved already */
-	gp_matrix	coupling;		/* the block of l between them */
-	gp_matrix	diagonal;		/* the block of l of this step */
-} solve_step;
-
-/* Upwards along the diagonal or downwards. */
-static bool
-solve_forward(const solve_job *job)
-{
-	return job->left != job->trans;
-}
-
-/* The operands of one step. */
-static solve_step
-solve_at(const solve_job *job, int64_t step, int64_t steps, int64_t block)
-{
-	int64_t		n = job->l.rows;
-	int64_t		lo = (solve_forward(job) ? step : steps - 1 - step) * block;
-	int64_t		hi = gp_min64(n, lo + block);
-	solve_step	s;
-
-	s.x = solve_part(job, lo, hi - lo);
-	s.diagonal = gp_matrix_part(job->l, lo, lo, hi - lo, hi - lo);
-	if (solve_forward(job))
-	{
-		s.known = solve_part(job, 0, lo);
-		s.coupling = gp_matrix_part(job->l, lo, 0, hi - lo, lo);
-	}
-	else
-	{
-		s.known = solve_part(job, hi, n - hi);
-		s.coupling = gp_matrix_part(job->l, hi, lo, n - hi, hi - lo);
-	}
-	return s;
-}
-
-/* Solves all of b in the calling thread. */
-static void
-solve_alone(const solve_job *job)
-{
-	int64_t		steps = (job->l.rows + SOLVE_BLOCK - 1) / SOLVE_BLOCK;
-
-	for (int64_t i = 0; i < steps; i++)
-	{
-		solve_step	s = solve_at(job, i, steps, SOLVE_BLOCK);
-
-		if (i > 0 && job->left)
-			gp_blas_gemm(job->trans, false, -1.0, s.coupling, s.known, 1.0, s.x);
-		else if (i > 0)
-			gp_blas_gemm(false, job->trans, -1.0, s.known, s.coupling, 1.0, s.x);
-		gp_blas_trsm(job->left, job->trans, s.diagonal, s.x);
-	}
-}
-
-/* One slice of b. */
-static void
-solve_tile(void *arg, int64_t tile, int worker)
-{
-	const solve_job *job = arg;
-	solve_job	mine = *job;
-	int64_t		length = job->left ? job->b.cols : job->b.rows;
-	int64_t		start = tile * job->slice;
-	int64_t		n = gp_min64(job->slice, length - start);
-
-	mine.b = job->left ? gp_matrix_cols(job->b, start, n) : gp_matrix_rows(job->b, start, n);
-	solve_alone(&mine);
-}
-
-/* Solves with a triangle small enough for one tile to go through all of it. */
-static void
-solve_slices(gp_device *dev, solve_job *job)
-{
-	double		n = (double) job->l.rows;
-	int64_t		length = job->left ? job->b.cols : job->b.rows;
-	double		target = tile_flops(job->b.type, n * n * (double) length);
-
-	job->slice = even_part(length, target / (n * n));
-	gp_cpu_run(dev, solve_tile, job, (length + job->slice - 1) / job->slice);
-}
-
-/* b = op(l)^-1 b (left) or b op(l)^-1. */
-void
-gp_cpu_trsm(gp_device *dev, bool left, bool trans, gp_matrix l, gp_matrix b)
-{
-	solve_job	job = {.left = left, .trans = trans, .l = l, .b = b};
-	int64_t		steps = (l.rows + SOLVE_OUTER - 1) / SOLVE_OUTER;
-
-	gp_cpu_require(dev, l.type == b.type && l.rows == l.cols &&
-				   l.rows == (left ? b.rows : b.cols) &&
-				   l.ld <= INT32_MAX && b.ld <= INT32_MAX);
-	if (b.rows == 0 || b.cols == 0)
-		return;
-	for (int64_t i = 0; i < steps; i++)
-	{
-		solve_step	s = solve_at(&job, i, steps, SOLVE_OUTER);
-		solve_job	part = {.left = left, .trans = trans, .l = s.diagonal, .b = s.x};
-
-		if (i > 0 && left)
-			gp_cpu_gemm(dev, trans, false, -1.0, s.coupling, s.known, 1.0, s.x);
-		else if (i > 0)
-			gp_cpu_gemm(dev, false, trans, -1.0, s.known, s.coupling, 1.0, s.x);
-		solve_slices(dev, &part);
-	}
 }

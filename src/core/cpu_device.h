@@ -127,6 +127,14 @@ extern void gp_cpu_syrk(gp_device *dev, bool trans, double alpha, gp_matrix a, d
 						gp_matrix c);
 extern void gp_cpu_syrk_lower(gp_device *dev, bool trans, double alpha, gp_matrix a, double beta,
 							  gp_matrix c);
+
+/* The operations that a tile should have, for a problem of so many. */
+extern double gp_tile_flops(gp_type type, double total);
+
+/* Cuts length into equal parts of about size, multiples of 16. */
+extern int64_t gp_even_part(int64_t length, double size);
+
+/* cpu_solve.c */
 extern void gp_cpu_trsm(gp_device *dev, bool left, bool trans, gp_matrix l, gp_matrix b);
 
 /* cpu_factor.c */

@@ -34,6 +34,14 @@ typedef struct gp_simd_ops
 	double		(*sparse_dot) (int64_t entries, const int32_t *col, const void *value,
 							   const void *b);
 
+	/*
+	 * Solves a small triangular system for cols (a multiple of 16) right sides: x_j becomes
+	 * (x_j + sum_{i<j} t_ji x_i) t_jj for j = 0 .. n - 1, row j of x being at
+	 * x + j * step elements; step may be negative.
+	 */
+	void		(*solve) (int64_t n, const void *t, int64_t ldt, int64_t cols, void *x,
+						  int64_t step);
+
 	/* k = scale k + shift. */
 	void		(*affine) (int64_t n, double scale, double shift, void *k);
 

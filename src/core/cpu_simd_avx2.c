@@ -102,8 +102,10 @@ exp_double(__m256d x)
 const gp_simd gp_simd_avx2 = {
 	"AVX2",
 	{
-		{f_axpby, f_dot, f_spmm, f_sparse_dot, f_affine, f_relu, f_rbf, f_poly},
-		{d_axpby, d_dot, d_spmm, d_sparse_dot, d_affine, d_relu, d_rbf, d_poly}
+		{f_axpby, f_dot, f_spmm, f_sparse_dot, f_solve, f_affine,
+		f_relu, f_rbf, f_poly},
+		{d_axpby, d_dot, d_spmm, d_sparse_dot, d_solve, d_affine,
+		d_relu, d_rbf, d_poly}
 	}
 };
 

@@ -184,6 +184,73 @@ FN(spmm) (int64_t entries, const int32_t *col, const void *value, const void *bb
 		FN(spmm_narrow) (entries, col, value, b + j, ldb, n - j, (T) alpha, (T) beta, c + j);
 }
 
+/*
+ * Eight vectors of right sides of a triangular system: x_j += sum_{i<j} t_ji x_i,
+ * then x_j *= t_jj, row after row.  Row j of x is at x + j * step.
+ */
+static inline ATTR void
+FN(solve_wide) (int64_t n, const T *t, int64_t ldt, T *x, int64_t step)
+{
+	for (int64_t j = 0; j < n; j++)
+	{
+		T		   *to = x + j * step;
+		const T    *tj = t + j * ldt;
+		V			d = SET1(tj[j]);
+		V			s0 = LOAD(to);
+		V			s1 = LOAD(to + W);
+		V			s2 = LOAD(to + 2 * W);
+		V			s3 = LOAD(to + 3 * W);
+		V			s4 = LOAD(to + 4 * W);
+		V			s5 = LOAD(to + 5 * W);
+		V			s6 = LOAD(to + 6 * W);
+		V			s7 = LOAD(to + 7 * W);
+
+		for (int64_t i = 0; i < j; i++)
+		{
+			const T    *from = x + i * step;
+			V			f = SET1(tj[i]);
+
+			s0 = FMA(f, LOAD(from), s0);
+			s1 = FMA(f, LOAD(from + W), s1);
+			s2 = FMA(f, LOAD(from + 2 * W), s2);
+			s3 = FMA(f, LOAD(from + 3 * W), s3);
+			s4 = FMA(f, LOAD(from + 4 * W), s4);
+			s5 = FMA(f, LOAD(from + 5 * W), s5);
+			s6 = FMA(f, LOAD(from + 6 * W), s6);
+			s7 = FMA(f, LOAD(from + 7 * W), s7);
+		}
+		STORE(to, s0 * d);
+		STORE(to + W, s1 * d);
+		STORE(to + 2 * W, s2 * d);
+		STORE(to + 3 * W, s3 * d);
+		STORE(to + 4 * W, s4 * d);
+		STORE(to + 5 * W, s5 * d);
+		STORE(to + 6 * W, s6 * d);
+		STORE(to + 7 * W, s7 * d);
+	}
+}
+
+/* The same for any number of right sides, a multiple of 16. */
+static ATTR void
+FN(solve) (int64_t n, const void *tt, int64_t ldt, int64_t cols, void *xx, int64_t step)
+{
+	const T    *t = tt;
+	T		   *x = xx;
+	int64_t		c = 0;
+
+	for (; c + 8 * W <= cols; c += 8 * W)
+		FN(solve_wide) (n, t, ldt, x + c, step);
+	for (; c < cols; c += W)
+		for (int64_t j = 0; j < n; j++)
+		{
+			V			s = LOAD(x + j * step + c);
+
+			for (int64_t i = 0; i < j; i++)
+				s = FMA(SET1(t[j * ldt + i]), LOAD(x + i * step + c), s);
+			STORE(x + j * step + c, s * SET1(t[j * ldt + j]));
+		}
+}
+
 /* k = scale k + shift. */
 static ATTR void
 FN(affine) (int64_t n, double scale, double shift, void *kk)

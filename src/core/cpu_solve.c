@@ -1,0 +1,294 @@
+/*
+ * cpu_solve.c - triangular solves on the CPU.
+ *
+ * A solve splits its triangle in two and recurs: half of the unknowns, a
+ * product that takes them out of the rest, the other half.  So nearly all the
+ * work is done by OpenBLAS's products, which are faster than its solves; the
+ * smallest triangles are solved by vector code of our own, by substitution.
+ * Right sides are independent of each other and are shared out in slices.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "cpu_blas.h"
+#include "cpu_device.h"
+
+/* The largest triangle solved by substitution. */
+#define LEAF 64
+
+/* Bytes of right sides that a leaf works on at a time; a multiple of 16 numbers. */
+#define PANEL_BYTES 512
+
+/* The largest triangle that one tile goes through. */
+#define OUTER 2048
+
+/* A triangular solve: b = op(l)^-1 b (left) or b op(l)^-1. */
+typedef struct solve_job
+{
+	bool		left;
+	bool		trans;
+	gp_matrix	l;
+	gp_matrix	b;
+	int64_t		slice;			/* rows (left: columns) of b in a tile */
+	const gp_simd_ops *ops;
+} solve_job;
+
+/* Room for a leaf. */
+typedef union leaf_number
+{
+	float		f[LEAF * LEAF];
+	double		d[LEAF * LEAF];
+} leaf_number;
+
+/* Whether the unknowns are found from the first to the last or backwards. */
+static bool
+solve_forward(const solve_job *job)
+{
+	return job->left != job->trans;
+}
+
+/* The triangle in the order of substitution: minus the coefficients, and 1 / diagonal. */
+static void
+pack_triangle(const solve_job *job, leaf_number *t)
+{
+	gp_matrix	l = job->l;
+	int64_t		n = l.rows;
+	bool		forward = solve_forward(job);
+
+	for (int64_t j = 0; j < n; j++)
+		for (int64_t i = 0; i <= j; i++)
+		{
+			int64_t		at = forward ? j * l.ld + i : (n - 1 - i) * l.ld + (n - 1 - j);
+
+			if (l.type == GP_FLOAT)
+			{
+				float		v = ((const float *) l.data)[at];
+
+				t->f[j * LEAF + i] = i == j ? 1 / v : -v;
+			}
+			else
+			{
+				double		v = ((const double *) l.data)[at];
+
+				t->d[j * LEAF + i] = i == j ? 1 / v : -v;
+			}
+		}
+}
+
+/* Numbers of a panel. */
+static int64_t
+panel_length(gp_type type)
+{
+	return PANEL_BYTES / (int64_t) gp_type_size(type);
+}
+
+/* The width that right sides are padded to. */
+static int64_t
+padded(int64_t n)
+{
+	return (n + 15) / 16 * 16;
+}
+
+/* Solves for few columns, in a padded copy. */
+static void
+leaf_columns(const solve_job *job, const leaf_number *t, gp_matrix b)
+{
+	char		buffer[LEAF * 16 * sizeof(double)];
+	gp_matrix	x = {buffer, b.rows, b.cols, 16, b.type};
+	size_t		bytes = (size_t) b.cols * gp_type_size(b.type);
+	bool		forward = solve_forward(job);
+
+	memset(buffer, 0, sizeof(buffer));
+	for (int64_t j = 0; j < b.rows; j++)
+		memcpy(gp_matrix_at(x, j, 0), gp_matrix_at(b, forward ? j : b.rows - 1 - j, 0), bytes);
+	job->ops->solve(b.rows, t, LEAF, 16, buffer, 16);
+	for (int64_t j = 0; j < b.rows; j++)
+		memcpy(gp_matrix_at(b, forward ? j : b.rows - 1 - j, 0), gp_matrix_at(x, j, 0), bytes);
+}
+
+/* Solves a small triangle from the left: the columns of b side by side are vectors. */
+static void
+leaf_left(const solve_job *job, const leaf_number *t)
+{
+	gp_matrix	b = job->b;
+	bool		forward = solve_forward(job);
+	int64_t		panel = panel_length(b.type);
+	int64_t		c = 0;
+
+	for (int64_t n; c + 16 <= b.cols; c += n)
+	{
+		n = gp_min64(panel, (b.cols - c) / 16 * 16);
+		job->ops->solve(b.rows, t, LEAF, n, gp_matrix_at(b, forward ? 0 : b.rows - 1, c),
+						forward ? b.ld : -b.ld);
+	}
+	if (c < b.cols)
+		leaf_columns(job, t, gp_matrix_cols(b, c, b.cols - c));
+}
+
+/* Copies rows of b into columns of a panel, in the order of substitution, or back. */
+static void
+turn_panel(gp_matrix b, bool forward, bool back, void *panel, int64_t width)
+{
+	int64_t		step = forward ? 1 : -1;
+	int64_t		first = forward ? 0 : b.cols - 1;
+
+	for (int64_t i = 0; i < b.rows; i++)
+	{
+		if (b.type == GP_FLOAT)
+		{
+			float	   *row = (float *) b.data + i * b.ld + first;
+			float	   *col = (float *) panel + i;
+
+			if (back)
+				for (int64_t j = 0; j < b.cols; j++)
+					row[j * step] = col[j * width];
+			else
+				for (int64_t j = 0; j < b.cols; j++)
+					col[j * width] = row[j * step];
+		}
+		else
+		{
+			double	   *row = (double *) b.data + i * b.ld + first;
+			double	   *col = (double *) panel + i;
+
+			if (back)
+				for (int64_t j = 0; j < b.cols; j++)
+					row[j * step] = col[j * width];
+			else
+				for (int64_t j = 0; j < b.cols; j++)
+					col[j * width] = row[j * step];
+		}
+	}
+}
+
+/* Solves a small triangle from the right: rows of b, turned, are vectors. */
+static void
+leaf_right(const solve_job *job, const leaf_number *t)
+{
+	char		panel[LEAF * PANEL_BYTES] __attribute__((aligned(64)));
+	gp_matrix	b = job->b;
+	bool		forward = solve_forward(job);
+	int64_t		length = panel_length(b.type);
+
+	for (int64_t i = 0; i < b.rows; i += length)
+	{
+		gp_matrix	part = gp_matrix_rows(b, i, gp_min64(length, b.rows - i));
+		int64_t		width = padded(part.rows);
+
+		if (width > part.rows)
+			memset(panel, 0, (size_t) (b.cols * width) * gp_type_size(b.type));
+		turn_panel(part, forward, false, panel, width);
+		job->ops->solve(b.cols, t, LEAF, width, panel, width);
+		turn_panel(part, forward, true, panel, width);
+	}
+}
+
+/* The rows (left) or columns of b that belong to a range of the triangle. */
+static gp_matrix
+solve_part(const solve_job *job, int64_t start, int64_t n)
+{
+	return job->left ? gp_matrix_rows(job->b, start, n) : gp_matrix_cols(job->b, start, n);
+}
+
+/* One half of a triangle, and the operands of the product between the halves. */
+typedef struct solve_split
+{
+	solve_job	first;
+	solve_job	second;
+	gp_matrix	coupling;		/* the block below the diagonal */
+} solve_split;
+
+/* Splits a solve after half of its triangle. */
+static solve_split
+split_solve(const solve_job *job, int64_t half)
+{
+	int64_t		n = job->l.rows;
+	bool		forward = solve_forward(job);
+	solve_split s = {*job, *job, gp_matrix_part(job->l, half, 0, n - half, half)};
+	solve_job  *upper = forward ? &s.first : &s.second;
+	solve_job  *lower = forward ? &s.second : &s.first;
+
+	upper->l = gp_matrix_part(job->l, 0, 0, half, half);
+	upper->b = solve_part(job, 0, half);
+	lower->l = gp_matrix_part(job->l, half, half, n - half, n - half);
+	lower->b = solve_part(job, half, n - half);
+	return s;
+}
+
+/* Solves all of b in the calling thread. */
+static void
+solve_alone(const solve_job *job)
+{
+	int64_t		n = job->l.rows;
+	solve_split s;
+
+	if (n <= LEAF)
+	{
+		leaf_number t;
+
+		pack_triangle(job, &t);
+		if (job->left)
+			leaf_left(job, &t);
+		else
+			leaf_right(job, &t);
+		return;
+	}
+	s = split_solve(job, (n / 2 + LEAF - 1) / LEAF * LEAF);
+	solve_alone(&s.first);
+	if (job->left)
+		gp_blas_gemm(job->trans, false, -1.0, s.coupling, s.first.b, 1.0, s.second.b);
+	else
+		gp_blas_gemm(false, job->trans, -1.0, s.first.b, s.coupling, 1.0, s.second.b);
+	solve_alone(&s.second);
+}
+
+/* One slice of b. */
+static void
+solve_tile(void *arg, int64_t tile, int worker)
+{
+	const solve_job *job = arg;
+	solve_job	mine = *job;
+	int64_t		length = job->left ? job->b.cols : job->b.rows;
+	int64_t		start = tile * job->slice;
+	int64_t		n = gp_min64(job->slice, length - start);
+
+	mine.b = job->left ? gp_matrix_cols(job->b, start, n) : gp_matrix_rows(job->b, start, n);
+	solve_alone(&mine);
+}
+
+/* Solves with a triangle of any size. */
+static void
+solve_shared(gp_device *dev, solve_job *job)
+{
+	double		n = (double) job->l.rows;
+	int64_t		length = job->left ? job->b.cols : job->b.rows;
+	solve_split s;
+
+	if (job->l.rows <= OUTER)
+	{
+		job->slice = gp_even_part(length, gp_tile_flops(job->b.type, n * n * (double) length) / (n * n));
+		gp_cpu_run(dev, solve_tile, job, (length + job->slice - 1) / job->slice);
+		return;
+	}
+	s = split_solve(job, (job->l.rows / 2 + LEAF - 1) / LEAF * LEAF);
+	solve_shared(dev, &s.first);
+	if (job->left)
+		gp_cpu_gemm(dev, job->trans, false, -1.0, s.coupling, s.first.b, 1.0, s.second.b);
+	else
+		gp_cpu_gemm(dev, false, job->trans, -1.0, s.first.b, s.coupling, 1.0, s.second.b);
+	solve_shared(dev, &s.second);
+}
+
+/* b = op(l)^-1 b (left) or b op(l)^-1. */
+void
+gp_cpu_trsm(gp_device *dev, bool left, bool trans, gp_matrix l, gp_matrix b)
+{
+	solve_job	job = {.left = left, .trans = trans, .l = l, .b = b,
+	.ops = gp_cpu_ops(dev, b.type)};
+
+	gp_cpu_require(dev, l.type == b.type && l.rows == l.cols &&
+				   l.rows == (left ? b.rows : b.cols) &&
+				   l.ld <= INT32_MAX && b.ld <= INT32_MAX);
+	if (b.rows > 0 && b.cols > 0)
+		solve_shared(dev, &job);
+}
