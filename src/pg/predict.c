@@ -236,10 +236,10 @@ gnngp_predict(PG_FUNCTION_ARGS)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("the nodes of model \"%s\" are no integers but of type %s",
-						s.model->name, s.model->id_type),
+						s.model->name, gnngp_id_type_name(s.model)),
 				 errhint("Use gp_predict('%s', NULL::%s), which gives nodes of that type.",
-						 s.model->name, s.model->id_type)));
-	gnngp_id_type_open(&s.id_type, s.model, INT8OID, "gp_predict");
+						 s.model->name, gnngp_id_type_name(s.model))));
+	gnngp_id_type_open(&s.id_type, s.model, INT8OID);
 	if (!PG_ARGISNULL(3))
 		take_node_array(&s, PG_GETARG_ARRAYTYPE_P(3));
 	run_predict(&s);
@@ -258,7 +258,7 @@ gnngp_predict_typed(PG_FUNCTION_ARGS)
 
 	gnngp_pin_output_settings();
 	open_predict(fcinfo, &s, 2, 3);
-	gnngp_id_type_open(&s.id_type, s.model, get_fn_expr_argtype(fcinfo->flinfo, 1), "gp_predict");
+	gnngp_id_type_open(&s.id_type, s.model, get_fn_expr_argtype(fcinfo->flinfo, 1));
 	if (!PG_ARGISNULL(1))
 	{
 		s.keys = palloc(sizeof(int64));

@@ -24,9 +24,9 @@ is_string(Oid base)
 	return base == TEXTOID || base == VARCHAROID || base == BPCHAROID;
 }
 
-/* The type under the model's id type, or InvalidOid when it is gone. */
+/* The model's id type, or InvalidOid when it is gone. */
 static Oid
-model_base_type(const gnngp_model *model)
+lookup_type(const gnngp_model *model)
 {
 	Oid			type = InvalidOid;
 	int32		typmod;
@@ -36,7 +36,7 @@ model_base_type(const gnngp_model *model)
 #else
 	parseTypeString(model->id_type, &type, &typmod, true);
 #endif
-	return OidIsValid(type) ? getBaseType(type) : InvalidOid;
+	return type;
 }
 
 /* True when the model's ids are values of the type. */
@@ -49,13 +49,39 @@ fits(const gnngp_model *model, Oid base)
 		return is_integer(base);
 	if (strcmp(format_type_be_qualified(base), model->id_type) == 0)
 		return true;
-	own = model_base_type(model);
+	own = lookup_type(model);
+	own = OidIsValid(own) ? getBaseType(own) : InvalidOid;
 	return own == base || (is_string(own) && is_string(base));
+}
+
+/* The name of the model's id type for messages: short where it can be. */
+const char *
+gnngp_id_type_name(const gnngp_model *model)
+{
+	Oid			type = lookup_type(model);
+
+	return OidIsValid(type) ? format_type_be(type) : model->id_type;
+}
+
+/* 42804: the model's ids are of another type. */
+static void
+report_mismatch(const gnngp_model *model, Oid type)
+{
+	const char *name = gnngp_id_type_name(model);
+
+	ereport(ERROR,
+			(errcode(ERRCODE_DATATYPE_MISMATCH),
+			 errmsg("model \"%s\" has nodes of type %s, not %s", model->name, name,
+					format_type_be(type)),
+			 model->integer_ids
+			 ? errhint("Use gp_predict('%s') for all nodes, or an integer id.", model->name)
+			 : errhint("Use gp_predict('%s', NULL::%s) for all nodes, or an id of that type.",
+					   model->name, name)));
 }
 
 /* Checks the type and looks up how to make its values. */
 void
-gnngp_id_type_open(gnngp_id_type *t, const gnngp_model *model, Oid type, const char *function)
+gnngp_id_type_open(gnngp_id_type *t, const gnngp_model *model, Oid type)
 {
 	Oid			input;
 
@@ -64,12 +90,7 @@ gnngp_id_type_open(gnngp_id_type *t, const gnngp_model *model, Oid type, const c
 	t->type = type;
 	t->base = getBaseType(type);
 	if (!fits(model, t->base))
-		ereport(ERROR,
-				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("model \"%s\" has nodes of type %s, not %s", model->name, model->id_type,
-						format_type_be(type)),
-				 errhint("Use %s('%s', NULL::%s) for all nodes, or an id of that type.",
-						 function, model->name, model->id_type)));
+		report_mismatch(model, type);
 	t->string = is_string(t->base);
 	getTypeInputInfo(t->base, &input, &t->ioparam);
 	fmgr_info(input, &t->input);

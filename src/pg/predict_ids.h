@@ -22,8 +22,10 @@ typedef struct gnngp_id_type
 } gnngp_id_type;
 
 /* Checks that ids of the model are values of the type; 42804 when not. */
-extern void gnngp_id_type_open(gnngp_id_type *t, const gnngp_model *model, Oid type,
-							   const char *function);
+extern void gnngp_id_type_open(gnngp_id_type *t, const gnngp_model *model, Oid type);
+
+/* The name of the model's id type for messages. */
+extern const char *gnngp_id_type_name(const gnngp_model *model);
 
 /* The id of a row as a value of the type, in the current memory context. */
 extern Datum gnngp_id_type_datum(const gnngp_id_type *t, const gnngp_node_row *row);

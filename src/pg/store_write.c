@@ -13,13 +13,16 @@
 #include "store_format.h"
 #include "utils/builtins.h"
 
-/* A class with its score, to be sorted. */
-typedef struct ranked_class
-{
-	float		score;
-	double		share;			/* ties: the class with more labels first */
-	uint16		class;
-} ranked_class;
+/* One class of a node as a sortable number: falling score, then falling share, then class. */
+typedef uint64 ranked_class;
+
+#define ST_SORT sort_classes
+#define ST_ELEMENT_TYPE ranked_class
+#define ST_COMPARE(a, b) (*(a) < *(b) ? -1 : *(a) > *(b))
+#define ST_SCOPE static
+#define ST_DEFINE
+#define ST_DECLARE
+#include "lib/sort_template.h"
 
 typedef struct writer
 {
@@ -29,6 +32,8 @@ typedef struct writer
 	int32		nclasses;
 	size_t		stride;
 	double	   *share;			/* of each class among the labels */
+	uint16	   *place;			/* of each class by falling share, then class */
+	uint16	   *by_place;
 	ranked_class *rank;
 	char	   *query;
 	int32		block;
@@ -82,18 +87,25 @@ put_float(char *p, float v)
 	put32(p, bits);
 }
 
-/* Best score first; ties: more labels first, then class order. */
-static int
-compare_classes(const void *a, const void *b)
+/* The bits of a score as a number that falls when the score grows, and back. */
+static uint32
+score_to_rank(float score)
 {
-	const ranked_class *x = a;
-	const ranked_class *y = b;
+	uint32		bits;
 
-	if (x->score != y->score)
-		return x->score > y->score ? -1 : 1;
-	if (x->share != y->share)
-		return x->share > y->share ? -1 : 1;
-	return (int) x->class - (int) y->class;
+	score += 0.0f;				/* makes -0 and 0 equal */
+	memcpy(&bits, &score, sizeof(bits));
+	return (bits >> 31) ? bits : ~bits & 0x7fffffff;
+}
+
+static float
+rank_to_score(uint32 rank)
+{
+	uint32		bits = (rank >> 31) ? rank : ~rank & 0x7fffffff;
+	float		score;
+
+	memcpy(&score, &bits, sizeof(score));
+	return score;
 }
 
 /* True when a node was given the prior. */
@@ -115,17 +127,19 @@ pack_classes(writer *w, int64 node, char *scores)
 
 	for (int32 c = 0; c < n; c++)
 	{
-		w->rank[c].score = is_prior(w, node) ? 0.0f : (float) w->posterior->mean[node * n + c];
-		w->rank[c].share = w->share[c];
-		w->rank[c].class = (uint16) c;
+		float		score = is_prior(w, node) ? 0.0f : (float) w->posterior->mean[node * n + c];
+
+		w->rank[c] = (uint64) score_to_rank(score) << 16 | w->place[c];
 	}
-	qsort(w->rank, n, sizeof(ranked_class), compare_classes);
-	top = w->rank[0].score;
+	sort_classes(w->rank, n);
+	top = rank_to_score((uint32) (w->rank[0] >> 16));
 	for (int32 c = 0; c < n; c++)
 	{
-		put_float(scores + (size_t) c * sizeof(float), w->rank[c].score);
-		put16(order + (size_t) c * sizeof(uint16), w->rank[c].class);
-		sum += exp(b * (w->rank[c].score - top));
+		float		score = rank_to_score((uint32) (w->rank[c] >> 16));
+
+		put_float(scores + (size_t) c * sizeof(float), score);
+		put16(order + (size_t) c * sizeof(uint16), w->by_place[w->rank[c] & 0xffff]);
+		sum += exp(b * (score - top));
 	}
 	if (n % 2)
 		put16(order + (size_t) n * sizeof(uint16), 0);
@@ -264,16 +278,37 @@ write_block(writer *w, int64 first, int64 *labelled)
 	return n;
 }
 
-/* Counts the share of each class among the labels. */
+/* Orders classes by falling share, then class. */
+static int
+compare_shares(const void *a, const void *b, void *arg)
+{
+	const double *share = arg;
+	uint16		x = *(const uint16 *) a;
+	uint16		y = *(const uint16 *) b;
+
+	if (share[x] != share[y])
+		return share[x] > share[y] ? -1 : 1;
+	return (int) x - (int) y;
+}
+
+/* Counts the share of each class among the labels; ties of scores follow it. */
 static void
 count_shares(writer *w)
 {
 	w->share = palloc0(sizeof(double) * w->nclasses);
+	w->place = palloc0(sizeof(uint16) * w->nclasses);
+	w->by_place = palloc0(sizeof(uint16) * w->nclasses);
 	w->rank = palloc0(sizeof(ranked_class) * w->nclasses);
 	for (int64 k = 0; k < w->data->nlabelled; k++)
 		w->share[w->data->label[k]] += 1;
 	for (int32 c = 0; c < w->nclasses; c++)
+	{
 		w->share[c] /= w->data->nlabelled;
+		w->by_place[c] = (uint16) c;
+	}
+	qsort_arg(w->by_place, w->nclasses, sizeof(uint16), compare_shares, w->share);
+	for (int32 c = 0; c < w->nclasses; c++)
+		w->place[w->by_place[c]] = (uint16) c;
 }
 
 /* Writes all nodes. */
