@@ -1,0 +1,82 @@
+#!/usr/bin/env bash
+# demo.sh - the section of 57,000 Debian packages, from SQL: bash test/demo.sh
+#
+# Takes the machine's own package index, hides the section of nine packages in
+# ten, and finds it out again from the packages' words and dependencies.
+# Installs the Debian packages that are missing (as root or through sudo),
+# builds a copy of the checkout, and works in a throw-away PostgreSQL; leaves
+# nothing running, and nothing on disk but packages.  Options:
+#   --svg FILE   also writes the reliability picture as SVG
+set -u
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+DEMO=$ROOT/test/demo
+SVG=
+times=()
+
+# Runs a step and keeps its time.
+step() {
+	local name=$1 from=$EPOCHREALTIME rc
+
+	shift
+	"$@"
+	rc=$?
+	times+=("$(printf '%-44s %6.1f s' "$name" \
+		"$(awk -v a="$from" -v b="$EPOCHREALTIME" 'BEGIN { print b - a }')")")
+	[ $rc = 0 ] || die "failed: $name"
+}
+
+# Writes the package index as two tab-separated files.
+read_index() {
+	need_package_lists
+	apt-cache dumpavail |
+		awk -v packages="$WORK/packages.tsv" -v needs="$WORK/needs.tsv" -f "$DEMO/packages.awk"
+}
+
+# Copies them into the server and makes the tables.
+load() {
+	sql -c "CREATE TABLE raw_packages (name text, section text, description text)" \
+		-c "CREATE TABLE raw_needs (package text, needed text)" &&
+		sql -c "COPY raw_packages FROM STDIN" <"$WORK/packages.tsv" &&
+		sql -c "COPY raw_needs FROM STDIN" <"$WORK/needs.tsv" &&
+		sql -f "$DEMO/tables.sql"
+}
+
+# Runs a file of SQL, showing what it runs.
+show() {
+	psql -X -v ON_ERROR_STOP=1 -P pager=off -P footer=off "${@:2}" -f "$DEMO/$1" 2>&1
+}
+
+while [ $# -gt 0 ]; do
+	case $1 in
+	--svg) SVG=${2:?a file name}; shift 2 ;;
+	*) die "usage: bash test/demo.sh [--svg FILE]" ;;
+	esac
+done
+
+prepare
+private_server
+step "build the extension" build || tail "$WORK/build.log"
+step "start a throw-away server" start_server "shared_buffers = 512MB" "max_wal_size = 4GB"
+step "read Debian's package index" read_index
+step "load it into tables" load
+
+echo
+sql -P footer=off -c "
+	SELECT (SELECT count(*) FROM packages) AS packages,
+	       (SELECT count(*) FROM depends) AS dependencies,
+	       (SELECT count(*) FROM packages WHERE section IS NOT NULL) AS with_section,
+	       (SELECT count(DISTINCT section) FROM packages) AS sections,
+	       (SELECT count(*) FROM package_words) AS word_entries"
+echo "================ the README's quick start"
+step "SQL: quick start (graph, fit, predictions)" show quickstart.sql -e -P expanded=auto
+echo "================ what it is worth"
+step "SQL: features alone, and the judgement" show judge.sql -e
+echo "================ reliability"
+step "SQL: reliability" show reliability.sql
+[ -z "$SVG" ] || sql -At -f "$DEMO/reliability_svg.sql" >"$SVG"
+echo "================ where the time went"
+printf '%s\n' "${times[@]}"
+sql -At -c "
+	SELECT format('of which gp_fit of model %s (%s, %s threads'' worth of %s): %s s', model, kernel,
+	              current_setting('gnngp.threads'), device, round(seconds::numeric, 1))
+	FROM gp_models ORDER BY model"

@@ -1,0 +1,44 @@
+# packages.awk - from Debian's package index to two tab-separated files.
+#
+# Reads `apt-cache dumpavail`; writes the packages (name, section, short
+# description) to the file `packages` and what each needs (package, needed
+# name) to the file `needs`, for COPY in its text format.  A package that
+# stands there in several versions counts once.
+
+BEGIN { OFS = "\t" }
+
+# Escapes what COPY would take for its own.
+function escape(s)
+{
+	gsub(/\\/, "\\\\", s)
+	gsub(/\t/, " ", s)
+	return s
+}
+
+# Writes one package: alternatives (a | b) count as needs of both, versions
+# and architectures are left out.
+function flush_package(    n, i, need)
+{
+	if (name != "" && !(name in seen)) {
+		seen[name] = 1
+		sub(/^.*\//, "", section)
+		print escape(name), escape(section), escape(description) > packages
+		n = split(depends, need, /[,|]/)
+		for (i = 1; i <= n; i++) {
+			gsub(/\([^)]*\)|\[[^]]*\]|:any|[ \t\n]/, "", need[i])
+			if (need[i] != "")
+				print escape(name), escape(need[i]) > needs
+		}
+	}
+	name = section = description = depends = field = ""
+}
+
+/^$/ { flush_package(); next }
+/^[ \t]/ { if (field == "depends") depends = depends $0; next }
+/^Package: / { name = $2; field = ""; next }
+/^Section: / { section = $2; field = ""; next }
+/^Description(-en)?: / { sub(/^[^:]*: */, ""); description = $0; field = ""; next }
+/^(Depends|Pre-Depends|Recommends): / { sub(/^[^:]*: */, ""); depends = depends "," $0; field = "depends"; next }
+{ field = "" }
+
+END { flush_package() }
