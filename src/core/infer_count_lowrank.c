@@ -79,8 +79,9 @@ play_linear(lowrank_play *p, int step)
 			{
 				entries += gp_operator_products(ev, terms->term[t].op[k]) *
 					gp_csr_entries(ev->a);
-				temporary(p, working + operator_bytes(ev, terms->term[t].op[k]) +
-						  (terms->n > 1 ? gp_matrix_bytes(ev->n, GP_COLUMN_BLOCK, ev->type) : 0));
+				temporary(p, working + gp_matrix_bytes(ev->n, GP_COLUMN_BLOCK, ev->type) +
+						  (k == 0 && gp_operator_is_a(terms->term[t].op[k]) ? 0.0 :
+						   operator_bytes(ev, terms->term[t].op[k])));
 			}
 		}
 		gp_count_sparse(&p->count, 2.0 * entries * p->na);

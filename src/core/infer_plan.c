@@ -12,7 +12,7 @@
 
 #define CHEAP_EFFORT 2e11		/* an exact fit of so many operations is never refused: seconds */
 #define PATIENCE 3.0			/* else it may take so many times the low-rank fit's */
-#define DIAGONAL_SHARE 0.5		/* the exact diagonal may cost so much of a low-rank fit */
+#define DIAGONAL_SHARE 0.1		/* the exact diagonal may cost so much of a low-rank fit */
 #define DIAGONAL_CHEAP 2e10
 #define FEWEST_LANDMARKS 64
 

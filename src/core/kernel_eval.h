@@ -101,6 +101,9 @@ extern gp_csr *gp_operator_csr(gp_eval *ev, const gp_operator *op, bool *owned);
 /* x <- S x in place, a block of columns at a time (kernel_operator.c). */
 extern void gp_operator_apply(gp_eval *ev, const gp_operator *op, gp_matrix x);
 
+/* True when the operator is a number times A. */
+extern bool gp_operator_is_a(const gp_operator *op);
+
 /* The sparse products that one application costs. */
 extern double gp_operator_products(const gp_eval *ev, const gp_operator *op);
 
@@ -118,7 +121,8 @@ extern void gp_linear_rows(gp_eval *ev, const gp_linear *z, const int32_t *index
 extern void gp_linear_times(gp_eval *ev, const gp_linear *z, int64_t row0, int64_t rows,
 							gp_matrix right, double beta, gp_matrix out);
 /* The same for all rows by way of the terms, which is cheaper where Z fills up. */
-extern void gp_terms_times(gp_eval *ev, const gp_terms *terms, gp_matrix right, gp_matrix out);
+extern void gp_terms_times(gp_eval *ev, const gp_terms *terms, gp_matrix right, gp_matrix work,
+						   gp_matrix out);	/* work is n x m, too */
 extern bool gp_terms_cheaper(const gp_eval *ev, const gp_terms *terms, const gp_linear *z);
 
 /* Chains (kernel_chain.c). */

@@ -365,32 +365,41 @@ leaf_times(gp_eval *ev, const gp_linear_term *term, gp_matrix right, gp_matrix o
 	dev->destroy(dev, &leaf);
 }
 
-/* out (n x m) = Z right without Z: sums over neighbours are taken after the leaf's product. */
-void
-gp_terms_times(gp_eval *ev, const gp_terms *terms, gp_matrix right, gp_matrix out)
+/* out = sqrt(v) S1 S2 ... (leaf right) + beta out for one term. */
+static void
+term_times(gp_eval *ev, const gp_linear_term *term, gp_matrix right, gp_matrix work,
+		   double beta, gp_matrix out)
 {
 	gp_device  *dev = ev->dev;
-	gp_matrix	one = terms->n > 1 ? dev->create(dev, out.rows, out.cols, out.type) : out;
+	int			inner = term->nops - 1;
+
+	leaf_times(ev, term, right, work);
+	for (int k = inner; k > 0; k--)
+		gp_operator_apply(ev, term->op[k], work);
+	if (term->nops > 0 && gp_operator_is_a(term->op[0]))
+	{
+		dev->spmm(dev, sqrt(term->value) * term->op[0]->term[0].coef, ev->a, work, beta, out);
+		return;
+	}
+	if (term->nops > 0)
+		gp_operator_apply(ev, term->op[0], work);
+	dev->axpby(dev, sqrt(term->value), work, beta, out);
+}
+
+/* out (n x m) = Z right without Z: sums over neighbours are taken after the leaf's product. */
+void
+gp_terms_times(gp_eval *ev, const gp_terms *terms, gp_matrix right, gp_matrix work, gp_matrix out)
+{
 	int64_t		at = 0;
 
-	if (terms->n > 1)
-		dev->fill(dev, out, 0.0);
 	for (int t = 0; t < terms->n; t++)
 	{
-		const gp_linear_term *term = &terms->term[t];
-		int64_t		width = term_width(ev, term);
+		int64_t		width = term_width(ev, &terms->term[t]);
 
-		leaf_times(ev, term, gp_matrix_rows(right, at, width), one);
-		for (int k = term->nops - 1; k >= 0; k--)
-			gp_operator_apply(ev, term->op[k], one);
-		if (terms->n > 1)
-			dev->axpby(dev, sqrt(term->value), one, 1.0, out);
-		else if (term->value != 1.0)
-			dev->axpby(dev, sqrt(term->value), out, 0.0, out);
+		term_times(ev, &terms->term[t], gp_matrix_rows(right, at, width), work,
+				   t == 0 ? 0.0 : 1.0, out);
 		at += width;
 	}
-	if (terms->n > 1)
-		dev->destroy(dev, &one);
 }
 
 /* Compares the multiplications per column of gp_terms_times and gp_linear_times. */

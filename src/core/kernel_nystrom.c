@@ -145,7 +145,10 @@ linear_panel(nystrom *ny, const gp_terms *terms, const gp_linear *z, bool relu)
 	gp_matrix	out = dev->create(dev, ev->n, ny->na, ev->type);
 	int64_t		width = ny->na < GP_COLUMN_BLOCK ? ny->na : GP_COLUMN_BLOCK;
 	gp_matrix	right = dev->create(dev, z->width, width, ev->type);
+	gp_matrix	work = {0};
 
+	if (by_terms)
+		work = dev->create(dev, ev->n, width, ev->type);
 	if (relu)
 	{
 		stage.diag = dev->create(dev, ev->n, 1, GP_DOUBLE);
@@ -159,7 +162,7 @@ linear_panel(nystrom *ny, const gp_terms *terms, const gp_linear *z, bool relu)
 
 		gp_linear_rows(ev, z, ny->landmark + c, cols, r);
 		if (by_terms)
-			gp_terms_times(ev, terms, r, part);
+			gp_terms_times(ev, terms, r, gp_matrix_cols(work, 0, cols), part);
 		else
 			gp_linear_times(ev, z, 0, ev->n, r, 0.0, part);
 		if (relu)
@@ -167,6 +170,7 @@ linear_panel(nystrom *ny, const gp_terms *terms, const gp_linear *z, bool relu)
 		ev->env->progress(ev->env, GP_PHASE_KERNEL, c + cols, ny->na);
 	}
 	dev->destroy(dev, &right);
+	dev->destroy(dev, &work);
 	dev->destroy(dev, &stage.diag);
 	return out;
 }

@@ -123,13 +123,20 @@ apply_monomial(gp_eval *ev, const gp_operator *op, const gp_monomial *m, gp_matr
 		dev->axpby(dev, m->coef, x, 0.0, x);
 }
 
+/* True when the operator is a number times A. */
+bool
+gp_operator_is_a(const gp_operator *op)
+{
+	return op->nterms == 1 && op->np == 0 && op->term[0].power_a == 1;
+}
+
 /* Applies the operator to one block of columns: the sum of its monomials. */
 static void
 apply_block(gp_eval *ev, const gp_operator *op, gp_matrix x, op_work *w, gp_matrix sum)
 {
 	gp_device  *dev = ev->dev;
 
-	if (op->nterms == 1 && op->np == 0 && op->term[0].power_a == 1)
+	if (gp_operator_is_a(op))
 	{
 		dev->spmm(dev, op->term[0].coef, ev->a, x, 0.0, w->t0);
 		dev->copy(dev, x, w->t0);
