@@ -6,7 +6,9 @@
 #include <math.h>
 
 #include "access/htup_details.h"
+#include "catalog/pg_type_d.h"
 #include "env_pg.h"
+#include "executor/spi.h"
 #include "fit.h"
 #include "funcapi.h"
 #include "portability/instr_time.h"
@@ -135,25 +137,50 @@ fill_posterior(const gp_posterior *p, gnngp_model *model)
 	model->coverage90 = p->metrics.coverage90;
 }
 
+/* The seconds since the reading began. */
+static double
+seconds_since_start(const gnngp_fit_run *run)
+{
+	instr_time	elapsed;
+
+	INSTR_TIME_SET_CURRENT(elapsed);
+	INSTR_TIME_SUBTRACT(elapsed, run->started);
+	return INSTR_TIME_GET_DOUBLE(elapsed);
+}
+
+/* Corrects the time of a model that has been saved: storing took some, too. */
+static void
+save_seconds(const gnngp_model *model)
+{
+	Oid			types[] = {INT8OID, FLOAT8OID};
+	Datum		values[] = {Int64GetDatum(model->id), Float8GetDatum(model->seconds)};
+
+	if (SPI_connect() != SPI_OK_CONNECT)
+		elog(ERROR, "SPI_connect failed");
+	if (gnngp_execute_as_extension(psprintf("UPDATE %s.gp_model_catalog SET seconds = $2 WHERE id = $1",
+											gnngp_schema()),
+								   2, types, values, NULL) != SPI_OK_UPDATE)
+		elog(ERROR, "saving the time failed");
+	SPI_finish();
+}
+
 /* Saves the model. */
 void
 gnngp_fit_store(gnngp_fit_run *run, gnngp_model *model)
 {
-	instr_time	elapsed;
-
 	run->env->progress(run->env, GP_PHASE_STORE, 0, run->data->ids.n);
 	memset(model, 0, sizeof(*model));
 	fill_settings(run, model);
 	fill_data(run->data, model);
 	fill_posterior(run->posterior, model);
-	INSTR_TIME_SET_CURRENT(elapsed);
-	INSTR_TIME_SUBTRACT(elapsed, run->started);
-	model->seconds = INSTR_TIME_GET_DOUBLE(elapsed);
+	model->seconds = seconds_since_start(run);
 	model->peak_bytes = (int64) run->env->peak;
 
 	gnngp_model_save(model);
 	gnngp_store_posterior(model, run->data, run->posterior);
 	gnngp_store_drop_versions(model->id, model->version);
+	model->seconds = seconds_since_start(run);
+	save_seconds(model);
 	run->env->progress(run->env, GP_PHASE_STORE, run->data->ids.n, run->data->ids.n);
 }
 

@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "access/tupdesc.h"
+#include "env_pg.h"
 #include "fit.h"
 #include "problem.h"
 #include "utils/builtins.h"
@@ -86,6 +87,7 @@ gnngp_fit_settings_default(void)
 gp_program *
 gnngp_compile_kernel(gp_env *env, const char *kernel)
 {
+	gnngp_env_set_text(env, kernel);
 	return gp_kernel_compile(env, gp_kernel_parse(env, kernel));
 }
 

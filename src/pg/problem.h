@@ -11,7 +11,7 @@
 #include "fmgr.h"
 #include "reader.h"
 
-/* Compiles a kernel's text; the program belongs to env. */
+/* Compiles a kernel's text, which must live as long as env; the program belongs to env. */
 extern gp_program *gnngp_compile_kernel(gp_env *env, const char *kernel);
 
 /* What the core starts from; settings have been checked. */

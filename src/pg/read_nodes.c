@@ -186,6 +186,7 @@ permute(gp_env *env, void *old, const node_order *order, int64 n, size_t size)
 
 	if (old == NULL)
 		return NULL;
+	CHECK_FOR_INTERRUPTS();
 	new = gp_alloc_array(env, n, size);
 	if (size == sizeof(int32))
 		for (int64 i = 0; i < n; i++)
@@ -208,6 +209,7 @@ sort_rows(node_state *s)
 					 "texts and values are moved as 64-bit items");
 	if (is_sorted(s))
 		return;
+	CHECK_FOR_INTERRUPTS();
 	order = gp_alloc_array(env, s->n, sizeof(node_order));
 	for (int64 i = 0; i < s->n; i++)
 	{
