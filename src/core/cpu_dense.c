@@ -23,8 +23,8 @@
 /* Tiles take all columns when that leaves them so many rows. */
 #define WIDE_ROWS 384
 
-/* The longest inner dimension of one call. */
-#define INNER_CHUNK 2048
+/* About the longest inner dimension of one call. */
+#define INNER_CHUNK 1536
 
 /* One product; with lower set, b is a and only tiles up to the diagonal are computed. */
 typedef struct product_job
@@ -53,15 +53,15 @@ gp_tile_flops(gp_type type, double total)
 	return fmin(most, fmax(TILE_FLOPS_LEAST, total / 16));
 }
 
-/* Cuts length into equal parts of about size, multiples of 16. */
+/* Cuts length into equal parts of size, or 0.8 to 1.3 times that; multiples of 16. */
 int64_t
 gp_even_part(int64_t length, double size)
 {
 	int64_t		parts;
 
-	if (size >= (double) length)
+	if (size * 1.3 >= (double) length)
 		return gp_max64(length, 1);
-	parts = (int64_t) ceil((double) length / fmax(size, 16));
+	parts = (int64_t) ((double) length / fmax(size, 16) + 0.7);
 	return ((length - 1) / parts + 16) / 16 * 16;
 }
 
@@ -76,7 +76,7 @@ cut_product(product_job *job)
 	double		tall;
 	double		wide;
 
-	job->chunk = gp_even_part(job->inner, INNER_CHUNK * 1.5);
+	job->chunk = gp_even_part(job->inner, INNER_CHUNK);
 	area = target / (2.0 * (double) job->chunk);
 	wide = fmin(cols, fmax(area / cols >= WIDE_ROWS ? cols : sqrt(area), area / rows));
 	tall = fmin(rows, area / wide);

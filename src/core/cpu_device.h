@@ -131,7 +131,7 @@ extern void gp_cpu_syrk_lower(gp_device *dev, bool trans, double alpha, gp_matri
 /* The operations that a tile should have, for a problem of so many. */
 extern double gp_tile_flops(gp_type type, double total);
 
-/* Cuts length into equal parts of about size, multiples of 16. */
+/* Cuts length into equal parts of size, or 0.8 to 1.3 times that; multiples of 16. */
 extern int64_t gp_even_part(int64_t length, double size);
 
 /* cpu_solve.c */
