@@ -218,7 +218,7 @@ wrong_type(const column_ref *column, const char *expected, const char *hint)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_DATATYPE_MISMATCH),
-			 errmsg("column \"%s\" of table \"%s\" has type %s, but %s is needed",
+			 errmsg("column \"%s\" of table \"%s\" has type %s, not %s",
 					column->name, RelationGetRelationName(column->rel),
 					format_type_be(column->type), expected),
 			 errhint("%s", hint)));

@@ -130,12 +130,26 @@ describe_changes(const gnngp_model *old, const gnngp_model *new)
 	return text.data;
 }
 
+/* 55000 when there are no settings to fit with again. */
+static void
+require_settings(const gnngp_model *model)
+{
+	const gnngp_fit_settings *s = &model->settings;
+
+	if (s->kernel == NULL || s->task == NULL || s->strategy == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("model \"%s\" has no settings to fit it with again", model->name),
+				 errhint("Fit it with gp_fit.")));
+}
+
 /* Step 2: reads the tables under one snapshot. */
 static void
 step_read(refresh *r)
 {
 	PushActiveSnapshot(GetTransactionSnapshot());
 	reload(r);
+	require_settings(r->old);
 	r->run = gnngp_fit_read(r->context, r->graph, &r->old->settings, r->old->name);
 	PopActiveSnapshot();
 }
