@@ -82,7 +82,7 @@ stage_rules() {
 		[ ! -e "$f" ] || [ -e "test/sql/$(basename "$f" .out | sed 's/_[0-9]$//').sql" ] ||
 			echo "$f"
 	done | report "every expected output has its SQL test"
-	grep -rlE "$(printf '\t')? +$" --include='*.[ch]' --include='*.sql' --include='*.sh' \
+	grep -rlE '[[:blank:]]+$' --include='*.[ch]' --include='*.sql' --include='*.sh' \
 		--exclude-dir=.git src sql test |
 		report "no line ends in blanks"
 }

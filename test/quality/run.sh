@@ -1,0 +1,62 @@
+#!/usr/bin/env bash
+# run.sh - accuracy on real graphs may not fall under what was measured once.
+#
+# GNNGP_DATA names a folder that holds load.sql and the data sets; the server is
+# the one that psql finds.  Prints TAP with the figures.
+set -u
+[ -n "${GNNGP_DATA:-}" ] || { echo "1..0 # SKIP GNNGP_DATA names no folder of graphs"; exit 0; }
+number=0
+failures=0
+HERE=$(cd "$(dirname "$0")" && pwd)
+
+sql() {
+	psql -X -q -v ON_ERROR_STOP=1 "$@"
+}
+
+# Reports one figure, which should lie between two bounds.
+within() {
+	local name=$1 value=$2 low=$3 high=$4
+
+	number=$((number + 1))
+	if awk -v v="${value:-nan}" -v l="$low" -v h="$high" 'BEGIN { exit !(v + 0 == v && v >= l && v <= h) }'
+	then
+		echo "ok $number - $name: $value (at least $low)"
+	else
+		echo "not ok $number - $name: ${value:-no figure}"
+		echo "# expected between $low and $high"
+		failures=$((failures + 1))
+	fi
+}
+
+# Fits and gives one figure of the test nodes: metric, data set, arguments of gp_fit.
+figure() {
+	sql -At -v set="$2" -v nodes="$2_nodes" -v fit="$3" -f "$HERE/$1.sql" | tail -n 1
+}
+
+dropdb --if-exists quality 2>/dev/null
+createdb quality || exit 1
+export PGDATABASE=quality PGOPTIONS='-c client_min_messages=warning'
+sql -c 'CREATE EXTENSION gnngp' || exit 1
+for set in cora chameleon dblp; do
+	sql -v dir="$GNNGP_DATA" -v name="$set" -f "$GNNGP_DATA/load.sql" || exit 1
+done
+sql -f "$HERE/graphs.sql" || exit 1
+
+within "Cora, gcn, exact: accuracy" \
+	"$(figure accuracy cora "kernel => 'gcn', strategy => 'exact'")" .825 1
+within "Cora, gcn, low rank, automatic landmarks: accuracy" \
+	"$(figure accuracy cora "kernel => 'gcn', strategy => 'nystrom'")" .820 1
+within "Cora, appnp(alpha=0.1): accuracy" \
+	"$(figure accuracy cora "kernel => 'appnp(alpha=0.1)'")" .825 1
+within "DBLP, gcn: accuracy" \
+	"$(figure accuracy dblp "kernel => 'gcn'")" .760 1
+within "Chameleon, gcn(sigma_b=0.3162): R2" \
+	"$(figure r2 chameleon "kernel => 'gcn(sigma_b=0.3162)'")" .670 1
+within "Chameleon, gcn(sigma_b=0.3162): coverage of the nominal 90% interval" \
+	"$(figure coverage chameleon "kernel => 'gcn(sigma_b=0.3162)'")" .87 .94
+within "Chameleon, gin(sigma_b=0.3162): R2" \
+	"$(figure r2 chameleon "kernel => 'gin(sigma_b=0.3162)'")" .710 1
+within "Chameleon, gin(sigma_b=0.3162): coverage of the nominal 90% interval" \
+	"$(figure coverage chameleon "kernel => 'gin(sigma_b=0.3162)'")" .87 .94
+echo "1..$number"
+[ $failures = 0 ]
