@@ -1,0 +1,142 @@
+-- gp_predict in both forms, gp_evaluate, gp_tune and gp_estimate.
+\set VERBOSITY terse
+CREATE SCHEMA predict;
+SET search_path = predict, public;
+CREATE TABLE n (id integer PRIMARY KEY, name text, key uuid, label text, y float8);
+INSERT INTO n SELECT i, 'node ' || i, md5(i::text)::uuid,
+                     CASE WHEN i % 4 < 2 THEN (array['low', 'middle', 'high'])[1 + i / 20] END,
+                     CASE WHEN i % 4 < 3 THEN i / 10.0 END
+              FROM generate_series(0, 59) i;
+CREATE TABLE e AS SELECT i AS src, i + d AS dst FROM generate_series(0, 59) i, generate_series(1, 3) d WHERE i + d < 60;
+SELECT gp_create_graph('g', 'n', 'e', target => 'label');
+SELECT gp_create_graph('v', 'n', 'e', target => 'y');
+CREATE VIEW named_e AS SELECT 'node ' || src AS src, 'node ' || dst AS dst FROM e;
+CREATE VIEW keyed_e AS SELECT md5(src::text)::uuid AS src, md5(dst::text)::uuid AS dst FROM e;
+SELECT gp_create_graph('t', 'n', 'named_e', id => 'name', target => 'label');
+SELECT gp_create_graph('u', 'n', 'keyed_e', id => 'key', target => 'label');
+SELECT model, nodes, edges, classes, labelled FROM gp_fit('g', nugget => 0.1);
+SELECT model, nodes, edges, classes, labelled FROM gp_fit('v', nugget => 0.1);
+SELECT model, nodes, edges, classes, labelled FROM gp_fit('t', nugget => 0.1);
+SELECT model, nodes, edges, classes, labelled FROM gp_fit('u', nugget => 0.1);
+
+-- The first form
+SELECT node, class, probability > 0.5 AS sure, variance > 0 AS doubt FROM gp_predict('g', nodes => '{30,2,58,2,NULL,999}');
+SELECT count(*) AS rows, count(DISTINCT node) AS nodes FROM gp_predict('g');
+SELECT count(*) AS rows, count(DISTINCT node) AS nodes FROM gp_predict('g', top => 2);
+SELECT count(*) AS rows, count(DISTINCT node) AS nodes FROM gp_predict('g', top => NULL);
+SELECT count(*) AS rows FROM gp_predict('g', top => 100);
+SELECT count(*) AS rows, bool_or(node % 4 < 2) AS labelled FROM gp_predict('g', unlabelled_only => true);
+SELECT count(*) AS rows FROM gp_predict('g', nodes => '{}');
+SELECT count(*) AS rows FROM gp_predict('g', unlabelled_only => true, nodes => '{0,1,2,3}');
+SELECT bool_and(abs(total - 1) < 1e-6) AS one, bool_and(n = 3) AS all_classes
+FROM (SELECT node, sum(probability) AS total, count(*) AS n FROM gp_predict('g', top => NULL) GROUP BY node) s;
+SELECT bool_and(best) AS best_first
+FROM (SELECT score >= lead(score, 1, '-Infinity') OVER (PARTITION BY node) AS best FROM gp_predict('g', top => NULL)) s;
+SELECT string_agg(node::text, ',' ORDER BY i) AS in_key_order
+FROM gp_predict('g', nodes => '{5,3,4}') WITH ORDINALITY p (node, class, score, variance, probability, i);
+
+-- Nodes join without a cast
+SELECT n.name, p.class FROM n JOIN gp_predict('g') p ON p.node = n.id WHERE n.id IN (1, 31) ORDER BY n.id;
+SELECT n.id, p.class FROM n JOIN gp_predict('t', NULL::text) p ON p.node = n.name WHERE n.id IN (1, 31) ORDER BY n.id;
+SELECT n.id, p.class FROM n JOIN gp_predict('u', NULL::uuid) p ON p.node = n.key WHERE n.id IN (1, 31) ORDER BY n.id;
+
+-- The second form
+SELECT node, pg_typeof(node), class FROM gp_predict('g', 30::bigint);
+SELECT node, pg_typeof(node), class FROM gp_predict('g', id => 30);
+SELECT node, pg_typeof(node), class FROM gp_predict('g', id => 30::smallint);
+SELECT node, pg_typeof(node), class FROM gp_predict('t', 'node 30'::text);
+SELECT node, pg_typeof(node), class FROM gp_predict('t', 'node 30'::varchar);
+SELECT node = md5('30')::uuid AS same, pg_typeof(node), class FROM gp_predict('u', md5('30')::uuid);
+SELECT count(*) FROM gp_predict('t', 'nobody'::text);
+SELECT count(*) FROM gp_predict('u', md5('nobody')::uuid);
+SELECT count(*) FROM gp_predict('g', 999::bigint);
+SELECT count(*) FROM gp_predict('t', 'node 30'::text, NULL);
+SELECT count(*) FROM gp_predict('t', 'node 30'::text, 2);
+SELECT count(*) FROM gp_predict('t', 'node 30'::text, unlabelled_only => true);
+SELECT count(*) FROM gp_predict('t', 'node 29'::text, unlabelled_only => true);
+SELECT count(*) FROM gp_predict('u', NULL::uuid, unlabelled_only => true);
+SELECT count(*) AS found, bool_and(p.node = n.name) AS same
+FROM n, gp_predict('t', n.name) p;
+SELECT count(*) AS found, bool_and(p.node = n.key) AS same
+FROM n, gp_predict('u', n.key) p;
+
+-- Values
+SELECT count(*) AS rows, count(class) AS classes, count(probability) AS probabilities,
+       corr(score, node) > 0.9 AS close, bool_and(variance > 0) AS doubt
+FROM gp_predict('v');
+SELECT count(*) FROM gp_predict('v', top => NULL, unlabelled_only => true);
+
+-- What does not go
+CREATE FUNCTION try(command text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+    m text; h text;
+BEGIN
+    EXECUTE command;
+    RETURN NEXT 'no error';
+EXCEPTION WHEN others THEN
+    GET STACKED DIAGNOSTICS m = message_text, h = pg_exception_hint;
+    RETURN NEXT sqlstate || ': ' || m;
+    IF h <> '' THEN RETURN NEXT '  hint: ' || h; END IF;
+END $$;
+SELECT try($$SELECT * FROM gp_predict('t')$$);
+SELECT try($$SELECT * FROM gp_predict('u', nodes => '{1}')$$);
+SELECT try($$SELECT * FROM gp_predict('u', NULL::text)$$);
+SELECT try($$SELECT * FROM gp_predict('t', md5('1')::uuid)$$);
+SELECT try($$SELECT * FROM gp_predict('g', 'node 1'::text)$$);
+SELECT try($$SELECT * FROM gp_predict('g', top => 0)$$);
+SELECT try($$SELECT * FROM gp_predict('g', 1::bigint, -1)$$);
+SELECT try($$SELECT * FROM gp_predict('g', unlabelled_only => NULL)$$);
+
+-- A stored block that was changed is noticed.
+BEGIN;
+UPDATE gp_block SET data = set_byte(data, 100, 255 - get_byte(data, 100));
+SELECT try($$SELECT * FROM gp_predict('g')$$);
+ROLLBACK;
+BEGIN;
+UPDATE gp_block SET data = substr(data, 1, 40);
+SELECT try($$SELECT * FROM gp_predict('g')$$);
+ROLLBACK;
+BEGIN;
+DELETE FROM gp_block;
+SELECT try($$SELECT * FROM gp_predict('g')$$);
+ROLLBACK;
+
+-- The planner knows how many rows to expect.
+CREATE FUNCTION planned_rows(query text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    plan json;
+BEGIN
+    EXECUTE 'EXPLAIN (FORMAT json) ' || query INTO plan;
+    RETURN plan -> 0 -> 'Plan' ->> 'Plan Rows';
+END $$;
+SELECT planned_rows($$SELECT * FROM gp_predict('g')$$) AS every_node,
+       planned_rows($$SELECT * FROM gp_predict('g', top => NULL)$$) AS every_class,
+       planned_rows($$SELECT * FROM gp_predict('g', top => 2, unlabelled_only => true)$$) AS unlabelled,
+       planned_rows($$SELECT * FROM gp_predict('g', nodes => '{1,2,3}')$$) AS three,
+       planned_rows($$SELECT * FROM gp_predict('u', NULL::uuid)$$) AS uuids,
+       planned_rows($$SELECT * FROM gp_predict('u', md5('1')::uuid)$$) AS one,
+       planned_rows($$SELECT * FROM gp_predict('nowhere')$$) AS unknown;
+
+-- Leave-one-out figures
+SELECT metric, value BETWEEN 0 AND 10 AS sensible FROM gp_evaluate('g');
+SELECT metric, value BETWEEN 0 AND 10 AS sensible FROM gp_evaluate('v');
+
+-- Comparing kernels
+SET client_min_messages = warning;
+SELECT count(*), bool_and(nugget > 0 AND seconds >= 0) AS figures, bool_and(ordered) AS best_first
+FROM (SELECT *, loo_score >= lead(loo_score, 1, '-Infinity') OVER () AS ordered FROM gp_tune('g')) t;
+SELECT bool_and(ordered) AS best_first
+FROM (SELECT log_marginal_likelihood >= lead(log_marginal_likelihood, 1, '-Infinity') OVER () AS ordered
+      FROM gp_tune('v', array['gcn', 'gcn(layers=1)', 'sage']::gp_kernel[], 'marginal_likelihood')) t;
+SELECT kernel FROM gp_tune('g', array['gcn(layers=2)']::gp_kernel[]);
+SELECT count(*) FROM gp_models;
+
+RESET client_min_messages;
+
+-- What a fit would cost
+SELECT strategy, bytes > 0 AS bytes, flops > 0 AS flops, reason <> '' AS reason FROM gp_estimate('g');
+SELECT strategy FROM gp_estimate('g', 'gcn', 'nystrom', 10);
+
+SELECT gp_drop_graph(graph) FROM gp_graphs;
+SET client_min_messages = warning;
+DROP SCHEMA predict CASCADE;
