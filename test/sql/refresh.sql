@@ -1,0 +1,104 @@
+-- CALL gp_refresh: what is replaced, logged and refused
+\set VERBOSITY terse
+SET client_min_messages = warning;
+\pset format unaligned
+\pset tuples_only on
+\pset null NULL
+CREATE TABLE n AS
+    SELECT i AS id, ARRAY[i % 13, i % 10, 3]::real[] AS x,
+           CASE WHEN i % 3 = 0 THEN 'class ' || i % 2 END AS y
+    FROM generate_series(1, 120) i;
+CREATE TABLE e AS
+    SELECT i AS src, (i * 7 + 3) % 120 + 1 AS dst FROM generate_series(1, 120) i
+    UNION ALL SELECT i, i % 120 + 1 FROM generate_series(1, 120) i;
+SELECT gp_create_graph('g', 'n', 'e', features => '{x}', target => 'y');
+SELECT model, nodes, classes, labelled FROM gp_fit('g', kernel => 'gcn(layers=1)', strategy => 'exact', nugget => 0.5);
+
+CREATE VIEW log AS SELECT model, ended >= started AS ended, outcome, message FROM gp_refreshes ORDER BY started;
+CREATE VIEW stored AS
+    SELECT m.name, m.version, m.nodes, m.asked_kernel, m.asked_strategy, m.asked_nugget,
+           (SELECT string_agg(DISTINCT b.version::text, ',') FROM gp_block b WHERE b.model = m.id) AS blocks,
+           (SELECT count(*) FROM gp_predict(m.name)) AS predictions
+    FROM gp_model_catalog m;
+SELECT * FROM stored;
+
+-- The same data again: the same predictions
+CREATE TABLE before AS SELECT * FROM gp_predict('g');
+CALL gp_refresh('g');
+SELECT * FROM log;
+SELECT * FROM stored;
+SELECT count(*) FROM (TABLE before EXCEPT SELECT * FROM gp_predict('g')) d;
+
+-- New nodes, edges, labels and classes
+INSERT INTO n VALUES (200, '{1,2,3}', NULL), (201, '{3,2,1}', 'class 2');
+INSERT INTO e VALUES (200, 201), (201, 3);
+CALL gp_refresh('g');
+SELECT * FROM log;
+SELECT * FROM stored;
+SELECT node, class IS NULL FROM gp_predict('g', nodes => '{200,201}');
+
+-- A failure is logged and raised, and leaves the model as it was
+INSERT INTO e VALUES (1, 999);
+CALL gp_refresh('g');
+SELECT * FROM log;
+SELECT * FROM stored;
+SELECT count(*) FROM gp_predict('g');
+
+-- In a transaction block it leaves no trace
+BEGIN;
+CALL gp_refresh('g');
+ROLLBACK;
+BEGIN;
+SAVEPOINT s;
+CALL gp_refresh('g');
+ROLLBACK TO s;
+SELECT count(*) FROM gp_predict('g');
+COMMIT;
+SELECT count(*) FROM log;
+DELETE FROM e WHERE dst = 999;
+BEGIN;
+CALL gp_refresh('g');
+SELECT count(*) FROM log;
+ROLLBACK;
+SELECT count(*) FROM log;
+BEGIN;
+CALL gp_refresh('g');
+COMMIT;
+SELECT * FROM log;
+SELECT * FROM stored;
+
+-- In PL/pgSQL: with commits, and where it must not commit
+DO $$ BEGIN CALL gp_refresh('g'); END $$;
+DO $$ BEGIN CALL gp_refresh('g'); EXCEPTION WHEN division_by_zero THEN NULL; END $$;
+CREATE FUNCTION f() RETURNS void LANGUAGE plpgsql AS $$ BEGIN CALL gp_refresh('g'); END $$;
+SELECT f();
+DROP FUNCTION f;
+CREATE PROCEDURE p() LANGUAGE plpgsql AS $$ BEGIN FOR i IN 1..2 LOOP CALL gp_refresh('g'); END LOOP; END $$;
+CALL p();
+DROP PROCEDURE p;
+SELECT outcome, count(*) FROM log GROUP BY 1 ORDER BY 1;
+
+-- What is refused
+\set VERBOSITY default
+CALL gp_refresh('nothing');
+CALL gp_refresh(NULL);
+BEGIN READ ONLY;
+CALL gp_refresh('g');
+ROLLBACK;
+DROP TABLE e CASCADE;
+CALL gp_refresh('g');
+\set VERBOSITY terse
+SELECT outcome, message FROM gp_refreshes ORDER BY started DESC LIMIT 1;
+SELECT count(*) FROM gp_predict('g');
+
+-- Locks and progress entries are gone
+SELECT count(*) FROM pg_locks WHERE locktype = 'advisory';
+SELECT count(*) FROM gp_progress;
+
+-- The log goes with the model
+SELECT gp_drop_model('g');
+SELECT count(*) FROM log;
+SELECT count(*) FROM gp_block;
+SELECT gp_drop_graph('g');
+DROP TABLE n, before;
+DROP VIEW log, stored;
