@@ -1,0 +1,209 @@
+#!/usr/bin/env bash
+# bench.sh - how fast, as ratios to named baselines in one run: bash test/bench/bench.sh
+#
+#   cora      gp_fit from the call to the stored model, against the same method
+#             N x N in NumPy; scikit-learn and PyTorch Geometric where Python has them
+#             (GNNGP_DATA names the folder of the data)
+#   device    the CPU device's operations against OpenBLAS's own threads
+#   packages  the package graph with 1,500 landmarks, by phase, against sgemm
+#   edges     reading 10 million edges
+#   predict   gp_predict on a million nodes
+#   memory    peak_bytes against gp_estimate and the operating system
+#
+# Parts can be named.  PYTHON names the interpreter.  Absolute times are this
+# machine's; compare ratios.
+set -u
+. "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
+HERE=$ROOT/test/bench
+PYTHON=${PYTHON:-python3}
+RUNS=${RUNS:-7}
+PARTS=${*:-cora device packages edges predict memory}
+threads=$(nproc)
+table=()
+
+wanted() {
+	case " $PARTS " in *" $1 "*) return 0 ;; *) return 1 ;; esac
+}
+
+# Adds a line to the table at the end: what, value, baseline, ratio, target.
+row() {
+	table+=("$(printf '%-52s %12s %12s %8s  %s' "$1" "$2" "$3" "$4" "$5")")
+	echo "${table[-1]}"
+}
+
+# A quotient with two decimals.
+ratio() {
+	awk -v a="$1" -v b="$2" 'BEGIN { if (b > 0) printf "%.2f", a / b; else print "-" }'
+}
+
+# The median of numbers, one a line.
+median() {
+	sort -g | awk '{ v[NR] = $1 } END { print NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2 }'
+}
+
+# Median seconds of a statement after a warm-up, as psql's clock sees them.
+timed() {
+	{
+		printf '%s \\g /dev/null\n' "$1"
+		echo '\timing on'
+		for _ in $(seq "$RUNS"); do printf '%s \\g /dev/null\n' "$1"; done
+	} | sql 2>/dev/null | sed -nE 's/^Time: ([0-9.]+) ms.*/\1/p' | median | awk '{ printf "%.4f", $1 / 1000 }'
+}
+
+bench_cora() {
+	local ours theirs accuracy
+
+	if [ -z "${GNNGP_DATA:-}" ]; then
+		echo "cora: skipped, GNNGP_DATA names no folder of graphs"
+		return
+	fi
+	createdb cora
+	export PGDATABASE=cora
+	sql -c "CREATE EXTENSION gnngp"
+	sql -v dir="$GNNGP_DATA" -v name=cora -f "$GNNGP_DATA/load.sql"
+	sql -c "CREATE VIEW cora AS SELECT id, features,
+	            CASE WHEN split = 'train' THEN label END AS target FROM cora_nodes" \
+		-c "DO \$\$ BEGIN PERFORM gp_create_graph('cora', 'cora', 'cora_edges', target => 'target',
+		        features => '{features}'),
+		    gp_create_graph('sparse', 'cora', 'cora_edges', target => 'target',
+		        sparse_features => 'cora_features'); END \$\$"
+	ours=$(timed "SELECT FROM gp_fit('cora', strategy => 'exact')")
+	row "Cora, exact, gp_fit to the stored model (s)" "$ours" "" "" ""
+	row "  the same from a sparse feature table (s)" \
+		"$(timed "SELECT FROM gp_fit('sparse', strategy => 'exact')")" "" "" ""
+	row "  low rank, automatic landmarks (s)" \
+		"$(timed "SELECT FROM gp_fit('sparse', strategy => 'nystrom')")" "" "" ""
+	mkdir -p "$WORK/cora"
+	sql -c "COPY (SELECT id, label, CASE split WHEN 'train' THEN 1 WHEN 'test' THEN 2 ELSE 0 END
+	              FROM cora_nodes ORDER BY id) TO STDOUT CSV" >"$WORK/cora/nodes.csv"
+	sql -c "COPY cora_edges TO STDOUT CSV" >"$WORK/cora/edges.csv"
+	sql -c "COPY cora_features TO STDOUT CSV" >"$WORK/cora/features.csv"
+	accuracy=$(sql -At -c "SELECT avg((p.class = n.label::text)::integer)
+		FROM gp_predict('cora') p JOIN cora_nodes n ON n.id = p.node WHERE n.split = 'test'")
+	for theirs in "numpy dense|NumPy, N x N" "sklearn sklearn|scikit-learn's GP, matrix included" \
+		"torch_geometric gcn|PyTorch Geometric, GCN to our accuracy"; do
+		python_baseline "$ours" "$accuracy" "${theirs%% *}" "${theirs#* }"
+	done
+}
+
+# One baseline in Python, if its package is there: our seconds and accuracy,
+# the package, script|name.
+python_baseline() {
+	local seconds reached
+
+	if ! "$PYTHON" -c "import $3" 2>/dev/null; then
+		echo "cora: skipped, $PYTHON has no $3"
+		return
+	fi
+	read -r seconds reached <<<"$(cd "$HERE" && PYTHONDONTWRITEBYTECODE=1 \
+		"$PYTHON" "bench_${4%%|*}.py" "$WORK/cora" "$RUNS" "$2")"
+	row "  against ${4##*|} (accuracy $(printf %.3f "$reached"))" "$ours" "$(printf %.4f "$seconds")" \
+		"$(ratio "$seconds" "$1")" "$([ "${4%%|*}" = dense ] && echo "at least 10 times")"
+}
+
+bench_device() {
+	(cd "$ROOT" && gcc -O2 -Isrc/core test/bench/bench_device.c src/core/cpu_*.c src/core/env.c \
+		-o "$WORK/bench_device" -lm -lpthread -ldl) && "$WORK/bench_device" "$threads" | tee "$WORK/device.log"
+	while read -r line; do
+		table+=("$line")
+	done <"$WORK/device.log"
+}
+
+# Speed of sgemm, GFLOP/s, as OpenBLAS reaches it itself on the tall product.
+sgemm_speed() {
+	[ -s "$WORK/device.log" ] || bench_device >/dev/null
+	awk '/^gemm/ { print $(NF - 1) }' "$WORK/device.log"
+}
+
+# Runs a statement in one session while another notes the phase that
+# gp_progress shows, every 5 ms; prints phase and seconds.
+phases() {
+	sql -c "CREATE TABLE IF NOT EXISTS sample (at timestamptz, phase text)" -c "TRUNCATE sample"
+	sql -c "SELECT pg_sleep(0.3)" -c "$1" >/dev/null 2>&1 &
+	sql -f "$HERE/sample_phases.sql" >/dev/null
+	wait $!
+	sql -At -F '	' -c "
+		SELECT phase, round(sum(extract(epoch FROM next - at))::numeric, 3)
+		FROM (SELECT at, phase, lead(at) OVER (ORDER BY at) AS next FROM sample) AS s
+		WHERE next IS NOT NULL GROUP BY phase ORDER BY min(at)"
+}
+
+bench_packages() {
+	local flops seconds speed arithmetic other
+
+	createdb packages
+	export PGDATABASE=packages
+	apt-cache dumpavail | awk -v packages="$WORK/packages.tsv" -v needs="$WORK/needs.tsv" \
+		-f "$ROOT/test/demo/packages.awk"
+	sql -c "CREATE TABLE raw_packages (name text, section text, description text)" \
+		-c "CREATE TABLE raw_needs (package text, needed text)"
+	sql -c "COPY raw_packages FROM STDIN" <"$WORK/packages.tsv"
+	sql -c "COPY raw_needs FROM STDIN" <"$WORK/needs.tsv"
+	sql -f "$ROOT/test/demo/tables.sql"
+	sql -c "CREATE EXTENSION gnngp" -c "DO \$\$ BEGIN PERFORM gp_create_graph('packages', 'packages',
+		'depends', target => 'section', sparse_features => 'package_words'); END \$\$"
+	speed=$(sgemm_speed)
+	flops=$(sql -At -c "SELECT flops / 1e9 FROM gp_estimate('packages', landmarks => 1500)")
+	# The first run warms the caches.
+	phases "SELECT FROM gp_fit('packages', landmarks => 1500)" >/dev/null
+	phases "SELECT FROM gp_fit('packages', landmarks => 1500)" | tee "$WORK/phases"
+	seconds=$(sql -At -c "SELECT seconds FROM gp_models WHERE model = 'packages'")
+	other=$(awk -F'\t' '/reading|planning|storing|starting/ { s += $2 } END { print s + 0 }' "$WORK/phases")
+	arithmetic=$(awk -F'\t' '!/reading|planning|storing|starting/ { s += $2 } END { print s + 0 }' "$WORK/phases")
+	row "packages, 1,500 landmarks, gp_fit (s)" "$(printf %.2f "$seconds")" "" "" ""
+	row "  reading, planning, storing / arithmetic (s)" "$other" "$arithmetic" \
+		"$(ratio "$other" "$arithmetic")" "at most 0.33"
+	row "  arithmetic against sgemm (GFLOP/s)" "$(ratio "$flops" "$arithmetic")" "$speed" \
+		"$(ratio "$(ratio "$flops" "$arithmetic")" "$speed")" "at least 0.35"
+}
+
+bench_edges() {
+	local read
+
+	createdb edges
+	export PGDATABASE=edges
+	sql -c "CREATE EXTENSION gnngp" \
+		-c "CREATE TABLE node AS SELECT i AS id, CASE WHEN i <= 100 THEN i % 2 END AS class, 1::real AS x
+		    FROM generate_series(1, 1000000) AS i" \
+		-c "CREATE TABLE edge AS SELECT 1 + (random() * 999999)::integer AS src, 1 + (random() * 999999)::integer AS dst
+		    FROM generate_series(1, 10000000)" -c "VACUUM ANALYZE" \
+		-c "DO \$\$ BEGIN PERFORM gp_create_graph('edges', 'node', 'edge', target => 'class',
+		    features => '{x}'); END \$\$"
+	phases "SET gnngp.threads = 1; SELECT FROM gp_estimate('edges', kernel => 'mlp')" >/dev/null
+	phases "SET gnngp.threads = 1; SELECT FROM gp_estimate('edges', kernel => 'mlp')" | tee "$WORK/phases"
+	read=$(awk -F'\t' '/reading edges/ { s += $2 } END { print s + 0 }' "$WORK/phases")
+	row "10 M edges from the table to CSR, one core (s)" "$read" "" "" "less than 2"
+}
+
+bench_predict() {
+	local seconds
+
+	createdb predict
+	export PGDATABASE=predict
+	sql -c "CREATE EXTENSION gnngp" \
+		-c "CREATE TABLE node AS SELECT i AS id, CASE WHEN i <= 100 THEN i % 5 END AS class,
+		        ARRAY[sin(i), cos(i)]::real[] AS x FROM generate_series(1, 1000000) AS i" \
+		-c "CREATE TABLE edge AS SELECT i AS src, i + 1 AS dst FROM generate_series(1, 999999) AS i" \
+		-c "DO \$\$ BEGIN PERFORM gp_create_graph('predict', 'node', 'edge', target => 'class',
+		    features => '{x}'); END \$\$" \
+		-c "SELECT FROM gp_fit('predict', landmarks => 32, strategy => 'nystrom')" >/dev/null
+	seconds=$(timed "SELECT count(*), sum(score) FROM gp_predict('predict')")
+	row "gp_predict, best class of a million nodes (M rows/s)" "$(ratio 1 "$seconds")" "" "" "at least 1"
+	seconds=$(timed "SELECT count(*), sum(score) FROM gp_predict('predict', top => NULL)")
+	row "  all 5 classes (M rows/s)" "$(ratio 5 "$seconds")" "" "" "at least 1"
+	seconds=$(timed "SELECT * FROM gp_predict('predict', nodes => ARRAY[777777])")
+	row "  one node (ms)" "$(ratio "$(ratio "$seconds" 0.001)" 1)" "" "" "less than 5"
+}
+
+prepare
+case "$PARTS" in *cora*) [ "$PYTHON" != python3 ] || need_packages python3-numpy ;; esac
+private_server
+build || { tail "$WORK/build.log"; die "the build failed"; }
+start_server "shared_buffers = 1GB" "max_parallel_maintenance_workers = $((threads - 1))"
+for part in cora device packages edges predict; do
+	wanted $part && "bench_$part"
+done
+wanted memory && PGDATABASE=postgres bash "$ROOT/test/memory.sh" 2000 20000 200000
+echo
+printf '%-52s %12s %12s %8s  %s\n' "$(sed -n 1p "$WORK/device.log" 2>/dev/null | cut -c 1-50)" "gnngp" "baseline" "ratio" "wanted"
+printf '%s\n' "${table[@]}"

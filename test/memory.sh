@@ -1,0 +1,78 @@
+#!/usr/bin/env bash
+# memory.sh - what gp_estimate promises, what a fit then takes, and what the
+# operating system saw.
+#
+# Fits synthetic graphs of several sizes with both strategies, each in a backend
+# of its own, and holds peak_bytes against gp_estimate's bytes (each at most 1.2
+# and 1.5 times the other) and, from 20,000 nodes on, against the growth of the
+# backend's high-water mark.  The server is the one that psql finds, by a
+# superuser.  Prints TAP.  Arguments: the sizes.
+set -u
+sizes=${*:-2000 20000 200000}
+number=0
+failures=0
+# Sharing tables' pages counts as growth; the server's buffers are read through before.
+SLACK=$((40 << 20))
+
+sql() {
+	psql -X -q -At -v ON_ERROR_STOP=1 -d memory "$@"
+}
+
+# Reports one comparison.
+check() {
+	local name=$1
+
+	shift
+	number=$((number + 1))
+	if awk "BEGIN { exit !($1) }"; then
+		echo "ok $number - $name"
+	else
+		echo "not ok $number - $name"
+		failures=$((failures + 1))
+	fi
+}
+
+dropdb --if-exists memory 2>/dev/null
+createdb memory && sql -c 'CREATE EXTENSION gnngp' || exit 1
+for n in $sizes; do
+	sql -v n="$n" <<-'EOF' >/dev/null || exit 1
+		DROP TABLE IF EXISTS node, edge CASCADE;
+		-- One node in twenty has a label, at most 100; ten neighbours each.
+		CREATE TABLE node AS
+		    SELECT i AS id, CASE WHEN i <= least(100, :n / 20) THEN i % 4 END AS class,
+		           ARRAY[sin(i), cos(i * 0.7), sin(i * 1.3), i % 4, 1]::real[] AS features
+		    FROM generate_series(1, :n) AS i;
+		CREATE TABLE edge AS
+		    SELECT i AS src, 1 + (i * 7919::bigint + k * 104729::bigint * i + k) % :n AS dst
+		    FROM generate_series(1, :n) AS i, generate_series(1, 5) AS k;
+		ANALYZE;
+		SELECT count(gp_drop_graph(graph)) FROM gp_graphs;
+		SELECT gp_create_graph('synthetic', 'node', 'edge', features => '{features}', target => 'class');
+	EOF
+	for strategy in exact nystrom; do
+		landmarks=$([ $strategy = nystrom ] && echo 400 || echo NULL)
+		estimate=$(sql -c "SET client_min_messages = error" \
+			-c "SELECT bytes FROM gp_estimate('synthetic', strategy => '$strategy', landmarks => $landmarks)")
+		# A backend of its own, which has loaded the library and seen the tables.
+		read -r peak growth <<<"$(sql -F ' ' -v strategy="$strategy" -v landmarks="$landmarks" <<-'EOF'
+			SET client_min_messages = error;
+			SELECT 'gcn'::gp_kernel, (SELECT sum(id + features[1]) FROM node), (SELECT sum(src + dst) FROM edge)
+			\g /dev/null
+			SELECT substring(pg_read_file('/proc/self/status') FROM 'VmHWM:\s+(\d+)')::bigint * 1024 AS before \gset
+			SELECT peak_bytes AS peak FROM gp_fit('synthetic', strategy => :'strategy', landmarks => :landmarks) \gset
+			SELECT :peak,
+			    substring(pg_read_file('/proc/self/status') FROM 'VmHWM:\s+(\d+)')::bigint * 1024 - :before;
+		EOF
+		)"
+		where="$n nodes, $strategy: peak_bytes ${peak:-none}"
+		check "$where at most 1.2 times the estimate ${estimate:-none}" "${peak:-1} <= 1.2 * ${estimate:-0}"
+		check "$where at least the estimate / 1.5" "${peak:-0} >= ${estimate:-1} / 1.5"
+		if [ "$n" -ge 20000 ]; then
+			check "$where against the backend's growth of ${growth:-none}" \
+				"${growth:-1e18} <= 1.25 * ${peak:-0} + $SLACK && ${growth:-0} >= 0.6 * ${peak:-1e18} - $SLACK"
+		fi
+	done
+done
+dropdb memory
+echo "1..$number"
+[ $failures = 0 ]
