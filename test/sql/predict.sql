@@ -66,6 +66,35 @@ SELECT count(*) AS rows, count(class) AS classes, count(probability) AS probabil
 FROM gp_predict('v');
 SELECT count(*) FROM gp_predict('v', top => NULL, unlabelled_only => true);
 
+-- Nodes without any kernel get the shares of the classes and the widest doubt.
+CREATE TABLE f AS SELECT i AS node, i % 3 AS feature, 1.0 AS value FROM generate_series(0, 57) i;
+CREATE VIEW lonely AS SELECT id, CASE WHEN id < 50 THEN label END AS label FROM n UNION ALL SELECT 100, NULL;
+SELECT gp_create_graph('p', 'lonely', 'e', target => 'label', sparse_features => 'f');
+SET client_min_messages = warning;
+SELECT model, nodes, features FROM gp_fit('p', nugget => 0.1);
+RESET client_min_messages;
+SELECT class, score, round(probability::numeric, 4) AS probability FROM gp_predict('p', id => 100, top => NULL);
+SELECT label, round(count(*) / sum(count(*)) OVER (), 4) AS share FROM lonely WHERE label IS NOT NULL GROUP BY 1 ORDER BY 2 DESC, 1;
+SELECT bool_and(lone.variance >= p.variance) AS widest
+FROM gp_predict('p', id => 100) lone, gp_predict('p') p;
+
+-- Many blocks: nodes are found in each of them, by number and by text.
+CREATE TABLE path AS SELECT i AS id, 'stop ' || i AS name, CASE WHEN i % 1000 = 0 THEN i / 1000 END AS y
+                     FROM generate_series(0, 29999) i;
+CREATE TABLE hops AS SELECT i AS src, i + 1 AS dst FROM generate_series(0, 29998) i;
+CREATE VIEW hops_by_name AS SELECT 'stop ' || src AS src, 'stop ' || dst AS dst FROM hops;
+SELECT gp_create_graph('path', 'path', 'hops', target => 'y');
+SELECT gp_create_graph('names', 'path', 'hops_by_name', id => 'name', target => 'y');
+SELECT model, nodes, labelled FROM gp_fit('path', task => 'regression', nugget => 0.01);
+SELECT model, nodes, labelled FROM gp_fit('names', task => 'regression', nugget => 0.01);
+SELECT count(*) > 4 AS blocks, max(octet_length(data)) < 300000 AS small FROM gp_block WHERE first_key IS NOT NULL;
+SELECT count(*), min(node), max(node) FROM gp_predict('path');
+SELECT array_agg(node) FROM gp_predict('path', nodes => '{29999,0,15000,8191,8192,-1,30000,15000}');
+SELECT count(*), bool_and(p.node = q.id) AS same FROM (SELECT id FROM path WHERE id % 1500 = 7) q, gp_predict('path', id => q.id) p;
+SELECT count(*), bool_and(p.node = q.name) AS same FROM (SELECT name FROM path WHERE id % 1500 = 7) q, gp_predict('names', q.name) p;
+SELECT count(*) FROM gp_predict('path', nodes => (SELECT array_agg(id) FROM path WHERE id % 7 = 0));
+SELECT count(*), count(DISTINCT node) FROM gp_predict('names', NULL::text);
+
 -- What does not go
 CREATE FUNCTION try(command text) RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE
