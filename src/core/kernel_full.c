@@ -175,26 +175,28 @@ play(const gp_eval *ev, int step, int *uses, bool *kept, int *held, int *most)
 {
 	const gp_step *s = &ev->program->steps[step];
 
-	if (!gp_step_is_chain(ev, step) && !kept[step])
+	if (gp_step_is_chain(ev, step))
+		++*held;
+	else
 	{
-		play(ev, s->arg0, uses, kept, held, most);
-		if (s->kind == GP_STEP_SUM && !gp_step_is_chain(ev, s->arg1))
+		if (!kept[step])
 		{
-			play(ev, s->arg1, uses, kept, held, most);
-			--*held;
+			/* The result takes the first argument's place; the second one goes. */
+			play(ev, s->arg0, uses, kept, held, most);
+			if (s->kind == GP_STEP_SUM && !gp_step_is_chain(ev, s->arg1))
+			{
+				play(ev, s->arg1, uses, kept, held, most);
+				--*held;
+			}
+			kept[step] = true;
 		}
-		kept[step] = true;
-		--*held;
+		if (--uses[step] > 0)
+			++*held;			/* a copy for this taker */
+		else
+			kept[step] = false;
 	}
-	/* The result itself, and the copy that a further user leaves behind. */
-	if (gp_step_is_chain(ev, step) || kept[step])
-		++*held;
-	if (!gp_step_is_chain(ev, step) && --uses[step] > 0)
-		++*held;
 	if (*held > *most)
 		*most = *held;
-	if (!gp_step_is_chain(ev, step) && uses[step] == 0)
-		kept[step] = false;
 }
 
 /* The most n x n matrices that gp_eval_full holds at once. */
