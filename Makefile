@@ -32,9 +32,8 @@ SHLIB_LINK = -ldl -lpthread -lm
 # Tests are in test/sql, what they should print in expected.
 REGRESS = $(sort $(patsubst test/sql/%.sql,%,$(wildcard test/sql/*.sql)))
 REGRESS_OPTS = --inputdir=test --load-extension=$(EXTENSION)
-TAP_TESTS = $(if $(wildcard test/t/*.pl),1)
-PROVE_FLAGS += -I ./test/perl
 PROVE_TESTS = $(sort $(wildcard test/t/*.pl))
+TAP_OUTPUT = $(CURDIR)
 
 EXTRA_CLEAN = $(SQL_SCRIPT)
 
@@ -50,6 +49,16 @@ $(OBJS): $(wildcard src/core/*.h src/pg/*.h)
 
 $(SQL_SCRIPT): $(SQL_PARTS)
 	cat $(SQL_PARTS) > $@
+
+# TAP tests start servers, which no server does as root; and write to TAP_OUTPUT/tmp_check.
+prove_installcheck:
+	rm -rf '$(TAP_OUTPUT)/tmp_check'
+	TESTDIR='$(TAP_OUTPUT)' TESTDATADIR='$(TAP_OUTPUT)/tmp_check' TESTLOGDIR='$(TAP_OUTPUT)/tmp_check/log' \
+	PATH="$(shell $(PG_CONFIG) --bindir):$$PATH" \
+	PG_REGRESS='$(dir $(PGXS))../../src/test/regress/pg_regress' \
+	prove -I '$(dir $(PGXS))../../src/test/perl' -I test/perl $(PROVE_FLAGS) $(PROVE_TESTS)
+
+.PHONY: prove_installcheck
 
 # The GPU library is a module of its own, which the extension loads when asked to.
 CUDA ?= auto

@@ -2,8 +2,10 @@
 --
 -- Everybody may read these tables, and row-level security shows everybody their
 -- own rows and those that were granted to them.  Only the extension's functions
--- write here.  Owners and grantees are stored as names: a dump then restores
--- where a role is missing.
+-- write here, and they keep the tables consistent: a foreign key between tables
+-- of an extension would stop pg_restore --jobs, which loads them in any order.
+-- Owners and grantees are stored as names: a dump then restores where a role is
+-- missing.
 
 CREATE TABLE @extschema@.gp_graph_catalog (
     id bigserial PRIMARY KEY,
@@ -28,7 +30,7 @@ CREATE TABLE @extschema@.gp_model_catalog (
     version bigint NOT NULL,
     name text NOT NULL,
     owner name NOT NULL,
-    graph bigint NOT NULL REFERENCES @extschema@.gp_graph_catalog ON DELETE CASCADE,
+    graph bigint NOT NULL,
     fitted timestamp with time zone NOT NULL,
     -- what was asked for
     asked_kernel text,
@@ -75,7 +77,7 @@ CREATE TABLE @extschema@.gp_model_catalog (
 CREATE INDEX ON @extschema@.gp_model_catalog (graph);
 
 CREATE TABLE @extschema@.gp_block (
-    model bigint REFERENCES @extschema@.gp_model_catalog ON DELETE CASCADE,
+    model bigint,
     version bigint,
     part text,
     block integer,
@@ -89,7 +91,7 @@ CREATE TABLE @extschema@.gp_block (
 ALTER TABLE @extschema@.gp_block ALTER COLUMN data SET STORAGE EXTERNAL;
 
 CREATE TABLE @extschema@.gp_grant_catalog (
-    model bigint REFERENCES @extschema@.gp_model_catalog ON DELETE CASCADE,
+    model bigint,
     owner name NOT NULL,
     grantee name,
     PRIMARY KEY (model, grantee)
@@ -97,7 +99,7 @@ CREATE TABLE @extschema@.gp_grant_catalog (
 
 CREATE TABLE @extschema@.gp_refresh_log (
     id bigserial PRIMARY KEY,
-    model bigint NOT NULL REFERENCES @extschema@.gp_model_catalog ON DELETE CASCADE,
+    model bigint NOT NULL,
     started timestamp with time zone NOT NULL DEFAULT pg_catalog.clock_timestamp(),
     ended timestamp with time zone,
     outcome text NOT NULL CHECK (outcome IN ('running', 'succeeded', 'failed')),

@@ -104,3 +104,16 @@ gnngp_graph_by_id(int64 id)
 	gnngp_spi_finish();
 	return def;
 }
+
+/* Locks a graph's row until the transaction ends, inside SPI; false when it is gone. */
+bool
+gnngp_lock_graph(int64 id, const char *strength)
+{
+	Oid			types[] = {INT8OID};
+	Datum		values[] = {Int64GetDatum(id)};
+
+	(void) gnngp_execute_as_extension(psprintf("SELECT FROM %s.%s WHERE id = $1 %s", gnngp_schema(),
+											   gnngp_graph_kind.table, strength),
+									  1, types, values, NULL);
+	return SPI_processed == 1;
+}

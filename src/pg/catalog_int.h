@@ -32,6 +32,15 @@ extern int	gnngp_find_named(const gnngp_kind *kind, const char *columns, const c
 extern void gnngp_select(const char *query, int nargs, Oid *types, Datum *values,
 						 const char *nulls);
 
+/*
+ * Deletes a model, or all models of a graph, with their blocks, grants and log
+ * rows, inside SPI that the caller has connected.  column is "id" or "graph".
+ */
+extern void gnngp_delete_models(const char *column, int64 id);
+
+/* Locks a graph's row until the transaction ends, inside SPI; false when it is gone. */
+extern bool gnngp_lock_graph(int64 id, const char *strength);
+
 /* 22004 when an argument is NULL. */
 extern char *gnngp_name_argument(FunctionCallInfo fcinfo, int argno, const char *name);
 

@@ -257,6 +257,39 @@ save_query(void)
 	return query.data;
 }
 
+/*
+ * Deletes a model, or all models of a graph, with what belongs to them.  The
+ * parts of one statement see one snapshot, so their order does not matter.
+ */
+void
+gnngp_delete_models(const char *column, int64 id)
+{
+	Oid			types[] = {INT8OID};
+	Datum		values[] = {Int64GetDatum(id)};
+	const char *schema = gnngp_schema();
+	char	   *doomed = psprintf("(SELECT m.id FROM %s.%s m WHERE m.%s = $1)", schema,
+								  gnngp_model_kind.table, column);
+
+	(void) gnngp_execute_as_extension(psprintf("WITH grants AS (DELETE FROM %s.gp_grant_catalog WHERE model IN %s),"
+											   " refreshes AS (DELETE FROM %s.gp_refresh_log WHERE model IN %s),"
+											   " blocks AS (DELETE FROM %s.gp_block WHERE model IN %s)"
+											   " DELETE FROM %s.%s WHERE %s = $1",
+											   schema, doomed, schema, doomed, schema, doomed, schema,
+											   gnngp_model_kind.table, column),
+									  1, types, values, NULL);
+}
+
+/* 42704 when the graph was dropped while its model was fitted; else it stays until the commit. */
+static void
+hold_graph(const gnngp_model *model)
+{
+	if (!gnngp_lock_graph(model->graph_id, "FOR KEY SHARE"))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_OBJECT),
+				 errmsg("the graph of model \"%s\" was dropped while it was being fitted",
+						model->name)));
+}
+
 /* Inserts or replaces the model row of (owner, name). */
 void
 gnngp_model_save(gnngp_model *model)
@@ -268,6 +301,7 @@ gnngp_model_save(gnngp_model *model)
 
 	gnngp_check_name("model", model->name);
 	gnngp_spi_connect();
+	hold_graph(model);
 	for (int i = 0; i < NCOLUMNS; i++)
 	{
 		types[i] = columns[i].type;

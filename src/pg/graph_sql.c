@@ -185,7 +185,7 @@ lock_models(int64 graph_id)
 
 PG_FUNCTION_INFO_V1(gnngp_drop_graph);
 
-/* gp_drop_graph(graph); models and what belongs to them go by foreign keys. */
+/* gp_drop_graph(graph); its row is locked first, so that no fit can add a model. */
 Datum
 gnngp_drop_graph(PG_FUNCTION_ARGS)
 {
@@ -199,7 +199,9 @@ gnngp_drop_graph(PG_FUNCTION_ARGS)
 	gnngp_require_owner(def->owner, "graph", def->name);
 	values[0] = Int64GetDatum(def->id);
 	gnngp_spi_connect();
+	(void) gnngp_lock_graph(def->id, "FOR UPDATE");
 	lock_models(def->id);
+	gnngp_delete_models("graph", def->id);
 	(void) gnngp_execute_as_extension(psprintf("DELETE FROM %s.%s WHERE id = $1", gnngp_schema(),
 											   gnngp_graph_kind.table), 1, types, values, NULL);
 	gnngp_spi_finish();

@@ -21,22 +21,18 @@ own_model(const char *name)
 
 PG_FUNCTION_INFO_V1(gnngp_drop_model);
 
-/* gp_drop_model(model); blocks, grants and log rows go by foreign keys. */
+/* gp_drop_model(model) */
 Datum
 gnngp_drop_model(PG_FUNCTION_ARGS)
 {
 	char	   *name = gnngp_name_argument(fcinfo, 0, "model");
 	gnngp_model *model;
-	Oid			types[] = {INT8OID};
-	Datum		values[1];
 
 	gnngp_prevent_read_only("gp_drop_model");
 	model = own_model(name);
 	gnngp_model_lock(model->owner, model->name, false);
-	values[0] = Int64GetDatum(model->id);
 	gnngp_spi_connect();
-	(void) gnngp_execute_as_extension(psprintf("DELETE FROM %s.%s WHERE id = $1", gnngp_schema(),
-											   gnngp_model_kind.table), 1, types, values, NULL);
+	gnngp_delete_models("id", model->id);
 	gnngp_spi_finish();
 	PG_RETURN_VOID();
 }

@@ -1,0 +1,80 @@
+# Gnngp.pm - what the TAP tests share: graphs to fit, and sessions in the background.
+package Gnngp;
+
+use strict;
+use warnings;
+use Exporter 'import';
+use IPC::Run;
+use Time::HiRes qw(usleep time);
+use Test::More;
+
+our @EXPORT = qw(small_graph large_graph background poll finish);
+
+# A graph that is fitted in milliseconds: tables nodes and edges, graph "small".
+sub small_graph
+{
+	return q{
+		CREATE TABLE nodes AS
+			SELECT i AS id, ARRAY[i % 13, i % 10, 3]::real[] AS x,
+				   CASE WHEN i % 3 = 0 THEN 'class ' || i % 2 END AS y
+			FROM generate_series(1, 200) i;
+		CREATE TABLE edges AS
+			SELECT i AS src, (i * 7 + 3) % 200 + 1 AS dst FROM generate_series(1, 200) i
+			UNION ALL SELECT i, i % 200 + 1 FROM generate_series(1, 200) i;
+		SELECT gp_create_graph('small', 'nodes', 'edges', features => '{x}', target => 'y');
+	};
+}
+
+# A graph whose fit with many landmarks takes many seconds: graph "large".
+sub large_graph
+{
+	return q{
+		CREATE TABLE large_nodes AS
+			SELECT i AS id,
+				   (SELECT array_agg(sin(i * k * 0.37)::real + 1) FROM generate_series(1, 24) k) AS x,
+				   CASE WHEN i % 2 = 0 THEN i % 7 END AS y
+			FROM generate_series(1, 40000) i;
+		CREATE TABLE large_edges AS
+			SELECT i AS src, (i::bigint * j * 31 + 7 * j) % 40000 + 1 AS dst
+			FROM generate_series(1, 40000) i, generate_series(1, 6) j;
+		SELECT gp_create_graph('large', 'large_nodes', 'large_edges', features => '{x}', target => 'y');
+	};
+}
+
+# Starts psql with a statement in the background.
+sub background
+{
+	my ($node, $sql, $db) = @_;
+	my $self = { out => '', err => '' };
+
+	$self->{run} = IPC::Run::start(
+		[ 'psql', '-XAtq', '-v', 'ON_ERROR_STOP=1', '-v', 'VERBOSITY=verbose', '-d',
+			$node->connstr($db // 'postgres'), '-c', $sql ],
+		'<', \undef, '>', \$self->{out}, '2>', \$self->{err});
+	return $self;
+}
+
+# Waits until a query gives "t"; false after the timeout.
+sub poll
+{
+	my ($node, $query, $seconds) = @_;
+	my $end = time + ($seconds // 60);
+
+	while (time < $end)
+	{
+		return 1 if $node->safe_psql('postgres', $query) eq 't';
+		usleep(20_000);
+	}
+	return 0;
+}
+
+# Waits for a background session to end; returns its exit status.
+sub finish
+{
+	my ($self) = @_;
+
+	$self->{run}->finish;
+	return $self->{run}->result(0);
+}
+
+1;

@@ -1,0 +1,112 @@
+# A model survives a restart, a dump by a superuser, and a dump by the database's owner.
+use strict;
+use warnings;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use Gnngp;
+
+my $node = PostgreSQL::Test::Cluster->new('survival');
+$node->init;
+$node->start;
+
+my $predictions = 'SELECT * FROM gp_predict(\'small\', top => NULL) ORDER BY node, class';
+my $figures = 'SELECT * FROM gp_evaluate(\'small\') ORDER BY metric';
+
+$node->safe_psql('postgres', q{
+	CREATE ROLE keeper LOGIN;
+	CREATE ROLE reader LOGIN;
+	CREATE ROLE other LOGIN;
+	CREATE DATABASE source OWNER keeper;
+});
+$node->safe_psql('source', 'CREATE EXTENSION gnngp; GRANT CREATE ON SCHEMA public TO keeper, other;');
+my $sql = small_graph();
+$node->safe_psql('source', qq{
+	SET ROLE keeper;
+	$sql
+	SELECT gp_fit('small');
+	CALL gp_refresh('small');
+	SELECT gp_grant('small', 'reader');
+	RESET ROLE;
+	SET ROLE other;
+	CREATE TABLE n2 (id int); CREATE TABLE e2 (src int, dst int);
+	SELECT gp_create_graph('others', 'n2', 'e2');
+});
+my $before = $node->safe_psql('source', $predictions);
+my $evaluated = $node->safe_psql('source', $figures);
+cmp_ok(length($before), '>', 1000, 'there are predictions');
+
+# Restart
+$node->restart;
+is($node->safe_psql('source', $predictions), $before, 'a restart keeps the predictions');
+$node->stop('immediate');
+$node->start;
+is($node->safe_psql('source', $predictions), $before, 'a crash keeps the predictions');
+
+# Checks a restored database.
+sub check_restored
+{
+	my ($db, $how, $graphs) = @_;
+
+	is($node->safe_psql($db, $predictions), $before, "$how keeps the predictions");
+	is($node->safe_psql($db, $figures), $evaluated, "$how keeps the figures");
+	is($node->safe_psql($db, "SELECT string_agg(graph, ',' ORDER BY graph) FROM gp_graphs"), $graphs,
+		"$how keeps the graphs");
+	is($node->safe_psql($db, 'SELECT outcome FROM gp_refreshes'), 'succeeded', "$how keeps the log");
+	is($node->safe_psql($db, "SET ROLE reader; SELECT count(*) FROM gp_predict('small')"), '200',
+		"$how keeps the grant");
+	is($node->safe_psql($db, "SELECT nodes || ' ' || edges FROM gp_graphs WHERE graph = 'small'"),
+		'nodes edges', "$how keeps the tables");
+	$node->safe_psql($db, q{
+		SET ROLE keeper;
+		CALL gp_refresh('small');
+		SELECT gp_fit('small', model => 'another');
+		SELECT gp_create_graph('again', 'nodes', 'edges');
+	});
+	is($node->safe_psql($db, "SELECT version FROM gp_model_catalog WHERE name = 'small'"), '3',
+		"$how: the model can be refreshed");
+	return;
+}
+
+# pg_dump by a superuser
+my $dump = $node->basedir . '/super.sql';
+$node->command_ok([ 'pg_dump', '-f', $dump, $node->connstr('source') ], 'a superuser dumps');
+$node->safe_psql('postgres', 'CREATE DATABASE by_super OWNER keeper');
+$node->command_ok([ 'psql', '-Xq', '-v', 'ON_ERROR_STOP=1', '-f', $dump, $node->connstr('by_super') ],
+	'and restores');
+check_restored('by_super', 'a dump by a superuser', 'others,small');
+
+# pg_dump in the custom format, restored by several workers
+my $custom = $node->basedir . '/super.dump';
+$node->command_ok([ 'pg_dump', '-Fc', '-f', $custom, $node->connstr('source') ], 'a dump in the custom format');
+$node->safe_psql('postgres', 'CREATE DATABASE by_workers OWNER keeper');
+$node->command_ok([ 'pg_restore', '-j', '2', '--exit-on-error', '-d', $node->connstr('by_workers'), $custom ],
+	'is restored by two workers');
+check_restored('by_workers', 'a restore by workers', 'others,small');
+
+# pg_dump by the database's owner, who sees rows of its own only
+my $owned = $node->basedir . '/owner.sql';
+my $connect = $node->connstr('source') . ' user=keeper';
+$node->safe_psql('source', 'REASSIGN OWNED BY other TO keeper');
+$node->command_fails([ 'pg_dump', '-f', $owned, $connect ],
+	'without --enable-row-security the dump fails instead of being silently incomplete');
+$node->command_ok([ 'pg_dump', '--enable-row-security', '-f', $owned, $connect ], 'the owner dumps');
+$node->safe_psql('postgres', 'CREATE DATABASE by_owner OWNER keeper');
+$node->command_ok([ 'psql', '-Xq', '-v', 'ON_ERROR_STOP=1', '-f', $owned, $node->connstr('by_owner') ],
+	'a superuser restores it');
+check_restored('by_owner', 'a dump by the owner', 'small');
+
+# A role that is missing does not stop a restore
+$node->safe_psql('postgres', 'CREATE DATABASE by_stranger');
+my $other = PostgreSQL::Test::Cluster->new('elsewhere');
+$other->init;
+$other->start;
+$other->safe_psql('postgres', 'CREATE DATABASE target');
+$other->command_ok([ 'pg_dump', '--no-owner', '--no-privileges', '-f', $dump, $node->connstr('source') ], 'a dump for another server');
+$other->command_ok([ 'psql', '-Xq', '-v', 'ON_ERROR_STOP=1', '-f', $dump, $other->connstr('target') ],
+	'is restored where the roles are missing');
+is($other->safe_psql('target', $predictions), $before, 'a superuser reads the predictions there');
+
+$other->stop;
+$node->stop;
+done_testing();
