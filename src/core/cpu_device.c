@@ -3,12 +3,17 @@
  */
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "cpu_blas.h"
 #include "cpu_device.h"
 
 /* More threads than this are not started. */
 #define MAX_THREADS 256
+
+/* A huge page, and the bytes from which a matrix asks for them. */
+#define HUGE_PAGE ((uintptr_t) 1 << 21)
+#define HUGE_MATRIX ((size_t) 1 << 24)
 
 /* Raises GP_ERR_INTERNAL for arguments that an operation cannot have. */
 void
@@ -52,17 +57,35 @@ gp_grid_at(const gp_grid *grid, int64_t tile)
 	return r;
 }
 
+/*
+ * Asks for huge pages behind a large matrix: sparse products jump between its
+ * rows, and the first touch of small pages costs as much as a product.
+ */
+static void
+advise_pages(void *data, size_t bytes)
+{
+#ifdef MADV_HUGEPAGE
+	uintptr_t	first = ((uintptr_t) data + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
+	uintptr_t	end = ((uintptr_t) data + bytes) / HUGE_PAGE * HUGE_PAGE;
+
+	if (bytes >= HUGE_MATRIX && end > first)
+		(void) madvise((void *) first, end - first, MADV_HUGEPAGE);
+#endif
+}
+
 /* Memory for a matrix, rows on multiples of 16 elements. */
 static gp_matrix
 create_matrix(gp_device *dev, int64_t rows, int64_t cols, gp_type type)
 {
 	gp_matrix	m = {NULL, rows, cols, cols, type};
+	size_t		row;
 
 	gp_cpu_require(dev, rows >= 0 && cols >= 0 && cols <= INT64_MAX - 16);
 	if (cols > 1)
 		m.ld = (cols + 15) / 16 * 16;
-	m.data = gp_alloc_array(dev->env, rows,
-							gp_size_mul(dev->env, (size_t) m.ld, gp_type_size(type)));
+	row = gp_size_mul(dev->env, (size_t) m.ld, gp_type_size(type));
+	m.data = gp_alloc_array(dev->env, rows, row);
+	advise_pages(m.data, (size_t) rows * row);
 	return m;
 }
 

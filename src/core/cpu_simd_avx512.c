@@ -40,16 +40,28 @@ exp_float(__m512 x)
 	return _mm512_maskz_scalef_ps(keep, p, n);
 }
 
-/* exp of a vector of doubles, one by one. */
+/*
+ * exp of a vector of doubles in the same way, relative error 1e-16.
+ */
 static inline ATTR __m512d
 exp_double(__m512d x)
 {
-	double		v[8];
+	static const double inverse[] = {
+		1.0 / 6227020800, 1.0 / 479001600, 1.0 / 39916800, 1.0 / 3628800, 1.0 / 362880,
+		1.0 / 40320, 1.0 / 5040, 1.0 / 720, 1.0 / 120, 1.0 / 24, 1.0 / 6, 0.5, 1.0, 1.0
+	};
+	__m512d		n;
+	__m512d		r;
+	__m512d		p = _mm512_set1_pd(inverse[0]);
+	__mmask8	keep = _mm512_cmp_pd_mask(x, _mm512_set1_pd(-708.0), _CMP_NLT_UQ);
 
-	_mm512_storeu_pd(v, x);
-	for (int i = 0; i < 8; i++)
-		v[i] = exp(v[i]);
-	return _mm512_loadu_pd(v);
+	x = _mm512_min_pd(_mm512_set1_pd(709.0), x);
+	n = _mm512_roundscale_pd(x * _mm512_set1_pd(1.4426950408889634), 0);
+	r = _mm512_fmadd_pd(n, _mm512_set1_pd(-6.93147180369123816490e-01), x);
+	r = _mm512_fmadd_pd(n, _mm512_set1_pd(-1.90821492927058770002e-10), r);
+	for (int i = 1; i < 14; i++)
+		p = _mm512_fmadd_pd(p, r, _mm512_set1_pd(inverse[i]));
+	return _mm512_maskz_scalef_pd(keep, p, n);
 }
 
 #define VD __m512d

@@ -10,7 +10,7 @@
 #define CACHE_BYTES (INT64_C(1) << 24)
 
 /* The narrowest block of columns worth a pass over the entries, in bytes. */
-#define BLOCK_BYTES 512
+#define BLOCK_BYTES 2048
 
 /* Rows cut into chunks of about equal work (entries plus rows). */
 typedef struct row_chunks
