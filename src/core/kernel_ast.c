@@ -53,8 +53,8 @@ add_block(gp_arena *arena, size_t bytes)
 	if (size < BLOCK_BYTES)
 		size = BLOCK_BYTES;
 	if (size > ARENA_LIMIT - arena->total)
-		gp_raise(arena->env, GP_ERR_LIMIT, "Write a simpler kernel.",
-				 "kernel is too complex");
+		gp_raise_at(arena->env, GP_ERR_SYNTAX, 1, "Write a simpler kernel.",
+					"kernel is too complex");
 	block = gp_alloc(arena->env, size);
 	block->next = arena->block;
 	block->size = size;

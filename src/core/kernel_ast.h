@@ -12,7 +12,7 @@ typedef struct gp_arena gp_arena;
 extern gp_arena *gp_arena_create(gp_env *env);
 extern gp_env *gp_arena_env(const gp_arena *arena);
 
-/* Zeroed memory.  Raises GP_ERR_LIMIT when a kernel takes unreasonably much. */
+/* Zeroed memory.  Raises GP_ERR_SYNTAX when a kernel takes unreasonably much. */
 extern void *gp_arena_alloc(gp_arena *arena, size_t bytes);
 extern char *gp_arena_copy(gp_arena *arena, const char *text, int length);
 extern void gp_arena_free(gp_arena *arena);

@@ -139,11 +139,12 @@ typedef struct gp_weight
 	const gp_mix **mix;
 } gp_weight;
 
+/* In the order that terms are printed in. */
 typedef enum gp_feature_kind
 {
+	GP_FEATURE_RELU,			/* of arg[0] */
 	GP_FEATURE_X,
 	GP_FEATURE_X0,
-	GP_FEATURE_RELU,			/* of arg[0] */
 	GP_FEATURE_TERM,			/* coef * op * arg[0] * weights */
 	GP_FEATURE_SUM,
 	GP_FEATURE_BIAS
