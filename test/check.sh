@@ -37,7 +37,7 @@ stage() {
 		"$name" "$p" "$f" "$s" $((SECONDS - started))
 	grep -iE '# *skip' "$log" | sed 's/^/    /'
 	if [ "$f" != 0 ]; then
-		grep -nE -A6 '^not ok' "$log" | head -n 80 | sed 's/^/    /'
+		grep -nE -A6 '^not ok' "$log" | head -n 80 | cut -c 1-300 | sed 's/^/    /'
 		[ ! -s "$WORK/$name.diffs" ] || head -n 200 "$WORK/$name.diffs"
 		grep -qE '^not ok - .* ended with status' "$log" && tail -n 40 "$log" | sed 's/^/    /'
 	fi

@@ -43,7 +43,7 @@ load() {
 
 # Runs a file of SQL, showing what it runs.
 show() {
-	psql -X -v ON_ERROR_STOP=1 -P pager=off -P footer=off "${@:2}" -f "$DEMO/$1" 2>&1
+	psql -X -v ON_ERROR_STOP=1 -P pager=off -P footer=off -P columns=120 -P expanded=auto "${@:2}" -f "$DEMO/$1" 2>&1
 }
 
 while [ $# -gt 0 ]; do
@@ -68,7 +68,7 @@ sql -P footer=off -c "
 	       (SELECT count(DISTINCT section) FROM packages) AS sections,
 	       (SELECT count(*) FROM package_words) AS word_entries"
 echo "================ the README's quick start"
-step "SQL: quick start (graph, fit, predictions)" show quickstart.sql -e -P expanded=auto
+step "SQL: quick start (graph, fit, predictions)" show quickstart.sql -e
 echo "================ what it is worth"
 step "SQL: features alone, and the judgement" show judge.sql -e
 echo "================ reliability"
@@ -76,7 +76,4 @@ step "SQL: reliability" show reliability.sql
 [ -z "$SVG" ] || sql -At -f "$DEMO/reliability_svg.sql" >"$SVG"
 echo "================ where the time went"
 printf '%s\n' "${times[@]}"
-sql -At -c "
-	SELECT format('of which gp_fit of model %s (%s, %s threads'' worth of %s): %s s', model, kernel,
-	              current_setting('gnngp.threads'), device, round(seconds::numeric, 1))
-	FROM gp_models ORDER BY model"
+sql -At -c "SELECT format('  of which gp_fit, model %s: %s s', rpad(model, 20), round(seconds::numeric, 1)) FROM gp_models ORDER BY model"

@@ -15,7 +15,7 @@ WITH members AS (
     FROM pg_proc p JOIN members m ON m.classid = 'pg_proc'::regclass AND m.objid = p.oid
 ), lines AS (
     SELECT CASE prokind WHEN 'p' THEN 'CALL ' WHEN 'a' THEN 'aggregate ' ELSE '' END
-        || proname || '(' || regexp_replace(args, '(, )?OUT .*$', '') || ')'
+        || proname || '(' || regexp_replace(regexp_replace(args, '(, )?OUT .*$', ''), '^IN ', '') || ')'
         || CASE WHEN prokind = 'p' THEN ''
                 WHEN args LIKE '%OUT %' THEN ' RETURNS ' || CASE WHEN proretset THEN 'SETOF ' ELSE '' END
                     || '(' || replace(substring(args FROM '(OUT .*)$'), 'OUT ', '') || ')'

@@ -8,5 +8,5 @@ SELECT * FROM gp_fit('packages', kernel => 'gcn', landmarks => 1500);
 SELECT p.name, g.class AS section, round(g.probability::numeric, 2) AS probability
 FROM gp_predict('packages', unlabelled_only => true) AS g
     JOIN packages AS p ON p.id = g.node
-ORDER BY g.probability DESC
-LIMIT 5;
+WHERE p.name IN ('gimp', 'nginx', 'vim', 'stellarium', 'r-base', 'wireshark')
+ORDER BY probability DESC;
