@@ -6,6 +6,8 @@
 #include <math.h>
 #include <string.h>
 
+#define INTERRUPT_ROWS 1024		/* rows between two looks at interrupts */
+
 /* Reads entry k as double. */
 static inline double
 value_at(const gp_csr *s, int64_t k)
@@ -111,7 +113,11 @@ gp_graph_normalise(gp_env *env, const gp_graph *graph, gp_norm norm, gp_type typ
 		in[i] = norm == GP_NORM_SYM ? 1.0 / sqrt(1.0 + in[i]) : 1.0;
 	}
 	for (int64_t i = 0; i < n; i++)
+	{
 		normalise_row(graph, i, out[i], in, a);
+		if (i % INTERRUPT_ROWS == 0)
+			env->check_interrupts(env);
+	}
 	gp_free(env, out);
 	gp_free(env, in);
 	return a;
@@ -166,7 +172,7 @@ gp_csr_select(gp_env *env, const gp_csr *s, const int32_t *index, int64_t n,
 	return t;
 }
 
-/* Sorts a short row by column; insertion sort, falling to heap order for long rows. */
+/* Sorts the columns of one row: shell sort, which is insertion sort for short ones. */
 static void
 sort_columns(int32_t *col, int64_t n)
 {
@@ -210,39 +216,59 @@ product_row(const gp_csr *a, const gp_csr *b, int64_t i, double *work, int64_t *
 	return n;
 }
 
-/* The sparse product, row by row with a dense accumulator (Gustavson 1978), twice: count, fill. */
+/* The entries of a b, by marking the columns of each row. */
+static int64_t
+product_entries(gp_env *env, const gp_csr *a, const gp_csr *b, int64_t *mark)
+{
+	int64_t		entries = 0;
+
+	for (int64_t i = 0; i < a->rows; i++)
+	{
+		for (int64_t k = a->start[i]; k < a->start[i + 1]; k++)
+			for (int64_t m = b->start[a->col[k]]; m < b->start[a->col[k] + 1]; m++)
+				if (mark[b->col[m]] != i)
+				{
+					mark[b->col[m]] = i;
+					entries++;
+				}
+		if (i % INTERRUPT_ROWS == 0)
+			env->check_interrupts(env);
+	}
+	return entries;
+}
+
+/* Clears the marks: no row has touched any column. */
+static void
+clear_marks(int64_t *mark, int64_t n)
+{
+	for (int64_t j = 0; j < n; j++)
+		mark[j] = -1;
+}
+
+/* The sparse product, row by row with a dense accumulator (Gustavson 1978). */
 gp_csr *
 gp_csr_product(gp_env *env, const gp_csr *a, const gp_csr *b)
 {
 	double	   *work = gp_alloc_array(env, b->cols, sizeof(double));
 	int64_t    *mark = gp_alloc_array(env, b->cols, sizeof(int64_t));
 	int32_t    *touched = gp_alloc_array(env, b->cols, sizeof(int32_t));
-	gp_csr	   *c = NULL;
+	gp_csr	   *c;
 
-	for (int pass = 0; pass < 2; pass++)
+	clear_marks(mark, b->cols);
+	c = csr_create(env, a->rows, b->cols, product_entries(env, a, b, mark), a->type);
+	clear_marks(mark, b->cols);
+	for (int64_t i = 0; i < a->rows; i++)
 	{
-		int64_t		at = 0;
+		int64_t		at = c->start[i];
+		int64_t		n = product_row(a, b, i, work, mark, touched);
 
-		for (int64_t j = 0; j < b->cols; j++)
-			mark[j] = -1;
-		for (int64_t i = 0; i < a->rows; i++)
-		{
-			int64_t		n = product_row(a, b, i, work, mark, touched);
-
-			if (pass == 1)
-			{
-				sort_columns(touched, n);
-				memcpy(c->col + at, touched, n * sizeof(int32_t));
-				for (int64_t k = 0; k < n; k++)
-					set_value(c, at + k, work[touched[k]]);
-				c->start[i + 1] = at + n;
-			}
-			at += n;
-			if (i % 4096 == 0)
-				env->check_interrupts(env);
-		}
-		if (pass == 0)
-			c = csr_create(env, a->rows, b->cols, at, a->type);
+		sort_columns(touched, n);
+		memcpy(c->col + at, touched, n * sizeof(int32_t));
+		for (int64_t k = 0; k < n; k++)
+			set_value(c, at + k, work[touched[k]]);
+		c->start[i + 1] = at + n;
+		if (i % INTERRUPT_ROWS == 0)
+			env->check_interrupts(env);
 	}
 	gp_free(env, work);
 	gp_free(env, mark);

@@ -217,7 +217,7 @@ add_posterior(gp_eval *ev, const gp_problem *problem, double r, double panels, b
 	double		q = gp_matrix_bytes(m, r, ev->type);
 	double		block = gp_matrix_bytes(n < 4 * GP_ROW_BLOCK ? n : 4 * GP_ROW_BLOCK, r, ev->type);
 	double		rows = gp_matrix_bytes(m < GP_ROW_BLOCK ? m : GP_ROW_BLOCK, r, GP_DOUBLE);
-	double		sample = gp_matrix_bytes(m < 2048 ? m : 2048, r, ev->type);
+	double		sample = gp_matrix_bytes(m < 1024 ? m : 1024, r, ev->type);
 	double		narrow = gp_matrix_bytes(r, r, ev->type);
 	double		working;
 

@@ -3,15 +3,15 @@
  *
  * With B = Q'Q + noise I over the labelled rows of Q, the weights are
  * w = B^-1 Q'y, the leverage of a label is h_i = q_i' B^-1 q_i, and its
- * leave-one-out residual is e_i / (1 - h_i).  Sums over the labels are taken in
- * double, a block of rows at a time.
+ * leave-one-out residual is e_i / (1 - h_i).  The Gram matrix is summed and
+ * factorised in double, a block of rows at a time.
  */
 #include "infer_internal.h"
 
 #include <math.h>
 #include <string.h>
 
-#define SAMPLE 2048				/* labels that the search for the nugget looks at */
+#define SAMPLE 1024				/* labels that the search for the nugget looks at */
 #define GRID 5
 #define REFINE 6
 
@@ -159,23 +159,29 @@ primal_error(void *state, double nugget)
 	return gp_loo_error(p->problem, p->targets, p->residual, p->sample, p->nsample, &total);
 }
 
-/* Residuals and leverages of all labels, in double. */
+/* Residuals and leverages of all labels: positive sums, which the factor's own type holds well. */
 static void
 all_leverages(primal *p)
 {
 	gp_device  *dev = p->dev;
 	int64_t		m = p->targets->m;
 	int64_t		height = m < GP_ROW_BLOCK ? m : GP_ROW_BLOCK;
-	gp_matrix	block = dev->create(dev, height, p->q.cols, GP_DOUBLE);
+	gp_matrix	block = dev->create(dev, height, p->q.cols, p->q.type);
+	gp_matrix	root = dev->create(dev, p->root.rows, p->root.cols, p->q.type);
+	gp_matrix	w = dev->create(dev, p->w.rows, p->w.cols, p->q.type);
 
+	dev->copy(dev, root, p->root);
+	dev->copy(dev, w, p->w);
 	for (int64_t row = 0; row < m; row += height)
 	{
 		gp_matrix	b = gp_matrix_rows(block, 0, block_rows(row, m));
 
 		dev->copy(dev, b, gp_matrix_rows(p->q, row, b.rows));
-		leverages(p, b, p->root, p->w, NULL, row);
+		leverages(p, b, root, w, NULL, row);
 	}
 	dev->destroy(dev, &block);
+	dev->destroy(dev, &root);
+	dev->destroy(dev, &w);
 }
 
 /* Leave-one-out figures and the scale from residuals and leverages. */
