@@ -10,6 +10,10 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
+#if PG_VERSION_NUM >= 160000
+#include "nodes/miscnodes.h"
+#endif
+
 /* True for the types whose values are integers. */
 static bool
 is_integer(Oid base)
@@ -32,7 +36,9 @@ lookup_type(const gnngp_model *model)
 	int32		typmod;
 
 #if PG_VERSION_NUM >= 160000
-	(void) parseTypeString(model->id_type, &type, &typmod, NULL);
+	ErrorSaveContext quiet = {T_ErrorSaveContext};
+
+	(void) parseTypeString(model->id_type, &type, &typmod, (Node *) &quiet);
 #else
 	parseTypeString(model->id_type, &type, &typmod, true);
 #endif

@@ -21,6 +21,9 @@
 #define NOT_SEEN (-1)
 #define FAULTY (-2)
 
+/* Elements looked at together. */
+#define LANES 16
+
 typedef enum feature_fault
 {
 	FAULT_NONE,
@@ -62,25 +65,30 @@ note_fault(feature_state *s, feature_fault fault, int32 node, int element, doubl
 	s->fault_value = value;
 }
 
+/* True when none of LANES elements is NaN or infinite; without branches, for the vectoriser. */
+static inline bool
+lanes_finite(const float *v)
+{
+	uint32		bits[LANES];
+	uint32		bad = 0;
+
+	memcpy(bits, v, sizeof(bits));
+	for (int i = 0; i < LANES; i++)
+		bad |= (bits[i] & 0x7f800000) == 0x7f800000;
+	return bad == 0;
+}
+
 /* The first element that is not finite, or n. */
 static int
 first_bad_float(const float *v, int n)
 {
-	uint32		bad = 0;
+	int			i = 0;
 
-	for (int i = 0; i < n; i++)
-	{
-		uint32		bits;
-
-		memcpy(&bits, &v[i], sizeof(bits));
-		bad |= (bits & 0x7f800000) == 0x7f800000;
-	}
-	if (bad == 0)
-		return n;
-	for (int i = 0; i < n; i++)
-		if (!isfinite(v[i]))
-			return i;
-	return n;
+	while (i + LANES <= n && lanes_finite(v + i))
+		i += LANES;
+	while (i < n && isfinite(v[i]))
+		i++;
+	return i;
 }
 
 /* The first element that is no finite real, or n. */

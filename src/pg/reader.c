@@ -22,6 +22,7 @@
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
 #include "utils/syscache.h"
+#include "utils/uuid.h"
 
 /* Rows between two progress reports. */
 #define PROGRESS_ROWS 8192
@@ -207,6 +208,26 @@ gnngp_value_text(Datum value, Oid base, int *length)
 	return text;
 }
 
+/* The text of a uuid, as its output function writes it but several times as fast. */
+static const char *
+uuid_text(Datum value, int *length)
+{
+	static const char digits[] = "0123456789abcdef";
+	const pg_uuid_t *uuid = DatumGetUUIDP(value);
+	char	   *text = palloc(2 * UUID_LEN + 4);
+	char	   *p = text;
+
+	for (int i = 0; i < UUID_LEN; i++)
+	{
+		if (i == 4 || i == 6 || i == 8 || i == 10)
+			*p++ = '-';
+		*p++ = digits[uuid->data[i] >> 4];
+		*p++ = digits[uuid->data[i] & 15];
+	}
+	*length = p - text;
+	return text;
+}
+
 /* The text of an id that is no integer: the same, with the output function at hand. */
 const char *
 gnngp_id_datum_text(gnngp_reader *r, Datum value, int *length)
@@ -215,6 +236,8 @@ gnngp_id_datum_text(gnngp_reader *r, Datum value, int *length)
 
 	if (r->string_ids)
 		return string_text(value, r->id.base, length);
+	if (r->id.base == UUIDOID)
+		return uuid_text(value, length);
 	text = OutputFunctionCall(&r->id_output, value);
 	*length = strlen(text);
 	return text;

@@ -143,6 +143,43 @@ SELECT edges FROM gp_fit('club', kernel => 'gcn(sigma_b=0.1)', nugget => 0.01);
 (TABLE first_fit EXCEPT SELECT * FROM gp_predict('club', top => NULL))
 UNION ALL (SELECT * FROM gp_predict('club', top => NULL) EXCEPT TABLE first_fit);
 
+-- Weights add up over repeated edges, in any order; direction matters where it is asked for.
+CREATE TABLE heavy AS SELECT src, dst, 1 + (src + dst) % 3 AS w FROM ties WHERE src < dst;
+CREATE TABLE split AS SELECT dst AS src, src AS dst, 1.0::real AS w FROM heavy, generate_series(1, w);
+CREATE TABLE one_way AS SELECT src, dst FROM ties WHERE src < dst;
+SELECT gp_create_graph('heavy', 'club', 'heavy', target => 'label', weight => 'w');
+SELECT gp_create_graph('split', 'club', 'split', target => 'label', weight => 'w');
+SELECT gp_create_graph('one_way', 'club', 'one_way', target => 'label', directed => true);
+SELECT edges FROM gp_fit('heavy', nugget => 0.01);
+SELECT edges FROM gp_fit('split', nugget => 0.01);
+SELECT edges FROM gp_fit('one_way', nugget => 0.01);
+SELECT bool_and(a.score = b.score) AS same FROM gp_predict('heavy', top => NULL) a JOIN gp_predict('split', top => NULL) b USING (node, class);
+SELECT bool_and(a.score = b.score) AS same FROM gp_predict('heavy', top => NULL) a JOIN gp_predict('club', top => NULL) b USING (node, class);
+SELECT bool_and(a.score = b.score) AS same FROM gp_predict('one_way', top => NULL) a JOIN gp_predict('club', top => NULL) b USING (node, class);
+
+-- Ids of less common types
+CREATE DOMAIN number AS bigint;
+CREATE FUNCTION fit_ids(type text) RETURNS TABLE (typed regtype, nodes bigint, matched bigint, one text) LANGUAGE plpgsql AS $$
+DECLARE
+    from_number text := CASE type WHEN 'date' THEN 'date ''2020-01-31'' + %s' WHEN 'char(9)' THEN '(''m'' || %s)::char(9)'
+                                  WHEN 'bytea' THEN 'decode(md5((%s)::text), ''hex'')' ELSE '(%s)::' || type END;
+BEGIN
+    EXECUTE format('CREATE VIEW ids AS SELECT %s AS id, label FROM club', format(from_number, 'id'));
+    EXECUTE format('CREATE VIEW id_ties AS SELECT %s AS src, %s AS dst FROM ties', format(from_number, 'src'), format(from_number, 'dst'));
+    PERFORM gp_create_graph('ids', 'ids', 'id_ties', target => 'label');
+    SELECT f.nodes INTO nodes FROM gp_fit('ids', nugget => 0.01) f;
+    EXECUTE format('SELECT count(*), min(pg_typeof(p.node)::text) FROM ids i JOIN gp_predict(''ids'', id => NULL::%s) p ON p.node = i.id', type)
+        INTO matched, typed;
+    EXECUTE format('SELECT class FROM gp_predict(''ids'', id => %s)', format(from_number, '33')) INTO one;
+    PERFORM gp_drop_graph('ids');
+    DROP VIEW ids, id_ties;
+    RETURN NEXT;
+END $$;
+SET DateStyle = 'SQL, DMY';
+SELECT f.* FROM unnest('{smallint,bigint,number,numeric,real,text,char(9),name,date,bytea}'::text[])
+    WITH ORDINALITY t (type, i), fit_ids(t.type) f ORDER BY t.i;
+RESET DateStyle;
+
 -- Many integer classes and a single class are told.
 CREATE TABLE line (id integer, y integer, one text);
 INSERT INTO line SELECT i, i / 2, 'only' FROM generate_series(0, 119) i;
