@@ -37,9 +37,6 @@ typedef struct gp_preset
 extern const gp_preset *gp_preset_find(const char *folded);
 extern const char *gp_preset_hint(gp_arena *arena);
 
-/* True for the names that formulas reserve: X, W1, relu and so on. */
-extern bool gp_keyword_is(const char *name, int length);
-
 /* ---- scalars (kernel_scalar.c) ---- */
 
 typedef enum gp_scalar_kind

@@ -47,6 +47,12 @@ extern bool gp_lex_at(const gp_lexer *lex, char symbol);
 /* The token after the current one, without going there. */
 extern gp_token gp_lex_peek(const gp_lexer *lex);
 
+/* True for the names that formulas reserve: X, W1, relu and so on. */
+extern bool gp_keyword_is(const char *name, int length);
+
+/* The number behind a letter: 0 for W, 1 for W1; -1 for any other name. */
+extern int	gp_name_number(const char *name, size_t length, char letter);
+
 /* Raises a syntax error at the current token; hint may be NULL. */
 extern void gp_lex_error(const gp_lexer *lex, const char *hint)
 			__attribute__((noreturn));

@@ -6,6 +6,7 @@
  * option uses.  An option that nothing uses is refused, for it is a typing error.
  */
 #include "kernel_internal.h"
+#include "kernel_lex.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -7,6 +7,7 @@
  * they are written, so that an error points at the character that makes it.
  */
 #include "kernel_internal.h"
+#include "kernel_lex.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -30,51 +31,6 @@ static void __attribute__((noreturn))
 bad(gp_typing *t, int position, const char *hint, const char *message)
 {
 	gp_raise_at(t->m.env, GP_ERR_SYNTAX, position, hint, "%s", message);
-}
-
-/* The number behind a letter: 0 for W, 1 for W1; -1 for any other name. */
-static int
-numbered_name(const char *name, size_t length, char letter)
-{
-	int			number = 0;
-
-	if (length < 1 || length > 4 || name[0] != letter || (length > 1 && name[1] == '0'))
-		return -1;
-	for (size_t i = 1; i < length; i++)
-	{
-		if (name[i] < '0' || name[i] > '9')
-			return -1;
-		number = 10 * number + (name[i] - '0');
-	}
-	return number;
-}
-
-/* True when a piece of text is this word, in any case. */
-static bool
-is_word(const char *name, size_t length, const char *word)
-{
-	if (strlen(word) != length)
-		return false;
-	for (size_t i = 0; i < length; i++)
-		if (name[i] != word[i] && name[i] != word[i] - ('a' - 'A'))
-			return false;
-	return true;
-}
-
-/* True for the names that formulas reserve: X, W1, relu and so on. */
-bool
-gp_keyword_is(const char *name, int length)
-{
-	static const char *const exact[] = {"X", "X0", "A", "I", "P"};
-	static const char *const any_case[] = {"l", "ln", "sqrt", "relu"};
-
-	for (size_t i = 0; i < sizeof(exact) / sizeof(exact[0]); i++)
-		if ((size_t) length == strlen(exact[i]) && memcmp(name, exact[i], length) == 0)
-			return true;
-	for (size_t i = 0; i < sizeof(any_case) / sizeof(any_case[0]); i++)
-		if (is_word(name, length, any_case[i]))
-			return true;
-	return numbered_name(name, length, 'W') >= 0 || numbered_name(name, length, 'b') >= 0;
 }
 
 /* ---- making values ---- */
@@ -538,13 +494,13 @@ type_name(gp_typing *t, const gp_ast *ast)
 		return make_operator(t, gp_poly_a(&t->m));
 	if (strcmp(ast->name, "I") == 0)
 		return make_identity(t, gp_scalar_number(&t->m, 1.0));
-	if ((number = numbered_name(ast->name, length, 'W')) >= 0)
+	if ((number = gp_name_number(ast->name, length, 'W')) >= 0)
 	{
 		const gp_scalar *sigma = gp_typing_sigma(t, 'w', number, ast->position);
 
 		return make_weight(t, gp_weight_make(&t->m, NULL, sigma));
 	}
-	if ((number = numbered_name(ast->name, length, 'b')) >= 0)
+	if ((number = gp_name_number(ast->name, length, 'b')) >= 0)
 	{
 		const gp_scalar *sigma = gp_typing_sigma(t, 'b', number, ast->position);
 
