@@ -9,8 +9,7 @@
  */
 #include <math.h>
 
-#include "cpu_blas.h"
-#include "cpu_device.h"
+#include "cpu_cross.h"
 
 /* The most neighbours in a block. */
 #define MOST_NEIGHBOURS 512
@@ -33,10 +32,8 @@ typedef struct pair_tile
 typedef struct pair_space
 {
 	char	   *k;				/* covariances, block x block */
-	char	   *row;			/* sparse z: one row of it, zero between uses */
-	char	   *left;			/* dense z: gathered rows */
-	char	   *right;
 	char	   *columns;		/* for each stage two arrays of block numbers */
+	gp_cross_space cross;
 } pair_space;
 
 typedef struct pair_job
@@ -50,28 +47,35 @@ typedef struct pair_job
 	gp_type		type;
 	size_t		size;			/* of a number of that type */
 	int64_t		largest;		/* block, of all rows */
+	int64_t		entries;		/* of sparse z, that a block may have */
 	pair_tile  *tile;
 	pair_space *space;			/* for each thread */
 	const gp_simd_ops *ops;
 } pair_job;
 
-/* Steps for one pair of neighbours: the product, and the stages. */
-static double
-pair_work(const pair_job *job, int64_t row)
+/* The entries of the longest row of the sparse z among a row's neighbours. */
+static int64_t
+longest_neighbour(const pair_job *job, int64_t row)
 {
 	const gp_csr *s = job->s;
-	double		longest = 0;
+	int64_t		longest = 0;
 
+	for (int64_t e = s->start[row]; job->zs != NULL && e < s->start[row + 1]; e++)
+	{
+		const int64_t *start = job->zs->start + s->col[e];
+
+		longest = gp_max64(longest, start[1] - start[0]);
+	}
+	return longest;
+}
+
+/* Steps for one pair of neighbours: the product, and the stages. */
+static double
+pair_work(const pair_job *job, int64_t longest)
+{
 	if (job->zd != NULL)
-		longest = (double) job->zd->cols / 20;
-	else
-		for (int64_t e = s->start[row]; e < s->start[row + 1]; e++)
-		{
-			const int64_t *start = job->zs->start + s->col[e];
-
-			longest = fmax(longest, (double) (start[1] - start[0]));
-		}
-	return longest + 4 + 4 * job->nstages;
+		return (double) job->zd->cols / 20 + 4 + 4 * job->nstages;
+	return (double) longest + 4 + 4 * job->nstages;
 }
 
 /* The neighbours in a block of a row, so that a pair of blocks is a short tile. */
@@ -95,11 +99,13 @@ cut_pairs(pair_job *job, pair_tile *tile)
 	for (int64_t i = 0; i < s->rows; i++)
 	{
 		int64_t		m = s->start[i + 1] - s->start[i];
-		double		work = pair_work(job, i);
+		int64_t		longest = longest_neighbour(job, i);
+		double		work = pair_work(job, longest);
 		int32_t		block = block_size(job, i, work);
 		int32_t		blocks = (int32_t) ((m + block - 1) / block);
 
 		job->largest = gp_max64(job->largest, block);
+		job->entries = gp_max64(job->entries, block * longest);
 		if (blocks > 1)
 		{
 			for (int32_t p = 0; p < blocks; p++)
@@ -131,21 +137,6 @@ number_at(const pair_job *job, const void *array, int64_t i)
 	return job->type == GP_FLOAT ? ((const float *) array)[i] : ((const double *) array)[i];
 }
 
-/* Writes row node of the sparse z into a dense row, or clears it again. */
-static void
-spread_row(const pair_job *job, int64_t node, bool clear, char *row)
-{
-	const gp_csr *z = job->zs;
-
-	for (int64_t e = z->start[node]; e < z->start[node + 1]; e++)
-	{
-		if (job->type == GP_FLOAT)
-			((float *) row)[z->col[e]] = clear ? 0 : ((const float *) z->value)[e];
-		else
-			((double *) row)[z->col[e]] = clear ? 0 : ((const double *) z->value)[e];
-	}
-}
-
 /* A pair of blocks: rows and columns of covariances. */
 typedef struct pair_block
 {
@@ -157,59 +148,6 @@ typedef struct pair_block
 	int64_t		cols;
 	bool		same;			/* one block with itself: the lower triangle is enough */
 } pair_block;
-
-/* Covariances of sparse rows: one row spread out, products with the others. */
-static void
-sparse_covariances(const pair_job *job, const pair_block *b, pair_space *space)
-{
-	const gp_csr *z = job->zs;
-
-	for (int64_t i = 0; i < b->rows; i++)
-	{
-		char	   *k = space->k + (size_t) (i * b->cols) * job->size;
-		int64_t		cols = b->same ? i + 1 : b->cols;
-
-		spread_row(job, b->row[i], false, space->row);
-		for (int64_t j = 0; j < cols; j++)
-		{
-			int64_t		first = z->start[b->col[j]];
-			double		dot = job->ops->sparse_dot(z->start[b->col[j] + 1] - first, z->col + first,
-												   (const char *) z->value + (size_t) first * job->size,
-												   space->row);
-
-			if (job->type == GP_FLOAT)
-				((float *) k)[j] = (float) dot;
-			else
-				((double *) k)[j] = dot;
-		}
-		spread_row(job, b->row[i], true, space->row);
-	}
-}
-
-/* Gathers rows of the dense z. */
-static gp_matrix
-gather(const pair_job *job, const int32_t *node, int64_t n, char *to)
-{
-	gp_matrix	m = gp_matrix_wrap(to, n, job->zd->cols, job->type);
-
-	for (int64_t i = 0; i < n; i++)
-		__builtin_memcpy(gp_matrix_at(m, i, 0), gp_matrix_at(*job->zd, node[i], 0),
-						 (size_t) m.cols * job->size);
-	return m;
-}
-
-/* Covariances of dense rows, gathered into small panels. */
-static void
-dense_covariances(const pair_job *job, const pair_block *b, pair_space *space)
-{
-	gp_matrix	k = gp_matrix_wrap(space->k, b->rows, b->cols, job->type);
-	gp_matrix	left = gather(job, b->row, b->rows, space->left);
-
-	if (b->same)
-		gp_blas_syrk(false, 1.0, left, 0.0, k);
-	else
-		gp_blas_gemm(false, true, 1.0, left, gather(job, b->col, b->cols, space->right), 0.0, k);
-}
 
 /* The arrays of a stage in a thread's space. */
 static gp_stage_columns
@@ -252,11 +190,12 @@ static double
 sum_block(const pair_job *job, const pair_block *b, pair_space *space)
 {
 	double		sum = 0;
+	gp_matrix	cross = gp_matrix_wrap(space->k, b->rows, b->cols, job->type);
 
 	if (job->zd != NULL)
-		dense_covariances(job, b, space);
+		gp_cross_dense(*job->zd, b->row, b->col, b->same, &space->cross, cross);
 	else
-		sparse_covariances(job, b, space);
+		gp_cross_sparse(job->zs, b->row, b->col, b->same, &space->cross, cross);
 	for (int i = 0; i < job->nstages; i++)
 		gp_stage_prepare(&job->stages[i], job->type, b->col, 0, b->cols,
 						 stage_columns(job, space, i));
@@ -327,15 +266,7 @@ make_spaces(gp_device *dev, pair_job *job)
 
 		space->k = gp_alloc_array(env, n * n, job->size);
 		space->columns = gp_alloc_array(env, n * job->nstages, 2 * job->size);
-		if (job->zs != NULL)
-			space->row = gp_alloc_zero(env, job->zs->cols, job->size);
-		else
-		{
-			size_t		bytes = gp_size_mul(env, (size_t) job->zd->cols, job->size);
-
-			space->left = gp_alloc_array(env, n, bytes);
-			space->right = gp_alloc_array(env, n, bytes);
-		}
+		gp_cross_create(env, &space->cross, job->zs, job->zd, n, job->entries);
 	}
 }
 
@@ -347,9 +278,7 @@ free_spaces(gp_device *dev, pair_job *job)
 	{
 		gp_free(dev->env, job->space[i].k);
 		gp_free(dev->env, job->space[i].columns);
-		gp_free(dev->env, job->space[i].row);
-		gp_free(dev->env, job->space[i].left);
-		gp_free(dev->env, job->space[i].right);
+		gp_cross_free(dev->env, &job->space[i].cross);
 	}
 	gp_free(dev->env, job->space);
 }

@@ -1,0 +1,139 @@
+/*
+ * cpu_cross.c - covariances between two small sets of rows of Z.
+ *
+ * For a sparse Z the second set is indexed by column, so that a row of the
+ * first set meets only those entries that it shares a column with: most pairs
+ * of rows share none.  For a dense Z the rows are gathered and multiplied.
+ */
+#include <string.h>
+
+#include "cpu_blas.h"
+#include "cpu_cross.h"
+
+/* Makes room for blocks of so many rows and entries. */
+void
+gp_cross_create(gp_env *env, gp_cross_space *space, const gp_csr *zs, const gp_matrix *zd,
+				int64_t rows, int64_t entries)
+{
+	if (zs != NULL)
+	{
+		space->column = gp_alloc_zero(env, zs->cols, sizeof(gp_cross_column));
+		space->entry = gp_alloc_array(env, entries + 1, sizeof(gp_cross_entry));
+		space->sum = gp_alloc_array(env, rows, sizeof(double));
+	}
+	else
+	{
+		size_t		bytes = gp_size_mul(env, (size_t) zd->cols, gp_type_size(zd->type));
+
+		space->left = gp_alloc_array(env, rows, bytes);
+		space->right = gp_alloc_array(env, rows, bytes);
+	}
+}
+
+void
+gp_cross_free(gp_env *env, gp_cross_space *space)
+{
+	gp_free(env, space->column);
+	gp_free(env, space->entry);
+	gp_free(env, space->sum);
+	gp_free(env, space->left);
+	gp_free(env, space->right);
+}
+
+/* Value of an entry of z. */
+static inline double
+value_of(const gp_csr *z, int64_t e)
+{
+	return z->type == GP_FLOAT ? ((const float *) z->value)[e] : ((const double *) z->value)[e];
+}
+
+/* Sorts the entries of some rows by column: a count, then a place for each. */
+static void
+index_rows(const gp_csr *z, const int32_t *row, int64_t n, gp_cross_space *space)
+{
+	gp_cross_column *column = space->column;
+	int32_t		place = 1;
+
+	for (int64_t i = 0; i < n; i++)
+		for (int64_t e = z->start[row[i]]; e < z->start[row[i] + 1]; e++)
+			column[z->col[e]].end++;
+	for (int64_t i = 0; i < n; i++)
+		for (int64_t e = z->start[row[i]]; e < z->start[row[i] + 1]; e++)
+		{
+			gp_cross_column *c = &column[z->col[e]];
+
+			if (c->begin == 0)
+			{
+				int32_t		count = c->end;
+
+				c->begin = c->end = place;
+				place += count;
+			}
+			space->entry[c->end].row = (int32_t) i;
+			space->entry[c->end++].value = value_of(z, e);
+		}
+}
+
+/* Forgets the index. */
+static void
+clear_index(const gp_csr *z, const int32_t *row, int64_t n, gp_cross_space *space)
+{
+	for (int64_t i = 0; i < n; i++)
+		for (int64_t e = z->start[row[i]]; e < z->start[row[i] + 1]; e++)
+			space->column[z->col[e]] = (gp_cross_column) {0, 0};
+}
+
+/* k = z(row, :) z(col, :)' for a sparse z. */
+void
+gp_cross_sparse(const gp_csr *z, const int32_t *row, const int32_t *col, bool lower,
+				gp_cross_space *space, gp_matrix k)
+{
+	double	   *sum = space->sum;
+
+	index_rows(z, col, k.cols, space);
+	for (int64_t i = 0; i < k.rows; i++)
+	{
+		int64_t		n = lower ? i + 1 : k.cols;
+
+		memset(sum, 0, (size_t) n * sizeof(double));
+		for (int64_t e = z->start[row[i]]; e < z->start[row[i] + 1]; e++)
+		{
+			gp_cross_column c = space->column[z->col[e]];
+			double		v = value_of(z, e);
+
+			for (int32_t at = c.begin; at < c.end && space->entry[at].row < n; at++)
+				sum[space->entry[at].row] += v * space->entry[at].value;
+		}
+		if (k.type == GP_FLOAT)
+			for (int64_t j = 0; j < n; j++)
+				((float *) k.data)[i * k.ld + j] = (float) sum[j];
+		else
+			memcpy(gp_matrix_at(k, i, 0), sum, (size_t) n * sizeof(double));
+	}
+	clear_index(z, col, k.cols, space);
+}
+
+/* Gathers rows of a dense z. */
+static gp_matrix
+gather(gp_matrix z, const int32_t *row, int64_t n, void *to)
+{
+	gp_matrix	m = gp_matrix_wrap(to, n, z.cols, z.type);
+	size_t		bytes = (size_t) z.cols * gp_type_size(z.type);
+
+	for (int64_t i = 0; i < n; i++)
+		memcpy(gp_matrix_at(m, i, 0), gp_matrix_at(z, row[i], 0), bytes);
+	return m;
+}
+
+/* k = z(row, :) z(col, :)' for a dense z. */
+void
+gp_cross_dense(gp_matrix z, const int32_t *row, const int32_t *col, bool lower,
+			   gp_cross_space *space, gp_matrix k)
+{
+	gp_matrix	left = gather(z, row, k.rows, space->left);
+
+	if (lower)
+		gp_blas_syrk(false, 1.0, left, 0.0, k);
+	else
+		gp_blas_gemm(false, true, 1.0, left, gather(z, col, k.cols, space->right), 0.0, k);
+}
