@@ -1,0 +1,101 @@
+# A cancel or a timeout ends a fit soon in every phase, and leaves nothing behind.
+use strict;
+use warnings;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use Time::HiRes qw(time usleep);
+use Gnngp;
+
+# Generous: the machine may be busy.  Interrupts are served every 50 ms of work.
+my $patience = 1.0;
+my $fit = q{SELECT gp_fit('large', strategy => 'nystrom', landmarks => 2000)};
+
+my $node = PostgreSQL::Test::Cluster->new('cancel');
+$node->init;
+$node->start;
+$node->safe_psql('postgres', 'CREATE EXTENSION gnngp; CREATE ROLE stranger; CREATE ROLE watcher IN ROLE pg_read_all_stats;'
+	. large_graph());
+
+# Nothing is left of a fit that was ended.
+sub check_nothing_left
+{
+	my ($how) = @_;
+
+	is($node->safe_psql('postgres', q{
+		SELECT (SELECT count(*) FROM gp_model_catalog) + (SELECT count(*) FROM gp_block)
+			 + (SELECT count(*) FROM gp_progress)
+			 + (SELECT count(*) FROM pg_locks WHERE locktype = 'advisory')}), '0', "$how leaves nothing");
+	return;
+}
+
+# Ends a fit with a function in a phase, and measures how long it takes to go.
+sub end_in_phase
+{
+	my ($function, $phase, $sqlstate) = @_;
+	my $session = background($node, $fit);
+	my $end = time + 120;
+	my ($pid, $seen, $started) = ('', '');
+
+	while (time < $end && $pid eq '')
+	{
+		$pid = $node->safe_psql('postgres', "SELECT pid FROM gp_progress WHERE phase = '$phase'");
+		usleep(5_000) if $pid eq '';
+		last unless $session->{run}->pumpable;
+	}
+  SKIP:
+	{
+		skip "phase $phase was too short to be seen", 3 if $pid eq '';
+		$started = time;
+		$node->safe_psql('postgres', "SELECT $function($pid)");
+		finish($session);
+		my $seconds = time - $started;
+		note sprintf('%s in phase %s took %.0f ms', $function, $phase, 1000 * $seconds);
+		cmp_ok($seconds, '<', $patience, "$function is soon served in phase $phase");
+		like($session->{err}, qr/$sqlstate/, 'with its SQLSTATE');
+		$node->poll_query_until('postgres', "SELECT count(*) = 0 FROM pg_stat_activity WHERE pid = $pid");
+		check_nothing_left("$function in phase $phase");
+		return;
+	}
+	$node->safe_psql('postgres', 'SELECT pg_cancel_backend(pid) FROM gp_progress');
+	finish($session);
+	return;
+}
+
+for my $phase ('reading nodes', 'reading features', 'reading edges', 'building the kernel', 'exact diagonal',
+	'posterior')
+{
+	end_in_phase('pg_cancel_backend', $phase, '57014');
+}
+end_in_phase('pg_terminate_backend', 'building the kernel', '57P01');
+
+# statement_timeout, in one session that goes on after each
+my $sql = "\\set VERBOSITY verbose\n";
+my @timeouts = (20, 60, 150, 400, 1000, 2500);
+$sql .= "SET statement_timeout = $_; SELECT clock_timestamp() AS started \\gset\n$fit;\n"
+	. "SET statement_timeout = 0; SELECT 'late ' || extract(epoch FROM clock_timestamp() - :'started') * 1000 - $_;\n"
+	for @timeouts;
+$sql .= "SELECT 'rows ' || count(*) FROM gp_predict('small');\n";
+$node->safe_psql('postgres', small_graph() . "SELECT gp_fit('small')");
+my ($rc, $out, $err) = $node->psql('postgres', $sql, on_error_stop => 0);
+my @late = $out =~ /late (\S+)/g;
+is(scalar(@late), scalar(@timeouts), 'the session survives every timeout');
+is(scalar(() = $err =~ /57014/g), scalar(@timeouts), 'every timeout is reported as one');
+note 'late by (ms): ' . join(', ', map { sprintf '%.0f', $_ } @late);
+ok((grep { $_ >= 1000 * $patience } @late) == 0, 'and served soon');
+like($out, qr/rows 200/, 'the session works on');
+
+# Progress: the session itself, its role and members of pg_read_all_stats see it, others do not
+my $session = background($node, $fit);
+ok(poll($node, q{SELECT count(*) = 1 FROM gp_progress WHERE phase = 'building the kernel' AND done > 0
+	AND model = 'large' AND started < now() AND pid <> pg_backend_pid()}), 'progress is visible');
+is($node->safe_psql('postgres', 'SET ROLE stranger; SELECT count(*) FROM gp_progress'), '0',
+	'but not for everybody');
+is($node->safe_psql('postgres', 'SET ROLE watcher; SELECT count(*) FROM gp_progress'), '1',
+	'pg_read_all_stats shows it');
+$node->safe_psql('postgres', 'SELECT pg_cancel_backend(pid) FROM gp_progress');
+finish($session);
+is($node->safe_psql('postgres', 'SELECT count(*) FROM gp_progress'), '0', 'a cancel clears it');
+
+$node->stop;
+done_testing();
