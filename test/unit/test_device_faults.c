@@ -138,7 +138,7 @@ test_cancel(int which, int threads)
 	snprintf(name, sizeof(name), "%s, %d threads: served more than once", operation[which], threads);
 	ok(n > 1, name);
 	polls = 0;
-	cancel_poll = n / 2 > 0 ? n / 2 : 1;
+	cancel_poll = threads == 1 ? n / 2 : 2;	/* helpers may leave the caller few tiles */
 	expect_error(env, TEST_CANCELLED, long_operation(dev, which, &out));
 	is_int(polls, cancel_poll, "at the poll that found the cancel");
 	test_state(env)->cancel = false;
