@@ -2,7 +2,7 @@
 
 -- The same with the words alone: mlp is gcn without the graph.
 SELECT model, kernel, nugget, round(seconds::numeric, 1) AS seconds
-FROM gp_fit('packages', model => 'words', kernel => 'mlp', landmarks => 1500);
+FROM gp_fit('packages', model => 'words', kernel => 'mlp');
 
 -- Accuracy on the sections that were hidden.
 SELECT m AS model, count(*) AS hidden, round(avg((g.class = a.section)::integer), 4) AS accuracy

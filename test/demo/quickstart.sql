@@ -3,7 +3,7 @@ CREATE EXTENSION gnngp;
 SELECT gp_create_graph('packages', nodes => 'packages', edges => 'depends',
                        target => 'section', sparse_features => 'package_words');
 
-SELECT * FROM gp_fit('packages', kernel => 'gcn', landmarks => 1500);
+SELECT * FROM gp_fit('packages', kernel => 'gcn');
 
 SELECT p.name, g.class AS section, round(g.probability::numeric, 2) AS probability
 FROM gp_predict('packages', unlabelled_only => true) AS g
