@@ -14,6 +14,7 @@
 
 #define AUTOMATIC_FIELD 2048	/* a field up to this size is taken whole */
 #define AUTOMATIC_COUNT 1500	/* else this many landmarks */
+#define INTERRUPT_ROWS 1024		/* rows between two looks at interrupts */
 
 /* A candidate with what it is ranked by. */
 typedef struct candidate
@@ -54,6 +55,8 @@ feature_hashes(const gp_eval *ev)
 
 	for (int64_t i = 0; i < ev->n; i++)
 	{
+		if (i % INTERRUPT_ROWS == 0)
+			ev->env->check_interrupts(ev->env);
 		if (x->csr)
 			for (int64_t k = x->csr->start[i]; k < x->csr->start[i + 1]; k++)
 				hash[i] += mix(mix(x->csr->col[k]) ^ bits_of(x->csr->value, k, x->type));

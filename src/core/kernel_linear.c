@@ -163,6 +163,20 @@ form_leaf(gp_eval *ev, const gp_linear_term *term)
 	return f;
 }
 
+/* Starts with S X for the identity X, which is S itself. */
+static form
+form_operator(gp_eval *ev, const gp_linear_term *term, const gp_operator *op)
+{
+	form		f = {NULL, {0}};
+	bool		owned;
+	gp_csr	   *s = gp_operator_csr(ev, op, &owned);
+
+	f.csr = csr_copy_scaled(ev->env, s, sqrt(term->value));
+	if (owned)
+		gp_csr_free(ev->env, s);
+	return f;
+}
+
 /* Applies one operator, in whichever form the factor is. */
 static void
 form_apply(gp_eval *ev, form *f, const gp_operator *op)
@@ -237,9 +251,15 @@ gp_linear_build(gp_eval *ev, const gp_terms *terms)
 
 	for (int t = 0; t < terms->n; t++)
 	{
-		part[t] = form_leaf(ev, &terms->term[t]);
-		for (int k = terms->term[t].nops - 1; k >= 0; k--)
-			form_apply(ev, &part[t], terms->term[t].op[k]);
+		const gp_linear_term *term = &terms->term[t];
+		int			left = term->nops;
+
+		if (ev->own_x && !term->bias && left > 0 && !gp_operator_is_global(term->op[left - 1]))
+			part[t] = form_operator(ev, term, term->op[--left]);
+		else
+			part[t] = form_leaf(ev, term);
+		while (left > 0)
+			form_apply(ev, &part[t], term->op[--left]);
 	}
 	return join(ev, terms->n, part);
 }
