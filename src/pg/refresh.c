@@ -36,7 +36,7 @@ typedef struct refresh
 {
 	MemoryContext context;		/* lives until the CALL ends, across commits */
 	bool		atomic;			/* inside a transaction block */
-	gnngp_model *old;
+	gnngp_model *old;			/* as it was when the refresh began */
 	gnngp_model new;
 	gnngp_graph_def *graph;
 	gnngp_fit_run *run;
@@ -66,14 +66,16 @@ open_refresh(refresh *r, const char *name)
 	MemoryContextSwitchTo(old);
 }
 
-/* Reads the model again, now that nobody else can change it, and its graph. */
+/* Reads the model again, now that nobody else can change or drop it, and its graph. */
 static void
 reload(refresh *r)
 {
 	MemoryContext old = MemoryContextSwitchTo(r->context);
 
+	PushActiveSnapshot(GetLatestSnapshot());
 	r->old = gnngp_model_by_id(r->old->id);
 	r->graph = gnngp_graph_by_id(r->old->graph_id);
+	PopActiveSnapshot();
 	MemoryContextSwitchTo(old);
 }
 
@@ -148,7 +150,6 @@ static void
 step_read(refresh *r)
 {
 	PushActiveSnapshot(GetTransactionSnapshot());
-	reload(r);
 	require_settings(r->old);
 	r->run = gnngp_fit_read(r->context, r->graph, &r->old->settings, r->old->name);
 	PopActiveSnapshot();
@@ -221,6 +222,7 @@ run_step(refresh *r, refresh_step step)
 static void
 run_refresh(refresh *r)
 {
+	reload(r);
 	log_start(r);
 	commit(r);
 	gnngp_progress_begin(r->old->name);

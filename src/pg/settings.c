@@ -1,9 +1,9 @@
 /*
  * settings.c - the settings with the prefix gnngp.
  *
- * A session can set any name with a dot before the library is loaded, and a
- * value that the check hook then rejects is reported as a warning only.  The
- * device is therefore checked a second time when it is used.
+ * A session can set any name with a dot before the library is loaded.  A value
+ * that the check hook then rejected would be dropped with a warning, and the
+ * computation run on some other device; it is kept, and refused when it is used.
  */
 #include "postgres.h"
 
@@ -19,6 +19,7 @@
 #define DEVICE_HINT "Valid values are auto, cpu and cuda."
 
 static char *device_setting = NULL;
+static bool defining = false;
 static int	threads_setting = 0;
 static int	memory_limit_setting = 0;
 
@@ -37,13 +38,13 @@ parse_device(const char *value, gnngp_device_choice *choice)
 	return false;
 }
 
-/* Refuses a misspelt device when it is set. */
+/* Refuses a misspelt device when it is set, but not one that was set before the library was loaded. */
 static bool
 check_device(char **newval, void **extra, GucSource source)
 {
 	gnngp_device_choice choice;
 
-	if (parse_device(*newval, &choice))
+	if (defining || parse_device(*newval, &choice))
 		return true;
 	GUC_check_errhint(DEVICE_HINT);
 	return false;
@@ -53,11 +54,13 @@ check_device(char **newval, void **extra, GucSource source)
 void
 gnngp_settings_define(void)
 {
+	defining = true;
 	DefineCustomStringVariable("gnngp.device",
 							   "Where kernels are computed: auto, cpu or cuda.",
 							   "auto takes a GPU where there is one.",
 							   &device_setting, "auto", PGC_USERSET, 0,
 							   check_device, NULL, NULL);
+	defining = false;
 	DefineCustomIntVariable("gnngp.threads",
 							"Threads that one computation may use.",
 							"0 means max_parallel_maintenance_workers + 1, and never more than the processors of the backend.",

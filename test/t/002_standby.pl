@@ -30,7 +30,7 @@ sub sqlstate
 }
 
 for my $query ('SELECT * FROM gp_predict(\'small\', top => NULL) ORDER BY node, class',
-	'SELECT * FROM gp_predict(\'small\', 7)',
+	'SELECT * FROM gp_predict(\'small\', id => 7)',
 	'SELECT * FROM gp_evaluate(\'small\')', 'SELECT model, nodes FROM gp_models', 'SELECT * FROM gp_graphs',
 	'SELECT model, outcome FROM gp_refreshes', 'SELECT * FROM gp_progress')
 {
