@@ -11,8 +11,8 @@
 #include <string.h>
 
 #define FIRST_CHUNK 4096
-#define LAST_CHUNK (1 << 20)
-#define INTERRUPT_EVERY (1 << 20)
+#define LAST_CHUNK (1 << 18)
+#define INTERRUPT_ENTRIES (1 << 16)	/* entries between two looks at interrupts */
 
 typedef struct edge_chunk
 {
@@ -117,6 +117,16 @@ free_chunks(gp_edges *edges)
 	edges->first = edges->last = NULL;
 }
 
+/* Looks at interrupts when an entry's number comes to a new stretch. */
+static inline void
+look(gp_env *env, int64_t k, int64_t *next)
+{
+	if (k < *next)
+		return;
+	env->check_interrupts(env);
+	*next = k + INTERRUPT_ENTRIES;
+}
+
 /* Turns counts at start[i + 1] into offsets. */
 static void
 counts_to_offsets(int64_t *start, int64_t n)
@@ -209,10 +219,15 @@ group_by_row(const gp_edges *edges, const edge_groups *columns)
 	int64_t		n = edges->nodes;
 	int64_t    *start = gp_alloc_zero(env, n + 1, sizeof(int64_t));
 	int64_t    *cursor;
+	int64_t		next = 0;
 	edge_groups rows;
 
 	for (int64_t k = 0; k < columns->start[n]; k++)
+	{
+		look(env, k, &next);
 		start[columns->other[k] + 1]++;
+	}
+	next = 0;
 	counts_to_offsets(start, n);
 	rows = groups_create(edges, start);
 	cursor = copy_offsets(env, start, n);
@@ -221,8 +236,7 @@ group_by_row(const gp_edges *edges, const edge_groups *columns)
 		for (int64_t k = columns->start[c]; k < columns->start[c + 1]; k++)
 			put_entry(&rows, cursor, columns->other[k], (int32_t) c,
 					  columns->weight ? columns->weight[k] : 1.0);
-		if (c % INTERRUPT_EVERY == 0)
-			env->check_interrupts(env);
+		look(env, columns->start[c + 1], &next);
 	}
 	gp_free(env, cursor);
 	return rows;
@@ -253,8 +267,9 @@ add_weights(double *weight, int64_t n)
 
 /* Merges repeated columns of every row in place and closes the gaps. */
 static void
-merge_repeated(edge_groups *rows, int64_t nodes)
+merge_repeated(gp_env *env, edge_groups *rows, int64_t nodes)
 {
+	int64_t		next = 0;
 	int64_t		out = 0;
 	int64_t		k = 0;
 
@@ -262,6 +277,7 @@ merge_repeated(edge_groups *rows, int64_t nodes)
 	{
 		int64_t		end = rows->start[r + 1];
 
+		look(env, k, &next);
 		rows->start[r] = out;
 		while (k < end)
 		{
@@ -293,7 +309,7 @@ gp_graph_build(gp_edges *edges)
 	gp_free(env, columns.start);
 	gp_free(env, columns.other);
 	gp_free(env, columns.weight);
-	merge_repeated(&rows, edges->nodes);
+	merge_repeated(env, &rows, edges->nodes);
 	graph->nodes = edges->nodes;
 	graph->directed = edges->directed;
 	graph->edges = rows.start[edges->nodes] / (edges->directed ? 1 : 2);

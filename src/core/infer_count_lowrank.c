@@ -47,11 +47,18 @@ root_bytes(const lowrank_play *p)
 		gp_matrix_bytes(p->na, p->na, p->ev->type);
 }
 
+/* The columns that are worked on at once. */
+static double
+block_columns(const lowrank_play *p)
+{
+	return p->na < GP_COLUMN_BLOCK ? p->na : GP_COLUMN_BLOCK;
+}
+
 /* The working memory of an operator on a panel. */
 static double
-operator_bytes(const gp_eval *ev, const gp_operator *op)
+operator_bytes(const lowrank_play *p, const gp_operator *op)
 {
-	double		block = gp_matrix_bytes(ev->n, GP_COLUMN_BLOCK, ev->type);
+	double		block = gp_matrix_bytes(p->ev->n, block_columns(p), p->ev->type);
 
 	return block * ((gp_operator_is_global(op) ? 3.0 : 1.0) + (op->nterms > 1 ? 2.0 : 0.0));
 }
@@ -63,7 +70,7 @@ play_linear(lowrank_play *p, int step)
 	gp_eval    *ev = p->ev;
 	const gp_linear *z = gp_linear_of_step(ev, step);
 	gp_terms   *terms = gp_alloc_zero(ev->env, 1, sizeof(gp_terms));
-	double		working = gp_matrix_bytes(z->width, GP_COLUMN_BLOCK, ev->type);
+	double		working = gp_matrix_bytes(z->width, block_columns(p), ev->type);
 
 	gp_linear_collect(ev, step, terms);
 	if (gp_terms_cheaper(ev, terms, z))
@@ -79,9 +86,9 @@ play_linear(lowrank_play *p, int step)
 			{
 				entries += gp_operator_products(ev, terms->term[t].op[k]) *
 					gp_csr_entries(ev->a);
-				temporary(p, working + gp_matrix_bytes(ev->n, GP_COLUMN_BLOCK, ev->type) +
+				temporary(p, working + gp_matrix_bytes(ev->n, block_columns(p), ev->type) +
 						  (k == 0 && gp_operator_is_a(terms->term[t].op[k]) ? 0.0 :
-						   operator_bytes(ev, terms->term[t].op[k])));
+						   operator_bytes(p, terms->term[t].op[k])));
 			}
 		}
 		gp_count_sparse(&p->count, 2.0 * entries * p->na);
@@ -142,7 +149,7 @@ play_step(lowrank_play *p, int step)
 			gp_count_sparse(&p->count, 2.0 * panels * gp_operator_products(ev, s->op) *
 							gp_csr_entries(ev->a) * p->na);
 			if (panels > 0)
-				temporary(p, operator_bytes(ev, s->op));
+				temporary(p, operator_bytes(p, s->op));
 			return panels;
 		case GP_STEP_SUM:
 			panels = play(p, s->arg0);

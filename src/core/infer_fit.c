@@ -33,9 +33,10 @@ gp_posterior_finish(gp_env *env, const gp_problem *problem, const gp_targets *ta
 	}
 	if (out->no_kernel > 0)
 		gp_notice(env, "Their variance is the prior's, so they never look sure.",
-				  values ? "%d nodes have no features nearby and get the mean of the labels" :
-				  "%d nodes have no features nearby and get the shares of the classes",
-				  out->no_kernel);
+				  values ? "%d %s no features nearby and %s the mean of the labels" :
+				  "%d %s no features nearby and %s the shares of the classes",
+				  out->no_kernel, out->no_kernel == 1 ? "node has" : "nodes have",
+				  out->no_kernel == 1 ? "gets" : "get");
 }
 
 /* Allocates the posterior's arrays. */

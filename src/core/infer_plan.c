@@ -41,8 +41,8 @@ static void
 refuse(gp_env *env, double needed, double allowed, const char *hint)
 {
 	gp_raise(env, GP_ERR_LIMIT, hint,
-			 "the fit needs %.0f MB, but gnngp.memory_limit allows %.0f MB",
-			 ceil(megabytes(needed)), floor(megabytes(allowed)));
+			 "the fit needs %.1f MB, but gnngp.memory_limit allows %.1f MB",
+			 megabytes(needed), megabytes(allowed));
 }
 
 /* True when any operator of a linear step has no finite field. */
