@@ -105,6 +105,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		require(host->code == GP_ERR_SYNTAX || host->code == GP_ERR_VALUE,
 				"errors are the text's", text);
 		require(host->position >= 1, "errors point at a character", text);
+		require(strcmp(host->message, "kernel has no canonical text") != 0,
+				"every kernel has a canonical text", text);
 		require(host->position <= count_characters(text) + 1,
 				"errors point into the text", text);
 	}
