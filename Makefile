@@ -37,6 +37,9 @@ TAP_OUTPUT = $(CURDIR)
 
 EXTRA_CLEAN = $(SQL_SCRIPT)
 
+# Bitcode is for inlining small functions into queries; ours are large.
+override with_llvm = no
+
 PG_CONFIG ?= pg_config
 PGXS := $(shell $(PG_CONFIG) --pgxs)
 include $(PGXS)
