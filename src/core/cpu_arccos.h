@@ -23,4 +23,11 @@ static const double arccos_double[] = {
 	6.7650531546790449182e-6, -2.0764150855087164778e-6, 3.0658986785827733913e-7
 };
 
+/* Before a short loop that should become straight code. */
+#if defined(__clang__)
+#define UNROLL _Pragma("clang loop unroll(full)")
+#else
+#define UNROLL _Pragma("GCC unroll 20")
+#endif
+
 #endif							/* GP_CPU_ARCCOS_H */

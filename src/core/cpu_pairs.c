@@ -14,8 +14,9 @@
 /* The most neighbours in a block. */
 #define MOST_NEIGHBOURS 512
 
-/* Work of a tile, in elementary steps of about a nanosecond. */
-#define TILE_WORK 5e6
+/* Work of a tile, in elementary steps of about a nanosecond: a sixteenth of all, within bounds. */
+#define TILE_WORK_MOST 5e6
+#define TILE_WORK_LEAST 1e5
 
 /* Some rows, or with block_row >= 0 one pair of blocks of one row. */
 typedef struct pair_tile
@@ -48,6 +49,7 @@ typedef struct pair_job
 	size_t		size;			/* of a number of that type */
 	int64_t		largest;		/* block, of all rows */
 	int64_t		entries;		/* of sparse z, that a block may have */
+	double		tile_work;
 	pair_tile  *tile;
 	pair_space *space;			/* for each thread */
 	const gp_simd_ops *ops;
@@ -83,9 +85,24 @@ static int32_t
 block_size(const pair_job *job, int64_t row, double work)
 {
 	int64_t		m = job->s->start[row + 1] - job->s->start[row];
-	double		most = floor(fmin(MOST_NEIGHBOURS, fmax(1, sqrt(TILE_WORK / work))));
+	double		most = floor(fmin(MOST_NEIGHBOURS, fmax(1, sqrt(TILE_WORK_MOST / work))));
 
 	return (int32_t) gp_max64(1, gp_min64(m, (int64_t) most));
+}
+
+/* Chooses the work of a tile by that of all rows. */
+static double
+choose_tile_work(const pair_job *job)
+{
+	double		total = 0;
+
+	for (int64_t i = 0; i < job->s->rows; i++)
+	{
+		double		m = (double) (job->s->start[i + 1] - job->s->start[i]);
+
+		total += pair_work(job, longest_neighbour(job, i)) * m * m;
+	}
+	return fmin(TILE_WORK_MOST, fmax(TILE_WORK_LEAST, total / 16));
 }
 
 /* Cuts the rows into tiles; counts them, and stores them unless tile is NULL. */
@@ -94,7 +111,7 @@ cut_pairs(pair_job *job, pair_tile *tile)
 {
 	const gp_csr *s = job->s;
 	int64_t		n = 0;
-	double		open = TILE_WORK;	/* work in the tile of whole rows that is open */
+	double		open = job->tile_work;	/* work in the tile of whole rows that is open */
 
 	for (int64_t i = 0; i < s->rows; i++)
 	{
@@ -112,11 +129,11 @@ cut_pairs(pair_job *job, pair_tile *tile)
 				for (int32_t q = 0; q <= p; q++, n++)
 					if (tile != NULL)
 						tile[n] = (pair_tile) {i, i + 1, p, q, block, 0};
-			open = TILE_WORK;
+			open = job->tile_work;
 			continue;
 		}
 		work = work * (double) m * (double) m + 50;
-		if (open + work > TILE_WORK)
+		if (open + work > job->tile_work)
 		{
 			if (tile != NULL)
 				tile[n] = (pair_tile) {i, i, -1, -1, 0, 0};
@@ -313,6 +330,7 @@ gp_cpu_pair_diag(gp_device *dev, const gp_csr *s, const gp_csr *zs, const gp_mat
 				   (zs != NULL ? zs->type : zd->type) == s->type &&
 				   (zs != NULL ? zs->rows : zd->rows) == s->cols &&
 				   out.type == GP_DOUBLE && out.rows == s->rows && out.cols == 1);
+	job.tile_work = choose_tile_work(&job);
 	tiles = cut_pairs(&job, NULL);
 	job.tile = gp_alloc_array(dev->env, tiles, sizeof(pair_tile));
 	cut_pairs(&job, job.tile);

@@ -64,6 +64,7 @@ exp_double(__m256d x)
 						_MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
 	r = _mm256_fmadd_pd(n, _mm256_set1_pd(-6.93147180369123816490e-01), x);
 	r = _mm256_fmadd_pd(n, _mm256_set1_pd(-1.90821492927058770002e-10), r);
+	UNROLL
 	for (int i = 1; i < 14; i++)
 		p = _mm256_fmadd_pd(p, r, _mm256_set1_pd(inverse[i]));
 	power = _mm256_cvtepi32_epi64(_mm_add_epi32(_mm256_cvtpd_epi32(n), _mm_set1_epi32(1023)));

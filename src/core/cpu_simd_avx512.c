@@ -59,6 +59,7 @@ exp_double(__m512d x)
 	n = _mm512_roundscale_pd(x * _mm512_set1_pd(1.4426950408889634), 0);
 	r = _mm512_fmadd_pd(n, _mm512_set1_pd(-6.93147180369123816490e-01), x);
 	r = _mm512_fmadd_pd(n, _mm512_set1_pd(-1.90821492927058770002e-10), r);
+	UNROLL
 	for (int i = 1; i < 14; i++)
 		p = _mm512_fmadd_pd(p, r, _mm512_set1_pd(inverse[i]));
 	return _mm512_maskz_scalef_pd(keep, p, n);

@@ -274,6 +274,7 @@ FN(relu_vector) (V k, V inverse, V roots, V inverses, V factor, V shift)
 
 	c = MIN(SET1(1), MAX(SET1(-1), c));
 	y = SET1(1) - MAX(-c, c);
+	UNROLL
 	for (int i = NARCCOS - 2; i >= 0; i--)
 		p = FMA(p, y, SET1(ARCCOS[i]));
 	p = FMA(p, y * SQRT(y), SET1((T) M_PI) * MAX(SET1(0), c));

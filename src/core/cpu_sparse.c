@@ -6,6 +6,9 @@
 /* Numbers that a tile gathers: a few milliseconds when they come from memory. */
 #define TILE_GATHER (INT64_C(1) << 24)
 
+/* Fewer are not worth a tile of their own. */
+#define TILE_LEAST (INT64_C(1) << 17)
+
 /* Bytes of the gathered matrix that one block of columns should have. */
 #define CACHE_BYTES (INT64_C(1) << 24)
 
@@ -138,7 +141,8 @@ gp_cpu_spmm(gp_device *dev, double alpha, const gp_csr *s, gp_matrix b, double b
 		return;
 	job.block = column_block(s, b);
 	job.chunks = cut_rows(s, gp_min64(TILE_GATHER / job.block,
-									  (gp_csr_entries(s) + s->rows) / 16 + 1024));
+									  gp_max64((gp_csr_entries(s) + s->rows) / 16,
+											   TILE_LEAST / job.block)));
 	blocks = (c.cols + job.block - 1) / job.block;
 	gp_cpu_run(dev, spmm_tile, &job, job.chunks.chunks * blocks);
 }
@@ -195,10 +199,8 @@ typedef struct rows_job
 	gp_matrix	dst;
 	const gp_csr *s;
 	const int32_t *index;
+	int64_t		columns;		/* of dst in a tile */
 } rows_job;
-
-/* Columns of dst that one tile fills: a cache line of it at a time. */
-#define SCATTER_COLUMNS 16
 
 /* Scatters some rows of s into columns of dst. */
 static void
@@ -206,9 +208,9 @@ scatter_tile(void *arg, int64_t tile, int worker)
 {
 	const rows_job *job = arg;
 	const gp_csr *s = job->s;
-	int64_t		end = gp_min64(job->dst.cols, (tile + 1) * SCATTER_COLUMNS);
+	int64_t		end = gp_min64(job->dst.cols, (tile + 1) * job->columns);
 
-	for (int64_t t = tile * SCATTER_COLUMNS; t < end; t++)
+	for (int64_t t = tile * job->columns; t < end; t++)
 	{
 		int64_t		row = job->index[t];
 
@@ -228,9 +230,14 @@ scatter_tile(void *arg, int64_t tile, int worker)
 void
 gp_cpu_csr_rows(gp_device *dev, gp_matrix dst, const gp_csr *s, const int32_t *index, int64_t n)
 {
-	rows_job	job = {dst, s, index};
+	rows_job	job = {dst, s, index, 0};
 
 	gp_cpu_require(dev, s->type == dst.type && dst.rows == s->cols && dst.cols == n);
+	if (n == 0 || s->cols == 0)
+		return;
 	gp_cpu_fill(dev, dst, 0.0);
-	gp_cpu_run(dev, scatter_tile, &job, (n + SCATTER_COLUMNS - 1) / SCATTER_COLUMNS);
+
+	/* Whole cache lines of dst, and enough of them; a row has at most s->cols entries. */
+	job.columns = 16 * gp_max64(1, TILE_LEAST / 16 / (gp_csr_entries(s) / s->rows + 1));
+	gp_cpu_run(dev, scatter_tile, &job, (n + job.columns - 1) / job.columns);
 }
