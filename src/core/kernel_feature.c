@@ -513,17 +513,19 @@ gp_feature_sum(gp_maker *m, int n, const gp_feature **arg)
 gp_feature_facts
 gp_feature_look(const gp_feature *f)
 {
-	gp_feature_facts facts = {false, false};
+	gp_feature_facts facts = {false, false, false};
 
 	if (f == NULL)
 		return facts;
 	facts.has_x = f->kind == GP_FEATURE_X;
+	facts.has_input = facts.has_x || f->kind == GP_FEATURE_X0;
 	facts.has_op = f->op != NULL;
 	for (int i = 0; i < f->n; i++)
 	{
 		gp_feature_facts inner = gp_feature_look(f->arg[i]);
 
 		facts.has_x |= inner.has_x;
+		facts.has_input |= inner.has_input;
 		facts.has_op |= inner.has_op;
 	}
 	return facts;

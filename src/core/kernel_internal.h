@@ -188,6 +188,7 @@ extern const gp_weight *gp_weight_add(gp_maker *m, const gp_weight *a, const gp_
 typedef struct gp_feature_facts
 {
 	bool		has_x;
+	bool		has_input;		/* X or X0 */
 	bool		has_op;
 } gp_feature_facts;
 

@@ -362,6 +362,21 @@ resolve_formula(gp_typing *t, const gp_ast *formula)
 	return v->feature;
 }
 
+/* Puts settings without effect to their defaults, for equal kernels to be equal. */
+static void
+drop_without_effect(gp_meaning *meaning)
+{
+	gp_feature_facts facts = gp_feature_look(meaning->root);
+
+	if (!facts.has_op)
+		meaning->set.norm = GP_NORM_SYM;
+	if (!facts.has_input)
+	{
+		meaning->set.input = GP_INPUT_LINEAR;
+		meaning->set.p1 = meaning->set.p2 = 0.0;
+	}
+}
+
 /* The meaning of a text. */
 gp_meaning
 gp_kernel_resolve(gp_arena *arena, const gp_kernel_text *text, int noverrides,
@@ -393,6 +408,7 @@ gp_kernel_resolve(gp_arena *arena, const gp_kernel_text *text, int noverrides,
 	}
 	meaning.set.layers = has_x ? t.layers : 1;
 	resolve_settings(&t, &meaning.set);
+	drop_without_effect(&meaning);
 	check_used(&t, text, preset);
 	return meaning;
 }

@@ -103,6 +103,7 @@ static const struct
 	{"X0, norm=row", "X0"},
 	{"X0*W, sigma_b=0.5", "X0*W"},
 	{"X0 + b, sigma_w=3, sigma_b=1", "X0 + b, sigma_b=1"},
+	{"b, sigma_b=1, input=rbf, norm=row", "b, sigma_b=1"},
 	{"X0, input=identity", "X0, input=identity"},
 	{"X0, input=arccos, layers=1", "X0, input=arccos"},
 };
