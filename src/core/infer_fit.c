@@ -85,6 +85,19 @@ check_problem(gp_env *env, const gp_problem *problem)
 		gp_raise(env, GP_ERR_VALUE, NULL, "the nugget must be greater than 0");
 }
 
+/* Tells what a low-rank fit did that its figures do not show. */
+static void
+tell_lowrank(const gp_eval *ev, const gp_plan *plan, double first_jitter)
+{
+	if (!plan->exact_diagonal)
+		gp_notice(ev->env, "They are too small far from the landmarks; use them to rank.",
+				  "variances are those of the low-rank prior");
+	if (ev->max_jitter > first_jitter)
+		gp_notice(ev->env, "Fewer landmarks need less.",
+				  "the landmarks' covariance needed a jitter of %g of its mean diagonal",
+				  ev->max_jitter);
+}
+
 /* Plans, computes and returns the posterior. */
 gp_posterior *
 gp_fit(gp_device *dev, const gp_problem *problem)
@@ -109,6 +122,7 @@ gp_fit(gp_device *dev, const gp_problem *problem)
 	{
 		out->landmark = gp_landmarks_choose(&ev, problem, plan.nlandmarks, &out->nlandmarks);
 		solution = gp_infer_lowrank(&ev, problem, &targets, &plan, out);
+		tell_lowrank(&ev, &plan, ev.jitter);
 	}
 	copy_figures(&ev, &targets, &solution, out);
 	gp_calibrate(env, problem, &targets, &solution, out);
