@@ -52,6 +52,7 @@ typedef struct blas_table
 						   double *, double *, const int *, int *, const int *, int *, size_t,
 						   size_t);
 	char	   *(*corename) (void);
+	int			(*parallel) (void);
 	void		(*set_threads) (int);
 } blas_table;
 
@@ -78,6 +79,7 @@ static const struct
 	{"ssyevd_", offsetof(blas_table, ssyevd)},
 	{"dsyevd_", offsetof(blas_table, dsyevd)},
 	{"openblas_get_corename", offsetof(blas_table, corename)},
+	{"openblas_get_parallel", offsetof(blas_table, parallel)},
 	{"openblas_set_num_threads", offsetof(blas_table, set_threads)},
 };
 
@@ -154,6 +156,13 @@ const char *
 gp_blas_core(void)
 {
 	return blas.corename();
+}
+
+/* True when several threads may call OpenBLAS at once: a build without threads has no locks. */
+bool
+gp_blas_shared(void)
+{
+	return blas.parallel() != 0;
 }
 
 /* Sets OpenBLAS's own number of threads; for benchmarks only. */

@@ -20,6 +20,9 @@ extern void gp_blas_load(gp_env *env);
 /* The name of the core that OpenBLAS chose. */
 extern const char *gp_blas_core(void);
 
+/* True when several threads may call OpenBLAS at once. */
+extern bool gp_blas_shared(void);
+
 /* Sets OpenBLAS's own number of threads; for benchmarks only. */
 extern void gp_blas_set_threads(int threads);
 

@@ -158,6 +158,8 @@ gp_device_cpu(gp_env *env, int threads)
 	cpu->dev.env = env;
 	cpu->dev.state = cpu;
 	cpu->simd = gp_simd_choose();
+	if (!gp_blas_shared())
+		threads = 1;
 	cpu->pool = gp_pool_create(env, threads < MAX_THREADS ? threads : MAX_THREADS);
 	cpu->dev.threads = gp_pool_threads(cpu->pool);
 	describe_device(cpu);

@@ -49,35 +49,43 @@ typedef struct pair_job
 	size_t		size;			/* of a number of that type */
 	int64_t		largest;		/* block, of all rows */
 	int64_t		entries;		/* of sparse z, that a block may have */
+	int64_t    *longest;		/* sparse z: entries of a neighbour, for each row of s */
 	double		tile_work;
 	pair_tile  *tile;
 	pair_space *space;			/* for each thread */
 	const gp_simd_ops *ops;
 } pair_job;
 
-/* The entries of the longest row of the sparse z among a row's neighbours. */
-static int64_t
-longest_neighbour(const pair_job *job, int64_t row)
+/* Rows that a tile of longest_tile looks at. */
+#define LONGEST_ROWS 4096
+
+/* The entries of the longest row of the sparse z among each row's neighbours. */
+static void
+longest_tile(void *arg, int64_t tile, int worker)
 {
+	const pair_job *job = arg;
 	const gp_csr *s = job->s;
-	int64_t		longest = 0;
+	int64_t		end = gp_min64(s->rows, (tile + 1) * LONGEST_ROWS);
 
-	for (int64_t e = s->start[row]; job->zs != NULL && e < s->start[row + 1]; e++)
+	for (int64_t i = tile * LONGEST_ROWS; i < end; i++)
 	{
-		const int64_t *start = job->zs->start + s->col[e];
+		job->longest[i] = 0;
+		for (int64_t e = s->start[i]; e < s->start[i + 1]; e++)
+		{
+			const int64_t *start = job->zs->start + s->col[e];
 
-		longest = gp_max64(longest, start[1] - start[0]);
+			job->longest[i] = gp_max64(job->longest[i], start[1] - start[0]);
+		}
 	}
-	return longest;
 }
 
 /* Steps for one pair of neighbours: the product, and the stages. */
 static double
-pair_work(const pair_job *job, int64_t longest)
+pair_work(const pair_job *job, int64_t row)
 {
 	if (job->zd != NULL)
 		return (double) job->zd->cols / 20 + 4 + 4 * job->nstages;
-	return (double) longest + 4 + 4 * job->nstages;
+	return (double) job->longest[row] + 4 + 4 * job->nstages;
 }
 
 /* The neighbours in a block of a row, so that a pair of blocks is a short tile. */
@@ -100,7 +108,7 @@ choose_tile_work(const pair_job *job)
 	{
 		double		m = (double) (job->s->start[i + 1] - job->s->start[i]);
 
-		total += pair_work(job, longest_neighbour(job, i)) * m * m;
+		total += pair_work(job, i) * m * m;
 	}
 	return fmin(TILE_WORK_MOST, fmax(TILE_WORK_LEAST, total / 16));
 }
@@ -116,13 +124,13 @@ cut_pairs(pair_job *job, pair_tile *tile)
 	for (int64_t i = 0; i < s->rows; i++)
 	{
 		int64_t		m = s->start[i + 1] - s->start[i];
-		int64_t		longest = longest_neighbour(job, i);
-		double		work = pair_work(job, longest);
+		double		work = pair_work(job, i);
 		int32_t		block = block_size(job, i, work);
 		int32_t		blocks = (int32_t) ((m + block - 1) / block);
 
 		job->largest = gp_max64(job->largest, block);
-		job->entries = gp_max64(job->entries, block * longest);
+		if (job->zs != NULL)
+			job->entries = gp_max64(job->entries, block * job->longest[i]);
 		if (blocks > 1)
 		{
 			for (int32_t p = 0; p < blocks; p++)
@@ -330,6 +338,11 @@ gp_cpu_pair_diag(gp_device *dev, const gp_csr *s, const gp_csr *zs, const gp_mat
 				   (zs != NULL ? zs->type : zd->type) == s->type &&
 				   (zs != NULL ? zs->rows : zd->rows) == s->cols &&
 				   out.type == GP_DOUBLE && out.rows == s->rows && out.cols == 1);
+	if (zs != NULL)
+	{
+		job.longest = gp_alloc_array(dev->env, s->rows, sizeof(int64_t));
+		gp_cpu_run(dev, longest_tile, &job, (s->rows + LONGEST_ROWS - 1) / LONGEST_ROWS);
+	}
 	job.tile_work = choose_tile_work(&job);
 	tiles = cut_pairs(&job, NULL);
 	job.tile = gp_alloc_array(dev->env, tiles, sizeof(pair_tile));
@@ -339,4 +352,5 @@ gp_cpu_pair_diag(gp_device *dev, const gp_csr *s, const gp_csr *zs, const gp_mat
 	add_blocks(&job, tiles);
 	free_spaces(dev, &job);
 	gp_free(dev->env, job.tile);
+	gp_free(dev->env, job.longest);
 }
