@@ -79,7 +79,10 @@ reload(refresh *r)
 	MemoryContextSwitchTo(old);
 }
 
-/* Writes the log row 'running'. */
+/*
+ * Writes the log row 'running'.  We hold the lock, so that an older row which
+ * still says so is of a session that ended.
+ */
 static void
 log_start(refresh *r)
 {
@@ -87,6 +90,9 @@ log_start(refresh *r)
 	Datum		values[] = {Int64GetDatum(r->old->id)};
 	bool		null;
 
+	(void) gnngp_execute_as_extension(psprintf("UPDATE %s.gp_refresh_log SET outcome = 'interrupted'"
+											   " WHERE model = $1 AND outcome = 'running'",
+											   gnngp_schema()), 1, types, values, NULL);
 	(void) gnngp_execute_as_extension(psprintf("INSERT INTO %s.gp_refresh_log (model, outcome)"
 											   " VALUES ($1, 'running') RETURNING id",
 											   gnngp_schema()), 1, types, values, NULL);
@@ -248,26 +254,28 @@ Datum
 gnngp_refresh(PG_FUNCTION_ARGS)
 {
 	char	   *name = gnngp_name_argument(fcinfo, 0, "model");
-	refresh		r = {0};
+	bool		atomic = in_transaction_block(fcinfo);
+	MemoryContext context = AllocSetContextCreate(atomic ? CurrentMemoryContext : PortalContext,
+												  "gnngp refresh", ALLOCSET_DEFAULT_SIZES);
+	refresh    *r = MemoryContextAllocZero(context, sizeof(refresh));
 
-	r.atomic = in_transaction_block(fcinfo);
-	r.context = AllocSetContextCreate(r.atomic ? CurrentMemoryContext : PortalContext,
-									  "gnngp refresh", ALLOCSET_DEFAULT_SIZES);
+	r->context = context;
+	r->atomic = atomic;
 	gnngp_prevent_read_only("gp_refresh");
-	if (SPI_connect_ext(r.atomic ? 0 : SPI_OPT_NONATOMIC) != SPI_OK_CONNECT)
+	if (SPI_connect_ext(atomic ? 0 : SPI_OPT_NONATOMIC) != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
-	open_refresh(&r, name);
+	open_refresh(r, name);
 	PG_TRY();
 	{
-		run_refresh(&r);
+		run_refresh(r);
 	}
 	PG_FINALLY();
 	{
-		if (!r.atomic)
-			gnngp_model_unlock(r.old->owner, r.old->name);
+		if (!atomic)
+			gnngp_model_unlock(r->old->owner, r->old->name);
 	}
 	PG_END_TRY();
 	gnngp_spi_finish();
-	MemoryContextDelete(r.context);
+	MemoryContextDelete(context);
 	PG_RETURN_VOID();
 }

@@ -102,6 +102,12 @@ $node->start;
 is($node->safe_psql('postgres', $log), 'interrupted', 'after a crash it reads as interrupted');
 is($node->safe_psql('postgres', q{SELECT md5(string_agg(p::text, '' ORDER BY node)) FROM gp_predict('large') p}),
 	$before, 'and the model is the old one');
+$session = background($node, q{CALL gp_refresh('large')});
+ok(poll($node, $computing), 'the next refresh');
+is($node->safe_psql('postgres', q{SELECT string_agg(outcome, ' ' ORDER BY started) FROM gp_refreshes WHERE model = 'large'}),
+	'succeeded failed interrupted failed interrupted running', 'leaves the log of the lost ones');
+$node->safe_psql('postgres', 'SELECT pg_cancel_backend(pid) FROM gp_progress');
+finish($session);
 
 # In a transaction block a fit's lock lasts until the end of the transaction
 $session = background($node, q{DO $$ BEGIN PERFORM gp_fit('small'); PERFORM pg_sleep(300); END $$});
