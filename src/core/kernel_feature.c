@@ -14,7 +14,8 @@
 #define HINT_SOURCE \
 	"Write (A + I)*relu(X), or give a term a weight of its own: relu(X)*W1 + A*relu(X)*W2."
 #define HINT_MEAN \
-	"relu has a mean that is not zero: give a term a weight of its own, as in relu(X)*W1 + relu(X0)*W2."
+	"relu has a mean that is not zero: give a term a weight of its own, " \
+	"as in relu(X)*W1 + relu(X0)*W2."
 
 /* Makes a node with room for n arguments. */
 static gp_feature *

@@ -11,19 +11,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ASCII only: what a name or a number consists of must not depend on the locale. */
+/* ASCII only, here and below: what a number or a name is must not depend on the locale. */
 static bool
 is_digit(char c)
 {
 	return c >= '0' && c <= '9';
 }
 
+/* What a name begins with. */
 static bool
 is_letter(char c)
 {
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
+/* What separates tokens. */
 static bool
 is_space(char c)
 {

@@ -33,7 +33,7 @@ typedef struct parser
 static gp_ast *parse_sum(parser *p);
 static gp_ast *parse_unary(parser *p);
 
-/* Goes one level down; parse_leave comes back. */
+/* Goes one level down. */
 static void
 parse_enter(parser *p)
 {
@@ -42,6 +42,7 @@ parse_enter(parser *p)
 					"kernel is nested more than %d levels deep", MAX_DEPTH);
 }
 
+/* Comes back up. */
 static void
 parse_leave(parser *p)
 {

@@ -146,12 +146,14 @@ add_operator(builder *b, const gp_operator *op)
 
 /* ---- steps ---- */
 
+/* The input. */
 static int
 step_input(builder *b)
 {
 	return add_step(b, GP_STEP_INPUT, -1, -1, 0.0, NULL);
 }
 
+/* A bias; none where its variance is zero. */
 static int
 step_bias(builder *b, double value)
 {
@@ -207,6 +209,7 @@ step_op(builder *b, const gp_operator *op, int arg, const gp_feature *f)
 	return add_step(b, GP_STEP_OP, arg, -1, 0.0, op);
 }
 
+/* The activation of a step. */
 static int
 step_relu(builder *b, int arg)
 {

@@ -35,6 +35,7 @@ bad(gp_typing *t, int position, const char *hint, const char *message)
 
 /* ---- making values ---- */
 
+/* A value of this kind, with nothing in it. */
 static gp_value *
 make(gp_typing *t, gp_value_kind kind)
 {
@@ -66,6 +67,7 @@ check_finite(gp_typing *t, const double *at, const gp_scalar *s, int position, c
 	}
 }
 
+/* A number, in normal form and in every layer. */
 static gp_value *
 make_scalar(gp_typing *t, const gp_scalar *s, const double *at)
 {
@@ -94,6 +96,7 @@ gp_typing_fixed(gp_typing *t, const gp_scalar *s)
 	return make_scalar(t, s, at);
 }
 
+/* A feature; NULL is zero. */
 static gp_value *
 make_feature(gp_typing *t, const gp_feature *f)
 {
@@ -103,6 +106,7 @@ make_feature(gp_typing *t, const gp_feature *f)
 	return v;
 }
 
+/* A linear operator on the nodes. */
 static gp_value *
 make_operator(gp_typing *t, const gp_poly *op)
 {
@@ -112,6 +116,7 @@ make_operator(gp_typing *t, const gp_poly *op)
 	return v;
 }
 
+/* A weight. */
 static gp_value *
 make_weight(gp_typing *t, const gp_weight *weight)
 {
@@ -121,6 +126,7 @@ make_weight(gp_typing *t, const gp_weight *weight)
 	return v;
 }
 
+/* A number times I. */
 static gp_value *
 make_identity(gp_typing *t, const gp_scalar *s)
 {

@@ -153,9 +153,11 @@ static const struct
 	{"gcn(layers=2, Layers=3)", GP_ERR_SYNTAX, 15, "option \"Layers\" is given twice", NULL},
 	{"gcn(layer=3)", GP_ERR_SYNTAX, 5, "kernel \"gcn\" has no use for option \"layer\"",
 	"Options of gcn are layers, sigma_w, sigma_b, input and norm."},
-	{"gcnii(sigma_self=3)", GP_ERR_SYNTAX, 7, "kernel \"gcnii\" has no use for option \"sigma_self\"",
+	{"gcnii(sigma_self=3)", GP_ERR_SYNTAX, 7,
+		"kernel \"gcnii\" has no use for option \"sigma_self\"",
 	"Options of gcnii are alpha, lambda, layers"},
-	{"A*X, foo=1", GP_ERR_SYNTAX, 6, "option \"foo\" is not used in the kernel", "Options are layers"},
+	{"A*X, foo=1", GP_ERR_SYNTAX, 6, "option \"foo\" is not used in the kernel",
+	"Options are layers"},
 	{"A*X*W, sigma_w2=1", GP_ERR_SYNTAX, 8, "option \"sigma_w2\" is not used in the kernel",
 	"Options are layers"},
 	{"A*X, W=2", GP_ERR_SYNTAX, 6, "name \"W\" is reserved in kernels", "sigma_w and"},
@@ -164,7 +166,8 @@ static const struct
 	{"A*P*X", GP_ERR_SYNTAX, 3, "unknown name \"P\" in kernel", "Write P(0.1)."},
 	{"A*tanh(X)", GP_ERR_SYNTAX, 3, "unknown function \"tanh\" in kernel", "Functions are relu"},
 	{"relu(X, X)", GP_ERR_SYNTAX, 1, "function \"relu\" in kernel takes one argument", NULL},
-	{"A*relu(2)", GP_ERR_SYNTAX, 8, "relu in kernel takes a feature, not a number", "Write relu(X)."},
+	{"A*relu(2)", GP_ERR_SYNTAX, 8, "relu in kernel takes a feature, not a number",
+	"Write relu(X)."},
 	{"ln(X)*X", GP_ERR_SYNTAX, 4, "\"ln\" in kernel takes a number, not a feature", NULL},
 	{"A", GP_ERR_SYNTAX, 1, "kernel has no feature such as X or X0", "Write a layer"},
 	{"W*X", GP_ERR_SYNTAX, 1, "a weight in kernel must stand right of the feature",
@@ -203,7 +206,8 @@ static const struct
 	{"gcn(layers=l)", GP_ERR_VALUE, 12, "\"layers\" of kernel must not depend on the layer", NULL},
 	{"ggp(layers=2)", GP_ERR_VALUE, 12, "option \"layers\" of a kernel without X must be 1",
 	"A formula without X"},
-	{"gcn(sigma_b=-1)", GP_ERR_VALUE, 13, "option \"sigma_b\" of kernel must not be negative", NULL},
+	{"gcn(sigma_b=-1)", GP_ERR_VALUE, 13,
+	"option \"sigma_b\" of kernel must not be negative", NULL},
 	{"gcn(sigma_b=ln(0))", GP_ERR_VALUE, 13,
 	"logarithm of a number that is not positive in kernel", NULL},
 	{"sqrt(1-l)*X, layers=4", GP_ERR_VALUE, 1,
@@ -441,7 +445,8 @@ main(void)
 	test_programs();
 	test_operator();
 	test_no_memory("gcn(sigma_b=0.1)");
-	test_no_memory("(l*A + P(0.1))*relu(X)*(0.5*I + 0.5*W) + 2*X0*W1 + b, sigma_b=1, sigma_w1=k, k=3");
+	test_no_memory("(l*A + P(0.1))*relu(X)*(0.5*I + 0.5*W) + 2*X0*W1 + b, "
+				   "sigma_b=1, sigma_w1=k, k=3");
 	test_thrift();
 	return done_testing();
 }
