@@ -1,0 +1,118 @@
+/*
+ * graph_laplacian.c - Laplacian kernels as features.
+ *
+ * With M = I + s2 L = C C' (Cholesky), (I + s2 L)^-d has the root M^(-d/2) for
+ * even d and M^(-(d-1)/2) C^-T for odd d.  That costs n^3, so larger graphs take
+ * random walks.
+ */
+#include "graph_walks.h"
+
+#include <math.h>
+#include <string.h>
+
+#define EXACT_NODES 4096		/* up to so many nodes the exact root is affordable */
+
+/* M = (1 + s2) (I - U), dense in double. */
+static gp_matrix
+regularised_laplacian(gp_device *dev, const gp_graph *graph, double sigma2)
+{
+	gp_env	   *env = dev->env;
+	gp_csr	   *u = gp_walk_matrix(env, graph, sigma2, GP_DOUBLE);
+	gp_matrix	m = dev->create(dev, graph->nodes, graph->nodes, GP_DOUBLE);
+	double	   *row = gp_alloc_array(env, graph->nodes, sizeof(double));
+
+	for (int64_t i = 0; i < graph->nodes; i++)
+	{
+		memset(row, 0, graph->nodes * sizeof(double));
+		for (int64_t k = u->start[i]; k < u->start[i + 1]; k++)
+			row[u->col[k]] = -(1.0 + sigma2) * ((const double *) u->value)[k];
+		row[i] += 1.0 + sigma2;
+		dev->upload(dev, gp_matrix_rows(m, i, 1),
+					gp_matrix_wrap(row, 1, graph->nodes, GP_DOUBLE));
+	}
+	gp_free(env, row);
+	gp_csr_free(env, u);
+	return m;
+}
+
+/* A dense factor with F F' = (I + s2 L)^-d. */
+gp_matrix
+gp_laplacian_root(gp_device *dev, const gp_graph *graph, const gp_laplacian *kernel)
+{
+	int64_t		n = graph->nodes;
+	gp_matrix	c = regularised_laplacian(dev, graph, kernel->sigma2);
+	gp_matrix	f = dev->create(dev, n, n, GP_DOUBLE);
+
+	if (dev->potrf(dev, c) >= 0)
+		gp_raise(dev->env, GP_ERR_INTERNAL, NULL, "the regularised Laplacian is not positive definite");
+	dev->fill(dev, f, 0.0);
+	dev->shift(dev, (gp_matrix) {f.data, n, 1, f.ld + 1, GP_DOUBLE}, 1.0);
+	/* Each pair of solves is M^-1; an odd d ends with C^-T, so it comes first on the right. */
+	if (kernel->d % 2 == 1)
+		dev->trsm(dev, true, true, c, f);
+	for (int k = 0; k < kernel->d / 2; k++)
+	{
+		dev->trsm(dev, true, false, c, f);
+		dev->trsm(dev, true, true, c, f);
+	}
+	dev->destroy(dev, &c);
+	return f;
+}
+
+/* A dense matrix on the device as features, freeing the former. */
+static gp_features *
+features_of(gp_device *dev, gp_matrix m, gp_type type)
+{
+	gp_env	   *env = dev->env;
+	gp_features *f = gp_alloc_zero(env, 1, sizeof(gp_features));
+
+	f->rows = m.rows;
+	f->dims = m.cols;
+	f->type = type;
+	f->dense = gp_alloc_array(env, (int64_t) gp_size_mul(env, m.rows, m.cols), gp_type_size(type));
+	dev->download(dev, gp_matrix_wrap(f->dense, m.rows, m.cols, type), m);
+	dev->destroy(dev, &m);
+	return f;
+}
+
+/* F G' / sqrt(dims) with a Gaussian G: products of rows are kept in the mean. */
+static gp_features *
+project(gp_device *dev, gp_csr *factor, int64_t dims, uint64_t seed, gp_type type)
+{
+	gp_env	   *env = dev->env;
+	void	   *host = gp_alloc_array(env, (int64_t) gp_size_mul(env, factor->cols, dims),
+									  gp_type_size(type));
+	gp_matrix	view = gp_matrix_wrap(host, factor->cols, dims, type);
+	gp_matrix	g = dev->create(dev, factor->cols, dims, type);
+	gp_matrix	out = dev->create(dev, factor->rows, dims, type);
+
+	gp_walk_normals(env, seed, view);
+	dev->upload(dev, g, view);
+	gp_free(env, host);
+	dev->spmm(dev, 1.0 / sqrt((double) dims), factor, g, 0.0, out);
+	dev->destroy(dev, &g);
+	gp_csr_free(env, factor);
+	return features_of(dev, out, type);
+}
+
+/* The factor as features, exact where the graph is small. */
+gp_features *
+gp_laplacian_features(gp_device *dev, const gp_graph *graph, const gp_laplacian *kernel,
+					  uint64_t seed, gp_type type)
+{
+	gp_env	   *env = dev->env;
+	gp_features *f;
+	gp_csr	   *factor;
+
+	if (graph->nodes <= EXACT_NODES && kernel->dims == 0)
+		return features_of(dev, gp_laplacian_root(dev, graph, kernel), type);
+	factor = gp_walk_factor(env, graph, kernel, seed, 0, type);
+	if (kernel->dims > 0 && kernel->trim == GP_TRIM_PROJECTION)
+		return project(dev, factor, kernel->dims, seed, type);
+	f = gp_alloc_zero(env, 1, sizeof(gp_features));
+	f->rows = graph->nodes;
+	f->dims = factor->cols;
+	f->type = type;
+	f->csr = factor;
+	return f;
+}

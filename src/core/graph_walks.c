@@ -1,0 +1,494 @@
+/*
+ * graph_walks.c - graph random features (Choromanski 2023).
+ *
+ * Every walk draws from a generator keyed by (seed, copy, node, walk), so the
+ * result does not depend on the order in which walks run.
+ */
+#include "graph_walks.h"
+
+#include <math.h>
+#include <string.h>
+
+#define INTERRUPT_NODES 256
+#define LONGEST_WALK 10000		/* of no practical effect; bounds the work for tiny p_term */
+
+/* A stream of random numbers. */
+typedef struct stream
+{
+	uint64_t	state;
+} stream;
+
+/* Mixes 64 bits (the finaliser of splitmix64). */
+static inline uint64_t
+mix(uint64_t x)
+{
+	x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+	x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
+	return x ^ (x >> 31);
+}
+
+/* Starts the stream of one walk. */
+static inline stream
+stream_start(uint64_t seed, int copy, int64_t node, int64_t walk)
+{
+	stream		s;
+
+	s.state = mix(mix(mix(seed + UINT64_C(0x9e3779b97f4a7c15) * (uint64_t) (copy + 1)) +
+					  (uint64_t) node) + (uint64_t) walk);
+	return s;
+}
+
+/* A uniform number in [0, 1). */
+static inline double
+uniform(stream *s)
+{
+	s->state += UINT64_C(0x9e3779b97f4a7c15);
+	return (double) (mix(s->state) >> 11) * 0x1p-53;
+}
+
+/* W, or W + W' for a directed graph, as a sparse matrix of double. */
+static gp_csr *
+symmetric_weights(gp_env *env, const gp_graph *graph)
+{
+	gp_csr		view = {graph->nodes, graph->nodes, graph->start, graph->col, NULL, GP_DOUBLE};
+	int64_t		entries = graph->start[graph->nodes];
+	double	   *ones = graph->weight;
+	gp_csr	   *w;
+
+	if (ones == NULL)
+	{
+		ones = gp_alloc_array(env, entries, sizeof(double));
+		for (int64_t k = 0; k < entries; k++)
+			ones[k] = 1.0;
+	}
+	view.value = ones;
+	w = gp_csr_transpose(env, &view);
+	if (graph->directed)
+	{
+		gp_csr	   *t = w;
+
+		w = gp_csr_add(env, &view, t);
+		gp_csr_free(env, t);
+	}
+	if (graph->weight == NULL)
+		gp_free(env, ones);
+	return w;
+}
+
+/* U = s2 / (1 + s2) D^-1/2 W D^-1/2. */
+gp_csr *
+gp_walk_matrix(gp_env *env, const gp_graph *graph, double sigma2, gp_type type)
+{
+	gp_csr	   *u = symmetric_weights(env, graph);
+	double	   *w = u->value;
+	double	   *degree = gp_alloc_zero(env, u->rows, sizeof(double));
+	double		factor = sigma2 / (1.0 + sigma2);
+
+	for (int64_t i = 0; i < u->rows; i++)
+		for (int64_t k = u->start[i]; k < u->start[i + 1]; k++)
+			degree[i] += w[k];
+	for (int64_t i = 0; i < u->rows; i++)
+	{
+		for (int64_t k = u->start[i]; k < u->start[i + 1]; k++)
+			w[k] = w[k] > 0.0 ? factor * w[k] / sqrt(degree[i] * degree[u->col[k]]) : 0.0;
+		if (i % INTERRUPT_NODES == 0)
+			env->check_interrupts(env);
+	}
+	gp_free(env, degree);
+	if (type == GP_FLOAT)
+	{
+		float	   *f = gp_alloc_array(env, u->start[u->rows], sizeof(float));
+
+		for (int64_t k = 0; k < u->start[u->rows]; k++)
+			f[k] = (float) w[k];
+		gp_free(env, w);
+		u->value = f;
+		u->type = GP_FLOAT;
+	}
+	return u;
+}
+
+/* What all walks share. */
+typedef struct walker
+{
+	gp_env	   *env;
+	const gp_csr *u;			/* double */
+	const gp_laplacian *kernel;
+	uint64_t	seed;
+	int			copy;
+	double	   *cumulated;		/* row sums of U up to each entry, for weighted choice */
+	int32_t    *used;			/* times that this node's walks took each entry, for repelled */
+	int64_t    *used_entry;		/* the entries to forget when the node is done */
+	int64_t		nused;
+	int32_t    *anchor;			/* each node's column, -1 without one; NULL: all take loads */
+	int			first;			/* f of the walk's start: 1 where the first step is exact, else 0 */
+	double	   *load;			/* of the current node: n */
+	int64_t    *mark;			/* the node that last touched each place */
+	int32_t    *touched;
+	int64_t		ntouched;
+} walker;
+
+/* Leaves a load at a node. */
+static inline void
+deposit(walker *w, int64_t from, int32_t at, double load)
+{
+	if (w->anchor)
+	{
+		at = w->anchor[at];
+		if (at < 0)
+			return;
+	}
+	if (w->mark[at] != from)
+	{
+		w->mark[at] = from;
+		w->load[at] = 0.0;
+		w->touched[w->ntouched++] = at;
+	}
+	w->load[at] += load;
+}
+
+/* Chooses in proportion to U: a binary search of the cumulated row. */
+static int64_t
+choose_weighted(const walker *w, int64_t begin, int64_t end, double x, double *probability)
+{
+	double		total = w->cumulated[end - 1];
+	double		goal = x * total;
+	int64_t		low = begin;
+	int64_t		high = end - 1;
+
+	while (low < high)
+	{
+		int64_t		middle = (low + high) / 2;
+
+		if (w->cumulated[middle] > goal)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	*probability = ((const double *) w->u->value)[low] / total;
+	return low;
+}
+
+/* Chooses in proportion to 1 / (1 + times used): reinforced the wrong way round (eq. 21). */
+static int64_t
+choose_repelled(walker *w, int64_t begin, int64_t end, double x, double *probability)
+{
+	double		total = 0.0;
+	double		sum = 0.0;
+	int64_t		k = begin;
+
+	for (int64_t e = begin; e < end; e++)
+		total += 1.0 / (1.0 + w->used[e]);
+	for (; k < end - 1; k++)
+	{
+		sum += 1.0 / (1.0 + w->used[k]);
+		if (sum > x * total)
+			break;
+	}
+	*probability = 1.0 / (1.0 + w->used[k]) / total;
+	if (w->used[k]++ == 0)
+		w->used_entry[w->nused++] = k;
+	return k;
+}
+
+/* Chooses the entry of a row to follow, and tells its probability. */
+static int64_t
+choose(walker *w, int64_t begin, int64_t end, double x, double *probability)
+{
+	switch (w->kernel->choice)
+	{
+		case GP_WALK_WEIGHTED:
+			return choose_weighted(w, begin, end, x, probability);
+		case GP_WALK_REPELLED:
+			return choose_repelled(w, begin, end, x, probability);
+		default:
+			*probability = 1.0 / (double) (end - begin);
+			return begin + (int64_t) (x * (double) (end - begin));
+	}
+}
+
+/*
+ * One walk from a node (algorithm 1): the load after k steps is the product of
+ * U over probability, and leaves load * f_(k + first).
+ */
+static void
+walk(walker *w, int64_t node, int64_t number)
+{
+	stream		s = stream_start(w->seed, w->copy, node, number);
+	const double *u = w->u->value;
+	double		half = 0.5 * w->kernel->d;
+	double		f = w->first ? half : 1.0;
+	double		load = 1.0;
+	int32_t		at = (int32_t) node;
+
+	for (int k = w->first; k < LONGEST_WALK; k++)
+	{
+		int64_t		begin = w->u->start[at];
+		int64_t		end = w->u->start[at + 1];
+		double		probability;
+		int64_t		entry;
+
+		deposit(w, node, at, load * f);
+		if (begin == end || uniform(&s) < w->kernel->p_term)
+			return;
+		entry = choose(w, begin, end, uniform(&s), &probability);
+		load *= u[entry] / (probability * (1.0 - w->kernel->p_term));
+		at = w->u->col[entry];
+		f *= (k + half) / (k + 1);
+	}
+}
+
+/* Forgets which entries the node's walks took. */
+static void
+forget(walker *w)
+{
+	for (int64_t k = 0; k < w->nused; k++)
+		w->used[w->used_entry[k]] = 0;
+	w->nused = 0;
+}
+
+/* Chooses the anchors, a seeded sample without repetition. */
+static void
+choose_anchors(walker *w, int64_t count)
+{
+	int64_t		n = w->u->rows;
+	int64_t		left = count;
+	stream		s = stream_start(w->seed, -1, 0, 0);
+
+	w->anchor = gp_alloc_array(w->env, n, sizeof(int32_t));
+	for (int64_t i = 0; i < n; i++)
+	{
+		bool		take = uniform(&s) * (double) (n - i) < (double) left;
+
+		w->anchor[i] = take ? (int32_t) (count - left) : -1;
+		left -= take;
+	}
+}
+
+/* True when only some nodes take loads. */
+static bool
+uses_anchors(const gp_laplacian *kernel, int64_t n)
+{
+	return kernel->dims > 0 && kernel->dims < n && kernel->trim == GP_TRIM_ANCHORS;
+}
+
+/* Prepares the walks. */
+static walker
+walker_open(gp_env *env, const gp_csr *u, const gp_laplacian *kernel, uint64_t seed, int copy)
+{
+	walker		w;
+	int64_t		entries = u->start[u->rows];
+
+	memset(&w, 0, sizeof(w));
+	w.env = env;
+	w.u = u;
+	w.kernel = kernel;
+	w.seed = seed;
+	w.copy = copy;
+	w.first = 1;
+	w.load = gp_alloc_array(env, u->rows, sizeof(double));
+	w.mark = gp_alloc_array(env, u->rows, sizeof(int64_t));
+	w.touched = gp_alloc_array(env, u->rows, sizeof(int32_t));
+	for (int64_t i = 0; i < u->rows; i++)
+		w.mark[i] = -1;
+	if (kernel->choice == GP_WALK_WEIGHTED)
+	{
+		w.cumulated = gp_alloc_array(env, entries, sizeof(double));
+		for (int64_t i = 0; i < u->rows; i++)
+			for (int64_t k = u->start[i]; k < u->start[i + 1]; k++)
+				w.cumulated[k] = ((const double *) u->value)[k] +
+					(k > u->start[i] ? w.cumulated[k - 1] : 0.0);
+	}
+	if (kernel->choice == GP_WALK_REPELLED)
+	{
+		w.used = gp_alloc_zero(env, entries, sizeof(int32_t));
+		w.used_entry = gp_alloc_array(env, entries, sizeof(int64_t));
+	}
+	if (uses_anchors(kernel, u->rows))
+	{
+		choose_anchors(&w, kernel->dims);
+		w.first = 0;
+	}
+	return w;
+}
+
+/* Frees what walker_open made. */
+static void
+walker_close(walker *w)
+{
+	gp_free(w->env, w->load);
+	gp_free(w->env, w->mark);
+	gp_free(w->env, w->touched);
+	gp_free(w->env, w->cumulated);
+	gp_free(w->env, w->used);
+	gp_free(w->env, w->used_entry);
+	gp_free(w->env, w->anchor);
+}
+
+/* Sorts the columns of one row: shell sort. */
+static void
+sort_columns(int32_t *col, int64_t n)
+{
+	for (int64_t gap = n / 2; gap > 0; gap = gap == 2 ? 1 : gap * 5 / 11)
+		for (int64_t i = gap; i < n; i++)
+		{
+			int32_t		c = col[i];
+			int64_t		j = i;
+
+			for (; j >= gap && col[j - gap] > c; j -= gap)
+				col[j] = col[j - gap];
+			col[j] = c;
+		}
+}
+
+/* Appends the current node's loads as a sorted row; the arrays grow by half. */
+static void
+append_row(walker *w, int64_t node, double factor, gp_csr *out, int64_t *room)
+{
+	int64_t		at = out->start[node];
+
+	if (at + w->ntouched > *room)
+	{
+		*room = (at + w->ntouched) * 3 / 2 + 1024;
+		out->col = gp_realloc_array(w->env, out->col, *room, sizeof(int32_t));
+		out->value = gp_realloc_array(w->env, out->value, *room, sizeof(double));
+	}
+	sort_columns(w->touched, w->ntouched);
+	for (int64_t k = 0; k < w->ntouched; k++)
+	{
+		out->col[at + k] = w->touched[k];
+		((double *) out->value)[at + k] = factor * w->load[w->touched[k]];
+	}
+	out->start[node + 1] = at + w->ntouched;
+	w->ntouched = 0;
+}
+
+/*
+ * The loads of all walks, averaged.  With K of n nodes as anchors every copy is
+ * scaled by sqrt(n / K), which keeps a product of two copies unbiased.
+ */
+static gp_csr *
+walk_loads(gp_env *env, const gp_csr *u, const gp_laplacian *kernel, uint64_t seed, int copy)
+{
+	walker		w = walker_open(env, u, kernel, seed, copy);
+	gp_csr	   *out = gp_alloc_zero(env, 1, sizeof(gp_csr));
+	double		factor = 1.0 / kernel->walks;
+	int64_t		room = 0;
+
+	if (w.anchor)
+		factor *= sqrt((double) u->rows / (double) kernel->dims);
+	out->rows = u->rows;
+	out->cols = w.anchor ? kernel->dims : u->rows;
+	out->type = GP_DOUBLE;
+	out->start = gp_alloc_zero(env, u->rows + 1, sizeof(int64_t));
+	for (int64_t i = 0; i < u->rows; i++)
+	{
+		for (int64_t k = 0; k < kernel->walks; k++)
+		{
+			walk(&w, i, k);
+			if (k % 64 == 63)
+				env->check_interrupts(env);
+		}
+		forget(&w);
+		append_row(&w, i, factor, out, &room);
+		if (i % INTERRUPT_NODES == 0)
+			env->check_interrupts(env);
+	}
+	walker_close(&w);
+	return out;
+}
+
+/* The values of a sparse matrix in another type, times a factor; in place. */
+static void
+retype(gp_env *env, gp_csr *s, double factor, gp_type type)
+{
+	int64_t		entries = gp_csr_entries(s);
+	double	   *from = s->value;
+	float	   *to;
+
+	for (int64_t k = 0; k < entries; k++)
+		from[k] *= factor;
+	if (type == GP_DOUBLE)
+		return;
+	to = gp_alloc_array(env, entries, sizeof(float));
+	for (int64_t k = 0; k < entries; k++)
+		to[k] = (float) from[k];
+	gp_free(env, from);
+	s->value = to;
+	s->type = type;
+}
+
+/* The identity in double. */
+static gp_csr *
+identity(gp_env *env, int64_t n)
+{
+	gp_features *f = gp_features_identity(env, n, GP_DOUBLE);
+	gp_csr	   *s = f->csr;
+
+	f->csr = NULL;
+	gp_features_free(env, f);
+	return s;
+}
+
+/*
+ * The factor of one copy: (1 + s2)^(-d/2) (I + U F~), f_0 being 1.  Anchors cut
+ * columns, and with them the identity, so their walks take the first step, too.
+ */
+gp_csr *
+gp_walk_factor(gp_env *env, const gp_graph *graph, const gp_laplacian *kernel, uint64_t seed,
+			   int copy, gp_type type)
+{
+	gp_csr	   *u = gp_walk_matrix(env, graph, kernel->sigma2, GP_DOUBLE);
+	gp_csr	   *loads = walk_loads(env, u, kernel, seed, copy);
+	gp_csr	   *factor = loads;
+
+	if (!uses_anchors(kernel, graph->nodes))
+	{
+		gp_csr	   *walked = gp_csr_product(env, u, loads);
+		gp_csr	   *eye = identity(env, graph->nodes);
+
+		gp_csr_free(env, loads);
+		factor = gp_csr_add(env, walked, eye);
+		gp_csr_free(env, walked);
+		gp_csr_free(env, eye);
+	}
+	gp_csr_free(env, u);
+	retype(env, factor, pow(1.0 + kernel->sigma2, -0.5 * kernel->d), type);
+	return factor;
+}
+
+/* Standard normals by the Box-Muller transform, a stream for each row. */
+void
+gp_walk_normals(gp_env *env, uint64_t seed, gp_matrix host)
+{
+	for (int64_t i = 0; i < host.rows; i++)
+	{
+		stream		s = stream_start(seed, -2, i, 0);
+
+		for (int64_t j = 0; j < host.cols; j += 2)
+		{
+			double		radius = sqrt(-2.0 * log(1.0 - uniform(&s)));
+			double		angle = 2.0 * M_PI * uniform(&s);
+			double		pair[2] = {radius * cos(angle), radius * sin(angle)};
+
+			for (int64_t k = j; k < host.cols && k < j + 2; k++)
+				if (host.type == GP_FLOAT)
+					((float *) host.data)[i * host.ld + k] = (float) pair[k - j];
+				else
+					((double *) host.data)[i * host.ld + k] = pair[k - j];
+		}
+		if (i % INTERRUPT_NODES == 0)
+			env->check_interrupts(env);
+	}
+}
+
+/* The entries that the factor would have at most: a walk's places times the neighbours. */
+double
+gp_walk_entries(const gp_graph *graph, const gp_laplacian *kernel)
+{
+	double		n = (double) graph->nodes;
+	double		places = fmin(n, kernel->walks / kernel->p_term);
+	double		degree = 1.0 + (double) graph->start[graph->nodes] / fmax(n, 1.0);
+
+	return n * fmin(n, places * degree);
+}
