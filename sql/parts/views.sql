@@ -62,7 +62,11 @@ CREATE VIEW @extschema@.gp_models WITH (security_invoker = true) AS
            m.loo_score,
            m.seconds,
            m.peak_bytes,
-           m.fitted
+           m.fitted,
+           m.mean_diag AS mean_diagonal,
+           m.scale,
+           nullif(m.jitter, 0) AS jitter,
+           CASE WHEN m.exact_diagonal THEN 'exact' ELSE 'low rank' END AS variances
     FROM @extschema@.gp_model_catalog m
         LEFT JOIN @extschema@.gp_graph_catalog g ON g.id = m.graph;
 

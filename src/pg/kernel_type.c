@@ -11,6 +11,9 @@
 #include "fmgr.h"
 #include "libpq/pqformat.h"
 #include "utils/builtins.h"
+#if PG_VERSION_NUM >= 160000
+#include "varatt.h"
+#endif
 
 #include "core/kernel.h"
 #include "env_pg.h"

@@ -36,7 +36,7 @@ lookup_type(const gnngp_model *model)
 	int32		typmod;
 
 #if PG_VERSION_NUM >= 160000
-	ErrorSaveContext quiet = {T_ErrorSaveContext};
+	ErrorSaveContext quiet = {.type = T_ErrorSaveContext};
 
 	(void) parseTypeString(model->id_type, &type, &typmod, (Node *) &quiet);
 #else
