@@ -167,31 +167,14 @@ gp_cpu_shift(gp_device *dev, gp_matrix x, double c)
 
 /* dst = src' for a block that fits the first-level cache. */
 static void
-transpose_block(gp_matrix dst, gp_matrix src)
+transpose_block(const gp_simd_ops *ops, gp_matrix dst, gp_matrix src)
 {
-	if (dst.type == GP_FLOAT)
-	{
-		float	   *d = dst.data;
-		const float *s = src.data;
-
-		for (int64_t i = 0; i < dst.rows; i++)
-			for (int64_t j = 0; j < dst.cols; j++)
-				d[i * dst.ld + j] = s[j * src.ld + i];
-	}
-	else
-	{
-		double	   *d = dst.data;
-		const double *s = src.data;
-
-		for (int64_t i = 0; i < dst.rows; i++)
-			for (int64_t j = 0; j < dst.cols; j++)
-				d[i * dst.ld + j] = s[j * src.ld + i];
-	}
+	ops->turn(src.rows, src.cols, src.data, src.ld, dst.data, dst.ld);
 }
 
 /* dst = src' block by block. */
 static void
-transpose_blocks(gp_matrix dst, gp_matrix src)
+transpose_blocks(const gp_simd_ops *ops, gp_matrix dst, gp_matrix src)
 {
 	gp_grid		grid = gp_grid_make(dst.rows, dst.cols, TRANSPOSE_BLOCK, TRANSPOSE_BLOCK);
 
@@ -199,7 +182,8 @@ transpose_blocks(gp_matrix dst, gp_matrix src)
 	{
 		gp_tile_range r = gp_grid_at(&grid, t);
 
-		transpose_block(gp_grid_part(dst, r), gp_matrix_part(src, r.col, r.row, r.cols, r.rows));
+		transpose_block(ops, gp_grid_part(dst, r),
+						gp_matrix_part(src, r.col, r.row, r.cols, r.rows));
 	}
 }
 
@@ -210,7 +194,7 @@ transpose_tile(void *arg, int64_t tile, int worker)
 	vector_job *job = arg;
 	gp_tile_range r = gp_grid_at(&job->grid, tile);
 
-	transpose_blocks(gp_grid_part(job->y, r),
+	transpose_blocks(job->ops, gp_grid_part(job->y, r),
 					 gp_matrix_part(job->x, r.col, r.row, r.cols, r.rows));
 }
 
@@ -218,7 +202,7 @@ transpose_tile(void *arg, int64_t tile, int worker)
 void
 gp_cpu_transpose(gp_device *dev, gp_matrix dst, gp_matrix src)
 {
-	vector_job	job = {.x = src, .y = dst};
+	vector_job	job = {.x = src, .y = dst, .ops = gp_cpu_ops(dev, dst.type)};
 
 	gp_cpu_require(dev, dst.type == src.type && dst.rows == src.cols && dst.cols == src.rows);
 	job.grid = gp_grid_make(dst.rows, dst.cols, TRANSPOSE_TILE, TRANSPOSE_TILE);
@@ -227,7 +211,7 @@ gp_cpu_transpose(gp_device *dev, gp_matrix dst, gp_matrix src)
 
 /* Swaps a block with the transpose of its mirror image; on the diagonal, with itself. */
 static void
-swap_block(gp_matrix lower, gp_matrix upper)
+swap_block(const gp_simd_ops *ops, gp_matrix lower, gp_matrix upper)
 {
 	union
 	{
@@ -240,8 +224,8 @@ swap_block(gp_matrix lower, gp_matrix upper)
 	for (int64_t i = 0; i < lower.rows; i++)
 		memcpy(gp_matrix_at(saved, i, 0), gp_matrix_at(lower, i, 0), bytes);
 	if (upper.data != lower.data)
-		transpose_block(lower, upper);
-	transpose_block(upper, saved);
+		transpose_block(ops, lower, upper);
+	transpose_block(ops, upper, saved);
 }
 
 /* One tile of x = x', with its mirror image; tiles above the diagonal have nothing to do. */
@@ -261,7 +245,7 @@ swap_tile(void *arg, int64_t tile, int worker)
 		b.row += r.row;
 		b.col += r.col;
 		if (b.col <= b.row)
-			swap_block(gp_grid_part(job->x, b),
+			swap_block(job->ops, gp_grid_part(job->x, b),
 					   gp_matrix_part(job->x, b.col, b.row, b.cols, b.rows));
 	}
 }
@@ -270,7 +254,7 @@ swap_tile(void *arg, int64_t tile, int worker)
 void
 gp_cpu_transpose_square(gp_device *dev, gp_matrix x)
 {
-	vector_job	job = {.x = x};
+	vector_job	job = {.x = x, .ops = gp_cpu_ops(dev, x.type)};
 
 	gp_cpu_require(dev, x.rows == x.cols);
 	job.grid = gp_grid_make(x.rows, x.cols, TRANSPOSE_TILE, TRANSPOSE_TILE);
@@ -303,7 +287,7 @@ mirror_tile(void *arg, int64_t tile, int worker)
 		b.row += r.row;
 		b.col += r.col;
 		if (b.col < b.row)
-			transpose_block(gp_matrix_part(job->x, b.col, b.row, b.cols, b.rows),
+			transpose_block(job->ops, gp_matrix_part(job->x, b.col, b.row, b.cols, b.rows),
 							gp_grid_part(job->x, b));
 		else if (b.col == b.row)
 			mirror_diagonal(gp_grid_part(job->x, b));
@@ -314,7 +298,7 @@ mirror_tile(void *arg, int64_t tile, int worker)
 void
 gp_cpu_mirror_lower(gp_device *dev, gp_matrix x)
 {
-	vector_job	job = {.x = x};
+	vector_job	job = {.x = x, .ops = gp_cpu_ops(dev, x.type)};
 
 	job.grid = gp_grid_make(x.rows, x.cols, TRANSPOSE_TILE, TRANSPOSE_TILE);
 	gp_cpu_run(dev, mirror_tile, &job, job.grid.tiles);

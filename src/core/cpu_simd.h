@@ -34,6 +34,10 @@ typedef struct gp_simd_ops
 	double		(*sparse_dot) (int64_t entries, const int32_t *col, const void *value,
 							   const void *b);
 
+	/* dst = src', src being rows x cols. */
+	void		(*turn) (int64_t rows, int64_t cols, const void *src, int64_t lds, void *dst,
+						 int64_t ldd);
+
 	/*
 	 * Solves a small triangular system for cols (a multiple of 16) right sides: x_j becomes
 	 * (x_j + sum_{i<j} t_ji x_i) t_jj for j = 0 .. n - 1, row j of x being at

@@ -13,6 +13,8 @@
 
 #define ATTR __attribute__((target("avx2,fma")))
 
+#include "cpu_simd_turn.h"
+
 /*
  * exp of a vector: x = n ln 2 + r, exp(r) by its Taylor polynomial, relative
  * error 1e-7; 0 below the smallest normal number.
@@ -90,6 +92,8 @@ exp_double(__m256d x)
 #define LOADD(p) _mm256_cvtps_pd(_mm_loadu_ps(p))
 #define STORED(p, v) _mm256_storeu_pd(p, v)
 #define FMAD(a, b, c) _mm256_fmadd_pd(a, b, c)
+#define TURN turn_float
+#define NTURN 8
 #define ARCCOS arccos_float
 #define NARCCOS 8
 #include "cpu_simd_kernels.h"
@@ -112,6 +116,8 @@ exp_double(__m256d x)
 #define LOADD(p) _mm256_loadu_pd(p)
 #define STORED(p, v) _mm256_storeu_pd(p, v)
 #define FMAD(a, b, c) _mm256_fmadd_pd(a, b, c)
+#define TURN turn_double
+#define NTURN 4
 #define ARCCOS arccos_double
 #define NARCCOS 18
 #include "cpu_simd_kernels.h"
@@ -119,10 +125,10 @@ exp_double(__m256d x)
 const gp_simd gp_simd_avx2 = {
 	"AVX2",
 	{
-		{f_axpby, f_dot, f_spmm, f_sparse_dot, f_solve, f_affine,
-		f_relu, f_rbf, f_poly},
-		{d_axpby, d_dot, d_spmm, d_sparse_dot, d_solve, d_affine,
-		d_relu, d_rbf, d_poly}
+		{f_axpby, f_dot, f_spmm, f_sparse_dot, f_turn, f_solve,
+		f_affine, f_relu, f_rbf, f_poly},
+		{d_axpby, d_dot, d_spmm, d_sparse_dot, d_turn, d_solve,
+		d_affine, d_relu, d_rbf, d_poly}
 	}
 };
 

@@ -13,6 +13,8 @@
 
 #define ATTR __attribute__((target("avx512f,avx512dq,avx512vl,avx2,fma")))
 
+#include "cpu_simd_turn.h"
+
 /*
  * exp of a vector: x = n ln 2 + r, exp(r) by its Taylor polynomial, relative
  * error 1e-7; 0 below the smallest normal number.
@@ -83,6 +85,8 @@ exp_double(__m512d x)
 #define LOADD(p) _mm512_cvtps_pd(_mm256_loadu_ps(p))
 #define STORED(p, v) _mm512_storeu_pd(p, v)
 #define FMAD(a, b, c) _mm512_fmadd_pd(a, b, c)
+#define TURN turn_float
+#define NTURN 8
 #define ARCCOS arccos_float
 #define NARCCOS 8
 #include "cpu_simd_kernels.h"
@@ -105,6 +109,8 @@ exp_double(__m512d x)
 #define LOADD(p) _mm512_loadu_pd(p)
 #define STORED(p, v) _mm512_storeu_pd(p, v)
 #define FMAD(a, b, c) _mm512_fmadd_pd(a, b, c)
+#define TURN turn_double
+#define NTURN 4
 #define ARCCOS arccos_double
 #define NARCCOS 18
 #include "cpu_simd_kernels.h"
@@ -112,10 +118,10 @@ exp_double(__m512d x)
 const gp_simd gp_simd_avx512 = {
 	"AVX-512",
 	{
-		{f_axpby, f_dot, f_spmm, f_sparse_dot, f_solve, f_affine,
-		f_relu, f_rbf, f_poly},
-		{d_axpby, d_dot, d_spmm, d_sparse_dot, d_solve, d_affine,
-		d_relu, d_rbf, d_poly}
+		{f_axpby, f_dot, f_spmm, f_sparse_dot, f_turn, f_solve,
+		f_affine, f_relu, f_rbf, f_poly},
+		{d_axpby, d_dot, d_spmm, d_sparse_dot, d_turn, d_solve,
+		d_affine, d_relu, d_rbf, d_poly}
 	}
 };
 

@@ -8,6 +8,7 @@
  *   SET1, LOAD, STORE, FMA (a b + c), MIN, MAX, SQRT, EXP on V; MIN and MAX give
  *                the second argument when one is not a number
  *   VD, WD, SETD, LOADD, STORED, FMAD   vectors of double; LOADD converts from T
+ *   TURN, NTURN  dst = src' for a square block, as TURN(src, lds, dst, ldd), and its side
  *   ARCCOS, NARCCOS   the coefficients of the arc-cosine map and their number
  * Operators work on V as on T.
  *
@@ -182,6 +183,29 @@ FN(spmm) (int64_t entries, const int32_t *col, const void *value, const void *bb
 	}
 	if (j < n)
 		FN(spmm_narrow) (entries, col, value, b + j, ldb, n - j, (T) alpha, (T) beta, c + j);
+}
+
+/* dst = src', src being rows x cols. */
+static ATTR void
+FN(turn) (int64_t rows, int64_t cols, const void *src, int64_t lds, void *dst, int64_t ldd)
+{
+	const T    *s = src;
+	T		   *d = dst;
+	int64_t		i = 0;
+
+	for (; i + NTURN <= rows; i += NTURN)
+	{
+		int64_t		j = 0;
+
+		for (; j + NTURN <= cols; j += NTURN)
+			TURN(s + i * lds + j, lds, d + j * ldd + i, ldd);
+		for (; j < cols; j++)
+			for (int64_t k = i; k < i + NTURN; k++)
+				d[j * ldd + k] = s[k * lds + j];
+	}
+	for (; i < rows; i++)
+		for (int64_t j = 0; j < cols; j++)
+			d[j * ldd + i] = s[i * lds + j];
 }
 
 /*
@@ -401,5 +425,7 @@ FN(poly) (int64_t n, double offset, int64_t power, double scale, double shift, v
 #undef LOADD
 #undef STORED
 #undef FMAD
+#undef TURN
+#undef NTURN
 #undef ARCCOS
 #undef NARCCOS

@@ -31,6 +31,8 @@
 #define LOADD(p) ((double) *(p))
 #define STORED(p, v) (*(p) = (v))
 #define FMAD(a, b, c) ((a) * (b) + (c))
+#define TURN(s, lds, d, ldd) (*(d) = *(s))
+#define NTURN 1
 #define ARCCOS arccos_float
 #define NARCCOS 8
 #include "cpu_simd_kernels.h"
@@ -53,6 +55,8 @@
 #define LOADD(p) (*(p))
 #define STORED(p, v) (*(p) = (v))
 #define FMAD(a, b, c) ((a) * (b) + (c))
+#define TURN(s, lds, d, ldd) (*(d) = *(s))
+#define NTURN 1
 #define ARCCOS arccos_double
 #define NARCCOS 18
 #include "cpu_simd_kernels.h"
@@ -60,10 +64,10 @@
 const gp_simd gp_simd_portable = {
 	"plain C",
 	{
-		{f_axpby, f_dot, f_spmm, f_sparse_dot, f_solve, f_affine,
-		f_relu, f_rbf, f_poly},
-		{d_axpby, d_dot, d_spmm, d_sparse_dot, d_solve, d_affine,
-		d_relu, d_rbf, d_poly}
+		{f_axpby, f_dot, f_spmm, f_sparse_dot, f_turn, f_solve,
+		f_affine, f_relu, f_rbf, f_poly},
+		{d_axpby, d_dot, d_spmm, d_sparse_dot, d_turn, d_solve,
+		d_affine, d_relu, d_rbf, d_poly}
 	}
 };
 

@@ -19,6 +19,9 @@
 /* Bytes of right sides that a leaf works on at a time; a multiple of 16 numbers. */
 #define PANEL_BYTES 512
 
+/* Slices are not cut thinner, where that leaves four of them: products would be slow. */
+#define LEAST_SLICE 192
+
 /* The largest triangle that one tile goes through. */
 #define OUTER 2048
 
@@ -125,42 +128,6 @@ leaf_left(const solve_job *job, const leaf_number *t)
 		leaf_columns(job, t, gp_matrix_cols(b, c, b.cols - c));
 }
 
-/* Copies rows of b into columns of a panel, in the order of substitution, or back. */
-static void
-turn_panel(gp_matrix b, bool forward, bool back, void *panel, int64_t width)
-{
-	int64_t		step = forward ? 1 : -1;
-	int64_t		first = forward ? 0 : b.cols - 1;
-
-	for (int64_t i = 0; i < b.rows; i++)
-	{
-		if (b.type == GP_FLOAT)
-		{
-			float	   *row = (float *) b.data + i * b.ld + first;
-			float	   *col = (float *) panel + i;
-
-			if (back)
-				for (int64_t j = 0; j < b.cols; j++)
-					row[j * step] = col[j * width];
-			else
-				for (int64_t j = 0; j < b.cols; j++)
-					col[j * width] = row[j * step];
-		}
-		else
-		{
-			double	   *row = (double *) b.data + i * b.ld + first;
-			double	   *col = (double *) panel + i;
-
-			if (back)
-				for (int64_t j = 0; j < b.cols; j++)
-					row[j * step] = col[j * width];
-			else
-				for (int64_t j = 0; j < b.cols; j++)
-					col[j * width] = row[j * step];
-		}
-	}
-}
-
 /* Solves a small triangle from the right: rows of b, turned, are vectors. */
 static void
 leaf_right(const solve_job *job, const leaf_number *t)
@@ -169,6 +136,7 @@ leaf_right(const solve_job *job, const leaf_number *t)
 	gp_matrix	b = job->b;
 	bool		forward = solve_forward(job);
 	int64_t		length = panel_length(b.type);
+	size_t		size = gp_type_size(b.type);
 
 	for (int64_t i = 0; i < b.rows; i += length)
 	{
@@ -176,10 +144,12 @@ leaf_right(const solve_job *job, const leaf_number *t)
 		int64_t		width = padded(part.rows);
 
 		if (width > part.rows)
-			memset(panel, 0, (size_t) (b.cols * width) * gp_type_size(b.type));
-		turn_panel(part, forward, false, panel, width);
-		job->ops->solve(b.cols, t, LEAF, width, panel, width);
-		turn_panel(part, forward, true, panel, width);
+			memset(panel, 0, (size_t) (b.cols * width) * size);
+		job->ops->turn(part.rows, b.cols, part.data, b.ld, panel, width);
+		job->ops->solve(b.cols, t, LEAF, width,
+						panel + (size_t) (forward ? 0 : (b.cols - 1) * width) * size,
+						forward ? width : -width);
+		job->ops->turn(b.cols, part.rows, panel, width, part.data, b.ld);
 	}
 }
 
@@ -266,7 +236,10 @@ solve_shared(gp_device *dev, solve_job *job)
 
 	if (job->l.rows <= OUTER)
 	{
-		job->slice = gp_even_part(length, gp_tile_flops(job->b.type, n * n * (double) length) / (n * n));
+		double		slice = gp_tile_flops(job->b.type, n * n * (double) length) / (n * n);
+
+		slice = fmax(slice, fmin(LEAST_SLICE, (double) length / 4));
+		job->slice = gp_even_part(length, slice);
 		gp_cpu_run(dev, solve_tile, job, (length + job->slice - 1) / job->slice);
 		return;
 	}

@@ -434,35 +434,44 @@ static const struct
 	{"syev", case_syev, {3e-5, 1e-13}},
 };
 
-/* All cases with 1, 2 and 3 threads. */
+/* One case in one variant of the vector code, with so many threads. */
+static uint64_t
+run_case(gp_env *env, size_t c, gp_type type, gp_simd_level level, int threads)
+{
+	gp_device  *dev = gp_device_cpu(env, threads);
+	case_result r = {0, 0};
+	char		name[200];
+
+	gp_cpu_force_simd(dev, level);
+	random_state = 1;
+	cases[c].run(dev, type, &r);
+	snprintf(name, sizeof(name), "%s, %s, %d threads, %s: error %.2g", cases[c].name,
+			 type == GP_FLOAT ? "float" : "double", threads, gp_device_cpu_describe(dev), r.error);
+	ok(r.error <= cases[c].tolerance[type], name);
+	dev->close(dev);
+	return r.hash;
+}
+
+/* All cases in the widest variant with 1, 2 and 3 threads, and in the others with one. */
 int
 main(void)
 {
 	gp_env	   *env = test_env();
 	gp_device  *dev;
-	char		name[200];
+	int			widest = GP_SIMD_AVX512;
 
+	while (gp_simd_at((gp_simd_level) widest) == NULL)
+		widest--;
 	for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++)
 		for (int type = GP_FLOAT; type <= GP_DOUBLE; type++)
 		{
-			uint64_t	hash = 0;
+			uint64_t	hash = run_case(env, c, (gp_type) type, (gp_simd_level) widest, 1);
 
-			for (int threads = 1; threads <= 3; threads++)
-			{
-				case_result r = {0, 0};
-
-				dev = gp_device_cpu(env, threads);
-				random_state = 1;
-				cases[c].run(dev, (gp_type) type, &r);
-				snprintf(name, sizeof(name), "%s, %s, %d threads: error %.2g", cases[c].name,
-						 type == GP_FLOAT ? "float" : "double", threads, r.error);
-				ok(r.error <= cases[c].tolerance[type], name);
-				if (threads == 1)
-					hash = r.hash;
-				else
-					ok(r.hash == hash, "the same bits as with one thread");
-				dev->close(dev);
-			}
+			for (int threads = 2; threads <= 3; threads++)
+				ok(run_case(env, c, (gp_type) type, (gp_simd_level) widest, threads) == hash,
+				   "the same bits as with one thread");
+			for (int level = GP_SIMD_PORTABLE; level < widest; level++)
+				run_case(env, c, (gp_type) type, (gp_simd_level) level, 1);
 		}
 	dev = gp_device_cpu(env, 2);
 	test_pivots(env, dev);
