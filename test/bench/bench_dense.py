@@ -19,14 +19,14 @@ for run in range(runs + 1):
     start = time.perf_counter()
     k = gcn_kernel(x, a)
     # The nugget by leave-one-out, one eigendecomposition for the whole grid.
-    w, v = np.linalg.eigh(k[np.ix_(train, train)])
+    w, v = np.linalg.eigh(k[np.ix_(train, train)].astype(float))
     best = None
     for nugget in np.logspace(-3, 1, 17) * np.diag(k).mean():
         inverse = v / (w + nugget) @ v.T
         error = np.mean((inverse @ onehot / np.diag(inverse)[:, None]) ** 2)
         if best is None or error < best[0]:
             best = error, inverse, nugget
-    c = k[:, train]
+    c = k[:, train].astype(float)
     mean = c @ (best[1] @ onehot)
     variance = np.diag(k) - np.einsum("ij,jk,ik->i", c, best[1], c, optimize=True)
     times.append(time.perf_counter() - start)

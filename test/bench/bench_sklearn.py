@@ -38,7 +38,7 @@ onehot = np.eye(y.max() + 1)[y[train]]
 times = []
 for run in range(runs + 1):
     start = time.perf_counter()
-    k = gcn_kernel(x, a)
+    k = gcn_kernel(x, a).astype(float)
     gp = GaussianProcessRegressor(Lookup(k), alpha=0.1 * np.diag(k).mean(), optimizer=None)
     gp.fit(train[:, None].astype(float), onehot)
     mean, _ = gp.predict(np.arange(len(y))[:, None].astype(float), return_std=True)

@@ -4,14 +4,17 @@ import numpy as np
 
 
 def load(folder):
-    """Gives features (dense), the normalised adjacency matrix (dense), labels, training and test nodes."""
+    """Gives features, normalised adjacency matrix (both dense), edges, labels, training and test nodes.
+
+    Large matrices are in single precision, as gnngp's are.
+    """
     nodes = np.loadtxt(f"{folder}/nodes.csv", delimiter=",", dtype=int)
     edges = np.loadtxt(f"{folder}/edges.csv", delimiter=",", dtype=int)
     entries = np.loadtxt(f"{folder}/features.csv", delimiter=",")
     n = len(nodes)
-    x = np.zeros((n, int(entries[:, 1].max()) + 1))
+    x = np.zeros((n, int(entries[:, 1].max()) + 1), dtype=np.float32)
     x[entries[:, 0].astype(int), entries[:, 1].astype(int)] = entries[:, 2]
-    a = np.eye(n)
+    a = np.eye(n, dtype=np.float32)
     a[edges[:, 0], edges[:, 1]] = a[edges[:, 1], edges[:, 0]] = 1
     d = 1 / np.sqrt(a.sum(axis=1))
     return x, a * d[:, None] * d, edges, nodes[:, 1], np.flatnonzero(nodes[:, 2] == 1), np.flatnonzero(nodes[:, 2] == 2)
