@@ -60,7 +60,7 @@ report() {
 }
 
 # What the compiler cannot see.
-stage_rules() {
+stage_rules() (
 	cd "$ROOT" || return 1
 	grep -rnE '#include *[<"](postgres|fmgr)\.h' src/core |
 		report "the core knows no server"
@@ -85,7 +85,7 @@ stage_rules() {
 	grep -rlE '[[:blank:]]+$' --include='*.[ch]' --include='*.sql' --include='*.sh' \
 		--exclude-dir=.git src sql test |
 		report "no line ends in blanks"
-}
+)
 
 # The extension, with warnings as errors, and each message of a plain make.
 stage_build() {
@@ -162,10 +162,8 @@ stage_regress() {
 
 	mkdir "$out"
 	[ "$(id -u)" != 0 ] || chown postgres "$out"
-	printf '%s\n' "fsync = off" "jit = off" >"$WORK/regress.conf"
-	as_server make -s -C "$WORK/src" with_llvm=no CUDA=no installcheck REGRESS_OPTS="--inputdir=test \
---load-extension=gnngp --outputdir=$out --temp-instance=$out/instance \
---temp-config=$WORK/regress.conf" >"$WORK/regress.log" 2>&1
+	as_server make -s -C "$WORK/src" with_llvm=no CUDA=no installcheck \
+		REGRESS_OPTS="--inputdir=test --load-extension=gnngp --outputdir=$out" >"$WORK/regress.log" 2>&1
 	cp "$out/regression.diffs" "$WORK/regress.diffs" 2>/dev/null
 	sed -nE -e 's/^test ([^ ]+) +\.\.\. ok .*/ok - \1/p' -e 's/^test ([^ ]+) +\.\.\. FAILED.*/not ok - \1/p' \
 		-e '/^(not )?ok /p' "$WORK/regress.log"
@@ -185,7 +183,8 @@ stage_tap() {
 	[ "$(id -u)" != 0 ] || chown postgres "$out"
 	as_server env -C "$WORK/src" PGPORT=65432 PG_REGRESS="$pgxs/src/test/regress/pg_regress" \
 		TESTDIR="$out" TESTLOGDIR="$out/log" TESTDATADIR="$out" \
-		prove -v --nocolor -I "$pgxs/src/test/perl" -I test/perl test/t/*.pl
+		prove -v --nocolor -I "$pgxs/src/test/perl" -I test/perl \
+		"$WORK"/src/test/t/*.pl
 }
 
 # The documents against the catalog, and their SQL.
@@ -213,9 +212,9 @@ stage build
 stage unit
 stage fuzz
 if [ -e "$WORK/built" ]; then
-	stage regress
 	stage tap
 	start_server
+	stage regress
 	stage reference
 	stage readme
 	stage memory
