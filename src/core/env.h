@@ -119,4 +119,16 @@ extern void gp_notice(gp_env *env, const char *hint, const char *format,...)
 /* Multiplies two sizes; raises GP_ERR_LIMIT when the product does not fit. */
 extern size_t gp_size_mul(gp_env *env, size_t a, size_t b);
 
+#define GP_LOOK_EVERY 65536		/* items of a loop between two looks at interrupts */
+
+/* Looks at interrupts when item k of a loop comes to a new stretch; *next starts at 0. */
+static inline void
+gp_look(gp_env *env, int64_t k, int64_t *next)
+{
+	if (k < *next)
+		return;
+	env->check_interrupts(env);
+	*next = k + GP_LOOK_EVERY;
+}
+
 #endif							/* GP_ENV_H */

@@ -6,8 +6,6 @@
 #include <math.h>
 #include <string.h>
 
-#define INTERRUPT_ROWS 1024		/* rows between two looks at interrupts */
-
 /* Reads entry k as double. */
 static inline double
 value_at(const gp_csr *s, int64_t k)
@@ -54,9 +52,13 @@ gp_csr_free(gp_env *env, gp_csr *s)
 
 /* The sums of the rows (out-degrees) and columns (in-degrees) of W. */
 static void
-degrees(const gp_graph *graph, double *out, double *in)
+degrees(gp_env *env, const gp_graph *graph, double *out, double *in)
 {
+	int64_t		next = 0;
+
 	for (int64_t i = 0; i < graph->nodes; i++)
+	{
+		gp_look(env, graph->start[i], &next);
 		for (int64_t k = graph->start[i]; k < graph->start[i + 1]; k++)
 		{
 			double		w = graph->weight ? graph->weight[k] : 1.0;
@@ -64,6 +66,7 @@ degrees(const gp_graph *graph, double *out, double *in)
 			out[i] += w;
 			in[graph->col[k]] += w;
 		}
+	}
 }
 
 /* Fills one row of A, the self-loop at its sorted place. */
@@ -105,8 +108,9 @@ gp_graph_normalise(gp_env *env, const gp_graph *graph, gp_norm norm, gp_type typ
 	gp_csr	   *a = csr_create(env, n, n, graph->start[n] + n, type);
 	double	   *out = gp_alloc_zero(env, n, sizeof(double));
 	double	   *in = gp_alloc_zero(env, n, sizeof(double));
+	int64_t		next = 0;
 
-	degrees(graph, out, in);
+	degrees(env, graph, out, in);
 	for (int64_t i = 0; i < n; i++)
 	{
 		out[i] = norm == GP_NORM_SYM ? 1.0 / sqrt(1.0 + out[i]) : 1.0 / (1.0 + out[i]);
@@ -114,9 +118,8 @@ gp_graph_normalise(gp_env *env, const gp_graph *graph, gp_norm norm, gp_type typ
 	}
 	for (int64_t i = 0; i < n; i++)
 	{
+		gp_look(env, graph->start[i], &next);
 		normalise_row(graph, i, out[i], in, a);
-		if (i % INTERRUPT_ROWS == 0)
-			env->check_interrupts(env);
 	}
 	gp_free(env, out);
 	gp_free(env, in);
@@ -130,13 +133,20 @@ gp_csr_transpose(gp_env *env, const gp_csr *s)
 	int64_t		entries = gp_csr_entries(s);
 	gp_csr	   *t = csr_create(env, s->cols, s->rows, entries, s->type);
 	int64_t    *cursor = gp_alloc_zero(env, s->cols + 1, sizeof(int64_t));
+	int64_t		next = 0;
 
 	for (int64_t k = 0; k < entries; k++)
+	{
+		gp_look(env, k, &next);
 		t->start[s->col[k] + 1]++;
+	}
+	next = 0;
 	for (int64_t i = 0; i < s->cols; i++)
 		t->start[i + 1] += t->start[i];
 	memcpy(cursor, t->start, s->cols * sizeof(int64_t));
 	for (int64_t i = 0; i < s->rows; i++)
+	{
+		gp_look(env, s->start[i], &next);
 		for (int64_t k = s->start[i]; k < s->start[i + 1]; k++)
 		{
 			int64_t		at = cursor[s->col[k]]++;
@@ -144,6 +154,7 @@ gp_csr_transpose(gp_env *env, const gp_csr *s)
 			t->col[at] = (int32_t) i;
 			set_value(t, at, value_at(s, k));
 		}
+	}
 	gp_free(env, cursor);
 	return t;
 }
@@ -190,8 +201,8 @@ sort_columns(int32_t *col, int64_t n)
 
 /* Adds row i of a b into the dense work row; returns how many columns it touches. */
 static int64_t
-product_row(const gp_csr *a, const gp_csr *b, int64_t i, double *work, int64_t *mark,
-			int32_t *touched)
+product_row(gp_env *env, const gp_csr *a, const gp_csr *b, int64_t i, double *work, int64_t *mark,
+			int32_t *touched, int64_t *done, int64_t *next)
 {
 	int64_t		n = 0;
 
@@ -200,6 +211,7 @@ product_row(const gp_csr *a, const gp_csr *b, int64_t i, double *work, int64_t *
 		double		v = value_at(a, k);
 		int32_t		j = a->col[k];
 
+		gp_look(env, *done += 1 + b->start[j + 1] - b->start[j], next);
 		for (int64_t m = b->start[j]; m < b->start[j + 1]; m++)
 		{
 			int32_t		c = b->col[m];
@@ -221,19 +233,22 @@ static int64_t
 product_entries(gp_env *env, const gp_csr *a, const gp_csr *b, int64_t *mark)
 {
 	int64_t		entries = 0;
+	int64_t		work = 0;
+	int64_t		next = 0;
 
 	for (int64_t i = 0; i < a->rows; i++)
-	{
 		for (int64_t k = a->start[i]; k < a->start[i + 1]; k++)
-			for (int64_t m = b->start[a->col[k]]; m < b->start[a->col[k] + 1]; m++)
+		{
+			int32_t		j = a->col[k];
+
+			gp_look(env, work += 1 + b->start[j + 1] - b->start[j], &next);
+			for (int64_t m = b->start[j]; m < b->start[j + 1]; m++)
 				if (mark[b->col[m]] != i)
 				{
 					mark[b->col[m]] = i;
 					entries++;
 				}
-		if (i % INTERRUPT_ROWS == 0)
-			env->check_interrupts(env);
-	}
+		}
 	return entries;
 }
 
@@ -252,6 +267,8 @@ gp_csr_product(gp_env *env, const gp_csr *a, const gp_csr *b)
 	double	   *work = gp_alloc_array(env, b->cols, sizeof(double));
 	int64_t    *mark = gp_alloc_array(env, b->cols, sizeof(int64_t));
 	int32_t    *touched = gp_alloc_array(env, b->cols, sizeof(int32_t));
+	int64_t		done = 0;
+	int64_t		next = 0;
 	gp_csr	   *c;
 
 	clear_marks(mark, b->cols);
@@ -260,15 +277,13 @@ gp_csr_product(gp_env *env, const gp_csr *a, const gp_csr *b)
 	for (int64_t i = 0; i < a->rows; i++)
 	{
 		int64_t		at = c->start[i];
-		int64_t		n = product_row(a, b, i, work, mark, touched);
+		int64_t		n = product_row(env, a, b, i, work, mark, touched, &done, &next);
 
 		sort_columns(touched, n);
 		memcpy(c->col + at, touched, n * sizeof(int32_t));
 		for (int64_t k = 0; k < n; k++)
 			set_value(c, at + k, work[touched[k]]);
 		c->start[i + 1] = at + n;
-		if (i % INTERRUPT_ROWS == 0)
-			env->check_interrupts(env);
 	}
 	gp_free(env, work);
 	gp_free(env, mark);
@@ -304,9 +319,13 @@ gp_csr *
 gp_csr_add(gp_env *env, const gp_csr *a, const gp_csr *b)
 {
 	gp_csr	   *c = csr_create(env, a->rows, a->cols, gp_csr_entries(a) + gp_csr_entries(b), a->type);
+	int64_t		next = 0;
 
 	for (int64_t i = 0; i < a->rows; i++)
+	{
+		gp_look(env, c->start[i], &next);
 		c->start[i + 1] = add_row(a, b, i, c, c->start[i]);
+	}
 	return c;
 }
 
@@ -317,6 +336,7 @@ gp_csr_hstack(gp_env *env, int n, gp_csr *const *s)
 	int64_t		entries = 0;
 	int64_t		cols = 0;
 	int64_t		at = 0;
+	int64_t		next = 0;
 	gp_csr	   *c;
 
 	for (int m = 0; m < n; m++)
@@ -329,6 +349,7 @@ gp_csr_hstack(gp_env *env, int n, gp_csr *const *s)
 	{
 		int64_t		first = 0;
 
+		gp_look(env, at, &next);
 		for (int m = 0; m < n; m++)
 		{
 			for (int64_t k = s[m]->start[i]; k < s[m]->start[i + 1]; k++, at++)

@@ -12,7 +12,6 @@
 
 #define FIRST_CHUNK 4096
 #define LAST_CHUNK (1 << 18)
-#define INTERRUPT_ENTRIES (1 << 16)	/* entries between two looks at interrupts */
 
 typedef struct edge_chunk
 {
@@ -117,16 +116,6 @@ free_chunks(gp_edges *edges)
 	edges->first = edges->last = NULL;
 }
 
-/* Looks at interrupts when an entry's number comes to a new stretch. */
-static inline void
-look(gp_env *env, int64_t k, int64_t *next)
-{
-	if (k < *next)
-		return;
-	env->check_interrupts(env);
-	*next = k + INTERRUPT_ENTRIES;
-}
-
 /* Turns counts at start[i + 1] into offsets. */
 static void
 counts_to_offsets(int64_t *start, int64_t n)
@@ -224,7 +213,7 @@ group_by_row(const gp_edges *edges, const edge_groups *columns)
 
 	for (int64_t k = 0; k < columns->start[n]; k++)
 	{
-		look(env, k, &next);
+		gp_look(env, k, &next);
 		start[columns->other[k] + 1]++;
 	}
 	next = 0;
@@ -236,7 +225,7 @@ group_by_row(const gp_edges *edges, const edge_groups *columns)
 		for (int64_t k = columns->start[c]; k < columns->start[c + 1]; k++)
 			put_entry(&rows, cursor, columns->other[k], (int32_t) c,
 					  columns->weight ? columns->weight[k] : 1.0);
-		look(env, columns->start[c + 1], &next);
+		gp_look(env, columns->start[c + 1], &next);
 	}
 	gp_free(env, cursor);
 	return rows;
@@ -277,7 +266,7 @@ merge_repeated(gp_env *env, edge_groups *rows, int64_t nodes)
 	{
 		int64_t		end = rows->start[r + 1];
 
-		look(env, k, &next);
+		gp_look(env, k, &next);
 		rows->start[r] = out;
 		while (k < end)
 		{

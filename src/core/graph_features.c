@@ -167,14 +167,21 @@ sort_entries(gp_env *env, int64_t n, const int32_t *key, int64_t nkeys, const in
 {
 	int64_t    *start = gp_alloc_zero(env, nkeys + 1, sizeof(int64_t));
 	int32_t    *sorted = gp_alloc_array(env, n, sizeof(int32_t));
+	int64_t		next = 0;
 
 	for (int64_t k = 0; k < n; k++)
+	{
+		gp_look(env, k, &next);
 		start[key[k] + 1]++;
+	}
 	for (int64_t i = 0; i < nkeys; i++)
 		start[i + 1] += start[i];
+	next = 0;
 	for (int64_t k = 0; k < n; k++)
 	{
 		int32_t		e = order ? order[k] : (int32_t) k;
+
+		gp_look(env, k, &next);
 
 		sorted[start[key[e]]++] = e;
 	}
@@ -191,6 +198,7 @@ build_csr(gp_features_builder *b, int64_t dims)
 	int32_t    *by_feature = sort_entries(env, n, b->feature, dims, NULL);
 	int32_t    *order = sort_entries(env, n, b->node, b->nodes, by_feature);
 	gp_csr	   *s = gp_alloc_zero(env, 1, sizeof(gp_csr));
+	int64_t		next = 0;
 
 	gp_free(env, by_feature);
 	s->rows = b->nodes;
@@ -201,6 +209,7 @@ build_csr(gp_features_builder *b, int64_t dims)
 	s->value = gp_alloc_array(env, n, gp_type_size(b->type));
 	for (int64_t k = 0; k < n; k++)
 	{
+		gp_look(env, k, &next);
 		s->start[b->node[order[k]] + 1]++;
 		s->col[k] = b->feature[order[k]];
 		put(s->value, b->type, k, get(b->value, b->type, order[k]));
@@ -213,9 +222,13 @@ build_csr(gp_features_builder *b, int64_t dims)
 
 /* Finds the first entry that stands twice; rows are sorted. */
 static bool
-find_repeated(const gp_csr *s, int32_t *node, int32_t *feature)
+find_repeated(gp_env *env, const gp_csr *s, int32_t *node, int32_t *feature)
 {
+	int64_t		next = 0;
+
 	for (int64_t i = 0; i < s->rows; i++)
+	{
+		gp_look(env, s->start[i], &next);
 		for (int64_t k = s->start[i] + 1; k < s->start[i + 1]; k++)
 			if (s->col[k] == s->col[k - 1])
 			{
@@ -223,6 +236,7 @@ find_repeated(const gp_csr *s, int32_t *node, int32_t *feature)
 				*feature = s->col[k];
 				return true;
 			}
+	}
 	return false;
 }
 
@@ -232,10 +246,14 @@ csr_to_dense(gp_env *env, const gp_csr *s)
 {
 	void	   *dense = gp_alloc_zero(env, (int64_t) gp_size_mul(env, s->rows, s->cols),
 									  gp_type_size(s->type));
+	int64_t		next = 0;
 
 	for (int64_t i = 0; i < s->rows; i++)
+	{
+		gp_look(env, s->start[i], &next);
 		for (int64_t k = s->start[i]; k < s->start[i + 1]; k++)
 			put(dense, s->type, i * s->cols + s->col[k], get(s->value, s->type, k));
+	}
 	return dense;
 }
 
@@ -246,6 +264,7 @@ dense_to_csr(gp_env *env, const void *dense, int64_t rows, int64_t dims, gp_type
 {
 	gp_csr	   *s = gp_alloc_zero(env, 1, sizeof(gp_csr));
 	int64_t		at = 0;
+	int64_t		next = 0;
 
 	s->rows = rows;
 	s->cols = dims;
@@ -255,6 +274,7 @@ dense_to_csr(gp_env *env, const void *dense, int64_t rows, int64_t dims, gp_type
 	s->value = gp_alloc_array(env, entries, gp_type_size(type));
 	for (int64_t i = 0; i < rows; i++)
 	{
+		gp_look(env, i * dims, &next);
 		for (int64_t j = 0; j < dims; j++)
 		{
 			double		v = get(dense, type, i * dims + j);
@@ -271,12 +291,16 @@ dense_to_csr(gp_env *env, const void *dense, int64_t rows, int64_t dims, gp_type
 
 /* Counts the non-zeros of a dense matrix. */
 static int64_t
-count_nonzeros(const void *dense, gp_type type, int64_t n)
+count_nonzeros(gp_env *env, const void *dense, gp_type type, int64_t n)
 {
 	int64_t		count = 0;
+	int64_t		next = 0;
 
 	for (int64_t k = 0; k < n; k++)
+	{
+		gp_look(env, k, &next);
 		count += get(dense, type, k) != 0.0;
+	}
 	return count;
 }
 
@@ -285,7 +309,7 @@ static void
 settle_form(gp_env *env, gp_features *f, gp_csr *csr, void *dense)
 {
 	int64_t		cells = f->rows * f->dims;
-	int64_t		entries = csr ? gp_csr_entries(csr) : count_nonzeros(dense, f->type, cells);
+	int64_t		entries = csr ? gp_csr_entries(csr) : count_nonzeros(env, dense, f->type, cells);
 	bool		want_dense = entries > DENSE_SHARE * (double) cells;
 
 	if (want_dense && dense == NULL)
@@ -334,7 +358,7 @@ gp_features_build(gp_features_builder *b, int32_t *repeated_node, int32_t *repea
 		csr = build_csr(b, f->dims);
 	}
 	builder_free(b);
-	if (csr && find_repeated(csr, repeated_node, repeated_feature))
+	if (csr && find_repeated(env, csr, repeated_node, repeated_feature))
 	{
 		gp_csr_free(env, csr);
 		gp_free(env, f);

@@ -37,15 +37,17 @@ gp_probabilities(int32_t columns, const double *mean, double temperature, double
  * The likelihood is concave in b, so the slope has one sign change at most.
  */
 static double
-likelihood_slope(const gp_problem *problem, const gp_targets *t, const double *mean,
+likelihood_slope(gp_env *env, const gp_problem *problem, const gp_targets *t, const double *mean,
 				 double temperature, double *probability)
 {
 	double		slope = 0.0;
+	int64_t		next = 0;
 
 	for (int64_t i = 0; i < t->m; i++)
 	{
 		const double *row = mean + i * t->columns;
 
+		gp_look(env, i * t->columns, &next);
 		if (!t->counts[i])
 			continue;
 		gp_probabilities(t->columns, row, temperature, probability);
@@ -68,8 +70,7 @@ fit_temperature(gp_env *env, const gp_problem *problem, const gp_targets *t, con
 	{
 		double		middle = 0.5 * (low + high);
 
-		env->check_interrupts(env);
-		if (likelihood_slope(problem, t, mean, exp(middle), probability) > 0.0)
+		if (likelihood_slope(env, problem, t, mean, exp(middle), probability) > 0.0)
 			high = middle;
 		else
 			low = middle;
@@ -107,6 +108,7 @@ class_metrics(gp_env *env, const gp_problem *problem, const gp_targets *t, const
 	double		right = 0.0;
 	double		nll = 0.0;
 	double		ece = 0.0;
+	int64_t		next = 0;
 
 	memset(bins, 0, sizeof(bins));
 	for (int64_t i = 0; i < t->m; i++)
@@ -115,6 +117,7 @@ class_metrics(gp_env *env, const gp_problem *problem, const gp_targets *t, const
 		int32_t		best;
 		int			b;
 
+		gp_look(env, i * t->columns, &next);
 		if (!t->counts[i])
 			continue;
 		gp_probabilities(t->columns, row, temperature, probability);
@@ -150,7 +153,7 @@ value_metrics(const gp_targets *t, const gp_solution *solution, gp_metrics *metr
 		inside += fabs(r) <= GP_NORMAL_90 * sqrt(solution->loo_variance[i]);
 	}
 	metrics->r2 = total > 0.0 ? 1.0 - squares / total : NAN;
-	metrics->rmse = sqrt(squares / t->m);
+	metrics->rmse = t->unit * sqrt(squares / t->m);
 	metrics->coverage90 = inside / t->m;
 }
 

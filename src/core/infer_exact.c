@@ -100,19 +100,15 @@ explained(gp_eval *ev, const exact_kernel *kernel, gp_matrix root, gp_matrix out
 	dev->destroy(dev, &block);
 }
 
-/* The mean of a vector on the device. */
+/* The mean of the diagonal, which host gets. */
 static double
-mean_of(gp_env *env, gp_device *dev, gp_matrix v, double *host)
+mean_diagonal(gp_device *dev, gp_matrix v, double *host)
 {
 	double		sum = 0.0;
 
 	dev->download(dev, gp_matrix_wrap(host, v.rows, 1, GP_DOUBLE), v);
 	for (int64_t i = 0; i < v.rows; i++)
 		sum += host[i];
-	if (!(sum > 0.0))
-		gp_raise(env, GP_ERR_DATA,
-				 "Give the nodes features, or a bias such as sigma_b=0.1 in the kernel.",
-				 "the kernel is zero at every node");
 	return sum / v.rows;
 }
 
@@ -129,7 +125,8 @@ gp_infer_exact(gp_eval *ev, const gp_problem *problem, const gp_targets *targets
 	double		mean_diag;
 
 	kernel = plan->by_columns ? from_field(ev, root, problem) : from_full(ev, root, problem);
-	mean_diag = mean_of(ev->env, dev, kernel.diag, diag);
+	mean_diag = mean_diagonal(dev, kernel.diag, diag);
+	gp_check_mean_diagonal(ev->env, ev->type, mean_diag);
 	solution = gp_dual_solve(dev, problem, targets, labelled_block(ev, problem, &kernel),
 							 mean_diag);
 	means(ev, &kernel, solution.weights, out);

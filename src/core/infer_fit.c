@@ -13,21 +13,25 @@ gp_posterior_finish(gp_env *env, const gp_problem *problem, const gp_targets *ta
 {
 	bool		values = problem->task == GP_TASK_VALUES;
 	double		noise = values ? solution->noise : 0.0;
+	double		unit = targets->unit;
+	double		scale = solution->scale * unit * unit;
+	int64_t		next = 0;
 
 	for (int64_t i = 0; i < out->nodes; i++)
 	{
 		double	   *mean = out->mean + i * out->columns;
 
-		out->variance[i] = solution->scale * (fmax(out->variance[i], 0.0) + noise);
+		gp_look(env, i, &next);
+		out->variance[i] = scale * (fmax(out->variance[i], 0.0) + noise);
 		if (values)
-			mean[0] += targets->offset;
+			mean[0] = targets->offset + unit * mean[0];
 		if (diag[i] > 0.0)
 			continue;
 		if (out->is_prior == NULL)
 			out->is_prior = gp_alloc_zero(env, out->nodes, sizeof(bool));
 		out->is_prior[i] = true;
 		out->no_kernel++;
-		out->variance[i] = solution->scale * (solution->mean_diag + solution->noise);
+		out->variance[i] = scale * (solution->mean_diag + solution->noise);
 		for (int32_t c = 0; c < out->columns; c++)
 			mean[c] = values ? targets->offset : 0.0;
 	}
@@ -68,9 +72,28 @@ copy_figures(const gp_eval *ev, const gp_targets *targets, const gp_solution *so
 	out->jitter = ev->max_jitter;
 	out->nugget = solution->nugget;
 	out->mean_diag = solution->mean_diag;
-	out->scale = solution->scale;
+	out->scale = solution->scale * targets->unit * targets->unit;
 	out->offset = targets->offset;
 	out->log_marginal_likelihood = solution->log_marginal_likelihood;
+}
+
+/* The last net: no number that is none leaves the core. */
+static void
+check_finite(gp_env *env, const gp_posterior *out)
+{
+	bool		finite = isfinite(out->scale) && isfinite(out->log_marginal_likelihood);
+	int64_t		next = 0;
+
+	for (int64_t i = 0; i < out->nodes && finite; i++)
+	{
+		gp_look(env, i * out->columns, &next);
+		finite = isfinite(out->variance[i]);
+		for (int32_t c = 0; c < out->columns; c++)
+			finite = finite && isfinite(out->mean[i * out->columns + c]);
+	}
+	if (!finite)
+		gp_raise(env, GP_ERR_RANGE, "Scale the features and the target to ordinary sizes.",
+				 "the posterior is out of range");
 }
 
 /* Refuses problems that have no answer. */
@@ -81,8 +104,8 @@ check_problem(gp_env *env, const gp_problem *problem)
 		gp_raise(env, GP_ERR_DATA, NULL, "no node is labelled");
 	if (problem->features && problem->features->type != problem->type)
 		gp_raise(env, GP_ERR_INTERNAL, NULL, "the features are not of the problem's type");
-	if (!isnan(problem->nugget) && !(problem->nugget > 0.0))
-		gp_raise(env, GP_ERR_VALUE, NULL, "the nugget must be greater than 0");
+	if (!isnan(problem->nugget) && !(problem->nugget > 0.0 && isfinite(problem->nugget)))
+		gp_raise(env, GP_ERR_VALUE, NULL, "the nugget must be finite and greater than 0");
 }
 
 /* Tells what a low-rank fit did that its figures do not show. */
@@ -125,6 +148,7 @@ gp_fit(gp_device *dev, const gp_problem *problem)
 		tell_lowrank(&ev, &plan, ev.jitter);
 	}
 	copy_figures(&ev, &targets, &solution, out);
+	check_finite(env, out);
 	gp_calibrate(env, problem, &targets, &solution, out);
 	gp_solution_free(dev, &solution);
 	gp_targets_free(env, &targets);

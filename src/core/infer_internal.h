@@ -23,8 +23,9 @@ typedef struct gp_targets
 {
 	int64_t		m;
 	int32_t		columns;
-	double	   *y;				/* m x columns: one-hot, or centred */
+	double	   *y;				/* m x columns: one-hot, or centred and in units of their spread */
 	double		offset;			/* the mean that was taken off */
+	double		unit;			/* the root mean square that they were divided by; 1 for classes */
 	bool	   *counts;			/* m: takes part in leave-one-out */
 	int64_t		ncounted;
 	bool		few;			/* leave-one-out cannot choose anything */
@@ -32,7 +33,7 @@ typedef struct gp_targets
 	double	   *share;			/* classes: share of each; NULL for values */
 } gp_targets;
 
-/* What either form of a regression gives. */
+/* What either form of a regression gives; values are in the targets' unit. */
 typedef struct gp_solution
 {
 	double		nugget;			/* relative */
@@ -49,6 +50,9 @@ typedef struct gp_solution
 /* infer_targets.c */
 extern gp_targets gp_targets_make(gp_env *env, const gp_problem *problem);
 extern void gp_targets_free(gp_env *env, gp_targets *targets);
+
+/* Refuses a mean diagonal that is zero, not finite, or too small for the type. */
+extern void gp_check_mean_diagonal(gp_env *env, gp_type type, double mean);
 
 /*
  * infer_nugget.c: the leave-one-out error that chooses the nugget, and what it

@@ -72,6 +72,16 @@ feature_hashes(const gp_eval *ev)
 	return hash;
 }
 
+/* True when an operator has a part that stays at the node: I, or P(a). */
+static bool
+keeps_node(const gp_operator *op)
+{
+	for (int t = 0; t < op->nterms; t++)
+		if (op->term[t].power_a == 0)
+			return true;
+	return false;
+}
+
 /* True when the program sums over neighbours anywhere. */
 static bool
 uses_graph(const gp_program *program)
@@ -82,38 +92,116 @@ uses_graph(const gp_program *program)
 	return false;
 }
 
+/*
+ * True when a node's own features reach the kernel by another way than its
+ * neighbourhood's sum: then twins must have equal features, too.
+ */
+static bool
+sees_itself(const gp_eval *ev)
+{
+	const gp_program *program = ev->program;
+	bool	   *bare = gp_alloc_zero(ev->env, program->nsteps, sizeof(bool));
+	bool		sees = ev->input != GP_INPUT_LINEAR;
+
+	for (int i = 0; i < program->nsteps; i++)
+	{
+		const gp_step *s = &program->steps[i];
+
+		if (s->kind == GP_STEP_INPUT)
+			bare[i] = true;
+		else if (s->kind == GP_STEP_SUM)
+			bare[i] = bare[s->arg0] || bare[s->arg1];
+		else if (s->kind == GP_STEP_OP)
+			bare[i] = bare[s->arg0] && keeps_node(s->op);
+		else if (s->kind != GP_STEP_BIAS)
+			bare[i] = bare[s->arg0];
+		if (i == program->nsteps - 1 || s->kind == GP_STEP_RELU)
+			sees = sees || bare[i];
+	}
+	gp_free(ev->env, bare);
+	return sees;
+}
+
 /* Fingerprints that twins share: of the features, summed over the neighbours with their weights. */
 static uint64_t *
 fingerprints(const gp_eval *ev)
 {
 	uint64_t   *own = feature_hashes(ev);
 	uint64_t   *sum;
+	bool		sees = sees_itself(ev);
+	int64_t		next = 0;
 
 	if (!uses_graph(ev->program))
 		return own;
 	sum = gp_alloc_zero(ev->env, ev->n, sizeof(uint64_t));
 	for (int64_t i = 0; i < ev->n; i++)
+	{
+		gp_look(ev->env, ev->a->start[i], &next);
 		for (int64_t k = ev->a->start[i]; k < ev->a->start[i + 1]; k++)
 			if (own[ev->a->col[k]])
 				sum[i] += mix(own[ev->a->col[k]] ^ mix(bits_of(ev->a->value, k, ev->a->type)));
+		if (sees)
+			sum[i] = mix(sum[i]) + own[i];
+	}
 	gp_free(ev->env, own);
 	return sum;
 }
 
-/* Orders by preference, degree, draw, node. */
-static int
-compare_rank(const void *a, const void *b)
+/* True when x ranks before y: by preference, degree, draw, node. */
+static bool
+ranks_before(const candidate *x, const candidate *y)
 {
-	const candidate *x = a;
-	const candidate *y = b;
-
 	if (x->preferred != y->preferred)
-		return x->preferred ? -1 : 1;
+		return x->preferred;
 	if (x->degree != y->degree)
-		return x->degree > y->degree ? -1 : 1;
+		return x->degree > y->degree;
 	if (x->draw != y->draw)
-		return x->draw < y->draw ? -1 : 1;
-	return (x->node > y->node) - (x->node < y->node);
+		return x->draw < y->draw;
+	return x->node < y->node;
+}
+
+/* Lets the candidate at a place of a heap of n sink; the last-ranked stands on top. */
+static void
+sink(candidate *heap, int64_t n, int64_t at)
+{
+	for (;;)
+	{
+		int64_t		child = 2 * at + 1;
+		candidate	swap = heap[at];
+
+		if (child >= n)
+			return;
+		if (child + 1 < n && ranks_before(&heap[child], &heap[child + 1]))
+			child++;
+		if (!ranks_before(&heap[at], &heap[child]))
+			return;
+		heap[at] = heap[child];
+		heap[child] = swap;
+		at = child;
+	}
+}
+
+/* Sorts candidates by rank in place: heap sort, which can be interrupted. */
+static void
+sort_candidates(gp_env *env, candidate *c, int64_t n)
+{
+	int64_t		next = 0;
+
+	for (int64_t i = n / 2 - 1; i >= 0; i--)
+	{
+		gp_look(env, n - i, &next);
+		sink(c, n, i);
+	}
+	next = 0;
+	for (int64_t end = n - 1; end > 0; end--)
+	{
+		candidate	swap = c[0];
+
+		gp_look(env, n - end, &next);
+		c[0] = c[end];
+		c[end] = swap;
+		sink(c, end, 0);
+	}
 }
 
 /* Orders nodes. */
@@ -149,7 +237,7 @@ candidates(const gp_eval *ev, const gp_problem *problem, bool prefer_field)
 				c[ev->a->col[e]].preferred = true;
 		}
 	gp_free(ev->env, fingerprint);
-	qsort(c, ev->n, sizeof(candidate), compare_rank);
+	sort_candidates(ev->env, c, ev->n);
 	return c;
 }
 

@@ -432,10 +432,7 @@ mean_diagonal(lowrank *lr, const double *diag)
 	else
 		for (int64_t i = 0; i < lr->ev->n; i++)
 			mean += diag[i] / lr->ev->n;
-	if (!(mean > 0.0))
-		gp_raise(lr->ev->env, GP_ERR_DATA,
-				 "Give the nodes features, or a bias such as sigma_b=0.1 in the kernel.",
-				 "the kernel is zero at every node");
+	gp_check_mean_diagonal(lr->ev->env, lr->ev->type, mean);
 	return mean;
 }
 

@@ -26,17 +26,22 @@ typedef struct nystrom
 
 static void factor_step(nystrom *ny, int step, gp_factor *out);
 
-/* Copies the lower triangle upwards. */
+/* Makes both triangles their mean. */
 static void
-symmetrise(double *c, int64_t n, int64_t ld)
+symmetrise(gp_env *env, double *c, int64_t n, int64_t ld)
 {
+	int64_t		next = 0;
+
 	for (int64_t i = 0; i < n; i++)
+	{
+		gp_look(env, i * n, &next);
 		for (int64_t j = 0; j < i; j++)
 		{
 			double		mean = 0.5 * (c[i * ld + j] + c[j * ld + i]);
 
 			c[i * ld + j] = c[j * ld + i] = mean;
 		}
+	}
 }
 
 /* Adds to the diagonal. */
@@ -60,9 +65,12 @@ gp_landmark_root(gp_eval *ev, gp_matrix c)
 	double		jitter = ev->jitter;
 
 	dev->download(dev, view, c);
-	symmetrise(host, n, n);
+	symmetrise(ev->env, host, n, n);
 	for (int64_t i = 0; i < n; i++)
 		mean += host[i * n + i] / n;
+	if (!isfinite(mean))
+		gp_raise(ev->env, GP_ERR_RANGE, "Scale the features down, or take fewer layers.",
+				 "the kernel overflows");
 	if (mean <= 0.0)
 		mean = 1.0;
 	for (;; jitter *= 10.0)

@@ -321,6 +321,83 @@ check_prior(gp_env *env)
 				  memset(p.features->csr->value, 0, 40 * sizeof(float)), gp_fit(dev, &p)));
 }
 
+/* Targets and features of any size give numbers or a clear error. */
+static void
+check_sizes(gp_env *env)
+{
+	gp_device  *dev = gp_device_cpu(env, 1);
+	world		w = make_world(env, 60, 8, 3, GP_FLOAT);
+	gp_problem	p = make_problem(env, &w, "gcn", GP_TASK_VALUES, GP_FLOAT);
+	double		size[5] = {1.0, 1e-100, 1e39, 1e100, 1e-30};
+	double	   *plain = NULL;
+	float	   *x = w.features->csr->value;
+	double		big[64];
+
+	for (int k = 0; k < 5; k++)
+		for (int s = 1; s <= 2; s++)
+		{
+			gp_posterior *out;
+			double		worst = 0.0;
+
+			for (int64_t i = 0; i < w.nlabelled; i++)
+				big[i] = w.target[i] * size[k];
+			p.target = big;
+			p.strategy = (gp_strategy) s;
+			p.nlandmarks = s == 2 ? 60 : 0;
+			out = gp_fit(dev, &p);
+			if (plain == NULL)
+				plain = out->mean;
+			for (int i = 0; i < 60; i++)
+				worst = fmax(worst, fabs(out->mean[i] / size[k] - plain[i]));
+			ok(worst < 1e-2, "the unit of the target does not matter");
+			ok(isfinite(out->scale) && isfinite(out->metrics.rmse), "nor to the figures");
+		}
+	for (int64_t i = 0; i < w.nlabelled; i++)
+		big[i] = w.target[i] * 1e200;
+	expect_error(env, GP_ERR_RANGE, gp_fit(dev, &p));
+	p.target = w.target;
+	for (volatile int s = 1; s <= 2; s++)
+		for (volatile int k = 0; k < 2; k++)
+		{
+			p.strategy = (gp_strategy) s;
+			for (int64_t e = 0; e < gp_csr_entries(w.features->csr); e++)
+				x[e] = k ? 1e-20f : 1e30f;
+			expect_error(env, GP_ERR_RANGE, gp_fit(dev, &p));
+		}
+}
+
+/* Neighbours that share a neighbourhood but not their features are no twins to every kernel. */
+static void
+check_twins(gp_env *env)
+{
+	static const char *const kernels[3] = {"gcn", "sage", "appnp"};
+	static const int want[3] = {1, 2, 2};
+	gp_device  *dev = gp_device_cpu(env, 1);
+	gp_edges   *edges = gp_edges_create(env, 2, false, false);
+	gp_features_builder *b = gp_features_create(env, 2, 4, GP_FLOAT);
+	int32_t		zero = 0;
+	int32_t		one = 1;
+	double		x[8] = {1, 0, 0, 0, 0, 1, 0, 0};
+	world		w = {0};
+
+	gp_edges_add(edges, 1, &zero, &one, NULL);
+	gp_features_add_row(b, 0, x);
+	gp_features_add_row(b, 1, x + 4);
+	w.graph = gp_graph_build(edges);
+	w.features = gp_features_build(b, &zero, &one);
+	zero = 0;
+	w.labelled = w.label = &zero;
+	w.nlabelled = 1;
+	for (int k = 0; k < 3; k++)
+	{
+		gp_problem	p = make_problem(env, &w, kernels[k], GP_TASK_CLASSES, GP_FLOAT);
+
+		p.strategy = GP_STRATEGY_NYSTROM;
+		p.nlandmarks = 2;
+		is_int(gp_fit(dev, &p)->nlandmarks, want[k], kernels[k]);
+	}
+}
+
 /* A limit refuses with both numbers, before anything large is allocated. */
 static void
 check_limit(gp_env *env)
@@ -435,6 +512,8 @@ main(void)
 	in_env(check_odd(env));
 	in_env(check_prior(env));
 	in_env(check_limit(env));
+	in_env(check_sizes(env));
+	in_env(check_twins(env));
 	check_faults(GP_STRATEGY_EXACT, "gcn");
 	check_faults(GP_STRATEGY_EXACT, "sage(layers=3)");
 	check_faults(GP_STRATEGY_NYSTROM, "gcnii(layers=3)");
