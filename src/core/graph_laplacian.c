@@ -11,6 +11,7 @@
 #include <string.h>
 
 #define EXACT_NODES 4096		/* up to so many nodes the exact root is affordable */
+#define MEGABYTE (1024.0 * 1024.0)
 
 /* M = (1 + s2) (I - U), dense in double. */
 static gp_matrix
@@ -44,7 +45,8 @@ gp_laplacian_root(gp_device *dev, const gp_graph *graph, const gp_laplacian *ker
 	gp_matrix	f = dev->create(dev, n, n, GP_DOUBLE);
 
 	if (dev->potrf(dev, c) >= 0)
-		gp_raise(dev->env, GP_ERR_INTERNAL, NULL, "the regularised Laplacian is not positive definite");
+		gp_raise(dev->env, GP_ERR_VALUE, "Use a smaller sigma2.",
+				 "the Laplacian kernel with sigma2=%g is singular", kernel->sigma2);
 	dev->fill(dev, f, 0.0);
 	dev->shift(dev, (gp_matrix) {f.data, n, 1, f.ld + 1, GP_DOUBLE}, 1.0);
 	/* Each pair of solves is M^-1; an odd d ends with C^-T, so it comes first on the right. */
@@ -95,6 +97,56 @@ project(gp_device *dev, gp_csr *factor, int64_t dims, uint64_t seed, gp_type typ
 	return features_of(dev, out, type);
 }
 
+/* True where the exact root is affordable: its Cholesky factor, itself, and a copy. */
+static bool
+root_fits(const gp_env *env, const gp_graph *graph, const gp_laplacian *kernel)
+{
+	double		n = (double) graph->nodes;
+
+	return graph->nodes <= EXACT_NODES && kernel->dims == 0 &&
+		(env->limit == 0 || env->used + 3.0 * n * n * sizeof(double) <= env->limit);
+}
+
+/*
+ * The bytes that the features take at most while they are made from walks: the
+ * loads grow by half, in two arrays of 12 bytes an entry; the factor is made
+ * from the product and the identity; a projection needs its matrix twice.
+ */
+static double
+walk_bytes(const gp_graph *graph, const gp_laplacian *kernel, gp_walk_size size, gp_type type)
+{
+	double		n = (double) graph->nodes;
+	double		width = (double) gp_type_size(type);
+	double		bytes = fmax(26.0 * size.loads,
+							 fmax(18.0 * size.loads + 12.0 * size.entries,
+								  24.0 * size.entries + 28.0 * n));
+
+	if (kernel->dims > 0 && kernel->trim == GP_TRIM_PROJECTION)
+		bytes = fmax(bytes, (4.0 + width) * size.entries + 3.0 * n * kernel->dims * width);
+	return bytes;
+}
+
+/* Refuses walks that would not fit the limit, before they are made. */
+static void
+check_walks(gp_env *env, const gp_graph *graph, const gp_laplacian *kernel, uint64_t seed,
+			gp_type type)
+{
+	double		most = gp_walk_entries(graph, kernel);
+	double		allowed = (double) env->limit;
+	double		needed;
+
+	if (env->limit == 0 ||
+		env->used + walk_bytes(graph, kernel, (gp_walk_size) {most, most}, type) <= allowed)
+		return;
+	needed = env->used +
+		walk_bytes(graph, kernel, gp_walk_estimate(env, graph, kernel, seed), type);
+	if (needed > allowed)
+		gp_raise(env, GP_ERR_LIMIT, "Use fewer walks or fewer dims in the Laplacian kernel, "
+				 "or raise gnngp.memory_limit.",
+				 "the fit needs %.1f MB, but gnngp.memory_limit allows %.1f MB",
+				 needed / MEGABYTE, allowed / MEGABYTE);
+}
+
 /* The factor as features, exact where the graph is small. */
 gp_features *
 gp_laplacian_features(gp_device *dev, const gp_graph *graph, const gp_laplacian *kernel,
@@ -104,8 +156,9 @@ gp_laplacian_features(gp_device *dev, const gp_graph *graph, const gp_laplacian 
 	gp_features *f;
 	gp_csr	   *factor;
 
-	if (graph->nodes <= EXACT_NODES && kernel->dims == 0)
+	if (root_fits(env, graph, kernel))
 		return features_of(dev, gp_laplacian_root(dev, graph, kernel), type);
+	check_walks(env, graph, kernel, seed, type);
 	factor = gp_walk_factor(env, graph, kernel, seed, 0, type);
 	if (kernel->dims > 0 && kernel->trim == GP_TRIM_PROJECTION)
 		return project(dev, factor, kernel->dims, seed, type);

@@ -10,6 +10,8 @@
 #include <string.h>
 
 #define INTERRUPT_NODES 256
+#define SAMPLE_ROWS 64			/* walked to estimate the size of a factor */
+#define SAMPLE_NEIGHBOURS 16
 #define LONGEST_WALK 10000		/* of no practical effect; bounds the work for tiny p_term */
 
 /* A stream of random numbers. */
@@ -116,21 +118,22 @@ typedef struct walker
 	const gp_laplacian *kernel;
 	uint64_t	seed;
 	int			copy;
+	int64_t		row;			/* where the walks leave their loads */
 	double	   *cumulated;		/* row sums of U up to each entry, for weighted choice */
 	int32_t    *used;			/* times that this node's walks took each entry, for repelled */
 	int64_t    *used_entry;		/* the entries to forget when the node is done */
 	int64_t		nused;
 	int32_t    *anchor;			/* each node's column, -1 without one; NULL: all take loads */
 	int			first;			/* f of the walk's start: 1 where the first step is exact, else 0 */
-	double	   *load;			/* of the current node: n */
-	int64_t    *mark;			/* the node that last touched each place */
+	double	   *load;			/* of the current row: n */
+	int64_t    *mark;			/* the row that last touched each place */
 	int32_t    *touched;
 	int64_t		ntouched;
 } walker;
 
 /* Leaves a load at a node. */
 static inline void
-deposit(walker *w, int64_t from, int32_t at, double load)
+deposit(walker *w, int32_t at, double load)
 {
 	if (w->anchor)
 	{
@@ -138,9 +141,9 @@ deposit(walker *w, int64_t from, int32_t at, double load)
 		if (at < 0)
 			return;
 	}
-	if (w->mark[at] != from)
+	if (w->mark[at] != w->row)
 	{
-		w->mark[at] = from;
+		w->mark[at] = w->row;
 		w->load[at] = 0.0;
 		w->touched[w->ntouched++] = at;
 	}
@@ -228,7 +231,7 @@ walk(walker *w, int64_t node, int64_t number)
 		double		probability;
 		int64_t		entry;
 
-		deposit(w, node, at, load * f);
+		deposit(w, at, load * f);
 		if (begin == end || uniform(&s) < w->kernel->p_term)
 			return;
 		entry = choose(w, begin, end, uniform(&s), &probability);
@@ -238,10 +241,16 @@ walk(walker *w, int64_t node, int64_t number)
 	}
 }
 
-/* Forgets which entries the node's walks took. */
+/* All walks from a node; then it forgets which entries they took. */
 static void
-forget(walker *w)
+walk_node(walker *w, int64_t node)
 {
+	for (int64_t k = 0; k < w->kernel->walks; k++)
+	{
+		walk(w, node, k);
+		if (k % 64 == 63)
+			w->env->check_interrupts(w->env);
+	}
 	for (int64_t k = 0; k < w->nused; k++)
 		w->used[w->used_entry[k]] = 0;
 	w->nused = 0;
@@ -383,13 +392,8 @@ walk_loads(gp_env *env, const gp_csr *u, const gp_laplacian *kernel, uint64_t se
 	out->start = gp_alloc_zero(env, u->rows + 1, sizeof(int64_t));
 	for (int64_t i = 0; i < u->rows; i++)
 	{
-		for (int64_t k = 0; k < kernel->walks; k++)
-		{
-			walk(&w, i, k);
-			if (k % 64 == 63)
-				env->check_interrupts(env);
-		}
-		forget(&w);
+		w.row = i;
+		walk_node(&w, i);
 		append_row(&w, i, factor, out, &room);
 		if (i % INTERRUPT_NODES == 0)
 			env->check_interrupts(env);
@@ -482,13 +486,70 @@ gp_walk_normals(gp_env *env, uint64_t seed, gp_matrix host)
 	}
 }
 
-/* The entries that the factor would have at most: a walk's places times the neighbours. */
+/* The entries that the factor has at most in the mean: a walk's places times the neighbours. */
 double
 gp_walk_entries(const gp_graph *graph, const gp_laplacian *kernel)
 {
 	double		n = (double) graph->nodes;
-	double		places = fmin(n, kernel->walks / kernel->p_term);
-	double		degree = 1.0 + (double) graph->start[graph->nodes] / fmax(n, 1.0);
+	double		columns = uses_anchors(kernel, graph->nodes) ? (double) kernel->dims : n;
+	double		places = fmin(columns, kernel->walks / kernel->p_term);
+	double		degree = 1.0 + (graph->directed ? 2.0 : 1.0) *
+		(double) graph->start[graph->nodes] / fmax(n, 1.0);
 
-	return n * fmin(n, places * degree);
+	return n * fmin(columns, uses_anchors(kernel, graph->nodes) ? places : places * degree);
+}
+
+/*
+ * The entries of one row of U F~: those of the neighbours' rows together.  Of many
+ * neighbours a sample is walked; the later half of it tells how many places each
+ * of the rest still adds at most.
+ */
+static double
+factor_row(walker *w, int64_t node)
+{
+	int64_t		begin = w->u->start[node];
+	int64_t		degree = w->u->start[node + 1] - begin;
+	int64_t		taken = degree < SAMPLE_NEIGHBOURS ? degree : SAMPLE_NEIGHBOURS;
+	int64_t		half = 0;
+	double		more = 0.0;
+
+	for (int64_t k = 0; k < taken; k++)
+	{
+		if (k == taken / 2)
+			half = w->ntouched;
+		walk_node(w, w->u->col[begin + k * degree / taken]);
+	}
+	if (taken < degree)
+		more = (double) (w->ntouched - half) / (taken - taken / 2) * (degree - taken);
+	return 1.0 + w->ntouched + more;
+}
+
+/* The entries that gp_walk_factor is likely to have, from a sample of rows. */
+gp_walk_size
+gp_walk_estimate(gp_env *env, const gp_graph *graph, const gp_laplacian *kernel, uint64_t seed)
+{
+	int64_t		n = graph->nodes;
+	int64_t		rows = n < SAMPLE_ROWS ? n : SAMPLE_ROWS;
+	gp_csr	   *u = gp_walk_matrix(env, graph, kernel->sigma2, GP_DOUBLE);
+	walker		w = walker_open(env, u, kernel, seed, 0);
+	gp_walk_size size = {0.0, 0.0};
+
+	for (int64_t s = 0; s < rows; s++)
+	{
+		int64_t		node = s * n / rows;
+
+		w.row = 2 * s;
+		walk_node(&w, node);
+		size.loads += (double) w.ntouched * n / rows;
+		w.ntouched = 0;
+		w.row = 2 * s + 1;
+		if (!w.anchor)
+			size.entries += fmin(factor_row(&w, node), n) * n / rows;
+		w.ntouched = 0;
+	}
+	if (w.anchor)
+		size.entries = size.loads;
+	walker_close(&w);
+	gp_csr_free(env, u);
+	return size;
 }
