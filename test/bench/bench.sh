@@ -101,9 +101,14 @@ python_baseline() {
 		"$(ratio "$seconds" "$1")" "$([ "${4%%|*}" = dense ] && echo "at least 10 times")"
 }
 
-bench_device() {
+# Compiles the device's benchmark.
+build_bench_device() {
 	(cd "$ROOT" && gcc -O2 -Isrc/core test/bench/bench_device.c src/core/cpu_*.c src/core/env.c \
-		-o "$WORK/bench_device" -lm -lpthread -ldl) && "$WORK/bench_device" "$threads" | tee "$WORK/device.log"
+		-o "$WORK/bench_device" -lm -lpthread -ldl)
+}
+
+bench_device() {
+	build_bench_device && "$WORK/bench_device" "$threads" | tee "$WORK/device.log"
 	while IFS= read -r line; do
 		# name in 36 columns, ours, OpenBLAS's, ratio, unit
 		set -- ${line:36}
@@ -111,10 +116,12 @@ bench_device() {
 	done < <(tail -n +3 "$WORK/device.log") >/dev/null
 }
 
-# Speed of sgemm, GFLOP/s, as OpenBLAS reaches it itself on the tall product.
+# Speed of sgemm, GFLOP/s: the best that OpenBLAS reaches itself on a tall
+# product, now.
 sgemm_speed() {
-	[ -s "$WORK/device.log" ] || bench_device >/dev/null
-	awk '/^gemm/ { print $(NF - 2) }' "$WORK/device.log"
+	[ -x "$WORK/bench_device" ] || build_bench_device
+	for _ in 1 2 3; do "$WORK/bench_device" "$threads" 20000; done |
+		awk '/^gemm/ && $(NF - 2) > best { best = $(NF - 2) } END { print best }'
 }
 
 # Runs a statement in one session while another notes the phase that
