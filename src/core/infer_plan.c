@@ -45,29 +45,45 @@ refuse(gp_env *env, double needed, double allowed, const char *hint)
 			 megabytes(needed), megabytes(allowed));
 }
 
-/* True when any operator of a linear step has no finite field. */
+/* True when any operator over a linear step's terms has no finite field. */
 static bool
-linear_is_global(const gp_eval *ev, int step)
+terms_are_global(const gp_terms *terms)
 {
-	const gp_step *s = &ev->program->steps[step];
+	for (int t = 0; t < terms->n; t++)
+		for (int k = 0; k < terms->term[t].nops; k++)
+			if (gp_operator_is_global(terms->term[t].op[k]))
+				return true;
+	return false;
+}
 
-	if (s->kind == GP_STEP_OP && gp_operator_is_global(s->op))
-		return true;
-	return (s->arg0 >= 0 && linear_is_global(ev, s->arg0)) ||
-		(s->arg1 >= 0 && linear_is_global(ev, s->arg1));
+/* The bytes of a step's explicit factor where it is sure to be dense, else 0. */
+static double
+dense_bytes(gp_eval *ev, int step)
+{
+	gp_terms   *terms = gp_alloc_zero(ev->env, 1, sizeof(gp_terms));
+	bool		dense = ev->x->dense != NULL;
+
+	if (gp_step_is_linear(ev, step))
+	{
+		gp_linear_collect(ev, step, terms);
+		dense = dense || terms_are_global(terms);
+	}
+	gp_free(ev->env, terms);
+	return dense ? gp_matrix_bytes(ev->n, ev->x->dims, ev->type) : 0.0;
 }
 
 /* Refuses explicit factors that would not fit before any of them is made. */
 static void
-check_linear(gp_eval *ev, int step, double limit)
+check_linear(gp_eval *ev, int step, bool *seen, double limit)
 {
 	const gp_step *s = &ev->program->steps[step];
-	bool		linear = gp_step_is_linear(ev, step);
 
-	if (linear || s->kind == GP_STEP_INPUT)
+	if (seen[step])
+		return;
+	seen[step] = true;
+	if (gp_step_is_linear(ev, step) || s->kind == GP_STEP_INPUT)
 	{
-		bool		dense = ev->x->dense || (linear && linear_is_global(ev, step));
-		double		bytes = dense ? gp_matrix_bytes(ev->n, ev->x->dims, ev->type) : 0.0;
+		double		bytes = dense_bytes(ev, step);
 
 		if (ev->env->used + bytes > limit)
 			refuse(ev->env, ev->env->used + bytes, limit,
@@ -75,9 +91,9 @@ check_linear(gp_eval *ev, int step, double limit)
 		return;
 	}
 	if (s->arg0 >= 0)
-		check_linear(ev, s->arg0, limit);
+		check_linear(ev, s->arg0, seen, limit);
 	if (s->arg1 >= 0)
-		check_linear(ev, s->arg1, limit);
+		check_linear(ev, s->arg1, seen, limit);
 }
 
 /* The posterior's arrays, which a fit holds beside everything. */
@@ -212,12 +228,15 @@ gp_plan_with(gp_eval *ev, const gp_problem *problem)
 	gp_plan		plan;
 	options		o;
 	bool		fits = false;
+	bool	   *seen;
 
 	memset(&plan, 0, sizeof(plan));
 	memset(&o, 0, sizeof(o));
 	env->progress(env, GP_PHASE_PLAN, 0, 0);
 	o.limit = env->limit > 0 ? (double) env->limit : INFINITY;
-	check_linear(ev, root, o.limit);
+	seen = gp_alloc_zero(env, ev->program->nsteps, sizeof(bool));
+	check_linear(ev, root, seen, o.limit);
+	gp_free(env, seen);
 	o.has_columns = gp_step_reach(ev, root) != GP_REACH_NONE;
 	o.nlandmarks = gp_landmarks_automatic(ev, problem);
 	if (problem->strategy != GP_STRATEGY_NYSTROM && o.has_columns)

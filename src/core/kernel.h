@@ -30,6 +30,7 @@ typedef enum gp_norm
 } gp_norm;
 
 #define GP_MAX_P 4				/* distinct P(a) in one operator */
+#define GP_MIN_P 1e-4			/* the smallest a of P(a): its series grows as 1 / a */
 #define GP_MAX_TERMS 32			/* terms of one operator */
 
 /* coef * A^power_a * P(a_1)^power_p[0] * ... */

@@ -45,6 +45,9 @@ typedef struct gp_eval
 	double		jitter;			/* first jitter of C(a,a), relative to its mean diagonal */
 	double		max_jitter;		/* the largest one used so far */
 	struct gp_linear *linear;	/* for each step: its explicit factor, once it was asked for */
+	bool	   *is_linear;		/* for each step, found once */
+	bool	   *is_chain;
+	gp_reach   *reach;
 } gp_eval;
 
 /* One term of a linear step: value S_1 S_2 ... leaf, the outermost operator first. */
@@ -70,6 +73,7 @@ struct gp_linear
 	int64_t		width;
 	gp_csr	   *csr;			/* NULL when dense */
 	gp_matrix	dense;
+	bool		made;
 	bool		borrowed;		/* csr is the features' own */
 };
 
@@ -94,6 +98,9 @@ extern gp_reach gp_step_reach(const gp_eval *ev, int step);
 
 /* True when the operator contains P(a), whose field is the whole graph. */
 extern bool gp_operator_is_global(const gp_operator *op);
+
+/* True when the operator's sparse matrix would fill up: high powers on a dense graph. */
+extern bool gp_operator_fills(gp_eval *ev, const gp_operator *op);
 
 /* The sparse matrix of an operator without P(a); *owned tells whether to free it. */
 extern gp_csr *gp_operator_csr(gp_eval *ev, const gp_operator *op, bool *owned);

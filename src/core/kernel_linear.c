@@ -11,6 +11,7 @@
 #include <string.h>
 
 #define DENSE_SHARE 0.25		/* of non-zeros, from which a factor is dense */
+#define UPLOAD_ROWS 256
 
 /* Adds the terms of a step, each under the operators and the factor collected so far. */
 static void
@@ -99,23 +100,28 @@ csr_ones(gp_env *env, int64_t n, gp_type type)
 	return s;
 }
 
-/* A sparse matrix as a dense one on the device, freeing the former. */
+/* A sparse matrix as a dense one on the device, a block of rows at a time; frees the former. */
 static gp_matrix
 csr_to_device(gp_eval *ev, gp_csr *s)
 {
 	gp_device  *dev = ev->dev;
 	gp_matrix	m = dev->create(dev, s->rows, s->cols, s->type);
 	size_t		size = gp_type_size(s->type);
-	char	   *row = gp_alloc_array(ev->env, s->cols, size);
+	int64_t		height = s->rows < UPLOAD_ROWS ? s->rows : UPLOAD_ROWS;
+	char	   *block = gp_alloc_array(ev->env, (int64_t) gp_size_mul(ev->env, height, s->cols), size);
 
-	for (int64_t i = 0; i < s->rows; i++)
+	for (int64_t row = 0; row < s->rows; row += height)
 	{
-		memset(row, 0, s->cols * size);
-		for (int64_t k = s->start[i]; k < s->start[i + 1]; k++)
-			memcpy(row + s->col[k] * size, (char *) s->value + k * size, size);
-		dev->upload(dev, gp_matrix_rows(m, i, 1), gp_matrix_wrap(row, 1, s->cols, s->type));
+		int64_t		rows = s->rows - row < height ? s->rows - row : height;
+
+		memset(block, 0, rows * s->cols * size);
+		for (int64_t i = 0; i < rows; i++)
+			for (int64_t k = s->start[row + i]; k < s->start[row + i + 1]; k++)
+				memcpy(block + (i * s->cols + s->col[k]) * size, (char *) s->value + k * size, size);
+		dev->upload(dev, gp_matrix_rows(m, row, rows),
+					gp_matrix_wrap(block, rows, s->cols, s->type));
 	}
-	gp_free(ev->env, row);
+	gp_free(ev->env, block);
 	gp_csr_free(ev->env, s);
 	return m;
 }
@@ -135,6 +141,25 @@ form_densify(gp_eval *ev, form *f)
 		return;
 	f->dense = csr_to_device(ev, f->csr);
 	f->csr = NULL;
+}
+
+/* Takes the mean off every column: distances stay, and keep their digits in float. */
+static void
+center_columns(gp_eval *ev, gp_matrix x)
+{
+	gp_device  *dev = ev->dev;
+	gp_matrix	ones = dev->create(dev, x.rows, 1, x.type);
+	gp_matrix	mean = dev->create(dev, 1, x.cols, x.type);
+
+	for (int pass = 0; pass < 2; pass++)
+	{
+		/* The second pass takes off what rounding left of the first mean. */
+		dev->fill(dev, ones, 1.0);
+		dev->gemm(dev, true, false, 1.0 / (double) x.rows, ones, x, 0.0, mean);
+		dev->gemm(dev, false, false, -1.0, ones, mean, 1.0, x);
+	}
+	dev->destroy(dev, &ones);
+	dev->destroy(dev, &mean);
 }
 
 /* Starts with the term's leaf, times its factor. */
@@ -157,6 +182,8 @@ form_leaf(gp_eval *ev, const gp_linear_term *term)
 	{
 		f.dense = dev->create(dev, ev->n, ev->x->dims, ev->type);
 		dev->upload(dev, f.dense, gp_matrix_wrap(ev->x->dense, ev->n, ev->x->dims, ev->x->type));
+		if (ev->input == GP_INPUT_RBF)
+			center_columns(ev, f.dense);
 		if (term->value != 1.0)
 			dev->axpby(dev, sqrt(term->value), f.dense, 0.0, f.dense);
 	}
@@ -177,25 +204,12 @@ form_operator(gp_eval *ev, const gp_linear_term *term, const gp_operator *op)
 	return f;
 }
 
-/* Applies one operator, in whichever form the factor is. */
+/* Replaces a sparse factor by S times it; it becomes dense when it fills up. */
 static void
-form_apply(gp_eval *ev, form *f, const gp_operator *op)
+form_multiply(gp_eval *ev, form *f, const gp_csr *s)
 {
-	bool		owned;
-	gp_csr	   *s;
-	gp_csr	   *product;
+	gp_csr	   *product = gp_csr_product(ev->env, s, f->csr);
 
-	if (gp_operator_is_global(op))
-		form_densify(ev, f);
-	if (f->csr == NULL)
-	{
-		gp_operator_apply(ev, op, f->dense);
-		return;
-	}
-	s = gp_operator_csr(ev, op, &owned);
-	product = gp_csr_product(ev->env, s, f->csr);
-	if (owned)
-		gp_csr_free(ev->env, s);
 	gp_csr_free(ev->env, f->csr);
 	f->csr = product;
 	if (product->cols > 1 &&
@@ -203,12 +217,66 @@ form_apply(gp_eval *ev, form *f, const gp_operator *op)
 		form_densify(ev, f);
 }
 
+/* Applies coef A^power one A at a time, so that no power of A is ever formed. */
+static void
+form_power(gp_eval *ev, form *f, const gp_operator *op)
+{
+	gp_device  *dev = ev->dev;
+	gp_operator a = *op;
+	int			left = op->term[0].power_a;
+
+	while (left > 0 && f->csr)
+	{
+		form_multiply(ev, f, ev->a);
+		left--;
+	}
+	if (f->csr)
+	{
+		gp_csr	   *scaled = csr_copy_scaled(ev->env, f->csr, op->term[0].coef);
+
+		gp_csr_free(ev->env, f->csr);
+		f->csr = scaled;
+		return;
+	}
+	a.term[0].power_a = left;
+	if (left > 0)
+		gp_operator_apply(ev, &a, f->dense);
+	else if (a.term[0].coef != 1.0)
+		dev->axpby(dev, a.term[0].coef, f->dense, 0.0, f->dense);
+}
+
+/* Applies one operator, in whichever form the factor is. */
+static void
+form_apply(gp_eval *ev, form *f, const gp_operator *op)
+{
+	bool		global = gp_operator_is_global(op);
+	bool		owned;
+	gp_csr	   *s;
+
+	if (!global && op->nterms == 1 && f->csr)
+	{
+		form_power(ev, f, op);
+		return;
+	}
+	if (global || gp_operator_fills(ev, op))
+		form_densify(ev, f);
+	if (f->csr == NULL)
+	{
+		gp_operator_apply(ev, op, f->dense);
+		return;
+	}
+	s = gp_operator_csr(ev, op, &owned);
+	form_multiply(ev, f, s);
+	if (owned)
+		gp_csr_free(ev->env, s);
+}
+
 /* Puts the terms' factors side by side. */
 static gp_linear
 join(gp_eval *ev, int n, form *part)
 {
 	gp_device  *dev = ev->dev;
-	gp_linear	z = {0, NULL, {0}, false};
+	gp_linear	z = {0, NULL, {0}, false, false};
 	bool		sparse = true;
 	gp_csr	   *csr[GP_MAX_LINEAR_TERMS] = {NULL};
 	int64_t		at = 0;
@@ -254,7 +322,8 @@ gp_linear_build(gp_eval *ev, const gp_terms *terms)
 		const gp_linear_term *term = &terms->term[t];
 		int			left = term->nops;
 
-		if (ev->own_x && !term->bias && left > 0 && !gp_operator_is_global(term->op[left - 1]))
+		if (ev->own_x && !term->bias && left > 0 &&
+			!gp_operator_is_global(term->op[left - 1]) && !gp_operator_fills(ev, term->op[left - 1]))
 			part[t] = form_operator(ev, term, term->op[--left]);
 		else
 			part[t] = form_leaf(ev, term);
@@ -271,13 +340,13 @@ gp_linear_of_step(gp_eval *ev, int step)
 	gp_linear  *z = &ev->linear[step];
 	gp_terms   *terms;
 
-	if (z->width > 0)
+	if (z->made)
 		return z;
 	if (ev->program->steps[step].kind == GP_STEP_INPUT && ev->x->csr)
 	{
 		z->width = ev->x->dims;
 		z->csr = ev->x->csr;
-		z->borrowed = true;
+		z->made = z->borrowed = true;
 		return z;
 	}
 	terms = gp_alloc_zero(ev->env, 1, sizeof(gp_terms));
@@ -289,6 +358,7 @@ gp_linear_of_step(gp_eval *ev, int step)
 		terms->term[0].value = 1.0;
 	}
 	*z = gp_linear_build(ev, terms);
+	z->made = true;
 	gp_free(ev->env, terms);
 	return z;
 }

@@ -10,6 +10,8 @@
 #include <math.h>
 
 #define SERIES_TOLERANCE 1e-10
+#define FILL_FACTOR 64.0		/* entries of a power, relative to A's, that are too many */
+#define FILL_SMALL 4e6			/* so many are never too many */
 
 /* Three column blocks that the recurrences work in. */
 typedef struct op_work
@@ -219,6 +221,51 @@ csr_scale(gp_csr *s, double coef)
 			((float *) s->value)[k] *= (float) coef;
 		else
 			((double *) s->value)[k] *= coef;
+}
+
+/*
+ * True when the operator's sparse matrix would fill up.  The walks of a length
+ * bound the entries of that power of A; they cost one product with a vector.
+ */
+bool
+gp_operator_fills(gp_eval *ev, const gp_operator *op)
+{
+	gp_env	   *env = ev->env;
+	int64_t		n = ev->n;
+	double		entries = (double) gp_csr_entries(ev->a);
+	double	   *walks;
+	double	   *next;
+	double		sum = 0.0;
+	int			power = 0;
+	int64_t		look = 0;
+
+	for (int t = 0; t < op->nterms; t++)
+		power = op->term[t].power_a > power ? op->term[t].power_a : power;
+	if (power < 2)
+		return false;
+	walks = gp_alloc_array(env, n, sizeof(double));
+	next = gp_alloc_array(env, n, sizeof(double));
+	for (int64_t i = 0; i < n; i++)
+		walks[i] = 1.0;
+	for (int k = 0; k < power; k++)
+	{
+		sum = 0.0;
+		look = 0;
+		for (int64_t i = 0; i < n; i++)
+		{
+			gp_look(env, ev->a->start[i], &look);
+			next[i] = 0.0;
+			for (int64_t e = ev->a->start[i]; e < ev->a->start[i + 1]; e++)
+				next[i] += walks[ev->a->col[e]];
+			next[i] = fmin(next[i], (double) n);
+			sum += next[i];
+		}
+		for (int64_t i = 0; i < n; i++)
+			walks[i] = next[i];
+	}
+	gp_free(env, walks);
+	gp_free(env, next);
+	return sum > FILL_FACTOR * entries && sum > FILL_SMALL;
 }
 
 /* The identity as a sparse matrix. */

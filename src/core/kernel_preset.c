@@ -24,7 +24,7 @@ static const gp_preset presets[] = {
 		"norm=row, sigma_w1=sigma_self, sigma_self=0.1, sigma_w2=sigma_w", "sigma_self",
 	{{"sigma_self", 0.0, 1e100, false}, ANY}},
 	{"appnp", "P(alpha)*relu(X0*W)*W, alpha=0.1", "alpha",
-	{{"alpha", DBL_MIN, 1.0, false}, ANY}},
+	{{"alpha", GP_MIN_P, 1.0, false}, ANY}},
 	{"ggp", "A*X0, input=poly(c, d), norm=row, c=5, d=3", "c, d",
 	{{"c", 0.0, 1e100, false}, {"d", 1.0, 64.0, true}}},
 	{"rbf", "X0, input=rbf(gamma), gamma=0.1", "gamma",

@@ -349,9 +349,9 @@ evaluate_operator(const builder *b, const gp_feature *f, gp_operator *op)
 	for (int i = 0; i < p->np; i++)
 	{
 		alpha[i] = gp_scalar_eval(p->alpha[i], b->layer);
-		if (!(alpha[i] > 0.0 && alpha[i] <= 1.0))
+		if (!(alpha[i] >= GP_MIN_P && alpha[i] <= 1.0))
 			gp_raise_at(b->env, GP_ERR_VALUE, b->position > 0 ? f->position : 0, NULL,
-						"teleport probability %g of P is not in (0, 1]", alpha[i]);
+						"teleport probability %g of P is not between %g and 1", alpha[i], GP_MIN_P);
 		if (alpha[i] < 1.0)
 			add_alpha(op, alpha[i]);
 	}

@@ -432,10 +432,11 @@ type_pagerank(gp_typing *t, const gp_ast *ast)
 	const gp_value *alpha = gp_typing_number(t, ast->arg[0], "P");
 
 	for (int i = 0; i <= t->last - t->first; i++)
-		if (!(alpha->at[i] > 0.0 && alpha->at[i] <= 1.0))
+		if (!(alpha->at[i] >= GP_MIN_P && alpha->at[i] <= 1.0))
 			gp_raise_at(t->m.env, GP_ERR_VALUE, ast->arg[0]->position,
-						"P(a) is a*(I - (1-a)*A)^-1, 0 < a <= 1.",
-						"teleport probability %g of P is not in (0, 1]", alpha->at[i]);
+						"P(a) is a*(I - (1-a)*A)^-1.",
+						"teleport probability %g of P is not between %g and 1", alpha->at[i],
+						GP_MIN_P);
 	t->m.position = ast->position;
 	return make_operator(t, gp_poly_p(&t->m, alpha->s));
 }

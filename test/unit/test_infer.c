@@ -398,6 +398,54 @@ check_twins(gp_env *env)
 	}
 }
 
+/* High powers of A are applied, not formed; many layers are planned at once. */
+static void
+check_powers(gp_env *env)
+{
+	gp_device  *dev = gp_device_cpu(env, 1);
+	world		w = make_world(env, 6000, 16, 50, GP_FLOAT);
+	gp_problem	p = make_problem(env, &w, "A^6*relu(X)*W", GP_TASK_CLASSES, GP_FLOAT);
+
+	p.strategy = GP_STRATEGY_NYSTROM;
+	p.nlandmarks = 50;
+	env->limit = env->used + 40 * 1024 * 1024;
+	ok(gp_fit(dev, &p) != NULL, "a power of A fits where its matrix would not");
+	p = make_problem(env, &w, "sage(layers=32)", GP_TASK_CLASSES, GP_FLOAT);
+	p.strategy = GP_STRATEGY_NYSTROM;
+	p.nlandmarks = 8;
+	env->limit = 0;
+	ok(gp_plan_make(dev, &p).strategy == GP_STRATEGY_NYSTROM, "32 layers are planned");
+}
+
+/* Distances keep their digits where the features are far from zero. */
+static void
+check_offset(gp_env *env)
+{
+	gp_device  *dev = gp_device_cpu(env, 1);
+	gp_posterior *out[2];
+
+	for (int far = 0; far < 2; far++)
+	{
+		world		w = make_world(env, 60, 8, 3, GP_FLOAT);
+		gp_features_builder *b = gp_features_create(env, 60, 3, GP_FLOAT);
+		int32_t		r1;
+		int32_t		r2;
+		gp_problem	p;
+
+		for (int32_t i = 0; i < 60; i++)
+		{
+			double		x[3] = {0.25 * (i % 16) + 1000 * far, i % 3 + 1000 * far, 1 + 1000 * far};
+
+			gp_features_add_row(b, i, x);
+		}
+		w.features = gp_features_build(b, &r1, &r2);
+		p = make_problem(env, &w, "rbf(gamma=0.5)", GP_TASK_VALUES, GP_FLOAT);
+		p.nugget = 0.01;
+		out[far] = gp_fit(dev, &p);
+	}
+	close_to(out[1]->mean[17], out[0]->mean[17], 1e-3, "rbf does not see a shift of the features");
+}
+
 /* A limit refuses with both numbers, before anything large is allocated. */
 static void
 check_limit(gp_env *env)
@@ -488,7 +536,7 @@ main(void)
 {
 	static const char *const kernels[] = {"gcn", "gin", "gcnii", "sage", "appnp", "mlp", "ggp",
 		"rbf", "gcn(layers=3)", "sage(layers=3)", "gcnii(layers=4)",
-		"(0.7*A + 0.3*I)^2*relu(X)*W + b", "P(0.3)*X0", "gcn(input=rbf)", "gcn(norm=row, layers=1)"};
+		"(0.7*A + 0.3*I)^2*relu(X)*W + b", "P(0.3)*X0", "A^3*relu(X)*W", "gcn(input=rbf)", "gcn(norm=row, layers=1)"};
 
 	in_env(check_leave_one_out(env, GP_STRATEGY_EXACT, 2));
 	in_env(check_leave_one_out(env, GP_STRATEGY_NYSTROM, 2));
@@ -513,6 +561,8 @@ main(void)
 	in_env(check_prior(env));
 	in_env(check_limit(env));
 	in_env(check_sizes(env));
+	in_env(check_powers(env));
+	in_env(check_offset(env));
 	in_env(check_twins(env));
 	check_faults(GP_STRATEGY_EXACT, "gcn");
 	check_faults(GP_STRATEGY_EXACT, "sage(layers=3)");
