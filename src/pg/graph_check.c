@@ -55,7 +55,7 @@ gnngp_open_table(Oid oid, const char *argument)
 	}
 	ereport(ERROR,
 			(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-			 errmsg("\"%s\" is no table or view", RelationGetRelationName(rel)),
+			 errmsg("\"%s\" is not a table or view", RelationGetRelationName(rel)),
 			 errhint("Argument \"%s\" takes a table, view, materialized view or foreign table.",
 					 argument)));
 }
@@ -168,8 +168,8 @@ is_integer(Oid base)
 }
 
 /* True for types that cast to double precision as a number. */
-static bool
-is_number(Oid base)
+bool
+gnngp_is_number_type(Oid base)
 {
 	char		category;
 	bool		preferred;
@@ -186,22 +186,22 @@ is_number(Oid base)
 }
 
 /* True for types that cast to real[]: arrays of numbers, and types such as pgvector's vector. */
-static bool
-is_vector(Oid base)
+bool
+gnngp_is_vector_type(Oid base)
 {
 	Oid			element = get_element_type(base);
 	CoercionPathType path;
 	Oid			function;
 
 	if (OidIsValid(element))
-		return is_number(getBaseType(element));
+		return gnngp_is_number_type(getBaseType(element));
 	path = find_coercion_pathway(FLOAT4ARRAYOID, base, COERCION_EXPLICIT, &function);
 	return path == COERCION_PATH_FUNC || path == COERCION_PATH_RELABELTYPE;
 }
 
 /* True when values of one type can be compared with ids of another. */
-static bool
-matches_id(Oid base, Oid id)
+bool
+gnngp_matches_id_type(Oid base, Oid id)
 {
 	CoercionPathType path;
 	Oid			function;
@@ -228,7 +228,7 @@ wrong_type(const column_ref *column, const char *expected, const char *hint)
 static void
 check_reference(const column_ref *column, const column_ref *id)
 {
-	if (!matches_id(column->base, id->base))
+	if (!gnngp_matches_id_type(column->base, id->base))
 		wrong_type(column,
 				   psprintf("%s, the type of column \"%s\" of table \"%s\"",
 							format_type_be(id->type), id->name, RelationGetRelationName(id->rel)),
@@ -239,7 +239,7 @@ check_reference(const column_ref *column, const column_ref *id)
 static void
 check_number(const column_ref *column)
 {
-	if (!is_number(column->base))
+	if (!gnngp_is_number_type(column->base))
 		wrong_type(column, "a numeric type", "Use a view that casts the column.");
 }
 
@@ -261,7 +261,7 @@ check_features(Relation nodes, const gnngp_graph_def *def)
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errmsg("column \"%s\" cannot be both a feature and the target", column.name),
 					 errhint("Leave it out of \"features\".")));
-		if (is_number(column.base) || (def->nfeatures == 1 && is_vector(column.base)))
+		if (gnngp_is_number_type(column.base) || (def->nfeatures == 1 && gnngp_is_vector_type(column.base)))
 			continue;
 		if (def->nfeatures == 1)
 			wrong_type(&column, "a type that casts to real[]",

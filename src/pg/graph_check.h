@@ -18,4 +18,13 @@ extern Relation gnngp_open_table(Oid oid, const char *argument);
  */
 extern void gnngp_check_graph(const gnngp_graph_def *def);
 
+/*
+ * Whether columns of a type (under its domain) can hold numbers, arrays of
+ * features, or references to ids of another type.  A fit asks again: a column
+ * may have been given another type since.
+ */
+extern bool gnngp_is_number_type(Oid base);
+extern bool gnngp_is_vector_type(Oid base);
+extern bool gnngp_matches_id_type(Oid base, Oid id);
+
 #endif							/* GNNGP_GRAPH_CHECK_H */

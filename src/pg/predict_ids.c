@@ -53,7 +53,7 @@ fits(const gnngp_model *model, Oid base)
 
 	if (model->integer_ids)
 		return is_integer(base);
-	if (strcmp(format_type_be_qualified(base), model->id_type) == 0)
+	if (strcmp(gnngp_type_name(base), model->id_type) == 0)
 		return true;
 	own = lookup_type(model);
 	own = OidIsValid(own) ? getBaseType(own) : InvalidOid;
@@ -80,9 +80,10 @@ report_mismatch(const gnngp_model *model, Oid type)
 			 errmsg("model \"%s\" has nodes of type %s, not %s", model->name, name,
 					format_type_be(type)),
 			 model->integer_ids
-			 ? errhint("Use gp_predict('%s') for all nodes, or an integer id.", model->name)
-			 : errhint("Use gp_predict('%s', NULL::%s) for all nodes, or an id of that type.",
-					   model->name, name)));
+			 ? errhint("Use gp_predict(%s) for all nodes, or an integer id.",
+					   quote_literal_cstr(model->name))
+			 : errhint("Use gp_predict(%s, NULL::%s) for all nodes, or an id of that type.",
+					   quote_literal_cstr(model->name), name)));
 }
 
 /* Checks the type and looks up how to make its values. */

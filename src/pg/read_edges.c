@@ -79,7 +79,7 @@ edge_row(void *state, const Datum *values, const bool *nulls)
 		return;
 	if (s->weighted)
 	{
-		double		w = nulls[2] ? 0.0 : DatumGetFloat8(values[2]);
+		double		w = nulls[2] ? 0.0 : gnngp_number_datum(values[2], s->weight.base);
 
 		if (unlikely(nulls[2] || !isfinite(w) || w < 0))
 		{
@@ -135,8 +135,8 @@ gnngp_read_edges(gnngp_reader *r)
 	query = psprintf("SELECT %s, %s", s->src.expression, s->dst.expression);
 	if (s->weighted)
 	{
-		s->weight = gnngp_reader_column(&r->edges, def->weight);
-		query = psprintf("%s, e.%s::pg_catalog.float8", query, s->weight.quoted);
+		s->weight = gnngp_reader_number(&r->edges, def->weight);
+		query = psprintf("%s, %s", query, gnngp_number_expression("e", &s->weight));
 	}
 	query = psprintf("%s FROM %s e", query, r->edges.name);
 

@@ -11,6 +11,7 @@
 #include <float.h>
 #include <math.h>
 
+#include "graph_check.h"
 #include "reader_int.h"
 #include "read_sparse.h"
 #include "utils/array.h"
@@ -196,7 +197,7 @@ columns_row(void *state, const Datum *values, const bool *nulls)
 			note_fault(s, FAULT_NULL, node, i, 0);
 			return;
 		}
-		s->value[i] = DatumGetFloat8(values[i + 1]);
+		s->value[i] = gnngp_number_datum(values[i + 1], s->column[i].base);
 	}
 	if ((bad = first_bad_double(s->value, s->ncolumns)) < s->ncolumns)
 		note_fault(s, FAULT_VALUE, node, bad, s->value[bad]);
@@ -281,17 +282,6 @@ check_lengths(const feature_state *s)
 	}
 }
 
-/* True for a type that casts to float8 as a number. */
-static bool
-is_number(Oid base)
-{
-	char		category;
-	bool		preferred;
-
-	get_type_category_preferred(base, &category, &preferred);
-	return category == TYPCATEGORY_NUMERIC;
-}
-
 /* The SQL expression of an array column, and the array type that it gives. */
 static const char *
 array_expression(feature_state *s)
@@ -300,10 +290,16 @@ array_expression(feature_state *s)
 	Oid			element = get_element_type(base);
 	const char *quoted = s->column[0].quoted;
 
+	if (!gnngp_is_vector_type(base))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("column \"%s\" of table \"%s\" has type %s, not a type that casts to real[]",
+						s->column[0].name, s->r->nodes.name, format_type_be(s->column[0].type)),
+				 errhint("Features are one array column, or several numeric columns.")));
 	s->array_type = FLOAT4ARRAYOID;
 	if (base == FLOAT4ARRAYOID)
 		return psprintf(", n.%s", quoted);
-	if (base != FLOAT8ARRAYOID && (!OidIsValid(element) || !is_number(element)))
+	if (base != FLOAT8ARRAYOID && (!OidIsValid(element) || !gnngp_is_number_type(element)))
 		return psprintf(", n.%s::pg_catalog.float4[]", quoted);
 	s->array_type = FLOAT8ARRAYOID;
 	if (base == FLOAT8ARRAYOID)
@@ -322,18 +318,18 @@ feature_expressions(feature_state *s)
 	s->column = palloc0(sizeof(gnngp_column) * s->ncolumns);
 	for (int i = 0; i < s->ncolumns; i++)
 		s->column[i] = gnngp_reader_column(&s->r->nodes, def->features[i]);
-	if (s->ncolumns == 1 && !is_number(s->column[0].base))
+	if (s->ncolumns == 1 && !gnngp_is_number_type(s->column[0].base))
 		return array_expression(s);
 	for (int i = 0; i < s->ncolumns; i++)
 	{
-		if (!is_number(s->column[i].base))
+		if (!gnngp_is_number_type(s->column[i].base))
 			ereport(ERROR,
 					(errcode(ERRCODE_DATATYPE_MISMATCH),
 					 errmsg("column \"%s\" of table \"%s\" has type %s and cannot be one of several feature columns",
 							s->column[i].name, s->r->nodes.name,
 							format_type_be(s->column[i].type)),
 					 errhint("Features are one array column, or several numeric columns.")));
-		list = psprintf("%s, n.%s::pg_catalog.float8", list, s->column[i].quoted);
+		list = psprintf("%s, %s", list, gnngp_number_expression("n", &s->column[i]));
 	}
 	s->value = palloc0(sizeof(double) * s->ncolumns);
 	return list;

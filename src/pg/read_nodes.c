@@ -116,7 +116,7 @@ take_target(node_state *s, Datum value, bool null)
 
 	if (s->kind == TARGET_VALUE)
 	{
-		s->value[s->n] = null ? 0.0 : DatumGetFloat8(value);
+		s->value[s->n] = null ? 0.0 : gnngp_number_datum(value, s->target.base);
 		label = null ? -1 : 0;
 	}
 	else if (!null)
@@ -399,7 +399,7 @@ open_target(node_state *s, const char *task)
 	s->target = gnngp_reader_column(&s->r->nodes, def->target);
 	s->kind = choose_target(s->r, &s->target, task);
 	if (s->kind == TARGET_VALUE)
-		return psprintf(", n.%s::pg_catalog.float8", s->target.quoted);
+		return psprintf(", %s", gnngp_number_expression("n", &s->target));
 	gnngp_labels_init(&s->labels, s->r->env, s->kind == TARGET_INTEGER_CLASS,
 					  get_typtype(s->target.base) == TYPTYPE_ENUM ? s->target.base : InvalidOid);
 	if (s->kind == TARGET_INTEGER_CLASS)

@@ -105,8 +105,8 @@ entry_row(void *state, const Datum *values, const bool *nulls)
 		return;
 	}
 	number = s->integer_number ? (double) gnngp_integer_datum(values[1], s->number.base)
-		: DatumGetFloat8(values[1]);
-	value = nulls[2] ? 0.0 : DatumGetFloat8(values[2]);
+		: gnngp_number_datum(values[1], s->number.base);
+	value = nulls[2] ? 0.0 : gnngp_number_datum(values[2], s->value.base);
 	if (!(number >= 0 && number <= MAX_FEATURE) || number != floor(number))
 		note_fault(s, ENTRY_BAD_NUMBER, node, number, 0);
 	else if (nulls[2])
@@ -219,13 +219,14 @@ gnngp_read_sparse(gnngp_reader *r)
 
 	s->r = r;
 	gnngp_finder_init(&s->node, r, &r->sparse, "f", column_name(&r->sparse, 0));
-	s->number = gnngp_reader_column(&r->sparse, column_name(&r->sparse, 1));
-	s->value = gnngp_reader_column(&r->sparse, column_name(&r->sparse, 2));
+	s->number = gnngp_reader_number(&r->sparse, column_name(&r->sparse, 1));
+	s->value = gnngp_reader_number(&r->sparse, column_name(&r->sparse, 2));
 	s->integer_number = gnngp_is_integer_type(s->number.base);
-	number = psprintf(s->integer_number ? "f.%s" : "f.%s::pg_catalog.float8", s->number.quoted);
+	number = s->integer_number ? psprintf("f.%s", s->number.quoted)
+		: gnngp_number_expression("f", &s->number);
 	s->builder = gp_features_create(r->env, r->data->ids.n, 0, GP_FLOAT);
-	gnngp_scan(r, psprintf("SELECT %s, %s, f.%s::pg_catalog.float8 FROM %s f",
-						   s->node.expression, number, s->value.quoted, r->sparse.name),
+	gnngp_scan(r, psprintf("SELECT %s, %s, %s FROM %s f", s->node.expression, number,
+						   gnngp_number_expression("f", &s->value), r->sparse.name),
 			   entry_row, s, GP_PHASE_FEATURES, gnngp_table_rows(r->sparse.oid));
 	flush_entries(s);
 	gnngp_finder_check_nulls(&s->node, "Remove the row, or name its node.");

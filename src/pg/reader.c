@@ -12,11 +12,13 @@
 #include "catalog/pg_class.h"
 #include "executor/executor.h"
 #include "executor/spi.h"
+#include "graph_check.h"
 #include "miscadmin.h"
 #include "reader_int.h"
 #include "tcop/dest.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
+#include "utils/fmgrprotos.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
@@ -149,6 +151,16 @@ gnngp_reader_column(const gnngp_table *table, const char *name)
 	return column;
 }
 
+/*
+ * The qualified name of a type of any length: "character" would mean char(1),
+ * and a cast to it would cut ids.
+ */
+char *
+gnngp_type_name(Oid type)
+{
+	return format_type_extended(type, -1, FORMAT_TYPE_FORCE_QUALIFY | FORMAT_TYPE_TYPEMOD_GIVEN);
+}
+
 /* True for the types whose values are read as integers. */
 bool
 gnngp_is_integer_type(Oid base)
@@ -170,7 +182,7 @@ gnngp_id_expression(gnngp_reader *r, const char *alias, const gnngp_column *colu
 	if (r->integer_ids && gnngp_is_integer_type(column->base))
 		return psprintf("%s.%s", alias, column->quoted);
 	*base = r->id.base;
-	return psprintf("%s.%s::%s", alias, column->quoted, format_type_be_qualified(r->id.type));
+	return psprintf("%s.%s::%s", alias, column->quoted, gnngp_type_name(r->id.base));
 }
 
 /* The text of a string, without the padding of char(n). */
@@ -192,6 +204,22 @@ is_string_type(Oid base)
 	return base == TEXTOID || base == VARCHAROID || base == BPCHAROID;
 }
 
+/* One value for all that are equal: 1.0 is 1 and -0 is 0, though their texts differ. */
+static Datum
+same_when_equal(Datum value, Oid base)
+{
+	switch (base)
+	{
+		case NUMERICOID:
+			return DirectFunctionCall1(numeric_trim_scale, value);
+		case FLOAT8OID:
+			return Float8GetDatum(DatumGetFloat8(value) + 0.0);
+		case FLOAT4OID:
+			return Float4GetDatum(DatumGetFloat4(value) + 0.0f);
+	}
+	return value;
+}
+
 /* The text of a value. */
 const char *
 gnngp_value_text(Datum value, Oid base, int *length)
@@ -203,7 +231,7 @@ gnngp_value_text(Datum value, Oid base, int *length)
 	if (is_string_type(base))
 		return string_text(value, base, length);
 	getTypeOutputInfo(base, &output, &is_varlena);
-	text = OidOutputFunctionCall(output, value);
+	text = OidOutputFunctionCall(output, same_when_equal(value, base));
 	*length = strlen(text);
 	return text;
 }
@@ -238,7 +266,7 @@ gnngp_id_datum_text(gnngp_reader *r, Datum value, int *length)
 		return string_text(value, r->id.base, length);
 	if (r->id.base == UUIDOID)
 		return uuid_text(value, length);
-	text = OutputFunctionCall(&r->id_output, value);
+	text = OutputFunctionCall(&r->id_output, same_when_equal(value, r->id.base));
 	*length = strlen(text);
 	return text;
 }
@@ -252,7 +280,7 @@ gnngp_id_text(const gnngp_ids *ids, int64 node)
 	return pstrdup(ids->text[node]);
 }
 
-/* Pins the settings that the texts of dates, floats and the like depend on. */
+/* Pins the settings that the texts of dates, times, floats, money and the like depend on. */
 void
 gnngp_pin_output_settings(void)
 {
@@ -262,11 +290,43 @@ gnngp_pin_output_settings(void)
 		{"IntervalStyle", "postgres"},
 		{"extra_float_digits", "1"},
 		{"bytea_output", "hex"},
+		{"TimeZone", "UTC"},
+		{"lc_monetary", "C"},
 	};
 
 	for (int i = 0; i < (int) lengthof(pins); i++)
 		(void) set_config_option(pins[i][0], pins[i][1], PGC_USERSET, PGC_S_SESSION,
 								 GUC_ACTION_SAVE, true, 0, false);
+}
+
+/* 42804: a column has been given a type that does not serve. */
+static void
+wrong_type(const gnngp_table *table, const gnngp_column *column, const char *expected)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_DATATYPE_MISMATCH),
+			 errmsg("column \"%s\" of table \"%s\" has type %s, not %s", column->name, table->name,
+					format_type_be(column->type), expected),
+			 errhint("Use a view that casts the column.")));
+}
+
+/* A column of numbers; 42804 when it has been given another type since. */
+gnngp_column
+gnngp_reader_number(const gnngp_table *table, const char *name)
+{
+	gnngp_column column = gnngp_reader_column(table, name);
+
+	if (!gnngp_is_number_type(column.base))
+		wrong_type(table, &column, "a numeric type");
+	return column;
+}
+
+/* The SQL expression of a number, to be taken by gnngp_number_datum. */
+const char *
+gnngp_number_expression(const char *alias, const gnngp_column *column)
+{
+	return psprintf(column->base == NUMERICOID ? "%s.%s" : "%s.%s::pg_catalog.float8", alias,
+					column->quoted);
 }
 
 /* Prepares a finder for one column of ids. */
@@ -278,6 +338,10 @@ gnngp_finder_init(gnngp_finder *f, gnngp_reader *r, const gnngp_table *table,
 	f->r = r;
 	f->table = table;
 	f->column = gnngp_reader_column(table, column);
+	if (!gnngp_matches_id_type(f->column.base, r->id.base))
+		wrong_type(table, &f->column,
+				   psprintf("%s, the type of column \"%s\" of table \"%s\"",
+							format_type_be(r->id.type), r->id.name, r->nodes.name));
 	f->expression = gnngp_id_expression(r, alias, &f->column, &f->base);
 }
 
@@ -378,7 +442,7 @@ open_reader(gnngp_reader *r, gp_env *env, const gnngp_graph_def *def)
 	r->row_context = AllocSetContextCreate(CurrentMemoryContext, "gnngp row",
 										   ALLOCSET_DEFAULT_SIZES);
 
-	type_name = format_type_be_qualified(r->id.type);
+	type_name = gnngp_type_name(r->id.type);
 	r->data = palloc0(sizeof(gnngp_data));
 	r->data->ids.integer = r->integer_ids;
 	r->data->ids.type_name = gp_alloc(env, strlen(type_name) + 1);

@@ -26,8 +26,11 @@ typedef struct gnngp_ids
 	bool		integer;
 	int64	   *key;			/* ascending */
 	char	  **text;			/* ids as text, NULL for integer ids */
-	char	   *type_name;		/* format_type_be_qualified of the id column */
+	char	   *type_name;		/* gnngp_type_name of the id column */
 } gnngp_ids;
+
+/* The qualified name of a type, with which a cast does not cut values of char(n) or bit(n). */
+extern char *gnngp_type_name(Oid type);
 
 /* The key of an id that is no integer: a hash of its text. */
 extern int64 gnngp_text_key(const char *text, int length);

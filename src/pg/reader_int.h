@@ -10,6 +10,7 @@
 #include "fmgr.h"
 #include "idmap.h"
 #include "reader.h"
+#include "utils/builtins.h"
 
 /* A table of the user: its oid and its quoted, schema-qualified name. */
 typedef struct gnngp_table
@@ -55,6 +56,18 @@ gnngp_integer_datum(Datum value, Oid base)
 	return DatumGetInt16(value);
 }
 
+/*
+ * A number read without an error for what double precision cannot hold: such a
+ * numeric becomes infinite, and the message can name its row.
+ */
+static inline double
+gnngp_number_datum(Datum value, Oid base)
+{
+	if (base == NUMERICOID)
+		value = DirectFunctionCall1(numeric_float8_no_overflow, value);
+	return DatumGetFloat8(value);
+}
+
 /* Takes one row; runs in the row context. */
 typedef void (*gnngp_row_fn) (void *state, const Datum *values, const bool *nulls);
 
@@ -63,6 +76,8 @@ extern void gnngp_scan(gnngp_reader *r, const char *query, gnngp_row_fn row, voi
 					   gp_phase phase, int64 total);
 extern gnngp_table gnngp_reader_table(Oid oid, const char *role, const gnngp_graph_def *def);
 extern gnngp_column gnngp_reader_column(const gnngp_table *table, const char *name);
+extern gnngp_column gnngp_reader_number(const gnngp_table *table, const char *name);
+extern const char *gnngp_number_expression(const char *alias, const gnngp_column *column);
 extern bool gnngp_is_integer_type(Oid base);
 extern const char *gnngp_id_expression(gnngp_reader *r, const char *alias,
 									   const gnngp_column *column, Oid *base);

@@ -62,6 +62,8 @@ BEGIN; UPDATE e SET w = NULL WHERE src > 6; SELECT try($$SELECT gp_fit('weighted
 BEGIN; UPDATE e SET w = 'NaN' WHERE src > 6; SELECT try($$SELECT gp_fit('weighted')$$); ROLLBACK;
 BEGIN; ALTER TABLE e ALTER w TYPE float8; UPDATE e SET w = 'Infinity' WHERE src > 6; SELECT try($$SELECT gp_fit('weighted')$$); ROLLBACK;
 
+BEGIN; UPDATE e SET w = 1e400 WHERE src > 6; SELECT try($$SELECT gp_fit('weighted')$$); ROLLBACK;
+
 -- features in an array
 BEGIN; UPDATE n SET f = NULL WHERE id IN (8, 4); SELECT try($$SELECT gp_fit('arrays')$$); ROLLBACK;
 BEGIN; UPDATE n SET f = '{1,NULL,2}' WHERE id IN (8, 4); SELECT try($$SELECT gp_fit('arrays')$$); ROLLBACK;
@@ -76,6 +78,7 @@ BEGIN; UPDATE n SET f = '{{1,2},{3,4}}' WHERE id IN (8, 4); SELECT try($$SELECT 
 BEGIN; UPDATE n SET a = NULL WHERE id IN (8, 4); SELECT try($$SELECT gp_fit('columns')$$); ROLLBACK;
 BEGIN; UPDATE n SET b = 'NaN' WHERE id IN (8, 4); SELECT try($$SELECT gp_fit('columns')$$); ROLLBACK;
 BEGIN; UPDATE n SET b = 1e100 WHERE id IN (8, 4); SELECT try($$SELECT gp_fit('columns')$$); ROLLBACK;
+BEGIN; UPDATE n SET b = -1e400 WHERE id IN (8, 4); SELECT try($$SELECT gp_fit('columns')$$); ROLLBACK;
 
 -- sparse features
 BEGIN; INSERT INTO s VALUES (8, 24, 1), (4, 12, 2); SELECT try($$SELECT gp_fit('sparse')$$); ROLLBACK;
@@ -94,6 +97,7 @@ BEGIN; DELETE FROM s; SELECT try($$SELECT gp_fit('sparse')$$); ROLLBACK;
 BEGIN; UPDATE n SET label = NULL; SELECT try($$SELECT gp_fit('plain')$$); ROLLBACK;
 BEGIN; UPDATE n SET y = 'NaN' WHERE id IN (3, 2); SELECT try($$SELECT gp_fit('values')$$); ROLLBACK;
 BEGIN; UPDATE n SET y = '-Infinity' WHERE id IN (3, 2); SELECT try($$SELECT gp_fit('values')$$); ROLLBACK;
+BEGIN; ALTER TABLE n ALTER y TYPE numeric; UPDATE n SET y = 1e400 WHERE id IN (3, 2); SELECT try($$SELECT gp_fit('values')$$); ROLLBACK;
 SELECT try($$SELECT gp_fit('plain', task => 'regression')$$);
 SELECT try($$SELECT gp_fit('uuids')$$);
 SELECT try($$SELECT gp_fit('untargeted')$$);
@@ -105,6 +109,17 @@ ROLLBACK;
 -- tables and columns that are gone
 BEGIN; ALTER TABLE n RENAME label TO topic; SELECT try($$SELECT gp_fit('plain')$$); ROLLBACK;
 BEGIN; DROP TABLE s; SELECT try($$SELECT gp_fit('sparse')$$); ROLLBACK;
+
+-- columns that were given another type
+BEGIN; ALTER TABLE e ALTER src TYPE numeric; SELECT try($$SELECT gp_fit('plain')$$); ROLLBACK;
+BEGIN; DROP VIEW tn; ALTER TABLE n ALTER id TYPE text; SELECT try($$SELECT gp_fit('plain')$$); ROLLBACK;
+BEGIN; ALTER TABLE e ALTER w TYPE text; SELECT try($$SELECT gp_fit('weighted')$$); ROLLBACK;
+BEGIN; ALTER TABLE n ALTER f TYPE text; SELECT try($$SELECT gp_fit('arrays')$$); ROLLBACK;
+BEGIN; ALTER TABLE n ALTER a TYPE text; SELECT try($$SELECT gp_fit('columns')$$); ROLLBACK;
+BEGIN; ALTER TABLE s ALTER v TYPE text; SELECT try($$SELECT gp_fit('sparse')$$); ROLLBACK;
+BEGIN; ALTER TABLE s ALTER node TYPE text; SELECT try($$SELECT gp_fit('sparse')$$); ROLLBACK;
+BEGIN; DROP VIEW tn; ALTER TABLE n ALTER id TYPE bigint; ALTER TABLE e ALTER src TYPE smallint;
+SET LOCAL client_min_messages = warning; SELECT nodes, edges FROM gp_fit('plain', nugget => 0.1); ROLLBACK;
 
 -- arguments
 SELECT try($$SELECT gp_fit(NULL)$$);

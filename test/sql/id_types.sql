@@ -1,0 +1,69 @@
+-- Ids whose texts depend on their type's length, on settings, or on how they were written.
+\set VERBOSITY terse
+CREATE SCHEMA id_types;
+SET search_path = id_types, public;
+SET client_min_messages = warning;
+
+-- Fits a path of ten nodes whose ids are made by an expression of i, reached
+-- by edges of another type, and says how many edges came and who is found.
+CREATE FUNCTION path(node_id text, edge_id text, type text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    edges bigint; found bigint; same boolean; type_name text;
+BEGIN
+    EXECUTE format('CREATE TABLE n AS SELECT %s AS id, CASE WHEN i %% 2 = 0 THEN i / 5 END AS y FROM generate_series(1, 10) i', node_id);
+    EXECUTE format('CREATE TABLE e AS SELECT a.id AS src, b.id AS dst FROM (SELECT i, %1$s AS id FROM generate_series(1, 9) i) a,
+                    (SELECT i, %1$s AS id FROM generate_series(1, 10) i) b WHERE b.i = a.i + 1', edge_id);
+    PERFORM gp_create_graph('path', 'n', 'e', target => 'y');
+    SELECT f.edges INTO edges FROM gp_fit('path', nugget => 0.1) f;
+    EXECUTE format('SELECT count(*), bool_and(p.node = n.id) FROM n, gp_predict(''path'', n.id::%s) p', type) INTO found, same;
+    SELECT id_type INTO type_name FROM gp_model_catalog WHERE name = 'path';
+    PERFORM gp_drop_graph('path');
+    DROP TABLE n, e;
+    RETURN format('%s: %s edges, %s found, %s', type_name, edges, found, CASE WHEN same THEN 'same' ELSE 'others' END);
+END $$;
+
+-- Types with a length
+SELECT path($$('key ' || i)::char(8)$$, $$('key ' || i)::char(8)$$, 'char(8)');
+SELECT path($$('key ' || i)::char(8)$$, $$'key ' || i$$, 'char(8)');
+SELECT path($$('key ' || i)::char(8)$$, $$('key ' || i)::varchar$$, 'char(12)');
+SELECT path($$('key ' || i)::varchar(8)$$, $$('key ' || i)::char(12)$$, 'varchar(8)');
+SELECT path($$'key ' || i$$, $$('key ' || i)::char(8)$$, 'text');
+SELECT path($$i::bit(8)$$, $$i::bit(8)$$, 'bit(8)');
+SELECT path($$i::bit(8)$$, $$i::bit(8)::varbit$$, 'bit(8)');
+CREATE DOMAIN short AS char(3);
+SELECT path($$i::text::short$$, $$i::text$$, 'short');
+
+-- Numbers that are equal are one id, however they are written
+SELECT path($$i::numeric$$, $$i + 0.000$$, 'numeric');
+SELECT path($$i * 1.50$$, $$i * 1.5$$, 'numeric(5,3)');
+SELECT path($$i::numeric$$, $$i$$, 'numeric');
+SELECT path($$(i - 5)::float8$$, $$-(5 - i)::float8$$, 'float8');
+CREATE TABLE n (id numeric, y text);
+CREATE TABLE e (src numeric, dst numeric);
+INSERT INTO n VALUES (1, 'a'), (2, 'b'), (1.0, NULL);
+SELECT gp_create_graph('numbers', 'n', 'e', target => 'y');
+SELECT gp_fit('numbers');
+SELECT gp_drop_graph('numbers');
+DROP TABLE n, e;
+
+-- Settings of the session change nothing
+CREATE TABLE n AS SELECT '2026-01-01 00:00+00'::timestamptz + i * interval '5 hours' AS id, (i * 1.25)::text::money AS price,
+                         CASE WHEN i % 2 = 0 THEN i / 5 END AS y FROM generate_series(1, 10) i;
+CREATE TABLE e AS SELECT id AS src, id + interval '5 hours' AS dst FROM n ORDER BY id LIMIT 9;
+CREATE TABLE paid AS SELECT price AS src, price + 1.25::text::money AS dst FROM n ORDER BY id LIMIT 9;
+SELECT gp_create_graph('times', 'n', 'e', target => 'y');
+SELECT gp_create_graph('prices', 'n', 'paid', id => 'price', target => 'y');
+SET timezone = 'Asia/Kathmandu';
+SELECT nodes, edges FROM gp_fit('times', nugget => 0.1);
+SELECT nodes, edges FROM gp_fit('prices', nugget => 0.1);
+SET timezone = 'America/St_Johns';
+SET datestyle = 'SQL, DMY';
+SELECT count(*), bool_and(p.node = n.id) AS same FROM n, gp_predict('times', n.id) p;
+SELECT count(*), count(n.id) AS joined FROM gp_predict('times', NULL::timestamptz) p LEFT JOIN n ON n.id = p.node;
+SELECT count(*), bool_and(p.node = n.price) AS same FROM n, gp_predict('prices', n.price) p;
+SHOW timezone;
+RESET timezone;
+RESET datestyle;
+
+SELECT gp_drop_graph(graph) FROM gp_graphs ORDER BY graph;
+DROP SCHEMA id_types CASCADE;
