@@ -22,7 +22,7 @@ CREATE TABLE @extschema@.gp_graph_catalog (
     directed boolean NOT NULL,
     sparse_features regclass,
     created timestamp with time zone NOT NULL DEFAULT pg_catalog.clock_timestamp(),
-    UNIQUE (owner, name)
+    UNIQUE (name, owner)
 );
 
 CREATE TABLE @extschema@.gp_model_catalog (
@@ -71,7 +71,7 @@ CREATE TABLE @extschema@.gp_model_catalog (
     r2 double precision,
     rmse double precision,
     coverage90 double precision,
-    UNIQUE (owner, name)
+    UNIQUE (name, owner)
 );
 
 CREATE INDEX ON @extschema@.gp_model_catalog (graph);
@@ -134,18 +134,25 @@ CREATE POLICY visible ON @extschema@.gp_grant_catalog FOR SELECT TO PUBLIC
                       WHERE r.rolname IN (gp_grant_catalog.owner, gp_grant_catalog.grantee)
                         AND pg_catalog.pg_has_role(r.oid, 'USAGE')));
 
--- A grant is visible to its grantee and to the owner: so is the model.
+-- A grant is visible to its grantee and to the owner: so is the model.  Questions
+-- about one row are asked of indexes: who sees thousands of models must not wait
+-- for all of them to be listed.
 CREATE POLICY visible ON @extschema@.gp_model_catalog FOR SELECT TO PUBLIC
     USING (EXISTS (SELECT FROM pg_catalog.pg_roles r
                    WHERE r.rolname = gp_model_catalog.owner
                      AND pg_catalog.pg_has_role(r.oid, 'USAGE'))
-           OR id IN (SELECT g.model FROM @extschema@.gp_grant_catalog g));
+           OR EXISTS (SELECT FROM @extschema@.gp_grant_catalog g
+                      WHERE g.model = gp_model_catalog.id));
 
 CREATE POLICY visible ON @extschema@.gp_block FOR SELECT TO PUBLIC
-    USING (model IN (SELECT m.id FROM @extschema@.gp_model_catalog m));
+    USING (EXISTS (SELECT FROM @extschema@.gp_model_catalog m
+                   WHERE m.id = gp_block.model));
 
+-- The messages of errors quote the owner's data: no grantee sees them.
 CREATE POLICY visible ON @extschema@.gp_refresh_log FOR SELECT TO PUBLIC
-    USING (model IN (SELECT m.id FROM @extschema@.gp_model_catalog m));
+    USING (EXISTS (SELECT FROM @extschema@.gp_model_catalog m, pg_catalog.pg_roles r
+                   WHERE m.id = gp_refresh_log.model AND r.rolname = m.owner
+                     AND pg_catalog.pg_has_role(r.oid, 'USAGE')));
 
 GRANT SELECT ON @extschema@.gp_graph_catalog, @extschema@.gp_model_catalog, @extschema@.gp_block,
     @extschema@.gp_grant_catalog, @extschema@.gp_refresh_log TO PUBLIC;

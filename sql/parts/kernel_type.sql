@@ -60,6 +60,19 @@ CREATE CAST (text AS @extschema@.gp_kernel) WITH FUNCTION @extschema@.gp_kernel_
 COMMENT ON CAST (text AS @extschema@.gp_kernel) IS
     'read a kernel from text';
 
+CREATE CAST (varchar AS @extschema@.gp_kernel) WITH FUNCTION @extschema@.gp_kernel_from_text(text) AS IMPLICIT;
+
+COMMENT ON CAST (varchar AS @extschema@.gp_kernel) IS
+    'read a kernel from text';
+
+CREATE FUNCTION @extschema@.gp_kernel_as_stored(text)
+RETURNS @extschema@.gp_kernel
+AS 'MODULE_PATHNAME', 'gnngp_kernel_as_stored'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+COMMENT ON FUNCTION @extschema@.gp_kernel_as_stored(text) IS
+    'for the view gp_models: the kernel of a model as it was stored, without reading it anew';
+
 CREATE FUNCTION @extschema@.gp_kernel_eq(@extschema@.gp_kernel, @extschema@.gp_kernel)
 RETURNS boolean
 AS 'MODULE_PATHNAME', 'gnngp_kernel_eq'

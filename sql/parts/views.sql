@@ -48,7 +48,7 @@ CREATE VIEW @extschema@.gp_models WITH (security_invoker = true) AS
            m.owner,
            g.name AS graph,
            m.task,
-           m.asked_kernel::@extschema@.gp_kernel AS kernel,
+           @extschema@.gp_kernel_as_stored(m.asked_kernel) AS kernel,
            m.strategy,
            m.device,
            m.nodes,

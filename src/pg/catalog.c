@@ -312,6 +312,6 @@ gnngp_name_argument(FunctionCallInfo fcinfo, int argno, const char *name)
 	if (PG_ARGISNULL(argno))
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("argument \"%s\" must not be NULL", name)));
+				 errmsg("%s must not be NULL", name)));
 	return text_to_cstring(PG_GETARG_TEXT_PP(argno));
 }

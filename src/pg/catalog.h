@@ -68,7 +68,7 @@ typedef struct gnngp_model
 	double		seconds;
 	int64		peak_bytes;
 	/* what gp_predict and gp_evaluate need besides the blocks */
-	char	   *id_type;		/* schema-qualified type name, as format_type_be_qualified gives */
+	char	   *id_type;		/* schema-qualified type name, as gnngp_type_name gives */
 	bool		integer_ids;
 	int			nclass_labels;
 	char	  **class_labels;	/* in class order */
@@ -109,6 +109,12 @@ extern Oid	gnngp_owner_role(const char *owner, const char *kind, const char *nam
  */
 extern void gnngp_model_save(gnngp_model *model);
 
+/*
+ * Checks that predictions can be read: 55000 for a model without a node part,
+ * XX001 for one whose row was damaged.
+ */
+extern void gnngp_require_node_part(const gnngp_model *model);
+
 /* A model by id: 42704 when it has been dropped. */
 extern gnngp_model *gnngp_model_by_id(int64 id);
 
@@ -130,14 +136,16 @@ extern int	gnngp_execute_as_extension(const char *query, int nargs, Oid *types,
 
 /*
  * Takes the lock that keeps fits and refreshes of one model (by owner and name)
- * apart; 55006 when another session holds it.  session: held until
- * gnngp_model_unlock (or the backend's end) across commits, else until the
- * transaction ends.  Checks the name, too.
+ * apart, until the transaction ends; 55006 when another session holds it.
+ * Checks the name, too.
  */
-extern void gnngp_model_lock(const char *owner, const char *name, bool session);
-extern void gnngp_model_unlock(const char *owner, const char *name);
+extern void gnngp_model_lock(const char *owner, const char *name);
 
-/* True when some session holds that lock (for 'running' rows of the refresh log). */
-extern bool gnngp_model_is_locked(const char *owner, const char *name);
+/*
+ * The same for a refresh, whose running row of the log then reads so.  session:
+ * held across commits, until gnngp_refresh_unlock or the next abort.
+ */
+extern void gnngp_refresh_lock(const char *owner, const char *name, bool session);
+extern void gnngp_refresh_unlock(const char *owner, const char *name);
 
 #endif							/* GNNGP_CATALOG_H */

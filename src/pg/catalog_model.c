@@ -173,6 +173,23 @@ gnngp_model_lookup(const char *name, bool missing_ok)
 	return model;
 }
 
+/* 55000 for a model without a node part; XX001 when what every fit stores is missing. */
+void
+gnngp_require_node_part(const gnngp_model *model)
+{
+	if (model->task == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("model \"%s\" has no node part", model->name),
+				 errhint("Fit it with gp_fit.")));
+	if (model->strategy == NULL || model->id_type == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_CORRUPTED),
+				 errmsg("the stored model \"%s\" is damaged: its row in gp_model_catalog lacks %s",
+						model->name, model->strategy == NULL ? "the strategy" : "the type of its ids"),
+				 errhint("Fit the model again with gp_fit or gp_refresh.")));
+}
+
 /* A model by id. */
 gnngp_model *
 gnngp_model_by_id(int64 id)

@@ -19,7 +19,7 @@ gnngp_evaluate(PG_FUNCTION_ARGS)
 {
 	gnngp_model *model = gnngp_model_lookup(gnngp_text_argument(fcinfo, 0, "model"), false);
 	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
-	bool		classes = strcmp(model->task, "classification") == 0;
+	bool		classes = model->task && strcmp(model->task, "classification") == 0;
 	const struct
 	{
 		const char *name;
@@ -34,6 +34,7 @@ gnngp_evaluate(PG_FUNCTION_ARGS)
 		{"coverage90", false, model->coverage90},
 	};
 
+	gnngp_require_node_part(model);
 	InitMaterializedSRF(fcinfo, 0);
 	for (int i = 0; i < (int) lengthof(metrics); i++)
 	{

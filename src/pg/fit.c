@@ -260,7 +260,7 @@ gnngp_fit(PG_FUNCTION_ARGS)
 	graph = gnngp_graph_lookup(graph_name);
 	gnngp_require_owner(graph->owner, "graph", graph->name);
 	name = PG_ARGISNULL(1) ? graph->name : text_to_cstring(PG_GETARG_TEXT_PP(1));
-	gnngp_model_lock(graph->owner, name, false);
+	gnngp_model_lock(graph->owner, name);
 
 	gnngp_progress_begin(name);
 	run = gnngp_fit_read(CurrentMemoryContext, graph, &settings, name);

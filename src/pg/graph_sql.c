@@ -25,7 +25,7 @@ require_given(FunctionCallInfo fcinfo, int argno, const char *name)
 	if (PG_ARGISNULL(argno))
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("argument \"%s\" must not be NULL", name)));
+				 errmsg("%s must not be NULL", name)));
 }
 
 /* A column argument, or NULL. */
@@ -54,7 +54,7 @@ get_features(ArrayType *array, gnngp_graph_def *def)
 		if (nulls[i])
 			ereport(ERROR,
 					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-					 errmsg("\"features\" must not contain NULL")));
+					 errmsg("features must not contain NULL")));
 		def->features[i] = TextDatumGetCString(elements[i]);
 	}
 }
@@ -180,7 +180,7 @@ lock_models(int64 graph_id)
 									  1, types, values, NULL);
 	for (uint64 i = 0; i < SPI_processed; i++)
 		gnngp_model_lock(SPI_getvalue(SPI_tuptable->vals[i], SPI_tuptable->tupdesc, 1),
-						 SPI_getvalue(SPI_tuptable->vals[i], SPI_tuptable->tupdesc, 2), false);
+						 SPI_getvalue(SPI_tuptable->vals[i], SPI_tuptable->tupdesc, 2));
 }
 
 PG_FUNCTION_INFO_V1(gnngp_drop_graph);

@@ -30,7 +30,7 @@ gnngp_drop_model(PG_FUNCTION_ARGS)
 
 	gnngp_prevent_read_only("gp_drop_model");
 	model = own_model(name);
-	gnngp_model_lock(model->owner, model->name, false);
+	gnngp_model_lock(model->owner, model->name);
 	gnngp_spi_connect();
 	gnngp_delete_models("id", model->id);
 	gnngp_spi_finish();
@@ -44,7 +44,7 @@ grantee_argument(FunctionCallInfo fcinfo)
 	if (PG_ARGISNULL(1))
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("argument \"%s\" must not be NULL", "grantee")));
+				 errmsg("grantee must not be NULL")));
 	return PG_GETARG_NAME(1);
 }
 

@@ -165,6 +165,7 @@ open_predict(FunctionCallInfo fcinfo, predict_state *s, int top_argument, int un
 
 	memset(s, 0, sizeof(*s));
 	s->model = gnngp_model_lookup(name, false);
+	gnngp_require_node_part(s->model);
 	gnngp_require_argument(fcinfo, unlabelled_argument, "unlabelled_only");
 	s->unlabelled_only = PG_GETARG_BOOL(unlabelled_argument);
 	s->top = PG_ARGISNULL(top_argument) ? PG_INT32_MAX : PG_GETARG_INT32(top_argument);
@@ -237,8 +238,8 @@ gnngp_predict(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("the nodes of model \"%s\" are no integers but of type %s",
 						s.model->name, gnngp_id_type_name(s.model)),
-				 errhint("Use gp_predict('%s', NULL::%s), which gives nodes of that type.",
-						 s.model->name, gnngp_id_type_name(s.model))));
+				 errhint("Use gp_predict(%s, NULL::%s), which gives nodes of that type.",
+						 quote_literal_cstr(s.model->name), gnngp_id_type_name(s.model))));
 	gnngp_id_type_open(&s.id_type, s.model, INT8OID);
 	if (!PG_ARGISNULL(3))
 		take_node_array(&s, PG_GETARG_ARRAYTYPE_P(3));

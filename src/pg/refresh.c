@@ -32,6 +32,8 @@
 #include "utils/resowner.h"
 #include "utils/snapmgr.h"
 
+#define LOG_ROWS 100			/* kept for each model */
+
 typedef struct refresh
 {
 	MemoryContext context;		/* lives until the CALL ends, across commits */
@@ -62,7 +64,7 @@ open_refresh(refresh *r, const char *name)
 
 	r->old = gnngp_model_lookup(name, false);
 	gnngp_require_owner(r->old->owner, "model", r->old->name);
-	gnngp_model_lock(r->old->owner, r->old->name, !r->atomic);
+	gnngp_refresh_lock(r->old->owner, r->old->name, !r->atomic);
 	MemoryContextSwitchTo(old);
 }
 
@@ -79,6 +81,20 @@ reload(refresh *r)
 	MemoryContextSwitchTo(old);
 }
 
+/* Forgets all but the newest log rows of the model, with room for one more. */
+static void
+prune_log(const refresh *r)
+{
+	Oid			types[] = {INT8OID, INT4OID};
+	Datum		values[] = {Int64GetDatum(r->old->id), Int32GetDatum(LOG_ROWS - 2)};
+	const char *schema = gnngp_schema();
+
+	(void) gnngp_execute_as_extension(psprintf("DELETE FROM %s.gp_refresh_log WHERE model = $1 AND id <"
+											   " (SELECT id FROM %s.gp_refresh_log WHERE model = $1"
+											   " ORDER BY id DESC OFFSET $2 LIMIT 1)", schema, schema),
+									  2, types, values, NULL);
+}
+
 /*
  * Writes the log row 'running'.  We hold the lock, so that an older row which
  * still says so is of a session that ended.
@@ -93,6 +109,7 @@ log_start(refresh *r)
 	(void) gnngp_execute_as_extension(psprintf("UPDATE %s.gp_refresh_log SET outcome = 'interrupted'"
 											   " WHERE model = $1 AND outcome = 'running'",
 											   gnngp_schema()), 1, types, values, NULL);
+	prune_log(r);
 	(void) gnngp_execute_as_extension(psprintf("INSERT INTO %s.gp_refresh_log (model, outcome)"
 											   " VALUES ($1, 'running') RETURNING id",
 											   gnngp_schema()), 1, types, values, NULL);
@@ -272,7 +289,7 @@ gnngp_refresh(PG_FUNCTION_ARGS)
 	PG_FINALLY();
 	{
 		if (!atomic)
-			gnngp_model_unlock(r->old->owner, r->old->name);
+			gnngp_refresh_unlock(r->old->owner, r->old->name);
 	}
 	PG_END_TRY();
 	gnngp_spi_finish();

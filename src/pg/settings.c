@@ -16,6 +16,7 @@
 #include "storage/fd.h"
 #include "utils/guc.h"
 
+#define SMALLEST_LIMIT 1024		/* kB */
 #define DEVICE_HINT "Valid values are auto, cpu and cuda."
 
 static char *device_setting = NULL;
@@ -50,6 +51,17 @@ check_device(char **newval, void **extra, GucSource source)
 	return false;
 }
 
+/* Refuses limits under which not even a kernel could be read. */
+static bool
+check_memory_limit(int *newval, void **extra, GucSource source)
+{
+	if (*newval == 0 || *newval >= SMALLEST_LIMIT)
+		return true;
+	GUC_check_errdetail("The smallest limit is %dkB.", SMALLEST_LIMIT);
+	GUC_check_errhint("0 means a quarter of the machine's memory or of the control group's limit.");
+	return false;
+}
+
 /* Defines the settings; called once, when the library is loaded. */
 void
 gnngp_settings_define(void)
@@ -70,7 +82,7 @@ gnngp_settings_define(void)
 							"Memory that one backend may use for its computations.",
 							"0 means a quarter of the machine's memory or of the control group's limit.",
 							&memory_limit_setting, 0, 0, MAX_KILOBYTES, PGC_SUSET, GUC_UNIT_KB,
-							NULL, NULL, NULL);
+							check_memory_limit, NULL, NULL);
 	MarkGUCPrefixReserved("gnngp");
 }
 

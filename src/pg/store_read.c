@@ -124,6 +124,11 @@ gnngp_block_row(const gnngp_block *block, int32 i, gnngp_node_row *row)
 					 errmsg("a stored model is damaged: an id lies outside its block")));
 		row->id_text = block->texts + start;
 		row->id_length = (int) (end - start);
+		if (gnngp_text_key(row->id_text, row->id_length) != row->key)
+			ereport(ERROR,
+					(errcode(ERRCODE_DATA_CORRUPTED),
+					 errmsg("a stored model is damaged: an id does not belong to its key"),
+					 errhint("Fit the model again with gp_fit or gp_refresh.")));
 	}
 }
 

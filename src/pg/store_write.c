@@ -146,12 +146,42 @@ pack_classes(writer *w, int64 node, char *scores)
 	return b * top + log(sum);
 }
 
+/* True when every number of a node is finite, as it will be stored. */
+static bool
+is_finite(const writer *w, int64 node)
+{
+	const gp_posterior *p = w->posterior;
+	int32		n = w->nclasses;
+
+	if (!isfinite(p->variance[node]))
+		return false;
+	if (n == 0)
+		return isfinite(p->mean[node]);
+	for (int32 c = 0; c < n && !is_prior(w, node); c++)
+		if (!isfinite((float) p->mean[node * n + c]) ||
+			!isfinite(p->temperature * p->mean[node * n + c]))
+			return false;
+	return true;
+}
+
+/* 22003: a number overflowed; it must not be read as a prediction. */
+static void
+report_not_finite(const writer *w, int64 node)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+			 errmsg("the posterior of node %s is not finite", gnngp_id_text(&w->data->ids, node)),
+			 errhint("Rescale the features or the target.")));
+}
+
 /* Packs one row. */
 static void
 pack_row(writer *w, int64 node, bool labelled, size_t text_end, char *row)
 {
 	const gp_posterior *p = w->posterior;
 
+	if (!is_finite(w, node))
+		report_not_finite(w, node);
 	put64(row + AT_KEY, (uint64) w->data->ids.key[node]);
 	put_double(row + AT_VARIANCE, p->variance[node]);
 	put32(row + AT_ROW_FLAGS, (labelled ? ROW_LABELLED : 0) | (is_prior(w, node) ? ROW_PRIOR : 0));

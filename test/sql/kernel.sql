@@ -36,6 +36,8 @@ SELECT repeat(' ', 5000)::gp_kernel;
 
 -- Text becomes a kernel by itself, also in arrays
 SELECT ARRAY['gcn', 'A*relu(X)*W', 'gin(layers=2)']::gp_kernel[];
+SELECT 'gcn'::varchar::gp_kernel = 'gcn' AS cast, gp_kernel_eq('gcn'::varchar(10), 'gcn') AS implicit;
+SELECT ARRAY['gcn'::varchar, 'gin']::gp_kernel[], 'gcn'::varchar = 'gcn'::varchar AS as_before;
 CREATE FUNCTION pg_temp.describe(VARIADIC gp_kernel[]) RETURNS text LANGUAGE sql AS 'SELECT $1::text';
 SELECT pg_temp.describe('gcn', text 'A*relu(X)*W', 'mlp');
 

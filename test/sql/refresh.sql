@@ -78,6 +78,27 @@ CALL p();
 DROP PROCEDURE p;
 SELECT outcome, count(*) FROM log GROUP BY 1 ORDER BY 1;
 
+-- The log keeps the last 100 runs of a model
+INSERT INTO gp_refresh_log (model, outcome, message) SELECT id, 'succeeded', 'old ' || i FROM gp_model_catalog, generate_series(1, 200) i;
+CALL gp_refresh('g');
+SELECT count(*), count(*) FILTER (WHERE message LIKE 'old %') AS old, min(message) FILTER (WHERE message LIKE 'old %') AS first FROM gp_refreshes;
+DELETE FROM gp_refresh_log WHERE message LIKE 'old %';
+
+-- A row that was left says interrupted, also while the model is fitted
+UPDATE gp_refresh_log SET outcome = 'running' WHERE id = (SELECT max(id) FROM gp_refresh_log);
+BEGIN;
+SELECT model FROM gp_fit('g', kernel => 'sage', nugget => 0.1);
+SELECT outcome FROM gp_refreshes ORDER BY started DESC LIMIT 1;
+ROLLBACK;
+
+-- Code in the user's tables cannot release the lock
+CREATE VIEW en AS SELECT src, CASE WHEN pg_advisory_unlock_all()::text = '' THEN dst END AS dst FROM e;
+SELECT gp_create_graph('en', 'n', 'en', target => 'y');
+SELECT model FROM gp_fit('en', nugget => 0.1);
+CALL gp_refresh('en');
+SELECT gp_drop_graph('en');
+DROP VIEW en;
+
 -- What is refused
 \set VERBOSITY default
 CALL gp_refresh('nothing');
@@ -92,7 +113,7 @@ SELECT outcome, message FROM gp_refreshes ORDER BY started DESC LIMIT 1;
 SELECT count(*) FROM gp_predict('g');
 
 -- Locks and progress entries are gone
-SELECT count(*) FROM pg_locks WHERE locktype = 'advisory';
+SELECT count(*) FROM pg_locks WHERE classid = 'pg_extension'::regclass OR locktype = 'advisory';
 SELECT count(*) FROM gp_progress;
 
 -- The log goes with the model

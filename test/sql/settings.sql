@@ -18,6 +18,10 @@ SET gnngp.memory_limit = '1500kB';
 SHOW gnngp.memory_limit;
 \set VERBOSITY sqlstate
 SET gnngp.memory_limit = -1;
+SET gnngp.memory_limit = '1023kB';
+SET gnngp.memory_limit = '1MB';
+SELECT 'gcn'::gp_kernel;
+SET gnngp.memory_limit = 0;
 \set VERBOSITY default
 RESET gnngp.memory_limit;
 -- A misspelt name is refused

@@ -25,7 +25,7 @@ sub check_nothing_left
 	is($node->safe_psql('postgres', q{
 		SELECT (SELECT count(*) FROM gp_model_catalog) + (SELECT count(*) FROM gp_block)
 			 + (SELECT count(*) FROM gp_progress)
-			 + (SELECT count(*) FROM pg_locks WHERE locktype = 'advisory')}), '0', "$how leaves nothing");
+			 + (SELECT count(*) FROM pg_locks WHERE classid = 'pg_extension'::regclass)}), '0', "$how leaves nothing");
 	return;
 }
 

@@ -78,13 +78,13 @@ $session = background($node, q{CALL gp_refresh('large')});
 ok(poll($node, $computing), 'a refresh to terminate');
 $node->safe_psql('postgres', 'SELECT pg_terminate_backend(pid) FROM gp_progress');
 finish($session);
-$node->poll_query_until('postgres', q{SELECT count(*) = 0 FROM pg_locks WHERE locktype = 'advisory'});
+$node->poll_query_until('postgres', q{SELECT count(*) = 0 FROM pg_locks WHERE classid = 'pg_extension'::regclass});
 is($node->safe_psql('postgres', $log), 'interrupted', 'a session that ended reads as interrupted');
 my ($rc, $out, $err) = $node->psql('postgres', q{
 	SET statement_timeout = '700ms';
 	CALL gp_refresh('large');
 	RESET statement_timeout;
-	SELECT 'locks ' || count(*) FROM pg_locks WHERE locktype = 'advisory';
+	SELECT 'locks ' || count(*) FROM pg_locks WHERE classid = 'pg_extension'::regclass;
 	CALL gp_refresh('small');
 	SELECT 'after ' || outcome FROM gp_refreshes ORDER BY started DESC LIMIT 1;
 }, on_error_stop => 0);
