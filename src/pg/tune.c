@@ -271,9 +271,37 @@ gnngp_tune(PG_FUNCTION_ARGS)
 	return (Datum) 0;
 }
 
+/*
+ * Plans; unlike a fit, also what does not fit in the limit, which is not held
+ * against the little that planning itself takes either.
+ */
+static gp_plan
+make_plan(gp_env *env, gp_problem *problem)
+{
+	gp_device  *device;
+	gp_plan		plan;
+
+	problem->estimate_limit = env->limit;
+	env->limit = 0;
+	device = gnngp_device_open(env);
+	plan = gp_plan_make(device, problem);
+	device->close(device);
+	return plan;
+}
+
+/* The planner's reason, with a word on the limit when the fit is too large for it. */
+static const char *
+estimate_reason(const gp_plan *plan, size_t limit)
+{
+	if (plan->bytes <= (double) limit)
+		return plan->reason;
+	return psprintf("%s; does not fit in gnngp.memory_limit (%.0f MB)", plan->reason,
+					floor((double) limit / (1024.0 * 1024.0)));
+}
+
 /* The row of gp_estimate. */
 static Datum
-estimate_row(FunctionCallInfo fcinfo, const gp_plan *plan)
+estimate_row(FunctionCallInfo fcinfo, const gp_plan *plan, size_t limit)
 {
 	TupleDesc	desc;
 	Datum		values[4];
@@ -285,7 +313,7 @@ estimate_row(FunctionCallInfo fcinfo, const gp_plan *plan)
 				   plan->strategy == GP_STRATEGY_NYSTROM ? "nystrom" : "exact");
 	values[1] = Int64GetDatum((int64) Min(plan->bytes, 9e18));
 	values[2] = Float8GetDatum(plan->flops);
-	gnngp_put_text(values, nulls, 3, plan->reason);
+	gnngp_put_text(values, nulls, 3, estimate_reason(plan, limit));
 	return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls));
 }
 
@@ -301,6 +329,7 @@ gnngp_estimate(PG_FUNCTION_ARGS)
 	gnngp_data *data;
 	gp_problem	problem;
 	gp_plan		plan;
+	size_t		limit;
 
 	settings.kernel = gnngp_kernel_argument(fcinfo, 1);
 	settings.strategy = gnngp_text_argument(fcinfo, 2, "strategy");
@@ -310,7 +339,8 @@ gnngp_estimate(PG_FUNCTION_ARGS)
 	env = gnngp_env_create(CurrentMemoryContext, 0);
 	data = gnngp_read(env, graph, settings.task, true);
 	gnngp_problem_init(&problem, data, gnngp_compile_kernel(env, settings.kernel), &settings);
-	plan = gp_plan_make(gnngp_device_open(env), &problem);
+	limit = env->limit;
+	plan = make_plan(env, &problem);
 	gnngp_env_destroy(env);
-	return estimate_row(fcinfo, &plan);
+	return estimate_row(fcinfo, &plan, limit);
 }

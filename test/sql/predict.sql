@@ -112,6 +112,10 @@ SELECT try($$SELECT * FROM gp_predict('u', nodes => '{1}')$$);
 SELECT try($$SELECT * FROM gp_predict('u', NULL::text)$$);
 SELECT try($$SELECT * FROM gp_predict('t', md5('1')::uuid)$$);
 SELECT try($$SELECT * FROM gp_predict('g', 'node 1'::text)$$);
+SELECT model FROM gp_fit('t', 'it''s', nugget => 0.1);
+SELECT try($$SELECT * FROM gp_predict('it''s')$$);
+SELECT try($$SELECT * FROM gp_predict('it''s', 1)$$);
+SELECT gp_drop_model('it''s');
 SELECT try($$SELECT * FROM gp_predict('g', top => 0)$$);
 SELECT try($$SELECT * FROM gp_predict('g', 1::bigint, -1)$$);
 SELECT try($$SELECT * FROM gp_predict('g', unlabelled_only => NULL)$$);
@@ -128,6 +132,61 @@ ROLLBACK;
 BEGIN;
 DELETE FROM gp_block;
 SELECT try($$SELECT * FROM gp_predict('g')$$);
+ROLLBACK;
+
+BEGIN;
+DELETE FROM gp_block WHERE block > 0;
+SELECT try($$SELECT * FROM gp_predict('path')$$);
+ROLLBACK;
+
+-- So are ids that are not those of their keys, though the checksum of the block is right.
+CREATE FUNCTION crc32c(data bytea) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+    crc bigint := 4294967295;
+BEGIN
+    FOR i IN 0 .. length(data) - 1 LOOP
+        crc := crc # get_byte(data, i);
+        FOR bit IN 1 .. 8 LOOP
+            crc := CASE WHEN crc & 1 = 1 THEN (crc >> 1) # 2197175160 ELSE crc >> 1 END;
+        END LOOP;
+    END LOOP;
+    RETURN crc # 4294967295;
+END $$;
+CREATE FUNCTION seal(data bytea) RETURNS bytea LANGUAGE plpgsql AS $$
+DECLARE
+    crc bigint := crc32c(overlay(data PLACING '\x00000000' FROM 17));
+BEGIN
+    FOR i IN 0 .. 3 LOOP
+        data := set_byte(data, 16 + i, (crc >> 8 * i & 255)::integer);
+    END LOOP;
+    RETURN data;
+END $$;
+SELECT bool_and(data = seal(data)) AS sealed FROM gp_block b JOIN gp_model_catalog m ON m.id = b.model WHERE m.name = 't';
+BEGIN;
+UPDATE gp_block b SET data = seal(set_byte(data, length(data) - 1, 255 - get_byte(data, length(data) - 1)))
+    FROM gp_model_catalog m WHERE m.id = b.model AND m.name = 't';
+SELECT try($$SELECT * FROM gp_predict('t', NULL::text)$$);
+SELECT try($$CALL gp_refresh('t')$$);
+SELECT count(*) FROM gp_predict('t', NULL::text);
+ROLLBACK;
+
+-- A row of the catalog without what a fit writes there
+BEGIN;
+UPDATE gp_model_catalog SET task = NULL;
+SELECT try($$SELECT * FROM gp_predict('g')$$);
+SELECT try($$SELECT * FROM gp_predict('t', 'node 30'::text)$$);
+SELECT try($$SELECT * FROM gp_evaluate('g')$$);
+ROLLBACK;
+BEGIN;
+UPDATE gp_model_catalog SET id_type = NULL;
+SELECT try($$SELECT * FROM gp_predict('t', 'node 30'::text)$$);
+SELECT try($$SELECT * FROM gp_evaluate('g')$$);
+UPDATE gp_model_catalog SET strategy = NULL, device = NULL, class_labels = NULL, asked_kernel = 'no kernel';
+SELECT try($$SELECT * FROM gp_predict('g')$$);
+SELECT try($$SELECT * FROM gp_evaluate('v')$$);
+SELECT count(*), min(kernel::text) AS kernel FROM gp_models;
+SELECT try($$CALL gp_refresh('t')$$);
+SELECT gp_drop_model('t');
 ROLLBACK;
 
 -- The planner knows how many rows to expect.
@@ -165,6 +224,14 @@ RESET client_min_messages;
 -- What a fit would cost
 SELECT strategy, bytes > 0 AS bytes, flops > 0 AS flops, reason <> '' AS reason FROM gp_estimate('g');
 SELECT strategy FROM gp_estimate('g', 'gcn', 'nystrom', 10);
+CREATE TABLE large AS SELECT i AS id, CASE WHEN i % 10 = 0 THEN i % 3 END AS y FROM generate_series(0, 5999) i;
+SELECT gp_create_graph('large', 'large', 'e', target => 'y');
+SET gnngp.memory_limit = '3MB';
+SELECT strategy, bytes > 3 * 2 ^ 20 AS more, flops > 0 AS flops, right(reason, 45) AS reason FROM gp_estimate('large', strategy => 'exact');
+SELECT strategy, bytes > 3 * 2 ^ 20 AS more, flops > 0 AS flops, right(reason, 45) AS reason FROM gp_estimate('large');
+SELECT try($$SELECT * FROM gp_fit('large')$$) LIKE '53400: the fit needs%' AS refused LIMIT 1;
+RESET gnngp.memory_limit;
+SELECT strategy, reason NOT LIKE '%not fit%' AS fits FROM gp_estimate('large');
 
 SELECT gp_drop_graph(graph) FROM gp_graphs;
 SET client_min_messages = warning;
