@@ -42,6 +42,8 @@ typedef struct gp_problem
 	int64_t		nlandmarks;		/* as asked for; 0 = automatic */
 	double		nugget;			/* relative to mean diag K; NaN = by leave-one-out */
 	uint64_t	seed;
+	size_t		estimate_limit; /* for an estimate: bytes to plan for, without an error when
+								 * nothing fits; 0 = env->limit */
 	gp_type		type;			/* of the large matrices */
 	/* For tests and for whoever knows better; zero means the default. */
 	const int32_t *landmark;	/* the landmarks themselves, nlandmarks of them, ascending */

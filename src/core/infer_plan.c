@@ -219,6 +219,26 @@ choose(const gp_eval *ev, const gp_problem *problem, const options *o, gp_plan *
 	return exact;
 }
 
+/* Takes the strategy that was asked for, or chooses; false when nothing fits. */
+static bool
+take(const gp_eval *ev, const gp_problem *problem, const options *o, gp_plan *plan)
+{
+	if (problem->strategy == GP_STRATEGY_EXACT)
+		return take_exact(ev, problem, o, plan);
+	if (problem->strategy == GP_STRATEGY_NYSTROM)
+		return take_lowrank(ev, o, plan);
+	return choose(ev, problem, o, plan);
+}
+
+/* Takes the smallest way, though it does not fit: what an estimate shows then. */
+static bool
+take_anyway(const gp_eval *ev, const gp_problem *problem, options *o, gp_plan *plan)
+{
+	o->limit = INFINITY;
+	return problem->strategy == GP_STRATEGY_EXACT ? take_exact(ev, problem, o, plan)
+		: take_lowrank(ev, o, plan);
+}
+
 /* Plans with an evaluation at hand. */
 gp_plan
 gp_plan_with(gp_eval *ev, const gp_problem *problem)
@@ -227,13 +247,14 @@ gp_plan_with(gp_eval *ev, const gp_problem *problem)
 	int			root = ev->program->nsteps - 1;
 	gp_plan		plan;
 	options		o;
-	bool		fits = false;
+	bool		fits;
 	bool	   *seen;
 
 	memset(&plan, 0, sizeof(plan));
 	memset(&o, 0, sizeof(o));
 	env->progress(env, GP_PHASE_PLAN, 0, 0);
-	o.limit = env->limit > 0 ? (double) env->limit : INFINITY;
+	o.limit = problem->estimate_limit > 0 ? (double) problem->estimate_limit
+		: env->limit > 0 ? (double) env->limit : INFINITY;
 	seen = gp_alloc_zero(env, ev->program->nsteps, sizeof(bool));
 	check_linear(ev, root, seen, o.limit);
 	gp_free(env, seen);
@@ -248,12 +269,8 @@ gp_plan_with(gp_eval *ev, const gp_problem *problem)
 	o.base = (double) env->used + output_bytes(ev, problem);
 	if (problem->strategy != GP_STRATEGY_EXACT)
 		fit_landmarks(ev, problem, &o);
-	if (problem->strategy == GP_STRATEGY_EXACT)
-		fits = take_exact(ev, problem, &o, &plan);
-	else if (problem->strategy == GP_STRATEGY_NYSTROM)
-		fits = take_lowrank(ev, &o, &plan);
-	else
-		fits = choose(ev, problem, &o, &plan);
+	fits = take(ev, problem, &o, &plan) ||
+		(problem->estimate_limit > 0 && take_anyway(ev, problem, &o, &plan));
 	if (!fits && problem->strategy == GP_STRATEGY_EXACT)
 		refuse(env, o.base + fmin(o.has_columns ? o.columns.bytes : INFINITY, o.full.bytes),
 			   o.limit, "Use strategy => 'nystrom', or raise gnngp.memory_limit.");
