@@ -113,38 +113,35 @@ row_seen(gp_features_builder *b)
 		become_dense(b);
 }
 
-/* Adds a row given in double. */
-void
-gp_features_add_row(gp_features_builder *b, int32_t node, const double *value)
+/* Adds a row whose values are of the given type. */
+static inline void
+add_row(gp_features_builder *b, int32_t node, const void *value, gp_type type)
 {
 	if (b->dense)
 	{
 		for (int64_t j = 0; j < b->dims; j++)
-			put(b->dense, b->type, node * b->dims + j, value[j]);
+			put(b->dense, b->type, node * b->dims + j, get(value, type, j));
 		return;
 	}
 	grow(b, b->dims);
 	for (int64_t j = 0; j < b->dims; j++)
-		if (value[j] != 0.0)
-			append(b, node, (int32_t) j, value[j]);
+		if (get(value, type, j) != 0.0)
+			append(b, node, (int32_t) j, get(value, type, j));
 	row_seen(b);
+}
+
+/* Adds a row given in double. */
+void
+gp_features_add_row(gp_features_builder *b, int32_t node, const double *value)
+{
+	add_row(b, node, value, GP_DOUBLE);
 }
 
 /* Adds a row given in float, the way arrays of real arrive. */
 void
 gp_features_add_row_float(gp_features_builder *b, int32_t node, const float *value)
 {
-	if (b->dense)
-	{
-		for (int64_t j = 0; j < b->dims; j++)
-			put(b->dense, b->type, node * b->dims + j, value[j]);
-		return;
-	}
-	grow(b, b->dims);
-	for (int64_t j = 0; j < b->dims; j++)
-		if (value[j] != 0.0f)
-			append(b, node, (int32_t) j, value[j]);
-	row_seen(b);
+	add_row(b, node, value, GP_FLOAT);
 }
 
 /* Adds single entries; explicit zeros count as a feature seen, not as an entry. */

@@ -177,20 +177,6 @@ play(lowrank_play *p, int step)
 	return panels;
 }
 
-/* Counts the takers of each step. */
-static void
-count_uses(const gp_eval *ev, int step, int *uses)
-{
-	const gp_step *s = &ev->program->steps[step];
-
-	if (uses[step]++ > 0 || gp_step_is_linear(ev, step))
-		return;
-	if (s->arg0 >= 0)
-		count_uses(ev, s->arg0, uses);
-	if (s->arg1 >= 0)
-		count_uses(ev, s->arg1, uses);
-}
-
 /* The columns of linear terms that are left in the last layer: all leaves not under an activation. */
 static double
 loose_width(const gp_eval *ev, int step)
@@ -275,7 +261,7 @@ gp_count_lowrank(gp_eval *ev, const gp_problem *problem, int64_t nlandmarks, boo
 	p.uses = gp_alloc_zero(ev->env, ev->program->nsteps, sizeof(int));
 	p.kept = gp_alloc_array(ev->env, ev->program->nsteps, sizeof(int));
 	memset(p.kept, -1, ev->program->nsteps * sizeof(int));
-	count_uses(ev, root, p.uses);
+	gp_step_uses(ev, root, ev->is_linear, p.uses);
 	panels = play(&p, root);
 	gp_free(ev->env, p.uses);
 	gp_free(ev->env, p.kept);

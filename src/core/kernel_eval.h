@@ -96,6 +96,9 @@ extern bool gp_step_is_linear(const gp_eval *ev, int step);
 extern bool gp_step_is_chain(const gp_eval *ev, int step);
 extern gp_reach gp_step_reach(const gp_eval *ev, int step);
 
+/* Adds up how often each step's value is taken, from a step down; leaf steps are not entered. */
+extern void gp_step_uses(const gp_eval *ev, int step, const bool *leaf, int *uses);
+
 /* True when the operator contains P(a), whose field is the whole graph. */
 extern bool gp_operator_is_global(const gp_operator *op);
 

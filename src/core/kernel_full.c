@@ -139,20 +139,6 @@ full_step(full_cache *cache, int step)
 	return k;
 }
 
-/* Counts how often each step's value is taken, starting from the root. */
-static void
-count_uses(const gp_eval *ev, int step, int *uses)
-{
-	const gp_step *s = &ev->program->steps[step];
-
-	if (uses[step]++ > 0 || gp_step_is_chain(ev, step))
-		return;
-	if (s->arg0 >= 0)
-		count_uses(ev, s->arg0, uses);
-	if (s->arg1 >= 0)
-		count_uses(ev, s->arg1, uses);
-}
-
 /* The whole exact kernel of a step. */
 gp_matrix
 gp_eval_full(gp_eval *ev, int step)
@@ -162,7 +148,7 @@ gp_eval_full(gp_eval *ev, int step)
 
 	cache.uses = gp_alloc_zero(ev->env, ev->program->nsteps, sizeof(int));
 	cache.kept = gp_alloc_zero(ev->env, ev->program->nsteps, sizeof(gp_matrix));
-	count_uses(ev, step, cache.uses);
+	gp_step_uses(ev, step, ev->is_chain, cache.uses);
 	k = full_step(&cache, step);
 	gp_free(ev->env, cache.uses);
 	gp_free(ev->env, cache.kept);
@@ -208,7 +194,7 @@ gp_eval_full_matrices(const gp_eval *ev, int step)
 	int			held = 0;
 	int			most = 0;
 
-	count_uses(ev, step, uses);
+	gp_step_uses(ev, step, ev->is_chain, uses);
 	play(ev, step, uses, kept, &held, &most);
 	gp_free(ev->env, uses);
 	gp_free(ev->env, kept);

@@ -425,20 +425,6 @@ factor_step(nystrom *ny, int step, gp_factor *out)
 	ny->kept[step] = NULL;
 }
 
-/* Counts the takers of each step. */
-static void
-count_uses(const gp_eval *ev, int step, int *uses)
-{
-	const gp_step *s = &ev->program->steps[step];
-
-	if (uses[step]++ > 0 || gp_step_is_linear(ev, step))
-		return;
-	if (s->arg0 >= 0)
-		count_uses(ev, s->arg0, uses);
-	if (s->arg1 >= 0)
-		count_uses(ev, s->arg1, uses);
-}
-
 /* Linear terms of at most this width stay exact in the last layer. */
 int64_t
 gp_nystrom_exact_width(int64_t nlandmarks)
@@ -513,7 +499,7 @@ gp_eval_nystrom(gp_eval *ev, int step, const int32_t *landmark, int64_t n)
 
 	ny.uses = gp_alloc_zero(ev->env, ev->program->nsteps, sizeof(int));
 	ny.kept = gp_alloc_zero(ev->env, ev->program->nsteps, sizeof(gp_factor *));
-	count_uses(ev, step, ny.uses);
+	gp_step_uses(ev, step, ev->is_linear, ny.uses);
 	factor_step(&ny, step, &out);
 	settle_terms(&ny, &out);
 	gp_free(ev->env, ny.uses);
