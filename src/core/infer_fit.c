@@ -133,7 +133,8 @@ gp_fit(gp_device *dev, const gp_problem *problem)
 	gp_posterior *out;
 
 	check_problem(env, problem);
-	gp_eval_open(&ev, dev, problem->program, problem->graph, problem->features, problem->type);
+	gp_eval_open(&ev, dev, problem->program, problem->graph, problem->features, problem->seed,
+				 problem->type);
 	if (problem->jitter > 0.0)
 		ev.jitter = problem->jitter;
 	plan = gp_plan_with(&ev, problem);

@@ -287,7 +287,8 @@ gp_plan_make(gp_device *dev, const gp_problem *problem)
 	gp_eval		ev;
 	gp_plan		plan;
 
-	gp_eval_open(&ev, dev, problem->program, problem->graph, problem->features, problem->type);
+	gp_eval_open(&ev, dev, problem->program, problem->graph, problem->features, problem->seed,
+				 problem->type);
 	plan = gp_plan_with(&ev, problem);
 	gp_eval_close(&ev);
 	return plan;

@@ -17,11 +17,32 @@
 typedef enum gp_input_kind
 {
 	GP_INPUT_LINEAR,			/* <x, y> */
-	GP_INPUT_RBF,				/* exp(-p1 |x - y|^2) */
-	GP_INPUT_POLY,				/* (<x, y> + p1)^p2 */
+	GP_INPUT_RBF,				/* exp(-p[0] |x - y|^2) */
+	GP_INPUT_POLY,				/* (<x, y> + p[0])^p[1] */
 	GP_INPUT_ARCCOS,			/* arc-cosine map of <x, y> */
-	GP_INPUT_IDENTITY			/* 1 where x is y: structure only */
+	GP_INPUT_IDENTITY,			/* 1 where x is y: structure only */
+	GP_INPUT_LAPLACIAN			/* (I + sigma2 L)^-d of the graph; features are ignored */
 } gp_input_kind;
+
+/* The parameters of GP_INPUT_LAPLACIAN by their places in p (graph_walks.h). */
+typedef enum gp_laplacian_place
+{
+	GP_LAPLACIAN_D,
+	GP_LAPLACIAN_SIGMA2,
+	GP_LAPLACIAN_WALKS,
+	GP_LAPLACIAN_P_TERM,
+	GP_LAPLACIAN_CHOICE,		/* the number of a gp_walk_choice */
+	GP_LAPLACIAN_DIMS,
+	GP_LAPLACIAN_TRIM,			/* the number of a gp_walk_trim */
+	GP_MAX_PARAMETERS			/* of any input kernel */
+} gp_laplacian_place;
+
+/* An input kernel and its parameters; those that it has not are 0. */
+typedef struct gp_input
+{
+	gp_input_kind kind;
+	double		p[GP_MAX_PARAMETERS];
+} gp_input;
 
 typedef enum gp_norm
 {
@@ -72,9 +93,7 @@ typedef struct gp_step
 /* What an evaluator runs.  The last step is the kernel. */
 typedef struct gp_program
 {
-	gp_input_kind input;
-	double		input_p1;
-	double		input_p2;
+	gp_input	input;
 	gp_norm		norm;
 	int			layers;
 	int			nsteps;

@@ -32,7 +32,7 @@ gp_meaning_print(gp_arena *arena, const gp_meaning *meaning)
 	if (facts.has_x && meaning->set.layers != 2)
 		gp_text_add(&text, ", layers=%d", meaning->set.layers);
 	gp_text_sigmas(&text, names);
-	gp_text_input(&text, &meaning->set);
+	gp_text_input(&text, &meaning->set.input);
 	if (facts.has_op && meaning->set.norm == GP_NORM_ROW)
 		gp_text_add(&text, ", norm=row");
 	return text.data;

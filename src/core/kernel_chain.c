@@ -68,22 +68,22 @@ scale_chain(gp_eval *ev, gp_chain *chain, double factor, double shift)
 static void
 push_input_map(gp_eval *ev, gp_chain *chain)
 {
-	double		p1 = ev->program->input_p1;
-	double		p2 = ev->program->input_p2;
+	const double *p = ev->program->input.p;
 
 	switch (ev->input)
 	{
 		case GP_INPUT_RBF:
-			push_stage(ev, chain, GP_MAP_RBF, p1, p2);
+			push_stage(ev, chain, GP_MAP_RBF, p[0], 0.0);
 			break;
 		case GP_INPUT_POLY:
-			push_stage(ev, chain, GP_MAP_POLY, p1, p2);
+			push_stage(ev, chain, GP_MAP_POLY, p[0], p[1]);
 			break;
 		case GP_INPUT_ARCCOS:
 			push_stage(ev, chain, GP_MAP_RELU, 0.0, 0.0);
 			break;
 		case GP_INPUT_LINEAR:
 		case GP_INPUT_IDENTITY:
+		case GP_INPUT_LAPLACIAN:
 			break;
 	}
 }

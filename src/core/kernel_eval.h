@@ -35,9 +35,10 @@ typedef struct gp_eval
 	gp_device  *dev;
 	gp_env	   *env;
 	const gp_program *program;
-	gp_input_kind input;		/* identity where there are no features */
+	gp_input_kind input;		/* linear where x is all that the input kernel needs */
 	const gp_features *x;
-	gp_features *own_x;			/* the identity, when it had to be made */
+	gp_features *own_x;			/* the identity, or a factor of the Laplacian kernel */
+	bool		x_is_identity;
 	gp_csr	   *a;				/* the normalised adjacency matrix */
 	int64_t		n;
 	bool		directed;
@@ -86,9 +87,13 @@ typedef struct gp_chain
 	gp_matrix	diag;			/* n x 1 double */
 } gp_chain;
 
-/* Prepares an evaluation: A, and the identity where there are no features. */
+/*
+ * Prepares an evaluation: A, the identity where there are no features, and the
+ * factor of a Laplacian input, whose walks depend on the seed.
+ */
 extern void gp_eval_open(gp_eval *ev, gp_device *dev, const gp_program *program,
-						 const gp_graph *graph, const gp_features *features, gp_type type);
+						 const gp_graph *graph, const gp_features *features, uint64_t seed,
+						 gp_type type);
 extern void gp_eval_close(gp_eval *ev);
 
 /* Properties of a step (kernel_reach.c). */

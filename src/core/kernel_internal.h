@@ -17,7 +17,7 @@
 
 /* ---- names (kernel_preset.c) ---- */
 
-#define GP_MAX_PRESET_OPTIONS 2
+#define GP_MAX_PRESET_OPTIONS GP_MAX_PARAMETERS
 
 /* A preset: its text is a kernel as anyone could write it. */
 typedef struct gp_preset
@@ -31,6 +31,7 @@ typedef struct gp_preset
 		double		low;		/* values that print looks for */
 		double		high;
 		bool		whole;
+		int			parameter;	/* place + 1 of the input's parameter that it is; 0: none */
 	}			own[GP_MAX_PRESET_OPTIONS];
 } gp_preset;
 
@@ -200,9 +201,7 @@ extern gp_feature_facts gp_feature_look(const gp_feature *f);
 typedef struct gp_settings
 {
 	int			layers;
-	gp_input_kind input;
-	double		p1;
-	double		p2;
+	gp_input	input;
 	gp_norm		norm;
 	bool		input_given;
 } gp_settings;
@@ -267,6 +266,14 @@ extern const gp_value *gp_typing_constant(gp_typing *t, const char *folded, int 
 /* sigma_w, sigma_w1, sigma_b ... for the number of a weight or bias, 0 for none. */
 extern const gp_scalar *gp_typing_sigma(gp_typing *t, char letter, int number, int position);
 
+/* The option of this name, or NULL; a number that must not depend on the layer (kernel_options.c). */
+extern gp_constant *gp_typing_find(const gp_typing *t, const char *name);
+extern double gp_typing_plain_number(gp_typing *t, const gp_ast *ast, const char *name);
+
+/* input=... (kernel_input.c) */
+extern gp_input gp_input_resolve(gp_typing *t, const gp_ast *ast);
+extern bool gp_input_equal(const gp_input *a, const gp_input *b);
+
 /* A value that overrides an option, where print looks for a preset. */
 typedef struct gp_override
 {
@@ -326,7 +333,10 @@ typedef struct gp_names
 extern void gp_names_collect(gp_names *names, const gp_feature *f);
 extern void gp_text_feature(gp_text *text, const gp_names *names, const gp_feature *f);
 extern void gp_text_sigmas(gp_text *text, const gp_names *names);
-extern void gp_text_input(gp_text *text, const gp_settings *set);
+
+/* The option input, unless it is linear; one of its parameters (kernel_input.c). */
+extern void gp_text_input(gp_text *text, const gp_input *input);
+extern void gp_text_parameter(gp_text *text, const gp_input *input, int place);
 
 /* Prints the preset that has this meaning; false when there is none (kernel_preset.c). */
 extern bool gp_text_preset(gp_text *text, const gp_meaning *meaning, const gp_names *names);

@@ -322,7 +322,7 @@ gp_linear_build(gp_eval *ev, const gp_terms *terms)
 		const gp_linear_term *term = &terms->term[t];
 		int			left = term->nops;
 
-		if (ev->own_x && !term->bias && left > 0 &&
+		if (ev->x_is_identity && !term->bias && left > 0 &&
 			!gp_operator_is_global(term->op[left - 1]) && !gp_operator_fills(ev, term->op[left - 1]))
 			part[t] = form_operator(ev, term, term->op[--left]);
 		else

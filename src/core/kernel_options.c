@@ -26,9 +26,9 @@ is_general(const char *name)
 	return false;
 }
 
-/* The constant of this name, or NULL. */
-static gp_constant *
-find(const gp_typing *t, const char *name)
+/* The option of this name, or NULL. */
+gp_constant *
+gp_typing_find(const gp_typing *t, const char *name)
 {
 	for (int i = 0; i < t->n; i++)
 		if (strcmp(t->constant[i].option->name, name) == 0)
@@ -66,7 +66,7 @@ gp_typing_constant(gp_typing *t, const char *folded, int position)
 						"option \"layers\" of kernel refers to itself");
 		return gp_typing_plain(t, t->layers);
 	}
-	c = find(t, folded);
+	c = gp_typing_find(t, folded);
 	if (c != NULL)
 		return constant_value(t, c, position);
 	if (strcmp(folded, "sigma_w") == 0)
@@ -87,12 +87,12 @@ gp_typing_sigma(gp_typing *t, char letter, int number, int position)
 	if (number > 0)
 	{
 		snprintf(name, sizeof(name), "sigma_%c%d", letter, number);
-		c = find(t, name);
+		c = gp_typing_find(t, name);
 	}
 	if (c == NULL)
 	{
 		snprintf(name, sizeof(name), "sigma_%c", letter);
-		c = find(t, name);
+		c = gp_typing_find(t, name);
 	}
 	if (c == NULL)
 		return gp_typing_constant(t, name, position)->s;
@@ -113,8 +113,8 @@ bad_value(gp_typing *t, const gp_ast *at, const char *hint, const char *message)
 }
 
 /* A number that must not depend on the layer. */
-static double
-plain_number(gp_typing *t, const gp_ast *ast, const char *name)
+double
+gp_typing_plain_number(gp_typing *t, const gp_ast *ast, const char *name)
 {
 	const gp_value *v = gp_typing_number(t, ast, name);
 
@@ -125,84 +125,6 @@ plain_number(gp_typing *t, const gp_ast *ast, const char *name)
 }
 
 /* ---- input and norm ---- */
-
-/* What an input kernel takes. */
-typedef struct input_entry
-{
-	const char *name;
-	gp_input_kind kind;
-	const char *parameter[2];
-	double		fallback[2];
-} input_entry;
-
-static const input_entry inputs[] = {
-	{"linear", GP_INPUT_LINEAR, {NULL, NULL}, {0.0, 0.0}},
-	{"rbf", GP_INPUT_RBF, {"gamma", NULL}, {0.1, 0.0}},
-	{"poly", GP_INPUT_POLY, {"c", "d"}, {5.0, 3.0}},
-	{"arccos", GP_INPUT_ARCCOS, {NULL, NULL}, {0.0, 0.0}},
-	{"identity", GP_INPUT_IDENTITY, {NULL, NULL}, {0.0, 0.0}},
-};
-
-#define NINPUTS ((int) (sizeof(inputs) / sizeof(inputs[0])))
-
-/* Which parameter an argument is: by its key, or by its place. */
-static int
-parameter_index(gp_typing *t, const input_entry *entry, const gp_ast *call, int i)
-{
-	for (int p = 0; p < 2; p++)
-		if (entry->parameter[p] != NULL &&
-			(call->key[i] == NULL ? p == i : strcmp(call->key[i], entry->parameter[p]) == 0))
-			return p;
-	gp_raise_at(t->m.env, GP_ERR_SYNTAX, call->arg[i]->position,
-				"Input kernels are linear, rbf(gamma=0.1), poly(c=5, d=3), arccos and identity.",
-				"input kernel \"%s\" has no such parameter", entry->name);
-}
-
-/* Refuses parameters that make no kernel. */
-static void
-check_input(gp_typing *t, const gp_ast *ast, const gp_settings *set)
-{
-	if (set->input == GP_INPUT_RBF && !(set->p1 > 0.0))
-		bad_value(t, ast, NULL, "gamma of input kernel \"rbf\" must be positive");
-	if (set->input == GP_INPUT_POLY && !(set->p1 >= 0.0))
-		bad_value(t, ast, NULL, "c of input kernel \"poly\" must not be negative");
-	if (set->input == GP_INPUT_POLY &&
-		!(set->p2 >= 1.0 && set->p2 <= 64.0 && set->p2 == floor(set->p2)))
-		bad_value(t, ast, NULL, "d of input kernel \"poly\" must be a whole number from 1 to 64");
-}
-
-/* input=... */
-static void
-resolve_input(gp_typing *t, const gp_ast *ast, gp_settings *set)
-{
-	const input_entry *entry = NULL;
-	double		value[2];
-	bool		given[2] = {false, false};
-
-	for (int i = 0; i < NINPUTS; i++)
-		if ((ast->kind == GP_AST_NAME || ast->kind == GP_AST_CALL) &&
-			strcmp(ast->folded, inputs[i].name) == 0)
-			entry = &inputs[i];
-	if (entry == NULL)
-		bad_value(t, ast,
-				  "Input kernels are linear, rbf(gamma=0.1), poly(c=5, d=3), arccos and identity.",
-				  "unknown input kernel");
-	memcpy(value, entry->fallback, sizeof(value));
-	for (int i = 0; i < ast->n; i++)
-	{
-		int			p = parameter_index(t, entry, ast, i);
-
-		if (given[p])
-			gp_raise_at(t->m.env, GP_ERR_SYNTAX, ast->arg[i]->position, NULL,
-						"parameter \"%s\" is given twice", entry->parameter[p]);
-		given[p] = true;
-		value[p] = plain_number(t, ast->arg[i], entry->parameter[p]);
-	}
-	set->input = entry->kind;
-	set->p1 = value[0];
-	set->p2 = value[1];
-	check_input(t, ast, set);
-}
 
 /* norm=... */
 static gp_norm
@@ -220,13 +142,13 @@ resolve_norm(gp_typing *t, const gp_ast *ast)
 static void
 resolve_settings(gp_typing *t, gp_settings *set)
 {
-	gp_constant *input = find(t, "input");
-	gp_constant *norm = find(t, "norm");
+	gp_constant *input = gp_typing_find(t, "input");
+	gp_constant *norm = gp_typing_find(t, "norm");
 
 	if (input != NULL)
 	{
 		set->input_given = true;
-		resolve_input(t, input->option->value, set);
+		set->input = gp_input_resolve(t, input->option->value);
 	}
 	if (norm != NULL)
 		set->norm = resolve_norm(t, norm->option->value);
@@ -258,12 +180,12 @@ forget_values(gp_typing *t)
 static int
 resolve_layers(gp_typing *t, bool has_x)
 {
-	gp_constant *c = find(t, "layers");
+	gp_constant *c = gp_typing_find(t, "layers");
 	double		layers;
 
 	if (c == NULL)
 		return has_x ? DEFAULT_LAYERS : 1;
-	layers = plain_number(t, c->option->value, "layers");
+	layers = gp_typing_plain_number(t, c->option->value, "layers");
 	forget_values(t);
 	if (!(layers >= 1.0 && layers <= GP_MAX_LAYERS && layers == floor(layers)))
 		gp_raise_at(t->m.env, GP_ERR_VALUE, c->option->value->position, NULL,
@@ -283,7 +205,7 @@ add_constant(gp_typing *t, const gp_option *option, const gp_scalar *fixed)
 {
 	gp_constant *c;
 
-	if (find(t, option->name) != NULL)
+	if (gp_typing_find(t, option->name) != NULL)
 		return;
 	if (gp_keyword_is(option->spelled, (int) strlen(option->spelled)))
 		gp_raise_at(t->m.env, GP_ERR_SYNTAX, option->position,
@@ -371,10 +293,7 @@ drop_without_effect(gp_meaning *meaning)
 	if (!facts.has_op)
 		meaning->set.norm = GP_NORM_SYM;
 	if (!facts.has_input)
-	{
-		meaning->set.input = GP_INPUT_LINEAR;
-		meaning->set.p1 = meaning->set.p2 = 0.0;
-	}
+		meaning->set.input = (gp_input) {.kind = GP_INPUT_LINEAR};
 }
 
 /* The meaning of a text. */
@@ -382,7 +301,7 @@ gp_meaning
 gp_kernel_resolve(gp_arena *arena, const gp_kernel_text *text, int noverrides,
 				  const gp_override *overrides, int layers)
 {
-	gp_meaning	meaning = {.set = {.input = GP_INPUT_LINEAR, .norm = GP_NORM_SYM}};
+	gp_meaning	meaning = {.set = {.input = {.kind = GP_INPUT_LINEAR}, .norm = GP_NORM_SYM}};
 	gp_typing	t = {.m = {arena, gp_arena_env(arena), text->position}, .first = 1, .last = 1};
 	const gp_preset *preset = text->preset != NULL ? gp_preset_find(text->preset) : NULL;
 	const gp_kernel_text *source = preset == NULL ? text :

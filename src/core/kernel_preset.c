@@ -12,23 +12,31 @@
 #include <math.h>
 #include <string.h>
 
-#define ANY {NULL, 0.0, 0.0, false}
+#define ANY {NULL, 0.0, 0.0, false, 0}
+#define INPUT(name, place) {name, 0.0, 0.0, false, (place) + 1}
 
 static const gp_preset presets[] = {
 	{"gcn", "A*relu(X)*W + b", "", {ANY, ANY}},
 	{"gin", "relu(A*relu(X)*W + b)*W + b", "", {ANY, ANY}},
 	{"gcnii", "((1-alpha)*A*relu(X) + alpha*X0)*((1-beta)*I + beta*W), "
 		"beta=ln(lambda/l+1), alpha=0.1, lambda=0.5", "alpha, lambda",
-	{{"alpha", 0.0, 1.0, false}, {"lambda", 0.0, 1e6, false}}},
+	{{"alpha", 0.0, 1.0, false, 0}, {"lambda", 0.0, 1e6, false, 0}}},
 	{"sage", "relu(X)*W1 + A*relu(X)*W2, "
 		"norm=row, sigma_w1=sigma_self, sigma_self=0.1, sigma_w2=sigma_w", "sigma_self",
-	{{"sigma_self", 0.0, 1e100, false}, ANY}},
+	{{"sigma_self", 0.0, 1e100, false, 0}, ANY}},
 	{"appnp", "P(alpha)*relu(X0*W)*W, alpha=0.1", "alpha",
-	{{"alpha", GP_MIN_P, 1.0, false}, ANY}},
+	{{"alpha", GP_MIN_P, 1.0, false, 0}, ANY}},
 	{"ggp", "A*X0, input=poly(c, d), norm=row, c=5, d=3", "c, d",
-	{{"c", 0.0, 1e100, false}, {"d", 1.0, 64.0, true}}},
+	{INPUT("c", 0), INPUT("d", 1)}},
 	{"rbf", "X0, input=rbf(gamma), gamma=0.1", "gamma",
-	{{"gamma", DBL_MIN, 1e100, false}, ANY}},
+	{INPUT("gamma", 0), ANY}},
+	{"laplacian", "X0, input=laplacian(d, sigma2, walks, p_term, choice, dims, trim), "
+		"d=2, sigma2=0.2, walks=80, p_term=0.1, choice=uniform, dims=0, trim=anchors",
+		"d, sigma2, walks, p_term, choice, dims, trim",
+		{INPUT("d", GP_LAPLACIAN_D), INPUT("sigma2", GP_LAPLACIAN_SIGMA2),
+			INPUT("walks", GP_LAPLACIAN_WALKS), INPUT("p_term", GP_LAPLACIAN_P_TERM),
+			INPUT("choice", GP_LAPLACIAN_CHOICE), INPUT("dims", GP_LAPLACIAN_DIMS),
+	INPUT("trim", GP_LAPLACIAN_TRIM)}},
 	{"mlp", "relu(X)*W + b", "", {ANY, ANY}},
 };
 
@@ -140,6 +148,7 @@ add_feature(numbers *list, const gp_feature *f, int *activations)
 typedef struct choice
 {
 	const char *name;
+	int			parameter;		/* place + 1 of the input's parameter that it is; 0: none */
 	int			n;
 	int			at;
 	const gp_scalar *value[MAX_NUMBERS + 1];
@@ -154,6 +163,22 @@ typedef struct search
 	int			n;
 	choice		option[MAX_OPTIONS];
 } search;
+
+/* Adds an option that is a parameter of the input: its value there is the only one to try. */
+static void
+add_parameter(search *s, const gp_preset *preset, int index, const gp_input *fallback)
+{
+	gp_maker	m = {s->arena, gp_arena_env(s->arena), 1};
+	choice	   *c = &s->option[s->n++];
+	int			place = preset->own[index].parameter - 1;
+	double		value = s->meaning->set.input.p[place];
+
+	c->name = preset->own[index].name;
+	c->parameter = place + 1;
+	c->n = 1;
+	if (value != fallback->p[place])
+		c->value[0] = gp_scalar_number(&m, value);
+}
 
 /* Adds an option of the preset's own, with the numbers of the tree. */
 static void
@@ -195,8 +220,7 @@ matches(const search *s, const gp_meaning *candidate)
 
 	if (candidate->folded || gp_feature_compare(candidate->root, s->meaning->root) != 0)
 		return false;
-	return !have->input_given ||
-		(have->input == want->input && have->p1 == want->p1 && have->p2 == want->p2);
+	return !have->input_given || gp_input_equal(&have->input, &want->input);
 }
 
 /* Goes on to the next combination of values; false after the last. */
@@ -237,12 +261,15 @@ try_combination(search *s, const gp_preset *preset, gp_settings *set)
 
 /* Adds ", name=value" for an option that is not at its default. */
 static void
-print_choice(gp_text *text, const choice *c)
+print_choice(gp_text *text, const choice *c, const gp_input *input)
 {
 	if (c->value[c->at] == NULL)
 		return;
 	gp_text_add(text, ", %s=", c->name);
-	gp_text_scalar(text, c->value[c->at]);
+	if (c->parameter > 0)
+		gp_text_parameter(text, input, c->parameter - 1);
+	else
+		gp_text_scalar(text, c->value[c->at]);
 }
 
 /* Prints a preset with the options that are not at their defaults. */
@@ -254,13 +281,13 @@ print_preset(gp_text *text, const search *s, const gp_preset *preset, const gp_s
 
 	gp_text_add(&options, "%s", "");
 	for (int i = 0; i < s->n - 2; i++)
-		print_choice(&options, &s->option[i]);
+		print_choice(&options, &s->option[i], &set->input);
 	if (s->facts.has_x && set->layers != 2)
 		gp_text_add(&options, ", layers=%d", set->layers);
-	print_choice(&options, &s->option[s->n - 2]);
-	print_choice(&options, &s->option[s->n - 1]);
+	print_choice(&options, &s->option[s->n - 2], &set->input);
+	print_choice(&options, &s->option[s->n - 1], &set->input);
 	if (!own->input_given)
-		gp_text_input(&options, set);
+		gp_text_input(&options, &set->input);
 	if (s->facts.has_op && set->norm != own->norm)
 		gp_text_add(&options, ", norm=%s", set->norm == GP_NORM_ROW ? "row" : "sym");
 	gp_text_add(text, "%s", preset->name);
@@ -291,6 +318,29 @@ preset_activations(const gp_preset *preset)
 	return activations;
 }
 
+/* Adds a preset's own options; false when its input is not the one searched for. */
+static bool
+add_options(search *s, const gp_preset *preset, const numbers *list)
+{
+	gp_settings fallback = {.layers = 0};
+
+	if (preset->own[0].parameter > 0)
+	{
+		gp_arena   *arena = gp_arena_create(gp_arena_env(s->arena));
+
+		fallback = gp_preset_resolve(arena, preset, 0, NULL, s->meaning->set.layers).set;
+		gp_arena_free(arena);
+		if (fallback.input.kind != s->meaning->set.input.kind)
+			return false;
+	}
+	for (int o = 0; o < GP_MAX_PRESET_OPTIONS && preset->own[o].name != NULL; o++)
+		if (preset->own[o].parameter > 0)
+			add_parameter(s, preset, o, &fallback.input);
+		else
+			add_own(s, preset, o, list);
+	return true;
+}
+
 /* Prints the preset that has this meaning; false when there is none. */
 bool
 gp_text_preset(gp_text *text, const gp_meaning *meaning, const gp_names *names)
@@ -298,8 +348,6 @@ gp_text_preset(gp_text *text, const gp_meaning *meaning, const gp_names *names)
 	numbers		list = {2, {0.0, 1.0}};
 	int			activations = 0;
 
-	add_number(&list, meaning->set.p1);
-	add_number(&list, meaning->set.p2);
 	add_feature(&list, meaning->root, &activations);
 	for (int i = 0; i < NPRESETS; i++)
 	{
@@ -309,8 +357,8 @@ gp_text_preset(gp_text *text, const gp_meaning *meaning, const gp_names *names)
 		if (preset_activations(&presets[i]) != activations)
 			continue;
 		s.facts = gp_feature_look(meaning->root);
-		for (int o = 0; o < GP_MAX_PRESET_OPTIONS && presets[i].own[o].name != NULL; o++)
-			add_own(&s, &presets[i], o, &list);
+		if (!add_options(&s, &presets[i], &list))
+			continue;
 		add_sigmas(&s, "sigma_w", &names->w);
 		add_sigmas(&s, "sigma_b", &names->b);
 		if (search_preset(&s, &presets[i], &own))

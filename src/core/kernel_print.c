@@ -428,32 +428,3 @@ gp_text_feature(gp_text *text, const gp_names *names, const gp_feature *f)
 			break;
 	}
 }
-
-/* The option input, unless it is linear. */
-void
-gp_text_input(gp_text *text, const gp_settings *set)
-{
-	switch (set->input)
-	{
-		case GP_INPUT_LINEAR:
-			return;
-		case GP_INPUT_RBF:
-			gp_text_add(text, ", input=rbf(gamma=");
-			gp_text_number(text, set->p1);
-			gp_text_add(text, ")");
-			return;
-		case GP_INPUT_POLY:
-			gp_text_add(text, ", input=poly(c=");
-			gp_text_number(text, set->p1);
-			gp_text_add(text, ", d=");
-			gp_text_number(text, set->p2);
-			gp_text_add(text, ")");
-			return;
-		case GP_INPUT_ARCCOS:
-			gp_text_add(text, ", input=arccos");
-			return;
-		case GP_INPUT_IDENTITY:
-			gp_text_add(text, ", input=identity");
-			return;
-	}
-}

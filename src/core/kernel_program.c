@@ -525,8 +525,6 @@ finish(const builder *b, const gp_settings *set, int root)
 	gp_operator *ops = (gp_operator *) (program + 1);
 
 	program->input = set->input;
-	program->input_p1 = set->p1;
-	program->input_p2 = set->p2;
 	program->norm = set->norm;
 	program->layers = set->layers;
 	program->nsteps = live;

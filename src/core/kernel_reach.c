@@ -5,6 +5,7 @@
  * product each, the diagonal of S C S' over a chain C costs the pairs of
  * neighbours of each node, and anything deeper needs the full recursion.
  */
+#include "graph_walks.h"
 #include "kernel_eval.h"
 
 #include <math.h>
@@ -140,10 +141,51 @@ gp_step_reach(const gp_eval *ev, int step)
 	return ev->reach[step];
 }
 
+/* A Laplacian input as the graph's floor knows it. */
+static gp_laplacian
+laplacian_of(const gp_input *input)
+{
+	const double *p = input->p;
+
+	return (gp_laplacian) {
+		.d = (int) p[GP_LAPLACIAN_D],
+		.sigma2 = p[GP_LAPLACIAN_SIGMA2],
+		.walks = (int) p[GP_LAPLACIAN_WALKS],
+		.p_term = p[GP_LAPLACIAN_P_TERM],
+		.choice = (gp_walk_choice) p[GP_LAPLACIAN_CHOICE],
+		.trim = (gp_walk_trim) p[GP_LAPLACIAN_TRIM],
+		.dims = (int64_t) p[GP_LAPLACIAN_DIMS]
+	};
+}
+
+/* Makes the features that the input kernel takes instead of the user's. */
+static void
+make_input(gp_eval *ev, const gp_graph *graph, uint64_t seed)
+{
+	gp_laplacian kernel;
+
+	if (ev->input == GP_INPUT_LAPLACIAN)
+	{
+		kernel = laplacian_of(&ev->program->input);
+		ev->own_x = gp_laplacian_features(ev->dev, graph, &kernel, seed, ev->type);
+		ev->input = GP_INPUT_LINEAR;
+	}
+	else if (ev->x == NULL || ev->input == GP_INPUT_IDENTITY)
+	{
+		ev->own_x = gp_features_identity(ev->env, ev->n, ev->type);
+		ev->x_is_identity = true;
+		/* The identity is linear in itself; rbf, poly and arccos of it stay what they are. */
+		if (ev->input == GP_INPUT_IDENTITY)
+			ev->input = GP_INPUT_LINEAR;
+	}
+	if (ev->own_x)
+		ev->x = ev->own_x;
+}
+
 /* Prepares an evaluation. */
 void
 gp_eval_open(gp_eval *ev, gp_device *dev, const gp_program *program, const gp_graph *graph,
-			 const gp_features *features, gp_type type)
+			 const gp_features *features, uint64_t seed, gp_type type)
 {
 	memset(ev, 0, sizeof(*ev));
 	ev->dev = dev;
@@ -153,16 +195,9 @@ gp_eval_open(gp_eval *ev, gp_device *dev, const gp_program *program, const gp_gr
 	ev->directed = graph->directed;
 	ev->type = type;
 	ev->jitter = type == GP_FLOAT ? 1e-5 : 1e-6;
-	ev->input = program->input;
+	ev->input = program->input.kind;
 	ev->x = features;
-	if (features == NULL || program->input == GP_INPUT_IDENTITY)
-	{
-		ev->own_x = gp_features_identity(ev->env, ev->n, type);
-		ev->x = ev->own_x;
-		/* The identity is linear in itself; rbf, poly and arccos of it stay what they are. */
-		if (ev->input == GP_INPUT_IDENTITY)
-			ev->input = GP_INPUT_LINEAR;
-	}
+	make_input(ev, graph, seed);
 	ev->a = gp_graph_normalise(ev->env, graph, program->norm, type);
 	ev->linear = gp_alloc_zero(ev->env, program->nsteps, sizeof(gp_linear));
 	find_properties(ev);

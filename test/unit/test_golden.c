@@ -149,7 +149,7 @@ check_kernel(gp_device *dev, const golden *g, const gp_graph *graph, const gp_pr
 	double		k[N * N];
 	gp_eval		ev;
 
-	gp_eval_open(&ev, dev, program, graph, NULL, type);
+	gp_eval_open(&ev, dev, program, graph, NULL, 0, type);
 	ev.jitter = 1e-8;
 	if (g->lowrank)
 	{
@@ -219,7 +219,7 @@ check_posterior(gp_device *dev, const golden *g, const gp_problem *problem, cons
 	gp_solution s;
 	gp_eval		ev;
 
-	gp_eval_open(&ev, dev, problem->program, problem->graph, NULL, problem->type);
+	gp_eval_open(&ev, dev, problem->program, problem->graph, NULL, 0, problem->type);
 	ev.jitter = problem->jitter;
 	out->nodes = N;
 	out->columns = 2;
@@ -255,7 +255,7 @@ check_primal(gp_device *dev, const golden *g, const gp_problem *problem)
 	int64_t		at = 0;
 	double		residual[8];
 
-	gp_eval_open(&ev, dev, problem->program, problem->graph, NULL, problem->type);
+	gp_eval_open(&ev, dev, problem->program, problem->graph, NULL, 0, problem->type);
 	ev.jitter = problem->jitter;
 	f = gp_eval_nystrom(&ev, problem->program->nsteps - 1, landmarks, 6);
 	q = dev->create(dev, 4, gp_factor_rank(&f), GP_DOUBLE);

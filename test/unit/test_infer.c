@@ -127,7 +127,7 @@ check_leave_one_out(gp_env *env, gp_strategy strategy, int step)
 		q.labelled = labelled;
 		q.label = label;
 		t = gp_targets_make(env, &q);
-		gp_eval_open(&ev, dev, q.program, q.graph, q.features, q.type);
+		gp_eval_open(&ev, dev, q.program, q.graph, q.features, q.seed, q.type);
 		memset(&out, 0, sizeof(out));
 		out.nodes = 60;
 		out.columns = 3;

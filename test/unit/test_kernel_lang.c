@@ -50,6 +50,23 @@ static const struct
 	{"ggp(input=linear)", "A*X0, norm=row"},
 	{"rbf", "rbf"},
 	{"X0, input=rbf(gamma=g), g=0.2", "rbf(gamma=0.2)"},
+	{"laplacian", "laplacian"},
+	{"X0, input=laplacian", "laplacian"},
+	{"X0, input=laplacian(2, 0.2, 80, 0.1, uniform, 0, anchors)", "laplacian"},
+	{"Laplacian(D=3, sigma2=1/2)", "laplacian(d=3, sigma2=0.5)"},
+	{"X0, input=laplacian(d=3, sigma2=s), s=0.5", "laplacian(d=3, sigma2=0.5)"},
+	{"laplacian(d=1, sigma2=10, walks=4, p_term=0.5, choice=Repelled, dims=100, trim=projection)",
+	"laplacian(d=1, sigma2=10, walks=4, p_term=0.5, choice=repelled, dims=100, trim=projection)"},
+	{"X0, input=laplacian(choice=c), c=weighted", "laplacian(choice=weighted)"},
+	{"laplacian(choice=uniform, trim=anchors, dims=-0)", "laplacian"},
+	{"laplacian(input=linear)", "X0"},
+	{"gcn(input=laplacian(d=2))", "gcn(input=laplacian)"},
+	{"A*relu(X)*W, input=laplacian(trim=projection, dims=10, choice=weighted)",
+	"gcn(input=laplacian(choice=weighted, dims=10, trim=projection))"},
+	{"gcnii(alpha=0.2, input=laplacian(d=5, sigma2=0.3, walks=7, p_term=0.4, dims=99))",
+	"gcnii(alpha=0.2, input=laplacian(d=5, sigma2=0.3, walks=7, p_term=0.4, dims=99))"},
+	{"appnp(input=laplacian)", "appnp(input=laplacian)"},
+	{"2*X0, input=laplacian(d=4)", "2*X0, input=laplacian(d=4)"},
 	{"mlp", "mlp"},
 	{"relu(X)*W", "mlp"},
 
@@ -139,7 +156,7 @@ static const struct
 	const char *hint;			/* its beginning; NULL: none */
 }			refusals[] = {
 	{"", GP_ERR_SYNTAX, 1, "kernel is empty", "Kernels are gcn, gin, gcnii, sage, appnp, ggp, "
-	"rbf and mlp; or write a layer such as A*relu(X)*W + b."},
+	"rbf, laplacian and mlp; or write a layer such as A*relu(X)*W + b."},
 	{"gnc", GP_ERR_SYNTAX, 1, "unknown kernel \"gnc\"", "Kernels are gcn"},
 	{" gnc(layers=2)", GP_ERR_SYNTAX, 2, "unknown kernel \"gnc\"", "Kernels are gcn"},
 	{"A**X", GP_ERR_SYNTAX, 3, "syntax error in kernel at \"*\"", NULL},
@@ -222,10 +239,44 @@ static const struct
 	{"P(0)*X", GP_ERR_VALUE, 3, "teleport probability 0 of P is not between 0.0001 and 1", "P(a) is"},
 	{"P(l)*X", GP_ERR_VALUE, 3, "teleport probability 2 of P is not between 0.0001 and 1", "P(a) is"},
 	{"X, input=cosine", GP_ERR_VALUE, 10, "unknown input kernel", "Input kernels are"},
-	{"X, input=rbf(gamma=-1)", GP_ERR_VALUE, 10,
+	{"X, input=rbf(gamma=-1)", GP_ERR_VALUE, 20,
 	"gamma of input kernel \"rbf\" must be positive", NULL},
 	{"X, input=poly(e=1)", GP_ERR_SYNTAX, 17, "input kernel \"poly\" has no such parameter",
 	"Input kernels are"},
+	{"rbf(gamma=0)", GP_ERR_VALUE, 11,
+	"gamma of input kernel \"rbf\" must be positive", NULL},
+	{"X, input=poly(c=-1)", GP_ERR_VALUE, 17,
+	"c of input kernel \"poly\" must not be negative", NULL},
+	{"X, input=poly(1, 65)", GP_ERR_VALUE, 18,
+	"d of input kernel \"poly\" must be a whole number from 1 to 64", NULL},
+	{"X0, input=laplacian(d=1.5)", GP_ERR_VALUE, 23,
+	"d of input kernel \"laplacian\" must be a whole number from 1 to 16", NULL},
+	{"laplacian(d=17)", GP_ERR_VALUE, 13,
+	"d of input kernel \"laplacian\" must be a whole number from 1 to 16", NULL},
+	{"laplacian(sigma2=0)", GP_ERR_VALUE, 18,
+	"sigma2 of input kernel \"laplacian\" must be positive", NULL},
+	{"laplacian(walks=0)", GP_ERR_VALUE, 17,
+	"walks of input kernel \"laplacian\" must be a whole number from 1 to 100000", NULL},
+	{"laplacian(walks=1e6)", GP_ERR_VALUE, 17,
+	"walks of input kernel \"laplacian\" must be a whole number from 1 to 100000", NULL},
+	{"laplacian(p_term=1)", GP_ERR_VALUE, 18,
+	"p_term of input kernel \"laplacian\" must be between 0 and 1", NULL},
+	{"gcn(input=laplacian(p_term=0))", GP_ERR_VALUE, 28,
+	"p_term of input kernel \"laplacian\" must be between 0 and 1", NULL},
+	{"laplacian(dims=-1)", GP_ERR_VALUE, 16,
+	"dims of input kernel \"laplacian\" must be a whole number from 0 to 2147483647", NULL},
+	{"laplacian(choice=random)", GP_ERR_VALUE, 18,
+	"choice of input kernel \"laplacian\" must be uniform, weighted or repelled", NULL},
+	{"X0, input=laplacian(choice=1)", GP_ERR_VALUE, 28,
+	"choice of input kernel \"laplacian\" must be uniform, weighted or repelled", NULL},
+	{"laplacian(trim=trim)", GP_ERR_VALUE, 16,
+	"trim of input kernel \"laplacian\" must be anchors or projection", NULL},
+	{"X0, input=laplacian(d=2, d=3)", GP_ERR_SYNTAX, 28, "parameter \"d\" is given twice", NULL},
+	{"X0, input=laplacian(1, 1, 1, 0.1, uniform, 0, anchors, 0)", GP_ERR_SYNTAX, 56,
+	"input kernel \"laplacian\" has no such parameter", "Input kernels are"},
+	{"laplacian(gamma=1)", GP_ERR_SYNTAX, 11,
+	"kernel \"laplacian\" has no use for option \"gamma\"", "Options of laplacian are d, sigma2"},
+	{"gcn(input=laplacian(d=l))", GP_ERR_VALUE, 23, "\"d\" of kernel must not depend on the layer", NULL},
 	{"X, norm=col", GP_ERR_VALUE, 9, "unknown normalisation in kernel", "norm is sym"},
 	{"0*X", GP_ERR_VALUE, 1, "the kernel is zero", "A factor"},
 	{"gcn(sigma_w=0)", GP_ERR_VALUE, 1, "the kernel is zero", "A factor"},
@@ -375,7 +426,8 @@ test_operator(void)
 	gp_program *program = gp_kernel_compile(env, kernel);
 	const gp_operator *op;
 
-	ok(program->input == GP_INPUT_POLY && program->input_p1 == 2.0 && program->input_p2 == 4.0,
+	ok(program->input.kind == GP_INPUT_POLY && program->input.p[0] == 2.0 &&
+	   program->input.p[1] == 4.0,
 	   "the input kernel");
 	ok(program->norm == GP_NORM_ROW && program->layers == 2, "norm and layers");
 	ok(gp_kernel_input_given(kernel), "the input is given");
@@ -445,6 +497,7 @@ main(void)
 	test_programs();
 	test_operator();
 	test_no_memory("gcn(sigma_b=0.1)");
+	test_no_memory("laplacian(d=3, choice=weighted)");
 	test_no_memory("(l*A + P(0.1))*relu(X)*(0.5*I + 0.5*W) + 2*X0*W1 + b, "
 				   "sigma_b=1, sigma_w1=k, k=3");
 	test_thrift();
