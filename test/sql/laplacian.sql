@@ -1,0 +1,44 @@
+-- Laplacian kernels as inputs: fits of graphs without features.
+\set VERBOSITY terse
+CREATE SCHEMA laplacian;
+SET search_path = laplacian, public;
+
+-- Two rings of 30 with chords, and one bridge; four labels tell the rings apart.
+CREATE TABLE nodes (id integer PRIMARY KEY, side text, label text);
+INSERT INTO nodes SELECT i, CASE WHEN i < 30 THEN 'left' ELSE 'right' END FROM generate_series(0, 59) i;
+UPDATE nodes SET label = side WHERE id IN (4, 17, 40, 52);
+CREATE TABLE links (src integer, dst integer);
+INSERT INTO links SELECT i, i / 30 * 30 + (i + k) % 30 FROM generate_series(0, 59) i, unnest('{1,5}'::int[]) k;
+INSERT INTO links VALUES (0, 30);
+
+SELECT gp_create_graph('rings', 'nodes', 'links', target => 'label');
+SELECT model, kernel, strategy, nodes, edges, features
+FROM gp_fit('rings', kernel => 'gcn(input=laplacian(d=2))', nugget => 0.1);
+SELECT count(*) AS nodes, count(*) FILTER (WHERE p.class = n.side) >= 55 AS mostly_right
+FROM gp_predict('rings') p JOIN nodes n ON n.id = p.node;
+
+-- By itself, low rank, and walked with the same bits for the same seed.
+SELECT kernel, strategy FROM gp_fit('rings', 'alone', kernel => 'laplacian(d=2, sigma2=5)', nugget => 0.1);
+SELECT kernel, strategy
+FROM gp_fit('rings', 'low', kernel => 'laplacian(sigma2=5)', strategy => 'nystrom', landmarks => 20,
+    nugget => 0.1);
+SELECT p.model, count(*) FILTER (WHERE p.class = n.side) >= 50 AS mostly_right
+FROM (SELECT 'alone' AS model, * FROM gp_predict('alone')
+      UNION ALL SELECT 'low', * FROM gp_predict('low')) p
+JOIN nodes n ON n.id = p.node GROUP BY p.model ORDER BY p.model;
+SELECT kernel
+FROM gp_fit('rings', 'walk1', kernel => 'gcn(input=laplacian(walks=9, dims=40))', nugget => 0.1, seed => 5);
+SELECT kernel
+FROM gp_fit('rings', 'walk2', kernel => 'gcn(input=laplacian(walks=9, dims=40))', nugget => 0.1, seed => 5);
+SELECT kernel
+FROM gp_fit('rings', 'walk3', kernel => 'gcn(input=laplacian(walks=9, dims=40))', nugget => 0.1, seed => 6);
+SELECT bool_and(a.score = b.score AND a.variance = b.variance) AS same,
+    bool_and(a.score = c.score) AS same_with_another_seed
+FROM gp_predict('walk1', top => NULL) a
+JOIN gp_predict('walk2', top => NULL) b USING (node, class)
+JOIN gp_predict('walk3', top => NULL) c USING (node, class);
+
+SELECT gp_drop_graph('rings');
+RESET search_path;
+\set VERBOSITY sqlstate
+DROP SCHEMA laplacian CASCADE;
