@@ -10,7 +10,7 @@
 #   predict   gp_predict on a million nodes
 #   memory    peak_bytes against gp_estimate and the operating system
 #
-# Parts can be named.  PYTHON names the interpreter.  Absolute times are this
+# Parts can be named.  PYTHON names the interpreter, THREADS the number of threads.  Absolute times are this
 # machine's; compare ratios.
 set -u
 . "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
@@ -18,7 +18,7 @@ HERE=$ROOT/test/bench
 PYTHON=${PYTHON:-python3}
 RUNS=${RUNS:-7}
 PARTS=${*:-cora device packages edges predict memory}
-threads=$(nproc)
+threads=${THREADS:-$(nproc)}
 table=()
 
 wanted() {
