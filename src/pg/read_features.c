@@ -137,6 +137,19 @@ array_data(const ArrayType *array)
 	return (const char *) array + offset;
 }
 
+/* The elements of an array of numeric; what is beyond double precision becomes infinite. */
+static const double *
+numeric_data(ArrayType *array, int n)
+{
+	double	   *value = palloc(sizeof(double) * n);
+	Datum	   *elements;
+
+	deconstruct_array(array, NUMERICOID, -1, false, TYPALIGN_INT, &elements, NULL, &n);
+	for (int i = 0; i < n; i++)
+		value[i] = gnngp_number_datum(elements[i], NUMERICOID);
+	return value;
+}
+
 /* Takes a row with an array. */
 static void
 array_row(void *state, const Datum *values, const bool *nulls)
@@ -171,7 +184,8 @@ array_row(void *state, const Datum *values, const bool *nulls)
 	}
 	else
 	{
-		const double *v = array_data(array);
+		const double *v = s->array_type == NUMERICARRAYOID ? numeric_data(array, n)
+			: array_data(array);
 
 		if ((bad = first_bad_double(v, n)) < n)
 			note_fault(s, FAULT_VALUE, node, bad, v[bad]);
@@ -301,8 +315,8 @@ array_expression(feature_state *s)
 		return psprintf(", n.%s", quoted);
 	if (base != FLOAT8ARRAYOID && (!OidIsValid(element) || !gnngp_is_number_type(element)))
 		return psprintf(", n.%s::pg_catalog.float4[]", quoted);
-	s->array_type = FLOAT8ARRAYOID;
-	if (base == FLOAT8ARRAYOID)
+	s->array_type = base == NUMERICARRAYOID ? NUMERICARRAYOID : FLOAT8ARRAYOID;
+	if (base == s->array_type)
 		return psprintf(", n.%s", quoted);
 	return psprintf(", n.%s::pg_catalog.float8[]", quoted);
 }

@@ -74,6 +74,8 @@ BEGIN; UPDATE n SET f = '{1,2,3,4}' WHERE id IN (8, 4); SELECT try($$SELECT gp_f
 BEGIN; UPDATE n SET f = '{}' WHERE id IN (8, 4); SELECT try($$SELECT gp_fit('arrays')$$); ROLLBACK;
 BEGIN; UPDATE n SET f = '{{1,2},{3,4}}' WHERE id IN (8, 4); SELECT try($$SELECT gp_fit('arrays')$$); ROLLBACK;
 
+BEGIN; ALTER TABLE n ALTER f8 TYPE numeric[]; UPDATE n SET f8 = '{1,-1e400}' WHERE id IN (8, 4); SELECT try($$SELECT gp_fit('arrays8')$$); ROLLBACK;
+
 -- features in several columns
 BEGIN; UPDATE n SET a = NULL WHERE id IN (8, 4); SELECT try($$SELECT gp_fit('columns')$$); ROLLBACK;
 BEGIN; UPDATE n SET b = 'NaN' WHERE id IN (8, 4); SELECT try($$SELECT gp_fit('columns')$$); ROLLBACK;

@@ -60,6 +60,9 @@ for my $role ('owner', 'member', 'postgres')
 	is(as($role, q{SELECT gp_fit('owner.g')}), '42501', "and so does a fit");
 }
 is($node->safe_psql('postgres', q{SELECT count(*) FROM gp_refreshes WHERE outcome = 'failed'}), '3', 'which is logged');
+is(as('member', q{SELECT count(*) > 2 AND bool_or(message IS NOT NULL) FROM gp_refreshes}), 't', 'members read the log');
+is(as('stranger', q{SELECT concat((SELECT count(*) FROM gp_models), (SELECT count(*) FROM gp_refreshes), (SELECT count(*) FROM gp_refresh_log))}),
+	'100', 'a grantee sees the model, but no messages, which may quote the owner\'s data');
 as('keeper', q{GRANT SELECT ON edges TO owner});
 
 # Row-level security of the tables holds for the owner of the graph
