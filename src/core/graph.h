@@ -65,6 +65,9 @@ extern gp_csr *gp_csr_hstack(gp_env *env, int n, gp_csr *const *s);
 
 extern void gp_csr_free(gp_env *env, gp_csr *s);
 
+/* Sorts the columns of one row. */
+extern void gp_sort_columns(int32_t *col, int64_t n);
+
 /* The closed field of a node set: all j with s_ij != 0 for some i of the set; ascending. */
 extern int32_t *gp_graph_field(gp_env *env, const gp_csr *s, const int32_t *index, int64_t n,
 							   int64_t *nfield);

@@ -184,8 +184,8 @@ gp_csr_select(gp_env *env, const gp_csr *s, const int32_t *index, int64_t n,
 }
 
 /* Sorts the columns of one row: shell sort, which is insertion sort for short ones. */
-static void
-sort_columns(int32_t *col, int64_t n)
+void
+gp_sort_columns(int32_t *col, int64_t n)
 {
 	for (int64_t gap = n / 2; gap > 0; gap = gap == 2 ? 1 : gap * 5 / 11)
 		for (int64_t i = gap; i < n; i++)
@@ -279,7 +279,7 @@ gp_csr_product(gp_env *env, const gp_csr *a, const gp_csr *b)
 		int64_t		at = c->start[i];
 		int64_t		n = product_row(env, a, b, i, work, mark, touched, &done, &next);
 
-		sort_columns(touched, n);
+		gp_sort_columns(touched, n);
 		memcpy(c->col + at, touched, n * sizeof(int32_t));
 		for (int64_t k = 0; k < n; k++)
 			set_value(c, at + k, work[touched[k]]);

@@ -5,6 +5,7 @@
  * result does not depend on the order in which walks run.
  */
 #include "graph_walks.h"
+#include "hash.h"
 
 #include <math.h>
 #include <string.h>
@@ -20,22 +21,13 @@ typedef struct stream
 	uint64_t	state;
 } stream;
 
-/* Mixes 64 bits (the finaliser of splitmix64). */
-static inline uint64_t
-mix(uint64_t x)
-{
-	x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-	x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
-	return x ^ (x >> 31);
-}
-
 /* Starts the stream of one walk. */
 static inline stream
 stream_start(uint64_t seed, int copy, int64_t node, int64_t walk)
 {
 	stream		s;
 
-	s.state = mix(mix(mix(seed + UINT64_C(0x9e3779b97f4a7c15) * (uint64_t) (copy + 1)) +
+	s.state = gp_mix64(gp_mix64(gp_mix64(seed + GP_GOLDEN * (uint64_t) (copy + 1)) +
 					  (uint64_t) node) + (uint64_t) walk);
 	return s;
 }
@@ -44,8 +36,8 @@ stream_start(uint64_t seed, int copy, int64_t node, int64_t walk)
 static inline double
 uniform(stream *s)
 {
-	s->state += UINT64_C(0x9e3779b97f4a7c15);
-	return (double) (mix(s->state) >> 11) * 0x1p-53;
+	s->state += GP_GOLDEN;
+	return (double) (gp_mix64(s->state) >> 11) * 0x1p-53;
 }
 
 /* W, or W + W' for a directed graph, as a sparse matrix of double. */
@@ -334,22 +326,6 @@ walker_close(walker *w)
 	gp_free(w->env, w->anchor);
 }
 
-/* Sorts the columns of one row: shell sort. */
-static void
-sort_columns(int32_t *col, int64_t n)
-{
-	for (int64_t gap = n / 2; gap > 0; gap = gap == 2 ? 1 : gap * 5 / 11)
-		for (int64_t i = gap; i < n; i++)
-		{
-			int32_t		c = col[i];
-			int64_t		j = i;
-
-			for (; j >= gap && col[j - gap] > c; j -= gap)
-				col[j] = col[j - gap];
-			col[j] = c;
-		}
-}
-
 /* Appends the current node's loads as a sorted row; the arrays grow by half. */
 static void
 append_row(walker *w, int64_t node, double factor, gp_csr *out, int64_t *room)
@@ -362,7 +338,7 @@ append_row(walker *w, int64_t node, double factor, gp_csr *out, int64_t *room)
 		out->col = gp_realloc_array(w->env, out->col, *room, sizeof(int32_t));
 		out->value = gp_realloc_array(w->env, out->value, *room, sizeof(double));
 	}
-	sort_columns(w->touched, w->ntouched);
+	gp_sort_columns(w->touched, w->ntouched);
 	for (int64_t k = 0; k < w->ntouched; k++)
 	{
 		out->col[at + k] = w->touched[k];

@@ -7,6 +7,7 @@
  * cover most of the graph.  Twins (same features, same neighbours) would make
  * the landmarks' covariance singular, so one of them is enough.
  */
+#include "hash.h"
 #include "infer_internal.h"
 
 #include <stdlib.h>
@@ -25,16 +26,6 @@ typedef struct candidate
 	uint64_t	fingerprint;
 	uint64_t	draw;			/* seeded, breaks ties between equal degrees */
 } candidate;
-
-/* Mixes 64 bits (the finaliser of splitmix64). */
-static inline uint64_t
-mix(uint64_t x)
-{
-	x += UINT64_C(0x9e3779b97f4a7c15);
-	x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-	x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
-	return x ^ (x >> 31);
-}
 
 /* The bits of a value as they are stored. */
 static inline uint64_t
@@ -59,14 +50,14 @@ feature_hashes(const gp_eval *ev)
 			ev->env->check_interrupts(ev->env);
 		if (x->csr)
 			for (int64_t k = x->csr->start[i]; k < x->csr->start[i + 1]; k++)
-				hash[i] += mix(mix(x->csr->col[k]) ^ bits_of(x->csr->value, k, x->type));
+				hash[i] += gp_hash(gp_hash(x->csr->col[k]) ^ bits_of(x->csr->value, k, x->type));
 		else
 			for (int64_t j = 0; j < x->dims; j++)
 			{
 				uint64_t	bits = bits_of(x->dense, i * x->dims + j, x->type);
 
 				if (bits)
-					hash[i] += mix(mix(j) ^ bits);
+					hash[i] += gp_hash(gp_hash(j) ^ bits);
 			}
 	}
 	return hash;
@@ -139,9 +130,9 @@ fingerprints(const gp_eval *ev)
 		gp_look(ev->env, ev->a->start[i], &next);
 		for (int64_t k = ev->a->start[i]; k < ev->a->start[i + 1]; k++)
 			if (own[ev->a->col[k]])
-				sum[i] += mix(own[ev->a->col[k]] ^ mix(bits_of(ev->a->value, k, ev->a->type)));
+				sum[i] += gp_hash(own[ev->a->col[k]] ^ gp_hash(bits_of(ev->a->value, k, ev->a->type)));
 		if (sees)
-			sum[i] = mix(sum[i]) + own[i];
+			sum[i] = gp_hash(sum[i]) + own[i];
 	}
 	gp_free(ev->env, own);
 	return sum;
@@ -226,7 +217,7 @@ candidates(const gp_eval *ev, const gp_problem *problem, bool prefer_field)
 		c[i].node = (int32_t) i;
 		c[i].degree = ev->a->start[i + 1] - ev->a->start[i];
 		c[i].fingerprint = fingerprint[i];
-		c[i].draw = mix(problem->seed ^ mix(i));
+		c[i].draw = gp_hash(problem->seed ^ gp_hash(i));
 	}
 	if (prefer_field)
 		for (int64_t k = 0; k < problem->nlabelled; k++)
@@ -246,7 +237,7 @@ static bool
 remember(uint64_t *table, uint64_t places, uint64_t fingerprint)
 {
 	uint64_t	key = fingerprint ? fingerprint : 1;
-	uint64_t	at = mix(key) & (places - 1);
+	uint64_t	at = gp_hash(key) & (places - 1);
 
 	while (table[at] && table[at] != key)
 		at = (at + 1) & (places - 1);
