@@ -226,7 +226,7 @@ gp_count_dual(const gp_eval *ev, const gp_problem *problem)
 	double		m = (double) problem->nlabelled;
 	double		columns = problem->nclasses > 0 ? problem->nclasses : 1;
 	double		square = gp_matrix_bytes(m, m, GP_DOUBLE);
-	double		solves = isnan(problem->nugget) ? 13.0 : 1.0;
+	double		solves = isnan(problem->nugget) ? 10.0 : 1.0;
 	gp_count	count = {0.0, 0.0, 0.0};
 
 	if (m <= GP_SYEV_MAX && isnan(problem->nugget))

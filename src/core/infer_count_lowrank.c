@@ -232,7 +232,7 @@ add_posterior(gp_eval *ev, const gp_problem *problem, double r, double panels, b
 	}
 	else
 	{
-		double		searches = isnan(problem->nugget) ? 11.0 : 0.0;
+		double		searches = isnan(problem->nugget) ? 9.0 : 0.0;
 
 		working = 2.0 * square + fmax(rows, 2.0 * sample + narrow);
 		working = fmax(working, square + 2.0 * square + narrow + block);

@@ -12,7 +12,7 @@
 
 #define EIGEN_GRID 41			/* nuggets tried where one eigendecomposition serves all */
 #define CHOLESKY_GRID 5			/* where each costs a factorisation */
-#define CHOLESKY_REFINE 7
+#define CHOLESKY_REFINE 4
 
 typedef struct dual
 {

@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-#define DIAG_SAMPLE 2048		/* rows that the mean of the low-rank diagonal is taken over */
+#define DIAG_SAMPLE 1024		/* rows that the mean of the low-rank diagonal is taken over */
 #define RANK_JITTER 1e-10
 
 typedef struct lowrank

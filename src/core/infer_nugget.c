@@ -2,7 +2,7 @@
  * infer_nugget.c - the nugget by leave-one-out squared error.
  *
  * The error is smooth in the logarithm of the nugget: a coarse grid finds the
- * valley, a golden-section search in the bracket around it does the rest.
+ * valley, parabolas through the bracket around it do the rest.
  *
  * For classes the error is taken after the best common rescaling of the
  * predictions, and without the mean of each row: softmax(b * mean) sees
@@ -100,34 +100,58 @@ evaluate(gp_env *env, double (*error) (void *state, double nugget), void *state,
 	return error(state, exp(log_nugget));
 }
 
-/* Narrows a bracket by golden sections; returns the best point seen. */
+/* A point of the search: the logarithm of a nugget and its error. */
+typedef struct point
+{
+	double		x;
+	double		error;
+} point;
+
+/*
+ * Where to look next in a bracket: the minimum of the parabola through its three
+ * points, or the golden section of its longer side where that is too near.
+ */
 static double
-golden_section(gp_env *env, double (*error) (void *state, double nugget), void *state,
-			   double low, double best, double high, double best_error, int steps)
+next_place(point low, point best, point high)
 {
 	const double golden = 0.3819660112501051;
+	double		left = (best.x - low.x) * (best.error - high.error);
+	double		right = (best.x - high.x) * (best.error - low.error);
+	double		x = best.x - 0.5 * ((best.x - low.x) * left - (best.x - high.x) * right) /
+		(left - right);
+	double		margin = 0.05 * (high.x - low.x);
 
+	if (x > low.x + margin && x < high.x - margin && fabs(x - best.x) > 0.2 * margin)
+		return x;
+	return high.x - best.x > best.x - low.x ? best.x + golden * (high.x - best.x) :
+		best.x - golden * (best.x - low.x);
+}
+
+/* Narrows a bracket; returns the best place seen. */
+static double
+narrow(gp_env *env, double (*error) (void *state, double nugget), void *state,
+	   point low, point best, point high, int steps)
+{
 	for (int k = 0; k < steps; k++)
 	{
-		bool		right = high - best > best - low;
-		double		x = right ? best + golden * (high - best) : best - golden * (best - low);
-		double		e = evaluate(env, error, state, x, k, steps);
+		point		p;
 
-		if (e < best_error || (e == best_error && x > best))
+		p.x = next_place(low, best, high);
+		p.error = evaluate(env, error, state, p.x, k, steps);
+		if (p.error < best.error || (p.error == best.error && p.x > best.x))
 		{
-			if (right)
+			if (p.x > best.x)
 				low = best;
 			else
 				high = best;
-			best = x;
-			best_error = e;
+			best = p;
 		}
-		else if (right)
-			high = x;
+		else if (p.x > best.x)
+			high = p;
 		else
-			low = x;
+			low = p;
 	}
-	return best;
+	return best.x;
 }
 
 /* The minimum of the error over the nugget; ties take the larger one. */
@@ -137,30 +161,30 @@ gp_nugget_search(gp_env *env, double (*error) (void *state, double nugget), void
 {
 	double		low = log(GP_NUGGET_MIN);
 	double		step = (log(GP_NUGGET_MAX) - low) / (coarse - 1);
-	double		best_error = INFINITY;
+	point	   *grid = gp_alloc_array(env, coarse, sizeof(point));
 	int			best = coarse - 1;
 	double		found;
 
 	for (int k = coarse - 1; k >= 0; k--)
 	{
-		double		e = evaluate(env, error, state, low + k * step, coarse - 1 - k, coarse + refine);
-
-		if (e < best_error)
-		{
-			best_error = e;
+		grid[k].x = low + k * step;
+		grid[k].error = evaluate(env, error, state, grid[k].x, coarse - 1 - k, coarse + refine);
+		if (grid[k].error < grid[best].error)
 			best = k;
-		}
 	}
-	found = low + best * step;
 	if (best == 0 || best == coarse - 1)
 	{
+		found = best == 0 ? low : log(GP_NUGGET_MAX);
 		gp_notice(env, "Give nugget => ... to choose another.",
 				  "the leave-one-out error is smallest at the edge of the nuggets tried, %g",
 				  exp(found));
-		return best == 0 ? GP_NUGGET_MIN : GP_NUGGET_MAX;
 	}
-	return exp(golden_section(env, error, state, found - step, found, found + step, best_error,
-							  refine));
+	else
+		found = narrow(env, error, state, grid[best - 1], grid[best], grid[best + 1], refine);
+	gp_free(env, grid);
+	if (best == 0 || best == coarse - 1)
+		return best == 0 ? GP_NUGGET_MIN : GP_NUGGET_MAX;
+	return exp(found);
 }
 
 /* The nugget of a problem. */

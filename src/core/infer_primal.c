@@ -13,7 +13,7 @@
 
 #define SAMPLE 1024				/* labels that the search for the nugget looks at */
 #define GRID 5
-#define REFINE 6
+#define REFINE 4
 
 typedef struct primal
 {
@@ -30,7 +30,10 @@ typedef struct primal
 	double	   *leverage;		/* m: h */
 	int64_t		nsample;
 	int32_t    *sample;			/* labels searched, ascending */
-	gp_matrix	sample_q;		/* their rows, of q's type */
+	gp_matrix	sample_q;		/* their rows, of q's type; what follows is, too */
+	gp_matrix	sample_rows;	/* a copy to solve in */
+	gp_matrix	narrow_root;
+	gp_matrix	narrow_w;
 } primal;
 
 /* The rows of a block that ends at m. */
@@ -135,19 +138,13 @@ primal_error(void *state, double nugget)
 	primal	   *p = state;
 	gp_device  *dev = p->dev;
 	int32_t		columns = p->targets->columns;
-	gp_matrix	rows = dev->create(dev, p->nsample, p->q.cols, p->q.type);
-	gp_matrix	root = dev->create(dev, p->root.rows, p->root.cols, p->q.type);
-	gp_matrix	w = dev->create(dev, p->w.rows, columns, p->q.type);
 	double		total;
 
 	factorise(p, nugget * p->mean_diag);
-	dev->copy(dev, root, p->root);
-	dev->copy(dev, w, p->w);
-	dev->copy(dev, rows, p->sample_q);
-	leverages(p, rows, root, w, p->sample, 0);
-	dev->destroy(dev, &rows);
-	dev->destroy(dev, &root);
-	dev->destroy(dev, &w);
+	dev->copy(dev, p->narrow_root, p->root);
+	dev->copy(dev, p->narrow_w, p->w);
+	dev->copy(dev, p->sample_rows, p->sample_q);
+	leverages(p, p->sample_rows, p->narrow_root, p->narrow_w, p->sample, 0);
 	for (int64_t k = 0; k < p->nsample; k++)
 		for (int32_t c = 0; c < columns; c++)
 		{
@@ -167,21 +164,17 @@ all_leverages(primal *p)
 	int64_t		m = p->targets->m;
 	int64_t		height = m < GP_ROW_BLOCK ? m : GP_ROW_BLOCK;
 	gp_matrix	block = dev->create(dev, height, p->q.cols, p->q.type);
-	gp_matrix	root = dev->create(dev, p->root.rows, p->root.cols, p->q.type);
-	gp_matrix	w = dev->create(dev, p->w.rows, p->w.cols, p->q.type);
 
-	dev->copy(dev, root, p->root);
-	dev->copy(dev, w, p->w);
+	dev->copy(dev, p->narrow_root, p->root);
+	dev->copy(dev, p->narrow_w, p->w);
 	for (int64_t row = 0; row < m; row += height)
 	{
 		gp_matrix	b = gp_matrix_rows(block, 0, block_rows(row, m));
 
 		dev->copy(dev, b, gp_matrix_rows(p->q, row, b.rows));
-		leverages(p, b, root, w, NULL, row);
+		leverages(p, b, p->narrow_root, p->narrow_w, NULL, row);
 	}
 	dev->destroy(dev, &block);
-	dev->destroy(dev, &root);
-	dev->destroy(dev, &w);
 }
 
 /* Leave-one-out figures and the scale from residuals and leverages. */
@@ -232,16 +225,22 @@ gp_primal_solve(gp_device *dev, const gp_problem *problem, const gp_targets *tar
 	p.sample = gp_loo_sample(dev->env, targets, SAMPLE, &p.nsample);
 	p.sample_q = dev->create(dev, p.nsample, q.cols, q.type);
 	dev->gather_rows(dev, p.sample_q, q, p.sample);
+	p.sample_rows = dev->create(dev, p.nsample, q.cols, q.type);
+	p.narrow_root = dev->create(dev, q.cols, q.cols, q.type);
+	p.narrow_w = dev->create(dev, q.cols, targets->columns, q.type);
 	out.nugget = gp_nugget_choose(dev->env, problem, targets, primal_error, &p, GRID, REFINE);
 	out.mean_diag = mean_diag;
 	out.noise = out.nugget * mean_diag;
 	dev->destroy(dev, &p.sample_q);
+	dev->destroy(dev, &p.sample_rows);
 	gp_free(dev->env, p.sample);
 	log_det = factorise(&p, out.noise);
 	all_leverages(&p);
 	finish(&p, problem, log_det, &out);
 	out.weights = p.w;
 	out.root = p.root;
+	dev->destroy(dev, &p.narrow_root);
+	dev->destroy(dev, &p.narrow_w);
 	dev->destroy(dev, &p.gram);
 	dev->destroy(dev, &p.qty);
 	gp_free(dev->env, p.residual);
