@@ -18,6 +18,7 @@ step() {
 	local name=$1 from=$EPOCHREALTIME rc
 
 	shift
+	case $name in SQL:*) ;; *) echo "-- $name" ;; esac
 	"$@"
 	rc=$?
 	times+=("$(printf '%-44s %6.1f s' "$name" \
@@ -69,9 +70,9 @@ sql -P footer=off -c "
 	       (SELECT count(*) FROM package_words) AS word_entries"
 echo "================ the README's quick start"
 step "SQL: quick start (graph, fit, predictions)" show quickstart.sql -e
-echo "================ what it is worth"
+echo "================ what it is worth: the same labels without the graph, by the model \"words\""
 step "SQL: features alone, and the judgement" show judge.sql -e
-echo "================ reliability"
+echo "================ reliability: = is the share that was right, | what the model had said; equal is honest"
 step "SQL: reliability" show reliability.sql
 [ -z "$SVG" ] || sql -At -f "$DEMO/reliability_svg.sql" >"$SVG"
 echo "================ where the time went"

@@ -175,7 +175,7 @@ gp_nugget_search(gp_env *env, double (*error) (void *state, double nugget), void
 	if (best == 0 || best == coarse - 1)
 	{
 		found = best == 0 ? low : log(GP_NUGGET_MAX);
-		gp_notice(env, "Give nugget => ... to choose another.",
+		gp_notice(env, "Give nugget => ... to gp_fit to choose another.",
 				  "the leave-one-out error is smallest at the edge of the nuggets tried, %g",
 				  exp(found));
 	}

@@ -1,5 +1,5 @@
 -- Are seven in ten right where the model says .7?  A bar is the share that is
--- right, the bracket is where it would be if the model were perfectly honest.
+-- right, the stroke is where it would be if the model were perfectly honest.
 WITH judged AS (
     SELECT least(floor(g.probability * 10), 9)::integer AS bin, g.probability,
            (g.class = a.section)::integer AS hit
