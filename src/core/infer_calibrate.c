@@ -11,7 +11,7 @@
 
 #define TEMPERATURE_MIN 0.1
 #define TEMPERATURE_MAX 100.0
-#define BISECTIONS 40
+#define BISECTIONS 24			/* to 4e-7 of log b */
 #define ECE_BINS 15
 
 /* softmax(temperature * mean); the largest exponent is taken off first. */

@@ -216,29 +216,46 @@ product_norms(lowrank *lr, gp_matrix x, double *out)
 	dev->destroy(dev, &norm);
 }
 
-/* out_i = |(R L)^-1 P_i'|^2 for every node: one triangular solve. */
+/* Rows of all panels side by side, in block. */
+static void
+collect_rows(lowrank *lr, int64_t row, gp_matrix block)
+{
+	int64_t		at = 0;
+
+	for (int k = 0; k < lr->f->npanels; k++)
+	{
+		gp_matrix	p = lr->f->panel[k].p;
+
+		lr->ev->dev->copy(lr->ev->dev, gp_matrix_cols(block, at, p.cols),
+						  gp_matrix_rows(p, row, block.rows));
+		at += p.cols;
+	}
+}
+
+/*
+ * out_i = |(R L)^-1 P_i'|^2 for every node: one triangular solve.  It is the last
+ * use of the panels, so a single one is solved in place.
+ */
 static void
 solve_norms(lowrank *lr, gp_matrix root, double *out)
 {
 	gp_device  *dev = lr->ev->dev;
 	int64_t		n = lr->ev->n;
+	bool		in_place = lr->f->npanels == 1;
 	int64_t		height = n < 4 * GP_ROW_BLOCK ? n : 4 * GP_ROW_BLOCK;
-	gp_matrix	block = dev->create(dev, height, lr->rank, lr->ev->type);
 	gp_matrix	norm = dev->create(dev, n, 1, GP_DOUBLE);
+	gp_matrix	block = {0};
 
+	if (!in_place)
+		block = dev->create(dev, height, lr->rank, lr->ev->type);
 	for (int64_t row = 0; row < n; row += height)
 	{
 		int64_t		rows = n - row < height ? n - row : height;
-		gp_matrix	b = gp_matrix_rows(block, 0, rows);
-		int64_t		at = 0;
+		gp_matrix	b = in_place ? gp_matrix_rows(lr->f->panel[0].p, row, rows) :
+			gp_matrix_rows(block, 0, rows);
 
-		for (int k = 0; k < lr->f->npanels; k++)
-		{
-			gp_matrix	p = lr->f->panel[k].p;
-
-			dev->copy(dev, gp_matrix_cols(b, at, p.cols), gp_matrix_rows(p, row, rows));
-			at += p.cols;
-		}
+		if (!in_place)
+			collect_rows(lr, row, b);
 		dev->trsm(dev, false, true, root, b);
 		dev->row_dots(dev, gp_matrix_rows(norm, row, rows), b, b);
 		lr->ev->env->progress(lr->ev->env, GP_PHASE_POSTERIOR, row + rows, n);
@@ -325,7 +342,7 @@ exact_variances(lowrank *lr, gp_matrix f, const double *diag, gp_posterior *out)
 	dev->destroy(dev, &x);
 }
 
-/* Marks nodes whose factor rows are zero by a diagonal of 0, others by 1. */
+/* Tells nodes whose factor rows are zero from others: the panels' squared norms. */
 static void
 presence(lowrank *lr, double *diag)
 {
@@ -445,6 +462,7 @@ gp_infer_lowrank(gp_eval *ev, const gp_problem *problem, const gp_targets *targe
 	double	   *diag = exact_diagonal(ev, plan);
 	lowrank		lr = {ev, NULL, 0};
 	gp_solution solution;
+	double	   *present = NULL;
 	double		mean_diag;
 	gp_matrix	q;
 
@@ -454,19 +472,20 @@ gp_infer_lowrank(gp_eval *ev, const gp_problem *problem, const gp_targets *targe
 	lr.rank = gp_factor_rank(lr.f);
 	mean_diag = mean_diagonal(&lr, diag);
 	q = labelled_rows(&lr, problem);
+	if (diag == NULL)
+	{
+		present = gp_alloc_array(ev->env, ev->n, sizeof(double));
+		presence(&lr, present);
+	}
 	if (problem->nlabelled <= lr.rank)
 		solution = solve_dual(&lr, problem, targets, q, mean_diag, diag, out);
 	else
 		solution = solve_primal(&lr, problem, targets, q, mean_diag, diag, out);
 	dev->destroy(dev, &q);
-	if (diag == NULL)
-	{
-		diag = gp_alloc_array(ev->env, ev->n, sizeof(double));
-		presence(&lr, diag);
-	}
 	gp_factor_free(ev, lr.f);
 	gp_free(ev->env, lr.f);
-	gp_posterior_finish(ev->env, problem, targets, &solution, diag, out);
+	gp_posterior_finish(ev->env, problem, targets, &solution, diag ? diag : present, out);
 	gp_free(ev->env, diag);
+	gp_free(ev->env, present);
 	return solution;
 }
