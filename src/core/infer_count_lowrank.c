@@ -236,7 +236,8 @@ add_posterior(gp_eval *ev, const gp_problem *problem, double r, double panels, b
 
 		working = 2.0 * square + fmax(rows, 2.0 * sample + narrow);
 		working = fmax(working, square + 2.0 * square + narrow + block);
-		gp_count_dense(count, 2.0 * m * r * r + searches * (sample / gp_type_size(ev->type) * r +
+		/* whitened rows, Gram matrix and leverages of the labels, then the search */
+		gp_count_dense(count, 3.0 * m * r * r + searches * (sample / gp_type_size(ev->type) * r +
 														   r * r * r / 3.0));
 		gp_count_dense(count, exact_diagonal ? 2.0 * n * r * r : n * r * r);
 	}
