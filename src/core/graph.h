@@ -65,6 +65,12 @@ extern gp_csr *gp_csr_hstack(gp_env *env, int n, gp_csr *const *s);
 
 extern void gp_csr_free(gp_env *env, gp_csr *s);
 
+/* The identity. */
+extern gp_csr *gp_csr_identity(gp_env *env, int64_t n, gp_type type);
+
+/* s *= factor. */
+extern void gp_csr_scale(gp_csr *s, double factor);
+
 /* Sorts the columns of one row. */
 extern void gp_sort_columns(int32_t *col, int64_t n);
 

@@ -50,6 +50,34 @@ gp_csr_free(gp_env *env, gp_csr *s)
 	gp_free(env, s);
 }
 
+/* The identity. */
+gp_csr *
+gp_csr_identity(gp_env *env, int64_t n, gp_type type)
+{
+	gp_csr	   *s = csr_create(env, n, n, n, type);
+
+	for (int64_t i = 0; i < n; i++)
+	{
+		s->start[i + 1] = i + 1;
+		s->col[i] = (int32_t) i;
+		set_value(s, i, 1.0);
+	}
+	return s;
+}
+
+/* Multiplies all entries; a float's product is rounded from float operands. */
+void
+gp_csr_scale(gp_csr *s, double factor)
+{
+	int64_t		entries = gp_csr_entries(s);
+
+	for (int64_t k = 0; k < entries; k++)
+		if (s->type == GP_FLOAT)
+			((float *) s->value)[k] *= (float) factor;
+		else
+			((double *) s->value)[k] *= factor;
+}
+
 /* The sums of the rows (out-degrees) and columns (in-degrees) of W. */
 static void
 degrees(gp_env *env, const gp_graph *graph, double *out, double *in)

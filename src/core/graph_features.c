@@ -369,16 +369,11 @@ gp_features_build(gp_features_builder *b, int32_t *repeated_node, int32_t *repea
 gp_features *
 gp_features_identity(gp_env *env, int64_t nodes, gp_type type)
 {
-	gp_features_builder *b = gp_features_create(env, nodes, nodes, type);
 	gp_features *f = gp_alloc_zero(env, 1, sizeof(gp_features));
 
-	grow(b, nodes);
-	for (int64_t i = 0; i < nodes; i++)
-		append(b, (int32_t) i, (int32_t) i, 1.0);
 	f->rows = f->dims = nodes;
 	f->type = type;
-	f->csr = build_csr(b, nodes);
-	builder_free(b);
+	f->csr = gp_csr_identity(env, nodes, type);
 	return f;
 }
 

@@ -48,7 +48,7 @@ gp_laplacian_root(gp_device *dev, const gp_graph *graph, const gp_laplacian *ker
 		gp_raise(dev->env, GP_ERR_VALUE, "Use a smaller sigma2.",
 				 "the Laplacian kernel with sigma2=%g is singular", kernel->sigma2);
 	dev->fill(dev, f, 0.0);
-	dev->shift(dev, (gp_matrix) {f.data, n, 1, f.ld + 1, GP_DOUBLE}, 1.0);
+	dev->shift(dev, gp_matrix_diagonal(f), 1.0);
 	/* Each pair of solves is M^-1; an odd d ends with C^-T, so it comes first on the right. */
 	if (kernel->d % 2 == 1)
 		dev->trsm(dev, true, true, c, f);

@@ -398,18 +398,6 @@ retype(gp_env *env, gp_csr *s, double factor, gp_type type)
 	s->type = type;
 }
 
-/* The identity in double. */
-static gp_csr *
-identity(gp_env *env, int64_t n)
-{
-	gp_features *f = gp_features_identity(env, n, GP_DOUBLE);
-	gp_csr	   *s = f->csr;
-
-	f->csr = NULL;
-	gp_features_free(env, f);
-	return s;
-}
-
 /*
  * The factor of one copy: (1 + s2)^(-d/2) (I + U F~), f_0 being 1.  Anchors cut
  * columns, and with them the identity, so their walks take the first step, too.
@@ -425,7 +413,7 @@ gp_walk_factor(gp_env *env, const gp_graph *graph, const gp_laplacian *kernel, u
 	if (!uses_anchors(kernel, graph->nodes))
 	{
 		gp_csr	   *walked = gp_csr_product(env, u, loads);
-		gp_csr	   *eye = identity(env, graph->nodes);
+		gp_csr	   *eye = gp_csr_identity(env, graph->nodes, GP_DOUBLE);
 
 		gp_csr_free(env, loads);
 		factor = gp_csr_add(env, walked, eye);

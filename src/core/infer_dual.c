@@ -46,15 +46,6 @@ to_host(gp_device *dev, gp_matrix m)
 	return host;
 }
 
-/* Adds the noise to the diagonal. */
-static void
-add_noise(gp_device *dev, gp_matrix k, double noise)
-{
-	gp_matrix	view = {k.data, k.rows, 1, k.ld + 1, k.type};
-
-	dev->shift(dev, view, noise);
-}
-
 /* The leave-one-out error over the nodes that count. */
 static double
 loo_error(dual *d)
@@ -149,20 +140,14 @@ cholesky_solve(dual *d, double noise, gp_matrix *keep)
 	gp_device  *dev = d->dev;
 	int64_t		m = d->targets->m;
 	gp_matrix	half = dev->create(dev, m, d->targets->columns, GP_DOUBLE);
-	gp_matrix	diag = dev->create(dev, m, 1, GP_DOUBLE);
-	double	   *host;
-	double		log_det = 0.0;
+	double		log_det;
 
 	dev->copy(dev, d->work, d->k);
-	add_noise(dev, d->work, noise);
+	dev->shift(dev, gp_matrix_diagonal(d->work), noise);
 	if (dev->potrf(dev, d->work) >= 0)
 		gp_raise(dev->env, GP_ERR_DATA, "Give a larger nugget.",
 				 "the covariance of the labelled nodes is not positive definite");
-	dev->copy(dev, diag, (gp_matrix) {d->work.data, m, 1, d->work.ld + 1, GP_DOUBLE});
-	host = to_host(dev, diag);
-	for (int64_t i = 0; i < m; i++)
-		log_det += 2.0 * log(host[i]);
-	gp_free(dev->env, host);
+	log_det = gp_root_log_det(dev, d->work);
 	if (keep)
 		dev->copy(dev, *keep, d->work);
 	dev->trtri(dev, d->work);
@@ -171,7 +156,6 @@ cholesky_solve(dual *d, double noise, gp_matrix *keep)
 	dev->transpose_square(dev, d->work);
 	dev->row_dots(dev, d->inverse_diag, d->work, d->work);
 	dev->destroy(dev, &half);
-	dev->destroy(dev, &diag);
 	return log_det;
 }
 

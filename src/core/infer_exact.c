@@ -22,7 +22,7 @@ from_full(gp_eval *ev, int root, const gp_problem *problem)
 	exact_kernel out;
 
 	out.diag = dev->create(dev, ev->n, 1, GP_DOUBLE);
-	dev->copy(dev, out.diag, (gp_matrix) {k.data, ev->n, 1, k.ld + 1, k.type});
+	dev->copy(dev, out.diag, gp_matrix_diagonal(k));
 	dev->gather_rows(dev, rows, k, problem->labelled);
 	dev->destroy(dev, &k);
 	out.columns = dev->create(dev, ev->n, problem->nlabelled, ev->type);
@@ -55,7 +55,7 @@ labelled_block(gp_eval *ev, const gp_problem *problem, const exact_kernel *kerne
 	int64_t		m = problem->nlabelled;
 	gp_matrix	rows = dev->create(dev, m, m, ev->type);
 	gp_matrix	k = dev->create(dev, m, m, GP_DOUBLE);
-	gp_matrix	diag = {k.data, m, 1, k.ld + 1, GP_DOUBLE};
+	gp_matrix	diag = gp_matrix_diagonal(k);
 
 	dev->gather_rows(dev, rows, kernel->columns, problem->labelled);
 	dev->copy(dev, k, rows);

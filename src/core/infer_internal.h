@@ -79,6 +79,9 @@ extern gp_solution gp_dual_solve(gp_device *dev, const gp_problem *problem,
 extern gp_solution gp_primal_solve(gp_device *dev, const gp_problem *problem,
 								   const gp_targets *targets, gp_matrix q, double mean_diag);
 
+/* log det S from its Cholesky factor (infer_targets.c). */
+extern double gp_root_log_det(gp_device *dev, gp_matrix root);
+
 extern void gp_solution_free(gp_device *dev, gp_solution *solution);
 
 /* The closed-form scale of the prior and the marginal likelihood at it (infer_targets.c). */

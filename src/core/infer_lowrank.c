@@ -273,7 +273,7 @@ gram_root(lowrank *lr, gp_matrix q, double noise)
 	gp_matrix	b = dev->create(dev, lr->rank, lr->rank, GP_DOUBLE);
 
 	dev->syrk(dev, true, 1.0, q, 0.0, b);
-	dev->shift(dev, (gp_matrix) {b.data, b.rows, 1, b.ld + 1, GP_DOUBLE}, noise);
+	dev->shift(dev, gp_matrix_diagonal(b), noise);
 	if (dev->potrf(dev, b) >= 0)
 		gp_raise(lr->ev->env, GP_ERR_DATA, "Give a larger nugget.",
 				 "the factor's Gram matrix is not positive definite");
@@ -290,7 +290,7 @@ explained_root(lowrank *lr, gp_matrix l, double noise)
 	gp_device  *dev = lr->ev->dev;
 	gp_matrix	inverse = dev->create(dev, lr->rank, lr->rank, GP_DOUBLE);
 	gp_matrix	v = dev->create(dev, lr->rank, lr->rank, GP_DOUBLE);
-	gp_matrix	diag = {v.data, v.rows, 1, v.ld + 1, GP_DOUBLE};
+	gp_matrix	diag = gp_matrix_diagonal(v);
 	double		jitter = RANK_JITTER;
 
 	dev->copy(dev, inverse, l);

@@ -76,24 +76,16 @@ static double
 factorise(primal *p, double noise)
 {
 	gp_device  *dev = p->dev;
-	int64_t		r = p->gram.rows;
-	gp_matrix	diag = {p->root.data, r, 1, p->root.ld + 1, GP_DOUBLE};
-	double	   *host = gp_alloc_array(dev->env, r, sizeof(double));
-	double		log_det = 0.0;
 
 	dev->copy(dev, p->root, p->gram);
-	dev->shift(dev, diag, noise);
+	dev->shift(dev, gp_matrix_diagonal(p->root), noise);
 	if (dev->potrf(dev, p->root) >= 0)
 		gp_raise(dev->env, GP_ERR_DATA, "Give a larger nugget.",
 				 "the factor's Gram matrix is not positive definite");
-	dev->download(dev, gp_matrix_wrap(host, r, 1, GP_DOUBLE), diag);
-	for (int64_t i = 0; i < r; i++)
-		log_det += 2.0 * log(host[i]);
-	gp_free(dev->env, host);
 	dev->copy(dev, p->w, p->qty);
 	dev->trsm(dev, true, false, p->root, p->w);
 	dev->trsm(dev, true, true, p->root, p->w);
-	return log_det;
+	return gp_root_log_det(dev, p->root);
 }
 
 /*

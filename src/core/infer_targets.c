@@ -135,6 +135,20 @@ gp_targets_free(gp_env *env, gp_targets *t)
 	gp_free(env, t->share);
 }
 
+/* log det S is twice the sum of the logarithms of its factor's diagonal. */
+double
+gp_root_log_det(gp_device *dev, gp_matrix root)
+{
+	double	   *host = gp_alloc_array(dev->env, root.rows, sizeof(double));
+	double		log_det = 0.0;
+
+	dev->download(dev, gp_matrix_wrap(host, root.rows, 1, GP_DOUBLE), gp_matrix_diagonal(root));
+	for (int64_t i = 0; i < root.rows; i++)
+		log_det += 2.0 * log(host[i]);
+	gp_free(dev->env, host);
+	return log_det;
+}
+
 /* Frees what a solution holds. */
 void
 gp_solution_free(gp_device *dev, gp_solution *solution)

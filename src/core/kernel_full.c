@@ -61,9 +61,8 @@ static gp_matrix
 diagonal_of(gp_eval *ev, gp_matrix k)
 {
 	gp_matrix	diag = ev->dev->create(ev->dev, k.rows, 1, GP_DOUBLE);
-	gp_matrix	view = {k.data, k.rows, 1, k.ld + 1, k.type};
 
-	ev->dev->copy(ev->dev, diag, view);
+	ev->dev->copy(ev->dev, diag, gp_matrix_diagonal(k));
 	return diag;
 }
 

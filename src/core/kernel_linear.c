@@ -78,11 +78,7 @@ csr_copy_scaled(gp_env *env, const gp_csr *s, double factor)
 {
 	gp_csr	   *c = gp_csr_hstack(env, 1, (gp_csr *const *) &s);
 
-	for (int64_t k = 0; k < gp_csr_entries(c); k++)
-		if (c->type == GP_FLOAT)
-			((float *) c->value)[k] *= (float) factor;
-		else
-			((double *) c->value)[k] *= factor;
+	gp_csr_scale(c, factor);
 	return c;
 }
 
@@ -90,13 +86,10 @@ csr_copy_scaled(gp_env *env, const gp_csr *s, double factor)
 static gp_csr *
 csr_ones(gp_env *env, int64_t n, gp_type type)
 {
-	gp_features *f = gp_features_identity(env, n, type);
-	gp_csr	   *s = f->csr;
+	gp_csr	   *s = gp_csr_identity(env, n, type);
 
 	memset(s->col, 0, n * sizeof(int32_t));
 	s->cols = 1;
-	f->csr = NULL;
-	gp_features_free(env, f);
 	return s;
 }
 
@@ -171,10 +164,8 @@ form_leaf(gp_eval *ev, const gp_linear_term *term)
 
 	if (term->bias)
 	{
-		gp_csr	   *ones = csr_ones(ev->env, ev->n, ev->type);
-
-		f.csr = csr_copy_scaled(ev->env, ones, sqrt(term->value));
-		gp_csr_free(ev->env, ones);
+		f.csr = csr_ones(ev->env, ev->n, ev->type);
+		gp_csr_scale(f.csr, sqrt(term->value));
 	}
 	else if (ev->x->csr)
 		f.csr = csr_copy_scaled(ev->env, ev->x->csr, sqrt(term->value));
@@ -232,10 +223,7 @@ form_power(gp_eval *ev, form *f, const gp_operator *op)
 	}
 	if (f->csr)
 	{
-		gp_csr	   *scaled = csr_copy_scaled(ev->env, f->csr, op->term[0].coef);
-
-		gp_csr_free(ev->env, f->csr);
-		f->csr = scaled;
+		gp_csr_scale(f->csr, op->term[0].coef);
 		return;
 	}
 	a.term[0].power_a = left;

@@ -44,15 +44,6 @@ symmetrise(gp_env *env, double *c, int64_t n, int64_t ld)
 	}
 }
 
-/* Adds to the diagonal. */
-static void
-add_diagonal(gp_device *dev, gp_matrix c, double value)
-{
-	gp_matrix	view = {c.data, c.rows, 1, c.ld + 1, c.type};
-
-	dev->shift(dev, view, value);
-}
-
 /* The Cholesky factor of a covariance of landmarks, with as little jitter as works. */
 void
 gp_landmark_root(gp_eval *ev, gp_matrix c)
@@ -79,7 +70,7 @@ gp_landmark_root(gp_eval *ev, gp_matrix c)
 			gp_raise(ev->env, GP_ERR_DATA, "Try fewer landmarks, or strategy => 'exact'.",
 					 "the covariance of the landmarks is not positive definite");
 		dev->upload(dev, c, view);
-		add_diagonal(dev, c, jitter * mean);
+		dev->shift(dev, gp_matrix_diagonal(c), jitter * mean);
 		if (jitter > ev->max_jitter)
 			ev->max_jitter = jitter;
 		if (dev->potrf(dev, c) < 0)
@@ -448,7 +439,7 @@ dense_of(gp_eval *ev, gp_linear *z)
 	out = dev->create(dev, ev->n, z->width, ev->type);
 	eye = dev->create(dev, z->width, z->width, ev->type);
 	dev->fill(dev, eye, 0.0);
-	add_diagonal(dev, eye, 1.0);
+	dev->shift(dev, gp_matrix_diagonal(eye), 1.0);
 	gp_linear_times(ev, z, 0, ev->n, eye, 0.0, out);
 	dev->destroy(dev, &eye);
 	return out;

@@ -212,17 +212,6 @@ gp_operator_products(const gp_eval *ev, const gp_operator *op)
 	return products;
 }
 
-/* s <- coef s, for a sparse matrix that is owned. */
-static void
-csr_scale(gp_csr *s, double coef)
-{
-	for (int64_t k = 0; k < gp_csr_entries(s); k++)
-		if (s->type == GP_FLOAT)
-			((float *) s->value)[k] *= (float) coef;
-		else
-			((double *) s->value)[k] *= coef;
-}
-
 /*
  * True when the operator's sparse matrix would fill up.  The walks of a length
  * bound the entries of that power of A; they cost one product with a vector.
@@ -268,18 +257,6 @@ gp_operator_fills(gp_eval *ev, const gp_operator *op)
 	return sum > FILL_FACTOR * entries && sum > FILL_SMALL;
 }
 
-/* The identity as a sparse matrix. */
-static gp_csr *
-csr_identity(gp_env *env, int64_t n, gp_type type)
-{
-	gp_features *f = gp_features_identity(env, n, type);
-	gp_csr	   *s = f->csr;
-
-	f->csr = NULL;
-	gp_features_free(env, f);
-	return s;
-}
-
 /* The sparse matrix of an operator without P(a), by adding up its powers of A. */
 gp_csr *
 gp_operator_csr(gp_eval *ev, const gp_operator *op, bool *owned)
@@ -295,7 +272,7 @@ gp_operator_csr(gp_eval *ev, const gp_operator *op, bool *owned)
 	}
 	for (int t = 0; t < op->nterms; t++)
 	{
-		gp_csr	   *power = csr_identity(env, ev->n, ev->type);
+		gp_csr	   *power = gp_csr_identity(env, ev->n, ev->type);
 		gp_csr	   *old;
 
 		for (int k = 0; k < op->term[t].power_a; k++)
@@ -304,7 +281,7 @@ gp_operator_csr(gp_eval *ev, const gp_operator *op, bool *owned)
 			power = gp_csr_product(env, ev->a, old);
 			gp_csr_free(env, old);
 		}
-		csr_scale(power, op->term[t].coef);
+		gp_csr_scale(power, op->term[t].coef);
 		if (sum == NULL)
 		{
 			sum = power;

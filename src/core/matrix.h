@@ -91,4 +91,13 @@ gp_matrix_cols(gp_matrix m, int64_t col, int64_t cols)
 	return gp_matrix_part(m, 0, col, m.rows, cols);
 }
 
+/* The view of the diagonal of a square matrix, as a vector. */
+static inline gp_matrix
+gp_matrix_diagonal(gp_matrix m)
+{
+	m.ld++;
+	m.cols = 1;
+	return m;
+}
+
 #endif							/* GP_MATRIX_H */

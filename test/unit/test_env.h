@@ -103,4 +103,13 @@ extern void test_pop(gp_env *env);
 		pass_; \
 	}))
 
+/* Runs one check in an environment of its own. */
+#define in_env(call) \
+	do { \
+		gp_env	   *env = test_env(); \
+		if (test_catch(env, call)) \
+			ok(false, test_state(env)->message); \
+		test_env_close(env); \
+	} while (0)
+
 #endif							/* TEST_ENV_H */

@@ -522,15 +522,6 @@ check_cancels(void)
 	test_env_close(env);
 }
 
-/* Runs one check in an environment of its own. */
-#define in_env(call) \
-	do { \
-		gp_env	   *env = test_env(); \
-		if (test_catch(env, call)) \
-			ok(false, test_state(env)->message); \
-		test_env_close(env); \
-	} while (0)
-
 int
 main(void)
 {
