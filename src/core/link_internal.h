@@ -73,6 +73,12 @@ extern gp_link_search *gp_link_search_open(gp_env *env, const gp_graph *graph,
 extern int64_t gp_link_search_node(gp_link_search *search, int32_t node, int32_t *out);
 extern void gp_link_search_close(gp_link_search *search);
 
+/*
+ * link_factor.c: the nodes' kernel as a dense factor, nodes x r float with
+ * r <= max_rank, K ~ QQ'; owned by the caller.
+ */
+extern gp_matrix gp_link_factor(gp_device *dev, const gp_link_problem *problem, int64_t max_rank);
+
 /* link_pairs.c: the method pairs. */
 
 /* Fits; fills every member of the model that is the regression's, and the figures. */
