@@ -47,6 +47,7 @@ typedef enum gp_phase
 	GP_PHASE_POSTERIOR,			/* posterior */
 	GP_PHASE_STORE,				/* storing */
 	GP_PHASE_PAIRS,				/* scoring pairs */
+	GP_PHASE_CLUSTERS,			/* clustering */
 	GP_PHASE_COUNT
 } gp_phase;
 

@@ -51,6 +51,8 @@ extern void gp_count_linear(gp_eval *ev, int step, double columns, gp_count *cou
 extern gp_count gp_count_dual(const gp_eval *ev, const gp_problem *problem);
 
 /* infer_count_lowrank.c */
+/* The factor alone: its rank, the bytes that stay, and the high-water mark of making it. */
+extern gp_count gp_count_factor(gp_eval *ev, int64_t nlandmarks, double *rank, double *kept);
 extern gp_count gp_count_lowrank(gp_eval *ev, const gp_problem *problem, int64_t nlandmarks,
 								 bool exact_diagonal);
 

@@ -246,18 +246,16 @@ add_posterior(gp_eval *ev, const gp_problem *problem, double r, double panels, b
 	count->bytes = fmax(count->bytes, panels + q + fmax(working, rows));
 }
 
-/* Low rank on this many landmarks. */
+/* The factor on this many landmarks. */
 gp_count
-gp_count_lowrank(gp_eval *ev, const gp_problem *problem, int64_t nlandmarks, bool exact_diagonal)
+gp_count_factor(gp_eval *ev, int64_t nlandmarks, double *rank, double *kept)
 {
 	int			root = ev->program->nsteps - 1;
 	double		na = (double) nlandmarks;
 	lowrank_play p = {ev, na, NULL, NULL, 0, 0, 0.0, {0.0, 0.0, 0.0}};
 	double		panel = gp_matrix_bytes(ev->n, na, ev->type);
 	double		width = loose_width(ev, root);
-	double		rank;
 	int			panels;
-	double		kept;
 
 	p.uses = gp_alloc_zero(ev->env, ev->program->nsteps, sizeof(int));
 	p.kept = gp_alloc_array(ev->env, ev->program->nsteps, sizeof(int));
@@ -266,29 +264,40 @@ gp_count_lowrank(gp_eval *ev, const gp_problem *problem, int64_t nlandmarks, boo
 	panels = play(&p, root);
 	gp_free(ev->env, p.uses);
 	gp_free(ev->env, p.kept);
-	rank = panels * na;
-	kept = panels * panel + panels * gp_matrix_bytes(na, na, GP_DOUBLE);
+	*rank = panels * na;
+	*kept = panels * panel + panels * gp_matrix_bytes(na, na, GP_DOUBLE);
 	p.count.bytes = p.most * panel + panels * gp_matrix_bytes(na, na, GP_DOUBLE) + p.temporary;
 	if (width > 0.0)
 	{
 		double		exact = (double) gp_nystrom_exact_width(nlandmarks);
 		double		loose = width <= exact ? width : na;
 
-		rank += loose;
-		kept += gp_matrix_bytes(ev->n, loose, ev->type);
-		p.count.bytes = fmax(p.count.bytes, kept + gp_matrix_bytes(width, GP_COLUMN_BLOCK, ev->type));
+		*rank += loose;
+		*kept += gp_matrix_bytes(ev->n, loose, ev->type);
+		p.count.bytes = fmax(p.count.bytes, *kept + gp_matrix_bytes(width, GP_COLUMN_BLOCK, ev->type));
 		if (width > 64.0)
 			gp_count_sparse(&p.count, 2.0 * loose * gp_csr_entries(ev->a));
 	}
-	add_posterior(ev, problem, rank, kept, exact_diagonal, &p.count);
-	p.count.bytes += 2.0 * 8.0 * ev->n;
+	return p.count;
+}
+
+/* Low rank on this many landmarks. */
+gp_count
+gp_count_lowrank(gp_eval *ev, const gp_problem *problem, int64_t nlandmarks, bool exact_diagonal)
+{
+	double		rank;
+	double		kept;
+	gp_count	count = gp_count_factor(ev, nlandmarks, &rank, &kept);
+
+	add_posterior(ev, problem, rank, kept, exact_diagonal, &count);
+	count.bytes += 2.0 * 8.0 * ev->n;
 	if (exact_diagonal)
 	{
-		gp_count	diag = gp_count_diagonal(ev, root);
+		gp_count	diag = gp_count_diagonal(ev, ev->program->nsteps - 1);
 
-		p.count.bytes = fmax(p.count.bytes, diag.bytes);
-		p.count.flops += diag.flops;
-		p.count.effort += diag.effort;
+		count.bytes = fmax(count.bytes, diag.bytes);
+		count.flops += diag.flops;
+		count.effort += diag.effort;
 	}
-	return p.count;
+	return count;
 }

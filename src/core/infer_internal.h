@@ -113,5 +113,7 @@ extern int64_t gp_landmarks_automatic(gp_eval *ev, const gp_problem *problem);
 
 /* infer_plan.c */
 extern gp_plan gp_plan_with(gp_eval *ev, const gp_problem *problem);
+/* Refuses explicit factors of the program's steps that would not fit, before they are made. */
+extern void gp_plan_check_factors(gp_eval *ev, double limit);
 
 #endif							/* GP_INFER_INTERNAL_H */

@@ -96,6 +96,16 @@ check_linear(gp_eval *ev, int step, bool *seen, double limit)
 		check_linear(ev, s->arg1, seen, limit);
 }
 
+/* Refuses explicit factors of the program's steps that would not fit. */
+void
+gp_plan_check_factors(gp_eval *ev, double limit)
+{
+	bool	   *seen = gp_alloc_zero(ev->env, ev->program->nsteps, sizeof(bool));
+
+	check_linear(ev, ev->program->nsteps - 1, seen, limit);
+	gp_free(ev->env, seen);
+}
+
 /* The posterior's arrays, which a fit holds beside everything. */
 static double
 output_bytes(const gp_eval *ev, const gp_problem *problem)
@@ -248,16 +258,13 @@ gp_plan_with(gp_eval *ev, const gp_problem *problem)
 	gp_plan		plan;
 	options		o;
 	bool		fits;
-	bool	   *seen;
 
 	memset(&plan, 0, sizeof(plan));
 	memset(&o, 0, sizeof(o));
 	env->progress(env, GP_PHASE_PLAN, 0, 0);
 	o.limit = problem->estimate_limit > 0 ? (double) problem->estimate_limit
 		: env->limit > 0 ? (double) env->limit : INFINITY;
-	seen = gp_alloc_zero(env, ev->program->nsteps, sizeof(bool));
-	check_linear(ev, root, seen, o.limit);
-	gp_free(env, seen);
+	gp_plan_check_factors(ev, o.limit);
 	o.has_columns = gp_step_reach(ev, root) != GP_REACH_NONE;
 	o.nlandmarks = gp_landmarks_automatic(ev, problem);
 	if (problem->strategy != GP_STRATEGY_NYSTROM && o.has_columns)

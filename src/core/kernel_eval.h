@@ -182,6 +182,9 @@ extern gp_factor gp_eval_nystrom(gp_eval *ev, int step, const int32_t *landmark,
 extern void gp_factor_free(gp_eval *ev, gp_factor *factor);
 extern int64_t gp_factor_rank(const gp_factor *factor);
 
+/* P <- P R^-T, so that the panel is a factor without a root. */
+extern void gp_panel_whiten(gp_eval *ev, gp_panel *panel);
+
 /* Linear terms of at most this width stay exact in the last layer. */
 extern int64_t gp_nystrom_exact_width(int64_t nlandmarks);
 

@@ -107,8 +107,8 @@ factor_of_panel(nystrom *ny, gp_matrix panel, gp_factor *out)
 }
 
 /* panel <- panel R^-T: the solve that was put off. */
-static void
-whiten(gp_eval *ev, gp_panel *panel)
+void
+gp_panel_whiten(gp_eval *ev, gp_panel *panel)
 {
 	gp_device  *dev = ev->dev;
 	gp_matrix	root;
@@ -198,7 +198,7 @@ deep_prepare(nystrom *ny, gp_factor *f, deep_parts *parts)
 	{
 		gp_panel   *panel = &f->panel[b];
 
-		whiten(ev, panel);
+		gp_panel_whiten(ev, panel);
 		add_norms(ev, panel, norm, temp);
 		parts->qa[b] = dev->create(dev, ny->na, panel->p.cols, ev->type);
 		dev->gather_rows(dev, parts->qa[b], panel->p, ny->landmark);
