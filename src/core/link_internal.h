@@ -40,6 +40,14 @@ extern void gp_link_fold_free(gp_env *env, gp_link_fold *fold);
 /* True when src -> dst is a link (undirected: in either order). */
 extern bool gp_link_exists(const gp_graph *graph, int32_t src, int32_t dst);
 
+/* A seeded sample of the links, at most count. */
+extern gp_link_pairs gp_link_sample_links(gp_env *env, const gp_graph *graph, uint64_t seed,
+										  int64_t count);
+
+/* At most count different pairs without a link, none of except (which may be NULL). */
+extern gp_link_pairs gp_link_sample_missing(gp_env *env, const gp_graph *graph, uint64_t seed,
+											int64_t count, const gp_link_pairs *except);
+
 extern gp_link_pairs gp_link_pairs_create(gp_env *env, int64_t n);
 extern void gp_link_pairs_free(gp_env *env, gp_link_pairs *pairs);
 
