@@ -31,7 +31,7 @@ CREATE TABLE @extschema@.gp_model_catalog (
     name text NOT NULL,
     owner name NOT NULL,
     graph bigint NOT NULL,
-    fitted timestamp with time zone NOT NULL,
+    fitted timestamp with time zone,
     -- what was asked for
     asked_kernel text,
     asked_task text,
@@ -71,6 +71,24 @@ CREATE TABLE @extschema@.gp_model_catalog (
     r2 double precision,
     rmse double precision,
     coverage90 double precision,
+    -- the link part; its method is NULL where there is none, as the task is without a node part
+    link_version bigint NOT NULL DEFAULT 0,
+    link_fitted timestamp with time zone,
+    link_asked_kernel text,
+    link_asked_method text,
+    link_asked_seed bigint,
+    link_method text,
+    link_nodes bigint,
+    link_edges bigint,
+    link_pairs bigint,
+    link_auc double precision,
+    link_average_precision double precision,
+    link_steps integer,
+    link_cut boolean,
+    link_seconds double precision,
+    link_peak_bytes bigint,
+    link_id_type text,
+    link_integer_ids boolean,
     UNIQUE (name, owner)
 );
 
@@ -110,7 +128,7 @@ CREATE INDEX ON @extschema@.gp_refresh_log (model);
 
 COMMENT ON TABLE @extschema@.gp_graph_catalog IS 'graphs: which tables and columns they are read from';
 COMMENT ON TABLE @extschema@.gp_model_catalog IS 'models: how they were fitted and what came out';
-COMMENT ON TABLE @extschema@.gp_block IS 'what is stored for each node of a model, in packed blocks';
+COMMENT ON TABLE @extschema@.gp_block IS 'what is stored for the nodes and the links of a model, in packed blocks';
 COMMENT ON TABLE @extschema@.gp_grant_catalog IS 'roles that may read a model besides its owner';
 COMMENT ON TABLE @extschema@.gp_refresh_log IS 'runs of gp_refresh';
 

@@ -51,8 +51,8 @@ CREATE VIEW @extschema@.gp_models WITH (security_invoker = true) AS
            @extschema@.gp_kernel_as_stored(m.asked_kernel) AS kernel,
            m.strategy,
            m.device,
-           m.nodes,
-           m.edges,
+           coalesce(m.nodes, m.link_nodes) AS nodes,
+           coalesce(m.edges, m.link_edges) AS edges,
            m.features,
            nullif(m.classes, 0) AS classes,
            m.labelled,
@@ -66,7 +66,14 @@ CREATE VIEW @extschema@.gp_models WITH (security_invoker = true) AS
            m.mean_diag AS mean_diagonal,
            m.scale,
            nullif(m.jitter, 0) AS jitter,
-           CASE WHEN m.exact_diagonal THEN 'exact' ELSE 'low rank' END AS variances
+           CASE WHEN m.exact_diagonal THEN 'exact' WHEN m.task IS NOT NULL THEN 'low rank' END AS variances,
+           m.link_method,
+           @extschema@.gp_kernel_as_stored(m.link_asked_kernel) AS link_kernel,
+           m.link_pairs,
+           m.link_auc,
+           m.link_average_precision,
+           nullif(m.link_steps, 0) AS link_steps,
+           m.link_fitted
     FROM @extschema@.gp_model_catalog m
         LEFT JOIN @extschema@.gp_graph_catalog g ON g.id = m.graph;
 

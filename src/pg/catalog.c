@@ -34,7 +34,7 @@ const gnngp_kind gnngp_graph_kind = {
 	"graph", "gp_graph_catalog", "Create it with gp_create_graph; the view gp_graphs lists yours."
 };
 const gnngp_kind gnngp_model_kind = {
-	"model", "gp_model_catalog", "Make it with gp_fit; the view gp_models lists those that you may read."
+	"model", "gp_model_catalog", "Make it with gp_fit or gp_fit_links; the view gp_models lists those that you may read."
 };
 
 /* The schema that the extension lives in. */

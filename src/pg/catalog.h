@@ -43,11 +43,42 @@ typedef struct gnngp_fit_settings
 	int64		seed;
 } gnngp_fit_settings;
 
-/* A row of gp_model_catalog. */
+/* What a user asked for in gp_fit_links. */
+typedef struct gnngp_link_settings
+{
+	char	   *kernel;			/* canonical text */
+	char	   *method;			/* auto, scores, pairs */
+	int64		seed;
+} gnngp_link_settings;
+
+/* The parts of a model; each is fitted, stored and replaced alone. */
+#define GNNGP_PART_NODES 1
+#define GNNGP_PART_LINKS 2
+
+/* The link part of a model; method is NULL when there is none. */
+typedef struct gnngp_link_part
+{
+	gnngp_link_settings settings;
+	int64		version;		/* of its blocks; grows with each fit of links */
+	char	   *method;			/* scores or pairs */
+	int64		nodes;
+	int64		edges;
+	int64		pairs;			/* that it learnt from */
+	double		auc;			/* NaN when there are too few links to tell */
+	double		average_precision;
+	int32		steps;			/* of the Laplacian scores */
+	bool		cut;			/* fewer than an error of 1e-9 takes */
+	double		seconds;
+	int64		peak_bytes;
+	char	   *id_type;		/* as in the node part; the two may have been fitted apart */
+	bool		integer_ids;
+} gnngp_link_part;
+
+/* A row of gp_model_catalog.  task is NULL when there is no node part. */
 typedef struct gnngp_model
 {
 	int64		id;
-	int64		version;		/* of the stored blocks; grows with each fit */
+	int64		version;		/* of the node blocks; grows with each fit */
 	char	   *name;
 	char	   *owner;
 	int64		graph_id;
@@ -84,6 +115,7 @@ typedef struct gnngp_model
 	double		r2;
 	double		rmse;
 	double		coverage90;
+	gnngp_link_part link;
 } gnngp_model;
 
 /* Looks up a graph ('name' or 'owner.name') that the caller may see; 42704 if there is none. */
@@ -102,18 +134,26 @@ extern void gnngp_require_owner(const char *owner, const char *kind, const char 
 extern Oid	gnngp_owner_role(const char *owner, const char *kind, const char *name);
 
 /*
- * Inserts or replaces the model row of (owner, name): sets model->id and
- * model->version (old version + 1; the old version's blocks are still there
- * and are removed with gnngp_store_drop_versions by the caller after the new
- * ones are written).
+ * Inserts the model row of (owner, name), or replaces the given parts of it and
+ * leaves the other part as it is; a part that was fitted on another graph goes.
+ * Sets model->id and the versions of both parts: a part that is replaced or goes
+ * has the next one, and the blocks of earlier ones are still there, to be removed
+ * with gnngp_store_drop_versions after the new ones are written.
  */
-extern void gnngp_model_save(gnngp_model *model);
+extern void gnngp_model_save(gnngp_model *model, int parts);
+
+/* Sets the seconds of the given parts of a row that has been saved: storing took some, too. */
+extern void gnngp_model_save_seconds(const gnngp_model *model, int parts);
+
+/* The parts that a model has. */
+extern int	gnngp_model_parts(const gnngp_model *model);
 
 /*
- * Checks that predictions can be read: 55000 for a model without a node part,
+ * Checks that predictions can be read: 55000 for a model without the part,
  * XX001 for one whose row was damaged.
  */
 extern void gnngp_require_node_part(const gnngp_model *model);
+extern void gnngp_require_link_part(const gnngp_model *model);
 
 /* A model by id: 42704 when it has been dropped. */
 extern gnngp_model *gnngp_model_by_id(int64 id);

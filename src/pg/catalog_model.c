@@ -21,15 +21,18 @@ typedef struct model_column
 	const char *name;
 	Oid			type;			/* how the member is kept in C */
 	size_t		offset;
+	int			part;			/* 0: of both */
 } model_column;
 
-#define COLUMN(name, type, member) {name, type, offsetof(gnngp_model, member)}
+#define PART(part, name, type, member) {name, type, offsetof(gnngp_model, member), part}
+#define COLUMN(name, type, member) PART(GNNGP_PART_NODES, name, type, member)
+#define LINK(name, type, member) PART(GNNGP_PART_LINKS, "link_" name, type, link.member)
 
-/* The owner comes first: look-ups rely on it.  id and version are not here. */
+/* The owner comes first: look-ups rely on it.  id and versions are not here. */
 static const model_column columns[] = {
-	COLUMN("owner", NAMEOID, owner),
-	COLUMN("name", TEXTOID, name),
-	COLUMN("graph", INT8OID, graph_id),
+	PART(0, "owner", NAMEOID, owner),
+	PART(0, "name", TEXTOID, name),
+	PART(0, "graph", INT8OID, graph_id),
 	COLUMN("asked_kernel", TEXTOID, settings.kernel),
 	COLUMN("asked_task", TEXTOID, settings.task),
 	COLUMN("asked_strategy", TEXTOID, settings.strategy),
@@ -65,19 +68,34 @@ static const model_column columns[] = {
 	COLUMN("r2", FLOAT8OID, r2),
 	COLUMN("rmse", FLOAT8OID, rmse),
 	COLUMN("coverage90", FLOAT8OID, coverage90),
+	LINK("asked_kernel", TEXTOID, settings.kernel),
+	LINK("asked_method", TEXTOID, settings.method),
+	LINK("asked_seed", INT8OID, settings.seed),
+	LINK("method", TEXTOID, method),
+	LINK("nodes", INT8OID, nodes),
+	LINK("edges", INT8OID, edges),
+	LINK("pairs", INT8OID, pairs),
+	LINK("auc", FLOAT8OID, auc),
+	LINK("average_precision", FLOAT8OID, average_precision),
+	LINK("steps", INT4OID, steps),
+	LINK("cut", BOOLOID, cut),
+	LINK("seconds", FLOAT8OID, seconds),
+	LINK("peak_bytes", INT8OID, peak_bytes),
+	LINK("id_type", TEXTOID, id_type),
+	LINK("integer_ids", BOOLOID, integer_ids),
 };
 
 #define NCOLUMNS ((int) lengthof(columns))
 
-/* The list of columns, with a prefix before each. */
+/* The list of columns. */
 static char *
-column_list(const char *prefix)
+column_list(void)
 {
 	StringInfoData list;
 
 	initStringInfo(&list);
 	for (int i = 0; i < NCOLUMNS; i++)
-		appendStringInfo(&list, "%s%s%s", i > 0 ? ", " : "", prefix, columns[i].name);
+		appendStringInfo(&list, "%s%s", i > 0 ? ", " : "", columns[i].name);
 	return list.data;
 }
 
@@ -85,7 +103,7 @@ column_list(const char *prefix)
 static char *
 lookup_list(void)
 {
-	return psprintf("%s, id, version", column_list(""));
+	return psprintf("%s, id, version, link_version", column_list());
 }
 
 /* Loads an array of texts. */
@@ -153,8 +171,16 @@ load_model(int row, MemoryContext context)
 	}
 	model->id = DatumGetInt64(SPI_getbinval(tuple, desc, NCOLUMNS + 1, &null));
 	model->version = DatumGetInt64(SPI_getbinval(tuple, desc, NCOLUMNS + 2, &null));
+	model->link.version = DatumGetInt64(SPI_getbinval(tuple, desc, NCOLUMNS + 3, &null));
 	MemoryContextSwitchTo(old);
 	return model;
+}
+
+/* The parts that a model has. */
+int
+gnngp_model_parts(const gnngp_model *model)
+{
+	return (model->task ? GNNGP_PART_NODES : 0) | (model->link.method ? GNNGP_PART_LINKS : 0);
 }
 
 /* Looks up a model; NULL when there is none and missing_ok. */
@@ -173,7 +199,18 @@ gnngp_model_lookup(const char *name, bool missing_ok)
 	return model;
 }
 
-/* 55000 for a model without a node part; XX001 when what every fit stores is missing. */
+/* XX001: what every fit stores is missing. */
+static void
+report_damaged(const gnngp_model *model, const char *what, const char *function)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_DATA_CORRUPTED),
+			 errmsg("the stored model \"%s\" is damaged: its row in gp_model_catalog lacks %s",
+					model->name, what),
+			 errhint("Fit the model again with %s or gp_refresh.", function)));
+}
+
+/* 55000 for a model without a node part; XX001 for a damaged row. */
 void
 gnngp_require_node_part(const gnngp_model *model)
 {
@@ -182,12 +219,23 @@ gnngp_require_node_part(const gnngp_model *model)
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("model \"%s\" has no node part", model->name),
 				 errhint("Fit it with gp_fit.")));
-	if (model->strategy == NULL || model->id_type == NULL)
+	if (model->strategy == NULL)
+		report_damaged(model, "the strategy", "gp_fit");
+	if (model->id_type == NULL)
+		report_damaged(model, "the type of its ids", "gp_fit");
+}
+
+/* 55000 for a model without a link part; XX001 for a damaged row. */
+void
+gnngp_require_link_part(const gnngp_model *model)
+{
+	if (model->link.method == NULL)
 		ereport(ERROR,
-				(errcode(ERRCODE_DATA_CORRUPTED),
-				 errmsg("the stored model \"%s\" is damaged: its row in gp_model_catalog lacks %s",
-						model->name, model->strategy == NULL ? "the strategy" : "the type of its ids"),
-				 errhint("Fit the model again with gp_fit or gp_refresh.")));
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("model \"%s\" has no link part", model->name),
+				 errhint("Fit it with gp_fit_links.")));
+	if (model->link.id_type == NULL)
+		report_damaged(model, "the type of its links' ids", "gp_fit_links");
 }
 
 /* A model by id. */
@@ -257,20 +305,72 @@ save_column(const model_column *column, const gnngp_model *model, bool *null)
 	}
 }
 
-/* The statement that inserts a model or replaces the one of its name. */
+/* Appends what a part that is fitted sets beside its columns. */
+static void
+append_stamps(StringInfo query, int parts)
+{
+	if (parts & GNNGP_PART_NODES)
+		appendStringInfoString(query, ", version = m.version + 1, fitted = excluded.fitted");
+	if (parts & GNNGP_PART_LINKS)
+		appendStringInfoString(query, ", link_version = m.link_version + 1,"
+							   " link_fitted = excluded.link_fitted");
+}
+
+/* Appends that a column stays as it is where the graph does. */
+static void
+append_kept(StringInfo query, const char *column)
+{
+	appendStringInfo(query, ", %s = CASE WHEN m.graph = excluded.graph THEN m.%s END", column, column);
+}
+
+/* Appends that a version ends where the graph is another: its blocks are then of old. */
+static void
+append_version(StringInfo query, const char *column)
+{
+	appendStringInfo(query, ", %s = m.%s + (m.graph <> excluded.graph)::integer", column, column);
+}
+
+/* Appends what becomes of the part that is not fitted. */
+static void
+append_other_part(StringInfo query, int parts)
+{
+	for (int i = 0; i < NCOLUMNS; i++)
+		if (columns[i].part & ~parts)
+			append_kept(query, columns[i].name);
+	if (~parts & GNNGP_PART_NODES)
+	{
+		append_kept(query, "fitted");
+		append_version(query, "version");
+	}
+	if (~parts & GNNGP_PART_LINKS)
+	{
+		append_kept(query, "link_fitted");
+		append_version(query, "link_version");
+	}
+}
+
+/* The statement that inserts a model or replaces parts of the one of its name. */
 static char *
-save_query(void)
+save_query(int parts)
 {
 	StringInfoData query;
 
 	initStringInfo(&query);
-	appendStringInfo(&query, "INSERT INTO %s.%s AS m (version, fitted, %s) VALUES (1, clock_timestamp()",
-					 gnngp_schema(), gnngp_model_kind.table, column_list(""));
+	appendStringInfo(&query, "INSERT INTO %s.%s AS m (version, link_version, fitted, link_fitted, %s)"
+					 " VALUES (%d, %d, %s, %s",
+					 gnngp_schema(), gnngp_model_kind.table, column_list(),
+					 (parts & GNNGP_PART_NODES) != 0, (parts & GNNGP_PART_LINKS) != 0,
+					 (parts & GNNGP_PART_NODES) ? "clock_timestamp()" : "NULL",
+					 (parts & GNNGP_PART_LINKS) ? "clock_timestamp()" : "NULL");
 	for (int i = 0; i < NCOLUMNS; i++)
 		appendStringInfo(&query, ", $%d", i + 1);
-	appendStringInfo(&query, ") ON CONFLICT (owner, name) DO UPDATE"
-					 " SET (version, fitted, %s) = ROW (m.version + 1, excluded.fitted, %s)"
-					 " RETURNING id, version", column_list(""), column_list("excluded."));
+	appendStringInfoString(&query, ") ON CONFLICT (owner, name) DO UPDATE SET graph = excluded.graph");
+	for (int i = 0; i < NCOLUMNS; i++)
+		if (columns[i].part & parts)
+			appendStringInfo(&query, ", %s = excluded.%s", columns[i].name, columns[i].name);
+	append_stamps(&query, parts);
+	append_other_part(&query, parts);
+	appendStringInfoString(&query, " RETURNING id, version, link_version");
 	return query.data;
 }
 
@@ -307,9 +407,18 @@ hold_graph(const gnngp_model *model)
 						model->name)));
 }
 
-/* Inserts or replaces the model row of (owner, name). */
+/* A column of the row that a statement returned. */
+static int64
+returned(int column)
+{
+	bool		null;
+
+	return DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, column, &null));
+}
+
+/* Inserts the model row of (owner, name), or replaces parts of it. */
 void
-gnngp_model_save(gnngp_model *model)
+gnngp_model_save(gnngp_model *model, int parts)
 {
 	Oid			types[NCOLUMNS];
 	Datum		values[NCOLUMNS];
@@ -323,13 +432,31 @@ gnngp_model_save(gnngp_model *model)
 	{
 		types[i] = columns[i].type;
 		values[i] = save_column(&columns[i], model, &null);
-		nulls[i] = null ? 'n' : ' ';
+		nulls[i] = null || (columns[i].part & ~parts) ? 'n' : ' ';
 	}
-	if (gnngp_execute_as_extension(save_query(), NCOLUMNS, types, values, nulls)
+	if (gnngp_execute_as_extension(save_query(parts), NCOLUMNS, types, values, nulls)
 		!= SPI_OK_INSERT_RETURNING || SPI_processed != 1)
 		elog(ERROR, "saving the model failed");
-	model->id = DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &null));
-	model->version = DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 2,
-												 &null));
+	model->id = returned(1);
+	model->version = returned(2);
+	model->link.version = returned(3);
+	gnngp_spi_finish();
+}
+
+/* Corrects the time of parts that have been saved: storing took some, too. */
+void
+gnngp_model_save_seconds(const gnngp_model *model, int parts)
+{
+	Oid			types[] = {INT8OID, FLOAT8OID, FLOAT8OID};
+	Datum		values[] = {Int64GetDatum(model->id), Float8GetDatum(model->seconds),
+	Float8GetDatum(model->link.seconds)};
+	char		nulls[] = {' ', parts & GNNGP_PART_NODES ? ' ' : 'n', parts & GNNGP_PART_LINKS ? ' ' : 'n'};
+
+	gnngp_spi_connect();
+	if (gnngp_execute_as_extension(psprintf("UPDATE %s.%s SET seconds = coalesce($2, seconds),"
+											" link_seconds = coalesce($3, link_seconds) WHERE id = $1",
+											gnngp_schema(), gnngp_model_kind.table),
+								   3, types, values, nulls) != SPI_OK_UPDATE)
+		elog(ERROR, "saving the time failed");
 	gnngp_spi_finish();
 }

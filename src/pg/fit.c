@@ -1,20 +1,20 @@
 /*
- * fit.c - gp_fit, and the three steps that a refresh shares with it.
+ * fit.c - gp_fit, and the three steps that gp_fit_links and a refresh share with it.
  */
 #include "postgres.h"
 
 #include <math.h>
 
 #include "access/htup_details.h"
-#include "catalog/pg_type_d.h"
 #include "env_pg.h"
-#include "executor/spi.h"
 #include "fit.h"
+#include "fit_links.h"
 #include "funcapi.h"
 #include "portability/instr_time.h"
 #include "problem.h"
 #include "progress.h"
 #include "store.h"
+#include "store_links.h"
 #include "utils/builtins.h"
 #include "utils/memutils.h"
 
@@ -26,11 +26,20 @@ struct gnngp_fit_run
 	int64		graph_id;
 	char	   *owner;
 	char	   *model_name;
+	int			parts;
 	gnngp_fit_settings settings;
+	gnngp_link_settings link_settings;
 	gnngp_data *data;
-	gp_posterior *posterior;
 	char	   *device;
-	instr_time	started;
+	gp_posterior *posterior;
+	gp_link_model *links;
+	instr_time	lap;			/* when the step in hand began */
+	double		read_seconds;
+	double		seconds;		/* of the node part, reading included */
+	double		link_seconds;
+	size_t		read_peak;
+	size_t		peak;
+	size_t		link_peak;
 };
 
 /* The columns of gp_fit's row. */
@@ -41,27 +50,87 @@ enum fit_column
 	FIT_PEAK_BYTES, FIT_COLUMNS
 };
 
+/* The seconds since the last lap, or the start. */
+static double
+take_lap(gnngp_fit_run *run)
+{
+	instr_time	now,
+				lap;
+
+	INSTR_TIME_SET_CURRENT(now);
+	lap = now;
+	INSTR_TIME_SUBTRACT(lap, run->lap);
+	run->lap = now;
+	return INSTR_TIME_GET_DOUBLE(lap);
+}
+
+/* Copies the settings of the parts that are asked for. */
+static void
+copy_settings(gnngp_fit_run *run, const gnngp_fit_settings *settings,
+			  const gnngp_link_settings *link_settings)
+{
+	if (settings)
+	{
+		run->parts |= GNNGP_PART_NODES;
+		run->settings = *settings;
+		gnngp_fit_settings_check(&run->settings);
+		run->settings.kernel = pstrdup(settings->kernel);
+	}
+	if (link_settings)
+	{
+		run->parts |= GNNGP_PART_LINKS;
+		run->link_settings = *link_settings;
+		gnngp_link_settings_check(&run->link_settings);
+		run->link_settings.kernel = pstrdup(link_settings->kernel);
+	}
+}
+
 /* Reads the tables. */
 gnngp_fit_run *
 gnngp_fit_read(MemoryContext parent, const gnngp_graph_def *graph,
-			   const gnngp_fit_settings *settings, const char *model_name)
+			   const gnngp_fit_settings *settings, const gnngp_link_settings *link_settings,
+			   const char *model_name)
 {
 	MemoryContext context = AllocSetContextCreate(parent, "gnngp fit", ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(context);
 	gnngp_fit_run *run = palloc0(sizeof(gnngp_fit_run));
 
-	INSTR_TIME_SET_CURRENT(run->started);
+	INSTR_TIME_SET_CURRENT(run->lap);
 	run->context = context;
 	run->graph_id = graph->id;
 	run->owner = pstrdup(graph->owner);
 	run->model_name = pstrdup(model_name);
-	run->settings = *settings;
-	gnngp_fit_settings_check(&run->settings);
-	run->settings.kernel = pstrdup(settings->kernel);
+	copy_settings(run, settings, link_settings);
 	run->env = gnngp_env_create(context, 0);
-	run->data = gnngp_read(run->env, graph, run->settings.task, true);
+	run->data = gnngp_read(run->env, graph, settings ? run->settings.task : "auto",
+						   settings != NULL);
+	run->read_peak = run->env->peak;
+	run->read_seconds = take_lap(run);
 	MemoryContextSwitchTo(old);
 	return run;
+}
+
+/* Fits the node part. */
+static void
+compute_nodes(gnngp_fit_run *run, gp_device *device)
+{
+	gp_problem	problem;
+
+	gnngp_problem_init(&problem, run->data, gnngp_compile_kernel(run->env, run->settings.kernel),
+					   &run->settings);
+	run->posterior = gp_fit(device, &problem);
+	run->peak = run->env->peak;
+	run->seconds = run->read_seconds + take_lap(run);
+}
+
+/* Fits the link part. */
+static void
+compute_links(gnngp_fit_run *run, gp_device *device)
+{
+	run->env->peak = run->env->used;
+	run->links = gnngp_link_compute(device, run->data, &run->link_settings);
+	run->link_peak = Max(run->env->peak, run->read_peak);
+	run->link_seconds = run->read_seconds + take_lap(run);
 }
 
 /* Fits. */
@@ -70,12 +139,13 @@ gnngp_fit_compute(gnngp_fit_run *run)
 {
 	MemoryContext old = MemoryContextSwitchTo(run->context);
 	gp_device  *device = gnngp_device_open(run->env);
-	gp_problem	problem;
 
 	run->device = pstrdup(device->name);
-	gnngp_problem_init(&problem, run->data, gnngp_compile_kernel(run->env, run->settings.kernel),
-					   &run->settings);
-	run->posterior = gp_fit(device, &problem);
+	(void) take_lap(run);
+	if (run->parts & GNNGP_PART_NODES)
+		compute_nodes(run, device);
+	if (run->parts & GNNGP_PART_LINKS)
+		compute_links(run, device);
 	device->close(device);
 	MemoryContextSwitchTo(old);
 }
@@ -84,9 +154,6 @@ gnngp_fit_compute(gnngp_fit_run *run)
 static void
 fill_settings(const gnngp_fit_run *run, gnngp_model *model)
 {
-	model->name = pstrdup(run->model_name);
-	model->owner = pstrdup(run->owner);
-	model->graph_id = run->graph_id;
 	model->settings = run->settings;
 	model->settings.kernel = pstrdup(run->settings.kernel);
 	model->settings.task = pstrdup(run->settings.task);
@@ -137,31 +204,24 @@ fill_posterior(const gp_posterior *p, gnngp_model *model)
 	model->coverage90 = p->metrics.coverage90;
 }
 
-/* The seconds since the reading began. */
-static double
-seconds_since_start(const gnngp_fit_run *run)
+/* Fills the node part of a model. */
+static void
+fill_nodes(const gnngp_fit_run *run, gnngp_model *model)
 {
-	instr_time	elapsed;
-
-	INSTR_TIME_SET_CURRENT(elapsed);
-	INSTR_TIME_SUBTRACT(elapsed, run->started);
-	return INSTR_TIME_GET_DOUBLE(elapsed);
+	fill_settings(run, model);
+	fill_data(run->data, model);
+	fill_posterior(run->posterior, model);
+	model->seconds = run->seconds;
+	model->peak_bytes = (int64) run->peak;
 }
 
-/* Corrects the time of a model that has been saved: storing took some, too. */
+/* Fills the link part of a model. */
 static void
-save_seconds(const gnngp_model *model)
+fill_links(const gnngp_fit_run *run, gnngp_model *model)
 {
-	Oid			types[] = {INT8OID, FLOAT8OID};
-	Datum		values[] = {Int64GetDatum(model->id), Float8GetDatum(model->seconds)};
-
-	if (SPI_connect() != SPI_OK_CONNECT)
-		elog(ERROR, "SPI_connect failed");
-	if (gnngp_execute_as_extension(psprintf("UPDATE %s.gp_model_catalog SET seconds = $2 WHERE id = $1",
-											gnngp_schema()),
-								   2, types, values, NULL) != SPI_OK_UPDATE)
-		elog(ERROR, "saving the time failed");
-	SPI_finish();
+	gnngp_link_fill(run->links, run->data, &run->link_settings, &model->link);
+	model->link.seconds = run->link_seconds;
+	model->link.peak_bytes = (int64) run->link_peak;
 }
 
 /* Saves the model. */
@@ -169,18 +229,30 @@ void
 gnngp_fit_store(gnngp_fit_run *run, gnngp_model *model)
 {
 	run->env->progress(run->env, GP_PHASE_STORE, 0, run->data->ids.n);
+	(void) take_lap(run);
 	memset(model, 0, sizeof(*model));
-	fill_settings(run, model);
-	fill_data(run->data, model);
-	fill_posterior(run->posterior, model);
-	model->seconds = seconds_since_start(run);
-	model->peak_bytes = (int64) run->env->peak;
+	model->name = pstrdup(run->model_name);
+	model->owner = pstrdup(run->owner);
+	model->graph_id = run->graph_id;
+	if (run->parts & GNNGP_PART_NODES)
+		fill_nodes(run, model);
+	if (run->parts & GNNGP_PART_LINKS)
+		fill_links(run, model);
 
-	gnngp_model_save(model);
-	gnngp_store_posterior(model, run->data, run->posterior);
-	gnngp_store_drop_versions(model->id, model->version);
-	model->seconds = seconds_since_start(run);
-	save_seconds(model);
+	gnngp_model_save(model, run->parts);
+	if (run->parts & GNNGP_PART_NODES)
+	{
+		gnngp_store_posterior(model, run->data, run->posterior);
+		model->seconds += take_lap(run);
+	}
+	if (run->parts & GNNGP_PART_LINKS)
+	{
+		gnngp_link_store_write(model, &run->data->ids, run->links);
+		model->link.seconds += take_lap(run);
+	}
+	gnngp_store_drop_versions(model->id, "node", model->version);
+	gnngp_store_drop_versions(model->id, "link", model->link.version);
+	gnngp_model_save_seconds(model, run->parts);
 	run->env->progress(run->env, GP_PHASE_STORE, run->data->ids.n, run->data->ids.n);
 }
 
@@ -242,6 +314,13 @@ fit_settings(FunctionCallInfo fcinfo)
 	return settings;
 }
 
+/* The model's name among the arguments: the graph's when it is NULL. */
+char *
+gnngp_model_argument(FunctionCallInfo fcinfo, int argno, const gnngp_graph_def *graph)
+{
+	return PG_ARGISNULL(argno) ? graph->name : text_to_cstring(PG_GETARG_TEXT_PP(argno));
+}
+
 PG_FUNCTION_INFO_V1(gnngp_fit);
 
 /* gp_fit(graph, model, kernel, task, strategy, landmarks, nugget, seed) */
@@ -259,11 +338,11 @@ gnngp_fit(PG_FUNCTION_ARGS)
 	settings = fit_settings(fcinfo);
 	graph = gnngp_graph_lookup(graph_name);
 	gnngp_require_owner(graph->owner, "graph", graph->name);
-	name = PG_ARGISNULL(1) ? graph->name : text_to_cstring(PG_GETARG_TEXT_PP(1));
+	name = gnngp_model_argument(fcinfo, 1, graph);
 	gnngp_model_lock(graph->owner, name);
 
 	gnngp_progress_begin(name);
-	run = gnngp_fit_read(CurrentMemoryContext, graph, &settings, name);
+	run = gnngp_fit_read(CurrentMemoryContext, graph, &settings, NULL, name);
 	gnngp_fit_compute(run);
 	gnngp_fit_store(run, &model);
 	gnngp_fit_free(run);

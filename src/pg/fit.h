@@ -1,5 +1,5 @@
 /*
- * fit.h - one fit in three steps: read, compute, store.
+ * fit.h - one fit of a model's parts in three steps: read, compute, store.
  *
  * gp_fit runs the steps in one transaction; a refresh commits between them, so
  * a run keeps everything that it needs in memory of its own.  The caller has
@@ -11,24 +11,28 @@
 #include "postgres.h"
 
 #include "catalog.h"
+#include "fmgr.h"
 
 typedef struct gnngp_fit_run gnngp_fit_run;
 
 /*
  * Reads the graph's tables under the active snapshot, as the graph's owner.
- * The run lives under parent and needs neither the transaction nor SPI, which
- * the caller may have connected.
+ * Settings that are NULL leave out their part; targets are read for the node
+ * part alone.  The run lives under parent and needs neither the transaction nor
+ * SPI, which the caller may have connected.
  */
 extern gnngp_fit_run *gnngp_fit_read(MemoryContext parent, const gnngp_graph_def *graph,
-									 const gnngp_fit_settings *settings, const char *model_name);
+									 const gnngp_fit_settings *settings,
+									 const gnngp_link_settings *link_settings,
+									 const char *model_name);
 
-/* Opens the device and fits; touches no table and needs no snapshot. */
+/* Opens the device and fits each part; touches no table and needs no snapshot. */
 extern void gnngp_fit_compute(gnngp_fit_run *run);
 
 /*
- * Saves the model row and its blocks in the current transaction and removes the
- * blocks of earlier versions.  Fills *model (palloc'd in the current context),
- * which may be uninitialised.
+ * Saves the model row and the blocks of the parts in the current transaction
+ * and removes the blocks of earlier versions.  Fills the parts that were fitted
+ * of *model (palloc'd in the current context), which may be uninitialised.
  */
 extern void gnngp_fit_store(gnngp_fit_run *run, gnngp_model *model);
 
@@ -37,5 +41,9 @@ extern void gnngp_fit_free(gnngp_fit_run *run);
 
 /* Checks and normalises settings in place: 22023 names what is out of range. */
 extern void gnngp_fit_settings_check(gnngp_fit_settings *settings);
+extern void gnngp_link_settings_check(gnngp_link_settings *settings);
+
+/* The model's name among the arguments: the graph's when it is NULL. */
+extern char *gnngp_model_argument(FunctionCallInfo fcinfo, int argno, const gnngp_graph_def *graph);
 
 #endif							/* GNNGP_FIT_H */

@@ -28,6 +28,11 @@ enum predict_column
 	PREDICT_COLUMNS
 };
 
+static const gnngp_id_hints hints = {
+	"Use gp_predict(%1$s) for all nodes, or an integer id.",
+	"Use gp_predict(%1$s, NULL::%2$s) for all nodes, or an id of that type."
+};
+
 typedef struct predict_state
 {
 	const gnngp_model *model;
@@ -240,7 +245,7 @@ gnngp_predict(PG_FUNCTION_ARGS)
 						s.model->name, gnngp_id_type_name(s.model)),
 				 errhint("Use gp_predict(%s, NULL::%s), which gives nodes of that type.",
 						 quote_literal_cstr(s.model->name), gnngp_id_type_name(s.model))));
-	gnngp_id_type_open(&s.id_type, s.model, INT8OID);
+	gnngp_id_type_open(&s.id_type, s.model, INT8OID, &hints);
 	if (!PG_ARGISNULL(3))
 		take_node_array(&s, PG_GETARG_ARRAYTYPE_P(3));
 	run_predict(&s);
@@ -259,7 +264,7 @@ gnngp_predict_typed(PG_FUNCTION_ARGS)
 
 	gnngp_pin_output_settings();
 	open_predict(fcinfo, &s, 2, 3);
-	gnngp_id_type_open(&s.id_type, s.model, get_fn_expr_argtype(fcinfo->flinfo, 1));
+	gnngp_id_type_open(&s.id_type, s.model, get_fn_expr_argtype(fcinfo->flinfo, 1), &hints);
 	if (!PG_ARGISNULL(1))
 	{
 		s.keys = palloc(sizeof(int64));

@@ -71,7 +71,7 @@ gnngp_id_type_name(const gnngp_model *model)
 
 /* 42804: the model's ids are of another type. */
 static void
-report_mismatch(const gnngp_model *model, Oid type)
+report_mismatch(const gnngp_model *model, Oid type, const gnngp_id_hints *hints)
 {
 	const char *name = gnngp_id_type_name(model);
 
@@ -79,16 +79,14 @@ report_mismatch(const gnngp_model *model, Oid type)
 			(errcode(ERRCODE_DATATYPE_MISMATCH),
 			 errmsg("model \"%s\" has nodes of type %s, not %s", model->name, name,
 					format_type_be(type)),
-			 model->integer_ids
-			 ? errhint("Use gp_predict(%s) for all nodes, or an integer id.",
-					   quote_literal_cstr(model->name))
-			 : errhint("Use gp_predict(%s, NULL::%s) for all nodes, or an id of that type.",
-					   quote_literal_cstr(model->name), name)));
+			 errhint(model->integer_ids ? hints->integers : hints->others,
+					 quote_literal_cstr(model->name), name)));
 }
 
 /* Checks the type and looks up how to make its values. */
 void
-gnngp_id_type_open(gnngp_id_type *t, const gnngp_model *model, Oid type)
+gnngp_id_type_open(gnngp_id_type *t, const gnngp_model *model, Oid type,
+				   const gnngp_id_hints *hints)
 {
 	Oid			input;
 
@@ -97,7 +95,7 @@ gnngp_id_type_open(gnngp_id_type *t, const gnngp_model *model, Oid type)
 	t->type = type;
 	t->base = getBaseType(type);
 	if (!fits(model, t->base))
-		report_mismatch(model, type);
+		report_mismatch(model, type, hints);
 	t->string = is_string(t->base);
 	getTypeInputInfo(t->base, &input, &t->ioparam);
 	fmgr_info(input, &t->input);

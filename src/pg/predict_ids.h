@@ -21,8 +21,16 @@ typedef struct gnngp_id_type
 	Oid			ioparam;
 } gnngp_id_type;
 
-/* Checks that ids of the model are values of the type; 42804 when not. */
-extern void gnngp_id_type_open(gnngp_id_type *t, const gnngp_model *model, Oid type);
+/* What to do instead when ids are of another type: formats of the model's quoted name and its ids' type. */
+typedef struct gnngp_id_hints
+{
+	const char *integers;		/* for a model with integer ids; the name alone */
+	const char *others;
+} gnngp_id_hints;
+
+/* Checks that ids of the model are values of the type; 42804 with a hint when not. */
+extern void gnngp_id_type_open(gnngp_id_type *t, const gnngp_model *model, Oid type,
+							   const gnngp_id_hints *hints);
 
 /* The name of the model's id type for messages. */
 extern const char *gnngp_id_type_name(const gnngp_model *model);

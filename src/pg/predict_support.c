@@ -1,5 +1,5 @@
 /*
- * predict_support.c - how many rows the planner may expect of gp_predict.
+ * predict_support.c - how many rows the planner may expect of predictions.
  *
  * A model's row knows its nodes and classes.  Whatever cannot be told while
  * planning is left to the function's own ROWS.
@@ -115,5 +115,67 @@ gnngp_predict_support(PG_FUNCTION_ARGS)
 	if (model == NULL)
 		PG_RETURN_POINTER(NULL);
 	req->rows = Max(1, count_nodes(&call, model) * count_classes(&call, model));
+	PG_RETURN_POINTER(request);
+}
+
+/* The elements of an array argument; all when it is NULL. */
+static double
+count_elements(Node *array, double all)
+{
+	Const	   *given = IsA(array, Const) ? (Const *) array : NULL;
+	ArrayType  *value;
+
+	if (given == NULL)
+		return 10;				/* as the planner takes arrays that it does not know */
+	if (given->constisnull)
+		return all;
+	if (given->consttype == TEXTOID)
+		return 10;
+	value = DatumGetArrayTypeP(given->constvalue);
+	return ArrayGetNItems(ARR_NDIM(value), ARR_DIMS(value));
+}
+
+/* The rows of gp_predict_links: k for each node. */
+static double
+count_best_links(PlannerInfo *root, List *args, const gnngp_model *model)
+{
+	int			k_argument = exprType(list_nth(args, 1)) == INT4OID ? 1 : 2;
+	Const	   *k = constant(root, args, k_argument);
+	double		per_node = 10;
+
+	if (k)
+		per_node = k->constisnull ? 100 : Max(DatumGetInt32(k->constvalue), 1);
+	return Min(per_node, (double) model->link.nodes) *
+		Min(count_elements(argument(root, args, 3 - k_argument), (double) model->link.nodes),
+			(double) model->link.nodes);
+}
+
+PG_FUNCTION_INFO_V1(gnngp_links_support);
+
+/* Answers the planner's question for rows of gp_predict_links and gp_score_links. */
+Datum
+gnngp_links_support(PG_FUNCTION_ARGS)
+{
+	Node	   *request = (Node *) PG_GETARG_POINTER(0);
+	SupportRequestRows *req = (SupportRequestRows *) request;
+	gnngp_model *model;
+	Const	   *name;
+	List	   *args;
+
+	if (!IsA(request, SupportRequestRows) || req->node == NULL || !IsA(req->node, FuncExpr))
+		PG_RETURN_POINTER(NULL);
+	args = ((FuncExpr *) req->node)->args;
+	if (list_length(args) == 3)
+	{
+		req->rows = Max(1, count_elements(argument(req->root, args, 1), 1));
+		PG_RETURN_POINTER(request);
+	}
+	name = list_length(args) == 4 ? constant(req->root, args, 0) : NULL;
+	if (name == NULL || name->constisnull || !ActiveSnapshotSet())
+		PG_RETURN_POINTER(NULL);
+	model = gnngp_model_lookup(TextDatumGetCString(name->constvalue), true);
+	if (model == NULL)
+		PG_RETURN_POINTER(NULL);
+	req->rows = Max(1, count_best_links(req->root, args, model));
 	PG_RETURN_POINTER(request);
 }

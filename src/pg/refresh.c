@@ -1,5 +1,5 @@
 /*
- * refresh.c - CALL gp_refresh: fit a model anew and swap the result in.
+ * refresh.c - CALL gp_refresh: fit all parts of a model anew and swap the result in.
  *
  * Outside of a transaction block the refresh commits between its steps: (1) a
  * log row says 'running'; (2) the tables are read in one snapshot; (3) the
@@ -16,6 +16,8 @@
  * not commit.
  */
 #include "postgres.h"
+
+#include <math.h>
 
 #include "access/xact.h"
 #include "catalog/pg_type_d.h"
@@ -138,20 +140,41 @@ append_change(StringInfo text, const char *what, int64 before, int64 after)
 						 what, before, after);
 }
 
+/* Appends "auc 0.951 to 0.953" when a figure has changed as far as it is shown. */
+static void
+append_figure(StringInfo text, const char *what, double before, double after)
+{
+	char	   *old = psprintf("%.3f", before);
+	char	   *new = psprintf("%.3f", after);
+
+	if (!isnan(before) && !isnan(after) && strcmp(old, new) != 0)
+		appendStringInfo(text, "%s%s %s to %s", text->len > 0 ? ", " : "", what, old, new);
+}
+
 /* What is different from the version before. */
 static char *
 describe_changes(const gnngp_model *old, const gnngp_model *new)
 {
+	bool		nodes = (gnngp_model_parts(new) & GNNGP_PART_NODES) != 0;
 	StringInfoData text;
 
 	initStringInfo(&text);
-	append_change(&text, "nodes", old->nodes, new->nodes);
-	append_change(&text, "edges", old->edges, new->edges);
+	append_change(&text, "nodes", nodes ? old->nodes : old->link.nodes,
+				  nodes ? new->nodes : new->link.nodes);
+	append_change(&text, "edges", nodes ? old->edges : old->link.edges,
+				  nodes ? new->edges : new->link.edges);
 	append_change(&text, "features", old->features, new->features);
 	append_change(&text, "labelled", old->labelled, new->labelled);
 	append_change(&text, "classes", old->classes, new->classes);
 	if (text.len == 0)
-		appendStringInfoString(&text, "no nodes, edges or labels added or removed");
+		appendStringInfoString(&text, nodes ? "no nodes, edges or labels added or removed"
+							   : "no nodes or edges added or removed");
+	if (new->link.method)
+	{
+		append_figure(&text, "auc", old->link.auc, new->link.auc);
+		append_figure(&text, "average precision", old->link.average_precision,
+					  new->link.average_precision);
+	}
 	return text.data;
 }
 
@@ -160,21 +183,34 @@ static void
 require_settings(const gnngp_model *model)
 {
 	const gnngp_fit_settings *s = &model->settings;
+	const gnngp_link_settings *l = &model->link.settings;
+	int			parts = gnngp_model_parts(model);
+	bool		nodes = (parts & GNNGP_PART_NODES) || parts == 0;
 
-	if (s->kernel == NULL || s->task == NULL || s->strategy == NULL)
+	if (nodes && (s->kernel == NULL || s->task == NULL || s->strategy == NULL))
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("model \"%s\" has no settings to fit it with again", model->name),
 				 errhint("Fit it with gp_fit.")));
+	if ((parts & GNNGP_PART_LINKS) && (l->kernel == NULL || l->method == NULL))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("model \"%s\" has no settings to fit its links with again", model->name),
+				 errhint("Fit it with gp_fit_links.")));
 }
 
 /* Step 2: reads the tables under one snapshot. */
 static void
 step_read(refresh *r)
 {
+	int			parts = gnngp_model_parts(r->old);
+
 	PushActiveSnapshot(GetTransactionSnapshot());
 	require_settings(r->old);
-	r->run = gnngp_fit_read(r->context, r->graph, &r->old->settings, r->old->name);
+	r->run = gnngp_fit_read(r->context, r->graph,
+							parts != GNNGP_PART_LINKS ? &r->old->settings : NULL,
+							parts & GNNGP_PART_LINKS ? &r->old->link.settings : NULL,
+							r->old->name);
 	PopActiveSnapshot();
 }
 

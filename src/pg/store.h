@@ -15,6 +15,7 @@
 #include "catalog.h"
 #include "port/pg_bswap.h"
 #include "reader.h"
+#include "tcop/dest.h"
 
 /* A block that has been read and validated. */
 typedef struct gnngp_block
@@ -53,8 +54,32 @@ typedef bool (*gnngp_block_fn) (void *state, const gnngp_block *block);
 extern void gnngp_store_posterior(const gnngp_model *model, const gnngp_data *data,
 								  const gp_posterior *posterior);
 
-/* Deletes every block of the model but those of keep_version. */
-extern void gnngp_store_drop_versions(int64 model_id, int64 keep_version);
+/* Deletes every block of a part ("node", "link") of the model but those of keep_version. */
+extern void gnngp_store_drop_versions(int64 model_id, const char *part, int64 keep_version);
+
+/*
+ * Runs a query for blocks, under row-level security and inside SPI that the
+ * caller has connected; its parameters are model, version and key.  Rows go to
+ * the receiver, which gnngp_store_receiver prepares for a caller's stack.
+ */
+extern void gnngp_store_query(const char *query, int64 model_id, int64 version, int64 key,
+							  DestReceiver *receiver);
+extern void gnngp_store_receiver(DestReceiver *receiver,
+								 bool (*receive) (TupleTableSlot *slot, DestReceiver *self));
+
+/* XX001: a block of the model is not what was written. */
+extern void gnngp_store_corrupted(const gnngp_model *model, const char *what)
+			pg_attribute_noreturn();
+
+/*
+ * Checks what every block begins with: its mark, format, length and checksum.
+ * The checksum is a CRC-32C of the block with the checksum's field zero.
+ */
+extern void gnngp_store_check_block(const gnngp_model *model, uint32 magic, uint32 format,
+									size_t header, const char *data, size_t length);
+
+/* Writes that, with the checksum of what has been put behind it. */
+extern void gnngp_store_seal_block(uint32 magic, uint32 format, char *data, size_t length);
 
 /* Reads all node blocks in order, under the active snapshot. */
 extern void gnngp_store_scan(const gnngp_model *model, gnngp_block_fn take, void *state);
@@ -71,6 +96,25 @@ extern void gnngp_block_row(const gnngp_block *block, int32 i, gnngp_node_row *r
 
 /* The first row of a block with at least this key, or nrows. */
 extern int32 gnngp_block_search(const gnngp_block *block, int64 key);
+
+/* Puts numbers into a block. */
+static inline void
+gnngp_put64(char *p, uint64 v)
+{
+#ifdef WORDS_BIGENDIAN
+	v = pg_bswap64(v);
+#endif
+	memcpy(p, &v, sizeof(v));
+}
+
+static inline void
+gnngp_put32(char *p, uint32 v)
+{
+#ifdef WORDS_BIGENDIAN
+	v = pg_bswap32(v);
+#endif
+	memcpy(p, &v, sizeof(v));
+}
 
 /* The bits of numbers in a block. */
 static inline uint64

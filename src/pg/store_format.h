@@ -22,10 +22,12 @@
 #define BLOCK_TEXT_IDS 1		/* flags of a block */
 #define BLOCK_HAS_SHARES 2
 
+/* So begins every block, of nodes or of links. */
 #define AT_MAGIC 0				/* uint32 */
 #define AT_FORMAT 4				/* uint32 */
 #define AT_LENGTH 8				/* uint64 */
 #define AT_CHECKSUM 16			/* uint32 */
+
 #define AT_FLAGS 20				/* uint32 */
 #define AT_NROWS 24				/* uint32 */
 #define AT_NCLASSES 28			/* uint32 */

@@ -33,13 +33,13 @@ typedef struct block_receiver
 } block_receiver;
 
 /* XX001: a block is not what was written. */
-static void
-report_corrupted(const gnngp_model *model, const char *what)
+void
+gnngp_store_corrupted(const gnngp_model *model, const char *what)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_DATA_CORRUPTED),
 			 errmsg("the stored model \"%s\" is damaged: %s", model->name, what),
-			 errhint("Fit the model again with gp_fit or gp_refresh.")));
+			 errhint("Fit the model again with gp_refresh.")));
 }
 
 /* The checksum of a block, its own field taken as zero. */
@@ -57,6 +57,35 @@ block_checksum(const char *data, size_t length)
 	return crc;
 }
 
+/* Checks what every block begins with. */
+void
+gnngp_store_check_block(const gnngp_model *model, uint32 magic, uint32 format, size_t header,
+						const char *data, size_t length)
+{
+	if (length < header || gnngp_get32(data + AT_MAGIC) != magic)
+		gnngp_store_corrupted(model, "a block has no header");
+	if (gnngp_get32(data + AT_FORMAT) != format)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("the stored model \"%s\" has format %u, this version of gnngp reads format %u",
+						model->name, gnngp_get32(data + AT_FORMAT), format),
+				 errhint("Fit the model again with gp_refresh.")));
+	if (gnngp_get64(data + AT_LENGTH) != length)
+		gnngp_store_corrupted(model, "a block has the wrong length");
+	if (gnngp_get32(data + AT_CHECKSUM) != block_checksum(data, length))
+		gnngp_store_corrupted(model, "a block has the wrong checksum");
+}
+
+/* Writes it. */
+void
+gnngp_store_seal_block(uint32 magic, uint32 format, char *data, size_t length)
+{
+	gnngp_put32(data + AT_MAGIC, magic);
+	gnngp_put32(data + AT_FORMAT, format);
+	gnngp_put64(data + AT_LENGTH, length);
+	gnngp_put32(data + AT_CHECKSUM, block_checksum(data, length));
+}
+
 /* Checks the header of a block and finds its parts. */
 static void
 open_block(const gnngp_model *model, const char *data, size_t length, gnngp_block *block)
@@ -64,19 +93,7 @@ open_block(const gnngp_model *model, const char *data, size_t length, gnngp_bloc
 	uint32		flags;
 	size_t		need;
 
-	if (length < HEADER_SIZE || gnngp_get32(data + AT_MAGIC) != BLOCK_MAGIC)
-		report_corrupted(model, "a block has no header");
-	if (gnngp_get32(data + AT_FORMAT) != BLOCK_FORMAT)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("the stored model \"%s\" has format %u, this version of gnngp reads format %d",
-						model->name, gnngp_get32(data + AT_FORMAT), BLOCK_FORMAT),
-				 errhint("Fit the model again with gp_fit or gp_refresh.")));
-	if (gnngp_get64(data + AT_LENGTH) != length)
-		report_corrupted(model, "a block has the wrong length");
-	if (gnngp_get32(data + AT_CHECKSUM) != block_checksum(data, length))
-		report_corrupted(model, "a block has the wrong checksum");
-
+	gnngp_store_check_block(model, BLOCK_MAGIC, BLOCK_FORMAT, HEADER_SIZE, data, length);
 	flags = gnngp_get32(data + AT_FLAGS);
 	block->data = data;
 	block->length = length;
@@ -85,14 +102,14 @@ open_block(const gnngp_model *model, const char *data, size_t length, gnngp_bloc
 	block->text_ids = (flags & BLOCK_TEXT_IDS) != 0;
 	if (block->nrows < 1 || block->nclasses != model->nclass_labels ||
 		block->text_ids == model->integer_ids)
-		report_corrupted(model, "a block does not belong to it");
+		gnngp_store_corrupted(model, "a block does not belong to it");
 	block->stride = gnngp_row_stride(block->nclasses);
 	block->shares = (flags & BLOCK_HAS_SHARES) ? data + HEADER_SIZE : NULL;
 	need = HEADER_SIZE + (block->shares ? (size_t) block->nclasses * sizeof(double) : 0);
 	block->rows = data + need;
 	need += (size_t) block->nrows * block->stride;
 	if (need > length)
-		report_corrupted(model, "a block is too short");
+		gnngp_store_corrupted(model, "a block is too short");
 	block->texts = data + need;
 	block->texts_length = length - need;
 }
@@ -194,15 +211,23 @@ receive_nothing(DestReceiver *self)
 }
 
 /* Prepares a receiver. */
+void
+gnngp_store_receiver(DestReceiver *receiver, bool (*receive) (TupleTableSlot *slot,
+															  DestReceiver *self))
+{
+	receiver->receiveSlot = receive;
+	receiver->rStartup = receive_startup;
+	receiver->rShutdown = receive_nothing;
+	receiver->rDestroy = receive_nothing;
+	receiver->mydest = DestTuplestore;
+}
+
+/* Prepares the receiver of blocks of nodes. */
 static void
 open_receiver(block_receiver *br, const gnngp_model *model, gnngp_block_fn take, void *state)
 {
 	memset(br, 0, sizeof(*br));
-	br->pub.receiveSlot = receive_block;
-	br->pub.rStartup = receive_startup;
-	br->pub.rShutdown = receive_nothing;
-	br->pub.rDestroy = receive_nothing;
-	br->pub.mydest = DestTuplestore;
+	gnngp_store_receiver(&br->pub, receive_block);
 	br->model = model;
 	br->take = take;
 	br->state = state;
@@ -210,13 +235,14 @@ open_receiver(block_receiver *br, const gnngp_model *model, gnngp_block_fn take,
 										ALLOCSET_DEFAULT_SIZES);
 }
 
-/* Runs a query for blocks; its parameters are model, version and the given key. */
-static void
-run_query(block_receiver *br, const char *query, int64 key)
+/* Runs a query for blocks; its parameters are model, version and key. */
+void
+gnngp_store_query(const char *query, int64 model_id, int64 version, int64 key,
+				  DestReceiver *receiver)
 {
 	SPIExecuteOptions options;
 	int			guc_level = NewGUCNestLevel();
-	int64		values[] = {br->model->id, br->model->version, key};
+	int64		values[] = {model_id, version, key};
 	ParamListInfo params = makeParamList(lengthof(values));
 
 	for (int i = 0; i < (int) lengthof(values); i++)
@@ -231,10 +257,17 @@ run_query(block_receiver *br, const char *query, int64 key)
 	memset(&options, 0, sizeof(options));
 	options.params = params;
 	options.read_only = true;
-	options.dest = &br->pub;
+	options.dest = receiver;
 	if (SPI_execute_extended(query, &options) != SPI_OK_SELECT)
 		elog(ERROR, "reading blocks failed");
 	AtEOXact_GUC(false, guc_level);
+}
+
+/* Runs a query for blocks of nodes. */
+static void
+run_query(block_receiver *br, const char *query, int64 key)
+{
+	gnngp_store_query(query, br->model->id, br->model->version, key, &br->pub);
 }
 
 /* The part of every query that names the model's blocks. */
@@ -266,7 +299,7 @@ gnngp_store_scan(const gnngp_model *model, gnngp_block_fn take, void *state)
 	open_receiver(&br, model, take, state);
 	scan_blocks(&br);
 	if (!br.stopped && br.rows != model->nodes)
-		report_corrupted(model, "some of its blocks are missing");
+		gnngp_store_corrupted(model, "some of its blocks are missing");
 	SPI_finish();
 }
 

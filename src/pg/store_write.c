@@ -8,7 +8,6 @@
 #include "catalog/pg_type_d.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
-#include "port/pg_crc32c.h"
 #include "store.h"
 #include "store_format.h"
 #include "utils/builtins.h"
@@ -43,24 +42,6 @@ typedef struct writer
 
 /* Puts numbers in little-endian order. */
 static void
-put64(char *p, uint64 v)
-{
-#ifdef WORDS_BIGENDIAN
-	v = pg_bswap64(v);
-#endif
-	memcpy(p, &v, sizeof(v));
-}
-
-static void
-put32(char *p, uint32 v)
-{
-#ifdef WORDS_BIGENDIAN
-	v = pg_bswap32(v);
-#endif
-	memcpy(p, &v, sizeof(v));
-}
-
-static void
 put16(char *p, uint16 v)
 {
 #ifdef WORDS_BIGENDIAN
@@ -75,7 +56,7 @@ put_double(char *p, double v)
 	uint64		bits;
 
 	memcpy(&bits, &v, sizeof(bits));
-	put64(p, bits);
+	gnngp_put64(p, bits);
 }
 
 static void
@@ -84,7 +65,7 @@ put_float(char *p, float v)
 	uint32		bits;
 
 	memcpy(&bits, &v, sizeof(bits));
-	put32(p, bits);
+	gnngp_put32(p, bits);
 }
 
 /* The bits of a score as a number that falls when the score grows, and back. */
@@ -182,10 +163,10 @@ pack_row(writer *w, int64 node, bool labelled, size_t text_end, char *row)
 
 	if (!is_finite(w, node))
 		report_not_finite(w, node);
-	put64(row + AT_KEY, (uint64) w->data->ids.key[node]);
+	gnngp_put64(row + AT_KEY, (uint64) w->data->ids.key[node]);
 	put_double(row + AT_VARIANCE, p->variance[node]);
-	put32(row + AT_ROW_FLAGS, (labelled ? ROW_LABELLED : 0) | (is_prior(w, node) ? ROW_PRIOR : 0));
-	put32(row + AT_TEXT_END, (uint32) text_end);
+	gnngp_put32(row + AT_ROW_FLAGS, (labelled ? ROW_LABELLED : 0) | (is_prior(w, node) ? ROW_PRIOR : 0));
+	gnngp_put32(row + AT_TEXT_END, (uint32) text_end);
 	if (w->nclasses > 0)
 		put_double(row + AT_VALUE, pack_classes(w, node, row + ROW_FIXED));
 	else
@@ -253,20 +234,11 @@ reserve(writer *w, size_t length)
 static void
 seal_block(writer *w, char *block, size_t length, int64 nrows, bool shares)
 {
-	pg_crc32c	crc;
-
-	put32(block + AT_MAGIC, BLOCK_MAGIC);
-	put32(block + AT_FORMAT, BLOCK_FORMAT);
-	put64(block + AT_LENGTH, length);
-	put32(block + AT_CHECKSUM, 0);
-	put32(block + AT_FLAGS, (w->data->ids.integer ? 0 : BLOCK_TEXT_IDS) |
-		  (shares ? BLOCK_HAS_SHARES : 0));
-	put32(block + AT_NROWS, (uint32) nrows);
-	put32(block + AT_NCLASSES, (uint32) w->nclasses);
-	INIT_CRC32C(crc);
-	COMP_CRC32C(crc, block, length);
-	FIN_CRC32C(crc);
-	put32(block + AT_CHECKSUM, crc);
+	gnngp_put32(block + AT_FLAGS, (w->data->ids.integer ? 0 : BLOCK_TEXT_IDS) |
+				(shares ? BLOCK_HAS_SHARES : 0));
+	gnngp_put32(block + AT_NROWS, (uint32) nrows);
+	gnngp_put32(block + AT_NCLASSES, (uint32) w->nclasses);
+	gnngp_store_seal_block(BLOCK_MAGIC, BLOCK_FORMAT, block, length);
 }
 
 /* Packs and inserts the block that begins with a node; gives the number of its nodes. */
@@ -370,18 +342,20 @@ gnngp_store_posterior(const gnngp_model *model, const gnngp_data *data,
 	SPI_finish();
 }
 
-/* Deletes the blocks of other versions. */
+/* Deletes the blocks of other versions of a part. */
 void
-gnngp_store_drop_versions(int64 model_id, int64 keep_version)
+gnngp_store_drop_versions(int64 model_id, const char *part, int64 keep_version)
 {
-	Oid			types[] = {INT8OID, INT8OID};
-	Datum		values[] = {Int64GetDatum(model_id), Int64GetDatum(keep_version)};
+	Oid			types[] = {INT8OID, TEXTOID, INT8OID};
+	Datum		values[] = {Int64GetDatum(model_id), CStringGetTextDatum(part),
+	Int64GetDatum(keep_version)};
 
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
-	if (gnngp_execute_as_extension(psprintf("DELETE FROM %s.gp_block WHERE model = $1 AND version <> $2",
+	if (gnngp_execute_as_extension(psprintf("DELETE FROM %s.gp_block"
+											" WHERE model = $1 AND part = $2 AND version <> $3",
 											gnngp_schema()),
-								   2, types, values, NULL) != SPI_OK_DELETE)
+								   3, types, values, NULL) != SPI_OK_DELETE)
 		elog(ERROR, "deleting old blocks failed");
 	SPI_finish();
 }
