@@ -32,8 +32,8 @@ static const gnngp_id_hints predict_hints = {
 };
 
 static const gnngp_id_hints score_hints = {
-	"Use arrays of integers.",
-	"Use arrays of type %2$s[]."
+	"Use gp_score_links(%1$s, ...) with arrays of integers.",
+	"Use gp_score_links(%1$s, ...) with arrays of type %2$s[]."
 };
 
 /* The pairs that gp_predict_links may look at. */
