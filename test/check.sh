@@ -205,6 +205,7 @@ stage_quality() {
 
 WANTED="$*"
 prepare libipc-run-perl
+want_packages "postgresql-$PG_VERSION-cron"
 private_server
 build PROFILE="-Werror" && touch "$WORK/built"
 stage rules

@@ -61,6 +61,17 @@ need_packages() {
 		{ tail -n 20 "$WORK/apt.log" >&2; die "apt-get install failed"; }
 }
 
+# Installs packages that single tests use, where Debian has them; those tests skip themselves otherwise.
+want_packages() {
+	local p
+
+	for p in "$@"; do
+		has_package "$p" && continue
+		need_package_lists
+		[ -z "$(apt-cache search --names-only "^$p\$")" ] || need_packages "$p"
+	done
+}
+
 # Fetches apt's package lists when there are none.
 need_package_lists() {
 	[ -n "$(apt-cache pkgnames 2>/dev/null | sed -n 1000p)" ] && apt_has_main && return

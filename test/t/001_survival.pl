@@ -11,6 +11,8 @@ $node->init;
 $node->start;
 
 my $predictions = 'SELECT * FROM gp_predict(\'small\', top => NULL) ORDER BY node, class';
+my $links = 'SELECT * FROM gp_predict_links(\'small\') ORDER BY src, dst';
+my $linked = 'SELECT * FROM gp_predict_links(\'links only\', nodes => ARRAY[7, 8]) ORDER BY src, dst';
 my $figures = 'SELECT * FROM gp_evaluate(\'small\') ORDER BY metric';
 
 $node->safe_psql('postgres', q{
@@ -25,6 +27,8 @@ $node->safe_psql('source', qq{
 	SET ROLE keeper;
 	$sql
 	SELECT gp_fit('small');
+	SELECT gp_fit_links('small');
+	SELECT gp_fit_links('small', model => 'links only', method => 'pairs');
 	CALL gp_refresh('small');
 	SELECT gp_grant('small', 'reader');
 	RESET ROLE;
@@ -35,6 +39,10 @@ $node->safe_psql('source', qq{
 my $before = $node->safe_psql('source', $predictions);
 my $evaluated = $node->safe_psql('source', $figures);
 cmp_ok(length($before), '>', 1000, 'there are predictions');
+my $links_before = $node->safe_psql('source', $links);
+my $linked_before = $node->safe_psql('source', $linked);
+cmp_ok(length($links_before), '>', 1000, 'and links');
+cmp_ok(length($linked_before), '>', 100, 'of both models');
 
 # Restart
 $node->restart;
@@ -42,6 +50,7 @@ is($node->safe_psql('source', $predictions), $before, 'a restart keeps the predi
 $node->stop('immediate');
 $node->start;
 is($node->safe_psql('source', $predictions), $before, 'a crash keeps the predictions');
+is($node->safe_psql('source', $links), $links_before, 'and the links');
 
 # Checks a restored database.
 sub check_restored
@@ -49,21 +58,26 @@ sub check_restored
 	my ($db, $how, $graphs) = @_;
 
 	is($node->safe_psql($db, $predictions), $before, "$how keeps the predictions");
+	is($node->safe_psql($db, $links), $links_before, "$how keeps the links");
+	is($node->safe_psql($db, $linked), $linked_before, "$how keeps a model of links alone");
 	is($node->safe_psql($db, $figures), $evaluated, "$how keeps the figures");
 	is($node->safe_psql($db, "SELECT string_agg(graph, ',' ORDER BY graph) FROM gp_graphs"), $graphs,
 		"$how keeps the graphs");
 	is($node->safe_psql($db, 'SELECT outcome FROM gp_refreshes'), 'succeeded', "$how keeps the log");
 	is($node->safe_psql($db, "SET ROLE reader; SELECT count(*) FROM gp_predict('small')"), '200',
 		"$how keeps the grant");
+	cmp_ok($node->safe_psql($db, "SET ROLE reader; SELECT count(*) FROM gp_predict_links('small')"), '>', 100,
+		"$how keeps the grant of the links");
 	is($node->safe_psql($db, "SELECT nodes || ' ' || edges FROM gp_graphs WHERE graph = 'small'"),
 		'nodes edges', "$how keeps the tables");
 	$node->safe_psql($db, q{
 		SET ROLE keeper;
 		CALL gp_refresh('small');
+		CALL gp_refresh('links only');
 		SELECT gp_fit('small', model => 'another');
 		SELECT gp_create_graph('again', 'nodes', 'edges');
 	});
-	is($node->safe_psql($db, "SELECT version FROM gp_model_catalog WHERE name = 'small'"), '3',
+	is($node->safe_psql($db, "SELECT version, link_version FROM gp_model_catalog WHERE name = 'small'"), '3|3',
 		"$how: the model can be refreshed");
 	return;
 }

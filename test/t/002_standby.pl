@@ -11,6 +11,7 @@ $primary->init(allows_streaming => 1);
 $primary->start;
 $primary->safe_psql('postgres', 'CREATE EXTENSION gnngp;' . small_graph() . q{
 	SELECT gp_fit('small');
+	SELECT gp_fit_links('small');
 	CALL gp_refresh('small');
 	CREATE ROLE stranger;
 });
@@ -31,6 +32,8 @@ sub sqlstate
 
 for my $query ('SELECT * FROM gp_predict(\'small\', top => NULL) ORDER BY node, class',
 	'SELECT * FROM gp_predict(\'small\', id => 7)',
+	'SELECT * FROM gp_predict_links(\'small\') ORDER BY src, dst',
+	'SELECT * FROM gp_score_links(\'small\', ARRAY[1, 2], ARRAY[7, 3])',
 	'SELECT * FROM gp_evaluate(\'small\')', 'SELECT model, nodes FROM gp_models', 'SELECT * FROM gp_graphs',
 	'SELECT model, outcome FROM gp_refreshes', 'SELECT * FROM gp_progress')
 {
@@ -39,7 +42,7 @@ for my $query ('SELECT * FROM gp_predict(\'small\', top => NULL) ORDER BY node, 
 is($standby->safe_psql('postgres', "SET ROLE stranger; SELECT count(*) FROM gp_models"), '0',
 	'row-level security holds on the standby');
 
-for my $statement (q{SELECT gp_fit('small')}, q{CALL gp_refresh('small')}, q{SELECT gp_drop_model('small')},
+for my $statement (q{SELECT gp_fit('small')}, q{SELECT gp_fit_links('small')}, q{CALL gp_refresh('small')}, q{SELECT gp_drop_model('small')},
 	q{SELECT gp_drop_graph('small')}, q{SELECT gp_grant('small', 'stranger')},
 	q{SELECT gp_revoke('small', 'stranger')}, q{SELECT gp_create_graph('g', 'nodes', 'edges')})
 {
@@ -51,11 +54,15 @@ $primary->safe_psql('postgres', q{INSERT INTO nodes VALUES (201, '{1,2,3}', NULL
 $primary->wait_for_catchup($standby, 'replay', $primary->lsn('insert'));
 is($standby->safe_psql('postgres', "SELECT count(*) FROM gp_predict('small')"), '201',
 	'the standby follows a refresh');
+$primary->safe_psql('postgres', q{INSERT INTO edges VALUES (201, 1), (201, 2); CALL gp_refresh('small')});
+$primary->wait_for_catchup($standby, 'replay', $primary->lsn('insert'));
+cmp_ok($standby->safe_psql('postgres', "SELECT count(*) FROM gp_predict_links('small', nodes => '{201}')"), '>', 0,
+	'with its links');
 
 # And so does the standby's promotion
 $standby->promote;
 $standby->safe_psql('postgres', q{CALL gp_refresh('small')});
-is($standby->safe_psql('postgres', "SELECT count(*) FROM gp_refreshes WHERE outcome = 'succeeded'"), '3',
+is($standby->safe_psql('postgres', "SELECT count(*) FROM gp_refreshes WHERE outcome = 'succeeded'"), '4',
 	'a promoted standby refreshes');
 
 $standby->stop;

@@ -30,7 +30,7 @@ sub check_nothing_left
 }
 
 my @phases = ('starting', 'reading nodes', 'reading features', 'reading edges', 'planning', 'exact diagonal',
-	'building the kernel', 'choosing the nugget', 'posterior', 'storing');
+	'building the kernel', 'scoring pairs', 'choosing the nugget', 'posterior', 'storing');
 
 # Waits for a phase inside the server, which is quicker than one connection for
 # each look, and ends the fit; 0 when a fit came to a later phase unseen.
@@ -54,14 +54,14 @@ $node->safe_psql('postgres', q{
 # Ends a fit in a phase, and measures how long it takes to go.
 sub end_in_phase
 {
-	my ($function, $phase, $sqlstate) = @_;
+	my ($function, $phase, $sqlstate, $statement) = @_;
 	my ($i) = grep { $phases[$_] eq $phase } 0 .. $#phases;
 	my $later = join ',', map { qq{"$_"} } @phases[ $i + 1 .. $#phases ];
 
   SKIP:
 	for my $attempt (1 .. 3)
 	{
-		my $session = background($node, $fit);
+		my $session = background($node, $statement // $fit);
 		my $pid = $node->safe_psql('postgres',
 			"SET statement_timeout = '120s'; SELECT end_in_phase('$phase', '{$later}', '$function')");
 		my $started = time;
@@ -88,22 +88,37 @@ for my $phase ('reading nodes', 'reading features', 'reading edges', 'exact diag
 	end_in_phase('pg_cancel_backend', $phase, '57014');
 }
 end_in_phase('pg_terminate_backend', 'building the kernel', '57P01');
+for my $phase ('reading edges', 'scoring pairs')
+{
+	end_in_phase('pg_cancel_backend', $phase, '57014', q{SELECT gp_fit_links('large')});
+}
+end_in_phase('pg_cancel_backend', 'building the kernel', '57014', q{SELECT gp_fit_links('large', method => 'pairs')});
 
 # statement_timeout, in one session that goes on after each
-my $sql = "\\set VERBOSITY verbose\n";
-my @timeouts = (20, 60, 150, 400, 1000, 2500);
-$sql .= "SET statement_timeout = $_; SELECT clock_timestamp() AS started \\gset\n$fit;\n"
-	. "SET statement_timeout = 0; SELECT 'late ' || extract(epoch FROM clock_timestamp() - :'started') * 1000 - $_;\n"
-	for @timeouts;
-$sql .= "SELECT 'rows ' || count(*) FROM gp_predict('small');\n";
+sub check_timeouts
+{
+	my ($statement, @timeouts) = @_;
+	my $sql = "\\set VERBOSITY verbose\n";
+
+	$sql .= "SET statement_timeout = $_; SELECT clock_timestamp() AS started \\gset\n$statement;\n"
+		. "SET statement_timeout = 0; SELECT 'late ' || extract(epoch FROM clock_timestamp() - :'started') * 1000 - $_;\n"
+		for @timeouts;
+	$sql .= "SELECT 'rows ' || count(*) FROM gp_predict('small');\n";
+	my ($rc, $out, $err) = $node->psql('postgres', $sql, on_error_stop => 0);
+	my @late = $out =~ /late (\S+)/g;
+	is(scalar(@late), scalar(@timeouts), "the session survives every timeout of $statement");
+	is(scalar(() = $err =~ /57014/g), scalar(@timeouts), 'every timeout is reported as one');
+	note 'late by (ms): ' . join(', ', map { sprintf '%.0f', $_ } @late);
+	ok((grep { $_ >= 1000 * $patience } @late) == 0, 'and served soon');
+	like($out, qr/rows 200/, 'the session works on');
+	return;
+}
+
 $node->safe_psql('postgres', small_graph() . "SELECT gp_fit('small')");
-my ($rc, $out, $err) = $node->psql('postgres', $sql, on_error_stop => 0);
-my @late = $out =~ /late (\S+)/g;
-is(scalar(@late), scalar(@timeouts), 'the session survives every timeout');
-is(scalar(() = $err =~ /57014/g), scalar(@timeouts), 'every timeout is reported as one');
-note 'late by (ms): ' . join(', ', map { sprintf '%.0f', $_ } @late);
-ok((grep { $_ >= 1000 * $patience } @late) == 0, 'and served soon');
-like($out, qr/rows 200/, 'the session works on');
+check_timeouts($fit, 20, 60, 150, 400, 1000, 2500);
+check_timeouts(q{SELECT gp_fit_links('large')}, 60, 200, 500, 900, 1300, 1700, 2000);
+$node->safe_psql('postgres', q{SELECT gp_fit_links('large')});
+check_timeouts(q{SELECT count(*) FROM gp_predict_links('large')}, 5, 15, 30, 60, 120, 500);
 
 # Progress: the session itself, its role and members of pg_read_all_stats see it, others do not
 my $session = background($node, $fit);

@@ -13,11 +13,14 @@ $node->start;
 # Everything once, in a schema that is not in search_path
 my $use = small_graph() . q{
 	SELECT gp_fit('small', kernel => 'gcn');
+	SELECT gp_fit_links('small', kernel => 'gcn');
 	CALL gp_refresh('small');
 	SELECT gp_grant('small', 'public');
 	SELECT gp_revoke('small', 'public');
 	SELECT 'predictions ' || count(*) FROM gp_predict('small');
 	SELECT 'one ' || count(*) FROM gp_predict('small', id => 7);
+	SELECT 'links ' || count(*) FROM gp_predict_links('small', k => 3, nodes => '{7}');
+	SELECT 'pairs ' || count(*) FROM gp_score_links('small', ARRAY[7], ARRAY[9]);
 	SELECT 'metrics ' || count(*) FROM gp_evaluate('small');
 	SELECT 'kernels ' || count(*) FROM gp_tune('small', ARRAY['gcn', 'mlp']::gp_kernel[]);
 	SELECT 'estimate ' || count(*) FROM gp_estimate('small');
@@ -26,7 +29,7 @@ my $use = small_graph() . q{
 	SELECT gp_drop_model('small');
 	SELECT gp_drop_graph('small');
 };
-my $expected = join("\n", 'predictions 200', 'one 1', 'metrics 3', 'kernels 2', 'estimate 1', 'rows 3');
+my $expected = join("\n", 'predictions 200', 'one 1', 'links 3', 'pairs 1', 'metrics 3', 'kernels 2', 'estimate 1', 'rows 3');
 (my $qualified = $use) =~ s/\b(gp_\w+)/"Odd Schema".$1/g;
 
 $node->safe_psql('postgres', q{CREATE SCHEMA "Odd Schema"; CREATE EXTENSION gnngp SCHEMA "Odd Schema"});
