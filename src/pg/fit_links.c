@@ -60,7 +60,8 @@ notice_cut(const gp_link_model *links)
 		ereport(NOTICE,
 				(errmsg("the Laplacian scores take %d steps, fewer than an error of 1e-9 takes",
 						links->steps),
-				 errhint("More would take too long on a graph of this size; auc and average_precision are of the scores as they are.")));
+				 errhint("More would take long on a graph of this size;"
+						 " auc and average_precision hold for the scores as they are.")));
 }
 
 /* Fits the links of what has been read. */

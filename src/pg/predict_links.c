@@ -383,7 +383,8 @@ find_nodes(const link_predict *p, const given_ids *given, const char *argument)
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errmsg("model \"%s\" has no node \"%s\"", p->model.name, value_text(given, i)),
-					 errhint("It knows the nodes that were there when it was fitted; CALL gp_refresh brings it up to date.")));
+					 errhint("It knows the nodes that were there when it was fitted;"
+							 " CALL gp_refresh brings it up to date.")));
 	}
 	return node;
 }

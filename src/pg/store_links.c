@@ -293,9 +293,9 @@ read_blocks(link_reader *r)
 static void *
 pop_array(link_reader *r, int32 tag, int element, int64 *count)
 {
-	gp_link_array *last = &r->array[r->narrays - 1];
+	gp_link_array *last = r->narrays > 0 ? &r->array[r->narrays - 1] : NULL;
 
-	if (r->narrays == 0 || last->tag != tag || (int) last->element != element)
+	if (last == NULL || last->tag != tag || (int) last->element != element)
 		return NULL;
 	r->narrays--;
 	*count = last->count;
