@@ -120,6 +120,12 @@ extern void gp_cpu_mirror_lower(gp_device *dev, gp_matrix x);
 extern void gp_cpu_gather_rows(gp_device *dev, gp_matrix dst, gp_matrix src, const int32_t *index);
 extern void gp_cpu_row_dots(gp_device *dev, gp_matrix out, gp_matrix a, gp_matrix b);
 
+/* cpu_entries.c */
+extern void gp_cpu_take(gp_device *dev, gp_matrix m, int64_t n, const int32_t *row,
+						const int32_t *col, double *out);
+extern void gp_cpu_put(gp_device *dev, gp_matrix m, int64_t n, const int32_t *row,
+					   const int32_t *col, const double *value);
+
 /* cpu_dense.c; syrk_lower leaves what is above the diagonal alone. */
 extern void gp_cpu_gemm(gp_device *dev, bool trans_a, bool trans_b, double alpha, gp_matrix a,
 						gp_matrix b, double beta, gp_matrix c);

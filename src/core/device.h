@@ -66,6 +66,12 @@ struct gp_device
 								const int32_t *index);	/* dst row i = src row index[i] */
 	void		(*row_dots) (gp_device *dev, gp_matrix out, gp_matrix a, gp_matrix b);	/* out (double, n x 1) = sum_j a_ij b_ij, added in double; a may be b */
 
+	/* Single elements: out[e] = m(row[e], col[e]), or m(row[e], col[e]) = value[e], in order. */
+	void		(*take) (gp_device *dev, gp_matrix m, int64_t n, const int32_t *row,
+						 const int32_t *col, double *out);
+	void		(*put) (gp_device *dev, gp_matrix m, int64_t n, const int32_t *row,
+						const int32_t *col, const double *value);
+
 	/* Dense products. */
 	void		(*gemm) (gp_device *dev, bool trans_a, bool trans_b, double alpha,
 						 gp_matrix a, gp_matrix b, double beta, gp_matrix c);	/* c = alpha op(a) op(b) + beta c */

@@ -47,6 +47,9 @@ extern void gp_graph_free(gp_env *env, gp_graph *graph);
  */
 extern gp_csr *gp_graph_normalise(gp_env *env, const gp_graph *graph, gp_norm norm, gp_type type);
 
+/* W as a sparse matrix of double, or W + W' for a directed graph (graph_walks.c). */
+extern gp_csr *gp_graph_symmetric(gp_env *env, const gp_graph *graph);
+
 /* The transpose; rows ascend. */
 extern gp_csr *gp_csr_transpose(gp_env *env, const gp_csr *s);
 

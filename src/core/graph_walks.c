@@ -40,9 +40,9 @@ uniform(stream *s)
 	return (double) (gp_mix64(s->state) >> 11) * 0x1p-53;
 }
 
-/* W, or W + W' for a directed graph, as a sparse matrix of double. */
-static gp_csr *
-symmetric_weights(gp_env *env, const gp_graph *graph)
+/* W, or W + W' for a directed graph. */
+gp_csr *
+gp_graph_symmetric(gp_env *env, const gp_graph *graph)
 {
 	gp_csr		view = {graph->nodes, graph->nodes, graph->start, graph->col, NULL, GP_DOUBLE};
 	int64_t		entries = graph->start[graph->nodes];
@@ -73,7 +73,7 @@ symmetric_weights(gp_env *env, const gp_graph *graph)
 gp_csr *
 gp_walk_matrix(gp_env *env, const gp_graph *graph, double sigma2, gp_type type)
 {
-	gp_csr	   *u = symmetric_weights(env, graph);
+	gp_csr	   *u = gp_graph_symmetric(env, graph);
 	double	   *w = u->value;
 	double	   *degree = gp_alloc_zero(env, u->rows, sizeof(double));
 	double		factor = sigma2 / (1.0 + sigma2);

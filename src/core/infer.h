@@ -45,6 +45,8 @@ typedef struct gp_problem
 	size_t		estimate_limit; /* for an estimate: bytes to plan for, without an error when
 								 * nothing fits; 0 = env->limit */
 	gp_type		type;			/* of the large matrices */
+	double		nugget_slack;	/* take the largest nugget within this share of the least error */
+	bool		quiet;			/* no notices about the nugget, which the user cannot give */
 	/* For tests and for whoever knows better; zero means the default. */
 	const int32_t *landmark;	/* the landmarks themselves, nlandmarks of them, ascending */
 	double		jitter;			/* first jitter of C(a,a), relative to its mean diagonal */

@@ -65,7 +65,7 @@ extern int32_t *gp_loo_sample(gp_env *env, const gp_targets *targets, int64_t li
 
 /* infer_nugget.c: the minimum of error(state, nugget) over the grid, refined. */
 extern double gp_nugget_search(gp_env *env, double (*error) (void *state, double nugget),
-							   void *state, int coarse, int refine);
+							   void *state, int coarse, int refine, bool quiet, double slack);
 /* The nugget of a problem: given, the default for few labels, or searched for. */
 extern double gp_nugget_choose(gp_env *env, const gp_problem *problem, const gp_targets *targets,
 							   double (*error) (void *state, double nugget), void *state,

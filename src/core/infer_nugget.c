@@ -13,6 +13,8 @@
 
 #include <math.h>
 
+#define WIDEN_STEPS 6			/* to a seventh of a decade, at most */
+
 /* The labels that count; at most limit of them, evenly spread. */
 int32_t *
 gp_loo_sample(gp_env *env, const gp_targets *targets, int64_t limit, int64_t *n)
@@ -127,8 +129,8 @@ next_place(point low, point best, point high)
 		best.x - golden * (best.x - low.x);
 }
 
-/* Narrows a bracket; returns the best place seen. */
-static double
+/* Narrows a bracket; returns the best point seen. */
+static point
 narrow(gp_env *env, double (*error) (void *state, double nugget), void *state,
 	   point low, point best, point high, int steps)
 {
@@ -151,19 +153,45 @@ narrow(gp_env *env, double (*error) (void *state, double nugget), void *state,
 		else
 			low = p;
 	}
-	return best.x;
+	return best;
 }
 
-/* The minimum of the error over the nugget; ties take the larger one. */
+/*
+ * The largest nugget whose error is within slack of the least: where the error
+ * hardly tells them apart, more noise generalises better.
+ */
+static double
+widen(gp_env *env, double (*error) (void *state, double nugget), void *state, point best,
+	  double slack)
+{
+	double		low = best.x;
+	double		high = log(GP_NUGGET_MAX);
+
+	for (int k = 0; k < WIDEN_STEPS && high > low; k++)
+	{
+		double		middle = 0.5 * (low + high);
+
+		if (evaluate(env, error, state, middle, k, WIDEN_STEPS) <= (1.0 + slack) * best.error)
+			low = middle;
+		else
+			high = middle;
+	}
+	return exp(low);
+}
+
+/*
+ * The minimum of the error over the nugget; ties take the larger one.  slack, if
+ * not 0, asks for the largest nugget within so much of the least error.
+ */
 double
 gp_nugget_search(gp_env *env, double (*error) (void *state, double nugget), void *state,
-				 int coarse, int refine)
+				 int coarse, int refine, bool quiet, double slack)
 {
 	double		low = log(GP_NUGGET_MIN);
 	double		step = (log(GP_NUGGET_MAX) - low) / (coarse - 1);
 	point	   *grid = gp_alloc_array(env, coarse, sizeof(point));
 	int			best = coarse - 1;
-	double		found;
+	point		found;
 
 	for (int k = coarse - 1; k >= 0; k--)
 	{
@@ -172,19 +200,19 @@ gp_nugget_search(gp_env *env, double (*error) (void *state, double nugget), void
 		if (grid[k].error < grid[best].error)
 			best = k;
 	}
-	if (best == 0 || best == coarse - 1)
-	{
-		found = best == 0 ? low : log(GP_NUGGET_MAX);
+	found = grid[best];
+	if (best > 0 && best < coarse - 1)
+		found = narrow(env, error, state, grid[best - 1], grid[best], grid[best + 1], refine);
+	else if (!quiet)
 		gp_notice(env, "Give nugget => ... to gp_fit to choose another.",
 				  "the leave-one-out error is smallest at the edge of the nuggets tried, %g",
-				  exp(found));
-	}
-	else
-		found = narrow(env, error, state, grid[best - 1], grid[best], grid[best + 1], refine);
+				  best == 0 ? GP_NUGGET_MIN : GP_NUGGET_MAX);
 	gp_free(env, grid);
+	if (slack > 0.0)
+		return widen(env, error, state, found, slack);
 	if (best == 0 || best == coarse - 1)
 		return best == 0 ? GP_NUGGET_MIN : GP_NUGGET_MAX;
-	return exp(found);
+	return exp(found.x);
 }
 
 /* The nugget of a problem. */
@@ -197,10 +225,12 @@ gp_nugget_choose(gp_env *env, const gp_problem *problem, const gp_targets *targe
 		return problem->nugget;
 	if (targets->few || targets->flat)
 	{
-		gp_notice(env, "Label more nodes, or give nugget => ....",
-				  "too few labels to choose the nugget by leave-one-out, so it is set to %g",
-				  GP_NUGGET_FEW);
+		if (!problem->quiet)
+			gp_notice(env, "Label more nodes, or give nugget => ....",
+					  "too few labels to choose the nugget by leave-one-out, so it is set to %g",
+					  GP_NUGGET_FEW);
 		return GP_NUGGET_FEW;
 	}
-	return gp_nugget_search(env, error, state, coarse, refine);
+	return gp_nugget_search(env, error, state, coarse, refine, problem->quiet,
+							problem->nugget_slack);
 }

@@ -79,7 +79,7 @@ typedef struct gp_link_model
 	float	   *row;			/* scores: m x width, standardised; pairs: factor, nodes x width */
 	int32_t    *inducing;		/* pairs: m x 2 nodes; else NULL */
 	double	   *alpha;			/* m: score = offset + <k, alpha> */
-	float	   *root;			/* R, with variance = scale (k_ii - |R k|^2) */
+	float	   *root;			/* L, with variance = scale (k_ii - |L^-1 k|^2) */
 	double		offset;
 	double		scale;
 	double		intercept;		/* probability = 1 / (1 + exp(-(intercept + slope score))) */

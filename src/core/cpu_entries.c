@@ -1,0 +1,62 @@
+/*
+ * cpu_entries.c - single elements of matrices on the CPU.
+ *
+ * Scores of pairs are read out of blocks that hold whole columns, and a link
+ * that is to be ignored changes a column in two places.
+ */
+#include "cpu_device.h"
+
+#define TAKE_ENTRIES (INT64_C(1) << 14)	/* of a tile; most miss the cache */
+
+typedef struct take_job
+{
+	gp_matrix	m;
+	int64_t		n;
+	const int32_t *row;
+	const int32_t *col;
+	double	   *out;
+} take_job;
+
+/* Reads one tile of elements. */
+static void
+take_tile(void *arg, int64_t tile, int worker)
+{
+	take_job   *job = arg;
+	int64_t		end = gp_min64(job->n, (tile + 1) * TAKE_ENTRIES);
+
+	for (int64_t e = tile * TAKE_ENTRIES; e < end; e++)
+	{
+		const void *p = gp_matrix_at(job->m, job->row[e], job->col[e]);
+
+		job->out[e] = job->m.type == GP_FLOAT ? *(const float *) p : *(const double *) p;
+	}
+}
+
+/* out[e] = m(row[e], col[e]). */
+void
+gp_cpu_take(gp_device *dev, gp_matrix m, int64_t n, const int32_t *row, const int32_t *col,
+			double *out)
+{
+	take_job	job = {m, n, row, col, out};
+
+	gp_cpu_run(dev, take_tile, &job, (n + TAKE_ENTRIES - 1) / TAKE_ENTRIES);
+}
+
+/* m(row[e], col[e]) = value[e], in order: of a repeated element the last one stays. */
+void
+gp_cpu_put(gp_device *dev, gp_matrix m, int64_t n, const int32_t *row, const int32_t *col,
+		   const double *value)
+{
+	int64_t		next = 0;
+
+	for (int64_t e = 0; e < n; e++)
+	{
+		void	   *p = gp_matrix_at(m, row[e], col[e]);
+
+		gp_look(dev->env, e, &next);
+		if (m.type == GP_FLOAT)
+			*(float *) p = (float) value[e];
+		else
+			*(double *) p = value[e];
+	}
+}

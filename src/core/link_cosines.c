@@ -1,0 +1,353 @@
+/*
+ * link_cosines.c - cosines of the features A^k X of a pair's ends.
+ *
+ * Rows are centred: neighbours of any two nodes resemble the mean, and the
+ * cosine should not see that.  A^k X is never formed.  For a source i the column
+ * w = X' A^k e_i is the row of A^k X, and A^k X w holds its products with the
+ * rows of all nodes.  <x_i - m, x_j - m> = <x_i, x_j> - <x_i, m> - <x_j, m> + |m|^2.
+ *
+ * Where a link is cut both ends' rows change, so both get a column of their own
+ * and their product is taken directly.
+ */
+#include "link_scores.h"
+
+#include <math.h>
+#include <string.h>
+
+#define FEATURE_BLOCK 128		/* features whose statistics are taken at once */
+#define SMALLEST_NORM 1e-6		/* of a centred row, relative to the row and the mean: else it has none */
+
+/* out = X' u, u being n x b. */
+static void
+features_times(gp_link_frame *f, gp_matrix u, gp_matrix out)
+{
+	gp_device  *dev = f->dev;
+
+	if (f->xt)
+		dev->spmm(dev, 1.0, f->xt, u, 0.0, out);
+	else
+		dev->gemm(dev, true, false, 1.0, gp_matrix_wrap(f->x->dense, f->n, f->x->dims, GP_FLOAT), u,
+				  0.0, out);
+}
+
+/* out = X w, w being dims x b. */
+static void
+times_features(gp_link_frame *f, gp_matrix w, gp_matrix out)
+{
+	gp_device  *dev = f->dev;
+
+	if (f->xt)
+		dev->spmm(dev, 1.0, f->x->csr, w, 0.0, out);
+	else
+		dev->gemm(dev, false, false, 1.0, gp_matrix_wrap(f->x->dense, f->n, f->x->dims, GP_FLOAT),
+				  w, 0.0, out);
+}
+
+/* The view of block k of b columns. */
+static gp_matrix
+part(gp_matrix m, int k, int64_t b)
+{
+	return gp_matrix_cols(m, k * b, b);
+}
+
+/*
+ * The rows of A^k X at the sources as columns: w is dims x (POWERS b), block k
+ * first of power k.
+ */
+static void
+source_rows(gp_link_frame *f, int32_t sources, const int32_t *source, const gp_link_cut *cuts,
+			gp_matrix w)
+{
+	gp_device  *dev = f->dev;
+	gp_matrix	u = dev->create(dev, f->n, sources, GP_FLOAT);
+	gp_matrix	v = dev->create(dev, f->n, sources, GP_FLOAT);
+	int32_t    *slot = gp_alloc_array(f->env, sources, sizeof(int32_t));
+	double	   *one = gp_alloc_array(f->env, sources, sizeof(double));
+
+	for (int32_t t = 0; t < sources; t++)
+	{
+		slot[t] = t;
+		one[t] = 1.0;
+	}
+	dev->fill(dev, u, 0.0);
+	dev->put(dev, u, sources, source, slot, one);
+	for (int k = 0; k < GP_LINK_POWERS; k++)
+	{
+		gp_matrix	last = u;
+
+		if (k > 0)
+		{
+			gp_link_cut_spmm(f, &f->spread, 1.0, 1.0, u, 0.0, v, cuts);
+			u = v;
+			v = last;
+		}
+		features_times(f, u, part(w, k, sources));
+	}
+	gp_free(f->env, slot);
+	gp_free(f->env, one);
+	dev->destroy(dev, &u);
+	dev->destroy(dev, &v);
+}
+
+/* The cosine of two centred rows from their product. */
+static double
+cosine(double product, double dot_i, double dot_j, double mean_square, double norm_i, double norm_j)
+{
+	double		c;
+
+	if (!(norm_i > 0.0 && norm_j > 0.0))
+		return 0.0;
+	c = (product - dot_i - dot_j + mean_square) / (norm_i * norm_j);
+	return fmax(-1.0, fmin(1.0, c));
+}
+
+/* Writes the cosines of power k from the products of a block's pairs. */
+static void
+write_power(const gp_link_frame *f, const gp_link_block *block, int k, const double *product,
+			double *out)
+{
+	for (int64_t e = 0; e < block->n; e++)
+	{
+		int64_t		i = (int64_t) block->source[block->slot[e]] * GP_LINK_POWERS + k;
+		int64_t		j = (int64_t) block->dst[e] * GP_LINK_POWERS + k;
+
+		out[e * f->width + k] = cosine(product[e], f->dot[i], f->dot[j], f->mean_square[k],
+									   f->norm[i], f->norm[j]);
+	}
+}
+
+/*
+ * Pairs of the graph as it is.  The products of all powers advance together:
+ * after k steps block k is finished, and the later ones go on.
+ */
+static void
+cosines_of_columns(gp_link_frame *f, const gp_link_block *block, double *out)
+{
+	gp_device  *dev = f->dev;
+	int32_t		b = block->sources;
+	gp_matrix	w = dev->create(dev, f->x->dims, GP_LINK_POWERS * b, GP_FLOAT);
+	gp_matrix	z = dev->create(dev, f->n, GP_LINK_POWERS * b, GP_FLOAT);
+	gp_matrix	y = dev->create(dev, f->n, GP_LINK_POWERS * b, GP_FLOAT);
+	double	   *product = gp_alloc_array(f->env, block->n, sizeof(double));
+
+	source_rows(f, b, block->source, NULL, w);
+	times_features(f, w, z);
+	dev->destroy(dev, &w);
+	for (int k = 0; k < GP_LINK_POWERS; k++)
+	{
+		gp_matrix	last = z;
+
+		if (k > 0)
+		{
+			int64_t		rest = (int64_t) (GP_LINK_POWERS - k) * b;
+
+			dev->spmm(dev, 1.0, &f->spread, gp_matrix_cols(z, k * b, rest), 0.0,
+					  gp_matrix_cols(y, k * b, rest));
+			z = y;
+			y = last;
+		}
+		dev->take(dev, part(z, k, b), block->n, block->dst, block->slot, product);
+		write_power(f, block, k, product, out);
+	}
+	gp_free(f->env, product);
+	dev->destroy(dev, &z);
+	dev->destroy(dev, &y);
+}
+
+/* What the cosine of two explicit rows needs. */
+typedef struct row_sums
+{
+	double		product;
+	double		norm_i;			/* squared, centred */
+	double		norm_j;
+	double		row_i;			/* squared */
+	double		row_j;
+} row_sums;
+
+/* The cosine of columns ci and cj of the sources' rows, power k. */
+static double
+explicit_cosine(const gp_link_frame *f, const float *w, int64_t ld, int64_t ci, int64_t cj, int k)
+{
+	const float *mean = f->mean + k * f->x->dims;
+	row_sums	s = {0.0, 0.0, 0.0, 0.0, 0.0};
+
+	for (int64_t d = 0; d < f->x->dims; d++)
+	{
+		double		a = w[d * ld + ci] - mean[d];
+		double		b = w[d * ld + cj] - mean[d];
+
+		s.product += a * b;
+		s.norm_i += a * a;
+		s.norm_j += b * b;
+		s.row_i += (double) w[d * ld + ci] * w[d * ld + ci];
+		s.row_j += (double) w[d * ld + cj] * w[d * ld + cj];
+	}
+	if (s.norm_i <= SMALLEST_NORM * SMALLEST_NORM * (s.row_i + f->mean_square[k]) ||
+		s.norm_j <= SMALLEST_NORM * SMALLEST_NORM * (s.row_j + f->mean_square[k]))
+		return 0.0;
+	return fmax(-1.0, fmin(1.0, s.product / sqrt(s.norm_i * s.norm_j)));
+}
+
+/* Linked pairs: both ends as columns, each without the link. */
+static void
+cosines_of_ends(gp_link_frame *f, const gp_link_block *block, const gp_link_cut *cuts, double *out)
+{
+	gp_device  *dev = f->dev;
+	int32_t		b = block->sources;
+	int64_t		ld = (int64_t) GP_LINK_POWERS * 2 * b;
+	gp_matrix	w = dev->create(dev, f->x->dims, ld, GP_FLOAT);
+	float	   *host = gp_alloc_array(f->env, (int64_t) gp_size_mul(f->env, f->x->dims, ld),
+									  sizeof(float));
+	int32_t		source[2 * GP_LINK_BLOCK];
+	gp_link_cut both[2 * GP_LINK_BLOCK];
+
+	for (int32_t t = 0; t < b; t++)
+	{
+		source[t] = block->source[t];
+		source[b + t] = block->partner[t];
+		both[t] = both[b + t] = cuts[t];
+	}
+	source_rows(f, 2 * b, source, both, w);
+	dev->download(dev, gp_matrix_wrap(host, f->x->dims, ld, GP_FLOAT), w);
+	dev->destroy(dev, &w);
+	for (int64_t e = 0; e < block->n; e++)
+	{
+		f->env->check_interrupts(f->env);
+		for (int k = 0; k < GP_LINK_POWERS; k++)
+			out[e * f->width + k] = explicit_cosine(f, host, ld, k * 2 * b + block->slot[e],
+													k * 2 * b + b + block->slot[e], k);
+	}
+	gp_free(f->env, host);
+}
+
+/* Fills POWERS columns of out. */
+void
+gp_link_cosines(gp_link_frame *f, const gp_link_block *block, const gp_link_cut *cuts,
+				int32_t first, double *out)
+{
+	if (cuts)
+		cosines_of_ends(f, block, cuts, out + first);
+	else
+		cosines_of_columns(f, block, out + first);
+}
+
+/* Statistics on their way. */
+typedef struct statistics
+{
+	double	   *dot;			/* n x POWERS */
+	double	   *square;			/* n x POWERS: |row|^2 */
+	float	   *host;			/* n */
+	double	   *sums;			/* n */
+} statistics;
+
+/* Adds a block of columns of A^k X: its means, and what it adds to the rows' sums. */
+static void
+add_columns(gp_link_frame *f, statistics *s, gp_matrix x, int k, int64_t col)
+{
+	gp_device  *dev = f->dev;
+	gp_matrix	ones = dev->create(dev, f->n, 1, GP_FLOAT);
+	gp_matrix	mean = dev->create(dev, x.cols, 1, GP_FLOAT);
+	gp_matrix	dots = dev->create(dev, f->n, 1, GP_FLOAT);
+	gp_matrix	squares = dev->create(dev, f->n, 1, GP_DOUBLE);
+
+	dev->fill(dev, ones, 1.0);
+	dev->gemm(dev, true, false, 1.0 / (double) f->n, x, ones, 0.0, mean);
+	dev->download(dev, gp_matrix_wrap(f->mean + k * f->x->dims + col, x.cols, 1, GP_FLOAT), mean);
+	dev->gemm(dev, false, false, 1.0, x, mean, 0.0, dots);
+	dev->download(dev, gp_matrix_wrap(s->host, f->n, 1, GP_FLOAT), dots);
+	dev->row_dots(dev, squares, x, x);
+	dev->download(dev, gp_matrix_wrap(s->sums, f->n, 1, GP_DOUBLE), squares);
+	for (int64_t i = 0; i < f->n; i++)
+	{
+		s->dot[i * GP_LINK_POWERS + k] += s->host[i];
+		s->square[i * GP_LINK_POWERS + k] += s->sums[i];
+	}
+	dev->destroy(dev, &ones);
+	dev->destroy(dev, &mean);
+	dev->destroy(dev, &dots);
+	dev->destroy(dev, &squares);
+}
+
+/* Columns col .. col + x.cols of X. */
+static void
+load_columns(gp_link_frame *f, int64_t col, gp_matrix x)
+{
+	gp_device  *dev = f->dev;
+	int32_t		index[FEATURE_BLOCK];
+
+	for (int64_t c = 0; c < x.cols; c++)
+		index[c] = (int32_t) (col + c);
+	if (f->xt)
+		dev->csr_rows(dev, x, f->xt, index, x.cols);
+	else
+		dev->copy(dev, x, gp_matrix_cols(gp_matrix_wrap(f->x->dense, f->n, f->x->dims, GP_FLOAT),
+										 col, x.cols));
+}
+
+/* dot and |row - mean| of every node, from the sums. */
+static void
+finish_statistics(gp_link_frame *f, const statistics *s)
+{
+	for (int k = 0; k < GP_LINK_POWERS; k++)
+	{
+		double		mean_square = 0.0;
+
+		for (int64_t d = 0; d < f->x->dims; d++)
+			mean_square += (double) f->mean[k * f->x->dims + d] * f->mean[k * f->x->dims + d];
+		for (int64_t i = 0; i < f->n; i++)
+		{
+			double		square = s->square[i * GP_LINK_POWERS + k];
+			double		dot = s->dot[i * GP_LINK_POWERS + k];
+			double		norm = square - 2.0 * dot + mean_square;
+			bool		none = norm <= SMALLEST_NORM * (square + mean_square);
+
+			f->dot[i * GP_LINK_POWERS + k] = (float) dot;
+			f->norm[i * GP_LINK_POWERS + k] = none ? 0.0f : (float) sqrt(norm);
+		}
+	}
+}
+
+/* The means of A^k X, and each row's product with them and distance from them. */
+void
+gp_link_feature_statistics(gp_link_frame *f)
+{
+	gp_device  *dev = f->dev;
+	gp_env	   *env = f->env;
+	int64_t		entries = (int64_t) gp_size_mul(env, f->n, GP_LINK_POWERS);
+	statistics	s = {0};
+
+	f->mean = gp_alloc_array(env, (int64_t) gp_size_mul(env, f->x->dims, GP_LINK_POWERS), sizeof(float));
+	f->dot = gp_alloc_array(env, entries, sizeof(float));
+	f->norm = gp_alloc_array(env, entries, sizeof(float));
+	s.dot = gp_alloc_zero(env, entries, sizeof(double));
+	s.square = gp_alloc_zero(env, entries, sizeof(double));
+	s.host = gp_alloc_array(env, f->n, sizeof(float));
+	s.sums = gp_alloc_array(env, f->n, sizeof(double));
+	for (int64_t col = 0; col < f->x->dims; col += FEATURE_BLOCK)
+	{
+		int64_t		cols = f->x->dims - col < FEATURE_BLOCK ? f->x->dims - col : FEATURE_BLOCK;
+		gp_matrix	x = dev->create(dev, f->n, cols, GP_FLOAT);
+		gp_matrix	y = dev->create(dev, f->n, cols, GP_FLOAT);
+
+		load_columns(f, col, x);
+		for (int k = 0; k < GP_LINK_POWERS; k++)
+		{
+			gp_matrix	last = x;
+
+			if (k > 0)
+			{
+				dev->spmm(dev, 1.0, &f->spread, x, 0.0, y);
+				x = y;
+				y = last;
+			}
+			add_columns(f, &s, x, k, col);
+		}
+		dev->destroy(dev, &x);
+		dev->destroy(dev, &y);
+	}
+	finish_statistics(f, &s);
+	gp_free(env, s.dot);
+	gp_free(env, s.square);
+	gp_free(env, s.host);
+	gp_free(env, s.sums);
+}

@@ -1,0 +1,239 @@
+/*
+ * link_frame.c - a graph made ready for the scores of pairs.
+ *
+ * The sparse matrices differ in their values only: a column is scaled by what
+ * its node counts for.  They share the pattern's arrays.
+ */
+#include "link_scores.h"
+
+#include <math.h>
+#include <string.h>
+
+#define COLUMN_BYTES (256.0 * 1024 * 1024)	/* that one matrix of a block may take */
+
+/* A matrix with the pattern of s and room for values of its own. */
+static gp_csr
+same_pattern(gp_env *env, const gp_csr *s, gp_type type)
+{
+	gp_csr		m = *s;
+
+	m.type = type;
+	m.value = gp_alloc_array(env, gp_csr_entries(s), gp_type_size(type));
+	return m;
+}
+
+/* The pattern with each column scaled by its node's factor. */
+static gp_csr
+scale_columns(gp_env *env, const gp_csr *pattern, const double *factor)
+{
+	gp_csr		m = same_pattern(env, pattern, GP_FLOAT);
+	float	   *value = m.value;
+	int64_t		next = 0;
+
+	for (int64_t k = 0; k < gp_csr_entries(pattern); k++)
+	{
+		gp_look(env, k, &next);
+		value[k] = (float) factor[pattern->col[k]];
+	}
+	return m;
+}
+
+/* The weights' pattern with ones. */
+static gp_csr *
+make_pattern(gp_env *env, const gp_csr *weights)
+{
+	gp_csr	   *p = gp_alloc_zero(env, 1, sizeof(gp_csr));
+	float	   *one;
+
+	*p = same_pattern(env, weights, GP_FLOAT);
+	one = p->value;
+	for (int64_t k = 0; k < gp_csr_entries(weights); k++)
+		one[k] = 1.0f;
+	return p;
+}
+
+/* Counts neighbours and adds up their weights. */
+static void
+count_degrees(gp_link_frame *f)
+{
+	const double *w = f->weights->value;
+	int64_t		next = 0;
+
+	f->degree = gp_alloc_array(f->env, f->n, sizeof(double));
+	f->strength = gp_alloc_zero(f->env, f->n, sizeof(double));
+	for (int64_t i = 0; i < f->n; i++)
+	{
+		gp_look(f->env, f->weights->start[i], &next);
+		f->degree[i] = (double) (f->weights->start[i + 1] - f->weights->start[i]);
+		for (int64_t k = f->weights->start[i]; k < f->weights->start[i + 1]; k++)
+			f->strength[i] += w[k];
+		f->volume += f->strength[i];
+	}
+}
+
+/* S = D^-1/2 W D^-1/2, and the sum of squares of each of its rows. */
+static void
+make_smooth(gp_link_frame *f)
+{
+	const double *w = f->weights->value;
+	double	   *value;
+	int64_t		next = 0;
+
+	f->smooth = same_pattern(f->env, f->weights, GP_DOUBLE);
+	f->square = gp_alloc_zero(f->env, f->n, sizeof(double));
+	value = f->smooth.value;
+	for (int64_t i = 0; i < f->n; i++)
+	{
+		gp_look(f->env, f->weights->start[i], &next);
+		for (int64_t k = f->weights->start[i]; k < f->weights->start[i + 1]; k++)
+		{
+			double		d = f->strength[i] * f->strength[f->weights->col[k]];
+
+			value[k] = d > 0.0 ? w[k] / sqrt(d) : 0.0;
+			f->square[i] += value[k] * value[k];
+		}
+	}
+}
+
+/* The scaled patterns of the neighbourhood scores. */
+static void
+make_patterns(gp_link_frame *f)
+{
+	double	   *factor = gp_alloc_array(f->env, f->n, sizeof(double));
+
+	f->pattern = make_pattern(f->env, f->weights);
+	for (int64_t i = 0; i < f->n; i++)
+		factor[i] = f->degree[i] > 0.0 ? 1.0 / f->degree[i] : 0.0;
+	f->by_degree = scale_columns(f->env, f->pattern, factor);
+	for (int64_t i = 0; i < f->n; i++)
+		factor[i] = sqrt(factor[i]);
+	f->by_root = scale_columns(f->env, f->pattern, factor);
+	for (int64_t i = 0; i < f->n; i++)
+		factor[i] = f->degree[i] > 1.0 ? 1.0 / log(f->degree[i]) : 0.0;
+	f->by_log = scale_columns(f->env, f->pattern, factor);
+	gp_free(f->env, factor);
+}
+
+/* The arcs and their transpose, for a directed graph. */
+static void
+make_arcs(gp_link_frame *f)
+{
+	gp_csr		arcs = {f->n, f->n, f->graph->start, f->graph->col, NULL, GP_FLOAT};
+	float	   *one;
+
+	if (!f->graph->directed)
+		return;
+	f->out = same_pattern(f->env, &arcs, GP_FLOAT);
+	one = f->out.value;
+	for (int64_t k = 0; k < gp_csr_entries(&arcs); k++)
+		one[k] = 1.0f;
+	f->in = gp_csr_transpose(f->env, &f->out);
+}
+
+/* A = (I+D)^-1/2 (I+W) (I+D)^-1/2 with the symmetric weights. */
+static void
+make_spread(gp_link_frame *f)
+{
+	gp_csr	   *identity = gp_csr_identity(f->env, f->n, GP_DOUBLE);
+	gp_csr	   *sum = gp_csr_add(f->env, identity, f->weights);
+	const double *w = sum->value;
+	float	   *value;
+
+	gp_csr_free(f->env, identity);
+	value = gp_alloc_array(f->env, gp_csr_entries(sum), sizeof(float));
+	for (int64_t i = 0; i < f->n; i++)
+		for (int64_t k = sum->start[i]; k < sum->start[i + 1]; k++)
+			value[k] = (float) (w[k] / sqrt((1.0 + f->strength[i]) *
+											(1.0 + f->strength[sum->col[k]])));
+	f->env->check_interrupts(f->env);
+	f->spread = *sum;
+	f->spread.value = value;
+	f->spread.type = GP_FLOAT;
+	gp_free(f->env, sum->value);
+	gp_free(f->env, sum);
+}
+
+/* Takes the features' means and norms from a model, or computes them. */
+static void
+open_features(gp_link_frame *f, const gp_link_model *model)
+{
+	make_spread(f);
+	if (f->x->csr)
+		f->xt = gp_csr_transpose(f->env, f->x->csr);
+	f->owns_statistics = model == NULL;
+	if (model == NULL)
+		gp_link_feature_statistics(f);
+	else
+	{
+		f->mean = model->feature_mean;
+		f->dot = model->feature_dot;
+		f->norm = model->feature_norm;
+	}
+	for (int k = 0; k < GP_LINK_POWERS; k++)
+		for (int64_t j = 0; j < f->x->dims; j++)
+			f->mean_square[k] += (double) f->mean[k * f->x->dims + j] * f->mean[k * f->x->dims + j];
+}
+
+/* Makes a frame. */
+void
+gp_link_frame_open(gp_link_frame *f, gp_device *dev, const gp_graph *graph, const gp_features *x,
+				   int32_t steps, const gp_link_model *model)
+{
+	memset(f, 0, sizeof(*f));
+	f->dev = dev;
+	f->env = dev->env;
+	f->graph = graph;
+	f->n = graph->nodes;
+	f->steps = steps;
+	f->x = x;
+	f->width = gp_link_width(graph->directed, x != NULL);
+	f->weights = gp_graph_symmetric(f->env, graph);
+	count_degrees(f);
+	make_smooth(f);
+	make_patterns(f);
+	make_arcs(f);
+	if (x)
+		open_features(f, model);
+}
+
+/* Frees it. */
+void
+gp_link_frame_close(gp_link_frame *f)
+{
+	gp_env	   *env = f->env;
+
+	gp_free(env, f->pattern->value);
+	gp_free(env, f->pattern);
+	gp_free(env, f->by_degree.value);
+	gp_free(env, f->by_log.value);
+	gp_free(env, f->by_root.value);
+	gp_free(env, f->smooth.value);
+	gp_free(env, f->out.value);
+	if (f->in)
+		gp_csr_free(env, f->in);
+	gp_csr_free(env, f->weights);
+	gp_free(env, f->degree);
+	gp_free(env, f->strength);
+	gp_free(env, f->square);
+	gp_free(env, f->spread.start);
+	gp_free(env, f->spread.col);
+	gp_free(env, f->spread.value);
+	if (f->xt)
+		gp_csr_free(env, f->xt);
+	if (f->owns_statistics)
+	{
+		gp_free(env, f->mean);
+		gp_free(env, f->dot);
+		gp_free(env, f->norm);
+	}
+	memset(f, 0, sizeof(*f));
+}
+
+/* 64 sources, fewer where a column is long: a block's matrices hold whole columns. */
+int32_t
+gp_link_block_size(const gp_link_frame *f)
+{
+	double		most = COLUMN_BYTES / (8.0 * (double) (f->n > 0 ? f->n : 1));
+
+	return most >= GP_LINK_BLOCK ? GP_LINK_BLOCK : most >= 8.0 ? (int32_t) most / 8 * 8 : 8;
+}

@@ -1,0 +1,234 @@
+/*
+ * link_predict.c - the posterior of pairs from a stored model.
+ *
+ * Means and variances are computed in double.  Ranking the candidates of a node
+ * takes a linear model first and the Gaussian process in float then, so that
+ * only the rows returned cost a triangular solve.
+ */
+#include "link_predict.h"
+
+#include <math.h>
+#include <string.h>
+
+#define POSTERIOR_ROWS 512		/* pairs whose covariances are held at once, in double */
+#define MEAN_ROWS 4096			/* the same in float */
+
+/* The Cholesky factor of the regression, from its packed rows. */
+static gp_matrix
+unpack_root(gp_device *dev, const gp_link_model *model)
+{
+	gp_matrix	root = dev->create(dev, model->m, model->m, GP_DOUBLE);
+	float	   *p = model->root;
+
+	dev->fill(dev, root, 0.0);
+	for (int64_t i = 0; i < model->m; i++, p += i)
+		dev->upload(dev, gp_matrix_part(root, i, 0, 1, i + 1), gp_matrix_wrap(p, 1, i + 1, GP_FLOAT));
+	return root;
+}
+
+/* Makes a model ready. */
+gp_links *
+gp_links_open(gp_device *dev, const gp_link_model *model)
+{
+	gp_links   *l = gp_alloc_zero(dev->env, 1, sizeof(gp_links));
+
+	l->dev = dev;
+	l->env = dev->env;
+	l->model = model;
+	l->alpha = dev->create(dev, model->m, 1, GP_DOUBLE);
+	dev->upload(dev, l->alpha, gp_matrix_wrap(model->alpha, model->m, 1, GP_DOUBLE));
+	if (model->method == GP_LINK_PAIRS)
+		return l;
+	gp_link_frame_open(&l->frame, dev, model->graph, model->features, model->steps, model);
+	l->z = dev->create(dev, model->m, model->width, GP_DOUBLE);
+	dev->upload(dev, l->z, gp_matrix_wrap(model->row, model->m, model->width, GP_FLOAT));
+	return l;
+}
+
+/* Frees it. */
+void
+gp_links_close(gp_links *l)
+{
+	gp_device  *dev = l->dev;
+
+	if (l->model->method == GP_LINK_SCORES)
+		gp_link_frame_close(&l->frame);
+	dev->destroy(dev, &l->alpha);
+	dev->destroy(dev, &l->z);
+	dev->destroy(dev, &l->root);
+	gp_free(l->env, l);
+}
+
+/* The probability of a link with this score. */
+static double
+probability_of(const gp_link_model *model, double score)
+{
+	return 1.0 / (1.0 + exp(-(model->intercept + model->slope * score)));
+}
+
+/*
+ * Writes score, variance and probability of rows whose covariances with the
+ * regression's are k, which is overwritten.
+ */
+static void
+write_posterior(gp_links *l, gp_matrix k, const double *variance, gp_link_row *out)
+{
+	gp_device  *dev = l->dev;
+	const gp_link_model *model = l->model;
+	gp_matrix	sum = dev->create(dev, k.rows, 1, GP_DOUBLE);
+	double	   *host = gp_alloc_array(l->env, k.rows, sizeof(double));
+
+	if (l->root.data == NULL)
+		l->root = unpack_root(dev, model);
+	dev->gemm(dev, false, false, 1.0, k, l->alpha, 0.0, sum);
+	dev->download(dev, gp_matrix_wrap(host, k.rows, 1, GP_DOUBLE), sum);
+	for (int64_t e = 0; e < k.rows; e++)
+	{
+		out[e].score = model->offset + host[e];
+		out[e].probability = probability_of(model, out[e].score);
+	}
+	dev->trsm(dev, false, true, l->root, k);
+	dev->row_dots(dev, sum, k, k);
+	dev->download(dev, gp_matrix_wrap(host, k.rows, 1, GP_DOUBLE), sum);
+	for (int64_t e = 0; e < k.rows; e++)
+		out[e].variance = fmax(model->scale * (variance[e] - host[e]), 0.0);
+	gp_free(l->env, host);
+	dev->destroy(dev, &sum);
+}
+
+/* The covariances of pairs with the regression's rows: from their scores, or from the pairs themselves. */
+static void
+pair_covariances(gp_links *l, int64_t n, const double *score, const gp_link_row *pair, gp_matrix k,
+				 double *variance)
+{
+	gp_device  *dev = l->dev;
+	const gp_link_model *model = l->model;
+
+	if (model->method == GP_LINK_SCORES)
+	{
+		gp_matrix	z = gp_link_standardise(dev, n, model->width, score, model->centre,
+											model->spread, GP_DOUBLE);
+		gp_matrix	own = dev->create(dev, n, 1, GP_DOUBLE);
+
+		gp_link_cross_covariance(dev, z, l->z, k, own);
+		dev->download(dev, gp_matrix_wrap(variance, n, 1, GP_DOUBLE), own);
+		dev->destroy(dev, &z);
+		dev->destroy(dev, &own);
+	}
+	else
+	{
+		int32_t    *src = gp_alloc_array(l->env, n, sizeof(int32_t));
+		int32_t    *dst = gp_alloc_array(l->env, n, sizeof(int32_t));
+
+		for (int64_t e = 0; e < n; e++)
+		{
+			src[e] = pair[e].src;
+			dst[e] = pair[e].dst;
+		}
+		gp_link_pairs_kernel(dev, model, n, src, dst, k, variance);
+		gp_free(l->env, src);
+		gp_free(l->env, dst);
+	}
+}
+
+/* The posterior of pairs whose ends are set; score (n x width) is unused by the method pairs. */
+void
+gp_links_posterior(gp_links *l, int64_t n, const double *score, gp_link_row *out)
+{
+	gp_device  *dev = l->dev;
+	double	   *variance = gp_alloc_array(l->env, POSTERIOR_ROWS, sizeof(double));
+
+	for (int64_t at = 0; at < n; at += POSTERIOR_ROWS)
+	{
+		int64_t		rows = n - at < POSTERIOR_ROWS ? n - at : POSTERIOR_ROWS;
+		gp_matrix	k = dev->create(dev, rows, l->model->m, GP_DOUBLE);
+
+		pair_covariances(l, rows, score ? score + at * l->model->width : NULL, out + at, k, variance);
+		write_posterior(l, k, variance, out + at);
+		dev->destroy(dev, &k);
+	}
+	gp_free(l->env, variance);
+}
+
+/* Means of pairs, for ranking: from scores in float. */
+static void
+score_means(gp_links *l, int64_t n, const double *score, double *mean)
+{
+	gp_device  *dev = l->dev;
+	const gp_link_model *model = l->model;
+	gp_matrix	z = gp_link_standardise(dev, n, model->width, score, model->centre, model->spread,
+										GP_FLOAT);
+	gp_matrix	train = dev->create(dev, model->m, model->width, GP_FLOAT);
+	gp_matrix	alpha = dev->create(dev, model->m, 1, GP_FLOAT);
+	gp_matrix	k = dev->create(dev, n, model->m, GP_FLOAT);
+	gp_matrix	variance = dev->create(dev, n, 1, GP_DOUBLE);
+	gp_matrix	out = dev->create(dev, n, 1, GP_FLOAT);
+
+	dev->copy(dev, train, l->z);
+	dev->copy(dev, alpha, l->alpha);
+	gp_link_cross_covariance(dev, z, train, k, variance);
+	dev->gemm(dev, false, false, 1.0, k, alpha, 0.0, out);
+	dev->download(dev, gp_matrix_wrap(mean, n, 1, GP_DOUBLE), out);
+	dev->destroy(dev, &z);
+	dev->destroy(dev, &train);
+	dev->destroy(dev, &alpha);
+	dev->destroy(dev, &k);
+	dev->destroy(dev, &variance);
+	dev->destroy(dev, &out);
+}
+
+/* Means of pairs of the method pairs. */
+static void
+pair_means(gp_links *l, int64_t n, const gp_link_row *pair, double *mean)
+{
+	gp_device  *dev = l->dev;
+	gp_matrix	k = dev->create(dev, n, l->model->m, GP_DOUBLE);
+	gp_matrix	out = dev->create(dev, n, 1, GP_DOUBLE);
+	double	   *variance = gp_alloc_array(l->env, n, sizeof(double));
+
+	pair_covariances(l, n, NULL, pair, k, variance);
+	dev->gemm(dev, false, false, 1.0, k, l->alpha, 0.0, out);
+	dev->download(dev, gp_matrix_wrap(mean, n, 1, GP_DOUBLE), out);
+	gp_free(l->env, variance);
+	dev->destroy(dev, &k);
+	dev->destroy(dev, &out);
+}
+
+/* Means of pairs up to a constant, for ranking. */
+void
+gp_links_means(gp_links *l, int64_t n, const double *score, const gp_link_row *pair, double *mean)
+{
+	for (int64_t at = 0; at < n; at += MEAN_ROWS)
+	{
+		int64_t		rows = n - at < MEAN_ROWS ? n - at : MEAN_ROWS;
+
+		if (l->model->method == GP_LINK_SCORES)
+			score_means(l, rows, score + at * l->model->width, mean + at);
+		else
+			pair_means(l, rows, pair + at, mean + at);
+	}
+}
+
+/* Scores n pairs, existing links on the graph without them. */
+void
+gp_links_score(gp_links *l, int64_t n, const int32_t *src, const int32_t *dst, gp_link_row *out)
+{
+	const int64_t chunk = 65536;
+	int64_t		room = n < chunk ? n : chunk;
+	bool		scores = l->model->method == GP_LINK_SCORES;
+	double	   *score = scores ?
+		gp_alloc_array(l->env, room * l->model->width, sizeof(double)) : NULL;
+
+	for (int64_t at = 0; at < n; at += chunk)
+	{
+		int64_t		rows = n - at < chunk ? n - at : chunk;
+
+		l->env->progress(l->env, GP_PHASE_PAIRS, at, n);
+		for (int64_t e = at; e < at + rows; e++)
+			out[e] = (gp_link_row) {.src = src[e], .dst = dst[e]};
+		if (scores)
+			gp_link_pair_scores(&l->frame, rows, src + at, dst + at, score);
+		gp_links_posterior(l, rows, score, out + at);
+	}
+	gp_free(l->env, score);
+}

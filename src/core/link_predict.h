@@ -1,0 +1,31 @@
+/*
+ * link_predict.h - a link model made ready for predictions.
+ */
+#ifndef GP_LINK_PREDICT_H
+#define GP_LINK_PREDICT_H
+
+#include "link_regression.h"
+#include "link_scores.h"
+
+struct gp_links
+{
+	gp_device  *dev;
+	gp_env	   *env;
+	const gp_link_model *model;
+	gp_link_frame frame;		/* of the method scores */
+	gp_matrix	z;				/* m x width double: the regression's rows */
+	gp_matrix	alpha;			/* m x 1 double */
+	gp_matrix	root;			/* m x m double; made when variances are first asked for */
+};
+
+/*
+ * The posterior of n pairs whose ends stand in out; score is n x width for the
+ * method scores.
+ */
+extern void gp_links_posterior(gp_links *l, int64_t n, const double *score, gp_link_row *out);
+
+/* What ranks pairs: their posterior means up to a constant, in float. */
+extern void gp_links_means(gp_links *l, int64_t n, const double *score, const gp_link_row *pair,
+						   double *mean);
+
+#endif							/* GP_LINK_PREDICT_H */

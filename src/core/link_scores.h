@@ -1,0 +1,125 @@
+/*
+ * link_scores.h - what is said of a pair of nodes before any learning.
+ *
+ * A frame is a graph made ready: sparse matrices of its pattern under several
+ * scalings, and the features' means and norms.  All scores of pairs (i, j) are
+ * entries of columns M e_i, where M is a polynomial of these matrices, so pairs
+ * that share a source share its column, and 64 sources are computed at once.
+ * Nothing is of the size of all pairs.
+ *
+ * A pair that is linked is scored on the graph without that link.  One link
+ * changes its ends' degrees and two entries; each product with the matrix is
+ * therefore corrected in two places of that pair's own column, which is exact.
+ */
+#ifndef GP_LINK_SCORES_H
+#define GP_LINK_SCORES_H
+
+#include "link_internal.h"
+
+typedef struct gp_link_frame
+{
+	gp_device  *dev;
+	gp_env	   *env;
+	const gp_graph *graph;
+	int64_t		n;
+	int32_t		steps;			/* of the Chebyshev recurrence */
+	int32_t		width;			/* scores of a pair */
+	/* symmetric pattern, float; the scaled ones share its start and col */
+	gp_csr	   *pattern;		/* 1 */
+	gp_csr		by_degree;		/* 1 / d_j */
+	gp_csr		by_log;			/* 1 / log d_j; 0 for d_j < 2 */
+	gp_csr		by_root;		/* 1 / sqrt d_j */
+	gp_csr		smooth;			/* S = D^-1/2 W D^-1/2 with the weights, double */
+	gp_csr		spread;			/* A = (I+D)^-1/2 (I+W) (I+D)^-1/2, float, when there are features */
+	gp_csr	   *weights;		/* W symmetric, double: start and col of pattern and smooth */
+	gp_csr		out;			/* arcs from a node, and to it, float; directed graphs only */
+	gp_csr	   *in;
+	double	   *degree;			/* n: neighbours */
+	double	   *strength;		/* n: weights of the neighbours' links */
+	double	   *square;			/* n: sum_j S_ij^2 */
+	double		volume;			/* sum of strengths */
+	/* features */
+	const gp_features *x;		/* NULL when there are none */
+	gp_csr	   *xt;				/* X', when X is sparse */
+	float	   *mean;			/* POWERS x dims */
+	float	   *dot;			/* n x POWERS */
+	float	   *norm;			/* n x POWERS */
+	double		mean_square[GP_LINK_POWERS];	/* |mean row|^2 */
+	bool		owns_statistics;
+} gp_link_frame;
+
+/*
+ * Makes a frame of a graph; x (prepared) may be NULL.  Means and norms are
+ * computed, or taken from a model when given.
+ */
+extern void gp_link_frame_open(gp_link_frame *f, gp_device *dev, const gp_graph *graph,
+							   const gp_features *x, int32_t steps, const gp_link_model *model);
+extern void gp_link_frame_close(gp_link_frame *f);
+
+/* The scores of a pair in such a graph. */
+extern int32_t gp_link_width(bool directed, bool features);
+
+/* The name of a score, for people. */
+extern const char *gp_link_score_name(bool directed, int32_t score);
+
+/*
+ * One block: at most GP_LINK_BLOCK sources, and pairs that each name the slot
+ * of their source.  When cut is set, slot c's pair is (source[c], partner[c]),
+ * which is scored as if that link were not there.
+ */
+typedef struct gp_link_block
+{
+	int32_t		sources;
+	const int32_t *source;
+	const int32_t *partner;		/* NULL: nothing is cut */
+	int64_t		n;				/* pairs */
+	const int32_t *slot;		/* n */
+	const int32_t *dst;			/* n */
+} gp_link_block;
+
+/* out is n x width, rows packed. */
+extern void gp_link_block_scores(gp_link_frame *f, const gp_link_block *block, double *out);
+
+/* The same for any pairs, linked or not: out is n x width. */
+extern void gp_link_pair_scores(gp_link_frame *f, int64_t n, const int32_t *src,
+								const int32_t *dst, double *out);
+
+/* How many sources a block should have for this graph. */
+extern int32_t gp_link_block_size(const gp_link_frame *f);
+
+/* A link that a column ignores: what it takes from its ends. */
+typedef struct gp_link_cut
+{
+	int32_t		i;				/* source */
+	int32_t		j;				/* partner */
+	bool		edge;			/* the pattern loses the pair, too */
+	double		weight;			/* that the symmetric pair loses */
+} gp_link_cut;
+
+/*
+ * link_cut.c: products for columns that each ignore one link.
+ *
+ * c = alpha S' b + beta c, where column t uses S' = R (S - w / sqrt(m_i m_j) E) R, m
+ * being the scaling's masses (strengths, or 1 + strengths), without cut t's
+ * weight.  cuts may be NULL.  b is restored.
+ */
+extern void gp_link_cut_spmm(gp_link_frame *f, const gp_csr *s, double self, double alpha,
+							 gp_matrix b, double beta, gp_matrix c, const gp_link_cut *cuts);
+
+/* link_structure.c: fills the scores that need no features. */
+extern void gp_link_structure(gp_link_frame *f, const gp_link_block *block,
+							  const gp_link_cut *cuts, double *out);
+extern int32_t gp_link_structure_width(bool directed);
+/* link_laplacian.c: Laplacian kernels and DeepWalk; columns first .. of out. */
+extern void gp_link_laplacian(gp_link_frame *f, const gp_link_block *block,
+							  const gp_link_cut *cuts, int32_t first, double *out);
+/* Steps to an error of 1e-9 at the largest scale. */
+extern int32_t gp_link_laplacian_steps(void);
+/* link_cosines.c: of the features. */
+extern void gp_link_cosines(gp_link_frame *f, const gp_link_block *block,
+							const gp_link_cut *cuts, int32_t first, double *out);
+extern void gp_link_feature_statistics(gp_link_frame *f);
+/* Features in float, tf-idf where they are counts, at most a few thousand wide; owned by the caller. */
+extern gp_features *gp_link_features_prepare(gp_env *env, const gp_features *x, uint64_t seed);
+
+#endif							/* GP_LINK_SCORES_H */
