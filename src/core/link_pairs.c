@@ -469,27 +469,40 @@ gp_link_pairs_fit(gp_device *dev, const gp_link_problem *problem, gp_link_model 
 	gp_link_pairs_free(dev->env, &t.pairs);
 }
 
-/* Sparse entries of A X, the input layer's factor, and of X itself. */
+/* True when any step sums over neighbours. */
+static bool
+has_operator(const gp_program *program)
+{
+	for (int k = 0; k < program->nsteps; k++)
+		if (program->steps[k].kind == GP_STEP_OP)
+			return true;
+	return false;
+}
+
+/*
+ * Sparse entries of the input layer: X, and A X where neighbours are summed over.
+ * The features of walks, and A times them, are held several times while they are made.
+ */
 static double
 input_entries(const gp_link_problem *problem)
 {
 	double		n = (double) problem->graph->nodes;
-	double		a = (double) problem->graph->start[problem->graph->nodes] + n;
+	double		degree = problem->graph->start[problem->graph->nodes] / fmax(n, 1.0) + 1.0;
 	const gp_features *x = problem->features;
-	double		in;
+	bool		walks = problem->program->input.kind == GP_INPUT_LAPLACIAN;
+	const double *p = problem->program->input.p;
+	double		in = n;
+	double		width = n;
 
-	if (problem->program->input.kind == GP_INPUT_LAPLACIAN)
+	if (walks)
+		in = n * fmin(n, 1.25 * p[GP_LAPLACIAN_WALKS] / p[GP_LAPLACIAN_P_TERM]);
+	else if (x != NULL)
 	{
-		const double *p = problem->program->input.p;
-		double		steps = p[GP_LAPLACIAN_WALKS] / p[GP_LAPLACIAN_P_TERM];
-
-		in = n * fmin(n, steps);
-	}
-	else if (x == NULL)
-		in = n;
-	else
 		in = x->csr ? (double) gp_csr_entries(x->csr) : 0.5 * n * x->dims;
-	return in + fmin(n * (x ? (double) x->dims : n), in * a / fmax(n, 1.0));
+		width = (double) x->dims;
+	}
+	return (walks ? 3.0 : 1.0) * in + (has_operator(problem->program) ? walks ? 2.5 : 1.0 : 0.0) *
+		fmin(n * width, in * degree);
 }
 
 /* The bytes of making the nodes' factor, an upper bound: A, its factor, panels. */
@@ -529,8 +542,8 @@ gp_link_pairs_count(gp_env *env, const gp_link_problem *problem, double *bytes, 
 										 (double) graph->start[graph->nodes]);
 	double		layers = problem->program->layers;
 
-	*bytes = folds + 4.0 * n * (rank + 1.0) + fmax(factor_bytes(problem, rank),
-												   regression_bytes(m, rank + 1.0));
+	*bytes = folds + fmax(factor_bytes(problem, rank),
+						  4.0 * n * (rank + 1.0) + regression_bytes(m, rank + 1.0));
 	*flops = (GP_LINK_FOLDS + 1) *
 		(2.0 * rank * input_entries(problem) + layers * 3.0 * n * rank * rank +
 		 layers * 2.0 * rank * (double) graph->start[graph->nodes] +

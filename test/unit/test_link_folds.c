@@ -111,7 +111,7 @@ check_folds(gp_env *env, const gp_graph *graph, const char *what, int64_t want_m
 
 	hidden = hidden > 1 ? hidden : 1;
 	snprintf(name, sizeof(name), "%s: folds", what);
-	is_int(folds, 2, name);
+	ok(folds >= 2 && folds <= GP_LINK_FOLDS && folds * hidden <= graph->edges, name);
 	gp_link_folds_make(env, graph, 5, again);
 	for (int f = 0; f < folds; f++)
 	{
@@ -139,10 +139,11 @@ check_folds(gp_env *env, const gp_graph *graph, const char *what, int64_t want_m
 		   memcmp(again[f].pairs.src, p->src, p->n * sizeof(int32_t)) == 0 &&
 		   memcmp(again[f].pairs.dst, p->dst, p->n * sizeof(int32_t)) == 0, name);
 	}
-	for (int64_t a = 0; a < fold[0].links; a++)
-		for (int64_t b = 0; b < fold[1].links; b++)
-			both += fold[0].pairs.src[a] == fold[1].pairs.src[b] &&
-				fold[0].pairs.dst[a] == fold[1].pairs.dst[b];
+	for (int f = 1; f < folds; f++)
+		for (int64_t a = 0; a < fold[f - 1].links; a++)
+			for (int64_t b = 0; b < fold[f].links; b++)
+				both += fold[f - 1].pairs.src[a] == fold[f].pairs.src[b] &&
+					fold[f - 1].pairs.dst[a] == fold[f].pairs.dst[b];
 	snprintf(name, sizeof(name), "%s: no link is hidden twice", what);
 	is_int(both, 0, name);
 	for (int f = 0; f < folds; f++)
