@@ -72,7 +72,7 @@ distinct(const gp_link_pairs *pairs, bool directed)
 	return true;
 }
 
-/* True when the fold's graph is the graph without as many links as are hidden, its own among them. */
+/* True when the fold's graph lacks as many links as are hidden, its own among them. */
 static bool
 graph_fits(const gp_graph *graph, const gp_link_fold *fold, int64_t hidden)
 {

@@ -119,109 +119,151 @@ check_factor(gp_env *env, const char *kernel, int64_t rank, double tolerance)
 	dev->close(dev);
 }
 
-/* Inducing inputs against the dense formulas on random points in the plane. */
-static void
-check_sparse(gp_env *env, int m, int n, double noise)
+/* A small regression problem, and what it gives by dense algebra. */
+typedef struct dense
 {
-	gp_device  *dev = gp_device_cpu(env, 1);
-	double		x[140][2];
-	double		y[120];
-	double	   *kuu = gp_alloc_array(env, m * m, sizeof(double));
-	double	   *kfu = gp_alloc_array(env, n * m, sizeof(double));
-	double	   *cov = gp_alloc_array(env, n * n, sizeof(double));
-	double	   *work = gp_alloc_array(env, n * n, sizeof(double));
-	double	   *a = gp_alloc_array(env, m, sizeof(double));
-	double		ku[60];
-	double		alpha[60];
-	double		weight[120];
-	double		cross[120];
-	double		jitter = 1e-6;
-	double		mean = 0.0;
-	double		quadratic = 0.0;
-	double		shrink = 0.0;
-	double		got = 0.0;
-	double		taken = 0.0;
-	float	   *root;
-	gp_sparse	s;
-	gp_matrix	k = dev->create(dev, m, m, GP_DOUBLE);
-	gp_matrix	f = dev->create(dev, n, m, GP_DOUBLE);
+	int			m;
+	int			n;
+	double	   *kuu;			/* m x m */
+	double	   *kfu;			/* n x m */
+	double	   *ku;				/* m: of a new point */
+	double	   *y;				/* n */
+	double		mean;			/* at the new point */
+	double		taken;			/* off its variance */
+	double		scale;
+} dense;
 
+/* exp(-8 |p - q|^2) in the plane. */
+static double
+rbf(const double *p, const double *q)
+{
+	return exp(-8.0 * (pow(p[0] - q[0], 2) + pow(p[1] - q[1], 2)));
+}
+
+/* Random points, the first m of which induce. */
+static dense
+make_dense(gp_env *env, int m, int n)
+{
+	dense		d = {.m = m, .n = n};
+	double	   *x = gp_alloc_array(env, 2 * n, sizeof(double));
+	const double at[2] = {0.3, 0.7};
+
+	d.kuu = gp_alloc_array(env, m * m, sizeof(double));
+	d.kfu = gp_alloc_array(env, n * m, sizeof(double));
+	d.ku = gp_alloc_array(env, m, sizeof(double));
+	d.y = gp_alloc_array(env, n, sizeof(double));
 	for (int i = 0; i < n; i++)
 	{
-		x[i][0] = draw();
-		x[i][1] = draw();
-		y[i] = sin(5.0 * x[i][0]) + 0.1 * draw();
+		x[2 * i] = draw();
+		x[2 * i + 1] = draw();
+		d.y[i] = sin(5.0 * x[2 * i]) + 0.1 * draw();
 	}
-#define KERNEL(p, q) exp(-8.0 * (pow((p)[0] - (q)[0], 2) + pow((p)[1] - (q)[1], 2)))
 	for (int i = 0; i < n; i++)
 		for (int j = 0; j < m; j++)
-			kfu[i * m + j] = KERNEL(x[i], x[j]);
-	memcpy(kuu, kfu, m * m * sizeof(double));
-	dev->upload(dev, k, gp_matrix_wrap(kuu, m, m, GP_DOUBLE));
-	dev->upload(dev, f, gp_matrix_wrap(kfu, n, m, GP_DOUBLE));
-	s = gp_sparse_create(dev, k);
-	gp_sparse_add(&s, gp_matrix_rows(f, 0, n / 3), y);
-	gp_sparse_add(&s, gp_matrix_rows(f, n / 3, n - n / 3), y + n / 3);
-	gp_sparse_ready(&s);
-	gp_sparse_solve(&s, 10.0);
-	gp_sparse_solve(&s, noise);
-	for (int i = 0; i < m; i++)
-		kuu[i * m + i] += jitter;
+			d.kfu[i * m + j] = rbf(x + 2 * i, x + 2 * j);
+	memcpy(d.kuu, d.kfu, m * m * sizeof(double));
+	for (int j = 0; j < m; j++)
+		d.ku[j] = rbf(at, x + 2 * j);
+	return d;
+}
 
-	/* cov = K_fu K_uu^-1 K_uf + noise I */
+/* out (n) = K_fu (K_uu + 1e-6 I)^-1 k. */
+static void
+project(gp_env *env, const dense *d, const double *k, double *out)
+{
+	double	   *a = gp_alloc_array(env, d->m * d->m, sizeof(double));
+	double	   *b = gp_alloc_array(env, d->m, sizeof(double));
+
+	memcpy(a, d->kuu, d->m * d->m * sizeof(double));
+	memcpy(b, k, d->m * sizeof(double));
+	for (int i = 0; i < d->m; i++)
+		a[i * d->m + i] += 1e-6;
+	solve(d->m, a, b);
+	for (int i = 0; i < d->n; i++)
+	{
+		out[i] = 0.0;
+		for (int c = 0; c < d->m; c++)
+			out[i] += d->kfu[i * d->m + c] * b[c];
+	}
+	gp_free(env, a);
+	gp_free(env, b);
+}
+
+/* Mean, variance and scale from K_fu K_uu^-1 K_uf + noise I. */
+static void
+solve_dense(gp_env *env, dense *d, double noise)
+{
+	int			n = d->n;
+	double	   *cov = gp_alloc_array(env, n * n, sizeof(double));
+	double	   *work = gp_alloc_array(env, n * n, sizeof(double));
+	double	   *cross = gp_alloc_array(env, n, sizeof(double));
+	double	   *weight = gp_alloc_array(env, n, sizeof(double));
+
 	for (int j = 0; j < n; j++)
 	{
-		memcpy(a, kfu + j * m, m * sizeof(double));
-		memcpy(work, kuu, m * m * sizeof(double));
-		solve(m, work, a);
-		for (int i = 0; i < n; i++)
-		{
-			cov[i * n + j] = i == j ? noise : 0.0;
-			for (int c = 0; c < m; c++)
-				cov[i * n + j] += kfu[i * m + c] * a[c];
-		}
+		project(env, d, d->kfu + j * d->m, cov + j * n);
+		cov[j * n + j] += noise;
 	}
-	x[n][0] = 0.3;
-	x[n][1] = 0.7;
-	for (int c = 0; c < m; c++)
-		a[c] = ku[c] = KERNEL(x[n], x[c]);
-	memcpy(work, kuu, m * m * sizeof(double));
-	solve(m, work, a);
-	for (int i = 0; i < n; i++)
-	{
-		cross[i] = 0.0;
-		for (int c = 0; c < m; c++)
-			cross[i] += kfu[i * m + c] * a[c];
-	}
-	memcpy(weight, y, n * sizeof(double));
+	project(env, d, d->ku, cross);
 	memcpy(work, cov, n * n * sizeof(double));
+	memcpy(weight, d->y, n * sizeof(double));
 	solve(n, work, weight);
 	for (int i = 0; i < n; i++)
 	{
-		mean += cross[i] * weight[i];
-		quadratic += y[i] * weight[i] / n;
+		d->mean += cross[i] * weight[i];
+		d->scale += d->y[i] * weight[i] / n;
 	}
 	memcpy(weight, cross, n * sizeof(double));
-	memcpy(work, cov, n * n * sizeof(double));
-	solve(n, work, weight);
+	solve(n, cov, weight);
 	for (int i = 0; i < n; i++)
-		shrink += cross[i] * weight[i];
+		d->taken += cross[i] * weight[i];
+}
 
-	dev->download(dev, gp_matrix_wrap(alpha, m, 1, GP_DOUBLE), s.alpha);
-	for (int c = 0; c < m; c++)
-		got += ku[c] * alpha[c];
-	close_to(got, mean, 1e-6, "the mean by inducing inputs");
-	close_to(s.scale, quadratic, 1e-6, "the scale by inducing inputs");
-	root = gp_sparse_root(&s);
+/* |R k|^2 for a packed lower triangle. */
+static double
+root_norm(const float *root, int m, const double *k)
+{
+	double		norm = 0.0;
+
 	for (int i = 0; i < m; i++)
 	{
 		double		sum = 0.0;
 
 		for (int c = 0; c <= i; c++)
-			sum += root[i * (i + 1) / 2 + c] * ku[c];
-		taken += sum * sum;
+			sum += *root++ * k[c];
+		norm += sum * sum;
 	}
-	close_to(taken, shrink, 1e-3, "what the observations take off the variance");
+	return norm;
+}
+
+/* Inducing inputs against the dense formulas. */
+static void
+check_sparse(gp_env *env, int m, int n, double noise)
+{
+	gp_device  *dev = gp_device_cpu(env, 1);
+	dense		d = make_dense(env, m, n);
+	double	   *alpha = gp_alloc_array(env, m, sizeof(double));
+	gp_matrix	k = dev->create(dev, m, m, GP_DOUBLE);
+	gp_matrix	f = dev->create(dev, n, m, GP_DOUBLE);
+	double		mean = 0.0;
+	gp_sparse	s;
+
+	solve_dense(env, &d, noise);
+	dev->upload(dev, k, gp_matrix_wrap(d.kuu, m, m, GP_DOUBLE));
+	dev->upload(dev, f, gp_matrix_wrap(d.kfu, n, m, GP_DOUBLE));
+	s = gp_sparse_create(dev, k);
+	gp_sparse_add(&s, gp_matrix_rows(f, 0, n / 3), d.y);
+	gp_sparse_add(&s, gp_matrix_rows(f, n / 3, n - n / 3), d.y + n / 3);
+	gp_sparse_ready(&s);
+	gp_sparse_solve(&s, 10.0);
+	gp_sparse_solve(&s, noise);
+	dev->download(dev, gp_matrix_wrap(alpha, m, 1, GP_DOUBLE), s.alpha);
+	for (int c = 0; c < m; c++)
+		mean += d.ku[c] * alpha[c];
+	close_to(mean, d.mean, 1e-6, "the mean by inducing inputs");
+	close_to(s.scale, d.scale, 1e-6, "the scale by inducing inputs");
+	close_to(root_norm(gp_sparse_root(&s), m, d.ku), d.taken, 1e-3,
+			 "what the observations take off the variance");
 	gp_sparse_free(&s);
 	dev->close(dev);
 }
@@ -242,7 +284,6 @@ static void
 plain_score(const gp_link_model *model, int i, int j, double *score, double *variance)
 {
 	double	   *k = calloc(model->m, sizeof(double));
-	const float *r = model->root;
 	bool		directed = model->graph->directed;
 
 	*score = model->offset;
@@ -257,14 +298,7 @@ plain_score(const gp_link_model *model, int i, int j, double *score, double *var
 			(directed ? 0.0 : node_kernel(model, i, v) * node_kernel(model, j, u));
 		*score += k[c] * model->alpha[c];
 	}
-	for (int a = 0; a < model->m; a++)
-	{
-		double		sum = 0.0;
-
-		for (int c = 0; c <= a; c++)
-			sum += *r++ * k[c];
-		*variance -= sum * sum;
-	}
+	*variance -= root_norm(model->root, (int) model->m, k);
 	*variance *= model->scale;
 	free(k);
 }
