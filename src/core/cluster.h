@@ -63,11 +63,14 @@ extern void gp_similarity_close(gp_similarity *s);
 /* out (n x m) = K m; both without the shrinking of rows. */
 extern void gp_similarity_times(gp_similarity *s, gp_matrix m, gp_matrix out);
 
-/* out (n x count) = K(:, index). */
+/* out (n x count, or more: gp_cluster_width) = K(:, index). */
 extern void gp_similarity_columns(gp_similarity *s, const int32_t *index, int64_t count,
 								  gp_matrix out);
 
 /* The nodes that are drawn to choose each further start of a cluster from. */
 extern int	gp_cluster_candidates(int32_t clusters);
+
+/* The columns that a matrix for so many clusters has, the last ones zeros. */
+extern int64_t gp_cluster_width(int64_t columns);
 
 #endif							/* GP_CLUSTER_H */

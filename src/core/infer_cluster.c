@@ -24,6 +24,8 @@
 #define TYPICAL_ROUNDS 20.0
 #define MAX_ROUNDS 100			/* of one start */
 #define GAIN 1e-6				/* a round must gain so much of what the means explain */
+#define COARSE_GAIN 1e-3		/* the same while starts are compared on a large graph */
+#define CANDIDATES_MOST 64
 
 /* A clustering on its way. */
 typedef struct kmeans
@@ -35,9 +37,10 @@ typedef struct kmeans
 	int32_t		k;
 	uint64_t	seed;
 	int64_t		height;			/* rows that the host sees at once */
-	double	   *block;			/* height x k */
-	gp_matrix	member;			/* n x k */
-	gp_matrix	product;		/* n x k: P */
+	int64_t		width;			/* k, and zeros up to whole vectors of a processor */
+	double	   *block;			/* height x width */
+	gp_matrix	member;			/* n x width */
+	gp_matrix	product;		/* n x width: P */
 	int32_t    *cluster;		/* of each node, from 0 */
 	int32_t    *before;			/* the same, a round earlier */
 	int32_t    *best;			/* the same, of the best so far */
@@ -54,6 +57,13 @@ int
 gp_cluster_candidates(int32_t clusters)
 {
 	return 2 + (int) log((double) clusters);
+}
+
+/* Columns up to a whole number of vectors: products with fewer would not be cheaper. */
+int64_t
+gp_cluster_width(int64_t columns)
+{
+	return (columns + 15) / 16 * 16;
 }
 
 /* A number in [0, 1) that depends on the seed and two counters alone. */
@@ -98,7 +108,7 @@ typedef struct seeding
 	double	   *nearest;
 	double	   *sum;			/* running sums of nearest */
 	bool	   *chosen;
-	gp_matrix	column;			/* n x candidates: K(:, candidates) */
+	gp_matrix	column;			/* n x at least the candidates: K(:, candidates) */
 } seeding;
 
 /* Draws a node by its distance to those chosen; any other one when all distances are 0. */
@@ -143,7 +153,7 @@ distance(const kmeans *km, int64_t i, int32_t x, double k)
 static int
 best_candidate(kmeans *km, const seeding *sd, const int32_t *candidate, int count)
 {
-	double		left[64] = {0.0};
+	double		left[CANDIDATES_MOST] = {0.0};
 	int			best = 0;
 	int64_t		next = 0;
 
@@ -201,12 +211,12 @@ choose_start(kmeans *km, int64_t start)
 	gp_env	   *env = km->env;
 	int			count = gp_cluster_candidates(km->k);
 	seeding		sd = {.start = start};
-	int32_t		candidate[64];
+	int32_t		candidate[CANDIDATES_MOST];
 
 	sd.nearest = gp_alloc_zero(env, km->n, sizeof(double));
 	sd.sum = gp_alloc_array(env, km->n, sizeof(double));
 	sd.chosen = gp_alloc_zero(env, km->n, sizeof(bool));
-	sd.column = km->dev->create(km->dev, km->n, count, km->s->ev->type);
+	sd.column = km->dev->create(km->dev, km->n, gp_cluster_width(count), km->s->ev->type);
 	for (int32_t j = 0; j < km->k; j++)
 	{
 		int			m = j == 0 || !(sd.sum[km->n - 1] > 0.0) ? 1 : count;
@@ -215,7 +225,7 @@ choose_start(kmeans *km, int64_t start)
 		for (int c = 0; c < m; c++)
 			candidate[c] = j == 0 ? (int32_t) (uniform(km, start, sd.draws++) * (double) km->n) :
 				draw_node(km, &sd);
-		gp_similarity_columns(km->s, candidate, m, gp_matrix_cols(sd.column, 0, m));
+		gp_similarity_columns(km->s, candidate, m, sd.column);
 		if (m > 1)
 			best = best_candidate(km, &sd, candidate, m);
 		begin_cluster(km, &sd, j, candidate[best], gp_matrix_cols(sd.column, best, 1));
@@ -239,15 +249,15 @@ upload_members(kmeans *km)
 	{
 		int64_t		rows = block_rows(km, row);
 
-		gp_look(km->env, row * km->k, &next);
-		memset(km->block, 0, rows * km->k * sizeof(double));
+		gp_look(km->env, row * km->width, &next);
+		memset(km->block, 0, rows * km->width * sizeof(double));
 		for (int64_t i = 0; i < rows; i++)
 		{
-			km->block[i * km->k + km->cluster[row + i]] = km->s->shrink[row + i];
+			km->block[i * km->width + km->cluster[row + i]] = km->s->shrink[row + i];
 			km->size[km->cluster[row + i]] += 1.0;
 		}
 		km->dev->upload(km->dev, gp_matrix_rows(km->member, row, rows),
-						gp_matrix_wrap(km->block, rows, km->k, GP_DOUBLE));
+						gp_matrix_wrap(km->block, rows, km->width, GP_DOUBLE));
 	}
 }
 
@@ -270,7 +280,7 @@ measure(kmeans *km)
 		{
 			int32_t		j = km->cluster[row + i];
 
-			km->within[j] += km->s->shrink[row + i] * p[i * km->k + j];
+			km->within[j] += km->s->shrink[row + i] * p[i * km->width + j];
 		}
 	}
 	km->explained = 0.0;
@@ -353,7 +363,8 @@ reassign(kmeans *km, bool apart)
 		gp_look(km->env, row * km->k, &next);
 		for (int64_t i = row; i < row + rows; i++)
 		{
-			int32_t		j = nearest_cluster(km, i, p + (i - row) * km->k, apart, &km->far[i]);
+			int32_t		j = nearest_cluster(km, i, p + (i - row) * km->width, apart,
+												&km->far[i]);
 
 			moved += j != km->cluster[i];
 			km->cluster[i] = j;
@@ -364,12 +375,12 @@ reassign(kmeans *km, bool apart)
 }
 
 /*
- * Rounds from one start.  All nodes move at once, so that leaving their own
+ * Rounds from the present clusters, while they gain.  All nodes move at once, so that leaving their own
  * parts out can overshoot; then the rounds go on from the better state as
  * Lloyd's, which cannot.
  */
 static void
-descend(kmeans *km)
+descend(kmeans *km, double gain)
 {
 	bool		apart = true;
 	double		last = -INFINITY;
@@ -377,7 +388,7 @@ descend(kmeans *km)
 	for (int round = 0; round < MAX_ROUNDS; round++)
 	{
 		measure(km);
-		if (km->explained <= last + GAIN * fabs(last))
+		if (km->explained <= last + gain * fabs(last))
 		{
 			if (!apart)
 				return;
@@ -400,7 +411,6 @@ static void
 open_kmeans(kmeans *km, gp_similarity *s, const gp_cluster_problem *problem)
 {
 	gp_env	   *env = s->ev->env;
-	int			widest = gp_cluster_candidates(problem->clusters);
 
 	memset(km, 0, sizeof(*km));
 	km->env = env;
@@ -410,9 +420,9 @@ open_kmeans(kmeans *km, gp_similarity *s, const gp_cluster_problem *problem)
 	km->k = problem->clusters;
 	km->seed = problem->seed;
 	km->height = km->n < GP_ROW_BLOCK ? km->n : GP_ROW_BLOCK;
-	if (widest < km->k)
-		widest = km->k;
-	km->block = gp_alloc_array(env, (int64_t) gp_size_mul(env, km->height, widest), sizeof(double));
+	km->width = gp_cluster_width(km->k);
+	km->block = gp_alloc_array(env, (int64_t) gp_size_mul(env, km->height, km->width),
+							   sizeof(double));
 	km->cluster = gp_alloc_zero(env, km->n, sizeof(int32_t));
 	km->before = gp_alloc_zero(env, km->n, sizeof(int32_t));
 	km->best = gp_alloc_zero(env, km->n, sizeof(int32_t));
@@ -434,11 +444,18 @@ close_kmeans(kmeans *km)
 	gp_free(km->env, km->within);
 }
 
+/* The operations of so many rounds. */
+static double
+rounds_effort(const kmeans *km, double rounds)
+{
+	return km->s->effort * (double) km->width * rounds;
+}
+
 /* How many starts the budget has room for. */
 static int
 affordable_starts(const kmeans *km)
 {
-	double		each = km->s->effort * km->k * TYPICAL_ROUNDS;
+	double		each = rounds_effort(km, TYPICAL_ROUNDS);
 
 	if (each * STARTS <= BUDGET)
 		return STARTS;
@@ -488,25 +505,39 @@ number_clusters(gp_env *env, int32_t *cluster, int64_t n, int32_t k)
 	gp_free(env, number);
 }
 
-/* Several starts; the best is kept. */
+/* Rounds with the memory that they need; the start has none of it. */
+static void
+run_rounds(kmeans *km, double gain)
+{
+	km->member = km->dev->create(km->dev, km->n, km->width, km->s->ev->type);
+	km->product = km->dev->create(km->dev, km->n, km->width, km->s->ev->type);
+	descend(km, gain);
+	km->dev->destroy(km->dev, &km->member);
+	km->dev->destroy(km->dev, &km->product);
+}
+
+/* Several starts; the best is kept.  Where rounds are dear only the best goes on to the end. */
 static gp_clustering *
 run(gp_similarity *s, const gp_cluster_problem *problem)
 {
 	gp_env	   *env = s->ev->env;
 	gp_clustering *out = gp_alloc_zero(env, 1, sizeof(gp_clustering));
 	kmeans		km;
+	bool		dear;
 
 	open_kmeans(&km, s, problem);
+	dear = rounds_effort(&km, STARTS * MAX_ROUNDS) > BUDGET;
 	out->starts = affordable_starts(&km);
 	for (int start = 0; start < out->starts; start++)
 	{
 		env->progress(env, GP_PHASE_CLUSTERS, start, out->starts);
 		choose_start(&km, start);
-		km.member = km.dev->create(km.dev, km.n, km.k, s->ev->type);
-		km.product = km.dev->create(km.dev, km.n, km.k, s->ev->type);
-		descend(&km);
-		km.dev->destroy(km.dev, &km.member);
-		km.dev->destroy(km.dev, &km.product);
+		run_rounds(&km, dear ? COARSE_GAIN : GAIN);
+	}
+	if (dear)
+	{
+		memcpy(km.cluster, km.best, km.n * sizeof(int32_t));
+		run_rounds(&km, GAIN);
 	}
 	env->progress(env, GP_PHASE_CLUSTERS, out->starts, out->starts);
 	out->nodes = km.n;

@@ -21,8 +21,8 @@ static double
 working_bytes(const gp_eval *ev, const gp_cluster_problem *problem, double width)
 {
 	double		n = (double) ev->n;
-	double		k = problem->clusters;
-	double		candidates = gp_cluster_candidates(problem->clusters);
+	double		k = (double) gp_cluster_width(problem->clusters);
+	double		candidates = (double) gp_cluster_width(gp_cluster_candidates(problem->clusters));
 	double		rows = fmin(n, GP_ROW_BLOCK);
 	double		rounds = 2.0 * gp_matrix_bytes(n, k, ev->type) + gp_matrix_bytes(width, k, ev->type) +
 		rows * k * 8.0;
@@ -256,7 +256,7 @@ gp_similarity_columns(gp_similarity *s, const int32_t *index, int64_t count, gp_
 	{
 		right = dev->create(dev, count, s->ev->n, s->ev->type);
 		dev->gather_rows(dev, right, s->full, index);
-		dev->transpose(dev, out, right);
+		dev->transpose(dev, gp_matrix_cols(out, 0, count), right);
 		dev->destroy(dev, &right);
 		return;
 	}
@@ -264,8 +264,9 @@ gp_similarity_columns(gp_similarity *s, const int32_t *index, int64_t count, gp_
 	{
 		const gp_linear *z = &s->piece[b];
 
-		right = dev->create(dev, z->width, count, s->ev->type);
-		gp_linear_rows(s->ev, z, index, count, right);
+		right = dev->create(dev, z->width, out.cols, s->ev->type);
+		dev->fill(dev, right, 0.0);
+		gp_linear_rows(s->ev, z, index, count, gp_matrix_cols(right, 0, count));
 		if (s->value[b] != 1.0)
 			dev->axpby(dev, s->value[b], right, 0.0, right);
 		gp_linear_times(s->ev, z, 0, s->ev->n, right, b == 0 ? 0.0 : 1.0, out);

@@ -30,7 +30,8 @@ enum predict_column
 
 static const gnngp_id_hints hints = {
 	"Use gp_predict(%1$s) for all nodes, or an integer id.",
-	"Use gp_predict(%1$s, NULL::%2$s) for all nodes, or an id of that type."
+	"Use gp_predict(%1$s, NULL::%2$s) for all nodes, or an id of that type.",
+	"model"
 };
 
 typedef struct predict_state

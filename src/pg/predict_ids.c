@@ -77,7 +77,7 @@ report_mismatch(const gnngp_model *model, Oid type, const gnngp_id_hints *hints)
 
 	ereport(ERROR,
 			(errcode(ERRCODE_DATATYPE_MISMATCH),
-			 errmsg("model \"%s\" has nodes of type %s, not %s", model->name, name,
+			 errmsg("%s \"%s\" has nodes of type %s, not %s", hints->kind, model->name, name,
 					format_type_be(type)),
 			 errhint(model->integer_ids ? hints->integers : hints->others,
 					 quote_literal_cstr(model->name), name)));
@@ -113,8 +113,8 @@ integer_datum(const gnngp_id_type *t, int64 key)
 		return Int16GetDatum((int16) key);
 	ereport(ERROR,
 			(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
-			 errmsg("node " INT64_FORMAT " of model \"%s\" does not fit the type %s", key,
-					t->model->name, format_type_be(t->type)),
+			 errmsg("node " INT64_FORMAT " does not fit the type %s", key,
+					format_type_be(t->type)),
 			 errhint("Use the type bigint.")));
 	return (Datum) 0;			/* keeps the compiler quiet */
 }

@@ -26,6 +26,7 @@ typedef struct gnngp_id_hints
 {
 	const char *integers;		/* for a model with integer ids; the name alone */
 	const char *others;
+	const char *kind;			/* what is named: "model" or "graph" */
 } gnngp_id_hints;
 
 /* Checks that ids of the model are values of the type; 42804 with a hint when not. */

@@ -28,12 +28,14 @@ enum link_column
 
 static const gnngp_id_hints predict_hints = {
 	"Use gp_predict_links(%1$s) for all nodes, or an array of integers.",
-	"Use gp_predict_links(%1$s, NULL::%2$s[]) for all nodes, or an array of that type."
+	"Use gp_predict_links(%1$s, NULL::%2$s[]) for all nodes, or an array of that type.",
+	"model"
 };
 
 static const gnngp_id_hints score_hints = {
 	"Use gp_score_links(%1$s, ...) with arrays of integers.",
-	"Use gp_score_links(%1$s, ...) with arrays of type %2$s[]."
+	"Use gp_score_links(%1$s, ...) with arrays of type %2$s[].",
+	"model"
 };
 
 /* The pairs that gp_predict_links may look at. */

@@ -198,6 +198,31 @@ check_factions(gp_env *env, const char *kernel, int least)
 	ok(right >= least, name);
 }
 
+/* Pairs of members that walks and the exact kernel put together differently, as a share. */
+static void
+check_walks(gp_env *env, const char *exact, const char *walked, double most)
+{
+	gp_device  *dev = gp_device_cpu(env, 2);
+	gp_graph   *graph = karate(env);
+	gp_clustering *out[2];
+	int			wrong = 0;
+	char		name[160];
+
+	for (int k = 0; k < 2; k++)
+	{
+		gp_cluster_problem p = make_problem(env, graph, k ? walked : exact, 3);
+
+		out[k] = gp_cluster(dev, &p);
+	}
+	for (int i = 0; i < N; i++)
+		for (int j = 0; j < i; j++)
+			wrong += (out[0]->cluster[i] == out[0]->cluster[j]) !=
+				(out[1]->cluster[i] == out[1]->cluster[j]);
+	snprintf(name, sizeof(name), "%s: %.3f of the pairs differ from the exact kernel's", walked,
+			 wrong / (N * (N - 1) / 2.0));
+	ok(wrong <= most * (N * (N - 1) / 2.0), name);
+}
+
 /* Planted groups are found, by every kind of kernel, and numbered by size. */
 static void
 check_groups(gp_env *env, const char *kernel, int64_t exact_nodes)
@@ -410,6 +435,9 @@ main(void)
 	in_env(check_factions(env, "laplacian(d=2, sigma2=1)", 31));
 	in_env(check_factions(env, "laplacian(d=2, sigma2=10)", 31));
 	in_env(check_factions(env, "laplacian(d=1, sigma2=10)", 31));
+	/* Choromanski 2023, table 2: 0.11 and 0.032. */
+	in_env(check_walks(env, "laplacian(d=1)", "laplacian(d=1, walks=40, dims=34)", 0.11));
+	in_env(check_walks(env, "laplacian(d=2)", "laplacian(d=2, walks=40, dims=34)", 0.032));
 	in_env(check_groups(env, "laplacian(d=2, sigma2=5)", 0));
 	in_env(check_groups(env, "laplacian(d=2, sigma2=5, dims=300)", 0));
 	in_env(check_groups(env, "laplacian(d=2, sigma2=5, walks=200, dims=150, trim=projection)", 0));

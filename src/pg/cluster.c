@@ -1,0 +1,189 @@
+/*
+ * cluster.c - gp_cluster, both forms: groups of nodes that a kernel holds alike.
+ *
+ * Like a fit it reads the graph's tables with the rights of the graph's owner,
+ * and like gp_tune it stores nothing.
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type_d.h"
+#include "core/cluster.h"
+#include "env_pg.h"
+#include "fmgr.h"
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "predict_ids.h"
+#include "problem.h"
+#include "progress.h"
+#include "utils/builtins.h"
+#include "utils/guc.h"
+#include "utils/memutils.h"
+#include "utils/tuplestore.h"
+
+/* A call on its way. */
+typedef struct cluster_call
+{
+	gnngp_graph_def *graph;
+	int32		clusters;
+	char	   *kernel;
+	int64		seed;
+	gp_env	   *env;
+	gnngp_data *data;
+	gnngp_model ids;			/* as far as ids of the type asked for go */
+} cluster_call;
+
+/* What to call for ids of another type. */
+static const gnngp_id_hints hints = {
+	.integers = "Use gp_cluster(%s, ...), or NULL::bigint.",
+	.others = "Use gp_cluster(%s, NULL::%s, ...), which gives nodes of that type.",
+	.kind = "graph"
+};
+
+/* The number of clusters; 22023 below 1. */
+static int32
+clusters_argument(FunctionCallInfo fcinfo, int argno)
+{
+	int32		clusters;
+
+	gnngp_require_argument(fcinfo, argno, "clusters");
+	clusters = PG_GETARG_INT32(argno);
+	if (clusters < 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("clusters must be at least 1, not %d", clusters)));
+	return clusters;
+}
+
+/* Checks the arguments, of which those after the graph begin at first, and reads the graph. */
+static void
+open_call(FunctionCallInfo fcinfo, int first, cluster_call *call)
+{
+	memset(call, 0, sizeof(*call));
+	call->graph = gnngp_graph_lookup(gnngp_text_argument(fcinfo, 0, "graph"));
+	gnngp_require_owner(call->graph->owner, "graph", call->graph->name);
+	call->clusters = clusters_argument(fcinfo, first);
+	call->kernel = gnngp_kernel_argument(fcinfo, first + 1);
+	gnngp_require_argument(fcinfo, first + 2, "seed");
+	call->seed = PG_GETARG_INT64(first + 2);
+	InitMaterializedSRF(fcinfo, 0);
+
+	gnngp_progress_begin(call->graph->name);
+	call->env = gnngp_env_create(CurrentMemoryContext, 0);
+	call->data = gnngp_read(call->env, call->graph, "auto", false);
+	call->ids.name = call->graph->name;
+	call->ids.id_type = call->data->ids.type_name;
+	call->ids.integer_ids = call->data->ids.integer;
+}
+
+/* Clusters the nodes. */
+static gp_clustering *
+compute(const cluster_call *call)
+{
+	gp_device  *device = gnngp_device_open(call->env);
+	gp_cluster_problem problem;
+	gp_clustering *clustering;
+
+	memset(&problem, 0, sizeof(problem));
+	problem.graph = call->data->graph;
+	problem.features = call->data->features;
+	problem.program = gnngp_compile_kernel(call->env, call->kernel);
+	problem.clusters = call->clusters;
+	problem.seed = (uint64) call->seed;
+	problem.type = GP_FLOAT;
+	clustering = gp_cluster(device, &problem);
+	device->close(device);
+	return clustering;
+}
+
+/* A node of the graph as a row of a block holds it. */
+static gnngp_node_row
+node_row(const gnngp_ids *ids, int64 node)
+{
+	gnngp_node_row row;
+
+	memset(&row, 0, sizeof(row));
+	row.key = ids->key[node];
+	if (!ids->integer)
+	{
+		row.id_text = ids->text[node];
+		row.id_length = strlen(ids->text[node]);
+	}
+	return row;
+}
+
+/* Puts a row for each node, or for the one node that is asked for by key and text. */
+static void
+put_rows(FunctionCallInfo fcinfo, const cluster_call *call, const gnngp_id_type *type,
+		 const gp_clustering *clustering, const int64 *key, const char *text, int length)
+{
+	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "gnngp clusters",
+												  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(context);
+
+	for (int64 i = 0; i < clustering->nodes; i++)
+	{
+		gnngp_node_row row = node_row(&call->data->ids, i);
+		Datum		values[2];
+		bool		nulls[2] = {false, false};
+
+		CHECK_FOR_INTERRUPTS();
+		if (key && (row.key != *key ||
+					(text && (row.id_length != length || memcmp(row.id_text, text, length) != 0))))
+			continue;
+		values[0] = gnngp_id_type_datum(type, &row);
+		values[1] = Int32GetDatum(clustering->cluster[i]);
+		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+		MemoryContextReset(context);
+	}
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(context);
+}
+
+/* Ends a call. */
+static void
+close_call(cluster_call *call)
+{
+	gnngp_env_destroy(call->env);
+	gnngp_progress_end();
+}
+
+PG_FUNCTION_INFO_V1(gnngp_cluster);
+
+/* gp_cluster(graph, clusters, kernel, seed) */
+Datum
+gnngp_cluster(PG_FUNCTION_ARGS)
+{
+	cluster_call call;
+	gnngp_id_type type;
+
+	open_call(fcinfo, 1, &call);
+	gnngp_id_type_open(&type, &call.ids, INT8OID, &hints);
+	put_rows(fcinfo, &call, &type, compute(&call), NULL, NULL, 0);
+	close_call(&call);
+	return (Datum) 0;
+}
+
+PG_FUNCTION_INFO_V1(gnngp_cluster_typed);
+
+/* gp_cluster(graph, id anyelement, clusters, kernel, seed) */
+Datum
+gnngp_cluster_typed(PG_FUNCTION_ARGS)
+{
+	int			guc_level = NewGUCNestLevel();
+	cluster_call call;
+	gnngp_id_type type;
+	int64		key = 0;
+	const char *text = NULL;
+	int			length = 0;
+
+	gnngp_pin_output_settings();
+	open_call(fcinfo, 2, &call);
+	gnngp_id_type_open(&type, &call.ids, get_fn_expr_argtype(fcinfo->flinfo, 1), &hints);
+	if (!PG_ARGISNULL(1))
+		key = gnngp_id_type_key(&type, PG_GETARG_DATUM(1), &text, &length);
+	put_rows(fcinfo, &call, &type, compute(&call), PG_ARGISNULL(1) ? NULL : &key, text, length);
+	close_call(&call);
+	AtEOXact_GUC(false, guc_level);
+	return (Datum) 0;
+}
