@@ -144,6 +144,52 @@ FN(spmm_wide) (int64_t entries, const int32_t *col, const T *value, const T *b,
 	FN(finish) (c + 7 * W, s7, alpha, beta);
 }
 
+/* Four vectors of columns of a sparse row times b. */
+static inline ATTR void
+FN(spmm_four) (int64_t entries, const int32_t *col, const T *value, const T *b,
+			   int64_t ldb, T alpha, T beta, T *c)
+{
+	V			s0 = SET1(0);
+	V			s1 = s0;
+	V			s2 = s0;
+	V			s3 = s0;
+
+	for (int64_t e = 0; e < entries; e++)
+	{
+		const T    *row = b + col[e] * ldb;
+		V			v = SET1(value[e]);
+
+		s0 = FMA(v, LOAD(row), s0);
+		s1 = FMA(v, LOAD(row + W), s1);
+		s2 = FMA(v, LOAD(row + 2 * W), s2);
+		s3 = FMA(v, LOAD(row + 3 * W), s3);
+	}
+	FN(finish) (c, s0, alpha, beta);
+	FN(finish) (c + W, s1, alpha, beta);
+	FN(finish) (c + 2 * W, s2, alpha, beta);
+	FN(finish) (c + 3 * W, s3, alpha, beta);
+}
+
+/* Two vectors of columns of a sparse row times b. */
+static inline ATTR void
+FN(spmm_two) (int64_t entries, const int32_t *col, const T *value, const T *b,
+			  int64_t ldb, T alpha, T beta, T *c)
+{
+	V			s0 = SET1(0);
+	V			s1 = s0;
+
+	for (int64_t e = 0; e < entries; e++)
+	{
+		const T    *row = b + col[e] * ldb;
+		V			v = SET1(value[e]);
+
+		s0 = FMA(v, LOAD(row), s0);
+		s1 = FMA(v, LOAD(row + W), s1);
+	}
+	FN(finish) (c, s0, alpha, beta);
+	FN(finish) (c + W, s1, alpha, beta);
+}
+
 /* Fewer columns than one vector. */
 static inline ATTR void
 FN(spmm_narrow) (int64_t entries, const int32_t *col, const T *value, const T *b,
@@ -173,6 +219,10 @@ FN(spmm) (int64_t entries, const int32_t *col, const void *value, const void *bb
 
 	for (; j + 8 * W <= n; j += 8 * W)
 		FN(spmm_wide) (entries, col, value, b + j, ldb, (T) alpha, (T) beta, c + j);
+	for (; j + 4 * W <= n; j += 4 * W)
+		FN(spmm_four) (entries, col, value, b + j, ldb, (T) alpha, (T) beta, c + j);
+	for (; j + 2 * W <= n; j += 2 * W)
+		FN(spmm_two) (entries, col, value, b + j, ldb, (T) alpha, (T) beta, c + j);
 	for (; j + W <= n; j += W)
 	{
 		V			s = SET1(0);
