@@ -16,3 +16,11 @@ SELECT gp_create_graph('cora', nodes => 'cora', edges => 'cora_edges', target =>
        gp_create_graph('chameleon', nodes => 'chameleon', edges => 'chameleon_edges',
                        target => 'target', sparse_features => 'chameleon_features')
 \g /dev/null
+
+-- What links are learnt from, filled by links.sql.
+CREATE TABLE link_train (src integer, dst integer);
+SELECT gp_create_graph('links_usair', nodes => 'usair_nodes', edges => 'link_train'),
+       gp_create_graph('links_yeast', nodes => 'yeast_nodes', edges => 'link_train'),
+       gp_create_graph('links_cora', nodes => 'cora_nodes', edges => 'link_train',
+                       sparse_features => 'cora_features')
+\g /dev/null
