@@ -36,7 +36,7 @@ read_index() {
 # Copies them into the server and makes the tables.
 load() {
 	sql -c "CREATE TABLE raw_packages (name text, section text, description text)" \
-		-c "CREATE TABLE raw_needs (package text, needed text)" &&
+		-c "CREATE TABLE raw_needs (package text, needed text, suggested boolean)" &&
 		sql -c "COPY raw_packages FROM STDIN" <"$WORK/packages.tsv" &&
 		sql -c "COPY raw_needs FROM STDIN" <"$WORK/needs.tsv" &&
 		sql -f "$DEMO/tables.sql"

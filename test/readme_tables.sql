@@ -14,6 +14,9 @@ CREATE TABLE answers AS
 CREATE TABLE depends AS
     SELECT id AS src, 1 + (id + 3 * k) % 300 AS dst FROM packages, generate_series(1, 3) AS k;
 
+CREATE TABLE suggests AS
+    SELECT id AS src, 1 + (id + 2) % 300 AS dst FROM packages;
+
 CREATE TABLE package_words AS
     SELECT id AS package, id % 3 + 3 * k AS word, 0.7::real AS value FROM packages, generate_series(0, 1) AS k;
 

@@ -145,7 +145,7 @@ bench_packages() {
 	apt-cache dumpavail | awk -v packages="$WORK/packages.tsv" -v needs="$WORK/needs.tsv" \
 		-f "$ROOT/test/demo/packages.awk"
 	sql -c "CREATE TABLE raw_packages (name text, section text, description text)" \
-		-c "CREATE TABLE raw_needs (package text, needed text)"
+		-c "CREATE TABLE raw_needs (package text, needed text, suggested boolean)"
 	sql -c "COPY raw_packages FROM STDIN" <"$WORK/packages.tsv"
 	sql -c "COPY raw_needs FROM STDIN" <"$WORK/needs.tsv"
 	sql -f "$ROOT/test/demo/tables.sql"

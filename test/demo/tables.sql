@@ -1,10 +1,11 @@
 -- tables.sql - the package graph as ordinary tables.
 --
 -- Staged are raw_packages (name, section, description) and raw_needs
--- (package, needed).  What comes out is a database such as anybody may have:
+-- (package, needed, suggested).  What comes out is a database such as anybody may have:
 --
 --   packages      one row a package; section is NULL where it is to be found out
 --   depends       src needs dst
+--   suggests      src suggests dst, which no graph sees: to judge links by
 --   package_words the words of each package's description, rows of length one
 --   answers       the sections that were hidden, to judge the predictions by
 
@@ -32,8 +33,17 @@ CREATE TABLE depends AS
     FROM raw_needs n
         JOIN packages p ON p.name = n.package
         JOIN packages d ON d.name = n.needed
-    WHERE p.id <> d.id;
+    WHERE p.id <> d.id AND NOT n.suggested;
 ALTER TABLE depends ADD PRIMARY KEY (src, dst);
+
+CREATE TABLE suggests AS
+    SELECT p.id AS src, d.id AS dst
+    FROM raw_needs n
+        JOIN packages p ON p.name = n.package
+        JOIN packages d ON d.name = n.needed
+    WHERE p.id <> d.id AND n.suggested
+    EXCEPT SELECT src, dst FROM depends;
+ALTER TABLE suggests ADD PRIMARY KEY (src, dst);
 
 -- The 1,000 commonest words, each row scaled to length one.
 CREATE TABLE package_words AS
