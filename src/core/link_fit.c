@@ -12,7 +12,7 @@
 #include <string.h>
 
 #define EXACT_NODES 10000		/* below, the Laplacian scores take all their steps */
-#define STEP_ENTRIES 6e6		/* above, so many entries are gone through for a source */
+#define STEP_ENTRIES 4e6		/* above, so many entries are gone through for a source */
 #define LEAST_STEPS 6
 #define MEGABYTE (1024.0 * 1024.0)
 
@@ -66,7 +66,8 @@ count_scores(const gp_link_problem *problem, gp_link_plan *plan)
 	double		x = feature_entries(problem->features);
 	double		dims = problem->features ? (double) problem->features->dims : 0.0;
 	double		powers = problem->features ? GP_LINK_POWERS : 0.0;
-	double		m = fmin(2.0 * GP_LINK_FOLDS * GP_LINK_FOLD_PAIRS, 4.0 * (double) problem->graph->edges);
+	double		m = fmin(2.0 * GP_LINK_LEAST_FOLDS * GP_LINK_FOLD_PAIRS,
+						 2.0 * GP_LINK_FOLDS * (GP_LINK_FOLD_SHARE * (double) problem->graph->edges + 1.0));
 	double		block = fmin(GP_LINK_BLOCK, fmax(256.0 * MEGABYTE / (8.0 * n + 1.0), 8.0));
 	double		frame = 60.0 * e + 120.0 * n + (x > 0.0 ? 20.0 * x + 20.0 * e + 4.0 * (dims + n) * powers : 0.0);
 	double		columns = fmax(16.0 * n * block, 8.0 * n * powers * block + 4.0 * dims * powers * block * 4.0);

@@ -434,6 +434,20 @@ fold_pairs(gp_env *env, const gp_graph *graph, uint64_t seed, const gp_link_pair
 	gp_link_pairs_free(env, &missing);
 }
 
+/* Two folds, more where two give few links to learn from, and one where there are no more. */
+static int
+fold_count(int64_t edges, int64_t share)
+{
+	int64_t		learnt = share < GP_LINK_FOLD_PAIRS ? share : GP_LINK_FOLD_PAIRS;
+	int64_t		folds = GP_LINK_AIM / learnt;
+
+	if (folds < GP_LINK_LEAST_FOLDS)
+		folds = GP_LINK_LEAST_FOLDS;
+	if (folds > GP_LINK_FOLDS)
+		folds = GP_LINK_FOLDS;
+	return (int) (folds < edges / share ? folds : edges / share);
+}
+
 /* The folds of a graph. */
 int
 gp_link_folds_make(gp_env *env, const gp_graph *graph, uint64_t seed, gp_link_fold *fold)
@@ -447,7 +461,7 @@ gp_link_folds_make(gp_env *env, const gp_graph *graph, uint64_t seed, gp_link_fo
 				 "a graph with %lld links is too small to learn links from",
 				 (long long) graph->edges);
 	share = share > 1 ? share : 1;
-	folds = graph->edges / share < GP_LINK_FOLDS ? (int) (graph->edges / share) : GP_LINK_FOLDS;
+	folds = fold_count(graph->edges, share);
 	order = draw_links(env, graph, seed, folds * share);
 	for (int f = 0; f < folds; f++)
 	{

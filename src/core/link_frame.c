@@ -52,6 +52,42 @@ make_pattern(gp_env *env, const gp_csr *weights)
 	return p;
 }
 
+/* The symmetric weights: for an undirected graph its own arrays, with ones where it has no weights. */
+static gp_csr *
+make_weights(gp_link_frame *f)
+{
+	const gp_graph *g = f->graph;
+	gp_csr	   *w;
+	double	   *one;
+
+	if (g->directed)
+		return gp_graph_symmetric(f->env, g);
+	w = gp_alloc_zero(f->env, 1, sizeof(gp_csr));
+	*w = (gp_csr) {g->nodes, g->nodes, g->start, g->col, g->weight, GP_DOUBLE};
+	if (g->weight == NULL)
+	{
+		one = gp_alloc_array(f->env, gp_csr_entries(w), sizeof(double));
+		for (int64_t k = 0; k < gp_csr_entries(w); k++)
+			one[k] = 1.0;
+		w->value = one;
+	}
+	return w;
+}
+
+/* Frees what make_weights made. */
+static void
+free_weights(gp_link_frame *f)
+{
+	if (f->graph->directed)
+	{
+		gp_csr_free(f->env, f->weights);
+		return;
+	}
+	if (f->graph->weight == NULL)
+		gp_free(f->env, f->weights->value);
+	gp_free(f->env, f->weights);
+}
+
 /* Counts neighbours and adds up their weights. */
 static void
 count_degrees(gp_link_frame *f)
@@ -76,9 +112,12 @@ static void
 make_smooth(gp_link_frame *f)
 {
 	const double *w = f->weights->value;
+	double	   *root = gp_alloc_array(f->env, f->n, sizeof(double));
 	double	   *value;
 	int64_t		next = 0;
 
+	for (int64_t i = 0; i < f->n; i++)
+		root[i] = f->strength[i] > 0.0 ? 1.0 / sqrt(f->strength[i]) : 0.0;
 	f->smooth = same_pattern(f->env, f->weights, GP_DOUBLE);
 	f->square = gp_alloc_zero(f->env, f->n, sizeof(double));
 	value = f->smooth.value;
@@ -87,12 +126,11 @@ make_smooth(gp_link_frame *f)
 		gp_look(f->env, f->weights->start[i], &next);
 		for (int64_t k = f->weights->start[i]; k < f->weights->start[i + 1]; k++)
 		{
-			double		d = f->strength[i] * f->strength[f->weights->col[k]];
-
-			value[k] = d > 0.0 ? w[k] / sqrt(d) : 0.0;
+			value[k] = w[k] * root[i] * root[f->weights->col[k]];
 			f->square[i] += value[k] * value[k];
 		}
 	}
+	gp_free(f->env, root);
 }
 
 /* The scaled patterns of the neighbourhood scores. */
@@ -130,27 +168,53 @@ make_arcs(gp_link_frame *f)
 	f->in = gp_csr_transpose(f->env, &f->out);
 }
 
+/* Writes row i of A: the neighbours' entries with the diagonal between them. */
+static int64_t
+spread_row(const gp_link_frame *f, int64_t i, const double *root, int32_t *col, float *value)
+{
+	const gp_csr *w = f->weights;
+	int64_t		n = 0;
+	bool		own = false;
+
+	for (int64_t k = w->start[i]; k <= w->start[i + 1]; k++)
+	{
+		if (!own && (k == w->start[i + 1] || w->col[k] > i))
+		{
+			own = true;
+			col[n] = (int32_t) i;
+			value[n++] = (float) (root[i] * root[i]);
+		}
+		if (k == w->start[i + 1])
+			break;
+		col[n] = w->col[k];
+		value[n++] = (float) (((const double *) w->value)[k] * root[i] * root[w->col[k]]);
+	}
+	return n;
+}
+
 /* A = (I+D)^-1/2 (I+W) (I+D)^-1/2 with the symmetric weights. */
 static void
 make_spread(gp_link_frame *f)
 {
-	gp_csr	   *identity = gp_csr_identity(f->env, f->n, GP_DOUBLE);
-	gp_csr	   *sum = gp_csr_add(f->env, identity, f->weights);
-	const double *w = sum->value;
-	float	   *value;
+	int64_t		entries = gp_csr_entries(f->weights) + f->n;
+	double	   *root = gp_alloc_array(f->env, f->n, sizeof(double));
+	int64_t		next = 0;
 
-	gp_csr_free(f->env, identity);
-	value = gp_alloc_array(f->env, gp_csr_entries(sum), sizeof(float));
+	f->spread = (gp_csr) {.rows = f->n, .cols = f->n, .type = GP_FLOAT};
+	f->spread.start = gp_alloc_zero(f->env, f->n + 1, sizeof(int64_t));
+	f->spread.col = gp_alloc_array(f->env, entries, sizeof(int32_t));
+	f->spread.value = gp_alloc_array(f->env, entries, sizeof(float));
 	for (int64_t i = 0; i < f->n; i++)
-		for (int64_t k = sum->start[i]; k < sum->start[i + 1]; k++)
-			value[k] = (float) (w[k] / sqrt((1.0 + f->strength[i]) *
-											(1.0 + f->strength[sum->col[k]])));
-	f->env->check_interrupts(f->env);
-	f->spread = *sum;
-	f->spread.value = value;
-	f->spread.type = GP_FLOAT;
-	gp_free(f->env, sum->value);
-	gp_free(f->env, sum);
+		root[i] = 1.0 / sqrt(1.0 + f->strength[i]);
+	for (int64_t i = 0; i < f->n; i++)
+	{
+		int64_t		at = f->spread.start[i];
+
+		gp_look(f->env, at, &next);
+		f->spread.start[i + 1] = at + spread_row(f, i, root, f->spread.col + at,
+												 (float *) f->spread.value + at);
+	}
+	gp_free(f->env, root);
 }
 
 /* Takes the features' means and norms from a model, or computes them. */
@@ -187,7 +251,7 @@ gp_link_frame_open(gp_link_frame *f, gp_device *dev, const gp_graph *graph, cons
 	f->steps = steps;
 	f->x = x;
 	f->width = gp_link_width(graph->directed, x != NULL);
-	f->weights = gp_graph_symmetric(f->env, graph);
+	f->weights = make_weights(f);
 	count_degrees(f);
 	make_smooth(f);
 	make_patterns(f);
@@ -211,7 +275,7 @@ gp_link_frame_close(gp_link_frame *f)
 	gp_free(env, f->out.value);
 	if (f->in)
 		gp_csr_free(env, f->in);
-	gp_csr_free(env, f->weights);
+	free_weights(f);
 	gp_free(env, f->degree);
 	gp_free(env, f->strength);
 	gp_free(env, f->square);
@@ -229,11 +293,11 @@ gp_link_frame_close(gp_link_frame *f)
 	memset(f, 0, sizeof(*f));
 }
 
-/* 64 sources, fewer where a column is long: a block's matrices hold whole columns. */
+/* 64 sources, fewer, in steps of 16, where a column is long: a block's matrices hold whole columns. */
 int32_t
 gp_link_block_size(const gp_link_frame *f)
 {
 	double		most = COLUMN_BYTES / (8.0 * (double) (f->n > 0 ? f->n : 1));
 
-	return most >= GP_LINK_BLOCK ? GP_LINK_BLOCK : most >= 8.0 ? (int32_t) most / 8 * 8 : 8;
+	return most >= GP_LINK_BLOCK ? GP_LINK_BLOCK : most >= 16.0 ? (int32_t) most / 16 * 16 : 16;
 }

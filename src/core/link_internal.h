@@ -7,9 +7,11 @@
 #include "infer_internal.h"
 #include "link.h"
 
-#define GP_LINK_FOLDS 2			/* times that links are hidden */
+#define GP_LINK_FOLDS 4			/* times that links are hidden, at most */
+#define GP_LINK_LEAST_FOLDS 2	/* where there are links enough */
 #define GP_LINK_FOLD_SHARE 0.1	/* of all links, hidden at a time */
 #define GP_LINK_FOLD_PAIRS 700	/* links of a fold that are learnt from, and as many non-links */
+#define GP_LINK_AIM 1400		/* links in all, for which small graphs take more folds */
 #define GP_LINK_BLOCK 64		/* sources that are scored at once */
 #define GP_LINK_SCALES 3		/* of the Laplacian scores */
 #define GP_LINK_MAX_SCORES 40
@@ -60,6 +62,9 @@ extern void gp_link_metrics(gp_env *env, int64_t n, const double *score, const b
 /* intercept and slope of the probability of a link, by penalised likelihood. */
 extern void gp_link_calibrate(gp_env *env, int64_t n, const double *score, const bool *label,
 							  double *intercept, double *slope);
+
+/* link_regression.c: a lower triangle as m (m + 1) / 2 floats by rows; owned by the caller. */
+extern float *gp_link_pack_root(gp_device *dev, gp_matrix root);
 
 /* link_codes.c: the sign codes of the nodes' kernel, nodes x GP_LINK_CODE_WORDS. */
 extern uint64_t *gp_link_codes(gp_device *dev, const gp_link_problem *problem);

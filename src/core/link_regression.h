@@ -43,7 +43,4 @@ extern void gp_link_cross_covariance(gp_device *dev, gp_matrix a, gp_matrix b, g
 
 extern double gp_link_mean_diagonal(gp_device *dev, gp_matrix k);
 
-/* A lower triangle as m (m + 1) / 2 floats by rows; owned by the caller. */
-extern float *gp_link_pack_root(gp_device *dev, gp_matrix root);
-
 #endif							/* GP_LINK_REGRESSION_H */

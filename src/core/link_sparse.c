@@ -7,6 +7,8 @@
  */
 #include "link_sparse.h"
 
+#include "link_internal.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -170,25 +172,9 @@ turned_share(gp_sparse *s)
 	return share;
 }
 
-/* The lower triangle of a square matrix, packed by rows. */
-static float *
-pack(gp_device *dev, gp_matrix r)
-{
-	int64_t		m = r.rows;
-	gp_env	   *env = dev->env;
-	float	   *host = gp_alloc_array(env, gp_size_mul(env, m, m), sizeof(float));
-	float	   *out = gp_alloc_array(env, m * (m + 1) / 2, sizeof(float));
-	float	   *at = out;
-
-	dev->download(dev, gp_matrix_wrap(host, m, m, GP_FLOAT), r);
-	for (int64_t i = 0; i < m; at += ++i)
-		memcpy(at, host + i * m, (i + 1) * sizeof(float));
-	gp_free(env, host);
-	return out;
-}
-
 /*
- * R = T L^-1 with T'T = I - noise B^-1 and T lower.  The Cholesky factor C of that
+ * M = L T^-1, so that |M^-1 k|^2 = |T L^-1 k|^2 is the explained variance, with
+ * T'T = I - noise B^-1 and T lower.  The Cholesky factor C of that
  * matrix turned by 180 degrees gives T: CC' turned is T'T, T being C' turned.
  */
 float *
@@ -200,6 +186,7 @@ gp_sparse_root(gp_sparse *s)
 	double	   *host = gp_alloc_array(dev->env, gp_size_mul(dev->env, s->m, s->m),
 									  sizeof(double));
 	gp_matrix	view = gp_matrix_wrap(host, s->m, s->m, GP_DOUBLE);
+	gp_matrix	root;
 	float	   *out;
 
 	dev->destroy(dev, &share);
@@ -208,8 +195,11 @@ gp_sparse_root(gp_sparse *s)
 	turn(dev->env, host, s->m);
 	dev->upload(dev, t, view);
 	gp_free(dev->env, host);
-	dev->trsm(dev, false, false, s->l, t);
-	out = pack(dev, t);
+	root = dev->create(dev, s->m, s->m, GP_DOUBLE);
+	dev->copy(dev, root, s->l);
+	dev->trsm(dev, false, false, t, root);
+	out = gp_link_pack_root(dev, root);
+	dev->destroy(dev, &root);
 	dev->destroy(dev, &t);
 	return out;
 }

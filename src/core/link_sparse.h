@@ -43,8 +43,8 @@ extern void gp_sparse_ready(gp_sparse *s);
 extern void gp_sparse_solve(gp_sparse *s, double noise);
 
 /*
- * R as a packed lower triangle by rows, with |R k|^2 what the observations take
- * off the variance at k; in memory of the environment.
+ * M as a packed lower triangle by rows, with |M^-1 k|^2 what the observations
+ * take off the variance at k; in memory of the environment.
  */
 extern float *gp_sparse_root(gp_sparse *s);
 

@@ -219,20 +219,22 @@ solve_dense(gp_env *env, dense *d, double noise)
 		d->taken += cross[i] * weight[i];
 }
 
-/* |R k|^2 for a packed lower triangle. */
+/* |M^-1 k|^2 for a packed lower triangle. */
 static double
 root_norm(const float *root, int m, const double *k)
 {
 	double		norm = 0.0;
+	double	   *v = malloc(m * sizeof(double));
 
 	for (int i = 0; i < m; i++)
 	{
-		double		sum = 0.0;
-
-		for (int c = 0; c <= i; c++)
-			sum += *root++ * k[c];
-		norm += sum * sum;
+		v[i] = k[i];
+		for (int c = 0; c < i; c++)
+			v[i] -= *root++ * v[c];
+		v[i] /= *root++;
+		norm += v[i] * v[i];
 	}
+	free(v);
 	return norm;
 }
 
