@@ -8,6 +8,9 @@
 #   packages  the package graph with 1,500 landmarks, by phase, against sgemm
 #   edges     reading 10 million edges
 #   predict   gp_predict on a million nodes
+#   links     held-out links against common neighbours and resource allocation in plain SQL, and
+#             scikit-learn's logistic regression on the same scores (GNNGP_DATA); times on the
+#             package graph and on 20,000 nodes
 #   memory    peak_bytes against gp_estimate and the operating system
 #
 # Parts can be named.  PYTHON names the interpreter, THREADS the number of threads.  Absolute times are this
@@ -17,7 +20,7 @@ set -u
 HERE=$ROOT/test/bench
 PYTHON=${PYTHON:-python3}
 RUNS=${RUNS:-7}
-PARTS=${*:-cora device packages edges predict memory}
+PARTS=${*:-cora device packages edges predict links memory}
 threads=${THREADS:-$(nproc)}
 table=()
 
@@ -137,11 +140,11 @@ phases() {
 		WHERE next IS NOT NULL GROUP BY phase ORDER BY min(at)"
 }
 
-bench_packages() {
-	local flops seconds speed arithmetic other
-
-	createdb packages
+# The package graph in the database packages.
+load_packages() {
 	export PGDATABASE=packages
+	sql -c "SELECT" >/dev/null 2>&1 && return
+	createdb packages
 	apt-cache dumpavail | awk -v packages="$WORK/packages.tsv" -v needs="$WORK/needs.tsv" \
 		-f "$ROOT/test/demo/packages.awk"
 	sql -c "CREATE TABLE raw_packages (name text, section text, description text)" \
@@ -151,6 +154,12 @@ bench_packages() {
 	sql -f "$ROOT/test/demo/tables.sql"
 	sql -c "CREATE EXTENSION gnngp" -c "DO \$\$ BEGIN PERFORM gp_create_graph('packages', 'packages',
 		'depends', target => 'section', sparse_features => 'package_words'); END \$\$"
+}
+
+bench_packages() {
+	local flops seconds speed arithmetic other
+
+	load_packages
 	speed=$(sgemm_speed)
 	flops=$(sql -At -c "SELECT flops / 1e9 FROM gp_estimate('packages', landmarks => 1500)")
 	# The first run warms the caches.
@@ -204,6 +213,85 @@ bench_predict() {
 	row "  one node (ms)" "$(ratio "$(ratio "$seconds" 0.001)" 1)" "" "" "less than 5"
 }
 
+# What one method reached on held-out links, and its seconds.
+held_figures() {
+	awk -v k="$1" '$1 == k { print $2 "/" $3, $4 }' "$WORK/links/figures"
+}
+
+# Held-out links of a data set, the mean of five seeds: ours, plain SQL, logistic regression.
+bench_held_links() {
+	local set=$1 folder=$WORK/links nodes seed baseline figures spent their_figures their_spent
+
+	rm -rf "$folder"
+	mkdir -p "$folder"
+	[ "$2" != features ] || sql -c "COPY $1_features TO STDOUT CSV" >"$folder/features.csv"
+	nodes=$(sql -At -c "SELECT count(*) FROM $1_nodes")
+	for seed in 1 2 3 4 5; do
+		sql -At -F ' ' -v set="$set" -v seed=$seed -v folder="$folder" -f "$HERE/bench_links.sql"
+		[ -n "$learner" ] || continue
+		"$WORK/bench_links" "$nodes" "$folder" >"$folder/seconds"
+		PYTHONDONTWRITEBYTECODE=1 "$PYTHON" "$HERE/bench_links.py" "$folder" |
+			awk -v s="$(cat "$folder/seconds")" '{ split(s, t, " "); print "logistic", $1, $2, $3 + t[1] + t[2] }'
+	done | awk -v set="$set" '
+		{ n[$1]++; auc[$1] += $2; ap[$1] += $3; s[$1] += $4 }
+		END { for (k in n) printf "%s %.1f %.1f %.3f\n", k, auc[k] / n[k], ap[k] / n[k], s[k] / n[k] }' >"$folder/figures"
+	read -r figures spent <<<"$(held_figures gnngp)"
+	for baseline in "common|common neighbours in SQL" "allocation|resource allocation in SQL" \
+		"logistic|scikit-learn, logistic regression on our scores"; do
+		read -r their_figures their_spent <<<"$(held_figures "${baseline%%|*}")"
+		[ -n "$their_figures" ] || continue
+		row "$set, held-out links, AUC/AP (%)" "$figures" "$their_figures" "" "${baseline##*|}"
+		row "  seconds" "$spent" "$their_spent" "$(ratio "$their_spent" "$spent")" ""
+	done
+}
+
+# The same for all data sets.
+bench_links_data() {
+	local set learner=1
+
+	if [ -z "${GNNGP_DATA:-}" ]; then
+		echo "links: held-out links skipped, GNNGP_DATA names no folder of graphs"
+		return
+	fi
+	"$PYTHON" -c 'import sklearn' 2>/dev/null || { learner=; echo "links: $PYTHON has no sklearn, no logistic regression"; }
+	(cd "$ROOT" && gcc -O2 -Isrc -Isrc/core test/bench/bench_links.c src/core/*.c -o "$WORK/bench_links" \
+		-lm -lpthread -ldl) || learner=
+	createdb links
+	export PGDATABASE=links
+	sql -c "CREATE EXTENSION gnngp" -c "CREATE TABLE link_train (src integer, dst integer)"
+	for set in usair yeast cora; do
+		sql -v dir="$GNNGP_DATA" -v name=$set -f "$GNNGP_DATA/load.sql"
+		sql -c "SELECT gp_create_graph('links_$set', '${set}_nodes', 'link_train'$(
+			[ $set = cora ] && echo ", sparse_features => 'cora_features'"))" >/dev/null
+		bench_held_links $set "$([ $set = cora ] && echo features)"
+	done
+}
+
+# Times on larger graphs.
+bench_links() {
+	local PGOPTIONS='-c client_min_messages=warning'
+
+	export PGOPTIONS
+	bench_links_data
+	load_packages
+	row "packages, gp_fit_links, one thread (s)" "$(sql -At -c "SET gnngp.threads = 1" \
+		-c "SELECT round(seconds::numeric, 1) FROM gp_fit_links('packages')")" "" "" "less than 120"
+	row "  gp_predict_links, ten nodes (ms)" "$(awk -v s="$(RUNS=20 timed "SELECT * FROM gp_predict_links('packages',
+		nodes => ARRAY[6001, 12001, 18001, 24001, 30001, 36001, 42001, 48001, 54001, 60001])")" 'BEGIN { print s * 1000 }')" \
+		"" "" "less than 50"
+	createdb pairs
+	export PGDATABASE=pairs
+	# Rings whose nodes know those near by, with some far links.
+	sql -c "CREATE EXTENSION gnngp" \
+		-c "CREATE TABLE node AS SELECT i AS id FROM generate_series(1, 20000) AS i" \
+		-c "CREATE TABLE edge AS SELECT DISTINCT i AS src, 1 + CASE WHEN k < 5 THEN i + k + i * k % 7
+		        ELSE i * 7919::bigint + 104729 * k END % 20000 AS dst
+		    FROM generate_series(1, 20000) AS i, generate_series(1, 6) AS k" -c "VACUUM ANALYZE" \
+		-c "SELECT gp_create_graph('pairs', 'node', 'edge')" -c "SELECT FROM gp_fit_links('pairs')" >/dev/null
+	row "gp_predict_links, all of 20,000 nodes (s)" \
+		"$(RUNS=1 timed "SELECT count(*) FROM gp_predict_links('pairs')")" "" "" "less than 60"
+}
+
 prepare
 if wanted cora && ! "$PYTHON" -c 'import numpy' 2>/dev/null; then
 	need_packages python3-numpy
@@ -212,7 +300,7 @@ fi
 private_server
 build || { tail "$WORK/build.log"; die "the build failed"; }
 start_server "shared_buffers = 1GB" "max_parallel_maintenance_workers = $((threads - 1))"
-for part in cora device packages edges predict; do
+for part in cora device packages edges predict links; do
 	wanted $part && "bench_$part"
 done
 wanted memory && PGDATABASE=postgres bash "$ROOT/test/memory.sh" 2000 20000 200000
