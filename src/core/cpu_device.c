@@ -13,7 +13,7 @@
 
 /* A huge page, and the bytes from which a matrix asks for them. */
 #define HUGE_PAGE ((uintptr_t) 1 << 21)
-#define HUGE_MATRIX ((size_t) 1 << 24)
+#define HUGE_MATRIX ((size_t) 1 << 22)
 
 /* Raises GP_ERR_INTERNAL for arguments that an operation cannot have. */
 void

@@ -73,13 +73,13 @@ typedef struct gp_link_model
 	double		average_precision;
 	int32_t		steps;			/* 0 for the method pairs */
 	bool		cut;
-	/* the regression on m rows; m x m matrices are packed lower triangles by rows */
+	/* the regression on m rows */
 	int64_t		m;
 	int32_t		width;			/* scores of a pair, or the rank of the nodes' factor */
 	float	   *row;			/* scores: m x width, standardised; pairs: factor, nodes x width */
 	int32_t    *inducing;		/* pairs: m x 2 nodes; else NULL */
 	double	   *alpha;			/* m: score = offset + <k, alpha> */
-	float	   *root;			/* L, with variance = scale (k_ii - |L^-1 k|^2) */
+	float	   *root;			/* L, packed, with variance = scale (k_ii - |L^-1 k|^2) */
 	double		offset;
 	double		scale;
 	double		intercept;		/* probability = 1 / (1 + exp(-(intercept + slope score))) */

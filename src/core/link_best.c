@@ -257,7 +257,8 @@ hand_out(best *b, ranked *r, int64_t n, gp_link_row *pair, const int64_t *last, 
 static double *
 group_scores(best *b)
 {
-	gp_link_block block = {b->sources, b->source, NULL, b->first[b->sources], b->slot, b->dst};
+	gp_link_block block = {.sources = b->sources, .source = b->source, .n = b->first[b->sources],
+	.slot = b->slot, .dst = b->dst};
 	double	   *score;
 
 	if (b->l->model->method != GP_LINK_SCORES)

@@ -19,7 +19,7 @@
 #include <string.h>
 
 #define HUB_DEGREE 100			/* a node of more neighbours is a hub */
-#define WALK_BUDGET 20000		/* entries walked for a node before hubs and third steps end */
+#define WALK_BUDGET 4000		/* entries walked for a node before hubs and third steps end */
 #define FEW (2 * GP_LINK_KEPT)	/* candidates, below which two hops give few */
 #define NEAREST 50				/* neighbours in the kernel */
 #define PLAIN_NODES 4096		/* up to so many nodes all codes are compared */

@@ -43,6 +43,24 @@ times_features(gp_link_frame *f, gp_matrix w, gp_matrix out)
 				  w, 0.0, out);
 }
 
+/* The entries of X w at the block's pairs. */
+static void
+features_at_pairs(gp_link_frame *f, const gp_link_block *block, gp_matrix w, double *out)
+{
+	gp_device  *dev = f->dev;
+	gp_matrix	z;
+
+	if (f->xt)
+	{
+		gp_link_last_product(f, block, f->x->csr, w, out);
+		return;
+	}
+	z = dev->create(dev, f->n, w.cols, GP_FLOAT);
+	times_features(f, w, z);
+	dev->take(dev, z, block->n, block->dst, block->slot, out);
+	dev->destroy(dev, &z);
+}
+
 /* The view of block k of b columns. */
 static gp_matrix
 part(gp_matrix m, int k, int64_t b)
@@ -118,7 +136,8 @@ write_power(const gp_link_frame *f, const gp_link_block *block, int k, const dou
 
 /*
  * Pairs of the graph as it is.  The products of all powers advance together:
- * after k steps block k is finished, and the later ones go on.
+ * after k - 1 steps the k-th is needed at the pairs alone, and the later ones go
+ * on.  Block k - 1 of z and y is power k's.
  */
 static void
 cosines_of_columns(gp_link_frame *f, const gp_link_block *block, double *out)
@@ -126,28 +145,28 @@ cosines_of_columns(gp_link_frame *f, const gp_link_block *block, double *out)
 	gp_device  *dev = f->dev;
 	int32_t		b = block->sources;
 	gp_matrix	w = dev->create(dev, f->x->dims, GP_LINK_POWERS * b, GP_FLOAT);
-	gp_matrix	z = dev->create(dev, f->n, GP_LINK_POWERS * b, GP_FLOAT);
-	gp_matrix	y = dev->create(dev, f->n, GP_LINK_POWERS * b, GP_FLOAT);
+	gp_matrix	z = dev->create(dev, f->n, (GP_LINK_POWERS - 1) * b, GP_FLOAT);
+	gp_matrix	y = dev->create(dev, f->n, (GP_LINK_POWERS - 1) * b, GP_FLOAT);
 	double	   *product = gp_alloc_array(f->env, block->n, sizeof(double));
 
 	source_rows(f, b, block->source, NULL, w);
-	times_features(f, w, z);
+	features_at_pairs(f, block, part(w, 0, b), product);
+	write_power(f, block, 0, product, out);
+	times_features(f, gp_matrix_cols(w, b, w.cols - b), z);
 	dev->destroy(dev, &w);
-	for (int k = 0; k < GP_LINK_POWERS; k++)
+	for (int k = 1; k < GP_LINK_POWERS; k++)
 	{
+		int64_t		rest = (int64_t) (GP_LINK_POWERS - 1 - k) * b;
 		gp_matrix	last = z;
 
-		if (k > 0)
-		{
-			int64_t		rest = (int64_t) (GP_LINK_POWERS - k) * b;
-
-			dev->spmm(dev, 1.0, &f->spread, gp_matrix_cols(z, k * b, rest), 0.0,
-					  gp_matrix_cols(y, k * b, rest));
-			z = y;
-			y = last;
-		}
-		dev->take(dev, part(z, k, b), block->n, block->dst, block->slot, product);
+		gp_link_last_product(f, block, &f->spread, part(z, k - 1, b), product);
 		write_power(f, block, k, product, out);
+		if (rest == 0)
+			break;
+		dev->spmm(dev, 1.0, &f->spread, gp_matrix_cols(z, (int64_t) k * b, rest), 0.0,
+				  gp_matrix_cols(y, (int64_t) k * b, rest));
+		z = y;
+		y = last;
 	}
 	gp_free(f->env, product);
 	dev->destroy(dev, &z);

@@ -107,27 +107,34 @@ count_degrees(gp_link_frame *f)
 	}
 }
 
-/* S = D^-1/2 W D^-1/2, and the sum of squares of each of its rows. */
+/*
+ * S = D^-1/2 W D^-1/2, and the sum of squares of each of its rows.  A series of
+ * few steps is less exact than float.
+ */
 static void
 make_smooth(gp_link_frame *f)
 {
 	const double *w = f->weights->value;
 	double	   *root = gp_alloc_array(f->env, f->n, sizeof(double));
-	double	   *value;
+	bool		all = f->steps >= gp_link_laplacian_steps();
 	int64_t		next = 0;
 
 	for (int64_t i = 0; i < f->n; i++)
 		root[i] = f->strength[i] > 0.0 ? 1.0 / sqrt(f->strength[i]) : 0.0;
-	f->smooth = same_pattern(f->env, f->weights, GP_DOUBLE);
+	f->smooth = same_pattern(f->env, f->weights, all ? GP_DOUBLE : GP_FLOAT);
 	f->square = gp_alloc_zero(f->env, f->n, sizeof(double));
-	value = f->smooth.value;
 	for (int64_t i = 0; i < f->n; i++)
 	{
 		gp_look(f->env, f->weights->start[i], &next);
 		for (int64_t k = f->weights->start[i]; k < f->weights->start[i + 1]; k++)
 		{
-			value[k] = w[k] * root[i] * root[f->weights->col[k]];
-			f->square[i] += value[k] * value[k];
+			double		value = w[k] * root[i] * root[f->weights->col[k]];
+
+			f->square[i] += value * value;
+			if (all)
+				((double *) f->smooth.value)[k] = value;
+			else
+				((float *) f->smooth.value)[k] = (float) value;
 		}
 	}
 	gp_free(f->env, root);

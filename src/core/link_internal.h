@@ -14,6 +14,7 @@
 #define GP_LINK_AIM 1400		/* links in all, for which small graphs take more folds */
 #define GP_LINK_BLOCK 64		/* sources that are scored at once */
 #define GP_LINK_SCALES 3		/* of the Laplacian scores */
+#define GP_LINK_ROOT_ROWS 256	/* of a block of the packed Cholesky factor */
 #define GP_LINK_MAX_SCORES 40
 
 /* Pairs of nodes. */
@@ -63,8 +64,13 @@ extern void gp_link_metrics(gp_env *env, int64_t n, const double *score, const b
 extern void gp_link_calibrate(gp_env *env, int64_t n, const double *score, const bool *label,
 							  double *intercept, double *slope);
 
-/* link_regression.c: a lower triangle as m (m + 1) / 2 floats by rows; owned by the caller. */
+/*
+ * link_regression.c: a lower triangle packed in float: blocks of ROOT_ROWS rows,
+ * each with the columns up to its end, zeros above the diagonal; owned by the caller.
+ */
 extern float *gp_link_pack_root(gp_device *dev, gp_matrix root);
+extern int64_t gp_link_root_size(int64_t m);
+extern void gp_link_root_solve(gp_device *dev, float *root, gp_matrix k);
 
 /* link_codes.c: the sign codes of the nodes' kernel, nodes x GP_LINK_CODE_WORDS. */
 extern uint64_t *gp_link_codes(gp_device *dev, const gp_link_problem *problem);

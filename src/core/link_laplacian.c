@@ -121,17 +121,39 @@ recurrence_close(recurrence *r)
 	gp_free(r->f->env, r->entry);
 }
 
-/* Adds the entries of T_k to each series that has a part of it. */
+/* Adds the entries of T_k, which stand in r->entry, to each series that has a part of it. */
+static void
+add_entries(recurrence *r, int32_t k)
+{
+	for (int s = 0; s < SERIES; s++)
+		if (r->c[s][k] != 0.0)
+			for (int64_t e = 0; e < r->block->n; e++)
+				r->sum[s][e] += r->c[s][k] * r->entry[e];
+}
+
+/* The same for the whole of T_k. */
 static void
 add_step(recurrence *r, int32_t k, gp_matrix t)
 {
 	gp_device  *dev = r->f->dev;
 
 	dev->take(dev, t, r->block->n, r->block->dst, r->block->slot, r->entry);
-	for (int s = 0; s < SERIES; s++)
-		if (r->c[s][k] != 0.0)
-			for (int64_t e = 0; e < r->block->n; e++)
-				r->sum[s][e] += r->c[s][k] * r->entry[e];
+	add_entries(r, k);
+}
+
+/* The last step, whose T_k = 2 S T_(k-1) - T_(k-2) is needed at the pairs alone. */
+static void
+add_last(recurrence *r, gp_matrix last, gp_matrix before)
+{
+	gp_device  *dev = r->f->dev;
+	double	   *old = gp_alloc_array(r->f->env, r->block->n, sizeof(double));
+
+	gp_link_last_product(r->f, r->block, &r->f->smooth, last, r->entry);
+	dev->take(dev, before, r->block->n, r->block->dst, r->block->slot, old);
+	for (int64_t e = 0; e < r->block->n; e++)
+		r->entry[e] = 2.0 * r->entry[e] - old[e];
+	gp_free(r->f->env, old);
+	add_entries(r, r->steps);
 }
 
 /* Runs the recurrence T_(k+1) = 2 S T_k - T_(k-1) on the sources' unit vectors. */
@@ -141,8 +163,8 @@ run(recurrence *r, const gp_link_cut *cuts)
 	gp_link_frame *f = r->f;
 	gp_device  *dev = f->dev;
 	int32_t		columns = r->block->sources;
-	gp_matrix	even = dev->create(dev, f->n, columns, GP_DOUBLE);
-	gp_matrix	odd = dev->create(dev, f->n, columns, GP_DOUBLE);
+	gp_matrix	even = dev->create(dev, f->n, columns, f->smooth.type);
+	gp_matrix	odd = dev->create(dev, f->n, columns, f->smooth.type);
 	int32_t		slot[GP_LINK_BLOCK];
 	double		one[GP_LINK_BLOCK];
 
@@ -161,6 +183,11 @@ run(recurrence *r, const gp_link_cut *cuts)
 		gp_matrix	last = k % 2 == 0 ? odd : even;
 		gp_matrix	next = k % 2 == 0 ? even : odd;
 
+		if (k == r->steps && cuts == NULL)
+		{
+			add_last(r, last, next);
+			break;
+		}
 		gp_link_cut_spmm(f, &f->smooth, 0.0, 2.0, last, -1.0, next, cuts);
 		add_step(r, k, next);
 	}

@@ -106,7 +106,7 @@ gp_link_model_arrays(const gp_link_model *m, double *scalars, gp_link_array *out
 	n = add(out, n, TAG_ROW, rows_of(m->method, m->m, nodes) * m->width, m->row);
 	n = add(out, n, TAG_INDUCING, 2 * m->m, m->inducing);
 	n = add(out, n, TAG_ALPHA, m->m, m->alpha);
-	n = add(out, n, TAG_ROOT, m->m * (m->m + 1) / 2, m->root);
+	n = add(out, n, TAG_ROOT, gp_link_root_size(m->m), m->root);
 	n = add(out, n, TAG_CENTRE, m->width, m->centre);
 	n = add(out, n, TAG_SPREAD, m->width, m->spread);
 	n = add(out, n, TAG_RIDGE, m->width + 1, m->ridge);
@@ -279,7 +279,7 @@ restore_regression(const restorer *r, gp_link_model *m)
 	m->row = need(r, TAG_ROW, (int64_t) gp_size_mul(r->env, rows_of(m->method, m->m, nodes), m->width),
 				  false);
 	m->alpha = need(r, TAG_ALPHA, m->m, false);
-	m->root = need(r, TAG_ROOT, m->m * (m->m + 1) / 2, false);
+	m->root = need(r, TAG_ROOT, gp_link_root_size(m->m), false);
 	m->offset = r->scalar[OFFSET];
 	m->scale = r->scalar[SCALE];
 	m->intercept = r->scalar[INTERCEPT];

@@ -13,19 +13,6 @@
 #define POSTERIOR_ROWS 512		/* pairs whose covariances are held at once, in double */
 #define MEAN_ROWS 4096			/* the same in float */
 
-/* The Cholesky factor of the regression, from its packed rows. */
-static gp_matrix
-unpack_root(gp_device *dev, const gp_link_model *model)
-{
-	gp_matrix	root = dev->create(dev, model->m, model->m, GP_DOUBLE);
-	float	   *p = model->root;
-
-	dev->fill(dev, root, 0.0);
-	for (int64_t i = 0; i < model->m; i++, p += i)
-		dev->upload(dev, gp_matrix_part(root, i, 0, 1, i + 1), gp_matrix_wrap(p, 1, i + 1, GP_FLOAT));
-	return root;
-}
-
 /* Makes a model ready. */
 gp_links *
 gp_links_open(gp_device *dev, const gp_link_model *model)
@@ -55,7 +42,6 @@ gp_links_close(gp_links *l)
 		gp_link_frame_close(&l->frame);
 	dev->destroy(dev, &l->alpha);
 	dev->destroy(dev, &l->z);
-	dev->destroy(dev, &l->root);
 	gp_free(l->env, l);
 }
 
@@ -68,7 +54,7 @@ probability_of(const gp_link_model *model, double score)
 
 /*
  * Writes score, variance and probability of rows whose covariances with the
- * regression's are k, which is overwritten.
+ * regression's are k.  The factor is stored in float, and solved with in float.
  */
 static void
 write_posterior(gp_links *l, gp_matrix k, const double *variance, gp_link_row *out)
@@ -76,10 +62,10 @@ write_posterior(gp_links *l, gp_matrix k, const double *variance, gp_link_row *o
 	gp_device  *dev = l->dev;
 	const gp_link_model *model = l->model;
 	gp_matrix	sum = dev->create(dev, k.rows, 1, GP_DOUBLE);
+	gp_matrix	turned = dev->create(dev, k.cols, k.rows, GP_DOUBLE);
+	gp_matrix	white = dev->create(dev, k.cols, k.rows, GP_FLOAT);
 	double	   *host = gp_alloc_array(l->env, k.rows, sizeof(double));
 
-	if (l->root.data == NULL)
-		l->root = unpack_root(dev, model);
 	dev->gemm(dev, false, false, 1.0, k, l->alpha, 0.0, sum);
 	dev->download(dev, gp_matrix_wrap(host, k.rows, 1, GP_DOUBLE), sum);
 	for (int64_t e = 0; e < k.rows; e++)
@@ -87,13 +73,19 @@ write_posterior(gp_links *l, gp_matrix k, const double *variance, gp_link_row *o
 		out[e].score = model->offset + host[e];
 		out[e].probability = probability_of(model, out[e].score);
 	}
-	dev->trsm(dev, false, true, l->root, k);
+	dev->transpose(dev, turned, k);
+	dev->copy(dev, white, turned);
+	gp_link_root_solve(dev, model->root, white);
+	dev->copy(dev, turned, white);
+	dev->transpose(dev, k, turned);
 	dev->row_dots(dev, sum, k, k);
 	dev->download(dev, gp_matrix_wrap(host, k.rows, 1, GP_DOUBLE), sum);
 	for (int64_t e = 0; e < k.rows; e++)
 		out[e].variance = fmax(model->scale * (variance[e] - host[e]), 0.0);
 	gp_free(l->env, host);
 	dev->destroy(dev, &sum);
+	dev->destroy(dev, &turned);
+	dev->destroy(dev, &white);
 }
 
 /* The covariances of pairs with the regression's rows: from their scores, or from the pairs themselves. */

@@ -15,7 +15,6 @@ struct gp_links
 	gp_link_frame frame;		/* of the method scores */
 	gp_matrix	z;				/* m x width double: the regression's rows */
 	gp_matrix	alpha;			/* m x 1 double */
-	gp_matrix	root;			/* m x m double; made when variances are first asked for */
 };
 
 /*

@@ -211,16 +211,69 @@ gp_link_ridge(gp_device *dev, const gp_link_regression *r, const bool *label)
 	return w;
 }
 
-/* A lower triangle of double, packed by rows in float. */
+/* The numbers before row i of a packed root. */
+static int64_t
+root_offset(int64_t i)
+{
+	int64_t		b = i / GP_LINK_ROOT_ROWS;
+
+	return GP_LINK_ROOT_ROWS * GP_LINK_ROOT_ROWS * (b * (b + 1) / 2);
+}
+
+/* The numbers of a packed root. */
+int64_t
+gp_link_root_size(int64_t m)
+{
+	int64_t		full = m / GP_LINK_ROOT_ROWS * GP_LINK_ROOT_ROWS;
+
+	return root_offset(full) + (m - full) * m;
+}
+
+/* The view of the block of rows that begins at row i: all columns up to its end. */
+static gp_matrix
+root_block(float *root, int64_t m, int64_t i)
+{
+	int64_t		rows = m - i < GP_LINK_ROOT_ROWS ? m - i : GP_LINK_ROOT_ROWS;
+
+	return gp_matrix_wrap(root + root_offset(i), rows, i + rows, GP_FLOAT);
+}
+
+/* A lower triangle of double as blocks of rows in float. */
 float *
 gp_link_pack_root(gp_device *dev, gp_matrix root)
 {
-	gp_env	   *env = dev->env;
 	int64_t		m = root.rows;
-	float	   *packed = gp_alloc_array(env, m % 2 ? (m + 1) / 2 * m : m / 2 * (m + 1), sizeof(float));
-	float	   *p = packed;
+	float	   *packed = gp_alloc_array(dev->env, gp_link_root_size(m), sizeof(float));
 
-	for (int64_t i = 0; i < m; i++, p += i)
-		dev->download(dev, gp_matrix_wrap(p, 1, i + 1, GP_FLOAT), gp_matrix_part(root, i, 0, 1, i + 1));
+	for (int64_t i = 0; i < m; i += GP_LINK_ROOT_ROWS)
+	{
+		gp_matrix	block = root_block(packed, m, i);
+
+		dev->download(dev, block, gp_matrix_part(root, i, 0, block.rows, block.cols));
+	}
 	return packed;
+}
+
+/*
+ * k (m x n float) becomes L^-1 k, block by block of rows: what the rows above
+ * give is taken off, then the block on the diagonal is solved.
+ */
+void
+gp_link_root_solve(gp_device *dev, float *root, gp_matrix k)
+{
+	int64_t		m = k.rows;
+
+	for (int64_t i = 0; i < m; i += GP_LINK_ROOT_ROWS)
+	{
+		gp_matrix	host = root_block(root, m, i);
+		gp_matrix	l = dev->create(dev, host.rows, host.cols, GP_FLOAT);
+		gp_matrix	own = gp_matrix_rows(k, i, host.rows);
+
+		dev->upload(dev, l, host);
+		if (i > 0)
+			dev->gemm(dev, false, false, -1.0, gp_matrix_cols(l, 0, i), gp_matrix_rows(k, 0, i), 1.0,
+					  own);
+		dev->trsm(dev, true, false, gp_matrix_cols(l, i, host.rows), own);
+		dev->destroy(dev, &l);
+	}
 }

@@ -73,9 +73,12 @@ gp_link_block_scores(gp_link_frame *f, const gp_link_block *block, double *out)
 	int32_t		partner[GP_LINK_BLOCK];
 	gp_link_cut cuts[GP_LINK_BLOCK];
 	gp_link_block full = *block;
+	gp_link_tail tail;
 
-	if (block->sources == 0)
+	if (block->sources == 0 || block->n == 0)
 		return;
+	tail = gp_link_tail_make(f, block);
+	full.tail = &tail;
 	full.sources = (block->sources + 15) / 16 * 16;
 	full.source = source;
 	full.partner = block->partner ? partner : NULL;
@@ -90,6 +93,7 @@ gp_link_block_scores(gp_link_frame *f, const gp_link_block *block, double *out)
 		cuts[t] = make_cut(f, source[t], partner[t]);
 	}
 	block_scores(f, &full, block->partner ? cuts : NULL, out);
+	gp_link_tail_free(f->env, &tail);
 }
 
 /* A pair, its place in the caller's list, and which end is the source. */

@@ -29,7 +29,7 @@ typedef struct gp_link_frame
 	gp_csr		by_degree;		/* 1 / d_j */
 	gp_csr		by_log;			/* 1 / log d_j; 0 for d_j < 2 */
 	gp_csr		by_root;		/* 1 / sqrt d_j */
-	gp_csr		smooth;			/* S = D^-1/2 W D^-1/2 with the weights, double */
+	gp_csr		smooth;			/* S = D^-1/2 W D^-1/2 with the weights; float when steps are few */
 	gp_csr		spread;			/* A = (I+D)^-1/2 (I+W) (I+D)^-1/2, float, when there are features */
 	gp_csr	   *weights;		/* W symmetric, double: start and col of pattern and smooth */
 	gp_csr		out;			/* arcs from a node, and to it, float; directed graphs only */
@@ -67,6 +67,8 @@ extern const char *gp_link_score_name(bool directed, int32_t score);
  * of their source.  When cut is set, slot c's pair is (source[c], partner[c]),
  * which is scored as if that link were not there.
  */
+typedef struct gp_link_tail gp_link_tail;
+
 typedef struct gp_link_block
 {
 	int32_t		sources;
@@ -75,7 +77,25 @@ typedef struct gp_link_block
 	int64_t		n;				/* pairs */
 	const int32_t *slot;		/* n */
 	const int32_t *dst;			/* n */
+	const gp_link_tail *tail;	/* set by gp_link_block_scores */
 } gp_link_block;
+
+/* The distinct targets of a block: a last product is needed in their rows alone. */
+struct gp_link_tail
+{
+	int64_t		n;
+	int32_t    *node;			/* n, ascending */
+	int32_t    *at;				/* of each pair's target */
+	bool		few;			/* whether picking out their rows saves work */
+};
+
+/* link_tail.c */
+extern gp_link_tail gp_link_tail_make(gp_link_frame *f, const gp_link_block *block);
+extern void gp_link_tail_free(gp_env *env, gp_link_tail *tail);
+
+/* The entries of s b at the block's pairs; out has one for each. */
+extern void gp_link_last_product(gp_link_frame *f, const gp_link_block *block, const gp_csr *s,
+								 gp_matrix b, double *out);
 
 /* out is n x width, rows packed. */
 extern void gp_link_block_scores(gp_link_frame *f, const gp_link_block *block, double *out);

@@ -147,21 +147,19 @@ walk_pattern(structure *s)
 	gp_device  *dev = f->dev;
 	gp_matrix	x = dev->create(dev, f->n, s->block->sources, GP_FLOAT);
 	gp_matrix	y = dev->create(dev, f->n, s->block->sources, GP_FLOAT);
-	gp_matrix	z = dev->create(dev, f->n, s->block->sources, GP_FLOAT);
 
 	first_step(s, f->pattern, false, x);
-	step(s, &f->by_log, x, y, s->at.adamic);
+	gp_link_last_product(f, s->block, &f->by_log, x, s->at.adamic);
 	step(s, f->pattern, x, y, s->at.common);
-	step(s, f->pattern, y, z, s->at.paths);
+	gp_link_last_product(f, s->block, f->pattern, y, s->at.paths);
 	step(s, &f->by_degree, x, y, s->at.allocation);
 	dev->take(dev, y, s->block->n, s->source, s->block->slot, s->at.flow_at_source);
-	step(s, &f->by_degree, y, z, s->at.flow);
+	gp_link_last_product(f, s->block, &f->by_degree, y, s->at.flow);
 	dev->spmm(dev, 1.0, &f->by_root, x, 0.0, y);
 	dev->take(dev, y, s->block->n, s->source, s->block->slot, s->at.root_at_source);
-	step(s, &f->by_root, y, z, s->at.root);
+	gp_link_last_product(f, s->block, &f->by_root, y, s->at.root);
 	dev->destroy(dev, &x);
 	dev->destroy(dev, &y);
-	dev->destroy(dev, &z);
 }
 
 /* The degree of an end without the link that is cut. */
@@ -237,23 +235,21 @@ walk_arcs(structure *s, double *out)
 	gp_device  *dev = f->dev;
 	int64_t		n = s->block->n;
 	gp_matrix	x = dev->create(dev, f->n, s->block->sources, GP_FLOAT);
-	gp_matrix	y = dev->create(dev, f->n, s->block->sources, GP_FLOAT);
 	double	   *paths = gp_alloc_array(f->env, n, sizeof(double));
 	double	   *targets = gp_alloc_array(f->env, n, sizeof(double));
 	double	   *sources = gp_alloc_array(f->env, n, sizeof(double));
 
 	first_step(s, &f->out, true, x);
-	step(s, f->in, x, y, paths);
-	step(s, &f->out, x, y, targets);
+	gp_link_last_product(f, s->block, f->in, x, paths);
+	gp_link_last_product(f, s->block, &f->out, x, targets);
 	dev->csr_rows(dev, x, f->in, s->block->source, s->block->sources);
-	step(s, f->in, x, y, sources);
+	gp_link_last_product(f, s->block, f->in, x, sources);
 	for (int64_t e = 0; e < n; e++)
 		write_arcs(s, e, paths, targets, sources, out + e * f->width + STRUCTURE_SCORES);
 	gp_free(f->env, paths);
 	gp_free(f->env, targets);
 	gp_free(f->env, sources);
 	dev->destroy(dev, &x);
-	dev->destroy(dev, &y);
 }
 
 /* Fills the first columns of out. */
