@@ -60,6 +60,9 @@ extern gp_csr *gp_csr_select(gp_env *env, const gp_csr *s, const int32_t *index,
 /* The sparse product a b, columns ascending; both of one type. */
 extern gp_csr *gp_csr_product(gp_env *env, const gp_csr *a, const gp_csr *b);
 
+/* The same + unit I, whose diagonal is there when unit is not 0. */
+extern gp_csr *gp_csr_product_plus(gp_env *env, const gp_csr *a, const gp_csr *b, double unit);
+
 /* The sum a + b; both of one shape and type. */
 extern gp_csr *gp_csr_add(gp_env *env, const gp_csr *a, const gp_csr *b);
 

@@ -2,6 +2,7 @@
  * graph_csr.c - normalised adjacency matrices and the algebra of sparse matrices.
  */
 #include "graph.h"
+#include "hash.h"
 
 #include <math.h>
 #include <string.h>
@@ -227,96 +228,193 @@ gp_sort_columns(int32_t *col, int64_t n)
 		}
 }
 
-/* Adds row i of a b into the dense work row; returns how many columns it touches. */
-static int64_t
-product_row(gp_env *env, const gp_csr *a, const gp_csr *b, int64_t i, double *work, int64_t *mark,
-			int32_t *touched, int64_t *done, int64_t *next)
+/*
+ * The columns that one row of a product touches, and their sums.  A row of few
+ * columns among many has a small table of its own, which stays in the cache;
+ * other rows have a place for each column.
+ */
+typedef struct tally
 {
-	int64_t		n = 0;
+	int64_t		cols;
+	int64_t    *mark;			/* the row that last used each place */
+	int32_t    *column;			/* that it used it for */
+	double	   *sum;
+	int32_t    *touched;
+	int64_t		n;				/* columns touched */
+	int64_t		row;
+	uint64_t	mask;			/* places - 1 of the table, or 0 */
+} tally;
 
+#define TABLE_FROM 16384		/* columns from which a table is worth it */
+#define TABLE_LEAST 64
+#define PREFETCH_ROWS 64
+#define PREFETCH_ENTRIES 64
+
+/* Prepares for rows with so many columns. */
+static tally
+tally_open(gp_env *env, int64_t cols)
+{
+	tally		t = {.cols = cols};
+
+	t.mark = gp_alloc_array(env, cols, sizeof(int64_t));
+	t.column = gp_alloc_array(env, cols, sizeof(int32_t));
+	t.sum = gp_alloc_array(env, cols, sizeof(double));
+	t.touched = gp_alloc_array(env, cols, sizeof(int32_t));
+	for (int64_t j = 0; j < cols; j++)
+		t.mark[j] = -1;
+	return t;
+}
+
+/* Frees it. */
+static void
+tally_close(gp_env *env, tally *t)
+{
+	gp_free(env, t->mark);
+	gp_free(env, t->column);
+	gp_free(env, t->sum);
+	gp_free(env, t->touched);
+}
+
+/* Begins a row, whose number was never used before, that touches at most so many columns. */
+static void
+tally_begin(tally *t, int64_t row, int64_t most)
+{
+	int64_t		places = TABLE_LEAST;
+
+	while (places < 2 * most && places <= t->cols)
+		places *= 2;
+	t->row = row;
+	t->n = 0;
+	t->mask = t->cols >= TABLE_FROM && places <= t->cols ? (uint64_t) places - 1 : 0;
+}
+
+/* The place of a column. */
+static inline int64_t
+tally_place(const tally *t, int32_t column)
+{
+	uint64_t	at = (uint64_t) column;
+
+	if (t->mask == 0)
+		return column;
+	at = (at * GP_GOLDEN >> 32) & t->mask;
+	while (t->mark[at] == t->row && t->column[at] != column)
+		at = (at + 1) & t->mask;
+	return (int64_t) at;
+}
+
+/* The place of a column, which begins at 0 when the row has not touched it. */
+static inline int64_t
+tally_touch(tally *t, int32_t column)
+{
+	int64_t		at = tally_place(t, column);
+
+	if (t->mark[at] != t->row)
+	{
+		t->mark[at] = t->row;
+		t->column[at] = column;
+		t->sum[at] = 0.0;
+		t->touched[t->n++] = column;
+	}
+	return at;
+}
+
+/* The most columns that row i of a b can touch. */
+static int64_t
+product_most(const gp_csr *a, const gp_csr *b, int64_t i)
+{
+	int64_t		most = 1;
+
+	for (int64_t k = a->start[i]; k < a->start[i + 1]; k++)
+		most += b->start[a->col[k] + 1] - b->start[a->col[k]];
+	return most;
+}
+
+/*
+ * Fetches what the rows after i will read: on graphs larger than the cache a
+ * product mostly waits for the rows of b.
+ */
+static inline void
+product_prefetch(const gp_csr *a, const gp_csr *b, int64_t i)
+{
+	int64_t		size = (int64_t) gp_type_size(b->type);
+
+	if (i + 2 < a->rows && a->start[i + 3] - a->start[i + 2] <= PREFETCH_ROWS)
+		for (int64_t k = a->start[i + 2]; k < a->start[i + 3]; k++)
+			__builtin_prefetch(b->start + a->col[k]);
+	if (i + 1 < a->rows && a->start[i + 2] - a->start[i + 1] <= PREFETCH_ROWS)
+		for (int64_t k = a->start[i + 1]; k < a->start[i + 2]; k++)
+		{
+			int64_t		first = b->start[a->col[k]];
+			int64_t		last = b->start[a->col[k] + 1];
+
+			last = last - first > PREFETCH_ENTRIES ? first + PREFETCH_ENTRIES : last;
+			for (int64_t m = first; m < last; m += 64 / (int64_t) sizeof(int32_t))
+				__builtin_prefetch(b->col + m);
+			for (int64_t m = first; m < last; m += 64 / size)
+				__builtin_prefetch((const char *) b->value + m * size);
+		}
+}
+
+/* Row i of a b + unit I; sums only where they are wanted. */
+static void
+product_row(gp_env *env, const gp_csr *a, const gp_csr *b, double unit, int64_t i, bool sums,
+			tally *t, int64_t *done, int64_t *next)
+{
+	product_prefetch(a, b, i);
+	tally_begin(t, sums ? a->rows + i : i, product_most(a, b, i));
+	if (unit != 0.0)
+		t->sum[tally_touch(t, (int32_t) i)] += unit;
 	for (int64_t k = a->start[i]; k < a->start[i + 1]; k++)
 	{
 		double		v = value_at(a, k);
 		int32_t		j = a->col[k];
 
 		gp_look(env, *done += 1 + b->start[j + 1] - b->start[j], next);
-		for (int64_t m = b->start[j]; m < b->start[j + 1]; m++)
-		{
-			int32_t		c = b->col[m];
-
-			if (mark[c] != i)
-			{
-				mark[c] = i;
-				work[c] = 0.0;
-				touched[n++] = c;
-			}
-			work[c] += v * value_at(b, m);
-		}
-	}
-	return n;
-}
-
-/* The entries of a b, by marking the columns of each row. */
-static int64_t
-product_entries(gp_env *env, const gp_csr *a, const gp_csr *b, int64_t *mark)
-{
-	int64_t		entries = 0;
-	int64_t		work = 0;
-	int64_t		next = 0;
-
-	for (int64_t i = 0; i < a->rows; i++)
-		for (int64_t k = a->start[i]; k < a->start[i + 1]; k++)
-		{
-			int32_t		j = a->col[k];
-
-			gp_look(env, work += 1 + b->start[j + 1] - b->start[j], &next);
+		if (sums)
 			for (int64_t m = b->start[j]; m < b->start[j + 1]; m++)
-				if (mark[b->col[m]] != i)
-				{
-					mark[b->col[m]] = i;
-					entries++;
-				}
-		}
-	return entries;
+				t->sum[tally_touch(t, b->col[m])] += v * value_at(b, m);
+		else
+			for (int64_t m = b->start[j]; m < b->start[j + 1]; m++)
+				tally_touch(t, b->col[m]);
+	}
 }
 
-/* Clears the marks: no row has touched any column. */
-static void
-clear_marks(int64_t *mark, int64_t n)
-{
-	for (int64_t j = 0; j < n; j++)
-		mark[j] = -1;
-}
-
-/* The sparse product, row by row with a dense accumulator (Gustavson 1978). */
+/* The sparse product a b + unit I, row by row (Gustavson 1978). */
 gp_csr *
-gp_csr_product(gp_env *env, const gp_csr *a, const gp_csr *b)
+gp_csr_product_plus(gp_env *env, const gp_csr *a, const gp_csr *b, double unit)
 {
-	double	   *work = gp_alloc_array(env, b->cols, sizeof(double));
-	int64_t    *mark = gp_alloc_array(env, b->cols, sizeof(int64_t));
-	int32_t    *touched = gp_alloc_array(env, b->cols, sizeof(int32_t));
+	tally		t = tally_open(env, b->cols);
+	int64_t		entries = 0;
 	int64_t		done = 0;
 	int64_t		next = 0;
 	gp_csr	   *c;
 
-	clear_marks(mark, b->cols);
-	c = csr_create(env, a->rows, b->cols, product_entries(env, a, b, mark), a->type);
-	clear_marks(mark, b->cols);
+	for (int64_t i = 0; i < a->rows; i++)
+	{
+		product_row(env, a, b, unit, i, false, &t, &done, &next);
+		entries += t.n;
+	}
+	c = csr_create(env, a->rows, b->cols, entries, a->type);
 	for (int64_t i = 0; i < a->rows; i++)
 	{
 		int64_t		at = c->start[i];
-		int64_t		n = product_row(env, a, b, i, work, mark, touched, &done, &next);
 
-		gp_sort_columns(touched, n);
-		memcpy(c->col + at, touched, n * sizeof(int32_t));
-		for (int64_t k = 0; k < n; k++)
-			set_value(c, at + k, work[touched[k]]);
-		c->start[i + 1] = at + n;
+		product_row(env, a, b, unit, i, true, &t, &done, &next);
+		gp_sort_columns(t.touched, t.n);
+		memcpy(c->col + at, t.touched, t.n * sizeof(int32_t));
+		for (int64_t k = 0; k < t.n; k++)
+			set_value(c, at + k, t.sum[tally_place(&t, t.touched[k])]);
+		c->start[i + 1] = at + t.n;
 	}
-	gp_free(env, work);
-	gp_free(env, mark);
-	gp_free(env, touched);
+	tally_close(env, &t);
 	return c;
+}
+
+/* The sparse product. */
+gp_csr *
+gp_csr_product(gp_env *env, const gp_csr *a, const gp_csr *b)
+{
+	return gp_csr_product_plus(env, a, b, 0.0);
 }
 
 /* Merges row i of a and b into c from position at; returns the position after it. */

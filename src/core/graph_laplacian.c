@@ -109,8 +109,8 @@ root_fits(const gp_env *env, const gp_graph *graph, const gp_laplacian *kernel)
 
 /*
  * The bytes that the features take at most while they are made from walks: the
- * loads grow by half, in two arrays of 12 bytes an entry; the factor is made
- * from the product and the identity; a projection needs its matrix twice.
+ * loads grow by half, in two arrays of 12 bytes an entry; the factor is their
+ * product with U; a projection needs its matrix twice.
  */
 static double
 walk_bytes(const gp_graph *graph, const gp_laplacian *kernel, gp_walk_size size, gp_type type)
@@ -118,8 +118,8 @@ walk_bytes(const gp_graph *graph, const gp_laplacian *kernel, gp_walk_size size,
 	double		n = (double) graph->nodes;
 	double		width = (double) gp_type_size(type);
 	double		bytes = fmax(26.0 * size.loads,
-							 fmax(18.0 * size.loads + 12.0 * size.entries,
-								  24.0 * size.entries + 28.0 * n));
+							 fmax(18.0 * size.loads + 12.0 * size.entries + 32.0 * n,
+								  (12.0 + width) * size.entries));
 
 	if (kernel->dims > 0 && kernel->trim == GP_TRIM_PROJECTION)
 		bytes = fmax(bytes, (4.0 + width) * size.entries + 3.0 * n * kernel->dims * width);

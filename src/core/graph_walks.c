@@ -13,6 +13,7 @@
 #define INTERRUPT_NODES 256
 #define SAMPLE_ROWS 64			/* walked to estimate the size of a factor */
 #define SAMPLE_NEIGHBOURS 16
+#define ABREAST 16				/* walks of a node that run together */
 #define LONGEST_WALK 10000		/* of no practical effect; bounds the work for tiny p_term */
 
 /* A stream of random numbers. */
@@ -202,34 +203,74 @@ choose(walker *w, int64_t begin, int64_t end, double x, double *probability)
 	}
 }
 
+/* One walk from a node (algorithm 1): the load after k steps is the product of U over probability. */
+typedef struct lane
+{
+	stream		s;
+	int32_t		at;
+	int			k;
+	double		load;
+	double		f;				/* f_(k + first) */
+	int64_t		entry;			/* of U that it follows next */
+	double		probability;
+} lane;
+
+/* Leaves load * f_(k + first) and chooses where to go; false when the walk ends. */
+static inline bool
+lane_choose(walker *w, lane *l)
+{
+	int64_t		begin = w->u->start[l->at];
+	int64_t		end = w->u->start[l->at + 1];
+
+	deposit(w, l->at, l->load * l->f);
+	if (begin == end || uniform(&l->s) < w->kernel->p_term)
+		return false;
+	l->entry = choose(w, begin, end, uniform(&l->s), &l->probability);
+	__builtin_prefetch((const double *) w->u->value + l->entry);
+	__builtin_prefetch(w->u->col + l->entry);
+	return true;
+}
+
+/* Goes there; false when that was the last step that any walk takes. */
+static inline bool
+lane_go(const walker *w, lane *l)
+{
+	l->load *= ((const double *) w->u->value)[l->entry] /
+		(l->probability * (1.0 - w->kernel->p_term));
+	l->at = w->u->col[l->entry];
+	l->f *= (l->k + 0.5 * w->kernel->d) / (l->k + 1);
+	__builtin_prefetch(w->u->start + l->at);
+	__builtin_prefetch(w->anchor ? (const void *) (w->anchor + l->at) : w->mark + l->at);
+	return ++l->k < LONGEST_WALK;
+}
+
 /*
- * One walk from a node (algorithm 1): the load after k steps is the product of
- * U over probability, and leaves load * f_(k + first).
+ * Some walks of a node abreast: on a graph larger than the cache each step
+ * waits for memory, and so they wait together.
  */
 static void
-walk(walker *w, int64_t node, int64_t number)
+walk_abreast(walker *w, int64_t node, int64_t number, int count)
 {
-	stream		s = stream_start(w->seed, w->copy, node, number);
-	const double *u = w->u->value;
-	double		half = 0.5 * w->kernel->d;
-	double		f = w->first ? half : 1.0;
-	double		load = 1.0;
-	int32_t		at = (int32_t) node;
+	lane		lanes[ABREAST];
+	int			alive = count;
 
-	for (int k = w->first; k < LONGEST_WALK; k++)
+	for (int i = 0; i < count; i++)
+		lanes[i] = (lane) {.s = stream_start(w->seed, w->copy, node, number + i),
+			.at = (int32_t) node, .k = w->first, .load = 1.0,
+			.f = w->first ? 0.5 * w->kernel->d : 1.0};
+	while (alive > 0)
 	{
-		int64_t		begin = w->u->start[at];
-		int64_t		end = w->u->start[at + 1];
-		double		probability;
-		int64_t		entry;
+		int			n = 0;
 
-		deposit(w, at, load * f);
-		if (begin == end || uniform(&s) < w->kernel->p_term)
-			return;
-		entry = choose(w, begin, end, uniform(&s), &probability);
-		load *= u[entry] / (probability * (1.0 - w->kernel->p_term));
-		at = w->u->col[entry];
-		f *= (k + half) / (k + 1);
+		for (int i = 0; i < alive; i++)
+			if (lane_choose(w, &lanes[i]))
+				lanes[n++] = lanes[i];
+		alive = n;
+		n = 0;
+		for (int i = 0; i < alive; i++)
+			if (lane_go(w, &lanes[i]))
+				lanes[n++] = lanes[i];
+		alive = n;
 	}
 }
 
@@ -237,10 +278,15 @@ walk(walker *w, int64_t node, int64_t number)
 static void
 walk_node(walker *w, int64_t node)
 {
-	for (int64_t k = 0; k < w->kernel->walks; k++)
+	/* A walk that is repelled has to know where those before it went. */
+	int			most = w->kernel->choice == GP_WALK_REPELLED ? 1 : ABREAST;
+
+	for (int64_t k = 0; k < w->kernel->walks; k += most)
 	{
-		walk(w, node, k);
-		if (k % 64 == 63)
+		int64_t		left = w->kernel->walks - k;
+
+		walk_abreast(w, node, k, left < most ? (int) left : most);
+		if (k % 64 >= 64 - most)
 			w->env->check_interrupts(w->env);
 	}
 	for (int64_t k = 0; k < w->nused; k++)
@@ -412,13 +458,8 @@ gp_walk_factor(gp_env *env, const gp_graph *graph, const gp_laplacian *kernel, u
 
 	if (!uses_anchors(kernel, graph->nodes))
 	{
-		gp_csr	   *walked = gp_csr_product(env, u, loads);
-		gp_csr	   *eye = gp_csr_identity(env, graph->nodes, GP_DOUBLE);
-
+		factor = gp_csr_product_plus(env, u, loads, 1.0);
 		gp_csr_free(env, loads);
-		factor = gp_csr_add(env, walked, eye);
-		gp_csr_free(env, walked);
-		gp_csr_free(env, eye);
 	}
 	gp_csr_free(env, u);
 	retype(env, factor, pow(1.0 + kernel->sigma2, -0.5 * kernel->d), type);

@@ -212,6 +212,64 @@ check_algebra(gp_env *env)
 	   memcmp(d + 34, da + 2 * 17, 17 * sizeof(double)) == 0, "rows are selected, twice if asked");
 }
 
+/* A product with so many columns that short rows take a table; a row of many does not. */
+static void
+check_wide_product(gp_env *env)
+{
+	enum
+	{
+		ROWS = 40, INNER = 60, COLS = 50000
+	};
+	gp_csr	   *a = random_csr(env, ROWS, INNER, GP_DOUBLE);
+	gp_csr	   *b = gp_csr_identity(env, INNER, GP_DOUBLE);
+	double	   *da = dense_of(env, a);
+	int64_t		entries = 0;
+	gp_csr	   *s;
+	double		worst = 0.0;
+	bool		right = true;
+
+	gp_free(env, b->col);
+	gp_free(env, b->value);
+	b->cols = COLS;
+	b->col = gp_alloc_array(env, INNER * 20 + 30000, sizeof(int32_t));
+	b->value = gp_alloc_array(env, INNER * 20 + 30000, sizeof(double));
+	for (int i = 0; i < INNER; i++)
+	{
+		int			length = i == 7 ? 30000 : 20;
+
+		for (int m = 0; m < length; m++)
+		{
+			b->col[entries] = i == 7 ? m : (i * 131 + m * 2048) % COLS;
+			((double *) b->value)[entries++] = i + m % 20;
+		}
+		gp_sort_columns(b->col + b->start[i], length);
+		b->start[i + 1] = entries;
+	}
+	for (int unit = 0; unit < 2; unit++)
+	{
+		s = gp_csr_product_plus(env, a, b, unit);
+		right = right && sorted(s->start, s->col, ROWS);
+		for (int i = 0; i < ROWS; i++)
+		{
+			double	   *want = gp_alloc_zero(env, COLS, sizeof(double));
+
+			want[i] = unit;
+			for (int k = 0; k < INNER; k++)
+				for (int64_t m = b->start[k]; m < b->start[k + 1]; m++)
+					want[b->col[m]] += da[i * INNER + k] * ((double *) b->value)[m];
+			for (int64_t k = s->start[i]; k < s->start[i + 1]; k++)
+			{
+				worst = fmax(worst, fabs(((double *) s->value)[k] - want[s->col[k]]));
+				want[s->col[k]] = 0.0;
+			}
+			for (int j = 0; j < COLS; j++)
+				right = right && want[j] == 0.0;
+			gp_free(env, want);
+		}
+	}
+	ok(right && worst < 1e-9, "products of many columns are the dense ones, with the identity, too");
+}
+
 /* The same features by rows, by floats, by entries; sparse and dense. */
 static void
 check_features(gp_env *env, int nodes, int dims, int percent)
@@ -286,6 +344,7 @@ check_all(gp_env *env)
 	for (int kind = 0; kind < 4; kind++)
 		check_graph(env, 37, 150, kind & 1, kind & 2);
 	check_algebra(env);
+	check_wide_product(env);
 	check_features(env, 7, 5, 10);
 	check_features(env, 300, 11, 10);
 	check_features(env, 600, 11, 80);
