@@ -11,6 +11,7 @@
 #   links     held-out links against common neighbours and resource allocation in plain SQL, and
 #             scikit-learn's logistic regression on the same scores (GNNGP_DATA); times on the
 #             package graph and on 20,000 nodes
+#   walks     a node's random walks on 10,000 to 1,000,000 nodes, against the smallest graph's
 #   memory    peak_bytes against gp_estimate and the operating system
 #
 # Parts can be named.  PYTHON names the interpreter, THREADS the number of threads.  Absolute times are this
@@ -20,7 +21,7 @@ set -u
 HERE=$ROOT/test/bench
 PYTHON=${PYTHON:-python3}
 RUNS=${RUNS:-7}
-PARTS=${*:-cora device packages edges predict links memory}
+PARTS=${*:-cora device packages edges predict links walks memory}
 threads=${THREADS:-$(nproc)}
 table=()
 
@@ -117,6 +118,19 @@ bench_device() {
 		set -- ${line:36}
 		[ $# -lt 4 ] || row "$(sed 's/ *$//' <<<"${line:0:36}") ($4)" "$1" "$2" "$3" "at least 0.60"
 	done < <(tail -n +3 "$WORK/device.log") >/dev/null
+}
+
+bench_walks() {
+	local kind nodes each first quotient
+
+	(cd "$ROOT" && gcc -O2 -Isrc/core test/bench/bench_walks.c src/core/*.c -o "$WORK/bench_walks" \
+		-lm -lpthread -ldl) || return
+	"$WORK/bench_walks" | tee "$WORK/walks.log"
+	while IFS='|' read -r kind nodes each first quotient; do
+		row "walks, $kind, $nodes nodes (us a node)" "$each" "$first" "$quotient" "linear: 1"
+	done < <(awk 'NR > 2 { kind = substr($0, 1, 24); sub(/ *$/, "", kind)
+		if ($(NF - 4) == 10000) first = $(NF - 2)
+		else print kind "|" $(NF - 4) "|" $(NF - 2) "|" first "|" $NF }' "$WORK/walks.log") >/dev/null
 }
 
 # Speed of sgemm, GFLOP/s: the best that OpenBLAS reaches itself on a tall
@@ -300,7 +314,7 @@ fi
 private_server
 build || { tail "$WORK/build.log"; die "the build failed"; }
 start_server "shared_buffers = 1GB" "max_parallel_maintenance_workers = $((threads - 1))"
-for part in cora device packages edges predict links; do
+for part in cora device packages edges predict links walks; do
 	wanted $part && "bench_$part"
 done
 wanted memory && PGDATABASE=postgres bash "$ROOT/test/memory.sh" 2000 20000 200000
