@@ -106,6 +106,18 @@ extern gp_plan gp_plan_make(gp_device *dev, const gp_problem *problem);
 /* Plans, computes and returns the posterior; checks the plan against env->limit first. */
 extern gp_posterior *gp_fit(gp_device *dev, const gp_problem *problem);
 
+/*
+ * The kernel of all nodes as one dense factor, nodes x r float with K = QQ', on
+ * the landmarks asked for (0: every node); labels are not looked at.  Owned by the caller.
+ */
+extern gp_matrix gp_kernel_factor(gp_device *dev, const gp_problem *problem);
+
+/*
+ * The posterior from such a factor, which is spoilt: the problem's graph,
+ * features, program and strategy are not looked at.
+ */
+extern gp_posterior *gp_fit_factor(gp_device *dev, const gp_problem *problem, gp_matrix q);
+
 extern void gp_posterior_free(gp_env *env, gp_posterior *posterior);
 
 /*

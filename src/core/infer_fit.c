@@ -157,6 +157,46 @@ gp_fit(gp_device *dev, const gp_problem *problem)
 	return out;
 }
 
+/* The posterior from a dense factor. */
+gp_posterior *
+gp_fit_factor(gp_device *dev, const gp_problem *problem, gp_matrix q)
+{
+	gp_env	   *env = dev->env;
+	gp_graph	nodes = {.nodes = q.rows};
+	gp_problem	p = *problem;
+	gp_plan		plan;
+	gp_eval		ev;
+	gp_factor  *f = gp_alloc_zero(env, 1, sizeof(gp_factor));
+	gp_targets	targets;
+	gp_solution solution;
+	gp_posterior *out;
+
+	p.graph = &nodes;
+	p.features = NULL;
+	p.type = q.type;
+	memset(&plan, 0, sizeof(plan));
+	plan.strategy = GP_STRATEGY_NYSTROM;
+	memset(&ev, 0, sizeof(ev));
+	ev.dev = dev;
+	ev.env = env;
+	ev.n = q.rows;
+	ev.type = q.type;
+	f->npanels = 1;
+	f->panel[0].p = q;
+	f->panel[0].value = 1.0;
+	check_problem(env, &p);
+	targets = gp_targets_make(env, &p);
+	out = posterior_create(env, &p, &targets, &plan);
+	solution = gp_infer_panels(&ev, &p, &targets, f, NULL, out);
+	copy_figures(&ev, &targets, &solution, out);
+	check_finite(env, out);
+	gp_calibrate(env, &p, &targets, &solution, out);
+	gp_solution_free(dev, &solution);
+	gp_targets_free(env, &targets);
+	gp_free(env, f);
+	return out;
+}
+
 /* Frees a posterior. */
 void
 gp_posterior_free(gp_env *env, gp_posterior *posterior)

@@ -96,6 +96,14 @@ extern gp_solution gp_infer_lowrank(gp_eval *ev, const gp_problem *problem,
 									const gp_targets *targets, const gp_plan *plan,
 									gp_posterior *out);
 
+/* The second half of it: from a factor, and the exact diagonal or NULL.  Panels may be spoilt. */
+extern gp_solution gp_infer_panels(gp_eval *ev, const gp_problem *problem,
+								   const gp_targets *targets, gp_factor *f, const double *diag,
+								   gp_posterior *out);
+
+/* infer_factor.c: all panels side by side, nodes x rank float; owned by the caller. */
+extern gp_matrix gp_factor_dense(gp_eval *ev, const gp_factor *f);
+
 /* Finishes variances: scale, noise for values, the prior where there is no kernel. */
 extern void gp_posterior_finish(gp_env *env, const gp_problem *problem,
 								const gp_targets *targets, const gp_solution *solution,

@@ -453,25 +453,18 @@ mean_diagonal(lowrank *lr, const double *diag)
 	return mean;
 }
 
-/* The posterior by a low-rank factor. */
+/* The posterior from a factor. */
 gp_solution
-gp_infer_lowrank(gp_eval *ev, const gp_problem *problem, const gp_targets *targets,
-				 const gp_plan *plan, gp_posterior *out)
+gp_infer_panels(gp_eval *ev, const gp_problem *problem, const gp_targets *targets, gp_factor *f,
+				const double *diag, gp_posterior *out)
 {
 	gp_device  *dev = ev->dev;
-	double	   *diag = exact_diagonal(ev, plan);
-	lowrank		lr = {ev, NULL, 0};
+	lowrank		lr = {ev, f, gp_factor_rank(f)};
 	gp_solution solution;
 	double	   *present = NULL;
-	double		mean_diag;
-	gp_matrix	q;
+	double		mean_diag = mean_diagonal(&lr, diag);
+	gp_matrix	q = labelled_rows(&lr, problem);
 
-	ev->env->progress(ev->env, GP_PHASE_KERNEL, 0, ev->n);
-	lr.f = gp_alloc_zero(ev->env, 1, sizeof(gp_factor));
-	*lr.f = gp_eval_nystrom(ev, ev->program->nsteps - 1, out->landmark, out->nlandmarks);
-	lr.rank = gp_factor_rank(lr.f);
-	mean_diag = mean_diagonal(&lr, diag);
-	q = labelled_rows(&lr, problem);
 	if (diag == NULL)
 	{
 		present = gp_alloc_array(ev->env, ev->n, sizeof(double));
@@ -482,10 +475,25 @@ gp_infer_lowrank(gp_eval *ev, const gp_problem *problem, const gp_targets *targe
 	else
 		solution = solve_primal(&lr, problem, targets, q, mean_diag, diag, out);
 	dev->destroy(dev, &q);
-	gp_factor_free(ev, lr.f);
-	gp_free(ev->env, lr.f);
 	gp_posterior_finish(ev->env, problem, targets, &solution, diag ? diag : present, out);
-	gp_free(ev->env, diag);
 	gp_free(ev->env, present);
+	return solution;
+}
+
+/* The posterior by a low-rank factor. */
+gp_solution
+gp_infer_lowrank(gp_eval *ev, const gp_problem *problem, const gp_targets *targets,
+				 const gp_plan *plan, gp_posterior *out)
+{
+	double	   *diag = exact_diagonal(ev, plan);
+	gp_factor  *f = gp_alloc_zero(ev->env, 1, sizeof(gp_factor));
+	gp_solution solution;
+
+	ev->env->progress(ev->env, GP_PHASE_KERNEL, 0, ev->n);
+	*f = gp_eval_nystrom(ev, ev->program->nsteps - 1, out->landmark, out->nlandmarks);
+	solution = gp_infer_panels(ev, problem, targets, f, diag, out);
+	gp_factor_free(ev, f);
+	gp_free(ev->env, f);
+	gp_free(ev->env, diag);
 	return solution;
 }
