@@ -1,0 +1,285 @@
+/*
+ * aggregate_graph.c - gp_graph(src, dst [, weight]).
+ *
+ * The state is a type of its own, gp_graph_state, which lives expanded in the
+ * aggregate's memory as a list of edges: a row costs no copy.  Where it travels,
+ * to the leader of a parallel query or as text to another server, it is sorted
+ * and written in the bytes of value_graph.c.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "aggregate_state.h"
+#include "miscadmin.h"
+#include "utils/memutils.h"
+#if PG_VERSION_NUM >= 160000
+#include "varatt.h"
+#endif
+
+#define FIRST_BLOCK 1024		/* bytes of a state's memory: there may be many groups */
+
+/* Sorts the state and writes it; the size of that. */
+static Size
+flat_size(ExpandedObjectHeader *header)
+{
+	gnngp_graph_state *state = (gnngp_graph_state *) header;
+	MemoryContext old = MemoryContextSwitchTo(header->eoh_context);
+	gnngp_sorted_edges s;
+
+	if (state->flat)
+		pfree(state->flat);
+	state->flat = NULL;
+	gnngp_edge_sort(&state->list, &s);
+	state->flat = (struct varlena *) DatumGetPointer(gnngp_graph_write(&s, true, state->kernel,
+																	   state->landmarks));
+	gnngp_sorted_edges_free(&s);
+	MemoryContextSwitchTo(old);
+	return VARSIZE(state->flat);
+}
+
+/* Copies what flat_size has written. */
+static void
+flatten_into(ExpandedObjectHeader *header, void *result, Size size)
+{
+	gnngp_graph_state *state = (gnngp_graph_state *) header;
+
+	memcpy(result, state->flat, size);
+	pfree(state->flat);
+	state->flat = NULL;
+}
+
+static const ExpandedObjectMethods state_methods = {flat_size, flatten_into};
+
+/* The context of the states of an aggregate. */
+MemoryContext
+gnngp_aggregate_context(FunctionCallInfo fcinfo, const char *aggregate)
+{
+	MemoryContext context;
+
+	if (!AggCheckCallContext(fcinfo, &context))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("a step of the aggregate %s cannot be called by itself", aggregate)));
+	return context;
+}
+
+/* 22004 for an input that is NULL. */
+void
+gnngp_aggregate_null(const char *argument)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+			 errmsg("%s must not be NULL", argument),
+			 errhint("FILTER (WHERE %s IS NOT NULL) leaves such rows out.", argument)));
+}
+
+/* An empty state. */
+static gnngp_graph_state *
+create_state(MemoryContext parent, bool weighted)
+{
+	MemoryContext context = AllocSetContextCreate(parent, "gnngp graph state", 0, FIRST_BLOCK,
+												  ALLOCSET_DEFAULT_MAXSIZE);
+	gnngp_graph_state *state = MemoryContextAllocZero(context, sizeof(gnngp_graph_state));
+
+	EOH_init_header(&state->header, &state_methods, context);
+	state->list.context = context;
+	state->list.weighted = weighted;
+	return state;
+}
+
+/* Adds the edges of a flat state, and its nodes without any as loops. */
+static void
+add_flat(gnngp_graph_state *state, Datum value)
+{
+	MemoryContext work = AllocSetContextCreate(CurrentMemoryContext, "gnngp edges",
+											   ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(work);
+	gnngp_graph_value g;
+	bool	   *seen;
+
+	gnngp_graph_state_read(value, &g);
+	if ((g.weight != NULL) != state->list.weighted ||
+		(g.kernel == NULL) != (state->kernel == NULL) || g.landmarks != state->landmarks ||
+		(g.kernel && strcmp(g.kernel, state->kernel) != 0))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("states of different aggregates cannot be combined")));
+	seen = MemoryContextAllocExtended(work, g.ids.n, MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	gnngp_edge_list_grow(&state->list, g.edges);
+	for (int64 i = 0; i < g.edges; i++)
+	{
+		seen[g.src[i]] = seen[g.dst[i]] = true;
+		gnngp_edge_list_add(&state->list, gnngp_value_id(&g.ids, g.src[i]),
+							gnngp_value_id(&g.ids, g.dst[i]), g.weight ? g.weight[i] : 0.0);
+		if (i % 65536 == 0)
+			CHECK_FOR_INTERRUPTS();
+	}
+	for (int64 i = 0; i < g.ids.n; i++)
+		if (!seen[i])
+		{
+			int64		id = gnngp_value_id(&g.ids, i);
+
+			gnngp_edge_list_add(&state->list, id, id, 0.0);
+		}
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(work);
+}
+
+/* A state from a flat one. */
+static gnngp_graph_state *
+expand_state(MemoryContext parent, Datum value)
+{
+	gnngp_graph_value g;
+	bool		weighted = gnngp_graph_state_head(value, &g);
+	gnngp_graph_state *state = create_state(parent, weighted);
+
+	if (g.kernel)
+	{
+		state->kernel = MemoryContextStrdup(state->header.eoh_context, g.kernel);
+		state->kernel_length = strlen(g.kernel);
+	}
+	state->landmarks = g.landmarks;
+	add_flat(state, value);
+	return state;
+}
+
+/* An expanded state behind a datum, or NULL. */
+static inline gnngp_graph_state *
+expanded(Datum value)
+{
+	struct varlena *pointer = (struct varlena *) DatumGetPointer(value);
+	ExpandedObjectHeader *header;
+
+	if (!VARATT_IS_EXTERNAL_EXPANDED(pointer))
+		return NULL;
+	header = DatumGetEOHP(value);
+	return header->eoh_methods == &state_methods ? (gnngp_graph_state *) header : NULL;
+}
+
+/* The state for one more row. */
+gnngp_graph_state *
+gnngp_graph_state_argument(FunctionCallInfo fcinfo, const char *aggregate, bool weighted)
+{
+	gnngp_graph_state *state = NULL;
+
+	if (!PG_ARGISNULL(0) && DatumIsReadWriteExpandedObject(PG_GETARG_DATUM(0), false, -1))
+		state = expanded(PG_GETARG_DATUM(0));
+	if (state)
+		return state;
+	if (PG_ARGISNULL(0))
+		return create_state(gnngp_aggregate_context(fcinfo, aggregate), weighted);
+	return expand_state(gnngp_aggregate_context(fcinfo, aggregate), PG_GETARG_DATUM(0));
+}
+
+/* The state that a final function gets. */
+gnngp_graph_state *
+gnngp_graph_state_final(FunctionCallInfo fcinfo)
+{
+	gnngp_graph_state *state = expanded(PG_GETARG_DATUM(0));
+
+	return state ? state : expand_state(CurrentMemoryContext, PG_GETARG_DATUM(0));
+}
+
+/* Refuses a weight that is none. */
+static void
+refuse_weight(FunctionCallInfo fcinfo, double weight)
+{
+	if (!isfinite(weight))
+		ereport(ERROR,
+				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+				 errmsg("the weight of the edge from " INT64_FORMAT " to " INT64_FORMAT " is not finite",
+						PG_GETARG_INT64(1), PG_GETARG_INT64(2)),
+				 errhint("Weights are finite and not negative.")));
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("the weight of the edge from " INT64_FORMAT " to " INT64_FORMAT " is negative: %g",
+					PG_GETARG_INT64(1), PG_GETARG_INT64(2), weight),
+			 errhint("Weights are finite and not negative.")));
+}
+
+/* Adds a row. */
+void
+gnngp_graph_state_add(FunctionCallInfo fcinfo, gnngp_graph_state *state)
+{
+	double		weight = 0.0;
+
+	if (PG_ARGISNULL(1))
+		gnngp_aggregate_null("src");
+	if (PG_ARGISNULL(2))
+		gnngp_aggregate_null("dst");
+	if (state->list.weighted)
+	{
+		if (PG_ARGISNULL(3))
+			gnngp_aggregate_null("weight");
+		weight = PG_GETARG_FLOAT8(3);
+		if (!(weight >= 0.0) || isinf(weight))
+			refuse_weight(fcinfo, weight);
+	}
+	gnngp_edge_list_add(&state->list, PG_GETARG_INT64(1), PG_GETARG_INT64(2), weight);
+}
+
+PG_FUNCTION_INFO_V1(gnngp_graph_accum);
+
+/* gp_graph_accum(state, src, dst) */
+Datum
+gnngp_graph_accum(PG_FUNCTION_ARGS)
+{
+	gnngp_graph_state *state = gnngp_graph_state_argument(fcinfo, "gp_graph", false);
+
+	gnngp_graph_state_add(fcinfo, state);
+	PG_RETURN_DATUM(EOHPGetRWDatum(&state->header));
+}
+
+PG_FUNCTION_INFO_V1(gnngp_graph_accum_weighted);
+
+/* gp_graph_accum(state, src, dst, weight) */
+Datum
+gnngp_graph_accum_weighted(PG_FUNCTION_ARGS)
+{
+	gnngp_graph_state *state = gnngp_graph_state_argument(fcinfo, "gp_graph", true);
+
+	gnngp_graph_state_add(fcinfo, state);
+	PG_RETURN_DATUM(EOHPGetRWDatum(&state->header));
+}
+
+PG_FUNCTION_INFO_V1(gnngp_graph_combine);
+
+/* gp_graph_combine(state, state) */
+Datum
+gnngp_graph_combine(PG_FUNCTION_ARGS)
+{
+	gnngp_graph_state *state;
+
+	if (PG_ARGISNULL(0) && PG_ARGISNULL(1))
+		PG_RETURN_NULL();
+	if (PG_ARGISNULL(0))
+		state = expand_state(gnngp_aggregate_context(fcinfo, "gp_graph"), PG_GETARG_DATUM(1));
+	else
+	{
+		state = gnngp_graph_state_argument(fcinfo, "gp_graph", false);
+		if (!PG_ARGISNULL(1))
+			add_flat(state, PG_GETARG_DATUM(1));
+	}
+	PG_RETURN_DATUM(EOHPGetRWDatum(&state->header));
+}
+
+PG_FUNCTION_INFO_V1(gnngp_graph_final);
+
+/* The graph of a state; NULL where there was no row. */
+Datum
+gnngp_graph_final(PG_FUNCTION_ARGS)
+{
+	gnngp_graph_state *state;
+	gnngp_sorted_edges s;
+	Datum		value;
+
+	if (PG_ARGISNULL(0))
+		PG_RETURN_NULL();
+	state = gnngp_graph_state_final(fcinfo);
+	gnngp_edge_sort(&state->list, &s);
+	gnngp_sorted_edges_merge(&s);
+	value = gnngp_graph_write(&s, false, NULL, 0);
+	gnngp_sorted_edges_free(&s);
+	PG_RETURN_DATUM(value);
+}

@@ -1,0 +1,404 @@
+/*
+ * edge_sort.c - from pairs of ids in any order to sorted, numbered edges.
+ *
+ * The ids become node numbers: by a direct table where they are dense, else by
+ * sorting them and a hash table.  Two numbers make one key, and keys are sorted by
+ * counting, a few bits at a time from the low end.  The result is the same for
+ * every order of arrival.
+ */
+#include "postgres.h"
+
+#include "idmap.h"
+#include "edge_list.h"
+#include "miscadmin.h"
+#include "port/pg_bitutils.h"
+
+#define LOOK_EVERY (1 << 18)	/* items between two looks at interrupts */
+#define FEW 4096				/* keys that are sorted eight bits at a time */
+#define DIRECT_MIN 1024			/* a range of ids up to this has a table anyway */
+
+/* How ids become node numbers. */
+typedef struct numbering
+{
+	int64		first;			/* the smallest id */
+	uint64		range;			/* the largest less the smallest */
+	uint32	   *table;			/* direct: node of id - first; else a hash table of nodes + 1 */
+	uint64		mask;			/* of the hash table; 0: direct */
+	const gnngp_value_ids *ids;
+} numbering;
+
+/* Memory for n items; n may be large. */
+static void *
+allocate(int64 n, Size size)
+{
+	return MemoryContextAllocHuge(CurrentMemoryContext, (Size) Max(n, 1) * size);
+}
+
+/* The bits of a number. */
+static int
+bits_of(uint64 v)
+{
+	return v == 0 ? 0 : pg_leftmost_one_pos64(v) + 1;
+}
+
+/* Turns counts into first places. */
+static void
+counts_to_places(int64 *count, int n)
+{
+	int64		at = 0;
+
+	for (int i = 0; i < n; i++)
+	{
+		int64		c = count[i];
+
+		count[i] = at;
+		at += c;
+	}
+}
+
+/* Sorts keys of so many bits; the result is in *key, *other is spoilt. */
+static void
+sort_keys(uint64 **key, uint64 **other, int64 n, int bits)
+{
+	int			digit = n < FEW ? 8 : 11;
+	int			places = 1 << digit;
+	int64	   *count = palloc(places * sizeof(int64));
+
+	for (int shift = 0; shift < bits; shift += digit)
+	{
+		uint64	   *from = *key;
+		uint64	   *to = *other;
+
+		memset(count, 0, places * sizeof(int64));
+		for (int64 i = 0; i < n; i++)
+			count[from[i] >> shift & (places - 1)]++;
+		CHECK_FOR_INTERRUPTS();
+		counts_to_places(count, places);
+		for (int64 first = 0; first < n; first += LOOK_EVERY)
+		{
+			int64		end = Min(first + LOOK_EVERY, n);
+
+			CHECK_FOR_INTERRUPTS();
+			for (int64 i = first; i < end; i++)
+				to[count[from[i] >> shift & (places - 1)]++] = from[i];
+		}
+		*key = to;
+		*other = from;
+	}
+	pfree(count);
+}
+
+/* The same for edges with weights. */
+static void
+sort_edges(gnngp_sorted_edge **edge, gnngp_sorted_edge **other, int64 n, int bits)
+{
+	int			digit = n < FEW ? 8 : 11;
+	int			places = 1 << digit;
+	int64	   *count = palloc(places * sizeof(int64));
+
+	for (int shift = 0; shift < bits; shift += digit)
+	{
+		gnngp_sorted_edge *from = *edge;
+		gnngp_sorted_edge *to = *other;
+
+		memset(count, 0, places * sizeof(int64));
+		for (int64 i = 0; i < n; i++)
+			count[from[i].key >> shift & (places - 1)]++;
+		CHECK_FOR_INTERRUPTS();
+		counts_to_places(count, places);
+		for (int64 first = 0; first < n; first += LOOK_EVERY)
+		{
+			int64		end = Min(first + LOOK_EVERY, n);
+
+			CHECK_FOR_INTERRUPTS();
+			for (int64 i = first; i < end; i++)
+				to[count[from[i].key >> shift & (places - 1)]++] = from[i];
+		}
+		*edge = to;
+		*other = from;
+	}
+	pfree(count);
+}
+
+/* The smallest id and the range of them. */
+static void
+find_range(const gnngp_edge_list *list, numbering *num)
+{
+	int64		low = list->end[0];
+	int64		high = list->end[0];
+
+	for (int64 first = 0; first < 2 * list->n; first += LOOK_EVERY)
+	{
+		int64		end = Min(first + LOOK_EVERY, 2 * list->n);
+
+		CHECK_FOR_INTERRUPTS();
+		for (int64 i = first; i < end; i++)
+		{
+			low = Min(low, list->end[i]);
+			high = Max(high, list->end[i]);
+		}
+	}
+	num->first = low;
+	num->range = (uint64) high - (uint64) low;
+}
+
+/* 54000: node numbers have 31 bits. */
+static void
+check_nodes(int64 n)
+{
+	if (n > PG_INT32_MAX)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("the graph has " INT64_FORMAT " nodes, but a value may have %d", n,
+						PG_INT32_MAX)));
+}
+
+/* Numbers ids by a table over their range. */
+static void
+number_directly(const gnngp_edge_list *list, numbering *num, gnngp_value_ids *ids)
+{
+	int64		places = (int64) num->range + 1;
+	int64		n = 0;
+
+	num->table = allocate(places, sizeof(uint32));
+	memset(num->table, 0, places * sizeof(uint32));
+	for (int64 first = 0; first < 2 * list->n; first += LOOK_EVERY)
+	{
+		int64		end = Min(first + LOOK_EVERY, 2 * list->n);
+
+		CHECK_FOR_INTERRUPTS();
+		for (int64 i = first; i < end; i++)
+			num->table[(uint64) list->end[i] - (uint64) num->first] = 1;
+	}
+	for (int64 k = 0; k < places; k++)
+		n += num->table[k];
+	check_nodes(n);
+	ids->n = n;
+	if (n < places)
+		ids->id = allocate(n, sizeof(int64));
+	n = 0;
+	for (int64 k = 0; k < places; k++)
+		if (num->table[k])
+		{
+			if (ids->id)
+				ids->id[n] = (int64) ((uint64) num->first + k);
+			num->table[k] = (uint32) n++;
+		}
+}
+
+/* The ids sorted, each once. */
+static void
+sort_ids(const gnngp_edge_list *list, const numbering *num, gnngp_value_ids *ids)
+{
+	int64		n = 2 * list->n;
+	uint64	   *key = allocate(n, sizeof(uint64));
+	uint64	   *other = allocate(n, sizeof(uint64));
+	int64		distinct = 0;
+
+	for (int64 i = 0; i < n; i++)
+		key[i] = (uint64) list->end[i] - (uint64) num->first;
+	sort_keys(&key, &other, n, bits_of(num->range));
+	for (int64 i = 0; i < n; i++)
+		if (i == 0 || key[i] != key[i - 1])
+			other[distinct++] = (uint64) num->first + key[i];
+	check_nodes(distinct);
+	ids->n = distinct;
+	pfree(key);
+	if ((uint64) distinct == num->range + 1)
+		pfree(other);
+	else
+		ids->id = (int64 *) other;
+}
+
+/* Numbers ids by a hash table of the sorted ones. */
+static void
+number_by_hash(const gnngp_edge_list *list, numbering *num, gnngp_value_ids *ids)
+{
+	uint64		places = 64;
+
+	sort_ids(list, num, ids);
+	while (places < 2 * (uint64) ids->n)
+		places *= 2;
+	num->mask = places - 1;
+	num->table = allocate(places, sizeof(uint32));
+	memset(num->table, 0, places * sizeof(uint32));
+	for (int64 i = 0; i < ids->n; i++)
+	{
+		uint64		slot = gnngp_idmap_mix(gnngp_value_id(ids, i)) & num->mask;
+
+		if (i % LOOK_EVERY == 0)
+			CHECK_FOR_INTERRUPTS();
+		while (num->table[slot])
+			slot = (slot + 1) & num->mask;
+		num->table[slot] = (uint32) i + 1;
+	}
+}
+
+/* The node of an id. */
+static inline uint64
+node_of(const numbering *num, int64 id)
+{
+	uint64		slot;
+
+	if (num->mask == 0)
+		return num->table[(uint64) id - (uint64) num->first];
+	slot = gnngp_idmap_mix(id) & num->mask;
+	while (gnngp_value_id(num->ids, num->table[slot] - 1) != id)
+		slot = (slot + 1) & num->mask;
+	return num->table[slot] - 1;
+}
+
+/* Writes the keys of all edges but self-loops; false when they are in order already. */
+static bool
+make_keys(const gnngp_edge_list *list, const numbering *num, gnngp_sorted_edges *out)
+{
+	uint64		last = 0;
+	bool		sorted = true;
+	int64		m = 0;
+
+	for (int64 i = 0; i < list->n; i++)
+	{
+		uint64		a,
+					b,
+					key;
+
+		if (i % LOOK_EVERY == 0)
+			CHECK_FOR_INTERRUPTS();
+		if (list->end[2 * i] == list->end[2 * i + 1])
+			continue;
+		a = node_of(num, list->end[2 * i]);
+		b = node_of(num, list->end[2 * i + 1]);
+		key = a < b ? a << out->shift | b : b << out->shift | a;
+		sorted = sorted && key >= last;
+		last = key;
+		if (out->key)
+			out->key[m++] = key;
+		else
+		{
+			out->edge[m].key = key;
+			out->edge[m++].weight = list->weight[i];
+		}
+	}
+	out->edges = m;
+	return !sorted;
+}
+
+/* Orders edges of one key by weight. */
+static int
+compare_weights(const void *a, const void *b)
+{
+	double		x = ((const gnngp_sorted_edge *) a)->weight;
+	double		y = ((const gnngp_sorted_edge *) b)->weight;
+
+	return (x > y) - (x < y);
+}
+
+/* Puts the weights of repeated edges in order. */
+static void
+order_repeated(gnngp_sorted_edge *edge, int64 n)
+{
+	for (int64 k = 0; k < n;)
+	{
+		int64		same = k + 1;
+
+		while (same < n && edge[same].key == edge[k].key)
+			same++;
+		if (same - k > 1)
+			qsort(edge + k, same - k, sizeof(gnngp_sorted_edge), compare_weights);
+		if (same / LOOK_EVERY != k / LOOK_EVERY)
+			CHECK_FOR_INTERRUPTS();
+		k = same;
+	}
+}
+
+/* Keeps each key once. */
+static int64
+unique_keys(uint64 *key, int64 n)
+{
+	int64		m = 0;
+
+	for (int64 i = 0; i < n; i++)
+		if (i == 0 || key[i] != key[m - 1])
+			key[m++] = key[i];
+	return m;
+}
+
+/* Sorts the keys that make_keys left in out. */
+static void
+sort_made(gnngp_sorted_edges *out)
+{
+	if (out->key)
+	{
+		uint64	   *other = allocate(out->edges, sizeof(uint64));
+
+		sort_keys(&out->key, &other, out->edges, 2 * out->shift);
+		pfree(other);
+	}
+	else
+	{
+		gnngp_sorted_edge *other = allocate(out->edges, sizeof(gnngp_sorted_edge));
+
+		sort_edges(&out->edge, &other, out->edges, 2 * out->shift);
+		pfree(other);
+	}
+}
+
+/* Sorts a list. */
+void
+gnngp_edge_sort(const gnngp_edge_list *list, gnngp_sorted_edges *out)
+{
+	numbering	num;
+
+	memset(out, 0, sizeof(*out));
+	memset(&num, 0, sizeof(num));
+	find_range(list, &num);
+	out->ids.first = num.first;
+	num.ids = &out->ids;
+	if (num.range < (uint64) DIRECT_MIN || num.range < (uint64) list->n * 8)
+		number_directly(list, &num, &out->ids);
+	else
+		number_by_hash(list, &num, &out->ids);
+	out->shift = Max(bits_of(out->ids.n - 1), 1);
+	if (list->weighted)
+		out->edge = allocate(list->n, sizeof(gnngp_sorted_edge));
+	else
+		out->key = allocate(list->n, sizeof(uint64));
+	if (make_keys(list, &num, out))
+		sort_made(out);
+	pfree(num.table);
+	if (out->key)
+		out->edges = unique_keys(out->key, out->edges);
+	else
+		order_repeated(out->edge, out->edges);
+}
+
+/* Adds up the weights of repeated edges. */
+void
+gnngp_sorted_edges_merge(gnngp_sorted_edges *s)
+{
+	int64		m = 0;
+
+	for (int64 i = 0; s->edge && i < s->edges; i++)
+	{
+		if (i % LOOK_EVERY == 0)
+			CHECK_FOR_INTERRUPTS();
+		if (m > 0 && s->edge[m - 1].key == s->edge[i].key)
+			s->edge[m - 1].weight += s->edge[i].weight;
+		else
+			s->edge[m++] = s->edge[i];
+	}
+	if (s->edge)
+		s->edges = m;
+}
+
+/* Frees what gnngp_edge_sort made. */
+void
+gnngp_sorted_edges_free(gnngp_sorted_edges *s)
+{
+	if (s->ids.id)
+		pfree(s->ids.id);
+	if (s->key)
+		pfree(s->key);
+	if (s->edge)
+		pfree(s->edge);
+}

@@ -1,0 +1,36 @@
+/*
+ * factor_make.h - kernel factors from values.
+ */
+#ifndef GNNGP_FACTOR_MAKE_H
+#define GNNGP_FACTOR_MAKE_H
+
+#include "postgres.h"
+
+#include "core/device.h"
+#include "value.h"
+
+/* What a factor is made of. */
+typedef struct gnngp_factor_task
+{
+	const gnngp_value_ids *ids; /* of the graph */
+	int64		edges;
+	const int32 *src;			/* nodes */
+	const int32 *dst;
+	const double *weight;		/* or NULL */
+	const gnngp_table_value *features;	/* or NULL: structure only */
+	const char *kernel;
+	int64		landmarks;		/* 0: as many as are good */
+	int64		seed;
+} gnngp_factor_task;
+
+/* The factor as a value of type gp_factor. */
+extern Datum gnngp_factor_make(const gnngp_factor_task *task);
+
+/* 22023 for a number of landmarks below 1; 0 for NULL. */
+extern int64 gnngp_factor_landmarks(FunctionCallInfo fcinfo, int argno);
+
+/* A device for so many operations: one thread for little work, which starts none. */
+
+extern gp_device *gnngp_factor_device(gp_env *env, double flops);
+
+#endif							/* GNNGP_FACTOR_MAKE_H */

@@ -1,0 +1,141 @@
+/*
+ * factor_rows.c - what graphs, features and factors tell: counts, rows, entries of the kernel.
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type_d.h"
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "utils/array.h"
+#include "value.h"
+
+PG_FUNCTION_INFO_V1(gnngp_graph_nodes);
+
+/* gp_nodes(gp_graph) */
+Datum
+gnngp_graph_nodes(PG_FUNCTION_ARGS)
+{
+	int64		nodes,
+				edges;
+
+	gnngp_graph_count(PG_GETARG_DATUM(0), &nodes, &edges);
+	PG_RETURN_INT64(nodes);
+}
+
+PG_FUNCTION_INFO_V1(gnngp_graph_edges);
+
+/* gp_edges(gp_graph) */
+Datum
+gnngp_graph_edges(PG_FUNCTION_ARGS)
+{
+	int64		nodes,
+				edges;
+
+	gnngp_graph_count(PG_GETARG_DATUM(0), &nodes, &edges);
+	PG_RETURN_INT64(edges);
+}
+
+PG_FUNCTION_INFO_V1(gnngp_features_nodes);
+
+/* gp_nodes(gp_features) */
+Datum
+gnngp_features_nodes(PG_FUNCTION_ARGS)
+{
+	gnngp_table_value table;
+
+	gnngp_features_read(PG_GETARG_DATUM(0), &table);
+	PG_RETURN_INT64(table.ids.n);
+}
+
+PG_FUNCTION_INFO_V1(gnngp_factor_nodes);
+
+/* gp_nodes(gp_factor) */
+Datum
+gnngp_factor_nodes(PG_FUNCTION_ARGS)
+{
+	gnngp_table_value table;
+
+	gnngp_factor_read(PG_GETARG_DATUM(0), &table);
+	PG_RETURN_INT64(table.ids.n);
+}
+
+PG_FUNCTION_INFO_V1(gnngp_factor_rank);
+
+/* gp_rank(gp_factor) */
+Datum
+gnngp_factor_rank(PG_FUNCTION_ARGS)
+{
+	gnngp_table_value table;
+
+	gnngp_factor_read(PG_GETARG_DATUM(0), &table);
+	PG_RETURN_INT64(table.cols);
+}
+
+/* The row of a node; 22023 where there is none. */
+static int64
+find_node(const gnngp_table_value *factor, int64 id)
+{
+	int64		node = gnngp_value_find(&factor->ids, id);
+
+	if (node < 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("node " INT64_FORMAT " is not in the factor", id)));
+	return node;
+}
+
+PG_FUNCTION_INFO_V1(gnngp_kernel_value);
+
+/* gp_kernel_value(gp_factor, a, b): <q_a, q_b>, added in double. */
+Datum
+gnngp_kernel_value(PG_FUNCTION_ARGS)
+{
+	gnngp_table_value factor;
+	const unsigned char *a;
+	const unsigned char *b;
+	double		sum = 0.0;
+
+	gnngp_factor_read(PG_GETARG_DATUM(0), &factor);
+	a = factor.value + find_node(&factor, PG_GETARG_INT64(1)) * factor.cols * sizeof(float);
+	b = factor.value + find_node(&factor, PG_GETARG_INT64(2)) * factor.cols * sizeof(float);
+	for (int64 j = 0; j < factor.cols; j++)
+		sum += (double) gnngp_value_float(a + j * sizeof(float)) *
+			(double) gnngp_value_float(b + j * sizeof(float));
+	PG_RETURN_FLOAT8(sum);
+}
+
+PG_FUNCTION_INFO_V1(gnngp_factor_rows);
+
+/* gp_factor_rows(gp_factor) */
+Datum
+gnngp_factor_rows(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
+	gnngp_table_value factor;
+	int			dims;
+	int			lower = 1;
+	Size		bytes;
+	ArrayType  *array;
+	Datum		values[2];
+	bool		nulls[2] = {false, false};
+
+	InitMaterializedSRF(fcinfo, 0);
+	gnngp_factor_read(PG_GETARG_DATUM(0), &factor);
+	dims = (int) factor.cols;
+	bytes = ARR_OVERHEAD_NONULLS(1) + factor.cols * sizeof(float);
+	array = palloc0(bytes);
+	SET_VARSIZE(array, bytes);
+	array->ndim = 1;
+	array->elemtype = FLOAT4OID;
+	memcpy(ARR_DIMS(array), &dims, sizeof(int));
+	memcpy(ARR_LBOUND(array), &lower, sizeof(int));
+	for (int64 i = 0; i < factor.ids.n; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		gnngp_value_row(factor.value, i, factor.cols, (float *) ((char *) array + ARR_OVERHEAD_NONULLS(1)));
+		values[0] = Int64GetDatum(gnngp_value_id(&factor.ids, i));
+		values[1] = PointerGetDatum(array);
+		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+	}
+	return (Datum) 0;
+}

@@ -1,0 +1,296 @@
+/*
+ * value.c - reading and writing the bytes of values: numbers, ids, floats.
+ *
+ * Numbers are written seven bits a byte, low bits first, in as few bytes as they
+ * need; ids as the first one, folded so that small negative ids are short, and
+ * the gaps between them, or nothing where there are no gaps.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "miscadmin.h"
+#include "port/pg_bswap.h"
+#include "value.h"
+
+#define LOOK_EVERY (1 << 16)
+
+/* Raises the error of a value that makes no sense. */
+void
+gnngp_value_refuse(const gnngp_value_reader *r, const char *reason)
+{
+	ereport(ERROR,
+			(errcode(r->sqlstate),
+			 errmsg("invalid value of type %s", r->type),
+			 errdetail_internal("%s", reason)));
+}
+
+/* Reads one number; longer spellings of a number than need be are refused. */
+uint64
+gnngp_value_number(gnngp_value_reader *r)
+{
+	uint64		v = 0;
+
+	for (int shift = 0; shift < 64; shift += 7)
+	{
+		uint64		byte;
+
+		if (r->at == r->end)
+			gnngp_value_refuse(r, "It ends too early.");
+		byte = *r->at++;
+		if (shift == 63 && byte > 1)
+			break;
+		v |= (byte & 0x7f) << shift;
+		if (byte < 0x80)
+		{
+			if (byte == 0 && shift > 0)
+				gnngp_value_refuse(r, "A number is longer than it need be.");
+			return v;
+		}
+	}
+	gnngp_value_refuse(r, "A number is too large.");
+}
+
+/* Starts reading a stored value. */
+gnngp_value_reader
+gnngp_value_open(Datum value, const char *type)
+{
+	struct varlena *bytes = PG_DETOAST_DATUM_PACKED(value);
+	gnngp_value_reader r;
+
+	r.at = (const unsigned char *) VARDATA_ANY(bytes);
+	r.end = r.at + VARSIZE_ANY_EXHDR(bytes);
+	r.type = type;
+	r.sqlstate = ERRCODE_DATA_CORRUPTED;
+	return r;
+}
+
+/* Reads version and flags. */
+int
+gnngp_value_flags(gnngp_value_reader *r, int allowed)
+{
+	int			flags;
+
+	if (r->end - r->at < 2)
+		gnngp_value_refuse(r, "It ends too early.");
+	if (r->at[0] != GNNGP_VALUE_VERSION)
+		gnngp_value_refuse(r, "Its version is unknown.");
+	flags = r->at[1];
+	if (flags & ~allowed)
+		gnngp_value_refuse(r, "It has unknown flags.");
+	r->at += 2;
+	return flags;
+}
+
+/* Reads the gaps between ids. */
+static void
+read_gaps(gnngp_value_reader *r, gnngp_value_ids *ids)
+{
+	int64		id = ids->first;
+	bool		gap_seen = false;
+
+	ids->id = MemoryContextAllocHuge(CurrentMemoryContext, ids->n * sizeof(int64));
+	ids->id[0] = id;
+	for (int64 i = 1; i < ids->n; i++)
+	{
+		uint64		skipped = gnngp_value_number(r);
+
+		if (i % LOOK_EVERY == 0)
+			CHECK_FOR_INTERRUPTS();
+		if (skipped >= (uint64) PG_INT64_MAX - (uint64) id)
+			gnngp_value_refuse(r, "An id is out of range.");
+		gap_seen |= skipped > 0;
+		id = (int64) ((uint64) id + skipped + 1);
+		ids->id[i] = id;
+	}
+	if (!gap_seen)
+		gnngp_value_refuse(r, "Ids without a gap are written as such.");
+}
+
+/* Reads ids; memory is taken only for nodes that the bytes left can hold. */
+gnngp_value_ids
+gnngp_value_read_ids(gnngp_value_reader *r, int flags, uint64 node_bytes)
+{
+	gnngp_value_ids ids;
+	uint64		n = gnngp_value_number(r);
+	uint64		folded = gnngp_value_number(r);
+
+	memset(&ids, 0, sizeof(ids));
+	if (n < 1 || n > PG_INT32_MAX)
+		gnngp_value_refuse(r, "The number of nodes is out of range.");
+	if (node_bytes > (uint64) (r->end - r->at) / n)
+		gnngp_value_refuse(r, "It ends too early.");
+	ids.n = (int64) n;
+	ids.first = (int64) (folded >> 1) ^ -(int64) (folded & 1);
+	if ((flags & GNNGP_VALUE_DENSE) == 0)
+	{
+		if (n == 1)
+			gnngp_value_refuse(r, "Ids without a gap are written as such.");
+		read_gaps(r, &ids);
+	}
+	else if ((uint64) PG_INT64_MAX - (uint64) ids.first < n - 1)
+		gnngp_value_refuse(r, "An id is out of range.");
+	return ids;
+}
+
+/* A float of four bytes. */
+float
+gnngp_value_float(const unsigned char *at)
+{
+	uint32		bits = (uint32) at[0] | (uint32) at[1] << 8 | (uint32) at[2] << 16 |
+		(uint32) at[3] << 24;
+	float		v;
+
+	memcpy(&v, &bits, sizeof(v));
+	return v;
+}
+
+/* A float of eight bytes. */
+double
+gnngp_value_double(const unsigned char *at)
+{
+	uint64		bits = 0;
+	double		v;
+
+	for (int i = 7; i >= 0; i--)
+		bits = bits << 8 | at[i];
+	memcpy(&v, &bits, sizeof(v));
+	return v;
+}
+
+/* Row i of packed floats. */
+void
+gnngp_value_row(const unsigned char *value, int64 row, int64 cols, float *out)
+{
+	const unsigned char *at = value + row * cols * sizeof(float);
+
+#ifdef WORDS_BIGENDIAN
+	for (int64 j = 0; j < cols; j++)
+		out[j] = gnngp_value_float(at + j * sizeof(float));
+#else
+	memcpy(out, at, cols * sizeof(float));
+#endif
+}
+
+/* The bytes left must be count floats. */
+const unsigned char *
+gnngp_value_floats(gnngp_value_reader *r, uint64 count)
+{
+	const unsigned char *first = r->at;
+	uint64		left = r->end - r->at;
+
+	if (left % sizeof(float) != 0 || left / sizeof(float) != count)
+		gnngp_value_refuse(r, "Its length does not fit its numbers.");
+	r->at = r->end;
+	return first;
+}
+
+/* The node of an id, or -1. */
+int64
+gnngp_value_find(const gnngp_value_ids *ids, int64 id)
+{
+	int64		low = 0;
+	int64		high = ids->n - 1;
+
+	if (id < ids->first)
+		return -1;
+	if (ids->id == NULL)
+		return (uint64) id - (uint64) ids->first < (uint64) ids->n ? id - ids->first : -1;
+	while (low < high)
+	{
+		int64		middle = (low + high) / 2;
+
+		if (ids->id[middle] < id)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return ids->id[low] == id ? low : -1;
+}
+
+/* Refuses a value that would be too large, before it is made where its size is known. */
+void
+gnngp_value_check_size(double bytes, const char *what)
+{
+	if (bytes > (double) GNNGP_VALUE_LIMIT)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("the %s would take %.1f MB, but a value may take %.1f MB", what,
+						bytes / (1 << 20), (double) GNNGP_VALUE_LIMIT / (1 << 20)),
+				 errhint("For graphs of this size use gp_create_graph and gp_fit, which keep them in tables.")));
+}
+
+/* Starts a value. */
+void
+gnngp_value_begin(StringInfo out, int flags)
+{
+	initStringInfo(out);
+	out->len = VARHDRSZ;
+	out->data[out->len++] = GNNGP_VALUE_VERSION;
+	out->data[out->len++] = (char) flags;
+}
+
+/* Makes room, refusing what grows over the limit. */
+void
+gnngp_value_reserve(StringInfo out, uint64 bytes, const char *what)
+{
+	if (bytes < (uint64) (out->maxlen - out->len))
+		return;
+	gnngp_value_check_size((double) out->len + (double) bytes, what);
+	enlargeStringInfo(out, (int) bytes);
+}
+
+/* Writes floats in four bytes each; a negative zero becomes zero, so that equal rows are equal bytes. */
+void
+gnngp_value_put_floats(StringInfo out, const float *v, int64 n)
+{
+	for (int64 i = 0; i < n; i++)
+	{
+		float		plain = v[i] + 0.0f;
+		uint32		bits;
+
+		memcpy(&bits, &plain, sizeof(bits));
+#ifdef WORDS_BIGENDIAN
+		bits = pg_bswap32(bits);
+#endif
+		memcpy(out->data + out->len + i * sizeof(bits), &bits, sizeof(bits));
+	}
+	out->len += (int) (n * sizeof(uint32));
+}
+
+/* Writes a float in eight bytes. */
+void
+gnngp_value_put_double(StringInfo out, double v)
+{
+	uint64		bits;
+
+	memcpy(&bits, &v, sizeof(bits));
+	for (int i = 0; i < 8; i++)
+		out->data[out->len++] = (char) (bits >> (8 * i));
+}
+
+/* Writes ids. */
+void
+gnngp_value_put_ids(StringInfo out, const gnngp_value_ids *ids, const char *what)
+{
+	int64		first = gnngp_value_id(ids, 0);
+
+	gnngp_value_reserve(out, 20, what);
+	gnngp_value_put_number(out, ids->n);
+	gnngp_value_put_number(out, (uint64) first << 1 ^ (uint64) (first >> 63));
+	for (int64 i = 1; ids->id && i < ids->n; i++)
+	{
+		if (i % LOOK_EVERY == 0)
+			CHECK_FOR_INTERRUPTS();
+		gnngp_value_reserve(out, 10, what);
+		gnngp_value_put_number(out, (uint64) ids->id[i] - (uint64) ids->id[i - 1] - 1);
+	}
+}
+
+/* The finished value. */
+Datum
+gnngp_value_end(StringInfo out)
+{
+	SET_VARSIZE(out->data, out->len);
+	return PointerGetDatum(out->data);
+}
