@@ -1,9 +1,10 @@
 /*
  * edge_sort.c - from pairs of ids in any order to sorted, numbered edges.
  *
- * The ids become node numbers: by a direct table where they are dense, else by
- * sorting them and a hash table.  Two numbers make one key, and keys are sorted by
- * counting, a few bits at a time from the low end.  The result is the same for
+ * The ids become node numbers: where they are dense by a bit for each id, counted
+ * up to it, which stays in the processor's cache; else by sorting them and a hash
+ * table.  Two numbers make one key, and keys are sorted by counting, a few bits at a
+ * time from the low end.  The result is the same for
  * every order of arrival.
  */
 #include "postgres.h"
@@ -15,15 +16,19 @@
 
 #define LOOK_EVERY (1 << 18)	/* items between two looks at interrupts */
 #define FEW 4096				/* keys that are sorted eight bits at a time */
-#define DIRECT_MIN 1024			/* a range of ids up to this has a table anyway */
+#define DIRECT_MIN 4096			/* a range of ids up to this has bits anyway */
+#define DIRECT_SHARE 32			/* so has one of so many ids an edge */
 
 /* How ids become node numbers. */
 typedef struct numbering
 {
 	int64		first;			/* the smallest id */
 	uint64		range;			/* the largest less the smallest */
-	uint32	   *table;			/* direct: node of id - first; else a hash table of nodes + 1 */
-	uint64		mask;			/* of the hash table; 0: direct */
+	bool		dense;			/* every id of the range is a node */
+	uint64	   *bits;			/* a bit for each id of the range that is a node, or NULL */
+	uint32	   *before;			/* the nodes before each word of bits */
+	uint32	   *table;			/* else a hash table of nodes + 1 */
+	uint64		mask;			/* of the hash table */
 	const gnngp_value_ids *ids;
 } numbering;
 
@@ -56,11 +61,21 @@ counts_to_places(int64 *count, int n)
 	}
 }
 
+/* How many bits are sorted by at a time: all passes alike. */
+static int
+digit_bits(int64 n, int bits)
+{
+	int			most = n < FEW ? 8 : 11;
+	int			passes = Max((bits + most - 1) / most, 1);
+
+	return Max((bits + passes - 1) / passes, 1);
+}
+
 /* Sorts keys of so many bits; the result is in *key, *other is spoilt. */
 static void
 sort_keys(uint64 **key, uint64 **other, int64 n, int bits)
 {
-	int			digit = n < FEW ? 8 : 11;
+	int			digit = digit_bits(n, bits);
 	int			places = 1 << digit;
 	int64	   *count = palloc(places * sizeof(int64));
 
@@ -92,7 +107,7 @@ sort_keys(uint64 **key, uint64 **other, int64 n, int bits)
 static void
 sort_edges(gnngp_sorted_edge **edge, gnngp_sorted_edge **other, int64 n, int bits)
 {
-	int			digit = n < FEW ? 8 : 11;
+	int			digit = digit_bits(n, bits);
 	int			places = 1 << digit;
 	int64	   *count = palloc(places * sizeof(int64));
 
@@ -153,37 +168,50 @@ check_nodes(int64 n)
 						PG_INT32_MAX)));
 }
 
-/* Numbers ids by a table over their range. */
+/* Sets the bit of every id. */
 static void
-number_directly(const gnngp_edge_list *list, numbering *num, gnngp_value_ids *ids)
+mark_ids(const gnngp_edge_list *list, numbering *num)
 {
-	int64		places = (int64) num->range + 1;
-	int64		n = 0;
-
-	num->table = allocate(places, sizeof(uint32));
-	memset(num->table, 0, places * sizeof(uint32));
 	for (int64 first = 0; first < 2 * list->n; first += LOOK_EVERY)
 	{
 		int64		end = Min(first + LOOK_EVERY, 2 * list->n);
 
 		CHECK_FOR_INTERRUPTS();
 		for (int64 i = first; i < end; i++)
-			num->table[(uint64) list->end[i] - (uint64) num->first] = 1;
+		{
+			uint64		at = (uint64) list->end[i] - (uint64) num->first;
+
+			num->bits[at >> 6] |= UINT64CONST(1) << (at & 63);
+		}
 	}
-	for (int64 k = 0; k < places; k++)
-		n += num->table[k];
+}
+
+/* Numbers ids by bits over their range. */
+static void
+number_directly(const gnngp_edge_list *list, numbering *num, gnngp_value_ids *ids)
+{
+	int64		words = (int64) (num->range >> 6) + 1;
+	int64		n = 0;
+
+	num->bits = allocate(words, sizeof(uint64));
+	num->before = allocate(words, sizeof(uint32));
+	memset(num->bits, 0, words * sizeof(uint64));
+	mark_ids(list, num);
+	for (int64 k = 0; k < words; k++)
+	{
+		num->before[k] = (uint32) n;
+		n += pg_popcount64(num->bits[k]);
+	}
 	check_nodes(n);
 	ids->n = n;
-	if (n < places)
-		ids->id = allocate(n, sizeof(int64));
+	num->dense = (uint64) n == num->range + 1;
+	if (num->dense)
+		return;
+	ids->id = allocate(n, sizeof(int64));
 	n = 0;
-	for (int64 k = 0; k < places; k++)
-		if (num->table[k])
-		{
-			if (ids->id)
-				ids->id[n] = (int64) ((uint64) num->first + k);
-			num->table[k] = (uint32) n++;
-		}
+	for (int64 k = 0; k < words; k++)
+		for (uint64 left = num->bits[k]; left; left &= left - 1)
+			ids->id[n++] = (int64) ((uint64) num->first + (k << 6) + pg_rightmost_one_pos64(left));
 }
 
 /* The ids sorted, each once. */
@@ -238,10 +266,14 @@ number_by_hash(const gnngp_edge_list *list, numbering *num, gnngp_value_ids *ids
 static inline uint64
 node_of(const numbering *num, int64 id)
 {
+	uint64		at = (uint64) id - (uint64) num->first;
 	uint64		slot;
 
-	if (num->mask == 0)
-		return num->table[(uint64) id - (uint64) num->first];
+	if (num->dense)
+		return at;
+	if (num->bits)
+		return num->before[at >> 6] +
+			pg_popcount64(num->bits[at >> 6] & ((UINT64CONST(1) << (at & 63)) - 1));
 	slot = gnngp_idmap_mix(id) & num->mask;
 	while (gnngp_value_id(num->ids, num->table[slot] - 1) != id)
 		slot = (slot + 1) & num->mask;
@@ -354,10 +386,11 @@ gnngp_edge_sort(const gnngp_edge_list *list, gnngp_sorted_edges *out)
 	find_range(list, &num);
 	out->ids.first = num.first;
 	num.ids = &out->ids;
-	if (num.range < (uint64) DIRECT_MIN || num.range < (uint64) list->n * 8)
+	if (num.range < (uint64) DIRECT_MIN || num.range < (uint64) list->n * DIRECT_SHARE)
 		number_directly(list, &num, &out->ids);
 	else
 		number_by_hash(list, &num, &out->ids);
+	num.dense = out->ids.id == NULL;
 	out->shift = Max(bits_of(out->ids.n - 1), 1);
 	if (list->weighted)
 		out->edge = allocate(list->n, sizeof(gnngp_sorted_edge));
@@ -365,7 +398,13 @@ gnngp_edge_sort(const gnngp_edge_list *list, gnngp_sorted_edges *out)
 		out->key = allocate(list->n, sizeof(uint64));
 	if (make_keys(list, &num, out))
 		sort_made(out);
-	pfree(num.table);
+	if (num.bits)
+	{
+		pfree(num.bits);
+		pfree(num.before);
+	}
+	else
+		pfree(num.table);
 	if (out->key)
 		out->edges = unique_keys(out->key, out->edges);
 	else
