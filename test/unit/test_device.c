@@ -70,6 +70,38 @@ case_copies(gp_device *dev, gp_type type, case_result *r)
 	}
 }
 
+/* Single elements read out, and written into a copy. */
+static void
+check_entries(gp_device *dev, case_result *r, gp_matrix x)
+{
+	gp_matrix	y = duplicate(dev, x);
+	int64_t		n = x.rows;
+	int32_t    *row = gp_alloc_array(dev->env, n, sizeof(int32_t));
+	int32_t    *col = gp_alloc_array(dev->env, n, sizeof(int32_t));
+	double	   *value = gp_alloc_array(dev->env, n, sizeof(double));
+
+	for (int64_t e = 0; e < n; e++)
+	{
+		row[e] = (int32_t) (n - 1 - e);
+		col[e] = (int32_t) random_below(x.cols);
+	}
+	dev->take(dev, x, n, row, col, value);
+	for (int64_t e = 0; e < n; e++)
+	{
+		compare(r, value[e], get(x, row[e], col[e]));
+		value[e] = 2.0 * value[e] + 1.0;
+	}
+	dev->put(dev, y, n, row, col, value);
+	for (int64_t e = 0; e < n; e++)
+		for (int64_t j = 0; j < x.cols; j++)
+			compare(r, get(y, row[e], j), j == col[e] ? 2.0 * get(x, row[e], j) + 1.0 :
+					get(x, row[e], j));
+	gp_free(dev->env, row);
+	gp_free(dev->env, col);
+	gp_free(dev->env, value);
+	drop(dev, y);
+}
+
 /* Transposes, gathered rows, products of rows. */
 static void
 case_moves(gp_device *dev, gp_type type, case_result *r)
@@ -91,6 +123,8 @@ case_moves(gp_device *dev, gp_type type, case_result *r)
 		dev->transpose(dev, t, x);
 		dev->transpose_square(dev, q);
 		dev->gather_rows(dev, g, x, index);
+		if (x.cols > 0)
+			check_entries(dev, r, x);
 		dev->row_dots(dev, dots, x, g);
 		for (int64_t i = 0; i < x.rows; i++)
 		{
