@@ -66,15 +66,14 @@ count_scores(const gp_link_problem *problem, gp_link_plan *plan)
 	double		x = feature_entries(problem->features);
 	double		dims = problem->features ? (double) problem->features->dims : 0.0;
 	double		powers = problem->features ? GP_LINK_POWERS : 0.0;
-	double		m = fmin(2.0 * GP_LINK_LEAST_FOLDS * GP_LINK_FOLD_PAIRS,
-						 2.0 * GP_LINK_FOLDS * (GP_LINK_FOLD_SHARE * (double) problem->graph->edges + 1.0));
+	double		m = (double) gp_link_fold_rows(problem->graph->edges);
 	double		block = fmin(GP_LINK_BLOCK, fmax(256.0 * MEGABYTE / (8.0 * n + 1.0), 8.0));
 	double		frame = 60.0 * e + 120.0 * n + (x > 0.0 ? 20.0 * x + 20.0 * e + 4.0 * (dims + n) * powers : 0.0);
 	double		columns = fmax(16.0 * n * block, 8.0 * n * powers * block + 4.0 * dims * powers * block * 4.0);
 	double		sources = m / 2.0 * 1.3;
 
 	plan->bytes = frame + columns + GP_LINK_FOLDS * (6.0 * e + 8.0 * n) + 8.0 * x;
-	plan->bytes = fmax(plan->bytes, 4.0 * 8.0 * m * m + 8.0 * x + 6.0 * e);
+	plan->bytes = fmax(plan->bytes, 2.2 * 8.0 * m * m + 8.0 * x + 6.0 * e);
 	plan->flops = sources * (2.0 * e * (7.0 + plan->steps + 3.0 * powers) + 4.0 * x * powers) +
 		10.0 * m * m * m + 3.0 * dims * e * 2.0 * powers;
 }
@@ -86,7 +85,7 @@ count_codes(const gp_link_problem *problem, gp_link_plan *plan)
 	double		n = (double) problem->graph->nodes;
 	double		rank = fmin(512.0, n);
 
-	plan->bytes = fmax(plan->bytes, 12.0 * n * rank + 24.0 * rank * rank +
+	plan->bytes = fmax(plan->bytes, 8.5 * n * rank + 24.0 * rank * rank +
 					   16.0 * feature_entries(problem->features) + 24.0 * entries_of(problem->graph) + 16.0 * n);
 	plan->flops += 4.0 * n * rank * rank;
 }

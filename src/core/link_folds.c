@@ -448,11 +448,30 @@ fold_count(int64_t edges, int64_t share)
 	return (int) (folds < edges / share ? folds : edges / share);
 }
 
+/* The links that a fold hides. */
+static int64_t
+fold_share(int64_t edges)
+{
+	int64_t		share = llround(GP_LINK_FOLD_SHARE * (double) edges);
+
+	return share > 1 ? share : 1;
+}
+
+/* The most rows that are learnt from: links and as many non-links of all folds. */
+int64_t
+gp_link_fold_rows(int64_t edges)
+{
+	int64_t		share = fold_share(edges);
+	int64_t		learnt = share < GP_LINK_FOLD_PAIRS ? share : GP_LINK_FOLD_PAIRS;
+
+	return 2 * fold_count(edges, share) * learnt;
+}
+
 /* The folds of a graph. */
 int
 gp_link_folds_make(gp_env *env, const gp_graph *graph, uint64_t seed, gp_link_fold *fold)
 {
-	int64_t		share = llround(GP_LINK_FOLD_SHARE * (double) graph->edges);
+	int64_t		share = fold_share(graph->edges);
 	int			folds;
 	sample		order;
 
@@ -460,7 +479,6 @@ gp_link_folds_make(gp_env *env, const gp_graph *graph, uint64_t seed, gp_link_fo
 		gp_raise(env, GP_ERR_DATA, "At least two links are needed; give more edges.",
 				 "a graph with %lld links is too small to learn links from",
 				 (long long) graph->edges);
-	share = share > 1 ? share : 1;
 	folds = fold_count(graph->edges, share);
 	order = draw_links(env, graph, seed, folds * share);
 	for (int f = 0; f < folds; f++)
