@@ -163,9 +163,10 @@ gnngp_graph_state_argument(FunctionCallInfo fcinfo, const char *aggregate, bool 
 {
 	gnngp_graph_state *state = NULL;
 
-	if (!PG_ARGISNULL(0) && DatumIsReadWriteExpandedObject(PG_GETARG_DATUM(0), false, -1))
+	if (likely(!PG_ARGISNULL(0)) &&
+		VARATT_IS_EXTERNAL_EXPANDED_RW(DatumGetPointer(PG_GETARG_DATUM(0))))
 		state = expanded(PG_GETARG_DATUM(0));
-	if (state)
+	if (likely(state != NULL))
 		return state;
 	if (PG_ARGISNULL(0))
 		return create_state(gnngp_aggregate_context(fcinfo, aggregate), weighted);

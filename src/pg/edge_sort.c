@@ -3,8 +3,13 @@
  *
  * The ids become node numbers: where they are dense by a bit for each id, counted
  * up to it, which stays in the processor's cache; else by sorting them and a hash
+<<<<<<< Updated upstream
  * table.  Two numbers make one key, and keys are sorted by counting, a few bits at a
  * time from the low end.  The result is the same for
+=======
+ * table.  Two numbers make one key, and keys are sorted by counting: many are dealt
+ * out by their high bits, then a few bits at a time from the low end.  The result is the same for
+>>>>>>> Stashed changes
  * every order of arrival.
  */
 #include "postgres.h"
@@ -15,6 +20,9 @@
 #include "port/pg_bitutils.h"
 
 #define LOOK_EVERY (1 << 18)	/* items between two looks at interrupts */
+#define MANY 65536				/* keys that are dealt out by their high bits first */
+#define HIGH_BITS 11
+#define FEWEST 64				/* keys of a heap that are sorted by insertion */
 #define FEW 4096				/* keys that are sorted eight bits at a time */
 #define DIRECT_MIN 4096			/* a range of ids up to this has bits anyway */
 #define DIRECT_SHARE 32			/* so has one of so many ids an edge */
@@ -71,6 +79,7 @@ digit_bits(int64 n, int bits)
 	return Max((bits + passes - 1) / passes, 1);
 }
 
+<<<<<<< Updated upstream
 /* Sorts keys of so many bits; the result is in *key, *other is spoilt. */
 static void
 sort_keys(uint64 **key, uint64 **other, int64 n, int bits)
@@ -78,29 +87,104 @@ sort_keys(uint64 **key, uint64 **other, int64 n, int bits)
 	int			digit = digit_bits(n, bits);
 	int			places = 1 << digit;
 	int64	   *count = palloc(places * sizeof(int64));
+=======
+/* Moves keys to their places by the bits from shift on; count has the places. */
+static void
+scatter_keys(const uint64 *from, uint64 *to, int64 n, int shift, int places, int64 *count)
+{
+	memset(count, 0, places * sizeof(int64));
+	for (int64 i = 0; i < n; i++)
+		count[from[i] >> shift & (places - 1)]++;
+	counts_to_places(count, places);
+	for (int64 first = 0; first < n; first += LOOK_EVERY)
+	{
+		int64		end = Min(first + LOOK_EVERY, n);
 
+		CHECK_FOR_INTERRUPTS();
+		for (int64 i = first; i < end; i++)
+			to[count[from[i] >> shift & (places - 1)]++] = from[i];
+	}
+}
+
+/* Sorts a few keys by insertion. */
+static void
+insert_keys(uint64 *key, int64 n)
+{
+	for (int64 i = 1; i < n; i++)
+	{
+		uint64		k = key[i];
+		int64		j = i;
+
+		for (; j > 0 && key[j - 1] > k; j--)
+			key[j] = key[j - 1];
+		key[j] = k;
+	}
+}
+
+/* Sorts keys by their low bits; the result is in key, or in other after an odd number of passes. */
+static void
+sort_low_bits(uint64 *key, uint64 *other, int64 n, int bits, int digit, int64 *count)
+{
 	for (int shift = 0; shift < bits; shift += digit)
 	{
-		uint64	   *from = *key;
-		uint64	   *to = *other;
+		uint64	   *from = key;
 
-		memset(count, 0, places * sizeof(int64));
-		for (int64 i = 0; i < n; i++)
-			count[from[i] >> shift & (places - 1)]++;
-		CHECK_FOR_INTERRUPTS();
-		counts_to_places(count, places);
-		for (int64 first = 0; first < n; first += LOOK_EVERY)
-		{
-			int64		end = Min(first + LOOK_EVERY, n);
-
-			CHECK_FOR_INTERRUPTS();
-			for (int64 i = first; i < end; i++)
-				to[count[from[i] >> shift & (places - 1)]++] = from[i];
-		}
-		*key = to;
-		*other = from;
+		scatter_keys(from, other, n, shift, 1 << digit, count);
+		key = other;
+		other = from;
 	}
+}
+
+/* Exchanges two arrays. */
+static void
+exchange(uint64 **a, uint64 **b)
+{
+	uint64	   *swap = *a;
+
+	*a = *b;
+	*b = swap;
+}
+
+/*
+ * Sorts keys of so many bits; the result is in *key, *other is spoilt.  Many keys
+ * are first dealt out by their high bits: the heaps then fit the cache.
+ */
+static void
+sort_keys(uint64 **key, uint64 **other, int64 n, int bits)
+{
+	int64	   *count = palloc(sizeof(int64) << HIGH_BITS);
+	int64	   *heap = palloc(sizeof(int64) << HIGH_BITS);
+	int			low = n < MANY ? bits : Max(bits - HIGH_BITS, 0);
+	int			digit = digit_bits(n < MANY ? n : n >> HIGH_BITS, low);
+	int			passes = (low + digit - 1) / digit;
+	int64		start = 0;
+>>>>>>> Stashed changes
+
+	if (n < MANY)
+		sort_low_bits(*key, *other, n, low, digit, count);
+	else
+	{
+		scatter_keys(*key, *other, n, low, 1 << HIGH_BITS, heap);
+		exchange(key, other);
+		for (int h = 0; h < 1 << HIGH_BITS; h++)
+		{
+			int64		length = heap[h] - start;
+
+			if (length > FEWEST)
+				sort_low_bits(*key + start, *other + start, length, low, digit, count);
+			else
+			{
+				insert_keys(*key + start, length);
+				if (passes % 2)
+					memcpy(*other + start, *key + start, length * sizeof(uint64));
+			}
+			start = heap[h];
+		}
+	}
+	if (passes % 2)
+		exchange(key, other);
 	pfree(count);
+	pfree(heap);
 }
 
 /* The same for edges with weights. */
@@ -280,27 +364,36 @@ node_of(const numbering *num, int64 id)
 	return num->table[slot] - 1;
 }
 
-/* Writes the keys of all edges but self-loops; false when they are in order already. */
+/* The key of an edge, without a branch: which end has the smaller id is anybody's guess. */
+static inline uint64
+key_of(const numbering *num, const int64 *end, int shift)
+{
+	int64		low = Min(end[0], end[1]);
+	int64		high = Max(end[0], end[1]);
+
+	return node_of(num, low) << shift | node_of(num, high);
+}
+
+/* Writes the keys of all edges but self-loops; true when they need sorting. */
 static bool
 make_keys(const gnngp_edge_list *list, const numbering *num, gnngp_sorted_edges *out)
 {
+	const numbering local = *num;
+	const int	shift = out->shift;
 	uint64		last = 0;
 	bool		sorted = true;
 	int64		m = 0;
 
 	for (int64 i = 0; i < list->n; i++)
 	{
-		uint64		a,
-					b,
-					key;
+		const int64 *end = list->end + 2 * i;
+		uint64		key;
 
 		if (i % LOOK_EVERY == 0)
 			CHECK_FOR_INTERRUPTS();
-		if (list->end[2 * i] == list->end[2 * i + 1])
+		if (end[0] == end[1])
 			continue;
-		a = node_of(num, list->end[2 * i]);
-		b = node_of(num, list->end[2 * i + 1]);
-		key = a < b ? a << out->shift | b : b << out->shift | a;
+		key = key_of(&local, end, shift);
 		sorted = sorted && key >= last;
 		last = key;
 		if (out->key)

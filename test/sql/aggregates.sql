@@ -186,6 +186,12 @@ SET gnngp.memory_limit = '4MB';
 SELECT gp_graph(i, i + 1) FROM generate_series(1, 200000) AS i;
 RESET gnngp.memory_limit;
 
+-- A cancel ends it
+SET statement_timeout = '300ms';
+SELECT gp_graph(i, i % 1000) FROM generate_series(1, 1000000000) AS i;
+SELECT gp_factor(i, (i * 7919) % 30000, 'gcn(layers=4)', 1500) FROM generate_series(1, 30000) AS i;
+RESET statement_timeout;
+
 DROP TABLE edges, w, nodes, a, kept, points, lines, factor, many, serial, parallel, stored, copied;
 DROP AGGREGATE collect_graph(bigint, bigint, float8), combine_graph(gp_graph_state), combine_factor(gp_graph_state),
     collect_factor(bigint, bigint, float8, gp_kernel, integer), combine_features(gp_features);
