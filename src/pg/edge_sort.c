@@ -3,13 +3,8 @@
  *
  * The ids become node numbers: where they are dense by a bit for each id, counted
  * up to it, which stays in the processor's cache; else by sorting them and a hash
-<<<<<<< Updated upstream
- * table.  Two numbers make one key, and keys are sorted by counting, a few bits at a
- * time from the low end.  The result is the same for
-=======
  * table.  Two numbers make one key, and keys are sorted by counting: many are dealt
  * out by their high bits, then a few bits at a time from the low end.  The result is the same for
->>>>>>> Stashed changes
  * every order of arrival.
  */
 #include "postgres.h"
@@ -79,15 +74,6 @@ digit_bits(int64 n, int bits)
 	return Max((bits + passes - 1) / passes, 1);
 }
 
-<<<<<<< Updated upstream
-/* Sorts keys of so many bits; the result is in *key, *other is spoilt. */
-static void
-sort_keys(uint64 **key, uint64 **other, int64 n, int bits)
-{
-	int			digit = digit_bits(n, bits);
-	int			places = 1 << digit;
-	int64	   *count = palloc(places * sizeof(int64));
-=======
 /* Moves keys to their places by the bits from shift on; count has the places. */
 static void
 scatter_keys(const uint64 *from, uint64 *to, int64 n, int shift, int places, int64 *count)
@@ -158,7 +144,6 @@ sort_keys(uint64 **key, uint64 **other, int64 n, int bits)
 	int			digit = digit_bits(n < MANY ? n : n >> HIGH_BITS, low);
 	int			passes = (low + digit - 1) / digit;
 	int64		start = 0;
->>>>>>> Stashed changes
 
 	if (n < MANY)
 		sort_low_bits(*key, *other, n, low, digit, count);
