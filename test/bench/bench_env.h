@@ -75,7 +75,7 @@ static gp_env host = {
 };
 
 /* The time by a clock that only goes forward. */
-static double
+static inline double
 seconds(void)
 {
 	struct timespec t;
