@@ -71,9 +71,10 @@ count_scores(const gp_link_problem *problem, gp_link_plan *plan)
 	double		frame = 60.0 * e + 120.0 * n + (x > 0.0 ? 20.0 * x + 20.0 * e + 4.0 * (dims + n) * powers : 0.0);
 	double		columns = fmax(16.0 * n * block, 8.0 * n * powers * block + 4.0 * dims * powers * block * 4.0);
 	double		sources = m / 2.0 * 1.3;
+	double		squares = m <= GP_SYEV_MAX ? 6.5 : 2.2;	/* of the regression, each m x m */
 
 	plan->bytes = frame + columns + GP_LINK_FOLDS * (6.0 * e + 8.0 * n) + 8.0 * x;
-	plan->bytes = fmax(plan->bytes, 2.2 * 8.0 * m * m + 8.0 * x + 6.0 * e);
+	plan->bytes = fmax(plan->bytes, squares * 8.0 * m * m + 8.0 * x + 6.0 * e);
 	plan->flops = sources * (2.0 * e * (7.0 + plan->steps + 3.0 * powers) + 4.0 * x * powers) +
 		10.0 * m * m * m + 3.0 * dims * e * 2.0 * powers;
 }
