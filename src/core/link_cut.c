@@ -57,7 +57,7 @@ prepare(gp_link_frame *f, double self, int64_t columns, const gp_link_cut *cuts)
 		k.col[t] = k.col[columns + t] = (int32_t) t;
 		k.root[t] = root_of(mi, cuts[t].weight);
 		k.root[columns + t] = root_of(mj, cuts[t].weight);
-		k.entry[t] = mi * mj > 0.0 ? cuts[t].weight / sqrt(mi * mj) : 0.0;
+		k.entry[t] = mi > 0.0 && mj > 0.0 ? cuts[t].weight / sqrt(mi) / sqrt(mj) : 0.0;
 	}
 	return k;
 }

@@ -226,12 +226,12 @@ square_of(const gp_link_frame *f, int32_t node, const gp_link_cut *cut)
 		{
 			double		w = ((const double *) f->weights->value)[k];
 			double		rest = w - cut->weight;
-			double		d = f->strength[node] * f->strength[other];
+			double		own = f->strength[node];
 			double		other_left = strength_of(f, other, cut);
 
-			lost = d > 0.0 ? w * w / d : 0.0;
+			lost = w > 0.0 ? w / own * (w / f->strength[other]) : 0.0;
 			if (rest > 0.0 && other_left > 0.0)
-				lost -= rest * rest / (f->strength[node] * other_left);
+				lost -= rest / own * (rest / other_left);
 			break;
 		}
 	return fmax(f->square[node] - lost, 0.0) * f->strength[node] / left;
@@ -253,10 +253,10 @@ write_scores(const recurrence *r, int64_t e, const gp_link_cut *cut, double *out
 	const gp_link_frame *f = r->f;
 	int32_t		i = r->block->source[r->block->slot[e]];
 	int32_t		j = r->block->dst[e];
-	double		mass = strength_of(f, i, cut) * strength_of(f, j, cut);
+	double		mass = sqrt(fmax(strength_of(f, i, cut), 0.0)) * sqrt(fmax(strength_of(f, j, cut), 0.0));
+	double		volume = f->volume - (cut ? 2.0 * cut->weight : 0.0);
 	int32_t		length = r->steps < WALK_LENGTH ? r->steps : WALK_LENGTH;
-	double		walk = mass > 0.0 ? r->sum[GP_LINK_SCALES][e] * f->volume / (length * sqrt(mass)) :
-		0.0;
+	double		walk = mass > 0.0 ? r->sum[GP_LINK_SCALES][e] * volume / (length * mass) : 0.0;
 	double		square_i = square_of(f, i, cut);
 	double		square_j = square_of(f, j, cut);
 

@@ -432,8 +432,7 @@ check_links(gp_env *env, bool directed, bool weighted, int features)
 		double		d;
 
 		gp_link_frame_open(&lf, dev, less, x, ALL_STEPS, NULL);
-		/* DeepWalk's volume and the features' means are those of the whole graph. */
-		lf.volume = f.volume;
+		/* The features' means are those of the whole graph. */
 		gp_link_pair_scores(&lf, 1, &l.src[e], &l.dst[e], want);
 		gp_link_frame_close(&lf);
 		d = difference(own, got + e * f.width, want, &at);
