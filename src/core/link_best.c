@@ -90,11 +90,15 @@ static void
 told_grow(gp_env *env, told *t)
 {
 	told		new = {NULL, t->size > 0 ? 2 * t->size : 1024, t->used};
+	int64_t		next = 0;
 
 	new.slot = gp_alloc_zero(env, new.size, sizeof(uint64_t));
 	for (int64_t k = 0; k < t->size; k++)
+	{
+		gp_look(env, k, &next);
 		if (t->slot[k] != 0)
 			new.slot[told_slot(&new, t->slot[k] - 1)] = t->slot[k];
+	}
 	gp_free(env, t->slot);
 	*t = new;
 }
@@ -149,25 +153,64 @@ linear_score(const gp_link_model *m, const double *score)
 	return sum;
 }
 
-/* Sorts the candidates of one source by the linear model; returns how many to keep. */
+/* Lets the candidate at a place of a heap of n sink; the worst is on top. */
+static void
+sink(ranked *heap, int64_t n, int64_t at)
+{
+	ranked		own = heap[at];
+
+	for (int64_t child; (child = 2 * at + 1) < n; at = child)
+	{
+		if (child + 1 < n && compare_ranked(&heap[child + 1], &heap[child]) > 0)
+			child++;
+		if (compare_ranked(&heap[child], &own) <= 0)
+			break;
+		heap[at] = heap[child];
+	}
+	heap[at] = own;
+}
+
+/* Brings the best of n candidates to the front, and sorts them: there may be millions of others. */
+static void
+select_best(gp_env *env, ranked *r, int64_t n, int64_t keep)
+{
+	int64_t		next = 0;
+
+	for (int64_t at = keep / 2 - 1; at >= 0; at--)
+		sink(r, keep, at);
+	for (int64_t e = keep; e < n; e++)
+	{
+		gp_look(env, e, &next);
+		if (compare_ranked(&r[e], &r[0]) < 0)
+		{
+			r[0] = r[e];
+			sink(r, keep, 0);
+		}
+	}
+	qsort(r, keep, sizeof(ranked), compare_ranked);
+}
+
+/* Ranks the candidates of one source by the linear model; returns how many to keep. */
 static int64_t
 rank_source(const best *b, int32_t source, const double *score, ranked *r)
 {
 	const gp_link_model *m = b->l->model;
 	int64_t		n = b->first[source + 1] - b->first[source];
 	int64_t		keep = b->k > GP_LINK_KEPT ? b->k : GP_LINK_KEPT;
+	int64_t		next = 0;
 
 	for (int64_t e = 0; e < n; e++)
 	{
 		int64_t		place = b->first[source] + e;
 
+		gp_look(b->env, e, &next);
 		r[e].place = place;
 		r[e].dst = b->dst[place];
 		r[e].rank = score ? linear_score(m, score + place * m->width) : 0.0;
 	}
 	if (score == NULL || n <= keep)
 		return n;
-	qsort(r, n, sizeof(ranked), compare_ranked);
+	select_best(b->env, r, n, keep);
 	return keep;
 }
 

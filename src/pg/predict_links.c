@@ -10,6 +10,7 @@
 #include "catalog/pg_type_d.h"
 #include "env_pg.h"
 #include "funcapi.h"
+#include "miscadmin.h"
 #include "predict_ids.h"
 #include "problem.h"
 #include "store_links.h"
@@ -174,6 +175,7 @@ put_row(link_predict *p, int32 src, int32 dst, const gp_link_row *row)
 	Datum		values[LINK_COLUMNS];
 	bool		nulls[LINK_COLUMNS] = {false};
 
+	CHECK_FOR_INTERRUPTS();
 	values[LINK_SRC] = id_datum(p, src);
 	values[LINK_DST] = id_datum(p, dst);
 	values[LINK_SCORE] = Float8GetDatum(row->score);
@@ -265,6 +267,7 @@ choose_nodes(const link_predict *p, const given_ids *given, int64 *n)
 	{
 		int32		found = given->null[i] ? -1 : find_node(p, given->value[i]);
 
+		CHECK_FOR_INTERRUPTS();
 		if (found < 0 || seen[found])
 			continue;
 		seen[found] = true;
@@ -376,6 +379,7 @@ find_nodes(const link_predict *p, const given_ids *given, const char *argument)
 
 	for (int i = 0; i < given->n; i++)
 	{
+		CHECK_FOR_INTERRUPTS();
 		if (given->null[i])
 			ereport(ERROR,
 					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
