@@ -32,20 +32,20 @@ mean_diagonal(gp_device *dev, gp_matrix k)
 
 /*
  * The Cholesky factor of k + jitter I, the jitter times ten after each failure;
- * k is kept.
+ * k is kept, and jitter says what it took.
  */
 static gp_matrix
-root_with_jitter(gp_device *dev, gp_matrix k, double jitter, double most)
+root_with_jitter(gp_device *dev, gp_matrix k, double *jitter, double most)
 {
 	gp_matrix	l = dev->create(dev, k.rows, k.cols, GP_DOUBLE);
 
-	for (;; jitter *= 10.0)
+	for (;; *jitter *= 10.0)
 	{
-		if (jitter > most * 1.0001)
+		if (*jitter > most * 1.0001)
 			gp_raise(dev->env, GP_ERR_DATA, "Try another kernel.",
 					 "the covariance of the inducing pairs is not positive definite");
 		dev->copy(dev, l, k);
-		dev->shift(dev, gp_matrix_diagonal(l), jitter);
+		dev->shift(dev, gp_matrix_diagonal(l), *jitter);
 		if (dev->potrf(dev, l) < 0)
 			return l;
 	}
@@ -56,12 +56,14 @@ gp_sparse
 gp_sparse_create(gp_device *dev, gp_matrix kuu)
 {
 	gp_sparse	s;
+	double		jitter;
 
 	memset(&s, 0, sizeof(s));
 	s.dev = dev;
 	s.m = kuu.rows;
 	s.mean_diag = mean_diagonal(dev, kuu);
-	s.l = root_with_jitter(dev, kuu, JITTER * s.mean_diag, MAX_JITTER * s.mean_diag);
+	jitter = JITTER * s.mean_diag;
+	s.l = root_with_jitter(dev, kuu, &jitter, MAX_JITTER * s.mean_diag);
 	dev->destroy(dev, &kuu);
 	s.gram = dev->create(dev, s.m, s.m, GP_DOUBLE);
 	s.c = dev->create(dev, s.m, 1, GP_DOUBLE);
@@ -176,13 +178,16 @@ turned_share(gp_sparse *s)
  * M = L T^-1, so that |M^-1 k|^2 = |T L^-1 k|^2 is the explained variance, with
  * T'T = I - noise B^-1 and T lower.  The Cholesky factor C of that
  * matrix turned by 180 degrees gives T: CC' turned is T'T, T being C' turned.
+ * What was added for the factor is divided out again, so that no eigenvalue
+ * exceeds 1: more than k' K_uu^-1 k is never explained.
  */
 float *
 gp_sparse_root(gp_sparse *s)
 {
 	gp_device  *dev = s->dev;
 	gp_matrix	share = turned_share(s);
-	gp_matrix	t = root_with_jitter(dev, share, ROOT_JITTER, MAX_JITTER);
+	double		jitter = ROOT_JITTER;
+	gp_matrix	t = root_with_jitter(dev, share, &jitter, MAX_JITTER);
 	double	   *host = gp_alloc_array(dev->env, gp_size_mul(dev->env, s->m, s->m),
 									  sizeof(double));
 	gp_matrix	view = gp_matrix_wrap(host, s->m, s->m, GP_DOUBLE);
@@ -198,6 +203,7 @@ gp_sparse_root(gp_sparse *s)
 	root = dev->create(dev, s->m, s->m, GP_DOUBLE);
 	dev->copy(dev, root, s->l);
 	dev->trsm(dev, false, false, t, root);
+	dev->axpby(dev, sqrt(1.0 + jitter), root, 0.0, root);
 	out = gp_link_pack_root(dev, root);
 	dev->destroy(dev, &root);
 	dev->destroy(dev, &t);

@@ -458,6 +458,37 @@ check_faults(void)
 	ok(faults > 30, "allocations can fail");
 }
 
+/* All arcs from lower to higher numbers: the pairs are nearly dependent, and yet no variance is lost. */
+static void
+check_dependent(gp_env *env)
+{
+	gp_edges   *edges = gp_edges_create(env, 20, true, false);
+	gp_device  *dev = gp_device_cpu(env, 1);
+	gp_link_problem p;
+	gp_link_model *model;
+	gp_links   *links;
+	gp_link_row row[19];
+	int32_t		src[19];
+	int32_t		dst[19];
+	bool		above = true;
+
+	for (int32_t i = 0; i < 20; i++)
+		for (int32_t j = i + 1; j < 20; j++)
+			gp_edges_add(edges, 1, &i, &j, NULL);
+	p = problem_of(env, gp_graph_build(edges), "gcn");
+	model = gp_link_fit(dev, &p);
+	links = gp_links_open(dev, model);
+	for (int k = 0; k < 19; k++)
+	{
+		src[k] = k + 1;
+		dst[k] = k / 2;
+	}
+	gp_links_score(links, 19, src, dst, row);
+	for (int k = 0; k < 19; k++)
+		above = above && row[k].variance > 0.0;
+	ok(above, "pairs that nearly depend on each other keep some variance");
+}
+
 /* A cancel ends a fit at every stage. */
 static void
 check_cancel(void)
@@ -498,6 +529,7 @@ main(void)
 	in_env(check_fit(env, "sage", false));
 	in_env(check_fit(env, "laplacian(d=1, sigma2=10)", false));
 	in_env(check_small(env));
+	in_env(check_dependent(env));
 	check_faults();
 	check_cancel();
 	return done_testing();
