@@ -55,10 +55,10 @@ features_at_pairs(gp_link_frame *f, const gp_link_block *block, gp_matrix w, dou
 		gp_link_last_product(f, block, f->x->csr, w, out);
 		return;
 	}
-	z = dev->create(dev, f->n, w.cols, GP_FLOAT);
+	z = gp_link_lend(f, f->n, w.cols, GP_FLOAT);
 	times_features(f, w, z);
 	dev->take(dev, z, block->n, block->dst, block->slot, out);
-	dev->destroy(dev, &z);
+	gp_link_give_back(f, &z);
 }
 
 /* The view of block k of b columns. */
@@ -77,8 +77,8 @@ source_rows(gp_link_frame *f, int32_t sources, const int32_t *source, const gp_l
 			gp_matrix w)
 {
 	gp_device  *dev = f->dev;
-	gp_matrix	u = dev->create(dev, f->n, sources, GP_FLOAT);
-	gp_matrix	v = dev->create(dev, f->n, sources, GP_FLOAT);
+	gp_matrix	u = gp_link_lend(f, f->n, sources, GP_FLOAT);
+	gp_matrix	v = gp_link_lend(f, f->n, sources, GP_FLOAT);
 	int32_t    *slot = gp_alloc_array(f->env, sources, sizeof(int32_t));
 	double	   *one = gp_alloc_array(f->env, sources, sizeof(double));
 
@@ -103,8 +103,8 @@ source_rows(gp_link_frame *f, int32_t sources, const int32_t *source, const gp_l
 	}
 	gp_free(f->env, slot);
 	gp_free(f->env, one);
-	dev->destroy(dev, &u);
-	dev->destroy(dev, &v);
+	gp_link_give_back(f, &u);
+	gp_link_give_back(f, &v);
 }
 
 /* The cosine of two centred rows from their product. */
@@ -144,16 +144,16 @@ cosines_of_columns(gp_link_frame *f, const gp_link_block *block, double *out)
 {
 	gp_device  *dev = f->dev;
 	int32_t		b = block->sources;
-	gp_matrix	w = dev->create(dev, f->x->dims, GP_LINK_POWERS * b, GP_FLOAT);
-	gp_matrix	z = dev->create(dev, f->n, (GP_LINK_POWERS - 1) * b, GP_FLOAT);
-	gp_matrix	y = dev->create(dev, f->n, (GP_LINK_POWERS - 1) * b, GP_FLOAT);
+	gp_matrix	w = gp_link_lend(f, f->x->dims, GP_LINK_POWERS * b, GP_FLOAT);
+	gp_matrix	z = gp_link_lend(f, f->n, (GP_LINK_POWERS - 1) * b, GP_FLOAT);
+	gp_matrix	y = gp_link_lend(f, f->n, (GP_LINK_POWERS - 1) * b, GP_FLOAT);
 	double	   *product = gp_alloc_array(f->env, block->n, sizeof(double));
 
 	source_rows(f, b, block->source, NULL, w);
 	features_at_pairs(f, block, part(w, 0, b), product);
 	write_power(f, block, 0, product, out);
 	times_features(f, gp_matrix_cols(w, b, w.cols - b), z);
-	dev->destroy(dev, &w);
+	gp_link_give_back(f, &w);
 	for (int k = 1; k < GP_LINK_POWERS; k++)
 	{
 		int64_t		rest = (int64_t) (GP_LINK_POWERS - 1 - k) * b;
@@ -169,8 +169,8 @@ cosines_of_columns(gp_link_frame *f, const gp_link_block *block, double *out)
 		y = last;
 	}
 	gp_free(f->env, product);
-	dev->destroy(dev, &z);
-	dev->destroy(dev, &y);
+	gp_link_give_back(f, &z);
+	gp_link_give_back(f, &y);
 }
 
 /* What the cosine of two explicit rows needs. */
@@ -214,7 +214,7 @@ cosines_of_ends(gp_link_frame *f, const gp_link_block *block, const gp_link_cut 
 	gp_device  *dev = f->dev;
 	int32_t		b = block->sources;
 	int64_t		ld = (int64_t) GP_LINK_POWERS * 2 * b;
-	gp_matrix	w = dev->create(dev, f->x->dims, ld, GP_FLOAT);
+	gp_matrix	w = gp_link_lend(f, f->x->dims, ld, GP_FLOAT);
 	float	   *host = gp_alloc_array(f->env, (int64_t) gp_size_mul(f->env, f->x->dims, ld),
 									  sizeof(float));
 	int32_t		source[2 * GP_LINK_BLOCK];
@@ -228,7 +228,7 @@ cosines_of_ends(gp_link_frame *f, const gp_link_block *block, const gp_link_cut 
 	}
 	source_rows(f, 2 * b, source, both, w);
 	dev->download(dev, gp_matrix_wrap(host, f->x->dims, ld, GP_FLOAT), w);
-	dev->destroy(dev, &w);
+	gp_link_give_back(f, &w);
 	for (int64_t e = 0; e < block->n; e++)
 	{
 		f->env->check_interrupts(f->env);

@@ -273,6 +273,7 @@ gp_link_frame_close(gp_link_frame *f)
 {
 	gp_env	   *env = f->env;
 
+	gp_link_rooms_free(f);
 	gp_free(env, f->pattern->value);
 	gp_free(env, f->pattern);
 	gp_free(env, f->by_degree.value);

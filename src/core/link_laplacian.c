@@ -163,8 +163,8 @@ run(recurrence *r, const gp_link_cut *cuts)
 	gp_link_frame *f = r->f;
 	gp_device  *dev = f->dev;
 	int32_t		columns = r->block->sources;
-	gp_matrix	even = dev->create(dev, f->n, columns, f->smooth.type);
-	gp_matrix	odd = dev->create(dev, f->n, columns, f->smooth.type);
+	gp_matrix	even = gp_link_lend(f, f->n, columns, f->smooth.type);
+	gp_matrix	odd = gp_link_lend(f, f->n, columns, f->smooth.type);
 	int32_t		slot[GP_LINK_BLOCK];
 	double		one[GP_LINK_BLOCK];
 
@@ -191,8 +191,8 @@ run(recurrence *r, const gp_link_cut *cuts)
 		gp_link_cut_spmm(f, &f->smooth, 0.0, 2.0, last, -1.0, next, cuts);
 		add_step(r, k, next);
 	}
-	dev->destroy(dev, &even);
-	dev->destroy(dev, &odd);
+	gp_link_give_back(f, &even);
+	gp_link_give_back(f, &odd);
 }
 
 /* The strength of an end without the link that is cut. */

@@ -145,8 +145,8 @@ walk_pattern(structure *s)
 {
 	gp_link_frame *f = s->f;
 	gp_device  *dev = f->dev;
-	gp_matrix	x = dev->create(dev, f->n, s->block->sources, GP_FLOAT);
-	gp_matrix	y = dev->create(dev, f->n, s->block->sources, GP_FLOAT);
+	gp_matrix	x = gp_link_lend(f, f->n, s->block->sources, GP_FLOAT);
+	gp_matrix	y = gp_link_lend(f, f->n, s->block->sources, GP_FLOAT);
 
 	first_step(s, f->pattern, false, x);
 	gp_link_last_product(f, s->block, &f->by_log, x, s->at.adamic);
@@ -158,8 +158,8 @@ walk_pattern(structure *s)
 	dev->spmm(dev, 1.0, &f->by_root, x, 0.0, y);
 	dev->take(dev, y, s->block->n, s->source, s->block->slot, s->at.root_at_source);
 	gp_link_last_product(f, s->block, &f->by_root, y, s->at.root);
-	dev->destroy(dev, &x);
-	dev->destroy(dev, &y);
+	gp_link_give_back(f, &x);
+	gp_link_give_back(f, &y);
 }
 
 /* The degree of an end without the link that is cut. */
@@ -234,7 +234,7 @@ walk_arcs(structure *s, double *out)
 	gp_link_frame *f = s->f;
 	gp_device  *dev = f->dev;
 	int64_t		n = s->block->n;
-	gp_matrix	x = dev->create(dev, f->n, s->block->sources, GP_FLOAT);
+	gp_matrix	x = gp_link_lend(f, f->n, s->block->sources, GP_FLOAT);
 	double	   *paths = gp_alloc_array(f->env, n, sizeof(double));
 	double	   *targets = gp_alloc_array(f->env, n, sizeof(double));
 	double	   *sources = gp_alloc_array(f->env, n, sizeof(double));
@@ -249,7 +249,7 @@ walk_arcs(structure *s, double *out)
 	gp_free(f->env, paths);
 	gp_free(f->env, targets);
 	gp_free(f->env, sources);
-	dev->destroy(dev, &x);
+	gp_link_give_back(f, &x);
 }
 
 /* Fills the first columns of out. */

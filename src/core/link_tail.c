@@ -61,16 +61,16 @@ gp_link_last_product(gp_link_frame *f, const gp_link_block *block, const gp_csr 
 
 	if (!tail->few)
 	{
-		c = dev->create(dev, s->rows, b.cols, b.type);
+		c = gp_link_lend(f, s->rows, b.cols, b.type);
 		dev->spmm(dev, 1.0, s, b, 0.0, c);
 		dev->take(dev, c, block->n, block->dst, block->slot, out);
-		dev->destroy(dev, &c);
+		gp_link_give_back(f, &c);
 		return;
 	}
 	rows = gp_csr_select(f->env, s, tail->node, tail->n, NULL, s->cols);
-	c = dev->create(dev, tail->n, b.cols, b.type);
+	c = gp_link_lend(f, tail->n, b.cols, b.type);
 	dev->spmm(dev, 1.0, rows, b, 0.0, c);
 	dev->take(dev, c, block->n, tail->at, block->slot, out);
-	dev->destroy(dev, &c);
+	gp_link_give_back(f, &c);
 	gp_csr_free(f->env, rows);
 }
