@@ -12,6 +12,7 @@
 
 #define ALIGNMENT 64
 #define MESSAGE_SIZE 1024
+#define ZERO_PIECE ((size_t) 32 << 20)	/* filled between two looks at interrupts: its first touch takes time */
 
 /* What stands right before every block. */
 typedef struct block_header
@@ -94,9 +95,15 @@ gp_alloc_array(gp_env *env, int64_t count, size_t size)
 void *
 gp_alloc_zero(gp_env *env, int64_t count, size_t size)
 {
-	void	   *p = gp_alloc_array(env, count, size);
+	char	   *p = gp_alloc_array(env, count, size);
+	size_t		bytes = header_of(p)->bytes;
 
-	memset(p, 0, header_of(p)->bytes);
+	for (size_t at = 0; at < bytes; at += ZERO_PIECE)
+	{
+		if (at > 0)
+			env->check_interrupts(env);
+		memset(p + at, 0, bytes - at < ZERO_PIECE ? bytes - at : ZERO_PIECE);
+	}
 	return p;
 }
 
