@@ -241,17 +241,10 @@ make_factor(gp_eval *ev, const gp_link_problem *problem)
 	int32_t    *landmark;
 	int64_t		n;
 	gp_factor	f;
-	gp_problem	p;
 
-	memset(&p, 0, sizeof(p));
-	p.graph = problem->graph;
-	p.features = problem->features;
-	p.program = problem->program;
-	p.task = GP_TASK_VALUES;
-	p.seed = problem->seed;
 	if (count < FEWEST_LANDMARKS)
 		count = FEWEST_LANDMARKS;
-	landmark = gp_landmarks_choose(ev, &p, count < ev->n ? count : ev->n, &n);
+	landmark = gp_link_landmarks(ev, problem, count < ev->n ? count : ev->n, &n);
 	f = gp_eval_nystrom(ev, ev->program->nsteps - 1, landmark, n);
 	gp_free(ev->env, landmark);
 	return f;

@@ -5,9 +5,9 @@
 
 #include <string.h>
 
-/* The landmarks: the nodes of highest degree, twins dropped. */
-static int32_t *
-landmarks(gp_eval *ev, const gp_link_problem *problem, int64_t count, int64_t *n)
+/* The nodes of highest degree, twins dropped. */
+int32_t *
+gp_link_landmarks(gp_eval *ev, const gp_link_problem *problem, int64_t count, int64_t *n)
 {
 	gp_problem	p;
 
@@ -62,7 +62,7 @@ gp_link_factor(gp_device *dev, const gp_link_problem *problem, int64_t max_rank)
 
 	gp_eval_open(&ev, dev, problem->program, problem->graph, problem->features, problem->seed,
 				 GP_FLOAT);
-	landmark = landmarks(&ev, problem, count, &n);
+	landmark = gp_link_landmarks(&ev, problem, count, &n);
 	f = gp_eval_nystrom(&ev, problem->program->nsteps - 1, landmark, n);
 	q = gp_factor_dense(&ev, &f);
 	gp_factor_free(&ev, &f);

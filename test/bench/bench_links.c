@@ -9,84 +9,8 @@
  * and its scores; and held.csv, the same for the given pairs.  Prints the seconds
  * that the scores took.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-
+#include "bench_env.h"
 #include "link_scores.h"
-
-/* A host without interrupts that gives up at the first error. */
-static void *
-bench_alloc(gp_env *env, size_t bytes)
-{
-	return aligned_alloc(64, (bytes + 63) / 64 * 64);
-}
-
-static void
-bench_release(gp_env *env, void *p)
-{
-	free(p);
-}
-
-static bool
-bench_pending(gp_env *env)
-{
-	return false;
-}
-
-static void
-bench_check(gp_env *env)
-{
-}
-
-static void
-bench_progress(gp_env *env, gp_phase phase, int64_t done, int64_t total)
-{
-}
-
-static void
-bench_raise(gp_env *env, gp_error code, int position, const char *message, const char *hint)
-{
-	fprintf(stderr, "%s\n", message);
-	exit(1);
-}
-
-static void
-bench_notice(gp_env *env, const char *message, const char *hint)
-{
-}
-
-static void
-bench_own(gp_env *env, void (*release) (void *), void *resource)
-{
-}
-
-static void
-bench_disown(gp_env *env, void *resource)
-{
-}
-
-static gp_env host = {
-	.alloc = bench_alloc,
-	.release = bench_release,
-	.interrupt_pending = bench_pending,
-	.check_interrupts = bench_check,
-	.progress = bench_progress,
-	.raise = bench_raise,
-	.notice = bench_notice,
-	.own = bench_own,
-	.disown = bench_disown
-};
-
-static double
-seconds(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double) t.tv_sec + 1e-9 * (double) t.tv_nsec;
-}
 
 #define SEED 1
 
