@@ -135,40 +135,48 @@ write_power(const gp_link_frame *f, const gp_link_block *block, int k, const dou
 }
 
 /*
- * Pairs of the graph as it is.  The products of all powers advance together:
- * after k - 1 steps the k-th is needed at the pairs alone, and the later ones go
- * on.  Block k - 1 of z and y is power k's.
+ * The products of power k's rows at a block's pairs: A^k X w, its last factor in
+ * the rows of the pairs alone.  z and y are n x b.
  */
 static void
-cosines_of_columns(gp_link_frame *f, const gp_link_block *block, double *out)
+power_products(gp_link_frame *f, const gp_link_block *block, int k, gp_matrix w, gp_matrix z,
+			   gp_matrix y, double *product)
 {
-	gp_device  *dev = f->dev;
-	int32_t		b = block->sources;
-	gp_matrix	w = gp_link_lend(f, f->x->dims, GP_LINK_POWERS * b, GP_FLOAT);
-	gp_matrix	z = gp_link_lend(f, f->n, (GP_LINK_POWERS - 1) * b, GP_FLOAT);
-	gp_matrix	y = gp_link_lend(f, f->n, (GP_LINK_POWERS - 1) * b, GP_FLOAT);
-	double	   *product = gp_alloc_array(f->env, block->n, sizeof(double));
-
-	source_rows(f, b, block->source, NULL, w);
-	features_at_pairs(f, block, part(w, 0, b), product);
-	write_power(f, block, 0, product, out);
-	times_features(f, gp_matrix_cols(w, b, w.cols - b), z);
-	gp_link_give_back(f, &w);
-	for (int k = 1; k < GP_LINK_POWERS; k++)
+	if (k == 0)
 	{
-		int64_t		rest = (int64_t) (GP_LINK_POWERS - 1 - k) * b;
+		features_at_pairs(f, block, w, product);
+		return;
+	}
+	times_features(f, w, z);
+	for (int step = 1; step < k; step++)
+	{
 		gp_matrix	last = z;
 
-		gp_link_last_product(f, block, &f->spread, part(z, k - 1, b), product);
-		write_power(f, block, k, product, out);
-		if (rest == 0)
-			break;
-		dev->spmm(dev, 1.0, &f->spread, gp_matrix_cols(z, (int64_t) k * b, rest), 0.0,
-				  gp_matrix_cols(y, (int64_t) k * b, rest));
+		f->dev->spmm(f->dev, 1.0, &f->spread, z, 0.0, y);
 		z = y;
 		y = last;
 	}
+	gp_link_last_product(f, block, &f->spread, z, product);
+}
+
+/* Pairs of the graph as it is. */
+static void
+cosines_of_columns(gp_link_frame *f, const gp_link_block *block, double *out)
+{
+	int32_t		b = block->sources;
+	gp_matrix	w = gp_link_lend(f, f->x->dims, GP_LINK_POWERS * b, GP_FLOAT);
+	gp_matrix	z = gp_link_lend(f, f->n, b, GP_FLOAT);
+	gp_matrix	y = gp_link_lend(f, f->n, b, GP_FLOAT);
+	double	   *product = gp_alloc_array(f->env, block->n, sizeof(double));
+
+	source_rows(f, b, block->source, NULL, w);
+	for (int k = 0; k < GP_LINK_POWERS; k++)
+	{
+		power_products(f, block, k, part(w, k, b), z, y, product);
+		write_power(f, block, k, product, out);
+	}
 	gp_free(f->env, product);
+	gp_link_give_back(f, &w);
 	gp_link_give_back(f, &z);
 	gp_link_give_back(f, &y);
 }

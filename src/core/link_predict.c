@@ -54,7 +54,7 @@ probability_of(const gp_link_model *model, double score)
 
 /*
  * Writes score, variance and probability of rows whose covariances with the
- * regression's are k.  The factor is stored in float, and solved with in float.
+ * regression's are k, which is overwritten.
  */
 static void
 write_posterior(gp_links *l, gp_matrix k, const double *variance, gp_link_row *out)
@@ -63,7 +63,6 @@ write_posterior(gp_links *l, gp_matrix k, const double *variance, gp_link_row *o
 	const gp_link_model *model = l->model;
 	gp_matrix	sum = dev->create(dev, k.rows, 1, GP_DOUBLE);
 	gp_matrix	turned = dev->create(dev, k.cols, k.rows, GP_DOUBLE);
-	gp_matrix	white = dev->create(dev, k.cols, k.rows, GP_FLOAT);
 	double	   *host = gp_alloc_array(l->env, k.rows, sizeof(double));
 
 	dev->gemm(dev, false, false, 1.0, k, l->alpha, 0.0, sum);
@@ -74,9 +73,7 @@ write_posterior(gp_links *l, gp_matrix k, const double *variance, gp_link_row *o
 		out[e].probability = probability_of(model, out[e].score);
 	}
 	dev->transpose(dev, turned, k);
-	dev->copy(dev, white, turned);
-	gp_link_root_solve(dev, model->root, white);
-	dev->copy(dev, turned, white);
+	gp_link_root_solve(dev, model->root, turned);
 	dev->transpose(dev, k, turned);
 	dev->row_dots(dev, sum, k, k);
 	dev->download(dev, gp_matrix_wrap(host, k.rows, 1, GP_DOUBLE), sum);
@@ -85,7 +82,6 @@ write_posterior(gp_links *l, gp_matrix k, const double *variance, gp_link_row *o
 	gp_free(l->env, host);
 	dev->destroy(dev, &sum);
 	dev->destroy(dev, &turned);
-	dev->destroy(dev, &white);
 }
 
 /* The covariances of pairs with the regression's rows: from their scores, or from the pairs themselves. */

@@ -255,8 +255,9 @@ gp_link_pack_root(gp_device *dev, gp_matrix root)
 }
 
 /*
- * k (m x n float) becomes L^-1 k, block by block of rows: what the rows above
- * give is taken off, then the block on the diagonal is solved.
+ * k (m x n double) becomes L^-1 k, block by block of rows: what the rows above
+ * give is taken off, then the block on the diagonal is solved.  In double, or the
+ * small variances would depend on the company that a pair is asked in.
  */
 void
 gp_link_root_solve(gp_device *dev, float *root, gp_matrix k)
@@ -266,7 +267,7 @@ gp_link_root_solve(gp_device *dev, float *root, gp_matrix k)
 	for (int64_t i = 0; i < m; i += GP_LINK_ROOT_ROWS)
 	{
 		gp_matrix	host = root_block(root, m, i);
-		gp_matrix	l = dev->create(dev, host.rows, host.cols, GP_FLOAT);
+		gp_matrix	l = dev->create(dev, host.rows, host.cols, GP_DOUBLE);
 		gp_matrix	own = gp_matrix_rows(k, i, host.rows);
 
 		dev->upload(dev, l, host);

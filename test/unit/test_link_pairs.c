@@ -223,15 +223,15 @@ solve_dense(gp_env *env, dense *d, double noise)
 static double
 root_norm(gp_device *dev, float *root, int m, const double *k)
 {
-	gp_matrix	v = dev->create(dev, m, 1, GP_FLOAT);
-	float	   *host = malloc(m * sizeof(float));
+	gp_matrix	v = dev->create(dev, m, 1, GP_DOUBLE);
+	double	   *host = malloc(m * sizeof(double));
 	double		norm = 0.0;
 
 	dev->upload(dev, v, gp_matrix_wrap((void *) k, m, 1, GP_DOUBLE));
 	gp_link_root_solve(dev, root, v);
-	dev->download(dev, gp_matrix_wrap(host, m, 1, GP_FLOAT), v);
+	dev->download(dev, gp_matrix_wrap(host, m, 1, GP_DOUBLE), v);
 	for (int i = 0; i < m; i++)
-		norm += (double) host[i] * host[i];
+		norm += host[i] * host[i];
 	free(host);
 	dev->destroy(dev, &v);
 	return norm;
