@@ -88,6 +88,15 @@ create_state(MemoryContext parent, bool weighted)
 	return state;
 }
 
+/* 22023 for a state that holds what another aggregate collects. */
+static void
+refuse_state(void)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("states of different aggregates cannot be combined")));
+}
+
 /* Adds the edges of a flat state, and its nodes without any as loops. */
 static void
 add_flat(gnngp_graph_state *state, Datum value)
@@ -102,9 +111,7 @@ add_flat(gnngp_graph_state *state, Datum value)
 	if ((g.weight != NULL) != state->list.weighted ||
 		(g.kernel == NULL) != (state->kernel == NULL) || g.landmarks != state->landmarks ||
 		(g.kernel && strcmp(g.kernel, state->kernel) != 0))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("states of different aggregates cannot be combined")));
+		refuse_state();
 	seen = MemoryContextAllocExtended(work, g.ids.n, MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 	gnngp_edge_list_grow(&state->list, g.edges);
 	for (int64 i = 0; i < g.edges; i++)
@@ -157,20 +164,30 @@ expanded(Datum value)
 	return header->eoh_methods == &state_methods ? (gnngp_graph_state *) header : NULL;
 }
 
+/* The same where rows may be added to it, or NULL. */
+static inline gnngp_graph_state *
+writable(Datum value)
+{
+	return VARATT_IS_EXTERNAL_EXPANDED_RW(DatumGetPointer(value)) ? expanded(value) : NULL;
+}
+
 /* The state for one more row. */
 gnngp_graph_state *
 gnngp_graph_state_argument(FunctionCallInfo fcinfo, const char *aggregate, bool weighted)
 {
 	gnngp_graph_state *state = NULL;
 
-	if (likely(!PG_ARGISNULL(0)) &&
-		VARATT_IS_EXTERNAL_EXPANDED_RW(DatumGetPointer(PG_GETARG_DATUM(0))))
-		state = expanded(PG_GETARG_DATUM(0));
+	if (likely(!PG_ARGISNULL(0)))
+		state = writable(PG_GETARG_DATUM(0));
 	if (likely(state != NULL))
 		return state;
 	if (PG_ARGISNULL(0))
 		return create_state(gnngp_aggregate_context(fcinfo, aggregate), weighted);
-	return expand_state(gnngp_aggregate_context(fcinfo, aggregate), PG_GETARG_DATUM(0));
+	/* An aggregate of somebody's own may start from any state. */
+	state = expand_state(gnngp_aggregate_context(fcinfo, aggregate), PG_GETARG_DATUM(0));
+	if (state->list.weighted != weighted)
+		refuse_state();
+	return state;
 }
 
 /* The state that a final function gets. */
@@ -258,7 +275,9 @@ gnngp_graph_combine(PG_FUNCTION_ARGS)
 		state = expand_state(gnngp_aggregate_context(fcinfo, "gp_graph"), PG_GETARG_DATUM(1));
 	else
 	{
-		state = gnngp_graph_state_argument(fcinfo, "gp_graph", false);
+		state = writable(PG_GETARG_DATUM(0));
+		if (state == NULL)
+			state = expand_state(gnngp_aggregate_context(fcinfo, "gp_graph"), PG_GETARG_DATUM(0));
 		if (!PG_ARGISNULL(1))
 			add_flat(state, PG_GETARG_DATUM(1));
 	}

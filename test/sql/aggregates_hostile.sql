@@ -76,6 +76,14 @@ SELECT combine_graph(s) FROM (VALUES (b64('\x010302020202000000000000000000f03f0
     (b64('\x0101020201010000')::gp_graph_state)) AS v(s);
 SELECT combine_factor(s) FROM (VALUES (b64('\x010503666f6f08020201010000')::gp_graph_state)) AS v(s);
 SELECT combine_factor(s) FROM (VALUES (b64('\x0101020201010000')::gp_graph_state)) AS v(s);
+-- An aggregate without weights cannot start from a state that has them
+CREATE AGGREGATE from_weights(bigint, bigint) (SFUNC = gp_graph_accum, STYPE = gp_graph_state, FINALFUNC = gp_graph_final,
+    INITCOND = 'AQMCAgICAAAAAAAAAAAA8D8AAAAAAADwPw==');
+CREATE AGGREGATE from_weights(bigint, bigint, gp_kernel) (SFUNC = gp_factor_accum, STYPE = gp_graph_state, FINALFUNC = gp_graph_final,
+    INITCOND = 'AQMCAgICAAAAAAAAAAAA8D8AAAAAAADwPw==');
+SELECT from_weights(1, 2);
+SELECT from_weights(1, 2, 'gcn');
+DROP AGGREGATE from_weights(bigint, bigint), from_weights(bigint, bigint, gp_kernel);
 
 -- The same checks for binary input
 CREATE TABLE received (g gp_graph);
