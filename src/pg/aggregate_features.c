@@ -43,7 +43,7 @@ typedef struct placed_id
 
 /* Orders ids. */
 static int
-compare_ids(const void *a, const void *b)
+compare_ids(const void *a, const void *b, void *unused)
 {
 	int64		x = ((const placed_id *) a)->id;
 	int64		y = ((const placed_id *) b)->id;
@@ -83,7 +83,7 @@ write_features(const features_state *state)
 	}
 	if (!sorted)
 	{
-		qsort(p, n, sizeof(placed_id), compare_ids);
+		qsort_interruptible(p, n, sizeof(placed_id), compare_ids, NULL);
 		check_repeated(p, n);
 		value = MemoryContextAllocHuge(CurrentMemoryContext, n * state->cols * sizeof(float));
 		for (Size i = 0; i < n; i++)

@@ -395,7 +395,7 @@ make_keys(const gnngp_edge_list *list, const numbering *num, gnngp_sorted_edges 
 
 /* Orders edges of one key by weight. */
 static int
-compare_weights(const void *a, const void *b)
+compare_weights(const void *a, const void *b, void *unused)
 {
 	double		x = ((const gnngp_sorted_edge *) a)->weight;
 	double		y = ((const gnngp_sorted_edge *) b)->weight;
@@ -414,7 +414,7 @@ order_repeated(gnngp_sorted_edge *edge, int64 n)
 		while (same < n && edge[same].key == edge[k].key)
 			same++;
 		if (same - k > 1)
-			qsort(edge + k, same - k, sizeof(gnngp_sorted_edge), compare_weights);
+			qsort_interruptible(edge + k, same - k, sizeof(gnngp_sorted_edge), compare_weights, NULL);
 		if (same / LOOK_EVERY != k / LOOK_EVERY)
 			CHECK_FOR_INTERRUPTS();
 		k = same;
