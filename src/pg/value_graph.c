@@ -268,12 +268,15 @@ put_edges(StringInfo out, const gnngp_sorted_edges *s, bool repeats)
 
 		while (end < s->edges && gnngp_sorted_key(s, end) >> s->shift == (uint64) node)
 			end++;
-		gnngp_value_reserve(out, 10 * (end - at + 1), "graph");
+		gnngp_value_reserve(out, 10, "graph");
 		gnngp_value_put_number(out, end - at);
 		for (; at < end; at++)
 		{
 			uint64		other = gnngp_sorted_key(s, at) & mask;
 
+			/* Room for all of them at once would be refused at nodes of many edges. */
+			if (unlikely(out->maxlen - out->len <= 10))
+				gnngp_value_reserve(out, 10, "graph");
 			gnngp_value_put_number(out, other - least);
 			least = repeats ? other : other + 1;
 		}
