@@ -14,6 +14,9 @@
 
 #include "fmgr.h"
 #include "lib/stringinfo.h"
+#if PG_VERSION_NUM >= 160000
+#include "varatt.h"
+#endif
 
 #define GNNGP_VALUE_VERSION 1
 #define GNNGP_VALUE_LIMIT ((uint64) 256 << 20)	/* bytes: text and dumps of it stay under 1 GB */
