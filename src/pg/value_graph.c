@@ -85,7 +85,10 @@ read_weights(gnngp_value_reader *r, gnngp_graph_value *g)
 	for (int64 i = 0; i < g->edges; i++, r->at += sizeof(double))
 	{
 		g->weight[i] = gnngp_value_double(r->at);
-		if (!isfinite(g->weight[i]) || g->weight[i] < 0)
+		if (i % LOOK_EVERY == 0)
+			CHECK_FOR_INTERRUPTS();
+		/* A negative zero would be another encoding of zero. */
+		if (!isfinite(g->weight[i]) || signbit(g->weight[i]))
 			gnngp_value_refuse(r, "A weight is not finite, or negative.");
 	}
 }

@@ -34,10 +34,14 @@ check_table(gnngp_value_reader *r)
 
 	for (int64 k = 0; k < ids.n * cols; k++)
 	{
+		float		v = gnngp_value_float(value + k * sizeof(float));
+
 		if (k % LOOK_EVERY == 0)
 			CHECK_FOR_INTERRUPTS();
-		if (!isfinite(gnngp_value_float(value + k * sizeof(float))))
+		if (!isfinite(v))
 			gnngp_value_refuse(r, "A number is not finite.");
+		if (v == 0.0f && signbit(v))
+			gnngp_value_refuse(r, "A negative zero is written as zero.");
 	}
 }
 

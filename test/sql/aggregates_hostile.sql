@@ -47,7 +47,8 @@ SELECT what, outcome('gp_graph', v) FROM (VALUES
     ('weights that end early', '\x0103020201010000000000000000f0'),
     ('a weight that is NaN', '\x0103020201010000000000000000f87f'),
     ('a weight that is infinite', '\x0103020201010000000000000000f07f'),
-    ('a negative weight', '\x0103020201010000000000000000f0bf')) AS v(what, v);
+    ('a negative weight', '\x0103020201010000000000000000f0bf'),
+    ('a weight of negative zero', '\x01030202010100000000000000000080')) AS v(what, v);
 -- Features and factors: version, flags, length of rows, nodes, first id, numbers
 SELECT what, outcome('gp_features', v), outcome('gp_factor', v) = replace(outcome('gp_features', v), 'gp_features', 'gp_factor') AS alike
 FROM (VALUES
@@ -60,6 +61,7 @@ FROM (VALUES
     ('half a number', '\x0101010102000080'),
     ('NaN', '\x01010101020000c07f'),
     ('infinity', '\x01010101020000807f'),
+    ('negative zero', '\x010101010200000080'),
     ('bytes left over', '\x01010101020000803f0000803f')) AS v(what, v);
 -- A state may hold a kernel and repeat weighted edges
 SELECT what, outcome('gp_graph_state', v) FROM (VALUES
