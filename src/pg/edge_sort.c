@@ -35,6 +35,14 @@ typedef struct numbering
 	const gnngp_value_ids *ids;
 } numbering;
 
+/* Looks at interrupts at every so many items of a loop. */
+static inline void
+look(int64 i)
+{
+	if (i % LOOK_EVERY == 0)
+		CHECK_FOR_INTERRUPTS();
+}
+
 /* Memory for n items; n may be large. */
 static void *
 allocate(int64 n, Size size)
@@ -80,7 +88,10 @@ scatter_keys(const uint64 *from, uint64 *to, int64 n, int shift, int places, int
 {
 	memset(count, 0, places * sizeof(int64));
 	for (int64 i = 0; i < n; i++)
+	{
+		look(i + 1);
 		count[from[i] >> shift & (places - 1)]++;
+	}
 	counts_to_places(count, places);
 	for (int64 first = 0; first < n; first += LOOK_EVERY)
 	{
@@ -187,8 +198,10 @@ sort_edges(gnngp_sorted_edge **edge, gnngp_sorted_edge **other, int64 n, int bit
 
 		memset(count, 0, places * sizeof(int64));
 		for (int64 i = 0; i < n; i++)
+		{
+			look(i);
 			count[from[i].key >> shift & (places - 1)]++;
-		CHECK_FOR_INTERRUPTS();
+		}
 		counts_to_places(count, places);
 		for (int64 first = 0; first < n; first += LOOK_EVERY)
 		{
@@ -268,6 +281,7 @@ number_directly(const gnngp_edge_list *list, numbering *num, gnngp_value_ids *id
 	mark_ids(list, num);
 	for (int64 k = 0; k < words; k++)
 	{
+		look(k);
 		num->before[k] = (uint32) n;
 		n += pg_popcount64(num->bits[k]);
 	}
@@ -279,8 +293,11 @@ number_directly(const gnngp_edge_list *list, numbering *num, gnngp_value_ids *id
 	ids->id = allocate(n, sizeof(int64));
 	n = 0;
 	for (int64 k = 0; k < words; k++)
+	{
+		look(k);
 		for (uint64 left = num->bits[k]; left; left &= left - 1)
 			ids->id[n++] = (int64) ((uint64) num->first + (k << 6) + pg_rightmost_one_pos64(left));
+	}
 }
 
 /* The ids sorted, each once. */
@@ -293,11 +310,17 @@ sort_ids(const gnngp_edge_list *list, const numbering *num, gnngp_value_ids *ids
 	int64		distinct = 0;
 
 	for (int64 i = 0; i < n; i++)
+	{
+		look(i);
 		key[i] = (uint64) list->end[i] - (uint64) num->first;
+	}
 	sort_keys(&key, &other, n, bits_of(num->range));
 	for (int64 i = 0; i < n; i++)
+	{
+		look(i);
 		if (i == 0 || key[i] != key[i - 1])
 			other[distinct++] = (uint64) num->first + key[i];
+	}
 	check_nodes(distinct);
 	ids->n = distinct;
 	pfree(key);
@@ -323,8 +346,7 @@ number_by_hash(const gnngp_edge_list *list, numbering *num, gnngp_value_ids *ids
 	{
 		uint64		slot = gnngp_idmap_mix(gnngp_value_id(ids, i)) & num->mask;
 
-		if (i % LOOK_EVERY == 0)
-			CHECK_FOR_INTERRUPTS();
+		look(i);
 		while (num->table[slot])
 			slot = (slot + 1) & num->mask;
 		num->table[slot] = (uint32) i + 1;
@@ -374,8 +396,7 @@ make_keys(const gnngp_edge_list *list, const numbering *num, gnngp_sorted_edges 
 		const int64 *end = list->end + 2 * i;
 		uint64		key;
 
-		if (i % LOOK_EVERY == 0)
-			CHECK_FOR_INTERRUPTS();
+		look(i);
 		if (end[0] == end[1])
 			continue;
 		key = key_of(&local, end, shift);
@@ -428,8 +449,11 @@ unique_keys(uint64 *key, int64 n)
 	int64		m = 0;
 
 	for (int64 i = 0; i < n; i++)
+	{
+		look(i);
 		if (i == 0 || key[i] != key[m - 1])
 			key[m++] = key[i];
+	}
 	return m;
 }
 
@@ -497,8 +521,7 @@ gnngp_sorted_edges_merge(gnngp_sorted_edges *s)
 
 	for (int64 i = 0; s->edge && i < s->edges; i++)
 	{
-		if (i % LOOK_EVERY == 0)
-			CHECK_FOR_INTERRUPTS();
+		look(i);
 		if (m > 0 && s->edge[m - 1].key == s->edge[i].key)
 			s->edge[m - 1].weight += s->edge[i].weight;
 		else
