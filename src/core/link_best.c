@@ -403,7 +403,7 @@ gp_links_best(gp_links *l, int64_t n, const int32_t *node, int64_t k,
 	b.search = gp_link_search_open(l->env, l->model->graph, neighbours, l->model->code, candidates);
 	b.asked = mark_asked(l->env, nodes, n, node);
 	b.found = gp_alloc_array(l->env, nodes, sizeof(int32_t));
-	run(&b, n, node, l->model->method == GP_LINK_SCORES ? gp_link_block_size(&l->frame) : GP_LINK_BLOCK);
+	run(&b, n, node, l->model->method == GP_LINK_SCORES ? gp_link_block_size(nodes) : GP_LINK_BLOCK);
 	gp_link_search_close(b.search);
 	if (l->model->method != GP_LINK_SCORES)
 		gp_csr_free(l->env, neighbours);

@@ -67,7 +67,7 @@ count_scores(const gp_link_problem *problem, gp_link_plan *plan)
 	double		dims = problem->features ? (double) problem->features->dims : 0.0;
 	double		powers = problem->features ? GP_LINK_POWERS : 0.0;
 	double		m = (double) gp_link_fold_rows(problem->graph->edges);
-	double		block = fmin(GP_LINK_BLOCK, fmax(256.0 * MEGABYTE / (8.0 * n + 1.0), 8.0));
+	double		block = gp_link_block_size(problem->graph->nodes);
 	double		frame = 60.0 * e + 120.0 * n + (x > 0.0 ? 20.0 * x + 20.0 * e + 4.0 * (dims + n) * powers : 0.0);
 	double		columns = 28.0 * n * block + 24.0 * dims * powers * block;
 	double		sources = m / 2.0 * 1.3;

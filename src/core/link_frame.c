@@ -303,9 +303,9 @@ gp_link_frame_close(gp_link_frame *f)
 
 /* 64 sources, fewer, in steps of 16, where a column is long: a block's matrices hold whole columns. */
 int32_t
-gp_link_block_size(const gp_link_frame *f)
+gp_link_block_size(int64_t nodes)
 {
-	double		most = COLUMN_BYTES / (8.0 * (double) (f->n > 0 ? f->n : 1));
+	double		most = COLUMN_BYTES / (8.0 * (double) (nodes > 0 ? nodes : 1));
 
 	return most >= GP_LINK_BLOCK ? GP_LINK_BLOCK : most >= 16.0 ? (int32_t) most / 16 * 16 : 16;
 }

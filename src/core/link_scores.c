@@ -176,7 +176,7 @@ static void
 score_list(gp_link_frame *f, block_room *room, const ordered_pair *pair, int64_t n, bool cut,
 		   double *out)
 {
-	int32_t		size = gp_link_block_size(f);
+	int32_t		size = gp_link_block_size(f->n);
 	int64_t		done = 0;
 
 	while (done < n)

@@ -123,8 +123,8 @@ extern void gp_link_block_scores(gp_link_frame *f, const gp_link_block *block, d
 extern void gp_link_pair_scores(gp_link_frame *f, int64_t n, const int32_t *src,
 								const int32_t *dst, double *out);
 
-/* How many sources a block should have for this graph. */
-extern int32_t gp_link_block_size(const gp_link_frame *f);
+/* How many sources a block should have on a graph of so many nodes; the plan counts with it, too. */
+extern int32_t gp_link_block_size(int64_t nodes);
 
 /* A link that a column ignores: what it takes from its ends. */
 typedef struct gp_link_cut
