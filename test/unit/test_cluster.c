@@ -3,28 +3,12 @@
  * known, odd graphs, equal bits, the limit, cancels, and every allocation failing.
  */
 #include "cluster.h"
-#include "golden_karate.h"
 #include "test_env.h"
+#include "test_graphs.h"
 
 #include <stdlib.h>
 
 #define N 34
-
-/* The graph of the club. */
-static gp_graph *
-karate(gp_env *env)
-{
-	gp_edges   *edges = gp_edges_create(env, N, false, false);
-
-	for (int i = 0; i < 78; i++)
-	{
-		int32_t		src = karate_edge[i][0];
-		int32_t		dst = karate_edge[i][1];
-
-		gp_edges_add(edges, 1, &src, &dst, NULL);
-	}
-	return gp_graph_build(edges);
-}
 
 /* Whether a member went with the officer. */
 static bool
@@ -151,7 +135,7 @@ check_kernel(gp_env *env, const char *kernel, bool features, int clusters, int64
 			 double tolerance)
 {
 	gp_device  *dev = gp_device_cpu(env, 1);
-	gp_cluster_problem p = make_problem(env, karate(env), kernel, clusters);
+	gp_cluster_problem p = make_problem(env, karate_graph(env, false, false), kernel, clusters);
 	gp_clustering *out;
 	double	   *k;
 	double		inertia;
@@ -187,7 +171,7 @@ static void
 check_factions(gp_env *env, const char *kernel, int least)
 {
 	gp_device  *dev = gp_device_cpu(env, 2);
-	gp_cluster_problem p = make_problem(env, karate(env), kernel, 2);
+	gp_cluster_problem p = make_problem(env, karate_graph(env, false, false), kernel, 2);
 	gp_clustering *out = gp_cluster(dev, &p);
 	int			right = 0;
 	char		name[120];
@@ -203,7 +187,7 @@ static void
 check_walks(gp_env *env, const char *exact, const char *walked, double most)
 {
 	gp_device  *dev = gp_device_cpu(env, 2);
-	gp_graph   *graph = karate(env);
+	gp_graph   *graph = karate_graph(env, false, false);
 	gp_clustering *out[2];
 	int			wrong = 0;
 	char		name[160];
@@ -255,7 +239,7 @@ check_bits(gp_env *env, const char *kernel)
 	for (int t = 0; t < 4; t++)
 	{
 		gp_device  *dev = gp_device_cpu(env, t % 3 + 1);
-		gp_cluster_problem p = make_problem(env, karate(env), kernel, 5);
+		gp_cluster_problem p = make_problem(env, karate_graph(env, false, false), kernel, 5);
 
 		p.seed = t == 3 ? 99 : 7;
 		out[t] = gp_cluster(dev, &p);
@@ -273,7 +257,7 @@ static void
 check_odd(gp_env *env)
 {
 	gp_device  *dev = gp_device_cpu(env, 1);
-	gp_graph   *graph = karate(env);
+	gp_graph   *graph = karate_graph(env, false, false);
 	gp_graph   *alone = gp_graph_build(gp_edges_create(env, 20, false, false));
 	gp_cluster_problem p = make_problem(env, graph, "laplacian(d=2)", N);
 	gp_clustering *out = gp_cluster(dev, &p);
@@ -324,7 +308,7 @@ check_refusals(gp_env *env)
 	gp_device  *dev = gp_device_cpu(env, 1);
 	static const int size[2] = {1500, 1500};
 	int32_t	   *group = gp_alloc_array(env, 3000, sizeof(int32_t));
-	gp_cluster_problem p = make_problem(env, karate(env), "laplacian", 0);
+	gp_cluster_problem p = make_problem(env, karate_graph(env, false, false), "laplacian", 0);
 	gp_clustering *out;
 	size_t		base;
 
@@ -351,7 +335,7 @@ static void
 small_run(gp_env *env, const char *kernel, bool features, int64_t exact_nodes)
 {
 	gp_device  *dev = gp_device_cpu(env, 1);
-	gp_graph   *graph = karate(env);
+	gp_graph   *graph = karate_graph(env, false, false);
 	gp_cluster_problem p = make_problem(env, graph, kernel, 3);
 
 	if (features)
@@ -388,7 +372,7 @@ static void
 check_leaks(gp_env *env, const char *kernel, int64_t exact_nodes)
 {
 	gp_device  *dev = gp_device_cpu(env, 1);
-	gp_cluster_problem p = make_problem(env, karate(env), kernel, 3);
+	gp_cluster_problem p = make_problem(env, karate_graph(env, false, false), kernel, 3);
 	size_t		base = env->used;
 
 	p.exact_nodes = exact_nodes;

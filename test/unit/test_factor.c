@@ -2,9 +2,9 @@
  * test_factor.c - the dense factor of a kernel against the evaluators, and the posterior
  * from it against a fit's.
  */
-#include "golden_karate.h"
 #include "infer_internal.h"
 #include "test_env.h"
+#include "test_graphs.h"
 
 #include <math.h>
 #include <string.h>
@@ -17,13 +17,10 @@ problem_of(gp_env *env, const char *kernel, int64_t nlandmarks)
 {
 	static const int32_t labelled[] = {0, 1, 2, 30, 32, 33};
 	static const int32_t label[] = {0, 0, 0, 1, 1, 1};
-	gp_edges   *edges = gp_edges_create(env, N, false, false);
 	gp_problem	p;
 
-	for (int k = 0; k < 78; k++)
-		gp_edges_add(edges, 1, &karate_edge[k][0], &karate_edge[k][1], NULL);
 	memset(&p, 0, sizeof(p));
-	p.graph = gp_graph_build(edges);
+	p.graph = karate_graph(env, false, false);
 	p.program = gp_kernel_compile(env, gp_kernel_parse(env, kernel));
 	p.task = GP_TASK_CLASSES;
 	p.nlabelled = 6;

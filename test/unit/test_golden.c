@@ -4,9 +4,9 @@
  * Kernels agree to 1e-9 relative and posteriors to 1e-8 in double, to 1e-5 and
  * 1e-3 in float, for every way of computing them: columns, full recursion, factor.
  */
-#include "golden_karate.h"
 #include "infer_internal.h"
 #include "test_env.h"
+#include "test_graphs.h"
 
 #include <stdlib.h>
 
@@ -16,22 +16,6 @@ static const int32_t train[4] = {0, 1, 32, 33};
 static const int32_t landmarks[6] = {0, 1, 2, 5, 32, 33};
 static const int32_t label[4] = {0, 0, 1, 1};
 static const int column_node[3] = {0, 5, 33};
-
-/* The graph of the club. */
-static gp_graph *
-karate(gp_env *env)
-{
-	gp_edges   *edges = gp_edges_create(env, N, false, false);
-
-	for (int i = 0; i < 78; i++)
-	{
-		int32_t		src = karate_edge[i][0];
-		int32_t		dst = karate_edge[i][1];
-
-		gp_edges_add(edges, 1, &src, &dst, NULL);
-	}
-	return gp_graph_build(edges);
-}
 
 /* The program of a golden kernel. */
 static gp_program *
@@ -312,7 +296,7 @@ main(void)
 	{
 		gp_env	   *env = test_env();
 		gp_device  *dev = gp_device_cpu(env, 1);
-		gp_graph   *graph = karate(env);
+		gp_graph   *graph = karate_graph(env, false, false);
 
 		if (test_catch(env, check_golden(dev, &karate_golden[i], graph, GP_DOUBLE)) ||
 			test_catch(env, check_golden(dev, &karate_golden[i], graph, GP_FLOAT)))

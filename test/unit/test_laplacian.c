@@ -5,32 +5,15 @@
  * graphs of other kinds must give sound fits, the same bits for the same seed,
  * and an error where they do not fit.
  */
-#include "golden_karate.h"
 #include "golden_laplacian.h"
 #include "graph_walks.h"
 #include "infer_internal.h"
 #include "test_env.h"
+#include "test_graphs.h"
 
 #include <stdlib.h>
 
 #define N 34
-
-/* The graph of the club; directed and weighted when that is asked for. */
-static gp_graph *
-karate(gp_env *env, bool directed, bool weighted)
-{
-	gp_edges   *edges = gp_edges_create(env, N, directed, weighted);
-
-	for (int i = 0; i < 78; i++)
-	{
-		int32_t		src = karate_edge[i][0];
-		int32_t		dst = karate_edge[i][1];
-		double		weight = 1.0 + i % 3;
-
-		gp_edges_add(edges, 1, &src, &dst, weighted ? &weight : NULL);
-	}
-	return gp_graph_build(edges);
-}
 
 /* A ring of n nodes, each joined with the next few and with one far away. */
 static gp_graph *
@@ -83,7 +66,7 @@ check_golden(gp_env *env, int d, gp_type type)
 	char		text[80];
 
 	snprintf(text, sizeof(text), "laplacian(d=%d, sigma2=0.2)", d);
-	gp_eval_open(&ev, dev, compile(env, text), karate(env, false, false), NULL, 0, type);
+	gp_eval_open(&ev, dev, compile(env, text), karate_graph(env, false, false), NULL, 0, type);
 	full = host_of(dev, gp_eval_full(&ev, ev.program->nsteps - 1));
 	column = host_of(dev, gp_eval_columns(&ev, ev.program->nsteps - 1, cols, 3));
 	for (int c = 0; c < 3; c++)
@@ -105,7 +88,7 @@ static void
 check_features(gp_env *env)
 {
 	gp_device  *dev = gp_device_cpu(env, 1);
-	gp_graph   *graph = karate(env, false, false);
+	gp_graph   *graph = karate_graph(env, false, false);
 	gp_program *program = compile(env, "gcn(input=laplacian)");
 	double	   *k[2];
 
@@ -149,7 +132,7 @@ static void
 check_fit(gp_env *env, const char *kernel, bool directed, bool weighted)
 {
 	gp_device  *dev = gp_device_cpu(env, 1);
-	gp_graph   *graph = karate(env, directed, weighted);
+	gp_graph   *graph = karate_graph(env, directed, weighted);
 	bool		sound = true;
 	int			right[2] = {0, 0};
 	char		name[200];
@@ -181,7 +164,7 @@ check_fit(gp_env *env, const char *kernel, bool directed, bool weighted)
 static void
 check_seeds(gp_env *env)
 {
-	gp_graph   *graph = karate(env, false, false);
+	gp_graph   *graph = karate_graph(env, false, false);
 	gp_posterior *out[3];
 
 	for (int k = 0; k < 3; k++)
@@ -203,7 +186,7 @@ static void
 check_walked(gp_env *env, const char *options, double most)
 {
 	gp_device  *dev = gp_device_cpu(env, 1);
-	gp_graph   *graph = karate(env, false, false);
+	gp_graph   *graph = karate_graph(env, false, false);
 	double	   *k[2];
 	double		difference = 0.0;
 	double		size = 0.0;
@@ -284,7 +267,7 @@ check_odd(gp_env *env)
 		for (int n = 1; n <= 34; n += 33)
 		{
 			gp_graph   *graph = n == 1 ? gp_graph_build(gp_edges_create(env, 1, true, true)) :
-				karate(env, true, true);
+				karate_graph(env, true, true);
 			gp_problem	p = make_problem(env, graph, kernels[k], GP_STRATEGY_AUTO);
 			gp_posterior *out;
 			bool		sound = true;
@@ -298,7 +281,7 @@ check_odd(gp_env *env)
 			ok(sound, name);
 		}
 	{
-		gp_problem	p = make_problem(env, karate(env, false, false), "laplacian(sigma2=1e30)",
+		gp_problem	p = make_problem(env, karate_graph(env, false, false), "laplacian(sigma2=1e30)",
 									 GP_STRATEGY_AUTO);
 
 		expect_error(env, GP_ERR_VALUE, gp_fit(dev, &p));
@@ -310,7 +293,7 @@ static void
 small_fit(gp_env *env, const char *kernel)
 {
 	gp_device  *dev = gp_device_cpu(env, 1);
-	gp_graph   *graph = karate(env, false, false);
+	gp_graph   *graph = karate_graph(env, false, false);
 	gp_problem	p = make_problem(env, graph, kernel, GP_STRATEGY_NYSTROM);
 	gp_laplacian walks = {1, 0.2, 70, 0.5, GP_WALK_REPELLED, GP_TRIM_ANCHORS, 9};
 

@@ -2,10 +2,10 @@
  * test_link_candidates.c - candidates of a node by brute force, hubs and the
  * budget, codes against angles in the kernel, odd graphs, faults and cancels.
  */
-#include "golden_karate.h"
 #include "hash.h"
 #include "link_internal.h"
 #include "test_env.h"
+#include "test_graphs.h"
 
 #include <stdlib.h>
 
@@ -20,47 +20,7 @@ static uint64_t state = 1;
 static int
 draw(int n)
 {
-	state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-	return (int) ((state >> 33) % (uint64_t) n);
-}
-
-/* The graph of the club. */
-static gp_graph *
-karate(gp_env *env, bool directed)
-{
-	gp_edges   *edges = gp_edges_create(env, 34, directed, false);
-
-	for (int i = 0; i < 78; i++)
-	{
-		int32_t		src = karate_edge[i][0];
-		int32_t		dst = karate_edge[i][1];
-
-		gp_edges_add(edges, 1, &src, &dst, NULL);
-	}
-	return gp_graph_build(edges);
-}
-
-/* A random graph; the first few nodes get more links each than a hub has to. */
-static gp_graph *
-random_graph(gp_env *env, int n, int m, int hubs, int links, bool directed)
-{
-	gp_edges   *edges = gp_edges_create(env, n, directed, false);
-
-	for (int k = 0; k < m; k++)
-	{
-		int32_t		src = draw(n);
-		int32_t		dst = draw(n);
-
-		gp_edges_add(edges, 1, &src, &dst, NULL);
-	}
-	for (int32_t h = 0; h < hubs; h++)
-		for (int k = 0; k < links * (h + 1); k++)
-		{
-			int32_t		dst = draw(n);
-
-			gp_edges_add(edges, 1, &h, &dst, NULL);
-		}
-	return gp_graph_build(edges);
+	return draw_below(&state, n);
 }
 
 /* Random codes; every tenth node has none, and groups of four differ in few bits. */
@@ -240,11 +200,11 @@ check_brute(gp_env *env, gp_graph *g, bool coded, const char *what)
 static void
 check_graphs(gp_env *env, bool coded)
 {
-	check_brute(env, karate(env, false), coded, "karate");
-	check_brute(env, karate(env, true), coded, "directed karate");
-	check_brute(env, random_graph(env, 400, 500, 0, 0, false), coded, "sparse graph");
-	check_brute(env, random_graph(env, 400, 700, 0, 0, true), coded, "sparse directed graph");
-	check_brute(env, random_graph(env, 300, 5000, 0, 0, false), coded, "dense graph");
+	check_brute(env, karate_graph(env, false, false), coded, "karate");
+	check_brute(env, karate_graph(env, true, false), coded, "directed karate");
+	check_brute(env, random_hub_graph(env, &state, 400, 500, 0, 0, false), coded, "sparse graph");
+	check_brute(env, random_hub_graph(env, &state, 400, 700, 0, 0, true), coded, "sparse directed graph");
+	check_brute(env, random_hub_graph(env, &state, 300, 5000, 0, 0, false), coded, "dense graph");
 }
 
 /* The key of the node's next hub after the last: degree, then number; INT64_MAX at the end. */
@@ -303,7 +263,7 @@ brute_hubs(const gp_graph *g, const gp_csr *a, int i, bool *least, bool *most)
 static void
 check_hubs(gp_env *env, int n, int m, int hubs, int links, bool directed)
 {
-	gp_graph   *g = random_graph(env, n, m, hubs, links, directed);
+	gp_graph   *g = random_hub_graph(env, &state, n, m, hubs, links, directed);
 	gp_csr	   *a = gp_graph_symmetric(env, g);
 	gp_link_search *s = gp_link_search_open(env, g, a, NULL, GP_CANDIDATES_TWO_HOPS);
 	int32_t    *out = gp_alloc_array(env, n, sizeof(int32_t));
@@ -341,7 +301,7 @@ static void
 check_budget(gp_env *env)
 {
 	int			n = 60000;
-	gp_graph   *g = random_graph(env, n, 40 * n / 2, 0, 0, false);
+	gp_graph   *g = random_hub_graph(env, &state, n, 40 * n / 2, 0, 0, false);
 	gp_csr	   *a = gp_graph_symmetric(env, g);
 	uint64_t   *code = random_codes(env, n, 10);
 	gp_link_search *s = gp_link_search_open(env, g, a, code, GP_CANDIDATES_THREE_HOPS);
@@ -370,7 +330,7 @@ check_budget(gp_env *env)
 static void
 check_tables(gp_env *env, int n, int flips, double least)
 {
-	gp_graph   *g = random_graph(env, n, n / 2, 0, 0, false);
+	gp_graph   *g = random_hub_graph(env, &state, n, n / 2, 0, 0, false);
 	gp_csr	   *a = gp_graph_symmetric(env, g);
 	uint64_t   *code = random_codes(env, n, flips);
 	gp_link_search *s = gp_link_search_open(env, g, a, code, GP_CANDIDATES_TWO_HOPS);
@@ -409,7 +369,7 @@ static void
 check_equal_codes(gp_env *env)
 {
 	int			n = 9000;
-	gp_graph   *g = random_graph(env, n, 0, 0, 0, false);
+	gp_graph   *g = random_hub_graph(env, &state, n, 0, 0, 0, false);
 	gp_csr	   *a = gp_graph_symmetric(env, g);
 	uint64_t   *code = gp_alloc_array(env, n * WORDS, sizeof(uint64_t));
 	gp_link_search *s;
@@ -464,7 +424,7 @@ check_faults(void)
 			uint64_t   *code;
 
 			test_env_reset(env);
-			g = random_graph(env, 5000, 9000, 2, 300, true);
+			g = random_hub_graph(env, &state, 5000, 9000, 2, 300, true);
 			a = gp_graph_symmetric(env, g);
 			code = random_codes(env, 5000, 20);
 			host->fail_at = cancel ? 0 : host->allocations + k;

@@ -2,9 +2,9 @@
  * test_link_codes.c - sign codes against angles in the exact kernel, twins, nodes
  * without a kernel, equal bits, odd graphs, faults and cancels.
  */
-#include "golden_karate.h"
 #include "link_internal.h"
 #include "test_env.h"
+#include "test_graphs.h"
 
 #include <stdlib.h>
 
@@ -12,52 +12,6 @@
 
 /* A small generator, so that every run sees the same cases. */
 static uint64_t state = 1;
-
-static int
-draw(int n)
-{
-	state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-	return (int) ((state >> 33) % (uint64_t) n);
-}
-
-/* The graph of the club. */
-static gp_graph *
-karate(gp_env *env)
-{
-	gp_edges   *edges = gp_edges_create(env, 34, false, false);
-
-	for (int i = 0; i < 78; i++)
-	{
-		int32_t		src = karate_edge[i][0];
-		int32_t		dst = karate_edge[i][1];
-
-		gp_edges_add(edges, 1, &src, &dst, NULL);
-	}
-	return gp_graph_build(edges);
-}
-
-/* A random graph; the first few nodes get more links each than a hub has to. */
-static gp_graph *
-random_graph(gp_env *env, int n, int m, int hubs, int links, bool directed)
-{
-	gp_edges   *edges = gp_edges_create(env, n, directed, false);
-
-	for (int k = 0; k < m; k++)
-	{
-		int32_t		src = draw(n);
-		int32_t		dst = draw(n);
-
-		gp_edges_add(edges, 1, &src, &dst, NULL);
-	}
-	for (int32_t h = 0; h < hubs; h++)
-		for (int k = 0; k < links * (h + 1); k++)
-		{
-			int32_t		dst = draw(n);
-
-			gp_edges_add(edges, 1, &h, &dst, NULL);
-		}
-	return gp_graph_build(edges);
-}
 
 static int
 distance(const uint64_t *code, int i, int j)
@@ -210,7 +164,7 @@ check_twins(gp_env *env, const char *kernel, int n)
 static void
 check_bits(gp_env *env, const char *kernel, int dims)
 {
-	gp_graph   *g = random_graph(env, 2500, 9000, 2, 60, false);
+	gp_graph   *g = random_hub_graph(env, &state, 2500, 9000, 2, 60, false);
 	uint64_t   *code[4];
 	size_t		bytes = 2500 * WORDS * sizeof(uint64_t);
 	char		name[160];
@@ -269,7 +223,7 @@ static void
 small_run(gp_env *env, const char *kernel, int n, int dims)
 {
 	gp_device  *dev = gp_device_cpu(env, 1);
-	gp_graph   *g = random_graph(env, n, 3 * n, 2, 130, false);
+	gp_graph   *g = random_hub_graph(env, &state, n, 3 * n, 2, 130, false);
 	gp_csr	   *a = gp_graph_symmetric(env, g);
 	gp_link_problem p = make_problem(env, g, kernel);
 	int32_t    *out = gp_alloc_array(env, n, sizeof(int32_t));
@@ -336,15 +290,15 @@ check_cancels(const char *kernel, int n, int dims, int stride)
 int
 main(void)
 {
-	in_env(check_angles(env, karate(env), "gcn", 0));
-	in_env(check_angles(env, karate(env), "laplacian(d=2, sigma2=10)", 0));
-	in_env(check_angles(env, random_graph(env, 300, 500, 1, 150, true),
+	in_env(check_angles(env, karate_graph(env, false, false), "gcn", 0));
+	in_env(check_angles(env, karate_graph(env, false, false), "laplacian(d=2, sigma2=10)", 0));
+	in_env(check_angles(env, random_hub_graph(env, &state, 300, 500, 1, 150, true),
 						"laplacian(d=3, sigma2=2)", 0));
-	in_env(check_angles(env, random_graph(env, 300, 900, 0, 0, false), "laplacian(d=1)", 0));
-	in_env(check_angles(env, random_graph(env, 300, 900, 0, 0, true), "sage", 5));
-	in_env(check_angles(env, random_graph(env, 300, 900, 0, 0, false), "A^2*X0", 60));
-	in_env(check_angles(env, random_graph(env, 300, 900, 0, 0, false), "gcn(layers=3)", 0));
-	in_env(check_angles(env, random_graph(env, 300, 900, 0, 0, false), "rbf(gamma=0.5)", 5));
+	in_env(check_angles(env, random_hub_graph(env, &state, 300, 900, 0, 0, false), "laplacian(d=1)", 0));
+	in_env(check_angles(env, random_hub_graph(env, &state, 300, 900, 0, 0, true), "sage", 5));
+	in_env(check_angles(env, random_hub_graph(env, &state, 300, 900, 0, 0, false), "A^2*X0", 60));
+	in_env(check_angles(env, random_hub_graph(env, &state, 300, 900, 0, 0, false), "gcn(layers=3)", 0));
+	in_env(check_angles(env, random_hub_graph(env, &state, 300, 900, 0, 0, false), "rbf(gamma=0.5)", 5));
 	in_env(check_twins(env, "gcn", 800));
 	in_env(check_twins(env, "X0", 6000));
 	in_env(check_bits(env, "gcn", 0));

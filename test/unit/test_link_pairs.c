@@ -2,10 +2,10 @@
  * test_link_pairs.c - the nodes' factor, the regression on inducing inputs and the
  * pair kernel against plain loops in double.
  */
-#include "golden_karate.h"
 #include "link_internal.h"
 #include "link_sparse.h"
 #include "test_env.h"
+#include "test_graphs.h"
 
 #include <stdlib.h>
 
@@ -17,17 +17,6 @@ draw(void)
 {
 	state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
 	return (double) (state >> 11) / 9007199254740992.0;
-}
-
-/* The karate club, or the arcs of it. */
-static gp_graph *
-karate(gp_env *env, bool directed)
-{
-	gp_edges   *edges = gp_edges_create(env, 34, directed, false);
-
-	for (int k = 0; k < 78; k++)
-		gp_edges_add(edges, 1, &karate_edge[k][0], &karate_edge[k][1], NULL);
-	return gp_graph_build(edges);
 }
 
 /* A problem on it. */
@@ -86,7 +75,7 @@ static void
 check_factor(gp_env *env, const char *kernel, int64_t rank, double tolerance)
 {
 	gp_device  *dev = gp_device_cpu(env, 1);
-	gp_graph   *graph = karate(env, false);
+	gp_graph   *graph = karate_graph(env, false, false);
 	gp_link_problem p = problem_of(env, graph, kernel);
 	gp_matrix	q = gp_link_factor(dev, &p, rank);
 	double	   *host = gp_alloc_array(env, 34 * q.cols, sizeof(double));
@@ -374,7 +363,7 @@ check_fit(gp_env *env, const char *kernel, bool directed)
 {
 	gp_device  *dev = gp_device_cpu(env, 1);
 	gp_device  *two = gp_device_cpu(env, 2);
-	gp_graph   *graph = karate(env, directed);
+	gp_graph   *graph = karate_graph(env, directed, false);
 	gp_link_problem p = problem_of(env, graph, kernel);
 	gp_link_model model;
 	gp_link_model again;
@@ -443,7 +432,7 @@ check_faults(void)
 	{
 		gp_env	   *env = test_env();
 		gp_device  *dev = gp_device_cpu(env, 1);
-		gp_graph   *graph = karate(env, false);
+		gp_graph   *graph = karate_graph(env, false, false);
 		gp_link_problem p = problem_of(env, graph, "gcn(layers=2)");
 		gp_link_model model;
 
@@ -500,7 +489,7 @@ check_cancel(void)
 	{
 		gp_env	   *env = test_env();
 		gp_device  *dev = gp_device_cpu(env, 1);
-		gp_graph   *graph = karate(env, false);
+		gp_graph   *graph = karate_graph(env, false, false);
 		gp_link_problem p = problem_of(env, graph, "gcn");
 		gp_link_model model;
 

@@ -4,30 +4,14 @@
  * Exact roots are held against reference values on the karate club; estimates
  * must be unbiased within three standard errors, and as close as they should be.
  */
-#include "golden_karate.h"
 #include "golden_laplacian.h"
 #include "graph_walks.h"
 #include "test_env.h"
+#include "test_graphs.h"
 
 #include <stdlib.h>
 
 #define N 34
-
-/* The graph of the club. */
-static gp_graph *
-karate(gp_env *env)
-{
-	gp_edges   *edges = gp_edges_create(env, N, false, false);
-
-	for (int i = 0; i < 78; i++)
-	{
-		int32_t		src = karate_edge[i][0];
-		int32_t		dst = karate_edge[i][1];
-
-		gp_edges_add(edges, 1, &src, &dst, NULL);
-	}
-	return gp_graph_build(edges);
-}
 
 /* A random graph in which every pair is joined with probability p. */
 static gp_graph *
@@ -123,7 +107,7 @@ static void
 check_exact(gp_env *env)
 {
 	gp_device  *dev = gp_device_cpu(env, 1);
-	gp_graph   *graph = karate(env);
+	gp_graph   *graph = karate_graph(env, false, false);
 
 	for (int d = 1; d <= 3; d++)
 	{
@@ -147,7 +131,7 @@ check_unbiased(gp_env *env, int d, gp_walk_choice choice, int64_t dims, int roun
 			   const char *what)
 {
 	gp_device  *dev = gp_device_cpu(env, 1);
-	gp_graph   *graph = karate(env);
+	gp_graph   *graph = karate_graph(env, false, false);
 	gp_laplacian kernel = {d, 10.0, 4, 0.1, choice, GP_TRIM_ANCHORS, dims};
 	double	   *want = exact_kernel(dev, graph, &kernel);
 	double	   *sum = gp_alloc_zero(env, N * N, sizeof(double));
@@ -199,7 +183,7 @@ check_errors(gp_env *env)
 	error = frobenius(estimate(dev, graph, &kernel, 1), want, 1000);
 	snprintf(name, sizeof(name), "80 walks: %.3f%%", error);
 	ok(error <= 0.05, name);
-	graph = karate(env);
+	graph = karate_graph(env, false, false);
 	kernel = (gp_laplacian) {2, 10.0, 4, 0.1, GP_WALK_UNIFORM, GP_TRIM_ANCHORS, 0};
 	want = exact_kernel(dev, graph, &kernel);
 	error = 0.0;
@@ -241,7 +225,7 @@ static void
 check_odd(gp_env *env)
 {
 	gp_laplacian kernel = {2, 0.5, 7, 0.2, GP_WALK_REPELLED, GP_TRIM_ANCHORS, 0};
-	gp_graph   *graph = karate(env);
+	gp_graph   *graph = karate_graph(env, false, false);
 	gp_edges   *none = gp_edges_create(env, 3, false, false);
 	gp_csr	   *a = gp_walk_factor(env, graph, &kernel, 1, 0, GP_FLOAT);
 	gp_csr	   *b = gp_walk_factor(env, graph, &kernel, 1, 0, GP_FLOAT);
@@ -262,7 +246,7 @@ small_factor(gp_env *env)
 {
 	gp_laplacian kernel = {2, 0.5, 2, 0.2, GP_WALK_WEIGHTED, GP_TRIM_ANCHORS, 10};
 
-	gp_walk_factor(env, karate(env), &kernel, 1, 0, GP_FLOAT);
+	gp_walk_factor(env, karate_graph(env, false, false), &kernel, 1, 0, GP_FLOAT);
 }
 
 /* Fails every allocation in turn. */
