@@ -26,13 +26,17 @@ typedef struct gp_simd_ops
 	/* The sum of x_i y_i, in double. */
 	double		(*dot) (int64_t n, const void *x, const void *y);
 
-	/* c = alpha sum_e value[e] b(col[e], :) + beta c over a row of n columns. */
-	void		(*spmm) (int64_t entries, const int32_t *col, const void *value, const void *b,
-						 int64_t ldb, int64_t n, double alpha, double beta, void *c);
+	/*
+	 * Rows of c = alpha s b + beta c, n columns: row i has the entries start[i] to
+	 * start[i + 1] of col and value.  beta = 0 ignores c.
+	 */
+	void		(*spmm) (int64_t rows, const int64_t *start, const int32_t *col, const void *value,
+						 const void *b, int64_t ldb, int64_t n, double alpha, double beta, void *c,
+						 int64_t ldc);
 
-	/* The sum of value[e] b[col[e]], in double. */
+	/* The sum of value[e] b[col[e] ldb], in double. */
 	double		(*sparse_dot) (int64_t entries, const int32_t *col, const void *value,
-							   const void *b);
+							   const void *b, int64_t ldb);
 
 	/* dst = src', src being rows x cols. */
 	void		(*turn) (int64_t rows, int64_t cols, const void *src, int64_t lds, void *dst,

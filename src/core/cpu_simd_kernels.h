@@ -75,9 +75,10 @@ FN(dot) (int64_t n, const void *xx, const void *yy)
 	return sum;
 }
 
-/* The sum of value[e] b[col[e]], in double. */
+/* The sum of value[e] b[col[e] ldb], in double. */
 static ATTR double
-FN(sparse_dot) (int64_t entries, const int32_t *col, const void *value, const void *bb)
+FN(sparse_dot) (int64_t entries, const int32_t *col, const void *value, const void *bb,
+				int64_t ldb)
 {
 	const T    *v = value;
 	const T    *b = bb;
@@ -87,11 +88,11 @@ FN(sparse_dot) (int64_t entries, const int32_t *col, const void *value, const vo
 
 	for (; e + 2 <= entries; e += 2)
 	{
-		s0 += (double) v[e] * (double) b[col[e]];
-		s1 += (double) v[e + 1] * (double) b[col[e + 1]];
+		s0 += (double) v[e] * (double) b[col[e] * ldb];
+		s1 += (double) v[e + 1] * (double) b[col[e + 1] * ldb];
 	}
 	if (e < entries)
-		s0 += (double) v[e] * (double) b[col[e]];
+		s0 += (double) v[e] * (double) b[col[e] * ldb];
 	return s0 + s1;
 }
 
@@ -208,31 +209,52 @@ FN(spmm_narrow) (int64_t entries, const int32_t *col, const T *value, const T *b
 		c[j] = beta != 0 ? alpha * sum[j] + beta * c[j] : alpha * sum[j];
 }
 
-/* c = alpha sum_e value[e] b(col[e], :) + beta c over a row of n columns. */
-static ATTR void
-FN(spmm) (int64_t entries, const int32_t *col, const void *value, const void *bb,
-		  int64_t ldb, int64_t n, double alpha, double beta, void *cc)
+/* One vector of columns of a sparse row times b: two sums, for an addition waits for the one before it. */
+static inline ATTR void
+FN(spmm_one) (int64_t entries, const int32_t *col, const T *value, const T *b,
+			  int64_t ldb, T alpha, T beta, T *c)
 {
-	const T    *b = bb;
-	T		   *c = cc;
+	V			s0 = SET1(0);
+	V			s1 = s0;
+	int64_t		e = 0;
+
+	for (; e + 2 <= entries; e += 2)
+	{
+		s0 = FMA(SET1(value[e]), LOAD(b + col[e] * ldb), s0);
+		s1 = FMA(SET1(value[e + 1]), LOAD(b + col[e + 1] * ldb), s1);
+	}
+	if (e < entries)
+		s0 = FMA(SET1(value[e]), LOAD(b + col[e] * ldb), s0);
+	FN(finish) (c, s0 + s1, alpha, beta);
+}
+
+/* One sparse row times n columns of b. */
+static inline ATTR void
+FN(spmm_row) (int64_t entries, const int32_t *col, const T *value, const T *b,
+			  int64_t ldb, int64_t n, T alpha, T beta, T *c)
+{
 	int64_t		j = 0;
 
 	for (; j + 8 * W <= n; j += 8 * W)
-		FN(spmm_wide) (entries, col, value, b + j, ldb, (T) alpha, (T) beta, c + j);
+		FN(spmm_wide) (entries, col, value, b + j, ldb, alpha, beta, c + j);
 	for (; j + 4 * W <= n; j += 4 * W)
-		FN(spmm_four) (entries, col, value, b + j, ldb, (T) alpha, (T) beta, c + j);
+		FN(spmm_four) (entries, col, value, b + j, ldb, alpha, beta, c + j);
 	for (; j + 2 * W <= n; j += 2 * W)
-		FN(spmm_two) (entries, col, value, b + j, ldb, (T) alpha, (T) beta, c + j);
+		FN(spmm_two) (entries, col, value, b + j, ldb, alpha, beta, c + j);
 	for (; j + W <= n; j += W)
-	{
-		V			s = SET1(0);
-
-		for (int64_t e = 0; e < entries; e++)
-			s = FMA(SET1(((const T *) value)[e]), LOAD(b + col[e] * ldb + j), s);
-		FN(finish) (c + j, s, (T) alpha, (T) beta);
-	}
+		FN(spmm_one) (entries, col, value, b + j, ldb, alpha, beta, c + j);
 	if (j < n)
-		FN(spmm_narrow) (entries, col, value, b + j, ldb, n - j, (T) alpha, (T) beta, c + j);
+		FN(spmm_narrow) (entries, col, value, b + j, ldb, n - j, alpha, beta, c + j);
+}
+
+/* Rows of c = alpha s b + beta c; the loop is here because rows are short and calls dear. */
+static ATTR void
+FN(spmm) (int64_t rows, const int64_t *start, const int32_t *col, const void *value,
+		  const void *b, int64_t ldb, int64_t n, double alpha, double beta, void *c, int64_t ldc)
+{
+	for (int64_t i = 0; i < rows; i++)
+		FN(spmm_row) (start[i + 1] - start[i], col + start[i], (const T *) value + start[i], b, ldb,
+					  n, (T) alpha, (T) beta, (T *) c + i * ldc);
 }
 
 /* dst = src', src being rows x cols. */

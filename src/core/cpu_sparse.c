@@ -95,16 +95,11 @@ spmm_tile(void *arg, int64_t tile, int worker)
 	int64_t		chunk = tile % job->chunks.chunks;
 	int64_t		col = tile / job->chunks.chunks * job->block;
 	int64_t		cols = gp_min64(job->block, job->c.cols - col);
-	int64_t		end = chunk_start(&job->chunks, chunk + 1);
+	int64_t		first = chunk_start(&job->chunks, chunk);
 
-	for (int64_t i = chunk_start(&job->chunks, chunk); i < end; i++)
-	{
-		int64_t		first = s->start[i];
-
-		job->ops->spmm(s->start[i + 1] - first, s->col + first, value_at(s, first),
-					   gp_matrix_at(job->b, 0, col), job->b.ld, cols, job->alpha, job->beta,
-					   gp_matrix_at(job->c, i, col));
-	}
+	job->ops->spmm(chunk_start(&job->chunks, chunk + 1) - first, s->start + first, s->col, s->value,
+				   gp_matrix_at(job->b, 0, col), job->b.ld, cols, job->alpha, job->beta,
+				   gp_matrix_at(job->c, first, col), job->c.ld);
 }
 
 /*
@@ -165,7 +160,7 @@ spmm_right_tile(void *arg, int64_t tile, int worker)
 			void	   *c = gp_matrix_at(job->c, i, j);
 			double		sum = job->alpha *
 				job->ops->sparse_dot(s->start[j + 1] - s->start[j], s->col + s->start[j],
-									 value_at(s, s->start[j]), gp_matrix_at(job->b, i, 0));
+									 value_at(s, s->start[j]), gp_matrix_at(job->b, i, 0), 1);
 
 			if (job->c.type == GP_FLOAT)
 				*(float *) c = (float) (job->beta == 0 ? sum : sum + job->beta * *(float *) c);
@@ -193,51 +188,138 @@ gp_cpu_spmm_right(gp_device *dev, double alpha, gp_matrix b, const gp_csr *s, do
 	gp_cpu_run(dev, spmm_right_tile, &job, job.chunks.chunks * blocks);
 }
 
-/* The operands of csr_rows. */
+/* Single elements of a sparse product. */
+typedef struct elements_job
+{
+	const gp_csr *s;
+	gp_matrix	b;
+	int64_t		n;
+	const int32_t *row;
+	const int32_t *col;
+	double	   *out;
+	int64_t		tile;			/* elements of a tile */
+	const gp_simd_ops *ops;
+} elements_job;
+
+/* One tile of elements. */
+static void
+elements_tile(void *arg, int64_t tile, int worker)
+{
+	const elements_job *job = arg;
+	const gp_csr *s = job->s;
+	int64_t		end = gp_min64(job->n, (tile + 1) * job->tile);
+
+	for (int64_t e = tile * job->tile; e < end; e++)
+	{
+		int64_t		first = s->start[job->row[e]];
+
+		job->out[e] = job->ops->sparse_dot(s->start[job->row[e] + 1] - first, s->col + first,
+										   value_at(s, first), gp_matrix_at(job->b, 0, job->col[e]),
+										   job->b.ld);
+	}
+}
+
+/* out[e] = (s b)(row[e], col[e]). */
+void
+gp_cpu_spmm_take(gp_device *dev, const gp_csr *s, gp_matrix b, int64_t n, const int32_t *row,
+				 const int32_t *col, double *out)
+{
+	elements_job job = {s, b, n, row, col, out, 0, gp_cpu_ops(dev, s->type)};
+
+	gp_cpu_require(dev, b.type == s->type && s->cols == b.rows);
+	job.tile = gp_max64(1, TILE_LEAST / gp_max64(16, longest_row(s)));
+	gp_cpu_run(dev, elements_tile, &job, (n + job.tile - 1) / job.tile);
+}
+
+/* The operands of csr_rows and csr_product_rows. */
 typedef struct rows_job
 {
 	gp_matrix	dst;
-	const gp_csr *s;
+	const gp_csr *a;
+	const gp_csr *b;			/* NULL for csr_rows */
 	const int32_t *index;
 	int64_t		columns;		/* of dst in a tile */
 } rows_job;
 
-/* Scatters some rows of s into columns of dst. */
+/* The value of an entry. */
+static inline double
+entry_of(const gp_csr *s, int64_t e)
+{
+	return s->type == GP_FLOAT ? ((const float *) s->value)[e] : ((const double *) s->value)[e];
+}
+
+/* Adds a multiple of a row of s to column t of dst, which is zero where nothing was added yet. */
+static void
+scatter_row(const rows_job *job, const gp_csr *s, int64_t row, double factor, int64_t t)
+{
+	for (int64_t e = s->start[row]; e < s->start[row + 1]; e++)
+	{
+		void	   *to = gp_matrix_at(job->dst, s->col[e], t);
+
+		if (s->type == GP_FLOAT)
+			*(float *) to += (float) factor * ((const float *) s->value)[e];
+		else
+			*(double *) to += factor * ((const double *) s->value)[e];
+	}
+}
+
+/* Scatters some rows of a, or of a b, into columns of dst. */
 static void
 scatter_tile(void *arg, int64_t tile, int worker)
 {
 	const rows_job *job = arg;
-	const gp_csr *s = job->s;
+	const gp_csr *a = job->a;
 	int64_t		end = gp_min64(job->dst.cols, (tile + 1) * job->columns);
 
 	for (int64_t t = tile * job->columns; t < end; t++)
 	{
 		int64_t		row = job->index[t];
 
-		for (int64_t e = s->start[row]; e < s->start[row + 1]; e++)
+		if (job->b == NULL)
 		{
-			void	   *to = gp_matrix_at(job->dst, s->col[e], t);
-
-			if (s->type == GP_FLOAT)
-				*(float *) to = ((const float *) s->value)[e];
-			else
-				*(double *) to = ((const double *) s->value)[e];
+			scatter_row(job, a, row, 1.0, t);
+			continue;
 		}
+		for (int64_t e = a->start[row]; e < a->start[row + 1]; e++)
+			scatter_row(job, job->b, a->col[e], entry_of(a, e), t);
 	}
+}
+
+/* Fills dst column by column, a tile being whole cache lines of about so much work a column. */
+static void
+scatter_rows(gp_device *dev, rows_job *job, int64_t work)
+{
+	gp_cpu_fill(dev, job->dst, 0.0);
+	job->columns = 16 * gp_max64(1, TILE_LEAST / 16 / (work + 1));
+	gp_cpu_run(dev, scatter_tile, job, (job->dst.cols + job->columns - 1) / job->columns);
 }
 
 /* dst = s(index, :)' as a dense matrix. */
 void
 gp_cpu_csr_rows(gp_device *dev, gp_matrix dst, const gp_csr *s, const int32_t *index, int64_t n)
 {
-	rows_job	job = {dst, s, index, 0};
+	rows_job	job = {dst, s, NULL, index, 0};
 
 	gp_cpu_require(dev, s->type == dst.type && dst.rows == s->cols && dst.cols == n);
 	if (n == 0 || s->cols == 0)
 		return;
-	gp_cpu_fill(dev, dst, 0.0);
+	scatter_rows(dev, &job, gp_csr_entries(s) / gp_max64(s->rows, 1));
+}
 
-	/* Whole cache lines of dst, and enough of them; a row has at most s->cols entries. */
-	job.columns = 16 * gp_max64(1, TILE_LEAST / 16 / (gp_csr_entries(s) / s->rows + 1));
-	gp_cpu_run(dev, scatter_tile, &job, (n + job.columns - 1) / job.columns);
+/* dst = (a b)(index, :)' as a dense matrix. */
+void
+gp_cpu_csr_product_rows(gp_device *dev, gp_matrix dst, const gp_csr *a, const gp_csr *b,
+						const int32_t *index, int64_t n)
+{
+	rows_job	job = {dst, a, b, index, 0};
+	int64_t		work = 0;
+
+	gp_cpu_require(dev, a->type == dst.type && b->type == dst.type && a->cols == b->rows &&
+				   dst.rows == b->cols && dst.cols == n);
+	if (n == 0 || b->cols == 0)
+		return;
+	for (int64_t t = 0; t < n; t++)
+		for (int64_t e = a->start[index[t]]; e < a->start[index[t] + 1]; e++)
+			work += b->start[a->col[e] + 1] - b->start[a->col[e]];
+	scatter_rows(dev, &job, work / n);
 }

@@ -98,8 +98,25 @@ struct gp_device
 						 double beta, gp_matrix c);	/* c = alpha s b + beta c */
 	void		(*spmm_right) (gp_device *dev, double alpha, gp_matrix b, const gp_csr *s,
 							   double beta, gp_matrix c);	/* c = alpha b s' + beta c */
+	void		(*spmm_take) (gp_device *dev, const gp_csr *s, gp_matrix b, int64_t n,
+							  const int32_t *row, const int32_t *col, double *out);	/* out[e] = (s b)(row[e], col[e]), each element by itself */
 	void		(*csr_rows) (gp_device *dev, gp_matrix dst, const gp_csr *s,
 							 const int32_t *index, int64_t n);	/* dst (s->cols x n) = s(index, :)' as a dense matrix */
+	void		(*csr_product_rows) (gp_device *dev, gp_matrix dst, const gp_csr *a,
+									 const gp_csr *b, const int32_t *index, int64_t n);	/* dst (b->cols x n) = (a b)(index, :)', entry by entry */
+
+	/*
+	 * Walks between the ends of pairs over weighted middles.  s is a symmetric
+	 * pattern (its values are not read), w has the weights of its nodes (s->rows x
+	 * GP_WALK_LANES float), and for (i, j) = (src[e], dst[e])
+	 *   two(e, q) = sum_a s_ia w_aq s_aj
+	 *   three(e, q) = sum_ab s_ia w_aq s_ab w_bq s_bj.
+	 * Where cut[e] is set (cut may be NULL) no walk uses the link i - j.  Pairs of
+	 * one source share work when they stand side by side.
+	 */
+	void		(*walks) (gp_device *dev, const gp_csr *s, gp_matrix w, int64_t n,
+						  const int32_t *src, const int32_t *dst, const bool *cut, double *two,
+						  double *three);
 
 	/*
 	 * Applies one stage to a block of covariances in place.  Row i of k is node
@@ -126,6 +143,8 @@ struct gp_device
 	/* Ends the device: threads, handles, memory.  Called by gp_env's own, too. */
 	void		(*close) (gp_device *dev);
 };
+
+#define GP_WALK_LANES 4			/* weights of a middle */
 
 /* The largest matrix that syev takes: no eigensolver can be interrupted. */
 #define GP_SYEV_MAX 512

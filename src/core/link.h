@@ -18,7 +18,7 @@
 #include "graph.h"
 #include "kernel.h"
 
-#define GP_LINK_POWERS 5		/* features A^k X, k = 0 .. 4 */
+#define GP_LINK_POWERS 5		/* features A^k X, k = 0 .. 4, at most */
 #define GP_LINK_CODE_WORDS 4	/* of 64 bits: the sign code of a node */
 #define GP_LINK_KEPT 100		/* candidates of a node that the Gaussian process sees */
 
@@ -53,6 +53,7 @@ typedef struct gp_link_plan
 {
 	gp_link_method method;
 	int32_t		steps;			/* of the Laplacian scores */
+	int32_t		powers;			/* of A whose features are compared; 0 without features */
 	bool		cut;			/* fewer steps than an error of 1e-9 takes */
 	double		bytes;			/* high-water mark of the environment, inputs included */
 	double		flops;
@@ -72,6 +73,7 @@ typedef struct gp_link_model
 	double		auc;			/* cross-fitted; NaN when there are too few links to tell */
 	double		average_precision;
 	int32_t		steps;			/* 0 for the method pairs */
+	int32_t		powers;			/* 0 without features */
 	bool		cut;
 	/* the regression on m rows */
 	int64_t		m;
@@ -88,11 +90,12 @@ typedef struct gp_link_model
 	double	   *centre;			/* width: of the training rows' scores */
 	double	   *spread;			/* width */
 	double	   *ridge;			/* width + 1: the linear model that ranks candidates; the last is constant */
+	double	   *screen;			/* the same of the graph's scores alone; NULL when there are no features */
 	/* features of the nodes, ready for the cosines; NULL when there are none */
 	gp_features *features;
-	float	   *feature_mean;	/* POWERS x dims: the mean row of A^k X */
-	float	   *feature_dot;	/* nodes x POWERS: <row, mean row> */
-	float	   *feature_norm;	/* nodes x POWERS: |row - mean row| */
+	float	   *feature_mean;	/* powers x dims: the mean row of A^k X */
+	float	   *feature_dot;	/* nodes x powers: <row, mean row> */
+	float	   *feature_norm;	/* nodes x powers: |row - mean row| */
 	/* neighbours in the node kernel */
 	uint64_t   *code;			/* nodes x CODE_WORDS */
 } gp_link_model;

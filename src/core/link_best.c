@@ -2,8 +2,9 @@
  * link_best.c - the best missing links of each node.
  *
  * Sources are taken in groups whose columns of scores are computed together.
- * Of a node's candidates the linear model keeps some, the Gaussian process ranks
- * these, and the best get their posterior.
+ * Each step sees the candidates that the cheaper one before it keeps: a linear
+ * model of the graph's scores, one of all scores, the Gaussian process's mean;
+ * the best get their posterior.
  */
 #include "link_predict.h"
 
@@ -13,14 +14,25 @@
 #include <string.h>
 
 #define GROUP_PAIRS (INT64_C(1) << 17)	/* candidates of a group, unless one node has more */
+#define SCREENED 500			/* candidates of a node whose features are compared */
 
 /* A candidate and what ranks it. */
 typedef struct ranked
 {
 	double		rank;
 	int32_t		dst;
-	int64_t		place;			/* of its scores */
+	int64_t		place;			/* in its pool */
 } ranked;
+
+/* Candidates of a group of sources, source after source. */
+typedef struct pool
+{
+	int64_t		n;
+	int64_t		first[GP_LINK_BLOCK + 1];	/* of each source */
+	int32_t    *slot;			/* n: the source's place in the group */
+	int32_t    *dst;			/* n */
+	double	   *score;			/* n x width; NULL for the method pairs */
+} pool;
 
 /* Pairs that have been told, so that (j, i) is not told after (i, j). */
 typedef struct told
@@ -142,17 +154,6 @@ add_source(best *b, int32_t node)
 	b->first[b->sources] = at + n;
 }
 
-/* The linear model's opinion of a candidate. */
-static double
-linear_score(const gp_link_model *m, const double *score)
-{
-	double		sum = m->ridge[m->width];
-
-	for (int32_t j = 0; j < m->width; j++)
-		sum += m->ridge[j] * (score[j] - m->centre[j]) / m->spread[j];
-	return sum;
-}
-
 /* Lets the candidate at a place of a heap of n sink; the worst is on top. */
 static void
 sink(ranked *heap, int64_t n, int64_t at)
@@ -190,155 +191,215 @@ select_best(gp_env *env, ranked *r, int64_t n, int64_t keep)
 	qsort(r, keep, sizeof(ranked), compare_ranked);
 }
 
-/* Ranks the candidates of one source by the linear model; returns how many to keep. */
-static int64_t
-rank_source(const best *b, int32_t source, const double *score, ranked *r)
+/* Room for n candidates. */
+static pool
+pool_create(const best *b, int64_t n)
 {
-	const gp_link_model *m = b->l->model;
-	int64_t		n = b->first[source + 1] - b->first[source];
-	int64_t		keep = b->k > GP_LINK_KEPT ? b->k : GP_LINK_KEPT;
-	int64_t		next = 0;
+	bool		scores = b->l->model->method == GP_LINK_SCORES;
+	int64_t		numbers = scores ? (int64_t) gp_size_mul(b->env, n, b->l->model->width) : 0;
+	pool		p = {.n = n};
 
-	for (int64_t e = 0; e < n; e++)
-	{
-		int64_t		place = b->first[source] + e;
-
-		gp_look(b->env, e, &next);
-		r[e].place = place;
-		r[e].dst = b->dst[place];
-		r[e].rank = score ? linear_score(m, score + place * m->width) : 0.0;
-	}
-	if (score == NULL || n <= keep)
-		return n;
-	select_best(b->env, r, n, keep);
-	return keep;
+	p.slot = gp_alloc_array(b->env, n, sizeof(int32_t));
+	p.dst = gp_alloc_array(b->env, n, sizeof(int32_t));
+	p.score = scores ? gp_alloc_array(b->env, numbers, sizeof(double)) : NULL;
+	return p;
 }
 
-/* Copies the scores of kept candidates side by side. */
-static double *
-gather_scores(const best *b, const ranked *r, int64_t n, const double *score)
+/* Frees it. */
+static void
+pool_free(gp_env *env, pool *p)
+{
+	gp_free(env, p->slot);
+	gp_free(env, p->dst);
+	gp_free(env, p->score);
+}
+
+/* Copies a candidate to a place of another pool. */
+static void
+copy_candidate(const best *b, const pool *from, int64_t e, pool *to, int64_t place)
 {
 	int32_t		width = b->l->model->width;
-	double	   *out;
 
-	if (score == NULL)
-		return NULL;
-	out = gp_alloc_array(b->env, n * width, sizeof(double));
-	for (int64_t e = 0; e < n; e++)
-		memcpy(out + e * width, score + r[e].place * width, width * sizeof(double));
-	return out;
+	to->slot[place] = from->slot[e];
+	to->dst[place] = from->dst[e];
+	if (from->score)
+		memcpy(to->score + place * width, from->score + e * width, width * sizeof(double));
 }
 
-/* Ranks kept candidates, source after source in r, by their posterior means. */
-static void
-rank_by_means(best *b, ranked *r, const int64_t *first, const double *score)
+/* The candidates as they were found. */
+static pool
+found_candidates(const best *b)
 {
-	int64_t		n = first[b->sources];
-	double	   *kept = gather_scores(b, r, n, score);
-	double	   *mean = gp_alloc_array(b->env, n, sizeof(double));
-	gp_link_row *pair = gp_alloc_array(b->env, n, sizeof(gp_link_row));
+	pool		p = pool_create(b, b->first[b->sources]);
 
-	for (int32_t s = 0; s < b->sources; s++)
-		for (int64_t e = first[s]; e < first[s + 1]; e++)
-			pair[e] = (gp_link_row) {.src = b->source[s], .dst = r[e].dst};
-	gp_links_means(b->l, n, kept, pair, mean);
-	for (int64_t e = 0; e < n; e++)
-		r[e].rank = mean[e];
-	for (int32_t s = 0; s < b->sources; s++)
-		qsort(r + first[s], first[s + 1] - first[s], sizeof(ranked), compare_ranked);
-	gp_free(b->env, kept);
-	gp_free(b->env, mean);
-	gp_free(b->env, pair);
+	memcpy(p.slot, b->slot, p.n * sizeof(int32_t));
+	memcpy(p.dst, b->dst, p.n * sizeof(int32_t));
+	memcpy(p.first, b->first, sizeof(p.first));
+	return p;
 }
 
-/*
- * The k best of each source, less the pairs that were told: moves them to the
- * front of r and fills pair.  Returns how many there are; last[s] is where
- * source s ends.
- */
+/* The candidates of each source with the highest ranks, best first; frees the others and the ranks. */
+static void
+keep_best(const best *b, pool *p, double *rank, int64_t keep)
+{
+	ranked	   *r = gp_alloc_array(b->env, p->n, sizeof(ranked));
+	int64_t		first[GP_LINK_BLOCK + 1] = {0};
+	pool		kept;
+
+	for (int32_t s = 0; s < b->sources; s++)
+	{
+		ranked	   *own = r + first[s];
+		int64_t		n = p->first[s + 1] - p->first[s];
+		int64_t		best = n < keep ? n : keep;
+
+		for (int64_t e = 0; e < n; e++)
+			own[e] = (ranked) {rank[p->first[s] + e], p->dst[p->first[s] + e], p->first[s] + e};
+		select_best(b->env, own, n, best);
+		first[s + 1] = first[s] + best;
+	}
+	kept = pool_create(b, first[b->sources]);
+	memcpy(kept.first, first, sizeof(first));
+	for (int64_t e = 0; e < kept.n; e++)
+		copy_candidate(b, p, r[e].place, &kept, e);
+	gp_free(b->env, r);
+	gp_free(b->env, rank);
+	pool_free(b->env, p);
+	*p = kept;
+}
+
+/* What the linear model w of the first width scores makes of each candidate. */
+static double *
+linear_ranks(const best *b, const pool *p, const double *w, int32_t width)
+{
+	const gp_link_model *m = b->l->model;
+	double	   *rank = gp_alloc_array(b->env, p->n, sizeof(double));
+	double		slope[GP_LINK_MAX_SCORES];
+	double		offset = w[width];
+	int64_t		next = 0;
+
+	for (int32_t j = 0; j < width; j++)
+	{
+		slope[j] = w[j] / m->spread[j];
+		offset -= slope[j] * m->centre[j];
+	}
+	for (int64_t e = 0; e < p->n; e++)
+	{
+		const double *score = p->score + e * m->width;
+		double		sum = offset;
+
+		gp_look(b->env, e, &next);
+		for (int32_t j = 0; j < width; j++)
+			sum += slope[j] * score[j];
+		rank[e] = sum;
+	}
+	return rank;
+}
+
+/* At least least candidates of a node, and all that are asked for. */
 static int64_t
-choose(best *b, ranked *r, const int64_t *first, gp_link_row *pair, int64_t *last)
+at_least(const best *b, int64_t least)
+{
+	return b->k > least ? b->k : least;
+}
+
+/* Narrows the candidates down by linear models of their scores. */
+static void
+narrow(best *b, pool *p)
+{
+	gp_link_frame *f = &b->l->frame;
+	const gp_link_model *m = b->l->model;
+	int32_t		graph_width = gp_link_graph_width(m->graph->directed);
+	gp_link_block block = {.sources = b->sources, .source = b->source, .n = p->n, .slot = p->slot,
+	.dst = p->dst};
+
+	gp_link_graph_scores(f, &block, p->score);
+	if (m->screen)
+	{
+		keep_best(b, p, linear_ranks(b, p, m->screen, graph_width), at_least(b, SCREENED));
+		block.n = p->n;
+		block.slot = p->slot;
+		block.dst = p->dst;
+		gp_link_feature_scores(f, &block, p->score);
+	}
+	keep_best(b, p, linear_ranks(b, p, m->ridge, m->width), at_least(b, GP_LINK_KEPT));
+}
+
+/* The candidates as rows without their posterior. */
+static gp_link_row *
+pool_rows(const best *b, const pool *p)
+{
+	gp_link_row *row = gp_alloc_array(b->env, p->n, sizeof(gp_link_row));
+
+	for (int64_t e = 0; e < p->n; e++)
+		row[e] = (gp_link_row) {.src = b->source[p->slot[e]], .dst = p->dst[e]};
+	return row;
+}
+
+/* The posterior means of all candidates, up to a constant. */
+static double *
+mean_ranks(const best *b, const pool *p)
+{
+	double	   *mean = gp_alloc_array(b->env, p->n, sizeof(double));
+	gp_link_row *row = pool_rows(b, p);
+
+	gp_links_means(b->l, p->n, p->score, row, mean);
+	gp_free(b->env, row);
+	return mean;
+}
+
+/* Leaves out the pairs that were told from their other end. */
+static void
+drop_told(best *b, pool *p)
 {
 	int64_t		n = 0;
 
 	for (int32_t s = 0; s < b->sources; s++)
 	{
-		int64_t		end = first[s + 1] - first[s] > b->k ? first[s] + b->k : first[s + 1];
+		int64_t		e = p->first[s];
 
-		for (int64_t e = first[s]; e < end; e++)
+		p->first[s] = n;
+		for (; e < p->first[s + 1]; e++)
 		{
-			bool		both = !b->l->model->graph->directed && b->asked[r[e].dst];
+			bool		both = !b->l->model->graph->directed && b->asked[p->dst[e]];
 
-			if (both && !tell_once(b->env, &b->told, b->source[s], r[e].dst))
+			if (both && !tell_once(b->env, &b->told, b->source[s], p->dst[e]))
 				continue;
-			pair[n] = (gp_link_row) {.src = b->source[s], .dst = r[e].dst};
-			r[n++] = r[e];
+			if (n < e)
+				copy_candidate(b, p, e, p, n);
+			n++;
 		}
-		last[s] = n;
 	}
-	return n;
+	p->first[b->sources] = p->n = n;
 }
 
-/* Gives the chosen rows their posterior and hands them out. */
+/* Gives the candidates that are left their posterior and hands them out. */
 static void
-hand_out(best *b, ranked *r, int64_t n, gp_link_row *pair, const int64_t *last, const double *score)
+hand_out(best *b, const pool *p)
 {
-	double	   *kept = gather_scores(b, r, n, score);
-	int64_t		at = 0;
+	gp_link_row *row = pool_rows(b, p);
 
-	gp_links_posterior(b->l, n, kept, pair);
-	gp_free(b->env, kept);
+	gp_links_posterior(b->l, p->n, p->score, row);
 	for (int32_t s = 0; s < b->sources; s++)
 	{
-		qsort(pair + at, last[s] - at, sizeof(gp_link_row), compare_rows);
-		for (; at < last[s]; at++)
-			b->take(b->state, &pair[at]);
+		qsort(row + p->first[s], p->first[s + 1] - p->first[s], sizeof(gp_link_row), compare_rows);
+		for (int64_t e = p->first[s]; e < p->first[s + 1]; e++)
+			b->take(b->state, &row[e]);
 	}
-}
-
-/* The scores of all candidates of the group; NULL for the method pairs. */
-static double *
-group_scores(best *b)
-{
-	gp_link_block block = {.sources = b->sources, .source = b->source, .n = b->first[b->sources],
-	.slot = b->slot, .dst = b->dst};
-	double	   *score;
-
-	if (b->l->model->method != GP_LINK_SCORES)
-		return NULL;
-	score = gp_alloc_array(b->env, (int64_t) gp_size_mul(b->env, block.n, b->l->model->width),
-						   sizeof(double));
-	gp_link_block_scores(&b->l->frame, &block, score);
-	return score;
+	gp_free(b->env, row);
 }
 
 /* Finishes the group. */
 static void
 finish_group(best *b)
 {
-	int64_t		total = b->first[b->sources];
-	double	   *score = group_scores(b);
-	ranked	   *r = gp_alloc_array(b->env, total, sizeof(ranked));
-	gp_link_row *pair;
-	int64_t		first[GP_LINK_BLOCK + 1] = {0};
-	int64_t		last[GP_LINK_BLOCK];
-	int64_t		n;
+	pool		p = found_candidates(b);
 
-	for (int32_t s = 0; s < b->sources; s++)
-	{
-		ranked	   *own = r + b->first[s];
-		int64_t		keep = rank_source(b, s, score, own);
-
-		memmove(r + first[s], own, keep * sizeof(ranked));
-		first[s + 1] = first[s] + keep;
-	}
-	rank_by_means(b, r, first, score);
-	pair = gp_alloc_array(b->env, first[b->sources], sizeof(gp_link_row));
-	n = choose(b, r, first, pair, last);
-	hand_out(b, r, n, pair, last, score);
-	gp_free(b->env, pair);
-	gp_free(b->env, r);
-	gp_free(b->env, score);
+	if (p.score)
+		narrow(b, &p);
+	keep_best(b, &p, mean_ranks(b, &p), b->k);
+	drop_told(b, &p);
+	hand_out(b, &p);
+	pool_free(b->env, &p);
 	b->sources = 0;
 }
 
@@ -353,12 +414,26 @@ mark_asked(gp_env *env, int64_t nodes, int64_t n, const int32_t *node)
 	return asked;
 }
 
-/* The neighbours of each node in either direction. */
-static gp_csr *
-symmetric_pattern(gp_links *l)
+/* The search for candidates, kept from call to call: its tables take longer than a node. */
+static gp_link_search *
+open_search(gp_links *l, gp_link_candidates candidates)
 {
-	return l->model->method == GP_LINK_SCORES ? l->frame.weights :
-		gp_graph_symmetric(l->env, l->model->graph);
+	const gp_csr *neighbours = l->frame.weights;
+
+	if (l->search && l->candidates == candidates)
+		return l->search;
+	if (l->search)
+		gp_link_search_close(l->search);
+	l->search = NULL;
+	if (l->model->method != GP_LINK_SCORES)
+	{
+		if (l->neighbours == NULL)
+			l->neighbours = gp_graph_symmetric(l->env, l->model->graph);
+		neighbours = l->neighbours;
+	}
+	l->search = gp_link_search_open(l->env, l->model->graph, neighbours, l->model->code, candidates);
+	l->candidates = candidates;
+	return l->search;
 }
 
 /* Walks over all nodes, group by group. */
@@ -391,7 +466,6 @@ gp_links_best(gp_links *l, int64_t n, const int32_t *node, int64_t k,
 			  gp_link_candidates candidates, gp_link_take take, void *state)
 {
 	int64_t		nodes = l->model->graph->nodes;
-	gp_csr	   *neighbours = symmetric_pattern(l);
 	best		b;
 
 	memset(&b, 0, sizeof(b));
@@ -400,13 +474,10 @@ gp_links_best(gp_links *l, int64_t n, const int32_t *node, int64_t k,
 	b.k = k;
 	b.take = take;
 	b.state = state;
-	b.search = gp_link_search_open(l->env, l->model->graph, neighbours, l->model->code, candidates);
+	b.search = open_search(l, candidates);
 	b.asked = mark_asked(l->env, nodes, n, node);
 	b.found = gp_alloc_array(l->env, nodes, sizeof(int32_t));
 	run(&b, n, node, l->model->method == GP_LINK_SCORES ? gp_link_block_size(nodes) : GP_LINK_BLOCK);
-	gp_link_search_close(b.search);
-	if (l->model->method != GP_LINK_SCORES)
-		gp_csr_free(l->env, neighbours);
 	gp_free(l->env, b.asked);
 	gp_free(l->env, b.told.slot);
 	gp_free(l->env, b.found);

@@ -68,41 +68,83 @@ part(gp_matrix m, int k, int64_t b)
 	return gp_matrix_cols(m, k * b, b);
 }
 
+/* The sources' rows of X as columns. */
+static void
+own_features(gp_link_frame *f, int32_t sources, const int32_t *source, gp_matrix out)
+{
+	gp_device  *dev = f->dev;
+	gp_matrix	rows;
+
+	if (f->xt)
+	{
+		dev->csr_rows(dev, out, f->x->csr, source, sources);
+		return;
+	}
+	rows = gp_link_lend(f, sources, f->x->dims, GP_FLOAT);
+	dev->gather_rows(dev, rows, gp_matrix_wrap(f->x->dense, f->n, f->x->dims, GP_FLOAT), source);
+	dev->transpose(dev, out, rows);
+	gp_link_give_back(f, &rows);
+}
+
+/* u = A e_i for each source; without cuts its own row of A.  v is scratch. */
+static void
+first_spread(gp_link_frame *f, int32_t sources, const int32_t *source, const gp_link_cut *cuts,
+			 gp_matrix u, gp_matrix v)
+{
+	gp_device  *dev = f->dev;
+	int32_t    *slot;
+	double	   *one;
+
+	if (cuts == NULL)
+	{
+		dev->csr_rows(dev, u, &f->spread, source, sources);
+		return;
+	}
+	slot = gp_alloc_array(f->env, sources, sizeof(int32_t));
+	one = gp_alloc_array(f->env, sources, sizeof(double));
+	for (int32_t t = 0; t < sources; t++)
+	{
+		slot[t] = t;
+		one[t] = 1.0;
+	}
+	dev->fill(dev, v, 0.0);
+	dev->put(dev, v, sources, source, slot, one);
+	gp_link_cut_spmm(f, &f->spread, 1.0, 1.0, v, 0.0, u, cuts);
+	gp_free(f->env, slot);
+	gp_free(f->env, one);
+}
+
 /*
- * The rows of A^k X at the sources as columns: w is dims x (POWERS b), block k
+ * The rows of A^k X at the sources as columns: w is dims x (powers b), block k
  * first of power k.
  */
 static void
 source_rows(gp_link_frame *f, int32_t sources, const int32_t *source, const gp_link_cut *cuts,
 			gp_matrix w)
 {
-	gp_device  *dev = f->dev;
 	gp_matrix	u = gp_link_lend(f, f->n, sources, GP_FLOAT);
 	gp_matrix	v = gp_link_lend(f, f->n, sources, GP_FLOAT);
-	int32_t    *slot = gp_alloc_array(f->env, sources, sizeof(int32_t));
-	double	   *one = gp_alloc_array(f->env, sources, sizeof(double));
 
-	for (int32_t t = 0; t < sources; t++)
+	own_features(f, sources, source, part(w, 0, sources));
+	first_spread(f, sources, source, cuts, u, v);
+	for (int k = 1; k < f->powers; k++)
 	{
-		slot[t] = t;
-		one[t] = 1.0;
-	}
-	dev->fill(dev, u, 0.0);
-	dev->put(dev, u, sources, source, slot, one);
-	for (int k = 0; k < GP_LINK_POWERS; k++)
-	{
+		bool		first = k == 1 && cuts == NULL;
 		gp_matrix	last = u;
 
-		if (k > 0)
-		{
+		if (first && f->xt)
+			gp_link_first_product(f, &f->spread, f->x->csr, f->xt, source, u, part(w, k, sources));
+		else
+			features_times(f, u, part(w, k, sources));
+		if (k + 1 == f->powers)
+			break;
+		if (first)
+			gp_link_first_product(f, &f->spread, &f->spread, &f->spread, source, u, v);
+		else
 			gp_link_cut_spmm(f, &f->spread, 1.0, 1.0, u, 0.0, v, cuts);
-			u = v;
-			v = last;
-		}
-		features_times(f, u, part(w, k, sources));
+		u = v;
+		v = last;
 	}
-	gp_free(f->env, slot);
-	gp_free(f->env, one);
 	gp_link_give_back(f, &u);
 	gp_link_give_back(f, &v);
 }
@@ -126,8 +168,8 @@ write_power(const gp_link_frame *f, const gp_link_block *block, int k, const dou
 {
 	for (int64_t e = 0; e < block->n; e++)
 	{
-		int64_t		i = (int64_t) block->source[block->slot[e]] * GP_LINK_POWERS + k;
-		int64_t		j = (int64_t) block->dst[e] * GP_LINK_POWERS + k;
+		int64_t		i = (int64_t) block->source[block->slot[e]] * f->powers + k;
+		int64_t		j = (int64_t) block->dst[e] * f->powers + k;
 
 		out[e * f->width + k] = cosine(product[e], f->dot[i], f->dot[j], f->mean_square[k],
 									   f->norm[i], f->norm[j]);
@@ -164,13 +206,13 @@ static void
 cosines_of_columns(gp_link_frame *f, const gp_link_block *block, double *out)
 {
 	int32_t		b = block->sources;
-	gp_matrix	w = gp_link_lend(f, f->x->dims, GP_LINK_POWERS * b, GP_FLOAT);
+	gp_matrix	w = gp_link_lend(f, f->x->dims, f->powers * b, GP_FLOAT);
 	gp_matrix	z = gp_link_lend(f, f->n, b, GP_FLOAT);
 	gp_matrix	y = gp_link_lend(f, f->n, b, GP_FLOAT);
 	double	   *product = gp_alloc_array(f->env, block->n, sizeof(double));
 
 	source_rows(f, b, block->source, NULL, w);
-	for (int k = 0; k < GP_LINK_POWERS; k++)
+	for (int k = 0; k < f->powers; k++)
 	{
 		power_products(f, block, k, part(w, k, b), z, y, product);
 		write_power(f, block, k, product, out);
@@ -221,7 +263,7 @@ cosines_of_ends(gp_link_frame *f, const gp_link_block *block, const gp_link_cut 
 {
 	gp_device  *dev = f->dev;
 	int32_t		b = block->sources;
-	int64_t		ld = (int64_t) GP_LINK_POWERS * 2 * b;
+	int64_t		ld = (int64_t) f->powers * 2 * b;
 	gp_matrix	w = gp_link_lend(f, f->x->dims, ld, GP_FLOAT);
 	float	   *host = gp_alloc_array(f->env, (int64_t) gp_size_mul(f->env, f->x->dims, ld),
 									  sizeof(float));
@@ -240,14 +282,14 @@ cosines_of_ends(gp_link_frame *f, const gp_link_block *block, const gp_link_cut 
 	for (int64_t e = 0; e < block->n; e++)
 	{
 		f->env->check_interrupts(f->env);
-		for (int k = 0; k < GP_LINK_POWERS; k++)
+		for (int k = 0; k < f->powers; k++)
 			out[e * f->width + k] = explicit_cosine(f, host, ld, k * 2 * b + block->slot[e],
 													k * 2 * b + b + block->slot[e], k);
 	}
 	gp_free(f->env, host);
 }
 
-/* Fills POWERS columns of out. */
+/* Fills a column of out for each power. */
 void
 gp_link_cosines(gp_link_frame *f, const gp_link_block *block, const gp_link_cut *cuts,
 				int32_t first, double *out)
@@ -261,8 +303,8 @@ gp_link_cosines(gp_link_frame *f, const gp_link_block *block, const gp_link_cut 
 /* Statistics on their way. */
 typedef struct statistics
 {
-	double	   *dot;			/* n x POWERS */
-	double	   *square;			/* n x POWERS: |row|^2 */
+	double	   *dot;			/* n x powers */
+	double	   *square;			/* n x powers: |row|^2 */
 	float	   *host;			/* n */
 	double	   *sums;			/* n */
 } statistics;
@@ -286,8 +328,8 @@ add_columns(gp_link_frame *f, statistics *s, gp_matrix x, int k, int64_t col)
 	dev->download(dev, gp_matrix_wrap(s->sums, f->n, 1, GP_DOUBLE), squares);
 	for (int64_t i = 0; i < f->n; i++)
 	{
-		s->dot[i * GP_LINK_POWERS + k] += s->host[i];
-		s->square[i * GP_LINK_POWERS + k] += s->sums[i];
+		s->dot[i * f->powers + k] += s->host[i];
+		s->square[i * f->powers + k] += s->sums[i];
 	}
 	dev->destroy(dev, &ones);
 	dev->destroy(dev, &mean);
@@ -315,7 +357,7 @@ load_columns(gp_link_frame *f, int64_t col, gp_matrix x)
 static void
 finish_statistics(gp_link_frame *f, const statistics *s)
 {
-	for (int k = 0; k < GP_LINK_POWERS; k++)
+	for (int k = 0; k < f->powers; k++)
 	{
 		double		mean_square = 0.0;
 
@@ -323,13 +365,13 @@ finish_statistics(gp_link_frame *f, const statistics *s)
 			mean_square += (double) f->mean[k * f->x->dims + d] * f->mean[k * f->x->dims + d];
 		for (int64_t i = 0; i < f->n; i++)
 		{
-			double		square = s->square[i * GP_LINK_POWERS + k];
-			double		dot = s->dot[i * GP_LINK_POWERS + k];
+			double		square = s->square[i * f->powers + k];
+			double		dot = s->dot[i * f->powers + k];
 			double		norm = square - 2.0 * dot + mean_square;
 			bool		none = norm <= SMALLEST_NORM * (square + mean_square);
 
-			f->dot[i * GP_LINK_POWERS + k] = (float) dot;
-			f->norm[i * GP_LINK_POWERS + k] = none ? 0.0f : (float) sqrt(norm);
+			f->dot[i * f->powers + k] = (float) dot;
+			f->norm[i * f->powers + k] = none ? 0.0f : (float) sqrt(norm);
 		}
 	}
 }
@@ -340,10 +382,10 @@ gp_link_feature_statistics(gp_link_frame *f)
 {
 	gp_device  *dev = f->dev;
 	gp_env	   *env = f->env;
-	int64_t		entries = (int64_t) gp_size_mul(env, f->n, GP_LINK_POWERS);
+	int64_t		entries = (int64_t) gp_size_mul(env, f->n, f->powers);
 	statistics	s = {0};
 
-	f->mean = gp_alloc_array(env, (int64_t) gp_size_mul(env, f->x->dims, GP_LINK_POWERS), sizeof(float));
+	f->mean = gp_alloc_array(env, (int64_t) gp_size_mul(env, f->x->dims, f->powers), sizeof(float));
 	f->dot = gp_alloc_array(env, entries, sizeof(float));
 	f->norm = gp_alloc_array(env, entries, sizeof(float));
 	s.dot = gp_alloc_zero(env, entries, sizeof(double));
@@ -357,7 +399,7 @@ gp_link_feature_statistics(gp_link_frame *f)
 		gp_matrix	y = dev->create(dev, f->n, cols, GP_FLOAT);
 
 		load_columns(f, col, x);
-		for (int k = 0; k < GP_LINK_POWERS; k++)
+		for (int k = 0; k < f->powers; k++)
 		{
 			gp_matrix	last = x;
 

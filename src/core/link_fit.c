@@ -14,6 +14,7 @@
 #define EXACT_NODES 10000		/* below, the Laplacian scores take all their steps */
 #define STEP_ENTRIES 4e6		/* above, so many entries are gone through for a source */
 #define LEAST_STEPS 6
+#define LEAST_POWERS 3			/* of the features, where even the least steps are more than that */
 #define MEGABYTE (1024.0 * 1024.0)
 
 /* The rows that are learnt from, fold after fold. */
@@ -48,6 +49,15 @@ choose_steps(const gp_graph *graph, bool *cut)
 	return steps;
 }
 
+/* The powers of A whose features are compared. */
+static int32_t
+choose_powers(const gp_link_problem *problem, int32_t steps)
+{
+	if (problem->features == NULL)
+		return 0;
+	return steps > LEAST_STEPS ? GP_LINK_POWERS : LEAST_POWERS;
+}
+
 /* The non-zeros of the features, and what an entry of them takes. */
 static double
 feature_entries(const gp_features *x)
@@ -65,7 +75,7 @@ count_scores(const gp_link_problem *problem, gp_link_plan *plan)
 	double		e = entries_of(problem->graph);
 	double		x = feature_entries(problem->features);
 	double		dims = problem->features ? (double) problem->features->dims : 0.0;
-	double		powers = problem->features ? GP_LINK_POWERS : 0.0;
+	double		powers = (double) plan->powers;
 	double		m = (double) gp_link_fold_rows(problem->graph->edges);
 	double		block = gp_link_block_size(problem->graph->nodes);
 	double		frame = 60.0 * e + 120.0 * n + (x > 0.0 ? 20.0 * x + 20.0 * e + 4.0 * (dims + n) * powers : 0.0);
@@ -102,6 +112,7 @@ gp_link_plan_make(gp_env *env, const gp_link_problem *problem)
 	if (plan.method == GP_LINK_SCORES)
 	{
 		plan.steps = choose_steps(problem->graph, &plan.cut);
+		plan.powers = choose_powers(problem, plan.steps);
 		count_scores(problem, &plan);
 	}
 	else
@@ -126,19 +137,20 @@ checked_plan(gp_env *env, const gp_link_problem *problem)
 
 /* Scores one fold's pairs on the fold's graph. */
 static void
-score_fold(gp_device *dev, const gp_link_fold *fold, const gp_features *x, int32_t steps,
-		   double *out)
+score_fold(gp_device *dev, const gp_link_fold *fold, const gp_features *x,
+		   const gp_link_plan *plan, double *out)
 {
 	gp_link_frame f;
 
-	gp_link_frame_open(&f, dev, fold->graph, x, steps, NULL);
+	gp_link_frame_open(&f, dev, fold->graph, x, plan->steps, plan->powers, NULL);
 	gp_link_pair_scores(&f, fold->pairs.n, fold->pairs.src, fold->pairs.dst, out);
 	gp_link_frame_close(&f);
 }
 
 /* The rows of all folds. */
 static rows
-make_rows(gp_device *dev, const gp_link_problem *problem, const gp_features *x, int32_t steps)
+make_rows(gp_device *dev, const gp_link_problem *problem, const gp_features *x,
+		  const gp_link_plan *plan)
 {
 	gp_env	   *env = dev->env;
 	gp_link_fold fold[GP_LINK_FOLDS];
@@ -146,7 +158,7 @@ make_rows(gp_device *dev, const gp_link_problem *problem, const gp_features *x, 
 	int64_t		done = 0;
 
 	memset(&r, 0, sizeof(r));
-	r.width = gp_link_width(problem->graph->directed, x != NULL);
+	r.width = gp_link_width(problem->graph->directed, plan->powers);
 	r.folds = gp_link_folds_make(env, problem->graph, problem->seed, fold);
 	for (int f = 0; f < r.folds; f++)
 		r.n += fold[f].pairs.n;
@@ -156,7 +168,7 @@ make_rows(gp_device *dev, const gp_link_problem *problem, const gp_features *x, 
 	{
 		env->progress(env, GP_PHASE_PAIRS, f, r.folds);
 		r.first[f] = done;
-		score_fold(dev, &fold[f], x, steps, r.score + done * r.width);
+		score_fold(dev, &fold[f], x, plan, r.score + done * r.width);
 		for (int64_t e = 0; e < fold[f].pairs.n; e++)
 			r.label[done + e] = e < fold[f].links;
 		done += fold[f].pairs.n;
@@ -212,7 +224,7 @@ cross_fit(gp_device *dev, const rows *r, gp_link_model *model)
 
 /* Keeps the regression on all rows, calibrated on its leave-one-out means. */
 static void
-keep_regression(gp_device *dev, const rows *r, gp_link_model *model)
+keep_regression(gp_device *dev, const rows *r, bool features, gp_link_model *model)
 {
 	gp_env	   *env = dev->env;
 	gp_link_regression g = gp_link_regress(dev, r->n, r->width, r->score, r->label);
@@ -232,7 +244,9 @@ keep_regression(gp_device *dev, const rows *r, gp_link_model *model)
 	model->root = gp_link_pack_root(dev, g.solution.root);
 	model->offset = g.offset;
 	model->scale = g.solution.scale * g.unit * g.unit;
-	model->ridge = gp_link_ridge(dev, &g, r->label);
+	model->ridge = gp_link_ridge(dev, &g, r->width, r->label);
+	if (features)
+		model->screen = gp_link_ridge(dev, &g, gp_link_graph_width(model->graph->directed), r->label);
 	model->centre = g.centre;
 	model->spread = g.spread;
 	g.centre = g.spread = NULL;
@@ -248,7 +262,7 @@ keep_features(gp_device *dev, const gp_link_problem *problem, gp_features *x,
 
 	if (x == NULL)
 		return;
-	gp_link_frame_open(&f, dev, problem->graph, x, 1, NULL);
+	gp_link_frame_open(&f, dev, problem->graph, x, 1, model->powers, NULL);
 	model->features = x;
 	model->feature_mean = f.mean;
 	model->feature_dot = f.dot;
@@ -265,13 +279,14 @@ fit_scores(gp_device *dev, const gp_link_problem *problem, const gp_link_plan *p
 	gp_env	   *env = dev->env;
 	gp_features *x = problem->features ?
 		gp_link_features_prepare(env, problem->features, problem->seed) : NULL;
-	rows		r = make_rows(dev, problem, x, plan->steps);
+	rows		r = make_rows(dev, problem, x, plan);
 
 	model->steps = plan->steps;
+	model->powers = plan->powers;
 	model->cut = plan->cut;
 	env->progress(env, GP_PHASE_POSTERIOR, 0, 0);
 	cross_fit(dev, &r, model);
-	keep_regression(dev, &r, model);
+	keep_regression(dev, &r, x != NULL, model);
 	rows_free(env, &r);
 	keep_features(dev, problem, x, model);
 }

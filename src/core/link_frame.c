@@ -1,8 +1,8 @@
 /*
  * link_frame.c - a graph made ready for the scores of pairs.
  *
- * The sparse matrices differ in their values only: a column is scaled by what
- * its node counts for.  They share the pattern's arrays.
+ * The sparse matrices differ in their values and share the pattern's arrays, but
+ * for those with self-loops or directions.
  */
 #include "link_scores.h"
 
@@ -20,36 +20,6 @@ same_pattern(gp_env *env, const gp_csr *s, gp_type type)
 	m.type = type;
 	m.value = gp_alloc_array(env, gp_csr_entries(s), gp_type_size(type));
 	return m;
-}
-
-/* The pattern with each column scaled by its node's factor. */
-static gp_csr
-scale_columns(gp_env *env, const gp_csr *pattern, const double *factor)
-{
-	gp_csr		m = same_pattern(env, pattern, GP_FLOAT);
-	float	   *value = m.value;
-	int64_t		next = 0;
-
-	for (int64_t k = 0; k < gp_csr_entries(pattern); k++)
-	{
-		gp_look(env, k, &next);
-		value[k] = (float) factor[pattern->col[k]];
-	}
-	return m;
-}
-
-/* The weights' pattern with ones. */
-static gp_csr *
-make_pattern(gp_env *env, const gp_csr *weights)
-{
-	gp_csr	   *p = gp_alloc_zero(env, 1, sizeof(gp_csr));
-	float	   *one;
-
-	*p = same_pattern(env, weights, GP_FLOAT);
-	one = p->value;
-	for (int64_t k = 0; k < gp_csr_entries(weights); k++)
-		one[k] = 1.0f;
-	return p;
 }
 
 /* The symmetric weights: for an undirected graph its own arrays, with ones where it has no weights. */
@@ -140,23 +110,26 @@ make_smooth(gp_link_frame *f)
 	gp_free(f->env, root);
 }
 
-/* The scaled patterns of the neighbourhood scores. */
+/* What a node counts for as a middle of a walk. */
 static void
-make_patterns(gp_link_frame *f)
+make_middle(gp_link_frame *f)
 {
-	double	   *factor = gp_alloc_array(f->env, f->n, sizeof(double));
+	float	   *host = gp_alloc_array(f->env, (int64_t) gp_size_mul(f->env, f->n, GP_WALK_LANES),
+									  sizeof(float));
 
-	f->pattern = make_pattern(f->env, f->weights);
 	for (int64_t i = 0; i < f->n; i++)
-		factor[i] = f->degree[i] > 0.0 ? 1.0 / f->degree[i] : 0.0;
-	f->by_degree = scale_columns(f->env, f->pattern, factor);
-	for (int64_t i = 0; i < f->n; i++)
-		factor[i] = sqrt(factor[i]);
-	f->by_root = scale_columns(f->env, f->pattern, factor);
-	for (int64_t i = 0; i < f->n; i++)
-		factor[i] = f->degree[i] > 1.0 ? 1.0 / log(f->degree[i]) : 0.0;
-	f->by_log = scale_columns(f->env, f->pattern, factor);
-	gp_free(f->env, factor);
+	{
+		double		d = f->degree[i];
+		float	   *w = host + i * GP_WALK_LANES;
+
+		w[GP_LINK_COUNT] = 1.0f;
+		w[GP_LINK_BY_ROOT] = d > 0.0 ? (float) (1.0 / sqrt(d)) : 0.0f;
+		w[GP_LINK_BY_DEGREE] = d > 0.0 ? (float) (1.0 / d) : 0.0f;
+		w[GP_LINK_BY_LOG] = d > 1.0 ? (float) (1.0 / log(d)) : 0.0f;
+	}
+	f->middle = f->dev->create(f->dev, f->n, GP_WALK_LANES, GP_FLOAT);
+	f->dev->upload(f->dev, f->middle, gp_matrix_wrap(host, f->n, GP_WALK_LANES, GP_FLOAT));
+	gp_free(f->env, host);
 }
 
 /* The arcs and their transpose, for a directed graph. */
@@ -240,7 +213,7 @@ open_features(gp_link_frame *f, const gp_link_model *model)
 		f->dot = model->feature_dot;
 		f->norm = model->feature_norm;
 	}
-	for (int k = 0; k < GP_LINK_POWERS; k++)
+	for (int k = 0; k < f->powers; k++)
 		for (int64_t j = 0; j < f->x->dims; j++)
 			f->mean_square[k] += (double) f->mean[k * f->x->dims + j] * f->mean[k * f->x->dims + j];
 }
@@ -248,7 +221,7 @@ open_features(gp_link_frame *f, const gp_link_model *model)
 /* Makes a frame. */
 void
 gp_link_frame_open(gp_link_frame *f, gp_device *dev, const gp_graph *graph, const gp_features *x,
-				   int32_t steps, const gp_link_model *model)
+				   int32_t steps, int32_t powers, const gp_link_model *model)
 {
 	memset(f, 0, sizeof(*f));
 	f->dev = dev;
@@ -256,12 +229,13 @@ gp_link_frame_open(gp_link_frame *f, gp_device *dev, const gp_graph *graph, cons
 	f->graph = graph;
 	f->n = graph->nodes;
 	f->steps = steps;
+	f->powers = x ? powers : 0;
 	f->x = x;
-	f->width = gp_link_width(graph->directed, x != NULL);
+	f->width = gp_link_width(graph->directed, f->powers);
 	f->weights = make_weights(f);
 	count_degrees(f);
 	make_smooth(f);
-	make_patterns(f);
+	make_middle(f);
 	make_arcs(f);
 	if (x)
 		open_features(f, model);
@@ -274,11 +248,7 @@ gp_link_frame_close(gp_link_frame *f)
 	gp_env	   *env = f->env;
 
 	gp_link_rooms_free(f);
-	gp_free(env, f->pattern->value);
-	gp_free(env, f->pattern);
-	gp_free(env, f->by_degree.value);
-	gp_free(env, f->by_log.value);
-	gp_free(env, f->by_root.value);
+	f->dev->destroy(f->dev, &f->middle);
 	gp_free(env, f->smooth.value);
 	gp_free(env, f->out.value);
 	if (f->in)

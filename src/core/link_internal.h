@@ -72,7 +72,9 @@ extern void gp_link_calibrate(gp_env *env, int64_t n, const double *score, const
  */
 extern float *gp_link_pack_root(gp_device *dev, gp_matrix root);
 extern int64_t gp_link_root_size(int64_t m);
-extern void gp_link_root_solve(gp_device *dev, float *root, gp_matrix k);
+
+/* k (m x n) becomes L^-1 k, computed in the type of k; root is the packed numbers as one column. */
+extern void gp_link_root_solve(gp_device *dev, gp_matrix root, gp_matrix k);
 
 /* link_codes.c: the sign codes of the nodes' kernel, nodes x GP_LINK_CODE_WORDS. */
 extern uint64_t *gp_link_codes(gp_device *dev, const gp_link_problem *problem);

@@ -89,6 +89,7 @@ typedef struct recurrence
 	double	   *c[SERIES];		/* steps + 1 coefficients each */
 	double	   *sum[SERIES];	/* an entry of each pair */
 	double	   *entry;			/* of one step */
+	int32_t		slot[GP_LINK_BLOCK];	/* 0, 1, .. */
 } recurrence;
 
 /* Allocates, and computes the coefficients. */
@@ -106,6 +107,8 @@ recurrence_open(gp_link_frame *f, const gp_link_block *block)
 	}
 	walk_series(r.steps < WALK_LENGTH ? r.steps : WALK_LENGTH, r.c[GP_LINK_SCALES]);
 	r.entry = gp_alloc_array(f->env, block->n, sizeof(double));
+	for (int32_t t = 0; t < GP_LINK_BLOCK; t++)
+		r.slot[t] = t;
 	return r;
 }
 
@@ -156,39 +159,68 @@ add_last(recurrence *r, gp_matrix last, gp_matrix before)
 	add_entries(r, r->steps);
 }
 
+/* T_1 of the sources, and T_0 where the next step needs it; of the pairs, T_0 has no entries. */
+static void
+first_steps(recurrence *r, const gp_link_cut *cuts, gp_matrix zeroth, gp_matrix first)
+{
+	gp_link_frame *f = r->f;
+	gp_device  *dev = f->dev;
+	double		one[GP_LINK_BLOCK];
+
+	if (cuts == NULL)
+		dev->csr_rows(dev, first, &f->smooth, r->block->source, r->block->sources);
+	else
+	{
+		for (int32_t t = 0; t < r->block->sources; t++)
+			one[t] = 1.0;
+		dev->fill(dev, zeroth, 0.0);
+		dev->put(dev, zeroth, r->block->sources, r->block->source, r->slot, one);
+		gp_link_cut_spmm(f, &f->smooth, 0.0, 1.0, zeroth, 0.0, first, cuts);
+	}
+	add_step(r, 1, first);
+}
+
+/* T_2 = 2 S^2 - I, without cuts. */
+static void
+second_step(recurrence *r, gp_matrix first, gp_matrix second)
+{
+	gp_link_frame *f = r->f;
+	gp_device  *dev = f->dev;
+	int32_t		n = r->block->sources;
+	double		own[GP_LINK_BLOCK];
+
+	gp_link_first_product(f, &f->smooth, &f->smooth, &f->smooth, r->block->source, first, second);
+	dev->axpby(dev, 2.0, second, 0.0, second);
+	dev->take(dev, second, n, r->block->source, r->slot, own);
+	for (int32_t t = 0; t < n; t++)
+		own[t] -= 1.0;
+	dev->put(dev, second, n, r->block->source, r->slot, own);
+}
+
 /* Runs the recurrence T_(k+1) = 2 S T_k - T_(k-1) on the sources' unit vectors. */
 static void
 run(recurrence *r, const gp_link_cut *cuts)
 {
 	gp_link_frame *f = r->f;
-	gp_device  *dev = f->dev;
 	int32_t		columns = r->block->sources;
 	gp_matrix	even = gp_link_lend(f, f->n, columns, f->smooth.type);
 	gp_matrix	odd = gp_link_lend(f, f->n, columns, f->smooth.type);
-	int32_t		slot[GP_LINK_BLOCK];
-	double		one[GP_LINK_BLOCK];
 
-	for (int32_t t = 0; t < columns; t++)
-	{
-		slot[t] = t;
-		one[t] = 1.0;
-	}
-	dev->fill(dev, even, 0.0);
-	dev->put(dev, even, columns, r->block->source, slot, one);
-	add_step(r, 0, even);
-	gp_link_cut_spmm(f, &f->smooth, 0.0, 1.0, even, 0.0, odd, cuts);
-	add_step(r, 1, odd);
+	first_steps(r, cuts, even, odd);
 	for (int32_t k = 2; k <= r->steps; k++)
 	{
 		gp_matrix	last = k % 2 == 0 ? odd : even;
 		gp_matrix	next = k % 2 == 0 ? even : odd;
 
-		if (k == r->steps && cuts == NULL)
+		if (k == 2 && cuts == NULL)
+			second_step(r, last, next);
+		else if (k == r->steps && cuts == NULL)
 		{
 			add_last(r, last, next);
 			break;
 		}
-		gp_link_cut_spmm(f, &f->smooth, 0.0, 2.0, last, -1.0, next, cuts);
+		else
+			gp_link_cut_spmm(f, &f->smooth, 0.0, 2.0, last, -1.0, next, cuts);
 		add_step(r, k, next);
 	}
 	gp_link_give_back(f, &even);

@@ -13,19 +13,19 @@ enum array_tag
 {
 	TAG_SCALARS, TAG_START, TAG_COL, TAG_WEIGHT, TAG_ROW, TAG_INDUCING, TAG_ALPHA, TAG_ROOT,
 	TAG_CENTRE, TAG_SPREAD, TAG_RIDGE, TAG_FEATURE_START, TAG_FEATURE_COL, TAG_FEATURE_VALUE,
-	TAG_FEATURE_MEAN, TAG_FEATURE_DOT, TAG_FEATURE_NORM, TAG_CODE, TAGS
+	TAG_FEATURE_MEAN, TAG_FEATURE_DOT, TAG_FEATURE_NORM, TAG_CODE, TAG_SCREEN, TAGS
 };
 
 enum scalar
 {
 	METHOD, NODES, EDGES, DIRECTED, PAIRS, AUC, PRECISION, STEPS, CUT, ROWS, WIDTH, OFFSET, SCALE,
-	INTERCEPT, SLOPE, DIMS, SCALARS
+	INTERCEPT, SLOPE, DIMS, POWERS, SCALARS
 };
 
 static const gp_link_element elements[TAGS] = {
 	GP_LINK_F64, GP_LINK_I64, GP_LINK_I32, GP_LINK_F64, GP_LINK_F32, GP_LINK_I32, GP_LINK_F64,
 	GP_LINK_F32, GP_LINK_F64, GP_LINK_F64, GP_LINK_F64, GP_LINK_I64, GP_LINK_I32, GP_LINK_F32,
-	GP_LINK_F32, GP_LINK_F32, GP_LINK_F32, GP_LINK_U64
+	GP_LINK_F32, GP_LINK_F32, GP_LINK_F32, GP_LINK_U64, GP_LINK_F64
 };
 
 /* Adds an array that is there. */
@@ -59,6 +59,7 @@ write_scalars(const gp_link_model *m, double *s)
 	s[INTERCEPT] = m->intercept;
 	s[SLOPE] = m->slope;
 	s[DIMS] = m->features ? (double) m->features->dims : 0.0;
+	s[POWERS] = m->powers;
 }
 
 /* The arrays of the features. */
@@ -78,9 +79,10 @@ add_features(const gp_link_model *m, gp_link_array *out, int n)
 	}
 	else
 		n = add(out, n, TAG_FEATURE_VALUE, nodes * x->dims, x->dense);
-	n = add(out, n, TAG_FEATURE_MEAN, GP_LINK_POWERS * x->dims, m->feature_mean);
-	n = add(out, n, TAG_FEATURE_DOT, GP_LINK_POWERS * nodes, m->feature_dot);
-	return add(out, n, TAG_FEATURE_NORM, GP_LINK_POWERS * nodes, m->feature_norm);
+	n = add(out, n, TAG_SCREEN, gp_link_graph_width(m->graph->directed) + 1, m->screen);
+	n = add(out, n, TAG_FEATURE_MEAN, m->powers * x->dims, m->feature_mean);
+	n = add(out, n, TAG_FEATURE_DOT, m->powers * nodes, m->feature_dot);
+	return add(out, n, TAG_FEATURE_NORM, m->powers * nodes, m->feature_norm);
 }
 
 /* The rows of m->row: of the regression, or of the nodes' factor. */
@@ -129,6 +131,7 @@ gp_link_model_free(gp_env *env, gp_link_model *m)
 	gp_free(env, m->centre);
 	gp_free(env, m->spread);
 	gp_free(env, m->ridge);
+	gp_free(env, m->screen);
 	gp_free(env, m->feature_mean);
 	gp_free(env, m->feature_dot);
 	gp_free(env, m->feature_norm);
@@ -263,9 +266,10 @@ restore_features(const restorer *r, gp_link_model *m)
 	else
 		x->dense = need(r, TAG_FEATURE_VALUE, (int64_t) gp_size_mul(r->env, nodes, dims), false);
 	m->features = x;
-	m->feature_mean = need(r, TAG_FEATURE_MEAN, GP_LINK_POWERS * dims, false);
-	m->feature_dot = need(r, TAG_FEATURE_DOT, GP_LINK_POWERS * nodes, false);
-	m->feature_norm = need(r, TAG_FEATURE_NORM, GP_LINK_POWERS * nodes, false);
+	m->powers = (int32_t) whole(r, POWERS, GP_LINK_POWERS);
+	m->feature_mean = need(r, TAG_FEATURE_MEAN, m->powers * dims, false);
+	m->feature_dot = need(r, TAG_FEATURE_DOT, m->powers * nodes, false);
+	m->feature_norm = need(r, TAG_FEATURE_NORM, m->powers * nodes, false);
 }
 
 /* The regression. */
@@ -295,8 +299,10 @@ restore_regression(const restorer *r, gp_link_model *m)
 	m->centre = need(r, TAG_CENTRE, m->width, false);
 	m->spread = need(r, TAG_SPREAD, m->width, false);
 	m->ridge = need(r, TAG_RIDGE, m->width + 1, false);
-	if (m->width != gp_link_width(m->graph->directed, m->features != NULL))
+	if (m->width != gp_link_width(m->graph->directed, m->powers))
 		refuse(r, "its scores are not those of this version");
+	if (m->features)
+		m->screen = need(r, TAG_SCREEN, gp_link_graph_width(m->graph->directed) + 1, false);
 }
 
 /* The model back from its arrays. */

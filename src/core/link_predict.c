@@ -1,9 +1,10 @@
 /*
  * link_predict.c - the posterior of pairs from a stored model.
  *
- * Means and variances are computed in double.  Ranking the candidates of a node
- * takes a linear model first and the Gaussian process in float then, so that
- * only the rows returned cost a triangular solve.
+ * Means are computed in double; variances in float, whose error is then below a
+ * hundredth of them, and again in double where it would not be.  Ranking the
+ * candidates of a node takes linear models first and the Gaussian process in
+ * float then, so that only the rows returned cost a triangular solve.
  */
 #include "link_predict.h"
 
@@ -12,21 +13,26 @@
 
 #define POSTERIOR_ROWS 512		/* pairs whose covariances are held at once, in double */
 #define MEAN_ROWS 4096			/* the same in float */
+#define SURE_SHARE 1e-4			/* of a covariance: below, float leaves less than two digits of the variance */
 
 /* Makes a model ready. */
 gp_links *
 gp_links_open(gp_device *dev, const gp_link_model *model)
 {
 	gp_links   *l = gp_alloc_zero(dev->env, 1, sizeof(gp_links));
+	int64_t		root = gp_link_root_size(model->m);
 
 	l->dev = dev;
 	l->env = dev->env;
 	l->model = model;
 	l->alpha = dev->create(dev, model->m, 1, GP_DOUBLE);
 	dev->upload(dev, l->alpha, gp_matrix_wrap(model->alpha, model->m, 1, GP_DOUBLE));
+	l->root = dev->create(dev, root, 1, GP_FLOAT);
+	dev->upload(dev, l->root, gp_matrix_wrap(model->root, root, 1, GP_FLOAT));
 	if (model->method == GP_LINK_PAIRS)
 		return l;
-	gp_link_frame_open(&l->frame, dev, model->graph, model->features, model->steps, model);
+	gp_link_frame_open(&l->frame, dev, model->graph, model->features, model->steps,
+					   model->powers, model);
 	l->z = dev->create(dev, model->m, model->width, GP_DOUBLE);
 	dev->upload(dev, l->z, gp_matrix_wrap(model->row, model->m, model->width, GP_FLOAT));
 	return l;
@@ -38,9 +44,14 @@ gp_links_close(gp_links *l)
 {
 	gp_device  *dev = l->dev;
 
+	if (l->search)
+		gp_link_search_close(l->search);
+	if (l->neighbours)
+		gp_csr_free(l->env, l->neighbours);
 	if (l->model->method == GP_LINK_SCORES)
 		gp_link_frame_close(&l->frame);
 	dev->destroy(dev, &l->alpha);
+	dev->destroy(dev, &l->root);
 	dev->destroy(dev, &l->z);
 	gp_free(l->env, l);
 }
@@ -52,17 +63,59 @@ probability_of(const gp_link_model *model, double score)
 	return 1.0 / (1.0 + exp(-(model->intercept + model->slope * score)));
 }
 
-/*
- * Writes score, variance and probability of rows whose covariances with the
- * regression's are k, which is overwritten.
- */
+/* |L^-1 k|^2 of each row of k, computed in a type: the part of its variance that the regression explains. */
+static void
+explained(gp_links *l, gp_matrix k, gp_type type, double *out)
+{
+	gp_device  *dev = l->dev;
+	gp_matrix	rows = dev->create(dev, k.rows, k.cols, type);
+	gp_matrix	turned = dev->create(dev, k.cols, k.rows, type);
+	gp_matrix	sum = dev->create(dev, k.rows, 1, GP_DOUBLE);
+
+	dev->copy(dev, rows, k);
+	dev->transpose(dev, turned, rows);
+	gp_link_root_solve(dev, l->root, turned);
+	dev->transpose(dev, rows, turned);
+	dev->row_dots(dev, sum, rows, rows);
+	dev->download(dev, gp_matrix_wrap(out, k.rows, 1, GP_DOUBLE), sum);
+	dev->destroy(dev, &rows);
+	dev->destroy(dev, &turned);
+	dev->destroy(dev, &sum);
+}
+
+/* Explains rows again in double where float has left too few digits of the variance. */
+static void
+explain_again(gp_links *l, gp_matrix k, const double *variance, double *part)
+{
+	gp_device  *dev = l->dev;
+	int32_t    *index = gp_alloc_array(l->env, k.rows, sizeof(int32_t));
+	double	   *again = gp_alloc_array(l->env, k.rows, sizeof(double));
+	int64_t		n = 0;
+
+	for (int64_t e = 0; e < k.rows; e++)
+		if (!(variance[e] - part[e] > SURE_SHARE * variance[e]))
+			index[n++] = (int32_t) e;
+	if (n > 0)
+	{
+		gp_matrix	some = dev->create(dev, n, k.cols, GP_DOUBLE);
+
+		dev->gather_rows(dev, some, k, index);
+		explained(l, some, GP_DOUBLE, again);
+		dev->destroy(dev, &some);
+	}
+	for (int64_t e = 0; e < n; e++)
+		part[index[e]] = again[e];
+	gp_free(l->env, index);
+	gp_free(l->env, again);
+}
+
+/* Writes score, variance and probability of rows whose covariances with the regression's are k. */
 static void
 write_posterior(gp_links *l, gp_matrix k, const double *variance, gp_link_row *out)
 {
 	gp_device  *dev = l->dev;
 	const gp_link_model *model = l->model;
 	gp_matrix	sum = dev->create(dev, k.rows, 1, GP_DOUBLE);
-	gp_matrix	turned = dev->create(dev, k.cols, k.rows, GP_DOUBLE);
 	double	   *host = gp_alloc_array(l->env, k.rows, sizeof(double));
 
 	dev->gemm(dev, false, false, 1.0, k, l->alpha, 0.0, sum);
@@ -72,16 +125,12 @@ write_posterior(gp_links *l, gp_matrix k, const double *variance, gp_link_row *o
 		out[e].score = model->offset + host[e];
 		out[e].probability = probability_of(model, out[e].score);
 	}
-	dev->transpose(dev, turned, k);
-	gp_link_root_solve(dev, model->root, turned);
-	dev->transpose(dev, k, turned);
-	dev->row_dots(dev, sum, k, k);
-	dev->download(dev, gp_matrix_wrap(host, k.rows, 1, GP_DOUBLE), sum);
+	explained(l, k, GP_FLOAT, host);
+	explain_again(l, k, variance, host);
 	for (int64_t e = 0; e < k.rows; e++)
 		out[e].variance = fmax(model->scale * (variance[e] - host[e]), 0.0);
 	gp_free(l->env, host);
 	dev->destroy(dev, &sum);
-	dev->destroy(dev, &turned);
 }
 
 /* The covariances of pairs with the regression's rows: from their scores, or from the pairs themselves. */

@@ -181,11 +181,11 @@ gp_link_regression_free(gp_device *dev, gp_link_regression *r)
  * centred, the mean of y last.
  */
 double *
-gp_link_ridge(gp_device *dev, const gp_link_regression *r, const bool *label)
+gp_link_ridge(gp_device *dev, const gp_link_regression *r, int64_t width, const bool *label)
 {
 	gp_env	   *env = dev->env;
-	int64_t		n = r->z.rows;
-	int64_t		width = r->z.cols;
+	gp_matrix	z = gp_matrix_cols(r->z, 0, width);
+	int64_t		n = z.rows;
 	double	   *w = gp_alloc_array(env, width + 1, sizeof(double));
 	double	   *y = gp_alloc_array(env, n, sizeof(double));
 	gp_matrix	gram = dev->create(dev, width, width, GP_DOUBLE);
@@ -195,11 +195,11 @@ gp_link_ridge(gp_device *dev, const gp_link_regression *r, const bool *label)
 	for (int64_t i = 0; i < n; i++)
 		y[i] = (label[i] ? 1.0 : 0.0) - r->offset;
 	dev->upload(dev, target, gp_matrix_wrap(y, n, 1, GP_DOUBLE));
-	dev->syrk(dev, true, 1.0, r->z, 0.0, gram);
+	dev->syrk(dev, true, 1.0, z, 0.0, gram);
 	dev->shift(dev, gp_matrix_diagonal(gram), RIDGE * (double) n);
 	if (dev->potrf(dev, gram) >= 0)
 		gp_raise(env, GP_ERR_INTERNAL, NULL, "the linear model of the scores is singular");
-	dev->gemm(dev, true, false, 1.0, r->z, target, 0.0, right);
+	dev->gemm(dev, true, false, 1.0, z, target, 0.0, right);
 	dev->trsm(dev, true, false, gram, right);
 	dev->trsm(dev, true, true, gram, right);
 	dev->download(dev, gp_matrix_wrap(w, width, 1, GP_DOUBLE), right);
@@ -229,13 +229,14 @@ gp_link_root_size(int64_t m)
 	return root_offset(full) + (m - full) * m;
 }
 
-/* The view of the block of rows that begins at row i: all columns up to its end. */
+/* The block of rows that begins at row i of a packed root, a column of numbers: all columns up to its end. */
 static gp_matrix
-root_block(float *root, int64_t m, int64_t i)
+root_block(gp_matrix root, int64_t m, int64_t i)
 {
 	int64_t		rows = m - i < GP_LINK_ROOT_ROWS ? m - i : GP_LINK_ROOT_ROWS;
 
-	return gp_matrix_wrap(root + root_offset(i), rows, i + rows, GP_FLOAT);
+	return (gp_matrix) {gp_matrix_rows(root, root_offset(i), rows * (i + rows)).data,
+		rows, i + rows, i + rows, GP_FLOAT};
 }
 
 /* A lower triangle of double as blocks of rows in float. */
@@ -244,37 +245,52 @@ gp_link_pack_root(gp_device *dev, gp_matrix root)
 {
 	int64_t		m = root.rows;
 	float	   *packed = gp_alloc_array(dev->env, gp_link_root_size(m), sizeof(float));
+	gp_matrix	host = gp_matrix_wrap(packed, gp_link_root_size(m), 1, GP_FLOAT);
 
 	for (int64_t i = 0; i < m; i += GP_LINK_ROOT_ROWS)
 	{
-		gp_matrix	block = root_block(packed, m, i);
+		gp_matrix	block = root_block(host, m, i);
 
 		dev->download(dev, block, gp_matrix_part(root, i, 0, block.rows, block.cols));
 	}
 	return packed;
 }
 
+/* The block of rows that begins at row i in the type of room, which it is converted into when it has another. */
+static gp_matrix
+root_rows(gp_device *dev, gp_matrix root, int64_t m, int64_t i, gp_matrix room)
+{
+	gp_matrix	own = root_block(root, m, i);
+	gp_matrix	l;
+
+	if (room.type == own.type)
+		return own;
+	l = gp_matrix_part(room, 0, 0, own.rows, own.cols);
+	dev->copy(dev, l, own);
+	return l;
+}
+
 /*
- * k (m x n double) becomes L^-1 k, block by block of rows: what the rows above
- * give is taken off, then the block on the diagonal is solved.  In double, or the
- * small variances would depend on the company that a pair is asked in.
+ * k (m x n) becomes L^-1 k, block by block of rows: what the rows above give is
+ * taken off, then the block on the diagonal is solved.
  */
 void
-gp_link_root_solve(gp_device *dev, float *root, gp_matrix k)
+gp_link_root_solve(gp_device *dev, gp_matrix root, gp_matrix k)
 {
 	int64_t		m = k.rows;
+	gp_matrix	room = {.type = k.type};
 
+	if (k.type != root.type)
+		room = dev->create(dev, m < GP_LINK_ROOT_ROWS ? m : GP_LINK_ROOT_ROWS, m, k.type);
 	for (int64_t i = 0; i < m; i += GP_LINK_ROOT_ROWS)
 	{
-		gp_matrix	host = root_block(root, m, i);
-		gp_matrix	l = dev->create(dev, host.rows, host.cols, GP_DOUBLE);
-		gp_matrix	own = gp_matrix_rows(k, i, host.rows);
+		gp_matrix	l = root_rows(dev, root, m, i, room);
+		gp_matrix	own = gp_matrix_rows(k, i, l.rows);
 
-		dev->upload(dev, l, host);
 		if (i > 0)
 			dev->gemm(dev, false, false, -1.0, gp_matrix_cols(l, 0, i), gp_matrix_rows(k, 0, i), 1.0,
 					  own);
-		dev->trsm(dev, true, false, gp_matrix_cols(l, i, host.rows), own);
-		dev->destroy(dev, &l);
+		dev->trsm(dev, true, false, gp_matrix_cols(l, i, l.rows), own);
 	}
+	dev->destroy(dev, &room);
 }

@@ -25,8 +25,9 @@ extern void gp_link_regression_means(gp_device *dev, const gp_link_regression *r
 									 int32_t width, const double *score, double *mean);
 extern void gp_link_regression_free(gp_device *dev, gp_link_regression *r);
 
-/* width + 1 weights of the linear model on standardised scores; owned by the caller. */
-extern double *gp_link_ridge(gp_device *dev, const gp_link_regression *r, const bool *label);
+/* width + 1 weights of the linear model on the first width standardised scores; owned by the caller. */
+extern double *gp_link_ridge(gp_device *dev, const gp_link_regression *r, int64_t width,
+							 const bool *label);
 
 extern void gp_link_moments(int64_t n, int32_t width, const double *score, double *centre,
 							double *spread);

@@ -6,18 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The scores of one block, in the order that gp_link_score_name names. */
-static void
-block_scores(gp_link_frame *f, const gp_link_block *block, const gp_link_cut *cuts, double *out)
-{
-	int32_t		own = gp_link_structure_width(f->graph->directed);
-
-	gp_link_structure(f, block, cuts, out);
-	gp_link_laplacian(f, block, cuts, own, out);
-	if (f->x)
-		gp_link_cosines(f, block, cuts, own + 2 * GP_LINK_SCALES + 1, out);
-}
-
 /* The weight of an entry of the symmetric matrix, 0 where there is none. */
 static double
 symmetric_weight(const gp_link_frame *f, int32_t i, int32_t j)
@@ -62,38 +50,63 @@ make_cut(const gp_link_frame *f, int32_t i, int32_t j)
 	return cut;
 }
 
-/*
- * The scores of a block.  Sparse products are several times faster on a
- * multiple of 16 columns, so the first source fills the block up.
- */
-void
-gp_link_block_scores(gp_link_frame *f, const gp_link_block *block, double *out)
+/* A block filled up to a multiple of 16 sources, and its cuts. */
+typedef struct full_block
 {
+	gp_link_block block;
 	int32_t		source[GP_LINK_BLOCK];
 	int32_t		partner[GP_LINK_BLOCK];
-	gp_link_cut cuts[GP_LINK_BLOCK];
-	gp_link_block full = *block;
-	gp_link_tail tail;
+	gp_link_cut cut[GP_LINK_BLOCK];
+	const gp_link_cut *cuts;	/* NULL: none */
+} full_block;
 
-	if (block->sources == 0 || block->n == 0)
-		return;
-	tail = gp_link_tail_make(f, block);
-	full.tail = &tail;
-	full.sources = (block->sources + 15) / 16 * 16;
-	full.source = source;
-	full.partner = block->partner ? partner : NULL;
-	for (int32_t t = 0; t < full.sources; t++)
+/*
+ * Fills a block up with its first source: sparse products are several times
+ * faster on a multiple of 16 columns.
+ */
+static void
+fill_up(const gp_link_frame *f, const gp_link_block *block, full_block *full)
+{
+	full->block = *block;
+	full->block.sources = (block->sources + 15) / 16 * 16;
+	full->block.source = full->source;
+	full->block.partner = block->partner ? full->partner : NULL;
+	full->cuts = block->partner ? full->cut : NULL;
+	for (int32_t t = 0; t < full->block.sources; t++)
 	{
 		int32_t		from = t < block->sources ? t : 0;
 
-		source[t] = block->source[from];
+		full->source[t] = block->source[from];
 		if (block->partner == NULL)
 			continue;
-		partner[t] = block->partner[from];
-		cuts[t] = make_cut(f, source[t], partner[t]);
+		full->partner[t] = block->partner[from];
+		full->cut[t] = make_cut(f, full->source[t], full->partner[t]);
 	}
-	block_scores(f, &full, block->partner ? cuts : NULL, out);
-	gp_link_tail_free(f->env, &tail);
+}
+
+/* The scores of a block from the graph, in the order that gp_link_score_name names. */
+void
+gp_link_graph_scores(gp_link_frame *f, const gp_link_block *block, double *out)
+{
+	full_block	full;
+
+	if (block->sources == 0 || block->n == 0)
+		return;
+	fill_up(f, block, &full);
+	gp_link_structure(f, &full.block, full.cuts, out);
+	gp_link_laplacian(f, &full.block, full.cuts, gp_link_structure_width(f->graph->directed), out);
+}
+
+/* The scores of a block from the features. */
+void
+gp_link_feature_scores(gp_link_frame *f, const gp_link_block *block, double *out)
+{
+	full_block	full;
+
+	if (block->sources == 0 || block->n == 0 || f->x == NULL)
+		return;
+	fill_up(f, block, &full);
+	gp_link_cosines(f, &full.block, full.cuts, gp_link_graph_width(f->graph->directed), out);
 }
 
 /* A pair, its place in the caller's list, and which end is the source. */
@@ -184,7 +197,8 @@ score_list(gp_link_frame *f, block_room *room, const ordered_pair *pair, int64_t
 		gp_link_block block;
 		int64_t		took = fill_block(room, pair + done, n - done, size, cut, &block);
 
-		gp_link_block_scores(f, &block, room->scores);
+		gp_link_graph_scores(f, &block, room->scores);
+		gp_link_feature_scores(f, &block, room->scores);
 		scatter(f, pair + done, took, room->scores, out);
 		done += took;
 		f->env->check_interrupts(f->env);

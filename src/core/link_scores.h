@@ -18,6 +18,15 @@
 
 #define GP_LINK_ROOMS 12
 
+/* What a middle of a walk counts for. */
+enum gp_link_middle
+{
+	GP_LINK_COUNT,				/* 1 */
+	GP_LINK_BY_ROOT,			/* 1 / sqrt d */
+	GP_LINK_BY_DEGREE,			/* 1 / d */
+	GP_LINK_BY_LOG				/* 1 / log d; 0 for d < 2 */
+};
+
 /* A matrix that is kept between uses. */
 typedef struct gp_link_room
 {
@@ -33,17 +42,14 @@ typedef struct gp_link_frame
 	const gp_graph *graph;
 	int64_t		n;
 	int32_t		steps;			/* of the Chebyshev recurrence */
+	int32_t		powers;			/* of A whose features are compared; 0 without features */
 	int32_t		width;			/* scores of a pair */
-	/* symmetric pattern, float; the scaled ones share its start and col */
-	gp_csr	   *pattern;		/* 1 */
-	gp_csr		by_degree;		/* 1 / d_j */
-	gp_csr		by_log;			/* 1 / log d_j; 0 for d_j < 2 */
-	gp_csr		by_root;		/* 1 / sqrt d_j */
 	gp_csr		smooth;			/* S = D^-1/2 W D^-1/2 with the weights; float when steps are few */
 	gp_csr		spread;			/* A = (I+D)^-1/2 (I+W) (I+D)^-1/2, float, when there are features */
-	gp_csr	   *weights;		/* W symmetric, double: start and col of pattern and smooth */
+	gp_csr	   *weights;		/* W symmetric, double: start and col of smooth, too */
 	gp_csr		out;			/* arcs from a node, and to it, float; directed graphs only */
 	gp_csr	   *in;
+	gp_matrix	middle;			/* n x GP_WALK_LANES float: what a node counts for as a middle */
 	double	   *degree;			/* n: neighbours */
 	double	   *strength;		/* n: weights of the neighbours' links */
 	double	   *square;			/* n: sum_j S_ij^2 */
@@ -51,9 +57,9 @@ typedef struct gp_link_frame
 	/* features */
 	const gp_features *x;		/* NULL when there are none */
 	gp_csr	   *xt;				/* X', when X is sparse */
-	float	   *mean;			/* POWERS x dims */
-	float	   *dot;			/* n x POWERS */
-	float	   *norm;			/* n x POWERS */
+	float	   *mean;			/* powers x dims */
+	float	   *dot;			/* n x powers */
+	float	   *norm;			/* n x powers */
 	double		mean_square[GP_LINK_POWERS];	/* |mean row|^2 */
 	bool		owns_statistics;
 	gp_link_room room[GP_LINK_ROOMS];
@@ -72,11 +78,13 @@ extern void gp_link_rooms_free(gp_link_frame *f);
  * computed, or taken from a model when given.
  */
 extern void gp_link_frame_open(gp_link_frame *f, gp_device *dev, const gp_graph *graph,
-							   const gp_features *x, int32_t steps, const gp_link_model *model);
+							   const gp_features *x, int32_t steps, int32_t powers,
+							   const gp_link_model *model);
 extern void gp_link_frame_close(gp_link_frame *f);
 
-/* The scores of a pair in such a graph. */
-extern int32_t gp_link_width(bool directed, bool features);
+/* The scores of a pair in such a graph, and how many of them come from the graph alone. */
+extern int32_t gp_link_width(bool directed, int32_t powers);
+extern int32_t gp_link_graph_width(bool directed);
 
 /* The name of a score, for people. */
 extern const char *gp_link_score_name(bool directed, int32_t score);
@@ -86,8 +94,6 @@ extern const char *gp_link_score_name(bool directed, int32_t score);
  * of their source.  When cut is set, slot c's pair is (source[c], partner[c]),
  * which is scored as if that link were not there.
  */
-typedef struct gp_link_tail gp_link_tail;
-
 typedef struct gp_link_block
 {
 	int32_t		sources;
@@ -96,28 +102,28 @@ typedef struct gp_link_block
 	int64_t		n;				/* pairs */
 	const int32_t *slot;		/* n */
 	const int32_t *dst;			/* n */
-	const gp_link_tail *tail;	/* set by gp_link_block_scores */
 } gp_link_block;
 
-/* The distinct targets of a block: a last product is needed in their rows alone. */
-struct gp_link_tail
-{
-	int64_t		n;
-	int32_t    *node;			/* n, ascending */
-	int32_t    *at;				/* of each pair's target */
-	bool		few;			/* whether picking out their rows saves work */
-};
+/* link_ends.c */
 
-/* link_tail.c */
-extern gp_link_tail gp_link_tail_make(gp_link_frame *f, const gp_link_block *block);
-extern void gp_link_tail_free(gp_env *env, gp_link_tail *tail);
+/*
+ * dst = (a b)(source, :)', one source for each column.  turned is b', and rows is a(source, :)'
+ * as a dense matrix.
+ */
+extern void gp_link_first_product(gp_link_frame *f, const gp_csr *a, const gp_csr *b,
+								  const gp_csr *turned, const int32_t *source, gp_matrix rows,
+								  gp_matrix dst);
 
 /* The entries of s b at the block's pairs; out has one for each. */
 extern void gp_link_last_product(gp_link_frame *f, const gp_link_block *block, const gp_csr *s,
 								 gp_matrix b, double *out);
 
-/* out is n x width, rows packed. */
-extern void gp_link_block_scores(gp_link_frame *f, const gp_link_block *block, double *out);
+/*
+ * The scores of a block: out is n x width, rows packed.  Those of the graph fill the first
+ * gp_link_graph_width columns, those of the features the others.
+ */
+extern void gp_link_graph_scores(gp_link_frame *f, const gp_link_block *block, double *out);
+extern void gp_link_feature_scores(gp_link_frame *f, const gp_link_block *block, double *out);
 
 /* The same for any pairs, linked or not: out is n x width. */
 extern void gp_link_pair_scores(gp_link_frame *f, int64_t n, const int32_t *src,

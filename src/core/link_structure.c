@@ -1,10 +1,9 @@
 /*
  * link_structure.c - the scores of a pair's neighbourhood.
  *
- * With x = W e_i (the neighbours of i as a column): common neighbours are W x,
- * Adamic-Adar and resource allocation the same with the middles scaled, paths of
- * length three W W x.  Without the link (i, j) the column x lacks j, and a path
- * i - a - i - j no longer exists: it is taken off.
+ * Common neighbours are walks of two steps, Adamic-Adar and resource allocation
+ * the same with the middles weighted; walks of three steps follow.  A link that is
+ * to be ignored is not walked.
  */
 #include "link_scores.h"
 
@@ -51,10 +50,16 @@ gp_link_structure_width(bool directed)
 
 /* The scores of a pair. */
 int32_t
-gp_link_width(bool directed, bool features)
+gp_link_width(bool directed, int32_t powers)
 {
-	return gp_link_structure_width(directed) + 2 * GP_LINK_SCALES + 1 +
-		(features ? GP_LINK_POWERS : 0);
+	return gp_link_graph_width(directed) + powers;
+}
+
+/* Those that need no features. */
+int32_t
+gp_link_graph_width(bool directed)
+{
+	return gp_link_structure_width(directed) + 2 * GP_LINK_SCALES + 1;
 }
 
 /* The name of a score. */
@@ -68,98 +73,36 @@ gp_link_score_name(bool directed, int32_t score)
 	return score < own ? arc_names[score - STRUCTURE_SCORES] : other_names[score - own];
 }
 
-/* The quantities of one block, an entry of each pair. */
-typedef struct entries
-{
-	double	   *common;
-	double	   *adamic;
-	double	   *allocation;
-	double	   *paths;
-	double	   *root;
-	double	   *flow;
-	/* at the source itself, for what a cut takes off */
-	double	   *root_at_source;
-	double	   *flow_at_source;
-} entries;
-
 typedef struct structure
 {
 	gp_link_frame *f;
 	const gp_link_block *block;
 	const gp_link_cut *cuts;
 	int32_t    *source;			/* of each pair */
-	entries		at;
-	double	   *scratch;		/* of all entries */
+	double	   *two;			/* pairs x GP_WALK_LANES: walks of two steps */
+	double	   *three;
 } structure;
 
-/* Allocates for the pairs of a block. */
+/* The walks of a block's pairs. */
 static structure
 structure_open(gp_link_frame *f, const gp_link_block *block, const gp_link_cut *cuts)
 {
 	structure	s = {.f = f, .block = block, .cuts = cuts};
-	double	  **part = (double **) &s.at;
-	int			parts = sizeof(entries) / sizeof(double *);
+	int64_t		entries = (int64_t) gp_size_mul(f->env, block->n, GP_WALK_LANES);
+	bool	   *cut = cuts ? gp_alloc_array(f->env, block->n, sizeof(bool)) : NULL;
 
-	s.scratch = gp_alloc_zero(f->env, (int64_t) gp_size_mul(f->env, block->n, parts), sizeof(double));
-	for (int k = 0; k < parts; k++)
-		part[k] = s.scratch + k * block->n;
 	s.source = gp_alloc_array(f->env, block->n, sizeof(int32_t));
+	s.two = gp_alloc_array(f->env, entries, sizeof(double));
+	s.three = gp_alloc_array(f->env, entries, sizeof(double));
 	for (int64_t e = 0; e < block->n; e++)
+	{
 		s.source[e] = block->source[block->slot[e]];
+		if (cuts)
+			cut[e] = cuts[block->slot[e]].edge;
+	}
+	f->dev->walks(f->dev, f->weights, f->middle, block->n, s.source, block->dst, cut, s.two, s.three);
+	gp_free(f->env, cut);
 	return s;
-}
-
-/* The neighbours of each source as a column, without the partner that is cut. */
-static void
-first_step(structure *s, const gp_csr *m, bool edge, gp_matrix x)
-{
-	gp_device  *dev = s->f->dev;
-	int32_t		row[GP_LINK_BLOCK];
-	int32_t		col[GP_LINK_BLOCK];
-	double		zero[GP_LINK_BLOCK] = {0.0};
-	int64_t		n = 0;
-
-	dev->csr_rows(dev, x, m, s->block->source, s->block->sources);
-	for (int32_t t = 0; s->cuts != NULL && t < s->block->sources; t++)
-		if (edge || s->cuts[t].edge)
-		{
-			row[n] = s->cuts[t].j;
-			col[n++] = t;
-		}
-	dev->put(dev, x, n, row, col, zero);
-}
-
-/* y = m x, and its entries at the pairs. */
-static void
-step(structure *s, const gp_csr *m, gp_matrix x, gp_matrix y, double *out)
-{
-	gp_device  *dev = s->f->dev;
-
-	dev->spmm(dev, 1.0, m, x, 0.0, y);
-	dev->take(dev, y, s->block->n, s->block->dst, s->block->slot, out);
-}
-
-/* All products with the symmetric pattern. */
-static void
-walk_pattern(structure *s)
-{
-	gp_link_frame *f = s->f;
-	gp_device  *dev = f->dev;
-	gp_matrix	x = gp_link_lend(f, f->n, s->block->sources, GP_FLOAT);
-	gp_matrix	y = gp_link_lend(f, f->n, s->block->sources, GP_FLOAT);
-
-	first_step(s, f->pattern, false, x);
-	gp_link_last_product(f, s->block, &f->by_log, x, s->at.adamic);
-	step(s, f->pattern, x, y, s->at.common);
-	gp_link_last_product(f, s->block, f->pattern, y, s->at.paths);
-	step(s, &f->by_degree, x, y, s->at.allocation);
-	dev->take(dev, y, s->block->n, s->source, s->block->slot, s->at.flow_at_source);
-	gp_link_last_product(f, s->block, &f->by_degree, y, s->at.flow);
-	dev->spmm(dev, 1.0, &f->by_root, x, 0.0, y);
-	dev->take(dev, y, s->block->n, s->source, s->block->slot, s->at.root_at_source);
-	gp_link_last_product(f, s->block, &f->by_root, y, s->at.root);
-	gp_link_give_back(f, &x);
-	gp_link_give_back(f, &y);
 }
 
 /* The degree of an end without the link that is cut. */
@@ -171,21 +114,6 @@ degree_of(const structure *s, int64_t e, int32_t node)
 	return s->f->degree[node] - (cut && cut->edge ? 1.0 : 0.0);
 }
 
-/* Takes off the paths i - a - i - j of a link (i, j) that is cut. */
-static void
-remove_returns(structure *s, int64_t e)
-{
-	const gp_link_cut *cut = s->cuts ? &s->cuts[s->block->slot[e]] : NULL;
-	double		degree;
-
-	if (cut == NULL || !cut->edge)
-		return;
-	degree = s->f->degree[cut->i];
-	s->at.paths[e] -= degree - 1.0;
-	s->at.root[e] -= s->at.root_at_source[e] / sqrt(degree);
-	s->at.flow[e] -= s->at.flow_at_source[e] / degree;
-}
-
 /* The scores of one pair. */
 static void
 write_pattern(structure *s, int64_t e, double *out)
@@ -193,18 +121,19 @@ write_pattern(structure *s, int64_t e, double *out)
 	double		di = degree_of(s, e, s->source[e]);
 	double		dj = degree_of(s, e, s->block->dst[e]);
 	double		mean = sqrt(fmax(di, 1.0) * fmax(dj, 1.0));
+	const double *two = s->two + e * GP_WALK_LANES;
+	const double *three = s->three + e * GP_WALK_LANES;
 
-	remove_returns(s, e);
 	out[DEGREE_SUM] = log1p(di) + log1p(dj);
 	out[DEGREE_DIFFERENCE] = fabs(log1p(di) - log1p(dj));
-	out[COMMON_NEIGHBOURS] = log1p(s->at.common[e]);
-	out[ADAMIC_ADAR] = log1p(s->at.adamic[e]);
-	out[RESOURCE_ALLOCATION] = log(s->at.allocation[e] + LEAST_ALLOCATION);
-	out[SALTON] = s->at.common[e] / mean;
-	out[PATHS] = log1p(fmax(s->at.paths[e], 0.0));
-	out[PATHS_SALTON] = log1p(fmax(s->at.paths[e], 0.0) / mean);
-	out[PATHS_ROOT] = log1p(fmax(s->at.root[e], 0.0));
-	out[PATHS_FLOW] = log(fmax(s->at.flow[e], 0.0) + LEAST_FLOW);
+	out[COMMON_NEIGHBOURS] = log1p(two[GP_LINK_COUNT]);
+	out[ADAMIC_ADAR] = log1p(two[GP_LINK_BY_LOG]);
+	out[RESOURCE_ALLOCATION] = log(two[GP_LINK_BY_DEGREE] + LEAST_ALLOCATION);
+	out[SALTON] = two[GP_LINK_COUNT] / mean;
+	out[PATHS] = log1p(three[GP_LINK_COUNT]);
+	out[PATHS_SALTON] = log1p(three[GP_LINK_COUNT] / mean);
+	out[PATHS_ROOT] = log1p(three[GP_LINK_BY_ROOT]);
+	out[PATHS_FLOW] = log(three[GP_LINK_BY_DEGREE] + LEAST_FLOW);
 }
 
 /* The scores of direction: the pair is an arc from its source. */
@@ -227,6 +156,24 @@ write_arcs(structure *s, int64_t e, const double *paths, const double *targets,
 	out[SHARED_SOURCES] = log1p(sources[e]);
 }
 
+/* Takes the partner that is cut out of each source's column. */
+static void
+remove_partners(const structure *s, gp_matrix x)
+{
+	int32_t		row[GP_LINK_BLOCK];
+	int32_t		col[GP_LINK_BLOCK];
+	double		zero[GP_LINK_BLOCK] = {0.0};
+
+	if (s->cuts == NULL)
+		return;
+	for (int32_t t = 0; t < s->block->sources; t++)
+	{
+		row[t] = s->cuts[t].j;
+		col[t] = t;
+	}
+	s->f->dev->put(s->f->dev, x, s->block->sources, row, col, zero);
+}
+
 /* Products with the arcs, and the scores of direction. */
 static void
 walk_arcs(structure *s, double *out)
@@ -239,7 +186,8 @@ walk_arcs(structure *s, double *out)
 	double	   *targets = gp_alloc_array(f->env, n, sizeof(double));
 	double	   *sources = gp_alloc_array(f->env, n, sizeof(double));
 
-	first_step(s, &f->out, true, x);
+	dev->csr_rows(dev, x, &f->out, s->block->source, s->block->sources);
+	remove_partners(s, x);
 	gp_link_last_product(f, s->block, f->in, x, paths);
 	gp_link_last_product(f, s->block, &f->out, x, targets);
 	dev->csr_rows(dev, x, f->in, s->block->source, s->block->sources);
@@ -260,7 +208,6 @@ gp_link_structure(gp_link_frame *f, const gp_link_block *block, const gp_link_cu
 	structure	s = structure_open(f, block, cuts);
 	int64_t		next = 0;
 
-	walk_pattern(&s);
 	for (int64_t e = 0; e < block->n; e++)
 	{
 		gp_look(f->env, e, &next);
@@ -269,5 +216,6 @@ gp_link_structure(gp_link_frame *f, const gp_link_block *block, const gp_link_cu
 	if (f->graph->directed)
 		walk_arcs(&s, out);
 	gp_free(f->env, s.source);
-	gp_free(f->env, s.scratch);
+	gp_free(f->env, s.two);
+	gp_free(f->env, s.three);
 }

@@ -127,6 +127,141 @@ case_spmm_right(gp_device *dev, gp_type type, case_result *r)
 	}
 }
 
+/* Single elements of a product, and rows of a product of two sparse matrices. */
+static void
+case_elements(gp_device *dev, gp_type type, case_result *r)
+{
+	static const int64_t sizes[][3] = {{1, 1, 1}, {30, 40, 7}, {67, 71, 33}, {700, 90, 131}};
+
+	for (size_t t = 0; t < LENGTH(sizes); t++)
+	{
+		gp_csr		a = random_csr(dev, sizes[t][0], sizes[t][1], 4, sizes[t][1], type);
+		gp_csr		s = random_csr(dev, sizes[t][1], sizes[t][2], 3, sizes[t][2], type);
+		gp_matrix	b = random_matrix(dev, sizes[t][1], sizes[t][2], type);
+		double	   *da = dense(dev, &a);
+		double	   *ds = dense(dev, &s);
+		int32_t		row[2000];
+		int32_t		col[2000];
+		double		out[2000];
+		gp_matrix	rows = poisoned(dev, s.cols, 37, type);
+
+		for (size_t e = 0; e < LENGTH(row); e++)
+		{
+			row[e] = (int32_t) random_below(a.rows);
+			col[e] = (int32_t) random_below(b.cols);
+			out[e] = NAN;
+		}
+		dev->spmm_take(dev, &a, b, LENGTH(row), row, col, out);
+		for (size_t e = 0; e < LENGTH(row); e++)
+		{
+			double		sum = 0;
+
+			for (int64_t k = 0; k < a.cols; k++)
+				sum += da[row[e] * a.cols + k] * get(b, k, col[e]);
+			compare(r, out[e], sum);
+		}
+		dev->csr_product_rows(dev, rows, &a, &s, row, rows.cols);
+		for (int64_t i = 0; i < rows.rows; i++)
+			for (int64_t j = 0; j < rows.cols; j++)
+			{
+				double		sum = 0;
+
+				for (int64_t k = 0; k < a.cols; k++)
+					sum += da[row[j] * a.cols + k] * ds[k * s.cols + i];
+				compare(r, get(rows, i, j), sum);
+			}
+		finish(r, rows);
+		drop(dev, rows);
+		drop(dev, b);
+		gp_free(dev->env, da);
+		gp_free(dev->env, ds);
+		drop_csr(dev, a);
+		drop_csr(dev, s);
+	}
+}
+
+/* A symmetric pattern without a diagonal, some nodes without neighbours. */
+static gp_csr
+random_pattern(gp_device *dev, int64_t n, double *dense_pattern)
+{
+	gp_csr		s = {n, n, gp_alloc_zero(dev->env, n + 1, sizeof(int64_t)),
+	gp_alloc_array(dev->env, n * n, sizeof(int32_t)), NULL, GP_DOUBLE};
+
+	for (int64_t k = 0; k < 3 * n; k++)
+	{
+		int64_t		i = random_below(n) * random_below(n) / (n > 1 ? n - 1 : 1);
+		int64_t		j = random_below(n);
+
+		if (i < n && i != j)
+			dense_pattern[i * n + j] = dense_pattern[j * n + i] = 1.0;
+	}
+	for (int64_t i = 0; i < n; i++)
+	{
+		s.start[i + 1] = s.start[i];
+		for (int64_t j = 0; j < n; j++)
+			if (dense_pattern[i * n + j] != 0.0)
+				s.col[s.start[i + 1]++] = (int32_t) j;
+	}
+	return s;
+}
+
+/* The walks of one pair by their definition. */
+static void
+plain_walks(const double *p, int64_t n, gp_matrix w, int32_t i, int32_t j, bool cut, int q,
+			double *two, double *three)
+{
+	*two = *three = 0.0;
+	for (int64_t a = 0; a < n; a++)
+	{
+		double		first = cut && a == j ? 0.0 : p[i * n + a] * get(w, a, q);
+
+		*two += first * p[a * n + j];
+		for (int64_t b = 0; b < n; b++)
+			*three += first * p[a * n + b] * get(w, b, q) * (cut && b == i ? 0.0 : p[b * n + j]);
+	}
+}
+
+/* Walks of pairs, with and without cuts, sources side by side and not. */
+static void
+case_walks(gp_device *dev, gp_type type, case_result *r)
+{
+	static const int64_t sizes[] = {2, 5, 61, 200};
+
+	for (size_t t = 0; t < LENGTH(sizes); t++)
+	{
+		int64_t		n = sizes[t];
+		double	   *p = gp_alloc_zero(dev->env, n * n, sizeof(double));
+		gp_csr		s = random_pattern(dev, n, p);
+		gp_matrix	w = random_matrix(dev, n, GP_WALK_LANES, GP_FLOAT);
+		int32_t		src[300];
+		int32_t		dst[300];
+		bool		cut[300];
+		double		two[300 * GP_WALK_LANES];
+		double		three[300 * GP_WALK_LANES];
+
+		for (int e = 0; e < 300; e++)
+		{
+			src[e] = e > 0 && e % 3 ? src[e - 1] : (int32_t) random_below(n);
+			dst[e] = (int32_t) ((src[e] + 1 + random_below(n - 1)) % n);
+			cut[e] = e >= 100 && e % 2 == 0;
+		}
+		dev->walks(dev, &s, w, 300, src, dst, type == GP_FLOAT ? NULL : cut, two, three);
+		for (int e = 0; e < 300; e++)
+			for (int q = 0; q < GP_WALK_LANES; q++)
+			{
+				double		want[2];
+
+				plain_walks(p, n, w, src[e], dst[e], type == GP_DOUBLE && cut[e], q, &want[0], &want[1]);
+				compare(r, two[e * GP_WALK_LANES + q], want[0]);
+				compare(r, three[e * GP_WALK_LANES + q], want[1]);
+			}
+		drop(dev, w);
+		gp_free(dev->env, p);
+		gp_free(dev->env, s.start);
+		gp_free(dev->env, s.col);
+	}
+}
+
 /* The map of one covariance, by its definition (design: golden formulas). */
 static double
 plain_map(const gp_stage *stage, double k, double kii, double kjj)
@@ -375,6 +510,8 @@ static const struct
 }			cases[] = {
 	{"spmm", case_spmm, {1e-5, 1e-14}},
 	{"spmm_right and csr_rows", case_spmm_right, {1e-6, 1e-14}},
+	{"spmm_take and csr_product_rows", case_elements, {1e-5, 1e-13}},
+	{"walks", case_walks, {1e-5, 1e-5}},
 	{"map and map_diag", case_map, {3e-6, 1e-14}},
 	{"pair_diag", case_pairs, {1e-5, 1e-13}},
 };

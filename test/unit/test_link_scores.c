@@ -380,7 +380,7 @@ check_pairs(gp_env *env, bool directed, bool weighted, int features)
 				src[n] = i;
 				dst[n++] = j;
 			}
-	gp_link_frame_open(&f, dev, g, x, ALL_STEPS, NULL);
+	gp_link_frame_open(&f, dev, g, x, ALL_STEPS, GP_LINK_POWERS, NULL);
 	got = gp_alloc_array(env, (int64_t) n * f.width, sizeof(double));
 	gp_link_pair_scores(&f, n, src, dst, got);
 	for (int e = 0; e < n; e++)
@@ -421,7 +421,7 @@ check_links(gp_env *env, bool directed, bool weighted, int features)
 	int			own = gp_link_structure_width(directed) + 7;
 	char		name[200];
 
-	gp_link_frame_open(&f, dev, g, x, ALL_STEPS, NULL);
+	gp_link_frame_open(&f, dev, g, x, ALL_STEPS, GP_LINK_POWERS, NULL);
 	got = gp_alloc_array(env, (int64_t) l.n * f.width, sizeof(double));
 	gp_link_pair_scores(&f, l.n, l.src, l.dst, got);
 	for (int e = 0; e < l.n; e++)
@@ -431,7 +431,7 @@ check_links(gp_env *env, bool directed, bool weighted, int features)
 		int			at = 0;
 		double		d;
 
-		gp_link_frame_open(&lf, dev, less, x, ALL_STEPS, NULL);
+		gp_link_frame_open(&lf, dev, less, x, ALL_STEPS, GP_LINK_POWERS, NULL);
 		/* The features' means are those of the whole graph. */
 		gp_link_pair_scores(&lf, 1, &l.src[e], &l.dst[e], want);
 		gp_link_frame_close(&lf);
