@@ -11,6 +11,7 @@
 
 #include "postgres.h"
 
+#include "datatype/timestamp.h"
 #include "nodes/pg_list.h"
 
 /* A row of gp_graph_catalog: where the user's nodes and edges are. */
@@ -60,6 +61,7 @@ typedef struct gnngp_link_part
 {
 	gnngp_link_settings settings;
 	int64		version;		/* of its blocks; grows with each fit of links */
+	TimestampTz fitted;			/* of a model that was looked up; 0 when it has no link part */
 	char	   *method;			/* scores or pairs */
 	int64		nodes;
 	int64		edges;

@@ -15,6 +15,7 @@
 #include "lib/stringinfo.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
+#include "utils/timestamp.h"
 
 typedef struct model_column
 {
@@ -103,7 +104,7 @@ column_list(void)
 static char *
 lookup_list(void)
 {
-	return psprintf("%s, id, version, link_version", column_list());
+	return psprintf("%s, id, version, link_version, link_fitted", column_list());
 }
 
 /* Loads an array of texts. */
@@ -172,6 +173,7 @@ load_model(int row, MemoryContext context)
 	model->id = DatumGetInt64(SPI_getbinval(tuple, desc, NCOLUMNS + 1, &null));
 	model->version = DatumGetInt64(SPI_getbinval(tuple, desc, NCOLUMNS + 2, &null));
 	model->link.version = DatumGetInt64(SPI_getbinval(tuple, desc, NCOLUMNS + 3, &null));
+	model->link.fitted = DatumGetTimestampTz(SPI_getbinval(tuple, desc, NCOLUMNS + 4, &null));
 	MemoryContextSwitchTo(old);
 	return model;
 }

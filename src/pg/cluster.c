@@ -79,7 +79,7 @@ open_call(FunctionCallInfo fcinfo, int first, cluster_call *call)
 static gp_clustering *
 compute(const cluster_call *call)
 {
-	gp_device  *device = gnngp_device_open(call->env);
+	gp_device  *device = gnngp_device_open(call->env, 0);
 	gp_cluster_problem problem;
 	gp_clustering *clustering;
 

@@ -197,6 +197,13 @@ gnngp_env_create(MemoryContext parent, size_t limit)
 	return &server->env;
 }
 
+/* Hangs the environment below another context. */
+void
+gnngp_env_move(gp_env *env, MemoryContext parent)
+{
+	MemoryContextSetParent(((server_env *) env)->context, parent);
+}
+
 /* Frees the environment and everything made in it. */
 void
 gnngp_env_destroy(gp_env *env)
@@ -211,9 +218,9 @@ gnngp_env_set_text(gp_env *env, const char *text)
 	((server_env *) env)->text = text;
 }
 
-/* Opens the device that gnngp.device and gnngp.threads ask for. */
+/* Opens the device that gnngp.device asks for. */
 gp_device *
-gnngp_device_open(gp_env *env)
+gnngp_device_open(gp_env *env, int threads)
 {
 	if (gnngp_setting_device() == GNNGP_DEVICE_CUDA)
 		ereport(ERROR,
@@ -221,7 +228,7 @@ gnngp_device_open(gp_env *env)
 				 errmsg("the CUDA device cannot be used"),
 				 errdetail("This build of gnngp has no GPU library."),
 				 errhint("Set gnngp.device to auto or cpu.")));
-	return gp_device_cpu(env, gnngp_setting_threads());
+	return gp_device_cpu(env, threads > 0 ? threads : gnngp_setting_threads());
 }
 
 /* The effective gnngp.memory_limit in bytes. */

@@ -19,6 +19,9 @@
  */
 extern gp_env *gnngp_env_create(MemoryContext parent, size_t limit);
 
+/* Hangs the environment below another context, whose end is its own from then on. */
+extern void gnngp_env_move(gp_env *env, MemoryContext parent);
+
 /* Frees the environment and everything made in it. */
 extern void gnngp_env_destroy(gp_env *env);
 
@@ -28,8 +31,8 @@ extern void gnngp_env_destroy(gp_env *env);
  */
 extern void gnngp_env_set_text(gp_env *env, const char *text);
 
-/* Opens the device that gnngp.device and gnngp.threads ask for. */
-extern gp_device *gnngp_device_open(gp_env *env);
+/* Opens the device that gnngp.device asks for; threads 0 takes gnngp.threads. */
+extern gp_device *gnngp_device_open(gp_env *env, int threads);
 
 /* The effective gnngp.memory_limit in bytes. */
 extern size_t gnngp_memory_limit(void);

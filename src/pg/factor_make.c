@@ -30,7 +30,7 @@ gnngp_factor_device(gp_env *env, double flops)
 	if (gnngp_setting_device() != GNNGP_DEVICE_CUDA &&
 		(flops < FLOPS_OF_THREADS || IsParallelWorker()))
 		return gp_device_cpu(env, 1);
-	return gnngp_device_open(env);
+	return gnngp_device_open(env, 0);
 }
 
 /* A number of landmarks; 0 for NULL. */

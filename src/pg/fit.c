@@ -138,7 +138,7 @@ void
 gnngp_fit_compute(gnngp_fit_run *run)
 {
 	MemoryContext old = MemoryContextSwitchTo(run->context);
-	gp_device  *device = gnngp_device_open(run->env);
+	gp_device  *device = gnngp_device_open(run->env, 0);
 
 	run->device = pstrdup(device->name);
 	(void) take_lap(run);

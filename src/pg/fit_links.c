@@ -60,6 +60,9 @@ notice_cut(const gp_link_model *links)
 		ereport(NOTICE,
 				(errmsg("the Laplacian scores take %d steps, fewer than an error of 1e-9 takes",
 						links->steps),
+				 links->powers > 0 && links->powers < GP_LINK_POWERS ?
+				 errdetail("Features are compared to %d steps instead of %d.", links->powers - 1,
+						   GP_LINK_POWERS - 1) : 0,
 				 errhint("More would take long on a graph of this size;"
 						 " auc and average_precision hold for the scores as they are.")));
 }

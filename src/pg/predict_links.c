@@ -1,25 +1,25 @@
 /*
  * predict_links.c - gp_predict_links, all forms, and gp_score_links.
  *
- * A call reads the link part of the model, lets the core score pairs in an
- * environment of its own, and puts the rows into a tuplestore.  Nothing outlives
- * the call.
+ * A call opens the link part of the model, lets the core score pairs, and puts
+ * the rows into a tuplestore.
  */
 #include "postgres.h"
 
 #include "catalog/pg_type_d.h"
-#include "env_pg.h"
 #include "funcapi.h"
+#include "links_open.h"
 #include "miscadmin.h"
 #include "predict_ids.h"
 #include "problem.h"
-#include "store_links.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
+
+#define BRIEF 64				/* nodes or pairs, up to which a call is brief */
 
 /* The columns of both functions' rows. */
 enum link_column
@@ -51,10 +51,7 @@ typedef struct link_predict
 {
 	gnngp_model model;			/* a copy whose ids are those of the link part */
 	gnngp_id_type id_type;
-	gp_env	   *env;
-	gp_device  *device;
-	gnngp_link_ids ids;
-	gp_links   *links;
+	gnngp_open_links *open;
 	Tuplestorestate *store;
 	TupleDesc	desc;
 	MemoryContext row_context;	/* ids that are made for one row */
@@ -82,30 +79,16 @@ open_model(FunctionCallInfo fcinfo, link_predict *p)
 	p->model.integer_ids = model->link.integer_ids;
 }
 
-/* Reads the link part and prepares the result. */
+/* Opens the link part for so many nodes or pairs, and prepares the result. */
 static void
-open_links(FunctionCallInfo fcinfo, link_predict *p)
+open_links(FunctionCallInfo fcinfo, link_predict *p, int64 asked)
 {
-	gp_link_model *links;
-
 	InitMaterializedSRF(fcinfo, 0);
 	p->store = ((ReturnSetInfo *) fcinfo->resultinfo)->setResult;
 	p->desc = ((ReturnSetInfo *) fcinfo->resultinfo)->setDesc;
 	p->row_context = AllocSetContextCreate(CurrentMemoryContext, "gnngp prediction",
 										   ALLOCSET_DEFAULT_SIZES);
-	p->env = gnngp_env_create(CurrentMemoryContext, 0);
-	links = gnngp_link_store_read(p->env, &p->model, &p->ids);
-	p->device = gnngp_device_open(p->env);
-	p->links = gp_links_open(p->device, links);
-}
-
-/* Frees the environment with all that was read. */
-static void
-close_links(link_predict *p)
-{
-	gp_links_close(p->links);
-	p->device->close(p->device);
-	gnngp_env_destroy(p->env);
+	p->open = gnngp_links_open(&p->model, asked <= BRIEF);
 }
 
 /* The text of a node's id. */
@@ -122,10 +105,10 @@ id_text(const gnngp_link_ids *ids, int64 node, int *length)
 static Datum
 id_datum(const link_predict *p, int32 node)
 {
-	gnngp_node_row row = {.key = p->ids.key[node]};
+	gnngp_node_row row = {.key = p->open->ids.key[node]};
 
-	if (p->ids.text_end)
-		row.id_text = id_text(&p->ids, node, &row.id_length);
+	if (p->open->ids.text_end)
+		row.id_text = id_text(&p->open->ids, node, &row.id_length);
 	return gnngp_id_type_datum(&p->id_type, &row);
 }
 
@@ -156,10 +139,10 @@ find_node(const link_predict *p, Datum value)
 	int			length;
 	int64		key = gnngp_id_type_key(&p->id_type, value, &text, &length);
 
-	for (int64 i = search_key(&p->ids, key); i < p->ids.n && p->ids.key[i] == key; i++)
+	for (int64 i = search_key(&p->open->ids, key); i < p->open->ids.n && p->open->ids.key[i] == key; i++)
 	{
 		int			own_length = 0;
-		const char *own = text ? id_text(&p->ids, i, &own_length) : NULL;
+		const char *own = text ? id_text(&p->open->ids, i, &own_length) : NULL;
 
 		if (text == NULL || (own_length == length && memcmp(own, text, length) == 0))
 			return (int32) i;
@@ -252,17 +235,17 @@ k_argument(FunctionCallInfo fcinfo, int argno)
 static int32 *
 choose_nodes(const link_predict *p, const given_ids *given, int64 *n)
 {
-	int32	   *node = gp_alloc_array(p->env, given ? given->n : p->ids.n, sizeof(int32));
+	int32	   *node = gp_alloc_array(p->open->env, given ? given->n : p->open->ids.n, sizeof(int32));
 	bool	   *seen;
 
 	*n = 0;
 	if (given == NULL)
 	{
-		for (int64 i = 0; i < p->ids.n; i++)
+		for (int64 i = 0; i < p->open->ids.n; i++)
 			node[(*n)++] = (int32) i;
 		return node;
 	}
-	seen = gp_alloc_zero(p->env, p->ids.n, sizeof(bool));
+	seen = gp_alloc_zero(p->open->env, p->open->ids.n, sizeof(bool));
 	for (int i = 0; i < given->n; i++)
 	{
 		int32		found = given->null[i] ? -1 : find_node(p, given->value[i]);
@@ -273,7 +256,7 @@ choose_nodes(const link_predict *p, const given_ids *given, int64 *n)
 		seen[found] = true;
 		node[(*n)++] = found;
 	}
-	gp_free(p->env, seen);
+	gp_free(p->open->env, seen);
 	return node;
 }
 
@@ -289,12 +272,12 @@ predict_links(FunctionCallInfo fcinfo, link_predict *p, ArrayType *array, int k_
 
 	if (array)
 		given = take_array(array);
-	open_links(fcinfo, p);
+	open_links(fcinfo, p, array ? given.n : PG_INT64_MAX);
 	node = choose_nodes(p, array ? &given : NULL, &n);
 	if (n > 0)
-		gp_links_best(p->links, n, node, Min(k, p->ids.n), candidates, take_row, p);
-	gp_free(p->env, node);
-	close_links(p);
+		gp_links_best(p->open->links, n, node, Min(k, p->open->ids.n), candidates, take_row, p);
+	gp_free(p->open->env, node);
+	gnngp_links_close(p->open);
 }
 
 /* Opens a model whose ids must be integers. */
@@ -375,7 +358,7 @@ value_text(const given_ids *given, int i)
 static int32 *
 find_nodes(const link_predict *p, const given_ids *given, const char *argument)
 {
-	int32	   *node = gp_alloc_array(p->env, given->n, sizeof(int32));
+	int32	   *node = gp_alloc_array(p->open->env, given->n, sizeof(int32));
 
 	for (int i = 0; i < given->n; i++)
 	{
@@ -427,14 +410,14 @@ score_links(link_predict *p, const given_ids *given_src, const given_ids *given_
 	gp_link_row *row;
 
 	check_pairs(given_src, src, dst);
-	row = gp_alloc_array(p->env, given_src->n, sizeof(gp_link_row));
+	row = gp_alloc_array(p->open->env, given_src->n, sizeof(gp_link_row));
 	if (given_src->n > 0)
-		gp_links_score(p->links, given_src->n, src, dst, row);
+		gp_links_score(p->open->links, given_src->n, src, dst, row);
 	for (int i = 0; i < given_src->n; i++)
 		put_row(p, src[i], dst[i], &row[i]);
-	gp_free(p->env, row);
-	gp_free(p->env, dst);
-	gp_free(p->env, src);
+	gp_free(p->open->env, row);
+	gp_free(p->open->env, dst);
+	gp_free(p->open->env, src);
 }
 
 PG_FUNCTION_INFO_V1(gnngp_score_links);
@@ -456,9 +439,9 @@ gnngp_score_links(PG_FUNCTION_ARGS)
 	src = take_array(PG_GETARG_ARRAYTYPE_P(1));
 	dst = take_array(PG_GETARG_ARRAYTYPE_P(2));
 	check_lengths(&src, &dst);
-	open_links(fcinfo, &p);
+	open_links(fcinfo, &p, src.n);
 	score_links(&p, &src, &dst);
-	close_links(&p);
+	gnngp_links_close(p.open);
 	AtEOXact_GUC(false, guc_level);
 	return (Datum) 0;
 }

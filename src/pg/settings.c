@@ -23,6 +23,7 @@ static char *device_setting = NULL;
 static bool defining = false;
 static int	threads_setting = 0;
 static int	memory_limit_setting = 0;
+static int	link_cache_size_setting = 0;
 
 /* Translates a device's name; false when there is no such device. */
 static bool
@@ -83,6 +84,11 @@ gnngp_settings_define(void)
 							"0 means a quarter of the machine's memory or of the control group's limit.",
 							&memory_limit_setting, 0, 0, MAX_KILOBYTES, PGC_SUSET, GUC_UNIT_KB,
 							check_memory_limit, NULL, NULL);
+	DefineCustomIntVariable("gnngp.link_cache_size",
+							"Memory in which a backend keeps the link model that it used last.",
+							"A larger model is read again for each call; 0 keeps none.",
+							&link_cache_size_setting, 128 * 1024, 0, MAX_KILOBYTES, PGC_USERSET,
+							GUC_UNIT_KB, NULL, NULL, NULL);
 	MarkGUCPrefixReserved("gnngp");
 }
 
@@ -118,6 +124,13 @@ gnngp_setting_threads(void)
 	if (processors > 0 && threads > processors)
 		threads = processors;
 	return Max(threads, 1);
+}
+
+/* The bytes of an opened link model that a backend keeps for its next call. */
+size_t
+gnngp_setting_link_cache_size(void)
+{
+	return (size_t) link_cache_size_setting * 1024;
 }
 
 /* The number in a file such as memory.max; 0 when there is none, or no limit. */

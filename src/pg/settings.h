@@ -22,6 +22,9 @@ extern gnngp_device_choice gnngp_setting_device(void);
 /* The threads that a computation may use: at least 1, at most the processors. */
 extern int	gnngp_setting_threads(void);
 
+/* The bytes of an opened link model that a backend keeps for its next call. */
+extern size_t gnngp_setting_link_cache_size(void);
+
 /* The bytes that one backend may hold at a time for its computations. */
 extern size_t gnngp_setting_memory_limit(void);
 

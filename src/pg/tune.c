@@ -120,7 +120,7 @@ fit_kernel(const tuner *t, gp_env *env, tune_row *row)
 	gp_posterior *posterior;
 
 	INSTR_TIME_SET_CURRENT(start);
-	device = gnngp_device_open(env);
+	device = gnngp_device_open(env, 0);
 	gnngp_problem_init(&problem, t->data, gnngp_compile_kernel(env, row->kernel), &t->settings);
 	posterior = gp_fit(device, &problem);
 	INSTR_TIME_SET_CURRENT(elapsed);
@@ -283,7 +283,7 @@ make_plan(gp_env *env, gp_problem *problem)
 
 	problem->estimate_limit = env->limit;
 	env->limit = 0;
-	device = gnngp_device_open(env);
+	device = gnngp_device_open(env, 0);
 	plan = gp_plan_make(device, problem);
 	device->close(device);
 	return plan;

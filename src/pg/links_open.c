@@ -1,0 +1,88 @@
+/*
+ * links_open.c - opening link models, and keeping the last one.
+ *
+ * While it is used a model hangs below the caller's memory context, so that an
+ * error frees it; between uses it hangs below the cache's.  A nested call finds
+ * nothing kept and opens its own.
+ */
+#include "postgres.h"
+
+#include "env_pg.h"
+#include "links_open.h"
+#include "utils/memutils.h"
+
+static gnngp_open_links *kept = NULL;
+
+/* Frees what is kept. */
+static void
+forget(void)
+{
+	gnngp_open_links *open = kept;
+
+	kept = NULL;
+	if (open)
+		gnngp_env_destroy(open->env);
+}
+
+/* True when what is kept is this very model, and may be used as it is. */
+static bool
+serves(const gnngp_open_links *open, const gnngp_model *model)
+{
+	const gnngp_link_part *part = &model->link;
+
+	return open->model == model->id && open->version == part->version &&
+		open->fitted == part->fitted && open->ids.n == part->nodes &&
+		(open->ids.text_end == NULL) == part->integer_ids &&
+		open->choice == gnngp_setting_device() && open->env->used <= gnngp_memory_limit();
+}
+
+/* Reads a model and prepares it. */
+static gnngp_open_links *
+read_links(const gnngp_model *model, bool brief)
+{
+	gp_env	   *env = gnngp_env_create(CurrentMemoryContext, 0);
+	gnngp_open_links *open = gp_alloc_zero(env, 1, sizeof(gnngp_open_links));
+	gp_link_model *links;
+
+	open->env = env;
+	links = gnngp_link_store_read(env, model, &open->ids);
+	open->device = gnngp_device_open(env, brief ? 1 : 0);
+	open->links = gp_links_open(open->device, links);
+	open->model = model->id;
+	open->version = model->link.version;
+	open->fitted = model->link.fitted;
+	open->choice = gnngp_setting_device();
+	open->brief = brief;
+	return open;
+}
+
+/* The link part of a model. */
+gnngp_open_links *
+gnngp_links_open(const gnngp_model *model, bool brief)
+{
+	gnngp_open_links *open = kept;
+
+	if (open == NULL || !brief || !serves(open, model))
+	{
+		forget();
+		return read_links(model, brief);
+	}
+	kept = NULL;
+	gnngp_env_move(open->env, CurrentMemoryContext);
+	open->env->limit = gnngp_memory_limit();
+	return open;
+}
+
+/* Keeps the model for the next brief use, or frees it. */
+void
+gnngp_links_close(gnngp_open_links *open)
+{
+	if (!open->brief || open->env->used > gnngp_setting_link_cache_size())
+	{
+		gnngp_env_destroy(open->env);
+		return;
+	}
+	forget();
+	gnngp_env_move(open->env, CacheMemoryContext);
+	kept = open;
+}
