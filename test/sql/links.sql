@@ -257,6 +257,36 @@ SELECT left(try($$SELECT gp_fit_links('g')$$), 5);
 SELECT left(try($$SELECT * FROM gp_predict_links('g')$$), 5) IN ('53400', 'ok');
 RESET gnngp.memory_limit;
 
+-- A backend keeps the model that it opened last, but never answers from another one
+CREATE TEMP TABLE before AS SELECT * FROM gp_predict_links('g', 3, ARRAY[1, 2, 3]);
+BEGIN;
+SELECT model FROM gp_fit_links('g', seed => 7);
+CREATE TEMP TABLE within AS SELECT * FROM gp_predict_links('g', 3, ARRAY[1, 2, 3]);
+SAVEPOINT s;
+SELECT model FROM gp_fit_links('g', seed => 8);
+SELECT count(*) > 0 AS another FROM (SELECT * FROM gp_predict_links('g', 3, ARRAY[1, 2, 3]) EXCEPT TABLE within) d;
+ROLLBACK TO s;
+SELECT count(*) AS differences FROM (SELECT * FROM gp_predict_links('g', 3, ARRAY[1, 2, 3]) EXCEPT TABLE within) d;
+SELECT count(*) > 0 AS another FROM (TABLE before EXCEPT TABLE within) d;
+ROLLBACK;
+SELECT count(*) AS differences FROM (SELECT * FROM gp_predict_links('g', 3, ARRAY[1, 2, 3]) EXCEPT TABLE before) d;
+SELECT count(*) AS kept FROM pg_backend_memory_contexts
+WHERE name = 'gnngp environment' AND parent = 'CacheMemoryContext';
+SET gnngp.link_cache_size = 0;
+SELECT count(*) AS differences FROM (SELECT * FROM gp_predict_links('g', 3, ARRAY[1, 2, 3]) EXCEPT TABLE before) d;
+SELECT count(*) AS kept FROM pg_backend_memory_contexts
+WHERE name = 'gnngp environment' AND parent = 'CacheMemoryContext';
+RESET gnngp.link_cache_size;
+SELECT count(*) FROM gp_score_links('g', ARRAY[1], ARRAY[3]);
+SELECT try($$SELECT * FROM gp_score_links('g', ARRAY[1], ARRAY[1])$$);
+SELECT count(*) AS kept FROM pg_backend_memory_contexts
+WHERE name = 'gnngp environment' AND parent = 'CacheMemoryContext';
+BEGIN;
+SELECT count(*) > 0 FROM gp_predict_links('g', 3, ARRAY[1]);
+UPDATE gp_model_catalog SET link_integer_ids = false, link_id_type = 'text';
+SELECT try($$SELECT * FROM gp_predict_links('g', ARRAY['1']::text[])$$);
+ROLLBACK;
+
 -- Damage is found before anything is made of it
 CREATE FUNCTION damage(change text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE result text;
