@@ -36,7 +36,11 @@ serves(const gnngp_open_links *open, const gnngp_model *model)
 		open->choice == gnngp_setting_device() && open->env->used <= gnngp_memory_limit();
 }
 
-/* Reads a model and prepares it. */
+/*
+ * Reads a model and prepares it.  One thread: the products of a block of columns
+ * are so short, and each needs so much of the one before it, that handing their
+ * parts from processor to processor costs more than it saves.
+ */
 static gnngp_open_links *
 read_links(const gnngp_model *model, bool brief)
 {
@@ -46,7 +50,7 @@ read_links(const gnngp_model *model, bool brief)
 
 	open->env = env;
 	links = gnngp_link_store_read(env, model, &open->ids);
-	open->device = gnngp_device_open(env, brief ? 1 : 0);
+	open->device = gnngp_device_open(env, 1);
 	open->links = gp_links_open(open->device, links);
 	open->model = model->id;
 	open->version = model->link.version;

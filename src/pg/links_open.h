@@ -31,8 +31,7 @@ typedef struct gnngp_open_links
 
 /*
  * The link part of a model, opened in the current memory context or taken from
- * what is kept.  A brief use (few pairs) computes in one thread: its products
- * are so short that waking others for each of them costs more than they save.
+ * what is kept, which serves brief uses (few pairs).
  */
 extern gnngp_open_links *gnngp_links_open(const gnngp_model *model, bool brief);
 
