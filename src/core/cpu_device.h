@@ -155,8 +155,8 @@ extern void gp_cpu_spmm_right(gp_device *dev, double alpha, gp_matrix b, const g
 							  double beta, gp_matrix c);
 extern void gp_cpu_spmm_take(gp_device *dev, const gp_csr *s, gp_matrix b, int64_t n,
 							 const int32_t *row, const int32_t *col, double *out);
-extern void gp_cpu_csr_product_rows(gp_device *dev, gp_matrix dst, const gp_csr *a,
-									const gp_csr *b, const int32_t *index, int64_t n);
+extern void gp_cpu_csr_product_rows(gp_device *dev, gp_matrix dst, double alpha,
+									const gp_csr *a, const gp_csr *b, const int32_t *index, int64_t n);
 extern void gp_cpu_walks(gp_device *dev, const gp_csr *s, gp_matrix w, int64_t n,
 						 const int32_t *src, const int32_t *dst, const bool *cut, double *two,
 						 double *three);

@@ -237,6 +237,7 @@ typedef struct rows_job
 	gp_matrix	dst;
 	const gp_csr *a;
 	const gp_csr *b;			/* NULL for csr_rows */
+	double		alpha;
 	const int32_t *index;
 	int64_t		columns;		/* of dst in a tile */
 } rows_job;
@@ -281,7 +282,7 @@ scatter_tile(void *arg, int64_t tile, int worker)
 			continue;
 		}
 		for (int64_t e = a->start[row]; e < a->start[row + 1]; e++)
-			scatter_row(job, job->b, a->col[e], entry_of(a, e), t);
+			scatter_row(job, job->b, a->col[e], job->alpha * entry_of(a, e), t);
 	}
 }
 
@@ -298,7 +299,7 @@ scatter_rows(gp_device *dev, rows_job *job, int64_t work)
 void
 gp_cpu_csr_rows(gp_device *dev, gp_matrix dst, const gp_csr *s, const int32_t *index, int64_t n)
 {
-	rows_job	job = {dst, s, NULL, index, 0};
+	rows_job	job = {dst, s, NULL, 1.0, index, 0};
 
 	gp_cpu_require(dev, s->type == dst.type && dst.rows == s->cols && dst.cols == n);
 	if (n == 0 || s->cols == 0)
@@ -306,12 +307,12 @@ gp_cpu_csr_rows(gp_device *dev, gp_matrix dst, const gp_csr *s, const int32_t *i
 	scatter_rows(dev, &job, gp_csr_entries(s) / gp_max64(s->rows, 1));
 }
 
-/* dst = (a b)(index, :)' as a dense matrix. */
+/* dst = alpha (a b)(index, :)' as a dense matrix. */
 void
-gp_cpu_csr_product_rows(gp_device *dev, gp_matrix dst, const gp_csr *a, const gp_csr *b,
-						const int32_t *index, int64_t n)
+gp_cpu_csr_product_rows(gp_device *dev, gp_matrix dst, double alpha, const gp_csr *a,
+						const gp_csr *b, const int32_t *index, int64_t n)
 {
-	rows_job	job = {dst, a, b, index, 0};
+	rows_job	job = {dst, a, b, alpha, index, 0};
 	int64_t		work = 0;
 
 	gp_cpu_require(dev, a->type == dst.type && b->type == dst.type && a->cols == b->rows &&

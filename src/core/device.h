@@ -102,8 +102,8 @@ struct gp_device
 							  const int32_t *row, const int32_t *col, double *out);	/* out[e] = (s b)(row[e], col[e]), each element by itself */
 	void		(*csr_rows) (gp_device *dev, gp_matrix dst, const gp_csr *s,
 							 const int32_t *index, int64_t n);	/* dst (s->cols x n) = s(index, :)' as a dense matrix */
-	void		(*csr_product_rows) (gp_device *dev, gp_matrix dst, const gp_csr *a,
-									 const gp_csr *b, const int32_t *index, int64_t n);	/* dst (b->cols x n) = (a b)(index, :)', entry by entry */
+	void		(*csr_product_rows) (gp_device *dev, gp_matrix dst, double alpha, const gp_csr *a,
+									 const gp_csr *b, const int32_t *index, int64_t n);	/* dst (b->cols x n) = alpha (a b)(index, :)', entry by entry */
 
 	/*
 	 * Walks between the ends of pairs over weighted middles.  s is a symmetric

@@ -86,22 +86,15 @@ own_features(gp_link_frame *f, int32_t sources, const int32_t *source, gp_matrix
 	gp_link_give_back(f, &rows);
 }
 
-/* u = A e_i for each source; without cuts its own row of A.  v is scratch. */
+/* u = A e_i for each source, without its cut.  v is scratch. */
 static void
 first_spread(gp_link_frame *f, int32_t sources, const int32_t *source, const gp_link_cut *cuts,
 			 gp_matrix u, gp_matrix v)
 {
 	gp_device  *dev = f->dev;
-	int32_t    *slot;
-	double	   *one;
+	int32_t    *slot = gp_alloc_array(f->env, sources, sizeof(int32_t));
+	double	   *one = gp_alloc_array(f->env, sources, sizeof(double));
 
-	if (cuts == NULL)
-	{
-		dev->csr_rows(dev, u, &f->spread, source, sources);
-		return;
-	}
-	slot = gp_alloc_array(f->env, sources, sizeof(int32_t));
-	one = gp_alloc_array(f->env, sources, sizeof(double));
 	for (int32_t t = 0; t < sources; t++)
 	{
 		slot[t] = t;
@@ -126,20 +119,24 @@ source_rows(gp_link_frame *f, int32_t sources, const int32_t *source, const gp_l
 	gp_matrix	v = gp_link_lend(f, f->n, sources, GP_FLOAT);
 
 	own_features(f, sources, source, part(w, 0, sources));
-	first_spread(f, sources, source, cuts, u, v);
+	if (cuts)
+		first_spread(f, sources, source, cuts, u, v);
+	else if (f->xt == NULL)
+		f->dev->csr_rows(f->dev, u, &f->spread, source, sources);
 	for (int k = 1; k < f->powers; k++)
 	{
 		bool		first = k == 1 && cuts == NULL;
 		gp_matrix	last = u;
 
 		if (first && f->xt)
-			gp_link_first_product(f, &f->spread, f->x->csr, f->xt, source, u, part(w, k, sources));
+			gp_link_first_product(f, 1.0, &f->spread, f->x->csr, f->xt, source, u,
+								  part(w, k, sources));
 		else
 			features_times(f, u, part(w, k, sources));
 		if (k + 1 == f->powers)
 			break;
 		if (first)
-			gp_link_first_product(f, &f->spread, &f->spread, &f->spread, source, u, v);
+			gp_link_first_product(f, 1.0, &f->spread, &f->spread, &f->spread, source, u, v);
 		else
 			gp_link_cut_spmm(f, &f->spread, 1.0, 1.0, u, 0.0, v, cuts);
 		u = v;

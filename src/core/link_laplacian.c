@@ -189,8 +189,8 @@ second_step(recurrence *r, gp_matrix first, gp_matrix second)
 	int32_t		n = r->block->sources;
 	double		own[GP_LINK_BLOCK];
 
-	gp_link_first_product(f, &f->smooth, &f->smooth, &f->smooth, r->block->source, first, second);
-	dev->axpby(dev, 2.0, second, 0.0, second);
+	gp_link_first_product(f, 2.0, &f->smooth, &f->smooth, &f->smooth, r->block->source, first,
+						  second);
 	dev->take(dev, second, n, r->block->source, r->slot, own);
 	for (int32_t t = 0; t < n; t++)
 		own[t] -= 1.0;

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #define POSTERIOR_ROWS 512		/* pairs whose covariances are held at once, in double */
-#define MEAN_ROWS 1024			/* the same in float */
+#define MEAN_ROWS 256			/* the same in float; what fits the cache */
 #define SURE_SHARE 1e-4			/* of a covariance: below, float leaves less than two digits of the variance */
 
 /* Makes a model ready. */

@@ -160,14 +160,14 @@ case_elements(gp_device *dev, gp_type type, case_result *r)
 				sum += da[row[e] * a.cols + k] * get(b, k, col[e]);
 			compare(r, out[e], sum);
 		}
-		dev->csr_product_rows(dev, rows, &a, &s, row, rows.cols);
+		dev->csr_product_rows(dev, rows, -2.0, &a, &s, row, rows.cols);
 		for (int64_t i = 0; i < rows.rows; i++)
 			for (int64_t j = 0; j < rows.cols; j++)
 			{
 				double		sum = 0;
 
 				for (int64_t k = 0; k < a.cols; k++)
-					sum += da[row[j] * a.cols + k] * ds[k * s.cols + i];
+					sum -= 2.0 * da[row[j] * a.cols + k] * ds[k * s.cols + i];
 				compare(r, get(rows, i, j), sum);
 			}
 		finish(r, rows);
