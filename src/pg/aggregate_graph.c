@@ -156,12 +156,14 @@ static inline gnngp_graph_state *
 expanded(Datum value)
 {
 	struct varlena *pointer = (struct varlena *) DatumGetPointer(value);
-	ExpandedObjectHeader *header;
+	varatt_expanded external;
 
 	if (!VARATT_IS_EXTERNAL_EXPANDED(pointer))
 		return NULL;
-	header = DatumGetEOHP(value);
-	return header->eoh_methods == &state_methods ? (gnngp_graph_state *) header : NULL;
+	/* DatumGetEOHP without a call: this runs for every row. */
+	memcpy(&external, VARDATA_EXTERNAL(pointer), sizeof(external));
+	return external.eohptr->eoh_methods == &state_methods ?
+		(gnngp_graph_state *) external.eohptr : NULL;
 }
 
 /* The same where rows may be added to it, or NULL. */
@@ -216,9 +218,9 @@ refuse_weight(FunctionCallInfo fcinfo, double weight)
 			 errhint("Weights are finite and not negative.")));
 }
 
-/* Adds a row. */
-void
-gnngp_graph_state_add(FunctionCallInfo fcinfo, gnngp_graph_state *state)
+/* Adds a row, in line for the aggregate that takes millions of them. */
+static inline void
+add_row(FunctionCallInfo fcinfo, gnngp_graph_state *state)
 {
 	double		weight = 0.0;
 
@@ -237,15 +239,24 @@ gnngp_graph_state_add(FunctionCallInfo fcinfo, gnngp_graph_state *state)
 	gnngp_edge_list_add(&state->list, PG_GETARG_INT64(1), PG_GETARG_INT64(2), weight);
 }
 
+/* Adds a row. */
+void
+gnngp_graph_state_add(FunctionCallInfo fcinfo, gnngp_graph_state *state)
+{
+	add_row(fcinfo, state);
+}
+
 PG_FUNCTION_INFO_V1(gnngp_graph_accum);
 
 /* gp_graph_accum(state, src, dst) */
 Datum
 gnngp_graph_accum(PG_FUNCTION_ARGS)
 {
-	gnngp_graph_state *state = gnngp_graph_state_argument(fcinfo, "gp_graph", false);
+	gnngp_graph_state *state = PG_ARGISNULL(0) ? NULL : writable(PG_GETARG_DATUM(0));
 
-	gnngp_graph_state_add(fcinfo, state);
+	if (unlikely(state == NULL))
+		state = gnngp_graph_state_argument(fcinfo, "gp_graph", false);
+	add_row(fcinfo, state);
 	PG_RETURN_DATUM(EOHPGetRWDatum(&state->header));
 }
 

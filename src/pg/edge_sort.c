@@ -47,7 +47,10 @@ look(int64 i)
 static void *
 allocate(int64 n, Size size)
 {
-	return MemoryContextAllocHuge(CurrentMemoryContext, (Size) Max(n, 1) * size);
+	void	   *p = MemoryContextAllocHuge(CurrentMemoryContext, (Size) Max(n, 1) * size);
+
+	gnngp_use_large_pages(p, (Size) Max(n, 1) * size);
+	return p;
 }
 
 /* The bits of a number. */
