@@ -57,7 +57,7 @@ rewrite(gnngp_edge_list *list, const gnngp_sorted_edges *s)
 		int64		a = (int64) (s->key[i] >> s->shift);
 		int64		b = (int64) (s->key[i] & ((UINT64CONST(1) << s->shift) - 1));
 
-		if (i % COMPACT_FROM == 0)
+		if (i % 4096 == 0)
 			CHECK_FOR_INTERRUPTS();
 		seen[a] = seen[b] = true;
 		list->end[2 * n] = gnngp_value_id(&s->ids, a);

@@ -14,7 +14,7 @@
 #include "miscadmin.h"
 #include "port/pg_bitutils.h"
 
-#define LOOK_EVERY (1 << 18)	/* items between two looks at interrupts */
+#define LOOK_EVERY (1 << 14)	/* items between two looks at interrupts */
 #define MANY 65536				/* keys that are dealt out by their high bits first */
 #define HIGH_BITS 11
 #define FEWEST 64				/* keys of a heap that are sorted by insertion */

@@ -72,7 +72,7 @@ place_nodes(const gnngp_factor_task *task)
 	{
 		int64		id = gnngp_value_id(task->ids, i);
 
-		if (i % 65536 == 0)
+		if (i % 4096 == 0)
 			CHECK_FOR_INTERRUPTS();
 		while (at < with->n && gnngp_value_id(with, at) < id)
 			at++;
@@ -101,7 +101,7 @@ build_graph(gp_env *env, const gnngp_factor_task *task, int64 nodes)
 	place = place_nodes(task);
 	for (int64 i = 0; i < task->edges; i++)
 	{
-		if (i % 65536 == 0)
+		if (i % 4096 == 0)
 			CHECK_FOR_INTERRUPTS();
 		gp_edges_add(edges, 1, &place[task->src[i]], &place[task->dst[i]],
 					 task->weight ? &task->weight[i] : NULL);

@@ -13,7 +13,7 @@
 #include "port/pg_bswap.h"
 #include "value.h"
 
-#define LOOK_EVERY (1 << 16)
+#define LOOK_EVERY (1 << 12)
 
 /* Raises the error of a value that makes no sense. */
 void

@@ -19,7 +19,7 @@
 #include "port/pg_bitutils.h"
 #include "value.h"
 
-#define LOOK_EVERY (1 << 16)
+#define LOOK_EVERY (1 << 12)
 
 /* What a value of a type may be. */
 typedef struct shape
@@ -312,6 +312,8 @@ gnngp_graph_write(const gnngp_sorted_edges *s, bool state, const char *kernel, i
 		gnngp_value_reserve(&out, s->edges * sizeof(double), "graph");
 		for (int64 i = 0; i < s->edges; i++)
 		{
+			if (i % LOOK_EVERY == 0)
+				CHECK_FOR_INTERRUPTS();
 			if (!isfinite(s->edge[i].weight))
 				ereport(ERROR,
 						(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),

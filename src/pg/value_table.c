@@ -8,7 +8,7 @@
 #include "miscadmin.h"
 #include "value.h"
 
-#define LOOK_EVERY (1 << 16)
+#define LOOK_EVERY (1 << 12)
 
 /* Ids, width and numbers of a value that is a table of floats. */
 static const unsigned char *
