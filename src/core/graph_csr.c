@@ -96,6 +96,10 @@ degrees(gp_env *env, const gp_graph *graph, double *out, double *in)
 			in[graph->col[k]] += w;
 		}
 	}
+	for (int64_t i = 0; graph->weight && i < graph->nodes; i++)
+		if (isinf(out[i]) || isinf(in[i]))
+			gp_raise(env, GP_ERR_RANGE, "Divide the weights by a constant.",
+					 "the weights of a node's edges add up to more than a double precision number holds");
 }
 
 /* Fills one row of A, the self-loop at its sorted place. */

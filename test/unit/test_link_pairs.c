@@ -217,7 +217,7 @@ root_norm(gp_device *dev, float *root, int m, const double *k)
 	double		norm = 0.0;
 
 	dev->upload(dev, v, gp_matrix_wrap((void *) k, m, 1, GP_DOUBLE));
-	gp_link_root_solve(dev, root, v);
+	gp_link_root_solve(dev, gp_matrix_wrap(root, gp_link_root_size(m), 1, GP_FLOAT), v);
 	dev->download(dev, gp_matrix_wrap(host, m, 1, GP_DOUBLE), v);
 	for (int i = 0; i < m; i++)
 		norm += host[i] * host[i];
