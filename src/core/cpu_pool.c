@@ -11,7 +11,7 @@
 
 #include "cpu_pool.h"
 
-#define SPINS 4000				/* some 50 to 200 microseconds */
+#define SPINS 4000				/* about a hundred microseconds, less where a pause is short */
 
 struct gp_pool
 {

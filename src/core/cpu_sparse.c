@@ -291,7 +291,7 @@ static void
 scatter_rows(gp_device *dev, rows_job *job, int64_t work)
 {
 	gp_cpu_fill(dev, job->dst, 0.0);
-	job->columns = 16 * gp_max64(1, TILE_LEAST / 16 / (work + 1));
+	job->columns = work > TILE_LEAST ? 1 : 16 * gp_max64(1, TILE_LEAST / 16 / (work + 1));
 	gp_cpu_run(dev, scatter_tile, job, (job->dst.cols + job->columns - 1) / job->columns);
 }
 

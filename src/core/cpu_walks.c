@@ -3,7 +3,8 @@
  *
  * What a source reaches in two steps is added up in one array of all nodes; the
  * third step is taken backwards from each target.  So the work is that of the
- * walks themselves, not that of a product with the whole graph.
+ * walks themselves, not that of a product with the whole graph.  It is too short
+ * to be shared out: each thread would need an array of its own.
  */
 #include <string.h>
 
@@ -22,8 +23,10 @@ typedef struct walks_job
 	double	   *two;
 	double	   *three;
 	const int64_t *first;		/* pairs of each group, which share what is reached */
-	lanes	   *reached;		/* threads x rows, zero between groups */
+	lanes	   *reached;		/* of each node, zero between groups */
 } walks_job;
+
+#define GROUP_ENTRIES (INT64_C(1) << 22)	/* walked back for a group: some ten milliseconds */
 
 /* The weights of a middle. */
 static inline lanes
@@ -50,16 +53,24 @@ reach(const walks_job *job, int32_t i, int32_t skip, lanes *reached)
 	}
 }
 
+/* The entries that two steps from a node go through. */
+static int64_t
+reach_entries(const gp_csr *s, int32_t i)
+{
+	int64_t		entries = 0;
+
+	for (int64_t k = s->start[i]; k < s->start[i + 1]; k++)
+		entries += s->start[s->col[k] + 1] - s->start[s->col[k]];
+	return entries;
+}
+
 /* Makes what was reached zero again: the way it was filled, or all of it when that is shorter. */
 static void
 unreach(const walks_job *job, int32_t i, lanes *reached)
 {
 	const gp_csr *s = job->s;
-	int64_t		work = 0;
 
-	for (int64_t k = s->start[i]; k < s->start[i + 1]; k++)
-		work += s->start[s->col[k] + 1] - s->start[s->col[k]];
-	if (work >= s->rows)
+	if (reach_entries(s, i) >= s->rows)
 	{
 		memset(reached, 0, (size_t) s->rows * sizeof(lanes));
 		return;
@@ -79,14 +90,13 @@ put_lanes(double *out, int64_t e, lanes v)
 
 /* The pairs of one group. */
 static void
-walks_tile(void *arg, int64_t group, int worker)
+walk_group(const walks_job *job, int64_t group)
 {
-	const walks_job *job = arg;
 	const gp_csr *s = job->s;
 	int64_t		first = job->first[group];
 	int32_t		i = job->src[first];
 	bool		cut = job->cut && job->cut[first];
-	lanes	   *reached = job->reached + worker * s->rows;
+	lanes	   *reached = job->reached;
 
 	reach(job, i, cut ? job->dst[first] : -1, reached);
 	for (int64_t e = first; e < job->first[group + 1]; e++)
@@ -107,17 +117,29 @@ walks_tile(void *arg, int64_t group, int worker)
 	unreach(job, i, reached);
 }
 
-/* The groups of pairs: those side by side with one source, but each with a cut alone. */
+/*
+ * The groups of pairs: those side by side with one source, but each with a cut
+ * alone, and not so many that an interrupt would wait for them.
+ */
 static int64_t *
 group_pairs(gp_device *dev, const walks_job *job, int64_t n, int64_t *groups)
 {
+	const gp_csr *s = job->s;
 	int64_t    *first = gp_alloc_array(dev->env, n + 1, sizeof(int64_t));
+	int64_t		left = 0;
+	int64_t		next = 0;
 
 	*groups = 0;
 	for (int64_t e = 0; e < n; e++)
-		if (e == 0 || job->src[e] != job->src[e - 1] ||
-			(job->cut && (job->cut[e] || job->cut[e - 1])))
-			first[(*groups)++] = e;
+	{
+		gp_look(dev->env, e, &next);
+		left -= s->start[job->dst[e] + 1] - s->start[job->dst[e]];
+		if (e > 0 && left > 0 && job->src[e] == job->src[e - 1] &&
+			!(job->cut && (job->cut[e] || job->cut[e - 1])))
+			continue;
+		first[(*groups)++] = e;
+		left = gp_max64(GROUP_ENTRIES, reach_entries(s, job->src[e]));
+	}
 	first[*groups] = n;
 	return first;
 }
@@ -135,9 +157,12 @@ gp_cpu_walks(gp_device *dev, const gp_csr *s, gp_matrix w, int64_t n, const int3
 				   w.type == GP_FLOAT);
 	first = group_pairs(dev, &job, n, &groups);
 	job.first = first;
-	job.reached = gp_alloc_zero(dev->env, (int64_t) gp_size_mul(dev->env, s->rows, dev->threads),
-								sizeof(lanes));
-	gp_cpu_run(dev, walks_tile, &job, groups);
+	job.reached = gp_alloc_zero(dev->env, s->rows, sizeof(lanes));
+	for (int64_t group = 0; group < groups; group++)
+	{
+		dev->env->check_interrupts(dev->env);
+		walk_group(&job, group);
+	}
 	gp_free(dev->env, job.reached);
 	gp_free(dev->env, first);
 }

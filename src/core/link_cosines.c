@@ -163,11 +163,14 @@ static void
 write_power(const gp_link_frame *f, const gp_link_block *block, int k, const double *product,
 			double *out)
 {
+	int64_t		next = 0;
+
 	for (int64_t e = 0; e < block->n; e++)
 	{
 		int64_t		i = (int64_t) block->source[block->slot[e]] * f->powers + k;
 		int64_t		j = (int64_t) block->dst[e] * f->powers + k;
 
+		gp_look(f->env, e, &next);
 		out[e * f->width + k] = cosine(product[e], f->dot[i], f->dot[j], f->mean_square[k],
 									   f->norm[i], f->norm[j]);
 	}

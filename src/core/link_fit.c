@@ -78,7 +78,7 @@ count_scores(const gp_link_problem *problem, gp_link_plan *plan)
 	double		powers = (double) plan->powers;
 	double		m = (double) gp_link_fold_rows(problem->graph->edges);
 	double		block = gp_link_block_size(problem->graph->nodes);
-	double		frame = 60.0 * e + 120.0 * n + (x > 0.0 ? 20.0 * x + 20.0 * e + 4.0 * (dims + n) * powers : 0.0);
+	double		frame = 60.0 * e + 136.0 * n + (x > 0.0 ? 20.0 * x + 20.0 * e + 4.0 * (dims + n) * powers : 0.0);
 	double		columns = 28.0 * n * block + 24.0 * dims * powers * block;
 	double		sources = m / 2.0 * 1.3;
 	double		squares = m <= GP_SYEV_MAX ? 6.5 : 2.2;	/* of the regression, each m x m */

@@ -129,9 +129,12 @@ static void
 add_entries(recurrence *r, int32_t k)
 {
 	for (int s = 0; s < SERIES; s++)
+	{
+		r->f->env->check_interrupts(r->f->env);
 		if (r->c[s][k] != 0.0)
 			for (int64_t e = 0; e < r->block->n; e++)
 				r->sum[s][e] += r->c[s][k] * r->entry[e];
+	}
 }
 
 /* The same for the whole of T_k. */

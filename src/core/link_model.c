@@ -216,6 +216,15 @@ check_rows(const restorer *r, const int64_t *start, const int32_t *col, int64_t 
 	}
 }
 
+/* Numbers that are used as they are: not one may be infinite or none. */
+static void
+check_finite(const restorer *r, const double *value, int64_t n)
+{
+	for (int64_t k = 0; k < n; k++)
+		if (!isfinite(value[k]))
+			refuse(r, "a number is out of range");
+}
+
 /* The graph. */
 static gp_graph *
 restore_graph(const restorer *r)
@@ -267,6 +276,8 @@ restore_features(const restorer *r, gp_link_model *m)
 		x->dense = need(r, TAG_FEATURE_VALUE, (int64_t) gp_size_mul(r->env, nodes, dims), false);
 	m->features = x;
 	m->powers = (int32_t) whole(r, POWERS, GP_LINK_POWERS);
+	if (m->powers < 1)
+		refuse(r, "a number is out of range");
 	m->feature_mean = need(r, TAG_FEATURE_MEAN, m->powers * dims, false);
 	m->feature_dot = need(r, TAG_FEATURE_DOT, m->powers * nodes, false);
 	m->feature_norm = need(r, TAG_FEATURE_NORM, m->powers * nodes, false);
@@ -303,6 +314,15 @@ restore_regression(const restorer *r, gp_link_model *m)
 		refuse(r, "its scores are not those of this version");
 	if (m->features)
 		m->screen = need(r, TAG_SCREEN, gp_link_graph_width(m->graph->directed) + 1, false);
+	if (m->screen)
+		check_finite(r, m->screen, gp_link_graph_width(m->graph->directed) + 1);
+	check_finite(r, m->alpha, m->m);
+	check_finite(r, m->centre, m->width);
+	check_finite(r, m->spread, m->width);
+	check_finite(r, m->ridge, m->width + 1);
+	for (int32_t k = 0; k < m->width; k++)
+		if (!(m->spread[k] > 0.0))
+			refuse(r, "a spread is not positive");
 }
 
 /* The model back from its arrays. */

@@ -103,7 +103,7 @@ gp_link_feature_scores(gp_link_frame *f, const gp_link_block *block, double *out
 {
 	full_block	full;
 
-	if (block->sources == 0 || block->n == 0 || f->x == NULL)
+	if (block->sources == 0 || block->n == 0 || f->powers == 0)
 		return;
 	fill_up(f, block, &full);
 	gp_link_cosines(f, &full.block, full.cuts, gp_link_graph_width(f->graph->directed), out);

@@ -90,12 +90,14 @@ structure_open(gp_link_frame *f, const gp_link_block *block, const gp_link_cut *
 	structure	s = {.f = f, .block = block, .cuts = cuts};
 	int64_t		entries = (int64_t) gp_size_mul(f->env, block->n, GP_WALK_LANES);
 	bool	   *cut = cuts ? gp_alloc_array(f->env, block->n, sizeof(bool)) : NULL;
+	int64_t		next = 0;
 
 	s.source = gp_alloc_array(f->env, block->n, sizeof(int32_t));
 	s.two = gp_alloc_array(f->env, entries, sizeof(double));
 	s.three = gp_alloc_array(f->env, entries, sizeof(double));
 	for (int64_t e = 0; e < block->n; e++)
 	{
+		gp_look(f->env, e, &next);
 		s.source[e] = block->source[block->slot[e]];
 		if (cuts)
 			cut[e] = cuts[block->slot[e]].edge;
@@ -185,6 +187,7 @@ walk_arcs(structure *s, double *out)
 	double	   *paths = gp_alloc_array(f->env, n, sizeof(double));
 	double	   *targets = gp_alloc_array(f->env, n, sizeof(double));
 	double	   *sources = gp_alloc_array(f->env, n, sizeof(double));
+	int64_t		next = 0;
 
 	dev->csr_rows(dev, x, &f->out, s->block->source, s->block->sources);
 	remove_partners(s, x);
@@ -193,7 +196,10 @@ walk_arcs(structure *s, double *out)
 	dev->csr_rows(dev, x, f->in, s->block->source, s->block->sources);
 	gp_link_last_product(f, s->block, f->in, x, sources);
 	for (int64_t e = 0; e < n; e++)
+	{
+		gp_look(f->env, e, &next);
 		write_arcs(s, e, paths, targets, sources, out + e * f->width + STRUCTURE_SCORES);
+	}
 	gp_free(f->env, paths);
 	gp_free(f->env, targets);
 	gp_free(f->env, sources);

@@ -182,7 +182,11 @@ gnngp_graph_state_argument(FunctionCallInfo fcinfo, const char *aggregate, bool 
 	if (likely(!PG_ARGISNULL(0)))
 		state = writable(PG_GETARG_DATUM(0));
 	if (likely(state != NULL))
+	{
+		if (state->list.weighted != weighted)
+			refuse_state();
 		return state;
+	}
 	if (PG_ARGISNULL(0))
 		return create_state(gnngp_aggregate_context(fcinfo, aggregate), weighted);
 	/* An aggregate of somebody's own may start from any state. */
@@ -254,7 +258,7 @@ gnngp_graph_accum(PG_FUNCTION_ARGS)
 {
 	gnngp_graph_state *state = PG_ARGISNULL(0) ? NULL : writable(PG_GETARG_DATUM(0));
 
-	if (unlikely(state == NULL))
+	if (unlikely(state == NULL || state->list.weighted))
 		state = gnngp_graph_state_argument(fcinfo, "gp_graph", false);
 	add_row(fcinfo, state);
 	PG_RETURN_DATUM(EOHPGetRWDatum(&state->header));

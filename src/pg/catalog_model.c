@@ -162,6 +162,7 @@ load_model(int row, MemoryContext context)
 	gnngp_model *model = palloc0(sizeof(gnngp_model));
 	HeapTuple	tuple = SPI_tuptable->vals[row];
 	TupleDesc	desc = SPI_tuptable->tupdesc;
+	Datum		fitted;
 	bool		null;
 
 	for (int i = 0; i < NCOLUMNS; i++)
@@ -173,7 +174,8 @@ load_model(int row, MemoryContext context)
 	model->id = DatumGetInt64(SPI_getbinval(tuple, desc, NCOLUMNS + 1, &null));
 	model->version = DatumGetInt64(SPI_getbinval(tuple, desc, NCOLUMNS + 2, &null));
 	model->link.version = DatumGetInt64(SPI_getbinval(tuple, desc, NCOLUMNS + 3, &null));
-	model->link.fitted = DatumGetTimestampTz(SPI_getbinval(tuple, desc, NCOLUMNS + 4, &null));
+	fitted = SPI_getbinval(tuple, desc, NCOLUMNS + 4, &null);
+	model->link.fitted = null ? 0 : DatumGetTimestampTz(fitted);
 	MemoryContextSwitchTo(old);
 	return model;
 }

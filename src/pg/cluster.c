@@ -11,6 +11,7 @@
 #include "env_pg.h"
 #include "fmgr.h"
 #include "funcapi.h"
+#include "links_open.h"
 #include "miscadmin.h"
 #include "predict_ids.h"
 #include "problem.h"
@@ -67,6 +68,7 @@ open_call(FunctionCallInfo fcinfo, int first, cluster_call *call)
 	call->seed = PG_GETARG_INT64(first + 2);
 	InitMaterializedSRF(fcinfo, 0);
 
+	gnngp_links_forget(0);
 	gnngp_progress_begin(call->graph->name);
 	call->env = gnngp_env_create(CurrentMemoryContext, 0);
 	call->data = gnngp_read(call->env, call->graph, "auto", false);

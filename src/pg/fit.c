@@ -10,6 +10,7 @@
 #include "fit.h"
 #include "fit_links.h"
 #include "funcapi.h"
+#include "links_open.h"
 #include "portability/instr_time.h"
 #include "problem.h"
 #include "progress.h"
@@ -341,6 +342,7 @@ gnngp_fit(PG_FUNCTION_ARGS)
 	name = gnngp_model_argument(fcinfo, 1, graph);
 	gnngp_model_lock(graph->owner, name);
 
+	gnngp_links_forget(0);
 	gnngp_progress_begin(name);
 	run = gnngp_fit_read(CurrentMemoryContext, graph, &settings, NULL, name);
 	gnngp_fit_compute(run);

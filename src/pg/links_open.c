@@ -13,15 +13,16 @@
 
 static gnngp_open_links *kept = NULL;
 
-/* Frees what is kept. */
-static void
-forget(void)
+/* Frees what is kept when it takes more than so many bytes. */
+void
+gnngp_links_forget(size_t most)
 {
 	gnngp_open_links *open = kept;
 
+	if (open == NULL || open->env->used <= most)
+		return;
 	kept = NULL;
-	if (open)
-		gnngp_env_destroy(open->env);
+	gnngp_env_destroy(open->env);
 }
 
 /* True when what is kept is this very model, and may be used as it is. */
@@ -68,7 +69,7 @@ gnngp_links_open(const gnngp_model *model, bool brief)
 
 	if (open == NULL || !brief || !serves(open, model))
 	{
-		forget();
+		gnngp_links_forget(0);
 		return read_links(model, brief);
 	}
 	kept = NULL;
@@ -86,7 +87,7 @@ gnngp_links_close(gnngp_open_links *open)
 		gnngp_env_destroy(open->env);
 		return;
 	}
-	forget();
+	gnngp_links_forget(0);
 	gnngp_env_move(open->env, CacheMemoryContext);
 	kept = open;
 }

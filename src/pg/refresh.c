@@ -25,6 +25,7 @@
 #include "executor/spi.h"
 #include "fit.h"
 #include "lib/stringinfo.h"
+#include "links_open.h"
 #include "miscadmin.h"
 #include "nodes/parsenodes.h"
 #include "progress.h"
@@ -284,6 +285,7 @@ run_refresh(refresh *r)
 	reload(r);
 	log_start(r);
 	commit(r);
+	gnngp_links_forget(0);
 	gnngp_progress_begin(r->old->name);
 	run_step(r, step_read);
 	run_step(r, step_compute);

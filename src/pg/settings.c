@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "miscadmin.h"
+#include "links_open.h"
 #include "settings.h"
 #include "storage/fd.h"
 #include "utils/guc.h"
@@ -63,6 +64,13 @@ check_memory_limit(int *newval, void **extra, GucSource source)
 	return false;
 }
 
+/* Frees what is kept and is too large now. */
+static void
+assign_link_cache_size(int newval, void *extra)
+{
+	gnngp_links_forget((size_t) newval * 1024);
+}
+
 /* Defines the settings; called once, when the library is loaded. */
 void
 gnngp_settings_define(void)
@@ -85,10 +93,10 @@ gnngp_settings_define(void)
 							&memory_limit_setting, 0, 0, MAX_KILOBYTES, PGC_SUSET, GUC_UNIT_KB,
 							check_memory_limit, NULL, NULL);
 	DefineCustomIntVariable("gnngp.link_cache_size",
-							"Memory in which a backend keeps the link model that it used last.",
+							"Memory in which a backend keeps the link model of its last call for few nodes.",
 							"A larger model is read again for each call; 0 keeps none.",
 							&link_cache_size_setting, 128 * 1024, 0, MAX_KILOBYTES, PGC_USERSET,
-							GUC_UNIT_KB, NULL, NULL, NULL);
+							GUC_UNIT_KB, NULL, assign_link_cache_size, NULL);
 	MarkGUCPrefixReserved("gnngp");
 }
 

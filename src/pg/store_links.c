@@ -30,7 +30,7 @@
 #include "utils/memutils.h"
 
 #define LINK_MAGIC 0x4c504e42	/* BNPL */
-#define LINK_FORMAT 1
+#define LINK_FORMAT 2
 #define LINK_TARGET (256 * 1024)	/* bytes of elements in a block */
 
 #define AT_BLOCK 20				/* uint32 */

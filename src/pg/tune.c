@@ -12,6 +12,7 @@
 #include "env_pg.h"
 #include "fit.h"
 #include "funcapi.h"
+#include "links_open.h"
 #include "portability/instr_time.h"
 #include "problem.h"
 #include "progress.h"
@@ -256,6 +257,7 @@ gnngp_tune(PG_FUNCTION_ARGS)
 	InitMaterializedSRF(fcinfo, 0);
 
 	t.name = graph->name;
+	gnngp_links_forget(0);
 	gnngp_progress_begin(t.name);
 	t.env = gnngp_env_create(CurrentMemoryContext, 0);
 	t.data = gnngp_read(t.env, graph, t.settings.task, true);

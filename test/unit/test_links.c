@@ -3,6 +3,7 @@
  * it, what it refuses, and the best missing links of a node.
  */
 #include "link_internal.h"
+#include "link_scores.h"
 #include "test_env.h"
 
 #include <stdlib.h>
@@ -261,6 +262,20 @@ check_arrays(gp_env *env, gp_link_method method)
 	scalars[1] = NODES + 1;
 	expect_error(env, GP_ERR_DATA, gp_link_model_restore(env, array, n));
 	scalars[1] = NAN;
+	expect_error(env, GP_ERR_DATA, gp_link_model_restore(env, array, n));
+	scalars[1] = NODES;
+	if (method == GP_LINK_PAIRS)
+		return;
+	*model->spread = 0.0;
+	expect_error(env, GP_ERR_DATA, gp_link_model_restore(env, array, n));
+	*model->spread = 1.0;
+	*model->screen = NAN;
+	expect_error(env, GP_ERR_DATA, gp_link_model_restore(env, array, n));
+	*model->screen = 0.0;
+	/* Features of no power at all: the arrays that would be empty are left out. */
+	model->powers = 0;
+	model->width = gp_link_width(true, 0);
+	n = gp_link_model_arrays(model, scalars, array);
 	expect_error(env, GP_ERR_DATA, gp_link_model_restore(env, array, n));
 }
 
