@@ -188,6 +188,12 @@ gp_cpu_spmm_right(gp_device *dev, double alpha, gp_matrix b, const gp_csr *s, do
 	gp_cpu_run(dev, spmm_right_tile, &job, job.chunks.chunks * blocks);
 }
 
+/* Columns up to which a whole row of a product is computed for several of its elements. */
+#define RUN_COLUMNS 128
+
+/* Entries of rows in a tile of elements: a few milliseconds. */
+#define TILE_ENTRIES (INT64_C(1) << 21)
+
 /* Single elements of a sparse product. */
 typedef struct elements_job
 {
@@ -197,26 +203,84 @@ typedef struct elements_job
 	const int32_t *row;
 	const int32_t *col;
 	double	   *out;
+	int64_t    *order;			/* of the elements, by row */
 	int64_t		tile;			/* elements of a tile */
 	const gp_simd_ops *ops;
 } elements_job;
+
+/* Elements first to end of the order, all of one row: each by itself, or the row once for many of them. */
+static void
+elements_of_row(const elements_job *job, int64_t row, int64_t first, int64_t end)
+{
+	const gp_csr *s = job->s;
+	int64_t		entries = s->start[row + 1] - s->start[row];
+	int64_t		line = 64 / (int64_t) gp_type_size(s->type);
+	union
+	{
+		float		f[RUN_COLUMNS];
+		double		d[RUN_COLUMNS];
+	}			room;
+
+	if ((end - first) * line <= job->b.cols || job->b.cols > RUN_COLUMNS)
+	{
+		for (int64_t k = first; k < end; k++)
+		{
+			int64_t		e = job->order[k];
+
+			job->out[e] = job->ops->sparse_dot(entries, s->col + s->start[row],
+											   value_at(s, s->start[row]),
+											   gp_matrix_at(job->b, 0, job->col[e]), job->b.ld);
+		}
+		return;
+	}
+	job->ops->spmm(1, s->start + row, s->col, s->value, job->b.data, job->b.ld, job->b.cols, 1.0, 0.0,
+				   &room, job->b.cols);
+	for (int64_t k = first; k < end; k++)
+	{
+		int64_t		e = job->order[k];
+
+		job->out[e] = s->type == GP_FLOAT ? room.f[job->col[e]] : room.d[job->col[e]];
+	}
+}
 
 /* One tile of elements. */
 static void
 elements_tile(void *arg, int64_t tile, int worker)
 {
 	const elements_job *job = arg;
-	const gp_csr *s = job->s;
 	int64_t		end = gp_min64(job->n, (tile + 1) * job->tile);
 
-	for (int64_t e = tile * job->tile; e < end; e++)
+	for (int64_t first = tile * job->tile; first < end;)
 	{
-		int64_t		first = s->start[job->row[e]];
+		int32_t		row = job->row[job->order[first]];
+		int64_t		last = first + 1;
 
-		job->out[e] = job->ops->sparse_dot(s->start[job->row[e] + 1] - first, s->col + first,
-										   value_at(s, first), gp_matrix_at(job->b, 0, job->col[e]),
-										   job->b.ld);
+		while (last < end && job->row[job->order[last]] == row)
+			last++;
+		elements_of_row(job, row, first, last);
+		first = last;
 	}
+}
+
+/* The elements by row, those of one row as they came. */
+static int64_t *
+order_by_row(gp_device *dev, int64_t rows, int64_t n, const int32_t *row)
+{
+	int64_t    *place = gp_alloc_zero(dev->env, rows + 1, sizeof(int64_t));
+	int64_t    *order = gp_alloc_array(dev->env, n, sizeof(int64_t));
+	int64_t		next = 0;
+
+	for (int64_t e = 0; e < n; e++)
+		place[row[e] + 1]++;
+	for (int64_t i = 0; i < rows; i++)
+		place[i + 1] += place[i];
+	for (int64_t e = 0; e < n; e++)
+	{
+		gp_look(dev->env, e, &next);
+		order[place[row[e]]++] = e;
+	}
+	gp_free(dev->env, place);
+	return order;
 }
 
 /* out[e] = (s b)(row[e], col[e]). */
@@ -224,11 +288,13 @@ void
 gp_cpu_spmm_take(gp_device *dev, const gp_csr *s, gp_matrix b, int64_t n, const int32_t *row,
 				 const int32_t *col, double *out)
 {
-	elements_job job = {s, b, n, row, col, out, 0, gp_cpu_ops(dev, s->type)};
+	elements_job job = {s, b, n, row, col, out, NULL, 0, gp_cpu_ops(dev, s->type)};
 
 	gp_cpu_require(dev, b.type == s->type && s->cols == b.rows);
-	job.tile = gp_max64(1, TILE_LEAST / gp_max64(16, longest_row(s)));
+	job.order = order_by_row(dev, s->rows, n, row);
+	job.tile = gp_max64(1, TILE_ENTRIES / gp_max64(16, longest_row(s)));
 	gp_cpu_run(dev, elements_tile, &job, (n + job.tile - 1) / job.tile);
+	gp_free(dev->env, job.order);
 }
 
 /* The operands of csr_rows and csr_product_rows. */
