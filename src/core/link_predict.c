@@ -35,6 +35,10 @@ gp_links_open(gp_device *dev, const gp_link_model *model)
 					   model->powers, model);
 	l->z = dev->create(dev, model->m, model->width, GP_DOUBLE);
 	dev->upload(dev, l->z, gp_matrix_wrap(model->row, model->m, model->width, GP_FLOAT));
+	l->rough_z = dev->create(dev, model->m, model->width, GP_FLOAT);
+	dev->copy(dev, l->rough_z, l->z);
+	l->rough_alpha = dev->create(dev, model->m, 1, GP_FLOAT);
+	dev->copy(dev, l->rough_alpha, l->alpha);
 	return l;
 }
 
@@ -53,6 +57,8 @@ gp_links_close(gp_links *l)
 	dev->destroy(dev, &l->alpha);
 	dev->destroy(dev, &l->root);
 	dev->destroy(dev, &l->z);
+	dev->destroy(dev, &l->rough_z);
+	dev->destroy(dev, &l->rough_alpha);
 	gp_free(l->env, l);
 }
 
@@ -195,20 +201,14 @@ score_means(gp_links *l, int64_t n, const double *score, double *mean)
 	const gp_link_model *model = l->model;
 	gp_matrix	z = gp_link_standardise(dev, n, model->width, score, model->centre, model->spread,
 										GP_FLOAT);
-	gp_matrix	train = dev->create(dev, model->m, model->width, GP_FLOAT);
-	gp_matrix	alpha = dev->create(dev, model->m, 1, GP_FLOAT);
 	gp_matrix	k = dev->create(dev, n, model->m, GP_FLOAT);
 	gp_matrix	variance = dev->create(dev, n, 1, GP_DOUBLE);
 	gp_matrix	out = dev->create(dev, n, 1, GP_FLOAT);
 
-	dev->copy(dev, train, l->z);
-	dev->copy(dev, alpha, l->alpha);
-	gp_link_cross_covariance(dev, z, train, k, variance);
-	dev->gemm(dev, false, false, 1.0, k, alpha, 0.0, out);
+	gp_link_cross_covariance(dev, z, l->rough_z, k, variance);
+	dev->gemm(dev, false, false, 1.0, k, l->rough_alpha, 0.0, out);
 	dev->download(dev, gp_matrix_wrap(mean, n, 1, GP_DOUBLE), out);
 	dev->destroy(dev, &z);
-	dev->destroy(dev, &train);
-	dev->destroy(dev, &alpha);
 	dev->destroy(dev, &k);
 	dev->destroy(dev, &variance);
 	dev->destroy(dev, &out);

@@ -15,6 +15,8 @@ struct gp_links
 	gp_link_frame frame;		/* of the method scores */
 	gp_matrix	z;				/* m x width double: the regression's rows */
 	gp_matrix	alpha;			/* m x 1 double */
+	gp_matrix	rough_z;		/* both in float, for ranking */
+	gp_matrix	rough_alpha;
 	gp_matrix	root;			/* packed, one column of float */
 	gp_link_search *search;		/* made by the first gp_links_best */
 	gp_link_candidates candidates;	/* of the search */

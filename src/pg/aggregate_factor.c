@@ -41,7 +41,7 @@ take_kernel(FunctionCallInfo fcinfo, gnngp_graph_state *state, int argno)
 	{
 		Size		n = VARSIZE_ANY_EXHDR(kernel);
 
-		state->kernel = MemoryContextAllocZero(state->header.eoh_context, n + 1);
+		state->kernel = MemoryContextAllocZero(state->head.header.eoh_context, n + 1);
 		memcpy(state->kernel, VARDATA_ANY(kernel), n);
 		state->kernel_length = n;
 		state->landmarks = landmarks;
@@ -64,7 +64,7 @@ gnngp_factor_accum(PG_FUNCTION_ARGS)
 
 	take_kernel(fcinfo, state, 3);
 	gnngp_graph_state_add(fcinfo, state);
-	PG_RETURN_DATUM(EOHPGetRWDatum(&state->header));
+	PG_RETURN_DATUM(EOHPGetRWDatum(&state->head.header));
 }
 
 PG_FUNCTION_INFO_V1(gnngp_factor_accum_weighted);
@@ -77,7 +77,7 @@ gnngp_factor_accum_weighted(PG_FUNCTION_ARGS)
 
 	take_kernel(fcinfo, state, 4);
 	gnngp_graph_state_add(fcinfo, state);
-	PG_RETURN_DATUM(EOHPGetRWDatum(&state->header));
+	PG_RETURN_DATUM(EOHPGetRWDatum(&state->head.header));
 }
 
 /* Turns sorted edges into arrays of nodes. */

@@ -25,13 +25,12 @@
 
 typedef struct features_state
 {
-	ExpandedObjectHeader header;
+	gnngp_state_head head;
 	int64		n;
 	int64		room;
 	int64		cols;
 	int64	   *id;
 	float	   *value;			/* n x cols */
-	struct varlena *flat;		/* between the two steps of flattening */
 } features_state;
 
 /* A row's place and what it is sorted by. */
@@ -107,33 +106,12 @@ write_features(const features_state *state)
 	return result;
 }
 
-/* Sorts the state and writes it; the size of that. */
-static Size
-flat_size(ExpandedObjectHeader *header)
+/* The rows as the flat value of the state. */
+static Datum
+write_state(gnngp_state_head *head)
 {
-	features_state *state = (features_state *) header;
-	MemoryContext old = MemoryContextSwitchTo(header->eoh_context);
-
-	if (state->flat)
-		pfree(state->flat);
-	state->flat = NULL;
-	state->flat = (struct varlena *) DatumGetPointer(write_features(state));
-	MemoryContextSwitchTo(old);
-	return VARSIZE(state->flat);
+	return write_features((features_state *) head);
 }
-
-/* Copies what flat_size has written. */
-static void
-flatten_into(ExpandedObjectHeader *header, void *result, Size size)
-{
-	features_state *state = (features_state *) header;
-
-	memcpy(result, state->flat, size);
-	pfree(state->flat);
-	state->flat = NULL;
-}
-
-static const ExpandedObjectMethods state_methods = {flat_size, flatten_into};
 
 /* An empty state. */
 static features_state *
@@ -143,7 +121,8 @@ create_state(MemoryContext parent)
 												  ALLOCSET_DEFAULT_MAXSIZE);
 	features_state *state = MemoryContextAllocZero(context, sizeof(features_state));
 
-	EOH_init_header(&state->header, &state_methods, context);
+	EOH_init_header(&state->head.header, &gnngp_state_methods, context);
+	state->head.write = write_state;
 	return state;
 }
 
@@ -170,7 +149,7 @@ check_room(const features_state *state, int64 room)
 static float *
 add_row(features_state *state, int64 id, int64 cols)
 {
-	MemoryContext context = state->header.eoh_context;
+	MemoryContext context = state->head.header.eoh_context;
 
 	if (state->n == 0)
 		state->cols = cols;
@@ -221,19 +200,6 @@ add_flat(features_state *state, Datum value)
 	MemoryContextDelete(work);
 }
 
-/* An expanded state behind a datum, or NULL. */
-static inline features_state *
-expanded(Datum value)
-{
-	struct varlena *pointer = (struct varlena *) DatumGetPointer(value);
-	ExpandedObjectHeader *header;
-
-	if (!VARATT_IS_EXTERNAL_EXPANDED(pointer))
-		return NULL;
-	header = DatumGetEOHP(value);
-	return header->eoh_methods == &state_methods ? (features_state *) header : NULL;
-}
-
 /* The state for one more row: the one there is, or a new one. */
 static features_state *
 state_argument(FunctionCallInfo fcinfo)
@@ -241,7 +207,7 @@ state_argument(FunctionCallInfo fcinfo)
 	features_state *state = NULL;
 
 	if (!PG_ARGISNULL(0) && DatumIsReadWriteExpandedObject(PG_GETARG_DATUM(0), false, -1))
-		state = expanded(PG_GETARG_DATUM(0));
+		state = gnngp_expanded_state(PG_GETARG_DATUM(0), write_state);
 	if (state)
 		return state;
 	state = create_state(gnngp_aggregate_context(fcinfo, "gp_features"));
@@ -341,7 +307,7 @@ gnngp_features_accum(PG_FUNCTION_ARGS)
 	else
 		take_numerics(node, array, cols, row);
 	PG_FREE_IF_COPY(array, 2);
-	PG_RETURN_DATUM(EOHPGetRWDatum(&state->header));
+	PG_RETURN_DATUM(EOHPGetRWDatum(&state->head.header));
 }
 
 PG_FUNCTION_INFO_V1(gnngp_features_combine);
@@ -357,7 +323,7 @@ gnngp_features_combine(PG_FUNCTION_ARGS)
 	state = state_argument(fcinfo);
 	if (!PG_ARGISNULL(1))
 		add_flat(state, PG_GETARG_DATUM(1));
-	PG_RETURN_DATUM(EOHPGetRWDatum(&state->header));
+	PG_RETURN_DATUM(EOHPGetRWDatum(&state->head.header));
 }
 
 PG_FUNCTION_INFO_V1(gnngp_features_final);
@@ -370,7 +336,7 @@ gnngp_features_final(PG_FUNCTION_ARGS)
 
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
-	state = expanded(PG_GETARG_DATUM(0));
+	state = gnngp_expanded_state(PG_GETARG_DATUM(0), write_state);
 	if (state == NULL)
 		PG_RETURN_DATUM(PG_GETARG_DATUM(0));
 	PG_RETURN_DATUM(write_features(state));

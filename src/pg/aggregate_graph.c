@@ -13,65 +13,21 @@
 #include "aggregate_state.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
-#if PG_VERSION_NUM >= 160000
-#include "varatt.h"
-#endif
 
 #define FIRST_BLOCK 1024		/* bytes of a state's memory: there may be many groups */
 
-/* Sorts the state and writes it; the size of that. */
-static Size
-flat_size(ExpandedObjectHeader *header)
+/* Sorts the state and writes it. */
+static Datum
+write_state(gnngp_state_head *head)
 {
-	gnngp_graph_state *state = (gnngp_graph_state *) header;
-	MemoryContext old = MemoryContextSwitchTo(header->eoh_context);
+	gnngp_graph_state *state = (gnngp_graph_state *) head;
 	gnngp_sorted_edges s;
+	Datum		value;
 
-	if (state->flat)
-		pfree(state->flat);
-	state->flat = NULL;
 	gnngp_edge_sort(&state->list, &s);
-	state->flat = (struct varlena *) DatumGetPointer(gnngp_graph_write(&s, true, state->kernel,
-																	   state->landmarks));
+	value = gnngp_graph_write(&s, true, state->kernel, state->landmarks);
 	gnngp_sorted_edges_free(&s);
-	MemoryContextSwitchTo(old);
-	return VARSIZE(state->flat);
-}
-
-/* Copies what flat_size has written. */
-static void
-flatten_into(ExpandedObjectHeader *header, void *result, Size size)
-{
-	gnngp_graph_state *state = (gnngp_graph_state *) header;
-
-	memcpy(result, state->flat, size);
-	pfree(state->flat);
-	state->flat = NULL;
-}
-
-static const ExpandedObjectMethods state_methods = {flat_size, flatten_into};
-
-/* The context of the states of an aggregate. */
-MemoryContext
-gnngp_aggregate_context(FunctionCallInfo fcinfo, const char *aggregate)
-{
-	MemoryContext context;
-
-	if (!AggCheckCallContext(fcinfo, &context))
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("a step of the aggregate %s cannot be called by itself", aggregate)));
-	return context;
-}
-
-/* 22004 for an input that is NULL. */
-void
-gnngp_aggregate_null(const char *argument)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-			 errmsg("%s must not be NULL", argument),
-			 errhint("FILTER (WHERE %s IS NOT NULL) leaves such rows out.", argument)));
+	return value;
 }
 
 /* An empty state. */
@@ -82,7 +38,8 @@ create_state(MemoryContext parent, bool weighted)
 												  ALLOCSET_DEFAULT_MAXSIZE);
 	gnngp_graph_state *state = MemoryContextAllocZero(context, sizeof(gnngp_graph_state));
 
-	EOH_init_header(&state->header, &state_methods, context);
+	EOH_init_header(&state->head.header, &gnngp_state_methods, context);
+	state->head.write = write_state;
 	state->list.context = context;
 	state->list.weighted = weighted;
 	return state;
@@ -143,7 +100,7 @@ expand_state(MemoryContext parent, Datum value)
 
 	if (g.kernel)
 	{
-		state->kernel = MemoryContextStrdup(state->header.eoh_context, g.kernel);
+		state->kernel = MemoryContextStrdup(state->head.header.eoh_context, g.kernel);
 		state->kernel_length = strlen(g.kernel);
 	}
 	state->landmarks = g.landmarks;
@@ -151,26 +108,12 @@ expand_state(MemoryContext parent, Datum value)
 	return state;
 }
 
-/* An expanded state behind a datum, or NULL. */
-static inline gnngp_graph_state *
-expanded(Datum value)
-{
-	struct varlena *pointer = (struct varlena *) DatumGetPointer(value);
-	varatt_expanded external;
-
-	if (!VARATT_IS_EXTERNAL_EXPANDED(pointer))
-		return NULL;
-	/* DatumGetEOHP without a call: this runs for every row. */
-	memcpy(&external, VARDATA_EXTERNAL(pointer), sizeof(external));
-	return external.eohptr->eoh_methods == &state_methods ?
-		(gnngp_graph_state *) external.eohptr : NULL;
-}
-
-/* The same where rows may be added to it, or NULL. */
+/* The expanded state that rows may be added to, or NULL. */
 static inline gnngp_graph_state *
 writable(Datum value)
 {
-	return VARATT_IS_EXTERNAL_EXPANDED_RW(DatumGetPointer(value)) ? expanded(value) : NULL;
+	return VARATT_IS_EXTERNAL_EXPANDED_RW(DatumGetPointer(value)) ?
+		gnngp_expanded_state(value, write_state) : NULL;
 }
 
 /* The state for one more row. */
@@ -200,7 +143,7 @@ gnngp_graph_state_argument(FunctionCallInfo fcinfo, const char *aggregate, bool 
 gnngp_graph_state *
 gnngp_graph_state_final(FunctionCallInfo fcinfo)
 {
-	gnngp_graph_state *state = expanded(PG_GETARG_DATUM(0));
+	gnngp_graph_state *state = gnngp_expanded_state(PG_GETARG_DATUM(0), write_state);
 
 	return state ? state : expand_state(CurrentMemoryContext, PG_GETARG_DATUM(0));
 }
@@ -261,7 +204,7 @@ gnngp_graph_accum(PG_FUNCTION_ARGS)
 	if (unlikely(state == NULL || state->list.weighted))
 		state = gnngp_graph_state_argument(fcinfo, "gp_graph", false);
 	add_row(fcinfo, state);
-	PG_RETURN_DATUM(EOHPGetRWDatum(&state->header));
+	PG_RETURN_DATUM(EOHPGetRWDatum(&state->head.header));
 }
 
 PG_FUNCTION_INFO_V1(gnngp_graph_accum_weighted);
@@ -273,7 +216,7 @@ gnngp_graph_accum_weighted(PG_FUNCTION_ARGS)
 	gnngp_graph_state *state = gnngp_graph_state_argument(fcinfo, "gp_graph", true);
 
 	gnngp_graph_state_add(fcinfo, state);
-	PG_RETURN_DATUM(EOHPGetRWDatum(&state->header));
+	PG_RETURN_DATUM(EOHPGetRWDatum(&state->head.header));
 }
 
 PG_FUNCTION_INFO_V1(gnngp_graph_combine);
@@ -296,7 +239,7 @@ gnngp_graph_combine(PG_FUNCTION_ARGS)
 		if (!PG_ARGISNULL(1))
 			add_flat(state, PG_GETARG_DATUM(1));
 	}
-	PG_RETURN_DATUM(EOHPGetRWDatum(&state->header));
+	PG_RETURN_DATUM(EOHPGetRWDatum(&state->head.header));
 }
 
 PG_FUNCTION_INFO_V1(gnngp_graph_final);

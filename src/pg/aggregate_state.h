@@ -9,16 +9,47 @@
 #include "edge_list.h"
 #include "fmgr.h"
 #include "utils/expandeddatum.h"
+#if PG_VERSION_NUM >= 160000
+#include "varatt.h"
+#endif
+
+/* The head of a state that lives expanded; write makes its flat value, and tells states apart. */
+typedef struct gnngp_state_head
+{
+	ExpandedObjectHeader header;
+	Datum		(*write) (struct gnngp_state_head *state);
+	struct varlena *flat;		/* between the two steps of flattening */
+} gnngp_state_head;
+
+typedef Datum (*gnngp_state_write) (gnngp_state_head *state);
+
+/* The methods of all such states. */
+extern const ExpandedObjectMethods gnngp_state_methods;
+
+/* The expanded state behind a datum, or NULL where it is flat or another; in line, for it runs for every row. */
+static inline void *
+gnngp_expanded_state(Datum value, gnngp_state_write write)
+{
+	struct varlena *pointer = (struct varlena *) DatumGetPointer(value);
+	varatt_expanded external;
+	gnngp_state_head *head;
+
+	if (!VARATT_IS_EXTERNAL_EXPANDED(pointer))
+		return NULL;
+	/* DatumGetEOHP without a call. */
+	memcpy(&external, VARDATA_EXTERNAL(pointer), sizeof(external));
+	head = (gnngp_state_head *) external.eohptr;
+	return head->header.eoh_methods == &gnngp_state_methods && head->write == write ? head : NULL;
+}
 
 /* What gp_graph and gp_factor collect: a gp_graph_state. */
 typedef struct gnngp_graph_state
 {
-	ExpandedObjectHeader header;
+	gnngp_state_head head;
 	gnngp_edge_list list;
 	char	   *kernel;			/* of gp_factor; NULL for gp_graph */
 	Size		kernel_length;
 	int64		landmarks;		/* 0: as many as are good */
-	struct varlena *flat;		/* between the two steps of flattening */
 } gnngp_graph_state;
 
 /* The context of the states of an aggregate; an error outside of one. */

@@ -1,0 +1,60 @@
+/*
+ * aggregate_state.c - what the states of all aggregates share.
+ *
+ * A state lives expanded in the aggregate's memory, and is written flat where it
+ * travels: first for its size, then copied to its place.
+ */
+#include "postgres.h"
+
+#include "aggregate_state.h"
+
+/* Writes the state; the size of that. */
+static Size
+flat_size(ExpandedObjectHeader *header)
+{
+	gnngp_state_head *head = (gnngp_state_head *) header;
+	MemoryContext old = MemoryContextSwitchTo(header->eoh_context);
+
+	if (head->flat)
+		pfree(head->flat);
+	head->flat = NULL;
+	head->flat = (struct varlena *) DatumGetPointer(head->write(head));
+	MemoryContextSwitchTo(old);
+	return VARSIZE(head->flat);
+}
+
+/* Copies what flat_size has written. */
+static void
+flatten_into(ExpandedObjectHeader *header, void *result, Size size)
+{
+	gnngp_state_head *head = (gnngp_state_head *) header;
+
+	memcpy(result, head->flat, size);
+	pfree(head->flat);
+	head->flat = NULL;
+}
+
+const ExpandedObjectMethods gnngp_state_methods = {flat_size, flatten_into};
+
+/* The context of the states of an aggregate. */
+MemoryContext
+gnngp_aggregate_context(FunctionCallInfo fcinfo, const char *aggregate)
+{
+	MemoryContext context;
+
+	if (!AggCheckCallContext(fcinfo, &context))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("a step of the aggregate %s cannot be called by itself", aggregate)));
+	return context;
+}
+
+/* 22004 for an input that is NULL. */
+void
+gnngp_aggregate_null(const char *argument)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+			 errmsg("%s must not be NULL", argument),
+			 errhint("FILTER (WHERE %s IS NOT NULL) leaves such rows out.", argument)));
+}
