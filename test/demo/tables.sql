@@ -11,6 +11,9 @@
 
 BEGIN;
 
+-- Statistics first: plans must not depend on when autovacuum comes by.
+ANALYZE raw_packages, raw_needs;
+
 -- Nine names in ten lose their section: those whose hash does not end in 0.
 CREATE TABLE packages AS
     SELECT row_number() OVER (ORDER BY name COLLATE "C") AS id,
@@ -20,6 +23,7 @@ CREATE TABLE packages AS
     FROM raw_packages;
 ALTER TABLE packages ADD PRIMARY KEY (id);
 ALTER TABLE packages ADD UNIQUE (name);
+ANALYZE packages;
 
 CREATE TABLE answers AS
     SELECT p.id, r.section
@@ -35,6 +39,7 @@ CREATE TABLE depends AS
         JOIN packages d ON d.name = n.needed
     WHERE p.id <> d.id AND NOT n.suggested;
 ALTER TABLE depends ADD PRIMARY KEY (src, dst);
+ANALYZE depends;
 
 CREATE TABLE suggests AS
     SELECT p.id AS src, d.id AS dst
