@@ -2,16 +2,12 @@
  * cpu_pool.c - threads that share out tiles of work.
  *
  * Helpers join a run when they wake up in time and are not waited for when
- * they do not, so a short run costs the caller a wake-up call and no more.  Both
- * sides look out for each other for a moment before they sleep: on a virtual
- * machine waking up can take as long as a product.
+ * they do not, so a short run costs the caller a wake-up call and no more.
  */
 #include <pthread.h>
 #include <signal.h>
 
 #include "cpu_pool.h"
-
-#define SPINS 4000				/* about a hundred microseconds, less where a pause is short */
 
 struct gp_pool
 {
@@ -23,9 +19,9 @@ struct gp_pool
 	pthread_cond_t idle;		/* the last helper left a run */
 	bool		quit;
 	bool		open;			/* helpers may join the run */
-	int			active;			/* helpers inside the run; written under the mutex, read without */
+	int			active;			/* helpers inside the run */
 	int			named;			/* helpers that have taken their number */
-	uint64_t	run;			/* number of the run opened last; likewise */
+	uint64_t	run;			/* number of the run opened last */
 	gp_tile		tile;
 	void	   *job;
 	int64_t		tiles;
@@ -47,33 +43,6 @@ take_tiles(gp_pool *pool, int worker)
 	}
 }
 
-/* Tells the processor that this is a waiting loop. */
-static inline void
-relax(void)
-{
-#if defined(__x86_64__)
-	__builtin_ia32_pause();
-#elif defined(__aarch64__)
-	__asm__ __volatile__("yield");
-#endif
-}
-
-/* Looks out for the next run for a moment: the next product mostly follows at once. */
-static void
-expect_run(gp_pool *pool, uint64_t seen)
-{
-	for (int k = 0; k < SPINS && __atomic_load_n(&pool->run, __ATOMIC_RELAXED) == seen; k++)
-		relax();
-}
-
-/* Looks out for the last helper to leave a run. */
-static void
-expect_idle(gp_pool *pool)
-{
-	for (int k = 0; k < SPINS && __atomic_load_n(&pool->active, __ATOMIC_RELAXED) > 0; k++)
-		relax();
-}
-
 /* The life of a helper. */
 static void *
 helper_main(void *arg)
@@ -92,16 +61,12 @@ helper_main(void *arg)
 			continue;
 		}
 		seen = pool->run;
-		__atomic_store_n(&pool->active, pool->active + 1, __ATOMIC_RELAXED);
+		pool->active++;
 		pthread_mutex_unlock(&pool->mutex);
 		take_tiles(pool, worker);
 		pthread_mutex_lock(&pool->mutex);
-		__atomic_store_n(&pool->active, pool->active - 1, __ATOMIC_RELAXED);
-		if (pool->active == 0)
+		if (--pool->active == 0)
 			pthread_cond_signal(&pool->idle);
-		pthread_mutex_unlock(&pool->mutex);
-		expect_run(pool, seen);
-		pthread_mutex_lock(&pool->mutex);
 	}
 	pthread_mutex_unlock(&pool->mutex);
 	return NULL;
@@ -146,7 +111,7 @@ open_run(gp_pool *pool)
 	__atomic_store_n(&pool->stop, 0, __ATOMIC_RELAXED);
 	pthread_mutex_lock(&pool->mutex);
 	pool->open = true;
-	__atomic_store_n(&pool->run, pool->run + 1, __ATOMIC_RELAXED);
+	pool->run++;
 	pthread_cond_broadcast(&pool->work);
 	pthread_mutex_unlock(&pool->mutex);
 }
@@ -158,9 +123,6 @@ close_run(gp_pool *pool)
 	__atomic_store_n(&pool->stop, 1, __ATOMIC_RELAXED);
 	pthread_mutex_lock(&pool->mutex);
 	pool->open = false;
-	pthread_mutex_unlock(&pool->mutex);
-	expect_idle(pool);
-	pthread_mutex_lock(&pool->mutex);
 	while (pool->active > 0)
 		pthread_cond_wait(&pool->idle, &pool->mutex);
 	pthread_mutex_unlock(&pool->mutex);
