@@ -47,6 +47,7 @@ struct gp_device
 	const char *name;			/* "cpu" or "cuda" */
 	gp_env	   *env;
 	int			threads;
+	size_t		room;			/* bytes of its own for matrices, beside the environment's; 0 on the CPU */
 	void	   *state;			/* the device's own */
 
 	/* Memory.  create does not clear; destroy accepts a view whose data is NULL. */

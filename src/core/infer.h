@@ -26,6 +26,8 @@ typedef enum gp_strategy
 	GP_STRATEGY_NYSTROM
 } gp_strategy;
 
+typedef struct gp_plan gp_plan;
+
 /* What a fit starts from.  Nothing in it is changed or freed. */
 typedef struct gp_problem
 {
@@ -47,6 +49,11 @@ typedef struct gp_problem
 	gp_type		type;			/* of the large matrices */
 	double		nugget_slack;	/* take the largest nugget within this share of the least error */
 	bool		quiet;			/* no notices about the nugget, which the user cannot give */
+
+	/* Chooses the device once the plan is known; NULL stays with the one that planned. */
+	gp_device  *(*device_for) (void *arg, gp_device *planner, const gp_plan *plan);
+	void	   *device_arg;
+
 	/* For tests and for whoever knows better; zero means the default. */
 	const int32_t *landmark;	/* the landmarks themselves, nlandmarks of them, ascending */
 	double		jitter;			/* first jitter of C(a,a), relative to its mean diagonal */
@@ -54,7 +61,7 @@ typedef struct gp_problem
 } gp_problem;
 
 /* What the planner counted and chose. */
-typedef struct gp_plan
+struct gp_plan
 {
 	gp_strategy strategy;		/* exact or nystrom */
 	bool		by_columns;		/* exact: only the receptive field's columns */
@@ -63,7 +70,7 @@ typedef struct gp_plan
 	double		bytes;			/* high-water mark of the environment, inputs included */
 	double		flops;			/* floating-point operations of the whole fit */
 	char		reason[512];	/* one sentence for the user */
-} gp_plan;
+};
 
 /* The figures of a fit by leave-one-out; those of the other task are NaN. */
 typedef struct gp_metrics

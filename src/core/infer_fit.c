@@ -138,6 +138,8 @@ gp_fit(gp_device *dev, const gp_problem *problem)
 	if (problem->jitter > 0.0)
 		ev.jitter = problem->jitter;
 	plan = gp_plan_with(&ev, problem);
+	if (problem->device_for)
+		ev.dev = dev = problem->device_for(problem->device_arg, dev, &plan);
 	targets = gp_targets_make(env, problem);
 	out = posterior_create(env, problem, &targets, &plan);
 	if (plan.strategy == GP_STRATEGY_EXACT)
