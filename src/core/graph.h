@@ -50,6 +50,9 @@ extern gp_csr *gp_graph_normalise(gp_env *env, const gp_graph *graph, gp_norm no
 /* W as a sparse matrix of double, or W + W' for a directed graph (graph_walks.c). */
 extern gp_csr *gp_graph_symmetric(gp_env *env, const gp_graph *graph);
 
+/* A new stamp for the content of a sparse matrix. */
+extern uint64_t gp_csr_stamp(void);
+
 /* The transpose; rows ascend. */
 extern gp_csr *gp_csr_transpose(gp_env *env, const gp_csr *s);
 

@@ -24,6 +24,15 @@ set_value(gp_csr *s, int64_t k, double v)
 		((double *) s->value)[k] = v;
 }
 
+/* A new stamp; sparse matrices are made by the main thread alone. */
+uint64_t
+gp_csr_stamp(void)
+{
+	static uint64_t last = 0;
+
+	return ++last;
+}
+
 /* Allocates a sparse matrix with its offsets zeroed, and room for entries. */
 static gp_csr *
 csr_create(gp_env *env, int64_t rows, int64_t cols, int64_t entries, gp_type type)
@@ -33,6 +42,7 @@ csr_create(gp_env *env, int64_t rows, int64_t cols, int64_t entries, gp_type typ
 	s->rows = rows;
 	s->cols = cols;
 	s->type = type;
+	s->stamp = gp_csr_stamp();
 	s->start = gp_alloc_zero(env, rows + 1, sizeof(int64_t));
 	s->col = gp_alloc_array(env, entries, sizeof(int32_t));
 	s->value = gp_alloc_array(env, entries, gp_type_size(type));
@@ -72,6 +82,7 @@ gp_csr_scale(gp_csr *s, double factor)
 {
 	int64_t		entries = gp_csr_entries(s);
 
+	s->stamp = gp_csr_stamp();
 	for (int64_t k = 0; k < entries; k++)
 		if (s->type == GP_FLOAT)
 			((float *) s->value)[k] *= (float) factor;

@@ -201,6 +201,7 @@ build_csr(gp_features_builder *b, int64_t dims)
 	s->rows = b->nodes;
 	s->cols = dims;
 	s->type = b->type;
+	s->stamp = gp_csr_stamp();
 	s->start = gp_alloc_zero(env, b->nodes + 1, sizeof(int64_t));
 	s->col = gp_alloc_array(env, n, sizeof(int32_t));
 	s->value = gp_alloc_array(env, n, gp_type_size(b->type));
@@ -266,6 +267,7 @@ dense_to_csr(gp_env *env, const void *dense, int64_t rows, int64_t dims, gp_type
 	s->rows = rows;
 	s->cols = dims;
 	s->type = type;
+	s->stamp = gp_csr_stamp();
 	s->start = gp_alloc_zero(env, rows + 1, sizeof(int64_t));
 	s->col = gp_alloc_array(env, entries, sizeof(int32_t));
 	s->value = gp_alloc_array(env, entries, gp_type_size(type));

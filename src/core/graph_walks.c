@@ -45,7 +45,7 @@ uniform(stream *s)
 gp_csr *
 gp_graph_symmetric(gp_env *env, const gp_graph *graph)
 {
-	gp_csr		view = {graph->nodes, graph->nodes, graph->start, graph->col, NULL, GP_DOUBLE};
+	gp_csr		view = {graph->nodes, graph->nodes, graph->start, graph->col, NULL, GP_DOUBLE, 0};
 	int64_t		entries = graph->start[graph->nodes];
 	double	   *ones = graph->weight;
 	gp_csr	   *w;
@@ -411,6 +411,7 @@ walk_loads(gp_env *env, const gp_csr *u, const gp_laplacian *kernel, uint64_t se
 	out->rows = u->rows;
 	out->cols = w.anchor ? kernel->dims : u->rows;
 	out->type = GP_DOUBLE;
+	out->stamp = gp_csr_stamp();
 	out->start = gp_alloc_zero(env, u->rows + 1, sizeof(int64_t));
 	for (int64_t i = 0; i < u->rows; i++)
 	{

@@ -33,7 +33,7 @@ make_weights(gp_link_frame *f)
 	if (g->directed)
 		return gp_graph_symmetric(f->env, g);
 	w = gp_alloc_zero(f->env, 1, sizeof(gp_csr));
-	*w = (gp_csr) {g->nodes, g->nodes, g->start, g->col, g->weight, GP_DOUBLE};
+	*w = (gp_csr) {g->nodes, g->nodes, g->start, g->col, g->weight, GP_DOUBLE, 0};
 	if (g->weight == NULL)
 	{
 		one = gp_alloc_array(f->env, gp_csr_entries(w), sizeof(double));
@@ -136,7 +136,7 @@ make_middle(gp_link_frame *f)
 static void
 make_arcs(gp_link_frame *f)
 {
-	gp_csr		arcs = {f->n, f->n, f->graph->start, f->graph->col, NULL, GP_FLOAT};
+	gp_csr		arcs = {f->n, f->n, f->graph->start, f->graph->col, NULL, GP_FLOAT, 0};
 	float	   *one;
 
 	if (!f->graph->directed)

@@ -32,7 +32,9 @@ typedef struct gp_matrix
 /*
  * A sparse matrix in compressed rows, in host memory.  The columns of a row
  * ascend and do not repeat.  value has the type of the dense matrices it is
- * multiplied with.
+ * multiplied with.  A stamp names a content that no other matrix of the process
+ * has, so that a device may keep a copy; 0 is no name.  Whoever changes entries
+ * of a matrix that a device has seen takes a new one (gp_csr_stamp).
  */
 typedef struct gp_csr
 {
@@ -42,6 +44,7 @@ typedef struct gp_csr
 	int32_t    *col;
 	void	   *value;
 	gp_type		type;
+	uint64_t	stamp;
 } gp_csr;
 
 /* The bytes of one element. */
