@@ -19,7 +19,7 @@ OBJS = $(PG_OBJS) $(CORE_OBJS)
 
 # The installation script is put together from these parts, in this order.
 SQL_PARTS = $(wildcard $(addprefix sql/parts/,head.sql catalog.sql kernel_type.sql graph.sql \
-	predict.sql cluster.sql model.sql links.sql aggregates.sql views.sql))
+	predict.sql cluster.sql model.sql links.sql aggregates.sql device.sql views.sql))
 SQL_SCRIPT = sql/$(EXTENSION)--$(EXTVERSION).sql
 
 DATA = $(filter-out $(SQL_SCRIPT),$(wildcard sql/$(EXTENSION)--*.sql))

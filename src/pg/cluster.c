@@ -7,6 +7,7 @@
 #include "postgres.h"
 
 #include "catalog/pg_type_d.h"
+#include "compute.h"
 #include "core/cluster.h"
 #include "env_pg.h"
 #include "fmgr.h"
@@ -31,6 +32,7 @@ typedef struct cluster_call
 	gp_env	   *env;
 	gnngp_data *data;
 	gnngp_model ids;			/* as far as ids of the type asked for go */
+	gp_clustering *clustering;
 } cluster_call;
 
 /* What to call for ids of another type. */
@@ -78,23 +80,20 @@ open_call(FunctionCallInfo fcinfo, int first, cluster_call *call)
 }
 
 /* Clusters the nodes. */
-static gp_clustering *
-compute(const cluster_call *call)
+static void
+compute_clusters(gnngp_run *compute, void *arg)
 {
-	gp_device  *device = gnngp_device_open(call->env, 0);
+	cluster_call *call = arg;
 	gp_cluster_problem problem;
-	gp_clustering *clustering;
 
 	memset(&problem, 0, sizeof(problem));
 	problem.graph = call->data->graph;
 	problem.features = call->data->features;
-	problem.program = gnngp_compile_kernel(call->env, call->kernel);
+	problem.program = gnngp_compile_kernel(compute->env, call->kernel);
 	problem.clusters = call->clusters;
 	problem.seed = (uint64) call->seed;
 	problem.type = GP_FLOAT;
-	clustering = gp_cluster(device, &problem);
-	device->close(device);
-	return clustering;
+	call->clustering = gp_cluster(compute->device, &problem);
 }
 
 /* A node of the graph as a row of a block holds it. */
@@ -113,17 +112,19 @@ node_row(const gnngp_ids *ids, int64 node)
 	return row;
 }
 
-/* Puts a row for each node, or for the one node that is asked for by key and text. */
+/* Clusters, and puts a row for each node, or for the one node that is asked for by key and text. */
 static void
-put_rows(FunctionCallInfo fcinfo, const cluster_call *call, const gnngp_id_type *type,
-		 const gp_clustering *clustering, const int64 *key, const char *text, int length)
+put_rows(FunctionCallInfo fcinfo, cluster_call *call, const gnngp_id_type *type,
+		 const int64 *key, const char *text, int length)
 {
 	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "gnngp clusters",
 												  ALLOCSET_DEFAULT_SIZES);
-	MemoryContext old = MemoryContextSwitchTo(context);
+	MemoryContext old;
 
-	for (int64 i = 0; i < clustering->nodes; i++)
+	gnngp_compute(call->env, 0, false, compute_clusters, call);
+	old = MemoryContextSwitchTo(context);
+	for (int64 i = 0; i < call->clustering->nodes; i++)
 	{
 		gnngp_node_row row = node_row(&call->data->ids, i);
 		Datum		values[2];
@@ -134,7 +135,7 @@ put_rows(FunctionCallInfo fcinfo, const cluster_call *call, const gnngp_id_type 
 					(text && (row.id_length != length || memcmp(row.id_text, text, length) != 0))))
 			continue;
 		values[0] = gnngp_id_type_datum(type, &row);
-		values[1] = Int32GetDatum(clustering->cluster[i]);
+		values[1] = Int32GetDatum(call->clustering->cluster[i]);
 		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 		MemoryContextReset(context);
 	}
@@ -161,7 +162,7 @@ gnngp_cluster(PG_FUNCTION_ARGS)
 
 	open_call(fcinfo, 1, &call);
 	gnngp_id_type_open(&type, &call.ids, INT8OID, &hints);
-	put_rows(fcinfo, &call, &type, compute(&call), NULL, NULL, 0);
+	put_rows(fcinfo, &call, &type, NULL, NULL, 0);
 	close_call(&call);
 	return (Datum) 0;
 }
@@ -184,7 +185,7 @@ gnngp_cluster_typed(PG_FUNCTION_ARGS)
 	gnngp_id_type_open(&type, &call.ids, get_fn_expr_argtype(fcinfo->flinfo, 1), &hints);
 	if (!PG_ARGISNULL(1))
 		key = gnngp_id_type_key(&type, PG_GETARG_DATUM(1), &text, &length);
-	put_rows(fcinfo, &call, &type, compute(&call), PG_ARGISNULL(1) ? NULL : &key, text, length);
+	put_rows(fcinfo, &call, &type, PG_ARGISNULL(1) ? NULL : &key, text, length);
 	close_call(&call);
 	AtEOXact_GUC(false, guc_level);
 	return (Datum) 0;

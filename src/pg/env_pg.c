@@ -26,8 +26,11 @@ typedef struct server_env
 {
 	gp_env		env;			/* first: the core's pointer is ours */
 	MemoryContext context;
+	gp_env	   *parent;			/* of a child, else NULL */
 	const char *text;
 	owned_resource *owned;
+	gnngp_device_error device_error;	/* NULL: errors of a device are like others */
+	bool		device_failed;
 } server_env;
 
 /* Takes memory of any size from the context; NULL when there is none. */
@@ -115,10 +118,17 @@ point_at(const server_env *env, int position)
 static void
 env_raise(gp_env *env, gp_error code, int position, const char *message, const char *hint)
 {
+	server_env *server = (server_env *) env;
+
+	if (code == GP_ERR_DEVICE && server->device_error != NULL)
+	{
+		server->device_failed = true;
+		server->device_error(message, hint);
+	}
 	ereport(ERROR,
 			(errcode(sqlstate_of(code)),
 			 errmsg_internal("%s", message),
-			 point_at((server_env *) env, position),
+			 point_at(server, position),
 			 hint ? errhint("%s", hint) : 0));
 }
 
@@ -197,6 +207,20 @@ gnngp_env_create(MemoryContext parent, size_t limit)
 	return &server->env;
 }
 
+/* Makes an environment below another one, whose accounts it carries on. */
+gp_env *
+gnngp_env_create_child(gp_env *parent)
+{
+	gp_env	   *env = gnngp_env_create(((server_env *) parent)->context, 0);
+
+	((server_env *) env)->parent = parent;
+	env->used = parent->used;
+	env->peak = parent->peak;
+	env->limit = parent->limit;
+	gnngp_env_set_text(env, ((server_env *) parent)->text);
+	return env;
+}
+
 /* Hangs the environment below another context. */
 void
 gnngp_env_move(gp_env *env, MemoryContext parent)
@@ -204,11 +228,15 @@ gnngp_env_move(gp_env *env, MemoryContext parent)
 	MemoryContextSetParent(((server_env *) env)->context, parent);
 }
 
-/* Frees the environment and everything made in it. */
+/* Frees the environment and everything made in it; a child's high-water mark stays with its parent. */
 void
 gnngp_env_destroy(gp_env *env)
 {
-	MemoryContextDelete(((server_env *) env)->context);
+	server_env *server = (server_env *) env;
+
+	if (server->parent != NULL)
+		server->parent->peak = Max(server->parent->peak, env->peak);
+	MemoryContextDelete(server->context);
 }
 
 /* The kernel text that positions in errors refer to. */
@@ -218,17 +246,18 @@ gnngp_env_set_text(gp_env *env, const char *text)
 	((server_env *) env)->text = text;
 }
 
-/* Opens the device that gnngp.device asks for. */
-gp_device *
-gnngp_device_open(gp_env *env, int threads)
+/* What raises the errors of a device from now on; NULL: the environment. */
+void
+gnngp_env_set_device_error(gp_env *env, gnngp_device_error device_error)
 {
-	if (gnngp_setting_device() == GNNGP_DEVICE_CUDA)
-		ereport(ERROR,
-				(errcode(ERRCODE_SYSTEM_ERROR),
-				 errmsg("the CUDA device cannot be used"),
-				 errdetail("This build of gnngp has no GPU library."),
-				 errhint("Set gnngp.device to auto or cpu.")));
-	return gp_device_cpu(env, threads > 0 ? threads : gnngp_setting_threads());
+	((server_env *) env)->device_error = device_error;
+}
+
+/* True once a device's error was raised so. */
+bool
+gnngp_env_device_failed(const gp_env *env)
+{
+	return ((const server_env *) env)->device_failed;
 }
 
 /* The effective gnngp.memory_limit in bytes. */

@@ -10,7 +10,6 @@
 
 #include "postgres.h"
 
-#include "core/device.h"
 #include "core/env.h"
 
 /*
@@ -18,6 +17,12 @@
  * gnngp.memory_limit (bytes).  Kernel texts use it too: it is cheap.
  */
 extern gp_env *gnngp_env_create(MemoryContext parent, size_t limit);
+
+/*
+ * Makes an environment below another one, which it ends with.  Its accounts begin
+ * with those of its parent, which is not to be used as long as the child is.
+ */
+extern gp_env *gnngp_env_create_child(gp_env *parent);
 
 /* Hangs the environment below another context, whose end is its own from then on. */
 extern void gnngp_env_move(gp_env *env, MemoryContext parent);
@@ -31,8 +36,16 @@ extern void gnngp_env_destroy(gp_env *env);
  */
 extern void gnngp_env_set_text(gp_env *env, const char *text);
 
-/* Opens the device that gnngp.device asks for; threads 0 takes gnngp.threads. */
-extern gp_device *gnngp_device_open(gp_env *env, int threads);
+/*
+ * What raises errors of a device (GP_ERR_DEVICE) in the environment's place while
+ * a card is open in it; it does not return.
+ */
+typedef void (*gnngp_device_error) (const char *message, const char *hint);
+
+extern void gnngp_env_set_device_error(gp_env *env, gnngp_device_error device_error);
+
+/* True once an error was raised so. */
+extern bool gnngp_env_device_failed(const gp_env *env);
 
 /* The effective gnngp.memory_limit in bytes. */
 extern size_t gnngp_memory_limit(void);

@@ -10,27 +10,31 @@
 #include <math.h>
 
 #include "access/parallel.h"
-#include "core/infer.h"
+#include "compute.h"
 #include "env_pg.h"
 #include "factor_make.h"
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "problem.h"
-#include "settings.h"
 #include "utils/builtins.h"
 
 #define AUTOMATIC_LANDMARKS 1500	/* as gp_fit takes */
 #define FLOPS_OF_THREADS 1e9	/* from which threads are worth their start: tens of milliseconds */
 #define LOOK_EVERY 1024
 
-/* A device for so many operations. */
-gp_device *
-gnngp_factor_device(gp_env *env, double flops)
+/* A factor between its steps. */
+typedef struct factor_job
 {
-	if (gnngp_setting_device() != GNNGP_DEVICE_CUDA &&
-		(flops < FLOPS_OF_THREADS || IsParallelWorker()))
-		return gp_device_cpu(env, 1);
-	return gnngp_device_open(env, 0);
+	gp_problem	problem;
+	float	   *q;				/* on the host */
+	int64_t		rank;
+} factor_job;
+
+/* The threads for so many operations. */
+int
+gnngp_factor_threads(double flops)
+{
+	return flops < FLOPS_OF_THREADS || IsParallelWorker() ? 1 : 0;
 }
 
 /* A number of landmarks; 0 for NULL. */
@@ -147,35 +151,44 @@ check_factor(const gnngp_value_ids *ids, const float *q, int64 rank)
 	}
 }
 
+/* Computes the factor and brings it to the host. */
+static void
+compute_factor(gnngp_run *compute, void *arg)
+{
+	factor_job *job = arg;
+	gp_device  *dev = compute->device;
+	gp_matrix	q = gp_kernel_factor(dev, &job->problem);
+
+	gnngp_value_check_size((double) q.rows * q.cols * sizeof(float), "factor");
+	job->rank = q.cols;
+	job->q = gp_alloc_array(compute->env, q.rows * q.cols, sizeof(float));
+	dev->download(dev, gp_matrix_wrap(job->q, q.rows, q.cols, GP_FLOAT), q);
+	dev->destroy(dev, &q);
+}
+
 /* The factor as a value. */
 Datum
 gnngp_factor_make(const gnngp_factor_task *task)
 {
 	const gnngp_value_ids *ids = task->features ? &task->features->ids : task->ids;
 	gp_env	   *env = gnngp_env_create(CurrentMemoryContext, 0);
-	gp_problem	problem;
-	gp_device  *dev;
-	gp_matrix	q;
-	float	   *host;
+	factor_job	job;
 	Datum		value;
+	int			threads;
 
-	memset(&problem, 0, sizeof(problem));
-	problem.task = GP_TASK_VALUES;
-	problem.type = GP_FLOAT;
-	problem.seed = (uint64) task->seed;
-	problem.nlandmarks = count_landmarks(task, ids->n);
-	problem.program = gnngp_compile_kernel(env, task->kernel);
-	problem.graph = build_graph(env, task, ids->n);
+	memset(&job, 0, sizeof(job));
+	job.problem.task = GP_TASK_VALUES;
+	job.problem.type = GP_FLOAT;
+	job.problem.seed = (uint64) task->seed;
+	job.problem.nlandmarks = count_landmarks(task, ids->n);
+	job.problem.program = gnngp_compile_kernel(env, task->kernel);
+	job.problem.graph = build_graph(env, task, ids->n);
 	if (task->features)
-		problem.features = build_features(env, task->features);
-	dev = gnngp_factor_device(env, 4.0 * ids->n * problem.nlandmarks * problem.nlandmarks);
-	q = gp_kernel_factor(dev, &problem);
-	gnngp_value_check_size((double) q.rows * q.cols * sizeof(float), "factor");
-	host = gp_alloc_array(env, q.rows * q.cols, sizeof(float));
-	dev->download(dev, gp_matrix_wrap(host, q.rows, q.cols, GP_FLOAT), q);
-	check_factor(ids, host, q.cols);
-	value = gnngp_table_write(ids, q.cols, host, q.cols, "factor");
-	dev->close(dev);
+		job.problem.features = build_features(env, task->features);
+	threads = gnngp_factor_threads(4.0 * ids->n * job.problem.nlandmarks * job.problem.nlandmarks);
+	gnngp_compute(env, threads, false, compute_factor, &job);
+	check_factor(ids, job.q, job.rank);
+	value = gnngp_table_write(ids, job.rank, job.q, job.rank, "factor");
 	gnngp_env_destroy(env);
 	return value;
 }

@@ -6,7 +6,6 @@
 
 #include "postgres.h"
 
-#include "core/device.h"
 #include "value.h"
 
 /* What a factor is made of. */
@@ -29,8 +28,7 @@ extern Datum gnngp_factor_make(const gnngp_factor_task *task);
 /* 22023 for a number of landmarks below 1; 0 for NULL. */
 extern int64 gnngp_factor_landmarks(FunctionCallInfo fcinfo, int argno);
 
-/* A device for so many operations: one thread for little work, which starts none. */
-
-extern gp_device *gnngp_factor_device(gp_env *env, double flops);
+/* The threads for so many operations: 1 for little work, which starts none; 0 for those that are set. */
+extern int	gnngp_factor_threads(double flops);
 
 #endif							/* GNNGP_FACTOR_MAKE_H */

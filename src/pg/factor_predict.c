@@ -9,7 +9,7 @@
 #include <math.h>
 
 #include "catalog/pg_type_d.h"
-#include "core/infer.h"
+#include "compute.h"
 #include "env_pg.h"
 #include "factor_make.h"
 #include "funcapi.h"
@@ -40,6 +40,14 @@ typedef struct labels
 	int32		nclasses;
 	text	  **name;			/* by their bytes */
 } labels;
+
+/* A prediction between its steps. */
+typedef struct predict_job
+{
+	const gnngp_table_value *factor;
+	gp_problem	problem;
+	gp_posterior *posterior;
+} predict_job;
 
 /* A class and what it is ranked by. */
 typedef struct ranked
@@ -242,32 +250,38 @@ make_problem(FunctionCallInfo fcinfo, const labels *l, gp_problem *problem)
 				 errhint("Leave nugget NULL to have it chosen by leave-one-out.")));
 }
 
+/* Computes the posterior. */
+static void
+compute_posterior(gnngp_run *compute, void *arg)
+{
+	predict_job *job = arg;
+	gp_device  *dev = compute->device;
+	gp_matrix	q = upload_factor(dev, job->factor);
+
+	job->posterior = gp_fit_factor(dev, &job->problem, q);
+	dev->destroy(dev, &q);
+}
+
 /* Computes and puts all rows. */
 static void
 run(FunctionCallInfo fcinfo, const gnngp_table_value *factor, const labels *l, int32 top)
 {
 	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
 	gp_env	   *env = gnngp_env_create(CurrentMemoryContext, 0);
-	gp_problem	problem;
-	gp_device  *dev;
-	gp_matrix	q;
-	gp_posterior *post;
+	predict_job job = {.factor = factor};
 	ranked	   *rank;
 	double	   *work;
 
-	make_problem(fcinfo, l, &problem);
-	dev = gnngp_factor_device(env, 4.0 * factor->ids.n * factor->cols * factor->cols);
-	q = upload_factor(dev, factor);
-	post = gp_fit_factor(dev, &problem, q);
-	dev->destroy(dev, &q);
+	make_problem(fcinfo, l, &job.problem);
+	gnngp_compute(env, gnngp_factor_threads(4.0 * factor->ids.n * factor->cols * factor->cols),
+				  false, compute_posterior, &job);
 	rank = gp_alloc_array(env, l->nclasses, sizeof(ranked));
 	work = gp_alloc_array(env, 2 * (int64) l->nclasses, sizeof(double));
-	for (int64 i = 0; i < post->nodes; i++)
+	for (int64 i = 0; i < job.posterior->nodes; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		put_node(result, factor, l, post, i, top, rank, work);
+		put_node(result, factor, l, job.posterior, i, top, rank, work);
 	}
-	dev->close(dev);
 	gnngp_env_destroy(env);
 }
 

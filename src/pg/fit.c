@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "access/htup_details.h"
+#include "compute.h"
 #include "env_pg.h"
 #include "fit.h"
 #include "fit_links.h"
@@ -31,7 +32,7 @@ struct gnngp_fit_run
 	gnngp_fit_settings settings;
 	gnngp_link_settings link_settings;
 	gnngp_data *data;
-	char	   *device;
+	const char *device;			/* where the node part was fitted */
 	gp_posterior *posterior;
 	gp_link_model *links;
 	instr_time	lap;			/* when the step in hand began */
@@ -113,25 +114,38 @@ gnngp_fit_read(MemoryContext parent, const gnngp_graph_def *graph,
 
 /* Fits the node part. */
 static void
-compute_nodes(gnngp_fit_run *run, gp_device *device)
+compute_nodes(gnngp_fit_run *run, gnngp_run *compute)
 {
 	gp_problem	problem;
 
-	gnngp_problem_init(&problem, run->data, gnngp_compile_kernel(run->env, run->settings.kernel),
-					   &run->settings);
-	run->posterior = gp_fit(device, &problem);
-	run->peak = run->env->peak;
+	gnngp_problem_init(&problem, run->data,
+					   gnngp_compile_kernel(compute->env, run->settings.kernel), &run->settings);
+	run->posterior = gnngp_run_fit(compute, &problem);
+	run->device = compute->used;
+	run->peak = compute->env->peak;
 	run->seconds = run->read_seconds + take_lap(run);
 }
 
 /* Fits the link part. */
 static void
-compute_links(gnngp_fit_run *run, gp_device *device)
+compute_links(gnngp_fit_run *run, gnngp_run *compute)
 {
-	run->env->peak = run->env->used;
-	run->links = gnngp_link_compute(device, run->data, &run->link_settings);
-	run->link_peak = Max(run->env->peak, run->read_peak);
+	compute->env->peak = compute->env->used;
+	run->links = gnngp_link_compute(compute->device, run->data, &run->link_settings);
+	run->link_peak = Max(compute->env->peak, run->read_peak);
 	run->link_seconds = run->read_seconds + take_lap(run);
+}
+
+/* Fits each part. */
+static void
+compute_parts(gnngp_run *compute, void *arg)
+{
+	gnngp_fit_run *run = arg;
+
+	if (run->parts & GNNGP_PART_NODES)
+		compute_nodes(run, compute);
+	if (run->parts & GNNGP_PART_LINKS)
+		compute_links(run, compute);
 }
 
 /* Fits. */
@@ -139,15 +153,9 @@ void
 gnngp_fit_compute(gnngp_fit_run *run)
 {
 	MemoryContext old = MemoryContextSwitchTo(run->context);
-	gp_device  *device = gnngp_device_open(run->env, 0);
 
-	run->device = pstrdup(device->name);
 	(void) take_lap(run);
-	if (run->parts & GNNGP_PART_NODES)
-		compute_nodes(run, device);
-	if (run->parts & GNNGP_PART_LINKS)
-		compute_links(run, device);
-	device->close(device);
+	gnngp_compute(run->env, 0, (run->parts & GNNGP_PART_NODES) != 0, compute_parts, run);
 	MemoryContextSwitchTo(old);
 }
 

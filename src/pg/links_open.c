@@ -7,6 +7,7 @@
  */
 #include "postgres.h"
 
+#include "compute.h"
 #include "env_pg.h"
 #include "links_open.h"
 #include "utils/memutils.h"
@@ -78,11 +79,11 @@ gnngp_links_open(const gnngp_model *model, bool brief)
 	return open;
 }
 
-/* Keeps the model for the next brief use, or frees it. */
+/* Keeps the model for the next brief use, or frees it; nothing is kept on a card. */
 void
 gnngp_links_close(gnngp_open_links *open)
 {
-	if (!open->brief || open->env->used > gnngp_setting_link_cache_size())
+	if (!open->brief || open->choice == GNNGP_DEVICE_CUDA || open->env->used > gnngp_setting_link_cache_size())
 	{
 		gnngp_env_destroy(open->env);
 		return;

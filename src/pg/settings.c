@@ -25,6 +25,10 @@ static bool defining = false;
 static int	threads_setting = 0;
 static int	memory_limit_setting = 0;
 static int	link_cache_size_setting = 0;
+static bool tf32_setting = false;
+static int	gpu_setting = 0;
+static int	gpu_memory_limit_setting = 0;
+static double gpu_start_cost_setting = 0.5;
 
 /* Translates a device's name; false when there is no such device. */
 static bool
@@ -71,6 +75,32 @@ assign_link_cache_size(int newval, void *extra)
 	gnngp_links_forget((size_t) newval * 1024);
 }
 
+/* Defines what has to do with a GPU. */
+static void
+define_gpu_settings(void)
+{
+	DefineCustomIntVariable("gnngp.gpu",
+							"The number of the GPU to compute on, as CUDA counts.",
+							"gp_device() lists them.",
+							&gpu_setting, 0, 0, 1023, PGC_USERSET, 0,
+							NULL, NULL, NULL);
+	DefineCustomIntVariable("gnngp.gpu_memory_limit",
+							"Memory that one backend may use on a GPU.",
+							"0 means what is free there.",
+							&gpu_memory_limit_setting, 0, 0, MAX_KILOBYTES, PGC_SUSET, GUC_UNIT_KB,
+							NULL, NULL, NULL);
+	DefineCustomRealVariable("gnngp.gpu_start_cost",
+							 "The planner's estimate of the time that it takes to start a GPU.",
+							 "With gnngp.device = auto a fit must be expected to gain more than that.",
+							 &gpu_start_cost_setting, 0.5, 0.0, 1e6, PGC_USERSET, GUC_UNIT_S,
+							 NULL, NULL, NULL);
+	DefineCustomBoolVariable("gnngp.tf32",
+							 "Lets products of single precision round their factors to TF32 on a GPU.",
+							 "They keep ten bits behind the point and are faster.",
+							 &tf32_setting, false, PGC_USERSET, 0,
+							 NULL, NULL, NULL);
+}
+
 /* Defines the settings; called once, when the library is loaded. */
 void
 gnngp_settings_define(void)
@@ -97,6 +127,7 @@ gnngp_settings_define(void)
 							"A larger model is read again for each call; 0 keeps none.",
 							&link_cache_size_setting, 128 * 1024, 0, MAX_KILOBYTES, PGC_USERSET,
 							GUC_UNIT_KB, NULL, assign_link_cache_size, NULL);
+	define_gpu_settings();
 	MarkGUCPrefixReserved("gnngp");
 }
 
@@ -139,6 +170,34 @@ size_t
 gnngp_setting_link_cache_size(void)
 {
 	return (size_t) link_cache_size_setting * 1024;
+}
+
+/* The number of the card to compute on. */
+int
+gnngp_setting_gpu(void)
+{
+	return gpu_setting;
+}
+
+/* The bytes that one backend may hold on a card; 0 = what is free. */
+size_t
+gnngp_setting_gpu_memory_limit(void)
+{
+	return (size_t) gpu_memory_limit_setting * 1024;
+}
+
+/* The seconds that the planner counts for starting a card. */
+double
+gnngp_setting_gpu_start_cost(void)
+{
+	return gpu_start_cost_setting;
+}
+
+/* True when products of float may round their factors to TF32. */
+bool
+gnngp_setting_tf32(void)
+{
+	return tf32_setting;
 }
 
 /* The number in a file such as memory.max; 0 when there is none, or no limit. */

@@ -28,4 +28,16 @@ extern size_t gnngp_setting_link_cache_size(void);
 /* The bytes that one backend may hold at a time for its computations. */
 extern size_t gnngp_setting_memory_limit(void);
 
+/* The number of the card to compute on, as CUDA counts. */
+extern int	gnngp_setting_gpu(void);
+
+/* The bytes that one backend may hold on a card; 0 = what is free there. */
+extern size_t gnngp_setting_gpu_memory_limit(void);
+
+/* The seconds that the planner counts for starting a card. */
+extern double gnngp_setting_gpu_start_cost(void);
+
+/* True when products of float may round their factors to TF32 on a card. */
+extern bool gnngp_setting_tf32(void);
+
 #endif							/* GNNGP_SETTINGS_H */

@@ -9,6 +9,7 @@
 #include "access/htup_details.h"
 #include "access/xact.h"
 #include "catalog/pg_type_d.h"
+#include "compute.h"
 #include "env_pg.h"
 #include "fit.h"
 #include "funcapi.h"
@@ -34,7 +35,7 @@ typedef struct tune_row
 	double		criterion;
 } tune_row;
 
-/* A tuning on its way. */
+/* A tuning on its way, and the row in hand. */
 typedef struct tuner
 {
 	gp_env	   *env;			/* of the data */
@@ -42,6 +43,7 @@ typedef struct tuner
 	gnngp_fit_settings settings;
 	bool		by_likelihood;
 	char	   *name;			/* for progress */
+	tune_row   *row;
 } tuner;
 
 /* What is compared when no kernels are given; the last one has no graph. */
@@ -110,25 +112,34 @@ usual_kernels(Oid type, bool features, int *n)
 	return rows;
 }
 
-/* Fits one kernel in an environment of its own. */
+/* Fits the kernel of the row in hand. */
 static void
-fit_kernel(const tuner *t, gp_env *env, tune_row *row)
+compute_row(gnngp_run *compute, void *arg)
 {
-	instr_time	start,
-				elapsed;
-	gp_device  *device;
+	const tuner *t = arg;
 	gp_problem	problem;
 	gp_posterior *posterior;
 
+	gnngp_problem_init(&problem, t->data, gnngp_compile_kernel(compute->env, t->row->kernel),
+					   &t->settings);
+	posterior = gnngp_run_fit(compute, &problem);
+	t->row->nugget = posterior->nugget;
+	t->row->loo_score = posterior->loo_score;
+	t->row->log_marginal_likelihood = posterior->log_marginal_likelihood;
+}
+
+/* Fits one kernel in an environment of its own. */
+static void
+fit_kernel(tuner *t, gp_env *env, tune_row *row)
+{
+	instr_time	start,
+				elapsed;
+
 	INSTR_TIME_SET_CURRENT(start);
-	device = gnngp_device_open(env, 0);
-	gnngp_problem_init(&problem, t->data, gnngp_compile_kernel(env, row->kernel), &t->settings);
-	posterior = gp_fit(device, &problem);
+	t->row = row;
+	gnngp_compute(env, 0, true, compute_row, t);
 	INSTR_TIME_SET_CURRENT(elapsed);
 	INSTR_TIME_SUBTRACT(elapsed, start);
-	row->nugget = posterior->nugget;
-	row->loo_score = posterior->loo_score;
-	row->log_marginal_likelihood = posterior->log_marginal_likelihood;
 	row->seconds = INSTR_TIME_GET_DOUBLE(elapsed);
 }
 
@@ -148,7 +159,7 @@ skip_kernel(tune_row *row, ErrorData *error)
 
 /* Fits one kernel; memory that does not suffice skips the kernel alone. */
 static void
-try_kernel(const tuner *t, tune_row *row)
+try_kernel(tuner *t, tune_row *row)
 {
 	MemoryContext context = CurrentMemoryContext;
 	ResourceOwner owner = CurrentResourceOwner;

@@ -1,0 +1,18 @@
+-- Devices
+
+-- It looks at hardware, and parallel workers would each look for themselves.
+CREATE FUNCTION @extschema@.gp_device()
+RETURNS TABLE (
+    device text,
+    name text,
+    memory bigint,
+    compute_capability text,
+    driver text,
+    runtime text,
+    libraries text,
+    status text)
+AS 'MODULE_PATHNAME', 'gnngp_device'
+LANGUAGE C VOLATILE PARALLEL RESTRICTED ROWS 2;
+
+COMMENT ON FUNCTION @extschema@.gp_device() IS
+    'what there is to compute on: the CPU, and each GPU or why there is none';

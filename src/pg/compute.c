@@ -1,0 +1,112 @@
+/*
+ * compute.c - where a computation runs, and what happens when a card fails.
+ *
+ * gnngp.device = cpu and cuda say it.  With auto a fit is planned on the CPU and
+ * goes to a card when the planner expects that to be faster; everything else
+ * stays on the CPU.  A card that fails under auto costs time, but not the result:
+ * the CPU begins anew from the data that were read.
+ */
+#include "postgres.h"
+
+#include "compute.h"
+#include "env_pg.h"
+#include "gpu.h"
+#include "settings.h"
+
+/* The device that gnngp.device asks for. */
+gp_device *
+gnngp_device_open(gp_env *env, int threads)
+{
+	if (gnngp_setting_device() == GNNGP_DEVICE_CUDA)
+		return gnngp_gpu_open(env);
+	return gp_device_cpu(env, threads > 0 ? threads : gnngp_setting_threads());
+}
+
+/* Runs the work once in an environment. */
+static void
+run_once(gp_env *env, int threads, bool by_plan, gnngp_work work, void *arg)
+{
+	gnngp_run	run = {.env = env, .by_plan = by_plan};
+
+	run.device = gnngp_device_open(env, threads);
+	run.used = run.device->name;
+	work(&run, arg);
+	run.device->close(run.device);
+	gnngp_env_set_device_error(env, NULL);
+}
+
+/*
+ * Runs the work where a card may fail: true, or false when one did.  Other errors,
+ * a cancel among them, are thrown on.
+ *
+ * The error is caught without a subtransaction, which would have nothing to undo: a
+ * computation touches no table, takes no lock and holds no buffer.  All that it has
+ * is in its environment, which is destroyed: memory, threads, and the card with what
+ * is on it.
+ */
+static bool
+run_guarded(gp_env *env, int threads, gnngp_work work, void *arg)
+{
+	MemoryContext context = CurrentMemoryContext;
+	ErrorData  *volatile error = NULL;
+
+	PG_TRY();
+	{
+		run_once(env, threads, true, work, arg);
+	}
+	PG_CATCH();
+	{
+		if (geterrcode() != ERRCODE_SYSTEM_ERROR || !gnngp_env_device_failed(env))
+			PG_RE_THROW();
+		MemoryContextSwitchTo(context);
+		error = CopyErrorData();
+		FlushErrorState();
+	}
+	PG_END_TRY();
+	if (error == NULL)
+		return true;
+	gnngp_env_destroy(env);
+	gnngp_gpu_warn(error);
+	return false;
+}
+
+/* Runs a work on the device that gnngp.device asks for. */
+void
+gnngp_compute(gp_env *env, int threads, bool planned, gnngp_work work, void *arg)
+{
+	if (!planned || gnngp_setting_device() != GNNGP_DEVICE_AUTO ||
+		!run_guarded(gnngp_env_create_child(env), threads, work, arg))
+		run_once(env, threads, false, work, arg);
+}
+
+/* The device for a plan: a card where that wins and can be had. */
+static gp_device *
+device_for(void *arg, gp_device *planner, const gp_plan *plan)
+{
+	if (!gnngp_gpu_wins(plan, planner->threads) || !gnngp_gpu_can_be_tried())
+		return planner;
+	*(gp_device **) arg = gnngp_gpu_open(planner->env);
+	return *(gp_device **) arg;
+}
+
+/* gp_fit on the device that is set or that suits the plan; a card is given back at once. */
+gp_posterior *
+gnngp_run_fit(gnngp_run *run, gp_problem *problem)
+{
+	gp_device  *card = NULL;
+	gp_posterior *posterior;
+
+	if (run->by_plan)
+	{
+		problem->device_for = device_for;
+		problem->device_arg = &card;
+	}
+	posterior = gp_fit(run->device, problem);
+	run->used = card ? card->name : run->device->name;
+	if (card)
+	{
+		card->close(card);
+		gnngp_env_set_device_error(run->env, NULL);
+	}
+	return posterior;
+}

@@ -1,0 +1,210 @@
+/*
+ * gpu.c - finding, opening and losing a card.
+ *
+ * gnngp.device = cuda makes every reason why a card cannot be used an error.
+ * With auto a machine without one is nothing to talk about, and a card that is
+ * there but does not work is worth one WARNING in a session.
+ */
+#include "postgres.h"
+
+#include "env_pg.h"
+#include "gpu.h"
+#include "miscadmin.h"
+#include "settings.h"
+
+#define LIBRARY "gnngp_cuda.so"
+
+/*
+ * What the planner counts with: operations a second of one thread and of a card,
+ * bytes a second that travel to the card.  Low on purpose for the card, so that
+ * a fit which would take about as long on either stays on the CPU.
+ */
+#define CPU_FLOPS 3e10
+#define GPU_FLOPS 4e12
+#define GPU_COPY 5e9
+
+#define HINT_DEVICE "Set gnngp.device to cpu or auto."
+#define HINT_LOST "This session cannot use the GPU any more: start a new one, or set gnngp.device to cpu or auto."
+
+/* The library, or NULL with a reason. */
+static const gp_cuda_module *
+load_module(char *reason)
+{
+	char		path[MAXPGPATH];
+
+	if (!IsUnderPostmaster || process_shared_preload_libraries_in_progress)
+	{
+		strlcpy(reason, "the GPU library is loaded in sessions of a running server alone",
+				GP_CUDA_REASON);
+		return NULL;
+	}
+	snprintf(path, sizeof(path), "%s/%s", pkglib_path, LIBRARY);
+	return gp_cuda_load(path, reason);
+}
+
+/* Fills the list of cards and says whether the one that is set is among them. */
+static gnngp_gpu_state
+list_cards(gnngp_gpus *gpus)
+{
+	int			found = gpus->module->list(gpus->card, GNNGP_GPU_MOST, gpus->reason);
+
+	gpus->n = Min(Max(found, 0), GNNGP_GPU_MOST);
+	if (gpus->module->lost())
+	{
+		strlcpy(gpus->reason, "the GPU was lost in this session", GP_CUDA_REASON);
+		return GNNGP_GPU_LOST;
+	}
+	if (found <= 0)
+		return GNNGP_GPU_ABSENT;
+	if (gnngp_setting_gpu() < found)
+		return GNNGP_GPU_READY;
+	snprintf(gpus->reason, GP_CUDA_REASON, "the number of GPUs is %d", found);
+	return GNNGP_GPU_UNKNOWN;
+}
+
+/* Loads the library and lists the cards. */
+gnngp_gpus *
+gnngp_gpu_find(void)
+{
+	gnngp_gpus *gpus = palloc0(sizeof(gnngp_gpus));
+
+	gpus->module = load_module(gpus->reason);
+	gpus->state = gpus->module == NULL ? GNNGP_GPU_ABSENT : list_cards(gpus);
+	return gpus;
+}
+
+/* A reason as a detail: a sentence. */
+static int
+detail_sentence(const char *reason)
+{
+	int			length = (int) strlen(reason);
+
+	return errdetail_internal("%c%s%s", pg_toupper((unsigned char) reason[0]),
+							  length > 0 ? reason + 1 : "",
+							  length > 0 && reason[length - 1] == '.' ? "" : ".");
+}
+
+/* Raises the reason why the card that is set cannot be tried. */
+static void
+refuse(const gnngp_gpus *gpus)
+{
+	if (gpus->state == GNNGP_GPU_UNKNOWN)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("there is no GPU %d", gnngp_setting_gpu()),
+				 detail_sentence(gpus->reason),
+				 errhint("Set gnngp.gpu to one that gp_device() lists.")));
+	ereport(ERROR,
+			(errcode(ERRCODE_SYSTEM_ERROR),
+			 errmsg("the CUDA device cannot be used"),
+			 detail_sentence(gpus->reason),
+			 errhint("%s", gpus->state == GNNGP_GPU_LOST ? HINT_LOST : HINT_DEVICE)));
+}
+
+/* Raises a card's error: the library's hint first, if it has one, then what the settings can do. */
+static void
+raise_error(const char *what, const char *message, const char *hint)
+{
+	char		reason[GP_CUDA_REASON];
+	const gp_cuda_module *module = load_module(reason);
+	const char *own = module != NULL && module->lost() ? HINT_LOST : HINT_DEVICE;
+
+	ereport(ERROR,
+			(errcode(ERRCODE_SYSTEM_ERROR),
+			 errmsg_internal("%s", what),
+			 detail_sentence(message),
+			 hint ? errhint("%s %s", hint, own) : errhint("%s", own)));
+}
+
+/* An error while a card is opened. */
+static void
+raise_opening(const char *message, const char *hint)
+{
+	raise_error("the CUDA device cannot be used", message, hint);
+}
+
+/* An error of a card that was open. */
+static void
+raise_working(const char *message, const char *hint)
+{
+	raise_error("the CUDA device failed", message, hint);
+}
+
+/* Opens the card that is set. */
+gp_device *
+gnngp_gpu_open(gp_env *env)
+{
+	gnngp_gpus *gpus = gnngp_gpu_find();
+	gp_cuda_options options = {
+		.card = gnngp_setting_gpu(),
+		.tf32 = gnngp_setting_tf32(),
+		.memory = gnngp_setting_gpu_memory_limit()
+	};
+	gp_device  *device;
+
+	if (gpus->state != GNNGP_GPU_READY)
+		refuse(gpus);
+	gnngp_env_set_device_error(env, raise_opening);
+	device = gpus->module->open(env, &options);
+	gnngp_env_set_device_error(env, raise_working);
+	pfree(gpus);
+	return device;
+}
+
+/* True once for each kind of trouble, so that a session is warned of it once. */
+static bool
+first_time(bool *told)
+{
+	bool		first = !*told;
+
+	*told = true;
+	return first;
+}
+
+/* True when the card is worth a try. */
+bool
+gnngp_gpu_can_be_tried(void)
+{
+	static bool told = false;
+	gnngp_gpus *gpus = gnngp_gpu_find();
+	bool		ready = gpus->state == GNNGP_GPU_READY;
+
+	if (gpus->state == GNNGP_GPU_UNKNOWN)
+		ereport(first_time(&told) ? WARNING : DEBUG1,
+				(errmsg("there is no GPU %d; the computation goes on on the CPU", gnngp_setting_gpu()),
+				 detail_sentence(gpus->reason),
+				 errhint("Set gnngp.gpu to one that gp_device() lists.")));
+	else if (!ready)
+		ereport(DEBUG1,
+				(errmsg_internal("no GPU is used: %s", gpus->reason)));
+	pfree(gpus);
+	return ready;
+}
+
+/* True when the planner expects a card to finish sooner than so many threads. */
+bool
+gnngp_gpu_wins(const gp_plan *plan, int threads)
+{
+	double		cpu = plan->flops / (CPU_FLOPS * threads);
+	double		gpu = gnngp_setting_gpu_start_cost() + plan->flops / GPU_FLOPS +
+		plan->bytes / GPU_COPY;
+
+	return gpu < cpu;
+}
+
+/* Tells that a card failed and the CPU does its work. */
+void
+gnngp_gpu_warn(ErrorData *error)
+{
+	static bool told = false;
+	char		reason[GP_CUDA_REASON];
+	const gp_cuda_module *module = load_module(reason);
+	bool		lost = module != NULL && module->lost();
+
+	ereport(first_time(&told) ? WARNING : DEBUG1,
+			(errmsg("the GPU failed; the computation goes on on the CPU"),
+			 detail_sentence(error->detail ? error->detail : error->message),
+			 lost ? errhint("This session will not use the GPU any more; a new one may.") :
+			 errhint("With gnngp.device = cpu the GPU is not tried.")));
+	FreeErrorData(error);
+}
