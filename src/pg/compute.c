@@ -56,7 +56,7 @@ run_guarded(gp_env *env, int threads, gnngp_work work, void *arg)
 	}
 	PG_CATCH();
 	{
-		if (geterrcode() != ERRCODE_SYSTEM_ERROR || !gnngp_env_device_failed(env))
+		if (!gnngp_env_device_failed(env))
 			PG_RE_THROW();
 		MemoryContextSwitchTo(context);
 		error = CopyErrorData();

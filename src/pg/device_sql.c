@@ -87,7 +87,7 @@ Datum
 gnngp_device(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
-	gnngp_gpus *gpus;
+	const gnngp_gpus *gpus;
 
 	InitMaterializedSRF(fcinfo, 0);
 	put_cpu(result);

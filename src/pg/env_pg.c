@@ -120,11 +120,10 @@ env_raise(gp_env *env, gp_error code, int position, const char *message, const c
 {
 	server_env *server = (server_env *) env;
 
-	if (code == GP_ERR_DEVICE && server->device_error != NULL)
-	{
-		server->device_failed = true;
+	server->device_failed = server->device_error != NULL &&
+		(code == GP_ERR_DEVICE || code == GP_ERR_MEMORY || code == GP_ERR_LIMIT);
+	if (server->device_failed && code == GP_ERR_DEVICE)
 		server->device_error(message, hint);
-	}
 	ereport(ERROR,
 			(errcode(sqlstate_of(code)),
 			 errmsg_internal("%s", message),
@@ -253,7 +252,7 @@ gnngp_env_set_device_error(gp_env *env, gnngp_device_error device_error)
 	((server_env *) env)->device_error = device_error;
 }
 
-/* True once a device's error was raised so. */
+/* True when the last error of the environment may be the card's fault. */
 bool
 gnngp_env_device_failed(const gp_env *env)
 {

@@ -44,7 +44,10 @@ typedef void (*gnngp_device_error) (const char *message, const char *hint);
 
 extern void gnngp_env_set_device_error(gp_env *env, gnngp_device_error device_error);
 
-/* True once an error was raised so. */
+/*
+ * True when the environment's last error was raised so; or was about memory, while a
+ * card was open: it may be that the work fits without a card's buffers.
+ */
 extern bool gnngp_env_device_failed(const gp_env *env);
 
 /* The effective gnngp.memory_limit in bytes. */

@@ -42,35 +42,38 @@ load_module(char *reason)
 	return gp_cuda_load(path, reason);
 }
 
-/* Fills the list of cards and says whether the one that is set is among them. */
+/* Lists the cards, once in a session that has some, and says whether the one that is set is among them. */
 static gnngp_gpu_state
 list_cards(gnngp_gpus *gpus)
 {
-	int			found = gpus->module->list(gpus->card, GNNGP_GPU_MOST, gpus->reason);
-
-	gpus->n = Min(Max(found, 0), GNNGP_GPU_MOST);
 	if (gpus->module->lost())
 	{
 		strlcpy(gpus->reason, "the GPU was lost in this session", GP_CUDA_REASON);
 		return GNNGP_GPU_LOST;
 	}
-	if (found <= 0)
-		return GNNGP_GPU_ABSENT;
-	if (gnngp_setting_gpu() < found)
+	if (gpus->n == 0)
+	{
+		int			found = gpus->module->list(gpus->card, GNNGP_GPU_MOST, gpus->reason);
+
+		if (found <= 0)
+			return GNNGP_GPU_ABSENT;
+		gpus->n = Min(found, GNNGP_GPU_MOST);
+	}
+	if (gnngp_setting_gpu() < gpus->n)
 		return GNNGP_GPU_READY;
-	snprintf(gpus->reason, GP_CUDA_REASON, "the number of GPUs is %d", found);
+	snprintf(gpus->reason, GP_CUDA_REASON, "the number of GPUs is %d", gpus->n);
 	return GNNGP_GPU_UNKNOWN;
 }
 
 /* Loads the library and lists the cards. */
-gnngp_gpus *
+const gnngp_gpus *
 gnngp_gpu_find(void)
 {
-	gnngp_gpus *gpus = palloc0(sizeof(gnngp_gpus));
+	static gnngp_gpus gpus = {0};
 
-	gpus->module = load_module(gpus->reason);
-	gpus->state = gpus->module == NULL ? GNNGP_GPU_ABSENT : list_cards(gpus);
-	return gpus;
+	gpus.module = load_module(gpus.reason);
+	gpus.state = gpus.module == NULL ? GNNGP_GPU_ABSENT : list_cards(&gpus);
+	return &gpus;
 }
 
 /* A reason as a detail: a sentence. */
@@ -134,7 +137,7 @@ raise_working(const char *message, const char *hint)
 gp_device *
 gnngp_gpu_open(gp_env *env)
 {
-	gnngp_gpus *gpus = gnngp_gpu_find();
+	const gnngp_gpus *gpus = gnngp_gpu_find();
 	gp_cuda_options options = {
 		.card = gnngp_setting_gpu(),
 		.tf32 = gnngp_setting_tf32(),
@@ -147,7 +150,6 @@ gnngp_gpu_open(gp_env *env)
 	gnngp_env_set_device_error(env, raise_opening);
 	device = gpus->module->open(env, &options);
 	gnngp_env_set_device_error(env, raise_working);
-	pfree(gpus);
 	return device;
 }
 
@@ -166,7 +168,7 @@ bool
 gnngp_gpu_can_be_tried(void)
 {
 	static bool told = false;
-	gnngp_gpus *gpus = gnngp_gpu_find();
+	const gnngp_gpus *gpus = gnngp_gpu_find();
 	bool		ready = gpus->state == GNNGP_GPU_READY;
 
 	if (gpus->state == GNNGP_GPU_UNKNOWN)
@@ -177,7 +179,6 @@ gnngp_gpu_can_be_tried(void)
 	else if (!ready)
 		ereport(DEBUG1,
 				(errmsg_internal("no GPU is used: %s", gpus->reason)));
-	pfree(gpus);
 	return ready;
 }
 

@@ -13,7 +13,7 @@
 #include "core/cuda_module.h"
 #include "core/infer.h"
 
-#define GNNGP_GPU_MOST 16		/* cards that are told apart */
+#define GNNGP_GPU_MOST 16		/* cards that can be told apart and used */
 
 /* Whether the card that is set can be tried. */
 typedef enum gnngp_gpu_state
@@ -34,8 +34,8 @@ typedef struct gnngp_gpus
 	char		reason[GP_CUDA_REASON];
 } gnngp_gpus;
 
-/* Loads the library and lists the cards; starts none.  palloc'd. */
-extern gnngp_gpus *gnngp_gpu_find(void);
+/* Loads the library and lists the cards; starts none.  Valid until the next call. */
+extern const gnngp_gpus *gnngp_gpu_find(void);
 
 /*
  * Opens the card that is set: 58000, or 22023 for a number that no card has.

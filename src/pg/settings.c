@@ -108,7 +108,7 @@ gnngp_settings_define(void)
 	defining = true;
 	DefineCustomStringVariable("gnngp.device",
 							   "Where kernels are computed: auto, cpu or cuda.",
-							   "auto takes a GPU where there is one.",
+							   "auto takes a GPU where a fit is expected to gain by it.",
 							   &device_setting, "auto", PGC_USERSET, 0,
 							   check_device, NULL, NULL);
 	defining = false;
