@@ -1,0 +1,74 @@
+/*
+ * emulate.h - what the files of the emulator share.
+ */
+#ifndef GP_EMULATE_H
+#define GP_EMULATE_H
+
+#include <cuda_runtime.h>
+
+#if defined(__SANITIZE_ADDRESS__)
+#define GP_EMULATED_ASAN 1
+#endif
+
+/* What the environment asks for, and what happened so far. */
+struct gp_emulated_state
+{
+	bool		ready;			/* the environment has been read */
+	int			devices;
+	bool		driver;
+	bool		lazy;
+	bool		reverse;
+	bool		open;			/* the arena is not protected */
+	size_t		memory;
+	int64_t		delay_us;
+	long		calls;
+	long		fail_at;		/* the call that loses the card; 0 = none */
+	long		objects;
+	cudaError_t last;			/* what cudaGetLastError tells */
+};
+
+extern gp_emulated_state gp_emulated;
+
+/* One closed tail of a stream: all operations up to a number, and when they are over. */
+struct gp_emulated_point
+{
+	struct CUstream_st *stream;
+	long		upto;
+	int64_t		time;
+};
+
+extern void gp_emulated_setup(void);
+extern cudaError_t gp_emulated_result(cudaError_t code);	/* keeps an error for cudaGetLastError */
+extern cudaError_t gp_emulated_enter(void);	/* counts a call that needs a card; what is wrong with it */
+extern void gp_emulated_complain(const char *format,...) __attribute__((format(printf, 1, 2)));
+extern void gp_emulated_stop(const char *format,...)
+			__attribute__((noreturn, format(printf, 1, 2)));
+
+/* True from the call on that loses the card. */
+static inline bool
+gp_emulated_lost(void)
+{
+	return gp_emulated.fail_at > 0 && gp_emulated.calls >= gp_emulated.fail_at;
+}
+
+/* Streams. */
+extern void gp_emulated_flush(cudaStream_t stream);
+extern void gp_emulated_flush_all(void);
+extern bool gp_emulated_is_stream(cudaStream_t stream);
+
+/* Puts a function object into a stream. */
+template<class F>
+static inline void
+gp_emulated_later(cudaStream_t stream, const F &body)
+{
+	gp_emulated_enqueue(stream, new gp_emulated_closure<F>(body));
+}
+
+/* The arena. */
+extern void gp_emulated_arena_open(void);
+extern void gp_emulated_arena_close(void);
+extern bool gp_emulated_in_arena(const void *p);
+extern bool gp_emulated_covers(const void *p, size_t bytes);	/* lies in one live allocation */
+extern bool gp_emulated_is_pinned(const void *p, size_t bytes);
+
+#endif							/* GP_EMULATE_H */

@@ -1,0 +1,553 @@
+/*
+ * emulate_memory.cpp - device memory, page-locked memory and copies.
+ *
+ * Device memory is an arena that nobody may touch but the operations of
+ * streams.  Blocks are taken first-fit, filled with NaN when they come and when
+ * they go, and kept apart by poisoned bytes where the address sanitizer watches.
+ */
+#include "emulate.h"
+
+#include <stdio.h>
+#include <sys/mman.h>
+
+#ifdef GP_EMULATED_ASAN
+#include <sanitizer/asan_interface.h>
+#define GAP ((size_t) 256)
+#else
+#define ASAN_POISON_MEMORY_REGION(p, n) ((void) 0)
+#define ASAN_UNPOISON_MEMORY_REGION(p, n) ((void) 0)
+#define GAP ((size_t) 0)
+#endif
+
+#define ALIGNMENT ((size_t) 256)
+#define LARGEST_PITCH ((size_t) 2147483647)
+
+/* One live block of the arena. */
+typedef struct block
+{
+	size_t		at;
+	size_t		bytes;			/* asked for */
+	size_t		span;			/* rounded up, and the gap behind */
+} block;
+
+/* One range of page-locked memory. */
+typedef struct pinned
+{
+	pinned	   *next;
+	char	   *start;
+	size_t		bytes;
+	bool		owned;			/* of cudaHostAlloc */
+} pinned;
+
+struct CUmemPoolHandle_st
+{
+	size_t		threshold;
+};
+
+static char *arena;
+static size_t high;				/* bytes ever used: as far as protection is switched */
+static int	opened;
+static block *blocks;			/* by place */
+static size_t nblocks;
+static size_t block_room;
+static size_t in_use;
+static pinned *pinned_list;
+
+/* Maps the arena. */
+static cudaError_t
+make_arena(void)
+{
+	if (arena != NULL)
+		return cudaSuccess;
+	arena = (char *) mmap(NULL, gp_emulated.memory + GAP, gp_emulated.open ? PROT_READ | PROT_WRITE : PROT_NONE,
+						  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (arena == (char *) MAP_FAILED)
+	{
+		arena = NULL;
+		return cudaErrorMemoryAllocation;
+	}
+	ASAN_POISON_MEMORY_REGION(arena, gp_emulated.memory + GAP);
+	return cudaSuccess;
+}
+
+/* Switches the protection of what was ever used. */
+static void
+protect(int how)
+{
+	if (!gp_emulated.open && high > 0 && mprotect(arena, high, how) != 0)
+		gp_emulated_stop("mprotect failed");
+}
+
+/* Lets operations touch the arena; calls nest. */
+void
+gp_emulated_arena_open(void)
+{
+	if (opened++ == 0)
+		protect(PROT_READ | PROT_WRITE);
+}
+
+/* The last close shuts the arena again. */
+void
+gp_emulated_arena_close(void)
+{
+	if (--opened == 0)
+		protect(PROT_NONE);
+}
+
+/* True for an address of the card. */
+bool
+gp_emulated_in_arena(const void *p)
+{
+	return arena != NULL && (const char *) p >= arena && (const char *) p < arena + gp_emulated.memory + GAP;
+}
+
+/* The live block that holds an address, or NULL. */
+static block *
+block_of(const void *p)
+{
+	size_t		low = 0;
+	size_t		top = nblocks;
+	size_t		at;
+
+	if (!gp_emulated_in_arena(p))
+		return NULL;
+	at = (size_t) ((const char *) p - arena);
+	while (low < top)
+	{
+		size_t		middle = (low + top) / 2;
+
+		if (blocks[middle].at <= at)
+			low = middle + 1;
+		else
+			top = middle;
+	}
+	if (low == 0 || at - blocks[low - 1].at >= blocks[low - 1].span)
+		return NULL;
+	return &blocks[low - 1];
+}
+
+/* True when a range lies in one live block. */
+bool
+gp_emulated_covers(const void *p, size_t bytes)
+{
+	block	   *b = block_of(p);
+
+	return b != NULL && (size_t) ((const char *) p - arena) - b->at + bytes <= b->bytes;
+}
+
+/* The bytes of the card held now. */
+size_t
+gp_emulated_in_use(void)
+{
+	return in_use;
+}
+
+/* Where a span fits, and before which block; the arena's size when it does not. */
+static size_t
+first_fit(size_t span, size_t *index)
+{
+	size_t		at = 0;
+
+	for (*index = 0; *index < nblocks; (*index)++)
+	{
+		if (blocks[*index].at - at >= span)
+			return at;
+		at = blocks[*index].at + blocks[*index].span;
+	}
+	return gp_emulated.memory - at >= span ? at : gp_emulated.memory;
+}
+
+/* Fills a block that comes or goes. */
+static void
+fill_block(const block *b)
+{
+	gp_emulated_arena_open();
+	ASAN_UNPOISON_MEMORY_REGION(arena + b->at, b->bytes);
+	memset(arena + b->at, 0xff, b->bytes);
+	gp_emulated_arena_close();
+}
+
+/* Takes a block. */
+static cudaError_t
+take_block(void **p, size_t bytes)
+{
+	size_t		span = ((bytes + ALIGNMENT - 1) & ~(ALIGNMENT - 1)) + GAP;
+	size_t		index;
+	size_t		at;
+
+	*p = NULL;
+	if (bytes == 0)
+		return cudaSuccess;
+	if (make_arena() != cudaSuccess || bytes > gp_emulated.memory)
+		return gp_emulated_result(cudaErrorMemoryAllocation);
+	at = first_fit(span, &index);
+	if (at == gp_emulated.memory)
+	{
+		gp_emulated_flush_all();	/* memory that streams give back later */
+		at = first_fit(span, &index);
+	}
+	if (at == gp_emulated.memory)
+		return gp_emulated_result(cudaErrorMemoryAllocation);
+	if (nblocks == block_room)
+	{
+		block_room = block_room == 0 ? 256 : 2 * block_room;
+		blocks = (block *) realloc(blocks, block_room * sizeof(block));
+	}
+	memmove(blocks + index + 1, blocks + index, (nblocks - index) * sizeof(block));
+	blocks[index] = block{at, bytes, span};
+	nblocks++;
+	if (high < at + span)
+		high = (at + span + 4095) & ~(size_t) 4095;
+	in_use += bytes;
+	fill_block(&blocks[index]);
+	*p = arena + at;
+	return cudaSuccess;
+}
+
+/* Gives a block back. */
+static bool
+give_block(void *p)
+{
+	block	   *b = block_of(p);
+
+	if (b == NULL || arena + b->at != (char *) p)
+		return false;
+	fill_block(b);
+	ASAN_POISON_MEMORY_REGION(arena + b->at, b->span);
+	in_use -= b->bytes;
+	memmove(b, b + 1, (size_t) (blocks + nblocks - (b + 1)) * sizeof(block));
+	nblocks--;
+	return true;
+}
+
+cudaError_t
+cudaMemGetInfo(size_t *free_bytes, size_t *total)
+{
+	cudaError_t code = gp_emulated_enter();
+	size_t		held = 0;
+
+	if (code != cudaSuccess)
+		return code;
+	for (size_t i = 0; i < nblocks; i++)
+		held += blocks[i].span;
+	*free_bytes = gp_emulated.memory - held;
+	*total = gp_emulated.memory;
+	return cudaSuccess;
+}
+
+cudaError_t
+gp_emulated_malloc(void **p, size_t bytes)
+{
+	cudaError_t code = gp_emulated_enter();
+
+	return code == cudaSuccess ? take_block(p, bytes) : code;
+}
+
+/* A lost card's memory is given back too, so that what is held tells what was forgotten. */
+cudaError_t
+cudaFree(void *p)
+{
+	cudaError_t code = gp_emulated_enter();
+
+	gp_emulated_flush_all();
+	if (p != NULL && !give_block(p))
+	{
+		gp_emulated_complain("cudaFree of %p, which is no block", p);
+		return gp_emulated_result(cudaErrorInvalidValue);
+	}
+	return code;
+}
+
+cudaError_t
+cudaMemPoolCreate(cudaMemPool_t *pool, const cudaMemPoolProps *props)
+{
+	cudaError_t code = gp_emulated_enter();
+
+	if (code != cudaSuccess)
+		return code;
+	if (props->allocType != cudaMemAllocationTypePinned || props->location.type != cudaMemLocationTypeDevice ||
+		props->location.id < 0 || props->location.id >= gp_emulated.devices)
+		return gp_emulated_result(cudaErrorInvalidValue);
+	*pool = new CUmemPoolHandle_st();
+	gp_emulated.objects++;
+	return cudaSuccess;
+}
+
+cudaError_t
+cudaMemPoolDestroy(cudaMemPool_t pool)
+{
+	cudaError_t code = gp_emulated_enter();
+
+	if (pool == NULL)
+		return gp_emulated_result(cudaErrorInvalidValue);
+	delete pool;
+	gp_emulated.objects--;
+	return code;
+}
+
+cudaError_t
+cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attr, void *value)
+{
+	cudaError_t code = gp_emulated_enter();
+
+	if (code == cudaSuccess && (pool == NULL || attr != cudaMemPoolAttrReleaseThreshold))
+		code = gp_emulated_result(cudaErrorInvalidValue);
+	if (code == cudaSuccess)
+		pool->threshold = (size_t) *(uint64_t *) value;
+	return code;
+}
+
+cudaError_t
+cudaMemPoolTrimTo(cudaMemPool_t pool, size_t keep)
+{
+	cudaError_t code = gp_emulated_enter();
+
+	if (code == cudaSuccess && pool == NULL)
+		code = gp_emulated_result(cudaErrorInvalidValue);
+	return code;
+}
+
+cudaError_t
+gp_emulated_malloc_async(void **p, size_t bytes, cudaMemPool_t pool, cudaStream_t stream)
+{
+	cudaError_t code = gp_emulated_enter();
+
+	if (code == cudaSuccess && (pool == NULL || !gp_emulated_is_stream(stream)))
+		code = gp_emulated_result(cudaErrorInvalidValue);
+	return code == cudaSuccess ? take_block(p, bytes) : code;
+}
+
+/* The block goes once the stream comes to it. */
+cudaError_t
+cudaFreeAsync(void *p, cudaStream_t stream)
+{
+	cudaError_t code = gp_emulated_enter();
+	block	   *b = block_of(p);
+
+	if (p == NULL)
+		return code;
+	if (b == NULL || arena + b->at != (char *) p || !gp_emulated_is_stream(stream))
+	{
+		gp_emulated_complain("cudaFreeAsync of %p, which is no block", p);
+		return gp_emulated_result(cudaErrorInvalidValue);
+	}
+	auto		give = [p]() { give_block(p); };
+	auto	   *task = new gp_emulated_closure<decltype(give)>(give);
+
+	task->always = true;
+	gp_emulated_enqueue(stream, task);
+	if (code != cudaSuccess)
+		gp_emulated_flush(stream);
+	return code;
+}
+
+/* Adds a range of page-locked memory. */
+static void
+add_pinned(void *p, size_t bytes, bool owned)
+{
+	pinned_list = new pinned{pinned_list, (char *) p, bytes, owned};
+	gp_emulated.objects++;
+}
+
+/* Forgets one; false when there is none that begins there. */
+static bool
+drop_pinned(void *p, bool owned)
+{
+	for (pinned **link = &pinned_list; *link != NULL; link = &(*link)->next)
+		if ((*link)->start == p && (*link)->owned == owned)
+		{
+			pinned	   *gone = *link;
+
+			*link = gone->next;
+			delete gone;
+			gp_emulated.objects--;
+			return true;
+		}
+	return false;
+}
+
+/* True when a range is page-locked as a whole. */
+bool
+gp_emulated_is_pinned(const void *p, size_t bytes)
+{
+	for (pinned *r = pinned_list; r != NULL; r = r->next)
+		if ((const char *) p >= r->start && (const char *) p + bytes <= r->start + r->bytes)
+			return true;
+	return false;
+}
+
+cudaError_t
+gp_emulated_host_alloc(void **p, size_t bytes, unsigned int flags)
+{
+	cudaError_t code = gp_emulated_enter();
+
+	if (code != cudaSuccess)
+		return code;
+	if (posix_memalign(p, 4096, bytes == 0 ? 1 : bytes) != 0)
+		return gp_emulated_result(cudaErrorMemoryAllocation);
+	memset(*p, 0xff, bytes);
+	add_pinned(*p, bytes, true);
+	return cudaSuccess;
+}
+
+cudaError_t
+cudaFreeHost(void *p)
+{
+	cudaError_t code = gp_emulated_enter();
+
+	gp_emulated_flush_all();
+	if (p == NULL)
+		return code;
+	if (!drop_pinned(p, true))
+	{
+		gp_emulated_complain("cudaFreeHost of %p, which is not of cudaHostAlloc", p);
+		return gp_emulated_result(cudaErrorInvalidValue);
+	}
+	free(p);
+	return code;
+}
+
+cudaError_t
+cudaHostRegister(void *p, size_t bytes, unsigned int flags)
+{
+	cudaError_t code = gp_emulated_enter();
+
+	if (code != cudaSuccess)
+		return code;
+	if (p == NULL || bytes == 0 || gp_emulated_in_arena(p))
+		return gp_emulated_result(cudaErrorInvalidValue);
+	for (pinned *r = pinned_list; r != NULL; r = r->next)
+		if ((char *) p < r->start + r->bytes && r->start < (char *) p + bytes)
+			return gp_emulated_result(cudaErrorHostMemoryAlreadyRegistered);
+	add_pinned(p, bytes, false);
+	return cudaSuccess;
+}
+
+cudaError_t
+cudaHostUnregister(void *p)
+{
+	cudaError_t code = gp_emulated_enter();
+
+	gp_emulated_flush_all();
+	if (!drop_pinned(p, false))
+	{
+		gp_emulated_complain("cudaHostUnregister of %p, which is not registered", p);
+		return gp_emulated_result(cudaErrorHostMemoryNotRegistered);
+	}
+	return code;
+}
+
+cudaError_t
+cudaPointerGetAttributes(cudaPointerAttributes *attributes, const void *p)
+{
+	cudaError_t code = gp_emulated_enter();
+
+	if (code != cudaSuccess)
+		return code;
+	memset(attributes, 0, sizeof(*attributes));
+	attributes->type = block_of(p) != NULL ? cudaMemoryTypeDevice :
+		gp_emulated_is_pinned(p, 1) ? cudaMemoryTypeHost : cudaMemoryTypeUnregistered;
+	attributes->devicePointer = attributes->type != cudaMemoryTypeUnregistered ? (void *) p : NULL;
+	attributes->hostPointer = attributes->type != cudaMemoryTypeDevice ? (void *) p : NULL;
+	return cudaSuccess;
+}
+
+/* A copy of rows. */
+typedef struct copy
+{
+	char	   *dst;
+	size_t		dst_pitch;
+	const char *src;
+	size_t		src_pitch;
+	size_t		width;
+	size_t		height;
+	bool		staged;			/* src is a copy of its own */
+} copy;
+
+/* The bytes from the first to the last of some rows. */
+static size_t
+span_of(size_t pitch, size_t width, size_t height)
+{
+	return (height - 1) * pitch + width;
+}
+
+/* Moves the rows. */
+static void
+run_copy(const copy *c)
+{
+	for (size_t i = 0; i < c->height; i++)
+		memcpy(c->dst + i * c->dst_pitch, c->src + i * c->src_pitch, c->width);
+	if (c->staged)
+		free((void *) c->src);
+}
+
+/* Checks one side of a copy: all in one block of the card, or nothing of it. */
+static cudaError_t
+check_side(const char *what, const void *p, size_t bytes, bool device)
+{
+	if (device ? gp_emulated_covers(p, bytes) : p != NULL && !gp_emulated_in_arena(p))
+		return cudaSuccess;
+	gp_emulated_complain("copy of %zu bytes: the %s %p is not %s", bytes, what, p,
+						 device ? "in one block of the card" : "memory of the host");
+	return gp_emulated_result(cudaErrorInvalidValue);
+}
+
+/* Pageable memory that is read is read at once. */
+static void
+stage_copy(copy *c)
+{
+	char	   *own = (char *) malloc(c->width * c->height);
+
+	for (size_t i = 0; i < c->height; i++)
+		memcpy(own + i * c->width, c->src + i * c->src_pitch, c->width);
+	c->src = own;
+	c->src_pitch = c->width;
+	c->staged = true;
+}
+
+cudaError_t
+cudaMemcpy2DAsync(void *dst, size_t dst_pitch, const void *src, size_t src_pitch, size_t width,
+				  size_t height, cudaMemcpyKind kind, cudaStream_t stream)
+{
+	cudaError_t code = gp_emulated_enter();
+	copy		c = {(char *) dst, dst_pitch, (const char *) src, src_pitch, width, height, false};
+	bool		to = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
+	bool		from = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
+
+	if (code != cudaSuccess || width == 0 || height == 0)
+		return code;
+	if (height > 1 && (width > dst_pitch || width > src_pitch || dst_pitch > LARGEST_PITCH ||
+					   src_pitch > LARGEST_PITCH))
+		return gp_emulated_result(cudaErrorInvalidValue);
+	if (kind > cudaMemcpyDeviceToDevice || !gp_emulated_is_stream(stream))
+		return gp_emulated_result(cudaErrorInvalidValue);
+	if ((code = check_side("target", dst, span_of(dst_pitch, width, height), to)) != cudaSuccess ||
+		(code = check_side("source", src, span_of(src_pitch, width, height), from)) != cudaSuccess)
+		return code;
+	if (gp_emulated.lazy && !from && !gp_emulated_is_pinned(src, span_of(src_pitch, width, height)))
+		stage_copy(&c);
+	gp_emulated_later(stream, [c]() { run_copy(&c); });
+	if (!to && !gp_emulated_is_pinned(dst, span_of(dst_pitch, width, height)))
+		gp_emulated_flush(stream);
+	return cudaSuccess;
+}
+
+cudaError_t
+cudaMemcpyAsync(void *dst, const void *src, size_t bytes, cudaMemcpyKind kind, cudaStream_t stream)
+{
+	return cudaMemcpy2DAsync(dst, bytes, src, bytes, bytes, 1, kind, stream);
+}
+
+cudaError_t
+cudaMemsetAsync(void *p, int value, size_t bytes, cudaStream_t stream)
+{
+	cudaError_t code = gp_emulated_enter();
+
+	if (code != cudaSuccess || bytes == 0)
+		return code;
+	if (!gp_emulated_is_stream(stream) ||
+		(code = check_side("target", p, bytes, true)) != cudaSuccess)
+		return gp_emulated_result(cudaErrorInvalidValue);
+	gp_emulated_later(stream, [p, value, bytes]() { memset(p, value, bytes); });
+	return cudaSuccess;
+}
