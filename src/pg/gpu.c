@@ -104,19 +104,20 @@ refuse(const gnngp_gpus *gpus)
 			 errhint("%s", gpus->state == GNNGP_GPU_LOST ? HINT_LOST : HINT_DEVICE)));
 }
 
-/* Raises a card's error: the library's hint first, if it has one, then what the settings can do. */
+/* Raises a card's error; a hint of the library's own goes before ours, but not before that of a loss. */
 static void
 raise_error(const char *what, const char *message, const char *hint)
 {
 	char		reason[GP_CUDA_REASON];
 	const gp_cuda_module *module = load_module(reason);
-	const char *own = module != NULL && module->lost() ? HINT_LOST : HINT_DEVICE;
 
+	if (module != NULL && module->lost())
+		hint = HINT_LOST;
 	ereport(ERROR,
 			(errcode(ERRCODE_SYSTEM_ERROR),
 			 errmsg_internal("%s", what),
 			 detail_sentence(message),
-			 hint ? errhint("%s %s", hint, own) : errhint("%s", own)));
+			 errhint("%s", hint ? hint : HINT_DEVICE)));
 }
 
 /* An error while a card is opened. */
