@@ -1,0 +1,194 @@
+/*
+ * cuda_csr.cu - sparse matrices on the card.
+ *
+ * A matrix with a stamp is kept for the operations to come, as far as the
+ * device's room goes; the one that was used longest ago makes way first.
+ *
+ * Rows longer than SEGMENT entries are cut, so that a hub of a million
+ * neighbours is the work of many warps; the parts of a row are added in order.
+ */
+#include <string.h>
+
+#include "gp_cuda.h"
+
+#define SEGMENT 512				/* entries that one warp adds up */
+
+/* Frees a copy. */
+static void
+drop_csr(gp_cuda *c, gp_cuda_csr *s)
+{
+	gp_cuda_scratch_free(c, s->start);
+	gp_cuda_scratch_free(c, s->col);
+	gp_cuda_scratch_free(c, s->value);
+	gp_cuda_scratch_free(c, s->segment_first);
+	gp_cuda_scratch_free(c, s->segment_length);
+	gp_cuda_scratch_free(c, s->long_row);
+	gp_cuda_scratch_free(c, s->long_start);
+	gp_free(c->env, s);
+}
+
+/* The bytes that a copy takes, segments of long rows left aside. */
+static size_t
+csr_bytes(const gp_csr *s)
+{
+	size_t		entry = sizeof(int32_t) + (s->value ? gp_type_size(s->type) : 0);
+
+	return (size_t) (s->rows + 1) * sizeof(int64_t) + (size_t) gp_csr_entries(s) * entry;
+}
+
+/* The copy that was used longest ago and is not in use now; NULL when there is none. */
+static gp_cuda_csr **
+oldest_csr(gp_cuda *c)
+{
+	gp_cuda_csr **oldest = NULL;
+
+	for (gp_cuda_csr **p = &c->csr; *p; p = &(*p)->next)
+		if ((*p)->open == 0 && (oldest == NULL || (*p)->used < (*oldest)->used))
+			oldest = p;
+	return oldest;
+}
+
+/* Frees that copy; false when there is none. */
+static bool
+evict_oldest(gp_cuda *c)
+{
+	gp_cuda_csr **oldest = oldest_csr(c);
+	gp_cuda_csr *s;
+
+	if (oldest == NULL)
+		return false;
+	s = *oldest;
+	*oldest = s->next;
+	c->cache_bytes -= s->bytes;
+	drop_csr(c, s);
+	return true;
+}
+
+/* Frees the matrices that are kept and not in use; true when there were any. */
+bool
+gp_cuda_csr_evict(gp_cuda *c)
+{
+	bool		any = false;
+
+	while (evict_oldest(c))
+		any = true;
+	return any;
+}
+
+/* The copy of a matrix, or NULL. */
+static gp_cuda_csr *
+find_csr(gp_cuda *c, const gp_csr *s)
+{
+	for (gp_cuda_csr *k = c->csr; s->stamp != 0 && k; k = k->next)
+		if (k->source.stamp == s->stamp && k->source.start == s->start && k->source.col == s->col &&
+			k->source.value == s->value && k->rows == s->rows && k->cols == s->cols)
+			return k;
+	return NULL;
+}
+
+/* Cuts the long rows into segments. */
+static void
+cut_rows(gp_cuda *c, const gp_csr *s, gp_cuda_csr *copy)
+{
+	int64_t    *first;
+	int32_t    *length;
+	int32_t    *row;
+	int64_t    *start;
+	int64_t		nlong = 0;
+	int64_t		nsegments = 0;
+
+	for (int64_t i = 0; i < s->rows; i++)
+	{
+		int64_t		entries = s->start[i + 1] - s->start[i];
+
+		if (entries <= SEGMENT)
+			continue;
+		nlong++;
+		nsegments += (entries + SEGMENT - 1) / SEGMENT;
+	}
+	copy->nlong = nlong;
+	copy->nsegments = nsegments;
+	if (nlong == 0)
+		return;
+	first = (int64_t *) gp_alloc_array(c->env, nsegments, sizeof(int64_t));
+	length = (int32_t *) gp_alloc_array(c->env, nsegments, sizeof(int32_t));
+	row = (int32_t *) gp_alloc_array(c->env, nlong, sizeof(int32_t));
+	start = (int64_t *) gp_alloc_array(c->env, nlong + 1, sizeof(int64_t));
+	nlong = nsegments = 0;
+	for (int64_t i = 0; i < s->rows; i++)
+	{
+		if (s->start[i + 1] - s->start[i] <= SEGMENT)
+			continue;
+		row[nlong] = (int32_t) i;
+		start[nlong++] = nsegments;
+		for (int64_t e = s->start[i]; e < s->start[i + 1]; e += SEGMENT)
+		{
+			first[nsegments] = e;
+			length[nsegments++] = (int32_t) gp_min64(SEGMENT, s->start[i + 1] - e);
+		}
+	}
+	start[nlong] = nsegments;
+	copy->segment_first = (int64_t *) gp_cuda_bring(c, first, nsegments, sizeof(int64_t));
+	copy->segment_length = (int32_t *) gp_cuda_bring(c, length, nsegments, sizeof(int32_t));
+	copy->long_row = (int32_t *) gp_cuda_bring(c, row, nlong, sizeof(int32_t));
+	copy->long_start = (int64_t *) gp_cuda_bring(c, start, nlong + 1, sizeof(int64_t));
+	gp_free(c->env, first);
+	gp_free(c->env, length);
+	gp_free(c->env, row);
+	gp_free(c->env, start);
+}
+
+/* Makes a copy. */
+static gp_cuda_csr *
+bring_csr(gp_cuda *c, const gp_csr *s)
+{
+	gp_cuda_csr *copy = (gp_cuda_csr *) gp_alloc_zero(c->env, 1, sizeof(gp_cuda_csr));
+
+	copy->rows = s->rows;
+	copy->cols = s->cols;
+	copy->entries = gp_csr_entries(s);
+	copy->type = s->type;
+	copy->source = *s;
+	copy->bytes = csr_bytes(s);
+	copy->start = (int64_t *) gp_cuda_bring(c, s->start, s->rows + 1, sizeof(int64_t));
+	copy->col = (int32_t *) gp_cuda_bring(c, s->col, copy->entries, sizeof(int32_t));
+	if (s->value)
+		copy->value = gp_cuda_bring(c, s->value, copy->entries, gp_type_size(s->type));
+	cut_rows(c, s, copy);
+	return copy;
+}
+
+/* The matrix on the card: the copy that is kept, or a new one. */
+gp_cuda_csr *
+gp_cuda_csr_open(gp_cuda *c, const gp_csr *s)
+{
+	gp_cuda_csr *copy = find_csr(c, s);
+	size_t		bytes = csr_bytes(s);
+
+	if (copy == NULL)
+	{
+		if (s->stamp != 0)
+			while (c->held + c->cache_bytes + bytes > c->dev.room && evict_oldest(c))
+				;
+		copy = bring_csr(c, s);
+		if (s->stamp != 0 && c->held + c->cache_bytes + bytes <= c->dev.room)
+		{
+			copy->kept = true;
+			copy->next = c->csr;
+			c->csr = copy;
+			c->cache_bytes += bytes;
+		}
+	}
+	copy->used = ++c->clock;
+	copy->open++;
+	return copy;
+}
+
+/* Ends the use of a matrix; one that is not kept goes. */
+void
+gp_cuda_csr_close(gp_cuda *c, gp_cuda_csr *s)
+{
+	s->open--;
+	if (!s->kept)
+		drop_csr(c, s);
+}

@@ -1,0 +1,594 @@
+/*
+ * cuda_dense.cu - products, triangular solves and factorisations by cuBLAS and cuSOLVER.
+ *
+ * The libraries count columns first: our row-major matrix is the transpose of
+ * what they see, so that C = A B becomes C' = B' A', a lower triangle an upper
+ * one, and a solve from the left one from the right.
+ *
+ * No call is longer than some tens of milliseconds, so that a cancel never
+ * waits for more.  The cuts depend on the sizes alone, and so do the bits.
+ */
+#include <math.h>
+
+#include "gp_cuda.h"
+
+#define FACTOR_BLOCK 2048		/* columns that cuSOLVER factorises at once */
+
+/* The operations of a piece. */
+static double
+piece_flops(gp_type type)
+{
+	return type == GP_FLOAT ? GP_CUDA_FLOPS : GP_CUDA_FLOPS_DOUBLE;
+}
+
+/* How many of n equal parts with so many operations each make a piece; a multiple of 128 where it can. */
+static int64_t
+piece_of(gp_type type, int64_t n, double flops)
+{
+	double		most = piece_flops(type) / fmax(flops, 1.0);
+	int64_t		part;
+
+	if (most >= (double) n)
+		return gp_max64(n, 1);
+	part = (int64_t) most;
+	return gp_max64(1, part >= 128 ? part / 128 * 128 : part);
+}
+
+/* The calls for either type. */
+static cublasStatus_t
+blas_gemm(gp_cuda *c, cublasOperation_t oa, cublasOperation_t ob, int m, int n, int k, float alpha,
+		  const float *a, int lda, const float *b, int ldb, float beta, float *x, int ldx)
+{
+	return cublasSgemm(c->blas, oa, ob, m, n, k, &alpha, a, lda, b, ldb, &beta, x, ldx);
+}
+
+static cublasStatus_t
+blas_gemm(gp_cuda *c, cublasOperation_t oa, cublasOperation_t ob, int m, int n, int k, double alpha,
+		  const double *a, int lda, const double *b, int ldb, double beta, double *x, int ldx)
+{
+	return cublasDgemm(c->blas, oa, ob, m, n, k, &alpha, a, lda, b, ldb, &beta, x, ldx);
+}
+
+static cublasStatus_t
+blas_syrk(gp_cuda *c, cublasOperation_t op, int n, int k, float alpha, const float *a, int lda,
+		  float beta, float *x, int ldx)
+{
+	return cublasSsyrk(c->blas, CUBLAS_FILL_MODE_UPPER, op, n, k, &alpha, a, lda, &beta, x, ldx);
+}
+
+static cublasStatus_t
+blas_syrk(gp_cuda *c, cublasOperation_t op, int n, int k, double alpha, const double *a, int lda,
+		  double beta, double *x, int ldx)
+{
+	return cublasDsyrk(c->blas, CUBLAS_FILL_MODE_UPPER, op, n, k, &alpha, a, lda, &beta, x, ldx);
+}
+
+static cublasStatus_t
+blas_trsm(gp_cuda *c, cublasSideMode_t side, cublasOperation_t op, int m, int n, const float *l,
+		  int ldl, float *b, int ldb)
+{
+	float		one = 1.0f;
+
+	return cublasStrsm(c->blas, side, CUBLAS_FILL_MODE_UPPER, op, CUBLAS_DIAG_NON_UNIT, m, n, &one,
+					   l, ldl, b, ldb);
+}
+
+static cublasStatus_t
+blas_trsm(gp_cuda *c, cublasSideMode_t side, cublasOperation_t op, int m, int n, const double *l,
+		  int ldl, double *b, int ldb)
+{
+	double		one = 1.0;
+
+	return cublasDtrsm(c->blas, side, CUBLAS_FILL_MODE_UPPER, op, CUBLAS_DIAG_NON_UNIT, m, n, &one,
+					   l, ldl, b, ldb);
+}
+
+static cusolverStatus_t
+solver_potrf_room(gp_cuda *c, int n, float *a, int lda, int *room)
+{
+	return cusolverDnSpotrf_bufferSize(c->solver, CUBLAS_FILL_MODE_UPPER, n, a, lda, room);
+}
+
+static cusolverStatus_t
+solver_potrf_room(gp_cuda *c, int n, double *a, int lda, int *room)
+{
+	return cusolverDnDpotrf_bufferSize(c->solver, CUBLAS_FILL_MODE_UPPER, n, a, lda, room);
+}
+
+static cusolverStatus_t
+solver_potrf(gp_cuda *c, int n, float *a, int lda, float *work, int room, int *info)
+{
+	return cusolverDnSpotrf(c->solver, CUBLAS_FILL_MODE_UPPER, n, a, lda, work, room, info);
+}
+
+static cusolverStatus_t
+solver_potrf(gp_cuda *c, int n, double *a, int lda, double *work, int room, int *info)
+{
+	return cusolverDnDpotrf(c->solver, CUBLAS_FILL_MODE_UPPER, n, a, lda, work, room, info);
+}
+
+static cusolverStatus_t
+solver_syevd_room(gp_cuda *c, int n, float *a, int lda, float *w, int *room)
+{
+	return cusolverDnSsyevd_bufferSize(c->solver, CUSOLVER_EIG_MODE_VECTOR, CUBLAS_FILL_MODE_UPPER,
+									   n, a, lda, w, room);
+}
+
+static cusolverStatus_t
+solver_syevd_room(gp_cuda *c, int n, double *a, int lda, double *w, int *room)
+{
+	return cusolverDnDsyevd_bufferSize(c->solver, CUSOLVER_EIG_MODE_VECTOR, CUBLAS_FILL_MODE_UPPER,
+									   n, a, lda, w, room);
+}
+
+static cusolverStatus_t
+solver_syevd(gp_cuda *c, int n, float *a, int lda, float *w, float *work, int room, int *info)
+{
+	return cusolverDnSsyevd(c->solver, CUSOLVER_EIG_MODE_VECTOR, CUBLAS_FILL_MODE_UPPER, n, a, lda,
+							w, work, room, info);
+}
+
+static cusolverStatus_t
+solver_syevd(gp_cuda *c, int n, double *a, int lda, double *w, double *work, int room, int *info)
+{
+	return cusolverDnDsyevd(c->solver, CUSOLVER_EIG_MODE_VECTOR, CUBLAS_FILL_MODE_UPPER, n, a, lda,
+							w, work, room, info);
+}
+
+/* What the libraries call op(m). */
+static cublasOperation_t
+op_of(bool trans)
+{
+	return trans ? CUBLAS_OP_T : CUBLAS_OP_N;
+}
+
+/* One piece: x = alpha op(a) op(b) + beta x. */
+template <typename T>
+static void
+gemm_piece(gp_cuda *c, bool trans_a, bool trans_b, double alpha, gp_matrix a, gp_matrix b,
+		   double beta, gp_matrix x)
+{
+	int64_t		k = trans_a ? a.rows : a.cols;
+
+	gp_cuda_try_blas(c, blas_gemm(c, op_of(trans_b), op_of(trans_a), (int) x.cols, (int) x.rows,
+								  (int) k, (T) alpha, (const T *) b.data, (int) b.ld,
+								  (const T *) a.data, (int) a.ld, (T) beta, (T *) x.data,
+								  (int) x.ld));
+	gp_cuda_pace(c);
+}
+
+/* The part of op(a) that belongs to some rows of the product. */
+static gp_matrix
+rows_of(bool trans_a, gp_matrix a, int64_t row, int64_t rows)
+{
+	return trans_a ? gp_matrix_cols(a, row, rows) : gp_matrix_rows(a, row, rows);
+}
+
+/* x = alpha op(a) op(b) + beta x on the card, in pieces: rows of x, and where one row is too long parts of the sum. */
+template <typename T>
+static void
+gemm_card(gp_cuda *c, bool trans_a, bool trans_b, double alpha, gp_matrix a, gp_matrix b,
+		  double beta, gp_matrix x)
+{
+	int64_t		k = trans_a ? a.rows : a.cols;
+	int64_t		height = piece_of(x.type, x.rows, 2.0 * (double) k * (double) x.cols);
+	int64_t		depth = k;
+
+	if (height < 128 && x.rows > height)
+	{
+		height = gp_min64(x.rows, 128);
+		depth = piece_of(x.type, k, 2.0 * (double) height * (double) x.cols);
+	}
+	for (int64_t row = 0; row < x.rows; row += height)
+		for (int64_t at = 0; at < k; at += depth)
+		{
+			int64_t		rows = gp_min64(height, x.rows - row);
+			int64_t		take = gp_min64(depth, k - at);
+			gp_matrix	part = rows_of(trans_a, a, row, rows);
+
+			gemm_piece<T>(c, trans_a, trans_b, alpha,
+						  trans_a ? gp_matrix_rows(part, at, take) : gp_matrix_cols(part, at, take),
+						  trans_b ? gp_matrix_cols(b, at, take) : gp_matrix_rows(b, at, take),
+						  at == 0 ? beta : 1.0, gp_matrix_rows(x, row, rows));
+		}
+}
+
+/* A product whose factor a and result may flow through in rows. */
+static void
+gemm_rows(gp_cuda *c, bool trans_b, double alpha, gp_matrix a, gp_matrix b, double beta,
+		  gp_matrix x)
+{
+	gp_flow		flow[2] = {{x, beta == 0 ? GP_WRITE : GP_BOTH}, {a, GP_READ}};
+	gp_staged	right = gp_cuda_stage(c, b, GP_READ);
+
+	gp_cuda_rows(c, flow, 2, [=](int64_t row, gp_matrix *part)
+				 { gp_cuda_typed(x.type, gemm_card, c, false, trans_b, alpha, part[1], right.m, beta,
+								 part[0]); });
+	gp_cuda_unstage(c, &right);
+}
+
+/* A product whose sum runs over the rows of a, and of b unless that is turned. */
+static void
+gemm_sum(gp_cuda *c, bool trans_b, double alpha, gp_matrix a, gp_matrix b, double beta, gp_matrix x)
+{
+	gp_flow		flow[2] = {{a, GP_READ}, {b, GP_READ}};
+	gp_staged	out = gp_cuda_stage(c, x, beta == 0 ? GP_WRITE : GP_BOTH);
+
+	if (!trans_b)
+		gp_cuda_rows(c, flow, 2, [=](int64_t row, gp_matrix *part)
+					 { gp_cuda_typed(x.type, gemm_card, c, true, false, alpha, part[0], part[1],
+									 row == 0 ? beta : 1.0, out.m); });
+	else
+	{
+		gp_staged	left = gp_cuda_stage(c, a, GP_READ);
+		gp_staged	right = gp_cuda_stage(c, b, GP_READ);
+
+		gp_cuda_typed(x.type, gemm_card, c, true, true, alpha, left.m, right.m, beta, out.m);
+		gp_cuda_unstage(c, &right);
+		gp_cuda_unstage(c, &left);
+	}
+	gp_cuda_unstage(c, &out);
+}
+
+/* x = beta x, where there is nothing to add. */
+static void
+scale_only(gp_device *dev, double beta, gp_matrix x)
+{
+	if (beta == 0)
+		gp_cuda_fill(dev, x, 0.0);
+	else
+		gp_cuda_axpby(dev, beta, x, 0.0, x);
+}
+
+/* x = alpha op(a) op(b) + beta x. */
+void
+gp_cuda_gemm(gp_device *dev, bool trans_a, bool trans_b, double alpha, gp_matrix a, gp_matrix b,
+			 double beta, gp_matrix x)
+{
+	gp_cuda    *c = gp_cuda_of(dev);
+	int64_t		k = trans_a ? a.rows : a.cols;
+
+	gp_cuda_require(c, a.type == x.type && b.type == x.type &&
+					(trans_a ? a.cols : a.rows) == x.rows &&
+					(trans_b ? b.rows : b.cols) == x.cols && (trans_b ? b.cols : b.rows) == k);
+	if (x.rows == 0 || x.cols == 0)
+		return;
+	if (k == 0)
+		scale_only(dev, beta, x);
+	else if (trans_a)
+		gemm_sum(c, trans_b, alpha, a, b, beta, x);
+	else
+		gemm_rows(c, trans_b, alpha, a, b, beta, x);
+}
+
+/* Copies the lower triangle to the upper one. */
+template <typename T>
+struct mirror_each
+{
+	gp_matrix	x;
+
+	__device__ void operator() (int64_t i, int64_t j) const
+	{
+		if (j > i)
+			gp_at<T>(x, i, j) = gp_at<T>(x, j, i);
+	}
+};
+
+/* Zeros above the diagonal. */
+template <typename T>
+struct clear_upper_each
+{
+	gp_matrix	x;
+
+	__device__ void operator() (int64_t i, int64_t j) const
+	{
+		if (j > i)
+			gp_at<T>(x, i, j) = 0;
+	}
+};
+
+/* The lower triangle of x = alpha op(a) op(a)' + beta x for one part of the sum. */
+template <typename T>
+static void
+syrk_lower(gp_cuda *c, bool trans, double alpha, gp_matrix a, double beta, gp_matrix x)
+{
+	int64_t		k = trans ? a.rows : a.cols;
+	int64_t		height = piece_of(x.type, x.rows, 2.0 * (double) k * (double) x.rows);
+
+	for (int64_t row = 0; row < x.rows; row += height)
+	{
+		int64_t		rows = gp_min64(height, x.rows - row);
+		gp_matrix	own = rows_of(trans, a, row, rows);
+		gp_matrix	diagonal = gp_matrix_part(x, row, row, rows, rows);
+
+		if (row > 0)
+			gemm_card<T>(c, trans, !trans, alpha, own, rows_of(trans, a, 0, row), beta,
+						 gp_matrix_part(x, row, 0, rows, row));
+		gp_cuda_try_blas(c, blas_syrk(c, op_of(!trans), (int) rows, (int) k, (T) alpha,
+									  (const T *) own.data, (int) own.ld, (T) beta,
+									  (T *) diagonal.data, (int) diagonal.ld));
+		gp_cuda_pace(c);
+	}
+}
+
+/* The same with the sum in parts, where a block of 128 rows is too much. */
+template <typename T>
+static void
+syrk_card(gp_cuda *c, bool trans, double alpha, gp_matrix a, double beta, gp_matrix x)
+{
+	int64_t		k = trans ? a.rows : a.cols;
+	int64_t		depth = piece_of(x.type, k, 2.0 * 128.0 * (double) x.rows);
+
+	for (int64_t at = 0; at < k; at += depth)
+	{
+		int64_t		take = gp_min64(depth, k - at);
+
+		syrk_lower<T>(c, trans, alpha, trans ? gp_matrix_rows(a, at, take) :
+					  gp_matrix_cols(a, at, take), at == 0 ? beta : 1.0, x);
+	}
+}
+
+/* Copies the lower triangle of a matrix on the card. */
+template <typename T>
+static void
+mirror(gp_cuda *c, gp_matrix x)
+{
+	gp_cuda_each(c, x.rows, x.cols, mirror_each<T>{x});
+}
+
+/* x = alpha a a' + beta x, or with a' a; both triangles are set. */
+void
+gp_cuda_syrk(gp_device *dev, bool trans, double alpha, gp_matrix a, double beta, gp_matrix x)
+{
+	gp_cuda    *c = gp_cuda_of(dev);
+	gp_staged	out;
+
+	gp_cuda_require(c, a.type == x.type && x.rows == x.cols &&
+					(trans ? a.cols : a.rows) == x.rows);
+	if (x.rows == 0)
+		return;
+	if ((trans ? a.rows : a.cols) == 0)
+	{
+		scale_only(dev, beta, x);
+		return;
+	}
+	out = gp_cuda_stage(c, x, beta == 0 ? GP_WRITE : GP_BOTH);
+	if (trans)
+	{
+		gp_flow		flow[1] = {{a, GP_READ}};
+
+		gp_cuda_rows(c, flow, 1, [=](int64_t row, gp_matrix *part)
+					 { gp_cuda_typed(x.type, syrk_card, c, true, alpha, part[0],
+									 row == 0 ? beta : 1.0, out.m); });
+	}
+	else
+	{
+		gp_staged	in = gp_cuda_stage(c, a, GP_READ);
+
+		gp_cuda_typed(x.type, syrk_card, c, false, alpha, in.m, beta, out.m);
+		gp_cuda_unstage(c, &in);
+	}
+	gp_cuda_typed(x.type, mirror, c, out.m);
+	gp_cuda_unstage(c, &out);
+	gp_cuda_pace(c);
+}
+
+/* b = op(l)^-1 b, a piece being some columns of b, or b op(l)^-1, with rows of b. */
+template <typename T>
+static void
+trsm_card(gp_cuda *c, bool left, bool trans, gp_matrix l, gp_matrix b)
+{
+	int64_t		total = left ? b.cols : b.rows;
+	int64_t		width = piece_of(b.type, total, (double) l.rows * (double) l.rows);
+
+	for (int64_t at = 0; at < total; at += width)
+	{
+		int64_t		take = gp_min64(width, total - at);
+		gp_matrix	part = left ? gp_matrix_cols(b, at, take) : gp_matrix_rows(b, at, take);
+
+		gp_cuda_try_blas(c, blas_trsm(c, left ? CUBLAS_SIDE_RIGHT : CUBLAS_SIDE_LEFT, op_of(trans),
+									  (int) part.cols, (int) part.rows, (const T *) l.data,
+									  (int) l.ld, (T *) part.data, (int) part.ld));
+		gp_cuda_pace(c);
+	}
+}
+
+/* b = op(l)^-1 b (left) or b op(l)^-1 (right). */
+void
+gp_cuda_trsm(gp_device *dev, bool left, bool trans, gp_matrix l, gp_matrix b)
+{
+	gp_cuda    *c = gp_cuda_of(dev);
+	gp_staged	factor;
+
+	gp_cuda_require(c, l.type == b.type && l.rows == l.cols && (left ? b.rows : b.cols) == l.rows);
+	if (b.rows == 0 || b.cols == 0)
+		return;
+	factor = gp_cuda_stage(c, l, GP_READ);
+	if (left)
+	{
+		gp_staged	x = gp_cuda_stage(c, b, GP_BOTH);
+
+		gp_cuda_typed(b.type, trsm_card, c, true, trans, factor.m, x.m);
+		gp_cuda_unstage(c, &x);
+	}
+	else
+	{
+		gp_flow		flow[1] = {{b, GP_BOTH}};
+
+		gp_cuda_rows(c, flow, 1, [=](int64_t row, gp_matrix *part)
+					 { gp_cuda_typed(b.type, trsm_card, c, false, trans, factor.m, part[0]); });
+	}
+	gp_cuda_unstage(c, &factor);
+}
+
+/* The Cholesky factor of a block by cuSOLVER; -1, or the first column without a positive pivot. */
+template <typename T>
+static int64_t
+potrf_block(gp_cuda *c, gp_matrix a)
+{
+	int			room = 0;
+	int			info = 0;
+	int		   *card_info;
+	T		   *work;
+
+	gp_cuda_try_solver(c, solver_potrf_room(c, (int) a.rows, (T *) a.data, (int) a.ld, &room));
+	work = (T *) gp_cuda_scratch(c, (size_t) room * sizeof(T));
+	card_info = (int *) gp_cuda_scratch(c, sizeof(int));
+	gp_cuda_try_solver(c, solver_potrf(c, (int) a.rows, (T *) a.data, (int) a.ld, work, room,
+									   card_info));
+	gp_cuda_fetch(c, &info, card_info, 1, sizeof(int));
+	gp_cuda_scratch_free(c, work);
+	gp_cuda_scratch_free(c, card_info);
+	if (info < 0)
+		gp_cuda_refuse(c, "potrf");
+	return (int64_t) info - 1;
+}
+
+/*
+ * The factor of the whole matrix, a block of columns at a time: the block's own
+ * triangle, the rows below it, and what they take from the rest.
+ */
+template <typename T>
+static int64_t
+potrf_card(gp_cuda *c, gp_matrix a)
+{
+	int64_t		n = a.rows;
+
+	for (int64_t at = 0; at < n; at += FACTOR_BLOCK)
+	{
+		int64_t		width = gp_min64(FACTOR_BLOCK, n - at);
+		int64_t		rest = n - at - width;
+		gp_matrix	own = gp_matrix_part(a, at, at, width, width);
+		gp_matrix	below = gp_matrix_part(a, at + width, at, rest, width);
+		int64_t		bad = potrf_block<T>(c, own);
+
+		if (bad >= 0)
+			return at + bad;
+		if (rest == 0)
+			break;
+		trsm_card<T>(c, false, true, own, below);
+		syrk_lower<T>(c, false, -1.0, below, 1.0,
+					  gp_matrix_part(a, at + width, at + width, rest, rest));
+	}
+	gp_cuda_each(c, n, n, clear_upper_each<T>{a});
+	return -1;
+}
+
+/* a becomes its lower Cholesky factor; -1, or the first column without a positive pivot. */
+int64_t
+gp_cuda_potrf(gp_device *dev, gp_matrix a)
+{
+	gp_cuda    *c = gp_cuda_of(dev);
+	gp_staged	s;
+	int64_t		bad;
+
+	gp_cuda_require(c, a.rows == a.cols);
+	if (a.rows == 0)
+		return -1;
+	s = gp_cuda_stage(c, a, GP_BOTH);
+	bad = a.type == GP_FLOAT ? potrf_card<float>(c, s.m) : potrf_card<double>(c, s.m);
+	gp_cuda_unstage(c, &s);
+	gp_cuda_pace(c);
+	return bad;
+}
+
+/* The identity. */
+template <typename T>
+struct identity_each
+{
+	gp_matrix	x;
+
+	__device__ void operator() (int64_t i, int64_t j) const
+	{
+		gp_at<T>(x, i, j) = i == j ? (T) 1 : (T) 0;
+	}
+};
+
+/* The lower triangle of l becomes that of x; what is above stays. */
+template <typename T>
+struct copy_lower_each
+{
+	gp_matrix	l;
+	gp_matrix	x;
+
+	__device__ void operator() (int64_t i, int64_t j) const
+	{
+		if (j <= i)
+			gp_at<T>(l, i, j) = gp_at<T>(x, i, j);
+	}
+};
+
+/* l = l^-1 by a solve with the identity: there is no inverse of triangles in cuBLAS. */
+template <typename T>
+static void
+trtri_card(gp_cuda *c, gp_matrix l)
+{
+	gp_matrix	x = gp_cuda_scratch_matrix(c, l.rows, l.rows, l.type);
+
+	gp_cuda_each(c, l.rows, l.rows, identity_each<T>{x});
+	trsm_card<T>(c, true, false, l, x);
+	gp_cuda_each(c, l.rows, l.rows, copy_lower_each<T>{l, x});
+	gp_cuda_scratch_free(c, x.data);
+}
+
+/* Inverts a lower triangle in place. */
+void
+gp_cuda_trtri(gp_device *dev, gp_matrix l)
+{
+	gp_cuda    *c = gp_cuda_of(dev);
+	gp_staged	s;
+
+	gp_cuda_require(c, l.rows == l.cols);
+	if (l.rows == 0)
+		return;
+	s = gp_cuda_stage(c, l, GP_BOTH);
+	gp_cuda_typed(l.type, trtri_card, c, s.m);
+	gp_cuda_unstage(c, &s);
+	gp_cuda_pace(c);
+}
+
+/* Eigenvectors and eigenvalues on the card; cuSOLVER leaves the vectors in what we see as rows. */
+template <typename T>
+static void
+syev_card(gp_cuda *c, gp_matrix a, gp_matrix w)
+{
+	gp_matrix	values = gp_cuda_scratch_matrix(c, a.rows, 1, a.type);
+	int			room = 0;
+	int			info = 0;
+	int		   *card_info = (int *) gp_cuda_scratch(c, sizeof(int));
+	T		   *work;
+
+	gp_cuda_try_solver(c, solver_syevd_room(c, (int) a.rows, (T *) a.data, (int) a.ld,
+											(T *) values.data, &room));
+	work = (T *) gp_cuda_scratch(c, (size_t) room * sizeof(T));
+	gp_cuda_try_solver(c, solver_syevd(c, (int) a.rows, (T *) a.data, (int) a.ld,
+									   (T *) values.data, work, room, card_info));
+	gp_cuda_fetch(c, &info, card_info, 1, sizeof(int));
+	gp_cuda_scratch_free(c, work);
+	gp_cuda_scratch_free(c, card_info);
+	if (info != 0)
+		gp_raise(c->env, GP_ERR_DATA, NULL, "the eigenvalues of a matrix did not converge");
+	gp_cuda_copy(&c->dev, w, values);
+	gp_cuda_scratch_free(c, values.data);
+	gp_cuda_transpose_square(&c->dev, a);
+}
+
+/* a becomes its eigenvectors, w its ascending eigenvalues. */
+void
+gp_cuda_syev(gp_device *dev, gp_matrix a, gp_matrix w)
+{
+	gp_cuda    *c = gp_cuda_of(dev);
+	gp_staged	vectors;
+	gp_staged	values;
+
+	gp_cuda_require(c, a.rows == a.cols && a.rows <= GP_SYEV_MAX && w.type == a.type &&
+					w.rows == a.rows && w.cols == 1);
+	if (a.rows == 0)
+		return;
+	vectors = gp_cuda_stage(c, a, GP_BOTH);
+	values = gp_cuda_stage(c, w, GP_WRITE);
+	gp_cuda_typed(a.type, syev_card, c, vectors.m, values.m);
+	gp_cuda_unstage(c, &values);
+	gp_cuda_unstage(c, &vectors);
+	gp_cuda_pace(c);
+}

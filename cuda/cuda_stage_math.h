@@ -1,0 +1,185 @@
+/*
+ * cuda_stage_math.h - the pointwise steps of a kernel, for one covariance.
+ *
+ * The arc-cosine map takes the arc and the sine from the same clamped cosine by
+ * the CPU's polynomial, so that errors near its ends cancel (cpu_simd_kernels.h
+ * has the formula).
+ */
+#ifndef GP_CUDA_STAGE_MATH_H
+#define GP_CUDA_STAGE_MATH_H
+
+#include <math.h>
+
+#include "gp_cuda.h"
+
+#define GP_ARCCOS_SPACE __constant__
+extern "C"
+{
+#include "cpu_arccos.h"
+}
+
+/* A stage as the card takes it. */
+typedef struct gp_card_stage
+{
+	gp_map		map;
+	double		p1;
+	double		p2;
+	double		scale;
+	double		shift;
+	const double *diag;			/* variance of node i at diag[i * ld] */
+	int64_t		ld;
+} gp_card_stage;
+
+/* True when a stage reads variances. */
+static inline bool
+gp_stage_reads(const gp_stage *stage)
+{
+	return stage->map == GP_MAP_RELU || stage->map == GP_MAP_RBF;
+}
+
+/* The stage with the variances where diag lies on the card. */
+static inline gp_card_stage
+gp_card_stage_of(const gp_stage *stage, gp_matrix diag)
+{
+	gp_card_stage s = {stage->map, stage->p1, stage->p2, stage->scale, stage->shift,
+	(const double *) diag.data, diag.ld};
+
+	return s;
+}
+
+/* Coefficient k of the arc-cosine polynomial. */
+template <typename T>
+__device__ static __forceinline__ T gp_arccos(int k);
+
+template <>
+__device__ __forceinline__ float
+gp_arccos<float>(int k)
+{
+	return arccos_float[k];
+}
+
+template <>
+__device__ __forceinline__ double
+gp_arccos<double>(int k)
+{
+	return arccos_double[k];
+}
+
+/* sin t + (pi - t) cos t for cos t = c; what is no number stays so. */
+template <typename T>
+__device__ static __forceinline__ T
+gp_arccos_map(T c)
+{
+	const int	n = sizeof(T) == sizeof(float) ? 8 : 18;
+	T			p = gp_arccos<T>(n - 1);
+	T			y;
+
+	c = c > 1 ? (T) 1 : c < -1 ? (T) -1 : c;
+	y = (T) 1 - (c < 0 ? -c : c);
+#pragma unroll
+	for (int i = n - 2; i >= 0; i--)
+		p = p * y + gp_arccos<T>(i);
+	return p * (y * sqrt(y)) + (T) M_PI * (c > 0 ? c : (T) 0);
+}
+
+/* The variance of a node before a stage, rounding below zero undone. */
+__device__ static __forceinline__ double
+gp_variance_at(const gp_card_stage &s, int64_t node)
+{
+	double		v = s.diag[node * s.ld];
+
+	return v < 0 ? 0 : v;
+}
+
+/* A whole power by squaring. */
+template <typename T>
+__device__ static __forceinline__ T
+gp_whole_power(T x, int64_t power)
+{
+	T			out = 1;
+
+	for (; power > 0; power >>= 1)
+	{
+		if (power & 1)
+			out *= x;
+		x *= x;
+	}
+	return out;
+}
+
+/* A variance after the stage: scale * map(k_ii) + shift. */
+__device__ static __forceinline__ double
+gp_stage_variance(const gp_card_stage &s, double v)
+{
+	switch (s.map)
+	{
+		case GP_MAP_NONE:
+			break;
+		case GP_MAP_RELU:
+			v = v > 0 || isnan(v) ? v / 2 : 0;
+			break;
+		case GP_MAP_RBF:
+			v = 1;
+			break;
+		case GP_MAP_POLY:
+			v = gp_whole_power(v + s.p1, (int64_t) s.p2);
+			break;
+	}
+	return s.scale * v + s.shift;
+}
+
+/*
+ * What a node contributes to a stage: for relu the root of its variance and the
+ * root's inverse, for rbf the variance.
+ */
+template <typename T>
+struct gp_node_part
+{
+	T			first;
+	T			second;
+};
+
+template <typename T>
+__device__ static __forceinline__ gp_node_part<T>
+gp_node_part_of(const gp_card_stage &s, int64_t node)
+{
+	gp_node_part<T> part = {0, 0};
+
+	if (s.map == GP_MAP_RELU)
+	{
+		double		root = sqrt(gp_variance_at(s, node));
+
+		part.first = (T) root;
+		part.second = (T) (root > 0 ? 1.0 / root : 0.0);
+	}
+	else if (s.map == GP_MAP_RBF)
+		part.first = (T) gp_variance_at(s, node);
+	return part;
+}
+
+/* scale * map(k) + shift for two nodes that are not one. */
+template <typename T>
+__device__ static __forceinline__ T
+gp_stage_value(const gp_card_stage &s, T k, gp_node_part<T> row, gp_node_part<T> col)
+{
+	T			scale = (T) s.scale;
+	T			shift = (T) s.shift;
+	T			d;
+
+	switch (s.map)
+	{
+		case GP_MAP_NONE:
+			return scale * k + shift;
+		case GP_MAP_RELU:
+			return gp_arccos_map((k * row.second) * col.second) *
+				((T) (s.scale / (2.0 * M_PI)) * row.first * col.first) + shift;
+		case GP_MAP_RBF:
+			d = (row.first - k) + (col.first - k);
+			return exp(-((T) s.p1 * (d < 0 ? (T) 0 : d))) * scale + shift;
+		case GP_MAP_POLY:
+			return gp_whole_power(k + (T) s.p1, (int64_t) s.p2) * scale + shift;
+	}
+	return k;
+}
+
+#endif							/* GP_CUDA_STAGE_MATH_H */

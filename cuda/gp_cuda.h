@@ -1,0 +1,393 @@
+/*
+ * gp_cuda.h - what the files of the CUDA device share.
+ *
+ * Matrices lie on the card; those for which it has no room, and matrices of the
+ * caller's own, lie in host memory.  An operation takes either: it stages what
+ * is not on the card (whole, or in blocks of rows that flow through two buffers
+ * while the block before is worked on).  A matrix that the device spilled to
+ * host memory may have copies under way; gp_cuda_wait comes before the host
+ * looks at it.
+ *
+ * All arithmetic is queued on one stream, in order.  The host runs ahead by at
+ * most GP_CUDA_AHEAD short pieces of work (gp_cuda_pace), so that a cancel never
+ * waits for more.  Each gp_cuda_ function of an operation is the entry of that
+ * name in the table (device.h says what it does).
+ */
+#ifndef GP_CUDA_H
+#define GP_CUDA_H
+
+#include <cublas_v2.h>
+#include <cuda_runtime.h>
+#include <cusolverDn.h>
+
+extern "C"
+{
+#include "cuda_module.h"
+}
+
+#define GP_CUDA_AHEAD 8			/* pieces of work that may be queued */
+#define GP_CUDA_FLOPS 2e11		/* operations of a piece in float: some 5 to 40 ms */
+#define GP_CUDA_FLOPS_DOUBLE 2e10	/* in double, slow on most cards */
+#define GP_CUDA_BYTES 4e9		/* bytes moved by a piece */
+#define GP_CUDA_BUFFER ((size_t) 64 << 20)	/* bytes of one block of rows under way */
+
+/* Memory on the card; the newest first. */
+typedef struct gp_cuda_block
+{
+	char	   *data;
+	size_t		bytes;
+	struct gp_cuda_block *next;
+	struct gp_cuda_block *prev;
+} gp_cuda_block;
+
+/* A matrix in host memory that was made by create. */
+typedef struct gp_cuda_spill
+{
+	void	   *data;
+	bool		pinned;
+	struct gp_cuda_spill *next;
+} gp_cuda_spill;
+
+/* A sparse matrix on the card. */
+typedef struct gp_cuda_csr
+{
+	int64_t		rows;
+	int64_t		cols;
+	int64_t		entries;
+	gp_type		type;
+	int64_t    *start;
+	int32_t    *col;
+	void	   *value;			/* NULL for a pattern */
+
+	/* Long rows are cut into segments: segment k is entries [first[k], first[k] + length[k]) of row[k]. */
+	int64_t		nsegments;
+	int64_t    *segment_first;
+	int32_t    *segment_length;
+	int64_t		nlong;			/* long rows: long_row[k] has segments [long_start[k], long_start[k + 1]) */
+	int32_t    *long_row;
+	int64_t    *long_start;
+
+	/* What it is a copy of, and its place among the copies that are kept. */
+	gp_csr		source;			/* its arrays are compared, never read */
+	size_t		bytes;
+	bool		kept;
+	int			open;			/* operations that work with it now */
+	uint64_t	used;
+	struct gp_cuda_csr *next;
+} gp_cuda_csr;
+
+typedef struct gp_cuda
+{
+	gp_device	dev;
+	gp_env	   *env;
+	cudaStream_t stream;		/* all arithmetic */
+	cudaStream_t in;			/* blocks of rows on their way to the card */
+	cudaStream_t out;			/* and back */
+	cudaMemPool_t pool;			/* NULL where the card has none */
+	cublasHandle_t blas;
+	cusolverDnHandle_t solver;
+	cudaEvent_t ahead[GP_CUDA_AHEAD];
+	int			next_ahead;
+	cudaEvent_t ready;			/* work before a flow of blocks */
+	cudaEvent_t entered[2];		/* a block has come in */
+	cudaEvent_t worked[2];		/* it was worked on */
+	cudaEvent_t left[2];		/* it has gone out */
+	size_t		held;			/* bytes of matrices on the card */
+	size_t		cache_bytes;	/* bytes of sparse matrices that are kept */
+	size_t		l2;				/* bytes of the card's cache */
+	gp_cuda_block *blocks;
+	gp_cuda_spill *spills;
+	gp_cuda_csr *csr;
+	uint64_t	clock;			/* for csr's used */
+} gp_cuda;
+
+/* The CUDA device behind a table. */
+static inline gp_cuda *
+gp_cuda_of(gp_device *dev)
+{
+	return (gp_cuda *) dev->state;
+}
+
+/* Errors (cuda_device.cu).  All raise GP_ERR_DEVICE; what names the call. */
+extern void gp_cuda_fail(gp_cuda *c, cudaError_t error, const char *what) __attribute__((noreturn));
+extern void gp_cuda_fail_blas(gp_cuda *c, cublasStatus_t status, const char *what)
+			__attribute__((noreturn));
+extern void gp_cuda_fail_solver(gp_cuda *c, cusolverStatus_t status, const char *what)
+			__attribute__((noreturn));
+extern void gp_cuda_refuse(gp_cuda *c, const char *operation) __attribute__((noreturn));
+
+/* Checks the result of a call. */
+#define gp_cuda_try(c, call) \
+	do { \
+		cudaError_t error_ = (call); \
+		if (error_ != cudaSuccess) \
+			gp_cuda_fail((c), error_, #call); \
+	} while (0)
+#define gp_cuda_try_blas(c, call) \
+	do { \
+		cublasStatus_t status_ = (call); \
+		if (status_ != CUBLAS_STATUS_SUCCESS) \
+			gp_cuda_fail_blas((c), status_, #call); \
+	} while (0)
+#define gp_cuda_try_solver(c, call) \
+	do { \
+		cusolverStatus_t status_ = (call); \
+		if (status_ != CUSOLVER_STATUS_SUCCESS) \
+			gp_cuda_fail_solver((c), status_, #call); \
+	} while (0)
+
+/* Checks the arguments of the calling operation. */
+#define gp_cuda_require(c, condition) \
+	do { \
+		if (!(condition)) \
+			gp_cuda_refuse((c), __func__); \
+	} while (0)
+
+/* Ends a piece of work: the host waits while too many are queued, and serves interrupts. */
+extern void gp_cuda_pace(gp_cuda *c);
+
+/* Waits for an event, or for all that is queued, serving interrupts. */
+extern void gp_cuda_wait_event(gp_cuda *c, cudaEvent_t event);
+extern void gp_cuda_wait(gp_cuda *c);
+
+/* Starts a kernel on the device's stream. */
+template <typename... P, typename... A>
+static inline void
+gp_cuda_launch(gp_cuda *c, dim3 grid, dim3 block, void (*kernel) (P...), A... arg)
+{
+	if (grid.x == 0 || grid.y == 0 || grid.z == 0)
+		return;
+#ifdef GP_CUDA_EMULATED
+	gp_emulate_launch(grid, block, c->stream, [=]() { kernel((P) arg...); });
+#else
+	kernel<<<grid, block, 0, c->stream>>>((P) arg...);
+#endif
+	gp_cuda_try(c, cudaGetLastError());
+}
+
+/* Blocks of size items that n items take, within what a grid can have. */
+static inline unsigned
+gp_cuda_blocks(int64_t n, int64_t size, int64_t most)
+{
+	int64_t		blocks = (n + size - 1) / size;
+
+	return (unsigned) (blocks < most ? blocks : most);
+}
+
+#define GP_CUDA_MOST_X INT64_C(2147483647)
+#define GP_CUDA_MOST_Y INT64_C(65535)
+
+/* Memory (cuda_memory.cu). */
+extern gp_matrix gp_cuda_create(gp_device *dev, int64_t rows, int64_t cols, gp_type type);
+extern void gp_cuda_destroy(gp_device *dev, gp_matrix *m);
+extern void gp_cuda_upload(gp_device *dev, gp_matrix dst, gp_matrix host);
+extern void gp_cuda_download(gp_device *dev, gp_matrix host, gp_matrix src);
+
+/* Memory on the card for the length of an operation; freed by itself after an error. */
+extern void *gp_cuda_scratch(gp_cuda *c, size_t bytes);
+extern void gp_cuda_scratch_free(gp_cuda *c, void *p);
+extern gp_matrix gp_cuda_scratch_matrix(gp_cuda *c, int64_t rows, int64_t cols, gp_type type);
+
+/* A scratch copy of n items of a host array, and the way back. */
+extern void *gp_cuda_bring(gp_cuda *c, const void *host, int64_t n, size_t size);
+extern void gp_cuda_fetch(gp_cuda *c, void *host, const void *p, int64_t n, size_t size);
+
+/* True when a matrix lies on the card; an empty one does. */
+extern bool gp_cuda_resident(const gp_cuda *c, gp_matrix m);
+
+/* Copies rows of one type between host and card, on a stream. */
+extern void gp_cuda_move(gp_cuda *c, gp_matrix dst, gp_matrix src, cudaMemcpyKind kind,
+						 cudaStream_t stream);
+
+/* Frees all memory and all registrations; raises nothing. */
+extern void gp_cuda_release_memory(gp_cuda *c);
+
+/* Sparse matrices on the card (cuda_csr.cu); close what open gave. */
+extern gp_cuda_csr *gp_cuda_csr_open(gp_cuda *c, const gp_csr *s);
+extern void gp_cuda_csr_close(gp_cuda *c, gp_cuda_csr *s);
+
+/* Frees the sparse matrices that are kept; true when there were any. */
+extern bool gp_cuda_csr_evict(gp_cuda *c);
+
+/* Staging (cuda_stage.cu). */
+enum
+{
+	GP_READ = 1,
+	GP_WRITE = 2,
+	GP_BOTH = 3
+};
+
+/* A matrix as an operation sees it: on the card. */
+typedef struct gp_staged
+{
+	gp_matrix	m;				/* what the operation works on */
+	gp_matrix	host;
+	int			how;
+	bool		staged;
+} gp_staged;
+
+extern gp_staged gp_cuda_stage(gp_cuda *c, gp_matrix m, int how);
+extern void gp_cuda_unstage(gp_cuda *c, gp_staged *s);
+
+/* A matrix of which an operation takes a block of rows at a time. */
+typedef struct gp_flow
+{
+	gp_matrix	m;
+	int			how;
+	bool		resident;
+	gp_matrix	buffer[2];
+} gp_flow;
+
+/* The rows of a block; all of them where everything is on the card.  Buffers are made. */
+extern int64_t gp_cuda_flow_open(gp_cuda *c, gp_flow *flow, int n);
+extern void gp_cuda_flow_enter(gp_cuda *c, gp_flow *flow, int n, int64_t row, int64_t rows, int slot,
+							   gp_matrix *part);
+extern void gp_cuda_flow_leave(gp_cuda *c, gp_flow *flow, int n, int64_t row, int64_t rows, int slot);
+extern void gp_cuda_flow_close(gp_cuda *c, gp_flow *flow, int n);
+
+/* Runs body(row, part) for blocks of rows of n matrices of one height, part[k] being on the card. */
+template <class F>
+static inline void
+gp_cuda_rows(gp_cuda *c, gp_flow *flow, int n, F body)
+{
+	gp_matrix	part[4];
+	int64_t		rows = flow[0].m.rows;
+	int64_t		height = gp_cuda_flow_open(c, flow, n);
+	int			slot = 0;
+
+	for (int64_t row = 0; row < rows; row += height, slot ^= 1)
+	{
+		int64_t		take = rows - row < height ? rows - row : height;
+
+		gp_cuda_flow_enter(c, flow, n, row, take, slot, part);
+		body(row, part);
+		gp_cuda_flow_leave(c, flow, n, row, take, slot);
+	}
+	gp_cuda_flow_close(c, flow, n);
+}
+
+/* Element-wise work: f(i, j) for each element of a rows x cols matrix. */
+template <class F>
+__global__ void __launch_bounds__(256)
+gp_each_wide(int64_t rows, int64_t cols, F f)
+{
+	for (int64_t i = blockIdx.y * (int64_t) blockDim.y + threadIdx.y; i < rows;
+		 i += (int64_t) gridDim.y * blockDim.y)
+		for (int64_t j = blockIdx.x * (int64_t) blockDim.x + threadIdx.x; j < cols;
+			 j += (int64_t) gridDim.x * blockDim.x)
+			f(i, j);
+}
+
+/* The same where rows are short: neighbouring threads take neighbouring rows. */
+template <class F>
+__global__ void __launch_bounds__(256)
+gp_each_tall(int64_t rows, int64_t cols, F f)
+{
+	int64_t		i = blockIdx.x * (int64_t) blockDim.x + threadIdx.x;
+
+	if (i < rows)
+		for (int64_t j = 0; j < cols; j++)
+			f(i, j);
+}
+
+/* Runs f for each element, on the card. */
+template <class F>
+static inline void
+gp_cuda_each(gp_cuda *c, int64_t rows, int64_t cols, F f)
+{
+	if (rows == 0 || cols == 0)
+		return;
+	if (cols < 8)
+		gp_cuda_launch(c, dim3(gp_cuda_blocks(rows, 256, GP_CUDA_MOST_X)), dim3(256),
+					   gp_each_tall<F>, rows, cols, f);
+	else
+		gp_cuda_launch(c, dim3(gp_cuda_blocks(cols, 32, GP_CUDA_MOST_X),
+							   gp_cuda_blocks(rows, 8, GP_CUDA_MOST_Y)), dim3(32, 8),
+					   gp_each_wide<F>, rows, cols, f);
+}
+
+/* Element i, j of a matrix on the card. */
+template <typename T>
+__device__ static __forceinline__ T &
+gp_at(gp_matrix m, int64_t i, int64_t j)
+{
+	return ((T *) m.data)[i * m.ld + j];
+}
+
+/* The sum over a warp, the same in all lanes and in the same order always. */
+template <typename T>
+__device__ static __forceinline__ T
+gp_warp_sum(T v)
+{
+	for (int d = 16; d > 0; d >>= 1)
+		v += __shfl_xor_sync(0xffffffffu, v, d);
+	return v;
+}
+
+/* Calls f<float>(...) or f<double>(...). */
+#define gp_cuda_typed(type, f, ...) \
+	do { \
+		if ((type) == GP_FLOAT) \
+			f<float>(__VA_ARGS__); \
+		else \
+			f<double>(__VA_ARGS__); \
+	} while (0)
+
+static inline int64_t
+gp_min64(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+static inline int64_t
+gp_max64(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
+/* The operations. */
+extern void gp_cuda_copy(gp_device *dev, gp_matrix dst, gp_matrix src);
+extern void gp_cuda_fill(gp_device *dev, gp_matrix dst, double value);
+extern void gp_cuda_axpby(gp_device *dev, double a, gp_matrix x, double b, gp_matrix y);
+extern void gp_cuda_shift(gp_device *dev, gp_matrix x, double value);
+extern void gp_cuda_transpose(gp_device *dev, gp_matrix dst, gp_matrix src);
+extern void gp_cuda_transpose_square(gp_device *dev, gp_matrix x);
+extern void gp_cuda_gather_rows(gp_device *dev, gp_matrix dst, gp_matrix src, const int32_t *index);
+extern void gp_cuda_row_dots(gp_device *dev, gp_matrix out, gp_matrix a, gp_matrix b);
+extern void gp_cuda_take(gp_device *dev, gp_matrix m, int64_t n, const int32_t *row,
+						 const int32_t *col, double *out);
+extern void gp_cuda_put(gp_device *dev, gp_matrix m, int64_t n, const int32_t *row,
+						const int32_t *col, const double *value);
+extern void gp_cuda_gemm(gp_device *dev, bool trans_a, bool trans_b, double alpha, gp_matrix a,
+						 gp_matrix b, double beta, gp_matrix c);
+extern void gp_cuda_syrk(gp_device *dev, bool trans, double alpha, gp_matrix a, double beta,
+						 gp_matrix c);
+extern int64_t gp_cuda_potrf(gp_device *dev, gp_matrix a);
+extern void gp_cuda_trtri(gp_device *dev, gp_matrix l);
+extern void gp_cuda_syev(gp_device *dev, gp_matrix a, gp_matrix w);
+extern void gp_cuda_trsm(gp_device *dev, bool left, bool trans, gp_matrix l, gp_matrix b);
+extern void gp_cuda_spmm(gp_device *dev, double alpha, const gp_csr *s, gp_matrix b, double beta,
+						 gp_matrix c);
+extern void gp_cuda_spmm_right(gp_device *dev, double alpha, gp_matrix b, const gp_csr *s,
+							   double beta, gp_matrix c);
+extern void gp_cuda_spmm_take(gp_device *dev, const gp_csr *s, gp_matrix b, int64_t n,
+							  const int32_t *row, const int32_t *col, double *out);
+extern void gp_cuda_csr_rows(gp_device *dev, gp_matrix dst, const gp_csr *s, const int32_t *index,
+							 int64_t n);
+extern void gp_cuda_csr_product_rows(gp_device *dev, gp_matrix dst, double alpha, const gp_csr *a,
+									 const gp_csr *b, const int32_t *index, int64_t n);
+extern void gp_cuda_walks(gp_device *dev, const gp_csr *s, gp_matrix w, int64_t n,
+						  const int32_t *src, const int32_t *dst, const bool *cut, double *two,
+						  double *three);
+extern void gp_cuda_map(gp_device *dev, const gp_stage *stage, gp_matrix k, int64_t row0,
+						const int32_t *cols);
+extern void gp_cuda_map_diag(gp_device *dev, const gp_stage *stage, gp_matrix diag);
+extern void gp_cuda_pair_diag(gp_device *dev, const gp_csr *s, const gp_csr *zs,
+							  const gp_matrix *zd, const gp_stage *stages, int nstages,
+							  gp_matrix out);
+
+/* dst = alpha src' + beta dst, both on the card (cuda_copy.cu). */
+extern void gp_cuda_transpose_add(gp_cuda *c, double alpha, gp_matrix src, double beta,
+								  gp_matrix dst);
+
+#endif							/* GP_CUDA_H */
