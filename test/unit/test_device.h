@@ -19,6 +19,16 @@ typedef struct case_result
 /* Runs one operation on a device and compares it with plain loops. */
 typedef void (*device_case) (gp_device *dev, gp_type type, case_result *result);
 
+/* A case with the largest error that it may have in float and in double. */
+typedef struct device_test
+{
+	const char *name;
+	device_case run;
+	double		tolerance[2];
+} device_test;
+
+#define LENGTH(a) (sizeof(a) / sizeof((a)[0]))
+
 /* The state of random_unit. */
 __attribute__((weak)) uint64_t random_state = 1;
 
