@@ -21,16 +21,18 @@ struct convert_each
 	}
 };
 
-/* The same for any pair of types. */
+/* The same for any pair of types; a kernel, for copies of narrow parts of rows are slow by the driver's. */
 static void
 convert(gp_cuda *c, gp_matrix dst, gp_matrix src)
 {
-	if (dst.type == src.type)
-		gp_cuda_move(c, dst, src, cudaMemcpyDeviceToDevice, c->stream);
+	if (dst.type == GP_FLOAT && src.type == GP_FLOAT)
+		gp_cuda_each(c, dst.rows, dst.cols, convert_each<float, float>{dst, src});
 	else if (dst.type == GP_FLOAT)
 		gp_cuda_each(c, dst.rows, dst.cols, convert_each<float, double>{dst, src});
-	else
+	else if (src.type == GP_FLOAT)
 		gp_cuda_each(c, dst.rows, dst.cols, convert_each<double, float>{dst, src});
+	else
+		gp_cuda_each(c, dst.rows, dst.cols, convert_each<double, double>{dst, src});
 }
 
 /* dst = src. */

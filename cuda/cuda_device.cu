@@ -13,10 +13,12 @@
 #include "gp_cuda.h"
 
 #define RESERVE 0.1				/* share of the free memory that is left to scratch space and libraries */
+#define ROW_BLOCK 16384			/* rows of a factor that evaluators take at once */
 #define SPINS 200				/* looks at an event before the host sleeps between them */
 #define SLEEP_US 100
 
 static bool card_lost = false;
+static int	current_card = -1;
 
 /* Blocks all signals; before is the mask to put back. */
 static void
@@ -99,6 +101,16 @@ gp_cuda_refuse(gp_cuda *c, const char *operation)
 			 "operands of the device operation \"%s\" do not fit together", operation);
 }
 
+/* Makes the device's card the one that calls go to. */
+void
+gp_cuda_switch(gp_cuda *c)
+{
+	if (c->card == current_card)
+		return;
+	gp_cuda_try(c, cudaSetDevice(c->card));
+	current_card = c->card;
+}
+
 /* Waits for an event, serving interrupts; sleeps once it takes longer than some microseconds. */
 void
 gp_cuda_wait_event(gp_cuda *c, cudaEvent_t event)
@@ -147,6 +159,8 @@ release(void *resource)
 	cudaEvent_t *event[] = {&c->ready, &c->entered[0], &c->entered[1], &c->worked[0],
 	&c->worked[1], &c->left[0], &c->left[1]};
 
+	if (c->card != current_card && cudaSetDevice(c->card) == cudaSuccess)
+		current_card = c->card;
 	if (c->stream)
 		(void) cudaStreamSynchronize(c->stream);
 	if (c->in)
@@ -195,6 +209,7 @@ fill_table(gp_device *dev)
 {
 	dev->name = "cuda";
 	dev->threads = 1;
+	dev->row_block = ROW_BLOCK;
 	dev->create = gp_cuda_create;
 	dev->destroy = gp_cuda_destroy;
 	dev->upload = gp_cuda_upload;
@@ -312,7 +327,10 @@ start_card(int card)
 	block_signals(&before);
 	error = cudaSetDevice(card);
 	if (error == cudaSuccess)
+	{
+		current_card = card;
 		error = cudaFree(NULL);
+	}
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return error;
 }
@@ -328,6 +346,7 @@ open_device(gp_env *env, const gp_cuda_options *options)
 				 "the GPU failed earlier in this session");
 	c = (gp_cuda *) gp_alloc_zero(env, 1, sizeof(gp_cuda));
 	c->env = env;
+	c->card = options->card;
 	c->dev.env = env;
 	c->dev.state = c;
 	fill_table(&c->dev);

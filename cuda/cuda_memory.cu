@@ -11,7 +11,7 @@
 
 #define LINE 32					/* elements that rows are rounded up to: 128 bytes of float */
 #define CHUNK ((size_t) 64 << 20)	/* bytes of one copy, between two looks at interrupts */
-#define LOOK_ROWS 65536			/* elements copied on the host between two looks */
+#define PAGE ((size_t) 65536)	/* bytes that pinning may round to */
 
 /* Memory on the card, or NULL when there is none left. */
 static void *
@@ -158,17 +158,24 @@ gp_cuda_resident(const gp_cuda *c, gp_matrix m)
 	return m.rows == 0 || m.cols == 0 || find_block(c, m.data) != NULL;
 }
 
-/* Host memory for a matrix that the card has no room for. */
+/*
+ * Host memory for a matrix that the card has no room for, in pages of its own:
+ * pinning goes by pages, and copies from memory that is not pinned may be relied
+ * upon to be over when the call returns.
+ */
 static void *
 spill(gp_cuda *c, size_t bytes)
 {
 	gp_cuda_spill *s = (gp_cuda_spill *) gp_alloc_zero(c->env, 1, sizeof(gp_cuda_spill));
 
-	s->data = gp_alloc(c->env, bytes);
+	if (bytes > SIZE_MAX - 2 * PAGE)
+		gp_cuda_refuse(c, "create");
+	bytes = (bytes + PAGE) / PAGE * PAGE;
+	s->memory = gp_alloc(c->env, bytes + PAGE);
+	s->data = (void *) (((uintptr_t) s->memory + PAGE - 1) / PAGE * PAGE);
 	s->next = c->spills;
 	c->spills = s;
-	s->pinned = bytes > 0 &&
-		cudaHostRegister(s->data, bytes, cudaHostRegisterDefault) == cudaSuccess;
+	s->pinned = cudaHostRegister(s->data, bytes, cudaHostRegisterDefault) == cudaSuccess;
 	if (!s->pinned)
 		(void) cudaGetLastError();
 	return s->data;
@@ -188,7 +195,7 @@ unspill(gp_cuda *c, void *data)
 		*s = found->next;
 		if (found->pinned)
 			gp_cuda_try(c, cudaHostUnregister(found->data));
-		gp_free(c->env, found->data);
+		gp_free(c->env, found->memory);
 		gp_free(c->env, found);
 		return true;
 	}

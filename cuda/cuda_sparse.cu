@@ -68,7 +68,7 @@ row_times(csr_view<T> s, int64_t first, int64_t end, gp_matrix b, int64_t j, boo
 /* c = alpha sum + beta c for V columns. */
 template <typename T, int V>
 __device__ static __forceinline__ void
-put_sum(T *c, pack<T, V> sum, T alpha, T beta)
+put_sum(T *c, const pack<T, V> &sum, T alpha, T beta)
 {
 	pack<T, V> out;
 

@@ -43,7 +43,8 @@ typedef struct gp_cuda_block
 /* A matrix in host memory that was made by create. */
 typedef struct gp_cuda_spill
 {
-	void	   *data;
+	void	   *data;			/* within memory, on pages of its own */
+	void	   *memory;
 	bool		pinned;
 	struct gp_cuda_spill *next;
 } gp_cuda_spill;
@@ -80,6 +81,7 @@ typedef struct gp_cuda
 {
 	gp_device	dev;
 	gp_env	   *env;
+	int			card;
 	cudaStream_t stream;		/* all arithmetic */
 	cudaStream_t in;			/* blocks of rows on their way to the card */
 	cudaStream_t out;			/* and back */
@@ -101,10 +103,14 @@ typedef struct gp_cuda
 	uint64_t	clock;			/* for csr's used */
 } gp_cuda;
 
+/* Makes the device's card the one that calls go to, where another device came between. */
+extern void gp_cuda_switch(gp_cuda *c);
+
 /* The CUDA device behind a table. */
 static inline gp_cuda *
 gp_cuda_of(gp_device *dev)
 {
+	gp_cuda_switch((gp_cuda *) dev->state);
 	return (gp_cuda *) dev->state;
 }
 

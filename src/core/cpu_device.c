@@ -11,6 +11,9 @@
 /* More threads than this are not started. */
 #define MAX_THREADS 256
 
+/* Rows of a factor that evaluators take at once: they stay in the cache. */
+#define ROW_BLOCK 1024
+
 /* A huge page, and the bytes from which a matrix asks for them. */
 #define HUGE_PAGE ((uintptr_t) 1 << 21)
 #define HUGE_MATRIX ((size_t) 1 << 22)
@@ -162,6 +165,7 @@ gp_device_cpu(gp_env *env, int threads)
 	cpu->dev = cpu_table;
 	cpu->dev.env = env;
 	cpu->dev.state = cpu;
+	cpu->dev.row_block = ROW_BLOCK;
 	cpu->simd = gp_simd_choose();
 	if (!gp_blas_shared())
 		threads = 1;

@@ -47,6 +47,7 @@ struct gp_device
 	const char *name;			/* "cpu" or "cuda" */
 	gp_env	   *env;
 	int			threads;
+	int64_t		row_block;		/* rows of a factor that evaluators take at once: enough to fill it */
 	size_t		room;			/* bytes of its own for matrices, beside the environment's; 0 on the CPU */
 	void	   *state;			/* the device's own */
 

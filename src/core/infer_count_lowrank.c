@@ -115,7 +115,7 @@ play_relu(lowrank_play *p, const gp_step *s)
 	{
 		/* solve, product; the result overwrites the first panel */
 		gp_count_dense(&p->count, panels * 3.0 * ev->n * p->na * p->na);
-		temporary(p, gp_matrix_bytes(GP_ROW_BLOCK, p->na, ev->type) +
+		temporary(p, gp_matrix_bytes(p->ev->dev->row_block, p->na, ev->type) +
 				  (panels + 1) * gp_matrix_bytes(p->na, p->na, ev->type) +
 				  panels * gp_matrix_bytes(p->na, p->na, GP_DOUBLE));
 		p->held -= panels - 1;
@@ -208,8 +208,9 @@ add_posterior(gp_eval *ev, const gp_problem *problem, double r, double panels, b
 	double		columns = problem->nclasses > 0 ? problem->nclasses : 1;
 	double		square = gp_matrix_bytes(r, r, GP_DOUBLE);
 	double		q = gp_matrix_bytes(m, r, ev->type);
-	double		block = gp_matrix_bytes(n < 4 * GP_ROW_BLOCK ? n : 4 * GP_ROW_BLOCK, r, ev->type);
-	double		rows = gp_matrix_bytes(m < GP_ROW_BLOCK ? m : GP_ROW_BLOCK, r, GP_DOUBLE);
+	double		height = (double) ev->dev->row_block;
+	double		block = gp_matrix_bytes(fmin(n, 4.0 * height), r, ev->type);
+	double		rows = gp_matrix_bytes(fmin(m, height), r, GP_DOUBLE);
 	double		sample = gp_matrix_bytes(m < 1024 ? m : 1024, r, ev->type);
 	double		narrow = gp_matrix_bytes(r, r, ev->type);
 	double		working;

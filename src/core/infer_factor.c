@@ -25,7 +25,7 @@ gp_matrix
 gp_factor_dense(gp_eval *ev, const gp_factor *f)
 {
 	gp_device  *dev = ev->dev;
-	int64_t		height = ev->n < GP_ROW_BLOCK ? ev->n : GP_ROW_BLOCK;
+	int64_t		height = ev->n < dev->row_block ? ev->n : dev->row_block;
 	gp_matrix	q = dev->create(dev, ev->n, gp_factor_rank(f), GP_FLOAT);
 	int64_t		at = 0;
 

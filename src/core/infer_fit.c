@@ -139,7 +139,8 @@ gp_fit(gp_device *dev, const gp_problem *problem)
 		ev.jitter = problem->jitter;
 	plan = gp_plan_with(&ev, problem);
 	if (problem->device_for)
-		ev.dev = dev = problem->device_for(problem->device_arg, dev, &plan);
+		gp_eval_move(&ev, problem->device_for(problem->device_arg, dev, &plan));
+	dev = ev.dev;
 	targets = gp_targets_make(env, problem);
 	out = posterior_create(env, problem, &targets, &plan);
 	if (plan.strategy == GP_STRATEGY_EXACT)

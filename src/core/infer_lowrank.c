@@ -50,7 +50,7 @@ labelled_rows(lowrank *lr, const gp_problem *problem)
 {
 	gp_device  *dev = lr->ev->dev;
 	int64_t		m = problem->nlabelled;
-	int64_t		height = m < GP_ROW_BLOCK ? m : GP_ROW_BLOCK;
+	int64_t		height = m < dev->row_block ? m : dev->row_block;
 	gp_matrix	q = dev->create(dev, m, lr->rank, lr->ev->type);
 	gp_matrix	block = dev->create(dev, height, lr->rank, GP_DOUBLE);
 
@@ -74,7 +74,7 @@ mean_norm(lowrank *lr)
 	gp_env	   *env = lr->ev->env;
 	int64_t		n = lr->ev->n;
 	int64_t		count = n < DIAG_SAMPLE ? n : DIAG_SAMPLE;
-	int64_t		height = count < GP_ROW_BLOCK ? count : GP_ROW_BLOCK;
+	int64_t		height = count < dev->row_block ? count : dev->row_block;
 	int32_t    *index = gp_alloc_array(env, height, sizeof(int32_t));
 	double	   *host = gp_alloc_array(env, height, sizeof(double));
 	gp_matrix	block = dev->create(dev, height, lr->rank, GP_DOUBLE);
@@ -198,7 +198,7 @@ product_norms(lowrank *lr, gp_matrix x, double *out)
 {
 	gp_device  *dev = lr->ev->dev;
 	int64_t		n = lr->ev->n;
-	int64_t		height = n < 4 * GP_ROW_BLOCK ? n : 4 * GP_ROW_BLOCK;
+	int64_t		height = n < 4 * dev->row_block ? n : 4 * dev->row_block;
 	gp_matrix	block = dev->create(dev, height, x.cols, lr->ev->type);
 	gp_matrix	norm = dev->create(dev, n, 1, GP_DOUBLE);
 
@@ -242,7 +242,7 @@ solve_norms(lowrank *lr, gp_matrix root, double *out)
 	gp_device  *dev = lr->ev->dev;
 	int64_t		n = lr->ev->n;
 	bool		in_place = lr->f->npanels == 1;
-	int64_t		height = n < 4 * GP_ROW_BLOCK ? n : 4 * GP_ROW_BLOCK;
+	int64_t		height = n < 4 * dev->row_block ? n : 4 * dev->row_block;
 	gp_matrix	norm = dev->create(dev, n, 1, GP_DOUBLE);
 	gp_matrix	block = {0};
 

@@ -36,11 +36,11 @@ typedef struct primal
 	gp_matrix	narrow_w;
 } primal;
 
-/* The rows of a block that ends at m. */
+/* The rows of the block that begins at row, of m in all. */
 static int64_t
-block_rows(int64_t row, int64_t m)
+block_rows(const gp_device *dev, int64_t row, int64_t m)
 {
-	return m - row < GP_ROW_BLOCK ? m - row : GP_ROW_BLOCK;
+	return m - row < dev->row_block ? m - row : dev->row_block;
 }
 
 /* Q'Q and Q'y, a block of rows at a time. */
@@ -50,13 +50,13 @@ accumulate(primal *p)
 	gp_device  *dev = p->dev;
 	int64_t		m = p->targets->m;
 	int32_t		columns = p->targets->columns;
-	int64_t		height = m < GP_ROW_BLOCK ? m : GP_ROW_BLOCK;
+	int64_t		height = block_rows(dev, 0, m);
 	gp_matrix	block = dev->create(dev, height, p->q.cols, GP_DOUBLE);
 	gp_matrix	y = dev->create(dev, height, columns, GP_DOUBLE);
 
 	for (int64_t row = 0; row < m; row += height)
 	{
-		int64_t		rows = block_rows(row, m);
+		int64_t		rows = block_rows(dev, row, m);
 		gp_matrix	b = gp_matrix_rows(block, 0, rows);
 		gp_matrix	yb = gp_matrix_rows(y, 0, rows);
 
@@ -154,14 +154,14 @@ all_leverages(primal *p)
 {
 	gp_device  *dev = p->dev;
 	int64_t		m = p->targets->m;
-	int64_t		height = m < GP_ROW_BLOCK ? m : GP_ROW_BLOCK;
+	int64_t		height = block_rows(dev, 0, m);
 	gp_matrix	block = dev->create(dev, height, p->q.cols, p->q.type);
 
 	dev->copy(dev, p->narrow_root, p->root);
 	dev->copy(dev, p->narrow_w, p->w);
 	for (int64_t row = 0; row < m; row += height)
 	{
-		gp_matrix	b = gp_matrix_rows(block, 0, block_rows(row, m));
+		gp_matrix	b = gp_matrix_rows(block, 0, block_rows(dev, row, m));
 
 		dev->copy(dev, b, gp_matrix_rows(p->q, row, b.rows));
 		leverages(p, b, p->narrow_root, p->narrow_w, NULL, row);

@@ -96,6 +96,9 @@ extern void gp_eval_open(gp_eval *ev, gp_device *dev, const gp_program *program,
 						 gp_type type);
 extern void gp_eval_close(gp_eval *ev);
 
+/* Goes on on another device; the one before must have its matrices in host memory. */
+extern void gp_eval_move(gp_eval *ev, gp_device *dev);
+
 /* Properties of a step (kernel_reach.c). */
 extern bool gp_step_is_linear(const gp_eval *ev, int step);
 extern bool gp_step_is_chain(const gp_eval *ev, int step);

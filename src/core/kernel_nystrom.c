@@ -26,39 +26,35 @@ typedef struct nystrom
 
 static void factor_step(nystrom *ny, int step, gp_factor *out);
 
-/* Makes both triangles their mean. */
-static void
-symmetrise(gp_env *env, double *c, int64_t n, int64_t ld)
+/* The mean of the diagonal. */
+static double
+mean_diagonal(gp_device *dev, gp_matrix c)
 {
-	int64_t		next = 0;
+	double	   *host = gp_alloc_array(dev->env, c.rows, sizeof(double));
+	double		mean = 0.0;
 
-	for (int64_t i = 0; i < n; i++)
-	{
-		gp_look(env, i * n, &next);
-		for (int64_t j = 0; j < i; j++)
-		{
-			double		mean = 0.5 * (c[i * ld + j] + c[j * ld + i]);
-
-			c[i * ld + j] = c[j * ld + i] = mean;
-		}
-	}
+	dev->download(dev, gp_matrix_wrap(host, c.rows, 1, GP_DOUBLE), gp_matrix_diagonal(c));
+	for (int64_t i = 0; i < c.rows; i++)
+		mean += host[i] / (double) c.rows;
+	gp_free(dev->env, host);
+	return mean;
 }
 
-/* The Cholesky factor of a covariance of landmarks, with as little jitter as works. */
+/*
+ * The Cholesky factor of a covariance of landmarks, with as little jitter as
+ * works.  Both triangles are first made their mean, for rounding differs in them.
+ */
 void
 gp_landmark_root(gp_eval *ev, gp_matrix c)
 {
 	gp_device  *dev = ev->dev;
-	int64_t		n = c.rows;
-	double	   *host = gp_alloc_array(ev->env, gp_size_mul(ev->env, n, n), sizeof(double));
-	gp_matrix	view = gp_matrix_wrap(host, n, n, GP_DOUBLE);
-	double		mean = 0.0;
+	gp_matrix	saved = dev->create(dev, c.rows, c.rows, GP_DOUBLE);
 	double		jitter = ev->jitter;
+	double		mean;
 
-	dev->download(dev, view, c);
-	symmetrise(ev->env, host, n, n);
-	for (int64_t i = 0; i < n; i++)
-		mean += host[i * n + i] / n;
+	dev->transpose(dev, saved, c);
+	dev->axpby(dev, 0.5, c, 0.5, saved);
+	mean = mean_diagonal(dev, saved);
 	if (!isfinite(mean))
 		gp_raise(ev->env, GP_ERR_RANGE, "Scale the features down, or take fewer layers.",
 				 "the kernel overflows");
@@ -69,14 +65,14 @@ gp_landmark_root(gp_eval *ev, gp_matrix c)
 		if (jitter > MAX_JITTER * 1.0001)
 			gp_raise(ev->env, GP_ERR_DATA, "Try fewer landmarks, or strategy => 'exact'.",
 					 "the covariance of the landmarks is not positive definite");
-		dev->upload(dev, c, view);
+		dev->copy(dev, c, saved);
 		dev->shift(dev, gp_matrix_diagonal(c), jitter * mean);
 		if (jitter > ev->max_jitter)
 			ev->max_jitter = jitter;
 		if (dev->potrf(dev, c) < 0)
 			break;
 	}
-	gp_free(ev->env, host);
+	dev->destroy(dev, &saved);
 }
 
 /* The landmarks' rows of a panel of covariances, factorised. */
@@ -237,7 +233,7 @@ deep_panel(nystrom *ny, gp_factor *f)
 	gp_eval    *ev = ny->ev;
 	gp_device  *dev = ev->dev;
 	deep_parts	parts;
-	int64_t		height = ev->n < GP_ROW_BLOCK ? ev->n : GP_ROW_BLOCK;
+	int64_t		height = ev->n < dev->row_block ? ev->n : dev->row_block;
 	gp_matrix	block = dev->create(dev, height, ny->na, ev->type);
 	gp_matrix	out = f->panel[0].p;
 

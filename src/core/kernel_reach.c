@@ -203,6 +203,25 @@ gp_eval_open(gp_eval *ev, gp_device *dev, const gp_program *program, const gp_gr
 	find_properties(ev);
 }
 
+/* Goes on on another device: the dense factors that planning made go along. */
+void
+gp_eval_move(gp_eval *ev, gp_device *dev)
+{
+	for (int step = 0; step < ev->program->nsteps && dev != ev->dev; step++)
+	{
+		gp_matrix  *dense = &ev->linear[step].dense;
+		gp_matrix	moved;
+
+		if (dense->data == NULL)
+			continue;
+		moved = dev->create(dev, dense->rows, dense->cols, dense->type);
+		dev->upload(dev, moved, *dense);
+		ev->dev->destroy(ev->dev, dense);
+		*dense = moved;
+	}
+	ev->dev = dev;
+}
+
 /* Frees what gp_eval_open made. */
 void
 gp_eval_close(gp_eval *ev)
