@@ -3,8 +3,8 @@
 #
 # The library's sources are compiled as C++ with the headers of test/gpu/emulate
 # in place of CUDA's, and linked with the core's env.c and the emulator.  The
-# emulator's own products and factorisations are never instrumented: their
-# arguments are checked as a whole, and they take most of the time.
+# emulator's own products, factorisations and fibers are never instrumented:
+# their arguments are checked as a whole, and they take most of the time.
 #
 # CXX and CC may name other compilers.  Objects go to a folder beside FILE.
 set -eu
@@ -16,14 +16,16 @@ objects=$file.objects
 mkdir -p "$objects"
 
 export CXX=${CXX:-g++} CC=${CC:-gcc}
-warn="-Wall -Wextra -Wno-unused-parameter -Wno-missing-field-initializers -Wno-unknown-pragmas -Werror"
+warn="-Wall -Wextra -Wno-unused-parameter -Wno-missing-field-initializers -Wno-unknown-pragmas -Wno-psabi -Werror"
 common="-g -fPIC -fvisibility=hidden -DGP_CUDA_EMULATED -I$root/test/gpu/emulate -I$root/src/core"
 case $how in
-plain) tune="-O2" ;;
-sanitized) tune="-O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined" ;;
+plain) tune="-O2" own= ;;
+sanitized) tune="-O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined"
+	own="-DGP_EMULATED_ASAN" ;;
 *) echo "build.sh: plain or sanitized, not $how" >&2; exit 2 ;;
 esac
-[ "$how" = sanitized ] && link="-fsanitize=address,undefined" || link=
+link=
+[ "$how" = plain ] || link="-fsanitize=address,undefined"
 
 # One command a line, for as many processors as there are.
 {
@@ -32,10 +34,11 @@ esac
 	done
 	for f in "$root"/test/gpu/emulate/*.cpp; do
 		case $f in
-		*/emulate_blas.cpp | */emulate_solver.cpp) own="-O3" ;;
-		*) own=$tune ;;
+		*/emulate_blas.cpp | */emulate_solver.cpp) how="-O3 -march=native" ;;
+		*/emulate_launch.cpp) how="-O2 $own" ;;
+		*) how=$tune ;;
 		esac
-		echo "$CXX -std=c++17 $warn $common $own -c $f -o $objects/$(basename "$f" .cpp).o"
+		echo "$CXX -std=c++17 $warn $common $how -c $f -o $objects/$(basename "$f" .cpp).o"
 	done
 	echo "$CC -std=gnu99 $warn $common $tune -c $root/src/core/env.c -o $objects/env.o"
 } | xargs -P "$(nproc)" -d '\n' -n 1 sh -c '$1 || exit 255' sh

@@ -446,6 +446,7 @@ extern __attribute__((visibility("default"))) size_t gp_emulated_in_use(void);	/
 extern __attribute__((visibility("default"))) long gp_emulated_objects(void);	/* streams, events, pools, handles, page-locked ranges held now */
 extern __attribute__((visibility("default"))) void gp_emulated_lazy(int on);
 extern __attribute__((visibility("default"))) void gp_emulated_reverse(int on);
+extern __attribute__((visibility("default"))) void gp_emulated_memory(size_t bytes);	/* the card has no more; 0 = all again */
 }
 
 #endif							/* GP_EMULATED_CUDA_RUNTIME_H */

@@ -6,7 +6,7 @@
 
 #include <cuda_runtime.h>
 
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(__SANITIZE_ADDRESS__) && !defined(GP_EMULATED_ASAN)
 #define GP_EMULATED_ASAN 1
 #endif
 
@@ -19,7 +19,8 @@ struct gp_emulated_state
 	bool		lazy;
 	bool		reverse;
 	bool		open;			/* the arena is not protected */
-	size_t		memory;
+	size_t		memory;			/* of the arena */
+	size_t		limit;			/* of what is held at once */
 	int64_t		delay_us;
 	long		calls;
 	long		fail_at;		/* the call that loses the card; 0 = none */

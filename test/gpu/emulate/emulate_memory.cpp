@@ -45,7 +45,7 @@ struct CUmemPoolHandle_st
 };
 
 static char *arena;
-static size_t high;				/* bytes ever used: as far as protection is switched */
+static size_t high;				/* as far as blocks reach, and protection is switched */
 static int	opened;
 static block *blocks;			/* by place */
 static size_t nblocks;
@@ -159,11 +159,11 @@ first_fit(size_t span, size_t *index)
 
 /* Fills a block that comes or goes. */
 static void
-fill_block(const block *b)
+fill_block(const block *b, size_t bytes)
 {
 	gp_emulated_arena_open();
 	ASAN_UNPOISON_MEMORY_REGION(arena + b->at, b->bytes);
-	memset(arena + b->at, 0xff, b->bytes);
+	memset(arena + b->at, 0xff, bytes);
 	gp_emulated_arena_close();
 }
 
@@ -178,7 +178,11 @@ take_block(void **p, size_t bytes)
 	*p = NULL;
 	if (bytes == 0)
 		return cudaSuccess;
-	if (make_arena() != cudaSuccess || bytes > gp_emulated.memory)
+	if (make_arena() != cudaSuccess || bytes > gp_emulated.limit)
+		return gp_emulated_result(cudaErrorMemoryAllocation);
+	if (in_use + bytes > gp_emulated.limit)
+		gp_emulated_flush_all();	/* memory that streams give back later */
+	if (in_use + bytes > gp_emulated.limit)
 		return gp_emulated_result(cudaErrorMemoryAllocation);
 	at = first_fit(span, &index);
 	if (at == gp_emulated.memory)
@@ -197,11 +201,32 @@ take_block(void **p, size_t bytes)
 	blocks[index] = block{at, bytes, span};
 	nblocks++;
 	if (high < at + span)
-		high = (at + span + 4095) & ~(size_t) 4095;
+	{
+		size_t		end = (at + span + 4095) & ~(size_t) 4095;
+
+		if (opened > 0 && !gp_emulated.open && mprotect(arena + high, end - high, PROT_READ | PROT_WRITE) != 0)
+			gp_emulated_stop("mprotect failed");
+		high = end;
+	}
 	in_use += bytes;
-	fill_block(&blocks[index]);
+	fill_block(&blocks[index], bytes);
 	*p = arena + at;
 	return cudaSuccess;
+}
+
+/* Pages behind the last block go back to the system, and need no switching. */
+static void
+trim(void)
+{
+	size_t		end = nblocks == 0 ? 0 : blocks[nblocks - 1].at + blocks[nblocks - 1].span;
+
+	end = (end + 4095) & ~(size_t) 4095;
+	if (end >= high)
+		return;
+	(void) madvise(arena + end, high - end, MADV_DONTNEED);
+	if (!gp_emulated.open && mprotect(arena + end, high - end, PROT_NONE) != 0)
+		gp_emulated_stop("mprotect failed");
+	high = end;
 }
 
 /* Gives a block back. */
@@ -209,14 +234,18 @@ static bool
 give_block(void *p)
 {
 	block	   *b = block_of(p);
+	bool		last;
 
 	if (b == NULL || arena + b->at != (char *) p)
 		return false;
-	fill_block(b);
+	last = b == blocks + nblocks - 1 && !gp_emulated.open;
+	fill_block(b, last && b->bytes > 4096 ? 4096 : b->bytes);	/* the rest of the last goes away */
 	ASAN_POISON_MEMORY_REGION(arena + b->at, b->span);
 	in_use -= b->bytes;
 	memmove(b, b + 1, (size_t) (blocks + nblocks - (b + 1)) * sizeof(block));
 	nblocks--;
+	if (last)
+		trim();
 	return true;
 }
 
@@ -224,14 +253,11 @@ cudaError_t
 cudaMemGetInfo(size_t *free_bytes, size_t *total)
 {
 	cudaError_t code = gp_emulated_enter();
-	size_t		held = 0;
 
 	if (code != cudaSuccess)
 		return code;
-	for (size_t i = 0; i < nblocks; i++)
-		held += blocks[i].span;
-	*free_bytes = gp_emulated.memory - held;
-	*total = gp_emulated.memory;
+	*free_bytes = gp_emulated.limit > in_use ? gp_emulated.limit - in_use : 0;
+	*total = gp_emulated.limit;
 	return cudaSuccess;
 }
 

@@ -33,6 +33,7 @@ gp_emulated_setup(void)
 	gp_emulated.reverse = setting("GNNGP_EMULATED_REVERSE", 0) != 0;
 	gp_emulated.open = setting("GNNGP_EMULATED_OPEN", 0) != 0;
 	gp_emulated.memory = (size_t) setting("GNNGP_EMULATED_MEMORY", 1L << 30) & ~(size_t) 4095;
+	gp_emulated.limit = gp_emulated.memory;
 	gp_emulated.delay_us = setting("GNNGP_EMULATED_DELAY_US", 0);
 	gp_emulated.fail_at = setting("GNNGP_EMULATED_FAIL_AT", 0);
 }
@@ -120,6 +121,14 @@ gp_emulated_lazy(int on)
 	gp_emulated.lazy = on != 0;
 }
 
+/* Lets the card have less memory than its arena. */
+void
+gp_emulated_memory(size_t bytes)
+{
+	gp_emulated_setup();
+	gp_emulated.limit = bytes > 0 && bytes < gp_emulated.memory ? bytes : gp_emulated.memory;
+}
+
 /* Makes blocks and threads run from the last to the first. */
 void
 gp_emulated_reverse(int on)
@@ -159,7 +168,7 @@ cudaGetDeviceProperties(cudaDeviceProp *prop, int device)
 		return gp_emulated_result(cudaErrorInvalidDevice);
 	memset(prop, 0, sizeof(*prop));
 	strcpy(prop->name, "Emulated card");
-	prop->totalGlobalMem = gp_emulated.memory;
+	prop->totalGlobalMem = gp_emulated.limit;
 	prop->major = 9;
 	prop->multiProcessorCount = 132;
 	prop->l2CacheSize = 50 << 20;

@@ -1,0 +1,47 @@
+/*
+ * gpu.h - what the files of the GPU's test program share.
+ */
+#ifndef GPU_H
+#define GPU_H
+
+#include "cuda_module.h"
+#include "test_env.h"
+
+/* The emulated card's own functions; all NULL on a real one. */
+typedef struct gpu_emulator
+{
+	long		(*calls) (void);
+	void		(*fail_at) (long n);
+	size_t		(*in_use) (void);
+	long		(*objects) (void);
+	void		(*lazy) (int on);
+	void		(*reverse) (int on);
+	void		(*memory) (size_t bytes);
+} gpu_emulator;
+
+extern const gp_cuda_module *gpu;
+extern gpu_emulator emulator;
+
+/* Opens the first card with so many bytes for matrices; 0 = all. */
+static inline gp_device *
+gpu_open(gp_env *env, size_t memory)
+{
+	gp_cuda_options options = {0, false, memory};
+
+	return gpu->open(env, &options);
+}
+
+/* True when nothing is held on the card; always for a real one. */
+static inline bool
+gpu_clean(void)
+{
+	return emulator.in_use == NULL || (emulator.in_use() == 0 && emulator.objects() == 0);
+}
+
+/* The parts of the program. */
+extern void gpu_operations(void);	/* gpu_operations.c: each entry of the table */
+extern void gpu_shapes(void);	/* gpu_shapes.c: sizes beyond those of a grid, and refusals */
+extern void gpu_fits(void);		/* gpu_fits.c: whole fits against the CPU's */
+extern void gpu_faults(void);	/* gpu_faults.c: cards lost, cancels, lack of memory */
+
+#endif							/* GPU_H */
