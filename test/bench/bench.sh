@@ -14,6 +14,8 @@
 #   aggregates  gp_graph on 10 million rows against count(*) and array_agg; 10,000 groups of
 #             1,000 edges into factors against array_agg; bytes of a stored graph
 #   walks     a node's random walks on 10,000 to 1,000,000 nodes, against the smallest graph's
+#   gpu       the GPU library against cuBLAS's large products, the card's copies and the CPU;
+#             needs nvcc and a card, and says so without.  End to end: bench_gpu.sql
 #   memory    peak_bytes against gp_estimate and the operating system
 #
 # Parts can be named.  PYTHON names the interpreter, THREADS the number of threads.  Absolute times are this
@@ -23,7 +25,7 @@ set -u
 HERE=$ROOT/test/bench
 PYTHON=${PYTHON:-python3}
 RUNS=${RUNS:-7}
-PARTS=${*:-cora device packages edges predict links aggregates walks memory}
+PARTS=${*:-cora device packages edges predict links aggregates walks gpu memory}
 threads=${THREADS:-$(nproc)}
 table=()
 
@@ -111,6 +113,14 @@ python_baseline() {
 build_bench_device() {
 	(cd "$ROOT" && gcc -O2 -Isrc/core test/bench/bench_device.c src/core/cpu_*.c src/core/env.c \
 		-o "$WORK/bench_device" -lm -lpthread -ldl)
+}
+
+# The GPU library on a real card.
+bench_gpu() {
+	make -C "$WORK/src" -s -j "$(nproc)" with_llvm=no CUDA=yes gnngp_cuda.so >"$WORK/gpu.log" 2>&1 ||
+		{ echo "gpu: skipped, $(tail -n 1 "$WORK/gpu.log")"; return; }
+	(cd "$ROOT" && gcc -O2 -Isrc/core test/bench/bench_gpu.c src/core/*.c -o "$WORK/bench_gpu" \
+		-lm -lpthread -ldl) && "$WORK/bench_gpu" "$WORK/src/gnngp_cuda.so" 1 "$threads"
 }
 
 bench_device() {
@@ -342,7 +352,7 @@ fi
 private_server
 build || { tail "$WORK/build.log"; die "the build failed"; }
 start_server "shared_buffers = 1GB" "max_parallel_maintenance_workers = $((threads - 1))"
-for part in cora device packages edges predict links aggregates walks; do
+for part in cora device packages edges predict links aggregates walks gpu; do
 	wanted $part && "bench_$part"
 done
 wanted memory && PGDATABASE=postgres bash "$ROOT/test/memory.sh" 2000 20000 200000
