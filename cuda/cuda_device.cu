@@ -236,6 +236,7 @@ fill_table(gp_device *dev)
 	dev->csr_rows = gp_cuda_csr_rows;
 	dev->csr_product_rows = gp_cuda_csr_product_rows;
 	dev->walks = gp_cuda_walks;
+	dev->random_walks = gp_cuda_random_walks;
 	dev->map = gp_cuda_map;
 	dev->map_diag = gp_cuda_map_diag;
 	dev->pair_diag = gp_cuda_pair_diag;

@@ -20,6 +20,8 @@
 #include <cuda_runtime.h>
 #include <cusolverDn.h>
 
+#define GP_ON_CARD __host__ __device__
+
 extern "C"
 {
 #include "cuda_module.h"
@@ -385,6 +387,7 @@ extern void gp_cuda_csr_product_rows(gp_device *dev, gp_matrix dst, double alpha
 extern void gp_cuda_walks(gp_device *dev, const gp_csr *s, gp_matrix w, int64_t n,
 						  const int32_t *src, const int32_t *dst, const bool *cut, double *two,
 						  double *three);
+extern void gp_cuda_random_walks(gp_device *dev, gp_walk_task task, double factor, gp_csr *out);
 extern void gp_cuda_map(gp_device *dev, const gp_stage *stage, gp_matrix k, int64_t row0,
 						const int32_t *cols);
 extern void gp_cuda_map_diag(gp_device *dev, const gp_stage *stage, gp_matrix diag);

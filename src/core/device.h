@@ -19,6 +19,7 @@
 
 #include "env.h"
 #include "matrix.h"
+#include "walk_stream.h"
 
 /* Element-wise functions of a covariance k_ij and the variances k_ii, k_jj. */
 typedef enum gp_map
@@ -119,6 +120,14 @@ struct gp_device
 	void		(*walks) (gp_device *dev, const gp_csr *s, gp_matrix w, int64_t n,
 						  const int32_t *src, const int32_t *dst, const bool *cut, double *two,
 						  double *three);
+
+	/*
+	 * The loads that random walks leave (walk_stream.h), times factor, as the rows
+	 * of a sparse matrix of double: fills out's start (there is room for all rows),
+	 * makes its col and value, columns ascending.  The bits are the host's.  NULL
+	 * where the host does as well.
+	 */
+	void		(*random_walks) (gp_device *dev, gp_walk_task task, double factor, gp_csr *out);
 
 	/*
 	 * Applies one stage to a block of covariances in place.  Row i of k is node

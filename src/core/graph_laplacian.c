@@ -10,6 +10,7 @@
 #include <math.h>
 #include <string.h>
 
+#define INTERRUPT_ROWS 256
 #define EXACT_NODES 4096		/* up to so many nodes the exact root is affordable */
 #define MEGABYTE (1024.0 * 1024.0)
 
@@ -75,6 +76,31 @@ features_of(gp_device *dev, gp_matrix m, gp_type type)
 	dev->download(dev, gp_matrix_wrap(f->dense, m.rows, m.cols, type), m);
 	dev->destroy(dev, &m);
 	return f;
+}
+
+/* Standard normals by the Box-Muller transform, a stream for each row. */
+void
+gp_walk_normals(gp_env *env, uint64_t seed, gp_matrix host)
+{
+	for (int64_t i = 0; i < host.rows; i++)
+	{
+		gp_stream	s = gp_stream_start(seed, -2, i, 0);
+
+		for (int64_t j = 0; j < host.cols; j += 2)
+		{
+			double		radius = sqrt(-2.0 * log(1.0 - gp_uniform(&s)));
+			double		angle = 2.0 * M_PI * gp_uniform(&s);
+			double		pair[2] = {radius * cos(angle), radius * sin(angle)};
+
+			for (int64_t k = j; k < host.cols && k < j + 2; k++)
+				if (host.type == GP_FLOAT)
+					((float *) host.data)[i * host.ld + k] = (float) pair[k - j];
+				else
+					((double *) host.data)[i * host.ld + k] = pair[k - j];
+		}
+		if (i % INTERRUPT_ROWS == 0)
+			env->check_interrupts(env);
+	}
 }
 
 /* F G' / sqrt(dims) with a Gaussian G: products of rows are kept in the mean. */
@@ -159,7 +185,7 @@ gp_laplacian_features(gp_device *dev, const gp_graph *graph, const gp_laplacian 
 	if (root_fits(env, graph, kernel))
 		return features_of(dev, gp_laplacian_root(dev, graph, kernel), type);
 	check_walks(env, graph, kernel, seed, type);
-	factor = gp_walk_factor(env, graph, kernel, seed, 0, type);
+	factor = gp_walk_factor(env, dev, graph, kernel, seed, 0, type);
 	if (kernel->dims > 0 && kernel->trim == GP_TRIM_PROJECTION)
 		return project(dev, factor, kernel->dims, seed, type);
 	f = gp_alloc_zero(env, 1, sizeof(gp_features));

@@ -5,7 +5,7 @@
  * result does not depend on the order in which walks run.
  */
 #include "graph_walks.h"
-#include "hash.h"
+#include "walk_stream.h"
 
 #include <math.h>
 #include <string.h>
@@ -13,33 +13,7 @@
 #define INTERRUPT_NODES 256
 #define SAMPLE_ROWS 64			/* walked to estimate the size of a factor */
 #define SAMPLE_NEIGHBOURS 16
-#define ABREAST 16				/* walks of a node that run together */
-#define LONGEST_WALK 10000		/* of no practical effect; bounds the work for tiny p_term */
-
-/* A stream of random numbers. */
-typedef struct stream
-{
-	uint64_t	state;
-} stream;
-
-/* Starts the stream of one walk. */
-static inline stream
-stream_start(uint64_t seed, int copy, int64_t node, int64_t walk)
-{
-	stream		s;
-
-	s.state = gp_mix64(gp_mix64(gp_mix64(seed + GP_GOLDEN * (uint64_t) (copy + 1)) +
-					  (uint64_t) node) + (uint64_t) walk);
-	return s;
-}
-
-/* A uniform number in [0, 1). */
-static inline double
-uniform(stream *s)
-{
-	s->state += GP_GOLDEN;
-	return (double) (gp_mix64(s->state) >> 11) * 0x1p-53;
-}
+#define DEVICE_LOADS 1e6		/* of a node in the mean: more are walked on the host, which adds them at once */
 
 /* W, or W + W' for a directed graph. */
 gp_csr *
@@ -143,28 +117,6 @@ deposit(walker *w, int32_t at, double load)
 	w->load[at] += load;
 }
 
-/* Chooses in proportion to U: a binary search of the cumulated row. */
-static int64_t
-choose_weighted(const walker *w, int64_t begin, int64_t end, double x, double *probability)
-{
-	double		total = w->cumulated[end - 1];
-	double		goal = x * total;
-	int64_t		low = begin;
-	int64_t		high = end - 1;
-
-	while (low < high)
-	{
-		int64_t		middle = (low + high) / 2;
-
-		if (w->cumulated[middle] > goal)
-			high = middle;
-		else
-			low = middle + 1;
-	}
-	*probability = ((const double *) w->u->value)[low] / total;
-	return low;
-}
-
 /* Chooses in proportion to 1 / (1 + times used): reinforced the wrong way round (eq. 21). */
 static int64_t
 choose_repelled(walker *w, int64_t begin, int64_t end, double x, double *probability)
@@ -194,19 +146,18 @@ choose(walker *w, int64_t begin, int64_t end, double x, double *probability)
 	switch (w->kernel->choice)
 	{
 		case GP_WALK_WEIGHTED:
-			return choose_weighted(w, begin, end, x, probability);
+			return gp_choose_weighted(w->u->value, w->cumulated, begin, end, x, probability);
 		case GP_WALK_REPELLED:
 			return choose_repelled(w, begin, end, x, probability);
 		default:
-			*probability = 1.0 / (double) (end - begin);
-			return begin + (int64_t) (x * (double) (end - begin));
+			return gp_choose_uniform(begin, end, x, probability);
 	}
 }
 
 /* One walk from a node (algorithm 1): the load after k steps is the product of U over probability. */
 typedef struct lane
 {
-	stream		s;
+	gp_stream	s;
 	int32_t		at;
 	int			k;
 	double		load;
@@ -223,9 +174,9 @@ lane_choose(walker *w, lane *l)
 	int64_t		end = w->u->start[l->at + 1];
 
 	deposit(w, l->at, l->load * l->f);
-	if (begin == end || uniform(&l->s) < w->kernel->p_term)
+	if (begin == end || gp_uniform(&l->s) < w->kernel->p_term)
 		return false;
-	l->entry = choose(w, begin, end, uniform(&l->s), &l->probability);
+	l->entry = choose(w, begin, end, gp_uniform(&l->s), &l->probability);
 	__builtin_prefetch((const double *) w->u->value + l->entry);
 	__builtin_prefetch(w->u->col + l->entry);
 	return true;
@@ -235,13 +186,13 @@ lane_choose(walker *w, lane *l)
 static inline bool
 lane_go(const walker *w, lane *l)
 {
-	l->load *= ((const double *) w->u->value)[l->entry] /
-		(l->probability * (1.0 - w->kernel->p_term));
+	l->load = gp_walk_load(l->load, ((const double *) w->u->value)[l->entry], l->probability,
+						   w->kernel->p_term);
 	l->at = w->u->col[l->entry];
-	l->f *= (l->k + 0.5 * w->kernel->d) / (l->k + 1);
+	l->f = gp_walk_next(l->f, l->k, w->kernel->d);
 	__builtin_prefetch(w->u->start + l->at);
 	__builtin_prefetch(w->anchor ? (const void *) (w->anchor + l->at) : w->mark + l->at);
-	return ++l->k < LONGEST_WALK;
+	return ++l->k < GP_LONGEST_WALK;
 }
 
 /*
@@ -251,11 +202,11 @@ lane_go(const walker *w, lane *l)
 static void
 walk_abreast(walker *w, int64_t node, int64_t number, int count)
 {
-	lane		lanes[ABREAST];
+	lane		lanes[GP_WALKS_ABREAST];
 	int			alive = count;
 
 	for (int i = 0; i < count; i++)
-		lanes[i] = (lane) {.s = stream_start(w->seed, w->copy, node, number + i),
+		lanes[i] = (lane) {.s = gp_stream_start(w->seed, w->copy, node, number + i),
 			.at = (int32_t) node, .k = w->first, .load = 1.0,
 			.f = w->first ? 0.5 * w->kernel->d : 1.0};
 	while (alive > 0)
@@ -279,7 +230,7 @@ static void
 walk_node(walker *w, int64_t node)
 {
 	/* A walk that is repelled has to know where those before it went. */
-	int			most = w->kernel->choice == GP_WALK_REPELLED ? 1 : ABREAST;
+	int			most = w->kernel->choice == GP_WALK_REPELLED ? 1 : GP_WALKS_ABREAST;
 
 	for (int64_t k = 0; k < w->kernel->walks; k += most)
 	{
@@ -300,12 +251,12 @@ choose_anchors(walker *w, int64_t count)
 {
 	int64_t		n = w->u->rows;
 	int64_t		left = count;
-	stream		s = stream_start(w->seed, -1, 0, 0);
+	gp_stream	s = gp_stream_start(w->seed, -1, 0, 0);
 
 	w->anchor = gp_alloc_array(w->env, n, sizeof(int32_t));
 	for (int64_t i = 0; i < n; i++)
 	{
-		bool		take = uniform(&s) * (double) (n - i) < (double) left;
+		bool		take = gp_uniform(&s) * (double) (n - i) < (double) left;
 
 		w->anchor[i] = take ? (int32_t) (count - left) : -1;
 		left -= take;
@@ -394,12 +345,41 @@ append_row(walker *w, int64_t node, double factor, gp_csr *out, int64_t *room)
 	w->ntouched = 0;
 }
 
+/* True where a device walks by itself; repelled walks have to know of each other. */
+static bool
+device_walks(const gp_device *dev, const gp_laplacian *kernel)
+{
+	return dev != NULL && dev->random_walks != NULL && kernel->choice != GP_WALK_REPELLED &&
+		kernel->walks / kernel->p_term < DEVICE_LOADS;
+}
+
+/* The walks as a device takes them. */
+static gp_walk_task
+walk_task(const walker *w, int64_t columns)
+{
+	gp_walk_task task = {
+		.u = w->u,
+		.cumulated = w->cumulated,
+		.anchor = w->anchor,
+		.columns = columns,
+		.seed = w->seed,
+		.copy = w->copy,
+		.walks = w->kernel->walks,
+		.d = w->kernel->d,
+		.first = w->first,
+		.p_term = w->kernel->p_term
+	};
+
+	return task;
+}
+
 /*
  * The loads of all walks, averaged.  With K of n nodes as anchors every copy is
  * scaled by sqrt(n / K), which keeps a product of two copies unbiased.
  */
 static gp_csr *
-walk_loads(gp_env *env, const gp_csr *u, const gp_laplacian *kernel, uint64_t seed, int copy)
+walk_loads(gp_env *env, gp_device *dev, const gp_csr *u, const gp_laplacian *kernel, uint64_t seed,
+		   int copy)
 {
 	walker		w = walker_open(env, u, kernel, seed, copy);
 	gp_csr	   *out = gp_alloc_zero(env, 1, sizeof(gp_csr));
@@ -413,6 +393,12 @@ walk_loads(gp_env *env, const gp_csr *u, const gp_laplacian *kernel, uint64_t se
 	out->type = GP_DOUBLE;
 	out->stamp = gp_csr_stamp();
 	out->start = gp_alloc_zero(env, u->rows + 1, sizeof(int64_t));
+	if (device_walks(dev, kernel))
+	{
+		dev->random_walks(dev, walk_task(&w, out->cols), factor, out);
+		walker_close(&w);
+		return out;
+	}
 	for (int64_t i = 0; i < u->rows; i++)
 	{
 		w.row = i;
@@ -450,11 +436,11 @@ retype(gp_env *env, gp_csr *s, double factor, gp_type type)
  * columns, and with them the identity, so their walks take the first step, too.
  */
 gp_csr *
-gp_walk_factor(gp_env *env, const gp_graph *graph, const gp_laplacian *kernel, uint64_t seed,
+gp_walk_factor(gp_env *env, gp_device *dev, const gp_graph *graph, const gp_laplacian *kernel, uint64_t seed,
 			   int copy, gp_type type)
 {
 	gp_csr	   *u = gp_walk_matrix(env, graph, kernel->sigma2, GP_DOUBLE);
-	gp_csr	   *loads = walk_loads(env, u, kernel, seed, copy);
+	gp_csr	   *loads = walk_loads(env, dev, u, kernel, seed, copy);
 	gp_csr	   *factor = loads;
 
 	if (!uses_anchors(kernel, graph->nodes))
@@ -465,31 +451,6 @@ gp_walk_factor(gp_env *env, const gp_graph *graph, const gp_laplacian *kernel, u
 	gp_csr_free(env, u);
 	retype(env, factor, pow(1.0 + kernel->sigma2, -0.5 * kernel->d), type);
 	return factor;
-}
-
-/* Standard normals by the Box-Muller transform, a stream for each row. */
-void
-gp_walk_normals(gp_env *env, uint64_t seed, gp_matrix host)
-{
-	for (int64_t i = 0; i < host.rows; i++)
-	{
-		stream		s = stream_start(seed, -2, i, 0);
-
-		for (int64_t j = 0; j < host.cols; j += 2)
-		{
-			double		radius = sqrt(-2.0 * log(1.0 - uniform(&s)));
-			double		angle = 2.0 * M_PI * uniform(&s);
-			double		pair[2] = {radius * cos(angle), radius * sin(angle)};
-
-			for (int64_t k = j; k < host.cols && k < j + 2; k++)
-				if (host.type == GP_FLOAT)
-					((float *) host.data)[i * host.ld + k] = (float) pair[k - j];
-				else
-					((double *) host.data)[i * host.ld + k] = pair[k - j];
-		}
-		if (i % INTERRUPT_NODES == 0)
-			env->check_interrupts(env);
-	}
 }
 
 /* The entries that the factor has at most in the mean: a walk's places times the neighbours. */

@@ -45,10 +45,11 @@ extern gp_csr *gp_walk_matrix(gp_env *env, const gp_graph *graph, double sigma2,
 /*
  * The factor F of one copy, (1 + s2)^(-d/2) (f_0 I + U F~): the first step is
  * exact, F~ holds the loads of the walks averaged over them.  With anchors it
- * has dims columns and all steps are walked.  Depends on the
- * seed and the copy's number, not on threads.
+ * has dims columns and all steps are walked.  Depends on the seed and the
+ * copy's number, not on threads, nor on whether a device walks or (dev = NULL,
+ * or one that does not) the host.
  */
-extern gp_csr *gp_walk_factor(gp_env *env, const gp_graph *graph, const gp_laplacian *kernel,
+extern gp_csr *gp_walk_factor(gp_env *env, gp_device *dev, const gp_graph *graph, const gp_laplacian *kernel,
 							  uint64_t seed, int copy, gp_type type);
 
 /* The entries that gp_walk_factor would have at most; often far fewer. */

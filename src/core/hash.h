@@ -8,8 +8,12 @@
 
 #define GP_GOLDEN UINT64_C(0x9e3779b97f4a7c15)	/* 2^64 over the golden ratio */
 
+#ifndef GP_ON_CARD
+#define GP_ON_CARD				/* what a function for host and card is marked with */
+#endif
+
 /* Mixes 64 bits one to one (the finaliser of splitmix64); 0 stays 0. */
-static inline uint64_t
+GP_ON_CARD static inline uint64_t
 gp_mix64(uint64_t x)
 {
 	x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);

@@ -51,7 +51,7 @@ time_walks(const gp_graph *graph, const gp_laplacian *kernel, double *entries)
 	for (int r = 0; r < (graph->nodes <= 100000 ? 5 : 2); r++)
 	{
 		double		t = processor_seconds();
-		gp_csr	   *factor = gp_walk_factor(&host, graph, kernel, 1, 0, GP_FLOAT);
+		gp_csr	   *factor = gp_walk_factor(&host, NULL, graph, kernel, 1, 0, GP_FLOAT);
 
 		t = processor_seconds() - t;
 		best = t < best ? t : best;

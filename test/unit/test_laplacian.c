@@ -217,7 +217,7 @@ check_size(gp_env *env, int n, int next, const gp_laplacian *kernel)
 {
 	gp_graph   *graph = ring(env, n, next);
 	gp_walk_size size = gp_walk_estimate(env, graph, kernel, 1);
-	gp_csr	   *factor = gp_walk_factor(env, graph, kernel, 1, 0, GP_FLOAT);
+	gp_csr	   *factor = gp_walk_factor(env, NULL, graph, kernel, 1, 0, GP_FLOAT);
 	double		ratio = size.entries / gp_csr_entries(factor);
 	char		name[160];
 

@@ -74,7 +74,7 @@ estimate(gp_device *dev, const gp_graph *graph, const gp_laplacian *kernel, uint
 
 	for (int c = 0; c < 2; c++)
 	{
-		s[c] = gp_walk_factor(env, graph, kernel, seed, c, GP_DOUBLE);
+		s[c] = gp_walk_factor(env, NULL, graph, kernel, seed, c, GP_DOUBLE);
 		f[c] = dense_factor(dev, s[c]);
 		gp_csr_free(env, s[c]);
 	}
@@ -227,16 +227,16 @@ check_odd(gp_env *env)
 	gp_laplacian kernel = {2, 0.5, 7, 0.2, GP_WALK_REPELLED, GP_TRIM_ANCHORS, 0};
 	gp_graph   *graph = karate_graph(env, false, false);
 	gp_edges   *none = gp_edges_create(env, 3, false, false);
-	gp_csr	   *a = gp_walk_factor(env, graph, &kernel, 1, 0, GP_FLOAT);
-	gp_csr	   *b = gp_walk_factor(env, graph, &kernel, 1, 0, GP_FLOAT);
-	gp_csr	   *c = gp_walk_factor(env, graph, &kernel, 2, 0, GP_FLOAT);
+	gp_csr	   *a = gp_walk_factor(env, NULL, graph, &kernel, 1, 0, GP_FLOAT);
+	gp_csr	   *b = gp_walk_factor(env, NULL, graph, &kernel, 1, 0, GP_FLOAT);
+	gp_csr	   *c = gp_walk_factor(env, NULL, graph, &kernel, 2, 0, GP_FLOAT);
 	int64_t		entries = gp_csr_entries(a);
 
 	ok(entries == gp_csr_entries(b) &&
 	   memcmp(a->value, b->value, entries * sizeof(float)) == 0, "one seed, one result");
 	ok(entries != gp_csr_entries(c) ||
 	   memcmp(a->value, c->value, entries * sizeof(float)) != 0, "another seed, another");
-	a = gp_walk_factor(env, gp_graph_build(none), &kernel, 1, 0, GP_DOUBLE);
+	a = gp_walk_factor(env, NULL, gp_graph_build(none), &kernel, 1, 0, GP_DOUBLE);
 	close_to(((double *) a->value)[0], 1.0 / 1.5, 1e-12, "an isolated node keeps (1 + s2)^(-d/2)");
 }
 
@@ -246,7 +246,7 @@ small_factor(gp_env *env)
 {
 	gp_laplacian kernel = {2, 0.5, 2, 0.2, GP_WALK_WEIGHTED, GP_TRIM_ANCHORS, 10};
 
-	gp_walk_factor(env, karate_graph(env, false, false), &kernel, 1, 0, GP_FLOAT);
+	gp_walk_factor(env, NULL, karate_graph(env, false, false), &kernel, 1, 0, GP_FLOAT);
 }
 
 /* Fails every allocation in turn. */
