@@ -19,7 +19,7 @@ INSERT INTO ties VALUES
     (32,33);
 
 SELECT gp_create_graph('club', 'club', 'ties', target => 'label');
-SELECT model, task, kernel, strategy, device, nodes, edges, features, classes, labelled, landmarks,
+SELECT model, task, kernel, strategy, device IN ('cpu', 'cuda') AS device, nodes, edges, features, classes, labelled, landmarks,
        round(nugget::numeric, 4) AS nugget, log_marginal_likelihood IS NOT NULL AS lml,
        loo_score IS NOT NULL AS loo, seconds >= 0 AS seconds, peak_bytes > 0 AS peak
 FROM gp_fit('club', kernel => 'gcn(sigma_b=0.1)', nugget => 0.01);
