@@ -156,18 +156,40 @@ stage_fuzz() {
 	done
 }
 
-# The SQL tests.
-stage_regress() {
-	local out=$WORK/regress
+# Builds the GPU library on the emulated card into $WORK/gnngp_emulated.so, once.
+emulated_library() {
+	[ -e "$WORK/gnngp_emulated.so" ] ||
+		bash "$ROOT/test/gpu/build.sh" "$WORK/gnngp_emulated.so" >"$WORK/emulated.log" 2>&1 ||
+		{ tail -n 20 "$WORK/emulated.log"; return 1; }
+}
+
+# Runs SQL tests into a folder of $WORK, all or those named; the second argument
+# goes behind their names.
+regress() {
+	local out=$WORK/$1 what=$2
+	shift 2
 
 	mkdir "$out"
 	[ "$(id -u)" != 0 ] || chown postgres "$out"
-	as_server make -s -C "$WORK/src" with_llvm=no CUDA=no installcheck \
-		REGRESS_OPTS="--inputdir=test --load-extension=gnngp --outputdir=$out" >"$WORK/regress.log" 2>&1
-	cp "$out/regression.diffs" "$WORK/regress.diffs" 2>/dev/null
-	sed -nE -e 's/^test ([^ ]+) +\.\.\. ok .*/ok - \1/p' -e 's/^test ([^ ]+) +\.\.\. FAILED.*/not ok - \1/p' \
-		-e '/^(not )?ok /p' "$WORK/regress.log"
-	grep -qE '^test |^(not )?ok ' "$WORK/regress.log" || { cat "$WORK/regress.log"; return 1; }
+	as_server make -s -C "$WORK/src" with_llvm=no CUDA=no installcheck ${1:+REGRESS="$*"} \
+		REGRESS_OPTS="--inputdir=test --load-extension=gnngp --outputdir=$out" >"$out.log" 2>&1
+	cat "$out/regression.diffs" >>"$WORK/regress.diffs" 2>/dev/null
+	sed -nE -e "s/^test ([^ ]+) +\\.\\.\\. ok .*/ok - \\1$what/p;t" \
+		-e "s/^test ([^ ]+) +\\.\\.\\. FAILED.*/not ok - \\1$what/p;t" \
+		-e '/^(not )?ok /p' "$out.log"
+	grep -qE '^test |^(not )?ok ' "$out.log" || { cat "$out.log"; return 1; }
+}
+
+# The SQL tests; then, on the emulated card, those that compute and don't take minutes there.
+stage_regress() {
+	local installed
+
+	installed=$("$PG_CONFIG" --pkglibdir)/gnngp_cuda.so
+	regress regress '' || return 1
+	emulated_library && cp "$WORK/gnngp_emulated.so" "$installed" || return 1
+	PGOPTIONS='-c gnngp.device=cuda' regress regress_cuda ', on the emulated card' \
+		aggregates fit id_types input_rules laplacian ownership predict refresh
+	rm -f "$installed"
 }
 
 # Whole servers: restart, dump, standby, cancels, permissions.
@@ -180,10 +202,11 @@ stage_tap() {
 		return
 	fi
 	mkdir "$out"
-	[ "$(id -u)" != 0 ] || chown postgres "$out"
+	[ "$(id -u)" != 0 ] || chown postgres "$out" "$("$PG_CONFIG" --pkglibdir)"
+	emulated_library || return 1
 	as_server env -C "$WORK/src" PGPORT=65432 PG_REGRESS="$pgxs/src/test/regress/pg_regress" \
 		TESTDIR="$out" TESTLOGDIR="$out/log" TESTDATADIR="$out" \
-		prove -v --nocolor -I "$pgxs/src/test/perl" -I test/perl \
+		GNNGP_CUDA_LIBRARY="$WORK/gnngp_emulated.so" prove -v --nocolor -I "$pgxs/src/test/perl" -I test/perl \
 		"$WORK"/src/test/t/*.pl
 }
 
@@ -204,7 +227,7 @@ stage_quality() {
 }
 
 WANTED="$*"
-prepare libipc-run-perl
+prepare g++ libipc-run-perl
 want_packages "postgresql-$PG_VERSION-cron"
 private_server
 build PROFILE="-Werror" && touch "$WORK/built"
