@@ -149,14 +149,25 @@ switch_to(fiber *from, fiber *to)
 #endif
 }
 
+static fiber *take_fiber(void);
+
+/* The fiber that goes on: one that waited for what has come, or one for the next thread. */
+static fiber *
+next_fiber(void)
+{
+	if (ready.first != NULL)
+		return pop(&ready);
+	return begun < nthreads ? take_fiber() : NULL;
+}
+
 /* Leaves the thread that runs; somebody has put its fiber into a list. */
 static void
 wait_here(void)
 {
 	fiber	   *self = current;
 
-	current = NULL;
-	switch_to(self, &scheduler);
+	current = next_fiber();
+	switch_to(self, current != NULL ? current : &scheduler);
 	threadIdx = self->thread;
 }
 
@@ -188,32 +199,37 @@ lane_result(const warp *w, unsigned int l)
 	return a->mask & w->live & (1u << from) ? w->lanes[from].bits : ~UINT64_C(0);
 }
 
-/* Ends the warp operations that have all their lanes. */
+/* Ends a warp operation for which all lanes have come. */
 static void
-complete_warp(warp *w)
+complete(warp *w, unsigned int need)
 {
-	unsigned int left = w->waiting;
+	const lane *first = &w->lanes[__builtin_ctz(need)];
 
-	while (left != 0)
+	for (unsigned int l = 0; l < WARP; l++)
+		if (need >> l & 1)
+		{
+			if (w->lanes[l].mask != first->mask || w->lanes[l].kind != first->kind)
+				gp_emulated_stop("lanes of a warp meet in different operations (block %u, %u, %u)",
+								 blockIdx.x, blockIdx.y, blockIdx.z);
+			w->lanes[l].who->result = lane_result(w, l);
+		}
+	w->waiting &= ~need;
+	for (unsigned int l = 0; l < WARP; l++)
+		if (need >> l & 1 && w->lanes[l].who != current)
+			push(&ready, w->lanes[l].who);
+}
+
+/* A lane has ended: operations may have all their lanes now. */
+static void
+complete_rest(warp *w)
+{
+	for (unsigned int left = w->waiting; left != 0;)
 	{
-		unsigned int first = (unsigned int) __builtin_ctz(left);
-		unsigned int need = w->lanes[first].mask & w->live;
+		unsigned int need = w->lanes[__builtin_ctz(left)].mask & w->live;
 
 		left &= ~need;
-		if ((need & w->waiting) != need)
-			continue;
-		for (unsigned int l = 0; l < WARP; l++)
-			if (need >> l & 1)
-			{
-				if (w->lanes[l].mask != w->lanes[first].mask || w->lanes[l].kind != w->lanes[first].kind)
-					gp_emulated_stop("lanes %u and %u of a warp meet in different operations (block %u, %u, %u)",
-									 first, l, blockIdx.x, blockIdx.y, blockIdx.z);
-				w->lanes[l].who->result = lane_result(w, l);
-			}
-		w->waiting &= ~need;
-		for (unsigned int l = 0; l < WARP; l++)
-			if (need >> l & 1 && w->lanes[l].who != current)
-				push(&ready, w->lanes[l].who);
+		if ((need & ~w->waiting) == 0)
+			complete(w, need);
 	}
 }
 
@@ -224,13 +240,15 @@ gp_emulated_exchange(gp_emulated_shuffle kind, unsigned int mask, uint64_t bits,
 	fiber	   *self = current;
 	warp	   *w = &warps[self->linear / WARP];
 	unsigned int l = self->linear % WARP;
+	unsigned int need = mask & w->live;
 
 	if (!(mask >> l & 1))
 		gp_emulated_stop("lane %u calls a warp operation whose mask %x leaves it out", l, mask);
 	w->lanes[l] = lane{self, kind, mask, arg, bits};
 	w->waiting |= 1u << l;
-	complete_warp(w);
-	if (w->waiting >> l & 1)
+	if ((need & ~w->waiting) == 0)
+		complete(w, need);
+	else
 		wait_here();
 	return self->result;
 }
@@ -275,7 +293,7 @@ end_thread(fiber *f)
 	live--;
 	w->live &= ~(1u << f->linear % WARP);
 	if (w->waiting != 0)
-		complete_warp(w);
+		complete_rest(w);
 	if (live > 0 && at_barrier == live)
 	{
 		at_barrier = 0;
@@ -292,9 +310,14 @@ fiber_main(void)
 
 #ifdef GP_EMULATED_ASAN
 	const void *bottom;
+	size_t		size;
 
-	__sanitizer_finish_switch_fiber(NULL, &bottom, &scheduler.size);
-	scheduler.stack = (char *) bottom;
+	__sanitizer_finish_switch_fiber(NULL, &bottom, &size);
+	if (scheduler.stack == NULL)	/* the first fiber of all is started from there */
+	{
+		scheduler.stack = (char *) bottom;
+		scheduler.size = size;
+	}
 #endif
 	for (;;)
 	{
@@ -346,14 +369,6 @@ take_fiber(void)
 	return f;
 }
 
-/* Runs a fiber until it waits or has nothing left. */
-static void
-resume(fiber *f)
-{
-	current = f;
-	switch_to(&scheduler, f);
-}
-
 /* Says which threads wait for ever. */
 static void
 report_hang(void)
@@ -382,12 +397,10 @@ run_block(void)
 	}
 	while (live > 0)
 	{
-		if (ready.first != NULL)
-			resume(pop(&ready));
-		else if (begun < nthreads)
-			resume(take_fiber());
-		else
+		current = next_fiber();
+		if (current == NULL)
 			report_hang();
+		switch_to(&scheduler, current);
 	}
 }
 
