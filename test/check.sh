@@ -3,9 +3,10 @@
 #
 # Installs the Debian packages that are missing (as root or through sudo),
 # builds a copy of the checkout with warnings as errors, and runs the house
-# rules, the core's unit tests under sanitizers, the SQL tests, the TAP tests,
-# and the tests of documents and memory in throw-away servers; the quality
-# floors on real graphs too when GNNGP_DATA names a folder that holds them.
+# rules, the core's unit tests under sanitizers, the GPU library on an emulated
+# card (and with nvcc on a real one), the SQL tests, the TAP tests, and the tests
+# of documents and memory in throw-away servers; the quality floors on real
+# graphs too when GNNGP_DATA names a folder that holds them.
 # Stages can be named: bash test/check.sh unit regress.
 #
 # Closes with "N passed, N failed" (", N skipped" may follow); status 1 when
@@ -13,7 +14,7 @@
 set -u
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-STAGES="rules build unit fuzz regress tap reference readme memory quality"
+STAGES="rules build unit fuzz gpu regress tap reference readme memory quality"
 passed=0
 failed=0
 skipped=0
@@ -156,6 +157,55 @@ stage_fuzz() {
 	done
 }
 
+# Where the Makefile finds nvcc; nothing when there is none.
+find_nvcc() {
+	local home=${CUDA_HOME:-}
+
+	[ -n "$home" ] || { [ -d /usr/local/cuda ] && home=/usr/local/cuda || home=/opt/cuda; }
+	[ -x "$home/bin/nvcc" ] && echo "$home/bin/nvcc" || command -v nvcc
+}
+
+# Builds the real GPU library from a copy of the sources with warnings as errors.
+build_cuda() {
+	cp -r "$WORK/src" "$WORK/cuda" &&
+		make -C "$WORK/cuda" -j "$(nproc)" with_llvm=no CUDA=yes NVCC="$1" \
+			NVCC_EXTRA="-Werror all-warnings -Xcompiler -Werror" gnngp_cuda.so >"$WORK/cuda.log" 2>&1
+}
+
+# Runs one part of the GPU's tests under sanitizers into a log of its own.
+run_gpu_part() {
+	ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 timeout 1200 \
+		"$WORK/unit/test_gpu" "$WORK/gnngp_sanitized.so" "$1" >"$WORK/gpu_$1.log" 2>&1 ||
+		echo "# $1 ended with status $?" >>"$WORK/gpu_$1.log"
+}
+export -f run_gpu_part
+
+# The GPU library: on the emulated card under sanitizers; with nvcc, the real one
+# is built without a warning, too, and runs where there is a card.
+stage_gpu() {
+	local gpu=$ROOT/test/gpu nvcc rc=0
+
+	build_core || return 1
+	# shellcheck disable=SC2086
+	gcc $SAN -I"$gpu" "$gpu"/*.c "$WORK/unit/core.a" -o "$WORK/unit/test_gpu" -lm -lpthread -ldl &&
+		bash "$gpu/build.sh" "$WORK/gnngp_sanitized.so" sanitized || return 1
+	printf '%s\n' operations fits faults shapes walks | xargs -P "$(nproc)" -I{} bash -c 'run_gpu_part {}'
+	cat "$WORK"/gpu_*.log
+	! grep -q '^# .* ended with status' "$WORK"/gpu_*.log || rc=1
+
+	nvcc=${NVCC:-$(find_nvcc)}
+	if [ -z "$nvcc" ]; then
+		echo "ok - the GPU library for a real card # SKIP no nvcc"
+		return $rc
+	fi
+	{ build_cuda "$nvcc" || tail -n 20 "$WORK/cuda.log"; } |
+		report "the GPU library for a real card is built without a warning"
+	[ -e "$WORK/cuda/gnngp_cuda.so" ] || return 1
+	ASAN_OPTIONS=detect_leaks=0:protect_shadow_gap=0 timeout 1200 \
+		"$WORK/unit/test_gpu" "$WORK/cuda/gnngp_cuda.so" || rc=1
+	return $rc
+}
+
 # Builds the GPU library on the emulated card into $WORK/gnngp_emulated.so, once.
 emulated_library() {
 	[ -e "$WORK/gnngp_emulated.so" ] ||
@@ -235,6 +285,7 @@ stage rules
 stage build
 stage unit
 stage fuzz
+stage gpu
 if [ -e "$WORK/built" ]; then
 	stage tap
 	start_server

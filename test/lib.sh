@@ -169,12 +169,6 @@ build() {
 		make -C "$WORK/src" with_llvm=no CUDA=no install >>"$WORK/build.log" 2>&1
 }
 
-# Builds the GPU library against the emulated card into a file: emulated_library FILE [plain|sanitized].
-emulated_library() {
-	bash "$ROOT/test/gpu/build.sh" "$@" >"$WORK/emulated.log" 2>&1 ||
-		{ cat "$WORK/emulated.log" >&2; return 1; }
-}
-
 # Starts a throw-away server of $WORK/data; arguments are lines of its
 # configuration.  psql and the like then find it by PGHOST.
 start_server() {

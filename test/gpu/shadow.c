@@ -406,6 +406,14 @@ shadow_walks(gp_device *dev, const gp_csr *a, gp_matrix w, int64_t n, const int3
 }
 
 static void
+shadow_random_walks(gp_device *dev, gp_walk_task task, double factor, gp_csr *out)
+{
+	gp_device  *under = shadow_of(dev)->under;
+
+	under->random_walks(under, task, factor, out);
+}
+
+static void
 shadow_map(gp_device *dev, const gp_stage *stage, gp_matrix k, int64_t row0, const int32_t *cols)
 {
 	shadow	   *s = shadow_of(dev);
@@ -496,6 +504,7 @@ fill_table(gp_device *dev)
 	dev->csr_rows = shadow_csr_rows;
 	dev->csr_product_rows = shadow_csr_product_rows;
 	dev->walks = shadow_walks;
+	dev->random_walks = shadow_random_walks;
 	dev->map = shadow_map;
 	dev->map_diag = shadow_map_diag;
 	dev->pair_diag = shadow_pair_diag;
