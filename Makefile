@@ -47,6 +47,9 @@ include $(PGXS)
 # The core's names are nobody else's business.
 $(CORE_OBJS): override CFLAGS += -fvisibility=hidden
 
+# A fused product and sum would change the bits of random walks, which are the same on every machine.
+src/core/graph_walks.o: override CFLAGS += -ffp-contract=off
+
 # Every object depends on every header: there are few, and no stale object remains.
 $(OBJS): $(wildcard src/core/*.h src/pg/*.h)
 

@@ -14,24 +14,24 @@
 
 #define FACTOR_BLOCK 2048		/* columns that cuSOLVER factorises at once */
 
-/* The operations of a piece. */
-static double
-piece_flops(gp_type type)
-{
-	return type == GP_FLOAT ? GP_CUDA_FLOPS : GP_CUDA_FLOPS_DOUBLE;
-}
-
 /* How many of n equal parts with so many operations each make a piece; a multiple of 128 where it can. */
 static int64_t
-piece_of(gp_type type, int64_t n, double flops)
+piece_of(gp_cuda *c, gp_type type, int64_t n, double flops)
 {
-	double		most = piece_flops(type) / fmax(flops, 1.0);
+	double		most = c->piece_flops[type] / fmax(flops, 1.0);
 	int64_t		part;
 
 	if (most >= (double) n)
 		return gp_max64(n, 1);
 	part = (int64_t) most;
 	return gp_max64(1, part >= 128 ? part / 128 * 128 : part);
+}
+
+/* The same for rows of which the longest has ld elements: cuBLAS counts elements in 31 bits in places. */
+static int64_t
+piece_rows(gp_cuda *c, gp_type type, int64_t n, double flops, int64_t ld)
+{
+	return gp_min64(piece_of(c, type, n, flops), gp_max64(1, INT32_MAX / gp_max64(ld, 1)));
 }
 
 /* The calls for either type. */
@@ -149,11 +149,16 @@ gemm_piece(gp_cuda *c, bool trans_a, bool trans_b, double alpha, gp_matrix a, gp
 		   double beta, gp_matrix x)
 {
 	int64_t		k = trans_a ? a.rows : a.cols;
+	bool		tf32 = c->tf32 && x.type == GP_FLOAT;
 
+	if (tf32)
+		gp_cuda_try_blas(c, cublasSetMathMode(c->blas, CUBLAS_TF32_TENSOR_OP_MATH));
 	gp_cuda_try_blas(c, blas_gemm(c, op_of(trans_b), op_of(trans_a), (int) x.cols, (int) x.rows,
 								  (int) k, (T) alpha, (const T *) b.data, (int) b.ld,
 								  (const T *) a.data, (int) a.ld, (T) beta, (T *) x.data,
 								  (int) x.ld));
+	if (tf32)
+		gp_cuda_try_blas(c, cublasSetMathMode(c->blas, CUBLAS_DEFAULT_MATH));
 	gp_cuda_pace(c);
 }
 
@@ -171,14 +176,16 @@ gemm_card(gp_cuda *c, bool trans_a, bool trans_b, double alpha, gp_matrix a, gp_
 		  double beta, gp_matrix x)
 {
 	int64_t		k = trans_a ? a.rows : a.cols;
-	int64_t		height = piece_of(x.type, x.rows, 2.0 * (double) k * (double) x.cols);
-	int64_t		depth = k;
+	int64_t		height = piece_rows(c, x.type, x.rows, 2.0 * (double) k * (double) x.cols,
+									gp_max64(trans_a ? 1 : a.ld, x.ld));
+	int64_t		depth = gp_min64(k, INT32_MAX / gp_max64(1, gp_max64(trans_a ? a.ld : 1, trans_b ? 1 : b.ld)));
 
 	if (height < 128 && x.rows > height)
 	{
 		height = gp_min64(x.rows, 128);
-		depth = piece_of(x.type, k, 2.0 * (double) height * (double) x.cols);
+		depth = gp_min64(depth, piece_of(c, x.type, k, 2.0 * (double) height * (double) x.cols));
 	}
+	depth = gp_max64(1, depth);
 	for (int64_t row = 0; row < x.rows; row += height)
 		for (int64_t at = 0; at < k; at += depth)
 		{
@@ -293,7 +300,7 @@ static void
 syrk_lower(gp_cuda *c, bool trans, double alpha, gp_matrix a, double beta, gp_matrix x)
 {
 	int64_t		k = trans ? a.rows : a.cols;
-	int64_t		height = piece_of(x.type, x.rows, 2.0 * (double) k * (double) x.rows);
+	int64_t		height = piece_of(c, x.type, x.rows, 2.0 * (double) k * (double) x.rows);
 
 	for (int64_t row = 0; row < x.rows; row += height)
 	{
@@ -317,7 +324,7 @@ static void
 syrk_card(gp_cuda *c, bool trans, double alpha, gp_matrix a, double beta, gp_matrix x)
 {
 	int64_t		k = trans ? a.rows : a.cols;
-	int64_t		depth = piece_of(x.type, k, 2.0 * 128.0 * (double) x.rows);
+	int64_t		depth = piece_rows(c, x.type, k, 2.0 * 128.0 * (double) x.rows, trans ? a.ld : 1);
 
 	for (int64_t at = 0; at < k; at += depth)
 	{
@@ -379,7 +386,8 @@ static void
 trsm_card(gp_cuda *c, bool left, bool trans, gp_matrix l, gp_matrix b)
 {
 	int64_t		total = left ? b.cols : b.rows;
-	int64_t		width = piece_of(b.type, total, (double) l.rows * (double) l.rows);
+	int64_t		width = piece_rows(c, b.type, total, (double) l.rows * (double) l.rows,
+								   left ? 1 : b.ld);
 
 	for (int64_t at = 0; at < total; at += width)
 	{
@@ -421,27 +429,61 @@ gp_cuda_trsm(gp_device *dev, bool left, bool trans, gp_matrix l, gp_matrix b)
 	gp_cuda_unstage(c, &factor);
 }
 
-/* The Cholesky factor of a block by cuSOLVER; -1, or the first column without a positive pivot. */
+/* The first of n diagonal elements that is no positive number (or, of a triangle to invert, is 0); n when there is none. */
+template <typename T>
+__global__ void __launch_bounds__(256)
+pivot_kernel(gp_matrix a, bool factor, int *first)
+{
+	__shared__ int part[256];
+	int			found = (int) a.rows;
+
+	for (int i = threadIdx.x; i < found; i += 256)
+	{
+		T			d = gp_at<T>(a, i, i);
+
+		if (factor ? !(d > 0 && isfinite(d)) : d == 0)
+			found = i;
+	}
+	part[threadIdx.x] = found;
+	__syncthreads();
+	for (int half = 128; half > 0; half /= 2)
+	{
+		if ((int) threadIdx.x < half && part[threadIdx.x + half] < part[threadIdx.x])
+			part[threadIdx.x] = part[threadIdx.x + half];
+		__syncthreads();
+	}
+	if (threadIdx.x == 0)
+		*first = part[0];
+}
+
+/*
+ * The Cholesky factor of a block by cuSOLVER; -1, or the first column without a
+ * positive pivot.  A pivot that is no number passes cuSOLVER unnoticed, so the
+ * diagonal is looked at, too.
+ */
 template <typename T>
 static int64_t
 potrf_block(gp_cuda *c, gp_matrix a)
 {
 	int			room = 0;
-	int			info = 0;
+	int			info[2] = {0, 0};
 	int		   *card_info;
 	T		   *work;
 
 	gp_cuda_try_solver(c, solver_potrf_room(c, (int) a.rows, (T *) a.data, (int) a.ld, &room));
 	work = (T *) gp_cuda_scratch(c, (size_t) room * sizeof(T));
-	card_info = (int *) gp_cuda_scratch(c, sizeof(int));
+	card_info = (int *) gp_cuda_scratch(c, sizeof(info));
 	gp_cuda_try_solver(c, solver_potrf(c, (int) a.rows, (T *) a.data, (int) a.ld, work, room,
 									   card_info));
-	gp_cuda_fetch(c, &info, card_info, 1, sizeof(int));
+	gp_cuda_launch(c, dim3(1), dim3(256), pivot_kernel<T>, a, true, card_info + 1);
+	gp_cuda_fetch(c, info, card_info, 2, sizeof(int));
 	gp_cuda_scratch_free(c, work);
 	gp_cuda_scratch_free(c, card_info);
-	if (info < 0)
+	if (info[0] < 0)
 		gp_cuda_refuse(c, "potrf");
-	return (int64_t) info - 1;
+	if (info[0] > 0 && info[0] - 1 < info[1])
+		info[1] = info[0] - 1;
+	return info[1] < a.rows ? info[1] : -1;
 }
 
 /*
@@ -523,8 +565,16 @@ template <typename T>
 static void
 trtri_card(gp_cuda *c, gp_matrix l)
 {
-	gp_matrix	x = gp_cuda_scratch_matrix(c, l.rows, l.rows, l.type);
+	gp_matrix	x;
+	int			first = 0;
+	int		   *card_first = (int *) gp_cuda_scratch(c, sizeof(int));
 
+	gp_cuda_launch(c, dim3(1), dim3(256), pivot_kernel<T>, l, false, card_first);
+	gp_cuda_fetch(c, &first, card_first, 1, sizeof(int));
+	gp_cuda_scratch_free(c, card_first);
+	if (first < l.rows)
+		gp_raise(c->env, GP_ERR_DATA, NULL, "a triangular matrix is singular");
+	x = gp_cuda_scratch_matrix(c, l.rows, l.rows, l.type);
 	gp_cuda_each(c, l.rows, l.rows, identity_each<T>{x});
 	trsm_card<T>(c, true, false, l, x);
 	gp_cuda_each(c, l.rows, l.rows, copy_lower_each<T>{l, x});
@@ -567,7 +617,7 @@ syev_card(gp_cuda *c, gp_matrix a, gp_matrix w)
 	gp_cuda_scratch_free(c, work);
 	gp_cuda_scratch_free(c, card_info);
 	if (info != 0)
-		gp_raise(c->env, GP_ERR_DATA, NULL, "the eigenvalues of a matrix did not converge");
+		gp_raise(c->env, GP_ERR_RANGE, NULL, "the eigenvalues of a matrix could not be computed");
 	gp_cuda_copy(&c->dev, w, values);
 	gp_cuda_scratch_free(c, values.data);
 	gp_cuda_transpose_square(&c->dev, a);

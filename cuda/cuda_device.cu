@@ -14,6 +14,8 @@
 
 #define RESERVE 0.1				/* share of the free memory that is left to scratch space and libraries */
 #define ROW_BLOCK 16384			/* rows of a factor that evaluators take at once */
+#define WORKSPACE ((size_t) 32 << 20)	/* bytes that cuBLAS works in, on a card with 8 GB free */
+#define LEAST_CAPABILITY 75		/* what the library is built for, and later ones */
 #define SPINS 200				/* looks at an event before the host sleeps between them */
 #define SLEEP_US 100
 
@@ -37,34 +39,33 @@ lost(void)
 	return card_lost;
 }
 
-/* Notes whether an error leaves the card unusable for this process. */
-static void
-note_error(cudaError_t error)
+/* Decides whether this process can go on with the card: a card that is lost fails at everything. */
+void
+gp_cuda_note_error(gp_cuda *c)
 {
-	switch (error)
-	{
-		case cudaErrorMemoryAllocation:
-		case cudaErrorInvalidValue:
-		case cudaErrorNotSupported:
-		case cudaErrorNoDevice:
-		case cudaErrorInsufficientDriver:
-		case cudaErrorDevicesUnavailable:
-			break;
-		default:
-			card_lost = true;
-	}
+	cudaError_t state = c->stream ? cudaStreamSynchronize(c->stream) : cudaSuccess;
+
 	(void) cudaGetLastError();
+	if (state != cudaSuccess && state != cudaErrorMemoryAllocation)
+		card_lost = true;
+}
+
+/* Raises the lack of memory on the card. */
+static void __attribute__((noreturn))
+fail_memory(gp_cuda *c)
+{
+	gp_raise(c->env, GP_ERR_DEVICE,
+			 "Set gnngp.device to cpu, use fewer landmarks, or wait until other programs have freed some.",
+			 "out of memory on the GPU");
 }
 
 /* Raises the error of a call of CUDA's runtime. */
 void
 gp_cuda_fail(gp_cuda *c, cudaError_t error, const char *what)
 {
-	note_error(error);
+	gp_cuda_note_error(c);
 	if (error == cudaErrorMemoryAllocation)
-		gp_raise(c->env, GP_ERR_DEVICE,
-				 "Set gnngp.device to cpu, use fewer landmarks, or wait until other programs have freed some.",
-				 "out of memory on the GPU");
+		fail_memory(c);
 	gp_raise(c->env, GP_ERR_DEVICE, NULL, "the GPU failed in \"%.60s\": %s", what,
 			 cudaGetErrorString(error));
 }
@@ -73,10 +74,9 @@ gp_cuda_fail(gp_cuda *c, cudaError_t error, const char *what)
 void
 gp_cuda_fail_blas(gp_cuda *c, cublasStatus_t status, const char *what)
 {
+	gp_cuda_note_error(c);
 	if (status == CUBLAS_STATUS_ALLOC_FAILED)
-		gp_cuda_fail(c, cudaErrorMemoryAllocation, what);
-	if (status == CUBLAS_STATUS_EXECUTION_FAILED || status == CUBLAS_STATUS_INTERNAL_ERROR)
-		card_lost = true;
+		fail_memory(c);
 	gp_raise(c->env, GP_ERR_DEVICE, NULL, "the GPU failed in \"%.60s\": %s", what,
 			 cublasGetStatusString(status));
 }
@@ -85,10 +85,9 @@ gp_cuda_fail_blas(gp_cuda *c, cublasStatus_t status, const char *what)
 void
 gp_cuda_fail_solver(gp_cuda *c, cusolverStatus_t status, const char *what)
 {
+	gp_cuda_note_error(c);
 	if (status == CUSOLVER_STATUS_ALLOC_FAILED)
-		gp_cuda_fail(c, cudaErrorMemoryAllocation, what);
-	if (status == CUSOLVER_STATUS_EXECUTION_FAILED || status == CUSOLVER_STATUS_INTERNAL_ERROR)
-		card_lost = true;
+		fail_memory(c);
 	gp_raise(c->env, GP_ERR_DEVICE, NULL, "the GPU failed in \"%.60s\": cuSOLVER status %d", what,
 			 (int) status);
 }
@@ -123,6 +122,7 @@ gp_cuda_wait_event(gp_cuda *c, cudaEvent_t event)
 			return;
 		if (state != cudaErrorNotReady)
 			gp_cuda_fail(c, state, "cudaEventQuery");
+		(void) cudaGetLastError();	/* not ready is no error of the next launch */
 		if (c->env->interrupt_pending(c->env))
 			c->env->check_interrupts(c->env);
 		if (look > SPINS)
@@ -188,6 +188,10 @@ release(void *resource)
 		(void) cudaStreamDestroy(c->in);
 	if (c->out)
 		(void) cudaStreamDestroy(c->out);
+	if (c->lane_pinned)
+		gp_cuda_free_lanes(c);
+	if (card_lost)
+		(void) cudaDeviceReset();	/* nothing of this process can use the card again */
 	(void) cudaGetLastError();
 }
 
@@ -198,8 +202,12 @@ close_device(gp_device *dev)
 	gp_cuda    *c = gp_cuda_of(dev);
 	gp_env	   *env = c->env;
 
+	(void) gp_cuda_csr_evict(c);
+	gp_cuda_scratch_free(c, c->workspace);
+	gp_cuda_wait(c);
 	release(c);
 	env->disown(env, c);
+	gp_cuda_free_lanes(c);
 	gp_free(env, c);
 }
 
@@ -284,7 +292,7 @@ make_streams(gp_cuda *c)
  * meanwhile.  The mask is put back before an error is raised.
  */
 static void
-make_handles(gp_cuda *c, const gp_cuda_options *options)
+make_handles(gp_cuda *c)
 {
 	sigset_t	before;
 	cublasStatus_t blas;
@@ -297,9 +305,21 @@ make_handles(gp_cuda *c, const gp_cuda_options *options)
 	gp_cuda_try_blas(c, blas);
 	gp_cuda_try_solver(c, solver);
 	gp_cuda_try_blas(c, cublasSetStream(c->blas, c->stream));
-	gp_cuda_try_blas(c, cublasSetMathMode(c->blas, options->tf32 ? CUBLAS_TF32_TENSOR_OP_MATH :
-										  CUBLAS_DEFAULT_MATH));
+	gp_cuda_try_blas(c, cublasSetMathMode(c->blas, CUBLAS_DEFAULT_MATH));
 	gp_cuda_try_solver(c, cusolverDnSetStream(c->solver, c->stream));
+}
+
+/* Memory for cuBLAS to work in: with its own, its bits could depend on what else it serves. */
+static void
+make_workspace(gp_cuda *c)
+{
+	size_t		bytes = (c->dev.room + c->reserve) / 256;
+
+	bytes = (bytes < WORKSPACE ? bytes : WORKSPACE) / 65536 * 65536;
+	if (bytes == 0)
+		return;
+	c->workspace = gp_cuda_scratch(c, bytes);
+	gp_cuda_try_blas(c, cublasSetWorkspace(c->blas, c->workspace, bytes));
 }
 
 /* What matrices may take of the card. */
@@ -308,14 +328,33 @@ find_room(gp_cuda *c, const gp_cuda_options *options)
 {
 	size_t		free_bytes = 0;
 	size_t		total = 0;
-	struct cudaDeviceProp props;
 
-	gp_cuda_try(c, cudaGetDeviceProperties(&props, options->card));
 	gp_cuda_try(c, cudaMemGetInfo(&free_bytes, &total));
-	c->l2 = (size_t) props.l2CacheSize;
-	c->dev.room = (size_t) ((double) free_bytes * (1.0 - RESERVE));
+	c->reserve = (size_t) ((double) free_bytes * RESERVE);
+	c->dev.room = free_bytes - c->reserve;
 	if (options->memory > 0 && options->memory < c->dev.room)
 		c->dev.room = options->memory;
+}
+
+/* What kind of card it is: refuses one that the library is not built for. */
+static void
+find_properties(gp_cuda *c)
+{
+	struct cudaDeviceProp props;
+	int			ratio = 1;
+	int			pageable = 0;
+
+	gp_cuda_try(c, cudaGetDeviceProperties(&props, c->card));
+	if (props.major * 10 + props.minor < LEAST_CAPABILITY)
+		gp_raise(c->env, GP_ERR_DEVICE, "Set gnngp.device to cpu.",
+				 "the GPU has compute capability %d.%d, and %d.%d is the least", props.major,
+				 props.minor, LEAST_CAPABILITY / 10, LEAST_CAPABILITY % 10);
+	gp_cuda_try(c, cudaDeviceGetAttribute(&ratio, cudaDevAttrSingleToDoublePrecisionPerfRatio, c->card));
+	gp_cuda_try(c, cudaDeviceGetAttribute(&pageable, cudaDevAttrPageableMemoryAccess, c->card));
+	c->settle = pageable != 0;
+	c->l2 = (size_t) props.l2CacheSize;
+	c->piece_flops[GP_FLOAT] = GP_CUDA_FLOPS;
+	c->piece_flops[GP_DOUBLE] = GP_CUDA_FLOPS / (ratio < 2 ? 2 : ratio > 10 ? 10 : ratio);
 }
 
 /* Starts the driver's context on a card. */
@@ -352,11 +391,14 @@ open_device(gp_env *env, const gp_cuda_options *options)
 	c->dev.state = c;
 	fill_table(&c->dev);
 	env->own(env, release, c);
+	c->tf32 = options->tf32;
 	gp_cuda_try(c, start_card(options->card));
+	find_properties(c);
 	make_pool(c, options->card);
 	make_streams(c);
-	make_handles(c, options);
+	make_handles(c);
 	find_room(c, options);
+	make_workspace(c);
 	return &c->dev;
 }
 

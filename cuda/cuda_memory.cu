@@ -2,8 +2,8 @@
  * cuda_memory.cu - memory on the card and beside it, and the ways between.
  *
  * create takes the card's memory up to the device's room; beyond it matrices go
- * to host memory, pinned where the driver allows it, which counts against the
- * environment like the CPU device's.
+ * to host memory, which counts against the environment like the CPU device's.
+ * It is not pinned, for that would take long and could not be interrupted.
  */
 #include <string.h>
 
@@ -11,7 +11,6 @@
 
 #define LINE 32					/* elements that rows are rounded up to: 128 bytes of float */
 #define CHUNK ((size_t) 64 << 20)	/* bytes of one copy, between two looks at interrupts */
-#define PAGE ((size_t) 65536)	/* bytes that pinning may round to */
 
 /* Memory on the card, or NULL when there is none left. */
 static void *
@@ -107,14 +106,29 @@ gp_cuda_scratch_free(gp_cuda *c, void *p)
 		(void) drop_block(c, find_block(c, p));
 }
 
+/* Elements from one row to the next: whole lines for long rows, no more than needed for short ones. */
+static int64_t
+leading(int64_t cols)
+{
+	if (cols <= 1)
+		return cols;
+	return cols < LINE ? (cols + 3) / 4 * 4 : (cols + LINE - 1) / LINE * LINE;
+}
+
+/* The bytes of a row. */
+size_t
+gp_cuda_row_bytes(gp_cuda *c, int64_t cols, gp_type type)
+{
+	return gp_size_mul(c->env, (size_t) leading(cols), gp_type_size(type));
+}
+
 /* A scratch matrix. */
 gp_matrix
 gp_cuda_scratch_matrix(gp_cuda *c, int64_t rows, int64_t cols, gp_type type)
 {
-	gp_matrix	m = {NULL, rows, cols, cols > 1 ? (cols + LINE - 1) / LINE * LINE : cols, type};
-	size_t		row = gp_size_mul(c->env, (size_t) m.ld, gp_type_size(type));
+	gp_matrix	m = {NULL, rows, cols, leading(cols), type};
 
-	m.data = gp_cuda_scratch(c, gp_size_mul(c->env, (size_t) rows, row));
+	m.data = gp_cuda_scratch(c, gp_size_mul(c->env, (size_t) rows, gp_cuda_row_bytes(c, cols, type)));
 	return m;
 }
 
@@ -132,6 +146,8 @@ gp_cuda_bring(gp_cuda *c, const void *host, int64_t n, size_t size)
 									   cudaMemcpyHostToDevice, c->stream));
 		gp_cuda_pace(c);
 	}
+	if (c->settle)
+		gp_cuda_wait(c);
 	return p;
 }
 
@@ -158,26 +174,15 @@ gp_cuda_resident(const gp_cuda *c, gp_matrix m)
 	return m.rows == 0 || m.cols == 0 || find_block(c, m.data) != NULL;
 }
 
-/*
- * Host memory for a matrix that the card has no room for, in pages of its own:
- * pinning goes by pages, and copies from memory that is not pinned may be relied
- * upon to be over when the call returns.
- */
+/* Host memory for a matrix that the card has no room for. */
 static void *
 spill(gp_cuda *c, size_t bytes)
 {
 	gp_cuda_spill *s = (gp_cuda_spill *) gp_alloc_zero(c->env, 1, sizeof(gp_cuda_spill));
 
-	if (bytes > SIZE_MAX - 2 * PAGE)
-		gp_cuda_refuse(c, "create");
-	bytes = (bytes + PAGE) / PAGE * PAGE;
-	s->memory = gp_alloc(c->env, bytes + PAGE);
-	s->data = (void *) (((uintptr_t) s->memory + PAGE - 1) / PAGE * PAGE);
+	s->data = gp_alloc(c->env, bytes);
 	s->next = c->spills;
 	c->spills = s;
-	s->pinned = cudaHostRegister(s->data, bytes, cudaHostRegisterDefault) == cudaSuccess;
-	if (!s->pinned)
-		(void) cudaGetLastError();
 	return s->data;
 }
 
@@ -191,11 +196,8 @@ unspill(gp_cuda *c, void *data)
 
 		if (found->data != data)
 			continue;
-		gp_cuda_wait(c);
 		*s = found->next;
-		if (found->pinned)
-			gp_cuda_try(c, cudaHostUnregister(found->data));
-		gp_free(c->env, found->memory);
+		gp_free(c->env, found->data);
 		gp_free(c->env, found);
 		return true;
 	}
@@ -211,14 +213,14 @@ gp_cuda_create(gp_device *dev, int64_t rows, int64_t cols, gp_type type)
 	size_t		bytes;
 
 	gp_cuda_require(c, rows >= 0 && cols >= 0 && cols <= INT64_MAX - LINE);
-	if (cols > 1)
-		m.ld = (cols + LINE - 1) / LINE * LINE;
-	bytes = gp_size_mul(c->env, (size_t) rows,
-						gp_size_mul(c->env, (size_t) m.ld, gp_type_size(type)));
-	if (c->held + c->cache_bytes + bytes > dev->room)
-		(void) gp_cuda_csr_evict(c);
+	m.ld = leading(cols);
+	bytes = gp_size_mul(c->env, (size_t) rows, gp_cuda_row_bytes(c, cols, type));
 	if (bytes <= dev->room && c->held <= dev->room - bytes)
+	{
+		if (c->held + c->cache_bytes + bytes > dev->room)
+			(void) gp_cuda_csr_evict(c);
 		m.data = take_block(c, bytes);
+	}
 	if (m.data)
 		c->held += bytes > 0 ? bytes : 1;
 	else
@@ -243,9 +245,9 @@ gp_cuda_destroy(gp_device *dev, gp_matrix *m)
 	m->data = NULL;
 }
 
-/* Copies rows of one type between host and card, on a stream. */
+/* Copies rows of one type between host and card. */
 void
-gp_cuda_move(gp_cuda *c, gp_matrix dst, gp_matrix src, cudaMemcpyKind kind, cudaStream_t stream)
+gp_cuda_move(gp_cuda *c, gp_matrix dst, gp_matrix src, cudaMemcpyKind kind)
 {
 	size_t		size = gp_type_size(src.type);
 	int64_t		rows = gp_max64(1, (int64_t) (CHUNK / (size * (size_t) gp_max64(src.cols, 1))));
@@ -258,12 +260,17 @@ gp_cuda_move(gp_cuda *c, gp_matrix dst, gp_matrix src, cudaMemcpyKind kind, cuda
 		gp_matrix	to = gp_matrix_rows(dst, row, take);
 		gp_matrix	from = gp_matrix_rows(src, row, take);
 
-		gp_cuda_try(c, cudaMemcpy2DAsync(to.data, (size_t) to.ld * size, from.data,
-										 (size_t) from.ld * size, (size_t) src.cols * size,
-										 (size_t) take, kind, stream));
-		if (c->env->interrupt_pending(c->env))
-			c->env->check_interrupts(c->env);
+		if (to.ld == src.cols && from.ld == src.cols)
+			gp_cuda_try(c, cudaMemcpyAsync(to.data, from.data, (size_t) (take * src.cols) * size, kind,
+										   c->stream));
+		else
+			gp_cuda_try(c, cudaMemcpy2DAsync(to.data, (size_t) to.ld * size, from.data,
+											 (size_t) from.ld * size, (size_t) src.cols * size,
+											 (size_t) take, kind, c->stream));
+		gp_cuda_pace(c);
 	}
+	if (c->settle && kind == cudaMemcpyHostToDevice)
+		gp_cuda_wait(c);
 }
 
 /* dst = src in host memory, converting the type. */
@@ -313,18 +320,18 @@ gp_cuda_upload(gp_device *dev, gp_matrix dst, gp_matrix host)
 	}
 	if (dst.type == host.type)
 	{
-		gp_cuda_move(c, dst, host, cudaMemcpyHostToDevice, c->stream);
+		gp_cuda_move(c, dst, host, cudaMemcpyHostToDevice);
 		gp_cuda_wait(c);
 		return;
 	}
-	height = gp_max64(1, gp_min64(host.rows, (int64_t) (GP_CUDA_BUFFER / gp_type_size(host.type)) /
-								  host.cols));
+	height = gp_max64(1, gp_min64(host.rows, (int64_t) (GP_CUDA_BUFFER /
+													   gp_cuda_row_bytes(c, host.cols, host.type))));
 	for (int64_t row = 0; row < host.rows; row += height)
 	{
 		int64_t		rows = gp_min64(height, host.rows - row);
 		gp_matrix	part = gp_cuda_scratch_matrix(c, rows, host.cols, host.type);
 
-		gp_cuda_move(c, part, gp_matrix_rows(host, row, rows), cudaMemcpyHostToDevice, c->stream);
+		gp_cuda_move(c, part, gp_matrix_rows(host, row, rows), cudaMemcpyHostToDevice);
 		gp_cuda_copy(dev, gp_matrix_rows(dst, row, rows), part);
 		gp_cuda_scratch_free(c, part.data);
 	}
@@ -349,25 +356,25 @@ gp_cuda_download(gp_device *dev, gp_matrix host, gp_matrix src)
 	}
 	if (src.type == host.type)
 	{
-		gp_cuda_move(c, host, src, cudaMemcpyDeviceToHost, c->stream);
+		gp_cuda_move(c, host, src, cudaMemcpyDeviceToHost);
 		gp_cuda_wait(c);
 		return;
 	}
-	height = gp_max64(1, gp_min64(host.rows, (int64_t) (GP_CUDA_BUFFER / gp_type_size(host.type)) /
-								  host.cols));
+	height = gp_max64(1, gp_min64(host.rows, (int64_t) (GP_CUDA_BUFFER /
+													   gp_cuda_row_bytes(c, host.cols, host.type))));
 	for (int64_t row = 0; row < host.rows; row += height)
 	{
 		int64_t		rows = gp_min64(height, host.rows - row);
 		gp_matrix	part = gp_cuda_scratch_matrix(c, rows, host.cols, host.type);
 
 		gp_cuda_copy(dev, part, gp_matrix_rows(src, row, rows));
-		gp_cuda_move(c, gp_matrix_rows(host, row, rows), part, cudaMemcpyDeviceToHost, c->stream);
+		gp_cuda_move(c, gp_matrix_rows(host, row, rows), part, cudaMemcpyDeviceToHost);
 		gp_cuda_scratch_free(c, part.data);
 		gp_cuda_wait(c);
 	}
 }
 
-/* Frees all memory and all registrations; raises nothing. */
+/* Frees all memory on the card; raises nothing. */
 void
 gp_cuda_release_memory(gp_cuda *c)
 {
@@ -375,8 +382,4 @@ gp_cuda_release_memory(gp_cuda *c)
 		if (b->data)
 			(void) card_free(c, b->data);
 	c->blocks = NULL;
-	for (gp_cuda_spill *s = c->spills; s; s = s->next)
-		if (s->pinned)
-			(void) cudaHostUnregister(s->data);
-	c->spills = NULL;
 }

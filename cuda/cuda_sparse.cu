@@ -10,7 +10,6 @@
 #include "gp_cuda.h"
 
 #define WARPS 8					/* of a block */
-#define LONG_ROW 512			/* entries; longer rows come in segments (cuda_csr.cu) */
 #define PARTIAL_BYTES 2.56e8	/* sums of segments held at a time */
 #define TURNED_ROWS 256			/* rows of b that spmm_right turns at a time */
 #define STAGED_COLS 128			/* columns staged at a time */
@@ -86,7 +85,7 @@ spmm_kernel(csr_view<T> s, gp_matrix b, gp_matrix c, T alpha, T beta, int64_t ro
 {
 	int64_t		i = row0 + blockIdx.x * (int64_t) WARPS + threadIdx.y;
 
-	if (i >= end || s.start[i + 1] - s.start[i] > LONG_ROW)
+	if (i >= end || s.start[i + 1] - s.start[i] > GP_CUDA_SEGMENT)
 		return;
 	for (int64_t j0 = blockIdx.y * (int64_t) (32 * V); j0 < c.cols; j0 += gridDim.y * (int64_t) (32 * V))
 	{
@@ -126,16 +125,18 @@ struct join_each
 	gp_matrix	c;
 	const int32_t *row;
 	const int64_t *start;
+	int64_t		row0;
+	int64_t		segment0;
 	T			alpha;
 	T			beta;
 
 	__device__ void operator() (int64_t k, int64_t j) const
 	{
-		T		   *to = &gp_at<T>(c, row[k], j);
+		T		   *to = &gp_at<T>(c, row[k] - row0, j);
 		T			sum = 0;
 
 		for (int64_t e = start[k]; e < start[k + 1]; e++)
-			sum += gp_at<T>(partial, e, j);
+			sum += gp_at<T>(partial, e - segment0, j);
 		*to = beta == 0 ? alpha * sum : alpha * sum + beta * *to;
 	}
 };
@@ -157,7 +158,7 @@ struct narrow_each
 		T		   *to = &gp_at<T>(c, i, j);
 		T			sum = 0;
 
-		if (s.start[i + 1] - s.start[i] > LONG_ROW)
+		if (s.start[i + 1] - s.start[i] > GP_CUDA_SEGMENT)
 			return;
 		for (int64_t e = s.start[i]; e < s.start[i + 1]; e++)
 			sum += s.value[e] * gp_at<T>(b, s.col[e], j);
@@ -193,23 +194,31 @@ long_rows(gp_cuda *c, const gp_cuda_csr *s, csr_view<T> view, gp_matrix b, gp_ma
 {
 	double		row = (double) s->nsegments * (double) sizeof(T);
 	int64_t		width = gp_max64(1, (int64_t) (PARTIAL_BYTES / row / (32 * V))) * 32 * V;
+	int64_t		piece;
 	gp_matrix	partial;
 
 	if (s->nlong == 0)
 		return;
 	width = gp_min64(width, x.cols);
+	piece = gp_max64(1, (int64_t) (GP_CUDA_BYTES / ((double) GP_CUDA_SEGMENT * (double) width * sizeof(T))));
 	partial = gp_cuda_scratch_matrix(c, s->nsegments, width, x.type);
 	for (int64_t j = 0; j < x.cols; j += width)
 	{
 		int64_t		cols = gp_min64(width, x.cols - j);
 		gp_matrix	part = gp_matrix_cols(partial, 0, cols);
-		dim3		grid(gp_cuda_blocks(s->nsegments, WARPS, GP_CUDA_MOST_X),
-						 gp_cuda_blocks(cols, 32 * V, GP_CUDA_MOST_Y));
+		for (int64_t k = 0; k < s->nsegments; k += piece)
+		{
+			int64_t		n = gp_min64(piece, s->nsegments - k);
+			dim3		grid(gp_cuda_blocks(n, WARPS, GP_CUDA_MOST_X),
+							 gp_cuda_blocks(cols, 32 * V, GP_CUDA_MOST_Y));
 
-		gp_cuda_launch(c, grid, dim3(32, WARPS), segment_kernel<T, V>, view, s->segment_first,
-					   s->segment_length, s->nsegments, gp_matrix_cols(b, j, cols), part);
+			gp_cuda_launch(c, grid, dim3(32, WARPS), segment_kernel<T, V>, view, s->segment_first + k,
+						   s->segment_length + k, n, gp_matrix_cols(b, j, cols),
+						   gp_matrix_rows(part, k, n));
+			gp_cuda_pace(c);
+		}
 		gp_cuda_each(c, s->nlong, cols, join_each<T>{part, gp_matrix_cols(x, j, cols), s->long_row,
-					 s->long_start, alpha, beta});
+					 s->long_start, s->row0, s->segment0, alpha, beta});
 		gp_cuda_pace(c);
 	}
 	gp_cuda_scratch_free(c, partial.data);
@@ -241,7 +250,10 @@ aligned(gp_matrix m, int v)
 	return (uintptr_t) m.data % (sizeof(T) * v) == 0 && m.ld % v == 0 && m.cols % v == 0;
 }
 
-/* The columns that a lane takes: as many as leave the tile of b in the card's cache, else as many as there can be. */
+/*
+ * The columns that a lane takes: as many as leave the tile of b in half of the
+ * card's cache, the part near a processor, else as many as there can be.
+ */
 template <typename T>
 static int
 choose_width(gp_cuda *c, gp_matrix b, gp_matrix x)
@@ -251,7 +263,7 @@ choose_width(gp_cuda *c, gp_matrix b, gp_matrix x)
 	while (most > 1 && (!aligned<T>(b, most) || !aligned<T>(x, most) || x.cols <= 16 * most))
 		most /= 2;
 	for (int v = most; v >= 1; v /= 2)
-		if ((double) b.rows * 32.0 * v * sizeof(T) <= (double) c->l2)
+		if ((double) b.rows * 32.0 * v * sizeof(T) <= (double) c->l2 / 2)
 			return v;
 	return most;
 }

@@ -1,14 +1,16 @@
 /*
  * cuda_walks.cu - walks of two and three steps between the ends of pairs, on the card.
  *
- * A warp takes a pair: its lanes take the neighbours of the source, look them up
- * among those of the target by bisection (two steps), and do the same for their
- * neighbours (three steps).  Sums are in double and in a fixed order.
+ * A block of threads takes a pair: its warps take the neighbours of one end, look
+ * them up among those of the other by bisection (two steps), and do the same for
+ * their neighbours (three steps).  A walk and its reverse are one, so the end
+ * with fewer neighbours comes first.  Sums are in double and in a fixed order.
  */
 #include "gp_cuda.h"
 
 #define WARPS 8					/* of a block */
 #define PIECE_STEPS 2e9			/* look-ups of a launch */
+#define MOST_PAIRS (INT64_C(1) << 20)	/* of a launch: the host counts their steps between two looks */
 
 /* The arguments on the card. */
 struct walk_problem
@@ -43,13 +45,14 @@ is_neighbour(const walk_problem &p, int32_t j, int32_t b)
 	return low < p.start[j + 1] && p.col[low] == b;
 }
 
-/* Adds the walks whose first middle is a; skip is no second middle. */
+/* Adds the walks whose first middle is a, the lanes of a warp sharing its neighbours; skip is no second middle. */
 __device__ static void
 walk_from(const walk_problem &p, int32_t a, int32_t j, int32_t skip, double *two, double *three)
 {
 	double		sum[GP_WALK_LANES] = {0};
+	bool		near = threadIdx.x == 0 && is_neighbour(p, j, a);
 
-	for (int64_t k = p.start[a]; k < p.start[a + 1]; k++)
+	for (int64_t k = p.start[a] + threadIdx.x; k < p.start[a + 1]; k += 32)
 	{
 		int32_t		b = p.col[k];
 
@@ -62,28 +65,32 @@ walk_from(const walk_problem &p, int32_t a, int32_t j, int32_t skip, double *two
 		double		weight = (double) gp_at<float>(p.w, a, q);
 
 		three[q] += weight * sum[q];
-		if (is_neighbour(p, j, a))
+		if (near)
 			two[q] += weight;
 	}
 }
 
-/* Pairs [first, end), a warp for each. */
+/* A pair for each block of threads: its warps share the neighbours of the end that has fewer. */
 __global__ void __launch_bounds__(32 * WARPS)
-walks_kernel(walk_problem p, int64_t first, int64_t end)
+walks_kernel(walk_problem p, int64_t first)
 {
-	int64_t		e = first + blockIdx.x * (int64_t) WARPS + threadIdx.y;
+	__shared__ double part[2 * GP_WALK_LANES][WARPS];
+	int64_t		e = first + blockIdx.x;
 	double		two[GP_WALK_LANES] = {0};
 	double		three[GP_WALK_LANES] = {0};
-	bool		cut;
-	int32_t		i;
-	int32_t		j;
+	bool		cut = p.cut != NULL && p.cut[e];
+	int32_t		i = p.src[e];
+	int32_t		j = p.dst[e];
+	int			thread = threadIdx.y * 32 + threadIdx.x;
 
-	if (e >= end)
-		return;
-	i = p.src[e];
-	j = p.dst[e];
-	cut = p.cut != NULL && p.cut[e];
-	for (int64_t k = p.start[i] + threadIdx.x; k < p.start[i + 1]; k += 32)
+	if (p.start[i + 1] - p.start[i] > p.start[j + 1] - p.start[j])
+	{
+		int32_t		swap = i;
+
+		i = j;
+		j = swap;
+	}
+	for (int64_t k = p.start[i] + threadIdx.y; k < p.start[i + 1]; k += WARPS)
 		if (!cut || p.col[k] != j)
 			walk_from(p, p.col[k], j, cut ? i : -1, two, three);
 	for (int q = 0; q < GP_WALK_LANES; q++)
@@ -93,22 +100,38 @@ walks_kernel(walk_problem p, int64_t first, int64_t end)
 
 		if (threadIdx.x == 0)
 		{
-			p.two[e * GP_WALK_LANES + q] = sum2;
-			p.three[e * GP_WALK_LANES + q] = sum3;
+			part[q][threadIdx.y] = sum2;
+			part[GP_WALK_LANES + q][threadIdx.y] = sum3;
 		}
+	}
+	__syncthreads();
+	if (thread < 2 * GP_WALK_LANES)
+	{
+		double		sum = 0;
+
+		for (int warp = 0; warp < WARPS; warp++)
+			sum += part[thread][warp];
+		if (thread < GP_WALK_LANES)
+			p.two[e * GP_WALK_LANES + thread] = sum;
+		else
+			p.three[e * GP_WALK_LANES + thread - GP_WALK_LANES] = sum;
 	}
 }
 
 /* The look-ups of a pair, counted with those of the pair before where the source is the same. */
 static double
-pair_steps(const gp_csr *s, const int32_t *src, int64_t e, double before)
+pair_steps(gp_cuda *c, const gp_csr *s, const int32_t *src, int64_t e, double before)
 {
 	double		steps = 1;
+	int64_t		next = 0;
 
 	if (e > 0 && src[e] == src[e - 1] && before > 0)
 		return before;
 	for (int64_t k = s->start[src[e]]; k < s->start[src[e] + 1]; k++)
+	{
+		gp_look(c->env, k - s->start[src[e]], &next);
 		steps += 20.0 * (double) (1 + s->start[s->col[k] + 1] - s->start[s->col[k]]);
+	}
 	return steps;
 }
 
@@ -123,13 +146,12 @@ walk_pieces(gp_cuda *c, const gp_csr *s, const int32_t *src, const walk_problem 
 	{
 		double		total = 0;
 
-		for (end = first; end < p.n && (end == first || total + steps < PIECE_STEPS); end++)
+		for (end = first; end < p.n && end - first < MOST_PAIRS && (end == first || total + steps < PIECE_STEPS); end++)
 		{
-			steps = pair_steps(s, src, end, end > first ? steps : 0);
+			steps = pair_steps(c, s, src, end, end > first ? steps : 0);
 			total += steps;
 		}
-		gp_cuda_launch(c, dim3(gp_cuda_blocks(end - first, WARPS, GP_CUDA_MOST_X)),
-					   dim3(32, WARPS), walks_kernel, p, first, end);
+		gp_cuda_launch(c, dim3((unsigned) (end - first)), dim3(32, WARPS), walks_kernel, p, first);
 		gp_cuda_pace(c);
 	}
 }

@@ -3,10 +3,9 @@
  *
  * Matrices lie on the card; those for which it has no room, and matrices of the
  * caller's own, lie in host memory.  An operation takes either: it stages what
- * is not on the card (whole, or in blocks of rows that flow through two buffers
- * while the block before is worked on).  A matrix that the device spilled to
- * host memory may have copies under way; gp_cuda_wait comes before the host
- * looks at it.
+ * is not on the card, whole, or in blocks of rows that flow through pinned
+ * buffers while the block before is worked on.  What an operation writes to
+ * host memory is there when it returns.
  *
  * All arithmetic is queued on one stream, in order.  The host runs ahead by at
  * most GP_CUDA_AHEAD short pieces of work (gp_cuda_pace), so that a cancel never
@@ -29,9 +28,9 @@ extern "C"
 
 #define GP_CUDA_AHEAD 8			/* pieces of work that may be queued */
 #define GP_CUDA_FLOPS 2e11		/* operations of a piece in float: some 5 to 40 ms */
-#define GP_CUDA_FLOPS_DOUBLE 2e10	/* in double, slow on most cards */
 #define GP_CUDA_BYTES 4e9		/* bytes moved by a piece */
 #define GP_CUDA_BUFFER ((size_t) 64 << 20)	/* bytes of one block of rows under way */
+#define GP_CUDA_SEGMENT 512		/* entries of a sparse row that one warp adds up */
 
 /* Memory on the card; the newest first. */
 typedef struct gp_cuda_block
@@ -45,9 +44,7 @@ typedef struct gp_cuda_block
 /* A matrix in host memory that was made by create. */
 typedef struct gp_cuda_spill
 {
-	void	   *data;			/* within memory, on pages of its own */
-	void	   *memory;
-	bool		pinned;
+	void	   *data;
 	struct gp_cuda_spill *next;
 } gp_cuda_spill;
 
@@ -62,13 +59,21 @@ typedef struct gp_cuda_csr
 	int32_t    *col;
 	void	   *value;			/* NULL for a pattern */
 
-	/* Long rows are cut into segments: segment k is entries [first[k], first[k] + length[k]) of row[k]. */
+	/*
+	 * Rows of more than GP_CUDA_SEGMENT entries are cut: segment k is the entries
+	 * [first[k], first[k] + length[k]), long row k is row long_row[k] - row0 and has
+	 * the segments [long_start[k] - segment0, long_start[k + 1] - segment0).
+	 */
 	int64_t		nsegments;
 	int64_t    *segment_first;
 	int32_t    *segment_length;
-	int64_t		nlong;			/* long rows: long_row[k] has segments [long_start[k], long_start[k + 1]) */
+	int64_t		nlong;
 	int32_t    *long_row;
 	int64_t    *long_start;
+	int64_t		row0;
+	int64_t		segment0;
+	int32_t    *host_row;		/* the host's copies of long_row and long_start */
+	int64_t    *host_start;
 
 	/* What it is a copy of, and its place among the copies that are kept. */
 	gp_csr		source;			/* its arrays are compared, never read */
@@ -76,6 +81,7 @@ typedef struct gp_cuda_csr
 	bool		kept;
 	int			open;			/* operations that work with it now */
 	uint64_t	used;
+	struct gp_cuda_csr *whole;	/* what it is some rows of, or NULL */
 	struct gp_cuda_csr *next;
 } gp_cuda_csr;
 
@@ -99,6 +105,14 @@ typedef struct gp_cuda
 	size_t		held;			/* bytes of matrices on the card */
 	size_t		cache_bytes;	/* bytes of sparse matrices that are kept */
 	size_t		l2;				/* bytes of the card's cache */
+	size_t		reserve;		/* bytes beside the room, for scratch space and sparse matrices in use */
+	bool		tf32;
+	bool		settle;			/* copies from the host's memory may be under way when their call returns */
+	double		piece_flops[2];	/* of a piece, by type */
+	char	   *lane[2];		/* pinned memory that blocks of rows go through */
+	size_t		lane_bytes;
+	bool		lane_pinned;
+	void	   *workspace;		/* cuBLAS's own, so that its bits do not depend on others */
 	gp_cuda_block *blocks;
 	gp_cuda_spill *spills;
 	gp_cuda_csr *csr;
@@ -150,6 +164,9 @@ extern void gp_cuda_refuse(gp_cuda *c, const char *operation) __attribute__((nor
 		if (!(condition)) \
 			gp_cuda_refuse((c), __func__); \
 	} while (0)
+
+/* Decides, after an error, whether this process can go on with the card. */
+extern void gp_cuda_note_error(gp_cuda *c);
 
 /* Ends a piece of work: the host waits while too many are queued, and serves interrupts. */
 extern void gp_cuda_pace(gp_cuda *c);
@@ -203,18 +220,20 @@ extern void gp_cuda_fetch(gp_cuda *c, void *host, const void *p, int64_t n, size
 /* True when a matrix lies on the card; an empty one does. */
 extern bool gp_cuda_resident(const gp_cuda *c, gp_matrix m);
 
-/* Copies rows of one type between host and card, on a stream. */
-extern void gp_cuda_move(gp_cuda *c, gp_matrix dst, gp_matrix src, cudaMemcpyKind kind,
-						 cudaStream_t stream);
+/* Copies rows of one type between host and card. */
+extern void gp_cuda_move(gp_cuda *c, gp_matrix dst, gp_matrix src, cudaMemcpyKind kind);
 
-/* Frees all memory and all registrations; raises nothing. */
+/* The bytes of a row of a matrix that create or scratch_matrix makes. */
+extern size_t gp_cuda_row_bytes(gp_cuda *c, int64_t cols, gp_type type);
+
+/* Frees all memory; raises nothing. */
 extern void gp_cuda_release_memory(gp_cuda *c);
 
 /* Sparse matrices on the card (cuda_csr.cu); close what open gave. */
 extern gp_cuda_csr *gp_cuda_csr_open(gp_cuda *c, const gp_csr *s);
 extern void gp_cuda_csr_close(gp_cuda *c, gp_cuda_csr *s);
 
-/* Frees the sparse matrices that are kept; true when there were any. */
+/* Frees the sparse matrices that are kept and not in use; true when there were any. */
 extern bool gp_cuda_csr_evict(gp_cuda *c);
 
 /* Staging (cuda_stage.cu). */
@@ -234,6 +253,9 @@ typedef struct gp_staged
 	bool		staged;
 } gp_staged;
 
+/* Frees the pinned memory that flows go through. */
+extern void gp_cuda_free_lanes(gp_cuda *c);
+
 extern gp_staged gp_cuda_stage(gp_cuda *c, gp_matrix m, int how);
 extern void gp_cuda_unstage(gp_cuda *c, gp_staged *s);
 
@@ -243,7 +265,10 @@ typedef struct gp_flow
 	gp_matrix	m;
 	int			how;
 	bool		resident;
-	gp_matrix	buffer[2];
+	gp_matrix	buffer[2];		/* on the card */
+	size_t		offset;			/* of its rows in a lane */
+	int64_t		row[2];			/* rows that come back through each lane */
+	int64_t		rows[2];
 } gp_flow;
 
 /* The rows of a block; all of them where everything is on the card.  Buffers are made. */

@@ -232,6 +232,27 @@ check_map(gp_device *dev, gp_matrix x)
 	drop(dev, diag);
 }
 
+/* So many rows that a block of the grid transposes more than one tile. */
+static void
+check_tall(gp_env *env)
+{
+	gp_device  *dev = gpu_open(env, 0);
+	gp_device  *shadow = shadow_open(dev, SHADOW_UPLOAD);
+	gp_matrix	x = random_matrix(shadow, 65535 * 32 + 50, 2, GP_FLOAT);
+	gp_matrix	t = poisoned(shadow, 2, x.rows, GP_FLOAT);
+	case_result r = {0, 0};
+
+	shadow->transpose(shadow, t, x);
+	for (int64_t i = 0; i < x.rows; i++)
+		for (int64_t j = 0; j < 2; j++)
+			compare(&r, get(t, j, i), get(x, i, j));
+	tell("transpose", x, &r, 0.0);
+	drop(shadow, x);
+	drop(shadow, t);
+	shadow->close(shadow);
+	dev->close(dev);
+}
+
 /* All of it for one shape. */
 static void
 check_shape(gp_env *env, const int64_t *shape, gp_type type, shadow_way way, size_t memory)
@@ -266,4 +287,5 @@ gpu_shapes(void)
 		if (k < 2)
 			in_env(check_shape(env, shapes[k], GP_FLOAT, SHADOW_MIXED, 100000));
 	}
+	in_env(check_tall(env));
 }

@@ -186,6 +186,8 @@ struct cudaDeviceProp
 
 enum cudaDeviceAttr
 {
+	cudaDevAttrSingleToDoublePrecisionPerfRatio = 87,
+	cudaDevAttrPageableMemoryAccess = 88,
 	cudaDevAttrMemoryPoolsSupported = 115
 };
 
@@ -260,6 +262,7 @@ extern cudaError_t cudaRuntimeGetVersion(int *version);
 extern cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *total);
 
 extern cudaError_t cudaGetLastError(void);
+extern cudaError_t cudaDeviceReset(void);
 extern cudaError_t cudaPeekAtLastError(void);
 extern const char *cudaGetErrorString(cudaError_t code);
 extern const char *cudaGetErrorName(cudaError_t code);
