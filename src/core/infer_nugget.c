@@ -180,6 +180,19 @@ widen(gp_env *env, double (*error) (void *state, double nugget), void *state, po
 }
 
 /*
+ * Two significant digits: the error is flat around its minimum, whose place the
+ * last bits of the kernel move by more than they move anything else.  So devices
+ * and versions of BLAS agree on the nugget, and what is shown is what was used.
+ */
+static double
+round_nugget(double nugget)
+{
+	double		unit = pow(10.0, floor(log10(nugget)) - 1.0);
+
+	return round(nugget / unit) * unit;
+}
+
+/*
  * The minimum of the error over the nugget; ties take the larger one.  slack, if
  * not 0, asks for the largest nugget within so much of the least error.
  */
@@ -212,7 +225,7 @@ gp_nugget_search(gp_env *env, double (*error) (void *state, double nugget), void
 		return widen(env, error, state, found, slack);
 	if (best == 0 || best == coarse - 1)
 		return best == 0 ? GP_NUGGET_MIN : GP_NUGGET_MAX;
-	return exp(found.x);
+	return round_nugget(exp(found.x));
 }
 
 /* The nugget of a problem. */
