@@ -41,6 +41,7 @@ gpu_clean(void)
 /* The parts of the program. */
 extern void gpu_operations(void);	/* gpu_operations.c: each entry of the table */
 extern void gpu_shapes(void);	/* gpu_shapes.c: sizes beyond those of a grid, and refusals */
+extern void gpu_chains(void);	/* gpu_chains.c: sequences of operations */
 extern void gpu_fits(void);		/* gpu_fits.c: whole fits against the CPU's */
 extern void gpu_walks(void);	/* gpu_walks.c: random walks */
 extern void gpu_faults(void);	/* gpu_faults.c: cards lost, cancels, lack of memory */

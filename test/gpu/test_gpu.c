@@ -55,6 +55,7 @@ main(int argc, char **argv)
 		{"faults", gpu_faults},
 		{"operations", gpu_operations},
 		{"shapes", gpu_shapes},
+		{"chains", gpu_chains},
 		{"walks", gpu_walks},
 		{"fits", gpu_fits}
 	};

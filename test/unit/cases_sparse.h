@@ -453,6 +453,7 @@ case_pairs(gp_device *dev, gp_type type, case_result *r)
 	check_pairs(dev, type, 1, 1, 3, relu, 1, r);
 	check_pairs(dev, type, 40, 40, 7, none, 0, r);
 	check_pairs(dev, type, 67, 60, 30, relu, 1, r);
+	check_pairs(dev, type, 67, 60, 70, gin, 2, r);
 	check_pairs(dev, type, 67, 60, 0, relu, 1, r);
 	check_pairs(dev, type, 101, 90, 9, gin, 2, r);
 	check_pairs(dev, type, 31, 20, 9, three, 3, r);

@@ -2,8 +2,9 @@
  * emulate_memory.cpp - device memory, page-locked memory and copies.
  *
  * Device memory is an arena that nobody may touch but the operations of
- * streams.  Blocks are taken first-fit, filled with NaN when they come and when
- * they go, and kept apart by poisoned bytes where the address sanitizer watches.
+ * streams.  Blocks are taken first-fit, filled with NaN when they come (in the order
+ * of their stream: another that does not wait for it finds its work gone) and
+ * when they go, and kept apart by poisoned bytes where the address sanitizer watches.
  */
 #include "emulate.h"
 
@@ -157,19 +158,18 @@ first_fit(size_t span, size_t *index)
 	return gp_emulated.memory - at >= span ? at : gp_emulated.memory;
 }
 
-/* Fills a block that comes or goes. */
+/* Fills a block that goes. */
 static void
 fill_block(const block *b, size_t bytes)
 {
 	gp_emulated_arena_open();
-	ASAN_UNPOISON_MEMORY_REGION(arena + b->at, b->bytes);
 	memset(arena + b->at, 0xff, bytes);
 	gp_emulated_arena_close();
 }
 
-/* Takes a block. */
+/* Takes a block, which is filled in the order of a stream. */
 static cudaError_t
-take_block(void **p, size_t bytes)
+take_block(void **p, size_t bytes, cudaStream_t stream)
 {
 	size_t		span = ((bytes + ALIGNMENT - 1) & ~(ALIGNMENT - 1)) + GAP;
 	size_t		index;
@@ -209,8 +209,9 @@ take_block(void **p, size_t bytes)
 		high = end;
 	}
 	in_use += bytes;
-	fill_block(&blocks[index], bytes);
 	*p = arena + at;
+	ASAN_UNPOISON_MEMORY_REGION(*p, bytes);
+	gp_emulated_later(stream, [p = *p, bytes]() { memset(p, 0xff, bytes); });
 	return cudaSuccess;
 }
 
@@ -266,7 +267,11 @@ gp_emulated_malloc(void **p, size_t bytes)
 {
 	cudaError_t code = gp_emulated_enter();
 
-	return code == cudaSuccess ? take_block(p, bytes) : code;
+	if (code == cudaSuccess)
+		code = take_block(p, bytes, NULL);
+	if (code == cudaSuccess)
+		gp_emulated_flush(NULL);
+	return code;
 }
 
 /* A lost card's memory is given back too, so that what is held tells what was forgotten. */
@@ -340,7 +345,7 @@ gp_emulated_malloc_async(void **p, size_t bytes, cudaMemPool_t pool, cudaStream_
 
 	if (code == cudaSuccess && (pool == NULL || !gp_emulated_is_stream(stream)))
 		code = gp_emulated_result(cudaErrorInvalidValue);
-	return code == cudaSuccess ? take_block(p, bytes) : code;
+	return code == cudaSuccess ? take_block(p, bytes, stream) : code;
 }
 
 /* The block goes once the stream comes to it. */
