@@ -2,7 +2,9 @@
  * infer_nugget.c - the nugget by leave-one-out squared error.
  *
  * The error is smooth in the logarithm of the nugget: a coarse grid finds the
- * valley, parabolas through the bracket around it do the rest.
+ * valley, parabolas through the bracket around it lead to the best tenth of a
+ * decade.  No finer: the curve is flat there, and the place of its minimum would
+ * follow the last bits of the kernel, which differ from device to device.
  *
  * For classes the error is taken after the best common rescaling of the
  * predictions, and without the mean of each row: softmax(b * mean) sees
@@ -14,6 +16,7 @@
 #include <math.h>
 
 #define WIDEN_STEPS 6			/* to a seventh of a decade, at most */
+#define UNIT (0.1 * M_LN10)		/* a tenth of a decade */
 
 /* The labels that count; at most limit of them, evenly spread. */
 int32_t *
@@ -129,16 +132,30 @@ next_place(point low, point best, point high)
 		best.x - golden * (best.x - low.x);
 }
 
-/* Narrows a bracket; returns the best point seen. */
+/* The same on whole tenths of a decade, where nobody has been; the bracket has such a place. */
+static double
+next_tenth(point low, point best, point high)
+{
+	double		middle = round(best.x / UNIT);
+	double		first = round(low.x / UNIT) + 1.0;
+	double		last = round(high.x / UNIT) - 1.0;
+	double		place = fmin(last, fmax(first, round(next_place(low, best, high) / UNIT)));
+
+	if (place == middle)
+		place += last - middle >= middle - first ? 1.0 : -1.0;
+	return place * UNIT;
+}
+
+/* Narrows a bracket until no tenth of a decade is left in it; returns the best point seen. */
 static point
 narrow(gp_env *env, double (*error) (void *state, double nugget), void *state,
 	   point low, point best, point high, int steps)
 {
-	for (int k = 0; k < steps; k++)
+	for (int k = 0; k < steps && high.x - low.x > 2.5 * UNIT; k++)
 	{
 		point		p;
 
-		p.x = next_place(low, best, high);
+		p.x = next_tenth(low, best, high);
 		p.error = evaluate(env, error, state, p.x, k, steps);
 		if (p.error < best.error || (p.error == best.error && p.x > best.x))
 		{
@@ -179,11 +196,7 @@ widen(gp_env *env, double (*error) (void *state, double nugget), void *state, po
 	return exp(low);
 }
 
-/*
- * Two significant digits: the error is flat around its minimum, whose place the
- * last bits of the kernel move by more than they move anything else.  So devices
- * and versions of BLAS agree on the nugget, and what is shown is what was used.
- */
+/* Two significant digits, so that what is shown is what was used. */
 static double
 round_nugget(double nugget)
 {

@@ -13,7 +13,7 @@
 
 #define SAMPLE 1024				/* labels that the search for the nugget looks at */
 #define GRID 5
-#define REFINE 4
+#define REFINE 8				/* further nuggets, at most */
 
 typedef struct primal
 {

@@ -44,5 +44,5 @@ link=
 } | xargs -P "$(nproc)" -d '\n' -n 1 sh -c '$1 || exit 255' sh
 
 # shellcheck disable=SC2086
-"$CXX" -shared $link -o "$file.new" "$objects"/*.o -Wl,--no-undefined -lm -lpthread
+"$CXX" -shared $link -o "$file.new" "$objects"/*.o -Wl,--no-undefined -lm -lpthread -ldl
 mv -f "$file.new" "$file"

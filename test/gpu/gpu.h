@@ -14,7 +14,7 @@ typedef struct gpu_emulator
 	void		(*fail_at) (long n);
 	size_t		(*in_use) (void);
 	long		(*objects) (void);
-	void		(*lazy) (int on);
+	void		(*lazy) (int how);	/* 0: at once; 1: when waited for; else by chance */
 	void		(*reverse) (int on);
 	void		(*memory) (size_t bytes);
 } gpu_emulator;

@@ -4,8 +4,8 @@
  * The cases are those of the CPU device, through a shadow (shadow.h).  Each runs
  * twice with equal bits, then with so little memory for matrices that they are
  * streamed from the host, and with operands of the caller's own.  The emulated card
- * runs them lazily and with its threads in reverse, too: the bits must stay, or a
- * wait or a barrier is missing.
+ * runs them lazily, its streams in any order, and its threads in reverse, too: the
+ * bits must stay, or a wait or a barrier is missing.
  */
 #include "cases_dense.h"
 #include "cases_sparse.h"
@@ -21,22 +21,24 @@ typedef struct setting
 	const char *name;
 	size_t		memory;
 	shadow_way	way;
-	bool		lazy;
+	int			lazy;
 	bool		reverse;
 	bool		same_bits;		/* as in the first setting */
 } setting;
 
 static const setting settings[] = {
-	{"on the card", 0, SHADOW_UPLOAD, false, false, true},
-	{"again", 0, SHADOW_UPLOAD, false, false, true},
-	{"lazily", 0, SHADOW_UPLOAD, true, false, true},
-	{"in reverse", 0, SHADOW_UPLOAD, false, true, true},
-	{"with little memory", LITTLE, SHADOW_UPLOAD, false, false, false},
-	{"with little memory, lazily", LITTLE, SHADOW_UPLOAD, true, false, false},
-	{"from host memory", 0, SHADOW_DIRECT, false, false, false},
-	{"from host memory, lazily", 0, SHADOW_DIRECT, true, false, false},
-	{"half from host memory", 0, SHADOW_MIXED, false, true, false},
-	{"with no memory at all, half from the host", 1, SHADOW_MIXED, true, false, false},
+	{"on the card", 0, SHADOW_UPLOAD, 0, false, true},
+	{"again", 0, SHADOW_UPLOAD, 0, false, true},
+	{"lazily", 0, SHADOW_UPLOAD, 1, false, true},
+	{"in any order", 0, SHADOW_UPLOAD, 2, true, true},
+	{"in reverse", 0, SHADOW_UPLOAD, 0, true, true},
+	{"with little memory", LITTLE, SHADOW_UPLOAD, 0, false, false},
+	{"with little memory, lazily", LITTLE, SHADOW_UPLOAD, 1, false, false},
+	{"with little memory, in any order", LITTLE, SHADOW_UPLOAD, 3, false, false},
+	{"from host memory", 0, SHADOW_DIRECT, 0, false, false},
+	{"from host memory, in any order", 0, SHADOW_DIRECT, 5, false, false},
+	{"half from host memory, in any order", 0, SHADOW_MIXED, 4, true, false},
+	{"with no memory at all, half from the host", 1, SHADOW_MIXED, 1, false, false},
 };
 
 /* Makes the emulated card work as a setting says; false when a real one can't. */

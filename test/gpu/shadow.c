@@ -69,6 +69,8 @@ go(shadow *s, gp_matrix m)
 {
 	trip		t = {m, m, m, s->way == SHADOW_DIRECT || (s->way == SHADOW_MIXED && s->turn++ % 2)};
 
+	if (m.rows == 0 || m.cols == 0)
+		t.direct = false;		/* nothing to be staged: a kernel may be given its address */
 	if (t.direct)
 		return t;
 	t.host.cols += gap_of(s, m);

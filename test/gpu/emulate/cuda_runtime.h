@@ -6,7 +6,8 @@
  * is a function called once for every thread, and streams are queues of closures.
  * What CUDA leaves undefined is made to fail here where that can be seen: fresh
  * and freed memory holds NaN, the arena can't be touched by the host, copies check
- * their device side, and barriers that a thread misses end the program.
+ * their device side, kernels must not be given addresses of host memory, and
+ * barriers that a thread misses end the program.
  *
  *	GNNGP_EMULATED_MEMORY=n		bytes of the card (1 GiB)
  *	GNNGP_EMULATED_DEVICES=n	cards that there are (1); 0 = cudaErrorNoDevice
@@ -14,6 +15,7 @@
  *	GNNGP_EMULATED_FAIL_AT=n	the card is lost at the n-th call, and stays so
  *	GNNGP_EMULATED_DELAY_US=n	every operation takes so much longer
  *	GNNGP_EMULATED_LAZY=1		streams work only when they are waited for
+ *	GNNGP_EMULATED_LAZY=n		or by chance, in an order that n decides
  *	GNNGP_EMULATED_REVERSE=1	blocks and threads run from the last to the first
  *	GNNGP_EMULATED_OPEN=1		the host may touch the arena (nothing is protected)
  */
@@ -421,7 +423,8 @@ struct gp_emulated_closure : gp_emulated_task
 	}
 };
 
-extern bool gp_emulated_may_launch(dim3 grid, dim3 block, cudaStream_t stream);
+extern bool gp_emulated_may_launch(dim3 grid, dim3 block, cudaStream_t stream, const void *arguments,
+								   size_t bytes);
 extern void gp_emulated_enqueue(cudaStream_t stream, gp_emulated_task *task);
 extern void gp_emulated_grid(dim3 grid, dim3 block, void (*thread) (void *), void *arg);
 
@@ -430,7 +433,13 @@ template<class F>
 void
 gp_emulate_launch(dim3 grid, dim3 block, cudaStream_t stream, F body)
 {
-	if (!gp_emulated_may_launch(grid, block, stream))
+	size_t		bytes = 0;
+
+#ifndef __clang__
+	__builtin_clear_padding(&body);	/* arguments are looked at, not what was there before */
+	bytes = sizeof(body);
+#endif
+	if (!gp_emulated_may_launch(grid, block, stream, &body, bytes))
 		return;
 	auto		run = [grid, block, body]() mutable
 	{
@@ -447,7 +456,7 @@ extern __attribute__((visibility("default"))) long gp_emulated_calls(void);	/* c
 extern __attribute__((visibility("default"))) void gp_emulated_fail_at(long n);	/* counted from now; 0 = never, and the card is well again */
 extern __attribute__((visibility("default"))) size_t gp_emulated_in_use(void);	/* bytes of the card held now */
 extern __attribute__((visibility("default"))) long gp_emulated_objects(void);	/* streams, events, pools, handles, page-locked ranges held now */
-extern __attribute__((visibility("default"))) void gp_emulated_lazy(int on);
+extern __attribute__((visibility("default"))) void gp_emulated_lazy(int how);	/* as GNNGP_EMULATED_LAZY */
 extern __attribute__((visibility("default"))) void gp_emulated_reverse(int on);
 extern __attribute__((visibility("default"))) void gp_emulated_memory(size_t bytes);	/* the card has no more; 0 = all again */
 }

@@ -16,7 +16,8 @@ struct gp_emulated_state
 	bool		ready;			/* the environment has been read */
 	int			devices;
 	bool		driver;
-	bool		lazy;
+	int			lazy;			/* 0: at once; 1: when waited for; else by chance */
+	uint64_t	chance;
 	bool		reverse;
 	bool		open;			/* the arena is not protected */
 	size_t		memory;			/* of the arena */
@@ -71,5 +72,6 @@ extern void gp_emulated_arena_close(void);
 extern bool gp_emulated_in_arena(const void *p);
 extern bool gp_emulated_covers(const void *p, size_t bytes);	/* lies in one live allocation */
 extern bool gp_emulated_is_pinned(const void *p, size_t bytes);
+extern bool gp_emulated_is_host(const void *p);	/* memory of the host that no card may use */
 
 #endif							/* GP_EMULATE_H */

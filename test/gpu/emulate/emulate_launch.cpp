@@ -428,14 +428,37 @@ gp_emulated_grid(dim3 grid, dim3 block, void (*thread) (void *), void *arg)
 	}
 }
 
+/* False when a kernel's arguments hold an address of host memory. */
+static bool
+check_arguments(const void *arguments, size_t bytes)
+{
+	for (size_t at = 0; at + sizeof(void *) <= bytes; at += sizeof(void *))
+	{
+		void	   *p;
+
+		memcpy(&p, (const char *) arguments + at, sizeof(p));
+		if (gp_emulated_is_host(p))
+		{
+			gp_emulated_complain("a kernel is given %p, which is memory of the host (byte %zu of its arguments)", p, at);
+			return false;
+		}
+	}
+	return true;
+}
+
 /* False, with an error to be asked for, when a grid can't be launched. */
 bool
-gp_emulated_may_launch(dim3 grid, dim3 block, cudaStream_t stream)
+gp_emulated_may_launch(dim3 grid, dim3 block, cudaStream_t stream, const void *arguments, size_t bytes)
 {
 	uint64_t	threads = (uint64_t) block.x * block.y * block.z;
 
 	if (gp_emulated_enter() != cudaSuccess)
 		return false;
+	if (!check_arguments(arguments, bytes))
+	{
+		gp_emulated_result(cudaErrorIllegalAddress);
+		return false;
+	}
 	if (threads == 0 || threads > MOST_THREADS || block.x > 1024 || block.y > 1024 || block.z > 64 ||
 		grid.x == 0 || grid.y == 0 || grid.z == 0 || grid.x > 2147483647u || grid.y > 65535 ||
 		grid.z > 65535 || !gp_emulated_is_stream(stream))

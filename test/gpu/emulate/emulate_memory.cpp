@@ -8,6 +8,7 @@
  */
 #include "emulate.h"
 
+#include <dlfcn.h>
 #include <stdio.h>
 #include <sys/mman.h>
 
@@ -405,6 +406,18 @@ gp_emulated_is_pinned(const void *p, size_t bytes)
 		if ((const char *) p >= r->start && (const char *) p + bytes <= r->start + r->bytes)
 			return true;
 	return false;
+}
+
+/* True for mapped memory that is neither the card's, nor page-locked, nor part of a loaded file. */
+bool
+gp_emulated_is_host(const void *p)
+{
+	uintptr_t	at = (uintptr_t) p;
+	unsigned char there;
+	Dl_info		file;
+
+	return at >> 32 != 0 && at >> 47 == 0 && !gp_emulated_in_arena(p) && !gp_emulated_is_pinned(p, 1) &&
+		mincore((void *) (at & ~(uintptr_t) 4095), 1, &there) == 0 && dladdr(p, &file) == 0;
 }
 
 cudaError_t

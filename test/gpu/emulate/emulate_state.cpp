@@ -29,7 +29,8 @@ gp_emulated_setup(void)
 	gp_emulated.ready = true;
 	gp_emulated.devices = (int) setting("GNNGP_EMULATED_DEVICES", 1);
 	gp_emulated.driver = setting("GNNGP_EMULATED_DRIVER", 1) != 0;
-	gp_emulated.lazy = setting("GNNGP_EMULATED_LAZY", 0) != 0;
+	gp_emulated.lazy = (int) setting("GNNGP_EMULATED_LAZY", 0);
+	gp_emulated.chance = (uint64_t) gp_emulated.lazy;
 	gp_emulated.reverse = setting("GNNGP_EMULATED_REVERSE", 0) != 0;
 	gp_emulated.open = setting("GNNGP_EMULATED_OPEN", 0) != 0;
 	gp_emulated.memory = (size_t) setting("GNNGP_EMULATED_MEMORY", 1L << 30) & ~(size_t) 4095;
@@ -112,13 +113,14 @@ gp_emulated_objects(void)
 	return gp_emulated.objects;
 }
 
-/* Makes streams work only when they are waited for, or at once. */
+/* Makes streams work at once (0), when they are waited for (1), or by chance. */
 void
-gp_emulated_lazy(int on)
+gp_emulated_lazy(int how)
 {
 	gp_emulated_setup();
 	gp_emulated_flush_all();
-	gp_emulated.lazy = on != 0;
+	gp_emulated.lazy = how;
+	gp_emulated.chance = (uint64_t) how;
 }
 
 /* Lets the card have less memory than its arena. */
