@@ -31,12 +31,12 @@ static const setting settings[] = {
 	{"again", 0, SHADOW_UPLOAD, 0, false, true},
 	{"lazily", 0, SHADOW_UPLOAD, 1, false, true},
 	{"in any order", 0, SHADOW_UPLOAD, 2, true, true},
-	{"in reverse", 0, SHADOW_UPLOAD, 0, true, true},
 	{"with little memory", LITTLE, SHADOW_UPLOAD, 0, false, false},
 	{"with little memory, lazily", LITTLE, SHADOW_UPLOAD, 1, false, false},
 	{"with little memory, in any order", LITTLE, SHADOW_UPLOAD, 3, false, false},
 	{"from host memory", 0, SHADOW_DIRECT, 0, false, false},
 	{"from host memory, in any order", 0, SHADOW_DIRECT, 5, false, false},
+	{"half from host memory", 0, SHADOW_MIXED, 0, false, false},
 	{"half from host memory, in any order", 0, SHADOW_MIXED, 4, true, false},
 	{"with no memory at all, half from the host", 1, SHADOW_MIXED, 1, false, false},
 };
