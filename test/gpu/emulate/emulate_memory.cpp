@@ -408,7 +408,11 @@ gp_emulated_is_pinned(const void *p, size_t bytes)
 	return false;
 }
 
-/* True for mapped memory that is neither the card's, nor page-locked, nor part of a loaded file. */
+/*
+ * True for mapped memory that is neither the card's, nor page-locked, nor part of
+ * a loaded file.  Linux places programs and their heaps at high addresses; lower
+ * ones may be the address sanitizer's, and are what two small numbers look like.
+ */
 bool
 gp_emulated_is_host(const void *p)
 {
@@ -416,7 +420,8 @@ gp_emulated_is_host(const void *p)
 	unsigned char there;
 	Dl_info		file;
 
-	return at >> 32 != 0 && at >> 47 == 0 && !gp_emulated_in_arena(p) && !gp_emulated_is_pinned(p, 1) &&
+	/* Heap, stack and maps are up there; two small numbers side by side look like what is below. */
+	return at >> 44 >= 5 && at >> 47 == 0 && !gp_emulated_in_arena(p) && !gp_emulated_is_pinned(p, 1) &&
 		mincore((void *) (at & ~(uintptr_t) 4095), 1, &there) == 0 && dladdr(p, &file) == 0;
 }
 
