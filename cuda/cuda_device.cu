@@ -443,7 +443,8 @@ list_cards(gp_cuda_card *card, int most, char *reason)
 	(void) cudaGetLastError();
 	if (error != cudaSuccess)
 	{
-		snprintf(reason, GP_CUDA_REASON, "%s", cudaGetErrorString(error));
+		snprintf(reason, GP_CUDA_REASON, "%s", driver == 0 ? "no NVIDIA driver is installed" :
+				 cudaGetErrorString(error));
 		return 0;
 	}
 	if (count == 0)
