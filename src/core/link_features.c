@@ -87,6 +87,7 @@ weigh(gp_env *env, const gp_csr *x, const double *weight)
 	float	   *value = gp_alloc_array(env, n, sizeof(float));
 
 	*out = *x;
+	out->stamp = gp_csr_stamp();
 	out->type = GP_FLOAT;
 	out->value = value;
 	out->start = gp_alloc_array(env, x->rows + 1, sizeof(int64_t));
@@ -135,6 +136,7 @@ fold(gp_env *env, const gp_csr *x, const double *weight, uint64_t seed)
 	float	   *value = gp_alloc_array(env, gp_csr_entries(x), sizeof(float));
 	int64_t		next = 0;
 
+	out->stamp = gp_csr_stamp();
 	out->rows = x->rows;
 	out->cols = MOST_DIMS;
 	out->type = GP_FLOAT;

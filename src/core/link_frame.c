@@ -17,6 +17,7 @@ same_pattern(gp_env *env, const gp_csr *s, gp_type type)
 {
 	gp_csr		m = *s;
 
+	m.stamp = gp_csr_stamp();
 	m.type = type;
 	m.value = gp_alloc_array(env, gp_csr_entries(s), gp_type_size(type));
 	return m;
@@ -33,7 +34,7 @@ make_weights(gp_link_frame *f)
 	if (g->directed)
 		return gp_graph_symmetric(f->env, g);
 	w = gp_alloc_zero(f->env, 1, sizeof(gp_csr));
-	*w = (gp_csr) {g->nodes, g->nodes, g->start, g->col, g->weight, GP_DOUBLE, 0};
+	*w = (gp_csr) {g->nodes, g->nodes, g->start, g->col, g->weight, GP_DOUBLE, gp_csr_stamp()};
 	if (g->weight == NULL)
 	{
 		one = gp_alloc_array(f->env, gp_csr_entries(w), sizeof(double));
@@ -180,7 +181,7 @@ make_spread(gp_link_frame *f)
 	double	   *root = gp_alloc_array(f->env, f->n, sizeof(double));
 	int64_t		next = 0;
 
-	f->spread = (gp_csr) {.rows = f->n, .cols = f->n, .type = GP_FLOAT};
+	f->spread = (gp_csr) {.rows = f->n, .cols = f->n, .type = GP_FLOAT, .stamp = gp_csr_stamp()};
 	f->spread.start = gp_alloc_zero(f->env, f->n + 1, sizeof(int64_t));
 	f->spread.col = gp_alloc_array(f->env, entries, sizeof(int32_t));
 	f->spread.value = gp_alloc_array(f->env, entries, sizeof(float));
