@@ -68,6 +68,9 @@ prove_installcheck:
 
 # The GPU library is a module of its own, which the extension loads when asked to.
 CUDA ?= auto
+ifeq ($(filter auto yes no,$(CUDA)),)
+$(error CUDA is auto, yes or no, not "$(CUDA)")
+endif
 ifneq ($(CUDA),no)
 CUDA_HOME ?= $(firstword $(wildcard /usr/local/cuda /opt/cuda))
 NVCC ?= $(or $(wildcard $(CUDA_HOME)/bin/nvcc),$(shell command -v nvcc 2>/dev/null))

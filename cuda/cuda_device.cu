@@ -443,8 +443,12 @@ list_cards(gp_cuda_card *card, int most, char *reason)
 	(void) cudaGetLastError();
 	if (error != cudaSuccess)
 	{
-		snprintf(reason, GP_CUDA_REASON, "%s", driver == 0 ? "no NVIDIA driver is installed" :
-				 cudaGetErrorString(error));
+		if (driver == 0)
+			snprintf(reason, GP_CUDA_REASON, "no NVIDIA driver is installed");
+		else
+			snprintf(reason, GP_CUDA_REASON, "%s (driver for CUDA %d.%d, library of CUDA %d.%d)",
+					 cudaGetErrorString(error), driver / 1000, driver % 1000 / 10, runtime / 1000,
+					 runtime % 1000 / 10);
 		return 0;
 	}
 	if (count == 0)

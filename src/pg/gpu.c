@@ -7,6 +7,8 @@
  */
 #include "postgres.h"
 
+#include <unistd.h>
+
 #include "env_pg.h"
 #include "gpu.h"
 #include "miscadmin.h"
@@ -23,23 +25,30 @@
 #define GPU_FLOPS 4e12
 #define GPU_COPY 5e9
 
-#define HINT_DEVICE "Set gnngp.device to cpu or auto."
+#define HINT_DEVICE "Set gnngp.device to cpu or auto; gp_device() tells what there is."
 #define HINT_LOST "This session cannot use the GPU any more: start a new one, or set gnngp.device to cpu or auto."
+
+/* Where the library lies when it is installed. */
+static const char *
+library_path(void)
+{
+	static char path[MAXPGPATH];
+
+	snprintf(path, sizeof(path), "%s/%s", pkglib_path, LIBRARY);
+	return path;
+}
 
 /* The library, or NULL with a reason. */
 static const gp_cuda_module *
 load_module(char *reason)
 {
-	char		path[MAXPGPATH];
-
 	if (!IsUnderPostmaster || process_shared_preload_libraries_in_progress)
 	{
 		strlcpy(reason, "the GPU library is loaded in sessions of a running server alone",
 				GP_CUDA_REASON);
 		return NULL;
 	}
-	snprintf(path, sizeof(path), "%s/%s", pkglib_path, LIBRARY);
-	return gp_cuda_load(path, reason);
+	return gp_cuda_load(library_path(), reason);
 }
 
 /* Lists the cards, once in a session that has some, and says whether the one that is set is among them. */
@@ -172,7 +181,12 @@ gnngp_gpu_can_be_tried(void)
 	const gnngp_gpus *gpus = gnngp_gpu_find();
 	bool		ready = gpus->state == GNNGP_GPU_READY;
 
-	if (gpus->state == GNNGP_GPU_UNKNOWN)
+	if (gpus->module == NULL && access(library_path(), F_OK) == 0)
+		ereport(first_time(&told) ? WARNING : DEBUG1,
+				(errmsg("the GPU library cannot be used; the computation goes on on the CPU"),
+				 detail_sentence(gpus->reason),
+				 errhint("Install the one that belongs to this version of the extension, or set gnngp.device to cpu.")));
+	else if (gpus->state == GNNGP_GPU_UNKNOWN)
 		ereport(first_time(&told) ? WARNING : DEBUG1,
 				(errmsg("there is no GPU %d; the computation goes on on the CPU", gnngp_setting_gpu()),
 				 detail_sentence(gpus->reason),

@@ -13,10 +13,12 @@
 #include "env_pg.h"
 #include "fit.h"
 #include "funcapi.h"
+#include "gpu.h"
 #include "links_open.h"
 #include "portability/instr_time.h"
 #include "problem.h"
 #include "progress.h"
+#include "settings.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
@@ -286,10 +288,11 @@ gnngp_tune(PG_FUNCTION_ARGS)
 
 /*
  * Plans; unlike a fit, also what does not fit in the limit, which is not held
- * against the little that planning itself takes either.
+ * against the little that planning itself takes either.  Tells whether a fit
+ * would go to the GPU.
  */
 static gp_plan
-make_plan(gp_env *env, gp_problem *problem)
+make_plan(gp_env *env, gp_problem *problem, bool *on_gpu)
 {
 	gp_device  *device;
 	gp_plan		plan;
@@ -298,23 +301,28 @@ make_plan(gp_env *env, gp_problem *problem)
 	env->limit = 0;
 	device = gnngp_device_open(env, 0);
 	plan = gp_plan_make(device, problem);
+	*on_gpu = gnngp_setting_device() == GNNGP_DEVICE_CUDA ||
+		(gnngp_setting_device() == GNNGP_DEVICE_AUTO && gnngp_gpu_wins(&plan, device->threads) &&
+		 gnngp_gpu_can_be_tried());
 	device->close(device);
 	return plan;
 }
 
-/* The planner's reason, with a word on the limit when the fit is too large for it. */
+/* The planner's reason, with a word on the GPU, and on the limit when the fit is too large for it. */
 static const char *
-estimate_reason(const gp_plan *plan, size_t limit)
+estimate_reason(const gp_plan *plan, size_t limit, bool on_gpu)
 {
+	const char *where = on_gpu ? "; on the GPU" : "";
+
 	if (plan->bytes <= (double) limit)
-		return plan->reason;
-	return psprintf("%s; does not fit in gnngp.memory_limit (%.0f MB)", plan->reason,
+		return psprintf("%s%s", plan->reason, where);
+	return psprintf("%s%s; does not fit in gnngp.memory_limit (%.0f MB)", plan->reason, where,
 					floor((double) limit / (1024.0 * 1024.0)));
 }
 
 /* The row of gp_estimate. */
 static Datum
-estimate_row(FunctionCallInfo fcinfo, const gp_plan *plan, size_t limit)
+estimate_row(FunctionCallInfo fcinfo, const gp_plan *plan, size_t limit, bool on_gpu)
 {
 	TupleDesc	desc;
 	Datum		values[4];
@@ -326,7 +334,7 @@ estimate_row(FunctionCallInfo fcinfo, const gp_plan *plan, size_t limit)
 				   plan->strategy == GP_STRATEGY_NYSTROM ? "nystrom" : "exact");
 	values[1] = Int64GetDatum((int64) Min(plan->bytes, 9e18));
 	values[2] = Float8GetDatum(plan->flops);
-	gnngp_put_text(values, nulls, 3, estimate_reason(plan, limit));
+	gnngp_put_text(values, nulls, 3, estimate_reason(plan, limit, on_gpu));
 	return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls));
 }
 
@@ -343,6 +351,7 @@ gnngp_estimate(PG_FUNCTION_ARGS)
 	gp_problem	problem;
 	gp_plan		plan;
 	size_t		limit;
+	bool		on_gpu;
 
 	settings.kernel = gnngp_kernel_argument(fcinfo, 1);
 	settings.strategy = gnngp_text_argument(fcinfo, 2, "strategy");
@@ -353,7 +362,7 @@ gnngp_estimate(PG_FUNCTION_ARGS)
 	data = gnngp_read(env, graph, settings.task, true);
 	gnngp_problem_init(&problem, data, gnngp_compile_kernel(env, settings.kernel), &settings);
 	limit = env->limit;
-	plan = make_plan(env, &problem);
+	plan = make_plan(env, &problem, &on_gpu);
 	gnngp_env_destroy(env);
-	return estimate_row(fcinfo, &plan, limit);
+	return estimate_row(fcinfo, &plan, limit, on_gpu);
 }

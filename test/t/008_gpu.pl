@@ -101,7 +101,7 @@ sub check_strange_library
 		SELECT status FROM gp_device() WHERE device = 'cuda';
 		SET gnngp.device = cuda; SELECT gp_fit('middle')});
 	like($out, qr/^cpu\n$reason/, "$what: why there is no card");
-	unlike($err, qr/WARNING/, 'which auto does not talk about');
+	like($err, qr/WARNING:  .*the GPU library cannot be used; the computation goes on on the CPU\nDETAIL:  [TC]/, 'of which auto warns');
 	like($err, qr/ERROR:  58000: the CUDA device cannot be used\nDETAIL:  [TC]/, 'and cuda does');
 	return;
 }
@@ -110,6 +110,13 @@ check_strange_library('another library', 'int x;', qr/the GPU library lacks "gnn
 check_strange_library('another version', 'int gnngp_cuda_module[64] = {99};', qr/the GPU library has interface version 99 instead of /);
 unlink $installed;
 copy($library, $installed);
+
+# An estimate says where the fit would run
+($out, $err) = session(qq{$auto SELECT reason ~ 'on the GPU\$' FROM gp_estimate('middle');
+	SET gnngp.gpu_start_cost = 1000; SELECT reason ~ 'on the GPU' FROM gp_estimate('middle');
+	SET gnngp.device = cpu; SELECT reason ~ 'on the GPU' FROM gp_estimate('middle');
+	SET gnngp.device = cuda; SELECT reason ~ 'on the GPU\$' FROM gp_estimate('middle')});
+is($out, "t\nf\nf\nt", 'gp_estimate says which fits go to the card');
 
 # The answers are the CPU's; with the nugget given, for its best value is found on a flat curve
 my @computations = (
