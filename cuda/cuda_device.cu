@@ -15,7 +15,7 @@
 #define RESERVE 0.1				/* share of the free memory that is left to scratch space and libraries */
 #define ROW_BLOCK 16384			/* rows of a factor that evaluators take at once */
 #define WORKSPACE ((size_t) 32 << 20)	/* bytes that cuBLAS works in, on a card with 8 GB free */
-#define LEAST_CAPABILITY 75		/* what the library is built for, and later ones */
+#define SLACK ((size_t) 256 << 20)	/* bytes that an operation may take beyond the caller's limit */
 #define SPINS 200				/* looks at an event before the host sleeps between them */
 #define SLEEP_US 100
 
@@ -55,7 +55,7 @@ static void __attribute__((noreturn))
 fail_memory(gp_cuda *c)
 {
 	gp_raise(c->env, GP_ERR_DEVICE,
-			 "Set gnngp.device to cpu, use fewer landmarks, or wait until other programs have freed some.",
+			 "Set gnngp.device to cpu, use fewer landmarks, raise gnngp.gpu_memory_limit where it is set, or wait until other programs have freed some.",
 			 "out of memory on the GPU");
 }
 
@@ -66,7 +66,7 @@ gp_cuda_fail(gp_cuda *c, cudaError_t error, const char *what)
 	gp_cuda_note_error(c);
 	if (error == cudaErrorMemoryAllocation)
 		fail_memory(c);
-	gp_raise(c->env, GP_ERR_DEVICE, NULL, "the GPU failed in \"%.60s\": %s", what,
+	gp_raise(c->env, GP_ERR_DEVICE, NULL, "the GPU failed in %.*s: %s", (int) strcspn(what, "("), what,
 			 cudaGetErrorString(error));
 }
 
@@ -77,7 +77,7 @@ gp_cuda_fail_blas(gp_cuda *c, cublasStatus_t status, const char *what)
 	gp_cuda_note_error(c);
 	if (status == CUBLAS_STATUS_ALLOC_FAILED)
 		fail_memory(c);
-	gp_raise(c->env, GP_ERR_DEVICE, NULL, "the GPU failed in \"%.60s\": %s", what,
+	gp_raise(c->env, GP_ERR_DEVICE, NULL, "the GPU failed in %.*s: %s", (int) strcspn(what, "("), what,
 			 cublasGetStatusString(status));
 }
 
@@ -88,8 +88,8 @@ gp_cuda_fail_solver(gp_cuda *c, cusolverStatus_t status, const char *what)
 	gp_cuda_note_error(c);
 	if (status == CUSOLVER_STATUS_ALLOC_FAILED)
 		fail_memory(c);
-	gp_raise(c->env, GP_ERR_DEVICE, NULL, "the GPU failed in \"%.60s\": cuSOLVER status %d", what,
-			 (int) status);
+	gp_raise(c->env, GP_ERR_DEVICE, NULL, "the GPU failed in %.*s: cuSOLVER status %d",
+			 (int) strcspn(what, "("), what, (int) status);
 }
 
 /* Raises GP_ERR_INTERNAL for arguments that an operation cannot have. */
@@ -330,10 +330,13 @@ find_room(gp_cuda *c, const gp_cuda_options *options)
 	size_t		total = 0;
 
 	gp_cuda_try(c, cudaMemGetInfo(&free_bytes, &total));
+	if (options->memory > 0 && options->memory < free_bytes)
+	{
+		free_bytes = options->memory;
+		c->most = free_bytes + SLACK;
+	}
 	c->reserve = (size_t) ((double) free_bytes * RESERVE);
 	c->dev.room = free_bytes - c->reserve;
-	if (options->memory > 0 && options->memory < c->dev.room)
-		c->dev.room = options->memory;
 }
 
 /* What kind of card it is: refuses one that the library is not built for. */
@@ -345,10 +348,10 @@ find_properties(gp_cuda *c)
 	int			pageable = 0;
 
 	gp_cuda_try(c, cudaGetDeviceProperties(&props, c->card));
-	if (props.major * 10 + props.minor < LEAST_CAPABILITY)
+	if (props.major * 10 + props.minor < GP_CUDA_CAPABILITY)
 		gp_raise(c->env, GP_ERR_DEVICE, "Set gnngp.device to cpu.",
 				 "the GPU has compute capability %d.%d, and %d.%d is the least", props.major,
-				 props.minor, LEAST_CAPABILITY / 10, LEAST_CAPABILITY % 10);
+				 props.minor, GP_CUDA_CAPABILITY / 10, GP_CUDA_CAPABILITY % 10);
 	gp_cuda_try(c, cudaDeviceGetAttribute(&ratio, cudaDevAttrSingleToDoublePrecisionPerfRatio, c->card));
 	gp_cuda_try(c, cudaDeviceGetAttribute(&pageable, cudaDevAttrPageableMemoryAccess, c->card));
 	c->settle = pageable != 0;

@@ -12,13 +12,15 @@
 #define LINE 32					/* elements that rows are rounded up to: 128 bytes of float */
 #define CHUNK ((size_t) 64 << 20)	/* bytes of one copy, between two looks at interrupts */
 
-/* Memory on the card, or NULL when there is none left. */
+/* Memory on the card, or NULL when there is none left, or none that this device may take. */
 static void *
 card_alloc(gp_cuda *c, size_t bytes)
 {
 	void	   *p = NULL;
 	cudaError_t error;
 
+	if (c->most > 0 && (bytes > c->most || c->taken > c->most - bytes))
+		return NULL;
 	error = c->pool ? cudaMallocFromPoolAsync(&p, bytes, c->pool, c->stream) :
 		cudaMalloc(&p, bytes);
 	if (error == cudaErrorMemoryAllocation)
@@ -52,6 +54,7 @@ take_block(gp_cuda *c, size_t bytes)
 		gp_free(c->env, block);
 		return NULL;
 	}
+	c->taken += block->bytes;
 	block->next = c->blocks;
 	if (c->blocks)
 		c->blocks->prev = block;
@@ -83,6 +86,7 @@ drop_block(gp_cuda *c, gp_cuda_block *block)
 	if (block->next)
 		block->next->prev = block->prev;
 	gp_free(c->env, block);
+	c->taken -= bytes;
 	gp_cuda_try(c, card_free(c, data));
 	return bytes;
 }

@@ -103,6 +103,8 @@ typedef struct gp_cuda
 	cudaEvent_t worked[2];		/* it was worked on */
 	cudaEvent_t left[2];		/* it has gone out */
 	size_t		held;			/* bytes of matrices on the card */
+	size_t		taken;			/* bytes of all blocks */
+	size_t		most;			/* that may be taken; 0 = all that there are */
 	size_t		cache_bytes;	/* bytes of sparse matrices that are kept */
 	size_t		l2;				/* bytes of the card's cache */
 	size_t		reserve;		/* bytes beside the room, for scratch space and sparse matrices in use */

@@ -12,6 +12,7 @@
 
 #define GP_CUDA_VERSION 1		/* of the structures below and of the device table */
 #define GP_CUDA_SYMBOL "gnngp_cuda_module"
+#define GP_CUDA_CAPABILITY 75	/* least compute capability, 10 major + minor */
 #define GP_CUDA_REASON 512		/* bytes of a reason, its end included */
 
 /* A card, as it is found without starting anything on it. */
@@ -32,7 +33,7 @@ typedef struct gp_cuda_options
 {
 	int			card;
 	bool		tf32;			/* products of float may round their factors to 10 bits */
-	size_t		memory;			/* bytes on the card at most; 0 = what is free */
+	size_t		memory;			/* bytes on the card, and 256 MB for operations at most; 0 = what is free */
 } gp_cuda_options;
 
 typedef struct gp_cuda_module

@@ -67,7 +67,8 @@ static void
 put_card(ReturnSetInfo *result, const gp_cuda_card *card, bool lost)
 {
 	device_row	row = {.text = {[DEVICE_KIND] = "cuda", [DEVICE_NAME] = card->name,
-			[DEVICE_STATUS] = lost ? "lost in this session" : "ready"}};
+			[DEVICE_STATUS] = lost ? "lost in this session" :
+			gnngp_gpu_too_old(card) ? GNNGP_GPU_TOO_OLD : "ready"}};
 
 	row.memory = card->memory;
 	row.text[DEVICE_CAPABILITY] = psprintf("%d.%d", card->major, card->minor);

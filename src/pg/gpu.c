@@ -68,10 +68,17 @@ list_cards(gnngp_gpus *gpus)
 			return GNNGP_GPU_ABSENT;
 		gpus->n = Min(found, GNNGP_GPU_MOST);
 	}
-	if (gnngp_setting_gpu() < gpus->n)
-		return GNNGP_GPU_READY;
-	snprintf(gpus->reason, GP_CUDA_REASON, "the number of GPUs is %d", gpus->n);
-	return GNNGP_GPU_UNKNOWN;
+	if (gnngp_setting_gpu() >= gpus->n)
+	{
+		snprintf(gpus->reason, GP_CUDA_REASON, "the number of GPUs is %d", gpus->n);
+		return GNNGP_GPU_UNKNOWN;
+	}
+	if (gnngp_gpu_too_old(&gpus->card[gnngp_setting_gpu()]))
+	{
+		strlcpy(gpus->reason, GNNGP_GPU_TOO_OLD, GP_CUDA_REASON);
+		return GNNGP_GPU_ABSENT;
+	}
+	return GNNGP_GPU_READY;
 }
 
 /* Loads the library and lists the cards. */
@@ -218,7 +225,9 @@ gnngp_gpu_warn(ErrorData *error)
 	bool		lost = module != NULL && module->lost();
 
 	ereport(first_time(&told) ? WARNING : DEBUG1,
-			(errmsg("the GPU failed; the computation goes on on the CPU"),
+			(errmsg(error->sqlerrcode == ERRCODE_SYSTEM_ERROR ?
+					"the GPU failed; the computation goes on on the CPU" :
+					"there is too little memory beside the GPU; the computation goes on on the CPU"),
 			 detail_sentence(error->detail ? error->detail : error->message),
 			 lost ? errhint("This session will not use the GPU any more; a new one may.") :
 			 errhint("With gnngp.device = cpu the GPU is not tried.")));

@@ -34,6 +34,15 @@ typedef struct gnngp_gpus
 	char		reason[GP_CUDA_REASON];
 } gnngp_gpus;
 
+#define GNNGP_GPU_TOO_OLD "the GPU's compute capability is below 7.5"
+
+/* True for a card that the library is not built for. */
+static inline bool
+gnngp_gpu_too_old(const gp_cuda_card *card)
+{
+	return card->major * 10 + card->minor < GP_CUDA_CAPABILITY;
+}
+
 /* Loads the library and lists the cards; starts none.  Valid until the next call. */
 extern const gnngp_gpus *gnngp_gpu_find(void);
 

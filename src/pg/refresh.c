@@ -234,6 +234,16 @@ step_store(refresh *r)
 	PopActiveSnapshot();
 }
 
+/* What the log says of an error; of a device's, which only its detail explains, that as well. */
+static const char *
+failure_text(const ErrorData *error)
+{
+	const char *message = error->message ? error->message : "";
+
+	return error->sqlerrcode == ERRCODE_SYSTEM_ERROR && error->detail ?
+		psprintf("%s: %s", message, error->detail) : message;
+}
+
 /* Logs a failure in a transaction of its own, and raises the error again. */
 static void
 fail(refresh *r, ErrorData *error)
@@ -242,7 +252,7 @@ fail(refresh *r, ErrorData *error)
 	{
 		SPI_rollback();
 		PushActiveSnapshot(GetTransactionSnapshot());
-		log_end(r, "failed", error->message ? error->message : "");
+		log_end(r, "failed", failure_text(error));
 		PopActiveSnapshot();
 		SPI_commit();
 	}
