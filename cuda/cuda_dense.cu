@@ -1,8 +1,8 @@
 /*
- * cuda_dense.cu - products, triangular solves and factorisations by cuBLAS and cuSOLVER.
+ * cuda_dense.cu - products and triangular solves by cuBLAS.
  *
- * The libraries count columns first: our row-major matrix is the transpose of
- * what they see, so that C = A B becomes C' = B' A', a lower triangle an upper
+ * The library counts columns first: our row-major matrix is the transpose of
+ * what it sees, so that C = A B becomes C' = B' A', a lower triangle an upper
  * one, and a solve from the left one from the right.
  *
  * No call is longer than some tens of milliseconds, so that a cancel never
@@ -11,8 +11,6 @@
 #include <math.h>
 
 #include "gp_cuda.h"
-
-#define FACTOR_BLOCK 2048		/* columns that cuSOLVER factorises at once */
 
 /* How many of n equal parts with so many operations each make a piece; a multiple of 128 where it can. */
 static int64_t
@@ -83,59 +81,7 @@ blas_trsm(gp_cuda *c, cublasSideMode_t side, cublasOperation_t op, int m, int n,
 					   l, ldl, b, ldb);
 }
 
-static cusolverStatus_t
-solver_potrf_room(gp_cuda *c, int n, float *a, int lda, int *room)
-{
-	return cusolverDnSpotrf_bufferSize(c->solver, CUBLAS_FILL_MODE_UPPER, n, a, lda, room);
-}
-
-static cusolverStatus_t
-solver_potrf_room(gp_cuda *c, int n, double *a, int lda, int *room)
-{
-	return cusolverDnDpotrf_bufferSize(c->solver, CUBLAS_FILL_MODE_UPPER, n, a, lda, room);
-}
-
-static cusolverStatus_t
-solver_potrf(gp_cuda *c, int n, float *a, int lda, float *work, int room, int *info)
-{
-	return cusolverDnSpotrf(c->solver, CUBLAS_FILL_MODE_UPPER, n, a, lda, work, room, info);
-}
-
-static cusolverStatus_t
-solver_potrf(gp_cuda *c, int n, double *a, int lda, double *work, int room, int *info)
-{
-	return cusolverDnDpotrf(c->solver, CUBLAS_FILL_MODE_UPPER, n, a, lda, work, room, info);
-}
-
-static cusolverStatus_t
-solver_syevd_room(gp_cuda *c, int n, float *a, int lda, float *w, int *room)
-{
-	return cusolverDnSsyevd_bufferSize(c->solver, CUSOLVER_EIG_MODE_VECTOR, CUBLAS_FILL_MODE_UPPER,
-									   n, a, lda, w, room);
-}
-
-static cusolverStatus_t
-solver_syevd_room(gp_cuda *c, int n, double *a, int lda, double *w, int *room)
-{
-	return cusolverDnDsyevd_bufferSize(c->solver, CUSOLVER_EIG_MODE_VECTOR, CUBLAS_FILL_MODE_UPPER,
-									   n, a, lda, w, room);
-}
-
-static cusolverStatus_t
-solver_syevd(gp_cuda *c, int n, float *a, int lda, float *w, float *work, int room, int *info)
-{
-	return cusolverDnSsyevd(c->solver, CUSOLVER_EIG_MODE_VECTOR, CUBLAS_FILL_MODE_UPPER, n, a, lda,
-							w, work, room, info);
-}
-
-static cusolverStatus_t
-solver_syevd(gp_cuda *c, int n, double *a, int lda, double *w, double *work, int room, int *info)
-{
-	return cusolverDnDsyevd(c->solver, CUSOLVER_EIG_MODE_VECTOR, CUBLAS_FILL_MODE_UPPER, n, a, lda,
-							w, work, room, info);
-}
-
-/* What the libraries call op(m). */
+/* What the library calls op(m). */
 static cublasOperation_t
 op_of(bool trans)
 {
@@ -281,19 +227,6 @@ struct mirror_each
 	}
 };
 
-/* Zeros above the diagonal. */
-template <typename T>
-struct clear_upper_each
-{
-	gp_matrix	x;
-
-	__device__ void operator() (int64_t i, int64_t j) const
-	{
-		if (j > i)
-			gp_at<T>(x, i, j) = 0;
-	}
-};
-
 /* The lower triangle of x = alpha op(a) op(a)' + beta x for one part of the sum. */
 template <typename T>
 static void
@@ -401,6 +334,20 @@ trsm_card(gp_cuda *c, bool left, bool trans, gp_matrix l, gp_matrix b)
 	}
 }
 
+/* The same for either type. */
+void
+gp_cuda_trsm_card(gp_cuda *c, bool left, bool trans, gp_matrix l, gp_matrix b)
+{
+	gp_cuda_typed(b.type, trsm_card, c, left, trans, l, b);
+}
+
+/* The lower triangle of x = alpha a a' + beta x on the card. */
+void
+gp_cuda_syrk_card(gp_cuda *c, double alpha, gp_matrix a, double beta, gp_matrix x)
+{
+	gp_cuda_typed(x.type, syrk_lower, c, false, alpha, a, beta, x);
+}
+
 /* b = op(l)^-1 b (left) or b op(l)^-1 (right). */
 void
 gp_cuda_trsm(gp_device *dev, bool left, bool trans, gp_matrix l, gp_matrix b)
@@ -427,218 +374,4 @@ gp_cuda_trsm(gp_device *dev, bool left, bool trans, gp_matrix l, gp_matrix b)
 					 { gp_cuda_typed(b.type, trsm_card, c, false, trans, factor.m, part[0]); });
 	}
 	gp_cuda_unstage(c, &factor);
-}
-
-/* The first of n diagonal elements that is no positive number (or, of a triangle to invert, is 0); n when there is none. */
-template <typename T>
-__global__ void __launch_bounds__(256)
-pivot_kernel(gp_matrix a, bool factor, int *first)
-{
-	__shared__ int part[256];
-	int			found = (int) a.rows;
-
-	for (int i = threadIdx.x; i < found; i += 256)
-	{
-		T			d = gp_at<T>(a, i, i);
-
-		if (factor ? !(d > 0 && isfinite(d)) : d == 0)
-			found = i;
-	}
-	part[threadIdx.x] = found;
-	__syncthreads();
-	for (int half = 128; half > 0; half /= 2)
-	{
-		if ((int) threadIdx.x < half && part[threadIdx.x + half] < part[threadIdx.x])
-			part[threadIdx.x] = part[threadIdx.x + half];
-		__syncthreads();
-	}
-	if (threadIdx.x == 0)
-		*first = part[0];
-}
-
-/*
- * The Cholesky factor of a block by cuSOLVER; -1, or the first column without a
- * positive pivot.  A pivot that is no number passes cuSOLVER unnoticed, so the
- * diagonal is looked at, too.
- */
-template <typename T>
-static int64_t
-potrf_block(gp_cuda *c, gp_matrix a)
-{
-	int			room = 0;
-	int			info[2] = {0, 0};
-	int		   *card_info;
-	T		   *work;
-
-	gp_cuda_try_solver(c, solver_potrf_room(c, (int) a.rows, (T *) a.data, (int) a.ld, &room));
-	work = (T *) gp_cuda_scratch(c, (size_t) room * sizeof(T));
-	card_info = (int *) gp_cuda_scratch(c, sizeof(info));
-	gp_cuda_try_solver(c, solver_potrf(c, (int) a.rows, (T *) a.data, (int) a.ld, work, room,
-									   card_info));
-	gp_cuda_launch(c, dim3(1), dim3(256), pivot_kernel<T>, a, true, card_info + 1);
-	gp_cuda_fetch(c, info, card_info, 2, sizeof(int));
-	gp_cuda_scratch_free(c, work);
-	gp_cuda_scratch_free(c, card_info);
-	if (info[0] < 0)
-		gp_cuda_refuse(c, "potrf");
-	if (info[0] > 0 && info[0] - 1 < info[1])
-		info[1] = info[0] - 1;
-	return info[1] < a.rows ? info[1] : -1;
-}
-
-/*
- * The factor of the whole matrix, a block of columns at a time: the block's own
- * triangle, the rows below it, and what they take from the rest.
- */
-template <typename T>
-static int64_t
-potrf_card(gp_cuda *c, gp_matrix a)
-{
-	int64_t		n = a.rows;
-
-	for (int64_t at = 0; at < n; at += FACTOR_BLOCK)
-	{
-		int64_t		width = gp_min64(FACTOR_BLOCK, n - at);
-		int64_t		rest = n - at - width;
-		gp_matrix	own = gp_matrix_part(a, at, at, width, width);
-		gp_matrix	below = gp_matrix_part(a, at + width, at, rest, width);
-		int64_t		bad = potrf_block<T>(c, own);
-
-		if (bad >= 0)
-			return at + bad;
-		if (rest == 0)
-			break;
-		trsm_card<T>(c, false, true, own, below);
-		syrk_lower<T>(c, false, -1.0, below, 1.0,
-					  gp_matrix_part(a, at + width, at + width, rest, rest));
-	}
-	gp_cuda_each(c, n, n, clear_upper_each<T>{a});
-	return -1;
-}
-
-/* a becomes its lower Cholesky factor; -1, or the first column without a positive pivot. */
-int64_t
-gp_cuda_potrf(gp_device *dev, gp_matrix a)
-{
-	gp_cuda    *c = gp_cuda_of(dev);
-	gp_staged	s;
-	int64_t		bad;
-
-	gp_cuda_require(c, a.rows == a.cols);
-	if (a.rows == 0)
-		return -1;
-	s = gp_cuda_stage(c, a, GP_BOTH);
-	bad = a.type == GP_FLOAT ? potrf_card<float>(c, s.m) : potrf_card<double>(c, s.m);
-	gp_cuda_unstage(c, &s);
-	gp_cuda_pace(c);
-	return bad;
-}
-
-/* The identity. */
-template <typename T>
-struct identity_each
-{
-	gp_matrix	x;
-
-	__device__ void operator() (int64_t i, int64_t j) const
-	{
-		gp_at<T>(x, i, j) = i == j ? (T) 1 : (T) 0;
-	}
-};
-
-/* The lower triangle of l becomes that of x; what is above stays. */
-template <typename T>
-struct copy_lower_each
-{
-	gp_matrix	l;
-	gp_matrix	x;
-
-	__device__ void operator() (int64_t i, int64_t j) const
-	{
-		if (j <= i)
-			gp_at<T>(l, i, j) = gp_at<T>(x, i, j);
-	}
-};
-
-/* l = l^-1 by a solve with the identity: there is no inverse of triangles in cuBLAS. */
-template <typename T>
-static void
-trtri_card(gp_cuda *c, gp_matrix l)
-{
-	gp_matrix	x;
-	int			first = 0;
-	int		   *card_first = (int *) gp_cuda_scratch(c, sizeof(int));
-
-	gp_cuda_launch(c, dim3(1), dim3(256), pivot_kernel<T>, l, false, card_first);
-	gp_cuda_fetch(c, &first, card_first, 1, sizeof(int));
-	gp_cuda_scratch_free(c, card_first);
-	if (first < l.rows)
-		gp_raise(c->env, GP_ERR_DATA, NULL, "a triangular matrix is singular");
-	x = gp_cuda_scratch_matrix(c, l.rows, l.rows, l.type);
-	gp_cuda_each(c, l.rows, l.rows, identity_each<T>{x});
-	trsm_card<T>(c, true, false, l, x);
-	gp_cuda_each(c, l.rows, l.rows, copy_lower_each<T>{l, x});
-	gp_cuda_scratch_free(c, x.data);
-}
-
-/* Inverts a lower triangle in place. */
-void
-gp_cuda_trtri(gp_device *dev, gp_matrix l)
-{
-	gp_cuda    *c = gp_cuda_of(dev);
-	gp_staged	s;
-
-	gp_cuda_require(c, l.rows == l.cols);
-	if (l.rows == 0)
-		return;
-	s = gp_cuda_stage(c, l, GP_BOTH);
-	gp_cuda_typed(l.type, trtri_card, c, s.m);
-	gp_cuda_unstage(c, &s);
-	gp_cuda_pace(c);
-}
-
-/* Eigenvectors and eigenvalues on the card; cuSOLVER leaves the vectors in what we see as rows. */
-template <typename T>
-static void
-syev_card(gp_cuda *c, gp_matrix a, gp_matrix w)
-{
-	gp_matrix	values = gp_cuda_scratch_matrix(c, a.rows, 1, a.type);
-	int			room = 0;
-	int			info = 0;
-	int		   *card_info = (int *) gp_cuda_scratch(c, sizeof(int));
-	T		   *work;
-
-	gp_cuda_try_solver(c, solver_syevd_room(c, (int) a.rows, (T *) a.data, (int) a.ld,
-											(T *) values.data, &room));
-	work = (T *) gp_cuda_scratch(c, (size_t) room * sizeof(T));
-	gp_cuda_try_solver(c, solver_syevd(c, (int) a.rows, (T *) a.data, (int) a.ld,
-									   (T *) values.data, work, room, card_info));
-	gp_cuda_fetch(c, &info, card_info, 1, sizeof(int));
-	gp_cuda_scratch_free(c, work);
-	gp_cuda_scratch_free(c, card_info);
-	if (info != 0)
-		gp_raise(c->env, GP_ERR_RANGE, NULL, "the eigenvalues of a matrix could not be computed");
-	gp_cuda_copy(&c->dev, w, values);
-	gp_cuda_scratch_free(c, values.data);
-	gp_cuda_transpose_square(&c->dev, a);
-}
-
-/* a becomes its eigenvectors, w its ascending eigenvalues. */
-void
-gp_cuda_syev(gp_device *dev, gp_matrix a, gp_matrix w)
-{
-	gp_cuda    *c = gp_cuda_of(dev);
-	gp_staged	vectors;
-	gp_staged	values;
-
-	gp_cuda_require(c, a.rows == a.cols && a.rows <= GP_SYEV_MAX && w.type == a.type &&
-					w.rows == a.rows && w.cols == 1);
-	if (a.rows == 0)
-		return;
-	vectors = gp_cuda_stage(c, a, GP_BOTH);
-	values = gp_cuda_stage(c, w, GP_WRITE);
-	gp_cuda_typed(a.type, syev_card, c, vectors.m, values.m);
-	gp_cuda_unstage(c, &values);
-	gp_cuda_unstage(c, &vectors);
-	gp_cuda_pace(c);
 }

@@ -422,6 +422,10 @@ extern void gp_cuda_pair_diag(gp_device *dev, const gp_csr *s, const gp_csr *zs,
 							  const gp_matrix *zd, const gp_stage *stages, int nstages,
 							  gp_matrix out);
 
+/* trsm, and the lower triangle of syrk, on the card, in pieces (cuda_dense.cu). */
+extern void gp_cuda_trsm_card(gp_cuda *c, bool left, bool trans, gp_matrix l, gp_matrix b);
+extern void gp_cuda_syrk_card(gp_cuda *c, double alpha, gp_matrix a, double beta, gp_matrix x);
+
 /* dst = alpha src' + beta dst, both on the card (cuda_copy.cu). */
 extern void gp_cuda_transpose_add(gp_cuda *c, double alpha, gp_matrix src, double beta,
 								  gp_matrix dst);
