@@ -303,7 +303,6 @@ gather_from_host(gp_cuda *c, gp_matrix dst, gp_matrix src, const int32_t *index)
 	int64_t		height = gp_max64(1, gp_min64(dst.rows, (int64_t) (GP_CUDA_BUFFER / row)));
 	gp_matrix	block = gp_matrix_wrap(gp_alloc_array(c->env, height, row), height, src.cols, src.type);
 
-	gp_cuda_wait(c);
 	for (int64_t at = 0; at < dst.rows; at += height)
 	{
 		int64_t		rows = gp_min64(height, dst.rows - at);

@@ -4,8 +4,10 @@
  * A matrix with a stamp is kept for the operations to come, as far as the
  * device's room goes; the one that was used longest ago makes way first.
  *
- * A view of some rows (its start moved on) has the stamp of the whole, and is served
- * by the whole where that is kept.  Rows longer than GP_CUDA_SEGMENT entries are cut, so that a hub of a million
+ * A view of some rows (its start moved on) has the stamp of the whole, and is
+ * served by the whole where that is kept.
+ *
+ * Rows longer than GP_CUDA_SEGMENT entries are cut, so that a hub of a million
  * neighbours is the work of many warps; the parts of a row are added in order.
  */
 #include <string.h>

@@ -16,6 +16,7 @@
 #define ROW_BLOCK 16384			/* rows of a factor that evaluators take at once */
 #define WORKSPACE ((size_t) 32 << 20)	/* bytes that cuBLAS works in, on a card with 8 GB free */
 #define SLACK ((size_t) 256 << 20)	/* bytes that an operation may take beyond the caller's limit */
+#define EVENTS (GP_CUDA_AHEAD + 7)	/* that event_at knows */
 #define SPINS 200				/* looks at an event before the host sleeps between them */
 #define SLEEP_US 100
 
@@ -40,8 +41,8 @@ lost(void)
 }
 
 /* Decides whether this process can go on with the card: a card that is lost fails at everything. */
-void
-gp_cuda_note_error(gp_cuda *c)
+static void
+note_error(gp_cuda *c)
 {
 	cudaError_t state = c->stream ? cudaStreamSynchronize(c->stream) : cudaSuccess;
 
@@ -63,7 +64,7 @@ fail_memory(gp_cuda *c)
 void
 gp_cuda_fail(gp_cuda *c, cudaError_t error, const char *what)
 {
-	gp_cuda_note_error(c);
+	note_error(c);
 	if (error == cudaErrorMemoryAllocation)
 		fail_memory(c);
 	gp_raise(c->env, GP_ERR_DEVICE, NULL, "the GPU failed in %.*s: %s", (int) strcspn(what, "("), what,
@@ -74,7 +75,7 @@ gp_cuda_fail(gp_cuda *c, cudaError_t error, const char *what)
 void
 gp_cuda_fail_blas(gp_cuda *c, cublasStatus_t status, const char *what)
 {
-	gp_cuda_note_error(c);
+	note_error(c);
 	if (status == CUBLAS_STATUS_ALLOC_FAILED)
 		fail_memory(c);
 	gp_raise(c->env, GP_ERR_DEVICE, NULL, "the GPU failed in %.*s: %s", (int) strcspn(what, "("), what,
@@ -85,7 +86,7 @@ gp_cuda_fail_blas(gp_cuda *c, cublasStatus_t status, const char *what)
 void
 gp_cuda_fail_solver(gp_cuda *c, cusolverStatus_t status, const char *what)
 {
-	gp_cuda_note_error(c);
+	note_error(c);
 	if (status == CUSOLVER_STATUS_ALLOC_FAILED)
 		fail_memory(c);
 	gp_raise(c->env, GP_ERR_DEVICE, NULL, "the GPU failed in %.*s: cuSOLVER status %d",
@@ -151,13 +152,21 @@ gp_cuda_wait(gp_cuda *c)
 	gp_cuda_wait_event(c, c->ready);
 }
 
+/* The events of a device, one by one. */
+static cudaEvent_t *
+event_at(gp_cuda *c, int k)
+{
+	cudaEvent_t *event[] = {&c->ready, &c->entered[0], &c->entered[1], &c->worked[0],
+	&c->worked[1], &c->left[0], &c->left[1]};
+
+	return k < GP_CUDA_AHEAD ? &c->ahead[k] : event[k - GP_CUDA_AHEAD];
+}
+
 /* Ends streams, handles and memory; raises nothing, for it also runs after an error. */
 static void
 release(void *resource)
 {
 	gp_cuda    *c = (gp_cuda *) resource;
-	cudaEvent_t *event[] = {&c->ready, &c->entered[0], &c->entered[1], &c->worked[0],
-	&c->worked[1], &c->left[0], &c->left[1]};
 
 	if (c->card != current_card && cudaSetDevice(c->card) == cudaSuccess)
 		current_card = c->card;
@@ -174,12 +183,9 @@ release(void *resource)
 		(void) cublasDestroy(c->blas);
 	if (c->stream)
 		(void) cudaStreamSynchronize(c->stream);
-	for (size_t k = 0; k < sizeof(event) / sizeof(event[0]); k++)
-		if (*event[k])
-			(void) cudaEventDestroy(*event[k]);
-	for (int k = 0; k < GP_CUDA_AHEAD; k++)
-		if (c->ahead[k])
-			(void) cudaEventDestroy(c->ahead[k]);
+	for (int k = 0; k < EVENTS; k++)
+		if (*event_at(c, k))
+			(void) cudaEventDestroy(*event_at(c, k));
 	if (c->pool)
 		(void) cudaMemPoolDestroy(c->pool);
 	if (c->stream)
@@ -274,16 +280,12 @@ make_pool(gp_cuda *c, int card)
 static void
 make_streams(gp_cuda *c)
 {
-	cudaEvent_t *event[] = {&c->ready, &c->entered[0], &c->entered[1], &c->worked[0],
-	&c->worked[1], &c->left[0], &c->left[1]};
 
 	gp_cuda_try(c, cudaStreamCreateWithFlags(&c->stream, cudaStreamNonBlocking));
 	gp_cuda_try(c, cudaStreamCreateWithFlags(&c->in, cudaStreamNonBlocking));
 	gp_cuda_try(c, cudaStreamCreateWithFlags(&c->out, cudaStreamNonBlocking));
-	for (size_t k = 0; k < sizeof(event) / sizeof(event[0]); k++)
-		gp_cuda_try(c, cudaEventCreateWithFlags(event[k], cudaEventDisableTiming));
-	for (int k = 0; k < GP_CUDA_AHEAD; k++)
-		gp_cuda_try(c, cudaEventCreateWithFlags(&c->ahead[k], cudaEventDisableTiming));
+	for (int k = 0; k < EVENTS; k++)
+		gp_cuda_try(c, cudaEventCreateWithFlags(event_at(c, k), cudaEventDisableTiming));
 }
 
 /*
@@ -439,8 +441,9 @@ list_cards(gp_cuda_card *card, int most, char *reason)
 		card[k].memory = props.totalGlobalMem;
 		card[k].driver = driver;
 		card[k].runtime = runtime;
-		card[k].cublas = cublas;
-		card[k].cusolver = cusolver;
+		snprintf(card[k].libraries, sizeof(card[k].libraries),
+				 "cuBLAS %d.%d.%d, cuSOLVER %d.%d.%d", cublas / 10000, cublas / 100 % 100, cublas % 100,
+				 cusolver / 1000, cusolver / 100 % 10, cusolver % 100);
 	}
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	(void) cudaGetLastError();

@@ -306,6 +306,15 @@ convert_host(gp_cuda *c, gp_matrix dst, gp_matrix src)
 		convert_rows<double, double>(c, dst, src);
 }
 
+/* The rows of a host matrix that are converted on the card at once. */
+static int64_t
+converted_rows(gp_cuda *c, gp_matrix host)
+{
+	size_t		row = gp_cuda_row_bytes(c, host.cols, host.type);
+
+	return gp_max64(1, gp_min64(host.rows, (int64_t) (GP_CUDA_BUFFER / row)));
+}
+
 /* dst = host, a matrix of the caller's; it may change once this returns. */
 void
 gp_cuda_upload(gp_device *dev, gp_matrix dst, gp_matrix host)
@@ -328,8 +337,7 @@ gp_cuda_upload(gp_device *dev, gp_matrix dst, gp_matrix host)
 		gp_cuda_wait(c);
 		return;
 	}
-	height = gp_max64(1, gp_min64(host.rows, (int64_t) (GP_CUDA_BUFFER /
-													   gp_cuda_row_bytes(c, host.cols, host.type))));
+	height = converted_rows(c, host);
 	for (int64_t row = 0; row < host.rows; row += height)
 	{
 		int64_t		rows = gp_min64(height, host.rows - row);
@@ -352,20 +360,19 @@ gp_cuda_download(gp_device *dev, gp_matrix host, gp_matrix src)
 	gp_cuda_require(c, src.rows == host.rows && src.cols == host.cols);
 	if (src.rows == 0 || src.cols == 0)
 		return;
-	gp_cuda_wait(c);
 	if (!gp_cuda_resident(c, src))
 	{
 		convert_host(c, host, src);
 		return;
 	}
+	gp_cuda_wait(c);
 	if (src.type == host.type)
 	{
 		gp_cuda_move(c, host, src, cudaMemcpyDeviceToHost);
 		gp_cuda_wait(c);
 		return;
 	}
-	height = gp_max64(1, gp_min64(host.rows, (int64_t) (GP_CUDA_BUFFER /
-													   gp_cuda_row_bytes(c, host.cols, host.type))));
+	height = converted_rows(c, host);
 	for (int64_t row = 0; row < host.rows; row += height)
 	{
 		int64_t		rows = gp_min64(height, host.rows - row);

@@ -167,9 +167,6 @@ extern void gp_cuda_refuse(gp_cuda *c, const char *operation) __attribute__((nor
 			gp_cuda_refuse((c), __func__); \
 	} while (0)
 
-/* Decides, after an error, whether this process can go on with the card. */
-extern void gp_cuda_note_error(gp_cuda *c);
-
 /* Ends a piece of work: the host waits while too many are queued, and serves interrupts. */
 extern void gp_cuda_pace(gp_cuda *c);
 
@@ -367,18 +364,6 @@ gp_warp_sum(T v)
 		else \
 			f<double>(__VA_ARGS__); \
 	} while (0)
-
-static inline int64_t
-gp_min64(int64_t a, int64_t b)
-{
-	return a < b ? a : b;
-}
-
-static inline int64_t
-gp_max64(int64_t a, int64_t b)
-{
-	return a > b ? a : b;
-}
 
 /* The operations. */
 extern void gp_cuda_copy(gp_device *dev, gp_matrix dst, gp_matrix src);

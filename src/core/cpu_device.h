@@ -97,18 +97,6 @@ gp_matrix_alike(gp_matrix a, gp_matrix b)
 	return a.type == b.type && a.rows == b.rows && a.cols == b.cols;
 }
 
-static inline int64_t
-gp_min64(int64_t a, int64_t b)
-{
-	return a < b ? a : b;
-}
-
-static inline int64_t
-gp_max64(int64_t a, int64_t b)
-{
-	return a > b ? a : b;
-}
-
 /* cpu_copy.c */
 extern void gp_cpu_copy(gp_device *dev, gp_matrix dst, gp_matrix src);
 extern void gp_cpu_fill(gp_device *dev, gp_matrix dst, double value);

@@ -25,8 +25,7 @@ typedef struct gp_cuda_card
 	size_t		memory;			/* bytes in all */
 	int			driver;			/* versions as CUDA writes them: 1000 major + 10 minor */
 	int			runtime;
-	int			cublas;			/* as the libraries write them */
-	int			cusolver;
+	char		libraries[96];	/* cuBLAS and cuSOLVER with their versions */
 } gp_cuda_card;
 
 typedef struct gp_cuda_options

@@ -14,6 +14,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
+static inline int64_t
+gp_min64(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+static inline int64_t
+gp_max64(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
 typedef enum gp_type
 {
 	GP_FLOAT,

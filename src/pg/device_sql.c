@@ -74,10 +74,7 @@ put_card(ReturnSetInfo *result, const gp_cuda_card *card, bool lost)
 	row.text[DEVICE_CAPABILITY] = psprintf("%d.%d", card->major, card->minor);
 	row.text[DEVICE_DRIVER] = cuda_version(card->driver);
 	row.text[DEVICE_RUNTIME] = cuda_version(card->runtime);
-	row.text[DEVICE_LIBRARIES] = psprintf("cuBLAS %d.%d.%d, cuSOLVER %d.%d.%d",
-										  card->cublas / 10000, card->cublas / 100 % 100,
-										  card->cublas % 100, card->cusolver / 1000,
-										  card->cusolver / 100 % 10, card->cusolver % 100);
+	row.text[DEVICE_LIBRARIES] = card->libraries;
 	put_row(result, &row);
 }
 
