@@ -242,22 +242,45 @@ stage_regress() {
 	rm -f "$installed"
 }
 
-# Whole servers: restart, dump, standby, cancels, permissions.
+# Runs TAP tests as the user of the servers; the first argument names the folder of their files.
+prove_tests() {
+	local out=$WORK/$1 pgxs
+	shift
+
+	pgxs=$(dirname "$("$PG_CONFIG" --pgxs)")/../..
+	mkdir "$out"
+	[ "$(id -u)" != 0 ] || chown postgres "$out" "$("$PG_CONFIG" --pkglibdir)"
+	as_server env -C "$WORK/src" PGPORT=65432 PG_REGRESS="$pgxs/src/test/regress/pg_regress" \
+		TESTDIR="$out" TESTLOGDIR="$out/log" TESTDATADIR="$out" GNNGP_WITHOUT="${GNNGP_WITHOUT:-}" \
+		GNNGP_CUDA_LIBRARY="$WORK/gnngp_emulated.so" prove -v --nocolor -I "$pgxs/src/test/perl" -I test/perl "$@"
+}
+
+# The reader has two guards against tables that are swapped under it: each is left
+# out of the library in turn, and the other has to do.
+prove_guards() {
+	local guard copy
+
+	for guard in locks types; do
+		copy=$WORK/without_$guard
+		cp -a "$WORK/src" "$copy" && rm "$copy/src/pg/read_source.o" "$copy/gnngp.so" &&
+			make -s -C "$copy" with_llvm=no CUDA=no COPT="-DGNNGP_TEST_WITHOUT_${guard^^}" install >"$copy.log" 2>&1 ||
+			{ tail -n 20 "$copy.log"; return 1; }
+		GNNGP_WITHOUT=$guard prove_tests "tap_$guard" "$WORK/src/test/t/009_locks.pl" || return 1
+	done
+	make -s -C "$WORK/src" with_llvm=no CUDA=no install >"$WORK/install.log" 2>&1
+}
+
+# Whole servers: restart, dump, standby, cancels, permissions, hostile timing.
 stage_tap() {
-	local pgxs out=$WORK/tap
+	local pgxs
 
 	pgxs=$(dirname "$("$PG_CONFIG" --pgxs)")/../..
 	if [ ! -e "$pgxs/src/test/perl/PostgreSQL/Test/Cluster.pm" ]; then
 		echo "ok - TAP tests # SKIP this server comes without PostgreSQL::Test"
 		return
 	fi
-	mkdir "$out"
-	[ "$(id -u)" != 0 ] || chown postgres "$out" "$("$PG_CONFIG" --pkglibdir)"
 	emulated_library || return 1
-	as_server env -C "$WORK/src" PGPORT=65432 PG_REGRESS="$pgxs/src/test/regress/pg_regress" \
-		TESTDIR="$out" TESTLOGDIR="$out/log" TESTDATADIR="$out" \
-		GNNGP_CUDA_LIBRARY="$WORK/gnngp_emulated.so" prove -v --nocolor -I "$pgxs/src/test/perl" -I test/perl \
-		"$WORK"/src/test/t/*.pl
+	prove_tests tap "$WORK"/src/test/t/*.pl && prove_guards
 }
 
 # The documents against the catalog, and their SQL.

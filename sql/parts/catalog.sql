@@ -120,7 +120,7 @@ CREATE TABLE @extschema@.gp_refresh_log (
     model bigint NOT NULL,
     started timestamp with time zone NOT NULL DEFAULT pg_catalog.clock_timestamp(),
     ended timestamp with time zone,
-    outcome text NOT NULL CHECK (outcome IN ('running', 'succeeded', 'failed', 'interrupted')),
+    outcome text NOT NULL CHECK (outcome IN ('running', 'succeeded', 'failed', 'refused', 'interrupted')),
     message text
 );
 

@@ -35,13 +35,37 @@ CREATE VIEW @extschema@.gp_graphs WITH (security_invoker = true) AS
            g.directed,
            CASE WHEN g.sparse_features IS NOT NULL AND s.oid IS NULL THEN 'missing'
                 ELSE g.sparse_features::pg_catalog.text END AS sparse_features,
-           g.created
+           g.created,
+           p.problem
     FROM @extschema@.gp_graph_catalog g
         LEFT JOIN pg_catalog.pg_class n ON n.oid = g.nodes
         LEFT JOIN pg_catalog.pg_class e ON e.oid = g.edges
-        LEFT JOIN pg_catalog.pg_class s ON s.oid = g.sparse_features;
+        LEFT JOIN pg_catalog.pg_class s ON s.oid = g.sparse_features
+        CROSS JOIN LATERAL (
+            SELECT pg_catalog.string_agg(c.what || ' is missing', '; ' ORDER BY c.place) AS problem
+            FROM (SELECT 0, 'the node table'
+                  WHERE n.oid IS NULL
+                  UNION ALL
+                  SELECT 1, 'the edge table'
+                  WHERE e.oid IS NULL
+                  UNION ALL
+                  SELECT 2, 'the table of sparse features'
+                  WHERE g.sparse_features IS NOT NULL AND s.oid IS NULL
+                  UNION ALL
+                  SELECT 2 + u.place, pg_catalog.format('column %I of %s', u.name, u.source::pg_catalog.text)
+                  FROM (VALUES (1, g.nodes, g.id_column), (2, g.nodes, g.target), (3, g.edges, g.src),
+                               (4, g.edges, g.dst), (5, g.edges, g.weight)
+                        UNION ALL
+                        SELECT 5 + f.place, g.nodes, f.name
+                        FROM pg_catalog.unnest(g.features) WITH ORDINALITY AS f (name, place)) u (place, source, name)
+                  WHERE u.name IS NOT NULL
+                    AND EXISTS (SELECT FROM pg_catalog.pg_class r WHERE r.oid = u.source)
+                    AND NOT EXISTS (SELECT FROM pg_catalog.pg_attribute a
+                                    WHERE a.attrelid = u.source AND a.attname = u.name
+                                      AND a.attnum > 0 AND NOT a.attisdropped)) c (place, what)) p;
 
-COMMENT ON VIEW @extschema@.gp_graphs IS 'graphs that you may use; a table that was dropped shows as missing';
+COMMENT ON VIEW @extschema@.gp_graphs IS
+    'graphs that you may use; a table that was dropped shows as missing, and problem says what keeps a fit from reading';
 
 CREATE VIEW @extschema@.gp_models WITH (security_invoker = true) AS
     SELECT m.name AS model,

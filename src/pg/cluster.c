@@ -114,7 +114,7 @@ node_row(const gnngp_ids *ids, int64 node)
 
 /* Clusters, and puts a row for each node, or for the one node that is asked for by key and text. */
 static void
-put_rows(FunctionCallInfo fcinfo, cluster_call *call, const gnngp_id_type *type,
+put_rows(FunctionCallInfo fcinfo, cluster_call *call, gnngp_id_type *type,
 		 const int64 *key, const char *text, int length)
 {
 	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;

@@ -112,6 +112,13 @@ gnngp_fit_read(MemoryContext parent, const gnngp_graph_def *graph,
 	return run;
 }
 
+/* What was read. */
+gnngp_fit_counts
+gnngp_fit_count(const gnngp_fit_run *run)
+{
+	return (gnngp_fit_counts) {run->data->ids.n, run->data->graph->edges, run->data->nlabelled};
+}
+
 /* Fits the node part. */
 static void
 compute_nodes(gnngp_fit_run *run, gnngp_run *compute)

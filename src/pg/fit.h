@@ -16,7 +16,7 @@
 typedef struct gnngp_fit_run gnngp_fit_run;
 
 /*
- * Reads the graph's tables under the active snapshot, as the graph's owner.
+ * Locks the graph's tables and reads them in one snapshot, as the graph's owner.
  * Settings that are NULL leave out their part; targets are read for the node
  * part alone.  The run lives under parent and needs neither the transaction nor
  * SPI, which the caller may have connected.
@@ -25,6 +25,16 @@ extern gnngp_fit_run *gnngp_fit_read(MemoryContext parent, const gnngp_graph_def
 									 const gnngp_fit_settings *settings,
 									 const gnngp_link_settings *link_settings,
 									 const char *model_name);
+
+/* What was read. */
+typedef struct gnngp_fit_counts
+{
+	int64		nodes;
+	int64		edges;
+	int64		labelled;		/* 0 without a node part */
+} gnngp_fit_counts;
+
+extern gnngp_fit_counts gnngp_fit_count(const gnngp_fit_run *run);
 
 /* Opens the device and fits each part; touches no table and needs no snapshot. */
 extern void gnngp_fit_compute(gnngp_fit_run *run);

@@ -119,9 +119,9 @@ integer_datum(const gnngp_id_type *t, int64 key)
 	return (Datum) 0;			/* keeps the compiler quiet */
 }
 
-/* The id of a row as a value. */
-Datum
-gnngp_id_type_datum(const gnngp_id_type *t, const gnngp_node_row *row)
+/* The id of a row as a value of the type under a domain. */
+static Datum
+base_datum(const gnngp_id_type *t, const gnngp_node_row *row)
 {
 	if (t->model->integer_ids)
 		return integer_datum(t, row->key);
@@ -129,6 +129,17 @@ gnngp_id_type_datum(const gnngp_id_type *t, const gnngp_node_row *row)
 		return PointerGetDatum(cstring_to_text_with_len(row->id_text, row->id_length));
 	return InputFunctionCall(unconstify(FmgrInfo *, &t->input),
 							 pnstrdup(row->id_text, row->id_length), t->ioparam, -1);
+}
+
+/* The id of a row as a value; a domain's own checks have the last word. */
+Datum
+gnngp_id_type_datum(gnngp_id_type *t, const gnngp_node_row *row)
+{
+	Datum		value = base_datum(t, row);
+
+	if (t->type != t->base)
+		domain_check(value, false, t->type, &t->domain, t->input.fn_mcxt);
+	return value;
 }
 
 /* The key under which a value is stored. */

@@ -19,6 +19,7 @@ typedef struct gnngp_id_type
 	bool		string;			/* text or varchar: made without the input function */
 	FmgrInfo	input;
 	Oid			ioparam;
+	void	   *domain;			/* what domain_check keeps between calls */
 } gnngp_id_type;
 
 /* What to do instead when ids are of another type: formats of the model's quoted name and its ids' type. */
@@ -37,7 +38,7 @@ extern void gnngp_id_type_open(gnngp_id_type *t, const gnngp_model *model, Oid t
 extern const char *gnngp_id_type_name(const gnngp_model *model);
 
 /* The id of a row as a value of the type, in the current memory context. */
-extern Datum gnngp_id_type_datum(const gnngp_id_type *t, const gnngp_node_row *row);
+extern Datum gnngp_id_type_datum(gnngp_id_type *t, const gnngp_node_row *row);
 
 /* The key of a value of the type; *text and *length are set for ids that are no integers. */
 extern int64 gnngp_id_type_key(const gnngp_id_type *t, Datum value, const char **text,

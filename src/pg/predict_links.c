@@ -103,7 +103,7 @@ id_text(const gnngp_link_ids *ids, int64 node, int *length)
 
 /* The id of a node as a value. */
 static Datum
-id_datum(const link_predict *p, int32 node)
+id_datum(link_predict *p, int32 node)
 {
 	gnngp_node_row row = {.key = p->open->ids.key[node]};
 

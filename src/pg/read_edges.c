@@ -29,9 +29,10 @@ typedef struct weight_report
 	double		value;
 } weight_report;
 
-typedef struct edge_state
+struct gnngp_edge_part
 {
 	gnngp_reader *r;
+	gnngp_query query;
 	gnngp_finder src;
 	gnngp_finder dst;
 	gnngp_column weight;
@@ -42,7 +43,9 @@ typedef struct edge_state
 	int32		src_node[EDGE_BATCH];
 	int32		dst_node[EDGE_BATCH];
 	double		value[EDGE_BATCH];
-} edge_state;
+};
+
+typedef gnngp_edge_part edge_state;
 
 /* Hands the batch to the core. */
 static void
@@ -120,28 +123,35 @@ check_weights(const edge_state *s)
 					 errhint("Weights must be finite and not negative.")));
 }
 
-/* Reads the edges and builds the graph. */
-void
-gnngp_read_edges(gnngp_reader *r)
+/* Plans the reading of edges. */
+gnngp_edge_part *
+gnngp_plan_edges(gnngp_reader *r)
 {
 	edge_state *s = palloc0(sizeof(edge_state));
 	const gnngp_graph_def *def = r->def;
-	char	   *query;
 
 	s->r = r;
 	s->weighted = def->weight != NULL;
-	gnngp_finder_init(&s->src, r, &r->edges, "e", def->src);
-	gnngp_finder_init(&s->dst, r, &r->edges, "e", def->dst);
-	query = psprintf("SELECT %s, %s", s->src.expression, s->dst.expression);
+	gnngp_query_init(&s->query, &r->edges);
+	gnngp_finder_init(&s->src, r, &s->query, def->src);
+	gnngp_finder_init(&s->dst, r, &s->query, def->dst);
 	if (s->weighted)
 	{
-		s->weight = gnngp_reader_number(&r->edges, def->weight);
-		query = psprintf("%s, %s", query, gnngp_number_expression("e", &s->weight));
+		s->weight = gnngp_table_number(&r->edges, def->weight);
+		gnngp_query_add_number(&s->query, &s->weight);
 	}
-	query = psprintf("%s FROM %s e", query, r->edges.name);
+	gnngp_query_plan(&s->query);
+	return s;
+}
 
-	s->edges = gp_edges_create(r->env, r->data->ids.n, def->directed, s->weighted);
-	gnngp_scan(r, query, edge_row, s, GP_PHASE_EDGES, gnngp_table_rows(r->edges.oid));
+/* Reads the edges and builds the graph. */
+void
+gnngp_read_edges(gnngp_edge_part *s)
+{
+	gnngp_reader *r = s->r;
+
+	s->edges = gp_edges_create(r->env, r->data->ids.n, r->def->directed, s->weighted);
+	gnngp_reader_run(r, &s->query, edge_row, s, GP_PHASE_EDGES);
 	flush_edges(s);
 	gnngp_finder_check_nulls(&s->src, "Remove the edge, or give it both ends.");
 	gnngp_finder_check_nulls(&s->dst, "Remove the edge, or give it both ends.");

@@ -13,7 +13,6 @@
 
 #include "graph_check.h"
 #include "reader_int.h"
-#include "read_sparse.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
@@ -35,9 +34,10 @@ typedef enum feature_fault
 	FAULT_VALUE					/* NaN, infinite, or beyond real */
 } feature_fault;
 
-typedef struct feature_state
+struct gnngp_feature_part
 {
 	gnngp_reader *r;
+	gnngp_query query;
 	gnngp_finder finder;
 	int			ncolumns;
 	gnngp_column *column;
@@ -51,7 +51,9 @@ typedef struct feature_state
 	int32		fault_node;
 	int			fault_element;
 	double		fault_value;
-} feature_state;
+};
+
+typedef gnngp_feature_part feature_state;
 
 /* Keeps a fault when no smaller node has one. */
 static void
@@ -296,13 +298,13 @@ check_lengths(const feature_state *s)
 	}
 }
 
-/* The SQL expression of an array column, and the array type that it gives. */
-static const char *
-array_expression(feature_state *s)
+/* Selects an array column, as the array type that comes nearest. */
+static void
+add_array(feature_state *s)
 {
 	Oid			base = s->column[0].base;
 	Oid			element = get_element_type(base);
-	const char *quoted = s->column[0].quoted;
+	const char *cast = "";
 
 	if (!gnngp_is_vector_type(base))
 		ereport(ERROR,
@@ -310,30 +312,36 @@ array_expression(feature_state *s)
 				 errmsg("column \"%s\" of table \"%s\" has type %s, not a type that casts to real[]",
 						s->column[0].name, s->r->nodes.name, format_type_be(s->column[0].type)),
 				 errhint("Features are one array column, or several numeric columns.")));
-	s->array_type = FLOAT4ARRAYOID;
-	if (base == FLOAT4ARRAYOID)
-		return psprintf(", n.%s", quoted);
-	if (base != FLOAT8ARRAYOID && (!OidIsValid(element) || !gnngp_is_number_type(element)))
-		return psprintf(", n.%s::pg_catalog.float4[]", quoted);
-	s->array_type = base == NUMERICARRAYOID ? NUMERICARRAYOID : FLOAT8ARRAYOID;
-	if (base == s->array_type)
-		return psprintf(", n.%s", quoted);
-	return psprintf(", n.%s::pg_catalog.float8[]", quoted);
+	if (base == FLOAT4ARRAYOID || base == FLOAT8ARRAYOID || base == NUMERICARRAYOID)
+		s->array_type = base;
+	else if (OidIsValid(element) && gnngp_is_number_type(element))
+	{
+		s->array_type = FLOAT8ARRAYOID;
+		cast = "::pg_catalog.float8[]";
+	}
+	else
+	{
+		s->array_type = FLOAT4ARRAYOID;
+		cast = "::pg_catalog.float4[]";
+	}
+	gnngp_query_add(&s->query, s->array_type, "t.%s%s", s->column[0].quoted, cast);
 }
 
-/* The SQL expressions of the features. */
-static const char *
-feature_expressions(feature_state *s)
+/* Selects the features. */
+static void
+add_features(feature_state *s)
 {
 	const gnngp_graph_def *def = s->r->def;
-	char	   *list = "";
 
 	s->ncolumns = def->nfeatures;
 	s->column = palloc0(sizeof(gnngp_column) * s->ncolumns);
 	for (int i = 0; i < s->ncolumns; i++)
-		s->column[i] = gnngp_reader_column(&s->r->nodes, def->features[i]);
+		s->column[i] = gnngp_table_column(&s->r->nodes, def->features[i]);
 	if (s->ncolumns == 1 && !gnngp_is_number_type(s->column[0].base))
-		return array_expression(s);
+	{
+		add_array(s);
+		return;
+	}
 	for (int i = 0; i < s->ncolumns; i++)
 	{
 		if (!gnngp_is_number_type(s->column[i].base))
@@ -343,43 +351,46 @@ feature_expressions(feature_state *s)
 							s->column[i].name, s->r->nodes.name,
 							format_type_be(s->column[i].type)),
 					 errhint("Features are one array column, or several numeric columns.")));
-		list = psprintf("%s, %s", list, gnngp_number_expression("n", &s->column[i]));
+		gnngp_query_add_number(&s->query, &s->column[i]);
 	}
 	s->value = palloc0(sizeof(double) * s->ncolumns);
-	return list;
 }
 
-/* Reads the features in columns of the node table. */
-static void
-read_columns(gnngp_reader *r)
+/* Plans the reading of features in columns of the node table. */
+gnngp_feature_part *
+gnngp_plan_features(gnngp_reader *r)
 {
-	feature_state *s = palloc0(sizeof(feature_state));
-	const char *expressions;
+	feature_state *s;
+
+	if (r->def->nfeatures == 0)
+		return NULL;
+	s = palloc0(sizeof(feature_state));
+	s->r = r;
+	gnngp_query_init(&s->query, &r->nodes);
+	gnngp_finder_init(&s->finder, r, &s->query, r->def->id_column);
+	add_features(s);
+	gnngp_query_plan(&s->query);
+	return s;
+}
+
+/* Reads them. */
+void
+gnngp_read_features(gnngp_feature_part *s)
+{
+	gnngp_data *data = s ? s->r->data : NULL;
 	int32		repeated_node,
 				repeated_feature;
 
-	s->r = r;
-	expressions = feature_expressions(s);
-	gnngp_finder_init(&s->finder, r, &r->nodes, "n", r->def->id_column);
-	s->length = gp_alloc_array(r->env, r->data->ids.n, sizeof(int32));
-	for (int64 i = 0; i < r->data->ids.n; i++)
+	if (s == NULL)
+		return;
+	s->length = gp_alloc_array(s->r->env, data->ids.n, sizeof(int32));
+	for (int64 i = 0; i < data->ids.n; i++)
 		s->length[i] = NOT_SEEN;
-	gnngp_scan(r, psprintf("SELECT %s%s FROM %s n", s->finder.expression, expressions,
-						   r->nodes.name),
-			   s->array_type == InvalidOid ? columns_row : array_row, s,
-			   GP_PHASE_FEATURES, r->data->ids.n);
+	gnngp_reader_run(s->r, &s->query, s->array_type == InvalidOid ? columns_row : array_row, s,
+					 GP_PHASE_FEATURES);
 	check_fault(s);
 	check_lengths(s);
-	gp_free(r->env, s->length);
-	r->data->features = gp_features_build(s->builder, &repeated_node, &repeated_feature);
-}
-
-/* Reads the features from where the graph has them. */
-void
-gnngp_read_features(gnngp_reader *r)
-{
-	if (OidIsValid(r->sparse.oid))
-		gnngp_read_sparse(r);
-	else if (r->def->nfeatures > 0)
-		read_columns(r);
+	gp_free(s->r->env, s->length);
+	data->features = gp_features_build(s->builder, &repeated_node, &repeated_feature);
+	pfree(s);
 }

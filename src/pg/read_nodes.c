@@ -27,9 +27,11 @@ typedef enum target_kind
 	TARGET_VALUE
 } target_kind;
 
-typedef struct node_state
+struct gnngp_node_part
 {
 	gnngp_reader *r;
+	gnngp_query query;
+	bool		automatic;		/* the task is ours to choose */
 	target_kind kind;
 	gnngp_column target;
 	gnngp_labels labels;
@@ -43,7 +45,9 @@ typedef struct node_state
 	double	   *value;			/* NULL unless values */
 	char	   *chunk;			/* the texts of ids are cut from it */
 	size_t		chunk_left;
-} node_state;
+};
+
+typedef gnngp_node_part node_state;
 
 /* A row to be sorted by key, then text. */
 typedef struct node_order
@@ -385,9 +389,9 @@ choose_target(const gnngp_reader *r, const gnngp_column *target, const char *tas
 	return gnngp_is_integer_type(target->base) ? TARGET_INTEGER_CLASS : TARGET_TEXT_CLASS;
 }
 
-/* The target's part of the query, and what is needed to take it. */
-static const char *
-open_target(node_state *s, const char *task)
+/* Selects the target, and prepares what is needed to take it. */
+static void
+add_target(node_state *s, const char *task)
 {
 	const gnngp_graph_def *def = s->r->def;
 
@@ -396,34 +400,50 @@ open_target(node_state *s, const char *task)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("graph \"%s\" has no target column", def->name),
 				 errhint("Create the graph with gp_create_graph(..., target => 'column').")));
-	s->target = gnngp_reader_column(&s->r->nodes, def->target);
+	s->target = gnngp_table_column(&s->r->nodes, def->target);
 	s->kind = choose_target(s->r, &s->target, task);
 	if (s->kind == TARGET_VALUE)
-		return psprintf(", %s", gnngp_number_expression("n", &s->target));
+	{
+		gnngp_query_add_number(&s->query, &s->target);
+		return;
+	}
 	gnngp_labels_init(&s->labels, s->r->env, s->kind == TARGET_INTEGER_CLASS,
 					  get_typtype(s->target.base) == TYPTYPE_ENUM ? s->target.base : InvalidOid);
 	if (s->kind == TARGET_INTEGER_CLASS)
-		return psprintf(", n.%s", s->target.quoted);
-	return psprintf(", n.%s::pg_catalog.text", s->target.quoted);
+		gnngp_query_add(&s->query, s->target.base, "t.%s", s->target.quoted);
+	else
+		gnngp_query_add(&s->query, TEXTOID, "t.%s::pg_catalog.text", s->target.quoted);
+}
+
+/* Plans the reading of ids and targets. */
+gnngp_node_part *
+gnngp_plan_nodes(gnngp_reader *r, const char *task, bool need_target)
+{
+	node_state *s = palloc0(sizeof(node_state));
+
+	s->r = r;
+	s->automatic = strcmp(task, "auto") == 0;
+	gnngp_query_init(&s->query, &r->nodes);
+	gnngp_query_add(&s->query, r->id.base, "t.%s", r->id.quoted);
+	if (need_target)
+		add_target(s, task);
+	gnngp_query_plan(&s->query);
+	return s;
 }
 
 /* Reads ids and targets. */
 void
-gnngp_read_nodes(gnngp_reader *r, const char *task, bool need_target)
+gnngp_read_nodes(gnngp_node_part *s)
 {
-	node_state *s = palloc0(sizeof(node_state));
-	const char *target;
+	gnngp_data *data = s->r->data;
 
-	s->r = r;
-	target = need_target ? open_target(s, task) : "";
-	gnngp_scan(r, psprintf("SELECT n.%s%s FROM %s n", r->id.quoted, target, r->nodes.name),
-			   node_row, s, GP_PHASE_NODES, gnngp_table_rows(r->nodes.oid));
+	gnngp_reader_run(s->r, &s->query, node_row, s, GP_PHASE_NODES);
 	sort_rows(s);
 	check_ids(s);
-	r->data->ids.n = s->n;
-	r->data->ids.key = s->key;
-	r->data->ids.text = s->text;
-	if (need_target)
-		finish_targets(s, r->data, strcmp(task, "auto") == 0);
+	data->ids.n = s->n;
+	data->ids.key = s->key;
+	data->ids.text = s->text;
+	if (s->kind != TARGET_NONE)
+		finish_targets(s, data, s->automatic);
 	pfree(s);
 }

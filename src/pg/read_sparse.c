@@ -7,11 +7,8 @@
 #include <float.h>
 #include <math.h>
 
-#include "access/htup_details.h"
-#include "access/relation.h"
-#include "read_sparse.h"
+#include "reader_int.h"
 #include "utils/builtins.h"
-#include "utils/rel.h"
 
 /* Entries handed to the core at once. */
 #define ENTRY_BATCH 4096
@@ -37,9 +34,10 @@ typedef struct entry_report
 	double		value;
 } entry_report;
 
-typedef struct sparse_state
+struct gnngp_sparse_part
 {
 	gnngp_reader *r;
+	gnngp_query query;
 	gnngp_finder node;
 	gnngp_column number;
 	gnngp_column value;
@@ -51,7 +49,9 @@ typedef struct sparse_state
 	int32		node_batch[ENTRY_BATCH];
 	int32		feature_batch[ENTRY_BATCH];
 	double		value_batch[ENTRY_BATCH];
-} sparse_state;
+};
+
+typedef gnngp_sparse_part sparse_state;
 
 /* Hands the batch to the core. */
 static void
@@ -169,26 +169,6 @@ check_values(const sparse_state *s)
 				 errhint("Features must be finite and fit the type real.")));
 }
 
-/* The name of the n-th column that has not been dropped; 42703 when there is none. */
-static const char *
-column_name(const gnngp_table *table, int n)
-{
-	Relation	rel = relation_open(table->oid, AccessShareLock);
-	TupleDesc	desc = RelationGetDescr(rel);
-	const char *name = NULL;
-
-	for (int i = 0; i < desc->natts && name == NULL; i++)
-		if (!TupleDescAttr(desc, i)->attisdropped && n-- == 0)
-			name = pstrdup(NameStr(TupleDescAttr(desc, i)->attname));
-	relation_close(rel, NoLock);
-	if (name == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_COLUMN),
-				 errmsg("table \"%s\" has fewer than three columns", table->name),
-				 errhint("A table of sparse features has the columns node, feature number and value.")));
-	return name;
-}
-
 /* Ends the building; 23505 for an entry that came twice. */
 static void
 build_features(sparse_state *s)
@@ -210,24 +190,39 @@ build_features(sparse_state *s)
 				 errhint("Each feature of a node may have one row: remove the others, or sum them in a view.")));
 }
 
+/* Plans the reading of a table of sparse features. */
+gnngp_sparse_part *
+gnngp_plan_sparse(gnngp_reader *r)
+{
+	const gnngp_table *table = &r->sparse;
+	sparse_state *s;
+
+	if (!OidIsValid(table->oid))
+		return NULL;
+	s = palloc0(sizeof(sparse_state));
+	s->r = r;
+	gnngp_query_init(&s->query, table);
+	gnngp_finder_init(&s->node, r, &s->query, gnngp_table_column_name(table, 0));
+	s->number = gnngp_table_number(table, gnngp_table_column_name(table, 1));
+	s->value = gnngp_table_number(table, gnngp_table_column_name(table, 2));
+	s->integer_number = gnngp_is_integer_type(s->number.base);
+	if (s->integer_number)
+		gnngp_query_add(&s->query, s->number.base, "t.%s", s->number.quoted);
+	else
+		gnngp_query_add_number(&s->query, &s->number);
+	gnngp_query_add_number(&s->query, &s->value);
+	gnngp_query_plan(&s->query);
+	return s;
+}
+
 /* Reads the table. */
 void
-gnngp_read_sparse(gnngp_reader *r)
+gnngp_read_sparse(gnngp_sparse_part *s)
 {
-	sparse_state *s = palloc0(sizeof(sparse_state));
-	const char *number;
-
-	s->r = r;
-	gnngp_finder_init(&s->node, r, &r->sparse, "f", column_name(&r->sparse, 0));
-	s->number = gnngp_reader_number(&r->sparse, column_name(&r->sparse, 1));
-	s->value = gnngp_reader_number(&r->sparse, column_name(&r->sparse, 2));
-	s->integer_number = gnngp_is_integer_type(s->number.base);
-	number = s->integer_number ? psprintf("f.%s", s->number.quoted)
-		: gnngp_number_expression("f", &s->number);
-	s->builder = gp_features_create(r->env, r->data->ids.n, 0, GP_FLOAT);
-	gnngp_scan(r, psprintf("SELECT %s, %s, %s FROM %s f", s->node.expression, number,
-						   gnngp_number_expression("f", &s->value), r->sparse.name),
-			   entry_row, s, GP_PHASE_FEATURES, gnngp_table_rows(r->sparse.oid));
+	if (s == NULL)
+		return;
+	s->builder = gp_features_create(s->r->env, s->r->data->ids.n, 0, GP_FLOAT);
+	gnngp_reader_run(s->r, &s->query, entry_row, s, GP_PHASE_FEATURES);
 	flush_entries(s);
 	gnngp_finder_check_nulls(&s->node, "Remove the row, or name its node.");
 	gnngp_finder_check_unknown(&s->node);

@@ -1,21 +1,18 @@
 /*
  * reader.c - reading the user's tables under one snapshot.
  *
- * Rows go straight from the executor to a callback, without a result table
- * between them.  All queries run read only under the active snapshot, as the
- * graph's owner, who can do nothing but read: the tables may be views that call
- * anybody's functions.
+ * All queries run read only under one snapshot, as the graph's owner, who can do
+ * nothing but read: the tables may be views that call anybody's functions.  The
+ * snapshot is taken when everything is locked: one that is older than a lock
+ * could see a table empty that another session had just filled anew.
  */
 #include "postgres.h"
 
-#include "access/htup_details.h"
-#include "catalog/pg_class.h"
-#include "executor/executor.h"
+#include "access/xact.h"
 #include "executor/spi.h"
 #include "graph_check.h"
 #include "miscadmin.h"
 #include "reader_int.h"
-#include "tcop/dest.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
@@ -23,133 +20,7 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
-#include "utils/syscache.h"
 #include "utils/uuid.h"
-
-/* Rows between two progress reports. */
-#define PROGRESS_ROWS 8192
-
-/* A receiver of rows that hands each to a callback. */
-typedef struct row_receiver
-{
-	DestReceiver pub;
-	gnngp_reader *reader;
-	gnngp_row_fn row;
-	void	   *state;
-	gp_phase	phase;
-	int64		done;
-	int64		total;
-} row_receiver;
-
-/* Hands one row to the callback. */
-static bool
-receive_row(TupleTableSlot *slot, DestReceiver *self)
-{
-	row_receiver *rr = (row_receiver *) self;
-	MemoryContext old;
-
-	slot_getallattrs(slot);
-	old = MemoryContextSwitchTo(rr->reader->row_context);
-	rr->row(rr->state, slot->tts_values, slot->tts_isnull);
-	MemoryContextSwitchTo(old);
-	MemoryContextReset(rr->reader->row_context);
-	if (++rr->done % PROGRESS_ROWS == 0)
-		rr->reader->env->progress(rr->reader->env, rr->phase, rr->done, rr->total);
-	return true;
-}
-
-/* Nothing to start. */
-static void
-receive_startup(DestReceiver *self, int operation, TupleDesc typeinfo)
-{
-}
-
-/* Nothing to end: the receiver lives on the stack of gnngp_scan. */
-static void
-receive_nothing(DestReceiver *self)
-{
-}
-
-/* Runs a query and hands each row to the callback. */
-void
-gnngp_scan(gnngp_reader *r, const char *query, gnngp_row_fn row, void *state,
-		   gp_phase phase, int64 total)
-{
-	row_receiver rr;
-	SPIExecuteOptions options;
-	int			rc;
-
-	memset(&rr, 0, sizeof(rr));
-	rr.pub.receiveSlot = receive_row;
-	rr.pub.rStartup = receive_startup;
-	rr.pub.rShutdown = receive_nothing;
-	rr.pub.rDestroy = receive_nothing;
-	rr.pub.mydest = DestTuplestore;
-	rr.reader = r;
-	rr.row = row;
-	rr.state = state;
-	rr.phase = phase;
-	rr.total = total;
-
-	memset(&options, 0, sizeof(options));
-	options.read_only = true;
-	options.dest = &rr.pub;
-
-	r->env->progress(r->env, phase, 0, total);
-	rc = SPI_execute_extended(query, &options);
-	if (rc != SPI_OK_SELECT)
-		elog(ERROR, "reading a table returned %s", SPI_result_code_string(rc));
-	r->env->progress(r->env, phase, rr.done, rr.done);
-}
-
-/* The planner's count of a table's rows, for progress; 0 when it is not known. */
-int64
-gnngp_table_rows(Oid oid)
-{
-	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(oid));
-	float4		rows = 0;
-
-	if (HeapTupleIsValid(tuple))
-	{
-		rows = ((Form_pg_class) GETSTRUCT(tuple))->reltuples;
-		ReleaseSysCache(tuple);
-	}
-	return rows > 0 ? (int64) rows : 0;
-}
-
-/* A table by oid; 42P01 when it has been dropped since the graph was created. */
-gnngp_table
-gnngp_reader_table(Oid oid, const char *role, const gnngp_graph_def *def)
-{
-	gnngp_table table = {oid, NULL};
-	char	   *name = OidIsValid(oid) ? get_rel_name(oid) : NULL;
-	char	   *schema = name ? get_namespace_name(get_rel_namespace(oid)) : NULL;
-
-	if (schema == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_TABLE),
-				 errmsg("the %s table of graph \"%s\" does not exist any more", role, def->name),
-				 errhint("Drop the graph with gp_drop_graph and create it again.")));
-	table.name = quote_qualified_identifier(schema, name);
-	return table;
-}
-
-/* A column of a table; 42703 when it has been dropped since. */
-gnngp_column
-gnngp_reader_column(const gnngp_table *table, const char *name)
-{
-	gnngp_column column = {name, quote_identifier(name), InvalidOid, InvalidOid};
-	AttrNumber	attnum = get_attnum(table->oid, name);
-
-	if (attnum == InvalidAttrNumber)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_COLUMN),
-				 errmsg("column \"%s\" of table \"%s\" does not exist", name, table->name),
-				 errhint("Drop the graph with gp_drop_graph and create it again with the right column.")));
-	column.type = get_atttype(table->oid, attnum);
-	column.base = getBaseType(column.type);
-	return column;
-}
 
 /*
  * The qualified name of a type of any length: "character" would mean char(1),
@@ -169,20 +40,20 @@ gnngp_is_integer_type(Oid base)
 }
 
 /*
- * The SQL expression of a column that holds ids, and the type of its value: the
- * column itself when it has the type of the node table's ids (or both are
- * integers), else a cast to that type.
+ * Selects a column that holds ids, and returns the type of its values: the column
+ * itself when it has the type of the node table's ids (or both are integers), else
+ * a cast to that type.
  */
-const char *
-gnngp_id_expression(gnngp_reader *r, const char *alias, const gnngp_column *column, Oid *base)
+static Oid
+add_ids(const gnngp_reader *r, gnngp_query *q, const gnngp_column *column)
 {
-	*base = column->base;
-	if (column->base == r->id.base)
-		return psprintf("%s.%s", alias, column->quoted);
-	if (r->integer_ids && gnngp_is_integer_type(column->base))
-		return psprintf("%s.%s", alias, column->quoted);
-	*base = r->id.base;
-	return psprintf("%s.%s::%s", alias, column->quoted, gnngp_type_name(r->id.base));
+	if (column->base == r->id.base || (r->integer_ids && gnngp_is_integer_type(column->base)))
+	{
+		gnngp_query_add(q, column->base, "t.%s", column->quoted);
+		return column->base;
+	}
+	gnngp_query_add(q, r->id.base, "t.%s::%s", column->quoted, gnngp_type_name(r->id.base));
+	return r->id.base;
 }
 
 /* The text of a string, without the padding of char(n). */
@@ -299,50 +170,19 @@ gnngp_pin_output_settings(void)
 								 GUC_ACTION_SAVE, true, 0, false);
 }
 
-/* 42804: a column has been given a type that does not serve. */
-static void
-wrong_type(const gnngp_table *table, const gnngp_column *column, const char *expected)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_DATATYPE_MISMATCH),
-			 errmsg("column \"%s\" of table \"%s\" has type %s, not %s", column->name, table->name,
-					format_type_be(column->type), expected),
-			 errhint("Use a view that casts the column.")));
-}
-
-/* A column of numbers; 42804 when it has been given another type since. */
-gnngp_column
-gnngp_reader_number(const gnngp_table *table, const char *name)
-{
-	gnngp_column column = gnngp_reader_column(table, name);
-
-	if (!gnngp_is_number_type(column.base))
-		wrong_type(table, &column, "a numeric type");
-	return column;
-}
-
-/* The SQL expression of a number, to be taken by gnngp_number_datum. */
-const char *
-gnngp_number_expression(const char *alias, const gnngp_column *column)
-{
-	return psprintf(column->base == NUMERICOID ? "%s.%s" : "%s.%s::pg_catalog.float8", alias,
-					column->quoted);
-}
-
-/* Prepares a finder for one column of ids. */
+/* Prepares a finder for one column of ids, which it selects. */
 void
-gnngp_finder_init(gnngp_finder *f, gnngp_reader *r, const gnngp_table *table,
-				  const char *alias, const char *column)
+gnngp_finder_init(gnngp_finder *f, gnngp_reader *r, gnngp_query *q, const char *column)
 {
 	memset(f, 0, sizeof(*f));
 	f->r = r;
-	f->table = table;
-	f->column = gnngp_reader_column(table, column);
+	f->table = q->table;
+	f->column = gnngp_table_column(q->table, column);
 	if (!gnngp_matches_id_type(f->column.base, r->id.base))
-		wrong_type(table, &f->column,
-				   psprintf("%s, the type of column \"%s\" of table \"%s\"",
-							format_type_be(r->id.type), r->id.name, r->nodes.name));
-	f->expression = gnngp_id_expression(r, alias, &f->column, &f->base);
+		gnngp_wrong_type(q->table, &f->column,
+						 psprintf("%s, the type of column \"%s\" of table \"%s\"",
+								  format_type_be(r->id.type), r->id.name, r->nodes.name));
+	f->base = add_ids(r, q, &f->column);
 }
 
 /* Remembers an unknown id when it is the smallest so far. */
@@ -419,7 +259,7 @@ gnngp_finder_check_unknown(const gnngp_finder *f)
 				 errhint("Add the node to \"%s\" or remove the row.", f->r->nodes.name)));
 }
 
-/* Looks up the tables and the type of the ids. */
+/* Locks the tables, then looks up the type of the ids. */
 static void
 open_reader(gnngp_reader *r, gp_env *env, const gnngp_graph_def *def)
 {
@@ -430,11 +270,11 @@ open_reader(gnngp_reader *r, gp_env *env, const gnngp_graph_def *def)
 	memset(r, 0, sizeof(*r));
 	r->env = env;
 	r->def = def;
-	r->nodes = gnngp_reader_table(def->nodes, "node", def);
-	r->edges = gnngp_reader_table(def->edges, "edge", def);
+	r->nodes = gnngp_table_open(def->nodes, "node", def);
+	r->edges = gnngp_table_open(def->edges, "edge", def);
 	if (OidIsValid(def->sparse_features))
-		r->sparse = gnngp_reader_table(def->sparse_features, "feature", def);
-	r->id = gnngp_reader_column(&r->nodes, def->id_column);
+		r->sparse = gnngp_table_open(def->sparse_features, "feature", def);
+	r->id = gnngp_table_column(&r->nodes, def->id_column);
 	r->integer_ids = gnngp_is_integer_type(r->id.base);
 	r->string_ids = is_string_type(r->id.base);
 	getTypeOutputInfo(r->id.base, &output, &is_varlena);
@@ -449,15 +289,33 @@ open_reader(gnngp_reader *r, gp_env *env, const gnngp_graph_def *def)
 	strcpy(r->data->ids.type_name, type_name);
 }
 
+/*
+ * Takes the snapshot to read under.  In parallel mode, which calls that store
+ * nothing may be part of, the server gives none, and the query's own has to do.
+ */
+static void
+push_snapshot(void)
+{
+	PushActiveSnapshot(IsInParallelMode() ? GetActiveSnapshot() : GetTransactionSnapshot());
+}
+
 /* Reads the tables; the user has been switched and SPI is connected. */
 static void
 read_tables(gnngp_reader *r, const char *task, bool need_target)
 {
-	gnngp_read_nodes(r, task, need_target);
+	gnngp_node_part *nodes = gnngp_plan_nodes(r, task, need_target);
+	gnngp_feature_part *features = gnngp_plan_features(r);
+	gnngp_sparse_part *sparse = gnngp_plan_sparse(r);
+	gnngp_edge_part *edges = gnngp_plan_edges(r);
+
+	push_snapshot();
+	gnngp_read_nodes(nodes);
 	gnngp_idmap_build(r->env, &r->map, &r->data->ids);
-	gnngp_read_features(r);
-	gnngp_read_edges(r);
+	gnngp_read_features(features);
+	gnngp_read_sparse(sparse);
+	gnngp_read_edges(edges);
 	gnngp_idmap_free(r->env, &r->map);
+	PopActiveSnapshot();
 }
 
 /* Reads everything as the owner of the graph, and restores the caller's identity. */

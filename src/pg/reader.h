@@ -1,9 +1,9 @@
 /*
  * reader.h - the user's tables as arrays of the core.
  *
- * All queries of one read run under one snapshot (the active one), read only,
- * as the graph's owner under SECURITY_RESTRICTED_OPERATION, with search_path
- * pinned.  Nodes are numbered in the order of their key: the id itself for
+ * All queries of one read run under one snapshot, read only, as the graph's owner
+ * under SECURITY_RESTRICTED_OPERATION, with search_path pinned.  What they read is
+ * locked first, until the transaction ends, and the snapshot taken then.  Nodes are numbered in the order of their key: the id itself for
  * integer ids, a hash of the id's text otherwise (ties by the text).
  */
 #ifndef GNNGP_READER_H

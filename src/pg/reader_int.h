@@ -9,24 +9,9 @@
 #include "catalog/pg_type_d.h"
 #include "fmgr.h"
 #include "idmap.h"
+#include "read_source.h"
 #include "reader.h"
 #include "utils/builtins.h"
-
-/* A table of the user: its oid and its quoted, schema-qualified name. */
-typedef struct gnngp_table
-{
-	Oid			oid;
-	char	   *name;
-} gnngp_table;
-
-/* A column: its name, its quoted name, its type and the type under its domain. */
-typedef struct gnngp_column
-{
-	const char *name;
-	const char *quoted;
-	Oid			type;
-	Oid			base;
-} gnngp_column;
 
 /* One reading of a graph. */
 typedef struct gnngp_reader
@@ -68,30 +53,40 @@ gnngp_number_datum(Datum value, Oid base)
 	return DatumGetFloat8(value);
 }
 
-/* Takes one row; runs in the row context. */
-typedef void (*gnngp_row_fn) (void *state, const Datum *values, const bool *nulls);
-
 /* reader.c */
-extern void gnngp_scan(gnngp_reader *r, const char *query, gnngp_row_fn row, void *state,
-					   gp_phase phase, int64 total);
-extern gnngp_table gnngp_reader_table(Oid oid, const char *role, const gnngp_graph_def *def);
-extern gnngp_column gnngp_reader_column(const gnngp_table *table, const char *name);
-extern gnngp_column gnngp_reader_number(const gnngp_table *table, const char *name);
-extern const char *gnngp_number_expression(const char *alias, const gnngp_column *column);
 extern bool gnngp_is_integer_type(Oid base);
-extern const char *gnngp_id_expression(gnngp_reader *r, const char *alias,
-									   const gnngp_column *column, Oid *base);
 extern const char *gnngp_id_datum_text(gnngp_reader *r, Datum value, int *length);
-extern int64 gnngp_table_rows(Oid oid);
 
-/* read_nodes.c: ids in node order, the map, and targets. */
-extern void gnngp_read_nodes(gnngp_reader *r, const char *task, bool need_target);
+/*
+ * The parts of a reading.  Each is planned, which locks what it reads, before the
+ * snapshot is taken and the first is read.  Reading frees the part; NULL is none.
+ */
+typedef struct gnngp_node_part gnngp_node_part;
+typedef struct gnngp_feature_part gnngp_feature_part;
+typedef struct gnngp_sparse_part gnngp_sparse_part;
+typedef struct gnngp_edge_part gnngp_edge_part;
 
-/* read_features.c */
-extern void gnngp_read_features(gnngp_reader *r);
+/* Ids in node order, and targets (read_nodes.c). */
+extern gnngp_node_part *gnngp_plan_nodes(gnngp_reader *r, const char *task, bool need_target);
+extern void gnngp_read_nodes(gnngp_node_part *s);
 
-/* read_edges.c */
-extern void gnngp_read_edges(gnngp_reader *r);
+/* Features in columns of the node table (read_features.c), or in a table of their own (read_sparse.c). */
+extern gnngp_feature_part *gnngp_plan_features(gnngp_reader *r);
+extern void gnngp_read_features(gnngp_feature_part *s);
+extern gnngp_sparse_part *gnngp_plan_sparse(gnngp_reader *r);
+extern void gnngp_read_sparse(gnngp_sparse_part *s);
+
+/* The graph (read_edges.c). */
+extern gnngp_edge_part *gnngp_plan_edges(gnngp_reader *r);
+extern void gnngp_read_edges(gnngp_edge_part *s);
+
+/* Runs a part's query. */
+static inline void
+gnngp_reader_run(gnngp_reader *r, const gnngp_query *q, gnngp_row_fn row, void *state,
+				 gp_phase phase)
+{
+	gnngp_query_run(q, r->env, r->row_context, row, state, phase, gnngp_table_rows(q->table));
+}
 
 /*
  * An end of an edge, or the node of a feature: finds ids and remembers the
@@ -103,16 +98,15 @@ typedef struct gnngp_finder
 	gnngp_reader *r;
 	const gnngp_table *table;
 	gnngp_column column;
-	const char *expression;
-	Oid			base;			/* of the expression, for integer ids */
+	Oid			base;			/* of what is selected, for integer ids */
 	int64		nulls;
 	int64		unknown;		/* how many rows name an unknown node */
 	int64		unknown_key;	/* the smallest */
 	char	   *unknown_text;
 } gnngp_finder;
 
-extern void gnngp_finder_init(gnngp_finder *f, gnngp_reader *r, const gnngp_table *table,
-							  const char *alias, const char *column);
+extern void gnngp_finder_init(gnngp_finder *f, gnngp_reader *r, gnngp_query *q,
+							  const char *column);
 extern int32 gnngp_finder_find_slow(gnngp_finder *f, Datum value, bool null);
 extern void gnngp_finder_check_nulls(const gnngp_finder *f, const char *hint);
 extern void gnngp_finder_check_unknown(const gnngp_finder *f);

@@ -29,6 +29,7 @@
 #include "miscadmin.h"
 #include "nodes/parsenodes.h"
 #include "progress.h"
+#include "settings.h"
 #include "utils/builtins.h"
 #include "utils/memutils.h"
 #include "utils/portal.h"
@@ -46,6 +47,8 @@ typedef struct refresh
 	gnngp_graph_def *graph;
 	gnngp_fit_run *run;
 	int64		log_id;
+	const char *losses;			/* what shrank to less than half, or NULL */
+	bool		refused;		/* for that reason */
 } refresh;
 
 /* One step of a refresh. */
@@ -179,6 +182,56 @@ describe_changes(const gnngp_model *old, const gnngp_model *new)
 	return text.data;
 }
 
+/* Appends "edges 500 to 3" when less than half is left. */
+static void
+append_loss(StringInfo text, const char *what, int64 before, int64 after)
+{
+	if (after < before - after)
+		append_change(text, what, before, after);
+}
+
+/* What shrank to less than half of the stored model, or NULL. */
+static const char *
+describe_losses(const refresh *r)
+{
+	gnngp_fit_counts now = gnngp_fit_count(r->run);
+	bool		nodes = (gnngp_model_parts(r->old) & GNNGP_PART_NODES) != 0;
+	StringInfoData text;
+
+	initStringInfo(&text);
+	append_loss(&text, "nodes", nodes ? r->old->nodes : r->old->link.nodes, now.nodes);
+	append_loss(&text, "edges", nodes ? r->old->edges : r->old->link.edges, now.edges);
+	if (nodes)
+		append_loss(&text, "labelled", r->old->labelled, now.labelled);
+	return text.len > 0 ? text.data : NULL;
+}
+
+/*
+ * A table that was emptied by mistake, or is being filled, gives a model that is
+ * right and of no use: who runs this at night is told, or has set that it ends here.
+ */
+static void
+check_losses(refresh *r)
+{
+	MemoryContext old = MemoryContextSwitchTo(r->context);
+
+	r->losses = describe_losses(r);
+	MemoryContextSwitchTo(old);
+	r->refused = r->losses != NULL && gnngp_setting_refresh_guard();
+	if (r->refused)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("refresh of model \"%s\" refused: it would lose more than half", r->old->name),
+				 errdetail("Stored and now: %s.", r->losses),
+				 errhint("Should the tables be right, set gnngp.refresh_guard = off and refresh again.")));
+	if (r->losses)
+		ereport(WARNING,
+				(errcode(ERRCODE_WARNING),
+				 errmsg("model \"%s\" loses more than half", r->old->name),
+				 errdetail("Stored and now: %s.", r->losses),
+				 errhint("Set gnngp.refresh_guard = on to keep the stored model in such a case.")));
+}
+
 /* 55000 when there are no settings to fit with again. */
 static void
 require_settings(const gnngp_model *model)
@@ -213,6 +266,7 @@ step_read(refresh *r)
 							parts & GNNGP_PART_LINKS ? &r->old->link.settings : NULL,
 							r->old->name);
 	PopActiveSnapshot();
+	check_losses(r);
 }
 
 /* Step 3: computes. */
@@ -222,6 +276,15 @@ step_compute(refresh *r)
 	gnngp_fit_compute(r->run);
 }
 
+/* What the log says of a success. */
+static const char *
+success_text(const refresh *r)
+{
+	const char *changes = describe_changes(r->old, &r->new);
+
+	return r->losses ? psprintf("%s; more than half is gone: %s", changes, r->losses) : changes;
+}
+
 /* Step 4: swaps the new version in and closes the log row. */
 static void
 step_store(refresh *r)
@@ -229,17 +292,19 @@ step_store(refresh *r)
 	PushActiveSnapshot(GetTransactionSnapshot());
 	gnngp_fit_store(r->run, &r->new);
 	gnngp_spi_connect();
-	log_end(r, "succeeded", describe_changes(r->old, &r->new));
+	log_end(r, "succeeded", success_text(r));
 	gnngp_spi_finish();
 	PopActiveSnapshot();
 }
 
 /* What the log says of an error; of a device's, which only its detail explains, that as well. */
 static const char *
-failure_text(const ErrorData *error)
+failure_text(const refresh *r, const ErrorData *error)
 {
 	const char *message = error->message ? error->message : "";
 
+	if (r->refused)
+		return psprintf("more than half would be gone: %s", r->losses);
 	return error->sqlerrcode == ERRCODE_SYSTEM_ERROR && error->detail ?
 		psprintf("%s: %s", message, error->detail) : message;
 }
@@ -252,7 +317,7 @@ fail(refresh *r, ErrorData *error)
 	{
 		SPI_rollback();
 		PushActiveSnapshot(GetTransactionSnapshot());
-		log_end(r, "failed", failure_text(error));
+		log_end(r, r->refused ? "refused" : "failed", failure_text(r, error));
 		PopActiveSnapshot();
 		SPI_commit();
 	}
@@ -297,6 +362,9 @@ run_refresh(refresh *r)
 	commit(r);
 	gnngp_links_forget(0);
 	gnngp_progress_begin(r->old->name);
+	/* The snapshot has to be newer than the locks, whatever the session's default is. */
+	if (!r->atomic)
+		XactIsoLevel = XACT_READ_COMMITTED;
 	run_step(r, step_read);
 	run_step(r, step_compute);
 	run_step(r, step_store);

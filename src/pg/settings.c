@@ -25,6 +25,7 @@ static bool defining = false;
 static int	threads_setting = 0;
 static int	memory_limit_setting = 0;
 static int	link_cache_size_setting = 0;
+static bool refresh_guard_setting = false;
 static bool tf32_setting = false;
 static int	gpu_setting = 0;
 static int	gpu_memory_limit_setting = 0;
@@ -127,6 +128,11 @@ gnngp_settings_define(void)
 							"A larger model is read again for each call; 0 keeps none.",
 							&link_cache_size_setting, 128 * 1024, 0, MAX_KILOBYTES, PGC_USERSET,
 							GUC_UNIT_KB, NULL, assign_link_cache_size, NULL);
+	DefineCustomBoolVariable("gnngp.refresh_guard",
+							 "Keeps a model when a refresh would lose more than half of its nodes, edges or labels.",
+							 "The refresh then ends with an error, and as refused in the view gp_refreshes.",
+							 &refresh_guard_setting, false, PGC_USERSET, 0,
+							 NULL, NULL, NULL);
 	define_gpu_settings();
 	MarkGUCPrefixReserved("gnngp");
 }
@@ -276,4 +282,11 @@ gnngp_setting_memory_limit(void)
 	if (available == 0)
 		available = available_memory();
 	return (size_t) (available / 4);
+}
+
+/* True when a refresh that would lose more than half of a model keeps the model. */
+bool
+gnngp_setting_refresh_guard(void)
+{
+	return refresh_guard_setting;
 }

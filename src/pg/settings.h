@@ -28,6 +28,9 @@ extern size_t gnngp_setting_link_cache_size(void);
 /* The bytes that one backend may hold at a time for its computations. */
 extern size_t gnngp_setting_memory_limit(void);
 
+/* True when a refresh that would lose more than half of a model keeps the model. */
+extern bool gnngp_setting_refresh_guard(void);
+
 /* The number of the card to compute on, as CUDA counts. */
 extern int	gnngp_setting_gpu(void);
 

@@ -118,6 +118,14 @@ DROP TABLE terms;
 DROP TABLE parts;
 SELECT graph, nodes, edges, sparse_features FROM gp_graphs WHERE graph IN ('sparse', 'partitioned') ORDER BY graph;
 
+-- What keeps a fit from reading shows as a problem
+SELECT graph, problem FROM gp_graphs WHERE problem IS NOT NULL ORDER BY graph;
+BEGIN;
+ALTER TABLE papers RENAME year TO "Year";
+ALTER TABLE cites DROP COLUMN cited;
+SELECT graph, problem FROM gp_graphs WHERE problem IS NOT NULL ORDER BY graph COLLATE "C";
+ROLLBACK;
+
 -- Dropping
 SELECT gp_drop_graph('sparse');
 SELECT gp_drop_graph('Quoted.Name');

@@ -99,6 +99,28 @@ CALL gp_refresh('en');
 SELECT gp_drop_graph('en');
 DROP VIEW en;
 
+-- A refresh that loses more than half says so, and with the guard it keeps the model
+CREATE TABLE shrinks AS TABLE e;
+SELECT gp_create_graph('shrinks', 'n', 'shrinks', target => 'y');
+SELECT nodes, edges, labelled FROM gp_fit('shrinks', nugget => 0.1);
+CREATE VIEW last AS SELECT outcome, message, edges FROM gp_refreshes JOIN gp_models USING (model) WHERE model = 'shrinks' ORDER BY started DESC LIMIT 1;
+DELETE FROM shrinks WHERE src % 2 = 0;
+CALL gp_refresh('shrinks');
+TABLE last;
+DELETE FROM shrinks WHERE src % 4 <> 1;
+DELETE FROM shrinks WHERE src = 1;
+\set VERBOSITY default
+SET gnngp.refresh_guard = on;
+CALL gp_refresh('shrinks');
+TABLE last;
+RESET gnngp.refresh_guard;
+CALL gp_refresh('shrinks');
+\set VERBOSITY terse
+TABLE last;
+SELECT gp_drop_graph('shrinks');
+DROP VIEW last;
+DROP TABLE shrinks;
+
 -- What is refused
 \set VERBOSITY default
 CALL gp_refresh('nothing');

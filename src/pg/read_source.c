@@ -1,0 +1,353 @@
+/*
+ * read_source.c - tables that are locked before they are looked at, and queries
+ * whose rows are held against what the look said.
+ *
+ * Rows go straight from the executor to a callback, without a result table
+ * between them.  A callback takes datums of types that were looked up; the two
+ * guards, the lock and the comparison of types, each keep it from taking another
+ * table's datums when somebody swaps tables at this moment.
+ */
+#include "postgres.h"
+
+#include "access/genam.h"
+#include "access/htup_details.h"
+#include "access/relation.h"
+#include "access/stratnum.h"
+#include "access/table.h"
+#include "access/xact.h"
+#include "catalog/indexing.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_type_d.h"
+#include "graph_check.h"
+#include "nodes/plannodes.h"
+#include "read_source.h"
+#include "tcop/dest.h"
+#include "utils/builtins.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/plancache.h"
+#include "utils/rel.h"
+#include "utils/snapmgr.h"
+#include "utils/syscache.h"
+
+/* Rows between two progress reports. */
+#define PROGRESS_ROWS 8192
+
+/* A receiver of rows that hands each to a callback. */
+typedef struct row_receiver
+{
+	DestReceiver pub;
+	const gnngp_query *query;
+	gp_env	   *env;
+	MemoryContext row_context;
+	gnngp_row_fn row;
+	void	   *state;
+	gp_phase	phase;
+	int64		done;
+	int64		total;
+} row_receiver;
+
+/* The lock that keeps a table from being altered or truncated while it is read. */
+static bool
+lock_table(Oid oid)
+{
+#ifndef GNNGP_TEST_WITHOUT_LOCKS
+	Relation	rel = try_relation_open(oid, AccessShareLock);
+
+	if (rel == NULL)
+		return false;
+	relation_close(rel, NoLock);
+#endif
+	return true;
+}
+
+/* Locks a table for reading, then asks its name: a rename waits for the lock. */
+gnngp_table
+gnngp_table_open(Oid oid, const char *role, const gnngp_graph_def *def)
+{
+	gnngp_table table = {oid, NULL};
+	char	   *name = OidIsValid(oid) && lock_table(oid) ? get_rel_name(oid) : NULL;
+	char	   *schema = name ? get_namespace_name(get_rel_namespace(oid)) : NULL;
+
+	if (schema == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("the %s table of graph \"%s\" does not exist any more", role, def->name),
+				 errhint("Drop the graph with gp_drop_graph and create it again.")));
+	table.name = quote_qualified_identifier(schema, name);
+	return table;
+}
+
+/* The planner's count of a table's rows. */
+int64
+gnngp_table_rows(const gnngp_table *table)
+{
+	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(table->oid));
+	float4		rows = 0;
+
+	if (HeapTupleIsValid(tuple))
+	{
+		rows = ((Form_pg_class) GETSTRUCT(tuple))->reltuples;
+		ReleaseSysCache(tuple);
+	}
+	return rows > 0 ? (int64) rows : 0;
+}
+
+/* A column of a locked table. */
+gnngp_column
+gnngp_table_column(const gnngp_table *table, const char *name)
+{
+	gnngp_column column = {name, quote_identifier(name), InvalidOid, InvalidOid};
+	AttrNumber	attnum = get_attnum(table->oid, name);
+
+	if (attnum == InvalidAttrNumber)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_COLUMN),
+				 errmsg("column \"%s\" of table \"%s\" does not exist", name, table->name),
+				 errhint("Rename the column back, or drop the graph with gp_drop_graph and create it again with the right column.")));
+	column.type = get_atttype(table->oid, attnum);
+	column.base = getBaseType(column.type);
+	return column;
+}
+
+/* 42804: a column has been given a type that does not serve. */
+void
+gnngp_wrong_type(const gnngp_table *table, const gnngp_column *column, const char *expected)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_DATATYPE_MISMATCH),
+			 errmsg("column \"%s\" of table \"%s\" has type %s, not %s", column->name, table->name,
+					format_type_be(column->type), expected),
+			 errhint("Use a view that casts the column.")));
+}
+
+/* A column of numbers. */
+gnngp_column
+gnngp_table_number(const gnngp_table *table, const char *name)
+{
+	gnngp_column column = gnngp_table_column(table, name);
+
+	if (!gnngp_is_number_type(column.base))
+		gnngp_wrong_type(table, &column, "a numeric type");
+	return column;
+}
+
+/* The n-th column that has not been dropped. */
+const char *
+gnngp_table_column_name(const gnngp_table *table, int n)
+{
+	Relation	rel = relation_open(table->oid, AccessShareLock);
+	TupleDesc	desc = RelationGetDescr(rel);
+	const char *name = NULL;
+
+	for (int i = 0; i < desc->natts && name == NULL; i++)
+		if (!TupleDescAttr(desc, i)->attisdropped && n-- == 0)
+			name = pstrdup(NameStr(TupleDescAttr(desc, i)->attname));
+	relation_close(rel, NoLock);
+	if (name == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_COLUMN),
+				 errmsg("table \"%s\" has fewer than three columns", table->name),
+				 errhint("A table of sparse features has the columns node, feature number and value.")));
+	return name;
+}
+
+/* Starts a query. */
+void
+gnngp_query_init(gnngp_query *q, const gnngp_table *table)
+{
+	q->table = table;
+	initStringInfo(&q->list);
+	q->types = NIL;
+	q->plan = NULL;
+}
+
+/* Selects an expression. */
+void
+gnngp_query_add(gnngp_query *q, Oid type, const char *format,...)
+{
+	va_list		args;
+	int			needed;
+
+	if (q->types != NIL)
+		appendStringInfoString(&q->list, ", ");
+	do
+	{
+		va_start(args, format);
+		needed = appendStringInfoVA(&q->list, format, args);
+		va_end(args);
+		if (needed > 0)
+			enlargeStringInfo(&q->list, needed);
+	} while (needed > 0);
+	q->types = lappend_oid(q->types, type);
+}
+
+/* Selects a number. */
+void
+gnngp_query_add_number(gnngp_query *q, const gnngp_column *column)
+{
+	if (column->base == NUMERICOID)
+		gnngp_query_add(q, NUMERICOID, "t.%s", column->quoted);
+	else
+		gnngp_query_add(q, FLOAT8OID, "t.%s::pg_catalog.float8", column->quoted);
+}
+
+/* 55000: what is read is not what was looked at. */
+static void
+report_change(const gnngp_query *q, const char *detail)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("table \"%s\" changed while it was read", q->table->name),
+			 detail ? errdetail("%s", detail) : 0,
+			 errhint("Try again.")));
+}
+
+/* The file of a relation as a snapshot shows it. */
+static Oid
+file_at(Oid oid, Snapshot snapshot)
+{
+	Relation	catalog = table_open(RelationRelationId, AccessShareLock);
+	ScanKeyData key;
+	SysScanDesc scan;
+	HeapTuple	tuple;
+	Oid			file = InvalidOid;
+
+	ScanKeyInit(&key, Anum_pg_class_oid, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(oid));
+	scan = systable_beginscan(catalog, ClassOidIndexId, true, snapshot, 1, &key);
+	tuple = systable_getnext(scan);
+	if (HeapTupleIsValid(tuple))
+		file = ((Form_pg_class) GETSTRUCT(tuple))->relfilenode;
+	systable_endscan(scan);
+	table_close(catalog, AccessShareLock);
+	return file;
+}
+
+/*
+ * A table that was truncated or rewritten after the snapshot was taken looks
+ * empty to it.  Only a transaction whose one snapshot is older than our locks
+ * can be in that place.
+ */
+static void
+check_age(const CachedPlan *plan)
+{
+	ListCell   *cell;
+
+	if (!IsolationUsesXactSnapshot())
+		return;
+	foreach(cell, linitial_node(PlannedStmt, plan->stmt_list)->relationOids)
+	{
+		Oid			oid = lfirst_oid(cell);
+
+		if (file_at(oid, GetTransactionSnapshot()) != file_at(oid, NULL))
+			ereport(ERROR,
+					(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
+					 errmsg("could not serialize access: table \"%s\" was truncated or rewritten after this transaction began",
+							get_rel_name(oid)),
+					 errhint("The transaction might succeed if retried.")));
+	}
+}
+
+/*
+ * Plans the query: parsing and rewriting lock the tables behind a view, planning
+ * those under a partitioned one.  The name must have led to the table that was
+ * locked, though a schema can be renamed beside that lock.
+ */
+void
+gnngp_query_plan(gnngp_query *q)
+{
+	char	   *sql = psprintf("SELECT %s FROM %s t", q->list.data, q->table->name);
+	CachedPlanSource *source;
+	CachedPlan *plan;
+
+	q->plan = SPI_prepare(sql, 0, NULL);
+	if (q->plan == NULL)
+		elog(ERROR, "preparing a query returned %s", SPI_result_code_string(SPI_result));
+	plan = SPI_plan_get_cached_plan(q->plan);
+	source = linitial(SPI_plan_get_plan_sources(q->plan));
+	check_age(plan);
+	ReleaseCachedPlan(plan, NULL);
+#ifndef GNNGP_TEST_WITHOUT_LOCKS
+	if (!list_member_oid(source->relationOids, q->table->oid))
+		report_change(q, NULL);
+#else
+	(void) source;
+#endif
+}
+
+/* Holds the columns that the executor is about to deliver against what was said. */
+static void
+receive_startup(DestReceiver *self, int operation, TupleDesc desc)
+{
+#ifndef GNNGP_TEST_WITHOUT_TYPES
+	const gnngp_query *q = ((row_receiver *) self)->query;
+
+	if (desc->natts != list_length(q->types))
+		report_change(q, NULL);
+	for (int i = 0; i < desc->natts; i++)
+	{
+		Oid			type = TupleDescAttr(desc, i)->atttypid;
+
+		if (getBaseType(type) != list_nth_oid(q->types, i))
+			report_change(q, psprintf("Column %d has type %s instead of %s.", i + 1,
+									  format_type_be(type),
+									  format_type_be(list_nth_oid(q->types, i))));
+	}
+#endif
+}
+
+/* Hands one row to the callback. */
+static bool
+receive_row(TupleTableSlot *slot, DestReceiver *self)
+{
+	row_receiver *rr = (row_receiver *) self;
+	MemoryContext old;
+
+	slot_getallattrs(slot);
+	old = MemoryContextSwitchTo(rr->row_context);
+	rr->row(rr->state, slot->tts_values, slot->tts_isnull);
+	MemoryContextSwitchTo(old);
+	MemoryContextReset(rr->row_context);
+	if (++rr->done % PROGRESS_ROWS == 0)
+		rr->env->progress(rr->env, rr->phase, rr->done, rr->total);
+	return true;
+}
+
+/* Nothing to end: the receiver lives on the stack of gnngp_query_run. */
+static void
+receive_nothing(DestReceiver *self)
+{
+}
+
+/* Runs a planned query. */
+void
+gnngp_query_run(const gnngp_query *q, gp_env *env, MemoryContext row_context, gnngp_row_fn row,
+				void *state, gp_phase phase, int64 total)
+{
+	SPIExecuteOptions options = {.read_only = true};
+	row_receiver rr = {
+		.pub = {
+			.receiveSlot = receive_row,
+			.rStartup = receive_startup,
+			.rShutdown = receive_nothing,
+			.rDestroy = receive_nothing,
+			.mydest = DestTuplestore,
+		},
+		.query = q,
+		.env = env,
+		.row_context = row_context,
+		.row = row,
+		.state = state,
+		.phase = phase,
+		.total = total,
+	};
+	int			rc;
+
+	options.dest = &rr.pub;
+	env->progress(env, phase, 0, total);
+	rc = SPI_execute_plan_extended(q->plan, &options);
+	if (rc != SPI_OK_SELECT)
+		elog(ERROR, "reading a table returned %s", SPI_result_code_string(rc));
+	env->progress(env, phase, rr.done, rr.done);
+}
