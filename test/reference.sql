@@ -37,6 +37,10 @@ WITH members AS (
     FROM pg_type t JOIN members m ON m.classid = 'pg_type'::regclass AND m.objid = t.oid
     WHERE t.typtype = 'b' AND t.typelem = 0
     UNION ALL
+    SELECT 'DOMAIN ' || t.typname || ' AS ' || format_type(t.typbasetype, t.typtypmod)
+    FROM pg_type t JOIN members m ON m.classid = 'pg_type'::regclass AND m.objid = t.oid
+    WHERE t.typtype = 'd'
+    UNION ALL
     SELECT 'CAST (' || format_type(castsource, NULL) || ' AS ' || format_type(casttarget, NULL) || ') '
         || CASE castcontext WHEN 'i' THEN 'IMPLICIT' WHEN 'a' THEN 'ASSIGNMENT' ELSE 'EXPLICIT' END
     FROM pg_cast c JOIN members m ON m.classid = 'pg_cast'::regclass AND m.objid = c.oid

@@ -31,8 +31,8 @@ COMMENT ON FUNCTION @extschema@.gp_links_support(internal) IS
 
 CREATE FUNCTION @extschema@.gp_predict_links(
     model text,
+    nodes @extschema@.gp_node_list DEFAULT NULL,
     k integer DEFAULT 10,
-    nodes bigint[] DEFAULT NULL,
     candidates text DEFAULT 'auto')
 RETURNS TABLE (
     src bigint,
@@ -40,11 +40,11 @@ RETURNS TABLE (
     score double precision,
     variance double precision,
     probability double precision)
-AS 'MODULE_PATHNAME', 'gnngp_predict_links'
+AS 'MODULE_PATHNAME', 'gnngp_predict_links_typed'
 LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 1000
 SUPPORT @extschema@.gp_links_support;
 
-COMMENT ON FUNCTION @extschema@.gp_predict_links(text, integer, bigint[], text) IS
+COMMENT ON FUNCTION @extschema@.gp_predict_links(text, @extschema@.gp_node_list, integer, text) IS
     'the likeliest missing links of each node of a model with integer ids';
 
 CREATE FUNCTION @extschema@.gp_predict_links(
@@ -63,10 +63,28 @@ LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 1000
 SUPPORT @extschema@.gp_links_support;
 
 COMMENT ON FUNCTION @extschema@.gp_predict_links(text, anyarray, integer, text) IS
-    'the likeliest missing links of each node, or of all nodes when the array is NULL, with ids of any type';
+    'the same for these nodes, of any type: gp_predict_links(''m'', ARRAY[1, 2], k => 3)';
 
--- With the two forms alone, PostgreSQL would find nodes => ARRAY[1, 2] and
--- nodes => '{1,2}' not unique: neither form fits better than the other.
+-- Spelled out for integers, for which named arguments then come in any order: where a
+-- type is found out from an argument, PostgreSQL takes it by its place in the call.
+CREATE FUNCTION @extschema@.gp_predict_links(
+    model text,
+    nodes bigint[],
+    k integer DEFAULT 10,
+    candidates text DEFAULT 'auto')
+RETURNS TABLE (
+    src bigint,
+    dst bigint,
+    score double precision,
+    variance double precision,
+    probability double precision)
+AS 'MODULE_PATHNAME', 'gnngp_predict_links_typed'
+LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 1000
+SUPPORT @extschema@.gp_links_support;
+
+COMMENT ON FUNCTION @extschema@.gp_predict_links(text, bigint[], integer, text) IS
+    'the form for any type, spelled out for bigint';
+
 CREATE FUNCTION @extschema@.gp_predict_links(
     model text,
     nodes integer[],
@@ -105,26 +123,44 @@ COMMENT ON FUNCTION @extschema@.gp_predict_links(text, smallint[], integer, text
 
 CREATE FUNCTION @extschema@.gp_predict_links(
     model text,
-    nodes text,
+    id anynonarray,
     k integer DEFAULT 10,
     candidates text DEFAULT 'auto')
 RETURNS TABLE (
-    src bigint,
-    dst bigint,
+    src anynonarray,
+    dst anynonarray,
     score double precision,
     variance double precision,
     probability double precision)
-AS 'MODULE_PATHNAME', 'gnngp_predict_links_text'
+AS 'MODULE_PATHNAME', 'gnngp_predict_links_typed'
+LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 1000
+SUPPORT @extschema@.gp_links_support;
+
+COMMENT ON FUNCTION @extschema@.gp_predict_links(text, anynonarray, integer, text) IS
+    'the same for one node, or for all where id is NULL of a type: gp_predict_links(''m'', NULL::uuid)';
+
+CREATE FUNCTION @extschema@.gp_predict_links(
+    model text,
+    id text,
+    k integer DEFAULT 10,
+    candidates text DEFAULT 'auto')
+RETURNS TABLE (
+    src text,
+    dst text,
+    score double precision,
+    variance double precision,
+    probability double precision)
+AS 'MODULE_PATHNAME', 'gnngp_predict_links_typed'
 LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 1000
 SUPPORT @extschema@.gp_links_support;
 
 COMMENT ON FUNCTION @extschema@.gp_predict_links(text, text, integer, text) IS
-    'the form for integer ids, for an array that is written as a literal without a type';
+    'the same for one node by the text of its id, whatever its type: gp_predict_links(''m'', ''alice'')';
 
-CREATE FUNCTION @extschema@.gp_score_links(model text, src anyarray, dst anyarray)
+CREATE FUNCTION @extschema@.gp_score_links(model text, src anycompatiblearray, dst anycompatiblearray)
 RETURNS TABLE (
-    src anyelement,
-    dst anyelement,
+    src anycompatible,
+    dst anycompatible,
     score double precision,
     variance double precision,
     probability double precision)
@@ -132,5 +168,33 @@ AS 'MODULE_PATHNAME', 'gnngp_score_links'
 LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100
 SUPPORT @extschema@.gp_links_support;
 
-COMMENT ON FUNCTION @extschema@.gp_score_links(text, anyarray, anyarray) IS
+COMMENT ON FUNCTION @extschema@.gp_score_links(text, anycompatiblearray, anycompatiblearray) IS
     'how likely given pairs of nodes are linked, existing links or not, in the order given';
+
+CREATE FUNCTION @extschema@.gp_score_links(model text, src anycompatiblenonarray, dst anycompatiblenonarray)
+RETURNS TABLE (
+    src anycompatiblenonarray,
+    dst anycompatiblenonarray,
+    score double precision,
+    variance double precision,
+    probability double precision)
+AS 'MODULE_PATHNAME', 'gnngp_score_links'
+LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100
+SUPPORT @extschema@.gp_links_support;
+
+COMMENT ON FUNCTION @extschema@.gp_score_links(text, anycompatiblenonarray, anycompatiblenonarray) IS
+    'the same for one pair: gp_score_links(''m'', 1, 2)';
+
+CREATE FUNCTION @extschema@.gp_score_links(model text, src text, dst text)
+RETURNS TABLE (
+    src text,
+    dst text,
+    score double precision,
+    variance double precision,
+    probability double precision)
+AS 'MODULE_PATHNAME', 'gnngp_score_links'
+LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100
+SUPPORT @extschema@.gp_links_support;
+
+COMMENT ON FUNCTION @extschema@.gp_score_links(text, text, text) IS
+    'the same for one pair by the text of its ids, whatever their type: gp_score_links(''m'', ''alice'', ''bob'')';

@@ -39,27 +39,37 @@ LANGUAGE C STRICT STABLE PARALLEL RESTRICTED;
 COMMENT ON FUNCTION @extschema@.gp_predict_support(internal) IS
     'planner support: the rows of gp_predict';
 
+-- Calls that name nodes have four forms: ids of any type, arrays of them, a text that
+-- serves ids of every type (a literal or a parameter whose type is left open becomes
+-- one), and none at all, or a literal that lists integers.  The last has a type of its
+-- own: with text as well, PostgreSQL could not tell one id from a list of them.
+
+CREATE DOMAIN @extschema@.gp_node_list AS text;
+
+COMMENT ON DOMAIN @extschema@.gp_node_list IS
+    'a literal that lists nodes with integer ids, such as ''{1,2}''';
+
 CREATE FUNCTION @extschema@.gp_predict(
     model text,
+    nodes @extschema@.gp_node_list DEFAULT NULL,
     top integer DEFAULT 1,
-    unlabelled_only boolean DEFAULT false,
-    nodes bigint[] DEFAULT NULL)
+    unlabelled_only boolean DEFAULT false)
 RETURNS TABLE (
     node bigint,
     class text,
     score double precision,
     variance double precision,
     probability double precision)
-AS 'MODULE_PATHNAME', 'gnngp_predict'
+AS 'MODULE_PATHNAME', 'gnngp_predict_typed'
 LANGUAGE C STABLE PARALLEL RESTRICTED COST 1000 ROWS 1000
 SUPPORT @extschema@.gp_predict_support;
 
-COMMENT ON FUNCTION @extschema@.gp_predict(text, integer, boolean, bigint[]) IS
-    'the best classes, or the value, of the nodes of a model with integer ids';
+COMMENT ON FUNCTION @extschema@.gp_predict(text, @extschema@.gp_node_list, integer, boolean) IS
+    'the best classes, or the value, of all nodes of a model with integer ids';
 
 CREATE FUNCTION @extschema@.gp_predict(
     model text,
-    id anyelement,
+    nodes anyarray,
     top integer DEFAULT 1,
     unlabelled_only boolean DEFAULT false)
 RETURNS TABLE (
@@ -72,8 +82,100 @@ AS 'MODULE_PATHNAME', 'gnngp_predict_typed'
 LANGUAGE C STABLE PARALLEL RESTRICTED COST 1000 ROWS 1000
 SUPPORT @extschema@.gp_predict_support;
 
-COMMENT ON FUNCTION @extschema@.gp_predict(text, anyelement, integer, boolean) IS
-    'the best classes, or the value, of one node, or of all nodes when id is NULL, with ids of any type';
+COMMENT ON FUNCTION @extschema@.gp_predict(text, anyarray, integer, boolean) IS
+    'the same for these nodes, of any type: gp_predict(''m'', ARRAY[1, 2])';
+
+-- Spelled out for integers, for which named arguments then come in any order: where a
+-- type is found out from an argument, PostgreSQL takes it by its place in the call.
+CREATE FUNCTION @extschema@.gp_predict(
+    model text,
+    nodes bigint[],
+    top integer DEFAULT 1,
+    unlabelled_only boolean DEFAULT false)
+RETURNS TABLE (
+    node bigint,
+    class text,
+    score double precision,
+    variance double precision,
+    probability double precision)
+AS 'MODULE_PATHNAME', 'gnngp_predict_typed'
+LANGUAGE C STABLE PARALLEL RESTRICTED COST 1000 ROWS 1000
+SUPPORT @extschema@.gp_predict_support;
+
+COMMENT ON FUNCTION @extschema@.gp_predict(text, bigint[], integer, boolean) IS
+    'the form for any type, spelled out for bigint';
+
+CREATE FUNCTION @extschema@.gp_predict(
+    model text,
+    nodes integer[],
+    top integer DEFAULT 1,
+    unlabelled_only boolean DEFAULT false)
+RETURNS TABLE (
+    node integer,
+    class text,
+    score double precision,
+    variance double precision,
+    probability double precision)
+AS 'MODULE_PATHNAME', 'gnngp_predict_typed'
+LANGUAGE C STABLE PARALLEL RESTRICTED COST 1000 ROWS 1000
+SUPPORT @extschema@.gp_predict_support;
+
+COMMENT ON FUNCTION @extschema@.gp_predict(text, integer[], integer, boolean) IS
+    'the form for any type, spelled out for integer';
+
+CREATE FUNCTION @extschema@.gp_predict(
+    model text,
+    nodes smallint[],
+    top integer DEFAULT 1,
+    unlabelled_only boolean DEFAULT false)
+RETURNS TABLE (
+    node smallint,
+    class text,
+    score double precision,
+    variance double precision,
+    probability double precision)
+AS 'MODULE_PATHNAME', 'gnngp_predict_typed'
+LANGUAGE C STABLE PARALLEL RESTRICTED COST 1000 ROWS 1000
+SUPPORT @extschema@.gp_predict_support;
+
+COMMENT ON FUNCTION @extschema@.gp_predict(text, smallint[], integer, boolean) IS
+    'the form for any type, spelled out for smallint';
+
+CREATE FUNCTION @extschema@.gp_predict(
+    model text,
+    id anynonarray,
+    top integer DEFAULT 1,
+    unlabelled_only boolean DEFAULT false)
+RETURNS TABLE (
+    node anynonarray,
+    class text,
+    score double precision,
+    variance double precision,
+    probability double precision)
+AS 'MODULE_PATHNAME', 'gnngp_predict_typed'
+LANGUAGE C STABLE PARALLEL RESTRICTED COST 1000 ROWS 1000
+SUPPORT @extschema@.gp_predict_support;
+
+COMMENT ON FUNCTION @extschema@.gp_predict(text, anynonarray, integer, boolean) IS
+    'the same for one node, or for all where id is NULL of a type: gp_predict(''m'', NULL::uuid)';
+
+CREATE FUNCTION @extschema@.gp_predict(
+    model text,
+    id text,
+    top integer DEFAULT 1,
+    unlabelled_only boolean DEFAULT false)
+RETURNS TABLE (
+    node text,
+    class text,
+    score double precision,
+    variance double precision,
+    probability double precision)
+AS 'MODULE_PATHNAME', 'gnngp_predict_typed'
+LANGUAGE C STABLE PARALLEL RESTRICTED COST 1000 ROWS 1000
+SUPPORT @extschema@.gp_predict_support;
+
+COMMENT ON FUNCTION @extschema@.gp_predict(text, text, integer, boolean) IS
+    'the same for one node by the text of its id, whatever its type: gp_predict(''m'', ''alice'')';
 
 CREATE FUNCTION @extschema@.gp_evaluate(model text)
 RETURNS TABLE (metric text, value double precision)

@@ -1,5 +1,5 @@
 /*
- * cluster.c - gp_cluster, both forms: groups of nodes that a kernel holds alike.
+ * cluster.c - gp_cluster, all forms: groups of nodes that a kernel holds alike.
  *
  * Like a fit it reads the graph's tables with the rights of the graph's owner,
  * and like gp_tune it stores nothing.
@@ -112,10 +112,10 @@ node_row(const gnngp_ids *ids, int64 node)
 	return row;
 }
 
-/* Clusters, and puts a row for each node, or for the one node that is asked for by key and text. */
+/* Clusters, and puts a row for each node that is asked for. */
 static void
 put_rows(FunctionCallInfo fcinfo, cluster_call *call, gnngp_id_type *type,
-		 const int64 *key, const char *text, int length)
+		 const gnngp_given_ids *given)
 {
 	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "gnngp clusters",
@@ -131,8 +131,7 @@ put_rows(FunctionCallInfo fcinfo, cluster_call *call, gnngp_id_type *type,
 		bool		nulls[2] = {false, false};
 
 		CHECK_FOR_INTERRUPTS();
-		if (key && (row.key != *key ||
-					(text && (row.id_length != length || memcmp(row.id_text, text, length) != 0))))
+		if (!gnngp_given_ids_have(given, &row))
 			continue;
 		values[0] = gnngp_id_type_datum(type, &row);
 		values[1] = Int32GetDatum(call->clustering->cluster[i]);
@@ -159,33 +158,32 @@ gnngp_cluster(PG_FUNCTION_ARGS)
 {
 	cluster_call call;
 	gnngp_id_type type;
+	gnngp_given_ids all = {.all = true};
 
 	open_call(fcinfo, 1, &call);
 	gnngp_id_type_open(&type, &call.ids, INT8OID, &hints);
-	put_rows(fcinfo, &call, &type, NULL, NULL, 0);
+	put_rows(fcinfo, &call, &type, &all);
 	close_call(&call);
 	return (Datum) 0;
 }
 
 PG_FUNCTION_INFO_V1(gnngp_cluster_typed);
 
-/* gp_cluster(graph, id anyelement, clusters, kernel, seed) */
+/* gp_cluster(graph, id or nodes, clusters, kernel, seed) */
 Datum
 gnngp_cluster_typed(PG_FUNCTION_ARGS)
 {
 	int			guc_level = NewGUCNestLevel();
 	cluster_call call;
 	gnngp_id_type type;
-	int64		key = 0;
-	const char *text = NULL;
-	int			length = 0;
+	gnngp_given_ids given;
 
 	gnngp_pin_output_settings();
 	open_call(fcinfo, 2, &call);
-	gnngp_id_type_open(&type, &call.ids, get_fn_expr_argtype(fcinfo->flinfo, 1), &hints);
-	if (!PG_ARGISNULL(1))
-		key = gnngp_id_type_key(&type, PG_GETARG_DATUM(1), &text, &length);
-	put_rows(fcinfo, &call, &type, PG_ARGISNULL(1) ? NULL : &key, text, length);
+	gnngp_id_type_open_argument(&type, &call.ids, fcinfo, 1, &hints);
+	given = gnngp_given_ids_take(&type, fcinfo, 1);
+	gnngp_given_ids_sort(&given);
+	put_rows(fcinfo, &call, &type, &given);
 	close_call(&call);
 	AtEOXact_GUC(false, guc_level);
 	return (Datum) 0;

@@ -1,5 +1,5 @@
 /*
- * predict.c - gp_predict, both forms: rows from the stored blocks.
+ * predict.c - gp_predict, all forms: rows from the stored blocks.
  *
  * The rows go into a tuplestore block by block; a FROM clause would collect
  * them in one anyway.  Class labels are made once and shared by all rows.
@@ -11,12 +11,10 @@
 #include "catalog/pg_type_d.h"
 #include "fmgr.h"
 #include "funcapi.h"
-#include "lib/qunique.h"
 #include "miscadmin.h"
 #include "predict_ids.h"
 #include "problem.h"
 #include "store.h"
-#include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
 #include "utils/memutils.h"
@@ -30,7 +28,7 @@ enum predict_column
 
 static const gnngp_id_hints hints = {
 	"Use gp_predict(%1$s) for all nodes, or an integer id.",
-	"Use gp_predict(%1$s, NULL::%2$s) for all nodes, or an id of that type.",
+	"Use gp_predict(%1$s, NULL::%2$s) for all nodes, or ids of that type.",
 	"model"
 };
 
@@ -44,12 +42,8 @@ typedef struct predict_state
 	Tuplestorestate *store;
 	TupleDesc	desc;
 	MemoryContext row_context;	/* ids that are made for one row */
-	/* all nodes unless keys is set */
-	int64	   *keys;			/* ascending */
-	int64		nkeys;
-	int64		next;
-	const char *text;			/* of the one key, when ids are no integers */
-	int			text_length;
+	gnngp_given_ids given;		/* sorted */
+	int64		next;			/* the first of them that may still come */
 } predict_state;
 
 /* The probability of the k-th best class of a row. */
@@ -110,38 +104,31 @@ put_row(predict_state *s, const gnngp_block *block, int32 i)
 	MemoryContextReset(s->row_context);
 }
 
-/* Puts the rows of a block that are asked for by key. */
+/*
+ * Puts the rows of a block that are asked for.  Rows with one key may go on in
+ * the next block: texts may have the same hash.
+ */
 static void
-put_keys(predict_state *s, const gnngp_block *block)
+put_given(predict_state *s, const gnngp_block *block)
 {
-	for (; s->next < s->nkeys; s->next++)
+	while (s->next < s->given.n)
 	{
-		int64		key = s->keys[s->next];
+		int64		key = s->given.id[s->next].key;
 		int32		i = gnngp_block_search(block, key);
 		gnngp_node_row row;
 
+		for (; i < block->nrows; i++)
+		{
+			gnngp_block_row(block, i, &row);
+			if (row.key != key)
+				break;
+			if (gnngp_given_ids_have(&s->given, &row))
+				put_row(s, block, i);
+		}
 		if (i == block->nrows)
-			return;				/* it may be in a later block */
-		gnngp_block_row(block, i, &row);
-		if (row.key == key)
-			put_row(s, block, i);
-	}
-}
-
-/* Puts the row of a block that is asked for by text. */
-static void
-put_text(predict_state *s, const gnngp_block *block)
-{
-	for (int32 i = gnngp_block_search(block, s->keys[0]); i < block->nrows; i++)
-	{
-		gnngp_node_row row;
-
-		gnngp_block_row(block, i, &row);
-		if (row.key != s->keys[0])
 			return;
-		if (row.id_length == s->text_length &&
-			memcmp(row.id_text, s->text, s->text_length) == 0)
-			put_row(s, block, i);
+		while (s->next < s->given.n && s->given.id[s->next].key == key)
+			s->next++;
 	}
 }
 
@@ -152,13 +139,11 @@ take_block(void *state, const gnngp_block *block)
 	predict_state *s = state;
 	MemoryContext old = MemoryContextSwitchTo(s->row_context);
 
-	if (s->keys == NULL)
+	if (s->given.all)
 		for (int32 i = 0; i < block->nrows; i++)
 			put_row(s, block, i);
-	else if (s->text)
-		put_text(s, block);
 	else
-		put_keys(s, block);
+		put_given(s, block);
 	MemoryContextSwitchTo(old);
 	return true;
 }
@@ -194,85 +179,51 @@ open_predict(FunctionCallInfo fcinfo, predict_state *s, int top_argument, int un
 static void
 run_predict(predict_state *s)
 {
-	if (s->keys == NULL)
+	int64	   *keys;
+
+	if (s->given.all)
+	{
 		gnngp_store_scan(s->model, take_block, s);
-	else
-		gnngp_store_find(s->model, s->keys, s->nkeys, take_block, s);
+		return;
+	}
+	gnngp_given_ids_sort(&s->given);
+	keys = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(int64) * Max(s->given.n, 1));
+	for (int64 i = 0; i < s->given.n; i++)
+		keys[i] = s->given.id[i].key;
+	gnngp_store_find(s->model, keys, s->given.n, take_block, s);
 }
 
-/* Orders keys. */
-static int
-compare_keys(const void *a, const void *b)
-{
-	int64		x = *(const int64 *) a;
-	int64		y = *(const int64 *) b;
-
-	return x < y ? -1 : x > y;
-}
-
-/* The keys of an array of nodes, sorted, each once; NULL elements are left out. */
+/* The rows of the nodes that an argument names. */
 static void
-take_node_array(predict_state *s, ArrayType *array)
-{
-	Datum	   *elements;
-	bool	   *nulls;
-	int			n;
-
-	deconstruct_array(array, INT8OID, sizeof(int64), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE,
-					  &elements, &nulls, &n);
-	s->keys = palloc(sizeof(int64) * Max(n, 1));
-	for (int i = 0; i < n; i++)
-		if (!nulls[i])
-			s->keys[s->nkeys++] = DatumGetInt64(elements[i]);
-	qsort(s->keys, s->nkeys, sizeof(int64), compare_keys);
-	s->nkeys = qunique(s->keys, s->nkeys, sizeof(int64), compare_keys);
-}
-
-PG_FUNCTION_INFO_V1(gnngp_predict);
-
-/* gp_predict(model, top, unlabelled_only, nodes bigint[]) */
-Datum
-gnngp_predict(PG_FUNCTION_ARGS)
+predict_given(FunctionCallInfo fcinfo, int nodes, int top, int unlabelled_only)
 {
 	predict_state s;
 	int			guc_level = NewGUCNestLevel();
 
 	gnngp_pin_output_settings();
-	open_predict(fcinfo, &s, 1, 2);
-	if (!s.model->integer_ids)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("the nodes of model \"%s\" are no integers but of type %s",
-						s.model->name, gnngp_id_type_name(s.model)),
-				 errhint("Use gp_predict(%s, NULL::%s), which gives nodes of that type.",
-						 quote_literal_cstr(s.model->name), gnngp_id_type_name(s.model))));
-	gnngp_id_type_open(&s.id_type, s.model, INT8OID, &hints);
-	if (!PG_ARGISNULL(3))
-		take_node_array(&s, PG_GETARG_ARRAYTYPE_P(3));
+	open_predict(fcinfo, &s, top, unlabelled_only);
+	gnngp_id_type_open_argument(&s.id_type, s.model, fcinfo, nodes, &hints);
+	s.given = gnngp_given_ids_take(&s.id_type, fcinfo, nodes);
 	run_predict(&s);
 	AtEOXact_GUC(false, guc_level);
-	return (Datum) 0;
 }
 
 PG_FUNCTION_INFO_V1(gnngp_predict_typed);
 
-/* gp_predict(model, id anyelement, top, unlabelled_only) */
+/* gp_predict(model, id or nodes, top, unlabelled_only) */
 Datum
 gnngp_predict_typed(PG_FUNCTION_ARGS)
 {
-	predict_state s;
-	int			guc_level = NewGUCNestLevel();
+	predict_given(fcinfo, 1, 2, 3);
+	return (Datum) 0;
+}
 
-	gnngp_pin_output_settings();
-	open_predict(fcinfo, &s, 2, 3);
-	gnngp_id_type_open(&s.id_type, s.model, get_fn_expr_argtype(fcinfo->flinfo, 1), &hints);
-	if (!PG_ARGISNULL(1))
-	{
-		s.keys = palloc(sizeof(int64));
-		s.keys[0] = gnngp_id_type_key(&s.id_type, PG_GETARG_DATUM(1), &s.text, &s.text_length);
-		s.nkeys = 1;
-	}
-	run_predict(&s);
-	AtEOXact_GUC(false, guc_level);
+PG_FUNCTION_INFO_V1(gnngp_predict);
+
+/* gp_predict(model, top, unlabelled_only, nodes bigint[]) of version 0.1.0 */
+Datum
+gnngp_predict(PG_FUNCTION_ARGS)
+{
+	predict_given(fcinfo, 3, 1, 2);
 	return (Datum) 0;
 }

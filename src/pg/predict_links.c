@@ -6,17 +6,13 @@
  */
 #include "postgres.h"
 
-#include "catalog/pg_type_d.h"
 #include "funcapi.h"
 #include "links_open.h"
 #include "miscadmin.h"
 #include "predict_ids.h"
 #include "problem.h"
-#include "utils/array.h"
 #include "utils/builtins.h"
-#include "utils/fmgroids.h"
 #include "utils/guc.h"
-#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
 #define BRIEF 64				/* nodes or pairs, up to which a call is brief */
@@ -28,14 +24,14 @@ enum link_column
 };
 
 static const gnngp_id_hints predict_hints = {
-	"Use gp_predict_links(%1$s) for all nodes, or an array of integers.",
-	"Use gp_predict_links(%1$s, NULL::%2$s[]) for all nodes, or an array of that type.",
+	"Use gp_predict_links(%1$s) for all nodes, or an integer id.",
+	"Use gp_predict_links(%1$s, NULL::%2$s) for all nodes, or ids of that type.",
 	"model"
 };
 
 static const gnngp_id_hints score_hints = {
-	"Use gp_score_links(%1$s, ...) with arrays of integers.",
-	"Use gp_score_links(%1$s, ...) with arrays of type %2$s[].",
+	"Use gp_score_links(%1$s, ...) with integers, or arrays of them.",
+	"Use gp_score_links(%1$s, ...) with ids of type %2$s, or arrays of them.",
 	"model"
 };
 
@@ -56,15 +52,6 @@ typedef struct link_predict
 	TupleDesc	desc;
 	MemoryContext row_context;	/* ids that are made for one row */
 } link_predict;
-
-/* Ids as they were given. */
-typedef struct given_ids
-{
-	Oid			type;
-	int			n;
-	Datum	   *value;
-	bool	   *null;
-} given_ids;
 
 /* Looks up the model; the link part's ids take the place of the node part's. */
 static void
@@ -133,18 +120,16 @@ search_key(const gnngp_link_ids *ids, int64 key)
 
 /* The node of an id, or -1. */
 static int32
-find_node(const link_predict *p, Datum value)
+find_node(const link_predict *p, const gnngp_given_id *id)
 {
-	const char *text;
-	int			length;
-	int64		key = gnngp_id_type_key(&p->id_type, value, &text, &length);
+	const gnngp_link_ids *ids = &p->open->ids;
 
-	for (int64 i = search_key(&p->open->ids, key); i < p->open->ids.n && p->open->ids.key[i] == key; i++)
+	for (int64 i = search_key(ids, id->key); i < ids->n && ids->key[i] == id->key; i++)
 	{
-		int			own_length = 0;
-		const char *own = text ? id_text(&p->open->ids, i, &own_length) : NULL;
+		int			length = 0;
+		const char *text = id->text ? id_text(ids, i, &length) : NULL;
 
-		if (text == NULL || (own_length == length && memcmp(own, text, length) == 0))
+		if (text == NULL || (length == id->length && memcmp(text, id->text, length) == 0))
 			return (int32) i;
 	}
 	return -1;
@@ -174,28 +159,6 @@ static void
 take_row(void *state, const gp_link_row *row)
 {
 	put_row(state, row->src, row->dst, row);
-}
-
-/* The elements of an array. */
-static given_ids
-take_array(ArrayType *array)
-{
-	given_ids	given = {.type = ARR_ELEMTYPE(array)};
-	int16		length;
-	bool		by_value;
-	char		align;
-
-	get_typlenbyvalalign(given.type, &length, &by_value, &align);
-	deconstruct_array(array, given.type, length, by_value, align, &given.value, &given.null,
-					  &given.n);
-	return given;
-}
-
-/* The type of the elements that a call declares, also where the array is NULL. */
-static Oid
-element_type(FunctionCallInfo fcinfo, int argno)
-{
-	return get_element_type(getBaseType(get_fn_expr_argtype(fcinfo->flinfo, argno)));
 }
 
 /* The kind of candidates; 22023 when there is none of that name. */
@@ -233,22 +196,22 @@ k_argument(FunctionCallInfo fcinfo, int argno)
  * given.  NULL elements and ids that the model does not know are left out.
  */
 static int32 *
-choose_nodes(const link_predict *p, const given_ids *given, int64 *n)
+choose_nodes(const link_predict *p, const gnngp_given_ids *given, int64 *n)
 {
-	int32	   *node = gp_alloc_array(p->open->env, given ? given->n : p->open->ids.n, sizeof(int32));
+	int32	   *node = gp_alloc_array(p->open->env, given->all ? p->open->ids.n : given->n, sizeof(int32));
 	bool	   *seen;
 
 	*n = 0;
-	if (given == NULL)
+	if (given->all)
 	{
 		for (int64 i = 0; i < p->open->ids.n; i++)
 			node[(*n)++] = (int32) i;
 		return node;
 	}
 	seen = gp_alloc_zero(p->open->env, p->open->ids.n, sizeof(bool));
-	for (int i = 0; i < given->n; i++)
+	for (int64 i = 0; i < given->n; i++)
 	{
-		int32		found = given->null[i] ? -1 : find_node(p, given->value[i]);
+		int32		found = given->id[i].null ? -1 : find_node(p, &given->id[i]);
 
 		CHECK_FOR_INTERRUPTS();
 		if (found < 0 || seen[found])
@@ -260,118 +223,84 @@ choose_nodes(const link_predict *p, const given_ids *given, int64 *n)
 	return node;
 }
 
-/* Puts the best pairs of the nodes of an array, or of all nodes. */
+/* Puts the best pairs of the nodes that were given. */
 static void
-predict_links(FunctionCallInfo fcinfo, link_predict *p, ArrayType *array, int k_argno)
+predict_links(FunctionCallInfo fcinfo, link_predict *p, const gnngp_given_ids *given, int k_argno)
 {
 	int64		k = k_argument(fcinfo, k_argno);
 	gp_link_candidates candidates = candidates_argument(fcinfo, 3);
-	given_ids	given = {0};
 	int32	   *node;
 	int64		n;
 
-	if (array)
-		given = take_array(array);
-	open_links(fcinfo, p, array ? given.n : PG_INT64_MAX);
-	node = choose_nodes(p, array ? &given : NULL, &n);
+	open_links(fcinfo, p, given->all ? PG_INT64_MAX : given->n);
+	node = choose_nodes(p, given, &n);
 	if (n > 0)
 		gp_links_best(p->open->links, n, node, Min(k, p->open->ids.n), candidates, take_row, p);
 	gp_free(p->open->env, node);
 	gnngp_links_close(p->open);
 }
 
-/* Opens a model whose ids must be integers. */
+/* The likeliest links of the nodes that an argument names. */
 static void
-open_integer_model(FunctionCallInfo fcinfo, link_predict *p)
-{
-	open_model(fcinfo, p);
-	if (!p->model.integer_ids)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("the nodes of model \"%s\" are no integers but of type %s",
-						p->model.name, gnngp_id_type_name(&p->model)),
-				 errhint("Use gp_predict_links(%s, NULL::%s[]), which gives nodes of that type.",
-						 quote_literal_cstr(p->model.name), gnngp_id_type_name(&p->model))));
-	gnngp_id_type_open(&p->id_type, &p->model, INT8OID, &predict_hints);
-}
-
-PG_FUNCTION_INFO_V1(gnngp_predict_links);
-
-/* gp_predict_links(model, k, nodes bigint[], candidates) */
-Datum
-gnngp_predict_links(PG_FUNCTION_ARGS)
+predict_given(FunctionCallInfo fcinfo, int nodes, int k)
 {
 	link_predict p;
-
-	open_integer_model(fcinfo, &p);
-	predict_links(fcinfo, &p, PG_ARGISNULL(2) ? NULL : PG_GETARG_ARRAYTYPE_P(2), 1);
-	return (Datum) 0;
-}
-
-PG_FUNCTION_INFO_V1(gnngp_predict_links_text);
-
-/* gp_predict_links(model, nodes text, k, candidates): an array written without its type */
-Datum
-gnngp_predict_links_text(PG_FUNCTION_ARGS)
-{
-	link_predict p;
-	ArrayType  *array = NULL;
-
-	open_integer_model(fcinfo, &p);
-	if (!PG_ARGISNULL(1))
-		array = DatumGetArrayTypeP(OidFunctionCall3(F_ARRAY_IN,
-													CStringGetDatum(text_to_cstring(PG_GETARG_TEXT_PP(1))),
-													ObjectIdGetDatum(INT8OID), Int32GetDatum(-1)));
-	predict_links(fcinfo, &p, array, 2);
-	return (Datum) 0;
-}
-
-PG_FUNCTION_INFO_V1(gnngp_predict_links_typed);
-
-/* gp_predict_links(model, nodes anyarray, k, candidates) */
-Datum
-gnngp_predict_links_typed(PG_FUNCTION_ARGS)
-{
-	link_predict p;
+	gnngp_given_ids given;
 	int			guc_level = NewGUCNestLevel();
 
 	gnngp_pin_output_settings();
 	open_model(fcinfo, &p);
-	gnngp_id_type_open(&p.id_type, &p.model, element_type(fcinfo, 1), &predict_hints);
-	predict_links(fcinfo, &p, PG_ARGISNULL(1) ? NULL : PG_GETARG_ARRAYTYPE_P(1), 2);
+	gnngp_id_type_open_argument(&p.id_type, &p.model, fcinfo, nodes, &predict_hints);
+	given = gnngp_given_ids_take(&p.id_type, fcinfo, nodes);
+	predict_links(fcinfo, &p, &given, k);
 	AtEOXact_GUC(false, guc_level);
+}
+
+PG_FUNCTION_INFO_V1(gnngp_predict_links_typed);
+
+/* gp_predict_links(model, id or nodes, k, candidates) */
+Datum
+gnngp_predict_links_typed(PG_FUNCTION_ARGS)
+{
+	predict_given(fcinfo, 1, 2);
 	return (Datum) 0;
 }
 
-/* An id as text, for messages. */
-static const char *
-value_text(const given_ids *given, int i)
-{
-	Oid			output;
-	bool		is_varlena;
+PG_FUNCTION_INFO_V1(gnngp_predict_links);
 
-	getTypeOutputInfo(given->type, &output, &is_varlena);
-	return OidOutputFunctionCall(output, given->value[i]);
+/* gp_predict_links(model, k, nodes bigint[], candidates): without nodes the form for all of them */
+Datum
+gnngp_predict_links(PG_FUNCTION_ARGS)
+{
+	predict_given(fcinfo, 2, 1);
+	return (Datum) 0;
 }
 
-/* The nodes of an array of ids: 22004 for NULL among them, 22023 for an unknown id. */
+/* An id for messages. */
+static const char *
+id_name(const gnngp_given_id *id)
+{
+	return id->text ? pnstrdup(id->text, id->length) : psprintf(INT64_FORMAT, id->key);
+}
+
+/* The nodes of the ids at one end: 22004 for NULL among them, 22023 for an unknown id. */
 static int32 *
-find_nodes(const link_predict *p, const given_ids *given, const char *argument)
+find_nodes(const link_predict *p, const gnngp_given_ids *given, const char *argument)
 {
 	int32	   *node = gp_alloc_array(p->open->env, given->n, sizeof(int32));
 
-	for (int i = 0; i < given->n; i++)
+	for (int64 i = 0; i < given->n; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (given->null[i])
+		if (given->id[i].null)
 			ereport(ERROR,
 					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 					 errmsg("%s must not contain NULL", argument)));
-		node[i] = find_node(p, given->value[i]);
+		node[i] = find_node(p, &given->id[i]);
 		if (node[i] < 0)
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("model \"%s\" has no node \"%s\"", p->model.name, value_text(given, i)),
+					 errmsg("model \"%s\" has no node \"%s\"", p->model.name, id_name(&given->id[i])),
 					 errhint("It knows the nodes that were there when it was fitted;"
 							 " CALL gp_refresh brings it up to date.")));
 	}
@@ -380,30 +309,31 @@ find_nodes(const link_predict *p, const given_ids *given, const char *argument)
 
 /* 22023 for a pair of a node with itself. */
 static void
-check_pairs(const given_ids *given, const int32 *src, const int32 *dst)
+check_pairs(const gnngp_given_ids *given, const int32 *src, const int32 *dst)
 {
-	for (int i = 0; i < given->n; i++)
+	for (int64 i = 0; i < given->n; i++)
 		if (src[i] == dst[i])
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("node \"%s\" is paired with itself", value_text(given, i)),
+					 errmsg("node \"%s\" is paired with itself", id_name(&given->id[i])),
 					 errhint("Leave out pairs whose ends are one node.")));
 }
 
-/* 2202E unless the arrays are of one length. */
+/* 2202E unless both ends are of one length. */
 static void
-check_lengths(const given_ids *src, const given_ids *dst)
+check_lengths(const gnngp_given_ids *src, const gnngp_given_ids *dst)
 {
 	if (src->n != dst->n)
 		ereport(ERROR,
 				(errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
-				 errmsg("src and dst have different lengths: %d and %d", src->n, dst->n),
+				 errmsg("src and dst have different lengths: %lld and %lld",
+						(long long) src->n, (long long) dst->n),
 				 errhint("Each element of src is paired with the element of dst at its place.")));
 }
 
 /* Puts the scores of given pairs. */
 static void
-score_links(link_predict *p, const given_ids *given_src, const given_ids *given_dst)
+score_links(link_predict *p, const gnngp_given_ids *given_src, const gnngp_given_ids *given_dst)
 {
 	int32	   *src = find_nodes(p, given_src, "src");
 	int32	   *dst = find_nodes(p, given_dst, "dst");
@@ -413,7 +343,7 @@ score_links(link_predict *p, const given_ids *given_src, const given_ids *given_
 	row = gp_alloc_array(p->open->env, given_src->n, sizeof(gp_link_row));
 	if (given_src->n > 0)
 		gp_links_score(p->open->links, given_src->n, src, dst, row);
-	for (int i = 0; i < given_src->n; i++)
+	for (int64 i = 0; i < given_src->n; i++)
 		put_row(p, src[i], dst[i], &row[i]);
 	gp_free(p->open->env, row);
 	gp_free(p->open->env, dst);
@@ -422,12 +352,12 @@ score_links(link_predict *p, const given_ids *given_src, const given_ids *given_
 
 PG_FUNCTION_INFO_V1(gnngp_score_links);
 
-/* gp_score_links(model, src anyarray, dst anyarray) */
+/* gp_score_links(model, src, dst): one pair or arrays of them */
 Datum
 gnngp_score_links(PG_FUNCTION_ARGS)
 {
 	link_predict p;
-	given_ids	src,
+	gnngp_given_ids src,
 				dst;
 	int			guc_level = NewGUCNestLevel();
 
@@ -435,9 +365,9 @@ gnngp_score_links(PG_FUNCTION_ARGS)
 	open_model(fcinfo, &p);
 	gnngp_require_argument(fcinfo, 1, "src");
 	gnngp_require_argument(fcinfo, 2, "dst");
-	gnngp_id_type_open(&p.id_type, &p.model, element_type(fcinfo, 1), &score_hints);
-	src = take_array(PG_GETARG_ARRAYTYPE_P(1));
-	dst = take_array(PG_GETARG_ARRAYTYPE_P(2));
+	gnngp_id_type_open_argument(&p.id_type, &p.model, fcinfo, 1, &score_hints);
+	src = gnngp_given_ids_take(&p.id_type, fcinfo, 1);
+	dst = gnngp_given_ids_take(&p.id_type, fcinfo, 2);
 	check_lengths(&src, &dst);
 	open_links(fcinfo, &p, src.n);
 	score_links(&p, &src, &dst);

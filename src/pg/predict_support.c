@@ -14,17 +14,8 @@
 #include "optimizer/optimizer.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
+#include "utils/lsyscache.h"
 #include "utils/snapmgr.h"
-
-/* The arguments of a call, as far as they are constants. */
-typedef struct predict_call
-{
-	Const	   *model;
-	Const	   *top;
-	Const	   *unlabelled_only;
-	Node	   *nodes;			/* the array or the id: a Const, or something else */
-	bool		array;
-} predict_call;
 
 /* An argument, simplified. */
 static Node *
@@ -42,140 +33,132 @@ constant(PlannerInfo *root, List *args, int i)
 	return IsA(node, Const) ? (Const *) node : NULL;
 }
 
-/* Takes a call apart; false when it is none of gp_predict's forms. */
-static bool
-read_call(SupportRequestRows *req, predict_call *call)
+/* The model that a call names, when that is known and can be seen. */
+static gnngp_model *
+call_model(SupportRequestRows *req, List *args)
 {
-	List	   *args;
+	Const	   *name = constant(req->root, args, 0);
 
-	memset(call, 0, sizeof(*call));
-	if (req->node == NULL || !IsA(req->node, FuncExpr))
-		return false;
-	args = ((FuncExpr *) req->node)->args;
-	if (list_length(args) != 4)
-		return false;
-	call->array = exprType(list_nth(args, 3)) == INT8ARRAYOID;
-	call->model = constant(req->root, args, 0);
-	call->top = constant(req->root, args, call->array ? 1 : 2);
-	call->unlabelled_only = constant(req->root, args, call->array ? 2 : 3);
-	call->nodes = argument(req->root, args, call->array ? 3 : 1);
-	return call->model != NULL && !call->model->constisnull;
+	if (name == NULL || name->constisnull || !ActiveSnapshotSet())
+		return NULL;
+	return gnngp_model_lookup(TextDatumGetCString(name->constvalue), true);
 }
 
-/* The nodes that a call asks for. */
-static double
-count_nodes(const predict_call *call, const gnngp_model *model)
+/* The arguments of the call that is asked about; NIL when it is none of so many. */
+static List *
+call_arguments(SupportRequestRows *req, int n)
 {
-	Const	   *given = IsA(call->nodes, Const) ? (Const *) call->nodes : NULL;
-	double		all = (double) model->nodes;
+	List	   *args = NIL;
 
-	if (call->unlabelled_only && !call->unlabelled_only->constisnull &&
-		DatumGetBool(call->unlabelled_only->constvalue))
-		all = (double) (model->nodes - model->labelled);
+	if (req->node != NULL && IsA(req->node, FuncExpr))
+		args = ((FuncExpr *) req->node)->args;
+	return list_length(args) == n ? args : NIL;
+}
+
+/* The elements of an array, or of a literal that lists some. */
+static double
+count_elements(Const *given, bool array)
+{
+	double		n = 1;
+
+	if (array)
+	{
+		ArrayType  *value = DatumGetArrayTypeP(given->constvalue);
+
+		return ArrayGetNItems(ARR_NDIM(value), ARR_DIMS(value));
+	}
+	for (const char *s = TextDatumGetCString(given->constvalue); *s; s++)
+		n += *s == ',';
+	return n;
+}
+
+/* The nodes that an argument names, of so many when it is NULL. */
+static double
+count_nodes(Node *nodes, double all)
+{
+	Const	   *given = IsA(nodes, Const) ? (Const *) nodes : NULL;
+	Oid			type = exprType(nodes);
+	bool		array = OidIsValid(get_element_type(getBaseType(type)));
+
 	if (given && given->constisnull)
 		return all;
-	if (!call->array)
+	if (!array && (type == TEXTOID || getBaseType(type) != TEXTOID))
 		return 1;
-	if (given)
-	{
-		ArrayType  *array = DatumGetArrayTypeP(given->constvalue);
+	/* The planner, too, takes arrays that it does not know to have ten elements. */
+	return Min(all, given ? count_elements(given, array) : 10);
+}
 
-		return Min(all, ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array)));
-	}
-	return Min(all, 10);		/* as the planner takes arrays that it does not know */
+/* The nodes that gp_predict gives where none are named. */
+static double
+all_nodes(Const *unlabelled_only, const gnngp_model *model)
+{
+	if (unlabelled_only && !unlabelled_only->constisnull && DatumGetBool(unlabelled_only->constvalue))
+		return (double) (model->nodes - model->labelled);
+	return (double) model->nodes;
 }
 
 /* The rows of each node. */
 static double
-count_classes(const predict_call *call, const gnngp_model *model)
+count_classes(Const *top, const gnngp_model *model)
 {
 	double		classes = Max(model->classes, 1);
 
-	if (call->top == NULL)
+	if (top == NULL)
 		return 1;
-	if (call->top->constisnull)
+	if (top->constisnull)
 		return classes;
-	return Max(1, Min(classes, DatumGetInt32(call->top->constvalue)));
+	return Max(1, Min(classes, DatumGetInt32(top->constvalue)));
 }
 
 PG_FUNCTION_INFO_V1(gnngp_predict_support);
 
-/* Answers the planner's question for rows. */
+/* Answers the planner's question for rows of gp_predict(model, nodes, top, unlabelled_only). */
 Datum
 gnngp_predict_support(PG_FUNCTION_ARGS)
 {
-	Node	   *request = (Node *) PG_GETARG_POINTER(0);
-	SupportRequestRows *req = (SupportRequestRows *) request;
-	predict_call call;
-	gnngp_model *model;
+	SupportRequestRows *req = (SupportRequestRows *) PG_GETARG_POINTER(0);
+	List	   *args = IsA(req, SupportRequestRows) ? call_arguments(req, 4) : NIL;
+	gnngp_model *model = args ? call_model(req, args) : NULL;
+	double		all;
 
-	if (!IsA(request, SupportRequestRows) || !ActiveSnapshotSet() || !read_call(req, &call))
+	if (model == NULL || exprType(lthird(args)) != INT4OID)
 		PG_RETURN_POINTER(NULL);
-	model = gnngp_model_lookup(TextDatumGetCString(call.model->constvalue), true);
-	if (model == NULL)
-		PG_RETURN_POINTER(NULL);
-	req->rows = Max(1, count_nodes(&call, model) * count_classes(&call, model));
-	PG_RETURN_POINTER(request);
+	all = all_nodes(constant(req->root, args, 3), model);
+	req->rows = Max(1, count_nodes(argument(req->root, args, 1), all) *
+					count_classes(constant(req->root, args, 2), model));
+	PG_RETURN_POINTER(req);
 }
 
-/* The elements of an array argument; all when it is NULL. */
-static double
-count_elements(Node *array, double all)
-{
-	Const	   *given = IsA(array, Const) ? (Const *) array : NULL;
-	ArrayType  *value;
-
-	if (given == NULL)
-		return 10;				/* as the planner takes arrays that it does not know */
-	if (given->constisnull)
-		return all;
-	if (given->consttype == TEXTOID)
-		return 10;
-	value = DatumGetArrayTypeP(given->constvalue);
-	return ArrayGetNItems(ARR_NDIM(value), ARR_DIMS(value));
-}
-
-/* The rows of gp_predict_links: k for each node. */
+/* The rows of gp_predict_links(model, nodes, k, candidates): k for each node. */
 static double
 count_best_links(PlannerInfo *root, List *args, const gnngp_model *model)
 {
-	int			k_argument = exprType(list_nth(args, 1)) == INT4OID ? 1 : 2;
-	Const	   *k = constant(root, args, k_argument);
+	double		nodes = (double) model->link.nodes;
+	Const	   *k = constant(root, args, 2);
 	double		per_node = 10;
 
 	if (k)
 		per_node = k->constisnull ? 100 : Max(DatumGetInt32(k->constvalue), 1);
-	return Min(per_node, (double) model->link.nodes) *
-		Min(count_elements(argument(root, args, 3 - k_argument), (double) model->link.nodes),
-			(double) model->link.nodes);
+	return Min(per_node, nodes) * count_nodes(argument(root, args, 1), nodes);
 }
 
 PG_FUNCTION_INFO_V1(gnngp_links_support);
 
-/* Answers the planner's question for rows of gp_predict_links and gp_score_links. */
+/* The same for gp_predict_links, and for gp_score_links(model, src, dst). */
 Datum
 gnngp_links_support(PG_FUNCTION_ARGS)
 {
-	Node	   *request = (Node *) PG_GETARG_POINTER(0);
-	SupportRequestRows *req = (SupportRequestRows *) request;
-	gnngp_model *model;
-	Const	   *name;
-	List	   *args;
+	SupportRequestRows *req = (SupportRequestRows *) PG_GETARG_POINTER(0);
+	bool		asked = IsA(req, SupportRequestRows);
+	List	   *pairs = asked ? call_arguments(req, 3) : NIL;
+	List	   *args = asked ? call_arguments(req, 4) : NIL;
+	gnngp_model *model = args ? call_model(req, args) : NULL;
 
-	if (!IsA(request, SupportRequestRows) || req->node == NULL || !IsA(req->node, FuncExpr))
+	if (pairs)
+		req->rows = Max(1, count_nodes(argument(req->root, pairs, 1), PG_INT32_MAX));
+	else if (model && exprType(lthird(args)) == INT4OID)
+		req->rows = Max(1, count_best_links(req->root, args, model));
+	else
 		PG_RETURN_POINTER(NULL);
-	args = ((FuncExpr *) req->node)->args;
-	if (list_length(args) == 3)
-	{
-		req->rows = Max(1, count_elements(argument(req->root, args, 1), 1));
-		PG_RETURN_POINTER(request);
-	}
-	name = list_length(args) == 4 ? constant(req->root, args, 0) : NULL;
-	if (name == NULL || name->constisnull || !ActiveSnapshotSet())
-		PG_RETURN_POINTER(NULL);
-	model = gnngp_model_lookup(TextDatumGetCString(name->constvalue), true);
-	if (model == NULL)
-		PG_RETURN_POINTER(NULL);
-	req->rows = Max(1, count_best_links(req->root, args, model));
-	PG_RETURN_POINTER(request);
+	PG_RETURN_POINTER(req);
 }

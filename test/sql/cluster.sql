@@ -77,7 +77,7 @@ SELECT * FROM gp_cluster('rings', 0);
 SELECT * FROM gp_cluster('rings', -3, 'gcn');
 SELECT * FROM gp_cluster('rings', 91);
 SELECT * FROM gp_cluster('named', 3);
-SELECT * FROM gp_cluster('keys', NULL::text, 3);
+SELECT * FROM gp_cluster('keys', NULL::date, 3);
 SELECT * FROM gp_cluster('rings', NULL::uuid, 3);
 \set VERBOSITY sqlstate
 SELECT * FROM gp_cluster('rings', 0);
@@ -89,7 +89,7 @@ SELECT * FROM gp_cluster('rings', 3, NULL);
 SELECT * FROM gp_cluster('rings', 3, seed => NULL);
 SELECT * FROM gp_cluster('rings', 3, 'nonsense');
 SELECT * FROM gp_cluster('named', 3);
-SELECT * FROM gp_cluster('keys', NULL::text, 3);
+SELECT * FROM gp_cluster('keys', NULL::date, 3);
 UPDATE nodes SET id = 40000 WHERE id = 90;
 DELETE FROM links WHERE src = 90 OR dst = 90;
 SELECT * FROM gp_cluster('rings', NULL::smallint, 3);

@@ -67,18 +67,18 @@ RESET datestyle;
 
 -- A domain's checks hold for the ids that come out, of any kind
 CREATE DOMAIN small AS bigint CHECK (VALUE < 9);
-CREATE DOMAIN word AS text CHECK (VALUE <> '9');
-CREATE DOMAIN word8 AS word CHECK (VALUE <> '8');
-CREATE TABLE numbered AS SELECT i::bigint AS id, i::text AS name, CASE WHEN i % 2 = 0 THEN i / 5 END AS y FROM generate_series(1, 9) i;
-CREATE TABLE next AS SELECT id AS src, id + 1 AS dst, name AS a, (id + 1)::text AS b FROM numbered WHERE id < 9;
+CREATE DOMAIN day AS date CHECK (VALUE <> '2026-01-09');
+CREATE DOMAIN workday AS day CHECK (VALUE <> '2026-01-08');
+CREATE TABLE numbered AS SELECT i::bigint AS id, '2026-01-01'::date + (i - 1) AS day, CASE WHEN i % 2 = 0 THEN i / 5 END AS y FROM generate_series(1, 9) i;
+CREATE TABLE next AS SELECT id AS src, id + 1 AS dst, day AS a, day + 1 AS b FROM numbered WHERE id < 9;
 SELECT gp_create_graph('numbered', 'numbered', 'next', target => 'y'),
-       gp_create_graph('named', 'numbered', 'next', id => 'name', src => 'a', dst => 'b', target => 'y');
-SELECT model FROM (VALUES ('numbered'), ('named')) g (name), gp_fit(g.name, nugget => 0.1) ORDER BY 1;
+       gp_create_graph('dated', 'numbered', 'next', id => 'day', src => 'a', dst => 'b', target => 'y');
+SELECT model FROM (VALUES ('numbered'), ('dated')) g (name), gp_fit(g.name, nugget => 0.1) ORDER BY 1;
 SELECT count(*) FROM gp_predict('numbered', 8::small);
 SELECT count(*) FROM gp_predict('numbered', NULL::small);
-SELECT count(*) FROM gp_predict('named', '7'::word8);
-SELECT count(*) FROM gp_predict('named', NULL::word8);
-SELECT count(*) FROM gp_cluster('named', NULL::word8, 2);
+SELECT count(*) FROM gp_predict('dated', '2026-01-07'::workday);
+SELECT count(*) FROM gp_predict('dated', NULL::workday);
+SELECT count(*) FROM gp_cluster('dated', NULL::workday, 2);
 
 SELECT gp_drop_graph(graph) FROM gp_graphs ORDER BY graph;
 DROP SCHEMA id_types CASCADE;

@@ -50,15 +50,15 @@ SELECT avg((src / 8 = dst / 8)::int) > 0.5 AS within_groups FROM gp_predict_link
 -- How calls resolve
 CREATE TABLE ten AS SELECT * FROM gp_predict_links('g', k => 4, nodes => ARRAY[17, 3]::bigint[]);
 SELECT count(*), array_agg(DISTINCT src) FROM ten;
-SELECT pg_typeof(src), count(*) BETWEEN 250 AND 640 FROM gp_predict_links('g', 4) p GROUP BY 1;
+SELECT pg_typeof(src), count(*) BETWEEN 250 AND 640 FROM gp_predict_links('g', k => 4) p GROUP BY 1;
 SELECT 'int[]', pg_typeof(min(src)), count(*) FROM gp_predict_links('g', nodes => ARRAY[17, 3], k => 4);
 SELECT 'bigint[]', pg_typeof(min(src)), count(*) FROM gp_predict_links('g', nodes => ARRAY[17, 3]::bigint[], k => 4);
 SELECT 'smallint[]', pg_typeof(min(src)), count(*) FROM gp_predict_links('g', nodes => ARRAY[17, 3]::smallint[], k => 4);
 SELECT 'literal', pg_typeof(min(src)), count(*) FROM gp_predict_links('g', nodes => '{17,3}', k => 4);
 SELECT 'NULL', pg_typeof(min(src)), count(*) > 150 FROM gp_predict_links('g', nodes => NULL, k => 4);
-SELECT 'in place', pg_typeof(min(src)), count(*) FROM gp_predict_links('g', 4, '{17,3}');
-SELECT 'in place', pg_typeof(min(src)), count(*) FROM gp_predict_links('g', 4, ARRAY[17, 3]);
-SELECT 'in place', pg_typeof(min(src)), count(*) FROM gp_predict_links('g', 4, '{17,3}', 'auto');
+SELECT 'in place', pg_typeof(min(src)), count(*) FROM gp_predict_links('g', '{17,3}', 4);
+SELECT 'in place', pg_typeof(min(src)), count(*) FROM gp_predict_links('g', ARRAY[17, 3], 4);
+SELECT 'in place', pg_typeof(min(src)), count(*) FROM gp_predict_links('g', 17, 4, 'auto');
 SELECT 'second', pg_typeof(min(src)), count(*) FROM gp_predict_links('g', ARRAY[17, 3], 4);
 SELECT 'second', pg_typeof(min(src)), count(*) FROM gp_predict_links('g', ARRAY[17, 3]::bigint[], 4, 'auto');
 SELECT 'second', pg_typeof(min(src)), count(*) > 150 FROM gp_predict_links('g', NULL::int[], 4);
