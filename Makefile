@@ -1,12 +1,13 @@
 # gnngp: graph neural network Gaussian processes in PostgreSQL
 #
-#   make                    builds the extension (needs the server's headers)
-#   make install            installs it into the server of PG_CONFIG
+#   make                    builds the server's part (needs the server's headers)
+#   make cuda               builds the GPU library (needs CUDA's nvcc)
+#   make install            installs what is built into the server of PG_CONFIG
 #   make installcheck       runs the SQL tests against the running server
 #   make prove_installcheck runs the TAP tests, which start servers of their own
 #
 #   PG_CONFIG=...   which server to build for
-#   CUDA=no|yes|auto  whether to build the GPU library; auto builds it where nvcc is found
+#   CUDA=yes        make builds the GPU library, too
 #   NVCC=... CUDA_HOME=...   which CUDA to use
 
 EXTENSION = gnngp
@@ -67,16 +68,8 @@ prove_installcheck:
 .PHONY: prove_installcheck
 
 # The GPU library is a module of its own, which the extension loads when asked to.
-CUDA ?= auto
-ifeq ($(filter auto yes no,$(CUDA)),)
-$(error CUDA is auto, yes or no, not "$(CUDA)")
+CUDA ?= no
+ifeq ($(filter yes no,$(CUDA)),)
+$(error CUDA is yes or no, not "$(CUDA)")
 endif
-ifneq ($(CUDA),no)
-CUDA_HOME ?= $(firstword $(wildcard /usr/local/cuda /opt/cuda))
-NVCC ?= $(or $(wildcard $(CUDA_HOME)/bin/nvcc),$(shell command -v nvcc 2>/dev/null))
-ifneq ($(and $(NVCC),$(wildcard cuda/Makefile.inc)),)
 include cuda/Makefile.inc
-else ifeq ($(CUDA),yes)
-$(error CUDA=yes, but nvcc was not found; name it with NVCC=/path/to/nvcc)
-endif
-endif

@@ -168,7 +168,7 @@ find_nvcc() {
 # Builds the real GPU library from a copy of the sources with warnings as errors.
 build_cuda() {
 	cp -r "$WORK/src" "$WORK/cuda" &&
-		make -C "$WORK/cuda" -j "$(nproc)" with_llvm=no CUDA=yes NVCC="$1" \
+		make -C "$WORK/cuda" -j "$(nproc)" with_llvm=no NVCC="$1" \
 			NVCC_EXTRA="-Werror all-warnings -Xcompiler -Werror" gnngp_cuda.so >"$WORK/cuda.log" 2>&1
 }
 
@@ -221,7 +221,7 @@ regress() {
 
 	mkdir "$out"
 	[ "$(id -u)" != 0 ] || chown postgres "$out"
-	as_server make -s -C "$WORK/src" with_llvm=no CUDA=no installcheck ${1:+REGRESS="$*"} \
+	as_server make -s -C "$WORK/src" with_llvm=no installcheck ${1:+REGRESS="$*"} \
 		REGRESS_OPTS="--inputdir=test --load-extension=gnngp --outputdir=$out" >"$out.log" 2>&1
 	cat "$out/regression.diffs" >>"$WORK/regress.diffs" 2>/dev/null
 	sed -nE -e "s/^test ([^ ]+) +\\.\\.\\. ok .*/ok - \\1$what/p;t" \
@@ -263,11 +263,11 @@ prove_guards() {
 	for guard in locks types; do
 		copy=$WORK/without_$guard
 		cp -a "$WORK/src" "$copy" && rm "$copy/src/pg/read_source.o" "$copy/gnngp.so" &&
-			make -s -C "$copy" with_llvm=no CUDA=no COPT="-DGNNGP_TEST_WITHOUT_${guard^^}" install >"$copy.log" 2>&1 ||
+			make -s -C "$copy" with_llvm=no COPT="-DGNNGP_TEST_WITHOUT_${guard^^}" install >"$copy.log" 2>&1 ||
 			{ tail -n 20 "$copy.log"; return 1; }
 		GNNGP_WITHOUT=$guard prove_tests "tap_$guard" "$WORK/src/test/t/009_locks.pl" || return 1
 	done
-	make -s -C "$WORK/src" with_llvm=no CUDA=no install >"$WORK/install.log" 2>&1
+	make -s -C "$WORK/src" with_llvm=no install >"$WORK/install.log" 2>&1
 }
 
 # Whole servers: restart, dump, standby, cancels, permissions, hostile timing.

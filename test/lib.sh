@@ -165,8 +165,8 @@ build() {
 	(cd "$ROOT" && tar -cf - --exclude=./.git --exclude='*.o' --exclude='*.so' --exclude='*.bc' \
 		--exclude=./results --exclude=./tmp_check .) | tar -xf - -C "$WORK/src" --no-same-owner
 	chmod -R a+rX "$WORK/src"
-	make -C "$WORK/src" -j "$(nproc)" with_llvm=no CUDA=no "$@" >"$WORK/build.log" 2>&1 &&
-		make -C "$WORK/src" with_llvm=no CUDA=no install >>"$WORK/build.log" 2>&1
+	make -C "$WORK/src" -j "$(nproc)" with_llvm=no "$@" >"$WORK/build.log" 2>&1 &&
+		make -C "$WORK/src" with_llvm=no install >>"$WORK/build.log" 2>&1
 }
 
 # Starts a throw-away server of $WORK/data; arguments are lines of its
