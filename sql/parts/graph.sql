@@ -17,7 +17,7 @@ AS 'MODULE_PATHNAME', 'gnngp_create_graph'
 LANGUAGE C VOLATILE PARALLEL UNSAFE;
 
 COMMENT ON FUNCTION @extschema@.gp_create_graph(text, regclass, regclass, name, text[], name, name, name, name, boolean, regclass) IS
-    'name a node table and an edge table as a graph; nothing is copied';
+    'name a node table and an edge table as a graph; nothing is copied; then gp_fit(graph)';
 
 CREATE FUNCTION @extschema@.gp_drop_graph(graph text)
 RETURNS void
@@ -25,4 +25,4 @@ AS 'MODULE_PATHNAME', 'gnngp_drop_graph'
 LANGUAGE C VOLATILE PARALLEL UNSAFE;
 
 COMMENT ON FUNCTION @extschema@.gp_drop_graph(text) IS
-    'forget a graph and drop its models; the tables stay';
+    'forget a graph and drop its models; the tables stay; the view gp_graphs lists what there is';

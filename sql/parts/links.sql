@@ -19,7 +19,7 @@ AS 'MODULE_PATHNAME', 'gnngp_fit_links'
 LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000;
 
 COMMENT ON FUNCTION @extschema@.gp_fit_links(text, text, @extschema@.gp_kernel, text, bigint) IS
-    'learn which pairs of nodes are linked and store it as the link part of a model';
+    'learn which pairs of nodes are linked and store it as the link part of a model; then SELECT * FROM gp_predict_links(model)';
 
 CREATE FUNCTION @extschema@.gp_links_support(internal)
 RETURNS internal
@@ -45,7 +45,7 @@ LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 1000
 SUPPORT @extschema@.gp_links_support;
 
 COMMENT ON FUNCTION @extschema@.gp_predict_links(text, @extschema@.gp_node_list, integer, text) IS
-    'the likeliest missing links of each node of a model with integer ids';
+    'the likeliest missing links of each node of a model with integer ids; gp_score_links(model, src, dst) scores given pairs';
 
 CREATE FUNCTION @extschema@.gp_predict_links(
     model text,

@@ -29,7 +29,7 @@ AS 'MODULE_PATHNAME', 'gnngp_fit'
 LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000;
 
 COMMENT ON FUNCTION @extschema@.gp_fit(text, text, @extschema@.gp_kernel, text, text, integer, double precision, bigint) IS
-    'fit a Gaussian process on a graph and store the posterior of every node as a model';
+    'fit a Gaussian process on a graph and store the posterior of every node as a model; then SELECT * FROM gp_predict(model)';
 
 CREATE FUNCTION @extschema@.gp_predict_support(internal)
 RETURNS internal
@@ -65,7 +65,7 @@ LANGUAGE C STABLE PARALLEL RESTRICTED COST 1000 ROWS 1000
 SUPPORT @extschema@.gp_predict_support;
 
 COMMENT ON FUNCTION @extschema@.gp_predict(text, @extschema@.gp_node_list, integer, boolean) IS
-    'the best classes, or the value, of all nodes of a model with integer ids';
+    'the best classes, or the value, of all nodes of a model with integer ids; gp_evaluate(model) tells how good they are';
 
 CREATE FUNCTION @extschema@.gp_predict(
     model text,
@@ -183,7 +183,7 @@ AS 'MODULE_PATHNAME', 'gnngp_evaluate'
 LANGUAGE C STABLE PARALLEL RESTRICTED COST 1000 ROWS 3;
 
 COMMENT ON FUNCTION @extschema@.gp_evaluate(text) IS
-    'the leave-one-out figures of a model';
+    'how good a model is on its own labels, each left out in turn; gp_tune(graph) compares kernels';
 
 CREATE FUNCTION @extschema@.gp_tune(
     graph text,
@@ -199,7 +199,7 @@ AS 'MODULE_PATHNAME', 'gnngp_tune'
 LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 6;
 
 COMMENT ON FUNCTION @extschema@.gp_tune(text, @extschema@.gp_kernel[], text) IS
-    'fit several kernels on one reading of a graph and compare them, best first; stores nothing';
+    'fit several kernels on one reading of a graph and compare them, best first; stores nothing: then gp_fit(graph, kernel => ...)';
 
 CREATE FUNCTION @extschema@.gp_estimate(
     graph text,
@@ -214,4 +214,4 @@ AS 'MODULE_PATHNAME', 'gnngp_estimate'
 LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000;
 
 COMMENT ON FUNCTION @extschema@.gp_estimate(text, @extschema@.gp_kernel, text, integer) IS
-    'what a fit would cost: the strategy that the planner chooses, its memory and operations, and why';
+    'what gp_fit(graph, kernel => ...) would cost: the strategy that the planner chooses, its memory and operations, and why';

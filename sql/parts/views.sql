@@ -124,5 +124,65 @@ CREATE VIEW @extschema@.gp_refreshes WITH (security_invoker = true) AS
 COMMENT ON VIEW @extschema@.gp_refreshes IS
     'runs of gp_refresh; interrupted means that the session ended before the refresh did';
 
+COMMENT ON COLUMN @extschema@.gp_graphs.graph IS 'name of the graph, as the calls take it';
+COMMENT ON COLUMN @extschema@.gp_graphs.owner IS 'role that the graph belongs to';
+COMMENT ON COLUMN @extschema@.gp_graphs.nodes IS 'table or view of the nodes; missing when it was dropped';
+COMMENT ON COLUMN @extschema@.gp_graphs.edges IS 'table or view of the edges; missing when it was dropped';
+COMMENT ON COLUMN @extschema@.gp_graphs.id IS 'column of the node table that identifies a node';
+COMMENT ON COLUMN @extschema@.gp_graphs.features IS 'feature columns of the node table: one array, or several numbers';
+COMMENT ON COLUMN @extschema@.gp_graphs.target IS 'column with the class or value of a node; NULL there marks the nodes to predict';
+COMMENT ON COLUMN @extschema@.gp_graphs.src IS 'column of the edge table: where an edge begins';
+COMMENT ON COLUMN @extschema@.gp_graphs.dst IS 'column of the edge table: where an edge ends';
+COMMENT ON COLUMN @extschema@.gp_graphs.weight IS 'column of the edge table with the weight of an edge';
+COMMENT ON COLUMN @extschema@.gp_graphs.directed IS 'whether edges have a direction';
+COMMENT ON COLUMN @extschema@.gp_graphs.sparse_features IS 'table of node, feature number and value; missing when it was dropped';
+COMMENT ON COLUMN @extschema@.gp_graphs.created IS 'when gp_create_graph was called';
+COMMENT ON COLUMN @extschema@.gp_graphs.problem IS 'what keeps a fit from reading the tables; NULL when nothing does';
+
+COMMENT ON COLUMN @extschema@.gp_models.model IS 'name of the model, as the calls take it';
+COMMENT ON COLUMN @extschema@.gp_models.owner IS 'role that the model belongs to';
+COMMENT ON COLUMN @extschema@.gp_models.graph IS 'graph that it was fitted on';
+COMMENT ON COLUMN @extschema@.gp_models.task IS 'classification or regression; NULL without a node part';
+COMMENT ON COLUMN @extschema@.gp_models.kernel IS 'kernel that was asked for';
+COMMENT ON COLUMN @extschema@.gp_models.strategy IS 'how the covariance was computed: exact or nystrom';
+COMMENT ON COLUMN @extschema@.gp_models.device IS 'where it was computed: cpu or cuda';
+COMMENT ON COLUMN @extschema@.gp_models.nodes IS 'nodes of the graph when it was fitted';
+COMMENT ON COLUMN @extschema@.gp_models.edges IS 'edges of the graph when it was fitted';
+COMMENT ON COLUMN @extschema@.gp_models.features IS 'features of a node; 0 on structure alone';
+COMMENT ON COLUMN @extschema@.gp_models.classes IS 'classes among the labels; NULL for regression';
+COMMENT ON COLUMN @extschema@.gp_models.labelled IS 'nodes that had a target';
+COMMENT ON COLUMN @extschema@.gp_models.landmarks IS 'landmarks of the low-rank kernel; NULL when it is exact';
+COMMENT ON COLUMN @extschema@.gp_models.nugget IS 'noise variance relative to the mean of the kernels diagonal';
+COMMENT ON COLUMN @extschema@.gp_models.log_marginal_likelihood IS 'of the labels, at the scale of the prior that was estimated';
+COMMENT ON COLUMN @extschema@.gp_models.loo_score IS '1 minus the leave-one-out error over that without a model: 1 is perfect';
+COMMENT ON COLUMN @extschema@.gp_models.seconds IS 'that the last fit took';
+COMMENT ON COLUMN @extschema@.gp_models.peak_bytes IS 'most memory that the last fit held at one time';
+COMMENT ON COLUMN @extschema@.gp_models.fitted IS 'when the node part was last fitted';
+COMMENT ON COLUMN @extschema@.gp_models.mean_diagonal IS 'mean of the kernels diagonal';
+COMMENT ON COLUMN @extschema@.gp_models.scale IS 'estimated scale of the prior, with which variances are multiplied';
+COMMENT ON COLUMN @extschema@.gp_models.jitter IS 'largest number added to a diagonal to make it positive definite, relative to its mean';
+COMMENT ON COLUMN @extschema@.gp_models.variances IS 'whose diagonal variances start from: exact or low rank';
+COMMENT ON COLUMN @extschema@.gp_models.link_method IS 'how links are scored: scores or pairs; NULL without a link part';
+COMMENT ON COLUMN @extschema@.gp_models.link_kernel IS 'kernel that was asked for with the link part';
+COMMENT ON COLUMN @extschema@.gp_models.link_pairs IS 'pairs that the link part learnt from';
+COMMENT ON COLUMN @extschema@.gp_models.link_auc IS 'area under the ROC curve for held-out links';
+COMMENT ON COLUMN @extschema@.gp_models.link_average_precision IS 'average precision for held-out links';
+COMMENT ON COLUMN @extschema@.gp_models.link_steps IS 'steps of the Laplacian scores';
+COMMENT ON COLUMN @extschema@.gp_models.link_fitted IS 'when the link part was last fitted';
+
+COMMENT ON COLUMN @extschema@.gp_progress.pid IS 'process of the backend that computes';
+COMMENT ON COLUMN @extschema@.gp_progress.model IS 'model, or graph, that it computes';
+COMMENT ON COLUMN @extschema@.gp_progress.phase IS 'what it does now';
+COMMENT ON COLUMN @extschema@.gp_progress.done IS 'units of the phase that are done';
+COMMENT ON COLUMN @extschema@.gp_progress.total IS 'units of the phase; 0 when the end is not known';
+COMMENT ON COLUMN @extschema@.gp_progress.started IS 'when the computation began';
+
+COMMENT ON COLUMN @extschema@.gp_refreshes.model IS 'model that was refreshed';
+COMMENT ON COLUMN @extschema@.gp_refreshes.started IS 'when the run began';
+COMMENT ON COLUMN @extschema@.gp_refreshes.ended IS 'when it ended; NULL while it runs and when it was interrupted';
+COMMENT ON COLUMN @extschema@.gp_refreshes.outcome IS 'running, succeeded, failed, refused (by gnngp.refresh_guard) or interrupted (the session ended)';
+COMMENT ON COLUMN @extschema@.gp_refreshes.message IS 'what changed, or why the run failed';
+COMMENT ON COLUMN @extschema@.gp_refreshes.owner IS 'role that the model belongs to';
+
 GRANT SELECT ON @extschema@.gp_graphs, @extschema@.gp_models, @extschema@.gp_progress,
     @extschema@.gp_refreshes TO PUBLIC;
