@@ -4,6 +4,10 @@
  * A session can set any name with a dot before the library is loaded.  A value
  * that the check hook then rejected would be dropped with a warning, and the
  * computation run on some other device; it is kept, and refused when it is used.
+ *
+ * The same holds for the limits, which are the administrator's.  What a connection
+ * brings along takes the place of the configured value, and is refused only when the
+ * library is loaded: nobody knows the limit then, and nothing computes.
  */
 #include "postgres.h"
 
@@ -18,11 +22,15 @@
 #include "utils/guc.h"
 
 #define SMALLEST_LIMIT 1024		/* kB */
+#define MOST_THREADS 1024
 #define DEVICE_HINT "Valid values are auto, cpu and cuda."
 
 static char *device_setting = NULL;
 static bool defining = false;
+static bool limit_taken = false;
+static const char *lost_limit = NULL;
 static int	threads_setting = 0;
+static int	max_threads_setting = 0;
 static int	memory_limit_setting = 0;
 static int	link_cache_size_setting = 0;
 static bool refresh_guard_setting = false;
@@ -58,12 +66,21 @@ check_device(char **newval, void **extra, GucSource source)
 	return false;
 }
 
+/* Notes that a value other than the default has come so far; only permitted ones do. */
+static bool
+check_limit(int *newval, void **extra, GucSource source)
+{
+	if (source > PGC_S_DEFAULT)
+		limit_taken = true;
+	return true;
+}
+
 /* Refuses limits under which not even a kernel could be read. */
 static bool
 check_memory_limit(int *newval, void **extra, GucSource source)
 {
 	if (*newval == 0 || *newval >= SMALLEST_LIMIT)
-		return true;
+		return check_limit(newval, extra, source);
 	GUC_check_errdetail("The smallest limit is %dkB.", SMALLEST_LIMIT);
 	GUC_check_errhint("0 means a quarter of the machine's memory or of the control group's limit.");
 	return false;
@@ -76,6 +93,22 @@ assign_link_cache_size(int newval, void *extra)
 	gnngp_links_forget((size_t) newval * 1024);
 }
 
+/*
+ * Defines a limit: 0 by default, and for superusers to set.
+ *
+ * A name that was set before is there by now.  When none of its values is permitted,
+ * the one in the configuration was overwritten, or was wrong.
+ */
+static void
+define_limit(const char *name, const char *what, const char *more, int *variable, int most,
+			 int flags, GucIntCheckHook check)
+{
+	limit_taken = GetConfigOption(name, true, false) == NULL;
+	DefineCustomIntVariable(name, what, more, variable, 0, 0, most, PGC_SUSET, flags, check, NULL, NULL);
+	if (!limit_taken)
+		lost_limit = name;
+}
+
 /* Defines what has to do with a GPU. */
 static void
 define_gpu_settings(void)
@@ -85,11 +118,10 @@ define_gpu_settings(void)
 							"gp_device() lists them.",
 							&gpu_setting, 0, 0, 1023, PGC_USERSET, 0,
 							NULL, NULL, NULL);
-	DefineCustomIntVariable("gnngp.gpu_memory_limit",
-							"Memory that one backend may use on a GPU.",
-							"0 means what is free there.",
-							&gpu_memory_limit_setting, 0, 0, MAX_KILOBYTES, PGC_SUSET, GUC_UNIT_KB,
-							NULL, NULL, NULL);
+	define_limit("gnngp.gpu_memory_limit",
+				 "Memory that one backend may use on a GPU.",
+				 "0 means what is free there.",
+				 &gpu_memory_limit_setting, MAX_KILOBYTES, GUC_UNIT_KB, check_limit);
 	DefineCustomRealVariable("gnngp.gpu_start_cost",
 							 "The planner's estimate of the time that it takes to start a GPU.",
 							 "With gnngp.device = auto a fit must be expected to gain more than that.",
@@ -115,14 +147,17 @@ gnngp_settings_define(void)
 	defining = false;
 	DefineCustomIntVariable("gnngp.threads",
 							"Threads that one computation may use.",
-							"0 means max_parallel_maintenance_workers + 1, and never more than the processors of the backend.",
-							&threads_setting, 0, 0, 1024, PGC_USERSET, 0,
+							"0 means max_parallel_maintenance_workers + 1; more than gnngp.max_threads has no effect.",
+							&threads_setting, 0, 0, MOST_THREADS, PGC_USERSET, 0,
 							NULL, NULL, NULL);
-	DefineCustomIntVariable("gnngp.memory_limit",
-							"Memory that one backend may use for its computations.",
-							"0 means a quarter of the machine's memory or of the control group's limit.",
-							&memory_limit_setting, 0, 0, MAX_KILOBYTES, PGC_SUSET, GUC_UNIT_KB,
-							check_memory_limit, NULL, NULL);
+	define_limit("gnngp.max_threads",
+				 "Threads that one computation may use, whatever gnngp.threads says.",
+				 "0 means the processors that the backend may use, which are the most in any case.",
+				 &max_threads_setting, MOST_THREADS, 0, check_limit);
+	define_limit("gnngp.memory_limit",
+				 "Memory that one backend may use for its computations.",
+				 "0 means a quarter of the machine's memory or of the control group's limit.",
+				 &memory_limit_setting, MAX_KILOBYTES, GUC_UNIT_KB, check_memory_limit);
 	DefineCustomIntVariable("gnngp.link_cache_size",
 							"Memory in which a backend keeps the link model of its last call for few nodes.",
 							"A larger model is read again for each call; 0 keeps none.",
@@ -152,22 +187,50 @@ gnngp_setting_device(void)
 	return choice;
 }
 
-/* The threads that a computation may use: at least 1, at most the processors. */
+/* Refuses to compute without the limit that the administrator may have set. */
+static void
+refuse_lost_limit(void)
+{
+	if (lost_limit != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("the value that was set for parameter \"%s\" has been refused", lost_limit),
+				 errdetail("It took the place of the configured value before the library was loaded."),
+				 errhint("Connect without it among the options of the connection, or mend the configuration.")));
+}
+
+/* The processors that this backend may use; 0 when the system does not say. */
+static int
+usable_processors(void)
+{
+	cpu_set_t	set;
+
+	if (sched_getaffinity(0, sizeof(set), &set) == 0)
+		return CPU_COUNT(&set);
+	return Max((int) sysconf(_SC_NPROCESSORS_ONLN), 0);
+}
+
+/*
+ * The threads that a computation may use: at least 1, at most gnngp.max_threads and
+ * the processors.
+ *
+ * The limit is applied here and not when gnngp.threads is set: the one may be lowered
+ * after the other was raised, and a value from before the library was loaded has
+ * passed no check.
+ */
 int
 gnngp_setting_threads(void)
 {
 	int			threads = threads_setting;
-	int			processors = 0;
-	cpu_set_t	set;
+	int			processors = usable_processors();
 
+	refuse_lost_limit();
 	if (threads == 0)
 		threads = max_parallel_maintenance_workers + 1;
-	if (sched_getaffinity(0, sizeof(set), &set) == 0)
-		processors = CPU_COUNT(&set);
-	else
-		processors = (int) sysconf(_SC_NPROCESSORS_ONLN);
-	if (processors > 0 && threads > processors)
-		threads = processors;
+	if (max_threads_setting > 0)
+		threads = Min(threads, max_threads_setting);
+	if (processors > 0)
+		threads = Min(threads, processors);
 	return Max(threads, 1);
 }
 
@@ -189,6 +252,7 @@ gnngp_setting_gpu(void)
 size_t
 gnngp_setting_gpu_memory_limit(void)
 {
+	refuse_lost_limit();
 	return (size_t) gpu_memory_limit_setting * 1024;
 }
 
@@ -277,6 +341,7 @@ gnngp_setting_memory_limit(void)
 {
 	static uint64 available = 0;
 
+	refuse_lost_limit();
 	if (memory_limit_setting > 0)
 		return (size_t) memory_limit_setting * 1024;
 	if (available == 0)

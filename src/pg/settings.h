@@ -13,13 +13,16 @@ typedef enum gnngp_device_choice
 	GNNGP_DEVICE_CUDA
 } gnngp_device_choice;
 
-/* Defines the settings; called once, when the library is loaded. */
+/*
+ * Defines the settings; called once, when the library is loaded.  The limits among
+ * those below raise 42501 when this session has overwritten one without the right to.
+ */
 extern void gnngp_settings_define(void);
 
 /* The value of gnngp.device; 22023 when it is none of auto, cpu and cuda. */
 extern gnngp_device_choice gnngp_setting_device(void);
 
-/* The threads that a computation may use: at least 1, at most the processors. */
+/* The threads that a computation may use: at least 1, at most gnngp.max_threads and the processors. */
 extern int	gnngp_setting_threads(void);
 
 /* The bytes of an opened link model that a backend keeps for its next call. */

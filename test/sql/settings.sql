@@ -26,10 +26,21 @@ SET gnngp.memory_limit = 0;
 RESET gnngp.memory_limit;
 -- A misspelt name is refused
 SET gnngp.thread = 1;
--- The memory limit is the administrator's
+-- The limits of memory and of threads are the administrator's
+SET gnngp.max_threads = 4;
+SHOW gnngp.max_threads;
+\set VERBOSITY sqlstate
+SET gnngp.max_threads = -1;
+SET gnngp.max_threads = 1025;
+\set VERBOSITY default
+RESET gnngp.max_threads;
 CREATE ROLE gnngp_user;
 SET ROLE gnngp_user;
 SET gnngp.memory_limit = '64GB';
+SET gnngp.max_threads = 64;
+ALTER ROLE gnngp_user SET gnngp.max_threads = 64;
+-- More threads than the limit have no effect, as with the server's own limits of workers
+SET gnngp.threads = 1024;
 SET gnngp.threads = 2;
 SET gnngp.device = 'auto';
 RESET ROLE;
