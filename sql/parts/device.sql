@@ -16,3 +16,13 @@ LANGUAGE C VOLATILE PARALLEL RESTRICTED ROWS 2;
 
 COMMENT ON FUNCTION @extschema@.gp_device() IS
     'what there is to compute on: the CPU, and each GPU or why there is none';
+
+-- A missing OpenBLAS is told now, not by the first fit.  The function is for this moment alone.
+CREATE FUNCTION @extschema@.gp_check_blas()
+RETURNS void
+AS 'MODULE_PATHNAME', 'gnngp_check_blas'
+LANGUAGE C VOLATILE;
+
+SELECT @extschema@.gp_check_blas();
+
+DROP FUNCTION @extschema@.gp_check_blas();

@@ -1,5 +1,6 @@
 /*
- * device_sql.c - gp_device: what there is to compute on.
+ * device_sql.c - gp_device: what there is to compute on; and a warning when the
+ * extension is made where there is nothing.
  */
 #include "postgres.h"
 
@@ -96,4 +97,58 @@ gnngp_device(PG_FUNCTION_ARGS)
 		put_row(result, &(device_row) {.text = {[DEVICE_KIND] = "cuda",
 				[DEVICE_STATUS] = gpus->reason}});
 	return (Datum) 0;
+}
+
+/* Raises an error when the CPU cannot compute, for want of OpenBLAS. */
+static void
+try_cpu(void)
+{
+	gp_env	   *env = gnngp_env_create(CurrentMemoryContext, 0);
+
+	gp_device_cpu(env, 1);
+	gnngp_env_destroy(env);
+}
+
+/* Tells what the first fit would fail with; frees the error. */
+static void
+warn_of_blas(ErrorData *error)
+{
+	ereport(WARNING,
+			(errcode(error->sqlerrcode),
+			 errmsg_internal("%s", error->message),
+			 errdetail("Nothing can be fitted before this is mended; the extension need not be made again."),
+			 error->hint ? errhint("%s", error->hint) : 0));
+	FreeErrorData(error);
+}
+
+PG_FUNCTION_INFO_V1(gnngp_check_blas);
+
+/*
+ * For the extension's scripts: a WARNING when OpenBLAS cannot be loaded.
+ *
+ * The error is caught without a subtransaction, which would have nothing to undo:
+ * all that was made belongs to an environment in this call's memory.
+ */
+Datum
+gnngp_check_blas(PG_FUNCTION_ARGS)
+{
+	MemoryContext context = CurrentMemoryContext;
+	ErrorData  *volatile error = NULL;
+
+	PG_TRY();
+	{
+		try_cpu();
+	}
+	PG_CATCH();
+	{
+		if (geterrcode() != ERRCODE_SYSTEM_ERROR)
+			PG_RE_THROW();
+		MemoryContextSwitchTo(context);
+		error = CopyErrorData();
+		FlushErrorState();
+	}
+	PG_END_TRY();
+	if (error != NULL)
+		warn_of_blas(error);
+	PG_RETURN_VOID();
 }
