@@ -86,6 +86,8 @@ stage_rules() (
 	grep -rlE '[[:blank:]]+$' --include='*.[ch]' --include='*.sql' --include='*.sh' \
 		--exclude-dir=.git src sql test |
 		report "no line ends in blanks"
+	perl test/metadata.pl 2>&1 |
+		report "the Makefile, the control file and the packages name one version"
 )
 
 # The extension, with warnings as errors, and each message of a plain make.
