@@ -1,14 +1,15 @@
-# Gnngp.pm - what the TAP tests share: graphs to fit, and sessions in the background.
+# Gnngp.pm - what the TAP tests share: graphs to fit, sessions in the background, the SQL of documents.
 package Gnngp;
 
 use strict;
 use warnings;
 use Exporter 'import';
+use File::Basename qw(dirname);
 use IPC::Run;
 use Time::HiRes qw(usleep time);
 use Test::More;
 
-our @EXPORT = qw(small_graph large_graph background poll finish);
+our @EXPORT = qw(small_graph large_graph background poll finish document_sql);
 
 # A graph that is fitted in milliseconds: tables nodes and edges, graph "small".
 sub small_graph
@@ -66,6 +67,18 @@ sub poll
 		usleep(20_000);
 	}
 	return 0;
+}
+
+# The blocks of SQL below a heading of a document
+sub document_sql
+{
+	my ($name, $heading) = @_;
+	my $path = dirname(__FILE__) . "/../../doc/$name";
+
+	open my $file, '<', $path or die "$path: $!";
+	my $text = do { local $/ = undef; <$file> };
+	my ($section) = $text =~ /^## \Q$heading\E\n(.*?)(?=^## |\z)/ms or die "$path has no section $heading";
+	return $section =~ /^```sql\n(.*?)^```/msg;
 }
 
 # Waits for a background session to end; returns its exit status.
