@@ -7,7 +7,7 @@
  *
  * The same holds for the limits, which are the administrator's.  What a connection
  * brings along takes the place of the configured value, and is refused only when the
- * library is loaded: nobody knows the limit then, and nothing computes.
+ * library is loaded: the limit is not known then, and nothing computes.
  */
 #include "postgres.h"
 
@@ -15,11 +15,12 @@
 #include <sched.h>
 #include <unistd.h>
 
-#include "miscadmin.h"
 #include "links_open.h"
+#include "miscadmin.h"
 #include "settings.h"
 #include "storage/fd.h"
 #include "utils/guc.h"
+#include "utils/guc_tables.h"
 
 #define SMALLEST_LIMIT 1024		/* kB */
 #define MOST_THREADS 1024
@@ -27,7 +28,7 @@
 
 static char *device_setting = NULL;
 static bool defining = false;
-static bool limit_taken = false;
+static bool option_taken = false;
 static const char *lost_limit = NULL;
 static int	threads_setting = 0;
 static int	max_threads_setting = 0;
@@ -66,12 +67,12 @@ check_device(char **newval, void **extra, GucSource source)
 	return false;
 }
 
-/* Notes that a value other than the default has come so far; only permitted ones do. */
+/* Notes that a value of the connection's options has come so far; only permitted ones do. */
 static bool
 check_limit(int *newval, void **extra, GucSource source)
 {
-	if (source > PGC_S_DEFAULT)
-		limit_taken = true;
+	if (source == PGC_S_CLIENT)
+		option_taken = true;
 	return true;
 }
 
@@ -93,19 +94,38 @@ assign_link_cache_size(int newval, void *extra)
 	gnngp_links_forget((size_t) newval * 1024);
 }
 
+/* The setting of a name, or what was given to the name so far; NULL when there is none. */
+static struct config_generic *
+find_setting(const char *name)
+{
+#if PG_VERSION_NUM >= 160000
+	return find_option(name, false, true, 0);
+#else
+	struct config_generic **all = get_guc_variables();
+
+	for (int i = 0; i < GetNumConfigOptions(); i++)
+		if (pg_strcasecmp(all[i]->name, name) == 0)
+			return all[i];
+	return NULL;
+#endif
+}
+
 /*
  * Defines a limit: 0 by default, and for superusers to set.
  *
- * A name that was set before is there by now.  When none of its values is permitted,
- * the one in the configuration was overwritten, or was wrong.
+ * An option of the connection that is not permitted has overwritten what the
+ * configuration says.
  */
 static void
 define_limit(const char *name, const char *what, const char *more, int *variable, int most,
 			 int flags, GucIntCheckHook check)
 {
-	limit_taken = GetConfigOption(name, true, false) == NULL;
+	const struct config_generic *before = find_setting(name);
+	bool		by_option = before != NULL && before->reset_source == PGC_S_CLIENT;
+
+	option_taken = false;
 	DefineCustomIntVariable(name, what, more, variable, 0, 0, most, PGC_SUSET, flags, check, NULL, NULL);
-	if (!limit_taken)
+	if (by_option && !option_taken)
 		lost_limit = name;
 }
 
@@ -194,9 +214,9 @@ refuse_lost_limit(void)
 	if (lost_limit != NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("the value that was set for parameter \"%s\" has been refused", lost_limit),
-				 errdetail("It took the place of the configured value before the library was loaded."),
-				 errhint("Connect without it among the options of the connection, or mend the configuration.")));
+				 errmsg("permission denied to set parameter \"%s\"", lost_limit),
+				 errdetail("An option of this connection took the place of the configured value."),
+				 errhint("Connect without that option.")));
 }
 
 /* The processors that this backend may use; 0 when the system does not say. */
