@@ -9,7 +9,7 @@ FROM postgres:${PG} AS build
 RUN apt-get update && \
     apt-get install -y --no-install-recommends gcc libc6-dev make "postgresql-server-dev-$PG_MAJOR"
 COPY . /src
-RUN export PG_CONFIG="/usr/lib/postgresql/$PG_MAJOR/bin/pg_config" CUDA=no && \
+RUN export PG_CONFIG="/usr/lib/postgresql/$PG_MAJOR/bin/pg_config" && \
     make -C /src clean && \
     make -C /src -j "$(nproc)" && \
     make -C /src install DESTDIR=/out
