@@ -16,6 +16,7 @@
 #include <math.h>
 
 #define WIDEN_STEPS 6			/* to a seventh of a decade, at most */
+#define EDGE_FLAT 0.01			/* an error that falls by less is flat */
 #define UNIT (0.1 * M_LN10)		/* a tenth of a decade */
 
 /* The labels that count; at most limit of them, evenly spread. */
@@ -196,13 +197,32 @@ widen(gp_env *env, double (*error) (void *state, double nugget), void *state, po
 	return exp(low);
 }
 
-/* Two significant digits, so that what is shown is what was used. */
+/*
+ * Two significant digits, so that what is shown is what was used.  A power of ten
+ * below one has no exact form, so that it is divided by its inverse.
+ */
 static double
 round_nugget(double nugget)
 {
-	double		unit = pow(10.0, floor(log10(nugget)) - 1.0);
+	double		digits = 1.0 - floor(log10(nugget));
+	double		unit = pow(10.0, fabs(digits));
 
-	return round(nugget / unit) * unit;
+	return digits > 0.0 ? round(nugget * unit) / unit : round(nugget / unit) * unit;
+}
+
+/*
+ * Tells that the search ended at an edge of its grid, and which way to look on;
+ * not where the error is flat there, and looking on would bring nothing.
+ */
+static void
+notice_edge(gp_env *env, point edge, point inner, bool smallest)
+{
+	if (inner.error - edge.error <= EDGE_FLAT * inner.error)
+		return;
+	gp_notice(env, smallest ? "Try a smaller one with nugget => ...; labels that are surprisingly regular call for it." :
+			  "The kernel explains little of the labels: compare others with gp_tune.",
+			  "the leave-one-out error still falls at the %s nugget tried, %g",
+			  smallest ? "smallest" : "largest", smallest ? GP_NUGGET_MIN : GP_NUGGET_MAX);
 }
 
 /*
@@ -230,9 +250,7 @@ gp_nugget_search(gp_env *env, double (*error) (void *state, double nugget), void
 	if (best > 0 && best < coarse - 1)
 		found = narrow(env, error, state, grid[best - 1], grid[best], grid[best + 1], refine);
 	else if (!quiet)
-		gp_notice(env, "Give nugget => ... to gp_fit to choose another.",
-				  "the leave-one-out error is smallest at the edge of the nuggets tried, %g",
-				  best == 0 ? GP_NUGGET_MIN : GP_NUGGET_MAX);
+		notice_edge(env, grid[best], grid[best == 0 ? 1 : best - 1], best == 0);
 	gp_free(env, grid);
 	if (slack > 0.0)
 		return widen(env, error, state, found, slack);

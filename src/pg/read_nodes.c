@@ -16,6 +16,7 @@
 
 #define MAX_NODES (PG_INT32_MAX - 1)
 #define MANY_INTEGER_CLASSES 50
+#define FEW_LABELS 20			/* below, a class of its own is nothing odd */
 #define TEXT_CHUNK (256 * 1024)
 
 /* How the target is read. */
@@ -248,7 +249,7 @@ check_ids(const node_state *s)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_EXCEPTION),
 				 errmsg("table \"%s\" has no nodes", r->nodes.name),
-				 errhint("The role \"%s\" owns the graph: row-level security shows it the rows that it may see.",
+				 errhint("Fill the table. If it has rows, role \"%s\", which owns the graph, must be allowed to see them by row-level security.",
 						 r->def->owner)));
 	for (int64 i = 1; i < s->n; i++)
 		if (s->key[i - 1] == s->key[i] &&
@@ -289,9 +290,33 @@ notice_classes(const node_state *s, const gnngp_data *data, bool automatic)
 						s->r->nodes.name, data->class_label[0])));
 }
 
+/*
+ * Refuses a target in which most labelled rows have a class of their own: a name, or
+ * a number.  Who says task => 'classification' means it.
+ */
+static void
+check_repeated(const node_state *s, const gnngp_data *data)
+{
+	gp_env	   *env = s->r->env;
+	int32	   *rows = gp_alloc_zero(env, data->nclasses, sizeof(int32));
+	int64		single = 0;
+
+	for (int64 k = 0; k < data->nlabelled; k++)
+		rows[data->label[k]]++;
+	for (int32 c = 0; c < data->nclasses; c++)
+		single += rows[c] == 1;
+	gp_free(env, rows);
+	if (data->nlabelled >= FEW_LABELS && single > data->nlabelled / 2)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_EXCEPTION),
+				 errmsg("column \"%s\" of table \"%s\" is no class: %lld of %lld labelled rows have one of their own",
+						s->target.name, s->r->nodes.name, (long long) single, (long long) data->nlabelled),
+				 errhint("Use task => 'regression' if it holds numbers, or a coarser column; task => 'classification' takes it as it is.")));
+}
+
 /* Sorts the classes and keeps the label of each labelled node. */
 static void
-finish_classes(node_state *s, gnngp_data *data)
+finish_classes(node_state *s, gnngp_data *data, bool automatic)
 {
 	int32	   *final;
 
@@ -307,6 +332,8 @@ finish_classes(node_state *s, gnngp_data *data)
 	for (int64 k = 0; k < data->nlabelled; k++)
 		data->label[k] = final[s->label[data->labelled[k]]];
 	gp_free(s->r->env, final);
+	if (automatic)
+		check_repeated(s, data);
 }
 
 /* Collects the labelled nodes with their classes or values. */
@@ -339,7 +366,7 @@ finish_targets(node_state *s, gnngp_data *data, bool automatic)
 	else
 	{
 		data->task = GP_TASK_CLASSES;
-		finish_classes(s, data);
+		finish_classes(s, data, automatic);
 		notice_classes(s, data, automatic);
 	}
 	gp_free(env, s->label);

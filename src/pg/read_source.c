@@ -66,7 +66,7 @@ lock_table(Oid oid)
 gnngp_table
 gnngp_table_open(Oid oid, const char *role, const gnngp_graph_def *def)
 {
-	gnngp_table table = {oid, NULL};
+	gnngp_table table = {oid, NULL, NULL};
 	char	   *name = OidIsValid(oid) && lock_table(oid) ? get_rel_name(oid) : NULL;
 	char	   *schema = name ? get_namespace_name(get_rel_namespace(oid)) : NULL;
 
@@ -75,7 +75,8 @@ gnngp_table_open(Oid oid, const char *role, const gnngp_graph_def *def)
 				(errcode(ERRCODE_UNDEFINED_TABLE),
 				 errmsg("the %s table of graph \"%s\" does not exist any more", role, def->name),
 				 errhint("Drop the graph with gp_drop_graph and create it again.")));
-	table.name = quote_qualified_identifier(schema, name);
+	table.name = psprintf("%s.%s", schema, name);
+	table.quoted = quote_qualified_identifier(schema, name);
 	return table;
 }
 
@@ -257,7 +258,7 @@ check_age(const CachedPlan *plan)
 void
 gnngp_query_plan(gnngp_query *q)
 {
-	char	   *sql = psprintf("SELECT %s FROM %s t", q->list.data, q->table->name);
+	char	   *sql = psprintf("SELECT %s FROM %s t", q->list.data, q->table->quoted);
 	CachedPlanSource *source;
 	CachedPlan *plan;
 

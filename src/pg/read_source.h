@@ -17,11 +17,12 @@
 #include "lib/stringinfo.h"
 #include "nodes/pg_list.h"
 
-/* A table of the user, locked: its oid and its quoted, schema-qualified name. */
+/* A table of the user, locked. */
 typedef struct gnngp_table
 {
 	Oid			oid;			/* InvalidOid when the graph has none */
-	char	   *name;
+	char	   *name;			/* with its schema, for messages */
+	const char *quoted;			/* the same for queries */
 } gnngp_table;
 
 /* A column: its name, its quoted name, its type and the type under its domain. */

@@ -144,6 +144,19 @@ SELECT try($$SELECT * FROM gp_predict(NULL)$$);
 SELECT try($$SELECT * FROM gp_evaluate('nowhere')$$);
 BEGIN READ ONLY; SELECT gp_fit('plain'); ROLLBACK;
 
+-- A target in which most labelled rows have a class of their own is no class, unless it is said to be; names are quoted once
+CREATE TABLE "Products" AS SELECT i AS id, i * 7 AS price, 'product ' || i AS name, i % 3 AS kind FROM generate_series(1, 30) i;
+CREATE TABLE "Bought" AS SELECT i AS src, i % 30 + 1 AS dst FROM generate_series(1, 30) i;
+SELECT gp_create_graph('prices', '"Products"', '"Bought"', target => 'price');
+SELECT try($$SELECT gp_fit('prices')$$);
+SELECT try($$SELECT gp_tune('prices')$$);
+BEGIN; SELECT task, classes FROM gp_fit('prices', task => 'classification', nugget => 0.1); ROLLBACK;
+BEGIN; SELECT task, classes FROM gp_fit('prices', task => 'regression', nugget => 0.1); ROLLBACK;
+SELECT gp_create_graph('names', '"Products"', '"Bought"', target => 'name'), gp_create_graph('kinds', '"Products"', '"Bought"', target => 'kind');
+SELECT try($$SELECT gp_fit('names')$$);
+BEGIN; SELECT task, classes FROM gp_fit('kinds', nugget => 0.1); ROLLBACK;
+SELECT gp_drop_graph('prices'), gp_drop_graph('names'), gp_drop_graph('kinds');
+
 -- The same tables without these faults are fine, and nothing was stored before.
 SELECT count(*) FROM gp_models;
 SELECT count(*) FROM gp_block;
