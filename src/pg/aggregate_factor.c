@@ -12,9 +12,6 @@
 #include "miscadmin.h"
 #include "problem.h"
 #include "utils/memutils.h"
-#if PG_VERSION_NUM >= 160000
-#include "varatt.h"
-#endif
 
 /* 22023 for an argument that changes from row to row. */
 static void

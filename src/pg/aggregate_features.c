@@ -16,9 +16,6 @@
 #include "utils/array.h"
 #include "utils/fmgrprotos.h"
 #include "utils/memutils.h"
-#if PG_VERSION_NUM >= 160000
-#include "varatt.h"
-#endif
 
 #define FIRST_BLOCK 1024
 #define LOOK_EVERY 1024

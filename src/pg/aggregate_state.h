@@ -6,12 +6,10 @@
 
 #include "postgres.h"
 
+#include "compat.h"
 #include "edge_list.h"
 #include "fmgr.h"
 #include "utils/expandeddatum.h"
-#if PG_VERSION_NUM >= 160000
-#include "varatt.h"
-#endif
 
 /* The head of a state that lives expanded; write makes its flat value, and tells states apart. */
 typedef struct gnngp_state_head
@@ -56,7 +54,7 @@ typedef struct gnngp_graph_state
 extern MemoryContext gnngp_aggregate_context(FunctionCallInfo fcinfo, const char *aggregate);
 
 /* 22004 for an input that is NULL. */
-extern void gnngp_aggregate_null(const char *argument) pg_attribute_noreturn();
+pg_noreturn extern void gnngp_aggregate_null(const char *argument);
 
 /* The state for one more row: the one there is, or a new one. */
 extern gnngp_graph_state *gnngp_graph_state_argument(FunctionCallInfo fcinfo, const char *aggregate,

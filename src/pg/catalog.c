@@ -26,10 +26,6 @@
 #include "utils/rel.h"
 #include "utils/syscache.h"
 
-#if PG_VERSION_NUM < 160000
-#include "tcop/utility.h"
-#endif
-
 const gnngp_kind gnngp_graph_kind = {
 	"graph", "gp_graph_catalog", "Create it with gp_create_graph; the view gp_graphs lists yours."
 };

@@ -11,10 +11,8 @@
 #include "fmgr.h"
 #include "libpq/pqformat.h"
 #include "utils/builtins.h"
-#if PG_VERSION_NUM >= 160000
-#include "varatt.h"
-#endif
 
+#include "compat.h"
 #include "core/kernel.h"
 #include "env_pg.h"
 

@@ -12,6 +12,7 @@
 #include "catalog.h"
 #include "catalog/pg_extension_d.h"
 #include "common/hashfn.h"
+#include "compat.h"
 #include "fmgr.h"
 #include "miscadmin.h"
 #include "storage/lock.h"
@@ -39,11 +40,7 @@ model_tag(const char *owner, const char *name, uint16 part)
 static bool
 held_by_us(const LOCKTAG *tag)
 {
-#if PG_VERSION_NUM >= 170000
-	return LockHeldByMe(tag, ExclusiveLock, false);
-#else
-	return LockHeldByMe(tag, ExclusiveLock);
-#endif
+	return gnngp_lock_held(tag, ExclusiveLock);
 }
 
 /* Takes a lock; 55006 when another session holds it. */

@@ -4,6 +4,7 @@
 #include "postgres.h"
 
 #include "catalog/pg_type_d.h"
+#include "compat.h"
 #include "miscadmin.h"
 #include "parser/parse_type.h"
 #include "predict_ids.h"
@@ -12,10 +13,6 @@
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
-
-#if PG_VERSION_NUM >= 160000
-#include "nodes/miscnodes.h"
-#endif
 
 /* True for the types whose values are integers. */
 static bool
@@ -38,13 +35,7 @@ lookup_type(const gnngp_model *model)
 	Oid			type = InvalidOid;
 	int32		typmod;
 
-#if PG_VERSION_NUM >= 160000
-	ErrorSaveContext quiet = {.type = T_ErrorSaveContext};
-
-	(void) parseTypeString(model->id_type, &type, &typmod, (Node *) &quiet);
-#else
-	parseTypeString(model->id_type, &type, &typmod, true);
-#endif
+	(void) parseTypeString(model->id_type, &type, &typmod, GNNGP_NO_ERROR);
 	return type;
 }
 

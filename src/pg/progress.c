@@ -10,6 +10,7 @@
 #include "postgres.h"
 
 #include "catalog/pg_authid.h"
+#include "compat.h"
 #include "fmgr.h"
 #include "funcapi.h"
 #include "miscadmin.h"
@@ -89,11 +90,7 @@ gnngp_progress_end(void)
 static PgBackendStatus *
 backend_entry(int i)
 {
-#if PG_VERSION_NUM >= 160000
 	LocalPgBackendStatus *local = pgstat_get_local_beentry_by_index(i);
-#else
-	LocalPgBackendStatus *local = pgstat_fetch_stat_local_beentry(i);
-#endif
 
 	return local ? &local->backendStatus : NULL;
 }

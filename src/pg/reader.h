@@ -12,12 +12,9 @@
 #include "postgres.h"
 
 #include "catalog.h"
+#include "compat.h"
 #include "core/graph.h"
 #include "core/infer.h"
-
-#if PG_VERSION_NUM >= 160000
-#include "varatt.h"
-#endif
 
 /* The ids of all nodes, in node order. */
 typedef struct gnngp_ids

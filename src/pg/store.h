@@ -13,6 +13,7 @@
 #include "postgres.h"
 
 #include "catalog.h"
+#include "compat.h"
 #include "port/pg_bswap.h"
 #include "reader.h"
 #include "tcop/dest.h"
@@ -68,8 +69,7 @@ extern void gnngp_store_receiver(DestReceiver *receiver,
 								 bool (*receive) (TupleTableSlot *slot, DestReceiver *self));
 
 /* XX001: a block of the model is not what was written. */
-extern void gnngp_store_corrupted(const gnngp_model *model, const char *what)
-			pg_attribute_noreturn();
+pg_noreturn extern void gnngp_store_corrupted(const gnngp_model *model, const char *what);
 
 /*
  * Checks what every block begins with: its mark, format, length and checksum.

@@ -12,11 +12,9 @@
 
 #include "postgres.h"
 
+#include "compat.h"
 #include "fmgr.h"
 #include "lib/stringinfo.h"
-#if PG_VERSION_NUM >= 160000
-#include "varatt.h"
-#endif
 
 #define GNNGP_VALUE_VERSION 1
 #define GNNGP_VALUE_LIMIT ((uint64) 256 << 20)	/* bytes: text and dumps of it stay under 1 GB */
@@ -46,8 +44,7 @@ typedef struct gnngp_value_ids
 /* value.c: reading */
 
 /* Raises the error of a value that makes no sense. */
-extern void gnngp_value_refuse(const gnngp_value_reader *r, const char *reason)
-			pg_attribute_noreturn();
+pg_noreturn extern void gnngp_value_refuse(const gnngp_value_reader *r, const char *reason);
 extern uint64 gnngp_value_number(gnngp_value_reader *r);
 /* Starts reading a stored value, whose header is checked against the flags it may have. */
 extern gnngp_value_reader gnngp_value_open(Datum value, const char *type);

@@ -44,7 +44,7 @@ gnngp_value_in(FunctionCallInfo fcinfo, const gnngp_value_type *type)
 	for (size_t at = 0; at < length; at += PIECE_TEXT)
 	{
 		int			part = (int) Min(length - at, (size_t) PIECE_TEXT);
-		int			n = pg_b64_decode(text + at, part, out, part / 4 * 3 + 4);
+		int			n = pg_b64_decode(text + at, part, (void *) out, part / 4 * 3 + 4);
 
 		CHECK_FOR_INTERRUPTS();
 		if (n < 0 || (at + part < length && n != PIECE))
@@ -91,7 +91,7 @@ gnngp_value_out(PG_FUNCTION_ARGS)
 		int			n = (int) Min(length - at, (int64) PIECE);
 
 		CHECK_FOR_INTERRUPTS();
-		out += pg_b64_encode(bytes + at, n, out, (int) (room - (out - text)));
+		out += pg_b64_encode((const void *) (bytes + at), n, out, (int) (room - (out - text)));
 	}
 	*out = '\0';
 	PG_RETURN_CSTRING(text);

@@ -1,0 +1,34 @@
+/*
+ * compat.h - what differs between the servers from PostgreSQL 15 on.
+ *
+ * The rest is written for the newest server.  What older ones lack is defined
+ * here; what changed its arguments has a name of its own.
+ */
+#ifndef GNNGP_COMPAT_H
+#define GNNGP_COMPAT_H
+
+#include "postgres.h"
+
+/* 16 moved VARDATA and its like out of postgres.h, and collects errors of input. */
+#if PG_VERSION_NUM >= 160000
+#include "nodes/miscnodes.h"
+#include "varatt.h"
+#define GNNGP_NO_ERROR ((Node *) &(ErrorSaveContext) {.type = T_ErrorSaveContext})
+#else
+#define GNNGP_NO_ERROR true
+#define pgstat_get_local_beentry_by_index(i) pgstat_fetch_stat_local_beentry(i)
+#endif
+
+/* 17 asks whether a stronger lock will do. */
+#if PG_VERSION_NUM >= 170000
+#define gnngp_lock_held(tag, mode) LockHeldByMe(tag, mode, false)
+#else
+#define gnngp_lock_held(tag, mode) LockHeldByMe(tag, mode)
+#endif
+
+/* 18 has C's own word, which stands before a declaration. */
+#if PG_VERSION_NUM < 180000
+#define pg_noreturn pg_attribute_noreturn()
+#endif
+
+#endif
