@@ -12,6 +12,7 @@
 #include "postgres.h"
 
 #include "catalog.h"
+#include "compat.h"
 #include "core/env.h"
 #include "executor/spi.h"
 #include "lib/stringinfo.h"
@@ -62,8 +63,8 @@ extern gnngp_column gnngp_table_number(const gnngp_table *table, const char *nam
 extern const char *gnngp_table_column_name(const gnngp_table *table, int n);
 
 /* 42804: a column has been given a type that does not serve. */
-extern void gnngp_wrong_type(const gnngp_table *table, const gnngp_column *column,
-							 const char *expected) pg_attribute_noreturn();
+pg_noreturn extern void gnngp_wrong_type(const gnngp_table *table, const gnngp_column *column,
+										 const char *expected);
 
 /* Starts a query over a table, which its expressions call t. */
 extern void gnngp_query_init(gnngp_query *q, const gnngp_table *table);

@@ -258,33 +258,33 @@ SELECT left(try($$SELECT * FROM gp_predict_links('g')$$), 5) IN ('53400', 'ok');
 RESET gnngp.memory_limit;
 
 -- A backend keeps the model that it opened last, but never answers from another one
-CREATE TEMP TABLE before AS SELECT * FROM gp_predict_links('g', 3, ARRAY[1, 2, 3]);
+CREATE TEMP TABLE before AS SELECT * FROM gp_predict_links('g', ARRAY[1, 2, 3], 3);
 BEGIN;
 SELECT model FROM gp_fit_links('g', seed => 7);
-CREATE TEMP TABLE within AS SELECT * FROM gp_predict_links('g', 3, ARRAY[1, 2, 3]);
+CREATE TEMP TABLE within AS SELECT * FROM gp_predict_links('g', ARRAY[1, 2, 3], 3);
 SAVEPOINT s;
 SELECT model FROM gp_fit_links('g', seed => 8);
-SELECT count(*) > 0 AS another FROM (SELECT * FROM gp_predict_links('g', 3, ARRAY[1, 2, 3]) EXCEPT TABLE within) d;
+SELECT count(*) > 0 AS another FROM (SELECT * FROM gp_predict_links('g', ARRAY[1, 2, 3], 3) EXCEPT TABLE within) d;
 ROLLBACK TO s;
-SELECT count(*) AS differences FROM (SELECT * FROM gp_predict_links('g', 3, ARRAY[1, 2, 3]) EXCEPT TABLE within) d;
+SELECT count(*) AS differences FROM (SELECT * FROM gp_predict_links('g', ARRAY[1, 2, 3], 3) EXCEPT TABLE within) d;
 SELECT count(*) > 0 AS another FROM (TABLE before EXCEPT TABLE within) d;
 ROLLBACK;
-SELECT count(*) AS differences FROM (SELECT * FROM gp_predict_links('g', 3, ARRAY[1, 2, 3]) EXCEPT TABLE before) d;
+SELECT count(*) AS differences FROM (SELECT * FROM gp_predict_links('g', ARRAY[1, 2, 3], 3) EXCEPT TABLE before) d;
 SELECT count(*) = (current_setting('gnngp.device') <> 'cuda')::integer AS kept FROM pg_backend_memory_contexts
-WHERE name = 'gnngp environment' AND parent = 'CacheMemoryContext';
+WHERE name = 'gnngp environment';
 SET gnngp.link_cache_size = 0;
 SELECT count(*) AS kept FROM pg_backend_memory_contexts
-WHERE name = 'gnngp environment' AND parent = 'CacheMemoryContext';
-SELECT count(*) AS differences FROM (SELECT * FROM gp_predict_links('g', 3, ARRAY[1, 2, 3]) EXCEPT TABLE before) d;
+WHERE name = 'gnngp environment';
+SELECT count(*) AS differences FROM (SELECT * FROM gp_predict_links('g', ARRAY[1, 2, 3], 3) EXCEPT TABLE before) d;
 SELECT count(*) AS kept FROM pg_backend_memory_contexts
-WHERE name = 'gnngp environment' AND parent = 'CacheMemoryContext';
+WHERE name = 'gnngp environment';
 RESET gnngp.link_cache_size;
 SELECT count(*) FROM gp_score_links('g', ARRAY[1], ARRAY[3]);
 SELECT try($$SELECT * FROM gp_score_links('g', ARRAY[1], ARRAY[1])$$);
 SELECT count(*) AS kept FROM pg_backend_memory_contexts
-WHERE name = 'gnngp environment' AND parent = 'CacheMemoryContext';
+WHERE name = 'gnngp environment';
 BEGIN;
-SELECT count(*) > 0 FROM gp_predict_links('g', 3, ARRAY[1]);
+SELECT count(*) > 0 FROM gp_predict_links('g', ARRAY[1], 3);
 UPDATE gp_model_catalog SET link_integer_ids = false, link_id_type = 'text';
 SELECT try($$SELECT * FROM gp_predict_links('g', ARRAY['1']::text[])$$);
 ROLLBACK;
