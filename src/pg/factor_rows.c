@@ -7,6 +7,7 @@
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "utils/array.h"
+#include "utils/tuplestore.h"
 #include "value.h"
 
 PG_FUNCTION_INFO_V1(gnngp_graph_nodes);

@@ -21,6 +21,7 @@
 #include "utils/backend_status.h"
 #include "utils/builtins.h"
 #include "utils/timestamp.h"
+#include "utils/tuplestore.h"
 
 /* Far from the server's own numbers, which count up from 1. */
 #define COMMAND ((ProgressCommandType) 1196)
