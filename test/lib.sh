@@ -158,13 +158,18 @@ private_server() {
 	esac
 }
 
+# Copies the checkout, without what a build leaves, into a folder.
+copy_checkout() {
+	mkdir -p "$1"
+	(cd "$ROOT" && tar -cf - --exclude=./.git --exclude='*.o' --exclude='*.so' --exclude='*.bc' \
+		--exclude=./results --exclude=./tmp_check .) | tar -xf - -C "$1" --no-same-owner
+	chmod -R a+rX "$1"
+}
+
 # Builds a copy of the checkout in $WORK/src and installs it into the private
 # server; further arguments go to make.  Messages go to $WORK/build.log.
 build() {
-	mkdir -p "$WORK/src"
-	(cd "$ROOT" && tar -cf - --exclude=./.git --exclude='*.o' --exclude='*.so' --exclude='*.bc' \
-		--exclude=./results --exclude=./tmp_check .) | tar -xf - -C "$WORK/src" --no-same-owner
-	chmod -R a+rX "$WORK/src"
+	copy_checkout "$WORK/src"
 	make -C "$WORK/src" -j "$(nproc)" with_llvm=no "$@" >"$WORK/build.log" 2>&1 &&
 		make -C "$WORK/src" with_llvm=no install >>"$WORK/build.log" 2>&1
 }
