@@ -30,7 +30,8 @@ typedef enum gp_error
 	GP_ERR_DATA,				/* 22000: input that the method cannot use */
 	GP_ERR_RANGE,				/* 22003: a number too large, or not finite */
 	GP_ERR_UNSUPPORTED,			/* 0A000: valid, but not provided */
-	GP_ERR_DEVICE				/* 58000: BLAS or a GPU cannot be used */
+	GP_ERR_DEVICE,				/* 58000: BLAS or a GPU cannot be used */
+	GP_ERR_STACK				/* 54001: nested deeper than the stack allows */
 } gp_error;
 
 /* The phases that progress reports name, in the order of a fit. */
@@ -64,6 +65,9 @@ struct gp_env
 
 	/* Serves pending interrupts; does not return when one ends the query. */
 	void		(*check_interrupts) (gp_env *env);
+
+	/* Raises an error, and does not return, when the stack is nearly used up. */
+	void		(*check_stack) (gp_env *env);
 
 	/* total <= 0 means that the end is not known. */
 	void		(*progress) (gp_env *env, gp_phase phase, int64_t done, int64_t total);
@@ -120,6 +124,16 @@ extern void gp_notice(gp_env *env, const char *hint, const char *format,...)
 
 /* Multiplies two sizes; raises GP_ERR_LIMIT when the product does not fit. */
 extern size_t gp_size_mul(gp_env *env, size_t a, size_t b);
+
+/*
+ * Comes first in every function whose depth of recursion is the user's choice.
+ * What can be a loop over numbered steps needs none.
+ */
+static inline void
+gp_check_stack(gp_env *env)
+{
+	env->check_stack(env);
+}
 
 #define GP_LOOK_EVERY 65536		/* items of a loop between two looks at interrupts */
 

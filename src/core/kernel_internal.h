@@ -5,6 +5,10 @@
  * (kernel_typing.c, of scalars, operators and features) -> canonical text
  * (kernel_canon.c) and program (kernel_program.c).  Canonical trees are in one
  * normal form each, so two kernels are equal when their trees are.
+ *
+ * What recurs over a tree looks at the stack first (gp_check_stack).  Where no
+ * environment is at hand it need not: a feature nests no deeper than the text,
+ * which the parser bounds, and a scalar no deeper than kernel_scalar.c allows.
  */
 #ifndef GP_KERNEL_INTERNAL_H
 #define GP_KERNEL_INTERNAL_H
@@ -58,6 +62,7 @@ struct gp_scalar
 {
 	gp_scalar_kind kind;
 	int			size;			/* nodes */
+	int			depth;			/* of them, one below the other */
 	double		number;
 	int			n;
 	const gp_scalar **arg;

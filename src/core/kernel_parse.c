@@ -37,6 +37,7 @@ static gp_ast *parse_unary(parser *p);
 static void
 parse_enter(parser *p)
 {
+	gp_check_stack(p->env);
 	if (++p->depth > MAX_DEPTH)
 		gp_raise_at(p->env, GP_ERR_SYNTAX, p->lex.token.position, NULL,
 					"kernel is nested more than %d levels deep", MAX_DEPTH);

@@ -169,6 +169,7 @@ print_sum(gp_text *text, const gp_scalar *a)
 void
 gp_text_scalar(gp_text *text, const gp_scalar *a)
 {
+	gp_check_stack(gp_arena_env(text->arena));
 	switch (a->kind)
 	{
 		case GP_SCALAR_NUMBER:
@@ -400,6 +401,7 @@ print_term(gp_text *text, const gp_names *names, const gp_feature *f)
 void
 gp_text_feature(gp_text *text, const gp_names *names, const gp_feature *f)
 {
+	gp_check_stack(gp_arena_env(text->arena));
 	switch (f->kind)
 	{
 		case GP_FEATURE_X:

@@ -461,6 +461,7 @@ build(builder *b, const gp_feature *f)
 {
 	double		sigma;
 
+	gp_check_stack(b->env);
 	switch (f->kind)
 	{
 		case GP_FEATURE_X:

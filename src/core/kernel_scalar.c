@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #define MAX_SIZE 4096			/* no larger expression can be printed */
+#define MAX_DEPTH 256			/* nor one that is nested deeper */
 #define MAX_EXPONENT 1000000
 
 /* A scalar seen as number * factors. */
@@ -33,6 +34,7 @@ make(gp_maker *m, gp_scalar_kind kind, int n)
 
 	s->kind = kind;
 	s->size = 1;
+	s->depth = 1;
 	s->n = n;
 	if (n > 0)
 	{
@@ -42,18 +44,23 @@ make(gp_maker *m, gp_scalar_kind kind, int n)
 	return s;
 }
 
-/* Counts the nodes, and refuses an expression that could not be printed. */
+/* Counts the nodes and levels, and refuses an expression that could not be printed. */
 static const gp_scalar *
 finish(gp_maker *m, gp_scalar *s)
 {
 	int			size = 1;
+	int			depth = 0;
 
 	for (int i = 0; i < s->n; i++)
+	{
 		size += s->arg[i]->size;
-	if (size > MAX_SIZE)
+		depth = s->arg[i]->depth > depth ? s->arg[i]->depth : depth;
+	}
+	if (size > MAX_SIZE || depth >= MAX_DEPTH)
 		gp_raise_at(m->env, GP_ERR_SYNTAX, m->position, "Write a simpler kernel.",
 					"kernel is too complex");
 	s->size = size;
+	s->depth = depth + 1;
 	return s;
 }
 
@@ -369,6 +376,7 @@ sum_insert(gp_maker *m, sum_work *w, const gp_scalar *a)
 static void
 sum_add(gp_maker *m, sum_work *w, const gp_scalar *a, double sign)
 {
+	gp_check_stack(m->env);
 	if (a->kind == GP_SCALAR_PRODUCT && a->n == 1 && a->exponent[0] == 1 &&
 		fabs(a->number) == 1.0 && a->arg[0]->kind == GP_SCALAR_SUM)
 	{

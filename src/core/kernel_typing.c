@@ -529,6 +529,7 @@ gp_typing_value(gp_typing *t, const gp_ast *ast)
 {
 	const gp_value *v = NULL;
 
+	gp_check_stack(t->m.env);
 	if (++t->depth > MAX_DEPTH)
 		bad(t, ast->position, NULL, "kernel is nested too deeply");
 	t->m.position = ast->position;

@@ -65,6 +65,13 @@ env_check_interrupts(gp_env *env)
 	CHECK_FOR_INTERRUPTS();
 }
 
+/* Raises the server's own error when the stack is deeper than max_stack_depth. */
+static void
+env_check_stack(gp_env *env)
+{
+	check_stack_depth();
+}
+
 /* Reports progress. */
 static void
 env_progress(gp_env *env, gp_phase phase, int64_t done, int64_t total)
@@ -96,6 +103,8 @@ sqlstate_of(gp_error code)
 			return ERRCODE_FEATURE_NOT_SUPPORTED;
 		case GP_ERR_DEVICE:
 			return ERRCODE_SYSTEM_ERROR;
+		case GP_ERR_STACK:
+			return ERRCODE_STATEMENT_TOO_COMPLEX;
 	}
 	return ERRCODE_INTERNAL_ERROR;
 }
@@ -197,6 +206,7 @@ gnngp_env_create(MemoryContext parent, size_t limit)
 	server->env.release = env_release;
 	server->env.interrupt_pending = env_interrupt_pending;
 	server->env.check_interrupts = env_check_interrupts;
+	server->env.check_stack = env_check_stack;
 	server->env.progress = env_progress;
 	server->env.raise = env_raise;
 	server->env.notice = env_notice;

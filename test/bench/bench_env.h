@@ -36,6 +36,11 @@ bench_check(gp_env *env)
 }
 
 static void
+bench_check_stack(gp_env *env)
+{
+}
+
+static void
 bench_progress(gp_env *env, gp_phase phase, int64_t done, int64_t total)
 {
 }
@@ -67,6 +72,7 @@ static gp_env host = {
 	.release = bench_release,
 	.interrupt_pending = bench_pending,
 	.check_interrupts = bench_check,
+	.check_stack = bench_check_stack,
 	.progress = bench_progress,
 	.raise = bench_raise,
 	.notice = bench_notice,

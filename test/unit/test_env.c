@@ -105,6 +105,18 @@ host_check_interrupts(gp_env *env)
 		host_raise(env, TEST_CANCELLED, 0, "canceling statement due to user request", NULL);
 }
 
+/* Raises an error beyond the stack that the test allows. */
+static void
+host_check_stack(gp_env *env)
+{
+	test_host  *host = test_state(env);
+	const char *here = __builtin_frame_address(0);
+	ptrdiff_t	used = host->stack_base > here ? host->stack_base - here : here - host->stack_base;
+
+	if (host->stack_base != NULL && used > host->stack_limit)
+		host_raise(env, GP_ERR_STACK, 0, "stack depth limit exceeded", NULL);
+}
+
 /* Remembers the last report. */
 static void
 host_progress(gp_env *env, gp_phase phase, int64_t done, int64_t total)
@@ -174,6 +186,7 @@ fill_environment(gp_env *env)
 	env->release = host_release;
 	env->interrupt_pending = host_interrupt_pending;
 	env->check_interrupts = host_check_interrupts;
+	env->check_stack = host_check_stack;
 	env->progress = host_progress;
 	env->raise = host_raise;
 	env->notice = host_notice;

@@ -39,6 +39,8 @@ typedef struct test_host
 	int64_t		fail_at;		/* the allocation that fails, counted from 1; 0 = none */
 	int64_t		cancel_at;		/* the interrupt check that cancels; 0 = none */
 	bool		cancel;			/* a cancel waits */
+	const char *stack_base;		/* where the test's stack begins; NULL: any depth will do */
+	ptrdiff_t	stack_limit;	/* the bytes of it that may be used */
 
 	/* What happened. */
 	int64_t		allocations;	/* calls of alloc so far */
