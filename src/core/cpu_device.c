@@ -108,6 +108,7 @@ close_device(gp_device *dev)
 	gp_env	   *env = dev->env;
 
 	gp_pool_destroy(cpu->pool);
+	gp_free(env, cpu->solve_room);
 	gp_free(env, cpu);
 }
 
@@ -171,6 +172,7 @@ gp_device_cpu(gp_env *env, int threads)
 		threads = 1;
 	cpu->pool = gp_pool_create(env, threads < MAX_THREADS ? threads : MAX_THREADS);
 	cpu->dev.threads = gp_pool_threads(cpu->pool);
+	cpu->solve_room = gp_alloc_array(env, cpu->dev.threads, gp_cpu_solve_bytes());
 	describe_device(cpu);
 	return &cpu->dev;
 }

@@ -16,6 +16,7 @@ typedef struct gp_cpu
 	gp_device	dev;
 	gp_pool    *pool;
 	const gp_simd *simd;
+	void	   *solve_room;		/* gp_cpu_solve_bytes of each thread */
 	char		describe[96];
 } gp_cpu;
 
@@ -129,6 +130,7 @@ extern double gp_tile_flops(gp_type type, double total);
 extern int64_t gp_even_part(int64_t length, double size);
 
 /* cpu_solve.c */
+extern size_t gp_cpu_solve_bytes(void);
 extern void gp_cpu_trsm(gp_device *dev, bool left, bool trans, gp_matrix l, gp_matrix b);
 
 /* cpu_factor.c */

@@ -34,14 +34,22 @@ typedef struct solve_job
 	gp_matrix	b;
 	int64_t		slice;			/* rows (left: columns) of b in a tile */
 	const gp_simd_ops *ops;
+	struct leaf_room *room;		/* of each worker; of its own in a tile */
 } solve_job;
 
-/* Room for a leaf. */
+/* A packed triangle. */
 typedef union leaf_number
 {
 	float		f[LEAF * LEAF];
 	double		d[LEAF * LEAF];
 } leaf_number;
+
+/* What a worker needs in a leaf: too large for the stack of a thread. */
+typedef struct leaf_room
+{
+	leaf_number t;
+	char		panel[LEAF * PANEL_BYTES];
+} leaf_room;
 
 /* Whether the unknowns are found from the first to the last or backwards. */
 static bool
@@ -94,25 +102,26 @@ padded(int64_t n)
 
 /* Solves for few columns, in a padded copy. */
 static void
-leaf_columns(const solve_job *job, const leaf_number *t, gp_matrix b)
+leaf_columns(const solve_job *job, gp_matrix b)
 {
-	char		buffer[LEAF * 16 * sizeof(double)];
+	char	   *buffer = job->room->panel;
 	gp_matrix	x = {buffer, b.rows, b.cols, 16, b.type};
 	size_t		bytes = (size_t) b.cols * gp_type_size(b.type);
 	bool		forward = solve_forward(job);
 
-	memset(buffer, 0, sizeof(buffer));
+	memset(buffer, 0, LEAF * 16 * sizeof(double));
 	for (int64_t j = 0; j < b.rows; j++)
 		memcpy(gp_matrix_at(x, j, 0), gp_matrix_at(b, forward ? j : b.rows - 1 - j, 0), bytes);
-	job->ops->solve(b.rows, t, LEAF, 16, buffer, 16);
+	job->ops->solve(b.rows, &job->room->t, LEAF, 16, buffer, 16);
 	for (int64_t j = 0; j < b.rows; j++)
 		memcpy(gp_matrix_at(b, forward ? j : b.rows - 1 - j, 0), gp_matrix_at(x, j, 0), bytes);
 }
 
 /* Solves a small triangle from the left: the columns of b side by side are vectors. */
 static void
-leaf_left(const solve_job *job, const leaf_number *t)
+leaf_left(const solve_job *job)
 {
+	const leaf_number *t = &job->room->t;
 	gp_matrix	b = job->b;
 	bool		forward = solve_forward(job);
 	int64_t		panel = panel_length(b.type);
@@ -125,14 +134,15 @@ leaf_left(const solve_job *job, const leaf_number *t)
 						forward ? b.ld : -b.ld);
 	}
 	if (c < b.cols)
-		leaf_columns(job, t, gp_matrix_cols(b, c, b.cols - c));
+		leaf_columns(job, gp_matrix_cols(b, c, b.cols - c));
 }
 
 /* Solves a small triangle from the right: rows of b, turned, are vectors. */
 static void
-leaf_right(const solve_job *job, const leaf_number *t)
+leaf_right(const solve_job *job)
 {
-	char		panel[LEAF * PANEL_BYTES] __attribute__((aligned(64)));
+	const leaf_number *t = &job->room->t;
+	char	   *panel = job->room->panel;
 	gp_matrix	b = job->b;
 	bool		forward = solve_forward(job);
 	int64_t		length = panel_length(b.type);
@@ -194,13 +204,11 @@ solve_alone(const solve_job *job)
 
 	if (n <= LEAF)
 	{
-		leaf_number t;
-
-		pack_triangle(job, &t);
+		pack_triangle(job, &job->room->t);
 		if (job->left)
-			leaf_left(job, &t);
+			leaf_left(job);
 		else
-			leaf_right(job, &t);
+			leaf_right(job);
 		return;
 	}
 	s = split_solve(job, (n / 2 + LEAF - 1) / LEAF * LEAF);
@@ -222,6 +230,7 @@ solve_tile(void *arg, int64_t tile, int worker)
 	int64_t		start = tile * job->slice;
 	int64_t		n = gp_min64(job->slice, length - start);
 
+	mine.room = &job->room[worker];
 	mine.b = job->left ? gp_matrix_cols(job->b, start, n) : gp_matrix_rows(job->b, start, n);
 	solve_alone(&mine);
 }
@@ -252,12 +261,19 @@ solve_shared(gp_device *dev, solve_job *job)
 	solve_shared(dev, &s.second);
 }
 
+/* The bytes that a worker needs in a leaf. */
+size_t
+gp_cpu_solve_bytes(void)
+{
+	return sizeof(leaf_room);
+}
+
 /* b = op(l)^-1 b (left) or b op(l)^-1. */
 void
 gp_cpu_trsm(gp_device *dev, bool left, bool trans, gp_matrix l, gp_matrix b)
 {
 	solve_job	job = {.left = left, .trans = trans, .l = l, .b = b,
-	.ops = gp_cpu_ops(dev, b.type)};
+	.ops = gp_cpu_ops(dev, b.type), .room = gp_cpu_of(dev)->solve_room};
 
 	gp_cpu_require(dev, l.type == b.type && l.rows == l.cols &&
 				   l.rows == (left ? b.rows : b.cols) &&

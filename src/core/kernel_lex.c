@@ -74,16 +74,18 @@ number_length(const char *p)
 static void
 lex_number(gp_lexer *lex, gp_token *token)
 {
-	char		buffer[GP_KERNEL_MAX_BYTES + 1];
+	char	   *buffer;
 
 	token->kind = GP_TOKEN_NUMBER;
 	token->length = number_length(token->start);
+	buffer = gp_alloc(lex->env, (size_t) token->length + 1);
 	memcpy(buffer, token->start, token->length);
 	buffer[token->length] = '\0';
 	token->number = strtod(buffer, NULL);
 	if (!isfinite(token->number))
 		gp_raise_at(lex->env, GP_ERR_VALUE, token->position, NULL,
 					"number out of range in kernel: \"%.40s\"", buffer);
+	gp_free(lex->env, buffer);
 }
 
 /* Raises an error at a character that begins no token. */

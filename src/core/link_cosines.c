@@ -268,7 +268,7 @@ cosines_of_ends(gp_link_frame *f, const gp_link_block *block, const gp_link_cut 
 	float	   *host = gp_alloc_array(f->env, (int64_t) gp_size_mul(f->env, f->x->dims, ld),
 									  sizeof(float));
 	int32_t		source[2 * GP_LINK_BLOCK];
-	gp_link_cut both[2 * GP_LINK_BLOCK];
+	gp_link_cut *both = gp_alloc_array(f->env, 2 * b, sizeof(gp_link_cut));
 
 	for (int32_t t = 0; t < b; t++)
 	{
@@ -277,6 +277,7 @@ cosines_of_ends(gp_link_frame *f, const gp_link_block *block, const gp_link_cut 
 		both[t] = both[b + t] = cuts[t];
 	}
 	source_rows(f, 2 * b, source, both, w);
+	gp_free(f->env, both);
 	dev->download(dev, gp_matrix_wrap(host, f->x->dims, ld, GP_FLOAT), w);
 	gp_link_give_back(f, &w);
 	for (int64_t e = 0; e < block->n; e++)
