@@ -15,21 +15,13 @@
 static int
 chain_bottom(const gp_eval *ev, int step, int *stages)
 {
-	const gp_step *s = &ev->program->steps[step];
-
-	if (gp_step_is_linear(ev, step))
-		return step;
-	*stages += s->kind != GP_STEP_SUM;
-	switch (s->kind)
+	for (int below = step; below >= 0; below = gp_chain_below(ev, step))
 	{
-		case GP_STEP_INPUT:
-			return step;
-		case GP_STEP_SUM:
-			return chain_bottom(ev, ev->program->steps[s->arg1].kind == GP_STEP_BIAS ?
-								s->arg0 : s->arg1, stages);
-		default:
-			return chain_bottom(ev, s->arg0, stages);
+		step = below;
+		if (!gp_step_is_linear(ev, step))
+			*stages += ev->program->steps[step].kind != GP_STEP_SUM;
 	}
+	return step;
 }
 
 /* The products with a step's linear factor for some columns, all rows. */
@@ -64,14 +56,14 @@ chain_width(gp_eval *ev, int step)
 	return (double) gp_linear_of_step(ev, chain_bottom(ev, step, &stages))->width;
 }
 
-/* The vectors of variances that a chain keeps. */
+/* The stages of a chain and the vectors of variances that they keep. */
 static double
 chain_bytes(gp_eval *ev, int step)
 {
 	int			stages = 0;
 
 	chain_bottom(ev, step, &stages);
-	return (stages + 2.0) * gp_matrix_bytes(ev->n, 1, GP_DOUBLE);
+	return (stages + 2.0) * (gp_matrix_bytes(ev->n, 1, GP_DOUBLE) + sizeof(gp_stage));
 }
 
 /* Pairs of entries in the rows of a sparse matrix. */
@@ -89,7 +81,7 @@ row_pairs(const gp_csr *s)
 	return pairs;
 }
 
-/* The pairs of neighbours of one operator over a chain. */
+/* The pairs of neighbours of one operator over a chain; adds its bytes. */
 static void
 pair_flops(gp_eval *ev, const gp_step *s, gp_count *count)
 {
@@ -107,44 +99,55 @@ pair_flops(gp_eval *ev, const gp_step *s, gp_count *count)
 	else
 		gp_count_dense(count, dense);
 	gp_count_dense(count, pairs * (4.0 + MAP_FLOPS * stages));
-	count->bytes = fmax(count->bytes, chain_bytes(ev, s->arg0) +
-						ev->dev->threads * (8.0 * z->width + 2.5e6));
+	count->bytes += chain_bytes(ev, s->arg0) + ev->dev->threads * (8.0 * z->width + 2.5e6);
 	if (owned)
 		gp_csr_free(ev->env, op);
+}
+
+/* A count that is added up during a pass. */
+typedef struct pass_count
+{
+	gp_eval    *ev;
+	const int32_t *cols;		/* of a pass that makes columns */
+	int64_t		ncols;
+	double		value;			/* bytes of the value of a step */
+	gp_count	count;
+} pass_count;
+
+/* Adds a part that runs beside so many values. */
+static void
+add_beside(pass_count *p, int held, gp_count part)
+{
+	p->count.bytes = fmax(p->count.bytes, held * p->value + part.bytes);
+	p->count.flops += part.flops;
+	p->count.effort += part.effort;
+}
+
+/* One step's diagonal. */
+static void
+visit_diagonal(void *context, int step, int held)
+{
+	pass_count *p = context;
+	gp_count	part = {2.0 * p->value, 0.0, 0.0};
+
+	if (gp_step_is_chain(p->ev, step))
+		part.bytes += chain_bytes(p->ev, step);
+	else if (p->ev->program->steps[step].kind == GP_STEP_OP)
+		pair_flops(p->ev, &p->ev->program->steps[step], &part);
+	add_beside(p, held, part);
 }
 
 /* The diagonal of a step by pairs of neighbours. */
 gp_count
 gp_count_diagonal(gp_eval *ev, int step)
 {
-	const gp_step *s = &ev->program->steps[step];
-	gp_count	count = {2.0 * gp_matrix_bytes(ev->n, 1, GP_DOUBLE), 0.0, 0.0};
+	pass_count	p = {.ev = ev, .value = gp_matrix_bytes(ev->n, 1, GP_DOUBLE)};
 
-	if (gp_step_is_chain(ev, step))
-	{
-		count.bytes += chain_bytes(ev, step);
-		return count;
-	}
-	if (s->kind == GP_STEP_OP)
-		pair_flops(ev, s, &count);
-	for (int k = 0; k < 2 && s->kind != GP_STEP_OP; k++)
-	{
-		int			arg = k == 0 ? s->arg0 : s->arg1;
-		gp_count	part;
-
-		if (arg < 0)
-			continue;
-		part = gp_count_diagonal(ev, arg);
-		count.bytes = fmax(count.bytes, part.bytes + gp_matrix_bytes(ev->n, 1, GP_DOUBLE));
-		count.flops += part.flops;
-		count.effort += part.effort;
-	}
-	return count;
+	gp_pass_play(ev, step, false, visit_diagonal, &p);
+	return p.count;
 }
 
-static gp_count columns_of(gp_eval *ev, int step, const int32_t *cols, int64_t ncols);
-
-/* Columns of S C S'. */
+/* Columns of S C S' over a chain C. */
 static gp_count
 operator_columns(gp_eval *ev, const gp_step *s, const int32_t *cols, int64_t ncols)
 {
@@ -158,18 +161,10 @@ operator_columns(gp_eval *ev, const gp_step *s, const int32_t *cols, int64_t nco
 
 	for (int64_t j = 0; j < ncols; j++)
 		rows += (double) (op->start[cols[j] + 1] - op->start[cols[j]]);
-	if (gp_step_is_chain(ev, s->arg0))
-	{
-		chain_flops(ev, s->arg0, nfield, &count);
-		count.bytes = half + chain_bytes(ev, s->arg0) +
-			gp_matrix_bytes(chain_width(ev, s->arg0), nfield, ev->type) +
-			gp_matrix_bytes(GP_ROW_BLOCK, nfield, ev->type);
-	}
-	else
-	{
-		count = columns_of(ev, s->arg0, field, nfield);
-		count.bytes = fmax(count.bytes, half + gp_matrix_bytes(ev->n, nfield, ev->type));
-	}
+	chain_flops(ev, s->arg0, nfield, &count);
+	count.bytes = half + chain_bytes(ev, s->arg0) +
+		gp_matrix_bytes(chain_width(ev, s->arg0), nfield, ev->type) +
+		gp_matrix_bytes(GP_ROW_BLOCK, nfield, ev->type);
 	count.bytes = fmax(count.bytes, 2.0 * half);
 	gp_count_sparse(&count, 2.0 * ev->n * rows);
 	gp_count_sparse(&count, 2.0 * gp_csr_entries(op) * ncols);
@@ -182,41 +177,37 @@ operator_columns(gp_eval *ev, const gp_step *s, const int32_t *cols, int64_t nco
 	return count;
 }
 
-/* Columns of any step, as gp_eval_columns makes them. */
+/* Columns of a chain. */
 static gp_count
-columns_of(gp_eval *ev, int step, const int32_t *cols, int64_t ncols)
+chain_columns(gp_eval *ev, int step, int64_t ncols)
 {
-	const gp_step *s = &ev->program->steps[step];
-	double		out = gp_matrix_bytes(ev->n, ncols, ev->type);
 	gp_count	count = {0.0, 0.0, 0.0};
-	gp_count	other;
+
+	chain_flops(ev, step, ncols, &count);
+	count.bytes = gp_matrix_bytes(ev->n, ncols, ev->type) + chain_bytes(ev, step) +
+		gp_matrix_bytes(chain_width(ev, step), ncols, ev->type);
+	return count;
+}
+
+/* One step's columns, as gp_eval_columns makes them. */
+static void
+visit_columns(void *context, int step, int held)
+{
+	pass_count *p = context;
+	gp_eval    *ev = p->ev;
+	const gp_step *s = &ev->program->steps[step];
 
 	if (gp_step_is_chain(ev, step))
+		add_beside(p, held, chain_columns(ev, step, p->ncols));
+	else if (s->kind == GP_STEP_OP)
+		add_beside(p, held, operator_columns(ev, s, p->cols, p->ncols));
+	else if (s->kind == GP_STEP_RELU)
 	{
-		chain_flops(ev, step, ncols, &count);
-		count.bytes = out + chain_bytes(ev, step) +
-			gp_matrix_bytes(chain_width(ev, step), ncols, ev->type);
-		return count;
+		add_beside(p, held + 1, gp_count_diagonal(ev, s->arg0));
+		gp_count_dense(&p->count, MAP_FLOPS * ev->n * p->ncols);
 	}
-	if (s->kind == GP_STEP_OP)
-		return operator_columns(ev, s, cols, ncols);
-	count = columns_of(ev, s->arg0, cols, ncols);
-	if (s->kind == GP_STEP_SUM && ev->program->steps[s->arg1].kind != GP_STEP_BIAS)
-	{
-		other = columns_of(ev, s->arg1, cols, ncols);
-		count.bytes = fmax(count.bytes, out + other.bytes);
-		count.flops += other.flops;
-		count.effort += other.effort;
-	}
-	if (s->kind == GP_STEP_RELU)
-	{
-		other = gp_count_diagonal(ev, s->arg0);
-		count.bytes = fmax(count.bytes, out + other.bytes);
-		count.flops += other.flops;
-		count.effort += other.effort;
-		gp_count_dense(&count, MAP_FLOPS * ev->n * ncols);
-	}
-	return count;
+	else
+		add_beside(p, held + 1, (gp_count) {0.0, 0.0, 0.0});
 }
 
 /* The regression on m labels in dual form. */
@@ -266,9 +257,13 @@ gp_count
 gp_count_columns(gp_eval *ev, const gp_problem *problem)
 {
 	int			root = ev->program->nsteps - 1;
-	gp_count	count = columns_of(ev, root, problem->labelled, problem->nlabelled);
 	gp_count	diag = gp_count_diagonal(ev, root);
+	pass_count	p = {.ev = ev, .cols = problem->labelled, .ncols = problem->nlabelled,
+	.value = gp_matrix_bytes(ev->n, problem->nlabelled, ev->type)};
+	gp_count	count;
 
+	gp_pass_play(ev, root, false, visit_columns, &p);
+	count = p.count;
 	count.bytes = fmax(count.bytes, diag.bytes);
 	count.flops += diag.flops;
 	count.effort += diag.effort;
@@ -276,16 +271,13 @@ gp_count_columns(gp_eval *ev, const gp_problem *problem)
 	return count;
 }
 
-/* The operations of the full recursion for a step and all it uses, each once. */
+/* The operations and the working memory of one step of the whole kernel. */
 static void
-full_flops(gp_eval *ev, int step, bool *seen, gp_count *count)
+full_flops(gp_eval *ev, int step, gp_count *count)
 {
 	const gp_step *s = &ev->program->steps[step];
 	double		cells = (double) ev->n * ev->n;
 
-	if (seen[step])
-		return;
-	seen[step] = true;
 	if (gp_step_is_chain(ev, step))
 	{
 		chain_flops(ev, step, ev->n, count);
@@ -294,10 +286,6 @@ full_flops(gp_eval *ev, int step, bool *seen, gp_count *count)
 							gp_matrix_bytes(GP_ROW_BLOCK, GP_ROW_BLOCK, ev->type));
 		return;
 	}
-	if (s->arg0 >= 0)
-		full_flops(ev, s->arg0, seen, count);
-	if (s->arg1 >= 0)
-		full_flops(ev, s->arg1, seen, count);
 	if (s->kind == GP_STEP_OP)
 	{
 		gp_count_sparse(count, 4.0 * gp_operator_products(ev, s->op) *
@@ -309,18 +297,24 @@ full_flops(gp_eval *ev, int step, bool *seen, gp_count *count)
 	gp_count_dense(count, cells * (s->kind == GP_STEP_RELU ? MAP_FLOPS : 2.0));
 }
 
-/* Exact, by the whole recursion. */
+/* Exact, by the whole kernel: each step once. */
 gp_count
 gp_count_full(gp_eval *ev, const gp_problem *problem)
 {
 	int			root = ev->program->nsteps - 1;
 	double		square = gp_matrix_bytes(ev->n, ev->n, ev->type);
 	double		columns = gp_matrix_bytes(ev->n, problem->nlabelled, ev->type);
-	bool	   *seen = gp_alloc_zero(ev->env, ev->program->nsteps, sizeof(bool));
+	int		   *uses = gp_alloc_zero(ev->env, ev->program->nsteps, sizeof(int));
 	gp_count	count = {0.0, 0.0, 0.0};
 
-	full_flops(ev, root, seen, &count);
-	gp_free(ev->env, seen);
+	gp_step_uses(ev, root, ev->is_chain, uses);
+	for (int i = 0; i <= root; i++)
+		if (uses[i] > 0)
+		{
+			ev->env->check_interrupts(ev->env);
+			full_flops(ev, i, &count);
+		}
+	gp_free(ev->env, uses);
 	count.bytes += gp_eval_full_matrices(ev, root) * square;
 	count.bytes = fmax(count.bytes, square + columns);
 	count.bytes = fmax(count.bytes, 2.0 * columns);

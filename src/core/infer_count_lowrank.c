@@ -14,14 +14,12 @@ typedef struct lowrank_play
 	gp_eval    *ev;
 	double		na;
 	int		   *uses;
-	int		   *kept;			/* panels of a kept factor, -1 without one */
+	int		   *panels;			/* of each step's factor, once it is made */
 	int			held;
 	int			most;
 	double		temporary;		/* largest working memory beside the panels */
 	gp_count	count;
 } lowrank_play;
-
-static int	play(lowrank_play *p, int step);
 
 /* Keeps the largest working memory. */
 static void
@@ -99,12 +97,23 @@ play_linear(lowrank_play *p, int step)
 	gp_free(ev->env, terms);
 }
 
+/* One step's factor for one taker: its panels. */
+static int
+take(lowrank_play *p, int step)
+{
+	if (gp_step_is_linear(p->ev, step))
+		return 0;
+	if (--p->uses[step] > 0)
+		hold(p, p->panels[step]);
+	return p->panels[step];
+}
+
 /* An activation: the panels of its argument become one. */
 static int
 play_relu(lowrank_play *p, const gp_step *s)
 {
 	gp_eval    *ev = p->ev;
-	int			panels = play(p, s->arg0);
+	int			panels = take(p, s->arg0);
 
 	if (panels == 0)
 	{
@@ -125,7 +134,7 @@ play_relu(lowrank_play *p, const gp_step *s)
 	return 1;
 }
 
-/* One step's factor for the first time: its panels. */
+/* One step's factor is made: its panels. */
 static int
 play_step(lowrank_play *p, int step)
 {
@@ -145,57 +154,45 @@ play_step(lowrank_play *p, int step)
 		case GP_STEP_RELU:
 			return play_relu(p, s);
 		case GP_STEP_OP:
-			panels = play(p, s->arg0);
+			panels = take(p, s->arg0);
 			gp_count_sparse(&p->count, 2.0 * panels * gp_operator_products(ev, s->op) *
 							gp_csr_entries(ev->a) * p->na);
 			if (panels > 0)
 				temporary(p, operator_bytes(p, s->op));
 			return panels;
 		case GP_STEP_SUM:
-			panels = play(p, s->arg0);
-			return panels + play(p, s->arg1);
+			panels = take(p, s->arg0);
+			panels += take(p, s->arg1);
+			/* More are refused, and would overflow where layers multiply them. */
+			return panels < GP_MAX_LINEAR_TERMS ? panels : GP_MAX_LINEAR_TERMS;
 		default:
-			return s->arg0 < 0 ? 0 : play(p, s->arg0);
+			return take(p, s->arg0);
 	}
-}
-
-/* One step's factor for one taker. */
-static int
-play(lowrank_play *p, int step)
-{
-	int			panels;
-
-	if (gp_step_is_linear(p->ev, step))
-		return 0;
-	if (p->kept[step] < 0)
-		p->kept[step] = play_step(p, step);
-	panels = p->kept[step];
-	if (--p->uses[step] > 0)
-		hold(p, panels);
-	else
-		p->kept[step] = -1;
-	return panels;
 }
 
 /* The columns of linear terms that are left in the last layer: all leaves not under an activation. */
 static double
-loose_width(const gp_eval *ev, int step)
+loose_width(const gp_eval *ev, int root)
 {
-	const gp_step *s = &ev->program->steps[step];
+	double	   *width = gp_alloc_zero(ev->env, root + 1, sizeof(double));
+	double		loose;
 
-	switch (s->kind)
+	for (int i = 0; i <= root; i++)
 	{
-		case GP_STEP_INPUT:
-			return gp_step_is_linear(ev, step) ? (double) ev->x->dims : 0.0;
-		case GP_STEP_BIAS:
-			return 1.0;
-		case GP_STEP_RELU:
-			return 0.0;
-		case GP_STEP_SUM:
-			return loose_width(ev, s->arg0) + loose_width(ev, s->arg1);
-		default:
-			return loose_width(ev, s->arg0);
+		const gp_step *s = &ev->program->steps[i];
+
+		if (s->kind == GP_STEP_INPUT)
+			width[i] = gp_step_is_linear(ev, i) ? (double) ev->x->dims : 0.0;
+		else if (s->kind == GP_STEP_BIAS)
+			width[i] = 1.0;
+		else if (s->kind == GP_STEP_SUM)
+			width[i] = width[s->arg0] + width[s->arg1];
+		else if (s->kind != GP_STEP_RELU)
+			width[i] = width[s->arg0];
 	}
+	loose = width[root];
+	gp_free(ev->env, width);
+	return loose;
 }
 
 /* The regression and the posterior of all nodes from a factor of r columns. */
@@ -258,16 +255,24 @@ gp_count_factor(gp_eval *ev, int64_t nlandmarks, double *rank, double *kept)
 	double		width = loose_width(ev, root);
 	int			panels;
 
-	p.uses = gp_alloc_zero(ev->env, ev->program->nsteps, sizeof(int));
-	p.kept = gp_alloc_array(ev->env, ev->program->nsteps, sizeof(int));
-	memset(p.kept, -1, ev->program->nsteps * sizeof(int));
+	p.uses = gp_alloc_zero(ev->env, root + 1, sizeof(int));
+	p.panels = gp_alloc_zero(ev->env, root + 1, sizeof(int));
 	gp_step_uses(ev, root, ev->is_linear, p.uses);
-	panels = play(&p, root);
+	for (int i = 0; i <= root; i++)
+	{
+		if (p.uses[i] == 0 || gp_step_is_linear(ev, i))
+			continue;
+		ev->env->check_interrupts(ev->env);
+		p.panels[i] = play_step(&p, i);
+	}
+	panels = take(&p, root);
 	gp_free(ev->env, p.uses);
-	gp_free(ev->env, p.kept);
+	gp_free(ev->env, p.panels);
 	*rank = panels * na;
 	*kept = panels * panel + panels * gp_matrix_bytes(na, na, GP_DOUBLE);
-	p.count.bytes = p.most * panel + panels * gp_matrix_bytes(na, na, GP_DOUBLE) + p.temporary;
+	/* At most one factor at a time has no panels. */
+	p.count.bytes = p.most * panel + panels * gp_matrix_bytes(na, na, GP_DOUBLE) + p.temporary +
+		(p.most + 1.0) * sizeof(gp_factor);
 	if (width > 0.0)
 	{
 		double		exact = (double) gp_nystrom_exact_width(nlandmarks);

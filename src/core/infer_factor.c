@@ -53,7 +53,7 @@ gp_matrix
 gp_kernel_factor(gp_device *dev, const gp_problem *problem)
 {
 	gp_eval		ev;
-	gp_factor  *f = gp_alloc_zero(dev->env, 1, sizeof(gp_factor));
+	gp_factor  *f;
 	gp_matrix	q;
 	int32_t    *landmark;
 	int64_t		n;
@@ -64,10 +64,9 @@ gp_kernel_factor(gp_device *dev, const gp_problem *problem)
 	gp_eval_open(&ev, dev, problem->program, problem->graph, problem->features, problem->seed,
 				 GP_FLOAT);
 	landmark = gp_landmarks_choose(&ev, problem, count, &n);
-	*f = gp_eval_nystrom(&ev, problem->program->nsteps - 1, landmark, n);
+	f = gp_eval_nystrom(&ev, problem->program->nsteps - 1, landmark, n);
 	q = gp_factor_dense(&ev, f);
 	gp_factor_free(&ev, f);
-	gp_free(dev->env, f);
 	gp_free(dev->env, landmark);
 	gp_eval_close(&ev);
 	return q;

@@ -169,7 +169,7 @@ gp_fit_factor(gp_device *dev, const gp_problem *problem, gp_matrix q)
 	gp_problem	p = *problem;
 	gp_plan		plan;
 	gp_eval		ev;
-	gp_factor  *f = gp_alloc_zero(env, 1, sizeof(gp_factor));
+	gp_factor  *f = gp_factor_create(env);
 	gp_targets	targets;
 	gp_solution solution;
 	gp_posterior *out;

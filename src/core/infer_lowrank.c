@@ -486,14 +486,13 @@ gp_infer_lowrank(gp_eval *ev, const gp_problem *problem, const gp_targets *targe
 				 const gp_plan *plan, gp_posterior *out)
 {
 	double	   *diag = exact_diagonal(ev, plan);
-	gp_factor  *f = gp_alloc_zero(ev->env, 1, sizeof(gp_factor));
+	gp_factor  *f;
 	gp_solution solution;
 
 	ev->env->progress(ev->env, GP_PHASE_KERNEL, 0, ev->n);
-	*f = gp_eval_nystrom(ev, ev->program->nsteps - 1, out->landmark, out->nlandmarks);
+	f = gp_eval_nystrom(ev, ev->program->nsteps - 1, out->landmark, out->nlandmarks);
 	solution = gp_infer_panels(ev, problem, targets, f, diag, out);
 	gp_factor_free(ev, f);
-	gp_free(ev->env, f);
 	gp_free(ev->env, diag);
 	return solution;
 }

@@ -72,47 +72,38 @@ dense_bytes(gp_eval *ev, int step)
 	return dense ? gp_matrix_bytes(ev->n, ev->x->dims, ev->type) : 0.0;
 }
 
-/* Refuses explicit factors that would not fit before any of them is made. */
-static void
-check_linear(gp_eval *ev, int step, bool *seen, double limit)
-{
-	const gp_step *s = &ev->program->steps[step];
-
-	if (seen[step])
-		return;
-	seen[step] = true;
-	if (gp_step_is_linear(ev, step) || s->kind == GP_STEP_INPUT)
-	{
-		double		bytes = dense_bytes(ev, step);
-
-		if (ev->env->used + bytes > limit)
-			refuse(ev->env, ev->env->used + bytes, limit,
-				   "Use fewer features, or a kernel without P(a) on the input.");
-		return;
-	}
-	if (s->arg0 >= 0)
-		check_linear(ev, s->arg0, seen, limit);
-	if (s->arg1 >= 0)
-		check_linear(ev, s->arg1, seen, limit);
-}
-
-/* Refuses explicit factors of the program's steps that would not fit. */
+/* Refuses explicit factors of the program's steps that would not fit, before any of them is made. */
 void
 gp_plan_check_factors(gp_eval *ev, double limit)
 {
-	bool	   *seen = gp_alloc_zero(ev->env, ev->program->nsteps, sizeof(bool));
+	int			root = ev->program->nsteps - 1;
+	int		   *uses = gp_alloc_zero(ev->env, root + 1, sizeof(int));
 
-	check_linear(ev, ev->program->nsteps - 1, seen, limit);
-	gp_free(ev->env, seen);
+	gp_step_uses(ev, root, ev->is_linear, uses);
+	for (int i = 0; i <= root; i++)
+	{
+		double		bytes;
+
+		if (uses[i] == 0 ||
+			!(gp_step_is_linear(ev, i) || ev->program->steps[i].kind == GP_STEP_INPUT))
+			continue;
+		ev->env->check_interrupts(ev->env);
+		bytes = ev->env->used + dense_bytes(ev, i);
+		if (bytes > limit)
+			refuse(ev->env, bytes, limit,
+				   "Use fewer features, or a kernel without P(a) on the input.");
+	}
+	gp_free(ev->env, uses);
 }
 
-/* The posterior's arrays, which a fit holds beside everything. */
+/* The posterior's arrays and what passes note of each step, which a fit holds beside everything. */
 static double
 output_bytes(const gp_eval *ev, const gp_problem *problem)
 {
+	double		notes = 2.0 * ev->program->nsteps * (sizeof(gp_matrix) + sizeof(int));
 	double		columns = problem->nclasses > 0 ? problem->nclasses : 1;
 
-	return ev->n * (columns + 1.0) * 8.0 +
+	return notes + ev->n * (columns + 1.0) * 8.0 +
 		(double) problem->nlabelled * (2.0 * columns + 2.0) * 8.0;
 }
 
@@ -182,6 +173,7 @@ take_lowrank(const gp_eval *ev, const options *o, gp_plan *plan)
 {
 	if (o->base + o->lowrank.bytes > o->limit)
 		return false;
+	gp_nystrom_check(ev, ev->program->nsteps - 1);
 	plan->strategy = GP_STRATEGY_NYSTROM;
 	plan->by_columns = false;
 	plan->exact_diagonal = o->exact_diagonal;

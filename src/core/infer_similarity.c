@@ -119,8 +119,7 @@ take_lowrank(gp_similarity *s, const gp_cluster_problem *problem, const gp_probl
 			check_limit(ev, bytes);
 	}
 	landmark = gp_landmarks_choose(ev, fit, count, &n);
-	s->factor = gp_alloc_zero(ev->env, 1, sizeof(gp_factor));
-	*s->factor = gp_eval_nystrom(ev, root, landmark, n);
+	s->factor = gp_eval_nystrom(ev, root, landmark, n);
 	gp_free(ev->env, landmark);
 	for (int b = 0; b < s->factor->npanels; b++)
 	{
@@ -212,9 +211,7 @@ gp_similarity_close(gp_similarity *s)
 
 	for (int b = 0; b < s->npieces; b++)
 		gp_csr_free(env, s->transposed[b]);
-	if (s->factor)
-		gp_factor_free(s->ev, s->factor);
-	gp_free(env, s->factor);
+	gp_factor_free(s->ev, s->factor);
 	s->ev->dev->destroy(s->ev->dev, &s->full);
 	gp_free(env, s->shrink);
 	gp_free(env, s);

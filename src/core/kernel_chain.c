@@ -44,9 +44,6 @@ push_stage(gp_eval *ev, gp_chain *chain, gp_map map, double p1, double p2)
 {
 	gp_stage	stage = {map, p1, p2, 1.0, 0.0, {0}};
 
-	if (chain->nstages == GP_MAX_STAGES)
-		gp_raise(ev->env, GP_ERR_UNSUPPORTED, "Use fewer layers.",
-				 "the kernel has more than %d activations in a row", GP_MAX_STAGES);
 	stage.diag = current_diag(ev, chain);
 	chain->stage[chain->nstages++] = stage;
 }
@@ -88,56 +85,66 @@ push_input_map(gp_eval *ev, gp_chain *chain)
 	}
 }
 
-/* Fills a chain from the linear step at its bottom upwards. */
-static void
-build(gp_eval *ev, int step, gp_chain *chain)
+/* The step under that of a chain; -1 under the lowest. */
+int
+gp_chain_below(const gp_eval *ev, int step)
 {
 	const gp_step *s = &ev->program->steps[step];
-	const gp_step *other;
+
+	if (gp_step_is_linear(ev, step) || s->kind == GP_STEP_INPUT)
+		return -1;
+	if (s->kind == GP_STEP_SUM && ev->program->steps[s->arg1].kind != GP_STEP_BIAS)
+		return s->arg1;
+	return s->arg0;
+}
+
+/* Adds what a step does to the chain under it. */
+static void
+push_step(gp_eval *ev, gp_chain *chain, int step)
+{
+	const gp_step *s = &ev->program->steps[step];
+	const gp_step *below;
 
 	if (gp_step_is_linear(ev, step))
-	{
-		chain->z = gp_linear_of_step(ev, step);
 		return;
-	}
 	switch (s->kind)
 	{
 		case GP_STEP_INPUT:
-			chain->z = gp_linear_of_step(ev, step);
 			push_input_map(ev, chain);
 			break;
 		case GP_STEP_SCALE:
-			build(ev, s->arg0, chain);
 			scale_chain(ev, chain, s->value, 0.0);
 			break;
 		case GP_STEP_RELU:
-			build(ev, s->arg0, chain);
 			push_stage(ev, chain, GP_MAP_RELU, 0.0, 0.0);
 			break;
 		case GP_STEP_SUM:
-			other = &ev->program->steps[s->arg1];
-			if (other->kind == GP_STEP_BIAS)
-				build(ev, s->arg0, chain);
-			else
-			{
-				other = &ev->program->steps[s->arg0];
-				build(ev, s->arg1, chain);
-			}
-			scale_chain(ev, chain, 1.0, other->value);
+			below = &ev->program->steps[s->arg1];
+			if (below->kind != GP_STEP_BIAS)
+				below = &ev->program->steps[s->arg0];
+			scale_chain(ev, chain, 1.0, below->value);
 			break;
 		default:
 			gp_raise(ev->env, GP_ERR_INTERNAL, NULL, "step %d is not a chain", step);
 	}
 }
 
-/* Builds the chain of a step. */
+/* Builds the chain of a step, from the linear step at its bottom upwards. */
 gp_chain
 gp_chain_build(gp_eval *ev, int step)
 {
 	gp_chain	chain;
+	int		   *path = gp_alloc_array(ev->env, step + 1, sizeof(int));
+	int			n = 0;
 
 	memset(&chain, 0, sizeof(chain));
-	build(ev, step, &chain);
+	for (int at = step; at >= 0; at = gp_chain_below(ev, at))
+		path[n++] = at;
+	chain.z = gp_linear_of_step(ev, path[n - 1]);
+	chain.stage = gp_alloc_array(ev->env, n, sizeof(gp_stage));
+	while (n > 0)
+		push_step(ev, &chain, path[--n]);
+	gp_free(ev->env, path);
 	chain.diag = current_diag(ev, &chain);
 	return chain;
 }
@@ -148,6 +155,7 @@ gp_chain_free(gp_eval *ev, gp_chain *chain)
 {
 	for (int k = 0; k < chain->nstages; k++)
 		ev->dev->destroy(ev->dev, &chain->stage[k].diag);
+	gp_free(ev->env, chain->stage);
 	ev->dev->destroy(ev->dev, &chain->diag);
 }
 

@@ -1,8 +1,8 @@
 /*
  * kernel_columns.c - exact columns of a kernel, without an n x n matrix.
  *
- * For the labelled nodes t only the columns K(:, t) matter.  S C S' needs the
- * columns of C in the field of t under S, one hop more for each layer; the
+ * For the labelled nodes t only the columns K(:, t) matter.  S C S' over a chain C
+ * needs the columns of C in the field of t under S, one hop more; the
  * variances that an activation needs come from the diagonal, which costs the
  * pairs of neighbours of each node.
  */
@@ -30,13 +30,46 @@ operator_diagonal(gp_eval *ev, const gp_step *s)
 
 /* The diagonal of a chain. */
 static gp_matrix
-chain_diagonal(gp_eval *ev, int step)
+diagonal_chain(gp_pass *pass, int step)
 {
-	gp_chain	chain = gp_chain_build(ev, step);
+	gp_chain	chain = gp_chain_build(pass->ev, step);
 	gp_matrix	diag = chain.diag;
 
 	chain.diag.data = NULL;
-	gp_chain_free(ev, &chain);
+	gp_chain_free(pass->ev, &chain);
+	return diag;
+}
+
+/* The diagonal of a step that is no chain. */
+static gp_matrix
+diagonal_step(gp_pass *pass, int step)
+{
+	gp_eval    *ev = pass->ev;
+	gp_device  *dev = ev->dev;
+	const gp_step *s = &ev->program->steps[step];
+	gp_stage	relu = {GP_MAP_RELU, 0.0, 0.0, 1.0, 0.0, {0}};
+	gp_matrix	diag;
+	gp_matrix	other;
+
+	if (s->kind == GP_STEP_OP)
+		return operator_diagonal(ev, s);
+	diag = gp_pass_take(pass, s->arg0);
+	switch (s->kind)
+	{
+		case GP_STEP_SCALE:
+			dev->axpby(dev, s->value, diag, 0.0, diag);
+			break;
+		case GP_STEP_RELU:
+			dev->map_diag(dev, &relu, diag);
+			break;
+		case GP_STEP_SUM:
+			other = gp_pass_take(pass, s->arg1);
+			dev->axpby(dev, 1.0, other, 1.0, diag);
+			dev->destroy(dev, &other);
+			break;
+		default:
+			gp_raise(ev->env, GP_ERR_INTERNAL, NULL, "step %d has no diagonal", step);
+	}
 	return diag;
 }
 
@@ -44,52 +77,27 @@ chain_diagonal(gp_eval *ev, int step)
 gp_matrix
 gp_eval_diagonal(gp_eval *ev, int step)
 {
-	const gp_step *s = &ev->program->steps[step];
-	gp_stage	relu = {GP_MAP_RELU, 0.0, 0.0, 1.0, 0.0, {0}};
-	gp_device  *dev = ev->dev;
-	gp_matrix	diag;
-	gp_matrix	other;
+	gp_pass		pass = {.ev = ev, .chain = diagonal_chain, .compute = diagonal_step};
 
-	if (gp_step_is_chain(ev, step))
-		return chain_diagonal(ev, step);
-	switch (s->kind)
-	{
-		case GP_STEP_OP:
-			return operator_diagonal(ev, s);
-		case GP_STEP_SCALE:
-			diag = gp_eval_diagonal(ev, s->arg0);
-			dev->axpby(dev, s->value, diag, 0.0, diag);
-			return diag;
-		case GP_STEP_RELU:
-			diag = gp_eval_diagonal(ev, s->arg0);
-			dev->map_diag(dev, &relu, diag);
-			return diag;
-		case GP_STEP_SUM:
-			diag = gp_eval_diagonal(ev, s->arg0);
-			other = gp_eval_diagonal(ev, s->arg1);
-			dev->axpby(dev, 1.0, other, 1.0, diag);
-			dev->destroy(dev, &other);
-			return diag;
-		default:
-			gp_raise(ev->env, GP_ERR_INTERNAL, NULL, "step %d has no diagonal", step);
-	}
+	return gp_pass_run(&pass, step);
 }
 
 /* All rows of some columns of a chain. */
 static gp_matrix
-chain_columns(gp_eval *ev, int step, const int32_t *cols, int64_t ncols)
+columns_chain(gp_pass *pass, int step)
 {
+	gp_eval    *ev = pass->ev;
 	gp_device  *dev = ev->dev;
 	gp_chain	chain = gp_chain_build(ev, step);
-	gp_matrix	right = dev->create(dev, chain.z->width, ncols, ev->type);
-	gp_matrix	out = dev->create(dev, ev->n, ncols, ev->type);
+	gp_matrix	right = dev->create(dev, chain.z->width, pass->ncols, ev->type);
+	gp_matrix	out = dev->create(dev, ev->n, pass->ncols, ev->type);
 
-	gp_linear_rows(ev, chain.z, cols, ncols, right);
+	gp_linear_rows(ev, chain.z, pass->cols, pass->ncols, right);
 	for (int64_t row = 0; row < ev->n; row += GP_ROW_BLOCK)
 	{
 		int64_t		rows = ev->n - row < GP_ROW_BLOCK ? ev->n - row : GP_ROW_BLOCK;
 
-		gp_chain_block(ev, &chain, row, rows, cols, right, gp_matrix_rows(out, row, rows));
+		gp_chain_block(ev, &chain, row, rows, pass->cols, right, gp_matrix_rows(out, row, rows));
 	}
 	dev->destroy(dev, &right);
 	gp_chain_free(ev, &chain);
@@ -122,7 +130,7 @@ chain_times_rows(gp_eval *ev, int step, const int32_t *field, int64_t nfield, co
 	return out;
 }
 
-/* Columns of S C S': C in the field of the columns, summed from the right, then from the left. */
+/* Columns of S C S' over a chain C: in the field of the columns, summed from the right, then from the left. */
 static gp_matrix
 operator_columns(gp_eval *ev, const gp_step *step, const int32_t *cols, int64_t ncols)
 {
@@ -140,16 +148,7 @@ operator_columns(gp_eval *ev, const gp_step *step, const int32_t *cols, int64_t 
 	for (int64_t j = 0; j < nfield; j++)
 		place[field[j]] = (int32_t) j;
 	rows = gp_csr_select(env, op, cols, ncols, place, nfield);
-	if (gp_step_is_chain(ev, step->arg0))
-		half = chain_times_rows(ev, step->arg0, field, nfield, rows);
-	else
-	{
-		gp_matrix	inner = gp_eval_columns(ev, step->arg0, field, nfield);
-
-		half = dev->create(dev, ev->n, ncols, ev->type);
-		dev->spmm_right(dev, 1.0, inner, rows, 0.0, half);
-		dev->destroy(dev, &inner);
-	}
+	half = chain_times_rows(ev, step->arg0, field, nfield, rows);
 	gp_csr_free(env, rows);
 	gp_free(env, place);
 	gp_free(env, field);
@@ -161,16 +160,51 @@ operator_columns(gp_eval *ev, const gp_step *step, const int32_t *cols, int64_t 
 	return out;
 }
 
-/* Columns of g(K): the columns of K and its whole diagonal. */
-static gp_matrix
-relu_columns(gp_eval *ev, const gp_step *step, const int32_t *cols, int64_t ncols)
+/* Columns <- g(columns): that needs the whole diagonal. */
+static void
+relu_columns(gp_pass *pass, int arg, gp_matrix columns)
 {
-	gp_device  *dev = ev->dev;
-	gp_matrix	out = gp_eval_columns(ev, step->arg0, cols, ncols);
-	gp_stage	relu = {GP_MAP_RELU, 0.0, 0.0, 1.0, 0.0, gp_eval_diagonal(ev, step->arg0)};
+	gp_eval    *ev = pass->ev;
+	gp_stage	relu = {GP_MAP_RELU, 0.0, 0.0, 1.0, 0.0, gp_eval_diagonal(ev, arg)};
 
-	dev->map(dev, &relu, out, 0, cols);
-	dev->destroy(dev, &relu.diag);
+	ev->dev->map(ev->dev, &relu, columns, 0, pass->cols);
+	ev->dev->destroy(ev->dev, &relu.diag);
+}
+
+/* Columns of a step that is no chain. */
+static gp_matrix
+columns_step(gp_pass *pass, int step)
+{
+	gp_eval    *ev = pass->ev;
+	gp_device  *dev = ev->dev;
+	const gp_step *s = &ev->program->steps[step];
+	gp_matrix	out;
+	gp_matrix	other;
+
+	if (s->kind == GP_STEP_OP)
+		return operator_columns(ev, s, pass->cols, pass->ncols);
+	out = gp_pass_take(pass, s->arg0);
+	switch (s->kind)
+	{
+		case GP_STEP_RELU:
+			relu_columns(pass, s->arg0, out);
+			break;
+		case GP_STEP_SCALE:
+			dev->axpby(dev, s->value, out, 0.0, out);
+			break;
+		case GP_STEP_SUM:
+			if (ev->program->steps[s->arg1].kind == GP_STEP_BIAS)
+			{
+				dev->shift(dev, out, ev->program->steps[s->arg1].value);
+				break;
+			}
+			other = gp_pass_take(pass, s->arg1);
+			dev->axpby(dev, 1.0, other, 1.0, out);
+			dev->destroy(dev, &other);
+			break;
+		default:
+			gp_raise(ev->env, GP_ERR_INTERNAL, NULL, "step %d has no columns", step);
+	}
 	return out;
 }
 
@@ -178,35 +212,8 @@ relu_columns(gp_eval *ev, const gp_step *step, const int32_t *cols, int64_t ncol
 gp_matrix
 gp_eval_columns(gp_eval *ev, int step, const int32_t *cols, int64_t ncols)
 {
-	const gp_step *s = &ev->program->steps[step];
-	gp_device  *dev = ev->dev;
-	gp_matrix	out;
-	gp_matrix	other;
+	gp_pass		pass = {.ev = ev, .chain = columns_chain, .compute = columns_step,
+	.cols = cols, .ncols = ncols};
 
-	if (gp_step_is_chain(ev, step))
-		return chain_columns(ev, step, cols, ncols);
-	switch (s->kind)
-	{
-		case GP_STEP_OP:
-			return operator_columns(ev, s, cols, ncols);
-		case GP_STEP_RELU:
-			return relu_columns(ev, s, cols, ncols);
-		case GP_STEP_SCALE:
-			out = gp_eval_columns(ev, s->arg0, cols, ncols);
-			dev->axpby(dev, s->value, out, 0.0, out);
-			return out;
-		case GP_STEP_SUM:
-			out = gp_eval_columns(ev, s->arg0, cols, ncols);
-			if (ev->program->steps[s->arg1].kind == GP_STEP_BIAS)
-			{
-				dev->shift(dev, out, ev->program->steps[s->arg1].value);
-				return out;
-			}
-			other = gp_eval_columns(ev, s->arg1, cols, ncols);
-			dev->axpby(dev, 1.0, other, 1.0, out);
-			dev->destroy(dev, &other);
-			return out;
-		default:
-			gp_raise(ev->env, GP_ERR_INTERNAL, NULL, "step %d has no columns", step);
-	}
+	return gp_pass_run(&pass, step);
 }

@@ -16,7 +16,6 @@
 #include "graph.h"
 #include "kernel.h"
 
-#define GP_MAX_STAGES 40		/* pointwise stages of one chain */
 #define GP_MAX_LINEAR_TERMS 48	/* terms of one linear step */
 #define GP_MAX_OPS 48			/* operators over one term: one a layer at most, and a few */
 #define GP_COLUMN_BLOCK 128		/* columns that an operator is applied to at once */
@@ -83,7 +82,7 @@ typedef struct gp_chain
 {
 	const gp_linear *z;			/* the evaluation's */
 	int			nstages;
-	gp_stage	stage[GP_MAX_STAGES];
+	gp_stage   *stage;
 	gp_matrix	diag;			/* n x 1 double */
 } gp_chain;
 
@@ -103,9 +102,6 @@ extern void gp_eval_move(gp_eval *ev, gp_device *dev);
 extern bool gp_step_is_linear(const gp_eval *ev, int step);
 extern bool gp_step_is_chain(const gp_eval *ev, int step);
 extern gp_reach gp_step_reach(const gp_eval *ev, int step);
-
-/* Adds up how often each step's value is taken, from a step down; leaf steps are not entered. */
-extern void gp_step_uses(const gp_eval *ev, int step, const bool *leaf, int *uses);
 
 /* True when the operator contains P(a), whose field is the whole graph. */
 extern bool gp_operator_is_global(const gp_operator *op);
@@ -143,7 +139,41 @@ extern void gp_terms_times(gp_eval *ev, const gp_terms *terms, gp_matrix right, 
 						   gp_matrix out);	/* work is n x m, too */
 extern bool gp_terms_cheaper(const gp_eval *ev, const gp_terms *terms, const gp_linear *z);
 
+/*
+ * A pass over the steps that a step needs, arguments first, without recursion
+ * (kernel_pass.c).  chain makes the value of a chain, anew for each taker;
+ * compute that of any other step, once, from its arguments, which it takes.
+ */
+typedef struct gp_pass gp_pass;
+
+struct gp_pass
+{
+	gp_eval    *ev;
+	gp_matrix	(*chain) (gp_pass *pass, int step);
+	gp_matrix	(*compute) (gp_pass *pass, int step);
+	const int32_t *cols;		/* of a pass that makes columns */
+	int64_t		ncols;
+	int		   *uses;			/* left, for each step */
+	gp_matrix  *kept;
+};
+
+extern gp_matrix gp_pass_run(gp_pass *pass, int step);
+extern gp_matrix gp_pass_take(gp_pass *pass, int step);
+
+/*
+ * Plays a pass for the planner: visit hears of each step that is made, beside how
+ * many values.  whole: operators take their arguments, and chains are added in
+ * place, as for the whole kernel.  Returns the most values held at once.
+ */
+typedef void (*gp_pass_visit) (void *context, int step, int held);
+extern int	gp_pass_play(const gp_eval *ev, int step, bool whole, gp_pass_visit visit, void *context);
+
+/* How often each step's value is taken; leaf steps are not entered, uses starts at zero. */
+extern void gp_step_uses(const gp_eval *ev, int step, const bool *leaf, int *uses);
+
 /* Chains (kernel_chain.c). */
+/* The step under that of a chain; -1 under the lowest, whose linear factor it has. */
+extern int	gp_chain_below(const gp_eval *ev, int step);
 extern gp_chain gp_chain_build(gp_eval *ev, int step);
 extern void gp_chain_free(gp_eval *ev, gp_chain *chain);
 /* out (rows x ncols) = K[row0.., cols]; right holds gp_linear_rows of cols. */
@@ -164,7 +194,7 @@ extern int	gp_eval_full_matrices(const gp_eval *ev, int step);
 
 /*
  * The low-rank factor (kernel_nystrom.c): K ~ sum of value_b P_b (R_b R_b')^-1 P_b',
- * R_b lower triangular, or I where root has no data.
+ * R_b lower triangular, or I where root has no data.  It is too large for a stack.
  */
 typedef struct gp_panel
 {
@@ -180,9 +210,17 @@ typedef struct gp_factor
 	gp_terms	terms;			/* linear terms that are not panels */
 } gp_factor;
 
-/* The factor of a step on these landmarks; the result has panels only. */
-extern gp_factor gp_eval_nystrom(gp_eval *ev, int step, const int32_t *landmark, int64_t n);
+/* A factor without parts, owned by the caller. */
+extern gp_factor *gp_factor_create(gp_env *env);
+
+/* Frees a factor and its panels; NULL is allowed. */
 extern void gp_factor_free(gp_eval *ev, gp_factor *factor);
+
+/* The factor of a step on these landmarks, owned by the caller; it has panels only. */
+extern gp_factor *gp_eval_nystrom(gp_eval *ev, int step, const int32_t *landmark, int64_t n);
+
+/* Refuses a step whose factor would have too many parts, before any is made. */
+extern void gp_nystrom_check(const gp_eval *ev, int step);
 extern int64_t gp_factor_rank(const gp_factor *factor);
 
 /* P <- P R^-T, so that the panel is a factor without a root. */

@@ -1,23 +1,13 @@
 /*
  * kernel_full.c - the whole exact kernel, n x n.
  *
- * The recursion works in place: S K S' is S applied to the columns of K, a
+ * Every step works in place: S K S' is S applied to the columns of K, a
  * transposition, and S applied again, which is right for any S because K is
  * symmetric.  A kernel without sums of two deep terms needs one n x n matrix.
  */
 #include "kernel_eval.h"
 
 #include <string.h>
-
-/* Results that several steps use, kept until the last of them has taken its copy. */
-typedef struct full_cache
-{
-	gp_eval    *ev;
-	int		   *uses;			/* left, for each step */
-	gp_matrix  *kept;			/* data NULL: not computed yet */
-} full_cache;
-
-static gp_matrix full_step(full_cache *cache, int step);
 
 /* Visits the block columns of a chain's kernel and adds or writes them to out. */
 static void
@@ -66,15 +56,26 @@ diagonal_of(gp_eval *ev, gp_matrix k)
 	return diag;
 }
 
+/* Makes a chain's kernel. */
+static gp_matrix
+full_chain(gp_pass *pass, int step)
+{
+	gp_eval    *ev = pass->ev;
+	gp_matrix	k = ev->dev->create(ev->dev, ev->n, ev->n, ev->type);
+
+	add_chain(ev, step, false, k);
+	return k;
+}
+
 /* Computes a step that is no chain. */
 static gp_matrix
-compute(full_cache *cache, int step)
+full_step(gp_pass *pass, int step)
 {
-	gp_eval    *ev = cache->ev;
+	gp_eval    *ev = pass->ev;
 	gp_device  *dev = ev->dev;
 	const gp_step *s = &ev->program->steps[step];
 	gp_stage	relu = {GP_MAP_RELU, 0.0, 0.0, 1.0, 0.0, {0}};
-	gp_matrix	k = full_step(cache, s->arg0);
+	gp_matrix	k = gp_pass_take(pass, s->arg0);
 	gp_matrix	other;
 
 	switch (s->kind)
@@ -99,7 +100,7 @@ compute(full_cache *cache, int step)
 				add_chain(ev, s->arg1, true, k);
 			else
 			{
-				other = full_step(cache, s->arg1);
+				other = gp_pass_take(pass, s->arg1);
 				dev->axpby(dev, 1.0, other, 1.0, k);
 				dev->destroy(dev, &other);
 			}
@@ -110,92 +111,18 @@ compute(full_cache *cache, int step)
 	return k;
 }
 
-/* The kernel of a step, owned by the caller. */
-static gp_matrix
-full_step(full_cache *cache, int step)
-{
-	gp_eval    *ev = cache->ev;
-	gp_device  *dev = ev->dev;
-	gp_matrix	k;
-
-	if (gp_step_is_chain(ev, step))
-	{
-		k = dev->create(dev, ev->n, ev->n, ev->type);
-		add_chain(ev, step, false, k);
-		return k;
-	}
-	if (cache->kept[step].data == NULL)
-		cache->kept[step] = compute(cache, step);
-	k = cache->kept[step];
-	if (--cache->uses[step] > 0)
-	{
-		gp_matrix	copy = dev->create(dev, ev->n, ev->n, ev->type);
-
-		dev->copy(dev, copy, k);
-		return copy;
-	}
-	cache->kept[step].data = NULL;
-	return k;
-}
-
 /* The whole exact kernel of a step. */
 gp_matrix
 gp_eval_full(gp_eval *ev, int step)
 {
-	full_cache	cache = {ev, NULL, NULL};
-	gp_matrix	k;
+	gp_pass		pass = {.ev = ev, .chain = full_chain, .compute = full_step};
 
-	cache.uses = gp_alloc_zero(ev->env, ev->program->nsteps, sizeof(int));
-	cache.kept = gp_alloc_zero(ev->env, ev->program->nsteps, sizeof(gp_matrix));
-	gp_step_uses(ev, step, ev->is_chain, cache.uses);
-	k = full_step(&cache, step);
-	gp_free(ev->env, cache.uses);
-	gp_free(ev->env, cache.kept);
-	return k;
-}
-
-/* Plays the recursion with matrices counted instead of computed. */
-static void
-play(const gp_eval *ev, int step, int *uses, bool *kept, int *held, int *most)
-{
-	const gp_step *s = &ev->program->steps[step];
-
-	if (gp_step_is_chain(ev, step))
-		++*held;
-	else
-	{
-		if (!kept[step])
-		{
-			/* The result takes the first argument's place; the second one goes. */
-			play(ev, s->arg0, uses, kept, held, most);
-			if (s->kind == GP_STEP_SUM && !gp_step_is_chain(ev, s->arg1))
-			{
-				play(ev, s->arg1, uses, kept, held, most);
-				--*held;
-			}
-			kept[step] = true;
-		}
-		if (--uses[step] > 0)
-			++*held;			/* a copy for this taker */
-		else
-			kept[step] = false;
-	}
-	if (*held > *most)
-		*most = *held;
+	return gp_pass_run(&pass, step);
 }
 
 /* The most n x n matrices that gp_eval_full holds at once. */
 int
 gp_eval_full_matrices(const gp_eval *ev, int step)
 {
-	int		   *uses = gp_alloc_zero(ev->env, ev->program->nsteps, sizeof(int));
-	bool	   *kept = gp_alloc_zero(ev->env, ev->program->nsteps, sizeof(bool));
-	int			held = 0;
-	int			most = 0;
-
-	gp_step_uses(ev, step, ev->is_chain, uses);
-	play(ev, step, uses, kept, &held, &most);
-	gp_free(ev->env, uses);
-	gp_free(ev->env, kept);
-	return most;
+	return gp_pass_play(ev, step, true, NULL, NULL);
 }

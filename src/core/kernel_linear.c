@@ -13,56 +13,61 @@
 #define DENSE_SHARE 0.25		/* of non-zeros, from which a factor is dense */
 #define UPLOAD_ROWS 256
 
-/* Adds the terms of a step, each under the operators and the factor collected so far. */
-static void
-collect(const gp_eval *ev, int step, gp_linear_term *outer, gp_terms *terms)
+/*
+ * Takes term t one step down, from at[t]; the second argument of a sum becomes a
+ * term of its own behind it.  False at the term's leaf.
+ */
+static bool
+expand_term(const gp_eval *ev, gp_terms *terms, int *at, int t)
 {
-	const gp_step *s = &ev->program->steps[step];
-	gp_linear_term saved = *outer;
+	const gp_step *s = &ev->program->steps[at[t]];
+	gp_linear_term *term = &terms->term[t];
 
+	at[t] = s->arg0;
 	switch (s->kind)
 	{
 		case GP_STEP_INPUT:
+			return false;
 		case GP_STEP_BIAS:
+			term->bias = true;
+			term->value *= s->value;
+			return false;
+		case GP_STEP_SCALE:
+			term->value *= s->value;
+			return true;
+		case GP_STEP_OP:
+			if (term->nops == GP_MAX_OPS)
+				gp_raise(ev->env, GP_ERR_UNSUPPORTED, "Use fewer layers without activation.",
+						 "the kernel has more than %d operators in a row", GP_MAX_OPS);
+			term->op[term->nops++] = s->op;
+			return true;
+		case GP_STEP_SUM:
 			if (terms->n == GP_MAX_LINEAR_TERMS)
 				gp_raise(ev->env, GP_ERR_UNSUPPORTED, "Use fewer layers without activation.",
 						 "the kernel has more than %d linear terms", GP_MAX_LINEAR_TERMS);
-			outer->bias = s->kind == GP_STEP_BIAS;
-			if (outer->bias)
-				outer->value *= s->value;
-			terms->term[terms->n++] = *outer;
-			break;
-		case GP_STEP_SCALE:
-			outer->value *= s->value;
-			collect(ev, s->arg0, outer, terms);
-			break;
-		case GP_STEP_OP:
-			if (outer->nops == GP_MAX_OPS)
-				gp_raise(ev->env, GP_ERR_UNSUPPORTED, "Use fewer layers without activation.",
-						 "the kernel has more than %d operators in a row", GP_MAX_OPS);
-			outer->op[outer->nops++] = s->op;
-			collect(ev, s->arg0, outer, terms);
-			break;
-		case GP_STEP_SUM:
-			collect(ev, s->arg0, outer, terms);
-			collect(ev, s->arg1, outer, terms);
-			break;
+			memmove(term + 1, term, (terms->n - t) * sizeof(*term));
+			memmove(at + t + 1, at + t, (terms->n - t) * sizeof(*at));
+			at[t + 1] = s->arg1;
+			terms->n++;
+			return true;
 		case GP_STEP_RELU:
-			gp_raise(ev->env, GP_ERR_INTERNAL, NULL, "an activation is not linear");
+			break;
 	}
-	*outer = saved;
+	gp_raise(ev->env, GP_ERR_INTERNAL, NULL, "an activation is not linear");
 }
 
-/* The terms of a linear step. */
+/* The terms of a linear step, in the order of its sums. */
 void
 gp_linear_collect(const gp_eval *ev, int step, gp_terms *terms)
 {
-	gp_linear_term outer;
+	int			at[GP_MAX_LINEAR_TERMS] = {step};
 
-	memset(&outer, 0, sizeof(outer));
-	outer.value = 1.0;
-	terms->n = 0;
-	collect(ev, step, &outer, terms);
+	memset(&terms->term[0], 0, sizeof(terms->term[0]));
+	terms->term[0].value = 1.0;
+	terms->n = 1;
+	for (int t = 0; t < terms->n; t++)
+		while (expand_term(ev, terms, at, t))
+			 /* down to the leaf */ ;
 }
 
 /* The columns of a term's leaf. */
@@ -303,7 +308,8 @@ join(gp_eval *ev, int n, form *part)
 gp_linear
 gp_linear_build(gp_eval *ev, const gp_terms *terms)
 {
-	form		part[GP_MAX_LINEAR_TERMS];
+	form	   *part = gp_alloc_zero(ev->env, terms->n, sizeof(form));
+	gp_linear	z;
 
 	for (int t = 0; t < terms->n; t++)
 	{
@@ -318,7 +324,9 @@ gp_linear_build(gp_eval *ev, const gp_terms *terms)
 		while (left > 0)
 			form_apply(ev, &part[t], term->op[--left]);
 	}
-	return join(ev, terms->n, part);
+	z = join(ev, terms->n, part);
+	gp_free(ev->env, part);
+	return z;
 }
 
 /* The factor of a step, made at the first call. */

@@ -21,10 +21,8 @@ typedef struct nystrom
 	const int32_t *landmark;
 	int64_t		na;
 	int		   *uses;			/* takers left of each step's factor */
-	gp_factor **kept;			/* NULL until computed */
+	gp_factor **kept;			/* NULL before it is computed, and for linear steps */
 } nystrom;
-
-static void factor_step(nystrom *ny, int step, gp_factor *out);
 
 /* The mean of the diagonal. */
 static double
@@ -91,15 +89,24 @@ panel_root(nystrom *ny, gp_matrix panel)
 	return root;
 }
 
-/* Makes a factor of one panel of covariances with the landmarks. */
-static void
-factor_of_panel(nystrom *ny, gp_matrix panel, gp_factor *out)
+/* A factor without parts. */
+gp_factor *
+gp_factor_create(gp_env *env)
 {
-	memset(out, 0, sizeof(*out));
-	out->npanels = 1;
-	out->panel[0].p = panel;
-	out->panel[0].root = panel_root(ny, panel);
-	out->panel[0].value = 1.0;
+	return gp_alloc_zero(env, 1, sizeof(gp_factor));
+}
+
+/* Makes a factor of one panel of covariances with the landmarks. */
+static gp_factor *
+factor_of_panel(nystrom *ny, gp_matrix panel)
+{
+	gp_factor  *f = gp_factor_create(ny->ev->env);
+
+	f->npanels = 1;
+	f->panel[0].p = panel;
+	f->panel[0].root = panel_root(ny, panel);
+	f->panel[0].value = 1.0;
+	return f;
 }
 
 /* panel <- panel R^-T: the solve that was put off. */
@@ -263,114 +270,62 @@ deep_panel(nystrom *ny, gp_factor *f)
 }
 
 /* The factor of an activation: a panel of covariances with the landmarks, and its root. */
-static void
-relu_factor(nystrom *ny, const gp_step *s, gp_factor *out)
+static gp_factor *
+relu_factor(nystrom *ny, int arg, gp_factor *child)
 {
-	gp_factor	child;
 	gp_matrix	panel;
 
-	factor_step(ny, s->arg0, &child);
-	if (child.npanels == 0)
-		panel = linear_panel(ny, &child.terms, gp_linear_of_step(ny->ev, s->arg0), true);
+	if (child->npanels == 0)
+		panel = linear_panel(ny, &child->terms, gp_linear_of_step(ny->ev, arg), true);
 	else
-		panel = deep_panel(ny, &child);
-	gp_factor_free(ny->ev, &child);
-	factor_of_panel(ny, panel, out);
+		panel = deep_panel(ny, child);
+	gp_factor_free(ny->ev, child);
+	return factor_of_panel(ny, panel);
 }
 
-/* Applies an operator to every part of a factor. */
+/* Applies an operator to every part of a factor; gp_nystrom_check has seen that there is room. */
 static void
-operator_factor(nystrom *ny, const gp_step *s, gp_factor *out)
+apply_operator(nystrom *ny, const gp_operator *op, gp_factor *f)
 {
-	factor_step(ny, s->arg0, out);
-	for (int b = 0; b < out->npanels; b++)
-		gp_operator_apply(ny->ev, s->op, out->panel[b].p);
-	for (int t = 0; t < out->terms.n; t++)
+	for (int b = 0; b < f->npanels; b++)
+		gp_operator_apply(ny->ev, op, f->panel[b].p);
+	for (int t = 0; t < f->terms.n; t++)
 	{
-		gp_linear_term *term = &out->terms.term[t];
+		gp_linear_term *term = &f->terms.term[t];
 
-		if (term->nops == GP_MAX_OPS)
-			gp_raise(ny->ev->env, GP_ERR_UNSUPPORTED, "Use fewer layers.",
-					 "the kernel has more than %d operators in a row", GP_MAX_OPS);
 		memmove(term->op + 1, term->op, term->nops * sizeof(term->op[0]));
-		term->op[0] = s->op;
+		term->op[0] = op;
 		term->nops++;
 	}
 }
 
-/* Puts two factors side by side: [Q1, Q2]. */
+/* Puts two factors side by side, [Q1, Q2], in the first; the second goes. */
 static void
-append_factor(gp_eval *ev, gp_factor *f, const gp_factor *other)
+append_factor(gp_eval *ev, gp_factor *f, gp_factor *other)
 {
-	if (f->npanels + other->npanels > GP_MAX_LINEAR_TERMS ||
-		f->terms.n + other->terms.n > GP_MAX_LINEAR_TERMS)
-		gp_raise(ev->env, GP_ERR_UNSUPPORTED, "Use fewer terms or layers.",
-				 "the kernel's factor has more than %d parts", GP_MAX_LINEAR_TERMS);
 	for (int b = 0; b < other->npanels; b++)
 		f->panel[f->npanels++] = other->panel[b];
 	for (int t = 0; t < other->terms.n; t++)
 		f->terms.term[f->terms.n++] = other->terms.term[t];
+	gp_free(ev->env, other);
 }
 
-/* Multiplies the covariance of a factor; what a factor of 0 leaves is dropped. */
+/* Multiplies the covariance of a factor. */
 static void
-scale_factor(gp_eval *ev, gp_factor *f, double value)
+scale_factor(gp_factor *f, double value)
 {
-	if (value == 0.0)
-	{
-		gp_factor_free(ev, f);
-		f->terms.n = 0;
-	}
 	for (int b = 0; b < f->npanels; b++)
 		f->panel[b].value *= value;
 	for (int t = 0; t < f->terms.n; t++)
 		f->terms.term[t].value *= value;
 }
 
-/* Computes the factor of a step. */
-static void
-compute(nystrom *ny, int step, gp_factor *out)
-{
-	gp_eval    *ev = ny->ev;
-	const gp_step *s = &ev->program->steps[step];
-	gp_factor	other;
-
-	memset(out, 0, sizeof(*out));
-	if (gp_step_is_linear(ev, step))
-	{
-		gp_linear_collect(ev, step, &out->terms);
-		return;
-	}
-	switch (s->kind)
-	{
-		case GP_STEP_INPUT:
-			factor_of_panel(ny, gp_eval_columns(ev, step, ny->landmark, ny->na), out);
-			break;
-		case GP_STEP_SCALE:
-			factor_step(ny, s->arg0, out);
-			scale_factor(ev, out, s->value);
-			break;
-		case GP_STEP_OP:
-			operator_factor(ny, s, out);
-			break;
-		case GP_STEP_RELU:
-			relu_factor(ny, s, out);
-			break;
-		case GP_STEP_SUM:
-			factor_step(ny, s->arg0, out);
-			factor_step(ny, s->arg1, &other);
-			append_factor(ev, out, &other);
-			break;
-		default:
-			gp_raise(ev->env, GP_ERR_INTERNAL, NULL, "step %d has no factor", step);
-	}
-}
-
 /* A copy of a factor, panels included. */
-static void
-copy_factor(gp_eval *ev, const gp_factor *f, gp_factor *out)
+static gp_factor *
+copy_factor(gp_eval *ev, const gp_factor *f)
 {
 	gp_device  *dev = ev->dev;
+	gp_factor  *out = gp_factor_create(ev->env);
 
 	*out = *f;
 	for (int b = 0; b < f->npanels; b++)
@@ -386,30 +341,129 @@ copy_factor(gp_eval *ev, const gp_factor *f, gp_factor *out)
 			dev->copy(dev, to->root, from->root);
 		}
 	}
+	return out;
 }
 
-/* The factor of a step for one taker; the last one gets the original. */
-static void
-factor_step(nystrom *ny, int step, gp_factor *out)
+/* The factor of a step for one taker; the last one gets the original, linear terms are collected anew. */
+static gp_factor *
+take_factor(nystrom *ny, int step)
 {
-	if (ny->uses[step] == 1 && ny->kept[step] == NULL)
+	gp_factor  *f;
+
+	if (gp_step_is_linear(ny->ev, step))
 	{
-		compute(ny, step, out);
-		return;
+		f = gp_factor_create(ny->ev->env);
+		gp_linear_collect(ny->ev, step, &f->terms);
+		return f;
 	}
-	if (ny->kept[step] == NULL)
+	f = ny->kept[step];
+	return --ny->uses[step] > 0 ? copy_factor(ny->ev, f) : f;
+}
+
+/* Computes the factor of a step that is not linear, from those of its arguments. */
+static gp_factor *
+compute(nystrom *ny, int step)
+{
+	gp_eval    *ev = ny->ev;
+	const gp_step *s = &ev->program->steps[step];
+	gp_factor  *f;
+
+	if (s->kind == GP_STEP_INPUT)
+		return factor_of_panel(ny, gp_eval_columns(ev, step, ny->landmark, ny->na));
+	f = take_factor(ny, s->arg0);
+	switch (s->kind)
 	{
-		ny->kept[step] = gp_alloc_zero(ny->ev->env, 1, sizeof(gp_factor));
-		compute(ny, step, ny->kept[step]);
+		case GP_STEP_SCALE:
+			scale_factor(f, s->value);
+			break;
+		case GP_STEP_OP:
+			apply_operator(ny, s->op, f);
+			break;
+		case GP_STEP_RELU:
+			return relu_factor(ny, s->arg0, f);
+		case GP_STEP_SUM:
+			append_factor(ev, f, take_factor(ny, s->arg1));
+			break;
+		default:
+			gp_raise(ev->env, GP_ERR_INTERNAL, NULL, "step %d has no factor", step);
 	}
-	if (--ny->uses[step] > 0)
+	return f;
+}
+
+/* The parts that a step's factor will have. */
+typedef struct part_count
+{
+	int			panels;
+	int			terms;
+	int			nops;			/* the most over one term */
+} part_count;
+
+/* Counts the parts of a linear step, which are refused where they are too many. */
+static part_count
+linear_parts(const gp_eval *ev, int step, gp_terms *terms)
+{
+	part_count	c = {0, 0, 0};
+
+	gp_linear_collect(ev, step, terms);
+	c.terms = terms->n;
+	for (int t = 0; t < terms->n; t++)
+		c.nops = terms->term[t].nops > c.nops ? terms->term[t].nops : c.nops;
+	return c;
+}
+
+/* Refuses a factor of so many panels and terms; what terms are left at last become one more panel. */
+static void
+check_parts(const gp_eval *ev, const part_count *c, bool last)
+{
+	if (c->panels + (last && c->terms > 0) > GP_MAX_LINEAR_TERMS || c->terms > GP_MAX_LINEAR_TERMS)
+		gp_raise(ev->env, GP_ERR_UNSUPPORTED, "Use fewer terms or layers.",
+				 "the kernel's factor has more than %d parts", GP_MAX_LINEAR_TERMS);
+}
+
+/* Counts the parts of a step that is not linear, from those of its arguments. */
+static part_count
+step_parts(const gp_eval *ev, const gp_step *s, const part_count *count)
+{
+	part_count	c = {1, 0, 0};
+	const part_count *other;
+
+	if (s->kind == GP_STEP_INPUT || s->kind == GP_STEP_RELU)
+		return c;
+	c = count[s->arg0];
+	if (s->kind == GP_STEP_OP && c.terms > 0 && ++c.nops > GP_MAX_OPS)
+		gp_raise(ev->env, GP_ERR_UNSUPPORTED, "Use fewer layers.",
+				 "the kernel has more than %d operators in a row", GP_MAX_OPS);
+	if (s->kind != GP_STEP_SUM)
+		return c;
+	other = &count[s->arg1];
+	c.panels += other->panels;
+	c.terms += other->terms;
+	c.nops = other->nops > c.nops ? other->nops : c.nops;
+	check_parts(ev, &c, false);
+	return c;
+}
+
+/* Refuses a step whose factor would have too many parts, before any is made. */
+void
+gp_nystrom_check(const gp_eval *ev, int step)
+{
+	int		   *uses = gp_alloc_zero(ev->env, step + 1, sizeof(int));
+	part_count *count = gp_alloc_zero(ev->env, step + 1, sizeof(part_count));
+	gp_terms   *terms = gp_alloc_zero(ev->env, 1, sizeof(gp_terms));
+
+	gp_step_uses(ev, step, ev->is_linear, uses);
+	for (int i = 0; i <= step; i++)
 	{
-		copy_factor(ny->ev, ny->kept[step], out);
-		return;
+		if (uses[i] == 0)
+			continue;
+		ev->env->check_interrupts(ev->env);
+		count[i] = gp_step_is_linear(ev, i) ? linear_parts(ev, i, terms) :
+			step_parts(ev, &ev->program->steps[i], count);
 	}
-	*out = *ny->kept[step];
-	gp_free(ny->ev->env, ny->kept[step]);
-	ny->kept[step] = NULL;
+	check_parts(ev, &count[step], true);
+	gp_free(ev->env, uses);
+	gp_free(ev->env, count);
+	gp_free(ev->env, terms);
 }
 
 /* Linear terms of at most this width stay exact in the last layer. */
@@ -457,53 +511,61 @@ static void
 settle_terms(nystrom *ny, gp_factor *f)
 {
 	gp_eval    *ev = ny->ev;
-	gp_factor	linear;
+	gp_factor  *linear;
 	gp_linear	z;
 
 	if (f->terms.n == 0)
 		return;
-	memset(&linear, 0, sizeof(linear));
 	z = gp_linear_build(ev, &f->terms);
 	if (terms_width(ev, &f->terms) <= gp_nystrom_exact_width(ny->na))
 	{
-		linear.npanels = 1;
-		linear.panel[0].p = dense_of(ev, &z);
-		linear.panel[0].value = 1.0;
+		linear = gp_factor_create(ev->env);
+		linear->npanels = 1;
+		linear->panel[0].p = dense_of(ev, &z);
+		linear->panel[0].value = 1.0;
 	}
 	else
-		factor_of_panel(ny, linear_panel(ny, &f->terms, &z, false), &linear);
+		linear = factor_of_panel(ny, linear_panel(ny, &f->terms, &z, false));
 	gp_linear_free(ev, &z);
 	f->terms.n = 0;
-	append_factor(ev, f, &linear);
+	append_factor(ev, f, linear);
 }
 
-/* The factor of a step on these landmarks. */
-gp_factor
+/* The factor of a step on these landmarks: of all steps it needs, arguments first. */
+gp_factor *
 gp_eval_nystrom(gp_eval *ev, int step, const int32_t *landmark, int64_t n)
 {
 	nystrom		ny = {ev, landmark, n, NULL, NULL};
-	gp_factor	out;
+	gp_factor  *out;
 
-	ny.uses = gp_alloc_zero(ev->env, ev->program->nsteps, sizeof(int));
-	ny.kept = gp_alloc_zero(ev->env, ev->program->nsteps, sizeof(gp_factor *));
+	gp_nystrom_check(ev, step);
+	ny.uses = gp_alloc_zero(ev->env, step + 1, sizeof(int));
+	ny.kept = gp_alloc_zero(ev->env, step + 1, sizeof(gp_factor *));
 	gp_step_uses(ev, step, ev->is_linear, ny.uses);
-	factor_step(&ny, step, &out);
-	settle_terms(&ny, &out);
+	for (int i = 0; i <= step; i++)
+	{
+		if (ny.uses[i] == 0 || gp_step_is_linear(ev, i))
+			continue;
+		ev->env->check_interrupts(ev->env);
+		ny.kept[i] = compute(&ny, i);
+	}
+	out = take_factor(&ny, step);
+	settle_terms(&ny, out);
 	gp_free(ev->env, ny.uses);
 	gp_free(ev->env, ny.kept);
 	return out;
 }
 
-/* Frees a factor's panels. */
+/* Frees a factor and its panels; NULL is allowed. */
 void
 gp_factor_free(gp_eval *ev, gp_factor *factor)
 {
-	for (int b = 0; b < factor->npanels; b++)
+	for (int b = 0; factor != NULL && b < factor->npanels; b++)
 	{
 		ev->dev->destroy(ev->dev, &factor->panel[b].p);
 		ev->dev->destroy(ev->dev, &factor->panel[b].root);
 	}
-	factor->npanels = 0;
+	gp_free(ev->env, factor);
 }
 
 /* The columns of all panels. */

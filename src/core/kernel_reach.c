@@ -106,20 +106,6 @@ find_properties(gp_eval *ev)
 	}
 }
 
-/* Adds up how often each step's value is taken. */
-void
-gp_step_uses(const gp_eval *ev, int step, const bool *leaf, int *uses)
-{
-	const gp_step *s = &ev->program->steps[step];
-
-	if (uses[step]++ > 0 || leaf[step])
-		return;
-	if (s->arg0 >= 0)
-		gp_step_uses(ev, s->arg0, leaf, uses);
-	if (s->arg1 >= 0)
-		gp_step_uses(ev, s->arg1, leaf, uses);
-}
-
 /* True when a step has an explicit factor. */
 bool
 gp_step_is_linear(const gp_eval *ev, int step)

@@ -233,14 +233,14 @@ clear_unknown(coding *c)
 /* ---- the factor ---- */
 
 /* The low-rank factor on the nodes of highest degree; fewer of them on a large graph. */
-static gp_factor
+static gp_factor *
 make_factor(gp_eval *ev, const gp_link_problem *problem)
 {
 	double		most = FACTOR_BYTES / (sizeof(float) * fmax(1.0, (double) ev->n));
 	int64_t		count = most < LANDMARKS ? (int64_t) most : LANDMARKS;
 	int32_t    *landmark;
 	int64_t		n;
-	gp_factor	f;
+	gp_factor  *f;
 
 	if (count < FEWEST_LANDMARKS)
 		count = FEWEST_LANDMARKS;
@@ -286,7 +286,7 @@ make_codes(const gp_link_problem *problem, coding *c)
 	gp_eval    *ev = &eval;
 	int			root = problem->program->nsteps - 1;
 	gp_terms   *terms = gp_alloc_zero(c->dev->env, 1, sizeof(gp_terms));
-	gp_factor	f = {0};
+	gp_factor  *f = NULL;
 	gp_matrix	y;
 	bool		linear;
 
@@ -303,11 +303,11 @@ make_codes(const gp_link_problem *problem, coding *c)
 		if (linear)
 			project_terms(ev, terms, problem->seed, word, y);
 		else
-			project_panels(ev, &f, problem->seed, word, y);
+			project_panels(ev, f, problem->seed, word, y);
 		set_signs(c, y, word);
 	}
 	ev->dev->destroy(ev->dev, &y);
-	gp_factor_free(ev, &f);
+	gp_factor_free(ev, f);
 	gp_free(ev->env, terms);
 	gp_eval_close(ev);
 }

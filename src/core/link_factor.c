@@ -28,24 +28,23 @@ narrow_factor(gp_eval *ev, gp_matrix q, const int32_t *landmark, int64_t n)
 	gp_matrix	rows = dev->create(dev, n, q.cols, GP_FLOAT);
 	gp_matrix	cross = dev->create(dev, n, n, GP_FLOAT);
 	gp_matrix	panel = dev->create(dev, q.rows, n, GP_FLOAT);
-	gp_factor	f;
+	gp_factor  *f = gp_factor_create(ev->env);
 	gp_matrix	out;
 
-	memset(&f, 0, sizeof(f));
 	dev->gather_rows(dev, rows, q, landmark);
 	dev->gemm(dev, false, true, 1.0, q, rows, 0.0, panel);
 	dev->gather_rows(dev, cross, panel, landmark);
-	f.npanels = 1;
-	f.panel[0].p = panel;
-	f.panel[0].root = dev->create(dev, n, n, GP_DOUBLE);
-	f.panel[0].value = 1.0;
-	dev->copy(dev, f.panel[0].root, cross);
+	f->npanels = 1;
+	f->panel[0].p = panel;
+	f->panel[0].root = dev->create(dev, n, n, GP_DOUBLE);
+	f->panel[0].value = 1.0;
+	dev->copy(dev, f->panel[0].root, cross);
 	dev->destroy(dev, &rows);
 	dev->destroy(dev, &cross);
 	dev->destroy(dev, &q);
-	gp_landmark_root(ev, f.panel[0].root);
-	out = gp_factor_dense(ev, &f);
-	gp_factor_free(ev, &f);
+	gp_landmark_root(ev, f->panel[0].root);
+	out = gp_factor_dense(ev, f);
+	gp_factor_free(ev, f);
 	return out;
 }
 
@@ -54,7 +53,7 @@ gp_matrix
 gp_link_factor(gp_device *dev, const gp_link_problem *problem, int64_t max_rank)
 {
 	gp_eval		ev;
-	gp_factor	f;
+	gp_factor  *f;
 	gp_matrix	q;
 	int32_t    *landmark;
 	int64_t		n;
@@ -64,8 +63,8 @@ gp_link_factor(gp_device *dev, const gp_link_problem *problem, int64_t max_rank)
 				 GP_FLOAT);
 	landmark = gp_link_landmarks(&ev, problem, count, &n);
 	f = gp_eval_nystrom(&ev, problem->program->nsteps - 1, landmark, n);
-	q = gp_factor_dense(&ev, &f);
-	gp_factor_free(&ev, &f);
+	q = gp_factor_dense(&ev, f);
+	gp_factor_free(&ev, f);
 	if (q.cols > max_rank)
 		q = narrow_factor(&ev, q, landmark, n);
 	gp_free(dev->env, landmark);

@@ -55,15 +55,15 @@ check_product(gp_env *env, const char *kernel, int64_t count, bool exact, double
 	{
 		int64_t		n;
 		int32_t    *landmark = gp_landmarks_choose(&ev, &p, count, &n);
-		gp_factor	f;
+		gp_factor  *f;
 
 		ev.jitter = 1e-5;
 		f = gp_eval_nystrom(&ev, p.program->nsteps - 1, landmark, n);
 		dev->fill(dev, k, 0.0);
-		for (int b = 0; b < f.npanels; b++)
+		for (int b = 0; b < f->npanels; b++)
 		{
-			gp_panel_whiten(&ev, &f.panel[b]);
-			dev->gemm(dev, false, true, f.panel[b].value, f.panel[b].p, f.panel[b].p, 1.0, k);
+			gp_panel_whiten(&ev, &f->panel[b]);
+			dev->gemm(dev, false, true, f->panel[b].value, f->panel[b].p, f->panel[b].p, 1.0, k);
 		}
 	}
 	for (int i = 0; i < N; i++)

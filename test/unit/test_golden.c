@@ -137,10 +137,10 @@ check_kernel(gp_device *dev, const golden *g, const gp_graph *graph, const gp_pr
 	ev.jitter = 1e-8;
 	if (g->lowrank)
 	{
-		gp_factor	f = gp_eval_nystrom(&ev, program->nsteps - 1, landmarks, 6);
+		gp_factor  *f = gp_eval_nystrom(&ev, program->nsteps - 1, landmarks, 6);
 
-		factor_kernel(&ev, &f, k);
-		gp_factor_free(&ev, &f);
+		factor_kernel(&ev, f, k);
+		gp_factor_free(&ev, f);
 		check_columns(g, "low rank", type, k, N, column_node);
 	}
 	else
@@ -235,23 +235,23 @@ check_primal(gp_device *dev, const golden *g, const gp_problem *problem)
 	gp_matrix	q;
 	gp_solution s;
 	gp_eval		ev;
-	gp_factor	f;
+	gp_factor  *f;
 	int64_t		at = 0;
 	double		residual[8];
 
 	gp_eval_open(&ev, dev, problem->program, problem->graph, NULL, 0, problem->type);
 	ev.jitter = problem->jitter;
 	f = gp_eval_nystrom(&ev, problem->program->nsteps - 1, landmarks, 6);
-	q = dev->create(dev, 4, gp_factor_rank(&f), GP_DOUBLE);
-	for (int b = 0; b < f.npanels; b++)
+	q = dev->create(dev, 4, gp_factor_rank(f), GP_DOUBLE);
+	for (int b = 0; b < f->npanels; b++)
 	{
-		gp_matrix	part = gp_matrix_cols(q, at, f.panel[b].p.cols);
+		gp_matrix	part = gp_matrix_cols(q, at, f->panel[b].p.cols);
 
-		dev->gather_rows(dev, part, f.panel[b].p, train);
-		if (f.panel[b].root.data)
-			dev->trsm(dev, false, true, f.panel[b].root, part);
-		dev->axpby(dev, sqrt(f.panel[b].value), part, 0.0, part);
-		at += f.panel[b].p.cols;
+		dev->gather_rows(dev, part, f->panel[b].p, train);
+		if (f->panel[b].root.data)
+			dev->trsm(dev, false, true, f->panel[b].root, part);
+		dev->axpby(dev, sqrt(f->panel[b].value), part, 0.0, part);
+		at += f->panel[b].p.cols;
 	}
 	s = gp_primal_solve(dev, problem, &targets, q, g->mean_diag);
 	for (int i = 0; i < 8; i++)
@@ -263,7 +263,7 @@ check_primal(gp_device *dev, const golden *g, const gp_problem *problem)
 	gp_solution_free(dev, &s);
 	gp_targets_free(env, &targets);
 	dev->destroy(dev, &q);
-	gp_factor_free(&ev, &f);
+	gp_factor_free(&ev, f);
 	gp_eval_close(&ev);
 }
 
