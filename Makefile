@@ -45,8 +45,8 @@ PG_CONFIG ?= pg_config
 PGXS := $(shell $(PG_CONFIG) --pgxs)
 include $(PGXS)
 
-# The core's names are nobody else's business.
-$(CORE_OBJS): override CFLAGS += -fvisibility=hidden
+# The core's names are nobody else's business, and a stack may be short of room for it.
+$(CORE_OBJS): override CFLAGS += -fvisibility=hidden -Wframe-larger-than=4096
 
 # A fused product and sum would change the bits of random walks, which are the same on every machine.
 src/core/graph_walks.o: override CFLAGS += -ffp-contract=off
