@@ -5,8 +5,8 @@
 # builds a copy of the checkout with warnings as errors, and runs the house
 # rules, the core's unit tests under sanitizers, the GPU library on an emulated
 # card (and with nvcc on a real one), the SQL tests, the TAP tests, and the tests
-# of documents and memory in throw-away servers; the quality floors on real
-# graphs too when GNNGP_DATA names a folder that holds them.
+# of documents and memory and 20,000 random calls in throw-away servers; the
+# quality floors on real graphs too when GNNGP_DATA names a folder that holds them.
 # Stages can be named: bash test/check.sh unit regress.
 #
 # Closes with "N passed, N failed" (", N skipped" may follow); status 1 when
@@ -14,7 +14,7 @@
 set -u
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-STAGES="rules build unit fuzz gpu regress tap reference readme memory quality"
+STAGES="rules build unit fuzz gpu regress tap reference readme calls memory quality"
 passed=0
 failed=0
 skipped=0
@@ -289,6 +289,9 @@ stage_tap() {
 stage_reference() { bash "$ROOT/test/reference.sh"; }
 stage_readme() { bash "$ROOT/test/readme.sh"; }
 
+# Random calls of all that there is to call; GNNGP_SEED decides which.
+stage_calls() { perl "$ROOT/test/calls/calls.pl" --calls 20000 --seed "${GNNGP_SEED:-1}" --seconds 600; }
+
 # peak_bytes against gp_estimate and the operating system.
 stage_memory() { bash "$ROOT/test/memory.sh"; }
 
@@ -317,6 +320,7 @@ if [ -e "$WORK/built" ]; then
 	stage regress
 	stage reference
 	stage readme
+	stage calls
 	stage memory
 	stage quality
 	stop_server

@@ -66,10 +66,11 @@ sub layer
 # What is nested far, or goes on for long.
 sub deep_one
 {
-	my $n = one(4, 8, 8, 16, 40, 200, 1000, 5000, 40000);
-	my $layers = one('', ', layers=2', ', layers=8', ', layers=32', ', layers=64');
+	return valid() unless $deep;
+	my $n = one(4, 6, 8, 8, 8, 10, 12, 16, 24, 40, 200, 1000, 5000, 40000);
+	my $layers = one('', ', layers=2', ', layers=8', (', layers=32') x 5);
 
-	return ('A*relu(' x $n) . one('X', 'X0') . (')*W + b' x $n) . $layers if chance(0.5);
+	return ('A*relu(' x $n) . one('X', 'X0') . (')*W + b' x $n) . $layers if chance(0.7);
 	return ('(' x $n) . 'X' . (')' x $n) if chance(0.2);
 	return join('+', ('A*relu(X)*W') x $n) . $layers if chance(0.3);
 	return join('*', ('A') x $n) . '*X' if chance(0.3);
@@ -99,7 +100,7 @@ sub any
 {
 	my $r = rand;
 
-	return deep_one() if $r < 0.02 && $deep;
+	return deep_one() if $r < 0.02;
 	return valid() if $r < 0.8;
 	return damage(valid()) if $r < 0.93;
 	return valid() . ', ' . join(', ', map { one(@options) } 1 .. 1 + below(3)) if $r < 0.97;

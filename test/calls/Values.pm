@@ -8,9 +8,10 @@ use Kernels;
 use MIME::Base64 qw(encode_base64);
 
 our $world;			# what Catalog read
-our @words;			# options' words, from the reference
+our %words;			# options' words by argument, from the reference; '': of all
 our @subjects = qw(int int int val val text text uuid uuid num num sparse view part plain big nested edgeless one empty dirty
 	labels broken nys rbf bobs);
+my $without_model = qr/^(nested|one|empty|dirty|labels|broken|plain)$/;
 my %id_type = (text => 'text', uuid => 'uuid', num => 'numeric');
 my @tables = qw(n_int e_int s_int n_text e_text n_uuid e_uuid n_num e_num n_empty e_empty n_one n_big e_big n_dirty e_dirty v_n v_e
 	v_broken v_nested mv_n p_n p_n1 vals "Quoted"+ sq ix_int n_int_pkey pg_class gp_models gp_block gp_graph_catalog pair
@@ -129,15 +130,16 @@ sub kernel
 
 	return "NULL::$type" if chance($risk / 4);
 	return literal(one(@texts)) . "::$type" if chance($risk / 6);
-	return literal(chance($risk) ? Kernels::any() : Kernels::valid()) . one('', "::$type", '::text');
+	return literal(chance(0.03) ? Kernels::deep_one() : chance($risk) ? Kernels::any() : Kernels::valid()) . one('', "::$type", '::text');
 }
 
 # The name of a graph or a model.
 sub subject
 {
-	my ($subject, $risk, $new) = @_;
+	my ($subject, $risk, $name, $new) = @_;
 
 	return hostile('text') if chance($risk * 0.6);
+	$subject = one(qw(int val big)) if $name eq 'model' && $subject =~ $without_model && !chance(0.1);
 	$subject = one('made', 'made2', 'made3', $subject) if $new && chance(0.6);
 	$subject = one('made', 'made2') if chance(0.05);
 	$subject = one('q\'u"o.te', "calls_ann.$subject", "calls_bob.$subject", 'nobody.int', 'calls_ann.calls_ann.int') if chance(0.04 + $risk / 5);
@@ -166,7 +168,7 @@ sub argument
 	return 'NULL' if $type eq 'internal' || chance($risk / 10);
 	return id($idtype, $risk) if $type =~ /^any(element|compatible|nonarray|"any"|enum)$/ || $type eq '"any"';
 	return array_of($idtype, $risk, sub { id($idtype, $risk) }) if $type =~ /^any(compatible)?array$/;
-	return subject($call->{subject}, $risk, $call->{name} =~ /create/ && $name eq 'graph' || $name eq 'model' && $call->{name} =~ /fit/)
+	return subject($call->{subject}, $risk, $name, $call->{name} =~ /create/ && $name eq 'graph' || $name eq 'model' && $call->{name} =~ /fit/)
 		if $name =~ /^(graph|model)$/ && $type =~ /^(text|name)$/;
 	return table($risk, $name eq 'edges' ? qw(e_int e_text e_big v_e e_uuid) : $name =~ /sparse/ ? 's_int' : qw(n_int n_text n_big v_n p_n n_uuid))
 		if $type eq 'regclass';
@@ -179,7 +181,7 @@ sub argument
 	return literal(chance($risk) ? one(@texts, @columns) : $name =~ /^(id|src|dst)$/ ? $name : $name =~ /weight/ ? 'w' : one(qw(y z v u m))) if $type eq 'name';
 	return number($type, $name, $risk) if $type =~ /^(integer|bigint|smallint|double precision|real|numeric|float8)$/;
 	return one('true', 'false', 'NULL') if $type eq 'boolean';
-	return chance($risk) ? hostile('text') : literal(one(@words)) if $type eq 'text';
+	return chance($risk) ? hostile('text') : literal(one(@{ $words{ chance($risk) ? '' : $name } // $words{''} })) if $type eq 'text';
 	return of_extension($type, $risk) if exists $world->{column}{$type};
 	return literal(one(@texts, mutated(one(sort keys %{ $world->{texts} })))) . '::cstring' if $type eq 'cstring';
 	if ($type =~ /^(.*)\[\]$/)

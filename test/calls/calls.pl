@@ -20,12 +20,12 @@ use Time::HiRes qw(time sleep);
 use lib dirname(abs_path(__FILE__));
 use Catalog;
 use Dice qw(one below chance);
+use Server;
 use Statements;
 use Surroundings;
 use Values;
 use Wire;
 
-my $here = dirname(abs_path(__FILE__));
 my %option = (calls => 20000, seed => 1, seconds => 1e9);
 my $per_part = 250;
 my $timeout = 0.4;			# seconds; no statement is allowed more
@@ -35,8 +35,6 @@ GetOptions(\%option, 'calls=i', 'seed=i', 'part=i', 'without=s', 'seconds=i', 't
 	or die "usage: calls.pl [--calls N] [--seed S] [--part P] [--without deep] [--seconds N] [--trail FILE]\n";
 $Kernels::deep = 0 if ($option{without} // '') =~ /deep/;
 
-my %to = (host => $ENV{PGHOST} // '/var/run/postgresql', port => $ENV{PGPORT} // 5432, database => 'calls_work');
-my $admin = $ENV{PGUSER} // getpwuid $<;
 my ($world, $trail, $part);
 my (%failures, %states, %called, %succeeded);
 my ($calls, $good) = (0, 0);
@@ -64,74 +62,6 @@ sub fails
 }
 
 
-# A session of the superuser; waits for a server that recovers.
-sub admin_session
-{
-	my ($database) = @_;
-
-	for (1 .. 300)
-	{
-		my $wire = Wire->connect(%to, user => $admin, database => $database);
-		return $wire if $wire;
-		sleep 0.2;
-	}
-	die "no server answers as $admin in database $database\n";
-}
-
-# Runs statements one by one as the superuser; the first error that was not expected, or nothing.
-sub administer
-{
-	my ($database, @statements) = @_;
-	my $wire = admin_session($database);
-	my $error;
-
-	for my $sql (@statements)
-	{
-		my $answer = $wire->query($sql, 120);
-		$error //= $answer->{error} ? "$answer->{error}{M}: $sql" : $answer->{lost} || $answer->{hang} ? "no answer: $sql" : undef;
-	}
-	$wire->close;
-	return $error;
-}
-
-# The text of a file beside this one.
-sub slurp
-{
-	my ($file) = @_;
-
-	open my $handle, '<', "$here/$file" or die "$file: $!\n";
-	local $/;
-	return <$handle>;
-}
-
-# Makes the roles and the database that every part copies; removes what an earlier run left.
-sub build_stage
-{
-	administer('postgres', 'DROP DATABASE IF EXISTS calls_work', 'DROP DATABASE IF EXISTS calls_stage', map { "DROP ROLE IF EXISTS calls_$_" } qw(ann bob carl));
-	my $error = administer('postgres', 'CREATE ROLE calls_ann LOGIN', 'CREATE ROLE calls_bob LOGIN',
-		'GRANT pg_read_all_stats TO calls_ann, calls_bob', 'CREATE DATABASE calls_stage')
-		// administer('calls_stage', slurp('stage.sql')) // administer('postgres', 'ALTER DATABASE calls_stage OWNER TO calls_ann');
-	die "the stage could not be built: $error\n" if $error;
-	return;
-}
-
-# Gives roles their names back, whatever the last part did to them: the stage belongs to calls_ann.
-sub reset_roles
-{
-	administer('postgres', q{DO $$
-		DECLARE ann name := (SELECT rolname FROM pg_database d JOIN pg_roles r ON r.oid = d.datdba WHERE datname = 'calls_stage');
-		BEGIN
-			IF ann <> 'calls_ann' THEN
-				DROP ROLE IF EXISTS calls_ann;
-				EXECUTE format('ALTER ROLE %I RENAME TO calls_ann', ann);
-			END IF;
-			DROP ROLE IF EXISTS calls_carl;
-			ALTER ROLE calls_bob NOSUPERUSER;
-			REVOKE calls_ann FROM calls_bob;
-		END $$});
-	return;
-}
-
 # A fresh copy of the stage, with the limits that hold all calls.
 sub start_part
 {
@@ -144,22 +74,6 @@ sub start_part
 	fails('machinery', $error) if $error;
 	@recent = ();
 	return !$error;
-}
-
-# What must hold of a part's database when its calls are over.
-sub finish_part
-{
-	my $wire = admin_session('calls_work');
-
-	for my $sql (split /^;\n/m, slurp('whole.sql'))
-	{
-		my $answer = $wire->query($sql, 60);
-		my $what = $answer->{error} ? "$answer->{error}{C} $answer->{error}{M}" : $answer->{lost} || $answer->{hang} ? 'no answer' : undef;
-		fails('whole', $what, $sql) if $what;
-		fails('whole', $_->[1][0]) for @{ $answer->{rows} };
-	}
-	$wire->close;
-	return;
 }
 
 # Looks at the figures of a result by the names of its columns.
@@ -239,6 +153,7 @@ sub send_statement
 	my $answer = $statement->{parameters}
 		? $wire->execute($statement->{sql}, 60, $statement->{parameters}, $statement->{rows}, $statement->{binary})
 		: $wire->query($statement->{sql}, 60, $statement->{copy});
+	print $trail "-- $answer->{error}{C} $answer->{error}{M}\n" if $trail && $answer->{error};
 	return judge($answer, $text, time - $from) ? $answer : undef;
 }
 
@@ -253,6 +168,7 @@ sub one_call
 	if (defined $before)
 	{
 		send_statement($wire, { sql => $before }) or return 0;
+		send_statement($wire, { sql => 'ROLLBACK' }) or return 0 if $wire->{status} eq 'E' && !$keep;
 	}
 	my $answer = send_statement($wire, $statement);
 	$calls++;
@@ -295,7 +211,9 @@ sub run_part
 	start_part() or return;
 	while ($n > 0)
 	{
-		my $wire = Wire->connect(%to, user => one($admin, 'calls_ann', 'calls_ann', 'calls_ann', 'calls_bob'));
+		my $user = one($admin, 'calls_ann', 'calls_ann', 'calls_ann', 'calls_bob');
+		# A role that a call has renamed or locked out comes back.
+		my $wire = Wire->connect(%to, user => $user) // do { reset_roles(); Wire->connect(%to, user => $user) };
 		my $length = 10 + below(60);
 		unless ($wire)
 		{
@@ -311,17 +229,26 @@ sub run_part
 		}
 		end_session($wire) if $wire;
 	}
-	finish_part();
+	fails('whole', @$_) for defects();
 	return;
 }
 
-# The words that options are given, from the reference.
+# The words that options are given: those in the reference's row on the argument, and all of them.
 sub read_words
 {
-	my %words = (auto => 1);
+	my $reference = slurp('../../doc/reference.md');
+	my %words = ('' => { auto => 1 });
 
-	$words{$_} = 1 for slurp('../../doc/reference.md') =~ /`([a-z][a-z0-9_]{1,15})`/g;
-	return sort keys %words;
+	for ($reference =~ /^(\| *`.*)$/mg)
+	{
+		my ($arguments, $about) = /^\| *(.*?) *\|(.*)/ or next;
+		for my $argument ($arguments =~ /`(\w+)`/g)
+		{
+			$words{$argument}{$_} = 1 for $about =~ /`(\w+)`/g;
+		}
+	}
+	$words{''}{$_} = 1 for $reference =~ /`([a-z][a-z0-9_]{1,15})`/g;
+	return map { $_ => [ sort keys %{ $words{$_} } ] } keys %words;
 }
 
 # The report, as TAP.
@@ -355,7 +282,7 @@ sub report
 
 $| = 1;
 open $trail, '>', $option{trail} or die "$option{trail}: $!\n" if $option{trail};
-@Values::words = read_words();
+%Values::words = read_words();
 build_stage();
 my $wire = admin_session('calls_stage');
 $wire->query(q{LOAD 'gnngp'; SET search_path = stage, public, "odd gp"}, 60);
@@ -372,7 +299,5 @@ for (@parts)
 	run_part($per_part);
 }
 my $failed = report();
-reset_roles();
-administer('postgres', 'DROP DATABASE IF EXISTS calls_work WITH (FORCE)', 'DROP DATABASE IF EXISTS calls_stage',
-	'DROP ROLE IF EXISTS calls_ann', 'DROP ROLE IF EXISTS calls_bob');
+remove_stage();
 exit($failed != 0);
