@@ -40,7 +40,7 @@ sub call_of
 	my $risk = one(0.01, 0.02, 0.05, 0.15, 0.5);
 	my $subject = one(@Values::subjects);
 
-	return { name => $f->{name}, risk => $risk, subject => $subject, idtype => Values::id_type($subject, $risk) };
+	return { name => $f->{name}, result => $f->{result}, risk => $risk, subject => $subject, idtype => Values::id_type($subject, $risk) };
 }
 
 # The arguments: by place, then by name; those with a default may be left out.
@@ -149,7 +149,7 @@ sub wrapped
 		3, "DEALLOCATE ALL; PREPARE p AS $query; " . join('; ', ('EXECUTE p') x one(1, 2, 7)),
 		2, "EXPLAIN " . one('', '(VERBOSE) ', '(COSTS OFF) ') . $query,
 		2, "EXPLAIN (ANALYZE, BUFFERS, TIMING OFF) $query",
-		3, "DO \$do\$ DECLARE r record; BEGIN FOR r IN $query LOOP " . one('NULL', 'EXIT', 'RAISE EXCEPTION \'stop\'') . '; END LOOP; EXCEPTION WHEN ' . one('OTHERS', 'OTHERS', 'division_by_zero') . ' THEN NULL; END $do$',
+		3, "DO \$do\$ DECLARE r record; BEGIN FOR r IN $query LOOP " . one('NULL', 'EXIT', 'RAISE EXCEPTION \'stop\'') . '; END LOOP; EXCEPTION WHEN ' . one('OTHERS', 'OTHERS', 'division_by_zero') . " THEN IF SQLSTATE LIKE 'XX%' THEN RAISE; END IF; END \$do\$",
 		2, "BEGIN; SAVEPOINT a; $query; ROLLBACK TO a; $query; " . one('COMMIT', 'ROLLBACK', 'RELEASE a; COMMIT'),
 		2, "BEGIN; $query; " . one('COMMIT', 'ROLLBACK', "$query; COMMIT"),
 		2, "DROP TABLE IF EXISTS pg_temp.kept; CREATE TEMP TABLE kept AS $query",

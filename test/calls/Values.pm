@@ -123,6 +123,16 @@ sub damaged_bytes
 	return $bytes;
 }
 
+# The text that an input function is given.
+sub input
+{
+	my ($type, $risk) = @_;
+	my $texts = $world->{texts}{ $type // '' };
+
+	return literal(one(@texts)) if !$texts || chance($risk);
+	return literal(chance(0.5) ? one(@$texts) : mutated($type));
+}
+
 # A kernel.
 sub kernel
 {
@@ -183,7 +193,7 @@ sub argument
 	return one('true', 'false', 'NULL') if $type eq 'boolean';
 	return chance($risk) ? hostile('text') : literal(one(@{ $words{ chance($risk) ? '' : $name } // $words{''} })) if $type eq 'text';
 	return of_extension($type, $risk) if exists $world->{column}{$type};
-	return literal(one(@texts, mutated(one(sort keys %{ $world->{texts} })))) . '::cstring' if $type eq 'cstring';
+	return input($call->{result}, $risk) . '::cstring' if $type eq 'cstring';
 	if ($type =~ /^(.*)\[\]$/)
 	{
 		my $element = $1;
