@@ -35,6 +35,7 @@ my $round_length = 10;
 my $patience = 15;			# seconds within which a cancel is served on a busy machine
 my ($round, $sent_kills, $world, $worker_file) = (0, 0);
 my %done;					# what was done to how many
+my %phases;					# in which phases of a computation
 my %found;					# failures by kind
 my @kinds = (
 	crash => 'no backend ends by a signal that was not sent',
@@ -164,28 +165,28 @@ sub end_somebody
 {
 	my ($wire) = @_;
 	my $how = Dice::weighted(10, 'pg_cancel_backend', 8, 'pg_terminate_backend', 0.6, 'kill');
-	my $answer = $wire->query(q{SELECT pid, coalesce((SELECT phase FROM "odd gp".gp_progress p WHERE p.pid = a.pid), query) FROM pg_stat_activity a
+	my $answer = $wire->query(q{SELECT pid, query_start, query, (SELECT phase FROM "odd gp".gp_progress p WHERE p.pid = a.pid LIMIT 1) FROM pg_stat_activity a
 		WHERE datname = 'calls_work' AND pid <> pg_backend_pid() AND state = 'active' AND usename LIKE 'calls%' ORDER BY random() LIMIT 1}, 30);
 	my $row = $answer->{rows}[0] or return 1;
 	my $pid = $row->[1][0];
 
 	$done{$how}++;
+	$phases{ $row->[1][3] }++ if defined $row->[1][3];
 	if ($how eq 'kill')
 	{
 		$sent_kills++;
 		kill KILL => $pid;
-		$wire->close(1);
 		sleep 0.5;
 		return 0;
 	}
 	$wire->query("SELECT $how($pid)", 30);
 	my $until = time + $patience;
-	while (time < $until)
+	my $same = "SELECT 1 FROM pg_stat_activity WHERE pid = $pid AND state = 'active' AND query_start = '$row->[1][1]'";
+	while ($wire->query($same, 30)->{rows}[0])
 	{
-		return 1 unless $wire->query("SELECT 1 FROM pg_stat_activity WHERE pid = $pid AND state = 'active' AND query_start < now() - interval '$patience s'", 30)->{rows}[0];
-		sleep 0.05;
+		if (time > $until) { fails('late', "$how of a backend in $row->[1][2]"); last }
+		sleep 0.02;
 	}
-	fails('late', "$how of a backend in $row->[1][1]");
 	return 1;
 }
 
@@ -241,7 +242,7 @@ sub read_log
 $| = 1;
 build_stage();
 administer('postgres', 'CREATE DATABASE calls_work TEMPLATE calls_stage',
-	map { "ALTER DATABASE calls_work SET $_" } 'search_path = stage, public, "odd gp"', 'statement_timeout = 20000', "gnngp.memory_limit = '256MB'", 'client_min_messages = warning');
+	map { "ALTER DATABASE calls_work SET $_" } 'search_path = stage, public, "odd gp"', 'statement_timeout = 8000', "gnngp.memory_limit = '256MB'", 'client_min_messages = warning');
 my $error = administer('calls_work', slurp('storm.sql'));
 die "the stage could not be built: $error\n" if $error;
 my $wire = admin_session('calls_work');
@@ -266,6 +267,7 @@ for (my $i = 0; $i < @kinds; $i += 2)
 	print map { "#   $_\n" } @texts > 20 ? @texts[ 0 .. 19 ] : @texts;
 }
 printf "# %s\n", join ', ', map { "$_ $done{$_}" } sort keys %done;
+printf "# ended in the phases: %s\n", join ', ', map { "$_ $phases{$_}" } sort keys %phases;
 print "1..$number\n";
 remove_stage();
 exit($failed != 0);
