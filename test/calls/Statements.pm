@@ -107,6 +107,20 @@ sub aggregate
 	return "SELECT $text FROM ($rows) t";
 }
 
+# A query that calls a function for rows of a table.
+sub lateral
+{
+	my ($f) = @_;
+	my $call = call_of($f);
+	my $from;
+
+	if (chance(0.3)) { $call->{model} = 'm.model'; $from = 'gp_models m' }
+	else { $call->{node} = 'n.id'; $from = '(SELECT id FROM ' . one('n_int', 'n_text', 'n_uuid', 'n_num', 'n_empty') . one('', ' ORDER BY id', ' LIMIT 3') . ') n' }
+	return "SELECT * FROM $from" . one(', LATERAL ', ' CROSS JOIN LATERAL ') . call_text($f, $call) . ' f' . one('', ' LIMIT 7')
+		if $f->{set} && chance(0.8);
+	return 'SELECT ' . call_text($f, $call) . " FROM $from";
+}
+
 # A query that calls a function.
 sub select_of
 {
@@ -124,6 +138,7 @@ sub select_of
 		1, "SELECT * FROM $text AS f ORDER BY 1" . one('', ' DESC', ', f LIMIT 3'),
 		1, "SELECT * FROM generate_series(1, " . one(1, 2, 3) . ") i, LATERAL $text f",
 		1, "SELECT i, $text FROM generate_series(1, 3) i",
+		3, lateral($f),
 		1, "SELECT * FROM $text WITH ORDINALITY",
 		1, "SELECT f FROM $text f",
 		1, "SELECT * FROM ROWS FROM ($text, generate_series(1, 3))",

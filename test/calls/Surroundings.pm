@@ -33,7 +33,7 @@ sub setting
 		'search_path = ' . one("''", 'pg_catalog', '"odd gp"', 'stage, "odd gp"', 'DEFAULT', 'nowhere', 'pg_temp, stage, "odd gp"'),
 		'extra_float_digits = ' . one(-15, 0, 3), 'bytea_output = escape', "lc_messages = 'C'", 'row_security = off', 'enable_hashjoin = off', 'enable_mergejoin = off',
 		'enable_hashagg = off', 'enable_sort = off', 'enable_seqscan = off', 'plan_cache_mode = ' . one('force_generic_plan', 'force_custom_plan'),
-		'parallel_setup_cost = 0', 'parallel_tuple_cost = 0', 'min_parallel_table_scan_size = 0', 'max_parallel_workers_per_gather = ' . one(0, 2),
+		'parallel_setup_cost = 0', 'parallel_tuple_cost = 0', 'min_parallel_table_scan_size = 0', 'max_parallel_workers_per_gather = ' . one(0, 2), 'force_parallel_mode = on', 'debug_parallel_query = on',
 		'standard_conforming_strings = off', 'default_transaction_read_only = on', 'default_transaction_isolation = serializable', 'jit = off',
 		"IntervalStyle = 'iso_8601'", 'cursor_tuple_fraction = 0.5', 'xmlbinary = hex', 'max_stack_depth = ' . one("'100kB'", "'2MB'", "'7MB'"),
 		'statement_timeout = ' . one(1, 2, 5, 10, 20, 50, 100, 100, 'DEFAULT', 'DEFAULT')) if chance(0.85);

@@ -176,6 +176,10 @@ sub argument
 	my $idtype = $call->{idtype};
 
 	return 'NULL' if $type eq 'internal' || chance($risk / 10);
+	# Columns of a table that the call is joined with.
+	return $call->{node} if $call->{node} && $type =~ /^(anyelement|bigint)$/ && $name ne 'seed';
+	return "ARRAY[$call->{node}]" if $call->{node} && $type =~ /^(anyarray|bigint\[\])$/;
+	return $call->{model} if $call->{model} && $name eq 'model';
 	return id($idtype, $risk) if $type =~ /^any(element|compatible|nonarray|"any"|enum)$/ || $type eq '"any"';
 	return array_of($idtype, $risk, sub { id($idtype, $risk) }) if $type =~ /^any(compatible)?array$/;
 	return subject($call->{subject}, $risk, $name, $call->{name} =~ /create/ && $name eq 'graph' || $name eq 'model' && $call->{name} =~ /fit/)
