@@ -213,12 +213,23 @@ sub cast
 	return { sql => wrapped("SELECT CAST($value\::$c->{source} AS $c->{target})"), what => [$c] };
 }
 
+# A type of which there are no values in the table vals: any text and any bytes.
+sub plain_type
+{
+	my ($t) = @_;
+
+	return { sql => "SELECT \$1::$t->{name}", what => [$t], rows => 0, binary => below(2),
+		parameters => [ [ $t->{oid}, join('', map { chr below(one(2, 256)) } 1 .. one(0, 1, 4, 4, 8, 20)), 1 ] ] } if chance(0.3);
+	return { sql => wrapped("SELECT " . Values::hostile('text') . "::text::$t->{name}"), what => [$t] } if chance(0.3);
+	return { sql => wrapped('SELECT ' . Values::literal(one('', '0', '10', '-1', 'calls_ann', 'postgres', '{}', '1,2', 'x' x 100)) . "::$t->{name}" . one('', '::text')), what => [$t] };
+}
+
 # A type: its input, output, receive and send functions, indexes, sorts, and groups.
 sub type
 {
 	my $t = one(@{ $world->{types} });
 	my $name = $t->{name};
-	my $column = $world->{column}{$name} or return { sql => "SELECT NULL::$name", what => [$t] };
+	my $column = $world->{column}{$name} or return plain_type($t);
 	my $kernel = $name =~ /kernel/;
 	my $bytes = chance(0.2) ? one(@{ $world->{bytes}{$name} }) : $kernel ? Kernels::any() : Values::damaged_bytes($name);
 	my $text = $kernel ? Kernels::any() : Values::mutated($name);

@@ -24,36 +24,43 @@ SELECT format('a lock of gnngp is held by process %s', pid) FROM pg_locks
 WHERE classid = 'pg_extension'::regclass AND objsubid <> 0 AND pid <> pg_backend_pid() AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
   AND NOT EXISTS (SELECT FROM pg_stat_activity a WHERE a.pid = pg_locks.pid AND a.state <> 'idle')
 ;
--- Every model can be read, its figures are in range, and its probabilities add up to one
+-- Every model can be read by its owner, its figures are in range, and its probabilities add up to one
 DO $$
 DECLARE
 	m record; n bigint; bad bigint; part text; state text; said text;
 BEGIN
-	FOR m IN SELECT quote_literal(owner || '.' || name) AS name, * FROM gp_model_catalog LOOP
+	FOR m IN
+		SELECT v.owner AS role, quote_literal(v.model) AS quoted, c.*
+		FROM gp_models v JOIN gp_model_catalog c ON c.name = v.model
+			AND c.fitted IS NOT DISTINCT FROM v.fitted AND c.link_fitted IS NOT DISTINCT FROM v.link_fitted
+		WHERE v.owner::text IN (SELECT rolname FROM pg_roles)
+	LOOP
 	BEGIN
+		EXECUTE format('SET LOCAL ROLE %I', m.role);
 		IF m.task IS NOT NULL THEN
 			part := 'nodes';
 			EXECUTE format('SELECT count(*), count(*) FILTER (WHERE NOT (sum BETWEEN 0.9999 AND 1.0001 AND variance BETWEEN 0 AND 1e300))
 				FROM (SELECT node, coalesce(sum(probability), 1) AS sum, min(variance) AS variance FROM gp_predict(%s, NULL::%s, top => NULL) GROUP BY 1) p',
-				m.name, CASE WHEN m.integer_ids THEN 'bigint' ELSE m.id_type END) INTO n, bad;
+				m.quoted, CASE WHEN m.integer_ids THEN 'bigint' ELSE m.id_type END) INTO n, bad;
 			IF n <> m.nodes OR bad > 0 THEN
-				RAISE WARNING 'broken: model % has % nodes, predicts %, of which % are out of range', m.name, m.nodes, n, bad;
+				RAISE WARNING 'broken: model % of % has % nodes, predicts %, of which % are out of range', m.quoted, m.role, m.nodes, n, bad;
 			END IF;
-			EXECUTE format('SELECT count(*) FROM gp_evaluate(%s)', m.name) INTO n;
+			EXECUTE format('SELECT count(*) FROM gp_evaluate(%s)', m.quoted) INTO n;
 		END IF;
 		IF m.link_method IS NOT NULL THEN
 			part := 'links';
 			EXECUTE format('SELECT count(*) FILTER (WHERE NOT (probability BETWEEN 0 AND 1 AND variance BETWEEN 0 AND 1e300)) FROM gp_predict_links(%s, NULL::%s[], 3)',
-				m.name, CASE WHEN m.link_integer_ids THEN 'bigint' ELSE m.link_id_type END) INTO bad;
+				m.quoted, CASE WHEN m.link_integer_ids THEN 'bigint' ELSE m.link_id_type END) INTO bad;
 			IF bad > 0 THEN
-				RAISE WARNING 'broken: model % has % pairs out of range', m.name, bad;
+				RAISE WARNING 'broken: model % of % has % pairs out of range', m.quoted, m.role, bad;
 			END IF;
 		END IF;
+		RESET ROLE;
 	EXCEPTION WHEN OTHERS THEN
 		GET STACKED DIAGNOSTICS state = RETURNED_SQLSTATE, said = MESSAGE_TEXT;
-		-- A role or a type may be gone.
-		IF state NOT IN ('42704', '42725') THEN
-			RAISE WARNING 'broken: the % of model % cannot be read: % %', part, m.name, state, said;
+		-- A type may be gone, and a right to the schema of a type.
+		IF state NOT IN ('42704', '42501') THEN
+			RAISE WARNING 'broken: the % of model % of % cannot be read: % %', part, m.quoted, m.role, state, said;
 		END IF;
 	END;
 	END LOOP;
