@@ -140,7 +140,7 @@ sub kernel
 
 	return "NULL::$type" if chance($risk / 4);
 	return literal(one(@texts)) . "::$type" if chance($risk / 6);
-	return literal(chance(0.03) ? Kernels::deep_one() : chance($risk) ? Kernels::any() : Kernels::valid()) . one('', "::$type", '::text');
+	return literal(chance(0.06) ? Kernels::deep_one() : chance($risk) ? Kernels::any() : Kernels::valid()) . one('', "::$type", '::text');
 }
 
 # The name of a graph or a model.
