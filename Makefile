@@ -11,7 +11,7 @@
 #   NVCC=... CUDA_HOME=...   which CUDA to use
 
 EXTENSION = gnngp
-EXTVERSION = 0.1.0
+EXTVERSION = 0.2.0
 MODULE_big = gnngp
 
 CORE_OBJS = $(patsubst %.c,%.o,$(sort $(wildcard src/core/*.c)))
@@ -19,14 +19,15 @@ PG_OBJS = $(patsubst %.c,%.o,$(sort $(wildcard src/pg/*.c)))
 OBJS = $(PG_OBJS) $(CORE_OBJS)
 
 # The installation script is put together from these parts, in this order.
-SQL_PARTS = $(wildcard $(addprefix sql/parts/,head.sql catalog.sql kernel_type.sql graph.sql \
+SQL_PARTS = $(wildcard $(addprefix sql/parts/,head.sql role_type.sql catalog.sql kernel_type.sql graph.sql \
 	predict.sql cluster.sql model.sql links.sql aggregates.sql device.sql views.sql))
 SQL_SCRIPT = sql/$(EXTENSION)--$(EXTVERSION).sql
 
 DATA = $(filter-out $(SQL_SCRIPT),$(wildcard sql/$(EXTENSION)--*.sql))
 DATA_built = $(SQL_SCRIPT)
 
-PG_CPPFLAGS = -Isrc -Isrc/core
+# The library holds its version against that of the SQL objects.
+PG_CPPFLAGS = -Isrc -Isrc/core -DGNNGP_VERSION='"$(EXTVERSION)"'
 PG_CFLAGS += -Wall -Wextra -Wno-unused-parameter -Wno-declaration-after-statement
 SHLIB_LINK = -ldl -lpthread -lm
 
@@ -51,8 +52,8 @@ $(CORE_OBJS): override CFLAGS += -fvisibility=hidden -Wframe-larger-than=4096
 # A fused product and sum would change the bits of random walks, which are the same on every machine.
 src/core/graph_walks.o: override CFLAGS += -ffp-contract=off
 
-# Every object depends on every header: there are few, and no stale object remains.
-$(OBJS): $(wildcard src/core/*.h src/pg/*.h)
+# Every object depends on every header and on the version: no stale object remains.
+$(OBJS): $(wildcard src/core/*.h src/pg/*.h) Makefile
 
 $(SQL_SCRIPT): $(SQL_PARTS)
 	cat $(SQL_PARTS) > $@

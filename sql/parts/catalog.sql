@@ -4,13 +4,13 @@
 -- own rows and those that were granted to them.  Only the extension's functions
 -- write here, and they keep the tables consistent: a foreign key between tables
 -- of an extension would stop pg_restore --jobs, which loads them in any order.
--- Owners and grantees are stored as names: a dump then restores where a role is
--- missing.
+-- Owners and grantees are of the type gp_role: neither a rename nor a new role of
+-- an old name changes who has what, and a dump restores where a role is missing.
 
 CREATE TABLE @extschema@.gp_graph_catalog (
     id bigserial PRIMARY KEY,
     name text NOT NULL,
-    owner name NOT NULL,
+    owner @extschema@.gp_role NOT NULL,
     nodes regclass NOT NULL,
     edges regclass NOT NULL,
     id_column name NOT NULL,
@@ -21,15 +21,17 @@ CREATE TABLE @extschema@.gp_graph_catalog (
     weight name,
     directed boolean NOT NULL,
     sparse_features regclass,
-    created timestamp with time zone NOT NULL DEFAULT pg_catalog.clock_timestamp(),
-    UNIQUE (name, owner)
+    created timestamp with time zone NOT NULL DEFAULT pg_catalog.clock_timestamp()
 );
+
+CREATE UNIQUE INDEX gp_graph_catalog_owner_name
+    ON @extschema@.gp_graph_catalog (name, @extschema@.gp_role_oid(owner));
 
 CREATE TABLE @extschema@.gp_model_catalog (
     id bigserial PRIMARY KEY,
     version bigint NOT NULL,
     name text NOT NULL,
-    owner name NOT NULL,
+    owner @extschema@.gp_role NOT NULL,
     graph bigint NOT NULL,
     fitted timestamp with time zone,
     -- what was asked for
@@ -88,10 +90,11 @@ CREATE TABLE @extschema@.gp_model_catalog (
     link_seconds double precision,
     link_peak_bytes bigint,
     link_id_type text,
-    link_integer_ids boolean,
-    UNIQUE (name, owner)
+    link_integer_ids boolean
 );
 
+CREATE UNIQUE INDEX gp_model_catalog_owner_name
+    ON @extschema@.gp_model_catalog (name, @extschema@.gp_role_oid(owner));
 CREATE INDEX ON @extschema@.gp_model_catalog (graph);
 
 CREATE TABLE @extschema@.gp_block (
@@ -109,11 +112,14 @@ CREATE TABLE @extschema@.gp_block (
 ALTER TABLE @extschema@.gp_block ALTER COLUMN data SET STORAGE EXTERNAL;
 
 CREATE TABLE @extschema@.gp_grant_catalog (
-    model bigint,
-    owner name NOT NULL,
-    grantee name,
-    PRIMARY KEY (model, grantee)
+    model bigint NOT NULL,
+    owner @extschema@.gp_role NOT NULL,
+    grantee @extschema@.gp_role NOT NULL,
+    id bigserial PRIMARY KEY
 );
+
+CREATE UNIQUE INDEX gp_grant_catalog_model_grantee
+    ON @extschema@.gp_grant_catalog (model, @extschema@.gp_role_oid(grantee));
 
 CREATE TABLE @extschema@.gp_refresh_log (
     id bigserial PRIMARY KEY,
@@ -140,25 +146,22 @@ ALTER TABLE @extschema@.gp_block ENABLE ROW LEVEL SECURITY;
 ALTER TABLE @extschema@.gp_grant_catalog ENABLE ROW LEVEL SECURITY;
 ALTER TABLE @extschema@.gp_refresh_log ENABLE ROW LEVEL SECURITY;
 
--- A role that is missing hides its rows and raises no error, hence pg_roles.
+-- The oid of a role that is gone is nobody's: superusers alone, for whom policies
+-- do not count, see its rows.
 CREATE POLICY visible ON @extschema@.gp_graph_catalog FOR SELECT TO PUBLIC
-    USING (EXISTS (SELECT FROM pg_catalog.pg_roles r
-                   WHERE r.rolname = gp_graph_catalog.owner
-                     AND pg_catalog.pg_has_role(r.oid, 'USAGE')));
+    USING (pg_catalog.pg_has_role(@extschema@.gp_role_oid(owner), 'USAGE'));
 
 CREATE POLICY visible ON @extschema@.gp_grant_catalog FOR SELECT TO PUBLIC
-    USING (gp_grant_catalog.grantee = 'public'
-           OR EXISTS (SELECT FROM pg_catalog.pg_roles r
-                      WHERE r.rolname IN (gp_grant_catalog.owner, gp_grant_catalog.grantee)
-                        AND pg_catalog.pg_has_role(r.oid, 'USAGE')));
+    USING (pg_catalog.pg_has_role(@extschema@.gp_role_oid(owner), 'USAGE')
+           OR (@extschema@.gp_role_oid(grantee) = 0
+               OR pg_catalog.pg_has_role(@extschema@.gp_role_oid(grantee), 'USAGE'))
+              AND @extschema@.gp_role_exists(owner));
 
 -- A grant is visible to its grantee and to the owner: so is the model.  Questions
 -- about one row are asked of indexes: who sees thousands of models must not wait
 -- for all of them to be listed.
 CREATE POLICY visible ON @extschema@.gp_model_catalog FOR SELECT TO PUBLIC
-    USING (EXISTS (SELECT FROM pg_catalog.pg_roles r
-                   WHERE r.rolname = gp_model_catalog.owner
-                     AND pg_catalog.pg_has_role(r.oid, 'USAGE'))
+    USING (pg_catalog.pg_has_role(@extschema@.gp_role_oid(owner), 'USAGE')
            OR EXISTS (SELECT FROM @extschema@.gp_grant_catalog g
                       WHERE g.model = gp_model_catalog.id));
 
@@ -168,14 +171,14 @@ CREATE POLICY visible ON @extschema@.gp_block FOR SELECT TO PUBLIC
 
 -- The messages of errors quote the owner's data: no grantee sees them.
 CREATE POLICY visible ON @extschema@.gp_refresh_log FOR SELECT TO PUBLIC
-    USING (EXISTS (SELECT FROM @extschema@.gp_model_catalog m, pg_catalog.pg_roles r
-                   WHERE m.id = gp_refresh_log.model AND r.rolname = m.owner
-                     AND pg_catalog.pg_has_role(r.oid, 'USAGE')));
+    USING (EXISTS (SELECT FROM @extschema@.gp_model_catalog m
+                   WHERE m.id = gp_refresh_log.model
+                     AND pg_catalog.pg_has_role(@extschema@.gp_role_oid(m.owner), 'USAGE')));
 
 GRANT SELECT ON @extschema@.gp_graph_catalog, @extschema@.gp_model_catalog, @extschema@.gp_block,
     @extschema@.gp_grant_catalog, @extschema@.gp_refresh_log TO PUBLIC;
 GRANT SELECT ON SEQUENCE @extschema@.gp_graph_catalog_id_seq, @extschema@.gp_model_catalog_id_seq,
-    @extschema@.gp_refresh_log_id_seq TO PUBLIC;
+    @extschema@.gp_grant_catalog_id_seq, @extschema@.gp_refresh_log_id_seq TO PUBLIC;
 
 -- Graphs and models are part of a dump
 SELECT pg_catalog.pg_extension_config_dump('@extschema@.gp_graph_catalog', '');
@@ -184,5 +187,6 @@ SELECT pg_catalog.pg_extension_config_dump('@extschema@.gp_model_catalog', '');
 SELECT pg_catalog.pg_extension_config_dump('@extschema@.gp_model_catalog_id_seq', '');
 SELECT pg_catalog.pg_extension_config_dump('@extschema@.gp_block', '');
 SELECT pg_catalog.pg_extension_config_dump('@extschema@.gp_grant_catalog', '');
+SELECT pg_catalog.pg_extension_config_dump('@extschema@.gp_grant_catalog_id_seq', '');
 SELECT pg_catalog.pg_extension_config_dump('@extschema@.gp_refresh_log', '');
 SELECT pg_catalog.pg_extension_config_dump('@extschema@.gp_refresh_log_id_seq', '');

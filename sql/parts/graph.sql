@@ -26,3 +26,11 @@ LANGUAGE C VOLATILE PARALLEL UNSAFE;
 
 COMMENT ON FUNCTION @extschema@.gp_drop_graph(text) IS
     'forget a graph and drop its models; the tables stay; the view gp_graphs lists what there is';
+
+CREATE FUNCTION @extschema@.gp_set_owner(graph text, new_owner name)
+RETURNS void
+AS 'MODULE_PATHNAME', 'gnngp_set_owner'
+LANGUAGE C VOLATILE PARALLEL UNSAFE;
+
+COMMENT ON FUNCTION @extschema@.gp_set_owner(text, name) IS
+    'give a graph with its models, their grants and logs to another role';

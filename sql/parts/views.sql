@@ -13,17 +13,17 @@ LANGUAGE C STABLE STRICT PARALLEL RESTRICTED ROWS 10;
 
 COMMENT ON FUNCTION @extschema@.gp_progress_rows() IS 'for the view gp_progress';
 
-CREATE FUNCTION @extschema@.gp_is_refreshing(owner name, model text)
+CREATE FUNCTION @extschema@.gp_is_refreshing(model bigint)
 RETURNS boolean
-AS 'MODULE_PATHNAME', 'gnngp_is_refreshing'
+AS 'MODULE_PATHNAME', 'gnngp_model_is_refreshing'
 LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
 
-COMMENT ON FUNCTION @extschema@.gp_is_refreshing(name, text) IS
-    'for the view gp_refreshes: whether some session is fitting this model';
+COMMENT ON FUNCTION @extschema@.gp_is_refreshing(bigint) IS
+    'for the view gp_refreshes: whether some session refreshes this model; false for one that the caller may not read';
 
 CREATE VIEW @extschema@.gp_graphs WITH (security_invoker = true) AS
     SELECT g.name AS graph,
-           g.owner,
+           @extschema@.gp_role_name(g.owner) AS owner,
            CASE WHEN n.oid IS NULL THEN 'missing' ELSE g.nodes::pg_catalog.text END AS nodes,
            CASE WHEN e.oid IS NULL THEN 'missing' ELSE g.edges::pg_catalog.text END AS edges,
            g.id_column AS id,
@@ -69,7 +69,7 @@ COMMENT ON VIEW @extschema@.gp_graphs IS
 
 CREATE VIEW @extschema@.gp_models WITH (security_invoker = true) AS
     SELECT m.name AS model,
-           m.owner,
+           @extschema@.gp_role_name(m.owner) AS owner,
            g.name AS graph,
            m.task,
            @extschema@.gp_kernel_as_stored(m.asked_kernel) AS kernel,
@@ -114,10 +114,10 @@ CREATE VIEW @extschema@.gp_refreshes WITH (security_invoker = true) AS
     SELECT m.name AS model,
            l.started,
            l.ended,
-           CASE WHEN l.outcome = 'running' AND NOT @extschema@.gp_is_refreshing(m.owner, m.name)
+           CASE WHEN l.outcome = 'running' AND NOT @extschema@.gp_is_refreshing(m.id)
                 THEN 'interrupted' ELSE l.outcome END AS outcome,
            l.message,
-           m.owner
+           @extschema@.gp_role_name(m.owner) AS owner
     FROM @extschema@.gp_refresh_log l
         JOIN @extschema@.gp_model_catalog m ON m.id = l.model;
 

@@ -24,6 +24,7 @@
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
+#include "utils/snapmgr.h"
 #include "utils/syscache.h"
 
 const gnngp_kind gnngp_graph_kind = {
@@ -33,44 +34,77 @@ const gnngp_kind gnngp_model_kind = {
 	"model", "gp_model_catalog", "Make it with gp_fit or gp_fit_links; the view gp_models lists those that you may read."
 };
 
-/* The schema that the extension lives in. */
-static Oid
-extension_schema(void)
+/* Where the extension is installed, and in which version. */
+static void
+find_extension(Oid *schema, char **version)
 {
 	Relation	rel = table_open(ExtensionRelationId, AccessShareLock);
 	ScanKeyData key;
 	SysScanDesc scan;
 	HeapTuple	tuple;
-	Oid			schema = InvalidOid;
+	Datum		value;
+	bool		null;
 
+	*schema = InvalidOid;
 	ScanKeyInit(&key, Anum_pg_extension_extname, BTEqualStrategyNumber, F_NAMEEQ,
 				CStringGetDatum("gnngp"));
 	scan = systable_beginscan(rel, ExtensionNameIndexId, true, NULL, 1, &key);
 	tuple = systable_getnext(scan);
 	if (HeapTupleIsValid(tuple))
-		schema = ((Form_pg_extension) GETSTRUCT(tuple))->extnamespace;
+	{
+		*schema = ((Form_pg_extension) GETSTRUCT(tuple))->extnamespace;
+		value = heap_getattr(tuple, Anum_pg_extension_extversion, RelationGetDescr(rel), &null);
+		*version = null ? "" : TextDatumGetCString(value);
+	}
 	systable_endscan(scan);
 	table_close(rel, AccessShareLock);
-	if (!OidIsValid(schema))
+	if (!OidIsValid(*schema))
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
 				 errmsg("extension \"gnngp\" is not installed in this database"),
 				 errhint("Run CREATE EXTENSION gnngp.")));
+}
+
+/* The schema that the extension lives in. */
+Oid
+gnngp_schema_oid(void)
+{
+	Oid			schema;
+	char	   *version;
+
+	find_extension(&schema, &version);
 	return schema;
+}
+
+/* 55000 when the SQL objects are not those that this library was made for. */
+static void
+require_own_version(void)
+{
+	Oid			schema;
+	char	   *version;
+
+	find_extension(&schema, &version);
+	if (strcmp(version, GNNGP_VERSION) != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("extension \"gnngp\" is of version %s in this database, and the library of version %s",
+						version, GNNGP_VERSION),
+				 errdetail("What is stored can be read; nothing is written."),
+				 errhint("As a superuser, run ALTER EXTENSION gnngp UPDATE, and begin a new session.")));
 }
 
 /* The schema that the extension lives in, quoted for use in a query. */
 const char *
 gnngp_schema(void)
 {
-	return quote_identifier(get_namespace_name(extension_schema()));
+	return quote_identifier(get_namespace_name(gnngp_schema_oid()));
 }
 
 /* The role that owns the extension's tables. */
 static Oid
 catalog_owner(void)
 {
-	Oid			table = get_relname_relid(gnngp_model_kind.table, extension_schema());
+	Oid			table = get_relname_relid(gnngp_model_kind.table, gnngp_schema_oid());
 	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(table));
 	Oid			owner;
 
@@ -89,10 +123,22 @@ pin(const char *name, const char *value)
 							 false);
 }
 
+/* Runs one statement on what is committed now; a statement of SPI's own takes the transaction's snapshot. */
+static int
+execute_latest(const char *query, int nargs, Oid *types, Datum *values, const char *nulls)
+{
+	SPIPlanPtr	plan = SPI_prepare(query, nargs, types);
+
+	if (plan == NULL)
+		return SPI_result;
+	return SPI_execute_snapshot(plan, values, nulls, GetLatestSnapshot(), InvalidSnapshot, false,
+								true, 0);
+}
+
 /* Runs one catalog statement as the owner of the extension's tables. */
-int
-gnngp_execute_as_extension(const char *query, int nargs, Oid *types, Datum *values,
-						   const char *nulls)
+static int
+execute_as_extension(const char *query, int nargs, Oid *types, Datum *values, const char *nulls,
+					 bool latest)
 {
 	Oid			owner = catalog_owner();
 	Oid			save_user;
@@ -104,12 +150,30 @@ gnngp_execute_as_extension(const char *query, int nargs, Oid *types, Datum *valu
 	SetUserIdAndSecContext(owner, save_context | SECURITY_LOCAL_USERID_CHANGE);
 	guc_level = NewGUCNestLevel();
 	pin("search_path", "pg_catalog, pg_temp");
-	rc = SPI_execute_with_args(query, nargs, types, values, nulls, false, 0);
+	if (latest)
+		rc = execute_latest(query, nargs, types, values, nulls);
+	else
+		rc = SPI_execute_with_args(query, nargs, types, values, nulls, false, 0);
 	AtEOXact_GUC(false, guc_level);
 	SetUserIdAndSecContext(save_user, save_context);
 	if (rc < 0)
 		elog(ERROR, "catalog statement returned %s", SPI_result_code_string(rc));
 	return rc;
+}
+
+/* Runs one catalog statement as the owner of the extension's tables. */
+int
+gnngp_execute_as_extension(const char *query, int nargs, Oid *types, Datum *values,
+						   const char *nulls)
+{
+	return execute_as_extension(query, nargs, types, values, nulls, false);
+}
+
+/* The same on what is committed now. */
+int
+gnngp_execute_latest(const char *query, int nargs, Oid *types, Datum *values)
+{
+	return execute_as_extension(query, nargs, types, values, NULL, true);
 }
 
 /* Runs a query as the caller, read only, with search_path pinned and row security on. */
@@ -188,7 +252,10 @@ split_name(const char *text, char **owner, char **name)
 	return *name != NULL && *text == '\0';
 }
 
-/* Queries the rows of a name, the caller's own first. */
+/*
+ * Queries the rows of a name, the caller's own first.  Roles that are gone can
+ * have had the same name and graphs of the same name: then the older one is meant.
+ */
 static uint64
 query_named(const gnngp_kind *kind, const char *columns, const char *owner, const char *name)
 {
@@ -198,7 +265,7 @@ query_named(const gnngp_kind *kind, const char *columns, const char *owner, cons
 	char	   *query;
 
 	query = psprintf("SELECT %s FROM %s.%s WHERE name = $1 AND ($2 IS NULL OR owner::text = $2)"
-					 " ORDER BY owner = current_user DESC, owner",
+					 " ORDER BY owner::text = current_user::text DESC, owner::text COLLATE \"C\", id",
 					 columns, gnngp_schema(), kind->table);
 	gnngp_select(query, 2, types, values, nulls);
 	return SPI_processed;
@@ -246,35 +313,33 @@ gnngp_find_named(const gnngp_kind *kind, const char *columns, const char *name, 
 			 errhint("%s", kind->hint)));
 }
 
-/* The owner's role; 42704 with a hint when the role is gone. */
+/* The graph owner's role; 42704 with a hint when the role is gone. */
 Oid
-gnngp_owner_role(const char *owner, const char *kind, const char *name)
+gnngp_owner_role(const gnngp_graph_def *graph)
 {
-	Oid			role = get_role_oid(owner, true);
-
-	if (!OidIsValid(role))
+	if (!gnngp_role_is_alive(graph->owner_role))
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
-				 errmsg("role \"%s\", the owner of %s \"%s\", does not exist", owner, kind, name),
-				 errhint("Create the role, or let a superuser drop the %s.", kind)));
-	return role;
+				 errmsg("the role that owns graph \"%s\", \"%s\", does not exist any more",
+						graph->name, graph->owner),
+				 errhint("A superuser can give the graph to another role with gp_set_owner, or drop it.")));
+	return graph->owner_role;
 }
 
 /* 42501 unless the caller is the owner, a member of it, or a superuser. */
 void
-gnngp_require_owner(const char *owner, const char *kind, const char *name)
+gnngp_require_owner(Oid owner, const char *kind, const char *name)
 {
-	Oid			role;
+	char	   *role;
 
-	if (superuser())
+	if (superuser() || (OidIsValid(owner) && has_privs_of_role(GetUserId(), owner)))
 		return;
-	role = get_role_oid(owner, true);
-	if (OidIsValid(role) && has_privs_of_role(GetUserId(), role))
-		return;
+	role = GetUserNameFromId(owner, true);
 	ereport(ERROR,
 			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 			 errmsg("must be owner of %s \"%s\"", kind, name),
-			 errdetail("The owner is role \"%s\".", owner)));
+			 role ? errdetail("The owner is role \"%s\".", role)
+			 : errdetail("The role that owned it does not exist any more.")));
 }
 
 /* 42602 for an empty name, 42622 for one over 63 bytes. */
@@ -292,13 +357,14 @@ gnngp_check_name(const char *kind, const char *name)
 				 errdetail("\"%s\" has %zu bytes.", name, strlen(name))));
 }
 
-/* 25006 in a read-only transaction or on a standby. */
+/* 25006 in a read-only transaction or on a standby; 55000 for SQL objects of another version. */
 void
 gnngp_prevent_read_only(const char *command)
 {
 	PreventCommandIfReadOnly(command);
 	PreventCommandDuringRecovery(command);
 	PreventCommandIfParallelMode(command);
+	require_own_version();
 }
 
 /* A text argument; 22004 when it is NULL. */

@@ -19,7 +19,8 @@ typedef struct gnngp_graph_def
 {
 	int64		id;
 	char	   *name;
-	char	   *owner;			/* role name; the role may be gone after a restore */
+	char	   *owner;			/* the role's name of today, as it is told */
+	Oid			owner_role;		/* may be of a role that is gone; InvalidOid after a restore without it */
 	Oid			nodes;
 	Oid			edges;
 	char	   *id_column;
@@ -82,7 +83,8 @@ typedef struct gnngp_model
 	int64		id;
 	int64		version;		/* of the node blocks; grows with each fit */
 	char	   *name;
-	char	   *owner;
+	char	   *owner;			/* both as in gnngp_graph_def */
+	Oid			owner_role;
 	int64		graph_id;
 	gnngp_fit_settings settings;
 	/* the summary, as gp_fit returns it */
@@ -130,10 +132,10 @@ extern gnngp_graph_def *gnngp_graph_by_id(int64 id);
 extern gnngp_model *gnngp_model_lookup(const char *name, bool missing_ok);
 
 /* 42501 unless the caller is the owner, a member of it, or a superuser.  kind is "graph" or "model". */
-extern void gnngp_require_owner(const char *owner, const char *kind, const char *name);
+extern void gnngp_require_owner(Oid owner, const char *kind, const char *name);
 
-/* The owner's role; 42704 with a hint when the role is gone. */
-extern Oid	gnngp_owner_role(const char *owner, const char *kind, const char *name);
+/* The graph owner's role; 42704 with a hint when the role is gone. */
+extern Oid	gnngp_owner_role(const gnngp_graph_def *graph);
 
 /*
  * Inserts the model row of (owner, name), or replaces the given parts of it and
@@ -163,7 +165,11 @@ extern gnngp_model *gnngp_model_by_id(int64 id);
 /* 42602 for an empty name, 42622 for one over 63 bytes.  kind as above. */
 extern void gnngp_check_name(const char *kind, const char *name);
 
-/* 25006 in a read-only transaction or on a standby; command is for the message, such as "gp_fit". */
+/*
+ * What all that writes begins with: 25006 in a read-only transaction or on a
+ * standby, 55000 when the extension's SQL objects are of another version than
+ * this library.  command is for the message, such as "gp_fit".
+ */
 extern void gnngp_prevent_read_only(const char *command);
 
 /* The schema that the extension lives in, quoted for use in a query. */
@@ -181,13 +187,23 @@ extern int	gnngp_execute_as_extension(const char *query, int nargs, Oid *types,
  * apart, until the transaction ends; 55006 when another session holds it.
  * Checks the name, too.
  */
-extern void gnngp_model_lock(const char *owner, const char *name);
+extern void gnngp_model_lock(Oid owner, const char *name);
 
 /*
- * The same for a refresh, whose running row of the log then reads so.  session:
- * held across commits, until gnngp_refresh_unlock or the next abort.
+ * The same for a fit, which also keeps its graph from being dropped or given
+ * away, from now on and not just once it stores.
  */
-extern void gnngp_refresh_lock(const char *owner, const char *name, bool session);
-extern void gnngp_refresh_unlock(const char *owner, const char *name);
+extern void gnngp_fit_lock(const gnngp_graph_def *graph, const char *name);
+
+/* Locks out all fits of a graph's models, until the transaction ends; 55006 when one runs. */
+extern void gnngp_graph_lock(int64 id, const char *name);
+
+/*
+ * The same as gnngp_fit_lock for a refresh, whose running row of the log then
+ * reads so.  session: held across commits, until gnngp_refresh_unlock or the
+ * next abort.
+ */
+extern void gnngp_refresh_lock(const gnngp_model *model, bool session);
+extern void gnngp_refresh_unlock(const gnngp_model *model);
 
 #endif							/* GNNGP_CATALOG_H */

@@ -53,7 +53,8 @@ get_graph(int row, MemoryContext context)
 	MemoryContext old = MemoryContextSwitchTo(context);
 	gnngp_graph_def *def = palloc0(sizeof(gnngp_graph_def));
 
-	def->owner = get_text(row, 1);
+	def->owner_role = gnngp_role_read(get_datum(row, 1), SPI_gettypeid(SPI_tuptable->tupdesc, 1),
+									  &def->owner);
 	def->id = DatumGetInt64(get_datum(row, 2));
 	def->name = get_text(row, 3);
 	def->nodes = DatumGetObjectId(get_datum(row, 4));
@@ -103,17 +104,4 @@ gnngp_graph_by_id(int64 id)
 	def = get_graph(0, context);
 	gnngp_spi_finish();
 	return def;
-}
-
-/* Locks a graph's row until the transaction ends, inside SPI; false when it is gone. */
-bool
-gnngp_lock_graph(int64 id, const char *strength)
-{
-	Oid			types[] = {INT8OID};
-	Datum		values[] = {Int64GetDatum(id)};
-
-	(void) gnngp_execute_as_extension(psprintf("SELECT FROM %s.%s WHERE id = $1 %s", gnngp_schema(),
-											   gnngp_graph_kind.table, strength),
-									  1, types, values, NULL);
-	return SPI_processed == 1;
 }

@@ -38,8 +38,42 @@ extern void gnngp_select(const char *query, int nargs, Oid *types, Datum *values
  */
 extern void gnngp_delete_models(const char *column, int64 id);
 
-/* Locks a graph's row until the transaction ends, inside SPI; false when it is gone. */
-extern bool gnngp_lock_graph(int64 id, const char *strength);
+/*
+ * Locks the row of a graph or model until the transaction ends, inside SPI, as
+ * "FOR UPDATE" or "FOR KEY SHARE".  Never waits: 55006 when another session is
+ * at it, or has given it away since owner was looked up; 42704 when it is gone.
+ */
+extern void gnngp_lock_row(const gnngp_kind *kind, int64 id, Oid owner, const char *strength,
+						   const char *name);
+
+/*
+ * Locks a graph and all its models for a change of them all, inside SPI: 55006
+ * when a fit, a refresh or another change runs.  Returns the models' names.
+ */
+extern List *gnngp_lock_whole_graph(const gnngp_graph_def *graph);
+
+/* True when a role exists. */
+extern bool gnngp_role_is_alive(Oid role);
+
+/* The oid of the type gp_role, and a role as a value of it; 0 is everybody. */
+extern Oid	gnngp_role_type(void);
+extern Datum gnngp_role_datum(Oid role);
+
+/*
+ * The role in an owner's column of this type (version 0.1.0 has names there),
+ * InvalidOid when it has none, and its text, palloc'd.
+ */
+extern Oid	gnngp_role_read(Datum value, Oid type, char **text);
+
+/* The schema that the extension lives in. */
+extern Oid	gnngp_schema_oid(void);
+
+/*
+ * Runs one catalog statement as gnngp_execute_as_extension does, but always on
+ * what is committed now: a row that came after the transaction's snapshot must
+ * not be left behind by what drops or gives away all rows.
+ */
+extern int	gnngp_execute_latest(const char *query, int nargs, Oid *types, Datum *values);
 
 /* 22004 when an argument is NULL. */
 extern char *gnngp_name_argument(FunctionCallInfo fcinfo, int argno, const char *name);

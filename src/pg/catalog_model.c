@@ -29,9 +29,9 @@ typedef struct model_column
 #define COLUMN(name, type, member) PART(GNNGP_PART_NODES, name, type, member)
 #define LINK(name, type, member) PART(GNNGP_PART_LINKS, "link_" name, type, link.member)
 
-/* The owner comes first: look-ups rely on it.  id and versions are not here. */
+/* The owner comes first: look-ups rely on it.  It is of the type gp_role.  id and versions are not here. */
 static const model_column columns[] = {
-	PART(0, "owner", NAMEOID, owner),
+	PART(0, "owner", REGROLEOID, owner_role),
 	PART(0, "name", TEXTOID, name),
 	PART(0, "graph", INT8OID, graph_id),
 	COLUMN("asked_kernel", TEXTOID, settings.kernel),
@@ -131,9 +131,6 @@ load_column(const model_column *column, Datum value, bool null, gnngp_model *mod
 
 	switch (column->type)
 	{
-		case NAMEOID:
-			*(char **) member = null ? NULL : pstrdup(NameStr(*DatumGetName(value)));
-			break;
 		case TEXTOID:
 			*(char **) member = null ? NULL : TextDatumGetCString(value);
 			break;
@@ -165,7 +162,9 @@ load_model(int row, MemoryContext context)
 	Datum		fitted;
 	bool		null;
 
-	for (int i = 0; i < NCOLUMNS; i++)
+	model->owner_role = gnngp_role_read(SPI_getbinval(tuple, desc, 1, &null), SPI_gettypeid(desc, 1),
+										&model->owner);
+	for (int i = 1; i < NCOLUMNS; i++)
 	{
 		Datum		value = SPI_getbinval(tuple, desc, i + 1, &null);
 
@@ -286,15 +285,12 @@ save_column(const model_column *column, const gnngp_model *model, bool *null)
 	*null = false;
 	switch (column->type)
 	{
-		case NAMEOID:
+		case REGROLEOID:
+			return gnngp_role_datum(*(const Oid *) member);
 		case TEXTOID:
 			text = *(char *const *) member;
 			*null = text == NULL;
-			if (text == NULL)
-				return (Datum) 0;
-			if (column->type == TEXTOID)
-				return CStringGetTextDatum(text);
-			return DirectFunctionCall1(namein, CStringGetDatum(text));
+			return text == NULL ? (Datum) 0 : CStringGetTextDatum(text);
 		case INT8OID:
 			return Int64GetDatum(*(const int64 *) member);
 		case INT4OID:
@@ -368,7 +364,8 @@ save_query(int parts)
 					 (parts & GNNGP_PART_LINKS) ? "clock_timestamp()" : "NULL");
 	for (int i = 0; i < NCOLUMNS; i++)
 		appendStringInfo(&query, ", $%d", i + 1);
-	appendStringInfoString(&query, ") ON CONFLICT (owner, name) DO UPDATE SET graph = excluded.graph");
+	appendStringInfo(&query, ") ON CONFLICT (name, %s.gp_role_oid(owner)) DO UPDATE SET graph = excluded.graph",
+					 gnngp_schema());
 	for (int i = 0; i < NCOLUMNS; i++)
 		if (columns[i].part & parts)
 			appendStringInfo(&query, ", %s = excluded.%s", columns[i].name, columns[i].name);
@@ -391,23 +388,34 @@ gnngp_delete_models(const char *column, int64 id)
 	char	   *doomed = psprintf("(SELECT m.id FROM %s.%s m WHERE m.%s = $1)", schema,
 								  gnngp_model_kind.table, column);
 
-	(void) gnngp_execute_as_extension(psprintf("WITH grants AS (DELETE FROM %s.gp_grant_catalog WHERE model IN %s),"
-											   " refreshes AS (DELETE FROM %s.gp_refresh_log WHERE model IN %s),"
-											   " blocks AS (DELETE FROM %s.gp_block WHERE model IN %s)"
-											   " DELETE FROM %s.%s WHERE %s = $1",
-											   schema, doomed, schema, doomed, schema, doomed, schema,
-											   gnngp_model_kind.table, column),
-									  1, types, values, NULL);
+	(void) gnngp_execute_latest(psprintf("WITH grants AS (DELETE FROM %s.gp_grant_catalog WHERE model IN %s),"
+										 " refreshes AS (DELETE FROM %s.gp_refresh_log WHERE model IN %s),"
+										 " blocks AS (DELETE FROM %s.gp_block WHERE model IN %s)"
+										 " DELETE FROM %s.%s WHERE %s = $1",
+										 schema, doomed, schema, doomed, schema, doomed, schema,
+										 gnngp_model_kind.table, column),
+								1, types, values);
 }
 
-/* 42704 when the graph was dropped while its model was fitted; else it stays until the commit. */
+/*
+ * 42704 when the graph was dropped or given away before the fit locked it; else
+ * it stays until the commit.
+ */
 static void
 hold_graph(const gnngp_model *model)
 {
-	if (!gnngp_lock_graph(model->graph_id, "FOR KEY SHARE"))
+	Oid			types[] = {INT8OID, OIDOID};
+	Datum		values[] = {Int64GetDatum(model->graph_id), ObjectIdGetDatum(model->owner_role)};
+	const char *schema = gnngp_schema();
+
+	(void) gnngp_execute_as_extension(psprintf("SELECT FROM %s.%s WHERE id = $1"
+											   " AND %s.gp_role_oid(owner) = $2 FOR KEY SHARE",
+											   schema, gnngp_graph_kind.table, schema),
+									  2, types, values, NULL);
+	if (SPI_processed != 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
-				 errmsg("the graph of model \"%s\" was dropped while it was being fitted",
+				 errmsg("the graph of model \"%s\" was dropped or given to another role while it was being fitted",
 						model->name)));
 }
 
@@ -434,7 +442,7 @@ gnngp_model_save(gnngp_model *model, int parts)
 	hold_graph(model);
 	for (int i = 0; i < NCOLUMNS; i++)
 	{
-		types[i] = columns[i].type;
+		types[i] = i == 0 ? gnngp_role_type() : columns[i].type;
 		values[i] = save_column(&columns[i], model, &null);
 		nulls[i] = null || (columns[i].part & ~parts) ? 'n' : ' ';
 	}

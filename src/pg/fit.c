@@ -26,7 +26,7 @@ struct gnngp_fit_run
 	MemoryContext context;
 	gp_env	   *env;
 	int64		graph_id;
-	char	   *owner;
+	Oid			owner;
 	char	   *model_name;
 	int			parts;
 	gnngp_fit_settings settings;
@@ -100,7 +100,7 @@ gnngp_fit_read(MemoryContext parent, const gnngp_graph_def *graph,
 	INSTR_TIME_SET_CURRENT(run->lap);
 	run->context = context;
 	run->graph_id = graph->id;
-	run->owner = pstrdup(graph->owner);
+	run->owner = graph->owner_role;
 	run->model_name = pstrdup(model_name);
 	copy_settings(run, settings, link_settings);
 	run->env = gnngp_env_create(context, 0);
@@ -248,7 +248,7 @@ gnngp_fit_store(gnngp_fit_run *run, gnngp_model *model)
 	(void) take_lap(run);
 	memset(model, 0, sizeof(*model));
 	model->name = pstrdup(run->model_name);
-	model->owner = pstrdup(run->owner);
+	model->owner_role = run->owner;
 	model->graph_id = run->graph_id;
 	if (run->parts & GNNGP_PART_NODES)
 		fill_nodes(run, model);
@@ -353,9 +353,9 @@ gnngp_fit(PG_FUNCTION_ARGS)
 	gnngp_prevent_read_only("gp_fit");
 	settings = fit_settings(fcinfo);
 	graph = gnngp_graph_lookup(graph_name);
-	gnngp_require_owner(graph->owner, "graph", graph->name);
+	gnngp_require_owner(graph->owner_role, "graph", graph->name);
 	name = gnngp_model_argument(fcinfo, 1, graph);
-	gnngp_model_lock(graph->owner, name);
+	gnngp_fit_lock(graph, name);
 
 	gnngp_links_forget(0);
 	gnngp_progress_begin(name);

@@ -160,9 +160,9 @@ gnngp_fit_links(PG_FUNCTION_ARGS)
 	gnngp_prevent_read_only("gp_fit_links");
 	settings = link_fit_settings(fcinfo);
 	graph = gnngp_graph_lookup(graph_name);
-	gnngp_require_owner(graph->owner, "graph", graph->name);
+	gnngp_require_owner(graph->owner_role, "graph", graph->name);
 	name = gnngp_model_argument(fcinfo, 1, graph);
-	gnngp_model_lock(graph->owner, name);
+	gnngp_fit_lock(graph, name);
 
 	gnngp_links_forget(0);
 	gnngp_progress_begin(name);

@@ -73,7 +73,8 @@ get_arguments(FunctionCallInfo fcinfo)
 	require_given(fcinfo, ARG_SRC, "src");
 	require_given(fcinfo, ARG_DST, "dst");
 	require_given(fcinfo, ARG_DIRECTED, "directed");
-	def.owner = GetUserNameFromId(GetUserId(), false);
+	def.owner_role = GetUserId();
+	def.owner = GetUserNameFromId(def.owner_role, false);
 	def.nodes = PG_GETARG_OID(ARG_NODES);
 	def.edges = PG_GETARG_OID(ARG_EDGES);
 	def.id_column = column_argument(fcinfo, ARG_ID);
@@ -109,15 +110,21 @@ features_datum(const gnngp_graph_def *def)
 static bool
 insert_graph(const gnngp_graph_def *def)
 {
-	const char *texts[] = {def->name, def->owner, def->id_column, def->target, def->src, def->dst,
+	const char *texts[] = {def->name, NULL, def->id_column, def->target, def->src, def->dst,
 	def->weight};
+	const char *schema = gnngp_schema();
 	Oid			types[12];
 	Datum		values[12];
 	char		nulls[12];
 	bool		inserted;
 
+	types[1] = gnngp_role_type();
+	values[1] = gnngp_role_datum(def->owner_role);
+	nulls[1] = ' ';
 	for (int i = 0; i < 7; i++)
 	{
+		if (i == 1)
+			continue;
 		types[i] = TEXTOID;
 		values[i] = texts[i] ? CStringGetTextDatum(texts[i]) : (Datum) 0;
 		nulls[i] = texts[i] ? ' ' : 'n';
@@ -140,9 +147,9 @@ insert_graph(const gnngp_graph_def *def)
 	gnngp_spi_connect();
 	(void) gnngp_execute_as_extension(psprintf("INSERT INTO %s.%s (name, owner, id_column, target, src, dst, weight,"
 											   " nodes, edges, sparse_features, directed, features)"
-											   " VALUES ($1, $2::name, $3::name, $4::name, $5::name, $6::name, $7::name,"
-											   " $8, $9, $10, $11, $12) ON CONFLICT (owner, name) DO NOTHING",
-											   gnngp_schema(), gnngp_graph_kind.table),
+											   " VALUES ($1, $2, $3::name, $4::name, $5::name, $6::name, $7::name,"
+											   " $8, $9, $10, $11, $12) ON CONFLICT (name, %s.gp_role_oid(owner)) DO NOTHING",
+											   schema, gnngp_graph_kind.table, schema),
 									  12, types, values, nulls);
 	inserted = SPI_processed == 1;
 	gnngp_spi_finish();
@@ -168,24 +175,9 @@ gnngp_create_graph(PG_FUNCTION_ARGS)
 	PG_RETURN_VOID();
 }
 
-/* Takes the locks of a graph's models, so that none is being fitted. */
-static void
-lock_models(int64 graph_id)
-{
-	Oid			types[] = {INT8OID};
-	Datum		values[] = {Int64GetDatum(graph_id)};
-
-	(void) gnngp_execute_as_extension(psprintf("SELECT owner, name FROM %s.%s WHERE graph = $1",
-											   gnngp_schema(), gnngp_model_kind.table),
-									  1, types, values, NULL);
-	for (uint64 i = 0; i < SPI_processed; i++)
-		gnngp_model_lock(SPI_getvalue(SPI_tuptable->vals[i], SPI_tuptable->tupdesc, 1),
-						 SPI_getvalue(SPI_tuptable->vals[i], SPI_tuptable->tupdesc, 2));
-}
-
 PG_FUNCTION_INFO_V1(gnngp_drop_graph);
 
-/* gp_drop_graph(graph); its row is locked first, so that no fit can add a model. */
+/* gp_drop_graph(graph); it is locked first, so that no fit can add a model. */
 Datum
 gnngp_drop_graph(PG_FUNCTION_ARGS)
 {
@@ -196,11 +188,10 @@ gnngp_drop_graph(PG_FUNCTION_ARGS)
 
 	gnngp_prevent_read_only("gp_drop_graph");
 	def = gnngp_graph_lookup(name);
-	gnngp_require_owner(def->owner, "graph", def->name);
+	gnngp_require_owner(def->owner_role, "graph", def->name);
 	values[0] = Int64GetDatum(def->id);
 	gnngp_spi_connect();
-	(void) gnngp_lock_graph(def->id, "FOR UPDATE");
-	lock_models(def->id);
+	(void) gnngp_lock_whole_graph(def);
 	gnngp_delete_models("graph", def->id);
 	(void) gnngp_execute_as_extension(psprintf("DELETE FROM %s.%s WHERE id = $1", gnngp_schema(),
 											   gnngp_graph_kind.table), 1, types, values, NULL);

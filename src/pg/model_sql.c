@@ -15,7 +15,7 @@ own_model(const char *name)
 {
 	gnngp_model *model = gnngp_model_lookup(name, false);
 
-	gnngp_require_owner(model->owner, "model", model->name);
+	gnngp_require_owner(model->owner_role, "model", model->name);
 	return model;
 }
 
@@ -30,8 +30,9 @@ gnngp_drop_model(PG_FUNCTION_ARGS)
 
 	gnngp_prevent_read_only("gp_drop_model");
 	model = own_model(name);
-	gnngp_model_lock(model->owner, model->name);
+	gnngp_model_lock(model->owner_role, model->name);
 	gnngp_spi_connect();
+	gnngp_lock_row(&gnngp_model_kind, model->id, model->owner_role, "FOR UPDATE", model->name);
 	gnngp_delete_models("id", model->id);
 	gnngp_spi_finish();
 	PG_RETURN_VOID();
@@ -48,32 +49,37 @@ grantee_argument(FunctionCallInfo fcinfo)
 	return PG_GETARG_NAME(1);
 }
 
-/* 42704 unless there is such a role; public means everybody. */
-static void
-require_role(const char *role)
+/* The role that a grant is for: 0 for public, 42704 for a role that does not exist. */
+static Oid
+grantee_role(const char *name)
 {
-	if (strcmp(role, "public") == 0 || OidIsValid(get_role_oid(role, true)))
-		return;
-	ereport(ERROR,
-			(errcode(ERRCODE_UNDEFINED_OBJECT),
-			 errmsg("role \"%s\" does not exist", role),
-			 errhint("Name a role of this server, or public.")));
+	Oid			role = get_role_oid(name, true);
+
+	if (!OidIsValid(role) && strcmp(name, "public") != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_OBJECT),
+				 errmsg("role \"%s\" does not exist", name),
+				 errhint("Name a role of this server, or public.")));
+	return role;
 }
 
-/* Runs a statement on one grant; returns the rows that it changed. */
-static uint64
-change_grant(const char *query, const gnngp_model *model, Name grantee)
+/* Inserts a grant, unless there is one; the model can't be dropped meanwhile. */
+static void
+insert_grant(const gnngp_model *model, Oid grantee)
 {
-	Oid			types[] = {INT8OID, NAMEOID, TEXTOID};
-	Datum		values[] = {Int64GetDatum(model->id), NameGetDatum(grantee),
-	CStringGetTextDatum(model->owner)};
-	uint64		rows;
+	Oid			role_type = gnngp_role_type();
+	Oid			types[] = {INT8OID, role_type};
+	Datum		values[] = {Int64GetDatum(model->id), gnngp_role_datum(grantee)};
+	const char *schema = gnngp_schema();
 
 	gnngp_spi_connect();
-	(void) gnngp_execute_as_extension(query, 3, types, values, NULL);
-	rows = SPI_processed;
+	gnngp_lock_row(&gnngp_model_kind, model->id, model->owner_role, "FOR KEY SHARE", model->name);
+	(void) gnngp_execute_latest(psprintf("INSERT INTO %s.gp_grant_catalog (model, grantee, owner)"
+										 " SELECT id, $2, owner FROM %s.%s WHERE id = $1"
+										 " ON CONFLICT (model, %s.gp_role_oid(grantee)) DO NOTHING",
+										 schema, schema, gnngp_model_kind.table, schema),
+								2, types, values);
 	gnngp_spi_finish();
-	return rows;
 }
 
 PG_FUNCTION_INFO_V1(gnngp_grant);
@@ -84,13 +90,29 @@ gnngp_grant(PG_FUNCTION_ARGS)
 {
 	char	   *name = gnngp_name_argument(fcinfo, 0, "model");
 	Name		grantee = grantee_argument(fcinfo);
+	Oid			role;
 
 	gnngp_prevent_read_only("gp_grant");
-	require_role(NameStr(*grantee));
-	(void) change_grant(psprintf("INSERT INTO %s.gp_grant_catalog (model, grantee, owner)"
-								 " VALUES ($1, $2, $3::name) ON CONFLICT DO NOTHING",
-								 gnngp_schema()), own_model(name), grantee);
+	role = grantee_role(NameStr(*grantee));
+	insert_grant(own_model(name), role);
 	PG_RETURN_VOID();
+}
+
+/* Deletes the grants to a role of this name, which may be gone; returns their number. */
+static uint64
+delete_grants(const gnngp_model *model, Name grantee)
+{
+	Oid			types[] = {INT8OID, NAMEOID};
+	Datum		values[] = {Int64GetDatum(model->id), NameGetDatum(grantee)};
+	uint64		rows;
+
+	gnngp_spi_connect();
+	(void) gnngp_execute_as_extension(psprintf("DELETE FROM %s.gp_grant_catalog WHERE model = $1"
+											   " AND grantee::text IN ($2::text, 'pg_gone:' || $2::text)",
+											   gnngp_schema()), 2, types, values, NULL);
+	rows = SPI_processed;
+	gnngp_spi_finish();
+	return rows;
 }
 
 PG_FUNCTION_INFO_V1(gnngp_revoke);
@@ -101,13 +123,9 @@ gnngp_revoke(PG_FUNCTION_ARGS)
 {
 	char	   *name = gnngp_name_argument(fcinfo, 0, "model");
 	Name		grantee = grantee_argument(fcinfo);
-	uint64		rows;
 
 	gnngp_prevent_read_only("gp_revoke");
-	rows = change_grant(psprintf("DELETE FROM %s.gp_grant_catalog"
-								 " WHERE model = $1 AND grantee = $2 AND owner = $3",
-								 gnngp_schema()), own_model(name), grantee);
-	if (rows == 0)
-		require_role(NameStr(*grantee));
+	if (delete_grants(own_model(name), grantee) == 0)
+		(void) grantee_role(NameStr(*grantee));
 	PG_RETURN_VOID();
 }

@@ -324,7 +324,7 @@ gnngp_read(gp_env *env, const gnngp_graph_def *graph, const char *task, bool nee
 {
 	gnngp_reader *r;
 	gnngp_data *data;
-	Oid			owner = gnngp_owner_role(graph->owner, "graph", graph->name);
+	Oid			owner = gnngp_owner_role(graph);
 	Oid			save_user;
 	int			save_context;
 	int			guc_level;

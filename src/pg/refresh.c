@@ -69,9 +69,20 @@ open_refresh(refresh *r, const char *name)
 	MemoryContext old = MemoryContextSwitchTo(r->context);
 
 	r->old = gnngp_model_lookup(name, false);
-	gnngp_require_owner(r->old->owner, "model", r->old->name);
-	gnngp_refresh_lock(r->old->owner, r->old->name, !r->atomic);
+	gnngp_require_owner(r->old->owner_role, "model", r->old->name);
+	gnngp_refresh_lock(r->old, !r->atomic);
 	MemoryContextSwitchTo(old);
+}
+
+/* 55006 when the model has changed hands or graphs before it was locked: the lock is another one's. */
+static void
+require_same(const gnngp_model *locked, const gnngp_model *model)
+{
+	if (model->owner_role != locked->owner_role || model->graph_id != locked->graph_id)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_IN_USE),
+				 errmsg("model \"%s\" has been changed by another session", locked->name),
+				 errhint("Try again.")));
 }
 
 /* Reads the model again, now that nobody else can change or drop it, and its graph. */
@@ -79,9 +90,12 @@ static void
 reload(refresh *r)
 {
 	MemoryContext old = MemoryContextSwitchTo(r->context);
+	gnngp_model *model;
 
 	PushActiveSnapshot(GetLatestSnapshot());
-	r->old = gnngp_model_by_id(r->old->id);
+	model = gnngp_model_by_id(r->old->id);
+	require_same(r->old, model);
+	r->old = model;
 	r->graph = gnngp_graph_by_id(r->old->graph_id);
 	PopActiveSnapshot();
 	MemoryContextSwitchTo(old);
@@ -405,7 +419,7 @@ gnngp_refresh(PG_FUNCTION_ARGS)
 	PG_FINALLY();
 	{
 		if (!atomic)
-			gnngp_refresh_unlock(r->old->owner, r->old->name);
+			gnngp_refresh_unlock(r->old);
 	}
 	PG_END_TRY();
 	gnngp_spi_finish();

@@ -248,7 +248,7 @@ own_graph(FunctionCallInfo fcinfo)
 {
 	gnngp_graph_def *graph = gnngp_graph_lookup(gnngp_text_argument(fcinfo, 0, "graph"));
 
-	gnngp_require_owner(graph->owner, "graph", graph->name);
+	gnngp_require_owner(graph->owner_role, "graph", graph->name);
 	return graph;
 }
 

@@ -110,16 +110,36 @@ $node->command_ok([ 'psql', '-Xq', '-v', 'ON_ERROR_STOP=1', '-f', $owned, $node-
 	'a superuser restores it');
 check_restored('by_owner', 'a dump by the owner', 'small');
 
-# A role that is missing does not stop a restore
-$node->safe_psql('postgres', 'CREATE DATABASE by_stranger');
+# A role that is missing does not stop a restore, and loses no row
 my $other = PostgreSQL::Test::Cluster->new('elsewhere');
 $other->init;
 $other->start;
 $other->safe_psql('postgres', 'CREATE DATABASE target');
 $other->command_ok([ 'pg_dump', '--no-owner', '--no-privileges', '-f', $dump, $node->connstr('source') ], 'a dump for another server');
-$other->command_ok([ 'psql', '-Xq', '-v', 'ON_ERROR_STOP=1', '-f', $dump, $other->connstr('target') ],
-	'is restored where the roles are missing');
+$other->safe_psql('postgres', 'CREATE ROLE other');
+$other->command_checks_all([ 'psql', '-Xq', '-v', 'ON_ERROR_STOP=1', '-f', $dump, $other->connstr('target') ], 0, [],
+	[ qr/WARNING:  the role "keeper" that owns .* is missing.*gp_set_owner/s, qr/WARNING:  the role "reader"/ ],
+	'is restored where roles are missing, which is told');
 is($other->safe_psql('target', $predictions), $before, 'a superuser reads the predictions there');
+my $rows = q{SELECT concat_ws(' ', (SELECT count(*) FROM gp_graph_catalog), (SELECT count(*) FROM gp_model_catalog),
+	(SELECT count(*) FROM gp_block), (SELECT count(*) FROM gp_grant_catalog), (SELECT count(*) FROM gp_refresh_log))};
+is($other->safe_psql('target', $rows), $node->safe_psql('source', $rows), 'no row is lost');
+my $owners = q{SELECT string_agg(owner || ' ' || graph, ', ' ORDER BY graph) FROM gp_graphs};
+is($other->safe_psql('target', $owners), 'other others, pg_gone:keeper small', 'what has no role says whose it was');
+is($other->safe_psql('target', "SET ROLE other; $owners"), 'other others', 'a role that exists has its own');
+$other->safe_psql('postgres', 'CREATE ROLE keeper; CREATE ROLE reader');
+is($other->safe_psql('target', "SET ROLE keeper; $owners"), '', 'one that is created later has nothing');
+is($other->safe_psql('target', 'SET ROLE reader; SELECT count(*) FROM gp_models'), '0', 'nor a grant');
+$other->safe_psql('target', q{SELECT gp_set_owner('small', 'keeper')});
+is($other->safe_psql('target', "SET ROLE keeper; $owners"), 'keeper small', 'until it is given to it');
+is($other->safe_psql('target', 'SET ROLE keeper; SELECT count(*) FROM gp_models'), '2', 'with the models');
+is($other->safe_psql('target', 'SET ROLE keeper; SELECT outcome FROM gp_refreshes'), 'succeeded', 'and the log');
+$other->command_ok([ 'pg_dump', '--no-owner', '--no-privileges', '-f', $dump, $other->connstr('target') ],
+	'a dump with a grantee that is gone');
+$other->safe_psql('postgres', 'CREATE DATABASE twice');
+$other->command_ok([ 'psql', '-Xq', '-v', 'ON_ERROR_STOP=1', '-f', $dump, $other->connstr('twice') ], 'is restored');
+is($other->safe_psql('twice', 'SELECT grantee FROM gp_grant_catalog'), 'pg_gone:reader',
+	'and the grant is not that of the role which has the name now');
 
 $other->stop;
 $node->stop;

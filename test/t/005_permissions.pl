@@ -111,9 +111,10 @@ is(as('postgres', q{SELECT gp_create_graph('mine', 'nodes', 'edges', features =>
 
 # A role that is gone
 $node->safe_psql('postgres', q{DROP OWNED BY owner CASCADE; DROP ROLE owner});
-is(as('postgres', q{CALL gp_refresh('owner.g')}), '42704', 'the model of a missing role is not refreshed');
-is($node->safe_psql('postgres', q{SELECT count(*) FROM gp_predict('owner.g')}), '200', 'but a superuser may read it');
+is(as('postgres', q{CALL gp_refresh('pg_gone:owner.g')}), '42704', 'the model of a missing role is not refreshed');
+is($node->safe_psql('postgres', q{SELECT count(*) FROM gp_predict('pg_gone:owner.g')}), '200', 'but a superuser may read it');
 is(as('member', q{SELECT count(*) FROM gp_models}), '0', 'others see nothing, and get no error');
+is(as('stranger', q{SELECT count(*) FROM gp_models}), '0', 'not even who was granted a model');
 
 $node->stop;
 done_testing();

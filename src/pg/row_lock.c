@@ -1,0 +1,81 @@
+/*
+ * row_lock.c - locks on rows of the catalog, for what changes graphs and models.
+ *
+ * They are held until the transaction ends and are never waited for: another
+ * session's transaction may stay open for hours.
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type_d.h"
+#include "catalog_int.h"
+#include "executor/spi.h"
+
+/* Counts the rows of an id under a condition or a lock. */
+static uint64
+count_rows(const gnngp_kind *kind, int64 id, Oid owner, const char *rest)
+{
+	Oid			types[] = {INT8OID, OIDOID};
+	Datum		values[] = {Int64GetDatum(id), ObjectIdGetDatum(owner)};
+
+	(void) gnngp_execute_latest(psprintf("SELECT FROM %s.%s WHERE id = $1 %s", gnngp_schema(),
+										 kind->table, rest), 2, types, values);
+	return SPI_processed;
+}
+
+/* Locks the row of a graph or model. */
+void
+gnngp_lock_row(const gnngp_kind *kind, int64 id, Oid owner, const char *strength, const char *name)
+{
+	char	   *rest = psprintf("AND coalesce(%s.gp_role_oid(owner), 0) = $2 %s SKIP LOCKED",
+								gnngp_schema(), strength);
+
+	if (count_rows(kind, id, owner, rest) == 1)
+		return;
+	if (count_rows(kind, id, owner, "") == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_OBJECT),
+				 errmsg("%s \"%s\" does not exist any more", kind->noun, name),
+				 errhint("%s", kind->hint)));
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_IN_USE),
+			 errmsg("%s \"%s\" is being changed by another session", kind->noun, name),
+			 errhint("Wait until that session's transaction ends.")));
+}
+
+/* Locks a model against fits, and its row; returns its name. */
+static char *
+lock_model(const SPITupleTable *table, uint64 row)
+{
+	HeapTuple	tuple = table->vals[row];
+	bool		null;
+	int64		id = DatumGetInt64(SPI_getbinval(tuple, table->tupdesc, 1, &null));
+	char	   *name = SPI_getvalue(tuple, table->tupdesc, 2);
+	Oid			owner = DatumGetObjectId(SPI_getbinval(tuple, table->tupdesc, 3, &null));
+
+	gnngp_model_lock(owner, name);
+	gnngp_lock_row(&gnngp_model_kind, id, owner, "FOR UPDATE", name);
+	return name;
+}
+
+/* Locks a graph and all its models. */
+List *
+gnngp_lock_whole_graph(const gnngp_graph_def *graph)
+{
+	Oid			types[] = {INT8OID};
+	Datum		values[] = {Int64GetDatum(graph->id)};
+	const char *schema = gnngp_schema();
+	SPITupleTable *table;
+	uint64		n;
+	List	   *names = NIL;
+
+	gnngp_graph_lock(graph->id, graph->name);
+	gnngp_lock_row(&gnngp_graph_kind, graph->id, graph->owner_role, "FOR UPDATE", graph->name);
+	(void) gnngp_execute_latest(psprintf("SELECT id, name, coalesce(%s.gp_role_oid(owner), 0)"
+										 " FROM %s.%s WHERE graph = $1 ORDER BY id",
+										 schema, schema, gnngp_model_kind.table), 1, types, values);
+	table = SPI_tuptable;
+	n = SPI_processed;
+	for (uint64 i = 0; i < n; i++)
+		names = lappend(names, lock_model(table, i));
+	return names;
+}

@@ -1,0 +1,182 @@
+-- Roles that are renamed, dropped and made again, and graphs that are given away
+SET client_min_messages = warning;
+\pset format unaligned
+\pset tuples_only on
+\pset null NULL
+CREATE FUNCTION refused(statement text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    state text; message text; detail text; hint text;
+BEGIN
+    EXECUTE statement;
+    RETURN 'not refused';
+EXCEPTION WHEN OTHERS THEN
+    GET STACKED DIAGNOSTICS state = RETURNED_SQLSTATE, message = MESSAGE_TEXT,
+        detail = PG_EXCEPTION_DETAIL, hint = PG_EXCEPTION_HINT;
+    RETURN concat_ws(E'\n', state || ': ' || message, nullif(detail, ''), nullif(hint, ''));
+END $$;
+CREATE FUNCTION visible() RETURNS text LANGUAGE sql AS $$
+    SELECT format('graphs %s, models %s, blocks %s, grants %s, refreshes %s',
+        (SELECT string_agg(owner || ' ' || graph, ', ' ORDER BY owner::text COLLATE "C", graph) FROM gp_graphs),
+        (SELECT string_agg(owner || ' ' || model, ', ' ORDER BY owner::text COLLATE "C", model) FROM gp_models),
+        (SELECT count(*) FROM gp_block),
+        (SELECT string_agg(owner::text || ' to ' || grantee::text, ', ' ORDER BY id) FROM gp_grant_catalog),
+        (SELECT count(*) FROM gp_refreshes))
+$$;
+CREATE TABLE n AS
+    SELECT i AS id, ARRAY[i % 13, i % 10, 3]::real[] AS x, CASE WHEN i % 3 = 0 THEN 'class ' || i % 2 END AS y
+    FROM generate_series(1, 60) i;
+CREATE TABLE e AS SELECT i AS src, (i * 7 + 3) % 60 + 1 AS dst FROM generate_series(1, 60) i;
+GRANT SELECT ON n, e TO PUBLIC;
+CREATE ROLE gnngp_bob;
+CREATE ROLE gnngp_reader;
+CREATE ROLE gnngp_team;
+CREATE ROLE gnngp_member IN ROLE gnngp_team;
+CREATE ROLE "gnngp o'd ""d.ro le";
+
+-- The type
+SELECT 'gnngp_bob'::gp_role, 'public'::gp_role, gp_role_name('gnngp_bob'), gp_role_exists('gnngp_bob'),
+    gp_role_exists('public'), gp_role_oid('gnngp_bob') = 'gnngp_bob'::regrole, gp_role_oid('public');
+SELECT 'gnngp_nobody'::gp_role;
+SELECT 'pg_gone:gnngp_bob'::gp_role, gp_role_oid('pg_gone:gnngp_bob'), gp_role_exists('pg_gone:gnngp_bob');
+SELECT gp_role_name(('pg_gone:' || repeat('é', 31))::gp_role);
+SELECT refused($$SELECT 'pg_gone:public'::gp_role$$);
+SELECT refused($$SELECT repeat('a', 64)::gp_role$$);
+SELECT refused($$SELECT NULL::text::gp_role$$);
+
+-- A role that is renamed keeps what it has
+SET ROLE gnngp_bob;
+SELECT gp_create_graph('g', 'n', 'e', features => '{x}', target => 'y');
+SELECT model, nodes FROM gp_fit('g', kernel => 'gcn(layers=1)', nugget => 0.5);
+SELECT gp_grant('g', 'gnngp_reader');
+RESET ROLE;
+ALTER ROLE gnngp_bob RENAME TO gnngp_robert;
+ALTER ROLE gnngp_reader RENAME TO gnngp_lector;
+SET ROLE gnngp_robert;
+SELECT visible();
+CALL gp_refresh('gnngp_robert.g');
+SELECT model, nodes FROM gp_fit('g', kernel => 'gcn(layers=1)', nugget => 0.5);
+SELECT version, count(*) OVER () FROM gp_model_catalog;
+SET ROLE gnngp_lector;
+SELECT visible();
+
+-- A new role of the old name has none of it
+RESET ROLE;
+CREATE ROLE gnngp_bob;
+CREATE ROLE gnngp_reader;
+SET ROLE gnngp_bob;
+SELECT visible();
+SELECT refused($$SELECT gp_grant('g', 'public')$$);
+SELECT refused($$SELECT gp_drop_model('g')$$);
+SELECT refused($$SELECT gp_fit('g')$$);
+SELECT refused($$CALL gp_refresh('g')$$);
+SELECT refused($$SELECT gp_drop_graph('g')$$);
+SELECT refused($$SELECT gp_set_owner('g', 'gnngp_bob')$$);
+SELECT gp_create_graph('g', 'n', 'e', features => '{x}', target => 'y');
+SELECT visible();
+SET ROLE gnngp_reader;
+SELECT visible();
+
+-- Nor has a grantee that was dropped and made again
+RESET ROLE;
+DROP ROLE gnngp_lector, gnngp_reader;
+CREATE ROLE gnngp_lector;
+CREATE ROLE gnngp_reader;
+SET ROLE gnngp_lector;
+SELECT visible();
+SET ROLE gnngp_reader;
+SELECT visible();
+SET ROLE gnngp_robert;
+SELECT visible();
+SELECT gp_grant('g', 'gnngp_reader');
+SELECT visible();
+SELECT gp_revoke('g', 'gnngp_reader');
+SELECT visible();
+SELECT gp_grant('g', 'public');
+SELECT gp_grant('g', 'public');
+SELECT visible();
+SET ROLE gnngp_reader;
+SELECT visible();
+
+-- What belongs to a role that is gone is for superusers
+RESET ROLE;
+DROP ROLE gnngp_robert;
+SELECT visible();
+SET ROLE gnngp_reader;
+SELECT visible();
+RESET ROLE;
+CREATE ROLE gnngp_robert;
+SET ROLE gnngp_robert;
+SELECT visible();
+SELECT refused($$SELECT gp_set_owner('"pg_gone:gnngp_bob".g', 'gnngp_robert')$$);
+RESET ROLE;
+SELECT refused($$SELECT gp_fit('pg_gone:gnngp_bob.g')$$);
+SELECT refused($$CALL gp_refresh('pg_gone:gnngp_bob.g')$$);
+SELECT refused($$SELECT gp_drop_graph('g')$$);
+
+-- They give it away
+SELECT refused($$SELECT gp_set_owner('pg_gone:gnngp_bob.g', 'gnngp_bob')$$);
+SELECT refused($$SELECT gp_set_owner('pg_gone:gnngp_bob.g', 'gnngp_nobody')$$);
+SELECT refused($$SELECT gp_set_owner('pg_gone:gnngp_bob.g', 'public')$$);
+SELECT refused($$SELECT gp_set_owner('pg_gone:gnngp_bob.g', NULL)$$);
+SELECT refused($$SELECT gp_set_owner(NULL, 'gnngp_bob')$$);
+SELECT refused($$SELECT gp_set_owner('missing', 'gnngp_bob')$$);
+SELECT visible();
+SELECT gp_set_owner('"pg_gone:gnngp_bob".g', 'gnngp o''d "d.ro le');
+SELECT visible();
+SET ROLE "gnngp o'd ""d.ro le";
+SELECT visible();
+CALL gp_refresh('"gnngp o''d ""d.ro le".g');
+SELECT gp_revoke('g', 'public');
+
+-- An owner gives to roles that it could become
+SELECT refused($$SELECT gp_set_owner('g', 'gnngp_team')$$ ) ~ '^42501';
+SELECT refused($$SELECT gp_set_owner('g', 'gnngp_bob')$$ ) ~ '^42501';
+SELECT gp_set_owner('g', 'gnngp o''d "d.ro le');
+RESET ROLE;
+GRANT gnngp_team TO "gnngp o'd ""d.ro le";
+SET ROLE "gnngp o'd ""d.ro le";
+SELECT gp_set_owner('g', 'gnngp_team');
+SELECT visible();
+SET ROLE gnngp_member;
+SELECT visible();
+SELECT refused($$SELECT gp_set_owner('g', 'gnngp_reader')$$ ) ~ '^42501';
+SET ROLE gnngp_bob;
+SELECT refused($$SELECT gp_set_owner('gnngp_team.g', 'gnngp_bob')$$);
+SET ROLE gnngp_member;
+SELECT gp_set_owner('gnngp_team.g', 'gnngp_member');
+SELECT visible();
+
+-- A model of the name is in the way as well
+RESET ROLE;
+GRANT gnngp_bob TO gnngp_member;
+SET ROLE gnngp_bob;
+SELECT gp_create_graph('h', 'n', 'e', features => '{x}', target => 'y');
+SELECT model FROM gp_fit('h', kernel => 'gcn(layers=1)', nugget => 0.5, model => 'g');
+SELECT gp_drop_graph('g');
+SET ROLE gnngp_member;
+SELECT refused($$SELECT gp_set_owner('gnngp_member.g', 'gnngp_bob')$$);
+SELECT visible();
+SELECT gp_drop_model('gnngp_bob.g');
+SELECT gp_set_owner('g', 'gnngp_bob');
+SELECT visible();
+
+-- Two roles of one name that are gone: the older graph is meant
+RESET ROLE;
+DROP ROLE gnngp_bob;
+CREATE ROLE gnngp_bob;
+SET ROLE gnngp_bob;
+SELECT gp_create_graph('h', 'e', 'e', id => 'src');
+RESET ROLE;
+DROP ROLE gnngp_bob;
+SELECT owner, graph, nodes FROM gp_graphs ORDER BY created;
+SELECT refused($$SELECT gp_drop_graph('h')$$);
+SELECT gp_set_owner('pg_gone:gnngp_bob.h', 'gnngp_team');
+SELECT owner, graph, nodes FROM gp_graphs ORDER BY created;
+SELECT gp_drop_graph('gnngp_team.h');
+SELECT gp_drop_graph('h');
+SELECT gp_drop_graph('g');
+SELECT visible();
+
+DROP FUNCTION visible, refused;
+DROP TABLE n, e;
+DROP ROLE gnngp_reader, gnngp_lector, gnngp_robert, gnngp_team, gnngp_member, "gnngp o'd ""d.ro le";
