@@ -98,6 +98,37 @@ $node->command_ok([ 'pg_restore', '-j', '2', '--exit-on-error', '-d', $node->con
 	'is restored by two workers');
 check_restored('by_workers', 'a restore by workers', 'others,small');
 
+# Into a database that has models: not as it is; all but the models, or the models in place of those that are there
+$node->safe_psql('postgres', 'CREATE DATABASE inhabited OWNER keeper');
+$node->safe_psql('inhabited', 'CREATE EXTENSION gnngp;
+	CREATE TABLE mine AS SELECT i AS id, CASE WHEN i < 4 THEN i % 2 END AS y FROM generate_series(1, 9) i;
+	CREATE TABLE links AS SELECT i AS src, i + 1 AS dst FROM generate_series(1, 8) i;
+	SELECT gp_create_graph(\'mine\', \'mine\', \'links\', target => \'y\'); SELECT gp_fit(\'mine\')');
+$node->command_checks_all([ 'pg_restore', '-d', $node->connstr('inhabited'), '-t', 'gp_model_catalog', $custom ], 1, [],
+	[ qr/duplicate key/ ], 'models of two databases do not fit together');
+my $ours = ' (TABLE DATA|SEQUENCE SET) \S+ gp_(graph_catalog|model_catalog|block|grant_catalog|refresh_log)(_id_seq)? ';
+my $list = $node->basedir . '/list';
+my @entries = split /^/, `pg_restore --list $custom`;
+append_to_file("$list.rest", join('', grep { $_ !~ $ours } @entries));
+append_to_file("$list.models", join('', grep { $_ =~ $ours } @entries));
+$node->command_ok([ 'pg_restore', '--exit-on-error', '-L', "$list.rest", '-d', $node->connstr('inhabited'), $custom ],
+	'the rest of the dump does');
+is($node->safe_psql('inhabited', 'SELECT (SELECT count(*) FROM nodes) || string_agg(graph, \' \') FROM gp_graphs'), '200mine',
+	'beside the models that are there');
+$node->safe_psql('inhabited', 'TRUNCATE gp_graph_catalog, gp_model_catalog, gp_block, gp_grant_catalog, gp_refresh_log');
+$node->command_ok([ 'pg_restore', '--exit-on-error', '-L', "$list.models", '-d', $node->connstr('inhabited'), $custom ],
+	'or the models in their place');
+check_restored('inhabited', 'a restore in place of other models', 'others,small');
+
+# Publications: nothing of the extension's, and what all tables are does not stop its writes
+$node->safe_psql('inhabited', 'CREATE PUBLICATION everything FOR ALL TABLES; SELECT gp_fit(\'small\');
+	SELECT gp_grant(\'small\', \'other\'); SELECT gp_revoke(\'small\', \'other\'); SELECT gp_set_owner(\'small\', \'other\');
+	SELECT gp_drop_graph(\'other.small\')');
+my ($listing) = slurp_file('doc/reference.md') =~ /```\n(SELECT format\('CREATE PUBLICATION.*?gexec)\n```/s;
+$node->safe_psql('inhabited', $listing);
+is($node->safe_psql('inhabited', 'SELECT string_agg(tablename, \' \' ORDER BY tablename) FROM pg_publication_tables WHERE pubname = \'mine\''),
+	'e2 edges links mine n2 nodes', 'the list for a publication leaves the extension out');
+
 # pg_dump by the database's owner, who sees rows of its own only
 my $owned = $node->basedir . '/owner.sql';
 my $connect = $node->connstr('source') . ' user=keeper';

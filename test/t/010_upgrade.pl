@@ -1,0 +1,121 @@
+# From version 0.1.0: its catalog is read by the new library, not written, and updated to what CREATE EXTENSION makes.
+#
+# dump_0_1_0.sql is a dump of a database that the library of 0.1.0 filled, with the predictions that it gave.
+use strict;
+use warnings;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use Gnngp;
+
+my $node = PostgreSQL::Test::Cluster->new('upgrade');
+$node->init;
+$node->start;
+$node->psql('postgres', 'CREATE ROLE postgres SUPERUSER', on_error_stop => 0);
+$node->safe_psql('postgres', 'CREATE ROLE keeper; CREATE ROLE reader; CREATE ROLE stranger;
+	CREATE DATABASE fresh; CREATE DATABASE old; CREATE DATABASE restored');
+$node->safe_psql('fresh', 'CREATE EXTENSION gnngp');
+my $version = $node->safe_psql('fresh', q{SELECT extversion FROM pg_extension WHERE extname = 'gnngp'});
+
+# Fills a database from the dump.
+sub restore
+{
+	my ($db) = @_;
+
+	$node->command_ok([ 'psql', '-Xq', '-v', 'ON_ERROR_STOP=1', '-f', 'test/t/dump_0_1_0.sql', $node->connstr($db) ],
+		"a dump of 0.1.0 is restored in database $db");
+	return;
+}
+
+# What a call says as a role: the SQLSTATE and the message, or its output.
+sub as
+{
+	my ($role, $sql, $db) = @_;
+	my ($rc, $out, $err) = $node->psql($db // 'old', "\\set VERBOSITY verbose\nSET ROLE $role;\n$sql;", on_error_stop => 0);
+
+	return $err =~ /ERROR:\s+(.*)/s ? $1 : $out;
+}
+
+# Predictions are those that 0.1.0 gave.
+sub check_predictions
+{
+	my ($db, $when) = @_;
+	my $far = 'count(*) FILTER (WHERE abs(a.score - b.score) > 1e-6 OR abs(a.variance - b.variance) > 1e-6
+		OR abs(a.probability - b.probability) > 1e-6 OR a.score IS NULL OR b.score IS NULL)';
+
+	is($node->safe_psql($db, "SELECT $far, count(*) FROM predicted a FULL JOIN gp_predict('keeper.small', top => NULL) b USING (node, class)"),
+		'0|48', "$when nodes are predicted");
+	is($node->safe_psql($db, "SELECT count(*) FROM gp_predict('keeper.small', id => 7)"), '1', 'a node alone too');
+	for my $model ('small', 'links only')
+	{
+		is($node->safe_psql($db, "SELECT $far FROM (SELECT * FROM linked WHERE model = '$model') a
+			FULL JOIN gp_predict_links('keeper.$model') b USING (src, dst)"), '0', "$when links of $model");
+	}
+	is($node->safe_psql($db, "SELECT count(*) FILTER (WHERE abs(f.value - e.value) > 1e-9 OR f.value IS NULL OR e.value IS NULL), count(*)
+		FROM figures f FULL JOIN gp_evaluate('keeper.small') e USING (metric)"), '0|3', 'and figures');
+	is(as('keeper', q{SELECT count(*) FROM gp_score_links('small', ARRAY[1], ARRAY[9])}, $db), '1', 'a pair is scored');
+	is(as('reader', q{SELECT model FROM gp_models ORDER BY model}, $db), "links only\nsmall", 'a grantee sees its models')
+		if $when !~ /0\.1\.0/;
+	is(as('reader', q{SELECT count(*) FROM gp_predict('small')}, $db), '24', 'and predicts');
+	is(as('stranger', q{SELECT string_agg(model, ',') FROM gp_models}, $db), 'links only', 'others see what is public');
+	return;
+}
+
+# The catalog of 0.1.0 under the new library
+$node->safe_psql('old', q{CREATE EXTENSION gnngp VERSION '0.1.0'});
+restore('old');
+$node->safe_psql('old', q{CREATE VIEW public.mine AS
+	SELECT m.owner, m.model, g.nodes, (SELECT count(*) FROM public.gp_refreshes r WHERE r.model = m.model) AS refreshes
+	FROM public.gp_models m JOIN public.gp_graphs g USING (graph, owner)});
+check_predictions('old', 'beside the objects of 0.1.0');
+is(as('keeper', 'SELECT graph, owner FROM gp_graphs'), 'small|keeper', 'the views work');
+for my $call (q{SELECT gp_create_graph('new', 'nodes', 'edges')}, q{SELECT gp_fit('small')}, q{SELECT gp_fit_links('small')},
+	q{CALL gp_refresh('small')}, q{SELECT gp_grant('small', 'stranger')}, q{SELECT gp_revoke('small', 'reader')},
+	q{SELECT gp_drop_model('small')}, q{SELECT gp_drop_graph('small')})
+{
+	like(as('keeper', $call), qr/^55000: .*0\.1\.0.*run ALTER EXTENSION gnngp UPDATE/s, "$call is refused");
+}
+is(as('keeper', q{SELECT count(*) FROM gp_estimate('small')}), '1', 'what stores nothing runs');
+
+# The update
+my ($rc, $out, $err) = $node->psql('old', 'ALTER EXTENSION gnngp UPDATE');
+is($rc, 0, 'it is updated') or diag $err;
+like($err, qr/WARNING:  the role "leaver" that owns/, 'a role that is gone is named');
+check_predictions('old', 'after the update');
+is($node->safe_psql('old', q{SELECT string_agg(owner || '.' || graph, ' ' ORDER BY graph) FROM gp_graphs}),
+	'pg_gone:leaver.left keeper.small', 'owners are kept');
+is($node->safe_psql('old', q{SELECT string_agg(owner || '.' || model || ' ' || refreshes, ', ' ORDER BY model) FROM mine}),
+	'pg_gone:leaver.left 0, keeper.links only 0, keeper.small 0', 'views of users stand');
+is($node->safe_psql('old', q{SELECT string_agg(concat_ws(' ', owner, grantee), ', ' ORDER BY model) FROM gp_grant_catalog}),
+	'keeper reader, keeper public, pg_gone:leaver reader', 'grants are kept');
+$node->safe_psql('old', 'ALTER ROLE keeper RENAME TO warden');
+is(as('warden', q{CALL gp_refresh('small'); SELECT outcome FROM gp_refreshes}), 'succeeded', 'the owner refreshes, renamed or not');
+is(as('warden', q{SELECT model FROM gp_fit('small', model => 'new')}), 'new', 'and fits');
+is(as('warden', q{SELECT gp_grant('new', 'stranger'); SELECT grantee FROM gp_grant_catalog g JOIN gp_model_catalog m ON m.id = g.model
+	WHERE m.name = 'new'}), "\nstranger", 'and grants');
+like(as('warden', q{SELECT gp_create_graph('small', 'nodes', 'edges')}), qr/^42710/, 'names are unique as before');
+$node->safe_psql('old', q{SELECT gp_set_owner('left', 'warden')});
+is(as('warden', q{SELECT count(*) FROM gp_predict('left')}), '24', 'a superuser gives away what was left');
+$node->safe_psql('old', 'ALTER ROLE warden RENAME TO keeper');
+
+# Object by object
+sub objects
+{
+	my ($db) = @_;
+	my %lines = map { $_ => 1 } split /\n/, $node->safe_psql($db, slurp_file('test/t/catalog.sql'));
+
+	return \%lines;
+}
+my ($fresh, $updated) = (objects('fresh'), objects('old'));
+cmp_ok(scalar(keys %$fresh), '>', 500, 'there is something to compare');
+is(join("\n", grep { !$updated->{$_} } sort keys %$fresh), '', "what CREATE EXTENSION makes of $version, ALTER EXTENSION UPDATE makes");
+is(join("\n", grep { !$fresh->{$_} } sort keys %$updated), '', 'and no more');
+
+# A dump of 0.1.0 in the new version
+$node->safe_psql('restored', 'CREATE EXTENSION gnngp');
+restore('restored');
+is($node->safe_psql('restored', q{SELECT extversion FROM pg_extension WHERE extname = 'gnngp'}), $version, 'of the new version');
+check_predictions('restored', 'in a database of the new version');
+
+$node->stop;
+done_testing();
