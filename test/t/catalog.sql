@@ -39,16 +39,16 @@ FROM relation c,
                     ('row security', relrowsecurity || ' ' || relforcerowsecurity), ('replica identity', relreplident::text),
                     ('view', CASE WHEN relkind = 'v' THEN pg_get_viewdef(oid) END)) a(key, value)
 UNION ALL
-SELECT kind || ' ' || identity, 'sequence', to_jsonb(s) - 'seqrelid' || to_jsonb(s.seqtypid::regtype)::jsonb - 'seqtypid' #>> '{}'
+SELECT kind || ' ' || identity, 'sequence', concat_ws(' ', s.seqtypid::regtype, seqstart, seqincrement, seqmax, seqmin, seqcache, seqcycle)
 FROM relation c JOIN pg_sequence s ON s.seqrelid = c.oid
 UNION ALL
-SELECT kind || ' ' || identity, 'owned by', d.refobjid::regclass || ' ' || d.refobjsubid || ' ' || d.deptype
+SELECT kind || ' ' || identity, 'owned by', concat_ws(' ', d.refobjid::regclass, d.refobjsubid, d.deptype)
 FROM relation c JOIN pg_depend d ON d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.refobjsubid > 0 AND c.relkind = 'S'
 UNION ALL
 SELECT kind || ' ' || identity, 'column ' || a.attname,
     concat_ws(' ', row_number() OVER (PARTITION BY c.oid ORDER BY a.attnum), format_type(a.atttypid, a.atttypmod),
         a.attnotnull, 'storage', a.attstorage, a.attcompression, 'align', a.attalign, 'collation', a.attcollation::regcollation,
-        'default', pg_get_expr(f.adbin, f.adrelid), 'privileges', a.attacl, 'options', a.attoptions,
+        'default', pg_get_expr(f.adbin, f.adrelid), 'privileges', a.attacl, 'options', (SELECT string_agg(o, ' ') FROM unnest(a.attoptions) o WHERE o !~ '^pg_'),
         'comment', col_description(c.oid, a.attnum))
 FROM relation c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
     LEFT JOIN pg_attrdef f ON f.adrelid = c.oid AND f.adnum = a.attnum
