@@ -109,9 +109,10 @@ sub with_old_snapshot
 	is($node->safe_psql('postgres', $orphans), '0', 'and leaves no orphan');
 	return;
 }
-with_old_snapshot('gp_set_owner gives all', q{SELECT gp_set_owner('small', 'team'); SELECT gp_set_owner('small', 'alice')},
-	q{SELECT gp_fit('small', model => 'later')});
-is($node->safe_psql('postgres', q{SELECT string_agg(DISTINCT owner::text, ' ') FROM gp_model_catalog}), 'alice', 'models too');
+with_old_snapshot('gp_set_owner gives all', q{SELECT gp_set_owner('small', 'team')}, q{SELECT gp_fit('small', model => 'later')});
+is($node->safe_psql('postgres', q{SELECT string_agg(owner || '.' || model, ' ' ORDER BY model) FROM gp_models}),
+	'team.later team.small', 'models too');
+$node->safe_psql('postgres', q{SELECT gp_set_owner('small', 'alice')});
 with_old_snapshot('gp_drop_model drops all', q{SELECT gp_drop_model('later')}, q{SELECT gp_grant('later', 'stranger')});
 with_old_snapshot('gp_drop_graph drops all', q{SELECT gp_drop_graph('small')},
 	q{SELECT gp_fit('small', model => 'latest'); SELECT gp_grant('latest', 'stranger')});
