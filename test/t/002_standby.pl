@@ -43,7 +43,7 @@ is($standby->safe_psql('postgres', "SET ROLE stranger; SELECT count(*) FROM gp_m
 	'row-level security holds on the standby');
 
 for my $statement (q{SELECT gp_fit('small')}, q{SELECT gp_fit_links('small')}, q{CALL gp_refresh('small')}, q{SELECT gp_drop_model('small')},
-	q{SELECT gp_drop_graph('small')}, q{SELECT gp_grant('small', 'stranger')},
+	q{SELECT gp_drop_graph('small')}, q{SELECT gp_set_owner('small', current_user)}, q{SELECT gp_grant('small', 'stranger')},
 	q{SELECT gp_revoke('small', 'stranger')}, q{SELECT gp_create_graph('g', 'nodes', 'edges')})
 {
 	is(sqlstate($statement), '25006', "$statement is refused");
