@@ -18,13 +18,21 @@ CORE_OBJS = $(patsubst %.c,%.o,$(sort $(wildcard src/core/*.c)))
 PG_OBJS = $(patsubst %.c,%.o,$(sort $(wildcard src/pg/*.c)))
 OBJS = $(PG_OBJS) $(CORE_OBJS)
 
-# The installation script is put together from these parts, in this order.
-SQL_PARTS = $(wildcard $(addprefix sql/parts/,head.sql role_type.sql catalog.sql kernel_type.sql graph.sql \
-	predict.sql cluster.sql model.sql links.sql aggregates.sql device.sql views.sql))
+# The installation script is put together from these parts, in this order.  Those of
+# functions and views replace what is there, so that an update takes them, too.
+REPLACED_PARTS = graph.sql predict.sql cluster.sql model.sql links.sql device.sql views.sql
+SQL_PARTS = $(addprefix sql/parts/,head.sql role_type.sql catalog.sql kernel_type.sql node_list.sql \
+	$(filter-out views.sql,$(REPLACED_PARTS)) aggregates.sql views.sql)
 SQL_SCRIPT = sql/$(EXTENSION)--$(EXTVERSION).sql
 
-DATA = $(filter-out $(SQL_SCRIPT),$(wildcard sql/$(EXTENSION)--*.sql))
-DATA_built = $(SQL_SCRIPT)
+# The update from the release before: what cannot be replaced, then the same parts.
+UPDATE = 0.1.0--$(EXTVERSION)
+UPDATE_PARTS = sql/parts/role_type.sql sql/update/$(UPDATE).sql sql/parts/node_list.sql \
+	$(addprefix sql/parts/,$(REPLACED_PARTS))
+UPDATE_SCRIPT = sql/$(EXTENSION)--$(UPDATE).sql
+
+DATA_built = $(SQL_SCRIPT) $(UPDATE_SCRIPT)
+DATA = $(filter-out $(DATA_built),$(wildcard sql/$(EXTENSION)--*.sql))
 
 # The library holds its version against that of the SQL objects.
 PG_CPPFLAGS = -Isrc -Isrc/core -DGNNGP_VERSION='"$(EXTVERSION)"'
@@ -37,7 +45,7 @@ REGRESS_OPTS = --inputdir=test --load-extension=$(EXTENSION)
 PROVE_TESTS = $(sort $(wildcard test/t/*.pl))
 TAP_OUTPUT = $(CURDIR)
 
-EXTRA_CLEAN = $(SQL_SCRIPT)
+EXTRA_CLEAN = $(DATA_built)
 
 # Bitcode is for inlining small functions into queries; ours are large.
 override with_llvm = no
@@ -57,6 +65,9 @@ $(OBJS): $(wildcard src/core/*.h src/pg/*.h) Makefile
 
 $(SQL_SCRIPT): $(SQL_PARTS)
 	cat $(SQL_PARTS) > $@
+
+$(UPDATE_SCRIPT): $(UPDATE_PARTS)
+	{ printf '%s\n' '\echo Use "ALTER EXTENSION $(EXTENSION) UPDATE" to load this file. \quit'; cat $(UPDATE_PARTS); } > $@
 
 # TAP tests start servers, which no server does as root; and write to TAP_OUTPUT/tmp_check.
 prove_installcheck:

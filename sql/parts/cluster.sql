@@ -1,6 +1,6 @@
 -- Groups of nodes
 
-CREATE FUNCTION @extschema@.gp_cluster(
+CREATE OR REPLACE FUNCTION @extschema@.gp_cluster(
     graph text,
     clusters integer,
     kernel @extschema@.gp_kernel DEFAULT 'laplacian(d=2)',
@@ -12,7 +12,7 @@ LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 1000;
 COMMENT ON FUNCTION @extschema@.gp_cluster(text, integer, @extschema@.gp_kernel, bigint) IS
     'group the nodes of a graph with integer ids by kernel k-means; stores nothing';
 
-CREATE FUNCTION @extschema@.gp_cluster(
+CREATE OR REPLACE FUNCTION @extschema@.gp_cluster(
     graph text,
     nodes anyarray,
     clusters integer,
@@ -29,7 +29,7 @@ COMMENT ON FUNCTION @extschema@.gp_cluster(text, anyarray, integer, @extschema@.
 
 -- Spelled out for integers, for which named arguments then come in any order: where a
 -- type is found out from an argument, PostgreSQL takes it by its place in the call.
-CREATE FUNCTION @extschema@.gp_cluster(
+CREATE OR REPLACE FUNCTION @extschema@.gp_cluster(
     graph text,
     nodes bigint[],
     clusters integer,
@@ -44,7 +44,7 @@ LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 1000;
 COMMENT ON FUNCTION @extschema@.gp_cluster(text, bigint[], integer, @extschema@.gp_kernel, bigint) IS
     'the form for any type, spelled out for bigint';
 
-CREATE FUNCTION @extschema@.gp_cluster(
+CREATE OR REPLACE FUNCTION @extschema@.gp_cluster(
     graph text,
     nodes integer[],
     clusters integer,
@@ -59,7 +59,7 @@ LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 1000;
 COMMENT ON FUNCTION @extschema@.gp_cluster(text, integer[], integer, @extschema@.gp_kernel, bigint) IS
     'the form for any type, spelled out for integer';
 
-CREATE FUNCTION @extschema@.gp_cluster(
+CREATE OR REPLACE FUNCTION @extschema@.gp_cluster(
     graph text,
     nodes smallint[],
     clusters integer,
@@ -74,7 +74,7 @@ LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 1000;
 COMMENT ON FUNCTION @extschema@.gp_cluster(text, smallint[], integer, @extschema@.gp_kernel, bigint) IS
     'the form for any type, spelled out for smallint';
 
-CREATE FUNCTION @extschema@.gp_cluster(
+CREATE OR REPLACE FUNCTION @extschema@.gp_cluster(
     graph text,
     id anynonarray,
     clusters integer,
@@ -89,7 +89,7 @@ LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 1000;
 COMMENT ON FUNCTION @extschema@.gp_cluster(text, anynonarray, integer, @extschema@.gp_kernel, bigint) IS
     'the same, with the row of one node, or of all where id is NULL of a type: gp_cluster(''g'', NULL::uuid, 5)';
 
-CREATE FUNCTION @extschema@.gp_cluster(
+CREATE OR REPLACE FUNCTION @extschema@.gp_cluster(
     graph text,
     id text,
     clusters integer,
@@ -104,7 +104,7 @@ LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 1000;
 COMMENT ON FUNCTION @extschema@.gp_cluster(text, text, integer, @extschema@.gp_kernel, bigint) IS
     'the same, with the row of one node by the text of its id: gp_cluster(''g'', ''alice'', 5)';
 
-CREATE FUNCTION @extschema@.gp_cluster(
+CREATE OR REPLACE FUNCTION @extschema@.gp_cluster(
     graph text,
     nodes @extschema@.gp_node_list,
     clusters integer,

@@ -1,7 +1,7 @@
 -- Devices
 
 -- It looks at hardware, and parallel workers would each look for themselves.
-CREATE FUNCTION @extschema@.gp_device()
+CREATE OR REPLACE FUNCTION @extschema@.gp_device()
 RETURNS TABLE (
     device text,
     name text,
@@ -18,7 +18,7 @@ COMMENT ON FUNCTION @extschema@.gp_device() IS
     'what there is to compute on: the CPU, and each GPU or why there is none';
 
 -- A missing OpenBLAS is told now, not by the first fit.  The function is for this moment alone.
-CREATE FUNCTION @extschema@.gp_check_blas()
+CREATE OR REPLACE FUNCTION @extschema@.gp_check_blas()
 RETURNS void
 AS 'MODULE_PATHNAME', 'gnngp_check_blas'
 LANGUAGE C VOLATILE;

@@ -1,6 +1,6 @@
 -- Graphs
 
-CREATE FUNCTION @extschema@.gp_create_graph(
+CREATE OR REPLACE FUNCTION @extschema@.gp_create_graph(
     graph text,
     nodes regclass,
     edges regclass,
@@ -19,7 +19,7 @@ LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION @extschema@.gp_create_graph(text, regclass, regclass, name, text[], name, name, name, name, boolean, regclass) IS
     'name a node table and an edge table as a graph; nothing is copied; then gp_fit(graph)';
 
-CREATE FUNCTION @extschema@.gp_drop_graph(graph text)
+CREATE OR REPLACE FUNCTION @extschema@.gp_drop_graph(graph text)
 RETURNS void
 AS 'MODULE_PATHNAME', 'gnngp_drop_graph'
 LANGUAGE C VOLATILE PARALLEL UNSAFE;
@@ -27,7 +27,7 @@ LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION @extschema@.gp_drop_graph(text) IS
     'forget a graph and drop its models; the tables stay; the view gp_graphs lists what there is';
 
-CREATE FUNCTION @extschema@.gp_set_owner(graph text, new_owner name)
+CREATE OR REPLACE FUNCTION @extschema@.gp_set_owner(graph text, new_owner name)
 RETURNS void
 AS 'MODULE_PATHNAME', 'gnngp_set_owner'
 LANGUAGE C VOLATILE PARALLEL UNSAFE;

@@ -1,6 +1,6 @@
 -- Missing links
 
-CREATE FUNCTION @extschema@.gp_fit_links(
+CREATE OR REPLACE FUNCTION @extschema@.gp_fit_links(
     graph text,
     model text DEFAULT NULL,
     kernel @extschema@.gp_kernel DEFAULT 'gcn',
@@ -21,7 +21,7 @@ LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000;
 COMMENT ON FUNCTION @extschema@.gp_fit_links(text, text, @extschema@.gp_kernel, text, bigint) IS
     'learn which pairs of nodes are linked and store it as the link part of a model; then SELECT * FROM gp_predict_links(model)';
 
-CREATE FUNCTION @extschema@.gp_links_support(internal)
+CREATE OR REPLACE FUNCTION @extschema@.gp_links_support(internal)
 RETURNS internal
 AS 'MODULE_PATHNAME', 'gnngp_links_support'
 LANGUAGE C STRICT STABLE PARALLEL RESTRICTED;
@@ -29,7 +29,7 @@ LANGUAGE C STRICT STABLE PARALLEL RESTRICTED;
 COMMENT ON FUNCTION @extschema@.gp_links_support(internal) IS
     'planner support: the rows of gp_predict_links and gp_score_links';
 
-CREATE FUNCTION @extschema@.gp_predict_links(
+CREATE OR REPLACE FUNCTION @extschema@.gp_predict_links(
     model text,
     nodes @extschema@.gp_node_list DEFAULT NULL,
     k integer DEFAULT 10,
@@ -47,7 +47,7 @@ SUPPORT @extschema@.gp_links_support;
 COMMENT ON FUNCTION @extschema@.gp_predict_links(text, @extschema@.gp_node_list, integer, text) IS
     'the likeliest missing links of each node of a model with integer ids; gp_score_links(model, src, dst) scores given pairs';
 
-CREATE FUNCTION @extschema@.gp_predict_links(
+CREATE OR REPLACE FUNCTION @extschema@.gp_predict_links(
     model text,
     nodes anyarray,
     k integer DEFAULT 10,
@@ -67,7 +67,7 @@ COMMENT ON FUNCTION @extschema@.gp_predict_links(text, anyarray, integer, text) 
 
 -- Spelled out for integers, for which named arguments then come in any order: where a
 -- type is found out from an argument, PostgreSQL takes it by its place in the call.
-CREATE FUNCTION @extschema@.gp_predict_links(
+CREATE OR REPLACE FUNCTION @extschema@.gp_predict_links(
     model text,
     nodes bigint[],
     k integer DEFAULT 10,
@@ -85,7 +85,7 @@ SUPPORT @extschema@.gp_links_support;
 COMMENT ON FUNCTION @extschema@.gp_predict_links(text, bigint[], integer, text) IS
     'the form for any type, spelled out for bigint';
 
-CREATE FUNCTION @extschema@.gp_predict_links(
+CREATE OR REPLACE FUNCTION @extschema@.gp_predict_links(
     model text,
     nodes integer[],
     k integer DEFAULT 10,
@@ -103,7 +103,7 @@ SUPPORT @extschema@.gp_links_support;
 COMMENT ON FUNCTION @extschema@.gp_predict_links(text, integer[], integer, text) IS
     'the form for any type, spelled out for integer';
 
-CREATE FUNCTION @extschema@.gp_predict_links(
+CREATE OR REPLACE FUNCTION @extschema@.gp_predict_links(
     model text,
     nodes smallint[],
     k integer DEFAULT 10,
@@ -121,7 +121,7 @@ SUPPORT @extschema@.gp_links_support;
 COMMENT ON FUNCTION @extschema@.gp_predict_links(text, smallint[], integer, text) IS
     'the form for any type, spelled out for smallint';
 
-CREATE FUNCTION @extschema@.gp_predict_links(
+CREATE OR REPLACE FUNCTION @extschema@.gp_predict_links(
     model text,
     id anynonarray,
     k integer DEFAULT 10,
@@ -139,7 +139,7 @@ SUPPORT @extschema@.gp_links_support;
 COMMENT ON FUNCTION @extschema@.gp_predict_links(text, anynonarray, integer, text) IS
     'the same for one node, or for all where id is NULL of a type: gp_predict_links(''m'', NULL::uuid)';
 
-CREATE FUNCTION @extschema@.gp_predict_links(
+CREATE OR REPLACE FUNCTION @extschema@.gp_predict_links(
     model text,
     id text,
     k integer DEFAULT 10,
@@ -157,7 +157,7 @@ SUPPORT @extschema@.gp_links_support;
 COMMENT ON FUNCTION @extschema@.gp_predict_links(text, text, integer, text) IS
     'the same for one node by the text of its id, whatever its type: gp_predict_links(''m'', ''alice'')';
 
-CREATE FUNCTION @extschema@.gp_score_links(model text, src anycompatiblearray, dst anycompatiblearray)
+CREATE OR REPLACE FUNCTION @extschema@.gp_score_links(model text, src anycompatiblearray, dst anycompatiblearray)
 RETURNS TABLE (
     src anycompatible,
     dst anycompatible,
@@ -171,7 +171,7 @@ SUPPORT @extschema@.gp_links_support;
 COMMENT ON FUNCTION @extschema@.gp_score_links(text, anycompatiblearray, anycompatiblearray) IS
     'how likely given pairs of nodes are linked, existing links or not, in the order given';
 
-CREATE FUNCTION @extschema@.gp_score_links(model text, src anycompatiblenonarray, dst anycompatiblenonarray)
+CREATE OR REPLACE FUNCTION @extschema@.gp_score_links(model text, src anycompatiblenonarray, dst anycompatiblenonarray)
 RETURNS TABLE (
     src anycompatiblenonarray,
     dst anycompatiblenonarray,
@@ -185,7 +185,7 @@ SUPPORT @extschema@.gp_links_support;
 COMMENT ON FUNCTION @extschema@.gp_score_links(text, anycompatiblenonarray, anycompatiblenonarray) IS
     'the same for one pair: gp_score_links(''m'', 1, 2)';
 
-CREATE FUNCTION @extschema@.gp_score_links(model text, src text, dst text)
+CREATE OR REPLACE FUNCTION @extschema@.gp_score_links(model text, src text, dst text)
 RETURNS TABLE (
     src text,
     dst text,

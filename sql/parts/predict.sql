@@ -1,6 +1,6 @@
 -- Fitting, predicting and comparing kernels
 
-CREATE FUNCTION @extschema@.gp_fit(
+CREATE OR REPLACE FUNCTION @extschema@.gp_fit(
     graph text,
     model text DEFAULT NULL,
     kernel @extschema@.gp_kernel DEFAULT 'gcn',
@@ -31,7 +31,7 @@ LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000;
 COMMENT ON FUNCTION @extschema@.gp_fit(text, text, @extschema@.gp_kernel, text, text, integer, double precision, bigint) IS
     'fit a Gaussian process on a graph and store the posterior of every node as a model; then SELECT * FROM gp_predict(model)';
 
-CREATE FUNCTION @extschema@.gp_predict_support(internal)
+CREATE OR REPLACE FUNCTION @extschema@.gp_predict_support(internal)
 RETURNS internal
 AS 'MODULE_PATHNAME', 'gnngp_predict_support'
 LANGUAGE C STRICT STABLE PARALLEL RESTRICTED;
@@ -39,17 +39,7 @@ LANGUAGE C STRICT STABLE PARALLEL RESTRICTED;
 COMMENT ON FUNCTION @extschema@.gp_predict_support(internal) IS
     'planner support: the rows of gp_predict';
 
--- Calls that name nodes have four forms: ids of any type, arrays of them, a text that
--- serves ids of every type (a literal or a parameter whose type is left open becomes
--- one), and none at all, or a literal that lists integers.  The last has a type of its
--- own: with text as well, PostgreSQL could not tell one id from a list of them.
-
-CREATE DOMAIN @extschema@.gp_node_list AS text;
-
-COMMENT ON DOMAIN @extschema@.gp_node_list IS
-    'a literal that lists nodes with integer ids, such as ''{1,2}''';
-
-CREATE FUNCTION @extschema@.gp_predict(
+CREATE OR REPLACE FUNCTION @extschema@.gp_predict(
     model text,
     nodes @extschema@.gp_node_list DEFAULT NULL,
     top integer DEFAULT 1,
@@ -67,7 +57,7 @@ SUPPORT @extschema@.gp_predict_support;
 COMMENT ON FUNCTION @extschema@.gp_predict(text, @extschema@.gp_node_list, integer, boolean) IS
     'the best classes, or the value, of all nodes of a model with integer ids; gp_evaluate(model) tells how good they are';
 
-CREATE FUNCTION @extschema@.gp_predict(
+CREATE OR REPLACE FUNCTION @extschema@.gp_predict(
     model text,
     nodes anyarray,
     top integer DEFAULT 1,
@@ -87,7 +77,7 @@ COMMENT ON FUNCTION @extschema@.gp_predict(text, anyarray, integer, boolean) IS
 
 -- Spelled out for integers, for which named arguments then come in any order: where a
 -- type is found out from an argument, PostgreSQL takes it by its place in the call.
-CREATE FUNCTION @extschema@.gp_predict(
+CREATE OR REPLACE FUNCTION @extschema@.gp_predict(
     model text,
     nodes bigint[],
     top integer DEFAULT 1,
@@ -105,7 +95,7 @@ SUPPORT @extschema@.gp_predict_support;
 COMMENT ON FUNCTION @extschema@.gp_predict(text, bigint[], integer, boolean) IS
     'the form for any type, spelled out for bigint';
 
-CREATE FUNCTION @extschema@.gp_predict(
+CREATE OR REPLACE FUNCTION @extschema@.gp_predict(
     model text,
     nodes integer[],
     top integer DEFAULT 1,
@@ -123,7 +113,7 @@ SUPPORT @extschema@.gp_predict_support;
 COMMENT ON FUNCTION @extschema@.gp_predict(text, integer[], integer, boolean) IS
     'the form for any type, spelled out for integer';
 
-CREATE FUNCTION @extschema@.gp_predict(
+CREATE OR REPLACE FUNCTION @extschema@.gp_predict(
     model text,
     nodes smallint[],
     top integer DEFAULT 1,
@@ -141,7 +131,7 @@ SUPPORT @extschema@.gp_predict_support;
 COMMENT ON FUNCTION @extschema@.gp_predict(text, smallint[], integer, boolean) IS
     'the form for any type, spelled out for smallint';
 
-CREATE FUNCTION @extschema@.gp_predict(
+CREATE OR REPLACE FUNCTION @extschema@.gp_predict(
     model text,
     id anynonarray,
     top integer DEFAULT 1,
@@ -159,7 +149,7 @@ SUPPORT @extschema@.gp_predict_support;
 COMMENT ON FUNCTION @extschema@.gp_predict(text, anynonarray, integer, boolean) IS
     'the same for one node, or for all where id is NULL of a type: gp_predict(''m'', NULL::uuid)';
 
-CREATE FUNCTION @extschema@.gp_predict(
+CREATE OR REPLACE FUNCTION @extschema@.gp_predict(
     model text,
     id text,
     top integer DEFAULT 1,
@@ -177,7 +167,7 @@ SUPPORT @extschema@.gp_predict_support;
 COMMENT ON FUNCTION @extschema@.gp_predict(text, text, integer, boolean) IS
     'the same for one node by the text of its id, whatever its type: gp_predict(''m'', ''alice'')';
 
-CREATE FUNCTION @extschema@.gp_evaluate(model text)
+CREATE OR REPLACE FUNCTION @extschema@.gp_evaluate(model text)
 RETURNS TABLE (metric text, value double precision)
 AS 'MODULE_PATHNAME', 'gnngp_evaluate'
 LANGUAGE C STABLE PARALLEL RESTRICTED COST 1000 ROWS 3;
@@ -185,7 +175,7 @@ LANGUAGE C STABLE PARALLEL RESTRICTED COST 1000 ROWS 3;
 COMMENT ON FUNCTION @extschema@.gp_evaluate(text) IS
     'how good a model is on its own labels, each left out in turn; gp_tune(graph) compares kernels';
 
-CREATE FUNCTION @extschema@.gp_tune(
+CREATE OR REPLACE FUNCTION @extschema@.gp_tune(
     graph text,
     kernels @extschema@.gp_kernel[] DEFAULT NULL,
     criterion text DEFAULT 'loo')
@@ -201,7 +191,7 @@ LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 6;
 COMMENT ON FUNCTION @extschema@.gp_tune(text, @extschema@.gp_kernel[], text) IS
     'fit several kernels on one reading of a graph and compare them, best first; stores nothing: then gp_fit(graph, kernel => ...)';
 
-CREATE FUNCTION @extschema@.gp_estimate(
+CREATE OR REPLACE FUNCTION @extschema@.gp_estimate(
     graph text,
     kernel @extschema@.gp_kernel DEFAULT 'gcn',
     strategy text DEFAULT 'auto',

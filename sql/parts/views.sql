@@ -1,6 +1,6 @@
 -- Views
 
-CREATE FUNCTION @extschema@.gp_progress_rows(
+CREATE OR REPLACE FUNCTION @extschema@.gp_progress_rows(
     OUT pid integer,
     OUT model text,
     OUT phase text,
@@ -13,7 +13,7 @@ LANGUAGE C STABLE STRICT PARALLEL RESTRICTED ROWS 10;
 
 COMMENT ON FUNCTION @extschema@.gp_progress_rows() IS 'for the view gp_progress';
 
-CREATE FUNCTION @extschema@.gp_is_refreshing(model bigint)
+CREATE OR REPLACE FUNCTION @extschema@.gp_is_refreshing(model bigint)
 RETURNS boolean
 AS 'MODULE_PATHNAME', 'gnngp_model_is_refreshing'
 LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
@@ -21,7 +21,7 @@ LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
 COMMENT ON FUNCTION @extschema@.gp_is_refreshing(bigint) IS
     'for the view gp_refreshes: whether some session refreshes this model; false for one that the caller may not read';
 
-CREATE VIEW @extschema@.gp_graphs WITH (security_invoker = true) AS
+CREATE OR REPLACE VIEW @extschema@.gp_graphs WITH (security_invoker = true) AS
     SELECT g.name AS graph,
            @extschema@.gp_role_name(g.owner) AS owner,
            CASE WHEN n.oid IS NULL THEN 'missing' ELSE g.nodes::pg_catalog.text END AS nodes,
@@ -67,7 +67,7 @@ CREATE VIEW @extschema@.gp_graphs WITH (security_invoker = true) AS
 COMMENT ON VIEW @extschema@.gp_graphs IS
     'graphs that you may use; a table that was dropped shows as missing, and problem says what keeps a fit from reading';
 
-CREATE VIEW @extschema@.gp_models WITH (security_invoker = true) AS
+CREATE OR REPLACE VIEW @extschema@.gp_models WITH (security_invoker = true) AS
     SELECT m.name AS model,
            @extschema@.gp_role_name(m.owner) AS owner,
            g.name AS graph,
@@ -103,14 +103,14 @@ CREATE VIEW @extschema@.gp_models WITH (security_invoker = true) AS
 
 COMMENT ON VIEW @extschema@.gp_models IS 'models that you may read, with what their fit gave';
 
-CREATE VIEW @extschema@.gp_progress WITH (security_invoker = true) AS
+CREATE OR REPLACE VIEW @extschema@.gp_progress WITH (security_invoker = true) AS
     SELECT p.pid, p.model, p.phase, p.done, p.total, p.started
     FROM @extschema@.gp_progress_rows() p;
 
 COMMENT ON VIEW @extschema@.gp_progress IS
     'computations that run now: your own, or all of this database for members of pg_read_all_stats';
 
-CREATE VIEW @extschema@.gp_refreshes WITH (security_invoker = true) AS
+CREATE OR REPLACE VIEW @extschema@.gp_refreshes WITH (security_invoker = true) AS
     SELECT m.name AS model,
            l.started,
            l.ended,

@@ -283,6 +283,15 @@ gnngp_given_ids_take(const gnngp_id_type *t, FunctionCallInfo fcinfo, int argno)
 	return given;
 }
 
+/* The nodes that a text lists. */
+gnngp_given_ids
+gnngp_given_ids_list(const gnngp_id_type *t, FunctionCallInfo fcinfo, int argno)
+{
+	if (PG_ARGISNULL(argno))
+		return (gnngp_given_ids) {.all = true};
+	return take_array(t, parse_integers(PG_GETARG_DATUM(argno)));
+}
+
 /* Compares two ids as they are stored. */
 static inline int
 compare_ids(const gnngp_given_id *a, const gnngp_given_id *b)

@@ -64,6 +64,10 @@ extern void gnngp_id_type_open_argument(gnngp_id_type *t, const gnngp_model *mod
 extern gnngp_given_ids gnngp_given_ids_take(const gnngp_id_type *t, FunctionCallInfo fcinfo,
 											int argno);
 
+/* The same for a text that lists integers, whatever the argument's declaration. */
+extern gnngp_given_ids gnngp_given_ids_list(const gnngp_id_type *t, FunctionCallInfo fcinfo,
+											int argno);
+
 /* Sorts the ids as they are stored, each once and without NULL. */
 extern void gnngp_given_ids_sort(gnngp_given_ids *given);
 

@@ -6,6 +6,7 @@
  */
 #include "postgres.h"
 
+#include "catalog/pg_type_d.h"
 #include "funcapi.h"
 #include "links_open.h"
 #include "miscadmin.h"
@@ -269,11 +270,27 @@ gnngp_predict_links_typed(PG_FUNCTION_ARGS)
 
 PG_FUNCTION_INFO_V1(gnngp_predict_links);
 
-/* gp_predict_links(model, k, nodes bigint[], candidates): without nodes the form for all of them */
+/* gp_predict_links(model, k, nodes bigint[], candidates) of version 0.1.0 */
 Datum
 gnngp_predict_links(PG_FUNCTION_ARGS)
 {
 	predict_given(fcinfo, 2, 1);
+	return (Datum) 0;
+}
+
+PG_FUNCTION_INFO_V1(gnngp_predict_links_text);
+
+/* gp_predict_links(model, nodes text, k, candidates) of version 0.1.0, with bigint ids */
+Datum
+gnngp_predict_links_text(PG_FUNCTION_ARGS)
+{
+	link_predict p;
+	gnngp_given_ids given;
+
+	open_model(fcinfo, &p);
+	gnngp_id_type_open(&p.id_type, &p.model, INT8OID, &predict_hints);
+	given = gnngp_given_ids_list(&p.id_type, fcinfo, 1);
+	predict_links(fcinfo, &p, &given, 2);
 	return (Datum) 0;
 }
 

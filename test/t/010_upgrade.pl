@@ -13,7 +13,7 @@ $node->init;
 $node->start;
 $node->psql('postgres', 'CREATE ROLE postgres SUPERUSER', on_error_stop => 0);
 $node->safe_psql('postgres', 'CREATE ROLE keeper; CREATE ROLE reader; CREATE ROLE stranger;
-	CREATE DATABASE fresh; CREATE DATABASE old; CREATE DATABASE restored');
+	CREATE DATABASE fresh; CREATE DATABASE old; CREATE DATABASE restored; CREATE DATABASE viewed');
 $node->safe_psql('fresh', 'CREATE EXTENSION gnngp');
 my $version = $node->safe_psql('fresh', q{SELECT extversion FROM pg_extension WHERE extname = 'gnngp'});
 
@@ -116,6 +116,17 @@ $node->safe_psql('restored', 'CREATE EXTENSION gnngp');
 restore('restored');
 is($node->safe_psql('restored', q{SELECT extversion FROM pg_extension WHERE extname = 'gnngp'}), $version, 'of the new version');
 check_predictions('restored', 'in a database of the new version');
+
+# A view of a user on a function whose arguments changed
+$node->safe_psql('viewed', q{CREATE EXTENSION gnngp VERSION '0.1.0'});
+restore('viewed');
+my $rows = 'SELECT count(*), sum(score) FROM public.answers';
+$node->safe_psql('viewed', q{CREATE VIEW public.answers AS SELECT * FROM public.gp_predict('keeper.small', top => 1, nodes => '{1,2,3}')});
+my $before = $node->safe_psql('viewed', $rows);
+$node->safe_psql('viewed', 'ALTER EXTENSION gnngp UPDATE');
+is($node->safe_psql('viewed', $rows), $before, 'a view on gp_predict stands and gives what it gave');
+is($node->safe_psql('viewed', q{SELECT count(*) FROM gp_predict('keeper.small', 1)}), '1', 'beside the forms of today');
+$node->safe_psql('viewed', 'DROP VIEW public.answers; DROP EXTENSION gnngp');
 
 $node->stop;
 done_testing();
