@@ -70,6 +70,7 @@ stage_rules() (
 	grep -rnE '\b(malloc|calloc|realloc|printf|exit|abort)\(' src/core --include='*.c' |
 		grep -vE '^[^:]*:[0-9]+:\s*(/?\*|//)' |
 		report "the core allocates, prints and ends through its environment"
+	grep -rnE '\b(pg_)?qsort(_[a-z]+)?\(' src | report "what users choose the size of is sorted by gp_sort"
 	grep -rnE 'ereport\((ERROR|elevel)' src | cut -d: -f1,2 | while IFS=: read -r f l; do
 		sed -n "${l},$((l + 3))p" "$f" | grep -q errcode || echo "$f:$l"
 	done | report "every error has an errcode"

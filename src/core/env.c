@@ -37,18 +37,34 @@ gp_alloc_size(size_t bytes)
 	return bytes > SIZE_MAX - OVERHEAD ? SIZE_MAX : bytes + OVERHEAD;
 }
 
-/* Refuses a request that would take the environment over its limit. */
+/* The bytes that all environments hold which share the limit. */
+static size_t
+held(const gp_env *env)
+{
+	return env->account ? *env->account : env->used;
+}
+
+/* The bytes that the environment may hold itself; others may have left nothing of the limit. */
+size_t
+gp_limit(const gp_env *env)
+{
+	size_t		others = held(env) - env->used;
+
+	return env->limit > others ? env->limit - others : env->limit > 0;
+}
+
+/* Refuses a request that would take what is held over the limit. */
 static void
 check_limit(gp_env *env, size_t bytes)
 {
-	if (env->limit == 0 || (bytes <= env->limit && env->used <= env->limit - bytes))
+	if (env->limit == 0 || (bytes <= env->limit && held(env) <= env->limit - bytes))
 		return;
 	gp_raise(env, GP_ERR_LIMIT, "Raise gnngp.memory_limit, or choose a smaller computation.",
 			 "memory limit of %zu bytes exceeded: %zu bytes held, %zu more needed",
-			 env->limit, env->used, bytes);
+			 env->limit, held(env), bytes);
 }
 
-/* Allocates 64-byte aligned memory, counted against env->limit; never NULL. */
+/* Allocates 64-byte aligned memory, counted against the limit; never NULL. */
 void *
 gp_alloc(gp_env *env, size_t bytes)
 {
@@ -66,6 +82,8 @@ gp_alloc(gp_env *env, size_t bytes)
 	header_of(p)->raw = raw;
 	header_of(p)->bytes = bytes;
 	env->used += total;
+	if (env->account)
+		*env->account += total;
 	if (env->used > env->peak)
 		env->peak = env->used;
 	return p;
@@ -134,6 +152,8 @@ gp_free(gp_env *env, void *p)
 		return;
 	header = header_of(p);
 	env->used -= gp_alloc_size(header->bytes);
+	if (env->account)
+		*env->account -= gp_alloc_size(header->bytes);
 	env->release(env, header->raw);
 }
 

@@ -88,9 +88,13 @@ struct gp_env
 	size_t		used;			/* bytes held now, set by gp_alloc and gp_free */
 	size_t		peak;			/* the high-water mark of used */
 	size_t		limit;			/* refuse to hold more; 0 = no limit */
+	size_t	   *account;		/* bytes of all environments that share the limit; NULL = of this one */
+
+	/* Spreads keys that users choose over hash tables; no result depends on it. */
+	uint64_t	hash_seed;
 };
 
-/* Allocates 64-byte aligned memory, counted against env->limit; never NULL. */
+/* Allocates 64-byte aligned memory, counted against the limit; never NULL. */
 extern void *gp_alloc(gp_env *env, size_t bytes);
 
 /* The same for count items of size bytes each, checked against overflow. */
@@ -101,6 +105,9 @@ extern void *gp_alloc_zero(gp_env *env, int64_t count, size_t size);
 
 /* Grows (or makes, when p is NULL) an array to count items, keeping the old ones. */
 extern void *gp_realloc_array(gp_env *env, void *p, int64_t count, size_t size);
+
+/* The bytes that the environment may hold itself, as others of its account hold some; 0 = no limit. */
+extern size_t gp_limit(const gp_env *env);
 
 /* Frees what gp_alloc returned; NULL is allowed. */
 extern void gp_free(gp_env *env, void *p);

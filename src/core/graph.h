@@ -81,7 +81,7 @@ extern gp_csr *gp_csr_identity(gp_env *env, int64_t n, gp_type type);
 extern void gp_csr_scale(gp_csr *s, double factor);
 
 /* Sorts the columns of one row. */
-extern void gp_sort_columns(int32_t *col, int64_t n);
+extern void gp_sort_columns(gp_env *env, int32_t *col, int64_t n);
 
 /* The closed field of a node set: all j with s_ij != 0 for some i of the set; ascending. */
 extern int32_t *gp_graph_field(gp_env *env, const gp_csr *s, const int32_t *index, int64_t n,

@@ -2,10 +2,13 @@
  * graph_csr.c - normalised adjacency matrices and the algebra of sparse matrices.
  */
 #include "graph.h"
-#include "hash.h"
+#include "places.h"
+#include "sort.h"
 
 #include <math.h>
 #include <string.h>
+
+#define SHELL_SORTED 4096			/* columns up to which a row is sorted where it stands */
 
 /* Reads entry k as double. */
 static inline double
@@ -227,10 +230,25 @@ gp_csr_select(gp_env *env, const gp_csr *s, const int32_t *index, int64_t n,
 	return t;
 }
 
-/* Sorts the columns of one row: shell sort, which is insertion sort for short ones. */
-void
-gp_sort_columns(int32_t *col, int64_t n)
+/* Orders columns. */
+static int
+compare_columns(const void *a, const void *b, void *unused)
 {
+	int32_t		x = *(const int32_t *) a;
+	int32_t		y = *(const int32_t *) b;
+
+	return (x > y) - (x < y);
+}
+
+/* Sorts the columns of one row: a short one by shell sort, which is insertion sort for very short ones. */
+void
+gp_sort_columns(gp_env *env, int32_t *col, int64_t n)
+{
+	if (n > SHELL_SORTED)
+	{
+		gp_sort(env, col, n, sizeof(int32_t), compare_columns, NULL);
+		return;
+	}
 	for (int64_t gap = n / 2; gap > 0; gap = gap == 2 ? 1 : gap * 5 / 11)
 		for (int64_t i = gap; i < n; i++)
 		{
@@ -257,7 +275,7 @@ typedef struct tally
 	int32_t    *touched;
 	int64_t		n;				/* columns touched */
 	int64_t		row;
-	uint64_t	mask;			/* places - 1 of the table, or 0 */
+	gp_places	places;			/* of the table; the mask is 0 without one */
 } tally;
 
 #define TABLE_FROM 16384		/* columns from which a table is worth it */
@@ -271,6 +289,7 @@ tally_open(gp_env *env, int64_t cols)
 {
 	tally		t = {.cols = cols};
 
+	t.places = gp_places_open(env, 1);
 	t.mark = gp_alloc_array(env, cols, sizeof(int64_t));
 	t.column = gp_alloc_array(env, cols, sizeof(int32_t));
 	t.sum = gp_alloc_array(env, cols, sizeof(double));
@@ -300,20 +319,20 @@ tally_begin(tally *t, int64_t row, int64_t most)
 		places *= 2;
 	t->row = row;
 	t->n = 0;
-	t->mask = t->cols >= TABLE_FROM && places <= t->cols ? (uint64_t) places - 1 : 0;
+	t->places.mask = t->cols >= TABLE_FROM && places <= t->cols ? (uint64_t) places - 1 : 0;
 }
 
 /* The place of a column. */
 static inline int64_t
-tally_place(const tally *t, int32_t column)
+tally_place(tally *t, int32_t column)
 {
-	uint64_t	at = (uint64_t) column;
+	uint64_t	at;
 
-	if (t->mask == 0)
+	if (t->places.mask == 0)
 		return column;
-	at = (at * GP_GOLDEN >> 32) & t->mask;
+	at = gp_first_place(&t->places, (uint64_t) column);
 	while (t->mark[at] == t->row && t->column[at] != column)
-		at = (at + 1) & t->mask;
+		at = gp_next_place(&t->places, at);
 	return (int64_t) at;
 }
 
@@ -415,7 +434,7 @@ gp_csr_product_plus(gp_env *env, const gp_csr *a, const gp_csr *b, double unit)
 		int64_t		at = c->start[i];
 
 		product_row(env, a, b, unit, i, true, &t, &done, &next);
-		gp_sort_columns(t.touched, t.n);
+		gp_sort_columns(env, t.touched, t.n);
 		memcpy(c->col + at, t.touched, t.n * sizeof(int32_t));
 		for (int64_t k = 0; k < t.n; k++)
 			set_value(c, at + k, t.sum[tally_place(&t, t.touched[k])]);

@@ -6,8 +6,8 @@
  * same for every order of arrival.
  */
 #include "graph.h"
+#include "sort.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define FIRST_CHUNK 4096
@@ -231,9 +231,9 @@ group_by_row(const gp_edges *edges, const edge_groups *columns)
 	return rows;
 }
 
-/* Orders weights for qsort. */
+/* Orders weights. */
 static int
-compare_weights(const void *a, const void *b)
+compare_weights(const void *a, const void *b, void *unused)
 {
 	double		x = *(const double *) a;
 	double		y = *(const double *) b;
@@ -243,12 +243,11 @@ compare_weights(const void *a, const void *b)
 
 /* Adds the weights of one repeated edge, smallest first whatever the order of arrival. */
 static double
-add_weights(double *weight, int64_t n)
+add_weights(gp_env *env, double *weight, int64_t n)
 {
 	double		sum = 0.0;
 
-	if (n > 1)
-		qsort(weight, n, sizeof(double), compare_weights);
+	gp_sort(env, weight, n, sizeof(double), compare_weights, NULL);
 	for (int64_t i = 0; i < n; i++)
 		sum += weight[i];
 	return sum;
@@ -266,17 +265,17 @@ merge_repeated(gp_env *env, edge_groups *rows, int64_t nodes)
 	{
 		int64_t		end = rows->start[r + 1];
 
-		gp_look(env, k, &next);
 		rows->start[r] = out;
 		while (k < end)
 		{
 			int64_t		same = k + 1;
 
+			gp_look(env, k, &next);
 			while (same < end && rows->other[same] == rows->other[k])
 				same++;
 			rows->other[out] = rows->other[k];
 			if (rows->weight)
-				rows->weight[out] = add_weights(rows->weight + k, same - k);
+				rows->weight[out] = add_weights(env, rows->weight + k, same - k);
 			out++;
 			k = same;
 		}

@@ -171,15 +171,18 @@ sort_entries(gp_env *env, int64_t n, const int32_t *key, int64_t nkeys, const in
 		gp_look(env, k, &next);
 		start[key[k] + 1]++;
 	}
+	next = 0;
 	for (int64_t i = 0; i < nkeys; i++)
+	{
+		gp_look(env, i, &next);
 		start[i + 1] += start[i];
+	}
 	next = 0;
 	for (int64_t k = 0; k < n; k++)
 	{
 		int32_t		e = order ? order[k] : (int32_t) k;
 
 		gp_look(env, k, &next);
-
 		sorted[start[key[e]]++] = e;
 	}
 	gp_free(env, start);

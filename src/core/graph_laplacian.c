@@ -130,7 +130,7 @@ root_fits(const gp_env *env, const gp_graph *graph, const gp_laplacian *kernel)
 	double		n = (double) graph->nodes;
 
 	return graph->nodes <= EXACT_NODES && kernel->dims == 0 &&
-		(env->limit == 0 || env->used + 3.0 * n * n * sizeof(double) <= env->limit);
+		(env->limit == 0 || env->used + 3.0 * n * n * sizeof(double) <= gp_limit(env));
 }
 
 /*
@@ -158,7 +158,7 @@ check_walks(gp_env *env, const gp_graph *graph, const gp_laplacian *kernel, uint
 			gp_type type)
 {
 	double		most = gp_walk_entries(graph, kernel);
-	double		allowed = (double) env->limit;
+	double		allowed = (double) gp_limit(env);
 	double		needed;
 
 	if (env->limit == 0 ||

@@ -335,7 +335,7 @@ append_row(walker *w, int64_t node, double factor, gp_csr *out, int64_t *room)
 		out->col = gp_realloc_array(w->env, out->col, *room, sizeof(int32_t));
 		out->value = gp_realloc_array(w->env, out->value, *room, sizeof(double));
 	}
-	gp_sort_columns(w->touched, w->ntouched);
+	gp_sort_columns(w->env, w->touched, w->ntouched);
 	for (int64_t k = 0; k < w->ntouched; k++)
 	{
 		out->col[at + k] = w->touched[k];

@@ -75,7 +75,7 @@ extern gp_matrix gp_laplacian_root(gp_device *dev, const gp_graph *graph,
 
 /*
  * The factor as features, so that <x_i, x_j> is the kernel: exact on small
- * graphs where env->limit allows it, else one copy of the walks (positive, with
+ * graphs where gp_limit allows it, else one copy of the walks (positive, with
  * a bias that falls as 1 / walks).  Raises GP_ERR_LIMIT before anything large is
  * made when the walks would not fit either.
  */

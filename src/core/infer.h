@@ -45,7 +45,7 @@ typedef struct gp_problem
 	double		nugget;			/* relative to mean diag K; NaN = by leave-one-out */
 	uint64_t	seed;
 	size_t		estimate_limit; /* for an estimate: bytes to plan for, without an error when
-								 * nothing fits; 0 = env->limit */
+								 * nothing fits; 0 = gp_limit */
 	gp_type		type;			/* of the large matrices */
 	double		nugget_slack;	/* take the largest nugget within this share of the least error */
 	bool		quiet;			/* no notices about the nugget, which the user cannot give */
@@ -110,7 +110,7 @@ typedef struct gp_posterior
 /* Counts operations and bytes and chooses; raises GP_ERR_LIMIT when nothing fits. */
 extern gp_plan gp_plan_make(gp_device *dev, const gp_problem *problem);
 
-/* Plans, computes and returns the posterior; checks the plan against env->limit first. */
+/* Plans, computes and returns the posterior; checks the plan against gp_limit first. */
 extern gp_posterior *gp_fit(gp_device *dev, const gp_problem *problem);
 
 /*

@@ -14,9 +14,9 @@
  */
 #include "cluster.h"
 #include "hash.h"
+#include "sort.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define STARTS 10				/* of which the best is kept */
@@ -472,7 +472,7 @@ typedef struct ranked
 
 /* Larger ones first, then by the first node. */
 static int
-compare_ranked(const void *a, const void *b)
+compare_ranked(const void *a, const void *b, void *unused)
 {
 	const ranked *x = a;
 	const ranked *y = b;
@@ -496,7 +496,7 @@ number_clusters(gp_env *env, int32_t *cluster, int64_t n, int32_t k)
 		rank[cluster[i]].first = (int32_t) i;
 		rank[cluster[i]].size++;
 	}
-	qsort(rank, k, sizeof(ranked), compare_ranked);
+	gp_sort(env, rank, k, sizeof(ranked), compare_ranked, NULL);
 	for (int32_t j = 0; j < k; j++)
 		number[rank[j].cluster] = j + 1;
 	for (int64_t i = 0; i < n; i++)

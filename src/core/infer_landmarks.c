@@ -9,8 +9,9 @@
  */
 #include "hash.h"
 #include "infer_internal.h"
+#include "places.h"
+#include "sort.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define AUTOMATIC_FIELD 2048	/* a field up to this size is taken whole */
@@ -197,7 +198,7 @@ sort_candidates(gp_env *env, candidate *c, int64_t n)
 
 /* Orders nodes. */
 static int
-compare_node(const void *a, const void *b)
+compare_node(const void *a, const void *b, void *unused)
 {
 	int32_t		x = *(const int32_t *) a;
 	int32_t		y = *(const int32_t *) b;
@@ -232,15 +233,15 @@ candidates(const gp_eval *ev, const gp_problem *problem, bool prefer_field)
 	return c;
 }
 
-/* Remembers a fingerprint; false when it was there.  The table has a power of two places. */
+/* Remembers a fingerprint; false when it was there. */
 static bool
-remember(uint64_t *table, uint64_t places, uint64_t fingerprint)
+remember(uint64_t *table, gp_places *places, uint64_t fingerprint)
 {
 	uint64_t	key = fingerprint ? fingerprint : 1;
-	uint64_t	at = gp_hash(key) & (places - 1);
+	uint64_t	at = gp_first_place(places, key);
 
 	while (table[at] && table[at] != key)
-		at = (at + 1) & (places - 1);
+		at = gp_next_place(places, at);
 	if (table[at] == key)
 		return false;
 	table[at] = key;
@@ -281,7 +282,9 @@ gp_landmarks_choose(gp_eval *ev, const gp_problem *problem, int64_t count, int64
 	bool		field = problem->task == GP_TASK_CLASSES && field_size(ev, problem) <= count;
 	candidate  *c;
 	uint64_t   *seen;
-	uint64_t	places = 64;
+	gp_places	places;
+	uint64_t	room = 64;
+	int64_t		next = 0;
 
 	*n = 0;
 	if (problem->landmark)
@@ -290,14 +293,18 @@ gp_landmarks_choose(gp_eval *ev, const gp_problem *problem, int64_t count, int64
 		*n = count;
 		return landmark;
 	}
-	while (places < 4 * (uint64_t) count)
-		places *= 2;
-	seen = gp_alloc_zero(env, places, sizeof(uint64_t));
+	while (room < 4 * (uint64_t) count)
+		room *= 2;
+	places = gp_places_open(env, room);
+	seen = gp_alloc_zero(env, room, sizeof(uint64_t));
 	c = candidates(ev, problem, field);
 	for (int64_t k = 0; k < ev->n && *n < count; k++)
-		if (remember(seen, places, c[k].fingerprint))
+	{
+		gp_look(env, k, &next);
+		if (remember(seen, &places, c[k].fingerprint))
 			landmark[(*n)++] = c[k].node;
-	qsort(landmark, *n, sizeof(int32_t), compare_node);
+	}
+	gp_sort(env, landmark, *n, sizeof(int32_t), compare_node, NULL);
 	gp_free(env, c);
 	gp_free(env, seen);
 	return landmark;

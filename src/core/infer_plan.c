@@ -255,7 +255,7 @@ gp_plan_with(gp_eval *ev, const gp_problem *problem)
 	memset(&o, 0, sizeof(o));
 	env->progress(env, GP_PHASE_PLAN, 0, 0);
 	o.limit = problem->estimate_limit > 0 ? (double) problem->estimate_limit
-		: env->limit > 0 ? (double) env->limit + (double) ev->dev->room : INFINITY;
+		: env->limit > 0 ? (double) gp_limit(env) + (double) ev->dev->room : INFINITY;
 	gp_plan_check_factors(ev, o.limit);
 	o.has_columns = gp_step_reach(ev, root) != GP_REACH_NONE;
 	o.nlandmarks = gp_landmarks_automatic(ev, problem);

@@ -39,17 +39,17 @@ check_limit(const gp_eval *ev, double needed)
 	gp_env	   *env = ev->env;
 
 	needed += (double) env->used;
-	if (env->limit > 0 && needed > (double) env->limit)
+	if (env->limit > 0 && needed > (double) gp_limit(env))
 		gp_raise(env, GP_ERR_LIMIT, "Use fewer clusters, or raise gnngp.memory_limit.",
 				 "the clustering needs %.1f MB, but gnngp.memory_limit allows %.1f MB",
-				 needed / MEGABYTE, (double) env->limit / MEGABYTE);
+				 needed / MEGABYTE, (double) gp_limit(env) / MEGABYTE);
 }
 
 /* True when so many bytes more fit the limit. */
 static bool
 fits(const gp_eval *ev, double bytes)
 {
-	return ev->env->limit == 0 || (double) ev->env->used + bytes <= (double) ev->env->limit;
+	return ev->env->limit == 0 || (double) ev->env->used + bytes <= (double) gp_limit(ev->env);
 }
 
 /* Adds a factor. */
@@ -193,7 +193,7 @@ gp_similarity_open(gp_eval *ev, const gp_cluster_problem *problem)
 	fit.seed = problem->seed;
 	fit.type = problem->type;
 	s->ev = ev;
-	gp_plan_check_factors(ev, ev->env->limit > 0 ? (double) ev->env->limit : INFINITY);
+	gp_plan_check_factors(ev, ev->env->limit > 0 ? (double) gp_limit(ev->env) : INFINITY);
 	ev->env->progress(ev->env, GP_PHASE_KERNEL, 0, ev->n);
 	if (gp_step_is_linear(ev, root))
 		take_linear(s, problem, root);

@@ -7,8 +7,8 @@
  * matters, because the terms of a sum are independent.  Zero is NULL.
  */
 #include "kernel_internal.h"
+#include "sort.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define HINT_SOURCE \
@@ -469,9 +469,9 @@ check_independent(gp_maker *m, int n, const gp_feature *const *term)
 	}
 }
 
-/* For qsort. */
+/* For gp_sort. */
 static int
-compare_for_sort(const void *a, const void *b)
+compare_for_sort(const void *a, const void *b, void *unused)
 {
 	return gp_feature_compare(*(const gp_feature *const *) a, *(const gp_feature *const *) b);
 }
@@ -506,7 +506,7 @@ gp_feature_sum(gp_maker *m, int n, const gp_feature **arg)
 		f->sources |= f->arg[i]->sources;
 		f->mean |= f->arg[i]->mean;
 	}
-	qsort(f->arg, total, sizeof(gp_feature *), compare_for_sort);
+	gp_sort(m->env, f->arg, total, sizeof(gp_feature *), compare_for_sort, NULL);
 	return f;
 }
 

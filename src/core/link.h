@@ -140,7 +140,7 @@ typedef struct gp_link_row
 /* Counts and chooses. */
 extern gp_link_plan gp_link_plan_make(gp_env *env, const gp_link_problem *problem);
 
-/* Fits; checks the plan against env->limit first.  The model borrows the graph. */
+/* Fits; checks the plan against gp_limit first.  The model borrows the graph. */
 extern gp_link_model *gp_link_fit(gp_device *dev, const gp_link_problem *problem);
 
 extern void gp_link_model_free(gp_env *env, gp_link_model *model);

@@ -8,9 +8,9 @@
  */
 #include "link_predict.h"
 
-#include "hash.h"
+#include "places.h"
+#include "sort.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define GROUP_PAIRS (INT64_C(1) << 17)	/* candidates of a group, unless one node has more */
@@ -38,6 +38,7 @@ typedef struct pool
 typedef struct told
 {
 	uint64_t   *slot;			/* keys plus one; 0 is free */
+	gp_places	places;
 	int64_t		size;			/* a power of two */
 	int64_t		used;
 } told;
@@ -64,7 +65,7 @@ typedef struct best
 
 /* Best first, ties by node. */
 static int
-compare_ranked(const void *a, const void *b)
+compare_ranked(const void *a, const void *b, void *unused)
 {
 	const ranked *x = a;
 	const ranked *y = b;
@@ -76,7 +77,7 @@ compare_ranked(const void *a, const void *b)
 
 /* Best first, ties by node. */
 static int
-compare_rows(const void *a, const void *b)
+compare_rows(const void *a, const void *b, void *unused)
 {
 	const gp_link_row *x = a;
 	const gp_link_row *y = b;
@@ -87,13 +88,13 @@ compare_rows(const void *a, const void *b)
 }
 
 /* Finds a key's slot, or the free one where it belongs. */
-static int64_t
-told_slot(const told *t, uint64_t key)
+static uint64_t
+told_slot(told *t, uint64_t key)
 {
-	int64_t		at = (int64_t) (gp_hash(key) & (uint64_t) (t->size - 1));
+	uint64_t	at = gp_first_place(&t->places, key);
 
 	while (t->slot[at] != 0 && t->slot[at] != key + 1)
-		at = (at + 1) & (t->size - 1);
+		at = gp_next_place(&t->places, at);
 	return at;
 }
 
@@ -101,9 +102,10 @@ told_slot(const told *t, uint64_t key)
 static void
 told_grow(gp_env *env, told *t)
 {
-	told		new = {NULL, t->size > 0 ? 2 * t->size : 1024, t->used};
+	told		new = {.size = t->size > 0 ? 2 * t->size : 1024, .used = t->used};
 	int64_t		next = 0;
 
+	new.places = gp_places_open(env, (uint64_t) new.size);
 	new.slot = gp_alloc_zero(env, new.size, sizeof(uint64_t));
 	for (int64_t k = 0; k < t->size; k++)
 	{
@@ -120,7 +122,7 @@ static bool
 tell_once(gp_env *env, told *t, int32_t i, int32_t j)
 {
 	uint64_t	key = (uint64_t) (i < j ? i : j) << 32 | (uint32_t) (i < j ? j : i);
-	int64_t		at;
+	uint64_t	at;
 
 	if (2 * t->used >= t->size)
 		told_grow(env, t);
@@ -162,9 +164,9 @@ sink(ranked *heap, int64_t n, int64_t at)
 
 	for (int64_t child; (child = 2 * at + 1) < n; at = child)
 	{
-		if (child + 1 < n && compare_ranked(&heap[child + 1], &heap[child]) > 0)
+		if (child + 1 < n && compare_ranked(&heap[child + 1], &heap[child], NULL) > 0)
 			child++;
-		if (compare_ranked(&heap[child], &own) <= 0)
+		if (compare_ranked(&heap[child], &own, NULL) <= 0)
 			break;
 		heap[at] = heap[child];
 	}
@@ -182,13 +184,13 @@ select_best(gp_env *env, ranked *r, int64_t n, int64_t keep)
 	for (int64_t e = keep; e < n; e++)
 	{
 		gp_look(env, e, &next);
-		if (compare_ranked(&r[e], &r[0]) < 0)
+		if (compare_ranked(&r[e], &r[0], NULL) < 0)
 		{
 			r[0] = r[e];
 			sink(r, keep, 0);
 		}
 	}
-	qsort(r, keep, sizeof(ranked), compare_ranked);
+	gp_sort(env, r, keep, sizeof(ranked), compare_ranked, NULL);
 }
 
 /* Room for n candidates. */
@@ -381,7 +383,8 @@ hand_out(best *b, const pool *p)
 	gp_links_posterior(b->l, p->n, p->score, row);
 	for (int32_t s = 0; s < b->sources; s++)
 	{
-		qsort(row + p->first[s], p->first[s + 1] - p->first[s], sizeof(gp_link_row), compare_rows);
+		gp_sort(b->env, row + p->first[s], p->first[s + 1] - p->first[s], sizeof(gp_link_row),
+				compare_rows, NULL);
 		for (int64_t e = p->first[s]; e < p->first[s + 1]; e++)
 			b->take(b->state, &row[e]);
 	}

@@ -14,8 +14,8 @@
  */
 #include "hash.h"
 #include "link_internal.h"
+#include "sort.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define HUB_DEGREE 100			/* a node of more neighbours is a hub */
@@ -257,8 +257,9 @@ left(const gp_link_search *s)
 	return s->walked < WALK_BUDGET ? WALK_BUDGET - s->walked : 0;
 }
 
+/* Orders hubs by degree, then by number. */
 static int
-compare_keys(const void *a, const void *b)
+compare_hubs(const void *a, const void *b, void *unused)
 {
 	uint64_t	x = *(const uint64_t *) a;
 	uint64_t	y = *(const uint64_t *) b;
@@ -272,7 +273,7 @@ walk_hubs(gp_link_search *s, int32_t node, int64_t hubs)
 {
 	if (left(s) == 0)
 		return;
-	qsort(s->hub, hubs, sizeof(uint64_t), compare_keys);
+	gp_sort(s->env, s->hub, hubs, sizeof(uint64_t), compare_hubs, NULL);
 	for (int64_t h = 0; h < hubs && left(s) > 0; h++)
 	{
 		int32_t		middle = (int32_t) (s->hub[h] & UINT32_MAX);
@@ -457,7 +458,7 @@ sort_found(gp_link_search *s)
 	count_work(s, s->found);
 	if (s->found < s->n / 64)
 	{
-		gp_sort_columns(s->out, s->found);
+		gp_sort_columns(s->env, s->out, s->found);
 		return;
 	}
 	for (int64_t j = 0; j < s->n; j++)

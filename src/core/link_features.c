@@ -149,7 +149,7 @@ fold(gp_env *env, const gp_csr *x, const double *weight, uint64_t seed)
 		int32_t		n = fold_row(x, i, weight, seed, sum, marked, marks);
 
 		gp_look(env, x->start[i], &next);
-		gp_sort_columns(marks, n);
+		gp_sort_columns(env, marks, n);
 		for (int32_t k = 0; k < n; k++)
 		{
 			value[out->start[i] + k] = sum[marks[k]];

@@ -128,10 +128,10 @@ checked_plan(gp_env *env, const gp_link_problem *problem)
 {
 	gp_link_plan plan = gp_link_plan_make(env, problem);
 
-	if (env->limit > 0 && plan.bytes > (double) env->limit)
+	if (env->limit > 0 && plan.bytes > (double) gp_limit(env))
 		gp_raise(env, GP_ERR_LIMIT, "Raise gnngp.memory_limit, or fit a part of the graph.",
 				 "the link model needs %.0f MB, more than gnngp.memory_limit (%.0f MB)",
-				 ceil(plan.bytes / MEGABYTE), floor((double) env->limit / MEGABYTE));
+				 ceil(plan.bytes / MEGABYTE), floor((double) gp_limit(env) / MEGABYTE));
 	return plan;
 }
 

@@ -8,6 +8,7 @@
  */
 #include "hash.h"
 #include "link_internal.h"
+#include "places.h"
 
 #include <math.h>
 #include <string.h>
@@ -33,10 +34,10 @@ typedef struct sample
 	keyed	   *heap;
 } sample;
 
-/* A set of pairs: their codes in a table with a power of two places, 0 where free. */
+/* A set of pairs: their codes in a table, 0 where free. */
 typedef struct pair_set
 {
-	uint64_t	places;
+	gp_places	places;
 	uint64_t   *table;
 } pair_set;
 
@@ -235,22 +236,24 @@ gp_link_sample_links(gp_env *env, const gp_graph *graph, uint64_t seed, int64_t 
 static pair_set
 set_create(gp_env *env, int64_t n)
 {
-	pair_set	set = {64, NULL};
+	pair_set	set;
+	uint64_t	places = 64;
 
-	while (set.places < 2 * (uint64_t) n)
-		set.places *= 2;
-	set.table = gp_alloc_zero(env, set.places, sizeof(uint64_t));
+	while (places < 2 * (uint64_t) n)
+		places *= 2;
+	set.places = gp_places_open(env, places);
+	set.table = gp_alloc_zero(env, places, sizeof(uint64_t));
 	return set;
 }
 
 /* The place of a code in the set, or the free place where it would go. */
 static uint64_t
-set_place(const pair_set *set, uint64_t code)
+set_place(pair_set *set, uint64_t code)
 {
-	uint64_t	at = gp_hash(code) & (set->places - 1);
+	uint64_t	at = gp_first_place(&set->places, code);
 
 	while (set->table[at] && set->table[at] != code)
-		at = (at + 1) & (set->places - 1);
+		at = gp_next_place(&set->places, at);
 	return at;
 }
 
@@ -298,7 +301,7 @@ draw_missing(gp_env *env, const gp_graph *graph, uint64_t seed, int64_t count, p
 /* A sample of all missing pairs that are not in the set: for small or dense graphs. */
 static gp_link_pairs
 list_missing(gp_env *env, const gp_graph *graph, uint64_t seed, int64_t count,
-			 const pair_set *except)
+			 pair_set *except)
 {
 	sample		s = sample_create(env, count);
 	uint64_t	stream = gp_hash(seed ^ MISSING_SALT);

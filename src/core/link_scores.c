@@ -3,7 +3,8 @@
  */
 #include "link_scores.h"
 
-#include <stdlib.h>
+#include "sort.h"
+
 #include <string.h>
 
 /* The weight of an entry of the symmetric matrix, 0 where there is none. */
@@ -119,7 +120,7 @@ typedef struct ordered_pair
 
 /* By source, then by place. */
 static int
-compare_pairs(const void *a, const void *b)
+compare_pairs(const void *a, const void *b, void *unused)
 {
 	const ordered_pair *x = a;
 	const ordered_pair *y = b;
@@ -246,8 +247,8 @@ gp_link_pair_scores(gp_link_frame *f, int64_t n, const int32_t *src, const int32
 		pair[at] = (ordered_pair) {source, other, e};
 	}
 	gp_free(env, count);
-	qsort(pair, open, sizeof(ordered_pair), compare_pairs);
-	qsort(pair + linked, n - linked, sizeof(ordered_pair), compare_pairs);
+	gp_sort(env, pair, open, sizeof(ordered_pair), compare_pairs, NULL);
+	gp_sort(env, pair + linked, n - linked, sizeof(ordered_pair), compare_pairs, NULL);
 	room.slot = gp_alloc_array(env, room.most, sizeof(int32_t));
 	room.dst = gp_alloc_array(env, room.most, sizeof(int32_t));
 	room.scores = gp_alloc_array(env, room.most * f->width, sizeof(double));

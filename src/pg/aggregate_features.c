@@ -9,6 +9,7 @@
 
 #include <math.h>
 
+#include "account.h"
 #include "aggregate_state.h"
 #include "catalog/pg_type_d.h"
 #include "env_pg.h"
@@ -28,6 +29,7 @@ typedef struct features_state
 	int64		cols;
 	int64	   *id;
 	float	   *value;			/* n x cols */
+	gnngp_holding held;			/* counts the arrays */
 } features_state;
 
 /* A row's place and what it is sorted by. */
@@ -79,7 +81,7 @@ write_features(const features_state *state)
 	}
 	if (!sorted)
 	{
-		qsort_interruptible(p, n, sizeof(placed_id), compare_ids, NULL);
+		gnngp_sort(p, n, sizeof(placed_id), compare_ids, NULL);
 		check_repeated(p, n);
 		value = MemoryContextAllocHuge(CurrentMemoryContext, n * state->cols * sizeof(float));
 		for (Size i = 0; i < n; i++)
@@ -123,23 +125,23 @@ create_state(MemoryContext parent)
 	return state;
 }
 
-/* Refuses a state that would be too large, or takes more memory than is allowed. */
+/* Refuses a state that would be too large, or takes more memory than is allowed; counts another. */
 static void
-check_room(const features_state *state, int64 room)
+count_room(features_state *state, int64 room)
 {
 	double		needed = (double) room * (state->cols * sizeof(float) + sizeof(int64));
 	double		allowed;
 
 	gnngp_value_check_size((double) state->n * state->cols * sizeof(float), "features");
-	if (needed < 1 << 20)
-		return;
-	allowed = (double) gnngp_memory_limit();
+	gnngp_account_make_room((size_t) needed, gnngp_memory_limit());
+	allowed = (double) gnngp_account_left() + (double) state->held.bytes;
 	if (needed > allowed)
 		ereport(ERROR,
 				(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
 				 errmsg("collecting the features of " INT64_FORMAT " nodes needs %.1f MB, but gnngp.memory_limit allows %.1f MB",
 						state->n, needed / (1 << 20), allowed / (1 << 20)),
 				 errhint("For graphs of this size use gp_create_graph and gp_fit.")));
+	gnngp_account_hold(&state->held, state->head.header.eoh_context, (size_t) needed);
 }
 
 /* Room for one more row of so many numbers. */
@@ -159,7 +161,7 @@ add_row(features_state *state, int64 id, int64 cols)
 	{
 		int64		room = Max(state->room * 2, 8);
 
-		check_room(state, room);
+		count_room(state, room);
 		if (state->room == 0)
 		{
 			state->id = MemoryContextAllocHuge(context, room * sizeof(int64));

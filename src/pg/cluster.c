@@ -72,7 +72,7 @@ open_call(FunctionCallInfo fcinfo, int first, cluster_call *call)
 
 	gnngp_links_forget(0);
 	gnngp_progress_begin(call->graph->name);
-	call->env = gnngp_env_create(CurrentMemoryContext, 0);
+	call->env = gnngp_env_create(CurrentMemoryContext);
 	call->data = gnngp_read(call->env, call->graph, "auto", false);
 	call->ids.name = call->graph->name;
 	call->ids.id_type = call->data->ids.type_name;

@@ -45,7 +45,7 @@ put_row(ReturnSetInfo *result, const device_row *row)
 static void
 put_cpu(ReturnSetInfo *result)
 {
-	gp_env	   *env = gnngp_env_create(CurrentMemoryContext, 0);
+	gp_env	   *env = gnngp_env_create(CurrentMemoryContext);
 	gp_device  *device = gp_device_cpu(env, 1);
 	device_row	row = {.text = {[DEVICE_KIND] = device->name,
 	[DEVICE_NAME] = gp_device_cpu_describe(device), [DEVICE_STATUS] = "ready"}};
@@ -103,7 +103,7 @@ gnngp_device(PG_FUNCTION_ARGS)
 static void
 try_cpu(void)
 {
-	gp_env	   *env = gnngp_env_create(CurrentMemoryContext, 0);
+	gp_env	   *env = gnngp_env_create(CurrentMemoryContext);
 
 	gp_device_cpu(env, 1);
 	gnngp_env_destroy(env);

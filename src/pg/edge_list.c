@@ -26,22 +26,22 @@ bytes_of(const gnngp_edge_list *list, int64 n)
 	return n * (list->weighted ? 24.0 + 32.0 : 16.0 + 16.0);
 }
 
-/* Refuses a list that the memory limit does not allow. */
+/* Refuses a list that the memory limit does not allow beside what the backend holds; counts another. */
 static void
-check_memory(const gnngp_edge_list *list, int64 n)
+count_memory(gnngp_edge_list *list, int64 n)
 {
 	double		needed = bytes_of(list, n);
 	double		allowed;
 
-	if (n < 1024)
-		return;
-	allowed = (double) gnngp_memory_limit();
+	gnngp_account_make_room((size_t) needed, gnngp_memory_limit());
+	allowed = (double) gnngp_account_left() + (double) list->held.bytes;
 	if (needed > allowed)
 		ereport(ERROR,
 				(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
 				 errmsg("collecting " INT64_FORMAT " edges needs %.1f MB, but gnngp.memory_limit allows %.1f MB",
 						n, needed / (1 << 20), allowed / (1 << 20)),
 				 errhint("For graphs of this size use gp_create_graph and gp_fit.")));
+	gnngp_account_hold(&list->held, list->context, n * (list->weighted ? 24 : 16));
 }
 
 /* Rewrites the list as its distinct edges, and nodes without any as loops. */
@@ -130,7 +130,7 @@ gnngp_edge_list_grow(gnngp_edge_list *list, int64 more)
 		room *= 2;
 	if (room <= list->room)
 		return;
-	check_memory(list, room);
+	count_memory(list, room);
 	if (list->end == NULL)
 		list->end = MemoryContextAllocHuge(list->context, room * 2 * sizeof(int64));
 	else

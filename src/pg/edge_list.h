@@ -6,6 +6,7 @@
 
 #include "postgres.h"
 
+#include "account.h"
 #include "lib/stringinfo.h"
 #include "value.h"
 
@@ -18,6 +19,7 @@ typedef struct gnngp_edge_list
 	int64	   *end;			/* 2 n: both ends of each edge, in any order */
 	double	   *weight;			/* n, or NULL */
 	bool		weighted;
+	gnngp_holding held;			/* counts the arrays */
 } gnngp_edge_list;
 
 /* An edge in sorted order: nodes are numbered by id, the smaller one is in the high bits. */

@@ -9,8 +9,9 @@
  */
 #include "postgres.h"
 
-#include "idmap.h"
+#include "core/places.h"
 #include "edge_list.h"
+#include "env_pg.h"
 #include "miscadmin.h"
 #include "port/pg_bitutils.h"
 
@@ -31,7 +32,8 @@ typedef struct numbering
 	uint64	   *bits;			/* a bit for each id of the range that is a node, or NULL */
 	uint32	   *before;			/* the nodes before each word of bits */
 	uint32	   *table;			/* else a hash table of nodes + 1 */
-	uint64		mask;			/* of the hash table */
+	gp_env	   *env;
+	gp_places	places;			/* of the hash table */
 	const gnngp_value_ids *ids;
 } numbering;
 
@@ -342,23 +344,24 @@ number_by_hash(const gnngp_edge_list *list, numbering *num, gnngp_value_ids *ids
 	sort_ids(list, num, ids);
 	while (places < 2 * (uint64) ids->n)
 		places *= 2;
-	num->mask = places - 1;
+	num->env = gnngp_env_create(CurrentMemoryContext);
+	num->places = gp_places_open(num->env, places);
 	num->table = allocate(places, sizeof(uint32));
 	memset(num->table, 0, places * sizeof(uint32));
 	for (int64 i = 0; i < ids->n; i++)
 	{
-		uint64		slot = gnngp_idmap_mix(gnngp_value_id(ids, i)) & num->mask;
+		uint64		slot = gp_first_place(&num->places, (uint64) gnngp_value_id(ids, i));
 
 		look(i);
 		while (num->table[slot])
-			slot = (slot + 1) & num->mask;
+			slot = gp_next_place(&num->places, slot);
 		num->table[slot] = (uint32) i + 1;
 	}
 }
 
 /* The node of an id. */
 static inline uint64
-node_of(const numbering *num, int64 id)
+node_of(numbering *num, int64 id)
 {
 	uint64		at = (uint64) id - (uint64) num->first;
 	uint64		slot;
@@ -368,15 +371,15 @@ node_of(const numbering *num, int64 id)
 	if (num->bits)
 		return num->before[at >> 6] +
 			pg_popcount64(num->bits[at >> 6] & ((UINT64CONST(1) << (at & 63)) - 1));
-	slot = gnngp_idmap_mix(id) & num->mask;
+	slot = gp_first_place(&num->places, (uint64) id);
 	while (gnngp_value_id(num->ids, num->table[slot] - 1) != id)
-		slot = (slot + 1) & num->mask;
+		slot = gp_next_place(&num->places, slot);
 	return num->table[slot] - 1;
 }
 
 /* The key of an edge, without a branch: which end has the smaller id is anybody's guess. */
 static inline uint64
-key_of(const numbering *num, const int64 *end, int shift)
+key_of(numbering *num, const int64 *end, int shift)
 {
 	int64		low = Min(end[0], end[1]);
 	int64		high = Max(end[0], end[1]);
@@ -388,7 +391,7 @@ key_of(const numbering *num, const int64 *end, int shift)
 static bool
 make_keys(const gnngp_edge_list *list, const numbering *num, gnngp_sorted_edges *out)
 {
-	const numbering local = *num;
+	numbering	local = *num;
 	const int	shift = out->shift;
 	uint64		last = 0;
 	bool		sorted = true;
@@ -438,7 +441,7 @@ order_repeated(gnngp_sorted_edge *edge, int64 n)
 		while (same < n && edge[same].key == edge[k].key)
 			same++;
 		if (same - k > 1)
-			qsort_interruptible(edge + k, same - k, sizeof(gnngp_sorted_edge), compare_weights, NULL);
+			gnngp_sort(edge + k, same - k, sizeof(gnngp_sorted_edge), compare_weights, NULL);
 		if (same / LOOK_EVERY != k / LOOK_EVERY)
 			CHECK_FOR_INTERRUPTS();
 		k = same;
@@ -509,7 +512,10 @@ gnngp_edge_sort(const gnngp_edge_list *list, gnngp_sorted_edges *out)
 		pfree(num.before);
 	}
 	else
+	{
 		pfree(num.table);
+		gnngp_env_destroy(num.env);
+	}
 	if (out->key)
 		out->edges = unique_keys(out->key, out->edges);
 	else

@@ -7,6 +7,9 @@
  */
 #include "postgres.h"
 
+#include "account.h"
+#include "common/pg_prng.h"
+#include "core/sort.h"
 #include "env_pg.h"
 #include "miscadmin.h"
 #include "progress.h"
@@ -27,6 +30,8 @@ typedef struct server_env
 	gp_env		env;			/* first: the core's pointer is ours */
 	MemoryContext context;
 	gp_env	   *parent;			/* of a child, else NULL */
+	size_t		inherited;		/* bytes that a child's parent had held already */
+	MemoryContextCallback end;
 	const char *text;
 	owned_resource *owned;
 	gnngp_device_error device_error;	/* NULL: errors of a device are like others */
@@ -37,6 +42,7 @@ typedef struct server_env
 static void *
 env_alloc(gp_env *env, size_t bytes)
 {
+	gnngp_account_make_room(bytes, env->limit);
 	if (!AllocHugeSizeIsValid(bytes))
 		return NULL;
 	return MemoryContextAllocExtended(((server_env *) env)->context, bytes,
@@ -193,9 +199,20 @@ env_disown(gp_env *env, void *resource)
 			o->release = NULL;
 }
 
+/* Takes what the environment holds out of the account; its context does so at its end. */
+static void
+leave_account(void *arg)
+{
+	server_env *server = arg;
+
+	if (server->env.account)
+		*server->env.account -= server->env.used - server->inherited;
+	server->env.account = NULL;
+}
+
 /* Makes an environment in a new context under parent. */
 gp_env *
-gnngp_env_create(MemoryContext parent, size_t limit)
+gnngp_env_create(MemoryContext parent)
 {
 	MemoryContext context = AllocSetContextCreate(parent, "gnngp environment",
 												  ALLOCSET_DEFAULT_SIZES);
@@ -212,7 +229,12 @@ gnngp_env_create(MemoryContext parent, size_t limit)
 	server->env.notice = env_notice;
 	server->env.own = env_own;
 	server->env.disown = env_disown;
-	server->env.limit = limit > 0 ? limit : gnngp_memory_limit();
+	server->env.limit = gnngp_memory_limit();
+	server->env.account = gnngp_account();
+	server->env.hash_seed = pg_prng_uint64(&pg_global_prng_state);
+	server->end.func = leave_account;
+	server->end.arg = server;
+	MemoryContextRegisterResetCallback(context, &server->end);
 	return &server->env;
 }
 
@@ -220,9 +242,10 @@ gnngp_env_create(MemoryContext parent, size_t limit)
 gp_env *
 gnngp_env_create_child(gp_env *parent)
 {
-	gp_env	   *env = gnngp_env_create(((server_env *) parent)->context, 0);
+	gp_env	   *env = gnngp_env_create(((server_env *) parent)->context);
 
 	((server_env *) env)->parent = parent;
+	((server_env *) env)->inherited = parent->used;
 	env->used = parent->used;
 	env->peak = parent->peak;
 	env->limit = parent->limit;
@@ -230,11 +253,24 @@ gnngp_env_create_child(gp_env *parent)
 	return env;
 }
 
-/* Hangs the environment below another context. */
+/* Keeps the environment for a later call. */
 void
-gnngp_env_move(gp_env *env, MemoryContext parent)
+gnngp_env_keep(gp_env *env, void (*give_up) (void))
 {
+	leave_account(env);
+	gnngp_account_keep(env->used, give_up);
+	MemoryContextSetParent(((server_env *) env)->context, CacheMemoryContext);
+}
+
+/* Takes up what was kept. */
+void
+gnngp_env_resume(gp_env *env, MemoryContext parent)
+{
+	gnngp_account_keep(0, NULL);
 	MemoryContextSetParent(((server_env *) env)->context, parent);
+	env->limit = gnngp_memory_limit();
+	env->account = gnngp_account();
+	*env->account += env->used;
 }
 
 /* Frees the environment and everything made in it; a child's high-water mark stays with its parent. */
@@ -267,6 +303,17 @@ bool
 gnngp_env_device_failed(const gp_env *env)
 {
 	return ((const server_env *) env)->device_failed;
+}
+
+/* Sorts in an environment of its own, which a few items do without. */
+void
+gnngp_sort(void *base, int64 n, Size size, gp_compare compare, void *arg)
+{
+	gp_env	   *env = n > GP_SORT_FEW ? gnngp_env_create(CurrentMemoryContext) : NULL;
+
+	gp_sort(env, base, n, size, compare, arg);
+	if (env)
+		gnngp_env_destroy(env);
 }
 
 /* The effective gnngp.memory_limit in bytes. */

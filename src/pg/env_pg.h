@@ -11,12 +11,13 @@
 #include "postgres.h"
 
 #include "core/env.h"
+#include "core/sort.h"
 
 /*
- * Makes an environment in a new context under parent.  limit 0 takes
- * gnngp.memory_limit (bytes).  Kernel texts use it too: it is cheap.
+ * Makes an environment in a new context under parent.  All environments of the
+ * backend share gnngp.memory_limit.  Kernel texts use it too: it is cheap.
  */
-extern gp_env *gnngp_env_create(MemoryContext parent, size_t limit);
+extern gp_env *gnngp_env_create(MemoryContext parent);
 
 /*
  * Makes an environment below another one, which it ends with.  Its accounts begin
@@ -24,8 +25,14 @@ extern gp_env *gnngp_env_create(MemoryContext parent, size_t limit);
  */
 extern gp_env *gnngp_env_create_child(gp_env *parent);
 
-/* Hangs the environment below another context, whose end is its own from then on. */
-extern void gnngp_env_move(gp_env *env, MemoryContext parent);
+/*
+ * Keeps the environment for a later call, one at a time: it hangs below the cache's
+ * context, and give_up, which destroys it, is called where its memory is needed.
+ */
+extern void gnngp_env_keep(gp_env *env, void (*give_up) (void));
+
+/* Takes up an environment that was kept; it ends with parent from then on. */
+extern void gnngp_env_resume(gp_env *env, MemoryContext parent);
 
 /* Frees the environment and everything made in it. */
 extern void gnngp_env_destroy(gp_env *env);
@@ -49,6 +56,9 @@ extern void gnngp_env_set_device_error(gp_env *env, gnngp_device_error device_er
  * card was open: it may be that the work fits without a card's buffers.
  */
 extern bool gnngp_env_device_failed(const gp_env *env);
+
+/* gp_sort in the server: for items of any number, with their memory within the limit. */
+extern void gnngp_sort(void *base, int64 n, Size size, gp_compare compare, void *arg);
 
 /* The effective gnngp.memory_limit in bytes. */
 extern size_t gnngp_memory_limit(void);

@@ -171,7 +171,7 @@ Datum
 gnngp_factor_make(const gnngp_factor_task *task)
 {
 	const gnngp_value_ids *ids = task->features ? &task->features->ids : task->ids;
-	gp_env	   *env = gnngp_env_create(CurrentMemoryContext, 0);
+	gp_env	   *env = gnngp_env_create(CurrentMemoryContext);
 	factor_job	job;
 	Datum		value;
 	int			threads;

@@ -71,14 +71,14 @@ compare_texts(const text *a, const text *b)
 
 /* Orders labels by class. */
 static int
-compare_labels(const void *a, const void *b)
+compare_labels(const void *a, const void *b, void *unused)
 {
 	return compare_texts(((const labelled *) a)->label, ((const labelled *) b)->label);
 }
 
 /* Orders labels by node. */
 static int
-compare_nodes(const void *a, const void *b)
+compare_nodes(const void *a, const void *b, void *unused)
 {
 	int32		x = ((const labelled *) a)->node;
 	int32		y = ((const labelled *) b)->node;
@@ -88,7 +88,7 @@ compare_nodes(const void *a, const void *b)
 
 /* Orders classes: the best score first, then the one with more labels, then by name. */
 static int
-compare_ranked(const void *a, const void *b)
+compare_ranked(const void *a, const void *b, void *unused)
 {
 	const ranked *x = a;
 	const ranked *y = b;
@@ -151,7 +151,7 @@ number_labels(labelled *l, int64 n, const gnngp_table_value *factor, labels *out
 	out->name = palloc(sizeof(text *) * Max(n, 1));
 	out->node = palloc(sizeof(int32) * Max(n, 1));
 	out->class = palloc(sizeof(int32) * Max(n, 1));
-	qsort(l, n, sizeof(labelled), compare_labels);
+	gnngp_sort(l, n, sizeof(labelled), compare_labels, NULL);
 	for (int64 i = 0; i < n; i++)
 	{
 		if (i == 0 || compare_texts(l[i].label, l[i - 1].label) != 0)
@@ -163,7 +163,7 @@ number_labels(labelled *l, int64 n, const gnngp_table_value *factor, labels *out
 				(errcode(ERRCODE_DATA_EXCEPTION),
 				 errmsg("there are %d classes, but at most %d are possible", out->nclasses,
 						MAX_CLASSES)));
-	qsort(l, n, sizeof(labelled), compare_nodes);
+	gnngp_sort(l, n, sizeof(labelled), compare_nodes, NULL);
 	for (int64 i = 0; i < n; i++)
 	{
 		if (i > 0 && l[i].node == l[i - 1].node)
@@ -199,7 +199,7 @@ upload_factor(gp_device *dev, const gnngp_table_value *factor)
 
 /* Puts the best classes of one node. */
 static void
-put_node(ReturnSetInfo *result, const gnngp_table_value *factor, const labels *l,
+put_node(gp_env *env, ReturnSetInfo *result, const gnngp_table_value *factor, const labels *l,
 		 const gp_posterior *post, int64 node, int32 top, ranked *rank, double *work)
 {
 	int32		n = l->nclasses;
@@ -217,7 +217,7 @@ put_node(ReturnSetInfo *result, const gnngp_table_value *factor, const labels *l
 		mean[c] = rank[c].score;
 	}
 	gp_probabilities(n, mean, post->temperature, probability);
-	qsort(rank, n, sizeof(ranked), compare_ranked);
+	gp_sort(env, rank, n, sizeof(ranked), compare_ranked, NULL);
 	values[0] = Int64GetDatum(gnngp_value_id(&factor->ids, node));
 	values[3] = Float8GetDatum(post->variance[node]);
 	for (int32 k = 0; k < Min(top, n); k++)
@@ -268,7 +268,7 @@ static void
 run(FunctionCallInfo fcinfo, const gnngp_table_value *factor, const labels *l, int32 top)
 {
 	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
-	gp_env	   *env = gnngp_env_create(CurrentMemoryContext, 0);
+	gp_env	   *env = gnngp_env_create(CurrentMemoryContext);
 	predict_job job = {.factor = factor};
 	ranked	   *rank;
 	double	   *work;
@@ -281,7 +281,7 @@ run(FunctionCallInfo fcinfo, const gnngp_table_value *factor, const labels *l, i
 	for (int64 i = 0; i < job.posterior->nodes; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		put_node(result, factor, l, job.posterior, i, top, rank, work);
+		put_node(env, result, factor, l, job.posterior, i, top, rank, work);
 	}
 	gnngp_env_destroy(env);
 }

@@ -103,7 +103,7 @@ gnngp_fit_read(MemoryContext parent, const gnngp_graph_def *graph,
 	run->owner = graph->owner_role;
 	run->model_name = pstrdup(model_name);
 	copy_settings(run, settings, link_settings);
-	run->env = gnngp_env_create(context, 0);
+	run->env = gnngp_env_create(context);
 	run->data = gnngp_read(run->env, graph, settings ? run->settings.task : "auto",
 						   settings != NULL);
 	run->read_peak = run->env->peak;

@@ -31,22 +31,22 @@ static void
 build_hash(gp_env *env, gnngp_idmap *map)
 {
 	uint64		size = 16;
+	int64		next = 0;
 
 	while (size < 2 * (uint64) map->ids->n)
 		size *= 2;
 	map->kind = GNNGP_IDMAP_HASH;
-	map->mask = size - 1;
+	map->places = gp_places_open(env, size);
 	map->table = empty_table(env, size);
 	for (int64 i = 0; i < map->ids->n; i++)
 	{
-		uint64		slot = gnngp_idmap_mix(map->key[i]) & map->mask;
+		uint64		slot = gp_first_place(&map->places, map->key[i]);
 
+		gp_look(env, i, &next);
 		while (map->table[slot] >= 0 && map->key[map->table[slot]] != map->key[i])
-			slot = (slot + 1) & map->mask;
+			slot = gp_next_place(&map->places, slot);
 		if (map->table[slot] < 0)
 			map->table[slot] = (int32) i;
-		if ((i & 0xffff) == 0)
-			env->check_interrupts(env);
 	}
 }
 
@@ -86,19 +86,36 @@ gnngp_idmap_free(gp_env *env, gnngp_idmap *map)
 	map->table = NULL;
 }
 
-/* Finds a text: its key leads to the first node of that key, equal keys follow. */
+/* Finds a text: its key leads to the first node of that key; others follow, sorted by text. */
 int32
-gnngp_idmap_find_text(const gnngp_idmap *map, const char *text, int length)
+gnngp_idmap_find_text(gnngp_idmap *map, const char *text, int length)
 {
 	int64		key = gnngp_text_key(text, length);
-	int32		node = gnngp_idmap_find(map, key);
+	int64		low = gnngp_idmap_find(map, key);
+	int64		high = map->ids->n;
+	int64		width = 1;
 
-	for (; node >= 0 && node < map->ids->n && map->key[node] == key; node++)
+	if (low < 0)
+		return -1;
+	/* Mostly the first one is it: the search widens from there. */
+	while (low < high)
 	{
-		const char *other = map->ids->text[node];
+		int64		at = Min(low + width - 1, high - 1);
+		const char *other = map->ids->text[at];
+		int			order = map->key[at] > key ? 1 : strncmp(other, text, length);
 
-		if (strncmp(other, text, length) == 0 && other[length] == '\0')
-			return node;
+		if (order == 0 && other[length] == '\0')
+			return (int32) at;
+		if (order < 0)
+		{
+			low = at + 1;
+			width *= 2;
+		}
+		else
+		{
+			high = at;
+			width = Max((high - low) / 2, 1);
+		}
 	}
 	return -1;
 }

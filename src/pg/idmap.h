@@ -10,13 +10,14 @@
 
 #include "postgres.h"
 
+#include "core/places.h"
 #include "reader.h"
 
 typedef enum gnngp_idmap_kind
 {
 	GNNGP_IDMAP_SHIFT,			/* ids are first, first + 1, ... */
 	GNNGP_IDMAP_DIRECT,			/* table[id - first] */
-	GNNGP_IDMAP_HASH			/* open addressing by a mix of the key */
+	GNNGP_IDMAP_HASH			/* open addressing, seeded */
 } gnngp_idmap_kind;
 
 typedef struct gnngp_idmap
@@ -26,7 +27,7 @@ typedef struct gnngp_idmap
 	const int64 *key;
 	int64		first;
 	uint64		range;			/* entries of the direct table, or nodes */
-	uint64		mask;			/* of the hash table */
+	gp_places	places;			/* of the hash table */
 	int32	   *table;			/* -1 where there is no node */
 } gnngp_idmap;
 
@@ -36,23 +37,11 @@ extern void gnngp_idmap_build(gp_env *env, gnngp_idmap *map, const gnngp_ids *id
 extern void gnngp_idmap_free(gp_env *env, gnngp_idmap *map);
 
 /* The node of an id as text, or -1. */
-extern int32 gnngp_idmap_find_text(const gnngp_idmap *map, const char *text, int length);
-
-/* Spreads the bits of a key (the finaliser of MurmurHash3). */
-static inline uint64
-gnngp_idmap_mix(uint64 k)
-{
-	k ^= k >> 33;
-	k *= UINT64CONST(0xff51afd7ed558ccd);
-	k ^= k >> 33;
-	k *= UINT64CONST(0xc4ceb9fe1a85ec53);
-	k ^= k >> 33;
-	return k;
-}
+extern int32 gnngp_idmap_find_text(gnngp_idmap *map, const char *text, int length);
 
 /* The first node of a key, or -1. */
 static inline int32
-gnngp_idmap_find(const gnngp_idmap *map, int64 key)
+gnngp_idmap_find(gnngp_idmap *map, int64 key)
 {
 	uint64		d = (uint64) key - (uint64) map->first;
 	uint64		slot;
@@ -61,7 +50,7 @@ gnngp_idmap_find(const gnngp_idmap *map, int64 key)
 		return d < map->range ? (int32) d : -1;
 	if (map->kind == GNNGP_IDMAP_DIRECT)
 		return d < map->range ? map->table[d] : -1;
-	for (slot = gnngp_idmap_mix(key) & map->mask;; slot = (slot + 1) & map->mask)
+	for (slot = gp_first_place(&map->places, key);; slot = gp_next_place(&map->places, slot))
 	{
 		int32		node = map->table[slot];
 

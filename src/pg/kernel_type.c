@@ -36,7 +36,7 @@ PG_FUNCTION_INFO_V1(gnngp_kernel_hash_extended);
 static text *
 make_canonical(const char *source)
 {
-	gp_env	   *env = gnngp_env_create(CurrentMemoryContext, 0);
+	gp_env	   *env = gnngp_env_create(CurrentMemoryContext);
 	gp_kernel  *kernel;
 	text	   *canonical;
 

@@ -7,6 +7,7 @@
  */
 #include "postgres.h"
 
+#include "account.h"
 #include "compute.h"
 #include "env_pg.h"
 #include "links_open.h"
@@ -23,7 +24,15 @@ gnngp_links_forget(size_t most)
 	if (open == NULL || open->env->used <= most)
 		return;
 	kept = NULL;
+	gnngp_account_keep(0, NULL);
 	gnngp_env_destroy(open->env);
+}
+
+/* Frees what is kept. */
+static void
+forget_all(void)
+{
+	gnngp_links_forget(0);
 }
 
 /* True when what is kept is this very model, and may be used as it is. */
@@ -35,7 +44,7 @@ serves(const gnngp_open_links *open, const gnngp_model *model)
 	return open->model == model->id && open->version == part->version &&
 		open->fitted == part->fitted && open->ids.n == part->nodes &&
 		(open->ids.text_end == NULL) == part->integer_ids &&
-		open->choice == gnngp_setting_device() && open->env->used <= gnngp_memory_limit();
+		open->choice == gnngp_setting_device() && open->env->used <= gnngp_account_left();
 }
 
 /*
@@ -46,7 +55,7 @@ serves(const gnngp_open_links *open, const gnngp_model *model)
 static gnngp_open_links *
 read_links(const gnngp_model *model, bool brief)
 {
-	gp_env	   *env = gnngp_env_create(CurrentMemoryContext, 0);
+	gp_env	   *env = gnngp_env_create(CurrentMemoryContext);
 	gnngp_open_links *open = gp_alloc_zero(env, 1, sizeof(gnngp_open_links));
 	gp_link_model *links;
 
@@ -74,8 +83,7 @@ gnngp_links_open(const gnngp_model *model, bool brief)
 		return read_links(model, brief);
 	}
 	kept = NULL;
-	gnngp_env_move(open->env, CurrentMemoryContext);
-	open->env->limit = gnngp_memory_limit();
+	gnngp_env_resume(open->env, CurrentMemoryContext);
 	return open;
 }
 
@@ -89,6 +97,6 @@ gnngp_links_close(gnngp_open_links *open)
 		return;
 	}
 	gnngp_links_forget(0);
-	gnngp_env_move(open->env, CacheMemoryContext);
+	gnngp_env_keep(open->env, forget_all);
 	kept = open;
 }

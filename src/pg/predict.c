@@ -118,6 +118,7 @@ put_given(predict_state *s, const gnngp_block *block)
 		int32		i = gnngp_block_search(block, key);
 		gnngp_node_row row;
 
+		CHECK_FOR_INTERRUPTS();
 		for (; i < block->nrows; i++)
 		{
 			gnngp_block_row(block, i, &row);

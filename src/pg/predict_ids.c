@@ -5,6 +5,7 @@
 
 #include "catalog/pg_type_d.h"
 #include "compat.h"
+#include "env_pg.h"
 #include "miscadmin.h"
 #include "parser/parse_type.h"
 #include "predict_ids.h"
@@ -293,9 +294,11 @@ gnngp_given_ids_list(const gnngp_id_type *t, FunctionCallInfo fcinfo, int argno)
 }
 
 /* Compares two ids as they are stored. */
-static inline int
-compare_ids(const gnngp_given_id *a, const gnngp_given_id *b)
+static int
+compare_ids(const void *first, const void *second, void *unused)
 {
+	const gnngp_given_id *a = first;
+	const gnngp_given_id *b = second;
 	int			order;
 
 	if (a->key != b->key)
@@ -306,15 +309,6 @@ compare_ids(const gnngp_given_id *a, const gnngp_given_id *b)
 	return order != 0 ? order : a->length - b->length;
 }
 
-#define ST_SORT sort_ids
-#define ST_ELEMENT_TYPE gnngp_given_id
-#define ST_COMPARE(a, b) compare_ids(a, b)
-#define ST_SCOPE static
-#define ST_DEFINE
-#define ST_DECLARE
-#define ST_CHECK_FOR_INTERRUPTS
-#include "lib/sort_template.h"
-
 /* Sorts the ids, each once and without NULL. */
 void
 gnngp_given_ids_sort(gnngp_given_ids *given)
@@ -324,10 +318,10 @@ gnngp_given_ids_sort(gnngp_given_ids *given)
 	for (int64 i = 0; i < given->n; i++)
 		if (!given->id[i].null)
 			given->id[n++] = given->id[i];
-	sort_ids(given->id, n);
+	gnngp_sort(given->id, n, sizeof(gnngp_given_id), compare_ids, NULL);
 	given->n = 0;
 	for (int64 i = 0; i < n; i++)
-		if (i == 0 || compare_ids(&given->id[i], &given->id[given->n - 1]) != 0)
+		if (i == 0 || compare_ids(&given->id[i], &given->id[given->n - 1], NULL) != 0)
 			given->id[given->n++] = given->id[i];
 }
 
@@ -342,7 +336,7 @@ gnngp_given_ids_have(const gnngp_given_ids *given, const gnngp_node_row *row)
 	while (!given->all && low < high)
 	{
 		int64		middle = low + (high - low) / 2;
-		int			order = compare_ids(&given->id[middle], &wanted);
+		int			order = compare_ids(&given->id[middle], &wanted, NULL);
 
 		if (order == 0)
 			return true;

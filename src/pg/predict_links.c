@@ -101,38 +101,41 @@ id_datum(link_predict *p, int32 node)
 	return gnngp_id_type_datum(&p->id_type, &row);
 }
 
-/* The first node with at least this key, or the number of nodes. */
-static int64
-search_key(const gnngp_link_ids *ids, int64 key)
+/* Below, at or above zero when a node stands before, at or after an id; text is NULL for integers. */
+static int
+compare_id(const gnngp_link_ids *ids, int64 node, int64 key, const char *text, int length)
 {
-	int64		low = 0,
-				high = ids->n;
+	const char *own;
+	int			own_length;
+	int			order;
 
-	while (low < high)
-	{
-		int64		mid = low + (high - low) / 2;
-
-		if (ids->key[mid] < key)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	if (ids->key[node] != key)
+		return ids->key[node] < key ? -1 : 1;
+	if (text == NULL)
+		return 0;
+	own = id_text(ids, node, &own_length);
+	order = memcmp(own, text, Min(own_length, length));
+	return order != 0 ? order : own_length - length;
 }
 
 /* The node of an id, or -1. */
 static int32
 find_node(const link_predict *p, const gnngp_given_id *id)
 {
-	const gnngp_link_ids *ids = &p->open->ids;
+	int64		low = 0;
+	int64		high = p->open->ids.n;
 
-	for (int64 i = search_key(ids, id->key); i < ids->n && ids->key[i] == id->key; i++)
+	while (low < high)
 	{
-		int			length = 0;
-		const char *text = id->text ? id_text(ids, i, &length) : NULL;
+		int64		mid = low + (high - low) / 2;
+		int			order = compare_id(&p->open->ids, mid, id->key, id->text, id->length);
 
-		if (text == NULL || (length == id->length && memcmp(text, id->text, length) == 0))
-			return (int32) i;
+		if (order == 0)
+			return (int32) mid;
+		if (order < 0)
+			low = mid + 1;
+		else
+			high = mid;
 	}
 	return -1;
 }

@@ -5,7 +5,8 @@
 
 #include "access/htup_details.h"
 #include "catalog/pg_enum.h"
-#include "idmap.h"
+#include "common/hashfn.h"
+#include "core/sort.h"
 #include "read_labels.h"
 #include "utils/builtins.h"
 #include "utils/syscache.h"
@@ -41,13 +42,13 @@ grow(gnngp_labels *labels)
 	labels->table = gp_alloc_array(labels->env, 2 * (int64) room, sizeof(int32));
 	memset(labels->table, 0xff, 2 * (size_t) room * sizeof(int32));
 	labels->room = room;
-	labels->mask = 2 * (uint32) room - 1;
+	labels->places = gp_places_open(labels->env, 2 * (uint64) room);
 	for (int32 i = 0; i < labels->n; i++)
 	{
-		uint32		slot = gnngp_idmap_mix(labels->key[i]) & labels->mask;
+		uint64		slot = gp_first_place(&labels->places, labels->key[i]);
 
 		while (labels->table[slot] >= 0)
-			slot = (slot + 1) & labels->mask;
+			slot = gp_next_place(&labels->places, slot);
 		labels->table[slot] = i;
 	}
 }
@@ -67,12 +68,12 @@ copy_text(gp_env *env, const char *text, int length)
 static int32
 find_or_add(gnngp_labels *labels, int64 key, const char *text, int length)
 {
-	uint32		slot;
+	uint64		slot;
 
 	if (labels->n >= labels->room)
 		grow(labels);
-	slot = gnngp_idmap_mix(key) & labels->mask;
-	for (; labels->table[slot] >= 0; slot = (slot + 1) & labels->mask)
+	slot = gp_first_place(&labels->places, key);
+	for (; labels->table[slot] >= 0; slot = gp_next_place(&labels->places, slot))
 	{
 		int32		i = labels->table[slot];
 
@@ -101,7 +102,9 @@ gnngp_labels_integer(gnngp_labels *labels, int64 value)
 int32
 gnngp_labels_text(gnngp_labels *labels, const char *text, int length)
 {
-	return find_or_add(labels, gnngp_text_key(text, length), text, length);
+	uint64		key = hash_bytes_extended((const unsigned char *) text, length, labels->env->hash_seed);
+
+	return find_or_add(labels, (int64) key, text, length);
 }
 
 /* The place of a value among those of its enum type. */
@@ -122,7 +125,7 @@ enum_order(Oid type, const char *label)
 
 /* Orders classes: by enum order, by integer value, by text; what does not apply is equal. */
 static int
-compare_ranks(const void *a, const void *b)
+compare_ranks(const void *a, const void *b, void *unused)
 {
 	const label_rank *x = a;
 	const label_rank *y = b;
@@ -152,7 +155,7 @@ gnngp_labels_finish(gnngp_labels *labels, char ***names)
 		if (OidIsValid(labels->enum_type))
 			rank[i].enum_order = enum_order(labels->enum_type, labels->text[i]);
 	}
-	qsort(rank, n, sizeof(label_rank), compare_ranks);
+	gp_sort(env, rank, n, sizeof(label_rank), compare_ranks, NULL);
 
 	*names = gp_alloc_array(env, Max(n, 1), sizeof(char *));
 	for (int32 i = 0; i < n; i++)

@@ -9,7 +9,7 @@
 
 #include "postgres.h"
 
-#include "core/env.h"
+#include "core/places.h"
 
 /* Class numbers are stored in 16 bits. */
 #define GNNGP_MAX_CLASSES 65535
@@ -21,9 +21,9 @@ typedef struct gnngp_labels
 	Oid			enum_type;		/* InvalidOid when they are no enum values */
 	int32		n;
 	int32		room;
-	int64	   *key;			/* the integer, or the hash of the text */
+	int64	   *key;			/* the integer, or a seeded hash of the text */
 	char	  **text;
-	uint32		mask;
+	gp_places	places;
 	int32	   *table;
 } gnngp_labels;
 

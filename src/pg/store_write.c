@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "catalog/pg_type_d.h"
+#include "env_pg.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
 #include "store.h"
@@ -21,6 +22,7 @@ typedef uint64 ranked_class;
 #define ST_SCOPE static
 #define ST_DEFINE
 #define ST_DECLARE
+#define ST_CHECK_FOR_INTERRUPTS
 #include "lib/sort_template.h"
 
 typedef struct writer
@@ -308,7 +310,7 @@ count_shares(writer *w)
 		w->share[c] /= w->data->nlabelled;
 		w->by_place[c] = (uint16) c;
 	}
-	qsort_arg(w->by_place, w->nclasses, sizeof(uint16), compare_shares, w->share);
+	gnngp_sort(w->by_place, w->nclasses, sizeof(uint16), compare_shares, w->share);
 	for (int32 c = 0; c < w->nclasses; c++)
 		w->place[w->by_place[c]] = (uint16) c;
 }

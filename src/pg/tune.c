@@ -165,8 +165,7 @@ try_kernel(tuner *t, tune_row *row)
 {
 	MemoryContext context = CurrentMemoryContext;
 	ResourceOwner owner = CurrentResourceOwner;
-	size_t		limit = gnngp_memory_limit();
-	gp_env	   *env = gnngp_env_create(context, limit > t->env->used ? limit - t->env->used : 1);
+	gp_env	   *env = gnngp_env_create(context);
 	ErrorData  *error = NULL;
 
 	BeginInternalSubTransaction(NULL);
@@ -197,7 +196,7 @@ try_kernel(tuner *t, tune_row *row)
 
 /* Best first; what has no figure comes last. */
 static int
-compare_rows(const void *a, const void *b)
+compare_rows(const void *a, const void *b, void *unused)
 {
 	const tune_row *x = a;
 	const tune_row *y = b;
@@ -272,14 +271,14 @@ gnngp_tune(PG_FUNCTION_ARGS)
 	t.name = graph->name;
 	gnngp_links_forget(0);
 	gnngp_progress_begin(t.name);
-	t.env = gnngp_env_create(CurrentMemoryContext, 0);
+	t.env = gnngp_env_create(CurrentMemoryContext);
 	t.data = gnngp_read(t.env, graph, t.settings.task, true);
 	if (rows == NULL)
 		rows = usual_kernels(TupleDescAttr(result->setDesc, 0)->atttypid,
 							 t.data->features != NULL, &n);
 	for (int i = 0; i < n; i++)
 		try_kernel(&t, &rows[i]);
-	qsort(rows, n, sizeof(tune_row), compare_rows);
+	gnngp_sort(rows, n, sizeof(tune_row), compare_rows, NULL);
 	put_rows(result, rows, n);
 	gnngp_env_destroy(t.env);
 	gnngp_progress_end();
@@ -297,7 +296,7 @@ make_plan(gp_env *env, gp_problem *problem, bool *on_gpu)
 	gp_device  *device;
 	gp_plan		plan;
 
-	problem->estimate_limit = env->limit;
+	problem->estimate_limit = gp_limit(env);
 	env->limit = 0;
 	device = gnngp_device_open(env, 0);
 	plan = gp_plan_make(device, problem);
@@ -358,10 +357,10 @@ gnngp_estimate(PG_FUNCTION_ARGS)
 	settings.landmarks = gnngp_landmarks_argument(fcinfo, 3);
 	gnngp_fit_settings_check(&settings);
 
-	env = gnngp_env_create(CurrentMemoryContext, 0);
+	env = gnngp_env_create(CurrentMemoryContext);
 	data = gnngp_read(env, graph, settings.task, true);
 	gnngp_problem_init(&problem, data, gnngp_compile_kernel(env, settings.kernel), &settings);
-	limit = env->limit;
+	limit = gp_limit(env);
 	plan = make_plan(env, &problem, &on_gpu);
 	gnngp_env_destroy(env);
 	return estimate_row(fcinfo, &plan, limit, on_gpu);

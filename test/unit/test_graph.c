@@ -242,7 +242,7 @@ check_wide_product(gp_env *env)
 			b->col[entries] = i == 7 ? m : (i * 131 + m * 2048) % COLS;
 			((double *) b->value)[entries++] = i + m % 20;
 		}
-		gp_sort_columns(b->col + b->start[i], length);
+		gp_sort_columns(env, b->col + b->start[i], length);
 		b->start[i + 1] = entries;
 	}
 	for (int unit = 0; unit < 2; unit++)

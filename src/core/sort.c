@@ -1,0 +1,133 @@
+/*
+ * sort.c - a merge sort that can be interrupted.
+ *
+ * At most n log2 n comparisons for every order of the items, few more than n when
+ * they are sorted already.  Merging moves items of the usual sizes in registers.
+ */
+#include "sort.h"
+
+#include <string.h>
+
+typedef struct sorter
+{
+	gp_env	   *env;
+	size_t		size;
+	gp_compare	compare;
+	void	   *arg;
+	char	   *half;			/* room for half of the items */
+	char		one[GP_SORT_LARGEST];
+	int64_t		work;			/* items moved or compared */
+	int64_t		next;			/* work at which interrupts are looked at */
+} sorter;
+
+/* Sorts a few items by insertion. */
+static inline __attribute__((always_inline)) void
+insert_items(sorter *s, char *base, int64_t n, size_t size)
+{
+	for (int64_t i = 1; i < n; i++)
+	{
+		char	   *at = base + i * size;
+
+		if (s->compare(at - size, at, s->arg) <= 0)
+			continue;
+		memcpy(s->one, at, size);
+		do
+		{
+			memcpy(at, at - size, size);
+			at -= size;
+		} while (at > base && s->compare(at - size, s->one, s->arg) > 0);
+		memcpy(at, s->one, size);
+	}
+}
+
+/* Merges two sorted halves; the first one is moved out of the way. */
+static inline __attribute__((always_inline)) void
+merge_halves(sorter *s, char *base, int64_t left, int64_t n, size_t size)
+{
+	const char *a = s->half;
+	const char *a_end = a + left * size;
+	const char *b = base + left * size;
+	const char *b_end = base + n * size;
+	char	   *to = base;
+
+	memcpy(s->half, base, left * size);
+	while (b < b_end)
+	{
+		bool		second = s->compare(b, a, s->arg) < 0;
+
+		gp_look(s->env, ++s->work, &s->next);
+		memcpy(to, second ? b : a, size);
+		b += second ? size : 0;
+		a += second ? 0 : size;
+		to += size;
+		if (a == a_end)
+			return;				/* the others stand where they belong */
+	}
+	memcpy(to, a, a_end - a);
+}
+
+/* Sorts a few items, or merges sorted halves that are not in order; size is a constant mostly. */
+static inline __attribute__((always_inline)) void
+sort_once(sorter *s, char *base, int64_t left, int64_t n, size_t size)
+{
+	if (left == 0)
+		insert_items(s, base, n, size);
+	else if (s->compare(base + (left - 1) * size, base + left * size, s->arg) > 0)
+		merge_halves(s, base, left, n, size);
+}
+
+/* The same, with the usual sizes as constants. */
+static void
+sort_known(sorter *s, char *base, int64_t left, int64_t n)
+{
+	switch (s->size)
+	{
+		case 4:
+			sort_once(s, base, left, n, 4);
+			break;
+		case 8:
+			sort_once(s, base, left, n, 8);
+			break;
+		case 16:
+			sort_once(s, base, left, n, 16);
+			break;
+		case 24:
+			sort_once(s, base, left, n, 24);
+			break;
+		default:
+			sort_once(s, base, left, n, s->size);
+	}
+}
+
+/* Halves the items down to a few, and merges them again. */
+static void
+sort_items(sorter *s, char *base, int64_t n)
+{
+	int64_t		left = n > GP_SORT_FEW ? n / 2 : 0;
+
+	gp_look(s->env, s->work += GP_SORT_FEW, &s->next);
+	if (left > 0)
+	{
+		sort_items(s, base, left);
+		sort_items(s, base + left * s->size, n - left);
+	}
+	sort_known(s, base, left, n);
+}
+
+/* Sorts. */
+void
+gp_sort(gp_env *env, void *base, int64_t n, size_t size, gp_compare compare, void *arg)
+{
+	sorter		s = {.env = env, .size = size, .compare = compare, .arg = arg};
+
+	if (size > GP_SORT_LARGEST)
+		gp_raise(env, GP_ERR_INTERNAL, NULL, "items of %zu bytes cannot be sorted", size);
+	if (n <= GP_SORT_FEW)
+	{
+		sort_known(&s, base, 0, n);
+		return;
+	}
+	s.half = gp_alloc_array(env, n / 2, size);
+	sort_items(&s, base, n);
+	gp_free(env, s.half);
+}

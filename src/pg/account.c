@@ -1,0 +1,65 @@
+/*
+ * account.c - the memory that a backend holds for its computations.
+ */
+#include "postgres.h"
+
+#include "account.h"
+#include "settings.h"
+#include "utils/palloc.h"
+
+static size_t held = 0;
+static size_t kept = 0;
+static void (*give_up_kept) (void) = NULL;
+
+/* The bytes held. */
+size_t *
+gnngp_account(void)
+{
+	return &held;
+}
+
+/* Gives a holding back when its context ends. */
+static void
+end_holding(void *arg)
+{
+	held -= ((gnngp_holding *) arg)->bytes;
+}
+
+/* Sets the bytes of a holding. */
+void
+gnngp_account_hold(gnngp_holding *holding, MemoryContext context, size_t bytes)
+{
+	if (holding->callback.func == NULL)
+	{
+		holding->callback.func = end_holding;
+		holding->callback.arg = holding;
+		MemoryContextRegisterResetCallback(context, &holding->callback);
+	}
+	held += bytes - holding->bytes;
+	holding->bytes = bytes;
+}
+
+/* Counts what is kept for a later call. */
+void
+gnngp_account_keep(size_t bytes, void (*give_up) (void))
+{
+	kept = bytes;
+	give_up_kept = give_up;
+}
+
+/* Has it given up where its room is needed. */
+void
+gnngp_account_make_room(size_t bytes, size_t limit)
+{
+	if (kept > 0 && limit > 0 && (bytes > limit || held + kept > limit - bytes))
+		give_up_kept();
+}
+
+/* What the limit leaves. */
+size_t
+gnngp_account_left(void)
+{
+	size_t		limit = gnngp_setting_memory_limit();
+
+	return limit > held ? limit - held : 0;
+}
