@@ -6,6 +6,7 @@
  * SCALE of OP of something; steps that the kernel does not need are dropped.
  */
 #include "kernel_internal.h"
+#include "places.h"
 
 #include <math.h>
 #include <string.h>
@@ -23,7 +24,7 @@ typedef struct builder
 	int			n;
 	int			room;
 	gp_step    *step;
-	int			nbuckets;		/* a power of two, or 0 */
+	gp_places	places;			/* of the buckets */
 	int		   *bucket;			/* step + 1, by hash; 0: free */
 	int			nops;
 	int			ops_room;
@@ -52,9 +53,9 @@ mix(uint64_t hash, uint64_t word)
 
 /* The hash of a step. */
 static uint64_t
-hash_step(const gp_step *s)
+hash_step(const builder *b, const gp_step *s)
 {
-	uint64_t	hash = UINT64_C(0xcbf29ce484222325);
+	uint64_t	hash = UINT64_C(0xcbf29ce484222325) ^ b->env->hash_seed;
 	uint64_t	bits;
 
 	memcpy(&bits, &s->value, sizeof(bits));
@@ -74,13 +75,12 @@ same_step(const gp_step *a, const gp_step *b)
 
 /* The bucket of a step, or the free one where it belongs. */
 static int *
-find_bucket(const builder *b, const gp_step *s)
+find_bucket(builder *b, const gp_step *s)
 {
-	int			mask = b->nbuckets - 1;
-	int			at = (int) (hash_step(s) & (uint64_t) mask);
+	uint64_t	at = gp_first_place(&b->places, hash_step(b, s));
 
 	while (b->bucket[at] != 0 && !same_step(&b->step[b->bucket[at] - 1], s))
-		at = (at + 1) & mask;
+		at = gp_next_place(&b->places, at);
 	return &b->bucket[at];
 }
 
@@ -95,8 +95,8 @@ grow(builder *b)
 		memcpy(step, b->step, b->n * sizeof(gp_step));
 	b->step = step;
 	b->room = room;
-	b->nbuckets = 2 * room;
-	b->bucket = gp_arena_alloc(b->arena, b->nbuckets * sizeof(int));
+	b->places = gp_places_open(b->env, 2 * (uint64_t) room);
+	b->bucket = gp_arena_alloc(b->arena, 2 * room * sizeof(int));
 	for (int i = 0; i < b->n; i++)
 		*find_bucket(b, &b->step[i]) = i + 1;
 }

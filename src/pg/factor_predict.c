@@ -125,6 +125,8 @@ collect_labels(const gnngp_table_value *factor, ArrayType *nodes, ArrayType *cla
 	{
 		int64		node;
 
+		if (i % LOOK_EVERY == 0)
+			CHECK_FOR_INTERRUPTS();
 		if (no_id[i])
 			ereport(ERROR,
 					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
@@ -154,6 +156,8 @@ number_labels(labelled *l, int64 n, const gnngp_table_value *factor, labels *out
 	gnngp_sort(l, n, sizeof(labelled), compare_labels, NULL);
 	for (int64 i = 0; i < n; i++)
 	{
+		if (i % LOOK_EVERY == 0)
+			CHECK_FOR_INTERRUPTS();
 		if (i == 0 || compare_texts(l[i].label, l[i - 1].label) != 0)
 			out->name[out->nclasses++] = l[i].label;
 		l[i].class = out->nclasses - 1;

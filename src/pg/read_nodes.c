@@ -176,10 +176,15 @@ node_row(void *state, const Datum *values, const bool *nulls)
 static bool
 is_sorted(const node_state *s)
 {
+	int64		next = 0;
+
 	for (int64 i = 1; i < s->n; i++)
+	{
+		gp_look(s->r->env, i, &next);
 		if (s->key[i - 1] > s->key[i] ||
 			(s->text && s->key[i - 1] == s->key[i] && strcmp(s->text[i - 1], s->text[i]) > 0))
 			return false;
+	}
 	return true;
 }
 

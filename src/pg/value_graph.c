@@ -277,6 +277,8 @@ put_edges(StringInfo out, const gnngp_sorted_edges *s, bool repeats)
 		{
 			uint64		other = gnngp_sorted_key(s, at) & mask;
 
+			if (at % LOOK_EVERY == 0)
+				CHECK_FOR_INTERRUPTS();
 			/* Room for all of them at once would be refused at nodes of many edges. */
 			if (unlikely(out->maxlen - out->len <= 10))
 				gnngp_value_reserve(out, 10, "graph");
