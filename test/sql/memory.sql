@@ -74,12 +74,14 @@ DELETE FROM edge WHERE src > 2000 OR dst > 2000;
 DELETE FROM node WHERE id > 2000;
 SELECT count(gp_fit_links('plain')) FROM gp_models WHERE model = 'plain';
 SELECT count(*) > 0 AS some FROM gp_predict_links('plain', 1, nodes => ARRAY[1, 2]);
+CREATE VIEW kept AS SELECT count(*) FROM pg_backend_memory_contexts WHERE name = 'gnngp environment' AND parent = 'CacheMemoryContext';
+SELECT 'gcn'::gp_kernel, kept.* FROM kept;
 SET gnngp.memory_limit = '1MB';
-SELECT 'gcn'::gp_kernel;
+SELECT 'gin'::gp_kernel, kept.* FROM kept;
 RESET gnngp.memory_limit;
 SELECT count(*) > 0 AS some FROM gp_predict_links('plain', 1, nodes => ARRAY[1, 2]);
 
-DROP VIEW nesting, wide, recursion;
+DROP VIEW nesting, wide, recursion, kept;
 SELECT gp_drop_graph(graph) FROM gp_graphs ORDER BY graph;
 DROP TABLE node, edge;
 DROP FUNCTION fit_within, fit_again, failure;

@@ -126,13 +126,13 @@ sub colliding_text
 	}
 }
 
-# 30,000 texts as ids and labels, with ten links to each
-my @texts = map { join '', map { sprintf '\\x%02x', ord } split //, colliding_text($_) } 1 .. 30_000;
+# 60,000 texts as ids and labels, with five links to each
+my @texts = map { join '', map { sprintf '\\x%02x', ord } split //, colliding_text($_) } 1 .. 60_000;
 $node->safe_psql('postgres', 'CREATE TABLE tn (id text, class text)');
 copy_rows('tn', map { "$texts[$_]\t$texts[$_]" } 0 .. $#texts);
 $node->safe_psql('postgres', q{
-	CREATE TABLE te AS SELECT a.id AS src, b.id AS dst FROM tn AS a CROSS JOIN generate_series(1, 10) AS k
-	JOIN tn AS b ON left(b.id, 12)::integer = 1 + (left(a.id, 12)::integer * 7 + k) % 30000});
+	CREATE TABLE te AS SELECT a.id AS src, b.id AS dst FROM tn AS a CROSS JOIN generate_series(1, 5) AS k
+	JOIN tn AS b ON left(b.id, 12)::integer = 1 + (left(a.id, 12)::integer * 7 + k) % 60000});
 is($node->safe_psql('postgres', 'SELECT count(DISTINCT hashtextextended(id, 0)) FROM tn'), '1', 'all texts have one hash');
 $node->safe_psql('postgres', q{SELECT gp_create_graph('texts', 'tn', 'te', target => 'class')});
 runs_soon(q{SELECT gp_estimate('texts', strategy => 'nystrom', landmarks => 10)}, 'text ids and labels that collide are read');
