@@ -31,7 +31,7 @@ CREATE VIEW wide AS SELECT id, class FROM node UNION ALL SELECT i, NULL FROM gen
 SELECT gp_create_graph('wide', 'wide', 'edge', target => 'class');
 SELECT failure($$SELECT gp_estimate('wide')$$) AS wide;
 SELECT peak_bytes AS peak FROM gp_fit('plain', strategy => 'nystrom', landmarks => 20) \gset
-SELECT set_config('gnngp.memory_limit', (:peak * 1.06)::bigint / 1024 || 'kB', false) = '' AS limited;
+SELECT set_config('gnngp.memory_limit', (:peak * 1.15)::bigint / 1024 || 'kB', false) = '' AS limited;
 SELECT failure($$SELECT gp_fit('plain', strategy => 'nystrom', landmarks => 20)$$) AS alone;
 -- Whatever failed, the account is right again: the fit alone still has its room.
 SELECT failure($$SELECT gp_estimate('wide')$$) AS wide,
@@ -73,13 +73,13 @@ RESET gnngp.memory_limit;
 DELETE FROM edge WHERE src > 2000 OR dst > 2000;
 DELETE FROM node WHERE id > 2000;
 SELECT count(gp_fit_links('plain')) FROM gp_models WHERE model = 'plain';
-SELECT count(*) > 0 AS some FROM gp_predict_links('plain', 1, nodes => ARRAY[1, 2]);
+SELECT count(*) > 0 AS some FROM gp_predict_links('plain', ARRAY[1, 2], k => 1);
 CREATE VIEW kept AS SELECT count(*) FROM pg_backend_memory_contexts WHERE name = 'gnngp environment' AND parent = 'CacheMemoryContext';
 SELECT 'gcn'::gp_kernel, kept.* FROM kept;
 SET gnngp.memory_limit = '1MB';
 SELECT 'gin'::gp_kernel, kept.* FROM kept;
 RESET gnngp.memory_limit;
-SELECT count(*) > 0 AS some FROM gp_predict_links('plain', 1, nodes => ARRAY[1, 2]);
+SELECT count(*) > 0 AS some FROM gp_predict_links('plain', ARRAY[1, 2], k => 1);
 
 DROP VIEW nesting, wide, recursion, kept;
 SELECT gp_drop_graph(graph) FROM gp_graphs ORDER BY graph;
