@@ -15,6 +15,8 @@ set -u
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 STAGES="rules build unit fuzz gpu regress tap reference readme calls memory quality"
+# How a log tells of a test that was skipped, or of a whole file.
+SKIPPED='^ok .*# *skip|^1\.\.0 .*# *skip|\.pl \.+ skipped: '
 passed=0
 failed=0
 skipped=0
@@ -27,7 +29,7 @@ stage() {
 	case " ${WANTED:-$STAGES} " in *" $name "*) ;; *) return ;; esac
 	"stage_$name" >"$log" 2>&1
 	rc=$?
-	s=$(grep -ciE '^ok .*# *skip|^1\.\.0 .*# *skip' "$log")
+	s=$(grep -ciE "$SKIPPED" "$log")
 	p=$(($(grep -cE '^ok( |$)' "$log") - $(grep -ciE '^ok .*# *skip' "$log")))
 	f=$(grep -E '^not ok' "$log" | grep -cviE '# *todo')
 	if [ $rc != 0 ] && [ "$f" = 0 ]; then
@@ -36,7 +38,7 @@ stage() {
 	fi
 	printf '%-10s %5d passed, %d failed, %d skipped (%d s)\n' \
 		"$name" "$p" "$f" "$s" $((SECONDS - started))
-	grep -iE '# *skip' "$log" | sed 's/^/    /'
+	grep -iE "$SKIPPED" "$log" | sed 's/^/    /'
 	if [ "$f" != 0 ]; then
 		grep -nE -A6 '^not ok' "$log" | head -n 80 | cut -c 1-300 | sed 's/^/    /'
 		[ ! -s "$WORK/$name.diffs" ] || head -n 200 "$WORK/$name.diffs"
