@@ -187,7 +187,8 @@ check_version() {
 	fi
 	copy_checkout "$dir/build"
 	# shellcheck disable=SC2016
-	in_chroot "$dir" 'cd /build && PG_VERSION=$1 exec bash test/check.sh $2' "$version" "$STAGES" >"$log" 2>&1
+	in_chroot "$dir" 'cd /build && PG_VERSION=$1 exec timeout 1800 bash test/check.sh $2' \
+		"$version" "$STAGES" >"$log" 2>&1
 	# shellcheck disable=SC2016
 	in_chroot "$dir" '$1 -V; gcc --version' "/usr/lib/postgresql/$version/bin/postgres" >"$log.versions" 2>&1
 	sed -n '1h;2{H;x;s/\n/, /p}' "$log.versions"
@@ -197,26 +198,35 @@ check_version() {
 	remove "$dir"
 }
 
-[ "$(id -u)" = 0 ] || die "root's rights are needed to make a chroot"
-command -v apt-get >/dev/null || die "this needs Debian"
-WORK=$(mktemp -d "${TMPDIR:-/tmp}/gnngp.XXXXXX") || die "no temporary directory"
-trap 'finish' EXIT
-trap 'exit 130' INT
-trap 'exit 143' TERM HUP
-chmod 755 "$WORK"
-if (need_packages debootstrap debian-archive-keyring); then
-	read_archives
-	# shellcheck disable=SC2046
-	[ $# != 0 ] || set -- $(all_versions)
-	for version; do
-		check_version "$version"
-	done
-else
-	for version in "${@:-all}"; do
-		skip "$version" "debootstrap can't be had"
-	done
-fi
-line="$passed passed, $failed failed"
-[ "$skipped" = 0 ] || line="$line, $skipped skipped"
-echo "$line"
-[ "$failed" = 0 ] && [ "$passed" != 0 ]
+# All of it, in a function: the file may change while it runs.
+main() {
+	local version line
+
+	[ "$(id -u)" = 0 ] || die "root's rights are needed to make a chroot"
+	command -v apt-get >/dev/null || die "this needs Debian"
+	WORK=$(mktemp -d "${TMPDIR:-/tmp}/gnngp.XXXXXX") || die "no temporary directory"
+	trap 'finish' EXIT
+	trap 'exit 130' INT
+	trap 'exit 143' TERM HUP
+	chmod 755 "$WORK"
+	if (need_packages debootstrap debian-archive-keyring); then
+		read_archives
+		# shellcheck disable=SC2046
+		[ $# != 0 ] || set -- $(all_versions)
+		[ $# != 0 ] || skip "15 or later" "no archive can be read"
+		for version; do
+			check_version "$version"
+		done
+	else
+		for version in "${@:-all}"; do
+			skip "$version" "debootstrap can't be had"
+		done
+	fi
+	line="$passed passed, $failed failed"
+	[ "$skipped" = 0 ] || line="$line, $skipped skipped"
+	echo "$line"
+	[ "$failed" = 0 ] && [ "$passed" != 0 ]
+}
+
+main "$@"
+exit
