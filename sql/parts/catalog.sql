@@ -21,7 +21,12 @@ CREATE TABLE @extschema@.gp_graph_catalog (
     weight name,
     directed boolean NOT NULL,
     sparse_features regclass,
-    created timestamp with time zone NOT NULL DEFAULT pg_catalog.clock_timestamp()
+    created timestamp with time zone NOT NULL DEFAULT pg_catalog.clock_timestamp(),
+    scale text NOT NULL DEFAULT 'auto',
+    -- schema and name that the tables had when they were given
+    nodes_name name[],
+    edges_name name[],
+    sparse_features_name name[]
 );
 
 CREATE UNIQUE INDEX gp_graph_catalog_owner_name

@@ -11,13 +11,34 @@ CREATE OR REPLACE FUNCTION @extschema@.gp_create_graph(
     dst name DEFAULT 'dst',
     weight name DEFAULT NULL,
     directed boolean DEFAULT false,
-    sparse_features regclass DEFAULT NULL)
+    sparse_features regclass DEFAULT NULL,
+    scale text DEFAULT 'auto')
 RETURNS void
 AS 'MODULE_PATHNAME', 'gnngp_create_graph'
 LANGUAGE C VOLATILE PARALLEL UNSAFE;
 
-COMMENT ON FUNCTION @extschema@.gp_create_graph(text, regclass, regclass, name, text[], name, name, name, name, boolean, regclass) IS
+COMMENT ON FUNCTION @extschema@.gp_create_graph(text, regclass, regclass, name, text[], name, name, name, name, boolean, regclass, text) IS
     'name a node table and an edge table as a graph; nothing is copied; then gp_fit(graph)';
+
+CREATE OR REPLACE FUNCTION @extschema@.gp_alter_graph(
+    graph text,
+    nodes regclass DEFAULT NULL,
+    edges regclass DEFAULT NULL,
+    id name DEFAULT NULL,
+    features text[] DEFAULT NULL,
+    target name DEFAULT NULL,
+    src name DEFAULT NULL,
+    dst name DEFAULT NULL,
+    weight name DEFAULT NULL,
+    directed boolean DEFAULT NULL,
+    sparse_features regclass DEFAULT NULL,
+    scale text DEFAULT NULL)
+RETURNS void
+AS 'MODULE_PATHNAME', 'gnngp_alter_graph'
+LANGUAGE C VOLATILE PARALLEL UNSAFE;
+
+COMMENT ON FUNCTION @extschema@.gp_alter_graph(text, regclass, regclass, name, text[], name, name, name, name, boolean, regclass, text) IS
+    'change which tables and columns a graph is read from, what is NULL stays; models and grants stay, and the next gp_refresh reads the new tables';
 
 CREATE OR REPLACE FUNCTION @extschema@.gp_drop_graph(graph text)
 RETURNS void

@@ -21,11 +21,13 @@ LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
 COMMENT ON FUNCTION @extschema@.gp_is_refreshing(bigint) IS
     'for the view gp_refreshes: whether some session refreshes this model; false for one that the caller may not read';
 
+-- A table that was renamed is still the graph's; one whose name another table has
+-- now was most likely replaced by it.
 CREATE OR REPLACE VIEW @extschema@.gp_graphs WITH (security_invoker = true) AS
     SELECT g.name AS graph,
            @extschema@.gp_role_name(g.owner) AS owner,
-           CASE WHEN n.oid IS NULL THEN 'missing' ELSE g.nodes::pg_catalog.text END AS nodes,
-           CASE WHEN e.oid IS NULL THEN 'missing' ELSE g.edges::pg_catalog.text END AS edges,
+           coalesce(s.nodes, g.nodes::pg_catalog.text) AS nodes,
+           coalesce(s.edges, g.edges::pg_catalog.text) AS edges,
            g.id_column AS id,
            g.features,
            g.target,
@@ -33,39 +35,46 @@ CREATE OR REPLACE VIEW @extschema@.gp_graphs WITH (security_invoker = true) AS
            g.dst,
            g.weight,
            g.directed,
-           CASE WHEN g.sparse_features IS NOT NULL AND s.oid IS NULL THEN 'missing'
-                ELSE g.sparse_features::pg_catalog.text END AS sparse_features,
+           coalesce(s.sparse_features, g.sparse_features::pg_catalog.text) AS sparse_features,
            g.created,
-           p.problem
+           nullif(pg_catalog.concat_ws('; ', s.problem, c.problem), '') AS problem,
+           g.scale
     FROM @extschema@.gp_graph_catalog g
-        LEFT JOIN pg_catalog.pg_class n ON n.oid = g.nodes
-        LEFT JOIN pg_catalog.pg_class e ON e.oid = g.edges
-        LEFT JOIN pg_catalog.pg_class s ON s.oid = g.sparse_features
         CROSS JOIN LATERAL (
-            SELECT pg_catalog.string_agg(c.what || ' is missing', '; ' ORDER BY c.place) AS problem
-            FROM (SELECT 0, 'the node table'
-                  WHERE n.oid IS NULL
+            SELECT max(t.state) FILTER (WHERE t.place = 1) AS nodes,
+                   max(t.state) FILTER (WHERE t.place = 2) AS edges,
+                   max(t.state) FILTER (WHERE t.place = 3) AS sparse_features,
+                   pg_catalog.string_agg(t.what || CASE t.state WHEN 'missing' THEN ' is missing' ELSE ' was replaced' END,
+                                         '; ' ORDER BY t.place) FILTER (WHERE t.state IS NOT NULL) AS problem
+            FROM (SELECT u.place, u.what || coalesce(' ' || u.given[2], '') AS what,
+                         CASE WHEN (n.nspname, r.relname) IS DISTINCT FROM (u.given[1], u.given[2])
+                                  AND EXISTS (SELECT FROM pg_catalog.pg_class o
+                                                  JOIN pg_catalog.pg_namespace p ON p.oid = o.relnamespace
+                                              WHERE o.relname = u.given[2] AND p.nspname = u.given[1]) THEN 'replaced'
+                              WHEN r.oid IS NULL THEN 'missing' END AS state
+                  FROM (VALUES (1, 'the node table', g.nodes, g.nodes_name),
+                               (2, 'the edge table', g.edges, g.edges_name),
+                               (3, 'the table of sparse features', g.sparse_features, g.sparse_features_name))
+                           u (place, what, source, given)
+                      LEFT JOIN pg_catalog.pg_class r ON r.oid = u.source
+                      LEFT JOIN pg_catalog.pg_namespace n ON n.oid = r.relnamespace
+                  WHERE u.source IS NOT NULL) t) s
+        CROSS JOIN LATERAL (
+            SELECT pg_catalog.string_agg(pg_catalog.format('column %I of %s is missing', u.name, u.source::pg_catalog.text),
+                                         '; ' ORDER BY u.place) AS problem
+            FROM (VALUES (1, g.nodes, g.id_column), (2, g.nodes, g.target), (3, g.edges, g.src),
+                         (4, g.edges, g.dst), (5, g.edges, g.weight)
                   UNION ALL
-                  SELECT 1, 'the edge table'
-                  WHERE e.oid IS NULL
-                  UNION ALL
-                  SELECT 2, 'the table of sparse features'
-                  WHERE g.sparse_features IS NOT NULL AND s.oid IS NULL
-                  UNION ALL
-                  SELECT 2 + u.place, pg_catalog.format('column %I of %s', u.name, u.source::pg_catalog.text)
-                  FROM (VALUES (1, g.nodes, g.id_column), (2, g.nodes, g.target), (3, g.edges, g.src),
-                               (4, g.edges, g.dst), (5, g.edges, g.weight)
-                        UNION ALL
-                        SELECT 5 + f.place, g.nodes, f.name
-                        FROM pg_catalog.unnest(g.features) WITH ORDINALITY AS f (name, place)) u (place, source, name)
-                  WHERE u.name IS NOT NULL
-                    AND EXISTS (SELECT FROM pg_catalog.pg_class r WHERE r.oid = u.source)
-                    AND NOT EXISTS (SELECT FROM pg_catalog.pg_attribute a
-                                    WHERE a.attrelid = u.source AND a.attname = u.name
-                                      AND a.attnum > 0 AND NOT a.attisdropped)) c (place, what)) p;
+                  SELECT 5 + f.place, g.nodes, f.name
+                  FROM pg_catalog.unnest(g.features) WITH ORDINALITY AS f (name, place)) u (place, source, name)
+            WHERE u.name IS NOT NULL
+              AND EXISTS (SELECT FROM pg_catalog.pg_class r WHERE r.oid = u.source)
+              AND NOT EXISTS (SELECT FROM pg_catalog.pg_attribute a
+                              WHERE a.attrelid = u.source AND a.attname = u.name
+                                AND a.attnum > 0 AND NOT a.attisdropped)) c;
 
 COMMENT ON VIEW @extschema@.gp_graphs IS
-    'graphs that you may use; a table that was dropped shows as missing, and problem says what keeps a fit from reading';
+    'graphs that you may use; a table that was dropped shows as missing, one whose name another has as replaced; problem says what keeps a fit from reading';
 
 CREATE OR REPLACE VIEW @extschema@.gp_models WITH (security_invoker = true) AS
     SELECT m.name AS model,
@@ -126,8 +135,8 @@ COMMENT ON VIEW @extschema@.gp_refreshes IS
 
 COMMENT ON COLUMN @extschema@.gp_graphs.graph IS 'name of the graph, as the calls take it';
 COMMENT ON COLUMN @extschema@.gp_graphs.owner IS 'role that the graph belongs to';
-COMMENT ON COLUMN @extschema@.gp_graphs.nodes IS 'table or view of the nodes; missing when it was dropped';
-COMMENT ON COLUMN @extschema@.gp_graphs.edges IS 'table or view of the edges; missing when it was dropped';
+COMMENT ON COLUMN @extschema@.gp_graphs.nodes IS 'table or view of the nodes; missing when it was dropped, replaced when another has its name';
+COMMENT ON COLUMN @extschema@.gp_graphs.edges IS 'table or view of the edges; missing when it was dropped, replaced when another has its name';
 COMMENT ON COLUMN @extschema@.gp_graphs.id IS 'column of the node table that identifies a node';
 COMMENT ON COLUMN @extschema@.gp_graphs.features IS 'feature columns of the node table: one array, or several numbers';
 COMMENT ON COLUMN @extschema@.gp_graphs.target IS 'column with the class or value of a node; NULL there marks the nodes to predict';
@@ -135,9 +144,10 @@ COMMENT ON COLUMN @extschema@.gp_graphs.src IS 'column of the edge table: where 
 COMMENT ON COLUMN @extschema@.gp_graphs.dst IS 'column of the edge table: where an edge ends';
 COMMENT ON COLUMN @extschema@.gp_graphs.weight IS 'column of the edge table with the weight of an edge';
 COMMENT ON COLUMN @extschema@.gp_graphs.directed IS 'whether edges have a direction';
-COMMENT ON COLUMN @extschema@.gp_graphs.sparse_features IS 'table of node, feature number and value; missing when it was dropped';
+COMMENT ON COLUMN @extschema@.gp_graphs.sparse_features IS 'table of node, feature number and value; missing when it was dropped, replaced when another has its name';
 COMMENT ON COLUMN @extschema@.gp_graphs.created IS 'when gp_create_graph was called';
 COMMENT ON COLUMN @extschema@.gp_graphs.problem IS 'what keeps a fit from reading the tables; NULL when nothing does';
+COMMENT ON COLUMN @extschema@.gp_graphs.scale IS 'how features are scaled: auto, none, standard or length';
 
 COMMENT ON COLUMN @extschema@.gp_models.model IS 'name of the model, as the calls take it';
 COMMENT ON COLUMN @extschema@.gp_models.owner IS 'role that the model belongs to';

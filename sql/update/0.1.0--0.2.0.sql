@@ -10,6 +10,7 @@ DECLARE
     old text;
 BEGIN
     FOREACH old IN ARRAY ARRAY[
+        'gp_create_graph(text, regclass, regclass, name, text[], name, name, name, name, boolean, regclass)',
         'gp_predict(text, integer, boolean, bigint[])',
         'gp_predict(text, anyelement, integer, boolean)',
         'gp_predict_links(text, integer, bigint[], text)',
@@ -144,6 +145,21 @@ CREATE POLICY visible ON @extschema@.gp_refresh_log FOR SELECT TO PUBLIC
     USING (EXISTS (SELECT FROM @extschema@.gp_model_catalog m
                    WHERE m.id = gp_refresh_log.model
                      AND pg_catalog.pg_has_role(@extschema@.gp_role_oid(m.owner), 'USAGE')));
+
+-- Graphs of 0.1.0 keep the scale that they had.
+ALTER TABLE @extschema@.gp_graph_catalog
+    ADD COLUMN scale text NOT NULL DEFAULT 'none',
+    ADD COLUMN nodes_name name[],
+    ADD COLUMN edges_name name[],
+    ADD COLUMN sparse_features_name name[];
+ALTER TABLE @extschema@.gp_graph_catalog ALTER COLUMN scale SET DEFAULT 'auto';
+UPDATE @extschema@.gp_graph_catalog g
+SET nodes_name = (SELECT ARRAY[n.nspname, c.relname] FROM pg_catalog.pg_class c
+                  JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = g.nodes),
+    edges_name = (SELECT ARRAY[n.nspname, c.relname] FROM pg_catalog.pg_class c
+                  JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = g.edges),
+    sparse_features_name = (SELECT ARRAY[n.nspname, c.relname] FROM pg_catalog.pg_class c
+                            JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = g.sparse_features);
 
 ALTER TABLE @extschema@.gp_refresh_log
     DROP CONSTRAINT gp_refresh_log_outcome_check,

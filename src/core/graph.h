@@ -124,6 +124,20 @@ extern void gp_features_add_entries(gp_features_builder *builder, int64_t n, con
 extern gp_features *gp_features_build(gp_features_builder *builder, int32_t *repeated_node,
 									  int32_t *repeated_feature);
 
+/* How features are scaled before anything is computed from them. */
+typedef enum gp_scale
+{
+	GP_SCALE_NONE,
+	GP_SCALE_STANDARD,			/* mean 0 and deviation 1; constants become 0 */
+	GP_SCALE_LENGTH				/* rows of length 1; rows of zeros stay */
+} gp_scale;
+
+/* Scales features that were just built; the result, of single precision, takes their place (graph_scale.c). */
+extern gp_features *gp_features_scale(gp_env *env, gp_features *features, gp_scale scale);
+
+/* The largest deviation of a feature over the smallest one that varies; 1 when none does. */
+extern double gp_features_spread(gp_env *env, const gp_features *features);
+
 /* The identity, for structure only. */
 extern gp_features *gp_features_identity(gp_env *env, int64_t nodes, gp_type type);
 

@@ -14,6 +14,13 @@
 #include "datatype/timestamp.h"
 #include "nodes/pg_list.h"
 
+/* The name that a table had; NULL where it is not known. */
+typedef struct gnngp_source_name
+{
+	char	   *schema;
+	char	   *table;
+} gnngp_source_name;
+
 /* A row of gp_graph_catalog: where the user's nodes and edges are. */
 typedef struct gnngp_graph_def
 {
@@ -32,6 +39,10 @@ typedef struct gnngp_graph_def
 	char	   *weight;			/* NULL when not given */
 	bool		directed;
 	Oid			sparse_features;	/* InvalidOid when not given */
+	char	   *scale;			/* auto, none, standard, length */
+	gnngp_source_name nodes_name;	/* of the tables when they were given */
+	gnngp_source_name edges_name;
+	gnngp_source_name sparse_name;
 } gnngp_graph_def;
 
 /* What a user asked for in gp_fit; a refresh uses it again. */

@@ -8,9 +8,23 @@
 #include "executor/spi.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
+#include "utils/lsyscache.h"
 
 #define COLUMNS "owner, id, name, nodes, edges, id_column, features, target, src, dst, weight, " \
-	"directed, sparse_features"
+	"directed, sparse_features, "
+
+/* What a catalog of version 0.1.0 does not have. */
+#define LATER_COLUMNS "scale, nodes_name, edges_name, sparse_features_name"
+#define NO_LATER_COLUMNS "'none', NULL::name[], NULL::name[], NULL::name[]"
+
+/* The columns to read. */
+static const char *
+column_list(void)
+{
+	Oid			table = get_relname_relid(gnngp_graph_kind.table, gnngp_schema_oid());
+
+	return get_attnum(table, "scale") == InvalidAttrNumber ? COLUMNS NO_LATER_COLUMNS : COLUMNS LATER_COLUMNS;
+}
 
 /* A column of the row in hand as a string in the context that is current, or NULL. */
 static char *
@@ -46,6 +60,25 @@ get_features(int row, gnngp_graph_def *def)
 		def->features[i] = nulls[i] ? "" : pstrdup(NameStr(*DatumGetName(names[i])));
 }
 
+/* The name that a table had. */
+static gnngp_source_name
+get_source_name(int row, int column)
+{
+	Datum		value = get_datum(row, column);
+	Datum	   *names;
+	bool	   *nulls;
+	int			n;
+
+	if (value == (Datum) 0)
+		return (gnngp_source_name) {NULL, NULL};
+	deconstruct_array(DatumGetArrayTypePCopy(value), NAMEOID, NAMEDATALEN, false, TYPALIGN_CHAR,
+					  &names, &nulls, &n);
+	if (n != 2 || nulls[0] || nulls[1])
+		return (gnngp_source_name) {NULL, NULL};
+	return (gnngp_source_name) {pstrdup(NameStr(*DatumGetName(names[0]))),
+		pstrdup(NameStr(*DatumGetName(names[1])))};
+}
+
 /* Turns the row in hand into a definition in context. */
 static gnngp_graph_def *
 get_graph(int row, MemoryContext context)
@@ -67,6 +100,10 @@ get_graph(int row, MemoryContext context)
 	def->weight = get_text(row, 11);
 	def->directed = DatumGetBool(get_datum(row, 12));
 	def->sparse_features = DatumGetObjectId(get_datum(row, 13));
+	def->scale = get_text(row, 14);
+	def->nodes_name = get_source_name(row, 15);
+	def->edges_name = get_source_name(row, 16);
+	def->sparse_name = get_source_name(row, 17);
 	MemoryContextSwitchTo(old);
 	return def;
 }
@@ -79,7 +116,7 @@ gnngp_graph_lookup(const char *name)
 	gnngp_graph_def *def;
 
 	gnngp_spi_connect();
-	def = get_graph(gnngp_find_named(&gnngp_graph_kind, COLUMNS, name, false), context);
+	def = get_graph(gnngp_find_named(&gnngp_graph_kind, column_list(), name, false), context);
 	gnngp_spi_finish();
 	return def;
 }
@@ -94,7 +131,7 @@ gnngp_graph_by_id(int64 id)
 	gnngp_graph_def *def;
 
 	gnngp_spi_connect();
-	gnngp_select(psprintf("SELECT " COLUMNS " FROM %s.%s WHERE id = $1", gnngp_schema(),
+	gnngp_select(psprintf("SELECT %s FROM %s.%s WHERE id = $1", column_list(), gnngp_schema(),
 						  gnngp_graph_kind.table), 1, types, values, NULL);
 	if (SPI_processed == 0)
 		ereport(ERROR,

@@ -19,6 +19,13 @@
 #define pgstat_get_local_beentry_by_index(i) pgstat_fetch_stat_local_beentry(i)
 #endif
 
+/* 16 tells members of a role from those who may become it. */
+#if PG_VERSION_NUM >= 160000
+#define gnngp_check_can_become(member, role) check_can_set_role(member, role)
+#else
+#define gnngp_check_can_become(member, role) check_is_member_of_role(member, role)
+#endif
+
 /* 17 asks whether a stronger lock will do. */
 #if PG_VERSION_NUM >= 170000
 #define gnngp_lock_held(tag, mode) LockHeldByMe(tag, mode, false)

@@ -332,6 +332,11 @@ gnngp_check_graph(const gnngp_graph_def *def)
 	check_edges(edges, def, &id);
 	if (OidIsValid(def->sparse_features))
 	{
+		if (strcmp(def->scale, "standard") == 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("sparse features cannot be standardised"),
+					 errhint("They would not be sparse any more; use scale => 'length' for rows of length one.")));
 		sparse = gnngp_open_table(def->sparse_features, "sparse_features");
 		check_sparse(sparse, &id);
 		relation_close(sparse, NoLock);

@@ -1,22 +1,30 @@
 /*
- * graph_sql.c - gp_create_graph and gp_drop_graph.
+ * graph_sql.c - gp_create_graph, gp_alter_graph and gp_drop_graph.
  */
 #include "postgres.h"
 
 #include "catalog/pg_type_d.h"
 #include "catalog_int.h"
 #include "executor/spi.h"
+#include "lib/stringinfo.h"
 #include "graph_check.h"
 #include "miscadmin.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
+#include "utils/lsyscache.h"
 
-/* The arguments of gp_create_graph. */
+/* The arguments of gp_create_graph and gp_alter_graph. */
 enum graph_argument
 {
 	ARG_GRAPH, ARG_NODES, ARG_EDGES, ARG_ID, ARG_FEATURES, ARG_TARGET, ARG_SRC, ARG_DST,
-	ARG_WEIGHT, ARG_DIRECTED, ARG_SPARSE
+	ARG_WEIGHT, ARG_DIRECTED, ARG_SPARSE, ARG_SCALE
 };
+
+/* The columns that both write, and the parameters that they are written from. */
+#define WRITTEN "id_column, target, src, dst, weight, nodes, edges, sparse_features, directed, features," \
+	" scale, nodes_name, edges_name, sparse_features_name"
+#define PARAMETERS "$1::name, $2::name, $3::name, $4::name, $5::name, $6, $7, $8, $9, $10, $11, $12, $13, $14"
+#define NPARAMETERS 14
 
 /* 22004 when an argument that must be given is NULL. */
 static void
@@ -28,27 +36,27 @@ require_given(FunctionCallInfo fcinfo, int argno, const char *name)
 				 errmsg("%s must not be NULL", name)));
 }
 
-/* A column argument, or NULL. */
-static char *
-column_argument(FunctionCallInfo fcinfo, int argno)
+/* Takes a column when it is given; an empty name takes an optional one away. */
+static void
+take_column(FunctionCallInfo fcinfo, int argno, bool optional, char **column)
 {
-	return PG_ARGISNULL(argno) ? NULL : pstrdup(NameStr(*PG_GETARG_NAME(argno)));
+	char	   *name;
+
+	if (PG_ARGISNULL(argno))
+		return;
+	name = pstrdup(NameStr(*PG_GETARG_NAME(argno)));
+	*column = optional && name[0] == '\0' ? NULL : name;
 }
 
-/* The feature columns: 22023 for none, 22004 for NULL among them. */
+/* Takes the feature columns: 22004 for NULL among them; none takes them away. */
 static void
-get_features(ArrayType *array, gnngp_graph_def *def)
+take_features(ArrayType *array, gnngp_graph_def *def)
 {
 	Datum	   *elements;
 	bool	   *nulls;
 
 	deconstruct_array(array, TEXTOID, -1, false, TYPALIGN_INT, &elements, &nulls, &def->nfeatures);
-	if (def->nfeatures == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("\"features\" names no column"),
-				 errhint("Leave it out for a graph without features.")));
-	def->features = palloc(sizeof(char *) * def->nfeatures);
+	def->features = palloc(sizeof(char *) * Max(def->nfeatures, 1));
 	for (int i = 0; i < def->nfeatures; i++)
 	{
 		if (nulls[i])
@@ -59,12 +67,204 @@ get_features(ArrayType *array, gnngp_graph_def *def)
 	}
 }
 
-/* Collects the arguments. */
-static gnngp_graph_def
-get_arguments(FunctionCallInfo fcinfo)
+/* Takes where the features are: one place takes the other's. */
+static void
+take_feature_source(FunctionCallInfo fcinfo, gnngp_graph_def *def)
 {
-	gnngp_graph_def def = {0};
+	bool		columns = !PG_ARGISNULL(ARG_FEATURES);
+	bool		sparse = !PG_ARGISNULL(ARG_SPARSE);
 
+	if (columns && sparse)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("\"features\" and \"sparse_features\" cannot be given together"),
+				 errhint("Put all features into one of them.")));
+	if (columns)
+	{
+		take_features(PG_GETARG_ARRAYTYPE_P(ARG_FEATURES), def);
+		def->sparse_features = InvalidOid;
+	}
+	if (sparse)
+	{
+		def->sparse_features = PG_GETARG_OID(ARG_SPARSE);
+		def->nfeatures = 0;
+	}
+}
+
+/* Takes how features are scaled: 22023 for a word that means nothing. */
+static void
+take_scale(FunctionCallInfo fcinfo, gnngp_graph_def *def)
+{
+	static const char *const words[] = {"auto", "none", "standard", "length"};
+	char	   *word;
+
+	if (PG_NARGS() <= ARG_SCALE || PG_ARGISNULL(ARG_SCALE))
+		return;
+	word = text_to_cstring(PG_GETARG_TEXT_PP(ARG_SCALE));
+	def->scale = NULL;
+	for (int i = 0; i < (int) lengthof(words); i++)
+		if (pg_strcasecmp(word, words[i]) == 0)
+			def->scale = pstrdup(words[i]);
+	if (def->scale == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("unknown scale \"%s\"", word),
+				 errhint("A scale is auto, none, standard or length.")));
+}
+
+/* The name that a table has now. */
+static gnngp_source_name
+source_name(Oid oid)
+{
+	return OidIsValid(oid) ?
+		(gnngp_source_name) {get_namespace_name(get_rel_namespace(oid)), get_rel_name(oid)} :
+		(gnngp_source_name) {NULL, NULL};
+}
+
+/* Takes the arguments that are given, and checks the graph that they make. */
+static void
+take_arguments(FunctionCallInfo fcinfo, gnngp_graph_def *def)
+{
+	if (!PG_ARGISNULL(ARG_NODES))
+		def->nodes = PG_GETARG_OID(ARG_NODES);
+	if (!PG_ARGISNULL(ARG_EDGES))
+		def->edges = PG_GETARG_OID(ARG_EDGES);
+	take_column(fcinfo, ARG_ID, false, &def->id_column);
+	take_column(fcinfo, ARG_TARGET, true, &def->target);
+	take_column(fcinfo, ARG_SRC, false, &def->src);
+	take_column(fcinfo, ARG_DST, false, &def->dst);
+	take_column(fcinfo, ARG_WEIGHT, true, &def->weight);
+	if (!PG_ARGISNULL(ARG_DIRECTED))
+		def->directed = PG_GETARG_BOOL(ARG_DIRECTED);
+	take_feature_source(fcinfo, def);
+	take_scale(fcinfo, def);
+	gnngp_check_graph(def);
+	def->nodes_name = source_name(def->nodes);
+	def->edges_name = source_name(def->edges);
+	def->sparse_name = source_name(def->sparse_features);
+}
+
+/* A list of names as name[]. */
+static Datum
+names_datum(int n, char *const *names)
+{
+	Datum	   *elements = palloc(sizeof(Datum) * Max(n, 1));
+
+	for (int i = 0; i < n; i++)
+		elements[i] = DirectFunctionCall1(namein, CStringGetDatum(names[i]));
+	return PointerGetDatum(construct_array(elements, n, NAMEOID, NAMEDATALEN, false, TYPALIGN_CHAR));
+}
+
+/* Parameters of a statement. */
+typedef struct parameters
+{
+	int			n;
+	Oid			type[NPARAMETERS + 2];
+	Datum		value[NPARAMETERS + 2];
+	char		null[NPARAMETERS + 2];
+} parameters;
+
+/* Appends a parameter. */
+static void
+add_parameter(parameters *p, Oid type, Datum value, bool null)
+{
+	p->type[p->n] = type;
+	p->value[p->n] = value;
+	p->null[p->n++] = null ? 'n' : ' ';
+}
+
+/* Appends a text, or NULL. */
+static void
+add_text(parameters *p, const char *text)
+{
+	add_parameter(p, TEXTOID, text ? CStringGetTextDatum(text) : (Datum) 0, text == NULL);
+}
+
+/* Appends a table. */
+static void
+add_table(parameters *p, Oid oid)
+{
+	add_parameter(p, REGCLASSOID, ObjectIdGetDatum(oid), !OidIsValid(oid));
+}
+
+/* Appends the name of a table. */
+static void
+add_source_name(parameters *p, const gnngp_source_name *name)
+{
+	char	   *names[] = {name->schema, name->table};
+
+	add_parameter(p, NAMEARRAYOID, name->table ? names_datum(2, names) : (Datum) 0, name->table == NULL);
+}
+
+/* The parameters of the columns that are written. */
+static parameters
+row_parameters(const gnngp_graph_def *def)
+{
+	parameters	p = {0};
+
+	add_text(&p, def->id_column);
+	add_text(&p, def->target);
+	add_text(&p, def->src);
+	add_text(&p, def->dst);
+	add_text(&p, def->weight);
+	add_table(&p, def->nodes);
+	add_table(&p, def->edges);
+	add_table(&p, def->sparse_features);
+	add_parameter(&p, BOOLOID, BoolGetDatum(def->directed), false);
+	add_parameter(&p, NAMEARRAYOID, names_datum(def->nfeatures, def->features), def->nfeatures == 0);
+	add_text(&p, def->scale);
+	add_source_name(&p, &def->nodes_name);
+	add_source_name(&p, &def->edges_name);
+	add_source_name(&p, &def->sparse_name);
+	Assert(p.n == NPARAMETERS);
+	return p;
+}
+
+/* Writes a new row; false when the owner has a graph of this name. */
+static bool
+insert_graph(const gnngp_graph_def *def)
+{
+	parameters	p = row_parameters(def);
+	const char *schema = gnngp_schema();
+	bool		inserted;
+
+	add_text(&p, def->name);
+	add_parameter(&p, gnngp_role_type(), gnngp_role_datum(def->owner_role), false);
+	gnngp_spi_connect();
+	(void) gnngp_execute_as_extension(psprintf("INSERT INTO %s.%s (" WRITTEN ", name, owner)"
+											   " VALUES (" PARAMETERS ", $15, $16)"
+											   " ON CONFLICT (name, %s.gp_role_oid(owner)) DO NOTHING",
+											   schema, gnngp_graph_kind.table, schema),
+									  p.n, p.type, p.value, p.null);
+	inserted = SPI_processed == 1;
+	gnngp_spi_finish();
+	return inserted;
+}
+
+/* Changes the row of a graph that no fit is about to read. */
+static void
+update_graph(const gnngp_graph_def *def)
+{
+	parameters	p = row_parameters(def);
+
+	add_parameter(&p, INT8OID, Int64GetDatum(def->id), false);
+	gnngp_spi_connect();
+	(void) gnngp_lock_whole_graph(def);
+	(void) gnngp_execute_as_extension(psprintf("UPDATE %s.%s SET (" WRITTEN ") = (" PARAMETERS ") WHERE id = $15",
+											   gnngp_schema(), gnngp_graph_kind.table),
+									  p.n, p.type, p.value, p.null);
+	gnngp_spi_finish();
+}
+
+PG_FUNCTION_INFO_V1(gnngp_create_graph);
+
+/* gp_create_graph(graph, nodes, edges, id, features, target, src, dst, weight, directed, sparse_features, scale) */
+Datum
+gnngp_create_graph(PG_FUNCTION_ARGS)
+{
+	gnngp_graph_def def = {.scale = "auto"};
+
+	gnngp_prevent_read_only("gp_create_graph");
 	def.name = gnngp_name_argument(fcinfo, ARG_GRAPH, "graph");
 	gnngp_check_name("graph", def.name);
 	require_given(fcinfo, ARG_NODES, "nodes");
@@ -75,104 +275,52 @@ get_arguments(FunctionCallInfo fcinfo)
 	require_given(fcinfo, ARG_DIRECTED, "directed");
 	def.owner_role = GetUserId();
 	def.owner = GetUserNameFromId(def.owner_role, false);
-	def.nodes = PG_GETARG_OID(ARG_NODES);
-	def.edges = PG_GETARG_OID(ARG_EDGES);
-	def.id_column = column_argument(fcinfo, ARG_ID);
-	def.target = column_argument(fcinfo, ARG_TARGET);
-	def.src = column_argument(fcinfo, ARG_SRC);
-	def.dst = column_argument(fcinfo, ARG_DST);
-	def.weight = column_argument(fcinfo, ARG_WEIGHT);
-	def.directed = PG_GETARG_BOOL(ARG_DIRECTED);
-	def.sparse_features = PG_ARGISNULL(ARG_SPARSE) ? InvalidOid : PG_GETARG_OID(ARG_SPARSE);
-	if (!PG_ARGISNULL(ARG_FEATURES))
-		get_features(PG_GETARG_ARRAYTYPE_P(ARG_FEATURES), &def);
-	if (def.nfeatures > 0 && OidIsValid(def.sparse_features))
+	if (!PG_ARGISNULL(ARG_FEATURES) && ArrayGetNItems(ARR_NDIM(PG_GETARG_ARRAYTYPE_P(ARG_FEATURES)),
+													  ARR_DIMS(PG_GETARG_ARRAYTYPE_P(ARG_FEATURES))) == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("\"features\" and \"sparse_features\" cannot be given together"),
-				 errhint("Put all features into one of them.")));
-	return def;
-}
-
-/* The feature columns as name[]. */
-static Datum
-features_datum(const gnngp_graph_def *def)
-{
-	Datum	   *elements = palloc(sizeof(Datum) * Max(def->nfeatures, 1));
-
-	for (int i = 0; i < def->nfeatures; i++)
-		elements[i] = DirectFunctionCall1(namein, CStringGetDatum(def->features[i]));
-	return PointerGetDatum(construct_array(elements, def->nfeatures, NAMEOID, NAMEDATALEN, false,
-										   TYPALIGN_CHAR));
-}
-
-/* Writes the row; false when the owner has a graph of this name. */
-static bool
-insert_graph(const gnngp_graph_def *def)
-{
-	const char *texts[] = {def->name, NULL, def->id_column, def->target, def->src, def->dst,
-	def->weight};
-	const char *schema = gnngp_schema();
-	Oid			types[12];
-	Datum		values[12];
-	char		nulls[12];
-	bool		inserted;
-
-	types[1] = gnngp_role_type();
-	values[1] = gnngp_role_datum(def->owner_role);
-	nulls[1] = ' ';
-	for (int i = 0; i < 7; i++)
-	{
-		if (i == 1)
-			continue;
-		types[i] = TEXTOID;
-		values[i] = texts[i] ? CStringGetTextDatum(texts[i]) : (Datum) 0;
-		nulls[i] = texts[i] ? ' ' : 'n';
-	}
-	for (int i = 7; i < 10; i++)
-	{
-		Oid			oid = i == 7 ? def->nodes : i == 8 ? def->edges : def->sparse_features;
-
-		types[i] = REGCLASSOID;
-		values[i] = ObjectIdGetDatum(oid);
-		nulls[i] = OidIsValid(oid) ? ' ' : 'n';
-	}
-	types[10] = BOOLOID;
-	values[10] = BoolGetDatum(def->directed);
-	nulls[10] = ' ';
-	types[11] = NAMEARRAYOID;
-	values[11] = features_datum(def);
-	nulls[11] = def->nfeatures > 0 ? ' ' : 'n';
-
-	gnngp_spi_connect();
-	(void) gnngp_execute_as_extension(psprintf("INSERT INTO %s.%s (name, owner, id_column, target, src, dst, weight,"
-											   " nodes, edges, sparse_features, directed, features)"
-											   " VALUES ($1, $2, $3::name, $4::name, $5::name, $6::name, $7::name,"
-											   " $8, $9, $10, $11, $12) ON CONFLICT (name, %s.gp_role_oid(owner)) DO NOTHING",
-											   schema, gnngp_graph_kind.table, schema),
-									  12, types, values, nulls);
-	inserted = SPI_processed == 1;
-	gnngp_spi_finish();
-	return inserted;
-}
-
-PG_FUNCTION_INFO_V1(gnngp_create_graph);
-
-/* gp_create_graph(graph, nodes, edges, id, features, target, src, dst, weight, directed, sparse_features) */
-Datum
-gnngp_create_graph(PG_FUNCTION_ARGS)
-{
-	gnngp_graph_def def;
-
-	gnngp_prevent_read_only("gp_create_graph");
-	def = get_arguments(fcinfo);
-	gnngp_check_graph(&def);
+				 errmsg("\"features\" names no column"),
+				 errhint("Leave it out for a graph without features.")));
+	take_arguments(fcinfo, &def);
 	if (!insert_graph(&def))
 		ereport(ERROR,
 				(errcode(ERRCODE_DUPLICATE_OBJECT),
 				 errmsg("graph \"%s\" already exists", def.name),
-				 errhint("Choose another name, or drop it with gp_drop_graph.")));
+				 errhint("Change it with gp_alter_graph, choose another name, or drop it with gp_drop_graph.")));
 	PG_RETURN_VOID();
+}
+
+PG_FUNCTION_INFO_V1(gnngp_alter_graph);
+
+/* gp_alter_graph(graph, ...), with the arguments of gp_create_graph; what is NULL stays as it is */
+Datum
+gnngp_alter_graph(PG_FUNCTION_ARGS)
+{
+	gnngp_graph_def *def;
+
+	gnngp_prevent_read_only("gp_alter_graph");
+	def = gnngp_graph_lookup(gnngp_name_argument(fcinfo, ARG_GRAPH, "graph"));
+	gnngp_require_owner(def->owner_role, "graph", def->name);
+	take_arguments(fcinfo, def);
+	update_graph(def);
+	PG_RETURN_VOID();
+}
+
+/* Tells which models go with their graph. */
+static void
+notice_models(const gnngp_graph_def *graph, List *models)
+{
+	StringInfoData names;
+	ListCell   *cell;
+
+	if (models == NIL)
+		return;
+	initStringInfo(&names);
+	foreach(cell, models)
+		appendStringInfo(&names, "%s\"%s\"", names.len > 0 ? ", " : "", (char *) lfirst(cell));
+	ereport(NOTICE,
+			(errmsg_plural("graph \"%s\" goes with its model %s", "graph \"%s\" goes with its models %s",
+						   list_length(models), graph->name, names.data)));
 }
 
 PG_FUNCTION_INFO_V1(gnngp_drop_graph);
@@ -191,7 +339,7 @@ gnngp_drop_graph(PG_FUNCTION_ARGS)
 	gnngp_require_owner(def->owner_role, "graph", def->name);
 	values[0] = Int64GetDatum(def->id);
 	gnngp_spi_connect();
-	(void) gnngp_lock_whole_graph(def);
+	notice_models(def, gnngp_lock_whole_graph(def));
 	gnngp_delete_models("graph", def->id);
 	(void) gnngp_execute_as_extension(psprintf("DELETE FROM %s.%s WHERE id = $1", gnngp_schema(),
 											   gnngp_graph_kind.table), 1, types, values, NULL);

@@ -8,6 +8,7 @@
 
 #include "catalog/pg_type_d.h"
 #include "catalog_int.h"
+#include "compat.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
 #include "utils/acl.h"
@@ -24,11 +25,7 @@ new_owner_argument(FunctionCallInfo fcinfo)
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 errmsg("new_owner must not be NULL")));
 	role = get_role_oid(NameStr(*PG_GETARG_NAME(1)), false);
-#if PG_VERSION_NUM >= 160000
-	check_can_set_role(GetUserId(), role);
-#else
-	check_is_member_of_role(GetUserId(), role);
-#endif
+	gnngp_check_can_become(GetUserId(), role);
 	return role;
 }
 

@@ -17,6 +17,9 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
+/* Spreads of columns whose ratio is worth a word. */
+#define UNLIKE 1000
+
 /* Lengths that are none. */
 #define NOT_SEEN (-1)
 #define FAULTY (-2)
@@ -124,7 +127,9 @@ begin_row(feature_state *s, int32 node, int n)
 	if (s->builder == NULL)
 	{
 		s->dims = n;
-		s->builder = gp_features_create(s->r->env, s->r->data->ids.n, n, GP_FLOAT);
+		/* The deviation of a large number would be lost in single precision. */
+		s->builder = gp_features_create(s->r->env, s->r->data->ids.n, n,
+										s->array_type == InvalidOid ? GP_DOUBLE : GP_FLOAT);
 	}
 	return n == s->dims;
 }
@@ -373,6 +378,23 @@ gnngp_plan_features(gnngp_reader *r)
 	return s;
 }
 
+/*
+ * Scales the features.  By itself several columns are standardised: they have units
+ * of their own; an array is one thing, and its maker has seen to its scale.
+ */
+static void
+scale_columns(feature_state *s)
+{
+	gnngp_data *data = s->r->data;
+	bool		columns = s->array_type == InvalidOid;
+	gp_scale	scale = gnngp_scale(s->r->def, columns ? GP_SCALE_STANDARD : GP_SCALE_NONE);
+
+	if (scale == GP_SCALE_NONE && columns && gp_features_spread(s->r->env, data->features) >= UNLIKE)
+		gp_notice(s->r->env, "Use gp_alter_graph(..., scale => 'standard') to give every column the same weight.",
+				  "the feature columns of table \"%s\" differ in scale more than %d-fold", s->r->nodes.name, UNLIKE);
+	data->features = gp_features_scale(s->r->env, data->features, scale);
+}
+
 /* Reads them. */
 void
 gnngp_read_features(gnngp_feature_part *s)
@@ -392,5 +414,6 @@ gnngp_read_features(gnngp_feature_part *s)
 	check_lengths(s);
 	gp_free(s->r->env, s->length);
 	data->features = gp_features_build(s->builder, &repeated_node, &repeated_feature);
+	scale_columns(s);
 	pfree(s);
 }

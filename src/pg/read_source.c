@@ -16,6 +16,7 @@
 #include "access/table.h"
 #include "access/xact.h"
 #include "catalog/indexing.h"
+#include "catalog/namespace.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_type_d.h"
 #include "graph_check.h"
@@ -62,19 +63,53 @@ lock_table(Oid oid)
 	return true;
 }
 
+/* The table that has a name now, unless it is this one. */
+static Oid
+other_of_name(const gnngp_source_name *name, Oid oid)
+{
+	Oid			schema = name->schema ? get_namespace_oid(name->schema, true) : InvalidOid;
+	Oid			other = OidIsValid(schema) ? get_relname_relid(name->table, schema) : InvalidOid;
+
+	return other == oid ? InvalidOid : other;
+}
+
+/* How a call of gp_alter_graph names a table. */
+static const char *
+alter_call(const gnngp_graph_def *def, const char *argument, const char *schema, const char *table)
+{
+	return psprintf("gp_alter_graph(%s, %s => %s)", quote_literal_cstr(def->name), argument,
+					quote_literal_cstr(quote_qualified_identifier(schema, table)));
+}
+
+/* 42P01: what was given is gone, or another table has its name. */
+static void
+report_gone(const gnngp_source_name *given, bool replaced, const char *argument,
+			const gnngp_graph_def *def)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_UNDEFINED_TABLE),
+			 given->table ? errmsg("table \"%s.%s\" of graph \"%s\" %s", given->schema, given->table,
+								   def->name, replaced ? "was replaced" : "does not exist any more")
+			 : errmsg("a table of graph \"%s\" does not exist any more", def->name),
+			 errhint("To read %s, run SELECT %s.", replaced ? "the table that has this name now" : "another table",
+					 replaced ? alter_call(def, argument, given->schema, given->table)
+					 : psprintf("gp_alter_graph(%s, %s => ...)", quote_literal_cstr(def->name), argument))));
+}
+
 /* Locks a table for reading, then asks its name: a rename waits for the lock. */
 gnngp_table
-gnngp_table_open(Oid oid, const char *role, const gnngp_graph_def *def)
+gnngp_table_open(Oid oid, const gnngp_source_name *given, const char *argument,
+				 const gnngp_graph_def *def)
 {
 	gnngp_table table = {oid, NULL, NULL};
 	char	   *name = OidIsValid(oid) && lock_table(oid) ? get_rel_name(oid) : NULL;
 	char	   *schema = name ? get_namespace_name(get_rel_namespace(oid)) : NULL;
+	bool		renamed = schema == NULL || given->table == NULL || strcmp(name, given->table) != 0 ||
+		strcmp(schema, given->schema) != 0;
+	bool		replaced = renamed && OidIsValid(other_of_name(given, oid));
 
-	if (schema == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_TABLE),
-				 errmsg("the %s table of graph \"%s\" does not exist any more", role, def->name),
-				 errhint("Drop the graph with gp_drop_graph and create it again.")));
+	if (schema == NULL || replaced)
+		report_gone(given, replaced, argument, def);
 	table.name = psprintf("%s.%s", schema, name);
 	table.quoted = quote_qualified_identifier(schema, name);
 	return table;
@@ -106,7 +141,7 @@ gnngp_table_column(const gnngp_table *table, const char *name)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_COLUMN),
 				 errmsg("column \"%s\" of table \"%s\" does not exist", name, table->name),
-				 errhint("Rename the column back, or drop the graph with gp_drop_graph and create it again with the right column.")));
+				 errhint("Rename the column back, or name the right one with gp_alter_graph.")));
 	column.type = get_atttype(table->oid, attnum);
 	column.base = getBaseType(column.type);
 	return column;

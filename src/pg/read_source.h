@@ -47,8 +47,12 @@ typedef struct gnngp_query
 /* Takes one row; runs in the row context. */
 typedef void (*gnngp_row_fn) (void *state, const Datum *values, const bool *nulls);
 
-/* Locks a table for reading; 42P01 when it has been dropped since the graph was created. */
-extern gnngp_table gnngp_table_open(Oid oid, const char *role, const gnngp_graph_def *def);
+/*
+ * Locks a table for reading; 42P01 when it has been dropped, or another one has
+ * taken its name, since it was given as this argument.
+ */
+extern gnngp_table gnngp_table_open(Oid oid, const gnngp_source_name *given, const char *argument,
+									const gnngp_graph_def *def);
 
 /* The planner's count of a table's rows, for progress; 0 when it is not known. */
 extern int64 gnngp_table_rows(const gnngp_table *table);

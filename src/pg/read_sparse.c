@@ -229,5 +229,7 @@ gnngp_read_sparse(gnngp_sparse_part *s)
 	check_numbers(s);
 	check_values(s);
 	build_features(s);
+	s->r->data->features = gp_features_scale(s->r->env, s->r->data->features,
+											 gnngp_scale(s->r->def, GP_SCALE_NONE));
 	pfree(s);
 }

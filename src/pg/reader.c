@@ -270,10 +270,10 @@ open_reader(gnngp_reader *r, gp_env *env, const gnngp_graph_def *def)
 	memset(r, 0, sizeof(*r));
 	r->env = env;
 	r->def = def;
-	r->nodes = gnngp_table_open(def->nodes, "node", def);
-	r->edges = gnngp_table_open(def->edges, "edge", def);
+	r->nodes = gnngp_table_open(def->nodes, &def->nodes_name, "nodes", def);
+	r->edges = gnngp_table_open(def->edges, &def->edges_name, "edges", def);
 	if (OidIsValid(def->sparse_features))
-		r->sparse = gnngp_table_open(def->sparse_features, "feature", def);
+		r->sparse = gnngp_table_open(def->sparse_features, &def->sparse_name, "sparse_features", def);
 	r->id = gnngp_table_column(&r->nodes, def->id_column);
 	r->integer_ids = gnngp_is_integer_type(r->id.base);
 	r->string_ids = is_string_type(r->id.base);

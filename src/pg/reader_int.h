@@ -80,6 +80,17 @@ extern void gnngp_read_sparse(gnngp_sparse_part *s);
 extern gnngp_edge_part *gnngp_plan_edges(gnngp_reader *r);
 extern void gnngp_read_edges(gnngp_edge_part *s);
 
+/* How a graph's features are scaled; by_itself where the graph says auto. */
+static inline gp_scale
+gnngp_scale(const gnngp_graph_def *def, gp_scale by_itself)
+{
+	if (strcmp(def->scale, "standard") == 0)
+		return GP_SCALE_STANDARD;
+	if (strcmp(def->scale, "length") == 0)
+		return GP_SCALE_LENGTH;
+	return strcmp(def->scale, "auto") == 0 ? by_itself : GP_SCALE_NONE;
+}
+
 /* Runs a part's query. */
 static inline void
 gnngp_reader_run(gnngp_reader *r, const gnngp_query *q, gnngp_row_fn row, void *state,

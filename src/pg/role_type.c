@@ -11,13 +11,11 @@
 #include "catalog/pg_type.h"
 #include "catalog_int.h"
 #include "libpq/pqformat.h"
+#include "compat.h"
 #include "miscadmin.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/syscache.h"
-#if PG_VERSION_NUM >= 160000
-#include "varatt.h"
-#endif
 
 #define GONE "pg_gone:"
 #define GONE_LENGTH (sizeof(GONE) - 1)

@@ -124,7 +124,7 @@ INSERT INTO traits SELECT id, k - 1, f[k] FROM people, generate_series(1, 3) k W
 CREATE FUNCTION fit_features(name text, features text[], sparse regclass = NULL)
 RETURNS TABLE (features_read bigint, score numeric) LANGUAGE plpgsql AS $$
 BEGIN
-    PERFORM gp_create_graph(name, 'people', 'ties', features => features, target => 'label', sparse_features => sparse);
+    PERFORM gp_create_graph(name, 'people', 'ties', features => features, target => 'label', sparse_features => sparse, scale => 'none');
     SELECT f.features INTO features_read FROM gp_fit(name, nugget => 0.1) f;
     SELECT round(sum(p.score)::numeric, 2) INTO score FROM gp_predict(name) p;
     PERFORM gp_drop_graph(name);
