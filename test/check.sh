@@ -308,6 +308,9 @@ stage_quality() {
 }
 
 WANTED="$*"
+for name in $WANTED; do
+	case " $STAGES " in *" $name "*) ;; *) die "no stage is named $name; there are $STAGES" ;; esac
+done
 prepare g++ libipc-run-perl
 want_packages "postgresql-$PG_VERSION-cron"
 private_server

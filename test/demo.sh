@@ -44,7 +44,7 @@ load() {
 
 # Runs a file of SQL, showing what it runs.
 show() {
-	psql -X -v ON_ERROR_STOP=1 -P pager=off -P footer=off -P columns=120 -P expanded=auto "${@:2}" -f "$DEMO/$1" 2>&1
+	psql -X -v ON_ERROR_STOP=1 -P pager=off -P footer=off -P columns=120 -P expanded=auto "${@:2}" <"$DEMO/$1" 2>&1
 }
 
 while [ $# -gt 0 ]; do

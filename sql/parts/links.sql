@@ -6,6 +6,7 @@ CREATE OR REPLACE FUNCTION @extschema@.gp_fit_links(
     kernel @extschema@.gp_kernel DEFAULT 'gcn',
     method text DEFAULT 'auto',
     seed bigint DEFAULT 0,
+    replace boolean DEFAULT false,
     OUT model text,
     OUT method text,
     OUT nodes bigint,
@@ -18,7 +19,7 @@ CREATE OR REPLACE FUNCTION @extschema@.gp_fit_links(
 AS 'MODULE_PATHNAME', 'gnngp_fit_links'
 LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000;
 
-COMMENT ON FUNCTION @extschema@.gp_fit_links(text, text, @extschema@.gp_kernel, text, bigint) IS
+COMMENT ON FUNCTION @extschema@.gp_fit_links(text, text, @extschema@.gp_kernel, text, bigint, boolean) IS
     'learn which pairs of nodes are linked and store it as the link part of a model; then SELECT * FROM gp_predict_links(model)';
 
 CREATE OR REPLACE FUNCTION @extschema@.gp_links_support(internal)

@@ -9,6 +9,7 @@ CREATE OR REPLACE FUNCTION @extschema@.gp_fit(
     landmarks integer DEFAULT NULL,
     nugget double precision DEFAULT NULL,
     seed bigint DEFAULT 0,
+    replace boolean DEFAULT false,
     OUT model text,
     OUT task text,
     OUT kernel @extschema@.gp_kernel,
@@ -28,7 +29,7 @@ CREATE OR REPLACE FUNCTION @extschema@.gp_fit(
 AS 'MODULE_PATHNAME', 'gnngp_fit'
 LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000;
 
-COMMENT ON FUNCTION @extschema@.gp_fit(text, text, @extschema@.gp_kernel, text, text, integer, double precision, bigint) IS
+COMMENT ON FUNCTION @extschema@.gp_fit(text, text, @extschema@.gp_kernel, text, text, integer, double precision, bigint, boolean) IS
     'fit a Gaussian process on a graph and store the posterior of every node as a model; then SELECT * FROM gp_predict(model)';
 
 CREATE OR REPLACE FUNCTION @extschema@.gp_predict_support(internal)

@@ -11,6 +11,8 @@ DECLARE
 BEGIN
     FOREACH old IN ARRAY ARRAY[
         'gp_create_graph(text, regclass, regclass, name, text[], name, name, name, name, boolean, regclass)',
+        'gp_fit(text, text, @extschema@.gp_kernel, text, text, integer, double precision, bigint)',
+        'gp_fit_links(text, text, @extschema@.gp_kernel, text, bigint)',
         'gp_predict(text, integer, boolean, bigint[])',
         'gp_predict(text, anyelement, integer, boolean)',
         'gp_predict_links(text, integer, bigint[], text)',

@@ -188,7 +188,7 @@ gp_calibrate(gp_env *env, const gp_problem *problem, const gp_targets *targets,
 	if (targets->few)
 	{
 		out->temperature = GP_TEMPERATURE_FEW;
-		gp_notice(env, "Label at least two nodes of two classes.",
+		gp_notice(env, "Label at least two nodes of each of two classes.",
 				  "too few labels to calibrate probabilities, which are rough guesses");
 		return;
 	}

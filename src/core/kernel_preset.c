@@ -11,6 +11,7 @@
 #include <float.h>
 #include <math.h>
 #include <string.h>
+#include <strings.h>
 
 #define ANY {NULL, 0.0, 0.0, false, 0}
 #define INPUT(name, place) {name, 0.0, 0.0, false, (place) + 1}
@@ -367,5 +368,15 @@ gp_text_preset(gp_text *text, const gp_meaning *meaning, const gp_names *names)
 			return true;
 		}
 	}
+	return false;
+}
+
+/* True when this is the name of a preset, in whatever case. */
+bool
+gp_kernel_is_preset(const char *name)
+{
+	for (int i = 0; i < NPRESETS; i++)
+		if (strcasecmp(presets[i].name, name) == 0)
+			return true;
 	return false;
 }

@@ -160,6 +160,9 @@ extern void gnngp_model_save(gnngp_model *model, int parts);
 /* Sets the seconds of the given parts of a row that has been saved: storing took some, too. */
 extern void gnngp_model_save_seconds(const gnngp_model *model, int parts);
 
+/* 42710 when the graph's owner has a model of this name on another graph. */
+extern void gnngp_model_require_graph(const gnngp_graph_def *graph, const char *name);
+
 /* The parts that a model has. */
 extern int	gnngp_model_parts(const gnngp_model *model);
 

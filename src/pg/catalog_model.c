@@ -323,6 +323,29 @@ append_kept(StringInfo query, const char *column)
 	appendStringInfo(query, ", %s = CASE WHEN m.graph = excluded.graph THEN m.%s END", column, column);
 }
 
+/* 42710 when a model of this name belongs to another graph: a fit would end it. */
+void
+gnngp_model_require_graph(const gnngp_graph_def *graph, const char *name)
+{
+	Oid			types[] = {TEXTOID, OIDOID, INT8OID};
+	Datum		values[] = {CStringGetTextDatum(name), ObjectIdGetDatum(graph->owner_role),
+	Int64GetDatum(graph->id)};
+	const char *schema = gnngp_schema();
+
+	gnngp_spi_connect();
+	(void) gnngp_execute_latest(psprintf("SELECT g.name FROM %s.%s m JOIN %s.%s g ON g.id = m.graph"
+										 " WHERE m.name = $1 AND %s.gp_role_oid(m.owner) = $2 AND m.graph <> $3",
+										 schema, gnngp_model_kind.table, schema, gnngp_graph_kind.table, schema),
+								3, types, values);
+	if (SPI_processed > 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_DUPLICATE_OBJECT),
+				 errmsg("model \"%s\" is one of graph \"%s\"", name,
+						SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1)),
+				 errhint("Name the model otherwise, or say replace => true to end the one that is there.")));
+	gnngp_spi_finish();
+}
+
 /* Appends that a version ends where the graph is another: its blocks are then of old. */
 static void
 append_version(StringInfo query, const char *column)

@@ -11,7 +11,9 @@
 #include "common/pg_prng.h"
 #include "core/sort.h"
 #include "env_pg.h"
+#include "lib/stringinfo.h"
 #include "miscadmin.h"
+#include "nodes/pg_list.h"
 #include "progress.h"
 #include "settings.h"
 #include "utils/memutils.h"
@@ -25,6 +27,14 @@ typedef struct owned_resource
 	struct owned_resource *next;
 } owned_resource;
 
+/* What a fit has to say. */
+typedef struct notices
+{
+	MemoryContext context;
+	List	   *messages;
+	char	   *hint;			/* of the first one; may be NULL */
+} notices;
+
 typedef struct server_env
 {
 	gp_env		env;			/* first: the core's pointer is ours */
@@ -34,6 +44,7 @@ typedef struct server_env
 	MemoryContextCallback end;
 	const char *text;
 	owned_resource *owned;
+	notices    *notices;		/* NULL: they are told at once */
 	gnngp_device_error device_error;	/* NULL: errors of a device are like others */
 	bool		device_failed;
 } server_env;
@@ -146,13 +157,66 @@ env_raise(gp_env *env, gp_error code, int position, const char *message, const c
 			 hint ? errhint("%s", hint) : 0));
 }
 
-/* Sends a notice. */
+/* Keeps a notice once: a fit that is done again on the CPU has the same to say. */
+static void
+collect_notice(notices *all, const char *message, const char *hint)
+{
+	MemoryContext old = MemoryContextSwitchTo(all->context);
+	ListCell   *cell;
+
+	foreach(cell, all->messages)
+		if (strcmp(lfirst(cell), message) == 0)
+			break;
+	if (cell == NULL)
+	{
+		if (all->messages == NIL && hint)
+			all->hint = pstrdup(hint);
+		all->messages = lappend(all->messages, pstrdup(message));
+	}
+	MemoryContextSwitchTo(old);
+}
+
+/* Sends a notice, or keeps it until all are told. */
 static void
 env_notice(gp_env *env, const char *message, const char *hint)
 {
+	notices    *all = ((server_env *) env)->notices;
+
+	if (all)
+		collect_notice(all, message, hint);
+	else
+		ereport(NOTICE,
+				(errmsg_internal("%s", message),
+				 hint ? errhint("%s", hint) : 0));
+}
+
+/* Keeps what there is to say from now on. */
+void
+gnngp_env_collect_notices(gp_env *env)
+{
+	server_env *server = (server_env *) env;
+
+	server->notices = MemoryContextAllocZero(server->context, sizeof(notices));
+	server->notices->context = server->context;
+}
+
+/* Says in one notice what was kept. */
+void
+gnngp_env_tell_notices(gp_env *env)
+{
+	notices    *all = ((server_env *) env)->notices;
+	StringInfoData rest;
+
+	((server_env *) env)->notices = NULL;
+	if (all == NULL || all->messages == NIL)
+		return;
+	initStringInfo(&rest);
+	for (int i = 1; i < list_length(all->messages); i++)
+		appendStringInfo(&rest, "%s%s", i > 1 ? "\n" : "", (char *) list_nth(all->messages, i));
 	ereport(NOTICE,
-			(errmsg_internal("%s", message),
-			 hint ? errhint("%s", hint) : 0));
+			(errmsg_internal("%s", (char *) linitial(all->messages)),
+			 rest.len > 0 ? errdetail_internal("%s", rest.data) : 0,
+			 all->hint ? errhint("%s", all->hint) : 0));
 }
 
 /* Releases one resource when the context ends. */
@@ -246,6 +310,7 @@ gnngp_env_create_child(gp_env *parent)
 
 	((server_env *) env)->parent = parent;
 	((server_env *) env)->inherited = parent->used;
+	((server_env *) env)->notices = ((server_env *) parent)->notices;
 	env->used = parent->used;
 	env->peak = parent->peak;
 	env->limit = parent->limit;

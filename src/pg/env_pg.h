@@ -44,6 +44,13 @@ extern void gnngp_env_destroy(gp_env *env);
 extern void gnngp_env_set_text(gp_env *env, const char *text);
 
 /*
+ * Keeps what the environment and its children have to say, to be told in one notice:
+ * the first message with its hint, the others in the detail.
+ */
+extern void gnngp_env_collect_notices(gp_env *env);
+extern void gnngp_env_tell_notices(gp_env *env);
+
+/*
  * What raises errors of a device (GP_ERR_DEVICE) in the environment's place while
  * a card is open in it; it does not return.
  */

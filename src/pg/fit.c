@@ -104,6 +104,7 @@ gnngp_fit_read(MemoryContext parent, const gnngp_graph_def *graph,
 	run->model_name = pstrdup(model_name);
 	copy_settings(run, settings, link_settings);
 	run->env = gnngp_env_create(context);
+	gnngp_env_collect_notices(run->env);
 	run->data = gnngp_read(run->env, graph, settings ? run->settings.task : "auto",
 						   settings != NULL);
 	run->read_peak = run->env->peak;
@@ -163,6 +164,7 @@ gnngp_fit_compute(gnngp_fit_run *run)
 
 	(void) take_lap(run);
 	gnngp_compute(run->env, 0, (run->parts & GNNGP_PART_NODES) != 0, compute_parts, run);
+	gnngp_env_tell_notices(run->env);
 	MemoryContextSwitchTo(old);
 }
 
@@ -330,20 +332,44 @@ fit_settings(FunctionCallInfo fcinfo)
 	return settings;
 }
 
-/* The model's name among the arguments: the graph's when it is NULL. */
-char *
-gnngp_model_argument(FunctionCallInfo fcinfo, int argno, const gnngp_graph_def *graph)
+/* 22023 when a kernel was most likely meant, where the model's name stands. */
+static void
+check_model_name(const char *name, const char *kernel)
 {
-	return PG_ARGISNULL(argno) ? graph->name : text_to_cstring(PG_GETARG_TEXT_PP(argno));
+	if (!gp_kernel_is_preset(name) || strcmp(kernel, gnngp_fit_settings_default().kernel) != 0)
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("model name \"%s\" is the name of a kernel", name),
+			 errhint("To fit with this kernel write kernel => %s.", quote_literal_cstr(name))));
+}
+
+/* The graph and the model's name of a fit. */
+gnngp_graph_def *
+gnngp_fit_open(FunctionCallInfo fcinfo, const char *kernel, int replace_argno, char **model_name)
+{
+	gnngp_graph_def *graph = gnngp_graph_lookup(gnngp_text_argument(fcinfo, 0, "graph"));
+	bool		replace = !PG_ARGISNULL(replace_argno) && PG_GETARG_BOOL(replace_argno);
+
+	gnngp_require_owner(graph->owner_role, "graph", graph->name);
+	*model_name = graph->name;
+	if (!PG_ARGISNULL(1))
+	{
+		*model_name = text_to_cstring(PG_GETARG_TEXT_PP(1));
+		check_model_name(*model_name, kernel);
+	}
+	gnngp_fit_lock(graph, *model_name);
+	if (!replace)
+		gnngp_model_require_graph(graph, *model_name);
+	return graph;
 }
 
 PG_FUNCTION_INFO_V1(gnngp_fit);
 
-/* gp_fit(graph, model, kernel, task, strategy, landmarks, nugget, seed) */
+/* gp_fit(graph, model, kernel, task, strategy, landmarks, nugget, seed, replace) */
 Datum
 gnngp_fit(PG_FUNCTION_ARGS)
 {
-	char	   *graph_name = gnngp_text_argument(fcinfo, 0, "graph");
 	gnngp_fit_settings settings;
 	gnngp_graph_def *graph;
 	gnngp_fit_run *run;
@@ -352,10 +378,7 @@ gnngp_fit(PG_FUNCTION_ARGS)
 
 	gnngp_prevent_read_only("gp_fit");
 	settings = fit_settings(fcinfo);
-	graph = gnngp_graph_lookup(graph_name);
-	gnngp_require_owner(graph->owner_role, "graph", graph->name);
-	name = gnngp_model_argument(fcinfo, 1, graph);
-	gnngp_fit_lock(graph, name);
+	graph = gnngp_fit_open(fcinfo, settings.kernel, 8, &name);
 
 	gnngp_links_forget(0);
 	gnngp_progress_begin(name);

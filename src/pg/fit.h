@@ -53,7 +53,12 @@ extern void gnngp_fit_free(gnngp_fit_run *run);
 extern void gnngp_fit_settings_check(gnngp_fit_settings *settings);
 extern void gnngp_link_settings_check(gnngp_link_settings *settings);
 
-/* The model's name among the arguments: the graph's when it is NULL. */
-extern char *gnngp_model_argument(FunctionCallInfo fcinfo, int argno, const gnngp_graph_def *graph);
+/*
+ * The graph and the model's name among the arguments graph, model and replace of a
+ * fit, looked up, owned and locked.  22023 for a model with the name of a kernel that
+ * was not asked for; 42710 for another graph's model that is not to be replaced.
+ */
+extern gnngp_graph_def *gnngp_fit_open(FunctionCallInfo fcinfo, const char *kernel, int replace_argno,
+									   char **model_name);
 
 #endif							/* GNNGP_FIT_H */

@@ -55,17 +55,19 @@ gnngp_link_settings_check(gnngp_link_settings *settings)
 
 /* Tells when the scores stop short of what they could be. */
 static void
-notice_cut(const gp_link_model *links)
+notice_cut(gp_env *env, const gp_link_model *links)
 {
-	if (links->cut)
-		ereport(NOTICE,
-				(errmsg("the Laplacian scores take %d steps, fewer than an error of 1e-9 takes",
-						links->steps),
-				 links->powers > 0 && links->powers < GP_LINK_POWERS ?
-				 errdetail("Features are compared to %d steps instead of %d.", links->powers - 1,
-						   GP_LINK_POWERS - 1) : 0,
-				 errhint("More would take long on a graph of this size;"
-						 " auc and average_precision hold for the scores as they are.")));
+	const char *features = "";
+
+	if (!links->cut)
+		return;
+	if (links->powers > 0 && links->powers < GP_LINK_POWERS)
+		features = psprintf(", and features are compared to %d steps instead of %d",
+							links->powers - 1, GP_LINK_POWERS - 1);
+	gp_notice(env, "More would take long on a graph of this size;"
+			  " auc and average_precision hold for the scores as they are.",
+			  "the Laplacian scores take %d steps, fewer than an error of 1e-9 takes%s",
+			  links->steps, features);
 }
 
 /* Fits the links of what has been read. */
@@ -82,7 +84,7 @@ gnngp_link_compute(gp_device *device, const gnngp_data *data, const gnngp_link_s
 	problem.method = (gp_link_method) find_method(settings->method);
 	problem.seed = (uint64_t) settings->seed;
 	links = gp_link_fit(device, &problem);
-	notice_cut(links);
+	notice_cut(device->env, links);
 	return links;
 }
 
@@ -146,11 +148,10 @@ link_fit_settings(FunctionCallInfo fcinfo)
 
 PG_FUNCTION_INFO_V1(gnngp_fit_links);
 
-/* gp_fit_links(graph, model, kernel, method, seed) */
+/* gp_fit_links(graph, model, kernel, method, seed, replace) */
 Datum
 gnngp_fit_links(PG_FUNCTION_ARGS)
 {
-	char	   *graph_name = gnngp_text_argument(fcinfo, 0, "graph");
 	gnngp_link_settings settings;
 	gnngp_graph_def *graph;
 	gnngp_fit_run *run;
@@ -159,10 +160,7 @@ gnngp_fit_links(PG_FUNCTION_ARGS)
 
 	gnngp_prevent_read_only("gp_fit_links");
 	settings = link_fit_settings(fcinfo);
-	graph = gnngp_graph_lookup(graph_name);
-	gnngp_require_owner(graph->owner_role, "graph", graph->name);
-	name = gnngp_model_argument(fcinfo, 1, graph);
-	gnngp_fit_lock(graph, name);
+	graph = gnngp_fit_open(fcinfo, settings.kernel, 5, &name);
 
 	gnngp_links_forget(0);
 	gnngp_progress_begin(name);

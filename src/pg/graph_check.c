@@ -265,9 +265,9 @@ check_features(Relation nodes, const gnngp_graph_def *def)
 			continue;
 		if (def->nfeatures == 1)
 			wrong_type(&column, "a type that casts to real[]",
-					   "Features are one array column, or several numeric columns.");
+					   "Features are one array column, or numeric columns.");
 		wrong_type(&column, "a numeric type",
-				   "Features are one array column, or several numeric columns.");
+				   "Features are one array column, or numeric columns.");
 	}
 }
 
@@ -310,7 +310,8 @@ check_edges(Relation edges, const gnngp_graph_def *def, const column_ref *id)
 	if (src.attnum == dst.attnum)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("\"src\" and \"dst\" are the same column: \"%s\"", def->src)));
+				 errmsg("\"src\" and \"dst\" are the same column: \"%s\"", def->src),
+				 errhint("Name the columns of the two ends of an edge.")));
 	if (def->weight == NULL)
 		return;
 	weight = find_column(edges, def->weight);

@@ -139,10 +139,10 @@ gnngp_id_type_open_argument(gnngp_id_type *t, const gnngp_model *model, Function
 	Oid			element = get_element_type(getBaseType(type));
 
 	if (OidIsValid(element))
-		gnngp_id_type_open(t, model, element, hints);
+		type = element;
 	else if (is_literal(type))
-		gnngp_id_type_open(t, model, INT8OID, hints);
-	else if (type == TEXTOID && !fits(model, TEXTOID))
+		type = INT8OID;
+	if (type == TEXTOID && !fits(model, TEXTOID))
 		open_as_text(t, model, hints);
 	else
 		gnngp_id_type_open(t, model, type, hints);

@@ -316,7 +316,7 @@ add_array(feature_state *s)
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("column \"%s\" of table \"%s\" has type %s, not a type that casts to real[]",
 						s->column[0].name, s->r->nodes.name, format_type_be(s->column[0].type)),
-				 errhint("Features are one array column, or several numeric columns.")));
+				 errhint("Features are one array column, or numeric columns.")));
 	if (base == FLOAT4ARRAYOID || base == FLOAT8ARRAYOID || base == NUMERICARRAYOID)
 		s->array_type = base;
 	else if (OidIsValid(element) && gnngp_is_number_type(element))
@@ -355,7 +355,7 @@ add_features(feature_state *s)
 					 errmsg("column \"%s\" of table \"%s\" has type %s and cannot be one of several feature columns",
 							s->column[i].name, s->r->nodes.name,
 							format_type_be(s->column[i].type)),
-					 errhint("Features are one array column, or several numeric columns.")));
+					 errhint("Features are one array column, or numeric columns.")));
 		gnngp_query_add_number(&s->query, &s->column[i]);
 	}
 	s->value = palloc0(sizeof(double) * s->ncolumns);

@@ -285,14 +285,13 @@ static void
 notice_classes(const node_state *s, const gnngp_data *data, bool automatic)
 {
 	if (automatic && s->kind == TARGET_INTEGER_CLASS && data->nclasses > MANY_INTEGER_CLASSES)
-		ereport(NOTICE,
-				(errmsg("column \"%s\" of table \"%s\" has %d integer values, which are taken as classes",
-						s->target.name, s->r->nodes.name, data->nclasses),
-				 errhint("Use task => 'regression' to predict them as numbers.")));
+		gp_notice(s->r->env, "Use task => 'regression' to predict them as numbers.",
+				  "column \"%s\" of table \"%s\" has %d integer values, which are taken as classes",
+				  s->target.name, s->r->nodes.name, data->nclasses);
 	if (data->nclasses == 1)
-		ereport(NOTICE,
-				(errmsg("all labelled rows of table \"%s\" have the class \"%s\"",
-						s->r->nodes.name, data->class_label[0])));
+		gp_notice(s->r->env, "Label nodes of another class, too.",
+				  "all labelled rows of table \"%s\" have the class \"%s\"", s->r->nodes.name,
+				  data->class_label[0]);
 }
 
 /*

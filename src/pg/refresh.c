@@ -296,7 +296,7 @@ success_text(const refresh *r)
 {
 	const char *changes = describe_changes(r->old, &r->new);
 
-	return r->losses ? psprintf("%s; more than half is gone: %s", changes, r->losses) : changes;
+	return r->losses ? psprintf("%s; more than half is gone", changes) : changes;
 }
 
 /* Step 4: swaps the new version in and closes the log row. */

@@ -42,6 +42,23 @@ CALL gp_refresh('g');
 SELECT try($$SELECT * FROM gp_predict('g', 5)$$);
 SELECT count(*) FROM gp_predict('g', 'p5');
 
+-- Another graph's model is not ended by mistake, and a kernel does not stand where the model's name does
+SELECT gp_create_graph('other', 'people', 'knows', target => 'kind');
+SELECT try($$SELECT gp_fit('other', 'g')$$);
+SELECT try($$SELECT gp_fit('other', 'SAGE')$$);
+SELECT try($$SELECT gp_fit_links('other', 'laplacian')$$);
+BEGIN;
+SELECT model, kernel FROM gp_fit('other', 'sage', kernel => 'sage', nugget => 0.1);
+SELECT model FROM gp_fit('other', 'g', nugget => 0.1, replace => true);
+SELECT model FROM gp_fit('other', 'g', nugget => 0.1);
+SELECT try($$SELECT gp_fit('g')$$);
+SELECT model, graph FROM gp_models ORDER BY model;
+SET client_min_messages = notice;
+SELECT gp_drop_graph('other');
+SET client_min_messages = warning;
+ROLLBACK;
+SELECT gp_drop_graph('other');
+
 -- What cannot be is refused, and nothing changes
 SELECT try($$SELECT gp_alter_graph('g', id => 'nothing')$$);
 SELECT try($$SELECT gp_alter_graph('g', src => 'w')$$);
@@ -81,6 +98,16 @@ SELECT try($$SELECT gp_fit('g')$$);
 SELECT gp_alter_graph('g', edges => 'knows');
 SELECT model FROM gp_fit('g', nugget => 0.1);
 SELECT gp_drop_graph('g');
+
+-- What there is to say comes in one notice
+SET client_min_messages = notice;
+\set VERBOSITY default
+CREATE TABLE few AS SELECT id, CASE WHEN id < 3 THEN 'only' END AS kind, a, b FROM people_old;
+SELECT gp_create_graph('few', 'few', 'knows', target => 'kind', features => '{a,b}', scale => 'none');
+SELECT model FROM gp_fit('few');
+\set VERBOSITY terse
+SET client_min_messages = warning;
+SELECT gp_drop_graph('few');
 
 -- Several columns are standardised, whatever their units; constants do not count
 CREATE TABLE scaled AS SELECT id, kind, (a - avg(a) OVER ()) / stddev_pop(a) OVER () AS a, (b - avg(b) OVER ()) / stddev_pop(b) OVER () AS b, 0 AS c,

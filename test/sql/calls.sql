@@ -66,6 +66,8 @@ SELECT call, gives(call) FROM unnest(ARRAY[
     $$gp_predict('u', md5('5')::uuid)$$,
     $$gp_predict('u', upper(md5('5')))$$,
     $$gp_predict('u', ARRAY(SELECT key FROM n WHERE id < 4))$$,
+    $$gp_predict('u', ARRAY[md5('5'), upper(md5('6'))])$$,
+    $$gp_predict('i', ARRAY['5', '6'])$$,
     $$gp_predict('u', NULL::uuid[])$$,
     $$gp_predict('u', NULL)$$]) call;
 SELECT replace(call, 'predict(', 'predict_links('), gives(replace(call, 'predict(', 'predict_links(')) FROM unnest(ARRAY[

@@ -161,11 +161,12 @@ ROLLBACK;
 TABLE parts;
 
 -- A fit of another graph under the name of a model takes the other part along
-SELECT model FROM gp_fit_links('g', model => 'h');
+SELECT try($$SELECT gp_fit_links('g', model => 'h')$$);
+SELECT model FROM gp_fit_links('g', model => 'h', replace => true);
 TABLE parts;
-SELECT model FROM gp_fit('h', nugget => 0.1);
+SELECT model FROM gp_fit('h', nugget => 0.1, replace => true);
 TABLE parts;
-SELECT model FROM gp_fit_links('h');
+SELECT model FROM gp_fit_links('h', replace => true);
 TABLE parts;
 DELETE FROM e WHERE dst = 161;
 DELETE FROM n WHERE id >= 160;
