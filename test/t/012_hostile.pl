@@ -56,7 +56,8 @@ sub unmix
 # 200,000 integer ids, each linked with the next, and the first of them as labels
 my @ids = map { unmix($_ << 24) } 1 .. 200_000;
 $node->safe_psql('postgres', 'CREATE TABLE n (id bigint, class bigint); CREATE TABLE e (src bigint, dst bigint)');
-copy_rows('n', map { "$ids[$_]\t" . ($_ < 60_000 ? $ids[$_] : '\\N') } 0 .. $#ids);
+# Every label stands twice: else it would be no class
+copy_rows('n', map { "$ids[$_]\t" . ($_ < 120_000 ? $ids[$_ >> 1] : '\N') } 0 .. $#ids);
 copy_rows('e', map { "$ids[$_]\t$ids[$_ - 1]" } 0 .. $#ids);
 $node->safe_psql('postgres', q{SELECT gp_create_graph('integers', 'n', 'e', target => 'class')});
 runs_soon(q{SELECT gp_estimate('integers', strategy => 'nystrom', landmarks => 10)}, 'integer ids and labels that collided are read');
@@ -129,7 +130,7 @@ sub colliding_text
 # 60,000 texts as ids and labels, with five links to each
 my @texts = map { join '', map { sprintf '\\x%02x', ord } split //, colliding_text($_) } 1 .. 60_000;
 $node->safe_psql('postgres', 'CREATE TABLE tn (id text, class text)');
-copy_rows('tn', map { "$texts[$_]\t$texts[$_]" } 0 .. $#texts);
+copy_rows('tn', map { "$texts[$_]\t$texts[$_ >> 1]" } 0 .. $#texts);
 $node->safe_psql('postgres', q{
 	CREATE TABLE te AS SELECT a.id AS src, b.id AS dst FROM tn AS a CROSS JOIN generate_series(1, 5) AS k
 	JOIN tn AS b ON left(b.id, 12)::integer = 1 + (left(a.id, 12)::integer * 7 + k) % 60000});
