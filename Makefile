@@ -66,8 +66,8 @@ $(OBJS): $(wildcard src/core/*.h src/pg/*.h) Makefile
 $(SQL_SCRIPT): $(SQL_PARTS)
 	cat $(SQL_PARTS) > $@
 
-$(UPDATE_SCRIPT): $(UPDATE_PARTS)
-	{ printf '%s\n' '\echo Use "ALTER EXTENSION $(EXTENSION) UPDATE" to load this file. \quit'; cat $(UPDATE_PARTS); } > $@
+$(UPDATE_SCRIPT): sql/parts/head.sql $(UPDATE_PARTS)
+	sed '1s/CREATE EXTENSION $(EXTENSION)/ALTER EXTENSION $(EXTENSION) UPDATE/' sql/parts/head.sql | cat - $(UPDATE_PARTS) > $@
 
 # TAP tests start servers, which no server does as root; and write to TAP_OUTPUT/tmp_check.
 prove_installcheck:

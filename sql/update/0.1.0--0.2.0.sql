@@ -4,7 +4,7 @@
 -- object by object: test/t/010_upgrade.pl tells what does not.
 
 -- Functions whose arguments changed.  What views of users stand on stays under
--- another name, for as long as they stand.
+-- another name, and is the user's from then on: a dump then has it, too.
 DO $update$
 DECLARE
     old text;
@@ -27,6 +27,8 @@ BEGIN
             EXECUTE 'DROP FUNCTION @extschema@.' || old;
         EXCEPTION WHEN dependent_objects_still_exist THEN
             EXECUTE 'ALTER FUNCTION @extschema@.' || old || ' RENAME TO ' || split_part(old, '(', 1) || '_0_1';
+            EXECUTE 'ALTER EXTENSION gnngp DROP FUNCTION @extschema@.' || split_part(old, '(', 1) || '_0_1('
+                || split_part(old, '(', 2);
         END;
     END LOOP;
 END $update$;

@@ -291,19 +291,32 @@ check_ambiguous(const gnngp_kind *kind, const char *name)
 			 errhint("Name its owner, too: %s.", list.data)));
 }
 
-/* Finds the row that a name means; -1 when there is none and missing_ok. */
+/* True when this may own something, today or before: then 'owner.name' means what it owns. */
+static bool
+is_owner(const char *owner)
+{
+	return OidIsValid(get_role_oid(owner, true)) || gnngp_role_is_gone(owner);
+}
+
+/*
+ * Finds the row that a name means; -1 when there is none and missing_ok.  A name that
+ * reads as 'owner.name' means that, before what somebody else may have named so in
+ * order to stand in for it.
+ */
 int
 gnngp_find_named(const gnngp_kind *kind, const char *columns, const char *name, bool missing_ok)
 {
 	char	   *owner;
 	char	   *rest;
+	bool		qualified = split_name(name, &owner, &rest);
+	const char *self = qualified && is_owner(owner) ? GetUserNameFromId(GetUserId(), false) : NULL;
 
-	if (query_named(kind, columns, NULL, name) > 0)
+	if (query_named(kind, columns, self, name) > 0)
 	{
 		check_ambiguous(kind, name);
 		return 0;
 	}
-	if (split_name(name, &owner, &rest) && query_named(kind, columns, owner, rest) > 0)
+	if (qualified && query_named(kind, columns, owner, rest) > 0)
 		return 0;
 	if (missing_ok)
 		return -1;

@@ -46,6 +46,9 @@ extern void gnngp_delete_models(const char *column, int64 id);
 extern void gnngp_lock_row(const gnngp_kind *kind, int64 id, Oid owner, const char *strength,
 						   const char *name);
 
+/* Takes the name of a graph that is made or given away, until the transaction ends: 55006 when another session does so. */
+extern void gnngp_graph_name_lock(Oid owner, const char *name);
+
 /*
  * Locks a graph and all its models for a change of them all, inside SPI: 55006
  * when a fit, a refresh or another change runs.  Returns the models' names.
@@ -64,6 +67,9 @@ extern Datum gnngp_role_datum(Oid role);
  * InvalidOid when it has none, and its text, palloc'd.
  */
 extern Oid	gnngp_role_read(Datum value, Oid type, char **text);
+
+/* True for the text of a role that is gone. */
+extern bool gnngp_role_is_gone(const char *text);
 
 /* The schema that the extension lives in. */
 extern Oid	gnngp_schema_oid(void);

@@ -282,6 +282,7 @@ gnngp_create_graph(PG_FUNCTION_ARGS)
 				 errmsg("\"features\" names no column"),
 				 errhint("Leave it out for a graph without features.")));
 	take_arguments(fcinfo, &def);
+	gnngp_graph_name_lock(def.owner_role, def.name);
 	if (!insert_graph(&def))
 		ereport(ERROR,
 				(errcode(ERRCODE_DUPLICATE_OBJECT),

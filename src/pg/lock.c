@@ -67,7 +67,7 @@ take(LOCKTAG tag, LOCKMODE mode, bool session, const char *kind, const char *nam
 	if (LockAcquire(&tag, mode, session, true) == LOCKACQUIRE_NOT_AVAIL)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_IN_USE),
-				 errmsg("%s \"%s\" is being fitted, dropped or given away by another session", kind, name),
+				 errmsg("%s \"%s\" is being made, fitted, dropped or given away by another session", kind, name),
 				 errhint("Wait until it is done; the view gp_progress shows how far a fit is.")));
 }
 
@@ -93,6 +93,16 @@ gnngp_fit_lock(const gnngp_graph_def *graph, const char *name)
 {
 	gnngp_model_lock(graph->owner_role, name);
 	take(graph_tag(graph->id), ShareLock, false, "graph", graph->name);
+}
+
+/* Takes the name of a graph, which may yet have no row, until the transaction ends. */
+void
+gnngp_graph_name_lock(Oid owner, const char *name)
+{
+	uint64		key = hash_bytes_extended((const unsigned char *) &owner, sizeof(owner), LOCK_GRAPH);
+
+	key = hash_bytes_extended((const unsigned char *) name, strlen(name), key);
+	take(make_tag(key, LOCK_GRAPH), ExclusiveLock, false, "graph", name);
 }
 
 /* Locks out the fits of a graph until the transaction ends. */

@@ -107,9 +107,10 @@ delete_grants(const gnngp_model *model, Name grantee)
 	uint64		rows;
 
 	gnngp_spi_connect();
-	(void) gnngp_execute_as_extension(psprintf("DELETE FROM %s.gp_grant_catalog WHERE model = $1"
-											   " AND grantee::text IN ($2::text, 'pg_gone:' || $2::text)",
-											   gnngp_schema()), 2, types, values, NULL);
+	gnngp_lock_row(&gnngp_model_kind, model->id, model->owner_role, "FOR KEY SHARE", model->name);
+	(void) gnngp_execute_latest(psprintf("DELETE FROM %s.gp_grant_catalog WHERE model = $1"
+										 " AND grantee::text IN ($2::text, 'pg_gone:' || $2::text)",
+										 gnngp_schema()), 2, types, values);
 	rows = SPI_processed;
 	gnngp_spi_finish();
 	return rows;

@@ -66,6 +66,7 @@ give(const gnngp_graph_def *graph, Oid owner)
 	List	   *models = gnngp_lock_whole_graph(graph);
 	ListCell   *cell;
 
+	gnngp_graph_name_lock(owner, graph->name);
 	require_free(&gnngp_graph_kind, graph->name, owner);
 	foreach(cell, models)
 	{

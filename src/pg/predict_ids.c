@@ -3,6 +3,7 @@
  */
 #include "postgres.h"
 
+#include "account.h"
 #include "catalog/pg_type_d.h"
 #include "compat.h"
 #include "env_pg.h"
@@ -211,6 +212,26 @@ given_id(const gnngp_id_type *t, Datum value)
 	return id;
 }
 
+/*
+ * Counts what the ids of an array take, before it is taken; their sorted keys
+ * included.  53400 when it is too much.
+ */
+static void
+hold_ids(int n)
+{
+	size_t		bytes = (size_t) n * (sizeof(gnngp_given_id) + sizeof(Datum) + sizeof(bool) + sizeof(int64));
+	size_t		left = gnngp_account_left();
+
+	if (bytes > left)
+		ereport(ERROR,
+				(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
+				 errmsg("%d ids need %.1f MB, but gnngp.memory_limit leaves %.1f MB", n, bytes / 1048576.0,
+						left / 1048576.0),
+				 errhint("Ask for fewer nodes at a time, or for all of them with NULL.")));
+	gnngp_account_make_room(bytes, gnngp_memory_limit());
+	gnngp_account_hold(palloc0(sizeof(gnngp_holding)), CurrentMemoryContext, bytes);
+}
+
 /* The ids of an array. */
 static gnngp_given_ids
 take_array(const gnngp_id_type *t, ArrayType *array)
@@ -224,6 +245,7 @@ take_array(const gnngp_id_type *t, ArrayType *array)
 	bool	   *null;
 	int			n;
 
+	hold_ids(ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array)));
 	get_typlenbyvalalign(type, &length, &by_value, &align);
 	deconstruct_array(array, type, length, by_value, align, &value, &null, &n);
 	given.n = n;

@@ -3,8 +3,9 @@
  *
  * Each table is locked before anything about it is looked up, and stays locked
  * until the transaction ends.  Queries are planned before the snapshot is taken,
- * which locks what stands behind a view or a partitioned table; and each holds
- * the rows that the executor delivers against the types that its callback takes.
+ * which locks what stands behind a view or a partitioned table, though not what a
+ * function reads; and each holds the rows that the executor delivers against the
+ * types that its callback takes.
  */
 #ifndef GNNGP_READ_SOURCE_H
 #define GNNGP_READ_SOURCE_H

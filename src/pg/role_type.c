@@ -213,6 +213,13 @@ gnngp_role_datum(Oid role)
 	return PointerGetDatum(make_value(role, name));
 }
 
+/* True for the text of a role that is gone. */
+bool
+gnngp_role_is_gone(const char *text)
+{
+	return strncmp(text, GONE, GONE_LENGTH) == 0;
+}
+
 /* The role of an owner's column, and its text: a name in version 0.1.0. */
 Oid
 gnngp_role_read(Datum value, Oid type, char **text)

@@ -69,12 +69,19 @@ SELECT failure($$SELECT gp_features(id, ARRAY[1, 2, id]::real[]) FROM node$$) AS
 	failure($$SELECT gp_features(id, ARRAY[1, 2, id]::real[]) FROM node$$) AS again;
 RESET gnngp.memory_limit;
 
+-- The ids that a call names.
+SET gnngp.memory_limit = '2MB';
+SELECT failure($$SELECT gp_predict('plain', array_fill(1, ARRAY[1000]))$$) AS few,
+	failure($$SELECT gp_predict('plain', array_fill(1, ARRAY[100000]))$$) AS many,
+	failure($$SELECT gp_predict('plain', array_fill(1, ARRAY[1000])) FROM generate_series(1, 200)$$) AS often;
+RESET gnngp.memory_limit;
+
 -- A link model that is kept for the next call gives way to everything else.
 DELETE FROM edge WHERE src > 2000 OR dst > 2000;
 DELETE FROM node WHERE id > 2000;
 SELECT count(gp_fit_links('plain')) FROM gp_models WHERE model = 'plain';
 SELECT count(*) > 0 AS some FROM gp_predict_links('plain', ARRAY[1, 2], k => 1);
-CREATE VIEW kept AS SELECT count(*) FROM pg_backend_memory_contexts WHERE name = 'gnngp environment' AND parent = 'CacheMemoryContext';
+CREATE VIEW kept AS SELECT count(*) FROM pg_backend_memory_contexts WHERE name = 'gnngp environment';
 SELECT 'gcn'::gp_kernel, kept.* FROM kept;
 SET gnngp.memory_limit = '1MB';
 SELECT 'gin'::gp_kernel, kept.* FROM kept;

@@ -160,6 +160,28 @@ SELECT gp_drop_model('gnngp_bob.g');
 SELECT gp_set_owner('g', 'gnngp_bob');
 SELECT visible();
 
+-- 'owner.name' means what that owner has, whatever somebody else names so; one's own comes first
+RESET ROLE;
+SET ROLE "gnngp o'd ""d.ro le";
+SELECT gp_create_graph('gnngp_bob.g', 'n', 'e', target => 'y');
+SELECT model FROM gp_fit('gnngp_bob.g', kernel => 'gcn(layers=1)', nugget => 5);
+SELECT gp_grant('gnngp_bob.g', 'public');
+RESET ROLE;
+SELECT gp_set_owner('g', 'gnngp_bob');
+SET ROLE gnngp_member;
+SELECT count(*) FROM (SELECT * FROM gp_predict('gnngp_bob.g') EXCEPT SELECT * FROM gp_predict('"gnngp_bob"."g"')) d;
+SELECT count(*) > 0 FROM (SELECT * FROM gp_predict('gnngp_bob.g') EXCEPT SELECT * FROM gp_predict('"gnngp o''d ""d.ro le"."gnngp_bob.g"')) d;
+RESET ROLE;
+SELECT gp_set_owner('gnngp_bob.g', 'gnngp_team');
+SELECT owner, graph FROM gp_graphs ORDER BY graph, owner::text COLLATE "C";
+SELECT gp_drop_graph('"gnngp o''d ""d.ro le"."gnngp_bob.g"');
+SELECT gp_set_owner('g', 'gnngp_bob');
+SET ROLE gnngp_bob;
+SELECT gp_create_graph('no role.g', 'n', 'e');
+SELECT gp_drop_graph('no role.g');
+RESET ROLE;
+SELECT owner, graph FROM gp_graphs ORDER BY graph, owner::text COLLATE "C";
+
 -- Two roles of one name that are gone: the older graph is meant
 RESET ROLE;
 DROP ROLE gnngp_bob;

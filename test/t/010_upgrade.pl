@@ -126,7 +126,32 @@ my $before = $node->safe_psql('viewed', $rows);
 $node->safe_psql('viewed', 'ALTER EXTENSION gnngp UPDATE');
 is($node->safe_psql('viewed', $rows), $before, 'a view on gp_predict stands and gives what it gave');
 is($node->safe_psql('viewed', q{SELECT count(*) FROM gp_predict('keeper.small', 1)}), '1', 'beside the forms of today');
-$node->safe_psql('viewed', 'DROP VIEW public.answers; DROP EXTENSION gnngp');
+$node->safe_psql('postgres', 'CREATE DATABASE dumped');
+$node->command_ok([ 'bash', '-c', 'set -o pipefail; pg_dump "$0" | psql -Xq -v ON_ERROR_STOP=1 "$1"', $node->connstr('viewed'),
+	$node->connstr('dumped') ], 'it is dumped and restored');
+is($node->safe_psql('dumped', $rows), $before, 'with its function');
+$node->safe_psql('viewed', 'DROP VIEW public.answers; DROP FUNCTION public.gp_predict_0_1(text, integer, boolean, bigint[])');
+$node->safe_psql('viewed', 'DROP EXTENSION gnngp');
+
+# Operators that somebody made in the schema before do not get into views and policies
+my $trap = 'CREATE FUNCTION ext.yes(oid, integer) RETURNS boolean LANGUAGE sql AS $$SELECT true$$;
+	CREATE FUNCTION ext.yes(oid, regclass) RETURNS boolean LANGUAGE sql AS $$SELECT true$$;
+	CREATE FUNCTION ext.yes(double precision, integer) RETURNS boolean LANGUAGE sql AS $$SELECT true$$;
+	CREATE OPERATOR ext.= (LEFTARG = oid, RIGHTARG = integer, FUNCTION = ext.yes);
+	CREATE OPERATOR ext.= (LEFTARG = oid, RIGHTARG = regclass, FUNCTION = ext.yes);
+	CREATE OPERATOR ext.= (LEFTARG = double precision, RIGHTARG = integer, FUNCTION = ext.yes)';
+for my $case ([ 'an update', "CREATE EXTENSION gnngp SCHEMA ext VERSION '0.1.0'; $trap; ALTER EXTENSION gnngp UPDATE" ],
+	[ 'CREATE EXTENSION', "$trap; CREATE EXTENSION gnngp SCHEMA ext" ])
+{
+	my ($when, $sql) = @$case;
+
+	$node->safe_psql('postgres', 'CREATE DATABASE trapped');
+	$node->safe_psql('trapped', "CREATE SCHEMA ext; $sql");
+	is($node->safe_psql('trapped', q{SELECT count(*) FROM pg_depend d JOIN pg_operator o ON d.refclassid = 'pg_operator'::regclass AND d.refobjid = o.oid
+		WHERE d.classid IN ('pg_rewrite'::regclass, 'pg_policy'::regclass) AND o.oprcode::text LIKE 'ext.yes'}),
+		'0', "after $when no operator of others is in a view or policy");
+	$node->safe_psql('postgres', 'DROP DATABASE trapped');
+}
 
 $node->stop;
 done_testing();

@@ -76,6 +76,11 @@ refused_beside('gp_drop_graph', q{PERFORM gp_drop_graph('small')}, @all, @uses, 
 refused_beside('gp_set_owner', q{PERFORM gp_set_owner('small', 'team')}, @all, @uses, q{SELECT gp_grant('small', 'stranger')});
 refused_beside('gp_grant', q{PERFORM gp_grant('small', 'stranger')}, @all);
 
+as('alice', q{SELECT gp_grant('small', 'stranger')});
+refused_beside('gp_revoke', q{PERFORM gp_revoke('small', 'stranger')}, @all);
+refused_beside('gp_create_graph', q{PERFORM gp_create_graph('small 2', 'nodes', 'edges')},
+	q{SELECT gp_create_graph('small 2', 'nodes', 'edges')});
+
 # Grants go on while a model is fitted
 my $session = stay_open($fit);
 is(as('alice', q{SELECT gp_grant('small', 'stranger'); SELECT gp_revoke('small', 'stranger')}), "\n", 'beside a fit a grant is given');
@@ -87,6 +92,8 @@ $node->safe_psql('postgres', 'ALTER ROLE alice RENAME TO alicia');
 is(as('alicia', $_), '55006', "beside a fit of a renamed role: $_") for @all, @uses;
 end_session($session);
 $node->safe_psql('postgres', 'ALTER ROLE alicia RENAME TO alice');
+
+as('alice', q{SELECT gp_revoke('small', 'stranger')});
 
 # Who sees that a model is being refreshed
 my $id = $node->safe_psql('postgres', q{SELECT id FROM gp_model_catalog WHERE name = 'small'});
@@ -113,6 +120,8 @@ with_old_snapshot('gp_set_owner gives all', q{SELECT gp_set_owner('small', 'team
 is($node->safe_psql('postgres', q{SELECT string_agg(owner || '.' || model, ' ' ORDER BY model) FROM gp_models}),
 	'team.later team.small', 'models too');
 $node->safe_psql('postgres', q{SELECT gp_set_owner('small', 'alice')});
+with_old_snapshot('gp_revoke takes back', q{SELECT gp_revoke('small', 'stranger')}, q{SELECT gp_grant('small', 'stranger')});
+is($node->safe_psql('postgres', 'SELECT count(*) FROM gp_grant_catalog'), '0', 'a grant that came since');
 with_old_snapshot('gp_drop_model drops all', q{SELECT gp_drop_model('later')}, q{SELECT gp_grant('later', 'stranger')});
 with_old_snapshot('gp_drop_graph drops all', q{SELECT gp_drop_graph('small')},
 	q{SELECT gp_fit('small', model => 'latest'); SELECT gp_grant('latest', 'stranger')});
