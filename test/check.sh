@@ -173,7 +173,7 @@ find_nvcc() {
 # Builds the real GPU library from a copy of the sources with warnings as errors.
 build_cuda() {
 	cp -r "$WORK/src" "$WORK/cuda" &&
-		make -C "$WORK/cuda" -j "$(nproc)" with_llvm=no NVCC="$1" \
+		make -C "$WORK/cuda" -j "$(nproc)" with_llvm=no NVCC="$1" CUDA_ARCHS=90 \
 			NVCC_EXTRA="-Werror all-warnings -Xcompiler -Werror" gnngp_cuda.so >"$WORK/cuda.log" 2>&1
 }
 

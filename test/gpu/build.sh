@@ -20,7 +20,7 @@ warn="-Wall -Wextra -Wno-unused-parameter -Wno-missing-field-initializers -Wno-u
 common="-g -fPIC -fvisibility=hidden -DGP_CUDA_EMULATED -I$root/test/gpu/emulate -I$root/src/core"
 case $how in
 plain) tune="-O2" own= ;;
-sanitized) tune="-O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined"
+sanitized) tune="-O2 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined"
 	own="-DGP_EMULATED_ASAN" ;;
 *) echo "build.sh: plain or sanitized, not $how" >&2; exit 2 ;;
 esac

@@ -136,9 +136,9 @@ for my $c (@computations)
 	my $difference = $node->safe_psql('postgres', qq{
 		SET client_min_messages = warning;
 		SET gnngp.device = cpu;
-		SELECT device FROM gp_fit('$graph', 'on_cpu', nugget => 0.5, $arguments);
+		SELECT device FROM gp_fit('$graph', 'on_cpu', nugget => 0.5, replace => true, $arguments);
 		SET gnngp.device = cuda;
-		SELECT device FROM gp_fit('$graph', 'on_cuda', nugget => 0.5, $arguments);
+		SELECT device FROM gp_fit('$graph', 'on_cuda', nugget => 0.5, replace => true, $arguments);
 		SELECT max(abs(a.score - b.score)) < 1e-4 AND max(abs(a.variance - b.variance)) < 1e-4
 				AND max(abs(a.probability - b.probability)) IS DISTINCT FROM 'NaN' AND count(*) > 0
 		FROM gp_predict('on_cpu', top => NULL) a JOIN gp_predict('on_cuda', top => NULL) b
@@ -276,9 +276,9 @@ start_with();
 ($out, $err) = session(q{
 	SET gnngp.device = cuda;
 	SET gnngp.gpu_memory_limit = '100kB';
-	SELECT device FROM gp_fit('middle', 'on_cuda', nugget => 0.1);
+	SELECT device FROM gp_fit('middle', 'on_cuda', nugget => 0.1, replace => true);
 	SET gnngp.device = cpu;
-	SELECT device FROM gp_fit('middle', 'on_cpu', nugget => 0.1);
+	SELECT device FROM gp_fit('middle', 'on_cpu', nugget => 0.1, replace => true);
 	SELECT max(abs(a.score - b.score)) < 1e-4 FROM gp_predict('on_cpu', top => NULL) a
 		JOIN gp_predict('on_cuda', top => NULL) b USING (node, class);
 });
