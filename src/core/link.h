@@ -21,6 +21,7 @@
 #define GP_LINK_POWERS 5		/* features A^k X, k = 0 .. 4, at most */
 #define GP_LINK_CODE_WORDS 4	/* of 64 bits: the sign code of a node */
 #define GP_LINK_KEPT 100		/* candidates of a node that the Gaussian process sees */
+#define GP_LINK_HABITS 20		/* counts of what hidden links and other pairs are like */
 
 typedef enum gp_link_method
 {
@@ -32,7 +33,7 @@ typedef enum gp_link_method
 /* Which pairs gp_links_best looks at. */
 typedef enum gp_link_candidates
 {
-	GP_CANDIDATES_AUTO,			/* two hops, three where two give few; and the nearest in the kernel */
+	GP_CANDIDATES_AUTO,			/* where hidden links were found: two hops, three where two give few */
 	GP_CANDIDATES_TWO_HOPS,		/* two hops, and the nearest in the kernel */
 	GP_CANDIDATES_THREE_HOPS,	/* three hops, and the nearest in the kernel */
 	GP_CANDIDATES_ALL			/* every pair */
@@ -96,8 +97,9 @@ typedef struct gp_link_model
 	float	   *feature_mean;	/* powers x dims: the mean row of A^k X */
 	float	   *feature_dot;	/* nodes x powers: <row, mean row> */
 	float	   *feature_norm;	/* nodes x powers: |row - mean row| */
-	/* neighbours in the node kernel */
-	uint64_t   *code;			/* nodes x CODE_WORDS */
+	/* where links are looked for */
+	int64_t    *habits;			/* GP_LINK_HABITS counts (link_habits.c); NULL in a model that has none */
+	uint64_t   *code;			/* nodes x CODE_WORDS: neighbours in the node kernel */
 } gp_link_model;
 
 /* An array of a model, for storing it. */

@@ -436,6 +436,9 @@ open_search(gp_links *l, gp_link_candidates candidates)
 	}
 	l->search = gp_link_search_open(l->env, l->model->graph, neighbours, l->model->code, candidates);
 	l->candidates = candidates;
+	if (candidates == GP_CANDIDATES_AUTO && l->model->habits)
+		gp_link_search_learn(l->search, gp_link_habits_read(l->model->habits),
+							 l->model->features != NULL);
 	return l->search;
 }
 

@@ -11,6 +11,11 @@
  * whole: they say most, and are cheap.  Hubs follow, the smaller ones first,
  * until a budget is spent; a hub that does not fit is walked in part, from a
  * place that depends on the two nodes alone.
+ *
+ * A search that has learnt where links lie leaves out the pairs that are never
+ * linked.  Where links lead from side to side, what lies two steps from a node,
+ * and what the kernel finds like it, are of its own side: these nodes are no
+ * candidates but middles, and what they are linked with is.
  */
 #include "hash.h"
 #include "link_internal.h"
@@ -56,6 +61,11 @@ struct gp_link_search
 	uint32_t	base;			/* of the search that runs */
 	uint64_t   *hub;			/* degree and number of the node's hubs */
 	tables		t;
+	/* what was learnt; all false and NULL before */
+	gp_link_habits habits;
+	gp_link_sides sides;		/* when it is two-sided */
+	bool	   *ends;			/* nodes that links lead to, where only these are candidates */
+	bool		features;		/* the kernel tells nodes without a path between them apart */
 	/* of the node that is searched */
 	int32_t    *out;
 	int64_t		found;
@@ -185,12 +195,26 @@ gp_link_search_open(gp_env *env, const gp_graph *graph, const gp_csr *neighbours
 	return s;
 }
 
+/* Lets a search look where links were found. */
+void
+gp_link_search_learn(gp_link_search *s, gp_link_habits habits, bool features)
+{
+	s->habits = habits;
+	s->features = features;
+	if (habits.two_sided)
+		s->sides = gp_link_sides_find(s->env, s->neighbours);
+	if (habits.ends)
+		s->ends = gp_link_ends_find(s->env, s->graph);
+}
+
 /* Frees it. */
 void
 gp_link_search_close(gp_link_search *s)
 {
 	gp_env	   *env = s->env;
 
+	gp_link_sides_free(env, &s->sides);
+	gp_free(env, s->ends);
 	gp_free(env, s->t.node);
 	gp_free(env, s->t.start);
 	gp_free(env, s->hub);
@@ -395,25 +419,126 @@ look_in_band(gp_link_search *s, nearest *best, int32_t node, int band)
 	count_work(s, hi - lo);
 }
 
-/* Takes the nearest nodes in the kernel, among those that share some band of the code. */
+/* The nearest nodes in the kernel, among those that share some band of the code. */
+static void
+find_nearest(gp_link_search *s, int32_t node, nearest *best)
+{
+	best->n = 0;
+	if (s->code == NULL || no_code(s->code + (int64_t) node * GP_LINK_CODE_WORDS))
+		return;
+	if (s->t.bands == 0)
+	{
+		for (int64_t j = 0; j < s->n; j++)
+			offer(s, best, node, (int32_t) j);
+		count_work(s, s->n);
+	}
+	for (int band = 0; band < s->t.bands; band++)
+		look_in_band(s, best, node, band);
+}
+
+/* Takes them. */
 static void
 kernel_neighbours(gp_link_search *s, int32_t node)
 {
 	nearest		best;
 
-	if (s->code == NULL || no_code(s->code + (int64_t) node * GP_LINK_CODE_WORDS))
-		return;
-	best.n = 0;
-	if (s->t.bands == 0)
-	{
-		for (int64_t j = 0; j < s->n; j++)
-			offer(s, &best, node, (int32_t) j);
-		count_work(s, s->n);
-	}
-	for (int band = 0; band < s->t.bands; band++)
-		look_in_band(s, &best, node, band);
+	find_nearest(s, node, &best);
 	for (int k = 0; k < best.n; k++)
 		take(s, (int32_t) (best.key[k] & UINT32_MAX));
+}
+
+/* ---- what was learnt ---- */
+
+/* True when links lead from side to side where the node is. */
+static inline bool
+has_side(const gp_link_search *s, int32_t node)
+{
+	return s->habits.two_sided && s->sides.side[node] != GP_LINK_NO_SIDE;
+}
+
+/* True for a pair that is never a link. */
+static inline bool
+never_linked(const gp_link_search *s, int32_t node, int32_t other)
+{
+	const gp_graph *g = s->graph;
+
+	if (has_side(s, node) && gp_link_same_side(&s->sides, node, other))
+		return true;
+	return s->ends && !s->ends[other] && g->start[other + 1] > g->start[other];
+}
+
+/* Drops what is never linked with the node. */
+static void
+drop_never(gp_link_search *s, int32_t node)
+{
+	int64_t		n = 0;
+
+	if (!s->habits.two_sided && !s->ends)
+		return;
+	for (int64_t k = 0; k < s->found; k++)
+		if (never_linked(s, node, s->out[k]))
+			mark(s, s->out[k], MARK_NEVER);
+		else
+			s->out[n++] = s->out[k];
+	count_work(s, s->found);
+	s->found = n;
+}
+
+/* Takes what a node of the own side is linked with; a hub's links in part. */
+static void
+walk_middle(gp_link_search *s, int32_t node, int32_t middle)
+{
+	int64_t		n = degree(s, middle);
+	int64_t		first = 0;
+
+	if (n > HUB_DEGREE)
+		first = (int64_t) (gp_hash(gp_hash((uint64_t) node) ^ (uint64_t) middle) % (uint64_t) n);
+	walk(s, middle, first, HUB_DEGREE < left(s) ? HUB_DEGREE : left(s));
+}
+
+/*
+ * Takes what lies behind the nodes that are nearest in the kernel, for these are of
+ * the own side; one that is known to be of the other is taken itself.
+ */
+static void
+behind_nearest(gp_link_search *s, int32_t node)
+{
+	nearest		best;
+
+	find_nearest(s, node, &best);
+	for (int k = 0; k < best.n && left(s) > 0; k++)
+	{
+		int32_t		other = (int32_t) (best.key[k] & UINT32_MAX);
+		bool		joined = s->sides.component[other] == s->sides.component[node];
+
+		if (!joined && !s->features)
+			continue;
+		if (joined && s->sides.side[other] != s->sides.side[node])
+			take(s, other);
+		else
+			walk_middle(s, node, other);
+	}
+}
+
+/*
+ * Takes nodes of the other side: what lies behind the nearest nodes in the kernel,
+ * and behind what was found at two steps, as in a third step, while a budget lasts.
+ */
+static void
+from_side_to_side(gp_link_search *s, int32_t node)
+{
+	int64_t		n = s->found;
+	int64_t		first = n > 0 ? (int64_t) (gp_hash((uint64_t) node) % (uint64_t) n) : 0;
+
+	s->walked = 0;
+	behind_nearest(s, node);
+	for (int64_t k = 0; k < n && left(s) > 0; k++)
+	{
+		int32_t		middle = s->out[(first + k) % n];
+
+		if (gp_link_same_side(&s->sides, node, middle))
+			walk_middle(s, node, middle);
+	}
 }
 
 /* ---- one node ---- */
@@ -468,6 +593,18 @@ sort_found(gp_link_search *s)
 	}
 }
 
+/* Takes what lies at three steps where that is to be, and the nearest in the kernel. */
+static void
+around(gp_link_search *s, int32_t node)
+{
+	if (s->habits.three)
+		s->walked = 0;
+	if (s->candidates == GP_CANDIDATES_THREE_HOPS || s->habits.three ||
+		(s->candidates == GP_CANDIDATES_AUTO && s->found < FEW))
+		third_hop(s, node);
+	kernel_neighbours(s, node);
+}
+
 /* The candidates of a node. */
 int64_t
 gp_link_search_node(gp_link_search *s, int32_t node, int32_t *out)
@@ -478,11 +615,14 @@ gp_link_search_node(gp_link_search *s, int32_t node, int32_t *out)
 		everything(s);
 		return s->found;
 	}
+	if (s->habits.starts && degree(s, node) > 0 && s->graph->start[node + 1] == s->graph->start[node])
+		return 0;
 	two_hops(s, node);
-	if (s->candidates == GP_CANDIDATES_THREE_HOPS ||
-		(s->candidates == GP_CANDIDATES_AUTO && s->found < FEW))
-		third_hop(s, node);
-	kernel_neighbours(s, node);
+	if (has_side(s, node))
+		from_side_to_side(s, node);
+	else
+		around(s, node);
+	drop_never(s, node);
 	sort_found(s);
 	return s->found;
 }

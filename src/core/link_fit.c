@@ -147,10 +147,10 @@ score_fold(gp_device *dev, const gp_link_fold *fold, const gp_features *x,
 	gp_link_frame_close(&f);
 }
 
-/* The rows of all folds. */
+/* The rows of all folds; their pairs are counted in habits. */
 static rows
 make_rows(gp_device *dev, const gp_link_problem *problem, const gp_features *x,
-		  const gp_link_plan *plan)
+		  const gp_link_plan *plan, int64_t *habits)
 {
 	gp_env	   *env = dev->env;
 	gp_link_fold fold[GP_LINK_FOLDS];
@@ -172,6 +172,7 @@ make_rows(gp_device *dev, const gp_link_problem *problem, const gp_features *x,
 		for (int64_t e = 0; e < fold[f].pairs.n; e++)
 			r.label[done + e] = e < fold[f].links;
 		done += fold[f].pairs.n;
+		gp_link_habits_count(env, &fold[f], habits);
 		gp_link_fold_free(env, &fold[f]);
 	}
 	r.first[r.folds] = r.n;
@@ -279,7 +280,7 @@ fit_scores(gp_device *dev, const gp_link_problem *problem, const gp_link_plan *p
 	gp_env	   *env = dev->env;
 	gp_features *x = problem->features ?
 		gp_link_features_prepare(env, problem->features, problem->seed) : NULL;
-	rows		r = make_rows(dev, problem, x, plan);
+	rows		r = make_rows(dev, problem, x, plan, model->habits);
 
 	model->steps = plan->steps;
 	model->powers = plan->powers;
@@ -301,6 +302,7 @@ gp_link_fit(gp_device *dev, const gp_link_problem *problem)
 
 	model->method = plan.method;
 	model->graph = problem->graph;
+	model->habits = gp_alloc_zero(env, GP_LINK_HABITS, sizeof(int64_t));
 	if (plan.method == GP_LINK_SCORES)
 		fit_scores(dev, problem, &plan, model);
 	else

@@ -56,6 +56,63 @@ extern gp_link_pairs gp_link_sample_missing(gp_env *env, const gp_graph *graph, 
 extern gp_link_pairs gp_link_pairs_create(gp_env *env, int64_t n);
 extern void gp_link_pairs_free(gp_env *env, gp_link_pairs *pairs);
 
+/* link_sides.c: the two sides of each component, where its links lead from one to the other. */
+#define GP_LINK_NO_SIDE 2
+
+typedef struct gp_link_sides
+{
+	int32_t    *component;		/* of each node, from 0 */
+	uint8_t    *side;			/* 0, 1, or GP_LINK_NO_SIDE in a component without sides */
+} gp_link_sides;
+
+/* The sides by the symmetric pattern a, whose values are not read; owned by the caller. */
+extern gp_link_sides gp_link_sides_find(gp_env *env, const gp_csr *a);
+extern void gp_link_sides_free(gp_env *env, gp_link_sides *sides);
+
+/* True when it is known that two nodes lie on one side. */
+static inline bool
+gp_link_same_side(const gp_link_sides *s, int32_t i, int32_t j)
+{
+	return s->component[i] == s->component[j] && s->side[i] == s->side[j] &&
+		s->side[i] != GP_LINK_NO_SIDE;
+}
+
+/*
+ * link_habits.c: how far apart the ends of a link lie in the graph without it, and
+ * which of its nodes they are: counts for hidden links, and for as many random
+ * pairs without a link: the second half of GP_LINK_HABITS counts.
+ */
+enum gp_link_habit
+{
+	GP_HABIT_PAIRS,				/* all of them */
+	GP_HABIT_ONE,				/* linked in the other direction */
+	GP_HABIT_TWO,				/* two steps apart, in any direction */
+	GP_HABIT_THREE,
+	GP_HABIT_MORE,				/* or not found within the work that a pair is worth */
+	GP_HABIT_APART,				/* in two components */
+	GP_HABIT_SIDED,				/* in one component that has two sides */
+	GP_HABIT_SAME_SIDE,			/* on one side of it */
+	GP_HABIT_FROM_END,			/* from a node that has links to it, and none from it */
+	GP_HABIT_TO_START			/* to a node that has links from it, and none to it */
+};
+
+/* Adds the pairs of a fold to the counts. */
+extern void gp_link_habits_count(gp_env *env, const gp_link_fold *fold, int64_t *count);
+
+/* True for the nodes that links lead to; owned by the caller. */
+extern bool *gp_link_ends_find(gp_env *env, const gp_graph *graph);
+
+/* What the counts say of the pairs that are worth a score. */
+typedef struct gp_link_habits
+{
+	bool		two_sided;		/* no link within a side */
+	bool		starts;			/* no link from a node that others end at and none starts from */
+	bool		ends;			/* no link to a node that others start from and none ends at */
+	bool		three;			/* at three steps as often as at two */
+} gp_link_habits;
+
+extern gp_link_habits gp_link_habits_read(const int64_t *count);
+
 /* link_metrics.c */
 
 /* Area under the ROC curve and average precision of n scores, label true for links; ties share. */
@@ -94,6 +151,12 @@ extern gp_link_search *gp_link_search_open(gp_env *env, const gp_graph *graph,
  * has room for all nodes.
  */
 extern int64_t gp_link_search_node(gp_link_search *search, int32_t node, int32_t *out);
+
+/*
+ * Lets a search for GP_CANDIDATES_AUTO look where links were found; before its
+ * first node.  Without features codes say nothing of nodes in two components.
+ */
+extern void gp_link_search_learn(gp_link_search *search, gp_link_habits habits, bool features);
 extern void gp_link_search_close(gp_link_search *search);
 
 /*

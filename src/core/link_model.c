@@ -9,11 +9,13 @@
 #include <math.h>
 #include <string.h>
 
+#define MOST_COUNTED (INT64_C(1) << 20)	/* pairs of folds: far more than there are */
+
 enum array_tag
 {
 	TAG_SCALARS, TAG_START, TAG_COL, TAG_WEIGHT, TAG_ROW, TAG_INDUCING, TAG_ALPHA, TAG_ROOT,
 	TAG_CENTRE, TAG_SPREAD, TAG_RIDGE, TAG_FEATURE_START, TAG_FEATURE_COL, TAG_FEATURE_VALUE,
-	TAG_FEATURE_MEAN, TAG_FEATURE_DOT, TAG_FEATURE_NORM, TAG_CODE, TAG_SCREEN, TAGS
+	TAG_FEATURE_MEAN, TAG_FEATURE_DOT, TAG_FEATURE_NORM, TAG_CODE, TAG_SCREEN, TAG_HABITS, TAGS
 };
 
 enum scalar
@@ -25,7 +27,7 @@ enum scalar
 static const gp_link_element elements[TAGS] = {
 	GP_LINK_F64, GP_LINK_I64, GP_LINK_I32, GP_LINK_F64, GP_LINK_F32, GP_LINK_I32, GP_LINK_F64,
 	GP_LINK_F32, GP_LINK_F64, GP_LINK_F64, GP_LINK_F64, GP_LINK_I64, GP_LINK_I32, GP_LINK_F32,
-	GP_LINK_F32, GP_LINK_F32, GP_LINK_F32, GP_LINK_U64, GP_LINK_F64
+	GP_LINK_F32, GP_LINK_F32, GP_LINK_F32, GP_LINK_U64, GP_LINK_F64, GP_LINK_I64
 };
 
 /* Adds an array that is there. */
@@ -113,6 +115,7 @@ gp_link_model_arrays(const gp_link_model *m, double *scalars, gp_link_array *out
 	n = add(out, n, TAG_SPREAD, m->width, m->spread);
 	n = add(out, n, TAG_RIDGE, m->width + 1, m->ridge);
 	n = add_features(m, out, n);
+	n = add(out, n, TAG_HABITS, GP_LINK_HABITS, m->habits);
 	return add(out, n, TAG_CODE, GP_LINK_CODE_WORDS * nodes, m->code);
 }
 
@@ -135,6 +138,7 @@ gp_link_model_free(gp_env *env, gp_link_model *m)
 	gp_free(env, m->feature_mean);
 	gp_free(env, m->feature_dot);
 	gp_free(env, m->feature_norm);
+	gp_free(env, m->habits);
 	gp_free(env, m->code);
 	gp_free(env, m);
 }
@@ -325,6 +329,16 @@ restore_regression(const restorer *r, gp_link_model *m)
 			refuse(r, "a spread is not positive");
 }
 
+/* The counts of what links are like; a model of an older version has none. */
+static void
+restore_habits(const restorer *r, gp_link_model *m)
+{
+	m->habits = need(r, TAG_HABITS, GP_LINK_HABITS, true);
+	for (int k = 0; m->habits != NULL && k < GP_LINK_HABITS; k++)
+		if (m->habits[k] < 0 || m->habits[k] > MOST_COUNTED)
+			refuse(r, "a number is out of range");
+}
+
 /* The model back from its arrays. */
 gp_link_model *
 gp_link_model_restore(gp_env *env, const gp_link_array *arrays, int n)
@@ -345,6 +359,7 @@ gp_link_model_restore(gp_env *env, const gp_link_array *arrays, int n)
 	m->cut = whole(&r, CUT, 1.0) == 1;
 	restore_features(&r, m);
 	restore_regression(&r, m);
+	restore_habits(&r, m);
 	m->code = need(&r, TAG_CODE, GP_LINK_CODE_WORDS * m->graph->nodes, true);
 	return m;
 }

@@ -437,6 +437,7 @@ crossfit_all(gp_device *dev, const gp_link_problem *problem, gp_link_model *mode
 	{
 		crossfit_fold(dev, problem, &fold[f], gp_hash(problem->seed ^ LEARN_SALT) + f + 1, &x);
 		x.from[f + 1] = x.n;
+		gp_link_habits_count(dev->env, &fold[f], model->habits);
 		gp_link_fold_free(dev->env, &fold[f]);
 	}
 	noise = crossfit_figures(dev->env, &x, folds, model);

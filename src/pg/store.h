@@ -72,11 +72,11 @@ extern void gnngp_store_receiver(DestReceiver *receiver,
 pg_noreturn extern void gnngp_store_corrupted(const gnngp_model *model, const char *what);
 
 /*
- * Checks what every block begins with: its mark, format, length and checksum.
+ * Checks what every block begins with: its mark, format (from the oldest that is read on), length and checksum.
  * The checksum is a CRC-32C of the block with the checksum's field zero.
  */
-extern void gnngp_store_check_block(const gnngp_model *model, uint32 magic, uint32 format,
-									size_t header, const char *data, size_t length);
+extern void gnngp_store_check_block(const gnngp_model *model, uint32 magic, uint32 oldest,
+									uint32 format, size_t header, const char *data, size_t length);
 
 /* Writes that, with the checksum of what has been put behind it. */
 extern void gnngp_store_seal_block(uint32 magic, uint32 format, char *data, size_t length);

@@ -30,7 +30,8 @@
 #include "utils/memutils.h"
 
 #define LINK_MAGIC 0x4c504e42	/* BNPL */
-#define LINK_FORMAT 2
+#define LINK_FORMAT 3
+#define LINK_OLDEST 2			/* without counts of how far apart links reach: still read */
 #define LINK_TARGET (256 * 1024)	/* bytes of elements in a block */
 
 #define AT_BLOCK 20				/* uint32 */
@@ -256,7 +257,7 @@ receive_block(TupleTableSlot *slot, DestReceiver *self)
 	data = PG_DETOAST_DATUM(slot->tts_values[0]);
 	block = VARDATA(data);
 	length = VARSIZE(data) - VARHDRSZ;
-	gnngp_store_check_block(r->model, LINK_MAGIC, LINK_FORMAT, LINK_HEADER, block, length);
+	gnngp_store_check_block(r->model, LINK_MAGIC, LINK_OLDEST, LINK_FORMAT, LINK_HEADER, block, length);
 	if (gnngp_get32(block + AT_BLOCK) != r->block ||
 		(r->block > 0 && gnngp_get32(block + AT_BLOCKS) != r->blocks))
 		gnngp_store_corrupted(r->model, "some blocks of its link part are missing");

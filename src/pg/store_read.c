@@ -59,12 +59,12 @@ block_checksum(const char *data, size_t length)
 
 /* Checks what every block begins with. */
 void
-gnngp_store_check_block(const gnngp_model *model, uint32 magic, uint32 format, size_t header,
-						const char *data, size_t length)
+gnngp_store_check_block(const gnngp_model *model, uint32 magic, uint32 oldest, uint32 format,
+						size_t header, const char *data, size_t length)
 {
 	if (length < header || gnngp_get32(data + AT_MAGIC) != magic)
 		gnngp_store_corrupted(model, "a block has no header");
-	if (gnngp_get32(data + AT_FORMAT) != format)
+	if (gnngp_get32(data + AT_FORMAT) < oldest || gnngp_get32(data + AT_FORMAT) > format)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("the stored model \"%s\" has format %u, this version of gnngp reads format %u",
@@ -93,7 +93,7 @@ open_block(const gnngp_model *model, const char *data, size_t length, gnngp_bloc
 	uint32		flags;
 	size_t		need;
 
-	gnngp_store_check_block(model, BLOCK_MAGIC, BLOCK_FORMAT, HEADER_SIZE, data, length);
+	gnngp_store_check_block(model, BLOCK_MAGIC, BLOCK_FORMAT, BLOCK_FORMAT, HEADER_SIZE, data, length);
 	flags = gnngp_get32(data + AT_FLAGS);
 	block->data = data;
 	block->length = length;
