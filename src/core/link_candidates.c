@@ -467,6 +467,17 @@ never_linked(const gp_link_search *s, int32_t node, int32_t other)
 	return s->ends && !s->ends[other] && g->start[other + 1] > g->start[other];
 }
 
+/* True when so few of the nodes that were found may be linked with the node that a third step is due. */
+static bool
+found_few(const gp_link_search *s, int32_t node)
+{
+	int64_t		n = 0;
+
+	for (int64_t k = 0; k < s->found && n < FEW; k++)
+		n += !never_linked(s, node, s->out[k]);
+	return n < FEW;
+}
+
 /* Drops what is never linked with the node. */
 static void
 drop_never(gp_link_search *s, int32_t node)
@@ -597,10 +608,8 @@ sort_found(gp_link_search *s)
 static void
 around(gp_link_search *s, int32_t node)
 {
-	if (s->habits.three)
-		s->walked = 0;
 	if (s->candidates == GP_CANDIDATES_THREE_HOPS || s->habits.three ||
-		(s->candidates == GP_CANDIDATES_AUTO && s->found < FEW))
+		(s->candidates == GP_CANDIDATES_AUTO && found_few(s, node)))
 		third_hop(s, node);
 	kernel_neighbours(s, node);
 }

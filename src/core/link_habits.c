@@ -13,7 +13,7 @@
 
 #define PAIR_WORK 100000		/* entries that are gone through for the distance of a pair */
 #define RARE 20					/* times rarer than random pairs: practically never */
-#define ENOUGH 40				/* links, before distances are compared */
+#define ENOUGH 40				/* links at three steps, before they count */
 
 /* A fold's graph. */
 typedef struct fold_view
@@ -161,6 +161,6 @@ gp_link_habits_read(const int64_t *count)
 	h.two_sided = never(count, GP_HABIT_SAME_SIDE, GP_HABIT_SIDED);
 	h.starts = never(count, GP_HABIT_FROM_END, GP_HABIT_PAIRS);
 	h.ends = never(count, GP_HABIT_TO_START, GP_HABIT_PAIRS);
-	h.three = count[GP_HABIT_PAIRS] >= ENOUGH && count[GP_HABIT_THREE] > count[GP_HABIT_TWO];
+	h.three = count[GP_HABIT_THREE] >= ENOUGH && 2 * count[GP_HABIT_THREE] > count[GP_HABIT_TWO];
 	return h;
 }

@@ -108,7 +108,7 @@ typedef struct gp_link_habits
 	bool		two_sided;		/* no link within a side */
 	bool		starts;			/* no link from a node that others end at and none starts from */
 	bool		ends;			/* no link to a node that others start from and none ends at */
-	bool		three;			/* at three steps as often as at two */
+	bool		three;			/* at three steps at least half as often as at two */
 } gp_link_habits;
 
 extern gp_link_habits gp_link_habits_read(const int64_t *count);
