@@ -280,8 +280,10 @@ fit_scores(gp_device *dev, const gp_link_problem *problem, const gp_link_plan *p
 	gp_env	   *env = dev->env;
 	gp_features *x = problem->features ?
 		gp_link_features_prepare(env, problem->features, problem->seed) : NULL;
-	rows		r = make_rows(dev, problem, x, plan, model->habits);
+	int64_t    *habits = gp_alloc_zero(env, GP_LINK_HABITS, sizeof(int64_t));
+	rows		r = make_rows(dev, problem, x, plan, habits);
 
+	model->habits = habits;
 	model->steps = plan->steps;
 	model->powers = plan->powers;
 	model->cut = plan->cut;
@@ -302,7 +304,6 @@ gp_link_fit(gp_device *dev, const gp_link_problem *problem)
 
 	model->method = plan.method;
 	model->graph = problem->graph;
-	model->habits = gp_alloc_zero(env, GP_LINK_HABITS, sizeof(int64_t));
 	if (plan.method == GP_LINK_SCORES)
 		fit_scores(dev, problem, &plan, model);
 	else

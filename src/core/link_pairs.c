@@ -424,7 +424,7 @@ crossfit_figures(gp_env *env, const crossfit *x, int folds, gp_link_model *model
 	return noise_grid[best];
 }
 
-/* Cross-fits: sets the model's figures and its curve, and returns the noise. */
+/* Cross-fits: sets the model's figures, its curve and its habits, and returns the noise. */
 static double
 crossfit_all(gp_device *dev, const gp_link_problem *problem, gp_link_model *model)
 {
@@ -433,6 +433,7 @@ crossfit_all(gp_device *dev, const gp_link_problem *problem, gp_link_model *mode
 	crossfit	x = crossfit_create(dev->env, fold, folds);
 	double		noise;
 
+	model->habits = gp_alloc_zero(dev->env, GP_LINK_HABITS, sizeof(int64_t));
 	for (int f = 0; f < folds; f++)
 	{
 		crossfit_fold(dev, problem, &fold[f], gp_hash(problem->seed ^ LEARN_SALT) + f + 1, &x);
