@@ -59,6 +59,20 @@ likes(gp_env *env, bool directed, int noise)
 	return gp_graph_build(edges);
 }
 
+/* Users follow users of their group, and like items; turned: all arcs the other way round. */
+static gp_graph *
+likes_and_follows(gp_env *env, bool turned)
+{
+	gp_edges   *edges = gp_edges_create(env, NODES, true, false);
+
+	add_likes(edges, turned);
+	for (int32_t i = 0; i < USERS; i++)
+		for (int32_t j = 0; j < USERS; j++)
+			if (i != j && gp_hash((uint64_t) (i * MOST + j)) % 100 < (i / 20 == j / 20 ? 30 : 1))
+				gp_edges_add(edges, 1, &i, &j, NULL);
+	return gp_graph_build(edges);
+}
+
 /* Users and items, and beside them a graph of friends. */
 static gp_graph *
 likes_and_friends(gp_env *env)
@@ -212,6 +226,8 @@ check_graphs(gp_env *env)
 	check_habits(env, gp_graph_build(turned), "items are liked by users", true, true, true, true);
 	check_habits(env, likes(env, false, 8), "users and items, and a few friends", true, false, false, true);
 	check_habits(env, likes_and_friends(env), "users and items beside friends", true, false, false, true);
+	check_habits(env, likes_and_follows(env, false), "users like and follow", false, true, false, false);
+	check_habits(env, likes_and_follows(env, true), "the other way round", false, false, true, false);
 	add_groups(friends, 0, 200);
 	check_habits(env, gp_graph_build(friends), "friends", false, false, false, false);
 	add_ring(few, 0, 40, false);
@@ -294,6 +310,23 @@ check_suggestions(gp_env *env, gp_graph *g, gp_link_method method, const char *n
 	is_int(users, USERS, "and every user is answered");
 }
 
+/* Where items only end links, or only start them, so do the suggestions. */
+static void
+check_direction(gp_env *env, bool turned)
+{
+	rows	   *r = best_of(env, likes_and_follows(env, turned), GP_LINK_SCORES, true, GP_CANDIDATES_AUTO);
+	int			wrong = 0;
+	int			items = 0;
+
+	for (int e = 0; e < r->n; e++)
+	{
+		wrong += side_of(turned ? r->row[e].dst : r->row[e].src) == 1;
+		items += side_of(turned ? r->row[e].src : r->row[e].dst) == 1;
+	}
+	is_int(wrong, 0, turned ? "nothing leads to an item" : "nothing leads from an item");
+	ok(items > NODES, "and many the other way");
+}
+
 /* True when two lists hold the same pairs. */
 static bool
 same_pairs(const rows *a, const rows *b)
@@ -370,6 +403,33 @@ check_hubs(gp_env *env)
 	gp_link_search_close(s);
 	is_int(wrong, 0, "hubs on both sides: no candidate of the own side");
 	ok(least > 1000 && most <= 4000, "and no more than the budget");
+}
+
+/* An item that all users like is no middle to all of them. */
+static void
+check_favourite(gp_env *env)
+{
+	int			users = 6000;
+	gp_edges   *edges = gp_edges_create(env, users + 40, false, false);
+	gp_link_habits h = {.two_sided = true};
+	int32_t    *out = gp_alloc_array(env, users + 40, sizeof(int32_t));
+	gp_graph   *g;
+	gp_link_search *s;
+	int64_t		n;
+
+	for (int32_t u = 0; u < users; u++)
+		for (int32_t k = 0; k < 5; k++)
+		{
+			int32_t		item = users + (k == 0 ? 0 : draw_below(&state, 40));
+
+			gp_edges_add(edges, 1, &u, &item, NULL);
+		}
+	g = gp_graph_build(edges);
+	s = gp_link_search_open(env, g, gp_graph_symmetric(env, g), NULL, GP_CANDIDATES_AUTO);
+	gp_link_search_learn(s, h, false);
+	n = gp_link_search_node(s, users + 1, out);
+	ok(n > 1000 && n <= 4000, "a hub between is walked in part");
+	gp_link_search_close(s);
 }
 
 /* With features a node without links is given what its like are linked with, and without them nothing. */
@@ -453,9 +513,12 @@ main(void)
 	in_env(check_suggestions(env, likes(env, true, 0), GP_LINK_SCORES, "users like items"));
 	in_env(check_suggestions(env, likes(env, false, 8), GP_LINK_SCORES, "users and items, and a few friends"));
 	in_env(check_suggestions(env, likes_and_friends(env), GP_LINK_SCORES, "users and items beside friends"));
+	in_env(check_direction(env, false));
+	in_env(check_direction(env, true));
 	in_env(check_unlearnt(env));
 	in_env(check_friends(env));
 	in_env(check_hubs(env));
+	in_env(check_favourite(env));
 	in_env(check_newcomer(env));
 	check_faults();
 	return done_testing();
