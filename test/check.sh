@@ -21,23 +21,27 @@ passed=0
 failed=0
 skipped=0
 
-# Runs one stage, a function that prints TAP, and counts what it reports.  A
-# stage that fails without a "not ok" counts as one failure.
-stage() {
-	local name=$1 log="$WORK/$1.tap" rc started=$SECONDS p f s
+# Runs one stage, a function that prints TAP, into a log with its status and time.
+run_stage() {
+	local started=$SECONDS
 
-	case " ${WANTED:-$STAGES} " in *" $name "*) ;; *) return ;; esac
-	"stage_$name" >"$log" 2>&1
-	rc=$?
+	"stage_$1" >"$WORK/$1.tap" 2>&1
+	echo "$? $((SECONDS - started))" >"$WORK/$1.status"
+}
+
+# Counts what a stage reports.  One that fails without a "not ok" counts as one failure.
+tell_stage() {
+	local name=$1 log="$WORK/$1.tap" rc seconds p f s
+
+	read -r rc seconds <"$WORK/$name.status"
 	s=$(grep -ciE "$SKIPPED" "$log")
 	p=$(($(grep -cE '^ok( |$)' "$log") - $(grep -ciE '^ok .*# *skip' "$log")))
 	f=$(grep -E '^not ok' "$log" | grep -cviE '# *todo')
-	if [ $rc != 0 ] && [ "$f" = 0 ]; then
+	if [ "$rc" != 0 ] && [ "$f" = 0 ]; then
 		f=1
 		echo "not ok - $name ended with status $rc" >>"$log"
 	fi
-	printf '%-10s %5d passed, %d failed, %d skipped (%d s)\n' \
-		"$name" "$p" "$f" "$s" $((SECONDS - started))
+	printf '%-10s %5d passed, %d failed, %d skipped (%d s)\n' "$name" "$p" "$f" "$s" "$seconds"
 	grep -iE "$SKIPPED" "$log" | sed 's/^/    /'
 	if [ "$f" != 0 ]; then
 		grep -nE -A6 '^not ok' "$log" | head -n 80 | cut -c 1-300 | sed 's/^/    /'
@@ -47,6 +51,22 @@ stage() {
 	passed=$((passed + p))
 	failed=$((failed + f))
 	skipped=$((skipped + s))
+}
+
+# Runs those of some stages that are wanted, side by side, and tells of them in turn.
+stage() {
+	local name wanted=()
+
+	for name in "$@"; do
+		case " ${WANTED:-$STAGES} " in *" $name "*) wanted+=("$name") ;; esac
+	done
+	for name in "${wanted[@]}"; do
+		if [ ${#wanted[@]} = 1 ]; then run_stage "$name"; else run_stage "$name" & fi
+	done
+	wait
+	for name in "${wanted[@]}"; do
+		tell_stage "$name"
+	done
 }
 
 # Reports one test of this script; what stands on its input is the reason.
@@ -125,21 +145,27 @@ build_unit() {
 }
 export -f build_unit
 
-# The core's unit tests under sanitizers; no server is needed.
-stage_unit() {
-	local f name rc=0
-
-	build_core || return 1
-	export ROOT
-	grep -lE '^main\(|int main\(' "$ROOT"/test/unit/test_*.c |
-		xargs -P "$(nproc)" -I{} bash -c 'build_unit {}' || return 1
-	for f in $(grep -lE '^main\(|int main\(' "$ROOT"/test/unit/test_*.c); do
-		name=$(basename "$f" .c)
+# Runs one unit test into a log of its own.
+run_unit() {
+	local name
+	name=$(basename "$1" .c)
+	{
 		echo "# $name"
 		(cd "$ROOT/test/unit" && ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 \
-			timeout 300 "$WORK/unit/$name") || { rc=1; echo "# $name ended with status $?"; }
-	done
-	return $rc
+			timeout 300 "$WORK/unit/$name") || echo "# $name ended with status $?"
+	} >"$WORK/unit/$name.log" 2>&1
+}
+export -f run_unit
+
+# The core's unit tests under sanitizers; no server is needed.
+stage_unit() {
+	build_core || return 1
+	export ROOT
+	grep -lE '^main\(|int main\(' "$ROOT"/test/unit/test_*.c >"$WORK/unit/tests"
+	xargs -P "$(nproc)" -I{} bash -c 'build_unit {}' <"$WORK/unit/tests" || return 1
+	xargs -P "$(nproc)" -I{} bash -c 'run_unit {}' <"$WORK/unit/tests"
+	cat "$WORK"/unit/test_*.log
+	! grep -q '^# .* ended with status' "$WORK"/unit/test_*.log
 }
 
 # The fuzzer's corpus through the kernel language.
@@ -247,17 +273,18 @@ stage_regress() {
 	rm -f "$installed"
 }
 
-# Runs TAP tests as the user of the servers; the first argument names the folder of their files.
+# Runs TAP tests as the user of the servers; the first argument names the folder of
+# their files, the second how many run at a time.
 prove_tests() {
-	local out=$WORK/$1 pgxs
-	shift
+	local out=$WORK/$1 jobs=$2 pgxs
+	shift 2
 
 	pgxs=$(dirname "$("$PG_CONFIG" --pgxs)")/../..
 	mkdir "$out"
 	[ "$(id -u)" != 0 ] || chown postgres "$out" "$("$PG_CONFIG" --pkglibdir)"
 	as_server env -C "$WORK/src" PGPORT=65432 PG_REGRESS="$pgxs/src/test/regress/pg_regress" \
 		TESTDIR="$out" TESTLOGDIR="$out/log" TESTDATADIR="$out" GNNGP_WITHOUT="${GNNGP_WITHOUT:-}" \
-		GNNGP_CUDA_LIBRARY="$WORK/gnngp_emulated.so" prove -v --nocolor -I "$pgxs/src/test/perl" -I test/perl "$@"
+		GNNGP_CUDA_LIBRARY="$WORK/gnngp_emulated.so" prove -v -j "$jobs" --nocolor -I "$pgxs/src/test/perl" -I test/perl "$@"
 }
 
 # The reader has two guards against tables that are swapped under it: each is left
@@ -270,10 +297,13 @@ prove_guards() {
 		cp -a "$WORK/src" "$copy" && rm "$copy/src/pg/read_source.o" "$copy/gnngp.so" &&
 			make -s -C "$copy" with_llvm=no COPT="-DGNNGP_TEST_WITHOUT_${guard^^}" install >"$copy.log" 2>&1 ||
 			{ tail -n 20 "$copy.log"; return 1; }
-		GNNGP_WITHOUT=$guard prove_tests "tap_$guard" "$WORK/src/test/t/009_locks.pl" || return 1
+		GNNGP_WITHOUT=$guard prove_tests "tap_$guard" 1 "$WORK/src/test/t/009_locks.pl" || return 1
 	done
 	make -s -C "$WORK/src" with_llvm=no install >"$WORK/install.log" 2>&1
 }
+
+# Those that measure time, or put a GPU library beside the extension.
+TIMED='_(cancel|refresh|gpu|hostile)\.pl$'
 
 # Whole servers: restart, dump, standby, cancels, permissions, hostile timing.
 stage_tap() {
@@ -285,7 +315,8 @@ stage_tap() {
 		return
 	fi
 	emulated_library || return 1
-	prove_tests tap "$WORK"/src/test/t/*.pl && prove_guards
+	prove_tests tap_alone 1 $(ls "$WORK"/src/test/t/*.pl | grep -E "$TIMED") &&
+		prove_tests tap "$(nproc)" $(ls "$WORK"/src/test/t/*.pl | grep -vE "$TIMED") && prove_guards
 }
 
 # The documents against the catalog, and their SQL.
@@ -326,9 +357,7 @@ if [ -e "$WORK/built" ]; then
 	stage regress
 	stage reference
 	stage readme
-	stage calls
-	stage memory
-	stage quality
+	stage calls memory quality
 	stop_server
 fi
 line="$passed passed, $failed failed"
