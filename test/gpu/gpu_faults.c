@@ -194,7 +194,7 @@ test_places(const victim *v, bool cancel)
 	while (how == ENDED_WELL && ran < 3000)
 	{
 		n += step;
-		step = n < 200 ? 1 : 7;
+		step = n < 200 ? 1 : 11;
 		if (cancel)
 			test_state(env)->cancel_at = n;
 		else
