@@ -161,7 +161,8 @@ export -f run_unit
 stage_unit() {
 	build_core || return 1
 	export ROOT
-	grep -lE '^main\(|int main\(' "$ROOT"/test/unit/test_*.c >"$WORK/unit/tests"
+	# The largest first, which take longest.
+	ls -S "$ROOT"/test/unit/test_*.c | xargs grep -lE '^main\(|int main\(' >"$WORK/unit/tests"
 	xargs -P "$(nproc)" -I{} bash -c 'build_unit {}' <"$WORK/unit/tests" || return 1
 	xargs -P "$(nproc)" -I{} bash -c 'run_unit {}' <"$WORK/unit/tests"
 	cat "$WORK"/unit/test_*.log
