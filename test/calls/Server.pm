@@ -108,19 +108,24 @@ sub remove_stage
 # What is broken in the database, [what, query] each.
 sub defects
 {
+	my ($tries) = @_;
 	my $wire = admin_session('calls_work');
 	my @found;
+	my $lost;
 
 	$wire->query('SET statement_timeout = 0', 60);
 	for my $sql (split /^;\n/m, slurp('whole.sql'))
 	{
 		my $answer = $wire->query($sql, 120);
 		my $what = $answer->{error} ? "$answer->{error}{C} $answer->{error}{M}" : $answer->{lost} || $answer->{hang} ? 'no answer' : undef;
+		$lost ||= $answer->{lost};
 		push @found, [ $what, $sql ] if $what;
 		push @found, map { [ $_, undef ] } map({ $_->[1][0] } @{ $answer->{rows} }), grep { /^broken/ } map { $_->{M} } @{ $answer->{notices} };
 	}
 	$wire->close;
-	return @found;
+	return @found if !$lost || ($tries // 1) <= 1;
+	sleep 5;
+	return defects($tries - 1);
 }
 
 1;
