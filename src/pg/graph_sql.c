@@ -9,6 +9,7 @@
 #include "lib/stringinfo.h"
 #include "graph_check.h"
 #include "miscadmin.h"
+#include "problem.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
@@ -25,16 +26,6 @@ enum graph_argument
 	" scale, nodes_name, edges_name, sparse_features_name"
 #define PARAMETERS "$1::name, $2::name, $3::name, $4::name, $5::name, $6, $7, $8, $9, $10, $11, $12, $13, $14"
 #define NPARAMETERS 14
-
-/* 22004 when an argument that must be given is NULL. */
-static void
-require_given(FunctionCallInfo fcinfo, int argno, const char *name)
-{
-	if (PG_ARGISNULL(argno))
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("%s must not be NULL", name)));
-}
 
 /* Takes a column when it is given; an empty name takes an optional one away. */
 static void
@@ -267,12 +258,12 @@ gnngp_create_graph(PG_FUNCTION_ARGS)
 	gnngp_prevent_read_only("gp_create_graph");
 	def.name = gnngp_name_argument(fcinfo, ARG_GRAPH, "graph");
 	gnngp_check_name("graph", def.name);
-	require_given(fcinfo, ARG_NODES, "nodes");
-	require_given(fcinfo, ARG_EDGES, "edges");
-	require_given(fcinfo, ARG_ID, "id");
-	require_given(fcinfo, ARG_SRC, "src");
-	require_given(fcinfo, ARG_DST, "dst");
-	require_given(fcinfo, ARG_DIRECTED, "directed");
+	gnngp_require_argument(fcinfo, ARG_NODES, "nodes");
+	gnngp_require_argument(fcinfo, ARG_EDGES, "edges");
+	gnngp_require_argument(fcinfo, ARG_ID, "id");
+	gnngp_require_argument(fcinfo, ARG_SRC, "src");
+	gnngp_require_argument(fcinfo, ARG_DST, "dst");
+	gnngp_require_argument(fcinfo, ARG_DIRECTED, "directed");
 	def.owner_role = GetUserId();
 	def.owner = GetUserNameFromId(def.owner_role, false);
 	if (!PG_ARGISNULL(ARG_FEATURES) && ArrayGetNItems(ARR_NDIM(PG_GETARG_ARRAYTYPE_P(ARG_FEATURES)),
