@@ -14,8 +14,8 @@ EXTENSION = gnngp
 EXTVERSION = 0.2.0
 MODULE_big = gnngp
 
-CORE_OBJS = $(patsubst %.c,%.o,$(sort $(wildcard src/core/*.c)))
-PG_OBJS = $(patsubst %.c,%.o,$(sort $(wildcard src/pg/*.c)))
+CORE_OBJS = $(patsubst %.c,%.o,$(sort $(wildcard src/core/*/*.c)))
+PG_OBJS = $(patsubst %.c,%.o,$(sort $(wildcard src/pg/*/*.c)))
 OBJS = $(PG_OBJS) $(CORE_OBJS)
 
 # The installation script is put together from these parts, in this order.  Those of
@@ -58,10 +58,10 @@ include $(PGXS)
 $(CORE_OBJS): override CFLAGS += -fvisibility=hidden -Wframe-larger-than=4096
 
 # A fused product and sum would change the bits of random walks, which are the same on every machine.
-src/core/graph_walks.o: override CFLAGS += -ffp-contract=off
+src/core/graph/walks.o: override CFLAGS += -ffp-contract=off
 
 # Every object depends on every header and on the version: no stale object remains.
-$(OBJS): $(wildcard src/core/*.h src/pg/*.h) Makefile
+$(OBJS): $(wildcard src/*/*/*.h) Makefile
 
 $(SQL_SCRIPT): $(SQL_PARTS)
 	cat $(SQL_PARTS) > $@

@@ -23,7 +23,7 @@
 
 extern "C"
 {
-#include "cuda_module.h"
+#include "device/cuda_module.h"
 }
 
 #define GP_CUDA_AHEAD 8			/* pieces of work that may be queued */

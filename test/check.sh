@@ -133,7 +133,7 @@ build_core() {
 	SAN="-g -O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined"
 	SAN="$SAN -std=gnu99 -Wall -Wextra -Wno-unused-parameter -Werror -I$ROOT/src/core -I$ROOT/test/unit"
 	export SAN WORK
-	printf '%s\n' "$ROOT"/src/core/*.c "$ROOT/test/unit/test_env.c" |
+	printf '%s\n' "$ROOT"/src/core/*/*.c "$ROOT/test/unit/test_env.c" |
 		xargs -P "$(nproc)" -I{} sh -c 'gcc $SAN -c {} -o "$WORK/unit/$(basename {} .c).o"' ||
 		return 1
 	(cd "$WORK/unit" && ar rcs core.a ./*.o)
@@ -162,7 +162,7 @@ stage_unit() {
 	build_core || return 1
 	export ROOT
 	# The largest first, which take longest.
-	ls -S "$ROOT"/test/unit/test_*.c | xargs grep -lE '^main\(|int main\(' >"$WORK/unit/tests"
+	ls -S "$ROOT"/test/unit/*/test_*.c | xargs grep -lE '^main\(|int main\(' >"$WORK/unit/tests"
 	xargs -P "$(nproc)" -I{} bash -c 'build_unit {}' <"$WORK/unit/tests" || return 1
 	xargs -P "$(nproc)" -I{} bash -c 'run_unit {}' <"$WORK/unit/tests"
 	cat "$WORK"/unit/test_*.log
@@ -173,12 +173,12 @@ stage_unit() {
 stage_fuzz() {
 	local f
 
-	if [ ! -e "$ROOT/test/unit/fuzz_kernel.c" ]; then
+	if [ ! -e "$ROOT/test/unit/lang/fuzz_kernel.c" ]; then
 		echo "ok - fuzzing # SKIP no driver"
 		return
 	fi
-	build_core && build_unit "$ROOT/test/unit/fuzz_kernel.c" || return 1
-	for f in "$ROOT"/test/unit/corpus/*; do
+	build_core && build_unit "$ROOT/test/unit/lang/fuzz_kernel.c" || return 1
+	for f in "$ROOT"/test/unit/lang/corpus/*; do
 		if ASAN_OPTIONS=detect_leaks=0 timeout 60 "$WORK/unit/fuzz_kernel" "$f" >"$WORK/fuzz.log" 2>&1
 		then
 			echo "ok - corpus $(basename "$f")"
@@ -295,7 +295,7 @@ prove_guards() {
 
 	for guard in locks types; do
 		copy=$WORK/without_$guard
-		cp -a "$WORK/src" "$copy" && rm "$copy/src/pg/read_source.o" "$copy/gnngp.so" &&
+		cp -a "$WORK/src" "$copy" && rm "$copy/src/pg/read/read_source.o" "$copy/gnngp.so" &&
 			make -s -C "$copy" with_llvm=no COPT="-DGNNGP_TEST_WITHOUT_${guard^^}" install >"$copy.log" 2>&1 ||
 			{ tail -n 20 "$copy.log"; return 1; }
 		GNNGP_WITHOUT=$guard prove_tests "tap_$guard" 1 "$WORK/src/test/t/009_locks.pl" || return 1

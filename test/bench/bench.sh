@@ -111,7 +111,7 @@ python_baseline() {
 
 # Compiles the device's benchmark.
 build_bench_device() {
-	(cd "$ROOT" && gcc -O2 -Isrc/core test/bench/bench_device.c src/core/cpu_*.c src/core/env.c \
+	(cd "$ROOT" && gcc -O2 -Isrc/core test/bench/bench_device.c src/core/device/cpu_*.c src/core/base/env.c \
 		-o "$WORK/bench_device" -lm -lpthread -ldl)
 }
 
@@ -119,7 +119,7 @@ build_bench_device() {
 bench_gpu() {
 	make -C "$WORK/src" -s -j "$(nproc)" with_llvm=no gnngp_cuda.so >"$WORK/gpu.log" 2>&1 ||
 		{ echo "gpu: skipped, $(tail -n 1 "$WORK/gpu.log")"; return; }
-	(cd "$ROOT" && gcc -O2 -Isrc/core test/bench/bench_gpu.c src/core/*.c -o "$WORK/bench_gpu" \
+	(cd "$ROOT" && gcc -O2 -Isrc/core test/bench/bench_gpu.c src/core/*/*.c -o "$WORK/bench_gpu" \
 		-lm -lpthread -ldl) && "$WORK/bench_gpu" "$WORK/src/gnngp_cuda.so" 1 "$threads"
 }
 
@@ -135,7 +135,7 @@ bench_device() {
 bench_walks() {
 	local kind nodes each first quotient
 
-	(cd "$ROOT" && gcc -O2 -Isrc/core test/bench/bench_walks.c src/core/*.c -o "$WORK/bench_walks" \
+	(cd "$ROOT" && gcc -O2 -Isrc/core test/bench/bench_walks.c src/core/*/*.c -o "$WORK/bench_walks" \
 		-lm -lpthread -ldl) || return
 	"$WORK/bench_walks" | tee "$WORK/walks.log"
 	while IFS='|' read -r kind nodes each first quotient; do
@@ -280,7 +280,7 @@ bench_links_data() {
 		return
 	fi
 	"$PYTHON" -c 'import sklearn' 2>/dev/null || { learner=; echo "links: $PYTHON has no sklearn, no logistic regression"; }
-	(cd "$ROOT" && gcc -O2 -Isrc -Isrc/core test/bench/bench_links.c src/core/*.c -o "$WORK/bench_links" \
+	(cd "$ROOT" && gcc -O2 -Isrc -Isrc/core test/bench/bench_links.c src/core/*/*.c -o "$WORK/bench_links" \
 		-lm -lpthread -ldl) || learner=
 	createdb links
 	export PGDATABASE=links

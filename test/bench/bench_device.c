@@ -1,7 +1,7 @@
 /*
  * bench_device.c - the CPU device beside OpenBLAS's own threads.
  *
- *		cc -O2 -Isrc/core test/bench/bench_device.c src/core/cpu_*.c src/core/env.c
+ *		cc -O2 -Isrc/core test/bench/bench_device.c src/core/device/cpu_[a-z]*.c src/core/base/env.c
  *			-o bench_device -lm -lpthread -ldl
  *		./bench_device [threads [rows]]
  *
@@ -9,8 +9,8 @@
  * many threads, and their ratio; the best of several runs, taken in turns.
  */
 #include "bench_env.h"
-#include "cpu_blas.h"
-#include "device.h"
+#include "device/cpu_blas.h"
+#include "device/device.h"
 
 static int	threads = 1;
 static gp_device *dev;

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "env.h"
+#include "base/base.h"
 
 /* A host without interrupts that gives up at the first error. */
 static void *

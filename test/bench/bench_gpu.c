@@ -1,7 +1,7 @@
 /*
  * bench_gpu.c - the GPU library beside cuBLAS's own best, the card's copies, and the CPU.
  *
- *		cc -O2 -Isrc/core test/bench/bench_gpu.c src/core/[a-z]*.c
+ *		cc -O2 -Isrc/core test/bench/bench_gpu.c <the core's files>
  *			-o bench_gpu -lm -lpthread -ldl
  *		./bench_gpu gnngp_cuda.so [scale [threads]]
  *
@@ -13,8 +13,8 @@
 #include <math.h>
 
 #include "bench_env.h"
-#include "cuda_module.h"
-#include "infer.h"
+#include "device/cuda_module.h"
+#include "infer/infer.h"
 
 #define RUNS 5
 

@@ -11,9 +11,9 @@
  * whose nodes know their neighbourhood) or far (any two nodes); far ones make
  * each step of a walk wait for memory once the graph is larger than the cache.
  */
+#include "base/base.h"
 #include "bench_env.h"
-#include "graph_walks.h"
-#include "hash.h"
+#include "graph/walks.h"
 
 /* A graph of n nodes; near: both ends within a hundred places. */
 static gp_graph *

@@ -40,7 +40,7 @@ link=
 		esac
 		echo "$CXX -std=c++17 $warn $common $how -c $f -o $objects/$(basename "$f" .cpp).o"
 	done
-	echo "$CC -std=gnu99 $warn $common $tune -c $root/src/core/env.c -o $objects/env.o"
+	echo "$CC -std=gnu99 $warn $common $tune -c $root/src/core/base/env.c -o $objects/env.o"
 } | xargs -P "$(nproc)" -d '\n' -n 1 sh -c '$1 || exit 255' sh
 
 # shellcheck disable=SC2086

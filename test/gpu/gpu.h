@@ -4,7 +4,7 @@
 #ifndef GPU_H
 #define GPU_H
 
-#include "cuda_module.h"
+#include "device/cuda_module.h"
 #include "test_env.h"
 
 /* The emulated card's own functions; all NULL on a real one. */

@@ -5,8 +5,8 @@
  * those before it under way: on the card, in matrices that are streamed from host
  * memory, and in views of both.  A lazy card shows a wait that is missing.
  */
+#include "device/test_device.h"
 #include "gpu.h"
-#include "test_device.h"
 
 #define POOL 6					/* matrices of a chain */
 #define STEPS 60

@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cluster.h"
+#include "cluster/cluster.h"
 #include "gpu.h"
 #include "gpu_world.h"
 

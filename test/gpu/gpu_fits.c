@@ -4,10 +4,10 @@
  * Fits of every kind with the same nugget and landmarks, with all matrices on the
  * card and with hardly any; the choice of the nugget; links; clusters.
  */
-#include "cluster.h"
+#include "cluster/cluster.h"
 #include "gpu.h"
 #include "gpu_world.h"
-#include "link.h"
+#include "link/link.h"
 
 #define SMALL 300
 #define LARGE 523

@@ -7,8 +7,8 @@
  * runs them lazily, its streams in any order, and its threads in reverse, too: the
  * bits must stay, or a wait or a barrier is missing.
  */
-#include "cases_dense.h"
-#include "cases_sparse.h"
+#include "device/cases_dense.h"
+#include "device/cases_sparse.h"
 #include "gpu.h"
 #include "shadow.h"
 

@@ -4,9 +4,9 @@
  * A grid has at most 65,535 blocks in its second direction: tall and wide
  * matrices go through every operation that works element by element or row by row.
  */
+#include "device/test_device.h"
 #include "gpu.h"
 #include "shadow.h"
-#include "test_device.h"
 
 static const int64_t shapes[][2] = {{70000, 3}, {3, 70000}, {70001, 1}, {1, 70001}, {524299, 9}};
 

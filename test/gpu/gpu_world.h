@@ -4,7 +4,7 @@
 #ifndef GPU_WORLD_H
 #define GPU_WORLD_H
 
-#include "infer.h"
+#include "infer/infer.h"
 #include "test_graphs.h"
 
 /* A graph, what its nodes have, and what is known of them. */

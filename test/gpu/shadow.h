@@ -9,7 +9,7 @@
 #ifndef SHADOW_H
 #define SHADOW_H
 
-#include "device.h"
+#include "device/device.h"
 
 typedef enum shadow_way
 {

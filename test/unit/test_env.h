@@ -12,7 +12,7 @@
 
 #include <setjmp.h>
 
-#include "env.h"
+#include "base/base.h"
 #include "tap.h"
 
 /* The code of a "query cancelled", which is the host's own. */

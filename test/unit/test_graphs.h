@@ -5,7 +5,7 @@
 #define TEST_GRAPHS_H
 
 #include "golden_karate.h"
-#include "graph.h"
+#include "graph/graph.h"
 
 /* The graph of the club; with directions, and weights of 1 to 3, when they are asked for. */
 static inline gp_graph *

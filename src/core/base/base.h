@@ -1,0 +1,16 @@
+/*
+ * base.h - the ground floor: what everything else stands on.
+ *
+ * The environment is all that the core knows of its host: memory, errors,
+ * interrupts, progress.  Matrices are views of memory that an environment gave.
+ * Hashes are seeded, tables have no clusters that a user could choose (places.h),
+ * and one sort serves every size (sort.h).  Nothing here knows a graph.
+ */
+#ifndef GP_BASE_H
+#define GP_BASE_H
+
+#include "env.h"
+#include "hash.h"
+#include "matrix.h"
+
+#endif							/* GP_BASE_H */

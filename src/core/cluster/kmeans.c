@@ -1,0 +1,583 @@
+/*
+ * kmeans.c - kernel k-means over the nodes of a graph.
+ *
+ * With rows of length one in the kernel's space, the squared distance of node i
+ * to the mean of cluster j is k_ii - 2 P_ij / n_j + t_j / n_j^2, P = K M with
+ * the memberships M, t_j the sum of P_ij over the cluster (Dhillon, Guan and
+ * Kulis 2004).  So a round costs one product of the kernel with a column for
+ * each cluster, and no mean is ever formed.
+ *
+ * A node's own part in its cluster's mean is left out of the comparison
+ * (Hartigan's criterion).  Kernels of graphs are nearly diagonal: with its own
+ * part each node is nearest to where it is, and Lloyd's rounds end where they
+ * began.
+ */
+#include "base/base.h"
+#include "base/sort.h"
+#include "cluster.h"
+
+#include <math.h>
+#include <string.h>
+
+#define STARTS 10				/* of which the best is kept */
+#define BUDGET 2e12				/* operations, weighted, that further starts may take */
+#define TYPICAL_ROUNDS 20.0
+#define MAX_ROUNDS 100			/* of one start */
+#define GAIN 1e-6				/* a round must gain so much of what the means explain */
+#define COARSE_GAIN 1e-3		/* the same while starts are compared on a large graph */
+#define CANDIDATES_MOST 64
+
+/* A clustering on its way. */
+typedef struct kmeans
+{
+	gp_env	   *env;
+	gp_device  *dev;
+	gp_similarity *s;
+	int64_t		n;
+	int32_t		k;
+	uint64_t	seed;
+	int64_t		height;			/* rows that the host sees at once */
+	int64_t		width;			/* k, and zeros up to whole vectors of a processor */
+	double	   *block;			/* height x width */
+	gp_matrix	member;			/* n x width */
+	gp_matrix	product;		/* n x width: P */
+	int32_t    *cluster;		/* of each node, from 0 */
+	int32_t    *before;			/* the same, a round earlier */
+	int32_t    *best;			/* the same, of the best so far */
+	double	   *far;			/* of each node from the mean of its cluster, squared */
+	double	   *size;			/* k */
+	double	   *within;			/* k: t_j */
+	double		explained;		/* sum of t_j / n_j */
+	double		best_explained;
+	int			rounds;
+} kmeans;
+
+/* The candidates for each further cluster's first node (Arthur and Vassilvitskii 2007). */
+int
+gp_cluster_candidates(int32_t clusters)
+{
+	return 2 + (int) log((double) clusters);
+}
+
+/* Columns up to a whole number of vectors: products with fewer would not be cheaper. */
+int64_t
+gp_cluster_width(int64_t columns)
+{
+	return (columns + 15) / 16 * 16;
+}
+
+/* A number in [0, 1) that depends on the seed and two counters alone. */
+static double
+uniform(const kmeans *km, int64_t start, int64_t draw)
+{
+	uint64_t	bits = gp_hash(km->seed ^ gp_hash(gp_hash((uint64_t) start) + (uint64_t) draw));
+
+	return (double) (bits >> 11) * 0x1p-53;
+}
+
+/* The variance of a node: rows have length one, or none. */
+static inline double
+self(const kmeans *km, int64_t i)
+{
+	return km->s->shrink[i] > 0.0 ? 1.0 : 0.0;
+}
+
+/* A part of a matrix of the device as doubles of the host, in block. */
+static const double *
+rows_of(kmeans *km, gp_matrix m, int64_t row, int64_t rows)
+{
+	km->dev->download(km->dev, gp_matrix_wrap(km->block, rows, m.cols, GP_DOUBLE),
+					  gp_matrix_rows(m, row, rows));
+	return km->block;
+}
+
+/* The rows of the block that starts here. */
+static inline int64_t
+block_rows(const kmeans *km, int64_t row)
+{
+	return km->n - row < km->height ? km->n - row : km->height;
+}
+
+/* ---- the first node of each cluster ---- */
+
+/* A start: the squared distance of each node to the nearest first node. */
+typedef struct seeding
+{
+	int64_t		start;
+	int64_t		draws;
+	double	   *nearest;
+	double	   *sum;			/* running sums of nearest */
+	bool	   *chosen;
+	gp_matrix	column;			/* n x at least the candidates: K(:, candidates) */
+} seeding;
+
+/* Draws a node by its distance to those chosen; any other one when all distances are 0. */
+static int32_t
+draw_node(const kmeans *km, seeding *sd)
+{
+	double		total = sd->sum[km->n - 1];
+	double		at = uniform(km, sd->start, sd->draws++) * total;
+	int64_t		lo = 0;
+	int64_t		hi = km->n - 1;
+
+	if (!(total > 0.0))
+	{
+		while (sd->chosen[lo])
+			lo++;
+		return (int32_t) lo;
+	}
+	while (lo < hi)
+	{
+		int64_t		mid = lo + (hi - lo) / 2;
+
+		if (sd->sum[mid] > at)
+			hi = mid;
+		else
+			lo = mid + 1;
+	}
+	while (sd->chosen[lo])		/* where rounding led to one */
+		lo = lo > 0 ? lo - 1 : km->n - 1;
+	return (int32_t) lo;
+}
+
+/* The squared distance of two nodes, from an entry of the kernel. */
+static inline double
+distance(const kmeans *km, int64_t i, int32_t x, double k)
+{
+	double		d = self(km, i) + self(km, x) - 2.0 * km->s->shrink[i] * km->s->shrink[x] * k;
+
+	return i == x || d < 0.0 ? 0.0 : d;
+}
+
+/* The candidate that leaves the least distance in all. */
+static int
+best_candidate(kmeans *km, const seeding *sd, const int32_t *candidate, int count)
+{
+	double		left[CANDIDATES_MOST] = {0.0};
+	int			best = 0;
+	int64_t		next = 0;
+
+	for (int64_t row = 0; row < km->n; row += km->height)
+	{
+		int64_t		rows = block_rows(km, row);
+		const double *k = rows_of(km, gp_matrix_cols(sd->column, 0, count), row, rows);
+
+		gp_look(km->env, row * count, &next);
+		for (int64_t i = 0; i < rows; i++)
+			for (int c = 0; c < count; c++)
+				left[c] += fmin(sd->nearest[row + i],
+								distance(km, row + i, candidate[c], k[i * count + c]));
+	}
+	for (int c = 1; c < count; c++)
+		if (left[c] < left[best])
+			best = c;
+	return best;
+}
+
+/* Begins cluster j at a node; its column of the kernel is column. */
+static void
+begin_cluster(kmeans *km, seeding *sd, int32_t j, int32_t node, gp_matrix column)
+{
+	double		sum = 0.0;
+	int64_t		next = 0;
+
+	sd->chosen[node] = true;
+	for (int64_t row = 0; row < km->n; row += km->height)
+	{
+		int64_t		rows = block_rows(km, row);
+		const double *k = rows_of(km, column, row, rows);
+
+		gp_look(km->env, row, &next);
+		for (int64_t i = 0; i < rows; i++)
+		{
+			int64_t		at = row + i;
+			double		d = distance(km, at, node, k[i]);
+
+			if (j == 0 || at == node || (d < sd->nearest[at] && !sd->chosen[at]))
+			{
+				sd->nearest[at] = d;
+				km->cluster[at] = j;
+			}
+			sum += sd->nearest[at];
+			sd->sum[at] = sum;
+		}
+	}
+}
+
+/* k-means++: each first node is drawn far from those before; the rest join the nearest. */
+static void
+choose_start(kmeans *km, int64_t start)
+{
+	gp_env	   *env = km->env;
+	int			count = gp_cluster_candidates(km->k);
+	seeding		sd = {.start = start};
+	int32_t		candidate[CANDIDATES_MOST];
+
+	sd.nearest = gp_alloc_zero(env, km->n, sizeof(double));
+	sd.sum = gp_alloc_array(env, km->n, sizeof(double));
+	sd.chosen = gp_alloc_zero(env, km->n, sizeof(bool));
+	sd.column = km->dev->create(km->dev, km->n, gp_cluster_width(count), km->s->ev->type);
+	for (int32_t j = 0; j < km->k; j++)
+	{
+		int			m = j == 0 || !(sd.sum[km->n - 1] > 0.0) ? 1 : count;
+		int			best = 0;
+
+		for (int c = 0; c < m; c++)
+			candidate[c] = j == 0 ? (int32_t) (uniform(km, start, sd.draws++) * (double) km->n) :
+				draw_node(km, &sd);
+		gp_similarity_columns(km->s, candidate, m, sd.column);
+		if (m > 1)
+			best = best_candidate(km, &sd, candidate, m);
+		begin_cluster(km, &sd, j, candidate[best], gp_matrix_cols(sd.column, best, 1));
+	}
+	km->dev->destroy(km->dev, &sd.column);
+	gp_free(env, sd.nearest);
+	gp_free(env, sd.sum);
+	gp_free(env, sd.chosen);
+}
+
+/* ---- rounds ---- */
+
+/* Brings the memberships to the device, shrunk as the kernel's columns are, and counts them. */
+static void
+upload_members(kmeans *km)
+{
+	int64_t		next = 0;
+
+	memset(km->size, 0, km->k * sizeof(double));
+	for (int64_t row = 0; row < km->n; row += km->height)
+	{
+		int64_t		rows = block_rows(km, row);
+
+		gp_look(km->env, row * km->width, &next);
+		memset(km->block, 0, rows * km->width * sizeof(double));
+		for (int64_t i = 0; i < rows; i++)
+		{
+			km->block[i * km->width + km->cluster[row + i]] = km->s->shrink[row + i];
+			km->size[km->cluster[row + i]] += 1.0;
+		}
+		km->dev->upload(km->dev, gp_matrix_rows(km->member, row, rows),
+						gp_matrix_wrap(km->block, rows, km->width, GP_DOUBLE));
+	}
+}
+
+/* Computes P and what the means explain; keeps the best. */
+static void
+measure(kmeans *km)
+{
+	int64_t		next = 0;
+
+	upload_members(km);
+	gp_similarity_times(km->s, km->member, km->product);
+	memset(km->within, 0, km->k * sizeof(double));
+	for (int64_t row = 0; row < km->n; row += km->height)
+	{
+		int64_t		rows = block_rows(km, row);
+		const double *p = rows_of(km, km->product, row, rows);
+
+		gp_look(km->env, row * km->k, &next);
+		for (int64_t i = 0; i < rows; i++)
+		{
+			int32_t		j = km->cluster[row + i];
+
+			km->within[j] += km->s->shrink[row + i] * p[i * km->width + j];
+		}
+	}
+	km->explained = 0.0;
+	for (int32_t j = 0; j < km->k; j++)
+		km->explained += km->within[j] / km->size[j];
+	km->rounds++;
+	if (!isfinite(km->explained))
+		gp_raise(km->env, GP_ERR_RANGE, "Scale the features down, or take fewer layers.",
+				 "the kernel overflows");
+	if (km->explained <= km->best_explained)
+		return;
+	km->best_explained = km->explained;
+	memcpy(km->best, km->cluster, km->n * sizeof(int32_t));
+}
+
+/* The cluster that a node is nearest to; apart: compared without the node's own part. */
+static int32_t
+nearest_cluster(const kmeans *km, int64_t i, const double *p, bool apart, double *far)
+{
+	int32_t		own = km->cluster[i];
+	double		factor = apart && km->size[own] > 1.0 ? km->size[own] / (km->size[own] - 1.0) : 1.0;
+	double		least;
+	int32_t		at = own;
+
+#define FAR(j) (self(km, i) - 2.0 * km->s->shrink[i] * p[j] / km->size[j] + \
+				km->within[j] / (km->size[j] * km->size[j]))
+	*far = FAR(own);
+	least = *far * factor;
+	if (apart && km->size[own] <= 1.0)
+		return own;
+	for (int32_t j = 0; j < km->k; j++)
+	{
+		double		d = FAR(j) * (apart ? km->size[j] / (km->size[j] + 1.0) : 1.0);
+
+		if (j != own && d < least)
+		{
+			least = d;
+			at = j;
+		}
+	}
+#undef FAR
+	return at;
+}
+
+/* Gives clusters that lost all their nodes the one that is farthest from its mean. */
+static void
+fill_empty(kmeans *km)
+{
+	memset(km->size, 0, km->k * sizeof(double));
+	for (int64_t i = 0; i < km->n; i++)
+		km->size[km->cluster[i]] += 1.0;
+	for (int32_t j = 0; j < km->k; j++)
+	{
+		int64_t		far = -1;
+
+		if (km->size[j] > 0.0)
+			continue;
+		km->env->check_interrupts(km->env);
+		for (int64_t i = 0; i < km->n; i++)
+			if (km->size[km->cluster[i]] > 1.0 && (far < 0 || km->far[i] > km->far[far]))
+				far = i;
+		km->size[km->cluster[far]] -= 1.0;
+		km->cluster[far] = j;
+		km->size[j] = 1.0;
+	}
+}
+
+/* Moves every node to the nearest cluster; returns how many moved. */
+static int64_t
+reassign(kmeans *km, bool apart)
+{
+	int64_t		moved = 0;
+	int64_t		next = 0;
+
+	for (int64_t row = 0; row < km->n; row += km->height)
+	{
+		int64_t		rows = block_rows(km, row);
+		const double *p = rows_of(km, km->product, row, rows);
+
+		gp_look(km->env, row * km->k, &next);
+		for (int64_t i = row; i < row + rows; i++)
+		{
+			int32_t		j = nearest_cluster(km, i, p + (i - row) * km->width, apart,
+												&km->far[i]);
+
+			moved += j != km->cluster[i];
+			km->cluster[i] = j;
+		}
+	}
+	fill_empty(km);
+	return moved;
+}
+
+/*
+ * Rounds from the present clusters, while they gain.  All nodes move at once, so that leaving their own
+ * parts out can overshoot; then the rounds go on from the better state as
+ * Lloyd's, which cannot.
+ */
+static void
+descend(kmeans *km, double gain)
+{
+	bool		apart = true;
+	double		last = -INFINITY;
+
+	for (int round = 0; round < MAX_ROUNDS; round++)
+	{
+		measure(km);
+		if (km->explained <= last + gain * fabs(last))
+		{
+			if (!apart)
+				return;
+			apart = false;
+			last = -INFINITY;
+			memcpy(km->cluster, km->before, km->n * sizeof(int32_t));
+			continue;
+		}
+		last = km->explained;
+		memcpy(km->before, km->cluster, km->n * sizeof(int32_t));
+		if (reassign(km, apart) == 0)
+			return;
+	}
+}
+
+/* ---- the whole ---- */
+
+/* Prepares the memory of the rounds. */
+static void
+open_kmeans(kmeans *km, gp_similarity *s, const gp_cluster_problem *problem)
+{
+	gp_env	   *env = s->ev->env;
+
+	memset(km, 0, sizeof(*km));
+	km->env = env;
+	km->dev = s->ev->dev;
+	km->s = s;
+	km->n = s->ev->n;
+	km->k = problem->clusters;
+	km->seed = problem->seed;
+	km->height = km->n < GP_ROW_BLOCK ? km->n : GP_ROW_BLOCK;
+	km->width = gp_cluster_width(km->k);
+	km->block = gp_alloc_array(env, (int64_t) gp_size_mul(env, km->height, km->width),
+							   sizeof(double));
+	km->cluster = gp_alloc_zero(env, km->n, sizeof(int32_t));
+	km->before = gp_alloc_zero(env, km->n, sizeof(int32_t));
+	km->best = gp_alloc_zero(env, km->n, sizeof(int32_t));
+	km->far = gp_alloc_array(env, km->n, sizeof(double));
+	km->size = gp_alloc_array(env, km->k, sizeof(double));
+	km->within = gp_alloc_array(env, km->k, sizeof(double));
+	km->best_explained = -INFINITY;
+}
+
+/* Frees it, but the best clusters. */
+static void
+close_kmeans(kmeans *km)
+{
+	gp_free(km->env, km->block);
+	gp_free(km->env, km->cluster);
+	gp_free(km->env, km->before);
+	gp_free(km->env, km->far);
+	gp_free(km->env, km->size);
+	gp_free(km->env, km->within);
+}
+
+/* The operations of so many rounds. */
+static double
+rounds_effort(const kmeans *km, double rounds)
+{
+	return km->s->effort * (double) km->width * rounds;
+}
+
+/* How many starts the budget has room for. */
+static int
+affordable_starts(const kmeans *km)
+{
+	double		each = rounds_effort(km, TYPICAL_ROUNDS);
+
+	if (each * STARTS <= BUDGET)
+		return STARTS;
+	return each < BUDGET ? (int) (BUDGET / each) : 1;
+}
+
+/* A cluster with what it is ranked by. */
+typedef struct ranked
+{
+	int32_t		cluster;
+	int32_t		first;			/* its first node */
+	int64_t		size;
+} ranked;
+
+/* Larger ones first, then by the first node. */
+static int
+compare_ranked(const void *a, const void *b, void *unused)
+{
+	const ranked *x = a;
+	const ranked *y = b;
+
+	if (x->size != y->size)
+		return x->size > y->size ? -1 : 1;
+	return (x->first > y->first) - (x->first < y->first);
+}
+
+/* Numbers clusters from 1 by their rank. */
+static void
+number_clusters(gp_env *env, int32_t *cluster, int64_t n, int32_t k)
+{
+	ranked	   *rank = gp_alloc_zero(env, k, sizeof(ranked));
+	int32_t    *number = gp_alloc_array(env, k, sizeof(int32_t));
+
+	for (int32_t j = 0; j < k; j++)
+		rank[j].cluster = j;
+	for (int64_t i = n - 1; i >= 0; i--)
+	{
+		rank[cluster[i]].first = (int32_t) i;
+		rank[cluster[i]].size++;
+	}
+	gp_sort(env, rank, k, sizeof(ranked), compare_ranked, NULL);
+	for (int32_t j = 0; j < k; j++)
+		number[rank[j].cluster] = j + 1;
+	for (int64_t i = 0; i < n; i++)
+		cluster[i] = number[cluster[i]];
+	gp_free(env, rank);
+	gp_free(env, number);
+}
+
+/* Rounds with the memory that they need; the start has none of it. */
+static void
+run_rounds(kmeans *km, double gain)
+{
+	km->member = km->dev->create(km->dev, km->n, km->width, km->s->ev->type);
+	km->product = km->dev->create(km->dev, km->n, km->width, km->s->ev->type);
+	descend(km, gain);
+	km->dev->destroy(km->dev, &km->member);
+	km->dev->destroy(km->dev, &km->product);
+}
+
+/* Several starts; the best is kept.  Where rounds are dear only the best goes on to the end. */
+static gp_clustering *
+run(gp_similarity *s, const gp_cluster_problem *problem)
+{
+	gp_env	   *env = s->ev->env;
+	gp_clustering *out = gp_alloc_zero(env, 1, sizeof(gp_clustering));
+	kmeans		km;
+	bool		dear;
+
+	open_kmeans(&km, s, problem);
+	dear = rounds_effort(&km, STARTS * MAX_ROUNDS) > BUDGET;
+	out->starts = affordable_starts(&km);
+	for (int start = 0; start < out->starts; start++)
+	{
+		env->progress(env, GP_PHASE_CLUSTERS, start, out->starts);
+		choose_start(&km, start);
+		run_rounds(&km, dear ? COARSE_GAIN : GAIN);
+	}
+	if (dear)
+	{
+		memcpy(km.cluster, km.best, km.n * sizeof(int32_t));
+		run_rounds(&km, GAIN);
+	}
+	env->progress(env, GP_PHASE_CLUSTERS, out->starts, out->starts);
+	out->nodes = km.n;
+	out->cluster = km.best;
+	out->rounds = km.rounds;
+	out->inertia = -km.best_explained;
+	for (int64_t i = 0; i < km.n; i++)
+		out->inertia += self(&km, i);
+	number_clusters(env, out->cluster, km.n, km.k);
+	close_kmeans(&km);
+	return out;
+}
+
+/* Clusters the nodes. */
+gp_clustering *
+gp_cluster(gp_device *dev, const gp_cluster_problem *problem)
+{
+	int64_t		n = problem->graph->nodes;
+	gp_eval		ev;
+	gp_similarity *s;
+	gp_clustering *out;
+
+	if (problem->clusters < 1 || problem->clusters > n)
+		gp_raise(dev->env, GP_ERR_VALUE, "Use at most as many clusters as there are nodes.",
+				 "clusters must be between 1 and %lld, not %d", (long long) n, problem->clusters);
+	gp_eval_open(&ev, dev, problem->program, problem->graph, problem->features, problem->seed,
+				 problem->type);
+	s = gp_similarity_open(&ev, problem);
+	out = run(s, problem);
+	gp_similarity_close(s);
+	gp_eval_close(&ev);
+	return out;
+}
+
+/* Frees a clustering. */
+void
+gp_clustering_free(gp_env *env, gp_clustering *clustering)
+{
+	if (clustering == NULL)
+		return;
+	gp_free(env, clustering->cluster);
+	gp_free(env, clustering);
+}

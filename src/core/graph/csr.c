@@ -1,0 +1,548 @@
+/*
+ * csr.c - normalised adjacency matrices and the algebra of sparse matrices.
+ */
+#include "base/places.h"
+#include "base/sort.h"
+#include "graph.h"
+
+#include <math.h>
+#include <string.h>
+
+#define SHELL_SORTED 4096			/* columns up to which a row is sorted where it stands */
+
+/* Reads entry k as double. */
+static inline double
+value_at(const gp_csr *s, int64_t k)
+{
+	return s->type == GP_FLOAT ? ((const float *) s->value)[k] : ((const double *) s->value)[k];
+}
+
+/* Writes entry k. */
+static inline void
+set_value(gp_csr *s, int64_t k, double v)
+{
+	if (s->type == GP_FLOAT)
+		((float *) s->value)[k] = (float) v;
+	else
+		((double *) s->value)[k] = v;
+}
+
+/* A new stamp; sparse matrices are made by the main thread alone. */
+uint64_t
+gp_csr_stamp(void)
+{
+	static uint64_t last = 0;
+
+	return ++last;
+}
+
+/* Allocates a sparse matrix with its offsets zeroed, and room for entries. */
+static gp_csr *
+csr_create(gp_env *env, int64_t rows, int64_t cols, int64_t entries, gp_type type)
+{
+	gp_csr	   *s = gp_alloc_zero(env, 1, sizeof(gp_csr));
+
+	s->rows = rows;
+	s->cols = cols;
+	s->type = type;
+	s->stamp = gp_csr_stamp();
+	s->start = gp_alloc_zero(env, rows + 1, sizeof(int64_t));
+	s->col = gp_alloc_array(env, entries, sizeof(int32_t));
+	s->value = gp_alloc_array(env, entries, gp_type_size(type));
+	return s;
+}
+
+/* Frees a sparse matrix. */
+void
+gp_csr_free(gp_env *env, gp_csr *s)
+{
+	if (s == NULL)
+		return;
+	gp_free(env, s->start);
+	gp_free(env, s->col);
+	gp_free(env, s->value);
+	gp_free(env, s);
+}
+
+/* The identity. */
+gp_csr *
+gp_csr_identity(gp_env *env, int64_t n, gp_type type)
+{
+	gp_csr	   *s = csr_create(env, n, n, n, type);
+
+	for (int64_t i = 0; i < n; i++)
+	{
+		s->start[i + 1] = i + 1;
+		s->col[i] = (int32_t) i;
+		set_value(s, i, 1.0);
+	}
+	return s;
+}
+
+/* Multiplies all entries; a float's product is rounded from float operands. */
+void
+gp_csr_scale(gp_csr *s, double factor)
+{
+	int64_t		entries = gp_csr_entries(s);
+
+	s->stamp = gp_csr_stamp();
+	for (int64_t k = 0; k < entries; k++)
+		if (s->type == GP_FLOAT)
+			((float *) s->value)[k] *= (float) factor;
+		else
+			((double *) s->value)[k] *= factor;
+}
+
+/* The sums of the rows (out-degrees) and columns (in-degrees) of W. */
+static void
+degrees(gp_env *env, const gp_graph *graph, double *out, double *in)
+{
+	int64_t		next = 0;
+
+	for (int64_t i = 0; i < graph->nodes; i++)
+	{
+		gp_look(env, graph->start[i], &next);
+		for (int64_t k = graph->start[i]; k < graph->start[i + 1]; k++)
+		{
+			double		w = graph->weight ? graph->weight[k] : 1.0;
+
+			out[i] += w;
+			in[graph->col[k]] += w;
+		}
+	}
+	for (int64_t i = 0; graph->weight && i < graph->nodes; i++)
+		if (isinf(out[i]) || isinf(in[i]))
+			gp_raise(env, GP_ERR_RANGE, "Divide the weights by a constant.",
+					 "the weights of a node's edges add up to more than a double precision number holds");
+}
+
+/* Fills one row of A, the self-loop at its sorted place. */
+static void
+normalise_row(const gp_graph *graph, int64_t i, double left, const double *right, gp_csr *a)
+{
+	int64_t		at = a->start[i];
+	bool		self = false;
+
+	for (int64_t k = graph->start[i]; k < graph->start[i + 1]; k++)
+	{
+		int32_t		j = graph->col[k];
+
+		if (!self && j > i)
+		{
+			a->col[at] = (int32_t) i;
+			set_value(a, at++, left * right[i]);
+			self = true;
+		}
+		a->col[at] = j;
+		set_value(a, at++, left * (graph->weight ? graph->weight[k] : 1.0) * right[j]);
+	}
+	if (!self)
+	{
+		a->col[at] = (int32_t) i;
+		set_value(a, at++, left * right[i]);
+	}
+	a->start[i + 1] = at;
+}
+
+/*
+ * The normalised adjacency matrix with self-loops (Kipf and Welling 2017 for
+ * sym; Niu et al. 2023, appendix on experiments, for row).
+ */
+gp_csr *
+gp_graph_normalise(gp_env *env, const gp_graph *graph, gp_norm norm, gp_type type)
+{
+	int64_t		n = graph->nodes;
+	gp_csr	   *a = csr_create(env, n, n, graph->start[n] + n, type);
+	double	   *out = gp_alloc_zero(env, n, sizeof(double));
+	double	   *in = gp_alloc_zero(env, n, sizeof(double));
+	int64_t		next = 0;
+
+	degrees(env, graph, out, in);
+	for (int64_t i = 0; i < n; i++)
+	{
+		out[i] = norm == GP_NORM_SYM ? 1.0 / sqrt(1.0 + out[i]) : 1.0 / (1.0 + out[i]);
+		in[i] = norm == GP_NORM_SYM ? 1.0 / sqrt(1.0 + in[i]) : 1.0;
+	}
+	for (int64_t i = 0; i < n; i++)
+	{
+		gp_look(env, graph->start[i], &next);
+		normalise_row(graph, i, out[i], in, a);
+	}
+	gp_free(env, out);
+	gp_free(env, in);
+	return a;
+}
+
+/* The transpose, by one counting pass: rows ascend because s is walked in order. */
+gp_csr *
+gp_csr_transpose(gp_env *env, const gp_csr *s)
+{
+	int64_t		entries = gp_csr_entries(s);
+	gp_csr	   *t = csr_create(env, s->cols, s->rows, entries, s->type);
+	int64_t    *cursor = gp_alloc_zero(env, s->cols + 1, sizeof(int64_t));
+	int64_t		next = 0;
+
+	for (int64_t k = 0; k < entries; k++)
+	{
+		gp_look(env, k, &next);
+		t->start[s->col[k] + 1]++;
+	}
+	next = 0;
+	for (int64_t i = 0; i < s->cols; i++)
+		t->start[i + 1] += t->start[i];
+	memcpy(cursor, t->start, s->cols * sizeof(int64_t));
+	for (int64_t i = 0; i < s->rows; i++)
+	{
+		gp_look(env, s->start[i], &next);
+		for (int64_t k = s->start[i]; k < s->start[i + 1]; k++)
+		{
+			int64_t		at = cursor[s->col[k]]++;
+
+			t->col[at] = (int32_t) i;
+			set_value(t, at, value_at(s, k));
+		}
+	}
+	gp_free(env, cursor);
+	return t;
+}
+
+/* Some rows of s as a matrix of their own. */
+gp_csr *
+gp_csr_select(gp_env *env, const gp_csr *s, const int32_t *index, int64_t n,
+			  const int32_t *newcol, int64_t cols)
+{
+	int64_t		entries = 0;
+	int64_t		at = 0;
+	gp_csr	   *t;
+
+	for (int64_t i = 0; i < n; i++)
+		entries += s->start[index[i] + 1] - s->start[index[i]];
+	t = csr_create(env, n, cols, entries, s->type);
+	for (int64_t i = 0; i < n; i++)
+	{
+		for (int64_t k = s->start[index[i]]; k < s->start[index[i] + 1]; k++, at++)
+		{
+			t->col[at] = newcol ? newcol[s->col[k]] : s->col[k];
+			set_value(t, at, value_at(s, k));
+		}
+		t->start[i + 1] = at;
+	}
+	return t;
+}
+
+/* Orders columns. */
+static int
+compare_columns(const void *a, const void *b, void *unused)
+{
+	int32_t		x = *(const int32_t *) a;
+	int32_t		y = *(const int32_t *) b;
+
+	return (x > y) - (x < y);
+}
+
+/* Sorts the columns of one row: a short one by shell sort, which is insertion sort for very short ones. */
+void
+gp_sort_columns(gp_env *env, int32_t *col, int64_t n)
+{
+	if (n > SHELL_SORTED)
+	{
+		gp_sort(env, col, n, sizeof(int32_t), compare_columns, NULL);
+		return;
+	}
+	for (int64_t gap = n / 2; gap > 0; gap = gap == 2 ? 1 : gap * 5 / 11)
+		for (int64_t i = gap; i < n; i++)
+		{
+			int32_t		c = col[i];
+			int64_t		j = i;
+
+			for (; j >= gap && col[j - gap] > c; j -= gap)
+				col[j] = col[j - gap];
+			col[j] = c;
+		}
+}
+
+/*
+ * The columns that one row of a product touches, and their sums.  A row of few
+ * columns among many has a small table of its own, which stays in the cache;
+ * other rows have a place for each column.
+ */
+typedef struct tally
+{
+	int64_t		cols;
+	int64_t    *mark;			/* the row that last used each place */
+	int32_t    *column;			/* that it used it for */
+	double	   *sum;
+	int32_t    *touched;
+	int64_t		n;				/* columns touched */
+	int64_t		row;
+	gp_places	places;			/* of the table; the mask is 0 without one */
+} tally;
+
+#define TABLE_FROM 16384		/* columns from which a table is worth it */
+#define TABLE_LEAST 64
+#define PREFETCH_ROWS 64
+#define PREFETCH_ENTRIES 64
+
+/* Prepares for rows with so many columns. */
+static tally
+tally_open(gp_env *env, int64_t cols)
+{
+	tally		t = {.cols = cols};
+
+	t.places = gp_places_open(env, 1);
+	t.mark = gp_alloc_array(env, cols, sizeof(int64_t));
+	t.column = gp_alloc_array(env, cols, sizeof(int32_t));
+	t.sum = gp_alloc_array(env, cols, sizeof(double));
+	t.touched = gp_alloc_array(env, cols, sizeof(int32_t));
+	for (int64_t j = 0; j < cols; j++)
+		t.mark[j] = -1;
+	return t;
+}
+
+/* Frees it. */
+static void
+tally_close(gp_env *env, tally *t)
+{
+	gp_free(env, t->mark);
+	gp_free(env, t->column);
+	gp_free(env, t->sum);
+	gp_free(env, t->touched);
+}
+
+/* Begins a row, whose number was never used before, that touches at most so many columns. */
+static void
+tally_begin(tally *t, int64_t row, int64_t most)
+{
+	int64_t		places = TABLE_LEAST;
+
+	while (places < 2 * most && places <= t->cols)
+		places *= 2;
+	t->row = row;
+	t->n = 0;
+	t->places.mask = t->cols >= TABLE_FROM && places <= t->cols ? (uint64_t) places - 1 : 0;
+}
+
+/* The place of a column. */
+static inline int64_t
+tally_place(tally *t, int32_t column)
+{
+	uint64_t	at;
+
+	if (t->places.mask == 0)
+		return column;
+	at = gp_first_place(&t->places, (uint64_t) column);
+	while (t->mark[at] == t->row && t->column[at] != column)
+		at = gp_next_place(&t->places, at);
+	return (int64_t) at;
+}
+
+/* The place of a column, which begins at 0 when the row has not touched it. */
+static inline int64_t
+tally_touch(tally *t, int32_t column)
+{
+	int64_t		at = tally_place(t, column);
+
+	if (t->mark[at] != t->row)
+	{
+		t->mark[at] = t->row;
+		t->column[at] = column;
+		t->sum[at] = 0.0;
+		t->touched[t->n++] = column;
+	}
+	return at;
+}
+
+/* The most columns that row i of a b can touch. */
+static int64_t
+product_most(const gp_csr *a, const gp_csr *b, int64_t i)
+{
+	int64_t		most = 1;
+
+	for (int64_t k = a->start[i]; k < a->start[i + 1]; k++)
+		most += b->start[a->col[k] + 1] - b->start[a->col[k]];
+	return most;
+}
+
+/*
+ * Fetches what the rows after i will read: on graphs larger than the cache a
+ * product mostly waits for the rows of b.
+ */
+static inline void
+product_prefetch(const gp_csr *a, const gp_csr *b, int64_t i)
+{
+	int64_t		size = (int64_t) gp_type_size(b->type);
+
+	if (i + 2 < a->rows && a->start[i + 3] - a->start[i + 2] <= PREFETCH_ROWS)
+		for (int64_t k = a->start[i + 2]; k < a->start[i + 3]; k++)
+			__builtin_prefetch(b->start + a->col[k]);
+	if (i + 1 < a->rows && a->start[i + 2] - a->start[i + 1] <= PREFETCH_ROWS)
+		for (int64_t k = a->start[i + 1]; k < a->start[i + 2]; k++)
+		{
+			int64_t		first = b->start[a->col[k]];
+			int64_t		last = b->start[a->col[k] + 1];
+
+			last = last - first > PREFETCH_ENTRIES ? first + PREFETCH_ENTRIES : last;
+			for (int64_t m = first; m < last; m += 64 / (int64_t) sizeof(int32_t))
+				__builtin_prefetch(b->col + m);
+			for (int64_t m = first; m < last; m += 64 / size)
+				__builtin_prefetch((const char *) b->value + m * size);
+		}
+}
+
+/* Row i of a b + unit I; sums only where they are wanted. */
+static void
+product_row(gp_env *env, const gp_csr *a, const gp_csr *b, double unit, int64_t i, bool sums,
+			tally *t, int64_t *done, int64_t *next)
+{
+	product_prefetch(a, b, i);
+	tally_begin(t, sums ? a->rows + i : i, product_most(a, b, i));
+	if (unit != 0.0)
+		t->sum[tally_touch(t, (int32_t) i)] += unit;
+	for (int64_t k = a->start[i]; k < a->start[i + 1]; k++)
+	{
+		double		v = value_at(a, k);
+		int32_t		j = a->col[k];
+
+		gp_look(env, *done += 1 + b->start[j + 1] - b->start[j], next);
+		if (sums)
+			for (int64_t m = b->start[j]; m < b->start[j + 1]; m++)
+				t->sum[tally_touch(t, b->col[m])] += v * value_at(b, m);
+		else
+			for (int64_t m = b->start[j]; m < b->start[j + 1]; m++)
+				tally_touch(t, b->col[m]);
+	}
+}
+
+/* The sparse product a b + unit I, row by row (Gustavson 1978). */
+gp_csr *
+gp_csr_product_plus(gp_env *env, const gp_csr *a, const gp_csr *b, double unit)
+{
+	tally		t = tally_open(env, b->cols);
+	int64_t		entries = 0;
+	int64_t		done = 0;
+	int64_t		next = 0;
+	gp_csr	   *c;
+
+	for (int64_t i = 0; i < a->rows; i++)
+	{
+		product_row(env, a, b, unit, i, false, &t, &done, &next);
+		entries += t.n;
+	}
+	c = csr_create(env, a->rows, b->cols, entries, a->type);
+	for (int64_t i = 0; i < a->rows; i++)
+	{
+		int64_t		at = c->start[i];
+
+		product_row(env, a, b, unit, i, true, &t, &done, &next);
+		gp_sort_columns(env, t.touched, t.n);
+		memcpy(c->col + at, t.touched, t.n * sizeof(int32_t));
+		for (int64_t k = 0; k < t.n; k++)
+			set_value(c, at + k, t.sum[tally_place(&t, t.touched[k])]);
+		c->start[i + 1] = at + t.n;
+	}
+	tally_close(env, &t);
+	return c;
+}
+
+/* The sparse product. */
+gp_csr *
+gp_csr_product(gp_env *env, const gp_csr *a, const gp_csr *b)
+{
+	return gp_csr_product_plus(env, a, b, 0.0);
+}
+
+/* Merges row i of a and b into c from position at; returns the position after it. */
+static int64_t
+add_row(const gp_csr *a, const gp_csr *b, int64_t i, gp_csr *c, int64_t at)
+{
+	int64_t		ka = a->start[i];
+	int64_t		kb = b->start[i];
+
+	while (ka < a->start[i + 1] || kb < b->start[i + 1])
+	{
+		int32_t		ca = ka < a->start[i + 1] ? a->col[ka] : INT32_MAX;
+		int32_t		cb = kb < b->start[i + 1] ? b->col[kb] : INT32_MAX;
+		double		v = 0.0;
+
+		c->col[at] = ca < cb ? ca : cb;
+		if (ca <= cb)
+			v += value_at(a, ka++);
+		if (cb <= ca)
+			v += value_at(b, kb++);
+		set_value(c, at++, v);
+	}
+	return at;
+}
+
+/* The sum of two sparse matrices; an entry that cancels stays as an explicit zero. */
+gp_csr *
+gp_csr_add(gp_env *env, const gp_csr *a, const gp_csr *b)
+{
+	gp_csr	   *c = csr_create(env, a->rows, a->cols, gp_csr_entries(a) + gp_csr_entries(b), a->type);
+	int64_t		next = 0;
+
+	for (int64_t i = 0; i < a->rows; i++)
+	{
+		gp_look(env, c->start[i], &next);
+		c->start[i + 1] = add_row(a, b, i, c, c->start[i]);
+	}
+	return c;
+}
+
+/* The columns of several matrices side by side. */
+gp_csr *
+gp_csr_hstack(gp_env *env, int n, gp_csr *const *s)
+{
+	int64_t		entries = 0;
+	int64_t		cols = 0;
+	int64_t		at = 0;
+	int64_t		next = 0;
+	gp_csr	   *c;
+
+	for (int m = 0; m < n; m++)
+	{
+		entries += gp_csr_entries(s[m]);
+		cols += s[m]->cols;
+	}
+	c = csr_create(env, s[0]->rows, cols, entries, s[0]->type);
+	for (int64_t i = 0; i < c->rows; i++)
+	{
+		int64_t		first = 0;
+
+		gp_look(env, at, &next);
+		for (int m = 0; m < n; m++)
+		{
+			for (int64_t k = s[m]->start[i]; k < s[m]->start[i + 1]; k++, at++)
+			{
+				c->col[at] = (int32_t) (first + s[m]->col[k]);
+				set_value(c, at, value_at(s[m], k));
+			}
+			first += s[m]->cols;
+		}
+		c->start[i + 1] = at;
+	}
+	return c;
+}
+
+/* All columns that the rows of a node set touch, ascending. */
+int32_t *
+gp_graph_field(gp_env *env, const gp_csr *s, const int32_t *index, int64_t n, int64_t *nfield)
+{
+	bool	   *in = gp_alloc_zero(env, s->cols, sizeof(bool));
+	int64_t		count = 0;
+	int64_t		at = 0;
+	int32_t    *field;
+
+	for (int64_t i = 0; i < n; i++)
+		for (int64_t k = s->start[index[i]]; k < s->start[index[i] + 1]; k++)
+			in[s->col[k]] = true;
+	for (int64_t j = 0; j < s->cols; j++)
+		count += in[j];
+	field = gp_alloc_array(env, count, sizeof(int32_t));
+	for (int64_t j = 0; j < s->cols; j++)
+		if (in[j])
+			field[at++] = (int32_t) j;
+	gp_free(env, in);
+	*nfield = count;
+	return field;
+}

@@ -1,0 +1,394 @@
+/*
+ * features.c - the features of the nodes, sparse or dense.
+ *
+ * Rows of values are kept as their non-zeros while these are few and as a dense
+ * matrix otherwise; the final form depends on all values, not on their order of
+ * arrival.
+ */
+#include "graph.h"
+
+#include <string.h>
+
+#define DENSE_SHARE 0.25		/* of non-zeros, from which a matrix is dense */
+#define DECIDE_AFTER 256		/* rows seen before the working form is chosen */
+
+struct gp_features_builder
+{
+	gp_env	   *env;
+	int64_t		nodes;
+	int64_t		dims;			/* 0: not known beforehand */
+	int64_t		max_feature;
+	gp_type		type;
+	int64_t		rows_seen;
+	void	   *dense;			/* the working form when most values are set */
+	int64_t		entries;		/* else entries in order of arrival */
+	int64_t		room;
+	int32_t    *node;
+	int32_t    *feature;
+	void	   *value;
+};
+
+/* Starts features. */
+gp_features_builder *
+gp_features_create(gp_env *env, int64_t nodes, int64_t dims, gp_type type)
+{
+	gp_features_builder *b = gp_alloc_zero(env, 1, sizeof(gp_features_builder));
+
+	b->env = env;
+	b->nodes = nodes;
+	b->dims = dims;
+	b->max_feature = dims - 1;
+	b->type = type;
+	return b;
+}
+
+/* Makes room for more entries, half as many again. */
+static void
+grow(gp_features_builder *b, int64_t more)
+{
+	int64_t		room = b->room + b->room / 2;
+
+	if (b->entries + more <= b->room)
+		return;
+	if (room < b->entries + more)
+		room = b->entries + more;
+	if (room < 1024)
+		room = 1024;
+	b->node = gp_realloc_array(b->env, b->node, room, sizeof(int32_t));
+	b->feature = gp_realloc_array(b->env, b->feature, room, sizeof(int32_t));
+	b->value = gp_realloc_array(b->env, b->value, room, gp_type_size(b->type));
+	b->room = room;
+}
+
+/* Stores value at position k of an array of the builder's type. */
+static inline void
+put(void *array, gp_type type, int64_t k, double v)
+{
+	if (type == GP_FLOAT)
+		((float *) array)[k] = (float) v;
+	else
+		((double *) array)[k] = v;
+}
+
+/* Reads position k. */
+static inline double
+get(const void *array, gp_type type, int64_t k)
+{
+	return type == GP_FLOAT ? ((const float *) array)[k] : ((const double *) array)[k];
+}
+
+/* Appends one entry; room has been made. */
+static inline void
+append(gp_features_builder *b, int32_t node, int32_t feature, double value)
+{
+	b->node[b->entries] = node;
+	b->feature[b->entries] = feature;
+	put(b->value, b->type, b->entries, value);
+	b->entries++;
+}
+
+/* Moves the entries seen so far into a dense matrix. */
+static void
+become_dense(gp_features_builder *b)
+{
+	b->dense = gp_alloc_zero(b->env, (int64_t) gp_size_mul(b->env, b->nodes, b->dims),
+							 gp_type_size(b->type));
+	for (int64_t k = 0; k < b->entries; k++)
+		put(b->dense, b->type, b->node[k] * b->dims + b->feature[k], get(b->value, b->type, k));
+	gp_free(b->env, b->node);
+	gp_free(b->env, b->feature);
+	gp_free(b->env, b->value);
+	b->node = b->feature = NULL;
+	b->value = NULL;
+	b->entries = b->room = 0;
+}
+
+/* Counts a row and changes to the dense form when the values seen call for it. */
+static void
+row_seen(gp_features_builder *b)
+{
+	b->rows_seen++;
+	if (b->dense == NULL && b->rows_seen % DECIDE_AFTER == 0 &&
+		b->entries > DENSE_SHARE * b->rows_seen * b->dims)
+		become_dense(b);
+}
+
+/* Adds a row whose values are of the given type. */
+static inline void
+add_row(gp_features_builder *b, int32_t node, const void *value, gp_type type)
+{
+	if (b->dense)
+	{
+		for (int64_t j = 0; j < b->dims; j++)
+			put(b->dense, b->type, node * b->dims + j, get(value, type, j));
+		return;
+	}
+	grow(b, b->dims);
+	for (int64_t j = 0; j < b->dims; j++)
+		if (get(value, type, j) != 0.0)
+			append(b, node, (int32_t) j, get(value, type, j));
+	row_seen(b);
+}
+
+/* Adds a row given in double. */
+void
+gp_features_add_row(gp_features_builder *b, int32_t node, const double *value)
+{
+	add_row(b, node, value, GP_DOUBLE);
+}
+
+/* Adds a row given in float, the way arrays of real arrive. */
+void
+gp_features_add_row_float(gp_features_builder *b, int32_t node, const float *value)
+{
+	add_row(b, node, value, GP_FLOAT);
+}
+
+/* Adds single entries; explicit zeros count as a feature seen, not as an entry. */
+void
+gp_features_add_entries(gp_features_builder *b, int64_t n, const int32_t *node,
+						const int32_t *feature, const double *value)
+{
+	grow(b, n);
+	for (int64_t i = 0; i < n; i++)
+	{
+		append(b, node[i], feature[i], value[i]);
+		if (feature[i] > b->max_feature)
+			b->max_feature = feature[i];
+	}
+}
+
+/* Counting sort of the entry numbers by key; order is the order to walk them in. */
+static int32_t *
+sort_entries(gp_env *env, int64_t n, const int32_t *key, int64_t nkeys, const int32_t *order)
+{
+	int64_t    *start = gp_alloc_zero(env, nkeys + 1, sizeof(int64_t));
+	int32_t    *sorted = gp_alloc_array(env, n, sizeof(int32_t));
+	int64_t		next = 0;
+
+	for (int64_t k = 0; k < n; k++)
+	{
+		gp_look(env, k, &next);
+		start[key[k] + 1]++;
+	}
+	next = 0;
+	for (int64_t i = 0; i < nkeys; i++)
+	{
+		gp_look(env, i, &next);
+		start[i + 1] += start[i];
+	}
+	next = 0;
+	for (int64_t k = 0; k < n; k++)
+	{
+		int32_t		e = order ? order[k] : (int32_t) k;
+
+		gp_look(env, k, &next);
+		sorted[start[key[e]]++] = e;
+	}
+	gp_free(env, start);
+	return sorted;
+}
+
+/* The entries as a sparse matrix, sorted by node and feature. */
+static gp_csr *
+build_csr(gp_features_builder *b, int64_t dims)
+{
+	gp_env	   *env = b->env;
+	int64_t		n = b->entries;
+	int32_t    *by_feature = sort_entries(env, n, b->feature, dims, NULL);
+	int32_t    *order = sort_entries(env, n, b->node, b->nodes, by_feature);
+	gp_csr	   *s = gp_alloc_zero(env, 1, sizeof(gp_csr));
+	int64_t		next = 0;
+
+	gp_free(env, by_feature);
+	s->rows = b->nodes;
+	s->cols = dims;
+	s->type = b->type;
+	s->stamp = gp_csr_stamp();
+	s->start = gp_alloc_zero(env, b->nodes + 1, sizeof(int64_t));
+	s->col = gp_alloc_array(env, n, sizeof(int32_t));
+	s->value = gp_alloc_array(env, n, gp_type_size(b->type));
+	for (int64_t k = 0; k < n; k++)
+	{
+		gp_look(env, k, &next);
+		s->start[b->node[order[k]] + 1]++;
+		s->col[k] = b->feature[order[k]];
+		put(s->value, b->type, k, get(b->value, b->type, order[k]));
+	}
+	for (int64_t i = 0; i < b->nodes; i++)
+		s->start[i + 1] += s->start[i];
+	gp_free(env, order);
+	return s;
+}
+
+/* Finds the first entry that stands twice; rows are sorted. */
+static bool
+find_repeated(gp_env *env, const gp_csr *s, int32_t *node, int32_t *feature)
+{
+	int64_t		next = 0;
+
+	for (int64_t i = 0; i < s->rows; i++)
+	{
+		gp_look(env, s->start[i], &next);
+		for (int64_t k = s->start[i] + 1; k < s->start[i + 1]; k++)
+			if (s->col[k] == s->col[k - 1])
+			{
+				*node = (int32_t) i;
+				*feature = s->col[k];
+				return true;
+			}
+	}
+	return false;
+}
+
+/* A sparse matrix made dense. */
+static void *
+csr_to_dense(gp_env *env, const gp_csr *s)
+{
+	void	   *dense = gp_alloc_zero(env, (int64_t) gp_size_mul(env, s->rows, s->cols),
+									  gp_type_size(s->type));
+	int64_t		next = 0;
+
+	for (int64_t i = 0; i < s->rows; i++)
+	{
+		gp_look(env, s->start[i], &next);
+		for (int64_t k = s->start[i]; k < s->start[i + 1]; k++)
+			put(dense, s->type, i * s->cols + s->col[k], get(s->value, s->type, k));
+	}
+	return dense;
+}
+
+/* A dense matrix made sparse. */
+static gp_csr *
+dense_to_csr(gp_env *env, const void *dense, int64_t rows, int64_t dims, gp_type type,
+			 int64_t entries)
+{
+	gp_csr	   *s = gp_alloc_zero(env, 1, sizeof(gp_csr));
+	int64_t		at = 0;
+	int64_t		next = 0;
+
+	s->rows = rows;
+	s->cols = dims;
+	s->type = type;
+	s->stamp = gp_csr_stamp();
+	s->start = gp_alloc_zero(env, rows + 1, sizeof(int64_t));
+	s->col = gp_alloc_array(env, entries, sizeof(int32_t));
+	s->value = gp_alloc_array(env, entries, gp_type_size(type));
+	for (int64_t i = 0; i < rows; i++)
+	{
+		gp_look(env, i * dims, &next);
+		for (int64_t j = 0; j < dims; j++)
+		{
+			double		v = get(dense, type, i * dims + j);
+
+			if (v == 0.0)
+				continue;
+			s->col[at] = (int32_t) j;
+			put(s->value, type, at++, v);
+		}
+		s->start[i + 1] = at;
+	}
+	return s;
+}
+
+/* Counts the non-zeros of a dense matrix. */
+static int64_t
+count_nonzeros(gp_env *env, const void *dense, gp_type type, int64_t n)
+{
+	int64_t		count = 0;
+	int64_t		next = 0;
+
+	for (int64_t k = 0; k < n; k++)
+	{
+		gp_look(env, k, &next);
+		count += get(dense, type, k) != 0.0;
+	}
+	return count;
+}
+
+/* Chooses the final form, which follows from the share of non-zeros alone. */
+static void
+settle_form(gp_env *env, gp_features *f, gp_csr *csr, void *dense)
+{
+	int64_t		cells = f->rows * f->dims;
+	int64_t		entries = csr ? gp_csr_entries(csr) : count_nonzeros(env, dense, f->type, cells);
+	bool		want_dense = entries > DENSE_SHARE * (double) cells;
+
+	if (want_dense && dense == NULL)
+	{
+		dense = csr_to_dense(env, csr);
+		gp_csr_free(env, csr);
+		csr = NULL;
+	}
+	else if (!want_dense && csr == NULL)
+	{
+		csr = dense_to_csr(env, dense, f->rows, f->dims, f->type, entries);
+		gp_free(env, dense);
+		dense = NULL;
+	}
+	f->csr = csr;
+	f->dense = dense;
+}
+
+/* Frees the builder's entries and the builder. */
+static void
+builder_free(gp_features_builder *b)
+{
+	gp_free(b->env, b->node);
+	gp_free(b->env, b->feature);
+	gp_free(b->env, b->value);
+	gp_free(b->env, b);
+}
+
+/* Ends the building. */
+gp_features *
+gp_features_build(gp_features_builder *b, int32_t *repeated_node, int32_t *repeated_feature)
+{
+	gp_env	   *env = b->env;
+	gp_features *f = gp_alloc_zero(env, 1, sizeof(gp_features));
+	void	   *dense = b->dense;
+	gp_csr	   *csr = NULL;
+
+	f->rows = b->nodes;
+	f->dims = b->max_feature + 1;
+	f->type = b->type;
+	*repeated_node = *repeated_feature = -1;
+	if (dense == NULL)
+	{
+		if (b->entries > INT32_MAX)
+			gp_raise(env, GP_ERR_LIMIT, NULL, "more than %d feature entries", INT32_MAX);
+		csr = build_csr(b, f->dims);
+	}
+	builder_free(b);
+	if (csr && find_repeated(env, csr, repeated_node, repeated_feature))
+	{
+		gp_csr_free(env, csr);
+		gp_free(env, f);
+		return NULL;
+	}
+	settle_form(env, f, csr, dense);
+	return f;
+}
+
+/* The identity: structure only. */
+gp_features *
+gp_features_identity(gp_env *env, int64_t nodes, gp_type type)
+{
+	gp_features *f = gp_alloc_zero(env, 1, sizeof(gp_features));
+
+	f->rows = f->dims = nodes;
+	f->type = type;
+	f->csr = gp_csr_identity(env, nodes, type);
+	return f;
+}
+
+/* Frees features. */
+void
+gp_features_free(gp_env *env, gp_features *f)
+{
+	if (f == NULL)
+		return;
+	gp_csr_free(env, f->csr);
+	gp_free(env, f->dense);
+	gp_free(env, f);
+}

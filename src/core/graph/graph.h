@@ -1,0 +1,145 @@
+/*
+ * graph.h - the graph and the features of its nodes.
+ *
+ * Nodes are numbered 0 .. nodes - 1 in the order of the reader's choice; the
+ * core never sees the user's ids.  Builders take rows in any order and give the
+ * same result for every order.
+ */
+#ifndef GP_GRAPH_H
+#define GP_GRAPH_H
+
+#include "base/base.h"
+#include "norm.h"
+
+/* The user's edges as a sparse matrix W without self-loops. */
+typedef struct gp_graph
+{
+	int64_t		nodes;
+	int64_t		edges;			/* distinct pairs: undirected ones count once */
+	bool		directed;
+	int64_t    *start;			/* nodes + 1 offsets */
+	int32_t    *col;			/* ascending in each row; both directions if undirected */
+	double	   *weight;			/* W_ij, or NULL: all 1 */
+} gp_graph;
+
+typedef struct gp_edges gp_edges;
+
+/* Starts a list of edges. */
+extern gp_edges *gp_edges_create(gp_env *env, int64_t nodes, bool directed, bool weighted);
+
+/*
+ * Adds n edges.  Self-loops are dropped.  Repeated edges count once without
+ * weights and add up with them, in an order that does not depend on the
+ * arrival.  weight is NULL for an unweighted list; weights are finite and >= 0.
+ */
+extern void gp_edges_add(gp_edges *edges, int64_t n, const int32_t *src, const int32_t *dst,
+						 const double *weight);
+
+/* Sorts the list into a graph and frees the list. */
+extern gp_graph *gp_graph_build(gp_edges *edges);
+
+extern void gp_graph_free(gp_env *env, gp_graph *graph);
+
+/*
+ * The normalised adjacency matrix with self-loops of weight 1, values of the
+ * given type: sym = (I+Dout)^-1/2 (I+W) (I+Din)^-1/2, row = (I+Dout)^-1 (I+W).
+ */
+extern gp_csr *gp_graph_normalise(gp_env *env, const gp_graph *graph, gp_norm norm, gp_type type);
+
+/* W as a sparse matrix of double, or W + W' for a directed graph (walks.c). */
+extern gp_csr *gp_graph_symmetric(gp_env *env, const gp_graph *graph);
+
+/* A new stamp for the content of a sparse matrix. */
+extern uint64_t gp_csr_stamp(void);
+
+/* The transpose; rows ascend. */
+extern gp_csr *gp_csr_transpose(gp_env *env, const gp_csr *s);
+
+/* Rows index[0 .. n) of s, columns renumbered by newcol (or kept when it is NULL). */
+extern gp_csr *gp_csr_select(gp_env *env, const gp_csr *s, const int32_t *index, int64_t n,
+							 const int32_t *newcol, int64_t cols);
+
+/* The sparse product a b, columns ascending; both of one type. */
+extern gp_csr *gp_csr_product(gp_env *env, const gp_csr *a, const gp_csr *b);
+
+/* The same + unit I, whose diagonal is there when unit is not 0. */
+extern gp_csr *gp_csr_product_plus(gp_env *env, const gp_csr *a, const gp_csr *b, double unit);
+
+/* The sum a + b; both of one shape and type. */
+extern gp_csr *gp_csr_add(gp_env *env, const gp_csr *a, const gp_csr *b);
+
+/* The columns of n matrices side by side; all of one height and type. */
+extern gp_csr *gp_csr_hstack(gp_env *env, int n, gp_csr *const *s);
+
+extern void gp_csr_free(gp_env *env, gp_csr *s);
+
+/* The identity. */
+extern gp_csr *gp_csr_identity(gp_env *env, int64_t n, gp_type type);
+
+/* s *= factor. */
+extern void gp_csr_scale(gp_csr *s, double factor);
+
+/* Sorts the columns of one row. */
+extern void gp_sort_columns(gp_env *env, int32_t *col, int64_t n);
+
+/* The closed field of a node set: all j with s_ij != 0 for some i of the set; ascending. */
+extern int32_t *gp_graph_field(gp_env *env, const gp_csr *s, const int32_t *index, int64_t n,
+							   int64_t *nfield);
+
+/*
+ * The features X, nodes x dims.  Exactly one of csr and dense is set; a graph
+ * without features has X = I as a csr.
+ */
+typedef struct gp_features
+{
+	int64_t		rows;
+	int64_t		dims;
+	gp_csr	   *csr;
+	void	   *dense;			/* host memory, row major, rows packed, of type */
+	gp_type		type;
+} gp_features;
+
+typedef struct gp_features_builder gp_features_builder;
+
+/*
+ * Starts features for nodes rows; dims is the length of each row, or 0 when it
+ * follows from the largest feature number added.
+ */
+extern gp_features_builder *gp_features_create(gp_env *env, int64_t nodes, int64_t dims, gp_type type);
+
+/* Adds the dims values of one node, once per node. */
+extern void gp_features_add_row(gp_features_builder *builder, int32_t node, const double *value);
+extern void gp_features_add_row_float(gp_features_builder *builder, int32_t node, const float *value);
+
+/* Adds single entries, each (node, feature) at most once; features count from 0. */
+extern void gp_features_add_entries(gp_features_builder *builder, int64_t n, const int32_t *node,
+									const int32_t *feature, const double *value);
+
+/*
+ * Ends the building and frees the builder.  Stays sparse below a quarter of
+ * non-zeros.  When an entry was added twice, *repeated_node and
+ * *repeated_feature name the first such entry and the result is NULL; else -1.
+ */
+extern gp_features *gp_features_build(gp_features_builder *builder, int32_t *repeated_node,
+									  int32_t *repeated_feature);
+
+/* How features are scaled before anything is computed from them. */
+typedef enum gp_scale
+{
+	GP_SCALE_NONE,
+	GP_SCALE_STANDARD,			/* mean 0 and deviation 1; constants become 0 */
+	GP_SCALE_LENGTH				/* rows of length 1; rows of zeros stay */
+} gp_scale;
+
+/* Scales features that were just built; the result, of single precision, takes their place (scale.c). */
+extern gp_features *gp_features_scale(gp_env *env, gp_features *features, gp_scale scale);
+
+/* The largest deviation of a feature over the smallest one that varies; 1 when none does. */
+extern double gp_features_spread(gp_env *env, const gp_features *features);
+
+/* The identity, for structure only. */
+extern gp_features *gp_features_identity(gp_env *env, int64_t nodes, gp_type type);
+
+extern void gp_features_free(gp_env *env, gp_features *features);
+
+#endif							/* GP_GRAPH_H */

@@ -1,0 +1,179 @@
+/*
+ * scale.c - features brought to comparable scales before anything is
+ * computed from them.
+ *
+ * Sums run over the nodes in their order and in double precision, so that the
+ * result depends on the values alone.
+ */
+#include "graph.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Mean and deviation of each feature. */
+typedef struct moments
+{
+	double	   *mean;
+	double	   *deviation;
+} moments;
+
+/* A value of the features' type. */
+static inline double
+value_at(const void *array, gp_type type, int64_t k)
+{
+	return type == GP_FLOAT ? ((const float *) array)[k] : ((const double *) array)[k];
+}
+
+/* One row of the features, dense. */
+static void
+read_row(const gp_features *f, int64_t row, double *out)
+{
+	if (f->dense)
+	{
+		for (int64_t j = 0; j < f->dims; j++)
+			out[j] = value_at(f->dense, f->type, row * f->dims + j);
+		return;
+	}
+	memset(out, 0, f->dims * sizeof(double));
+	for (int64_t k = f->csr->start[row]; k < f->csr->start[row + 1]; k++)
+		out[f->csr->col[k]] = value_at(f->csr->value, f->type, k);
+}
+
+/* The moments, in two passes: the deviation of large numbers would be lost in one. */
+static moments
+take_moments(gp_env *env, const gp_features *f)
+{
+	moments		m = {gp_alloc_zero(env, f->dims, sizeof(double)),
+	gp_alloc_zero(env, f->dims, sizeof(double))};
+	double	   *row = gp_alloc_array(env, f->dims, sizeof(double));
+	int64_t		next = 0;
+
+	for (int64_t i = 0; i < f->rows; i++)
+	{
+		gp_look(env, i * f->dims, &next);
+		read_row(f, i, row);
+		for (int64_t j = 0; j < f->dims; j++)
+			m.mean[j] += row[j] / (double) f->rows;
+	}
+	next = 0;
+	for (int64_t i = 0; i < f->rows; i++)
+	{
+		gp_look(env, i * f->dims, &next);
+		read_row(f, i, row);
+		for (int64_t j = 0; j < f->dims; j++)
+			m.deviation[j] += (row[j] - m.mean[j]) * (row[j] - m.mean[j]) / (double) f->rows;
+	}
+	for (int64_t j = 0; j < f->dims; j++)
+		m.deviation[j] = sqrt(m.deviation[j]);
+	gp_free(env, row);
+	return m;
+}
+
+/* Frees the moments. */
+static void
+free_moments(gp_env *env, moments *m)
+{
+	gp_free(env, m->mean);
+	gp_free(env, m->deviation);
+}
+
+/* True when a feature varies by more than the rounding of its mean. */
+static bool
+varies(const moments *m, int64_t j)
+{
+	return m->deviation[j] > 1e-12 * fabs(m->mean[j]);
+}
+
+/* Every feature with mean 0 and deviation 1; a constant one is 0. */
+static gp_features *
+standardise(gp_env *env, const gp_features *f)
+{
+	gp_features *out = gp_alloc_zero(env, 1, sizeof(gp_features));
+	moments		m = take_moments(env, f);
+	double	   *row = gp_alloc_array(env, f->dims, sizeof(double));
+	float	   *dense = gp_alloc_array(env, (int64_t) gp_size_mul(env, f->rows, f->dims), sizeof(float));
+	int64_t		next = 0;
+
+	out->rows = f->rows;
+	out->dims = f->dims;
+	out->type = GP_FLOAT;
+	out->dense = dense;
+	for (int64_t i = 0; i < f->rows; i++)
+	{
+		gp_look(env, i * f->dims, &next);
+		read_row(f, i, row);
+		for (int64_t j = 0; j < f->dims; j++)
+			dense[i * f->dims + j] = varies(&m, j) ?
+				(float) ((row[j] - m.mean[j]) / m.deviation[j]) : 0.0f;
+	}
+	gp_free(env, row);
+	free_moments(env, &m);
+	return out;
+}
+
+/* The values in single precision, each row divided by its length if asked to. */
+static void
+narrow_rows(gp_env *env, gp_features *f, bool unit)
+{
+	void	   *old = f->csr ? f->csr->value : f->dense;
+	int64_t		n = f->csr ? gp_csr_entries(f->csr) : (int64_t) gp_size_mul(env, f->rows, f->dims);
+	float	   *value = gp_alloc_array(env, n, sizeof(float));
+	int64_t		next = 0;
+
+	for (int64_t i = 0; i < f->rows; i++)
+	{
+		int64_t		start = f->csr ? f->csr->start[i] : i * f->dims;
+		int64_t		end = f->csr ? f->csr->start[i + 1] : start + f->dims;
+		double		square = 0.0;
+
+		gp_look(env, start, &next);
+		for (int64_t k = start; unit && k < end; k++)
+			square += value_at(old, f->type, k) * value_at(old, f->type, k);
+		for (int64_t k = start; k < end; k++)
+			value[k] = (float) (value_at(old, f->type, k) / (square > 0.0 ? sqrt(square) : 1.0));
+	}
+	gp_free(env, old);
+	f->type = GP_FLOAT;
+	if (f->csr == NULL)
+	{
+		f->dense = value;
+		return;
+	}
+	f->csr->value = value;
+	f->csr->type = GP_FLOAT;
+	f->csr->stamp = gp_csr_stamp();
+}
+
+/* Scales features that were just built; the result, of single precision, takes their place. */
+gp_features *
+gp_features_scale(gp_env *env, gp_features *f, gp_scale scale)
+{
+	gp_features *out = f;
+
+	if (scale == GP_SCALE_STANDARD)
+	{
+		out = standardise(env, f);
+		gp_features_free(env, f);
+	}
+	else if (scale == GP_SCALE_LENGTH || f->type != GP_FLOAT)
+		narrow_rows(env, f, scale == GP_SCALE_LENGTH);
+	return out;
+}
+
+/* The largest deviation of a feature over the smallest one that varies; 1 when none does. */
+double
+gp_features_spread(gp_env *env, const gp_features *f)
+{
+	moments		m = take_moments(env, f);
+	double		low = INFINITY;
+	double		high = 0.0;
+
+	for (int64_t j = 0; j < f->dims; j++)
+		if (varies(&m, j))
+		{
+			low = fmin(low, m.deviation[j]);
+			high = fmax(high, m.deviation[j]);
+		}
+	free_moments(env, &m);
+	return high > 0.0 ? high / low : 1.0;
+}

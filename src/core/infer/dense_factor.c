@@ -1,0 +1,73 @@
+/*
+ * dense_factor.c - the kernel of the nodes as one dense factor.
+ *
+ * What asks for covariances of arbitrary nodes, again and again, wants K = QQ'
+ * with a short row of Q for each node.  The low-rank evaluator gives that in
+ * panels with their roots still to be applied; here they become one matrix.
+ */
+#include "infer_internal.h"
+
+#include <math.h>
+
+/* block (double) = rows [row, row + block.rows) of one panel with its root applied. */
+static void
+whitened_rows(gp_device *dev, const gp_panel *panel, int64_t row, gp_matrix block)
+{
+	dev->copy(dev, block, gp_matrix_rows(panel->p, row, block.rows));
+	if (panel->root.data)
+		dev->trsm(dev, false, true, panel->root, block);
+	if (panel->value != 1.0)
+		dev->axpby(dev, sqrt(panel->value), block, 0.0, block);
+}
+
+/* All panels side by side, a block of rows at a time in double. */
+gp_matrix
+gp_factor_dense(gp_eval *ev, const gp_factor *f)
+{
+	gp_device  *dev = ev->dev;
+	int64_t		height = ev->n < dev->row_block ? ev->n : dev->row_block;
+	gp_matrix	q = dev->create(dev, ev->n, gp_factor_rank(f), GP_FLOAT);
+	int64_t		at = 0;
+
+	for (int b = 0; b < f->npanels; b++)
+	{
+		int64_t		cols = f->panel[b].p.cols;
+		gp_matrix	block = dev->create(dev, height, cols, GP_DOUBLE);
+
+		for (int64_t row = 0; row < ev->n; row += height)
+		{
+			int64_t		rows = ev->n - row < height ? ev->n - row : height;
+			gp_matrix	part = gp_matrix_rows(block, 0, rows);
+
+			whitened_rows(dev, &f->panel[b], row, part);
+			dev->copy(dev, gp_matrix_part(q, row, at, rows, cols), part);
+		}
+		dev->destroy(dev, &block);
+		at += cols;
+	}
+	return q;
+}
+
+/* The factor on nlandmarks landmarks; only the problem's kernel and graph matter. */
+gp_matrix
+gp_kernel_factor(gp_device *dev, const gp_problem *problem)
+{
+	gp_eval		ev;
+	gp_factor  *f;
+	gp_matrix	q;
+	int32_t    *landmark;
+	int64_t		n;
+	int64_t		count = problem->graph->nodes;
+
+	if (problem->nlandmarks > 0 && problem->nlandmarks < count)
+		count = problem->nlandmarks;
+	gp_eval_open(&ev, dev, problem->program, problem->graph, problem->features, problem->seed,
+				 GP_FLOAT);
+	landmark = gp_landmarks_choose(&ev, problem, count, &n);
+	f = gp_eval_nystrom(&ev, problem->program->nsteps - 1, landmark, n);
+	q = gp_factor_dense(&ev, f);
+	gp_factor_free(&ev, f);
+	gp_free(dev->env, landmark);
+	gp_eval_close(&ev);
+	return q;
+}

@@ -1,0 +1,311 @@
+/*
+ * landmarks.c - which nodes stand for all others in a low-rank factor.
+ *
+ * With few labels the landmarks are the closed neighbourhood of the labelled
+ * nodes, which makes a two-layer network's columns exact.  With many, or when
+ * the user gives a smaller number, they are the nodes of highest degree, which
+ * cover most of the graph.  Twins (same features, same neighbours) would make
+ * the landmarks' covariance singular, so one of them is enough.
+ */
+#include "base/base.h"
+#include "base/places.h"
+#include "base/sort.h"
+#include "infer_internal.h"
+
+#include <string.h>
+
+#define AUTOMATIC_FIELD 2048	/* a field up to this size is taken whole */
+#define AUTOMATIC_COUNT 1500	/* else this many landmarks */
+#define INTERRUPT_ROWS 1024		/* rows between two looks at interrupts */
+
+/* A candidate with what it is ranked by. */
+typedef struct candidate
+{
+	int32_t		node;
+	bool		preferred;		/* in the labelled nodes' neighbourhood */
+	int64_t		degree;
+	uint64_t	fingerprint;
+	uint64_t	draw;			/* seeded, breaks ties between equal degrees */
+} candidate;
+
+/* The bits of a value as they are stored. */
+static inline uint64_t
+bits_of(const void *value, int64_t k, gp_type type)
+{
+	uint64_t	bits = 0;
+
+	memcpy(&bits, (const char *) value + k * gp_type_size(type), gp_type_size(type));
+	return bits;
+}
+
+/* A hash of each node's features; 0 for a node without any. */
+static uint64_t *
+feature_hashes(const gp_eval *ev)
+{
+	const gp_features *x = ev->x;
+	uint64_t   *hash = gp_alloc_zero(ev->env, ev->n, sizeof(uint64_t));
+
+	for (int64_t i = 0; i < ev->n; i++)
+	{
+		if (i % INTERRUPT_ROWS == 0)
+			ev->env->check_interrupts(ev->env);
+		if (x->csr)
+			for (int64_t k = x->csr->start[i]; k < x->csr->start[i + 1]; k++)
+				hash[i] += gp_hash(gp_hash(x->csr->col[k]) ^ bits_of(x->csr->value, k, x->type));
+		else
+			for (int64_t j = 0; j < x->dims; j++)
+			{
+				uint64_t	bits = bits_of(x->dense, i * x->dims + j, x->type);
+
+				if (bits)
+					hash[i] += gp_hash(gp_hash(j) ^ bits);
+			}
+	}
+	return hash;
+}
+
+/* True when an operator has a part that stays at the node: I, or P(a). */
+static bool
+keeps_node(const gp_operator *op)
+{
+	for (int t = 0; t < op->nterms; t++)
+		if (op->term[t].power_a == 0)
+			return true;
+	return false;
+}
+
+/* True when the program sums over neighbours anywhere. */
+static bool
+uses_graph(const gp_program *program)
+{
+	for (int s = 0; s < program->nsteps; s++)
+		if (program->steps[s].kind == GP_STEP_OP)
+			return true;
+	return false;
+}
+
+/*
+ * True when a node's own features reach the kernel by another way than its
+ * neighbourhood's sum: then twins must have equal features, too.
+ */
+static bool
+sees_itself(const gp_eval *ev)
+{
+	const gp_program *program = ev->program;
+	bool	   *bare = gp_alloc_zero(ev->env, program->nsteps, sizeof(bool));
+	bool		sees = ev->input != GP_INPUT_LINEAR;
+
+	for (int i = 0; i < program->nsteps; i++)
+	{
+		const gp_step *s = &program->steps[i];
+
+		if (s->kind == GP_STEP_INPUT)
+			bare[i] = true;
+		else if (s->kind == GP_STEP_SUM)
+			bare[i] = bare[s->arg0] || bare[s->arg1];
+		else if (s->kind == GP_STEP_OP)
+			bare[i] = bare[s->arg0] && keeps_node(s->op);
+		else if (s->kind != GP_STEP_BIAS)
+			bare[i] = bare[s->arg0];
+		if (i == program->nsteps - 1 || s->kind == GP_STEP_RELU)
+			sees = sees || bare[i];
+	}
+	gp_free(ev->env, bare);
+	return sees;
+}
+
+/* Fingerprints that twins share: of the features, summed over the neighbours with their weights. */
+static uint64_t *
+fingerprints(const gp_eval *ev)
+{
+	uint64_t   *own = feature_hashes(ev);
+	uint64_t   *sum;
+	bool		sees = sees_itself(ev);
+	int64_t		next = 0;
+
+	if (!uses_graph(ev->program))
+		return own;
+	sum = gp_alloc_zero(ev->env, ev->n, sizeof(uint64_t));
+	for (int64_t i = 0; i < ev->n; i++)
+	{
+		gp_look(ev->env, ev->a->start[i], &next);
+		for (int64_t k = ev->a->start[i]; k < ev->a->start[i + 1]; k++)
+			if (own[ev->a->col[k]])
+				sum[i] += gp_hash(own[ev->a->col[k]] ^ gp_hash(bits_of(ev->a->value, k, ev->a->type)));
+		if (sees)
+			sum[i] = gp_hash(sum[i]) + own[i];
+	}
+	gp_free(ev->env, own);
+	return sum;
+}
+
+/* True when x ranks before y: by preference, degree, draw, node. */
+static bool
+ranks_before(const candidate *x, const candidate *y)
+{
+	if (x->preferred != y->preferred)
+		return x->preferred;
+	if (x->degree != y->degree)
+		return x->degree > y->degree;
+	if (x->draw != y->draw)
+		return x->draw < y->draw;
+	return x->node < y->node;
+}
+
+/* Lets the candidate at a place of a heap of n sink; the last-ranked stands on top. */
+static void
+sink(candidate *heap, int64_t n, int64_t at)
+{
+	for (;;)
+	{
+		int64_t		child = 2 * at + 1;
+		candidate	swap = heap[at];
+
+		if (child >= n)
+			return;
+		if (child + 1 < n && ranks_before(&heap[child], &heap[child + 1]))
+			child++;
+		if (!ranks_before(&heap[at], &heap[child]))
+			return;
+		heap[at] = heap[child];
+		heap[child] = swap;
+		at = child;
+	}
+}
+
+/* Sorts candidates by rank in place: heap sort, which can be interrupted. */
+static void
+sort_candidates(gp_env *env, candidate *c, int64_t n)
+{
+	int64_t		next = 0;
+
+	for (int64_t i = n / 2 - 1; i >= 0; i--)
+	{
+		gp_look(env, n - i, &next);
+		sink(c, n, i);
+	}
+	next = 0;
+	for (int64_t end = n - 1; end > 0; end--)
+	{
+		candidate	swap = c[0];
+
+		gp_look(env, n - end, &next);
+		c[0] = c[end];
+		c[end] = swap;
+		sink(c, end, 0);
+	}
+}
+
+/* Orders nodes. */
+static int
+compare_node(const void *a, const void *b, void *unused)
+{
+	int32_t		x = *(const int32_t *) a;
+	int32_t		y = *(const int32_t *) b;
+
+	return (x > y) - (x < y);
+}
+
+/* All nodes as candidates. */
+static candidate *
+candidates(const gp_eval *ev, const gp_problem *problem, bool prefer_field)
+{
+	candidate  *c = gp_alloc_zero(ev->env, ev->n, sizeof(candidate));
+	uint64_t   *fingerprint = fingerprints(ev);
+
+	for (int64_t i = 0; i < ev->n; i++)
+	{
+		c[i].node = (int32_t) i;
+		c[i].degree = ev->a->start[i + 1] - ev->a->start[i];
+		c[i].fingerprint = fingerprint[i];
+		c[i].draw = gp_hash(problem->seed ^ gp_hash(i));
+	}
+	if (prefer_field)
+		for (int64_t k = 0; k < problem->nlabelled; k++)
+		{
+			int32_t		t = problem->labelled[k];
+
+			for (int64_t e = ev->a->start[t]; e < ev->a->start[t + 1]; e++)
+				c[ev->a->col[e]].preferred = true;
+		}
+	gp_free(ev->env, fingerprint);
+	sort_candidates(ev->env, c, ev->n);
+	return c;
+}
+
+/* Remembers a fingerprint; false when it was there. */
+static bool
+remember(uint64_t *table, gp_places *places, uint64_t fingerprint)
+{
+	uint64_t	key = fingerprint ? fingerprint : 1;
+	uint64_t	at = gp_first_place(places, key);
+
+	while (table[at] && table[at] != key)
+		at = gp_next_place(places, at);
+	if (table[at] == key)
+		return false;
+	table[at] = key;
+	return true;
+}
+
+/* The size of the labelled nodes' closed neighbourhood. */
+static int64_t
+field_size(const gp_eval *ev, const gp_problem *problem)
+{
+	int64_t		n;
+	int32_t    *field = gp_graph_field(ev->env, ev->a, problem->labelled, problem->nlabelled, &n);
+
+	gp_free(ev->env, field);
+	return n;
+}
+
+/* How many landmarks an automatic fit takes. */
+int64_t
+gp_landmarks_automatic(gp_eval *ev, const gp_problem *problem)
+{
+	int64_t		n;
+
+	if (problem->nlandmarks > 0)
+		return problem->nlandmarks < ev->n ? problem->nlandmarks : ev->n;
+	n = field_size(ev, problem);
+	if (n <= AUTOMATIC_FIELD && problem->task == GP_TASK_CLASSES)
+		return n;
+	return ev->n < AUTOMATIC_COUNT ? ev->n : AUTOMATIC_COUNT;
+}
+
+/* The landmarks, ascending. */
+int32_t *
+gp_landmarks_choose(gp_eval *ev, const gp_problem *problem, int64_t count, int64_t *n)
+{
+	gp_env	   *env = ev->env;
+	int32_t    *landmark = gp_alloc_array(env, count, sizeof(int32_t));
+	bool		field = problem->task == GP_TASK_CLASSES && field_size(ev, problem) <= count;
+	candidate  *c;
+	uint64_t   *seen;
+	gp_places	places;
+	uint64_t	room = 64;
+	int64_t		next = 0;
+
+	*n = 0;
+	if (problem->landmark)
+	{
+		memcpy(landmark, problem->landmark, count * sizeof(int32_t));
+		*n = count;
+		return landmark;
+	}
+	while (room < 4 * (uint64_t) count)
+		room *= 2;
+	places = gp_places_open(env, room);
+	seen = gp_alloc_zero(env, room, sizeof(uint64_t));
+	c = candidates(ev, problem, field);
+	for (int64_t k = 0; k < ev->n && *n < count; k++)
+	{
+		gp_look(env, k, &next);
+		if (remember(seen, &places, c[k].fingerprint))
+			landmark[(*n)++] = c[k].node;
+	}
+	gp_sort(env, landmark, *n, sizeof(int32_t), compare_node, NULL);
+	gp_free(env, c);
+	gp_free(env, seen);
+	return landmark;
+}

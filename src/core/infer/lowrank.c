@@ -1,0 +1,498 @@
+/*
+ * lowrank.c - the posterior from a low-rank factor.
+ *
+ * The factor's panels P_b stay as they are: with R = blockdiag(R_b / sqrt(v_b)),
+ * Q = P R^-T is formed for the labelled nodes only.  Means are P (R^-T w);
+ * variances take one product or one triangular solve per block of rows.
+ */
+#include "infer_internal.h"
+
+#include <math.h>
+#include <string.h>
+
+#define DIAG_SAMPLE 1024		/* rows that the mean of the low-rank diagonal is taken over */
+#define RANK_JITTER 1e-10
+
+typedef struct lowrank
+{
+	gp_eval    *ev;
+	gp_factor  *f;
+	int64_t		rank;
+} lowrank;
+
+/* Rows of all panels, whitened and scaled: rows of Q in double. */
+static void
+factor_rows(lowrank *lr, const int32_t *index, int64_t n, gp_matrix out)
+{
+	gp_device  *dev = lr->ev->dev;
+	int64_t		at = 0;
+
+	for (int b = 0; b < lr->f->npanels; b++)
+	{
+		const gp_panel *panel = &lr->f->panel[b];
+		gp_matrix	part = gp_matrix_cols(out, at, panel->p.cols);
+		gp_matrix	rows = dev->create(dev, n, panel->p.cols, panel->p.type);
+
+		dev->gather_rows(dev, rows, panel->p, index);
+		dev->copy(dev, part, rows);
+		dev->destroy(dev, &rows);
+		if (panel->root.data)
+			dev->trsm(dev, false, true, panel->root, part);
+		if (panel->value != 1.0)
+			dev->axpby(dev, sqrt(panel->value), part, 0.0, part);
+		at += panel->p.cols;
+	}
+}
+
+/* Rows of Q for many nodes, in the large matrices' type. */
+static gp_matrix
+labelled_rows(lowrank *lr, const gp_problem *problem)
+{
+	gp_device  *dev = lr->ev->dev;
+	int64_t		m = problem->nlabelled;
+	int64_t		height = m < dev->row_block ? m : dev->row_block;
+	gp_matrix	q = dev->create(dev, m, lr->rank, lr->ev->type);
+	gp_matrix	block = dev->create(dev, height, lr->rank, GP_DOUBLE);
+
+	for (int64_t row = 0; row < m; row += height)
+	{
+		int64_t		rows = m - row < height ? m - row : height;
+		gp_matrix	b = gp_matrix_rows(block, 0, rows);
+
+		factor_rows(lr, problem->labelled + row, rows, b);
+		dev->copy(dev, gp_matrix_rows(q, row, rows), b);
+	}
+	dev->destroy(dev, &block);
+	return q;
+}
+
+/* The mean of |q_i|^2 over all nodes, or over evenly spread ones on a large graph. */
+static double
+mean_norm(lowrank *lr)
+{
+	gp_device  *dev = lr->ev->dev;
+	gp_env	   *env = lr->ev->env;
+	int64_t		n = lr->ev->n;
+	int64_t		count = n < DIAG_SAMPLE ? n : DIAG_SAMPLE;
+	int64_t		height = count < dev->row_block ? count : dev->row_block;
+	int32_t    *index = gp_alloc_array(env, height, sizeof(int32_t));
+	double	   *host = gp_alloc_array(env, height, sizeof(double));
+	gp_matrix	block = dev->create(dev, height, lr->rank, GP_DOUBLE);
+	gp_matrix	norm = dev->create(dev, height, 1, GP_DOUBLE);
+	double		sum = 0.0;
+
+	for (int64_t row = 0; row < count; row += height)
+	{
+		int64_t		rows = count - row < height ? count - row : height;
+		gp_matrix	b = gp_matrix_rows(block, 0, rows);
+
+		for (int64_t i = 0; i < rows; i++)
+			index[i] = (int32_t) ((row + i) * n / count);
+		factor_rows(lr, index, rows, b);
+		dev->row_dots(dev, gp_matrix_rows(norm, 0, rows), b, b);
+		dev->download(dev, gp_matrix_wrap(host, rows, 1, GP_DOUBLE),
+					  gp_matrix_rows(norm, 0, rows));
+		for (int64_t i = 0; i < rows; i++)
+			sum += host[i];
+	}
+	dev->destroy(dev, &block);
+	dev->destroy(dev, &norm);
+	gp_free(env, index);
+	gp_free(env, host);
+	return sum / count;
+}
+
+/* x <- R^-T x for a matrix with a row for each column of Q, block by block. */
+static void
+solve_roots(lowrank *lr, gp_matrix x)
+{
+	gp_device  *dev = lr->ev->dev;
+	int64_t		at = 0;
+
+	for (int b = 0; b < lr->f->npanels; b++)
+	{
+		const gp_panel *panel = &lr->f->panel[b];
+		gp_matrix	part = gp_matrix_rows(x, at, panel->p.cols);
+
+		if (panel->root.data)
+			dev->trsm(dev, true, true, panel->root, part);
+		if (panel->value != 1.0)
+			dev->axpby(dev, sqrt(panel->value), part, 0.0, part);
+		at += panel->p.cols;
+	}
+}
+
+/* x <- R x: the inverse of the transposed solve, for the combined root R L. */
+static gp_matrix
+combined_root(lowrank *lr, gp_matrix l)
+{
+	gp_device  *dev = lr->ev->dev;
+	gp_matrix	product = dev->create(dev, lr->rank, lr->rank, GP_DOUBLE);
+	int64_t		at = 0;
+
+	for (int b = 0; b < lr->f->npanels; b++)
+	{
+		const gp_panel *panel = &lr->f->panel[b];
+		gp_matrix	from = gp_matrix_rows(l, at, panel->p.cols);
+		gp_matrix	to = gp_matrix_rows(product, at, panel->p.cols);
+		double		factor = 1.0 / sqrt(panel->value);
+
+		if (panel->root.data)
+			dev->gemm(dev, false, false, factor, panel->root, from, 0.0, to);
+		else
+			dev->axpby(dev, factor, from, 0.0, to);
+		at += panel->p.cols;
+	}
+	return product;
+}
+
+/* out (n x cols) = Q x for every node, x already solved with the roots. */
+static void
+times_panels(lowrank *lr, int64_t row, int64_t rows, gp_matrix x, gp_matrix out)
+{
+	gp_device  *dev = lr->ev->dev;
+	int64_t		at = 0;
+
+	for (int b = 0; b < lr->f->npanels; b++)
+	{
+		const gp_panel *panel = &lr->f->panel[b];
+
+		dev->gemm(dev, false, false, 1.0, gp_matrix_rows(panel->p, row, rows),
+				  gp_matrix_rows(x, at, panel->p.cols), b == 0 ? 0.0 : 1.0, out);
+		at += panel->p.cols;
+	}
+}
+
+/* A copy in the large matrices' type. */
+static gp_matrix
+narrow(lowrank *lr, gp_matrix x)
+{
+	gp_matrix	out = lr->ev->dev->create(lr->ev->dev, x.rows, x.cols, lr->ev->type);
+
+	lr->ev->dev->copy(lr->ev->dev, out, x);
+	return out;
+}
+
+/* Posterior means of all nodes from the weights w of the factor's columns. */
+static void
+means(lowrank *lr, gp_matrix w, gp_posterior *out)
+{
+	gp_device  *dev = lr->ev->dev;
+	gp_matrix	solved = dev->create(dev, w.rows, w.cols, GP_DOUBLE);
+	gp_matrix	mean = dev->create(dev, lr->ev->n, w.cols, lr->ev->type);
+	gp_matrix	x;
+
+	dev->copy(dev, solved, w);
+	solve_roots(lr, solved);
+	x = narrow(lr, solved);
+	times_panels(lr, 0, lr->ev->n, x, mean);
+	dev->download(dev, gp_matrix_wrap(out->mean, lr->ev->n, w.cols, GP_DOUBLE), mean);
+	dev->destroy(dev, &solved);
+	dev->destroy(dev, &x);
+	dev->destroy(dev, &mean);
+}
+
+/* out_i = |P_i x|^2 for every node. */
+static void
+product_norms(lowrank *lr, gp_matrix x, double *out)
+{
+	gp_device  *dev = lr->ev->dev;
+	int64_t		n = lr->ev->n;
+	int64_t		height = n < 4 * dev->row_block ? n : 4 * dev->row_block;
+	gp_matrix	block = dev->create(dev, height, x.cols, lr->ev->type);
+	gp_matrix	norm = dev->create(dev, n, 1, GP_DOUBLE);
+
+	for (int64_t row = 0; row < n; row += height)
+	{
+		int64_t		rows = n - row < height ? n - row : height;
+		gp_matrix	b = gp_matrix_rows(block, 0, rows);
+
+		times_panels(lr, row, rows, x, b);
+		dev->row_dots(dev, gp_matrix_rows(norm, row, rows), b, b);
+		lr->ev->env->progress(lr->ev->env, GP_PHASE_POSTERIOR, row + rows, n);
+	}
+	dev->download(dev, gp_matrix_wrap(out, n, 1, GP_DOUBLE), norm);
+	dev->destroy(dev, &block);
+	dev->destroy(dev, &norm);
+}
+
+/* Rows of all panels side by side, in block. */
+static void
+collect_rows(lowrank *lr, int64_t row, gp_matrix block)
+{
+	int64_t		at = 0;
+
+	for (int k = 0; k < lr->f->npanels; k++)
+	{
+		gp_matrix	p = lr->f->panel[k].p;
+
+		lr->ev->dev->copy(lr->ev->dev, gp_matrix_cols(block, at, p.cols),
+						  gp_matrix_rows(p, row, block.rows));
+		at += p.cols;
+	}
+}
+
+/*
+ * out_i = |(R L)^-1 P_i'|^2 for every node: one triangular solve.  It is the last
+ * use of the panels, so a single one is solved in place.
+ */
+static void
+solve_norms(lowrank *lr, gp_matrix root, double *out)
+{
+	gp_device  *dev = lr->ev->dev;
+	int64_t		n = lr->ev->n;
+	bool		in_place = lr->f->npanels == 1;
+	int64_t		height = n < 4 * dev->row_block ? n : 4 * dev->row_block;
+	gp_matrix	norm = dev->create(dev, n, 1, GP_DOUBLE);
+	gp_matrix	block = {0};
+
+	if (!in_place)
+		block = dev->create(dev, height, lr->rank, lr->ev->type);
+	for (int64_t row = 0; row < n; row += height)
+	{
+		int64_t		rows = n - row < height ? n - row : height;
+		gp_matrix	b = in_place ? gp_matrix_rows(lr->f->panel[0].p, row, rows) :
+			gp_matrix_rows(block, 0, rows);
+
+		if (!in_place)
+			collect_rows(lr, row, b);
+		dev->trsm(dev, false, true, root, b);
+		dev->row_dots(dev, gp_matrix_rows(norm, row, rows), b, b);
+		lr->ev->env->progress(lr->ev->env, GP_PHASE_POSTERIOR, row + rows, n);
+	}
+	dev->download(dev, gp_matrix_wrap(out, n, 1, GP_DOUBLE), norm);
+	dev->destroy(dev, &block);
+	dev->destroy(dev, &norm);
+}
+
+/* Q'Q + noise I of the labelled rows, factorised. */
+static gp_matrix
+gram_root(lowrank *lr, gp_matrix q, double noise)
+{
+	gp_device  *dev = lr->ev->dev;
+	gp_matrix	b = dev->create(dev, lr->rank, lr->rank, GP_DOUBLE);
+
+	dev->syrk(dev, true, 1.0, q, 0.0, b);
+	dev->shift(dev, gp_matrix_diagonal(b), noise);
+	if (dev->potrf(dev, b) >= 0)
+		gp_raise(lr->ev->env, GP_ERR_DATA, "Give a larger nugget.",
+				 "the factor's Gram matrix is not positive definite");
+	return b;
+}
+
+/*
+ * A root F of V = I - noise B^-1 = Q'(QQ' + noise I)^-1 Q, so that the labels
+ * explain |F' q_i|^2 of a variance; l is the Cholesky factor of B.
+ */
+static gp_matrix
+explained_root(lowrank *lr, gp_matrix l, double noise)
+{
+	gp_device  *dev = lr->ev->dev;
+	gp_matrix	inverse = dev->create(dev, lr->rank, lr->rank, GP_DOUBLE);
+	gp_matrix	v = dev->create(dev, lr->rank, lr->rank, GP_DOUBLE);
+	gp_matrix	diag = gp_matrix_diagonal(v);
+	double		jitter = RANK_JITTER;
+
+	dev->copy(dev, inverse, l);
+	dev->trtri(dev, inverse);
+	for (;; jitter *= 10.0)
+	{
+		dev->syrk(dev, true, -noise, inverse, 0.0, v);
+		dev->shift(dev, diag, 1.0 + jitter);
+		if (dev->potrf(dev, v) < 0)
+			break;
+		if (jitter > 1e-3)
+			gp_raise(lr->ev->env, GP_ERR_DATA, "Give a larger nugget.",
+					 "the explained covariance is not positive definite");
+	}
+	dev->destroy(dev, &inverse);
+	return v;
+}
+
+/*
+ * What is left of each variance when the prior's is the low-rank one:
+ * noise q_i' B^-1 q_i (Niu et al. 2023, eq. 7).
+ */
+static void
+lowrank_variances(lowrank *lr, gp_matrix l, double noise, gp_posterior *out)
+{
+	gp_device  *dev = lr->ev->dev;
+	gp_matrix	product = combined_root(lr, l);
+	gp_matrix	root = narrow(lr, product);
+
+	dev->destroy(dev, &product);
+	solve_norms(lr, root, out->variance);
+	for (int64_t i = 0; i < lr->ev->n; i++)
+		out->variance[i] *= noise;
+	dev->destroy(dev, &root);
+}
+
+/* What is left of the exact variances: k_ii - |F' q_i|^2. */
+static void
+exact_variances(lowrank *lr, gp_matrix f, const double *diag, gp_posterior *out)
+{
+	gp_device  *dev = lr->ev->dev;
+	gp_matrix	x;
+
+	solve_roots(lr, f);
+	x = narrow(lr, f);
+	product_norms(lr, x, out->variance);
+	for (int64_t i = 0; i < lr->ev->n; i++)
+		out->variance[i] = diag[i] - out->variance[i];
+	dev->destroy(dev, &x);
+}
+
+/* Tells nodes whose factor rows are zero from others: the panels' squared norms. */
+static void
+presence(lowrank *lr, double *diag)
+{
+	gp_device  *dev = lr->ev->dev;
+	int64_t		n = lr->ev->n;
+	gp_matrix	norm = dev->create(dev, n, 1, GP_DOUBLE);
+	gp_matrix	sum = dev->create(dev, n, 1, GP_DOUBLE);
+
+	dev->fill(dev, sum, 0.0);
+	for (int b = 0; b < lr->f->npanels; b++)
+	{
+		dev->row_dots(dev, norm, lr->f->panel[b].p, lr->f->panel[b].p);
+		dev->axpby(dev, 1.0, norm, 1.0, sum);
+	}
+	dev->download(dev, gp_matrix_wrap(diag, n, 1, GP_DOUBLE), sum);
+	dev->destroy(dev, &norm);
+	dev->destroy(dev, &sum);
+}
+
+/* Few labels: the dual form on Q_t Q_t', then means and variances by way of the panels. */
+static gp_solution
+solve_dual(lowrank *lr, const gp_problem *problem, const gp_targets *targets, gp_matrix q,
+		   double mean_diag, const double *diag, gp_posterior *out)
+{
+	gp_device  *dev = lr->ev->dev;
+	gp_matrix	wide = dev->create(dev, q.rows, q.cols, GP_DOUBLE);
+	gp_matrix	k = dev->create(dev, q.rows, q.rows, GP_DOUBLE);
+	gp_matrix	w = dev->create(dev, q.cols, targets->columns, GP_DOUBLE);
+	gp_solution solution;
+
+	dev->copy(dev, wide, q);
+	dev->syrk(dev, false, 1.0, wide, 0.0, k);
+	solution = gp_dual_solve(dev, problem, targets, k, mean_diag);
+	dev->gemm(dev, true, false, 1.0, wide, solution.weights, 0.0, w);
+	means(lr, w, out);
+	dev->destroy(dev, &w);
+	if (diag)
+	{
+		gp_matrix	f = dev->create(dev, q.cols, q.rows, GP_DOUBLE);
+
+		/* Q'(QQ' + noise I)^-1 Q = (Q' L^-T) (L^-1 Q) */
+		dev->trsm(dev, true, false, solution.root, wide);
+		dev->transpose(dev, f, wide);
+		exact_variances(lr, f, diag, out);
+		dev->destroy(dev, &f);
+	}
+	else
+	{
+		gp_matrix	l = gram_root(lr, wide, solution.noise);
+
+		lowrank_variances(lr, l, solution.noise, out);
+		dev->destroy(dev, &l);
+	}
+	dev->destroy(dev, &wide);
+	return solution;
+}
+
+/* Many labels: the primal form on the factor's columns. */
+static gp_solution
+solve_primal(lowrank *lr, const gp_problem *problem, const gp_targets *targets, gp_matrix q,
+			 double mean_diag, const double *diag, gp_posterior *out)
+{
+	gp_device  *dev = lr->ev->dev;
+	gp_solution solution = gp_primal_solve(dev, problem, targets, q, mean_diag);
+
+	means(lr, solution.weights, out);
+	if (diag)
+	{
+		gp_matrix	f = explained_root(lr, solution.root, solution.noise);
+
+		exact_variances(lr, f, diag, out);
+		dev->destroy(dev, &f);
+	}
+	else
+		lowrank_variances(lr, solution.root, solution.noise, out);
+	return solution;
+}
+
+/* The exact diagonal where the plan affords it, else NULL. */
+static double *
+exact_diagonal(gp_eval *ev, const gp_plan *plan)
+{
+	double	   *host;
+	gp_matrix	diag;
+
+	if (!plan->exact_diagonal)
+		return NULL;
+	ev->env->progress(ev->env, GP_PHASE_DIAGONAL, 0, ev->n);
+	host = gp_alloc_array(ev->env, ev->n, sizeof(double));
+	diag = gp_eval_diagonal(ev, ev->program->nsteps - 1);
+	ev->dev->download(ev->dev, gp_matrix_wrap(host, ev->n, 1, GP_DOUBLE), diag);
+	ev->dev->destroy(ev->dev, &diag);
+	return host;
+}
+
+/* The mean of the prior's variances that the nugget refers to. */
+static double
+mean_diagonal(lowrank *lr, const double *diag)
+{
+	double		mean = 0.0;
+
+	if (diag == NULL)
+		mean = mean_norm(lr);
+	else
+		for (int64_t i = 0; i < lr->ev->n; i++)
+			mean += diag[i] / lr->ev->n;
+	gp_check_mean_diagonal(lr->ev->env, lr->ev->type, mean);
+	return mean;
+}
+
+/* The posterior from a factor. */
+gp_solution
+gp_infer_panels(gp_eval *ev, const gp_problem *problem, const gp_targets *targets, gp_factor *f,
+				const double *diag, gp_posterior *out)
+{
+	gp_device  *dev = ev->dev;
+	lowrank		lr = {ev, f, gp_factor_rank(f)};
+	gp_solution solution;
+	double	   *present = NULL;
+	double		mean_diag = mean_diagonal(&lr, diag);
+	gp_matrix	q = labelled_rows(&lr, problem);
+
+	if (diag == NULL)
+	{
+		present = gp_alloc_array(ev->env, ev->n, sizeof(double));
+		presence(&lr, present);
+	}
+	if (problem->nlabelled <= lr.rank)
+		solution = solve_dual(&lr, problem, targets, q, mean_diag, diag, out);
+	else
+		solution = solve_primal(&lr, problem, targets, q, mean_diag, diag, out);
+	dev->destroy(dev, &q);
+	gp_posterior_finish(ev->env, problem, targets, &solution, diag ? diag : present, out);
+	gp_free(ev->env, present);
+	return solution;
+}
+
+/* The posterior by a low-rank factor. */
+gp_solution
+gp_infer_lowrank(gp_eval *ev, const gp_problem *problem, const gp_targets *targets,
+				 const gp_plan *plan, gp_posterior *out)
+{
+	double	   *diag = exact_diagonal(ev, plan);
+	gp_factor  *f;
+	gp_solution solution;
+
+	ev->env->progress(ev->env, GP_PHASE_KERNEL, 0, ev->n);
+	f = gp_eval_nystrom(ev, ev->program->nsteps - 1, out->landmark, out->nlandmarks);
+	solution = gp_infer_panels(ev, problem, targets, f, diag, out);
+	gp_factor_free(ev, f);
+	gp_free(ev->env, diag);
+	return solution;
+}

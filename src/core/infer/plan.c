@@ -1,0 +1,294 @@
+/*
+ * plan.c - the planner: counts what each strategy needs and chooses.
+ *
+ * It takes the more exact strategy that fits the memory limit, unless that
+ * would take much longer than the low-rank one.
+ */
+#include "count.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define CHEAP_EFFORT 2e11		/* an exact fit of so many operations is never refused: seconds */
+#define PATIENCE 3.0			/* else it may take so many times the low-rank fit's */
+#define DIAGONAL_SHARE 0.1		/* the exact diagonal may cost so much of a low-rank fit */
+#define DIAGONAL_CHEAP 2e10
+#define FEWEST_LANDMARKS 64
+
+/* What the planner weighs. */
+typedef struct options
+{
+	bool		has_columns;
+	gp_count	columns;
+	gp_count	full;
+	gp_count	lowrank;
+	int64_t		nlandmarks;
+	bool		exact_diagonal;
+	double		base;			/* bytes held during every strategy */
+	double		limit;			/* INFINITY without one */
+} options;
+
+/* Bytes in a unit that reads well. */
+static double
+megabytes(double bytes)
+{
+	return bytes / (1024.0 * 1024.0);
+}
+
+/* Raises the limit's error with both numbers. */
+static void
+refuse(gp_env *env, double needed, double allowed, const char *hint)
+{
+	gp_raise(env, GP_ERR_LIMIT, hint,
+			 "the fit needs %.1f MB, but gnngp.memory_limit allows %.1f MB",
+			 megabytes(needed), megabytes(allowed));
+}
+
+/* True when any operator over a linear step's terms has no finite field. */
+static bool
+terms_are_global(const gp_terms *terms)
+{
+	for (int t = 0; t < terms->n; t++)
+		for (int k = 0; k < terms->term[t].nops; k++)
+			if (gp_operator_is_global(terms->term[t].op[k]))
+				return true;
+	return false;
+}
+
+/* The bytes of a step's explicit factor where it is sure to be dense, else 0. */
+static double
+dense_bytes(gp_eval *ev, int step)
+{
+	gp_terms   *terms = gp_alloc_zero(ev->env, 1, sizeof(gp_terms));
+	bool		dense = ev->x->dense != NULL;
+
+	if (gp_step_is_linear(ev, step))
+	{
+		gp_linear_collect(ev, step, terms);
+		dense = dense || terms_are_global(terms);
+	}
+	gp_free(ev->env, terms);
+	return dense ? gp_matrix_bytes(ev->n, ev->x->dims, ev->type) : 0.0;
+}
+
+/* Refuses explicit factors of the program's steps that would not fit, before any of them is made. */
+void
+gp_plan_check_factors(gp_eval *ev, double limit)
+{
+	int			root = ev->program->nsteps - 1;
+	int		   *uses = gp_alloc_zero(ev->env, root + 1, sizeof(int));
+
+	gp_step_uses(ev, root, ev->is_linear, uses);
+	for (int i = 0; i <= root; i++)
+	{
+		double		bytes;
+
+		if (uses[i] == 0 ||
+			!(gp_step_is_linear(ev, i) || ev->program->steps[i].kind == GP_STEP_INPUT))
+			continue;
+		ev->env->check_interrupts(ev->env);
+		bytes = ev->env->used + dense_bytes(ev, i);
+		if (bytes > limit)
+			refuse(ev->env, bytes, limit,
+				   "Use fewer features, or a kernel without P(a) on the input.");
+	}
+	gp_free(ev->env, uses);
+}
+
+/* The posterior's arrays and what passes note of each step, which a fit holds beside everything. */
+static double
+output_bytes(const gp_eval *ev, const gp_problem *problem)
+{
+	double		notes = 2.0 * ev->program->nsteps * (sizeof(gp_matrix) + sizeof(int));
+	double		columns = problem->nclasses > 0 ? problem->nclasses : 1;
+
+	return notes + ev->n * (columns + 1.0) * 8.0 +
+		(double) problem->nlabelled * (2.0 * columns + 2.0) * 8.0;
+}
+
+/* Counts the low-rank fit, with the exact diagonal where that is affordable. */
+static void
+count_lowrank(gp_eval *ev, const gp_problem *problem, options *o)
+{
+	gp_count	diag;
+
+	o->exact_diagonal = false;
+	o->lowrank = gp_count_lowrank(ev, problem, o->nlandmarks, false);
+	if (gp_step_reach(ev, ev->program->nsteps - 1) == GP_REACH_NONE)
+		return;
+	diag = gp_count_diagonal(ev, ev->program->nsteps - 1);
+	if (diag.effort > DIAGONAL_CHEAP && diag.effort > DIAGONAL_SHARE * o->lowrank.effort)
+		return;
+	o->exact_diagonal = true;
+	o->lowrank = gp_count_lowrank(ev, problem, o->nlandmarks, true);
+}
+
+/* Halves an automatic number of landmarks until the fit fits. */
+static void
+fit_landmarks(gp_eval *ev, const gp_problem *problem, options *o)
+{
+	count_lowrank(ev, problem, o);
+	while (problem->nlandmarks == 0 && o->nlandmarks > FEWEST_LANDMARKS &&
+		   o->base + o->lowrank.bytes > o->limit)
+	{
+		o->nlandmarks /= 2;
+		count_lowrank(ev, problem, o);
+	}
+}
+
+/* Fills the plan from a count. */
+static void
+settle(const gp_eval *ev, const options *o, const gp_count *count, gp_plan *plan)
+{
+	plan->bytes = fmax(o->base + count->bytes, (double) ev->env->peak);
+	plan->flops = count->flops;
+}
+
+/* Takes the cheaper exact way that fits; false when none does. */
+static bool
+take_exact(const gp_eval *ev, const gp_problem *problem, const options *o, gp_plan *plan)
+{
+	bool		columns = o->has_columns && o->base + o->columns.bytes <= o->limit;
+	bool		full = o->base + o->full.bytes <= o->limit;
+
+	if (!columns && !full)
+		return false;
+	plan->strategy = GP_STRATEGY_EXACT;
+	plan->by_columns = columns && (!full || o->columns.effort <= o->full.effort);
+	plan->exact_diagonal = true;
+	plan->nlandmarks = 0;
+	settle(ev, o, plan->by_columns ? &o->columns : &o->full, plan);
+	snprintf(plan->reason, sizeof(plan->reason),
+			 plan->by_columns ?
+			 "exact, by the receptive field of %lld labelled nodes: %.3g GFLOP, %.0f MB" :
+			 "exact, by the full recursion with %lld labelled nodes: %.3g GFLOP, %.0f MB",
+			 (long long) problem->nlabelled, plan->flops / 1e9, ceil(megabytes(plan->bytes)));
+	return true;
+}
+
+/* Takes the low-rank way; false when it does not fit. */
+static bool
+take_lowrank(const gp_eval *ev, const options *o, gp_plan *plan)
+{
+	if (o->base + o->lowrank.bytes > o->limit)
+		return false;
+	gp_nystrom_check(ev, ev->program->nsteps - 1);
+	plan->strategy = GP_STRATEGY_NYSTROM;
+	plan->by_columns = false;
+	plan->exact_diagonal = o->exact_diagonal;
+	plan->nlandmarks = o->nlandmarks;
+	settle(ev, o, &o->lowrank, plan);
+	snprintf(plan->reason, sizeof(plan->reason),
+			 "low rank on %lld landmarks, variances from the %s diagonal: %.3g GFLOP, %.0f MB",
+			 (long long) o->nlandmarks, o->exact_diagonal ? "exact" : "low-rank",
+			 plan->flops / 1e9, ceil(megabytes(plan->bytes)));
+	return true;
+}
+
+/* Adds to the reason what the other strategy would have cost. */
+static void
+explain(const options *o, gp_plan *plan, const char *why)
+{
+	size_t		used = strlen(plan->reason);
+	const gp_count *exact = o->has_columns && o->columns.effort <= o->full.effort ?
+		&o->columns : &o->full;
+	const gp_count *other = plan->strategy == GP_STRATEGY_EXACT ? &o->lowrank : exact;
+
+	snprintf(plan->reason + used, sizeof(plan->reason) - used,
+			 "; %s (%s would take %.3g GFLOP and %.0f MB)", why,
+			 plan->strategy == GP_STRATEGY_EXACT ? "low rank" : "exact",
+			 other->flops / 1e9, ceil(megabytes(o->base + other->bytes)));
+}
+
+/* Chooses without being told. */
+static bool
+choose(const gp_eval *ev, const gp_problem *problem, const options *o, gp_plan *plan)
+{
+	bool		exact = take_exact(ev, problem, o, plan);
+	double		effort = !exact ? INFINITY : plan->by_columns ? o->columns.effort : o->full.effort;
+
+	if (exact && effort <= fmax(CHEAP_EFFORT, PATIENCE * o->lowrank.effort))
+	{
+		explain(o, plan, "the more exact strategy fits");
+		return true;
+	}
+	if (take_lowrank(ev, o, plan))
+	{
+		explain(o, plan, exact ? "exact would take much longer" : "exact does not fit");
+		return true;
+	}
+	return exact;
+}
+
+/* Takes the strategy that was asked for, or chooses; false when nothing fits. */
+static bool
+take(const gp_eval *ev, const gp_problem *problem, const options *o, gp_plan *plan)
+{
+	if (problem->strategy == GP_STRATEGY_EXACT)
+		return take_exact(ev, problem, o, plan);
+	if (problem->strategy == GP_STRATEGY_NYSTROM)
+		return take_lowrank(ev, o, plan);
+	return choose(ev, problem, o, plan);
+}
+
+/* Takes the smallest way, though it does not fit: what an estimate shows then. */
+static bool
+take_anyway(const gp_eval *ev, const gp_problem *problem, options *o, gp_plan *plan)
+{
+	o->limit = INFINITY;
+	return problem->strategy == GP_STRATEGY_EXACT ? take_exact(ev, problem, o, plan)
+		: take_lowrank(ev, o, plan);
+}
+
+/* Plans with an evaluation at hand. */
+gp_plan
+gp_plan_with(gp_eval *ev, const gp_problem *problem)
+{
+	gp_env	   *env = ev->env;
+	int			root = ev->program->nsteps - 1;
+	gp_plan		plan;
+	options		o;
+	bool		fits;
+
+	memset(&plan, 0, sizeof(plan));
+	memset(&o, 0, sizeof(o));
+	env->progress(env, GP_PHASE_PLAN, 0, 0);
+	o.limit = problem->estimate_limit > 0 ? (double) problem->estimate_limit
+		: env->limit > 0 ? (double) gp_limit(env) + (double) ev->dev->room : INFINITY;
+	gp_plan_check_factors(ev, o.limit);
+	o.has_columns = gp_step_reach(ev, root) != GP_REACH_NONE;
+	o.nlandmarks = gp_landmarks_automatic(ev, problem);
+	if (problem->strategy != GP_STRATEGY_NYSTROM && o.has_columns)
+		o.columns = gp_count_columns(ev, problem);
+	if (problem->strategy != GP_STRATEGY_NYSTROM)
+		o.full = gp_count_full(ev, problem);
+	if (problem->strategy != GP_STRATEGY_EXACT)
+		count_lowrank(ev, problem, &o);
+	o.base = (double) env->used + output_bytes(ev, problem);
+	if (problem->strategy != GP_STRATEGY_EXACT)
+		fit_landmarks(ev, problem, &o);
+	fits = take(ev, problem, &o, &plan) ||
+		(problem->estimate_limit > 0 && take_anyway(ev, problem, &o, &plan));
+	if (!fits && problem->strategy == GP_STRATEGY_EXACT)
+		refuse(env, o.base + fmin(o.has_columns ? o.columns.bytes : INFINITY, o.full.bytes),
+			   o.limit, "Use strategy => 'nystrom', or raise gnngp.memory_limit.");
+	if (!fits)
+		refuse(env, o.base + o.lowrank.bytes, o.limit,
+			   "Use fewer landmarks, or raise gnngp.memory_limit.");
+	return plan;
+}
+
+/* Counts operations and bytes and chooses. */
+gp_plan
+gp_plan_make(gp_device *dev, const gp_problem *problem)
+{
+	gp_eval		ev;
+	gp_plan		plan;
+
+	gp_eval_open(&ev, dev, problem->program, problem->graph, problem->features, problem->seed,
+				 problem->type);
+	plan = gp_plan_with(&ev, problem);
+	gp_eval_close(&ev);
+	return plan;
+}

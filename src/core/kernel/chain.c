@@ -1,0 +1,170 @@
+/*
+ * chain.c - covariances that cost one dot product an entry.
+ *
+ * A chain is a linear factor Z followed by pointwise stages, each of which
+ * needs the variances before it.  Any block of its covariance is one product of
+ * rows of Z and a map, so no evaluator ever stores more of it than it needs.
+ */
+#include "kernel.h"
+
+#include <string.h>
+
+/* A copy of a vector. */
+static gp_matrix
+copy_vector(gp_eval *ev, gp_matrix v)
+{
+	gp_matrix	c = ev->dev->create(ev->dev, v.rows, 1, GP_DOUBLE);
+
+	ev->dev->copy(ev->dev, c, v);
+	return c;
+}
+
+/* The variances after the stages so far; owned by the caller. */
+static gp_matrix
+current_diag(gp_eval *ev, const gp_chain *chain)
+{
+	const gp_stage *last;
+	gp_matrix	diag;
+
+	if (chain->nstages == 0)
+	{
+		diag = ev->dev->create(ev->dev, ev->n, 1, GP_DOUBLE);
+		gp_linear_norms(ev, chain->z, diag);
+		return diag;
+	}
+	last = &chain->stage[chain->nstages - 1];
+	diag = copy_vector(ev, last->diag);
+	ev->dev->map_diag(ev->dev, last, diag);
+	return diag;
+}
+
+/* Adds a stage on top. */
+static void
+push_stage(gp_eval *ev, gp_chain *chain, gp_map map, double p1, double p2)
+{
+	gp_stage	stage = {map, p1, p2, 1.0, 0.0, {0}};
+
+	stage.diag = current_diag(ev, chain);
+	chain->stage[chain->nstages++] = stage;
+}
+
+/* Scales the covariance so far: the last stage's, or a stage of its own. */
+static void
+scale_chain(gp_eval *ev, gp_chain *chain, double factor, double shift)
+{
+	gp_stage   *last;
+
+	if (chain->nstages == 0)
+		push_stage(ev, chain, GP_MAP_NONE, 0.0, 0.0);
+	last = &chain->stage[chain->nstages - 1];
+	last->scale *= factor;
+	last->shift = last->shift * factor + shift;
+}
+
+/* The input's map on top of <x, y>. */
+static void
+push_input_map(gp_eval *ev, gp_chain *chain)
+{
+	const double *p = ev->program->input.p;
+
+	switch (ev->input)
+	{
+		case GP_INPUT_RBF:
+			push_stage(ev, chain, GP_MAP_RBF, p[0], 0.0);
+			break;
+		case GP_INPUT_POLY:
+			push_stage(ev, chain, GP_MAP_POLY, p[0], p[1]);
+			break;
+		case GP_INPUT_ARCCOS:
+			push_stage(ev, chain, GP_MAP_RELU, 0.0, 0.0);
+			break;
+		case GP_INPUT_LINEAR:
+		case GP_INPUT_IDENTITY:
+		case GP_INPUT_LAPLACIAN:
+			break;
+	}
+}
+
+/* The step under that of a chain; -1 under the lowest. */
+int
+gp_chain_below(const gp_eval *ev, int step)
+{
+	const gp_step *s = &ev->program->steps[step];
+
+	if (gp_step_is_linear(ev, step) || s->kind == GP_STEP_INPUT)
+		return -1;
+	if (s->kind == GP_STEP_SUM && ev->program->steps[s->arg1].kind != GP_STEP_BIAS)
+		return s->arg1;
+	return s->arg0;
+}
+
+/* Adds what a step does to the chain under it. */
+static void
+push_step(gp_eval *ev, gp_chain *chain, int step)
+{
+	const gp_step *s = &ev->program->steps[step];
+	const gp_step *below;
+
+	if (gp_step_is_linear(ev, step))
+		return;
+	switch (s->kind)
+	{
+		case GP_STEP_INPUT:
+			push_input_map(ev, chain);
+			break;
+		case GP_STEP_SCALE:
+			scale_chain(ev, chain, s->value, 0.0);
+			break;
+		case GP_STEP_RELU:
+			push_stage(ev, chain, GP_MAP_RELU, 0.0, 0.0);
+			break;
+		case GP_STEP_SUM:
+			below = &ev->program->steps[s->arg1];
+			if (below->kind != GP_STEP_BIAS)
+				below = &ev->program->steps[s->arg0];
+			scale_chain(ev, chain, 1.0, below->value);
+			break;
+		default:
+			gp_raise(ev->env, GP_ERR_INTERNAL, NULL, "step %d is not a chain", step);
+	}
+}
+
+/* Builds the chain of a step, from the linear step at its bottom upwards. */
+gp_chain
+gp_chain_build(gp_eval *ev, int step)
+{
+	gp_chain	chain;
+	int		   *path = gp_alloc_array(ev->env, step + 1, sizeof(int));
+	int			n = 0;
+
+	memset(&chain, 0, sizeof(chain));
+	for (int at = step; at >= 0; at = gp_chain_below(ev, at))
+		path[n++] = at;
+	chain.z = gp_linear_of_step(ev, path[n - 1]);
+	chain.stage = gp_alloc_array(ev->env, n, sizeof(gp_stage));
+	while (n > 0)
+		push_step(ev, &chain, path[--n]);
+	gp_free(ev->env, path);
+	chain.diag = current_diag(ev, &chain);
+	return chain;
+}
+
+/* Frees a chain; its factor stays with the evaluation. */
+void
+gp_chain_free(gp_eval *ev, gp_chain *chain)
+{
+	for (int k = 0; k < chain->nstages; k++)
+		ev->dev->destroy(ev->dev, &chain->stage[k].diag);
+	gp_free(ev->env, chain->stage);
+	ev->dev->destroy(ev->dev, &chain->diag);
+}
+
+/* A block of the chain's covariance. */
+void
+gp_chain_block(gp_eval *ev, const gp_chain *chain, int64_t row0, int64_t rows,
+			   const int32_t *cols, gp_matrix right, gp_matrix out)
+{
+	gp_linear_times(ev, chain->z, row0, rows, right, 0.0, out);
+	for (int k = 0; k < chain->nstages; k++)
+		ev->dev->map(ev->dev, &chain->stage[k], out, row0, cols);
+}

@@ -1,0 +1,239 @@
+/*
+ * kernel.h - from a program and a graph to covariances.
+ *
+ * Three evaluators share the pieces declared here: columns of the exact kernel,
+ * the whole exact kernel, and a low-rank factor.  All run on the device table.
+ *
+ * Steps come in three kinds.  A linear step has no activation and a linear
+ * input: its factor is explicit, Z = [sqrt(v1) S1 X, sqrt(v2) S2 1, ...].  A chain is
+ * a linear step followed by pointwise stages: any entry of its covariance costs
+ * one product of two rows of Z.  Everything else needs sums over neighbours.
+ */
+#ifndef GP_KERNEL_H
+#define GP_KERNEL_H
+
+#include "device/device.h"
+#include "graph/graph.h"
+#include "lang/lang.h"
+
+#define GP_MAX_LINEAR_TERMS 48	/* terms of one linear step */
+#define GP_MAX_OPS 48			/* operators over one term: one a layer at most, and a few */
+#define GP_COLUMN_BLOCK 128		/* columns that an operator is applied to at once */
+#define GP_ROW_BLOCK 1024		/* rows that are evaluated at once */
+
+/* What can be had cheaply of a step's covariance. */
+typedef enum gp_reach
+{
+	GP_REACH_PAIRS,				/* every entry: a chain */
+	GP_REACH_DIAGONAL,			/* the diagonal, by pairs of neighbours */
+	GP_REACH_NONE				/* only by the full recursion or a low-rank factor */
+} gp_reach;
+
+typedef struct gp_eval
+{
+	gp_device  *dev;
+	gp_env	   *env;
+	const gp_program *program;
+	gp_input_kind input;		/* linear where x is all that the input kernel needs */
+	const gp_features *x;
+	gp_features *own_x;			/* the identity, or a factor of the Laplacian kernel */
+	bool		x_is_identity;
+	gp_csr	   *a;				/* the normalised adjacency matrix */
+	int64_t		n;
+	bool		directed;
+	gp_type		type;			/* of the large matrices */
+	double		jitter;			/* first jitter of C(a,a), relative to its mean diagonal */
+	double		max_jitter;		/* the largest one used so far */
+	struct gp_linear *linear;	/* for each step: its explicit factor, once it was asked for */
+	bool	   *is_linear;		/* for each step, found once */
+	bool	   *is_chain;
+	gp_reach   *reach;
+} gp_eval;
+
+/* One term of a linear step: value S_1 S_2 ... leaf, the outermost operator first. */
+typedef struct gp_linear_term
+{
+	double		value;			/* factor on the variance */
+	bool		bias;			/* the leaf is 1, else X0 */
+	int			nops;
+	const gp_operator *op[GP_MAX_OPS];
+} gp_linear_term;
+
+typedef struct gp_terms
+{
+	int			n;
+	gp_linear_term term[GP_MAX_LINEAR_TERMS];
+} gp_terms;
+
+/* The explicit factor of a linear step, n x width, sparse or dense. */
+typedef struct gp_linear gp_linear;
+
+struct gp_linear
+{
+	int64_t		width;
+	gp_csr	   *csr;			/* NULL when dense */
+	gp_matrix	dense;
+	bool		made;
+	bool		borrowed;		/* csr is the features' own */
+};
+
+/* A linear factor and the stages on top of it; diag is the variance after them. */
+typedef struct gp_chain
+{
+	const gp_linear *z;			/* the evaluation's */
+	int			nstages;
+	gp_stage   *stage;
+	gp_matrix	diag;			/* n x 1 double */
+} gp_chain;
+
+/*
+ * Prepares an evaluation: A, the identity where there are no features, and the
+ * factor of a Laplacian input, whose walks depend on the seed.
+ */
+extern void gp_eval_open(gp_eval *ev, gp_device *dev, const gp_program *program,
+						 const gp_graph *graph, const gp_features *features, uint64_t seed,
+						 gp_type type);
+extern void gp_eval_close(gp_eval *ev);
+
+/* Goes on on another device; the one before must have its matrices in host memory. */
+extern void gp_eval_move(gp_eval *ev, gp_device *dev);
+
+/* Properties of a step (reach.c). */
+extern bool gp_step_is_linear(const gp_eval *ev, int step);
+extern bool gp_step_is_chain(const gp_eval *ev, int step);
+extern gp_reach gp_step_reach(const gp_eval *ev, int step);
+
+/* True when the operator contains P(a), whose field is the whole graph. */
+extern bool gp_operator_is_global(const gp_operator *op);
+
+/* True when the operator's sparse matrix would fill up: high powers on a dense graph. */
+extern bool gp_operator_fills(gp_eval *ev, const gp_operator *op);
+
+/* The sparse matrix of an operator without P(a); *owned tells whether to free it. */
+extern gp_csr *gp_operator_csr(gp_eval *ev, const gp_operator *op, bool *owned);
+
+/* x <- S x in place, a block of columns at a time (operator.c). */
+extern void gp_operator_apply(gp_eval *ev, const gp_operator *op, gp_matrix x);
+
+/* True when the operator is a number times A. */
+extern bool gp_operator_is_a(const gp_operator *op);
+
+/* The sparse products that one application costs. */
+extern double gp_operator_products(const gp_eval *ev, const gp_operator *op);
+
+/* Linear steps (linear.c). */
+extern void gp_linear_collect(const gp_eval *ev, int step, gp_terms *terms);
+extern gp_linear gp_linear_build(gp_eval *ev, const gp_terms *terms);
+/* The factor of a linear step, or X for a step that maps <x, y>; kept until gp_eval_close. */
+extern const gp_linear *gp_linear_of_step(gp_eval *ev, int step);
+extern void gp_linear_free(gp_eval *ev, gp_linear *z);
+extern void gp_linear_norms(gp_eval *ev, const gp_linear *z, gp_matrix out);	/* n x 1 double */
+/* The rows index of Z as columns: dst is width x n. */
+extern void gp_linear_rows(gp_eval *ev, const gp_linear *z, const int32_t *index, int64_t n,
+						   gp_matrix dst);
+/* out (rows x m) = Z[row0 .. row0 + rows) right + beta out, right being width x m. */
+extern void gp_linear_times(gp_eval *ev, const gp_linear *z, int64_t row0, int64_t rows,
+							gp_matrix right, double beta, gp_matrix out);
+/* The same for all rows by way of the terms, which is cheaper where Z fills up. */
+extern void gp_terms_times(gp_eval *ev, const gp_terms *terms, gp_matrix right, gp_matrix work,
+						   gp_matrix out);	/* work is n x m, too */
+extern bool gp_terms_cheaper(const gp_eval *ev, const gp_terms *terms, const gp_linear *z);
+
+/*
+ * A pass over the steps that a step needs, arguments first, without recursion
+ * (pass.c).  chain makes the value of a chain, anew for each taker;
+ * compute that of any other step, once, from its arguments, which it takes.
+ */
+typedef struct gp_pass gp_pass;
+
+struct gp_pass
+{
+	gp_eval    *ev;
+	gp_matrix	(*chain) (gp_pass *pass, int step);
+	gp_matrix	(*compute) (gp_pass *pass, int step);
+	const int32_t *cols;		/* of a pass that makes columns */
+	int64_t		ncols;
+	int		   *uses;			/* left, for each step */
+	gp_matrix  *kept;
+};
+
+extern gp_matrix gp_pass_run(gp_pass *pass, int step);
+extern gp_matrix gp_pass_take(gp_pass *pass, int step);
+
+/*
+ * Plays a pass for the planner: visit hears of each step that is made, beside how
+ * many values.  whole: operators take their arguments, and chains are added in
+ * place, as for the whole kernel.  Returns the most values held at once.
+ */
+typedef void (*gp_pass_visit) (void *context, int step, int held);
+extern int	gp_pass_play(const gp_eval *ev, int step, bool whole, gp_pass_visit visit, void *context);
+
+/* How often each step's value is taken; leaf steps are not entered, uses starts at zero. */
+extern void gp_step_uses(const gp_eval *ev, int step, const bool *leaf, int *uses);
+
+/* Chains (chain.c). */
+/* The step under that of a chain; -1 under the lowest, whose linear factor it has. */
+extern int	gp_chain_below(const gp_eval *ev, int step);
+extern gp_chain gp_chain_build(gp_eval *ev, int step);
+extern void gp_chain_free(gp_eval *ev, gp_chain *chain);
+/* out (rows x ncols) = K[row0.., cols]; right holds gp_linear_rows of cols. */
+extern void gp_chain_block(gp_eval *ev, const gp_chain *chain, int64_t row0, int64_t rows,
+						   const int32_t *cols, gp_matrix right, gp_matrix out);
+
+/* The diagonal of a step whose reach is not NONE: n x 1 double, owned by the caller. */
+extern gp_matrix gp_eval_diagonal(gp_eval *ev, int step);
+
+/* Columns cols of the exact kernel of a step: n x ncols, owned by the caller. */
+extern gp_matrix gp_eval_columns(gp_eval *ev, int step, const int32_t *cols, int64_t ncols);
+
+/* The whole exact kernel of a step: n x n, owned by the caller. */
+extern gp_matrix gp_eval_full(gp_eval *ev, int step);
+
+/* The most n x n matrices that gp_eval_full holds at once. */
+extern int	gp_eval_full_matrices(const gp_eval *ev, int step);
+
+/*
+ * The low-rank factor (nystrom.c): K ~ sum of value_b P_b (R_b R_b')^-1 P_b',
+ * R_b lower triangular, or I where root has no data.  It is too large for a stack.
+ */
+typedef struct gp_panel
+{
+	gp_matrix	p;				/* n x r */
+	gp_matrix	root;			/* r x r double, lower; data NULL: identity */
+	double		value;
+} gp_panel;
+
+typedef struct gp_factor
+{
+	int			npanels;
+	gp_panel	panel[GP_MAX_LINEAR_TERMS];
+	gp_terms	terms;			/* linear terms that are not panels */
+} gp_factor;
+
+/* A factor without parts, owned by the caller. */
+extern gp_factor *gp_factor_create(gp_env *env);
+
+/* Frees a factor and its panels; NULL is allowed. */
+extern void gp_factor_free(gp_eval *ev, gp_factor *factor);
+
+/* The factor of a step on these landmarks, owned by the caller; it has panels only. */
+extern gp_factor *gp_eval_nystrom(gp_eval *ev, int step, const int32_t *landmark, int64_t n);
+
+/* Refuses a step whose factor would have too many parts, before any is made. */
+extern void gp_nystrom_check(const gp_eval *ev, int step);
+extern int64_t gp_factor_rank(const gp_factor *factor);
+
+/* P <- P R^-T, so that the panel is a factor without a root. */
+extern void gp_panel_whiten(gp_eval *ev, gp_panel *panel);
+
+/* Linear terms of at most this width stay exact in the last layer. */
+extern int64_t gp_nystrom_exact_width(int64_t nlandmarks);
+
+/*
+ * The Cholesky factor of a covariance of landmarks, in double: symmetrised, with
+ * the evaluation's jitter, times ten after each failure up to 1e-3 of the mean
+ * diagonal.  c is overwritten.  Raises GP_ERR_DATA when even that fails.
+ */
+extern void gp_landmark_root(gp_eval *ev, gp_matrix c);
+
+#endif							/* GP_KERNEL_H */

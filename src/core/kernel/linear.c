@@ -1,0 +1,513 @@
+/*
+ * linear.c - the explicit factor of steps without activation.
+ *
+ * A linear step is a list of terms sqrt(v) S1 S2 ... X0 (or 1); its factor Z has
+ * their columns side by side.  Z stays sparse while it has few non-zeros, so
+ * that wide, sparse features never become a dense matrix.
+ */
+#include "kernel.h"
+
+#include <math.h>
+#include <string.h>
+
+#define DENSE_SHARE 0.25		/* of non-zeros, from which a factor is dense */
+#define UPLOAD_ROWS 256
+
+/*
+ * Takes term t one step down, from at[t]; the second argument of a sum becomes a
+ * term of its own behind it.  False at the term's leaf.
+ */
+static bool
+expand_term(const gp_eval *ev, gp_terms *terms, int *at, int t)
+{
+	const gp_step *s = &ev->program->steps[at[t]];
+	gp_linear_term *term = &terms->term[t];
+
+	at[t] = s->arg0;
+	switch (s->kind)
+	{
+		case GP_STEP_INPUT:
+			return false;
+		case GP_STEP_BIAS:
+			term->bias = true;
+			term->value *= s->value;
+			return false;
+		case GP_STEP_SCALE:
+			term->value *= s->value;
+			return true;
+		case GP_STEP_OP:
+			if (term->nops == GP_MAX_OPS)
+				gp_raise(ev->env, GP_ERR_UNSUPPORTED, "Use fewer layers without activation.",
+						 "the kernel has more than %d operators in a row", GP_MAX_OPS);
+			term->op[term->nops++] = s->op;
+			return true;
+		case GP_STEP_SUM:
+			if (terms->n == GP_MAX_LINEAR_TERMS)
+				gp_raise(ev->env, GP_ERR_UNSUPPORTED, "Use fewer layers without activation.",
+						 "the kernel has more than %d linear terms", GP_MAX_LINEAR_TERMS);
+			memmove(term + 1, term, (terms->n - t) * sizeof(*term));
+			memmove(at + t + 1, at + t, (terms->n - t) * sizeof(*at));
+			at[t + 1] = s->arg1;
+			terms->n++;
+			return true;
+		case GP_STEP_RELU:
+			break;
+	}
+	gp_raise(ev->env, GP_ERR_INTERNAL, NULL, "an activation is not linear");
+}
+
+/* The terms of a linear step, in the order of its sums. */
+void
+gp_linear_collect(const gp_eval *ev, int step, gp_terms *terms)
+{
+	int			at[GP_MAX_LINEAR_TERMS] = {step};
+
+	memset(&terms->term[0], 0, sizeof(terms->term[0]));
+	terms->term[0].value = 1.0;
+	terms->n = 1;
+	for (int t = 0; t < terms->n; t++)
+		while (expand_term(ev, terms, at, t))
+			 /* down to the leaf */ ;
+}
+
+/* The columns of a term's leaf. */
+static int64_t
+term_width(const gp_eval *ev, const gp_linear_term *term)
+{
+	return term->bias ? 1 : ev->x->dims;
+}
+
+/* A copy of a sparse matrix times a factor. */
+static gp_csr *
+csr_copy_scaled(gp_env *env, const gp_csr *s, double factor)
+{
+	gp_csr	   *c = gp_csr_hstack(env, 1, (gp_csr *const *) &s);
+
+	gp_csr_scale(c, factor);
+	return c;
+}
+
+/* A column of ones, as a sparse matrix. */
+static gp_csr *
+csr_ones(gp_env *env, int64_t n, gp_type type)
+{
+	gp_csr	   *s = gp_csr_identity(env, n, type);
+
+	memset(s->col, 0, n * sizeof(int32_t));
+	s->cols = 1;
+	return s;
+}
+
+/* A sparse matrix as a dense one on the device, a block of rows at a time; frees the former. */
+static gp_matrix
+csr_to_device(gp_eval *ev, gp_csr *s)
+{
+	gp_device  *dev = ev->dev;
+	gp_matrix	m = dev->create(dev, s->rows, s->cols, s->type);
+	size_t		size = gp_type_size(s->type);
+	int64_t		height = s->rows < UPLOAD_ROWS ? s->rows : UPLOAD_ROWS;
+	char	   *block = gp_alloc_array(ev->env, (int64_t) gp_size_mul(ev->env, height, s->cols), size);
+
+	for (int64_t row = 0; row < s->rows; row += height)
+	{
+		int64_t		rows = s->rows - row < height ? s->rows - row : height;
+
+		memset(block, 0, rows * s->cols * size);
+		for (int64_t i = 0; i < rows; i++)
+			for (int64_t k = s->start[row + i]; k < s->start[row + i + 1]; k++)
+				memcpy(block + (i * s->cols + s->col[k]) * size, (char *) s->value + k * size, size);
+		dev->upload(dev, gp_matrix_rows(m, row, rows),
+					gp_matrix_wrap(block, rows, s->cols, s->type));
+	}
+	gp_free(ev->env, block);
+	gp_csr_free(ev->env, s);
+	return m;
+}
+
+/* A factor under construction: one of the two forms. */
+typedef struct form
+{
+	gp_csr	   *csr;
+	gp_matrix	dense;
+} form;
+
+/* Changes to the dense form. */
+static void
+form_densify(gp_eval *ev, form *f)
+{
+	if (f->csr == NULL)
+		return;
+	f->dense = csr_to_device(ev, f->csr);
+	f->csr = NULL;
+}
+
+/* Takes the mean off every column: distances stay, and keep their digits in float. */
+static void
+center_columns(gp_eval *ev, gp_matrix x)
+{
+	gp_device  *dev = ev->dev;
+	gp_matrix	ones = dev->create(dev, x.rows, 1, x.type);
+	gp_matrix	mean = dev->create(dev, 1, x.cols, x.type);
+
+	for (int pass = 0; pass < 2; pass++)
+	{
+		/* The second pass takes off what rounding left of the first mean. */
+		dev->fill(dev, ones, 1.0);
+		dev->gemm(dev, true, false, 1.0 / (double) x.rows, ones, x, 0.0, mean);
+		dev->gemm(dev, false, false, -1.0, ones, mean, 1.0, x);
+	}
+	dev->destroy(dev, &ones);
+	dev->destroy(dev, &mean);
+}
+
+/* Starts with the term's leaf, times its factor. */
+static form
+form_leaf(gp_eval *ev, const gp_linear_term *term)
+{
+	gp_device  *dev = ev->dev;
+	form		f = {NULL, {0}};
+
+	if (term->bias)
+	{
+		f.csr = csr_ones(ev->env, ev->n, ev->type);
+		gp_csr_scale(f.csr, sqrt(term->value));
+	}
+	else if (ev->x->csr)
+		f.csr = csr_copy_scaled(ev->env, ev->x->csr, sqrt(term->value));
+	else
+	{
+		f.dense = dev->create(dev, ev->n, ev->x->dims, ev->type);
+		dev->upload(dev, f.dense, gp_matrix_wrap(ev->x->dense, ev->n, ev->x->dims, ev->x->type));
+		if (ev->input == GP_INPUT_RBF)
+			center_columns(ev, f.dense);
+		if (term->value != 1.0)
+			dev->axpby(dev, sqrt(term->value), f.dense, 0.0, f.dense);
+	}
+	return f;
+}
+
+/* Starts with S X for the identity X, which is S itself. */
+static form
+form_operator(gp_eval *ev, const gp_linear_term *term, const gp_operator *op)
+{
+	form		f = {NULL, {0}};
+	bool		owned;
+	gp_csr	   *s = gp_operator_csr(ev, op, &owned);
+
+	f.csr = csr_copy_scaled(ev->env, s, sqrt(term->value));
+	if (owned)
+		gp_csr_free(ev->env, s);
+	return f;
+}
+
+/* Replaces a sparse factor by S times it; it becomes dense when it fills up. */
+static void
+form_multiply(gp_eval *ev, form *f, const gp_csr *s)
+{
+	gp_csr	   *product = gp_csr_product(ev->env, s, f->csr);
+
+	gp_csr_free(ev->env, f->csr);
+	f->csr = product;
+	if (product->cols > 1 &&
+		gp_csr_entries(product) > DENSE_SHARE * (double) product->rows * product->cols)
+		form_densify(ev, f);
+}
+
+/* Applies coef A^power one A at a time, so that no power of A is ever formed. */
+static void
+form_power(gp_eval *ev, form *f, const gp_operator *op)
+{
+	gp_device  *dev = ev->dev;
+	gp_operator a = *op;
+	int			left = op->term[0].power_a;
+
+	while (left > 0 && f->csr)
+	{
+		form_multiply(ev, f, ev->a);
+		left--;
+	}
+	if (f->csr)
+	{
+		gp_csr_scale(f->csr, op->term[0].coef);
+		return;
+	}
+	a.term[0].power_a = left;
+	if (left > 0)
+		gp_operator_apply(ev, &a, f->dense);
+	else if (a.term[0].coef != 1.0)
+		dev->axpby(dev, a.term[0].coef, f->dense, 0.0, f->dense);
+}
+
+/* Applies one operator, in whichever form the factor is. */
+static void
+form_apply(gp_eval *ev, form *f, const gp_operator *op)
+{
+	bool		global = gp_operator_is_global(op);
+	bool		owned;
+	gp_csr	   *s;
+
+	if (!global && op->nterms == 1 && f->csr)
+	{
+		form_power(ev, f, op);
+		return;
+	}
+	if (global || gp_operator_fills(ev, op))
+		form_densify(ev, f);
+	if (f->csr == NULL)
+	{
+		gp_operator_apply(ev, op, f->dense);
+		return;
+	}
+	s = gp_operator_csr(ev, op, &owned);
+	form_multiply(ev, f, s);
+	if (owned)
+		gp_csr_free(ev->env, s);
+}
+
+/* Puts the terms' factors side by side. */
+static gp_linear
+join(gp_eval *ev, int n, form *part)
+{
+	gp_device  *dev = ev->dev;
+	gp_linear	z = {0, NULL, {0}, false, false};
+	bool		sparse = true;
+	gp_csr	   *csr[GP_MAX_LINEAR_TERMS] = {NULL};
+	int64_t		at = 0;
+
+	for (int t = 0; t < n; t++)
+	{
+		sparse = sparse && part[t].csr;
+		csr[t] = part[t].csr;
+		z.width += part[t].csr ? part[t].csr->cols : part[t].dense.cols;
+	}
+	if (n == 1)
+	{
+		z.csr = part[0].csr;
+		z.dense = part[0].dense;
+		return z;
+	}
+	if (sparse)
+	{
+		z.csr = gp_csr_hstack(ev->env, n, csr);
+		for (int t = 0; t < n; t++)
+			gp_csr_free(ev->env, csr[t]);
+		return z;
+	}
+	z.dense = dev->create(dev, ev->n, z.width, ev->type);
+	for (int t = 0; t < n; t++)
+	{
+		form_densify(ev, &part[t]);
+		dev->copy(dev, gp_matrix_cols(z.dense, at, part[t].dense.cols), part[t].dense);
+		at += part[t].dense.cols;
+		dev->destroy(dev, &part[t].dense);
+	}
+	return z;
+}
+
+/* The explicit factor of some terms. */
+gp_linear
+gp_linear_build(gp_eval *ev, const gp_terms *terms)
+{
+	form	   *part = gp_alloc_zero(ev->env, terms->n, sizeof(form));
+	gp_linear	z;
+
+	for (int t = 0; t < terms->n; t++)
+	{
+		const gp_linear_term *term = &terms->term[t];
+		int			left = term->nops;
+
+		if (ev->x_is_identity && !term->bias && left > 0 &&
+			!gp_operator_is_global(term->op[left - 1]) && !gp_operator_fills(ev, term->op[left - 1]))
+			part[t] = form_operator(ev, term, term->op[--left]);
+		else
+			part[t] = form_leaf(ev, term);
+		while (left > 0)
+			form_apply(ev, &part[t], term->op[--left]);
+	}
+	z = join(ev, terms->n, part);
+	gp_free(ev->env, part);
+	return z;
+}
+
+/* The factor of a step, made at the first call. */
+const gp_linear *
+gp_linear_of_step(gp_eval *ev, int step)
+{
+	gp_linear  *z = &ev->linear[step];
+	gp_terms   *terms;
+
+	if (z->made)
+		return z;
+	if (ev->program->steps[step].kind == GP_STEP_INPUT && ev->x->csr)
+	{
+		z->width = ev->x->dims;
+		z->csr = ev->x->csr;
+		z->made = z->borrowed = true;
+		return z;
+	}
+	terms = gp_alloc_zero(ev->env, 1, sizeof(gp_terms));
+	if (gp_step_is_linear(ev, step))
+		gp_linear_collect(ev, step, terms);
+	else
+	{
+		terms->n = 1;
+		terms->term[0].value = 1.0;
+	}
+	*z = gp_linear_build(ev, terms);
+	z->made = true;
+	gp_free(ev->env, terms);
+	return z;
+}
+
+/* Frees a factor. */
+void
+gp_linear_free(gp_eval *ev, gp_linear *z)
+{
+	if (!z->borrowed)
+		gp_csr_free(ev->env, z->csr);
+	z->csr = NULL;
+	ev->dev->destroy(ev->dev, &z->dense);
+}
+
+/* The squared norms of the rows: the variances. */
+void
+gp_linear_norms(gp_eval *ev, const gp_linear *z, gp_matrix out)
+{
+	double	   *norm;
+
+	if (z->csr == NULL)
+	{
+		ev->dev->row_dots(ev->dev, out, z->dense, z->dense);
+		return;
+	}
+	norm = gp_alloc_zero(ev->env, ev->n, sizeof(double));
+	for (int64_t i = 0; i < ev->n; i++)
+		for (int64_t k = z->csr->start[i]; k < z->csr->start[i + 1]; k++)
+		{
+			double		v = z->csr->type == GP_FLOAT ? ((float *) z->csr->value)[k] :
+				((double *) z->csr->value)[k];
+
+			norm[i] += v * v;
+		}
+	ev->dev->upload(ev->dev, out, gp_matrix_wrap(norm, ev->n, 1, GP_DOUBLE));
+	gp_free(ev->env, norm);
+}
+
+/* Some rows of Z as the columns of a dense matrix. */
+void
+gp_linear_rows(gp_eval *ev, const gp_linear *z, const int32_t *index, int64_t n, gp_matrix dst)
+{
+	gp_device  *dev = ev->dev;
+	gp_matrix	rows;
+
+	if (z->csr)
+	{
+		dev->csr_rows(dev, dst, z->csr, index, n);
+		return;
+	}
+	rows = dev->create(dev, n, z->width, ev->type);
+	dev->gather_rows(dev, rows, z->dense, index);
+	dev->transpose(dev, dst, rows);
+	dev->destroy(dev, &rows);
+}
+
+/* out = Z[rows] right + beta out. */
+void
+gp_linear_times(gp_eval *ev, const gp_linear *z, int64_t row0, int64_t rows, gp_matrix right,
+				double beta, gp_matrix out)
+{
+	gp_csr		part;
+
+	if (z->csr == NULL)
+	{
+		ev->dev->gemm(ev->dev, false, false, 1.0, gp_matrix_rows(z->dense, row0, rows), right,
+					  beta, out);
+		return;
+	}
+	part = *z->csr;
+	part.start += row0;
+	part.rows = rows;
+	ev->dev->spmm(ev->dev, 1.0, &part, right, beta, out);
+}
+
+/* out = leaf right for one term: X right, or the row of right repeated. */
+static void
+leaf_times(gp_eval *ev, const gp_linear_term *term, gp_matrix right, gp_matrix out)
+{
+	gp_device  *dev = ev->dev;
+	gp_matrix	leaf;
+
+	if (!term->bias && ev->x->csr)
+	{
+		dev->spmm(dev, 1.0, ev->x->csr, right, 0.0, out);
+		return;
+	}
+	leaf = dev->create(dev, ev->n, term_width(ev, term), ev->type);
+	if (term->bias)
+		dev->fill(dev, leaf, 1.0);
+	else
+		dev->upload(dev, leaf, gp_matrix_wrap(ev->x->dense, ev->n, ev->x->dims, ev->x->type));
+	dev->gemm(dev, false, false, 1.0, leaf, right, 0.0, out);
+	dev->destroy(dev, &leaf);
+}
+
+/* out = sqrt(v) S1 S2 ... (leaf right) + beta out for one term. */
+static void
+term_times(gp_eval *ev, const gp_linear_term *term, gp_matrix right, gp_matrix work,
+		   double beta, gp_matrix out)
+{
+	gp_device  *dev = ev->dev;
+	int			inner = term->nops - 1;
+
+	leaf_times(ev, term, right, work);
+	for (int k = inner; k > 0; k--)
+		gp_operator_apply(ev, term->op[k], work);
+	if (term->nops > 0 && gp_operator_is_a(term->op[0]))
+	{
+		dev->spmm(dev, sqrt(term->value) * term->op[0]->term[0].coef, ev->a, work, beta, out);
+		return;
+	}
+	if (term->nops > 0)
+		gp_operator_apply(ev, term->op[0], work);
+	dev->axpby(dev, sqrt(term->value), work, beta, out);
+}
+
+/* out (n x m) = Z right without Z: sums over neighbours are taken after the leaf's product. */
+void
+gp_terms_times(gp_eval *ev, const gp_terms *terms, gp_matrix right, gp_matrix work, gp_matrix out)
+{
+	int64_t		at = 0;
+
+	for (int t = 0; t < terms->n; t++)
+	{
+		int64_t		width = term_width(ev, &terms->term[t]);
+
+		term_times(ev, &terms->term[t], gp_matrix_rows(right, at, width), work,
+				   t == 0 ? 0.0 : 1.0, out);
+		at += width;
+	}
+}
+
+/* Compares the multiplications per column of gp_terms_times and gp_linear_times. */
+bool
+gp_terms_cheaper(const gp_eval *ev, const gp_terms *terms, const gp_linear *z)
+{
+	double		dense_gain = 8.0;	/* a dense product runs about so much faster than a sparse one */
+	double		by_terms = 0.0;
+	double		by_factor;
+
+	for (int t = 0; t < terms->n; t++)
+	{
+		if (terms->term[t].bias)
+			by_terms += (double) ev->n / dense_gain;
+		else if (ev->x->csr)
+			by_terms += (double) gp_csr_entries(ev->x->csr);
+		else
+			by_terms += (double) ev->n * ev->x->dims / dense_gain;
+		for (int k = 0; k < terms->term[t].nops; k++)
+			by_terms += gp_operator_products(ev, terms->term[t].op[k]) *
+				(double) gp_csr_entries(ev->a);
+	}
+	by_factor = z->csr ? (double) gp_csr_entries(z->csr) : (double) ev->n * z->width / dense_gain;
+	return by_terms < by_factor;
+}

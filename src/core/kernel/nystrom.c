@@ -1,0 +1,580 @@
+/*
+ * nystrom.c - the low-rank factor Q with K ~ QQ', layer by layer.
+ *
+ * Every activation C = g(K) is replaced by its Nystrom approximation on the
+ * landmarks, C(:,a) C(a,a)^-1 C(a,:) (Niu et al. 2023, section 4).  The
+ * triangular solve that turns the panel C(:,a) into a factor is put off until a
+ * norm needs it: operators act on the panel, and the last layer's factor is
+ * never formed.  Linear terms stay exact and sparse between the activations.
+ */
+#include "kernel.h"
+
+#include <math.h>
+#include <string.h>
+
+#define MAX_JITTER 1e-3
+#define EXACT_WIDTH 1024
+
+typedef struct nystrom
+{
+	gp_eval    *ev;
+	const int32_t *landmark;
+	int64_t		na;
+	int		   *uses;			/* takers left of each step's factor */
+	gp_factor **kept;			/* NULL before it is computed, and for linear steps */
+} nystrom;
+
+/* The mean of the diagonal. */
+static double
+mean_diagonal(gp_device *dev, gp_matrix c)
+{
+	double	   *host = gp_alloc_array(dev->env, c.rows, sizeof(double));
+	double		mean = 0.0;
+
+	dev->download(dev, gp_matrix_wrap(host, c.rows, 1, GP_DOUBLE), gp_matrix_diagonal(c));
+	for (int64_t i = 0; i < c.rows; i++)
+		mean += host[i] / (double) c.rows;
+	gp_free(dev->env, host);
+	return mean;
+}
+
+/*
+ * The Cholesky factor of a covariance of landmarks, with as little jitter as
+ * works.  Both triangles are first made their mean, for rounding differs in them.
+ */
+void
+gp_landmark_root(gp_eval *ev, gp_matrix c)
+{
+	gp_device  *dev = ev->dev;
+	gp_matrix	saved = dev->create(dev, c.rows, c.rows, GP_DOUBLE);
+	double		jitter = ev->jitter;
+	double		mean;
+
+	dev->transpose(dev, saved, c);
+	dev->axpby(dev, 0.5, c, 0.5, saved);
+	mean = mean_diagonal(dev, saved);
+	if (!isfinite(mean))
+		gp_raise(ev->env, GP_ERR_RANGE, "Scale the features down, or take fewer layers.",
+				 "the kernel overflows");
+	if (mean <= 0.0)
+		mean = 1.0;
+	for (;; jitter *= 10.0)
+	{
+		if (jitter > MAX_JITTER * 1.0001)
+			gp_raise(ev->env, GP_ERR_DATA, "Try fewer landmarks, or strategy => 'exact'.",
+					 "the covariance of the landmarks is not positive definite");
+		dev->copy(dev, c, saved);
+		dev->shift(dev, gp_matrix_diagonal(c), jitter * mean);
+		if (jitter > ev->max_jitter)
+			ev->max_jitter = jitter;
+		if (dev->potrf(dev, c) < 0)
+			break;
+	}
+	dev->destroy(dev, &saved);
+}
+
+/* The landmarks' rows of a panel of covariances, factorised. */
+static gp_matrix
+panel_root(nystrom *ny, gp_matrix panel)
+{
+	gp_eval    *ev = ny->ev;
+	gp_device  *dev = ev->dev;
+	gp_matrix	rows = dev->create(dev, ny->na, ny->na, ev->type);
+	gp_matrix	root = dev->create(dev, ny->na, ny->na, GP_DOUBLE);
+
+	dev->gather_rows(dev, rows, panel, ny->landmark);
+	dev->copy(dev, root, rows);
+	dev->destroy(dev, &rows);
+	gp_landmark_root(ev, root);
+	return root;
+}
+
+/* A factor without parts. */
+gp_factor *
+gp_factor_create(gp_env *env)
+{
+	return gp_alloc_zero(env, 1, sizeof(gp_factor));
+}
+
+/* Makes a factor of one panel of covariances with the landmarks. */
+static gp_factor *
+factor_of_panel(nystrom *ny, gp_matrix panel)
+{
+	gp_factor  *f = gp_factor_create(ny->ev->env);
+
+	f->npanels = 1;
+	f->panel[0].p = panel;
+	f->panel[0].root = panel_root(ny, panel);
+	f->panel[0].value = 1.0;
+	return f;
+}
+
+/* panel <- panel R^-T: the solve that was put off. */
+void
+gp_panel_whiten(gp_eval *ev, gp_panel *panel)
+{
+	gp_device  *dev = ev->dev;
+	gp_matrix	root;
+
+	if (panel->root.data == NULL)
+		return;
+	root = dev->create(dev, panel->root.rows, panel->root.cols, ev->type);
+	dev->copy(dev, root, panel->root);
+	dev->trsm(dev, false, true, root, panel->p);
+	dev->destroy(dev, &root);
+	dev->destroy(dev, &panel->root);
+}
+
+/* norm += value |row|^2 for every row of a panel. */
+static void
+add_norms(gp_eval *ev, const gp_panel *panel, gp_matrix norm, gp_matrix temp)
+{
+	ev->dev->row_dots(ev->dev, temp, panel->p, panel->p);
+	ev->dev->axpby(ev->dev, panel->value, temp, 1.0, norm);
+}
+
+/*
+ * The covariances of a linear factor with the landmarks, all rows, a block of
+ * landmarks at a time; with relu, C(:,a) of an activation on it.
+ */
+static gp_matrix
+linear_panel(nystrom *ny, const gp_terms *terms, const gp_linear *z, bool relu)
+{
+	gp_eval    *ev = ny->ev;
+	gp_device  *dev = ev->dev;
+	gp_stage	stage = {GP_MAP_RELU, 0.0, 0.0, 1.0, 0.0, {0}};
+	bool		by_terms = gp_terms_cheaper(ev, terms, z);
+	gp_matrix	out = dev->create(dev, ev->n, ny->na, ev->type);
+	int64_t		width = ny->na < GP_COLUMN_BLOCK ? ny->na : GP_COLUMN_BLOCK;
+	gp_matrix	right = dev->create(dev, z->width, width, ev->type);
+	gp_matrix	work = {0};
+
+	if (by_terms)
+		work = dev->create(dev, ev->n, width, ev->type);
+	if (relu)
+	{
+		stage.diag = dev->create(dev, ev->n, 1, GP_DOUBLE);
+		gp_linear_norms(ev, z, stage.diag);
+	}
+	for (int64_t c = 0; c < ny->na; c += width)
+	{
+		int64_t		cols = ny->na - c < width ? ny->na - c : width;
+		gp_matrix	r = gp_matrix_cols(right, 0, cols);
+		gp_matrix	part = gp_matrix_cols(out, c, cols);
+
+		gp_linear_rows(ev, z, ny->landmark + c, cols, r);
+		if (by_terms)
+			gp_terms_times(ev, terms, r, gp_matrix_cols(work, 0, cols), part);
+		else
+			gp_linear_times(ev, z, 0, ev->n, r, 0.0, part);
+		if (relu)
+			dev->map(dev, &stage, part, 0, ny->landmark + c);
+		ev->env->progress(ev->env, GP_PHASE_KERNEL, c + cols, ny->na);
+	}
+	dev->destroy(dev, &right);
+	dev->destroy(dev, &work);
+	dev->destroy(dev, &stage.diag);
+	return out;
+}
+
+/* What the row blocks of a deep activation share. */
+typedef struct deep_parts
+{
+	gp_matrix	qa[GP_MAX_LINEAR_TERMS];	/* landmarks' rows of each panel */
+	gp_linear	z;
+	gp_matrix	za;				/* landmarks' rows of the linear terms, as columns */
+	gp_stage	stage;
+} deep_parts;
+
+/* Whitens the panels, takes the norms and the landmarks' rows. */
+static void
+deep_prepare(nystrom *ny, gp_factor *f, deep_parts *parts)
+{
+	gp_eval    *ev = ny->ev;
+	gp_device  *dev = ev->dev;
+	gp_matrix	temp = dev->create(dev, ev->n, 1, GP_DOUBLE);
+	gp_matrix	norm = dev->create(dev, ev->n, 1, GP_DOUBLE);
+
+	memset(parts, 0, sizeof(*parts));
+	dev->fill(dev, norm, 0.0);
+	for (int b = 0; b < f->npanels; b++)
+	{
+		gp_panel   *panel = &f->panel[b];
+
+		gp_panel_whiten(ev, panel);
+		add_norms(ev, panel, norm, temp);
+		parts->qa[b] = dev->create(dev, ny->na, panel->p.cols, ev->type);
+		dev->gather_rows(dev, parts->qa[b], panel->p, ny->landmark);
+	}
+	if (f->terms.n > 0)
+	{
+		parts->z = gp_linear_build(ev, &f->terms);
+		parts->za = dev->create(dev, parts->z.width, ny->na, ev->type);
+		gp_linear_rows(ev, &parts->z, ny->landmark, ny->na, parts->za);
+		gp_linear_norms(ev, &parts->z, temp);
+		dev->axpby(dev, 1.0, temp, 1.0, norm);
+	}
+	dev->destroy(dev, &temp);
+	parts->stage = (gp_stage) {GP_MAP_RELU, 0.0, 0.0, 1.0, 0.0, norm};
+}
+
+/* Frees what deep_prepare made. */
+static void
+deep_free(gp_eval *ev, const gp_factor *f, deep_parts *parts)
+{
+	for (int b = 0; b < f->npanels; b++)
+		ev->dev->destroy(ev->dev, &parts->qa[b]);
+	gp_linear_free(ev, &parts->z);
+	ev->dev->destroy(ev->dev, &parts->za);
+	ev->dev->destroy(ev->dev, &parts->stage.diag);
+}
+
+/*
+ * C(:,a) of a step with panels, a block of rows at a time.  A block depends on
+ * the same rows of the panels alone, so the result overwrites the first panel
+ * of its width.
+ */
+static gp_matrix
+deep_panel(nystrom *ny, gp_factor *f)
+{
+	gp_eval    *ev = ny->ev;
+	gp_device  *dev = ev->dev;
+	deep_parts	parts;
+	int64_t		height = ev->n < dev->row_block ? ev->n : dev->row_block;
+	gp_matrix	block = dev->create(dev, height, ny->na, ev->type);
+	gp_matrix	out = f->panel[0].p;
+
+	deep_prepare(ny, f, &parts);
+	if (out.cols != ny->na)
+		out = dev->create(dev, ev->n, ny->na, ev->type);
+	for (int64_t row = 0; row < ev->n; row += height)
+	{
+		int64_t		rows = ev->n - row < height ? ev->n - row : height;
+		gp_matrix	part = gp_matrix_rows(block, 0, rows);
+
+		for (int b = 0; b < f->npanels; b++)
+			dev->gemm(dev, false, true, f->panel[b].value,
+					  gp_matrix_rows(f->panel[b].p, row, rows), parts.qa[b],
+					  b == 0 ? 0.0 : 1.0, part);
+		if (f->terms.n > 0)
+			gp_linear_times(ev, &parts.z, row, rows, parts.za, 1.0, part);
+		dev->map(dev, &parts.stage, part, row, ny->landmark);
+		dev->copy(dev, gp_matrix_rows(out, row, rows), part);
+		ev->env->progress(ev->env, GP_PHASE_KERNEL, row + rows, ev->n);
+	}
+	deep_free(ev, f, &parts);
+	dev->destroy(dev, &block);
+	if (out.data == f->panel[0].p.data)
+		f->panel[0].p.data = NULL;
+	return out;
+}
+
+/* The factor of an activation: a panel of covariances with the landmarks, and its root. */
+static gp_factor *
+relu_factor(nystrom *ny, int arg, gp_factor *child)
+{
+	gp_matrix	panel;
+
+	if (child->npanels == 0)
+		panel = linear_panel(ny, &child->terms, gp_linear_of_step(ny->ev, arg), true);
+	else
+		panel = deep_panel(ny, child);
+	gp_factor_free(ny->ev, child);
+	return factor_of_panel(ny, panel);
+}
+
+/* Applies an operator to every part of a factor; gp_nystrom_check has seen that there is room. */
+static void
+apply_operator(nystrom *ny, const gp_operator *op, gp_factor *f)
+{
+	for (int b = 0; b < f->npanels; b++)
+		gp_operator_apply(ny->ev, op, f->panel[b].p);
+	for (int t = 0; t < f->terms.n; t++)
+	{
+		gp_linear_term *term = &f->terms.term[t];
+
+		memmove(term->op + 1, term->op, term->nops * sizeof(term->op[0]));
+		term->op[0] = op;
+		term->nops++;
+	}
+}
+
+/* Puts two factors side by side, [Q1, Q2], in the first; the second goes. */
+static void
+append_factor(gp_eval *ev, gp_factor *f, gp_factor *other)
+{
+	for (int b = 0; b < other->npanels; b++)
+		f->panel[f->npanels++] = other->panel[b];
+	for (int t = 0; t < other->terms.n; t++)
+		f->terms.term[f->terms.n++] = other->terms.term[t];
+	gp_free(ev->env, other);
+}
+
+/* Multiplies the covariance of a factor. */
+static void
+scale_factor(gp_factor *f, double value)
+{
+	for (int b = 0; b < f->npanels; b++)
+		f->panel[b].value *= value;
+	for (int t = 0; t < f->terms.n; t++)
+		f->terms.term[t].value *= value;
+}
+
+/* A copy of a factor, panels included. */
+static gp_factor *
+copy_factor(gp_eval *ev, const gp_factor *f)
+{
+	gp_device  *dev = ev->dev;
+	gp_factor  *out = gp_factor_create(ev->env);
+
+	*out = *f;
+	for (int b = 0; b < f->npanels; b++)
+	{
+		const gp_panel *from = &f->panel[b];
+		gp_panel   *to = &out->panel[b];
+
+		to->p = dev->create(dev, from->p.rows, from->p.cols, from->p.type);
+		dev->copy(dev, to->p, from->p);
+		if (from->root.data)
+		{
+			to->root = dev->create(dev, from->root.rows, from->root.cols, GP_DOUBLE);
+			dev->copy(dev, to->root, from->root);
+		}
+	}
+	return out;
+}
+
+/* The factor of a step for one taker; the last one gets the original, linear terms are collected anew. */
+static gp_factor *
+take_factor(nystrom *ny, int step)
+{
+	gp_factor  *f;
+
+	if (gp_step_is_linear(ny->ev, step))
+	{
+		f = gp_factor_create(ny->ev->env);
+		gp_linear_collect(ny->ev, step, &f->terms);
+		return f;
+	}
+	f = ny->kept[step];
+	return --ny->uses[step] > 0 ? copy_factor(ny->ev, f) : f;
+}
+
+/* Computes the factor of a step that is not linear, from those of its arguments. */
+static gp_factor *
+compute(nystrom *ny, int step)
+{
+	gp_eval    *ev = ny->ev;
+	const gp_step *s = &ev->program->steps[step];
+	gp_factor  *f;
+
+	if (s->kind == GP_STEP_INPUT)
+		return factor_of_panel(ny, gp_eval_columns(ev, step, ny->landmark, ny->na));
+	f = take_factor(ny, s->arg0);
+	switch (s->kind)
+	{
+		case GP_STEP_SCALE:
+			scale_factor(f, s->value);
+			break;
+		case GP_STEP_OP:
+			apply_operator(ny, s->op, f);
+			break;
+		case GP_STEP_RELU:
+			return relu_factor(ny, s->arg0, f);
+		case GP_STEP_SUM:
+			append_factor(ev, f, take_factor(ny, s->arg1));
+			break;
+		default:
+			gp_raise(ev->env, GP_ERR_INTERNAL, NULL, "step %d has no factor", step);
+	}
+	return f;
+}
+
+/* The parts that a step's factor will have. */
+typedef struct part_count
+{
+	int			panels;
+	int			terms;
+	int			nops;			/* the most over one term */
+} part_count;
+
+/* Counts the parts of a linear step, which are refused where they are too many. */
+static part_count
+linear_parts(const gp_eval *ev, int step, gp_terms *terms)
+{
+	part_count	c = {0, 0, 0};
+
+	gp_linear_collect(ev, step, terms);
+	c.terms = terms->n;
+	for (int t = 0; t < terms->n; t++)
+		c.nops = terms->term[t].nops > c.nops ? terms->term[t].nops : c.nops;
+	return c;
+}
+
+/* Refuses a factor of so many panels and terms; what terms are left at last become one more panel. */
+static void
+check_parts(const gp_eval *ev, const part_count *c, bool last)
+{
+	if (c->panels + (last && c->terms > 0) > GP_MAX_LINEAR_TERMS || c->terms > GP_MAX_LINEAR_TERMS)
+		gp_raise(ev->env, GP_ERR_UNSUPPORTED, "Use fewer terms or layers.",
+				 "the kernel's factor has more than %d parts", GP_MAX_LINEAR_TERMS);
+}
+
+/* Counts the parts of a step that is not linear, from those of its arguments. */
+static part_count
+step_parts(const gp_eval *ev, const gp_step *s, const part_count *count)
+{
+	part_count	c = {1, 0, 0};
+	const part_count *other;
+
+	if (s->kind == GP_STEP_INPUT || s->kind == GP_STEP_RELU)
+		return c;
+	c = count[s->arg0];
+	if (s->kind == GP_STEP_OP && c.terms > 0 && ++c.nops > GP_MAX_OPS)
+		gp_raise(ev->env, GP_ERR_UNSUPPORTED, "Use fewer layers.",
+				 "the kernel has more than %d operators in a row", GP_MAX_OPS);
+	if (s->kind != GP_STEP_SUM)
+		return c;
+	other = &count[s->arg1];
+	c.panels += other->panels;
+	c.terms += other->terms;
+	c.nops = other->nops > c.nops ? other->nops : c.nops;
+	check_parts(ev, &c, false);
+	return c;
+}
+
+/* Refuses a step whose factor would have too many parts, before any is made. */
+void
+gp_nystrom_check(const gp_eval *ev, int step)
+{
+	int		   *uses = gp_alloc_zero(ev->env, step + 1, sizeof(int));
+	part_count *count = gp_alloc_zero(ev->env, step + 1, sizeof(part_count));
+	gp_terms   *terms = gp_alloc_zero(ev->env, 1, sizeof(gp_terms));
+
+	gp_step_uses(ev, step, ev->is_linear, uses);
+	for (int i = 0; i <= step; i++)
+	{
+		if (uses[i] == 0)
+			continue;
+		ev->env->check_interrupts(ev->env);
+		count[i] = gp_step_is_linear(ev, i) ? linear_parts(ev, i, terms) :
+			step_parts(ev, &ev->program->steps[i], count);
+	}
+	check_parts(ev, &count[step], true);
+	gp_free(ev->env, uses);
+	gp_free(ev->env, count);
+	gp_free(ev->env, terms);
+}
+
+/* Linear terms of at most this width stay exact in the last layer. */
+int64_t
+gp_nystrom_exact_width(int64_t nlandmarks)
+{
+	return nlandmarks > EXACT_WIDTH ? nlandmarks : EXACT_WIDTH;
+}
+
+/* The dense form of a narrow linear factor. */
+static gp_matrix
+dense_of(gp_eval *ev, gp_linear *z)
+{
+	gp_device  *dev = ev->dev;
+	gp_matrix	out = z->dense;
+	gp_matrix	eye;
+
+	if (z->csr == NULL)
+	{
+		z->dense.data = NULL;
+		return out;
+	}
+	out = dev->create(dev, ev->n, z->width, ev->type);
+	eye = dev->create(dev, z->width, z->width, ev->type);
+	dev->fill(dev, eye, 0.0);
+	dev->shift(dev, gp_matrix_diagonal(eye), 1.0);
+	gp_linear_times(ev, z, 0, ev->n, eye, 0.0, out);
+	dev->destroy(dev, &eye);
+	return out;
+}
+
+/* The columns of the terms' factor. */
+static int64_t
+terms_width(const gp_eval *ev, const gp_terms *terms)
+{
+	int64_t		width = 0;
+
+	for (int t = 0; t < terms->n; t++)
+		width += terms->term[t].bias ? 1 : ev->x->dims;
+	return width;
+}
+
+/* Turns the linear terms left in the last layer into a panel, exact when narrow. */
+static void
+settle_terms(nystrom *ny, gp_factor *f)
+{
+	gp_eval    *ev = ny->ev;
+	gp_factor  *linear;
+	gp_linear	z;
+
+	if (f->terms.n == 0)
+		return;
+	z = gp_linear_build(ev, &f->terms);
+	if (terms_width(ev, &f->terms) <= gp_nystrom_exact_width(ny->na))
+	{
+		linear = gp_factor_create(ev->env);
+		linear->npanels = 1;
+		linear->panel[0].p = dense_of(ev, &z);
+		linear->panel[0].value = 1.0;
+	}
+	else
+		linear = factor_of_panel(ny, linear_panel(ny, &f->terms, &z, false));
+	gp_linear_free(ev, &z);
+	f->terms.n = 0;
+	append_factor(ev, f, linear);
+}
+
+/* The factor of a step on these landmarks: of all steps it needs, arguments first. */
+gp_factor *
+gp_eval_nystrom(gp_eval *ev, int step, const int32_t *landmark, int64_t n)
+{
+	nystrom		ny = {ev, landmark, n, NULL, NULL};
+	gp_factor  *out;
+
+	gp_nystrom_check(ev, step);
+	ny.uses = gp_alloc_zero(ev->env, step + 1, sizeof(int));
+	ny.kept = gp_alloc_zero(ev->env, step + 1, sizeof(gp_factor *));
+	gp_step_uses(ev, step, ev->is_linear, ny.uses);
+	for (int i = 0; i <= step; i++)
+	{
+		if (ny.uses[i] == 0 || gp_step_is_linear(ev, i))
+			continue;
+		ev->env->check_interrupts(ev->env);
+		ny.kept[i] = compute(&ny, i);
+	}
+	out = take_factor(&ny, step);
+	settle_terms(&ny, out);
+	gp_free(ev->env, ny.uses);
+	gp_free(ev->env, ny.kept);
+	return out;
+}
+
+/* Frees a factor and its panels; NULL is allowed. */
+void
+gp_factor_free(gp_eval *ev, gp_factor *factor)
+{
+	for (int b = 0; factor != NULL && b < factor->npanels; b++)
+	{
+		ev->dev->destroy(ev->dev, &factor->panel[b].p);
+		ev->dev->destroy(ev->dev, &factor->panel[b].root);
+	}
+	gp_free(ev->env, factor);
+}
+
+/* The columns of all panels. */
+int64_t
+gp_factor_rank(const gp_factor *factor)
+{
+	int64_t		rank = 0;
+
+	for (int b = 0; b < factor->npanels; b++)
+		rank += factor->panel[b].p.cols;
+	return rank;
+}

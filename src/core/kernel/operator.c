@@ -1,0 +1,296 @@
+/*
+ * operator.c - linear operators on the nodes: polynomials in A and P(a).
+ *
+ * P(a) = a (I - (1-a) A)^-1 is applied by a Chebyshev expansion of fixed length
+ * where A has a real spectrum in [-1, 1] (undirected graphs, either
+ * normalisation), and by its power series otherwise.
+ */
+#include "kernel.h"
+
+#include <math.h>
+
+#define SERIES_TOLERANCE 1e-10
+#define FILL_FACTOR 64.0		/* entries of a power, relative to A's, that are too many */
+#define FILL_SMALL 4e6			/* so many are never too many */
+
+/* Three column blocks that the recurrences work in. */
+typedef struct op_work
+{
+	gp_matrix	in;
+	gp_matrix	t0;
+	gp_matrix	t1;
+	gp_matrix	t2;
+} op_work;
+
+/* The ratio of successive Chebyshev coefficients of 1 / (1 - c x). */
+static double
+chebyshev_ratio(double c)
+{
+	return (1.0 - sqrt(1.0 - c * c)) / c;
+}
+
+/* The number of terms after the first that P(alpha) takes. */
+static int
+series_length(const gp_eval *ev, double alpha)
+{
+	double		c = 1.0 - alpha;
+	double		ratio = ev->directed ? c : chebyshev_ratio(c);
+
+	if (c <= 0.0)
+		return 0;
+	return (int) ceil(log(SERIES_TOLERANCE * (1.0 - ratio)) / log(ratio));
+}
+
+/* out = P(alpha) in by the power series a sum (1-a)^k A^k, which needs no real spectrum. */
+static void
+apply_p_power(gp_eval *ev, double alpha, gp_matrix in, gp_matrix t0, gp_matrix t1, gp_matrix out)
+{
+	gp_device  *dev = ev->dev;
+	int			length = series_length(ev, alpha);
+
+	dev->axpby(dev, alpha, in, 0.0, t0);
+	dev->copy(dev, out, t0);
+	for (int k = 1; k <= length; k++)
+	{
+		gp_matrix	swap = t0;
+
+		dev->spmm(dev, 1.0 - alpha, ev->a, t0, 0.0, t1);
+		dev->axpby(dev, 1.0, t1, 1.0, out);
+		t0 = t1;
+		t1 = swap;
+	}
+}
+
+/*
+ * out = P(alpha) in by Chebyshev polynomials: with c = 1 - alpha and
+ * r = (1 - sqrt(1 - c^2)) / c, 1 / (1 - c x) = (1 + 2 sum r^k T_k(x)) / sqrt(1 - c^2).
+ */
+static void
+apply_p_chebyshev(gp_eval *ev, double alpha, gp_matrix in, gp_matrix t0, gp_matrix t1,
+				  gp_matrix out)
+{
+	gp_device  *dev = ev->dev;
+	double		c = 1.0 - alpha;
+	double		ratio = chebyshev_ratio(c);
+	double		coef = alpha / sqrt(1.0 - c * c);
+	int			length = series_length(ev, alpha);
+
+	dev->copy(dev, t0, in);
+	dev->spmm(dev, 1.0, ev->a, in, 0.0, t1);
+	dev->axpby(dev, coef, in, 0.0, out);
+	coef *= 2.0 * ratio;
+	dev->axpby(dev, coef, t1, 1.0, out);
+	for (int k = 2; k <= length; k++)
+	{
+		gp_matrix	swap = t0;
+
+		dev->spmm(dev, 2.0, ev->a, t1, -1.0, t0);
+		t0 = t1;
+		t1 = swap;
+		coef *= ratio;
+		dev->axpby(dev, coef, t1, 1.0, out);
+	}
+}
+
+/* x <- P(alpha) x, with three work blocks. */
+static void
+apply_p(gp_eval *ev, double alpha, gp_matrix x, op_work *w)
+{
+	gp_device  *dev = ev->dev;
+
+	if (alpha >= 1.0)
+		return;
+	if (ev->directed)
+		apply_p_power(ev, alpha, x, w->t0, w->t1, w->t2);
+	else
+		apply_p_chebyshev(ev, alpha, x, w->t0, w->t1, w->t2);
+	dev->copy(dev, x, w->t2);
+}
+
+/* x <- coef A^power x. */
+static void
+apply_monomial(gp_eval *ev, const gp_operator *op, const gp_monomial *m, gp_matrix x, op_work *w)
+{
+	gp_device  *dev = ev->dev;
+
+	for (int k = 0; k < m->power_a; k++)
+	{
+		dev->spmm(dev, 1.0, ev->a, x, 0.0, w->t0);
+		dev->copy(dev, x, w->t0);
+	}
+	for (int p = 0; p < op->np; p++)
+		for (int k = 0; k < m->power_p[p]; k++)
+			apply_p(ev, op->p_alpha[p], x, w);
+	if (m->coef != 1.0)
+		dev->axpby(dev, m->coef, x, 0.0, x);
+}
+
+/* True when the operator is a number times A. */
+bool
+gp_operator_is_a(const gp_operator *op)
+{
+	return op->nterms == 1 && op->np == 0 && op->term[0].power_a == 1;
+}
+
+/* Applies the operator to one block of columns: the sum of its monomials. */
+static void
+apply_block(gp_eval *ev, const gp_operator *op, gp_matrix x, op_work *w, gp_matrix sum)
+{
+	gp_device  *dev = ev->dev;
+
+	if (gp_operator_is_a(op))
+	{
+		dev->spmm(dev, op->term[0].coef, ev->a, x, 0.0, w->t0);
+		dev->copy(dev, x, w->t0);
+		return;
+	}
+	if (op->nterms == 1)
+	{
+		apply_monomial(ev, op, &op->term[0], x, w);
+		return;
+	}
+	dev->fill(dev, sum, 0.0);
+	for (int t = 0; t < op->nterms; t++)
+	{
+		dev->copy(dev, w->in, x);
+		apply_monomial(ev, op, &op->term[t], w->in, w);
+		dev->axpby(dev, 1.0, w->in, 1.0, sum);
+	}
+	dev->copy(dev, x, sum);
+}
+
+/* The first columns of a work block. */
+static gp_matrix
+narrow(gp_matrix m, int64_t cols)
+{
+	return m.data ? gp_matrix_cols(m, 0, cols) : m;
+}
+
+/* x <- S x in place, a block of columns at a time. */
+void
+gp_operator_apply(gp_eval *ev, const gp_operator *op, gp_matrix x)
+{
+	gp_device  *dev = ev->dev;
+	int64_t		width = x.cols < GP_COLUMN_BLOCK ? x.cols : GP_COLUMN_BLOCK;
+	bool		global = gp_operator_is_global(op);
+	bool		several = op->nterms > 1;
+	gp_matrix	none = {0};
+	gp_matrix	sum = several ? dev->create(dev, x.rows, width, x.type) : none;
+	op_work		full = {none, none, none, none};
+
+	full.in = several ? dev->create(dev, x.rows, width, x.type) : none;
+	full.t0 = dev->create(dev, x.rows, width, x.type);
+	full.t1 = global ? dev->create(dev, x.rows, width, x.type) : none;
+	full.t2 = global ? dev->create(dev, x.rows, width, x.type) : none;
+	for (int64_t c = 0; c < x.cols; c += width)
+	{
+		int64_t		cols = x.cols - c < width ? x.cols - c : width;
+		op_work		w = {narrow(full.in, cols), narrow(full.t0, cols), narrow(full.t1, cols),
+		narrow(full.t2, cols)};
+
+		apply_block(ev, op, gp_matrix_cols(x, c, cols), &w, narrow(sum, cols));
+	}
+	dev->destroy(dev, &sum);
+	dev->destroy(dev, &full.in);
+	dev->destroy(dev, &full.t0);
+	dev->destroy(dev, &full.t1);
+	dev->destroy(dev, &full.t2);
+}
+
+/* The sparse products that one application costs, for the planner. */
+double
+gp_operator_products(const gp_eval *ev, const gp_operator *op)
+{
+	double		products = 0.0;
+
+	for (int t = 0; t < op->nterms; t++)
+	{
+		products += op->term[t].power_a;
+		for (int p = 0; p < op->np; p++)
+			products += (double) op->term[t].power_p[p] * series_length(ev, op->p_alpha[p]);
+	}
+	return products;
+}
+
+/*
+ * True when the operator's sparse matrix would fill up.  The walks of a length
+ * bound the entries of that power of A; they cost one product with a vector.
+ */
+bool
+gp_operator_fills(gp_eval *ev, const gp_operator *op)
+{
+	gp_env	   *env = ev->env;
+	int64_t		n = ev->n;
+	double		entries = (double) gp_csr_entries(ev->a);
+	double	   *walks;
+	double	   *next;
+	double		sum = 0.0;
+	int			power = 0;
+	int64_t		look = 0;
+
+	for (int t = 0; t < op->nterms; t++)
+		power = op->term[t].power_a > power ? op->term[t].power_a : power;
+	if (power < 2)
+		return false;
+	walks = gp_alloc_array(env, n, sizeof(double));
+	next = gp_alloc_array(env, n, sizeof(double));
+	for (int64_t i = 0; i < n; i++)
+		walks[i] = 1.0;
+	for (int k = 0; k < power; k++)
+	{
+		sum = 0.0;
+		look = 0;
+		for (int64_t i = 0; i < n; i++)
+		{
+			gp_look(env, ev->a->start[i], &look);
+			next[i] = 0.0;
+			for (int64_t e = ev->a->start[i]; e < ev->a->start[i + 1]; e++)
+				next[i] += walks[ev->a->col[e]];
+			next[i] = fmin(next[i], (double) n);
+			sum += next[i];
+		}
+		for (int64_t i = 0; i < n; i++)
+			walks[i] = next[i];
+	}
+	gp_free(env, walks);
+	gp_free(env, next);
+	return sum > FILL_FACTOR * entries && sum > FILL_SMALL;
+}
+
+/* The sparse matrix of an operator without P(a), by adding up its powers of A. */
+gp_csr *
+gp_operator_csr(gp_eval *ev, const gp_operator *op, bool *owned)
+{
+	gp_env	   *env = ev->env;
+	gp_csr	   *sum = NULL;
+
+	*owned = true;
+	if (op->nterms == 1 && op->term[0].power_a == 1 && op->term[0].coef == 1.0)
+	{
+		*owned = false;
+		return ev->a;
+	}
+	for (int t = 0; t < op->nterms; t++)
+	{
+		gp_csr	   *power = gp_csr_identity(env, ev->n, ev->type);
+		gp_csr	   *old;
+
+		for (int k = 0; k < op->term[t].power_a; k++)
+		{
+			old = power;
+			power = gp_csr_product(env, ev->a, old);
+			gp_csr_free(env, old);
+		}
+		gp_csr_scale(power, op->term[t].coef);
+		if (sum == NULL)
+		{
+			sum = power;
+			continue;
+		}
+		old = sum;
+		sum = gp_csr_add(env, old, power);
+		gp_csr_free(env, old);
+		gp_csr_free(env, power);
+	}
+	return sum;
+}

@@ -1,0 +1,423 @@
+/*
+ * cosines.c - cosines of the features A^k X of a pair's ends.
+ *
+ * Rows are centred: neighbours of any two nodes resemble the mean, and the
+ * cosine should not see that.  A^k X is never formed.  For a source i the column
+ * w = X' A^k e_i is the row of A^k X, and A^k X w holds its products with the
+ * rows of all nodes.  <x_i - m, x_j - m> = <x_i, x_j> - <x_i, m> - <x_j, m> + |m|^2.
+ *
+ * Where a link is cut both ends' rows change, so both get a column of their own
+ * and their product is taken directly.
+ */
+#include "scores.h"
+
+#include <math.h>
+#include <string.h>
+
+#define FEATURE_BLOCK 128		/* features whose statistics are taken at once */
+#define SMALLEST_NORM 1e-6		/* of a centred row, relative to the row and the mean: else it has none */
+
+/* out = X' u, u being n x b. */
+static void
+features_times(gp_link_frame *f, gp_matrix u, gp_matrix out)
+{
+	gp_device  *dev = f->dev;
+
+	if (f->xt)
+		dev->spmm(dev, 1.0, f->xt, u, 0.0, out);
+	else
+		dev->gemm(dev, true, false, 1.0, gp_matrix_wrap(f->x->dense, f->n, f->x->dims, GP_FLOAT), u,
+				  0.0, out);
+}
+
+/* out = X w, w being dims x b. */
+static void
+times_features(gp_link_frame *f, gp_matrix w, gp_matrix out)
+{
+	gp_device  *dev = f->dev;
+
+	if (f->xt)
+		dev->spmm(dev, 1.0, f->x->csr, w, 0.0, out);
+	else
+		dev->gemm(dev, false, false, 1.0, gp_matrix_wrap(f->x->dense, f->n, f->x->dims, GP_FLOAT),
+				  w, 0.0, out);
+}
+
+/* The entries of X w at the block's pairs. */
+static void
+features_at_pairs(gp_link_frame *f, const gp_link_block *block, gp_matrix w, double *out)
+{
+	gp_device  *dev = f->dev;
+	gp_matrix	z;
+
+	if (f->xt)
+	{
+		gp_link_last_product(f, block, f->x->csr, w, out);
+		return;
+	}
+	z = gp_link_lend(f, f->n, w.cols, GP_FLOAT);
+	times_features(f, w, z);
+	dev->take(dev, z, block->n, block->dst, block->slot, out);
+	gp_link_give_back(f, &z);
+}
+
+/* The view of block k of b columns. */
+static gp_matrix
+part(gp_matrix m, int k, int64_t b)
+{
+	return gp_matrix_cols(m, k * b, b);
+}
+
+/* The sources' rows of X as columns. */
+static void
+own_features(gp_link_frame *f, int32_t sources, const int32_t *source, gp_matrix out)
+{
+	gp_device  *dev = f->dev;
+	gp_matrix	rows;
+
+	if (f->xt)
+	{
+		dev->csr_rows(dev, out, f->x->csr, source, sources);
+		return;
+	}
+	rows = gp_link_lend(f, sources, f->x->dims, GP_FLOAT);
+	dev->gather_rows(dev, rows, gp_matrix_wrap(f->x->dense, f->n, f->x->dims, GP_FLOAT), source);
+	dev->transpose(dev, out, rows);
+	gp_link_give_back(f, &rows);
+}
+
+/* u = A e_i for each source, without its cut.  v is scratch. */
+static void
+first_spread(gp_link_frame *f, int32_t sources, const int32_t *source, const gp_link_cut *cuts,
+			 gp_matrix u, gp_matrix v)
+{
+	gp_device  *dev = f->dev;
+	int32_t    *slot = gp_alloc_array(f->env, sources, sizeof(int32_t));
+	double	   *one = gp_alloc_array(f->env, sources, sizeof(double));
+
+	for (int32_t t = 0; t < sources; t++)
+	{
+		slot[t] = t;
+		one[t] = 1.0;
+	}
+	dev->fill(dev, v, 0.0);
+	dev->put(dev, v, sources, source, slot, one);
+	gp_link_cut_spmm(f, &f->spread, 1.0, 1.0, v, 0.0, u, cuts);
+	gp_free(f->env, slot);
+	gp_free(f->env, one);
+}
+
+/*
+ * The rows of A^k X at the sources as columns: w is dims x (powers b), block k
+ * first of power k.
+ */
+static void
+source_rows(gp_link_frame *f, int32_t sources, const int32_t *source, const gp_link_cut *cuts,
+			gp_matrix w)
+{
+	gp_matrix	u = gp_link_lend(f, f->n, sources, GP_FLOAT);
+	gp_matrix	v = gp_link_lend(f, f->n, sources, GP_FLOAT);
+
+	own_features(f, sources, source, part(w, 0, sources));
+	if (cuts)
+		first_spread(f, sources, source, cuts, u, v);
+	else if (f->xt == NULL)
+		f->dev->csr_rows(f->dev, u, &f->spread, source, sources);
+	for (int k = 1; k < f->powers; k++)
+	{
+		bool		first = k == 1 && cuts == NULL;
+		gp_matrix	last = u;
+
+		if (first && f->xt)
+			gp_link_first_product(f, 1.0, &f->spread, f->x->csr, f->xt, source, u,
+								  part(w, k, sources));
+		else
+			features_times(f, u, part(w, k, sources));
+		if (k + 1 == f->powers)
+			break;
+		if (first)
+			gp_link_first_product(f, 1.0, &f->spread, &f->spread, &f->spread, source, u, v);
+		else
+			gp_link_cut_spmm(f, &f->spread, 1.0, 1.0, u, 0.0, v, cuts);
+		u = v;
+		v = last;
+	}
+	gp_link_give_back(f, &u);
+	gp_link_give_back(f, &v);
+}
+
+/* The cosine of two centred rows from their product. */
+static double
+cosine(double product, double dot_i, double dot_j, double mean_square, double norm_i, double norm_j)
+{
+	double		c;
+
+	if (!(norm_i > 0.0 && norm_j > 0.0))
+		return 0.0;
+	c = (product - dot_i - dot_j + mean_square) / (norm_i * norm_j);
+	return fmax(-1.0, fmin(1.0, c));
+}
+
+/* Writes the cosines of power k from the products of a block's pairs. */
+static void
+write_power(const gp_link_frame *f, const gp_link_block *block, int k, const double *product,
+			double *out)
+{
+	int64_t		next = 0;
+
+	for (int64_t e = 0; e < block->n; e++)
+	{
+		int64_t		i = (int64_t) block->source[block->slot[e]] * f->powers + k;
+		int64_t		j = (int64_t) block->dst[e] * f->powers + k;
+
+		gp_look(f->env, e, &next);
+		out[e * f->width + k] = cosine(product[e], f->dot[i], f->dot[j], f->mean_square[k],
+									   f->norm[i], f->norm[j]);
+	}
+}
+
+/*
+ * The products of power k's rows at a block's pairs: A^k X w, its last factor in
+ * the rows of the pairs alone.  z and y are n x b.
+ */
+static void
+power_products(gp_link_frame *f, const gp_link_block *block, int k, gp_matrix w, gp_matrix z,
+			   gp_matrix y, double *product)
+{
+	if (k == 0)
+	{
+		features_at_pairs(f, block, w, product);
+		return;
+	}
+	times_features(f, w, z);
+	for (int step = 1; step < k; step++)
+	{
+		gp_matrix	last = z;
+
+		f->dev->spmm(f->dev, 1.0, &f->spread, z, 0.0, y);
+		z = y;
+		y = last;
+	}
+	gp_link_last_product(f, block, &f->spread, z, product);
+}
+
+/* Pairs of the graph as it is. */
+static void
+cosines_of_columns(gp_link_frame *f, const gp_link_block *block, double *out)
+{
+	int32_t		b = block->sources;
+	gp_matrix	w = gp_link_lend(f, f->x->dims, f->powers * b, GP_FLOAT);
+	gp_matrix	z = gp_link_lend(f, f->n, b, GP_FLOAT);
+	gp_matrix	y = gp_link_lend(f, f->n, b, GP_FLOAT);
+	double	   *product = gp_alloc_array(f->env, block->n, sizeof(double));
+
+	source_rows(f, b, block->source, NULL, w);
+	for (int k = 0; k < f->powers; k++)
+	{
+		power_products(f, block, k, part(w, k, b), z, y, product);
+		write_power(f, block, k, product, out);
+	}
+	gp_free(f->env, product);
+	gp_link_give_back(f, &w);
+	gp_link_give_back(f, &z);
+	gp_link_give_back(f, &y);
+}
+
+/* What the cosine of two explicit rows needs. */
+typedef struct row_sums
+{
+	double		product;
+	double		norm_i;			/* squared, centred */
+	double		norm_j;
+	double		row_i;			/* squared */
+	double		row_j;
+} row_sums;
+
+/* The cosine of columns ci and cj of the sources' rows, power k. */
+static double
+explicit_cosine(const gp_link_frame *f, const float *w, int64_t ld, int64_t ci, int64_t cj, int k)
+{
+	const float *mean = f->mean + k * f->x->dims;
+	row_sums	s = {0.0, 0.0, 0.0, 0.0, 0.0};
+
+	for (int64_t d = 0; d < f->x->dims; d++)
+	{
+		double		a = w[d * ld + ci] - mean[d];
+		double		b = w[d * ld + cj] - mean[d];
+
+		s.product += a * b;
+		s.norm_i += a * a;
+		s.norm_j += b * b;
+		s.row_i += (double) w[d * ld + ci] * w[d * ld + ci];
+		s.row_j += (double) w[d * ld + cj] * w[d * ld + cj];
+	}
+	if (s.norm_i <= SMALLEST_NORM * SMALLEST_NORM * (s.row_i + f->mean_square[k]) ||
+		s.norm_j <= SMALLEST_NORM * SMALLEST_NORM * (s.row_j + f->mean_square[k]))
+		return 0.0;
+	return fmax(-1.0, fmin(1.0, s.product / sqrt(s.norm_i * s.norm_j)));
+}
+
+/* Linked pairs: both ends as columns, each without the link. */
+static void
+cosines_of_ends(gp_link_frame *f, const gp_link_block *block, const gp_link_cut *cuts, double *out)
+{
+	gp_device  *dev = f->dev;
+	int32_t		b = block->sources;
+	int64_t		ld = (int64_t) f->powers * 2 * b;
+	gp_matrix	w = gp_link_lend(f, f->x->dims, ld, GP_FLOAT);
+	float	   *host = gp_alloc_array(f->env, (int64_t) gp_size_mul(f->env, f->x->dims, ld),
+									  sizeof(float));
+	int32_t		source[2 * GP_LINK_BLOCK];
+	gp_link_cut *both = gp_alloc_array(f->env, 2 * b, sizeof(gp_link_cut));
+
+	for (int32_t t = 0; t < b; t++)
+	{
+		source[t] = block->source[t];
+		source[b + t] = block->partner[t];
+		both[t] = both[b + t] = cuts[t];
+	}
+	source_rows(f, 2 * b, source, both, w);
+	gp_free(f->env, both);
+	dev->download(dev, gp_matrix_wrap(host, f->x->dims, ld, GP_FLOAT), w);
+	gp_link_give_back(f, &w);
+	for (int64_t e = 0; e < block->n; e++)
+	{
+		f->env->check_interrupts(f->env);
+		for (int k = 0; k < f->powers; k++)
+			out[e * f->width + k] = explicit_cosine(f, host, ld, k * 2 * b + block->slot[e],
+													k * 2 * b + b + block->slot[e], k);
+	}
+	gp_free(f->env, host);
+}
+
+/* Fills a column of out for each power. */
+void
+gp_link_cosines(gp_link_frame *f, const gp_link_block *block, const gp_link_cut *cuts,
+				int32_t first, double *out)
+{
+	if (cuts)
+		cosines_of_ends(f, block, cuts, out + first);
+	else
+		cosines_of_columns(f, block, out + first);
+}
+
+/* Statistics on their way. */
+typedef struct statistics
+{
+	double	   *dot;			/* n x powers */
+	double	   *square;			/* n x powers: |row|^2 */
+	float	   *host;			/* n */
+	double	   *sums;			/* n */
+} statistics;
+
+/* Adds a block of columns of A^k X: its means, and what it adds to the rows' sums. */
+static void
+add_columns(gp_link_frame *f, statistics *s, gp_matrix x, int k, int64_t col)
+{
+	gp_device  *dev = f->dev;
+	gp_matrix	ones = dev->create(dev, f->n, 1, GP_FLOAT);
+	gp_matrix	mean = dev->create(dev, x.cols, 1, GP_FLOAT);
+	gp_matrix	dots = dev->create(dev, f->n, 1, GP_FLOAT);
+	gp_matrix	squares = dev->create(dev, f->n, 1, GP_DOUBLE);
+
+	dev->fill(dev, ones, 1.0);
+	dev->gemm(dev, true, false, 1.0 / (double) f->n, x, ones, 0.0, mean);
+	dev->download(dev, gp_matrix_wrap(f->mean + k * f->x->dims + col, x.cols, 1, GP_FLOAT), mean);
+	dev->gemm(dev, false, false, 1.0, x, mean, 0.0, dots);
+	dev->download(dev, gp_matrix_wrap(s->host, f->n, 1, GP_FLOAT), dots);
+	dev->row_dots(dev, squares, x, x);
+	dev->download(dev, gp_matrix_wrap(s->sums, f->n, 1, GP_DOUBLE), squares);
+	for (int64_t i = 0; i < f->n; i++)
+	{
+		s->dot[i * f->powers + k] += s->host[i];
+		s->square[i * f->powers + k] += s->sums[i];
+	}
+	dev->destroy(dev, &ones);
+	dev->destroy(dev, &mean);
+	dev->destroy(dev, &dots);
+	dev->destroy(dev, &squares);
+}
+
+/* Columns col .. col + x.cols of X. */
+static void
+load_columns(gp_link_frame *f, int64_t col, gp_matrix x)
+{
+	gp_device  *dev = f->dev;
+	int32_t		index[FEATURE_BLOCK];
+
+	for (int64_t c = 0; c < x.cols; c++)
+		index[c] = (int32_t) (col + c);
+	if (f->xt)
+		dev->csr_rows(dev, x, f->xt, index, x.cols);
+	else
+		dev->copy(dev, x, gp_matrix_cols(gp_matrix_wrap(f->x->dense, f->n, f->x->dims, GP_FLOAT),
+										 col, x.cols));
+}
+
+/* dot and |row - mean| of every node, from the sums. */
+static void
+finish_statistics(gp_link_frame *f, const statistics *s)
+{
+	for (int k = 0; k < f->powers; k++)
+	{
+		double		mean_square = 0.0;
+
+		for (int64_t d = 0; d < f->x->dims; d++)
+			mean_square += (double) f->mean[k * f->x->dims + d] * f->mean[k * f->x->dims + d];
+		for (int64_t i = 0; i < f->n; i++)
+		{
+			double		square = s->square[i * f->powers + k];
+			double		dot = s->dot[i * f->powers + k];
+			double		norm = square - 2.0 * dot + mean_square;
+			bool		none = norm <= SMALLEST_NORM * (square + mean_square);
+
+			f->dot[i * f->powers + k] = (float) dot;
+			f->norm[i * f->powers + k] = none ? 0.0f : (float) sqrt(norm);
+		}
+	}
+}
+
+/* The means of A^k X, and each row's product with them and distance from them. */
+void
+gp_link_feature_statistics(gp_link_frame *f)
+{
+	gp_device  *dev = f->dev;
+	gp_env	   *env = f->env;
+	int64_t		entries = (int64_t) gp_size_mul(env, f->n, f->powers);
+	statistics	s = {0};
+
+	f->mean = gp_alloc_array(env, (int64_t) gp_size_mul(env, f->x->dims, f->powers), sizeof(float));
+	f->dot = gp_alloc_array(env, entries, sizeof(float));
+	f->norm = gp_alloc_array(env, entries, sizeof(float));
+	s.dot = gp_alloc_zero(env, entries, sizeof(double));
+	s.square = gp_alloc_zero(env, entries, sizeof(double));
+	s.host = gp_alloc_array(env, f->n, sizeof(float));
+	s.sums = gp_alloc_array(env, f->n, sizeof(double));
+	for (int64_t col = 0; col < f->x->dims; col += FEATURE_BLOCK)
+	{
+		int64_t		cols = f->x->dims - col < FEATURE_BLOCK ? f->x->dims - col : FEATURE_BLOCK;
+		gp_matrix	x = dev->create(dev, f->n, cols, GP_FLOAT);
+		gp_matrix	y = dev->create(dev, f->n, cols, GP_FLOAT);
+
+		load_columns(f, col, x);
+		for (int k = 0; k < f->powers; k++)
+		{
+			gp_matrix	last = x;
+
+			if (k > 0)
+			{
+				dev->spmm(dev, 1.0, &f->spread, x, 0.0, y);
+				x = y;
+				y = last;
+			}
+			add_columns(f, &s, x, k, col);
+		}
+		dev->destroy(dev, &x);
+		dev->destroy(dev, &y);
+	}
+	finish_statistics(f, &s);
+	gp_free(env, s.dot);
+	gp_free(env, s.square);
+	gp_free(env, s.host);
+	gp_free(env, s.sums);
+}

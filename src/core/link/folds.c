@@ -1,0 +1,506 @@
+/*
+ * folds.c - links that a fit hides from itself, and pairs without a link.
+ *
+ * A score of a linked pair would see the link itself, so each fold takes a share
+ * of the links out of the graph and learns from those.  Which ones follows from
+ * a hash of the pair and the seed: links are taken in the order of their hashes,
+ * so no order of input, no thread and no earlier draw matters.
+ */
+#include "base/base.h"
+#include "base/places.h"
+#include "link_internal.h"
+
+#include <math.h>
+#include <string.h>
+
+#define TRIES 64				/* random pairs drawn for each one wanted, before the missing are listed */
+#define MOST_LISTED 4096		/* nodes up to which they are */
+#define MISSING_SALT UINT64_C(0x6d697373696e6700)	/* draws of non-links are not those of links */
+
+/* A pair with the hash that it is ordered by. */
+typedef struct keyed
+{
+	uint64_t	key;
+	int32_t		src;
+	int32_t		dst;
+} keyed;
+
+/* The pairs of the smallest keys: a heap with the largest of them on top. */
+typedef struct sample
+{
+	gp_env	   *env;
+	int64_t		n;
+	int64_t		room;
+	keyed	   *heap;
+} sample;
+
+/* A set of pairs: their codes in a table, 0 where free. */
+typedef struct pair_set
+{
+	gp_places	places;
+	uint64_t   *table;
+} pair_set;
+
+/* Makes room for pairs. */
+gp_link_pairs
+gp_link_pairs_create(gp_env *env, int64_t n)
+{
+	gp_link_pairs pairs = {n, NULL, NULL};
+
+	pairs.src = gp_alloc_array(env, n, sizeof(int32_t));
+	pairs.dst = gp_alloc_array(env, n, sizeof(int32_t));
+	return pairs;
+}
+
+/* Frees pairs. */
+void
+gp_link_pairs_free(gp_env *env, gp_link_pairs *pairs)
+{
+	gp_free(env, pairs->src);
+	gp_free(env, pairs->dst);
+	memset(pairs, 0, sizeof(*pairs));
+}
+
+/* The place of a link among the graph's entries, or -1. */
+static int64_t
+find_link(const gp_graph *graph, int32_t src, int32_t dst)
+{
+	int64_t		low = graph->start[src];
+	int64_t		high = graph->start[src + 1];
+
+	while (low < high)
+	{
+		int64_t		middle = low + (high - low) / 2;
+
+		if (graph->col[middle] == dst)
+			return middle;
+		if (graph->col[middle] < dst)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return -1;
+}
+
+/* True when src -> dst is a link. */
+bool
+gp_link_exists(const gp_graph *graph, int32_t src, int32_t dst)
+{
+	return find_link(graph, src, dst) >= 0;
+}
+
+/* One number for a pair; an undirected one has no order.  Never 0, for the ends differ. */
+static uint64_t
+pair_code(const gp_graph *graph, int32_t src, int32_t dst)
+{
+	if (!graph->directed && src > dst)
+		return (uint64_t) dst << 32 | (uint32_t) src;
+	return (uint64_t) src << 32 | (uint32_t) dst;
+}
+
+/* True when x comes after y. */
+static bool
+comes_after(const keyed *x, const keyed *y)
+{
+	if (x->key != y->key)
+		return x->key > y->key;
+	return x->src != y->src ? x->src > y->src : x->dst > y->dst;
+}
+
+/* Lets the pair at a place of a heap of n sink. */
+static void
+sink(keyed *heap, int64_t n, int64_t at)
+{
+	for (;;)
+	{
+		int64_t		child = 2 * at + 1;
+		keyed		swap = heap[at];
+
+		if (child >= n)
+			return;
+		if (child + 1 < n && comes_after(&heap[child + 1], &heap[child]))
+			child++;
+		if (!comes_after(&heap[child], &heap[at]))
+			return;
+		heap[at] = heap[child];
+		heap[child] = swap;
+		at = child;
+	}
+}
+
+/* Lets the last pair of the heap rise. */
+static void
+rise(keyed *heap, int64_t at)
+{
+	while (at > 0 && comes_after(&heap[at], &heap[(at - 1) / 2]))
+	{
+		keyed		swap = heap[at];
+
+		heap[at] = heap[(at - 1) / 2];
+		heap[(at - 1) / 2] = swap;
+		at = (at - 1) / 2;
+	}
+}
+
+/* Makes an empty sample. */
+static sample
+sample_create(gp_env *env, int64_t room)
+{
+	sample		s = {env, 0, room, NULL};
+
+	s.heap = gp_alloc_array(env, room, sizeof(keyed));
+	return s;
+}
+
+/* Offers a pair; it is kept while it is among those of the smallest keys. */
+static void
+sample_offer(sample *s, uint64_t key, int32_t src, int32_t dst)
+{
+	keyed		pair = {key, src, dst};
+
+	if (s->n < s->room)
+	{
+		s->heap[s->n] = pair;
+		rise(s->heap, s->n++);
+	}
+	else if (s->room > 0 && comes_after(&s->heap[0], &pair))
+	{
+		s->heap[0] = pair;
+		sink(s->heap, s->n, 0);
+	}
+}
+
+/* Sorts the sample by its keys. */
+static void
+sample_sort(sample *s)
+{
+	int64_t		next = 0;
+
+	for (int64_t end = s->n - 1; end > 0; end--)
+	{
+		keyed		swap = s->heap[0];
+
+		gp_look(s->env, s->n - end, &next);
+		s->heap[0] = s->heap[end];
+		s->heap[end] = swap;
+		sink(s->heap, end, 0);
+	}
+}
+
+/* The pairs [first, first + n) of a sorted sample. */
+static gp_link_pairs
+sample_part(const sample *s, int64_t first, int64_t n)
+{
+	gp_link_pairs pairs = gp_link_pairs_create(s->env, n);
+
+	for (int64_t k = 0; k < n; k++)
+	{
+		pairs.src[k] = s->heap[first + k].src;
+		pairs.dst[k] = s->heap[first + k].dst;
+	}
+	return pairs;
+}
+
+/* The first count links in the order of their hashes. */
+static sample
+draw_links(gp_env *env, const gp_graph *graph, uint64_t seed, int64_t count)
+{
+	sample		s = sample_create(env, count);
+	int64_t		next = 0;
+
+	for (int64_t i = 0; i < graph->nodes; i++)
+	{
+		gp_look(env, graph->start[i] + i, &next);
+		for (int64_t k = graph->start[i]; k < graph->start[i + 1]; k++)
+			if (graph->directed || i < graph->col[k])
+				sample_offer(&s, gp_hash(gp_hash(seed) ^
+										 gp_hash(pair_code(graph, (int32_t) i, graph->col[k]))),
+							 (int32_t) i, graph->col[k]);
+	}
+	sample_sort(&s);
+	return s;
+}
+
+/* A seeded sample of the links, at most count. */
+gp_link_pairs
+gp_link_sample_links(gp_env *env, const gp_graph *graph, uint64_t seed, int64_t count)
+{
+	sample		s = draw_links(env, graph, seed, count < graph->edges ? count : graph->edges);
+	gp_link_pairs pairs = sample_part(&s, 0, s.n);
+
+	gp_free(env, s.heap);
+	return pairs;
+}
+
+/* Makes a set with room for n pairs. */
+static pair_set
+set_create(gp_env *env, int64_t n)
+{
+	pair_set	set;
+	uint64_t	places = 64;
+
+	while (places < 2 * (uint64_t) n)
+		places *= 2;
+	set.places = gp_places_open(env, places);
+	set.table = gp_alloc_zero(env, places, sizeof(uint64_t));
+	return set;
+}
+
+/* The place of a code in the set, or the free place where it would go. */
+static uint64_t
+set_place(pair_set *set, uint64_t code)
+{
+	uint64_t	at = gp_first_place(&set->places, code);
+
+	while (set->table[at] && set->table[at] != code)
+		at = gp_next_place(&set->places, at);
+	return at;
+}
+
+/* Adds a pair; false when it was there. */
+static bool
+set_add(pair_set *set, uint64_t code)
+{
+	uint64_t	at = set_place(set, code);
+
+	if (set->table[at])
+		return false;
+	set->table[at] = code;
+	return true;
+}
+
+/* A number below n from a hash. */
+static int32_t
+below(uint64_t hash, int64_t n)
+{
+	return (int32_t) (((hash >> 32) * (uint64_t) n) >> 32);
+}
+
+/* Fills pairs with random ones that are neither linked nor in the set; stops after many tries. */
+static void
+draw_missing(gp_env *env, const gp_graph *graph, uint64_t seed, int64_t count, pair_set *taken,
+			 gp_link_pairs *pairs)
+{
+	uint64_t	stream = gp_hash(seed ^ MISSING_SALT);
+	int64_t		next = 0;
+
+	for (int64_t t = 0; t < TRIES * count && pairs->n < count; t++)
+	{
+		int32_t		i = below(gp_hash(stream ^ gp_hash(2 * t)), graph->nodes);
+		int32_t		j = below(gp_hash(stream ^ gp_hash(2 * t + 1)), graph->nodes);
+		uint64_t	code = pair_code(graph, i, j);
+
+		gp_look(env, t, &next);
+		if (i == j || gp_link_exists(graph, i, j) || !set_add(taken, code))
+			continue;
+		pairs->src[pairs->n] = (int32_t) (code >> 32);
+		pairs->dst[pairs->n++] = (int32_t) (code & UINT32_MAX);
+	}
+}
+
+/* A sample of all missing pairs that are not in the set: for small or dense graphs. */
+static gp_link_pairs
+list_missing(gp_env *env, const gp_graph *graph, uint64_t seed, int64_t count,
+			 pair_set *except)
+{
+	sample		s = sample_create(env, count);
+	uint64_t	stream = gp_hash(seed ^ MISSING_SALT);
+	gp_link_pairs pairs;
+
+	for (int64_t i = 0; i < graph->nodes; i++)
+	{
+		int64_t		k = graph->start[i];
+
+		env->check_interrupts(env);
+		for (int64_t j = graph->directed ? 0 : i + 1; j < graph->nodes; j++)
+		{
+			uint64_t	code = pair_code(graph, (int32_t) i, (int32_t) j);
+
+			while (k < graph->start[i + 1] && graph->col[k] < j)
+				k++;
+			if (i == j || (k < graph->start[i + 1] && graph->col[k] == j) ||
+				except->table[set_place(except, code)])
+				continue;
+			sample_offer(&s, gp_hash(stream ^ gp_hash(code)), (int32_t) i, (int32_t) j);
+		}
+	}
+	sample_sort(&s);
+	pairs = sample_part(&s, 0, s.n);
+	gp_free(env, s.heap);
+	return pairs;
+}
+
+/* The set of the pairs that are not to be drawn, with room for count more. */
+static pair_set
+set_of(gp_env *env, const gp_graph *graph, const gp_link_pairs *except, int64_t count)
+{
+	int64_t		n = except ? except->n : 0;
+	pair_set	set = set_create(env, n + count);
+
+	for (int64_t k = 0; k < n; k++)
+		set_add(&set, pair_code(graph, except->src[k], except->dst[k]));
+	return set;
+}
+
+/*
+ * At most count pairs without a link, none of them twice and none of except
+ * (which may be NULL); fewer where there are no more.
+ */
+gp_link_pairs
+gp_link_sample_missing(gp_env *env, const gp_graph *graph, uint64_t seed, int64_t count,
+					   const gp_link_pairs *except)
+{
+	gp_link_pairs pairs = gp_link_pairs_create(env, count);
+	pair_set	taken = set_of(env, graph, except, count);
+
+	pairs.n = 0;
+	draw_missing(env, graph, seed, count, &taken, &pairs);
+	gp_free(env, taken.table);
+	if (pairs.n == count || graph->nodes > MOST_LISTED)
+		return pairs;
+	gp_link_pairs_free(env, &pairs);
+	taken = set_of(env, graph, except, 0);
+	pairs = list_missing(env, graph, seed, count, &taken);
+	gp_free(env, taken.table);
+	return pairs;
+}
+
+/* Marks the entries of the hidden links, in both directions where there are two. */
+static bool *
+hidden_entries(gp_env *env, const gp_graph *graph, const gp_link_pairs *hidden)
+{
+	bool	   *mark = gp_alloc_zero(env, graph->start[graph->nodes], sizeof(bool));
+	int64_t		next = 0;
+
+	for (int64_t k = 0; k < hidden->n; k++)
+	{
+		gp_look(env, k, &next);
+		mark[find_link(graph, hidden->src[k], hidden->dst[k])] = true;
+		if (!graph->directed)
+			mark[find_link(graph, hidden->dst[k], hidden->src[k])] = true;
+	}
+	return mark;
+}
+
+/* The graph without some of its links. */
+static gp_graph *
+graph_without(gp_env *env, const gp_graph *graph, const gp_link_pairs *hidden)
+{
+	bool	   *mark = hidden_entries(env, graph, hidden);
+	gp_graph   *out = gp_alloc_zero(env, 1, sizeof(gp_graph));
+	int64_t		entries = graph->start[graph->nodes] - hidden->n * (graph->directed ? 1 : 2);
+	int64_t		at = 0;
+	int64_t		next = 0;
+
+	out->nodes = graph->nodes;
+	out->edges = graph->edges - hidden->n;
+	out->directed = graph->directed;
+	out->start = gp_alloc_zero(env, graph->nodes + 1, sizeof(int64_t));
+	out->col = gp_alloc_array(env, entries, sizeof(int32_t));
+	if (graph->weight)
+		out->weight = gp_alloc_array(env, entries, sizeof(double));
+	for (int64_t i = 0; i < graph->nodes; i++)
+	{
+		gp_look(env, graph->start[i] + i, &next);
+		for (int64_t k = graph->start[i]; k < graph->start[i + 1]; k++)
+		{
+			if (mark[k])
+				continue;
+			out->col[at] = graph->col[k];
+			if (graph->weight)
+				out->weight[at] = graph->weight[k];
+			at++;
+		}
+		out->start[i + 1] = at;
+	}
+	gp_free(env, mark);
+	return out;
+}
+
+/* The pairs that a fold is learnt from: the first of the hidden links, and as many non-links. */
+static void
+fold_pairs(gp_env *env, const gp_graph *graph, uint64_t seed, const gp_link_pairs *hidden,
+		   gp_link_fold *fold)
+{
+	gp_link_pairs missing;
+
+	fold->links = hidden->n < GP_LINK_FOLD_PAIRS ? hidden->n : GP_LINK_FOLD_PAIRS;
+	missing = gp_link_sample_missing(env, graph, seed, fold->links, NULL);
+	if (missing.n == 0)
+		gp_raise(env, GP_ERR_DATA, "There is no missing link to predict.",
+				 "every pair of nodes is linked already");
+	fold->pairs = gp_link_pairs_create(env, fold->links + missing.n);
+	memcpy(fold->pairs.src, hidden->src, fold->links * sizeof(int32_t));
+	memcpy(fold->pairs.dst, hidden->dst, fold->links * sizeof(int32_t));
+	memcpy(fold->pairs.src + fold->links, missing.src, missing.n * sizeof(int32_t));
+	memcpy(fold->pairs.dst + fold->links, missing.dst, missing.n * sizeof(int32_t));
+	gp_link_pairs_free(env, &missing);
+}
+
+/* Two folds, more where two give few links to learn from, and one where there are no more. */
+static int
+fold_count(int64_t edges, int64_t share)
+{
+	int64_t		learnt = share < GP_LINK_FOLD_PAIRS ? share : GP_LINK_FOLD_PAIRS;
+	int64_t		folds = GP_LINK_AIM / learnt;
+
+	if (folds < GP_LINK_LEAST_FOLDS)
+		folds = GP_LINK_LEAST_FOLDS;
+	if (folds > GP_LINK_FOLDS)
+		folds = GP_LINK_FOLDS;
+	return (int) (folds < edges / share ? folds : edges / share);
+}
+
+/* The links that a fold hides. */
+static int64_t
+fold_share(int64_t edges)
+{
+	int64_t		share = llround(GP_LINK_FOLD_SHARE * (double) edges);
+
+	return share > 1 ? share : 1;
+}
+
+/* The most rows that are learnt from: links and as many non-links of all folds. */
+int64_t
+gp_link_fold_rows(int64_t edges)
+{
+	int64_t		share = fold_share(edges);
+	int64_t		learnt = share < GP_LINK_FOLD_PAIRS ? share : GP_LINK_FOLD_PAIRS;
+
+	return 2 * fold_count(edges, share) * learnt;
+}
+
+/* The folds of a graph. */
+int
+gp_link_folds_make(gp_env *env, const gp_graph *graph, uint64_t seed, gp_link_fold *fold)
+{
+	int64_t		share = fold_share(graph->edges);
+	int			folds;
+	sample		order;
+
+	if (graph->edges < 2)
+		gp_raise(env, GP_ERR_DATA, "At least two links are needed; give more edges.",
+				 "a graph with %lld links is too small to learn links from",
+				 (long long) graph->edges);
+	folds = fold_count(graph->edges, share);
+	order = draw_links(env, graph, seed, folds * share);
+	for (int f = 0; f < folds; f++)
+	{
+		gp_link_pairs hidden = sample_part(&order, f * share, share);
+
+		fold_pairs(env, graph, gp_hash(seed) + f + 1, &hidden, &fold[f]);
+		fold[f].graph = graph_without(env, graph, &hidden);
+		gp_link_pairs_free(env, &hidden);
+	}
+	gp_free(env, order.heap);
+	return folds;
+}
+
+/* Frees a fold. */
+void
+gp_link_fold_free(gp_env *env, gp_link_fold *fold)
+{
+	gp_graph_free(env, fold->graph);
+	gp_link_pairs_free(env, &fold->pairs);
+	memset(fold, 0, sizeof(*fold));
+}

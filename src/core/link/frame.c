@@ -1,0 +1,282 @@
+/*
+ * frame.c - a graph made ready for the scores of pairs.
+ *
+ * The sparse matrices differ in their values and share the pattern's arrays, but
+ * for those with self-loops or directions.
+ */
+#include "scores.h"
+
+#include <math.h>
+#include <string.h>
+
+#define COLUMN_BYTES (256.0 * 1024 * 1024)	/* that one matrix of a block may take */
+
+/* A matrix with the pattern of s and room for values of its own. */
+static gp_csr
+same_pattern(gp_env *env, const gp_csr *s, gp_type type)
+{
+	gp_csr		m = *s;
+
+	m.stamp = gp_csr_stamp();
+	m.type = type;
+	m.value = gp_alloc_array(env, gp_csr_entries(s), gp_type_size(type));
+	return m;
+}
+
+/* The symmetric weights: for an undirected graph its own arrays, with ones where it has no weights. */
+static gp_csr *
+make_weights(gp_link_frame *f)
+{
+	const gp_graph *g = f->graph;
+	gp_csr	   *w;
+	double	   *one;
+
+	if (g->directed)
+		return gp_graph_symmetric(f->env, g);
+	w = gp_alloc_zero(f->env, 1, sizeof(gp_csr));
+	*w = (gp_csr) {g->nodes, g->nodes, g->start, g->col, g->weight, GP_DOUBLE, gp_csr_stamp()};
+	if (g->weight == NULL)
+	{
+		one = gp_alloc_array(f->env, gp_csr_entries(w), sizeof(double));
+		for (int64_t k = 0; k < gp_csr_entries(w); k++)
+			one[k] = 1.0;
+		w->value = one;
+	}
+	return w;
+}
+
+/* Frees what make_weights made. */
+static void
+free_weights(gp_link_frame *f)
+{
+	if (f->graph->directed)
+	{
+		gp_csr_free(f->env, f->weights);
+		return;
+	}
+	if (f->graph->weight == NULL)
+		gp_free(f->env, f->weights->value);
+	gp_free(f->env, f->weights);
+}
+
+/* Counts neighbours and adds up their weights. */
+static void
+count_degrees(gp_link_frame *f)
+{
+	const double *w = f->weights->value;
+	int64_t		next = 0;
+
+	f->degree = gp_alloc_array(f->env, f->n, sizeof(double));
+	f->strength = gp_alloc_zero(f->env, f->n, sizeof(double));
+	for (int64_t i = 0; i < f->n; i++)
+	{
+		gp_look(f->env, f->weights->start[i], &next);
+		f->degree[i] = (double) (f->weights->start[i + 1] - f->weights->start[i]);
+		for (int64_t k = f->weights->start[i]; k < f->weights->start[i + 1]; k++)
+			f->strength[i] += w[k];
+		f->volume += f->strength[i];
+	}
+}
+
+/*
+ * S = D^-1/2 W D^-1/2, and the sum of squares of each of its rows.  A series of
+ * few steps is less exact than float.
+ */
+static void
+make_smooth(gp_link_frame *f)
+{
+	const double *w = f->weights->value;
+	double	   *root = gp_alloc_array(f->env, f->n, sizeof(double));
+	bool		all = f->steps >= gp_link_laplacian_steps();
+	int64_t		next = 0;
+
+	for (int64_t i = 0; i < f->n; i++)
+		root[i] = f->strength[i] > 0.0 ? 1.0 / sqrt(f->strength[i]) : 0.0;
+	f->smooth = same_pattern(f->env, f->weights, all ? GP_DOUBLE : GP_FLOAT);
+	f->square = gp_alloc_zero(f->env, f->n, sizeof(double));
+	for (int64_t i = 0; i < f->n; i++)
+	{
+		gp_look(f->env, f->weights->start[i], &next);
+		for (int64_t k = f->weights->start[i]; k < f->weights->start[i + 1]; k++)
+		{
+			double		value = w[k] * root[i] * root[f->weights->col[k]];
+
+			f->square[i] += value * value;
+			if (all)
+				((double *) f->smooth.value)[k] = value;
+			else
+				((float *) f->smooth.value)[k] = (float) value;
+		}
+	}
+	gp_free(f->env, root);
+}
+
+/* What a node counts for as a middle of a walk. */
+static void
+make_middle(gp_link_frame *f)
+{
+	float	   *host = gp_alloc_array(f->env, (int64_t) gp_size_mul(f->env, f->n, GP_WALK_LANES),
+									  sizeof(float));
+
+	for (int64_t i = 0; i < f->n; i++)
+	{
+		double		d = f->degree[i];
+		float	   *w = host + i * GP_WALK_LANES;
+
+		w[GP_LINK_COUNT] = 1.0f;
+		w[GP_LINK_BY_ROOT] = d > 0.0 ? (float) (1.0 / sqrt(d)) : 0.0f;
+		w[GP_LINK_BY_DEGREE] = d > 0.0 ? (float) (1.0 / d) : 0.0f;
+		w[GP_LINK_BY_LOG] = d > 1.0 ? (float) (1.0 / log(d)) : 0.0f;
+	}
+	f->middle = f->dev->create(f->dev, f->n, GP_WALK_LANES, GP_FLOAT);
+	f->dev->upload(f->dev, f->middle, gp_matrix_wrap(host, f->n, GP_WALK_LANES, GP_FLOAT));
+	gp_free(f->env, host);
+}
+
+/* The arcs and their transpose, for a directed graph. */
+static void
+make_arcs(gp_link_frame *f)
+{
+	gp_csr		arcs = {f->n, f->n, f->graph->start, f->graph->col, NULL, GP_FLOAT, 0};
+	float	   *one;
+
+	if (!f->graph->directed)
+		return;
+	f->out = same_pattern(f->env, &arcs, GP_FLOAT);
+	one = f->out.value;
+	for (int64_t k = 0; k < gp_csr_entries(&arcs); k++)
+		one[k] = 1.0f;
+	f->in = gp_csr_transpose(f->env, &f->out);
+}
+
+/* Writes row i of A: the neighbours' entries with the diagonal between them. */
+static int64_t
+spread_row(const gp_link_frame *f, int64_t i, const double *root, int32_t *col, float *value)
+{
+	const gp_csr *w = f->weights;
+	int64_t		n = 0;
+	bool		own = false;
+
+	for (int64_t k = w->start[i]; k <= w->start[i + 1]; k++)
+	{
+		if (!own && (k == w->start[i + 1] || w->col[k] > i))
+		{
+			own = true;
+			col[n] = (int32_t) i;
+			value[n++] = (float) (root[i] * root[i]);
+		}
+		if (k == w->start[i + 1])
+			break;
+		col[n] = w->col[k];
+		value[n++] = (float) (((const double *) w->value)[k] * root[i] * root[w->col[k]]);
+	}
+	return n;
+}
+
+/* A = (I+D)^-1/2 (I+W) (I+D)^-1/2 with the symmetric weights. */
+static void
+make_spread(gp_link_frame *f)
+{
+	int64_t		entries = gp_csr_entries(f->weights) + f->n;
+	double	   *root = gp_alloc_array(f->env, f->n, sizeof(double));
+	int64_t		next = 0;
+
+	f->spread = (gp_csr) {.rows = f->n, .cols = f->n, .type = GP_FLOAT, .stamp = gp_csr_stamp()};
+	f->spread.start = gp_alloc_zero(f->env, f->n + 1, sizeof(int64_t));
+	f->spread.col = gp_alloc_array(f->env, entries, sizeof(int32_t));
+	f->spread.value = gp_alloc_array(f->env, entries, sizeof(float));
+	for (int64_t i = 0; i < f->n; i++)
+		root[i] = 1.0 / sqrt(1.0 + f->strength[i]);
+	for (int64_t i = 0; i < f->n; i++)
+	{
+		int64_t		at = f->spread.start[i];
+
+		gp_look(f->env, at, &next);
+		f->spread.start[i + 1] = at + spread_row(f, i, root, f->spread.col + at,
+												 (float *) f->spread.value + at);
+	}
+	gp_free(f->env, root);
+}
+
+/* Takes the features' means and norms from a model, or computes them. */
+static void
+open_features(gp_link_frame *f, const gp_link_model *model)
+{
+	make_spread(f);
+	if (f->x->csr)
+		f->xt = gp_csr_transpose(f->env, f->x->csr);
+	f->owns_statistics = model == NULL;
+	if (model == NULL)
+		gp_link_feature_statistics(f);
+	else
+	{
+		f->mean = model->feature_mean;
+		f->dot = model->feature_dot;
+		f->norm = model->feature_norm;
+	}
+	for (int k = 0; k < f->powers; k++)
+		for (int64_t j = 0; j < f->x->dims; j++)
+			f->mean_square[k] += (double) f->mean[k * f->x->dims + j] * f->mean[k * f->x->dims + j];
+}
+
+/* Makes a frame. */
+void
+gp_link_frame_open(gp_link_frame *f, gp_device *dev, const gp_graph *graph, const gp_features *x,
+				   int32_t steps, int32_t powers, const gp_link_model *model)
+{
+	memset(f, 0, sizeof(*f));
+	f->dev = dev;
+	f->env = dev->env;
+	f->graph = graph;
+	f->n = graph->nodes;
+	f->steps = steps;
+	f->powers = x ? powers : 0;
+	f->x = x;
+	f->width = gp_link_width(graph->directed, f->powers);
+	f->weights = make_weights(f);
+	count_degrees(f);
+	make_smooth(f);
+	make_middle(f);
+	make_arcs(f);
+	if (x)
+		open_features(f, model);
+}
+
+/* Frees it. */
+void
+gp_link_frame_close(gp_link_frame *f)
+{
+	gp_env	   *env = f->env;
+
+	gp_link_rooms_free(f);
+	f->dev->destroy(f->dev, &f->middle);
+	gp_free(env, f->smooth.value);
+	gp_free(env, f->out.value);
+	if (f->in)
+		gp_csr_free(env, f->in);
+	free_weights(f);
+	gp_free(env, f->degree);
+	gp_free(env, f->strength);
+	gp_free(env, f->square);
+	gp_free(env, f->spread.start);
+	gp_free(env, f->spread.col);
+	gp_free(env, f->spread.value);
+	if (f->xt)
+		gp_csr_free(env, f->xt);
+	if (f->owns_statistics)
+	{
+		gp_free(env, f->mean);
+		gp_free(env, f->dot);
+		gp_free(env, f->norm);
+	}
+	memset(f, 0, sizeof(*f));
+}
+
+/* 64 sources, fewer, in steps of 16, where a column is long: a block's matrices hold whole columns. */
+int32_t
+gp_link_block_size(int64_t nodes)
+{
+	double		most = COLUMN_BYTES / (8.0 * (double) (nodes > 0 ? nodes : 1));
+
+	return most >= GP_LINK_BLOCK ? GP_LINK_BLOCK : most >= 16.0 ? (int32_t) most / 16 * 16 : 16;
+}

@@ -1,0 +1,185 @@
+/*
+ * link.h - from a graph to the probability that any pair of nodes is linked.
+ *
+ * Two methods share one model.  "scores" describes a pair by some two dozen
+ * scores of the graph around it and regresses on them (Gaussian process with the
+ * arc-cosine map).  "pairs" is the pair kernel k(i,i') k(j,j') + k(i,j') k(j,i')
+ * on a kernel of the nodes (Yu and Chu 2008).  Both learn from links that they
+ * hide from themselves and from random pairs without a link.
+ *
+ * Scores are in units of the target: 1 is a link, 0 is none.  Undirected pairs
+ * have no order: (i, j) and (j, i) score alike.
+ */
+#ifndef GP_LINK_H
+#define GP_LINK_H
+
+#include "base/base.h"
+#include "device/device.h"
+#include "graph/graph.h"
+#include "lang/lang.h"
+
+#define GP_LINK_POWERS 5		/* features A^k X, k = 0 .. 4, at most */
+#define GP_LINK_CODE_WORDS 4	/* of 64 bits: the sign code of a node */
+#define GP_LINK_KEPT 100		/* candidates of a node that the Gaussian process sees */
+#define GP_LINK_HABITS 20		/* counts of what hidden links and other pairs are like */
+
+typedef enum gp_link_method
+{
+	GP_LINK_AUTO,				/* scores */
+	GP_LINK_SCORES,
+	GP_LINK_PAIRS
+} gp_link_method;
+
+/* Which pairs gp_links_best looks at. */
+typedef enum gp_link_candidates
+{
+	GP_CANDIDATES_AUTO,			/* where hidden links were found: two hops, three where two give few */
+	GP_CANDIDATES_TWO_HOPS,		/* two hops, and the nearest in the kernel */
+	GP_CANDIDATES_THREE_HOPS,	/* three hops, and the nearest in the kernel */
+	GP_CANDIDATES_ALL			/* every pair */
+} gp_link_candidates;
+
+/* What a fit starts from.  Nothing in it is changed or freed. */
+typedef struct gp_link_problem
+{
+	const gp_graph *graph;
+	const gp_features *features;	/* NULL: structure only */
+	const gp_program *program;	/* the node kernel: of the method pairs, and of the candidates */
+	gp_link_method method;
+	uint64_t	seed;
+} gp_link_problem;
+
+/* What the planner counted and chose. */
+typedef struct gp_link_plan
+{
+	gp_link_method method;
+	int32_t		steps;			/* of the Laplacian scores */
+	int32_t		powers;			/* of A whose features are compared; 0 without features */
+	bool		cut;			/* fewer steps than an error of 1e-9 takes */
+	double		bytes;			/* high-water mark of the environment, inputs included */
+	double		flops;
+} gp_link_plan;
+
+/*
+ * What is kept of a fit, and all that predictions need.  Arrays belong to the
+ * environment; the graph too, in a model that gp_link_model_restore made.
+ */
+typedef struct gp_link_model
+{
+	gp_link_method method;
+	const gp_graph *graph;
+	bool		owns_graph;
+	/* figures */
+	int64_t		pairs;			/* that it learnt from */
+	double		auc;			/* cross-fitted; NaN when there are too few links to tell */
+	double		average_precision;
+	int32_t		steps;			/* 0 for the method pairs */
+	int32_t		powers;			/* 0 without features */
+	bool		cut;
+	/* the regression on m rows */
+	int64_t		m;
+	int32_t		width;			/* scores of a pair, or the rank of the nodes' factor */
+	float	   *row;			/* scores: m x width, standardised; pairs: factor, nodes x width */
+	int32_t    *inducing;		/* pairs: m x 2 nodes; else NULL */
+	double	   *alpha;			/* m: score = offset + <k, alpha> */
+	float	   *root;			/* L, packed, with variance = scale (k_ii - |L^-1 k|^2) */
+	double		offset;
+	double		scale;
+	double		intercept;		/* probability = 1 / (1 + exp(-(intercept + slope score))) */
+	double		slope;
+	/* scores only */
+	double	   *centre;			/* width: of the training rows' scores */
+	double	   *spread;			/* width */
+	double	   *ridge;			/* width + 1: the linear model that ranks candidates; the last is constant */
+	double	   *screen;			/* the same of the graph's scores alone; NULL when there are no features */
+	/* features of the nodes, ready for the cosines; NULL when there are none */
+	gp_features *features;
+	float	   *feature_mean;	/* powers x dims: the mean row of A^k X */
+	float	   *feature_dot;	/* nodes x powers: <row, mean row> */
+	float	   *feature_norm;	/* nodes x powers: |row - mean row| */
+	/* where links are looked for */
+	int64_t    *habits;			/* GP_LINK_HABITS counts (habits.c); NULL in a model that has none */
+	uint64_t   *code;			/* nodes x CODE_WORDS: neighbours in the node kernel */
+} gp_link_model;
+
+/* An array of a model, for storing it. */
+typedef enum gp_link_element
+{
+	GP_LINK_F32,
+	GP_LINK_F64,
+	GP_LINK_I32,
+	GP_LINK_I64,
+	GP_LINK_U64
+} gp_link_element;
+
+typedef struct gp_link_array
+{
+	int32_t		tag;			/* which array; constant over versions */
+	gp_link_element element;
+	int64_t		count;
+	void	   *data;
+} gp_link_array;
+
+#define GP_LINK_MAX_ARRAYS 24
+
+/* The bytes of one element. */
+static inline size_t
+gp_link_element_size(gp_link_element element)
+{
+	return element == GP_LINK_F32 || element == GP_LINK_I32 ? 4 : 8;
+}
+
+/* One pair as predicted. */
+typedef struct gp_link_row
+{
+	int32_t		src;
+	int32_t		dst;
+	double		score;
+	double		variance;		/* of the score, without noise; >= 0 */
+	double		probability;
+} gp_link_row;
+
+/* Counts and chooses. */
+extern gp_link_plan gp_link_plan_make(gp_env *env, const gp_link_problem *problem);
+
+/* Fits; checks the plan against gp_limit first.  The model borrows the graph. */
+extern gp_link_model *gp_link_fit(gp_device *dev, const gp_link_problem *problem);
+
+extern void gp_link_model_free(gp_env *env, gp_link_model *model);
+
+/*
+ * The model as arrays (views; none with count 0), at most GP_LINK_MAX_ARRAYS; returns how many.  The
+ * first holds the scalars, and lives in scalars, which has room for
+ * GP_LINK_SCALARS.
+ */
+#define GP_LINK_SCALARS 24
+extern int	gp_link_model_arrays(const gp_link_model *model, double *scalars, gp_link_array *out);
+
+/*
+ * The model back from its arrays, whose data it keeps (they belong to env).
+ * Raises GP_ERR_DATA when they do not fit together: no array is trusted.
+ */
+extern gp_link_model *gp_link_model_restore(gp_env *env, const gp_link_array *arrays, int n);
+
+/* A model made ready for predictions. */
+typedef struct gp_links gp_links;
+
+extern gp_links *gp_links_open(gp_device *dev, const gp_link_model *model);
+extern void gp_links_close(gp_links *links);
+
+/* Scores n pairs, existing links on the graph without them.  src != dst in each. */
+extern void gp_links_score(gp_links *links, int64_t n, const int32_t *src, const int32_t *dst,
+						   gp_link_row *out);
+
+/* Takes one row. */
+typedef void (*gp_link_take) (void *state, const gp_link_row *row);
+
+/*
+ * The k best pairs without a link of each of n nodes, best first, node by node
+ * in the given order: src is the node.  Directed: arcs from the node.  An
+ * undirected pair of two given nodes is told once, under the first of them.
+ */
+extern void gp_links_best(gp_links *links, int64_t n, const int32_t *node, int64_t k,
+						  gp_link_candidates candidates, gp_link_take take, void *state);
+
+#endif							/* GP_LINK_H */

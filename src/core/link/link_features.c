@@ -1,0 +1,202 @@
+/*
+ * link_features.c - the users' features, made ready for cosines.
+ *
+ * Sparse features that are nowhere negative are counts of words, tags or items:
+ * frequent ones say little, so each column is weighted by log((N + 1) / (n + 1)),
+ * n being the nodes that have it (tf-idf).  Others stay as they are.
+ *
+ * Very wide features are folded into a few thousand columns by a signed hash
+ * (count sketch: products of rows keep their expectation), because the scores'
+ * work has a part that grows with the width.
+ */
+#include "scores.h"
+
+#include "base/base.h"
+
+#include <math.h>
+#include <string.h>
+
+#define MOST_DIMS 4096
+
+/* Entry k of a matrix. */
+static double
+entry(const void *value, gp_type type, int64_t k)
+{
+	return type == GP_FLOAT ? ((const float *) value)[k] : ((const double *) value)[k];
+}
+
+/*
+ * The inverse of the largest value: cosines do not see a common factor, and
+ * squares of the largest numbers would overflow.
+ */
+static double
+inverse_size(gp_env *env, const void *value, gp_type type, int64_t n)
+{
+	double		largest = 0.0;
+	int64_t		next = 0;
+
+	for (int64_t k = 0; k < n; k++)
+	{
+		gp_look(env, k, &next);
+		largest = fmax(largest, fabs(entry(value, type, k)));
+	}
+	return largest > 0.0 ? 1.0 / largest : 1.0;
+}
+
+/* True when no entry is negative. */
+static bool
+is_count(gp_env *env, const gp_csr *x)
+{
+	int64_t		next = 0;
+
+	for (int64_t k = 0; k < gp_csr_entries(x); k++)
+	{
+		gp_look(env, k, &next);
+		if (entry(x->value, x->type, k) < 0.0)
+			return false;
+	}
+	return true;
+}
+
+/* What each column is multiplied by. */
+static double *
+column_weights(gp_env *env, const gp_csr *x)
+{
+	double	   *weight = gp_alloc_zero(env, x->cols, sizeof(double));
+	bool		count = is_count(env, x);
+	double		inverse = inverse_size(env, x->value, x->type, gp_csr_entries(x));
+	int64_t		next = 0;
+
+	for (int64_t k = 0; k < gp_csr_entries(x); k++)
+	{
+		gp_look(env, k, &next);
+		weight[x->col[k]] += entry(x->value, x->type, k) != 0.0;
+	}
+	for (int64_t j = 0; j < x->cols; j++)
+		weight[j] = inverse * (count ? log(((double) x->rows + 1.0) / (weight[j] + 1.0)) : 1.0);
+	return weight;
+}
+
+/* Copies x, its columns weighted. */
+static gp_csr *
+weigh(gp_env *env, const gp_csr *x, const double *weight)
+{
+	gp_csr	   *out = gp_alloc_zero(env, 1, sizeof(gp_csr));
+	int64_t		n = gp_csr_entries(x);
+	int64_t		next = 0;
+	float	   *value = gp_alloc_array(env, n, sizeof(float));
+
+	*out = *x;
+	out->stamp = gp_csr_stamp();
+	out->type = GP_FLOAT;
+	out->value = value;
+	out->start = gp_alloc_array(env, x->rows + 1, sizeof(int64_t));
+	out->col = gp_alloc_array(env, n, sizeof(int32_t));
+	memcpy(out->start, x->start, (x->rows + 1) * sizeof(int64_t));
+	for (int64_t k = 0; k < n; k++)
+	{
+		gp_look(env, k, &next);
+		out->col[k] = x->col[k];
+		value[k] = (float) (weight[x->col[k]] * entry(x->value, x->type, k));
+	}
+	return out;
+}
+
+/* Adds up one row in sum, hashed; marks lists the columns touched.  Returns how many. */
+static int32_t
+fold_row(const gp_csr *x, int64_t row, const double *weight, uint64_t seed, float *sum,
+		 bool *marked, int32_t *marks)
+{
+	int32_t		n = 0;
+
+	for (int64_t k = x->start[row]; k < x->start[row + 1]; k++)
+	{
+		uint64_t	h = gp_hash(seed ^ gp_hash((uint64_t) x->col[k]));
+		int32_t		col = (int32_t) (h % MOST_DIMS);
+		double		v = weight[x->col[k]] * entry(x->value, x->type, k);
+
+		if (!marked[col])
+		{
+			marked[col] = true;
+			marks[n++] = col;
+			sum[col] = 0.0f;
+		}
+		sum[col] += (float) (h >> 63 ? v : -v);
+	}
+	return n;
+}
+
+/* Folds the columns of x into MOST_DIMS. */
+static gp_csr *
+fold(gp_env *env, const gp_csr *x, const double *weight, uint64_t seed)
+{
+	gp_csr	   *out = gp_alloc_zero(env, 1, sizeof(gp_csr));
+	float	   *sum = gp_alloc_array(env, MOST_DIMS, sizeof(float));
+	bool	   *marked = gp_alloc_zero(env, MOST_DIMS, sizeof(bool));
+	float	   *value = gp_alloc_array(env, gp_csr_entries(x), sizeof(float));
+	int64_t		next = 0;
+
+	out->stamp = gp_csr_stamp();
+	out->rows = x->rows;
+	out->cols = MOST_DIMS;
+	out->type = GP_FLOAT;
+	out->value = value;
+	out->start = gp_alloc_zero(env, x->rows + 1, sizeof(int64_t));
+	out->col = gp_alloc_array(env, gp_csr_entries(x), sizeof(int32_t));
+	for (int64_t i = 0; i < x->rows; i++)
+	{
+		int32_t    *marks = out->col + out->start[i];
+		int32_t		n = fold_row(x, i, weight, seed, sum, marked, marks);
+
+		gp_look(env, x->start[i], &next);
+		gp_sort_columns(env, marks, n);
+		for (int32_t k = 0; k < n; k++)
+		{
+			value[out->start[i] + k] = sum[marks[k]];
+			marked[marks[k]] = false;
+		}
+		out->start[i + 1] = out->start[i] + n;
+	}
+	gp_free(env, sum);
+	gp_free(env, marked);
+	return out;
+}
+
+/* Dense features, their largest value 1. */
+static float *
+copy_dense(gp_env *env, const gp_features *x)
+{
+	int64_t		n = (int64_t) gp_size_mul(env, x->rows, x->dims);
+	float	   *value = gp_alloc_array(env, n, sizeof(float));
+	double		inverse = inverse_size(env, x->dense, x->type, n);
+	int64_t		next = 0;
+
+	for (int64_t k = 0; k < n; k++)
+	{
+		gp_look(env, k, &next);
+		value[k] = (float) (inverse * entry(x->dense, x->type, k));
+	}
+	return value;
+}
+
+/* Features in float, weighted, at most MOST_DIMS wide when sparse. */
+gp_features *
+gp_link_features_prepare(gp_env *env, const gp_features *x, uint64_t seed)
+{
+	gp_features *out = gp_alloc_zero(env, 1, sizeof(gp_features));
+	double	   *weight;
+
+	out->rows = x->rows;
+	out->type = GP_FLOAT;
+	out->dims = x->dims;
+	if (x->csr == NULL)
+	{
+		out->dense = copy_dense(env, x);
+		return out;
+	}
+	weight = column_weights(env, x->csr);
+	out->csr = x->dims > MOST_DIMS ? fold(env, x->csr, weight, seed) : weigh(env, x->csr, weight);
+	out->dims = out->csr->cols;
+	gp_free(env, weight);
+	return out;
+}

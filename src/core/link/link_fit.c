@@ -1,0 +1,314 @@
+/*
+ * link_fit.c - the fit of a link model, and what it costs.
+ *
+ * The scores of the pairs to learn from are computed on graphs from which their
+ * fold of links is removed, so that a link never sees itself.  Each fold's rows
+ * are also predicted from the other's alone: the figures of the summary.
+ */
+#include "regression.h"
+#include "scores.h"
+
+#include <math.h>
+#include <string.h>
+
+#define EXACT_NODES 10000		/* below, the Laplacian scores take all their steps */
+#define STEP_ENTRIES 4e6		/* above, so many entries are gone through for a source */
+#define LEAST_STEPS 6
+#define LEAST_POWERS 3			/* of the features, where even the least steps are more than that */
+#define MEGABYTE (1024.0 * 1024.0)
+
+/* The rows that are learnt from, fold after fold. */
+typedef struct rows
+{
+	int64_t		n;
+	int32_t		width;
+	double	   *score;			/* n x width */
+	bool	   *label;			/* n */
+	int			folds;
+	int64_t		first[GP_LINK_FOLDS + 1];	/* of each fold; the last is n */
+} rows;
+
+/* The entries of the symmetric pattern, at most. */
+static double
+entries_of(const gp_graph *graph)
+{
+	return 2.0 * (double) graph->edges;
+}
+
+/* Steps of the Laplacian scores: all of them where that is quick, at least six. */
+static int32_t
+choose_steps(const gp_graph *graph, bool *cut)
+{
+	int32_t		all = gp_link_laplacian_steps();
+	double		fit = STEP_ENTRIES / (entries_of(graph) + (double) graph->nodes + 1.0);
+	int32_t		steps = all;
+
+	if (graph->nodes >= EXACT_NODES && fit < all)
+		steps = fit > LEAST_STEPS ? (int32_t) fit : LEAST_STEPS;
+	*cut = steps < all;
+	return steps;
+}
+
+/* The powers of A whose features are compared. */
+static int32_t
+choose_powers(const gp_link_problem *problem, int32_t steps)
+{
+	if (problem->features == NULL)
+		return 0;
+	return steps > LEAST_STEPS ? GP_LINK_POWERS : LEAST_POWERS;
+}
+
+/* The non-zeros of the features, and what an entry of them takes. */
+static double
+feature_entries(const gp_features *x)
+{
+	if (x == NULL)
+		return 0.0;
+	return x->csr ? (double) gp_csr_entries(x->csr) : (double) x->rows * (double) x->dims;
+}
+
+/* Counts the method scores. */
+static void
+count_scores(const gp_link_problem *problem, gp_link_plan *plan)
+{
+	double		n = (double) problem->graph->nodes;
+	double		e = entries_of(problem->graph);
+	double		x = feature_entries(problem->features);
+	double		dims = problem->features ? (double) problem->features->dims : 0.0;
+	double		powers = (double) plan->powers;
+	double		m = (double) gp_link_fold_rows(problem->graph->edges);
+	double		block = gp_link_block_size(problem->graph->nodes);
+	double		frame = 60.0 * e + 136.0 * n + (x > 0.0 ? 20.0 * x + 20.0 * e + 4.0 * (dims + n) * powers : 0.0);
+	double		columns = 28.0 * n * block + 24.0 * dims * powers * block;
+	double		sources = m / 2.0 * 1.3;
+	double		squares = m <= GP_SYEV_MAX ? 6.5 : 2.2;	/* of the regression, each m x m */
+
+	plan->bytes = frame + columns + GP_LINK_FOLDS * (6.0 * e + 8.0 * n) + 8.0 * x;
+	plan->bytes = fmax(plan->bytes, squares * 8.0 * m * m + 8.0 * x + 6.0 * e);
+	plan->flops = sources * (2.0 * e * (7.0 + plan->steps + 3.0 * powers) + 4.0 * x * powers) +
+		10.0 * m * m * m + 3.0 * dims * e * 2.0 * powers;
+}
+
+/* Counts the node kernel's codes: a factor of 512 columns. */
+static void
+count_codes(const gp_link_problem *problem, gp_link_plan *plan)
+{
+	double		n = (double) problem->graph->nodes;
+	double		rank = fmin(512.0, n);
+
+	plan->bytes = fmax(plan->bytes, 8.5 * n * rank + 24.0 * rank * rank +
+					   16.0 * feature_entries(problem->features) + 24.0 * entries_of(problem->graph) + 16.0 * n);
+	plan->flops += 4.0 * n * rank * rank;
+}
+
+/* Counts and chooses. */
+gp_link_plan
+gp_link_plan_make(gp_env *env, const gp_link_problem *problem)
+{
+	gp_link_plan plan;
+
+	memset(&plan, 0, sizeof(plan));
+	plan.method = problem->method == GP_LINK_AUTO ? GP_LINK_SCORES : problem->method;
+	if (plan.method == GP_LINK_SCORES)
+	{
+		plan.steps = choose_steps(problem->graph, &plan.cut);
+		plan.powers = choose_powers(problem, plan.steps);
+		count_scores(problem, &plan);
+	}
+	else
+		gp_link_pairs_count(env, problem, &plan.bytes, &plan.flops);
+	count_codes(problem, &plan);
+	plan.bytes += (double) env->used;
+	return plan;
+}
+
+/* The plan, held against the limit. */
+static gp_link_plan
+checked_plan(gp_env *env, const gp_link_problem *problem)
+{
+	gp_link_plan plan = gp_link_plan_make(env, problem);
+
+	if (env->limit > 0 && plan.bytes > (double) gp_limit(env))
+		gp_raise(env, GP_ERR_LIMIT, "Raise gnngp.memory_limit, or fit a part of the graph.",
+				 "the link model needs %.0f MB, more than gnngp.memory_limit (%.0f MB)",
+				 ceil(plan.bytes / MEGABYTE), floor((double) gp_limit(env) / MEGABYTE));
+	return plan;
+}
+
+/* Scores one fold's pairs on the fold's graph. */
+static void
+score_fold(gp_device *dev, const gp_link_fold *fold, const gp_features *x,
+		   const gp_link_plan *plan, double *out)
+{
+	gp_link_frame f;
+
+	gp_link_frame_open(&f, dev, fold->graph, x, plan->steps, plan->powers, NULL);
+	gp_link_pair_scores(&f, fold->pairs.n, fold->pairs.src, fold->pairs.dst, out);
+	gp_link_frame_close(&f);
+}
+
+/* The rows of all folds; their pairs are counted in habits. */
+static rows
+make_rows(gp_device *dev, const gp_link_problem *problem, const gp_features *x,
+		  const gp_link_plan *plan, int64_t *habits)
+{
+	gp_env	   *env = dev->env;
+	gp_link_fold fold[GP_LINK_FOLDS];
+	rows		r;
+	int64_t		done = 0;
+
+	memset(&r, 0, sizeof(r));
+	r.width = gp_link_width(problem->graph->directed, plan->powers);
+	r.folds = gp_link_folds_make(env, problem->graph, problem->seed, fold);
+	for (int f = 0; f < r.folds; f++)
+		r.n += fold[f].pairs.n;
+	r.score = gp_alloc_array(env, r.n * r.width, sizeof(double));
+	r.label = gp_alloc_array(env, r.n, sizeof(bool));
+	for (int f = 0; f < r.folds; f++)
+	{
+		env->progress(env, GP_PHASE_PAIRS, f, r.folds);
+		r.first[f] = done;
+		score_fold(dev, &fold[f], x, plan, r.score + done * r.width);
+		for (int64_t e = 0; e < fold[f].pairs.n; e++)
+			r.label[done + e] = e < fold[f].links;
+		done += fold[f].pairs.n;
+		gp_link_habits_count(env, &fold[f], habits);
+		gp_link_fold_free(env, &fold[f]);
+	}
+	r.first[r.folds] = r.n;
+	return r;
+}
+
+/* Frees rows. */
+static void
+rows_free(gp_env *env, rows *r)
+{
+	gp_free(env, r->score);
+	gp_free(env, r->label);
+}
+
+/* Predicts each fold from the others; AUC and average precision are the folds' means. */
+static void
+cross_fit(gp_device *dev, const rows *r, gp_link_model *model)
+{
+	gp_env	   *env = dev->env;
+	double	   *score = gp_alloc_array(env, r->n * r->width, sizeof(double));
+	bool	   *label = gp_alloc_array(env, r->n, sizeof(bool));
+	double	   *mean = gp_alloc_array(env, r->n, sizeof(double));
+
+	model->auc = model->average_precision = r->folds > 1 ? 0.0 : NAN;
+	for (int f = 0; f < r->folds && r->folds > 1; f++)
+	{
+		int64_t		first = r->first[f];
+		int64_t		held = r->first[f + 1] - first;
+		int64_t		after = r->n - first - held;
+		gp_link_regression g;
+		double		auc;
+		double		precision;
+
+		memcpy(score, r->score, first * r->width * sizeof(double));
+		memcpy(label, r->label, first * sizeof(bool));
+		memcpy(score + first * r->width, r->score + (first + held) * r->width,
+			   after * r->width * sizeof(double));
+		memcpy(label + first, r->label + first + held, after * sizeof(bool));
+		g = gp_link_regress(dev, first + after, r->width, score, label);
+		gp_link_regression_means(dev, &g, held, r->width, r->score + first * r->width, mean);
+		gp_link_metrics(env, held, mean, r->label + first, &auc, &precision);
+		gp_link_regression_free(dev, &g);
+		model->auc += auc / r->folds;
+		model->average_precision += precision / r->folds;
+	}
+	gp_free(env, score);
+	gp_free(env, label);
+	gp_free(env, mean);
+}
+
+/* Keeps the regression on all rows, calibrated on its leave-one-out means. */
+static void
+keep_regression(gp_device *dev, const rows *r, bool features, gp_link_model *model)
+{
+	gp_env	   *env = dev->env;
+	gp_link_regression g = gp_link_regress(dev, r->n, r->width, r->score, r->label);
+	double	   *mean = g.solution.loo_mean;
+
+	for (int64_t i = 0; i < r->n; i++)
+		mean[i] = g.offset + g.unit * mean[i];
+	gp_link_calibrate(env, r->n, mean, r->label, &model->intercept, &model->slope);
+	model->pairs = model->m = r->n;
+	model->width = r->width;
+	model->row = gp_alloc_array(env, r->n * r->width, sizeof(float));
+	dev->download(dev, gp_matrix_wrap(model->row, r->n, r->width, GP_FLOAT), g.z);
+	model->alpha = gp_alloc_array(env, r->n, sizeof(double));
+	dev->download(dev, gp_matrix_wrap(model->alpha, r->n, 1, GP_DOUBLE), g.solution.weights);
+	for (int64_t i = 0; i < r->n; i++)
+		model->alpha[i] *= g.unit;
+	model->root = gp_link_pack_root(dev, g.solution.root);
+	model->offset = g.offset;
+	model->scale = g.solution.scale * g.unit * g.unit;
+	model->ridge = gp_link_ridge(dev, &g, r->width, r->label);
+	if (features)
+		model->screen = gp_link_ridge(dev, &g, gp_link_graph_width(model->graph->directed), r->label);
+	model->centre = g.centre;
+	model->spread = g.spread;
+	g.centre = g.spread = NULL;
+	gp_link_regression_free(dev, &g);
+}
+
+/* Keeps the features' statistics on the whole graph. */
+static void
+keep_features(gp_device *dev, const gp_link_problem *problem, gp_features *x,
+			  gp_link_model *model)
+{
+	gp_link_frame f;
+
+	if (x == NULL)
+		return;
+	gp_link_frame_open(&f, dev, problem->graph, x, 1, model->powers, NULL);
+	model->features = x;
+	model->feature_mean = f.mean;
+	model->feature_dot = f.dot;
+	model->feature_norm = f.norm;
+	f.owns_statistics = false;
+	gp_link_frame_close(&f);
+}
+
+/* The method scores. */
+static void
+fit_scores(gp_device *dev, const gp_link_problem *problem, const gp_link_plan *plan,
+		   gp_link_model *model)
+{
+	gp_env	   *env = dev->env;
+	gp_features *x = problem->features ?
+		gp_link_features_prepare(env, problem->features, problem->seed) : NULL;
+	int64_t    *habits = gp_alloc_zero(env, GP_LINK_HABITS, sizeof(int64_t));
+	rows		r = make_rows(dev, problem, x, plan, habits);
+
+	model->habits = habits;
+	model->steps = plan->steps;
+	model->powers = plan->powers;
+	model->cut = plan->cut;
+	env->progress(env, GP_PHASE_POSTERIOR, 0, 0);
+	cross_fit(dev, &r, model);
+	keep_regression(dev, &r, x != NULL, model);
+	rows_free(env, &r);
+	keep_features(dev, problem, x, model);
+}
+
+/* Fits. */
+gp_link_model *
+gp_link_fit(gp_device *dev, const gp_link_problem *problem)
+{
+	gp_env	   *env = dev->env;
+	gp_link_plan plan = checked_plan(env, problem);
+	gp_link_model *model = gp_alloc_zero(env, 1, sizeof(gp_link_model));
+
+	model->method = plan.method;
+	model->graph = problem->graph;
+	if (plan.method == GP_LINK_SCORES)
+		fit_scores(dev, problem, &plan, model);
+	else
+		gp_link_pairs_fit(dev, problem, model);
+	env->progress(env, GP_PHASE_KERNEL, 0, 0);
+	model->code = gp_link_codes(dev, problem);
+	return model;
+}

@@ -1,0 +1,324 @@
+/*
+ * link_laplacian.c - Laplacian kernels and DeepWalk's matrix as scores of pairs.
+ *
+ * Both are polynomials of S = D^-1/2 W D^-1/2.  The entries (S^k)_ij of a pair
+ * come from columns of one Chebyshev recurrence, which serves all scales.
+ *
+ *   1 / (1 + s2 - s2 x) = sum_k c_k T_k(x),  c_k = 2 r^k / sqrt(b^2 - 1) / s2,
+ *   b = (1 + s2) / s2, r = b - sqrt(b^2 - 1), c_0 halved
+ *
+ * DeepWalk's matrix is log(vol / T sum_{r=1..T} (D^-1/2 S^r D^-1/2)_ij) (Qiu et al.
+ * 2018, eq. 8, without the constant for negative samples).
+ */
+#include "scores.h"
+
+#include <math.h>
+#include <string.h>
+
+#define ERROR_AIM 1e-9			/* of the series; no smaller entry is told from nothing */
+#define WALK_LENGTH 10			/* T */
+#define SMALLEST_WALK 1e-3		/* of DeepWalk's matrix: less says nothing */
+#define SERIES (GP_LINK_SCALES + 1)	/* the scales, then DeepWalk */
+
+static const double scales[GP_LINK_SCALES] = {1.0, 10.0, 100.0};
+
+/* r of a scale. */
+static double
+ratio_of(double s2)
+{
+	double		b = (1.0 + s2) / s2;
+
+	return b - sqrt(b * b - 1.0);
+}
+
+/* The largest k that a scale needs. */
+static int32_t
+steps_of(double s2)
+{
+	return (int32_t) ceil(log(ERROR_AIM) / log(ratio_of(s2)));
+}
+
+/* The steps of the largest scale. */
+int32_t
+gp_link_laplacian_steps(void)
+{
+	return steps_of(scales[GP_LINK_SCALES - 1]);
+}
+
+/* The coefficients of a scale, up to a number of steps. */
+static void
+kernel_series(double s2, int32_t steps, double *c)
+{
+	double		b = (1.0 + s2) / s2;
+	double		r = ratio_of(s2);
+	double		value = 2.0 / (sqrt(b * b - 1.0) * s2);
+	int32_t		last = steps_of(s2) < steps ? steps_of(s2) : steps;
+
+	for (int32_t k = 0; k <= last; k++, value *= r)
+		c[k] = k == 0 ? value / 2.0 : value;
+}
+
+/* The coefficients of x + x^2 + ... + x^length: x T_k = (T_(k+1) + T_(k-1)) / 2. */
+static void
+walk_series(int32_t length, double *c)
+{
+	double		power[WALK_LENGTH + 2] = {1.0};
+	double		next[WALK_LENGTH + 2];
+
+	for (int32_t r = 1; r <= length; r++)
+	{
+		memset(next, 0, sizeof(next));
+		for (int32_t k = 0; k < r; k++)
+		{
+			next[k + 1] += k == 0 ? power[k] : power[k] / 2.0;
+			if (k > 0)
+				next[k - 1] += power[k] / 2.0;
+		}
+		memcpy(power, next, sizeof(power));
+		for (int32_t k = 0; k <= r; k++)
+			c[k] += power[k];
+	}
+}
+
+/* A recurrence on its way. */
+typedef struct recurrence
+{
+	gp_link_frame *f;
+	const gp_link_block *block;
+	int32_t		steps;
+	double	   *c[SERIES];		/* steps + 1 coefficients each */
+	double	   *sum[SERIES];	/* an entry of each pair */
+	double	   *entry;			/* of one step */
+	int32_t		slot[GP_LINK_BLOCK];	/* 0, 1, .. */
+} recurrence;
+
+/* Allocates, and computes the coefficients. */
+static recurrence
+recurrence_open(gp_link_frame *f, const gp_link_block *block)
+{
+	recurrence	r = {.f = f, .block = block, .steps = f->steps > 1 ? f->steps : 1};
+
+	for (int s = 0; s < SERIES; s++)
+	{
+		r.c[s] = gp_alloc_zero(f->env, r.steps + 1, sizeof(double));
+		r.sum[s] = gp_alloc_zero(f->env, block->n, sizeof(double));
+		if (s < GP_LINK_SCALES)
+			kernel_series(scales[s], r.steps, r.c[s]);
+	}
+	walk_series(r.steps < WALK_LENGTH ? r.steps : WALK_LENGTH, r.c[GP_LINK_SCALES]);
+	r.entry = gp_alloc_array(f->env, block->n, sizeof(double));
+	for (int32_t t = 0; t < GP_LINK_BLOCK; t++)
+		r.slot[t] = t;
+	return r;
+}
+
+/* Frees it. */
+static void
+recurrence_close(recurrence *r)
+{
+	for (int s = 0; s < SERIES; s++)
+	{
+		gp_free(r->f->env, r->c[s]);
+		gp_free(r->f->env, r->sum[s]);
+	}
+	gp_free(r->f->env, r->entry);
+}
+
+/* Adds the entries of T_k, which stand in r->entry, to each series that has a part of it. */
+static void
+add_entries(recurrence *r, int32_t k)
+{
+	for (int s = 0; s < SERIES; s++)
+	{
+		r->f->env->check_interrupts(r->f->env);
+		if (r->c[s][k] != 0.0)
+			for (int64_t e = 0; e < r->block->n; e++)
+				r->sum[s][e] += r->c[s][k] * r->entry[e];
+	}
+}
+
+/* The same for the whole of T_k. */
+static void
+add_step(recurrence *r, int32_t k, gp_matrix t)
+{
+	gp_device  *dev = r->f->dev;
+
+	dev->take(dev, t, r->block->n, r->block->dst, r->block->slot, r->entry);
+	add_entries(r, k);
+}
+
+/* The last step, whose T_k = 2 S T_(k-1) - T_(k-2) is needed at the pairs alone. */
+static void
+add_last(recurrence *r, gp_matrix last, gp_matrix before)
+{
+	gp_device  *dev = r->f->dev;
+	double	   *old = gp_alloc_array(r->f->env, r->block->n, sizeof(double));
+
+	gp_link_last_product(r->f, r->block, &r->f->smooth, last, r->entry);
+	dev->take(dev, before, r->block->n, r->block->dst, r->block->slot, old);
+	for (int64_t e = 0; e < r->block->n; e++)
+		r->entry[e] = 2.0 * r->entry[e] - old[e];
+	gp_free(r->f->env, old);
+	add_entries(r, r->steps);
+}
+
+/* T_1 of the sources, and T_0 where the next step needs it; of the pairs, T_0 has no entries. */
+static void
+first_steps(recurrence *r, const gp_link_cut *cuts, gp_matrix zeroth, gp_matrix first)
+{
+	gp_link_frame *f = r->f;
+	gp_device  *dev = f->dev;
+	double		one[GP_LINK_BLOCK];
+
+	if (cuts == NULL)
+		dev->csr_rows(dev, first, &f->smooth, r->block->source, r->block->sources);
+	else
+	{
+		for (int32_t t = 0; t < r->block->sources; t++)
+			one[t] = 1.0;
+		dev->fill(dev, zeroth, 0.0);
+		dev->put(dev, zeroth, r->block->sources, r->block->source, r->slot, one);
+		gp_link_cut_spmm(f, &f->smooth, 0.0, 1.0, zeroth, 0.0, first, cuts);
+	}
+	add_step(r, 1, first);
+}
+
+/* T_2 = 2 S^2 - I, without cuts. */
+static void
+second_step(recurrence *r, gp_matrix first, gp_matrix second)
+{
+	gp_link_frame *f = r->f;
+	gp_device  *dev = f->dev;
+	int32_t		n = r->block->sources;
+	double		own[GP_LINK_BLOCK];
+
+	gp_link_first_product(f, 2.0, &f->smooth, &f->smooth, &f->smooth, r->block->source, first,
+						  second);
+	dev->take(dev, second, n, r->block->source, r->slot, own);
+	for (int32_t t = 0; t < n; t++)
+		own[t] -= 1.0;
+	dev->put(dev, second, n, r->block->source, r->slot, own);
+}
+
+/* Runs the recurrence T_(k+1) = 2 S T_k - T_(k-1) on the sources' unit vectors. */
+static void
+run(recurrence *r, const gp_link_cut *cuts)
+{
+	gp_link_frame *f = r->f;
+	int32_t		columns = r->block->sources;
+	gp_matrix	even = gp_link_lend(f, f->n, columns, f->smooth.type);
+	gp_matrix	odd = gp_link_lend(f, f->n, columns, f->smooth.type);
+
+	first_steps(r, cuts, even, odd);
+	for (int32_t k = 2; k <= r->steps; k++)
+	{
+		gp_matrix	last = k % 2 == 0 ? odd : even;
+		gp_matrix	next = k % 2 == 0 ? even : odd;
+
+		if (k == 2 && cuts == NULL)
+			second_step(r, last, next);
+		else if (k == r->steps && cuts == NULL)
+		{
+			add_last(r, last, next);
+			break;
+		}
+		else
+			gp_link_cut_spmm(f, &f->smooth, 0.0, 2.0, last, -1.0, next, cuts);
+		add_step(r, k, next);
+	}
+	gp_link_give_back(f, &even);
+	gp_link_give_back(f, &odd);
+}
+
+/* The strength of an end without the link that is cut. */
+static double
+strength_of(const gp_link_frame *f, int32_t node, const gp_link_cut *cut)
+{
+	return f->strength[node] - (cut ? cut->weight : 0.0);
+}
+
+/*
+ * sum_j S_ij^2 without the link that is cut: the ends' own rows lose the entry,
+ * and are scaled by what is left.
+ */
+static double
+square_of(const gp_link_frame *f, int32_t node, const gp_link_cut *cut)
+{
+	int32_t		other;
+	double		lost;
+	double		left;
+
+	if (cut == NULL)
+		return f->square[node];
+	other = cut->i == node ? cut->j : cut->i;
+	left = strength_of(f, node, cut);
+	if (!(left > 1e-12 * f->strength[node]))
+		return 0.0;
+	/* A weight that stays in part keeps its square in part. */
+	lost = 0.0;
+	for (int64_t k = f->weights->start[node]; k < f->weights->start[node + 1]; k++)
+		if (f->weights->col[k] == other)
+		{
+			double		w = ((const double *) f->weights->value)[k];
+			double		rest = w - cut->weight;
+			double		own = f->strength[node];
+			double		other_left = strength_of(f, other, cut);
+
+			lost = w > 0.0 ? w / own * (w / f->strength[other]) : 0.0;
+			if (rest > 0.0 && other_left > 0.0)
+				lost -= rest / own * (rest / other_left);
+			break;
+		}
+	return fmax(f->square[node] - lost, 0.0) * f->strength[node] / left;
+}
+
+/* Half the logarithm of a kernel's diagonal: 1/(1+s2) (1 + (s2/(1+s2))^2 sum_j S_ij^2). */
+static double
+half_log_diagonal(double s2, double square)
+{
+	double		q = s2 / (1.0 + s2);
+
+	return 0.5 * log((1.0 + q * q * square) / (1.0 + s2));
+}
+
+/* The scores of one pair from its sums. */
+static void
+write_scores(const recurrence *r, int64_t e, const gp_link_cut *cut, double *out)
+{
+	const gp_link_frame *f = r->f;
+	int32_t		i = r->block->source[r->block->slot[e]];
+	int32_t		j = r->block->dst[e];
+	double		mass = sqrt(fmax(strength_of(f, i, cut), 0.0)) * sqrt(fmax(strength_of(f, j, cut), 0.0));
+	double		volume = f->volume - (cut ? 2.0 * cut->weight : 0.0);
+	int32_t		length = r->steps < WALK_LENGTH ? r->steps : WALK_LENGTH;
+	double		walk = mass > 0.0 ? r->sum[GP_LINK_SCALES][e] * volume / (length * mass) : 0.0;
+	double		square_i = square_of(f, i, cut);
+	double		square_j = square_of(f, j, cut);
+
+	for (int s = 0; s < GP_LINK_SCALES; s++)
+	{
+		double		raw = log(fmax(r->sum[s][e], ERROR_AIM));
+
+		out[s] = raw;
+		out[GP_LINK_SCALES + s] = raw - half_log_diagonal(scales[s], square_i) -
+			half_log_diagonal(scales[s], square_j);
+	}
+	out[2 * GP_LINK_SCALES] = log(fmax(walk, SMALLEST_WALK));
+}
+
+/* Fills columns first .. first + 2 GP_LINK_SCALES of out. */
+void
+gp_link_laplacian(gp_link_frame *f, const gp_link_block *block, const gp_link_cut *cuts,
+				  int32_t first, double *out)
+{
+	recurrence	r = recurrence_open(f, block);
+	int64_t		next = 0;
+
+	run(&r, cuts);
+	for (int64_t e = 0; e < block->n; e++)
+	{
+		gp_look(f->env, e, &next);
+		write_scores(&r, e, cuts ? &cuts[block->slot[e]] : NULL, out + e * f->width + first);
+	}
+	recurrence_close(&r);
+}

@@ -1,0 +1,36 @@
+/*
+ * link_predict.h - a link model made ready for predictions.
+ */
+#ifndef GP_LINK_PREDICT_H
+#define GP_LINK_PREDICT_H
+
+#include "regression.h"
+#include "scores.h"
+
+struct gp_links
+{
+	gp_device  *dev;
+	gp_env	   *env;
+	const gp_link_model *model;
+	gp_link_frame frame;		/* of the method scores */
+	gp_matrix	z;				/* m x width double: the regression's rows */
+	gp_matrix	alpha;			/* m x 1 double */
+	gp_matrix	rough_z;		/* both in float, for ranking */
+	gp_matrix	rough_alpha;
+	gp_matrix	root;			/* packed, one column of float */
+	gp_link_search *search;		/* made by the first gp_links_best */
+	gp_link_candidates candidates;	/* of the search */
+	gp_csr	   *neighbours;		/* of the method pairs: for the search */
+};
+
+/*
+ * The posterior of n pairs whose ends stand in out; score is n x width for the
+ * method scores.
+ */
+extern void gp_links_posterior(gp_links *l, int64_t n, const double *score, gp_link_row *out);
+
+/* What ranks pairs: their posterior means up to a constant, in float. */
+extern void gp_links_means(gp_links *l, int64_t n, const double *score, const gp_link_row *pair,
+						   double *mean);
+
+#endif							/* GP_LINK_PREDICT_H */

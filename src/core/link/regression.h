@@ -1,0 +1,47 @@
+/*
+ * regression.h - the Gaussian process on scores of pairs.
+ *
+ * Rows of scores are host arrays, n x width, packed.
+ */
+#ifndef GP_REGRESSION_H
+#define GP_REGRESSION_H
+
+#include "link_internal.h"
+
+typedef struct gp_link_regression
+{
+	double	   *centre;			/* width: of the rows' scores */
+	double	   *spread;			/* width */
+	gp_matrix	z;				/* n x width double, standardised */
+	double		offset;			/* mean = offset + unit <k, weights> */
+	double		unit;
+	gp_solution solution;		/* in the unit of the targets */
+} gp_link_regression;
+
+/* Regresses labels (1 and 0) on rows, noise by leave-one-out. */
+extern gp_link_regression gp_link_regress(gp_device *dev, int64_t n, int32_t width,
+										  const double *score, const bool *label);
+extern void gp_link_regression_means(gp_device *dev, const gp_link_regression *r, int64_t n,
+									 int32_t width, const double *score, double *mean);
+extern void gp_link_regression_free(gp_device *dev, gp_link_regression *r);
+
+/* width + 1 weights of the linear model on the first width standardised scores; owned by the caller. */
+extern double *gp_link_ridge(gp_device *dev, const gp_link_regression *r, int64_t width,
+							 const bool *label);
+
+extern void gp_link_moments(int64_t n, int32_t width, const double *score, double *centre,
+							double *spread);
+extern gp_matrix gp_link_standardise(gp_device *dev, int64_t n, int32_t width,
+									 const double *score, const double *centre,
+									 const double *spread, gp_type type);
+
+/* The kernel of standardised rows; owned by the caller. */
+extern gp_matrix gp_link_covariance(gp_device *dev, gp_matrix z);
+
+/* k (a.rows x b.rows) and variance (a.rows x 1 double) of rows a against rows b. */
+extern void gp_link_cross_covariance(gp_device *dev, gp_matrix a, gp_matrix b, gp_matrix k,
+									 gp_matrix variance);
+
+extern double gp_link_mean_diagonal(gp_device *dev, gp_matrix k);
+
+#endif							/* GP_REGRESSION_H */

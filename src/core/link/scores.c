@@ -1,0 +1,261 @@
+/*
+ * scores.c - the scores of any pairs, by blocks of sources.
+ */
+#include "scores.h"
+
+#include "base/sort.h"
+
+#include <string.h>
+
+/* The weight of an entry of the symmetric matrix, 0 where there is none. */
+static double
+symmetric_weight(const gp_link_frame *f, int32_t i, int32_t j)
+{
+	const gp_csr *w = f->weights;
+	int64_t		low = w->start[i];
+	int64_t		high = w->start[i + 1];
+
+	while (low < high)
+	{
+		int64_t		middle = low + (high - low) / 2;
+
+		if (w->col[middle] < j)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < w->start[i + 1] && w->col[low] == j ? ((const double *) w->value)[low] : 0.0;
+}
+
+/* The weight of the arc j -> i, which stays when i -> j is cut. */
+static double
+arc_weight(const gp_graph *g, int32_t j, int32_t i)
+{
+	for (int64_t k = g->start[j]; k < g->start[j + 1]; k++)
+		if (g->col[k] == i)
+			return g->weight ? g->weight[k] : 1.0;
+	return 0.0;
+}
+
+/* What the graph loses with the link of a slot. */
+static gp_link_cut
+make_cut(const gp_link_frame *f, int32_t i, int32_t j)
+{
+	gp_link_cut cut = {i, j, true, symmetric_weight(f, i, j)};
+
+	if (f->graph->directed && gp_link_exists(f->graph, j, i))
+	{
+		cut.edge = false;
+		cut.weight -= arc_weight(f->graph, j, i);
+	}
+	return cut;
+}
+
+/* A block filled up to a multiple of 16 sources, and its cuts. */
+typedef struct full_block
+{
+	gp_link_block block;
+	int32_t		source[GP_LINK_BLOCK];
+	int32_t		partner[GP_LINK_BLOCK];
+	gp_link_cut cut[GP_LINK_BLOCK];
+	const gp_link_cut *cuts;	/* NULL: none */
+} full_block;
+
+/*
+ * Fills a block up with its first source: sparse products are several times
+ * faster on a multiple of 16 columns.
+ */
+static void
+fill_up(const gp_link_frame *f, const gp_link_block *block, full_block *full)
+{
+	full->block = *block;
+	full->block.sources = (block->sources + 15) / 16 * 16;
+	full->block.source = full->source;
+	full->block.partner = block->partner ? full->partner : NULL;
+	full->cuts = block->partner ? full->cut : NULL;
+	for (int32_t t = 0; t < full->block.sources; t++)
+	{
+		int32_t		from = t < block->sources ? t : 0;
+
+		full->source[t] = block->source[from];
+		if (block->partner == NULL)
+			continue;
+		full->partner[t] = block->partner[from];
+		full->cut[t] = make_cut(f, full->source[t], full->partner[t]);
+	}
+}
+
+/* The scores of a block from the graph, in the order that gp_link_score_name names. */
+void
+gp_link_graph_scores(gp_link_frame *f, const gp_link_block *block, double *out)
+{
+	full_block	full;
+
+	if (block->sources == 0 || block->n == 0)
+		return;
+	fill_up(f, block, &full);
+	gp_link_structure(f, &full.block, full.cuts, out);
+	gp_link_laplacian(f, &full.block, full.cuts, gp_link_structure_width(f->graph->directed), out);
+}
+
+/* The scores of a block from the features. */
+void
+gp_link_feature_scores(gp_link_frame *f, const gp_link_block *block, double *out)
+{
+	full_block	full;
+
+	if (block->sources == 0 || block->n == 0 || f->powers == 0)
+		return;
+	fill_up(f, block, &full);
+	gp_link_cosines(f, &full.block, full.cuts, gp_link_graph_width(f->graph->directed), out);
+}
+
+/* A pair, its place in the caller's list, and which end is the source. */
+typedef struct ordered_pair
+{
+	int32_t		source;
+	int32_t		other;
+	int64_t		place;
+} ordered_pair;
+
+/* By source, then by place. */
+static int
+compare_pairs(const void *a, const void *b, void *unused)
+{
+	const ordered_pair *x = a;
+	const ordered_pair *y = b;
+
+	if (x->source != y->source)
+		return x->source < y->source ? -1 : 1;
+	return x->place < y->place ? -1 : 1;
+}
+
+/* Copies the scores of a block to the pairs' places. */
+static void
+scatter(const gp_link_frame *f, const ordered_pair *pair, int64_t n, const double *scores,
+		double *out)
+{
+	for (int64_t e = 0; e < n; e++)
+		memcpy(out + pair[e].place * f->width, scores + e * f->width, f->width * sizeof(double));
+}
+
+/* Room for one block of pairs. */
+typedef struct block_room
+{
+	int32_t		source[GP_LINK_BLOCK];
+	int32_t		partner[GP_LINK_BLOCK];
+	int32_t    *slot;
+	int32_t    *dst;
+	double	   *scores;
+	int64_t		most;			/* pairs that there is room for */
+} block_room;
+
+#define BLOCK_PAIRS 16384
+
+/*
+ * Takes pairs into a block until it has its sources or its pairs; cut: a source
+ * for each pair.  Returns how many pairs it took.
+ */
+static int64_t
+fill_block(block_room *room, const ordered_pair *pair, int64_t n, int32_t size, bool cut,
+		   gp_link_block *block)
+{
+	int64_t		e;
+
+	memset(block, 0, sizeof(*block));
+	for (e = 0; e < n && e < room->most; e++)
+	{
+		bool		new = cut || e == 0 || pair[e].source != pair[e - 1].source;
+
+		if (new && block->sources == size)
+			break;
+		if (new)
+		{
+			room->source[block->sources] = pair[e].source;
+			room->partner[block->sources++] = pair[e].other;
+		}
+		room->slot[e] = block->sources - 1;
+		room->dst[e] = pair[e].other;
+	}
+	block->source = room->source;
+	block->partner = cut ? room->partner : NULL;
+	block->n = e;
+	block->slot = room->slot;
+	block->dst = room->dst;
+	return e;
+}
+
+/* Scores a sorted list of pairs, all of them linked or none. */
+static void
+score_list(gp_link_frame *f, block_room *room, const ordered_pair *pair, int64_t n, bool cut,
+		   double *out)
+{
+	int32_t		size = gp_link_block_size(f->n);
+	int64_t		done = 0;
+
+	while (done < n)
+	{
+		gp_link_block block;
+		int64_t		took = fill_block(room, pair + done, n - done, size, cut, &block);
+
+		gp_link_graph_scores(f, &block, room->scores);
+		gp_link_feature_scores(f, &block, room->scores);
+		scatter(f, pair + done, took, room->scores, out);
+		done += took;
+		f->env->check_interrupts(f->env);
+	}
+}
+
+/* How often each node is an end of some pair. */
+static int32_t *
+count_ends(gp_env *env, int64_t nodes, int64_t n, const int32_t *src, const int32_t *dst)
+{
+	int32_t    *count = gp_alloc_zero(env, nodes, sizeof(int32_t));
+
+	for (int64_t e = 0; e < n; e++)
+	{
+		count[src[e]]++;
+		count[dst[e]]++;
+	}
+	return count;
+}
+
+/*
+ * The scores of any pairs.  One end needs a column: the end that more pairs
+ * share, so that there are few columns; the source, where direction counts.
+ */
+void
+gp_link_pair_scores(gp_link_frame *f, int64_t n, const int32_t *src, const int32_t *dst,
+					double *out)
+{
+	gp_env	   *env = f->env;
+	ordered_pair *pair = gp_alloc_array(env, n, sizeof(ordered_pair));
+	int32_t    *count = count_ends(env, f->n, n, src, dst);
+	block_room	room = {.most = BLOCK_PAIRS};
+	int64_t		open = 0;
+	int64_t		linked = n;
+
+	/* Pairs without a link come first, those with one last. */
+	for (int64_t e = 0; e < n; e++)
+	{
+		bool		swap = !f->graph->directed &&
+			(count[dst[e]] > count[src[e]] || (count[dst[e]] == count[src[e]] && dst[e] < src[e]));
+		int32_t		source = swap ? dst[e] : src[e];
+		int32_t		other = swap ? src[e] : dst[e];
+		int64_t		at = gp_link_exists(f->graph, src[e], dst[e]) ? --linked : open++;
+
+		pair[at] = (ordered_pair) {source, other, e};
+	}
+	gp_free(env, count);
+	gp_sort(env, pair, open, sizeof(ordered_pair), compare_pairs, NULL);
+	gp_sort(env, pair + linked, n - linked, sizeof(ordered_pair), compare_pairs, NULL);
+	room.slot = gp_alloc_array(env, room.most, sizeof(int32_t));
+	room.dst = gp_alloc_array(env, room.most, sizeof(int32_t));
+	room.scores = gp_alloc_array(env, room.most * f->width, sizeof(double));
+	score_list(f, &room, pair, open, false, out);
+	score_list(f, &room, pair + linked, n - linked, true, out);
+	gp_free(env, room.slot);
+	gp_free(env, room.dst);
+	gp_free(env, room.scores);
+	gp_free(env, pair);
+}

@@ -1,0 +1,227 @@
+/*
+ * structure.c - the scores of a pair's neighbourhood.
+ *
+ * Common neighbours are walks of two steps, Adamic-Adar and resource allocation
+ * the same with the middles weighted; walks of three steps follow.  A link that is
+ * to be ignored is not walked.
+ */
+#include "scores.h"
+
+#include <math.h>
+
+#define LEAST_ALLOCATION 1e-3	/* added before a logarithm: no path at all */
+#define LEAST_FLOW 1e-4
+
+enum structure_score
+{
+	DEGREE_SUM, DEGREE_DIFFERENCE, COMMON_NEIGHBOURS, ADAMIC_ADAR, RESOURCE_ALLOCATION, SALTON,
+	PATHS, PATHS_SALTON, PATHS_ROOT, PATHS_FLOW, STRUCTURE_SCORES
+};
+
+enum arc_score
+{
+	SRC_OUT, SRC_IN, DST_OUT, DST_IN, RECIPROCAL, ARC_PATHS, SHARED_TARGETS, SHARED_SOURCES,
+	ARC_SCORES
+};
+
+static const char *const structure_names[] = {
+	"degree sum", "degree difference", "common neighbours", "adamic-adar", "resource allocation",
+	"salton", "paths of length 3", "paths of length 3, salton", "paths of length 3, by roots",
+	"paths of length 3, by degrees"
+};
+
+static const char *const arc_names[] = {
+	"out-degree of src", "in-degree of src", "out-degree of dst", "in-degree of dst", "reciprocal",
+	"directed paths of length 2", "shared targets", "shared sources"
+};
+
+static const char *const other_names[] = {
+	"laplacian 1", "laplacian 10", "laplacian 100", "normalised laplacian 1",
+	"normalised laplacian 10", "normalised laplacian 100", "deepwalk",
+	"cosine 0", "cosine 1", "cosine 2", "cosine 3", "cosine 4"
+};
+
+/* The scores that need no features and no powers of S. */
+int32_t
+gp_link_structure_width(bool directed)
+{
+	return STRUCTURE_SCORES + (directed ? ARC_SCORES : 0);
+}
+
+/* The scores of a pair. */
+int32_t
+gp_link_width(bool directed, int32_t powers)
+{
+	return gp_link_graph_width(directed) + powers;
+}
+
+/* Those that need no features. */
+int32_t
+gp_link_graph_width(bool directed)
+{
+	return gp_link_structure_width(directed) + 2 * GP_LINK_SCALES + 1;
+}
+
+/* The name of a score. */
+const char *
+gp_link_score_name(bool directed, int32_t score)
+{
+	int32_t		own = gp_link_structure_width(directed);
+
+	if (score < STRUCTURE_SCORES)
+		return structure_names[score];
+	return score < own ? arc_names[score - STRUCTURE_SCORES] : other_names[score - own];
+}
+
+typedef struct structure
+{
+	gp_link_frame *f;
+	const gp_link_block *block;
+	const gp_link_cut *cuts;
+	int32_t    *source;			/* of each pair */
+	double	   *two;			/* pairs x GP_WALK_LANES: walks of two steps */
+	double	   *three;
+} structure;
+
+/* The walks of a block's pairs. */
+static structure
+structure_open(gp_link_frame *f, const gp_link_block *block, const gp_link_cut *cuts)
+{
+	structure	s = {.f = f, .block = block, .cuts = cuts};
+	int64_t		entries = (int64_t) gp_size_mul(f->env, block->n, GP_WALK_LANES);
+	bool	   *cut = cuts ? gp_alloc_array(f->env, block->n, sizeof(bool)) : NULL;
+	int64_t		next = 0;
+
+	s.source = gp_alloc_array(f->env, block->n, sizeof(int32_t));
+	s.two = gp_alloc_array(f->env, entries, sizeof(double));
+	s.three = gp_alloc_array(f->env, entries, sizeof(double));
+	for (int64_t e = 0; e < block->n; e++)
+	{
+		gp_look(f->env, e, &next);
+		s.source[e] = block->source[block->slot[e]];
+		if (cuts)
+			cut[e] = cuts[block->slot[e]].edge;
+	}
+	f->dev->walks(f->dev, f->weights, f->middle, block->n, s.source, block->dst, cut, s.two, s.three);
+	gp_free(f->env, cut);
+	return s;
+}
+
+/* The degree of an end without the link that is cut. */
+static double
+degree_of(const structure *s, int64_t e, int32_t node)
+{
+	const gp_link_cut *cut = s->cuts ? &s->cuts[s->block->slot[e]] : NULL;
+
+	return s->f->degree[node] - (cut && cut->edge ? 1.0 : 0.0);
+}
+
+/* The scores of one pair. */
+static void
+write_pattern(structure *s, int64_t e, double *out)
+{
+	double		di = degree_of(s, e, s->source[e]);
+	double		dj = degree_of(s, e, s->block->dst[e]);
+	double		mean = sqrt(fmax(di, 1.0) * fmax(dj, 1.0));
+	const double *two = s->two + e * GP_WALK_LANES;
+	const double *three = s->three + e * GP_WALK_LANES;
+
+	out[DEGREE_SUM] = log1p(di) + log1p(dj);
+	out[DEGREE_DIFFERENCE] = fabs(log1p(di) - log1p(dj));
+	out[COMMON_NEIGHBOURS] = log1p(two[GP_LINK_COUNT]);
+	out[ADAMIC_ADAR] = log1p(two[GP_LINK_BY_LOG]);
+	out[RESOURCE_ALLOCATION] = log(two[GP_LINK_BY_DEGREE] + LEAST_ALLOCATION);
+	out[SALTON] = two[GP_LINK_COUNT] / mean;
+	out[PATHS] = log1p(three[GP_LINK_COUNT]);
+	out[PATHS_SALTON] = log1p(three[GP_LINK_COUNT] / mean);
+	out[PATHS_ROOT] = log1p(three[GP_LINK_BY_ROOT]);
+	out[PATHS_FLOW] = log(three[GP_LINK_BY_DEGREE] + LEAST_FLOW);
+}
+
+/* The scores of direction: the pair is an arc from its source. */
+static void
+write_arcs(structure *s, int64_t e, const double *paths, const double *targets,
+		   const double *sources, double *out)
+{
+	const gp_link_frame *f = s->f;
+	int32_t		i = s->source[e];
+	int32_t		j = s->block->dst[e];
+	double		cut = s->cuts ? 1.0 : 0.0;
+
+	out[SRC_OUT] = log1p((double) (f->out.start[i + 1] - f->out.start[i]) - cut);
+	out[SRC_IN] = log1p((double) (f->in->start[i + 1] - f->in->start[i]));
+	out[DST_OUT] = log1p((double) (f->out.start[j + 1] - f->out.start[j]));
+	out[DST_IN] = log1p((double) (f->in->start[j + 1] - f->in->start[j]) - cut);
+	out[RECIPROCAL] = gp_link_exists(f->graph, j, i) ? 1.0 : 0.0;
+	out[ARC_PATHS] = log1p(paths[e]);
+	out[SHARED_TARGETS] = log1p(targets[e]);
+	out[SHARED_SOURCES] = log1p(sources[e]);
+}
+
+/* Takes the partner that is cut out of each source's column. */
+static void
+remove_partners(const structure *s, gp_matrix x)
+{
+	int32_t		row[GP_LINK_BLOCK];
+	int32_t		col[GP_LINK_BLOCK];
+	double		zero[GP_LINK_BLOCK] = {0.0};
+
+	if (s->cuts == NULL)
+		return;
+	for (int32_t t = 0; t < s->block->sources; t++)
+	{
+		row[t] = s->cuts[t].j;
+		col[t] = t;
+	}
+	s->f->dev->put(s->f->dev, x, s->block->sources, row, col, zero);
+}
+
+/* Products with the arcs, and the scores of direction. */
+static void
+walk_arcs(structure *s, double *out)
+{
+	gp_link_frame *f = s->f;
+	gp_device  *dev = f->dev;
+	int64_t		n = s->block->n;
+	gp_matrix	x = gp_link_lend(f, f->n, s->block->sources, GP_FLOAT);
+	double	   *paths = gp_alloc_array(f->env, n, sizeof(double));
+	double	   *targets = gp_alloc_array(f->env, n, sizeof(double));
+	double	   *sources = gp_alloc_array(f->env, n, sizeof(double));
+	int64_t		next = 0;
+
+	dev->csr_rows(dev, x, &f->out, s->block->source, s->block->sources);
+	remove_partners(s, x);
+	gp_link_last_product(f, s->block, f->in, x, paths);
+	gp_link_last_product(f, s->block, &f->out, x, targets);
+	dev->csr_rows(dev, x, f->in, s->block->source, s->block->sources);
+	gp_link_last_product(f, s->block, f->in, x, sources);
+	for (int64_t e = 0; e < n; e++)
+	{
+		gp_look(f->env, e, &next);
+		write_arcs(s, e, paths, targets, sources, out + e * f->width + STRUCTURE_SCORES);
+	}
+	gp_free(f->env, paths);
+	gp_free(f->env, targets);
+	gp_free(f->env, sources);
+	gp_link_give_back(f, &x);
+}
+
+/* Fills the first columns of out. */
+void
+gp_link_structure(gp_link_frame *f, const gp_link_block *block, const gp_link_cut *cuts,
+				  double *out)
+{
+	structure	s = structure_open(f, block, cuts);
+	int64_t		next = 0;
+
+	for (int64_t e = 0; e < block->n; e++)
+	{
+		gp_look(f->env, e, &next);
+		write_pattern(&s, e, out + e * f->width);
+	}
+	if (f->graph->directed)
+		walk_arcs(&s, out);
+	gp_free(f->env, s.source);
+	gp_free(f->env, s.two);
+	gp_free(f->env, s.three);
+}

@@ -1,0 +1,64 @@
+/*
+ * fit.h - one fit of a model's parts in three steps: read, compute, store.
+ *
+ * gp_fit runs the steps in one transaction; a refresh commits between them, so
+ * a run keeps everything that it needs in memory of its own.  The caller has
+ * checked ownership, holds the model's lock and has begun the progress report.
+ */
+#ifndef GNNGP_FIT_H
+#define GNNGP_FIT_H
+
+#include "postgres.h"
+
+#include "fmgr.h"
+#include "pg/catalog/catalog.h"
+
+typedef struct gnngp_fit_run gnngp_fit_run;
+
+/*
+ * Locks the graph's tables and reads them in one snapshot, as the graph's owner.
+ * Settings that are NULL leave out their part; targets are read for the node
+ * part alone.  The run lives under parent and needs neither the transaction nor
+ * SPI, which the caller may have connected.
+ */
+extern gnngp_fit_run *gnngp_fit_read(MemoryContext parent, const gnngp_graph_def *graph,
+									 const gnngp_fit_settings *settings,
+									 const gnngp_link_settings *link_settings,
+									 const char *model_name);
+
+/* What was read. */
+typedef struct gnngp_fit_counts
+{
+	int64		nodes;
+	int64		edges;
+	int64		labelled;		/* 0 without a node part */
+} gnngp_fit_counts;
+
+extern gnngp_fit_counts gnngp_fit_count(const gnngp_fit_run *run);
+
+/* Opens the device and fits each part; touches no table and needs no snapshot. */
+extern void gnngp_fit_compute(gnngp_fit_run *run);
+
+/*
+ * Saves the model row and the blocks of the parts in the current transaction
+ * and removes the blocks of earlier versions.  Fills the parts that were fitted
+ * of *model (palloc'd in the current context), which may be uninitialised.
+ */
+extern void gnngp_fit_store(gnngp_fit_run *run, gnngp_model *model);
+
+/* Frees the run with its threads and memory; deleting parent does the same. */
+extern void gnngp_fit_free(gnngp_fit_run *run);
+
+/* Checks and normalises settings in place: 22023 names what is out of range. */
+extern void gnngp_fit_settings_check(gnngp_fit_settings *settings);
+extern void gnngp_link_settings_check(gnngp_link_settings *settings);
+
+/*
+ * The graph and the model's name among the arguments graph, model and replace of a
+ * fit, looked up, owned and locked.  22023 for a model with the name of a kernel that
+ * was not asked for; 42710 for another graph's model that is not to be replaced.
+ */
+extern gnngp_graph_def *gnngp_fit_open(FunctionCallInfo fcinfo, const char *kernel, int replace_argno,
+									   char **model_name);
+
+#endif							/* GNNGP_FIT_H */

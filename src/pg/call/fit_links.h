@@ -1,0 +1,21 @@
+/*
+ * fit_links.h - the link part of a fit.
+ */
+#ifndef GNNGP_FIT_LINKS_H
+#define GNNGP_FIT_LINKS_H
+
+#include "postgres.h"
+
+#include "core/link/link.h"
+#include "pg/catalog/catalog.h"
+#include "pg/read/read.h"
+
+/* Fits the links of what has been read; memory of the device's environment. */
+extern gp_link_model *gnngp_link_compute(gp_device *device, const gnngp_data *data,
+										 const gnngp_link_settings *settings);
+
+/* Fills all but time and memory, palloc'd in the current context. */
+extern void gnngp_link_fill(const gp_link_model *links, const gnngp_data *data,
+							const gnngp_link_settings *settings, gnngp_link_part *part);
+
+#endif							/* GNNGP_FIT_LINKS_H */

@@ -1,0 +1,340 @@
+/*
+ * graph_sql.c - gp_create_graph, gp_alter_graph and gp_drop_graph.
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type_d.h"
+#include "executor/spi.h"
+#include "lib/stringinfo.h"
+#include "miscadmin.h"
+#include "pg/catalog/catalog_int.h"
+#include "pg/read/graph_check.h"
+#include "problem.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+
+/* The arguments of gp_create_graph and gp_alter_graph. */
+enum graph_argument
+{
+	ARG_GRAPH, ARG_NODES, ARG_EDGES, ARG_ID, ARG_FEATURES, ARG_TARGET, ARG_SRC, ARG_DST,
+	ARG_WEIGHT, ARG_DIRECTED, ARG_SPARSE, ARG_SCALE
+};
+
+/* The columns that both write, and the parameters that they are written from. */
+#define WRITTEN "id_column, target, src, dst, weight, nodes, edges, sparse_features, directed, features," \
+	" scale, nodes_name, edges_name, sparse_features_name"
+#define PARAMETERS "$1::name, $2::name, $3::name, $4::name, $5::name, $6, $7, $8, $9, $10, $11, $12, $13, $14"
+#define NPARAMETERS 14
+
+/* Takes a column when it is given; an empty name takes an optional one away. */
+static void
+take_column(FunctionCallInfo fcinfo, int argno, bool optional, char **column)
+{
+	char	   *name;
+
+	if (PG_ARGISNULL(argno))
+		return;
+	name = pstrdup(NameStr(*PG_GETARG_NAME(argno)));
+	*column = optional && name[0] == '\0' ? NULL : name;
+}
+
+/* Takes the feature columns: 22004 for NULL among them; none takes them away. */
+static void
+take_features(ArrayType *array, gnngp_graph_def *def)
+{
+	Datum	   *elements;
+	bool	   *nulls;
+
+	deconstruct_array(array, TEXTOID, -1, false, TYPALIGN_INT, &elements, &nulls, &def->nfeatures);
+	def->features = palloc(sizeof(char *) * Max(def->nfeatures, 1));
+	for (int i = 0; i < def->nfeatures; i++)
+	{
+		if (nulls[i])
+			ereport(ERROR,
+					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+					 errmsg("features must not contain NULL")));
+		def->features[i] = TextDatumGetCString(elements[i]);
+	}
+}
+
+/* Takes where the features are: one place takes the other's. */
+static void
+take_feature_source(FunctionCallInfo fcinfo, gnngp_graph_def *def)
+{
+	bool		columns = !PG_ARGISNULL(ARG_FEATURES);
+	bool		sparse = !PG_ARGISNULL(ARG_SPARSE);
+
+	if (columns && sparse)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("\"features\" and \"sparse_features\" cannot be given together"),
+				 errhint("Put all features into one of them.")));
+	if (columns)
+	{
+		take_features(PG_GETARG_ARRAYTYPE_P(ARG_FEATURES), def);
+		def->sparse_features = InvalidOid;
+	}
+	if (sparse)
+	{
+		def->sparse_features = PG_GETARG_OID(ARG_SPARSE);
+		def->nfeatures = 0;
+	}
+}
+
+/* Takes how features are scaled: 22023 for a word that means nothing. */
+static void
+take_scale(FunctionCallInfo fcinfo, gnngp_graph_def *def)
+{
+	static const char *const words[] = {"auto", "none", "standard", "length"};
+	char	   *word;
+
+	if (PG_NARGS() <= ARG_SCALE || PG_ARGISNULL(ARG_SCALE))
+		return;
+	word = text_to_cstring(PG_GETARG_TEXT_PP(ARG_SCALE));
+	def->scale = NULL;
+	for (int i = 0; i < (int) lengthof(words); i++)
+		if (pg_strcasecmp(word, words[i]) == 0)
+			def->scale = pstrdup(words[i]);
+	if (def->scale == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("unknown scale \"%s\"", word),
+				 errhint("A scale is auto, none, standard or length.")));
+}
+
+/* The name that a table has now. */
+static gnngp_source_name
+source_name(Oid oid)
+{
+	return OidIsValid(oid) ?
+		(gnngp_source_name) {get_namespace_name(get_rel_namespace(oid)), get_rel_name(oid)} :
+		(gnngp_source_name) {NULL, NULL};
+}
+
+/* Takes the arguments that are given, and checks the graph that they make. */
+static void
+take_arguments(FunctionCallInfo fcinfo, gnngp_graph_def *def)
+{
+	if (!PG_ARGISNULL(ARG_NODES))
+		def->nodes = PG_GETARG_OID(ARG_NODES);
+	if (!PG_ARGISNULL(ARG_EDGES))
+		def->edges = PG_GETARG_OID(ARG_EDGES);
+	take_column(fcinfo, ARG_ID, false, &def->id_column);
+	take_column(fcinfo, ARG_TARGET, true, &def->target);
+	take_column(fcinfo, ARG_SRC, false, &def->src);
+	take_column(fcinfo, ARG_DST, false, &def->dst);
+	take_column(fcinfo, ARG_WEIGHT, true, &def->weight);
+	if (!PG_ARGISNULL(ARG_DIRECTED))
+		def->directed = PG_GETARG_BOOL(ARG_DIRECTED);
+	take_feature_source(fcinfo, def);
+	take_scale(fcinfo, def);
+	gnngp_check_graph(def);
+	def->nodes_name = source_name(def->nodes);
+	def->edges_name = source_name(def->edges);
+	def->sparse_name = source_name(def->sparse_features);
+}
+
+/* A list of names as name[]. */
+static Datum
+names_datum(int n, char *const *names)
+{
+	Datum	   *elements = palloc(sizeof(Datum) * Max(n, 1));
+
+	for (int i = 0; i < n; i++)
+		elements[i] = DirectFunctionCall1(namein, CStringGetDatum(names[i]));
+	return PointerGetDatum(construct_array(elements, n, NAMEOID, NAMEDATALEN, false, TYPALIGN_CHAR));
+}
+
+/* Parameters of a statement. */
+typedef struct parameters
+{
+	int			n;
+	Oid			type[NPARAMETERS + 2];
+	Datum		value[NPARAMETERS + 2];
+	char		null[NPARAMETERS + 2];
+} parameters;
+
+/* Appends a parameter. */
+static void
+add_parameter(parameters *p, Oid type, Datum value, bool null)
+{
+	p->type[p->n] = type;
+	p->value[p->n] = value;
+	p->null[p->n++] = null ? 'n' : ' ';
+}
+
+/* Appends a text, or NULL. */
+static void
+add_text(parameters *p, const char *text)
+{
+	add_parameter(p, TEXTOID, text ? CStringGetTextDatum(text) : (Datum) 0, text == NULL);
+}
+
+/* Appends a table. */
+static void
+add_table(parameters *p, Oid oid)
+{
+	add_parameter(p, REGCLASSOID, ObjectIdGetDatum(oid), !OidIsValid(oid));
+}
+
+/* Appends the name of a table. */
+static void
+add_source_name(parameters *p, const gnngp_source_name *name)
+{
+	char	   *names[] = {name->schema, name->table};
+
+	add_parameter(p, NAMEARRAYOID, name->table ? names_datum(2, names) : (Datum) 0, name->table == NULL);
+}
+
+/* The parameters of the columns that are written. */
+static parameters
+row_parameters(const gnngp_graph_def *def)
+{
+	parameters	p = {0};
+
+	add_text(&p, def->id_column);
+	add_text(&p, def->target);
+	add_text(&p, def->src);
+	add_text(&p, def->dst);
+	add_text(&p, def->weight);
+	add_table(&p, def->nodes);
+	add_table(&p, def->edges);
+	add_table(&p, def->sparse_features);
+	add_parameter(&p, BOOLOID, BoolGetDatum(def->directed), false);
+	add_parameter(&p, NAMEARRAYOID, names_datum(def->nfeatures, def->features), def->nfeatures == 0);
+	add_text(&p, def->scale);
+	add_source_name(&p, &def->nodes_name);
+	add_source_name(&p, &def->edges_name);
+	add_source_name(&p, &def->sparse_name);
+	Assert(p.n == NPARAMETERS);
+	return p;
+}
+
+/* Writes a new row; false when the owner has a graph of this name. */
+static bool
+insert_graph(const gnngp_graph_def *def)
+{
+	parameters	p = row_parameters(def);
+	const char *schema = gnngp_schema();
+	bool		inserted;
+
+	add_text(&p, def->name);
+	add_parameter(&p, gnngp_role_type(), gnngp_role_datum(def->owner_role), false);
+	gnngp_spi_connect();
+	(void) gnngp_execute_as_extension(psprintf("INSERT INTO %s.%s (" WRITTEN ", name, owner)"
+											   " VALUES (" PARAMETERS ", $15, $16)"
+											   " ON CONFLICT (name, %s.gp_role_oid(owner)) DO NOTHING",
+											   schema, gnngp_graph_kind.table, schema),
+									  p.n, p.type, p.value, p.null);
+	inserted = SPI_processed == 1;
+	gnngp_spi_finish();
+	return inserted;
+}
+
+/* Changes the row of a graph that no fit is about to read. */
+static void
+update_graph(const gnngp_graph_def *def)
+{
+	parameters	p = row_parameters(def);
+
+	add_parameter(&p, INT8OID, Int64GetDatum(def->id), false);
+	gnngp_spi_connect();
+	(void) gnngp_lock_whole_graph(def);
+	(void) gnngp_execute_as_extension(psprintf("UPDATE %s.%s SET (" WRITTEN ") = (" PARAMETERS ") WHERE id = $15",
+											   gnngp_schema(), gnngp_graph_kind.table),
+									  p.n, p.type, p.value, p.null);
+	gnngp_spi_finish();
+}
+
+PG_FUNCTION_INFO_V1(gnngp_create_graph);
+
+/* gp_create_graph(graph, nodes, edges, id, features, target, src, dst, weight, directed, sparse_features, scale) */
+Datum
+gnngp_create_graph(PG_FUNCTION_ARGS)
+{
+	gnngp_graph_def def = {.scale = "auto"};
+
+	gnngp_prevent_read_only("gp_create_graph");
+	def.name = gnngp_name_argument(fcinfo, ARG_GRAPH, "graph");
+	gnngp_check_name("graph", def.name);
+	gnngp_require_argument(fcinfo, ARG_NODES, "nodes");
+	gnngp_require_argument(fcinfo, ARG_EDGES, "edges");
+	gnngp_require_argument(fcinfo, ARG_ID, "id");
+	gnngp_require_argument(fcinfo, ARG_SRC, "src");
+	gnngp_require_argument(fcinfo, ARG_DST, "dst");
+	gnngp_require_argument(fcinfo, ARG_DIRECTED, "directed");
+	def.owner_role = GetUserId();
+	def.owner = GetUserNameFromId(def.owner_role, false);
+	if (!PG_ARGISNULL(ARG_FEATURES) && ArrayGetNItems(ARR_NDIM(PG_GETARG_ARRAYTYPE_P(ARG_FEATURES)),
+													  ARR_DIMS(PG_GETARG_ARRAYTYPE_P(ARG_FEATURES))) == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("\"features\" names no column"),
+				 errhint("Leave it out for a graph without features.")));
+	take_arguments(fcinfo, &def);
+	gnngp_graph_name_lock(def.owner_role, def.name);
+	if (!insert_graph(&def))
+		ereport(ERROR,
+				(errcode(ERRCODE_DUPLICATE_OBJECT),
+				 errmsg("graph \"%s\" already exists", def.name),
+				 errhint("Change it with gp_alter_graph, choose another name, or drop it with gp_drop_graph.")));
+	PG_RETURN_VOID();
+}
+
+PG_FUNCTION_INFO_V1(gnngp_alter_graph);
+
+/* gp_alter_graph(graph, ...), with the arguments of gp_create_graph; what is NULL stays as it is */
+Datum
+gnngp_alter_graph(PG_FUNCTION_ARGS)
+{
+	gnngp_graph_def *def;
+
+	gnngp_prevent_read_only("gp_alter_graph");
+	def = gnngp_graph_lookup(gnngp_name_argument(fcinfo, ARG_GRAPH, "graph"));
+	gnngp_require_owner(def->owner_role, "graph", def->name);
+	take_arguments(fcinfo, def);
+	update_graph(def);
+	PG_RETURN_VOID();
+}
+
+/* Tells which models go with their graph. */
+static void
+notice_models(const gnngp_graph_def *graph, List *models)
+{
+	StringInfoData names;
+	ListCell   *cell;
+
+	if (models == NIL)
+		return;
+	initStringInfo(&names);
+	foreach(cell, models)
+		appendStringInfo(&names, "%s\"%s\"", names.len > 0 ? ", " : "", (char *) lfirst(cell));
+	ereport(NOTICE,
+			(errmsg_plural("graph \"%s\" goes with its model %s", "graph \"%s\" goes with its models %s",
+						   list_length(models), graph->name, names.data)));
+}
+
+PG_FUNCTION_INFO_V1(gnngp_drop_graph);
+
+/* gp_drop_graph(graph); it is locked first, so that no fit can add a model. */
+Datum
+gnngp_drop_graph(PG_FUNCTION_ARGS)
+{
+	char	   *name = gnngp_name_argument(fcinfo, 0, "graph");
+	gnngp_graph_def *def;
+	Oid			types[] = {INT8OID};
+	Datum		values[1];
+
+	gnngp_prevent_read_only("gp_drop_graph");
+	def = gnngp_graph_lookup(name);
+	gnngp_require_owner(def->owner_role, "graph", def->name);
+	values[0] = Int64GetDatum(def->id);
+	gnngp_spi_connect();
+	notice_models(def, gnngp_lock_whole_graph(def));
+	gnngp_delete_models("graph", def->id);
+	(void) gnngp_execute_as_extension(psprintf("DELETE FROM %s.%s WHERE id = $1", gnngp_schema(),
+											   gnngp_graph_kind.table), 1, types, values, NULL);
+	gnngp_spi_finish();
+	PG_RETURN_VOID();
+}

@@ -1,0 +1,398 @@
+/*
+ * predict_links.c - gp_predict_links, all forms, and gp_score_links.
+ *
+ * A call opens the link part of the model, lets the core score pairs, and puts
+ * the rows into a tuplestore.
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type_d.h"
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "pg/store/links_open.h"
+#include "predict_ids.h"
+#include "problem.h"
+#include "utils/builtins.h"
+#include "utils/guc.h"
+#include "utils/memutils.h"
+#include "utils/tuplestore.h"
+
+#define BRIEF 64				/* nodes or pairs, up to which a call is brief */
+
+/* The columns of both functions' rows. */
+enum link_column
+{
+	LINK_SRC, LINK_DST, LINK_SCORE, LINK_VARIANCE, LINK_PROBABILITY, LINK_COLUMNS
+};
+
+static const gnngp_id_hints predict_hints = {
+	"Use gp_predict_links(%1$s) for all nodes, or an integer id.",
+	"Use gp_predict_links(%1$s, NULL::%2$s) for all nodes, or ids of that type.",
+	"model"
+};
+
+static const gnngp_id_hints score_hints = {
+	"Use gp_score_links(%1$s, ...) with integers, or arrays of them.",
+	"Use gp_score_links(%1$s, ...) with ids of type %2$s, or arrays of them.",
+	"model"
+};
+
+/* The pairs that gp_predict_links may look at. */
+static const char *const candidate_names[] = {
+	[GP_CANDIDATES_AUTO] = "auto",
+	[GP_CANDIDATES_TWO_HOPS] = "two_hops",
+	[GP_CANDIDATES_THREE_HOPS] = "three_hops",
+	[GP_CANDIDATES_ALL] = "all"
+};
+
+typedef struct link_predict
+{
+	gnngp_model model;			/* a copy whose ids are those of the link part */
+	gnngp_id_type id_type;
+	gnngp_open_links *open;
+	Tuplestorestate *store;
+	TupleDesc	desc;
+	MemoryContext row_context;	/* ids that are made for one row */
+} link_predict;
+
+/* Looks up the model; the link part's ids take the place of the node part's. */
+static void
+open_model(FunctionCallInfo fcinfo, link_predict *p)
+{
+	gnngp_model *model = gnngp_model_lookup(gnngp_text_argument(fcinfo, 0, "model"), false);
+
+	memset(p, 0, sizeof(*p));
+	gnngp_require_link_part(model);
+	p->model = *model;
+	p->model.id_type = model->link.id_type;
+	p->model.integer_ids = model->link.integer_ids;
+}
+
+/* Opens the link part for so many nodes or pairs, and prepares the result. */
+static void
+open_links(FunctionCallInfo fcinfo, link_predict *p, int64 asked)
+{
+	InitMaterializedSRF(fcinfo, 0);
+	p->store = ((ReturnSetInfo *) fcinfo->resultinfo)->setResult;
+	p->desc = ((ReturnSetInfo *) fcinfo->resultinfo)->setDesc;
+	p->row_context = AllocSetContextCreate(CurrentMemoryContext, "gnngp prediction",
+										   ALLOCSET_DEFAULT_SIZES);
+	p->open = gnngp_links_open(&p->model, asked <= BRIEF);
+}
+
+/* The text of a node's id. */
+static const char *
+id_text(const gnngp_link_ids *ids, int64 node, int *length)
+{
+	int64		start = node > 0 ? ids->text_end[node - 1] : 0;
+
+	*length = (int) (ids->text_end[node] - start);
+	return ids->text + start;
+}
+
+/* The id of a node as a value. */
+static Datum
+id_datum(link_predict *p, int32 node)
+{
+	gnngp_node_row row = {.key = p->open->ids.key[node]};
+
+	if (p->open->ids.text_end)
+		row.id_text = id_text(&p->open->ids, node, &row.id_length);
+	return gnngp_id_type_datum(&p->id_type, &row);
+}
+
+/* Below, at or above zero when a node stands before, at or after an id; text is NULL for integers. */
+static int
+compare_id(const gnngp_link_ids *ids, int64 node, int64 key, const char *text, int length)
+{
+	const char *own;
+	int			own_length;
+	int			order;
+
+	if (ids->key[node] != key)
+		return ids->key[node] < key ? -1 : 1;
+	if (text == NULL)
+		return 0;
+	own = id_text(ids, node, &own_length);
+	order = memcmp(own, text, Min(own_length, length));
+	return order != 0 ? order : own_length - length;
+}
+
+/* The node of an id, or -1. */
+static int32
+find_node(const link_predict *p, const gnngp_given_id *id)
+{
+	int64		low = 0;
+	int64		high = p->open->ids.n;
+
+	while (low < high)
+	{
+		int64		mid = low + (high - low) / 2;
+		int			order = compare_id(&p->open->ids, mid, id->key, id->text, id->length);
+
+		if (order == 0)
+			return (int32) mid;
+		if (order < 0)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return -1;
+}
+
+/* Puts a row; either end as a node. */
+static void
+put_row(link_predict *p, int32 src, int32 dst, const gp_link_row *row)
+{
+	MemoryContext old = MemoryContextSwitchTo(p->row_context);
+	Datum		values[LINK_COLUMNS];
+	bool		nulls[LINK_COLUMNS] = {false};
+
+	CHECK_FOR_INTERRUPTS();
+	values[LINK_SRC] = id_datum(p, src);
+	values[LINK_DST] = id_datum(p, dst);
+	values[LINK_SCORE] = Float8GetDatum(row->score);
+	values[LINK_VARIANCE] = Float8GetDatum(row->variance);
+	values[LINK_PROBABILITY] = Float8GetDatum(row->probability);
+	tuplestore_putvalues(p->store, p->desc, values, nulls);
+	MemoryContextSwitchTo(old);
+	MemoryContextReset(p->row_context);
+}
+
+/* Takes a row of the core. */
+static void
+take_row(void *state, const gp_link_row *row)
+{
+	put_row(state, row->src, row->dst, row);
+}
+
+/* The kind of candidates; 22023 when there is none of that name. */
+static gp_link_candidates
+candidates_argument(FunctionCallInfo fcinfo, int argno)
+{
+	char	   *name = gnngp_text_argument(fcinfo, argno, "candidates");
+
+	for (int i = 0; i < (int) lengthof(candidate_names); i++)
+		if (pg_strcasecmp(candidate_names[i], name) == 0)
+			return (gp_link_candidates) i;
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("unknown candidates \"%s\"", name),
+			 errhint("Candidates are auto, two_hops, three_hops or all.")));
+	return GP_CANDIDATES_AUTO;	/* keeps the compiler quiet */
+}
+
+/* How many pairs of each node; all when NULL. */
+static int64
+k_argument(FunctionCallInfo fcinfo, int argno)
+{
+	int64		k = PG_ARGISNULL(argno) ? PG_INT32_MAX : PG_GETARG_INT32(argno);
+
+	if (k < 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("k must be at least 1"),
+				 errhint("Use k => NULL for all candidates.")));
+	return k;
+}
+
+/*
+ * The nodes of a call: all of them, or those given, each once and in the order
+ * given.  NULL elements and ids that the model does not know are left out.
+ */
+static int32 *
+choose_nodes(const link_predict *p, const gnngp_given_ids *given, int64 *n)
+{
+	int32	   *node = gp_alloc_array(p->open->env, given->all ? p->open->ids.n : given->n, sizeof(int32));
+	bool	   *seen;
+
+	*n = 0;
+	if (given->all)
+	{
+		for (int64 i = 0; i < p->open->ids.n; i++)
+			node[(*n)++] = (int32) i;
+		return node;
+	}
+	seen = gp_alloc_zero(p->open->env, p->open->ids.n, sizeof(bool));
+	for (int64 i = 0; i < given->n; i++)
+	{
+		int32		found = given->id[i].null ? -1 : find_node(p, &given->id[i]);
+
+		CHECK_FOR_INTERRUPTS();
+		if (found < 0 || seen[found])
+			continue;
+		seen[found] = true;
+		node[(*n)++] = found;
+	}
+	gp_free(p->open->env, seen);
+	return node;
+}
+
+/* Puts the best pairs of the nodes that were given. */
+static void
+predict_links(FunctionCallInfo fcinfo, link_predict *p, const gnngp_given_ids *given, int k_argno)
+{
+	int64		k = k_argument(fcinfo, k_argno);
+	gp_link_candidates candidates = candidates_argument(fcinfo, 3);
+	int32	   *node;
+	int64		n;
+
+	open_links(fcinfo, p, given->all ? PG_INT64_MAX : given->n);
+	node = choose_nodes(p, given, &n);
+	if (n > 0)
+		gp_links_best(p->open->links, n, node, Min(k, p->open->ids.n), candidates, take_row, p);
+	gp_free(p->open->env, node);
+	gnngp_links_close(p->open);
+}
+
+/* The likeliest links of the nodes that an argument names. */
+static void
+predict_given(FunctionCallInfo fcinfo, int nodes, int k)
+{
+	link_predict p;
+	gnngp_given_ids given;
+	int			guc_level = NewGUCNestLevel();
+
+	gnngp_pin_output_settings();
+	open_model(fcinfo, &p);
+	gnngp_id_type_open_argument(&p.id_type, &p.model, fcinfo, nodes, &predict_hints);
+	given = gnngp_given_ids_take(&p.id_type, fcinfo, nodes);
+	predict_links(fcinfo, &p, &given, k);
+	AtEOXact_GUC(false, guc_level);
+}
+
+PG_FUNCTION_INFO_V1(gnngp_predict_links_typed);
+
+/* gp_predict_links(model, id or nodes, k, candidates) */
+Datum
+gnngp_predict_links_typed(PG_FUNCTION_ARGS)
+{
+	predict_given(fcinfo, 1, 2);
+	return (Datum) 0;
+}
+
+PG_FUNCTION_INFO_V1(gnngp_predict_links);
+
+/* gp_predict_links(model, k, nodes bigint[], candidates) of version 0.1.0 */
+Datum
+gnngp_predict_links(PG_FUNCTION_ARGS)
+{
+	predict_given(fcinfo, 2, 1);
+	return (Datum) 0;
+}
+
+PG_FUNCTION_INFO_V1(gnngp_predict_links_text);
+
+/* gp_predict_links(model, nodes text, k, candidates) of version 0.1.0, with bigint ids */
+Datum
+gnngp_predict_links_text(PG_FUNCTION_ARGS)
+{
+	link_predict p;
+	gnngp_given_ids given;
+
+	open_model(fcinfo, &p);
+	gnngp_id_type_open(&p.id_type, &p.model, INT8OID, &predict_hints);
+	given = gnngp_given_ids_list(&p.id_type, fcinfo, 1);
+	predict_links(fcinfo, &p, &given, 2);
+	return (Datum) 0;
+}
+
+/* An id for messages. */
+static const char *
+id_name(const gnngp_given_id *id)
+{
+	return id->text ? pnstrdup(id->text, id->length) : psprintf(INT64_FORMAT, id->key);
+}
+
+/* The nodes of the ids at one end: 22004 for NULL among them, 22023 for an unknown id. */
+static int32 *
+find_nodes(const link_predict *p, const gnngp_given_ids *given, const char *argument)
+{
+	int32	   *node = gp_alloc_array(p->open->env, given->n, sizeof(int32));
+
+	for (int64 i = 0; i < given->n; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (given->id[i].null)
+			ereport(ERROR,
+					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+					 errmsg("%s must not contain NULL", argument)));
+		node[i] = find_node(p, &given->id[i]);
+		if (node[i] < 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("model \"%s\" has no node \"%s\"", p->model.name, id_name(&given->id[i])),
+					 errhint("It knows the nodes that were there when it was fitted;"
+							 " CALL gp_refresh brings it up to date.")));
+	}
+	return node;
+}
+
+/* 22023 for a pair of a node with itself. */
+static void
+check_pairs(const gnngp_given_ids *given, const int32 *src, const int32 *dst)
+{
+	for (int64 i = 0; i < given->n; i++)
+		if (src[i] == dst[i])
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("node \"%s\" is paired with itself", id_name(&given->id[i])),
+					 errhint("Leave out pairs whose ends are one node.")));
+}
+
+/* 2202E unless both ends are of one length. */
+static void
+check_lengths(const gnngp_given_ids *src, const gnngp_given_ids *dst)
+{
+	if (src->n != dst->n)
+		ereport(ERROR,
+				(errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
+				 errmsg("src and dst have different lengths: %lld and %lld",
+						(long long) src->n, (long long) dst->n),
+				 errhint("Each element of src is paired with the element of dst at its place.")));
+}
+
+/* Puts the scores of given pairs. */
+static void
+score_links(link_predict *p, const gnngp_given_ids *given_src, const gnngp_given_ids *given_dst)
+{
+	int32	   *src = find_nodes(p, given_src, "src");
+	int32	   *dst = find_nodes(p, given_dst, "dst");
+	gp_link_row *row;
+
+	check_pairs(given_src, src, dst);
+	row = gp_alloc_array(p->open->env, given_src->n, sizeof(gp_link_row));
+	if (given_src->n > 0)
+		gp_links_score(p->open->links, given_src->n, src, dst, row);
+	for (int64 i = 0; i < given_src->n; i++)
+		put_row(p, src[i], dst[i], &row[i]);
+	gp_free(p->open->env, row);
+	gp_free(p->open->env, dst);
+	gp_free(p->open->env, src);
+}
+
+PG_FUNCTION_INFO_V1(gnngp_score_links);
+
+/* gp_score_links(model, src, dst): one pair or arrays of them */
+Datum
+gnngp_score_links(PG_FUNCTION_ARGS)
+{
+	link_predict p;
+	gnngp_given_ids src,
+				dst;
+	int			guc_level = NewGUCNestLevel();
+
+	gnngp_pin_output_settings();
+	open_model(fcinfo, &p);
+	gnngp_require_argument(fcinfo, 1, "src");
+	gnngp_require_argument(fcinfo, 2, "dst");
+	gnngp_id_type_open_argument(&p.id_type, &p.model, fcinfo, 1, &score_hints);
+	src = gnngp_given_ids_take(&p.id_type, fcinfo, 1);
+	dst = gnngp_given_ids_take(&p.id_type, fcinfo, 2);
+	check_lengths(&src, &dst);
+	open_links(fcinfo, &p, src.n);
+	score_links(&p, &src, &dst);
+	gnngp_links_close(p.open);
+	AtEOXact_GUC(false, guc_level);
+	return (Datum) 0;
+}

@@ -1,0 +1,43 @@
+/*
+ * problem.h - settings of a fit as the core takes them, and arguments in common.
+ */
+#ifndef GNNGP_PROBLEM_H
+#define GNNGP_PROBLEM_H
+
+#include "postgres.h"
+
+#include "core/infer/infer.h"
+#include "fmgr.h"
+#include "pg/catalog/catalog.h"
+#include "pg/read/read.h"
+
+/* Compiles a kernel's text, which must live as long as env; the program belongs to env. */
+extern gp_program *gnngp_compile_kernel(gp_env *env, const char *kernel);
+
+/* What the core starts from; settings have been checked. */
+extern void gnngp_problem_init(gp_problem *problem, const gnngp_data *data,
+							   const gp_program *program, const gnngp_fit_settings *settings);
+
+/* Settings as they are when nothing is said. */
+extern gnngp_fit_settings gnngp_fit_settings_default(void);
+
+/* 22004 when an argument that must be given is NULL. */
+extern void gnngp_require_argument(FunctionCallInfo fcinfo, int argno, const char *name);
+
+/* A text argument, 22004 when NULL. */
+extern char *gnngp_text_argument(FunctionCallInfo fcinfo, int argno, const char *name);
+
+/* A kernel argument as its canonical text, 22004 when NULL. */
+extern char *gnngp_kernel_argument(FunctionCallInfo fcinfo, int argno);
+
+/* A landmarks argument: 0 when NULL, 22023 below 1. */
+extern int32 gnngp_landmarks_argument(FunctionCallInfo fcinfo, int argno);
+
+/* Sets a float8 of a result row; NULL when it is NaN. */
+extern void gnngp_put_float(Datum *values, bool *nulls, int i, double v);
+
+/* Sets a value of a result row by its type's input function. */
+extern void gnngp_put_text(Datum *values, bool *nulls, int i, const char *text);
+extern void gnngp_put_kernel(Datum *values, bool *nulls, int i, TupleDesc desc, const char *kernel);
+
+#endif							/* GNNGP_PROBLEM_H */

@@ -1,0 +1,364 @@
+/*
+ * tune.c - gp_tune, which compares kernels on one reading of the tables, and
+ * gp_estimate, which shows what the planner counts and chooses.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "access/htup_details.h"
+#include "access/xact.h"
+#include "catalog/pg_type_d.h"
+#include "fit.h"
+#include "funcapi.h"
+#include "pg/host/gpu.h"
+#include "pg/host/host.h"
+#include "pg/store/links_open.h"
+#include "portability/instr_time.h"
+#include "problem.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/resowner.h"
+#include "utils/tuplestore.h"
+
+/* One kernel's row. */
+typedef struct tune_row
+{
+	char	   *kernel;
+	double		nugget;			/* NaN when the kernel did not fit into memory */
+	double		loo_score;
+	double		log_marginal_likelihood;
+	double		seconds;
+	double		criterion;
+} tune_row;
+
+/* A tuning on its way, and the row in hand. */
+typedef struct tuner
+{
+	gp_env	   *env;			/* of the data */
+	gnngp_data *data;
+	gnngp_fit_settings settings;
+	bool		by_likelihood;
+	char	   *name;			/* for progress */
+	tune_row   *row;
+} tuner;
+
+/* What is compared when no kernels are given; the last one has no graph. */
+static const char *const default_kernels[] = {
+	"gcn", "gin", "sage", "gcnii", "appnp(alpha=0.1)", "mlp"
+};
+
+/* A kernel's canonical text, by way of its type. */
+static char *
+canonical_kernel(Oid type, const char *text)
+{
+	Oid			input,
+				output,
+				ioparam;
+	bool		is_varlena;
+
+	getTypeInputInfo(type, &input, &ioparam);
+	getTypeOutputInfo(type, &output, &is_varlena);
+	return OidOutputFunctionCall(output,
+								 OidInputFunctionCall(input, unconstify(char *, text), ioparam, -1));
+}
+
+/* The kernels of an array; 22004 for NULL elements, 22023 for none. */
+static tune_row *
+given_kernels(ArrayType *array, int *n)
+{
+	Oid			type = ARR_ELEMTYPE(array);
+	Oid			output;
+	bool		is_varlena,
+				byval;
+	int16		length;
+	char		align;
+	Datum	   *elements;
+	bool	   *nulls;
+	tune_row   *rows;
+
+	get_typlenbyvalalign(type, &length, &byval, &align);
+	getTypeOutputInfo(type, &output, &is_varlena);
+	deconstruct_array(array, type, length, byval, align, &elements, &nulls, n);
+	if (*n == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("kernels must not be empty"),
+				 errhint("Leave kernels NULL to compare the usual ones.")));
+	rows = palloc0(sizeof(tune_row) * *n);
+	for (int i = 0; i < *n; i++)
+	{
+		if (nulls[i])
+			ereport(ERROR,
+					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+					 errmsg("kernels must not contain NULL")));
+		rows[i].kernel = OidOutputFunctionCall(output, elements[i]);
+	}
+	return rows;
+}
+
+/* The usual kernels; the one without a graph only where there are features. */
+static tune_row *
+usual_kernels(Oid type, bool features, int *n)
+{
+	tune_row   *rows = palloc0(sizeof(tune_row) * lengthof(default_kernels));
+
+	*n = (int) lengthof(default_kernels) - (features ? 0 : 1);
+	for (int i = 0; i < *n; i++)
+		rows[i].kernel = canonical_kernel(type, default_kernels[i]);
+	return rows;
+}
+
+/* Fits the kernel of the row in hand. */
+static void
+compute_row(gnngp_run *compute, void *arg)
+{
+	const tuner *t = arg;
+	gp_problem	problem;
+	gp_posterior *posterior;
+
+	gnngp_problem_init(&problem, t->data, gnngp_compile_kernel(compute->env, t->row->kernel),
+					   &t->settings);
+	posterior = gnngp_run_fit(compute, &problem);
+	t->row->nugget = posterior->nugget;
+	t->row->loo_score = posterior->loo_score;
+	t->row->log_marginal_likelihood = posterior->log_marginal_likelihood;
+}
+
+/* Fits one kernel in an environment of its own. */
+static void
+fit_kernel(tuner *t, gp_env *env, tune_row *row)
+{
+	instr_time	start,
+				elapsed;
+
+	INSTR_TIME_SET_CURRENT(start);
+	t->row = row;
+	gnngp_compute(env, 0, true, compute_row, t);
+	INSTR_TIME_SET_CURRENT(elapsed);
+	INSTR_TIME_SUBTRACT(elapsed, start);
+	row->seconds = INSTR_TIME_GET_DOUBLE(elapsed);
+}
+
+/* Marks a kernel as one that did not fit into memory; raises other errors again. */
+static void
+skip_kernel(tune_row *row, ErrorData *error)
+{
+	if (error->sqlerrcode != ERRCODE_CONFIGURATION_LIMIT_EXCEEDED &&
+		error->sqlerrcode != ERRCODE_OUT_OF_MEMORY)
+		ReThrowError(error);
+	ereport(NOTICE,
+			(errmsg("kernel \"%s\" is skipped: %s", row->kernel, error->message),
+			 error->hint ? errhint("%s", error->hint) : 0));
+	row->nugget = row->loo_score = row->log_marginal_likelihood = row->seconds = NAN;
+	FreeErrorData(error);
+}
+
+/* Fits one kernel; memory that does not suffice skips the kernel alone. */
+static void
+try_kernel(tuner *t, tune_row *row)
+{
+	MemoryContext context = CurrentMemoryContext;
+	ResourceOwner owner = CurrentResourceOwner;
+	gp_env	   *env = gnngp_env_create(context);
+	ErrorData  *error = NULL;
+
+	BeginInternalSubTransaction(NULL);
+	MemoryContextSwitchTo(context);
+	PG_TRY();
+	{
+		fit_kernel(t, env, row);
+		ReleaseCurrentSubTransaction();
+	}
+	PG_CATCH();
+	{
+		MemoryContextSwitchTo(context);
+		error = CopyErrorData();
+		FlushErrorState();
+		RollbackAndReleaseCurrentSubTransaction();
+	}
+	PG_END_TRY();
+	MemoryContextSwitchTo(context);
+	CurrentResourceOwner = owner;
+	gnngp_env_destroy(env);
+	if (error)
+	{
+		skip_kernel(row, error);
+		gnngp_progress_begin(t->name);
+	}
+	row->criterion = t->by_likelihood ? row->log_marginal_likelihood : row->loo_score;
+}
+
+/* Best first; what has no figure comes last. */
+static int
+compare_rows(const void *a, const void *b, void *unused)
+{
+	const tune_row *x = a;
+	const tune_row *y = b;
+
+	if (isnan(x->criterion) || isnan(y->criterion))
+		return (isnan(x->criterion) ? 1 : 0) - (isnan(y->criterion) ? 1 : 0);
+	if (x->criterion != y->criterion)
+		return x->criterion > y->criterion ? -1 : 1;
+	return strcmp(x->kernel, y->kernel);
+}
+
+/* True for the marginal likelihood, false for leave-one-out; 22023 for anything else. */
+static bool
+read_criterion(const char *criterion)
+{
+	if (pg_strcasecmp(criterion, "loo") == 0)
+		return false;
+	if (pg_strcasecmp(criterion, "marginal_likelihood") == 0 || pg_strcasecmp(criterion, "lml") == 0)
+		return true;
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("unknown criterion \"%s\"", criterion),
+			 errhint("A criterion is loo or marginal_likelihood.")));
+	return false;				/* keeps the compiler quiet */
+}
+
+/* Puts the rows. */
+static void
+put_rows(ReturnSetInfo *result, const tune_row *rows, int n)
+{
+	for (int i = 0; i < n; i++)
+	{
+		Datum		values[5];
+		bool		nulls[5] = {false};
+
+		gnngp_put_kernel(values, nulls, 0, result->setDesc, rows[i].kernel);
+		gnngp_put_float(values, nulls, 1, rows[i].nugget);
+		gnngp_put_float(values, nulls, 2, rows[i].loo_score);
+		gnngp_put_float(values, nulls, 3, rows[i].log_marginal_likelihood);
+		gnngp_put_float(values, nulls, 4, rows[i].seconds);
+		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+	}
+}
+
+/* A graph whose tables the caller may have read, by name. */
+static gnngp_graph_def *
+own_graph(FunctionCallInfo fcinfo)
+{
+	gnngp_graph_def *graph = gnngp_graph_lookup(gnngp_text_argument(fcinfo, 0, "graph"));
+
+	gnngp_require_owner(graph->owner_role, "graph", graph->name);
+	return graph;
+}
+
+PG_FUNCTION_INFO_V1(gnngp_tune);
+
+/* gp_tune(graph, kernels, criterion) */
+Datum
+gnngp_tune(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
+	gnngp_graph_def *graph = own_graph(fcinfo);
+	tuner		t = {.settings = gnngp_fit_settings_default()};
+	tune_row   *rows = NULL;
+	int			n = 0;
+
+	t.by_likelihood = read_criterion(gnngp_text_argument(fcinfo, 2, "criterion"));
+	if (!PG_ARGISNULL(1))
+		rows = given_kernels(PG_GETARG_ARRAYTYPE_P(1), &n);
+	InitMaterializedSRF(fcinfo, 0);
+
+	t.name = graph->name;
+	gnngp_links_forget(0);
+	gnngp_progress_begin(t.name);
+	t.env = gnngp_env_create(CurrentMemoryContext);
+	t.data = gnngp_read(t.env, graph, t.settings.task, true);
+	if (rows == NULL)
+		rows = usual_kernels(TupleDescAttr(result->setDesc, 0)->atttypid,
+							 t.data->features != NULL, &n);
+	for (int i = 0; i < n; i++)
+		try_kernel(&t, &rows[i]);
+	gnngp_sort(rows, n, sizeof(tune_row), compare_rows, NULL);
+	put_rows(result, rows, n);
+	gnngp_env_destroy(t.env);
+	gnngp_progress_end();
+	return (Datum) 0;
+}
+
+/*
+ * Plans; unlike a fit, also what does not fit in the limit, which is not held
+ * against the little that planning itself takes either.  Tells whether a fit
+ * would go to the GPU.
+ */
+static gp_plan
+make_plan(gp_env *env, gp_problem *problem, bool *on_gpu)
+{
+	gp_device  *device;
+	gp_plan		plan;
+
+	problem->estimate_limit = gp_limit(env);
+	env->limit = 0;
+	device = gnngp_device_open(env, 0);
+	plan = gp_plan_make(device, problem);
+	*on_gpu = gnngp_setting_device() == GNNGP_DEVICE_CUDA ||
+		(gnngp_setting_device() == GNNGP_DEVICE_AUTO && gnngp_gpu_wins(&plan, device->threads) &&
+		 gnngp_gpu_can_be_tried());
+	device->close(device);
+	return plan;
+}
+
+/* The planner's reason, with a word on the GPU, and on the limit when the fit is too large for it. */
+static const char *
+estimate_reason(const gp_plan *plan, size_t limit, bool on_gpu)
+{
+	const char *where = on_gpu ? "; on the GPU" : "";
+
+	if (plan->bytes <= (double) limit)
+		return psprintf("%s%s", plan->reason, where);
+	return psprintf("%s%s; does not fit in gnngp.memory_limit (%.0f MB)", plan->reason, where,
+					floor((double) limit / (1024.0 * 1024.0)));
+}
+
+/* The row of gp_estimate. */
+static Datum
+estimate_row(FunctionCallInfo fcinfo, const gp_plan *plan, size_t limit, bool on_gpu)
+{
+	TupleDesc	desc;
+	Datum		values[4];
+	bool		nulls[4] = {false};
+
+	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE || desc->natts != 4)
+		elog(ERROR, "gp_estimate's row type is not the one that was installed");
+	gnngp_put_text(values, nulls, 0,
+				   plan->strategy == GP_STRATEGY_NYSTROM ? "nystrom" : "exact");
+	values[1] = Int64GetDatum((int64) Min(plan->bytes, 9e18));
+	values[2] = Float8GetDatum(plan->flops);
+	gnngp_put_text(values, nulls, 3, estimate_reason(plan, limit, on_gpu));
+	return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls));
+}
+
+PG_FUNCTION_INFO_V1(gnngp_estimate);
+
+/* gp_estimate(graph, kernel, strategy, landmarks) */
+Datum
+gnngp_estimate(PG_FUNCTION_ARGS)
+{
+	gnngp_graph_def *graph = own_graph(fcinfo);
+	gnngp_fit_settings settings = gnngp_fit_settings_default();
+	gp_env	   *env;
+	gnngp_data *data;
+	gp_problem	problem;
+	gp_plan		plan;
+	size_t		limit;
+	bool		on_gpu;
+
+	settings.kernel = gnngp_kernel_argument(fcinfo, 1);
+	settings.strategy = gnngp_text_argument(fcinfo, 2, "strategy");
+	settings.landmarks = gnngp_landmarks_argument(fcinfo, 3);
+	gnngp_fit_settings_check(&settings);
+
+	env = gnngp_env_create(CurrentMemoryContext);
+	data = gnngp_read(env, graph, settings.task, true);
+	gnngp_problem_init(&problem, data, gnngp_compile_kernel(env, settings.kernel), &settings);
+	limit = gp_limit(env);
+	plan = make_plan(env, &problem, &on_gpu);
+	gnngp_env_destroy(env);
+	return estimate_row(fcinfo, &plan, limit, on_gpu);
+}

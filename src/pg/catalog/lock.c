@@ -1,0 +1,195 @@
+/*
+ * lock.c - one fit at a time for each model, and none beside a change of its graph.
+ *
+ * The locks are of the class of locks on objects, under a number that no object
+ * has.  They can be held across commits, and the server releases them when a
+ * session ends or a transaction fails; unlike advisory locks, code in the user's
+ * views cannot release them.  A lock of its own tells a refresh from a fit.
+ */
+#include "postgres.h"
+
+#include "access/xlog.h"
+#include "catalog/pg_extension_d.h"
+#include "catalog/pg_type_d.h"
+#include "catalog_int.h"
+#include "common/hashfn.h"
+#include "executor/spi.h"
+#include "fmgr.h"
+#include "miscadmin.h"
+#include "pg/host/compat.h"
+#include "storage/lock.h"
+#include "utils/builtins.h"
+
+/* Extensions have no parts, so the server uses 0 here. */
+#define LOCK_FIT 1
+#define LOCK_REFRESH 2
+#define LOCK_GRAPH 3
+
+/* The tag of a hash, in this database; 14 bits of it go beside the part. */
+static LOCKTAG
+make_tag(uint64 key, uint16 part)
+{
+	LOCKTAG		tag;
+
+	SET_LOCKTAG_OBJECT(tag, MyDatabaseId, ExtensionRelationId, (uint32) key,
+					   (uint16) ((key >> 32) << 2 | part));
+	return tag;
+}
+
+/* The tag of a model: of its owner and name, for it may yet have no row. */
+static LOCKTAG
+model_tag(Oid owner, const char *name, uint16 part)
+{
+	uint64		key = hash_bytes_extended((const unsigned char *) &owner, sizeof(owner), 0);
+
+	key = hash_bytes_extended((const unsigned char *) name, strlen(name), key);
+	return make_tag(key, part);
+}
+
+/* The tag of a graph. */
+static LOCKTAG
+graph_tag(int64 id)
+{
+	return make_tag(hash_bytes_extended((const unsigned char *) &id, sizeof(id), 0), LOCK_GRAPH);
+}
+
+/* True when this session holds the lock. */
+static bool
+held_by_us(const LOCKTAG *tag, LOCKMODE mode)
+{
+	return gnngp_lock_held(tag, mode);
+}
+
+/* Takes a lock; 55006 when another session holds it.  kind and name are for the message. */
+static void
+take(LOCKTAG tag, LOCKMODE mode, bool session, const char *kind, const char *name)
+{
+	if (LockAcquire(&tag, mode, session, true) == LOCKACQUIRE_NOT_AVAIL)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_IN_USE),
+				 errmsg("%s \"%s\" is being made, fitted, dropped or given away by another session", kind, name),
+				 errhint("Wait until it is done; the view gp_progress shows how far a fit is.")));
+}
+
+/* Releases a lock of the session; an abort has done so already. */
+static void
+release(LOCKTAG tag, LOCKMODE mode)
+{
+	if (held_by_us(&tag, mode))
+		(void) LockRelease(&tag, mode, true);
+}
+
+/* Takes the lock of a model until the transaction ends. */
+void
+gnngp_model_lock(Oid owner, const char *name)
+{
+	gnngp_check_name("model", name);
+	take(model_tag(owner, name, LOCK_FIT), ExclusiveLock, false, "model", name);
+}
+
+/* Takes the locks of a fit until the transaction ends. */
+void
+gnngp_fit_lock(const gnngp_graph_def *graph, const char *name)
+{
+	gnngp_model_lock(graph->owner_role, name);
+	take(graph_tag(graph->id), ShareLock, false, "graph", graph->name);
+}
+
+/* Takes the name of a graph, which may yet have no row, until the transaction ends. */
+void
+gnngp_graph_name_lock(Oid owner, const char *name)
+{
+	uint64		key = hash_bytes_extended((const unsigned char *) &owner, sizeof(owner), LOCK_GRAPH);
+
+	key = hash_bytes_extended((const unsigned char *) name, strlen(name), key);
+	take(make_tag(key, LOCK_GRAPH), ExclusiveLock, false, "graph", name);
+}
+
+/* Locks out the fits of a graph until the transaction ends. */
+void
+gnngp_graph_lock(int64 id, const char *name)
+{
+	take(graph_tag(id), ExclusiveLock, false, "graph", name);
+}
+
+/* Takes the locks of a model for a refresh. */
+void
+gnngp_refresh_lock(const gnngp_model *model, bool session)
+{
+	take(model_tag(model->owner_role, model->name, LOCK_FIT), ExclusiveLock, session, "model", model->name);
+	take(graph_tag(model->graph_id), ShareLock, session, "the graph of model", model->name);
+	take(model_tag(model->owner_role, model->name, LOCK_REFRESH), ExclusiveLock, session, "model", model->name);
+}
+
+/* Releases what a refresh took for the session. */
+void
+gnngp_refresh_unlock(const gnngp_model *model)
+{
+	release(model_tag(model->owner_role, model->name, LOCK_REFRESH), ExclusiveLock);
+	release(graph_tag(model->graph_id), ShareLock);
+	release(model_tag(model->owner_role, model->name, LOCK_FIT), ExclusiveLock);
+}
+
+/* True when some session refreshes a model.  Takes no lock to find out. */
+static bool
+is_refreshing(Oid owner, const char *name)
+{
+	LOCKTAG		tag = model_tag(owner, name, LOCK_REFRESH);
+	int			holders;
+
+	if (held_by_us(&tag, ExclusiveLock))
+		return true;
+	(void) GetLockConflicts(&tag, ShareLock, &holders);
+	return holders > 0;
+}
+
+/*
+ * True when some session refreshes the model that meets a condition; false for
+ * one that the caller may not read.  A standby knows nothing of the primary's
+ * locks and believes the log.
+ */
+static bool
+visible_and_refreshing(const char *condition, int nargs, Oid *types, Datum *values)
+{
+	bool		answer = false;
+	bool		null;
+
+	gnngp_spi_connect();
+	gnngp_select(psprintf("SELECT owner, name FROM %s.%s WHERE %s", gnngp_schema(),
+						  gnngp_model_kind.table, condition), nargs, types, values, NULL);
+	if (SPI_processed > 0)
+	{
+		TupleDesc	desc = SPI_tuptable->tupdesc;
+		char	   *owner;
+		Oid			role = gnngp_role_read(SPI_getbinval(SPI_tuptable->vals[0], desc, 1, &null),
+										   SPI_gettypeid(desc, 1), &owner);
+
+		answer = RecoveryInProgress() || is_refreshing(role, SPI_getvalue(SPI_tuptable->vals[0], desc, 2));
+	}
+	gnngp_spi_finish();
+	return answer;
+}
+
+PG_FUNCTION_INFO_V1(gnngp_model_is_refreshing);
+
+/* gp_is_refreshing(model): for the log's rows that say 'running'. */
+Datum
+gnngp_model_is_refreshing(PG_FUNCTION_ARGS)
+{
+	Oid			types[] = {INT8OID};
+	Datum		values[] = {PG_GETARG_DATUM(0)};
+
+	PG_RETURN_BOOL(visible_and_refreshing("id = $1", 1, types, values));
+}
+
+PG_FUNCTION_INFO_V1(gnngp_is_refreshing);
+
+/* gp_is_refreshing(owner, model) of version 0.1.0 */
+Datum
+gnngp_is_refreshing(PG_FUNCTION_ARGS)
+{
+	Oid			types[] = {NAMEOID, TEXTOID};
+	Datum		values[] = {PG_GETARG_DATUM(0), PG_GETARG_DATUM(1)};
+
+	PG_RETURN_BOOL(visible_and_refreshing("owner::text = $1::text AND name = $2", 2, types, values));
+}

@@ -1,0 +1,237 @@
+/*
+ * role_type.c - the SQL type gp_role: who owns a graph or model, or may read one.
+ *
+ * A value holds the role's oid, which a rename does not change and a new role of
+ * the same name does not have, and the name at the time of storing, which tells
+ * who it was once the role is gone.  The text of a value is the name of today;
+ * that of a role which is gone begins with "pg_", as no role's name may.
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type.h"
+#include "catalog_int.h"
+#include "libpq/pqformat.h"
+#include "miscadmin.h"
+#include "pg/host/compat.h"
+#include "utils/acl.h"
+#include "utils/builtins.h"
+#include "utils/syscache.h"
+
+#define GONE "pg_gone:"
+#define GONE_LENGTH (sizeof(GONE) - 1)
+#define EVERYBODY "public"
+
+/* A value of gp_role; an oid of 0 is public's, and that of names without a role. */
+typedef struct role_value
+{
+	int32		varlena_header;
+	Oid			oid;
+	char		name[FLEXIBLE_ARRAY_MEMBER];	/* without a zero at its end */
+} role_value;
+
+PG_FUNCTION_INFO_V1(gnngp_role_in);
+PG_FUNCTION_INFO_V1(gnngp_role_out);
+PG_FUNCTION_INFO_V1(gnngp_role_recv);
+PG_FUNCTION_INFO_V1(gnngp_role_send);
+PG_FUNCTION_INFO_V1(gnngp_role_oid);
+PG_FUNCTION_INFO_V1(gnngp_role_name);
+PG_FUNCTION_INFO_V1(gnngp_role_exists);
+
+/* Makes a value. */
+static role_value *
+make_value(Oid oid, const char *name)
+{
+	size_t		length = strlen(name);
+	role_value *value = palloc(offsetof(role_value, name) + length);
+
+	SET_VARSIZE(value, offsetof(role_value, name) + length);
+	value->oid = oid;
+	memcpy(value->name, name, length);
+	return value;
+}
+
+/* The name at the time of storing. */
+static char *
+stored_name(const role_value *value)
+{
+	return pnstrdup(value->name, VARSIZE(value) - offsetof(role_value, name));
+}
+
+/* True for everybody, who is no role. */
+static bool
+is_public(const role_value *value)
+{
+	return !OidIsValid(value->oid) && strcmp(stored_name(value), EVERYBODY) == 0;
+}
+
+/* The text of a value. */
+static char *
+value_text(const role_value *value)
+{
+	char	   *current = OidIsValid(value->oid) ? GetUserNameFromId(value->oid, true) : NULL;
+
+	if (current != NULL)
+		return current;
+	return psprintf("%s%s", is_public(value) ? "" : GONE, stored_name(value));
+}
+
+/* Tells that a value names no role: nothing else would say so during a restore. */
+static void
+warn_missing(const char *name)
+{
+	ereport(WARNING,
+			(errcode(ERRCODE_UNDEFINED_OBJECT),
+			 errmsg("the role \"%s\" that owns a graph or model, or may read one, is missing", name),
+			 errdetail("What belongs to it is visible to superusers only; a role of this name that is created later does not get it."),
+			 errhint("gp_set_owner gives a graph with its models to another role.")));
+}
+
+/* The value of a role that is gone: 22P02 for the name of everybody. */
+static role_value *
+make_gone(const char *name)
+{
+	if (strcmp(name, EVERYBODY) == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
+				 errmsg("invalid role: \"%s%s\"", GONE, name),
+				 errdetail("No role is ever named \"%s\".", name)));
+	warn_missing(name);
+	return make_value(InvalidOid, name);
+}
+
+/* Reads a value from its text. */
+static role_value *
+read_value(const char *text)
+{
+	bool		gone = strncmp(text, GONE, GONE_LENGTH) == 0;
+	const char *name = gone ? text + GONE_LENGTH : text;
+	Oid			oid;
+
+	if (strlen(name) >= NAMEDATALEN)
+		ereport(ERROR,
+				(errcode(ERRCODE_NAME_TOO_LONG),
+				 errmsg("the name of a role must not be longer than %d bytes", NAMEDATALEN - 1),
+				 errdetail("\"%s\" has %zu bytes.", name, strlen(name))));
+	if (gone)
+		return make_gone(name);
+	if (strcmp(name, EVERYBODY) == 0)
+		return make_value(InvalidOid, name);
+	oid = get_role_oid(name, true);
+	return OidIsValid(oid) ? make_value(oid, name) : make_gone(name);
+}
+
+/* gp_role's input function. */
+Datum
+gnngp_role_in(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_POINTER(read_value(PG_GETARG_CSTRING(0)));
+}
+
+/* gp_role's output function. */
+Datum
+gnngp_role_out(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_CSTRING(value_text((role_value *) PG_DETOAST_DATUM(PG_GETARG_DATUM(0))));
+}
+
+/* gp_role's binary input function: text. */
+Datum
+gnngp_role_recv(PG_FUNCTION_ARGS)
+{
+	StringInfo	buf = (StringInfo) PG_GETARG_POINTER(0);
+	int			nbytes;
+
+	PG_RETURN_POINTER(read_value(pq_getmsgtext(buf, buf->len - buf->cursor, &nbytes)));
+}
+
+/* gp_role's binary output function: text. */
+Datum
+gnngp_role_send(PG_FUNCTION_ARGS)
+{
+	char	   *text = value_text((role_value *) PG_DETOAST_DATUM(PG_GETARG_DATUM(0)));
+	StringInfoData buf;
+
+	pq_begintypsend(&buf);
+	pq_sendtext(&buf, text, strlen(text));
+	PG_RETURN_BYTEA_P(pq_endtypsend(&buf));
+}
+
+/* gp_role_oid(role): NULL for a name without a role, so that a unique index takes several of them. */
+Datum
+gnngp_role_oid(PG_FUNCTION_ARGS)
+{
+	role_value *value = (role_value *) PG_DETOAST_DATUM(PG_GETARG_DATUM(0));
+
+	if (!OidIsValid(value->oid) && !is_public(value))
+		PG_RETURN_NULL();
+	PG_RETURN_OID(value->oid);
+}
+
+/* gp_role_name(role): the text, cut to the length of a name. */
+Datum
+gnngp_role_name(PG_FUNCTION_ARGS)
+{
+	char	   *text = value_text((role_value *) PG_DETOAST_DATUM(PG_GETARG_DATUM(0)));
+
+	PG_RETURN_DATUM(DirectFunctionCall1(namein, CStringGetDatum(text)));
+}
+
+/* gp_role_exists(role) */
+Datum
+gnngp_role_exists(PG_FUNCTION_ARGS)
+{
+	role_value *value = (role_value *) PG_DETOAST_DATUM(PG_GETARG_DATUM(0));
+
+	PG_RETURN_BOOL(is_public(value) || gnngp_role_is_alive(value->oid));
+}
+
+/* True when a role exists. */
+bool
+gnngp_role_is_alive(Oid role)
+{
+	return OidIsValid(role) && SearchSysCacheExists1(AUTHOID, ObjectIdGetDatum(role));
+}
+
+/* The oid of the type gp_role. */
+Oid
+gnngp_role_type(void)
+{
+	Oid			type = GetSysCacheOid2(TYPENAMENSP, Anum_pg_type_oid, CStringGetDatum("gp_role"),
+									   ObjectIdGetDatum(gnngp_schema_oid()));
+
+	if (!OidIsValid(type))
+		elog(ERROR, "type gp_role of extension gnngp is missing");
+	return type;
+}
+
+/* A role as a value of gp_role; 0 is everybody. */
+Datum
+gnngp_role_datum(Oid role)
+{
+	const char *name = OidIsValid(role) ? GetUserNameFromId(role, false) : EVERYBODY;
+
+	return PointerGetDatum(make_value(role, name));
+}
+
+/* True for the text of a role that is gone. */
+bool
+gnngp_role_is_gone(const char *text)
+{
+	return strncmp(text, GONE, GONE_LENGTH) == 0;
+}
+
+/* The role of an owner's column, and its text: a name in version 0.1.0. */
+Oid
+gnngp_role_read(Datum value, Oid type, char **text)
+{
+	role_value *role;
+
+	if (type == NAMEOID)
+	{
+		*text = pstrdup(NameStr(*DatumGetName(value)));
+		return get_role_oid(*text, true);
+	}
+	role = (role_value *) PG_DETOAST_DATUM(value);
+	*text = value_text(role);
+	return role->oid;
+}

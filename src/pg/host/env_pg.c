@@ -1,0 +1,389 @@
+/*
+ * env_pg.c - the server as the core's environment.
+ *
+ * Memory comes from a memory context, errors become ereport, and foreign
+ * resources hang on the context's reset callbacks, so that they end with it on
+ * every path out of a query.
+ */
+#include "postgres.h"
+
+#include "account.h"
+#include "common/pg_prng.h"
+#include "core/base/sort.h"
+#include "env_pg.h"
+#include "lib/stringinfo.h"
+#include "miscadmin.h"
+#include "nodes/pg_list.h"
+#include "progress.h"
+#include "settings.h"
+#include "utils/memutils.h"
+
+/* A foreign resource; release is NULL once its owner has released it. */
+typedef struct owned_resource
+{
+	MemoryContextCallback callback;
+	void		(*release) (void *);
+	void	   *resource;
+	struct owned_resource *next;
+} owned_resource;
+
+/* What a fit has to say. */
+typedef struct notices
+{
+	MemoryContext context;
+	List	   *messages;
+	char	   *hint;			/* of the first one; may be NULL */
+} notices;
+
+typedef struct server_env
+{
+	gp_env		env;			/* first: the core's pointer is ours */
+	MemoryContext context;
+	gp_env	   *parent;			/* of a child, else NULL */
+	size_t		inherited;		/* bytes that a child's parent had held already */
+	MemoryContextCallback end;
+	const char *text;
+	owned_resource *owned;
+	notices    *notices;		/* NULL: they are told at once */
+	gnngp_device_error device_error;	/* NULL: errors of a device are like others */
+	bool		device_failed;
+} server_env;
+
+/* Takes memory of any size from the context; NULL when there is none. */
+static void *
+env_alloc(gp_env *env, size_t bytes)
+{
+	gnngp_account_make_room(bytes, env->limit);
+	if (!AllocHugeSizeIsValid(bytes))
+		return NULL;
+	return MemoryContextAllocExtended(((server_env *) env)->context, bytes,
+									  MCXT_ALLOC_HUGE | MCXT_ALLOC_NO_OOM);
+}
+
+/* Gives memory back. */
+static void
+env_release(gp_env *env, void *p)
+{
+	pfree(p);
+}
+
+/* True when an interrupt waits that check_interrupts would serve. */
+static bool
+env_interrupt_pending(gp_env *env)
+{
+	return InterruptPending && InterruptHoldoffCount == 0 &&
+		QueryCancelHoldoffCount == 0 && CritSectionCount == 0;
+}
+
+/* Serves pending interrupts. */
+static void
+env_check_interrupts(gp_env *env)
+{
+	CHECK_FOR_INTERRUPTS();
+}
+
+/* Raises the server's own error when the stack is deeper than max_stack_depth. */
+static void
+env_check_stack(gp_env *env)
+{
+	check_stack_depth();
+}
+
+/* Reports progress. */
+static void
+env_progress(gp_env *env, gp_phase phase, int64_t done, int64_t total)
+{
+	gnngp_progress_set(phase, done, total);
+}
+
+/* The SQLSTATE of a kind of error. */
+static int
+sqlstate_of(gp_error code)
+{
+	switch (code)
+	{
+		case GP_ERR_INTERNAL:
+			return ERRCODE_INTERNAL_ERROR;
+		case GP_ERR_MEMORY:
+			return ERRCODE_OUT_OF_MEMORY;
+		case GP_ERR_LIMIT:
+			return ERRCODE_CONFIGURATION_LIMIT_EXCEEDED;
+		case GP_ERR_SYNTAX:
+			return ERRCODE_SYNTAX_ERROR;
+		case GP_ERR_VALUE:
+			return ERRCODE_INVALID_PARAMETER_VALUE;
+		case GP_ERR_DATA:
+			return ERRCODE_DATA_EXCEPTION;
+		case GP_ERR_RANGE:
+			return ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE;
+		case GP_ERR_UNSUPPORTED:
+			return ERRCODE_FEATURE_NOT_SUPPORTED;
+		case GP_ERR_DEVICE:
+			return ERRCODE_SYSTEM_ERROR;
+		case GP_ERR_STACK:
+			return ERRCODE_STATEMENT_TOO_COMPLEX;
+	}
+	return ERRCODE_INTERNAL_ERROR;
+}
+
+/* Points at a character of the kernel text, in the detail and, where a client can show it, in the text. */
+static int
+point_at(const server_env *env, int position)
+{
+	if (position <= 0)
+		return 0;
+	if (env->text != NULL)
+	{
+		internalerrquery(env->text);
+		internalerrposition(position);
+	}
+	return errdetail("At character %d of the kernel.", position);
+}
+
+/* Raises an error of the core as one of the server. */
+static void
+env_raise(gp_env *env, gp_error code, int position, const char *message, const char *hint)
+{
+	server_env *server = (server_env *) env;
+
+	server->device_failed = server->device_error != NULL &&
+		(code == GP_ERR_DEVICE || code == GP_ERR_MEMORY || code == GP_ERR_LIMIT);
+	if (server->device_failed && code == GP_ERR_DEVICE)
+		server->device_error(message, hint);
+	ereport(ERROR,
+			(errcode(sqlstate_of(code)),
+			 errmsg_internal("%s", message),
+			 point_at(server, position),
+			 hint ? errhint("%s", hint) : 0));
+}
+
+/* Keeps a notice once: a fit that is done again on the CPU has the same to say. */
+static void
+collect_notice(notices *all, const char *message, const char *hint)
+{
+	MemoryContext old = MemoryContextSwitchTo(all->context);
+	ListCell   *cell;
+
+	foreach(cell, all->messages)
+		if (strcmp(lfirst(cell), message) == 0)
+			break;
+	if (cell == NULL)
+	{
+		if (all->messages == NIL && hint)
+			all->hint = pstrdup(hint);
+		all->messages = lappend(all->messages, pstrdup(message));
+	}
+	MemoryContextSwitchTo(old);
+}
+
+/* Sends a notice, or keeps it until all are told. */
+static void
+env_notice(gp_env *env, const char *message, const char *hint)
+{
+	notices    *all = ((server_env *) env)->notices;
+
+	if (all)
+		collect_notice(all, message, hint);
+	else
+		ereport(NOTICE,
+				(errmsg_internal("%s", message),
+				 hint ? errhint("%s", hint) : 0));
+}
+
+/* Keeps what there is to say from now on. */
+void
+gnngp_env_collect_notices(gp_env *env)
+{
+	server_env *server = (server_env *) env;
+
+	server->notices = MemoryContextAllocZero(server->context, sizeof(notices));
+	server->notices->context = server->context;
+}
+
+/* Says in one notice what was kept. */
+void
+gnngp_env_tell_notices(gp_env *env)
+{
+	notices    *all = ((server_env *) env)->notices;
+	StringInfoData rest;
+
+	((server_env *) env)->notices = NULL;
+	if (all == NULL || all->messages == NIL)
+		return;
+	initStringInfo(&rest);
+	for (int i = 1; i < list_length(all->messages); i++)
+		appendStringInfo(&rest, "%s%s", i > 1 ? "\n" : "", (char *) list_nth(all->messages, i));
+	ereport(NOTICE,
+			(errmsg_internal("%s", (char *) linitial(all->messages)),
+			 rest.len > 0 ? errdetail_internal("%s", rest.data) : 0,
+			 all->hint ? errhint("%s", all->hint) : 0));
+}
+
+/* Releases one resource when the context ends. */
+static void
+release_resource(void *arg)
+{
+	owned_resource *owned = arg;
+
+	if (owned->release != NULL)
+		owned->release(owned->resource);
+	owned->release = NULL;
+}
+
+/* Registers a resource; when that fails the resource is released at once. */
+static void
+env_own(gp_env *env, void (*release) (void *), void *resource)
+{
+	server_env *server = (server_env *) env;
+	owned_resource *owned = MemoryContextAllocExtended(server->context, sizeof(owned_resource),
+													   MCXT_ALLOC_NO_OOM);
+
+	if (owned == NULL)
+	{
+		release(resource);
+		ereport(ERROR,
+				(errcode(ERRCODE_OUT_OF_MEMORY),
+				 errmsg("out of memory")));
+	}
+	owned->release = release;
+	owned->resource = resource;
+	owned->next = server->owned;
+	owned->callback.func = release_resource;
+	owned->callback.arg = owned;
+	server->owned = owned;
+	MemoryContextRegisterResetCallback(server->context, &owned->callback);
+}
+
+/* Forgets a resource that its owner has released. */
+static void
+env_disown(gp_env *env, void *resource)
+{
+	for (owned_resource *o = ((server_env *) env)->owned; o != NULL; o = o->next)
+		if (o->resource == resource)
+			o->release = NULL;
+}
+
+/* Takes what the environment holds out of the account; its context does so at its end. */
+static void
+leave_account(void *arg)
+{
+	server_env *server = arg;
+
+	if (server->env.account)
+		*server->env.account -= server->env.used - server->inherited;
+	server->env.account = NULL;
+}
+
+/* Makes an environment in a new context under parent. */
+gp_env *
+gnngp_env_create(MemoryContext parent)
+{
+	MemoryContext context = AllocSetContextCreate(parent, "gnngp environment",
+												  ALLOCSET_DEFAULT_SIZES);
+	server_env *server = MemoryContextAllocZero(context, sizeof(server_env));
+
+	server->context = context;
+	server->env.alloc = env_alloc;
+	server->env.release = env_release;
+	server->env.interrupt_pending = env_interrupt_pending;
+	server->env.check_interrupts = env_check_interrupts;
+	server->env.check_stack = env_check_stack;
+	server->env.progress = env_progress;
+	server->env.raise = env_raise;
+	server->env.notice = env_notice;
+	server->env.own = env_own;
+	server->env.disown = env_disown;
+	server->env.limit = gnngp_memory_limit();
+	server->env.account = gnngp_account();
+	server->env.hash_seed = pg_prng_uint64(&pg_global_prng_state);
+	server->end.func = leave_account;
+	server->end.arg = server;
+	MemoryContextRegisterResetCallback(context, &server->end);
+	return &server->env;
+}
+
+/* Makes an environment below another one, whose accounts it carries on. */
+gp_env *
+gnngp_env_create_child(gp_env *parent)
+{
+	gp_env	   *env = gnngp_env_create(((server_env *) parent)->context);
+
+	((server_env *) env)->parent = parent;
+	((server_env *) env)->inherited = parent->used;
+	((server_env *) env)->notices = ((server_env *) parent)->notices;
+	env->used = parent->used;
+	env->peak = parent->peak;
+	env->limit = parent->limit;
+	gnngp_env_set_text(env, ((server_env *) parent)->text);
+	return env;
+}
+
+/* Keeps the environment for a later call. */
+void
+gnngp_env_keep(gp_env *env, void (*give_up) (void))
+{
+	leave_account(env);
+	gnngp_account_keep(env->used, give_up);
+	MemoryContextSetParent(((server_env *) env)->context, CacheMemoryContext);
+}
+
+/* Takes up what was kept. */
+void
+gnngp_env_resume(gp_env *env, MemoryContext parent)
+{
+	gnngp_account_keep(0, NULL);
+	MemoryContextSetParent(((server_env *) env)->context, parent);
+	env->limit = gnngp_memory_limit();
+	env->account = gnngp_account();
+	*env->account += env->used;
+}
+
+/* Frees the environment and everything made in it; a child's high-water mark stays with its parent. */
+void
+gnngp_env_destroy(gp_env *env)
+{
+	server_env *server = (server_env *) env;
+
+	if (server->parent != NULL)
+		server->parent->peak = Max(server->parent->peak, env->peak);
+	MemoryContextDelete(server->context);
+}
+
+/* The kernel text that positions in errors refer to. */
+void
+gnngp_env_set_text(gp_env *env, const char *text)
+{
+	((server_env *) env)->text = text;
+}
+
+/* What raises the errors of a device from now on; NULL: the environment. */
+void
+gnngp_env_set_device_error(gp_env *env, gnngp_device_error device_error)
+{
+	((server_env *) env)->device_error = device_error;
+}
+
+/* True when the last error of the environment may be the card's fault. */
+bool
+gnngp_env_device_failed(const gp_env *env)
+{
+	return ((const server_env *) env)->device_failed;
+}
+
+/* Sorts in an environment of its own, which a few items do without. */
+void
+gnngp_sort(void *base, int64 n, Size size, gp_compare compare, void *arg)
+{
+	gp_env	   *env = n > GP_SORT_FEW ? gnngp_env_create(CurrentMemoryContext) : NULL;
+
+	gp_sort(env, base, n, size, compare, arg);
+	if (env)
+		gnngp_env_destroy(env);
+}
+
+/* The effective gnngp.memory_limit in bytes. */
+size_t
+gnngp_memory_limit(void)
+{
+	return gnngp_setting_memory_limit();
+}

@@ -1,0 +1,73 @@
+/*
+ * env_pg.h - the server as the core's environment.
+ *
+ * The environment lives in a memory context of its own.  A reset or delete of
+ * that context, on the normal path or after an error, releases what the core
+ * owns (threads, a device) and all its memory.
+ */
+#ifndef GNNGP_ENV_PG_H
+#define GNNGP_ENV_PG_H
+
+#include "postgres.h"
+
+#include "core/base/base.h"
+#include "core/base/sort.h"
+
+/*
+ * Makes an environment in a new context under parent.  All environments of the
+ * backend share gnngp.memory_limit.  Kernel texts use it too: it is cheap.
+ */
+extern gp_env *gnngp_env_create(MemoryContext parent);
+
+/*
+ * Makes an environment below another one, which it ends with.  Its accounts begin
+ * with those of its parent, which is not to be used as long as the child is.
+ */
+extern gp_env *gnngp_env_create_child(gp_env *parent);
+
+/*
+ * Keeps the environment for a later call, one at a time: it hangs below the cache's
+ * context, and give_up, which destroys it, is called where its memory is needed.
+ */
+extern void gnngp_env_keep(gp_env *env, void (*give_up) (void));
+
+/* Takes up an environment that was kept; it ends with parent from then on. */
+extern void gnngp_env_resume(gp_env *env, MemoryContext parent);
+
+/* Frees the environment and everything made in it. */
+extern void gnngp_env_destroy(gp_env *env);
+
+/*
+ * The kernel text that positions in errors refer to, so that a client can show
+ * the place; it must live as long as the environment.  NULL forgets it.
+ */
+extern void gnngp_env_set_text(gp_env *env, const char *text);
+
+/*
+ * Keeps what the environment and its children have to say, to be told in one notice:
+ * the first message with its hint, the others in the detail.
+ */
+extern void gnngp_env_collect_notices(gp_env *env);
+extern void gnngp_env_tell_notices(gp_env *env);
+
+/*
+ * What raises errors of a device (GP_ERR_DEVICE) in the environment's place while
+ * a card is open in it; it does not return.
+ */
+typedef void (*gnngp_device_error) (const char *message, const char *hint);
+
+extern void gnngp_env_set_device_error(gp_env *env, gnngp_device_error device_error);
+
+/*
+ * True when the environment's last error was raised so; or was about memory, while a
+ * card was open: it may be that the work fits without a card's buffers.
+ */
+extern bool gnngp_env_device_failed(const gp_env *env);
+
+/* gp_sort in the server: for items of any number, with their memory within the limit. */
+extern void gnngp_sort(void *base, int64 n, Size size, gp_compare compare, void *arg);
+
+/* The effective gnngp.memory_limit in bytes. */
+extern size_t gnngp_memory_limit(void);
+
+#endif							/* GNNGP_ENV_PG_H */

@@ -1,0 +1,20 @@
+/*
+ * progress.h - long work, visible from other sessions.
+ */
+#ifndef GNNGP_PROGRESS_H
+#define GNNGP_PROGRESS_H
+
+#include "postgres.h"
+
+#include "core/base/base.h"
+
+/* Starts the report; model is at most 63 bytes.  An abort ends it by itself. */
+extern void gnngp_progress_begin(const char *model);
+
+/* total <= 0 means that the end is not known.  Ignored when no report has begun. */
+extern void gnngp_progress_set(gp_phase phase, int64 done, int64 total);
+
+/* Ends the report; every normal end of a command must. */
+extern void gnngp_progress_end(void);
+
+#endif							/* GNNGP_PROGRESS_H */

@@ -1,0 +1,349 @@
+/*
+ * read.c - reading the user's tables under one snapshot.
+ *
+ * All queries run read only under one snapshot, as the graph's owner, who can do
+ * nothing but read: the tables may be views that call anybody's functions.  The
+ * snapshot is taken when everything is locked: one that is older than a lock
+ * could see a table empty that another session had just filled anew.
+ */
+#include "postgres.h"
+
+#include "access/xact.h"
+#include "executor/spi.h"
+#include "graph_check.h"
+#include "miscadmin.h"
+#include "read_internal.h"
+#include "utils/acl.h"
+#include "utils/builtins.h"
+#include "utils/fmgrprotos.h"
+#include "utils/guc.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/snapmgr.h"
+#include "utils/uuid.h"
+
+/*
+ * The qualified name of a type of any length: "character" would mean char(1),
+ * and a cast to it would cut ids.
+ */
+char *
+gnngp_type_name(Oid type)
+{
+	return format_type_extended(type, -1, FORMAT_TYPE_FORCE_QUALIFY | FORMAT_TYPE_TYPEMOD_GIVEN);
+}
+
+/* True for the types whose values are read as integers. */
+bool
+gnngp_is_integer_type(Oid base)
+{
+	return base == INT2OID || base == INT4OID || base == INT8OID;
+}
+
+/*
+ * Selects a column that holds ids, and returns the type of its values: the column
+ * itself when it has the type of the node table's ids (or both are integers), else
+ * a cast to that type.
+ */
+static Oid
+add_ids(const gnngp_reader *r, gnngp_query *q, const gnngp_column *column)
+{
+	if (column->base == r->id.base || (r->integer_ids && gnngp_is_integer_type(column->base)))
+	{
+		gnngp_query_add(q, column->base, "t.%s", column->quoted);
+		return column->base;
+	}
+	gnngp_query_add(q, r->id.base, "t.%s::%s", column->quoted, gnngp_type_name(r->id.base));
+	return r->id.base;
+}
+
+/* The text of a string, without the padding of char(n). */
+static const char *
+string_text(Datum value, Oid base, int *length)
+{
+	struct varlena *v = PG_DETOAST_DATUM_PACKED(value);
+
+	*length = VARSIZE_ANY_EXHDR(v);
+	if (base == BPCHAROID)
+		*length = bpchartruelen(VARDATA_ANY(v), *length);
+	return VARDATA_ANY(v);
+}
+
+/* True for the types whose datum is the text. */
+static bool
+is_string_type(Oid base)
+{
+	return base == TEXTOID || base == VARCHAROID || base == BPCHAROID;
+}
+
+/* One value for all that are equal: 1.0 is 1 and -0 is 0, though their texts differ. */
+static Datum
+same_when_equal(Datum value, Oid base)
+{
+	switch (base)
+	{
+		case NUMERICOID:
+			return DirectFunctionCall1(numeric_trim_scale, value);
+		case FLOAT8OID:
+			return Float8GetDatum(DatumGetFloat8(value) + 0.0);
+		case FLOAT4OID:
+			return Float4GetDatum(DatumGetFloat4(value) + 0.0f);
+	}
+	return value;
+}
+
+/* The text of a value. */
+const char *
+gnngp_value_text(Datum value, Oid base, int *length)
+{
+	Oid			output;
+	bool		is_varlena;
+	char	   *text;
+
+	if (is_string_type(base))
+		return string_text(value, base, length);
+	getTypeOutputInfo(base, &output, &is_varlena);
+	text = OidOutputFunctionCall(output, same_when_equal(value, base));
+	*length = strlen(text);
+	return text;
+}
+
+/* The text of a uuid, as its output function writes it but several times as fast. */
+static const char *
+uuid_text(Datum value, int *length)
+{
+	static const char digits[] = "0123456789abcdef";
+	const pg_uuid_t *uuid = DatumGetUUIDP(value);
+	char	   *text = palloc(2 * UUID_LEN + 4);
+	char	   *p = text;
+
+	for (int i = 0; i < UUID_LEN; i++)
+	{
+		if (i == 4 || i == 6 || i == 8 || i == 10)
+			*p++ = '-';
+		*p++ = digits[uuid->data[i] >> 4];
+		*p++ = digits[uuid->data[i] & 15];
+	}
+	*length = p - text;
+	return text;
+}
+
+/* The text of an id that is no integer: the same, with the output function at hand. */
+const char *
+gnngp_id_datum_text(gnngp_reader *r, Datum value, int *length)
+{
+	char	   *text;
+
+	if (r->string_ids)
+		return string_text(value, r->id.base, length);
+	if (r->id.base == UUIDOID)
+		return uuid_text(value, length);
+	text = OutputFunctionCall(&r->id_output, same_when_equal(value, r->id.base));
+	*length = strlen(text);
+	return text;
+}
+
+/* The id of a node, for messages. */
+char *
+gnngp_id_text(const gnngp_ids *ids, int64 node)
+{
+	if (ids->integer)
+		return psprintf(INT64_FORMAT, ids->key[node]);
+	return pstrdup(ids->text[node]);
+}
+
+/* Pins the settings that the texts of dates, times, floats, money and the like depend on. */
+void
+gnngp_pin_output_settings(void)
+{
+	static const char *const pins[][2] = {
+		{"search_path", "pg_catalog, pg_temp"},
+		{"DateStyle", "ISO, YMD"},
+		{"IntervalStyle", "postgres"},
+		{"extra_float_digits", "1"},
+		{"bytea_output", "hex"},
+		{"TimeZone", "UTC"},
+		{"lc_monetary", "C"},
+	};
+
+	for (int i = 0; i < (int) lengthof(pins); i++)
+		(void) set_config_option(pins[i][0], pins[i][1], PGC_USERSET, PGC_S_SESSION,
+								 GUC_ACTION_SAVE, true, 0, false);
+}
+
+/* Prepares a finder for one column of ids, which it selects. */
+void
+gnngp_finder_init(gnngp_finder *f, gnngp_reader *r, gnngp_query *q, const char *column)
+{
+	memset(f, 0, sizeof(*f));
+	f->r = r;
+	f->table = q->table;
+	f->column = gnngp_table_column(q->table, column);
+	if (!gnngp_matches_id_type(f->column.base, r->id.base))
+		gnngp_wrong_type(q->table, &f->column,
+						 psprintf("%s, the type of column \"%s\" of table \"%s\"",
+								  format_type_be(r->id.type), r->id.name, r->nodes.name));
+	f->base = add_ids(r, q, &f->column);
+}
+
+/* Remembers an unknown id when it is the smallest so far. */
+static void
+remember_unknown(gnngp_finder *f, int64 key, const char *text, int length)
+{
+	bool		smaller;
+	char	   *copy = text ? pnstrdup(text, length) : NULL;
+
+	if (f->unknown++ == 0)
+		smaller = true;
+	else if (text)
+		smaller = strcmp(copy, f->unknown_text) < 0;
+	else
+		smaller = key < f->unknown_key;
+	if (!smaller)
+		return;
+	f->unknown_key = key;
+	if (text)
+		f->unknown_text = MemoryContextStrdup(GetMemoryChunkContext(f->r->data), copy);
+}
+
+/* Finds texts, and keeps account of NULLs and unknown ids. */
+int32
+gnngp_finder_find_slow(gnngp_finder *f, Datum value, bool null)
+{
+	const char *text = NULL;
+	int			length = 0;
+	int32		node = -1;
+
+	if (null)
+	{
+		f->nulls++;
+		return -1;
+	}
+	if (!f->r->integer_ids)
+	{
+		text = gnngp_id_datum_text(f->r, value, &length);
+		node = gnngp_idmap_find_text(&f->r->map, text, length);
+	}
+	if (node < 0)
+		remember_unknown(f, text ? 0 : gnngp_integer_datum(value, f->base), text, length);
+	return node;
+}
+
+/* 23502 when the column held NULLs. */
+void
+gnngp_finder_check_nulls(const gnngp_finder *f, const char *hint)
+{
+	if (f->nulls > 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_NOT_NULL_VIOLATION),
+				 errmsg("column \"%s\" of table \"%s\" contains NULL", f->column.name, f->table->name),
+				 errdetail_plural("%lld row has no value in this column.",
+								  "%lld rows have no value in this column.",
+								  f->nulls, (long long) f->nulls),
+				 errhint("%s", hint)));
+}
+
+/* 23503 when the column held ids that are not in the node table. */
+void
+gnngp_finder_check_unknown(const gnngp_finder *f)
+{
+	if (f->unknown > 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_FOREIGN_KEY_VIOLATION),
+				 errmsg("column \"%s\" of table \"%s\" names a node that table \"%s\" does not have: %s",
+						f->column.name, f->table->name, f->r->nodes.name,
+						f->unknown_text ? f->unknown_text
+						: psprintf(INT64_FORMAT, f->unknown_key)),
+				 errdetail_plural("%lld row names an unknown node.",
+								  "%lld rows name unknown nodes.",
+								  f->unknown, (long long) f->unknown),
+				 errhint("Add the node to \"%s\" or remove the row.", f->r->nodes.name)));
+}
+
+/* Locks the tables, then looks up the type of the ids. */
+static void
+open_reader(gnngp_reader *r, gp_env *env, const gnngp_graph_def *def)
+{
+	Oid			output;
+	bool		is_varlena;
+	const char *type_name;
+
+	memset(r, 0, sizeof(*r));
+	r->env = env;
+	r->def = def;
+	r->nodes = gnngp_table_open(def->nodes, &def->nodes_name, "nodes", def);
+	r->edges = gnngp_table_open(def->edges, &def->edges_name, "edges", def);
+	if (OidIsValid(def->sparse_features))
+		r->sparse = gnngp_table_open(def->sparse_features, &def->sparse_name, "sparse_features", def);
+	r->id = gnngp_table_column(&r->nodes, def->id_column);
+	r->integer_ids = gnngp_is_integer_type(r->id.base);
+	r->string_ids = is_string_type(r->id.base);
+	getTypeOutputInfo(r->id.base, &output, &is_varlena);
+	fmgr_info(output, &r->id_output);
+	r->row_context = AllocSetContextCreate(CurrentMemoryContext, "gnngp row",
+										   ALLOCSET_DEFAULT_SIZES);
+
+	type_name = gnngp_type_name(r->id.type);
+	r->data = palloc0(sizeof(gnngp_data));
+	r->data->ids.integer = r->integer_ids;
+	r->data->ids.type_name = gp_alloc(env, strlen(type_name) + 1);
+	strcpy(r->data->ids.type_name, type_name);
+}
+
+/*
+ * Takes the snapshot to read under.  In parallel mode, which calls that store
+ * nothing may be part of, the server gives none, and the query's own has to do.
+ */
+static void
+push_snapshot(void)
+{
+	PushActiveSnapshot(IsInParallelMode() ? GetActiveSnapshot() : GetTransactionSnapshot());
+}
+
+/* Reads the tables; the user has been switched and SPI is connected. */
+static void
+read_tables(gnngp_reader *r, const char *task, bool need_target)
+{
+	gnngp_node_part *nodes = gnngp_plan_nodes(r, task, need_target);
+	gnngp_feature_part *features = gnngp_plan_features(r);
+	gnngp_sparse_part *sparse = gnngp_plan_sparse(r);
+	gnngp_edge_part *edges = gnngp_plan_edges(r);
+
+	push_snapshot();
+	gnngp_read_nodes(nodes);
+	gnngp_idmap_build(r->env, &r->map, &r->data->ids);
+	gnngp_read_features(features);
+	gnngp_read_sparse(sparse);
+	gnngp_read_edges(edges);
+	gnngp_idmap_free(r->env, &r->map);
+	PopActiveSnapshot();
+}
+
+/* Reads everything as the owner of the graph, and restores the caller's identity. */
+gnngp_data *
+gnngp_read(gp_env *env, const gnngp_graph_def *graph, const char *task, bool need_target)
+{
+	gnngp_reader *r;
+	gnngp_data *data;
+	Oid			owner = gnngp_owner_role(graph);
+	Oid			save_user;
+	int			save_context;
+	int			guc_level;
+
+	GetUserIdAndSecContext(&save_user, &save_context);
+	SetUserIdAndSecContext(owner, save_context | SECURITY_RESTRICTED_OPERATION);
+	guc_level = NewGUCNestLevel();
+	gnngp_pin_output_settings();
+	if (SPI_connect() != SPI_OK_CONNECT)
+		elog(ERROR, "SPI_connect failed");
+
+	r = palloc(sizeof(gnngp_reader));
+	open_reader(r, env, graph);
+	read_tables(r, task, need_target);
+	data = gp_alloc(env, sizeof(gnngp_data));
+	*data = *r->data;
+
+	SPI_finish();
+	AtEOXact_GUC(false, guc_level);
+	SetUserIdAndSecContext(save_user, save_context);
+	return data;
+}

@@ -1,0 +1,70 @@
+/*
+ * read.h - the user's tables as arrays of the core.
+ *
+ * All queries of one read run under one snapshot, read only, as the graph's owner
+ * under SECURITY_RESTRICTED_OPERATION, with search_path pinned.  What they read is
+ * locked first, until the transaction ends, and the snapshot taken then.  Nodes are numbered in the order of their key: the id itself for
+ * integer ids, a hash of the id's text otherwise (ties by the text).
+ */
+#ifndef GNNGP_READ_H
+#define GNNGP_READ_H
+
+#include "postgres.h"
+
+#include "core/graph/graph.h"
+#include "core/infer/infer.h"
+#include "pg/catalog/catalog.h"
+#include "pg/host/compat.h"
+
+/* The ids of all nodes, in node order. */
+typedef struct gnngp_ids
+{
+	int64		n;
+	bool		integer;
+	int64	   *key;			/* ascending */
+	char	  **text;			/* ids as text, NULL for integer ids */
+	char	   *type_name;		/* gnngp_type_name of the id column */
+} gnngp_ids;
+
+/* The qualified name of a type, with which a cast does not cut values of char(n) or bit(n). */
+extern char *gnngp_type_name(Oid type);
+
+/* The key of an id that is no integer: a hash of its text. */
+extern int64 gnngp_text_key(const char *text, int length);
+
+/*
+ * The text of a value whose type (no domain) is no integer, in the current
+ * context and not 0-terminated: what the type's output function gives, without
+ * the padding of char(n).
+ */
+extern const char *gnngp_value_text(Datum value, Oid base, int *length);
+
+/* The id of a node for messages, palloc'd. */
+extern char *gnngp_id_text(const gnngp_ids *ids, int64 node);
+
+/* Pins what the output functions of id types depend on, inside a GUC nest level. */
+extern void gnngp_pin_output_settings(void);
+
+/* Everything that a fit reads.  Memory of the environment. */
+typedef struct gnngp_data
+{
+	gnngp_ids	ids;
+	gp_graph   *graph;
+	gp_features *features;		/* NULL: structure only */
+	gp_task		task;			/* auto resolved */
+	int64		nlabelled;
+	int32	   *labelled;
+	int32	   *label;			/* classes, or NULL */
+	double	   *target;			/* values, or NULL */
+	int32		nclasses;
+	char	  **class_label;	/* as text: integer classes by number, others by text order, enums by enum order, booleans false, true */
+} gnngp_data;
+
+/*
+ * Reads nodes, features, edges and, when need_target, targets.  task is auto,
+ * classes or values.  Raises the input rules' errors (class 22 and 23).
+ */
+extern gnngp_data *gnngp_read(gp_env *env, const gnngp_graph_def *graph, const char *task,
+							  bool need_target);
+
+#endif							/* GNNGP_READ_H */

@@ -1,0 +1,163 @@
+/*
+ * read_edges.c - the edge table as a graph of the core.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "read_internal.h"
+#include "utils/builtins.h"
+
+/* Edges handed to the core at once. */
+#define EDGE_BATCH 4096
+
+/* Weights that are no weights, in the order in which they are reported. */
+typedef enum weight_fault
+{
+	WEIGHT_NULL,
+	WEIGHT_NOT_FINITE,
+	WEIGHT_NEGATIVE,
+	WEIGHT_FAULTS
+} weight_fault;
+
+/* The smallest edge with a fault. */
+typedef struct weight_report
+{
+	bool		found;
+	int32		src;
+	int32		dst;
+	double		value;
+} weight_report;
+
+struct gnngp_edge_part
+{
+	gnngp_reader *r;
+	gnngp_query query;
+	gnngp_finder src;
+	gnngp_finder dst;
+	gnngp_column weight;
+	bool		weighted;
+	weight_report fault[WEIGHT_FAULTS];
+	gp_edges   *edges;
+	int			n;
+	int32		src_node[EDGE_BATCH];
+	int32		dst_node[EDGE_BATCH];
+	double		value[EDGE_BATCH];
+};
+
+typedef gnngp_edge_part edge_state;
+
+/* Hands the batch to the core. */
+static void
+flush_edges(edge_state *s)
+{
+	if (s->n > 0)
+		gp_edges_add(s->edges, s->n, s->src_node, s->dst_node, s->weighted ? s->value : NULL);
+	s->n = 0;
+}
+
+/* Remembers a weight that is none, for the smallest edge. */
+static void
+note_fault(edge_state *s, weight_fault kind, int32 src, int32 dst, double value)
+{
+	weight_report *w = &s->fault[kind];
+
+	if (w->found && (w->src < src || (w->src == src && w->dst <= dst)))
+		return;
+	w->found = true;
+	w->src = src;
+	w->dst = dst;
+	w->value = value;
+}
+
+/* Takes one row of the edge table. */
+static void
+edge_row(void *state, const Datum *values, const bool *nulls)
+{
+	edge_state *s = state;
+	int32		src = gnngp_finder_find(&s->src, values[0], nulls[0]);
+	int32		dst = gnngp_finder_find(&s->dst, values[1], nulls[1]);
+
+	if (src < 0 || dst < 0)
+		return;
+	if (s->weighted)
+	{
+		double		w = nulls[2] ? 0.0 : gnngp_number_datum(values[2], s->weight.base);
+
+		if (unlikely(nulls[2] || !isfinite(w) || w < 0))
+		{
+			note_fault(s, nulls[2] ? WEIGHT_NULL : !isfinite(w) ? WEIGHT_NOT_FINITE : WEIGHT_NEGATIVE,
+					   src, dst, w);
+			return;
+		}
+		s->value[s->n] = w;
+	}
+	s->src_node[s->n] = src;
+	s->dst_node[s->n] = dst;
+	if (++s->n == EDGE_BATCH)
+		flush_edges(s);
+}
+
+/* Raises what the weights did wrong. */
+static void
+check_weights(const edge_state *s)
+{
+	const gnngp_ids *ids = &s->r->data->ids;
+	const weight_report *w = s->fault;
+
+	if (w[WEIGHT_NULL].found)
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("column \"%s\" of table \"%s\" is NULL for the edge from %s to %s",
+						s->weight.name, s->r->edges.name,
+						gnngp_id_text(ids, w[WEIGHT_NULL].src),
+						gnngp_id_text(ids, w[WEIGHT_NULL].dst)),
+				 errhint("Give each edge a weight, or create the graph without a weight column.")));
+	for (int k = WEIGHT_NOT_FINITE; k <= WEIGHT_NEGATIVE; k++)
+		if (w[k].found)
+			ereport(ERROR,
+					(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+					 errmsg("column \"%s\" of table \"%s\" is %g for the edge from %s to %s",
+							s->weight.name, s->r->edges.name, w[k].value,
+							gnngp_id_text(ids, w[k].src), gnngp_id_text(ids, w[k].dst)),
+					 errhint("Weights must be finite and not negative.")));
+}
+
+/* Plans the reading of edges. */
+gnngp_edge_part *
+gnngp_plan_edges(gnngp_reader *r)
+{
+	edge_state *s = palloc0(sizeof(edge_state));
+	const gnngp_graph_def *def = r->def;
+
+	s->r = r;
+	s->weighted = def->weight != NULL;
+	gnngp_query_init(&s->query, &r->edges);
+	gnngp_finder_init(&s->src, r, &s->query, def->src);
+	gnngp_finder_init(&s->dst, r, &s->query, def->dst);
+	if (s->weighted)
+	{
+		s->weight = gnngp_table_number(&r->edges, def->weight);
+		gnngp_query_add_number(&s->query, &s->weight);
+	}
+	gnngp_query_plan(&s->query);
+	return s;
+}
+
+/* Reads the edges and builds the graph. */
+void
+gnngp_read_edges(gnngp_edge_part *s)
+{
+	gnngp_reader *r = s->r;
+
+	s->edges = gp_edges_create(r->env, r->data->ids.n, r->def->directed, s->weighted);
+	gnngp_reader_run(r, &s->query, edge_row, s, GP_PHASE_EDGES);
+	flush_edges(s);
+	gnngp_finder_check_nulls(&s->src, "Remove the edge, or give it both ends.");
+	gnngp_finder_check_nulls(&s->dst, "Remove the edge, or give it both ends.");
+	gnngp_finder_check_unknown(&s->src);
+	gnngp_finder_check_unknown(&s->dst);
+	check_weights(s);
+	r->data->graph = gp_graph_build(s->edges);
+	pfree(s);
+}

@@ -1,0 +1,419 @@
+/*
+ * read_features.c - features in columns of the node table: one array column,
+ * or several numeric columns.
+ *
+ * Arrays of real are read in place.  A fault is kept until the end and the one
+ * of the smallest node is reported, so that the error does not depend on the
+ * order of the rows.
+ */
+#include "postgres.h"
+
+#include <float.h>
+#include <math.h>
+
+#include "graph_check.h"
+#include "read_internal.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+
+/* Spreads of columns whose ratio is worth a word. */
+#define UNLIKE 1000
+
+/* Lengths that are none. */
+#define NOT_SEEN (-1)
+#define FAULTY (-2)
+
+/* Elements looked at together. */
+#define LANES 16
+
+typedef enum feature_fault
+{
+	FAULT_NONE,
+	FAULT_NULL,
+	FAULT_SHAPE,				/* an array of several dimensions */
+	FAULT_EMPTY,
+	FAULT_NULL_ELEMENT,
+	FAULT_VALUE					/* NaN, infinite, or beyond real */
+} feature_fault;
+
+struct gnngp_feature_part
+{
+	gnngp_reader *r;
+	gnngp_query query;
+	gnngp_finder finder;
+	int			ncolumns;
+	gnngp_column *column;
+	Oid			array_type;		/* of the array in the query; InvalidOid for numeric columns */
+	gp_features_builder *builder;
+	int64		dims;
+	int32	   *length;			/* of each node's row, NOT_SEEN or FAULTY */
+	double	   *value;			/* numeric columns of one row */
+	bool		other_rows;		/* a row came twice, or from nowhere */
+	feature_fault fault;		/* of the smallest node */
+	int32		fault_node;
+	int			fault_element;
+	double		fault_value;
+};
+
+typedef gnngp_feature_part feature_state;
+
+/* Keeps a fault when no smaller node has one. */
+static void
+note_fault(feature_state *s, feature_fault fault, int32 node, int element, double value)
+{
+	s->length[node] = FAULTY;
+	if (s->fault != FAULT_NONE && s->fault_node <= node)
+		return;
+	s->fault = fault;
+	s->fault_node = node;
+	s->fault_element = element;
+	s->fault_value = value;
+}
+
+/* True when none of LANES elements is NaN or infinite; without branches, for the vectoriser. */
+static inline bool
+lanes_finite(const float *v)
+{
+	uint32		bits[LANES];
+	uint32		bad = 0;
+
+	memcpy(bits, v, sizeof(bits));
+	for (int i = 0; i < LANES; i++)
+		bad |= (bits[i] & 0x7f800000) == 0x7f800000;
+	return bad == 0;
+}
+
+/* The first element that is not finite, or n. */
+static int
+first_bad_float(const float *v, int n)
+{
+	int			i = 0;
+
+	while (i + LANES <= n && lanes_finite(v + i))
+		i += LANES;
+	while (i < n && isfinite(v[i]))
+		i++;
+	return i;
+}
+
+/* The first element that is no finite real, or n. */
+static int
+first_bad_double(const double *v, int n)
+{
+	for (int i = 0; i < n; i++)
+		if (!(fabs(v[i]) <= FLT_MAX))
+			return i;
+	return n;
+}
+
+/* The node of a row, which must come once; else -1. */
+static int32
+row_node(feature_state *s, Datum id, bool null)
+{
+	int32		node = gnngp_finder_find(&s->finder, id, null);
+
+	if (node >= 0 && s->length[node] == NOT_SEEN)
+		return node;
+	s->other_rows = true;
+	return -1;
+}
+
+/* Starts the features when the first good row tells their number; false for another length. */
+static bool
+begin_row(feature_state *s, int32 node, int n)
+{
+	s->length[node] = n;
+	if (s->builder == NULL)
+	{
+		s->dims = n;
+		/* The deviation of a large number would be lost in single precision. */
+		s->builder = gp_features_create(s->r->env, s->r->data->ids.n, n,
+										s->array_type == InvalidOid ? GP_DOUBLE : GP_FLOAT);
+	}
+	return n == s->dims;
+}
+
+/* The elements of an array without NULLs. */
+static const void *
+array_data(const ArrayType *array)
+{
+	size_t		offset = ARR_HASNULL(array) ? (size_t) array->dataoffset
+		: ARR_OVERHEAD_NONULLS(ARR_NDIM(array));
+
+	return (const char *) array + offset;
+}
+
+/* The elements of an array of numeric; what is beyond double precision becomes infinite. */
+static const double *
+numeric_data(ArrayType *array, int n)
+{
+	double	   *value = palloc(sizeof(double) * n);
+	Datum	   *elements;
+
+	deconstruct_array(array, NUMERICOID, -1, false, TYPALIGN_INT, &elements, NULL, &n);
+	for (int i = 0; i < n; i++)
+		value[i] = gnngp_number_datum(elements[i], NUMERICOID);
+	return value;
+}
+
+/* Takes a row with an array. */
+static void
+array_row(void *state, const Datum *values, const bool *nulls)
+{
+	feature_state *s = state;
+	int32		node = row_node(s, values[0], nulls[0]);
+	ArrayType  *array;
+	int			n,
+				bad;
+
+	if (node < 0)
+		return;
+	if (nulls[1])
+	{
+		note_fault(s, FAULT_NULL, node, 0, 0);
+		return;
+	}
+	array = DatumGetArrayTypeP(values[1]);
+	n = ARR_NDIM(array) == 1 ? ARR_DIMS(array)[0] : 0;
+	if (n == 0)
+		note_fault(s, ARR_NDIM(array) > 1 ? FAULT_SHAPE : FAULT_EMPTY, node, 0, 0);
+	else if (array_contains_nulls(array))
+		note_fault(s, FAULT_NULL_ELEMENT, node, 0, 0);
+	else if (s->array_type == FLOAT4ARRAYOID)
+	{
+		const float *v = array_data(array);
+
+		if ((bad = first_bad_float(v, n)) < n)
+			note_fault(s, FAULT_VALUE, node, bad, v[bad]);
+		else if (begin_row(s, node, n))
+			gp_features_add_row_float(s->builder, node, v);
+	}
+	else
+	{
+		const double *v = s->array_type == NUMERICARRAYOID ? numeric_data(array, n)
+			: array_data(array);
+
+		if ((bad = first_bad_double(v, n)) < n)
+			note_fault(s, FAULT_VALUE, node, bad, v[bad]);
+		else if (begin_row(s, node, n))
+			gp_features_add_row(s->builder, node, v);
+	}
+}
+
+/* Takes a row with numeric columns. */
+static void
+columns_row(void *state, const Datum *values, const bool *nulls)
+{
+	feature_state *s = state;
+	int32		node = row_node(s, values[0], nulls[0]);
+	int			bad;
+
+	if (node < 0)
+		return;
+	for (int i = 0; i < s->ncolumns; i++)
+	{
+		if (nulls[i + 1])
+		{
+			note_fault(s, FAULT_NULL, node, i, 0);
+			return;
+		}
+		s->value[i] = gnngp_number_datum(values[i + 1], s->column[i].base);
+	}
+	if ((bad = first_bad_double(s->value, s->ncolumns)) < s->ncolumns)
+		note_fault(s, FAULT_VALUE, node, bad, s->value[bad]);
+	else if (begin_row(s, node, s->ncolumns))
+		gp_features_add_row(s->builder, node, s->value);
+}
+
+/* Raises the fault of the smallest node. */
+static void
+check_fault(const feature_state *s)
+{
+	const char *table = s->r->nodes.name;
+	bool		columns = s->array_type == InvalidOid;
+	const char *column = s->column[columns ? s->fault_element : 0].name;
+	const char *node;
+
+	if (s->fault == FAULT_NONE)
+		return;
+	node = gnngp_id_text(&s->r->data->ids, s->fault_node);
+	switch (s->fault)
+	{
+		case FAULT_NULL:
+			ereport(ERROR,
+					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+					 errmsg("column \"%s\" of table \"%s\" is NULL for node %s", column, table, node),
+					 errhint("Give every node its features; coalesce(...) in a view can fill gaps.")));
+			break;
+		case FAULT_SHAPE:
+			ereport(ERROR,
+					(errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
+					 errmsg("column \"%s\" of table \"%s\" has an array of several dimensions for node %s",
+							column, table, node),
+					 errhint("The features of a node are an array of one dimension.")));
+			break;
+		case FAULT_EMPTY:
+			ereport(ERROR,
+					(errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
+					 errmsg("column \"%s\" of table \"%s\" has an empty array for node %s",
+							column, table, node),
+					 errhint("Give every node its features, or create the graph without features.")));
+			break;
+		case FAULT_NULL_ELEMENT:
+			ereport(ERROR,
+					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+					 errmsg("column \"%s\" of table \"%s\" has a NULL element for node %s",
+							column, table, node),
+					 errhint("Give every element a value, such as 0.")));
+			break;
+		default:
+			ereport(ERROR,
+					(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+					 columns
+					 ? errmsg("column \"%s\" of table \"%s\" is %g for node %s",
+							  column, table, s->fault_value, node)
+					 : errmsg("column \"%s\" of table \"%s\" has the element %g at position %d for node %s",
+							  column, table, s->fault_value, s->fault_element + 1, node),
+					 errhint("Features must be finite and fit the type real.")));
+	}
+}
+
+/* Raises when rows have different lengths, or are not those of the first reading. */
+static void
+check_lengths(const feature_state *s)
+{
+	const gnngp_ids *ids = &s->r->data->ids;
+
+	for (int64 i = 0; i < ids->n; i++)
+	{
+		if (s->length[i] == NOT_SEEN || s->other_rows)
+			ereport(ERROR,
+					(errcode(ERRCODE_DATA_EXCEPTION),
+					 errmsg("table \"%s\" returned other nodes when it was read again",
+							s->r->nodes.name),
+					 errhint("A view must return the same rows in every query of one snapshot.")));
+		if (s->length[i] != s->length[0])
+			ereport(ERROR,
+					(errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
+					 errmsg("column \"%s\" of table \"%s\" has %d elements for node %s but %d for node %s",
+							s->column[0].name, s->r->nodes.name, s->length[0],
+							gnngp_id_text(ids, 0), s->length[i], gnngp_id_text(ids, i)),
+					 errhint("All nodes need the same number of features.")));
+	}
+}
+
+/* Selects an array column, as the array type that comes nearest. */
+static void
+add_array(feature_state *s)
+{
+	Oid			base = s->column[0].base;
+	Oid			element = get_element_type(base);
+	const char *cast = "";
+
+	if (!gnngp_is_vector_type(base))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("column \"%s\" of table \"%s\" has type %s, not a type that casts to real[]",
+						s->column[0].name, s->r->nodes.name, format_type_be(s->column[0].type)),
+				 errhint("Features are one array column, or numeric columns.")));
+	if (base == FLOAT4ARRAYOID || base == FLOAT8ARRAYOID || base == NUMERICARRAYOID)
+		s->array_type = base;
+	else if (OidIsValid(element) && gnngp_is_number_type(element))
+	{
+		s->array_type = FLOAT8ARRAYOID;
+		cast = "::pg_catalog.float8[]";
+	}
+	else
+	{
+		s->array_type = FLOAT4ARRAYOID;
+		cast = "::pg_catalog.float4[]";
+	}
+	gnngp_query_add(&s->query, s->array_type, "t.%s%s", s->column[0].quoted, cast);
+}
+
+/* Selects the features. */
+static void
+add_features(feature_state *s)
+{
+	const gnngp_graph_def *def = s->r->def;
+
+	s->ncolumns = def->nfeatures;
+	s->column = palloc0(sizeof(gnngp_column) * s->ncolumns);
+	for (int i = 0; i < s->ncolumns; i++)
+		s->column[i] = gnngp_table_column(&s->r->nodes, def->features[i]);
+	if (s->ncolumns == 1 && !gnngp_is_number_type(s->column[0].base))
+	{
+		add_array(s);
+		return;
+	}
+	for (int i = 0; i < s->ncolumns; i++)
+	{
+		if (!gnngp_is_number_type(s->column[i].base))
+			ereport(ERROR,
+					(errcode(ERRCODE_DATATYPE_MISMATCH),
+					 errmsg("column \"%s\" of table \"%s\" has type %s and cannot be one of several feature columns",
+							s->column[i].name, s->r->nodes.name,
+							format_type_be(s->column[i].type)),
+					 errhint("Features are one array column, or numeric columns.")));
+		gnngp_query_add_number(&s->query, &s->column[i]);
+	}
+	s->value = palloc0(sizeof(double) * s->ncolumns);
+}
+
+/* Plans the reading of features in columns of the node table. */
+gnngp_feature_part *
+gnngp_plan_features(gnngp_reader *r)
+{
+	feature_state *s;
+
+	if (r->def->nfeatures == 0)
+		return NULL;
+	s = palloc0(sizeof(feature_state));
+	s->r = r;
+	gnngp_query_init(&s->query, &r->nodes);
+	gnngp_finder_init(&s->finder, r, &s->query, r->def->id_column);
+	add_features(s);
+	gnngp_query_plan(&s->query);
+	return s;
+}
+
+/*
+ * Scales the features.  By itself several columns are standardised: they have units
+ * of their own; an array is one thing, and its maker has seen to its scale.
+ */
+static void
+scale_columns(feature_state *s)
+{
+	gnngp_data *data = s->r->data;
+	bool		columns = s->array_type == InvalidOid;
+	gp_scale	scale = gnngp_scale(s->r->def, columns ? GP_SCALE_STANDARD : GP_SCALE_NONE);
+
+	if (scale == GP_SCALE_NONE && columns && gp_features_spread(s->r->env, data->features) >= UNLIKE)
+		gp_notice(s->r->env, "Use gp_alter_graph(..., scale => 'standard') to give every column the same weight.",
+				  "the feature columns of table \"%s\" differ in scale more than %d-fold", s->r->nodes.name, UNLIKE);
+	data->features = gp_features_scale(s->r->env, data->features, scale);
+}
+
+/* Reads them. */
+void
+gnngp_read_features(gnngp_feature_part *s)
+{
+	gnngp_data *data = s ? s->r->data : NULL;
+	int32		repeated_node,
+				repeated_feature;
+
+	if (s == NULL)
+		return;
+	s->length = gp_alloc_array(s->r->env, data->ids.n, sizeof(int32));
+	for (int64 i = 0; i < data->ids.n; i++)
+		s->length[i] = NOT_SEEN;
+	gnngp_reader_run(s->r, &s->query, s->array_type == InvalidOid ? columns_row : array_row, s,
+					 GP_PHASE_FEATURES);
+	check_fault(s);
+	check_lengths(s);
+	gp_free(s->r->env, s->length);
+	data->features = gp_features_build(s->builder, &repeated_node, &repeated_feature);
+	scale_columns(s);
+	pfree(s);
+}

@@ -1,0 +1,139 @@
+/*
+ * read_internal.h - what the files of the reader share.
+ */
+#ifndef GNNGP_READ_INTERNAL_H
+#define GNNGP_READ_INTERNAL_H
+
+#include "postgres.h"
+
+#include "catalog/pg_type_d.h"
+#include "fmgr.h"
+#include "idmap.h"
+#include "read.h"
+#include "read_source.h"
+#include "utils/builtins.h"
+
+/* One reading of a graph. */
+typedef struct gnngp_reader
+{
+	gp_env	   *env;
+	const gnngp_graph_def *def;
+	gnngp_table nodes;
+	gnngp_table edges;
+	gnngp_table sparse;			/* oid is InvalidOid when not given */
+	gnngp_column id;
+	bool		integer_ids;
+	bool		string_ids;		/* text, varchar, char(n): the datum is the id's text */
+	FmgrInfo	id_output;		/* for other types */
+	gnngp_idmap map;			/* valid after the nodes are read */
+	gnngp_data *data;
+	MemoryContext row_context;	/* reset after each row */
+} gnngp_reader;
+
+/* An integer datum of one of the three types, widened. */
+static inline int64
+gnngp_integer_datum(Datum value, Oid base)
+{
+	if (base == INT4OID)
+		return DatumGetInt32(value);
+	if (base == INT8OID)
+		return DatumGetInt64(value);
+	return DatumGetInt16(value);
+}
+
+/*
+ * A number read without an error for what double precision cannot hold: such a
+ * numeric becomes infinite, and the message can name its row.
+ */
+static inline double
+gnngp_number_datum(Datum value, Oid base)
+{
+	if (base == NUMERICOID)
+		value = DirectFunctionCall1(numeric_float8_no_overflow, value);
+	return DatumGetFloat8(value);
+}
+
+/* read.c */
+extern bool gnngp_is_integer_type(Oid base);
+extern const char *gnngp_id_datum_text(gnngp_reader *r, Datum value, int *length);
+
+/*
+ * The parts of a reading.  Each is planned, which locks what it reads, before the
+ * snapshot is taken and the first is read.  Reading frees the part; NULL is none.
+ */
+typedef struct gnngp_node_part gnngp_node_part;
+typedef struct gnngp_feature_part gnngp_feature_part;
+typedef struct gnngp_sparse_part gnngp_sparse_part;
+typedef struct gnngp_edge_part gnngp_edge_part;
+
+/* Ids in node order, and targets (read_nodes.c). */
+extern gnngp_node_part *gnngp_plan_nodes(gnngp_reader *r, const char *task, bool need_target);
+extern void gnngp_read_nodes(gnngp_node_part *s);
+
+/* Features in columns of the node table (read_features.c), or in a table of their own (read_sparse.c). */
+extern gnngp_feature_part *gnngp_plan_features(gnngp_reader *r);
+extern void gnngp_read_features(gnngp_feature_part *s);
+extern gnngp_sparse_part *gnngp_plan_sparse(gnngp_reader *r);
+extern void gnngp_read_sparse(gnngp_sparse_part *s);
+
+/* The graph (read_edges.c). */
+extern gnngp_edge_part *gnngp_plan_edges(gnngp_reader *r);
+extern void gnngp_read_edges(gnngp_edge_part *s);
+
+/* How a graph's features are scaled; by_itself where the graph says auto. */
+static inline gp_scale
+gnngp_scale(const gnngp_graph_def *def, gp_scale by_itself)
+{
+	if (strcmp(def->scale, "standard") == 0)
+		return GP_SCALE_STANDARD;
+	if (strcmp(def->scale, "length") == 0)
+		return GP_SCALE_LENGTH;
+	return strcmp(def->scale, "auto") == 0 ? by_itself : GP_SCALE_NONE;
+}
+
+/* Runs a part's query. */
+static inline void
+gnngp_reader_run(gnngp_reader *r, const gnngp_query *q, gnngp_row_fn row, void *state,
+				 gp_phase phase)
+{
+	gnngp_query_run(q, r->env, r->row_context, row, state, phase, gnngp_table_rows(q->table));
+}
+
+/*
+ * An end of an edge, or the node of a feature: finds ids and remembers the
+ * smallest one that is unknown, so that the error does not depend on the order
+ * of the rows.
+ */
+typedef struct gnngp_finder
+{
+	gnngp_reader *r;
+	const gnngp_table *table;
+	gnngp_column column;
+	Oid			base;			/* of what is selected, for integer ids */
+	int64		nulls;
+	int64		unknown;		/* how many rows name an unknown node */
+	int64		unknown_key;	/* the smallest */
+	char	   *unknown_text;
+} gnngp_finder;
+
+extern void gnngp_finder_init(gnngp_finder *f, gnngp_reader *r, gnngp_query *q,
+							  const char *column);
+extern int32 gnngp_finder_find_slow(gnngp_finder *f, Datum value, bool null);
+extern void gnngp_finder_check_nulls(const gnngp_finder *f, const char *hint);
+extern void gnngp_finder_check_unknown(const gnngp_finder *f);
+
+/* The node of an id, or -1 when it is NULL or unknown. */
+static inline int32
+gnngp_finder_find(gnngp_finder *f, Datum value, bool null)
+{
+	if (likely(!null && f->r->integer_ids))
+	{
+		int32		node = gnngp_idmap_find(&f->r->map, gnngp_integer_datum(value, f->base));
+
+		if (likely(node >= 0))
+			return node;
+	}
+	return gnngp_finder_find_slow(f, value, null);
+}
+
+#endif							/* GNNGP_READ_INTERNAL_H */

@@ -1,0 +1,100 @@
+/*
+ * links_open.c - opening link models, and keeping the last one.
+ *
+ * While it is used a model hangs below the caller's memory context, so that an
+ * error frees it; between uses it hangs below the cache's.  A nested call finds
+ * nothing kept and opens its own.
+ */
+#include "postgres.h"
+
+#include "links_open.h"
+#include "pg/host/host.h"
+#include "utils/memutils.h"
+
+static gnngp_open_links *kept = NULL;
+
+/* Frees what is kept when it takes more than so many bytes. */
+void
+gnngp_links_forget(size_t most)
+{
+	gnngp_open_links *open = kept;
+
+	if (open == NULL || open->env->used <= most)
+		return;
+	kept = NULL;
+	gnngp_account_keep(0, NULL);
+	gnngp_env_destroy(open->env);
+}
+
+/* Frees what is kept. */
+static void
+forget_all(void)
+{
+	gnngp_links_forget(0);
+}
+
+/* True when what is kept is this very model, and may be used as it is. */
+static bool
+serves(const gnngp_open_links *open, const gnngp_model *model)
+{
+	const gnngp_link_part *part = &model->link;
+
+	return open->model == model->id && open->version == part->version &&
+		open->fitted == part->fitted && open->ids.n == part->nodes &&
+		(open->ids.text_end == NULL) == part->integer_ids &&
+		open->choice == gnngp_setting_device() && open->env->used <= gnngp_account_left();
+}
+
+/*
+ * Reads a model and prepares it.  One thread: the products of a block of columns
+ * are so short, and each needs so much of the one before it, that handing their
+ * parts from processor to processor costs more than it saves.
+ */
+static gnngp_open_links *
+read_links(const gnngp_model *model, bool brief)
+{
+	gp_env	   *env = gnngp_env_create(CurrentMemoryContext);
+	gnngp_open_links *open = gp_alloc_zero(env, 1, sizeof(gnngp_open_links));
+	gp_link_model *links;
+
+	open->env = env;
+	links = gnngp_link_store_read(env, model, &open->ids);
+	open->device = gnngp_device_open(env, 1);
+	open->links = gp_links_open(open->device, links);
+	open->model = model->id;
+	open->version = model->link.version;
+	open->fitted = model->link.fitted;
+	open->choice = gnngp_setting_device();
+	open->brief = brief;
+	return open;
+}
+
+/* The link part of a model. */
+gnngp_open_links *
+gnngp_links_open(const gnngp_model *model, bool brief)
+{
+	gnngp_open_links *open = kept;
+
+	if (open == NULL || !brief || !serves(open, model))
+	{
+		gnngp_links_forget(0);
+		return read_links(model, brief);
+	}
+	kept = NULL;
+	gnngp_env_resume(open->env, CurrentMemoryContext);
+	return open;
+}
+
+/* Keeps the model for the next brief use, or frees it; nothing is kept on a card. */
+void
+gnngp_links_close(gnngp_open_links *open)
+{
+	if (!open->brief || open->choice == GNNGP_DEVICE_CUDA || open->env->used > gnngp_setting_link_cache_size())
+	{
+		gnngp_env_destroy(open->env);
+		return;
+	}
+	gnngp_links_forget(0);
+	gnngp_env_keep(open->env, forget_all);
+	kept = open;
+}

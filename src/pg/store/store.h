@@ -1,0 +1,189 @@
+/*
+ * store.h - a model's numbers in packed blocks of the table gp_block.
+ *
+ * A block is keyed (model, version, part, block), holds about 256 kB, and
+ * begins with a mark, a version, its length and a checksum, which are validated
+ * on reading (XX001 data_corrupted otherwise).  Blocks of the part "node" hold
+ * consecutive nodes in key order; the row also tells the first key, so that one
+ * node is found by one index look-up.  Numbers are little-endian.
+ */
+#ifndef GNNGP_STORE_H
+#define GNNGP_STORE_H
+
+#include "postgres.h"
+
+#include "pg/catalog/catalog.h"
+#include "pg/host/compat.h"
+#include "pg/read/read.h"
+#include "port/pg_bswap.h"
+#include "tcop/dest.h"
+
+/* A block that has been read and validated. */
+typedef struct gnngp_block
+{
+	const char *data;
+	size_t		length;
+	int32		nrows;
+	int32		nclasses;		/* 0 for values */
+	bool		text_ids;
+	size_t		stride;			/* of a row */
+	const char *shares;			/* class shares by class, when the block has prior rows; else NULL */
+	const char *rows;
+	const char *texts;			/* the ids' texts, one after the other */
+	size_t		texts_length;
+} gnngp_block;
+
+/* One node as stored. */
+typedef struct gnngp_node_row
+{
+	int64		key;
+	const char *id_text;		/* NULL for integer ids; not 0-terminated */
+	int			id_length;
+	bool		labelled;
+	bool		is_prior;		/* had no kernel: probabilities are the class shares */
+	double		variance;
+	double		log_partition;	/* log sum exp(temperature * score) */
+	double		value;			/* values: the posterior mean */
+	const char *scores;			/* classes: float4, best first */
+	const char *order;			/* classes: uint16 class numbers, best first */
+} gnngp_node_row;
+
+/* Takes one block; gives false to stop. */
+typedef bool (*gnngp_block_fn) (void *state, const gnngp_block *block);
+
+/* Writes all nodes of a fit under (model->id, model->version). */
+extern void gnngp_store_posterior(const gnngp_model *model, const gnngp_data *data,
+								  const gp_posterior *posterior);
+
+/* Deletes every block of a part ("node", "link") of the model but those of keep_version. */
+extern void gnngp_store_drop_versions(int64 model_id, const char *part, int64 keep_version);
+
+/*
+ * Runs a query for blocks, under row-level security and inside SPI that the
+ * caller has connected; its parameters are model, version and key.  Rows go to
+ * the receiver, which gnngp_store_receiver prepares for a caller's stack.
+ */
+extern void gnngp_store_query(const char *query, int64 model_id, int64 version, int64 key,
+							  DestReceiver *receiver);
+extern void gnngp_store_receiver(DestReceiver *receiver,
+								 bool (*receive) (TupleTableSlot *slot, DestReceiver *self));
+
+/* XX001: a block of the model is not what was written. */
+pg_noreturn extern void gnngp_store_corrupted(const gnngp_model *model, const char *what);
+
+/*
+ * Checks what every block begins with: its mark, format (from the oldest that is read on), length and checksum.
+ * The checksum is a CRC-32C of the block with the checksum's field zero.
+ */
+extern void gnngp_store_check_block(const gnngp_model *model, uint32 magic, uint32 oldest,
+									uint32 format, size_t header, const char *data, size_t length);
+
+/* Writes that, with the checksum of what has been put behind it. */
+extern void gnngp_store_seal_block(uint32 magic, uint32 format, char *data, size_t length);
+
+/* Reads all node blocks in order, under the active snapshot. */
+extern void gnngp_store_scan(const gnngp_model *model, gnngp_block_fn take, void *state);
+
+/*
+ * Reads the blocks that may hold one of n ascending keys, in order.  Several
+ * keys of one block read it once.
+ */
+extern void gnngp_store_find(const gnngp_model *model, const int64 *keys, int64 n,
+							 gnngp_block_fn take, void *state);
+
+/* Unpacks row i of a block. */
+extern void gnngp_block_row(const gnngp_block *block, int32 i, gnngp_node_row *row);
+
+/* The first row of a block with at least this key, or nrows. */
+extern int32 gnngp_block_search(const gnngp_block *block, int64 key);
+
+/* Puts numbers into a block. */
+static inline void
+gnngp_put64(char *p, uint64 v)
+{
+#ifdef WORDS_BIGENDIAN
+	v = pg_bswap64(v);
+#endif
+	memcpy(p, &v, sizeof(v));
+}
+
+static inline void
+gnngp_put32(char *p, uint32 v)
+{
+#ifdef WORDS_BIGENDIAN
+	v = pg_bswap32(v);
+#endif
+	memcpy(p, &v, sizeof(v));
+}
+
+/* The bits of numbers in a block. */
+static inline uint64
+gnngp_get64(const char *p)
+{
+	uint64		v;
+
+	memcpy(&v, p, sizeof(v));
+#ifdef WORDS_BIGENDIAN
+	v = pg_bswap64(v);
+#endif
+	return v;
+}
+
+static inline uint32
+gnngp_get32(const char *p)
+{
+	uint32		v;
+
+	memcpy(&v, p, sizeof(v));
+#ifdef WORDS_BIGENDIAN
+	v = pg_bswap32(v);
+#endif
+	return v;
+}
+
+static inline uint16
+gnngp_get16(const char *p)
+{
+	uint16		v;
+
+	memcpy(&v, p, sizeof(v));
+#ifdef WORDS_BIGENDIAN
+	v = pg_bswap16(v);
+#endif
+	return v;
+}
+
+static inline double
+gnngp_get_double(const char *p)
+{
+	uint64		bits = gnngp_get64(p);
+	double		v;
+
+	memcpy(&v, &bits, sizeof(v));
+	return v;
+}
+
+static inline float
+gnngp_get_float(const char *p)
+{
+	uint32		bits = gnngp_get32(p);
+	float		v;
+
+	memcpy(&v, &bits, sizeof(v));
+	return v;
+}
+
+/* The k-th best class of a row, and its score. */
+static inline uint16
+gnngp_row_class(const gnngp_node_row *row, int32 k)
+{
+	return gnngp_get16(row->order + (size_t) k * sizeof(uint16));
+}
+
+static inline float
+gnngp_row_score(const gnngp_node_row *row, int32 k)
+{
+	return gnngp_get_float(row->scores + (size_t) k * sizeof(float));
+}
+
+#endif							/* GNNGP_STORE_H */

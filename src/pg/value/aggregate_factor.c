@@ -1,0 +1,152 @@
+/*
+ * aggregate_factor.c - gp_factor(src, dst [, weight], kernel [, landmarks]).
+ *
+ * The state is that of gp_graph with the kernel beside it; kernel and landmarks
+ * are the same in all rows of a group.
+ */
+#include "postgres.h"
+
+#include "aggregate_state.h"
+#include "factor_make.h"
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "pg/call/problem.h"
+#include "utils/memutils.h"
+
+/* 22023 for an argument that changes from row to row. */
+static void
+refuse_change(const char *argument)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("%s must be the same in all rows of a group", argument),
+			 errhint("Group by it.")));
+}
+
+/* Takes kernel and landmarks from the first row, and holds the others against them. */
+static void
+take_kernel(FunctionCallInfo fcinfo, gnngp_graph_state *state, int argno)
+{
+	text	   *kernel;
+	int64		landmarks = 0;
+
+	gnngp_require_argument(fcinfo, argno, "kernel");
+	kernel = PG_GETARG_TEXT_PP(argno);
+	if (PG_NARGS() > argno + 1)
+		landmarks = gnngp_factor_landmarks(fcinfo, argno + 1);
+	if (state->kernel == NULL)
+	{
+		Size		n = VARSIZE_ANY_EXHDR(kernel);
+
+		state->kernel = MemoryContextAllocZero(state->head.header.eoh_context, n + 1);
+		memcpy(state->kernel, VARDATA_ANY(kernel), n);
+		state->kernel_length = n;
+		state->landmarks = landmarks;
+	}
+	if (state->kernel_length != VARSIZE_ANY_EXHDR(kernel) ||
+		memcmp(state->kernel, VARDATA_ANY(kernel), state->kernel_length) != 0)
+		refuse_change("kernel");
+	if (state->landmarks != landmarks)
+		refuse_change("landmarks");
+	PG_FREE_IF_COPY(kernel, argno);
+}
+
+PG_FUNCTION_INFO_V1(gnngp_factor_accum);
+
+/* gp_factor_accum(state, src, dst, kernel [, landmarks]) */
+Datum
+gnngp_factor_accum(PG_FUNCTION_ARGS)
+{
+	gnngp_graph_state *state = gnngp_graph_state_argument(fcinfo, "gp_factor", false);
+
+	take_kernel(fcinfo, state, 3);
+	gnngp_graph_state_add(fcinfo, state);
+	PG_RETURN_DATUM(EOHPGetRWDatum(&state->head.header));
+}
+
+PG_FUNCTION_INFO_V1(gnngp_factor_accum_weighted);
+
+/* gp_factor_accum(state, src, dst, weight, kernel [, landmarks]) */
+Datum
+gnngp_factor_accum_weighted(PG_FUNCTION_ARGS)
+{
+	gnngp_graph_state *state = gnngp_graph_state_argument(fcinfo, "gp_factor", true);
+
+	take_kernel(fcinfo, state, 4);
+	gnngp_graph_state_add(fcinfo, state);
+	PG_RETURN_DATUM(EOHPGetRWDatum(&state->head.header));
+}
+
+/* Turns sorted edges into arrays of nodes. */
+static void
+split_keys(const gnngp_sorted_edges *s, int32 *src, int32 *dst, double *weight)
+{
+	uint64		mask = (UINT64CONST(1) << s->shift) - 1;
+
+	for (int64 i = 0; i < s->edges; i++)
+	{
+		uint64		key = gnngp_sorted_key(s, i);
+
+		if (i % 4096 == 0)
+			CHECK_FOR_INTERRUPTS();
+		src[i] = (int32) (key >> s->shift);
+		dst[i] = (int32) (key & mask);
+		if (s->edge)
+			weight[i] = s->edge[i].weight;
+	}
+}
+
+/* Memory for the edges of a group. */
+static void *
+allocate(int64 n, Size size)
+{
+	return MemoryContextAllocHuge(CurrentMemoryContext, Max(n, 1) * size);
+}
+
+PG_FUNCTION_INFO_V1(gnngp_factor_final);
+
+/* The factor of a state; NULL where there was no row. */
+Datum
+gnngp_factor_final(PG_FUNCTION_ARGS)
+{
+	MemoryContext work;
+	MemoryContext old;
+	gnngp_graph_state *state;
+	gnngp_sorted_edges s;
+	gnngp_factor_task task;
+	int32	   *src,
+			   *dst;
+	double	   *weight = NULL;
+	Datum		value;
+	bytea	   *copy;
+
+	if (PG_ARGISNULL(0))
+		PG_RETURN_NULL();
+	state = gnngp_graph_state_final(fcinfo);
+	if (state->kernel == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("the state has no kernel")));
+	work = AllocSetContextCreate(CurrentMemoryContext, "gnngp factor", ALLOCSET_DEFAULT_SIZES);
+	old = MemoryContextSwitchTo(work);
+	gnngp_edge_sort(&state->list, &s);
+	gnngp_sorted_edges_merge(&s);
+	src = allocate(s.edges, sizeof(int32));
+	dst = allocate(s.edges, sizeof(int32));
+	if (s.edge)
+		weight = allocate(s.edges, sizeof(double));
+	split_keys(&s, src, dst, weight);
+	memset(&task, 0, sizeof(task));
+	task.ids = &s.ids;
+	task.edges = s.edges;
+	task.src = src;
+	task.dst = dst;
+	task.weight = weight;
+	task.kernel = state->kernel;
+	task.landmarks = state->landmarks;
+	value = gnngp_factor_make(&task);
+	MemoryContextSwitchTo(old);
+	copy = DatumGetByteaPCopy(value);
+	MemoryContextDelete(work);
+	PG_RETURN_BYTEA_P(copy);
+}

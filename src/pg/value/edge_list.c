@@ -1,0 +1,146 @@
+/*
+ * edge_list.c - edges as rows bring them.
+ *
+ * The list grows by doubling.  A long one without weights is first sorted and
+ * rid of what repeats, so that its memory follows the distinct edges; and a
+ * graph that would be too large for a value is refused then, not at the end.
+ */
+#include "postgres.h"
+
+#include <sys/mman.h>
+
+#include "edge_list.h"
+#include "miscadmin.h"
+#include "pg/host/host.h"
+#include "utils/memutils.h"
+
+#define FIRST_ROOM 32
+#define LARGE_PAGE ((uintptr_t) 2 << 20)
+#define LARGE_ARRAY ((Size) 16 << 20)	/* below, large pages are not worth a system call */
+#define COMPACT_FROM ((int64) 1 << 24)	/* edges from which a full list is rid of repeats first */
+
+/* The bytes of a list of so many edges, and of sorting it. */
+static double
+bytes_of(const gnngp_edge_list *list, int64 n)
+{
+	return n * (list->weighted ? 24.0 + 32.0 : 16.0 + 16.0);
+}
+
+/* Refuses a list that the memory limit does not allow beside what the backend holds; counts another. */
+static void
+count_memory(gnngp_edge_list *list, int64 n)
+{
+	double		needed = bytes_of(list, n);
+	double		allowed;
+
+	gnngp_account_make_room((size_t) needed, gnngp_memory_limit());
+	allowed = (double) gnngp_account_left() + (double) list->held.bytes;
+	if (needed > allowed)
+		ereport(ERROR,
+				(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
+				 errmsg("collecting " INT64_FORMAT " edges needs %.1f MB, but gnngp.memory_limit allows %.1f MB",
+						n, needed / (1 << 20), allowed / (1 << 20)),
+				 errhint("For graphs of this size use gp_create_graph and gp_fit.")));
+	gnngp_account_hold(&list->held, list->context, n * (list->weighted ? 24 : 16));
+}
+
+/* Rewrites the list as its distinct edges, and nodes without any as loops. */
+static void
+rewrite(gnngp_edge_list *list, const gnngp_sorted_edges *s)
+{
+	bool	   *seen = MemoryContextAllocExtended(CurrentMemoryContext, s->ids.n,
+												  MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	int64		n = 0;
+
+	for (int64 i = 0; i < s->edges; i++)
+	{
+		int64		a = (int64) (s->key[i] >> s->shift);
+		int64		b = (int64) (s->key[i] & ((UINT64CONST(1) << s->shift) - 1));
+
+		if (i % 4096 == 0)
+			CHECK_FOR_INTERRUPTS();
+		seen[a] = seen[b] = true;
+		list->end[2 * n] = gnngp_value_id(&s->ids, a);
+		list->end[2 * n++ + 1] = gnngp_value_id(&s->ids, b);
+	}
+	/* There is room: each of these nodes came with a loop of its own. */
+	for (int64 i = 0; i < s->ids.n; i++)
+		if (!seen[i])
+		{
+			list->end[2 * n] = list->end[2 * n + 1] = gnngp_value_id(&s->ids, i);
+			n++;
+		}
+	list->n = n;
+	pfree(seen);
+}
+
+/* Rids the list of repeated edges; refuses more than any value holds. */
+static void
+compact(gnngp_edge_list *list)
+{
+	MemoryContext work = AllocSetContextCreate(CurrentMemoryContext, "gnngp edges",
+											   ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(work);
+	gnngp_sorted_edges s;
+	double		smallest;
+
+	gnngp_edge_sort(list, &s);
+	/* An edge takes at least a byte, and so does a node. */
+	smallest = (double) s.edges + (double) s.ids.n;
+	if (s.edge)
+	{
+		int64		before = s.edges;
+
+		gnngp_sorted_edges_merge(&s);
+		smallest = 9.0 * s.edges + s.ids.n;
+		s.edges = before;
+	}
+	gnngp_value_check_size(smallest, "graph");
+	if (s.key)
+	{
+		rewrite(list, &s);
+		gnngp_value_check_size(gnngp_graph_size(&s), "graph");
+	}
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(work);
+}
+
+/* Asks for large pages behind an array; the system may as well not. */
+void
+gnngp_use_large_pages(void *p, Size bytes)
+{
+#ifdef MADV_HUGEPAGE
+	uintptr_t	first = TYPEALIGN(LARGE_PAGE, (uintptr_t) p);
+	uintptr_t	end = TYPEALIGN_DOWN(LARGE_PAGE, (uintptr_t) p + bytes);
+
+	if (bytes >= LARGE_ARRAY)
+		(void) madvise((void *) first, end - first, MADV_HUGEPAGE);
+#endif
+}
+
+/* Makes room for so many more edges. */
+void
+gnngp_edge_list_grow(gnngp_edge_list *list, int64 more)
+{
+	int64		room = Max(list->room, FIRST_ROOM);
+
+	if (list->n + more > list->room && list->n >= COMPACT_FROM)
+		compact(list);
+	while (room < list->n + more || room / 2 < list->n)
+		room *= 2;
+	if (room <= list->room)
+		return;
+	count_memory(list, room);
+	if (list->end == NULL)
+		list->end = MemoryContextAllocHuge(list->context, room * 2 * sizeof(int64));
+	else
+		list->end = repalloc_huge(list->end, room * 2 * sizeof(int64));
+	gnngp_use_large_pages(list->end, room * 2 * sizeof(int64));
+	if (list->weighted && list->weight == NULL)
+		list->weight = MemoryContextAllocHuge(list->context, room * sizeof(double));
+	else if (list->weighted)
+		list->weight = repalloc_huge(list->weight, room * sizeof(double));
+	if (list->weighted)
+		gnngp_use_large_pages(list->weight, room * sizeof(double));
+	list->room = room;
+}

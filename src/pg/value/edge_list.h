@@ -1,0 +1,89 @@
+/*
+ * edge_list.h - edges as rows bring them, and sorted.
+ */
+#ifndef GNNGP_EDGE_LIST_H
+#define GNNGP_EDGE_LIST_H
+
+#include "postgres.h"
+
+#include "lib/stringinfo.h"
+#include "pg/host/host.h"
+#include "value.h"
+
+/* A pair of ids that is kept with its weight. */
+typedef struct gnngp_edge_list
+{
+	MemoryContext context;		/* of the arrays */
+	int64		n;
+	int64		room;
+	int64	   *end;			/* 2 n: both ends of each edge, in any order */
+	double	   *weight;			/* n, or NULL */
+	bool		weighted;
+	gnngp_holding held;			/* counts the arrays */
+} gnngp_edge_list;
+
+/* An edge in sorted order: nodes are numbered by id, the smaller one is in the high bits. */
+typedef struct gnngp_sorted_edge
+{
+	uint64		key;
+	double		weight;
+} gnngp_sorted_edge;
+
+/*
+ * A list sorted.  Exactly one of key and edge is set: edges without weights are
+ * distinct; those with weights repeat, equal ones by weight.  Self-loops are
+ * gone, their nodes are not.
+ */
+typedef struct gnngp_sorted_edges
+{
+	gnngp_value_ids ids;
+	int			shift;			/* bits of a node */
+	int64		edges;
+	uint64	   *key;
+	gnngp_sorted_edge *edge;
+} gnngp_sorted_edges;
+
+static inline uint64
+gnngp_sorted_key(const gnngp_sorted_edges *s, int64 i)
+{
+	return s->key ? s->key[i] : s->edge[i].key;
+}
+
+/* edge_list.c */
+
+/* Asks for large pages behind a large array that is filled from end to end: fewer page faults. */
+extern void gnngp_use_large_pages(void *p, Size bytes);
+
+/* Makes room for so many more edges; refuses what the memory limit does not allow. */
+extern void gnngp_edge_list_grow(gnngp_edge_list *list, int64 more);
+
+/* Appends an edge. */
+static inline void
+gnngp_edge_list_add(gnngp_edge_list *list, int64 src, int64 dst, double weight)
+{
+	if (unlikely(list->n == list->room))
+		gnngp_edge_list_grow(list, 1);
+	list->end[2 * list->n] = src;
+	list->end[2 * list->n + 1] = dst;
+	if (list->weighted)
+		list->weight[list->n] = weight;
+	list->n++;
+}
+
+/* edge_sort.c: sorts a list of at least one edge into memory of the current context. */
+extern void gnngp_edge_sort(const gnngp_edge_list *list, gnngp_sorted_edges *out);
+extern void gnngp_sorted_edges_free(gnngp_sorted_edges *s);
+
+/* Adds up the weights of repeated edges, the smallest first. */
+extern void gnngp_sorted_edges_merge(gnngp_sorted_edges *s);
+
+/* value_graph.c */
+
+/* The bytes of the edges of a graph without weights, ids left out. */
+extern double gnngp_graph_size(const gnngp_sorted_edges *s);
+
+/* A graph value from edges that are distinct; kernel and landmarks make it that of a state. */
+extern Datum gnngp_graph_write(const gnngp_sorted_edges *s, bool state, const char *kernel,
+							   int64 landmarks);
+
+#endif							/* GNNGP_EDGE_LIST_H */

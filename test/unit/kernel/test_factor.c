@@ -1,0 +1,148 @@
+/*
+ * test_factor.c - the dense factor of a kernel against the evaluators, and the posterior
+ * from it against a fit's.
+ */
+#include "infer/infer_internal.h"
+#include "test_env.h"
+#include "test_graphs.h"
+
+#include <math.h>
+#include <string.h>
+
+#define N 34
+
+/* The karate club with two labels. */
+static gp_problem
+problem_of(gp_env *env, const char *kernel, int64_t nlandmarks)
+{
+	static const int32_t labelled[] = {0, 1, 2, 30, 32, 33};
+	static const int32_t label[] = {0, 0, 0, 1, 1, 1};
+	gp_problem	p;
+
+	memset(&p, 0, sizeof(p));
+	p.graph = karate_graph(env, false, false);
+	p.program = gp_kernel_compile(env, gp_kernel_parse(env, kernel));
+	p.task = GP_TASK_CLASSES;
+	p.nlabelled = 6;
+	p.labelled = labelled;
+	p.label = label;
+	p.nclasses = 2;
+	p.strategy = GP_STRATEGY_NYSTROM;
+	p.nlandmarks = nlandmarks;
+	p.nugget = 0.1;
+	p.type = GP_FLOAT;
+	return p;
+}
+
+/* The largest difference between QQ' and the low-rank evaluator's own factor, or the exact kernel. */
+static void
+check_product(gp_env *env, const char *kernel, int64_t count, bool exact, double tolerance)
+{
+	gp_device  *dev = gp_device_cpu(env, 1);
+	gp_problem	p = problem_of(env, kernel, count);
+	gp_matrix	q;
+	gp_matrix	k = dev->create(dev, N, N, GP_DOUBLE);
+	gp_eval		ev;
+	double		worst = 0.0;
+	char		name[160];
+
+	p.task = GP_TASK_VALUES;
+	q = gp_kernel_factor(dev, &p);
+	gp_eval_open(&ev, dev, p.program, p.graph, NULL, 0, GP_DOUBLE);
+	if (exact)
+		dev->copy(dev, k, gp_eval_full(&ev, p.program->nsteps - 1));
+	else
+	{
+		int64_t		n;
+		int32_t    *landmark = gp_landmarks_choose(&ev, &p, count, &n);
+		gp_factor  *f;
+
+		ev.jitter = 1e-5;
+		f = gp_eval_nystrom(&ev, p.program->nsteps - 1, landmark, n);
+		dev->fill(dev, k, 0.0);
+		for (int b = 0; b < f->npanels; b++)
+		{
+			gp_panel_whiten(&ev, &f->panel[b]);
+			dev->gemm(dev, false, true, f->panel[b].value, f->panel[b].p, f->panel[b].p, 1.0, k);
+		}
+	}
+	for (int i = 0; i < N; i++)
+		for (int j = 0; j < N; j++)
+		{
+			const float *a = (const float *) q.data + i * q.ld;
+			const float *b = (const float *) q.data + j * q.ld;
+			double		sum = 0.0;
+
+			for (int64_t c = 0; c < q.cols; c++)
+				sum += (double) a[c] * b[c];
+			worst = fmax(worst, fabs(sum - ((const double *) k.data)[i * k.ld + j]));
+		}
+	snprintf(name, sizeof(name), "%s on %d landmarks: QQ' is %s within %g (%.1e)", kernel, (int) count,
+			 exact ? "the kernel" : "the evaluator's", tolerance, worst);
+	ok(worst < tolerance, name);
+}
+
+/* The posterior from the factor of all nodes against the fit's. */
+static void
+check_posterior(gp_env *env, const char *kernel)
+{
+	gp_device  *dev = gp_device_cpu(env, 1);
+	gp_problem	p = problem_of(env, kernel, N);
+	gp_posterior *a = gp_fit(dev, &p);
+	gp_posterior *b;
+	double		worst = 0.0;
+	char		name[160];
+
+	b = gp_fit_factor(dev, &p, gp_kernel_factor(dev, &p));
+	for (int i = 0; i < 2 * N; i++)
+		worst = fmax(worst, fabs(a->mean[i] - b->mean[i]));
+	snprintf(name, sizeof(name), "%s: the same means as the fit's (%.1e)", kernel, worst);
+	ok(worst < 1e-3, name);
+}
+
+/* What the faults are injected into. */
+static void
+small_factor(gp_env *env)
+{
+	gp_device  *dev = gp_device_cpu(env, 1);
+	gp_problem	p = problem_of(env, "gcnii(layers=2)", 8);
+	gp_matrix	q = gp_kernel_factor(dev, &p);
+
+	gp_posterior_free(env, gp_fit_factor(dev, &p, q));
+	dev->destroy(dev, &q);
+	dev->close(dev);
+}
+
+/* Fails every allocation in turn. */
+static void
+check_faults(void)
+{
+	gp_env	   *env = test_env();
+	volatile bool failed = true;
+	volatile bool sound = true;
+	volatile int64_t k = 0;
+
+	while (failed && k < 5000)
+	{
+		test_env_reset(env);
+		test_state(env)->fail_at = ++k;
+		failed = test_catch(env, small_factor(env));
+		sound = sound && (!failed || test_state(env)->code == GP_ERR_MEMORY);
+	}
+	ok(sound && !failed && k > 50, "each allocation refused once");
+	test_env_close(env);
+}
+
+int
+main(void)
+{
+	in_env(check_product(env, "gcn", N, true, 1e-5));
+	in_env(check_product(env, "A*X0", N, true, 1e-5));
+	in_env(check_product(env, "gcn", 8, false, 1e-5));
+	in_env(check_product(env, "sage", 16, false, 1e-5));
+	in_env(check_product(env, "gcnii(layers=3)", 8, false, 1e-5));
+	in_env(check_posterior(env, "gcn"));
+	in_env(check_posterior(env, "appnp"));
+	check_faults();
+	return done_testing();
+}
