@@ -1,0 +1,286 @@
+# floors.pl - the house as its sources say it: floors, doors and circles.
+#
+#   perl test/floors.pl check         prints what breaks the house's rules
+#   perl test/floors.pl draw          prints the picture of the floors as SVG
+#
+# A floor is a folder of src.  A door is a header that other floors include: each
+# floor has one to three, and one is named like the floor.  A file needs another when
+# it includes it or uses a function that the other defines.  Run in the root of the checkout; needs nothing but Perl.
+use strict;
+use warnings;
+
+# From the ground up: a floor uses those before it.
+my @FLOORS = (
+	[ 'src/core/base', 'environment, matrices, hashes, sort' ],
+	[ 'src/core/device', 'the table of operations, the CPU, the loader of the GPU library' ],
+	[ 'src/core/graph', 'edges to CSR, features, walks' ],
+	[ 'src/core/lang', 'kernels: from text to a program' ],
+	[ 'src/core/kernel', 'from a program to covariances' ],
+	[ 'src/core/infer', 'planner, landmarks, posterior, nugget' ],
+	[ 'src/core/cluster', 'groups of nodes' ],
+	[ 'src/core/link', 'scores of pairs, candidates' ],
+	[ 'src/pg/host', 'the server as the core sees it' ],
+	[ 'src/pg/catalog', 'graphs, models, roles, locks' ],
+	[ 'src/pg/read', 'the user\'s tables in one snapshot' ],
+	[ 'src/pg/store', 'models in packed blocks' ],
+	[ 'src/pg/value', 'types and aggregates' ],
+	[ 'src/pg/call', 'the SQL functions' ]);
+my @BESIDE = ([ 'cuda', 'the CUDA device, a library of its own' ]);
+my $MOST_DOORS = 3;
+
+my (%height, %text, %file_at, %links);
+$height{ $FLOORS[$_][0] } = $_ for 0 .. $#FLOORS;
+
+# A whole file
+sub slurp
+{
+	my ($path) = @_;
+	open my $file, '<', $path or die "$path: $!\n";
+	local $/ = undef;
+	return scalar <$file>;
+}
+
+# The folder of a path
+sub folder { return $_[0] =~ m{^(.*)/} ? $1 : '' }
+
+# Code without comments and strings, which name functions that it does not use
+sub bare
+{
+	my ($code) = @_;
+	$code =~ s{/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"}{$& =~ /^"/ ? '""' : $& =~ tr/\n//cdr}gse;
+	return $code;
+}
+
+# Reads every source once.
+sub read_sources
+{
+	for my $path (map { glob("$_->[0]/*.[ch] $_->[0]/*.cu") } @FLOORS, @BESIDE)
+	{
+		$text{$path} = slurp($path);
+		my ($base) = $path =~ m{([^/]+)$};
+		print "$path: its name is that of $file_at{$base}\n" if exists $file_at{$base} && $ARGV[0] eq 'check';
+		$file_at{$base} = $path;
+	}
+	for my $folder (glob('src/core/*/ src/pg/*/'))
+	{
+		$folder =~ s{/$}{};
+		print "$folder: no floor of this name is known to test/floors.pl\n"
+		  if !exists $height{$folder} && glob("$folder/*.[ch]");
+	}
+}
+
+# The files that a path includes, of ours
+sub includes
+{
+	my ($path) = @_;
+	my @found;
+	while ($text{$path} =~ /^\s*#\s*include\s+"([^"]+)"/mg)
+	{
+		my ($near, @roots) = (folder($path) . "/$1", "src/core/$1", "src/$1");
+		push @found, grep { exists $text{$_} } exists $text{$near} ? $near : @roots;
+	}
+	return @found;
+}
+
+# Notes that one file needs another, and why.
+sub touch_file
+{
+	my ($from, $to, $why) = @_;
+	$links{$from}{$to} //= $why if $from ne $to;
+}
+
+# Functions that a file shares, by the style of the house: the name stands at the line's start.
+sub shared_functions
+{
+	my ($path) = @_;
+	my @found;
+	my $code = bare($text{$path});
+	while ($code =~ /^((?:\w[\w \t*]*\n)?)(\w+)\((?=[^;{]*\)\s*\{)/mg)
+	{
+		push @found, $2 unless $1 =~ /\b(?:static|typedef)\b/ || $1 eq '';
+	}
+	return @found;
+}
+
+# What includes and calls say of the files
+sub link_files
+{
+	my %home;
+	for my $path (grep { /\.c$/ } keys %text)
+	{
+		$home{$_} = $path for shared_functions($path);
+	}
+	for my $path (sort keys %text)
+	{
+		touch_file($path, $_, 'includes') for includes($path);
+		my %words = map { $_ => 1 } bare($text{$path}) =~ /\b([a-z]\w+)\b/g;
+		next unless $path =~ /\.c$/;
+		for my $name (sort grep { exists $home{$_} } keys %words)
+		{
+			next if $text{$path} =~ /^static[^\n;]*\n?\Q$name\E\(/m;
+			touch_file($path, $home{$name}, $name);
+		}
+	}
+}
+
+# Includes that go up a floor, or into another floor's private headers
+sub check_floors
+{
+	my %doors;
+	for my $path (sort keys %text)
+	{
+		for my $to (includes($path))
+		{
+			next if folder($to) eq folder($path);
+			my ($here, $there) = ($height{ folder($path) } // 2, $height{ folder($to) } // 99);
+			print "$path includes $to, which is above it\n" if $there > $here;
+			$doors{ folder($to) }{$to} = 1;
+		}
+	}
+	for my $floor (map { $_->[0] } @FLOORS)
+	{
+		my @doors = sort keys %{ $doors{$floor} // {} };
+		my ($own) = $floor =~ m{([^/]+)$};
+		print "$floor has no $own.h, which says what the floor is\n" unless exists $text{"$floor/$own.h"};
+		print "$floor has more than $MOST_DOORS headers that others include: @doors\n" if @doors > $MOST_DOORS;
+	}
+	for my $from (sort keys %links)
+	{
+		for my $to (sort keys %{ $links{$from} })
+		{
+			my ($here, $there) = ($height{ folder($from) }, $height{ folder($to) });
+			print "$from uses $links{$from}{$to} of $to, which is above it\n"
+			  if defined $here && defined $there && $there > $here && $links{$from}{$to} ne 'includes';
+		}
+	}
+}
+
+# The circles: strongly connected files, after Tarjan (1972)
+sub circles
+{
+	my ($count, %number, %low, %on, @stack, @found) = (0);
+	my $visit;
+	$visit = sub {
+		my ($file) = @_;
+		$number{$file} = $low{$file} = $count++;
+		push @stack, $file;
+		$on{$file} = 1;
+		for my $to (sort keys %{ $links{$file} // {} })
+		{
+			$visit->($to) unless exists $number{$to};
+			$low{$file} = $low{$to} if $on{$to} && $low{$to} < $low{$file};
+		}
+		return if $low{$file} != $number{$file};
+		my @circle;
+		do { push @circle, pop @stack; $on{ $circle[-1] } = 0 } while $circle[-1] ne $file;
+		push @found, [ sort @circle ] if @circle > 1;
+	};
+	exists $number{$_} or $visit->($_) for sort keys %text;
+	return @found;
+}
+
+# Tells of each circle by the names that tie it.
+sub check_circles
+{
+	for my $circle (circles())
+	{
+		my %in = map { $_ => 1 } @$circle;
+		print "circle: @$circle\n";
+		for my $from (@$circle)
+		{
+			print "  $from -> $_: $links{$from}{$_}\n" for sort grep { $in{$_} } keys %{ $links{$from} };
+		}
+	}
+}
+
+# How many lines a folder holds
+sub lines_of
+{
+	my ($folder) = @_;
+	my $lines = 0;
+	$lines += $text{$_} =~ tr/\n// for grep { folder($_) eq $folder } keys %text;
+	return $lines;
+}
+
+# How many includes lead from one folder to another
+sub arrows
+{
+	my %count;
+	for my $path (keys %text)
+	{
+		$count{ folder($path) }{ folder($_) }++ for grep { folder($_) ne folder($path) } includes($path);
+	}
+	return %count;
+}
+
+# One floor of the picture
+sub draw_floor
+{
+	my ($name, $says, $x, $y, $width) = @_;
+	my $short = $name =~ s{^src/(core|pg)/}{}r;
+	my $size = sprintf '%.1f k lines', lines_of($name) / 1000;
+	my $class = $name =~ m{^src/pg/} ? 'pg' : $name eq 'cuda' ? 'cuda' : 'core';
+	$says =~ s/'/&#8217;/g;
+	return sprintf(qq{<rect class="%s" x="%d" y="%d" width="%d" height="38" rx="4"/>\n}
+		  . qq{<text class="name" x="%d" y="%d">%s</text><text class="size" x="%d" y="%d">%s</text>\n}
+		  . qq{<text class="says" x="%d" y="%d">%s</text>\n},
+		$class, $x, $y, $width, $x + 10, $y + 16, $short, $x + $width - 10, $y + 16, $size, $x + 10, $y + 31, $says);
+}
+
+# One floor's uses of those below it: a curve beside the floors for each, as thick as its includes are many
+sub draw_arrow
+{
+	my ($from, $to, $y_from, $y_to, $edge, $n) = @_;
+	my $bow = 14 + 9 * abs($from - $to);
+	return sprintf qq{<path d="M%d %d C%d %d %d %d %d %d" stroke-width="%.1f"/>\n},
+	  $edge, $y_from + 19, $edge + $bow, $y_from + 19, $edge + $bow, $y_to + 19, $edge + 3, $y_to + 19, 0.6 + log($n) / 2;
+}
+
+# The picture: the call floor on top, an arrow for each pair of floors of which one includes the other
+sub draw
+{
+	my ($left, $width, $step, $top) = (20, 440, 48, 54);
+	my %count = arrows();
+	my %y = map { $FLOORS[$_][0] => $top + $step * ($#FLOORS - $_) } 0 .. $#FLOORS;
+	my $bottom = $top + $step * @FLOORS;
+	my ($body, $curves) = ('', '');
+
+	$body .= draw_floor(@$_, $left, $y{ $_->[0] }, $width) for @FLOORS;
+	$body .= draw_floor(@{ $BESIDE[0] }, $left + $width + 190, $y{'src/core/device'}, 290);
+	for my $from (sort { $height{$a} <=> $height{$b} } keys %height)
+	{
+		for my $to (sort { $height{$a} <=> $height{$b} } grep { exists $height{$_} } keys %{ $count{$from} // {} })
+		{
+			$curves .= draw_arrow($height{$from}, $height{$to}, $y{$from}, $y{$to}, $left + $width, $count{$from}{$to});
+		}
+	}
+	my $beside = $left + $width + 190;
+	$curves .= sprintf qq{<path class="beside" d="M%d %d H%d"/>\n}, $beside, $y{'src/core/device'} + 19, $left + $width + 3;
+	printf <<'SVG', 960, $bottom + 10, 960, $bottom + 10, $left, $curves, $body;
+<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %d %d" role="img" aria-label="The floors of gnngp and what each includes">
+<style>
+text { font: 13px system-ui, sans-serif; fill: #1f2933 }
+.title { font-size: 15px; font-weight: 600 } .name { font-weight: 600 } .says { font-size: 11.5px; fill: #52606d }
+.size { font-size: 11.5px; fill: #52606d; text-anchor: end }
+rect { stroke: #9aa5b1 } .pg { fill: #e3f0fb } .core { fill: #f3f0e4 } .cuda { fill: #e5f3e4 }
+path { fill: none; stroke: #7b8794; opacity: 0.7; marker-end: url(#tip) }
+</style>
+<rect x="0" y="0" width="100%%" height="100%%" fill="#ffffff" stroke="none"/>
+<defs><marker id="tip" viewBox="0 0 6 6" refX="5" refY="3" markerWidth="6" markerHeight="6" markerUnits="userSpaceOnUse" orient="auto"><path d="M0 0L6 3L0 6z" style="fill:#7b8794;stroke:none;marker-end:none"/></marker></defs>
+<text class="title" x="%d" y="30">The floors: each includes those below it, and none above</text>
+%s%s</svg>
+SVG
+}
+
+die "usage: perl test/floors.pl check|draw\n" unless @ARGV == 1 && $ARGV[0] =~ /^(check|draw)$/;
+read_sources();
+if ($ARGV[0] eq 'draw')
+{
+	draw();
+}
+else
+{
+	link_files();
+	check_floors();
+	check_circles();
+}
