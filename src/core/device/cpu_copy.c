@@ -6,7 +6,7 @@
  */
 #include <string.h>
 
-#include "cpu_device.h"
+#include "cpu_internal.h"
 
 /* Elements of a tile: about a millisecond. */
 #define TILE_ELEMENTS (INT64_C(1) << 18)

@@ -4,7 +4,7 @@
 #ifndef GP_CPU_CROSS_H
 #define GP_CPU_CROSS_H
 
-#include "cpu_device.h"
+#include "cpu_internal.h"
 
 /* Where the entries of one column of a sparse Z stand in the index of a block. */
 typedef struct gp_cross_column

@@ -10,7 +10,7 @@
 #include <sched.h>
 
 #include "cpu_blas.h"
-#include "cpu_device.h"
+#include "cpu_internal.h"
 
 /* Operations of a tile: 10 to 20 ms of one core, but a sixteenth of smaller problems. */
 #define TILE_FLOPS_FLOAT 2e9

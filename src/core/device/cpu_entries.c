@@ -4,7 +4,7 @@
  * Scores of pairs are read out of blocks that hold whole columns, and a link
  * that is to be ignored changes a column in two places.
  */
-#include "cpu_device.h"
+#include "cpu_internal.h"
 
 #define TAKE_ENTRIES (INT64_C(1) << 14)	/* of a tile; most miss the cache */
 

@@ -8,7 +8,7 @@
 #include <math.h>
 
 #include "cpu_blas.h"
-#include "cpu_device.h"
+#include "cpu_internal.h"
 
 /* The largest block that LAPACK factors. */
 #define FACTOR_BLOCK 192

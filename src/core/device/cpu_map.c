@@ -7,7 +7,7 @@
  */
 #include <math.h>
 
-#include "cpu_device.h"
+#include "cpu_internal.h"
 
 /* Elements of a tile: below 10 ms even where exp is computed one by one. */
 #define TILE_ELEMENTS (INT64_C(1) << 18)

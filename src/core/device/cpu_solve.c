@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "cpu_blas.h"
-#include "cpu_device.h"
+#include "cpu_internal.h"
 
 /* The largest triangle solved by substitution. */
 #define LEAF 64

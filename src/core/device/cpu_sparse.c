@@ -1,7 +1,7 @@
 /*
  * cpu_sparse.c - products with sparse matrices on the CPU.
  */
-#include "cpu_device.h"
+#include "cpu_internal.h"
 
 /* Numbers that a tile gathers: a few milliseconds when they come from memory. */
 #define TILE_GATHER (INT64_C(1) << 24)

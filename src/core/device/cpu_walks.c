@@ -8,7 +8,7 @@
  */
 #include <string.h>
 
-#include "cpu_device.h"
+#include "cpu_internal.h"
 
 /* One number for each weight, at any address. */
 typedef float lanes __attribute__((vector_size(sizeof(float) * GP_WALK_LANES), aligned(4)));

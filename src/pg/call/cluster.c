@@ -12,9 +12,7 @@
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "pg/host/host.h"
-#include "pg/store/links_open.h"
 #include "predict_ids.h"
-#include "problem.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
 #include "utils/memutils.h"
@@ -68,7 +66,7 @@ open_call(FunctionCallInfo fcinfo, int first, cluster_call *call)
 	call->seed = PG_GETARG_INT64(first + 2);
 	InitMaterializedSRF(fcinfo, 0);
 
-	gnngp_links_forget(0);
+	gnngp_account_give_up(0);
 	gnngp_progress_begin(call->graph->name);
 	call->env = gnngp_env_create(CurrentMemoryContext);
 	call->data = gnngp_read(call->env, call->graph, "auto", false);

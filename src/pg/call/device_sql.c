@@ -7,7 +7,6 @@
 #include "funcapi.h"
 #include "pg/host/gpu.h"
 #include "pg/host/host.h"
-#include "problem.h"
 #include "utils/tuplestore.h"
 
 /* The columns of a row. */

@@ -7,7 +7,8 @@
 
 #include "fmgr.h"
 #include "funcapi.h"
-#include "problem.h"
+#include "pg/catalog/catalog.h"
+#include "pg/host/host.h"
 #include "utils/builtins.h"
 #include "utils/tuplestore.h"
 

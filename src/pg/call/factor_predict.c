@@ -14,7 +14,6 @@
 #include "pg/host/host.h"
 #include "pg/value/factor_make.h"
 #include "pg/value/value.h"
-#include "problem.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/memutils.h"

@@ -1,46 +1,15 @@
 /*
- * fit.c - gp_fit, and the three steps that gp_fit_links and a refresh share with it.
+ * fit.c - gp_fit.
  */
 #include "postgres.h"
 
 #include <math.h>
 
 #include "access/htup_details.h"
-#include "fit.h"
-#include "fit_links.h"
+#include "call.h"
+#include "fit_run.h"
 #include "funcapi.h"
 #include "pg/host/host.h"
-#include "pg/store/links_open.h"
-#include "pg/store/store.h"
-#include "pg/store/store_links.h"
-#include "portability/instr_time.h"
-#include "problem.h"
-#include "utils/builtins.h"
-#include "utils/memutils.h"
-
-/* A fit between its steps. */
-struct gnngp_fit_run
-{
-	MemoryContext context;
-	gp_env	   *env;
-	int64		graph_id;
-	Oid			owner;
-	char	   *model_name;
-	int			parts;
-	gnngp_fit_settings settings;
-	gnngp_link_settings link_settings;
-	gnngp_data *data;
-	const char *device;			/* where the node part was fitted */
-	gp_posterior *posterior;
-	gp_link_model *links;
-	instr_time	lap;			/* when the step in hand began */
-	double		read_seconds;
-	double		seconds;		/* of the node part, reading included */
-	double		link_seconds;
-	size_t		read_peak;
-	size_t		peak;
-	size_t		link_peak;
-};
 
 /* The columns of gp_fit's row. */
 enum fit_column
@@ -49,235 +18,6 @@ enum fit_column
 	FIT_CLASSES, FIT_LABELLED, FIT_LANDMARKS, FIT_NUGGET, FIT_LML, FIT_LOO, FIT_SECONDS,
 	FIT_PEAK_BYTES, FIT_COLUMNS
 };
-
-/* The seconds since the last lap, or the start. */
-static double
-take_lap(gnngp_fit_run *run)
-{
-	instr_time	now,
-				lap;
-
-	INSTR_TIME_SET_CURRENT(now);
-	lap = now;
-	INSTR_TIME_SUBTRACT(lap, run->lap);
-	run->lap = now;
-	return INSTR_TIME_GET_DOUBLE(lap);
-}
-
-/* Copies the settings of the parts that are asked for. */
-static void
-copy_settings(gnngp_fit_run *run, const gnngp_fit_settings *settings,
-			  const gnngp_link_settings *link_settings)
-{
-	if (settings)
-	{
-		run->parts |= GNNGP_PART_NODES;
-		run->settings = *settings;
-		gnngp_fit_settings_check(&run->settings);
-		run->settings.kernel = pstrdup(settings->kernel);
-	}
-	if (link_settings)
-	{
-		run->parts |= GNNGP_PART_LINKS;
-		run->link_settings = *link_settings;
-		gnngp_link_settings_check(&run->link_settings);
-		run->link_settings.kernel = pstrdup(link_settings->kernel);
-	}
-}
-
-/* Reads the tables. */
-gnngp_fit_run *
-gnngp_fit_read(MemoryContext parent, const gnngp_graph_def *graph,
-			   const gnngp_fit_settings *settings, const gnngp_link_settings *link_settings,
-			   const char *model_name)
-{
-	MemoryContext context = AllocSetContextCreate(parent, "gnngp fit", ALLOCSET_DEFAULT_SIZES);
-	MemoryContext old = MemoryContextSwitchTo(context);
-	gnngp_fit_run *run = palloc0(sizeof(gnngp_fit_run));
-
-	INSTR_TIME_SET_CURRENT(run->lap);
-	run->context = context;
-	run->graph_id = graph->id;
-	run->owner = graph->owner_role;
-	run->model_name = pstrdup(model_name);
-	copy_settings(run, settings, link_settings);
-	run->env = gnngp_env_create(context);
-	gnngp_env_collect_notices(run->env);
-	run->data = gnngp_read(run->env, graph, settings ? run->settings.task : "auto",
-						   settings != NULL);
-	run->read_peak = run->env->peak;
-	run->read_seconds = take_lap(run);
-	MemoryContextSwitchTo(old);
-	return run;
-}
-
-/* What was read. */
-gnngp_fit_counts
-gnngp_fit_count(const gnngp_fit_run *run)
-{
-	return (gnngp_fit_counts) {run->data->ids.n, run->data->graph->edges, run->data->nlabelled};
-}
-
-/* Fits the node part. */
-static void
-compute_nodes(gnngp_fit_run *run, gnngp_run *compute)
-{
-	gp_problem	problem;
-
-	gnngp_problem_init(&problem, run->data,
-					   gnngp_compile_kernel(compute->env, run->settings.kernel), &run->settings);
-	run->posterior = gnngp_run_fit(compute, &problem);
-	run->device = compute->used;
-	run->peak = compute->env->peak;
-	run->seconds = run->read_seconds + take_lap(run);
-}
-
-/* Fits the link part. */
-static void
-compute_links(gnngp_fit_run *run, gnngp_run *compute)
-{
-	compute->env->peak = compute->env->used;
-	run->links = gnngp_link_compute(compute->device, run->data, &run->link_settings);
-	run->link_peak = Max(compute->env->peak, run->read_peak);
-	run->link_seconds = run->read_seconds + take_lap(run);
-}
-
-/* Fits each part. */
-static void
-compute_parts(gnngp_run *compute, void *arg)
-{
-	gnngp_fit_run *run = arg;
-
-	if (run->parts & GNNGP_PART_NODES)
-		compute_nodes(run, compute);
-	if (run->parts & GNNGP_PART_LINKS)
-		compute_links(run, compute);
-}
-
-/* Fits. */
-void
-gnngp_fit_compute(gnngp_fit_run *run)
-{
-	MemoryContext old = MemoryContextSwitchTo(run->context);
-
-	(void) take_lap(run);
-	gnngp_compute(run->env, 0, (run->parts & GNNGP_PART_NODES) != 0, compute_parts, run);
-	gnngp_env_tell_notices(run->env);
-	MemoryContextSwitchTo(old);
-}
-
-/* Copies what a model keeps of the settings. */
-static void
-fill_settings(const gnngp_fit_run *run, gnngp_model *model)
-{
-	model->settings = run->settings;
-	model->settings.kernel = pstrdup(run->settings.kernel);
-	model->settings.task = pstrdup(run->settings.task);
-	model->settings.strategy = pstrdup(run->settings.strategy);
-	model->device = pstrdup(run->device);
-}
-
-/* Copies the ids' type and the class labels. */
-static void
-fill_data(const gnngp_data *data, gnngp_model *model)
-{
-	bool		classes = data->task == GP_TASK_CLASSES;
-
-	model->task = pstrdup(classes ? "classification" : "regression");
-	model->nodes = data->ids.n;
-	model->edges = data->graph->edges;
-	model->features = data->features ? data->features->dims : 0;
-	model->labelled = data->nlabelled;
-	model->classes = classes ? data->nclasses : 0;
-	model->id_type = pstrdup(data->ids.type_name);
-	model->integer_ids = data->ids.integer;
-	model->nclass_labels = model->classes;
-	model->class_labels = palloc0(sizeof(char *) * Max(model->classes, 1));
-	for (int32 c = 0; c < model->classes; c++)
-		model->class_labels[c] = pstrdup(data->class_label[c]);
-}
-
-/* Copies the figures of the posterior. */
-static void
-fill_posterior(const gp_posterior *p, gnngp_model *model)
-{
-	model->strategy = pstrdup(p->plan.strategy == GP_STRATEGY_NYSTROM ? "nystrom" : "exact");
-	model->landmarks = p->nlandmarks;
-	model->nugget = p->nugget;
-	model->log_marginal_likelihood = p->log_marginal_likelihood;
-	model->loo_score = p->loo_score;
-	model->temperature = p->temperature;
-	model->offset = p->offset;
-	model->scale = p->scale;
-	model->mean_diag = p->mean_diag;
-	model->jitter = p->jitter;
-	model->exact_diagonal = p->plan.exact_diagonal;
-	model->accuracy = p->metrics.accuracy;
-	model->nll = p->metrics.nll;
-	model->ece = p->metrics.ece;
-	model->r2 = p->metrics.r2;
-	model->rmse = p->metrics.rmse;
-	model->coverage90 = p->metrics.coverage90;
-}
-
-/* Fills the node part of a model. */
-static void
-fill_nodes(const gnngp_fit_run *run, gnngp_model *model)
-{
-	fill_settings(run, model);
-	fill_data(run->data, model);
-	fill_posterior(run->posterior, model);
-	model->seconds = run->seconds;
-	model->peak_bytes = (int64) run->peak;
-}
-
-/* Fills the link part of a model. */
-static void
-fill_links(const gnngp_fit_run *run, gnngp_model *model)
-{
-	gnngp_link_fill(run->links, run->data, &run->link_settings, &model->link);
-	model->link.seconds = run->link_seconds;
-	model->link.peak_bytes = (int64) run->link_peak;
-}
-
-/* Saves the model. */
-void
-gnngp_fit_store(gnngp_fit_run *run, gnngp_model *model)
-{
-	run->env->progress(run->env, GP_PHASE_STORE, 0, run->data->ids.n);
-	(void) take_lap(run);
-	memset(model, 0, sizeof(*model));
-	model->name = pstrdup(run->model_name);
-	model->owner_role = run->owner;
-	model->graph_id = run->graph_id;
-	if (run->parts & GNNGP_PART_NODES)
-		fill_nodes(run, model);
-	if (run->parts & GNNGP_PART_LINKS)
-		fill_links(run, model);
-
-	gnngp_model_save(model, run->parts);
-	if (run->parts & GNNGP_PART_NODES)
-	{
-		gnngp_store_posterior(model, run->data, run->posterior);
-		model->seconds += take_lap(run);
-	}
-	if (run->parts & GNNGP_PART_LINKS)
-	{
-		gnngp_link_store_write(model, &run->data->ids, run->links);
-		model->link.seconds += take_lap(run);
-	}
-	gnngp_store_drop_versions(model->id, "node", model->version);
-	gnngp_store_drop_versions(model->id, "link", model->link.version);
-	gnngp_model_save_seconds(model, run->parts);
-	run->env->progress(run->env, GP_PHASE_STORE, run->data->ids.n, run->data->ids.n);
-}
-
-/* Frees a run; the context takes the environment along. */
-void
-gnngp_fit_free(gnngp_fit_run *run)
-{
-	MemoryContextDelete(run->context);
-}
 
 /* The row that gp_fit returns. */
 static Datum
@@ -330,38 +70,6 @@ fit_settings(FunctionCallInfo fcinfo)
 	return settings;
 }
 
-/* 22023 when a kernel was most likely meant, where the model's name stands. */
-static void
-check_model_name(const char *name, const char *kernel)
-{
-	if (!gp_kernel_is_preset(name) || strcmp(kernel, gnngp_fit_settings_default().kernel) != 0)
-		return;
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("model name \"%s\" is the name of a kernel", name),
-			 errhint("To fit with this kernel write kernel => %s.", quote_literal_cstr(name))));
-}
-
-/* The graph and the model's name of a fit. */
-gnngp_graph_def *
-gnngp_fit_open(FunctionCallInfo fcinfo, const char *kernel, int replace_argno, char **model_name)
-{
-	gnngp_graph_def *graph = gnngp_graph_lookup(gnngp_text_argument(fcinfo, 0, "graph"));
-	bool		replace = !PG_ARGISNULL(replace_argno) && PG_GETARG_BOOL(replace_argno);
-
-	gnngp_require_owner(graph->owner_role, "graph", graph->name);
-	*model_name = graph->name;
-	if (!PG_ARGISNULL(1))
-	{
-		*model_name = text_to_cstring(PG_GETARG_TEXT_PP(1));
-		check_model_name(*model_name, kernel);
-	}
-	gnngp_fit_lock(graph, *model_name);
-	if (!replace)
-		gnngp_model_require_graph(graph, *model_name);
-	return graph;
-}
-
 PG_FUNCTION_INFO_V1(gnngp_fit);
 
 /* gp_fit(graph, model, kernel, task, strategy, landmarks, nugget, seed, replace) */
@@ -378,7 +86,7 @@ gnngp_fit(PG_FUNCTION_ARGS)
 	settings = fit_settings(fcinfo);
 	graph = gnngp_fit_open(fcinfo, settings.kernel, 8, &name);
 
-	gnngp_links_forget(0);
+	gnngp_account_give_up(0);
 	gnngp_progress_begin(name);
 	run = gnngp_fit_read(CurrentMemoryContext, graph, &settings, NULL, name);
 	gnngp_fit_compute(run);

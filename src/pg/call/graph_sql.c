@@ -8,8 +8,8 @@
 #include "lib/stringinfo.h"
 #include "miscadmin.h"
 #include "pg/catalog/catalog_int.h"
+#include "pg/host/host.h"
 #include "pg/read/graph_check.h"
-#include "problem.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
@@ -256,7 +256,7 @@ gnngp_create_graph(PG_FUNCTION_ARGS)
 	gnngp_graph_def def = {.scale = "auto"};
 
 	gnngp_prevent_read_only("gp_create_graph");
-	def.name = gnngp_name_argument(fcinfo, ARG_GRAPH, "graph");
+	def.name = gnngp_text_argument(fcinfo, ARG_GRAPH, "graph");
 	gnngp_check_name("graph", def.name);
 	gnngp_require_argument(fcinfo, ARG_NODES, "nodes");
 	gnngp_require_argument(fcinfo, ARG_EDGES, "edges");
@@ -291,7 +291,7 @@ gnngp_alter_graph(PG_FUNCTION_ARGS)
 	gnngp_graph_def *def;
 
 	gnngp_prevent_read_only("gp_alter_graph");
-	def = gnngp_graph_lookup(gnngp_name_argument(fcinfo, ARG_GRAPH, "graph"));
+	def = gnngp_graph_lookup(gnngp_text_argument(fcinfo, ARG_GRAPH, "graph"));
 	gnngp_require_owner(def->owner_role, "graph", def->name);
 	take_arguments(fcinfo, def);
 	update_graph(def);
@@ -321,7 +321,7 @@ PG_FUNCTION_INFO_V1(gnngp_drop_graph);
 Datum
 gnngp_drop_graph(PG_FUNCTION_ARGS)
 {
-	char	   *name = gnngp_name_argument(fcinfo, 0, "graph");
+	char	   *name = gnngp_text_argument(fcinfo, 0, "graph");
 	gnngp_graph_def *def;
 	Oid			types[] = {INT8OID};
 	Datum		values[1];

@@ -6,6 +6,7 @@
 #include "catalog/pg_type_d.h"
 #include "executor/spi.h"
 #include "pg/catalog/catalog_int.h"
+#include "pg/host/host.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
 
@@ -25,7 +26,7 @@ PG_FUNCTION_INFO_V1(gnngp_drop_model);
 Datum
 gnngp_drop_model(PG_FUNCTION_ARGS)
 {
-	char	   *name = gnngp_name_argument(fcinfo, 0, "model");
+	char	   *name = gnngp_text_argument(fcinfo, 0, "model");
 	gnngp_model *model;
 
 	gnngp_prevent_read_only("gp_drop_model");
@@ -88,7 +89,7 @@ PG_FUNCTION_INFO_V1(gnngp_grant);
 Datum
 gnngp_grant(PG_FUNCTION_ARGS)
 {
-	char	   *name = gnngp_name_argument(fcinfo, 0, "model");
+	char	   *name = gnngp_text_argument(fcinfo, 0, "model");
 	Name		grantee = grantee_argument(fcinfo);
 	Oid			role;
 
@@ -122,7 +123,7 @@ PG_FUNCTION_INFO_V1(gnngp_revoke);
 Datum
 gnngp_revoke(PG_FUNCTION_ARGS)
 {
-	char	   *name = gnngp_name_argument(fcinfo, 0, "model");
+	char	   *name = gnngp_text_argument(fcinfo, 0, "model");
 	Name		grantee = grantee_argument(fcinfo);
 
 	gnngp_prevent_read_only("gp_revoke");

@@ -11,6 +11,7 @@
 #include "miscadmin.h"
 #include "pg/catalog/catalog_int.h"
 #include "pg/host/compat.h"
+#include "pg/host/host.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
 
@@ -86,7 +87,7 @@ PG_FUNCTION_INFO_V1(gnngp_set_owner);
 Datum
 gnngp_set_owner(PG_FUNCTION_ARGS)
 {
-	char	   *name = gnngp_name_argument(fcinfo, 0, "graph");
+	char	   *name = gnngp_text_argument(fcinfo, 0, "graph");
 	gnngp_graph_def *graph;
 	Oid			owner;
 

@@ -227,7 +227,7 @@ hold_ids(int n)
 				 errmsg("%d ids need %.1f MB, but gnngp.memory_limit leaves %.1f MB", n, bytes / 1048576.0,
 						left / 1048576.0),
 				 errhint("Ask for fewer nodes at a time, or for all of them with NULL.")));
-	gnngp_account_make_room(bytes, gnngp_memory_limit());
+	gnngp_account_make_room(bytes, gnngp_setting_memory_limit());
 	gnngp_account_hold(palloc0(sizeof(gnngp_holding)), CurrentMemoryContext, bytes);
 }
 

@@ -5,12 +5,7 @@
 
 #include <math.h>
 
-#include "access/tupdesc.h"
-#include "fit.h"
-#include "pg/host/host.h"
-#include "problem.h"
-#include "utils/builtins.h"
-#include "utils/lsyscache.h"
+#include "call.h"
 
 /* A word that a user may write, and the one that is stored. */
 typedef struct word
@@ -83,14 +78,6 @@ gnngp_fit_settings_default(void)
 	return settings;
 }
 
-/* Compiles a kernel. */
-gp_program *
-gnngp_compile_kernel(gp_env *env, const char *kernel)
-{
-	gnngp_env_set_text(env, kernel);
-	return gp_kernel_compile(env, gp_kernel_parse(env, kernel));
-}
-
 /* Fills what the core starts from. */
 void
 gnngp_problem_init(gp_problem *problem, const gnngp_data *data, const gp_program *program,
@@ -113,71 +100,4 @@ gnngp_problem_init(gp_problem *problem, const gnngp_data *data, const gp_program
 	problem->nugget = settings->nugget;
 	problem->seed = (uint64_t) settings->seed;
 	problem->type = GP_FLOAT;
-}
-
-/* 22004 for a NULL that means nothing. */
-void
-gnngp_require_argument(FunctionCallInfo fcinfo, int argno, const char *name)
-{
-	if (PG_ARGISNULL(argno))
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("%s must not be NULL", name)));
-}
-
-/* A text argument. */
-char *
-gnngp_text_argument(FunctionCallInfo fcinfo, int argno, const char *name)
-{
-	gnngp_require_argument(fcinfo, argno, name);
-	return text_to_cstring(PG_GETARG_TEXT_PP(argno));
-}
-
-/* A kernel argument, by the output function of its type. */
-char *
-gnngp_kernel_argument(FunctionCallInfo fcinfo, int argno)
-{
-	Oid			output;
-	bool		is_varlena;
-
-	gnngp_require_argument(fcinfo, argno, "kernel");
-	getTypeOutputInfo(get_fn_expr_argtype(fcinfo->flinfo, argno), &output, &is_varlena);
-	return OidOutputFunctionCall(output, PG_GETARG_DATUM(argno));
-}
-
-/* A number of landmarks. */
-int32
-gnngp_landmarks_argument(FunctionCallInfo fcinfo, int argno)
-{
-	if (PG_ARGISNULL(argno))
-		return 0;
-	return PG_GETARG_INT32(argno) >= 1 ? PG_GETARG_INT32(argno) : -1;
-}
-
-/* A float8 in a result row. */
-void
-gnngp_put_float(Datum *values, bool *nulls, int i, double v)
-{
-	values[i] = Float8GetDatum(v);
-	nulls[i] = isnan(v);
-}
-
-/* A text in a result row. */
-void
-gnngp_put_text(Datum *values, bool *nulls, int i, const char *text)
-{
-	nulls[i] = text == NULL;
-	values[i] = text ? CStringGetTextDatum(text) : (Datum) 0;
-}
-
-/* A kernel in a result row. */
-void
-gnngp_put_kernel(Datum *values, bool *nulls, int i, TupleDesc desc, const char *kernel)
-{
-	Oid			input,
-				ioparam;
-
-	getTypeInputInfo(TupleDescAttr(desc, i)->atttypid, &input, &ioparam);
-	values[i] = OidInputFunctionCall(input, unconstify(char *, kernel), ioparam, -1);
-	nulls[i] = false;
 }

@@ -22,13 +22,12 @@
 #include "access/xact.h"
 #include "catalog/pg_type_d.h"
 #include "executor/spi.h"
-#include "fit.h"
+#include "fit_run.h"
 #include "lib/stringinfo.h"
 #include "miscadmin.h"
 #include "nodes/parsenodes.h"
 #include "pg/catalog/catalog_int.h"
 #include "pg/host/host.h"
-#include "pg/store/links_open.h"
 #include "utils/builtins.h"
 #include "utils/memutils.h"
 #include "utils/portal.h"
@@ -373,7 +372,7 @@ run_refresh(refresh *r)
 	reload(r);
 	log_start(r);
 	commit(r);
-	gnngp_links_forget(0);
+	gnngp_account_give_up(0);
 	gnngp_progress_begin(r->old->name);
 	/* The snapshot has to be newer than the locks, whatever the session's default is. */
 	if (!r->atomic)
@@ -399,7 +398,7 @@ PG_FUNCTION_INFO_V1(gnngp_refresh);
 Datum
 gnngp_refresh(PG_FUNCTION_ARGS)
 {
-	char	   *name = gnngp_name_argument(fcinfo, 0, "model");
+	char	   *name = gnngp_text_argument(fcinfo, 0, "model");
 	bool		atomic = in_transaction_block(fcinfo);
 	MemoryContext context = AllocSetContextCreate(atomic ? CurrentMemoryContext : PortalContext,
 												  "gnngp refresh", ALLOCSET_DEFAULT_SIZES);

@@ -8,14 +8,13 @@
 
 #include "access/htup_details.h"
 #include "access/xact.h"
+#include "call.h"
 #include "catalog/pg_type_d.h"
-#include "fit.h"
+#include "fit_run.h"
 #include "funcapi.h"
 #include "pg/host/gpu.h"
 #include "pg/host/host.h"
-#include "pg/store/links_open.h"
 #include "portability/instr_time.h"
-#include "problem.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
@@ -266,7 +265,7 @@ gnngp_tune(PG_FUNCTION_ARGS)
 	InitMaterializedSRF(fcinfo, 0);
 
 	t.name = graph->name;
-	gnngp_links_forget(0);
+	gnngp_account_give_up(0);
 	gnngp_progress_begin(t.name);
 	t.env = gnngp_env_create(CurrentMemoryContext);
 	t.data = gnngp_read(t.env, graph, t.settings.task, true);

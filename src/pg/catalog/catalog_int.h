@@ -8,6 +8,7 @@
 
 #include "catalog.h"
 #include "fmgr.h"
+#include "pg/host/host.h"
 
 /* "graph" or "model": which table, and what to tell who looks in vain. */
 typedef struct gnngp_kind
@@ -80,9 +81,6 @@ extern Oid	gnngp_schema_oid(void);
  * not be left behind by what drops or gives away all rows.
  */
 extern int	gnngp_execute_latest(const char *query, int nargs, Oid *types, Datum *values);
-
-/* 22004 when an argument is NULL. */
-extern char *gnngp_name_argument(FunctionCallInfo fcinfo, int argno, const char *name);
 
 /* SPI_connect and SPI_finish that cannot fail quietly. */
 extern void gnngp_spi_connect(void);

@@ -4,7 +4,6 @@
 #include "postgres.h"
 
 #include "account.h"
-#include "settings.h"
 #include "utils/palloc.h"
 
 static size_t held = 0;
@@ -55,11 +54,10 @@ gnngp_account_make_room(size_t bytes, size_t limit)
 		give_up_kept();
 }
 
-/* What the limit leaves. */
-size_t
-gnngp_account_left(void)
+/* Has it given up where it is too large. */
+void
+gnngp_account_give_up(size_t most)
 {
-	size_t		limit = gnngp_setting_memory_limit();
-
-	return limit > held ? limit - held : 0;
+	if (kept > most)
+		give_up_kept();
 }

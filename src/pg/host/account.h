@@ -32,7 +32,7 @@ extern void gnngp_account_keep(size_t bytes, void (*give_up) (void));
 /* Has what is kept given up where so many bytes more would not fit beside it; limit 0 is none. */
 extern void gnngp_account_make_room(size_t bytes, size_t limit);
 
-/* What gnngp.memory_limit leaves, in bytes. */
-extern size_t gnngp_account_left(void);
+/* Has what is kept given up when it takes more than so many bytes: 0 in any case. */
+extern void gnngp_account_give_up(size_t most);
 
 #endif							/* GNNGP_ACCOUNT_H */

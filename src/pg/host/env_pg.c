@@ -293,7 +293,7 @@ gnngp_env_create(MemoryContext parent)
 	server->env.notice = env_notice;
 	server->env.own = env_own;
 	server->env.disown = env_disown;
-	server->env.limit = gnngp_memory_limit();
+	server->env.limit = gnngp_setting_memory_limit();
 	server->env.account = gnngp_account();
 	server->env.hash_seed = pg_prng_uint64(&pg_global_prng_state);
 	server->end.func = leave_account;
@@ -333,7 +333,7 @@ gnngp_env_resume(gp_env *env, MemoryContext parent)
 {
 	gnngp_account_keep(0, NULL);
 	MemoryContextSetParent(((server_env *) env)->context, parent);
-	env->limit = gnngp_memory_limit();
+	env->limit = gnngp_setting_memory_limit();
 	env->account = gnngp_account();
 	*env->account += env->used;
 }
@@ -381,9 +381,11 @@ gnngp_sort(void *base, int64 n, Size size, gp_compare compare, void *arg)
 		gnngp_env_destroy(env);
 }
 
-/* The effective gnngp.memory_limit in bytes. */
+/* What the limit leaves. */
 size_t
-gnngp_memory_limit(void)
+gnngp_account_left(void)
 {
-	return gnngp_setting_memory_limit();
+	size_t		limit = gnngp_setting_memory_limit();
+
+	return limit > *gnngp_account() ? limit - *gnngp_account() : 0;
 }

@@ -67,7 +67,7 @@ extern bool gnngp_env_device_failed(const gp_env *env);
 /* gp_sort in the server: for items of any number, with their memory within the limit. */
 extern void gnngp_sort(void *base, int64 n, Size size, gp_compare compare, void *arg);
 
-/* The effective gnngp.memory_limit in bytes. */
-extern size_t gnngp_memory_limit(void);
+/* What gnngp.memory_limit leaves, in bytes. */
+extern size_t gnngp_account_left(void);
 
 #endif							/* GNNGP_ENV_PG_H */

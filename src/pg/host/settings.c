@@ -15,8 +15,8 @@
 #include <sched.h>
 #include <unistd.h>
 
+#include "account.h"
 #include "miscadmin.h"
-#include "pg/store/links_open.h"
 #include "settings.h"
 #include "storage/fd.h"
 #include "utils/guc.h"
@@ -91,7 +91,7 @@ check_memory_limit(int *newval, void **extra, GucSource source)
 static void
 assign_link_cache_size(int newval, void *extra)
 {
-	gnngp_links_forget((size_t) newval * 1024);
+	gnngp_account_give_up((size_t) newval * 1024);
 }
 
 /* The setting of a name, or what was given to the name so far; NULL when there is none. */

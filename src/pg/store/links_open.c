@@ -13,24 +13,15 @@
 
 static gnngp_open_links *kept = NULL;
 
-/* Frees what is kept when it takes more than so many bytes. */
-void
-gnngp_links_forget(size_t most)
+/* Frees what is kept. */
+static void
+forget(void)
 {
 	gnngp_open_links *open = kept;
 
-	if (open == NULL || open->env->used <= most)
-		return;
 	kept = NULL;
 	gnngp_account_keep(0, NULL);
 	gnngp_env_destroy(open->env);
-}
-
-/* Frees what is kept. */
-static void
-forget_all(void)
-{
-	gnngp_links_forget(0);
 }
 
 /* True when what is kept is this very model, and may be used as it is. */
@@ -77,7 +68,7 @@ gnngp_links_open(const gnngp_model *model, bool brief)
 
 	if (open == NULL || !brief || !serves(open, model))
 	{
-		gnngp_links_forget(0);
+		gnngp_account_give_up(0);
 		return read_links(model, brief);
 	}
 	kept = NULL;
@@ -94,7 +85,7 @@ gnngp_links_close(gnngp_open_links *open)
 		gnngp_env_destroy(open->env);
 		return;
 	}
-	gnngp_links_forget(0);
-	gnngp_env_keep(open->env, forget_all);
+	gnngp_account_give_up(0);
+	gnngp_env_keep(open->env, forget);
 	kept = open;
 }

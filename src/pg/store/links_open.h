@@ -3,7 +3,7 @@
  *
  * Reading a model and preparing its graph takes longer than answering for a few
  * nodes.  So a backend keeps the model of its last call for few nodes, up to
- * gnngp.link_cache_size.  What computes with gnngp.memory_limit frees it first.
+ * gnngp.link_cache_size.  What computes with gnngp.memory_limit frees it first (gnngp_account_give_up).
  */
 #ifndef GNNGP_LINKS_OPEN_H
 #define GNNGP_LINKS_OPEN_H
@@ -34,9 +34,6 @@ typedef struct gnngp_open_links
  * what is kept, which serves brief uses (few pairs).
  */
 extern gnngp_open_links *gnngp_links_open(const gnngp_model *model, bool brief);
-
-/* Frees what is kept when it takes more than so many bytes: 0 frees it in any case. */
-extern void gnngp_links_forget(size_t most);
 
 /* Ends a use that went well: keeps the model for the next one, or frees it.  After an error its context does. */
 extern void gnngp_links_close(gnngp_open_links *open);

@@ -10,7 +10,7 @@
 #include "factor_make.h"
 #include "funcapi.h"
 #include "miscadmin.h"
-#include "pg/call/problem.h"
+#include "pg/host/host.h"
 #include "utils/memutils.h"
 
 /* 22023 for an argument that changes from row to row. */

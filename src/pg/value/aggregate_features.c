@@ -132,7 +132,7 @@ count_room(features_state *state, int64 room)
 	double		allowed;
 
 	gnngp_value_check_size((double) state->n * state->cols * sizeof(float), "features");
-	gnngp_account_make_room((size_t) needed, gnngp_memory_limit());
+	gnngp_account_make_room((size_t) needed, gnngp_setting_memory_limit());
 	allowed = (double) gnngp_account_left() + (double) state->held.bytes;
 	if (needed > allowed)
 		ereport(ERROR,

@@ -33,7 +33,7 @@ count_memory(gnngp_edge_list *list, int64 n)
 	double		needed = bytes_of(list, n);
 	double		allowed;
 
-	gnngp_account_make_room((size_t) needed, gnngp_memory_limit());
+	gnngp_account_make_room((size_t) needed, gnngp_setting_memory_limit());
 	allowed = (double) gnngp_account_left() + (double) list->held.bytes;
 	if (needed > allowed)
 		ereport(ERROR,

@@ -13,7 +13,6 @@
 #include "factor_make.h"
 #include "funcapi.h"
 #include "miscadmin.h"
-#include "pg/call/problem.h"
 #include "pg/host/host.h"
 #include "utils/builtins.h"
 

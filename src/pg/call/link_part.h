@@ -1,14 +1,17 @@
 /*
- * fit_links.h - the link part of a fit.
+ * link_part.h - the link part of a fit.
  */
-#ifndef GNNGP_FIT_LINKS_H
-#define GNNGP_FIT_LINKS_H
+#ifndef GNNGP_LINK_PART_H
+#define GNNGP_LINK_PART_H
 
 #include "postgres.h"
 
 #include "core/link/link.h"
 #include "pg/catalog/catalog.h"
 #include "pg/read/read.h"
+
+/* Checks and normalises settings in place: 22023 names what is out of range. */
+extern void gnngp_link_settings_check(gnngp_link_settings *settings);
 
 /* Fits the links of what has been read; memory of the device's environment. */
 extern gp_link_model *gnngp_link_compute(gp_device *device, const gnngp_data *data,
@@ -18,4 +21,4 @@ extern gp_link_model *gnngp_link_compute(gp_device *device, const gnngp_data *da
 extern void gnngp_link_fill(const gp_link_model *links, const gnngp_data *data,
 							const gnngp_link_settings *settings, gnngp_link_part *part);
 
-#endif							/* GNNGP_FIT_LINKS_H */
+#endif							/* GNNGP_LINK_PART_H */

@@ -1,25 +1,17 @@
 /*
- * problem.h - settings of a fit as the core takes them, and arguments in common.
+ * arguments.h - arguments of SQL functions and columns of their rows.
  */
-#ifndef GNNGP_PROBLEM_H
-#define GNNGP_PROBLEM_H
+#ifndef GNNGP_ARGUMENTS_H
+#define GNNGP_ARGUMENTS_H
 
 #include "postgres.h"
 
-#include "core/infer/infer.h"
+#include "access/tupdesc.h"
+#include "core/lang/lang.h"
 #include "fmgr.h"
-#include "pg/catalog/catalog.h"
-#include "pg/read/read.h"
 
 /* Compiles a kernel's text, which must live as long as env; the program belongs to env. */
 extern gp_program *gnngp_compile_kernel(gp_env *env, const char *kernel);
-
-/* What the core starts from; settings have been checked. */
-extern void gnngp_problem_init(gp_problem *problem, const gnngp_data *data,
-							   const gp_program *program, const gnngp_fit_settings *settings);
-
-/* Settings as they are when nothing is said. */
-extern gnngp_fit_settings gnngp_fit_settings_default(void);
 
 /* 22004 when an argument that must be given is NULL. */
 extern void gnngp_require_argument(FunctionCallInfo fcinfo, int argno, const char *name);
@@ -40,4 +32,4 @@ extern void gnngp_put_float(Datum *values, bool *nulls, int i, double v);
 extern void gnngp_put_text(Datum *values, bool *nulls, int i, const char *text);
 extern void gnngp_put_kernel(Datum *values, bool *nulls, int i, TupleDesc desc, const char *kernel);
 
-#endif							/* GNNGP_PROBLEM_H */
+#endif							/* GNNGP_ARGUMENTS_H */

@@ -1,11 +1,11 @@
 /*
- * cpu_device.h - what the files of the CPU device share.
+ * cpu_internal.h - what the files of the CPU device share.
  *
  * Each gp_cpu_ function of an operation is the entry of that name in the table
  * (device.h says what it does).
  */
-#ifndef GP_CPU_DEVICE_H
-#define GP_CPU_DEVICE_H
+#ifndef GP_CPU_INTERNAL_H
+#define GP_CPU_INTERNAL_H
 
 #include "cpu_pool.h"
 #include "cpu_simd.h"
@@ -34,6 +34,7 @@ gp_cpu_ops(gp_device *dev, gp_type type)
 	return &gp_cpu_of(dev)->simd->ops[type];
 }
 
+/* cpu_grid.c */
 /* Raises GP_ERR_INTERNAL for arguments that an operation cannot have. */
 extern void gp_cpu_refuse(gp_device *dev, const char *operation) __attribute__((noreturn));
 
@@ -184,4 +185,4 @@ extern void gp_cpu_pair_diag(gp_device *dev, const gp_csr *s, const gp_csr *zs,
 /* Makes the device use another variant of the vector code; false when it cannot run.  For tests. */
 extern bool gp_cpu_force_simd(gp_device *dev, gp_simd_level level);
 
-#endif							/* GP_CPU_DEVICE_H */
+#endif							/* GP_CPU_INTERNAL_H */

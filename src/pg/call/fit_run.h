@@ -1,12 +1,12 @@
 /*
- * fit.h - one fit of a model's parts in three steps: read, compute, store.
+ * fit_run.h - one fit of a model's parts in three steps: read, compute, store.
  *
  * gp_fit runs the steps in one transaction; a refresh commits between them, so
  * a run keeps everything that it needs in memory of its own.  The caller has
  * checked ownership, holds the model's lock and has begun the progress report.
  */
-#ifndef GNNGP_FIT_H
-#define GNNGP_FIT_H
+#ifndef GNNGP_FIT_RUN_H
+#define GNNGP_FIT_RUN_H
 
 #include "postgres.h"
 
@@ -49,10 +49,6 @@ extern void gnngp_fit_store(gnngp_fit_run *run, gnngp_model *model);
 /* Frees the run with its threads and memory; deleting parent does the same. */
 extern void gnngp_fit_free(gnngp_fit_run *run);
 
-/* Checks and normalises settings in place: 22023 names what is out of range. */
-extern void gnngp_fit_settings_check(gnngp_fit_settings *settings);
-extern void gnngp_link_settings_check(gnngp_link_settings *settings);
-
 /*
  * The graph and the model's name among the arguments graph, model and replace of a
  * fit, looked up, owned and locked.  22023 for a model with the name of a kernel that
@@ -61,4 +57,4 @@ extern void gnngp_link_settings_check(gnngp_link_settings *settings);
 extern gnngp_graph_def *gnngp_fit_open(FunctionCallInfo fcinfo, const char *kernel, int replace_argno,
 									   char **model_name);
 
-#endif							/* GNNGP_FIT_H */
+#endif							/* GNNGP_FIT_RUN_H */

@@ -1,0 +1,175 @@
+/*
+ * names.c - which graph or model a name means, and who owns it.
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type_d.h"
+#include "catalog_int.h"
+#include "executor/spi.h"
+#include "lib/stringinfo.h"
+#include "miscadmin.h"
+#include "utils/acl.h"
+#include "utils/builtins.h"
+
+/* Reads a part of a qualified name: "with "" quotes" or plain up to the dot. */
+static char *
+read_part(const char **text, bool last)
+{
+	const char *s = *text;
+	StringInfoData part;
+
+	initStringInfo(&part);
+	if (*s != '"')
+	{
+		const char *end = last ? s + strlen(s) : strchr(s, '.');
+
+		if (end == NULL)
+			return NULL;
+		appendBinaryStringInfo(&part, s, end - s);
+		*text = end;
+		return part.data;
+	}
+	for (s++; *s != '\0'; s++)
+	{
+		if (*s == '"' && *++s != '"')
+		{
+			*text = s;
+			return part.data;
+		}
+		if (*s == '\0')
+			break;
+		appendStringInfoChar(&part, *s);
+	}
+	return NULL;
+}
+
+/* Splits 'owner.name'; false when the text is no such thing. */
+static bool
+split_name(const char *text, char **owner, char **name)
+{
+	*owner = read_part(&text, false);
+	if (*owner == NULL)
+		return false;
+	if (*text++ != '.')
+		return false;
+	*name = read_part(&text, true);
+	return *name != NULL && *text == '\0';
+}
+
+/*
+ * Queries the rows of a name, the caller's own first.  Roles that are gone can
+ * have had the same name and graphs of the same name: then the older one is meant.
+ */
+static uint64
+query_named(const gnngp_kind *kind, const char *columns, const char *owner, const char *name)
+{
+	Oid			types[] = {TEXTOID, TEXTOID};
+	Datum		values[] = {CStringGetTextDatum(name), owner ? CStringGetTextDatum(owner) : (Datum) 0};
+	char		nulls[] = {' ', owner ? ' ' : 'n'};
+	char	   *query;
+
+	query = psprintf("SELECT %s FROM %s.%s WHERE name = $1 AND ($2 IS NULL OR owner::text = $2)"
+					 " ORDER BY owner::text = current_user::text DESC, owner::text COLLATE \"C\", id",
+					 columns, gnngp_schema(), kind->table);
+	gnngp_select(query, 2, types, values, nulls);
+	return SPI_processed;
+}
+
+/* 42P09 when several roles have something of this name and the caller has none. */
+static void
+check_ambiguous(const gnngp_kind *kind, const char *name)
+{
+	StringInfoData list;
+	char	   *first = SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1);
+
+	if (SPI_processed < 2 || strcmp(first, GetUserNameFromId(GetUserId(), false)) == 0)
+		return;
+	initStringInfo(&list);
+	for (uint64 i = 0; i < SPI_processed && i < 5; i++)
+		appendStringInfo(&list, "%s%s", i > 0 ? ", " : "",
+						 quote_qualified_identifier(SPI_getvalue(SPI_tuptable->vals[i],
+																 SPI_tuptable->tupdesc, 1), name));
+	ereport(ERROR,
+			(errcode(ERRCODE_AMBIGUOUS_ALIAS),
+			 errmsg("several roles have a %s named \"%s\"", kind->noun, name),
+			 errhint("Name its owner, too: %s.", list.data)));
+}
+
+/* True when this may own something, today or before: then 'owner.name' means what it owns. */
+static bool
+is_owner(const char *owner)
+{
+	return OidIsValid(get_role_oid(owner, true)) || gnngp_role_is_gone(owner);
+}
+
+/*
+ * Finds the row that a name means; -1 when there is none and missing_ok.  A name that
+ * reads as 'owner.name' means that, before what somebody else may have named so in
+ * order to stand in for it.
+ */
+int
+gnngp_find_named(const gnngp_kind *kind, const char *columns, const char *name, bool missing_ok)
+{
+	char	   *owner;
+	char	   *rest;
+	bool		qualified = split_name(name, &owner, &rest);
+	const char *self = qualified && is_owner(owner) ? GetUserNameFromId(GetUserId(), false) : NULL;
+
+	if (query_named(kind, columns, self, name) > 0)
+	{
+		check_ambiguous(kind, name);
+		return 0;
+	}
+	if (qualified && query_named(kind, columns, owner, rest) > 0)
+		return 0;
+	if (missing_ok)
+		return -1;
+	ereport(ERROR,
+			(errcode(ERRCODE_UNDEFINED_OBJECT),
+			 errmsg("%s \"%s\" does not exist", kind->noun, name),
+			 errhint("%s", kind->hint)));
+}
+
+/* The graph owner's role; 42704 with a hint when the role is gone. */
+Oid
+gnngp_owner_role(const gnngp_graph_def *graph)
+{
+	if (!gnngp_role_is_alive(graph->owner_role))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_OBJECT),
+				 errmsg("the role that owns graph \"%s\", \"%s\", does not exist any more",
+						graph->name, graph->owner),
+				 errhint("A superuser can give the graph to another role with gp_set_owner, or drop it.")));
+	return graph->owner_role;
+}
+
+/* 42501 unless the caller is the owner, a member of it, or a superuser. */
+void
+gnngp_require_owner(Oid owner, const char *kind, const char *name)
+{
+	char	   *role;
+
+	if (superuser() || (OidIsValid(owner) && has_privs_of_role(GetUserId(), owner)))
+		return;
+	role = GetUserNameFromId(owner, true);
+	ereport(ERROR,
+			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+			 errmsg("must be owner of %s \"%s\"", kind, name),
+			 role ? errdetail("The owner is role \"%s\".", role)
+			 : errdetail("The role that owned it does not exist any more.")));
+}
+
+/* 42602 for an empty name, 42622 for one over 63 bytes. */
+void
+gnngp_check_name(const char *kind, const char *name)
+{
+	if (name[0] == '\0')
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_NAME),
+				 errmsg("a %s's name must not be empty", kind)));
+	if (strlen(name) >= NAMEDATALEN)
+		ereport(ERROR,
+				(errcode(ERRCODE_NAME_TOO_LONG),
+				 errmsg("a %s's name must not be longer than %d bytes", kind, NAMEDATALEN - 1),
+				 errdetail("\"%s\" has %zu bytes.", name, strlen(name))));
+}
