@@ -193,82 +193,68 @@ sub check_circles
 	}
 }
 
-# How many lines a folder holds
-sub lines_of
-{
-	my ($folder) = @_;
-	my $lines = 0;
-	$lines += $text{$_} =~ tr/\n// for grep { folder($_) eq $folder } keys %text;
-	return $lines;
-}
-
-# How many includes lead from one folder to another
+# Which folders a folder includes
 sub arrows
 {
-	my %count;
+	my %to;
 	for my $path (keys %text)
 	{
-		$count{ folder($path) }{ folder($_) }++ for grep { folder($_) ne folder($path) } includes($path);
+		$to{ folder($path) }{ folder($_) } = 1 for grep { folder($_) ne folder($path) } includes($path);
 	}
-	return %count;
+	return %to;
 }
 
-# One floor of the picture
+# One floor of the picture: its name, what it does, and a mark under each floor that it includes
 sub draw_floor
 {
-	my ($name, $says, $x, $y, $width) = @_;
-	my $short = $name =~ s{^src/(core|pg)/}{}r;
-	my $size = sprintf '%.1f k lines', lines_of($name) / 1000;
-	my $class = $name =~ m{^src/pg/} ? 'pg' : $name eq 'cuda' ? 'cuda' : 'core';
-	$says =~ s/'/&#8217;/g;
-	return sprintf(qq{<rect class="%s" x="%d" y="%d" width="%d" height="38" rx="4"/>\n}
-		  . qq{<text class="name" x="%d" y="%d">%s</text><text class="size" x="%d" y="%d">%s</text>\n}
-		  . qq{<text class="says" x="%d" y="%d">%s</text>\n},
-		$class, $x, $y, $width, $x + 10, $y + 16, $short, $x + $width - 10, $y + 16, $size, $x + 10, $y + 31, $says);
+	my ($floor, $y, $width, $x, $includes) = @_;
+	my ($name, $says) = @$floor;
+	my $class = $name =~ m{^src/(core|pg)/} ? $1 : 'cuda';
+	my $body = sprintf qq{<rect class="%s" x="20" y="%d" width="%d" height="38" rx="4"/>\n}
+	  . qq{<text class="name" x="30" y="%d">%s</text><text class="says" x="30" y="%d">%s</text>\n},
+	  $class, $y, $width, $y + 16, short($name), $y + 31, $says =~ s/'/&#8217;/gr;
+	for my $to (grep { exists $x->{$_} } sort keys %$includes)
+	{
+		$body .= sprintf qq{<circle class="%s" cx="%d" cy="%d" r="6"/>\n}, $class, $x->{$to}, $y + 19;
+	}
+	return $body;
 }
 
-# One floor's uses of those below it: a curve beside the floors for each, as thick as its includes are many
-sub draw_arrow
+# The last part of a floor's folder
+sub short { return $_[0] =~ s{^.*/}{}r }
+
+# The place of a column: a line down to the floor that it stands for, and the floor's name
+sub draw_column
 {
-	my ($from, $to, $y_from, $y_to, $edge, $n) = @_;
-	my $bow = 14 + 9 * abs($from - $to);
-	return sprintf qq{<path d="M%d %d C%d %d %d %d %d %d" stroke-width="%.1f"/>\n},
-	  $edge, $y_from + 19, $edge + $bow, $y_from + 19, $edge + $bow, $y_to + 19, $edge + 3, $y_to + 19, 0.6 + log($n) / 2;
+	my ($name, $x, $top, $y) = @_;
+	return sprintf qq{<path d="M%d %d V%d H460"/>\n<text class="says" transform="translate(%d %d) rotate(-50)">%s</text>\n},
+	  $x, $top - 6, $y + 19, $x + 2, $top - 12, short($name);
 }
 
-# The picture: the call floor on top, an arrow for each pair of floors of which one includes the other
+# The picture: the calls on top; a mark for each floor that includes another, always above that one's own line
 sub draw
 {
-	my ($left, $width, $step, $top) = (20, 440, 48, 54);
-	my %count = arrows();
-	my %y = map { $FLOORS[$_][0] => $top + $step * ($#FLOORS - $_) } 0 .. $#FLOORS;
-	my $bottom = $top + $step * @FLOORS;
-	my ($body, $curves) = ('', '');
-
-	$body .= draw_floor(@$_, $left, $y{ $_->[0] }, $width) for @FLOORS;
-	$body .= draw_floor(@{ $BESIDE[0] }, $left + $width + 190, $y{'src/core/device'}, 290);
-	for my $from (sort { $height{$a} <=> $height{$b} } keys %height)
-	{
-		for my $to (sort { $height{$a} <=> $height{$b} } grep { exists $height{$_} } keys %{ $count{$from} // {} })
-		{
-			$curves .= draw_arrow($height{$from}, $height{$to}, $y{$from}, $y{$to}, $left + $width, $count{$from}{$to});
-		}
-	}
-	my $beside = $left + $width + 190;
-	$curves .= sprintf qq{<path class="beside" d="M%d %d H%d"/>\n}, $beside, $y{'src/core/device'} + 19, $left + $width + 3;
-	printf <<'SVG', 960, $bottom + 10, 960, $bottom + 10, $left, $curves, $body;
-<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %d %d" role="img" aria-label="The floors of gnngp and what each includes">
+	my ($top, $step, $width) = (120, 46, 440);
+	my %to = arrows();
+	my @rows = (reverse(@FLOORS), @BESIDE);
+	my %y = map { $rows[$_][0] => $top + $step * $_ } 0 .. $#rows;
+	my %x = map { $FLOORS[$_][0] => 490 + 32 * ($#FLOORS - $_) } 0 .. $#FLOORS;
+	my $body = join '', (map { draw_column($_->[0], $x{ $_->[0] }, $top, $y{ $_->[0] }) } reverse @FLOORS),
+	  map { draw_floor($_, $y{ $_->[0] }, $width, \%x, $to{ $_->[0] }) } @rows;
+	printf <<'SVG', (980, $top + $step * @rows + 10) x 2, $body;
+<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %d %d" role="img" aria-label="The floors of gnngp and which others each includes">
 <style>
 text { font: 13px system-ui, sans-serif; fill: #1f2933 }
 .title { font-size: 15px; font-weight: 600 } .name { font-weight: 600 } .says { font-size: 11.5px; fill: #52606d }
-.size { font-size: 11.5px; fill: #52606d; text-anchor: end }
-rect { stroke: #9aa5b1 } .pg { fill: #e3f0fb } .core { fill: #f3f0e4 } .cuda { fill: #e5f3e4 }
-path { fill: none; stroke: #7b8794; opacity: 0.7; marker-end: url(#tip) }
+rect { stroke: #9aa5b1 } rect.pg { fill: #e3f0fb } rect.core { fill: #f3f0e4 } rect.cuda { fill: #e5f3e4 }
+circle.pg { fill: #2b6cb0 } circle.core { fill: #8a6d1f } circle.cuda { fill: #3c8c3a }
+path { fill: none; stroke: #e4e7eb }
 </style>
 <rect x="0" y="0" width="100%%" height="100%%" fill="#ffffff" stroke="none"/>
-<defs><marker id="tip" viewBox="0 0 6 6" refX="5" refY="3" markerWidth="6" markerHeight="6" markerUnits="userSpaceOnUse" orient="auto"><path d="M0 0L6 3L0 6z" style="fill:#7b8794;stroke:none;marker-end:none"/></marker></defs>
-<text class="title" x="%d" y="30">The floors: each includes those below it, and none above</text>
-%s%s</svg>
+<text class="title" x="20" y="30">The floors</text>
+<text class="says" x="20" y="52">A mark: this floor includes the one whose column it stands in.</text>
+<text class="says" x="20" y="70">Every column ends at its own floor, so a mark below its end would be an include that goes up.</text>
+%s</svg>
 SVG
 }
 
