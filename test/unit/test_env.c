@@ -7,6 +7,7 @@
 #include "test_env.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* Stands before every block, so that an error can free them all. */
 struct test_block
@@ -66,6 +67,20 @@ host_release(gp_env *env, void *p)
 		block->next->prev = block->prev;
 	host->live--;
 	free(block);
+}
+
+/* Another block of the other size, which never lies where the old one lay. */
+static void *
+host_resize(gp_env *env, void *p, size_t old, size_t bytes)
+{
+	void	   *new = host_alloc(env, bytes);
+
+	if (new != NULL)
+	{
+		memcpy(new, p, old < bytes ? old : bytes);
+		host_release(env, p);
+	}
+	return new;
 }
 
 /* Jumps to the innermost test_catch. */
@@ -184,6 +199,7 @@ fill_environment(gp_env *env)
 {
 	env->alloc = host_alloc;
 	env->release = host_release;
+	env->resize = host_resize;
 	env->interrupt_pending = host_interrupt_pending;
 	env->check_interrupts = host_check_interrupts;
 	env->check_stack = host_check_stack;

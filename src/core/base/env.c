@@ -64,29 +64,58 @@ check_limit(gp_env *env, size_t bytes)
 			 env->limit, held(env), bytes);
 }
 
+/* Raises for what the host has no memory for. */
+static void
+check_memory(gp_env *env, const void *raw, size_t bytes)
+{
+	if (raw == NULL)
+		gp_raise(env, GP_ERR_MEMORY, NULL, "out of memory: %zu bytes could not be allocated",
+				 bytes);
+}
+
+/* Where a block begins in what the host returned. */
+static char *
+align_block(char *raw)
+{
+	char	   *p = raw + sizeof(block_header);
+
+	return p + (ALIGNMENT - (uintptr_t) p % ALIGNMENT) % ALIGNMENT;
+}
+
+/* Writes the header of a block and counts it. */
+static void *
+enter_block(gp_env *env, char *p, void *raw, size_t bytes)
+{
+	header_of(p)->raw = raw;
+	header_of(p)->bytes = bytes;
+	env->used += gp_alloc_size(bytes);
+	if (env->account)
+		*env->account += gp_alloc_size(bytes);
+	if (env->used > env->peak)
+		env->peak = env->used;
+	return p;
+}
+
+/* Takes a block of so many bytes out of the count. */
+static void
+leave_block(gp_env *env, size_t bytes)
+{
+	env->used -= gp_alloc_size(bytes);
+	if (env->account)
+		*env->account -= gp_alloc_size(bytes);
+}
+
 /* Allocates 64-byte aligned memory, counted against the limit; never NULL. */
 void *
 gp_alloc(gp_env *env, size_t bytes)
 {
 	size_t		total = gp_alloc_size(bytes);
 	char	   *raw;
-	char	   *p;
 
 	check_limit(env, total);
 	raw = total == SIZE_MAX ? NULL : env->alloc(env, total);
-	if (raw == NULL)
-		gp_raise(env, GP_ERR_MEMORY, NULL, "out of memory: %zu bytes could not be allocated",
-				 bytes);
-	p = raw + sizeof(block_header);
-	p += (ALIGNMENT - (uintptr_t) p % ALIGNMENT) % ALIGNMENT;
-	header_of(p)->raw = raw;
-	header_of(p)->bytes = bytes;
-	env->used += total;
-	if (env->account)
-		*env->account += total;
-	if (env->used > env->peak)
-		env->peak = env->used;
-	return p;
+	check_memory(env, raw, bytes);
+	return enter_block(env, align_block(raw), raw, bytes);
 }
 
 /* Multiplies two sizes; raises GP_ERR_LIMIT when the product does not fit. */
@@ -100,13 +129,20 @@ gp_size_mul(gp_env *env, size_t a, size_t b)
 	return product;
 }
 
+/* The bytes of count items of size bytes each. */
+static size_t
+array_bytes(gp_env *env, int64_t count, size_t size)
+{
+	if (count < 0)
+		gp_raise(env, GP_ERR_INTERNAL, NULL, "negative array length: %lld", (long long) count);
+	return gp_size_mul(env, (size_t) count, size);
+}
+
 /* Allocates count items of size bytes each, checked against overflow. */
 void *
 gp_alloc_array(gp_env *env, int64_t count, size_t size)
 {
-	if (count < 0)
-		gp_raise(env, GP_ERR_INTERNAL, NULL, "negative array length: %lld", (long long) count);
-	return gp_alloc(env, gp_size_mul(env, (size_t) count, size));
+	return gp_alloc(env, array_bytes(env, count, size));
 }
 
 /* gp_alloc_array, zero filled. */
@@ -142,6 +178,36 @@ gp_realloc_array(gp_env *env, void *p, int64_t count, size_t size)
 	return grown;
 }
 
+/*
+ * Gives an array another length by the host's resize.  A block that moves to
+ * another place below the alignment moves on to its own.
+ */
+void *
+gp_resize_array(gp_env *env, void *p, int64_t count, size_t size)
+{
+	size_t		bytes = array_bytes(env, count, size);
+	size_t		total = gp_alloc_size(bytes);
+	size_t		old,
+				offset;
+	char	   *raw;
+	char	   *new;
+
+	if (p == NULL || env->resize == NULL)
+		return gp_realloc_array(env, p, count, size);
+	old = header_of(p)->bytes;
+	offset = (char *) p - (char *) header_of(p)->raw;
+	if (bytes > old)
+		check_limit(env, bytes - old);
+	raw = total == SIZE_MAX ? NULL
+		: env->resize(env, header_of(p)->raw, gp_alloc_size(old), total);
+	check_memory(env, raw, bytes);
+	new = align_block(raw);
+	if (new != raw + offset)
+		memmove(new, raw + offset, old < bytes ? old : bytes);
+	leave_block(env, old);
+	return enter_block(env, new, raw, bytes);
+}
+
 /* Frees what gp_alloc returned; NULL is allowed. */
 void
 gp_free(gp_env *env, void *p)
@@ -151,9 +217,7 @@ gp_free(gp_env *env, void *p)
 	if (p == NULL)
 		return;
 	header = header_of(p);
-	env->used -= gp_alloc_size(header->bytes);
-	if (env->account)
-		*env->account -= gp_alloc_size(header->bytes);
+	leave_block(env, header->bytes);
 	env->release(env, header->raw);
 }
 

@@ -60,6 +60,13 @@ struct gp_env
 	void	   *(*alloc) (gp_env *env, size_t bytes);
 	void		(*release) (gp_env *env, void *p);
 
+	/*
+	 * Gives what alloc returned another size, in place where the host can, so that old
+	 * and new need not be held at once; the start may move, the content moves along.
+	 * Returns NULL when there is no memory.  May be absent: then it is copied.
+	 */
+	void	   *(*resize) (gp_env *env, void *p, size_t old, size_t bytes);
+
 	/* True when a cancel waits; safe to poll inside a block of work. */
 	bool		(*interrupt_pending) (gp_env *env);
 
@@ -105,6 +112,12 @@ extern void *gp_alloc_zero(gp_env *env, int64_t count, size_t size);
 
 /* Grows (or makes, when p is NULL) an array to count items, keeping the old ones. */
 extern void *gp_realloc_array(gp_env *env, void *p, int64_t count, size_t size);
+
+/*
+ * The same for an array that takes most of the memory: it grows, or shrinks, by
+ * the host's resize, and only the difference counts.
+ */
+extern void *gp_resize_array(gp_env *env, void *p, int64_t count, size_t size);
 
 /* The bytes that the environment may hold itself, as others of its account hold some; 0 = no limit. */
 extern size_t gp_limit(const gp_env *env);

@@ -3,7 +3,8 @@
  *
  * Rows of values are kept as their non-zeros while these are few and as a dense
  * matrix otherwise; the final form depends on all values, not on their order of
- * arrival.
+ * arrival.  Rows may come before the nodes are known: their numbers are then
+ * turned into nodes when all have come.
  */
 #include "graph.h"
 
@@ -15,11 +16,13 @@
 struct gp_features_builder
 {
 	gp_env	   *env;
-	int64_t		nodes;
+	int64_t		nodes;			/* rows of the dense form while it is not known */
+	bool		unknown_nodes;
 	int64_t		dims;			/* 0: not known beforehand */
 	int64_t		max_feature;
 	gp_type		type;
 	int64_t		rows_seen;
+	int64_t		last_row;		/* the largest number of a row */
 	void	   *dense;			/* the working form when most values are set */
 	int64_t		entries;		/* else entries in order of arrival */
 	int64_t		room;
@@ -35,7 +38,8 @@ gp_features_create(gp_env *env, int64_t nodes, int64_t dims, gp_type type)
 	gp_features_builder *b = gp_alloc_zero(env, 1, sizeof(gp_features_builder));
 
 	b->env = env;
-	b->nodes = nodes;
+	b->nodes = nodes > 0 ? nodes : 0;
+	b->unknown_nodes = nodes == GP_NODES_UNKNOWN;
 	b->dims = dims;
 	b->max_feature = dims - 1;
 	b->type = type;
@@ -87,10 +91,25 @@ append(gp_features_builder *b, int32_t node, int32_t feature, double value)
 	b->entries++;
 }
 
+/* Makes room in the dense form for a row whose number goes beyond it. */
+static void
+grow_dense(gp_features_builder *b, int64_t row)
+{
+	int64_t		rows = b->nodes + b->nodes / 8;
+
+	if (rows <= row)
+		rows = row + 1;
+	b->dense = gp_resize_array(b->env, b->dense, (int64_t) gp_size_mul(b->env, rows, b->dims),
+							   gp_type_size(b->type));
+	b->nodes = rows;
+}
+
 /* Moves the entries seen so far into a dense matrix. */
 static void
 become_dense(gp_features_builder *b)
 {
+	if (b->unknown_nodes)
+		b->nodes = b->last_row + 1;
 	b->dense = gp_alloc_zero(b->env, (int64_t) gp_size_mul(b->env, b->nodes, b->dims),
 							 gp_type_size(b->type));
 	for (int64_t k = 0; k < b->entries; k++)
@@ -117,8 +136,12 @@ row_seen(gp_features_builder *b)
 static inline void
 add_row(gp_features_builder *b, int32_t node, const void *value, gp_type type)
 {
+	if (node > b->last_row)
+		b->last_row = node;
 	if (b->dense)
 	{
+		if (node >= b->nodes)
+			grow_dense(b, node);
 		for (int64_t j = 0; j < b->dims; j++)
 			put(b->dense, b->type, node * b->dims + j, get(value, type, j));
 		return;
@@ -156,6 +179,61 @@ gp_features_add_entries(gp_features_builder *b, int64_t n, const int32_t *node,
 		if (feature[i] > b->max_feature)
 			b->max_feature = feature[i];
 	}
+}
+
+/* Exchanges two rows by way of a third place. */
+static void
+swap_rows(char *x, char *y, char *scratch, size_t bytes)
+{
+	memcpy(scratch, x, bytes);
+	memcpy(x, y, bytes);
+	memcpy(y, scratch, bytes);
+}
+
+/* Brings the rows of the dense form to their nodes, each by one exchange. */
+static void
+permute_dense(gp_features_builder *b, int32_t *node)
+{
+	size_t		bytes = gp_size_mul(b->env, b->dims, gp_type_size(b->type));
+	char	   *scratch = gp_alloc(b->env, bytes);
+	char	   *rows = b->dense;
+	int64_t		next = 0;
+
+	for (int64_t i = 0; i < b->nodes; i++)
+	{
+		gp_look(b->env, i * b->dims, &next);
+		while (node[i] != i)
+		{
+			int32_t		to = node[i];
+
+			swap_rows(rows + i * bytes, rows + to * bytes, scratch, bytes);
+			node[i] = node[to];
+			node[to] = to;
+		}
+	}
+	gp_free(b->env, scratch);
+}
+
+/* Tells the nodes of the rows that were added before they were known. */
+void
+gp_features_place(gp_features_builder *b, int64_t nodes, int32_t *node)
+{
+	int64_t		next = 0;
+
+	if (b->dense)
+		b->dense = gp_resize_array(b->env, b->dense, (int64_t) gp_size_mul(b->env, nodes, b->dims),
+								   gp_type_size(b->type));
+	b->nodes = nodes;
+	b->unknown_nodes = false;
+	if (node == NULL)
+		return;
+	for (int64_t k = 0; k < b->entries; k++)
+	{
+		gp_look(b->env, k, &next);
+		b->node[k] = node[b->node[k]];
+	}
+	if (b->dense)
+		permute_dense(b, node);
 }
 
 /* Counting sort of the entry numbers by key; order is the order to walk them in. */

@@ -101,19 +101,28 @@ typedef struct gp_features
 
 typedef struct gp_features_builder gp_features_builder;
 
+#define GP_NODES_UNKNOWN (-1)
+
 /*
- * Starts features for nodes rows; dims is the length of each row, or 0 when it
- * follows from the largest feature number added.
+ * Starts features for nodes rows, or for rows that are numbered as they come and
+ * whose nodes are told when all have come; dims is the length of each row, or 0
+ * when it follows from the largest feature number added.
  */
 extern gp_features_builder *gp_features_create(gp_env *env, int64_t nodes, int64_t dims, gp_type type);
 
-/* Adds the dims values of one node, once per node. */
+/* Adds the dims values of one node (or row), once each. */
 extern void gp_features_add_row(gp_features_builder *builder, int32_t node, const double *value);
 extern void gp_features_add_row_float(gp_features_builder *builder, int32_t node, const float *value);
 
 /* Adds single entries, each (node, feature) at most once; features count from 0. */
 extern void gp_features_add_entries(gp_features_builder *builder, int64_t n, const int32_t *node,
 									const int32_t *feature, const double *value);
+
+/*
+ * Tells the nodes of rows that were added while they were unknown: row i is of
+ * node[i], a permutation of the nodes, which is used up; NULL: of node i.
+ */
+extern void gp_features_place(gp_features_builder *builder, int64_t nodes, int32_t *node);
 
 /*
  * Ends the building and frees the builder.  Stays sparse below a quarter of

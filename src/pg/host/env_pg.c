@@ -67,6 +67,15 @@ env_release(gp_env *env, void *p)
 	pfree(p);
 }
 
+/* Gives memory another size; the C library moves pages of large blocks instead of copying them. */
+static void *
+env_resize(gp_env *env, void *p, size_t old, size_t bytes)
+{
+	if (bytes > old)
+		gnngp_account_make_room(bytes - old, env->limit);
+	return AllocHugeSizeIsValid(bytes) ? repalloc_huge(p, bytes) : NULL;
+}
+
 /* True when an interrupt waits that check_interrupts would serve. */
 static bool
 env_interrupt_pending(gp_env *env)
@@ -285,6 +294,7 @@ gnngp_env_create(MemoryContext parent)
 	server->context = context;
 	server->env.alloc = env_alloc;
 	server->env.release = env_release;
+	server->env.resize = env_resize;
 	server->env.interrupt_pending = env_interrupt_pending;
 	server->env.check_interrupts = env_check_interrupts;
 	server->env.check_stack = env_check_stack;

@@ -315,6 +315,48 @@ check_features(gp_env *env, int nodes, int dims, int percent)
 	}
 }
 
+/* Features of rows whose nodes are told at the end, in the order of the nodes or in another one. */
+static gp_features *
+place_features(gp_env *env, int nodes, int dims, const double *x, bool in_order)
+{
+	gp_features_builder *b = gp_features_create(env, GP_NODES_UNKNOWN, dims, GP_DOUBLE);
+	int32_t    *node = gp_alloc_array(env, nodes, sizeof(int32_t));
+	int32_t		r1;
+	int32_t		r2;
+
+	for (int i = 0; i < nodes; i++)
+		node[i] = in_order ? i : (i * 7 + 3) % nodes;
+	for (int i = 0; i < nodes; i++)
+		gp_features_add_row(b, i, x + node[i] * dims);
+	gp_features_place(b, nodes, in_order ? NULL : node);
+	gp_free(env, node);
+	return gp_features_build(b, &r1, &r2);
+}
+
+/* The same as when the nodes are known beforehand, sparse and dense. */
+static void
+check_places(gp_env *env, int nodes, int dims, int percent)
+{
+	double	   *x = gp_alloc_zero(env, nodes * dims, sizeof(double));
+	size_t		used;
+
+	for (int k = 0; k < nodes * dims; k++)
+		x[k] = draw(100) < percent ? draw(50) + 1 : 0;
+	used = env->used;
+	for (int in_order = 0; in_order < 2; in_order++)
+	{
+		gp_features *f = place_features(env, nodes, dims, x, in_order);
+
+		ok(memcmp(f->csr ? dense_of(env, f->csr) : f->dense, x, nodes * dims * sizeof(double)) == 0,
+		   "rows come to their nodes");
+		ok(f->rows == nodes && (f->csr == NULL) == (percent > 25), "in the form of their share of non-zeros");
+		if (f->dense)
+			is_int(env->used - used, gp_alloc_size(sizeof(gp_features)) +
+				   gp_alloc_size(nodes * dims * sizeof(double)), "and no more memory is held than they take");
+		gp_features_free(env, f);
+	}
+}
+
 /* Entries that stand twice are found; dims follow from the numbers. */
 static void
 check_entries(gp_env *env)
@@ -348,6 +390,9 @@ check_all(gp_env *env)
 	check_features(env, 7, 5, 10);
 	check_features(env, 300, 11, 10);
 	check_features(env, 600, 11, 80);
+	check_places(env, 600, 11, 10);
+	check_places(env, 200, 11, 80);
+	check_places(env, 1000, 11, 80);
 	check_entries(env);
 }
 
@@ -359,17 +404,22 @@ build_all(gp_env *env)
 	int32_t		src[3] = {0, 1, 2};
 	int32_t		dst[3] = {1, 2, 3};
 	double		weight[3] = {1, 2, 3};
+	double		all_ones[300];
 	gp_features *x;
 	gp_csr	   *a;
 	int32_t		r1;
 	int32_t		r2;
 	gp_features_builder *b;
 
+	for (int k = 0; k < 300; k++)
+		all_ones[k] = 1;
 	gp_edges_add(edges, 3, src, dst, weight);
 	a = gp_graph_normalise(env, gp_graph_build(edges), GP_NORM_SYM, GP_FLOAT);
 	b = gp_features_create(env, 5, 3, GP_FLOAT);
 	gp_features_add_row(b, 1, weight);
 	x = gp_features_build(b, &r1, &r2);
+	place_features(env, 300, 2, gp_alloc_zero(env, 600, sizeof(double)), false);
+	place_features(env, 300, 1, all_ones, false);
 	gp_csr_product(env, a, x->csr);
 	gp_csr_transpose(env, a);
 }
