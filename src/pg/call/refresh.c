@@ -2,7 +2,8 @@
  * refresh.c - CALL gp_refresh: fit all parts of a model anew and swap the result in.
  *
  * Outside of a transaction block the refresh commits between its steps: (1) a
- * log row says 'running'; (2) the tables are read in one snapshot; (3) the
+ * log row says 'running'; (2) the tables are read in one snapshot, of
+ * REPEATABLE READ, so that tables on other servers are read so, too; (3) the
  * computation holds neither a snapshot nor a transaction id, so that vacuum is
  * not held back; (4) the new version is stored and the log row closed.  Readers
  * see the old version or the new one.  Each step runs in a subtransaction: one
@@ -265,13 +266,17 @@ require_settings(const gnngp_model *model)
 				 errhint("Fit it with gp_fit_links.")));
 }
 
-/* Step 2: reads the tables under one snapshot. */
+/*
+ * Step 2: reads the tables under one snapshot.  In a transaction of our own that is
+ * the transaction's, which the reader takes when all is locked: whatever comes
+ * before that looks at the catalog as it is now.
+ */
 static void
 step_read(refresh *r)
 {
 	int			parts = gnngp_model_parts(r->old);
 
-	PushActiveSnapshot(GetTransactionSnapshot());
+	PushActiveSnapshot(r->atomic ? GetTransactionSnapshot() : GetCatalogSnapshot(InvalidOid));
 	require_settings(r->old);
 	r->run = gnngp_fit_read(r->context, r->graph,
 							parts != GNNGP_PART_LINKS ? &r->old->settings : NULL,
@@ -374,9 +379,9 @@ run_refresh(refresh *r)
 	commit(r);
 	gnngp_account_give_up(0);
 	gnngp_progress_begin(r->old->name);
-	/* The snapshot has to be newer than the locks, whatever the session's default is. */
+	/* One snapshot for the reading, whatever the session's default is; it is yet to be taken. */
 	if (!r->atomic)
-		XactIsoLevel = XACT_READ_COMMITTED;
+		XactIsoLevel = XACT_REPEATABLE_READ;
 	run_step(r, step_read);
 	run_step(r, step_compute);
 	run_step(r, step_store);

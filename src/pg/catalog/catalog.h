@@ -220,4 +220,7 @@ extern void gnngp_graph_lock(int64 id, const char *name);
 extern void gnngp_refresh_lock(const gnngp_model *model, bool session);
 extern void gnngp_refresh_unlock(const gnngp_model *model);
 
+/* True for a table whose rows Citus has spread over nodes (citus.c). */
+extern bool gnngp_citus_has_table(Oid table);
+
 #endif							/* GNNGP_CATALOG_H */

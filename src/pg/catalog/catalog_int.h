@@ -29,6 +29,9 @@ extern const gnngp_kind gnngp_model_kind;
 extern int	gnngp_find_named(const gnngp_kind *kind, const char *columns, const char *name,
 							 bool missing_ok);
 
+/* True in a session in which another node's session has Citus run a query (citus.c); inside SPI. */
+extern bool gnngp_citus_serves_other(void);
+
 /* Runs a query as the caller, read only, with search_path pinned and row security on. */
 extern void gnngp_select(const char *query, int nargs, Oid *types, Datum *values,
 						 const char *nulls);

@@ -102,6 +102,17 @@ is_owner(const char *owner)
 	return OidIsValid(get_role_oid(owner, true)) || gnngp_role_is_gone(owner);
 }
 
+/* 0A000 in a session that serves another node, which has other graphs and models. */
+static void
+report_other_node(const gnngp_kind *kind, const char *name)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("%s \"%s\" cannot be used in a query that Citus runs on another node", kind->noun, name),
+			 errdetail("Each node has graphs and models of its own."),
+			 errhint("Call the function first, in WITH p AS MATERIALIZED (SELECT * FROM gp_predict(...)), and use p.")));
+}
+
 /*
  * Finds the row that a name means; -1 when there is none and missing_ok.  A name that
  * reads as 'owner.name' means that, before what somebody else may have named so in
@@ -115,6 +126,12 @@ gnngp_find_named(const gnngp_kind *kind, const char *columns, const char *name, 
 	bool		qualified = split_name(name, &owner, &rest);
 	const char *self = qualified && is_owner(owner) ? GetUserNameFromId(GetUserId(), false) : NULL;
 
+	if (gnngp_citus_serves_other())
+	{
+		if (!missing_ok)
+			report_other_node(kind, name);
+		return -1;
+	}
 	if (query_named(kind, columns, self, name) > 0)
 	{
 		check_ambiguous(kind, name);

@@ -4,7 +4,8 @@
  * All queries run read only under one snapshot, as the graph's owner, who can do
  * nothing but read: the tables may be views that call anybody's functions.  The
  * snapshot is taken when everything is locked: one that is older than a lock
- * could see a table empty that another session had just filled anew.
+ * could see a table empty that another session had just filled anew.  Planning,
+ * which locks, takes place under the snapshot that the caller has pushed.
  */
 #include "postgres.h"
 
@@ -176,6 +177,7 @@ gnngp_finder_init(gnngp_finder *f, gnngp_reader *r, gnngp_query *q, const char *
 {
 	memset(f, 0, sizeof(*f));
 	f->r = r;
+	f->query = q;
 	f->table = q->table;
 	f->column = gnngp_table_column(q->table, column);
 	if (!gnngp_matches_id_type(f->column.base, r->id.base))
@@ -242,6 +244,18 @@ gnngp_finder_check_nulls(const gnngp_finder *f, const char *hint)
 				 errhint("%s", hint)));
 }
 
+/* How unknown ids can be mended: several queries of READ COMMITTED see several moments of other nodes. */
+static const char *
+unknown_hint(const gnngp_finder *f)
+{
+	bool		moments = !IsolationUsesXactSnapshot() &&
+		(f->r->nodes_spread || gnngp_query_is_spread(f->query));
+
+	return psprintf("Add the node to \"%s\" or remove the row.%s", f->r->nodes.name,
+					moments ? " If the tables changed while they were read, use a transaction of ISOLATION LEVEL REPEATABLE READ."
+					: "");
+}
+
 /* 23503 when the column held ids that are not in the node table. */
 void
 gnngp_finder_check_unknown(const gnngp_finder *f)
@@ -256,7 +270,7 @@ gnngp_finder_check_unknown(const gnngp_finder *f)
 				 errdetail_plural("%lld row names an unknown node.",
 								  "%lld rows name unknown nodes.",
 								  f->unknown, (long long) f->unknown),
-				 errhint("Add the node to \"%s\" or remove the row.", f->r->nodes.name)));
+				 errhint("%s", unknown_hint(f))));
 }
 
 /* Locks the tables, then looks up the type of the ids. */
@@ -304,14 +318,12 @@ static void
 read_tables(gnngp_reader *r, const char *task, bool need_target)
 {
 	gnngp_node_part *nodes = gnngp_plan_nodes(r, task, need_target);
-	gnngp_feature_part *features = gnngp_plan_features(r);
 	gnngp_sparse_part *sparse = gnngp_plan_sparse(r);
 	gnngp_edge_part *edges = gnngp_plan_edges(r);
 
 	push_snapshot();
 	gnngp_read_nodes(nodes);
 	gnngp_idmap_build(r->env, &r->map, &r->data->ids);
-	gnngp_read_features(features);
 	gnngp_read_sparse(sparse);
 	gnngp_read_edges(edges);
 	gnngp_idmap_free(r->env, &r->map);

@@ -2,9 +2,11 @@
  * read_features.c - features in columns of the node table: one array column,
  * or several numeric columns.
  *
- * Arrays of real are read in place.  A fault is kept until the end and the one
- * of the smallest node is reported, so that the error does not depend on the
- * order of the rows.
+ * They come with the ids, in rows of one query: a view, or a table on several
+ * servers that others write to, could return other rows to a second one.  Arrays
+ * of real are read in place.  A fault is kept until the end and the one of the
+ * smallest id is reported, so that the error does not depend on the order of the
+ * rows.
  */
 #include "postgres.h"
 
@@ -20,9 +22,8 @@
 /* Spreads of columns whose ratio is worth a word. */
 #define UNLIKE 1000
 
-/* Lengths that are none. */
-#define NOT_SEEN (-1)
-#define FAULTY (-2)
+/* The length of a row that has none. */
+#define FAULTY (-1)
 
 /* Elements looked at together. */
 #define LANES 16
@@ -40,33 +41,32 @@ typedef enum feature_fault
 struct gnngp_feature_part
 {
 	gnngp_reader *r;
-	gnngp_query query;
-	gnngp_finder finder;
 	int			ncolumns;
 	gnngp_column *column;
 	Oid			array_type;		/* of the array in the query; InvalidOid for numeric columns */
 	gp_features_builder *builder;
 	int64		dims;
-	int32	   *length;			/* of each node's row, NOT_SEEN or FAULTY */
+	int64		room;
+	int32	   *length;			/* of each row, or FAULTY; in the end of each node's */
 	double	   *value;			/* numeric columns of one row */
-	bool		other_rows;		/* a row came twice, or from nowhere */
-	feature_fault fault;		/* of the smallest node */
-	int32		fault_node;
+	gnngp_row_id id;			/* of the row at hand */
+	feature_fault fault;		/* of the smallest id */
+	gnngp_row_id fault_id;
 	int			fault_element;
 	double		fault_value;
 };
 
 typedef gnngp_feature_part feature_state;
 
-/* Keeps a fault when no smaller node has one. */
+/* Keeps a fault when no smaller id has one. */
 static void
-note_fault(feature_state *s, feature_fault fault, int32 node, int element, double value)
+note_fault(feature_state *s, feature_fault fault, int32 row, int element, double value)
 {
-	s->length[node] = FAULTY;
-	if (s->fault != FAULT_NONE && s->fault_node <= node)
+	s->length[row] = FAULTY;
+	if (s->fault != FAULT_NONE && gnngp_row_id_compare(&s->fault_id, &s->id) <= 0)
 		return;
 	s->fault = fault;
-	s->fault_node = node;
+	s->fault_id = s->id;
 	s->fault_element = element;
 	s->fault_value = value;
 }
@@ -107,28 +107,16 @@ first_bad_double(const double *v, int n)
 	return n;
 }
 
-/* The node of a row, which must come once; else -1. */
-static int32
-row_node(feature_state *s, Datum id, bool null)
-{
-	int32		node = gnngp_finder_find(&s->finder, id, null);
-
-	if (node >= 0 && s->length[node] == NOT_SEEN)
-		return node;
-	s->other_rows = true;
-	return -1;
-}
-
 /* Starts the features when the first good row tells their number; false for another length. */
 static bool
-begin_row(feature_state *s, int32 node, int n)
+begin_row(feature_state *s, int32 row, int n)
 {
-	s->length[node] = n;
+	s->length[row] = n;
 	if (s->builder == NULL)
 	{
 		s->dims = n;
 		/* The deviation of a large number would be lost in single precision. */
-		s->builder = gp_features_create(s->r->env, s->r->data->ids.n, n,
+		s->builder = gp_features_create(s->r->env, GP_NODES_UNKNOWN, n,
 										s->array_type == InvalidOid ? GP_DOUBLE : GP_FLOAT);
 	}
 	return n == s->dims;
@@ -159,35 +147,31 @@ numeric_data(ArrayType *array, int n)
 
 /* Takes a row with an array. */
 static void
-array_row(void *state, const Datum *values, const bool *nulls)
+array_row(feature_state *s, int32 row, const Datum *values, const bool *nulls)
 {
-	feature_state *s = state;
-	int32		node = row_node(s, values[0], nulls[0]);
 	ArrayType  *array;
 	int			n,
 				bad;
 
-	if (node < 0)
-		return;
-	if (nulls[1])
+	if (nulls[0])
 	{
-		note_fault(s, FAULT_NULL, node, 0, 0);
+		note_fault(s, FAULT_NULL, row, 0, 0);
 		return;
 	}
-	array = DatumGetArrayTypeP(values[1]);
+	array = DatumGetArrayTypeP(values[0]);
 	n = ARR_NDIM(array) == 1 ? ARR_DIMS(array)[0] : 0;
 	if (n == 0)
-		note_fault(s, ARR_NDIM(array) > 1 ? FAULT_SHAPE : FAULT_EMPTY, node, 0, 0);
+		note_fault(s, ARR_NDIM(array) > 1 ? FAULT_SHAPE : FAULT_EMPTY, row, 0, 0);
 	else if (array_contains_nulls(array))
-		note_fault(s, FAULT_NULL_ELEMENT, node, 0, 0);
+		note_fault(s, FAULT_NULL_ELEMENT, row, 0, 0);
 	else if (s->array_type == FLOAT4ARRAYOID)
 	{
 		const float *v = array_data(array);
 
 		if ((bad = first_bad_float(v, n)) < n)
-			note_fault(s, FAULT_VALUE, node, bad, v[bad]);
-		else if (begin_row(s, node, n))
-			gp_features_add_row_float(s->builder, node, v);
+			note_fault(s, FAULT_VALUE, row, bad, v[bad]);
+		else if (begin_row(s, row, n))
+			gp_features_add_row_float(s->builder, row, v);
 	}
 	else
 	{
@@ -195,38 +179,51 @@ array_row(void *state, const Datum *values, const bool *nulls)
 			: array_data(array);
 
 		if ((bad = first_bad_double(v, n)) < n)
-			note_fault(s, FAULT_VALUE, node, bad, v[bad]);
-		else if (begin_row(s, node, n))
-			gp_features_add_row(s->builder, node, v);
+			note_fault(s, FAULT_VALUE, row, bad, v[bad]);
+		else if (begin_row(s, row, n))
+			gp_features_add_row(s->builder, row, v);
 	}
 }
 
 /* Takes a row with numeric columns. */
 static void
-columns_row(void *state, const Datum *values, const bool *nulls)
+columns_row(feature_state *s, int32 row, const Datum *values, const bool *nulls)
 {
-	feature_state *s = state;
-	int32		node = row_node(s, values[0], nulls[0]);
 	int			bad;
 
-	if (node < 0)
-		return;
 	for (int i = 0; i < s->ncolumns; i++)
 	{
-		if (nulls[i + 1])
+		if (nulls[i])
 		{
-			note_fault(s, FAULT_NULL, node, i, 0);
+			note_fault(s, FAULT_NULL, row, i, 0);
 			return;
 		}
-		s->value[i] = gnngp_number_datum(values[i + 1], s->column[i].base);
+		s->value[i] = gnngp_number_datum(values[i], s->column[i].base);
 	}
 	if ((bad = first_bad_double(s->value, s->ncolumns)) < s->ncolumns)
-		note_fault(s, FAULT_VALUE, node, bad, s->value[bad]);
-	else if (begin_row(s, node, s->ncolumns))
-		gp_features_add_row(s->builder, node, s->value);
+		note_fault(s, FAULT_VALUE, row, bad, s->value[bad]);
+	else if (begin_row(s, row, s->ncolumns))
+		gp_features_add_row(s->builder, row, s->value);
 }
 
-/* Raises the fault of the smallest node. */
+/* Takes the features of a row. */
+void
+gnngp_take_features(gnngp_feature_part *s, int64 row, gnngp_row_id id, const Datum *values,
+					const bool *nulls)
+{
+	if (row >= s->room)
+	{
+		s->room = s->room ? s->room + s->room / 2 : 4096;
+		s->length = gp_realloc_array(s->r->env, s->length, s->room, sizeof(int32));
+	}
+	s->id = id;
+	if (s->array_type == InvalidOid)
+		columns_row(s, (int32) row, values, nulls);
+	else
+		array_row(s, (int32) row, values, nulls);
+}
+
+/* Raises the fault of the smallest id. */
 static void
 check_fault(const feature_state *s)
 {
@@ -237,7 +234,7 @@ check_fault(const feature_state *s)
 
 	if (s->fault == FAULT_NONE)
 		return;
-	node = gnngp_id_text(&s->r->data->ids, s->fault_node);
+	node = s->fault_id.text ? s->fault_id.text : psprintf(INT64_FORMAT, s->fault_id.key);
 	switch (s->fault)
 	{
 		case FAULT_NULL:
@@ -279,20 +276,29 @@ check_fault(const feature_state *s)
 	}
 }
 
-/* Raises when rows have different lengths, or are not those of the first reading. */
+/* Brings the lengths into node order. */
+static void
+place_lengths(feature_state *s, const int32 *node)
+{
+	int64		n = s->r->data->ids.n;
+	int32	   *length;
+
+	if (node == NULL)
+		return;
+	length = gp_alloc_array(s->r->env, n, sizeof(int32));
+	for (int64 row = 0; row < n; row++)
+		length[node[row]] = s->length[row];
+	gp_free(s->r->env, s->length);
+	s->length = length;
+}
+
+/* Raises when rows have different lengths. */
 static void
 check_lengths(const feature_state *s)
 {
 	const gnngp_ids *ids = &s->r->data->ids;
 
 	for (int64 i = 0; i < ids->n; i++)
-	{
-		if (s->length[i] == NOT_SEEN || s->other_rows)
-			ereport(ERROR,
-					(errcode(ERRCODE_DATA_EXCEPTION),
-					 errmsg("table \"%s\" returned other nodes when it was read again",
-							s->r->nodes.name),
-					 errhint("A view must return the same rows in every query of one snapshot.")));
 		if (s->length[i] != s->length[0])
 			ereport(ERROR,
 					(errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
@@ -300,12 +306,11 @@ check_lengths(const feature_state *s)
 							s->column[0].name, s->r->nodes.name, s->length[0],
 							gnngp_id_text(ids, 0), s->length[i], gnngp_id_text(ids, i)),
 					 errhint("All nodes need the same number of features.")));
-	}
 }
 
 /* Selects an array column, as the array type that comes nearest. */
 static void
-add_array(feature_state *s)
+add_array(feature_state *s, gnngp_query *q)
 {
 	Oid			base = s->column[0].base;
 	Oid			element = get_element_type(base);
@@ -329,12 +334,12 @@ add_array(feature_state *s)
 		s->array_type = FLOAT4ARRAYOID;
 		cast = "::pg_catalog.float4[]";
 	}
-	gnngp_query_add(&s->query, s->array_type, "t.%s%s", s->column[0].quoted, cast);
+	gnngp_query_add(q, s->array_type, "t.%s%s", s->column[0].quoted, cast);
 }
 
-/* Selects the features. */
+/* Selects the columns. */
 static void
-add_features(feature_state *s)
+add_columns(feature_state *s, gnngp_query *q)
 {
 	const gnngp_graph_def *def = s->r->def;
 
@@ -344,7 +349,7 @@ add_features(feature_state *s)
 		s->column[i] = gnngp_table_column(&s->r->nodes, def->features[i]);
 	if (s->ncolumns == 1 && !gnngp_is_number_type(s->column[0].base))
 	{
-		add_array(s);
+		add_array(s, q);
 		return;
 	}
 	for (int i = 0; i < s->ncolumns; i++)
@@ -356,14 +361,14 @@ add_features(feature_state *s)
 							s->column[i].name, s->r->nodes.name,
 							format_type_be(s->column[i].type)),
 					 errhint("Features are one array column, or numeric columns.")));
-		gnngp_query_add_number(&s->query, &s->column[i]);
+		gnngp_query_add_number(q, &s->column[i]);
 	}
 	s->value = palloc0(sizeof(double) * s->ncolumns);
 }
 
-/* Plans the reading of features in columns of the node table. */
+/* Has a query of the node table read the features that are columns of it. */
 gnngp_feature_part *
-gnngp_plan_features(gnngp_reader *r)
+gnngp_add_features(gnngp_reader *r, gnngp_query *q)
 {
 	feature_state *s;
 
@@ -371,10 +376,7 @@ gnngp_plan_features(gnngp_reader *r)
 		return NULL;
 	s = palloc0(sizeof(feature_state));
 	s->r = r;
-	gnngp_query_init(&s->query, &r->nodes);
-	gnngp_finder_init(&s->finder, r, &s->query, r->def->id_column);
-	add_features(s);
-	gnngp_query_plan(&s->query);
+	add_columns(s, q);
 	return s;
 }
 
@@ -395,25 +397,23 @@ scale_columns(feature_state *s)
 	data->features = gp_features_scale(s->r->env, data->features, scale);
 }
 
-/* Reads them. */
+/* Makes features of the rows that were taken. */
 void
-gnngp_read_features(gnngp_feature_part *s)
+gnngp_finish_features(gnngp_feature_part *s, int32 *node)
 {
-	gnngp_data *data = s ? s->r->data : NULL;
+	gnngp_data *data = s->r->data;
+	gp_env	   *env = s->r->env;
 	int32		repeated_node,
 				repeated_feature;
 
-	if (s == NULL)
-		return;
-	s->length = gp_alloc_array(s->r->env, data->ids.n, sizeof(int32));
-	for (int64 i = 0; i < data->ids.n; i++)
-		s->length[i] = NOT_SEEN;
-	gnngp_reader_run(s->r, &s->query, s->array_type == InvalidOid ? columns_row : array_row, s,
-					 GP_PHASE_FEATURES);
+	env->progress(env, GP_PHASE_FEATURES, 0, data->ids.n);
 	check_fault(s);
+	place_lengths(s, node);
 	check_lengths(s);
-	gp_free(s->r->env, s->length);
+	gp_free(env, s->length);
+	gp_features_place(s->builder, data->ids.n, node);
 	data->features = gp_features_build(s->builder, &repeated_node, &repeated_feature);
 	scale_columns(s);
+	env->progress(env, GP_PHASE_FEATURES, data->ids.n, data->ids.n);
 	pfree(s);
 }

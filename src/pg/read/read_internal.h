@@ -25,6 +25,7 @@ typedef struct gnngp_reader
 	bool		integer_ids;
 	bool		string_ids;		/* text, varchar, char(n): the datum is the id's text */
 	FmgrInfo	id_output;		/* for other types */
+	bool		nodes_spread;	/* Citus has them on several nodes */
 	gnngp_idmap map;			/* valid after the nodes are read */
 	gnngp_data *data;
 	MemoryContext row_context;	/* reset after each row */
@@ -66,13 +67,37 @@ typedef struct gnngp_feature_part gnngp_feature_part;
 typedef struct gnngp_sparse_part gnngp_sparse_part;
 typedef struct gnngp_edge_part gnngp_edge_part;
 
-/* Ids in node order, and targets (read_nodes.c). */
+/* Ids in node order, targets, and features in columns of the node table (read_nodes.c). */
 extern gnngp_node_part *gnngp_plan_nodes(gnngp_reader *r, const char *task, bool need_target);
 extern void gnngp_read_nodes(gnngp_node_part *s);
 
-/* Features in columns of the node table (read_features.c), or in a table of their own (read_sparse.c). */
-extern gnngp_feature_part *gnngp_plan_features(gnngp_reader *r);
-extern void gnngp_read_features(gnngp_feature_part *s);
+/* The id of a row, before it has a node; text is NULL for integer ids. */
+typedef struct gnngp_row_id
+{
+	int64		key;
+	const char *text;
+} gnngp_row_id;
+
+/* Compares two ids by the order of nodes. */
+static inline int
+gnngp_row_id_compare(const gnngp_row_id *a, const gnngp_row_id *b)
+{
+	if (a->key != b->key)
+		return a->key < b->key ? -1 : 1;
+	return a->text ? strcmp(a->text, b->text) : 0;
+}
+
+/*
+ * Features in columns of the node table (read_features.c), which the query for the
+ * ids reads, too; NULL is none.  Rows are numbered from 0 as they come; at the end
+ * node[row], which is used up, tells their nodes, or NULL that row i is node i.
+ */
+extern gnngp_feature_part *gnngp_add_features(gnngp_reader *r, gnngp_query *q);
+extern void gnngp_take_features(gnngp_feature_part *s, int64 row, gnngp_row_id id,
+								const Datum *values, const bool *nulls);
+extern void gnngp_finish_features(gnngp_feature_part *s, int32 *node);
+
+/* Features in a table of their own (read_sparse.c). */
 extern gnngp_sparse_part *gnngp_plan_sparse(gnngp_reader *r);
 extern void gnngp_read_sparse(gnngp_sparse_part *s);
 
@@ -107,6 +132,7 @@ gnngp_reader_run(gnngp_reader *r, const gnngp_query *q, gnngp_row_fn row, void *
 typedef struct gnngp_finder
 {
 	gnngp_reader *r;
+	const gnngp_query *query;
 	const gnngp_table *table;
 	gnngp_column column;
 	Oid			base;			/* of what is selected, for integer ids */

@@ -1,5 +1,5 @@
 /*
- * read_nodes.c - the node table: ids, and the targets of the labelled nodes.
+ * read_nodes.c - the node table: ids, the targets of the labelled nodes, features.
  *
  * Rows are kept in the order of arrival, then sorted by key, so that a node's
  * number depends on the ids alone.
@@ -36,6 +36,8 @@ struct gnngp_node_part
 	target_kind kind;
 	gnngp_column target;
 	gnngp_labels labels;
+	gnngp_feature_part *features;	/* NULL: none in columns */
+	int			first_feature;	/* its column of the query */
 	bool		too_many_classes;
 	int64		null_ids;
 	int64		n;
@@ -53,23 +55,13 @@ typedef gnngp_node_part node_state;
 /* A row to be sorted by key, then text. */
 typedef struct node_order
 {
-	int64		key;
-	const char *text;
+	gnngp_row_id id;
 	int64		row;
 } node_order;
 
-/* Compares two rows. */
-static inline int
-compare_nodes(const node_order *a, const node_order *b)
-{
-	if (a->key != b->key)
-		return a->key < b->key ? -1 : 1;
-	return a->text ? strcmp(a->text, b->text) : 0;
-}
-
 #define ST_SORT sort_nodes
 #define ST_ELEMENT_TYPE node_order
-#define ST_COMPARE(a, b) compare_nodes(a, b)
+#define ST_COMPARE(a, b) gnngp_row_id_compare(&(a)->id, &(b)->id)
 #define ST_SCOPE static
 #define ST_DEFINE
 #define ST_DECLARE
@@ -140,6 +132,13 @@ take_target(node_state *s, Datum value, bool null)
 	s->label[s->n] = label;
 }
 
+/* The id of a row. */
+static inline gnngp_row_id
+row_id(const node_state *s, int64 row)
+{
+	return (gnngp_row_id) {s->key[row], s->text ? s->text[row] : NULL};
+}
+
 /* Takes one row of the node table. */
 static void
 node_row(void *state, const Datum *values, const bool *nulls)
@@ -169,6 +168,9 @@ node_row(void *state, const Datum *values, const bool *nulls)
 	}
 	if (s->kind != TARGET_NONE)
 		take_target(s, values[1], nulls[1]);
+	if (s->features)
+		gnngp_take_features(s->features, s->n, row_id(s, s->n), values + s->first_feature,
+							nulls + s->first_feature);
 	s->n++;
 }
 
@@ -208,32 +210,47 @@ permute(gp_env *env, void *old, const node_order *order, int64 n, size_t size)
 	return new;
 }
 
-/* Sorts the rows by key. */
-static void
+/* The node of each row. */
+static int32 *
+nodes_of_rows(gp_env *env, const node_order *order, int64 n)
+{
+	int32	   *node = gp_alloc_array(env, n, sizeof(int32));
+
+	CHECK_FOR_INTERRUPTS();
+	for (int64 i = 0; i < n; i++)
+		node[order[i].row] = (int32) i;
+	return node;
+}
+
+/* Sorts the rows by key; returns the node of each row where features need it and it is another one. */
+static int32 *
 sort_rows(node_state *s)
 {
 	gp_env	   *env = s->r->env;
 	node_order *order;
+	int32	   *node = NULL;
 
 	StaticAssertStmt(sizeof(char *) == sizeof(int64) && sizeof(double) == sizeof(int64),
 					 "texts and values are moved as 64-bit items");
 	if (is_sorted(s))
-		return;
+		return NULL;
 	CHECK_FOR_INTERRUPTS();
 	order = gp_alloc_array(env, s->n, sizeof(node_order));
 	for (int64 i = 0; i < s->n; i++)
 	{
-		order[i].key = s->key[i];
-		order[i].text = s->text ? s->text[i] : NULL;
+		order[i].id = row_id(s, i);
 		order[i].row = i;
 	}
 	sort_nodes(order, s->n);
 	for (int64 i = 0; i < s->n; i++)
-		s->key[i] = order[i].key;
+		s->key[i] = order[i].id.key;
 	s->text = permute(env, s->text, order, s->n, sizeof(char *));
 	s->label = permute(env, s->label, order, s->n, sizeof(int32));
 	s->value = permute(env, s->value, order, s->n, sizeof(double));
+	if (s->features)
+		node = nodes_of_rows(env, order, s->n);
 	gp_free(env, order);
+	return node;
 }
 
 /* Raises for NULL and repeated ids, and for an empty table. */
@@ -446,7 +463,7 @@ add_target(node_state *s, const char *task)
 		gnngp_query_add(&s->query, TEXTOID, "t.%s::pg_catalog.text", s->target.quoted);
 }
 
-/* Plans the reading of ids and targets. */
+/* Plans the reading of ids, targets and features. */
 gnngp_node_part *
 gnngp_plan_nodes(gnngp_reader *r, const char *task, bool need_target)
 {
@@ -458,23 +475,30 @@ gnngp_plan_nodes(gnngp_reader *r, const char *task, bool need_target)
 	gnngp_query_add(&s->query, r->id.base, "t.%s", r->id.quoted);
 	if (need_target)
 		add_target(s, task);
+	s->first_feature = list_length(s->query.types);
+	s->features = gnngp_add_features(r, &s->query);
 	gnngp_query_plan(&s->query);
+	r->nodes_spread = gnngp_query_is_spread(&s->query);
 	return s;
 }
 
-/* Reads ids and targets. */
+/* Reads them. */
 void
 gnngp_read_nodes(gnngp_node_part *s)
 {
 	gnngp_data *data = s->r->data;
+	int32	   *node;
 
 	gnngp_reader_run(s->r, &s->query, node_row, s, GP_PHASE_NODES);
-	sort_rows(s);
+	node = sort_rows(s);
 	check_ids(s);
 	data->ids.n = s->n;
 	data->ids.key = s->key;
 	data->ids.text = s->text;
 	if (s->kind != TARGET_NONE)
 		finish_targets(s, data, s->automatic);
+	if (s->features)
+		gnngp_finish_features(s->features, node);
+	gp_free(s->r->env, node);
 	pfree(s);
 }

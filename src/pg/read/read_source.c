@@ -263,14 +263,14 @@ file_at(Oid oid, Snapshot snapshot)
 /*
  * A table that was truncated or rewritten after the snapshot was taken looks
  * empty to it.  Only a transaction whose one snapshot is older than our locks
- * can be in that place.
+ * can be in that place: not one that has yet to take it.
  */
 static void
 check_age(const CachedPlan *plan)
 {
 	ListCell   *cell;
 
-	if (!IsolationUsesXactSnapshot())
+	if (!IsolationUsesXactSnapshot() || !FirstSnapshotSet)
 		return;
 	foreach(cell, linitial_node(PlannedStmt, plan->stmt_list)->relationOids)
 	{
@@ -310,6 +310,19 @@ gnngp_query_plan(gnngp_query *q)
 #else
 	(void) source;
 #endif
+}
+
+/* True when a planned query reads a table of Citus. */
+bool
+gnngp_query_is_spread(const gnngp_query *q)
+{
+	CachedPlanSource *source = linitial(SPI_plan_get_plan_sources(q->plan));
+	ListCell   *cell;
+
+	foreach(cell, source->relationOids)
+		if (gnngp_citus_has_table(lfirst_oid(cell)))
+			return true;
+	return false;
 }
 
 /* Holds the columns that the executor is about to deliver against what was said. */

@@ -87,6 +87,9 @@ extern void gnngp_query_add_number(gnngp_query *q, const gnngp_column *column);
  */
 extern void gnngp_query_plan(gnngp_query *q);
 
+/* True when a planned query reads a table that Citus has spread over nodes, also behind a view. */
+extern bool gnngp_query_is_spread(const gnngp_query *q);
+
 /*
  * Runs a planned query under the active snapshot and hands each row to the
  * callback; 55000 when the rows are not of the types that were said.

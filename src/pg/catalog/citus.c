@@ -1,0 +1,72 @@
+/*
+ * citus.c - what one has to know of Citus, where it is installed.
+ *
+ * Graphs and models are rows of local tables: each node has its own.  Citus pushes
+ * functions that are not VOLATILE down into the queries that it sends to other
+ * nodes, whose models are other ones.  Its sessions on those nodes tell by their
+ * application_name which session they serve: the number of its node times a factor,
+ * and its process id.
+ */
+#include "postgres.h"
+
+#include "access/genam.h"
+#include "access/htup_details.h"
+#include "access/stratnum.h"
+#include "access/table.h"
+#include "catalog/pg_namespace_d.h"
+#include "catalog/pg_type_d.h"
+#include "catalog_int.h"
+#include "commands/extension.h"
+#include "executor/spi.h"
+#include "utils/fmgroids.h"
+#include "utils/guc.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+
+#define SERVING "citus_internal gpid="
+#define NODE_FACTOR UINT64CONST(10000000000)
+
+/* True for the number that this node has in Citus. */
+static bool
+is_this_node(int64 node)
+{
+	Oid			types[] = {INT8OID};
+	Datum		values[] = {Int64GetDatum(node)};
+
+	gnngp_select("SELECT FROM pg_dist_node AS n JOIN pg_dist_local_group AS l USING (groupid)"
+				 " WHERE n.nodeid = $1", 1, types, values, NULL);
+	return SPI_processed > 0;
+}
+
+/* True in a session in which another node's session has Citus run a query. */
+bool
+gnngp_citus_serves_other(void)
+{
+	if (application_name == NULL || strncmp(application_name, SERVING, strlen(SERVING)) != 0)
+		return false;
+	if (!OidIsValid(get_extension_oid("citus", true)))
+		return false;
+	return !is_this_node((int64) (strtoull(application_name + strlen(SERVING), NULL, 10) / NODE_FACTOR));
+}
+
+/* True for a table whose rows Citus has spread over nodes. */
+bool
+gnngp_citus_has_table(Oid table)
+{
+	Oid			partitions = get_relname_relid("pg_dist_partition", PG_CATALOG_NAMESPACE);
+	AttrNumber	column = OidIsValid(partitions) ? get_attnum(partitions, "logicalrelid") : InvalidAttrNumber;
+	Relation	rel;
+	ScanKeyData key;
+	SysScanDesc scan;
+	bool		found;
+
+	if (column == InvalidAttrNumber)
+		return false;
+	rel = table_open(partitions, AccessShareLock);
+	ScanKeyInit(&key, column, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(table));
+	scan = systable_beginscan(rel, InvalidOid, false, NULL, 1, &key);
+	found = HeapTupleIsValid(systable_getnext(scan));
+	systable_endscan(scan);
+	table_close(rel, AccessShareLock);
+	return found;
+}
