@@ -121,6 +121,24 @@ SELECT gp_drop_graph('shrinks');
 DROP VIEW last;
 DROP TABLE shrinks;
 
+-- A refresh reads in REPEATABLE READ, whatever the session's default is, and a view once
+CREATE VIEW isolated AS
+    SELECT id, x, y FROM n
+    WHERE current_setting('transaction_isolation') = 'repeatable read' AND (id <= 100 OR random() < 0.5);
+CREATE VIEW inside AS SELECT * FROM e WHERE src <= 100 AND dst <= 100;
+SELECT gp_create_graph('isolated', 'isolated', 'inside', features => '{x}', target => 'y');
+SELECT gp_fit('isolated');
+BEGIN ISOLATION LEVEL REPEATABLE READ;
+SELECT nodes BETWEEN 100 AND 122 FROM gp_fit('isolated', kernel => 'gcn(layers=1)');
+COMMIT;
+CALL gp_refresh('isolated');
+SET default_transaction_isolation = serializable;
+CALL gp_refresh('isolated');
+RESET default_transaction_isolation;
+SELECT outcome FROM gp_refreshes WHERE model = 'isolated';
+SELECT gp_drop_graph('isolated');
+DROP VIEW isolated, inside;
+
 -- What is refused
 \set VERBOSITY default
 CALL gp_refresh('nothing');

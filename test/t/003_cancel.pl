@@ -82,7 +82,7 @@ sub end_in_phase
 	return;
 }
 
-for my $phase ('reading nodes', 'reading features', 'reading edges', 'exact diagonal', 'building the kernel',
+for my $phase ('reading nodes', 'reading edges', 'exact diagonal', 'building the kernel',
 	'choosing the nugget', 'posterior')
 {
 	end_in_phase('pg_cancel_backend', $phase, '57014');

@@ -43,7 +43,9 @@ $node->safe_psql('postgres', q{
 	CREATE TABLE np_id_all PARTITION OF np_id DEFAULT;
 	INSERT INTO np_id TABLE n_id;
 	SELECT gp_create_graph('p', 'np', 'e', features => '{x}', target => 'y');
-	SELECT gp_fit(g, kernel => 'gcn(layers=1)') FROM unnest('{g,s,v,p}'::text[]) g;
+	CREATE VIEW ev AS TABLE e;
+	SELECT gp_create_graph('w', 'n', 'ev', features => '{x}', target => 'y');
+	SELECT gp_fit(g, kernel => 'gcn(layers=1)') FROM unnest('{g,s,v,p,w}'::text[]) g;
 });
 my ($host, $port) = ($node->host, $node->port);
 $node->safe_psql('postgres', qq{
@@ -137,7 +139,7 @@ if ($without ne 'locks')
 	my $edges = $node->safe_psql('postgres', q{SELECT edges FROM gp_models WHERE model = 'g'});
 	my $reload = 'CREATE TEMP TABLE kept AS TABLE %1$s; TRUNCATE %1$s; INSERT INTO %1$s TABLE kept';
 
-	for my $case (['e', 'g', 'a table'], ['n', 'v', 'the table of a view'], ['np_high', 'p', 'a partition'])
+	for my $case (['e', 'g', 'a table'], ['n', 'v', 'the table of a view'], ['e', 'w', 'the edges of a view'], ['np_high', 'p', 'a partition'])
 	{
 		my ($table, $graph, $what) = @$case;
 		my $ddl = sprintf($reload, $table);
