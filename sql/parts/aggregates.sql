@@ -1,7 +1,5 @@
 -- Graphs, features and kernel factors as values, and the aggregates that make them
 
-CREATE TYPE @extschema@.gp_graph;
-
 CREATE FUNCTION @extschema@.gp_graph_in(cstring)
 RETURNS @extschema@.gp_graph
 AS 'MODULE_PATHNAME', 'gnngp_graph_in'
@@ -26,14 +24,6 @@ LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION @extschema@.gp_graph_recv(internal) IS
     'read a graph from its binary form';
 
-CREATE FUNCTION @extschema@.gp_graph_send(@extschema@.gp_graph)
-RETURNS bytea
-AS 'MODULE_PATHNAME', 'gnngp_value_send'
-LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-
-COMMENT ON FUNCTION @extschema@.gp_graph_send(@extschema@.gp_graph) IS
-    'the binary form of a graph';
-
 CREATE TYPE @extschema@.gp_graph (
     INPUT = @extschema@.gp_graph_in,
     OUTPUT = @extschema@.gp_graph_out,
@@ -46,8 +36,6 @@ CREATE TYPE @extschema@.gp_graph (
 
 COMMENT ON TYPE @extschema@.gp_graph IS
     'an undirected graph as a value: node ids, edges, weights';
-
-CREATE TYPE @extschema@.gp_features;
 
 CREATE FUNCTION @extschema@.gp_features_in(cstring)
 RETURNS @extschema@.gp_features
@@ -73,14 +61,6 @@ LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION @extschema@.gp_features_recv(internal) IS
     'read features from its binary form';
 
-CREATE FUNCTION @extschema@.gp_features_send(@extschema@.gp_features)
-RETURNS bytea
-AS 'MODULE_PATHNAME', 'gnngp_value_send'
-LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-
-COMMENT ON FUNCTION @extschema@.gp_features_send(@extschema@.gp_features) IS
-    'the binary form of features';
-
 CREATE TYPE @extschema@.gp_features (
     INPUT = @extschema@.gp_features_in,
     OUTPUT = @extschema@.gp_features_out,
@@ -93,8 +73,6 @@ CREATE TYPE @extschema@.gp_features (
 
 COMMENT ON TYPE @extschema@.gp_features IS
     'features of the nodes of a graph as a value: a row of numbers for each node id';
-
-CREATE TYPE @extschema@.gp_factor;
 
 CREATE FUNCTION @extschema@.gp_factor_in(cstring)
 RETURNS @extschema@.gp_factor
@@ -120,14 +98,6 @@ LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION @extschema@.gp_factor_recv(internal) IS
     'read a factor from its binary form';
 
-CREATE FUNCTION @extschema@.gp_factor_send(@extschema@.gp_factor)
-RETURNS bytea
-AS 'MODULE_PATHNAME', 'gnngp_value_send'
-LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-
-COMMENT ON FUNCTION @extschema@.gp_factor_send(@extschema@.gp_factor) IS
-    'the binary form of a factor';
-
 CREATE TYPE @extschema@.gp_factor (
     INPUT = @extschema@.gp_factor_in,
     OUTPUT = @extschema@.gp_factor_out,
@@ -140,8 +110,6 @@ CREATE TYPE @extschema@.gp_factor (
 
 COMMENT ON TYPE @extschema@.gp_factor IS
     'factor of a kernel as a value: a row q of numbers for each node id; the covariance of two nodes is the product of their rows';
-
-CREATE TYPE @extschema@.gp_graph_state;
 
 CREATE FUNCTION @extschema@.gp_graph_state_in(cstring)
 RETURNS @extschema@.gp_graph_state
@@ -167,14 +135,6 @@ LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION @extschema@.gp_graph_state_recv(internal) IS
     'read a state from its binary form';
 
-CREATE FUNCTION @extschema@.gp_graph_state_send(@extschema@.gp_graph_state)
-RETURNS bytea
-AS 'MODULE_PATHNAME', 'gnngp_value_send'
-LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-
-COMMENT ON FUNCTION @extschema@.gp_graph_state_send(@extschema@.gp_graph_state) IS
-    'the binary form of a state';
-
 CREATE TYPE @extschema@.gp_graph_state (
     INPUT = @extschema@.gp_graph_state_in,
     OUTPUT = @extschema@.gp_graph_state_out,
@@ -187,38 +147,6 @@ CREATE TYPE @extschema@.gp_graph_state (
 
 COMMENT ON TYPE @extschema@.gp_graph_state IS
     'what gp_graph and gp_factor have collected so far; its text form lets other engines combine them';
-
-CREATE FUNCTION @extschema@.gp_graph_eq(@extschema@.gp_graph, @extschema@.gp_graph)
-RETURNS boolean
-AS 'MODULE_PATHNAME', 'gnngp_value_eq'
-LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-
-COMMENT ON FUNCTION @extschema@.gp_graph_eq(@extschema@.gp_graph, @extschema@.gp_graph) IS
-    'implementation of the operator =';
-
-CREATE FUNCTION @extschema@.gp_graph_ne(@extschema@.gp_graph, @extschema@.gp_graph)
-RETURNS boolean
-AS 'MODULE_PATHNAME', 'gnngp_value_ne'
-LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-
-COMMENT ON FUNCTION @extschema@.gp_graph_ne(@extschema@.gp_graph, @extschema@.gp_graph) IS
-    'implementation of the operator <>';
-
-CREATE FUNCTION @extschema@.gp_graph_hash(@extschema@.gp_graph)
-RETURNS integer
-AS 'MODULE_PATHNAME', 'gnngp_value_hash'
-LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-
-COMMENT ON FUNCTION @extschema@.gp_graph_hash(@extschema@.gp_graph) IS
-    'hash a graph';
-
-CREATE FUNCTION @extschema@.gp_graph_hash_extended(@extschema@.gp_graph, bigint)
-RETURNS bigint
-AS 'MODULE_PATHNAME', 'gnngp_value_hash_extended'
-LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-
-COMMENT ON FUNCTION @extschema@.gp_graph_hash_extended(@extschema@.gp_graph, bigint) IS
-    'hash a graph with a seed';
 
 CREATE OPERATOR @extschema@.= (
     LEFTARG = @extschema@.gp_graph, RIGHTARG = @extschema@.gp_graph, FUNCTION = @extschema@.gp_graph_eq,
@@ -248,38 +176,6 @@ DEFAULT FOR TYPE @extschema@.gp_graph USING hash AS
 COMMENT ON OPERATOR CLASS @extschema@.gp_graph_ops USING hash IS
     'graph by their bytes';
 
-CREATE FUNCTION @extschema@.gp_features_eq(@extschema@.gp_features, @extschema@.gp_features)
-RETURNS boolean
-AS 'MODULE_PATHNAME', 'gnngp_value_eq'
-LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-
-COMMENT ON FUNCTION @extschema@.gp_features_eq(@extschema@.gp_features, @extschema@.gp_features) IS
-    'implementation of the operator =';
-
-CREATE FUNCTION @extschema@.gp_features_ne(@extschema@.gp_features, @extschema@.gp_features)
-RETURNS boolean
-AS 'MODULE_PATHNAME', 'gnngp_value_ne'
-LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-
-COMMENT ON FUNCTION @extschema@.gp_features_ne(@extschema@.gp_features, @extschema@.gp_features) IS
-    'implementation of the operator <>';
-
-CREATE FUNCTION @extschema@.gp_features_hash(@extschema@.gp_features)
-RETURNS integer
-AS 'MODULE_PATHNAME', 'gnngp_value_hash'
-LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-
-COMMENT ON FUNCTION @extschema@.gp_features_hash(@extschema@.gp_features) IS
-    'hash features';
-
-CREATE FUNCTION @extschema@.gp_features_hash_extended(@extschema@.gp_features, bigint)
-RETURNS bigint
-AS 'MODULE_PATHNAME', 'gnngp_value_hash_extended'
-LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-
-COMMENT ON FUNCTION @extschema@.gp_features_hash_extended(@extschema@.gp_features, bigint) IS
-    'hash features with a seed';
-
 CREATE OPERATOR @extschema@.= (
     LEFTARG = @extschema@.gp_features, RIGHTARG = @extschema@.gp_features, FUNCTION = @extschema@.gp_features_eq,
     COMMUTATOR = OPERATOR(@extschema@.=), NEGATOR = OPERATOR(@extschema@.<>),
@@ -307,38 +203,6 @@ DEFAULT FOR TYPE @extschema@.gp_features USING hash AS
 
 COMMENT ON OPERATOR CLASS @extschema@.gp_features_ops USING hash IS
     'features by their bytes';
-
-CREATE FUNCTION @extschema@.gp_factor_eq(@extschema@.gp_factor, @extschema@.gp_factor)
-RETURNS boolean
-AS 'MODULE_PATHNAME', 'gnngp_value_eq'
-LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-
-COMMENT ON FUNCTION @extschema@.gp_factor_eq(@extschema@.gp_factor, @extschema@.gp_factor) IS
-    'implementation of the operator =';
-
-CREATE FUNCTION @extschema@.gp_factor_ne(@extschema@.gp_factor, @extschema@.gp_factor)
-RETURNS boolean
-AS 'MODULE_PATHNAME', 'gnngp_value_ne'
-LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-
-COMMENT ON FUNCTION @extschema@.gp_factor_ne(@extschema@.gp_factor, @extschema@.gp_factor) IS
-    'implementation of the operator <>';
-
-CREATE FUNCTION @extschema@.gp_factor_hash(@extschema@.gp_factor)
-RETURNS integer
-AS 'MODULE_PATHNAME', 'gnngp_value_hash'
-LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-
-COMMENT ON FUNCTION @extschema@.gp_factor_hash(@extschema@.gp_factor) IS
-    'hash a factor';
-
-CREATE FUNCTION @extschema@.gp_factor_hash_extended(@extschema@.gp_factor, bigint)
-RETURNS bigint
-AS 'MODULE_PATHNAME', 'gnngp_value_hash_extended'
-LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-
-COMMENT ON FUNCTION @extschema@.gp_factor_hash_extended(@extschema@.gp_factor, bigint) IS
-    'hash a factor with a seed';
 
 CREATE OPERATOR @extschema@.= (
     LEFTARG = @extschema@.gp_factor, RIGHTARG = @extschema@.gp_factor, FUNCTION = @extschema@.gp_factor_eq,

@@ -1,7 +1,5 @@
 -- The type of kernels: a value is the kernel's canonical text.
 
-CREATE TYPE @extschema@.gp_kernel;
-
 CREATE FUNCTION @extschema@.gp_kernel_in(cstring)
 RETURNS @extschema@.gp_kernel
 AS 'MODULE_PATHNAME', 'gnngp_kernel_in'
@@ -10,14 +8,6 @@ LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION @extschema@.gp_kernel_in(cstring) IS
     'read a kernel: a preset such as gcn(layers=3), or a layer such as A*relu(X)*W + b';
 
-CREATE FUNCTION @extschema@.gp_kernel_out(@extschema@.gp_kernel)
-RETURNS cstring
-AS 'MODULE_PATHNAME', 'gnngp_kernel_out'
-LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-
-COMMENT ON FUNCTION @extschema@.gp_kernel_out(@extschema@.gp_kernel) IS
-    'the canonical text of a kernel';
-
 CREATE FUNCTION @extschema@.gp_kernel_recv(internal)
 RETURNS @extschema@.gp_kernel
 AS 'MODULE_PATHNAME', 'gnngp_kernel_recv'
@@ -25,14 +15,6 @@ LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
 COMMENT ON FUNCTION @extschema@.gp_kernel_recv(internal) IS
     'read a kernel from its binary form, which is text';
-
-CREATE FUNCTION @extschema@.gp_kernel_send(@extschema@.gp_kernel)
-RETURNS bytea
-AS 'MODULE_PATHNAME', 'gnngp_kernel_send'
-LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-
-COMMENT ON FUNCTION @extschema@.gp_kernel_send(@extschema@.gp_kernel) IS
-    'the binary form of a kernel, which is text';
 
 CREATE TYPE @extschema@.gp_kernel (
     INPUT = @extschema@.gp_kernel_in,
@@ -72,78 +54,6 @@ LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
 COMMENT ON FUNCTION @extschema@.gp_kernel_as_stored(text) IS
     'for the view gp_models: the kernel of a model as it was stored, without reading it anew';
-
-CREATE FUNCTION @extschema@.gp_kernel_eq(@extschema@.gp_kernel, @extschema@.gp_kernel)
-RETURNS boolean
-AS 'MODULE_PATHNAME', 'gnngp_kernel_eq'
-LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-
-COMMENT ON FUNCTION @extschema@.gp_kernel_eq(@extschema@.gp_kernel, @extschema@.gp_kernel) IS
-    'implementation of the operator =';
-
-CREATE FUNCTION @extschema@.gp_kernel_ne(@extschema@.gp_kernel, @extschema@.gp_kernel)
-RETURNS boolean
-AS 'MODULE_PATHNAME', 'gnngp_kernel_ne'
-LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-
-COMMENT ON FUNCTION @extschema@.gp_kernel_ne(@extschema@.gp_kernel, @extschema@.gp_kernel) IS
-    'implementation of the operator <>';
-
-CREATE FUNCTION @extschema@.gp_kernel_lt(@extschema@.gp_kernel, @extschema@.gp_kernel)
-RETURNS boolean
-AS 'MODULE_PATHNAME', 'gnngp_kernel_lt'
-LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-
-COMMENT ON FUNCTION @extschema@.gp_kernel_lt(@extschema@.gp_kernel, @extschema@.gp_kernel) IS
-    'implementation of the operator <';
-
-CREATE FUNCTION @extschema@.gp_kernel_le(@extschema@.gp_kernel, @extschema@.gp_kernel)
-RETURNS boolean
-AS 'MODULE_PATHNAME', 'gnngp_kernel_le'
-LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-
-COMMENT ON FUNCTION @extschema@.gp_kernel_le(@extschema@.gp_kernel, @extschema@.gp_kernel) IS
-    'implementation of the operator <=';
-
-CREATE FUNCTION @extschema@.gp_kernel_gt(@extschema@.gp_kernel, @extschema@.gp_kernel)
-RETURNS boolean
-AS 'MODULE_PATHNAME', 'gnngp_kernel_gt'
-LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-
-COMMENT ON FUNCTION @extschema@.gp_kernel_gt(@extschema@.gp_kernel, @extschema@.gp_kernel) IS
-    'implementation of the operator >';
-
-CREATE FUNCTION @extschema@.gp_kernel_ge(@extschema@.gp_kernel, @extschema@.gp_kernel)
-RETURNS boolean
-AS 'MODULE_PATHNAME', 'gnngp_kernel_ge'
-LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-
-COMMENT ON FUNCTION @extschema@.gp_kernel_ge(@extschema@.gp_kernel, @extschema@.gp_kernel) IS
-    'implementation of the operator >=';
-
-CREATE FUNCTION @extschema@.gp_kernel_cmp(@extschema@.gp_kernel, @extschema@.gp_kernel)
-RETURNS integer
-AS 'MODULE_PATHNAME', 'gnngp_kernel_cmp'
-LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-
-COMMENT ON FUNCTION @extschema@.gp_kernel_cmp(@extschema@.gp_kernel, @extschema@.gp_kernel) IS
-    'order two kernels by the bytes of their canonical texts';
-
-CREATE FUNCTION @extschema@.gp_kernel_hash(@extschema@.gp_kernel)
-RETURNS integer
-AS 'MODULE_PATHNAME', 'gnngp_kernel_hash'
-LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-
-COMMENT ON FUNCTION @extschema@.gp_kernel_hash(@extschema@.gp_kernel) IS
-    'hash a kernel';
-
-CREATE FUNCTION @extschema@.gp_kernel_hash_extended(@extschema@.gp_kernel, bigint)
-RETURNS bigint
-AS 'MODULE_PATHNAME', 'gnngp_kernel_hash_extended'
-LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-
-COMMENT ON FUNCTION @extschema@.gp_kernel_hash_extended(@extschema@.gp_kernel, bigint) IS
-    'hash a kernel with a seed';
 
 CREATE OPERATOR @extschema@.= (
     LEFTARG = @extschema@.gp_kernel, RIGHTARG = @extschema@.gp_kernel, FUNCTION = @extschema@.gp_kernel_eq,

@@ -69,6 +69,20 @@ $node->safe_psql('old', q{CREATE VIEW public.mine AS
 	FROM public.gp_models m JOIN public.gp_graphs g USING (graph, owner)});
 check_predictions('old', 'beside the objects of 0.1.0');
 is(as('keeper', 'SELECT graph, owner FROM gp_graphs'), 'small|keeper', 'the views work');
+
+# Values under the functions of 0.1.0, and then under the server's own
+my $indexed = q{SET enable_seqscan = off; SELECT count(*), (SELECT count(*) FROM valued WHERE kernel = 'gcn'),
+	(SELECT count(*) FROM valued WHERE kernel > 'gcn'), (SELECT count(*) FROM valued v WHERE v.graph = (SELECT gp_graph(1, 2))),
+	(SELECT count(DISTINCT kernel::text || gp_kernel_hash(kernel) || gp_kernel_hash_extended(kernel, 7)) FROM valued),
+	md5(string_agg(gp_graph_send(graph)::text || gp_kernel_send(kernel)::text || gp_graph_hash_extended(graph, 7), ',' ORDER BY kernel))
+	FROM valued};
+$node->safe_psql('old', q{CREATE TABLE valued AS
+	SELECT k::gp_kernel AS kernel, gp_graph(1, n) AS graph FROM unnest('{gcn,gin,mlp}'::text[]) WITH ORDINALITY AS k(k, n)
+	WHERE gp_kernel_eq('gcn', 'gcn') AND gp_kernel_ne('gcn', 'gin') AND gp_kernel_le('gcn', 'gin') AND gp_kernel_cmp('gcn', 'gin') < 0
+	GROUP BY k;
+	CREATE INDEX ON valued (kernel); CREATE INDEX ON valued USING hash (kernel); CREATE INDEX ON valued USING hash (graph)});
+my $found = $node->safe_psql('old', $indexed);
+like($found, qr/^3\|1\|2\|1\|3\|/, 'values are found by indexes');
 for my $call (q{SELECT gp_create_graph('new', 'nodes', 'edges')}, q{SELECT gp_fit('small')}, q{SELECT gp_fit_links('small')},
 	q{CALL gp_refresh('small')}, q{SELECT gp_grant('small', 'stranger')}, q{SELECT gp_revoke('small', 'reader')},
 	q{SELECT gp_drop_model('small')}, q{SELECT gp_drop_graph('small')})
@@ -97,6 +111,8 @@ like(as('warden', q{SELECT gp_create_graph('small', 'nodes', 'edges')}), qr/^427
 $node->safe_psql('old', q{SELECT gp_set_owner('left', 'warden')});
 is(as('warden', q{SELECT count(*) FROM gp_predict('left')}), '24', 'a superuser gives away what was left');
 $node->safe_psql('old', 'ALTER ROLE warden RENAME TO keeper');
+
+is($node->safe_psql('old', $indexed), $found, 'values are found by indexes of before');
 
 # Object by object
 sub objects

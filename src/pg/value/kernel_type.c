@@ -7,7 +7,6 @@
  */
 #include "postgres.h"
 
-#include "common/hashfn.h"
 #include "fmgr.h"
 #include "libpq/pqformat.h"
 #include "utils/builtins.h"
@@ -17,20 +16,9 @@
 #include "pg/host/host.h"
 
 PG_FUNCTION_INFO_V1(gnngp_kernel_in);
-PG_FUNCTION_INFO_V1(gnngp_kernel_out);
 PG_FUNCTION_INFO_V1(gnngp_kernel_recv);
-PG_FUNCTION_INFO_V1(gnngp_kernel_send);
 PG_FUNCTION_INFO_V1(gnngp_kernel_from_text);
 PG_FUNCTION_INFO_V1(gnngp_kernel_as_stored);
-PG_FUNCTION_INFO_V1(gnngp_kernel_eq);
-PG_FUNCTION_INFO_V1(gnngp_kernel_ne);
-PG_FUNCTION_INFO_V1(gnngp_kernel_lt);
-PG_FUNCTION_INFO_V1(gnngp_kernel_le);
-PG_FUNCTION_INFO_V1(gnngp_kernel_gt);
-PG_FUNCTION_INFO_V1(gnngp_kernel_ge);
-PG_FUNCTION_INFO_V1(gnngp_kernel_cmp);
-PG_FUNCTION_INFO_V1(gnngp_kernel_hash);
-PG_FUNCTION_INFO_V1(gnngp_kernel_hash_extended);
 
 /* Reads a kernel and gives its canonical text; errors point at the character. */
 static text *
@@ -54,13 +42,6 @@ gnngp_kernel_in(PG_FUNCTION_ARGS)
 	PG_RETURN_TEXT_P(make_canonical(PG_GETARG_CSTRING(0)));
 }
 
-/* gp_kernel's output function. */
-Datum
-gnngp_kernel_out(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_CSTRING(text_to_cstring(PG_GETARG_TEXT_PP(0)));
-}
-
 /* gp_kernel's binary input function: text, which is read anew and never trusted. */
 Datum
 gnngp_kernel_recv(PG_FUNCTION_ARGS)
@@ -70,18 +51,6 @@ gnngp_kernel_recv(PG_FUNCTION_ARGS)
 	char	   *source = pq_getmsgtext(buf, buf->len - buf->cursor, &nbytes);
 
 	PG_RETURN_TEXT_P(make_canonical(source));
-}
-
-/* gp_kernel's binary output function: text. */
-Datum
-gnngp_kernel_send(PG_FUNCTION_ARGS)
-{
-	text	   *kernel = PG_GETARG_TEXT_PP(0);
-	StringInfoData buf;
-
-	pq_begintypsend(&buf);
-	pq_sendtext(&buf, VARDATA_ANY(kernel), VARSIZE_ANY_EXHDR(kernel));
-	PG_RETURN_BYTEA_P(pq_endtypsend(&buf));
 }
 
 /* The cast from text. */
@@ -102,95 +71,4 @@ Datum
 gnngp_kernel_as_stored(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_TEXT_P(PG_GETARG_TEXT_P(0));
-}
-
-/* Orders two kernels by the bytes of their texts, without regard to collations. */
-static int
-compare_kernels(FunctionCallInfo fcinfo)
-{
-	text	   *a = PG_GETARG_TEXT_PP(0);
-	text	   *b = PG_GETARG_TEXT_PP(1);
-	int			na = VARSIZE_ANY_EXHDR(a);
-	int			nb = VARSIZE_ANY_EXHDR(b);
-	int			order = memcmp(VARDATA_ANY(a), VARDATA_ANY(b), Min(na, nb));
-
-	if (order == 0)
-		order = (na > nb) - (na < nb);
-	else
-		order = order > 0 ? 1 : -1;
-	PG_FREE_IF_COPY(a, 0);
-	PG_FREE_IF_COPY(b, 1);
-	return order;
-}
-
-/* a = b */
-Datum
-gnngp_kernel_eq(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_BOOL(compare_kernels(fcinfo) == 0);
-}
-
-/* a <> b */
-Datum
-gnngp_kernel_ne(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_BOOL(compare_kernels(fcinfo) != 0);
-}
-
-/* a < b */
-Datum
-gnngp_kernel_lt(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_BOOL(compare_kernels(fcinfo) < 0);
-}
-
-/* a <= b */
-Datum
-gnngp_kernel_le(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_BOOL(compare_kernels(fcinfo) <= 0);
-}
-
-/* a > b */
-Datum
-gnngp_kernel_gt(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_BOOL(compare_kernels(fcinfo) > 0);
-}
-
-/* a >= b */
-Datum
-gnngp_kernel_ge(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_BOOL(compare_kernels(fcinfo) >= 0);
-}
-
-/* The three-way comparison of btree indexes. */
-Datum
-gnngp_kernel_cmp(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_INT32(compare_kernels(fcinfo));
-}
-
-/* The hash of hash indexes and joins. */
-Datum
-gnngp_kernel_hash(PG_FUNCTION_ARGS)
-{
-	text	   *kernel = PG_GETARG_TEXT_PP(0);
-	Datum		hash = hash_any((unsigned char *) VARDATA_ANY(kernel), VARSIZE_ANY_EXHDR(kernel));
-
-	PG_FREE_IF_COPY(kernel, 0);
-	return hash;
-}
-
-/* The same with a seed, for hash partitions. */
-Datum
-gnngp_kernel_hash_extended(PG_FUNCTION_ARGS)
-{
-	text	   *kernel = PG_GETARG_TEXT_PP(0);
-	Datum		hash = hash_any_extended((unsigned char *) VARDATA_ANY(kernel),
-										 VARSIZE_ANY_EXHDR(kernel), PG_GETARG_INT64(1));
-
-	PG_FREE_IF_COPY(kernel, 0);
-	return hash;
 }

@@ -1,5 +1,5 @@
 /*
- * value_type.c - input, output and comparison, the same for all types of values.
+ * value_type.c - input and output, the same for all types of values.
  *
  * The text form is base64: a value of 256 MB is a text of 342 MB, well under
  * the 1 GB that PostgreSQL allows.  Long loops are cut into pieces that a cancel
@@ -8,7 +8,6 @@
 #include "postgres.h"
 
 #include "common/base64.h"
-#include "common/hashfn.h"
 #include "libpq/pqformat.h"
 #include "miscadmin.h"
 #include "value.h"
@@ -95,79 +94,4 @@ gnngp_value_out(PG_FUNCTION_ARGS)
 	}
 	*out = '\0';
 	PG_RETURN_CSTRING(text);
-}
-
-PG_FUNCTION_INFO_V1(gnngp_value_send);
-
-/* Output as binary. */
-Datum
-gnngp_value_send(PG_FUNCTION_ARGS)
-{
-	struct varlena *value = PG_GETARG_VARLENA_PP(0);
-	StringInfoData buf;
-
-	pq_begintypsend(&buf);
-	pq_sendbytes(&buf, VARDATA_ANY(value), VARSIZE_ANY_EXHDR(value));
-	PG_RETURN_BYTEA_P(pq_endtypsend(&buf));
-}
-
-/* True when two values are the same bytes. */
-static bool
-same_bytes(FunctionCallInfo fcinfo)
-{
-	struct varlena *a = PG_GETARG_VARLENA_PP(0);
-	struct varlena *b = PG_GETARG_VARLENA_PP(1);
-	Size		n = VARSIZE_ANY_EXHDR(a);
-	bool		same = n == VARSIZE_ANY_EXHDR(b) &&
-		memcmp(VARDATA_ANY(a), VARDATA_ANY(b), n) == 0;
-
-	PG_FREE_IF_COPY(a, 0);
-	PG_FREE_IF_COPY(b, 1);
-	return same;
-}
-
-PG_FUNCTION_INFO_V1(gnngp_value_eq);
-
-/* a = b */
-Datum
-gnngp_value_eq(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_BOOL(same_bytes(fcinfo));
-}
-
-PG_FUNCTION_INFO_V1(gnngp_value_ne);
-
-/* a <> b */
-Datum
-gnngp_value_ne(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_BOOL(!same_bytes(fcinfo));
-}
-
-PG_FUNCTION_INFO_V1(gnngp_value_hash);
-
-/* The hash of hash indexes and joins. */
-Datum
-gnngp_value_hash(PG_FUNCTION_ARGS)
-{
-	struct varlena *value = PG_GETARG_VARLENA_PP(0);
-	Datum		hash = hash_any((const unsigned char *) VARDATA_ANY(value),
-								(int) VARSIZE_ANY_EXHDR(value));
-
-	PG_FREE_IF_COPY(value, 0);
-	return hash;
-}
-
-PG_FUNCTION_INFO_V1(gnngp_value_hash_extended);
-
-/* The same with a seed, for hash partitions. */
-Datum
-gnngp_value_hash_extended(PG_FUNCTION_ARGS)
-{
-	struct varlena *value = PG_GETARG_VARLENA_PP(0);
-	Datum		hash = hash_any_extended((const unsigned char *) VARDATA_ANY(value),
-										 (int) VARSIZE_ANY_EXHDR(value), PG_GETARG_INT64(1));
-
-	PG_FREE_IF_COPY(value, 0);
-	return hash;
 }
