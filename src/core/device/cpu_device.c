@@ -3,8 +3,8 @@
  */
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 
+#include "base/pages.h"
 #include "cpu_blas.h"
 #include "cpu_internal.h"
 
@@ -13,26 +13,6 @@
 
 /* Rows of a factor that evaluators take at once: they stay in the cache. */
 #define ROW_BLOCK 1024
-
-/* A huge page, and the bytes from which a matrix asks for them. */
-#define HUGE_PAGE ((uintptr_t) 1 << 21)
-#define HUGE_MATRIX ((size_t) 1 << 22)
-
-/*
- * Asks for huge pages behind a large matrix: sparse products jump between its
- * rows, and the first touch of small pages costs as much as a product.
- */
-static void
-advise_pages(void *data, size_t bytes)
-{
-#ifdef MADV_HUGEPAGE
-	uintptr_t	first = ((uintptr_t) data + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
-	uintptr_t	end = ((uintptr_t) data + bytes) / HUGE_PAGE * HUGE_PAGE;
-
-	if (bytes >= HUGE_MATRIX && end > first)
-		(void) madvise((void *) first, end - first, MADV_HUGEPAGE);
-#endif
-}
 
 /* Memory for a matrix, rows on multiples of 16 elements. */
 static gp_matrix
@@ -46,7 +26,7 @@ create_matrix(gp_device *dev, int64_t rows, int64_t cols, gp_type type)
 		m.ld = (cols + 15) / 16 * 16;
 	row = gp_size_mul(dev->env, (size_t) m.ld, gp_type_size(type));
 	m.data = gp_alloc_array(dev->env, rows, row);
-	advise_pages(m.data, (size_t) rows * row);
+	gp_use_large_pages(m.data, (size_t) rows * row);
 	return m;
 }
 

@@ -20,7 +20,7 @@
 #include "utils/tuplestore.h"
 
 #define MAX_CLASSES 65535
-#define LOOK_EVERY 1024
+#define UPLOAD_ROWS 1024
 
 /* A labelled node. */
 typedef struct labelled
@@ -123,8 +123,7 @@ collect_labels(const gnngp_table_value *factor, ArrayType *nodes, ArrayType *cla
 	{
 		int64		node;
 
-		if (i % LOOK_EVERY == 0)
-			CHECK_FOR_INTERRUPTS();
+		gnngp_look(i);
 		if (no_id[i])
 			ereport(ERROR,
 					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
@@ -154,8 +153,7 @@ number_labels(labelled *l, int64 n, const gnngp_table_value *factor, labels *out
 	gnngp_sort(l, n, sizeof(labelled), compare_labels, NULL);
 	for (int64 i = 0; i < n; i++)
 	{
-		if (i % LOOK_EVERY == 0)
-			CHECK_FOR_INTERRUPTS();
+		gnngp_look(i);
 		if (i == 0 || compare_texts(l[i].label, l[i - 1].label) != 0)
 			out->name[out->nclasses++] = l[i].label;
 		l[i].class = out->nclasses - 1;
@@ -183,11 +181,11 @@ static gp_matrix
 upload_factor(gp_device *dev, const gnngp_table_value *factor)
 {
 	gp_matrix	q = dev->create(dev, factor->ids.n, factor->cols, GP_FLOAT);
-	float	   *block = gp_alloc_array(dev->env, LOOK_EVERY * factor->cols, sizeof(float));
+	float	   *block = gp_alloc_array(dev->env, UPLOAD_ROWS * factor->cols, sizeof(float));
 
-	for (int64 row = 0; row < q.rows; row += LOOK_EVERY)
+	for (int64 row = 0; row < q.rows; row += UPLOAD_ROWS)
 	{
-		int64		rows = Min(q.rows - row, LOOK_EVERY);
+		int64		rows = Min(q.rows - row, UPLOAD_ROWS);
 
 		CHECK_FOR_INTERRUPTS();
 		for (int64 i = 0; i < rows; i++)

@@ -53,7 +53,7 @@ class_probability(const predict_state *s, const gnngp_block *block, const gnngp_
 				  uint16 class, float score)
 {
 	if (row->is_prior && block->shares)
-		return gnngp_get_double(block->shares + (size_t) class * sizeof(double));
+		return gnngp_get_float8(block->shares + (size_t) class * sizeof(double));
 	return Min(exp(s->model->temperature * (double) score - row->log_partition), 1.0);
 }
 

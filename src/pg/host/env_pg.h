@@ -12,6 +12,7 @@
 
 #include "core/base/base.h"
 #include "core/base/sort.h"
+#include "miscadmin.h"
 
 /*
  * Makes an environment in a new context under parent.  All environments of the
@@ -63,6 +64,14 @@ extern void gnngp_env_set_device_error(gp_env *env, gnngp_device_error device_er
  * card was open: it may be that the work fits without a card's buffers.
  */
 extern bool gnngp_env_device_failed(const gp_env *env);
+
+/* Looks at interrupts at every so many items of a loop. */
+static inline void
+gnngp_look(int64 i)
+{
+	if (i % GP_LOOK_EVERY == 0)
+		CHECK_FOR_INTERRUPTS();
+}
 
 /* gp_sort in the server: for items of any number, with their memory within the limit. */
 extern void gnngp_sort(void *base, int64 n, Size size, gp_compare compare, void *arg);

@@ -12,6 +12,7 @@
 #include "arguments.h"
 #include "compute.h"
 #include "env_pg.h"
+#include "little_endian.h"
 #include "progress.h"
 #include "settings.h"
 

@@ -4,6 +4,7 @@
 #include "postgres.h"
 
 #include "common/hashfn.h"
+#include "core/base/pages.h"
 #include "idmap.h"
 
 /* A direct table may have this many entries for each node. */
@@ -22,6 +23,7 @@ empty_table(gp_env *env, uint64 size)
 {
 	int32	   *table = gp_alloc_array(env, (int64) size, sizeof(int32));
 
+	gp_use_large_pages(table, size * sizeof(int32));
 	memset(table, 0xff, size * sizeof(int32));
 	return table;
 }

@@ -14,8 +14,8 @@
 
 #include "pg/catalog/catalog.h"
 #include "pg/host/compat.h"
+#include "pg/host/host.h"
 #include "pg/read/read.h"
-#include "port/pg_bswap.h"
 #include "tcop/dest.h"
 
 /* A block that has been read and validated. */
@@ -97,82 +97,6 @@ extern void gnngp_block_row(const gnngp_block *block, int32 i, gnngp_node_row *r
 /* The first row of a block with at least this key, or nrows. */
 extern int32 gnngp_block_search(const gnngp_block *block, int64 key);
 
-/* Puts numbers into a block. */
-static inline void
-gnngp_put64(char *p, uint64 v)
-{
-#ifdef WORDS_BIGENDIAN
-	v = pg_bswap64(v);
-#endif
-	memcpy(p, &v, sizeof(v));
-}
-
-static inline void
-gnngp_put32(char *p, uint32 v)
-{
-#ifdef WORDS_BIGENDIAN
-	v = pg_bswap32(v);
-#endif
-	memcpy(p, &v, sizeof(v));
-}
-
-/* The bits of numbers in a block. */
-static inline uint64
-gnngp_get64(const char *p)
-{
-	uint64		v;
-
-	memcpy(&v, p, sizeof(v));
-#ifdef WORDS_BIGENDIAN
-	v = pg_bswap64(v);
-#endif
-	return v;
-}
-
-static inline uint32
-gnngp_get32(const char *p)
-{
-	uint32		v;
-
-	memcpy(&v, p, sizeof(v));
-#ifdef WORDS_BIGENDIAN
-	v = pg_bswap32(v);
-#endif
-	return v;
-}
-
-static inline uint16
-gnngp_get16(const char *p)
-{
-	uint16		v;
-
-	memcpy(&v, p, sizeof(v));
-#ifdef WORDS_BIGENDIAN
-	v = pg_bswap16(v);
-#endif
-	return v;
-}
-
-static inline double
-gnngp_get_double(const char *p)
-{
-	uint64		bits = gnngp_get64(p);
-	double		v;
-
-	memcpy(&v, &bits, sizeof(v));
-	return v;
-}
-
-static inline float
-gnngp_get_float(const char *p)
-{
-	uint32		bits = gnngp_get32(p);
-	float		v;
-
-	memcpy(&v, &bits, sizeof(v));
-	return v;
-}
-
 /* The k-th best class of a row, and its score. */
 static inline uint16
 gnngp_row_class(const gnngp_node_row *row, int32 k)
@@ -183,7 +107,7 @@ gnngp_row_class(const gnngp_node_row *row, int32 k)
 static inline float
 gnngp_row_score(const gnngp_node_row *row, int32 k)
 {
-	return gnngp_get_float(row->scores + (size_t) k * sizeof(float));
+	return gnngp_get_float4(row->scores + (size_t) k * sizeof(float));
 }
 
 #endif							/* GNNGP_STORE_H */

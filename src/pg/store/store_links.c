@@ -80,29 +80,6 @@ element_size(uint32 element)
 	return element <= GP_LINK_U64 ? gp_link_element_size((gp_link_element) element) : 0;
 }
 
-/* Swaps the bytes of elements where the machine is big-endian. */
-static void
-to_little_endian(char *data, size_t bytes, size_t size)
-{
-#ifdef WORDS_BIGENDIAN
-	for (size_t i = 0; i < bytes && size > 1; i += size)
-		if (size == 8)
-		{
-			uint64		v;
-
-			memcpy(&v, data + i, 8);
-			gnngp_put64(data + i, v);
-		}
-		else
-		{
-			uint32		v;
-
-			memcpy(&v, data + i, 4);
-			gnngp_put32(data + i, v);
-		}
-#endif
-}
-
 /* The elements of a full block. */
 static int64
 block_elements(const gp_link_array *array)
@@ -123,7 +100,7 @@ write_block(link_writer *w, const gp_link_array *array, int64 first)
 		Int32GetDatum((int32) w->block), Int32GetDatum((int32) n), PointerGetDatum(w->buffer)};
 
 	memcpy(block + LINK_HEADER, (char *) array->data + (size_t) first * size, (size_t) n * size);
-	to_little_endian(block + LINK_HEADER, (size_t) n * size, size);
+	gnngp_turn_numbers(block + LINK_HEADER, (size_t) n * size, size);
 	gnngp_put32(block + AT_BLOCK, w->block++);
 	gnngp_put32(block + AT_BLOCKS, w->blocks);
 	gnngp_put32(block + AT_TAG, (uint32) array->tag);
@@ -238,7 +215,7 @@ take_block(link_reader *r, const char *block, size_t length)
 	if (length % size != 0 || n == 0 || n > (uint64) (array->count - r->filled))
 		gnngp_store_corrupted(r->model, "a block of its link part has a wrong number of elements");
 	memcpy((char *) array->data + first * size, block + LINK_HEADER, length);
-	to_little_endian((char *) array->data + first * size, length, size);
+	gnngp_turn_numbers((char *) array->data + first * size, length, size);
 	r->filled += (int64) n;
 }
 

@@ -122,8 +122,8 @@ gnngp_block_row(const gnngp_block *block, int32 i, gnngp_node_row *row)
 	uint32		flags = gnngp_get32(p + AT_ROW_FLAGS);
 
 	row->key = (int64) gnngp_get64(p + AT_KEY);
-	row->variance = gnngp_get_double(p + AT_VARIANCE);
-	row->log_partition = row->value = gnngp_get_double(p + AT_VALUE);
+	row->variance = gnngp_get_float8(p + AT_VARIANCE);
+	row->log_partition = row->value = gnngp_get_float8(p + AT_VALUE);
 	row->labelled = (flags & ROW_LABELLED) != 0;
 	row->is_prior = (flags & ROW_PRIOR) != 0;
 	row->scores = p + ROW_FIXED;

@@ -8,7 +8,6 @@
 #include "catalog/pg_type_d.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
-#include "pg/host/host.h"
 #include "store.h"
 #include "store_format.h"
 #include "utils/builtins.h"
@@ -41,34 +40,6 @@ typedef struct writer
 	char	   *buffer;			/* the varlena of a block */
 	size_t		room;
 } writer;
-
-/* Puts numbers in little-endian order. */
-static void
-put16(char *p, uint16 v)
-{
-#ifdef WORDS_BIGENDIAN
-	v = pg_bswap16(v);
-#endif
-	memcpy(p, &v, sizeof(v));
-}
-
-static void
-put_double(char *p, double v)
-{
-	uint64		bits;
-
-	memcpy(&bits, &v, sizeof(bits));
-	gnngp_put64(p, bits);
-}
-
-static void
-put_float(char *p, float v)
-{
-	uint32		bits;
-
-	memcpy(&bits, &v, sizeof(bits));
-	gnngp_put32(p, bits);
-}
 
 /* The bits of a score as a number that falls when the score grows, and back. */
 static uint32
@@ -120,12 +91,12 @@ pack_classes(writer *w, int64 node, char *scores)
 	{
 		float		score = rank_to_score((uint32) (w->rank[c] >> 16));
 
-		put_float(scores + (size_t) c * sizeof(float), score);
-		put16(order + (size_t) c * sizeof(uint16), w->by_place[w->rank[c] & 0xffff]);
+		gnngp_put_float4(scores + (size_t) c * sizeof(float), score);
+		gnngp_put16(order + (size_t) c * sizeof(uint16), w->by_place[w->rank[c] & 0xffff]);
 		sum += exp(b * (score - top));
 	}
 	if (n % 2)
-		put16(order + (size_t) n * sizeof(uint16), 0);
+		gnngp_put16(order + (size_t) n * sizeof(uint16), 0);
 	return b * top + log(sum);
 }
 
@@ -166,13 +137,13 @@ pack_row(writer *w, int64 node, bool labelled, size_t text_end, char *row)
 	if (!is_finite(w, node))
 		report_not_finite(w, node);
 	gnngp_put64(row + AT_KEY, (uint64) w->data->ids.key[node]);
-	put_double(row + AT_VARIANCE, p->variance[node]);
+	gnngp_put_float8(row + AT_VARIANCE, p->variance[node]);
 	gnngp_put32(row + AT_ROW_FLAGS, (labelled ? ROW_LABELLED : 0) | (is_prior(w, node) ? ROW_PRIOR : 0));
 	gnngp_put32(row + AT_TEXT_END, (uint32) text_end);
 	if (w->nclasses > 0)
-		put_double(row + AT_VALUE, pack_classes(w, node, row + ROW_FIXED));
+		gnngp_put_float8(row + AT_VALUE, pack_classes(w, node, row + ROW_FIXED));
 	else
-		put_double(row + AT_VALUE, p->mean[node]);
+		gnngp_put_float8(row + AT_VALUE, p->mean[node]);
 }
 
 /* Inserts the block that the buffer holds. */
@@ -261,7 +232,7 @@ write_block(writer *w, int64 first, int64 *labelled)
 	rows = block + HEADER_SIZE + (shares ? (size_t) w->nclasses * sizeof(double) : 0);
 	texts = rows + n * w->stride;
 	for (int32 c = 0; shares && c < w->nclasses; c++)
-		put_double(block + HEADER_SIZE + (size_t) c * sizeof(double), w->share[c]);
+		gnngp_put_float8(block + HEADER_SIZE + (size_t) c * sizeof(double), w->share[c]);
 	for (int64 i = 0; i < n; i++)
 	{
 		bool		has_label = *labelled < w->data->nlabelled &&

@@ -87,8 +87,7 @@ split_keys(const gnngp_sorted_edges *s, int32 *src, int32 *dst, double *weight)
 	{
 		uint64		key = gnngp_sorted_key(s, i);
 
-		if (i % 4096 == 0)
-			CHECK_FOR_INTERRUPTS();
+		gnngp_look(i);
 		src[i] = (int32) (key >> s->shift);
 		dst[i] = (int32) (key & mask);
 		if (s->edge)

@@ -18,7 +18,6 @@
 #include "utils/memutils.h"
 
 #define FIRST_BLOCK 1024
-#define LOOK_EVERY 1024
 
 typedef struct features_state
 {
@@ -189,8 +188,7 @@ add_flat(features_state *state, Datum value)
 	gnngp_features_read(value, &table);
 	for (int64 i = 0; i < table.ids.n; i++)
 	{
-		if (i % LOOK_EVERY == 0)
-			CHECK_FOR_INTERRUPTS();
+		CHECK_FOR_INTERRUPTS();
 		gnngp_value_row(table.value, i, table.cols,
 						add_row(state, gnngp_value_id(&table.ids, i), table.cols));
 	}

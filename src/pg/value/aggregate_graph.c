@@ -76,8 +76,7 @@ add_flat(gnngp_graph_state *state, Datum value)
 		seen[g.src[i]] = seen[g.dst[i]] = true;
 		gnngp_edge_list_add(&state->list, gnngp_value_id(&g.ids, g.src[i]),
 							gnngp_value_id(&g.ids, g.dst[i]), g.weight ? g.weight[i] : 0.0);
-		if (i % 4096 == 0)
-			CHECK_FOR_INTERRUPTS();
+		gnngp_look(i);
 	}
 	for (int64 i = 0; i < g.ids.n; i++)
 		if (!seen[i])

@@ -7,16 +7,12 @@
  */
 #include "postgres.h"
 
-#include <sys/mman.h>
-
+#include "core/base/pages.h"
 #include "edge_list.h"
-#include "miscadmin.h"
 #include "pg/host/host.h"
 #include "utils/memutils.h"
 
 #define FIRST_ROOM 32
-#define LARGE_PAGE ((uintptr_t) 2 << 20)
-#define LARGE_ARRAY ((Size) 16 << 20)	/* below, large pages are not worth a system call */
 #define COMPACT_FROM ((int64) 1 << 24)	/* edges from which a full list is rid of repeats first */
 
 /* The bytes of a list of so many edges, and of sorting it. */
@@ -57,8 +53,7 @@ rewrite(gnngp_edge_list *list, const gnngp_sorted_edges *s)
 		int64		a = (int64) (s->key[i] >> s->shift);
 		int64		b = (int64) (s->key[i] & ((UINT64CONST(1) << s->shift) - 1));
 
-		if (i % 4096 == 0)
-			CHECK_FOR_INTERRUPTS();
+		gnngp_look(i);
 		seen[a] = seen[b] = true;
 		list->end[2 * n] = gnngp_value_id(&s->ids, a);
 		list->end[2 * n++ + 1] = gnngp_value_id(&s->ids, b);
@@ -105,19 +100,6 @@ compact(gnngp_edge_list *list)
 	MemoryContextDelete(work);
 }
 
-/* Asks for large pages behind an array; the system may as well not. */
-void
-gnngp_use_large_pages(void *p, Size bytes)
-{
-#ifdef MADV_HUGEPAGE
-	uintptr_t	first = TYPEALIGN(LARGE_PAGE, (uintptr_t) p);
-	uintptr_t	end = TYPEALIGN_DOWN(LARGE_PAGE, (uintptr_t) p + bytes);
-
-	if (bytes >= LARGE_ARRAY)
-		(void) madvise((void *) first, end - first, MADV_HUGEPAGE);
-#endif
-}
-
 /* Makes room for so many more edges. */
 void
 gnngp_edge_list_grow(gnngp_edge_list *list, int64 more)
@@ -135,12 +117,12 @@ gnngp_edge_list_grow(gnngp_edge_list *list, int64 more)
 		list->end = MemoryContextAllocHuge(list->context, room * 2 * sizeof(int64));
 	else
 		list->end = repalloc_huge(list->end, room * 2 * sizeof(int64));
-	gnngp_use_large_pages(list->end, room * 2 * sizeof(int64));
+	gp_use_large_pages(list->end, room * 2 * sizeof(int64));
 	if (list->weighted && list->weight == NULL)
 		list->weight = MemoryContextAllocHuge(list->context, room * sizeof(double));
 	else if (list->weighted)
 		list->weight = repalloc_huge(list->weight, room * sizeof(double));
 	if (list->weighted)
-		gnngp_use_large_pages(list->weight, room * sizeof(double));
+		gp_use_large_pages(list->weight, room * sizeof(double));
 	list->room = room;
 }

@@ -51,9 +51,6 @@ gnngp_sorted_key(const gnngp_sorted_edges *s, int64 i)
 
 /* edge_list.c */
 
-/* Asks for large pages behind a large array that is filled from end to end: fewer page faults. */
-extern void gnngp_use_large_pages(void *p, Size bytes);
-
 /* Makes room for so many more edges; refuses what the memory limit does not allow. */
 extern void gnngp_edge_list_grow(gnngp_edge_list *list, int64 more);
 

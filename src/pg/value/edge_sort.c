@@ -9,13 +9,11 @@
  */
 #include "postgres.h"
 
-#include "core/base/places.h"
+#include "core/base/pages.h"
 #include "edge_list.h"
-#include "miscadmin.h"
-#include "pg/host/host.h"
+#include "pg/read/idmap.h"
 #include "port/pg_bitutils.h"
 
-#define LOOK_EVERY (1 << 14)	/* items between two looks at interrupts */
 #define MANY 65536				/* keys that are dealt out by their high bits first */
 #define HIGH_BITS 11
 #define FEWEST 64				/* keys of a heap that are sorted by insertion */
@@ -31,19 +29,10 @@ typedef struct numbering
 	bool		dense;			/* every id of the range is a node */
 	uint64	   *bits;			/* a bit for each id of the range that is a node, or NULL */
 	uint32	   *before;			/* the nodes before each word of bits */
-	uint32	   *table;			/* else a hash table of nodes + 1 */
-	gp_env	   *env;
-	gp_places	places;			/* of the hash table */
-	const gnngp_value_ids *ids;
+	gp_env	   *env;			/* else a map, which this holds */
+	gnngp_ids	ids;
+	gnngp_idmap map;
 } numbering;
-
-/* Looks at interrupts at every so many items of a loop. */
-static inline void
-look(int64 i)
-{
-	if (i % LOOK_EVERY == 0)
-		CHECK_FOR_INTERRUPTS();
-}
 
 /* Memory for n items; n may be large. */
 static void *
@@ -51,7 +40,7 @@ allocate(int64 n, Size size)
 {
 	void	   *p = MemoryContextAllocHuge(CurrentMemoryContext, (Size) Max(n, 1) * size);
 
-	gnngp_use_large_pages(p, (Size) Max(n, 1) * size);
+	gp_use_large_pages(p, (Size) Max(n, 1) * size);
 	return p;
 }
 
@@ -87,72 +76,89 @@ digit_bits(int64 n, int bits)
 	return Max((bits + passes - 1) / passes, 1);
 }
 
-/* Moves keys to their places by the bits from shift on; count has the places. */
-static void
-scatter_keys(const uint64 *from, uint64 *to, int64 n, int shift, int places, int64 *count)
+/* What an item is sorted by: the number that it begins with. */
+static inline uint64
+key_at(const char *item, int64 i, Size size)
+{
+	uint64		key;
+
+	memcpy(&key, item + i * size, sizeof(key));
+	return key;
+}
+
+/*
+ * Moves items to their places by the bits of their keys from shift on; count has the
+ * places.  In line, as all that sorts, so that their size is known to the compiler.
+ */
+static pg_attribute_always_inline void
+scatter(const char *from, char *to, int64 n, Size size, int shift, int places, int64 *count)
 {
 	memset(count, 0, places * sizeof(int64));
 	for (int64 i = 0; i < n; i++)
 	{
-		look(i + 1);
-		count[from[i] >> shift & (places - 1)]++;
+		gnngp_look(i + 1);
+		count[key_at(from, i, size) >> shift & (places - 1)]++;
 	}
 	counts_to_places(count, places);
-	for (int64 first = 0; first < n; first += LOOK_EVERY)
+	for (int64 first = 0; first < n; first += GP_LOOK_EVERY)
 	{
-		int64		end = Min(first + LOOK_EVERY, n);
+		int64		end = Min(first + GP_LOOK_EVERY, n);
 
 		CHECK_FOR_INTERRUPTS();
 		for (int64 i = first; i < end; i++)
-			to[count[from[i] >> shift & (places - 1)]++] = from[i];
+			memcpy(to + count[key_at(from, i, size) >> shift & (places - 1)]++ * size,
+				   from + i * size, size);
 	}
 }
 
-/* Sorts a few keys by insertion. */
-static void
-insert_keys(uint64 *key, int64 n)
+/* Sorts a few items by insertion. */
+static pg_attribute_always_inline void
+insert_items(char *item, int64 n, Size size)
 {
+	char		held[sizeof(gnngp_sorted_edge)];
+
 	for (int64 i = 1; i < n; i++)
 	{
-		uint64		k = key[i];
+		uint64		key = key_at(item, i, size);
 		int64		j = i;
 
-		for (; j > 0 && key[j - 1] > k; j--)
-			key[j] = key[j - 1];
-		key[j] = k;
+		memcpy(held, item + i * size, size);
+		for (; j > 0 && key_at(item, j - 1, size) > key; j--)
+			memcpy(item + j * size, item + (j - 1) * size, size);
+		memcpy(item + j * size, held, size);
 	}
 }
 
-/* Sorts keys by their low bits; the result is in key, or in other after an odd number of passes. */
-static void
-sort_low_bits(uint64 *key, uint64 *other, int64 n, int bits, int digit, int64 *count)
+/* Sorts items by their low bits; the result is in item, or in other after an odd number of passes. */
+static pg_attribute_always_inline void
+sort_low_bits(char *item, char *other, int64 n, Size size, int bits, int digit, int64 *count)
 {
 	for (int shift = 0; shift < bits; shift += digit)
 	{
-		uint64	   *from = key;
+		char	   *from = item;
 
-		scatter_keys(from, other, n, shift, 1 << digit, count);
-		key = other;
+		scatter(from, other, n, size, shift, 1 << digit, count);
+		item = other;
 		other = from;
 	}
 }
 
 /* Exchanges two arrays. */
 static void
-exchange(uint64 **a, uint64 **b)
+exchange(void **a, void **b)
 {
-	uint64	   *swap = *a;
+	void	   *swap = *a;
 
 	*a = *b;
 	*b = swap;
 }
 
 /*
- * Sorts keys of so many bits; the result is in *key, *other is spoilt.  Many keys
+ * Sorts items by keys of so many bits; the result is in *item, *other is spoilt.  Many
  * are first dealt out by their high bits: the heaps then fit the cache.
  */
-static void
-sort_keys(uint64 **key, uint64 **other, int64 n, int bits)
+static pg_attribute_always_inline void
+sort_items(void **item, void **other, int64 n, Size size, int bits)
 {
 	int64	   *count = palloc(sizeof(int64) << HIGH_BITS);
 	int64	   *heap = palloc(sizeof(int64) << HIGH_BITS);
@@ -162,64 +168,51 @@ sort_keys(uint64 **key, uint64 **other, int64 n, int bits)
 	int64		start = 0;
 
 	if (n < MANY)
-		sort_low_bits(*key, *other, n, low, digit, count);
+		sort_low_bits(*item, *other, n, size, low, digit, count);
 	else
 	{
-		scatter_keys(*key, *other, n, low, 1 << HIGH_BITS, heap);
-		exchange(key, other);
+		scatter(*item, *other, n, size, low, 1 << HIGH_BITS, heap);
+		exchange(item, other);
 		for (int h = 0; h < 1 << HIGH_BITS; h++)
 		{
 			int64		length = heap[h] - start;
+			char	   *from = (char *) *item + start * size;
+			char	   *to = (char *) *other + start * size;
 
 			if (length > FEWEST)
-				sort_low_bits(*key + start, *other + start, length, low, digit, count);
+				sort_low_bits(from, to, length, size, low, digit, count);
 			else
 			{
-				insert_keys(*key + start, length);
+				insert_items(from, length, size);
 				if (passes % 2)
-					memcpy(*other + start, *key + start, length * sizeof(uint64));
+					memcpy(to, from, length * size);
 			}
 			start = heap[h];
 		}
 	}
 	if (passes % 2)
-		exchange(key, other);
+		exchange(item, other);
 	pfree(count);
 	pfree(heap);
 }
 
-/* The same for edges with weights. */
+/* Sorts numbers, or edges with their weights. */
 static void
-sort_edges(gnngp_sorted_edge **edge, gnngp_sorted_edge **other, int64 n, int bits)
+sort_keys(void **key, int64 n, int bits)
 {
-	int			digit = digit_bits(n, bits);
-	int			places = 1 << digit;
-	int64	   *count = palloc(places * sizeof(int64));
+	void	   *other = allocate(n, sizeof(uint64));
 
-	for (int shift = 0; shift < bits; shift += digit)
-	{
-		gnngp_sorted_edge *from = *edge;
-		gnngp_sorted_edge *to = *other;
+	sort_items(key, &other, n, sizeof(uint64), bits);
+	pfree(other);
+}
 
-		memset(count, 0, places * sizeof(int64));
-		for (int64 i = 0; i < n; i++)
-		{
-			look(i);
-			count[from[i].key >> shift & (places - 1)]++;
-		}
-		counts_to_places(count, places);
-		for (int64 first = 0; first < n; first += LOOK_EVERY)
-		{
-			int64		end = Min(first + LOOK_EVERY, n);
+static void
+sort_edges(void **edge, int64 n, int bits)
+{
+	void	   *other = allocate(n, sizeof(gnngp_sorted_edge));
 
-			CHECK_FOR_INTERRUPTS();
-			for (int64 i = first; i < end; i++)
-				to[count[from[i].key >> shift & (places - 1)]++] = from[i];
-		}
-		*edge = to;
-		*other = from;
-	}
-	pfree(count);
+	sort_items(edge, &other, n, sizeof(gnngp_sorted_edge), bits);
+	pfree(other);
 }
 
 /* The smallest id and the range of them. */
@@ -229,9 +222,9 @@ find_range(const gnngp_edge_list *list, numbering *num)
 	int64		low = list->end[0];
 	int64		high = list->end[0];
 
-	for (int64 first = 0; first < 2 * list->n; first += LOOK_EVERY)
+	for (int64 first = 0; first < 2 * list->n; first += GP_LOOK_EVERY)
 	{
-		int64		end = Min(first + LOOK_EVERY, 2 * list->n);
+		int64		end = Min(first + GP_LOOK_EVERY, 2 * list->n);
 
 		CHECK_FOR_INTERRUPTS();
 		for (int64 i = first; i < end; i++)
@@ -259,9 +252,9 @@ check_nodes(int64 n)
 static void
 mark_ids(const gnngp_edge_list *list, numbering *num)
 {
-	for (int64 first = 0; first < 2 * list->n; first += LOOK_EVERY)
+	for (int64 first = 0; first < 2 * list->n; first += GP_LOOK_EVERY)
 	{
-		int64		end = Min(first + LOOK_EVERY, 2 * list->n);
+		int64		end = Min(first + GP_LOOK_EVERY, 2 * list->n);
 
 		CHECK_FOR_INTERRUPTS();
 		for (int64 i = first; i < end; i++)
@@ -286,7 +279,7 @@ number_directly(const gnngp_edge_list *list, numbering *num, gnngp_value_ids *id
 	mark_ids(list, num);
 	for (int64 k = 0; k < words; k++)
 	{
-		look(k);
+		gnngp_look(k);
 		num->before[k] = (uint32) n;
 		n += pg_popcount64(num->bits[k]);
 	}
@@ -299,7 +292,7 @@ number_directly(const gnngp_edge_list *list, numbering *num, gnngp_value_ids *id
 	n = 0;
 	for (int64 k = 0; k < words; k++)
 	{
-		look(k);
+		gnngp_look(k);
 		for (uint64 left = num->bits[k]; left; left &= left - 1)
 			ids->id[n++] = (int64) ((uint64) num->first + (k << 6) + pg_rightmost_one_pos64(left));
 	}
@@ -311,51 +304,50 @@ sort_ids(const gnngp_edge_list *list, const numbering *num, gnngp_value_ids *ids
 {
 	int64		n = 2 * list->n;
 	uint64	   *key = allocate(n, sizeof(uint64));
-	uint64	   *other = allocate(n, sizeof(uint64));
+	uint64		last = 0;
 	int64		distinct = 0;
 
 	for (int64 i = 0; i < n; i++)
 	{
-		look(i);
+		gnngp_look(i);
 		key[i] = (uint64) list->end[i] - (uint64) num->first;
 	}
-	sort_keys(&key, &other, n, bits_of(num->range));
+	sort_keys((void **) &key, n, bits_of(num->range));
 	for (int64 i = 0; i < n; i++)
 	{
-		look(i);
-		if (i == 0 || key[i] != key[i - 1])
-			other[distinct++] = (uint64) num->first + key[i];
+		uint64		k = key[i];
+
+		gnngp_look(i);
+		if (i == 0 || k != last)
+			key[distinct++] = (uint64) num->first + k;
+		last = k;
 	}
 	check_nodes(distinct);
 	ids->n = distinct;
-	pfree(key);
-	if ((uint64) distinct == num->range + 1)
-		pfree(other);
-	else
-		ids->id = (int64 *) other;
+	ids->id = (int64 *) key;
 }
 
-/* Numbers ids by a hash table of the sorted ones. */
+/* Numbers ids that lie far apart by a map of the sorted ones, outside of the memory limit: the list counted it. */
 static void
-number_by_hash(const gnngp_edge_list *list, numbering *num, gnngp_value_ids *ids)
+number_by_map(const gnngp_edge_list *list, numbering *num, gnngp_value_ids *ids)
 {
-	uint64		places = 64;
-
 	sort_ids(list, num, ids);
-	while (places < 2 * (uint64) ids->n)
-		places *= 2;
 	num->env = gnngp_env_create(CurrentMemoryContext);
-	num->places = gp_places_open(num->env, places);
-	num->table = allocate(places, sizeof(uint32));
-	memset(num->table, 0, places * sizeof(uint32));
-	for (int64 i = 0; i < ids->n; i++)
-	{
-		uint64		slot = gp_first_place(&num->places, (uint64) gnngp_value_id(ids, i));
+	num->env->limit = 0;
+	num->ids = (gnngp_ids) {.n = ids->n, .integer = true, .key = ids->id};
+	gnngp_idmap_build(num->env, &num->map, &num->ids);
+}
 
-		look(i);
-		while (num->table[slot])
-			slot = gp_next_place(&num->places, slot);
-		num->table[slot] = (uint32) i + 1;
+/* Frees what number_directly or number_by_map has made. */
+static void
+free_numbering(numbering *num)
+{
+	if (num->env)
+		gnngp_env_destroy(num->env);
+	else
+	{
+		pfree(num->bits);
+		pfree(num->before);
 	}
 }
 
@@ -364,17 +356,13 @@ static inline uint64
 node_of(numbering *num, int64 id)
 {
 	uint64		at = (uint64) id - (uint64) num->first;
-	uint64		slot;
 
 	if (num->dense)
 		return at;
 	if (num->bits)
 		return num->before[at >> 6] +
 			pg_popcount64(num->bits[at >> 6] & ((UINT64CONST(1) << (at & 63)) - 1));
-	slot = gp_first_place(&num->places, (uint64) id);
-	while (gnngp_value_id(num->ids, num->table[slot] - 1) != id)
-		slot = gp_next_place(&num->places, slot);
-	return num->table[slot] - 1;
+	return (uint32) gnngp_idmap_find(&num->map, id);
 }
 
 /* The key of an edge, without a branch: which end has the smaller id is anybody's guess. */
@@ -387,7 +375,7 @@ key_of(numbering *num, const int64 *end, int shift)
 	return node_of(num, low) << shift | node_of(num, high);
 }
 
-/* Writes the keys of all edges but self-loops; true when they need sorting. */
+/* Writes the keys of all edges but self-loops; true when they are in order. */
 static bool
 make_keys(const gnngp_edge_list *list, const numbering *num, gnngp_sorted_edges *out)
 {
@@ -402,7 +390,7 @@ make_keys(const gnngp_edge_list *list, const numbering *num, gnngp_sorted_edges 
 		const int64 *end = list->end + 2 * i;
 		uint64		key;
 
-		look(i);
+		gnngp_look(i);
 		if (end[0] == end[1])
 			continue;
 		key = key_of(&local, end, shift);
@@ -417,7 +405,7 @@ make_keys(const gnngp_edge_list *list, const numbering *num, gnngp_sorted_edges 
 		}
 	}
 	out->edges = m;
-	return !sorted;
+	return sorted;
 }
 
 /* Orders edges of one key by weight. */
@@ -442,7 +430,7 @@ order_repeated(gnngp_sorted_edge *edge, int64 n)
 			same++;
 		if (same - k > 1)
 			gnngp_sort(edge + k, same - k, sizeof(gnngp_sorted_edge), compare_weights, NULL);
-		if (same / LOOK_EVERY != k / LOOK_EVERY)
+		if (same / GP_LOOK_EVERY != k / GP_LOOK_EVERY)
 			CHECK_FOR_INTERRUPTS();
 		k = same;
 	}
@@ -456,31 +444,11 @@ unique_keys(uint64 *key, int64 n)
 
 	for (int64 i = 0; i < n; i++)
 	{
-		look(i);
+		gnngp_look(i);
 		if (i == 0 || key[i] != key[m - 1])
 			key[m++] = key[i];
 	}
 	return m;
-}
-
-/* Sorts the keys that make_keys left in out. */
-static void
-sort_made(gnngp_sorted_edges *out)
-{
-	if (out->key)
-	{
-		uint64	   *other = allocate(out->edges, sizeof(uint64));
-
-		sort_keys(&out->key, &other, out->edges, 2 * out->shift);
-		pfree(other);
-	}
-	else
-	{
-		gnngp_sorted_edge *other = allocate(out->edges, sizeof(gnngp_sorted_edge));
-
-		sort_edges(&out->edge, &other, out->edges, 2 * out->shift);
-		pfree(other);
-	}
 }
 
 /* Sorts a list. */
@@ -488,38 +456,32 @@ void
 gnngp_edge_sort(const gnngp_edge_list *list, gnngp_sorted_edges *out)
 {
 	numbering	num;
+	bool		sorted;
 
 	memset(out, 0, sizeof(*out));
 	memset(&num, 0, sizeof(num));
 	find_range(list, &num);
 	out->ids.first = num.first;
-	num.ids = &out->ids;
 	if (num.range < (uint64) DIRECT_MIN || num.range < (uint64) list->n * DIRECT_SHARE)
 		number_directly(list, &num, &out->ids);
 	else
-		number_by_hash(list, &num, &out->ids);
+		number_by_map(list, &num, &out->ids);
 	num.dense = out->ids.id == NULL;
 	out->shift = Max(bits_of(out->ids.n - 1), 1);
 	if (list->weighted)
 		out->edge = allocate(list->n, sizeof(gnngp_sorted_edge));
 	else
 		out->key = allocate(list->n, sizeof(uint64));
-	if (make_keys(list, &num, out))
-		sort_made(out);
-	if (num.bits)
-	{
-		pfree(num.bits);
-		pfree(num.before);
-	}
-	else
-	{
-		pfree(num.table);
-		gnngp_env_destroy(num.env);
-	}
-	if (out->key)
-		out->edges = unique_keys(out->key, out->edges);
-	else
+	sorted = make_keys(list, &num, out);
+	free_numbering(&num);
+	if (!sorted && list->weighted)
+		sort_edges((void **) &out->edge, out->edges, 2 * out->shift);
+	else if (!sorted)
+		sort_keys((void **) &out->key, out->edges, 2 * out->shift);
+	if (list->weighted)
 		order_repeated(out->edge, out->edges);
+	else
+		out->edges = unique_keys(out->key, out->edges);
 }
 
 /* Adds up the weights of repeated edges. */
@@ -530,7 +492,7 @@ gnngp_sorted_edges_merge(gnngp_sorted_edges *s)
 
 	for (int64 i = 0; s->edge && i < s->edges; i++)
 	{
-		look(i);
+		gnngp_look(i);
 		if (m > 0 && s->edge[m - 1].key == s->edge[i].key)
 			s->edge[m - 1].weight += s->edge[i].weight;
 		else

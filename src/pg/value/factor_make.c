@@ -18,8 +18,6 @@
 
 #define AUTOMATIC_LANDMARKS 1500	/* as gp_fit takes */
 #define FLOPS_OF_THREADS 1e9	/* from which threads are worth their start: tens of milliseconds */
-#define LOOK_EVERY 1024
-
 /* A factor between its steps. */
 typedef struct factor_job
 {
@@ -74,8 +72,7 @@ place_nodes(const gnngp_factor_task *task)
 	{
 		int64		id = gnngp_value_id(task->ids, i);
 
-		if (i % 4096 == 0)
-			CHECK_FOR_INTERRUPTS();
+		gnngp_look(i);
 		while (at < with->n && gnngp_value_id(with, at) < id)
 			at++;
 		if (at == with->n || gnngp_value_id(with, at) != id)
@@ -103,8 +100,7 @@ build_graph(gp_env *env, const gnngp_factor_task *task, int64 nodes)
 	place = place_nodes(task);
 	for (int64 i = 0; i < task->edges; i++)
 	{
-		if (i % 4096 == 0)
-			CHECK_FOR_INTERRUPTS();
+		gnngp_look(i);
 		gp_edges_add(edges, 1, &place[task->src[i]], &place[task->dst[i]],
 					 task->weight ? &task->weight[i] : NULL);
 	}
@@ -123,8 +119,7 @@ build_features(gp_env *env, const gnngp_table_value *table)
 
 	for (int64 i = 0; i < table->ids.n; i++)
 	{
-		if (i % LOOK_EVERY == 0)
-			CHECK_FOR_INTERRUPTS();
+		CHECK_FOR_INTERRUPTS();
 		gnngp_value_row(table->value, i, table->cols, row);
 		gp_features_add_row_float(builder, (int32) i, row);
 	}
@@ -138,8 +133,7 @@ check_factor(const gnngp_value_ids *ids, const float *q, int64 rank)
 {
 	for (int64 i = 0; i < ids->n; i++)
 	{
-		if (i % LOOK_EVERY == 0)
-			CHECK_FOR_INTERRUPTS();
+		CHECK_FOR_INTERRUPTS();
 		for (int64 j = 0; j < rank; j++)
 			if (!isfinite(q[i * rank + j]))
 				ereport(ERROR,

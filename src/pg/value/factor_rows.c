@@ -100,8 +100,8 @@ gnngp_kernel_value(PG_FUNCTION_ARGS)
 	a = factor.value + find_node(&factor, PG_GETARG_INT64(1)) * factor.cols * sizeof(float);
 	b = factor.value + find_node(&factor, PG_GETARG_INT64(2)) * factor.cols * sizeof(float);
 	for (int64 j = 0; j < factor.cols; j++)
-		sum += (double) gnngp_value_float(a + j * sizeof(float)) *
-			(double) gnngp_value_float(b + j * sizeof(float));
+		sum += (double) gnngp_get_float4(a + j * sizeof(float)) *
+			(double) gnngp_get_float4(b + j * sizeof(float));
 	PG_RETURN_FLOAT8(sum);
 }
 

@@ -9,11 +9,7 @@
 
 #include <math.h>
 
-#include "miscadmin.h"
-#include "port/pg_bswap.h"
 #include "value.h"
-
-#define LOOK_EVERY (1 << 12)
 
 /* Raises the error of a value that makes no sense. */
 void
@@ -95,8 +91,7 @@ read_gaps(gnngp_value_reader *r, gnngp_value_ids *ids)
 	{
 		uint64		skipped = gnngp_value_number(r);
 
-		if (i % LOOK_EVERY == 0)
-			CHECK_FOR_INTERRUPTS();
+		gnngp_look(i);
 		if (skipped >= (uint64) PG_INT64_MAX - (uint64) id)
 			gnngp_value_refuse(r, "An id is out of range.");
 		gap_seen |= skipped > 0;
@@ -133,43 +128,12 @@ gnngp_value_read_ids(gnngp_value_reader *r, int flags, uint64 node_bytes)
 	return ids;
 }
 
-/* A float of four bytes. */
-float
-gnngp_value_float(const unsigned char *at)
-{
-	uint32		bits = (uint32) at[0] | (uint32) at[1] << 8 | (uint32) at[2] << 16 |
-		(uint32) at[3] << 24;
-	float		v;
-
-	memcpy(&v, &bits, sizeof(v));
-	return v;
-}
-
-/* A float of eight bytes. */
-double
-gnngp_value_double(const unsigned char *at)
-{
-	uint64		bits = 0;
-	double		v;
-
-	for (int i = 7; i >= 0; i--)
-		bits = bits << 8 | at[i];
-	memcpy(&v, &bits, sizeof(v));
-	return v;
-}
-
 /* Row i of packed floats. */
 void
 gnngp_value_row(const unsigned char *value, int64 row, int64 cols, float *out)
 {
-	const unsigned char *at = value + row * cols * sizeof(float);
-
-#ifdef WORDS_BIGENDIAN
-	for (int64 j = 0; j < cols; j++)
-		out[j] = gnngp_value_float(at + j * sizeof(float));
-#else
-	memcpy(out, at, cols * sizeof(float));
-#endif
+	memcpy(out, value + row * cols * sizeof(float), cols * sizeof(float));
+	gnngp_turn_numbers(out, cols * sizeof(float), sizeof(float));
 }
 
 /* The bytes left must be count floats. */
@@ -245,28 +209,16 @@ void
 gnngp_value_put_floats(StringInfo out, const float *v, int64 n)
 {
 	for (int64 i = 0; i < n; i++)
-	{
-		float		plain = v[i] + 0.0f;
-		uint32		bits;
-
-		memcpy(&bits, &plain, sizeof(bits));
-#ifdef WORDS_BIGENDIAN
-		bits = pg_bswap32(bits);
-#endif
-		memcpy(out->data + out->len + i * sizeof(bits), &bits, sizeof(bits));
-	}
-	out->len += (int) (n * sizeof(uint32));
+		gnngp_put_float4(out->data + out->len + i * sizeof(float), v[i] + 0.0f);
+	out->len += (int) (n * sizeof(float));
 }
 
 /* Writes a float in eight bytes. */
 void
 gnngp_value_put_double(StringInfo out, double v)
 {
-	uint64		bits;
-
-	memcpy(&bits, &v, sizeof(bits));
-	for (int i = 0; i < 8; i++)
-		out->data[out->len++] = (char) (bits >> (8 * i));
+	gnngp_put_float8(out->data + out->len, v);
+	out->len += sizeof(v);
 }
 
 /* Writes ids. */
@@ -280,8 +232,7 @@ gnngp_value_put_ids(StringInfo out, const gnngp_value_ids *ids, const char *what
 	gnngp_value_put_number(out, (uint64) first << 1 ^ (uint64) (first >> 63));
 	for (int64 i = 1; ids->id && i < ids->n; i++)
 	{
-		if (i % LOOK_EVERY == 0)
-			CHECK_FOR_INTERRUPTS();
+		gnngp_look(i);
 		gnngp_value_reserve(out, 10, what);
 		gnngp_value_put_number(out, (uint64) ids->id[i] - (uint64) ids->id[i - 1] - 1);
 	}

@@ -15,6 +15,7 @@
 #include "fmgr.h"
 #include "lib/stringinfo.h"
 #include "pg/host/compat.h"
+#include "pg/host/host.h"
 
 #define GNNGP_VALUE_VERSION 1
 #define GNNGP_VALUE_LIMIT ((uint64) 256 << 20)	/* bytes: text and dumps of it stay under 1 GB */
@@ -54,8 +55,6 @@ extern int	gnngp_value_flags(gnngp_value_reader *r, int allowed);
 extern gnngp_value_ids gnngp_value_read_ids(gnngp_value_reader *r, int flags, uint64 node_bytes);
 /* The bytes left must be count floats; the types' checks look whether they are finite. */
 extern const unsigned char *gnngp_value_floats(gnngp_value_reader *r, uint64 count);
-extern float gnngp_value_float(const unsigned char *at);
-extern double gnngp_value_double(const unsigned char *at);
 
 static inline int64
 gnngp_value_id(const gnngp_value_ids *ids, int64 node)

@@ -19,8 +19,6 @@
 #include "port/pg_bitutils.h"
 #include "value.h"
 
-#define LOOK_EVERY (1 << 12)
-
 /* What a value of a type may be. */
 typedef struct shape
 {
@@ -67,8 +65,7 @@ read_node(gnngp_value_reader *r, const gnngp_graph_value *g, int64 node, bool re
 		if (gap >= (uint64) (g->ids.n - least) || least >= g->ids.n)
 			gnngp_value_refuse(r, "An edge leads to an unknown node.");
 		other = least + (int64) gap;
-		if (at % LOOK_EVERY == 0)
-			CHECK_FOR_INTERRUPTS();
+		gnngp_look(at);
 		g->src[at] = (int32) node;
 		g->dst[at] = (int32) other;
 	}
@@ -84,9 +81,8 @@ read_weights(gnngp_value_reader *r, gnngp_graph_value *g)
 	g->weight = MemoryContextAllocHuge(CurrentMemoryContext, Max(g->edges, 1) * sizeof(double));
 	for (int64 i = 0; i < g->edges; i++, r->at += sizeof(double))
 	{
-		g->weight[i] = gnngp_value_double(r->at);
-		if (i % LOOK_EVERY == 0)
-			CHECK_FOR_INTERRUPTS();
+		g->weight[i] = gnngp_get_float8(r->at);
+		gnngp_look(i);
 		/* A negative zero would be another encoding of zero. */
 		if (!isfinite(g->weight[i]) || signbit(g->weight[i]))
 			gnngp_value_refuse(r, "A weight is not finite, or negative.");
@@ -123,8 +119,7 @@ read_value(gnngp_value_reader *r, const shape *shape, gnngp_graph_value *g)
 	g->dst = MemoryContextAllocHuge(CurrentMemoryContext, Max(g->edges, 1) * sizeof(int32));
 	for (int64 i = 0; i < g->ids.n; i++)
 	{
-		if (i % LOOK_EVERY == 0)
-			CHECK_FOR_INTERRUPTS();
+		gnngp_look(i);
 		at = read_node(r, g, i, repeats, at);
 	}
 	if (at < g->edges)
@@ -250,8 +245,7 @@ gnngp_graph_size(const gnngp_sorted_edges *s)
 		uint64		key = s->key[i];
 		bool		first = i == 0 || key >> s->shift != s->key[i - 1] >> s->shift;
 
-		if (i % LOOK_EVERY == 0)
-			CHECK_FOR_INTERRUPTS();
+		gnngp_look(i);
 		bytes += number_bytes(first ? (key & mask) - (key >> s->shift) - 1 : key - s->key[i - 1] - 1);
 	}
 	return bytes;
@@ -277,16 +271,14 @@ put_edges(StringInfo out, const gnngp_sorted_edges *s, bool repeats)
 		{
 			uint64		other = gnngp_sorted_key(s, at) & mask;
 
-			if (at % LOOK_EVERY == 0)
-				CHECK_FOR_INTERRUPTS();
+			gnngp_look(at);
 			/* Room for all of them at once would be refused at nodes of many edges. */
 			if (unlikely(out->maxlen - out->len <= 10))
 				gnngp_value_reserve(out, 10, "graph");
 			gnngp_value_put_number(out, other - least);
 			least = repeats ? other : other + 1;
 		}
-		if (node % LOOK_EVERY == 0)
-			CHECK_FOR_INTERRUPTS();
+		gnngp_look(node);
 	}
 }
 
@@ -314,8 +306,7 @@ gnngp_graph_write(const gnngp_sorted_edges *s, bool state, const char *kernel, i
 		gnngp_value_reserve(&out, s->edges * sizeof(double), "graph");
 		for (int64 i = 0; i < s->edges; i++)
 		{
-			if (i % LOOK_EVERY == 0)
-				CHECK_FOR_INTERRUPTS();
+			gnngp_look(i);
 			if (!isfinite(s->edge[i].weight))
 				ereport(ERROR,
 						(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),

@@ -8,8 +8,6 @@
 #include "miscadmin.h"
 #include "value.h"
 
-#define LOOK_EVERY (1 << 12)
-
 /* Ids, width and numbers of a value that is a table of floats. */
 static const unsigned char *
 read_table(gnngp_value_reader *r, gnngp_value_ids *ids, int64 *cols)
@@ -34,10 +32,9 @@ check_table(gnngp_value_reader *r)
 
 	for (int64 k = 0; k < ids.n * cols; k++)
 	{
-		float		v = gnngp_value_float(value + k * sizeof(float));
+		float		v = gnngp_get_float4(value + k * sizeof(float));
 
-		if (k % LOOK_EVERY == 0)
-			CHECK_FOR_INTERRUPTS();
+		gnngp_look(k);
 		if (!isfinite(v))
 			gnngp_value_refuse(r, "A number is not finite.");
 		if (v == 0.0f && signbit(v))
@@ -116,8 +113,7 @@ gnngp_table_write(const gnngp_value_ids *ids, int64 cols, const float *value, in
 	gnngp_value_reserve(&out, ids->n * cols * sizeof(float), what);
 	for (int64 i = 0; i < ids->n; i++)
 	{
-		if (i % 1024 == 0)
-			CHECK_FOR_INTERRUPTS();
+		CHECK_FOR_INTERRUPTS();
 		gnngp_value_put_floats(&out, value + i * ld, cols);
 	}
 	return gnngp_value_end(&out);
