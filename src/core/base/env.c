@@ -9,9 +9,12 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #define ALIGNMENT 64
 #define MESSAGE_SIZE 1024
+#define LARGE_PAGE ((uintptr_t) 1 << 21)
+#define LARGE_ARRAY ((size_t) 1 << 22)	/* below, large pages are not worth a system call */
 #define ZERO_PIECE ((size_t) 32 << 20)	/* filled between two looks at interrupts: its first touch takes time */
 
 /* What stands right before every block. */
@@ -219,6 +222,19 @@ gp_free(gp_env *env, void *p)
 	header = header_of(p);
 	leave_block(env, header->bytes);
 	env->release(env, header->raw);
+}
+
+/* Asks for large pages. */
+void
+gp_use_large_pages(void *p, size_t bytes)
+{
+#ifdef MADV_HUGEPAGE
+	uintptr_t	first = ((uintptr_t) p + LARGE_PAGE - 1) / LARGE_PAGE * LARGE_PAGE;
+	uintptr_t	end = ((uintptr_t) p + bytes) / LARGE_PAGE * LARGE_PAGE;
+
+	if (bytes >= LARGE_ARRAY && end > first)
+		(void) madvise((void *) first, end - first, MADV_HUGEPAGE);
+#endif
 }
 
 /* Drops a character of UTF-8 that a full buffer has cut in two. */

@@ -125,6 +125,13 @@ extern size_t gp_limit(const gp_env *env);
 /* Frees what gp_alloc returned; NULL is allowed. */
 extern void gp_free(gp_env *env, void *p);
 
+/*
+ * Asks for large pages behind memory that will be filled: the first touch of small ones
+ * costs as much as a product, and who jumps about in them misses more.  Little memory
+ * is left alone; the system may as well not.
+ */
+extern void gp_use_large_pages(void *p, size_t bytes);
+
 /* The bytes that gp_alloc counts for a request of this size. */
 extern size_t gp_alloc_size(size_t bytes);
 

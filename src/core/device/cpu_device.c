@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/pages.h"
 #include "cpu_blas.h"
 #include "cpu_internal.h"
 

@@ -15,20 +15,6 @@
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 
-/* True for the types whose values are integers. */
-static bool
-is_integer(Oid base)
-{
-	return base == INT2OID || base == INT4OID || base == INT8OID;
-}
-
-/* True for the types whose text is the value itself. */
-static bool
-is_string(Oid base)
-{
-	return base == TEXTOID || base == VARCHAROID || base == BPCHAROID;
-}
-
 /* The model's id type, or InvalidOid when it is gone. */
 static Oid
 lookup_type(const gnngp_model *model)
@@ -47,12 +33,12 @@ fits(const gnngp_model *model, Oid base)
 	Oid			own;
 
 	if (model->integer_ids)
-		return is_integer(base);
+		return gnngp_is_integer_type(base);
 	if (strcmp(gnngp_type_name(base), model->id_type) == 0)
 		return true;
 	own = lookup_type(model);
 	own = OidIsValid(own) ? getBaseType(own) : InvalidOid;
-	return own == base || (is_string(own) && is_string(base));
+	return own == base || (gnngp_is_string_type(own) && gnngp_is_string_type(base));
 }
 
 /* The name of the model's id type for messages: short where it can be. */
@@ -84,7 +70,7 @@ open_input(gnngp_id_type *t)
 {
 	Oid			input;
 
-	t->string = is_string(t->base);
+	t->string = gnngp_is_string_type(t->base);
 	getTypeInputInfo(t->base, &input, &t->ioparam);
 	fmgr_info(input, &t->input);
 }

@@ -207,6 +207,30 @@ gnngp_spi_finish(void)
 		elog(ERROR, "SPI_finish failed");
 }
 
+/* Nothing to start. */
+static void
+receive_startup(DestReceiver *self, int operation, TupleDesc typeinfo)
+{
+}
+
+/* Nothing to end: the receiver lives on its caller's stack. */
+static void
+receive_nothing(DestReceiver *self)
+{
+}
+
+/* Prepares a receiver. */
+void
+gnngp_receiver_init(DestReceiver *receiver, bool (*receive) (TupleTableSlot *slot,
+															 DestReceiver *self))
+{
+	receiver->receiveSlot = receive;
+	receiver->rStartup = receive_startup;
+	receiver->rShutdown = receive_nothing;
+	receiver->rDestroy = receive_nothing;
+	receiver->mydest = DestTuplestore;
+}
+
 /* 25006 in a read-only transaction or on a standby; 55000 for SQL objects of another version. */
 void
 gnngp_prevent_read_only(const char *command)

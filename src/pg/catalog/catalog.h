@@ -13,6 +13,7 @@
 
 #include "datatype/timestamp.h"
 #include "nodes/pg_list.h"
+#include "tcop/dest.h"
 
 /* The name that a table had; NULL where it is not known. */
 typedef struct gnngp_source_name
@@ -188,6 +189,14 @@ extern void gnngp_prevent_read_only(const char *command);
 
 /* The schema that the extension lives in, quoted for use in a query. */
 extern const char *gnngp_schema(void);
+
+/* SPI_connect and SPI_finish that cannot fail quietly. */
+extern void gnngp_spi_connect(void);
+extern void gnngp_spi_finish(void);
+
+/* Prepares a receiver of a query's rows that lives on its caller's stack. */
+extern void gnngp_receiver_init(DestReceiver *receiver,
+								bool (*receive) (TupleTableSlot *slot, DestReceiver *self));
 
 /*
  * Runs one catalog statement as the extension's owner, with search_path pinned

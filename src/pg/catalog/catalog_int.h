@@ -85,8 +85,4 @@ extern Oid	gnngp_schema_oid(void);
  */
 extern int	gnngp_execute_latest(const char *query, int nargs, Oid *types, Datum *values);
 
-/* SPI_connect and SPI_finish that cannot fail quietly. */
-extern void gnngp_spi_connect(void);
-extern void gnngp_spi_finish(void);
-
 #endif							/* GNNGP_CATALOG_INT_H */

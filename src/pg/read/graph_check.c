@@ -16,6 +16,7 @@
 #include "lib/stringinfo.h"
 #include "miscadmin.h"
 #include "parser/parse_coerce.h"
+#include "read.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
@@ -160,13 +161,6 @@ find_column(Relation rel, const char *name)
 	return column;
 }
 
-/* True for int2, int4 and int8. */
-static bool
-is_integer(Oid base)
-{
-	return base == INT2OID || base == INT4OID || base == INT8OID;
-}
-
 /* True for types that cast to double precision as a number. */
 bool
 gnngp_is_number_type(Oid base)
@@ -206,7 +200,7 @@ gnngp_matches_id_type(Oid base, Oid id)
 	CoercionPathType path;
 	Oid			function;
 
-	if (base == id || (is_integer(base) && is_integer(id)))
+	if (base == id || (gnngp_is_integer_type(base) && gnngp_is_integer_type(id)))
 		return true;
 	path = find_coercion_pathway(id, base, COERCION_IMPLICIT, &function);
 	return path == COERCION_PATH_FUNC || path == COERCION_PATH_RELABELTYPE;
@@ -291,7 +285,7 @@ check_sparse(Relation rel, const column_ref *id)
 	for (int i = 0; i < 3; i++)
 		require_select(&column[i]);
 	check_reference(&column[0], id);
-	if (!is_integer(column[1].base))
+	if (!gnngp_is_integer_type(column[1].base))
 		wrong_type(&column[1], "an integer type",
 				   "The first three columns are the node, the number of the feature and the value.");
 	check_number(&column[2]);

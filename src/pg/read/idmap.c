@@ -4,7 +4,6 @@
 #include "postgres.h"
 
 #include "common/hashfn.h"
-#include "core/base/pages.h"
 #include "idmap.h"
 
 /* A direct table may have this many entries for each node. */

@@ -33,13 +33,6 @@ gnngp_type_name(Oid type)
 	return format_type_extended(type, -1, FORMAT_TYPE_FORCE_QUALIFY | FORMAT_TYPE_TYPEMOD_GIVEN);
 }
 
-/* True for the types whose values are read as integers. */
-bool
-gnngp_is_integer_type(Oid base)
-{
-	return base == INT2OID || base == INT4OID || base == INT8OID;
-}
-
 /*
  * Selects a column that holds ids, and returns the type of its values: the column
  * itself when it has the type of the node table's ids (or both are integers), else
@@ -69,13 +62,6 @@ string_text(Datum value, Oid base, int *length)
 	return VARDATA_ANY(v);
 }
 
-/* True for the types whose datum is the text. */
-static bool
-is_string_type(Oid base)
-{
-	return base == TEXTOID || base == VARCHAROID || base == BPCHAROID;
-}
-
 /* One value for all that are equal: 1.0 is 1 and -0 is 0, though their texts differ. */
 static Datum
 same_when_equal(Datum value, Oid base)
@@ -100,7 +86,7 @@ gnngp_value_text(Datum value, Oid base, int *length)
 	bool		is_varlena;
 	char	   *text;
 
-	if (is_string_type(base))
+	if (gnngp_is_string_type(base))
 		return string_text(value, base, length);
 	getTypeOutputInfo(base, &output, &is_varlena);
 	text = OidOutputFunctionCall(output, same_when_equal(value, base));
@@ -290,7 +276,7 @@ open_reader(gnngp_reader *r, gp_env *env, const gnngp_graph_def *def)
 		r->sparse = gnngp_table_open(def->sparse_features, &def->sparse_name, "sparse_features", def);
 	r->id = gnngp_table_column(&r->nodes, def->id_column);
 	r->integer_ids = gnngp_is_integer_type(r->id.base);
-	r->string_ids = is_string_type(r->id.base);
+	r->string_ids = gnngp_is_string_type(r->id.base);
 	getTypeOutputInfo(r->id.base, &output, &is_varlena);
 	fmgr_info(output, &r->id_output);
 	r->row_context = AllocSetContextCreate(CurrentMemoryContext, "gnngp row",
@@ -345,8 +331,7 @@ gnngp_read(gp_env *env, const gnngp_graph_def *graph, const char *task, bool nee
 	SetUserIdAndSecContext(owner, save_context | SECURITY_RESTRICTED_OPERATION);
 	guc_level = NewGUCNestLevel();
 	gnngp_pin_output_settings();
-	if (SPI_connect() != SPI_OK_CONNECT)
-		elog(ERROR, "SPI_connect failed");
+	gnngp_spi_connect();
 
 	r = palloc(sizeof(gnngp_reader));
 	open_reader(r, env, graph);
@@ -354,7 +339,7 @@ gnngp_read(gp_env *env, const gnngp_graph_def *graph, const char *task, bool nee
 	data = gp_alloc(env, sizeof(gnngp_data));
 	*data = *r->data;
 
-	SPI_finish();
+	gnngp_spi_finish();
 	AtEOXact_GUC(false, guc_level);
 	SetUserIdAndSecContext(save_user, save_context);
 	return data;

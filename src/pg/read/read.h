@@ -11,6 +11,7 @@
 
 #include "postgres.h"
 
+#include "catalog/pg_type_d.h"
 #include "core/graph/graph.h"
 #include "core/infer/infer.h"
 #include "pg/catalog/catalog.h"
@@ -25,6 +26,19 @@ typedef struct gnngp_ids
 	char	  **text;			/* ids as text, NULL for integer ids */
 	char	   *type_name;		/* gnngp_type_name of the id column */
 } gnngp_ids;
+
+/* True for types (no domains) whose values are read as integers, or whose text is the value itself. */
+static inline bool
+gnngp_is_integer_type(Oid base)
+{
+	return base == INT2OID || base == INT4OID || base == INT8OID;
+}
+
+static inline bool
+gnngp_is_string_type(Oid base)
+{
+	return base == TEXTOID || base == VARCHAROID || base == BPCHAROID;
+}
 
 /* The qualified name of a type, with which a cast does not cut values of char(n) or bit(n). */
 extern char *gnngp_type_name(Oid type);

@@ -55,7 +55,6 @@ gnngp_number_datum(Datum value, Oid base)
 }
 
 /* read.c */
-extern bool gnngp_is_integer_type(Oid base);
 extern const char *gnngp_id_datum_text(gnngp_reader *r, Datum value, int *length);
 
 /*

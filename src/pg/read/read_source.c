@@ -22,7 +22,6 @@
 #include "graph_check.h"
 #include "nodes/plannodes.h"
 #include "read_source.h"
-#include "tcop/dest.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
@@ -363,12 +362,6 @@ receive_row(TupleTableSlot *slot, DestReceiver *self)
 	return true;
 }
 
-/* Nothing to end: the receiver lives on the stack of gnngp_query_run. */
-static void
-receive_nothing(DestReceiver *self)
-{
-}
-
 /* Runs a planned query. */
 void
 gnngp_query_run(const gnngp_query *q, gp_env *env, MemoryContext row_context, gnngp_row_fn row,
@@ -376,13 +369,6 @@ gnngp_query_run(const gnngp_query *q, gp_env *env, MemoryContext row_context, gn
 {
 	SPIExecuteOptions options = {.read_only = true};
 	row_receiver rr = {
-		.pub = {
-			.receiveSlot = receive_row,
-			.rStartup = receive_startup,
-			.rShutdown = receive_nothing,
-			.rDestroy = receive_nothing,
-			.mydest = DestTuplestore,
-		},
 		.query = q,
 		.env = env,
 		.row_context = row_context,
@@ -393,6 +379,8 @@ gnngp_query_run(const gnngp_query *q, gp_env *env, MemoryContext row_context, gn
 	};
 	int			rc;
 
+	gnngp_receiver_init(&rr.pub, receive_row);
+	rr.pub.rStartup = receive_startup;
 	options.dest = &rr.pub;
 	env->progress(env, phase, 0, total);
 	rc = SPI_execute_plan_extended(q->plan, &options);

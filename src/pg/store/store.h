@@ -16,7 +16,6 @@
 #include "pg/host/compat.h"
 #include "pg/host/host.h"
 #include "pg/read/read.h"
-#include "tcop/dest.h"
 
 /* A block that has been read and validated. */
 typedef struct gnngp_block
@@ -61,12 +60,10 @@ extern void gnngp_store_drop_versions(int64 model_id, const char *part, int64 ke
 /*
  * Runs a query for blocks, under row-level security and inside SPI that the
  * caller has connected; its parameters are model, version and key.  Rows go to
- * the receiver, which gnngp_store_receiver prepares for a caller's stack.
+ * the receiver.
  */
 extern void gnngp_store_query(const char *query, int64 model_id, int64 version, int64 key,
 							  DestReceiver *receiver);
-extern void gnngp_store_receiver(DestReceiver *receiver,
-								 bool (*receive) (TupleTableSlot *slot, DestReceiver *self));
 
 /* XX001: a block of the model is not what was written. */
 pg_noreturn extern void gnngp_store_corrupted(const gnngp_model *model, const char *what);

@@ -156,8 +156,7 @@ gnngp_link_store_write(const gnngp_model *model, const gnngp_ids *ids, const gp_
 	link_writer w = {.model = model};
 	int			n;
 
-	if (SPI_connect() != SPI_OK_CONNECT)
-		elog(ERROR, "SPI_connect failed");
+	gnngp_spi_connect();
 	n = gp_link_model_arrays(links, scalars, list);
 	Assert(n <= GP_LINK_MAX_ARRAYS);
 	add_ids(list, &n, ids);
@@ -173,7 +172,7 @@ gnngp_link_store_write(const gnngp_model *model, const gnngp_ids *ids, const gp_
 			CHECK_FOR_INTERRUPTS();
 			write_block(&w, &list[i], first);
 		}
-	SPI_finish();
+	gnngp_spi_finish();
 }
 
 /* Starts an array: the one before it must be whole. */
@@ -250,9 +249,8 @@ receive_block(TupleTableSlot *slot, DestReceiver *self)
 static void
 read_blocks(link_reader *r)
 {
-	if (SPI_connect() != SPI_OK_CONNECT)
-		elog(ERROR, "SPI_connect failed");
-	gnngp_store_receiver(&r->pub, receive_block);
+	gnngp_spi_connect();
+	gnngp_receiver_init(&r->pub, receive_block);
 	r->context = AllocSetContextCreate(CurrentMemoryContext, "gnngp block",
 									   ALLOCSET_DEFAULT_SIZES);
 	gnngp_store_query(psprintf("SELECT k.data FROM %s.gp_block k"
@@ -264,7 +262,7 @@ read_blocks(link_reader *r)
 					  r->model->id, r->model->link.version, 0, &r->pub);
 	if (r->block == 0 || r->block != r->blocks || r->filled != r->array[r->narrays - 1].count)
 		gnngp_store_corrupted(r->model, "some blocks of its link part are missing");
-	SPI_finish();
+	gnngp_spi_finish();
 }
 
 /* Takes an array of ours from the end of the list; NULL when it is not the last. */

@@ -198,36 +198,12 @@ receive_block(TupleTableSlot *slot, DestReceiver *self)
 	return !br->stopped;
 }
 
-/* Nothing to start. */
-static void
-receive_startup(DestReceiver *self, int operation, TupleDesc typeinfo)
-{
-}
-
-/* Nothing to end: the receiver lives on its caller's stack. */
-static void
-receive_nothing(DestReceiver *self)
-{
-}
-
-/* Prepares a receiver. */
-void
-gnngp_store_receiver(DestReceiver *receiver, bool (*receive) (TupleTableSlot *slot,
-															  DestReceiver *self))
-{
-	receiver->receiveSlot = receive;
-	receiver->rStartup = receive_startup;
-	receiver->rShutdown = receive_nothing;
-	receiver->rDestroy = receive_nothing;
-	receiver->mydest = DestTuplestore;
-}
-
 /* Prepares the receiver of blocks of nodes. */
 static void
 open_receiver(block_receiver *br, const gnngp_model *model, gnngp_block_fn take, void *state)
 {
 	memset(br, 0, sizeof(*br));
-	gnngp_store_receiver(&br->pub, receive_block);
+	gnngp_receiver_init(&br->pub, receive_block);
 	br->model = model;
 	br->take = take;
 	br->state = state;
@@ -294,13 +270,12 @@ gnngp_store_scan(const gnngp_model *model, gnngp_block_fn take, void *state)
 {
 	block_receiver br;
 
-	if (SPI_connect() != SPI_OK_CONNECT)
-		elog(ERROR, "SPI_connect failed");
+	gnngp_spi_connect();
 	open_receiver(&br, model, take, state);
 	scan_blocks(&br);
 	if (!br.stopped && br.rows != model->nodes)
 		gnngp_store_corrupted(model, "some of its blocks are missing");
-	SPI_finish();
+	gnngp_spi_finish();
 }
 
 /* About how many blocks a model has. */
@@ -322,8 +297,7 @@ gnngp_store_find(const gnngp_model *model, const int64 *keys, int64 n,
 	block_receiver br;
 	const char *query;
 
-	if (SPI_connect() != SPI_OK_CONNECT)
-		elog(ERROR, "SPI_connect failed");
+	gnngp_spi_connect();
 	open_receiver(&br, model, take, state);
 	if (n > 1 && n > count_blocks(model) / 4)
 		scan_blocks(&br);
@@ -338,5 +312,5 @@ gnngp_store_find(const gnngp_model *model, const int64 *keys, int64 n,
 			if (br.blocks == 0 || keys[i] > br.last_key)
 				run_query(&br, query, keys[i]);
 	}
-	SPI_finish();
+	gnngp_spi_finish();
 }

@@ -301,8 +301,7 @@ gnngp_store_posterior(const gnngp_model *model, const gnngp_data *data,
 	w.nclasses = data->task == GP_TASK_CLASSES ? data->nclasses : 0;
 	w.stride = gnngp_row_stride(w.nclasses);
 
-	if (SPI_connect() != SPI_OK_CONNECT)
-		elog(ERROR, "SPI_connect failed");
+	gnngp_spi_connect();
 	if (w.nclasses > 0)
 		count_shares(&w);
 	w.query = psprintf("INSERT INTO %s.gp_block (model, version, part, block, first_key, nrows, data)"
@@ -312,7 +311,7 @@ gnngp_store_posterior(const gnngp_model *model, const gnngp_data *data,
 		CHECK_FOR_INTERRUPTS();
 		node += write_block(&w, node, &labelled);
 	}
-	SPI_finish();
+	gnngp_spi_finish();
 }
 
 /* Deletes the blocks of other versions of a part. */
@@ -323,12 +322,11 @@ gnngp_store_drop_versions(int64 model_id, const char *part, int64 keep_version)
 	Datum		values[] = {Int64GetDatum(model_id), CStringGetTextDatum(part),
 	Int64GetDatum(keep_version)};
 
-	if (SPI_connect() != SPI_OK_CONNECT)
-		elog(ERROR, "SPI_connect failed");
+	gnngp_spi_connect();
 	if (gnngp_execute_as_extension(psprintf("DELETE FROM %s.gp_block"
 											" WHERE model = $1 AND part = $2 AND version <> $3",
 											gnngp_schema()),
 								   3, types, values, NULL) != SPI_OK_DELETE)
 		elog(ERROR, "deleting old blocks failed");
-	SPI_finish();
+	gnngp_spi_finish();
 }

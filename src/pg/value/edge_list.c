@@ -7,7 +7,6 @@
  */
 #include "postgres.h"
 
-#include "core/base/pages.h"
 #include "edge_list.h"
 #include "pg/host/host.h"
 #include "utils/memutils.h"

@@ -9,7 +9,6 @@
  */
 #include "postgres.h"
 
-#include "core/base/pages.h"
 #include "edge_list.h"
 #include "pg/read/idmap.h"
 #include "port/pg_bitutils.h"
