@@ -27,12 +27,12 @@ gnngp_evaluate(PG_FUNCTION_ARGS)
 		bool		classes;
 		double		value;
 	}			metrics[] = {
-		{"accuracy", true, model->accuracy},
-		{"nll", true, model->nll},
-		{"ece", true, model->ece},
-		{"r2", false, model->r2},
-		{"rmse", false, model->rmse},
-		{"coverage90", false, model->coverage90},
+		{"accuracy", true, model->metrics.accuracy},
+		{"nll", true, model->metrics.nll},
+		{"ece", true, model->metrics.ece},
+		{"r2", false, model->metrics.r2},
+		{"rmse", false, model->metrics.rmse},
+		{"coverage90", false, model->metrics.coverage90},
 	};
 
 	gnngp_require_node_part(model);

@@ -6,43 +6,9 @@
  */
 #include "postgres.h"
 
-#include "access/htup_details.h"
 #include "fit_run.h"
-#include "funcapi.h"
 #include "link_part.h"
 #include "pg/host/host.h"
-#include "utils/builtins.h"
-
-/* The columns of gp_fit_links's row. */
-enum link_fit_column
-{
-	LINK_FIT_MODEL, LINK_FIT_METHOD, LINK_FIT_NODES, LINK_FIT_EDGES, LINK_FIT_PAIRS, LINK_FIT_AUC,
-	LINK_FIT_AP, LINK_FIT_SECONDS, LINK_FIT_PEAK_BYTES, LINK_FIT_COLUMNS
-};
-
-/* The row that gp_fit_links returns. */
-static Datum
-link_fit_row(FunctionCallInfo fcinfo, const gnngp_model *model)
-{
-	const gnngp_link_part *part = &model->link;
-	TupleDesc	desc;
-	Datum		values[LINK_FIT_COLUMNS] = {0};
-	bool		nulls[LINK_FIT_COLUMNS] = {false};
-
-	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE ||
-		desc->natts != LINK_FIT_COLUMNS)
-		elog(ERROR, "gp_fit_links's row type is not the one that was installed");
-	gnngp_put_text(values, nulls, LINK_FIT_MODEL, model->name);
-	gnngp_put_text(values, nulls, LINK_FIT_METHOD, part->method);
-	values[LINK_FIT_NODES] = Int64GetDatum(part->nodes);
-	values[LINK_FIT_EDGES] = Int64GetDatum(part->edges);
-	values[LINK_FIT_PAIRS] = Int64GetDatum(part->pairs);
-	gnngp_put_float(values, nulls, LINK_FIT_AUC, part->auc);
-	gnngp_put_float(values, nulls, LINK_FIT_AP, part->average_precision);
-	gnngp_put_float(values, nulls, LINK_FIT_SECONDS, part->seconds);
-	values[LINK_FIT_PEAK_BYTES] = Int64GetDatum(part->peak_bytes);
-	return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls));
-}
 
 /* The settings among gp_fit_links's arguments. */
 static gnngp_link_settings
@@ -81,5 +47,5 @@ gnngp_fit_links(PG_FUNCTION_ARGS)
 	gnngp_fit_store(run, &model);
 	gnngp_fit_free(run);
 	gnngp_progress_end();
-	PG_RETURN_DATUM(link_fit_row(fcinfo, &model));
+	PG_RETURN_DATUM(gnngp_model_row(fcinfo, &model, GNNGP_PART_LINKS));
 }

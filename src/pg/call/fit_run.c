@@ -203,12 +203,7 @@ fill_posterior(const gp_posterior *p, gnngp_model *model)
 	model->mean_diag = p->mean_diag;
 	model->jitter = p->jitter;
 	model->exact_diagonal = p->plan.exact_diagonal;
-	model->accuracy = p->metrics.accuracy;
-	model->nll = p->metrics.nll;
-	model->ece = p->metrics.ece;
-	model->r2 = p->metrics.r2;
-	model->rmse = p->metrics.rmse;
-	model->coverage90 = p->metrics.coverage90;
+	model->metrics = p->metrics;
 }
 
 /* Fills the node part of a model. */

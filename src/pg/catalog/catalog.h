@@ -11,7 +11,9 @@
 
 #include "postgres.h"
 
+#include "core/infer/infer.h"
 #include "datatype/timestamp.h"
+#include "fmgr.h"
 #include "nodes/pg_list.h"
 #include "tcop/dest.h"
 
@@ -125,12 +127,7 @@ typedef struct gnngp_model
 	double		mean_diag;
 	double		jitter;
 	bool		exact_diagonal;
-	double		accuracy;		/* NaN where the task has no such figure */
-	double		nll;
-	double		ece;
-	double		r2;
-	double		rmse;
-	double		coverage90;
+	gp_metrics	metrics;
 	gnngp_link_part link;
 } gnngp_model;
 
@@ -163,6 +160,12 @@ extern void gnngp_model_save_seconds(const gnngp_model *model, int parts);
 
 /* 42710 when the graph's owner has a model of this name on another graph. */
 extern void gnngp_model_require_graph(const gnngp_graph_def *graph, const char *name);
+
+/*
+ * The row of a function that has fitted a part: each of its columns shows the figure
+ * that it is named after.
+ */
+extern Datum gnngp_model_row(FunctionCallInfo fcinfo, const gnngp_model *model, int part);
 
 /* The parts that a model has. */
 extern int	gnngp_model_parts(const gnngp_model *model);

@@ -126,18 +126,10 @@ gnngp_graph_def *
 gnngp_graph_by_id(int64 id)
 {
 	MemoryContext context = CurrentMemoryContext;
-	Oid			types[] = {INT8OID};
-	Datum		values[] = {Int64GetDatum(id)};
 	gnngp_graph_def *def;
 
 	gnngp_spi_connect();
-	gnngp_select(psprintf("SELECT %s FROM %s.%s WHERE id = $1", column_list(), gnngp_schema(),
-						  gnngp_graph_kind.table), 1, types, values, NULL);
-	if (SPI_processed == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_OBJECT),
-				 errmsg("the graph does not exist any more"),
-				 errhint("%s", gnngp_graph_kind.hint)));
+	gnngp_find_id(&gnngp_graph_kind, column_list(), id);
 	def = get_graph(0, context);
 	gnngp_spi_finish();
 	return def;

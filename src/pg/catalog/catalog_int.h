@@ -32,6 +32,9 @@ extern int	gnngp_find_named(const gnngp_kind *kind, const char *columns, const c
 /* True in a session in which another node's session has Citus run a query (citus.c); inside SPI. */
 extern bool gnngp_citus_serves_other(void);
 
+/* The same for a row of this id, which is then the first: 42704 when it is gone. */
+extern void gnngp_find_id(const gnngp_kind *kind, const char *columns, int64 id);
+
 /* Runs a query as the caller, read only, with search_path pinned and row security on. */
 extern void gnngp_select(const char *query, int nargs, Oid *types, Datum *values,
 						 const char *nulls);

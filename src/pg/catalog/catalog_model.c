@@ -1,17 +1,19 @@
 /*
  * catalog_model.c - rows of gp_model_catalog.
  *
- * One table says which column holds which member of gnngp_model; loading and
- * saving both go through it.  NaN is stored as NULL.
+ * One table says which column holds which member of gnngp_model; loading, saving and
+ * the rows of gp_fit and gp_fit_links all go through it.  NaN is stored as NULL.
  */
 #include "postgres.h"
 
 #include <math.h>
 #include <stddef.h>
 
+#include "access/htup_details.h"
 #include "catalog/pg_type_d.h"
 #include "catalog_int.h"
 #include "executor/spi.h"
+#include "funcapi.h"
 #include "lib/stringinfo.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
@@ -23,18 +25,21 @@ typedef struct model_column
 	Oid			type;			/* how the member is kept in C */
 	size_t		offset;
 	int			part;			/* 0: of both */
+	const char *shown;			/* what the row of a fit calls it */
+	bool		none;			/* which shows NULL for 0 */
 } model_column;
 
-#define PART(part, name, type, member) {name, type, offsetof(gnngp_model, member), part}
-#define COLUMN(name, type, member) PART(GNNGP_PART_NODES, name, type, member)
-#define LINK(name, type, member) PART(GNNGP_PART_LINKS, "link_" name, type, link.member)
+#define PART(part, name, type, member, ...) {name, type, offsetof(gnngp_model, member), part, __VA_ARGS__}
+#define COLUMN(name, type, member) PART(GNNGP_PART_NODES, name, type, member, name, false)
+#define COUNT_OR_NONE(name, type, member) PART(GNNGP_PART_NODES, name, type, member, name, true)
+#define LINK(name, type, member) PART(GNNGP_PART_LINKS, "link_" name, type, link.member, name, false)
 
 /* The owner comes first: look-ups rely on it.  It is of the type gp_role.  id and versions are not here. */
 static const model_column columns[] = {
-	PART(0, "owner", REGROLEOID, owner_role),
-	PART(0, "name", TEXTOID, name),
-	PART(0, "graph", INT8OID, graph_id),
-	COLUMN("asked_kernel", TEXTOID, settings.kernel),
+	PART(0, "owner", REGROLEOID, owner_role, "", false),
+	PART(0, "name", TEXTOID, name, "model", false),
+	PART(0, "graph", INT8OID, graph_id, "", false),
+	PART(GNNGP_PART_NODES, "asked_kernel", TEXTOID, settings.kernel, "kernel", false),
 	COLUMN("asked_task", TEXTOID, settings.task),
 	COLUMN("asked_strategy", TEXTOID, settings.strategy),
 	COLUMN("asked_landmarks", INT4OID, settings.landmarks),
@@ -46,9 +51,9 @@ static const model_column columns[] = {
 	COLUMN("nodes", INT8OID, nodes),
 	COLUMN("edges", INT8OID, edges),
 	COLUMN("features", INT8OID, features),
-	COLUMN("classes", INT4OID, classes),
+	COUNT_OR_NONE("classes", INT4OID, classes),
 	COLUMN("labelled", INT8OID, labelled),
-	COLUMN("landmarks", INT8OID, landmarks),
+	COUNT_OR_NONE("landmarks", INT8OID, landmarks),
 	COLUMN("nugget", FLOAT8OID, nugget),
 	COLUMN("log_marginal_likelihood", FLOAT8OID, log_marginal_likelihood),
 	COLUMN("loo_score", FLOAT8OID, loo_score),
@@ -63,12 +68,12 @@ static const model_column columns[] = {
 	COLUMN("mean_diag", FLOAT8OID, mean_diag),
 	COLUMN("jitter", FLOAT8OID, jitter),
 	COLUMN("exact_diagonal", BOOLOID, exact_diagonal),
-	COLUMN("accuracy", FLOAT8OID, accuracy),
-	COLUMN("nll", FLOAT8OID, nll),
-	COLUMN("ece", FLOAT8OID, ece),
-	COLUMN("r2", FLOAT8OID, r2),
-	COLUMN("rmse", FLOAT8OID, rmse),
-	COLUMN("coverage90", FLOAT8OID, coverage90),
+	COLUMN("accuracy", FLOAT8OID, metrics.accuracy),
+	COLUMN("nll", FLOAT8OID, metrics.nll),
+	COLUMN("ece", FLOAT8OID, metrics.ece),
+	COLUMN("r2", FLOAT8OID, metrics.r2),
+	COLUMN("rmse", FLOAT8OID, metrics.rmse),
+	COLUMN("coverage90", FLOAT8OID, metrics.coverage90),
 	LINK("asked_kernel", TEXTOID, settings.kernel),
 	LINK("asked_method", TEXTOID, settings.method),
 	LINK("asked_seed", INT8OID, settings.seed),
@@ -246,18 +251,10 @@ gnngp_model *
 gnngp_model_by_id(int64 id)
 {
 	MemoryContext context = CurrentMemoryContext;
-	Oid			types[] = {INT8OID};
-	Datum		values[] = {Int64GetDatum(id)};
 	gnngp_model *model;
 
 	gnngp_spi_connect();
-	gnngp_select(psprintf("SELECT %s FROM %s.%s WHERE id = $1", lookup_list(), gnngp_schema(),
-						  gnngp_model_kind.table), 1, types, values, NULL);
-	if (SPI_processed == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_OBJECT),
-				 errmsg("the model does not exist any more"),
-				 errhint("%s", gnngp_model_kind.hint)));
+	gnngp_find_id(&gnngp_model_kind, lookup_list(), id);
 	model = load_model(0, context);
 	gnngp_spi_finish();
 	return model;
@@ -303,6 +300,42 @@ save_column(const model_column *column, const gnngp_model *model, bool *null)
 		default:
 			return save_array(model);
 	}
+}
+
+/* The column that the row of a part's fit shows under a name. */
+static const model_column *
+find_shown(const char *name, int part)
+{
+	for (int i = 0; i < NCOLUMNS; i++)
+		if ((columns[i].part == 0 || columns[i].part == part) && strcmp(columns[i].shown, name) == 0)
+			return &columns[i];
+	elog(ERROR, "a fit has no figure \"%s\"", name);
+}
+
+/* The row that a function returns which has fitted a part: what its columns are named after. */
+Datum
+gnngp_model_row(FunctionCallInfo fcinfo, const gnngp_model *model, int part)
+{
+	TupleDesc	desc;
+	Datum	   *values;
+	bool	   *nulls;
+
+	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
+		elog(ERROR, "a fit returns a row");
+	values = palloc(sizeof(Datum) * desc->natts);
+	nulls = palloc(sizeof(bool) * desc->natts);
+	for (int i = 0; i < desc->natts; i++)
+	{
+		Form_pg_attribute attribute = TupleDescAttr(desc, i);
+		const model_column *column = find_shown(NameStr(attribute->attname), part);
+
+		/* A kernel is a text, too. */
+		if (attribute->atttypid != column->type && (column->type != TEXTOID || attribute->attlen != -1))
+			elog(ERROR, "figure \"%s\" of a fit has another type", column->shown);
+		values[i] = save_column(column, model, &nulls[i]);
+		nulls[i] = nulls[i] || (column->none && values[i] == 0);
+	}
+	return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls));
 }
 
 /* Appends what a part that is fitted sets beside its columns. */

@@ -190,3 +190,19 @@ gnngp_check_name(const char *kind, const char *name)
 				 errmsg("a %s's name must not be longer than %d bytes", kind, NAMEDATALEN - 1),
 				 errdetail("\"%s\" has %zu bytes.", name, strlen(name))));
 }
+
+/* Finds a row by id. */
+void
+gnngp_find_id(const gnngp_kind *kind, const char *columns, int64 id)
+{
+	Oid			types[] = {INT8OID};
+	Datum		values[] = {Int64GetDatum(id)};
+
+	gnngp_select(psprintf("SELECT %s FROM %s.%s WHERE id = $1", columns, gnngp_schema(), kind->table),
+				 1, types, values, NULL);
+	if (SPI_processed == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_OBJECT),
+				 errmsg("the %s does not exist any more", kind->noun),
+				 errhint("%s", kind->hint)));
+}
