@@ -308,7 +308,7 @@ gnngp_factor_predict(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("top must be at least 1"),
 				 errhint("Use top => NULL for all classes.")));
-	gnngp_factor_read(PG_GETARG_DATUM(0), &factor);
+	factor = gnngp_table_read(PG_GETARG_DATUM(0), "gp_factor");
 	given = collect_labels(&factor, PG_GETARG_ARRAYTYPE_P(1), PG_GETARG_ARRAYTYPE_P(2), &n);
 	number_labels(given, n, &factor, &l);
 	run(fcinfo, &factor, &l, top);

@@ -39,17 +39,6 @@ gnngp_drop_model(PG_FUNCTION_ARGS)
 	PG_RETURN_VOID();
 }
 
-/* The grantee among the arguments; 22004 when it is NULL. */
-static Name
-grantee_argument(FunctionCallInfo fcinfo)
-{
-	if (PG_ARGISNULL(1))
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("grantee must not be NULL")));
-	return PG_GETARG_NAME(1);
-}
-
 /* The role that a grant is for: 0 for public, 42704 for a role that does not exist. */
 static Oid
 grantee_role(const char *name)
@@ -90,11 +79,11 @@ Datum
 gnngp_grant(PG_FUNCTION_ARGS)
 {
 	char	   *name = gnngp_text_argument(fcinfo, 0, "model");
-	Name		grantee = grantee_argument(fcinfo);
 	Oid			role;
 
+	gnngp_require_argument(fcinfo, 1, "grantee");
 	gnngp_prevent_read_only("gp_grant");
-	role = grantee_role(NameStr(*grantee));
+	role = grantee_role(NameStr(*PG_GETARG_NAME(1)));
 	insert_grant(own_model(name), role);
 	PG_RETURN_VOID();
 }
@@ -124,10 +113,10 @@ Datum
 gnngp_revoke(PG_FUNCTION_ARGS)
 {
 	char	   *name = gnngp_text_argument(fcinfo, 0, "model");
-	Name		grantee = grantee_argument(fcinfo);
 
+	gnngp_require_argument(fcinfo, 1, "grantee");
 	gnngp_prevent_read_only("gp_revoke");
-	if (delete_grants(own_model(name), grantee) == 0)
-		(void) grantee_role(NameStr(*grantee));
+	if (delete_grants(own_model(name), PG_GETARG_NAME(1)) == 0)
+		(void) grantee_role(NameStr(*PG_GETARG_NAME(1)));
 	PG_RETURN_VOID();
 }

@@ -21,10 +21,7 @@ new_owner_argument(FunctionCallInfo fcinfo)
 {
 	Oid			role;
 
-	if (PG_ARGISNULL(1))
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("new_owner must not be NULL")));
+	gnngp_require_argument(fcinfo, 1, "new_owner");
 	role = get_role_oid(NameStr(*PG_GETARG_NAME(1)), false);
 	gnngp_check_can_become(GetUserId(), role);
 	return role;

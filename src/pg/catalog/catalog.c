@@ -116,8 +116,8 @@ catalog_owner(void)
 }
 
 /* Sets a setting until the GUC nest level ends. */
-static void
-pin(const char *name, const char *value)
+void
+gnngp_pin(const char *name, const char *value)
 {
 	(void) set_config_option(name, value, PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0,
 							 false);
@@ -149,7 +149,7 @@ execute_as_extension(const char *query, int nargs, Oid *types, Datum *values, co
 	GetUserIdAndSecContext(&save_user, &save_context);
 	SetUserIdAndSecContext(owner, save_context | SECURITY_LOCAL_USERID_CHANGE);
 	guc_level = NewGUCNestLevel();
-	pin("search_path", "pg_catalog, pg_temp");
+	gnngp_pin("search_path", "pg_catalog, pg_temp");
 	if (latest)
 		rc = execute_latest(query, nargs, types, values, nulls);
 	else
@@ -183,8 +183,8 @@ gnngp_select(const char *query, int nargs, Oid *types, Datum *values, const char
 	int			guc_level = NewGUCNestLevel();
 	int			rc;
 
-	pin("search_path", "pg_catalog, pg_temp");
-	pin("row_security", "on");
+	gnngp_pin("search_path", "pg_catalog, pg_temp");
+	gnngp_pin("row_security", "on");
 	rc = SPI_execute_with_args(query, nargs, types, values, nulls, true, 0);
 	AtEOXact_GUC(false, guc_level);
 	if (rc != SPI_OK_SELECT)

@@ -193,6 +193,9 @@ extern void gnngp_prevent_read_only(const char *command);
 /* The schema that the extension lives in, quoted for use in a query. */
 extern const char *gnngp_schema(void);
 
+/* Sets a setting until the GUC nest level ends. */
+extern void gnngp_pin(const char *name, const char *value);
+
 /* SPI_connect and SPI_finish that cannot fail quietly. */
 extern void gnngp_spi_connect(void);
 extern void gnngp_spi_finish(void);

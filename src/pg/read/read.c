@@ -153,8 +153,7 @@ gnngp_pin_output_settings(void)
 	};
 
 	for (int i = 0; i < (int) lengthof(pins); i++)
-		(void) set_config_option(pins[i][0], pins[i][1], PGC_USERSET, PGC_S_SESSION,
-								 GUC_ACTION_SAVE, true, 0, false);
+		gnngp_pin(pins[i][0], pins[i][1]);
 }
 
 /* Prepares a finder for one column of ids, which it selects. */

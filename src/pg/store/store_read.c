@@ -228,8 +228,7 @@ gnngp_store_query(const char *query, int64 model_id, int64 version, int64 key,
 		params->params[i].pflags = PARAM_FLAG_CONST;
 		params->params[i].ptype = INT8OID;
 	}
-	(void) set_config_option("row_security", "on", PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE,
-							 true, 0, false);
+	gnngp_pin("row_security", "on");
 	memset(&options, 0, sizeof(options));
 	options.params = params;
 	options.read_only = true;

@@ -9,7 +9,6 @@
 #include "aggregate_state.h"
 #include "factor_make.h"
 #include "funcapi.h"
-#include "miscadmin.h"
 #include "pg/host/host.h"
 #include "utils/memutils.h"
 
@@ -51,17 +50,24 @@ take_kernel(FunctionCallInfo fcinfo, gnngp_graph_state *state, int argno)
 	PG_FREE_IF_COPY(kernel, argno);
 }
 
+/* A step of the aggregate; kernel and landmarks come behind the weight. */
+static Datum
+accumulate(FunctionCallInfo fcinfo, bool weighted)
+{
+	gnngp_graph_state *state = gnngp_graph_state_argument(fcinfo, "gp_factor", weighted);
+
+	take_kernel(fcinfo, state, weighted ? 4 : 3);
+	gnngp_graph_state_add(fcinfo, state);
+	return EOHPGetRWDatum(&state->head.header);
+}
+
 PG_FUNCTION_INFO_V1(gnngp_factor_accum);
 
 /* gp_factor_accum(state, src, dst, kernel [, landmarks]) */
 Datum
 gnngp_factor_accum(PG_FUNCTION_ARGS)
 {
-	gnngp_graph_state *state = gnngp_graph_state_argument(fcinfo, "gp_factor", false);
-
-	take_kernel(fcinfo, state, 3);
-	gnngp_graph_state_add(fcinfo, state);
-	PG_RETURN_DATUM(EOHPGetRWDatum(&state->head.header));
+	return accumulate(fcinfo, false);
 }
 
 PG_FUNCTION_INFO_V1(gnngp_factor_accum_weighted);
@@ -70,11 +76,7 @@ PG_FUNCTION_INFO_V1(gnngp_factor_accum_weighted);
 Datum
 gnngp_factor_accum_weighted(PG_FUNCTION_ARGS)
 {
-	gnngp_graph_state *state = gnngp_graph_state_argument(fcinfo, "gp_factor", true);
-
-	take_kernel(fcinfo, state, 4);
-	gnngp_graph_state_add(fcinfo, state);
-	PG_RETURN_DATUM(EOHPGetRWDatum(&state->head.header));
+	return accumulate(fcinfo, true);
 }
 
 /* Turns sorted edges into arrays of nodes. */

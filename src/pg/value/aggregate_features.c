@@ -127,19 +127,11 @@ create_state(MemoryContext parent)
 static void
 count_room(features_state *state, int64 room)
 {
-	double		needed = (double) room * (state->cols * sizeof(float) + sizeof(int64));
-	double		allowed;
+	double		bytes = (double) room * (state->cols * sizeof(float) + sizeof(int64));
 
 	gnngp_value_check_size((double) state->n * state->cols * sizeof(float), "features");
-	gnngp_account_make_room((size_t) needed, gnngp_setting_memory_limit());
-	allowed = (double) gnngp_account_left() + (double) state->held.bytes;
-	if (needed > allowed)
-		ereport(ERROR,
-				(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
-				 errmsg("collecting the features of " INT64_FORMAT " nodes needs %.1f MB, but gnngp.memory_limit allows %.1f MB",
-						state->n, needed / (1 << 20), allowed / (1 << 20)),
-				 errhint("For graphs of this size use gp_create_graph and gp_fit.")));
-	gnngp_account_hold(&state->held, state->head.header.eoh_context, (size_t) needed);
+	gnngp_value_hold(&state->held, state->head.header.eoh_context, bytes, 0.0,
+					 psprintf("the features of " INT64_FORMAT " nodes", state->n));
 }
 
 /* Room for one more row of so many numbers. */
@@ -185,7 +177,7 @@ add_flat(features_state *state, Datum value)
 	MemoryContext old = MemoryContextSwitchTo(work);
 	gnngp_table_value table;
 
-	gnngp_features_read(value, &table);
+	table = gnngp_table_read(value, "gp_features");
 	for (int64 i = 0; i < table.ids.n; i++)
 	{
 		CHECK_FOR_INTERRUPTS();

@@ -11,7 +11,6 @@
 #include <math.h>
 
 #include "aggregate_state.h"
-#include "miscadmin.h"
 #include "utils/memutils.h"
 
 #define FIRST_BLOCK 1024		/* bytes of a state's memory: there may be many groups */

@@ -14,29 +14,14 @@
 #define FIRST_ROOM 32
 #define COMPACT_FROM ((int64) 1 << 24)	/* edges from which a full list is rid of repeats first */
 
-/* The bytes of a list of so many edges, and of sorting it. */
-static double
-bytes_of(const gnngp_edge_list *list, int64 n)
-{
-	return n * (list->weighted ? 24.0 + 32.0 : 16.0 + 16.0);
-}
-
-/* Refuses a list that the memory limit does not allow beside what the backend holds; counts another. */
+/* Counts a list of so many edges, and what sorting it takes. */
 static void
 count_memory(gnngp_edge_list *list, int64 n)
 {
-	double		needed = bytes_of(list, n);
-	double		allowed;
+	double		kept = n * (list->weighted ? 24.0 : 16.0);
+	double		sorting = n * (list->weighted ? 32.0 : 16.0);
 
-	gnngp_account_make_room((size_t) needed, gnngp_setting_memory_limit());
-	allowed = (double) gnngp_account_left() + (double) list->held.bytes;
-	if (needed > allowed)
-		ereport(ERROR,
-				(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
-				 errmsg("collecting " INT64_FORMAT " edges needs %.1f MB, but gnngp.memory_limit allows %.1f MB",
-						n, needed / (1 << 20), allowed / (1 << 20)),
-				 errhint("For graphs of this size use gp_create_graph and gp_fit.")));
-	gnngp_account_hold(&list->held, list->context, n * (list->weighted ? 24 : 16));
+	gnngp_value_hold(&list->held, list->context, kept, sorting, psprintf(INT64_FORMAT " edges", n));
 }
 
 /* Rewrites the list as its distinct edges, and nodes without any as loops. */

@@ -208,7 +208,7 @@ gnngp_factor(PG_FUNCTION_ARGS)
 	task.weight = graph.weight;
 	if (!PG_ARGISNULL(1))
 	{
-		gnngp_features_read(PG_GETARG_DATUM(1), &features);
+		features = gnngp_table_read(PG_GETARG_DATUM(1), "gp_features");
 		task.features = &features;
 	}
 	task.kernel = text_to_cstring(PG_GETARG_TEXT_PP(2));

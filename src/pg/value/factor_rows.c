@@ -42,10 +42,7 @@ PG_FUNCTION_INFO_V1(gnngp_features_nodes);
 Datum
 gnngp_features_nodes(PG_FUNCTION_ARGS)
 {
-	gnngp_table_value table;
-
-	gnngp_features_read(PG_GETARG_DATUM(0), &table);
-	PG_RETURN_INT64(table.ids.n);
+	PG_RETURN_INT64(gnngp_table_read(PG_GETARG_DATUM(0), "gp_features").ids.n);
 }
 
 PG_FUNCTION_INFO_V1(gnngp_factor_nodes);
@@ -54,10 +51,7 @@ PG_FUNCTION_INFO_V1(gnngp_factor_nodes);
 Datum
 gnngp_factor_nodes(PG_FUNCTION_ARGS)
 {
-	gnngp_table_value table;
-
-	gnngp_factor_read(PG_GETARG_DATUM(0), &table);
-	PG_RETURN_INT64(table.ids.n);
+	PG_RETURN_INT64(gnngp_table_read(PG_GETARG_DATUM(0), "gp_factor").ids.n);
 }
 
 PG_FUNCTION_INFO_V1(gnngp_factor_rank);
@@ -66,10 +60,7 @@ PG_FUNCTION_INFO_V1(gnngp_factor_rank);
 Datum
 gnngp_factor_rank(PG_FUNCTION_ARGS)
 {
-	gnngp_table_value table;
-
-	gnngp_factor_read(PG_GETARG_DATUM(0), &table);
-	PG_RETURN_INT64(table.cols);
+	PG_RETURN_INT64(gnngp_table_read(PG_GETARG_DATUM(0), "gp_factor").cols);
 }
 
 /* The row of a node; 22023 where there is none. */
@@ -91,12 +82,11 @@ PG_FUNCTION_INFO_V1(gnngp_kernel_value);
 Datum
 gnngp_kernel_value(PG_FUNCTION_ARGS)
 {
-	gnngp_table_value factor;
+	gnngp_table_value factor = gnngp_table_read(PG_GETARG_DATUM(0), "gp_factor");
 	const unsigned char *a;
 	const unsigned char *b;
 	double		sum = 0.0;
 
-	gnngp_factor_read(PG_GETARG_DATUM(0), &factor);
 	a = factor.value + find_node(&factor, PG_GETARG_INT64(1)) * factor.cols * sizeof(float);
 	b = factor.value + find_node(&factor, PG_GETARG_INT64(2)) * factor.cols * sizeof(float);
 	for (int64 j = 0; j < factor.cols; j++)
@@ -121,7 +111,7 @@ gnngp_factor_rows(PG_FUNCTION_ARGS)
 	bool		nulls[2] = {false, false};
 
 	InitMaterializedSRF(fcinfo, 0);
-	gnngp_factor_read(PG_GETARG_DATUM(0), &factor);
+	factor = gnngp_table_read(PG_GETARG_DATUM(0), "gp_factor");
 	dims = (int) factor.cols;
 	bytes = ARR_OVERHEAD_NONULLS(1) + factor.cols * sizeof(float);
 	array = palloc0(bytes);

@@ -184,6 +184,25 @@ gnngp_value_check_size(double bytes, const char *what)
 				 errhint("For graphs of this size use gp_create_graph and gp_fit, which keep them in tables.")));
 }
 
+/* Counts what is kept for a value to come. */
+void
+gnngp_value_hold(gnngp_holding *held, MemoryContext context, double kept, double more,
+				 const char *what)
+{
+	double		needed = kept + more;
+	double		allowed;
+
+	gnngp_account_make_room((size_t) needed, gnngp_setting_memory_limit());
+	allowed = (double) gnngp_account_left() + (double) held->bytes;
+	if (needed > allowed)
+		ereport(ERROR,
+				(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
+				 errmsg("collecting %s needs %.1f MB, but gnngp.memory_limit allows %.1f MB", what,
+						needed / (1 << 20), allowed / (1 << 20)),
+				 errhint("For graphs of this size use gp_create_graph and gp_fit.")));
+	gnngp_account_hold(held, context, (size_t) kept);
+}
+
 /* Starts a value. */
 void
 gnngp_value_begin(StringInfo out, int flags)

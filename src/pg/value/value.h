@@ -69,6 +69,12 @@ extern int64 gnngp_value_find(const gnngp_value_ids *ids, int64 id);
 
 /* Refuses a value of so many bytes; what is the word for it. */
 extern void gnngp_value_check_size(double bytes, const char *what);
+/*
+ * Counts bytes that are kept for a value to come; 53400 when the memory limit does not
+ * allow them, and more that the end will take, beside what the backend holds.
+ */
+extern void gnngp_value_hold(gnngp_holding *held, MemoryContext context, double kept, double more,
+							 const char *what);
 /* Starts a value. */
 extern void gnngp_value_begin(StringInfo out, int flags);
 /* Makes room, refusing what grows over the limit. */
@@ -99,15 +105,18 @@ gnngp_value_ids_flag(const gnngp_value_ids *ids)
 	return ids->id ? 0 : GNNGP_VALUE_DENSE;
 }
 
-/* value_type.c: the functions of a type; check reads a whole value. */
-typedef struct gnngp_value_type
-{
-	const char *name;
-	void		(*check) (gnngp_value_reader *r);
-} gnngp_value_type;
+/* value_type.c: input from text and binary; check reads a whole value of the type. */
+typedef void (*gnngp_value_check) (gnngp_value_reader *r);
 
-extern Datum gnngp_value_in(FunctionCallInfo fcinfo, const gnngp_value_type *type);
-extern Datum gnngp_value_recv(FunctionCallInfo fcinfo, const gnngp_value_type *type);
+extern Datum gnngp_value_in(FunctionCallInfo fcinfo, const char *type, gnngp_value_check check);
+extern Datum gnngp_value_recv(FunctionCallInfo fcinfo, const char *type, gnngp_value_check check);
+
+/* The input functions of the type gp_<name>. */
+#define GNNGP_VALUE_INPUT(name, check) \
+	PG_FUNCTION_INFO_V1(gnngp_##name##_in); \
+	PG_FUNCTION_INFO_V1(gnngp_##name##_recv); \
+	Datum gnngp_##name##_in(PG_FUNCTION_ARGS) { return gnngp_value_in(fcinfo, "gp_" #name, check); } \
+	Datum gnngp_##name##_recv(PG_FUNCTION_ARGS) { return gnngp_value_recv(fcinfo, "gp_" #name, check); }
 
 /* value_graph.c */
 typedef struct gnngp_graph_value
@@ -140,8 +149,8 @@ typedef struct gnngp_table_value
 	const unsigned char *value; /* nodes x cols floats, not aligned */
 } gnngp_table_value;
 
-extern void gnngp_features_read(Datum value, gnngp_table_value *out);
-extern void gnngp_factor_read(Datum value, gnngp_table_value *out);
+/* Reads a stored gp_features or gp_factor, whichever type says. */
+extern gnngp_table_value gnngp_table_read(Datum value, const char *type);
 
 /* A value from rows that are ld apart; what is the word for it in an error. */
 extern Datum gnngp_table_write(const gnngp_value_ids *ids, int64 cols, const float *value,

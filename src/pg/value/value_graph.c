@@ -15,7 +15,6 @@
 
 #include "edge_list.h"
 #include "mb/pg_wchar.h"
-#include "miscadmin.h"
 #include "port/pg_bitutils.h"
 #include "value.h"
 
@@ -187,44 +186,8 @@ check_state(gnngp_value_reader *r)
 	read_value(r, &state_shape, &g);
 }
 
-static const gnngp_value_type graph_type = {"gp_graph", check_graph};
-static const gnngp_value_type state_type = {"gp_graph_state", check_state};
-
-PG_FUNCTION_INFO_V1(gnngp_graph_in);
-
-/* gp_graph's input function. */
-Datum
-gnngp_graph_in(PG_FUNCTION_ARGS)
-{
-	return gnngp_value_in(fcinfo, &graph_type);
-}
-
-PG_FUNCTION_INFO_V1(gnngp_graph_recv);
-
-/* gp_graph's binary input function. */
-Datum
-gnngp_graph_recv(PG_FUNCTION_ARGS)
-{
-	return gnngp_value_recv(fcinfo, &graph_type);
-}
-
-PG_FUNCTION_INFO_V1(gnngp_graph_state_in);
-
-/* gp_graph_state's input function. */
-Datum
-gnngp_graph_state_in(PG_FUNCTION_ARGS)
-{
-	return gnngp_value_in(fcinfo, &state_type);
-}
-
-PG_FUNCTION_INFO_V1(gnngp_graph_state_recv);
-
-/* gp_graph_state's binary input function. */
-Datum
-gnngp_graph_state_recv(PG_FUNCTION_ARGS)
-{
-	return gnngp_value_recv(fcinfo, &state_type);
-}
+GNNGP_VALUE_INPUT(graph, check_graph)
+GNNGP_VALUE_INPUT(graph_state, check_state)
 
 /* The bytes of a number. */
 static inline int

@@ -9,30 +9,29 @@
 #include "value.h"
 
 /* Ids, width and numbers of a value that is a table of floats. */
-static const unsigned char *
-read_table(gnngp_value_reader *r, gnngp_value_ids *ids, int64 *cols)
+static void
+read_table(gnngp_value_reader *r, gnngp_table_value *out)
 {
 	int			flags = gnngp_value_flags(r, GNNGP_VALUE_DENSE);
 	uint64		width = gnngp_value_number(r);
 
 	if (width < 1 || width > GNNGP_VALUE_LIMIT / sizeof(float))
 		gnngp_value_refuse(r, "The length of its rows is out of range.");
-	*cols = (int64) width;
-	*ids = gnngp_value_read_ids(r, flags, width * sizeof(float));
-	return gnngp_value_floats(r, (uint64) ids->n * width);
+	out->cols = (int64) width;
+	out->ids = gnngp_value_read_ids(r, flags, width * sizeof(float));
+	out->value = gnngp_value_floats(r, (uint64) out->ids.n * width);
 }
 
 /* The same for a value from outside: its numbers are looked at. */
 static void
 check_table(gnngp_value_reader *r)
 {
-	gnngp_value_ids ids;
-	int64		cols;
-	const unsigned char *value = read_table(r, &ids, &cols);
+	gnngp_table_value table;
 
-	for (int64 k = 0; k < ids.n * cols; k++)
+	read_table(r, &table);
+	for (int64 k = 0; k < table.ids.n * table.cols; k++)
 	{
-		float		v = gnngp_get_float4(value + k * sizeof(float));
+		float		v = gnngp_get_float4(table.value + k * sizeof(float));
 
 		gnngp_look(k);
 		if (!isfinite(v))
@@ -42,62 +41,19 @@ check_table(gnngp_value_reader *r)
 	}
 }
 
-/* Reads a gp_features. */
-void
-gnngp_features_read(Datum value, gnngp_table_value *out)
+/* Reads a stored value. */
+gnngp_table_value
+gnngp_table_read(Datum value, const char *type)
 {
-	gnngp_value_reader r = gnngp_value_open(value, "gp_features");
+	gnngp_value_reader r = gnngp_value_open(value, type);
+	gnngp_table_value table;
 
-	out->value = read_table(&r, &out->ids, &out->cols);
+	read_table(&r, &table);
+	return table;
 }
 
-/* Reads a gp_factor. */
-void
-gnngp_factor_read(Datum value, gnngp_table_value *out)
-{
-	gnngp_value_reader r = gnngp_value_open(value, "gp_factor");
-
-	out->value = read_table(&r, &out->ids, &out->cols);
-}
-
-static const gnngp_value_type features_type = {"gp_features", check_table};
-static const gnngp_value_type factor_type = {"gp_factor", check_table};
-
-PG_FUNCTION_INFO_V1(gnngp_features_in);
-
-/* gp_features' input function. */
-Datum
-gnngp_features_in(PG_FUNCTION_ARGS)
-{
-	return gnngp_value_in(fcinfo, &features_type);
-}
-
-PG_FUNCTION_INFO_V1(gnngp_features_recv);
-
-/* gp_features' binary input function. */
-Datum
-gnngp_features_recv(PG_FUNCTION_ARGS)
-{
-	return gnngp_value_recv(fcinfo, &features_type);
-}
-
-PG_FUNCTION_INFO_V1(gnngp_factor_in);
-
-/* gp_factor's input function. */
-Datum
-gnngp_factor_in(PG_FUNCTION_ARGS)
-{
-	return gnngp_value_in(fcinfo, &factor_type);
-}
-
-PG_FUNCTION_INFO_V1(gnngp_factor_recv);
-
-/* gp_factor's binary input function. */
-Datum
-gnngp_factor_recv(PG_FUNCTION_ARGS)
-{
-	return gnngp_value_recv(fcinfo, &factor_type);
-}
+GNNGP_VALUE_INPUT(features, check_table)
+GNNGP_VALUE_INPUT(factor, check_table)
 
 /* A table of floats as a value; rows are ld apart. */
 Datum

@@ -17,12 +17,12 @@
 
 /* Reads a whole value that came from outside. */
 static Datum
-check_value(struct varlena *value, const gnngp_value_type *type, int sqlstate)
+check_value(struct varlena *value, const char *type, gnngp_value_check check, int sqlstate)
 {
-	gnngp_value_reader r = gnngp_value_open(PointerGetDatum(value), type->name);
+	gnngp_value_reader r = gnngp_value_open(PointerGetDatum(value), type);
 
 	r.sqlstate = sqlstate;
-	type->check(&r);
+	check(&r);
 	if (r.at != r.end)
 		gnngp_value_refuse(&r, "Bytes are left over.");
 	return PointerGetDatum(value);
@@ -30,14 +30,14 @@ check_value(struct varlena *value, const gnngp_value_type *type, int sqlstate)
 
 /* Input from text. */
 Datum
-gnngp_value_in(FunctionCallInfo fcinfo, const gnngp_value_type *type)
+gnngp_value_in(FunctionCallInfo fcinfo, const char *type, gnngp_value_check check)
 {
 	const char *text = PG_GETARG_CSTRING(0);
 	size_t		length = strlen(text);
 	struct varlena *value;
 	char	   *out;
 
-	gnngp_value_check_size(length / 4.0 * 3.0, type->name);
+	gnngp_value_check_size(length / 4.0 * 3.0, type);
 	value = palloc(VARHDRSZ + length / 4 * 3 + 8);
 	out = VARDATA(value);
 	for (size_t at = 0; at < length; at += PIECE_TEXT)
@@ -49,27 +49,27 @@ gnngp_value_in(FunctionCallInfo fcinfo, const gnngp_value_type *type)
 		if (n < 0 || (at + part < length && n != PIECE))
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
-					 errmsg("invalid input syntax for type %s", type->name),
+					 errmsg("invalid input syntax for type %s", type),
 					 errdetail("Its text is base64, as the type's output function writes it.")));
 		out += n;
 	}
 	SET_VARSIZE(value, out - (char *) value);
-	return check_value(value, type, ERRCODE_INVALID_TEXT_REPRESENTATION);
+	return check_value(value, type, check, ERRCODE_INVALID_TEXT_REPRESENTATION);
 }
 
 /* Input from binary. */
 Datum
-gnngp_value_recv(FunctionCallInfo fcinfo, const gnngp_value_type *type)
+gnngp_value_recv(FunctionCallInfo fcinfo, const char *type, gnngp_value_check check)
 {
 	StringInfo	buf = (StringInfo) PG_GETARG_POINTER(0);
 	int			length = buf->len - buf->cursor;
 	struct varlena *value;
 
-	gnngp_value_check_size(length, type->name);
+	gnngp_value_check_size(length, type);
 	value = palloc(VARHDRSZ + length);
 	SET_VARSIZE(value, VARHDRSZ + length);
 	pq_copymsgbytes(buf, VARDATA(value), length);
-	return check_value(value, type, ERRCODE_INVALID_BINARY_REPRESENTATION);
+	return check_value(value, type, check, ERRCODE_INVALID_BINARY_REPRESENTATION);
 }
 
 PG_FUNCTION_INFO_V1(gnngp_value_out);
