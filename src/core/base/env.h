@@ -163,6 +163,7 @@ gp_check_stack(gp_env *env)
 }
 
 #define GP_LOOK_EVERY 65536		/* items of a loop between two looks at interrupts */
+#define GP_LOOK_ROWS 256		/* the same where an item is a row, or a node with its edges */
 
 /* Looks at interrupts when item k of a loop comes to a new stretch; *next starts at 0. */
 static inline void

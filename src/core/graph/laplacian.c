@@ -10,7 +10,6 @@
 #include <math.h>
 #include <string.h>
 
-#define INTERRUPT_ROWS 256
 #define EXACT_NODES 4096		/* up to so many nodes the exact root is affordable */
 #define MEGABYTE (1024.0 * 1024.0)
 
@@ -98,7 +97,7 @@ gp_walk_normals(gp_env *env, uint64_t seed, gp_matrix host)
 				else
 					((double *) host.data)[i * host.ld + k] = pair[k - j];
 		}
-		if (i % INTERRUPT_ROWS == 0)
+		if (i % GP_LOOK_ROWS == 0)
 			env->check_interrupts(env);
 	}
 }

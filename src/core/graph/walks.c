@@ -10,7 +10,6 @@
 #include <math.h>
 #include <string.h>
 
-#define INTERRUPT_NODES 256
 #define SAMPLE_ROWS 64			/* walked to estimate the size of a factor */
 #define SAMPLE_NEIGHBOURS 16
 #define DEVICE_LOADS 1e6		/* of a node in the mean: more are walked on the host, which adds them at once */
@@ -60,7 +59,7 @@ gp_walk_matrix(gp_env *env, const gp_graph *graph, double sigma2, gp_type type)
 	{
 		for (int64_t k = u->start[i]; k < u->start[i + 1]; k++)
 			w[k] = w[k] > 0.0 ? factor * w[k] / sqrt(degree[i] * degree[u->col[k]]) : 0.0;
-		if (i % INTERRUPT_NODES == 0)
+		if (i % GP_LOOK_ROWS == 0)
 			env->check_interrupts(env);
 	}
 	gp_free(env, degree);
@@ -404,7 +403,7 @@ walk_loads(gp_env *env, gp_device *dev, const gp_csr *u, const gp_laplacian *ker
 		w.row = i;
 		walk_node(&w, i);
 		append_row(&w, i, factor, out, &room);
-		if (i % INTERRUPT_NODES == 0)
+		if (i % GP_LOOK_ROWS == 0)
 			env->check_interrupts(env);
 	}
 	walker_close(&w);

@@ -16,7 +16,6 @@
 
 #define AUTOMATIC_FIELD 2048	/* a field up to this size is taken whole */
 #define AUTOMATIC_COUNT 1500	/* else this many landmarks */
-#define INTERRUPT_ROWS 1024		/* rows between two looks at interrupts */
 
 /* A candidate with what it is ranked by. */
 typedef struct candidate
@@ -47,7 +46,7 @@ feature_hashes(const gp_eval *ev)
 
 	for (int64_t i = 0; i < ev->n; i++)
 	{
-		if (i % INTERRUPT_ROWS == 0)
+		if (i % GP_LOOK_ROWS == 0)
 			ev->env->check_interrupts(ev->env);
 		if (x->csr)
 			for (int64_t k = x->csr->start[i]; k < x->csr->start[i + 1]; k++)

@@ -58,8 +58,7 @@ static void
 open_call(FunctionCallInfo fcinfo, int first, cluster_call *call)
 {
 	memset(call, 0, sizeof(*call));
-	call->graph = gnngp_graph_lookup(gnngp_text_argument(fcinfo, 0, "graph"));
-	gnngp_require_owner(call->graph->owner_role, "graph", call->graph->name);
+	call->graph = gnngp_own_graph(gnngp_text_argument(fcinfo, 0, "graph"));
 	call->clusters = clusters_argument(fcinfo, first);
 	call->kernel = gnngp_kernel_argument(fcinfo, first + 1);
 	gnngp_require_argument(fcinfo, first + 2, "seed");

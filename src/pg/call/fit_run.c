@@ -281,10 +281,9 @@ check_model_name(const char *name, const char *kernel)
 gnngp_graph_def *
 gnngp_fit_open(FunctionCallInfo fcinfo, const char *kernel, int replace_argno, char **model_name)
 {
-	gnngp_graph_def *graph = gnngp_graph_lookup(gnngp_text_argument(fcinfo, 0, "graph"));
+	gnngp_graph_def *graph = gnngp_own_graph(gnngp_text_argument(fcinfo, 0, "graph"));
 	bool		replace = !PG_ARGISNULL(replace_argno) && PG_GETARG_BOOL(replace_argno);
 
-	gnngp_require_owner(graph->owner_role, "graph", graph->name);
 	*model_name = graph->name;
 	if (!PG_ARGISNULL(1))
 	{

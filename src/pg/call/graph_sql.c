@@ -291,8 +291,7 @@ gnngp_alter_graph(PG_FUNCTION_ARGS)
 	gnngp_graph_def *def;
 
 	gnngp_prevent_read_only("gp_alter_graph");
-	def = gnngp_graph_lookup(gnngp_text_argument(fcinfo, ARG_GRAPH, "graph"));
-	gnngp_require_owner(def->owner_role, "graph", def->name);
+	def = gnngp_own_graph(gnngp_text_argument(fcinfo, ARG_GRAPH, "graph"));
 	take_arguments(fcinfo, def);
 	update_graph(def);
 	PG_RETURN_VOID();
@@ -327,8 +326,7 @@ gnngp_drop_graph(PG_FUNCTION_ARGS)
 	Datum		values[1];
 
 	gnngp_prevent_read_only("gp_drop_graph");
-	def = gnngp_graph_lookup(name);
-	gnngp_require_owner(def->owner_role, "graph", def->name);
+	def = gnngp_own_graph(name);
 	values[0] = Int64GetDatum(def->id);
 	gnngp_spi_connect();
 	notice_models(def, gnngp_lock_whole_graph(def));

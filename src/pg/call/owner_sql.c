@@ -89,8 +89,7 @@ gnngp_set_owner(PG_FUNCTION_ARGS)
 	Oid			owner;
 
 	gnngp_prevent_read_only("gp_set_owner");
-	graph = gnngp_graph_lookup(name);
-	gnngp_require_owner(graph->owner_role, "graph", graph->name);
+	graph = gnngp_own_graph(name);
 	owner = new_owner_argument(fcinfo);
 	gnngp_spi_connect();
 	if (owner != graph->owner_role)

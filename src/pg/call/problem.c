@@ -52,11 +52,6 @@ gnngp_fit_settings_check(gnngp_fit_settings *settings)
 									"A task is auto, classification or regression.");
 	settings->strategy = normalise_word(strategies, "strategy", settings->strategy,
 										"A strategy is auto, exact or nystrom.");
-	if (settings->landmarks < 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("landmarks must be at least 1"),
-				 errhint("Leave landmarks NULL to have their number chosen.")));
 	if (!isnan(settings->nugget) && !(settings->nugget > 0 && isfinite(settings->nugget)))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),

@@ -237,16 +237,6 @@ put_rows(ReturnSetInfo *result, const tune_row *rows, int n)
 	}
 }
 
-/* A graph whose tables the caller may have read, by name. */
-static gnngp_graph_def *
-own_graph(FunctionCallInfo fcinfo)
-{
-	gnngp_graph_def *graph = gnngp_graph_lookup(gnngp_text_argument(fcinfo, 0, "graph"));
-
-	gnngp_require_owner(graph->owner_role, "graph", graph->name);
-	return graph;
-}
-
 PG_FUNCTION_INFO_V1(gnngp_tune);
 
 /* gp_tune(graph, kernels, criterion) */
@@ -254,7 +244,7 @@ Datum
 gnngp_tune(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
-	gnngp_graph_def *graph = own_graph(fcinfo);
+	gnngp_graph_def *graph = gnngp_own_graph(gnngp_text_argument(fcinfo, 0, "graph"));
 	tuner		t = {.settings = gnngp_fit_settings_default()};
 	tune_row   *rows = NULL;
 	int			n = 0;
@@ -339,7 +329,7 @@ PG_FUNCTION_INFO_V1(gnngp_estimate);
 Datum
 gnngp_estimate(PG_FUNCTION_ARGS)
 {
-	gnngp_graph_def *graph = own_graph(fcinfo);
+	gnngp_graph_def *graph = gnngp_own_graph(gnngp_text_argument(fcinfo, 0, "graph"));
 	gnngp_fit_settings settings = gnngp_fit_settings_default();
 	gp_env	   *env;
 	gnngp_data *data;

@@ -134,6 +134,9 @@ typedef struct gnngp_model
 /* Looks up a graph ('name' or 'owner.name') that the caller may see; 42704 if there is none. */
 extern gnngp_graph_def *gnngp_graph_lookup(const char *name);
 
+/* The same for one that must be the caller's own: 42501 else. */
+extern gnngp_graph_def *gnngp_own_graph(const char *name);
+
 /* The same by id, for a refresh. */
 extern gnngp_graph_def *gnngp_graph_by_id(int64 id);
 

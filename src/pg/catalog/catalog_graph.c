@@ -121,6 +121,16 @@ gnngp_graph_lookup(const char *name)
 	return def;
 }
 
+/* Looks up a graph of the caller's. */
+gnngp_graph_def *
+gnngp_own_graph(const char *name)
+{
+	gnngp_graph_def *graph = gnngp_graph_lookup(name);
+
+	gnngp_require_owner(graph->owner_role, "graph", graph->name);
+	return graph;
+}
+
 /* Looks up a graph by id. */
 gnngp_graph_def *
 gnngp_graph_by_id(int64 id)

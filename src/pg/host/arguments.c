@@ -56,7 +56,12 @@ gnngp_landmarks_argument(FunctionCallInfo fcinfo, int argno)
 {
 	if (PG_ARGISNULL(argno))
 		return 0;
-	return PG_GETARG_INT32(argno) >= 1 ? PG_GETARG_INT32(argno) : -1;
+	if (PG_GETARG_INT32(argno) < 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("landmarks must be at least 1"),
+				 errhint("Leave landmarks NULL to have their number chosen.")));
+	return PG_GETARG_INT32(argno);
 }
 
 /* A float8 in a result row. */

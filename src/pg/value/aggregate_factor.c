@@ -32,7 +32,7 @@ take_kernel(FunctionCallInfo fcinfo, gnngp_graph_state *state, int argno)
 	gnngp_require_argument(fcinfo, argno, "kernel");
 	kernel = PG_GETARG_TEXT_PP(argno);
 	if (PG_NARGS() > argno + 1)
-		landmarks = gnngp_factor_landmarks(fcinfo, argno + 1);
+		landmarks = gnngp_landmarks_argument(fcinfo, argno + 1);
 	if (state->kernel == NULL)
 	{
 		Size		n = VARSIZE_ANY_EXHDR(kernel);

@@ -118,21 +118,17 @@ writable(Datum value)
 gnngp_graph_state *
 gnngp_graph_state_argument(FunctionCallInfo fcinfo, const char *aggregate, bool weighted)
 {
-	gnngp_graph_state *state = NULL;
+	gnngp_graph_state *state = PG_ARGISNULL(0) ? NULL : writable(PG_GETARG_DATUM(0));
 
-	if (likely(!PG_ARGISNULL(0)))
-		state = writable(PG_GETARG_DATUM(0));
-	if (likely(state != NULL))
+	if (unlikely(state == NULL))
 	{
-		if (state->list.weighted != weighted)
-			refuse_state();
-		return state;
+		MemoryContext context = gnngp_aggregate_context(fcinfo, aggregate);
+
+		/* An aggregate of somebody's own may start from any state. */
+		state = PG_ARGISNULL(0) ? create_state(context, weighted)
+			: expand_state(context, PG_GETARG_DATUM(0));
 	}
-	if (PG_ARGISNULL(0))
-		return create_state(gnngp_aggregate_context(fcinfo, aggregate), weighted);
-	/* An aggregate of somebody's own may start from any state. */
-	state = expand_state(gnngp_aggregate_context(fcinfo, aggregate), PG_GETARG_DATUM(0));
-	if (state->list.weighted != weighted)
+	if (unlikely(state->list.weighted != weighted))
 		refuse_state();
 	return state;
 }
@@ -223,20 +219,15 @@ PG_FUNCTION_INFO_V1(gnngp_graph_combine);
 Datum
 gnngp_graph_combine(PG_FUNCTION_ARGS)
 {
-	gnngp_graph_state *state;
+	gnngp_graph_state *state = PG_ARGISNULL(0) ? NULL : writable(PG_GETARG_DATUM(0));
 
 	if (PG_ARGISNULL(0) && PG_ARGISNULL(1))
 		PG_RETURN_NULL();
-	if (PG_ARGISNULL(0))
-		state = expand_state(gnngp_aggregate_context(fcinfo, "gp_graph"), PG_GETARG_DATUM(1));
-	else
-	{
-		state = writable(PG_GETARG_DATUM(0));
-		if (state == NULL)
-			state = expand_state(gnngp_aggregate_context(fcinfo, "gp_graph"), PG_GETARG_DATUM(0));
-		if (!PG_ARGISNULL(1))
-			add_flat(state, PG_GETARG_DATUM(1));
-	}
+	if (state == NULL)
+		state = expand_state(gnngp_aggregate_context(fcinfo, "gp_graph"),
+							 PG_GETARG_DATUM(PG_ARGISNULL(0) ? 1 : 0));
+	if (!PG_ARGISNULL(0) && !PG_ARGISNULL(1))
+		add_flat(state, PG_GETARG_DATUM(1));
 	PG_RETURN_DATUM(EOHPGetRWDatum(&state->head.header));
 }
 

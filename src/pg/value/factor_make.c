@@ -33,20 +33,6 @@ gnngp_factor_threads(double flops)
 	return flops < FLOPS_OF_THREADS || IsParallelWorker() ? 1 : 0;
 }
 
-/* A number of landmarks; 0 for NULL. */
-int64
-gnngp_factor_landmarks(FunctionCallInfo fcinfo, int argno)
-{
-	if (PG_ARGISNULL(argno))
-		return 0;
-	if (PG_GETARG_INT32(argno) < 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("landmarks must be at least 1"),
-				 errhint("Leave landmarks NULL to have their number chosen.")));
-	return PG_GETARG_INT32(argno);
-}
-
 /* How many landmarks: what is asked for, refused early where the value would be too large. */
 static int64
 count_landmarks(const gnngp_factor_task *task, int64 nodes)
@@ -212,7 +198,7 @@ gnngp_factor(PG_FUNCTION_ARGS)
 		task.features = &features;
 	}
 	task.kernel = text_to_cstring(PG_GETARG_TEXT_PP(2));
-	task.landmarks = gnngp_factor_landmarks(fcinfo, 3);
+	task.landmarks = gnngp_landmarks_argument(fcinfo, 3);
 	task.seed = PG_GETARG_INT64(4);
 	PG_RETURN_DATUM(gnngp_factor_make(&task));
 }

@@ -25,9 +25,6 @@ typedef struct gnngp_factor_task
 /* The factor as a value of type gp_factor. */
 extern Datum gnngp_factor_make(const gnngp_factor_task *task);
 
-/* 22023 for a number of landmarks below 1; 0 for NULL. */
-extern int64 gnngp_factor_landmarks(FunctionCallInfo fcinfo, int argno);
-
 /* The threads for so many operations: 1 for little work, which starts none; 0 for those that are set. */
 extern int	gnngp_factor_threads(double flops);
 
