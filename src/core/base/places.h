@@ -11,6 +11,8 @@
 #include "env.h"
 #include "hash.h"
 
+/* ---- places, for tables of any making ---- */
+
 typedef struct gp_places
 {
 	gp_env	   *env;
@@ -45,5 +47,22 @@ gp_next_place(gp_places *p, uint64_t place)
 	gp_look(p->env, ++p->taken, &p->next_look);
 	return (place + 1) & p->mask;
 }
+
+/* ---- a set of numbers other than 0 ---- */
+
+typedef struct gp_set
+{
+	gp_places	places;
+	uint64_t   *key;			/* 0 where free */
+	uint64_t	n;
+} gp_set;
+
+/* An empty set with room for n; with more it grows. */
+extern gp_set gp_set_open(gp_env *env, int64_t n);
+extern bool gp_set_has(gp_set *set, uint64_t key);
+
+/* Adds a key; false when it was there. */
+extern bool gp_set_add(gp_set *set, uint64_t key);
+extern void gp_set_close(gp_set *set);
 
 #endif							/* GP_PLACES_H */

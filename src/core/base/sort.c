@@ -1,5 +1,5 @@
 /*
- * sort.c - a merge sort that can be interrupted.
+ * sort.c - a merge sort that can be interrupted, and a heap.
  *
  * At most n log2 n comparisons for every order of the items, few more than n when
  * they are sorted already.  Merging moves items of the usual sizes in registers.
@@ -130,4 +130,74 @@ gp_sort(gp_env *env, void *base, int64_t n, size_t size, gp_compare compare, voi
 	s.half = gp_alloc_array(env, n / 2, size);
 	sort_items(&s, base, n);
 	gp_free(env, s.half);
+}
+
+/* The item at a place of a heap. */
+static inline char *
+item_at(const gp_heap *h, int64_t at)
+{
+	return (char *) h->item + at * h->size;
+}
+
+/* Lets the last of n items rise. */
+static void
+rise(gp_heap *h, int64_t at)
+{
+	char		own[GP_SORT_LARGEST];
+
+	memcpy(own, item_at(h, at), h->size);
+	for (int64_t above; at > 0; at = above)
+	{
+		above = (at - 1) / 2;
+		if (h->compare(own, item_at(h, above), NULL) <= 0)
+			break;
+		memcpy(item_at(h, at), item_at(h, above), h->size);
+	}
+	memcpy(item_at(h, at), own, h->size);
+}
+
+/* Puts an item on top of a heap of n and lets it sink. */
+static void
+sink(gp_heap *h, int64_t n, const char *own)
+{
+	int64_t		at = 0;
+
+	for (int64_t child; (child = 2 * at + 1) < n; at = child)
+	{
+		if (child + 1 < n && h->compare(item_at(h, child + 1), item_at(h, child), NULL) > 0)
+			child++;
+		if (h->compare(item_at(h, child), own, NULL) <= 0)
+			break;
+		memcpy(item_at(h, at), item_at(h, child), h->size);
+	}
+	memcpy(item_at(h, at), own, h->size);
+}
+
+/* Offers an item to a heap. */
+void
+gp_heap_offer(gp_heap *h, const void *item)
+{
+	gp_look(h->env, ++h->work, &h->next);
+	if (h->n < h->room)
+	{
+		memmove(item_at(h, h->n), item, h->size);
+		rise(h, h->n++);
+	}
+	else if (h->room > 0 && h->compare(item, h->item, NULL) < 0)
+		sink(h, h->n, item);
+}
+
+/* Puts the items of a heap in order. */
+void
+gp_heap_sort(gp_heap *h)
+{
+	char		own[GP_SORT_LARGEST];
+
+	for (int64_t end = h->n - 1; end > 0; end--)
+	{
+		gp_look(h->env, ++h->work, &h->next);
+		memcpy(own, item_at(h, end), h->size);
+		memcpy(item_at(h, end), h->item, h->size);
+		sink(h, end, own);
+	}
 }

@@ -1,5 +1,5 @@
 /*
- * sort.h - the one sort for what users choose the size of.
+ * sort.h - the one sort for what users choose the size of, and the one heap.
  *
  * The C library's qsort cannot be interrupted, some take memory that nobody
  * counts, and some become quadratic for an order that is made for it.
@@ -8,6 +8,8 @@
 #define GP_SORT_H
 
 #include "env.h"
+
+/* ---- sorting ---- */
 
 /* So few items are sorted in place: env is not used, and may be NULL. */
 #define GP_SORT_FEW 8
@@ -21,5 +23,26 @@ typedef int (*gp_compare) (const void *a, const void *b, void *arg);
  * memory of n / 2 items on the way, and looks at interrupts.
  */
 extern void gp_sort(gp_env *env, void *base, int64_t n, size_t size, gp_compare compare, void *arg);
+
+/* ---- the first of many, in memory that the caller has ---- */
+
+/* A heap of items no two of which are equal, with the last of them on top. */
+typedef struct gp_heap
+{
+	gp_env	   *env;
+	void	   *item;			/* the first so many of those offered */
+	int64_t		room;
+	size_t		size;			/* of an item, at most GP_SORT_LARGEST */
+	gp_compare	compare;
+	int64_t		n;
+	int64_t		work;			/* items offered or sorted */
+	int64_t		next;			/* work at which interrupts are looked at */
+} gp_heap;
+
+/* Offers an item, which may be that at place n of the heap's own memory. */
+extern void gp_heap_offer(gp_heap *heap, const void *item);
+
+/* Puts the items in order, which ends the heap. */
+extern void gp_heap_sort(gp_heap *heap);
 
 #endif							/* GP_SORT_H */

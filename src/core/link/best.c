@@ -34,15 +34,6 @@ typedef struct pool
 	double	   *score;			/* n x width; NULL for the method pairs */
 } pool;
 
-/* Pairs that have been told, so that (j, i) is not told after (i, j). */
-typedef struct told
-{
-	uint64_t   *slot;			/* keys plus one; 0 is free */
-	gp_places	places;
-	int64_t		size;			/* a power of two */
-	int64_t		used;
-} told;
-
 typedef struct best
 {
 	gp_links   *l;
@@ -52,7 +43,7 @@ typedef struct best
 	gp_link_take take;
 	void	   *state;
 	bool	   *asked;			/* nodes that are asked for or done: a pair of two may come twice */
-	told		told;
+	gp_set		told;			/* pairs of them, so that (j, i) is not told after (i, j) */
 	int32_t    *found;			/* candidates of one node */
 	/* of the group */
 	int32_t		sources;
@@ -87,51 +78,11 @@ compare_rows(const void *a, const void *b, void *unused)
 	return x->dst < y->dst ? -1 : x->dst > y->dst;
 }
 
-/* Finds a key's slot, or the free one where it belongs. */
-static uint64_t
-told_slot(told *t, uint64_t key)
-{
-	uint64_t	at = gp_first_place(&t->places, key);
-
-	while (t->slot[at] != 0 && t->slot[at] != key + 1)
-		at = gp_next_place(&t->places, at);
-	return at;
-}
-
-/* Doubles the table. */
-static void
-told_grow(gp_env *env, told *t)
-{
-	told		new = {.size = t->size > 0 ? 2 * t->size : 1024, .used = t->used};
-	int64_t		next = 0;
-
-	new.places = gp_places_open(env, (uint64_t) new.size);
-	new.slot = gp_alloc_zero(env, new.size, sizeof(uint64_t));
-	for (int64_t k = 0; k < t->size; k++)
-	{
-		gp_look(env, k, &next);
-		if (t->slot[k] != 0)
-			new.slot[told_slot(&new, t->slot[k] - 1)] = t->slot[k];
-	}
-	gp_free(env, t->slot);
-	*t = new;
-}
-
 /* True when the pair was not told before; remembers it. */
 static bool
-tell_once(gp_env *env, told *t, int32_t i, int32_t j)
+tell_once(gp_set *told, int32_t i, int32_t j)
 {
-	uint64_t	key = (uint64_t) (i < j ? i : j) << 32 | (uint32_t) (i < j ? j : i);
-	uint64_t	at;
-
-	if (2 * t->used >= t->size)
-		told_grow(env, t);
-	at = told_slot(t, key);
-	if (t->slot[at] != 0)
-		return false;
-	t->slot[at] = key + 1;
-	t->used++;
-	return true;
+	return gp_set_add(told, (uint64_t) (i < j ? i : j) << 32 | (uint32_t) (i < j ? j : i));
 }
 
 /* Adds a node's candidates to the group. */
@@ -156,41 +107,16 @@ add_source(best *b, int32_t node)
 	b->first[b->sources] = at + n;
 }
 
-/* Lets the candidate at a place of a heap of n sink; the worst is on top. */
-static void
-sink(ranked *heap, int64_t n, int64_t at)
-{
-	ranked		own = heap[at];
-
-	for (int64_t child; (child = 2 * at + 1) < n; at = child)
-	{
-		if (child + 1 < n && compare_ranked(&heap[child + 1], &heap[child], NULL) > 0)
-			child++;
-		if (compare_ranked(&heap[child], &own, NULL) <= 0)
-			break;
-		heap[at] = heap[child];
-	}
-	heap[at] = own;
-}
-
 /* Brings the best of n candidates to the front, and sorts them: there may be millions of others. */
 static void
 select_best(gp_env *env, ranked *r, int64_t n, int64_t keep)
 {
-	int64_t		next = 0;
+	gp_heap		heap = {.env = env, .item = r, .room = keep, .size = sizeof(ranked),
+	.compare = compare_ranked};
 
-	for (int64_t at = keep / 2 - 1; at >= 0; at--)
-		sink(r, keep, at);
-	for (int64_t e = keep; e < n; e++)
-	{
-		gp_look(env, e, &next);
-		if (compare_ranked(&r[e], &r[0], NULL) < 0)
-		{
-			r[0] = r[e];
-			sink(r, keep, 0);
-		}
-	}
-	gp_sort(env, r, keep, sizeof(ranked), compare_ranked, NULL);
+	for (int64_t e = 0; e < n; e++)
+		gp_heap_offer(&heap, &r[e]);
+	gp_heap_sort(&heap);
 }
 
 /* Room for n candidates. */
@@ -364,7 +290,7 @@ drop_told(best *b, pool *p)
 		{
 			bool		both = !b->l->model->graph->directed && b->asked[p->dst[e]];
 
-			if (both && !tell_once(b->env, &b->told, b->source[s], p->dst[e]))
+			if (both && !tell_once(&b->told, b->source[s], p->dst[e]))
 				continue;
 			if (n < e)
 				copy_candidate(b, p, e, p, n);
@@ -481,11 +407,12 @@ gp_links_best(gp_links *l, int64_t n, const int32_t *node, int64_t k,
 	b.take = take;
 	b.state = state;
 	b.search = open_search(l, candidates);
+	b.told = gp_set_open(l->env, 0);
 	b.asked = mark_asked(l->env, nodes, n, node);
 	b.found = gp_alloc_array(l->env, nodes, sizeof(int32_t));
 	run(&b, n, node, l->model->method == GP_LINK_SCORES ? gp_link_block_size(nodes) : GP_LINK_BLOCK);
 	gp_free(l->env, b.asked);
-	gp_free(l->env, b.told.slot);
+	gp_set_close(&b.told);
 	gp_free(l->env, b.found);
 	gp_free(l->env, b.slot);
 	gp_free(l->env, b.dst);

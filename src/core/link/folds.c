@@ -8,6 +8,7 @@
  */
 #include "base/base.h"
 #include "base/places.h"
+#include "base/sort.h"
 #include "link_internal.h"
 
 #include <math.h>
@@ -24,22 +25,6 @@ typedef struct keyed
 	int32_t		src;
 	int32_t		dst;
 } keyed;
-
-/* The pairs of the smallest keys: a heap with the largest of them on top. */
-typedef struct sample
-{
-	gp_env	   *env;
-	int64_t		n;
-	int64_t		room;
-	keyed	   *heap;
-} sample;
-
-/* A set of pairs: their codes in a table, 0 where free. */
-typedef struct pair_set
-{
-	gp_places	places;
-	uint64_t   *table;
-} pair_set;
 
 /* Makes room for pairs. */
 gp_link_pairs
@@ -98,114 +83,53 @@ pair_code(const gp_graph *graph, int32_t src, int32_t dst)
 	return (uint64_t) src << 32 | (uint32_t) dst;
 }
 
-/* True when x comes after y. */
-static bool
-comes_after(const keyed *x, const keyed *y)
+/* Orders pairs by their keys. */
+static int
+compare_keyed(const void *a, const void *b, void *unused)
 {
+	const keyed *x = a;
+	const keyed *y = b;
+
 	if (x->key != y->key)
-		return x->key > y->key;
-	return x->src != y->src ? x->src > y->src : x->dst > y->dst;
+		return x->key < y->key ? -1 : 1;
+	return x->src != y->src ? (x->src > y->src) - (x->src < y->src) : (x->dst > y->dst) - (x->dst < y->dst);
 }
 
-/* Lets the pair at a place of a heap of n sink. */
-static void
-sink(keyed *heap, int64_t n, int64_t at)
-{
-	for (;;)
-	{
-		int64_t		child = 2 * at + 1;
-		keyed		swap = heap[at];
-
-		if (child >= n)
-			return;
-		if (child + 1 < n && comes_after(&heap[child + 1], &heap[child]))
-			child++;
-		if (!comes_after(&heap[child], &heap[at]))
-			return;
-		heap[at] = heap[child];
-		heap[child] = swap;
-		at = child;
-	}
-}
-
-/* Lets the last pair of the heap rise. */
-static void
-rise(keyed *heap, int64_t at)
-{
-	while (at > 0 && comes_after(&heap[at], &heap[(at - 1) / 2]))
-	{
-		keyed		swap = heap[at];
-
-		heap[at] = heap[(at - 1) / 2];
-		heap[(at - 1) / 2] = swap;
-		at = (at - 1) / 2;
-	}
-}
-
-/* Makes an empty sample. */
-static sample
+/* An empty sample: the pairs of the smallest keys, at most room. */
+static gp_heap
 sample_create(gp_env *env, int64_t room)
 {
-	sample		s = {env, 0, room, NULL};
-
-	s.heap = gp_alloc_array(env, room, sizeof(keyed));
-	return s;
+	return (gp_heap) {.env = env, .item = gp_alloc_array(env, room, sizeof(keyed)), .room = room,
+		.size = sizeof(keyed), .compare = compare_keyed};
 }
 
-/* Offers a pair; it is kept while it is among those of the smallest keys. */
+/* Offers a pair. */
 static void
-sample_offer(sample *s, uint64_t key, int32_t src, int32_t dst)
+sample_offer(gp_heap *s, uint64_t key, int32_t src, int32_t dst)
 {
-	keyed		pair = {key, src, dst};
-
-	if (s->n < s->room)
-	{
-		s->heap[s->n] = pair;
-		rise(s->heap, s->n++);
-	}
-	else if (s->room > 0 && comes_after(&s->heap[0], &pair))
-	{
-		s->heap[0] = pair;
-		sink(s->heap, s->n, 0);
-	}
-}
-
-/* Sorts the sample by its keys. */
-static void
-sample_sort(sample *s)
-{
-	int64_t		next = 0;
-
-	for (int64_t end = s->n - 1; end > 0; end--)
-	{
-		keyed		swap = s->heap[0];
-
-		gp_look(s->env, s->n - end, &next);
-		s->heap[0] = s->heap[end];
-		s->heap[end] = swap;
-		sink(s->heap, end, 0);
-	}
+	gp_heap_offer(s, &(keyed) {key, src, dst});
 }
 
 /* The pairs [first, first + n) of a sorted sample. */
 static gp_link_pairs
-sample_part(const sample *s, int64_t first, int64_t n)
+sample_part(const gp_heap *s, int64_t first, int64_t n)
 {
 	gp_link_pairs pairs = gp_link_pairs_create(s->env, n);
+	const keyed *sorted = s->item;
 
 	for (int64_t k = 0; k < n; k++)
 	{
-		pairs.src[k] = s->heap[first + k].src;
-		pairs.dst[k] = s->heap[first + k].dst;
+		pairs.src[k] = sorted[first + k].src;
+		pairs.dst[k] = sorted[first + k].dst;
 	}
 	return pairs;
 }
 
 /* The first count links in the order of their hashes. */
-static sample
+static gp_heap
 draw_links(gp_env *env, const gp_graph *graph, uint64_t seed, int64_t count)
 {
-	sample		s = sample_create(env, count);
+	gp_heap		s = sample_create(env, count);
 	int64_t		next = 0;
 
 	for (int64_t i = 0; i < graph->nodes; i++)
@@ -217,7 +141,7 @@ draw_links(gp_env *env, const gp_graph *graph, uint64_t seed, int64_t count)
 										 gp_hash(pair_code(graph, (int32_t) i, graph->col[k]))),
 							 (int32_t) i, graph->col[k]);
 	}
-	sample_sort(&s);
+	gp_heap_sort(&s);
 	return s;
 }
 
@@ -225,48 +149,11 @@ draw_links(gp_env *env, const gp_graph *graph, uint64_t seed, int64_t count)
 gp_link_pairs
 gp_link_sample_links(gp_env *env, const gp_graph *graph, uint64_t seed, int64_t count)
 {
-	sample		s = draw_links(env, graph, seed, count < graph->edges ? count : graph->edges);
+	gp_heap		s = draw_links(env, graph, seed, count < graph->edges ? count : graph->edges);
 	gp_link_pairs pairs = sample_part(&s, 0, s.n);
 
-	gp_free(env, s.heap);
+	gp_free(env, s.item);
 	return pairs;
-}
-
-/* Makes a set with room for n pairs. */
-static pair_set
-set_create(gp_env *env, int64_t n)
-{
-	pair_set	set;
-	uint64_t	places = 64;
-
-	while (places < 2 * (uint64_t) n)
-		places *= 2;
-	set.places = gp_places_open(env, places);
-	set.table = gp_alloc_zero(env, places, sizeof(uint64_t));
-	return set;
-}
-
-/* The place of a code in the set, or the free place where it would go. */
-static uint64_t
-set_place(pair_set *set, uint64_t code)
-{
-	uint64_t	at = gp_first_place(&set->places, code);
-
-	while (set->table[at] && set->table[at] != code)
-		at = gp_next_place(&set->places, at);
-	return at;
-}
-
-/* Adds a pair; false when it was there. */
-static bool
-set_add(pair_set *set, uint64_t code)
-{
-	uint64_t	at = set_place(set, code);
-
-	if (set->table[at])
-		return false;
-	set->table[at] = code;
-	return true;
 }
 
 /* A number below n from a hash. */
@@ -278,7 +165,7 @@ below(uint64_t hash, int64_t n)
 
 /* Fills pairs with random ones that are neither linked nor in the set; stops after many tries. */
 static void
-draw_missing(gp_env *env, const gp_graph *graph, uint64_t seed, int64_t count, pair_set *taken,
+draw_missing(gp_env *env, const gp_graph *graph, uint64_t seed, int64_t count, gp_set *taken,
 			 gp_link_pairs *pairs)
 {
 	uint64_t	stream = gp_hash(seed ^ MISSING_SALT);
@@ -291,7 +178,7 @@ draw_missing(gp_env *env, const gp_graph *graph, uint64_t seed, int64_t count, p
 		uint64_t	code = pair_code(graph, i, j);
 
 		gp_look(env, t, &next);
-		if (i == j || gp_link_exists(graph, i, j) || !set_add(taken, code))
+		if (i == j || gp_link_exists(graph, i, j) || !gp_set_add(taken, code))
 			continue;
 		pairs->src[pairs->n] = (int32_t) (code >> 32);
 		pairs->dst[pairs->n++] = (int32_t) (code & UINT32_MAX);
@@ -301,9 +188,9 @@ draw_missing(gp_env *env, const gp_graph *graph, uint64_t seed, int64_t count, p
 /* A sample of all missing pairs that are not in the set: for small or dense graphs. */
 static gp_link_pairs
 list_missing(gp_env *env, const gp_graph *graph, uint64_t seed, int64_t count,
-			 pair_set *except)
+			 gp_set *except)
 {
-	sample		s = sample_create(env, count);
+	gp_heap		s = sample_create(env, count);
 	uint64_t	stream = gp_hash(seed ^ MISSING_SALT);
 	gp_link_pairs pairs;
 
@@ -319,26 +206,26 @@ list_missing(gp_env *env, const gp_graph *graph, uint64_t seed, int64_t count,
 			while (k < graph->start[i + 1] && graph->col[k] < j)
 				k++;
 			if (i == j || (k < graph->start[i + 1] && graph->col[k] == j) ||
-				except->table[set_place(except, code)])
+				gp_set_has(except, code))
 				continue;
 			sample_offer(&s, gp_hash(stream ^ gp_hash(code)), (int32_t) i, (int32_t) j);
 		}
 	}
-	sample_sort(&s);
+	gp_heap_sort(&s);
 	pairs = sample_part(&s, 0, s.n);
-	gp_free(env, s.heap);
+	gp_free(env, s.item);
 	return pairs;
 }
 
 /* The set of the pairs that are not to be drawn, with room for count more. */
-static pair_set
+static gp_set
 set_of(gp_env *env, const gp_graph *graph, const gp_link_pairs *except, int64_t count)
 {
 	int64_t		n = except ? except->n : 0;
-	pair_set	set = set_create(env, n + count);
+	gp_set		set = gp_set_open(env, n + count);
 
 	for (int64_t k = 0; k < n; k++)
-		set_add(&set, pair_code(graph, except->src[k], except->dst[k]));
+		gp_set_add(&set, pair_code(graph, except->src[k], except->dst[k]));
 	return set;
 }
 
@@ -351,17 +238,17 @@ gp_link_sample_missing(gp_env *env, const gp_graph *graph, uint64_t seed, int64_
 					   const gp_link_pairs *except)
 {
 	gp_link_pairs pairs = gp_link_pairs_create(env, count);
-	pair_set	taken = set_of(env, graph, except, count);
+	gp_set		taken = set_of(env, graph, except, count);
 
 	pairs.n = 0;
 	draw_missing(env, graph, seed, count, &taken, &pairs);
-	gp_free(env, taken.table);
+	gp_set_close(&taken);
 	if (pairs.n == count || graph->nodes > MOST_LISTED)
 		return pairs;
 	gp_link_pairs_free(env, &pairs);
 	taken = set_of(env, graph, except, 0);
 	pairs = list_missing(env, graph, seed, count, &taken);
-	gp_free(env, taken.table);
+	gp_set_close(&taken);
 	return pairs;
 }
 
@@ -476,7 +363,7 @@ gp_link_folds_make(gp_env *env, const gp_graph *graph, uint64_t seed, gp_link_fo
 {
 	int64_t		share = fold_share(graph->edges);
 	int			folds;
-	sample		order;
+	gp_heap		order;
 
 	if (graph->edges < 2)
 		gp_raise(env, GP_ERR_DATA, "At least two links are needed; give more edges.",
@@ -492,7 +379,7 @@ gp_link_folds_make(gp_env *env, const gp_graph *graph, uint64_t seed, gp_link_fo
 		fold[f].graph = graph_without(env, graph, &hidden);
 		gp_link_pairs_free(env, &hidden);
 	}
-	gp_free(env, order.heap);
+	gp_free(env, order.item);
 	return folds;
 }
 

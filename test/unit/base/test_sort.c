@@ -1,5 +1,5 @@
 /*
- * test_sort.c - the sort and the hash tables over what users choose: order,
+ * test_sort.c - the sort, the heap and the hash tables over what users choose: order,
  * work for the worst input, interrupts by work done, memory.
  */
 #include "base/places.h"
@@ -299,6 +299,50 @@ check_product(gp_env *env)
 	env->hash_seed = 0;
 }
 
+/* A heap keeps the first of many, whose order it is not told in, and looks at interrupts. */
+static void
+check_heap(gp_env *env)
+{
+	static const int64_t rooms[] = {0, 1, 2, 100, 200000};
+	int64_t		n = 200000;
+	int64_t    *number = gp_alloc_array(env, n, sizeof(int64_t));
+	int			checks = test_state(env)->checks;
+
+	for (int r = 0; r < 5; r++)
+	{
+		gp_heap		heap = {.env = env, .item = number, .room = rooms[r], .size = sizeof(int64_t),
+		.compare = compare_numbers};
+		bool		right = true;
+
+		for (int64_t i = 0; i < n; i++)
+			number[i] = i * 7919 % n;
+		for (int64_t i = 0; i < n; i++)
+			gp_heap_offer(&heap, &number[i]);
+		gp_heap_sort(&heap);
+		for (int64_t i = 0; i < rooms[r]; i++)
+			right = right && number[i] == i;
+		ok(right && heap.n == rooms[r], "the first of many are in order");
+	}
+	ok(test_state(env)->checks - checks >= 10, "a heap looks at interrupts");
+	gp_free(env, number);
+}
+
+/* A set finds what it was given, whatever it has grown to. */
+static void
+check_set(gp_env *env)
+{
+	gp_set		set = gp_set_open(env, 0);
+	bool		right = true;
+
+	for (uint64_t key = 1; key <= 5000; key++)
+		right = right && !gp_set_has(&set, key << 32) && gp_set_add(&set, key << 32);
+	for (uint64_t key = 1; key <= 5000; key++)
+		right = right && gp_set_has(&set, key << 32) && !gp_set_add(&set, key << 32);
+	ok(right && set.n == 5000, "a set grows and keeps what it has");
+	is_int((int64_t) set.places.mask + 1, 16384, "and is at most half full");
+	gp_set_close(&set);
+}
+
 /* Environments that share an account are held to one limit together. */
 static void
 check_account(gp_env *env)
@@ -333,6 +377,8 @@ main(void)
 	in_env(check_work(env));
 	in_env(check_interrupts(env));
 	in_env(check_places(env));
+	in_env(check_heap(env));
+	in_env(check_set(env));
 	in_env(check_product(env));
 	in_env(check_account(env));
 	return done_testing();
