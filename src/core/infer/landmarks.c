@@ -138,61 +138,32 @@ fingerprints(const gp_eval *ev)
 	return sum;
 }
 
-/* True when x ranks before y: by preference, degree, draw, node. */
-static bool
-ranks_before(const candidate *x, const candidate *y)
+/* Ranks by preference, degree, draw, node. */
+static int
+compare_rank(const void *a, const void *b, void *unused)
 {
+	const candidate *x = a;
+	const candidate *y = b;
+
 	if (x->preferred != y->preferred)
-		return x->preferred;
+		return x->preferred ? -1 : 1;
 	if (x->degree != y->degree)
-		return x->degree > y->degree;
+		return x->degree > y->degree ? -1 : 1;
 	if (x->draw != y->draw)
-		return x->draw < y->draw;
-	return x->node < y->node;
+		return x->draw < y->draw ? -1 : 1;
+	return x->node - y->node;
 }
 
-/* Lets the candidate at a place of a heap of n sink; the last-ranked stands on top. */
-static void
-sink(candidate *heap, int64_t n, int64_t at)
-{
-	for (;;)
-	{
-		int64_t		child = 2 * at + 1;
-		candidate	swap = heap[at];
-
-		if (child >= n)
-			return;
-		if (child + 1 < n && ranks_before(&heap[child], &heap[child + 1]))
-			child++;
-		if (!ranks_before(&heap[at], &heap[child]))
-			return;
-		heap[at] = heap[child];
-		heap[child] = swap;
-		at = child;
-	}
-}
-
-/* Sorts candidates by rank in place: heap sort, which can be interrupted. */
+/* Sorts candidates by rank in place. */
 static void
 sort_candidates(gp_env *env, candidate *c, int64_t n)
 {
-	int64_t		next = 0;
+	gp_heap		heap = {.env = env, .item = c, .room = n, .size = sizeof(candidate),
+	.compare = compare_rank};
 
-	for (int64_t i = n / 2 - 1; i >= 0; i--)
-	{
-		gp_look(env, n - i, &next);
-		sink(c, n, i);
-	}
-	next = 0;
-	for (int64_t end = n - 1; end > 0; end--)
-	{
-		candidate	swap = c[0];
-
-		gp_look(env, n - end, &next);
-		c[0] = c[end];
-		c[end] = swap;
-		sink(c, end, 0);
-	}
+	for (int64_t i = 0; i < n; i++)
+		gp_heap_offer(&heap, &c[i]);
+	gp_heap_sort(&heap);
 }
 
 /* Orders nodes. */
@@ -232,21 +203,6 @@ candidates(const gp_eval *ev, const gp_problem *problem, bool prefer_field)
 	return c;
 }
 
-/* Remembers a fingerprint; false when it was there. */
-static bool
-remember(uint64_t *table, gp_places *places, uint64_t fingerprint)
-{
-	uint64_t	key = fingerprint ? fingerprint : 1;
-	uint64_t	at = gp_first_place(places, key);
-
-	while (table[at] && table[at] != key)
-		at = gp_next_place(places, at);
-	if (table[at] == key)
-		return false;
-	table[at] = key;
-	return true;
-}
-
 /* The size of the labelled nodes' closed neighbourhood. */
 static int64_t
 field_size(const gp_eval *ev, const gp_problem *problem)
@@ -280,9 +236,7 @@ gp_landmarks_choose(gp_eval *ev, const gp_problem *problem, int64_t count, int64
 	int32_t    *landmark = gp_alloc_array(env, count, sizeof(int32_t));
 	bool		field = problem->task == GP_TASK_CLASSES && field_size(ev, problem) <= count;
 	candidate  *c;
-	uint64_t   *seen;
-	gp_places	places;
-	uint64_t	room = 64;
+	gp_set		seen;
 	int64_t		next = 0;
 
 	*n = 0;
@@ -292,19 +246,16 @@ gp_landmarks_choose(gp_eval *ev, const gp_problem *problem, int64_t count, int64
 		*n = count;
 		return landmark;
 	}
-	while (room < 4 * (uint64_t) count)
-		room *= 2;
-	places = gp_places_open(env, room);
-	seen = gp_alloc_zero(env, room, sizeof(uint64_t));
+	seen = gp_set_open(env, count);
 	c = candidates(ev, problem, field);
 	for (int64_t k = 0; k < ev->n && *n < count; k++)
 	{
 		gp_look(env, k, &next);
-		if (remember(seen, &places, c[k].fingerprint))
+		if (gp_set_add(&seen, c[k].fingerprint ? c[k].fingerprint : 1))
 			landmark[(*n)++] = c[k].node;
 	}
 	gp_sort(env, landmark, *n, sizeof(int32_t), compare_node, NULL);
 	gp_free(env, c);
-	gp_free(env, seen);
+	gp_set_close(&seen);
 	return landmark;
 }
