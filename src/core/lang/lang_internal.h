@@ -2,8 +2,9 @@
  * lang_internal.h - the canonical tree of a kernel, shared by the language's files.
  *
  * Text -> tree of the grammar (parse.c) -> typed and canonical tree
- * (typing.c, of scalars, operators and features) -> canonical text
- * (canon.c) and program (program.c).  Canonical trees are in one
+ * (typing.c by the rules of algebra.c, of scalars, operators and features; the
+ * text as a whole in options.c) -> canonical text (canon.c, by print.c and
+ * recognise.c) and program (program.c).  Canonical trees are in one
  * normal form each, so two kernels are equal when their trees are.
  *
  * What recurs over a tree looks at the stack first (gp_check_stack).  Where no
@@ -39,7 +40,11 @@ typedef struct gp_preset
 	}			own[GP_MAX_PRESET_OPTIONS];
 } gp_preset;
 
-extern const gp_preset *gp_preset_find(const char *folded);
+/* The preset of a name in whatever case, the i-th one; NULL when there is none. */
+extern const gp_preset *gp_preset_find(const char *name);
+extern const gp_preset *gp_preset_at(int i);
+
+/* What to write where a kernel is not known; lives in the arena. */
 extern const char *gp_preset_hint(gp_arena *arena);
 
 /* ---- scalars (scalar.c) ---- */
@@ -202,14 +207,14 @@ extern gp_feature_facts gp_feature_look(const gp_feature *f);
 
 /* ---- from the grammar's tree to the canonical one ---- */
 
-/* The settings beside the formula. */
-typedef struct gp_settings
+/* The options beside the formula. */
+typedef struct gp_kernel_options
 {
 	int			layers;
 	gp_input	input;
 	gp_norm		norm;
 	bool		input_given;
-} gp_settings;
+} gp_kernel_options;
 
 /* An option while its text gets a meaning. */
 typedef struct gp_constant
@@ -253,27 +258,50 @@ typedef struct gp_value
 	const gp_feature *feature;	/* NULL: zero */
 } gp_value;
 
-/* Types a tree (typing.c). */
-extern const gp_value *gp_typing_value(gp_typing *t, const gp_ast *ast);
+/* algebra.c */
 
-/* The same for what must be a number; name says of what. */
+/* What errors call a value; a copy that lasts; room for its numbers in every layer. */
+extern const char *gp_value_name(const gp_value *v);
+extern const gp_value *gp_value_keep(gp_typing *t, gp_value value);
+extern double *gp_value_room(gp_typing *t);
+
+#define GP_VALUE(t, kind, ...) gp_value_keep(t, (gp_value) {GP_VALUE_##kind, __VA_ARGS__})
+
+/* Refuses numbers that are not finite; s tells whether they depend on the layer. */
+extern void gp_value_check(gp_typing *t, const double *at, const gp_scalar *s, int position,
+						   const char *message);
+
+/* A number, the same in every layer; a scalar that is already canonical. */
+extern const gp_value *gp_value_plain(gp_typing *t, double number);
+extern const gp_value *gp_value_fixed(gp_typing *t, const gp_scalar *s);
+
+/* Anything but sums of features, which are checked as a whole; the sign of a feature does not matter. */
+extern const gp_value *gp_value_multiply(gp_typing *t, const gp_value *a, int a_position,
+										 const gp_value *b, int b_position);
+extern const gp_value *gp_value_divide(gp_typing *t, const gp_value *a, const gp_value *b,
+									   int position);
+extern const gp_value *gp_value_negate(gp_typing *t, const gp_value *v, int position);
+extern const gp_value *gp_value_add(gp_typing *t, const gp_value *a, const gp_value *b,
+									int position);
+
+/* Raises a syntax error at a place. */
+extern void gp_typing_bad(gp_typing *t, int position, const char *hint, const char *message)
+			__attribute__((noreturn));
+
+/* typing.c */
+
+/* Types a tree; the same for what must be a number, name says of what. */
+extern const gp_value *gp_typing_value(gp_typing *t, const gp_ast *ast);
 extern const gp_value *gp_typing_number(gp_typing *t, const gp_ast *ast, const char *name);
 
-/* A scalar that is already canonical. */
-extern const gp_value *gp_typing_fixed(gp_typing *t, const gp_scalar *s);
-
-/* A number, its value in every layer. */
-extern const gp_value *gp_typing_plain(gp_typing *t, double number);
-
-/* The constant of this name, typed; NULL when there is none (options.c). */
-extern const gp_value *gp_typing_constant(gp_typing *t, const char *folded, int position);
+/* A number that must not depend on the layer. */
+extern double gp_typing_plain_number(gp_typing *t, const gp_ast *ast, const char *name);
 
 /* sigma_w, sigma_w1, sigma_b ... for the number of a weight or bias, 0 for none. */
 extern const gp_scalar *gp_typing_sigma(gp_typing *t, char letter, int number, int position);
 
-/* The option of this name, or NULL; a number that must not depend on the layer (options.c). */
+/* The option of this name, or NULL. */
 extern gp_constant *gp_typing_find(const gp_typing *t, const char *name);
-extern double gp_typing_plain_number(gp_typing *t, const gp_ast *ast, const char *name);
 
 /* input=... (input.c) */
 extern gp_input gp_input_resolve(gp_typing *t, const gp_ast *ast);
@@ -288,17 +316,13 @@ typedef struct gp_override
 
 typedef struct gp_meaning
 {
-	gp_settings set;
+	gp_kernel_options set;
 	const gp_feature *root;
 	bool		folded;			/* X is in the text, with a factor of zero */
 } gp_meaning;
 
 /* Types a text (options.c).  layers > 0 overrides the option. */
 extern gp_meaning gp_kernel_resolve(gp_arena *arena, const gp_kernel_text *text,
-									int noverrides, const gp_override *overrides, int layers);
-
-/* The meaning of a preset with these options. */
-extern gp_meaning gp_preset_resolve(gp_arena *arena, const gp_preset *preset,
 									int noverrides, const gp_override *overrides, int layers);
 
 /* The canonical text (canon.c), in the arena. */
@@ -343,7 +367,7 @@ extern void gp_text_sigmas(gp_text *text, const gp_names *names);
 extern void gp_text_input(gp_text *text, const gp_input *input);
 extern void gp_text_parameter(gp_text *text, const gp_input *input, int place);
 
-/* Prints the preset that has this meaning; false when there is none (preset.c). */
+/* Prints the preset that has this meaning; false when there is none (recognise.c). */
 extern bool gp_text_preset(gp_text *text, const gp_meaning *meaning, const gp_names *names);
 
 /* The program of a meaning; raises when the kernel is zero or not finite. */

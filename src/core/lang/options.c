@@ -1,5 +1,5 @@
 /*
- * options.c - options, constants, and a text's meaning as a whole.
+ * options.c - options, and a text's meaning as a whole.
  *
  * Options that every kernel has are layers, sigma_w, sigma_b, input and norm;
  * sigma_w1 belongs to W1; any other name is a constant that the formula or another
@@ -26,102 +26,11 @@ is_general(const char *name)
 	return false;
 }
 
-/* The option of this name, or NULL. */
-gp_constant *
-gp_typing_find(const gp_typing *t, const char *name)
-{
-	for (int i = 0; i < t->n; i++)
-		if (strcmp(t->constant[i].option->name, name) == 0)
-			return &t->constant[i];
-	return NULL;
-}
-
-/* The value of a constant, typed once; it must not need itself. */
-static const gp_value *
-constant_value(gp_typing *t, gp_constant *c, int position)
-{
-	c->used = true;
-	if (c->value != NULL)
-		return c->value;
-	if (c->busy)
-		gp_raise_at(t->m.env, GP_ERR_SYNTAX, position, NULL,
-					"option \"%.40s\" of kernel refers to itself", c->option->spelled);
-	c->busy = true;
-	c->value = c->fixed != NULL ? gp_typing_fixed(t, c->fixed) :
-		gp_typing_number(t, c->option->value, c->option->spelled);
-	c->busy = false;
-	return c->value;
-}
-
-/* The constant of this name, typed; NULL when there is none. */
-const gp_value *
-gp_typing_constant(gp_typing *t, const char *folded, int position)
-{
-	gp_constant *c;
-
-	if (strcmp(folded, "layers") == 0)
-	{
-		if (t->layers == 0)
-			gp_raise_at(t->m.env, GP_ERR_SYNTAX, position, NULL,
-						"option \"layers\" of kernel refers to itself");
-		return gp_typing_plain(t, t->layers);
-	}
-	c = gp_typing_find(t, folded);
-	if (c != NULL)
-		return constant_value(t, c, position);
-	if (strcmp(folded, "sigma_w") == 0)
-		return gp_typing_plain(t, 1.0);
-	if (strcmp(folded, "sigma_b") == 0)
-		return gp_typing_plain(t, 0.0);
-	return NULL;
-}
-
-/* sigma_w, sigma_w1, sigma_b ... for the number of a weight or bias, 0 for none. */
-const gp_scalar *
-gp_typing_sigma(gp_typing *t, char letter, int number, int position)
-{
-	char		name[32];
-	gp_constant *c = NULL;
-	const gp_value *v;
-
-	if (number > 0)
-	{
-		snprintf(name, sizeof(name), "sigma_%c%d", letter, number);
-		c = gp_typing_find(t, name);
-	}
-	if (c == NULL)
-	{
-		snprintf(name, sizeof(name), "sigma_%c", letter);
-		c = gp_typing_find(t, name);
-	}
-	if (c == NULL)
-		return gp_typing_constant(t, name, position)->s;
-	v = constant_value(t, c, position);
-	for (int i = 0; i <= t->last - t->first; i++)
-		if (v->at[i] < 0.0)
-			gp_raise_at(t->m.env, GP_ERR_VALUE,
-						c->option->value != NULL ? c->option->value->position : position, NULL,
-						"option \"%s\" of kernel must not be negative", name);
-	return v->s;
-}
-
 /* Refuses a value of an option. */
 static void __attribute__((noreturn))
 bad_value(gp_typing *t, const gp_ast *at, const char *hint, const char *message)
 {
 	gp_raise_at(t->m.env, GP_ERR_VALUE, at->position, hint, "%s", message);
-}
-
-/* A number that must not depend on the layer. */
-double
-gp_typing_plain_number(gp_typing *t, const gp_ast *ast, const char *name)
-{
-	const gp_value *v = gp_typing_number(t, ast, name);
-
-	if (v->s->kind != GP_SCALAR_NUMBER)
-		gp_raise_at(t->m.env, GP_ERR_VALUE, ast->position, NULL,
-					"\"%s\" of kernel must not depend on the layer", name);
-	return v->s->number;
 }
 
 /* ---- input and norm ---- */
@@ -140,7 +49,7 @@ resolve_norm(gp_typing *t, const gp_ast *ast)
 
 /* input and norm, where they are given. */
 static void
-resolve_settings(gp_typing *t, gp_settings *set)
+resolve_input_and_norm(gp_typing *t, gp_kernel_options *set)
 {
 	gp_constant *input = gp_typing_find(t, "input");
 	gp_constant *norm = gp_typing_find(t, "norm");
@@ -326,7 +235,7 @@ gp_kernel_resolve(gp_arena *arena, const gp_kernel_text *text, int noverrides,
 		has_x = false;
 	}
 	meaning.set.layers = has_x ? t.layers : 1;
-	resolve_settings(&t, &meaning.set);
+	resolve_input_and_norm(&t, &meaning.set);
 	drop_without_effect(&meaning);
 	check_used(&t, text, preset);
 	return meaning;

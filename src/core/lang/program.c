@@ -517,7 +517,7 @@ move_operator(const builder *b, const gp_operator *from, gp_operator *ops)
 
 /* Copies the live steps and the operators into one block, so that gp_free frees it all. */
 static gp_program *
-finish(const builder *b, const gp_settings *set, int root)
+finish(const builder *b, const gp_kernel_options *set, int root)
 {
 	int		   *number = gp_arena_alloc(b->arena, (root + 1) * sizeof(int));
 	int			live = number_live(b, root, number);

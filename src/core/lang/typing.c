@@ -1,237 +1,99 @@
 /*
  * typing.c - what a kernel's text means: from the grammar's tree to typed values.
  *
- * A value is a number, a multiple of I, a linear operator, a weight or a feature.
- * Products read left to right: operators, one feature, weights; numbers anywhere.
- * Numbers are carried twice: in normal form, and evaluated in every layer just as
- * they are written, so that an error points at the character that makes it.
+ * Names of options get their meaning where the text first needs them.
  */
 #include "lang_internal.h"
 #include "lex.h"
 
 #include <math.h>
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 #define MAX_DEPTH 600			/* 64 levels of the text, of 5 nodes at most, and constants */
 
-/* What errors call a value. */
-static const char *
-kind_name(const gp_value *v)
-{
-	static const char *const names[] = {
-		"a number", "a multiple of I", "an operator", "a weight", "a feature"
-	};
+/* ---- constants ---- */
 
-	return names[v->kind];
+/* The option of this name, or NULL. */
+gp_constant *
+gp_typing_find(const gp_typing *t, const char *name)
+{
+	for (int i = 0; i < t->n; i++)
+		if (strcmp(t->constant[i].option->name, name) == 0)
+			return &t->constant[i];
+	return NULL;
 }
 
-/* Raises a syntax error at a place. */
-static void __attribute__((noreturn))
-bad(gp_typing *t, int position, const char *hint, const char *message)
+/* The value of a constant, typed once; it must not need itself. */
+static const gp_value *
+constant_value(gp_typing *t, gp_constant *c, int position)
 {
-	gp_raise_at(t->m.env, GP_ERR_SYNTAX, position, hint, "%s", message);
+	c->used = true;
+	if (c->value != NULL)
+		return c->value;
+	if (c->busy)
+		gp_raise_at(t->m.env, GP_ERR_SYNTAX, position, NULL,
+					"option \"%.40s\" of kernel refers to itself", c->option->spelled);
+	c->busy = true;
+	c->value = c->fixed != NULL ? gp_value_fixed(t, c->fixed) :
+		gp_typing_number(t, c->option->value, c->option->spelled);
+	c->busy = false;
+	return c->value;
 }
 
-/* ---- making values ---- */
-
-/* A value of this kind, with nothing in it. */
-static gp_value *
-make(gp_typing *t, gp_value_kind kind)
+/* The constant of this name, typed; NULL when there is none. */
+static const gp_value *
+find_constant(gp_typing *t, const char *folded, int position)
 {
-	gp_value   *v = gp_arena_alloc(t->m.arena, sizeof(gp_value));
+	gp_constant *c;
 
-	v->kind = kind;
-	return v;
-}
-
-/* Room for a value in every layer. */
-static double *
-make_at(gp_typing *t)
-{
-	return gp_arena_alloc(t->m.arena, (t->last - t->first + 1) * sizeof(double));
-}
-
-/* Refuses a value that is not finite. */
-static void
-check_finite(gp_typing *t, const double *at, const gp_scalar *s, int position, const char *message)
-{
-	for (int i = 0; i <= t->last - t->first; i++)
+	if (strcmp(folded, "layers") == 0)
 	{
-		if (isfinite(at[i]))
-			continue;
-		if (s != NULL && s->kind == GP_SCALAR_NUMBER)
-			gp_raise_at(t->m.env, GP_ERR_VALUE, position, NULL, "%s", message);
-		gp_raise_at(t->m.env, GP_ERR_VALUE, position, NULL, "%s in layer %d", message,
-					t->first + i);
+		if (t->layers == 0)
+			gp_raise_at(t->m.env, GP_ERR_SYNTAX, position, NULL,
+						"option \"layers\" of kernel refers to itself");
+		return gp_value_plain(t, t->layers);
 	}
+	c = gp_typing_find(t, folded);
+	if (c != NULL)
+		return constant_value(t, c, position);
+	if (strcmp(folded, "sigma_w") == 0)
+		return gp_value_plain(t, 1.0);
+	if (strcmp(folded, "sigma_b") == 0)
+		return gp_value_plain(t, 0.0);
+	return NULL;
 }
 
-/* A number, in normal form and in every layer. */
-static gp_value *
-make_scalar(gp_typing *t, const gp_scalar *s, const double *at)
+/* sigma_w, sigma_w1, sigma_b ... for the number of a weight or bias, 0 for none. */
+const gp_scalar *
+gp_typing_sigma(gp_typing *t, char letter, int number, int position)
 {
-	gp_value   *v = make(t, GP_VALUE_SCALAR);
+	char		name[32];
+	gp_constant *c = NULL;
+	const gp_value *v;
 
-	v->s = s;
-	v->at = at;
-	return v;
-}
-
-/* A number, its value in every layer. */
-const gp_value *
-gp_typing_plain(gp_typing *t, double number)
-{
-	return gp_typing_fixed(t, gp_scalar_number(&t->m, number));
-}
-
-/* A scalar that is already canonical. */
-const gp_value *
-gp_typing_fixed(gp_typing *t, const gp_scalar *s)
-{
-	double	   *at = make_at(t);
-
-	for (int i = 0; i <= t->last - t->first; i++)
-		at[i] = gp_scalar_eval(s, t->first + i);
-	return make_scalar(t, s, at);
-}
-
-/* A feature; NULL is zero. */
-static gp_value *
-make_feature(gp_typing *t, const gp_feature *f)
-{
-	gp_value   *v = make(t, GP_VALUE_FEATURE);
-
-	v->feature = f;
-	return v;
-}
-
-/* A linear operator on the nodes. */
-static gp_value *
-make_operator(gp_typing *t, const gp_poly *op)
-{
-	gp_value   *v = make(t, GP_VALUE_OPERATOR);
-
-	v->op = op;
-	return v;
-}
-
-/* A weight. */
-static gp_value *
-make_weight(gp_typing *t, const gp_weight *weight)
-{
-	gp_value   *v = make(t, GP_VALUE_WEIGHT);
-
-	v->weight = weight;
-	return v;
-}
-
-/* A number times I. */
-static gp_value *
-make_identity(gp_typing *t, const gp_scalar *s)
-{
-	gp_value   *v = make(t, GP_VALUE_IDENTITY);
-
-	v->s = s;
-	return v;
-}
-
-/* ---- products ---- */
-
-/* a * b of two numbers as written, or a / b. */
-static const gp_value *
-scalar_product(gp_typing *t, const gp_value *a, const gp_value *b, bool divide, int position)
-{
-	double	   *at = make_at(t);
-	const gp_scalar *s;
-
-	for (int i = 0; i <= t->last - t->first; i++)
+	if (number > 0)
 	{
-		if (divide && b->at[i] == 0.0)
-			at[i] = NAN;
-		else
-			at[i] = divide ? a->at[i] / b->at[i] : a->at[i] * b->at[i];
+		snprintf(name, sizeof(name), "sigma_%c%d", letter, number);
+		c = gp_typing_find(t, name);
 	}
-	check_finite(t, at, b->s, position,
-				 divide ? "division by zero or value out of range in kernel" :
-				 "value out of range in kernel");
-	t->m.position = position;
-	s = divide ? gp_scalar_pow(&t->m, b->s, gp_scalar_number(&t->m, -1.0)) : b->s;
-	if (divide && a->s->kind == GP_SCALAR_NUMBER && b->s->kind == GP_SCALAR_NUMBER)
-		s = gp_scalar_number(&t->m, a->s->number / b->s->number);
-	else
-		s = gp_scalar_mul(&t->m, a->s, s);
-	return make_scalar(t, s, at);
-}
-
-/* A number times what is no number. */
-static const gp_value *
-scale_value(gp_typing *t, const gp_scalar *s, const gp_value *v)
-{
-	switch (v->kind)
+	if (c == NULL)
 	{
-		case GP_VALUE_SCALAR:
-		case GP_VALUE_IDENTITY:
-			return make_identity(t, gp_scalar_mul(&t->m, s, v->s));
-		case GP_VALUE_OPERATOR:
-			return make_operator(t, gp_poly_scale(&t->m, v->op, s));
-		case GP_VALUE_WEIGHT:
-			return make_weight(t, gp_weight_scale(&t->m, v->weight, s));
-		case GP_VALUE_FEATURE:
-			return make_feature(t, gp_feature_term(&t->m, s, NULL, v->feature, NULL));
+		snprintf(name, sizeof(name), "sigma_%c", letter);
+		c = gp_typing_find(t, name);
 	}
-	return v;
+	if (c == NULL)
+		return find_constant(t, name, position)->s;
+	v = constant_value(t, c, position);
+	for (int i = 0; i <= t->last - t->first; i++)
+		if (v->at[i] < 0.0)
+			gp_raise_at(t->m.env, GP_ERR_VALUE,
+						c->option->value != NULL ? c->option->value->position : position, NULL,
+						"option \"%s\" of kernel must not be negative", name);
+	return v->s;
 }
 
-/* Refuses what stands on the wrong side of a feature. */
-static void __attribute__((noreturn))
-bad_product(gp_typing *t, const gp_value *a, int a_position, const gp_value *b, int b_position)
-{
-	if (a->kind == GP_VALUE_FEATURE && b->kind == GP_VALUE_FEATURE)
-		bad(t, b_position, "Features are added: A*relu(X)*W + X0.",
-			"a product in kernel holds two features");
-	if (b->kind == GP_VALUE_OPERATOR)
-		bad(t, b_position, "Write A*relu(X)*W.",
-			"an operator in kernel must stand left of the feature");
-	bad(t, a->kind == GP_VALUE_WEIGHT ? a_position : b_position, "Write A*relu(X)*W.",
-		"a weight in kernel must stand right of the feature");
-}
-
-/* a * b in the order of the text. */
-static const gp_value *
-multiply(gp_typing *t, const gp_value *a, int a_position, const gp_value *b, int b_position)
-{
-	const gp_scalar *one;
-
-	if (a->kind == GP_VALUE_SCALAR && b->kind == GP_VALUE_SCALAR)
-		return scalar_product(t, a, b, false, b_position);
-	t->m.position = a_position;
-	if (a->kind == GP_VALUE_SCALAR || a->kind == GP_VALUE_IDENTITY)
-		return scale_value(t, a->s, b);
-	if (b->kind == GP_VALUE_SCALAR || b->kind == GP_VALUE_IDENTITY)
-		return scale_value(t, b->s, a);
-	one = gp_scalar_number(&t->m, 1.0);
-	if (a->kind == GP_VALUE_OPERATOR && b->kind == GP_VALUE_OPERATOR)
-		return make_operator(t, gp_poly_mul(&t->m, a->op, b->op));
-	if (a->kind == GP_VALUE_WEIGHT && b->kind == GP_VALUE_WEIGHT)
-		return make_weight(t, gp_weight_mul(&t->m, a->weight, b->weight));
-	if (a->kind == GP_VALUE_OPERATOR && b->kind == GP_VALUE_FEATURE)
-		return make_feature(t, gp_feature_term(&t->m, one, a->op, b->feature, NULL));
-	if (a->kind == GP_VALUE_FEATURE && b->kind == GP_VALUE_WEIGHT)
-		return make_feature(t, gp_feature_term(&t->m, one, NULL, a->feature, b->weight));
-	bad_product(t, a, a_position, b, b_position);
-}
-
-/* a / b */
-static const gp_value *
-divide(gp_typing *t, const gp_value *a, const gp_value *b, int position)
-{
-	if (b->kind != GP_VALUE_SCALAR)
-		bad(t, position, NULL, "only a number can divide in kernel");
-	if (a->kind == GP_VALUE_SCALAR)
-		return scalar_product(t, a, b, true, position);
-	return scale_value(t, scalar_product(t, gp_typing_plain(t, 1.0), b, true, position)->s, a);
-}
+/* ---- products and sums ---- */
 
 /* A product: left to right. */
 static const gp_value *
@@ -246,84 +108,11 @@ type_product(gp_typing *t, const gp_ast *ast)
 		const gp_value *b = gp_typing_value(t, arg);
 
 		if (ast->flip[i])
-			v = divide(t, v, b, arg->position);
+			v = gp_value_divide(t, v, b, arg->position);
 		else
-			v = multiply(t, v, position, b, arg->position);
+			v = gp_value_multiply(t, v, position, b, arg->position);
 	}
 	return v;
-}
-
-/* ---- sums ---- */
-
-/* The negative of a value; the sign of a feature does not matter. */
-static const gp_value *
-negate(gp_typing *t, const gp_value *v, int position)
-{
-	if (v->kind == GP_VALUE_FEATURE)
-		return v;
-	return multiply(t, gp_typing_plain(t, -1.0), position, v, position);
-}
-
-/* a + b as operators. */
-static const gp_value *
-add_operators(gp_typing *t, const gp_value *a, const gp_value *b)
-{
-	const gp_poly *x = a->kind == GP_VALUE_OPERATOR ? a->op : gp_poly_identity(&t->m, a->s);
-	const gp_poly *y = b->kind == GP_VALUE_OPERATOR ? b->op : gp_poly_identity(&t->m, b->s);
-
-	return make_operator(t, gp_poly_add(&t->m, x, y));
-}
-
-/* a + b as weights. */
-static const gp_value *
-add_weights(gp_typing *t, const gp_value *a, const gp_value *b, int position)
-{
-	const gp_weight *x = a->kind == GP_VALUE_WEIGHT ? a->weight :
-		gp_weight_make(&t->m, a->s, NULL);
-	const gp_weight *y = b->kind == GP_VALUE_WEIGHT ? b->weight :
-		gp_weight_make(&t->m, b->s, NULL);
-	const gp_weight *sum = gp_weight_add(&t->m, x, y);
-
-	if (sum == NULL)
-		bad(t, position, "Write (0.5*I + 0.5*W).",
-			"a mixed weight in kernel must be a sum of multiples of I and W");
-	return make_weight(t, sum);
-}
-
-/* a + b of two numbers as written. */
-static const gp_value *
-add_scalars(gp_typing *t, const gp_value *a, const gp_value *b, int position)
-{
-	double	   *at = make_at(t);
-	const gp_scalar *s;
-
-	for (int i = 0; i <= t->last - t->first; i++)
-		at[i] = a->at[i] + b->at[i];
-	check_finite(t, at, b->s, position, "value out of range in kernel");
-	s = gp_scalar_add(&t->m, a->s, b->s);
-	return make_scalar(t, s, at);
-}
-
-/* a + b of anything but features. */
-static const gp_value *
-add(gp_typing *t, const gp_value *a, const gp_value *b, int position)
-{
-	gp_value_kind high = a->kind > b->kind ? a->kind : b->kind;
-	gp_value_kind low = a->kind > b->kind ? b->kind : a->kind;
-
-	t->m.position = position;
-	if (high == GP_VALUE_SCALAR)
-		return add_scalars(t, a, b, position);
-	if (high == GP_VALUE_IDENTITY && low == high)
-		return make_identity(t, gp_scalar_add(&t->m, a->s, b->s));
-	if (high == GP_VALUE_OPERATOR && low != GP_VALUE_SCALAR)
-		return add_operators(t, a, b);
-	if (high == GP_VALUE_WEIGHT && (low == GP_VALUE_IDENTITY || low == high))
-		return add_weights(t, a, b, position);
-	gp_raise_at(t->m.env, GP_ERR_SYNTAX, position,
-				low == GP_VALUE_SCALAR && high < GP_VALUE_FEATURE ?
-				"Write 2*I for a multiple of the identity." : NULL,
-				"%s cannot be added to %s in kernel", kind_name(b), kind_name(a));
 }
 
 /* A sum of features, whose independence is checked as a whole. */
@@ -336,11 +125,11 @@ sum_features(gp_typing *t, const gp_ast *ast, const gp_value *const *v)
 	{
 		if (v[i]->kind != GP_VALUE_FEATURE)
 			gp_raise_at(t->m.env, GP_ERR_SYNTAX, ast->arg[i]->position, NULL,
-						"%s cannot be added to a feature in kernel", kind_name(v[i]));
+						"%s cannot be added to a feature in kernel", gp_value_name(v[i]));
 		arg[i] = v[i]->feature;
 	}
 	t->m.position = ast->position;
-	return make_feature(t, gp_feature_sum(&t->m, ast->n, arg));
+	return GP_VALUE(t, FEATURE, .feature = gp_feature_sum(&t->m, ast->n, arg));
 }
 
 /* A sum */
@@ -354,13 +143,13 @@ type_sum(gp_typing *t, const gp_ast *ast)
 	{
 		v[i] = gp_typing_value(t, ast->arg[i]);
 		if (ast->flip[i])
-			v[i] = negate(t, v[i], ast->arg[i]->position);
+			v[i] = gp_value_negate(t, v[i], ast->arg[i]->position);
 	}
 	if (v[0]->kind == GP_VALUE_FEATURE)
 		return sum_features(t, ast, v);
 	sum = v[0];
 	for (int i = 1; i < ast->n; i++)
-		sum = add(t, sum, v[i], ast->arg[i]->position);
+		sum = gp_value_add(t, sum, v[i], ast->arg[i]->position);
 	return sum;
 }
 
@@ -370,14 +159,14 @@ type_sum(gp_typing *t, const gp_ast *ast)
 static const gp_value *
 scalar_power(gp_typing *t, const gp_value *base, const gp_value *e, int position)
 {
-	double	   *at = make_at(t);
+	double	   *at = gp_value_room(t);
 
 	for (int i = 0; i <= t->last - t->first; i++)
 		at[i] = pow(base->at[i], e->at[i]);
-	check_finite(t, at, base->s->kind == GP_SCALAR_NUMBER ? e->s : base->s, position,
+	gp_value_check(t, at, base->s->kind == GP_SCALAR_NUMBER ? e->s : base->s, position,
 				 "power out of range in kernel");
 	t->m.position = position;
-	return make_scalar(t, gp_scalar_pow(&t->m, base->s, e->s), at);
+	return GP_VALUE(t, SCALAR, .s = gp_scalar_pow(&t->m, base->s, e->s), .at = at);
 }
 
 /* A power: of a number, or a whole one of an operator. */
@@ -390,11 +179,11 @@ type_power(gp_typing *t, const gp_ast *ast)
 	int			power;
 
 	if (e->kind != GP_VALUE_SCALAR)
-		bad(t, position, NULL, "an exponent in kernel must be a number");
+		gp_typing_bad(t, position, NULL, "an exponent in kernel must be a number");
 	if (base->kind == GP_VALUE_SCALAR)
 		return scalar_power(t, base, e, ast->arg[0]->position);
 	if (base->kind != GP_VALUE_OPERATOR && base->kind != GP_VALUE_IDENTITY)
-		bad(t, ast->arg[0]->position, NULL, "only numbers and operators have powers in kernel");
+		gp_typing_bad(t, ast->arg[0]->position, NULL, "only numbers and operators have powers in kernel");
 	if (e->s->kind != GP_SCALAR_NUMBER || e->s->number != floor(e->s->number) ||
 		e->s->number < 0.0 || e->s->number > GP_MAX_POWER)
 		gp_raise_at(t->m.env, GP_ERR_VALUE, position, NULL,
@@ -403,10 +192,10 @@ type_power(gp_typing *t, const gp_ast *ast)
 	power = (int) e->s->number;
 	t->m.position = ast->position;
 	if (base->kind == GP_VALUE_IDENTITY)
-		return make_identity(t, gp_scalar_pow(&t->m, base->s, e->s));
+		return GP_VALUE(t, IDENTITY, .s = gp_scalar_pow(&t->m, base->s, e->s));
 	if (power == 0)
-		return make_identity(t, gp_scalar_number(&t->m, 1.0));
-	return make_operator(t, gp_poly_pow(&t->m, base->op, power));
+		return GP_VALUE(t, IDENTITY, .s = gp_scalar_number(&t->m, 1.0));
+	return GP_VALUE(t, OPERATOR, .op = gp_poly_pow(&t->m, base->op, power));
 }
 
 /* ln or sqrt */
@@ -414,15 +203,15 @@ static const gp_value *
 type_function(gp_typing *t, const gp_ast *ast, gp_scalar_kind kind)
 {
 	const gp_value *arg = gp_typing_number(t, ast->arg[0], ast->folded);
-	double	   *at = make_at(t);
+	double	   *at = gp_value_room(t);
 
 	for (int i = 0; i <= t->last - t->first; i++)
 		at[i] = kind == GP_SCALAR_LN ? log(arg->at[i]) : sqrt(arg->at[i]);
-	check_finite(t, at, arg->s, ast->position,
+	gp_value_check(t, at, arg->s, ast->position,
 				 kind == GP_SCALAR_LN ? "logarithm of a number that is not positive in kernel" :
 				 "square root of a negative number in kernel");
 	t->m.position = ast->position;
-	return make_scalar(t, gp_scalar_function(&t->m, kind, arg->s), at);
+	return GP_VALUE(t, SCALAR, .s = gp_scalar_function(&t->m, kind, arg->s), .at = at);
 }
 
 /* P(alpha) */
@@ -438,7 +227,7 @@ type_pagerank(gp_typing *t, const gp_ast *ast)
 						"teleport probability %g of P is not between %g and 1", alpha->at[i],
 						GP_MIN_P);
 	t->m.position = ast->position;
-	return make_operator(t, gp_poly_p(&t->m, alpha->s));
+	return GP_VALUE(t, OPERATOR, .op = gp_poly_p(&t->m, alpha->s));
 }
 
 /* A function with its argument. */
@@ -463,9 +252,9 @@ type_call(gp_typing *t, const gp_ast *ast)
 	arg = gp_typing_value(t, ast->arg[0]);
 	if (arg->kind != GP_VALUE_FEATURE)
 		gp_raise_at(t->m.env, GP_ERR_SYNTAX, ast->arg[0]->position, "Write relu(X).",
-					"relu in kernel takes a feature, not %s", kind_name(arg));
+					"relu in kernel takes a feature, not %s", gp_value_name(arg));
 	t->m.position = ast->position;
-	return make_feature(t, gp_feature_relu(&t->m, arg->feature));
+	return GP_VALUE(t, FEATURE, .feature = gp_feature_relu(&t->m, arg->feature));
 }
 
 /* Refuses a name that stands for nothing. */
@@ -494,30 +283,30 @@ type_name(gp_typing *t, const gp_ast *ast)
 
 	t->m.position = ast->position;
 	if (strcmp(ast->name, "X") == 0)
-		return make_feature(t, gp_feature_source(&t->m, GP_FEATURE_X));
+		return GP_VALUE(t, FEATURE, .feature = gp_feature_source(&t->m, GP_FEATURE_X));
 	if (strcmp(ast->name, "X0") == 0)
-		return make_feature(t, gp_feature_source(&t->m, GP_FEATURE_X0));
+		return GP_VALUE(t, FEATURE, .feature = gp_feature_source(&t->m, GP_FEATURE_X0));
 	if (strcmp(ast->name, "A") == 0)
-		return make_operator(t, gp_poly_a(&t->m));
+		return GP_VALUE(t, OPERATOR, .op = gp_poly_a(&t->m));
 	if (strcmp(ast->name, "I") == 0)
-		return make_identity(t, gp_scalar_number(&t->m, 1.0));
+		return GP_VALUE(t, IDENTITY, .s = gp_scalar_number(&t->m, 1.0));
 	if ((number = gp_name_number(ast->name, length, 'W')) >= 0)
 	{
 		const gp_scalar *sigma = gp_typing_sigma(t, 'w', number, ast->position);
 
-		return make_weight(t, gp_weight_make(&t->m, NULL, sigma));
+		return GP_VALUE(t, WEIGHT, .weight = gp_weight_make(&t->m, NULL, sigma));
 	}
 	if ((number = gp_name_number(ast->name, length, 'b')) >= 0)
 	{
 		const gp_scalar *sigma = gp_typing_sigma(t, 'b', number, ast->position);
 
 		t->m.position = ast->position;
-		return make_feature(t, gp_feature_bias(&t->m, sigma));
+		return GP_VALUE(t, FEATURE, .feature = gp_feature_bias(&t->m, sigma));
 	}
 	if (strcmp(ast->folded, "l") == 0)
-		return gp_typing_fixed(t, t->fold_layer ? gp_scalar_number(&t->m, t->first) :
+		return gp_value_fixed(t, t->fold_layer ? gp_scalar_number(&t->m, t->first) :
 							   gp_scalar_layer(&t->m));
-	constant = gp_typing_constant(t, ast->folded, ast->position);
+	constant = find_constant(t, ast->folded, ast->position);
 	if (constant == NULL)
 		unknown_name(t, ast);
 	return constant;
@@ -531,12 +320,12 @@ gp_typing_value(gp_typing *t, const gp_ast *ast)
 
 	gp_check_stack(t->m.env);
 	if (++t->depth > MAX_DEPTH)
-		bad(t, ast->position, NULL, "kernel is nested too deeply");
+		gp_typing_bad(t, ast->position, NULL, "kernel is nested too deeply");
 	t->m.position = ast->position;
 	switch (ast->kind)
 	{
 		case GP_AST_NUMBER:
-			v = gp_typing_plain(t, ast->number);
+			v = gp_value_plain(t, ast->number);
 			break;
 		case GP_AST_NAME:
 			v = type_name(t, ast);
@@ -554,7 +343,7 @@ gp_typing_value(gp_typing *t, const gp_ast *ast)
 			v = type_power(t, ast);
 			break;
 		case GP_AST_NEGATE:
-			v = negate(t, gp_typing_value(t, ast->arg[0]), ast->position);
+			v = gp_value_negate(t, gp_typing_value(t, ast->arg[0]), ast->position);
 			break;
 	}
 	t->depth--;
@@ -569,6 +358,18 @@ gp_typing_number(gp_typing *t, const gp_ast *ast, const char *name)
 
 	if (v->kind != GP_VALUE_SCALAR)
 		gp_raise_at(t->m.env, GP_ERR_SYNTAX, ast->position, NULL,
-					"\"%.40s\" in kernel takes a number, not %s", name, kind_name(v));
+					"\"%.40s\" in kernel takes a number, not %s", name, gp_value_name(v));
 	return v;
+}
+
+/* A number that must not depend on the layer. */
+double
+gp_typing_plain_number(gp_typing *t, const gp_ast *ast, const char *name)
+{
+	const gp_value *v = gp_typing_number(t, ast, name);
+
+	if (v->s->kind != GP_SCALAR_NUMBER)
+		gp_raise_at(t->m.env, GP_ERR_VALUE, ast->position, NULL,
+					"\"%s\" of kernel must not depend on the layer", name);
+	return v->s->number;
 }
