@@ -100,11 +100,7 @@ scalar_product(gp_typing *t, const gp_value *a, const gp_value *b, bool divide, 
 				 divide ? "division by zero or value out of range in kernel" :
 				 "value out of range in kernel");
 	t->m.position = position;
-	s = divide ? gp_scalar_pow(&t->m, b->s, gp_scalar_number(&t->m, -1.0)) : b->s;
-	if (divide && a->s->kind == GP_SCALAR_NUMBER && b->s->kind == GP_SCALAR_NUMBER)
-		s = gp_scalar_number(&t->m, a->s->number / b->s->number);
-	else
-		s = gp_scalar_mul(&t->m, a->s, s);
+	s = divide ? gp_scalar_divide(&t->m, a->s, b->s) : gp_scalar_mul(&t->m, a->s, b->s);
 	return GP_VALUE(t, SCALAR, .s = s, .at = at);
 }
 

@@ -88,6 +88,7 @@ extern const gp_scalar *gp_scalar_function(gp_maker *m, gp_scalar_kind kind,
 										   const gp_scalar *arg);
 extern const gp_scalar *gp_scalar_add(gp_maker *m, const gp_scalar *a, const gp_scalar *b);
 extern const gp_scalar *gp_scalar_mul(gp_maker *m, const gp_scalar *a, const gp_scalar *b);
+extern const gp_scalar *gp_scalar_divide(gp_maker *m, const gp_scalar *a, const gp_scalar *b);
 extern const gp_scalar *gp_scalar_scale(gp_maker *m, const gp_scalar *a, double factor);
 extern const gp_scalar *gp_scalar_pow(gp_maker *m, const gp_scalar *base, const gp_scalar *e);
 

@@ -4,16 +4,22 @@
  * A sum is a number and sorted terms, a product a number and sorted factors with
  * whole exponents; like terms are merged, numbers folded, nothing is multiplied
  * out.  The normal form of what is printed is the same tree again, so that equal
- * kernels have equal bits however they were spelled.
+ * kernels have equal bits however they were spelled.  Where a short decimal is what
+ * was meant, a folded number is that: 0.7 * 0.7 is 0.49.  A number of the text is
+ * never changed.
  */
 #include "lang_internal.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define MAX_SIZE 4096			/* no larger expression can be printed */
 #define MAX_DEPTH 256			/* nor one that is nested deeper */
 #define MAX_EXPONENT 1000000
+#define DIGITS 15				/* of a folded number that mean something */
+#define SPARE 2					/* of them that are zeros where a short decimal was meant */
 
 /* A scalar seen as number * factors. */
 typedef struct product_view
@@ -91,6 +97,51 @@ gp_scalar_is(const gp_scalar *a, double number)
 	return a->kind == GP_SCALAR_NUMBER && a->number == number;
 }
 
+/* The number with some digits, and its power of ten. */
+static double
+rounded(double number, int digits, int *exponent)
+{
+	char		buffer[64];
+
+	snprintf(buffer, sizeof(buffer), "%.*e", digits - 1, number);
+	*exponent = atoi(strchr(buffer, 'e') + 1);
+	return strtod(buffer, NULL);
+}
+
+/* A folded number without the noise of binary fractions; largest is the largest number that went into it. */
+static double
+folded(double number, double largest)
+{
+	int			digits = DIGITS;
+	int			exponent;
+	int			highest;
+	double		shorter;
+
+	if (!isfinite(number) || !isfinite(largest) || number == rint(number))
+		return number;
+	rounded(number, DIGITS, &exponent);
+	rounded(largest, DIGITS, &highest);
+	digits -= highest - exponent;
+	if (digits <= SPARE)
+		return number;
+	shorter = rounded(number, digits - SPARE, &exponent);
+	return rounded(number, digits, &exponent) == shorter ? shorter : number;
+}
+
+/* a * b */
+static double
+times(double a, double b)
+{
+	return fabs(a) == 1.0 || fabs(b) == 1.0 ? a * b : folded(a * b, a * b);
+}
+
+/* a + b */
+static double
+plus(double a, double b)
+{
+	return a == 0.0 || b == 0.0 ? a + b : folded(a + b, fmax(fabs(a + b), fmax(fabs(a), fabs(b))));
+}
+
 /* ln or sqrt */
 const gp_scalar *
 gp_scalar_function(gp_maker *m, gp_scalar_kind kind, const gp_scalar *arg)
@@ -98,7 +149,11 @@ gp_scalar_function(gp_maker *m, gp_scalar_kind kind, const gp_scalar *arg)
 	gp_scalar  *s;
 
 	if (arg->kind == GP_SCALAR_NUMBER)
-		return gp_scalar_number(m, kind == GP_SCALAR_LN ? log(arg->number) : sqrt(arg->number));
+	{
+		double		value = kind == GP_SCALAR_LN ? log(arg->number) : sqrt(arg->number);
+
+		return gp_scalar_number(m, folded(value, value));
+	}
 	s = make(m, kind, 1);
 	s->arg[0] = arg;
 	return finish(m, s);
@@ -232,7 +287,7 @@ gp_scalar_mul(gp_maker *m, const gp_scalar *a, const gp_scalar *b)
 		j += order >= 0;
 		n += exponent[n] != 0;
 	}
-	return make_product(m, x.number * y.number, n, arg, exponent);
+	return make_product(m, times(x.number, y.number), n, arg, exponent);
 }
 
 /* A number times a scalar. */
@@ -244,7 +299,7 @@ gp_scalar_scale(gp_maker *m, const gp_scalar *a, double factor)
 	if (factor == 1.0)
 		return a;
 	view(a, &x);
-	return make_product(m, x.number * factor, x.n, x.arg, x.exponent);
+	return make_product(m, times(x.number, factor), x.n, x.arg, x.exponent);
 }
 
 /* The same without the sign of its number, where only the square matters. */
@@ -279,6 +334,15 @@ number_power(double base, double exponent)
 		whole_power(base, (int) exponent);
 }
 
+/* The same where it is folded. */
+static double
+folded_power(double base, double exponent)
+{
+	double		power = number_power(base, exponent);
+
+	return exponent == 1.0 ? base : folded(power, power);
+}
+
 /* A product to a whole power: every exponent is multiplied. */
 static const gp_scalar *
 pow_product(gp_maker *m, const gp_scalar *base, int power)
@@ -296,7 +360,7 @@ pow_product(gp_maker *m, const gp_scalar *base, int power)
 			gp_raise_at(m->env, GP_ERR_VALUE, m->position, NULL, "exponent out of range in kernel");
 		exponent[i] = (int) e;
 	}
-	return make_product(m, number_power(x.number, power), x.n, x.arg, exponent);
+	return make_product(m, folded_power(x.number, power), x.n, x.arg, exponent);
 }
 
 /* base ^ e */
@@ -308,7 +372,7 @@ gp_scalar_pow(gp_maker *m, const gp_scalar *base, const gp_scalar *e)
 	if (e->kind == GP_SCALAR_NUMBER)
 	{
 		if (base->kind == GP_SCALAR_NUMBER)
-			return gp_scalar_number(m, number_power(base->number, e->number));
+			return gp_scalar_number(m, folded_power(base->number, e->number));
 		if (e->number == 0.0)
 			return gp_scalar_number(m, 1.0);
 		if (e->number == floor(e->number) && fabs(e->number) <= MAX_EXPONENT)
@@ -318,6 +382,17 @@ gp_scalar_pow(gp_maker *m, const gp_scalar *base, const gp_scalar *e)
 	s->arg[0] = base;
 	s->arg[1] = e;
 	return finish(m, s);
+}
+
+/* a / b */
+const gp_scalar *
+gp_scalar_divide(gp_maker *m, const gp_scalar *a, const gp_scalar *b)
+{
+	double		quotient = a->number / b->number;
+
+	if (a->kind == GP_SCALAR_NUMBER && b->kind == GP_SCALAR_NUMBER)
+		return gp_scalar_number(m, fabs(b->number) == 1.0 ? quotient : folded(quotient, quotient));
+	return gp_scalar_mul(m, a, gp_scalar_pow(m, b, gp_scalar_number(m, -1.0)));
 }
 
 /* A sum that is being put together. */
@@ -350,7 +425,7 @@ sum_insert(gp_maker *m, sum_work *w, const gp_scalar *a)
 	}
 	if (at < w->n && order == 0)
 	{
-		const gp_scalar *merged = make_product(m, y.number + x.number, x.n, x.arg, x.exponent);
+		const gp_scalar *merged = make_product(m, plus(y.number, x.number), x.n, x.arg, x.exponent);
 
 		w->n--;
 		for (int i = at; i < w->n; i++)
@@ -384,10 +459,10 @@ sum_add(gp_maker *m, sum_work *w, const gp_scalar *a, double sign)
 		a = a->arg[0];
 	}
 	if (a->kind == GP_SCALAR_NUMBER)
-		w->number += sign * a->number;
+		w->number = plus(w->number, sign * a->number);
 	else if (a->kind == GP_SCALAR_SUM)
 	{
-		w->number += sign * a->number;
+		w->number = plus(w->number, sign * a->number);
 		for (int i = 0; i < a->n; i++)
 			sum_add(m, w, a->arg[i], sign);
 	}
