@@ -15,6 +15,9 @@
 #define TRANSPOSE_BLOCK 16
 #define TRANSPOSE_TILE 256
 
+/* What is done to a block at or below the diagonal and its mirror image. */
+typedef void (*block_pair) (const gp_simd_ops *ops, gp_matrix lower, gp_matrix upper);
+
 /* The arguments of an element-wise operation. */
 typedef struct vector_job
 {
@@ -25,6 +28,7 @@ typedef struct vector_job
 	double		b;
 	const int32_t *index;
 	const gp_simd_ops *ops;
+	block_pair	block;
 } vector_job;
 
 /* Views a matrix without gaps between its rows as one row. */
@@ -228,9 +232,23 @@ swap_block(const gp_simd_ops *ops, gp_matrix lower, gp_matrix upper)
 	transpose_block(ops, upper, saved);
 }
 
-/* One tile of x = x', with its mirror image; tiles above the diagonal have nothing to do. */
+/* Copies a block to its mirror image; on the diagonal, what is strictly below it. */
 static void
-swap_tile(void *arg, int64_t tile, int worker)
+mirror_block(const gp_simd_ops *ops, gp_matrix lower, gp_matrix upper)
+{
+	if (upper.data != lower.data)
+	{
+		transpose_block(ops, upper, lower);
+		return;
+	}
+	for (int64_t i = 1; i < lower.rows; i++)
+		for (int64_t j = 0; j < i; j++)
+			memcpy(gp_matrix_at(lower, j, i), gp_matrix_at(lower, i, j), gp_type_size(lower.type));
+}
+
+/* A tile and its mirror image, block by block; tiles above the diagonal have nothing to do. */
+static void
+both_tiles(void *arg, int64_t tile, int worker)
 {
 	vector_job *job = arg;
 	gp_tile_range r = gp_grid_at(&job->grid, tile);
@@ -245,63 +263,34 @@ swap_tile(void *arg, int64_t tile, int worker)
 		b.row += r.row;
 		b.col += r.col;
 		if (b.col <= b.row)
-			swap_block(job->ops, gp_grid_part(job->x, b),
+			job->block(job->ops, gp_grid_part(job->x, b),
 					   gp_matrix_part(job->x, b.col, b.row, b.cols, b.rows));
 	}
+}
+
+/* Does the same to every block of a lower triangle and its mirror image. */
+static void
+run_both(gp_device *dev, gp_matrix x, block_pair block)
+{
+	vector_job	job = {.x = x, .ops = gp_cpu_ops(dev, x.type), .block = block};
+
+	job.grid = gp_grid_make(x.rows, x.cols, TRANSPOSE_TILE, TRANSPOSE_TILE);
+	gp_cpu_run(dev, both_tiles, &job, job.grid.tiles);
 }
 
 /* x = x', in place. */
 void
 gp_cpu_transpose_square(gp_device *dev, gp_matrix x)
 {
-	vector_job	job = {.x = x, .ops = gp_cpu_ops(dev, x.type)};
-
 	gp_cpu_require(dev, x.rows == x.cols);
-	job.grid = gp_grid_make(x.rows, x.cols, TRANSPOSE_TILE, TRANSPOSE_TILE);
-	gp_cpu_run(dev, swap_tile, &job, job.grid.tiles);
-}
-
-/* Copies the strict lower triangle of a diagonal block above its diagonal. */
-static void
-mirror_diagonal(gp_matrix x)
-{
-	for (int64_t i = 1; i < x.rows; i++)
-		for (int64_t j = 0; j < i; j++)
-			memcpy(gp_matrix_at(x, j, i), gp_matrix_at(x, i, j), gp_type_size(x.type));
-}
-
-/* One tile of the copy above the diagonal. */
-static void
-mirror_tile(void *arg, int64_t tile, int worker)
-{
-	vector_job *job = arg;
-	gp_tile_range r = gp_grid_at(&job->grid, tile);
-	gp_grid		grid = gp_grid_make(r.rows, r.cols, TRANSPOSE_BLOCK, TRANSPOSE_BLOCK);
-
-	if (r.col > r.row)
-		return;
-	for (int64_t t = 0; t < grid.tiles; t++)
-	{
-		gp_tile_range b = gp_grid_at(&grid, t);
-
-		b.row += r.row;
-		b.col += r.col;
-		if (b.col < b.row)
-			transpose_block(job->ops, gp_matrix_part(job->x, b.col, b.row, b.cols, b.rows),
-							gp_grid_part(job->x, b));
-		else if (b.col == b.row)
-			mirror_diagonal(gp_grid_part(job->x, b));
-	}
+	run_both(dev, x, swap_block);
 }
 
 /* Copies the lower triangle of x to the upper one. */
 void
 gp_cpu_mirror_lower(gp_device *dev, gp_matrix x)
 {
-	vector_job	job = {.x = x, .ops = gp_cpu_ops(dev, x.type)};
-
-	job.grid = gp_grid_make(x.rows, x.cols, TRANSPOSE_TILE, TRANSPOSE_TILE);
-	gp_cpu_run(dev, mirror_tile, &job, job.grid.tiles);
+	run_both(dev, x, mirror_block);
 }
 
 /* One tile of gathered rows. */

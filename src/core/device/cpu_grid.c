@@ -1,15 +1,7 @@
 /*
- * cpu_grid.c - matrices cut into tiles, and the refusal of operands that do not fit.
+ * cpu_grid.c - matrices cut into the tiles that threads share out.
  */
 #include "cpu_internal.h"
-
-/* Raises GP_ERR_INTERNAL for arguments that an operation cannot have. */
-void
-gp_cpu_refuse(gp_device *dev, const char *operation)
-{
-	gp_raise(dev->env, GP_ERR_INTERNAL, NULL,
-			 "operands of the device operation \"%s\" do not fit together", operation);
-}
 
 /* Cuts a matrix into tiles of a given size. */
 gp_grid

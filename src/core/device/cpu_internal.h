@@ -34,15 +34,12 @@ gp_cpu_ops(gp_device *dev, gp_type type)
 	return &gp_cpu_of(dev)->simd->ops[type];
 }
 
-/* cpu_grid.c */
-/* Raises GP_ERR_INTERNAL for arguments that an operation cannot have. */
-extern void gp_cpu_refuse(gp_device *dev, const char *operation) __attribute__((noreturn));
-
-/* Checks the arguments of the calling operation. */
+/* Raises GP_ERR_INTERNAL for arguments that the calling operation cannot have. */
 #define gp_cpu_require(dev, condition) \
 	do { \
 		if (!(condition)) \
-			gp_cpu_refuse(dev, __func__); \
+			gp_raise((dev)->env, GP_ERR_INTERNAL, NULL, \
+					 "operands of the device operation \"%s\" do not fit together", __func__); \
 	} while (0)
 
 /* Shares out tiles of work, serving interrupts. */
@@ -72,6 +69,7 @@ typedef struct gp_tile_range
 	int64_t		cols;
 } gp_tile_range;
 
+/* cpu_grid.c */
 extern gp_grid gp_grid_make(int64_t rows, int64_t cols, int64_t tile_rows, int64_t tile_cols);
 extern gp_tile_range gp_grid_at(const gp_grid *grid, int64_t tile);
 

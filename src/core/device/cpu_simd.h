@@ -77,6 +77,12 @@ typedef struct gp_simd
 	gp_simd_ops ops[2];
 } gp_simd;
 
+/* The loops of a variant, as cpu_simd_kernels.h names them. */
+#define GP_SIMD_OPS { \
+	{f_axpby, f_dot, f_spmm, f_sparse_dot, f_turn, f_solve, f_affine, f_relu, f_rbf, f_poly}, \
+	{d_axpby, d_dot, d_spmm, d_sparse_dot, d_turn, d_solve, d_affine, d_relu, d_rbf, d_poly} \
+}
+
 extern const gp_simd gp_simd_portable;
 #if defined(__x86_64__)
 extern const gp_simd gp_simd_avx2;

@@ -122,14 +122,6 @@ exp_double(__m256d x)
 #define NARCCOS 18
 #include "cpu_simd_kernels.h"
 
-const gp_simd gp_simd_avx2 = {
-	"AVX2",
-	{
-		{f_axpby, f_dot, f_spmm, f_sparse_dot, f_turn, f_solve,
-		f_affine, f_relu, f_rbf, f_poly},
-		{d_axpby, d_dot, d_spmm, d_sparse_dot, d_turn, d_solve,
-		d_affine, d_relu, d_rbf, d_poly}
-	}
-};
+const gp_simd gp_simd_avx2 = {"AVX2", GP_SIMD_OPS};
 
 #endif							/* __x86_64__ */

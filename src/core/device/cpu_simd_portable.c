@@ -61,15 +61,7 @@
 #define NARCCOS 18
 #include "cpu_simd_kernels.h"
 
-const gp_simd gp_simd_portable = {
-	"plain C",
-	{
-		{f_axpby, f_dot, f_spmm, f_sparse_dot, f_turn, f_solve,
-		f_affine, f_relu, f_rbf, f_poly},
-		{d_axpby, d_dot, d_spmm, d_sparse_dot, d_turn, d_solve,
-		d_affine, d_relu, d_rbf, d_poly}
-	}
-};
+const gp_simd gp_simd_portable = {"plain C", GP_SIMD_OPS};
 
 /* The variant of that level, or NULL where the processor cannot run it. */
 const gp_simd *
