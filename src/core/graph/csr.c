@@ -230,6 +230,27 @@ gp_csr_select(gp_env *env, const gp_csr *s, const int32_t *index, int64_t n,
 	return t;
 }
 
+/* Finds an entry. */
+int64_t
+gp_csr_find(const int64_t *start, const int32_t *col, int32_t row, int32_t column)
+{
+	int64_t		low = start[row];
+	int64_t		high = start[row + 1];
+
+	while (low < high)
+	{
+		int64_t		middle = low + (high - low) / 2;
+
+		if (col[middle] == column)
+			return middle;
+		if (col[middle] < column)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return -1;
+}
+
 /* Orders columns. */
 static int
 compare_columns(const void *a, const void *b, void *unused)

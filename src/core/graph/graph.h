@@ -79,6 +79,9 @@ extern gp_csr *gp_csr_identity(gp_env *env, int64_t n, gp_type type);
 /* s *= factor. */
 extern void gp_csr_scale(gp_csr *s, double factor);
 
+/* The place of a column among the entries of a row, by the offsets and columns of a matrix or graph; -1: none. */
+extern int64_t gp_csr_find(const int64_t *start, const int32_t *col, int32_t row, int32_t column);
+
 /* Sorts the columns of one row. */
 extern void gp_sort_columns(gp_env *env, int32_t *col, int64_t n);
 

@@ -43,6 +43,26 @@ gp_graph_symmetric(gp_env *env, const gp_graph *graph)
 	return w;
 }
 
+/* The values of a sparse matrix in another type, times a factor; in place. */
+static void
+retype(gp_env *env, gp_csr *s, double factor, gp_type type)
+{
+	int64_t		entries = gp_csr_entries(s);
+	double	   *from = s->value;
+	float	   *to;
+
+	for (int64_t k = 0; k < entries; k++)
+		from[k] *= factor;
+	if (type == GP_DOUBLE)
+		return;
+	to = gp_alloc_array(env, entries, sizeof(float));
+	for (int64_t k = 0; k < entries; k++)
+		to[k] = (float) from[k];
+	gp_free(env, from);
+	s->value = to;
+	s->type = type;
+}
+
 /* U = s2 / (1 + s2) D^-1/2 W D^-1/2. */
 gp_csr *
 gp_walk_matrix(gp_env *env, const gp_graph *graph, double sigma2, gp_type type)
@@ -63,16 +83,7 @@ gp_walk_matrix(gp_env *env, const gp_graph *graph, double sigma2, gp_type type)
 			env->check_interrupts(env);
 	}
 	gp_free(env, degree);
-	if (type == GP_FLOAT)
-	{
-		float	   *f = gp_alloc_array(env, u->start[u->rows], sizeof(float));
-
-		for (int64_t k = 0; k < u->start[u->rows]; k++)
-			f[k] = (float) w[k];
-		gp_free(env, w);
-		u->value = f;
-		u->type = GP_FLOAT;
-	}
+	retype(env, u, 1.0, type);
 	return u;
 }
 
@@ -408,26 +419,6 @@ walk_loads(gp_env *env, gp_device *dev, const gp_csr *u, const gp_laplacian *ker
 	}
 	walker_close(&w);
 	return out;
-}
-
-/* The values of a sparse matrix in another type, times a factor; in place. */
-static void
-retype(gp_env *env, gp_csr *s, double factor, gp_type type)
-{
-	int64_t		entries = gp_csr_entries(s);
-	double	   *from = s->value;
-	float	   *to;
-
-	for (int64_t k = 0; k < entries; k++)
-		from[k] *= factor;
-	if (type == GP_DOUBLE)
-		return;
-	to = gp_alloc_array(env, entries, sizeof(float));
-	for (int64_t k = 0; k < entries; k++)
-		to[k] = (float) from[k];
-	gp_free(env, from);
-	s->value = to;
-	s->type = type;
 }
 
 /*

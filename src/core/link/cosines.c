@@ -102,7 +102,7 @@ first_spread(gp_link_frame *f, int32_t sources, const int32_t *source, const gp_
 	}
 	dev->fill(dev, v, 0.0);
 	dev->put(dev, v, sources, source, slot, one);
-	gp_link_cut_spmm(f, &f->spread, 1.0, 1.0, v, 0.0, u, cuts);
+	gp_link_cut_spmm(f, f->spread, 1.0, 1.0, v, 0.0, u, cuts);
 	gp_free(f->env, slot);
 	gp_free(f->env, one);
 }
@@ -122,23 +122,23 @@ source_rows(gp_link_frame *f, int32_t sources, const int32_t *source, const gp_l
 	if (cuts)
 		first_spread(f, sources, source, cuts, u, v);
 	else if (f->xt == NULL)
-		f->dev->csr_rows(f->dev, u, &f->spread, source, sources);
+		f->dev->csr_rows(f->dev, u, f->spread, source, sources);
 	for (int k = 1; k < f->powers; k++)
 	{
 		bool		first = k == 1 && cuts == NULL;
 		gp_matrix	last = u;
 
 		if (first && f->xt)
-			gp_link_first_product(f, 1.0, &f->spread, f->x->csr, f->xt, source, u,
+			gp_link_first_product(f, 1.0, f->spread, f->x->csr, f->xt, source, u,
 								  part(w, k, sources));
 		else
 			features_times(f, u, part(w, k, sources));
 		if (k + 1 == f->powers)
 			break;
 		if (first)
-			gp_link_first_product(f, 1.0, &f->spread, &f->spread, &f->spread, source, u, v);
+			gp_link_first_product(f, 1.0, f->spread, f->spread, f->spread, source, u, v);
 		else
-			gp_link_cut_spmm(f, &f->spread, 1.0, 1.0, u, 0.0, v, cuts);
+			gp_link_cut_spmm(f, f->spread, 1.0, 1.0, u, 0.0, v, cuts);
 		u = v;
 		v = last;
 	}
@@ -194,11 +194,11 @@ power_products(gp_link_frame *f, const gp_link_block *block, int k, gp_matrix w,
 	{
 		gp_matrix	last = z;
 
-		f->dev->spmm(f->dev, 1.0, &f->spread, z, 0.0, y);
+		f->dev->spmm(f->dev, 1.0, f->spread, z, 0.0, y);
 		z = y;
 		y = last;
 	}
-	gp_link_last_product(f, block, &f->spread, z, product);
+	gp_link_last_product(f, block, f->spread, z, product);
 }
 
 /* Pairs of the graph as it is. */
@@ -406,7 +406,7 @@ gp_link_feature_statistics(gp_link_frame *f)
 
 			if (k > 0)
 			{
-				dev->spmm(dev, 1.0, &f->spread, x, 0.0, y);
+				dev->spmm(dev, 1.0, f->spread, x, 0.0, y);
 				x = y;
 				y = last;
 			}

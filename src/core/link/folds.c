@@ -46,32 +46,11 @@ gp_link_pairs_free(gp_env *env, gp_link_pairs *pairs)
 	memset(pairs, 0, sizeof(*pairs));
 }
 
-/* The place of a link among the graph's entries, or -1. */
-static int64_t
-find_link(const gp_graph *graph, int32_t src, int32_t dst)
-{
-	int64_t		low = graph->start[src];
-	int64_t		high = graph->start[src + 1];
-
-	while (low < high)
-	{
-		int64_t		middle = low + (high - low) / 2;
-
-		if (graph->col[middle] == dst)
-			return middle;
-		if (graph->col[middle] < dst)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return -1;
-}
-
 /* True when src -> dst is a link. */
 bool
 gp_link_exists(const gp_graph *graph, int32_t src, int32_t dst)
 {
-	return find_link(graph, src, dst) >= 0;
+	return gp_csr_find(graph->start, graph->col, src, dst) >= 0;
 }
 
 /* One number for a pair; an undirected one has no order.  Never 0, for the ends differ. */
@@ -262,9 +241,9 @@ hidden_entries(gp_env *env, const gp_graph *graph, const gp_link_pairs *hidden)
 	for (int64_t k = 0; k < hidden->n; k++)
 	{
 		gp_look(env, k, &next);
-		mark[find_link(graph, hidden->src[k], hidden->dst[k])] = true;
+		mark[gp_csr_find(graph->start, graph->col, hidden->src[k], hidden->dst[k])] = true;
 		if (!graph->directed)
-			mark[find_link(graph, hidden->dst[k], hidden->src[k])] = true;
+			mark[gp_csr_find(graph->start, graph->col, hidden->dst[k], hidden->src[k])] = true;
 	}
 	return mark;
 }

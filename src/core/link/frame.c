@@ -149,60 +149,21 @@ make_arcs(gp_link_frame *f)
 	f->in = gp_csr_transpose(f->env, &f->out);
 }
 
-/* Writes row i of A: the neighbours' entries with the diagonal between them. */
-static int64_t
-spread_row(const gp_link_frame *f, int64_t i, const double *root, int32_t *col, float *value)
-{
-	const gp_csr *w = f->weights;
-	int64_t		n = 0;
-	bool		own = false;
-
-	for (int64_t k = w->start[i]; k <= w->start[i + 1]; k++)
-	{
-		if (!own && (k == w->start[i + 1] || w->col[k] > i))
-		{
-			own = true;
-			col[n] = (int32_t) i;
-			value[n++] = (float) (root[i] * root[i]);
-		}
-		if (k == w->start[i + 1])
-			break;
-		col[n] = w->col[k];
-		value[n++] = (float) (((const double *) w->value)[k] * root[i] * root[w->col[k]]);
-	}
-	return n;
-}
-
-/* A = (I+D)^-1/2 (I+W) (I+D)^-1/2 with the symmetric weights. */
-static void
+/* A, by the symmetric weights. */
+static gp_csr *
 make_spread(gp_link_frame *f)
 {
-	int64_t		entries = gp_csr_entries(f->weights) + f->n;
-	double	   *root = gp_alloc_array(f->env, f->n, sizeof(double));
-	int64_t		next = 0;
+	const gp_csr *w = f->weights;
+	gp_graph	symmetric = {.nodes = f->n, .start = w->start, .col = w->col, .weight = w->value};
 
-	f->spread = (gp_csr) {.rows = f->n, .cols = f->n, .type = GP_FLOAT, .stamp = gp_csr_stamp()};
-	f->spread.start = gp_alloc_zero(f->env, f->n + 1, sizeof(int64_t));
-	f->spread.col = gp_alloc_array(f->env, entries, sizeof(int32_t));
-	f->spread.value = gp_alloc_array(f->env, entries, sizeof(float));
-	for (int64_t i = 0; i < f->n; i++)
-		root[i] = 1.0 / sqrt(1.0 + f->strength[i]);
-	for (int64_t i = 0; i < f->n; i++)
-	{
-		int64_t		at = f->spread.start[i];
-
-		gp_look(f->env, at, &next);
-		f->spread.start[i + 1] = at + spread_row(f, i, root, f->spread.col + at,
-												 (float *) f->spread.value + at);
-	}
-	gp_free(f->env, root);
+	return gp_graph_normalise(f->env, &symmetric, GP_NORM_SYM, GP_FLOAT);
 }
 
 /* Takes the features' means and norms from a model, or computes them. */
 static void
 open_features(gp_link_frame *f, const gp_link_model *model)
 {
-	make_spread(f);
+	f->spread = make_spread(f);
 	if (f->x->csr)
 		f->xt = gp_csr_transpose(f->env, f->x->csr);
 	f->owns_statistics = model == NULL;
@@ -252,17 +213,13 @@ gp_link_frame_close(gp_link_frame *f)
 	f->dev->destroy(f->dev, &f->middle);
 	gp_free(env, f->smooth.value);
 	gp_free(env, f->out.value);
-	if (f->in)
-		gp_csr_free(env, f->in);
+	gp_csr_free(env, f->in);
 	free_weights(f);
 	gp_free(env, f->degree);
 	gp_free(env, f->strength);
 	gp_free(env, f->square);
-	gp_free(env, f->spread.start);
-	gp_free(env, f->spread.col);
-	gp_free(env, f->spread.value);
-	if (f->xt)
-		gp_csr_free(env, f->xt);
+	gp_csr_free(env, f->spread);
+	gp_csr_free(env, f->xt);
 	if (f->owns_statistics)
 	{
 		gp_free(env, f->mean);

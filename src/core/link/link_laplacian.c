@@ -244,32 +244,31 @@ strength_of(const gp_link_frame *f, int32_t node, const gp_link_cut *cut)
 static double
 square_of(const gp_link_frame *f, int32_t node, const gp_link_cut *cut)
 {
+	const gp_csr *w = f->weights;
+	double		own = f->strength[node];
+	double		left = strength_of(f, node, cut);
+	double		lost = 0.0;
 	int32_t		other;
-	double		lost;
-	double		left;
+	int64_t		at;
 
 	if (cut == NULL)
 		return f->square[node];
-	other = cut->i == node ? cut->j : cut->i;
-	left = strength_of(f, node, cut);
-	if (!(left > 1e-12 * f->strength[node]))
+	if (!(left > 1e-12 * own))
 		return 0.0;
-	/* A weight that stays in part keeps its square in part. */
-	lost = 0.0;
-	for (int64_t k = f->weights->start[node]; k < f->weights->start[node + 1]; k++)
-		if (f->weights->col[k] == other)
-		{
-			double		w = ((const double *) f->weights->value)[k];
-			double		rest = w - cut->weight;
-			double		own = f->strength[node];
-			double		other_left = strength_of(f, other, cut);
+	other = cut->i == node ? cut->j : cut->i;
+	at = gp_csr_find(w->start, w->col, node, other);
+	if (at >= 0)
+	{
+		double		weight = ((const double *) w->value)[at];
+		double		rest = weight - cut->weight;
+		double		other_left = strength_of(f, other, cut);
 
-			lost = w > 0.0 ? w / own * (w / f->strength[other]) : 0.0;
-			if (rest > 0.0 && other_left > 0.0)
-				lost -= rest / own * (rest / other_left);
-			break;
-		}
-	return fmax(f->square[node] - lost, 0.0) * f->strength[node] / left;
+		/* A weight that stays in part keeps its square in part. */
+		lost = weight > 0.0 ? weight / own * (weight / f->strength[other]) : 0.0;
+		if (rest > 0.0 && other_left > 0.0)
+			lost -= rest / own * (rest / other_left);
+	}
+	return fmax(f->square[node] - lost, 0.0) * own / left;
 }
 
 /* Half the logarithm of a kernel's diagonal: 1/(1+s2) (1 + (s2/(1+s2))^2 sum_j S_ij^2). */

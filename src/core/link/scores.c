@@ -12,29 +12,9 @@ static double
 symmetric_weight(const gp_link_frame *f, int32_t i, int32_t j)
 {
 	const gp_csr *w = f->weights;
-	int64_t		low = w->start[i];
-	int64_t		high = w->start[i + 1];
+	int64_t		at = gp_csr_find(w->start, w->col, i, j);
 
-	while (low < high)
-	{
-		int64_t		middle = low + (high - low) / 2;
-
-		if (w->col[middle] < j)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < w->start[i + 1] && w->col[low] == j ? ((const double *) w->value)[low] : 0.0;
-}
-
-/* The weight of the arc j -> i, which stays when i -> j is cut. */
-static double
-arc_weight(const gp_graph *g, int32_t j, int32_t i)
-{
-	for (int64_t k = g->start[j]; k < g->start[j + 1]; k++)
-		if (g->col[k] == i)
-			return g->weight ? g->weight[k] : 1.0;
-	return 0.0;
+	return at >= 0 ? ((const double *) w->value)[at] : 0.0;
 }
 
 /* What the graph loses with the link of a slot. */
@@ -43,10 +23,12 @@ make_cut(const gp_link_frame *f, int32_t i, int32_t j)
 {
 	gp_link_cut cut = {i, j, true, symmetric_weight(f, i, j)};
 
-	if (f->graph->directed && gp_link_exists(f->graph, j, i))
+	int64_t		back = f->graph->directed ? gp_csr_find(f->graph->start, f->graph->col, j, i) : -1;
+
+	if (back >= 0)				/* the arc j -> i stays */
 	{
 		cut.edge = false;
-		cut.weight -= arc_weight(f->graph, j, i);
+		cut.weight -= f->graph->weight ? f->graph->weight[back] : 1.0;
 	}
 	return cut;
 }

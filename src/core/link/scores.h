@@ -45,7 +45,7 @@ typedef struct gp_link_frame
 	int32_t		powers;			/* of A whose features are compared; 0 without features */
 	int32_t		width;			/* scores of a pair */
 	gp_csr		smooth;			/* S = D^-1/2 W D^-1/2 with the weights; float when steps are few */
-	gp_csr		spread;			/* A = (I+D)^-1/2 (I+W) (I+D)^-1/2, float, when there are features */
+	gp_csr	   *spread;			/* A = (I+D)^-1/2 (I+W) (I+D)^-1/2, float, when there are features */
 	gp_csr	   *weights;		/* W symmetric, double: start and col of smooth, too */
 	gp_csr		out;			/* arcs from a node, and to it, float; directed graphs only */
 	gp_csr	   *in;
