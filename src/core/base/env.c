@@ -28,9 +28,16 @@ typedef struct block_header
 
 /* The header of a block. */
 static block_header *
-header_of(void *p)
+header_of(const void *p)
 {
 	return (block_header *) p - 1;
+}
+
+/* The bytes of a block. */
+size_t
+gp_alloc_bytes(const void *p)
+{
+	return header_of(p)->bytes;
 }
 
 /* The bytes that gp_alloc counts for a request of this size. */

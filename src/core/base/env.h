@@ -135,6 +135,9 @@ extern void gp_use_large_pages(void *p, size_t bytes);
 /* The bytes that gp_alloc counts for a request of this size. */
 extern size_t gp_alloc_size(size_t bytes);
 
+/* The bytes that were asked for of what gp_alloc returned. */
+extern size_t gp_alloc_bytes(const void *p);
+
 /* Raises an error with a formatted message; hint may be NULL. */
 extern void gp_raise(gp_env *env, gp_error code, const char *hint,
 					 const char *format,...)

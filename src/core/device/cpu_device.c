@@ -13,6 +13,53 @@
 /* Rows of a factor that evaluators take at once: they stay in the cache. */
 #define ROW_BLOCK 1024
 
+/* Takes the smallest spare of at least so many bytes; NULL when there is none. */
+static void *
+take_spare(gp_cpu *cpu, size_t bytes)
+{
+	void	  **best = NULL;
+	void	   *data;
+
+	for (int k = 0; k < GP_CPU_SPARES; k++)
+		if (cpu->spare[k] && gp_alloc_bytes(cpu->spare[k]) >= bytes &&
+			(best == NULL || gp_alloc_bytes(cpu->spare[k]) < gp_alloc_bytes(*best)))
+			best = &cpu->spare[k];
+	if (best == NULL)
+		return NULL;
+	data = *best;
+	*best = NULL;
+	return data;
+}
+
+/* Keeps memory in place of the smallest spare; returns what is to be freed instead, or NULL. */
+static void *
+swap_spare(gp_cpu *cpu, void *data)
+{
+	for (int k = 0; k < GP_CPU_SPARES && data; k++)
+		if (cpu->spare[k] == NULL || gp_alloc_bytes(cpu->spare[k]) < gp_alloc_bytes(data))
+		{
+			void	   *smaller = cpu->spare[k];
+
+			cpu->spare[k] = data;
+			data = smaller;
+		}
+	return data;
+}
+
+/* Keeps memory between matrices: the first touch of pages costs as much as a product. */
+static void
+keep_memory(gp_device *dev, bool keep)
+{
+	gp_cpu	   *cpu = gp_cpu_of(dev);
+
+	cpu->keeping += keep ? 1 : -1;
+	for (int k = 0; k < GP_CPU_SPARES && cpu->keeping == 0; k++)
+	{
+		gp_free(dev->env, cpu->spare[k]);
+		cpu->spare[k] = NULL;
+	}
+}
+
 /* Memory for a matrix, rows on multiples of 16 elements. */
 static gp_matrix
 create_matrix(gp_device *dev, int64_t rows, int64_t cols, gp_type type)
@@ -24,8 +71,12 @@ create_matrix(gp_device *dev, int64_t rows, int64_t cols, gp_type type)
 	if (cols > 1)
 		m.ld = (cols + 15) / 16 * 16;
 	row = gp_size_mul(dev->env, (size_t) m.ld, gp_type_size(type));
-	m.data = gp_alloc_array(dev->env, rows, row);
-	gp_use_large_pages(m.data, (size_t) rows * row);
+	m.data = take_spare(gp_cpu_of(dev), gp_size_mul(dev->env, (size_t) rows, row));
+	if (m.data == NULL)
+	{
+		m.data = gp_alloc_array(dev->env, rows, row);
+		gp_use_large_pages(m.data, (size_t) rows * row);
+	}
 	return m;
 }
 
@@ -33,7 +84,9 @@ create_matrix(gp_device *dev, int64_t rows, int64_t cols, gp_type type)
 static void
 destroy_matrix(gp_device *dev, gp_matrix *m)
 {
-	gp_free(dev->env, m->data);
+	gp_cpu	   *cpu = gp_cpu_of(dev);
+
+	gp_free(dev->env, cpu->keeping > 0 ? swap_spare(cpu, m->data) : m->data);
 	m->data = NULL;
 }
 
@@ -62,6 +115,7 @@ static const gp_device cpu_table = {
 	.name = "cpu",
 	.create = create_matrix,
 	.destroy = destroy_matrix,
+	.keep = keep_memory,
 	.upload = gp_cpu_copy,
 	.download = gp_cpu_copy,
 	.copy = gp_cpu_copy,

@@ -55,10 +55,10 @@ features_at_pairs(gp_link_frame *f, const gp_link_block *block, gp_matrix w, dou
 		gp_link_last_product(f, block, f->x->csr, w, out);
 		return;
 	}
-	z = gp_link_lend(f, f->n, w.cols, GP_FLOAT);
+	z = f->dev->create(f->dev, f->n, w.cols, GP_FLOAT);
 	times_features(f, w, z);
 	dev->take(dev, z, block->n, block->dst, block->slot, out);
-	gp_link_give_back(f, &z);
+	f->dev->destroy(f->dev, &z);
 }
 
 /* The view of block k of b columns. */
@@ -80,10 +80,10 @@ own_features(gp_link_frame *f, int32_t sources, const int32_t *source, gp_matrix
 		dev->csr_rows(dev, out, f->x->csr, source, sources);
 		return;
 	}
-	rows = gp_link_lend(f, sources, f->x->dims, GP_FLOAT);
+	rows = f->dev->create(f->dev, sources, f->x->dims, GP_FLOAT);
 	dev->gather_rows(dev, rows, gp_matrix_wrap(f->x->dense, f->n, f->x->dims, GP_FLOAT), source);
 	dev->transpose(dev, out, rows);
-	gp_link_give_back(f, &rows);
+	f->dev->destroy(f->dev, &rows);
 }
 
 /* u = A e_i for each source, without its cut.  v is scratch. */
@@ -115,8 +115,8 @@ static void
 source_rows(gp_link_frame *f, int32_t sources, const int32_t *source, const gp_link_cut *cuts,
 			gp_matrix w)
 {
-	gp_matrix	u = gp_link_lend(f, f->n, sources, GP_FLOAT);
-	gp_matrix	v = gp_link_lend(f, f->n, sources, GP_FLOAT);
+	gp_matrix	u = f->dev->create(f->dev, f->n, sources, GP_FLOAT);
+	gp_matrix	v = f->dev->create(f->dev, f->n, sources, GP_FLOAT);
 
 	own_features(f, sources, source, part(w, 0, sources));
 	if (cuts)
@@ -142,8 +142,8 @@ source_rows(gp_link_frame *f, int32_t sources, const int32_t *source, const gp_l
 		u = v;
 		v = last;
 	}
-	gp_link_give_back(f, &u);
-	gp_link_give_back(f, &v);
+	f->dev->destroy(f->dev, &u);
+	f->dev->destroy(f->dev, &v);
 }
 
 /* The cosine of two centred rows from their product. */
@@ -206,9 +206,9 @@ static void
 cosines_of_columns(gp_link_frame *f, const gp_link_block *block, double *out)
 {
 	int32_t		b = block->sources;
-	gp_matrix	w = gp_link_lend(f, f->x->dims, f->powers * b, GP_FLOAT);
-	gp_matrix	z = gp_link_lend(f, f->n, b, GP_FLOAT);
-	gp_matrix	y = gp_link_lend(f, f->n, b, GP_FLOAT);
+	gp_matrix	w = f->dev->create(f->dev, f->x->dims, f->powers * b, GP_FLOAT);
+	gp_matrix	z = f->dev->create(f->dev, f->n, b, GP_FLOAT);
+	gp_matrix	y = f->dev->create(f->dev, f->n, b, GP_FLOAT);
 	double	   *product = gp_alloc_array(f->env, block->n, sizeof(double));
 
 	source_rows(f, b, block->source, NULL, w);
@@ -218,9 +218,9 @@ cosines_of_columns(gp_link_frame *f, const gp_link_block *block, double *out)
 		write_power(f, block, k, product, out);
 	}
 	gp_free(f->env, product);
-	gp_link_give_back(f, &w);
-	gp_link_give_back(f, &z);
-	gp_link_give_back(f, &y);
+	f->dev->destroy(f->dev, &w);
+	f->dev->destroy(f->dev, &z);
+	f->dev->destroy(f->dev, &y);
 }
 
 /* What the cosine of two explicit rows needs. */
@@ -264,7 +264,7 @@ cosines_of_ends(gp_link_frame *f, const gp_link_block *block, const gp_link_cut 
 	gp_device  *dev = f->dev;
 	int32_t		b = block->sources;
 	int64_t		ld = (int64_t) f->powers * 2 * b;
-	gp_matrix	w = gp_link_lend(f, f->x->dims, ld, GP_FLOAT);
+	gp_matrix	w = f->dev->create(f->dev, f->x->dims, ld, GP_FLOAT);
 	float	   *host = gp_alloc_array(f->env, (int64_t) gp_size_mul(f->env, f->x->dims, ld),
 									  sizeof(float));
 	int32_t		source[2 * GP_LINK_BLOCK];
@@ -279,7 +279,7 @@ cosines_of_ends(gp_link_frame *f, const gp_link_block *block, const gp_link_cut 
 	source_rows(f, 2 * b, source, both, w);
 	gp_free(f->env, both);
 	dev->download(dev, gp_matrix_wrap(host, f->x->dims, ld, GP_FLOAT), w);
-	gp_link_give_back(f, &w);
+	f->dev->destroy(f->dev, &w);
 	for (int64_t e = 0; e < block->n; e++)
 	{
 		f->env->check_interrupts(f->env);

@@ -60,8 +60,8 @@ gp_link_last_product(gp_link_frame *f, const gp_link_block *block, const gp_csr 
 		dev->spmm_take(dev, s, b, block->n, block->dst, block->slot, out);
 		return;
 	}
-	c = gp_link_lend(f, s->rows, b.cols, b.type);
+	c = f->dev->create(f->dev, s->rows, b.cols, b.type);
 	dev->spmm(dev, 1.0, s, b, 0.0, c);
 	dev->take(dev, c, block->n, block->dst, block->slot, out);
-	gp_link_give_back(f, &c);
+	f->dev->destroy(f->dev, &c);
 }

@@ -194,6 +194,8 @@ gp_link_frame_open(gp_link_frame *f, gp_device *dev, const gp_graph *graph, cons
 	f->powers = x ? powers : 0;
 	f->x = x;
 	f->width = gp_link_width(graph->directed, f->powers);
+	if (dev->keep)				/* every block of scores takes the same matrices */
+		dev->keep(dev, true);
 	f->weights = make_weights(f);
 	count_degrees(f);
 	make_smooth(f);
@@ -209,7 +211,8 @@ gp_link_frame_close(gp_link_frame *f)
 {
 	gp_env	   *env = f->env;
 
-	gp_link_rooms_free(f);
+	if (f->dev->keep)
+		f->dev->keep(f->dev, false);
 	f->dev->destroy(f->dev, &f->middle);
 	gp_free(env, f->smooth.value);
 	gp_free(env, f->out.value);

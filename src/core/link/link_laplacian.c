@@ -206,8 +206,8 @@ run(recurrence *r, const gp_link_cut *cuts)
 {
 	gp_link_frame *f = r->f;
 	int32_t		columns = r->block->sources;
-	gp_matrix	even = gp_link_lend(f, f->n, columns, f->smooth.type);
-	gp_matrix	odd = gp_link_lend(f, f->n, columns, f->smooth.type);
+	gp_matrix	even = f->dev->create(f->dev, f->n, columns, f->smooth.type);
+	gp_matrix	odd = f->dev->create(f->dev, f->n, columns, f->smooth.type);
 
 	first_steps(r, cuts, even, odd);
 	for (int32_t k = 2; k <= r->steps; k++)
@@ -226,8 +226,8 @@ run(recurrence *r, const gp_link_cut *cuts)
 			gp_link_cut_spmm(f, &f->smooth, 0.0, 2.0, last, -1.0, next, cuts);
 		add_step(r, k, next);
 	}
-	gp_link_give_back(f, &even);
-	gp_link_give_back(f, &odd);
+	f->dev->destroy(f->dev, &even);
+	f->dev->destroy(f->dev, &odd);
 }
 
 /* The strength of an end without the link that is cut. */

@@ -16,8 +16,6 @@
 
 #include "link_internal.h"
 
-#define GP_LINK_ROOMS 12
-
 /* What a middle of a walk counts for. */
 enum gp_link_middle
 {
@@ -26,14 +24,6 @@ enum gp_link_middle
 	GP_LINK_BY_DEGREE,			/* 1 / d */
 	GP_LINK_BY_LOG				/* 1 / log d; 0 for d < 2 */
 };
-
-/* A matrix that is kept between uses. */
-typedef struct gp_link_room
-{
-	gp_matrix	own;			/* as it was created */
-	size_t		bytes;
-	bool		used;
-} gp_link_room;
 
 typedef struct gp_link_frame
 {
@@ -62,16 +52,7 @@ typedef struct gp_link_frame
 	float	   *norm;			/* n x powers */
 	double		mean_square[GP_LINK_POWERS];	/* |mean row|^2 */
 	bool		owns_statistics;
-	gp_link_room room[GP_LINK_ROOMS];
 } gp_link_frame;
-
-/*
- * room.c: matrices of blocks, kept and lent again: the first touch of memory
- * costs as much as a product.  What was lent is given back, or freed with the frame.
- */
-extern gp_matrix gp_link_lend(gp_link_frame *f, int64_t rows, int64_t cols, gp_type type);
-extern void gp_link_give_back(gp_link_frame *f, gp_matrix *m);
-extern void gp_link_rooms_free(gp_link_frame *f);
 
 /*
  * Makes a frame of a graph; x (prepared) may be NULL.  Means and norms are

@@ -183,7 +183,7 @@ walk_arcs(structure *s, double *out)
 	gp_link_frame *f = s->f;
 	gp_device  *dev = f->dev;
 	int64_t		n = s->block->n;
-	gp_matrix	x = gp_link_lend(f, f->n, s->block->sources, GP_FLOAT);
+	gp_matrix	x = f->dev->create(f->dev, f->n, s->block->sources, GP_FLOAT);
 	double	   *paths = gp_alloc_array(f->env, n, sizeof(double));
 	double	   *targets = gp_alloc_array(f->env, n, sizeof(double));
 	double	   *sources = gp_alloc_array(f->env, n, sizeof(double));
@@ -203,7 +203,7 @@ walk_arcs(structure *s, double *out)
 	gp_free(f->env, paths);
 	gp_free(f->env, targets);
 	gp_free(f->env, sources);
-	gp_link_give_back(f, &x);
+	f->dev->destroy(f->dev, &x);
 }
 
 /* Fills the first columns of out. */
