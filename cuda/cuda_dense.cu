@@ -98,13 +98,13 @@ gemm_piece(gp_cuda *c, bool trans_a, bool trans_b, double alpha, gp_matrix a, gp
 	bool		tf32 = c->tf32 && x.type == GP_FLOAT;
 
 	if (tf32)
-		gp_cuda_try_blas(c, cublasSetMathMode(c->blas, CUBLAS_TF32_TENSOR_OP_MATH));
-	gp_cuda_try_blas(c, blas_gemm(c, op_of(trans_b), op_of(trans_a), (int) x.cols, (int) x.rows,
+		gp_cuda_try(c, cublasSetMathMode(c->blas, CUBLAS_TF32_TENSOR_OP_MATH));
+	gp_cuda_try(c, blas_gemm(c, op_of(trans_b), op_of(trans_a), (int) x.cols, (int) x.rows,
 								  (int) k, (T) alpha, (const T *) b.data, (int) b.ld,
 								  (const T *) a.data, (int) a.ld, (T) beta, (T *) x.data,
 								  (int) x.ld));
 	if (tf32)
-		gp_cuda_try_blas(c, cublasSetMathMode(c->blas, CUBLAS_DEFAULT_MATH));
+		gp_cuda_try(c, cublasSetMathMode(c->blas, CUBLAS_DEFAULT_MATH));
 	gp_cuda_pace(c);
 }
 
@@ -244,7 +244,7 @@ syrk_lower(gp_cuda *c, bool trans, double alpha, gp_matrix a, double beta, gp_ma
 		if (row > 0)
 			gemm_card<T>(c, trans, !trans, alpha, own, rows_of(trans, a, 0, row), beta,
 						 gp_matrix_part(x, row, 0, rows, row));
-		gp_cuda_try_blas(c, blas_syrk(c, op_of(!trans), (int) rows, (int) k, (T) alpha,
+		gp_cuda_try(c, blas_syrk(c, op_of(!trans), (int) rows, (int) k, (T) alpha,
 									  (const T *) own.data, (int) own.ld, (T) beta,
 									  (T *) diagonal.data, (int) diagonal.ld));
 		gp_cuda_pace(c);
@@ -327,7 +327,7 @@ trsm_card(gp_cuda *c, bool left, bool trans, gp_matrix l, gp_matrix b)
 		int64_t		take = gp_min64(width, total - at);
 		gp_matrix	part = left ? gp_matrix_cols(b, at, take) : gp_matrix_rows(b, at, take);
 
-		gp_cuda_try_blas(c, blas_trsm(c, left ? CUBLAS_SIDE_RIGHT : CUBLAS_SIDE_LEFT, op_of(trans),
+		gp_cuda_try(c, blas_trsm(c, left ? CUBLAS_SIDE_RIGHT : CUBLAS_SIDE_LEFT, op_of(trans),
 									  (int) part.cols, (int) part.rows, (const T *) l.data,
 									  (int) l.ld, (T *) part.data, (int) part.ld));
 		gp_cuda_pace(c);

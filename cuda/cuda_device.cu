@@ -51,46 +51,45 @@ note_error(gp_cuda *c)
 		card_lost = true;
 }
 
-/* Raises the lack of memory on the card. */
+/* Raises the error of a call, which may be the lack of memory on the card. */
 static void __attribute__((noreturn))
-fail_memory(gp_cuda *c)
-{
-	gp_raise(c->env, GP_ERR_DEVICE,
-			 "Set gnngp.device to cpu, use fewer landmarks, raise gnngp.gpu_memory_limit where it is set, or wait until other programs have freed some.",
-			 "out of memory on the GPU");
-}
-
-/* Raises the error of a call of CUDA's runtime. */
-void
-gp_cuda_fail(gp_cuda *c, cudaError_t error, const char *what)
+fail(gp_cuda *c, bool memory, const char *what, const char *why)
 {
 	note_error(c);
-	if (error == cudaErrorMemoryAllocation)
-		fail_memory(c);
+	if (memory)
+		gp_raise(c->env, GP_ERR_DEVICE,
+				 "Set gnngp.device to cpu, use fewer landmarks, raise gnngp.gpu_memory_limit where it is set, or wait until other programs have freed some.",
+				 "out of memory on the GPU");
 	gp_raise(c->env, GP_ERR_DEVICE, NULL, "the GPU failed in %.*s: %s", (int) strcspn(what, "("), what,
-			 cudaGetErrorString(error));
+			 why);
 }
 
-/* Raises the error of a call of cuBLAS. */
+/* CUDA's runtime */
 void
-gp_cuda_fail_blas(gp_cuda *c, cublasStatus_t status, const char *what)
+gp_cuda_check(gp_cuda *c, cudaError_t error, const char *what)
 {
-	note_error(c);
-	if (status == CUBLAS_STATUS_ALLOC_FAILED)
-		fail_memory(c);
-	gp_raise(c->env, GP_ERR_DEVICE, NULL, "the GPU failed in %.*s: %s", (int) strcspn(what, "("), what,
-			 cublasGetStatusString(status));
+	if (error != cudaSuccess)
+		fail(c, error == cudaErrorMemoryAllocation, what, cudaGetErrorString(error));
 }
 
-/* Raises the error of a call of cuSOLVER, which has no texts for them. */
+/* cuBLAS */
 void
-gp_cuda_fail_solver(gp_cuda *c, cusolverStatus_t status, const char *what)
+gp_cuda_check(gp_cuda *c, cublasStatus_t status, const char *what)
 {
-	note_error(c);
-	if (status == CUSOLVER_STATUS_ALLOC_FAILED)
-		fail_memory(c);
-	gp_raise(c->env, GP_ERR_DEVICE, NULL, "the GPU failed in %.*s: cuSOLVER status %d",
-			 (int) strcspn(what, "("), what, (int) status);
+	if (status != CUBLAS_STATUS_SUCCESS)
+		fail(c, status == CUBLAS_STATUS_ALLOC_FAILED, what, cublasGetStatusString(status));
+}
+
+/* cuSOLVER, which has no texts for its errors */
+void
+gp_cuda_check(gp_cuda *c, cusolverStatus_t status, const char *what)
+{
+	char		why[32];
+
+	if (status == CUSOLVER_STATUS_SUCCESS)
+		return;
+	snprintf(why, sizeof(why), "cuSOLVER status %d", (int) status);
+	fail(c, status == CUSOLVER_STATUS_ALLOC_FAILED, what, why);
 }
 
 /* Raises GP_ERR_INTERNAL for arguments that an operation cannot have. */
@@ -122,7 +121,7 @@ gp_cuda_wait_event(gp_cuda *c, cudaEvent_t event)
 		if (state == cudaSuccess)
 			return;
 		if (state != cudaErrorNotReady)
-			gp_cuda_fail(c, state, "cudaEventQuery");
+			gp_cuda_check(c, state, "cudaEventQuery");
 		(void) cudaGetLastError();	/* not ready is no error of the next launch */
 		if (c->env->interrupt_pending(c->env))
 			c->env->check_interrupts(c->env);
@@ -304,11 +303,11 @@ make_handles(gp_cuda *c)
 	blas = cublasCreate(&c->blas);
 	solver = cusolverDnCreate(&c->solver);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	gp_cuda_try_blas(c, blas);
-	gp_cuda_try_solver(c, solver);
-	gp_cuda_try_blas(c, cublasSetStream(c->blas, c->stream));
-	gp_cuda_try_blas(c, cublasSetMathMode(c->blas, CUBLAS_DEFAULT_MATH));
-	gp_cuda_try_solver(c, cusolverDnSetStream(c->solver, c->stream));
+	gp_cuda_try(c, blas);
+	gp_cuda_try(c, solver);
+	gp_cuda_try(c, cublasSetStream(c->blas, c->stream));
+	gp_cuda_try(c, cublasSetMathMode(c->blas, CUBLAS_DEFAULT_MATH));
+	gp_cuda_try(c, cusolverDnSetStream(c->solver, c->stream));
 }
 
 /* Memory for cuBLAS to work in: with its own, its bits could depend on what else it serves. */
@@ -321,7 +320,7 @@ make_workspace(gp_cuda *c)
 	if (bytes == 0)
 		return;
 	c->workspace = gp_cuda_scratch(c, bytes);
-	gp_cuda_try_blas(c, cublasSetWorkspace(c->blas, c->workspace, bytes));
+	gp_cuda_try(c, cublasSetWorkspace(c->blas, c->workspace, bytes));
 }
 
 /* What matrices may take of the card. */

@@ -117,10 +117,10 @@ potrf_block(gp_cuda *c, gp_matrix a)
 	int		   *card_info;
 	T		   *work;
 
-	gp_cuda_try_solver(c, solver_potrf_room(c, (int) a.rows, (T *) a.data, (int) a.ld, &room));
+	gp_cuda_try(c, solver_potrf_room(c, (int) a.rows, (T *) a.data, (int) a.ld, &room));
 	work = (T *) gp_cuda_scratch(c, (size_t) room * sizeof(T));
 	card_info = (int *) gp_cuda_scratch(c, sizeof(info));
-	gp_cuda_try_solver(c, solver_potrf(c, (int) a.rows, (T *) a.data, (int) a.ld, work, room,
+	gp_cuda_try(c, solver_potrf(c, (int) a.rows, (T *) a.data, (int) a.ld, work, room,
 									   card_info));
 	gp_cuda_launch(c, dim3(1), dim3(256), pivot_kernel<T>, a, true, card_info + 1);
 	gp_cuda_fetch(c, info, card_info, 2, sizeof(int));
@@ -255,10 +255,10 @@ syev_card(gp_cuda *c, gp_matrix a, gp_matrix w)
 	int		   *card_info = (int *) gp_cuda_scratch(c, sizeof(int));
 	T		   *work;
 
-	gp_cuda_try_solver(c, solver_syevd_room(c, (int) a.rows, (T *) a.data, (int) a.ld,
+	gp_cuda_try(c, solver_syevd_room(c, (int) a.rows, (T *) a.data, (int) a.ld,
 											(T *) values.data, &room));
 	work = (T *) gp_cuda_scratch(c, (size_t) room * sizeof(T));
-	gp_cuda_try_solver(c, solver_syevd(c, (int) a.rows, (T *) a.data, (int) a.ld,
+	gp_cuda_try(c, solver_syevd(c, (int) a.rows, (T *) a.data, (int) a.ld,
 									   (T *) values.data, work, room, card_info));
 	gp_cuda_fetch(c, &info, card_info, 1, sizeof(int));
 	gp_cuda_scratch_free(c, work);

@@ -98,7 +98,7 @@ gp_cuda_scratch(gp_cuda *c, size_t bytes)
 	void	   *p = take_block(c, bytes);
 
 	if (p == NULL)
-		gp_cuda_fail(c, cudaErrorMemoryAllocation, "scratch");
+		gp_cuda_check(c, cudaErrorMemoryAllocation, "scratch");
 	return p;
 }
 

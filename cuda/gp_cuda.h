@@ -132,33 +132,13 @@ gp_cuda_of(gp_device *dev)
 	return (gp_cuda *) dev->state;
 }
 
-/* Errors (cuda_device.cu).  All raise GP_ERR_DEVICE; what names the call. */
-extern void gp_cuda_fail(gp_cuda *c, cudaError_t error, const char *what) __attribute__((noreturn));
-extern void gp_cuda_fail_blas(gp_cuda *c, cublasStatus_t status, const char *what)
-			__attribute__((noreturn));
-extern void gp_cuda_fail_solver(gp_cuda *c, cusolverStatus_t status, const char *what)
-			__attribute__((noreturn));
-extern void gp_cuda_refuse(gp_cuda *c, const char *operation) __attribute__((noreturn));
+/* Raises GP_ERR_DEVICE where a call failed; what names it (cuda_device.cu). */
+extern void gp_cuda_check(gp_cuda *c, cudaError_t error, const char *what);
+extern void gp_cuda_check(gp_cuda *c, cublasStatus_t status, const char *what);
+extern void gp_cuda_check(gp_cuda *c, cusolverStatus_t status, const char *what);
+#define gp_cuda_try(c, call) gp_cuda_check((c), (call), #call)
 
-/* Checks the result of a call. */
-#define gp_cuda_try(c, call) \
-	do { \
-		cudaError_t error_ = (call); \
-		if (error_ != cudaSuccess) \
-			gp_cuda_fail((c), error_, #call); \
-	} while (0)
-#define gp_cuda_try_blas(c, call) \
-	do { \
-		cublasStatus_t status_ = (call); \
-		if (status_ != CUBLAS_STATUS_SUCCESS) \
-			gp_cuda_fail_blas((c), status_, #call); \
-	} while (0)
-#define gp_cuda_try_solver(c, call) \
-	do { \
-		cusolverStatus_t status_ = (call); \
-		if (status_ != CUSOLVER_STATUS_SUCCESS) \
-			gp_cuda_fail_solver((c), status_, #call); \
-	} while (0)
+extern void gp_cuda_refuse(gp_cuda *c, const char *operation) __attribute__((noreturn));
 
 /* Checks the arguments of the calling operation. */
 #define gp_cuda_require(c, condition) \

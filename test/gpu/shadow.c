@@ -33,6 +33,7 @@ typedef struct trip
 	gp_matrix	card;			/* the same on the device */
 	gp_matrix	m;				/* what the operation gets */
 	bool		direct;
+	bool		again;			/* an operand before it went for both */
 } trip;
 
 /* The shadow behind a table. */
@@ -67,7 +68,7 @@ gap_of(const shadow *s, gp_matrix m)
 static trip
 go(shadow *s, gp_matrix m)
 {
-	trip		t = {m, m, m, s->way == SHADOW_DIRECT || (s->way == SHADOW_MIXED && s->turn++ % 2)};
+	trip		t = {m, m, m, s->way == SHADOW_DIRECT || (s->way == SHADOW_MIXED && s->turn++ % 2), false};
 
 	if (m.rows == 0 || m.cols == 0)
 		t.direct = false;		/* nothing to be staged: a kernel may be given its address */
@@ -131,168 +132,97 @@ shadow_destroy(gp_device *dev, gp_matrix *m)
 	m->data = NULL;
 }
 
-static void
-shadow_upload(gp_device *dev, gp_matrix dst, gp_matrix host)
+/* Takes the operands of a call to the device; one that stands there twice goes once. */
+static gp_device *
+go_all(gp_device *dev, int n, const gp_matrix *given, trip *t)
 {
 	shadow	   *s = shadow_of(dev);
-	trip		d = go(s, dst);
 
-	s->under->upload(s->under, d.m, host);
-	back(s, &d, true);
+	for (int i = 0; i < n; i++)
+	{
+		int			same = 0;
+
+		while (same < i && memcmp(&given[same], &given[i], sizeof(gp_matrix)) != 0)
+			same++;
+		t[i] = same < i ? t[same] : go(s, given[i]);
+		t[i].again = same < i;
+	}
+	return s->under;
 }
 
+/* Ends their trips; changed has the bits of those that come back. */
 static void
-shadow_download(gp_device *dev, gp_matrix host, gp_matrix src)
+back_all(gp_device *dev, int n, trip *t, unsigned changed)
 {
-	shadow	   *s = shadow_of(dev);
-	trip		t = go(s, src);
-
-	s->under->download(s->under, host, t.m);
-	back(s, &t, false);
+	for (int i = 0; i < n; i++)
+		if (!t[i].again)
+			back(shadow_of(dev), &t[i], changed >> i & 1);
 }
 
-static void
-shadow_copy(gp_device *dev, gp_matrix dst, gp_matrix src)
-{
-	shadow	   *s = shadow_of(dev);
-	trip		d = go(s, dst);
-	trip		t = go(s, src);
+/* An operation whose operands, the last arguments, stand as OPERAND(i) in its call under the shadow. */
+#define SHADOW(name, parameters, changed, call, ...) \
+	static void shadow_##name parameters \
+	{ \
+		const gp_matrix given[] = {__VA_ARGS__}; \
+		const int	n_given = (int) (sizeof(given) / sizeof(given[0])); \
+		trip		t[sizeof(given) / sizeof(given[0])]; \
+		gp_device  *under = go_all(dev, n_given, given, t); \
+		under->name call; \
+		back_all(dev, n_given, t, changed); \
+	}
+#define OPERAND(i) t[i].m
+#define CHANGES(i) (1u << (i))
 
-	s->under->copy(s->under, d.m, t.m);
-	back(s, &d, true);
-	back(s, &t, false);
-}
-
-static void
-shadow_fill(gp_device *dev, gp_matrix dst, double value)
-{
-	shadow	   *s = shadow_of(dev);
-	trip		d = go(s, dst);
-
-	s->under->fill(s->under, d.m, value);
-	back(s, &d, true);
-}
-
-static void
-shadow_axpby(gp_device *dev, double a, gp_matrix x, double b, gp_matrix y)
-{
-	shadow	   *s = shadow_of(dev);
-	trip		ty = go(s, y);
-	trip		tx = x.data == y.data ? ty : go(s, x);
-
-	s->under->axpby(s->under, a, tx.m, b, ty.m);
-	if (x.data != y.data)
-		back(s, &tx, false);
-	back(s, &ty, true);
-}
-
-static void
-shadow_shift(gp_device *dev, gp_matrix x, double c)
-{
-	shadow	   *s = shadow_of(dev);
-	trip		t = go(s, x);
-
-	s->under->shift(s->under, t.m, c);
-	back(s, &t, true);
-}
-
-static void
-shadow_transpose(gp_device *dev, gp_matrix dst, gp_matrix src)
-{
-	shadow	   *s = shadow_of(dev);
-	trip		d = go(s, dst);
-	trip		t = go(s, src);
-
-	s->under->transpose(s->under, d.m, t.m);
-	back(s, &d, true);
-	back(s, &t, false);
-}
-
-static void
-shadow_transpose_square(gp_device *dev, gp_matrix x)
-{
-	shadow	   *s = shadow_of(dev);
-	trip		t = go(s, x);
-
-	s->under->transpose_square(s->under, t.m);
-	back(s, &t, true);
-}
-
-static void
-shadow_gather_rows(gp_device *dev, gp_matrix dst, gp_matrix src, const int32_t *index)
-{
-	shadow	   *s = shadow_of(dev);
-	trip		d = go(s, dst);
-	trip		t = go(s, src);
-
-	s->under->gather_rows(s->under, d.m, t.m, index);
-	back(s, &d, true);
-	back(s, &t, false);
-}
-
-static void
-shadow_row_dots(gp_device *dev, gp_matrix out, gp_matrix a, gp_matrix b)
-{
-	shadow	   *s = shadow_of(dev);
-	trip		o = go(s, out);
-	trip		ta = go(s, a);
-	trip		tb = a.data == b.data ? ta : go(s, b);
-
-	s->under->row_dots(s->under, o.m, ta.m, tb.m);
-	if (a.data != b.data)
-		back(s, &tb, false);
-	back(s, &ta, false);
-	back(s, &o, true);
-}
-
-static void
-shadow_take(gp_device *dev, gp_matrix m, int64_t n, const int32_t *row, const int32_t *col,
-			double *out)
-{
-	shadow	   *s = shadow_of(dev);
-	trip		t = go(s, m);
-
-	s->under->take(s->under, t.m, n, row, col, out);
-	back(s, &t, false);
-}
-
-static void
-shadow_put(gp_device *dev, gp_matrix m, int64_t n, const int32_t *row, const int32_t *col,
-		   const double *value)
-{
-	shadow	   *s = shadow_of(dev);
-	trip		t = go(s, m);
-
-	s->under->put(s->under, t.m, n, row, col, value);
-	back(s, &t, true);
-}
-
-static void
-shadow_gemm(gp_device *dev, bool trans_a, bool trans_b, double alpha, gp_matrix a, gp_matrix b,
-			double beta, gp_matrix c)
-{
-	shadow	   *s = shadow_of(dev);
-	trip		ta = go(s, a);
-	trip		tb = go(s, b);
-	trip		tc = go(s, c);
-
-	s->under->gemm(s->under, trans_a, trans_b, alpha, ta.m, tb.m, beta, tc.m);
-	back(s, &ta, false);
-	back(s, &tb, false);
-	back(s, &tc, true);
-}
-
-static void
-shadow_syrk(gp_device *dev, bool trans, double alpha, gp_matrix a, double beta, gp_matrix c)
-{
-	shadow	   *s = shadow_of(dev);
-	trip		ta = go(s, a);
-	trip		tc = go(s, c);
-
-	s->under->syrk(s->under, trans, alpha, ta.m, beta, tc.m);
-	back(s, &ta, false);
-	back(s, &tc, true);
-}
+SHADOW(upload, (gp_device *dev, gp_matrix dst, gp_matrix host), CHANGES(0),
+	   (under, OPERAND(0), host), dst)
+SHADOW(download, (gp_device *dev, gp_matrix host, gp_matrix src), 0,
+	   (under, host, OPERAND(0)), src)
+SHADOW(copy, (gp_device *dev, gp_matrix dst, gp_matrix src), CHANGES(0),
+	   (under, OPERAND(0), OPERAND(1)), dst, src)
+SHADOW(fill, (gp_device *dev, gp_matrix dst, double value), CHANGES(0),
+	   (under, OPERAND(0), value), dst)
+SHADOW(axpby, (gp_device *dev, double a, gp_matrix x, double b, gp_matrix y), CHANGES(0),
+	   (under, a, OPERAND(1), b, OPERAND(0)), y, x)
+SHADOW(shift, (gp_device *dev, gp_matrix x, double c), CHANGES(0), (under, OPERAND(0), c), x)
+SHADOW(transpose, (gp_device *dev, gp_matrix dst, gp_matrix src), CHANGES(0),
+	   (under, OPERAND(0), OPERAND(1)), dst, src)
+SHADOW(transpose_square, (gp_device *dev, gp_matrix x), CHANGES(0), (under, OPERAND(0)), x)
+SHADOW(gather_rows, (gp_device *dev, gp_matrix dst, gp_matrix src, const int32_t *index), CHANGES(0),
+	   (under, OPERAND(0), OPERAND(1), index), dst, src)
+SHADOW(row_dots, (gp_device *dev, gp_matrix out, gp_matrix a, gp_matrix b), CHANGES(0),
+	   (under, OPERAND(0), OPERAND(1), OPERAND(2)), out, a, b)
+SHADOW(take, (gp_device *dev, gp_matrix m, int64_t n, const int32_t *row, const int32_t *col,
+			  double *out), 0,
+	   (under, OPERAND(0), n, row, col, out), m)
+SHADOW(put, (gp_device *dev, gp_matrix m, int64_t n, const int32_t *row, const int32_t *col,
+			 const double *value), CHANGES(0),
+	   (under, OPERAND(0), n, row, col, value), m)
+SHADOW(gemm, (gp_device *dev, bool trans_a, bool trans_b, double alpha, gp_matrix a, gp_matrix b,
+			  double beta, gp_matrix c), CHANGES(2),
+	   (under, trans_a, trans_b, alpha, OPERAND(0), OPERAND(1), beta, OPERAND(2)), a, b, c)
+SHADOW(syrk, (gp_device *dev, bool trans, double alpha, gp_matrix a, double beta, gp_matrix c),
+	   CHANGES(1), (under, trans, alpha, OPERAND(0), beta, OPERAND(1)), a, c)
+SHADOW(trtri, (gp_device *dev, gp_matrix l), CHANGES(0), (under, OPERAND(0)), l)
+SHADOW(syev, (gp_device *dev, gp_matrix a, gp_matrix w), CHANGES(0) | CHANGES(1),
+	   (under, OPERAND(0), OPERAND(1)), a, w)
+SHADOW(trsm, (gp_device *dev, bool left, bool trans, gp_matrix l, gp_matrix b), CHANGES(1),
+	   (under, left, trans, OPERAND(0), OPERAND(1)), l, b)
+SHADOW(spmm, (gp_device *dev, double alpha, const gp_csr *a, gp_matrix b, double beta, gp_matrix c),
+	   CHANGES(1), (under, alpha, a, OPERAND(0), beta, OPERAND(1)), b, c)
+SHADOW(spmm_right, (gp_device *dev, double alpha, gp_matrix b, const gp_csr *a, double beta,
+					gp_matrix c), CHANGES(1),
+	   (under, alpha, OPERAND(0), a, beta, OPERAND(1)), b, c)
+SHADOW(spmm_take, (gp_device *dev, const gp_csr *a, gp_matrix b, int64_t n, const int32_t *row,
+				   const int32_t *col, double *out), 0,
+	   (under, a, OPERAND(0), n, row, col, out), b)
+SHADOW(csr_rows, (gp_device *dev, gp_matrix dst, const gp_csr *a, const int32_t *index, int64_t n),
+	   CHANGES(0), (under, OPERAND(0), a, index, n), dst)
+SHADOW(csr_product_rows, (gp_device *dev, gp_matrix dst, double alpha, const gp_csr *a,
+						  const gp_csr *b, const int32_t *index, int64_t n), CHANGES(0),
+	   (under, OPERAND(0), alpha, a, b, index, n), dst)
+SHADOW(walks, (gp_device *dev, const gp_csr *a, gp_matrix w, int64_t n, const int32_t *src,
+			   const int32_t *dst, const bool *cut, double *two, double *three), 0,
+	   (under, a, OPERAND(0), n, src, dst, cut, two, three), w)
 
 static int64_t
 shadow_potrf(gp_device *dev, gp_matrix a)
@@ -303,108 +233,6 @@ shadow_potrf(gp_device *dev, gp_matrix a)
 
 	back(s, &t, true);
 	return column;
-}
-
-static void
-shadow_trtri(gp_device *dev, gp_matrix l)
-{
-	shadow	   *s = shadow_of(dev);
-	trip		t = go(s, l);
-
-	s->under->trtri(s->under, t.m);
-	back(s, &t, true);
-}
-
-static void
-shadow_syev(gp_device *dev, gp_matrix a, gp_matrix w)
-{
-	shadow	   *s = shadow_of(dev);
-	trip		ta = go(s, a);
-	trip		tw = go(s, w);
-
-	s->under->syev(s->under, ta.m, tw.m);
-	back(s, &ta, true);
-	back(s, &tw, true);
-}
-
-static void
-shadow_trsm(gp_device *dev, bool left, bool trans, gp_matrix l, gp_matrix b)
-{
-	shadow	   *s = shadow_of(dev);
-	trip		tl = go(s, l);
-	trip		tb = go(s, b);
-
-	s->under->trsm(s->under, left, trans, tl.m, tb.m);
-	back(s, &tl, false);
-	back(s, &tb, true);
-}
-
-static void
-shadow_spmm(gp_device *dev, double alpha, const gp_csr *a, gp_matrix b, double beta, gp_matrix c)
-{
-	shadow	   *s = shadow_of(dev);
-	trip		tb = go(s, b);
-	trip		tc = go(s, c);
-
-	s->under->spmm(s->under, alpha, a, tb.m, beta, tc.m);
-	back(s, &tb, false);
-	back(s, &tc, true);
-}
-
-static void
-shadow_spmm_right(gp_device *dev, double alpha, gp_matrix b, const gp_csr *a, double beta,
-				  gp_matrix c)
-{
-	shadow	   *s = shadow_of(dev);
-	trip		tb = go(s, b);
-	trip		tc = go(s, c);
-
-	s->under->spmm_right(s->under, alpha, tb.m, a, beta, tc.m);
-	back(s, &tb, false);
-	back(s, &tc, true);
-}
-
-static void
-shadow_spmm_take(gp_device *dev, const gp_csr *a, gp_matrix b, int64_t n, const int32_t *row,
-				 const int32_t *col, double *out)
-{
-	shadow	   *s = shadow_of(dev);
-	trip		tb = go(s, b);
-
-	s->under->spmm_take(s->under, a, tb.m, n, row, col, out);
-	back(s, &tb, false);
-}
-
-static void
-shadow_csr_rows(gp_device *dev, gp_matrix dst, const gp_csr *a, const int32_t *index, int64_t n)
-{
-	shadow	   *s = shadow_of(dev);
-	trip		d = go(s, dst);
-
-	s->under->csr_rows(s->under, d.m, a, index, n);
-	back(s, &d, true);
-}
-
-static void
-shadow_csr_product_rows(gp_device *dev, gp_matrix dst, double alpha, const gp_csr *a,
-						const gp_csr *b, const int32_t *index, int64_t n)
-{
-	shadow	   *s = shadow_of(dev);
-	trip		d = go(s, dst);
-
-	s->under->csr_product_rows(s->under, d.m, alpha, a, b, index, n);
-	back(s, &d, true);
-}
-
-static void
-shadow_walks(gp_device *dev, const gp_csr *a, gp_matrix w, int64_t n, const int32_t *src,
-			 const int32_t *dst, const bool *cut, double *two, double *three)
-{
-	shadow	   *s = shadow_of(dev);
-	trip		t = go(s, w);
-
-	s->under->walks(s->under, a, t.m, n, src, dst, cut, two, three);
-	back(s, &t, false);
 }
 
 static void
