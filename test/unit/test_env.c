@@ -280,3 +280,22 @@ test_pop(gp_env *env)
 
 	host->frame = host->frame->up;
 }
+
+/* Starts anew, to be disturbed. */
+void
+test_env_disturb(gp_env *env, test_fault fault, int64_t at)
+{
+	test_env_reset(env);
+	*(fault == TEST_CANCEL ? &test_state(env)->cancel_at : &test_state(env)->fail_at) = at;
+}
+
+/* One test of how often a run was disturbed. */
+void
+test_disturbed(const char *what, test_fault fault, int64_t times, int64_t least, bool sound)
+{
+	char		name[200];
+
+	snprintf(name, sizeof(name), "%s: %s %d times, one at a time", what,
+			 fault == TEST_CANCEL ? "cancelled" : "refused an allocation", (int) times);
+	ok(sound && times > least, name);
+}

@@ -105,6 +105,59 @@ extern void test_pop(gp_env *env);
 		pass_; \
 	}))
 
+/* A number below n from a small generator, so that every run sees the same cases. */
+static inline int
+draw_below(uint64_t *state, int n)
+{
+	*state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+	return (int) ((*state >> 33) % (uint64_t) n);
+}
+
+/* A number in [0, 1) from the same. */
+static inline double
+draw_unit(uint64_t *state)
+{
+	*state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+	return (double) (*state >> 11) * 0x1p-53;
+}
+
+/* What disturbs a run: an allocation that is refused, or an interrupt check that cancels it. */
+typedef enum test_fault
+{
+	TEST_REFUSE,
+	TEST_CANCEL
+} test_fault;
+
+/* Starts anew, to be disturbed at the allocation or check of this number. */
+extern void test_env_disturb(gp_env *env, test_fault fault, int64_t at);
+
+/* One test of how often a run was disturbed: more than least, each time with the right error. */
+extern void test_disturbed(const char *what, test_fault fault, int64_t times, int64_t least,
+						   bool sound);
+
+/*
+ * Runs a statement over and over in an environment of its own, env, disturbed at
+ * the first allocation or check, then stride later, and so on until it goes through.
+ */
+#define disturb(what, fault, stride, least, stmt) \
+	do { \
+		gp_env	   *env = test_env(); \
+		volatile int64_t times_ = 0; \
+		volatile bool sound_ = true; \
+		for (;; times_++) \
+		{ \
+			test_env_disturb(env, fault, 1 + times_ * (stride)); \
+			if (!test_catch(env, stmt)) \
+				break; \
+			sound_ = sound_ && times_ < 20000 && \
+				test_state(env)->code == ((fault) == TEST_CANCEL ? TEST_CANCELLED : GP_ERR_MEMORY); \
+			if (!sound_) \
+				break; \
+		} \
+		test_disturbed(what, fault, times_, least, sound_); \
+		test_env_close(env); \
+	} while (0)
+
 /* Runs one check in an environment of its own. */
 #define in_env(call) \
 	do { \

@@ -6,6 +6,7 @@
 
 #include "golden_karate.h"
 #include "graph/graph.h"
+#include "test_env.h"
 
 /* The graph of the club; with directions, and weights of 1 to 3, when they are asked for. */
 static inline gp_graph *
@@ -22,14 +23,6 @@ karate_graph(gp_env *env, bool directed, bool weighted)
 		gp_edges_add(edges, 1, &src, &dst, weighted ? &weight : NULL);
 	}
 	return gp_graph_build(edges);
-}
-
-/* A number below n from a small generator, so that every run sees the same cases. */
-static inline int
-draw_below(uint64_t *state, int n)
-{
-	*state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-	return (int) ((*state >> 33) % (uint64_t) n);
 }
 
 /* A random graph; the first few nodes get more links each than a hub has to. */

@@ -349,22 +349,7 @@ small_run(gp_env *env, const char *kernel, bool features, int64_t exact_nodes)
 static void
 check_faults(const char *kernel, bool features, int64_t exact_nodes)
 {
-	gp_env	   *env = test_env();
-	volatile bool failed = true;
-	volatile bool sound = true;
-	volatile int64_t k = 0;
-	char		name[160];
-
-	while (failed && k < 5000)
-	{
-		test_env_reset(env);
-		test_state(env)->fail_at = ++k;
-		failed = test_catch(env, small_run(env, kernel, features, exact_nodes));
-		sound = sound && (!failed || test_state(env)->code == GP_ERR_MEMORY);
-	}
-	snprintf(name, sizeof(name), "%s: each of %d allocations refused once", kernel, (int) k - 1);
-	ok(sound && !failed && k > 50, name);
-	test_env_close(env);
+	disturb(kernel, TEST_REFUSE, 1, 50, small_run(env, kernel, features, exact_nodes));
 }
 
 /* What a clustering held is given back on the normal path. */
@@ -384,21 +369,7 @@ check_leaks(gp_env *env, const char *kernel, int64_t exact_nodes)
 static void
 check_cancels(void)
 {
-	gp_env	   *env = test_env();
-	volatile bool failed = true;
-	volatile bool sound = true;
-	volatile int64_t k = 1;
-
-	while (failed && k < 20000)
-	{
-		test_env_reset(env);
-		test_state(env)->cancel_at = k;
-		k += 7;
-		failed = test_catch(env, small_run(env, "laplacian(walks=20, dims=20)", false, 0));
-		sound = sound && (!failed || test_state(env)->code == TEST_CANCELLED);
-	}
-	ok(sound && !failed && k > 20, "a cancel ends it wherever it comes");
-	test_env_close(env);
+	disturb("walks", TEST_CANCEL, 7, 2, small_run(env, "laplacian(walks=20, dims=20)", false, 0));
 }
 
 int

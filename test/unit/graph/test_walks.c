@@ -253,20 +253,7 @@ small_factor(gp_env *env)
 static void
 check_faults(void)
 {
-	gp_env	   *env = test_env();
-	volatile bool failed = true;
-	volatile bool sound = true;
-	volatile int64_t k = 0;
-
-	while (failed)
-	{
-		test_env_reset(env);
-		test_state(env)->fail_at = ++k;
-		failed = test_catch(env, small_factor(env));
-		sound = sound && (!failed || test_state(env)->code == GP_ERR_MEMORY);
-	}
-	ok(sound && k > 20, "every allocation was refused once");
-	test_env_close(env);
+	disturb("walks", TEST_REFUSE, 1, 20, small_factor(env));
 }
 
 int

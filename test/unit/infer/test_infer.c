@@ -483,43 +483,14 @@ small_fit(gp_env *env, gp_strategy strategy, const char *kernel)
 static void
 check_faults(gp_strategy strategy, const char *kernel)
 {
-	gp_env	   *env = test_env();
-	volatile bool failed = true;
-	volatile bool sound = true;
-	volatile int64_t k = 0;
-	char		name[160];
-
-	while (failed && k < 5000)
-	{
-		test_env_reset(env);
-		test_state(env)->fail_at = ++k;
-		failed = test_catch(env, small_fit(env, strategy, kernel));
-		sound = sound && (!failed || test_state(env)->code == GP_ERR_MEMORY);
-	}
-	snprintf(name, sizeof(name), "%s: each of %d allocations refused once", kernel, (int) k - 1);
-	ok(sound && !failed && k > 50, name);
-	test_env_close(env);
+	disturb(kernel, TEST_REFUSE, 1, 50, small_fit(env, strategy, kernel));
 }
 
 /* Cancels at every tenth interrupt check. */
 static void
 check_cancels(void)
 {
-	gp_env	   *env = test_env();
-	volatile bool failed = true;
-	volatile bool sound = true;
-	volatile int64_t k = 1;
-
-	while (failed)
-	{
-		test_env_reset(env);
-		test_state(env)->cancel_at = k;
-		k += 10;
-		failed = test_catch(env, small_fit(env, GP_STRATEGY_NYSTROM, "gcn(layers=3)"));
-		sound = sound && (!failed || test_state(env)->code == TEST_CANCELLED);
-	}
-	ok(sound && k > 20, "a cancel ends the fit wherever it comes");
-	test_env_close(env);
+	disturb("a fit", TEST_CANCEL, 10, 2, small_fit(env, GP_STRATEGY_NYSTROM, "gcn(layers=3)"));
 }
 
 int

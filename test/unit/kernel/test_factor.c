@@ -117,20 +117,7 @@ small_factor(gp_env *env)
 static void
 check_faults(void)
 {
-	gp_env	   *env = test_env();
-	volatile bool failed = true;
-	volatile bool sound = true;
-	volatile int64_t k = 0;
-
-	while (failed && k < 5000)
-	{
-		test_env_reset(env);
-		test_state(env)->fail_at = ++k;
-		failed = test_catch(env, small_factor(env));
-		sound = sound && (!failed || test_state(env)->code == GP_ERR_MEMORY);
-	}
-	ok(sound && !failed && k > 50, "each allocation refused once");
-	test_env_close(env);
+	disturb("a factor", TEST_REFUSE, 1, 50, small_factor(env));
 }
 
 int

@@ -458,30 +458,21 @@ test_operator(void)
 
 /* ---- memory ---- */
 
+/* What is done with a text. */
+static void
+read_text(gp_env *env, const char *text)
+{
+	gp_kernel  *kernel = gp_kernel_parse(env, text);
+
+	gp_kernel_print(env, kernel);
+	gp_kernel_compile(env, kernel);
+}
+
 /* Every allocation failing in turn is an error, and nothing else. */
 static void
 test_no_memory(const char *text)
 {
-	gp_env	   *env = test_env();
-	bool		clean = true;
-	bool		failed = true;
-	int			n = 0;
-
-	while (failed && n < 10000)
-	{
-		test_env_reset(env);
-		test_state(env)->fail_at = ++n;
-		failed = test_catch(env, {
-			gp_kernel  *kernel = gp_kernel_parse(env, text);
-
-			gp_kernel_print(env, kernel);
-			gp_kernel_compile(env, kernel);
-		});
-		clean &= !failed || test_state(env)->code == GP_ERR_MEMORY;
-	}
-	ok(clean && n > 10 && n < 10000, "every allocation fails in turn");
-	printf("# %d allocations for %s\n", n - 1, text);
-	test_env_close(env);
+	disturb(text, TEST_REFUSE, 1, 10, read_text(env, text));
 }
 
 /* What is not part of the results is freed. */

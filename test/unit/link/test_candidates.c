@@ -6,22 +6,16 @@
 #include "link/link_internal.h"
 #include "test_env.h"
 #include "test_graphs.h"
+#include "test_codes.h"
 
 #include <stdlib.h>
 
 #define BUDGET 4000
 #define HUB 100
 #define NEAREST 50
-#define WORDS GP_LINK_CODE_WORDS
 
 /* A small generator, so that every run sees the same cases. */
 static uint64_t state = 1;
-
-static int
-draw(int n)
-{
-	return draw_below(&state, n);
-}
 
 /* Random codes; every tenth node has none, and groups of four differ in few bits. */
 static uint64_t *
@@ -34,30 +28,11 @@ random_codes(gp_env *env, int n, int flips)
 		for (int w = 0; w < WORDS; w++)
 			code[i * WORDS + w] = gp_hash(gp_hash(i / 4 * WORDS + w));
 		for (int f = 0; f < flips; f++)
-			code[i * WORDS + draw(WORDS)] ^= UINT64_C(1) << draw(64);
+			code[i * WORDS + draw_below(&state, WORDS)] ^= UINT64_C(1) << draw_below(&state, 64);
 		if (i % 10 == 9)
 			memset(code + i * WORDS, 0, WORDS * sizeof(uint64_t));
 	}
 	return code;
-}
-
-static int
-distance(const uint64_t *code, int i, int j)
-{
-	int			d = 0;
-
-	for (int w = 0; w < WORDS; w++)
-		d += __builtin_popcountll(code[i * WORDS + w] ^ code[j * WORDS + w]);
-	return d;
-}
-
-static bool
-has_code(const uint64_t *code, int i)
-{
-	for (int w = 0; w < WORDS; w++)
-		if (code[i * WORDS + w])
-			return true;
-	return false;
 }
 
 /* True when the graph has the arc. */

@@ -5,32 +5,12 @@
 #include "link/link_internal.h"
 #include "test_env.h"
 #include "test_graphs.h"
+#include "test_codes.h"
 
 #include <stdlib.h>
 
-#define WORDS GP_LINK_CODE_WORDS
-
 /* A small generator, so that every run sees the same cases. */
 static uint64_t state = 1;
-
-static int
-distance(const uint64_t *code, int i, int j)
-{
-	int			d = 0;
-
-	for (int w = 0; w < WORDS; w++)
-		d += __builtin_popcountll(code[i * WORDS + w] ^ code[j * WORDS + w]);
-	return d;
-}
-
-static bool
-has_code(const uint64_t *code, int i)
-{
-	for (int w = 0; w < WORDS; w++)
-		if (code[i * WORDS + w])
-			return true;
-	return false;
-}
 
 static gp_link_problem
 make_problem(gp_env *env, const gp_graph *graph, const char *kernel)
@@ -245,46 +225,14 @@ small_run(gp_env *env, const char *kernel, int n, int dims)
 static void
 check_faults(const char *kernel, int n, int dims, int stride)
 {
-	gp_env	   *env = test_env();
-	volatile bool failed = true;
-	volatile bool sound = true;
-	volatile int64_t k = 1 - stride;
-	volatile int faults = 0;
-	char		name[160];
-
-	while (failed && k < 20000)
-	{
-		test_env_reset(env);
-		test_state(env)->fail_at = k += stride;
-		failed = test_catch(env, small_run(env, kernel, n, dims));
-		faults += failed;
-		sound = sound && (!failed || test_state(env)->code == GP_ERR_MEMORY);
-	}
-	snprintf(name, sizeof(name), "%s: %d allocations refused, one at a time", kernel, faults);
-	ok(sound && !failed && faults > 20, name);
-	test_env_close(env);
+	disturb(kernel, TEST_REFUSE, stride, 20, small_run(env, kernel, n, dims));
 }
 
 /* Cancels at interrupt checks all over a run. */
 static void
 check_cancels(const char *kernel, int n, int dims, int stride)
 {
-	gp_env	   *env = test_env();
-	volatile bool failed = true;
-	volatile bool sound = true;
-	volatile int64_t k = 1 - stride;
-	volatile int cancels = 0;
-
-	while (failed && k < 100000)
-	{
-		test_env_reset(env);
-		test_state(env)->cancel_at = k += stride;
-		failed = test_catch(env, small_run(env, kernel, n, dims));
-		cancels += failed;
-		sound = sound && (!failed || test_state(env)->code == TEST_CANCELLED);
-	}
-	ok(sound && !failed && cancels > 5, "a cancel ends it wherever it comes");
-	test_env_close(env);
+	disturb(kernel, TEST_CANCEL, stride, 5, small_run(env, kernel, n, dims));
 }
 
 int

@@ -15,13 +15,6 @@
 /* A small generator, so that every run sees the same cases. */
 static uint64_t state = 1;
 
-static double
-draw(void)
-{
-	state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-	return (double) (state >> 11) * 0x1p-53;
-}
-
 /* Groups whose members are linked often, and with others seldom; the last node has no link. */
 static gp_graph *
 groups(gp_env *env, bool directed)
@@ -31,7 +24,7 @@ groups(gp_env *env, bool directed)
 	state = 42;
 	for (int32_t i = 0; i < NODES - 1; i++)
 		for (int32_t j = directed ? 0 : i + 1; j < NODES - 1; j++)
-			if (i != j && draw() < (i / GROUP_NODES == j / GROUP_NODES ? 0.4 : 0.02))
+			if (i != j && draw_unit(&state) < (i / GROUP_NODES == j / GROUP_NODES ? 0.4 : 0.02))
 				gp_edges_add(edges, 1, &i, &j, NULL);
 	return gp_graph_build(edges);
 }
@@ -47,7 +40,7 @@ group_features(gp_env *env)
 
 	for (int32_t i = 0; i < NODES; i++)
 		for (int32_t c = 0; c < 2 * GROUPS; c++)
-			if (draw() < (c / 2 == i / GROUP_NODES ? 0.7 : 0.1))
+			if (draw_unit(&state) < (c / 2 == i / GROUP_NODES ? 0.7 : 0.1))
 				gp_features_add_entries(b, 1, &i, &c, &one);
 	return gp_features_build(b, &node, &feature);
 }

@@ -7,13 +7,6 @@
 /* A small generator, so that every run sees the same cases. */
 static uint64_t seed = 1;
 
-static double
-draw(void)
-{
-	seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-	return (double) (seed >> 11) / 9007199254740992.0;
-}
-
 /* AUC by all pairs of a link and a non-link. */
 static double
 plain_auc(int n, const double *score, const bool *label)
@@ -69,7 +62,7 @@ check_metrics(gp_env *env, int n, int levels)
 	for (int i = 0; i < n; i++)
 	{
 		label[i] = i % 3 == 0;
-		score[i] = floor(levels * (draw() + 0.3 * label[i]));
+		score[i] = floor(levels * (draw_unit(&seed) + 0.3 * label[i]));
 	}
 	gp_link_metrics(env, n, score, label, &auc, &ap);
 	snprintf(name, sizeof(name), "AUC of %d scores on %d levels", n, levels);
@@ -129,7 +122,7 @@ check_curve(gp_env *env, double overlap, double unit, double origin)
 	for (int i = 0; i < 400; i++)
 	{
 		label[i] = i % 4 == 0;
-		score[i] = origin + unit * (overlap * draw() + label[i]);
+		score[i] = origin + unit * (overlap * draw_unit(&seed) + label[i]);
 	}
 	gp_link_calibrate(env, 400, score, label, &a, &b);
 	snprintf(name, sizeof(name), "the curve fits: overlap %g, unit %g, origin %g", overlap, unit,
@@ -157,14 +150,14 @@ check_flat(gp_env *env)
 	close_to(1.0 / (1.0 + exp(-a)), (30.0 * 31.0 / 32.0 + 60.0 / 62.0) / 90.0, 1e-12,
 			 "equal scores get the share of links");
 	for (int i = 0; i < 90; i++)
-		score[i] = draw() - label[i];
+		score[i] = draw_unit(&seed) - label[i];
 	gp_link_calibrate(env, 90, score, label, &a, &b);
 	ok(b == 0.0, "scores that rank backwards have no slope");
 	gp_link_calibrate(env, 0, score, label, &a, &b);
 	ok(a == 0.0 && b == 0.0, "no scores give one half");
 	for (int i = 0; i < 90; i++)
 	{
-		score[i] = draw();
+		score[i] = draw_unit(&seed);
 		label[i] = true;
 	}
 	gp_link_calibrate(env, 90, score, label, &a, &b);
@@ -187,7 +180,7 @@ check_faults(void)
 
 	for (int i = 0; i < 50; i++)
 	{
-		score[i] = draw();
+		score[i] = draw_unit(&seed);
 		label[i] = i % 2;
 	}
 	for (volatile int64_t at = 1; raised; at++)

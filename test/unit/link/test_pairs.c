@@ -12,13 +12,6 @@
 /* A small generator, so that every run sees the same cases. */
 static uint64_t state = 1;
 
-static double
-draw(void)
-{
-	state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-	return (double) (state >> 11) / 9007199254740992.0;
-}
-
 /* A problem on it. */
 static gp_link_problem
 problem_of(gp_env *env, const gp_graph *graph, const char *kernel)
@@ -143,9 +136,9 @@ make_dense(gp_env *env, int m, int n)
 	d.y = gp_alloc_array(env, n, sizeof(double));
 	for (int i = 0; i < n; i++)
 	{
-		x[2 * i] = draw();
-		x[2 * i + 1] = draw();
-		d.y[i] = sin(5.0 * x[2 * i]) + 0.1 * draw();
+		x[2 * i] = draw_unit(&state);
+		x[2 * i + 1] = draw_unit(&state);
+		d.y[i] = sin(5.0 * x[2 * i]) + 0.1 * draw_unit(&state);
 	}
 	for (int i = 0; i < n; i++)
 		for (int j = 0; j < m; j++)

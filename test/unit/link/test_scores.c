@@ -14,13 +14,6 @@
 /* A small generator, so that every run sees the same cases. */
 static uint64_t state = 1;
 
-static double
-draw(void)
-{
-	state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-	return (double) (state >> 11) * 0x1p-53;
-}
-
 /* A list of links with weights; a link may be left out of the graph that is made of it. */
 typedef struct links
 {
@@ -42,15 +35,15 @@ random_links(int n, bool directed, bool weighted)
 	memset(used, 0, sizeof(used));
 	while (l.n < n)
 	{
-		int			i = (int) (draw() * draw() * (NODES - 2));
-		int			j = (int) (draw() * (NODES - 2));
+		int			i = (int) (draw_unit(&state) * draw_unit(&state) * (NODES - 2));
+		int			j = (int) (draw_unit(&state) * (NODES - 2));
 
 		if (i == j || used[i][j] || (!directed && used[j][i]))
 			continue;
 		used[i][j] = true;
 		l.src[l.n] = i;
 		l.dst[l.n] = j;
-		l.weight[l.n++] = 0.5 + 2.0 * draw();
+		l.weight[l.n++] = 0.5 + 2.0 * draw_unit(&state);
 	}
 	return l;
 }
@@ -78,9 +71,9 @@ random_features(gp_env *env, bool dense)
 	for (int32_t i = 0; i < NODES; i++)
 		for (int32_t j = 0; j < DIMS; j++)
 		{
-			double		v = dense ? draw() - 0.5 : 1.0;
+			double		v = dense ? draw_unit(&state) - 0.5 : 1.0;
 
-			if (dense || (i % 7 != 3 && draw() < 0.15))
+			if (dense || (i % 7 != 3 && draw_unit(&state) < 0.15))
 				gp_features_add_entries(b, 1, &i, &j, &v);
 		}
 	return gp_features_build(b, &node, &feature);
