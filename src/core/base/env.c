@@ -115,17 +115,24 @@ leave_block(gp_env *env, size_t bytes)
 		*env->account -= gp_alloc_size(bytes);
 }
 
-/* Allocates 64-byte aligned memory, counted against the limit; never NULL. */
-void *
-gp_alloc(gp_env *env, size_t bytes)
+/* Counts a block of so many bytes that has room for some, or all, of them. */
+static void *
+take(gp_env *env, size_t bytes, size_t room)
 {
 	size_t		total = gp_alloc_size(bytes);
 	char	   *raw;
 
 	check_limit(env, total);
-	raw = total == SIZE_MAX ? NULL : env->alloc(env, total);
+	raw = total == SIZE_MAX ? NULL : env->alloc(env, gp_alloc_size(room));
 	check_memory(env, raw, bytes);
 	return enter_block(env, align_block(raw), raw, bytes);
+}
+
+/* Allocates 64-byte aligned memory, counted against the limit; never NULL. */
+void *
+gp_alloc(gp_env *env, size_t bytes)
+{
+	return take(env, bytes, bytes);
 }
 
 /* Multiplies two sizes; raises GP_ERR_LIMIT when the product does not fit. */
@@ -153,6 +160,15 @@ void *
 gp_alloc_array(gp_env *env, int64_t count, size_t size)
 {
 	return gp_alloc(env, array_bytes(env, count, size));
+}
+
+/* gp_alloc_array for numbers that a device gives or takes; in a dry run there is no room behind it. */
+void *
+gp_alloc_figures(gp_env *env, int64_t count, size_t size)
+{
+	size_t		bytes = gp_size_mul(env, (size_t) count, size);
+
+	return take(env, bytes, env->dry ? 0 : bytes);
 }
 
 /* gp_alloc_array, zero filled. */

@@ -97,6 +97,12 @@ struct gp_env
 	size_t		limit;			/* refuse to hold more; 0 = no limit */
 	size_t	   *account;		/* bytes of all environments that share the limit; NULL = of this one */
 
+	/*
+	 * A dry run: only accounted for.  Figures (gp_alloc_figures) have no memory,
+	 * so that whoever would read or write them on the host leaves it.
+	 */
+	bool		dry;
+
 	/* Spreads keys that users choose over hash tables; no result depends on it. */
 	uint64_t	hash_seed;
 };
@@ -109,6 +115,9 @@ extern void *gp_alloc_array(gp_env *env, int64_t count, size_t size);
 
 /* gp_alloc_array, zero filled. */
 extern void *gp_alloc_zero(gp_env *env, int64_t count, size_t size);
+
+/* gp_alloc_array for numbers that a device gives or takes; in a dry run there is no room behind it. */
+extern void *gp_alloc_figures(gp_env *env, int64_t count, size_t size);
 
 /* Grows (or makes, when p is NULL) an array to count items, keeping the old ones. */
 extern void *gp_realloc_array(gp_env *env, void *p, int64_t count, size_t size);
@@ -137,6 +146,13 @@ extern size_t gp_alloc_size(size_t bytes);
 
 /* The bytes that were asked for of what gp_alloc returned. */
 extern size_t gp_alloc_bytes(const void *p);
+
+/*
+ * An environment for a dry run: what it has is the host's memory, but counted by
+ * itself and without a limit; it reports and tells nothing.
+ */
+extern gp_env *gp_env_dry_open(gp_env *host);
+extern void gp_env_dry_close(gp_env *dry);
 
 /* Raises an error with a formatted message; hint may be NULL. */
 extern void gp_raise(gp_env *env, gp_error code, const char *hint,

@@ -7,7 +7,8 @@
  * factor on the nodes of highest degree.
  */
 #include "cluster.h"
-#include "infer/count.h"
+#include "infer/landmarks.h"
+#include "kernel/prepared.h"
 
 #include <math.h>
 #include <string.h>
@@ -81,15 +82,24 @@ take_linear(gp_similarity *s, const gp_cluster_problem *problem, int root)
 	add_piece(s, *z, 1.0);
 }
 
+/* The whole matrix, in a dry run. */
+static void
+run_full(gp_eval *ev, void *arg)
+{
+	gp_matrix	full = gp_eval_full(ev, *(const int *) arg);
+
+	ev->dev->destroy(ev->dev, &full);
+}
+
 /* Takes the whole matrix; false when the graph is too large for it. */
 static bool
-take_full(gp_similarity *s, const gp_cluster_problem *problem, const gp_problem *fit, int root)
+take_full(gp_similarity *s, const gp_cluster_problem *problem, int root)
 {
 	gp_eval    *ev = s->ev;
 	double		square = gp_matrix_bytes(ev->n, ev->n, ev->type);
 	int64_t		most = problem->exact_nodes > 0 ? problem->exact_nodes : EXACT_NODES;
 
-	if (ev->n > most || !fits(ev, fmax(gp_count_full(ev, fit).bytes,
+	if (ev->n > most || !fits(ev, fmax(gp_eval_dry(ev, run_full, &root).bytes,
 									   square + working_bytes(ev, problem, 0.0))))
 		return false;
 	s->full = gp_eval_full(ev, root);
@@ -97,35 +107,64 @@ take_full(gp_similarity *s, const gp_cluster_problem *problem, const gp_problem 
 	return true;
 }
 
+/* A factor that is tried. */
+typedef struct trial
+{
+	const gp_problem *fit;
+	int			root;
+	int64_t		landmarks;
+	double		rank;
+	double		kept;			/* bytes that stay */
+} trial;
+
+/* The factor on these landmarks with its roots applied. */
+static gp_factor *
+make_factor(gp_eval *ev, const trial *t)
+{
+	int64_t		n;
+	int32_t    *landmark = gp_landmarks_choose(ev, t->fit, t->landmarks, &n);
+	gp_factor  *f = gp_eval_nystrom(ev, t->root, landmark, n);
+
+	gp_free(ev->env, landmark);
+	for (int b = 0; b < f->npanels; b++)
+		gp_panel_whiten(ev, &f->panel[b]);
+	return f;
+}
+
+/* The same, in a dry run. */
+static void
+run_factor(gp_eval *ev, void *arg)
+{
+	trial	   *t = arg;
+	gp_factor  *f = make_factor(ev, t);
+
+	t->rank = (double) gp_factor_rank(f);
+	t->kept = (double) ev->env->used;
+	gp_factor_free(ev, f);
+}
+
 /* Takes the low-rank factor, on as many landmarks as fit. */
 static void
 take_lowrank(gp_similarity *s, const gp_cluster_problem *problem, const gp_problem *fit, int root)
 {
 	gp_eval    *ev = s->ev;
-	int64_t		count = gp_landmarks_automatic(ev, fit);
-	int32_t    *landmark;
-	int64_t		n;
+	trial		t = {.fit = fit, .root = root};
 
-	for (;; count /= 2)
+	for (t.landmarks = gp_landmarks_automatic(ev, fit);; t.landmarks /= 2)
 	{
-		double		rank;
-		double		kept;
-		gp_count	made = gp_count_factor(ev, count, &rank, &kept);
-		double		bytes = fmax(made.bytes, kept + working_bytes(ev, problem, rank));
+		gp_count	made = gp_eval_dry(ev, run_factor, &t);
+		double		bytes = fmax(made.bytes, t.kept + working_bytes(ev, problem, t.rank));
 
 		if (fits(ev, bytes))
 			break;
-		if (count <= FEWEST_LANDMARKS)
+		if (t.landmarks <= FEWEST_LANDMARKS)
 			check_limit(ev, bytes);
 	}
-	landmark = gp_landmarks_choose(ev, fit, count, &n);
-	s->factor = gp_eval_nystrom(ev, root, landmark, n);
-	gp_free(ev->env, landmark);
+	s->factor = make_factor(ev, &t);
 	for (int b = 0; b < s->factor->npanels; b++)
 	{
-		gp_panel   *panel = &s->factor->panel[b];
+		const gp_panel *panel = &s->factor->panel[b];
 
-		gp_panel_whiten(ev, panel);
 		add_piece(s, (gp_linear) {.width = panel->p.cols, .dense = panel->p, .made = true},
 				  panel->value);
 	}
@@ -180,7 +219,7 @@ gp_similarity *
 gp_similarity_open(gp_eval *ev, const gp_cluster_problem *problem)
 {
 	gp_similarity *s = gp_alloc_zero(ev->env, 1, sizeof(gp_similarity));
-	int			root = ev->program->nsteps - 1;
+	int			root = ev->kernel->program->nsteps - 1;
 	gp_problem	fit;
 
 	ev->env->progress(ev->env, GP_PHASE_PLAN, 0, 0);
@@ -197,7 +236,7 @@ gp_similarity_open(gp_eval *ev, const gp_cluster_problem *problem)
 	ev->env->progress(ev->env, GP_PHASE_KERNEL, 0, ev->n);
 	if (gp_step_is_linear(ev, root))
 		take_linear(s, problem, root);
-	else if (!take_full(s, problem, &fit, root))
+	else if (!take_full(s, problem, root))
 		take_lowrank(s, problem, &fit, root);
 	find_shrink(s);
 	return s;

@@ -64,12 +64,11 @@ keep_memory(gp_device *dev, bool keep)
 static gp_matrix
 create_matrix(gp_device *dev, int64_t rows, int64_t cols, gp_type type)
 {
-	gp_matrix	m = {NULL, rows, cols, cols, type};
+	gp_matrix	m = {NULL, rows, cols, 0, type};
 	size_t		row;
 
 	gp_cpu_require(dev, rows >= 0 && cols >= 0 && cols <= INT64_MAX - 16);
-	if (cols > 1)
-		m.ld = (cols + 15) / 16 * 16;
+	m.ld = gp_cpu_ld(cols);
 	row = gp_size_mul(dev->env, (size_t) m.ld, gp_type_size(type));
 	m.data = take_spare(gp_cpu_of(dev), gp_size_mul(dev->env, (size_t) rows, row));
 	if (m.data == NULL)

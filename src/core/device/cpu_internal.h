@@ -46,11 +46,14 @@ gp_cpu_ops(gp_device *dev, gp_type type)
 					 "operands of the device operation \"%s\" do not fit together", __func__); \
 	} while (0)
 
-/* Shares out tiles of work, serving interrupts. */
+/* Shares out tiles of work, serving interrupts; without a pool, in a dry run, nothing is done. */
 static inline void
 gp_cpu_run(gp_device *dev, gp_tile tile, void *job, int64_t tiles)
 {
-	gp_pool_run(gp_cpu_of(dev)->pool, tile, job, tiles);
+	gp_pool    *pool = gp_cpu_of(dev)->pool;
+
+	if (pool != NULL)
+		gp_pool_run(pool, tile, job, tiles);
 }
 
 /* A matrix cut into tiles, row by row of tiles. */
@@ -92,6 +95,13 @@ static inline void *
 gp_matrix_at(gp_matrix m, int64_t row, int64_t col)
 {
 	return (char *) m.data + (row * m.ld + col) * (int64_t) gp_type_size(m.type);
+}
+
+/* The elements from one row of a matrix to the next: rows begin on multiples of 16. */
+static inline int64_t
+gp_cpu_ld(int64_t cols)
+{
+	return cols <= 1 ? cols : (cols + 15) / 16 * 16;
 }
 
 /* True when two matrices have the same type and shape. */

@@ -79,6 +79,18 @@ longest_tile(void *arg, int64_t tile, int worker)
 	}
 }
 
+/* Finds them for all rows; a dry run does so too, for they decide on the memory. */
+static void
+find_longest(gp_device *dev, pair_job *job)
+{
+	int64_t		tiles = (job->s->rows + LONGEST_ROWS - 1) / LONGEST_ROWS;
+
+	job->longest = gp_alloc_array(dev->env, job->s->rows, sizeof(int64_t));
+	gp_cpu_run(dev, longest_tile, job, tiles);
+	for (int64_t t = 0; t < tiles && dev->env->dry; t++)
+		longest_tile(job, t, 0);
+}
+
 /* Steps for one pair of neighbours: the product, and the stages. */
 static double
 pair_work(const pair_job *job, int64_t row)
@@ -339,17 +351,15 @@ gp_cpu_pair_diag(gp_device *dev, const gp_csr *s, const gp_csr *zs, const gp_mat
 				   (zs != NULL ? zs->rows : zd->rows) == s->cols &&
 				   out.type == GP_DOUBLE && out.rows == s->rows && out.cols == 1);
 	if (zs != NULL)
-	{
-		job.longest = gp_alloc_array(dev->env, s->rows, sizeof(int64_t));
-		gp_cpu_run(dev, longest_tile, &job, (s->rows + LONGEST_ROWS - 1) / LONGEST_ROWS);
-	}
+		find_longest(dev, &job);
 	job.tile_work = choose_tile_work(&job);
 	tiles = cut_pairs(&job, NULL);
 	job.tile = gp_alloc_array(dev->env, tiles, sizeof(pair_tile));
 	cut_pairs(&job, job.tile);
 	make_spaces(dev, &job);
 	gp_cpu_run(dev, pairs_tile, &job, tiles);
-	add_blocks(&job, tiles);
+	if (!dev->env->dry)
+		add_blocks(&job, tiles);
 	free_spaces(dev, &job);
 	gp_free(dev->env, job.tile);
 	gp_free(dev->env, job.longest);

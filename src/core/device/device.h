@@ -167,6 +167,39 @@ struct gp_device
  */
 extern gp_device *gp_device_cpu(gp_env *env, int threads);
 
+/* What a computation takes. */
+typedef struct gp_count
+{
+	double		bytes;			/* high-water mark of the environment */
+	double		flops;			/* true operations */
+	double		effort;			/* the same, sparse ones weighted by how much slower they run */
+} gp_count;
+
+#define GP_SPARSE_EFFORT 8.0	/* a sparse multiplication takes as long as so many dense ones */
+
+/*
+ * A device that computes nothing and accounts for everything, in an environment
+ * for dry runs of its own (dry_device.c).  Its matrices are the CPU's in size and
+ * have no memory; its operations take the CPU's scratch, for as many threads and
+ * in the blocks of rows of like.  It has what evaluators of nodes call, and each of them succeeds.
+ */
+extern gp_device *gp_device_dry(gp_device *like);
+
+/* What has been taken on it so far. */
+extern gp_count gp_dry_count(gp_device *dry);
+
+/* Adds operations that were counted before. */
+extern void gp_dry_add(gp_device *dry, double flops, double effort);
+
+/* The bytes of a matrix as the CPU allocates it. */
+static inline double
+gp_matrix_bytes(double rows, double cols, gp_type type)
+{
+	double		ld = cols <= 1 ? cols : (double) (((int64_t) cols + 15) / 16 * 16);
+
+	return rows * ld * (double) gp_type_size(type) + 64.0;
+}
+
 /* The name of OpenBLAS's chosen core and of our own vector code, for reports. */
 extern const char *gp_device_cpu_describe(gp_device *dev);
 

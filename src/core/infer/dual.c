@@ -39,8 +39,8 @@ typedef struct dual
 static double *
 to_host(gp_device *dev, gp_matrix m)
 {
-	double	   *host = gp_alloc_array(dev->env, (int64_t) gp_size_mul(dev->env, m.rows, m.cols),
-									  sizeof(double));
+	double	   *host = gp_alloc_figures(dev->env, (int64_t) gp_size_mul(dev->env, m.rows, m.cols),
+										sizeof(double));
 
 	dev->download(dev, gp_matrix_wrap(host, m.rows, m.cols, GP_DOUBLE), m);
 	return host;
@@ -55,11 +55,12 @@ loo_error(dual *d)
 	double	   *mean = to_host(d->dev, d->alpha);
 	double	   *inverse = to_host(d->dev, d->inverse_diag);
 	double		total;
-	double		error;
+	double		error = 0.0;
 
-	for (int64_t k = 0; k < d->targets->m * columns; k++)
+	for (int64_t k = 0; k < d->targets->m * columns && !env->dry; k++)
 		mean[k] = d->targets->y[k] - mean[k] / inverse[k / columns];
-	error = gp_loo_error(d->problem, d->targets, mean, d->counted, d->ncounted, &total);
+	if (!env->dry)
+		error = gp_loo_error(d->problem, d->targets, mean, d->counted, d->ncounted, &total);
 	gp_free(env, mean);
 	gp_free(env, inverse);
 	return error;
@@ -76,7 +77,7 @@ eigen_error(void *state, double nugget)
 	double	   *w = gp_alloc_array(dev->env, m, sizeof(double));
 	double	   *b = to_host(dev, d->uty);
 
-	for (int64_t i = 0; i < m; i++)
+	for (int64_t i = 0; i < m && !dev->env->dry; i++)
 	{
 		w[i] = 1.0 / (fmax(d->lambda[i], 0.0) + nugget * d->mean_diag);
 		for (int32_t c = 0; c < columns; c++)
@@ -105,7 +106,7 @@ eigen_open(dual *d)
 	d->lambda = to_host(dev, w);
 	dev->destroy(dev, &w);
 	u = to_host(dev, d->work);
-	for (int64_t i = 0; i < m * m; i++)
+	for (int64_t i = 0; i < m * m && !dev->env->dry; i++)
 		u[i] *= u[i];
 	d->squares = dev->create(dev, m, m, GP_DOUBLE);
 	dev->upload(dev, d->squares, gp_matrix_wrap(u, m, m, GP_DOUBLE));
@@ -197,15 +198,15 @@ finish(dual *d, const gp_problem *problem, double log_det, gp_solution *out)
 	double	   *inverse = to_host(d->dev, d->inverse_diag);
 	double		quadratic = 0.0;
 
-	out->loo_mean = gp_alloc_array(env, m * columns, sizeof(double));
-	out->loo_variance = gp_alloc_array(env, m, sizeof(double));
-	for (int64_t k = 0; k < m * columns; k++)
+	out->loo_mean = gp_alloc_figures(env, m * columns, sizeof(double));
+	out->loo_variance = gp_alloc_figures(env, m, sizeof(double));
+	for (int64_t k = 0; k < m * columns && !env->dry; k++)
 	{
 		quadratic += alpha[k] * d->targets->y[k];
 		out->loo_mean[k] = d->targets->y[k] - alpha[k] / inverse[k / columns];
 	}
 	gp_solution_scale(env, problem, d->targets, quadratic, log_det, out);
-	for (int64_t i = 0; i < m; i++)
+	for (int64_t i = 0; i < m && !env->dry; i++)
 		out->loo_variance[i] = out->scale / inverse[i];
 	gp_free(env, alpha);
 	gp_free(env, inverse);

@@ -2,6 +2,7 @@
  * exact.c - the posterior from exact columns of the kernel.
  */
 #include "infer_internal.h"
+#include "kernel/prepared.h"
 
 #include <string.h>
 
@@ -107,7 +108,7 @@ mean_diagonal(gp_device *dev, gp_matrix v, double *host)
 	double		sum = 0.0;
 
 	dev->download(dev, gp_matrix_wrap(host, v.rows, 1, GP_DOUBLE), v);
-	for (int64_t i = 0; i < v.rows; i++)
+	for (int64_t i = 0; i < v.rows && !dev->env->dry; i++)
 		sum += host[i];
 	return sum / v.rows;
 }
@@ -118,8 +119,8 @@ gp_infer_exact(gp_eval *ev, const gp_problem *problem, const gp_targets *targets
 			   const gp_plan *plan, gp_posterior *out)
 {
 	gp_device  *dev = ev->dev;
-	int			root = ev->program->nsteps - 1;
-	double	   *diag = gp_alloc_array(ev->env, ev->n, sizeof(double));
+	int			root = ev->kernel->program->nsteps - 1;
+	double	   *diag = gp_alloc_figures(ev->env, ev->n, sizeof(double));
 	exact_kernel kernel;
 	gp_solution solution;
 	double		mean_diag;
@@ -132,7 +133,7 @@ gp_infer_exact(gp_eval *ev, const gp_problem *problem, const gp_targets *targets
 	means(ev, &kernel, solution.weights, out);
 	explained(ev, &kernel, solution.root, kernel.diag);
 	dev->download(dev, gp_matrix_wrap(out->variance, ev->n, 1, GP_DOUBLE), kernel.diag);
-	for (int64_t i = 0; i < ev->n; i++)
+	for (int64_t i = 0; i < ev->n && !ev->env->dry; i++)
 		out->variance[i] = diag[i] - out->variance[i];
 	dev->destroy(dev, &kernel.columns);
 	dev->destroy(dev, &kernel.diag);

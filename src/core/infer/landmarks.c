@@ -11,6 +11,7 @@
 #include "base/places.h"
 #include "base/sort.h"
 #include "infer_internal.h"
+#include "kernel/prepared.h"
 
 #include <string.h>
 
@@ -41,7 +42,7 @@ bits_of(const void *value, int64_t k, gp_type type)
 static uint64_t *
 feature_hashes(const gp_eval *ev)
 {
-	const gp_features *x = ev->x;
+	const gp_features *x = ev->kernel->x;
 	uint64_t   *hash = gp_alloc_zero(ev->env, ev->n, sizeof(uint64_t));
 
 	for (int64_t i = 0; i < ev->n; i++)
@@ -90,9 +91,9 @@ uses_graph(const gp_program *program)
 static bool
 sees_itself(const gp_eval *ev)
 {
-	const gp_program *program = ev->program;
+	const gp_program *program = ev->kernel->program;
 	bool	   *bare = gp_alloc_zero(ev->env, program->nsteps, sizeof(bool));
-	bool		sees = ev->input != GP_INPUT_LINEAR;
+	bool		sees = ev->kernel->input != GP_INPUT_LINEAR;
 
 	for (int i = 0; i < program->nsteps; i++)
 	{
@@ -122,15 +123,15 @@ fingerprints(const gp_eval *ev)
 	bool		sees = sees_itself(ev);
 	int64_t		next = 0;
 
-	if (!uses_graph(ev->program))
+	if (!uses_graph(ev->kernel->program))
 		return own;
 	sum = gp_alloc_zero(ev->env, ev->n, sizeof(uint64_t));
 	for (int64_t i = 0; i < ev->n; i++)
 	{
-		gp_look(ev->env, ev->a->start[i], &next);
-		for (int64_t k = ev->a->start[i]; k < ev->a->start[i + 1]; k++)
-			if (own[ev->a->col[k]])
-				sum[i] += gp_hash(own[ev->a->col[k]] ^ gp_hash(bits_of(ev->a->value, k, ev->a->type)));
+		gp_look(ev->env, ev->kernel->a->start[i], &next);
+		for (int64_t k = ev->kernel->a->start[i]; k < ev->kernel->a->start[i + 1]; k++)
+			if (own[ev->kernel->a->col[k]])
+				sum[i] += gp_hash(own[ev->kernel->a->col[k]] ^ gp_hash(bits_of(ev->kernel->a->value, k, ev->kernel->a->type)));
 		if (sees)
 			sum[i] = gp_hash(sum[i]) + own[i];
 	}
@@ -186,7 +187,7 @@ candidates(const gp_eval *ev, const gp_problem *problem, bool prefer_field)
 	for (int64_t i = 0; i < ev->n; i++)
 	{
 		c[i].node = (int32_t) i;
-		c[i].degree = ev->a->start[i + 1] - ev->a->start[i];
+		c[i].degree = ev->kernel->a->start[i + 1] - ev->kernel->a->start[i];
 		c[i].fingerprint = fingerprint[i];
 		c[i].draw = gp_hash(problem->seed ^ gp_hash(i));
 	}
@@ -195,8 +196,8 @@ candidates(const gp_eval *ev, const gp_problem *problem, bool prefer_field)
 		{
 			int32_t		t = problem->labelled[k];
 
-			for (int64_t e = ev->a->start[t]; e < ev->a->start[t + 1]; e++)
-				c[ev->a->col[e]].preferred = true;
+			for (int64_t e = ev->kernel->a->start[t]; e < ev->kernel->a->start[t + 1]; e++)
+				c[ev->kernel->a->col[e]].preferred = true;
 		}
 	gp_free(ev->env, fingerprint);
 	sort_candidates(ev->env, c, ev->n);
@@ -208,7 +209,7 @@ static int64_t
 field_size(const gp_eval *ev, const gp_problem *problem)
 {
 	int64_t		n;
-	int32_t    *field = gp_graph_field(ev->env, ev->a, problem->labelled, problem->nlabelled, &n);
+	int32_t    *field = gp_graph_field(ev->env, ev->kernel->a, problem->labelled, problem->nlabelled, &n);
 
 	gp_free(ev->env, field);
 	return n;
@@ -228,24 +229,36 @@ gp_landmarks_automatic(gp_eval *ev, const gp_problem *problem)
 	return ev->n < AUTOMATIC_COUNT ? ev->n : AUTOMATIC_COUNT;
 }
 
+/* The landmarks of a dry run: nobody is a twin, and nobody looks at them. */
+static int32_t *
+dry_landmarks(gp_eval *ev, int64_t count)
+{
+	gp_free(ev->env, gp_alloc_figures(ev->env, ev->n, sizeof(candidate) + 2 * sizeof(uint64_t)));
+	return gp_alloc_figures(ev->env, count, sizeof(int32_t));
+}
+
 /* The landmarks, ascending. */
 int32_t *
 gp_landmarks_choose(gp_eval *ev, const gp_problem *problem, int64_t count, int64_t *n)
 {
 	gp_env	   *env = ev->env;
-	int32_t    *landmark = gp_alloc_array(env, count, sizeof(int32_t));
-	bool		field = problem->task == GP_TASK_CLASSES && field_size(ev, problem) <= count;
+	int32_t    *landmark;
+	bool		field;
 	candidate  *c;
 	gp_set		seen;
 	int64_t		next = 0;
 
-	*n = 0;
+	*n = count;
+	if (env->dry)
+		return dry_landmarks(ev, count);
+	landmark = gp_alloc_array(env, count, sizeof(int32_t));
+	field = problem->task == GP_TASK_CLASSES && field_size(ev, problem) <= count;
 	if (problem->landmark)
 	{
 		memcpy(landmark, problem->landmark, count * sizeof(int32_t));
-		*n = count;
 		return landmark;
 	}
+	*n = 0;
 	seen = gp_set_open(env, count);
 	c = candidates(ev, problem, field);
 	for (int64_t k = 0; k < ev->n && *n < count; k++)

@@ -6,6 +6,7 @@
  * variances take one product or one triangular solve per block of rows.
  */
 #include "infer_internal.h"
+#include "kernel/prepared.h"
 
 #include <math.h>
 #include <string.h>
@@ -76,7 +77,7 @@ mean_norm(lowrank *lr)
 	int64_t		count = n < DIAG_SAMPLE ? n : DIAG_SAMPLE;
 	int64_t		height = count < dev->row_block ? count : dev->row_block;
 	int32_t    *index = gp_alloc_array(env, height, sizeof(int32_t));
-	double	   *host = gp_alloc_array(env, height, sizeof(double));
+	double	   *host = gp_alloc_zero(env, height, sizeof(double));
 	gp_matrix	block = dev->create(dev, height, lr->rank, GP_DOUBLE);
 	gp_matrix	norm = dev->create(dev, height, 1, GP_DOUBLE);
 	double		sum = 0.0;
@@ -322,7 +323,7 @@ lowrank_variances(lowrank *lr, gp_matrix l, double noise, gp_posterior *out)
 
 	dev->destroy(dev, &product);
 	solve_norms(lr, root, out->variance);
-	for (int64_t i = 0; i < lr->ev->n; i++)
+	for (int64_t i = 0; i < lr->ev->n && !dev->env->dry; i++)
 		out->variance[i] *= noise;
 	dev->destroy(dev, &root);
 }
@@ -337,7 +338,7 @@ exact_variances(lowrank *lr, gp_matrix f, const double *diag, gp_posterior *out)
 	solve_roots(lr, f);
 	x = narrow(lr, f);
 	product_norms(lr, x, out->variance);
-	for (int64_t i = 0; i < lr->ev->n; i++)
+	for (int64_t i = 0; i < lr->ev->n && !dev->env->dry; i++)
 		out->variance[i] = diag[i] - out->variance[i];
 	dev->destroy(dev, &x);
 }
@@ -431,8 +432,8 @@ exact_diagonal(gp_eval *ev, const gp_plan *plan)
 	if (!plan->exact_diagonal)
 		return NULL;
 	ev->env->progress(ev->env, GP_PHASE_DIAGONAL, 0, ev->n);
-	host = gp_alloc_array(ev->env, ev->n, sizeof(double));
-	diag = gp_eval_diagonal(ev, ev->program->nsteps - 1);
+	host = gp_alloc_figures(ev->env, ev->n, sizeof(double));
+	diag = gp_eval_diagonal(ev, ev->kernel->program->nsteps - 1);
 	ev->dev->download(ev->dev, gp_matrix_wrap(host, ev->n, 1, GP_DOUBLE), diag);
 	ev->dev->destroy(ev->dev, &diag);
 	return host;
@@ -447,7 +448,7 @@ mean_diagonal(lowrank *lr, const double *diag)
 	if (diag == NULL)
 		mean = mean_norm(lr);
 	else
-		for (int64_t i = 0; i < lr->ev->n; i++)
+		for (int64_t i = 0; i < lr->ev->n && !lr->ev->env->dry; i++)
 			mean += diag[i] / lr->ev->n;
 	gp_check_mean_diagonal(lr->ev->env, lr->ev->type, mean);
 	return mean;
@@ -467,7 +468,7 @@ gp_infer_panels(gp_eval *ev, const gp_problem *problem, const gp_targets *target
 
 	if (diag == NULL)
 	{
-		present = gp_alloc_array(ev->env, ev->n, sizeof(double));
+		present = gp_alloc_figures(ev->env, ev->n, sizeof(double));
 		presence(&lr, present);
 	}
 	if (problem->nlabelled <= lr.rank)
@@ -490,7 +491,7 @@ gp_infer_lowrank(gp_eval *ev, const gp_problem *problem, const gp_targets *targe
 	gp_solution solution;
 
 	ev->env->progress(ev->env, GP_PHASE_KERNEL, 0, ev->n);
-	f = gp_eval_nystrom(ev, ev->program->nsteps - 1, out->landmark, out->nlandmarks);
+	f = gp_eval_nystrom(ev, ev->kernel->program->nsteps - 1, out->landmark, out->nlandmarks);
 	solution = gp_infer_panels(ev, problem, targets, f, diag, out);
 	gp_factor_free(ev, f);
 	gp_free(ev->env, diag);

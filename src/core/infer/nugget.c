@@ -25,10 +25,10 @@ gp_loo_sample(gp_env *env, const gp_targets *targets, int64_t limit, int64_t *n)
 {
 	int64_t		counted = targets->ncounted;
 	int64_t		count = counted < limit ? counted : limit;
-	int32_t    *index = gp_alloc_array(env, count, sizeof(int32_t));
+	int32_t    *index = gp_alloc_figures(env, count, sizeof(int32_t));
 	int64_t		seen = 0;
 
-	*n = 0;
+	*n = env->dry ? count : 0;
 	for (int64_t i = 0; i < targets->m && *n < count; i++)
 		if (targets->counts[i] && seen++ == *n * counted / count)
 			index[(*n)++] = (int32_t) i;
@@ -259,6 +259,15 @@ gp_nugget_search(gp_env *env, double (*error) (void *state, double nugget), void
 	return round_nugget(exp(found.x));
 }
 
+/* The search of a dry run, which has no errors to go by: as many as there can be. */
+static double
+longest_search(gp_env *env, double (*error) (void *state, double nugget), void *state, int steps)
+{
+	for (int k = 0; k < steps; k++)
+		evaluate(env, error, state, 0.0, k, steps);
+	return 1.0;
+}
+
 /* The nugget of a problem. */
 double
 gp_nugget_choose(gp_env *env, const gp_problem *problem, const gp_targets *targets,
@@ -267,6 +276,9 @@ gp_nugget_choose(gp_env *env, const gp_problem *problem, const gp_targets *targe
 {
 	if (!isnan(problem->nugget))
 		return problem->nugget;
+	if (env->dry)
+		return longest_search(env, error, state,
+							  coarse + refine + (problem->nugget_slack > 0.0 ? WIDEN_STEPS : 0));
 	if (targets->few || targets->flat)
 	{
 		if (!problem->quiet)

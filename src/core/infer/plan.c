@@ -1,10 +1,11 @@
 /*
- * plan.c - the planner: counts what each strategy needs and chooses.
+ * plan.c - the planner: tries each strategy without computing it, and chooses.
  *
  * It takes the more exact strategy that fits the memory limit, unless that
  * would take much longer than the low-rank one.
  */
-#include "count.h"
+#include "infer_internal.h"
+#include "kernel/prepared.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -22,6 +23,7 @@ typedef struct options
 	bool		has_columns;
 	gp_count	columns;
 	gp_count	full;
+	gp_count	diagonal;		/* alone */
 	gp_count	lowrank;
 	int64_t		nlandmarks;
 	bool		exact_diagonal;
@@ -61,7 +63,7 @@ static double
 dense_bytes(gp_eval *ev, int step)
 {
 	gp_terms   *terms = gp_alloc_zero(ev->env, 1, sizeof(gp_terms));
-	bool		dense = ev->x->dense != NULL;
+	bool		dense = ev->kernel->x->dense != NULL;
 
 	if (gp_step_is_linear(ev, step))
 	{
@@ -69,23 +71,23 @@ dense_bytes(gp_eval *ev, int step)
 		dense = dense || terms_are_global(terms);
 	}
 	gp_free(ev->env, terms);
-	return dense ? gp_matrix_bytes(ev->n, ev->x->dims, ev->type) : 0.0;
+	return dense ? gp_matrix_bytes(ev->n, ev->kernel->x->dims, ev->type) : 0.0;
 }
 
 /* Refuses explicit factors of the program's steps that would not fit, before any of them is made. */
 void
 gp_plan_check_factors(gp_eval *ev, double limit)
 {
-	int			root = ev->program->nsteps - 1;
+	int			root = ev->kernel->program->nsteps - 1;
 	int		   *uses = gp_alloc_zero(ev->env, root + 1, sizeof(int));
 
-	gp_step_uses(ev, root, ev->is_linear, uses);
+	gp_step_uses(ev, root, ev->kernel->is_linear, uses);
 	for (int i = 0; i <= root; i++)
 	{
 		double		bytes;
 
 		if (uses[i] == 0 ||
-			!(gp_step_is_linear(ev, i) || ev->program->steps[i].kind == GP_STEP_INPUT))
+			!(gp_step_is_linear(ev, i) || ev->kernel->program->steps[i].kind == GP_STEP_INPUT))
 			continue;
 		ev->env->check_interrupts(ev->env);
 		bytes = ev->env->used + dense_bytes(ev, i);
@@ -96,40 +98,78 @@ gp_plan_check_factors(gp_eval *ev, double limit)
 	gp_free(ev->env, uses);
 }
 
-/* The posterior's arrays and what passes note of each step, which a fit holds beside everything. */
-static double
-output_bytes(const gp_eval *ev, const gp_problem *problem)
+/* A fit that is tried without being computed. */
+typedef struct trial
 {
-	double		notes = 2.0 * ev->program->nsteps * (sizeof(gp_matrix) + sizeof(int));
-	double		columns = problem->nclasses > 0 ? problem->nclasses : 1;
+	const gp_problem *problem;
+	gp_plan		plan;
+} trial;
 
-	return notes + ev->n * (columns + 1.0) * 8.0 +
-		(double) problem->nlabelled * (2.0 * columns + 2.0) * 8.0;
+/* The fit itself; runs in a dry run. */
+static void
+run_trial(gp_eval *ev, void *arg)
+{
+	const trial *t = arg;
+
+	gp_posterior_free(ev->env, gp_infer(ev, t->problem, &t->plan));
+}
+
+/* What an exact fit takes. */
+static gp_count
+count_exact(gp_eval *ev, const gp_problem *problem, bool by_columns)
+{
+	trial		t = {problem, {.strategy = GP_STRATEGY_EXACT, .by_columns = by_columns,
+	.exact_diagonal = true}};
+
+	return gp_eval_dry(ev, run_trial, &t);
+}
+
+/* What a low-rank fit takes. */
+static gp_count
+count_nystrom(gp_eval *ev, const gp_problem *problem, int64_t nlandmarks, bool exact_diagonal)
+{
+	trial		t = {problem, {.strategy = GP_STRATEGY_NYSTROM, .nlandmarks = nlandmarks,
+	.exact_diagonal = exact_diagonal}};
+
+	return gp_eval_dry(ev, run_trial, &t);
+}
+
+/* The diagonal of the whole kernel; runs in a dry run. */
+static void
+run_diagonal(gp_eval *ev, void *arg)
+{
+	gp_matrix	diag = gp_eval_diagonal(ev, ev->kernel->program->nsteps - 1);
+
+	ev->dev->destroy(ev->dev, &diag);
 }
 
 /* Counts the low-rank fit, with the exact diagonal where that is affordable. */
 static void
 count_lowrank(gp_eval *ev, const gp_problem *problem, options *o)
 {
-	gp_count	diag;
+	gp_count	none = {INFINITY, INFINITY, INFINITY};
+	bool		cheap;
 
-	o->exact_diagonal = false;
-	o->lowrank = gp_count_lowrank(ev, problem, o->nlandmarks, false);
-	if (gp_step_reach(ev, ev->program->nsteps - 1) == GP_REACH_NONE)
+	if (!gp_nystrom_possible(ev, ev->kernel->program->nsteps - 1))
+	{
+		o->lowrank = none;
 		return;
-	diag = gp_count_diagonal(ev, ev->program->nsteps - 1);
-	if (diag.effort > DIAGONAL_CHEAP && diag.effort > DIAGONAL_SHARE * o->lowrank.effort)
-		return;
-	o->exact_diagonal = true;
-	o->lowrank = gp_count_lowrank(ev, problem, o->nlandmarks, true);
+	}
+	if (o->has_columns && o->diagonal.effort == 0.0)
+		o->diagonal = gp_eval_dry(ev, run_diagonal, NULL);
+	cheap = o->has_columns && o->diagonal.effort <= DIAGONAL_CHEAP;
+	o->lowrank = count_nystrom(ev, problem, o->nlandmarks, cheap);
+	o->exact_diagonal = cheap ||
+		(o->has_columns && o->diagonal.effort <= DIAGONAL_SHARE * o->lowrank.effort);
+	if (o->exact_diagonal && !cheap)
+		o->lowrank = count_nystrom(ev, problem, o->nlandmarks, true);
 }
 
 /* Halves an automatic number of landmarks until the fit fits. */
 static void
 fit_landmarks(gp_eval *ev, const gp_problem *problem, options *o)
 {
-	count_lowrank(ev, problem, o);
-	while (problem->nlandmarks == 0 && o->nlandmarks > FEWEST_LANDMARKS &&
+	while (problem->nlandmarks == 0 && isfinite(o->lowrank.bytes) && o->nlandmarks > FEWEST_LANDMARKS &&
 		   o->base + o->lowrank.bytes > o->limit)
 	{
 		o->nlandmarks /= 2;
@@ -171,9 +211,9 @@ take_exact(const gp_eval *ev, const gp_problem *problem, const options *o, gp_pl
 static bool
 take_lowrank(const gp_eval *ev, const options *o, gp_plan *plan)
 {
+	gp_nystrom_check(ev, ev->kernel->program->nsteps - 1);
 	if (o->base + o->lowrank.bytes > o->limit)
 		return false;
-	gp_nystrom_check(ev, ev->program->nsteps - 1);
 	plan->strategy = GP_STRATEGY_NYSTROM;
 	plan->by_columns = false;
 	plan->exact_diagonal = o->exact_diagonal;
@@ -195,6 +235,8 @@ explain(const options *o, gp_plan *plan, const char *why)
 		&o->columns : &o->full;
 	const gp_count *other = plan->strategy == GP_STRATEGY_EXACT ? &o->lowrank : exact;
 
+	if (!isfinite(other->bytes))
+		return;
 	snprintf(plan->reason + used, sizeof(plan->reason) - used,
 			 "; %s (%s would take %.3g GFLOP and %.0f MB)", why,
 			 plan->strategy == GP_STRATEGY_EXACT ? "low rank" : "exact",
@@ -246,7 +288,7 @@ gp_plan
 gp_plan_with(gp_eval *ev, const gp_problem *problem)
 {
 	gp_env	   *env = ev->env;
-	int			root = ev->program->nsteps - 1;
+	int			root = ev->kernel->program->nsteps - 1;
 	gp_plan		plan;
 	options		o;
 	bool		fits;
@@ -260,12 +302,12 @@ gp_plan_with(gp_eval *ev, const gp_problem *problem)
 	o.has_columns = gp_step_reach(ev, root) != GP_REACH_NONE;
 	o.nlandmarks = gp_landmarks_automatic(ev, problem);
 	if (problem->strategy != GP_STRATEGY_NYSTROM && o.has_columns)
-		o.columns = gp_count_columns(ev, problem);
+		o.columns = count_exact(ev, problem, true);
 	if (problem->strategy != GP_STRATEGY_NYSTROM)
-		o.full = gp_count_full(ev, problem);
+		o.full = count_exact(ev, problem, false);
 	if (problem->strategy != GP_STRATEGY_EXACT)
 		count_lowrank(ev, problem, &o);
-	o.base = (double) env->used + output_bytes(ev, problem);
+	o.base = (double) env->used;
 	if (problem->strategy != GP_STRATEGY_EXACT)
 		fit_landmarks(ev, problem, &o);
 	fits = take(ev, problem, &o, &plan) ||

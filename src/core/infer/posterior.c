@@ -1,5 +1,5 @@
 /*
- * posterior.c - the whole fit: plan, kernel, regression, calibration.
+ * posterior.c - the posterior of all nodes: its memory, its variances, the last net.
  */
 #include "infer_internal.h"
 
@@ -17,7 +17,7 @@ gp_posterior_finish(gp_env *env, const gp_problem *problem, const gp_targets *ta
 	double		scale = solution->scale * unit * unit;
 	int64_t		next = 0;
 
-	for (int64_t i = 0; i < out->nodes; i++)
+	for (int64_t i = 0; i < out->nodes && !env->dry; i++)
 	{
 		double	   *mean = out->mean + i * out->columns;
 
@@ -44,8 +44,8 @@ gp_posterior_finish(gp_env *env, const gp_problem *problem, const gp_targets *ta
 }
 
 /* Allocates the posterior's arrays. */
-static gp_posterior *
-posterior_create(gp_env *env, const gp_problem *problem, const gp_targets *targets,
+gp_posterior *
+gp_posterior_create(gp_env *env, const gp_problem *problem, const gp_targets *targets,
 				 const gp_plan *plan)
 {
 	gp_posterior *out = gp_alloc_zero(env, 1, sizeof(gp_posterior));
@@ -53,13 +53,14 @@ posterior_create(gp_env *env, const gp_problem *problem, const gp_targets *targe
 	out->plan = *plan;
 	out->nodes = problem->graph->nodes;
 	out->columns = targets->columns;
-	out->mean = gp_alloc_array(env, (int64_t) gp_size_mul(env, out->nodes, out->columns),
-							   sizeof(double));
-	out->variance = gp_alloc_array(env, out->nodes, sizeof(double));
+	out->mean = gp_alloc_figures(env, (int64_t) gp_size_mul(env, out->nodes, out->columns),
+								 sizeof(double));
+	out->variance = gp_alloc_figures(env, out->nodes, sizeof(double));
 	if (targets->share)
 	{
-		out->prior_share = gp_alloc_array(env, targets->columns, sizeof(double));
-		memcpy(out->prior_share, targets->share, targets->columns * sizeof(double));
+		out->prior_share = gp_alloc_figures(env, targets->columns, sizeof(double));
+		if (!env->dry)
+			memcpy(out->prior_share, targets->share, targets->columns * sizeof(double));
 	}
 	return out;
 }
@@ -96,108 +97,16 @@ check_finite(gp_env *env, const gp_posterior *out)
 				 "the posterior is out of range");
 }
 
-/* Refuses problems that have no answer. */
-static void
-check_problem(gp_env *env, const gp_problem *problem)
+/* Copies a solution's figures, looks for numbers that are none, and calibrates. */
+void
+gp_posterior_settle(const gp_eval *ev, const gp_problem *problem, const gp_targets *targets,
+					const gp_solution *solution, gp_posterior *out)
 {
-	if (problem->nlabelled < 1)
-		gp_raise(env, GP_ERR_DATA, NULL, "no node is labelled");
-	if (problem->features && problem->features->type != problem->type)
-		gp_raise(env, GP_ERR_INTERNAL, NULL, "the features are not of the problem's type");
-	if (!isnan(problem->nugget) && !(problem->nugget > 0.0 && isfinite(problem->nugget)))
-		gp_raise(env, GP_ERR_VALUE, NULL, "the nugget must be finite and greater than 0");
-}
-
-/* Tells what a low-rank fit did that its figures do not show. */
-static void
-tell_lowrank(const gp_eval *ev, const gp_plan *plan, double first_jitter)
-{
-	if (!plan->exact_diagonal)
-		gp_notice(ev->env, "They are too small far from the landmarks; use them to rank.",
-				  "variances are those of the low-rank prior");
-	if (ev->max_jitter > first_jitter)
-		gp_notice(ev->env, "Fewer landmarks need less.",
-				  "the landmarks' covariance needed a jitter of %g of its mean diagonal",
-				  ev->max_jitter);
-}
-
-/* Plans, computes and returns the posterior. */
-gp_posterior *
-gp_fit(gp_device *dev, const gp_problem *problem)
-{
-	gp_env	   *env = dev->env;
-	gp_eval		ev;
-	gp_plan		plan;
-	gp_targets	targets;
-	gp_solution solution;
-	gp_posterior *out;
-
-	check_problem(env, problem);
-	gp_eval_open(&ev, dev, problem->program, problem->graph, problem->features, problem->seed,
-				 problem->type);
-	if (problem->jitter > 0.0)
-		ev.jitter = problem->jitter;
-	plan = gp_plan_with(&ev, problem);
-	if (problem->device_for)
-		gp_eval_move(&ev, problem->device_for(problem->device_arg, dev, &plan));
-	dev = ev.dev;
-	targets = gp_targets_make(env, problem);
-	out = posterior_create(env, problem, &targets, &plan);
-	if (plan.strategy == GP_STRATEGY_EXACT)
-		solution = gp_infer_exact(&ev, problem, &targets, &plan, out);
-	else
-	{
-		out->landmark = gp_landmarks_choose(&ev, problem, plan.nlandmarks, &out->nlandmarks);
-		solution = gp_infer_lowrank(&ev, problem, &targets, &plan, out);
-		tell_lowrank(&ev, &plan, ev.jitter);
-	}
-	copy_figures(&ev, &targets, &solution, out);
-	check_finite(env, out);
-	gp_calibrate(env, problem, &targets, &solution, out);
-	gp_solution_free(dev, &solution);
-	gp_targets_free(env, &targets);
-	gp_eval_close(&ev);
-	return out;
-}
-
-/* The posterior from a dense factor. */
-gp_posterior *
-gp_fit_factor(gp_device *dev, const gp_problem *problem, gp_matrix q)
-{
-	gp_env	   *env = dev->env;
-	gp_graph	nodes = {.nodes = q.rows};
-	gp_problem	p = *problem;
-	gp_plan		plan;
-	gp_eval		ev;
-	gp_factor  *f = gp_factor_create(env);
-	gp_targets	targets;
-	gp_solution solution;
-	gp_posterior *out;
-
-	p.graph = &nodes;
-	p.features = NULL;
-	p.type = q.type;
-	memset(&plan, 0, sizeof(plan));
-	plan.strategy = GP_STRATEGY_NYSTROM;
-	memset(&ev, 0, sizeof(ev));
-	ev.dev = dev;
-	ev.env = env;
-	ev.n = q.rows;
-	ev.type = q.type;
-	f->npanels = 1;
-	f->panel[0].p = q;
-	f->panel[0].value = 1.0;
-	check_problem(env, &p);
-	targets = gp_targets_make(env, &p);
-	out = posterior_create(env, &p, &targets, &plan);
-	solution = gp_infer_panels(&ev, &p, &targets, f, NULL, out);
-	copy_figures(&ev, &targets, &solution, out);
-	check_finite(env, out);
-	gp_calibrate(env, &p, &targets, &solution, out);
-	gp_solution_free(dev, &solution);
-	gp_targets_free(env, &targets);
-	gp_free(env, f);
-	return out;
+	copy_figures(ev, targets, solution, out);
+	if (ev->env->dry)
+		return;
+	check_finite(ev->env, out);
+	gp_calibrate(ev->env, problem, targets, solution, out);
 }
 
 /* Frees a posterior. */

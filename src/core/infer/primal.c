@@ -101,15 +101,15 @@ leverages(primal *p, gp_matrix rows, gp_matrix root, gp_matrix w, const int32_t 
 	int32_t		columns = p->targets->columns;
 	gp_matrix	fit = dev->create(dev, rows.rows, columns, rows.type);
 	gp_matrix	h = dev->create(dev, rows.rows, 1, GP_DOUBLE);
-	double	   *f = gp_alloc_array(env, rows.rows * columns, sizeof(double));
-	double	   *l = gp_alloc_array(env, rows.rows, sizeof(double));
+	double	   *f = gp_alloc_figures(env, rows.rows * columns, sizeof(double));
+	double	   *l = gp_alloc_figures(env, rows.rows, sizeof(double));
 
 	dev->gemm(dev, false, false, 1.0, rows, w, 0.0, fit);
 	dev->trsm(dev, false, true, root, rows);
 	dev->row_dots(dev, h, rows, rows);
 	dev->download(dev, gp_matrix_wrap(f, rows.rows, columns, GP_DOUBLE), fit);
 	dev->download(dev, gp_matrix_wrap(l, rows.rows, 1, GP_DOUBLE), h);
-	for (int64_t i = 0; i < rows.rows; i++)
+	for (int64_t i = 0; i < rows.rows && !env->dry; i++)
 	{
 		int64_t		at = index ? index[i] : first + i;
 
@@ -137,6 +137,8 @@ primal_error(void *state, double nugget)
 	dev->copy(dev, p->narrow_w, p->w);
 	dev->copy(dev, p->sample_rows, p->sample_q);
 	leverages(p, p->sample_rows, p->narrow_root, p->narrow_w, p->sample, 0);
+	if (dev->env->dry)
+		return 0.0;
 	for (int64_t k = 0; k < p->nsample; k++)
 		for (int32_t c = 0; c < columns; c++)
 		{
@@ -178,16 +180,16 @@ finish(primal *p, const gp_problem *problem, double log_det, gp_solution *out)
 	int32_t		columns = t->columns;
 	double		quadratic = 0.0;
 
-	out->loo_mean = gp_alloc_array(env, t->m * columns, sizeof(double));
-	out->loo_variance = gp_alloc_array(env, t->m, sizeof(double));
-	for (int64_t k = 0; k < t->m * columns; k++)
+	out->loo_mean = gp_alloc_figures(env, t->m * columns, sizeof(double));
+	out->loo_variance = gp_alloc_figures(env, t->m, sizeof(double));
+	for (int64_t k = 0; k < t->m * columns && !env->dry; k++)
 	{
 		quadratic += t->y[k] * p->residual[k] / out->noise;
 		out->loo_mean[k] = t->y[k] - p->residual[k] / (1.0 - p->leverage[k / columns]);
 	}
 	log_det += (double) (t->m - p->q.cols) * log(out->noise);
 	gp_solution_scale(env, problem, t, quadratic, log_det, out);
-	for (int64_t i = 0; i < t->m; i++)
+	for (int64_t i = 0; i < t->m && !env->dry; i++)
 		out->loo_variance[i] = out->scale * out->noise / (1.0 - p->leverage[i]);
 }
 
@@ -211,8 +213,8 @@ gp_primal_solve(gp_device *dev, const gp_problem *problem, const gp_targets *tar
 	p.qty = dev->create(dev, q.cols, targets->columns, GP_DOUBLE);
 	p.root = dev->create(dev, q.cols, q.cols, GP_DOUBLE);
 	p.w = dev->create(dev, q.cols, targets->columns, GP_DOUBLE);
-	p.residual = gp_alloc_array(dev->env, targets->m * targets->columns, sizeof(double));
-	p.leverage = gp_alloc_array(dev->env, targets->m, sizeof(double));
+	p.residual = gp_alloc_figures(dev->env, targets->m * targets->columns, sizeof(double));
+	p.leverage = gp_alloc_figures(dev->env, targets->m, sizeof(double));
 	accumulate(&p);
 	p.sample = gp_loo_sample(dev->env, targets, SAMPLE, &p.nsample);
 	p.sample_q = dev->create(dev, p.nsample, q.cols, q.type);

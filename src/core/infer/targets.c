@@ -97,6 +97,8 @@ value_targets(gp_env *env, const gp_problem *problem, gp_targets *t)
 void
 gp_check_mean_diagonal(gp_env *env, gp_type type, double mean)
 {
+	if (env->dry)
+		return;
 	if (!isfinite(mean))
 		gp_raise(env, GP_ERR_RANGE, "Scale the features down, or take fewer layers.",
 				 "the kernel overflows");
@@ -109,6 +111,18 @@ gp_check_mean_diagonal(gp_env *env, gp_type type, double mean)
 				 "the kernel's mean diagonal, %g, is too small for single precision", mean);
 }
 
+/* Targets of a dry run, whose figures are not there: each of them takes part in leave-one-out. */
+static void
+dry_targets(gp_env *env, const gp_problem *problem, gp_targets *t)
+{
+	t->columns = problem->task == GP_TASK_CLASSES ? problem->nclasses : 1;
+	t->y = gp_alloc_figures(env, (int64_t) gp_size_mul(env, t->m, t->columns), sizeof(double));
+	t->counts = gp_alloc_figures(env, t->m, sizeof(bool));
+	if (problem->task == GP_TASK_CLASSES)
+		t->share = gp_alloc_figures(env, t->columns, sizeof(double));
+	t->ncounted = t->m;
+}
+
 /* The targets of the labelled nodes. */
 gp_targets
 gp_targets_make(gp_env *env, const gp_problem *problem)
@@ -118,6 +132,11 @@ gp_targets_make(gp_env *env, const gp_problem *problem)
 	memset(&t, 0, sizeof(t));
 	t.m = problem->nlabelled;
 	t.unit = 1.0;
+	if (env->dry)
+	{
+		dry_targets(env, problem, &t);
+		return t;
+	}
 	t.counts = gp_alloc_zero(env, t.m, sizeof(bool));
 	if (problem->task == GP_TASK_CLASSES)
 		class_targets(env, problem, &t);
@@ -139,11 +158,11 @@ gp_targets_free(gp_env *env, gp_targets *t)
 double
 gp_root_log_det(gp_device *dev, gp_matrix root)
 {
-	double	   *host = gp_alloc_array(dev->env, root.rows, sizeof(double));
+	double	   *host = gp_alloc_figures(dev->env, root.rows, sizeof(double));
 	double		log_det = 0.0;
 
 	dev->download(dev, gp_matrix_wrap(host, root.rows, 1, GP_DOUBLE), gp_matrix_diagonal(root));
-	for (int64_t i = 0; i < root.rows; i++)
+	for (int64_t i = 0; i < root.rows && !dev->env->dry; i++)
 		log_det += 2.0 * log(host[i]);
 	gp_free(dev->env, host);
 	return log_det;

@@ -5,7 +5,7 @@
  * needs the variances before it.  Any block of its covariance is one product of
  * rows of Z and a map, so no evaluator ever stores more of it than it needs.
  */
-#include "kernel.h"
+#include "prepared.h"
 
 #include <string.h>
 
@@ -65,9 +65,9 @@ scale_chain(gp_eval *ev, gp_chain *chain, double factor, double shift)
 static void
 push_input_map(gp_eval *ev, gp_chain *chain)
 {
-	const double *p = ev->program->input.p;
+	const double *p = ev->kernel->program->input.p;
 
-	switch (ev->input)
+	switch (ev->kernel->input)
 	{
 		case GP_INPUT_RBF:
 			push_stage(ev, chain, GP_MAP_RBF, p[0], 0.0);
@@ -89,11 +89,11 @@ push_input_map(gp_eval *ev, gp_chain *chain)
 int
 gp_chain_below(const gp_eval *ev, int step)
 {
-	const gp_step *s = &ev->program->steps[step];
+	const gp_step *s = &ev->kernel->program->steps[step];
 
 	if (gp_step_is_linear(ev, step) || s->kind == GP_STEP_INPUT)
 		return -1;
-	if (s->kind == GP_STEP_SUM && ev->program->steps[s->arg1].kind != GP_STEP_BIAS)
+	if (s->kind == GP_STEP_SUM && ev->kernel->program->steps[s->arg1].kind != GP_STEP_BIAS)
 		return s->arg1;
 	return s->arg0;
 }
@@ -102,7 +102,7 @@ gp_chain_below(const gp_eval *ev, int step)
 static void
 push_step(gp_eval *ev, gp_chain *chain, int step)
 {
-	const gp_step *s = &ev->program->steps[step];
+	const gp_step *s = &ev->kernel->program->steps[step];
 	const gp_step *below;
 
 	if (gp_step_is_linear(ev, step))
@@ -119,9 +119,9 @@ push_step(gp_eval *ev, gp_chain *chain, int step)
 			push_stage(ev, chain, GP_MAP_RELU, 0.0, 0.0);
 			break;
 		case GP_STEP_SUM:
-			below = &ev->program->steps[s->arg1];
+			below = &ev->kernel->program->steps[s->arg1];
 			if (below->kind != GP_STEP_BIAS)
-				below = &ev->program->steps[s->arg0];
+				below = &ev->kernel->program->steps[s->arg0];
 			scale_chain(ev, chain, 1.0, below->value);
 			break;
 		default:

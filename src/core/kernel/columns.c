@@ -6,7 +6,7 @@
  * variances that an activation needs come from the diagonal, which costs the
  * pairs of neighbours of each node.
  */
-#include "kernel.h"
+#include "prepared.h"
 
 #include <string.h>
 
@@ -17,13 +17,10 @@ operator_diagonal(gp_eval *ev, const gp_step *s)
 	gp_device  *dev = ev->dev;
 	gp_matrix	out = dev->create(dev, ev->n, 1, GP_DOUBLE);
 	gp_chain	chain = gp_chain_build(ev, s->arg0);
-	bool		owned;
-	gp_csr	   *op = gp_operator_csr(ev, s->op, &owned);
+	const gp_csr *op = gp_operator_csr(ev, s->op);
 
 	dev->pair_diag(dev, op, chain.z->csr, chain.z->csr ? NULL : &chain.z->dense, chain.stage,
 				   chain.nstages, out);
-	if (owned)
-		gp_csr_free(ev->env, op);
 	gp_chain_free(ev, &chain);
 	return out;
 }
@@ -46,7 +43,7 @@ diagonal_step(gp_pass *pass, int step)
 {
 	gp_eval    *ev = pass->ev;
 	gp_device  *dev = ev->dev;
-	const gp_step *s = &ev->program->steps[step];
+	const gp_step *s = &ev->kernel->program->steps[step];
 	gp_stage	relu = {GP_MAP_RELU, 0.0, 0.0, 1.0, 0.0, {0}};
 	gp_matrix	diag;
 	gp_matrix	other;
@@ -136,8 +133,7 @@ operator_columns(gp_eval *ev, const gp_step *step, const int32_t *cols, int64_t 
 {
 	gp_device  *dev = ev->dev;
 	gp_env	   *env = ev->env;
-	bool		owned;
-	gp_csr	   *op = gp_operator_csr(ev, step->op, &owned);
+	const gp_csr *op = gp_operator_csr(ev, step->op);
 	int64_t		nfield;
 	int32_t    *field = gp_graph_field(env, op, cols, ncols, &nfield);
 	int32_t    *place = gp_alloc_zero(env, ev->n, sizeof(int32_t));
@@ -155,8 +151,6 @@ operator_columns(gp_eval *ev, const gp_step *step, const int32_t *cols, int64_t 
 	out = dev->create(dev, ev->n, ncols, ev->type);
 	dev->spmm(dev, 1.0, op, half, 0.0, out);
 	dev->destroy(dev, &half);
-	if (owned)
-		gp_csr_free(env, op);
 	return out;
 }
 
@@ -177,7 +171,7 @@ columns_step(gp_pass *pass, int step)
 {
 	gp_eval    *ev = pass->ev;
 	gp_device  *dev = ev->dev;
-	const gp_step *s = &ev->program->steps[step];
+	const gp_step *s = &ev->kernel->program->steps[step];
 	gp_matrix	out;
 	gp_matrix	other;
 
@@ -193,9 +187,9 @@ columns_step(gp_pass *pass, int step)
 			dev->axpby(dev, s->value, out, 0.0, out);
 			break;
 		case GP_STEP_SUM:
-			if (ev->program->steps[s->arg1].kind == GP_STEP_BIAS)
+			if (ev->kernel->program->steps[s->arg1].kind == GP_STEP_BIAS)
 			{
-				dev->shift(dev, out, ev->program->steps[s->arg1].value);
+				dev->shift(dev, out, ev->kernel->program->steps[s->arg1].value);
 				break;
 			}
 			other = gp_pass_take(pass, s->arg1);

@@ -5,7 +5,7 @@
  * transposition, and S applied again, which is right for any S because K is
  * symmetric.  A kernel without sums of two deep terms needs one n x n matrix.
  */
-#include "kernel.h"
+#include "prepared.h"
 
 #include <string.h>
 
@@ -73,7 +73,7 @@ full_step(gp_pass *pass, int step)
 {
 	gp_eval    *ev = pass->ev;
 	gp_device  *dev = ev->dev;
-	const gp_step *s = &ev->program->steps[step];
+	const gp_step *s = &ev->kernel->program->steps[step];
 	gp_stage	relu = {GP_MAP_RELU, 0.0, 0.0, 1.0, 0.0, {0}};
 	gp_matrix	k = gp_pass_take(pass, s->arg0);
 	gp_matrix	other;
@@ -94,8 +94,8 @@ full_step(gp_pass *pass, int step)
 			dev->axpby(dev, s->value, k, 0.0, k);
 			break;
 		case GP_STEP_SUM:
-			if (ev->program->steps[s->arg1].kind == GP_STEP_BIAS)
-				dev->shift(dev, k, ev->program->steps[s->arg1].value);
+			if (ev->kernel->program->steps[s->arg1].kind == GP_STEP_BIAS)
+				dev->shift(dev, k, ev->kernel->program->steps[s->arg1].value);
 			else if (gp_step_is_chain(ev, s->arg1))
 				add_chain(ev, s->arg1, true, k);
 			else
@@ -120,9 +120,3 @@ gp_eval_full(gp_eval *ev, int step)
 	return gp_pass_run(&pass, step);
 }
 
-/* The most n x n matrices that gp_eval_full holds at once. */
-int
-gp_eval_full_matrices(const gp_eval *ev, int step)
-{
-	return gp_pass_play(ev, step, true, NULL, NULL);
-}

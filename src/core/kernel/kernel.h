@@ -29,25 +29,30 @@ typedef enum gp_reach
 	GP_REACH_NONE				/* only by the full recursion or a low-rank factor */
 } gp_reach;
 
+/* What was prepared for a kernel on a graph; evaluations on several devices share it (prepared.h). */
+typedef struct gp_prepared gp_prepared;
+
+/* The explicit factor of a linear step, n x width, sparse or dense. */
+typedef struct gp_linear
+{
+	int64_t		width;
+	gp_csr	   *csr;			/* NULL when dense */
+	gp_matrix	dense;
+	bool		made;
+	bool		borrowed;		/* csr is not its own */
+} gp_linear;
+
+/* An evaluation of a kernel on a device. */
 typedef struct gp_eval
 {
 	gp_device  *dev;
 	gp_env	   *env;
-	const gp_program *program;
-	gp_input_kind input;		/* linear where x is all that the input kernel needs */
-	const gp_features *x;
-	gp_features *own_x;			/* the identity, or a factor of the Laplacian kernel */
-	bool		x_is_identity;
-	gp_csr	   *a;				/* the normalised adjacency matrix */
+	gp_prepared *kernel;
 	int64_t		n;
-	bool		directed;
 	gp_type		type;			/* of the large matrices */
 	double		jitter;			/* first jitter of C(a,a), relative to its mean diagonal */
 	double		max_jitter;		/* the largest one used so far */
-	struct gp_linear *linear;	/* for each step: its explicit factor, once it was asked for */
-	bool	   *is_linear;		/* for each step, found once */
-	bool	   *is_chain;
-	gp_reach   *reach;
+	gp_linear  *linear;			/* for each step: its explicit factor, once it was asked for */
 } gp_eval;
 
 /* One term of a linear step: value S_1 S_2 ... leaf, the outermost operator first. */
@@ -64,18 +69,6 @@ typedef struct gp_terms
 	int			n;
 	gp_linear_term term[GP_MAX_LINEAR_TERMS];
 } gp_terms;
-
-/* The explicit factor of a linear step, n x width, sparse or dense. */
-typedef struct gp_linear gp_linear;
-
-struct gp_linear
-{
-	int64_t		width;
-	gp_csr	   *csr;			/* NULL when dense */
-	gp_matrix	dense;
-	bool		made;
-	bool		borrowed;		/* csr is the features' own */
-};
 
 /* A linear factor and the stages on top of it; diag is the variance after them. */
 typedef struct gp_chain
@@ -95,8 +88,15 @@ extern void gp_eval_open(gp_eval *ev, gp_device *dev, const gp_program *program,
 						 gp_type type);
 extern void gp_eval_close(gp_eval *ev);
 
-/* Goes on on another device; the one before must have its matrices in host memory. */
+/* Goes on on another device; what was made on the one before is made anew when it is asked for. */
 extern void gp_eval_move(gp_eval *ev, gp_device *dev);
+
+/*
+ * What a piece of work on an evaluation takes: runs it on a device that only
+ * accounts.  The evaluation that work gets has the same kernel.
+ */
+typedef void (*gp_eval_work) (gp_eval *ev, void *arg);
+extern gp_count gp_eval_dry(gp_eval *ev, gp_eval_work work, void *arg);
 
 /* Properties of a step (reach.c). */
 extern bool gp_step_is_linear(const gp_eval *ev, int step);
@@ -109,8 +109,8 @@ extern bool gp_operator_is_global(const gp_operator *op);
 /* True when the operator's sparse matrix would fill up: high powers on a dense graph. */
 extern bool gp_operator_fills(gp_eval *ev, const gp_operator *op);
 
-/* The sparse matrix of an operator without P(a); *owned tells whether to free it. */
-extern gp_csr *gp_operator_csr(gp_eval *ev, const gp_operator *op, bool *owned);
+/* The sparse matrix of an operator without P(a), made at the first call and kept by the kernel. */
+extern const gp_csr *gp_operator_csr(gp_eval *ev, const gp_operator *op);
 
 /* x <- S x in place, a block of columns at a time (operator.c). */
 extern void gp_operator_apply(gp_eval *ev, const gp_operator *op, gp_matrix x);
@@ -137,6 +137,8 @@ extern void gp_linear_times(gp_eval *ev, const gp_linear *z, int64_t row0, int64
 /* The same for all rows by way of the terms, which is cheaper where Z fills up. */
 extern void gp_terms_times(gp_eval *ev, const gp_terms *terms, gp_matrix right, gp_matrix work,
 						   gp_matrix out);	/* work is n x m, too */
+/* The columns of the terms' factor. */
+extern int64_t gp_terms_width(const gp_eval *ev, const gp_terms *terms);
 extern bool gp_terms_cheaper(const gp_eval *ev, const gp_terms *terms, const gp_linear *z);
 
 /*
@@ -160,14 +162,6 @@ struct gp_pass
 extern gp_matrix gp_pass_run(gp_pass *pass, int step);
 extern gp_matrix gp_pass_take(gp_pass *pass, int step);
 
-/*
- * Plays a pass for the planner: visit hears of each step that is made, beside how
- * many values.  whole: operators take their arguments, and chains are added in
- * place, as for the whole kernel.  Returns the most values held at once.
- */
-typedef void (*gp_pass_visit) (void *context, int step, int held);
-extern int	gp_pass_play(const gp_eval *ev, int step, bool whole, gp_pass_visit visit, void *context);
-
 /* How often each step's value is taken; leaf steps are not entered, uses starts at zero. */
 extern void gp_step_uses(const gp_eval *ev, int step, const bool *leaf, int *uses);
 
@@ -188,9 +182,6 @@ extern gp_matrix gp_eval_columns(gp_eval *ev, int step, const int32_t *cols, int
 
 /* The whole exact kernel of a step: n x n, owned by the caller. */
 extern gp_matrix gp_eval_full(gp_eval *ev, int step);
-
-/* The most n x n matrices that gp_eval_full holds at once. */
-extern int	gp_eval_full_matrices(const gp_eval *ev, int step);
 
 /*
  * The low-rank factor (nystrom.c): K ~ sum of value_b P_b (R_b R_b')^-1 P_b',
@@ -219,7 +210,10 @@ extern void gp_factor_free(gp_eval *ev, gp_factor *factor);
 /* The factor of a step on these landmarks, owned by the caller; it has panels only. */
 extern gp_factor *gp_eval_nystrom(gp_eval *ev, int step, const int32_t *landmark, int64_t n);
 
-/* Refuses a step whose factor would have too many parts, before any is made. */
+/* True when a step's factor would not have too many parts. */
+extern bool gp_nystrom_possible(const gp_eval *ev, int step);
+
+/* Refuses a step whose factor would, before any part is made. */
 extern void gp_nystrom_check(const gp_eval *ev, int step);
 extern int64_t gp_factor_rank(const gp_factor *factor);
 

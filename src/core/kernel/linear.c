@@ -5,7 +5,7 @@
  * their columns side by side.  Z stays sparse while it has few non-zeros, so
  * that wide, sparse features never become a dense matrix.
  */
-#include "kernel.h"
+#include "prepared.h"
 
 #include <math.h>
 #include <string.h>
@@ -20,7 +20,7 @@
 static bool
 expand_term(const gp_eval *ev, gp_terms *terms, int *at, int t)
 {
-	const gp_step *s = &ev->program->steps[at[t]];
+	const gp_step *s = &ev->kernel->program->steps[at[t]];
 	gp_linear_term *term = &terms->term[t];
 
 	at[t] = s->arg0;
@@ -74,7 +74,18 @@ gp_linear_collect(const gp_eval *ev, int step, gp_terms *terms)
 static int64_t
 term_width(const gp_eval *ev, const gp_linear_term *term)
 {
-	return term->bias ? 1 : ev->x->dims;
+	return term->bias ? 1 : ev->kernel->x->dims;
+}
+
+/* The columns of the terms' factor. */
+int64_t
+gp_terms_width(const gp_eval *ev, const gp_terms *terms)
+{
+	int64_t		width = 0;
+
+	for (int t = 0; t < terms->n; t++)
+		width += term_width(ev, &terms->term[t]);
+	return width;
 }
 
 /* A copy of a sparse matrix times a factor. */
@@ -108,7 +119,7 @@ csr_to_device(gp_eval *ev, gp_csr *s)
 	int64_t		height = s->rows < UPLOAD_ROWS ? s->rows : UPLOAD_ROWS;
 	char	   *block = gp_alloc_array(ev->env, (int64_t) gp_size_mul(ev->env, height, s->cols), size);
 
-	for (int64_t row = 0; row < s->rows; row += height)
+	for (int64_t row = 0; row < s->rows && !dev->env->dry; row += height)
 	{
 		int64_t		rows = s->rows - row < height ? s->rows - row : height;
 
@@ -172,13 +183,13 @@ form_leaf(gp_eval *ev, const gp_linear_term *term)
 		f.csr = csr_ones(ev->env, ev->n, ev->type);
 		gp_csr_scale(f.csr, sqrt(term->value));
 	}
-	else if (ev->x->csr)
-		f.csr = csr_copy_scaled(ev->env, ev->x->csr, sqrt(term->value));
+	else if (ev->kernel->x->csr)
+		f.csr = csr_copy_scaled(ev->env, ev->kernel->x->csr, sqrt(term->value));
 	else
 	{
-		f.dense = dev->create(dev, ev->n, ev->x->dims, ev->type);
-		dev->upload(dev, f.dense, gp_matrix_wrap(ev->x->dense, ev->n, ev->x->dims, ev->x->type));
-		if (ev->input == GP_INPUT_RBF)
+		f.dense = dev->create(dev, ev->n, ev->kernel->x->dims, ev->type);
+		dev->upload(dev, f.dense, gp_matrix_wrap(ev->kernel->x->dense, ev->n, ev->kernel->x->dims, ev->kernel->x->type));
+		if (ev->kernel->input == GP_INPUT_RBF)
 			center_columns(ev, f.dense);
 		if (term->value != 1.0)
 			dev->axpby(dev, sqrt(term->value), f.dense, 0.0, f.dense);
@@ -191,12 +202,8 @@ static form
 form_operator(gp_eval *ev, const gp_linear_term *term, const gp_operator *op)
 {
 	form		f = {NULL, {0}};
-	bool		owned;
-	gp_csr	   *s = gp_operator_csr(ev, op, &owned);
 
-	f.csr = csr_copy_scaled(ev->env, s, sqrt(term->value));
-	if (owned)
-		gp_csr_free(ev->env, s);
+	f.csr = csr_copy_scaled(ev->env, gp_operator_csr(ev, op), sqrt(term->value));
 	return f;
 }
 
@@ -223,7 +230,7 @@ form_power(gp_eval *ev, form *f, const gp_operator *op)
 
 	while (left > 0 && f->csr)
 	{
-		form_multiply(ev, f, ev->a);
+		form_multiply(ev, f, ev->kernel->a);
 		left--;
 	}
 	if (f->csr)
@@ -243,8 +250,6 @@ static void
 form_apply(gp_eval *ev, form *f, const gp_operator *op)
 {
 	bool		global = gp_operator_is_global(op);
-	bool		owned;
-	gp_csr	   *s;
 
 	if (!global && op->nterms == 1 && f->csr)
 	{
@@ -258,10 +263,7 @@ form_apply(gp_eval *ev, form *f, const gp_operator *op)
 		gp_operator_apply(ev, op, f->dense);
 		return;
 	}
-	s = gp_operator_csr(ev, op, &owned);
-	form_multiply(ev, f, s);
-	if (owned)
-		gp_csr_free(ev->env, s);
+	form_multiply(ev, f, gp_operator_csr(ev, op));
 }
 
 /* Puts the terms' factors side by side. */
@@ -316,7 +318,7 @@ gp_linear_build(gp_eval *ev, const gp_terms *terms)
 		const gp_linear_term *term = &terms->term[t];
 		int			left = term->nops;
 
-		if (ev->x_is_identity && !term->bias && left > 0 &&
+		if (ev->kernel->x_is_identity && !term->bias && left > 0 &&
 			!gp_operator_is_global(term->op[left - 1]) && !gp_operator_fills(ev, term->op[left - 1]))
 			part[t] = form_operator(ev, term, term->op[--left]);
 		else
@@ -329,23 +331,15 @@ gp_linear_build(gp_eval *ev, const gp_terms *terms)
 	return z;
 }
 
-/* The factor of a step, made at the first call. */
-const gp_linear *
-gp_linear_of_step(gp_eval *ev, int step)
+/* Makes the factor of a step, sparse matrices in the kernel's own environment. */
+static gp_linear
+make_linear(gp_eval *ev, int step)
 {
-	gp_linear  *z = &ev->linear[step];
-	gp_terms   *terms;
+	gp_eval		on_host = *ev;
+	gp_terms   *terms = gp_alloc_zero(ev->env, 1, sizeof(gp_terms));
+	gp_linear	z;
 
-	if (z->made)
-		return z;
-	if (ev->program->steps[step].kind == GP_STEP_INPUT && ev->x->csr)
-	{
-		z->width = ev->x->dims;
-		z->csr = ev->x->csr;
-		z->made = z->borrowed = true;
-		return z;
-	}
-	terms = gp_alloc_zero(ev->env, 1, sizeof(gp_terms));
+	on_host.env = ev->kernel->env;
 	if (gp_step_is_linear(ev, step))
 		gp_linear_collect(ev, step, terms);
 	else
@@ -353,10 +347,113 @@ gp_linear_of_step(gp_eval *ev, int step)
 		terms->n = 1;
 		terms->term[0].value = 1.0;
 	}
-	*z = gp_linear_build(ev, terms);
-	z->made = true;
+	z = gp_linear_build(&on_host, terms);
 	gp_free(ev->env, terms);
 	return z;
+}
+
+/* The bytes held before, and the high-water mark to go back to. */
+typedef struct tide
+{
+	size_t		used;
+	size_t		peak;
+} tide;
+
+/* Begins to watch an environment's high-water mark. */
+static tide
+tide_begin(gp_env *env)
+{
+	tide		t = {env->used, env->peak};
+
+	env->peak = env->used;
+	return t;
+}
+
+/* The most that was held more than now is. */
+static size_t
+tide_end(gp_env *env, tide t)
+{
+	size_t		more = env->peak - env->used;
+
+	if (env->peak < t.peak)
+		env->peak = t.peak;
+	return more;
+}
+
+/* Makes the factor of a step in a dry run, and notes what a dense one took. */
+static gp_linear
+learn_linear(gp_eval *ev, int step, gp_known_linear *known)
+{
+	gp_env	   *host = ev->kernel->env;
+	gp_count	before = gp_dry_count(ev->dev);
+	tide		on_host = tide_begin(host);
+	tide		on_device = tide_begin(ev->env);
+	gp_linear	z = make_linear(ev, step);
+	gp_count	after = gp_dry_count(ev->dev);
+
+	known->scratch = tide_end(host, on_host);
+	known->scratch += tide_end(ev->env, on_device);
+	known->dense = z.csr == NULL;
+	known->width = z.width;
+	known->count.flops = after.flops - before.flops;
+	known->count.effort = after.effort - before.effort;
+	return z;
+}
+
+/* Makes the factor of a step on this evaluation's device, from what is known of it. */
+static gp_linear
+linear_of_known(gp_eval *ev, int step, gp_known_linear *known)
+{
+	gp_linear	z = {.width = known->width, .csr = known->csr, .borrowed = true};
+
+	if (z.csr)
+		return z;
+	if (!ev->env->dry)
+		z = make_linear(ev, step);
+	else if (!known->dense)
+		z = learn_linear(ev, step, known);
+	else
+	{
+		z.dense = ev->dev->create(ev->dev, ev->n, known->width, ev->type);
+		gp_dry_add(ev->dev, known->count.flops, known->count.effort);
+	}
+	if (ev->env->dry && z.csr == NULL)
+		gp_free(ev->env, gp_alloc_figures(ev->env, 1, known->scratch));
+	return z;
+}
+
+/* The factor of a step, made at the first call; a sparse one serves every evaluation. */
+const gp_linear *
+gp_linear_of_step(gp_eval *ev, int step)
+{
+	gp_linear  *z = &ev->linear[step];
+	gp_known_linear *known = &ev->kernel->linear[step];
+
+	if (z->made)
+		return z;
+	if (ev->kernel->program->steps[step].kind == GP_STEP_INPUT && ev->kernel->x->csr)
+	{
+		known->csr = ev->kernel->x->csr;
+		known->width = ev->kernel->x->dims;
+		known->borrowed = true;
+	}
+	*z = linear_of_known(ev, step, known);
+	known->csr = z->csr;
+	known->width = z->width;
+	z->borrowed = z->csr != NULL;
+	z->made = true;
+	return z;
+}
+
+/* Frees the factors that an evaluation made on its device. */
+void
+gp_linear_forget(gp_eval *ev)
+{
+	for (int step = 0; step < ev->kernel->program->nsteps; step++)
+	{
+		gp_linear_free(ev, &ev->linear[step]);
+		ev->linear[step].made = false;
+	}
 }
 
 /* Frees a factor. */
@@ -380,8 +477,10 @@ gp_linear_norms(gp_eval *ev, const gp_linear *z, gp_matrix out)
 		ev->dev->row_dots(ev->dev, out, z->dense, z->dense);
 		return;
 	}
-	norm = gp_alloc_zero(ev->env, ev->n, sizeof(double));
-	for (int64_t i = 0; i < ev->n; i++)
+	norm = gp_alloc_figures(ev->env, ev->n, sizeof(double));
+	for (int64_t i = 0; i < ev->n && !ev->env->dry; i++)
+	{
+		norm[i] = 0.0;
 		for (int64_t k = z->csr->start[i]; k < z->csr->start[i + 1]; k++)
 		{
 			double		v = z->csr->type == GP_FLOAT ? ((float *) z->csr->value)[k] :
@@ -389,6 +488,7 @@ gp_linear_norms(gp_eval *ev, const gp_linear *z, gp_matrix out)
 
 			norm[i] += v * v;
 		}
+	}
 	ev->dev->upload(ev->dev, out, gp_matrix_wrap(norm, ev->n, 1, GP_DOUBLE));
 	gp_free(ev->env, norm);
 }
@@ -437,16 +537,16 @@ leaf_times(gp_eval *ev, const gp_linear_term *term, gp_matrix right, gp_matrix o
 	gp_device  *dev = ev->dev;
 	gp_matrix	leaf;
 
-	if (!term->bias && ev->x->csr)
+	if (!term->bias && ev->kernel->x->csr)
 	{
-		dev->spmm(dev, 1.0, ev->x->csr, right, 0.0, out);
+		dev->spmm(dev, 1.0, ev->kernel->x->csr, right, 0.0, out);
 		return;
 	}
 	leaf = dev->create(dev, ev->n, term_width(ev, term), ev->type);
 	if (term->bias)
 		dev->fill(dev, leaf, 1.0);
 	else
-		dev->upload(dev, leaf, gp_matrix_wrap(ev->x->dense, ev->n, ev->x->dims, ev->x->type));
+		dev->upload(dev, leaf, gp_matrix_wrap(ev->kernel->x->dense, ev->n, ev->kernel->x->dims, ev->kernel->x->type));
 	dev->gemm(dev, false, false, 1.0, leaf, right, 0.0, out);
 	dev->destroy(dev, &leaf);
 }
@@ -464,7 +564,7 @@ term_times(gp_eval *ev, const gp_linear_term *term, gp_matrix right, gp_matrix w
 		gp_operator_apply(ev, term->op[k], work);
 	if (term->nops > 0 && gp_operator_is_a(term->op[0]))
 	{
-		dev->spmm(dev, sqrt(term->value) * term->op[0]->term[0].coef, ev->a, work, beta, out);
+		dev->spmm(dev, sqrt(term->value) * term->op[0]->term[0].coef, ev->kernel->a, work, beta, out);
 		return;
 	}
 	if (term->nops > 0)
@@ -500,13 +600,13 @@ gp_terms_cheaper(const gp_eval *ev, const gp_terms *terms, const gp_linear *z)
 	{
 		if (terms->term[t].bias)
 			by_terms += (double) ev->n / dense_gain;
-		else if (ev->x->csr)
-			by_terms += (double) gp_csr_entries(ev->x->csr);
+		else if (ev->kernel->x->csr)
+			by_terms += (double) gp_csr_entries(ev->kernel->x->csr);
 		else
-			by_terms += (double) ev->n * ev->x->dims / dense_gain;
+			by_terms += (double) ev->n * ev->kernel->x->dims / dense_gain;
 		for (int k = 0; k < terms->term[t].nops; k++)
 			by_terms += gp_operator_products(ev, terms->term[t].op[k]) *
-				(double) gp_csr_entries(ev->a);
+				(double) gp_csr_entries(ev->kernel->a);
 	}
 	by_factor = z->csr ? (double) gp_csr_entries(z->csr) : (double) ev->n * z->width / dense_gain;
 	return by_terms < by_factor;

@@ -7,7 +7,7 @@
  * norm needs it: operators act on the panel, and the last layer's factor is
  * never formed.  Linear terms stay exact and sparse between the activations.
  */
-#include "kernel.h"
+#include "prepared.h"
 
 #include <math.h>
 #include <string.h>
@@ -28,7 +28,7 @@ typedef struct nystrom
 static double
 mean_diagonal(gp_device *dev, gp_matrix c)
 {
-	double	   *host = gp_alloc_array(dev->env, c.rows, sizeof(double));
+	double	   *host = gp_alloc_zero(dev->env, c.rows, sizeof(double));
 	double		mean = 0.0;
 
 	dev->download(dev, gp_matrix_wrap(host, c.rows, 1, GP_DOUBLE), gp_matrix_diagonal(c));
@@ -365,7 +365,7 @@ static gp_factor *
 compute(nystrom *ny, int step)
 {
 	gp_eval    *ev = ny->ev;
-	const gp_step *s = &ev->program->steps[step];
+	const gp_step *s = &ev->kernel->program->steps[step];
 	gp_factor  *f;
 
 	if (s->kind == GP_STEP_INPUT)
@@ -390,19 +390,28 @@ compute(nystrom *ny, int step)
 	return f;
 }
 
+/* Why a factor cannot be made. */
+typedef enum refusal
+{
+	REFUSED_NOT,
+	REFUSED_PARTS,
+	REFUSED_OPERATORS
+} refusal;
+
 /* The parts that a step's factor will have. */
 typedef struct part_count
 {
 	int			panels;
 	int			terms;
 	int			nops;			/* the most over one term */
+	refusal		refused;
 } part_count;
 
 /* Counts the parts of a linear step, which are refused where they are too many. */
 static part_count
 linear_parts(const gp_eval *ev, int step, gp_terms *terms)
 {
-	part_count	c = {0, 0, 0};
+	part_count	c = {0, 0, 0, REFUSED_NOT};
 
 	gp_linear_collect(ev, step, terms);
 	c.terms = terms->n;
@@ -413,57 +422,80 @@ linear_parts(const gp_eval *ev, int step, gp_terms *terms)
 
 /* Refuses a factor of so many panels and terms; what terms are left at last become one more panel. */
 static void
-check_parts(const gp_eval *ev, const part_count *c, bool last)
+check_parts(part_count *c, bool last)
 {
 	if (c->panels + (last && c->terms > 0) > GP_MAX_LINEAR_TERMS || c->terms > GP_MAX_LINEAR_TERMS)
-		gp_raise(ev->env, GP_ERR_UNSUPPORTED, "Use fewer terms or layers.",
-				 "the kernel's factor has more than %d parts", GP_MAX_LINEAR_TERMS);
+		c->refused = REFUSED_PARTS;
 }
 
 /* Counts the parts of a step that is not linear, from those of its arguments. */
 static part_count
-step_parts(const gp_eval *ev, const gp_step *s, const part_count *count)
+step_parts(const gp_step *s, const part_count *count)
 {
-	part_count	c = {1, 0, 0};
+	part_count	c = {1, 0, 0, REFUSED_NOT};
 	const part_count *other;
 
 	if (s->kind == GP_STEP_INPUT || s->kind == GP_STEP_RELU)
 		return c;
 	c = count[s->arg0];
 	if (s->kind == GP_STEP_OP && c.terms > 0 && ++c.nops > GP_MAX_OPS)
-		gp_raise(ev->env, GP_ERR_UNSUPPORTED, "Use fewer layers.",
-				 "the kernel has more than %d operators in a row", GP_MAX_OPS);
+		c.refused = REFUSED_OPERATORS;
 	if (s->kind != GP_STEP_SUM)
 		return c;
 	other = &count[s->arg1];
 	c.panels += other->panels;
 	c.terms += other->terms;
 	c.nops = other->nops > c.nops ? other->nops : c.nops;
-	check_parts(ev, &c, false);
+	check_parts(&c, false);
 	return c;
+}
+
+/* Counts the parts of all steps up to the first that is refused. */
+static refusal
+find_refusal(const gp_eval *ev, int step)
+{
+	int		   *uses = gp_alloc_zero(ev->env, step + 1, sizeof(int));
+	part_count *count = gp_alloc_zero(ev->env, step + 1, sizeof(part_count));
+	gp_terms   *terms = gp_alloc_zero(ev->env, 1, sizeof(gp_terms));
+	refusal		refused = REFUSED_NOT;
+
+	gp_step_uses(ev, step, ev->kernel->is_linear, uses);
+	for (int i = 0; i <= step && refused == REFUSED_NOT; i++)
+	{
+		if (uses[i] == 0)
+			continue;
+		ev->env->check_interrupts(ev->env);
+		count[i] = gp_step_is_linear(ev, i) ? linear_parts(ev, i, terms) :
+			step_parts(&ev->kernel->program->steps[i], count);
+		if (i == step)
+			check_parts(&count[i], true);
+		refused = count[i].refused;
+	}
+	gp_free(ev->env, uses);
+	gp_free(ev->env, count);
+	gp_free(ev->env, terms);
+	return refused;
+}
+
+/* True when a step's factor would not have too many parts. */
+bool
+gp_nystrom_possible(const gp_eval *ev, int step)
+{
+	return find_refusal(ev, step) == REFUSED_NOT;
 }
 
 /* Refuses a step whose factor would have too many parts, before any is made. */
 void
 gp_nystrom_check(const gp_eval *ev, int step)
 {
-	int		   *uses = gp_alloc_zero(ev->env, step + 1, sizeof(int));
-	part_count *count = gp_alloc_zero(ev->env, step + 1, sizeof(part_count));
-	gp_terms   *terms = gp_alloc_zero(ev->env, 1, sizeof(gp_terms));
+	refusal		refused = find_refusal(ev, step);
 
-	gp_step_uses(ev, step, ev->is_linear, uses);
-	for (int i = 0; i <= step; i++)
-	{
-		if (uses[i] == 0)
-			continue;
-		ev->env->check_interrupts(ev->env);
-		count[i] = gp_step_is_linear(ev, i) ? linear_parts(ev, i, terms) :
-			step_parts(ev, &ev->program->steps[i], count);
-	}
-	check_parts(ev, &count[step], true);
-	gp_free(ev->env, uses);
-	gp_free(ev->env, count);
-	gp_free(ev->env, terms);
+	if (refused == REFUSED_PARTS)
+		gp_raise(ev->env, GP_ERR_UNSUPPORTED, "Use fewer terms or layers.",
+				 "the kernel's factor has more than %d parts", GP_MAX_LINEAR_TERMS);
+	if (refused == REFUSED_OPERATORS)
+		gp_raise(ev->env, GP_ERR_UNSUPPORTED, "Use fewer layers.",
+				 "the kernel has more than %d operators in a row", GP_MAX_OPS);
 }
 
 /* Linear terms of at most this width stay exact in the last layer. */
@@ -495,17 +527,6 @@ dense_of(gp_eval *ev, gp_linear *z)
 	return out;
 }
 
-/* The columns of the terms' factor. */
-static int64_t
-terms_width(const gp_eval *ev, const gp_terms *terms)
-{
-	int64_t		width = 0;
-
-	for (int t = 0; t < terms->n; t++)
-		width += terms->term[t].bias ? 1 : ev->x->dims;
-	return width;
-}
-
 /* Turns the linear terms left in the last layer into a panel, exact when narrow. */
 static void
 settle_terms(nystrom *ny, gp_factor *f)
@@ -517,7 +538,7 @@ settle_terms(nystrom *ny, gp_factor *f)
 	if (f->terms.n == 0)
 		return;
 	z = gp_linear_build(ev, &f->terms);
-	if (terms_width(ev, &f->terms) <= gp_nystrom_exact_width(ny->na))
+	if (gp_terms_width(ev, &f->terms) <= gp_nystrom_exact_width(ny->na))
 	{
 		linear = gp_factor_create(ev->env);
 		linear->npanels = 1;
@@ -541,7 +562,7 @@ gp_eval_nystrom(gp_eval *ev, int step, const int32_t *landmark, int64_t n)
 	gp_nystrom_check(ev, step);
 	ny.uses = gp_alloc_zero(ev->env, step + 1, sizeof(int));
 	ny.kept = gp_alloc_zero(ev->env, step + 1, sizeof(gp_factor *));
-	gp_step_uses(ev, step, ev->is_linear, ny.uses);
+	gp_step_uses(ev, step, ev->kernel->is_linear, ny.uses);
 	for (int i = 0; i <= step; i++)
 	{
 		if (ny.uses[i] == 0 || gp_step_is_linear(ev, i))

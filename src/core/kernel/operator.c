@@ -5,13 +5,25 @@
  * where A has a real spectrum in [-1, 1] (undirected graphs, either
  * normalisation), and by its power series otherwise.
  */
-#include "kernel.h"
+#include "prepared.h"
 
 #include <math.h>
+#include <string.h>
 
 #define SERIES_TOLERANCE 1e-10
 #define FILL_FACTOR 64.0		/* entries of a power, relative to A's, that are too many */
 #define FILL_SMALL 4e6			/* so many are never too many */
+
+/* True when the operator contains P(a). */
+bool
+gp_operator_is_global(const gp_operator *op)
+{
+	for (int t = 0; t < op->nterms; t++)
+		for (int p = 0; p < op->np; p++)
+			if (op->term[t].power_p[p] > 0)
+				return true;
+	return false;
+}
 
 /* Three column blocks that the recurrences work in. */
 typedef struct op_work
@@ -34,7 +46,7 @@ static int
 series_length(const gp_eval *ev, double alpha)
 {
 	double		c = 1.0 - alpha;
-	double		ratio = ev->directed ? c : chebyshev_ratio(c);
+	double		ratio = ev->kernel->directed ? c : chebyshev_ratio(c);
 
 	if (c <= 0.0)
 		return 0;
@@ -54,7 +66,7 @@ apply_p_power(gp_eval *ev, double alpha, gp_matrix in, gp_matrix t0, gp_matrix t
 	{
 		gp_matrix	swap = t0;
 
-		dev->spmm(dev, 1.0 - alpha, ev->a, t0, 0.0, t1);
+		dev->spmm(dev, 1.0 - alpha, ev->kernel->a, t0, 0.0, t1);
 		dev->axpby(dev, 1.0, t1, 1.0, out);
 		t0 = t1;
 		t1 = swap;
@@ -76,7 +88,7 @@ apply_p_chebyshev(gp_eval *ev, double alpha, gp_matrix in, gp_matrix t0, gp_matr
 	int			length = series_length(ev, alpha);
 
 	dev->copy(dev, t0, in);
-	dev->spmm(dev, 1.0, ev->a, in, 0.0, t1);
+	dev->spmm(dev, 1.0, ev->kernel->a, in, 0.0, t1);
 	dev->axpby(dev, coef, in, 0.0, out);
 	coef *= 2.0 * ratio;
 	dev->axpby(dev, coef, t1, 1.0, out);
@@ -84,7 +96,7 @@ apply_p_chebyshev(gp_eval *ev, double alpha, gp_matrix in, gp_matrix t0, gp_matr
 	{
 		gp_matrix	swap = t0;
 
-		dev->spmm(dev, 2.0, ev->a, t1, -1.0, t0);
+		dev->spmm(dev, 2.0, ev->kernel->a, t1, -1.0, t0);
 		t0 = t1;
 		t1 = swap;
 		coef *= ratio;
@@ -100,7 +112,7 @@ apply_p(gp_eval *ev, double alpha, gp_matrix x, op_work *w)
 
 	if (alpha >= 1.0)
 		return;
-	if (ev->directed)
+	if (ev->kernel->directed)
 		apply_p_power(ev, alpha, x, w->t0, w->t1, w->t2);
 	else
 		apply_p_chebyshev(ev, alpha, x, w->t0, w->t1, w->t2);
@@ -115,7 +127,7 @@ apply_monomial(gp_eval *ev, const gp_operator *op, const gp_monomial *m, gp_matr
 
 	for (int k = 0; k < m->power_a; k++)
 	{
-		dev->spmm(dev, 1.0, ev->a, x, 0.0, w->t0);
+		dev->spmm(dev, 1.0, ev->kernel->a, x, 0.0, w->t0);
 		dev->copy(dev, x, w->t0);
 	}
 	for (int p = 0; p < op->np; p++)
@@ -140,7 +152,7 @@ apply_block(gp_eval *ev, const gp_operator *op, gp_matrix x, op_work *w, gp_matr
 
 	if (gp_operator_is_a(op))
 	{
-		dev->spmm(dev, op->term[0].coef, ev->a, x, 0.0, w->t0);
+		dev->spmm(dev, op->term[0].coef, ev->kernel->a, x, 0.0, w->t0);
 		dev->copy(dev, x, w->t0);
 		return;
 	}
@@ -212,64 +224,103 @@ gp_operator_products(const gp_eval *ev, const gp_operator *op)
 	return products;
 }
 
+/* True when two operators are one; unused places are not compared. */
+static bool
+same_operator(const gp_operator *a, const gp_operator *b)
+{
+	if (a == b)
+		return true;
+	if (a->np != b->np || a->nterms != b->nterms)
+		return false;
+	for (int p = 0; p < a->np; p++)
+		if (a->p_alpha[p] != b->p_alpha[p])
+			return false;
+	for (int t = 0; t < a->nterms; t++)
+	{
+		const gp_monomial *x = &a->term[t];
+		const gp_monomial *y = &b->term[t];
+
+		if (x->coef != y->coef || x->power_a != y->power_a ||
+			memcmp(x->power_p, y->power_p, a->np * sizeof(int)) != 0)
+			return false;
+	}
+	return true;
+}
+
+/* What is known of an operator; all layers mean one by equal ones. */
+static gp_known_operator *
+known_operator(gp_prepared *kernel, const gp_operator *op)
+{
+	for (int k = 0; k < kernel->nops; k++)
+		if (same_operator(kernel->op[k].op, op))
+			return &kernel->op[k];
+	kernel->op[kernel->nops] = (gp_known_operator) {.op = op};
+	return &kernel->op[kernel->nops++];
+}
+
 /*
- * True when the operator's sparse matrix would fill up.  The walks of a length
- * bound the entries of that power of A; they cost one product with a vector.
+ * The walks of a length bound the entries of that power of A; they cost one
+ * product with a vector.
  */
+static bool
+power_fills(gp_prepared *kernel, int power)
+{
+	gp_env	   *env = kernel->env;
+	const gp_csr *a = kernel->a;
+	double	   *walks = gp_alloc_array(env, a->rows, sizeof(double));
+	double	   *next = gp_alloc_array(env, a->rows, sizeof(double));
+	double		sum = 0.0;
+
+	for (int64_t i = 0; i < a->rows; i++)
+		walks[i] = 1.0;
+	for (int k = 0; k < power; k++)
+	{
+		double	   *swap = walks;
+		int64_t		look = 0;
+
+		sum = 0.0;
+		for (int64_t i = 0; i < a->rows; i++)
+		{
+			gp_look(env, a->start[i], &look);
+			next[i] = 0.0;
+			for (int64_t e = a->start[i]; e < a->start[i + 1]; e++)
+				next[i] += walks[a->col[e]];
+			next[i] = fmin(next[i], (double) a->rows);
+			sum += next[i];
+		}
+		walks = next;
+		next = swap;
+	}
+	gp_free(env, walks);
+	gp_free(env, next);
+	return sum > FILL_FACTOR * (double) gp_csr_entries(a) && sum > FILL_SMALL;
+}
+
+/* True when the operator's sparse matrix would fill up. */
 bool
 gp_operator_fills(gp_eval *ev, const gp_operator *op)
 {
-	gp_env	   *env = ev->env;
-	int64_t		n = ev->n;
-	double		entries = (double) gp_csr_entries(ev->a);
-	double	   *walks;
-	double	   *next;
-	double		sum = 0.0;
+	gp_known_operator *known;
 	int			power = 0;
-	int64_t		look = 0;
 
 	for (int t = 0; t < op->nterms; t++)
 		power = op->term[t].power_a > power ? op->term[t].power_a : power;
 	if (power < 2)
 		return false;
-	walks = gp_alloc_array(env, n, sizeof(double));
-	next = gp_alloc_array(env, n, sizeof(double));
-	for (int64_t i = 0; i < n; i++)
-		walks[i] = 1.0;
-	for (int k = 0; k < power; k++)
-	{
-		sum = 0.0;
-		look = 0;
-		for (int64_t i = 0; i < n; i++)
-		{
-			gp_look(env, ev->a->start[i], &look);
-			next[i] = 0.0;
-			for (int64_t e = ev->a->start[i]; e < ev->a->start[i + 1]; e++)
-				next[i] += walks[ev->a->col[e]];
-			next[i] = fmin(next[i], (double) n);
-			sum += next[i];
-		}
-		for (int64_t i = 0; i < n; i++)
-			walks[i] = next[i];
-	}
-	gp_free(env, walks);
-	gp_free(env, next);
-	return sum > FILL_FACTOR * entries && sum > FILL_SMALL;
+	known = known_operator(ev->kernel, op);
+	if (!known->looked)
+		known->fills = power_fills(ev->kernel, power);
+	known->looked = true;
+	return known->fills;
 }
 
 /* The sparse matrix of an operator without P(a), by adding up its powers of A. */
-gp_csr *
-gp_operator_csr(gp_eval *ev, const gp_operator *op, bool *owned)
+static gp_csr *
+make_csr(gp_eval *ev, const gp_operator *op)
 {
-	gp_env	   *env = ev->env;
+	gp_env	   *env = ev->kernel->env;
 	gp_csr	   *sum = NULL;
 
-	*owned = true;
-	if (op->nterms == 1 && op->term[0].power_a == 1 && op->term[0].coef == 1.0)
-	{
-		*owned = false;
-		return ev->a;
-	}
 	for (int t = 0; t < op->nterms; t++)
 	{
 		gp_csr	   *power = gp_csr_identity(env, ev->n, ev->type);
@@ -278,7 +329,7 @@ gp_operator_csr(gp_eval *ev, const gp_operator *op, bool *owned)
 		for (int k = 0; k < op->term[t].power_a; k++)
 		{
 			old = power;
-			power = gp_csr_product(env, ev->a, old);
+			power = gp_csr_product(env, ev->kernel->a, old);
 			gp_csr_free(env, old);
 		}
 		gp_csr_scale(power, op->term[t].coef);
@@ -293,4 +344,18 @@ gp_operator_csr(gp_eval *ev, const gp_operator *op, bool *owned)
 		gp_csr_free(env, power);
 	}
 	return sum;
+}
+
+/* The sparse matrix of an operator: A itself, or made at the first call. */
+const gp_csr *
+gp_operator_csr(gp_eval *ev, const gp_operator *op)
+{
+	gp_known_operator *known;
+
+	if (gp_operator_is_a(op) && op->term[0].coef == 1.0)
+		return ev->kernel->a;
+	known = known_operator(ev->kernel, op);
+	if (known->csr == NULL)
+		known->csr = make_csr(ev, op);
+	return known->csr;
 }

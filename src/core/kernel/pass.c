@@ -6,7 +6,7 @@
  * is.  Steps are numbered, arguments before those who take them: a loop makes the
  * value of each once and keeps it until the last taker has it.
  */
-#include "kernel.h"
+#include "prepared.h"
 
 /* How often each step's value is taken when that of a step is made; uses starts at zero. */
 void
@@ -15,7 +15,7 @@ gp_step_uses(const gp_eval *ev, int step, const bool *leaf, int *uses)
 	uses[step]++;
 	for (int i = step; i >= 0; i--)
 	{
-		const gp_step *s = &ev->program->steps[i];
+		const gp_step *s = &ev->kernel->program->steps[i];
 
 		if (uses[i] == 0 || leaf[i])
 			continue;
@@ -52,7 +52,7 @@ gp_pass_run(gp_pass *pass, int step)
 
 	pass->uses = gp_alloc_zero(ev->env, step + 1, sizeof(int));
 	pass->kept = gp_alloc_zero(ev->env, step + 1, sizeof(gp_matrix));
-	gp_step_uses(ev, step, ev->is_chain, pass->uses);
+	gp_step_uses(ev, step, ev->kernel->is_chain, pass->uses);
 	for (int i = 0; i <= step; i++)
 	{
 		if (pass->uses[i] == 0 || gp_step_is_chain(ev, i))
@@ -66,84 +66,3 @@ gp_pass_run(gp_pass *pass, int step)
 	return out;
 }
 
-/* A pass with values counted instead of computed. */
-typedef struct pass_play
-{
-	const gp_eval *ev;
-	gp_pass_visit visit;		/* may be NULL */
-	void	   *context;
-	int		   *uses;
-	int			held;
-	int			most;
-} pass_play;
-
-/* Tells of a step that is made while others are held. */
-static void
-tell(pass_play *p, int step, int held)
-{
-	if (p->visit)
-		p->visit(p->context, step, held);
-}
-
-/* One more value is held. */
-static void
-hold(pass_play *p)
-{
-	if (++p->held > p->most)
-		p->most = p->held;
-}
-
-/* A taker gets its value, as in gp_pass_take. */
-static void
-play_take(pass_play *p, int step)
-{
-	if (gp_step_is_chain(p->ev, step))
-	{
-		tell(p, step, p->held);
-		hold(p);
-	}
-	else if (--p->uses[step] > 0)
-		hold(p);
-}
-
-/* A step is made: its value takes its first argument's place, a second one goes. */
-static void
-play_step(pass_play *p, int step, bool whole)
-{
-	const gp_step *s = &p->ev->program->steps[step];
-
-	if (s->kind == GP_STEP_OP && !whole)
-	{
-		tell(p, step, p->held);
-		hold(p);
-		return;
-	}
-	play_take(p, s->arg0);
-	if (s->kind == GP_STEP_SUM && p->ev->program->steps[s->arg1].kind != GP_STEP_BIAS &&
-		!(whole && gp_step_is_chain(p->ev, s->arg1)))
-	{
-		play_take(p, s->arg1);
-		p->held--;
-	}
-	tell(p, step, p->held - 1);
-}
-
-/* Plays a pass; returns the most values held at once. */
-int
-gp_pass_play(const gp_eval *ev, int step, bool whole, gp_pass_visit visit, void *context)
-{
-	pass_play	p = {ev, visit, context, NULL, 0, 0};
-
-	p.uses = gp_alloc_zero(ev->env, step + 1, sizeof(int));
-	gp_step_uses(ev, step, ev->is_chain, p.uses);
-	for (int i = 0; i <= step; i++)
-	{
-		if (p.uses[i] == 0 || gp_step_is_chain(ev, i))
-			continue;
-		ev->env->check_interrupts(ev->env);
-		play_step(&p, i, whole);
-	}
-	play_take(&p, step);
-	gp_free(ev->env, p.uses);
-	return p.most;
-}

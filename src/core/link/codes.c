@@ -69,13 +69,9 @@ static void
 project_terms(gp_eval *ev, const gp_terms *terms, uint64_t seed, int word, gp_matrix y)
 {
 	gp_device  *dev = ev->dev;
-	int64_t		width = 0;
 	gp_matrix	work = dev->create(dev, ev->n, SLICE, GP_FLOAT);
-	gp_matrix	g;
+	gp_matrix	g = dev->create(dev, gp_terms_width(ev, terms), SLICE, GP_FLOAT);
 
-	for (int t = 0; t < terms->n; t++)
-		width += terms->term[t].bias ? 1 : ev->x->dims;
-	g = dev->create(dev, width, SLICE, GP_FLOAT);
 	fill_directions(dev, seed, word, 0, g);
 	gp_terms_times(ev, terms, g, work, y);
 	dev->destroy(dev, &g);
@@ -245,7 +241,7 @@ make_factor(gp_eval *ev, const gp_link_problem *problem)
 	if (count < FEWEST_LANDMARKS)
 		count = FEWEST_LANDMARKS;
 	landmark = gp_link_landmarks(ev, problem, count < ev->n ? count : ev->n, &n);
-	f = gp_eval_nystrom(ev, ev->program->nsteps - 1, landmark, n);
+	f = gp_eval_nystrom(ev, problem->program->nsteps - 1, landmark, n);
 	gp_free(ev->env, landmark);
 	return f;
 }

@@ -4,7 +4,8 @@
 #ifndef GP_LINK_INTERNAL_H
 #define GP_LINK_INTERNAL_H
 
-#include "infer/infer_internal.h"
+#include "infer/landmarks.h"
+#include "infer/regress.h"
 #include "link.h"
 
 #define GP_LINK_FOLDS 4			/* times that links are hidden, at most */

@@ -3,6 +3,7 @@
  * known, odd graphs, equal bits, the limit, cancels, and every allocation failing.
  */
 #include "cluster/cluster.h"
+#include "kernel/prepared.h"
 #include "test_env.h"
 #include "test_graphs.h"
 
@@ -92,7 +93,7 @@ full_kernel(gp_device *dev, const gp_cluster_problem *p)
 	gp_eval		ev;
 
 	gp_eval_open(&ev, dev, p->program, p->graph, p->features, p->seed, p->type);
-	m = gp_eval_full(&ev, ev.program->nsteps - 1);
+	m = gp_eval_full(&ev, ev.kernel->program->nsteps - 1);
 	dev->download(dev, gp_matrix_wrap(k, n, n, GP_DOUBLE), m);
 	dev->destroy(dev, &m);
 	gp_eval_close(&ev);

@@ -8,6 +8,7 @@
 #include "golden_laplacian.h"
 #include "graph/walks.h"
 #include "infer/infer_internal.h"
+#include "kernel/prepared.h"
 #include "test_env.h"
 #include "test_graphs.h"
 
@@ -67,8 +68,8 @@ check_golden(gp_env *env, int d, gp_type type)
 
 	snprintf(text, sizeof(text), "laplacian(d=%d, sigma2=0.2)", d);
 	gp_eval_open(&ev, dev, compile(env, text), karate_graph(env, false, false), NULL, 0, type);
-	full = host_of(dev, gp_eval_full(&ev, ev.program->nsteps - 1));
-	column = host_of(dev, gp_eval_columns(&ev, ev.program->nsteps - 1, cols, 3));
+	full = host_of(dev, gp_eval_full(&ev, ev.kernel->program->nsteps - 1));
+	column = host_of(dev, gp_eval_columns(&ev, ev.kernel->program->nsteps - 1, cols, 3));
 	for (int c = 0; c < 3; c++)
 		for (int i = 0; i < N; i++)
 		{
@@ -198,7 +199,7 @@ check_walked(gp_env *env, const char *options, double most)
 
 		snprintf(text, sizeof(text), "laplacian(%s)", f ? options : "d=2");
 		gp_eval_open(&ev, dev, compile(env, text), graph, NULL, 3, GP_DOUBLE);
-		k[f] = host_of(dev, gp_eval_full(&ev, ev.program->nsteps - 1));
+		k[f] = host_of(dev, gp_eval_full(&ev, ev.kernel->program->nsteps - 1));
 		gp_eval_close(&ev);
 	}
 	for (int i = 0; i < N * N; i++)

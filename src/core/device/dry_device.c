@@ -1,0 +1,294 @@
+/*
+ * dry_device.c - a device that computes nothing and accounts for everything.
+ *
+ * The planner runs an evaluator on it to learn what that would take, so that no
+ * evaluator needs a second one that counts.  Where the CPU takes scratch memory
+ * its own code is run, without a pool that would do the work.
+ */
+#include "cpu_device.h"
+
+#define MAP_FLOPS 20.0			/* of one pointwise stage */
+#define LARGE_ORDER 4096		/* of a triangle whose recursion is not followed any more */
+#define LARGE_SCRATCH 65536		/* bytes that are enough for it instead */
+
+typedef struct dry_device
+{
+	gp_cpu		cpu;			/* without a pool */
+	gp_env	   *host;
+	gp_count	count;
+} dry_device;
+
+/* The dry device behind a table. */
+static dry_device *
+dry_of(gp_device *dev)
+{
+	return (dry_device *) dev->state;
+}
+
+/* Adds operations. */
+void
+gp_dry_add(gp_device *dev, double flops, double effort)
+{
+	dry_of(dev)->count.flops += flops;
+	dry_of(dev)->count.effort += effort;
+}
+
+static void
+add_dense(gp_device *dev, double flops)
+{
+	gp_dry_add(dev, flops, flops);
+}
+
+static void
+add_sparse(gp_device *dev, double flops)
+{
+	gp_dry_add(dev, flops, GP_SPARSE_EFFORT * flops);
+}
+
+/* What has been taken so far. */
+gp_count
+gp_dry_count(gp_device *dev)
+{
+	gp_count	count = dry_of(dev)->count;
+
+	count.bytes = (double) dev->env->peak;
+	return count;
+}
+
+/* Takes memory for a moment. */
+static void
+touch(gp_device *dev, int64_t count, size_t size)
+{
+	gp_free(dev->env, gp_alloc_figures(dev->env, count, size));
+}
+
+/* A matrix without memory, of the CPU's size. */
+static gp_matrix
+dry_create(gp_device *dev, int64_t rows, int64_t cols, gp_type type)
+{
+	gp_matrix	m = {NULL, rows, cols, gp_cpu_ld(cols), type};
+
+	m.data = gp_alloc_figures(dev->env, rows,
+							  gp_size_mul(dev->env, (size_t) m.ld, gp_type_size(type)));
+	return m;
+}
+
+static void
+dry_destroy(gp_device *dev, gp_matrix *m)
+{
+	gp_free(dev->env, m->data);
+	m->data = NULL;
+}
+
+/* The operations that move numbers are not counted. */
+static void
+dry_copy(gp_device *dev, gp_matrix dst, gp_matrix src)
+{
+}
+
+static void
+dry_fill(gp_device *dev, gp_matrix dst, double value)
+{
+}
+
+static void
+dry_transpose_square(gp_device *dev, gp_matrix x)
+{
+}
+
+static void
+dry_gather_rows(gp_device *dev, gp_matrix dst, gp_matrix src, const int32_t *index)
+{
+}
+
+static void
+dry_csr_rows(gp_device *dev, gp_matrix dst, const gp_csr *s, const int32_t *index, int64_t n)
+{
+}
+
+/* The elements of a matrix. */
+static double
+elements(gp_matrix m)
+{
+	return (double) m.rows * m.cols;
+}
+
+static void
+dry_axpby(gp_device *dev, double a, gp_matrix x, double b, gp_matrix y)
+{
+	add_dense(dev, 2.0 * elements(x));
+}
+
+static void
+dry_row_dots(gp_device *dev, gp_matrix out, gp_matrix a, gp_matrix b)
+{
+	add_dense(dev, 2.0 * elements(a));
+}
+
+static void
+dry_gemm(gp_device *dev, bool trans_a, bool trans_b, double alpha, gp_matrix a, gp_matrix b,
+		 double beta, gp_matrix c)
+{
+	add_dense(dev, 2.0 * elements(c) * (trans_a ? a.rows : a.cols));
+	gp_cpu_gemm(dev, trans_a, trans_b, alpha, a, b, beta, c);
+}
+
+static void
+dry_syrk(gp_device *dev, bool trans, double alpha, gp_matrix a, double beta, gp_matrix c)
+{
+	add_dense(dev, elements(c) * (trans ? a.rows : a.cols));
+	gp_cpu_syrk(dev, trans, alpha, a, beta, c);
+}
+
+static int64_t
+dry_potrf(gp_device *dev, gp_matrix a)
+{
+	add_dense(dev, elements(a) * a.rows / 3.0);
+	if (a.rows <= LARGE_ORDER)
+		return gp_cpu_potrf(dev, a);
+	touch(dev, 1, LARGE_SCRATCH);
+	return -1;
+}
+
+static void
+dry_trtri(gp_device *dev, gp_matrix l)
+{
+	add_dense(dev, elements(l) * l.rows / 3.0);
+	if (l.rows <= LARGE_ORDER)
+		gp_cpu_trtri(dev, l);
+	else
+		touch(dev, 1, LARGE_SCRATCH);
+}
+
+static void
+dry_syev(gp_device *dev, gp_matrix a, gp_matrix w)
+{
+	add_dense(dev, 12.0 * elements(a) * a.rows);
+	gp_cpu_syev(dev, a, w);
+}
+
+static void
+dry_trsm(gp_device *dev, bool left, bool trans, gp_matrix l, gp_matrix b)
+{
+	add_dense(dev, elements(b) * l.rows);
+	if (l.rows <= LARGE_ORDER)
+		gp_cpu_trsm(dev, left, trans, l, b);
+	else
+		touch(dev, 1, LARGE_SCRATCH);
+}
+
+/* The entries of a sparse matrix or of some rows of it. */
+static double
+entries(const gp_csr *s)
+{
+	return (double) (s->start[s->rows] - s->start[0]);
+}
+
+static void
+dry_spmm(gp_device *dev, double alpha, const gp_csr *s, gp_matrix b, double beta, gp_matrix c)
+{
+	add_sparse(dev, 2.0 * entries(s) * b.cols);
+}
+
+static void
+dry_spmm_right(gp_device *dev, double alpha, gp_matrix b, const gp_csr *s, double beta,
+			   gp_matrix c)
+{
+	add_sparse(dev, 2.0 * entries(s) * b.rows);
+}
+
+static void
+dry_map(gp_device *dev, const gp_stage *stage, gp_matrix k, int64_t row0, const int32_t *cols)
+{
+	add_dense(dev, MAP_FLOPS * elements(k));
+	touch(dev, k.cols, 2 * gp_type_size(k.type));
+}
+
+static void
+dry_map_diag(gp_device *dev, const gp_stage *stage, gp_matrix diag)
+{
+	add_dense(dev, MAP_FLOPS * elements(diag));
+}
+
+/* Pairs of entries in the rows of a sparse matrix. */
+static double
+row_pairs(const gp_csr *s)
+{
+	double		pairs = 0.0;
+
+	for (int64_t i = 0; i < s->rows; i++)
+	{
+		double		m = (double) (s->start[i + 1] - s->start[i]);
+
+		pairs += 0.5 * m * (m + 1.0);
+	}
+	return pairs;
+}
+
+static void
+dry_pair_diag(gp_device *dev, const gp_csr *s, const gp_csr *zs, const gp_matrix *zd,
+			  const gp_stage *stages, int nstages, gp_matrix out)
+{
+	double		pairs = row_pairs(s);
+
+	if (zs)
+		add_sparse(dev, 2.0 * pairs * entries(zs) / gp_max64(zs->rows, 1));
+	else
+		add_dense(dev, 2.0 * pairs * zd->cols);
+	add_dense(dev, pairs * (4.0 + MAP_FLOPS * nstages));
+	gp_cpu_pair_diag(dev, s, zs, zd, stages, nstages, out);
+}
+
+/* Ends it and its environment. */
+static void
+dry_close(gp_device *dev)
+{
+	gp_env	   *host = dry_of(dev)->host;
+
+	gp_env_dry_close(dev->env);
+	gp_free(host, dry_of(dev));
+}
+
+/* A device like another one that only accounts. */
+gp_device *
+gp_device_dry(gp_device *like)
+{
+	dry_device *dry = gp_alloc_zero(like->env, 1, sizeof(dry_device));
+
+	dry->host = like->env;
+	dry->cpu.simd = gp_simd_choose();
+	dry->cpu.dev = (gp_device) {
+		.name = "dry",
+		.env = gp_env_dry_open(like->env),
+		.threads = like->threads,
+		.row_block = like->row_block,
+		.room = like->room,
+		.state = dry,
+		.create = dry_create,
+		.destroy = dry_destroy,
+		.upload = dry_copy,
+		.download = dry_copy,
+		.copy = dry_copy,
+		.fill = dry_fill,
+		.axpby = dry_axpby,
+		.shift = dry_fill,
+		.transpose = dry_copy,
+		.transpose_square = dry_transpose_square,
+		.gather_rows = dry_gather_rows,
+		.row_dots = dry_row_dots,
+		.gemm = dry_gemm,
+		.syrk = dry_syrk,
+		.potrf = dry_potrf,
+		.trtri = dry_trtri,
+		.syev = dry_syev,
+		.trsm = dry_trsm,
+		.spmm = dry_spmm,
+		.spmm_right = dry_spmm_right,
+		.csr_rows = dry_csr_rows,
+		.map = dry_map,
+		.map_diag = dry_map_diag,
+		.pair_diag = dry_pair_diag,
+		.close = dry_close
+	};
+	return &dry->cpu.dev;
+}

@@ -1,0 +1,78 @@
+/*
+ * infer_fit.c - the whole fit: plan, kernel, regression, calibration.
+ */
+#include "infer_internal.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Refuses problems that have no answer. */
+static void
+check_problem(gp_env *env, const gp_problem *problem)
+{
+	if (problem->nlabelled < 1)
+		gp_raise(env, GP_ERR_DATA, NULL, "no node is labelled");
+	if (problem->features && problem->features->type != problem->type)
+		gp_raise(env, GP_ERR_INTERNAL, NULL, "the features are not of the problem's type");
+	if (!isnan(problem->nugget) && !(problem->nugget > 0.0 && isfinite(problem->nugget)))
+		gp_raise(env, GP_ERR_VALUE, NULL, "the nugget must be finite and greater than 0");
+}
+
+/* Plans, computes and returns the posterior. */
+gp_posterior *
+gp_fit(gp_device *dev, const gp_problem *problem)
+{
+	gp_eval		ev;
+	gp_plan		plan;
+	gp_posterior *out;
+
+	check_problem(dev->env, problem);
+	gp_eval_open(&ev, dev, problem->program, problem->graph, problem->features, problem->seed,
+				 problem->type);
+	if (problem->jitter > 0.0)
+		ev.jitter = problem->jitter;
+	plan = gp_plan_with(&ev, problem);
+	if (problem->device_for)
+		gp_eval_move(&ev, problem->device_for(problem->device_arg, dev, &plan));
+	out = gp_infer(&ev, problem, &plan);
+	gp_eval_close(&ev);
+	return out;
+}
+
+/* The posterior from a dense factor. */
+gp_posterior *
+gp_fit_factor(gp_device *dev, const gp_problem *problem, gp_matrix q)
+{
+	gp_env	   *env = dev->env;
+	gp_graph	nodes = {.nodes = q.rows};
+	gp_problem	p = *problem;
+	gp_plan		plan;
+	gp_eval		ev;
+	gp_factor  *f = gp_factor_create(env);
+	gp_targets	targets;
+	gp_solution solution;
+	gp_posterior *out;
+
+	p.graph = &nodes;
+	p.features = NULL;
+	p.type = q.type;
+	memset(&plan, 0, sizeof(plan));
+	plan.strategy = GP_STRATEGY_NYSTROM;
+	memset(&ev, 0, sizeof(ev));
+	ev.dev = dev;
+	ev.env = env;
+	ev.n = q.rows;
+	ev.type = q.type;
+	f->npanels = 1;
+	f->panel[0].p = q;
+	f->panel[0].value = 1.0;
+	check_problem(env, &p);
+	targets = gp_targets_make(env, &p);
+	out = gp_posterior_create(env, &p, &targets, &plan);
+	solution = gp_infer_panels(&ev, &p, &targets, f, NULL, out);
+	gp_posterior_settle(&ev, &p, &targets, &solution, out);
+	gp_solution_free(dev, &solution);
+	gp_targets_free(env, &targets);
+	gp_free(env, f);
+	return out;
+}

@@ -1,0 +1,84 @@
+/*
+ * regress.h - the regression on labels, which links share with nodes.
+ *
+ * A regression is solved in one of two forms.  The dual form holds the labels'
+ * covariance K(t,t); the primal form holds the Gram matrix of their factor rows,
+ * and serves when there are more labels than columns.  Both report the same
+ * figures.
+ */
+#ifndef GP_REGRESS_H
+#define GP_REGRESS_H
+
+#include "infer.h"
+
+/* The targets of the labelled nodes. */
+typedef struct gp_targets
+{
+	int64_t		m;
+	int32_t		columns;
+	double	   *y;				/* m x columns: one-hot, or centred and in units of their spread */
+	double		offset;			/* the mean that was taken off */
+	double		unit;			/* the root mean square that they were divided by; 1 for classes */
+	bool	   *counts;			/* m: takes part in leave-one-out */
+	int64_t		ncounted;
+	bool		few;			/* leave-one-out cannot choose anything */
+	bool		flat;			/* all targets are equal */
+	double	   *share;			/* classes: share of each; NULL for values */
+} gp_targets;
+
+/* What either form of a regression gives; values are in the targets' unit. */
+typedef struct gp_solution
+{
+	double		nugget;			/* relative */
+	double		noise;			/* nugget * mean_diag */
+	double		mean_diag;
+	double		scale;			/* s^2 */
+	double		log_marginal_likelihood;
+	double	   *loo_mean;		/* m x columns: prediction at i when i is left out (centred) */
+	double	   *loo_variance;	/* m: of the observation, at scale s^2 */
+	gp_matrix	weights;		/* dual: alpha, m x columns; primal: w, r x columns; double */
+	gp_matrix	root;			/* dual: L of K(t,t) + noise; primal: L of Q'Q + noise; double */
+} gp_solution;
+
+/* targets.c */
+extern gp_targets gp_targets_make(gp_env *env, const gp_problem *problem);
+extern void gp_targets_free(gp_env *env, gp_targets *targets);
+
+/* Refuses a mean diagonal that is zero, not finite, or too small for the type. */
+extern void gp_check_mean_diagonal(gp_env *env, gp_type type, double mean);
+
+/*
+ * nugget.c: the leave-one-out error that chooses the nugget, and what it
+ * is relative to.  mean is m x columns; index lists the labels looked at.
+ */
+extern double gp_loo_error(const gp_problem *problem, const gp_targets *targets,
+						   const double *mean, const int32_t *index, int64_t n, double *total);
+/* The labels that count, ascending; at most limit of them, evenly spread; owned by the caller. */
+extern int32_t *gp_loo_sample(gp_env *env, const gp_targets *targets, int64_t limit, int64_t *n);
+
+/* nugget.c: the minimum of error(state, nugget) over the grid, refined. */
+extern double gp_nugget_search(gp_env *env, double (*error) (void *state, double nugget),
+							   void *state, int coarse, int refine, bool quiet, double slack);
+/* The nugget of a problem: given, the default for few labels, or searched for. */
+extern double gp_nugget_choose(gp_env *env, const gp_problem *problem, const gp_targets *targets,
+							   double (*error) (void *state, double nugget), void *state,
+							   int coarse, int refine);
+
+/* dual.c: k is m x m double and is overwritten. */
+extern gp_solution gp_dual_solve(gp_device *dev, const gp_problem *problem,
+								 const gp_targets *targets, gp_matrix k, double mean_diag);
+
+/* primal.c: q is m x r, the factor's rows at the labelled nodes, of any type. */
+extern gp_solution gp_primal_solve(gp_device *dev, const gp_problem *problem,
+								   const gp_targets *targets, gp_matrix q, double mean_diag);
+
+/* log det S from its Cholesky factor (targets.c). */
+extern double gp_root_log_det(gp_device *dev, gp_matrix root);
+
+extern void gp_solution_free(gp_device *dev, gp_solution *solution);
+
+/* The closed-form scale of the prior and the marginal likelihood at it (targets.c). */
+extern void gp_solution_scale(gp_env *env, const gp_problem *problem, const gp_targets *targets,
+							  double quadratic, double log_det, gp_solution *solution);
+
+#endif							/* GP_REGRESS_H */

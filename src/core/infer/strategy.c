@@ -1,0 +1,42 @@
+/*
+ * strategy.c - the posterior by the strategy that a plan names.
+ *
+ * The planner runs the same on a device that only accounts.
+ */
+#include "infer_internal.h"
+
+/* Tells what a low-rank fit did that its figures do not show. */
+static void
+tell_lowrank(const gp_eval *ev, const gp_plan *plan, double first_jitter)
+{
+	if (!plan->exact_diagonal)
+		gp_notice(ev->env, "They are too small far from the landmarks; use them to rank.",
+				  "variances are those of the low-rank prior");
+	if (ev->max_jitter > first_jitter)
+		gp_notice(ev->env, "Fewer landmarks need less.",
+				  "the landmarks' covariance needed a jitter of %g of its mean diagonal",
+				  ev->max_jitter);
+}
+
+/* The posterior by a plan: kernel, regression, calibration. */
+gp_posterior *
+gp_infer(gp_eval *ev, const gp_problem *problem, const gp_plan *plan)
+{
+	gp_env	   *env = ev->env;
+	gp_targets	targets = gp_targets_make(env, problem);
+	gp_posterior *out = gp_posterior_create(env, problem, &targets, plan);
+	gp_solution solution;
+
+	if (plan->strategy == GP_STRATEGY_EXACT)
+		solution = gp_infer_exact(ev, problem, &targets, plan, out);
+	else
+	{
+		out->landmark = gp_landmarks_choose(ev, problem, plan->nlandmarks, &out->nlandmarks);
+		solution = gp_infer_lowrank(ev, problem, &targets, plan, out);
+		tell_lowrank(ev, plan, ev->jitter);
+	}
+	gp_posterior_settle(ev, problem, &targets, &solution, out);
+	gp_solution_free(ev->dev, &solution);
+	gp_targets_free(env, &targets);
+	return out;
+}

@@ -1,0 +1,142 @@
+/*
+ * evaluation.c - the frame of an evaluation: opening, moving, dry runs, closing.
+ */
+#include "graph/walks.h"
+#include "prepared.h"
+
+#include <string.h>
+
+/* A Laplacian input as the graph's floor knows it. */
+static gp_laplacian
+laplacian_of(const gp_input *input)
+{
+	const double *p = input->p;
+
+	return (gp_laplacian) {
+		.d = (int) p[GP_LAPLACIAN_D],
+		.sigma2 = p[GP_LAPLACIAN_SIGMA2],
+		.walks = (int) p[GP_LAPLACIAN_WALKS],
+		.p_term = p[GP_LAPLACIAN_P_TERM],
+		.choice = (gp_walk_choice) p[GP_LAPLACIAN_CHOICE],
+		.trim = (gp_walk_trim) p[GP_LAPLACIAN_TRIM],
+		.dims = (int64_t) p[GP_LAPLACIAN_DIMS]
+	};
+}
+
+/* Makes the features that the input kernel takes instead of the user's. */
+static void
+make_input(gp_eval *ev, const gp_graph *graph, uint64_t seed)
+{
+	gp_laplacian kernel;
+
+	if (ev->kernel->input == GP_INPUT_LAPLACIAN)
+	{
+		kernel = laplacian_of(&ev->kernel->program->input);
+		ev->kernel->own_x = gp_laplacian_features(ev->dev, graph, &kernel, seed, ev->type);
+		ev->kernel->input = GP_INPUT_LINEAR;
+	}
+	else if (ev->kernel->x == NULL || ev->kernel->input == GP_INPUT_IDENTITY)
+	{
+		ev->kernel->own_x = gp_features_identity(ev->env, ev->n, ev->type);
+		ev->kernel->x_is_identity = true;
+		/* The identity is linear in itself; rbf, poly and arccos of it stay what they are. */
+		if (ev->kernel->input == GP_INPUT_IDENTITY)
+			ev->kernel->input = GP_INPUT_LINEAR;
+	}
+	if (ev->kernel->own_x)
+		ev->kernel->x = ev->kernel->own_x;
+}
+
+/* Prepares a kernel on a graph. */
+static void
+prepare(gp_eval *ev, const gp_program *program, const gp_graph *graph,
+		const gp_features *features, uint64_t seed)
+{
+	gp_prepared *kernel = gp_alloc_zero(ev->env, 1, sizeof(gp_prepared));
+
+	ev->kernel = kernel;
+	kernel->env = ev->env;
+	kernel->program = program;
+	kernel->directed = graph->directed;
+	kernel->input = program->input.kind;
+	kernel->x = features;
+	make_input(ev, graph, seed);
+	kernel->a = gp_graph_normalise(ev->env, graph, program->norm, ev->type);
+	kernel->linear = gp_alloc_zero(ev->env, program->nsteps, sizeof(gp_known_linear));
+	kernel->op = gp_alloc_zero(ev->env, program->nsteps, sizeof(gp_known_operator));
+	gp_find_properties(ev);
+}
+
+/* Prepares an evaluation. */
+void
+gp_eval_open(gp_eval *ev, gp_device *dev, const gp_program *program, const gp_graph *graph,
+			 const gp_features *features, uint64_t seed, gp_type type)
+{
+	memset(ev, 0, sizeof(*ev));
+	ev->dev = dev;
+	ev->env = dev->env;
+	ev->n = graph->nodes;
+	ev->type = type;
+	ev->jitter = type == GP_FLOAT ? 1e-5 : 1e-6;
+	prepare(ev, program, graph, features, seed);
+	ev->linear = gp_alloc_zero(ev->env, program->nsteps, sizeof(gp_linear));
+}
+
+/* Goes on on another device. */
+void
+gp_eval_move(gp_eval *ev, gp_device *dev)
+{
+	if (dev != ev->dev)
+		gp_linear_forget(ev);
+	ev->dev = dev;
+}
+
+/* Runs a piece of work on a device that only accounts. */
+gp_count
+gp_eval_dry(gp_eval *ev, gp_eval_work work, void *arg)
+{
+	gp_device  *dry = gp_device_dry(ev->dev);
+	gp_eval		run = *ev;
+	gp_count	count;
+
+	run.dev = dry;
+	run.env = dry->env;
+	run.linear = gp_alloc_zero(run.env, ev->kernel->program->nsteps, sizeof(gp_linear));
+	work(&run, arg);
+	gp_linear_forget(&run);
+	gp_free(run.env, run.linear);
+	count = gp_dry_count(dry);
+	dry->close(dry);
+	return count;
+}
+
+/* Frees what was prepared for a kernel. */
+static void
+free_prepared(gp_prepared *kernel)
+{
+	gp_env	   *env = kernel->env;
+
+	for (int step = 0; step < kernel->program->nsteps; step++)
+		if (!kernel->linear[step].borrowed)
+			gp_csr_free(env, kernel->linear[step].csr);
+	for (int k = 0; k < kernel->nops; k++)
+		gp_csr_free(env, kernel->op[k].csr);
+	gp_free(env, kernel->linear);
+	gp_free(env, kernel->op);
+	gp_free(env, kernel->is_linear);
+	gp_free(env, kernel->is_chain);
+	gp_free(env, kernel->reach);
+	gp_features_free(env, kernel->own_x);
+	gp_csr_free(env, kernel->a);
+	gp_free(env, kernel);
+}
+
+/* Frees what gp_eval_open made. */
+void
+gp_eval_close(gp_eval *ev)
+{
+	gp_linear_forget(ev);
+	gp_free(ev->env, ev->linear);
+	free_prepared(ev->kernel);
+	ev->kernel = NULL;
+}

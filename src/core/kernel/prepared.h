@@ -1,0 +1,57 @@
+/*
+ * prepared.h - what was prepared for a kernel on a graph, whatever the device.
+ *
+ * All of it is host memory of the environment that the kernel was opened in.
+ * Sparse matrices that several steps, several strategies or a dry run and the
+ * fit after it ask for are made once.
+ */
+#ifndef GP_PREPARED_H
+#define GP_PREPARED_H
+
+#include "kernel.h"
+
+/* What is known of an operator. */
+typedef struct gp_known_operator
+{
+	const gp_operator *op;
+	bool		looked;			/* fills is known */
+	bool		fills;
+	gp_csr	   *csr;			/* NULL before it was asked for */
+} gp_known_operator;
+
+/* What is known of the explicit factor of a step. */
+typedef struct gp_known_linear
+{
+	gp_csr	   *csr;			/* where it is sparse */
+	bool		borrowed;		/* from the features */
+	bool		dense;			/* found to be dense; what making it took: */
+	int64_t		width;
+	size_t		scratch;		/* bytes beside itself */
+	gp_count	count;
+} gp_known_linear;
+
+struct gp_prepared
+{
+	gp_env	   *env;
+	const gp_program *program;
+	gp_input_kind input;		/* linear where x is all that the input kernel needs */
+	const gp_features *x;
+	gp_features *own_x;			/* the identity, or a factor of the Laplacian kernel */
+	bool		x_is_identity;
+	gp_csr	   *a;				/* the normalised adjacency matrix */
+	bool		directed;
+	bool	   *is_linear;		/* for each step, found once */
+	bool	   *is_chain;
+	gp_reach   *reach;
+	gp_known_linear *linear;	/* for each step */
+	int			nops;
+	gp_known_operator *op;		/* those that somebody asked about; there is room for one a step */
+};
+
+/* reach.c: finds the properties of all steps. */
+extern void gp_find_properties(gp_eval *ev);
+
+/* linear.c: frees the factors that an evaluation made on its device. */
+extern void gp_linear_forget(gp_eval *ev);
+
+#endif							/* GP_PREPARED_H */
