@@ -261,10 +261,14 @@ gp_nugget_search(gp_env *env, double (*error) (void *state, double nugget), void
 
 /* The search of a dry run, which has no errors to go by: as many as there can be. */
 static double
-longest_search(gp_env *env, double (*error) (void *state, double nugget), void *state, int steps)
+longest_search(gp_env *env, double (*error) (void *state, double nugget), void *state, int coarse,
+			   int refine)
 {
-	for (int k = 0; k < steps; k++)
-		evaluate(env, error, state, 0.0, k, steps);
+	point	   *grid = gp_alloc_figures(env, coarse, sizeof(point));
+
+	for (int k = 0; k < coarse + refine; k++)
+		evaluate(env, error, state, 0.0, k, coarse + refine);
+	gp_free(env, grid);
 	return 1.0;
 }
 
@@ -277,8 +281,8 @@ gp_nugget_choose(gp_env *env, const gp_problem *problem, const gp_targets *targe
 	if (!isnan(problem->nugget))
 		return problem->nugget;
 	if (env->dry)
-		return longest_search(env, error, state,
-							  coarse + refine + (problem->nugget_slack > 0.0 ? WIDEN_STEPS : 0));
+		return longest_search(env, error, state, coarse,
+							  refine + (problem->nugget_slack > 0.0 ? WIDEN_STEPS : 0));
 	if (targets->few || targets->flat)
 	{
 		if (!problem->quiet)

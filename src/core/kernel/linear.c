@@ -117,7 +117,8 @@ csr_to_device(gp_eval *ev, gp_csr *s)
 	gp_matrix	m = dev->create(dev, s->rows, s->cols, s->type);
 	size_t		size = gp_type_size(s->type);
 	int64_t		height = s->rows < UPLOAD_ROWS ? s->rows : UPLOAD_ROWS;
-	char	   *block = gp_alloc_array(ev->env, (int64_t) gp_size_mul(ev->env, height, s->cols), size);
+	char	   *block = gp_alloc_figures(dev->env, (int64_t) gp_size_mul(ev->env, height, s->cols),
+										 size);
 
 	for (int64_t row = 0; row < s->rows && !dev->env->dry; row += height)
 	{
@@ -130,7 +131,7 @@ csr_to_device(gp_eval *ev, gp_csr *s)
 		dev->upload(dev, gp_matrix_rows(m, row, rows),
 					gp_matrix_wrap(block, rows, s->cols, s->type));
 	}
-	gp_free(ev->env, block);
+	gp_free(dev->env, block);
 	gp_csr_free(ev->env, s);
 	return m;
 }

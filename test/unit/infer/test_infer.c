@@ -207,7 +207,7 @@ check_bytes(gp_env *env, const char *kernel, gp_strategy strategy, int n, int st
 	snprintf(name, sizeof(name), "%s, %s, %d nodes: the peak is %.2f of the estimate (%.1f MB)",
 			 kernel, strategy == GP_STRATEGY_EXACT ? "exact" : "low rank", n, ratio,
 			 env->peak / 1048576.0);
-	ok(ratio <= 1.2 && ratio >= 1.0 / 1.5, name);
+	ok(ratio <= 1.0 && ratio >= 1.0 / 1.1, name);
 }
 
 /* What one fit depends on must not be the number of threads. */

@@ -1,0 +1,240 @@
+/*
+ * test_plan.c - what a fit takes is what its plan says, for every preset and strategy.
+ *
+ * The plan may not be less than the peak, and at most a tenth more.
+ */
+#include "infer/infer_internal.h"
+#include "test_env.h"
+#include "test_graphs.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define NODES 420
+#define DIMS 40
+#define CLASSES 3
+#define LANDMARKS 60
+
+typedef enum features_kind
+{
+	FEATURES_NONE,
+	FEATURES_DENSE,
+	FEATURES_SPARSE,
+	FEATURES_KINDS
+} features_kind;
+
+static const char *const features_name[] = {"no", "dense", "sparse"};
+
+/* A way to fit. */
+typedef enum way
+{
+	WAY_COLUMNS,
+	WAY_FULL,
+	WAY_LOWRANK,				/* variances from the low-rank diagonal */
+	WAY_LOWRANK_EXACT,			/* from the exact one */
+	WAYS
+} way;
+
+static const char *const way_name[] = {"columns", "full", "low rank", "low rank, exact diagonal"};
+
+/* Features of a kind: a few numbers of each row, or all of them. */
+static gp_features *
+make_features(gp_env *env, features_kind kind, gp_type type)
+{
+	uint64_t	state = 5;
+	gp_features_builder *b;
+	int32_t		r1;
+	int32_t		r2;
+
+	if (kind == FEATURES_NONE)
+		return NULL;
+	b = gp_features_create(env, NODES, kind == FEATURES_SPARSE ? 8 * DIMS : DIMS, type);
+	for (int32_t i = 0; i < NODES; i++)
+	{
+		double		x[8 * DIMS] = {0.0};
+
+		if (kind == FEATURES_SPARSE)
+			for (int k = 0; k < 4; k++)
+				x[draw_below(&state, 8 * DIMS)] = 1.0;
+		else
+			for (int k = 0; k < DIMS; k++)
+				x[k] = draw_below(&state, 1000) / 1000.0;
+		gp_features_add_row(b, i, x);
+	}
+	return gp_features_build(b, &r1, &r2);
+}
+
+/* A problem with every step-th node labelled. */
+static gp_problem
+make_problem(gp_env *env, const char *kernel, features_kind features, gp_task task, gp_type type,
+			 int step)
+{
+	uint64_t	state = 3;
+	int32_t    *labelled = gp_alloc_array(env, NODES, sizeof(int32_t));
+	int32_t    *label = gp_alloc_array(env, NODES, sizeof(int32_t));
+	double	   *target = gp_alloc_array(env, NODES, sizeof(double));
+	gp_problem	p;
+
+	memset(&p, 0, sizeof(p));
+	for (int32_t i = 0; i < NODES; i += step)
+	{
+		labelled[p.nlabelled] = i;
+		label[p.nlabelled] = draw_below(&state, CLASSES);
+		target[p.nlabelled++] = draw_below(&state, 1000) / 100.0;
+	}
+	p.graph = random_hub_graph(env, &state, NODES, 2 * NODES, 2, 20, false);
+	p.features = make_features(env, features, type);
+	p.program = gp_kernel_compile(env, gp_kernel_parse(env, kernel));
+	p.task = task;
+	p.labelled = labelled;
+	p.label = task == GP_TASK_CLASSES ? label : NULL;
+	p.target = task == GP_TASK_VALUES ? target : NULL;
+	p.nclasses = task == GP_TASK_CLASSES ? CLASSES : 0;
+	p.nugget = NAN;
+	p.nlandmarks = LANDMARKS;
+	p.type = type;
+	return p;
+}
+
+/* A fit that is tried. */
+typedef struct trial
+{
+	const gp_problem *problem;
+	gp_plan		plan;
+} trial;
+
+static void
+run_trial(gp_eval *ev, void *arg)
+{
+	const trial *t = arg;
+
+	gp_posterior_free(ev->env, gp_infer(ev, t->problem, &t->plan));
+}
+
+/* The worst ratios of plan to peak so far. */
+typedef struct extremes
+{
+	double		least;
+	double		most;
+	char		where_least[200];
+	char		where_most[200];
+	int			fits;
+} extremes;
+
+/* Notes a ratio. */
+static void
+note(extremes *e, double plan, double peak, const char *where)
+{
+	double		ratio = plan / peak;
+
+	e->fits++;
+	if (ratio < e->least)
+		snprintf(e->where_least, sizeof(e->where_least), "%s", where);
+	if (ratio > e->most)
+		snprintf(e->where_most, sizeof(e->where_most), "%s", where);
+	e->least = fmin(e->least, ratio);
+	e->most = fmax(e->most, ratio);
+}
+
+/* One fit one way, planned and done. */
+static void
+try_way(gp_env *env, const gp_problem *p, way w, extremes *e, const char *name)
+{
+	gp_device  *dev = gp_device_cpu(env, 2);
+	trial		t = {p, {.strategy = w >= WAY_LOWRANK ? GP_STRATEGY_NYSTROM : GP_STRATEGY_EXACT,
+	.by_columns = w == WAY_COLUMNS, .exact_diagonal = w != WAY_LOWRANK, .nlandmarks = LANDMARKS}};
+	gp_eval		ev;
+	char		where[200];
+
+	gp_eval_open(&ev, dev, p->program, p->graph, p->features, 1, p->type);
+	if (gp_step_reach(&ev, p->program->nsteps - 1) != GP_REACH_NONE ||
+		w == WAY_FULL || w == WAY_LOWRANK)
+	{
+		double		plan = gp_eval_dry(&ev, run_trial, &t).bytes + (double) env->used;
+
+		env->peak = env->used;
+		run_trial(&ev, &t);
+		snprintf(where, sizeof(where), "%s, %s", name, way_name[w]);
+		note(e, plan, (double) env->peak, where);
+	}
+	gp_eval_close(&ev);
+	dev->close(dev);
+}
+
+/* The same in an environment of its own. */
+static void
+try_problem(const char *kernel, features_kind features, gp_type type, gp_task task, int step,
+			way w, extremes *e)
+{
+	gp_env	   *env = test_env();
+	gp_problem	p = make_problem(env, kernel, features, task, type, step);
+	char		name[100];
+
+	snprintf(name, sizeof(name), "%s features, %s, %s, %d labels", features_name[features],
+			 type == GP_FLOAT ? "single" : "double",
+			 task == GP_TASK_CLASSES ? "classes" : "values", (int) p.nlabelled);
+	if (test_catch(env, try_way(env, &p, w, e, name)))
+		ok(false, test_state(env)->message);
+	test_env_close(env);
+}
+
+/* A kernel in every way, with every kind of features, labels and numbers. */
+static void
+check_kernel(const char *kernel)
+{
+	extremes	e = {INFINITY, 0.0, "", "", 0};
+	char		name[600];
+
+	for (int features = 0; features < FEATURES_KINDS; features++)
+		for (int type = GP_FLOAT; type <= GP_DOUBLE; type++)
+			for (int task = GP_TASK_CLASSES; task <= GP_TASK_VALUES; task++)
+				for (int step = 2; step <= 24; step += 22)
+					for (int w = 0; w < WAYS; w++)
+						try_problem(kernel, (features_kind) features, (gp_type) type,
+									(gp_task) task, step, (way) w, &e);
+	snprintf(name, sizeof(name), "%s: %d plans are %.3f (%s) to %.3f (%s) of the peak", kernel, e.fits,
+			 e.least, e.where_least, e.most, e.where_most);
+	ok(e.fits > 0 && e.least >= 1.0 && e.most <= 1.1, name);
+}
+
+/* A plan as the user sees it, with all that was held before and while planning. */
+static void
+check_fit(gp_env *env, const char *kernel, gp_strategy strategy)
+{
+	gp_device  *dev = gp_device_cpu(env, 2);
+	gp_problem	p = make_problem(env, kernel, FEATURES_SPARSE, GP_TASK_CLASSES, GP_FLOAT, 10);
+	gp_posterior *out;
+	double		ratio;
+	char		name[200];
+
+	p.strategy = strategy;
+	out = gp_fit(dev, &p);
+	ratio = out->plan.bytes / (double) env->peak;
+	snprintf(name, sizeof(name), "%s, strategy %d: the plan is %.3f of the peak", kernel, strategy, ratio);
+	ok(ratio >= 1.0 && ratio <= 1.1, name);
+}
+
+/* The same by each strategy. */
+static void
+check_fits(const char *kernel)
+{
+	in_env(check_fit(env, kernel, GP_STRATEGY_AUTO));
+	in_env(check_fit(env, kernel, GP_STRATEGY_EXACT));
+	in_env(check_fit(env, kernel, GP_STRATEGY_NYSTROM));
+}
+
+int
+main(void)
+{
+	static const char *const kernel[] = {
+		"gcn", "gin", "gcnii", "gcnii(layers=3)", "sage", "sage(layers=3)", "appnp",
+		"ggp", "rbf", "laplacian(walks=8)", "mlp", "(I+0.5*A+0.2*A^2)*relu(X)*W + b", "P(0.2)*X0", "A*relu(X)*W1 + A^2*X0, layers=3, sigma_b=0.1"
+	};
+
+	for (size_t k = 0; k < sizeof(kernel) / sizeof(kernel[0]); k++)
+	{
+		check_kernel(kernel[k]);
+		check_fits(kernel[k]);
+	}
+	return done_testing();
+}
