@@ -26,6 +26,34 @@ gp_max64(int64_t a, int64_t b)
 	return a > b ? a : b;
 }
 
+/*
+ * A band of rows, or columns, that are worked on at once:
+ *
+ *		for (gp_band band = gp_band_first(n, most); band.count > 0; gp_band_next(&band))
+ */
+typedef struct gp_band
+{
+	int64_t		first;
+	int64_t		count;			/* most, or what is left at the end */
+	int64_t		most;
+	int64_t		end;
+} gp_band;
+
+/* The first band of n rows. */
+static inline gp_band
+gp_band_first(int64_t n, int64_t most)
+{
+	return (gp_band) {0, gp_min64(n, most), most, n};
+}
+
+/* Goes on to the next one, which has no rows behind the last. */
+static inline void
+gp_band_next(gp_band *band)
+{
+	band->first += band->count;
+	band->count = gp_min64(band->most, band->end - band->first);
+}
+
 typedef enum gp_type
 {
 	GP_FLOAT,

@@ -12,6 +12,8 @@
 #include "infer/infer.h"
 #include "kernel/kernel.h"
 
+#include <math.h>
+
 /* What a clustering starts from.  Nothing in it is changed or freed. */
 typedef struct gp_cluster_problem
 {
@@ -67,10 +69,18 @@ extern void gp_similarity_times(gp_similarity *s, gp_matrix m, gp_matrix out);
 extern void gp_similarity_columns(gp_similarity *s, const int32_t *index, int64_t count,
 								  gp_matrix out);
 
-/* The nodes that are drawn to choose each further start of a cluster from. */
-extern int	gp_cluster_candidates(int32_t clusters);
+/* The candidates for each further cluster's first node (Arthur and Vassilvitskii 2007). */
+static inline int
+gp_cluster_candidates(int32_t clusters)
+{
+	return 2 + (int) log((double) clusters);
+}
 
-/* The columns that a matrix for so many clusters has, the last ones zeros. */
-extern int64_t gp_cluster_width(int64_t columns);
+/* Columns up to a whole number of vectors: products with fewer would not be cheaper. */
+static inline int64_t
+gp_cluster_width(int64_t columns)
+{
+	return (columns + 15) / 16 * 16;
+}
 
 #endif							/* GP_CLUSTER_H */

@@ -52,20 +52,6 @@ typedef struct kmeans
 	int			rounds;
 } kmeans;
 
-/* The candidates for each further cluster's first node (Arthur and Vassilvitskii 2007). */
-int
-gp_cluster_candidates(int32_t clusters)
-{
-	return 2 + (int) log((double) clusters);
-}
-
-/* Columns up to a whole number of vectors: products with fewer would not be cheaper. */
-int64_t
-gp_cluster_width(int64_t columns)
-{
-	return (columns + 15) / 16 * 16;
-}
-
 /* A number in [0, 1) that depends on the seed and two counters alone. */
 static double
 uniform(const kmeans *km, int64_t start, int64_t draw)
@@ -89,13 +75,6 @@ rows_of(kmeans *km, gp_matrix m, int64_t row, int64_t rows)
 	km->dev->download(km->dev, gp_matrix_wrap(km->block, rows, m.cols, GP_DOUBLE),
 					  gp_matrix_rows(m, row, rows));
 	return km->block;
-}
-
-/* The rows of the block that starts here. */
-static inline int64_t
-block_rows(const kmeans *km, int64_t row)
-{
-	return km->n - row < km->height ? km->n - row : km->height;
 }
 
 /* ---- the first node of each cluster ---- */
@@ -157,16 +136,15 @@ best_candidate(kmeans *km, const seeding *sd, const int32_t *candidate, int coun
 	int			best = 0;
 	int64_t		next = 0;
 
-	for (int64_t row = 0; row < km->n; row += km->height)
+	for (gp_band band = gp_band_first(km->n, km->height); band.count > 0; gp_band_next(&band))
 	{
-		int64_t		rows = block_rows(km, row);
-		const double *k = rows_of(km, gp_matrix_cols(sd->column, 0, count), row, rows);
+		const double *k = rows_of(km, gp_matrix_cols(sd->column, 0, count), band.first, band.count);
 
-		gp_look(km->env, row * count, &next);
-		for (int64_t i = 0; i < rows; i++)
+		gp_look(km->env, band.first * count, &next);
+		for (int64_t i = 0; i < band.count; i++)
 			for (int c = 0; c < count; c++)
-				left[c] += fmin(sd->nearest[row + i],
-								distance(km, row + i, candidate[c], k[i * count + c]));
+				left[c] += fmin(sd->nearest[band.first + i],
+								distance(km, band.first + i, candidate[c], k[i * count + c]));
 	}
 	for (int c = 1; c < count; c++)
 		if (left[c] < left[best])
@@ -182,15 +160,14 @@ begin_cluster(kmeans *km, seeding *sd, int32_t j, int32_t node, gp_matrix column
 	int64_t		next = 0;
 
 	sd->chosen[node] = true;
-	for (int64_t row = 0; row < km->n; row += km->height)
+	for (gp_band band = gp_band_first(km->n, km->height); band.count > 0; gp_band_next(&band))
 	{
-		int64_t		rows = block_rows(km, row);
-		const double *k = rows_of(km, column, row, rows);
+		const double *k = rows_of(km, column, band.first, band.count);
 
-		gp_look(km->env, row, &next);
-		for (int64_t i = 0; i < rows; i++)
+		gp_look(km->env, band.first, &next);
+		for (int64_t i = 0; i < band.count; i++)
 		{
-			int64_t		at = row + i;
+			int64_t		at = band.first + i;
 			double		d = distance(km, at, node, k[i]);
 
 			if (j == 0 || at == node || (d < sd->nearest[at] && !sd->chosen[at]))
@@ -245,19 +222,17 @@ upload_members(kmeans *km)
 	int64_t		next = 0;
 
 	memset(km->size, 0, km->k * sizeof(double));
-	for (int64_t row = 0; row < km->n; row += km->height)
+	for (gp_band band = gp_band_first(km->n, km->height); band.count > 0; gp_band_next(&band))
 	{
-		int64_t		rows = block_rows(km, row);
-
-		gp_look(km->env, row * km->width, &next);
-		memset(km->block, 0, rows * km->width * sizeof(double));
-		for (int64_t i = 0; i < rows; i++)
+		gp_look(km->env, band.first * km->width, &next);
+		memset(km->block, 0, band.count * km->width * sizeof(double));
+		for (int64_t i = 0; i < band.count; i++)
 		{
-			km->block[i * km->width + km->cluster[row + i]] = km->s->shrink[row + i];
-			km->size[km->cluster[row + i]] += 1.0;
+			km->block[i * km->width + km->cluster[band.first + i]] = km->s->shrink[band.first + i];
+			km->size[km->cluster[band.first + i]] += 1.0;
 		}
-		km->dev->upload(km->dev, gp_matrix_rows(km->member, row, rows),
-						gp_matrix_wrap(km->block, rows, km->width, GP_DOUBLE));
+		km->dev->upload(km->dev, gp_matrix_rows(km->member, band.first, band.count),
+						gp_matrix_wrap(km->block, band.count, km->width, GP_DOUBLE));
 	}
 }
 
@@ -270,17 +245,16 @@ measure(kmeans *km)
 	upload_members(km);
 	gp_similarity_times(km->s, km->member, km->product);
 	memset(km->within, 0, km->k * sizeof(double));
-	for (int64_t row = 0; row < km->n; row += km->height)
+	for (gp_band band = gp_band_first(km->n, km->height); band.count > 0; gp_band_next(&band))
 	{
-		int64_t		rows = block_rows(km, row);
-		const double *p = rows_of(km, km->product, row, rows);
+		const double *p = rows_of(km, km->product, band.first, band.count);
 
-		gp_look(km->env, row * km->k, &next);
-		for (int64_t i = 0; i < rows; i++)
+		gp_look(km->env, band.first * km->k, &next);
+		for (int64_t i = 0; i < band.count; i++)
 		{
-			int32_t		j = km->cluster[row + i];
+			int32_t		j = km->cluster[band.first + i];
 
-			km->within[j] += km->s->shrink[row + i] * p[i * km->width + j];
+			km->within[j] += km->s->shrink[band.first + i] * p[i * km->width + j];
 		}
 	}
 	km->explained = 0.0;
@@ -355,15 +329,14 @@ reassign(kmeans *km, bool apart)
 	int64_t		moved = 0;
 	int64_t		next = 0;
 
-	for (int64_t row = 0; row < km->n; row += km->height)
+	for (gp_band band = gp_band_first(km->n, km->height); band.count > 0; gp_band_next(&band))
 	{
-		int64_t		rows = block_rows(km, row);
-		const double *p = rows_of(km, km->product, row, rows);
+		const double *p = rows_of(km, km->product, band.first, band.count);
 
-		gp_look(km->env, row * km->k, &next);
-		for (int64_t i = row; i < row + rows; i++)
+		gp_look(km->env, band.first * km->k, &next);
+		for (int64_t i = band.first; i < band.first + band.count; i++)
 		{
-			int32_t		j = nearest_cluster(km, i, p + (i - row) * km->width, apart,
+			int32_t		j = nearest_cluster(km, i, p + (i - band.first) * km->width, apart,
 												&km->far[i]);
 
 			moved += j != km->cluster[i];
@@ -419,7 +392,7 @@ open_kmeans(kmeans *km, gp_similarity *s, const gp_cluster_problem *problem)
 	km->n = s->ev->n;
 	km->k = problem->clusters;
 	km->seed = problem->seed;
-	km->height = km->n < GP_ROW_BLOCK ? km->n : GP_ROW_BLOCK;
+	km->height = gp_min64(km->n, GP_ROW_BLOCK);
 	km->width = gp_cluster_width(km->k);
 	km->block = gp_alloc_array(env, (int64_t) gp_size_mul(env, km->height, km->width),
 							   sizeof(double));

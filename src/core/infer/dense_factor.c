@@ -25,7 +25,7 @@ gp_matrix
 gp_factor_dense(gp_eval *ev, const gp_factor *f)
 {
 	gp_device  *dev = ev->dev;
-	int64_t		height = ev->n < dev->row_block ? ev->n : dev->row_block;
+	int64_t		height = gp_min64(ev->n, dev->row_block);
 	gp_matrix	q = dev->create(dev, ev->n, gp_factor_rank(f), GP_FLOAT);
 	int64_t		at = 0;
 
@@ -34,13 +34,12 @@ gp_factor_dense(gp_eval *ev, const gp_factor *f)
 		int64_t		cols = f->panel[b].p.cols;
 		gp_matrix	block = dev->create(dev, height, cols, GP_DOUBLE);
 
-		for (int64_t row = 0; row < ev->n; row += height)
+		for (gp_band band = gp_band_first(ev->n, height); band.count > 0; gp_band_next(&band))
 		{
-			int64_t		rows = ev->n - row < height ? ev->n - row : height;
-			gp_matrix	part = gp_matrix_rows(block, 0, rows);
+			gp_matrix	part = gp_matrix_rows(block, 0, band.count);
 
-			whitened_rows(dev, &f->panel[b], row, part);
-			dev->copy(dev, gp_matrix_part(q, row, at, rows, cols), part);
+			whitened_rows(dev, &f->panel[b], band.first, part);
+			dev->copy(dev, gp_matrix_part(q, band.first, at, band.count, cols), part);
 		}
 		dev->destroy(dev, &block);
 		at += cols;

@@ -85,18 +85,17 @@ static void
 explained(gp_eval *ev, const exact_kernel *kernel, gp_matrix root, gp_matrix out)
 {
 	gp_device  *dev = ev->dev;
-	int64_t		height = ev->n < GP_ROW_BLOCK ? ev->n : GP_ROW_BLOCK;
+	int64_t		height = gp_min64(ev->n, GP_ROW_BLOCK);
 	gp_matrix	block = dev->create(dev, height, root.rows, GP_DOUBLE);
 
-	for (int64_t row = 0; row < ev->n; row += height)
+	for (gp_band band = gp_band_first(ev->n, height); band.count > 0; gp_band_next(&band))
 	{
-		int64_t		rows = ev->n - row < height ? ev->n - row : height;
-		gp_matrix	b = gp_matrix_rows(block, 0, rows);
+		gp_matrix	b = gp_matrix_rows(block, 0, band.count);
 
-		dev->copy(dev, b, gp_matrix_rows(kernel->columns, row, rows));
+		dev->copy(dev, b, gp_matrix_rows(kernel->columns, band.first, band.count));
 		dev->trsm(dev, false, true, root, b);
-		dev->row_dots(dev, gp_matrix_rows(out, row, rows), b, b);
-		ev->env->progress(ev->env, GP_PHASE_POSTERIOR, row + rows, ev->n);
+		dev->row_dots(dev, gp_matrix_rows(out, band.first, band.count), b, b);
+		ev->env->progress(ev->env, GP_PHASE_POSTERIOR, band.first + band.count, ev->n);
 	}
 	dev->destroy(dev, &block);
 }

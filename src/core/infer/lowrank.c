@@ -51,17 +51,16 @@ labelled_rows(lowrank *lr, const gp_problem *problem)
 {
 	gp_device  *dev = lr->ev->dev;
 	int64_t		m = problem->nlabelled;
-	int64_t		height = m < dev->row_block ? m : dev->row_block;
+	int64_t		height = gp_min64(m, dev->row_block);
 	gp_matrix	q = dev->create(dev, m, lr->rank, lr->ev->type);
 	gp_matrix	block = dev->create(dev, height, lr->rank, GP_DOUBLE);
 
-	for (int64_t row = 0; row < m; row += height)
+	for (gp_band band = gp_band_first(m, height); band.count > 0; gp_band_next(&band))
 	{
-		int64_t		rows = m - row < height ? m - row : height;
-		gp_matrix	b = gp_matrix_rows(block, 0, rows);
+		gp_matrix	b = gp_matrix_rows(block, 0, band.count);
 
-		factor_rows(lr, problem->labelled + row, rows, b);
-		dev->copy(dev, gp_matrix_rows(q, row, rows), b);
+		factor_rows(lr, problem->labelled + band.first, band.count, b);
+		dev->copy(dev, gp_matrix_rows(q, band.first, band.count), b);
 	}
 	dev->destroy(dev, &block);
 	return q;
@@ -74,26 +73,25 @@ mean_norm(lowrank *lr)
 	gp_device  *dev = lr->ev->dev;
 	gp_env	   *env = lr->ev->env;
 	int64_t		n = lr->ev->n;
-	int64_t		count = n < DIAG_SAMPLE ? n : DIAG_SAMPLE;
-	int64_t		height = count < dev->row_block ? count : dev->row_block;
+	int64_t		count = gp_min64(n, DIAG_SAMPLE);
+	int64_t		height = gp_min64(count, dev->row_block);
 	int32_t    *index = gp_alloc_array(env, height, sizeof(int32_t));
 	double	   *host = gp_alloc_zero(env, height, sizeof(double));
 	gp_matrix	block = dev->create(dev, height, lr->rank, GP_DOUBLE);
 	gp_matrix	norm = dev->create(dev, height, 1, GP_DOUBLE);
 	double		sum = 0.0;
 
-	for (int64_t row = 0; row < count; row += height)
+	for (gp_band band = gp_band_first(count, height); band.count > 0; gp_band_next(&band))
 	{
-		int64_t		rows = count - row < height ? count - row : height;
-		gp_matrix	b = gp_matrix_rows(block, 0, rows);
+		gp_matrix	b = gp_matrix_rows(block, 0, band.count);
 
-		for (int64_t i = 0; i < rows; i++)
-			index[i] = (int32_t) ((row + i) * n / count);
-		factor_rows(lr, index, rows, b);
-		dev->row_dots(dev, gp_matrix_rows(norm, 0, rows), b, b);
-		dev->download(dev, gp_matrix_wrap(host, rows, 1, GP_DOUBLE),
-					  gp_matrix_rows(norm, 0, rows));
-		for (int64_t i = 0; i < rows; i++)
+		for (int64_t i = 0; i < band.count; i++)
+			index[i] = (int32_t) ((band.first + i) * n / count);
+		factor_rows(lr, index, band.count, b);
+		dev->row_dots(dev, gp_matrix_rows(norm, 0, band.count), b, b);
+		dev->download(dev, gp_matrix_wrap(host, band.count, 1, GP_DOUBLE),
+					  gp_matrix_rows(norm, 0, band.count));
+		for (int64_t i = 0; i < band.count; i++)
 			sum += host[i];
 	}
 	dev->destroy(dev, &block);
@@ -199,18 +197,17 @@ product_norms(lowrank *lr, gp_matrix x, double *out)
 {
 	gp_device  *dev = lr->ev->dev;
 	int64_t		n = lr->ev->n;
-	int64_t		height = n < 4 * dev->row_block ? n : 4 * dev->row_block;
+	int64_t		height = gp_min64(n, 4 * dev->row_block);
 	gp_matrix	block = dev->create(dev, height, x.cols, lr->ev->type);
 	gp_matrix	norm = dev->create(dev, n, 1, GP_DOUBLE);
 
-	for (int64_t row = 0; row < n; row += height)
+	for (gp_band band = gp_band_first(n, height); band.count > 0; gp_band_next(&band))
 	{
-		int64_t		rows = n - row < height ? n - row : height;
-		gp_matrix	b = gp_matrix_rows(block, 0, rows);
+		gp_matrix	b = gp_matrix_rows(block, 0, band.count);
 
-		times_panels(lr, row, rows, x, b);
-		dev->row_dots(dev, gp_matrix_rows(norm, row, rows), b, b);
-		lr->ev->env->progress(lr->ev->env, GP_PHASE_POSTERIOR, row + rows, n);
+		times_panels(lr, band.first, band.count, x, b);
+		dev->row_dots(dev, gp_matrix_rows(norm, band.first, band.count), b, b);
+		lr->ev->env->progress(lr->ev->env, GP_PHASE_POSTERIOR, band.first + band.count, n);
 	}
 	dev->download(dev, gp_matrix_wrap(out, n, 1, GP_DOUBLE), norm);
 	dev->destroy(dev, &block);
@@ -243,23 +240,22 @@ solve_norms(lowrank *lr, gp_matrix root, double *out)
 	gp_device  *dev = lr->ev->dev;
 	int64_t		n = lr->ev->n;
 	bool		in_place = lr->f->npanels == 1;
-	int64_t		height = n < 4 * dev->row_block ? n : 4 * dev->row_block;
+	int64_t		height = gp_min64(n, 4 * dev->row_block);
 	gp_matrix	norm = dev->create(dev, n, 1, GP_DOUBLE);
 	gp_matrix	block = {0};
 
 	if (!in_place)
 		block = dev->create(dev, height, lr->rank, lr->ev->type);
-	for (int64_t row = 0; row < n; row += height)
+	for (gp_band band = gp_band_first(n, height); band.count > 0; gp_band_next(&band))
 	{
-		int64_t		rows = n - row < height ? n - row : height;
-		gp_matrix	b = in_place ? gp_matrix_rows(lr->f->panel[0].p, row, rows) :
-			gp_matrix_rows(block, 0, rows);
+		gp_matrix	b = in_place ? gp_matrix_rows(lr->f->panel[0].p, band.first, band.count) :
+			gp_matrix_rows(block, 0, band.count);
 
 		if (!in_place)
-			collect_rows(lr, row, b);
+			collect_rows(lr, band.first, b);
 		dev->trsm(dev, false, true, root, b);
-		dev->row_dots(dev, gp_matrix_rows(norm, row, rows), b, b);
-		lr->ev->env->progress(lr->ev->env, GP_PHASE_POSTERIOR, row + rows, n);
+		dev->row_dots(dev, gp_matrix_rows(norm, band.first, band.count), b, b);
+		lr->ev->env->progress(lr->ev->env, GP_PHASE_POSTERIOR, band.first + band.count, n);
 	}
 	dev->download(dev, gp_matrix_wrap(out, n, 1, GP_DOUBLE), norm);
 	dev->destroy(dev, &block);

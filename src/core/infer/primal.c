@@ -36,13 +36,6 @@ typedef struct primal
 	gp_matrix	narrow_w;
 } primal;
 
-/* The rows of the block that begins at row, of m in all. */
-static int64_t
-block_rows(const gp_device *dev, int64_t row, int64_t m)
-{
-	return m - row < dev->row_block ? m - row : dev->row_block;
-}
-
 /* Q'Q and Q'y, a block of rows at a time. */
 static void
 accumulate(primal *p)
@@ -50,22 +43,21 @@ accumulate(primal *p)
 	gp_device  *dev = p->dev;
 	int64_t		m = p->targets->m;
 	int32_t		columns = p->targets->columns;
-	int64_t		height = block_rows(dev, 0, m);
+	int64_t		height = gp_min64(m, dev->row_block);
 	gp_matrix	block = dev->create(dev, height, p->q.cols, GP_DOUBLE);
 	gp_matrix	y = dev->create(dev, height, columns, GP_DOUBLE);
 
-	for (int64_t row = 0; row < m; row += height)
+	for (gp_band band = gp_band_first(m, height); band.count > 0; gp_band_next(&band))
 	{
-		int64_t		rows = block_rows(dev, row, m);
-		gp_matrix	b = gp_matrix_rows(block, 0, rows);
-		gp_matrix	yb = gp_matrix_rows(y, 0, rows);
+		gp_matrix	b = gp_matrix_rows(block, 0, band.count);
+		gp_matrix	yb = gp_matrix_rows(y, 0, band.count);
 
-		dev->copy(dev, b, gp_matrix_rows(p->q, row, rows));
-		dev->upload(dev, yb, gp_matrix_wrap(p->targets->y + row * columns, rows, columns,
-											GP_DOUBLE));
-		dev->syrk(dev, true, 1.0, b, row == 0 ? 0.0 : 1.0, p->gram);
-		dev->gemm(dev, true, false, 1.0, b, yb, row == 0 ? 0.0 : 1.0, p->qty);
-		dev->env->progress(dev->env, GP_PHASE_NUGGET, row + rows, m);
+		dev->copy(dev, b, gp_matrix_rows(p->q, band.first, band.count));
+		dev->upload(dev, yb, gp_matrix_wrap(p->targets->y + band.first * columns,
+											band.count, columns, GP_DOUBLE));
+		dev->syrk(dev, true, 1.0, b, band.first == 0 ? 0.0 : 1.0, p->gram);
+		dev->gemm(dev, true, false, 1.0, b, yb, band.first == 0 ? 0.0 : 1.0, p->qty);
+		dev->env->progress(dev->env, GP_PHASE_NUGGET, band.first + band.count, m);
 	}
 	dev->destroy(dev, &block);
 	dev->destroy(dev, &y);
@@ -156,17 +148,17 @@ all_leverages(primal *p)
 {
 	gp_device  *dev = p->dev;
 	int64_t		m = p->targets->m;
-	int64_t		height = block_rows(dev, 0, m);
+	int64_t		height = gp_min64(m, dev->row_block);
 	gp_matrix	block = dev->create(dev, height, p->q.cols, p->q.type);
 
 	dev->copy(dev, p->narrow_root, p->root);
 	dev->copy(dev, p->narrow_w, p->w);
-	for (int64_t row = 0; row < m; row += height)
+	for (gp_band band = gp_band_first(m, height); band.count > 0; gp_band_next(&band))
 	{
-		gp_matrix	b = gp_matrix_rows(block, 0, block_rows(dev, row, m));
+		gp_matrix	b = gp_matrix_rows(block, 0, band.count);
 
-		dev->copy(dev, b, gp_matrix_rows(p->q, row, b.rows));
-		leverages(p, b, p->narrow_root, p->narrow_w, NULL, row);
+		dev->copy(dev, b, gp_matrix_rows(p->q, band.first, band.count));
+		leverages(p, b, p->narrow_root, p->narrow_w, NULL, band.first);
 	}
 	dev->destroy(dev, &block);
 }

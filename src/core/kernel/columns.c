@@ -90,11 +90,10 @@ columns_chain(gp_pass *pass, int step)
 	gp_matrix	out = dev->create(dev, ev->n, pass->ncols, ev->type);
 
 	gp_linear_rows(ev, chain.z, pass->cols, pass->ncols, right);
-	for (int64_t row = 0; row < ev->n; row += GP_ROW_BLOCK)
+	for (gp_band band = gp_band_first(ev->n, GP_ROW_BLOCK); band.count > 0; gp_band_next(&band))
 	{
-		int64_t		rows = ev->n - row < GP_ROW_BLOCK ? ev->n - row : GP_ROW_BLOCK;
-
-		gp_chain_block(ev, &chain, row, rows, pass->cols, right, gp_matrix_rows(out, row, rows));
+		gp_chain_block(ev, &chain, band.first, band.count, pass->cols, right,
+					   gp_matrix_rows(out, band.first, band.count));
 	}
 	dev->destroy(dev, &right);
 	gp_chain_free(ev, &chain);
@@ -112,14 +111,13 @@ chain_times_rows(gp_eval *ev, int step, const int32_t *field, int64_t nfield, co
 	gp_matrix	out = dev->create(dev, ev->n, s->rows, ev->type);
 
 	gp_linear_rows(ev, chain.z, field, nfield, right);
-	for (int64_t row = 0; row < ev->n; row += GP_ROW_BLOCK)
+	for (gp_band band = gp_band_first(ev->n, GP_ROW_BLOCK); band.count > 0; gp_band_next(&band))
 	{
-		int64_t		rows = ev->n - row < GP_ROW_BLOCK ? ev->n - row : GP_ROW_BLOCK;
-		gp_matrix	part = gp_matrix_rows(block, 0, rows);
+		gp_matrix	part = gp_matrix_rows(block, 0, band.count);
 
-		gp_chain_block(ev, &chain, row, rows, field, right, part);
-		dev->spmm_right(dev, 1.0, part, s, 0.0, gp_matrix_rows(out, row, rows));
-		ev->env->progress(ev->env, GP_PHASE_KERNEL, row + rows, ev->n);
+		gp_chain_block(ev, &chain, band.first, band.count, field, right, part);
+		dev->spmm_right(dev, 1.0, part, s, 0.0, gp_matrix_rows(out, band.first, band.count));
+		ev->env->progress(ev->env, GP_PHASE_KERNEL, band.first + band.count, ev->n);
 	}
 	dev->destroy(dev, &right);
 	dev->destroy(dev, &block);

@@ -15,30 +15,28 @@ add_chain(gp_eval *ev, int step, bool add, gp_matrix out)
 {
 	gp_device  *dev = ev->dev;
 	gp_chain	chain = gp_chain_build(ev, step);
-	int64_t		width = ev->n < GP_ROW_BLOCK ? ev->n : GP_ROW_BLOCK;
+	int64_t		width = gp_min64(ev->n, GP_ROW_BLOCK);
 	int32_t    *cols = gp_alloc_array(ev->env, width, sizeof(int32_t));
 	gp_matrix	right = dev->create(dev, chain.z->width, width, ev->type);
 	gp_matrix	temp = add ? dev->create(dev, width, width, ev->type) : (gp_matrix) {0};
 
-	for (int64_t c = 0; c < ev->n; c += width)
+	for (gp_band band = gp_band_first(ev->n, width); band.count > 0; gp_band_next(&band))
 	{
-		int64_t		ncols = ev->n - c < width ? ev->n - c : width;
-		gp_matrix	r = gp_matrix_cols(right, 0, ncols);
+		gp_matrix	r = gp_matrix_cols(right, 0, band.count);
 
-		for (int64_t j = 0; j < ncols; j++)
-			cols[j] = (int32_t) (c + j);
-		gp_linear_rows(ev, chain.z, cols, ncols, r);
-		for (int64_t row = 0; row < ev->n; row += width)
+		for (int64_t j = 0; j < band.count; j++)
+			cols[j] = (int32_t) (band.first + j);
+		gp_linear_rows(ev, chain.z, cols, band.count, r);
+		for (gp_band down = gp_band_first(ev->n, width); down.count > 0; gp_band_next(&down))
 		{
-			int64_t		rows = ev->n - row < width ? ev->n - row : width;
-			gp_matrix	part = gp_matrix_part(out, row, c, rows, ncols);
-			gp_matrix	block = add ? gp_matrix_part(temp, 0, 0, rows, ncols) : part;
+			gp_matrix	part = gp_matrix_part(out, down.first, band.first, down.count, band.count);
+			gp_matrix	block = add ? gp_matrix_part(temp, 0, 0, down.count, band.count) : part;
 
-			gp_chain_block(ev, &chain, row, rows, cols, r, block);
+			gp_chain_block(ev, &chain, down.first, down.count, cols, r, block);
 			if (add)
 				dev->axpby(dev, 1.0, block, 1.0, part);
 		}
-		ev->env->progress(ev->env, GP_PHASE_KERNEL, c + ncols, ev->n);
+		ev->env->progress(ev->env, GP_PHASE_KERNEL, band.first + band.count, ev->n);
 	}
 	dev->destroy(dev, &temp);
 	dev->destroy(dev, &right);

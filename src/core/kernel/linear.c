@@ -116,20 +116,21 @@ csr_to_device(gp_eval *ev, gp_csr *s)
 	gp_device  *dev = ev->dev;
 	gp_matrix	m = dev->create(dev, s->rows, s->cols, s->type);
 	size_t		size = gp_type_size(s->type);
-	int64_t		height = s->rows < UPLOAD_ROWS ? s->rows : UPLOAD_ROWS;
+	int64_t		height = gp_min64(s->rows, UPLOAD_ROWS);
 	char	   *block = gp_alloc_figures(dev->env, (int64_t) gp_size_mul(ev->env, height, s->cols),
 										 size);
 
-	for (int64_t row = 0; row < s->rows && !dev->env->dry; row += height)
+	for (gp_band band = gp_band_first(dev->env->dry ? 0 : s->rows, height); band.count > 0;
+		 gp_band_next(&band))
 	{
-		int64_t		rows = s->rows - row < height ? s->rows - row : height;
+		const int64_t *start = s->start + band.first;
 
-		memset(block, 0, rows * s->cols * size);
-		for (int64_t i = 0; i < rows; i++)
-			for (int64_t k = s->start[row + i]; k < s->start[row + i + 1]; k++)
+		memset(block, 0, band.count * s->cols * size);
+		for (int64_t i = 0; i < band.count; i++)
+			for (int64_t k = start[i]; k < start[i + 1]; k++)
 				memcpy(block + (i * s->cols + s->col[k]) * size, (char *) s->value + k * size, size);
-		dev->upload(dev, gp_matrix_rows(m, row, rows),
-					gp_matrix_wrap(block, rows, s->cols, s->type));
+		dev->upload(dev, gp_matrix_rows(m, band.first, band.count),
+					gp_matrix_wrap(block, band.count, s->cols, s->type));
 	}
 	gp_free(dev->env, block);
 	gp_csr_free(ev->env, s);

@@ -145,7 +145,7 @@ linear_panel(nystrom *ny, const gp_terms *terms, const gp_linear *z, bool relu)
 	gp_stage	stage = {GP_MAP_RELU, 0.0, 0.0, 1.0, 0.0, {0}};
 	bool		by_terms = gp_terms_cheaper(ev, terms, z);
 	gp_matrix	out = dev->create(dev, ev->n, ny->na, ev->type);
-	int64_t		width = ny->na < GP_COLUMN_BLOCK ? ny->na : GP_COLUMN_BLOCK;
+	int64_t		width = gp_min64(ny->na, GP_COLUMN_BLOCK);
 	gp_matrix	right = dev->create(dev, z->width, width, ev->type);
 	gp_matrix	work = {0};
 
@@ -156,20 +156,19 @@ linear_panel(nystrom *ny, const gp_terms *terms, const gp_linear *z, bool relu)
 		stage.diag = dev->create(dev, ev->n, 1, GP_DOUBLE);
 		gp_linear_norms(ev, z, stage.diag);
 	}
-	for (int64_t c = 0; c < ny->na; c += width)
+	for (gp_band band = gp_band_first(ny->na, width); band.count > 0; gp_band_next(&band))
 	{
-		int64_t		cols = ny->na - c < width ? ny->na - c : width;
-		gp_matrix	r = gp_matrix_cols(right, 0, cols);
-		gp_matrix	part = gp_matrix_cols(out, c, cols);
+		gp_matrix	r = gp_matrix_cols(right, 0, band.count);
+		gp_matrix	part = gp_matrix_cols(out, band.first, band.count);
 
-		gp_linear_rows(ev, z, ny->landmark + c, cols, r);
+		gp_linear_rows(ev, z, ny->landmark + band.first, band.count, r);
 		if (by_terms)
-			gp_terms_times(ev, terms, r, gp_matrix_cols(work, 0, cols), part);
+			gp_terms_times(ev, terms, r, gp_matrix_cols(work, 0, band.count), part);
 		else
 			gp_linear_times(ev, z, 0, ev->n, r, 0.0, part);
 		if (relu)
-			dev->map(dev, &stage, part, 0, ny->landmark + c);
-		ev->env->progress(ev->env, GP_PHASE_KERNEL, c + cols, ny->na);
+			dev->map(dev, &stage, part, 0, ny->landmark + band.first);
+		ev->env->progress(ev->env, GP_PHASE_KERNEL, band.first + band.count, ny->na);
 	}
 	dev->destroy(dev, &right);
 	dev->destroy(dev, &work);
@@ -240,27 +239,26 @@ deep_panel(nystrom *ny, gp_factor *f)
 	gp_eval    *ev = ny->ev;
 	gp_device  *dev = ev->dev;
 	deep_parts	parts;
-	int64_t		height = ev->n < dev->row_block ? ev->n : dev->row_block;
+	int64_t		height = gp_min64(ev->n, dev->row_block);
 	gp_matrix	block = dev->create(dev, height, ny->na, ev->type);
 	gp_matrix	out = f->panel[0].p;
 
 	deep_prepare(ny, f, &parts);
 	if (out.cols != ny->na)
 		out = dev->create(dev, ev->n, ny->na, ev->type);
-	for (int64_t row = 0; row < ev->n; row += height)
+	for (gp_band band = gp_band_first(ev->n, height); band.count > 0; gp_band_next(&band))
 	{
-		int64_t		rows = ev->n - row < height ? ev->n - row : height;
-		gp_matrix	part = gp_matrix_rows(block, 0, rows);
+		gp_matrix	part = gp_matrix_rows(block, 0, band.count);
 
 		for (int b = 0; b < f->npanels; b++)
 			dev->gemm(dev, false, true, f->panel[b].value,
-					  gp_matrix_rows(f->panel[b].p, row, rows), parts.qa[b],
+					  gp_matrix_rows(f->panel[b].p, band.first, band.count), parts.qa[b],
 					  b == 0 ? 0.0 : 1.0, part);
 		if (f->terms.n > 0)
-			gp_linear_times(ev, &parts.z, row, rows, parts.za, 1.0, part);
-		dev->map(dev, &parts.stage, part, row, ny->landmark);
-		dev->copy(dev, gp_matrix_rows(out, row, rows), part);
-		ev->env->progress(ev->env, GP_PHASE_KERNEL, row + rows, ev->n);
+			gp_linear_times(ev, &parts.z, band.first, band.count, parts.za, 1.0, part);
+		dev->map(dev, &parts.stage, part, band.first, ny->landmark);
+		dev->copy(dev, gp_matrix_rows(out, band.first, band.count), part);
+		ev->env->progress(ev->env, GP_PHASE_KERNEL, band.first + band.count, ev->n);
 	}
 	deep_free(ev, f, &parts);
 	dev->destroy(dev, &block);

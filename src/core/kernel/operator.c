@@ -194,13 +194,13 @@ gp_operator_apply(gp_eval *ev, const gp_operator *op, gp_matrix x)
 	full.t0 = dev->create(dev, x.rows, width, x.type);
 	full.t1 = global ? dev->create(dev, x.rows, width, x.type) : none;
 	full.t2 = global ? dev->create(dev, x.rows, width, x.type) : none;
-	for (int64_t c = 0; c < x.cols; c += width)
+	for (gp_band band = gp_band_first(x.cols, width); band.count > 0; gp_band_next(&band))
 	{
-		int64_t		cols = x.cols - c < width ? x.cols - c : width;
+		int64_t		cols = band.count;
 		op_work		w = {narrow(full.in, cols), narrow(full.t0, cols), narrow(full.t1, cols),
 		narrow(full.t2, cols)};
 
-		apply_block(ev, op, gp_matrix_cols(x, c, cols), &w, narrow(sum, cols));
+		apply_block(ev, op, gp_matrix_cols(x, band.first, cols), &w, narrow(sum, cols));
 	}
 	dev->destroy(dev, &sum);
 	dev->destroy(dev, &full.in);
