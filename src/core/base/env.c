@@ -166,7 +166,7 @@ gp_alloc_array(gp_env *env, int64_t count, size_t size)
 void *
 gp_alloc_figures(gp_env *env, int64_t count, size_t size)
 {
-	size_t		bytes = gp_size_mul(env, (size_t) count, size);
+	size_t		bytes = array_bytes(env, count, size);
 
 	return take(env, bytes, env->dry ? 0 : bytes);
 }

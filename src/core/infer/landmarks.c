@@ -79,7 +79,7 @@ static bool
 uses_graph(const gp_program *program)
 {
 	for (int s = 0; s < program->nsteps; s++)
-		if (program->steps[s].kind == GP_STEP_OP)
+		if (gp_step_nature_of(&program->steps[s])->gathers)
 			return true;
 	return false;
 }
@@ -99,15 +99,13 @@ sees_itself(const gp_eval *ev)
 	{
 		const gp_step *s = &program->steps[i];
 
-		if (s->kind == GP_STEP_INPUT)
-			bare[i] = true;
-		else if (s->kind == GP_STEP_SUM)
-			bare[i] = bare[s->arg0] || bare[s->arg1];
-		else if (s->kind == GP_STEP_OP)
-			bare[i] = bare[s->arg0] && keeps_node(s->op);
-		else if (s->kind != GP_STEP_BIAS)
-			bare[i] = bare[s->arg0];
-		if (i == program->nsteps - 1 || s->kind == GP_STEP_RELU)
+		const gp_step_nature *nature = gp_step_nature_of(s);
+
+		bare[i] = s->kind == GP_STEP_INPUT || (nature->arguments > 0 && bare[s->arg0]) ||
+			(nature->arguments > 1 && bare[s->arg1]);
+		if (nature->gathers)
+			bare[i] = bare[i] && keeps_node(s->op);
+		if (i == program->nsteps - 1 || (nature->panel && nature->arguments > 0))
 			sees = sees || bare[i];
 	}
 	gp_free(ev->env, bare);

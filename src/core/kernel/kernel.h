@@ -98,6 +98,19 @@ extern void gp_eval_move(gp_eval *ev, gp_device *dev);
 typedef void (*gp_eval_work) (gp_eval *ev, void *arg);
 extern gp_count gp_eval_dry(gp_eval *ev, gp_eval_work work, void *arg);
 
+/* What is true of a kind of step (step_kinds.c). */
+typedef struct gp_step_nature
+{
+	int			arguments;
+	bool		linear;			/* its factor is explicit where those of its arguments are */
+	bool		pointwise;		/* an entry needs the same entry of its argument, and variances */
+	bool		constant;		/* all entries are one number */
+	bool		gathers;		/* sums over neighbours: s->op */
+	bool		panel;			/* its low-rank factor is one panel of its own: an input, an activation */
+} gp_step_nature;
+
+extern const gp_step_nature *gp_step_nature_of(const gp_step *s);
+
 /* Properties of a step (reach.c). */
 extern bool gp_step_is_linear(const gp_eval *ev, int step);
 extern bool gp_step_is_chain(const gp_eval *ev, int step);

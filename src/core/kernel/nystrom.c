@@ -430,15 +430,16 @@ check_parts(part_count *c, bool last)
 static part_count
 step_parts(const gp_step *s, const part_count *count)
 {
+	const gp_step_nature *nature = gp_step_nature_of(s);
 	part_count	c = {1, 0, 0, REFUSED_NOT};
 	const part_count *other;
 
-	if (s->kind == GP_STEP_INPUT || s->kind == GP_STEP_RELU)
+	if (nature->panel)
 		return c;
 	c = count[s->arg0];
-	if (s->kind == GP_STEP_OP && c.terms > 0 && ++c.nops > GP_MAX_OPS)
+	if (nature->gathers && c.terms > 0 && ++c.nops > GP_MAX_OPS)
 		c.refused = REFUSED_OPERATORS;
-	if (s->kind != GP_STEP_SUM)
+	if (nature->arguments < 2)
 		return c;
 	other = &count[s->arg1];
 	c.panels += other->panels;

@@ -7,40 +7,47 @@
  */
 #include "prepared.h"
 
-/* A step without activation over a linear input has an explicit factor. */
-static bool
-find_linear(const gp_eval *ev, const gp_step *s)
+/* An argument of a step. */
+static int
+argument(const gp_step *s, int k)
 {
-	switch (s->kind)
-	{
-		case GP_STEP_INPUT:
-			return ev->kernel->input == GP_INPUT_LINEAR;
-		case GP_STEP_BIAS:
-			return true;
-		case GP_STEP_SCALE:
-		case GP_STEP_OP:
-			return ev->kernel->is_linear[s->arg0];
-		case GP_STEP_SUM:
-			return ev->kernel->is_linear[s->arg0] && ev->kernel->is_linear[s->arg1];
-		case GP_STEP_RELU:
-			return false;
-	}
-	return false;
+	return k == 0 ? s->arg0 : s->arg1;
 }
 
-/* A chain: pointwise stages over one linear step. */
+/* A step without activation over a linear input has an explicit factor. */
 static bool
-find_chain(const gp_eval *ev, int step)
+find_linear(const gp_prepared *kernel, const gp_step *s)
 {
-	const gp_step *s = &ev->kernel->program->steps[step];
+	const gp_step_nature *nature = gp_step_nature_of(s);
+	bool		linear = nature->linear;
 
-	if (ev->kernel->is_linear[step] || s->kind == GP_STEP_INPUT)
+	if (s->kind == GP_STEP_INPUT)
+		return kernel->input == GP_INPUT_LINEAR;
+	for (int k = 0; k < nature->arguments; k++)
+		linear = linear && kernel->is_linear[argument(s, k)];
+	return linear;
+}
+
+/* True when all entries of a step's covariance are one number. */
+static bool
+is_constant(const gp_prepared *kernel, int step)
+{
+	return gp_step_nature_of(&kernel->program->steps[step])->constant;
+}
+
+/* A chain: pointwise stages over one linear step; a constant that is added is one, too. */
+static bool
+find_chain(const gp_prepared *kernel, int step)
+{
+	const gp_step *s = &kernel->program->steps[step];
+	const gp_step_nature *nature = gp_step_nature_of(s);
+
+	if (kernel->is_linear[step])
 		return true;
-	if (s->kind == GP_STEP_SCALE || s->kind == GP_STEP_RELU)
-		return ev->kernel->is_chain[s->arg0];
-	return s->kind == GP_STEP_SUM &&
-		((ev->kernel->program->steps[s->arg1].kind == GP_STEP_BIAS && ev->kernel->is_chain[s->arg0]) ||
-		 (ev->kernel->program->steps[s->arg0].kind == GP_STEP_BIAS && ev->kernel->is_chain[s->arg1]));
+	if (nature->arguments < 2)
+		return nature->pointwise && (nature->arguments == 0 || kernel->is_chain[s->arg0]);
+	return (is_constant(kernel, s->arg1) && kernel->is_chain[s->arg0]) ||
+		(is_constant(kernel, s->arg0) && kernel->is_chain[s->arg1]);
 }
 
 /* The worse of two reaches. */
@@ -54,24 +61,20 @@ worse(gp_reach a, gp_reach b)
 static gp_reach
 find_reach(gp_eval *ev, int step)
 {
-	const gp_step *s = &ev->kernel->program->steps[step];
+	const gp_prepared *kernel = ev->kernel;
+	const gp_step *s = &kernel->program->steps[step];
+	const gp_step_nature *nature = gp_step_nature_of(s);
+	gp_reach	reach = GP_REACH_PAIRS;
 
-	if (ev->kernel->is_chain[step])
+	if (kernel->is_chain[step])
 		return GP_REACH_PAIRS;
-	switch (s->kind)
-	{
-		case GP_STEP_SUM:
-			/* Two chains have no common factor: only their diagonals add up cheaply. */
-			return worse(GP_REACH_DIAGONAL, worse(ev->kernel->reach[s->arg0], ev->kernel->reach[s->arg1]));
-		case GP_STEP_SCALE:
-		case GP_STEP_RELU:
-			return ev->kernel->reach[s->arg0];
-		case GP_STEP_OP:
-			return ev->kernel->is_chain[s->arg0] && !gp_operator_is_global(s->op) &&
-				!gp_operator_fills(ev, s->op) ? GP_REACH_DIAGONAL : GP_REACH_NONE;
-		default:
-			return GP_REACH_PAIRS;
-	}
+	if (nature->gathers)
+		return kernel->is_chain[s->arg0] && !gp_operator_is_global(s->op) &&
+			!gp_operator_fills(ev, s->op) ? GP_REACH_DIAGONAL : GP_REACH_NONE;
+	for (int k = 0; k < nature->arguments; k++)
+		reach = worse(reach, kernel->reach[argument(s, k)]);
+	/* Two chains have no common factor: only their diagonals add up cheaply. */
+	return nature->arguments > 1 ? worse(GP_REACH_DIAGONAL, reach) : reach;
 }
 
 /* Finds the properties of all steps, arguments first: a step may be shared by many. */
@@ -85,8 +88,8 @@ gp_find_properties(gp_eval *ev)
 	ev->kernel->reach = gp_alloc_zero(ev->env, n, sizeof(gp_reach));
 	for (int step = 0; step < n; step++)
 	{
-		ev->kernel->is_linear[step] = find_linear(ev, &ev->kernel->program->steps[step]);
-		ev->kernel->is_chain[step] = find_chain(ev, step);
+		ev->kernel->is_linear[step] = find_linear(ev->kernel, &ev->kernel->program->steps[step]);
+		ev->kernel->is_chain[step] = find_chain(ev->kernel, step);
 		ev->kernel->reach[step] = find_reach(ev, step);
 	}
 }
