@@ -4,16 +4,17 @@
  * The plan may not be less than the peak, and at most a tenth more.
  */
 #include "infer/infer_internal.h"
+#include "kernel/prepared.h"
 #include "test_env.h"
 #include "test_graphs.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-#define NODES 420
+#define NODES 300
 #define DIMS 40
 #define CLASSES 3
-#define LANDMARKS 60
+#define LANDMARKS 48
 
 typedef enum features_kind
 {
@@ -140,7 +141,7 @@ note(extremes *e, double plan, double peak, const char *where)
 static void
 try_way(gp_env *env, const gp_problem *p, way w, extremes *e, const char *name)
 {
-	gp_device  *dev = gp_device_cpu(env, 2);
+	gp_device  *dev = gp_device_cpu(env, w == WAY_FULL ? 1 : 2);
 	trial		t = {p, {.strategy = w >= WAY_LOWRANK ? GP_STRATEGY_NYSTROM : GP_STRATEGY_EXACT,
 	.by_columns = w == WAY_COLUMNS, .exact_diagonal = w != WAY_LOWRANK, .nlandmarks = LANDMARKS}};
 	gp_eval		ev;
@@ -223,6 +224,52 @@ check_fits(const char *kernel)
 	in_env(check_fit(env, kernel, GP_STRATEGY_NYSTROM));
 }
 
+/* A plan leaves nothing behind, and its dry runs count by themselves. */
+static void
+check_traces(gp_env *env)
+{
+	gp_device  *dev = gp_device_cpu(env, 1);
+	gp_problem	p = make_problem(env, "gcnii(layers=3)", FEATURES_SPARSE, GP_TASK_CLASSES, GP_FLOAT, 5);
+	uint64_t	state = 9;
+	size_t		used;
+	int64_t		live;
+	gp_plan		plan;
+
+	p.graph = random_hub_graph(env, &state, 30000, 60000, 0, 0, false);
+	p.features = NULL;
+	used = env->used;
+	live = test_state(env)->live;
+	env->peak = used;
+	plan = gp_plan_make(dev, &p);
+	ok(env->used == used && test_state(env)->live == live, "a plan leaves nothing behind");
+	ok(plan.bytes > 4.0 * (double) (env->peak - used), "and holds little while it is made");
+}
+
+/* Equal operators of several layers have one matrix. */
+static void
+check_operators(gp_env *env)
+{
+	gp_device  *dev = gp_device_cpu(env, 1);
+	gp_problem	p = make_problem(env, "(A^2+0.5*I)*relu(X)*W", FEATURES_DENSE, GP_TASK_CLASSES, GP_DOUBLE, 5);
+	const gp_csr *first = NULL;
+	bool		same = true;
+	int			n = 0;
+	gp_eval		ev;
+
+	gp_eval_open(&ev, dev, p.program, p.graph, p.features, 1, p.type);
+	for (int i = 0; i < p.program->nsteps; i++)
+		if (p.program->steps[i].op)
+		{
+			const gp_csr *csr = gp_operator_csr(&ev, p.program->steps[i].op);
+
+			same = same && (first == NULL || csr == first);
+			first = csr;
+			n++;
+		}
+	ok(same && n == 2 && ev.kernel->nops == 1, "equal operators are one matrix");
+	gp_eval_close(&ev);
+}
+
 int
 main(void)
 {
@@ -236,5 +283,7 @@ main(void)
 		check_kernel(kernel[k]);
 		check_fits(kernel[k]);
 	}
+	in_env(check_traces(env));
+	in_env(check_operators(env));
 	return done_testing();
 }
