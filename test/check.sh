@@ -344,7 +344,7 @@ for name in $WANTED; do
 	case " $STAGES " in *" $name "*) ;; *) die "no stage is named $name; there are $STAGES" ;; esac
 done
 prepare g++ libipc-run-perl
-want_packages "postgresql-$PG_VERSION-cron"
+want_packages "postgresql-$PG_VERSION-cron" chromium
 private_server
 build PROFILE="-Werror" && touch "$WORK/built"
 stage rules

@@ -101,6 +101,7 @@ CREATE OR REPLACE VIEW @extschema@.gp_refreshes WITH (security_invoker = true) A
 DROP POLICY visible ON @extschema@.gp_graph_catalog;
 DROP POLICY visible ON @extschema@.gp_grant_catalog;
 DROP POLICY visible ON @extschema@.gp_model_catalog;
+DROP POLICY visible ON @extschema@.gp_block;
 DROP POLICY visible ON @extschema@.gp_refresh_log;
 
 ALTER TABLE @extschema@.gp_graph_catalog
@@ -143,6 +144,13 @@ CREATE POLICY visible ON @extschema@.gp_model_catalog FOR SELECT TO PUBLIC
     USING (pg_catalog.pg_has_role(@extschema@.gp_role_oid(owner), 'USAGE')
            OR EXISTS (SELECT FROM @extschema@.gp_grant_catalog g
                       WHERE g.model = gp_model_catalog.id));
+
+-- The part "loo" tells the owner's labels one by one: no grantee sees them.
+CREATE POLICY visible ON @extschema@.gp_block FOR SELECT TO PUBLIC
+    USING (EXISTS (SELECT FROM @extschema@.gp_model_catalog m
+                   WHERE m.id = gp_block.model
+                     AND (gp_block.part <> 'loo'
+                          OR pg_catalog.pg_has_role(@extschema@.gp_role_oid(m.owner), 'USAGE'))));
 
 -- The messages of errors quote the owner's data: no grantee sees them.
 CREATE POLICY visible ON @extschema@.gp_refresh_log FOR SELECT TO PUBLIC

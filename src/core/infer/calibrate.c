@@ -1,197 +1,427 @@
 /*
- * calibrate.c - probabilities that mean what they say, and the figures of a fit.
+ * calibrate.c - class probabilities that mean what they say.
  *
- * Class probabilities are softmax(b * posterior mean) with the one number b
- * fitted to the leave-one-out likelihood.  All figures are leave-one-out.
+ * A regression on one-hot classes estimates probabilities, not logits: a softmax
+ * of its means makes sure ones too sure and leaves many unlikely classes too much.
+ * So the probability of class c grows as
+ *
+ *		exp(bias_c) softplus(mean_c / delta)^gamma
+ *
+ * delta, gamma and the biases maximise the likelihood of the leave-one-out means:
+ * delta over a grid with a weak preference for the middle, for a hundred labels
+ * alone say little of it; then gamma and the biases together, these drawn to zero.
  */
 #include "infer_internal.h"
 
 #include <math.h>
 #include <string.h>
 
-#define TEMPERATURE_MIN 0.1
-#define TEMPERATURE_MAX 100.0
-#define BISECTIONS 24			/* to 4e-7 of log b */
-#define ECE_BINS 15
+#define DELTA_MIN 0.01			/* the grid of delta, evenly in its logarithm */
+#define DELTA_MAX 1.0
+#define DELTAS 14
+#define DELTA_MIDDLE 0.1
+#define DELTA_SPREAD 0.5		/* of log delta: one deviation of the preference */
+#define GAMMA_MIN 0.0820849986	/* exp(-2.5) */
+#define GAMMA_MAX 403.428793	/* exp(6) */
+#define GAMMA_FEW 2.5			/* with too few labels to fit anything */
+#define RIDGE 30.0				/* the biases' precision */
+#define MOST_ENTRIES (INT64_C(1) << 21)	/* labels times classes that the fit looks at */
+#define FEWEST_LABELS 100
+#define NEWTON_STEPS 50
+#define CG_STEPS 50
+#define HALVINGS 30
+#define CLOSE 1e-10				/* a Newton decrement, relative to the loss, that ends the search */
+#define FAR 30.0				/* where the softplus is its asymptote to double precision */
 
-/* softmax(temperature * mean); the largest exponent is taken off first. */
-void
-gp_probabilities(int32_t columns, const double *mean, double temperature, double *probability)
+/* log softplus(x). */
+static double
+log_softplus(double x)
 {
-	double		top = mean[0];
+	return x > FAR ? log(x) : x < -FAR ? x : log(log1p(exp(x)));
+}
+
+/* The logit of one class. */
+double
+gp_logit(const gp_calibrator *calibrator, int32_t c, double mean)
+{
+	double		s = calibrator->delta > 0.0 ? log_softplus(mean / calibrator->delta) : mean;
+
+	return calibrator->gamma * s + (calibrator->bias ? calibrator->bias[c] : 0.0);
+}
+
+/* Makes probabilities of logits in place; the largest exponent is taken off first. */
+static void
+normalise(int32_t columns, double *p)
+{
+	double		top = p[0];
 	double		sum = 0.0;
 
 	for (int32_t c = 1; c < columns; c++)
-		top = fmax(top, mean[c]);
+		top = fmax(top, p[c]);
 	for (int32_t c = 0; c < columns; c++)
 	{
-		probability[c] = exp(temperature * (mean[c] - top));
-		sum += probability[c];
+		p[c] = exp(p[c] - top);
+		sum += p[c];
 	}
 	for (int32_t c = 0; c < columns; c++)
-		probability[c] /= sum;
+		p[c] /= sum;
+}
+
+/* The probabilities of one node's classes. */
+void
+gp_probabilities(const gp_calibrator *calibrator, int32_t columns, const double *mean,
+				 double *probability)
+{
+	for (int32_t c = 0; c < columns; c++)
+		probability[c] = gp_logit(calibrator, c, mean[c]);
+	normalise(columns, probability);
+}
+
+/* What the fit looks at: some labels, each with as much weight as it stands for. */
+typedef struct fitter
+{
+	gp_env	   *env;
+	int64_t		n;
+	int32_t		columns;
+	double		weight;
+	const int32_t *label;		/* n */
+	double	   *s;				/* n x columns: log softplus(mean / delta) */
+	double	   *p;				/* n x columns: probabilities at the place last looked at */
+	bool		bound;			/* gamma stays at the end of its range */
+} fitter;
+
+/* Fills s for a delta. */
+static void
+set_delta(fitter *f, const double *mean, const int32_t *index, double delta)
+{
+	int64_t		next = 0;
+
+	for (int64_t i = 0; i < f->n; i++)
+	{
+		const double *row = mean + (int64_t) index[i] * f->columns;
+
+		gp_look(f->env, i * f->columns, &next);
+		for (int32_t c = 0; c < f->columns; c++)
+			f->s[i * f->columns + c] = log_softplus(row[c] / delta);
+	}
 }
 
 /*
- * The slope over b of the negative log likelihood sum_i log sum_c exp(b mu_ic) - b mu_i,y.
- * The likelihood is concave in b, so the slope has one sign change at most.
+ * The negative log likelihood at x = (gamma, biases), and its gradient where that
+ * is asked for; leaves the probabilities in p.
  */
 static double
-likelihood_slope(gp_env *env, const gp_problem *problem, const gp_targets *t, const double *mean,
-				 double temperature, double *probability)
+loss_at(fitter *f, const double *x, double *gradient)
 {
-	double		slope = 0.0;
+	int32_t		n = f->columns;
+	double		loss = 0.0;
 	int64_t		next = 0;
 
-	for (int64_t i = 0; i < t->m; i++)
+	if (gradient)
+		memset(gradient, 0, sizeof(double) * (n + 1));
+	for (int64_t i = 0; i < f->n; i++)
 	{
-		const double *row = mean + i * t->columns;
+		const double *s = f->s + i * n;
+		double	   *p = f->p + i * n;
+		int32_t		y = f->label[i];
 
-		gp_look(env, i * t->columns, &next);
-		if (!t->counts[i])
-			continue;
-		gp_probabilities(t->columns, row, temperature, probability);
-		for (int32_t c = 0; c < t->columns; c++)
-			slope += probability[c] * row[c];
-		slope -= row[problem->label[i]];
+		gp_look(f->env, i * n, &next);
+		for (int32_t c = 0; c < n; c++)
+			p[c] = x[0] * s[c] + x[c + 1];
+		normalise(n, p);
+		loss -= log(fmax(p[y], 1e-300));
+		for (int32_t c = 0; gradient && c < n; c++)
+		{
+			double		r = p[c] - (c == y);
+
+			gradient[0] += r * s[c];
+			gradient[c + 1] += r;
+		}
 	}
-	return slope;
+	loss *= f->weight;
+	for (int32_t c = 0; c < n; c++)
+		loss += 0.5 * RIDGE * x[c + 1] * x[c + 1];
+	for (int32_t c = 0; gradient && c <= n; c++)
+		gradient[c] = f->weight * gradient[c] + (c > 0 ? RIDGE * x[c] : 0.0);
+	if (gradient && f->bound)
+		gradient[0] = 0.0;
+	return loss;
 }
 
-/* The b of the largest leave-one-out likelihood, in [0.1, 100], by bisection of log b. */
-static double
-fit_temperature(gp_env *env, const gp_problem *problem, const gp_targets *t, const double *mean)
+/* out = Hessian v at the probabilities in p; the Hessian's diagonal for v = NULL. */
+static void
+hessian_times(fitter *f, const double *v, double *out)
 {
-	double	   *probability = gp_alloc_array(env, t->columns, sizeof(double));
-	double		low = log(TEMPERATURE_MIN);
-	double		high = log(TEMPERATURE_MAX);
+	int32_t		n = f->columns;
+	int64_t		next = 0;
 
-	for (int k = 0; k < BISECTIONS; k++)
+	memset(out, 0, sizeof(double) * (n + 1));
+	for (int64_t i = 0; i < f->n; i++)
 	{
-		double		middle = 0.5 * (low + high);
+		const double *s = f->s + i * n;
+		const double *p = f->p + i * n;
+		double		mean = 0.0;
 
-		if (likelihood_slope(env, problem, t, mean, exp(middle), probability) > 0.0)
-			high = middle;
+		gp_look(f->env, i * n, &next);
+		for (int32_t c = 0; c < n; c++)
+			mean += p[c] * (v ? v[0] * s[c] + v[c + 1] : s[c]);
+		for (int32_t c = 0; c < n; c++)
+		{
+			double		r = p[c] * (v ? v[0] * s[c] + v[c + 1] - mean : s[c] - mean);
+
+			out[0] += r * s[c];
+			out[c + 1] += v ? r : p[c] * (1.0 - p[c]);
+		}
+	}
+	for (int32_t c = 0; c <= n; c++)
+		out[c] = f->weight * out[c] + (c > 0 ? RIDGE * (v ? v[c] : 1.0) : 0.0);
+	if (f->bound)
+		out[0] = v ? 0.0 : 1.0;
+}
+
+/* <a, b> of n numbers. */
+static double
+dot(int32_t n, const double *a, const double *b)
+{
+	double		sum = 0.0;
+
+	for (int32_t i = 0; i < n; i++)
+		sum += a[i] * b[i];
+	return sum;
+}
+
+/*
+ * Solves Hessian d = -gradient by conjugate gradients on the Hessian's diagonal,
+ * as far as a Newton step deserves.  room has five vectors.
+ */
+static void
+newton_direction(fitter *f, const double *gradient, double *d, double *room)
+{
+	int32_t		n = f->columns + 1;
+	double	   *r = room,
+			   *z = room + n,
+			   *q = room + 2 * n,
+			   *w = room + 3 * n,
+			   *diagonal = room + 4 * n;
+	double		rz,
+				enough;
+
+	hessian_times(f, NULL, diagonal);
+	for (int32_t i = 0; i < n; i++)
+	{
+		d[i] = 0.0;
+		r[i] = -gradient[i];
+		q[i] = z[i] = r[i] / fmax(diagonal[i], 1e-12);
+	}
+	rz = dot(n, r, z);
+	enough = 1e-4 * rz;
+	for (int k = 0; k < CG_STEPS && rz > enough; k++)
+	{
+		double		old = rz;
+		double		step;
+
+		hessian_times(f, q, w);
+		step = rz / dot(n, q, w);
+		for (int32_t i = 0; i < n; i++)
+		{
+			d[i] += step * q[i];
+			r[i] -= step * w[i];
+			z[i] = r[i] / fmax(diagonal[i], 1e-12);
+		}
+		rz = dot(n, r, z);
+		for (int32_t i = 0; i < n; i++)
+			q[i] = z[i] + rz / old * q[i];
+	}
+}
+
+/* Goes along d until the loss falls; false where it does not, or by nothing that counts. */
+static bool
+take_step(fitter *f, double *x, const double *d, const double *gradient, double *loss, double *trial)
+{
+	int32_t		n = f->columns + 1;
+	double		slope = dot(n, gradient, d);
+	double		step = 1.0;
+
+	if (!(-slope > CLOSE * (1.0 + fabs(*loss))))
+		return false;
+	for (int k = 0; k < HALVINGS; k++, step *= 0.5)
+	{
+		double		there;
+
+		for (int32_t i = 0; i < n; i++)
+			trial[i] = x[i] + step * d[i];
+		if (trial[0] < GAMMA_MIN || trial[0] > GAMMA_MAX)
+		{
+			trial[0] = trial[0] < GAMMA_MIN ? GAMMA_MIN : GAMMA_MAX;
+			f->bound = true;
+		}
+		there = loss_at(f, trial, NULL);
+		if (there <= *loss + 1e-4 * step * slope || (f->bound && there <= *loss))
+		{
+			memcpy(x, trial, sizeof(double) * n);
+			*loss = there;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Minimises the loss over gamma and the biases, from x: convex, with gamma in its range. */
+static void
+fit_biases(fitter *f, double *x)
+{
+	int32_t		n = f->columns + 1;
+	double	   *room = gp_alloc_array(f->env, n, 8 * sizeof(double));
+	double	   *gradient = room + 5 * n;
+	double	   *d = room + 6 * n;
+
+	f->bound = false;
+	for (int k = 0; k < NEWTON_STEPS; k++)
+	{
+		double		loss = loss_at(f, x, gradient);
+
+		newton_direction(f, gradient, d, room);
+		if (!take_step(f, x, d, gradient, &loss, room + 7 * n))
+			break;
+	}
+	gp_free(f->env, room);
+}
+
+/* The slope and the curvature of the loss over gamma alone, without biases; returns the loss. */
+static double
+gamma_loss(fitter *f, double gamma, double *slope, double *curvature)
+{
+	int32_t		n = f->columns;
+	double		loss = 0.0;
+	int64_t		next = 0;
+
+	*slope = *curvature = 0.0;
+	for (int64_t i = 0; i < f->n; i++)
+	{
+		const double *s = f->s + i * n;
+		double	   *p = f->p + i * n;
+		double		mean = 0.0;
+		double		square = 0.0;
+
+		gp_look(f->env, i * n, &next);
+		for (int32_t c = 0; c < n; c++)
+			p[c] = gamma * s[c];
+		normalise(n, p);
+		for (int32_t c = 0; c < n; c++)
+		{
+			double		far = s[c] - s[f->label[i]];
+
+			mean += p[c] * far;
+			square += p[c] * far * far;
+		}
+		*slope += mean;
+		*curvature += square - mean * mean;
+		loss -= log(fmax(p[f->label[i]], 1e-300));
+	}
+	return f->weight * loss;
+}
+
+/* The best gamma without biases, by Newton's steps kept inside of a shrinking bracket. */
+static double
+fit_gamma(fitter *f, double start, double *loss)
+{
+	double		low = GAMMA_MIN;
+	double		high = GAMMA_MAX;
+	double		gamma = fmin(fmax(start, low), high);
+
+	for (int k = 0; k < NEWTON_STEPS; k++)
+	{
+		double		slope,
+					curvature,
+					next;
+
+		*loss = gamma_loss(f, gamma, &slope, &curvature);
+		if (slope > 0.0)
+			high = gamma;
 		else
-			low = middle;
+			low = gamma;
+		next = curvature > 0.0 ? gamma - slope / curvature : 0.0;
+		if (!(next > low && next < high))
+			next = sqrt(low * high);
+		if (fabs(next - gamma) <= 1e-6 * gamma)
+			break;
+		gamma = next;
 	}
-	gp_free(env, probability);
-	return exp(0.5 * (low + high));
+	return gamma;
 }
 
-/* The best class: ties go to the class with more labels, then to the first. */
-static int32_t
-best_class(const gp_targets *t, const double *mean)
-{
-	int32_t		best = 0;
-
-	for (int32_t c = 1; c < t->columns; c++)
-		if (mean[c] > mean[best] || (mean[c] == mean[best] && t->share[c] > t->share[best]))
-			best = c;
-	return best;
-}
-
-/* Sums of one calibration bin. */
-typedef struct bin
-{
-	double		confidence;
-	double		right;
-} bin;
-
-/* Accuracy, negative log likelihood and expected calibration error. */
+/* The delta of the largest likelihood, and its gamma; s is left at that delta. */
 static void
-class_metrics(gp_env *env, const gp_problem *problem, const gp_targets *t, const double *mean,
-			  double temperature, gp_metrics *metrics)
+fit_delta(fitter *f, const double *mean, const int32_t *index, gp_calibrator *out)
 {
-	double	   *probability = gp_alloc_array(env, t->columns, sizeof(double));
-	bin			bins[ECE_BINS];
-	double		right = 0.0;
-	double		nll = 0.0;
-	double		ece = 0.0;
-	int64_t		next = 0;
+	double		best = INFINITY;
+	double		gamma = GAMMA_FEW;
 
-	memset(bins, 0, sizeof(bins));
-	for (int64_t i = 0; i < t->m; i++)
+	for (int k = 0; k < DELTAS; k++)
 	{
-		const double *row = mean + i * t->columns;
-		int32_t		best;
-		int			b;
+		double		delta = DELTA_MIN * pow(DELTA_MAX / DELTA_MIN, (double) k / (DELTAS - 1));
+		double		away = log(delta / DELTA_MIDDLE) / DELTA_SPREAD;
+		double		loss;
 
-		gp_look(env, i * t->columns, &next);
-		if (!t->counts[i])
-			continue;
-		gp_probabilities(t->columns, row, temperature, probability);
-		best = best_class(t, row);
-		b = (int) fmin(ECE_BINS - 1, floor(probability[best] * ECE_BINS));
-		bins[b].confidence += probability[best];
-		bins[b].right += best == problem->label[i];
-		right += best == problem->label[i];
-		nll -= log(fmax(probability[problem->label[i]], 1e-300));
+		set_delta(f, mean, index, delta);
+		gamma = fit_gamma(f, gamma, &loss);
+		loss += 0.5 * away * away;
+		if (loss < best)
+		{
+			best = loss;
+			out->delta = delta;
+			out->gamma = gamma;
+		}
 	}
-	for (int b = 0; b < ECE_BINS; b++)
-		ece += fabs(bins[b].confidence - bins[b].right);
-	metrics->accuracy = right / t->ncounted;
-	metrics->nll = nll / t->ncounted;
-	metrics->ece = ece / t->ncounted;
-	gp_free(env, probability);
+	set_delta(f, mean, index, out->delta);
 }
 
-/* R2, root mean squared error, and the share inside the 90% interval. */
-static void
-value_metrics(const gp_targets *t, const gp_solution *solution, gp_metrics *metrics)
+/* How many labels the fit looks at: all, where their classes are not too many numbers. */
+static int64_t
+labels_looked_at(int32_t columns)
 {
-	double		squares = 0.0;
-	double		total = 0.0;
-	double		inside = 0.0;
-
-	for (int64_t i = 0; i < t->m; i++)
-	{
-		double		r = t->y[i] - solution->loo_mean[i];
-
-		squares += r * r;
-		total += t->y[i] * t->y[i];
-		inside += fabs(r) <= GP_NORMAL_90 * sqrt(solution->loo_variance[i]);
-	}
-	metrics->r2 = total > 0.0 ? 1.0 - squares / total : NAN;
-	metrics->rmse = t->unit * sqrt(squares / t->m);
-	metrics->coverage90 = inside / t->m;
+	return gp_max64(MOST_ENTRIES / columns, FEWEST_LABELS);
 }
 
-/* One minus the leave-one-out error relative to the error without any model. */
-static double
-loo_score(gp_env *env, const gp_problem *problem, const gp_targets *t, const gp_solution *solution)
+/* The calibrator of the largest leave-one-out likelihood; its biases belong to env. */
+gp_calibrator
+gp_calibrator_fit(gp_env *env, const gp_problem *problem, const gp_targets *targets, const double *mean)
 {
-	int64_t		n;
-	int32_t    *index = gp_loo_sample(env, t, t->m, &n);
-	double		total;
-	double		error = gp_loo_error(problem, t, solution->loo_mean, index, n, &total);
+	int32_t		columns = targets->columns;
+	gp_calibrator out = {DELTA_MIDDLE, GAMMA_FEW, NULL};
+	fitter		f = {.env = env,.columns = columns};
+	int32_t    *index;
+	int32_t    *label;
+	double	   *x;
 
-	gp_free(env, index);
-	return total > 0.0 ? 1.0 - error / total : NAN;
-}
-
-/* Temperature, leave-one-out score and metrics. */
-void
-gp_calibrate(gp_env *env, const gp_problem *problem, const gp_targets *targets,
-			 const gp_solution *solution, gp_posterior *out)
-{
-	gp_metrics	none = {NAN, NAN, NAN, NAN, NAN, NAN};
-
-	out->metrics = none;
-	out->loo_score = targets->few ? NAN : loo_score(env, problem, targets, solution);
-	if (problem->task == GP_TASK_VALUES)
-	{
-		if (!targets->few)
-			value_metrics(targets, solution, &out->metrics);
-		return;
-	}
 	if (targets->few)
-	{
-		out->temperature = GP_TEMPERATURE_FEW;
-		gp_notice(env, "Label at least two nodes of each of two classes.",
-				  "too few labels to calibrate probabilities, which are rough guesses");
-		return;
-	}
-	out->temperature = fit_temperature(env, problem, targets, solution->loo_mean);
-	class_metrics(env, problem, targets, solution->loo_mean, out->temperature, &out->metrics);
+		return out;
+	index = gp_loo_sample(env, targets, labels_looked_at(columns), &f.n);
+	label = gp_alloc_array(env, f.n, sizeof(int32_t));
+	for (int64_t i = 0; i < f.n; i++)
+		label[i] = problem->label[index[i]];
+	f.label = label;
+	f.weight = (double) targets->ncounted / (double) f.n;
+	f.s = gp_alloc_array(env, f.n * columns, 2 * sizeof(double));
+	f.p = f.s + f.n * columns;
+	x = gp_alloc_zero(env, columns + 1, sizeof(double));
+	fit_delta(&f, mean, index, &out);
+	x[0] = out.gamma;
+	fit_biases(&f, x);
+	out.gamma = x[0];
+	memmove(x, x + 1, columns * sizeof(double));
+	out.bias = x;
+	gp_free(env, f.s);
+	gp_free(env, label);
+	gp_free(env, index);
+	return out;
+}
+
+/* The bytes that fitting a calibrator takes at most. */
+double
+gp_calibrator_bytes(const gp_problem *problem)
+{
+	double		labels = fmin((double) problem->nlabelled, (double) labels_looked_at(problem->nclasses));
+
+	return problem->nclasses > 0 ? labels * (16.0 * problem->nclasses + 8.0) + 80.0 * problem->nclasses : 0.0;
 }

@@ -72,16 +72,45 @@ struct gp_plan
 	char		reason[512];	/* one sentence for the user */
 };
 
-/* The figures of a fit by leave-one-out; those of the other task are NaN. */
-typedef struct gp_metrics
+/* The figures of a fit, all by leave-one-out. */
+typedef enum gp_metric
 {
-	double		accuracy;
-	double		nll;
-	double		ece;			/* 15 bins */
-	double		r2;
-	double		rmse;
-	double		coverage90;
-} gp_metrics;
+	GP_METRIC_ACCURACY,			/* of the most probable class */
+	GP_METRIC_NLL,
+	GP_METRIC_ECE,				/* expected calibration error, 15 bins */
+	GP_METRIC_BALANCED_ACCURACY,	/* the mean over the classes */
+	GP_METRIC_MACRO_F1,
+	GP_METRIC_BRIER,
+	GP_METRIC_ROC_AUC,			/* of two classes: by the probability of the one with fewer labels */
+	GP_METRIC_PR_AUC,			/* the same: average precision */
+	GP_METRIC_R2,
+	GP_METRIC_RMSE,
+	GP_METRIC_COVERAGE90,		/* of the nominal 90% interval */
+	GP_METRICS
+} gp_metric;
+
+/* The name of a figure, as users see it. */
+extern const char *gp_metric_name(gp_metric metric);
+
+/* What is said of each labelled node by all others, in the order of the problem's labels. */
+typedef struct gp_loo
+{
+	int64_t		n;
+	double	   *mean;			/* n x columns, as in gp_posterior */
+	double	   *variance;		/* n, as in gp_posterior */
+	double	   *score;			/* n, ascending: how strange the labels are (gp_loo_quantile) */
+} gp_loo;
+
+/*
+ * From the means of a node's classes to probabilities: that of class c grows as
+ * exp(bias[c]) softplus(mean_c / delta)^gamma.
+ */
+typedef struct gp_calibrator
+{
+	double		delta;			/* width of the softplus; 0: exp(mean)^gamma in its place */
+	double		gamma;
+	double	   *bias;			/* of each class; NULL: all 0 */
+} gp_calibrator;
 
 /* What a fit gives.  Arrays are host memory of the environment. */
 typedef struct gp_posterior
@@ -101,10 +130,11 @@ typedef struct gp_posterior
 	double		mean_diag;		/* mean of diag K */
 	double		scale;			/* s^2 */
 	double		offset;			/* the target's mean; 0 for classes */
-	double		temperature;	/* b of softmax(b * mean); 0 for values */
+	gp_calibrator calibrator;	/* of classes */
 	double		log_marginal_likelihood;
-	double		loo_score;		/* 1 - leave-one-out error / error without a model; <= 1 */
-	gp_metrics	metrics;
+	double		loo_score;		/* 1 - leave-one-out error / that of the class shares, or of the mean; <= 1 */
+	double		metric[GP_METRICS]; /* NaN: not a figure of this task, or too few labels */
+	gp_loo		loo;
 } gp_posterior;
 
 /* Counts operations and bytes and chooses; raises GP_ERR_LIMIT when nothing fits. */
@@ -125,13 +155,21 @@ extern gp_matrix gp_kernel_factor(gp_device *dev, const gp_problem *problem);
  */
 extern gp_posterior *gp_fit_factor(gp_device *dev, const gp_problem *problem, gp_matrix q);
 
+/*
+ * The quantile of n ascending scores that a new one, drawn as they were, does not exceed
+ * with this probability; INFINITY when they are too few to promise that (Vovk 2005).
+ * The score of a class is 1 less its probability, of a value its distance from the mean
+ * in standard deviations of the observation.
+ */
+extern double gp_loo_quantile(const double *score, int64_t n, double coverage);
+
 extern void gp_posterior_free(gp_env *env, gp_posterior *posterior);
 
-/*
- * The class probabilities softmax(b * mean), or the class shares for a node
- * without kernel; probability has columns entries.
- */
-extern void gp_probabilities(int32_t columns, const double *mean, double temperature,
+/* The logit of a class: the logarithm of its probability, up to a sum that all classes share. */
+extern double gp_logit(const gp_calibrator *calibrator, int32_t c, double mean);
+
+/* The probabilities of a node's classes; a node without kernel has the class shares instead. */
+extern void gp_probabilities(const gp_calibrator *calibrator, int32_t columns, const double *mean,
 							 double *probability);
 
 #endif							/* GP_INFER_H */

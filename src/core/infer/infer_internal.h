@@ -10,7 +10,6 @@
 #define GP_NUGGET_MIN 1e-3		/* the grid of numbers searched, relative to mean diag K */
 #define GP_NUGGET_MAX 10.0
 #define GP_NUGGET_FEW 0.1		/* with too few labels to choose by leave-one-out */
-#define GP_TEMPERATURE_FEW 8.0
 #define GP_NORMAL_90 1.6448536269514722	/* half width of the central 90% interval */
 
 /* exact.c, lowrank.c: fill the posterior's arrays but not its probabilities. */
@@ -35,7 +34,7 @@ extern gp_posterior *gp_posterior_create(gp_env *env, const gp_problem *problem,
 
 /* Copies a solution's figures, refuses numbers that are none, and calibrates. */
 extern void gp_posterior_settle(const gp_eval *ev, const gp_problem *problem,
-								const gp_targets *targets, const gp_solution *solution,
+								const gp_targets *targets, gp_solution *solution,
 								gp_posterior *out);
 
 /* Finishes variances: scale, noise for values, the prior where there is no kernel. */
@@ -43,9 +42,18 @@ extern void gp_posterior_finish(gp_env *env, const gp_problem *problem,
 								const gp_targets *targets, const gp_solution *solution,
 								const double *diag, gp_posterior *out);
 
-/* calibrate.c: temperature, leave-one-out score and metrics. */
-extern void gp_calibrate(gp_env *env, const gp_problem *problem, const gp_targets *targets,
-						 const gp_solution *solution, gp_posterior *out);
+/* figures.c: the calibrator, the figures, and the leave-one-out posterior, which it takes. */
+extern void gp_figures(gp_env *env, const gp_problem *problem, const gp_targets *targets,
+					   gp_solution *solution, gp_posterior *out);
+
+/*
+ * calibrate.c: the calibrator of the largest likelihood on leave-one-out means (m x columns),
+ * or the usual one where labels are too few.  Its biases belong to env.
+ */
+extern gp_calibrator gp_calibrator_fit(gp_env *env, const gp_problem *problem,
+									   const gp_targets *targets, const double *mean);
+/* The bytes that fitting one takes at most. */
+extern double gp_calibrator_bytes(const gp_problem *problem);
 
 /* plan.c */
 extern gp_plan gp_plan_with(gp_eval *ev, const gp_problem *problem);

@@ -100,13 +100,13 @@ check_finite(gp_env *env, const gp_posterior *out)
 /* Copies a solution's figures, looks for numbers that are none, and calibrates. */
 void
 gp_posterior_settle(const gp_eval *ev, const gp_problem *problem, const gp_targets *targets,
-					const gp_solution *solution, gp_posterior *out)
+					gp_solution *solution, gp_posterior *out)
 {
 	copy_figures(ev, targets, solution, out);
 	if (ev->env->dry)
 		return;
 	check_finite(ev->env, out);
-	gp_calibrate(ev->env, problem, targets, solution, out);
+	gp_figures(ev->env, problem, targets, solution, out);
 }
 
 /* Frees a posterior. */
@@ -118,6 +118,10 @@ gp_posterior_free(gp_env *env, gp_posterior *posterior)
 	gp_free(env, posterior->mean);
 	gp_free(env, posterior->variance);
 	gp_free(env, posterior->prior_share);
+	gp_free(env, posterior->calibrator.bias);
+	gp_free(env, posterior->loo.mean);
+	gp_free(env, posterior->loo.variance);
+	gp_free(env, posterior->loo.score);
 	gp_free(env, posterior->is_prior);
 	gp_free(env, posterior->landmark);
 	gp_free(env, posterior);

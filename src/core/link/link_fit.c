@@ -5,6 +5,7 @@
  * fold of links is removed, so that a link never sees itself.  Each fold's rows
  * are also predicted from the other's alone: the figures of the summary.
  */
+#include "infer/ranking.h"
 #include "regression.h"
 #include "scores.h"
 
@@ -213,7 +214,7 @@ cross_fit(gp_device *dev, const rows *r, gp_link_model *model)
 		memcpy(label + first, r->label + first + held, after * sizeof(bool));
 		g = gp_link_regress(dev, first + after, r->width, score, label);
 		gp_link_regression_means(dev, &g, held, r->width, r->score + first * r->width, mean);
-		gp_link_metrics(env, held, mean, r->label + first, &auc, &precision);
+		gp_ranking_metrics(env, held, mean, r->label + first, &auc, &precision);
 		gp_link_regression_free(dev, &g);
 		model->auc += auc / r->folds;
 		model->average_precision += precision / r->folds;

@@ -116,10 +116,6 @@ extern gp_link_habits gp_link_habits_read(const int64_t *count);
 
 /* metrics.c */
 
-/* Area under the ROC curve and average precision of n scores, label true for links; ties share. */
-extern void gp_link_metrics(gp_env *env, int64_t n, const double *score, const bool *label,
-							double *auc, double *average_precision);
-
 /* intercept and slope of the probability of a link, by penalised likelihood. */
 extern void gp_link_calibrate(gp_env *env, int64_t n, const double *score, const bool *label,
 							  double *intercept, double *slope);

@@ -1,8 +1,7 @@
 /*
- * metrics.c - how good the scores of pairs are, and what they mean.
+ * metrics.c - what the scores of pairs mean.
  *
- * Ranks answer the first: area under the ROC curve and average precision.  A
- * logistic curve answers the second (Platt 1999): the probability of a link is
+ * A logistic curve says so (Platt 1999): the probability of a link is
  * 1 / (1 + exp(-(intercept + slope score))), with two parameters fitted to
  * smoothed targets, so that links and non-links that a score separates do not
  * make the curve a step.
@@ -15,94 +14,6 @@
 #define HALVINGS 40
 #define GRADIENT 1e-9			/* of the mean loss, where Newton's steps end */
 #define FLAT 1e-12				/* a relative spread of scores below this is none */
-
-/* A score with its label, to be sorted. */
-typedef struct ranked
-{
-	double		score;
-	bool		label;
-} ranked;
-
-/* True when x ranks before y: by falling score; what is not a number ranks last. */
-static bool
-ranks_before(const ranked *x, const ranked *y)
-{
-	return x->score > y->score || (isnan(y->score) && !isnan(x->score));
-}
-
-/* Merges two sorted neighbours of from, [low, middle) and [middle, high), into to. */
-static void
-merge(const ranked *from, ranked *to, int64_t low, int64_t middle, int64_t high)
-{
-	int64_t		a = low;
-	int64_t		b = middle;
-
-	for (int64_t k = low; k < high; k++)
-		if (b == high || (a < middle && !ranks_before(&from[b], &from[a])))
-			to[k] = from[a++];
-		else
-			to[k] = from[b++];
-}
-
-/* Scores and labels by falling score: a merge sort from the bottom up. */
-static ranked *
-sorted_scores(gp_env *env, int64_t n, const double *score, const bool *label)
-{
-	ranked	   *from = gp_alloc_array(env, n, sizeof(ranked));
-	ranked	   *to = gp_alloc_array(env, n, sizeof(ranked));
-
-	for (int64_t i = 0; i < n; i++)
-		from[i] = (ranked) {score[i], label[i]};
-	for (int64_t width = 1; width < n; width *= 2)
-	{
-		ranked	   *swap = from;
-		int64_t		next = 0;
-
-		for (int64_t low = 0; low < n; low += 2 * width)
-		{
-			int64_t		middle = low + width < n ? low + width : n;
-			int64_t		high = middle + width < n ? middle + width : n;
-
-			gp_look(env, low, &next);
-			merge(from, to, low, middle, high);
-		}
-		from = to;
-		to = swap;
-	}
-	gp_free(env, to);
-	return from;
-}
-
-/* Both figures are NaN where one of the labels is missing. */
-void
-gp_link_metrics(gp_env *env, int64_t n, const double *score, const bool *label,
-				double *auc, double *average_precision)
-{
-	ranked	   *rank = sorted_scores(env, n, score, label);
-	double		links = 0.0;
-	double		others = 0.0;
-	double		area = 0.0;
-	double		precision = 0.0;
-	int64_t		next = 0;
-
-	for (int64_t k = 0; k < n;)
-	{
-		int64_t		end = k;
-		double		hits = 0.0;
-
-		gp_look(env, k, &next);
-		while (end < n && !ranks_before(&rank[k], &rank[end]))
-			hits += rank[end++].label;
-		area += (end - k - hits) * (links + 0.5 * hits);
-		links += hits;
-		others += end - k - hits;
-		precision += hits * links / (links + others);
-		k = end;
-	}
-	*auc = links > 0.0 && others > 0.0 ? area / (links * others) : NAN;
-	*average_precision = links > 0.0 && others > 0.0 ? precision / links : NAN;
-	gp_free(env, rank);
-}
 
 /* What the fit of the curve knows: scores in units of their spread, targets of the two labels. */
 typedef struct curve

@@ -11,6 +11,7 @@
  * graph without the fold's links, and neither these nor the fold's non-links are
  * learnt from.
  */
+#include "infer/ranking.h"
 #include "base/base.h"
 #include "link_internal.h"
 #include "sparse.h"
@@ -415,7 +416,7 @@ crossfit_figures(gp_env *env, const crossfit *x, int folds, gp_link_model *model
 		double		auc;
 		double		precision;
 
-		gp_link_metrics(env, x->from[f + 1] - x->from[f], x->score[best] + x->from[f],
+		gp_ranking_metrics(env, x->from[f + 1] - x->from[f], x->score[best] + x->from[f],
 						x->label + x->from[f], &auc, &precision);
 		model->auc += auc / folds;
 		model->average_precision += precision / folds;

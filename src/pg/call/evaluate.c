@@ -7,10 +7,16 @@
 
 #include "fmgr.h"
 #include "funcapi.h"
-#include "pg/catalog/catalog.h"
 #include "pg/host/host.h"
-#include "utils/builtins.h"
+#include "pg/store/store.h"
 #include "utils/tuplestore.h"
+
+/* True for the figures that are told, unknown or not: the task's first ones. */
+static bool
+always_told(gp_metric metric, bool classes)
+{
+	return classes ? metric <= GP_METRIC_ECE : metric >= GP_METRIC_R2;
+}
 
 PG_FUNCTION_INFO_V1(gnngp_evaluate);
 
@@ -20,32 +26,21 @@ gnngp_evaluate(PG_FUNCTION_ARGS)
 {
 	gnngp_model *model = gnngp_model_lookup(gnngp_text_argument(fcinfo, 0, "model"), false);
 	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
-	bool		classes = model->task && strcmp(model->task, "classification") == 0;
-	const struct
-	{
-		const char *name;
-		bool		classes;
-		double		value;
-	}			metrics[] = {
-		{"accuracy", true, model->metrics.accuracy},
-		{"nll", true, model->metrics.nll},
-		{"ece", true, model->metrics.ece},
-		{"r2", false, model->metrics.r2},
-		{"rmse", false, model->metrics.rmse},
-		{"coverage90", false, model->metrics.coverage90},
-	};
+	gnngp_figures figures;
 
 	gnngp_require_node_part(model);
+	if (!gnngp_figures_read(model, &figures))
+		memcpy(figures.metric, model->metric, sizeof(figures.metric));
 	InitMaterializedSRF(fcinfo, 0);
-	for (int i = 0; i < (int) lengthof(metrics); i++)
+	for (int i = 0; i < GP_METRICS; i++)
 	{
 		Datum		values[2];
 		bool		nulls[2] = {false, false};
 
-		if (metrics[i].classes != classes)
+		if (isnan(figures.metric[i]) && !always_told(i, strcmp(model->task, "classification") == 0))
 			continue;
-		gnngp_put_text(values, nulls, 0, metrics[i].name);
-		gnngp_put_float(values, nulls, 1, metrics[i].value);
+		gnngp_put_text(values, nulls, 0, gp_metric_name(i));
+		gnngp_put_float(values, nulls, 1, figures.metric[i]);
 		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 	}
 	return (Datum) 0;

@@ -53,6 +53,7 @@ typedef struct ranked
 {
 	int32		class;
 	float		score;
+	double		probability;
 	double		share;
 } ranked;
 
@@ -84,15 +85,15 @@ compare_nodes(const void *a, const void *b, void *unused)
 	return (x > y) - (x < y);
 }
 
-/* Orders classes: the best score first, then the one with more labels, then by name. */
+/* Orders classes: the most probable first, then the one with more labels, then by name. */
 static int
 compare_ranked(const void *a, const void *b, void *unused)
 {
 	const ranked *x = a;
 	const ranked *y = b;
 
-	if (x->score != y->score)
-		return x->score > y->score ? -1 : 1;
+	if (x->probability != y->probability)
+		return x->probability > y->probability ? -1 : 1;
 	if (x->share != y->share)
 		return x->share > y->share ? -1 : 1;
 	return x->class - y->class;
@@ -216,7 +217,9 @@ put_node(gp_env *env, ReturnSetInfo *result, const gnngp_table_value *factor, co
 		rank[c].score = prior ? 0.0f : (float) post->mean[node * n + c] + 0.0f;
 		mean[c] = rank[c].score;
 	}
-	gp_probabilities(n, mean, post->temperature, probability);
+	gp_probabilities(&post->calibrator, n, mean, probability);
+	for (int32 c = 0; c < n; c++)
+		rank[c].probability = prior ? post->prior_share[c] : probability[c];
 	gp_sort(env, rank, n, sizeof(ranked), compare_ranked, NULL);
 	values[0] = Int64GetDatum(gnngp_value_id(&factor->ids, node));
 	values[3] = Float8GetDatum(post->variance[node]);
@@ -226,7 +229,7 @@ put_node(gp_env *env, ReturnSetInfo *result, const gnngp_table_value *factor, co
 
 		values[1] = PointerGetDatum(l->name[c]);
 		values[2] = Float8GetDatum((double) rank[k].score);
-		values[4] = Float8GetDatum(prior ? post->prior_share[c] : probability[c]);
+		values[4] = Float8GetDatum(rank[k].probability);
 		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 	}
 }

@@ -197,13 +197,13 @@ fill_posterior(const gp_posterior *p, gnngp_model *model)
 	model->nugget = p->nugget;
 	model->log_marginal_likelihood = p->log_marginal_likelihood;
 	model->loo_score = p->loo_score;
-	model->temperature = p->temperature;
+	model->temperature = p->calibrator.gamma;
 	model->offset = p->offset;
 	model->scale = p->scale;
 	model->mean_diag = p->mean_diag;
 	model->jitter = p->jitter;
 	model->exact_diagonal = p->plan.exact_diagonal;
-	model->metrics = p->metrics;
+	memcpy(model->metric, p->metric, sizeof(model->metric));
 }
 
 /* Fills the node part of a model. */
@@ -253,6 +253,8 @@ gnngp_fit_store(gnngp_fit_run *run, gnngp_model *model)
 		model->link.seconds += take_lap(run);
 	}
 	gnngp_store_drop_versions(model->id, "node", model->version);
+	gnngp_store_drop_versions(model->id, "loo", model->version);
+	gnngp_store_drop_versions(model->id, "figure", model->version);
 	gnngp_store_drop_versions(model->id, "link", model->link.version);
 	gnngp_model_save_seconds(model, run->parts);
 	run->env->progress(run->env, GP_PHASE_STORE, run->data->ids.n, run->data->ids.n);

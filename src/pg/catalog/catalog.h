@@ -121,13 +121,13 @@ typedef struct gnngp_model
 	bool		integer_ids;
 	int			nclass_labels;
 	char	  **class_labels;	/* in class order */
-	double		temperature;
+	double		temperature;	/* of the calibrator: its exponent */
 	double		offset;
 	double		scale;
 	double		mean_diag;
 	double		jitter;
 	bool		exact_diagonal;
-	gp_metrics	metrics;
+	double		metric[GP_METRICS];
 	gnngp_link_part link;
 } gnngp_model;
 

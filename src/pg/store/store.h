@@ -12,6 +12,7 @@
 
 #include "postgres.h"
 
+#include "core/infer/infer.h"
 #include "pg/catalog/catalog.h"
 #include "pg/host/compat.h"
 #include "pg/host/host.h"
@@ -25,8 +26,11 @@ typedef struct gnngp_block
 	int32		nrows;
 	int32		nclasses;		/* 0 for values */
 	bool		text_ids;
+	bool		has_targets;
 	size_t		stride;			/* of a row */
 	const char *shares;			/* class shares by class, when the block has prior rows; else NULL */
+	gp_calibrator calibrator;	/* without its biases */
+	const char *biases;			/* of the classes, by class; NULL: all 0 */
 	const char *rows;
 	const char *texts;			/* the ids' texts, one after the other */
 	size_t		texts_length;
@@ -41,20 +45,25 @@ typedef struct gnngp_node_row
 	bool		labelled;
 	bool		is_prior;		/* had no kernel: probabilities are the class shares */
 	double		variance;
-	double		log_partition;	/* log sum exp(temperature * score) */
+	double		log_partition;	/* log sum exp(logit) */
 	double		value;			/* values: the posterior mean */
-	const char *scores;			/* classes: float4, best first */
-	const char *order;			/* classes: uint16 class numbers, best first */
+	double		target;			/* of a labelled node in the part "loo": its class, or its value */
+	const char *scores;			/* classes: float4, the most probable class first */
+	const char *order;			/* classes: uint16 class numbers in that order */
 } gnngp_node_row;
 
 /* Takes one block; gives false to stop. */
 typedef bool (*gnngp_block_fn) (void *state, const gnngp_block *block);
 
-/* Writes all nodes of a fit under (model->id, model->version). */
+/*
+ * Writes what a fit gives under (model->id, model->version): the part "node", all nodes;
+ * "loo", the labelled ones as all others see them, which only the owner may read; and
+ * "figure", what is said of the whole.
+ */
 extern void gnngp_store_posterior(const gnngp_model *model, const gnngp_data *data,
 								  const gp_posterior *posterior);
 
-/* Deletes every block of a part ("node", "link") of the model but those of keep_version. */
+/* Deletes every block of a part ("link" and those above) of the model but those of keep_version. */
 extern void gnngp_store_drop_versions(int64 model_id, const char *part, int64 keep_version);
 
 /*
@@ -78,18 +87,39 @@ extern void gnngp_store_check_block(const gnngp_model *model, uint32 magic, uint
 /* Writes that, with the checksum of what has been put behind it. */
 extern void gnngp_store_seal_block(uint32 magic, uint32 format, char *data, size_t length);
 
-/* Reads all node blocks in order, under the active snapshot. */
-extern void gnngp_store_scan(const gnngp_model *model, gnngp_block_fn take, void *state);
+/*
+ * Reads all blocks of the part "node" or "loo" in order, under the active snapshot.
+ * 55000 for a part that the version which fitted the model did not store.
+ */
+extern void gnngp_store_scan(const gnngp_model *model, const char *part, gnngp_block_fn take,
+							 void *state);
 
 /*
  * Reads the blocks that may hold one of n ascending keys, in order.  Several
  * keys of one block read it once.
  */
-extern void gnngp_store_find(const gnngp_model *model, const int64 *keys, int64 n,
-							 gnngp_block_fn take, void *state);
+extern void gnngp_store_find(const gnngp_model *model, const char *part, const int64 *keys,
+							 int64 n, gnngp_block_fn take, void *state);
+
+/* What is said of a whole fit. */
+typedef struct gnngp_figures
+{
+	double		metric[GP_METRICS]; /* NaN: not a figure of the task */
+	int64		n;
+	double	   *score;			/* as in gp_loo; palloc'd */
+} gnngp_figures;
+
+/* Reads the part "figure"; false where the version that fitted the model did not store it. */
+extern bool gnngp_figures_read(const gnngp_model *model, gnngp_figures *figures);
+
+/* Writes it; called by gnngp_store_posterior, inside SPI that the caller has connected. */
+extern void gnngp_figures_write(const gnngp_model *model, const gp_posterior *posterior);
 
 /* Unpacks row i of a block. */
 extern void gnngp_block_row(const gnngp_block *block, int32 i, gnngp_node_row *row);
+
+/* The probability of the k-th best class of a row. */
+extern double gnngp_row_probability(const gnngp_block *block, const gnngp_node_row *row, int32 k);
 
 /* The first row of a block with at least this key, or nrows. */
 extern int32 gnngp_block_search(const gnngp_block *block, int64 key);

@@ -3,10 +3,13 @@
  *
  *   header    HEADER_SIZE bytes, offsets below
  *   shares    double for each class; only when HAS_SHARES
+ *   calibrator doubles: delta, gamma, then the bias of each class; only for classes,
+ *             from format 2 on.  Before, probabilities were softmax(temperature score)
  *   rows      nrows times: key int64, variance double, log partition or value
  *             double, flags uint32, end of the id's text uint32, then for
  *             classes nclasses float4 scores and nclasses uint16 class numbers,
- *             best first, filled up to a multiple of 4 bytes
+ *             best first, filled up to a multiple of 4 bytes; with HAS_TARGETS
+ *             the target double: the number of the node's own class, or its value
  *   texts     the ids' texts; only when TEXT_IDS
  *
  * The checksum is a CRC-32C of the block with the checksum's field zero.
@@ -15,12 +18,14 @@
 #define GNNGP_STORE_FORMAT_H
 
 #define BLOCK_MAGIC 0x47504e42	/* GPNB */
-#define BLOCK_FORMAT 1
+#define BLOCK_FORMAT 2
+#define BLOCK_OLDEST 1
 #define BLOCK_TARGET (256 * 1024)	/* bytes from which a block is closed */
 #define BLOCK_MAX (16 * 1024 * 1024)
 
 #define BLOCK_TEXT_IDS 1		/* flags of a block */
 #define BLOCK_HAS_SHARES 2
+#define BLOCK_HAS_TARGETS 4
 
 /* So begins every block, of nodes or of links. */
 #define AT_MAGIC 0				/* uint32 */
@@ -42,6 +47,13 @@
 #define AT_ROW_FLAGS 24
 #define AT_TEXT_END 28
 #define ROW_FIXED 32
+
+/* The bytes of the calibrator of this many classes. */
+static inline size_t
+gnngp_calibrator_size(int32 nclasses)
+{
+	return nclasses > 0 ? ((size_t) nclasses + 2) * sizeof(double) : 0;
+}
 
 /* The bytes of a row with this many classes. */
 static inline size_t

@@ -6,6 +6,8 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "catalog/pg_type_d.h"
 #include "executor/executor.h"
 #include "executor/spi.h"
@@ -23,6 +25,7 @@ typedef struct block_receiver
 {
 	DestReceiver pub;
 	const gnngp_model *model;
+	const char *part;
 	gnngp_block_fn take;
 	void	   *state;
 	MemoryContext context;		/* of one block */
@@ -86,6 +89,22 @@ gnngp_store_seal_block(uint32 magic, uint32 format, char *data, size_t length)
 	gnngp_put32(data + AT_CHECKSUM, block_checksum(data, length));
 }
 
+/* Finds what makes probabilities of scores; returns the bytes that it takes. */
+static size_t
+open_calibrator(const gnngp_model *model, const char *data, gnngp_block *block)
+{
+	block->calibrator = (gp_calibrator) {0.0, model->temperature, NULL};
+	block->biases = NULL;
+	if (block->nclasses == 0 || gnngp_get32(block->data + AT_FORMAT) < 2)
+		return 0;
+	if (data + gnngp_calibrator_size(block->nclasses) > block->data + block->length)
+		gnngp_store_corrupted(model, "a block is too short");
+	block->calibrator.delta = gnngp_get_float8(data);
+	block->calibrator.gamma = gnngp_get_float8(data + sizeof(double));
+	block->biases = data + 2 * sizeof(double);
+	return gnngp_calibrator_size(block->nclasses);
+}
+
 /* Checks the header of a block and finds its parts. */
 static void
 open_block(const gnngp_model *model, const char *data, size_t length, gnngp_block *block)
@@ -93,7 +112,7 @@ open_block(const gnngp_model *model, const char *data, size_t length, gnngp_bloc
 	uint32		flags;
 	size_t		need;
 
-	gnngp_store_check_block(model, BLOCK_MAGIC, BLOCK_FORMAT, BLOCK_FORMAT, HEADER_SIZE, data, length);
+	gnngp_store_check_block(model, BLOCK_MAGIC, BLOCK_OLDEST, BLOCK_FORMAT, HEADER_SIZE, data, length);
 	flags = gnngp_get32(data + AT_FLAGS);
 	block->data = data;
 	block->length = length;
@@ -103,9 +122,11 @@ open_block(const gnngp_model *model, const char *data, size_t length, gnngp_bloc
 	if (block->nrows < 1 || block->nclasses != model->nclass_labels ||
 		block->text_ids == model->integer_ids)
 		gnngp_store_corrupted(model, "a block does not belong to it");
-	block->stride = gnngp_row_stride(block->nclasses);
+	block->has_targets = (flags & BLOCK_HAS_TARGETS) != 0;
+	block->stride = gnngp_row_stride(block->nclasses) + (block->has_targets ? sizeof(double) : 0);
 	block->shares = (flags & BLOCK_HAS_SHARES) ? data + HEADER_SIZE : NULL;
 	need = HEADER_SIZE + (block->shares ? (size_t) block->nclasses * sizeof(double) : 0);
+	need += open_calibrator(model, data + need, block);
 	block->rows = data + need;
 	need += (size_t) block->nrows * block->stride;
 	if (need > length)
@@ -128,6 +149,7 @@ gnngp_block_row(const gnngp_block *block, int32 i, gnngp_node_row *row)
 	row->is_prior = (flags & ROW_PRIOR) != 0;
 	row->scores = p + ROW_FIXED;
 	row->order = row->scores + (size_t) block->nclasses * sizeof(float);
+	row->target = block->has_targets ? gnngp_get_float8(p + block->stride - sizeof(double)) : 0.0;
 	row->id_text = NULL;
 	row->id_length = 0;
 	if (block->text_ids)
@@ -147,6 +169,20 @@ gnngp_block_row(const gnngp_block *block, int32 i, gnngp_node_row *row)
 					 errmsg("a stored model is damaged: an id does not belong to its key"),
 					 errhint("Fit the model again with gp_fit or gp_refresh.")));
 	}
+}
+
+/* The probability of the k-th best class. */
+double
+gnngp_row_probability(const gnngp_block *block, const gnngp_node_row *row, int32 k)
+{
+	size_t		at = (size_t) gnngp_row_class(row, k) * sizeof(double);
+	double		logit;
+
+	if (row->is_prior && block->shares)
+		return gnngp_get_float8(block->shares + at);
+	logit = gp_logit(&block->calibrator, 0, gnngp_row_score(row, k)) +
+		(block->biases ? gnngp_get_float8(block->biases + at) : 0.0);
+	return Min(exp(logit - row->log_partition), 1.0);
 }
 
 /* The key of row i. */
@@ -200,11 +236,13 @@ receive_block(TupleTableSlot *slot, DestReceiver *self)
 
 /* Prepares the receiver of blocks of nodes. */
 static void
-open_receiver(block_receiver *br, const gnngp_model *model, gnngp_block_fn take, void *state)
+open_receiver(block_receiver *br, const gnngp_model *model, const char *part, gnngp_block_fn take,
+			  void *state)
 {
 	memset(br, 0, sizeof(*br));
 	gnngp_receiver_init(&br->pub, receive_block);
 	br->model = model;
+	br->part = part;
 	br->take = take;
 	br->state = state;
 	br->context = AllocSetContextCreate(CurrentMemoryContext, "gnngp block",
@@ -247,33 +285,47 @@ run_query(block_receiver *br, const char *query, int64 key)
 
 /* The part of every query that names the model's blocks. */
 static const char *
-from_blocks(const char *columns, const char *alias)
+from_blocks(const char *part, const char *columns, const char *alias)
 {
 	return psprintf("SELECT %s FROM %s.gp_block %s"
 					" WHERE %s.model OPERATOR(pg_catalog.=) $1"
 					" AND %s.version OPERATOR(pg_catalog.=) $2"
-					" AND %s.part OPERATOR(pg_catalog.=) 'node'::pg_catalog.text",
-					columns, gnngp_schema(), alias, alias, alias, alias);
+					" AND %s.part OPERATOR(pg_catalog.=) '%s'::pg_catalog.text",
+					columns, gnngp_schema(), alias, alias, alias, alias, part);
 }
 
 /* Reads all blocks; their rows must be all nodes unless the caller stopped. */
 static void
 scan_blocks(block_receiver *br)
 {
-	run_query(br, psprintf("%s ORDER BY k.block", from_blocks("k.data", "k")), 0);
+	run_query(br, psprintf("%s ORDER BY k.block", from_blocks(br->part, "k.data", "k")), 0);
 }
 
-/* Reads all node blocks in order. */
+/* 55000, or XX001: what is there is not the whole part. */
+static void
+report_missing(const block_receiver *br)
+{
+	if (br->blocks == 0 && strcmp(br->part, "loo") == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("model \"%s\" was fitted by a version that kept no leave-one-out predictions",
+						br->model->name),
+				 errhint("Fit it again with gp_refresh.")));
+	gnngp_store_corrupted(br->model, "some of its blocks are missing");
+}
+
+/* Reads all blocks of a part in order. */
 void
-gnngp_store_scan(const gnngp_model *model, gnngp_block_fn take, void *state)
+gnngp_store_scan(const gnngp_model *model, const char *part, gnngp_block_fn take, void *state)
 {
 	block_receiver br;
+	int64		rows = strcmp(part, "node") == 0 ? model->nodes : model->labelled;
 
 	gnngp_spi_connect();
-	open_receiver(&br, model, take, state);
+	open_receiver(&br, model, part, take, state);
 	scan_blocks(&br);
-	if (!br.stopped && br.rows != model->nodes)
-		gnngp_store_corrupted(model, "some of its blocks are missing");
+	if (!br.stopped && br.rows != rows)
+		report_missing(&br);
 	gnngp_spi_finish();
 }
 
@@ -290,14 +342,14 @@ count_blocks(const gnngp_model *model)
  * begins with a smaller key are read.
  */
 void
-gnngp_store_find(const gnngp_model *model, const int64 *keys, int64 n,
+gnngp_store_find(const gnngp_model *model, const char *part, const int64 *keys, int64 n,
 				 gnngp_block_fn take, void *state)
 {
 	block_receiver br;
 	const char *query;
 
 	gnngp_spi_connect();
-	open_receiver(&br, model, take, state);
+	open_receiver(&br, model, part, take, state);
 	if (n > 1 && n > count_blocks(model) / 4)
 		scan_blocks(&br);
 	else
@@ -305,8 +357,8 @@ gnngp_store_find(const gnngp_model *model, const int64 *keys, int64 n,
 		query = psprintf("%s AND k.first_key OPERATOR(pg_catalog.<=) $3"
 						 " AND k.block OPERATOR(pg_catalog.>=)"
 						 " (%s AND b.first_key OPERATOR(pg_catalog.<) $3) ORDER BY k.block",
-						 from_blocks("k.data", "k"),
-						 from_blocks("coalesce(pg_catalog.max(b.block), 0)", "b"));
+						 from_blocks(part, "k.data", "k"),
+						 from_blocks(part, "coalesce(pg_catalog.max(b.block), 0)", "b"));
 		for (int64 i = 0; i < n && !br.stopped; i++)
 			if (br.blocks == 0 || keys[i] > br.last_key)
 				run_query(&br, query, keys[i]);

@@ -8,11 +8,12 @@
 #include "catalog/pg_type_d.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
+#include "pg/catalog/catalog_int.h"
 #include "store.h"
 #include "store_format.h"
 #include "utils/builtins.h"
 
-/* One class of a node as a sortable number: falling score, then falling share, then class. */
+/* One class of a node as a sortable number: falling logit, then falling share, then class. */
 typedef uint64 ranked_class;
 
 #define ST_SORT sort_classes
@@ -24,126 +25,141 @@ typedef uint64 ranked_class;
 #define ST_CHECK_FOR_INTERRUPTS
 #include "lib/sort_template.h"
 
+/* What one part says of which nodes. */
 typedef struct writer
 {
 	const gnngp_model *model;
 	const gnngp_data *data;
 	const gp_posterior *posterior;
+	const char *part;
+	int64		n;
+	const int32 *node;			/* n nodes, ascending; NULL: all */
+	const double *mean;			/* n x nclasses, or n */
+	const double *variance;
+	bool		has_targets;
 	int32		nclasses;
 	size_t		stride;
 	double	   *share;			/* of each class among the labels */
 	uint16	   *place;			/* of each class by falling share, then class */
 	uint16	   *by_place;
 	ranked_class *rank;
+	double	   *logit;
 	char	   *query;
 	int32		block;
 	char	   *buffer;			/* the varlena of a block */
 	size_t		room;
 } writer;
 
-/* The bits of a score as a number that falls when the score grows, and back. */
-static uint32
-score_to_rank(float score)
+/* The bits of a logit as a number that falls when it grows, less the last 16. */
+static uint64
+logit_to_rank(double logit)
 {
-	uint32		bits;
+	uint64		bits;
 
-	score += 0.0f;				/* makes -0 and 0 equal */
-	memcpy(&bits, &score, sizeof(bits));
-	return (bits >> 31) ? bits : ~bits & 0x7fffffff;
+	logit += 0.0;				/* makes -0 and 0 equal */
+	memcpy(&bits, &logit, sizeof(bits));
+	return ((bits >> 63) ? bits : ~bits & PG_INT64_MAX) & ~UINT64CONST(0xffff);
 }
 
-static float
-rank_to_score(uint32 rank)
+/* The node that row i is of. */
+static int64
+node_of(const writer *w, int64 i)
 {
-	uint32		bits = (rank >> 31) ? rank : ~rank & 0x7fffffff;
-	float		score;
-
-	memcpy(&score, &bits, sizeof(score));
-	return score;
+	return w->node ? w->node[i] : i;
 }
 
-/* True when a node was given the prior. */
+/* True when the node of row i was given the prior. */
 static bool
-is_prior(const writer *w, int64 node)
+is_prior(const writer *w, int64 i)
 {
-	return w->posterior->is_prior != NULL && w->posterior->is_prior[node];
+	return w->posterior->is_prior != NULL && w->posterior->is_prior[node_of(w, i)];
 }
 
-/* Sorts the classes of a node into the row and gives log sum exp(b score). */
+/* The score of a class as it is stored. */
+static float
+stored_score(const writer *w, int64 i, int32 class)
+{
+	return is_prior(w, i) ? 0.0f : (float) w->mean[i * w->nclasses + class] + 0.0f;
+}
+
+/* Sorts the classes of a node into the row and gives log sum exp(logit). */
 static double
-pack_classes(writer *w, int64 node, char *scores)
+pack_classes(writer *w, int64 i, char *scores)
 {
 	int32		n = w->nclasses;
 	char	   *order = scores + (size_t) n * sizeof(float);
-	double		b = w->posterior->temperature;
+	double		top = -INFINITY;
 	double		sum = 0;
-	double		top;
 
 	for (int32 c = 0; c < n; c++)
 	{
-		float		score = is_prior(w, node) ? 0.0f : (float) w->posterior->mean[node * n + c];
-
-		w->rank[c] = (uint64) score_to_rank(score) << 16 | w->place[c];
+		w->logit[c] = gp_logit(&w->posterior->calibrator, c, stored_score(w, i, c));
+		w->rank[c] = (is_prior(w, i) ? 0 : logit_to_rank(w->logit[c])) | w->place[c];
+		top = Max(top, w->logit[c]);
 	}
 	sort_classes(w->rank, n);
-	top = rank_to_score((uint32) (w->rank[0] >> 16));
-	for (int32 c = 0; c < n; c++)
+	for (int32 k = 0; k < n; k++)
 	{
-		float		score = rank_to_score((uint32) (w->rank[c] >> 16));
+		uint16		class = w->by_place[w->rank[k] & 0xffff];
 
-		gnngp_put_float4(scores + (size_t) c * sizeof(float), score);
-		gnngp_put16(order + (size_t) c * sizeof(uint16), w->by_place[w->rank[c] & 0xffff]);
-		sum += exp(b * (score - top));
+		gnngp_put_float4(scores + (size_t) k * sizeof(float), stored_score(w, i, class));
+		gnngp_put16(order + (size_t) k * sizeof(uint16), class);
+		sum += exp(w->logit[class] - top);
 	}
 	if (n % 2)
 		gnngp_put16(order + (size_t) n * sizeof(uint16), 0);
-	return b * top + log(sum);
+	return top + log(sum);
 }
 
 /* True when every number of a node is finite, as it will be stored. */
 static bool
-is_finite(const writer *w, int64 node)
+is_finite(const writer *w, int64 i)
 {
-	const gp_posterior *p = w->posterior;
 	int32		n = w->nclasses;
 
-	if (!isfinite(p->variance[node]))
+	if (!isfinite(w->variance[i]))
 		return false;
 	if (n == 0)
-		return isfinite(p->mean[node]);
-	for (int32 c = 0; c < n && !is_prior(w, node); c++)
-		if (!isfinite((float) p->mean[node * n + c]) ||
-			!isfinite(p->temperature * p->mean[node * n + c]))
+		return isfinite(w->mean[i]);
+	for (int32 c = 0; c < n && !is_prior(w, i); c++)
+		if (!isfinite((float) w->mean[i * n + c]))
 			return false;
 	return true;
 }
 
 /* 22003: a number overflowed; it must not be read as a prediction. */
 static void
-report_not_finite(const writer *w, int64 node)
+report_not_finite(const writer *w, int64 i)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
-			 errmsg("the posterior of node %s is not finite", gnngp_id_text(&w->data->ids, node)),
+			 errmsg("the posterior of node %s is not finite", gnngp_id_text(&w->data->ids, node_of(w, i))),
 			 errhint("Rescale the features or the target.")));
+}
+
+/* The number of a labelled node's class, or its value. */
+static double
+target_of(const writer *w, int64 i)
+{
+	return w->nclasses > 0 ? (double) w->data->label[i] : w->data->target[i];
 }
 
 /* Packs one row. */
 static void
-pack_row(writer *w, int64 node, bool labelled, size_t text_end, char *row)
+pack_row(writer *w, int64 i, bool labelled, size_t text_end, char *row)
 {
-	const gp_posterior *p = w->posterior;
-
-	if (!is_finite(w, node))
-		report_not_finite(w, node);
-	gnngp_put64(row + AT_KEY, (uint64) w->data->ids.key[node]);
-	gnngp_put_float8(row + AT_VARIANCE, p->variance[node]);
-	gnngp_put32(row + AT_ROW_FLAGS, (labelled ? ROW_LABELLED : 0) | (is_prior(w, node) ? ROW_PRIOR : 0));
+	if (!is_finite(w, i))
+		report_not_finite(w, i);
+	gnngp_put64(row + AT_KEY, (uint64) w->data->ids.key[node_of(w, i)]);
+	gnngp_put_float8(row + AT_VARIANCE, w->variance[i]);
+	gnngp_put32(row + AT_ROW_FLAGS, (labelled ? ROW_LABELLED : 0) | (is_prior(w, i) ? ROW_PRIOR : 0));
 	gnngp_put32(row + AT_TEXT_END, (uint32) text_end);
 	if (w->nclasses > 0)
-		gnngp_put_float8(row + AT_VALUE, pack_classes(w, node, row + ROW_FIXED));
+		gnngp_put_float8(row + AT_VALUE, pack_classes(w, i, row + ROW_FIXED));
 	else
-		gnngp_put_float8(row + AT_VALUE, p->mean[node]);
+		gnngp_put_float8(row + AT_VALUE, w->mean[i]);
+	if (w->has_targets)
+		gnngp_put_float8(row + w->stride - sizeof(double), target_of(w, i));
 }
 
 /* Inserts the block that the buffer holds. */
@@ -171,19 +187,19 @@ static int64
 measure_block(const writer *w, int64 first, size_t *length, bool *shares)
 {
 	const gnngp_ids *ids = &w->data->ids;
-	int64		node;
+	int64		i;
 	bool		prior = false;
 
-	*length = HEADER_SIZE;
-	for (node = first; node < ids->n && *length < BLOCK_TARGET; node++)
+	*length = HEADER_SIZE + gnngp_calibrator_size(w->nclasses);
+	for (i = first; i < w->n && *length < BLOCK_TARGET; i++)
 	{
-		prior |= w->nclasses > 0 && is_prior(w, node);
-		*length += w->stride + (ids->integer ? 0 : strlen(ids->text[node]));
+		prior |= w->nclasses > 0 && is_prior(w, i);
+		*length += w->stride + (ids->integer ? 0 : strlen(ids->text[node_of(w, i)]));
 	}
 	if (prior)
 		*length += (size_t) w->nclasses * sizeof(double);
 	*shares = prior;
-	return node - first;
+	return i - first;
 }
 
 /* Makes the buffer hold length bytes, and a varlena's header. */
@@ -208,10 +224,25 @@ static void
 seal_block(writer *w, char *block, size_t length, int64 nrows, bool shares)
 {
 	gnngp_put32(block + AT_FLAGS, (w->data->ids.integer ? 0 : BLOCK_TEXT_IDS) |
-				(shares ? BLOCK_HAS_SHARES : 0));
+				(shares ? BLOCK_HAS_SHARES : 0) | (w->has_targets ? BLOCK_HAS_TARGETS : 0));
 	gnngp_put32(block + AT_NROWS, (uint32) nrows);
 	gnngp_put32(block + AT_NCLASSES, (uint32) w->nclasses);
 	gnngp_store_seal_block(BLOCK_MAGIC, BLOCK_FORMAT, block, length);
+}
+
+/* Writes what makes probabilities of scores; returns where the rows begin. */
+static char *
+pack_calibrator(const writer *w, char *p)
+{
+	const gp_calibrator *calibrator = &w->posterior->calibrator;
+
+	if (w->nclasses == 0)
+		return p;
+	gnngp_put_float8(p, calibrator->delta);
+	gnngp_put_float8(p + sizeof(double), calibrator->gamma);
+	for (int32 c = 0; c < w->nclasses; c++)
+		gnngp_put_float8(p + (size_t) (c + 2) * sizeof(double), calibrator->bias ? calibrator->bias[c] : 0.0);
+	return p + gnngp_calibrator_size(w->nclasses);
 }
 
 /* Packs and inserts the block that begins with a node; gives the number of its nodes. */
@@ -229,27 +260,27 @@ write_block(writer *w, int64 first, int64 *labelled)
 
 	reserve(w, length);
 	block = VARDATA(w->buffer);
-	rows = block + HEADER_SIZE + (shares ? (size_t) w->nclasses * sizeof(double) : 0);
+	rows = pack_calibrator(w, block + HEADER_SIZE + (shares ? (size_t) w->nclasses * sizeof(double) : 0));
 	texts = rows + n * w->stride;
 	for (int32 c = 0; shares && c < w->nclasses; c++)
 		gnngp_put_float8(block + HEADER_SIZE + (size_t) c * sizeof(double), w->share[c]);
 	for (int64 i = 0; i < n; i++)
 	{
-		bool		has_label = *labelled < w->data->nlabelled &&
-			w->data->labelled[*labelled] == first + i;
+		int64		node = node_of(w, first + i);
+		bool		has_label = *labelled < w->data->nlabelled && w->data->labelled[*labelled] == node;
 
 		*labelled += has_label;
 		if (!ids->integer)
 		{
-			size_t		len = strlen(ids->text[first + i]);
+			size_t		len = strlen(ids->text[node]);
 
-			memcpy(texts + text_end, ids->text[first + i], len);
+			memcpy(texts + text_end, ids->text[node], len);
 			text_end += len;
 		}
 		pack_row(w, first + i, has_label, text_end, rows + i * w->stride);
 	}
 	seal_block(w, block, length, n, shares);
-	insert_block(w, ids->key[first], (int32) n, length);
+	insert_block(w, ids->key[node_of(w, first)], (int32) n, length);
 	return n;
 }
 
@@ -274,6 +305,7 @@ count_shares(writer *w)
 	w->place = palloc0(sizeof(uint16) * w->nclasses);
 	w->by_place = palloc0(sizeof(uint16) * w->nclasses);
 	w->rank = palloc0(sizeof(ranked_class) * w->nclasses);
+	w->logit = palloc0(sizeof(double) * w->nclasses);
 	for (int64 k = 0; k < w->data->nlabelled; k++)
 		w->share[w->data->label[k]] += 1;
 	for (int32 c = 0; c < w->nclasses; c++)
@@ -286,31 +318,52 @@ count_shares(writer *w)
 		w->place[w->by_place[c]] = (uint16) c;
 }
 
-/* Writes all nodes. */
+/* Writes one part. */
+static void
+write_part(writer *w)
+{
+	int64		labelled = 0;
+
+	w->stride = gnngp_row_stride(w->nclasses) + (w->has_targets ? sizeof(double) : 0);
+	w->query = psprintf("INSERT INTO %s.gp_block (model, version, part, block, first_key, nrows, data)"
+						" VALUES ($1, $2, '%s', $3, $4, $5, $6)", gnngp_schema(), w->part);
+	w->block = 0;
+	for (int64 i = 0; i < w->n;)
+	{
+		CHECK_FOR_INTERRUPTS();
+		i += write_block(w, i, &labelled);
+	}
+}
+
+/* Writes all nodes, then the labelled ones by leave-one-out, then the figures. */
 void
 gnngp_store_posterior(const gnngp_model *model, const gnngp_data *data,
 					  const gp_posterior *posterior)
 {
 	writer		w;
-	int64		labelled = 0;
 
 	memset(&w, 0, sizeof(w));
 	w.model = model;
 	w.data = data;
 	w.posterior = posterior;
+	w.part = "node";
+	w.n = data->ids.n;
+	w.mean = posterior->mean;
+	w.variance = posterior->variance;
 	w.nclasses = data->task == GP_TASK_CLASSES ? data->nclasses : 0;
-	w.stride = gnngp_row_stride(w.nclasses);
 
 	gnngp_spi_connect();
 	if (w.nclasses > 0)
 		count_shares(&w);
-	w.query = psprintf("INSERT INTO %s.gp_block (model, version, part, block, first_key, nrows, data)"
-					   " VALUES ($1, $2, 'node', $3, $4, $5, $6)", gnngp_schema());
-	for (int64 node = 0; node < data->ids.n;)
-	{
-		CHECK_FOR_INTERRUPTS();
-		node += write_block(&w, node, &labelled);
-	}
+	write_part(&w);
+	w.part = "loo";
+	w.n = posterior->loo.n;
+	w.node = data->labelled;
+	w.mean = posterior->loo.mean;
+	w.variance = posterior->loo.variance;
+	w.has_targets = true;
+	write_part(&w);
+	gnngp_figures_write(model, posterior);
 	gnngp_spi_finish();
 }
 

@@ -179,9 +179,9 @@ check_kernel(gp_env *env, const char *kernel, gp_strategy strategy, gp_task task
 			right += fabs(mean[0] - 5.5 - i % 3) < 0.6;
 			continue;
 		}
-		gp_probabilities(3, mean, out->temperature, probability);
+		gp_probabilities(&out->calibrator, 3, mean, probability);
 		sound = sound && fabs(probability[0] + probability[1] + probability[2] - 1.0) < 1e-12;
-		right += mean[i % 3] >= fmax(mean[0], fmax(mean[1], mean[2]));
+		right += probability[i % 3] >= fmax(probability[0], fmax(probability[1], probability[2]));
 	}
 	snprintf(name, sizeof(name), "%s, %s, %s: sound, and right on %.0f of 201", kernel,
 			 strategy == GP_STRATEGY_EXACT ? "exact" : "low rank",
@@ -249,7 +249,7 @@ check_odd(gp_env *env)
 
 	p.nlabelled = 1;
 	out = gp_fit(dev, &p);
-	ok(out->nugget == 0.1 && out->temperature == 8.0 && isnan(out->metrics.accuracy),
+	ok(out->nugget == 0.1 && out->calibrator.gamma == 2.5 && isnan(out->metric[GP_METRIC_ACCURACY]),
 	   "one label: the defaults of few labels");
 	ok(out->scale == 1.0, "one label: scale 1");
 	p.nlabelled = 3;
@@ -350,7 +350,7 @@ check_sizes(gp_env *env)
 			for (int i = 0; i < 60; i++)
 				worst = fmax(worst, fabs(out->mean[i] / size[k] - plain[i]));
 			ok(worst < 1e-2, "the unit of the target does not matter");
-			ok(isfinite(out->scale) && isfinite(out->metrics.rmse), "nor to the figures");
+			ok(isfinite(out->scale) && isfinite(out->metric[GP_METRIC_RMSE]), "nor to the figures");
 		}
 	for (int64_t i = 0; i < w.nlabelled; i++)
 		big[i] = w.target[i] * 1e200;

@@ -1,6 +1,7 @@
 /*
  * test_metrics.c - ranks and the calibrated curve against plain definitions.
  */
+#include "infer/ranking.h"
 #include "link/link_internal.h"
 #include "test_env.h"
 
@@ -64,7 +65,7 @@ check_metrics(gp_env *env, int n, int levels)
 		label[i] = i % 3 == 0;
 		score[i] = floor(levels * (draw_unit(&seed) + 0.3 * label[i]));
 	}
-	gp_link_metrics(env, n, score, label, &auc, &ap);
+	gp_ranking_metrics(env, n, score, label, &auc, &ap);
 	snprintf(name, sizeof(name), "AUC of %d scores on %d levels", n, levels);
 	close_to(auc, plain_auc(n, score, label), 1e-12, name);
 	snprintf(name, sizeof(name), "average precision of %d scores on %d levels", n, levels);
@@ -81,12 +82,12 @@ check_small(gp_env *env)
 	double		auc;
 	double		ap;
 
-	gp_link_metrics(env, 4, score, label, &auc, &ap);
+	gp_ranking_metrics(env, 4, score, label, &auc, &ap);
 	close_to(auc, 0.75, 1e-15, "AUC of four scores");
 	close_to(ap, 5.0 / 6.0, 1e-15, "average precision of four scores");
-	gp_link_metrics(env, 4, score, all, &auc, &ap);
+	gp_ranking_metrics(env, 4, score, all, &auc, &ap);
 	ok(isnan(auc), "no AUC without non-links");
-	gp_link_metrics(env, 0, score, label, &auc, &ap);
+	gp_ranking_metrics(env, 0, score, label, &auc, &ap);
 	ok(isnan(auc) && isnan(ap), "no figures of no pairs");
 }
 
@@ -188,7 +189,7 @@ check_faults(void)
 		gp_env	   *env = test_env();
 
 		test_state(env)->fail_at = at;
-		raised = test_catch(env, gp_link_metrics(env, 50, score, label, &auc, &ap));
+		raised = test_catch(env, gp_ranking_metrics(env, 50, score, label, &auc, &ap));
 		faults += raised;
 		if (!raised)
 			is_int(test_state(env)->live, 0, "nothing is left behind");

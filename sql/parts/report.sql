@@ -1,0 +1,323 @@
+-- One page that shows a model: plain HTML and SVG, which need nothing from anywhere.
+-- The functions whose names begin with gnngp_ are its parts.
+
+CREATE OR REPLACE FUNCTION @extschema@.gnngp_model_id(model text)
+RETURNS bigint
+AS 'MODULE_PATHNAME', 'gnngp_model_id'
+LANGUAGE C STABLE PARALLEL RESTRICTED;
+
+COMMENT ON FUNCTION @extschema@.gnngp_model_id(text) IS
+    'the id in gp_model_catalog of the model that a name means';
+
+CREATE OR REPLACE FUNCTION @extschema@.gnngp_report_labels(
+    model text,
+    OUT target text,
+    OUT predicted text,
+    OUT probability double precision,
+    OUT best double precision,
+    OUT score double precision,
+    OUT variance double precision)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'gnngp_report_labels'
+LANGUAGE C STABLE PARALLEL RESTRICTED COST 1000 ROWS 1000;
+
+COMMENT ON FUNCTION @extschema@.gnngp_report_labels(text) IS
+    'part of gp_report(model): gp_loo without ids, with the probability of the predicted class as best';
+
+CREATE OR REPLACE FUNCTION @extschema@.gnngp_html(value text)
+RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+AS $sql$
+    SELECT pg_catalog.replace(pg_catalog.replace(pg_catalog.replace(pg_catalog.replace(
+        coalesce(value, ''), '&', '&amp;'), '<', '&lt;'), '>', '&gt;'), '"', '&quot;')
+$sql$;
+
+COMMENT ON FUNCTION @extschema@.gnngp_html(text) IS
+    'part of gp_report(model): a text in which nothing is markup';
+
+CREATE OR REPLACE FUNCTION @extschema@.gnngp_report_number(value double precision)
+RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $sql$
+    SELECT CASE WHEN abs(value) >= 1e7 OR abs(value) < 1e-3 AND value <> 0 THEN ltrim(to_char(value, '9.9EEEE'))
+                WHEN abs(value) >= 1e6 THEN trim_scale(round(value::numeric / 1000000, 1)) || 'M'
+                WHEN abs(value) >= 1e4 THEN round(value::numeric / 1000) || 'k'
+                ELSE trim_scale(round(value::numeric, CASE WHEN abs(value) >= 100 THEN 0 ELSE 3 END))::text END
+$sql$;
+
+COMMENT ON FUNCTION @extschema@.gnngp_report_number(double precision) IS
+    'part of gp_report(model): a number beside an axis';
+
+-- A chart of 300 by 200 with three ticks on either axis; marks are in its coordinates.
+CREATE OR REPLACE FUNCTION @extschema@.gnngp_report_chart(title text, x text, x_low double precision,
+    x_high double precision, y text, y_low double precision, y_high double precision, marks text)
+RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $sql$
+    SELECT format('<figure><figcaption>%s</figcaption><svg viewBox="-70 -14 402 256" role="img" aria-label="%1$s">'
+                  '<path class="axis" d="M0 0V200H300"/>%s%s<text class="x" x="150" y="238">%s</text>'
+                  '<text class="x" x="-100" y="-56" transform="rotate(-90)">%s</text></svg></figure>',
+                  @extschema@.gnngp_html(title), coalesce(marks, ''), ticks, @extschema@.gnngp_html(x), @extschema@.gnngp_html(y))
+    FROM (SELECT string_agg(format('<text class="x" x="%s" y="217">%s</text><text class="y" x="-6" y="%s">%s</text>',
+                                   t * 150, @extschema@.gnngp_report_number(x_low + (x_high - x_low) * t / 2),
+                                   204 - t * 100, @extschema@.gnngp_report_number(y_low + (y_high - y_low) * t / 2)), '') AS ticks
+          FROM generate_series(0, 2) AS t) AS axes
+$sql$;
+
+COMMENT ON FUNCTION @extschema@.gnngp_report_chart(text, text, double precision, double precision, text, double precision, double precision, text) IS
+    'part of gp_report(model): one chart';
+
+-- A table from rows whose cells have been made HTML.
+CREATE OR REPLACE FUNCTION @extschema@.gnngp_report_table(title text, head text[], body text)
+RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $sql$
+    SELECT format('<figure><figcaption>%s</figcaption><table>%s%s</table></figure>',
+                  @extschema@.gnngp_html(title),
+                  (SELECT '<tr>' || string_agg('<th>' || @extschema@.gnngp_html(h) || '</th>', '') || '</tr>' FROM unnest(head) AS h), body)
+    WHERE body IS NOT NULL
+$sql$;
+
+COMMENT ON FUNCTION @extschema@.gnngp_report_table(text, text[], text) IS
+    'part of gp_report(model): one table';
+
+-- How often what was said came true, by what was said.
+CREATE OR REPLACE FUNCTION @extschema@.gnngp_report_reliability(model text)
+RETURNS text
+LANGUAGE sql STABLE PARALLEL RESTRICTED
+SET search_path = pg_catalog, pg_temp
+AS $sql$
+    SELECT @extschema@.gnngp_report_chart('Reliability: is what is said with .7 right seven times in ten?',
+        'probability said', 0, 1, 'share that was right', 0, 1,
+        '<path class="ideal" d="M0 200L300 0"/>' ||
+        string_agg(format('<circle cx="%s" cy="%s" r="%s"><title>said %s, right %s, of %s labels</title></circle>',
+                          round((said * 300)::numeric, 1), round(200 - hit * 200, 1), round((3 + 9 * sqrt(n / total))::numeric, 1),
+                          round(said::numeric, 3), round(hit, 3), n), '' ORDER BY said))
+    FROM (SELECT count(*) AS n, avg(l.best) AS said, avg((l.target = l.predicted)::integer) AS hit, sum(count(*)) OVER () AS total
+          FROM @extschema@.gnngp_report_labels(model) AS l
+          GROUP BY least(floor(l.best * 15), 14)) AS bins
+$sql$;
+
+COMMENT ON FUNCTION @extschema@.gnngp_report_reliability(text) IS
+    'part of gp_report(model): the reliability diagram';
+
+-- What is taken for what, for the twelve classes with most labels.
+CREATE OR REPLACE FUNCTION @extschema@.gnngp_report_confusion(model text)
+RETURNS text
+LANGUAGE sql STABLE PARALLEL RESTRICTED
+SET search_path = pg_catalog, pg_temp
+AS $sql$
+    WITH label AS (
+        SELECT target, predicted FROM @extschema@.gnngp_report_labels(model)
+    ), ranked AS (
+        SELECT target AS class, count(*) AS n, row_number() OVER (ORDER BY count(*) DESC, target COLLATE "C") AS place
+        FROM label GROUP BY target
+    ), shown AS (
+        SELECT place, class, n, @extschema@.gnngp_html(CASE WHEN length(class) > 14 THEN left(class, 13) || '…' ELSE class END) AS name
+        FROM ranked WHERE place <= 12
+    ), cell AS (
+        SELECT t.place AS y, p.place AS x, count(l.target) AS n, count(l.target) / t.n::float8 AS share
+        FROM shown AS t CROSS JOIN shown AS p LEFT JOIN label AS l ON l.target = t.class AND l.predicted = p.class
+        GROUP BY t.place, t.n, p.place
+    )
+    SELECT format('<figure><figcaption>Confusion: the true class beside what it is taken for%s</figcaption>'
+                  '<svg viewBox="0 0 %s %s" role="img" aria-label="confusion matrix">%s%s</svg></figure>',
+                  CASE WHEN (SELECT count(*) FROM ranked) > 12 THEN ' (the twelve classes with most labels)' END,
+                  175 + 30 * count(*), 100 + 22 * count(*),
+                  (SELECT string_agg(format('<rect x="%s" y="%s" width="29" height="21" style="fill-opacity:%s"/><text class="x%s" x="%s" y="%s">%s</text>',
+                                            80 + 30 * x, 68 + 22 * y, round(share::numeric, 3), CASE WHEN share > 0.55 THEN ' on' END, 94 + 30 * x, 83 + 22 * y, nullif(n, 0)), '' ORDER BY y, x)
+                   FROM cell),
+                  string_agg(format('<text class="y" x="104" y="%s">%s</text><text transform="translate(%s 86) rotate(-55)">%2$s</text>',
+                                    83 + 22 * place, name, 98 + 30 * place), '' ORDER BY place))
+    FROM shown
+$sql$;
+
+COMMENT ON FUNCTION @extschema@.gnngp_report_confusion(text) IS
+    'part of gp_report(model): the confusion matrix';
+
+-- Recall, precision and doubt of each class.
+CREATE OR REPLACE FUNCTION @extschema@.gnngp_report_by_class(model text)
+RETURNS text
+LANGUAGE sql STABLE PARALLEL RESTRICTED
+SET search_path = pg_catalog, pg_temp
+AS $sql$
+    WITH label AS (
+        SELECT target, predicted, probability FROM @extschema@.gnngp_report_labels(model)
+    ), own AS (
+        SELECT target AS class, count(*) AS n, avg((target = predicted)::integer) AS recall, avg(probability) AS said
+        FROM label GROUP BY target
+    ), reported AS (
+        SELECT predicted AS class, avg((target = predicted)::integer) AS hit FROM label GROUP BY predicted
+    )
+    SELECT @extschema@.gnngp_report_table('By class', '{class,labels,recall,precision,probability}',
+        string_agg(format('<tr><td>%s</td><td>%s</td><td>%s</td><td>%s</td><td>%s</td></tr>', @extschema@.gnngp_html(class), n,
+                          round(recall, 3), coalesce(round(hit, 3)::text, '-'), round(said::numeric, 3)),
+                   '' ORDER BY n DESC, class COLLATE "C"))
+    FROM (SELECT own.*, reported.hit FROM own LEFT JOIN reported USING (class)
+          ORDER BY n DESC, class COLLATE "C" LIMIT 24) AS rows
+$sql$;
+
+COMMENT ON FUNCTION @extschema@.gnngp_report_by_class(text) IS
+    'part of gp_report(model): the table of classes';
+
+-- How sure the model is of all nodes.
+CREATE OR REPLACE FUNCTION @extschema@.gnngp_report_sureness(model text)
+RETURNS text
+LANGUAGE sql STABLE PARALLEL RESTRICTED
+SET search_path = pg_catalog, pg_temp
+AS $sql$
+    SELECT @extschema@.gnngp_report_chart('All nodes, by the probability of their best class', 'probability', 0, 1,
+        'nodes', 0, max(n), string_agg(format('<rect class="bar" x="%s" y="%s" width="13" height="%s"><title>%s nodes</title></rect>',
+                                              bin * 15 + 1, round(200 - 200.0 * n / most, 1), round(200.0 * n / most, 1), n), ''))
+    FROM (SELECT bin, count(*) AS n, max(count(*)) OVER () AS most
+          FROM (SELECT least(floor(probability * 20), 19) AS bin FROM @extschema@.gp_predict(model, NULL::text)) AS node
+          GROUP BY bin) AS bins
+$sql$;
+
+COMMENT ON FUNCTION @extschema@.gnngp_report_sureness(text) IS
+    'part of gp_report(model): the histogram of probabilities';
+
+-- What a promise costs: how many classes a set has, for two thousand nodes.
+CREATE OR REPLACE FUNCTION @extschema@.gnngp_report_sets(model text)
+RETURNS text
+LANGUAGE sql STABLE PARALLEL RESTRICTED
+SET search_path = pg_catalog, pg_temp
+AS $sql$
+    WITH node AS MATERIALIZED (
+        SELECT array_agg(node) AS some
+        FROM (SELECT node FROM @extschema@.gp_predict(model, NULL::text) ORDER BY hashtext(node) LIMIT 2000) AS drawn
+    ), size AS (
+        SELECT c AS coverage, (SELECT avg(cardinality(s.classes)) FROM @extschema@.gp_predict_sets(model, node.some, c) AS s)::float8 AS classes
+        FROM node, unnest('{0.5,0.6,0.7,0.8,0.85,0.9,0.95,0.98}'::float8[]) AS c
+    )
+    SELECT @extschema@.gnngp_report_chart('What a promise costs: classes in a set that holds the true one so often',
+        'coverage promised', 0.5, 1, 'classes in a set, on average', 0, most,
+        format('<path class="line" d="M%s"/>', string_agg(format('%s %s', round(((coverage - 0.5) * 600)::numeric, 1),
+                                                                  round((200 - 200 * classes / most)::numeric, 1)), 'L' ORDER BY coverage)) ||
+        string_agg(format('<circle cx="%s" cy="%s" r="4"><title>%s: %s classes</title></circle>', round(((coverage - 0.5) * 600)::numeric, 1),
+                          round((200 - 200 * classes / most)::numeric, 1), coverage, round(classes::numeric, 2)), ''))
+    FROM (SELECT size.*, ceil(max(classes) OVER ()) AS most FROM size) AS sizes
+    GROUP BY most
+$sql$;
+
+COMMENT ON FUNCTION @extschema@.gnngp_report_sets(text) IS
+    'part of gp_report(model): the curve of coverage and sizes';
+
+-- Values: what was predicted beside what is true, and how often intervals hold it.
+CREATE OR REPLACE FUNCTION @extschema@.gnngp_report_values(model text)
+RETURNS text
+LANGUAGE sql STABLE PARALLEL RESTRICTED
+SET search_path = pg_catalog, pg_temp
+AS $sql$
+    WITH label AS MATERIALIZED (
+        SELECT target::float8 AS y, score AS m, abs(target::float8 - score) / nullif(sqrt(variance), 0) AS far
+        FROM @extschema@.gnngp_report_labels(model)
+    ), range AS (
+        SELECT least(min(y), min(m)) AS low, greatest(max(y), max(m), least(min(y), min(m)) + 1e-9) AS high, count(*) AS n FROM label
+    ), drawn AS (
+        SELECT y, m FROM label ORDER BY hashfloat8(y + m) LIMIT 1500
+    )
+    SELECT @extschema@.gnngp_report_chart('Labels, each predicted without itself', 'true value', low, high, 'predicted', low, high,
+               '<path class="ideal" d="M0 200L300 0"/>' ||
+               (SELECT string_agg(format('<circle class="dot" cx="%s" cy="%s" r="2"/>', round((300 * (y - low) / (high - low))::numeric, 1),
+                                         round((200 - 200 * (m - low) / (high - low))::numeric, 1)), '') FROM drawn)) ||
+           @extschema@.gnngp_report_chart('How many labels lie within so many standard deviations', 'standard deviations', 0, 3, 'share of labels', 0, 1,
+               (SELECT format('<path class="line" d="M%s"/>',
+                              string_agg(format('%s %s', round((z * 100)::numeric, 1), round((200 - 200 * share)::numeric, 1)), 'L' ORDER BY z))
+                FROM (SELECT z / 10.0 AS z, (SELECT count(*) FROM label WHERE far <= z / 10.0) / range.n::float8 AS share
+                      FROM generate_series(0, 30) AS z) AS curve) ||
+               -- The share of a normal distribution, of which erf(z / sqrt 2) is a table here.
+               '<path class="ideal" d="M0 200L25 160.5L50 123.4L75 90.7L100 63.5L125 42.3L150 26.7L175 16L200 9.1L250 2.5L300 0.5"/>')
+    FROM range
+$sql$;
+
+COMMENT ON FUNCTION @extschema@.gnngp_report_values(text) IS
+    'part of gp_report(model): the charts of values';
+
+-- What a model is: its row in gp_models, and its figures.
+CREATE OR REPLACE FUNCTION @extschema@.gnngp_report_summary(model text)
+RETURNS text
+LANGUAGE sql STABLE PARALLEL RESTRICTED
+SET search_path = pg_catalog, pg_temp
+AS $sql$
+    SELECT @extschema@.gnngp_report_table('What was fitted, and from what', '{}',
+        string_agg(format('<tr><th>%s</th><td>%s</td></tr>', @extschema@.gnngp_html(replace(f.key, '_', ' ')), @extschema@.gnngp_html(f.value)), '' ORDER BY f.n))
+    FROM @extschema@.gp_model_catalog AS m LEFT JOIN @extschema@.gp_graph_catalog AS g ON g.id = m.graph,
+        LATERAL (VALUES (1, 'graph', g.name), (2, 'node table', g.nodes::text), (3, 'edge table', g.edges::text), (4, 'target', g.target::text),
+                        (5, 'task', m.task), (6, 'kernel', m.asked_kernel), (7, 'strategy', m.strategy), (8, 'device', m.device),
+                        (9, 'nodes', coalesce(m.nodes, m.link_nodes)::text), (10, 'edges', coalesce(m.edges, m.link_edges)::text),
+                        (11, 'features', nullif(m.features, 0)::text), (12, 'classes', nullif(m.classes, 0)::text), (13, 'labelled', m.labelled::text),
+                        (14, 'landmarks', nullif(m.landmarks, 0)::text), (15, 'nugget', round(m.nugget::numeric, 6)::text),
+                        (16, 'fitted', to_char(m.fitted, 'YYYY-MM-DD HH24:MI')), (17, 'seconds', round(m.seconds::numeric, 1)::text)) AS f (n, key, value)
+    WHERE m.id = @extschema@.gnngp_model_id(model) AND f.value IS NOT NULL
+$sql$;
+
+COMMENT ON FUNCTION @extschema@.gnngp_report_summary(text) IS
+    'part of gp_report(model): what was fitted';
+
+-- The refreshes of the last month.
+CREATE OR REPLACE FUNCTION @extschema@.gnngp_report_refreshes(model text)
+RETURNS text
+LANGUAGE sql STABLE PARALLEL RESTRICTED
+SET search_path = pg_catalog, pg_temp
+AS $sql$
+    SELECT @extschema@.gnngp_report_table('Refreshes of the last month', '{started,seconds,outcome,message}',
+        string_agg(format('<tr><td>%s</td><td>%s</td><td>%s</td><td>%s</td></tr>', to_char(started, 'YYYY-MM-DD HH24:MI'),
+                          coalesce(round(extract(epoch FROM ended - started), 1)::text, ''), @extschema@.gnngp_html(outcome), @extschema@.gnngp_html(left(message, 300))),
+                   '' ORDER BY started DESC))
+    FROM (SELECT started, ended, message,
+                 CASE WHEN outcome = 'running' AND NOT @extschema@.gp_is_refreshing(l.model) THEN 'interrupted' ELSE outcome END AS outcome
+          FROM @extschema@.gp_refresh_log AS l
+          WHERE l.model = @extschema@.gnngp_model_id(gnngp_report_refreshes.model) AND started > now() - interval '1 month'
+          ORDER BY started DESC LIMIT 40) AS run
+$sql$;
+
+COMMENT ON FUNCTION @extschema@.gnngp_report_refreshes(text) IS
+    'part of gp_report(model): the table of refreshes';
+
+CREATE OR REPLACE FUNCTION @extschema@.gp_report(model text)
+RETURNS text
+LANGUAGE plpgsql STABLE PARALLEL RESTRICTED
+SET search_path = pg_catalog, pg_temp
+AS $plpgsql$
+DECLARE
+    named @extschema@.gp_model_catalog;
+    page text;
+BEGIN
+    SELECT * INTO named FROM @extschema@.gp_model_catalog AS m WHERE m.id = @extschema@.gnngp_model_id(model);
+    page := @extschema@.gnngp_report_summary(model);
+    IF named.task IS NOT NULL THEN
+        page := page || coalesce((SELECT @extschema@.gnngp_report_table('How good it is, each label left out in turn', '{figure,value}',
+            string_agg(format('<tr><td>%s</td><td>%s</td></tr>', replace(e.metric, '_', ' '), round(e.value::numeric, 4)), ''))
+            FROM @extschema@.gp_evaluate(model) AS e WHERE e.value IS NOT NULL), '');
+    END IF;
+    IF named.task = 'classification' THEN
+        page := concat(page, @extschema@.gnngp_report_reliability(model), @extschema@.gnngp_report_confusion(model),
+                       @extschema@.gnngp_report_sureness(model), @extschema@.gnngp_report_sets(model), @extschema@.gnngp_report_by_class(model));
+    ELSIF named.task = 'regression' THEN
+        page := concat(page, @extschema@.gnngp_report_values(model));
+    END IF;
+    IF named.link_method IS NOT NULL THEN
+        page := concat(page, @extschema@.gnngp_report_table('Links: how well held-out ones are found', '{figure,value}',
+            format('<tr><td>method</td><td>%s</td></tr><tr><td>pairs learnt from</td><td>%s</td></tr><tr><td>AUC</td><td>%s</td></tr>'
+                   '<tr><td>average precision</td><td>%s</td></tr>', named.link_method, named.link_pairs,
+                   round(named.link_auc::numeric, 4), round(named.link_average_precision::numeric, 4))));
+    END IF;
+    RETURN format('<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
+        '<title>%1$s</title><style>'
+        'body{font:15px/1.45 system-ui,sans-serif;color:#1f2933;margin:24px auto;max-width:1240px;padding:0 20px}h1{font-size:24px;overflow-wrap:anywhere}'
+        'main{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%%,360px),1fr));gap:20px;align-items:start}figure{margin:0;padding:14px;border:1px solid #e4e7eb;border-radius:6px;min-width:0}'
+        'figcaption{font-weight:600;margin-bottom:8px}svg{width:100%%;height:auto}svg text{font:11px system-ui,sans-serif;fill:#52606d}.x{text-anchor:middle}.y{text-anchor:end}'
+        'rect,circle{fill:#2b6cb0}svg .on{fill:#fff}.axis{fill:none;stroke:#9aa5b1}.ideal{fill:none;stroke:#9aa5b1;stroke-dasharray:4 4}.line{fill:none;stroke:#2b6cb0;stroke-width:2}.dot{opacity:.4}'
+        'table{border-collapse:collapse;width:100%%}th,td{text-align:left;padding:3px 10px 3px 0;border-bottom:1px solid #e4e7eb;font-weight:400;white-space:nowrap}'
+        'th{color:#52606d}td:first-child,th+td,td:last-child{white-space:normal;overflow-wrap:anywhere}'
+        '</style></head><body><h1>%1$s</h1><main>%2$s</main></body></html>',
+        @extschema@.gnngp_html(model), concat(page, @extschema@.gnngp_report_refreshes(model)));
+END
+$plpgsql$;
+
+COMMENT ON FUNCTION @extschema@.gp_report(text) IS
+    'a model as one HTML page, to look at: psql -Atc "SELECT gp_report(''m'')" > report.html';

@@ -1,0 +1,96 @@
+# gp_report's page: what is in it, and how it looks in a browser at two widths.
+use strict;
+use warnings;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use Gnngp;
+
+my $node = PostgreSQL::Test::Cluster->new('report');
+$node->init;
+$node->start;
+
+# Classes with names that are markup, that are long, and that have no place to break; values; links.
+$node->safe_psql('postgres', q{
+	CREATE EXTENSION gnngp;
+	CREATE TABLE node AS
+		SELECT i AS id, (ARRAY['<script>alert(1)</script>', 'R&D "quoted"', repeat('long', 30)])[1 + i / 40] AS class,
+		       (i / 40) * 1e9 + sin(i) * 1e8 AS value
+		FROM generate_series(0, 119) AS i;
+	UPDATE node SET class = NULL, value = NULL WHERE id % 4 = 0;
+	CREATE TABLE edge AS
+		SELECT i AS src, (i / 40) * 40 + (i + step) % 40 AS dst FROM generate_series(0, 119) AS i, unnest(ARRAY[1, 3, 11]) AS step;
+	SELECT gp_create_graph('<b>classes', 'node', 'edge', target => 'class');
+	SELECT gp_create_graph('values', 'node', 'edge', target => 'value');
+	SELECT gp_fit('<b>classes', kernel => 'gcn(layers=1)');
+	SELECT gp_fit('values', kernel => 'gcn(layers=1)');
+	SELECT gp_fit_links('values');
+	SELECT gp_fit_links('values', 'links');
+	CALL gp_refresh('<b>classes');
+	CREATE ROLE reader;
+	SELECT gp_grant('<b>classes', 'reader');});
+
+# The page of a model
+sub page
+{
+	my ($model) = @_;
+	return $node->safe_psql('postgres', "SELECT gp_report('$model')");
+}
+
+my %page = map { $_ => page($_) } '<b>classes', 'values', 'links';
+for my $model (sort keys %page)
+{
+	like($page{$model}, qr{^<!DOCTYPE html>.*</html>$}s, "$model: one page");
+	unlike($page{$model}, qr{<script|<b>|(?:src|href|url)\s*[=(]|https?:(?!//www\.w3\.org)}i, "$model: nothing of the user's is markup, and nothing comes from elsewhere");
+}
+like($page{'<b>classes'}, qr{&lt;script&gt;alert}, 'a class named like markup is shown as it is written');
+like($page{'<b>classes'}, qr{Reliability.*Confusion.*All nodes.*promise.*By class.*Refreshes.*succeeded}s, 'classes: every part is there');
+like($page{'values'}, qr{Labels, each predicted.*standard deviations.*AUC}s, 'values and links: every part is there');
+my ($rc, $out, $err) = $node->psql('postgres', q{SET ROLE reader; SELECT gp_report('<b>classes')});
+like($err, qr{must be owner}, 'the labels are the owner\'s');
+
+# What a browser makes of it: parts that are wider than their place, and texts outside of their picture.
+my ($chromium) = grep { -x $_ } map { "$_/chromium" } split(/:/, $ENV{PATH});
+my $script = q{<script>
+	let bad = [...document.querySelectorAll('body, h1, main, figure, table, td, th')]
+		.filter(e => e.scrollWidth > e.clientWidth + 1 && e.clientWidth > 0).map(e => e.tagName + ' ' + e.textContent.slice(0, 40));
+	if (document.documentElement.scrollWidth > innerWidth) bad.push('page');
+	for (const svg of document.querySelectorAll('svg')) {
+		const box = svg.getBoundingClientRect();
+		for (const e of svg.querySelectorAll('text, rect, circle')) {
+			const r = e.getBoundingClientRect();
+			if (r.left < box.left - 1 || r.right > box.right + 1 || r.top < box.top - 1 || r.bottom > box.bottom + 1)
+				bad.push('outside: ' + e.tagName + ' ' + e.textContent);
+		}
+	}
+	document.body.setAttribute('data-looked', document.querySelectorAll('figure').length + ' figures at ' + innerWidth + ': ' + bad.join('; '));
+</script>};
+
+# What the script in the page found out
+sub look
+{
+	my ($model, $width) = @_;
+	my $file = "$PostgreSQL::Test::Utils::tmp_check/report.html";
+	my ($dom, $log);
+
+	append_to_file($file, '') if !-e $file;
+	open my $fh, '>', $file or die $!;
+	print $fh $page{$model} =~ s{</body>}{$script</body>}r;
+	close $fh;
+	IPC::Run::run([ $chromium, qw(--headless --no-sandbox --disable-gpu --disable-dev-shm-usage --hide-scrollbars),
+			"--user-data-dir=$PostgreSQL::Test::Utils::tmp_check/chromium", "--window-size=$width,1200", '--dump-dom', "file://$file" ],
+		'>', \$dom, '2>', \$log, IPC::Run::timeout(120));
+	return $dom =~ /data-looked="([^"]*)"/ ? $1 : "no answer: $log";
+}
+
+SKIP:
+{
+	skip 'no chromium to look at the pages with', 6 unless $chromium;
+	for my $model (sort keys %page)
+	{
+		like(look($model, $_), qr{^[1-9]\d* figures at \d+: $}, "$model: nothing overflows at a width of $_") for 800, 1600;
+	}
+}
+
+$node->stop;
+done_testing();

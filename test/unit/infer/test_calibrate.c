@@ -1,0 +1,174 @@
+/*
+ * test_calibrate.c - class probabilities from leave-one-out means.
+ */
+#include <string.h>
+
+#include "infer/infer_internal.h"
+#include "test_env.h"
+
+#define LABELS 3000
+#define CLASSES 5
+
+/* A small generator, so that every run sees the same cases. */
+static uint64_t seed = 7;
+
+static double
+draw(void)
+{
+	seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+	return (double) (seed >> 11) / 9007199254740992.0;
+}
+
+/* Means as a regression gives them, and labels drawn from a calibrator's own probabilities. */
+static void
+make_labels(const gp_calibrator *truth, double *mean, int32_t *label)
+{
+	for (int i = 0; i < LABELS; i++)
+	{
+		double	   *row = mean + i * CLASSES;
+		double		p[CLASSES];
+		double		at = draw();
+
+		for (int c = 0; c < CLASSES; c++)
+			row[c] = 0.15 * draw() + (c == i % CLASSES ? draw() : 0.0);
+		gp_probabilities(truth, CLASSES, row, p);
+		label[i] = 0;
+		while (label[i] < CLASSES - 1 && at >= p[label[i]])
+			at -= p[label[i]++];
+	}
+}
+
+/* The loss that the second step minimises, in plain loops. */
+static double
+plain_loss(const gp_calibrator *k, const double *mean, const int32_t *label)
+{
+	double		loss = 0.0;
+
+	for (int i = 0; i < LABELS; i++)
+	{
+		double		p[CLASSES];
+
+		gp_probabilities(k, CLASSES, mean + i * CLASSES, p);
+		loss -= log(p[label[i]]);
+	}
+	for (int c = 0; c < CLASSES; c++)
+		loss += 15.0 * k->bias[c] * k->bias[c];
+	return loss;
+}
+
+/* The targets of such labels. */
+static gp_targets
+make_targets(gp_env *env, gp_problem *problem, const int32_t *label)
+{
+	memset(problem, 0, sizeof(*problem));
+	problem->task = GP_TASK_CLASSES;
+	problem->nclasses = CLASSES;
+	problem->nlabelled = LABELS;
+	problem->label = label;
+	return gp_targets_make(env, problem);
+}
+
+/* No small change of gamma or of a bias makes the labels likelier. */
+static void
+check_minimum(const gp_calibrator *found, const double *mean, const int32_t *label)
+{
+	double		bias[CLASSES];
+	gp_calibrator near = *found;
+	double		least = plain_loss(found, mean, label);
+	bool		lowest = true;
+
+	near.bias = bias;
+	for (int k = 0; k <= CLASSES; k++)
+		for (int sign = -1; sign <= 1; sign += 2)
+		{
+			memcpy(bias, found->bias, sizeof(bias));
+			near.gamma = found->gamma;
+			if (k < CLASSES)
+				bias[k] += 0.02 * sign;
+			else
+				near.gamma *= 1.0 + 0.02 * sign;
+			lowest = lowest && plain_loss(&near, mean, label) > least;
+		}
+	ok(lowest, "gamma and the biases are where the likelihood is largest");
+}
+
+/* Labels drawn from a calibrator bring one back that says nearly the same. */
+static void
+check_recovery(gp_env *env)
+{
+	double		bias[CLASSES] = {0.6, -0.4, 0.0, 0.3, -0.5};
+	gp_calibrator truth = {0.1, 2.5, bias};
+	double	   *mean = gp_alloc_array(env, LABELS * CLASSES, sizeof(double));
+	int32_t    *label = gp_alloc_array(env, LABELS, sizeof(int32_t));
+	double		far = 0.0;
+	gp_problem	problem;
+	gp_targets	targets;
+	gp_calibrator found;
+
+	make_labels(&truth, mean, label);
+	targets = make_targets(env, &problem, label);
+	found = gp_calibrator_fit(env, &problem, &targets, mean);
+	for (int i = 0; i < LABELS; i++)
+	{
+		double		p[CLASSES];
+		double		q[CLASSES];
+
+		gp_probabilities(&truth, CLASSES, mean + i * CLASSES, p);
+		gp_probabilities(&found, CLASSES, mean + i * CLASSES, q);
+		for (int c = 0; c < CLASSES; c++)
+			far += fabs(p[c] - q[c]) / (LABELS * CLASSES);
+	}
+	ok(far < 0.02, "the probabilities that labels were drawn from are found again");
+	check_minimum(&found, mean, label);
+}
+
+/* Means that tell nothing, or everything, or far outside of what was seen, give probabilities. */
+static void
+check_extremes(gp_env *env)
+{
+	double	   *mean = gp_alloc_zero(env, LABELS * CLASSES, sizeof(double));
+	int32_t    *label = gp_alloc_array(env, LABELS, sizeof(int32_t));
+	double		wild[CLASSES] = {1e6, -1e6, 0.0, 1e-300, 40.0};
+	double		p[CLASSES];
+	double		sum = 0.0;
+	gp_problem	problem;
+	gp_targets	targets;
+	gp_calibrator found;
+
+	for (int i = 0; i < LABELS; i++)
+		label[i] = i % CLASSES;
+	targets = make_targets(env, &problem, label);
+	found = gp_calibrator_fit(env, &problem, &targets, mean);
+	gp_probabilities(&found, CLASSES, mean, p);
+	ok(fabs(p[0] - 1.0 / CLASSES) < 1e-9, "means that tell nothing give the shares");
+	for (int i = 0; i < LABELS; i++)
+		mean[i * CLASSES + label[i]] = 1.0;
+	found = gp_calibrator_fit(env, &problem, &targets, mean);
+	gp_probabilities(&found, CLASSES, mean, p);
+	ok(p[0] > 0.99 && isfinite(found.gamma), "means that tell everything are believed");
+	gp_probabilities(&found, CLASSES, wild, p);
+	for (int c = 0; c < CLASSES; c++)
+		sum += p[c];
+	ok(fabs(sum - 1.0) < 1e-12 && p[1] >= 0.0, "wild means give probabilities, too");
+}
+
+/* What models of before have: no width and no biases. */
+static void
+check_softmax(void)
+{
+	gp_calibrator softmax = {0.0, 3.0, NULL};
+	double		mean[2] = {0.5, 0.25};
+	double		p[2];
+
+	gp_probabilities(&softmax, 2, mean, p);
+	ok(fabs(p[0] - 1.0 / (1.0 + exp(-0.75))) < 1e-15, "without a width it is the softmax");
+}
+
+int
+main(void)
+{
+	in_env(check_recovery(env));
+	in_env(check_extremes(env));
+	check_softmax();
+	return done_testing();
+}
