@@ -127,7 +127,7 @@ typedef struct gnngp_model
 	double		mean_diag;
 	double		jitter;
 	bool		exact_diagonal;
-	double		metric[GP_METRICS];
+	double		metric[GP_METRICS]; /* NaN: not of this task, or without a column */
 	gnngp_link_part link;
 } gnngp_model;
 

@@ -169,6 +169,8 @@ load_model(int row, MemoryContext context)
 
 	model->owner_role = gnngp_role_read(SPI_getbinval(tuple, desc, 1, &null), SPI_gettypeid(desc, 1),
 										&model->owner);
+	for (int i = 0; i < GP_METRICS; i++)
+		model->metric[i] = NAN;
 	for (int i = 1; i < NCOLUMNS; i++)
 	{
 		Datum		value = SPI_getbinval(tuple, desc, i + 1, &null);
