@@ -53,13 +53,6 @@ graph_tag(int64 id)
 	return make_tag(hash_bytes_extended((const unsigned char *) &id, sizeof(id), 0), LOCK_GRAPH);
 }
 
-/* True when this session holds the lock. */
-static bool
-held_by_us(const LOCKTAG *tag, LOCKMODE mode)
-{
-	return gnngp_lock_held(tag, mode);
-}
-
 /* Takes a lock; 55006 when another session holds it.  kind and name are for the message. */
 static void
 take(LOCKTAG tag, LOCKMODE mode, bool session, const char *kind, const char *name)
@@ -75,7 +68,7 @@ take(LOCKTAG tag, LOCKMODE mode, bool session, const char *kind, const char *nam
 static void
 release(LOCKTAG tag, LOCKMODE mode)
 {
-	if (held_by_us(&tag, mode))
+	if (gnngp_lock_held(&tag, mode))
 		(void) LockRelease(&tag, mode, true);
 }
 
@@ -137,7 +130,7 @@ is_refreshing(Oid owner, const char *name)
 	LOCKTAG		tag = model_tag(owner, name, LOCK_REFRESH);
 	int			holders;
 
-	if (held_by_us(&tag, ExclusiveLock))
+	if (gnngp_lock_held(&tag, ExclusiveLock))
 		return true;
 	(void) GetLockConflicts(&tag, ShareLock, &holders);
 	return holders > 0;

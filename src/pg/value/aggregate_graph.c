@@ -77,13 +77,7 @@ add_flat(gnngp_graph_state *state, Datum value)
 							gnngp_value_id(&g.ids, g.dst[i]), g.weight ? g.weight[i] : 0.0);
 		gnngp_look(i);
 	}
-	for (int64 i = 0; i < g.ids.n; i++)
-		if (!seen[i])
-		{
-			int64		id = gnngp_value_id(&g.ids, i);
-
-			gnngp_edge_list_add(&state->list, id, id, 0.0);
-		}
+	gnngp_edge_list_add_lone(&state->list, &g.ids, seen);
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(work);
 }

@@ -24,14 +24,23 @@ count_memory(gnngp_edge_list *list, int64 n)
 	gnngp_value_hold(&list->held, list->context, kept, sorting, psprintf(INT64_FORMAT " edges", n));
 }
 
+/* Appends nodes without an edge. */
+void
+gnngp_edge_list_add_lone(gnngp_edge_list *list, const gnngp_value_ids *ids, const bool *seen)
+{
+	for (int64 i = 0; i < ids->n; i++)
+		if (!seen[i])
+			gnngp_edge_list_add(list, gnngp_value_id(ids, i), gnngp_value_id(ids, i), 0.0);
+}
+
 /* Rewrites the list as its distinct edges, and nodes without any as loops. */
 static void
 rewrite(gnngp_edge_list *list, const gnngp_sorted_edges *s)
 {
 	bool	   *seen = MemoryContextAllocExtended(CurrentMemoryContext, s->ids.n,
 												  MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
-	int64		n = 0;
 
+	list->n = 0;
 	for (int64 i = 0; i < s->edges; i++)
 	{
 		int64		a = (int64) (s->key[i] >> s->shift);
@@ -39,17 +48,10 @@ rewrite(gnngp_edge_list *list, const gnngp_sorted_edges *s)
 
 		gnngp_look(i);
 		seen[a] = seen[b] = true;
-		list->end[2 * n] = gnngp_value_id(&s->ids, a);
-		list->end[2 * n++ + 1] = gnngp_value_id(&s->ids, b);
+		gnngp_edge_list_add(list, gnngp_value_id(&s->ids, a), gnngp_value_id(&s->ids, b), 0.0);
 	}
 	/* There is room: each of these nodes came with a loop of its own. */
-	for (int64 i = 0; i < s->ids.n; i++)
-		if (!seen[i])
-		{
-			list->end[2 * n] = list->end[2 * n + 1] = gnngp_value_id(&s->ids, i);
-			n++;
-		}
-	list->n = n;
+	gnngp_edge_list_add_lone(list, &s->ids, seen);
 	pfree(seen);
 }
 

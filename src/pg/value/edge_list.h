@@ -67,6 +67,10 @@ gnngp_edge_list_add(gnngp_edge_list *list, int64 src, int64 dst, double weight)
 	list->n++;
 }
 
+/* Appends the nodes that were not seen, as loops. */
+extern void gnngp_edge_list_add_lone(gnngp_edge_list *list, const gnngp_value_ids *ids,
+									 const bool *seen);
+
 /* edge_sort.c: sorts a list of at least one edge into memory of the current context. */
 extern void gnngp_edge_sort(const gnngp_edge_list *list, gnngp_sorted_edges *out);
 extern void gnngp_sorted_edges_free(gnngp_sorted_edges *s);
