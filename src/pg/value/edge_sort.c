@@ -2,10 +2,10 @@
  * edge_sort.c - from pairs of ids in any order to sorted, numbered edges.
  *
  * The ids become node numbers: where they are dense by a bit for each id, counted
- * up to it, which stays in the processor's cache; else by sorting them and a hash
- * table.  Two numbers make one key, and keys are sorted by counting: many are dealt
- * out by their high bits, then a few bits at a time from the low end.  The result is the same for
- * every order of arrival.
+ * up to it, which stays in the processor's cache; else by sorting them and the
+ * reader's map.  Two numbers make one key, and keys are sorted by counting: many are dealt
+ * out by their high bits, then a few bits at a time from the low end.  The result is
+ * the same for every order of arrival.
  */
 #include "postgres.h"
 
@@ -195,7 +195,7 @@ sort_items(void **item, void **other, int64 n, Size size, int bits)
 	pfree(heap);
 }
 
-/* Sorts numbers, or edges with their weights. */
+/* Sorts numbers. */
 static void
 sort_keys(void **key, int64 n, int bits)
 {
@@ -205,6 +205,7 @@ sort_keys(void **key, int64 n, int bits)
 	pfree(other);
 }
 
+/* Sorts edges with their weights. */
 static void
 sort_edges(void **edge, int64 n, int bits)
 {
