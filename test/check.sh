@@ -109,6 +109,10 @@ stage_rules() (
 	grep -rlE '[[:blank:]]+$' --include='*.[ch]' --include='*.sql' --include='*.sh' \
 		--exclude-dir=.git src sql test |
 		report "no line ends in blanks"
+	perl test/floors.pl check 2>&1 |
+		report "no include goes up a floor or through another's back door, and no files form a circle"
+	perl test/floors.pl draw 2>&1 | cmp - doc/img/floors.svg 2>&1 |
+		report "the picture of the floors is current (perl test/floors.pl draw >doc/img/floors.svg)"
 	perl test/metadata.pl 2>&1 |
 		report "the Makefile, the control file and the packages name one version"
 )

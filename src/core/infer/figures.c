@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/sort.h"
-#include "ranking.h"
+#include "regress.h"
 
 #define ECE_BINS 15
 

@@ -1,7 +1,7 @@
 /*
  * ranking.c - the area under the ROC curve and the average precision.
  */
-#include "ranking.h"
+#include "regress.h"
 
 #include <math.h>
 

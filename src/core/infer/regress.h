@@ -81,4 +81,12 @@ extern void gp_solution_free(gp_device *dev, gp_solution *solution);
 extern void gp_solution_scale(gp_env *env, const gp_problem *problem, const gp_targets *targets,
 							  double quadratic, double log_det, gp_solution *solution);
 
+/* ranking.c */
+/*
+ * The area under the ROC curve and the average precision of n scores; what is not a
+ * number ranks last.  Both are NaN where one of the labels is missing.
+ */
+extern void gp_ranking_metrics(gp_env *env, int64_t n, const double *score, const bool *label,
+							   double *auc, double *average_precision);
+
 #endif							/* GP_REGRESS_H */

@@ -5,7 +5,7 @@
  * fold of links is removed, so that a link never sees itself.  Each fold's rows
  * are also predicted from the other's alone: the figures of the summary.
  */
-#include "infer/ranking.h"
+#include "infer/regress.h"
 #include "regression.h"
 #include "scores.h"
 

@@ -11,7 +11,7 @@
  * graph without the fold's links, and neither these nor the fold's non-links are
  * learnt from.
  */
-#include "infer/ranking.h"
+#include "infer/regress.h"
 #include "base/base.h"
 #include "link_internal.h"
 #include "sparse.h"

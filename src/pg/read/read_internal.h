@@ -54,7 +54,7 @@ gnngp_number_datum(Datum value, Oid base)
 	return DatumGetFloat8(value);
 }
 
-/* read.c */
+/* read_ids.c */
 extern const char *gnngp_id_datum_text(gnngp_reader *r, Datum value, int *length);
 
 /*

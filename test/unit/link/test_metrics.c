@@ -1,7 +1,7 @@
 /*
  * test_metrics.c - ranks and the calibrated curve against plain definitions.
  */
-#include "infer/ranking.h"
+#include "infer/regress.h"
 #include "link/link_internal.h"
 #include "test_env.h"
 
