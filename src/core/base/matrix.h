@@ -101,6 +101,23 @@ gp_csr_entries(const gp_csr *s)
 	return s->start[s->rows];
 }
 
+/* Number k of an array of a type, in host memory. */
+static inline double
+gp_number_at(const void *array, gp_type type, int64_t k)
+{
+	return type == GP_FLOAT ? ((const float *) array)[k] : ((const double *) array)[k];
+}
+
+/* Writes it, rounded to the type. */
+static inline void
+gp_number_put(void *array, gp_type type, int64_t k, double number)
+{
+	if (type == GP_FLOAT)
+		((float *) array)[k] = (float) number;
+	else
+		((double *) array)[k] = number;
+}
+
 /* A view of host memory that the caller owns, rows tightly packed. */
 static inline gp_matrix
 gp_matrix_wrap(void *data, int64_t rows, int64_t cols, gp_type type)

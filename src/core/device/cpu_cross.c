@@ -40,13 +40,6 @@ gp_cross_free(gp_env *env, gp_cross_space *space)
 	gp_free(env, space->right);
 }
 
-/* Value of an entry of z. */
-static inline double
-value_of(const gp_csr *z, int64_t e)
-{
-	return z->type == GP_FLOAT ? ((const float *) z->value)[e] : ((const double *) z->value)[e];
-}
-
 /* Sorts the entries of some rows by column: a count, then a place for each. */
 static void
 index_rows(const gp_csr *z, const int32_t *row, int64_t n, gp_cross_space *space)
@@ -70,7 +63,7 @@ index_rows(const gp_csr *z, const int32_t *row, int64_t n, gp_cross_space *space
 				place += count;
 			}
 			space->entry[c->end].row = (int32_t) i;
-			space->entry[c->end++].value = value_of(z, e);
+			space->entry[c->end++].value = gp_number_at(z->value, z->type, e);
 		}
 }
 
@@ -99,7 +92,7 @@ gp_cross_sparse(const gp_csr *z, const int32_t *row, const int32_t *col, bool lo
 		for (int64_t e = z->start[row[i]]; e < z->start[row[i] + 1]; e++)
 		{
 			gp_cross_column c = space->column[z->col[e]];
-			double		v = value_of(z, e);
+			double		v = gp_number_at(z->value, z->type, e);
 
 			for (int32_t at = c.begin; at < c.end && space->entry[at].row < n; at++)
 				sum[space->entry[at].row] += v * space->entry[at].value;

@@ -167,13 +167,6 @@ cut_pairs(pair_job *job, pair_tile *tile)
 	return n;
 }
 
-/* Element i of an array of the job's type. */
-static double
-number_at(const pair_job *job, const void *array, int64_t i)
-{
-	return job->type == GP_FLOAT ? ((const float *) array)[i] : ((const double *) array)[i];
-}
-
 /* A pair of blocks: rows and columns of covariances. */
 typedef struct pair_block
 {
@@ -241,8 +234,8 @@ sum_block(const pair_job *job, const pair_block *b, pair_space *space)
 	{
 		char	   *k = space->k + (size_t) (j * b->cols) * job->size;
 		int64_t		cols = b->same ? j : b->cols;
-		double		own = number_at(job, b->row_value, j);
-		double		exact = b->same ? pair_variance(job, b->row[j], number_at(job, k, j)) : 0;
+		double		own = gp_number_at(b->row_value, job->type, j);
+		double		exact = b->same ? pair_variance(job, b->row[j], gp_number_at(k, job->type, j)) : 0;
 
 		for (int i = 0; i < job->nstages; i++)
 			gp_stage_row(job->ops, &job->stages[i], stage_input(&job->stages[i], b->row[j]),

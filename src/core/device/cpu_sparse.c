@@ -308,13 +308,6 @@ typedef struct rows_job
 	int64_t		columns;		/* of dst in a tile */
 } rows_job;
 
-/* The value of an entry. */
-static inline double
-entry_of(const gp_csr *s, int64_t e)
-{
-	return s->type == GP_FLOAT ? ((const float *) s->value)[e] : ((const double *) s->value)[e];
-}
-
 /* Adds a multiple of a row of s to column t of dst, which is zero where nothing was added yet. */
 static void
 scatter_row(const rows_job *job, const gp_csr *s, int64_t row, double factor, int64_t t)
@@ -348,7 +341,7 @@ scatter_tile(void *arg, int64_t tile, int worker)
 			continue;
 		}
 		for (int64_t e = a->start[row]; e < a->start[row + 1]; e++)
-			scatter_row(job, job->b, a->col[e], job->alpha * entry_of(a, e), t);
+			scatter_row(job, job->b, a->col[e], job->alpha * gp_number_at(a->value, a->type, e), t);
 	}
 }
 

@@ -10,23 +10,6 @@
 
 #define SHELL_SORTED 4096			/* columns up to which a row is sorted where it stands */
 
-/* Reads entry k as double. */
-static inline double
-value_at(const gp_csr *s, int64_t k)
-{
-	return s->type == GP_FLOAT ? ((const float *) s->value)[k] : ((const double *) s->value)[k];
-}
-
-/* Writes entry k. */
-static inline void
-set_value(gp_csr *s, int64_t k, double v)
-{
-	if (s->type == GP_FLOAT)
-		((float *) s->value)[k] = (float) v;
-	else
-		((double *) s->value)[k] = v;
-}
-
 /* A new stamp; sparse matrices are made by the main thread alone. */
 uint64_t
 gp_csr_stamp(void)
@@ -37,8 +20,8 @@ gp_csr_stamp(void)
 }
 
 /* Allocates a sparse matrix with its offsets zeroed, and room for entries. */
-static gp_csr *
-csr_create(gp_env *env, int64_t rows, int64_t cols, int64_t entries, gp_type type)
+gp_csr *
+gp_csr_create(gp_env *env, int64_t rows, int64_t cols, int64_t entries, gp_type type)
 {
 	gp_csr	   *s = gp_alloc_zero(env, 1, sizeof(gp_csr));
 
@@ -68,13 +51,13 @@ gp_csr_free(gp_env *env, gp_csr *s)
 gp_csr *
 gp_csr_identity(gp_env *env, int64_t n, gp_type type)
 {
-	gp_csr	   *s = csr_create(env, n, n, n, type);
+	gp_csr	   *s = gp_csr_create(env, n, n, n, type);
 
 	for (int64_t i = 0; i < n; i++)
 	{
 		s->start[i + 1] = i + 1;
 		s->col[i] = (int32_t) i;
-		set_value(s, i, 1.0);
+		gp_number_put(s->value, s->type, i, 1.0);
 	}
 	return s;
 }
@@ -130,16 +113,16 @@ normalise_row(const gp_graph *graph, int64_t i, double left, const double *right
 		if (!self && j > i)
 		{
 			a->col[at] = (int32_t) i;
-			set_value(a, at++, left * right[i]);
+			gp_number_put(a->value, a->type, at++, left * right[i]);
 			self = true;
 		}
 		a->col[at] = j;
-		set_value(a, at++, left * (graph->weight ? graph->weight[k] : 1.0) * right[j]);
+		gp_number_put(a->value, a->type, at++, left * (graph->weight ? graph->weight[k] : 1.0) * right[j]);
 	}
 	if (!self)
 	{
 		a->col[at] = (int32_t) i;
-		set_value(a, at++, left * right[i]);
+		gp_number_put(a->value, a->type, at++, left * right[i]);
 	}
 	a->start[i + 1] = at;
 }
@@ -152,7 +135,7 @@ gp_csr *
 gp_graph_normalise(gp_env *env, const gp_graph *graph, gp_norm norm, gp_type type)
 {
 	int64_t		n = graph->nodes;
-	gp_csr	   *a = csr_create(env, n, n, graph->start[n] + n, type);
+	gp_csr	   *a = gp_csr_create(env, n, n, graph->start[n] + n, type);
 	double	   *out = gp_alloc_zero(env, n, sizeof(double));
 	double	   *in = gp_alloc_zero(env, n, sizeof(double));
 	int64_t		next = 0;
@@ -178,7 +161,7 @@ gp_csr *
 gp_csr_transpose(gp_env *env, const gp_csr *s)
 {
 	int64_t		entries = gp_csr_entries(s);
-	gp_csr	   *t = csr_create(env, s->cols, s->rows, entries, s->type);
+	gp_csr	   *t = gp_csr_create(env, s->cols, s->rows, entries, s->type);
 	int64_t    *cursor = gp_alloc_zero(env, s->cols + 1, sizeof(int64_t));
 	int64_t		next = 0;
 
@@ -199,7 +182,7 @@ gp_csr_transpose(gp_env *env, const gp_csr *s)
 			int64_t		at = cursor[s->col[k]]++;
 
 			t->col[at] = (int32_t) i;
-			set_value(t, at, value_at(s, k));
+			gp_number_put(t->value, t->type, at, gp_number_at(s->value, s->type, k));
 		}
 	}
 	gp_free(env, cursor);
@@ -217,13 +200,13 @@ gp_csr_select(gp_env *env, const gp_csr *s, const int32_t *index, int64_t n,
 
 	for (int64_t i = 0; i < n; i++)
 		entries += s->start[index[i] + 1] - s->start[index[i]];
-	t = csr_create(env, n, cols, entries, s->type);
+	t = gp_csr_create(env, n, cols, entries, s->type);
 	for (int64_t i = 0; i < n; i++)
 	{
 		for (int64_t k = s->start[index[i]]; k < s->start[index[i] + 1]; k++, at++)
 		{
 			t->col[at] = newcol ? newcol[s->col[k]] : s->col[k];
-			set_value(t, at, value_at(s, k));
+			gp_number_put(t->value, t->type, at, gp_number_at(s->value, s->type, k));
 		}
 		t->start[i + 1] = at;
 	}
@@ -421,13 +404,13 @@ product_row(gp_env *env, const gp_csr *a, const gp_csr *b, double unit, int64_t 
 		t->sum[tally_touch(t, (int32_t) i)] += unit;
 	for (int64_t k = a->start[i]; k < a->start[i + 1]; k++)
 	{
-		double		v = value_at(a, k);
+		double		v = gp_number_at(a->value, a->type, k);
 		int32_t		j = a->col[k];
 
 		gp_look(env, *done += 1 + b->start[j + 1] - b->start[j], next);
 		if (sums)
 			for (int64_t m = b->start[j]; m < b->start[j + 1]; m++)
-				t->sum[tally_touch(t, b->col[m])] += v * value_at(b, m);
+				t->sum[tally_touch(t, b->col[m])] += v * gp_number_at(b->value, b->type, m);
 		else
 			for (int64_t m = b->start[j]; m < b->start[j + 1]; m++)
 				tally_touch(t, b->col[m]);
@@ -449,7 +432,7 @@ gp_csr_product_plus(gp_env *env, const gp_csr *a, const gp_csr *b, double unit)
 		product_row(env, a, b, unit, i, false, &t, &done, &next);
 		entries += t.n;
 	}
-	c = csr_create(env, a->rows, b->cols, entries, a->type);
+	c = gp_csr_create(env, a->rows, b->cols, entries, a->type);
 	for (int64_t i = 0; i < a->rows; i++)
 	{
 		int64_t		at = c->start[i];
@@ -458,7 +441,7 @@ gp_csr_product_plus(gp_env *env, const gp_csr *a, const gp_csr *b, double unit)
 		gp_sort_columns(env, t.touched, t.n);
 		memcpy(c->col + at, t.touched, t.n * sizeof(int32_t));
 		for (int64_t k = 0; k < t.n; k++)
-			set_value(c, at + k, t.sum[tally_place(&t, t.touched[k])]);
+			gp_number_put(c->value, c->type, at + k, t.sum[tally_place(&t, t.touched[k])]);
 		c->start[i + 1] = at + t.n;
 	}
 	tally_close(env, &t);
@@ -487,10 +470,10 @@ add_row(const gp_csr *a, const gp_csr *b, int64_t i, gp_csr *c, int64_t at)
 
 		c->col[at] = ca < cb ? ca : cb;
 		if (ca <= cb)
-			v += value_at(a, ka++);
+			v += gp_number_at(a->value, a->type, ka++);
 		if (cb <= ca)
-			v += value_at(b, kb++);
-		set_value(c, at++, v);
+			v += gp_number_at(b->value, b->type, kb++);
+		gp_number_put(c->value, c->type, at++, v);
 	}
 	return at;
 }
@@ -499,7 +482,7 @@ add_row(const gp_csr *a, const gp_csr *b, int64_t i, gp_csr *c, int64_t at)
 gp_csr *
 gp_csr_add(gp_env *env, const gp_csr *a, const gp_csr *b)
 {
-	gp_csr	   *c = csr_create(env, a->rows, a->cols, gp_csr_entries(a) + gp_csr_entries(b), a->type);
+	gp_csr	   *c = gp_csr_create(env, a->rows, a->cols, gp_csr_entries(a) + gp_csr_entries(b), a->type);
 	int64_t		next = 0;
 
 	for (int64_t i = 0; i < a->rows; i++)
@@ -525,7 +508,7 @@ gp_csr_hstack(gp_env *env, int n, gp_csr *const *s)
 		entries += gp_csr_entries(s[m]);
 		cols += s[m]->cols;
 	}
-	c = csr_create(env, s[0]->rows, cols, entries, s[0]->type);
+	c = gp_csr_create(env, s[0]->rows, cols, entries, s[0]->type);
 	for (int64_t i = 0; i < c->rows; i++)
 	{
 		int64_t		first = 0;
@@ -536,7 +519,7 @@ gp_csr_hstack(gp_env *env, int n, gp_csr *const *s)
 			for (int64_t k = s[m]->start[i]; k < s[m]->start[i + 1]; k++, at++)
 			{
 				c->col[at] = (int32_t) (first + s[m]->col[k]);
-				set_value(c, at, value_at(s[m], k));
+				gp_number_put(c->value, c->type, at, gp_number_at(s[m]->value, s[m]->type, k));
 			}
 			first += s[m]->cols;
 		}

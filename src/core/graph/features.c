@@ -64,30 +64,13 @@ grow(gp_features_builder *b, int64_t more)
 	b->room = room;
 }
 
-/* Stores value at position k of an array of the builder's type. */
-static inline void
-put(void *array, gp_type type, int64_t k, double v)
-{
-	if (type == GP_FLOAT)
-		((float *) array)[k] = (float) v;
-	else
-		((double *) array)[k] = v;
-}
-
-/* Reads position k. */
-static inline double
-get(const void *array, gp_type type, int64_t k)
-{
-	return type == GP_FLOAT ? ((const float *) array)[k] : ((const double *) array)[k];
-}
-
 /* Appends one entry; room has been made. */
 static inline void
 append(gp_features_builder *b, int32_t node, int32_t feature, double value)
 {
 	b->node[b->entries] = node;
 	b->feature[b->entries] = feature;
-	put(b->value, b->type, b->entries, value);
+	gp_number_put(b->value, b->type, b->entries, value);
 	b->entries++;
 }
 
@@ -113,7 +96,7 @@ become_dense(gp_features_builder *b)
 	b->dense = gp_alloc_zero(b->env, (int64_t) gp_size_mul(b->env, b->nodes, b->dims),
 							 gp_type_size(b->type));
 	for (int64_t k = 0; k < b->entries; k++)
-		put(b->dense, b->type, b->node[k] * b->dims + b->feature[k], get(b->value, b->type, k));
+		gp_number_put(b->dense, b->type, b->node[k] * b->dims + b->feature[k], gp_number_at(b->value, b->type, k));
 	gp_free(b->env, b->node);
 	gp_free(b->env, b->feature);
 	gp_free(b->env, b->value);
@@ -143,13 +126,13 @@ add_row(gp_features_builder *b, int32_t node, const void *value, gp_type type)
 		if (node >= b->nodes)
 			grow_dense(b, node);
 		for (int64_t j = 0; j < b->dims; j++)
-			put(b->dense, b->type, node * b->dims + j, get(value, type, j));
+			gp_number_put(b->dense, b->type, node * b->dims + j, gp_number_at(value, type, j));
 		return;
 	}
 	grow(b, b->dims);
 	for (int64_t j = 0; j < b->dims; j++)
-		if (get(value, type, j) != 0.0)
-			append(b, node, (int32_t) j, get(value, type, j));
+		if (gp_number_at(value, type, j) != 0.0)
+			append(b, node, (int32_t) j, gp_number_at(value, type, j));
 	row_seen(b);
 }
 
@@ -275,23 +258,17 @@ build_csr(gp_features_builder *b, int64_t dims)
 	int64_t		n = b->entries;
 	int32_t    *by_feature = sort_entries(env, n, b->feature, dims, NULL);
 	int32_t    *order = sort_entries(env, n, b->node, b->nodes, by_feature);
-	gp_csr	   *s = gp_alloc_zero(env, 1, sizeof(gp_csr));
+	gp_csr	   *s;
 	int64_t		next = 0;
 
 	gp_free(env, by_feature);
-	s->rows = b->nodes;
-	s->cols = dims;
-	s->type = b->type;
-	s->stamp = gp_csr_stamp();
-	s->start = gp_alloc_zero(env, b->nodes + 1, sizeof(int64_t));
-	s->col = gp_alloc_array(env, n, sizeof(int32_t));
-	s->value = gp_alloc_array(env, n, gp_type_size(b->type));
+	s = gp_csr_create(env, b->nodes, dims, n, b->type);
 	for (int64_t k = 0; k < n; k++)
 	{
 		gp_look(env, k, &next);
 		s->start[b->node[order[k]] + 1]++;
 		s->col[k] = b->feature[order[k]];
-		put(s->value, b->type, k, get(b->value, b->type, order[k]));
+		gp_number_put(s->value, b->type, k, gp_number_at(b->value, b->type, order[k]));
 	}
 	for (int64_t i = 0; i < b->nodes; i++)
 		s->start[i + 1] += s->start[i];
@@ -331,7 +308,7 @@ csr_to_dense(gp_env *env, const gp_csr *s)
 	{
 		gp_look(env, s->start[i], &next);
 		for (int64_t k = s->start[i]; k < s->start[i + 1]; k++)
-			put(dense, s->type, i * s->cols + s->col[k], get(s->value, s->type, k));
+			gp_number_put(dense, s->type, i * s->cols + s->col[k], gp_number_at(s->value, s->type, k));
 	}
 	return dense;
 }
@@ -341,28 +318,21 @@ static gp_csr *
 dense_to_csr(gp_env *env, const void *dense, int64_t rows, int64_t dims, gp_type type,
 			 int64_t entries)
 {
-	gp_csr	   *s = gp_alloc_zero(env, 1, sizeof(gp_csr));
+	gp_csr	   *s = gp_csr_create(env, rows, dims, entries, type);
 	int64_t		at = 0;
 	int64_t		next = 0;
 
-	s->rows = rows;
-	s->cols = dims;
-	s->type = type;
-	s->stamp = gp_csr_stamp();
-	s->start = gp_alloc_zero(env, rows + 1, sizeof(int64_t));
-	s->col = gp_alloc_array(env, entries, sizeof(int32_t));
-	s->value = gp_alloc_array(env, entries, gp_type_size(type));
 	for (int64_t i = 0; i < rows; i++)
 	{
 		gp_look(env, i * dims, &next);
 		for (int64_t j = 0; j < dims; j++)
 		{
-			double		v = get(dense, type, i * dims + j);
+			double		v = gp_number_at(dense, type, i * dims + j);
 
 			if (v == 0.0)
 				continue;
 			s->col[at] = (int32_t) j;
-			put(s->value, type, at++, v);
+			gp_number_put(s->value, type, at++, v);
 		}
 		s->start[i + 1] = at;
 	}
@@ -379,7 +349,7 @@ count_nonzeros(gp_env *env, const void *dense, gp_type type, int64_t n)
 	for (int64_t k = 0; k < n; k++)
 	{
 		gp_look(env, k, &next);
-		count += get(dense, type, k) != 0.0;
+		count += gp_number_at(dense, type, k) != 0.0;
 	}
 	return count;
 }

@@ -52,6 +52,9 @@ extern gp_csr *gp_graph_symmetric(gp_env *env, const gp_graph *graph);
 /* A new stamp for the content of a sparse matrix. */
 extern uint64_t gp_csr_stamp(void);
 
+/* A sparse matrix with a new stamp, its offsets 0, and room for so many entries. */
+extern gp_csr *gp_csr_create(gp_env *env, int64_t rows, int64_t cols, int64_t entries, gp_type type);
+
 /* The transpose; rows ascend. */
 extern gp_csr *gp_csr_transpose(gp_env *env, const gp_csr *s);
 

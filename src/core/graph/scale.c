@@ -17,13 +17,6 @@ typedef struct moments
 	double	   *deviation;
 } moments;
 
-/* A value of the features' type. */
-static inline double
-value_at(const void *array, gp_type type, int64_t k)
-{
-	return type == GP_FLOAT ? ((const float *) array)[k] : ((const double *) array)[k];
-}
-
 /* One row of the features, dense. */
 static void
 read_row(const gp_features *f, int64_t row, double *out)
@@ -31,12 +24,12 @@ read_row(const gp_features *f, int64_t row, double *out)
 	if (f->dense)
 	{
 		for (int64_t j = 0; j < f->dims; j++)
-			out[j] = value_at(f->dense, f->type, row * f->dims + j);
+			out[j] = gp_number_at(f->dense, f->type, row * f->dims + j);
 		return;
 	}
 	memset(out, 0, f->dims * sizeof(double));
 	for (int64_t k = f->csr->start[row]; k < f->csr->start[row + 1]; k++)
-		out[f->csr->col[k]] = value_at(f->csr->value, f->type, k);
+		out[f->csr->col[k]] = gp_number_at(f->csr->value, f->type, k);
 }
 
 /* The moments, in two passes: the deviation of large numbers would be lost in one. */
@@ -128,9 +121,9 @@ narrow_rows(gp_env *env, gp_features *f, bool unit)
 
 		gp_look(env, start, &next);
 		for (int64_t k = start; unit && k < end; k++)
-			square += value_at(old, f->type, k) * value_at(old, f->type, k);
+			square += gp_number_at(old, f->type, k) * gp_number_at(old, f->type, k);
 		for (int64_t k = start; k < end; k++)
-			value[k] = (float) (value_at(old, f->type, k) / (square > 0.0 ? sqrt(square) : 1.0));
+			value[k] = (float) (gp_number_at(old, f->type, k) / (square > 0.0 ? sqrt(square) : 1.0));
 	}
 	gp_free(env, old);
 	f->type = GP_FLOAT;

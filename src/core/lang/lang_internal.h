@@ -127,6 +127,7 @@ extern const gp_poly *gp_poly_mul(gp_maker *m, const gp_poly *a, const gp_poly *
 extern const gp_poly *gp_poly_scale(gp_maker *m, const gp_poly *a, const gp_scalar *factor);
 extern const gp_poly *gp_poly_pow(gp_maker *m, const gp_poly *a, int power);
 extern int	gp_poly_compare(const gp_poly *a, const gp_poly *b);
+extern int	gp_poly_compare_powers(int a, const int *a_p, int b, const int *b_p);
 extern bool gp_poly_term_is_identity(const gp_poly_term *term);
 
 /* ---- features (feature.c) ---- */

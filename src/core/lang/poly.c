@@ -67,16 +67,21 @@ gp_poly_term_is_identity(const gp_poly_term *term)
 	return term->power_a == 0;
 }
 
-/* Orders two monomials: higher powers first. */
+/* Orders the powers of two monomials: higher ones first. */
+int
+gp_poly_compare_powers(int a, const int *a_p, int b, const int *b_p)
+{
+	for (int i = 0; a == b && i < GP_MAX_P; i++)
+		if (a_p[i] != b_p[i])
+			return b_p[i] - a_p[i];
+	return b - a;
+}
+
+/* Orders two monomials. */
 static int
 compare_powers(const gp_poly_term *a, const gp_poly_term *b)
 {
-	if (a->power_a != b->power_a)
-		return b->power_a - a->power_a;
-	for (int i = 0; i < GP_MAX_P; i++)
-		if (a->power_p[i] != b->power_p[i])
-			return b->power_p[i] - a->power_p[i];
-	return 0;
+	return gp_poly_compare_powers(a->power_a, a->power_p, b->power_a, b->power_p);
 }
 
 /* Puts a monomial into its place, or adds it to the one with the same powers. */

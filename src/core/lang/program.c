@@ -270,18 +270,6 @@ find_alpha(const gp_operator *op, double alpha)
 	return -1;
 }
 
-/* Orders monomials by falling powers. */
-static int
-compare_monomials(const gp_monomial *a, const gp_monomial *b)
-{
-	if (a->power_a != b->power_a)
-		return b->power_a - a->power_a;
-	for (int i = 0; i < GP_MAX_P; i++)
-		if (a->power_p[i] != b->power_p[i])
-			return b->power_p[i] - a->power_p[i];
-	return 0;
-}
-
 /* Adds a monomial, or its number to the one with the same powers. */
 static void
 add_monomial(gp_operator *op, const gp_monomial *term)
@@ -289,7 +277,9 @@ add_monomial(gp_operator *op, const gp_monomial *term)
 	int			at = 0;
 	int			order = -1;
 
-	while (at < op->nterms && (order = compare_monomials(term, &op->term[at])) > 0)
+	while (at < op->nterms &&
+		   (order = gp_poly_compare_powers(term->power_a, term->power_p, op->term[at].power_a,
+										   op->term[at].power_p)) > 0)
 		at++;
 	if (at < op->nterms && order == 0)
 	{

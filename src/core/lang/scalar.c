@@ -159,13 +159,6 @@ gp_scalar_function(gp_maker *m, gp_scalar_kind kind, const gp_scalar *arg)
 	return finish(m, s);
 }
 
-/* Orders two numbers. */
-static int
-compare_numbers(double a, double b)
-{
-	return (a > b) - (a < b);
-}
-
 /* Sees any scalar as a product. */
 static product_view
 view(const gp_scalar *a, product_view *v)
@@ -218,22 +211,18 @@ compare_factors(const product_view *a, const product_view *b)
 int
 gp_scalar_compare(const gp_scalar *a, const gp_scalar *b)
 {
+	product_view x;
+	product_view y;
+	int			order;
+
 	if (a == b)
 		return 0;
 	if (a->kind != b->kind)
 		return (int) a->kind - (int) b->kind;
-	for (int i = 0; i < a->n && i < b->n; i++)
-	{
-		int			order = gp_scalar_compare(a->arg[i], b->arg[i]);
-
-		if (order != 0)
-			return order;
-		if (a->exponent[i] != b->exponent[i])
-			return a->exponent[i] > b->exponent[i] ? -1 : 1;
-	}
-	if (a->n != b->n)
-		return b->n - a->n;
-	return compare_numbers(a->number, b->number);
+	x = (product_view) {.n = a->n, .arg = a->arg, .exponent = a->exponent};
+	y = (product_view) {.n = b->n, .arg = b->arg, .exponent = b->exponent};
+	order = compare_factors(&x, &y);
+	return order != 0 ? order : (a->number > b->number) - (a->number < b->number);
 }
 
 /* A product from sorted parts, as the simplest node that says it. */

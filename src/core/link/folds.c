@@ -208,10 +208,7 @@ set_of(gp_env *env, const gp_graph *graph, const gp_link_pairs *except, int64_t 
 	return set;
 }
 
-/*
- * At most count pairs without a link, none of them twice and none of except
- * (which may be NULL); fewer where there are no more.
- */
+/* Pairs without a link, drawn, or chosen of all where that finds too few. */
 gp_link_pairs
 gp_link_sample_missing(gp_env *env, const gp_graph *graph, uint64_t seed, int64_t count,
 					   const gp_link_pairs *except)

@@ -18,13 +18,6 @@
 
 #define MOST_DIMS 4096
 
-/* Entry k of a matrix. */
-static double
-entry(const void *value, gp_type type, int64_t k)
-{
-	return type == GP_FLOAT ? ((const float *) value)[k] : ((const double *) value)[k];
-}
-
 /*
  * The inverse of the largest value: cosines do not see a common factor, and
  * squares of the largest numbers would overflow.
@@ -38,7 +31,7 @@ inverse_size(gp_env *env, const void *value, gp_type type, int64_t n)
 	for (int64_t k = 0; k < n; k++)
 	{
 		gp_look(env, k, &next);
-		largest = fmax(largest, fabs(entry(value, type, k)));
+		largest = fmax(largest, fabs(gp_number_at(value, type, k)));
 	}
 	return largest > 0.0 ? 1.0 / largest : 1.0;
 }
@@ -52,7 +45,7 @@ is_count(gp_env *env, const gp_csr *x)
 	for (int64_t k = 0; k < gp_csr_entries(x); k++)
 	{
 		gp_look(env, k, &next);
-		if (entry(x->value, x->type, k) < 0.0)
+		if (gp_number_at(x->value, x->type, k) < 0.0)
 			return false;
 	}
 	return true;
@@ -70,7 +63,7 @@ column_weights(gp_env *env, const gp_csr *x)
 	for (int64_t k = 0; k < gp_csr_entries(x); k++)
 	{
 		gp_look(env, k, &next);
-		weight[x->col[k]] += entry(x->value, x->type, k) != 0.0;
+		weight[x->col[k]] += gp_number_at(x->value, x->type, k) != 0.0;
 	}
 	for (int64_t j = 0; j < x->cols; j++)
 		weight[j] = inverse * (count ? log(((double) x->rows + 1.0) / (weight[j] + 1.0)) : 1.0);
@@ -81,23 +74,17 @@ column_weights(gp_env *env, const gp_csr *x)
 static gp_csr *
 weigh(gp_env *env, const gp_csr *x, const double *weight)
 {
-	gp_csr	   *out = gp_alloc_zero(env, 1, sizeof(gp_csr));
 	int64_t		n = gp_csr_entries(x);
+	gp_csr	   *out = gp_csr_create(env, x->rows, x->cols, n, GP_FLOAT);
+	float	   *value = out->value;
 	int64_t		next = 0;
-	float	   *value = gp_alloc_array(env, n, sizeof(float));
 
-	*out = *x;
-	out->stamp = gp_csr_stamp();
-	out->type = GP_FLOAT;
-	out->value = value;
-	out->start = gp_alloc_array(env, x->rows + 1, sizeof(int64_t));
-	out->col = gp_alloc_array(env, n, sizeof(int32_t));
 	memcpy(out->start, x->start, (x->rows + 1) * sizeof(int64_t));
 	for (int64_t k = 0; k < n; k++)
 	{
 		gp_look(env, k, &next);
 		out->col[k] = x->col[k];
-		value[k] = (float) (weight[x->col[k]] * entry(x->value, x->type, k));
+		value[k] = (float) (weight[x->col[k]] * gp_number_at(x->value, x->type, k));
 	}
 	return out;
 }
@@ -113,7 +100,7 @@ fold_row(const gp_csr *x, int64_t row, const double *weight, uint64_t seed, floa
 	{
 		uint64_t	h = gp_hash(seed ^ gp_hash((uint64_t) x->col[k]));
 		int32_t		col = (int32_t) (h % MOST_DIMS);
-		double		v = weight[x->col[k]] * entry(x->value, x->type, k);
+		double		v = weight[x->col[k]] * gp_number_at(x->value, x->type, k);
 
 		if (!marked[col])
 		{
@@ -130,19 +117,12 @@ fold_row(const gp_csr *x, int64_t row, const double *weight, uint64_t seed, floa
 static gp_csr *
 fold(gp_env *env, const gp_csr *x, const double *weight, uint64_t seed)
 {
-	gp_csr	   *out = gp_alloc_zero(env, 1, sizeof(gp_csr));
+	gp_csr	   *out = gp_csr_create(env, x->rows, MOST_DIMS, gp_csr_entries(x), GP_FLOAT);
 	float	   *sum = gp_alloc_array(env, MOST_DIMS, sizeof(float));
 	bool	   *marked = gp_alloc_zero(env, MOST_DIMS, sizeof(bool));
-	float	   *value = gp_alloc_array(env, gp_csr_entries(x), sizeof(float));
+	float	   *value = out->value;
 	int64_t		next = 0;
 
-	out->stamp = gp_csr_stamp();
-	out->rows = x->rows;
-	out->cols = MOST_DIMS;
-	out->type = GP_FLOAT;
-	out->value = value;
-	out->start = gp_alloc_zero(env, x->rows + 1, sizeof(int64_t));
-	out->col = gp_alloc_array(env, gp_csr_entries(x), sizeof(int32_t));
 	for (int64_t i = 0; i < x->rows; i++)
 	{
 		int32_t    *marks = out->col + out->start[i];
@@ -174,7 +154,7 @@ copy_dense(gp_env *env, const gp_features *x)
 	for (int64_t k = 0; k < n; k++)
 	{
 		gp_look(env, k, &next);
-		value[k] = (float) (inverse * entry(x->dense, x->type, k));
+		value[k] = (float) (inverse * gp_number_at(x->dense, x->type, k));
 	}
 	return value;
 }
