@@ -165,16 +165,6 @@ sort_candidates(gp_env *env, candidate *c, int64_t n)
 	gp_heap_sort(&heap);
 }
 
-/* Orders nodes. */
-static int
-compare_node(const void *a, const void *b, void *unused)
-{
-	int32_t		x = *(const int32_t *) a;
-	int32_t		y = *(const int32_t *) b;
-
-	return (x > y) - (x < y);
-}
-
 /* All nodes as candidates. */
 static candidate *
 candidates(const gp_eval *ev, const gp_problem *problem, bool prefer_field)
@@ -265,7 +255,7 @@ gp_landmarks_choose(gp_eval *ev, const gp_problem *problem, int64_t count, int64
 		if (gp_set_add(&seen, c[k].fingerprint ? c[k].fingerprint : 1))
 			landmark[(*n)++] = c[k].node;
 	}
-	gp_sort(env, landmark, *n, sizeof(int32_t), compare_node, NULL);
+	gp_sort_columns(env, landmark, *n);
 	gp_free(env, c);
 	gp_set_close(&seen);
 	return landmark;
