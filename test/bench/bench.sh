@@ -14,6 +14,7 @@
 #   aggregates  gp_graph on 10 million rows against count(*) and array_agg; 10,000 groups of
 #             1,000 edges into factors against array_agg; bytes of a stored graph
 #   walks     a node's random walks on 10,000 to 1,000,000 nodes, against the smallest graph's
+#   plan      planning fits of 200,000 nodes, against building their graph
 #   gpu       the GPU library against cuBLAS's large products, the card's copies and the CPU;
 #             needs nvcc and a card, and says so without.  End to end: bench_gpu.sql
 #   memory    peak_bytes against gp_estimate and the operating system
@@ -25,7 +26,7 @@ set -u
 HERE=$ROOT/test/bench
 PYTHON=${PYTHON:-python3}
 RUNS=${RUNS:-7}
-PARTS=${*:-cora device packages edges predict links aggregates walks gpu memory}
+PARTS=${*:-cora device packages edges predict links aggregates walks plan gpu memory}
 threads=${THREADS:-$(nproc)}
 table=()
 
@@ -143,6 +144,19 @@ bench_walks() {
 	done < <(awk 'NR > 2 { kind = substr($0, 1, 24); sub(/ *$/, "", kind)
 		if ($(NF - 4) == 10000) first = $(NF - 2)
 		else print kind "|" $(NF - 4) "|" $(NF - 2) "|" first "|" $NF }' "$WORK/walks.log") >/dev/null
+}
+
+bench_plan() {
+	local name seconds quotient built
+
+	(cd "$ROOT" && gcc -O2 -Isrc/core test/bench/bench_plan.c src/core/*/*.c -o "$WORK/bench_plan" \
+		-lm -lpthread -ldl) || return
+	"$WORK/bench_plan" | tee "$WORK/plan.log"
+	built=$(awk 'NR == 1 { print $(NF - 1) }' "$WORK/plan.log")
+	while IFS='|' read -r name seconds quotient; do
+		row "plan, $name (s; graph built, s)" "$seconds" "$built" "$quotient" "at most 1; powers of A: 3"
+	done < <(awk 'NR > 2 { name = substr($0, 1, 36); sub(/ *$/, "", name)
+		print name "|" $(NF - 2) "|" $(NF - 1) }' "$WORK/plan.log") >/dev/null
 }
 
 # Speed of sgemm, GFLOP/s: the best that OpenBLAS reaches itself on a tall
@@ -352,7 +366,7 @@ fi
 private_server
 build || { tail "$WORK/build.log"; die "the build failed"; }
 start_server "shared_buffers = 1GB" "max_parallel_maintenance_workers = $((threads - 1))"
-for part in cora device packages edges predict links aggregates walks gpu; do
+for part in cora device packages edges predict links aggregates walks plan gpu; do
 	wanted $part && "bench_$part"
 done
 wanted memory && PGDATABASE=postgres bash "$ROOT/test/memory.sh" 2000 20000 200000

@@ -10,12 +10,14 @@
 #define MAP_FLOPS 20.0			/* of one pointwise stage */
 #define LARGE_ORDER 4096		/* of a triangle whose recursion is not followed any more */
 #define LARGE_SCRATCH 65536		/* bytes that are enough for it instead */
+#define LOOK_EVERY 64			/* operations between two looks at interrupts */
 
 typedef struct dry_device
 {
 	gp_cpu		cpu;			/* without a pool */
 	gp_env	   *host;
 	gp_count	count;
+	int			operations;		/* since the last look at interrupts */
 } dry_device;
 
 /* The dry device behind a table. */
@@ -29,8 +31,14 @@ dry_of(gp_device *dev)
 void
 gp_dry_add(gp_device *dev, double flops, double effort)
 {
-	dry_of(dev)->count.flops += flops;
-	dry_of(dev)->count.effort += effort;
+	dry_device *dry = dry_of(dev);
+
+	dry->count.flops += flops;
+	dry->count.effort += effort;
+	if (++dry->operations < LOOK_EVERY)
+		return;
+	dry->operations = 0;
+	dev->env->check_interrupts(dev->env);
 }
 
 static void

@@ -16,6 +16,7 @@ add_chain(gp_eval *ev, int step, bool add, gp_matrix out)
 	gp_device  *dev = ev->dev;
 	gp_chain	chain = gp_chain_build(ev, step);
 	int64_t		width = gp_min64(ev->n, GP_ROW_BLOCK);
+	int64_t		height = ev->env->dry ? ev->n : width;	/* n^2 blocks would take their time */
 	int32_t    *cols = gp_alloc_array(ev->env, width, sizeof(int32_t));
 	gp_matrix	right = dev->create(dev, chain.z->width, width, ev->type);
 	gp_matrix	temp = add ? dev->create(dev, width, width, ev->type) : (gp_matrix) {0};
@@ -27,7 +28,7 @@ add_chain(gp_eval *ev, int step, bool add, gp_matrix out)
 		for (int64_t j = 0; j < band.count; j++)
 			cols[j] = (int32_t) (band.first + j);
 		gp_linear_rows(ev, chain.z, cols, band.count, r);
-		for (gp_band down = gp_band_first(ev->n, width); down.count > 0; gp_band_next(&down))
+		for (gp_band down = gp_band_first(ev->n, height); down.count > 0; gp_band_next(&down))
 		{
 			gp_matrix	part = gp_matrix_part(out, down.first, band.first, down.count, band.count);
 			gp_matrix	block = add ? gp_matrix_part(temp, 0, 0, down.count, band.count) : part;
