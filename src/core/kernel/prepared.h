@@ -51,7 +51,7 @@ struct gp_prepared
 /* reach.c: finds the properties of all steps. */
 extern void gp_find_properties(gp_eval *ev);
 
-/* linear.c: frees the factors that an evaluation made on its device. */
+/* linear_step.c: frees the factors that an evaluation made on its device. */
 extern void gp_linear_forget(gp_eval *ev);
 
 #endif							/* GP_PREPARED_H */

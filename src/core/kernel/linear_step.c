@@ -1,0 +1,133 @@
+/*
+ * linear_step.c - the explicit factor of a step, made once.
+ *
+ * A sparse one belongs to the kernel, and serves every evaluation of it.  A dense
+ * one belongs to the evaluation, on its device; what making it took is noted, so
+ * that each further dry run accounts for the same without making it.
+ */
+#include "prepared.h"
+
+/* Makes the factor of a step, sparse matrices in the kernel's own environment. */
+static gp_linear
+make_linear(gp_eval *ev, int step)
+{
+	gp_eval		on_host = *ev;
+	gp_terms   *terms = gp_alloc_zero(ev->env, 1, sizeof(gp_terms));
+	gp_linear	z;
+
+	on_host.env = ev->kernel->env;
+	if (gp_step_is_linear(ev, step))
+		gp_linear_collect(ev, step, terms);
+	else
+	{
+		terms->n = 1;
+		terms->term[0].value = 1.0;
+	}
+	z = gp_linear_build(&on_host, terms);
+	gp_free(ev->env, terms);
+	return z;
+}
+
+/* The bytes held before, and the high-water mark to go back to. */
+typedef struct tide
+{
+	size_t		used;
+	size_t		peak;
+} tide;
+
+/* Begins to watch an environment's high-water mark. */
+static tide
+tide_begin(gp_env *env)
+{
+	tide		t = {env->used, env->peak};
+
+	env->peak = env->used;
+	return t;
+}
+
+/* The most that was held more than now is. */
+static size_t
+tide_end(gp_env *env, tide t)
+{
+	size_t		more = env->peak - env->used;
+
+	if (env->peak < t.peak)
+		env->peak = t.peak;
+	return more;
+}
+
+/* Makes the factor of a step in a dry run, and notes what a dense one took. */
+static gp_linear
+learn_linear(gp_eval *ev, int step, gp_known_linear *known)
+{
+	gp_env	   *host = ev->kernel->env;
+	gp_count	before = gp_dry_count(ev->dev);
+	tide		on_host = tide_begin(host);
+	tide		on_device = tide_begin(ev->env);
+	gp_linear	z = make_linear(ev, step);
+	gp_count	after = gp_dry_count(ev->dev);
+
+	known->scratch = tide_end(host, on_host);
+	known->scratch += tide_end(ev->env, on_device);
+	known->dense = z.csr == NULL;
+	known->width = z.width;
+	known->count.flops = after.flops - before.flops;
+	known->count.effort = after.effort - before.effort;
+	return z;
+}
+
+/* Makes the factor of a step on this evaluation's device, from what is known of it. */
+static gp_linear
+linear_of_known(gp_eval *ev, int step, gp_known_linear *known)
+{
+	gp_linear	z = {.width = known->width, .csr = known->csr, .borrowed = true};
+
+	if (z.csr)
+		return z;
+	if (!ev->env->dry)
+		z = make_linear(ev, step);
+	else if (!known->dense)
+		z = learn_linear(ev, step, known);
+	else
+	{
+		z.dense = ev->dev->create(ev->dev, ev->n, known->width, ev->type);
+		gp_dry_add(ev->dev, known->count.flops, known->count.effort);
+	}
+	if (ev->env->dry && z.csr == NULL)
+		gp_free(ev->env, gp_alloc_figures(ev->env, 1, known->scratch));
+	return z;
+}
+
+/* The factor of a step, made at the first call; a sparse one serves every evaluation. */
+const gp_linear *
+gp_linear_of_step(gp_eval *ev, int step)
+{
+	gp_linear  *z = &ev->linear[step];
+	gp_known_linear *known = &ev->kernel->linear[step];
+
+	if (z->made)
+		return z;
+	if (ev->kernel->program->steps[step].kind == GP_STEP_INPUT && ev->kernel->x->csr)
+	{
+		known->csr = ev->kernel->x->csr;
+		known->width = ev->kernel->x->dims;
+		known->borrowed = true;
+	}
+	*z = linear_of_known(ev, step, known);
+	known->csr = z->csr;
+	known->width = z->width;
+	z->borrowed = z->csr != NULL;
+	z->made = true;
+	return z;
+}
+
+/* Frees the factors that an evaluation made on its device. */
+void
+gp_linear_forget(gp_eval *ev)
+{
+	for (int step = 0; step < ev->kernel->program->nsteps; step++)
+	{
+		gp_linear_free(ev, &ev->linear[step]);
+		ev->linear[step].made = false;
+	}
+}
