@@ -189,10 +189,10 @@ check_kernel(const char *kernel)
 	for (int features = 0; features < FEATURES_KINDS; features++)
 		for (int type = GP_FLOAT; type <= GP_DOUBLE; type++)
 			for (int task = GP_TASK_CLASSES; task <= GP_TASK_VALUES; task++)
-				for (int step = 2; step <= 24; step += 22)
-					for (int w = 0; w < WAYS; w++)
-						try_problem(kernel, (features_kind) features, (gp_type) type,
-									(gp_task) task, step, (way) w, &e);
+				for (int w = 0; w < WAYS; w++)
+					try_problem(kernel, (features_kind) features, (gp_type) type, (gp_task) task,
+								(type == GP_FLOAT) == (task == GP_TASK_CLASSES) ? 2 : 24,
+								(way) w, &e);
 	snprintf(name, sizeof(name), "%s: %d plans are %.3f (%s) to %.3f (%s) of the peak", kernel, e.fits,
 			 e.least, e.where_least, e.most, e.where_most);
 	ok(e.fits > 0 && e.least >= 1.0 && e.most <= 1.1, name);
