@@ -7,7 +7,7 @@
  */
 #include "postgres.h"
 
-#include "edge_list.h"
+#include "edge_lists.h"
 #include "pg/host/host.h"
 #include "utils/memutils.h"
 

@@ -1,8 +1,8 @@
 /*
- * edge_list.h - edges as rows bring them, and sorted.
+ * edge_lists.h - edges as rows bring them, and sorted.
  */
-#ifndef GNNGP_EDGE_LIST_H
-#define GNNGP_EDGE_LIST_H
+#ifndef GNNGP_EDGE_LISTS_H
+#define GNNGP_EDGE_LISTS_H
 
 #include "postgres.h"
 
@@ -87,4 +87,4 @@ extern double gnngp_graph_size(const gnngp_sorted_edges *s);
 extern Datum gnngp_graph_write(const gnngp_sorted_edges *s, bool state, const char *kernel,
 							   int64 landmarks);
 
-#endif							/* GNNGP_EDGE_LIST_H */
+#endif							/* GNNGP_EDGE_LISTS_H */

@@ -1,5 +1,5 @@
 /*
- * read.c - reading the user's tables under one snapshot.
+ * read_graph.c - reading the user's tables under one snapshot.
  *
  * All queries run read only under one snapshot, as the graph's owner, who can do
  * nothing but read: the tables may be views that call anybody's functions.  The

@@ -1,5 +1,5 @@
 /*
- * cluster.c - gp_cluster, all forms: groups of nodes that a kernel holds alike.
+ * cluster_nodes.c - gp_cluster, all forms: groups of nodes that a kernel holds alike.
  *
  * Like a fit it reads the graph's tables with the rights of the graph's owner,
  * and like gp_tune it stores nothing.
