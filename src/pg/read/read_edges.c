@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-#include "read_internal.h"
+#include "read_ids.h"
 #include "utils/builtins.h"
 
 /* Edges handed to the core at once. */

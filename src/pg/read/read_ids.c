@@ -4,7 +4,7 @@
 #include "postgres.h"
 
 #include "graph_check.h"
-#include "read_internal.h"
+#include "read_ids.h"
 #include "utils/fmgrprotos.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"

@@ -7,7 +7,7 @@
 #include <float.h>
 #include <math.h>
 
-#include "read_internal.h"
+#include "read_ids.h"
 #include "utils/builtins.h"
 
 /* Entries handed to the core at once. */

@@ -6,7 +6,7 @@
 
 #include "postgres.h"
 
-#include "edge_lists.h"
+#include "edge_list.h"
 #include "fmgr.h"
 #include "pg/host/compat.h"
 #include "utils/expandeddatum.h"

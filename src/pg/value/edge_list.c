@@ -7,7 +7,7 @@
  */
 #include "postgres.h"
 
-#include "edge_lists.h"
+#include "edge_list.h"
 #include "pg/host/host.h"
 #include "utils/memutils.h"
 

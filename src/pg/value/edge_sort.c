@@ -9,7 +9,7 @@
  */
 #include "postgres.h"
 
-#include "edge_lists.h"
+#include "edge_list.h"
 #include "pg/read/idmap.h"
 #include "port/pg_bitutils.h"
 

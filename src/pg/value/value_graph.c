@@ -13,7 +13,7 @@
 
 #include <math.h>
 
-#include "edge_lists.h"
+#include "sorted_edges.h"
 #include "mb/pg_wchar.h"
 #include "port/pg_bitutils.h"
 #include "value.h"
