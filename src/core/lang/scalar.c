@@ -115,17 +115,20 @@ folded(double number, double largest)
 	int			digits = DIGITS;
 	int			exponent;
 	int			highest;
-	double		shorter;
+	double		decimal;
 
 	if (!isfinite(number) || !isfinite(largest) || number == rint(number))
 		return number;
-	rounded(number, DIGITS, &exponent);
-	rounded(largest, DIGITS, &highest);
-	digits -= highest - exponent;
-	if (digits <= SPARE)
-		return number;
-	shorter = rounded(number, digits - SPARE, &exponent);
-	return rounded(number, digits, &exponent) == shorter ? shorter : number;
+	decimal = rounded(number, digits, &exponent);
+	if (fabs(largest) > fabs(number))
+	{
+		rounded(largest, digits, &highest);
+		digits -= highest - exponent;
+		if (digits <= SPARE)
+			return number;
+		decimal = rounded(number, digits, &exponent);
+	}
+	return rounded(number, digits - SPARE, &exponent) == decimal ? decimal : number;
 }
 
 /* a * b */
