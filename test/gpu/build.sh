@@ -17,11 +17,10 @@ mkdir -p "$objects"
 
 export CXX=${CXX:-g++} CC=${CC:-gcc}
 warn="-Wall -Wextra -Wno-unused-parameter -Wno-missing-field-initializers -Wno-unknown-pragmas -Wno-psabi -Werror"
-common="-g -fPIC -fvisibility=hidden -DGP_CUDA_EMULATED -I$root/test/gpu/emulate -I$root/src/core"
+common="-g1 -fPIC -fvisibility=hidden -DGP_CUDA_EMULATED -I$root/test/gpu/emulate -I$root/src/core"
 case $how in
-plain) tune="-O2" own= ;;
-sanitized) tune="-O2 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined"
-	own="-DGP_EMULATED_ASAN" ;;
+plain) tune="-O2" ;;
+sanitized) tune="-O2 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined" ;;
 *) echo "build.sh: plain or sanitized, not $how" >&2; exit 2 ;;
 esac
 link=
@@ -35,7 +34,7 @@ link=
 	for f in "$root"/test/gpu/emulate/*.cpp; do
 		case $f in
 		*/emulate_blas.cpp | */emulate_solver.cpp) how="-O3 -march=native" ;;
-		*/emulate_launch.cpp) how="-O2 $own" ;;
+		*/emulate_launch.cpp) how="-O2" ;;
 		*) how=$tune ;;
 		esac
 		echo "$CXX -std=c++17 $warn $common $how -c $f -o $objects/$(basename "$f" .cpp).o"

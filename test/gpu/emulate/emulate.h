@@ -6,10 +6,6 @@
 
 #include <cuda_runtime.h>
 
-#if defined(__SANITIZE_ADDRESS__) && !defined(GP_EMULATED_ASAN)
-#define GP_EMULATED_ASAN 1
-#endif
-
 /* What the environment asks for, and what happened so far. */
 struct gp_emulated_state
 {

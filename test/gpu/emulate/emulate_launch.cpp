@@ -7,16 +7,15 @@
  * left.  Warp operations end when all living lanes of their mask have come,
  * barriers when all living threads of the block have; if neither can happen, the
  * kernel would hang on a card, and the program ends with a message.
+ *
+ * The address sanitizer is not told of the fibers: it watches their stacks all the
+ * same, and only its reports don't say whose stack an address is on.
  */
 #include "emulate.h"
 
 #include <stdio.h>
 #include <sys/mman.h>
 #include <ucontext.h>
-
-#ifdef GP_EMULATED_ASAN
-#include <sanitizer/common_interface_defs.h>
-#endif
 
 #define MOST_THREADS 1024
 #define WARP 32
@@ -27,10 +26,8 @@
 typedef struct fiber
 {
 	char	   *stack;			/* above the guard page */
-	size_t		size;
 	void	   *sp;				/* x86-64: where it goes on */
 	ucontext_t	context;		/* elsewhere */
-	void	   *fake;			/* the address sanitizer's */
 	fiber	   *next;			/* in a list */
 	uint3		thread;			/* threadIdx */
 	unsigned int linear;		/* its number in the block */
@@ -136,16 +133,10 @@ __asm__(".text\n"
 static void
 switch_to(fiber *from, fiber *to)
 {
-#ifdef GP_EMULATED_ASAN
-	__sanitizer_start_switch_fiber(&from->fake, to->stack, to->size);
-#endif
 #if defined(__x86_64__)
 	gp_emulated_switch(&from->sp, to->sp);
 #else
 	swapcontext(&from->context, &to->context);
-#endif
-#ifdef GP_EMULATED_ASAN
-	__sanitizer_finish_switch_fiber(from->fake, NULL, NULL);
 #endif
 }
 
@@ -308,17 +299,6 @@ fiber_main(void)
 {
 	fiber	   *self = current;
 
-#ifdef GP_EMULATED_ASAN
-	const void *bottom;
-	size_t		size;
-
-	__sanitizer_finish_switch_fiber(NULL, &bottom, &size);
-	if (scheduler.stack == NULL)	/* the first fiber of all is started from there */
-	{
-		scheduler.stack = (char *) bottom;
-		scheduler.size = size;
-	}
-#endif
 	for (;;)
 	{
 		while (begun < nthreads)
@@ -351,7 +331,6 @@ take_fiber(void)
 		gp_emulated_stop("no memory for a stack");
 	f = new fiber();
 	f->stack = memory + GUARD;
-	f->size = STACK;
 #if defined(__x86_64__)
 	/* Tops at different places of a page, so that they do not share lines of the cache. */
 	void	  **top = (void **) (f->stack + STACK - 72 - (size_t) (nfibers % 32) * 128);

@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <sys/mman.h>
 
-#ifdef GP_EMULATED_ASAN
+#ifdef __SANITIZE_ADDRESS__
 #include <sanitizer/asan_interface.h>
 #define GAP ((size_t) 256)
 #else
@@ -22,6 +22,7 @@
 #endif
 
 #define ALIGNMENT ((size_t) 256)
+#define PIECE ((size_t) 2 << 20)	/* protection is switched piece by piece: a huge page each, where there are some */
 #define LARGEST_PITCH ((size_t) 2147483647)
 
 /* One live block of the arena. */
@@ -55,19 +56,29 @@ static size_t block_room;
 static size_t in_use;
 static pinned *pinned_list;
 
-/* Maps the arena. */
+/* The end of the piece that a byte count ends in. */
+static size_t
+piece_end(size_t bytes)
+{
+	return (bytes + PIECE - 1) & ~(PIECE - 1);
+}
+
+/* Maps the arena.  A child of this process, which begins with an idle card, takes no copies of its pages. */
 static cudaError_t
 make_arena(void)
 {
+	size_t		bytes = piece_end(gp_emulated.memory + GAP);
+	char	   *map;
+
 	if (arena != NULL)
 		return cudaSuccess;
-	arena = (char *) mmap(NULL, gp_emulated.memory + GAP, gp_emulated.open ? PROT_READ | PROT_WRITE : PROT_NONE,
-						  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (arena == (char *) MAP_FAILED)
-	{
-		arena = NULL;
+	map = (char *) mmap(NULL, bytes + PIECE, gp_emulated.open ? PROT_READ | PROT_WRITE : PROT_NONE,
+						MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (map == (char *) MAP_FAILED)
 		return cudaErrorMemoryAllocation;
-	}
+	arena = (char *) piece_end((size_t) map);
+	(void) madvise(arena, bytes, MADV_HUGEPAGE);
+	(void) madvise(arena, bytes, MADV_WIPEONFORK);
 	ASAN_POISON_MEMORY_REGION(arena, gp_emulated.memory + GAP);
 	return cudaSuccess;
 }
@@ -203,7 +214,7 @@ take_block(void **p, size_t bytes, cudaStream_t stream)
 	nblocks++;
 	if (high < at + span)
 	{
-		size_t		end = (at + span + 4095) & ~(size_t) 4095;
+		size_t		end = piece_end(at + span);
 
 		if (opened > 0 && !gp_emulated.open && mprotect(arena + high, end - high, PROT_READ | PROT_WRITE) != 0)
 			gp_emulated_stop("mprotect failed");
@@ -216,13 +227,12 @@ take_block(void **p, size_t bytes, cudaStream_t stream)
 	return cudaSuccess;
 }
 
-/* Pages behind the last block go back to the system, and need no switching. */
+/* Pieces behind the last block but the first go back to the system, and need no switching. */
 static void
 trim(void)
 {
-	size_t		end = nblocks == 0 ? 0 : blocks[nblocks - 1].at + blocks[nblocks - 1].span;
+	size_t		end = piece_end(nblocks == 0 ? 1 : blocks[nblocks - 1].at + blocks[nblocks - 1].span);
 
-	end = (end + 4095) & ~(size_t) 4095;
 	if (end >= high)
 		return;
 	(void) madvise(arena + end, high - end, MADV_DONTNEED);
@@ -236,12 +246,14 @@ static bool
 give_block(void *p)
 {
 	block	   *b = block_of(p);
+	size_t		kept;
 	bool		last;
 
 	if (b == NULL || arena + b->at != (char *) p)
 		return false;
 	last = b == blocks + nblocks - 1 && !gp_emulated.open;
-	fill_block(b, last && b->bytes > 4096 ? 4096 : b->bytes);	/* the rest of the last goes away */
+	kept = piece_end(b->at + 1) - b->at;
+	fill_block(b, last && b->bytes > kept ? kept : b->bytes);	/* the rest of the last goes away */
 	ASAN_POISON_MEMORY_REGION(arena + b->at, b->span);
 	in_use -= b->bytes;
 	memmove(b, b + 1, (size_t) (blocks + nblocks - (b + 1)) * sizeof(block));

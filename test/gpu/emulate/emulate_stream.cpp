@@ -74,6 +74,9 @@ gp_emulated_is_stream(cudaStream_t stream)
 static void
 run_upto(CUstream_st *s, long upto)
 {
+	if (s->done >= upto || s->first == NULL)
+		return;
+	gp_emulated_arena_open();
 	while (s->done < upto && s->first != NULL)
 	{
 		gp_emulated_task *task = s->first;
@@ -83,13 +86,10 @@ run_upto(CUstream_st *s, long upto)
 			s->last = NULL;
 		s->done++;
 		if (task->always || !gp_emulated_lost())
-		{
-			gp_emulated_arena_open();
 			task->run(task);
-			gp_emulated_arena_close();
-		}
 		task->drop(task);
 	}
+	gp_emulated_arena_close();
 }
 
 /* Runs all that a stream holds. */
