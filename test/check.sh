@@ -7,7 +7,8 @@
 # card (and with nvcc on a real one), the SQL tests, the TAP tests, and the tests
 # of documents and memory and 20,000 random calls in throw-away servers; the
 # quality floors on real graphs too when GNNGP_DATA names a folder that holds them.
-# Stages can be named: bash test/check.sh unit regress.
+# Stages can be named: bash test/check.sh unit regress.  They run in three lanes side
+# by side, and are told of in the order in which they end.
 #
 # Closes with "N passed, N failed" (", N skipped" may follow); status 1 when
 # something failed.  Leaves nothing running, and nothing on disk but packages.
@@ -21,12 +22,19 @@ passed=0
 failed=0
 skipped=0
 
-# Runs one stage, a function that prints TAP, into a log with its status and time.
+# True for a stage that was named, or when none was.
+wanted() {
+	case " ${WANTED:-$STAGES} " in *" $1 "*) ;; *) return 1 ;; esac
+}
+
+# Runs one stage, a function that prints TAP, into a log with its status and time,
+# and passes on its name when it is over.
 run_stage() {
 	local started=$SECONDS
 
 	"stage_$1" >"$WORK/$1.tap" 2>&1
 	echo "$? $((SECONDS - started))" >"$WORK/$1.status"
+	echo "$1" >&3
 }
 
 # Counts what a stage reports.  One that fails without a "not ok" counts as one failure.
@@ -53,20 +61,50 @@ tell_stage() {
 	skipped=$((skipped + s))
 }
 
-# Runs those of some stages that are wanted, side by side, and tells of them in turn.
-stage() {
-	local name wanted=()
+# Runs those of some stages that are wanted: one after the other, or all at once.
+in_turn() {
+	local name
 
 	for name in "$@"; do
-		case " ${WANTED:-$STAGES} " in *" $name "*) wanted+=("$name") ;; esac
+		! wanted "$name" || run_stage "$name"
 	done
-	for name in "${wanted[@]}"; do
-		if [ ${#wanted[@]} = 1 ]; then run_stage "$name"; else run_stage "$name" & fi
+}
+side_by_side() {
+	local name
+
+	for name in "$@"; do
+		! wanted "$name" || run_stage "$name" &
 	done
 	wait
-	for name in "${wanted[@]}"; do
-		tell_stage "$name"
+}
+
+# Starts a lane, a function that runs stages beside those of other lanes.  Each has a
+# process group of its own, by which it is ended when this script is.
+lanes=()
+start_lane() {
+	set -m
+	{ "$@"; echo end >&3; } </dev/null &
+	lanes+=($!)
+	set +m
+}
+
+# Ends lanes that run still.
+end_lanes() {
+	local lane
+
+	for lane in "${lanes[@]}"; do
+		kill -- "-$lane" 2>/dev/null && wait "$lane"
 	done
+}
+
+# Tells of each stage that comes to its end until all lanes have.
+tell_lanes() {
+	local name open=${#lanes[@]}
+
+	while [ "$open" != 0 ] && read -r -u 3 name; do
+		if [ "$name" = end ]; then open=$((open - 1)); else tell_stage "$name"; fi
+	done
+	lanes=()
 }
 
 # Reports one test of this script; what stands on its input is the reason.
@@ -134,7 +172,7 @@ stage_build() {
 build_core() {
 	[ ! -e "$WORK/unit/core.a" ] || return 0
 	mkdir -p "$WORK/unit"
-	SAN="-g -O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined"
+	SAN="-g1 -O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined"
 	SAN="$SAN -std=gnu99 -Wall -Wextra -Wno-unused-parameter -Werror -I$ROOT/src/core -I$ROOT/test/unit"
 	export SAN WORK
 	printf '%s\n' "$ROOT"/src/core/*/*.c "$ROOT/test/unit/test_env.c" |
@@ -143,9 +181,9 @@ build_core() {
 	(cd "$WORK/unit" && ar rcs core.a ./*.o)
 }
 
-# Compiles a test program beside the core.
+# Compiles a test program beside the core.  Its plain loops take longer than what they judge.
 build_unit() {
-	gcc $SAN "$@" "$WORK/unit/core.a" -o "$WORK/unit/$(basename "$1" .c)" -lm -lpthread -ldl
+	gcc $SAN -O2 "$@" "$WORK/unit/core.a" -o "$WORK/unit/$(basename "$1" .c)" -lm -lpthread -ldl
 }
 export -f build_unit
 
@@ -223,7 +261,7 @@ stage_gpu() {
 
 	build_core || return 1
 	# shellcheck disable=SC2086
-	gcc $SAN -I"$gpu" "$gpu"/*.c "$WORK/unit/core.a" -o "$WORK/unit/test_gpu" -lm -lpthread -ldl &&
+	gcc $SAN -O2 -I"$gpu" "$gpu"/*.c "$WORK/unit/core.a" -o "$WORK/unit/test_gpu" -lm -lpthread -ldl &&
 		bash "$gpu/build.sh" "$WORK/gnngp_sanitized.so" sanitized || return 1
 	printf '%s\n' operations fits faults shapes chains walks | xargs -P "$(nproc)" -I{} bash -c 'run_gpu_part {}'
 	cat "$WORK"/gpu_*.log
@@ -243,11 +281,12 @@ stage_gpu() {
 }
 
 # Builds the GPU library on the emulated card into $WORK/gnngp_emulated.so, once.
-emulated_library() {
+emulated_library() (
+	flock 9
 	[ -e "$WORK/gnngp_emulated.so" ] ||
 		bash "$ROOT/test/gpu/build.sh" "$WORK/gnngp_emulated.so" >"$WORK/emulated.log" 2>&1 ||
 		{ tail -n 20 "$WORK/emulated.log"; return 1; }
-}
+) 9>"$WORK/emulated.lock"
 
 # Runs SQL tests into a folder of $WORK, all or those named; the second argument
 # goes behind their names.
@@ -304,16 +343,17 @@ prove_guards() {
 			{ tail -n 20 "$copy.log"; return 1; }
 		GNNGP_WITHOUT=$guard prove_tests "tap_$guard" 1 "$WORK/src/test/t/009_locks.pl" || return 1
 	done
-	make -s -C "$WORK/src" with_llvm=no install >"$WORK/install.log" 2>&1
 }
 
 # Those that measure time, or put a GPU library beside the extension.
 TIMED='_(cancel|refresh|gpu|hostile)\.pl$'
 
-# Whole servers: restart, dump, standby, cancels, permissions, hostile timing.
-stage_tap() {
-	local pgxs
-
+# Whole servers: restart, dump, standby, cancels, permissions, hostile timing.  They
+# have a copy of the server's files to themselves, for they change what is installed.
+stage_tap() (
+	cp -a "$WORK/pg" "$WORK/pg_tap"
+	PG_CONFIG=${PG_CONFIG/"$WORK/pg/"/"$WORK/pg_tap/"}
+	PATH=$(dirname "$PG_CONFIG"):$PATH
 	pgxs=$(dirname "$("$PG_CONFIG" --pgxs)")/../..
 	if [ ! -e "$pgxs/src/test/perl/PostgreSQL/Test/Cluster.pm" ]; then
 		echo "ok - TAP tests # SKIP this server comes without PostgreSQL::Test"
@@ -322,7 +362,7 @@ stage_tap() {
 	emulated_library || return 1
 	prove_tests tap_alone 1 $(ls "$WORK"/src/test/t/*.pl | grep -E "$TIMED") &&
 		prove_tests tap "$(nproc)" $(ls "$WORK"/src/test/t/*.pl | grep -vE "$TIMED") && prove_guards
-}
+)
 
 # The documents against the catalog, and their SQL.
 stage_reference() { bash "$ROOT/test/reference.sh"; }
@@ -343,6 +383,19 @@ stage_quality() {
 	bash "$ROOT/test/quality/run.sh"
 }
 
+# The lanes.  That of the TAP tests waits most of the time, and measures some of it: the
+# others stand back, and fill the processors.
+NICE=15
+core_lane() {
+	renice -n "$NICE" "$BASHPID" >/dev/null
+	in_turn rules build unit fuzz gpu
+}
+server_lane() {
+	renice -n "$NICE" "$BASHPID" >/dev/null
+	in_turn regress reference readme
+	side_by_side calls memory quality
+}
+
 WANTED="$*"
 for name in $WANTED; do
 	case " $STAGES " in *" $name "*) ;; *) die "no stage is named $name; there are $STAGES" ;; esac
@@ -351,20 +404,19 @@ prepare g++ libipc-run-perl
 want_packages "postgresql-$PG_VERSION-cron" chromium
 private_server
 build PROFILE="-Werror" && touch "$WORK/built"
-stage rules
-stage build
-stage unit
-stage fuzz
-stage gpu
+mkfifo "$WORK/over" && exec 3<>"$WORK/over"
+trap 'rc=$?; end_lanes; (exit $rc); finish' EXIT
+start_lane core_lane
 if [ -e "$WORK/built" ]; then
-	stage tap
-	start_server
-	stage regress
-	stage reference
-	stage readme
-	stage calls memory quality
-	stop_server
+	start_lane in_turn tap
+	if wanted regress || wanted reference || wanted readme || wanted calls || wanted memory || wanted quality; then
+		start_server
+		renice -n "$NICE" "$(head -n 1 "$SERVER_DATA/postmaster.pid")" >/dev/null
+		start_lane server_lane
+	fi
 fi
+tell_lanes
+stop_server
 line="$passed passed, $failed failed"
 [ "$skipped" = 0 ] || line="$line, $skipped skipped"
 echo "$line"
