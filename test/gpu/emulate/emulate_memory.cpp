@@ -49,6 +49,7 @@ struct CUmemPoolHandle_st
 
 static char *arena;
 static size_t high;				/* as far as blocks reach, and protection is switched */
+static size_t readied;			/* as far as blocks have ever reached */
 static int	opened;
 static block *blocks;			/* by place */
 static size_t nblocks;
@@ -63,7 +64,24 @@ piece_end(size_t bytes)
 	return (bytes + PIECE - 1) & ~(PIECE - 1);
 }
 
-/* Maps the arena.  A child of this process, which begins with an idle card, takes no copies of its pages. */
+/*
+ * Readies the arena as far as it is used for the first time: poisoned, in huge pages
+ * where there are some, and not copied for a child of this process, which begins with
+ * an idle card.  Behind that it is protected, and of another kind, so that switching
+ * neither parts nor joins what the system keeps of it.
+ */
+static void
+ready_upto(size_t end)
+{
+	if (end <= readied)
+		return;
+	(void) madvise(arena + readied, end - readied, MADV_HUGEPAGE);
+	(void) madvise(arena + readied, end - readied, MADV_WIPEONFORK);
+	ASAN_POISON_MEMORY_REGION(arena + readied, end - readied);
+	readied = end;
+}
+
+/* Maps the arena. */
 static cudaError_t
 make_arena(void)
 {
@@ -77,9 +95,8 @@ make_arena(void)
 	if (map == (char *) MAP_FAILED)
 		return cudaErrorMemoryAllocation;
 	arena = (char *) piece_end((size_t) map);
-	(void) madvise(arena, bytes, MADV_HUGEPAGE);
-	(void) madvise(arena, bytes, MADV_WIPEONFORK);
-	ASAN_POISON_MEMORY_REGION(arena, gp_emulated.memory + GAP);
+	if (gp_emulated.open)
+		ready_upto(bytes);
 	return cudaSuccess;
 }
 
@@ -218,6 +235,7 @@ take_block(void **p, size_t bytes, cudaStream_t stream)
 
 		if (opened > 0 && !gp_emulated.open && mprotect(arena + high, end - high, PROT_READ | PROT_WRITE) != 0)
 			gp_emulated_stop("mprotect failed");
+		ready_upto(end);
 		high = end;
 	}
 	in_use += bytes;
