@@ -215,6 +215,8 @@ plain_walks(const double *p, int64_t n, gp_matrix w, int32_t i, int32_t j, bool 
 	{
 		double		first = cut && a == j ? 0.0 : p[i * n + a] * get(w, a, q);
 
+		if (p[i * n + a] == 0.0)
+			continue;
 		*two += first * p[a * n + j];
 		for (int64_t b = 0; b < n; b++)
 			*three += first * p[a * n + b] * get(w, b, q) * (cut && b == i ? 0.0 : p[b * n + j]);
