@@ -279,6 +279,15 @@ gp_figures(gp_env *env, const gp_problem *problem, const gp_targets *targets, gp
 	take_loo(env, problem, targets, solution, out);
 }
 
+/* The calibrator's arrays, then the scores with the room that sorting them takes. */
+void
+gp_figures_count(gp_env *env, const gp_problem *problem, const gp_targets *targets)
+{
+	if (!targets->few)
+		gp_free(env, gp_alloc_figures(env, 1, (size_t) gp_calibrator_bytes(problem)));
+	gp_free(env, gp_alloc_figures(env, targets->m, 3 * sizeof(double) / 2));
+}
+
 /* The quantile: the ceil((n + 1) coverage)-th smallest. */
 double
 gp_loo_quantile(const double *score, int64_t n, double coverage)

@@ -46,6 +46,9 @@ extern void gp_posterior_finish(gp_env *env, const gp_problem *problem,
 extern void gp_figures(gp_env *env, const gp_problem *problem, const gp_targets *targets,
 					   gp_solution *solution, gp_posterior *out);
 
+/* Accounts for what that takes in a dry run, which has no figures. */
+extern void gp_figures_count(gp_env *env, const gp_problem *problem, const gp_targets *targets);
+
 /*
  * calibrate.c: the calibrator of the largest likelihood on leave-one-out means (m x columns),
  * or the usual one where labels are too few.  Its biases belong to env.

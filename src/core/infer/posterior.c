@@ -104,7 +104,10 @@ gp_posterior_settle(const gp_eval *ev, const gp_problem *problem, const gp_targe
 {
 	copy_figures(ev, targets, solution, out);
 	if (ev->env->dry)
+	{
+		gp_figures_count(ev->env, problem, targets);
 		return;
+	}
 	check_finite(ev->env, out);
 	gp_figures(ev->env, problem, targets, solution, out);
 }
