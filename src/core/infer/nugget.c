@@ -7,8 +7,8 @@
  * follow the last bits of the kernel, which differ from device to device.
  *
  * For classes the error is taken after the best common rescaling of the
- * predictions, and without the mean of each row: softmax(b * mean) sees
- * neither, so neither may count.  A plain squared error would punish the shrinkage that a
+ * predictions, and without the mean of each row: the order of the classes
+ * depends on neither, so neither may count.  A plain squared error would punish the shrinkage that a
  * larger nugget brings and choose it too small.
  */
 #include "infer_internal.h"
