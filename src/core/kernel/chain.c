@@ -9,31 +9,20 @@
 
 #include <string.h>
 
-/* A copy of a vector. */
-static gp_matrix
-copy_vector(gp_eval *ev, gp_matrix v)
-{
-	gp_matrix	c = ev->dev->create(ev->dev, v.rows, 1, GP_DOUBLE);
-
-	ev->dev->copy(ev->dev, c, v);
-	return c;
-}
-
 /* The variances after the stages so far; owned by the caller. */
 static gp_matrix
 current_diag(gp_eval *ev, const gp_chain *chain)
 {
 	const gp_stage *last;
-	gp_matrix	diag;
+	gp_matrix	diag = ev->dev->create(ev->dev, ev->n, 1, GP_DOUBLE);
 
 	if (chain->nstages == 0)
 	{
-		diag = ev->dev->create(ev->dev, ev->n, 1, GP_DOUBLE);
 		gp_linear_norms(ev, chain->z, diag);
 		return diag;
 	}
 	last = &chain->stage[chain->nstages - 1];
-	diag = copy_vector(ev, last->diag);
+	ev->dev->copy(ev->dev, diag, last->diag);
 	ev->dev->map_diag(ev->dev, last, diag);
 	return diag;
 }
@@ -85,9 +74,9 @@ push_input_map(gp_eval *ev, gp_chain *chain)
 	}
 }
 
-/* The step under that of a chain; -1 under the lowest. */
-int
-gp_chain_below(const gp_eval *ev, int step)
+/* The step under that of a chain; -1 under the lowest, whose linear factor it has. */
+static int
+step_below(const gp_eval *ev, int step)
 {
 	const gp_step *s = &ev->kernel->program->steps[step];
 
@@ -138,7 +127,7 @@ gp_chain_build(gp_eval *ev, int step)
 	int			n = 0;
 
 	memset(&chain, 0, sizeof(chain));
-	for (int at = step; at >= 0; at = gp_chain_below(ev, at))
+	for (int at = step; at >= 0; at = step_below(ev, at))
 		path[n++] = at;
 	chain.z = gp_linear_of_step(ev, path[n - 1]);
 	chain.stage = gp_alloc_array(ev->env, n, sizeof(gp_stage));

@@ -12,8 +12,9 @@
 
 /* The diagonal of S C S' over a chain C. */
 static gp_matrix
-operator_diagonal(gp_eval *ev, const gp_step *s)
+diagonal_operator(gp_pass *pass, const gp_step *s)
 {
+	gp_eval    *ev = pass->ev;
 	gp_device  *dev = ev->dev;
 	gp_matrix	out = dev->create(dev, ev->n, 1, GP_DOUBLE);
 	gp_chain	chain = gp_chain_build(ev, s->arg0);
@@ -37,44 +38,21 @@ diagonal_chain(gp_pass *pass, int step)
 	return diag;
 }
 
-/* The diagonal of a step that is no chain. */
-static gp_matrix
-diagonal_step(gp_pass *pass, int step)
+/* The diagonal after an activation. */
+static void
+diagonal_relu(gp_pass *pass, int arg, gp_matrix diag)
 {
-	gp_eval    *ev = pass->ev;
-	gp_device  *dev = ev->dev;
-	const gp_step *s = &ev->kernel->program->steps[step];
 	gp_stage	relu = {GP_MAP_RELU, 0.0, 0.0, 1.0, 0.0, {0}};
-	gp_matrix	diag;
-	gp_matrix	other;
 
-	if (s->kind == GP_STEP_OP)
-		return operator_diagonal(ev, s);
-	diag = gp_pass_take(pass, s->arg0);
-	switch (s->kind)
-	{
-		case GP_STEP_SCALE:
-			dev->axpby(dev, s->value, diag, 0.0, diag);
-			break;
-		case GP_STEP_RELU:
-			dev->map_diag(dev, &relu, diag);
-			break;
-		case GP_STEP_SUM:
-			other = gp_pass_take(pass, s->arg1);
-			dev->axpby(dev, 1.0, other, 1.0, diag);
-			dev->destroy(dev, &other);
-			break;
-		default:
-			gp_raise(ev->env, GP_ERR_INTERNAL, NULL, "step %d has no diagonal", step);
-	}
-	return diag;
+	pass->ev->dev->map_diag(pass->ev->dev, &relu, diag);
 }
 
 /* The diagonal of a step's covariance. */
 gp_matrix
 gp_eval_diagonal(gp_eval *ev, int step)
 {
-	gp_pass		pass = {.ev = ev, .chain = diagonal_chain, .compute = diagonal_step};
+	gp_pass		pass = {.ev = ev, .chain = diagonal_chain, .gather = diagonal_operator,
+	.relu = diagonal_relu};
 
 	return gp_pass_run(&pass, step);
 }
@@ -91,10 +69,8 @@ columns_chain(gp_pass *pass, int step)
 
 	gp_linear_rows(ev, chain.z, pass->cols, pass->ncols, right);
 	for (gp_band band = gp_band_first(ev->n, GP_ROW_BLOCK); band.count > 0; gp_band_next(&band))
-	{
 		gp_chain_block(ev, &chain, band.first, band.count, pass->cols, right,
 					   gp_matrix_rows(out, band.first, band.count));
-	}
 	dev->destroy(dev, &right);
 	gp_chain_free(ev, &chain);
 	return out;
@@ -127,13 +103,14 @@ chain_times_rows(gp_eval *ev, int step, const int32_t *field, int64_t nfield, co
 
 /* Columns of S C S' over a chain C: in the field of the columns, summed from the right, then from the left. */
 static gp_matrix
-operator_columns(gp_eval *ev, const gp_step *step, const int32_t *cols, int64_t ncols)
+columns_operator(gp_pass *pass, const gp_step *s)
 {
+	gp_eval    *ev = pass->ev;
 	gp_device  *dev = ev->dev;
 	gp_env	   *env = ev->env;
-	const gp_csr *op = gp_operator_csr(ev, step->op);
+	const gp_csr *op = gp_operator_csr(ev, s->op);
 	int64_t		nfield;
-	int32_t    *field = gp_graph_field(env, op, cols, ncols, &nfield);
+	int32_t    *field = gp_graph_field(env, op, pass->cols, pass->ncols, &nfield);
 	int32_t    *place = gp_alloc_zero(env, ev->n, sizeof(int32_t));
 	gp_csr	   *rows;
 	gp_matrix	half;
@@ -141,12 +118,12 @@ operator_columns(gp_eval *ev, const gp_step *step, const int32_t *cols, int64_t 
 
 	for (int64_t j = 0; j < nfield; j++)
 		place[field[j]] = (int32_t) j;
-	rows = gp_csr_select(env, op, cols, ncols, place, nfield);
-	half = chain_times_rows(ev, step->arg0, field, nfield, rows);
+	rows = gp_csr_select(env, op, pass->cols, pass->ncols, place, nfield);
+	half = chain_times_rows(ev, s->arg0, field, nfield, rows);
 	gp_csr_free(env, rows);
 	gp_free(env, place);
 	gp_free(env, field);
-	out = dev->create(dev, ev->n, ncols, ev->type);
+	out = dev->create(dev, ev->n, pass->ncols, ev->type);
 	dev->spmm(dev, 1.0, op, half, 0.0, out);
 	dev->destroy(dev, &half);
 	return out;
@@ -154,7 +131,7 @@ operator_columns(gp_eval *ev, const gp_step *step, const int32_t *cols, int64_t 
 
 /* Columns <- g(columns): that needs the whole diagonal. */
 static void
-relu_columns(gp_pass *pass, int arg, gp_matrix columns)
+columns_relu(gp_pass *pass, int arg, gp_matrix columns)
 {
 	gp_eval    *ev = pass->ev;
 	gp_stage	relu = {GP_MAP_RELU, 0.0, 0.0, 1.0, 0.0, gp_eval_diagonal(ev, arg)};
@@ -163,49 +140,12 @@ relu_columns(gp_pass *pass, int arg, gp_matrix columns)
 	ev->dev->destroy(ev->dev, &relu.diag);
 }
 
-/* Columns of a step that is no chain. */
-static gp_matrix
-columns_step(gp_pass *pass, int step)
-{
-	gp_eval    *ev = pass->ev;
-	gp_device  *dev = ev->dev;
-	const gp_step *s = &ev->kernel->program->steps[step];
-	gp_matrix	out;
-	gp_matrix	other;
-
-	if (s->kind == GP_STEP_OP)
-		return operator_columns(ev, s, pass->cols, pass->ncols);
-	out = gp_pass_take(pass, s->arg0);
-	switch (s->kind)
-	{
-		case GP_STEP_RELU:
-			relu_columns(pass, s->arg0, out);
-			break;
-		case GP_STEP_SCALE:
-			dev->axpby(dev, s->value, out, 0.0, out);
-			break;
-		case GP_STEP_SUM:
-			if (ev->kernel->program->steps[s->arg1].kind == GP_STEP_BIAS)
-			{
-				dev->shift(dev, out, ev->kernel->program->steps[s->arg1].value);
-				break;
-			}
-			other = gp_pass_take(pass, s->arg1);
-			dev->axpby(dev, 1.0, other, 1.0, out);
-			dev->destroy(dev, &other);
-			break;
-		default:
-			gp_raise(ev->env, GP_ERR_INTERNAL, NULL, "step %d has no columns", step);
-	}
-	return out;
-}
-
 /* Columns of the exact kernel of a step. */
 gp_matrix
 gp_eval_columns(gp_eval *ev, int step, const int32_t *cols, int64_t ncols)
 {
-	gp_pass		pass = {.ev = ev, .chain = columns_chain, .compute = columns_step,
-	.cols = cols, .ncols = ncols};
+	gp_pass		pass = {.ev = ev, .chain = columns_chain, .gather = columns_operator,
+	.relu = columns_relu, .shifts = true, .cols = cols, .ncols = ncols};
 
 	return gp_pass_run(&pass, step);
 }

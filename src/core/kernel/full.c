@@ -11,7 +11,7 @@
 
 /* Visits the block columns of a chain's kernel and adds or writes them to out. */
 static void
-add_chain(gp_eval *ev, int step, bool add, gp_matrix out)
+visit_chain(gp_eval *ev, int step, bool add, gp_matrix out)
 {
 	gp_device  *dev = ev->dev;
 	gp_chain	chain = gp_chain_build(ev, step);
@@ -45,16 +45,6 @@ add_chain(gp_eval *ev, int step, bool add, gp_matrix out)
 	gp_chain_free(ev, &chain);
 }
 
-/* The diagonal of a matrix on the device as a vector of double. */
-static gp_matrix
-diagonal_of(gp_eval *ev, gp_matrix k)
-{
-	gp_matrix	diag = ev->dev->create(ev->dev, k.rows, 1, GP_DOUBLE);
-
-	ev->dev->copy(ev->dev, diag, gp_matrix_diagonal(k));
-	return diag;
-}
-
 /* Makes a chain's kernel. */
 static gp_matrix
 full_chain(gp_pass *pass, int step)
@@ -62,60 +52,48 @@ full_chain(gp_pass *pass, int step)
 	gp_eval    *ev = pass->ev;
 	gp_matrix	k = ev->dev->create(ev->dev, ev->n, ev->n, ev->type);
 
-	add_chain(ev, step, false, k);
+	visit_chain(ev, step, false, k);
 	return k;
 }
 
-/* Computes a step that is no chain. */
-static gp_matrix
-full_step(gp_pass *pass, int step)
+/* Adds a chain's kernel, of which only a block is held. */
+static void
+add_chain(gp_pass *pass, int step, gp_matrix k)
 {
-	gp_eval    *ev = pass->ev;
-	gp_device  *dev = ev->dev;
-	const gp_step *s = &ev->kernel->program->steps[step];
-	gp_stage	relu = {GP_MAP_RELU, 0.0, 0.0, 1.0, 0.0, {0}};
-	gp_matrix	k = gp_pass_take(pass, s->arg0);
-	gp_matrix	other;
+	visit_chain(pass->ev, step, true, k);
+}
 
-	switch (s->kind)
-	{
-		case GP_STEP_OP:
-			gp_operator_apply(ev, s->op, k);
-			dev->transpose_square(dev, k);
-			gp_operator_apply(ev, s->op, k);
-			break;
-		case GP_STEP_RELU:
-			relu.diag = diagonal_of(ev, k);
-			dev->map(dev, &relu, k, 0, NULL);
-			dev->destroy(dev, &relu.diag);
-			break;
-		case GP_STEP_SCALE:
-			dev->axpby(dev, s->value, k, 0.0, k);
-			break;
-		case GP_STEP_SUM:
-			if (ev->kernel->program->steps[s->arg1].kind == GP_STEP_BIAS)
-				dev->shift(dev, k, ev->kernel->program->steps[s->arg1].value);
-			else if (gp_step_is_chain(ev, s->arg1))
-				add_chain(ev, s->arg1, true, k);
-			else
-			{
-				other = gp_pass_take(pass, s->arg1);
-				dev->axpby(dev, 1.0, other, 1.0, k);
-				dev->destroy(dev, &other);
-			}
-			break;
-		default:
-			gp_raise(ev->env, GP_ERR_INTERNAL, NULL, "step %d has no arguments", step);
-	}
+/* S K S' in place of K. */
+static gp_matrix
+full_operator(gp_pass *pass, const gp_step *s)
+{
+	gp_device  *dev = pass->ev->dev;
+	gp_matrix	k = gp_pass_take(pass, s->arg0);
+
+	gp_operator_apply(pass->ev, s->op, k);
+	dev->transpose_square(dev, k);
+	gp_operator_apply(pass->ev, s->op, k);
 	return k;
+}
+
+/* K <- g(K), whose diagonal is its own. */
+static void
+full_relu(gp_pass *pass, int arg, gp_matrix k)
+{
+	gp_device  *dev = pass->ev->dev;
+	gp_stage	relu = {GP_MAP_RELU, 0.0, 0.0, 1.0, 0.0, dev->create(dev, k.rows, 1, GP_DOUBLE)};
+
+	dev->copy(dev, relu.diag, gp_matrix_diagonal(k));
+	dev->map(dev, &relu, k, 0, NULL);
+	dev->destroy(dev, &relu.diag);
 }
 
 /* The whole exact kernel of a step. */
 gp_matrix
 gp_eval_full(gp_eval *ev, int step)
 {
-	gp_pass		pass = {.ev = ev, .chain = full_chain, .compute = full_step};
+	gp_pass		pass = {.ev = ev, .chain = full_chain, .gather = full_operator, .relu = full_relu,
+	.add_chain = add_chain, .shifts = true};
 
 	return gp_pass_run(&pass, step);
 }
-

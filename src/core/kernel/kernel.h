@@ -156,8 +156,8 @@ extern bool gp_terms_cheaper(const gp_eval *ev, const gp_terms *terms, const gp_
 
 /*
  * A pass over the steps that a step needs, arguments first, without recursion
- * (pass.c).  chain makes the value of a chain, anew for each taker;
- * compute that of any other step, once, from its arguments, which it takes.
+ * (pass.c).  chain makes the value of a chain, anew for each taker; gather that
+ * of an operator on s->arg0, which it takes; relu maps k, the value of arg, in place.
  */
 typedef struct gp_pass gp_pass;
 
@@ -165,7 +165,10 @@ struct gp_pass
 {
 	gp_eval    *ev;
 	gp_matrix	(*chain) (gp_pass *pass, int step);
-	gp_matrix	(*compute) (gp_pass *pass, int step);
+	gp_matrix	(*gather) (gp_pass *pass, const gp_step *s);
+	void		(*relu) (gp_pass *pass, int arg, gp_matrix k);
+	void		(*add_chain) (gp_pass *pass, int step, gp_matrix k);	/* NULL: its value is made first */
+	bool		shifts;			/* a bias is added to every entry as the number that it is */
 	const int32_t *cols;		/* of a pass that makes columns */
 	int64_t		ncols;
 	int		   *uses;			/* left, for each step */
@@ -179,8 +182,6 @@ extern gp_matrix gp_pass_take(gp_pass *pass, int step);
 extern void gp_step_uses(const gp_eval *ev, int step, const bool *leaf, int *uses);
 
 /* Chains (chain.c). */
-/* The step under that of a chain; -1 under the lowest, whose linear factor it has. */
-extern int	gp_chain_below(const gp_eval *ev, int step);
 extern gp_chain gp_chain_build(gp_eval *ev, int step);
 extern void gp_chain_free(gp_eval *ev, gp_chain *chain);
 /* out (rows x ncols) = K[row0.., cols]; right holds gp_linear_rows of cols. */
@@ -233,14 +234,14 @@ extern int64_t gp_factor_rank(const gp_factor *factor);
 /* P <- P R^-T, so that the panel is a factor without a root. */
 extern void gp_panel_whiten(gp_eval *ev, gp_panel *panel);
 
-/* Linear terms of at most this width stay exact in the last layer. */
-extern int64_t gp_nystrom_exact_width(int64_t nlandmarks);
-
 /*
  * The Cholesky factor of a covariance of landmarks, in double: symmetrised, with
  * the evaluation's jitter, times ten after each failure up to 1e-3 of the mean
  * diagonal.  c is overwritten.  Raises GP_ERR_DATA when even that fails.
  */
 extern void gp_landmark_root(gp_eval *ev, gp_matrix c);
+
+/* The mean of the diagonal of a matrix on the device. */
+extern double gp_mean_diagonal(gp_device *dev, gp_matrix c);
 
 #endif							/* GP_KERNEL_H */

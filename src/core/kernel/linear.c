@@ -137,16 +137,11 @@ csr_to_device(gp_eval *ev, gp_csr *s)
 	return m;
 }
 
-/* A factor under construction: one of the two forms. */
-typedef struct form
-{
-	gp_csr	   *csr;
-	gp_matrix	dense;
-} form;
+/* ---- a factor under construction, in one of its two forms ---- */
 
 /* Changes to the dense form. */
 static void
-form_densify(gp_eval *ev, form *f)
+form_densify(gp_eval *ev, gp_linear *f)
 {
 	if (f->csr == NULL)
 		return;
@@ -174,11 +169,11 @@ center_columns(gp_eval *ev, gp_matrix x)
 }
 
 /* Starts with the term's leaf, times its factor. */
-static form
+static gp_linear
 form_leaf(gp_eval *ev, const gp_linear_term *term)
 {
 	gp_device  *dev = ev->dev;
-	form		f = {NULL, {0}};
+	gp_linear	f = {0};
 
 	if (term->bias)
 	{
@@ -199,19 +194,9 @@ form_leaf(gp_eval *ev, const gp_linear_term *term)
 	return f;
 }
 
-/* Starts with S X for the identity X, which is S itself. */
-static form
-form_operator(gp_eval *ev, const gp_linear_term *term, const gp_operator *op)
-{
-	form		f = {NULL, {0}};
-
-	f.csr = csr_copy_scaled(ev->env, gp_operator_csr(ev, op), sqrt(term->value));
-	return f;
-}
-
 /* Replaces a sparse factor by S times it; it becomes dense when it fills up. */
 static void
-form_multiply(gp_eval *ev, form *f, const gp_csr *s)
+form_multiply(gp_eval *ev, gp_linear *f, const gp_csr *s)
 {
 	gp_csr	   *product = gp_csr_product(ev->env, s, f->csr);
 
@@ -224,7 +209,7 @@ form_multiply(gp_eval *ev, form *f, const gp_csr *s)
 
 /* Applies coef A^power one A at a time, so that no power of A is ever formed. */
 static void
-form_power(gp_eval *ev, form *f, const gp_operator *op)
+form_power(gp_eval *ev, gp_linear *f, const gp_operator *op)
 {
 	gp_device  *dev = ev->dev;
 	gp_operator a = *op;
@@ -249,7 +234,7 @@ form_power(gp_eval *ev, form *f, const gp_operator *op)
 
 /* Applies one operator, in whichever form the factor is. */
 static void
-form_apply(gp_eval *ev, form *f, const gp_operator *op)
+form_apply(gp_eval *ev, gp_linear *f, const gp_operator *op)
 {
 	bool		global = gp_operator_is_global(op);
 
@@ -270,10 +255,10 @@ form_apply(gp_eval *ev, form *f, const gp_operator *op)
 
 /* Puts the terms' factors side by side. */
 static gp_linear
-join(gp_eval *ev, int n, form *part)
+join(gp_eval *ev, int n, gp_linear *part)
 {
 	gp_device  *dev = ev->dev;
-	gp_linear	z = {0, NULL, {0}, false, false};
+	gp_linear	z = {0};
 	bool		sparse = true;
 	gp_csr	   *csr[GP_MAX_LINEAR_TERMS] = {NULL};
 	int64_t		at = 0;
@@ -282,14 +267,11 @@ join(gp_eval *ev, int n, form *part)
 	{
 		sparse = sparse && part[t].csr;
 		csr[t] = part[t].csr;
-		z.width += part[t].csr ? part[t].csr->cols : part[t].dense.cols;
+		part[t].width = part[t].csr ? part[t].csr->cols : part[t].dense.cols;
+		z.width += part[t].width;
 	}
 	if (n == 1)
-	{
-		z.csr = part[0].csr;
-		z.dense = part[0].dense;
-		return z;
-	}
+		return part[0];
 	if (sparse)
 	{
 		z.csr = gp_csr_hstack(ev->env, n, csr);
@@ -301,8 +283,8 @@ join(gp_eval *ev, int n, form *part)
 	for (int t = 0; t < n; t++)
 	{
 		form_densify(ev, &part[t]);
-		dev->copy(dev, gp_matrix_cols(z.dense, at, part[t].dense.cols), part[t].dense);
-		at += part[t].dense.cols;
+		dev->copy(dev, gp_matrix_cols(z.dense, at, part[t].width), part[t].dense);
+		at += part[t].width;
 		dev->destroy(dev, &part[t].dense);
 	}
 	return z;
@@ -312,7 +294,7 @@ join(gp_eval *ev, int n, form *part)
 gp_linear
 gp_linear_build(gp_eval *ev, const gp_terms *terms)
 {
-	form	   *part = gp_alloc_zero(ev->env, terms->n, sizeof(form));
+	gp_linear  *part = gp_alloc_zero(ev->env, terms->n, sizeof(gp_linear));
 	gp_linear	z;
 
 	for (int t = 0; t < terms->n; t++)
@@ -322,7 +304,9 @@ gp_linear_build(gp_eval *ev, const gp_terms *terms)
 
 		if (ev->kernel->x_is_identity && !term->bias && left > 0 &&
 			!gp_operator_is_global(term->op[left - 1]) && !gp_operator_fills(ev, term->op[left - 1]))
-			part[t] = form_operator(ev, term, term->op[--left]);
+			/* S X for the identity X is S itself. */
+			part[t].csr = csr_copy_scaled(ev->env, gp_operator_csr(ev, term->op[--left]),
+										  sqrt(term->value));
 		else
 			part[t] = form_leaf(ev, term);
 		while (left > 0)
@@ -360,8 +344,7 @@ gp_linear_norms(gp_eval *ev, const gp_linear *z, gp_matrix out)
 		norm[i] = 0.0;
 		for (int64_t k = z->csr->start[i]; k < z->csr->start[i + 1]; k++)
 		{
-			double		v = z->csr->type == GP_FLOAT ? ((float *) z->csr->value)[k] :
-				((double *) z->csr->value)[k];
+			double		v = gp_number_at(z->csr->value, z->csr->type, k);
 
 			norm[i] += v * v;
 		}

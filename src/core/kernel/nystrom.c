@@ -13,7 +13,7 @@
 #include <string.h>
 
 #define MAX_JITTER 1e-3
-#define EXACT_WIDTH 1024
+#define EXACT_WIDTH 1024		/* of linear terms, up to which they stay exact in the last layer */
 
 typedef struct nystrom
 {
@@ -24,9 +24,9 @@ typedef struct nystrom
 	gp_factor **kept;			/* NULL before it is computed, and for linear steps */
 } nystrom;
 
-/* The mean of the diagonal. */
-static double
-mean_diagonal(gp_device *dev, gp_matrix c)
+/* The mean of a matrix's diagonal. */
+double
+gp_mean_diagonal(gp_device *dev, gp_matrix c)
 {
 	double	   *host = gp_alloc_zero(dev->env, c.rows, sizeof(double));
 	double		mean = 0.0;
@@ -52,7 +52,7 @@ gp_landmark_root(gp_eval *ev, gp_matrix c)
 
 	dev->transpose(dev, saved, c);
 	dev->axpby(dev, 0.5, c, 0.5, saved);
-	mean = mean_diagonal(dev, saved);
+	mean = gp_mean_diagonal(dev, saved);
 	if (!isfinite(mean))
 		gp_raise(ev->env, GP_ERR_RANGE, "Scale the features down, or take fewer layers.",
 				 "the kernel overflows");
@@ -497,13 +497,6 @@ gp_nystrom_check(const gp_eval *ev, int step)
 				 "the kernel has more than %d operators in a row", GP_MAX_OPS);
 }
 
-/* Linear terms of at most this width stay exact in the last layer. */
-int64_t
-gp_nystrom_exact_width(int64_t nlandmarks)
-{
-	return nlandmarks > EXACT_WIDTH ? nlandmarks : EXACT_WIDTH;
-}
-
 /* The dense form of a narrow linear factor. */
 static gp_matrix
 dense_of(gp_eval *ev, gp_linear *z)
@@ -537,7 +530,7 @@ settle_terms(nystrom *ny, gp_factor *f)
 	if (f->terms.n == 0)
 		return;
 	z = gp_linear_build(ev, &f->terms);
-	if (gp_terms_width(ev, &f->terms) <= gp_nystrom_exact_width(ny->na))
+	if (gp_terms_width(ev, &f->terms) <= gp_max64(ny->na, EXACT_WIDTH))
 	{
 		linear = gp_factor_create(ev->env);
 		linear->npanels = 1;

@@ -25,14 +25,11 @@ gp_operator_is_global(const gp_operator *op)
 	return false;
 }
 
-/* Three column blocks that the recurrences work in. */
-typedef struct op_work
+/* Column blocks that the recurrences work in; those that an operator does not need have no data. */
+enum work_block
 {
-	gp_matrix	in;
-	gp_matrix	t0;
-	gp_matrix	t1;
-	gp_matrix	t2;
-} op_work;
+	IN, SUM, T0, T1, T2, WORK_BLOCKS
+};
 
 /* The ratio of successive Chebyshev coefficients of 1 / (1 - c x). */
 static double
@@ -106,29 +103,29 @@ apply_p_chebyshev(gp_eval *ev, double alpha, gp_matrix in, gp_matrix t0, gp_matr
 
 /* x <- P(alpha) x, with three work blocks. */
 static void
-apply_p(gp_eval *ev, double alpha, gp_matrix x, op_work *w)
+apply_p(gp_eval *ev, double alpha, gp_matrix x, const gp_matrix *w)
 {
 	gp_device  *dev = ev->dev;
 
 	if (alpha >= 1.0)
 		return;
 	if (ev->kernel->directed)
-		apply_p_power(ev, alpha, x, w->t0, w->t1, w->t2);
+		apply_p_power(ev, alpha, x, w[T0], w[T1], w[T2]);
 	else
-		apply_p_chebyshev(ev, alpha, x, w->t0, w->t1, w->t2);
-	dev->copy(dev, x, w->t2);
+		apply_p_chebyshev(ev, alpha, x, w[T0], w[T1], w[T2]);
+	dev->copy(dev, x, w[T2]);
 }
 
 /* x <- coef A^power x. */
 static void
-apply_monomial(gp_eval *ev, const gp_operator *op, const gp_monomial *m, gp_matrix x, op_work *w)
+apply_monomial(gp_eval *ev, const gp_operator *op, const gp_monomial *m, gp_matrix x, const gp_matrix *w)
 {
 	gp_device  *dev = ev->dev;
 
 	for (int k = 0; k < m->power_a; k++)
 	{
-		dev->spmm(dev, 1.0, ev->kernel->a, x, 0.0, w->t0);
-		dev->copy(dev, x, w->t0);
+		dev->spmm(dev, 1.0, ev->kernel->a, x, 0.0, w[T0]);
+		dev->copy(dev, x, w[T0]);
 	}
 	for (int p = 0; p < op->np; p++)
 		for (int k = 0; k < m->power_p[p]; k++)
@@ -146,14 +143,14 @@ gp_operator_is_a(const gp_operator *op)
 
 /* Applies the operator to one block of columns: the sum of its monomials. */
 static void
-apply_block(gp_eval *ev, const gp_operator *op, gp_matrix x, op_work *w, gp_matrix sum)
+apply_block(gp_eval *ev, const gp_operator *op, gp_matrix x, const gp_matrix *w)
 {
 	gp_device  *dev = ev->dev;
 
 	if (gp_operator_is_a(op))
 	{
-		dev->spmm(dev, op->term[0].coef, ev->kernel->a, x, 0.0, w->t0);
-		dev->copy(dev, x, w->t0);
+		dev->spmm(dev, op->term[0].coef, ev->kernel->a, x, 0.0, w[T0]);
+		dev->copy(dev, x, w[T0]);
 		return;
 	}
 	if (op->nterms == 1)
@@ -161,21 +158,14 @@ apply_block(gp_eval *ev, const gp_operator *op, gp_matrix x, op_work *w, gp_matr
 		apply_monomial(ev, op, &op->term[0], x, w);
 		return;
 	}
-	dev->fill(dev, sum, 0.0);
+	dev->fill(dev, w[SUM], 0.0);
 	for (int t = 0; t < op->nterms; t++)
 	{
-		dev->copy(dev, w->in, x);
-		apply_monomial(ev, op, &op->term[t], w->in, w);
-		dev->axpby(dev, 1.0, w->in, 1.0, sum);
+		dev->copy(dev, w[IN], x);
+		apply_monomial(ev, op, &op->term[t], w[IN], w);
+		dev->axpby(dev, 1.0, w[IN], 1.0, w[SUM]);
 	}
-	dev->copy(dev, x, sum);
-}
-
-/* The first columns of a work block. */
-static gp_matrix
-narrow(gp_matrix m, int64_t cols)
-{
-	return m.data ? gp_matrix_cols(m, 0, cols) : m;
+	dev->copy(dev, x, w[SUM]);
 }
 
 /* x <- S x in place, a block of columns at a time. */
@@ -183,30 +173,25 @@ void
 gp_operator_apply(gp_eval *ev, const gp_operator *op, gp_matrix x)
 {
 	gp_device  *dev = ev->dev;
-	int64_t		width = x.cols < GP_COLUMN_BLOCK ? x.cols : GP_COLUMN_BLOCK;
+	int64_t		width = gp_min64(x.cols, GP_COLUMN_BLOCK);
 	bool		global = gp_operator_is_global(op);
 	bool		several = op->nterms > 1;
-	gp_matrix	none = {0};
-	gp_matrix	sum = several ? dev->create(dev, x.rows, width, x.type) : none;
-	op_work		full = {none, none, none, none};
+	bool		needed[WORK_BLOCKS] = {several, several, true, global, global};
+	gp_matrix	full[WORK_BLOCKS] = {{0}};
+	gp_matrix	w[WORK_BLOCKS] = {{0}};
 
-	full.in = several ? dev->create(dev, x.rows, width, x.type) : none;
-	full.t0 = dev->create(dev, x.rows, width, x.type);
-	full.t1 = global ? dev->create(dev, x.rows, width, x.type) : none;
-	full.t2 = global ? dev->create(dev, x.rows, width, x.type) : none;
+	for (int k = 0; k < WORK_BLOCKS; k++)
+		if (needed[k])
+			full[k] = dev->create(dev, x.rows, width, x.type);
 	for (gp_band band = gp_band_first(x.cols, width); band.count > 0; gp_band_next(&band))
 	{
-		int64_t		cols = band.count;
-		op_work		w = {narrow(full.in, cols), narrow(full.t0, cols), narrow(full.t1, cols),
-		narrow(full.t2, cols)};
-
-		apply_block(ev, op, gp_matrix_cols(x, band.first, cols), &w, narrow(sum, cols));
+		for (int k = 0; k < WORK_BLOCKS; k++)
+			if (needed[k])
+				w[k] = gp_matrix_cols(full[k], 0, band.count);
+		apply_block(ev, op, gp_matrix_cols(x, band.first, band.count), w);
 	}
-	dev->destroy(dev, &sum);
-	dev->destroy(dev, &full.in);
-	dev->destroy(dev, &full.t0);
-	dev->destroy(dev, &full.t1);
-	dev->destroy(dev, &full.t2);
+	for (int k = 0; k < WORK_BLOCKS; k++)
+		dev->destroy(dev, &full[k]);
 }
 
 /* The sparse products that one application costs, for the planner. */

@@ -43,6 +43,54 @@ gp_pass_take(gp_pass *pass, int step)
 	return copy;
 }
 
+/* k += the value of a step. */
+static void
+add_value(gp_pass *pass, int step, gp_matrix k)
+{
+	gp_device  *dev = pass->ev->dev;
+	const gp_step *s = &pass->ev->kernel->program->steps[step];
+	gp_matrix	value;
+
+	if (s->kind == GP_STEP_BIAS && pass->shifts)
+		dev->shift(dev, k, s->value);
+	else if (gp_step_is_chain(pass->ev, step) && pass->add_chain)
+		pass->add_chain(pass, step, k);
+	else
+	{
+		value = gp_pass_take(pass, step);
+		dev->axpby(dev, 1.0, value, 1.0, k);
+		dev->destroy(dev, &value);
+	}
+}
+
+/* Computes the value of a step that is no chain, from those of its arguments, which it takes. */
+static gp_matrix
+compute(gp_pass *pass, int step)
+{
+	gp_device  *dev = pass->ev->dev;
+	const gp_step *s = &pass->ev->kernel->program->steps[step];
+	gp_matrix	k;
+
+	if (s->kind == GP_STEP_OP)
+		return pass->gather(pass, s);
+	k = gp_pass_take(pass, s->arg0);
+	switch (s->kind)
+	{
+		case GP_STEP_SCALE:
+			dev->axpby(dev, s->value, k, 0.0, k);
+			break;
+		case GP_STEP_RELU:
+			pass->relu(pass, s->arg0, k);
+			break;
+		case GP_STEP_SUM:
+			add_value(pass, s->arg1, k);
+			break;
+		default:
+			gp_raise(pass->ev->env, GP_ERR_INTERNAL, NULL, "step %d has no arguments", step);
+	}
+	return k;
+}
+
 /* The value of a step. */
 gp_matrix
 gp_pass_run(gp_pass *pass, int step)
@@ -58,11 +106,10 @@ gp_pass_run(gp_pass *pass, int step)
 		if (pass->uses[i] == 0 || gp_step_is_chain(ev, i))
 			continue;
 		ev->env->check_interrupts(ev->env);
-		pass->kept[i] = pass->compute(pass, i);
+		pass->kept[i] = compute(pass, i);
 	}
 	out = gp_pass_take(pass, step);
 	gp_free(ev->env, pass->uses);
 	gp_free(ev->env, pass->kept);
 	return out;
 }
-

@@ -36,9 +36,9 @@ variances(gp_device *dev, gp_matrix z, gp_matrix out)
 	dev->shift(dev, out, 1.0);
 }
 
-/* The covariance of rows z with themselves. */
-gp_matrix
-gp_link_covariance(gp_device *dev, gp_matrix z)
+/* The covariance of rows z with themselves; owned by the caller. */
+static gp_matrix
+covariance(gp_device *dev, gp_matrix z)
 {
 	gp_matrix	k = dev->create(dev, z.rows, z.rows, z.type);
 	gp_matrix	diag = dev->create(dev, z.rows, 1, GP_DOUBLE);
@@ -68,8 +68,8 @@ gp_link_cross_covariance(gp_device *dev, gp_matrix a, gp_matrix b, gp_matrix k,
 }
 
 /* The mean and the spread of each score. */
-void
-gp_link_moments(int64_t n, int32_t width, const double *score, double *centre, double *spread)
+static void
+moments(int64_t n, int32_t width, const double *score, double *centre, double *spread)
 {
 	for (int32_t j = 0; j < width; j++)
 	{
@@ -118,33 +118,19 @@ gp_link_regress(gp_device *dev, int64_t n, int32_t width, const double *score, c
 	memset(&r, 0, sizeof(r));
 	r.centre = gp_alloc_array(env, width, sizeof(double));
 	r.spread = gp_alloc_array(env, width, sizeof(double));
-	gp_link_moments(n, width, score, r.centre, r.spread);
+	moments(n, width, score, r.centre, r.spread);
 	r.z = gp_link_standardise(dev, n, width, score, r.centre, r.spread, GP_DOUBLE);
 	for (int64_t i = 0; i < n; i++)
 		target[i] = label[i] ? 1.0 : 0.0;
 	problem.target = target;
 	targets = gp_targets_make(env, &problem);
-	k = gp_link_covariance(dev, r.z);
-	r.solution = gp_dual_solve(dev, &problem, &targets, k, gp_link_mean_diagonal(dev, k));
+	k = covariance(dev, r.z);
+	r.solution = gp_dual_solve(dev, &problem, &targets, k, gp_mean_diagonal(dev, k));
 	r.offset = targets.offset;
 	r.unit = targets.unit;
 	gp_targets_free(env, &targets);
 	gp_free(env, target);
 	return r;
-}
-
-/* The mean of a matrix's diagonal. */
-double
-gp_link_mean_diagonal(gp_device *dev, gp_matrix k)
-{
-	double	   *host = gp_alloc_array(dev->env, k.rows, sizeof(double));
-	double		sum = 0.0;
-
-	dev->download(dev, gp_matrix_wrap(host, k.rows, 1, GP_DOUBLE), gp_matrix_diagonal(k));
-	for (int64_t i = 0; i < k.rows; i++)
-		sum += host[i] / (double) k.rows;
-	gp_free(dev->env, host);
-	return sum;
 }
 
 /* The posterior means of other rows of scores, in the target's unit. */

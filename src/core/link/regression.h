@@ -29,19 +29,12 @@ extern void gp_link_regression_free(gp_device *dev, gp_link_regression *r);
 extern double *gp_link_ridge(gp_device *dev, const gp_link_regression *r, int64_t width,
 							 const bool *label);
 
-extern void gp_link_moments(int64_t n, int32_t width, const double *score, double *centre,
-							double *spread);
 extern gp_matrix gp_link_standardise(gp_device *dev, int64_t n, int32_t width,
 									 const double *score, const double *centre,
 									 const double *spread, gp_type type);
 
-/* The kernel of standardised rows; owned by the caller. */
-extern gp_matrix gp_link_covariance(gp_device *dev, gp_matrix z);
-
 /* k (a.rows x b.rows) and variance (a.rows x 1 double) of rows a against rows b. */
 extern void gp_link_cross_covariance(gp_device *dev, gp_matrix a, gp_matrix b, gp_matrix k,
 									 gp_matrix variance);
-
-extern double gp_link_mean_diagonal(gp_device *dev, gp_matrix k);
 
 #endif							/* GP_REGRESSION_H */

@@ -16,20 +16,6 @@
 #define MAX_JITTER 1e-2
 #define ROOT_JITTER 1e-9		/* on I - noise B^-1, whose eigenvalues are between 0 and 1 */
 
-/* The mean of a diagonal; 1 where that says nothing. */
-static double
-mean_diagonal(gp_device *dev, gp_matrix k)
-{
-	double	   *diag = gp_alloc_array(dev->env, k.rows, sizeof(double));
-	double		mean = 0.0;
-
-	dev->download(dev, gp_matrix_wrap(diag, k.rows, 1, GP_DOUBLE), gp_matrix_diagonal(k));
-	for (int64_t i = 0; i < k.rows; i++)
-		mean += diag[i] / k.rows;
-	gp_free(dev->env, diag);
-	return mean > 0.0 ? mean : 1.0;
-}
-
 /*
  * The Cholesky factor of k + jitter I, the jitter times ten after each failure;
  * k is kept, and jitter says what it took.
@@ -61,7 +47,9 @@ gp_sparse_create(gp_device *dev, gp_matrix kuu)
 	memset(&s, 0, sizeof(s));
 	s.dev = dev;
 	s.m = kuu.rows;
-	s.mean_diag = mean_diagonal(dev, kuu);
+	s.mean_diag = gp_mean_diagonal(dev, kuu);
+	if (!(s.mean_diag > 0.0))
+		s.mean_diag = 1.0;		/* it says nothing */
 	jitter = JITTER * s.mean_diag;
 	s.l = root_with_jitter(dev, kuu, &jitter, MAX_JITTER * s.mean_diag);
 	dev->destroy(dev, &kuu);
@@ -137,18 +125,23 @@ gp_sparse_solve(gp_sparse *s, double noise)
 
 /* Turns a square matrix by 180 degrees: element (i, j) goes to (m - 1 - i, m - 1 - j). */
 static void
-turn(gp_env *env, double *x, int64_t m)
+turn(gp_device *dev, gp_matrix x)
 {
+	double	   *host = gp_alloc_array(dev->env, gp_size_mul(dev->env, x.rows, x.cols), sizeof(double));
+	gp_matrix	view = gp_matrix_wrap(host, x.rows, x.cols, GP_DOUBLE);
 	int64_t		next = 0;
 
-	for (int64_t a = 0, b = m * m - 1; a < b; a++, b--)
+	dev->download(dev, view, x);
+	for (int64_t a = 0, b = x.rows * x.cols - 1; a < b; a++, b--)
 	{
-		double		swap = x[a];
+		double		swap = host[a];
 
-		gp_look(env, a, &next);
-		x[a] = x[b];
-		x[b] = swap;
+		gp_look(dev->env, a, &next);
+		host[a] = host[b];
+		host[b] = swap;
 	}
+	dev->upload(dev, x, view);
+	gp_free(dev->env, host);
 }
 
 /* I - noise B^-1, turned. */
@@ -158,19 +151,13 @@ turned_share(gp_sparse *s)
 	gp_device  *dev = s->dev;
 	gp_matrix	share = dev->create(dev, s->m, s->m, GP_DOUBLE);
 	gp_matrix	inverse = dev->create(dev, s->m, s->m, GP_DOUBLE);
-	double	   *host = gp_alloc_array(dev->env, gp_size_mul(dev->env, s->m, s->m),
-									  sizeof(double));
-	gp_matrix	view = gp_matrix_wrap(host, s->m, s->m, GP_DOUBLE);
 
 	dev->copy(dev, inverse, s->b);
 	dev->trtri(dev, inverse);
 	dev->syrk(dev, true, -s->noise, inverse, 0.0, share);
 	dev->destroy(dev, &inverse);
 	dev->shift(dev, gp_matrix_diagonal(share), 1.0);
-	dev->download(dev, view, share);
-	turn(dev->env, host, s->m);
-	dev->upload(dev, share, view);
-	gp_free(dev->env, host);
+	turn(dev, share);
 	return share;
 }
 
@@ -188,18 +175,12 @@ gp_sparse_root(gp_sparse *s)
 	gp_matrix	share = turned_share(s);
 	double		jitter = ROOT_JITTER;
 	gp_matrix	t = root_with_jitter(dev, share, &jitter, MAX_JITTER);
-	double	   *host = gp_alloc_array(dev->env, gp_size_mul(dev->env, s->m, s->m),
-									  sizeof(double));
-	gp_matrix	view = gp_matrix_wrap(host, s->m, s->m, GP_DOUBLE);
 	gp_matrix	root;
 	float	   *out;
 
 	dev->destroy(dev, &share);
 	dev->transpose_square(dev, t);
-	dev->download(dev, view, t);
-	turn(dev->env, host, s->m);
-	dev->upload(dev, t, view);
-	gp_free(dev->env, host);
+	turn(dev, t);
 	root = dev->create(dev, s->m, s->m, GP_DOUBLE);
 	dev->copy(dev, root, s->l);
 	dev->trsm(dev, false, false, t, root);
