@@ -17,30 +17,21 @@
 #define FEATURE_BLOCK 128		/* features whose statistics are taken at once */
 #define SMALLEST_NORM 1e-6		/* of a centred row, relative to the row and the mean: else it has none */
 
-/* out = X' u, u being n x b. */
-static void
-features_times(gp_link_frame *f, gp_matrix u, gp_matrix out)
+/* Dense features as a matrix. */
+static gp_matrix
+dense_features(const gp_link_frame *f)
 {
-	gp_device  *dev = f->dev;
-
-	if (f->xt)
-		dev->spmm(dev, 1.0, f->xt, u, 0.0, out);
-	else
-		dev->gemm(dev, true, false, 1.0, gp_matrix_wrap(f->x->dense, f->n, f->x->dims, GP_FLOAT), u,
-				  0.0, out);
+	return gp_matrix_wrap(f->x->dense, f->n, f->x->dims, GP_FLOAT);
 }
 
-/* out = X w, w being dims x b. */
+/* out = X m, or X' m when turned. */
 static void
-times_features(gp_link_frame *f, gp_matrix w, gp_matrix out)
+features_times(gp_link_frame *f, bool turned, gp_matrix m, gp_matrix out)
 {
-	gp_device  *dev = f->dev;
-
 	if (f->xt)
-		dev->spmm(dev, 1.0, f->x->csr, w, 0.0, out);
+		f->dev->spmm(f->dev, 1.0, turned ? f->xt : f->x->csr, m, 0.0, out);
 	else
-		dev->gemm(dev, false, false, 1.0, gp_matrix_wrap(f->x->dense, f->n, f->x->dims, GP_FLOAT),
-				  w, 0.0, out);
+		f->dev->gemm(f->dev, turned, false, 1.0, dense_features(f), m, 0.0, out);
 }
 
 /* The entries of X w at the block's pairs. */
@@ -56,7 +47,7 @@ features_at_pairs(gp_link_frame *f, const gp_link_block *block, gp_matrix w, dou
 		return;
 	}
 	z = f->dev->create(f->dev, f->n, w.cols, GP_FLOAT);
-	times_features(f, w, z);
+	features_times(f, false, w, z);
 	dev->take(dev, z, block->n, block->dst, block->slot, out);
 	f->dev->destroy(f->dev, &z);
 }
@@ -81,30 +72,9 @@ own_features(gp_link_frame *f, int32_t sources, const int32_t *source, gp_matrix
 		return;
 	}
 	rows = f->dev->create(f->dev, sources, f->x->dims, GP_FLOAT);
-	dev->gather_rows(dev, rows, gp_matrix_wrap(f->x->dense, f->n, f->x->dims, GP_FLOAT), source);
+	dev->gather_rows(dev, rows, dense_features(f), source);
 	dev->transpose(dev, out, rows);
 	f->dev->destroy(f->dev, &rows);
-}
-
-/* u = A e_i for each source, without its cut.  v is scratch. */
-static void
-first_spread(gp_link_frame *f, int32_t sources, const int32_t *source, const gp_link_cut *cuts,
-			 gp_matrix u, gp_matrix v)
-{
-	gp_device  *dev = f->dev;
-	int32_t    *slot = gp_alloc_array(f->env, sources, sizeof(int32_t));
-	double	   *one = gp_alloc_array(f->env, sources, sizeof(double));
-
-	for (int32_t t = 0; t < sources; t++)
-	{
-		slot[t] = t;
-		one[t] = 1.0;
-	}
-	dev->fill(dev, v, 0.0);
-	dev->put(dev, v, sources, source, slot, one);
-	gp_link_cut_spmm(f, f->spread, 1.0, 1.0, v, 0.0, u, cuts);
-	gp_free(f->env, slot);
-	gp_free(f->env, one);
 }
 
 /*
@@ -120,7 +90,7 @@ source_rows(gp_link_frame *f, int32_t sources, const int32_t *source, const gp_l
 
 	own_features(f, sources, source, part(w, 0, sources));
 	if (cuts)
-		first_spread(f, sources, source, cuts, u, v);
+		gp_link_cut_columns(f, f->spread, 1.0, sources, source, v, u, cuts);
 	else if (f->xt == NULL)
 		f->dev->csr_rows(f->dev, u, f->spread, source, sources);
 	for (int k = 1; k < f->powers; k++)
@@ -132,7 +102,7 @@ source_rows(gp_link_frame *f, int32_t sources, const int32_t *source, const gp_l
 			gp_link_first_product(f, 1.0, f->spread, f->x->csr, f->xt, source, u,
 								  part(w, k, sources));
 		else
-			features_times(f, u, part(w, k, sources));
+			features_times(f, true, u, part(w, k, sources));
 		if (k + 1 == f->powers)
 			break;
 		if (first)
@@ -189,7 +159,7 @@ power_products(gp_link_frame *f, const gp_link_block *block, int k, gp_matrix w,
 		features_at_pairs(f, block, w, product);
 		return;
 	}
-	times_features(f, w, z);
+	features_times(f, false, w, z);
 	for (int step = 1; step < k; step++)
 	{
 		gp_matrix	last = z;
@@ -223,38 +193,32 @@ cosines_of_columns(gp_link_frame *f, const gp_link_block *block, double *out)
 	f->dev->destroy(f->dev, &y);
 }
 
-/* What the cosine of two explicit rows needs. */
-typedef struct row_sums
-{
-	double		product;
-	double		norm_i;			/* squared, centred */
-	double		norm_j;
-	double		row_i;			/* squared */
-	double		row_j;
-} row_sums;
-
 /* The cosine of columns ci and cj of the sources' rows, power k. */
 static double
 explicit_cosine(const gp_link_frame *f, const float *w, int64_t ld, int64_t ci, int64_t cj, int k)
 {
 	const float *mean = f->mean + k * f->x->dims;
-	row_sums	s = {0.0, 0.0, 0.0, 0.0, 0.0};
+	double		product = 0.0;
+	double		norm_i = 0.0;	/* squared, centred */
+	double		norm_j = 0.0;
+	double		row_i = 0.0;	/* squared */
+	double		row_j = 0.0;
 
 	for (int64_t d = 0; d < f->x->dims; d++)
 	{
 		double		a = w[d * ld + ci] - mean[d];
 		double		b = w[d * ld + cj] - mean[d];
 
-		s.product += a * b;
-		s.norm_i += a * a;
-		s.norm_j += b * b;
-		s.row_i += (double) w[d * ld + ci] * w[d * ld + ci];
-		s.row_j += (double) w[d * ld + cj] * w[d * ld + cj];
+		product += a * b;
+		norm_i += a * a;
+		norm_j += b * b;
+		row_i += (double) w[d * ld + ci] * w[d * ld + ci];
+		row_j += (double) w[d * ld + cj] * w[d * ld + cj];
 	}
-	if (s.norm_i <= SMALLEST_NORM * SMALLEST_NORM * (s.row_i + f->mean_square[k]) ||
-		s.norm_j <= SMALLEST_NORM * SMALLEST_NORM * (s.row_j + f->mean_square[k]))
+	if (norm_i <= SMALLEST_NORM * SMALLEST_NORM * (row_i + f->mean_square[k]) ||
+		norm_j <= SMALLEST_NORM * SMALLEST_NORM * (row_j + f->mean_square[k]))
 		return 0.0;
-	return fmax(-1.0, fmin(1.0, s.product / sqrt(s.norm_i * s.norm_j)));
+	return fmax(-1.0, fmin(1.0, product / sqrt(norm_i * norm_j)));
 }
 
 /* Linked pairs: both ends as columns, each without the link. */
@@ -350,8 +314,7 @@ load_columns(gp_link_frame *f, int64_t col, gp_matrix x)
 	if (f->xt)
 		dev->csr_rows(dev, x, f->xt, index, x.cols);
 	else
-		dev->copy(dev, x, gp_matrix_cols(gp_matrix_wrap(f->x->dense, f->n, f->x->dims, GP_FLOAT),
-										 col, x.cols));
+		dev->copy(dev, x, gp_matrix_cols(dense_features(f), col, x.cols));
 }
 
 /* dot and |row - mean| of every node, from the sums. */
@@ -393,13 +356,12 @@ gp_link_feature_statistics(gp_link_frame *f)
 	s.square = gp_alloc_zero(env, entries, sizeof(double));
 	s.host = gp_alloc_array(env, f->n, sizeof(float));
 	s.sums = gp_alloc_array(env, f->n, sizeof(double));
-	for (int64_t col = 0; col < f->x->dims; col += FEATURE_BLOCK)
+	for (gp_band band = gp_band_first(f->x->dims, FEATURE_BLOCK); band.count > 0; gp_band_next(&band))
 	{
-		int64_t		cols = f->x->dims - col < FEATURE_BLOCK ? f->x->dims - col : FEATURE_BLOCK;
-		gp_matrix	x = dev->create(dev, f->n, cols, GP_FLOAT);
-		gp_matrix	y = dev->create(dev, f->n, cols, GP_FLOAT);
+		gp_matrix	x = dev->create(dev, f->n, band.count, GP_FLOAT);
+		gp_matrix	y = dev->create(dev, f->n, band.count, GP_FLOAT);
 
-		load_columns(f, col, x);
+		load_columns(f, band.first, x);
 		for (int k = 0; k < f->powers; k++)
 		{
 			gp_matrix	last = x;
@@ -410,7 +372,7 @@ gp_link_feature_statistics(gp_link_frame *f)
 				x = y;
 				y = last;
 			}
-			add_columns(f, &s, x, k, col);
+			add_columns(f, &s, x, k, band.first);
 		}
 		dev->destroy(dev, &x);
 		dev->destroy(dev, &y);

@@ -131,3 +131,21 @@ gp_link_cut_spmm(gp_link_frame *f, const gp_csr *s, double self, double alpha, g
 	dev->put(dev, b, 2 * k.n, k.row, k.col, k.before);
 	release(f->env, &k);
 }
+
+/* Columns of S' themselves. */
+void
+gp_link_cut_columns(gp_link_frame *f, const gp_csr *s, double self, int32_t sources,
+					const int32_t *source, gp_matrix scratch, gp_matrix dst, const gp_link_cut *cuts)
+{
+	int32_t		slot[2 * GP_LINK_BLOCK];
+	double		one[2 * GP_LINK_BLOCK];
+
+	for (int32_t t = 0; t < sources; t++)
+	{
+		slot[t] = t;
+		one[t] = 1.0;
+	}
+	f->dev->fill(f->dev, scratch, 0.0);
+	f->dev->put(f->dev, scratch, sources, source, slot, one);
+	gp_link_cut_spmm(f, s, self, 1.0, scratch, 0.0, dst, cuts);
+}

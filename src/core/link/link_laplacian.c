@@ -89,7 +89,6 @@ typedef struct recurrence
 	double	   *c[SERIES];		/* steps + 1 coefficients each */
 	double	   *sum[SERIES];	/* an entry of each pair */
 	double	   *entry;			/* of one step */
-	int32_t		slot[GP_LINK_BLOCK];	/* 0, 1, .. */
 } recurrence;
 
 /* Allocates, and computes the coefficients. */
@@ -107,8 +106,6 @@ recurrence_open(gp_link_frame *f, const gp_link_block *block)
 	}
 	walk_series(r.steps < WALK_LENGTH ? r.steps : WALK_LENGTH, r.c[GP_LINK_SCALES]);
 	r.entry = gp_alloc_array(f->env, block->n, sizeof(double));
-	for (int32_t t = 0; t < GP_LINK_BLOCK; t++)
-		r.slot[t] = t;
 	return r;
 }
 
@@ -167,19 +164,12 @@ static void
 first_steps(recurrence *r, const gp_link_cut *cuts, gp_matrix zeroth, gp_matrix first)
 {
 	gp_link_frame *f = r->f;
-	gp_device  *dev = f->dev;
-	double		one[GP_LINK_BLOCK];
+	const gp_link_block *b = r->block;
 
 	if (cuts == NULL)
-		dev->csr_rows(dev, first, &f->smooth, r->block->source, r->block->sources);
+		f->dev->csr_rows(f->dev, first, &f->smooth, b->source, b->sources);
 	else
-	{
-		for (int32_t t = 0; t < r->block->sources; t++)
-			one[t] = 1.0;
-		dev->fill(dev, zeroth, 0.0);
-		dev->put(dev, zeroth, r->block->sources, r->block->source, r->slot, one);
-		gp_link_cut_spmm(f, &f->smooth, 0.0, 1.0, zeroth, 0.0, first, cuts);
-	}
+		gp_link_cut_columns(f, &f->smooth, 0.0, b->sources, b->source, zeroth, first, cuts);
 	add_step(r, 1, first);
 }
 
@@ -190,14 +180,17 @@ second_step(recurrence *r, gp_matrix first, gp_matrix second)
 	gp_link_frame *f = r->f;
 	gp_device  *dev = f->dev;
 	int32_t		n = r->block->sources;
+	int32_t		slot[GP_LINK_BLOCK];
 	double		own[GP_LINK_BLOCK];
 
 	gp_link_first_product(f, 2.0, &f->smooth, &f->smooth, &f->smooth, r->block->source, first,
 						  second);
-	dev->take(dev, second, n, r->block->source, r->slot, own);
+	for (int32_t t = 0; t < n; t++)
+		slot[t] = t;
+	dev->take(dev, second, n, r->block->source, slot, own);
 	for (int32_t t = 0; t < n; t++)
 		own[t] -= 1.0;
-	dev->put(dev, second, n, r->block->source, r->slot, own);
+	dev->put(dev, second, n, r->block->source, slot, own);
 }
 
 /* Runs the recurrence T_(k+1) = 2 S T_k - T_(k-1) on the sources' unit vectors. */

@@ -13,6 +13,7 @@
 
 #define POSTERIOR_ROWS 512		/* pairs whose covariances are held at once, in double */
 #define MEAN_ROWS 256			/* the same in float; what fits the cache */
+#define CHUNK_ROWS 65536		/* pairs whose scores are held at once */
 #define SURE_SHARE 1e-4			/* of a covariance: below, float leaves less than two digits of the variance */
 
 /* Makes a model ready. */
@@ -60,13 +61,6 @@ gp_links_close(gp_links *l)
 	dev->destroy(dev, &l->rough_z);
 	dev->destroy(dev, &l->rough_alpha);
 	gp_free(l->env, l);
-}
-
-/* The probability of a link with this score. */
-static double
-probability_of(const gp_link_model *model, double score)
-{
-	return 1.0 / (1.0 + exp(-(model->intercept + model->slope * score)));
 }
 
 /* |L^-1 k|^2 of each row of k, computed in a type: the part of its variance that the regression explains. */
@@ -129,7 +123,7 @@ write_posterior(gp_links *l, gp_matrix k, const double *variance, gp_link_row *o
 	for (int64_t e = 0; e < k.rows; e++)
 	{
 		out[e].score = model->offset + host[e];
-		out[e].probability = probability_of(model, out[e].score);
+		out[e].probability = 1.0 / (1.0 + exp(-(model->intercept + model->slope * out[e].score)));
 	}
 	explained(l, k, GP_FLOAT, host);
 	explain_again(l, k, variance, host);
@@ -139,7 +133,10 @@ write_posterior(gp_links *l, gp_matrix k, const double *variance, gp_link_row *o
 	dev->destroy(dev, &sum);
 }
 
-/* The covariances of pairs with the regression's rows: from their scores, or from the pairs themselves. */
+/*
+ * The covariances of pairs with the regression's rows, from their scores, or from
+ * the pairs themselves; and their variances, unless these are not asked for.
+ */
 static void
 pair_covariances(gp_links *l, int64_t n, const double *score, const gp_link_row *pair, gp_matrix k,
 				 double *variance)
@@ -150,99 +147,67 @@ pair_covariances(gp_links *l, int64_t n, const double *score, const gp_link_row 
 	if (model->method == GP_LINK_SCORES)
 	{
 		gp_matrix	z = gp_link_standardise(dev, n, model->width, score, model->centre,
-											model->spread, GP_DOUBLE);
+											model->spread, k.type);
 		gp_matrix	own = dev->create(dev, n, 1, GP_DOUBLE);
 
-		gp_link_cross_covariance(dev, z, l->z, k, own);
-		dev->download(dev, gp_matrix_wrap(variance, n, 1, GP_DOUBLE), own);
+		gp_link_cross_covariance(dev, z, k.type == GP_DOUBLE ? l->z : l->rough_z, k, own);
+		if (variance)
+			dev->download(dev, gp_matrix_wrap(variance, n, 1, GP_DOUBLE), own);
 		dev->destroy(dev, &z);
 		dev->destroy(dev, &own);
 	}
 	else
 	{
-		int32_t    *src = gp_alloc_array(l->env, n, sizeof(int32_t));
-		int32_t    *dst = gp_alloc_array(l->env, n, sizeof(int32_t));
+		gp_link_pairs ends = gp_link_pairs_create(l->env, n);
 
 		for (int64_t e = 0; e < n; e++)
 		{
-			src[e] = pair[e].src;
-			dst[e] = pair[e].dst;
+			ends.src[e] = pair[e].src;
+			ends.dst[e] = pair[e].dst;
 		}
-		gp_link_pairs_kernel(dev, model, n, src, dst, k, variance);
-		gp_free(l->env, src);
-		gp_free(l->env, dst);
+		gp_link_pairs_kernel(dev, model, n, ends.src, ends.dst, k, variance);
+		gp_link_pairs_free(l->env, &ends);
 	}
 }
 
-/* The posterior of pairs whose ends are set; score (n x width) is unused by the method pairs. */
+/* The posterior of pairs whose ends are set; score is unused by the method pairs. */
 void
 gp_links_posterior(gp_links *l, int64_t n, const double *score, gp_link_row *out)
 {
 	gp_device  *dev = l->dev;
 	double	   *variance = gp_alloc_array(l->env, POSTERIOR_ROWS, sizeof(double));
 
-	for (int64_t at = 0; at < n; at += POSTERIOR_ROWS)
+	for (gp_band band = gp_band_first(n, POSTERIOR_ROWS); band.count > 0; gp_band_next(&band))
 	{
-		int64_t		rows = n - at < POSTERIOR_ROWS ? n - at : POSTERIOR_ROWS;
-		gp_matrix	k = dev->create(dev, rows, l->model->m, GP_DOUBLE);
+		gp_matrix	k = dev->create(dev, band.count, l->model->m, GP_DOUBLE);
 
-		pair_covariances(l, rows, score ? score + at * l->model->width : NULL, out + at, k, variance);
-		write_posterior(l, k, variance, out + at);
+		pair_covariances(l, band.count, score ? score + band.first * l->model->width : NULL,
+						 out + band.first, k, variance);
+		write_posterior(l, k, variance, out + band.first);
 		dev->destroy(dev, &k);
 	}
 	gp_free(l->env, variance);
 }
 
-/* Means of pairs, for ranking: from scores in float. */
-static void
-score_means(gp_links *l, int64_t n, const double *score, double *mean)
-{
-	gp_device  *dev = l->dev;
-	const gp_link_model *model = l->model;
-	gp_matrix	z = gp_link_standardise(dev, n, model->width, score, model->centre, model->spread,
-										GP_FLOAT);
-	gp_matrix	k = dev->create(dev, n, model->m, GP_FLOAT);
-	gp_matrix	variance = dev->create(dev, n, 1, GP_DOUBLE);
-	gp_matrix	out = dev->create(dev, n, 1, GP_FLOAT);
-
-	gp_link_cross_covariance(dev, z, l->rough_z, k, variance);
-	dev->gemm(dev, false, false, 1.0, k, l->rough_alpha, 0.0, out);
-	dev->download(dev, gp_matrix_wrap(mean, n, 1, GP_DOUBLE), out);
-	dev->destroy(dev, &z);
-	dev->destroy(dev, &k);
-	dev->destroy(dev, &variance);
-	dev->destroy(dev, &out);
-}
-
-/* Means of pairs of the method pairs. */
-static void
-pair_means(gp_links *l, int64_t n, const gp_link_row *pair, double *mean)
-{
-	gp_device  *dev = l->dev;
-	gp_matrix	k = dev->create(dev, n, l->model->m, GP_DOUBLE);
-	gp_matrix	out = dev->create(dev, n, 1, GP_DOUBLE);
-	double	   *variance = gp_alloc_array(l->env, n, sizeof(double));
-
-	pair_covariances(l, n, NULL, pair, k, variance);
-	dev->gemm(dev, false, false, 1.0, k, l->alpha, 0.0, out);
-	dev->download(dev, gp_matrix_wrap(mean, n, 1, GP_DOUBLE), out);
-	gp_free(l->env, variance);
-	dev->destroy(dev, &k);
-	dev->destroy(dev, &out);
-}
-
-/* Means of pairs up to a constant, for ranking. */
+/* Means of pairs up to a constant, for ranking: of the method scores in float. */
 void
 gp_links_means(gp_links *l, int64_t n, const double *score, const gp_link_row *pair, double *mean)
 {
-	for (int64_t at = 0; at < n; at += MEAN_ROWS)
-	{
-		int64_t		rows = n - at < MEAN_ROWS ? n - at : MEAN_ROWS;
+	gp_device  *dev = l->dev;
+	bool		rough = l->model->method == GP_LINK_SCORES;
+	gp_type		type = rough ? GP_FLOAT : GP_DOUBLE;
 
-		if (l->model->method == GP_LINK_SCORES)
-			score_means(l, rows, score + at * l->model->width, mean + at);
-		else
-			pair_means(l, rows, pair + at, mean + at);
+	for (gp_band band = gp_band_first(n, MEAN_ROWS); band.count > 0; gp_band_next(&band))
+	{
+		gp_matrix	k = dev->create(dev, band.count, l->model->m, type);
+		gp_matrix	out = dev->create(dev, band.count, 1, type);
+
+		pair_covariances(l, band.count, rough ? score + band.first * l->model->width : NULL,
+						 pair + band.first, k, NULL);
+		dev->gemm(dev, false, false, 1.0, k, rough ? l->rough_alpha : l->alpha, 0.0, out);
+		dev->download(dev, gp_matrix_wrap(mean + band.first, band.count, 1, GP_DOUBLE), out);
+		dev->destroy(dev, &k);
+		dev->destroy(dev, &out);
 	}
 }
 
@@ -250,22 +215,19 @@ gp_links_means(gp_links *l, int64_t n, const double *score, const gp_link_row *p
 void
 gp_links_score(gp_links *l, int64_t n, const int32_t *src, const int32_t *dst, gp_link_row *out)
 {
-	const int64_t chunk = 65536;
-	int64_t		room = n < chunk ? n : chunk;
-	bool		scores = l->model->method == GP_LINK_SCORES;
-	double	   *score = scores ?
-		gp_alloc_array(l->env, room * l->model->width, sizeof(double)) : NULL;
+	gp_band		band = gp_band_first(n, CHUNK_ROWS);
+	double	   *score = NULL;
 
-	for (int64_t at = 0; at < n; at += chunk)
+	if (l->model->method == GP_LINK_SCORES)
+		score = gp_alloc_array(l->env, band.count * l->model->width, sizeof(double));
+	for (; band.count > 0; gp_band_next(&band))
 	{
-		int64_t		rows = n - at < chunk ? n - at : chunk;
-
-		l->env->progress(l->env, GP_PHASE_PAIRS, at, n);
-		for (int64_t e = at; e < at + rows; e++)
+		l->env->progress(l->env, GP_PHASE_PAIRS, band.first, n);
+		for (int64_t e = band.first; e < band.first + band.count; e++)
 			out[e] = (gp_link_row) {.src = src[e], .dst = dst[e]};
-		if (scores)
-			gp_link_pair_scores(&l->frame, rows, src + at, dst + at, score);
-		gp_links_posterior(l, rows, score, out + at);
+		if (score)
+			gp_link_pair_scores(&l->frame, band.count, src + band.first, dst + band.first, score);
+		gp_links_posterior(l, band.count, score, out + band.first);
 	}
 	gp_free(l->env, score);
 }

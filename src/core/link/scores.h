@@ -132,6 +132,11 @@ typedef struct gp_link_cut
 extern void gp_link_cut_spmm(gp_link_frame *f, const gp_csr *s, double self, double alpha,
 							 gp_matrix b, double beta, gp_matrix c, const gp_link_cut *cuts);
 
+/* dst = S' e_i for the source i of each column; scratch is of its size. */
+extern void gp_link_cut_columns(gp_link_frame *f, const gp_csr *s, double self, int32_t sources,
+								const int32_t *source, gp_matrix scratch, gp_matrix dst,
+								const gp_link_cut *cuts);
+
 /* structure.c: fills the scores that need no features. */
 extern void gp_link_structure(gp_link_frame *f, const gp_link_block *block,
 							  const gp_link_cut *cuts, double *out);
