@@ -35,7 +35,6 @@ typedef struct gp_preset
 		const char *name;
 		double		low;		/* values that print looks for */
 		double		high;
-		bool		whole;
 		int			parameter;	/* place + 1 of the input's parameter that it is; 0: none */
 	}			own[GP_MAX_PRESET_OPTIONS];
 } gp_preset;
@@ -89,7 +88,6 @@ extern const gp_scalar *gp_scalar_function(gp_maker *m, gp_scalar_kind kind,
 extern const gp_scalar *gp_scalar_add(gp_maker *m, const gp_scalar *a, const gp_scalar *b);
 extern const gp_scalar *gp_scalar_mul(gp_maker *m, const gp_scalar *a, const gp_scalar *b);
 extern const gp_scalar *gp_scalar_divide(gp_maker *m, const gp_scalar *a, const gp_scalar *b);
-extern const gp_scalar *gp_scalar_scale(gp_maker *m, const gp_scalar *a, double factor);
 extern const gp_scalar *gp_scalar_pow(gp_maker *m, const gp_scalar *base, const gp_scalar *e);
 
 /* The same without the sign of its number, where only the square matters. */

@@ -156,6 +156,17 @@ gp_lex_at(const gp_lexer *lex, char symbol)
 	return lex->token.symbol == symbol;
 }
 
+/* Goes on if the current token is this symbol. */
+bool
+gp_lex_take(gp_lexer *lex, char symbol)
+{
+	bool		there = gp_lex_at(lex, symbol);
+
+	if (there)
+		gp_lex_next(lex);
+	return there;
+}
+
 /* The token after the current one, without going there. */
 gp_token
 gp_lex_peek(const gp_lexer *lex)
@@ -192,7 +203,7 @@ gp_name_number(const char *name, size_t length, char letter)
 		return -1;
 	for (size_t i = 1; i < length; i++)
 	{
-		if (name[i] < '0' || name[i] > '9')
+		if (!is_digit(name[i]))
 			return -1;
 		number = 10 * number + (name[i] - '0');
 	}

@@ -44,6 +44,9 @@ extern void gp_lex_next(gp_lexer *lex);
 /* True when the current token is this symbol. */
 extern bool gp_lex_at(const gp_lexer *lex, char symbol);
 
+/* The same, and goes on to the next token if so. */
+extern bool gp_lex_take(gp_lexer *lex, char symbol);
+
 /* The token after the current one, without going there. */
 extern gp_token gp_lex_peek(const gp_lexer *lex);
 

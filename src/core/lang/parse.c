@@ -43,20 +43,12 @@ parse_enter(parser *p)
 					"kernel is nested more than %d levels deep", MAX_DEPTH);
 }
 
-/* Comes back up. */
-static void
-parse_leave(parser *p)
-{
-	p->depth--;
-}
-
 /* Takes a symbol, or raises a syntax error. */
 static void
 expect(parser *p, char symbol)
 {
-	if (!gp_lex_at(&p->lex, symbol))
+	if (!gp_lex_take(&p->lex, symbol))
 		gp_lex_error(&p->lex, NULL);
-	gp_lex_next(&p->lex);
 }
 
 /* The text of the current token in lower case. */
@@ -97,12 +89,9 @@ parse_name(parser *p)
 	call = gp_ast_named(p->arena, GP_AST_CALL, name.position, name.start, name.length);
 	gp_lex_next(&p->lex);
 	if (!gp_lex_at(&p->lex, ')'))
-		parse_argument(p, call);
-	while (gp_lex_at(&p->lex, ','))
-	{
-		gp_lex_next(&p->lex);
-		parse_argument(p, call);
-	}
+		do
+			parse_argument(p, call);
+		while (gp_lex_take(&p->lex, ','));
 	expect(p, ')');
 	return call;
 }
@@ -123,9 +112,7 @@ parse_primary(parser *p)
 		gp_lex_next(&p->lex);
 		return node;
 	}
-	if (token.symbol != '(')
-		gp_lex_error(&p->lex, NULL);
-	gp_lex_next(&p->lex);
+	expect(p, '(');
 	node = parse_sum(p);
 	expect(p, ')');
 	node->position = token.position;
@@ -139,9 +126,8 @@ parse_power(parser *p)
 	gp_ast	   *base = parse_primary(p);
 	gp_ast	   *power;
 
-	if (!gp_lex_at(&p->lex, '^'))
+	if (!gp_lex_take(&p->lex, '^'))
 		return base;
-	gp_lex_next(&p->lex);
 	power = gp_ast_make(p->arena, GP_AST_POWER, base->position);
 	gp_ast_add(p->arena, power, base, false, NULL);
 	gp_ast_add(p->arena, power, parse_unary(p), false, NULL);
@@ -156,63 +142,55 @@ parse_unary(parser *p)
 	gp_ast	   *node;
 
 	parse_enter(p);
-	if (gp_lex_at(&p->lex, '-'))
+	if (gp_lex_take(&p->lex, '-'))
 	{
-		gp_lex_next(&p->lex);
 		node = gp_ast_make(p->arena, GP_AST_NEGATE, position);
 		gp_ast_add(p->arena, node, parse_unary(p), false, NULL);
 	}
-	else if (gp_lex_at(&p->lex, '+'))
-	{
-		gp_lex_next(&p->lex);
+	else if (gp_lex_take(&p->lex, '+'))
 		node = parse_unary(p);
-	}
 	else
 		node = parse_power(p);
-	parse_leave(p);
+	p->depth--;
 	return node;
+}
+
+/*
+ * operand { (plus | minus) operand }, a node of a kind where there are several; those
+ * behind a minus are flipped.
+ */
+static gp_ast *
+parse_series(parser *p, gp_ast_kind kind, char plus, char minus, gp_ast *(*operand) (parser *p))
+{
+	gp_ast	   *first = operand(p);
+	gp_ast	   *series;
+
+	if (!gp_lex_at(&p->lex, plus) && !gp_lex_at(&p->lex, minus))
+		return first;
+	series = gp_ast_make(p->arena, kind, first->position);
+	gp_ast_add(p->arena, series, first, false, NULL);
+	while (gp_lex_at(&p->lex, plus) || gp_lex_at(&p->lex, minus))
+	{
+		bool		flip = gp_lex_at(&p->lex, minus);
+
+		gp_lex_next(&p->lex);
+		gp_ast_add(p->arena, series, operand(p), flip, NULL);
+	}
+	return series;
 }
 
 /* product := unary { ("*" | "/") unary } */
 static gp_ast *
 parse_product(parser *p)
 {
-	gp_ast	   *first = parse_unary(p);
-	gp_ast	   *product;
-
-	if (!gp_lex_at(&p->lex, '*') && !gp_lex_at(&p->lex, '/'))
-		return first;
-	product = gp_ast_make(p->arena, GP_AST_PRODUCT, first->position);
-	gp_ast_add(p->arena, product, first, false, NULL);
-	while (gp_lex_at(&p->lex, '*') || gp_lex_at(&p->lex, '/'))
-	{
-		bool		divide = gp_lex_at(&p->lex, '/');
-
-		gp_lex_next(&p->lex);
-		gp_ast_add(p->arena, product, parse_unary(p), divide, NULL);
-	}
-	return product;
+	return parse_series(p, GP_AST_PRODUCT, '*', '/', parse_unary);
 }
 
 /* sum := product { ("+" | "-") product } */
 static gp_ast *
 parse_sum(parser *p)
 {
-	gp_ast	   *first = parse_product(p);
-	gp_ast	   *sum;
-
-	if (!gp_lex_at(&p->lex, '+') && !gp_lex_at(&p->lex, '-'))
-		return first;
-	sum = gp_ast_make(p->arena, GP_AST_SUM, first->position);
-	gp_ast_add(p->arena, sum, first, false, NULL);
-	while (gp_lex_at(&p->lex, '+') || gp_lex_at(&p->lex, '-'))
-	{
-		bool		minus = gp_lex_at(&p->lex, '-');
-
-		gp_lex_next(&p->lex);
-		gp_ast_add(p->arena, sum, parse_product(p), minus, NULL);
-	}
-	return sum;
+	return parse_series(p, GP_AST_SUM, '+', '-', parse_product);
 }
 
 /* Refuses a name given twice. */
@@ -238,30 +216,14 @@ parse_option(parser *p, gp_kernel_text *text)
 	option.spelled = gp_arena_copy(p->arena, p->lex.token.start, p->lex.token.length);
 	option.position = p->lex.token.position;
 	gp_lex_next(&p->lex);
-	if (!gp_lex_at(&p->lex, '='))
+	if (!gp_lex_take(&p->lex, '='))
 		gp_lex_error(&p->lex, "Options look like layers=3.");
-	gp_lex_next(&p->lex);
 	check_new_option(p, text, &option);
 	option.value = parse_sum(p);
 	if (text->n == GP_KERNEL_MAX_OPTIONS)
 		gp_raise_at(p->env, GP_ERR_SYNTAX, option.position, NULL,
 					"kernel has more than %d options", GP_KERNEL_MAX_OPTIONS);
 	text->option[text->n++] = option;
-}
-
-/* The options in parentheses after a preset. */
-static void
-parse_preset_options(parser *p, gp_kernel_text *text)
-{
-	gp_lex_next(&p->lex);
-	if (!gp_lex_at(&p->lex, ')'))
-		parse_option(p, text);
-	while (gp_lex_at(&p->lex, ','))
-	{
-		gp_lex_next(&p->lex);
-		parse_option(p, text);
-	}
-	expect(p, ')');
 }
 
 /* True when a preset stands at the current token: its name and no operator behind it. */
@@ -310,8 +272,14 @@ gp_kernel_read(gp_arena *arena, const char *source, int fixed)
 		text->preset = folded_token(&p);
 		text->spelled = gp_arena_copy(arena, p.lex.token.start, p.lex.token.length);
 		gp_lex_next(&p.lex);
-		if (gp_lex_at(&p.lex, '('))
-			parse_preset_options(&p, text);
+		if (gp_lex_take(&p.lex, '('))
+		{
+			if (!gp_lex_at(&p.lex, ')'))
+				do
+					parse_option(&p, text);
+				while (gp_lex_take(&p.lex, ','));
+			expect(&p, ')');
+		}
 	}
 	else
 	{
@@ -321,11 +289,8 @@ gp_kernel_read(gp_arena *arena, const char *source, int fixed)
 		check_first_name(&p);
 		text->formula = parse_sum(&p);
 	}
-	while (gp_lex_at(&p.lex, ','))
-	{
-		gp_lex_next(&p.lex);
+	while (gp_lex_take(&p.lex, ','))
 		parse_option(&p, text);
-	}
 	if (p.lex.token.kind != GP_TOKEN_END)
 		gp_lex_error(&p.lex, NULL);
 	return text;

@@ -8,20 +8,20 @@
 
 #include <strings.h>
 
-#define ANY {NULL, 0.0, 0.0, false, 0}
-#define INPUT(name, place) {name, 0.0, 0.0, false, (place) + 1}
+#define ANY {NULL, 0.0, 0.0, 0}
+#define INPUT(name, place) {name, 0.0, 0.0, (place) + 1}
 
 static const gp_preset presets[] = {
 	{"gcn", "A*relu(X)*W + b", "", {ANY, ANY}},
 	{"gin", "relu(A*relu(X)*W + b)*W + b", "", {ANY, ANY}},
 	{"gcnii", "((1-alpha)*A*relu(X) + alpha*X0)*((1-beta)*I + beta*W), "
 		"beta=ln(lambda/l+1), alpha=0.1, lambda=0.5", "alpha, lambda",
-	{{"alpha", 0.0, 1.0, false, 0}, {"lambda", 0.0, 1e6, false, 0}}},
+	{{"alpha", 0.0, 1.0, 0}, {"lambda", 0.0, 1e6, 0}}},
 	{"sage", "relu(X)*W1 + A*relu(X)*W2, "
 		"norm=row, sigma_w1=sigma_self, sigma_self=0.1, sigma_w2=sigma_w", "sigma_self",
-	{{"sigma_self", 0.0, 1e100, false, 0}, ANY}},
+	{{"sigma_self", 0.0, 1e100, 0}, ANY}},
 	{"appnp", "P(alpha)*relu(X0*W)*W, alpha=0.1", "alpha",
-	{{"alpha", GP_MIN_P, 1.0, false, 0}, ANY}},
+	{{"alpha", GP_MIN_P, 1.0, 0}, ANY}},
 	{"ggp", "A*X0, input=poly(c, d), norm=row, c=5, d=3", "c, d",
 	{INPUT("c", 0), INPUT("d", 1)}},
 	{"rbf", "X0, input=rbf(gamma), gamma=0.1", "gamma",

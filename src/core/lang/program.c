@@ -209,13 +209,6 @@ step_op(builder *b, const gp_operator *op, int arg, const gp_feature *f)
 	return add_step(b, GP_STEP_OP, arg, -1, 0.0, op);
 }
 
-/* The activation of a step. */
-static int
-step_relu(builder *b, int arg)
-{
-	return arg == ZERO ? ZERO : add_step(b, GP_STEP_RELU, arg, -1, 0.0, NULL);
-}
-
 /* The sum of two steps; multiples of one step, and biases, merge. */
 static int
 step_sum(builder *b, int x, int y, const gp_feature *f)
@@ -418,20 +411,15 @@ build_term(builder *b, const gp_feature *f)
 	return step_scale(b, check_finite(b, value, f), arg, f);
 }
 
-/* X is the layer before; in the first layer, where none is, the input. */
-static int
-build_x(builder *b)
-{
-	return b->layer == 1 ? step_input(b) : b->previous;
-}
-
 /* relu(X) is X0 in the first layer: the input is no pre-activation. */
 static int
 build_relu(builder *b, const gp_feature *f)
 {
-	if (b->layer == 1 && f->arg[0]->kind == GP_FEATURE_X)
-		return step_input(b);
-	return step_relu(b, build(b, f->arg[0]));
+	int			arg = build(b, f->arg[0]);
+
+	if (arg == ZERO || (b->layer == 1 && f->arg[0]->kind == GP_FEATURE_X))
+		return arg;
+	return add_step(b, GP_STEP_RELU, arg, -1, 0.0, NULL);
 }
 
 /* Terms in their order, two by two. */
@@ -455,7 +443,8 @@ build(builder *b, const gp_feature *f)
 	switch (f->kind)
 	{
 		case GP_FEATURE_X:
-			return build_x(b);
+			/* The layer before; in the first layer, where none is, the input. */
+			return b->layer == 1 ? step_input(b) : b->previous;
 		case GP_FEATURE_X0:
 			return step_input(b);
 		case GP_FEATURE_BIAS:

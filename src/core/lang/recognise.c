@@ -134,8 +134,7 @@ add_own(search *s, const gp_preset *preset, int index, const numbers *list)
 	{
 		double		number = list->number[i];
 
-		if (number >= preset->own[index].low && number <= preset->own[index].high &&
-			(!preset->own[index].whole || number == floor(number)))
+		if (number >= preset->own[index].low && number <= preset->own[index].high)
 			c->value[c->n++] = gp_scalar_number(&m, number);
 	}
 }

@@ -163,7 +163,7 @@ gp_scalar_function(gp_maker *m, gp_scalar_kind kind, const gp_scalar *arg)
 }
 
 /* Sees any scalar as a product. */
-static product_view
+static void
 view(const gp_scalar *a, product_view *v)
 {
 	v->self = a;
@@ -184,7 +184,6 @@ view(const gp_scalar *a, product_view *v)
 		v->arg = a->arg;
 		v->exponent = a->exponent;
 	}
-	return *v;
 }
 
 /* The number that decides the sign as printed: of a product, or its own. */
@@ -233,7 +232,6 @@ static const gp_scalar *
 make_product(gp_maker *m, double number, int n, const gp_scalar *const *arg, const int *exponent)
 {
 	gp_scalar  *s;
-	int			kept = 0;
 
 	number = gp_scalar_number(m, number)->number;
 	if (n == 0 || number == 0.0)
@@ -246,8 +244,8 @@ make_product(gp_maker *m, double number, int n, const gp_scalar *const *arg, con
 	{
 		if (abs(exponent[i]) > MAX_EXPONENT)
 			gp_raise_at(m->env, GP_ERR_VALUE, m->position, NULL, "exponent out of range in kernel");
-		s->arg[kept] = arg[i];
-		s->exponent[kept++] = exponent[i];
+		s->arg[i] = arg[i];
+		s->exponent[i] = exponent[i];
 	}
 	return finish(m, s);
 }
@@ -283,8 +281,8 @@ gp_scalar_mul(gp_maker *m, const gp_scalar *a, const gp_scalar *b)
 }
 
 /* A number times a scalar. */
-const gp_scalar *
-gp_scalar_scale(gp_maker *m, const gp_scalar *a, double factor)
+static const gp_scalar *
+scale(gp_maker *m, const gp_scalar *a, double factor)
 {
 	product_view x;
 
@@ -298,7 +296,7 @@ gp_scalar_scale(gp_maker *m, const gp_scalar *a, double factor)
 const gp_scalar *
 gp_scalar_abs(gp_maker *m, const gp_scalar *a)
 {
-	return gp_scalar_factor(a) < 0.0 ? gp_scalar_scale(m, a, -1.0) : a;
+	return gp_scalar_factor(a) < 0.0 ? scale(m, a, -1.0) : a;
 }
 
 /* A number to a whole power, by squaring: the same bits with every C library. */
@@ -459,7 +457,7 @@ sum_add(gp_maker *m, sum_work *w, const gp_scalar *a, double sign)
 			sum_add(m, w, a->arg[i], sign);
 	}
 	else
-		sum_insert(m, w, gp_scalar_scale(m, a, sign));
+		sum_insert(m, w, scale(m, a, sign));
 }
 
 /* a + b */

@@ -46,6 +46,20 @@ gp_link_pairs_free(gp_env *env, gp_link_pairs *pairs)
 	memset(pairs, 0, sizeof(*pairs));
 }
 
+/* Some pairs, then those of b, which is freed. */
+gp_link_pairs
+gp_link_pairs_join(gp_env *env, const gp_link_pairs *a, int64_t n, gp_link_pairs *b)
+{
+	gp_link_pairs pairs = gp_link_pairs_create(env, n + b->n);
+
+	memcpy(pairs.src, a->src, n * sizeof(int32_t));
+	memcpy(pairs.dst, a->dst, n * sizeof(int32_t));
+	memcpy(pairs.src + n, b->src, b->n * sizeof(int32_t));
+	memcpy(pairs.dst + n, b->dst, b->n * sizeof(int32_t));
+	gp_link_pairs_free(env, b);
+	return pairs;
+}
+
 /* True when src -> dst is a link. */
 bool
 gp_link_exists(const gp_graph *graph, int32_t src, int32_t dst)
@@ -82,13 +96,6 @@ sample_create(gp_env *env, int64_t room)
 		.size = sizeof(keyed), .compare = compare_keyed};
 }
 
-/* Offers a pair. */
-static void
-sample_offer(gp_heap *s, uint64_t key, int32_t src, int32_t dst)
-{
-	gp_heap_offer(s, &(keyed) {key, src, dst});
-}
-
 /* The pairs [first, first + n) of a sorted sample. */
 static gp_link_pairs
 sample_part(const gp_heap *s, int64_t first, int64_t n)
@@ -104,6 +111,16 @@ sample_part(const gp_heap *s, int64_t first, int64_t n)
 	return pairs;
 }
 
+/* All pairs of a sorted sample, which ends. */
+static gp_link_pairs
+sample_end(gp_heap *s)
+{
+	gp_link_pairs pairs = sample_part(s, 0, s->n);
+
+	gp_free(s->env, s->item);
+	return pairs;
+}
+
 /* The first count links in the order of their hashes. */
 static gp_heap
 draw_links(gp_env *env, const gp_graph *graph, uint64_t seed, int64_t count)
@@ -116,9 +133,12 @@ draw_links(gp_env *env, const gp_graph *graph, uint64_t seed, int64_t count)
 		gp_look(env, graph->start[i] + i, &next);
 		for (int64_t k = graph->start[i]; k < graph->start[i + 1]; k++)
 			if (graph->directed || i < graph->col[k])
-				sample_offer(&s, gp_hash(gp_hash(seed) ^
-										 gp_hash(pair_code(graph, (int32_t) i, graph->col[k]))),
-							 (int32_t) i, graph->col[k]);
+			{
+				uint64_t	code = pair_code(graph, (int32_t) i, graph->col[k]);
+
+				gp_heap_offer(&s, &(keyed) {gp_hash(gp_hash(seed) ^ gp_hash(code)), (int32_t) i,
+							  graph->col[k]});
+			}
 	}
 	gp_heap_sort(&s);
 	return s;
@@ -128,11 +148,9 @@ draw_links(gp_env *env, const gp_graph *graph, uint64_t seed, int64_t count)
 gp_link_pairs
 gp_link_sample_links(gp_env *env, const gp_graph *graph, uint64_t seed, int64_t count)
 {
-	gp_heap		s = draw_links(env, graph, seed, count < graph->edges ? count : graph->edges);
-	gp_link_pairs pairs = sample_part(&s, 0, s.n);
+	gp_heap		s = draw_links(env, graph, seed, gp_min64(count, graph->edges));
 
-	gp_free(env, s.item);
-	return pairs;
+	return sample_end(&s);
 }
 
 /* A number below n from a hash. */
@@ -171,7 +189,6 @@ list_missing(gp_env *env, const gp_graph *graph, uint64_t seed, int64_t count,
 {
 	gp_heap		s = sample_create(env, count);
 	uint64_t	stream = gp_hash(seed ^ MISSING_SALT);
-	gp_link_pairs pairs;
 
 	for (int64_t i = 0; i < graph->nodes; i++)
 	{
@@ -187,13 +204,11 @@ list_missing(gp_env *env, const gp_graph *graph, uint64_t seed, int64_t count,
 			if (i == j || (k < graph->start[i + 1] && graph->col[k] == j) ||
 				gp_set_has(except, code))
 				continue;
-			sample_offer(&s, gp_hash(stream ^ gp_hash(code)), (int32_t) i, (int32_t) j);
+			gp_heap_offer(&s, &(keyed) {gp_hash(stream ^ gp_hash(code)), (int32_t) i, (int32_t) j});
 		}
 	}
 	gp_heap_sort(&s);
-	pairs = sample_part(&s, 0, s.n);
-	gp_free(env, s.item);
-	return pairs;
+	return sample_end(&s);
 }
 
 /* The set of the pairs that are not to be drawn, with room for count more. */
@@ -287,40 +302,29 @@ fold_pairs(gp_env *env, const gp_graph *graph, uint64_t seed, const gp_link_pair
 {
 	gp_link_pairs missing;
 
-	fold->links = hidden->n < GP_LINK_FOLD_PAIRS ? hidden->n : GP_LINK_FOLD_PAIRS;
+	fold->links = gp_min64(hidden->n, GP_LINK_FOLD_PAIRS);
 	missing = gp_link_sample_missing(env, graph, seed, fold->links, NULL);
 	if (missing.n == 0)
 		gp_raise(env, GP_ERR_DATA, "There is no missing link to predict.",
 				 "every pair of nodes is linked already");
-	fold->pairs = gp_link_pairs_create(env, fold->links + missing.n);
-	memcpy(fold->pairs.src, hidden->src, fold->links * sizeof(int32_t));
-	memcpy(fold->pairs.dst, hidden->dst, fold->links * sizeof(int32_t));
-	memcpy(fold->pairs.src + fold->links, missing.src, missing.n * sizeof(int32_t));
-	memcpy(fold->pairs.dst + fold->links, missing.dst, missing.n * sizeof(int32_t));
-	gp_link_pairs_free(env, &missing);
+	fold->pairs = gp_link_pairs_join(env, hidden, fold->links, &missing);
 }
 
 /* Two folds, more where two give few links to learn from, and one where there are no more. */
 static int
 fold_count(int64_t edges, int64_t share)
 {
-	int64_t		learnt = share < GP_LINK_FOLD_PAIRS ? share : GP_LINK_FOLD_PAIRS;
-	int64_t		folds = GP_LINK_AIM / learnt;
+	int64_t		folds = GP_LINK_AIM / gp_min64(share, GP_LINK_FOLD_PAIRS);
 
-	if (folds < GP_LINK_LEAST_FOLDS)
-		folds = GP_LINK_LEAST_FOLDS;
-	if (folds > GP_LINK_FOLDS)
-		folds = GP_LINK_FOLDS;
-	return (int) (folds < edges / share ? folds : edges / share);
+	folds = gp_min64(gp_max64(folds, GP_LINK_LEAST_FOLDS), GP_LINK_FOLDS);
+	return (int) gp_min64(folds, edges / share);
 }
 
 /* The links that a fold hides. */
 static int64_t
 fold_share(int64_t edges)
 {
-	int64_t		share = llround(GP_LINK_FOLD_SHARE * (double) edges);
-
-	return share > 1 ? share : 1;
+	return gp_max64(llround(GP_LINK_FOLD_SHARE * (double) edges), 1);
 }
 
 /* The most rows that are learnt from: links and as many non-links of all folds. */
@@ -328,9 +332,8 @@ int64_t
 gp_link_fold_rows(int64_t edges)
 {
 	int64_t		share = fold_share(edges);
-	int64_t		learnt = share < GP_LINK_FOLD_PAIRS ? share : GP_LINK_FOLD_PAIRS;
 
-	return 2 * fold_count(edges, share) * learnt;
+	return 2 * fold_count(edges, share) * gp_min64(share, GP_LINK_FOLD_PAIRS);
 }
 
 /* The folds of a graph. */

@@ -55,6 +55,10 @@ extern gp_link_pairs gp_link_sample_missing(gp_env *env, const gp_graph *graph, 
 											int64_t count, const gp_link_pairs *except);
 
 extern gp_link_pairs gp_link_pairs_create(gp_env *env, int64_t n);
+
+/* The first n pairs of a, then those of b, which is freed. */
+extern gp_link_pairs gp_link_pairs_join(gp_env *env, const gp_link_pairs *a, int64_t n,
+										gp_link_pairs *b);
 extern void gp_link_pairs_free(gp_env *env, gp_link_pairs *pairs);
 
 /* sides.c: the two sides of each component, where its links lead from one to the other. */

@@ -38,7 +38,6 @@ static const double noise_grid[] = {1e-3, 3e-3, 1e-2, 3e-2, 1e-1, 3e-1, 1.0};
 typedef struct crossfit
 {
 	int64_t		n;				/* pairs scored so far */
-	int64_t		room;
 	bool	   *label;
 	double	   *score[GRID];
 	double		error[GRID];	/* squared, summed */
@@ -214,7 +213,7 @@ gp_link_pairs_kernel(gp_device *dev, const gp_link_model *model, int64_t n, cons
 {
 	gp_env	   *env = dev->env;
 	int64_t		m = model->m;
-	int64_t		height = n < BLOCK ? n : BLOCK;
+	int64_t		height = gp_min64(n, BLOCK);
 	pair_block	b;
 
 	b.rows = gp_alloc_array(env, 2 * height * model->width, sizeof(float));
@@ -223,13 +222,12 @@ gp_link_pairs_kernel(gp_device *dev, const gp_link_model *model, int64_t n, cons
 	b.u = inducing_rows(dev, model);
 	b.p = dev->create(dev, 2 * height, model->width, GP_FLOAT);
 	b.g = dev->create(dev, 2 * height, 2 * m, GP_FLOAT);
-	for (int64_t at = 0; at < n; at += height)
+	for (gp_band band = gp_band_first(n, height); band.count > 0; gp_band_next(&band))
 	{
-		int64_t		rows = n - at < height ? n - at : height;
-
-		block_kernel(dev, model, rows, src + at, dst + at, &b);
-		dev->upload(dev, gp_matrix_rows(k, at, rows), gp_matrix_wrap(b.k, rows, m, GP_DOUBLE));
-		for (int64_t r = at; variance && r < at + rows; r++)
+		block_kernel(dev, model, band.count, src + band.first, dst + band.first, &b);
+		dev->upload(dev, gp_matrix_rows(k, band.first, band.count),
+					gp_matrix_wrap(b.k, band.count, m, GP_DOUBLE));
+		for (int64_t r = band.first; variance && r < band.first + band.count; r++)
 			variance[r] = pair_variance(model, src[r], dst[r]);
 	}
 	dev->destroy(dev, &b.u);
@@ -250,13 +248,8 @@ training_pairs(gp_env *env, const gp_graph *graph, const gp_graph *full, uint64_
 	gp_link_pairs missing = gp_link_sample_missing(env, full, seed, links.n, except);
 
 	t.links = links.n;
-	t.pairs = gp_link_pairs_create(env, links.n + missing.n);
-	memcpy(t.pairs.src, links.src, links.n * sizeof(int32_t));
-	memcpy(t.pairs.dst, links.dst, links.n * sizeof(int32_t));
-	memcpy(t.pairs.src + links.n, missing.src, missing.n * sizeof(int32_t));
-	memcpy(t.pairs.dst + links.n, missing.dst, missing.n * sizeof(int32_t));
+	t.pairs = gp_link_pairs_join(env, &links, links.n, &missing);
 	gp_link_pairs_free(env, &links);
-	gp_link_pairs_free(env, &missing);
 	return t;
 }
 
@@ -264,10 +257,9 @@ training_pairs(gp_env *env, const gp_graph *graph, const gp_graph *full, uint64_
 static void
 set_inducing(gp_env *env, const gp_link_fold *t, gp_link_model *model)
 {
-	int64_t		links = t->links < INDUCING / 2 ? t->links : INDUCING / 2;
-	int64_t		others = t->pairs.n - t->links < INDUCING / 2 ? t->pairs.n - t->links : INDUCING / 2;
+	int64_t		links = gp_min64(t->links, INDUCING / 2);
 
-	model->m = links + others;
+	model->m = links + gp_min64(t->pairs.n - t->links, INDUCING / 2);
 	model->inducing = gp_alloc_array(env, 2 * model->m, sizeof(int32_t));
 	for (int64_t k = 0; k < model->m; k++)
 	{
@@ -300,22 +292,22 @@ static gp_sparse
 learn(gp_device *dev, const gp_link_fold *t, gp_link_model *model)
 {
 	gp_env	   *env = dev->env;
-	int64_t		height = t->pairs.n < 2 * BLOCK ? t->pairs.n : 2 * BLOCK;
+	int64_t		height = gp_min64(t->pairs.n, 2 * BLOCK);
 	gp_matrix	k = dev->create(dev, height, model->m, GP_DOUBLE);
 	double	   *y = gp_alloc_array(env, height, sizeof(double));
 	gp_sparse	s = gp_sparse_create(dev, inducing_kernel(dev, model));
 
 	model->offset = (double) t->links / t->pairs.n;
-	for (int64_t at = 0; at < t->pairs.n; at += height)
+	for (gp_band band = gp_band_first(t->pairs.n, height); band.count > 0; gp_band_next(&band))
 	{
-		int64_t		rows = t->pairs.n - at < height ? t->pairs.n - at : height;
+		gp_matrix	part = gp_matrix_rows(k, 0, band.count);
 
-		for (int64_t r = 0; r < rows; r++)
-			y[r] = (at + r < t->links) - model->offset;
-		gp_link_pairs_kernel(dev, model, rows, t->pairs.src + at, t->pairs.dst + at,
-							 gp_matrix_rows(k, 0, rows), NULL);
-		gp_sparse_add(&s, gp_matrix_rows(k, 0, rows), y);
-		env->progress(env, GP_PHASE_KERNEL, at + rows, t->pairs.n);
+		for (int64_t r = 0; r < band.count; r++)
+			y[r] = (band.first + r < t->links) - model->offset;
+		gp_link_pairs_kernel(dev, model, band.count, t->pairs.src + band.first,
+							 t->pairs.dst + band.first, part, NULL);
+		gp_sparse_add(&s, part, y);
+		env->progress(env, GP_PHASE_KERNEL, band.first + band.count, t->pairs.n);
 	}
 	gp_sparse_ready(&s);
 	dev->destroy(dev, &k);
@@ -358,11 +350,10 @@ static void
 crossfit_fold(gp_device *dev, const gp_link_problem *problem, const gp_link_fold *fold,
 			  uint64_t seed, crossfit *x)
 {
-	gp_link_model model;
+	gp_link_model model = {0};
 	gp_link_fold t;
 	gp_sparse	s;
 
-	memset(&model, 0, sizeof(model));
 	set_rows(dev, problem, fold->graph, &model);
 	t = training_pairs(dev->env, fold->graph, problem->graph, seed, &fold->pairs);
 	if (t.pairs.n > 0)
@@ -381,24 +372,15 @@ crossfit_fold(gp_device *dev, const gp_link_problem *problem, const gp_link_fold
 static crossfit
 crossfit_create(gp_env *env, const gp_link_fold *fold, int folds)
 {
-	crossfit	x;
+	crossfit	x = {0};
+	int64_t		room = 0;
 
-	memset(&x, 0, sizeof(x));
 	for (int f = 0; f < folds; f++)
-		x.room += fold[f].pairs.n;
-	x.label = gp_alloc_array(env, x.room, sizeof(bool));
+		room += fold[f].pairs.n;
+	x.label = gp_alloc_array(env, room, sizeof(bool));
 	for (int g = 0; g < GRID; g++)
-		x.score[g] = gp_alloc_array(env, x.room, sizeof(double));
+		x.score[g] = gp_alloc_array(env, room, sizeof(double));
 	return x;
-}
-
-/* Frees the scores. */
-static void
-crossfit_free(gp_env *env, crossfit *x)
-{
-	gp_free(env, x->label);
-	for (int g = 0; g < GRID; g++)
-		gp_free(env, x->score[g]);
 }
 
 /* The figures at the best noise, each the mean of the folds', and the curve; returns the noise. */
@@ -443,7 +425,9 @@ crossfit_all(gp_device *dev, const gp_link_problem *problem, gp_link_model *mode
 		gp_link_fold_free(dev->env, &fold[f]);
 	}
 	noise = crossfit_figures(dev->env, &x, folds, model);
-	crossfit_free(dev->env, &x);
+	gp_free(dev->env, x.label);
+	for (int g = 0; g < GRID; g++)
+		gp_free(dev->env, x.score[g]);
 	return noise;
 }
 
@@ -462,8 +446,6 @@ gp_link_pairs_fit(gp_device *dev, const gp_link_problem *problem, gp_link_model 
 	s = learn(dev, &t, model);
 	gp_sparse_solve(&s, noise);
 	model->pairs = t.pairs.n;
-	model->steps = 0;
-	model->cut = false;
 	model->scale = s.scale;
 	model->alpha = gp_alloc_array(dev->env, model->m, sizeof(double));
 	dev->download(dev, gp_matrix_wrap(model->alpha, model->m, 1, GP_DOUBLE), s.alpha);

@@ -67,7 +67,7 @@ fill_up(const gp_link_frame *f, const gp_link_block *block, full_block *full)
 	}
 }
 
-/* The scores of a block from the graph, in the order that gp_link_score_name names. */
+/* The scores of a block from the graph: of its structure, then of its Laplacian. */
 void
 gp_link_graph_scores(gp_link_frame *f, const gp_link_block *block, double *out)
 {

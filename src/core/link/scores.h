@@ -67,9 +67,6 @@ extern void gp_link_frame_close(gp_link_frame *f);
 extern int32_t gp_link_width(bool directed, int32_t powers);
 extern int32_t gp_link_graph_width(bool directed);
 
-/* The name of a score, for people. */
-extern const char *gp_link_score_name(bool directed, int32_t score);
-
 /*
  * One block: at most GP_LINK_BLOCK sources, and pairs that each name the slot
  * of their source.  When cut is set, slot c's pair is (source[c], partner[c]),

@@ -24,23 +24,6 @@ enum arc_score
 	ARC_SCORES
 };
 
-static const char *const structure_names[] = {
-	"degree sum", "degree difference", "common neighbours", "adamic-adar", "resource allocation",
-	"salton", "paths of length 3", "paths of length 3, salton", "paths of length 3, by roots",
-	"paths of length 3, by degrees"
-};
-
-static const char *const arc_names[] = {
-	"out-degree of src", "in-degree of src", "out-degree of dst", "in-degree of dst", "reciprocal",
-	"directed paths of length 2", "shared targets", "shared sources"
-};
-
-static const char *const other_names[] = {
-	"laplacian 1", "laplacian 10", "laplacian 100", "normalised laplacian 1",
-	"normalised laplacian 10", "normalised laplacian 100", "deepwalk",
-	"cosine 0", "cosine 1", "cosine 2", "cosine 3", "cosine 4"
-};
-
 /* The scores that need no features and no powers of S. */
 int32_t
 gp_link_structure_width(bool directed)
@@ -60,17 +43,6 @@ int32_t
 gp_link_graph_width(bool directed)
 {
 	return gp_link_structure_width(directed) + 2 * GP_LINK_SCALES + 1;
-}
-
-/* The name of a score. */
-const char *
-gp_link_score_name(bool directed, int32_t score)
-{
-	int32_t		own = gp_link_structure_width(directed);
-
-	if (score < STRUCTURE_SCORES)
-		return structure_names[score];
-	return score < own ? arc_names[score - STRUCTURE_SCORES] : other_names[score - own];
 }
 
 typedef struct structure

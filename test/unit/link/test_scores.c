@@ -389,9 +389,9 @@ check_pairs(gp_env *env, bool directed, bool weighted, int features)
 			worst = at;
 		}
 	}
-	snprintf(name, sizeof(name), "%s%sfeatures %d: %d pairs, worst %g at %s",
+	snprintf(name, sizeof(name), "%s%sfeatures %d: %d pairs, worst %g at score %d",
 			 directed ? "directed, " : "", weighted ? "weighted, " : "", features, n, most,
-			 gp_link_score_name(directed, worst));
+			 worst);
 	ok(most < 2e-5, name);
 	gp_link_frame_close(&f);
 }
@@ -437,9 +437,9 @@ check_links(gp_env *env, bool directed, bool weighted, int features)
 		for (int k = own; k < f.width; k++)
 			cosines += fabs(got[e * f.width + k] - want[k]) / (l.n * GP_LINK_POWERS);
 	}
-	snprintf(name, sizeof(name), "%s%sfeatures %d: links as if they were not there, worst %g at %s",
+	snprintf(name, sizeof(name), "%s%sfeatures %d: links as if they were not there, worst %g at score %d",
 			 directed ? "directed, " : "", weighted ? "weighted, " : "", features, most,
-			 gp_link_score_name(directed, worst));
+			 worst);
 	/* Logarithms of what is left after a subtraction in float. */
 	ok(most < 2e-4, name);
 	snprintf(name, sizeof(name), "and their cosines differ by the features' mean only, %g", cosines);
