@@ -220,17 +220,11 @@ gp_similarity_open(gp_eval *ev, const gp_cluster_problem *problem)
 {
 	gp_similarity *s = gp_alloc_zero(ev->env, 1, sizeof(gp_similarity));
 	int			root = ev->kernel->program->nsteps - 1;
-	gp_problem	fit;
+	gp_problem	fit = {.graph = problem->graph, .features = problem->features,
+		.program = problem->program, .task = GP_TASK_VALUES, .nugget = 1.0,
+		.seed = problem->seed, .type = problem->type};
 
 	ev->env->progress(ev->env, GP_PHASE_PLAN, 0, 0);
-	memset(&fit, 0, sizeof(fit));
-	fit.graph = problem->graph;
-	fit.features = problem->features;
-	fit.program = problem->program;
-	fit.task = GP_TASK_VALUES;
-	fit.nugget = 1.0;
-	fit.seed = problem->seed;
-	fit.type = problem->type;
 	s->ev = ev;
 	gp_plan_check_factors(ev, ev->env->limit > 0 ? (double) gp_limit(ev->env) : INFINITY);
 	ev->env->progress(ev->env, GP_PHASE_KERNEL, 0, ev->n);

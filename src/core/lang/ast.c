@@ -82,6 +82,17 @@ gp_arena_alloc(gp_arena *arena, size_t bytes)
 	return p;
 }
 
+/* Room for more items than before. */
+void *
+gp_arena_grow(gp_arena *arena, const void *old, int n, int room, size_t size)
+{
+	void	   *items = gp_arena_alloc(arena, room * size);
+
+	if (n > 0)
+		memcpy(items, old, n * size);
+	return items;
+}
+
 /* A copy of a piece of text. */
 char *
 gp_arena_copy(gp_arena *arena, const char *text, int length)
@@ -146,20 +157,11 @@ static void
 grow(gp_arena *arena, gp_ast *node)
 {
 	int			room = node->room > 0 ? 2 * node->room : 2;
-	gp_ast	  **arg = gp_arena_alloc(arena, room * sizeof(gp_ast *));
-	bool	   *flip = gp_arena_alloc(arena, room * sizeof(bool));
-	const char **key = gp_arena_alloc(arena, room * sizeof(char *));
 
-	for (int i = 0; i < node->n; i++)
-	{
-		arg[i] = node->arg[i];
-		flip[i] = node->flip[i];
-		key[i] = node->key[i];
-	}
+	node->arg = gp_arena_grow(arena, node->arg, node->n, room, sizeof(gp_ast *));
+	node->flip = gp_arena_grow(arena, node->flip, node->n, room, sizeof(bool));
+	node->key = gp_arena_grow(arena, node->key, node->n, room, sizeof(char *));
 	node->room = room;
-	node->arg = arg;
-	node->flip = flip;
-	node->key = key;
 }
 
 /* Adds an argument to a node. */

@@ -14,6 +14,9 @@ extern gp_env *gp_arena_env(const gp_arena *arena);
 
 /* Zeroed memory.  Raises GP_ERR_SYNTAX when a kernel takes unreasonably much. */
 extern void *gp_arena_alloc(gp_arena *arena, size_t bytes);
+
+/* Room for more items than the n that old has, which are copied. */
+extern void *gp_arena_grow(gp_arena *arena, const void *old, int n, int room, size_t size);
 extern char *gp_arena_copy(gp_arena *arena, const char *text, int length);
 extern void gp_arena_free(gp_arena *arena);
 

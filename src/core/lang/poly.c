@@ -15,9 +15,9 @@ make_zero(gp_maker *m)
 	return gp_arena_alloc(m->arena, sizeof(gp_poly));
 }
 
-/* coef * I */
-const gp_poly *
-gp_poly_identity(gp_maker *m, const gp_scalar *coef)
+/* coef * I, to be changed. */
+static gp_poly *
+make_identity(gp_maker *m, const gp_scalar *coef)
 {
 	gp_poly    *p = make_zero(m);
 
@@ -29,15 +29,20 @@ gp_poly_identity(gp_maker *m, const gp_scalar *coef)
 	return p;
 }
 
+/* coef * I */
+const gp_poly *
+gp_poly_identity(gp_maker *m, const gp_scalar *coef)
+{
+	return make_identity(m, coef);
+}
+
 /* A */
 const gp_poly *
 gp_poly_a(gp_maker *m)
 {
-	gp_poly    *p = make_zero(m);
+	gp_poly    *p = make_identity(m, gp_scalar_number(m, 1.0));
 
-	p->n = 1;
 	p->term[0].power_a = 1;
-	p->term[0].coef = gp_scalar_number(m, 1.0);
 	return p;
 }
 
@@ -45,10 +50,8 @@ gp_poly_a(gp_maker *m)
 const gp_poly *
 gp_poly_p(gp_maker *m, const gp_scalar *alpha)
 {
-	gp_poly    *p = make_zero(m);
+	gp_poly    *p = make_identity(m, gp_scalar_number(m, 1.0));
 
-	p->n = 1;
-	p->term[0].coef = gp_scalar_number(m, 1.0);
 	if (gp_scalar_is(alpha, 1.0))
 		return p;
 	p->np = 1;

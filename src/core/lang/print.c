@@ -16,16 +16,12 @@ static void
 reserve(gp_text *text, size_t more)
 {
 	size_t		room = text->room > 0 ? text->room : 128;
-	char	   *data;
 
 	while (room < text->length + more + 1)
 		room *= 2;
 	if (room == text->room)
 		return;
-	data = gp_arena_alloc(text->arena, room);
-	if (text->length > 0)
-		memcpy(data, text->data, text->length);
-	text->data = data;
+	text->data = gp_arena_grow(text->arena, text->data, (int) text->length, (int) room, 1);
 	text->room = room;
 }
 

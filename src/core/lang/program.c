@@ -89,11 +89,8 @@ static void
 grow(builder *b)
 {
 	int			room = b->room > 0 ? 2 * b->room : 32;
-	gp_step    *step = gp_arena_alloc(b->arena, room * sizeof(gp_step));
 
-	if (b->n > 0)
-		memcpy(step, b->step, b->n * sizeof(gp_step));
-	b->step = step;
+	b->step = gp_arena_grow(b->arena, b->step, b->n, room, sizeof(gp_step));
 	b->room = room;
 	b->places = gp_places_open(b->env, 2 * (uint64_t) room);
 	b->bucket = gp_arena_alloc(b->arena, 2 * room * sizeof(int));
@@ -130,13 +127,8 @@ add_operator(builder *b, const gp_operator *op)
 			return b->op[i];
 	if (b->nops == b->ops_room)
 	{
-		int			room = b->ops_room > 0 ? 2 * b->ops_room : 8;
-		const gp_operator **list = gp_arena_alloc(b->arena, room * sizeof(gp_operator *));
-
-		for (int i = 0; i < b->nops; i++)
-			list[i] = b->op[i];
-		b->op = list;
-		b->ops_room = room;
+		b->ops_room = b->ops_room > 0 ? 2 * b->ops_room : 8;
+		b->op = gp_arena_grow(b->arena, b->op, b->nops, b->ops_room, sizeof(gp_operator *));
 	}
 	copy = gp_arena_alloc(b->arena, sizeof(gp_operator));
 	memcpy(copy, op, sizeof(gp_operator));

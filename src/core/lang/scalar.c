@@ -418,23 +418,18 @@ sum_insert(gp_maker *m, sum_work *w, const gp_scalar *a)
 		const gp_scalar *merged = make_product(m, plus(y.number, x.number), x.n, x.arg, x.exponent);
 
 		w->n--;
-		for (int i = at; i < w->n; i++)
-			w->term[i] = w->term[i + 1];
+		memmove(&w->term[at], &w->term[at + 1], (w->n - at) * sizeof(w->term[0]));
 		sum_add(m, w, merged, 1.0);
 		return;
 	}
 	if (w->n == w->room)
 	{
-		const gp_scalar **term = gp_arena_alloc(m->arena, (2 * w->room + 4) * sizeof(gp_scalar *));
-
-		for (int i = 0; i < w->n; i++)
-			term[i] = w->term[i];
 		w->room = 2 * w->room + 4;
-		w->term = term;
+		w->term = gp_arena_grow(m->arena, w->term, w->n, w->room, sizeof(gp_scalar *));
 	}
-	for (int i = w->n++; i > at; i--)
-		w->term[i] = w->term[i - 1];
+	memmove(&w->term[at + 1], &w->term[at], (w->n - at) * sizeof(w->term[0]));
 	w->term[at] = a;
+	w->n++;
 }
 
 /* Adds sign * a; a sum within a sum, or its negative, is taken apart. */

@@ -56,26 +56,31 @@ typedef struct best
 
 /* Best first, ties by node. */
 static int
+best_first(double x, int32_t x_dst, double y, int32_t y_dst)
+{
+	if (x != y)
+		return x > y ? -1 : 1;
+	return x_dst < y_dst ? -1 : x_dst > y_dst;
+}
+
+/* Orders candidates by what ranks them. */
+static int
 compare_ranked(const void *a, const void *b, void *unused)
 {
 	const ranked *x = a;
 	const ranked *y = b;
 
-	if (x->rank != y->rank)
-		return x->rank > y->rank ? -1 : 1;
-	return x->dst < y->dst ? -1 : x->dst > y->dst;
+	return best_first(x->rank, x->dst, y->rank, y->dst);
 }
 
-/* Best first, ties by node. */
+/* Orders rows by their scores. */
 static int
 compare_rows(const void *a, const void *b, void *unused)
 {
 	const gp_link_row *x = a;
 	const gp_link_row *y = b;
 
-	if (x->score != y->score)
-		return x->score > y->score ? -1 : 1;
-	return x->dst < y->dst ? -1 : x->dst > y->dst;
+	return best_first(x->score, x->dst, y->score, y->dst);
 }
 
 /* True when the pair was not told before; remembers it. */
@@ -125,12 +130,10 @@ pool_create(const best *b, int64_t n)
 {
 	bool		scores = b->l->model->method == GP_LINK_SCORES;
 	int64_t		numbers = scores ? (int64_t) gp_size_mul(b->env, n, b->l->model->width) : 0;
-	pool		p = {.n = n};
 
-	p.slot = gp_alloc_array(b->env, n, sizeof(int32_t));
-	p.dst = gp_alloc_array(b->env, n, sizeof(int32_t));
-	p.score = scores ? gp_alloc_array(b->env, numbers, sizeof(double)) : NULL;
-	return p;
+	return (pool) {.n = n, .slot = gp_alloc_array(b->env, n, sizeof(int32_t)),
+		.dst = gp_alloc_array(b->env, n, sizeof(int32_t)),
+		.score = scores ? gp_alloc_array(b->env, numbers, sizeof(double)) : NULL};
 }
 
 /* Frees it. */
@@ -178,7 +181,7 @@ keep_best(const best *b, pool *p, double *rank, int64_t keep)
 	{
 		ranked	   *own = r + first[s];
 		int64_t		n = p->first[s + 1] - p->first[s];
-		int64_t		best = n < keep ? n : keep;
+		int64_t		best = gp_min64(n, keep);
 
 		for (int64_t e = 0; e < n; e++)
 			own[e] = (ranked) {rank[p->first[s] + e], p->dst[p->first[s] + e], p->first[s] + e};
@@ -223,13 +226,6 @@ linear_ranks(const best *b, const pool *p, const double *w, int32_t width)
 	return rank;
 }
 
-/* At least least candidates of a node, and all that are asked for. */
-static int64_t
-at_least(const best *b, int64_t least)
-{
-	return b->k > least ? b->k : least;
-}
-
 /* Narrows the candidates down by linear models of their scores. */
 static void
 narrow(best *b, pool *p)
@@ -243,13 +239,13 @@ narrow(best *b, pool *p)
 	gp_link_graph_scores(f, &block, p->score);
 	if (m->screen)
 	{
-		keep_best(b, p, linear_ranks(b, p, m->screen, graph_width), at_least(b, SCREENED));
+		keep_best(b, p, linear_ranks(b, p, m->screen, graph_width), gp_max64(b->k, SCREENED));
 		block.n = p->n;
 		block.slot = p->slot;
 		block.dst = p->dst;
 		gp_link_feature_scores(f, &block, p->score);
 	}
-	keep_best(b, p, linear_ranks(b, p, m->ridge, m->width), at_least(b, GP_LINK_KEPT));
+	keep_best(b, p, linear_ranks(b, p, m->ridge, m->width), gp_max64(b->k, GP_LINK_KEPT));
 }
 
 /* The candidates as rows without their posterior. */
@@ -332,17 +328,6 @@ finish_group(best *b)
 	b->sources = 0;
 }
 
-/* Marks the nodes asked for. */
-static bool *
-mark_asked(gp_env *env, int64_t nodes, int64_t n, const int32_t *node)
-{
-	bool	   *asked = gp_alloc_zero(env, nodes, sizeof(bool));
-
-	for (int64_t e = 0; e < n; e++)
-		asked[node[e]] = true;
-	return asked;
-}
-
 /* The search for candidates, kept from call to call: its tables take longer than a node. */
 static gp_link_search *
 open_search(gp_links *l, gp_link_candidates candidates)
@@ -398,17 +383,13 @@ gp_links_best(gp_links *l, int64_t n, const int32_t *node, int64_t k,
 			  gp_link_candidates candidates, gp_link_take take, void *state)
 {
 	int64_t		nodes = l->model->graph->nodes;
-	best		b;
+	best		b = {.l = l, .env = l->env, .k = k, .take = take, .state = state};
 
-	memset(&b, 0, sizeof(b));
-	b.l = l;
-	b.env = l->env;
-	b.k = k;
-	b.take = take;
-	b.state = state;
 	b.search = open_search(l, candidates);
 	b.told = gp_set_open(l->env, 0);
-	b.asked = mark_asked(l->env, nodes, n, node);
+	b.asked = gp_alloc_zero(l->env, nodes, sizeof(bool));
+	for (int64_t e = 0; e < n; e++)
+		b.asked[node[e]] = true;
 	b.found = gp_alloc_array(l->env, nodes, sizeof(int32_t));
 	run(&b, n, node, l->model->method == GP_LINK_SCORES ? gp_link_block_size(nodes) : GP_LINK_BLOCK);
 	gp_free(l->env, b.asked);

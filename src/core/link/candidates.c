@@ -167,6 +167,16 @@ compare_hubs(const void *a, const void *b, void *unused)
 	return x < y ? -1 : x > y;
 }
 
+/* Takes at most so many neighbours of a middle, from a place that depends on the two nodes alone. */
+static void
+walk_part(gp_link_search *s, int32_t node, int32_t middle, int64_t most)
+{
+	int64_t		n = degree(s, middle);
+	int64_t		first = n > most ? begin_at(gp_hash((uint64_t) node) ^ (uint64_t) middle, n) : 0;
+
+	walk(s, middle, first, gp_min64(most, left(s)));
+}
+
 /* Takes what lies behind the node's hubs, the smallest hub first, while the budget lasts. */
 static void
 walk_hubs(gp_link_search *s, int32_t node, int64_t hubs)
@@ -175,15 +185,7 @@ walk_hubs(gp_link_search *s, int32_t node, int64_t hubs)
 		return;
 	gp_sort(s->env, s->hub, hubs, sizeof(uint64_t), compare_hubs, NULL);
 	for (int64_t h = 0; h < hubs && left(s) > 0; h++)
-	{
-		int32_t		middle = (int32_t) (s->hub[h] & UINT32_MAX);
-		int64_t		n = degree(s, middle);
-		int64_t		first = 0;
-
-		if (n > left(s))
-			first = begin_at(gp_hash((uint64_t) node) ^ (uint64_t) middle, n);
-		walk(s, middle, first, left(s));
-	}
+		walk_part(s, node, (int32_t) (s->hub[h] & UINT32_MAX), left(s));
 }
 
 /* Takes all nodes within two steps, and those whose only link with the node comes from them. */
@@ -285,18 +287,6 @@ drop_never(gp_link_search *s, int32_t node)
 	s->found = n;
 }
 
-/* Takes what a node of the own side is linked with; a hub's links in part. */
-static void
-walk_middle(gp_link_search *s, int32_t node, int32_t middle)
-{
-	int64_t		n = degree(s, middle);
-	int64_t		first = 0;
-
-	if (n > HUB_DEGREE)
-		first = begin_at(gp_hash((uint64_t) node) ^ (uint64_t) middle, n);
-	walk(s, middle, first, HUB_DEGREE < left(s) ? HUB_DEGREE : left(s));
-}
-
 /*
  * Takes what lies behind the nodes that are nearest in the kernel, for these are of
  * the own side; one that is known to be of the other is taken itself.
@@ -317,7 +307,7 @@ behind_nearest(gp_link_search *s, int32_t node)
 		if (joined && s->sides.side[other] != s->sides.side[node])
 			take(s, other);
 		else
-			walk_middle(s, node, other);
+			walk_part(s, node, other, HUB_DEGREE);
 	}
 }
 
@@ -338,7 +328,7 @@ from_side_to_side(gp_link_search *s, int32_t node)
 		int32_t		middle = s->out[(first + k) % n];
 
 		if (gp_link_same_side(&s->sides, node, middle))
-			walk_middle(s, node, middle);
+			walk_part(s, node, middle, HUB_DEGREE);
 	}
 }
 

@@ -3,20 +3,13 @@
  */
 #include "link_internal.h"
 
-#include <string.h>
-
 /* The nodes of highest degree, twins dropped. */
 int32_t *
 gp_link_landmarks(gp_eval *ev, const gp_link_problem *problem, int64_t count, int64_t *n)
 {
-	gp_problem	p;
+	gp_problem	p = {.graph = problem->graph, .features = problem->features,
+		.program = problem->program, .task = GP_TASK_VALUES, .seed = problem->seed};
 
-	memset(&p, 0, sizeof(p));
-	p.graph = problem->graph;
-	p.features = problem->features;
-	p.program = problem->program;
-	p.task = GP_TASK_VALUES;
-	p.seed = problem->seed;
 	return gp_landmarks_choose(ev, &p, count, n);
 }
 
@@ -57,7 +50,7 @@ gp_link_factor(gp_device *dev, const gp_link_problem *problem, int64_t max_rank)
 	gp_matrix	q;
 	int32_t    *landmark;
 	int64_t		n;
-	int64_t		count = problem->graph->nodes < max_rank ? problem->graph->nodes : max_rank;
+	int64_t		count = gp_min64(problem->graph->nodes, max_rank);
 
 	gp_eval_open(&ev, dev, problem->program, problem->graph, problem->features, problem->seed,
 				 GP_FLOAT);

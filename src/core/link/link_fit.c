@@ -106,10 +106,8 @@ count_codes(const gp_link_problem *problem, gp_link_plan *plan)
 gp_link_plan
 gp_link_plan_make(gp_env *env, const gp_link_problem *problem)
 {
-	gp_link_plan plan;
+	gp_link_plan plan = {.method = problem->method == GP_LINK_AUTO ? GP_LINK_SCORES : problem->method};
 
-	memset(&plan, 0, sizeof(plan));
-	plan.method = problem->method == GP_LINK_AUTO ? GP_LINK_SCORES : problem->method;
 	if (plan.method == GP_LINK_SCORES)
 	{
 		plan.steps = choose_steps(problem->graph, &plan.cut);
@@ -155,10 +153,9 @@ make_rows(gp_device *dev, const gp_link_problem *problem, const gp_features *x,
 {
 	gp_env	   *env = dev->env;
 	gp_link_fold fold[GP_LINK_FOLDS];
-	rows		r;
+	rows		r = {0};
 	int64_t		done = 0;
 
-	memset(&r, 0, sizeof(r));
 	r.width = gp_link_width(problem->graph->directed, plan->powers);
 	r.folds = gp_link_folds_make(env, problem->graph, problem->seed, fold);
 	for (int f = 0; f < r.folds; f++)
@@ -178,14 +175,6 @@ make_rows(gp_device *dev, const gp_link_problem *problem, const gp_features *x,
 	}
 	r.first[r.folds] = r.n;
 	return r;
-}
-
-/* Frees rows. */
-static void
-rows_free(gp_env *env, rows *r)
-{
-	gp_free(env, r->score);
-	gp_free(env, r->label);
 }
 
 /* Predicts each fold from the others; AUC and average precision are the folds' means. */
@@ -291,7 +280,8 @@ fit_scores(gp_device *dev, const gp_link_problem *problem, const gp_link_plan *p
 	env->progress(env, GP_PHASE_POSTERIOR, 0, 0);
 	cross_fit(dev, &r, model);
 	keep_regression(dev, &r, x != NULL, model);
-	rows_free(env, &r);
+	gp_free(env, r.score);
+	gp_free(env, r.label);
 	keep_features(dev, problem, x, model);
 }
 
