@@ -385,13 +385,8 @@ open_kmeans(kmeans *km, gp_similarity *s, const gp_cluster_problem *problem)
 {
 	gp_env	   *env = s->ev->env;
 
-	memset(km, 0, sizeof(*km));
-	km->env = env;
-	km->dev = s->ev->dev;
-	km->s = s;
-	km->n = s->ev->n;
-	km->k = problem->clusters;
-	km->seed = problem->seed;
+	*km = (kmeans) {.env = env, .dev = s->ev->dev, .s = s, .n = s->ev->n, .k = problem->clusters,
+	.seed = problem->seed, .best_explained = -INFINITY};
 	km->height = gp_min64(km->n, GP_ROW_BLOCK);
 	km->width = gp_cluster_width(km->k);
 	km->block = gp_alloc_array(env, (int64_t) gp_size_mul(env, km->height, km->width),
@@ -402,7 +397,6 @@ open_kmeans(kmeans *km, gp_similarity *s, const gp_cluster_problem *problem)
 	km->far = gp_alloc_array(env, km->n, sizeof(double));
 	km->size = gp_alloc_array(env, km->k, sizeof(double));
 	km->within = gp_alloc_array(env, km->k, sizeof(double));
-	km->best_explained = -INFINITY;
 }
 
 /* Frees it, but the best clusters. */

@@ -4,8 +4,6 @@
 #include "graph/walks.h"
 #include "prepared.h"
 
-#include <string.h>
-
 /* A Laplacian input as the graph's floor knows it. */
 static gp_laplacian
 laplacian_of(const gp_input *input)
@@ -54,12 +52,9 @@ prepare(gp_eval *ev, const gp_program *program, const gp_graph *graph,
 {
 	gp_prepared *kernel = gp_alloc_zero(ev->env, 1, sizeof(gp_prepared));
 
+	*kernel = (gp_prepared) {.env = ev->env, .program = program, .directed = graph->directed,
+	.input = program->input.kind, .x = features};
 	ev->kernel = kernel;
-	kernel->env = ev->env;
-	kernel->program = program;
-	kernel->directed = graph->directed;
-	kernel->input = program->input.kind;
-	kernel->x = features;
 	make_input(ev, graph, seed);
 	kernel->a = gp_graph_normalise(ev->env, graph, program->norm, ev->type);
 	kernel->linear = gp_alloc_zero(ev->env, program->nsteps, sizeof(gp_known_linear));
@@ -72,12 +67,8 @@ void
 gp_eval_open(gp_eval *ev, gp_device *dev, const gp_program *program, const gp_graph *graph,
 			 const gp_features *features, uint64_t seed, gp_type type)
 {
-	memset(ev, 0, sizeof(*ev));
-	ev->dev = dev;
-	ev->env = dev->env;
-	ev->n = graph->nodes;
-	ev->type = type;
-	ev->jitter = type == GP_FLOAT ? 1e-5 : 1e-6;
+	*ev = (gp_eval) {.dev = dev, .env = dev->env, .n = graph->nodes, .type = type,
+	.jitter = type == GP_FLOAT ? 1e-5 : 1e-6};
 	prepare(ev, program, graph, features, seed);
 	ev->linear = gp_alloc_zero(ev->env, program->nsteps, sizeof(gp_linear));
 }

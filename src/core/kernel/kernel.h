@@ -98,7 +98,7 @@ extern void gp_eval_move(gp_eval *ev, gp_device *dev);
 typedef void (*gp_eval_work) (gp_eval *ev, void *arg);
 extern gp_count gp_eval_dry(gp_eval *ev, gp_eval_work work, void *arg);
 
-/* What is true of a kind of step (step_kinds.c). */
+/* What is true of a kind of step (reach.c). */
 typedef struct gp_step_nature
 {
 	int			arguments;

@@ -1,11 +1,28 @@
 /*
- * reach.c - what can be had cheaply of each step.
+ * reach.c - the kinds of steps, and what can be had cheaply of each step.
  *
  * The reach decides which evaluator can serve: pairs of a chain cost one dot
  * product each, the diagonal of S C S' over a chain C costs the pairs of
  * neighbours of each node, and anything deeper needs the full recursion.
  */
 #include "prepared.h"
+
+/* What is true of each kind whatever evaluates it. */
+static const gp_step_nature nature[] = {
+	[GP_STEP_INPUT] = {.arguments = 0, .linear = true, .pointwise = true, .panel = true},
+	[GP_STEP_BIAS] = {.arguments = 0, .linear = true, .constant = true},
+	[GP_STEP_SCALE] = {.arguments = 1, .linear = true, .pointwise = true},
+	[GP_STEP_OP] = {.arguments = 1, .linear = true, .gathers = true},
+	[GP_STEP_RELU] = {.arguments = 1, .pointwise = true, .panel = true},
+	[GP_STEP_SUM] = {.arguments = 2, .linear = true}
+};
+
+/* What is true of a step. */
+const gp_step_nature *
+gp_step_nature_of(const gp_step *s)
+{
+	return &nature[s->kind];
+}
 
 /* An argument of a step. */
 static int

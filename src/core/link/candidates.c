@@ -209,25 +209,6 @@ two_hops(gp_link_search *s, int32_t node)
 	walk_hubs(s, node, hubs);
 }
 
-/*
- * Takes nodes at three steps through what was found at two, hubs excepted,
- * while the budget lasts; begins at a place that depends on the node alone.
- */
-static void
-third_hop(gp_link_search *s, int32_t node)
-{
-	int64_t		n = s->found;
-	int64_t		first = begin_at((uint64_t) node, n);
-
-	for (int64_t k = 0; k < n && left(s) > 0; k++)
-	{
-		int32_t		middle = s->out[(first + k) % n];
-
-		if (degree(s, middle) <= HUB_DEGREE)
-			walk(s, middle, 0, left(s));
-	}
-}
-
 /* Takes the nearest nodes in the kernel. */
 static void
 kernel_neighbours(gp_link_search *s, int32_t node)
@@ -312,24 +293,34 @@ behind_nearest(gp_link_search *s, int32_t node)
 }
 
 /*
- * Takes nodes of the other side: what lies behind the nearest nodes in the kernel,
- * and behind what was found at two steps, as in a third step, while a budget lasts.
+ * Takes what lies behind the first n nodes that were found, at two steps, while the
+ * budget lasts; begins at a place that depends on the node alone.  These are the nodes
+ * of the own side where there are sides, else those that are no hubs.
  */
 static void
-from_side_to_side(gp_link_search *s, int32_t node)
+behind_found(gp_link_search *s, int32_t node, int64_t n)
 {
-	int64_t		n = s->found;
 	int64_t		first = begin_at((uint64_t) node, n);
 
-	s->walked = 0;
-	behind_nearest(s, node);
 	for (int64_t k = 0; k < n && left(s) > 0; k++)
 	{
 		int32_t		middle = s->out[(first + k) % n];
 
-		if (gp_link_same_side(&s->sides, node, middle))
+		if (has_side(s, node) ? gp_link_same_side(&s->sides, node, middle) :
+			degree(s, middle) <= HUB_DEGREE)
 			walk_part(s, node, middle, HUB_DEGREE);
 	}
+}
+
+/* Takes nodes of the other side, with a budget of their own. */
+static void
+from_side_to_side(gp_link_search *s, int32_t node)
+{
+	int64_t		n = s->found;
+
+	s->walked = 0;
+	behind_nearest(s, node);
+	behind_found(s, node, n);
 }
 
 /* ---- one node ---- */
@@ -390,7 +381,7 @@ around(gp_link_search *s, int32_t node)
 {
 	if (s->candidates == GP_CANDIDATES_THREE_HOPS || s->habits.three ||
 		(s->candidates == GP_CANDIDATES_AUTO && found_few(s, node)))
-		third_hop(s, node);
+		behind_found(s, node, s->found);
 	kernel_neighbours(s, node);
 }
 

@@ -45,19 +45,17 @@ direction(uint64_t counter)
 static void
 fill_directions(gp_device *dev, uint64_t seed, int word, int part, gp_matrix g)
 {
-	int64_t		height = g.rows < UPLOAD_ROWS ? g.rows : UPLOAD_ROWS;
+	int64_t		height = gp_min64(g.rows, UPLOAD_ROWS);
 	float	   *host = gp_alloc_array(dev->env, height * SLICE, sizeof(float));
 	uint64_t	base = gp_hash(gp_hash(seed) + (uint64_t) (word + part * GP_LINK_CODE_WORDS));
 
-	for (int64_t row = 0; row < g.rows; row += height)
+	for (gp_band band = gp_band_first(g.rows, height); band.count > 0; gp_band_next(&band))
 	{
-		int64_t		rows = g.rows - row < height ? g.rows - row : height;
-
 		dev->env->check_interrupts(dev->env);
-		for (int64_t k = 0; k < rows * SLICE; k++)
-			host[k] = direction(base + (uint64_t) (row * SLICE + k));
-		dev->upload(dev, gp_matrix_rows(g, row, rows),
-					gp_matrix_wrap(host, rows, SLICE, GP_FLOAT));
+		for (int64_t k = 0; k < band.count * SLICE; k++)
+			host[k] = direction(base + (uint64_t) (band.first * SLICE + k));
+		dev->upload(dev, gp_matrix_rows(g, band.first, band.count),
+					gp_matrix_wrap(host, band.count, SLICE, GP_FLOAT));
 	}
 	gp_free(dev->env, host);
 }
@@ -151,15 +149,12 @@ typedef struct coding
 } coding;
 
 /* Some rows of the projections, in the host's block. */
-static int64_t
-look_at_rows(coding *c, gp_matrix y, int64_t row)
+static void
+look_at_rows(coding *c, gp_matrix y, const gp_band *band)
 {
-	int64_t		rows = c->n - row < LOOK_ROWS ? c->n - row : LOOK_ROWS;
-
 	c->dev->env->check_interrupts(c->dev->env);
-	c->dev->download(c->dev, gp_matrix_wrap(c->block, rows, SLICE, GP_FLOAT),
-					 gp_matrix_rows(y, row, rows));
-	return rows;
+	c->dev->download(c->dev, gp_matrix_wrap(c->block, band->count, SLICE, GP_FLOAT),
+					 gp_matrix_rows(y, band->first, band->count));
 }
 
 /* The mean of each projection; notes which nodes have any. */
@@ -168,11 +163,10 @@ find_mean(coding *c, gp_matrix y, double *mean)
 {
 	for (int k = 0; k < SLICE; k++)
 		mean[k] = 0.0;
-	for (int64_t row = 0; row < c->n; row += LOOK_ROWS)
+	for (gp_band band = gp_band_first(c->n, LOOK_ROWS); band.count > 0; gp_band_next(&band))
 	{
-		int64_t		rows = look_at_rows(c, y, row);
-
-		for (int64_t i = 0; i < rows; i++)
+		look_at_rows(c, y, &band);
+		for (int64_t i = 0; i < band.count; i++)
 		{
 			const float *v = c->block + i * SLICE;
 			bool		known = false;
@@ -182,7 +176,7 @@ find_mean(coding *c, gp_matrix y, double *mean)
 				mean[k] += v[k];
 				known |= v[k] != 0.0f;
 			}
-			c->known[row + i] |= known;
+			c->known[band.first + i] |= known;
 		}
 	}
 	for (int k = 0; k < SLICE; k++)
@@ -201,18 +195,17 @@ set_signs(coding *c, gp_matrix y, int word)
 	double		mean[SLICE];
 
 	find_mean(c, y, mean);
-	for (int64_t row = 0; row < c->n; row += LOOK_ROWS)
+	for (gp_band band = gp_band_first(c->n, LOOK_ROWS); band.count > 0; gp_band_next(&band))
 	{
-		int64_t		rows = look_at_rows(c, y, row);
-
-		for (int64_t i = 0; i < rows; i++)
+		look_at_rows(c, y, &band);
+		for (int64_t i = 0; i < band.count; i++)
 		{
 			const float *v = c->block + i * SLICE;
 			uint64_t	bits = 0;
 
 			for (int k = 0; k < SLICE; k++)
 				bits |= (uint64_t) (v[k] > mean[k]) << k;
-			c->code[(row + i) * GP_LINK_CODE_WORDS + word] = bits;
+			c->code[(band.first + i) * GP_LINK_CODE_WORDS + word] = bits;
 		}
 	}
 }

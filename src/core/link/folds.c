@@ -30,11 +30,8 @@ typedef struct keyed
 gp_link_pairs
 gp_link_pairs_create(gp_env *env, int64_t n)
 {
-	gp_link_pairs pairs = {n, NULL, NULL};
-
-	pairs.src = gp_alloc_array(env, n, sizeof(int32_t));
-	pairs.dst = gp_alloc_array(env, n, sizeof(int32_t));
-	return pairs;
+	return (gp_link_pairs) {.n = n, .src = gp_alloc_array(env, n, sizeof(int32_t)),
+		.dst = gp_alloc_array(env, n, sizeof(int32_t))};
 }
 
 /* Frees pairs. */

@@ -185,14 +185,8 @@ void
 gp_link_frame_open(gp_link_frame *f, gp_device *dev, const gp_graph *graph, const gp_features *x,
 				   int32_t steps, int32_t powers, const gp_link_model *model)
 {
-	memset(f, 0, sizeof(*f));
-	f->dev = dev;
-	f->env = dev->env;
-	f->graph = graph;
-	f->n = graph->nodes;
-	f->steps = steps;
-	f->powers = x ? powers : 0;
-	f->x = x;
+	*f = (gp_link_frame) {.dev = dev, .env = dev->env, .graph = graph, .n = graph->nodes,
+	.steps = steps, .powers = x ? powers : 0, .x = x};
 	f->width = gp_link_width(graph->directed, f->powers);
 	if (dev->keep)				/* every block of scores takes the same matrices */
 		dev->keep(dev, true);

@@ -82,7 +82,7 @@ typedef struct gp_link_block
 	const int32_t *dst;			/* n */
 } gp_link_block;
 
-/* ends.c */
+/* products.c */
 
 /*
  * dst = alpha (a b)(source, :)', one source for each column.  turned is b'; rows is scratch,
@@ -120,7 +120,7 @@ typedef struct gp_link_cut
 } gp_link_cut;
 
 /*
- * cut.c: products for columns that each ignore one link.
+ * products.c: products for columns that each ignore one link.
  *
  * c = alpha S' b + beta c, where column t uses S' = R (S - w / sqrt(m_i m_j) E) R, m
  * being the scaling's masses (strengths, or 1 + strengths), without cut t's
