@@ -11,7 +11,6 @@
 #include "kernel/prepared.h"
 
 #include <math.h>
-#include <string.h>
 
 #define EXACT_NODES 4096		/* up to so many nodes the whole matrix is affordable */
 #define FEWEST_LANDMARKS 64

@@ -125,14 +125,6 @@ gp_panel_whiten(gp_eval *ev, gp_panel *panel)
 	dev->destroy(dev, &panel->root);
 }
 
-/* norm += value |row|^2 for every row of a panel. */
-static void
-add_norms(gp_eval *ev, const gp_panel *panel, gp_matrix norm, gp_matrix temp)
-{
-	ev->dev->row_dots(ev->dev, temp, panel->p, panel->p);
-	ev->dev->axpby(ev->dev, panel->value, temp, 1.0, norm);
-}
-
 /*
  * The covariances of a linear factor with the landmarks, all rows, a block of
  * landmarks at a time; with relu, C(:,a) of an activation on it.
@@ -201,7 +193,8 @@ deep_prepare(nystrom *ny, gp_factor *f, deep_parts *parts)
 		gp_panel   *panel = &f->panel[b];
 
 		gp_panel_whiten(ev, panel);
-		add_norms(ev, panel, norm, temp);
+		dev->row_dots(dev, temp, panel->p, panel->p);
+		dev->axpby(dev, panel->value, temp, 1.0, norm);
 		parts->qa[b] = dev->create(dev, ny->na, panel->p.cols, ev->type);
 		dev->gather_rows(dev, parts->qa[b], panel->p, ny->landmark);
 	}

@@ -91,10 +91,3 @@ gp_kernel_compile(gp_env *env, const gp_kernel *kernel)
 {
 	return gp_program_make(env, &kernel->meaning, 0);
 }
-
-/* True when the text names its input kernel itself (input=...). */
-bool
-gp_kernel_input_given(const gp_kernel *kernel)
-{
-	return kernel->meaning.set.input_given;
-}

@@ -9,8 +9,6 @@
 #include "base/sort.h"
 #include "lang_internal.h"
 
-#include <string.h>
-
 #define HINT_SOURCE \
 	"Write (A + I)*relu(X), or give a term a weight of its own: relu(X)*W1 + A*relu(X)*W2."
 #define HINT_MEAN \

@@ -104,40 +104,42 @@ value_position(gp_typing *t, const gp_ast *arg)
 	return c != NULL && c->option->value != NULL ? c->option->value->position : arg->position;
 }
 
+/* True for a number that the parameter may have. */
+static bool
+in_range(const parameter *p, double value)
+{
+	switch (p->range)
+	{
+		case RANGE_POSITIVE:
+			return value > 0.0;
+		case RANGE_NOT_NEGATIVE:
+			return value >= 0.0;
+		case RANGE_SHARE:
+			return value > 0.0 && value < 1.0;
+		case RANGE_WHOLE:
+			return value >= p->low && value <= p->high && value == floor(value);
+		case RANGE_WORD:
+			break;
+	}
+	return true;
+}
+
 /* Refuses a number outside its parameter's range. */
 static double
 check_number(gp_typing *t, const input_entry *entry, const parameter *p, const gp_ast *arg,
 			 double value)
 {
-	const char *what = "";
+	static const char *const demand[] = {"must be positive", "must not be negative",
+	"must be between 0 and 1"};
 
-	switch (p->range)
-	{
-		case RANGE_POSITIVE:
-			what = value > 0.0 ? NULL : "must be positive";
-			break;
-		case RANGE_NOT_NEGATIVE:
-			what = value >= 0.0 ? NULL : "must not be negative";
-			break;
-		case RANGE_SHARE:
-			what = value > 0.0 && value < 1.0 ? NULL : "must be between 0 and 1";
-			break;
-		case RANGE_WHOLE:
-			if (value >= p->low && value <= p->high && value == floor(value))
-				what = NULL;
-			else
-				gp_raise_at(t->m.env, GP_ERR_VALUE, value_position(t, arg), NULL,
-							"%s of input kernel \"%s\" must be a whole number from %.0f to %.0f",
-							p->name, entry->name, p->low, p->high);
-			break;
-		case RANGE_WORD:
-			what = NULL;
-			break;
-	}
-	if (what != NULL)
+	if (in_range(p, value))
+		return value + 0.0;		/* there is no -0 */
+	if (p->range == RANGE_WHOLE)
 		gp_raise_at(t->m.env, GP_ERR_VALUE, value_position(t, arg), NULL,
-					"%s of input kernel \"%s\" %s", p->name, entry->name, what);
-	return value + 0.0;			/* there is no -0 */
+					"%s of input kernel \"%s\" must be a whole number from %.0f to %.0f",
+					p->name, entry->name, p->low, p->high);
+	gp_raise_at(t->m.env, GP_ERR_VALUE, value_position(t, arg), NULL,
+				"%s of input kernel \"%s\" %s", p->name, entry->name, demand[p->range]);
 }
 
 /* Refuses a word that the parameter does not know. */

@@ -112,7 +112,4 @@ extern gp_program *gp_kernel_compile(gp_env *env, const gp_kernel *kernel);
 /* True when this is the name of a preset, in whatever case. */
 extern bool gp_kernel_is_preset(const char *name);
 
-/* True when the text names its input kernel itself (input=...). */
-extern bool gp_kernel_input_given(const gp_kernel *kernel);
-
 #endif							/* GP_LANG_H */

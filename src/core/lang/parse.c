@@ -80,14 +80,13 @@ parse_argument(parser *p, gp_ast *call)
 static gp_ast *
 parse_name(parser *p)
 {
-	gp_token	name = p->lex.token;
-	gp_ast	   *call;
+	gp_ast	   *call = gp_ast_named(p->arena, GP_AST_NAME, p->lex.token.position,
+									 p->lex.token.start, p->lex.token.length);
 
 	gp_lex_next(&p->lex);
-	if (!gp_lex_at(&p->lex, '('))
-		return gp_ast_named(p->arena, GP_AST_NAME, name.position, name.start, name.length);
-	call = gp_ast_named(p->arena, GP_AST_CALL, name.position, name.start, name.length);
-	gp_lex_next(&p->lex);
+	if (!gp_lex_take(&p->lex, '('))
+		return call;
+	call->kind = GP_AST_CALL;
 	if (!gp_lex_at(&p->lex, ')'))
 		do
 			parse_argument(p, call);

@@ -235,18 +235,6 @@ print_preset(gp_text *text, const search *s, const gp_preset *preset, const gp_k
 		gp_text_add(text, "(%s)", options.data + 2);
 }
 
-/* Searches one preset's options. */
-static bool
-search_preset(search *s, const gp_preset *preset, gp_kernel_options *set)
-{
-	do
-	{
-		if (try_combination(s, preset, set))
-			return true;
-	} while (next_combination(s));
-	return false;
-}
-
 /* The activations of a preset, which no option changes. */
 static int
 preset_activations(const gp_preset *preset)
@@ -294,6 +282,7 @@ gp_text_preset(gp_text *text, const gp_meaning *meaning, const gp_names *names)
 	{
 		search		s = {.meaning = meaning, .arena = text->arena};
 		gp_kernel_options own;
+		bool		found;
 
 		if (preset_activations(preset) != activations)
 			continue;
@@ -302,7 +291,10 @@ gp_text_preset(gp_text *text, const gp_meaning *meaning, const gp_names *names)
 			continue;
 		add_sigmas(&s, "sigma_w", &names->w);
 		add_sigmas(&s, "sigma_b", &names->b);
-		if (search_preset(&s, preset, &own))
+		do
+			found = try_combination(&s, preset, &own);
+		while (!found && next_combination(&s));
+		if (found)
 		{
 			print_preset(text, &s, preset, &own);
 			return true;

@@ -279,6 +279,7 @@ type_name(gp_typing *t, const gp_ast *ast)
 {
 	size_t		length = strlen(ast->name);
 	const gp_value *constant;
+	const gp_scalar *sigma;
 	int			number;
 
 	t->m.position = ast->position;
@@ -292,14 +293,12 @@ type_name(gp_typing *t, const gp_ast *ast)
 		return GP_VALUE(t, IDENTITY, .s = gp_scalar_number(&t->m, 1.0));
 	if ((number = gp_name_number(ast->name, length, 'W')) >= 0)
 	{
-		const gp_scalar *sigma = gp_typing_sigma(t, 'w', number, ast->position);
-
+		sigma = gp_typing_sigma(t, 'w', number, ast->position);
 		return GP_VALUE(t, WEIGHT, .weight = gp_weight_make(&t->m, NULL, sigma));
 	}
 	if ((number = gp_name_number(ast->name, length, 'b')) >= 0)
 	{
-		const gp_scalar *sigma = gp_typing_sigma(t, 'b', number, ast->position);
-
+		sigma = gp_typing_sigma(t, 'b', number, ast->position);
 		t->m.position = ast->position;
 		return GP_VALUE(t, FEATURE, .feature = gp_feature_bias(&t->m, sigma));
 	}

@@ -83,13 +83,6 @@ compare_rows(const void *a, const void *b, void *unused)
 	return best_first(x->score, x->dst, y->score, y->dst);
 }
 
-/* True when the pair was not told before; remembers it. */
-static bool
-tell_once(gp_set *told, int32_t i, int32_t j)
-{
-	return gp_set_add(told, (uint64_t) (i < j ? i : j) << 32 | (uint32_t) (i < j ? j : i));
-}
-
 /* Adds a node's candidates to the group. */
 static void
 add_source(best *b, int32_t node)
@@ -285,8 +278,10 @@ drop_told(best *b, pool *p)
 		for (; e < p->first[s + 1]; e++)
 		{
 			bool		both = !b->l->model->graph->directed && b->asked[p->dst[e]];
+			uint64_t	low = (uint64_t) gp_min64(b->source[s], p->dst[e]);
+			uint64_t	high = (uint64_t) gp_max64(b->source[s], p->dst[e]);
 
-			if (both && !tell_once(&b->told, b->source[s], p->dst[e]))
+			if (both && !gp_set_add(&b->told, low << 32 | high))
 				continue;
 			if (n < e)
 				copy_candidate(b, p, e, p, n);

@@ -210,15 +210,6 @@ set_signs(coding *c, gp_matrix y, int word)
 	}
 }
 
-/* Nodes without a row in the factor, which are all alike, get the code 0. */
-static void
-clear_unknown(coding *c)
-{
-	for (int64_t i = 0; i < c->n; i++)
-		if (!c->known[i])
-			memset(c->code + i * GP_LINK_CODE_WORDS, 0, GP_LINK_CODE_WORDS * sizeof(uint64_t));
-}
-
 /* ---- the factor ---- */
 
 /* The low-rank factor on the nodes of highest degree; fewer of them on a large graph. */
@@ -318,7 +309,10 @@ gp_link_codes(gp_device *dev, const gp_link_problem *problem)
 		make_laplacian_codes(problem, &c);
 	else
 		make_codes(problem, &c);
-	clear_unknown(&c);
+	/* Nodes without a row in the factor, which are all alike, get the code 0. */
+	for (int64_t i = 0; i < n; i++)
+		if (!c.known[i])
+			memset(c.code + i * GP_LINK_CODE_WORDS, 0, GP_LINK_CODE_WORDS * sizeof(uint64_t));
 	gp_free(env, c.block);
 	gp_free(env, c.known);
 	return c.code;

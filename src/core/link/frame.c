@@ -149,21 +149,14 @@ make_arcs(gp_link_frame *f)
 	f->in = gp_csr_transpose(f->env, &f->out);
 }
 
-/* A, by the symmetric weights. */
-static gp_csr *
-make_spread(gp_link_frame *f)
+/* Makes A by the symmetric weights; takes the features' means and norms from a model, or computes them. */
+static void
+open_features(gp_link_frame *f, const gp_link_model *model)
 {
 	const gp_csr *w = f->weights;
 	gp_graph	symmetric = {.nodes = f->n, .start = w->start, .col = w->col, .weight = w->value};
 
-	return gp_graph_normalise(f->env, &symmetric, GP_NORM_SYM, GP_FLOAT);
-}
-
-/* Takes the features' means and norms from a model, or computes them. */
-static void
-open_features(gp_link_frame *f, const gp_link_model *model)
-{
-	f->spread = make_spread(f);
+	f->spread = gp_graph_normalise(f->env, &symmetric, GP_NORM_SYM, GP_FLOAT);
 	if (f->x->csr)
 		f->xt = gp_csr_transpose(f->env, f->x->csr);
 	f->owns_statistics = model == NULL;

@@ -9,8 +9,6 @@
  */
 #include "link_internal.h"
 
-#include <string.h>
-
 #define PAIR_WORK 100000		/* entries that are gone through for the distance of a pair */
 #define RARE 20					/* times rarer than random pairs: practically never */
 #define ENOUGH 40				/* links at three steps, before they count */
@@ -55,8 +53,7 @@ view_close(fold_view *v)
 	gp_free(v->env, v->mark);
 	gp_free(v->env, v->ends);
 	gp_link_sides_free(v->env, &v->sides);
-	if (v->symmetric)
-		gp_csr_free(v->env, v->symmetric);
+	gp_csr_free(v->env, v->symmetric);
 }
 
 /* The nodes that links lead to. */

@@ -123,23 +123,14 @@ gp_link_model_arrays(const gp_link_model *m, double *scalars, gp_link_array *out
 void
 gp_link_model_free(gp_env *env, gp_link_model *m)
 {
+	void	   *array[] = {m->row, m->inducing, m->alpha, m->root, m->centre, m->spread, m->ridge,
+		m->screen, m->feature_mean, m->feature_dot, m->feature_norm, m->habits, m->code};
+
 	if (m->owns_graph)
 		gp_graph_free(env, (gp_graph *) m->graph);
-	if (m->features)
-		gp_features_free(env, m->features);
-	gp_free(env, m->row);
-	gp_free(env, m->inducing);
-	gp_free(env, m->alpha);
-	gp_free(env, m->root);
-	gp_free(env, m->centre);
-	gp_free(env, m->spread);
-	gp_free(env, m->ridge);
-	gp_free(env, m->screen);
-	gp_free(env, m->feature_mean);
-	gp_free(env, m->feature_dot);
-	gp_free(env, m->feature_norm);
-	gp_free(env, m->habits);
-	gp_free(env, m->code);
+	gp_features_free(env, m->features);
+	for (size_t k = 0; k < sizeof(array) / sizeof(array[0]); k++)
+		gp_free(env, array[k]);
 	gp_free(env, m);
 }
 

@@ -9,7 +9,6 @@
 #include "link_predict.h"
 
 #include <math.h>
-#include <string.h>
 
 #define POSTERIOR_ROWS 512		/* pairs whose covariances are held at once, in double */
 #define MEAN_ROWS 256			/* the same in float; what fits the cache */
@@ -51,8 +50,7 @@ gp_links_close(gp_links *l)
 
 	if (l->search)
 		gp_link_search_close(l->search);
-	if (l->neighbours)
-		gp_csr_free(l->env, l->neighbours);
+	gp_csr_free(l->env, l->neighbours);
 	if (l->model->method == GP_LINK_SCORES)
 		gp_link_frame_close(&l->frame);
 	dev->destroy(dev, &l->alpha);

@@ -368,21 +368,6 @@ crossfit_fold(gp_device *dev, const gp_link_problem *problem, const gp_link_fold
 	gp_free(dev->env, model.row);
 }
 
-/* Makes room for the scores of all folds. */
-static crossfit
-crossfit_create(gp_env *env, const gp_link_fold *fold, int folds)
-{
-	crossfit	x = {0};
-	int64_t		room = 0;
-
-	for (int f = 0; f < folds; f++)
-		room += fold[f].pairs.n;
-	x.label = gp_alloc_array(env, room, sizeof(bool));
-	for (int g = 0; g < GRID; g++)
-		x.score[g] = gp_alloc_array(env, room, sizeof(double));
-	return x;
-}
-
 /* The figures at the best noise, each the mean of the folds', and the curve; returns the noise. */
 static double
 crossfit_figures(gp_env *env, const crossfit *x, int folds, gp_link_model *model)
@@ -413,9 +398,15 @@ crossfit_all(gp_device *dev, const gp_link_problem *problem, gp_link_model *mode
 {
 	gp_link_fold fold[GP_LINK_FOLDS];
 	int			folds = gp_link_folds_make(dev->env, problem->graph, problem->seed, fold);
-	crossfit	x = crossfit_create(dev->env, fold, folds);
+	crossfit	x = {0};
+	int64_t		room = 0;
 	double		noise;
 
+	for (int f = 0; f < folds; f++)
+		room += fold[f].pairs.n;
+	x.label = gp_alloc_array(dev->env, room, sizeof(bool));
+	for (int g = 0; g < GRID; g++)
+		x.score[g] = gp_alloc_array(dev->env, room, sizeof(double));
 	model->habits = gp_alloc_zero(dev->env, GP_LINK_HABITS, sizeof(int64_t));
 	for (int f = 0; f < folds; f++)
 	{

@@ -7,22 +7,13 @@
 
 #include <string.h>
 
-/* The weight of an entry of the symmetric matrix, 0 where there is none. */
-static double
-symmetric_weight(const gp_link_frame *f, int32_t i, int32_t j)
-{
-	const gp_csr *w = f->weights;
-	int64_t		at = gp_csr_find(w->start, w->col, i, j);
-
-	return at >= 0 ? ((const double *) w->value)[at] : 0.0;
-}
-
 /* What the graph loses with the link of a slot. */
 static gp_link_cut
 make_cut(const gp_link_frame *f, int32_t i, int32_t j)
 {
-	gp_link_cut cut = {i, j, true, symmetric_weight(f, i, j)};
-
+	const gp_csr *w = f->weights;
+	int64_t		at = gp_csr_find(w->start, w->col, i, j);
+	gp_link_cut cut = {i, j, true, at >= 0 ? ((const double *) w->value)[at] : 0.0};
 	int64_t		back = f->graph->directed ? gp_csr_find(f->graph->start, f->graph->col, j, i) : -1;
 
 	if (back >= 0)				/* the arc j -> i stays */
@@ -112,15 +103,6 @@ compare_pairs(const void *a, const void *b, void *unused)
 	return x->place < y->place ? -1 : 1;
 }
 
-/* Copies the scores of a block to the pairs' places. */
-static void
-scatter(const gp_link_frame *f, const ordered_pair *pair, int64_t n, const double *scores,
-		double *out)
-{
-	for (int64_t e = 0; e < n; e++)
-		memcpy(out + pair[e].place * f->width, scores + e * f->width, f->width * sizeof(double));
-}
-
 /* Room for one block of pairs. */
 typedef struct block_room
 {
@@ -167,7 +149,7 @@ fill_block(block_room *room, const ordered_pair *pair, int64_t n, int32_t size, 
 	return e;
 }
 
-/* Scores a sorted list of pairs, all of them linked or none. */
+/* Scores a sorted list of pairs, all of them linked or none, into the pairs' places. */
 static void
 score_list(gp_link_frame *f, block_room *room, const ordered_pair *pair, int64_t n, bool cut,
 		   double *out)
@@ -182,7 +164,9 @@ score_list(gp_link_frame *f, block_room *room, const ordered_pair *pair, int64_t
 
 		gp_link_graph_scores(f, &block, room->scores);
 		gp_link_feature_scores(f, &block, room->scores);
-		scatter(f, pair + done, took, room->scores, out);
+		for (int64_t e = 0; e < took; e++)
+			memcpy(out + pair[done + e].place * f->width, room->scores + e * f->width,
+				   f->width * sizeof(double));
 		done += took;
 		f->env->check_interrupts(f->env);
 	}

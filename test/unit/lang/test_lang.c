@@ -441,9 +441,6 @@ test_operator(void)
 	   program->input.p[1] == 4.0,
 	   "the input kernel");
 	ok(program->norm == GP_NORM_ROW && program->layers == 2, "norm and layers");
-	ok(gp_kernel_input_given(kernel), "the input is given");
-	ok(!gp_kernel_input_given(gp_kernel_parse(env, "gcn")), "the input is not given");
-	ok(gp_kernel_input_given(gp_kernel_parse(env, "ggp")), "the preset gives the input");
 	is_int(program->nsteps, 3, "operators of several terms stay apart");
 	op = program->steps[1].op;
 	ok(op->np == 1 && op->p_alpha[0] == 0.5 && op->nterms == 3, "layer 1: P(1) is I");

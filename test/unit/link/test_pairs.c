@@ -336,7 +336,7 @@ check_pairs(gp_device *dev, const gp_link_model *model, const char *what)
 		turned = fmax(turned, fabs(score[r] - want));
 		label[r] = gp_link_exists(model->graph, src[r], dst[r]);
 	}
-	gp_link_metrics(env, n, score, label, &auc, &ap);
+	gp_ranking_metrics(env, n, score, label, &auc, &ap);
 	snprintf(name, sizeof(name), "%s: scores as by plain loops, to %.2g", what, worst);
 	ok(worst < 1e-3, name);
 	if (!model->graph->directed)
