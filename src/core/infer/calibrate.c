@@ -421,7 +421,10 @@ gp_calibrator_fit(gp_env *env, const gp_problem *problem, const gp_targets *targ
 double
 gp_calibrator_bytes(const gp_problem *problem)
 {
-	double		labels = fmin((double) problem->nlabelled, (double) labels_looked_at(problem->nclasses));
+	double		labels;
 
-	return problem->nclasses > 0 ? labels * (16.0 * problem->nclasses + 8.0) + 80.0 * problem->nclasses : 0.0;
+	if (problem->task == GP_TASK_VALUES)
+		return 0.0;
+	labels = fmin((double) problem->nlabelled, (double) labels_looked_at(problem->nclasses));
+	return labels * (16.0 * problem->nclasses + 8.0) + 80.0 * problem->nclasses;
 }
