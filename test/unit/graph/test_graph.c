@@ -334,7 +334,7 @@ check_places(gp_env *env, int nodes, int dims, int percent)
 	size_t		used;
 
 	for (int k = 0; k < nodes * dims; k++)
-		x[k] = draw(100) < percent ? draw(50) + 1 : 0;
+		x[k] = draw_below(&seed, 100) < percent ? draw_below(&seed, 50) + 1 : 0;
 	used = env->used;
 	for (int in_order = 0; in_order < 2; in_order++)
 	{
