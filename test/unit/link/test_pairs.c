@@ -2,6 +2,7 @@
  * test_pairs.c - the nodes' factor, the regression on inducing inputs and the
  * pair kernel against plain loops in double.
  */
+#include "infer/regress.h"
 #include "link/link_internal.h"
 #include "link/sparse.h"
 #include "test_env.h"
