@@ -53,6 +53,7 @@ tell_stage() {
 	grep -iE "$SKIPPED" "$log" | sed 's/^/    /'
 	if [ "$f" != 0 ]; then
 		grep -nE -A6 '^not ok' "$log" | head -n 80 | cut -c 1-300 | sed 's/^/    /'
+		grep -E '^# [^ ]+ ended with status' "$log" | sed 's/^/    /'
 		[ ! -s "$WORK/$name.diffs" ] || head -n 200 "$WORK/$name.diffs"
 		grep -qE '^not ok - .* ended with status' "$log" && tail -n 40 "$log" | sed 's/^/    /'
 	fi
