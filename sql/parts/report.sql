@@ -116,7 +116,8 @@ AS $sql$
         SELECT target AS class, count(*) AS n, row_number() OVER (ORDER BY count(*) DESC, target COLLATE "C") AS place
         FROM label GROUP BY target
     ), shown AS (
-        SELECT place, class, n, @extschema@.gnngp_html(CASE WHEN length(class) > 14 THEN left(class, 13) || '…' ELSE class END) AS name
+        SELECT place, class, n, CASE WHEN length(class) > 14 THEN @extschema@.gnngp_html(left(class, 13)) || '&#8230;'
+                                 ELSE @extschema@.gnngp_html(class) END AS name
         FROM ranked WHERE place <= 12
     ), cell AS (
         SELECT t.place AS y, p.place AS x, count(l.target) AS n, count(l.target) / t.n::float8 AS share
@@ -216,9 +217,9 @@ AS $sql$
         SELECT target::float8 AS y, score AS m, abs(target::float8 - score) / nullif(sqrt(variance), 0) AS far
         FROM @extschema@.gnngp_report_labels(model)
     ), range AS (
-        SELECT least(min(y), min(m)) AS low, greatest(max(y), max(m), least(min(y), min(m)) + 1e-9) AS high, count(*) AS n FROM label
+        SELECT least(min(y), min(m)) AS low, greatest(max(y), max(m), least(min(y), min(m)) + greatest(1e-9, 1e-9 * abs(least(min(y), min(m))))) AS high, count(*) AS n FROM label
     ), drawn AS (
-        SELECT y, m FROM label ORDER BY hashfloat8(y + m) LIMIT 1500
+        SELECT y, m FROM label ORDER BY hashfloat8(y) LIMIT 1500
     )
     SELECT @extschema@.gnngp_report_chart('Labels, each predicted without itself', 'true value', low, high, 'predicted', low, high,
                '<path class="ideal" d="M0 200L300 0"/>' ||
@@ -286,18 +287,23 @@ AS $plpgsql$
 DECLARE
     named @extschema@.gp_model_catalog;
     page text;
+    judged boolean;
 BEGIN
     SELECT * INTO named FROM @extschema@.gp_model_catalog AS m WHERE m.id = @extschema@.gnngp_model_id(model);
     page := @extschema@.gnngp_report_summary(model);
-    IF named.task IS NOT NULL THEN
+    judged := EXISTS (SELECT FROM @extschema@.gp_evaluate(model) AS e WHERE named.task IS NOT NULL AND e.value IS NOT NULL);
+    IF named.task IS NOT NULL AND NOT judged THEN
+        page := page || '<figure><figcaption>Too few labels to judge</figcaption>'
+            'Probabilities and intervals are rough guesses. Label at least two nodes of each of two classes, or three with a value.</figure>';
+    ELSIF named.task IS NOT NULL THEN
         page := page || coalesce((SELECT @extschema@.gnngp_report_table('How good it is, each label left out in turn', '{figure,value}',
             string_agg(format('<tr><td>%s</td><td>%s</td></tr>', replace(e.metric, '_', ' '), round(e.value::numeric, 4)), ''))
             FROM @extschema@.gp_evaluate(model) AS e WHERE e.value IS NOT NULL), '');
     END IF;
-    IF named.task = 'classification' THEN
+    IF judged AND named.task = 'classification' THEN
         page := concat(page, @extschema@.gnngp_report_reliability(model), @extschema@.gnngp_report_confusion(model),
                        @extschema@.gnngp_report_sureness(model), @extschema@.gnngp_report_sets(model), @extschema@.gnngp_report_by_class(model));
-    ELSIF named.task = 'regression' THEN
+    ELSIF judged AND named.task = 'regression' THEN
         page := concat(page, @extschema@.gnngp_report_values(model));
     END IF;
     IF named.link_method IS NOT NULL THEN

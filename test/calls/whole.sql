@@ -14,11 +14,15 @@ WHERE NOT EXISTS (SELECT FROM gp_graph_catalog g WHERE g.id = m.graph) HAVING co
 UNION ALL
 SELECT format('model %s: %s blocks of part %s are of another version', m.id, count(*), b.part)
 FROM gp_model_catalog m JOIN gp_block b ON b.model = m.id
-WHERE b.version <> CASE b.part WHEN 'node' THEN m.version ELSE m.link_version END GROUP BY m.id, b.part
+WHERE b.version <> CASE b.part WHEN 'link' THEN m.link_version ELSE m.version END GROUP BY m.id, b.part
 UNION ALL
 SELECT format('model %s: %s nodes, %s rows stored', m.id, m.nodes, coalesce(sum(b.nrows), 0))
 FROM gp_model_catalog m LEFT JOIN gp_block b ON b.model = m.id AND b.part = 'node' AND b.version = m.version
 WHERE m.task IS NOT NULL GROUP BY m.id, m.nodes HAVING m.nodes <> coalesce(sum(b.nrows), 0)
+UNION ALL
+SELECT format('model %s: %s labels, %s rows stored', m.id, m.labelled, coalesce(sum(b.nrows), 0))
+FROM gp_model_catalog m LEFT JOIN gp_block b ON b.model = m.id AND b.part = 'loo' AND b.version = m.version
+WHERE m.task IS NOT NULL GROUP BY m.id, m.labelled HAVING m.labelled <> coalesce(sum(b.nrows), 0)
 UNION ALL
 SELECT format('a lock of gnngp is held by process %s', pid) FROM pg_locks
 WHERE classid = 'pg_extension'::regclass AND objsubid <> 0 AND pid <> pg_backend_pid() AND database = (SELECT oid FROM pg_database WHERE datname = current_database())

@@ -24,7 +24,7 @@ my $mine = 0;
 END { unlink $installed if $mine }
 
 # What costs nothing to start is taken as soon as there is work for it.
-my $auto = q{SET gnngp.device = auto; SET gnngp.gpu_start_cost = 0; SET gnngp.threads = 1;};
+my $auto = q{SET gnngp.device = auto; SET gnngp.gpu_start_cost = '1ms'; SET gnngp.threads = 1;};
 my $failed = qr/WARNING:  01000: the GPU failed; the computation goes on on the CPU/;
 my $node = PostgreSQL::Test::Cluster->new('gpu');
 

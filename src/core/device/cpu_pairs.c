@@ -88,7 +88,10 @@ find_longest(gp_device *dev, pair_job *job)
 	job->longest = gp_alloc_array(dev->env, job->s->rows, sizeof(int64_t));
 	gp_cpu_run(dev, longest_tile, job, tiles);
 	for (int64_t t = 0; t < tiles && dev->env->dry; t++)
+	{
+		dev->env->check_interrupts(dev->env);
 		longest_tile(job, t, 0);
+	}
 }
 
 /* Steps for one pair of neighbours: the product, and the stages. */

@@ -220,14 +220,16 @@ dry_map_diag(gp_device *dev, const gp_stage *stage, gp_matrix diag)
 
 /* Pairs of entries in the rows of a sparse matrix. */
 static double
-row_pairs(const gp_csr *s)
+row_pairs(gp_env *env, const gp_csr *s)
 {
 	double		pairs = 0.0;
+	int64_t		next = 0;
 
 	for (int64_t i = 0; i < s->rows; i++)
 	{
 		double		m = (double) (s->start[i + 1] - s->start[i]);
 
+		gp_look(env, i, &next);
 		pairs += 0.5 * m * (m + 1.0);
 	}
 	return pairs;
@@ -237,7 +239,7 @@ static void
 dry_pair_diag(gp_device *dev, const gp_csr *s, const gp_csr *zs, const gp_matrix *zd,
 			  const gp_stage *stages, int nstages, gp_matrix out)
 {
-	double		pairs = row_pairs(s);
+	double		pairs = row_pairs(dev->env, s);
 
 	if (zs)
 		add_sparse(dev, 2.0 * pairs * entries(zs) / gp_max64(zs->rows, 1));

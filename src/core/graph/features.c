@@ -180,20 +180,19 @@ permute_dense(gp_features_builder *b, int32_t *node)
 	size_t		bytes = gp_size_mul(b->env, b->dims, gp_type_size(b->type));
 	char	   *scratch = gp_alloc(b->env, bytes);
 	char	   *rows = b->dense;
+	int64_t		moved = 0;
 	int64_t		next = 0;
 
 	for (int64_t i = 0; i < b->nodes; i++)
-	{
-		gp_look(b->env, i * b->dims, &next);
 		while (node[i] != i)
 		{
 			int32_t		to = node[i];
 
+			gp_look(b->env, moved++ * b->dims, &next);
 			swap_rows(rows + i * bytes, rows + to * bytes, scratch, bytes);
 			node[i] = node[to];
 			node[to] = to;
 		}
-	}
 	gp_free(b->env, scratch);
 }
 

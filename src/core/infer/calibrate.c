@@ -383,9 +383,22 @@ labels_looked_at(int32_t columns)
 	return gp_max64(MOST_ENTRIES / columns, FEWEST_LABELS);
 }
 
+/* Takes the labels of nodes that are given the prior out of a list; returns what is left. */
+static int64_t
+leave_out(const gp_problem *problem, const bool *is_prior, int32_t *index, int64_t n)
+{
+	int64_t		left = 0;
+
+	for (int64_t k = 0; k < n; k++)
+		if (is_prior == NULL || !is_prior[problem->labelled[index[k]]])
+			index[left++] = index[k];
+	return left;
+}
+
 /* The calibrator of the largest leave-one-out likelihood; its biases belong to env. */
 gp_calibrator
-gp_calibrator_fit(gp_env *env, const gp_problem *problem, const gp_targets *targets, const double *mean)
+gp_calibrator_fit(gp_env *env, const gp_problem *problem, const gp_targets *targets, const double *mean,
+				  const bool *is_prior)
 {
 	int32_t		columns = targets->columns;
 	gp_calibrator out = {DELTA_MIDDLE, GAMMA_FEW, NULL};
@@ -397,11 +410,17 @@ gp_calibrator_fit(gp_env *env, const gp_problem *problem, const gp_targets *targ
 	if (targets->few)
 		return out;
 	index = gp_loo_sample(env, targets, labels_looked_at(columns), &f.n);
+	f.weight = (double) targets->ncounted / (double) f.n;
+	f.n = leave_out(problem, is_prior, index, f.n);
+	if (f.n == 0)
+	{
+		gp_free(env, index);
+		return out;
+	}
 	label = gp_alloc_array(env, f.n, sizeof(int32_t));
 	for (int64_t i = 0; i < f.n; i++)
 		label[i] = problem->label[index[i]];
 	f.label = label;
-	f.weight = (double) targets->ncounted / (double) f.n;
 	f.s = gp_alloc_array(env, f.n * columns, 2 * sizeof(double));
 	f.p = f.s + f.n * columns;
 	x = gp_alloc_zero(env, columns + 1, sizeof(double));

@@ -11,6 +11,38 @@
 
 #define ECE_BINS 15
 
+/* True when labelled node i has no kernel: then it gets the prior, and says nothing of the others. */
+static bool
+is_prior(const gp_problem *problem, const gp_posterior *out, int64_t i)
+{
+	return out->is_prior != NULL && out->is_prior[problem->labelled[i]];
+}
+
+/* The probabilities of labelled node i, left out, as they will be told of any node like it. */
+static void
+label_probabilities(const gp_problem *problem, const gp_targets *t, const gp_solution *solution,
+					const gp_posterior *out, int64_t i, double *probability)
+{
+	if (is_prior(problem, out, i))
+		memcpy(probability, t->share, t->columns * sizeof(double));
+	else
+		gp_probabilities(&out->calibrator, t->columns, solution->loo_mean + i * t->columns, probability);
+}
+
+/*
+ * Gives labels without kernel the variance that any node without kernel has; what the
+ * regression says of them is that of noise alone.
+ */
+static void
+widen_priors(const gp_problem *problem, gp_solution *solution, const gp_posterior *out)
+{
+	double		noise = problem->task == GP_TASK_VALUES ? solution->noise : 2.0 * solution->noise;
+
+	for (int64_t i = 0; i < problem->nlabelled && out->is_prior; i++)
+		if (is_prior(problem, out, i))
+			solution->loo_variance[i] = solution->scale * (solution->mean_diag + noise);
+}
+
 /* The most probable class: ties go to the class with more labels, then to the first. */
 static int32_t
 best_class(const gp_targets *t, const double *probability)
@@ -89,8 +121,8 @@ class_means(const gp_targets *t, const tally *class, double *metric)
 
 /* Of two classes: how well the probability of the rarer one finds it. */
 static void
-rank_two(gp_env *env, const gp_problem *problem, const gp_targets *t, const double *mean,
-		 const gp_calibrator *calibrator, double *metric)
+rank_two(gp_env *env, const gp_problem *problem, const gp_targets *t, const gp_solution *solution,
+		 gp_posterior *out)
 {
 	int32_t		rare = t->share[0] < t->share[1] ? 0 : 1;
 	double	   *score = gp_alloc_array(env, t->m, sizeof(double));
@@ -103,20 +135,21 @@ rank_two(gp_env *env, const gp_problem *problem, const gp_targets *t, const doub
 
 		if (!t->counts[i])
 			continue;
-		gp_probabilities(calibrator, 2, mean + 2 * i, probability);
+		label_probabilities(problem, t, solution, out, i, probability);
 		score[n] = probability[rare];
 		label[n++] = problem->label[i] == rare;
 	}
-	gp_ranking_metrics(env, n, score, label, &metric[GP_METRIC_ROC_AUC], &metric[GP_METRIC_PR_AUC]);
+	gp_ranking_metrics(env, n, score, label, &out->metric[GP_METRIC_ROC_AUC], &out->metric[GP_METRIC_PR_AUC]);
 	gp_free(env, label);
 	gp_free(env, score);
 }
 
 /* The figures of classes. */
 static void
-class_metrics(gp_env *env, const gp_problem *problem, const gp_targets *t, const double *mean,
-			  const gp_calibrator *calibrator, double *metric)
+class_metrics(gp_env *env, const gp_problem *problem, const gp_targets *t, const gp_solution *solution,
+			  gp_posterior *out)
 {
+	double	   *metric = out->metric;
 	double	   *probability = gp_alloc_array(env, t->columns, sizeof(double));
 	sums		s;
 	double		ece = 0.0;
@@ -129,7 +162,7 @@ class_metrics(gp_env *env, const gp_problem *problem, const gp_targets *t, const
 		gp_look(env, i * t->columns, &next);
 		if (!t->counts[i])
 			continue;
-		gp_probabilities(calibrator, t->columns, mean + i * t->columns, probability);
+		label_probabilities(problem, t, solution, out, i, probability);
 		add_label(t, problem->label[i], probability, &s);
 	}
 	for (int b = 0; b < ECE_BINS; b++)
@@ -140,7 +173,7 @@ class_metrics(gp_env *env, const gp_problem *problem, const gp_targets *t, const
 	metric[GP_METRIC_BRIER] = s.brier / t->ncounted;
 	class_means(t, s.class, metric);
 	if (t->columns == 2)
-		rank_two(env, problem, t, mean, calibrator, metric);
+		rank_two(env, problem, t, solution, out);
 	gp_free(env, s.class);
 	gp_free(env, probability);
 }
@@ -211,8 +244,8 @@ compare_numbers(const void *a, const void *b, void *arg)
 
 /* How strange each label is to a model without it, ascending. */
 static double *
-strangeness(gp_env *env, const gp_problem *problem, const gp_targets *t, const gp_calibrator *calibrator,
-			const gp_solution *solution)
+strangeness(gp_env *env, const gp_problem *problem, const gp_targets *t, const gp_solution *solution,
+			const gp_posterior *out)
 {
 	double	   *score = gp_alloc_array(env, t->m, sizeof(double));
 	double	   *probability = gp_alloc_array(env, t->columns, sizeof(double));
@@ -227,7 +260,7 @@ strangeness(gp_env *env, const gp_problem *problem, const gp_targets *t, const g
 			score[i] = isnan(score[i]) ? 0.0 : score[i];
 			continue;
 		}
-		gp_probabilities(calibrator, t->columns, solution->loo_mean + i * t->columns, probability);
+		label_probabilities(problem, t, solution, out, i, probability);
 		score[i] = 1.0 - probability[problem->label[i]];
 	}
 	gp_sort(env, score, t->m, sizeof(double), compare_numbers, NULL);
@@ -243,7 +276,7 @@ take_loo(gp_env *env, const gp_problem *problem, const gp_targets *t, gp_solutio
 	bool		values = problem->task == GP_TASK_VALUES;
 
 	out->loo.n = t->m;
-	out->loo.score = strangeness(env, problem, t, &out->calibrator, solution);
+	out->loo.score = strangeness(env, problem, t, solution, out);
 	out->loo.mean = solution->loo_mean;
 	out->loo.variance = solution->loo_variance;
 	solution->loo_mean = solution->loo_variance = NULL;
@@ -266,11 +299,12 @@ gp_figures(gp_env *env, const gp_problem *problem, const gp_targets *targets, gp
 
 	for (int i = 0; i < GP_METRICS; i++)
 		out->metric[i] = NAN;
+	widen_priors(problem, solution, out);
 	out->loo_score = targets->few ? NAN : loo_score(env, problem, targets, solution);
 	if (classes)
-		out->calibrator = gp_calibrator_fit(env, problem, targets, solution->loo_mean);
+		out->calibrator = gp_calibrator_fit(env, problem, targets, solution->loo_mean, out->is_prior);
 	if (!targets->few && classes)
-		class_metrics(env, problem, targets, solution->loo_mean, &out->calibrator, out->metric);
+		class_metrics(env, problem, targets, solution, out);
 	else if (!targets->few)
 		value_metrics(targets, solution, out->metric);
 	else if (classes)
@@ -296,7 +330,7 @@ gp_loo_quantile(const double *score, int64_t n, double coverage)
 
 	if (rank > (double) n)
 		return INFINITY;
-	return rank < 1.0 ? -INFINITY : score[(int64_t) rank - 1];
+	return score[rank < 1.0 ? 0 : (int64_t) rank - 1];
 }
 
 /* The name of a figure. */

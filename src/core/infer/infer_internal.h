@@ -51,10 +51,12 @@ extern void gp_figures_count(gp_env *env, const gp_problem *problem, const gp_ta
 
 /*
  * calibrate.c: the calibrator of the largest likelihood on leave-one-out means (m x columns),
- * or the usual one where labels are too few.  Its biases belong to env.
+ * or the usual one where labels are too few; without the labels of nodes that are given the
+ * prior (by node, or NULL).  Its biases belong to env.
  */
 extern gp_calibrator gp_calibrator_fit(gp_env *env, const gp_problem *problem,
-									   const gp_targets *targets, const double *mean);
+									   const gp_targets *targets, const double *mean,
+									   const bool *is_prior);
 /* The bytes that fitting one takes at most. */
 extern double gp_calibrator_bytes(const gp_problem *problem);
 

@@ -15,7 +15,7 @@
 static bool
 always_told(gp_metric metric, bool classes)
 {
-	return classes ? metric <= GP_METRIC_ECE : metric >= GP_METRIC_R2;
+	return classes ? metric <= GP_METRIC_BRIER : metric >= GP_METRIC_R2;
 }
 
 PG_FUNCTION_INFO_V1(gnngp_evaluate);

@@ -39,6 +39,8 @@ tell_label(const gnngp_node_rows *rows, const gnngp_block *block, const gnngp_no
 {
 	int32		own;
 
+	if (!block->has_targets)
+		gnngp_store_corrupted(rows->model, "a labelled node has no label");
 	if (block->nclasses == 0)
 	{
 		*target = number_text(row->target);

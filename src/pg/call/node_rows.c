@@ -142,9 +142,13 @@ gnngp_node_rows_run(gnngp_node_rows *rows, FunctionCallInfo fcinfo, const char *
 void
 gnngp_node_rows_all(gnngp_node_rows *rows, const char *part, gnngp_put_node put)
 {
+	int			guc_level = NewGUCNestLevel();
+
+	gnngp_pin_output_settings();
 	rows->put = put;
 	rows->given.all = true;
 	read_blocks(rows, part);
+	AtEOXact_GUC(false, guc_level);
 }
 
 /* The label of the k-th best class. */

@@ -62,7 +62,7 @@ put_node(gnngp_node_rows *rows, const gnngp_block *block, const gnngp_node_row *
 	values[SET_NODE] = gnngp_id_type_datum(&rows->id_type, row);
 	if (values_only)
 	{
-		double		half = p->quantile * sqrt(row->variance);
+		double		half = isinf(p->quantile) ? INFINITY : p->quantile * sqrt(Max(row->variance, 0.0));
 
 		values[SET_LOWER] = Float8GetDatum(row->value - half);
 		values[SET_UPPER] = Float8GetDatum(row->value + half);

@@ -447,7 +447,8 @@ add_target(node_state *s, const char *task)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("graph \"%s\" has no target column", def->name),
-				 errhint("Create the graph with gp_create_graph(..., target => 'column').")));
+				 errhint("Name one: SELECT gp_alter_graph(%s, target => 'column').",
+						 quote_literal_cstr(def->name))));
 	s->target = gnngp_table_column(&s->r->nodes, def->target);
 	s->kind = choose_target(s->r, &s->target, task);
 	if (s->kind == TARGET_VALUE)

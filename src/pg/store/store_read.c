@@ -175,9 +175,15 @@ gnngp_block_row(const gnngp_block *block, int32 i, gnngp_node_row *row)
 double
 gnngp_row_probability(const gnngp_block *block, const gnngp_node_row *row, int32 k)
 {
-	size_t		at = (size_t) gnngp_row_class(row, k) * sizeof(double);
+	uint16		class = gnngp_row_class(row, k);
+	size_t		at = (size_t) class * sizeof(double);
 	double		logit;
 
+	if (class >= block->nclasses)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_CORRUPTED),
+				 errmsg("a stored model is damaged: a class is unknown"),
+				 errhint("Fit the model again with gp_fit or gp_refresh.")));
 	if (row->is_prior && block->shares)
 		return gnngp_get_float8(block->shares + at);
 	logit = gp_logit(&block->calibrator, 0, gnngp_row_score(row, k)) +
@@ -301,6 +307,13 @@ scan_blocks(block_receiver *br)
 	run_query(br, psprintf("%s ORDER BY k.block", from_blocks(br->part, "k.data", "k")), 0);
 }
 
+/* Takes no block. */
+static bool
+take_none(void *state, const gnngp_block *block)
+{
+	return false;
+}
+
 /* 55000, or XX001: what is there is not the whole part. */
 static void
 report_missing(const block_receiver *br)
@@ -327,6 +340,16 @@ gnngp_store_scan(const gnngp_model *model, const char *part, gnngp_block_fn take
 	if (!br.stopped && br.rows != rows)
 		report_missing(&br);
 	gnngp_spi_finish();
+}
+
+/* 55000 where the version that fitted the model did not store the part: no block of it begins it. */
+static void
+require_part(block_receiver *br)
+{
+	br->take = take_none;
+	run_query(br, psprintf("%s AND k.block = 0", from_blocks(br->part, "k.data", "k")), 0);
+	if (br->blocks == 0)
+		report_missing(br);
 }
 
 /* About how many blocks a model has. */
@@ -363,5 +386,7 @@ gnngp_store_find(const gnngp_model *model, const char *part, const int64 *keys, 
 			if (br.blocks == 0 || keys[i] > br.last_key)
 				run_query(&br, query, keys[i]);
 	}
+	if (br.blocks == 0)
+		require_part(&br);
 	gnngp_spi_finish();
 }

@@ -107,7 +107,7 @@ check_recovery(gp_env *env)
 
 	make_labels(&truth, mean, label);
 	targets = make_targets(env, &problem, label);
-	found = gp_calibrator_fit(env, &problem, &targets, mean);
+	found = gp_calibrator_fit(env, &problem, &targets, mean, NULL);
 	for (int i = 0; i < LABELS; i++)
 	{
 		double		p[CLASSES];
@@ -138,12 +138,12 @@ check_extremes(gp_env *env)
 	for (int i = 0; i < LABELS; i++)
 		label[i] = i % CLASSES;
 	targets = make_targets(env, &problem, label);
-	found = gp_calibrator_fit(env, &problem, &targets, mean);
+	found = gp_calibrator_fit(env, &problem, &targets, mean, NULL);
 	gp_probabilities(&found, CLASSES, mean, p);
 	ok(fabs(p[0] - 1.0 / CLASSES) < 1e-9, "means that tell nothing give the shares");
 	for (int i = 0; i < LABELS; i++)
 		mean[i * CLASSES + label[i]] = 1.0;
-	found = gp_calibrator_fit(env, &problem, &targets, mean);
+	found = gp_calibrator_fit(env, &problem, &targets, mean, NULL);
 	gp_probabilities(&found, CLASSES, mean, p);
 	ok(p[0] > 0.99 && isfinite(found.gamma), "means that tell everything are believed");
 	gp_probabilities(&found, CLASSES, wild, p);
