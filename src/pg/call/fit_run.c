@@ -182,10 +182,10 @@ fill_data(const gnngp_data *data, gnngp_model *model)
 	model->classes = classes ? data->nclasses : 0;
 	model->id_type = pstrdup(data->ids.type_name);
 	model->integer_ids = data->ids.integer;
-	model->nclass_labels = model->classes;
-	model->class_labels = palloc0(sizeof(char *) * Max(model->classes, 1));
+	model->class_labels.n = model->classes;
+	model->class_labels.text = palloc0(sizeof(char *) * Max(model->classes, 1));
 	for (int32 c = 0; c < model->classes; c++)
-		model->class_labels[c] = pstrdup(data->class_label[c]);
+		model->class_labels.text[c] = pstrdup(data->class_label[c]);
 }
 
 /* Copies the figures of the posterior. */

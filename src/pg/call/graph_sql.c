@@ -21,12 +21,6 @@ enum graph_argument
 	ARG_WEIGHT, ARG_DIRECTED, ARG_SPARSE, ARG_SCALE
 };
 
-/* The columns that both write, and the parameters that they are written from. */
-#define WRITTEN "id_column, target, src, dst, weight, nodes, edges, sparse_features, directed, features," \
-	" scale, nodes_name, edges_name, sparse_features_name"
-#define PARAMETERS "$1::name, $2::name, $3::name, $4::name, $5::name, $6, $7, $8, $9, $10, $11, $12, $13, $14"
-#define NPARAMETERS 14
-
 /* Takes a column when it is given; an empty name takes an optional one away. */
 static void
 take_column(FunctionCallInfo fcinfo, int argno, bool optional, char **column)
@@ -39,23 +33,26 @@ take_column(FunctionCallInfo fcinfo, int argno, bool optional, char **column)
 	*column = optional && name[0] == '\0' ? NULL : name;
 }
 
-/* Takes the feature columns: 22004 for NULL among them; none takes them away. */
-static void
-take_features(ArrayType *array, gnngp_graph_def *def)
+/* The feature columns: 22004 for NULL among them; none takes them away. */
+static gnngp_texts
+feature_columns(ArrayType *array)
 {
+	gnngp_texts list = {0, NULL};
 	Datum	   *elements;
 	bool	   *nulls;
 
-	deconstruct_array(array, TEXTOID, -1, false, TYPALIGN_INT, &elements, &nulls, &def->nfeatures);
-	def->features = palloc(sizeof(char *) * Max(def->nfeatures, 1));
-	for (int i = 0; i < def->nfeatures; i++)
+	deconstruct_array(array, TEXTOID, -1, false, TYPALIGN_INT, &elements, &nulls, &list.n);
+	if (list.n > 0)
+		list.text = palloc(sizeof(char *) * list.n);
+	for (int i = 0; i < list.n; i++)
 	{
 		if (nulls[i])
 			ereport(ERROR,
 					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 					 errmsg("features must not contain NULL")));
-		def->features[i] = TextDatumGetCString(elements[i]);
+		list.text[i] = TextDatumGetCString(elements[i]);
 	}
+	return list;
 }
 
 /* Takes where the features are: one place takes the other's. */
@@ -72,13 +69,13 @@ take_feature_source(FunctionCallInfo fcinfo, gnngp_graph_def *def)
 				 errhint("Put all features into one of them.")));
 	if (columns)
 	{
-		take_features(PG_GETARG_ARRAYTYPE_P(ARG_FEATURES), def);
+		def->features = feature_columns(PG_GETARG_ARRAYTYPE_P(ARG_FEATURES));
 		def->sparse_features = InvalidOid;
 	}
 	if (sparse)
 	{
 		def->sparse_features = PG_GETARG_OID(ARG_SPARSE);
-		def->nfeatures = 0;
+		def->features = (gnngp_texts) {0, NULL};
 	}
 }
 
@@ -135,118 +132,6 @@ take_arguments(FunctionCallInfo fcinfo, gnngp_graph_def *def)
 	def->sparse_name = source_name(def->sparse_features);
 }
 
-/* A list of names as name[]. */
-static Datum
-names_datum(int n, char *const *names)
-{
-	Datum	   *elements = palloc(sizeof(Datum) * Max(n, 1));
-
-	for (int i = 0; i < n; i++)
-		elements[i] = DirectFunctionCall1(namein, CStringGetDatum(names[i]));
-	return PointerGetDatum(construct_array(elements, n, NAMEOID, NAMEDATALEN, false, TYPALIGN_CHAR));
-}
-
-/* Parameters of a statement. */
-typedef struct parameters
-{
-	int			n;
-	Oid			type[NPARAMETERS + 2];
-	Datum		value[NPARAMETERS + 2];
-	char		null[NPARAMETERS + 2];
-} parameters;
-
-/* Appends a parameter. */
-static void
-add_parameter(parameters *p, Oid type, Datum value, bool null)
-{
-	p->type[p->n] = type;
-	p->value[p->n] = value;
-	p->null[p->n++] = null ? 'n' : ' ';
-}
-
-/* Appends a text, or NULL. */
-static void
-add_text(parameters *p, const char *text)
-{
-	add_parameter(p, TEXTOID, text ? CStringGetTextDatum(text) : (Datum) 0, text == NULL);
-}
-
-/* Appends a table. */
-static void
-add_table(parameters *p, Oid oid)
-{
-	add_parameter(p, REGCLASSOID, ObjectIdGetDatum(oid), !OidIsValid(oid));
-}
-
-/* Appends the name of a table. */
-static void
-add_source_name(parameters *p, const gnngp_source_name *name)
-{
-	char	   *names[] = {name->schema, name->table};
-
-	add_parameter(p, NAMEARRAYOID, name->table ? names_datum(2, names) : (Datum) 0, name->table == NULL);
-}
-
-/* The parameters of the columns that are written. */
-static parameters
-row_parameters(const gnngp_graph_def *def)
-{
-	parameters	p = {0};
-
-	add_text(&p, def->id_column);
-	add_text(&p, def->target);
-	add_text(&p, def->src);
-	add_text(&p, def->dst);
-	add_text(&p, def->weight);
-	add_table(&p, def->nodes);
-	add_table(&p, def->edges);
-	add_table(&p, def->sparse_features);
-	add_parameter(&p, BOOLOID, BoolGetDatum(def->directed), false);
-	add_parameter(&p, NAMEARRAYOID, names_datum(def->nfeatures, def->features), def->nfeatures == 0);
-	add_text(&p, def->scale);
-	add_source_name(&p, &def->nodes_name);
-	add_source_name(&p, &def->edges_name);
-	add_source_name(&p, &def->sparse_name);
-	Assert(p.n == NPARAMETERS);
-	return p;
-}
-
-/* Writes a new row; false when the owner has a graph of this name. */
-static bool
-insert_graph(const gnngp_graph_def *def)
-{
-	parameters	p = row_parameters(def);
-	const char *schema = gnngp_schema();
-	bool		inserted;
-
-	add_text(&p, def->name);
-	add_parameter(&p, gnngp_role_type(), gnngp_role_datum(def->owner_role), false);
-	gnngp_spi_connect();
-	(void) gnngp_execute_as_extension(psprintf("INSERT INTO %s.%s (" WRITTEN ", name, owner)"
-											   " VALUES (" PARAMETERS ", $15, $16)"
-											   " ON CONFLICT (name, %s.gp_role_oid(owner)) DO NOTHING",
-											   schema, gnngp_graph_kind.table, schema),
-									  p.n, p.type, p.value, p.null);
-	inserted = SPI_processed == 1;
-	gnngp_spi_finish();
-	return inserted;
-}
-
-/* Changes the row of a graph that no fit is about to read. */
-static void
-update_graph(const gnngp_graph_def *def)
-{
-	parameters	p = row_parameters(def);
-
-	add_parameter(&p, INT8OID, Int64GetDatum(def->id), false);
-	gnngp_spi_connect();
-	(void) gnngp_lock_whole_graph(def);
-	(void) gnngp_execute_as_extension(psprintf("UPDATE %s.%s SET (" WRITTEN ") = (" PARAMETERS ") WHERE id = $15",
-											   gnngp_schema(), gnngp_graph_kind.table),
-									  p.n, p.type, p.value, p.null);
-	gnngp_spi_finish();
-}
-
 PG_FUNCTION_INFO_V1(gnngp_create_graph);
 
 /* gp_create_graph(graph, nodes, edges, id, features, target, src, dst, weight, directed, sparse_features, scale) */
@@ -274,7 +159,7 @@ gnngp_create_graph(PG_FUNCTION_ARGS)
 				 errhint("Leave it out for a graph without features.")));
 	take_arguments(fcinfo, &def);
 	gnngp_graph_name_lock(def.owner_role, def.name);
-	if (!insert_graph(&def))
+	if (!gnngp_graph_insert(&def))
 		ereport(ERROR,
 				(errcode(ERRCODE_DUPLICATE_OBJECT),
 				 errmsg("graph \"%s\" already exists", def.name),
@@ -293,7 +178,7 @@ gnngp_alter_graph(PG_FUNCTION_ARGS)
 	gnngp_prevent_read_only("gp_alter_graph");
 	def = gnngp_own_graph(gnngp_text_argument(fcinfo, ARG_GRAPH, "graph"));
 	take_arguments(fcinfo, def);
-	update_graph(def);
+	gnngp_graph_update(def);
 	PG_RETURN_VOID();
 }
 

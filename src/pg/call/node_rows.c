@@ -79,9 +79,9 @@ gnngp_node_rows_open(gnngp_node_rows *rows, FunctionCallInfo fcinfo)
 	memset(rows, 0, sizeof(*rows));
 	rows->model = gnngp_model_lookup(gnngp_text_argument(fcinfo, 0, "model"), false);
 	gnngp_require_node_part(rows->model);
-	rows->class_label = palloc(sizeof(Datum) * Max(rows->model->nclass_labels, 1));
-	for (int c = 0; c < rows->model->nclass_labels; c++)
-		rows->class_label[c] = CStringGetTextDatum(rows->model->class_labels[c]);
+	rows->class_label = palloc(sizeof(Datum) * Max(rows->model->class_labels.n, 1));
+	for (int c = 0; c < rows->model->class_labels.n; c++)
+		rows->class_label[c] = CStringGetTextDatum(rows->model->class_labels.text[c]);
 	rows->row_context = AllocSetContextCreate(CurrentMemoryContext, "gnngp prediction",
 											  ALLOCSET_DEFAULT_SIZES);
 	InitMaterializedSRF(fcinfo, 0);

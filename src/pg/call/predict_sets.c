@@ -104,7 +104,7 @@ gnngp_predict_sets(PG_FUNCTION_ARGS)
 	gnngp_node_rows_open(&rows, fcinfo);
 	gnngp_require_argument(fcinfo, 2, "coverage");
 	p.quantile = find_quantile(rows.model, PG_GETARG_FLOAT8(2));
-	p.class = palloc(sizeof(Datum) * Max(rows.model->nclass_labels, 1));
+	p.class = palloc(sizeof(Datum) * Max(rows.model->class_labels.n, 1));
 	gnngp_node_rows_run(&rows, fcinfo, "node", 1, put_node, &p);
 	return (Datum) 0;
 }

@@ -17,6 +17,13 @@
 #include "nodes/pg_list.h"
 #include "tcop/dest.h"
 
+/* A list of texts; text is NULL where there is no list. */
+typedef struct gnngp_texts
+{
+	int			n;
+	char	  **text;
+} gnngp_texts;
+
 /* The name that a table had; NULL where it is not known. */
 typedef struct gnngp_source_name
 {
@@ -34,8 +41,7 @@ typedef struct gnngp_graph_def
 	Oid			nodes;
 	Oid			edges;
 	char	   *id_column;
-	int			nfeatures;		/* 0: none, or sparse_features */
-	char	  **features;		/* one array column, or several numeric columns */
+	gnngp_texts features;		/* one array column, or several numeric columns; none with sparse_features */
 	char	   *target;			/* NULL when not given */
 	char	   *src;
 	char	   *dst;
@@ -119,8 +125,7 @@ typedef struct gnngp_model
 	/* what gp_predict and gp_evaluate need besides the blocks */
 	char	   *id_type;		/* schema-qualified type name, as gnngp_type_name gives */
 	bool		integer_ids;
-	int			nclass_labels;
-	char	  **class_labels;	/* in class order */
+	gnngp_texts class_labels;	/* in class order */
 	double		temperature;	/* of the calibrator: its exponent */
 	double		offset;
 	double		scale;
@@ -136,6 +141,12 @@ extern gnngp_graph_def *gnngp_graph_lookup(const char *name);
 
 /* The same for one that must be the caller's own: 42501 else. */
 extern gnngp_graph_def *gnngp_own_graph(const char *name);
+
+/* Writes the row of a new graph; false when its owner has one of this name. */
+extern bool gnngp_graph_insert(const gnngp_graph_def *graph);
+
+/* Changes the row of a graph, which is locked against fits first. */
+extern void gnngp_graph_update(const gnngp_graph_def *graph);
 
 /* The same by id, for a refresh. */
 extern gnngp_graph_def *gnngp_graph_by_id(int64 id);

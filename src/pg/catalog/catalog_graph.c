@@ -1,109 +1,82 @@
 /*
  * catalog_graph.c - rows of gp_graph_catalog.
+ *
+ * One table says which column holds which member of gnngp_graph_def.
  */
 #include "postgres.h"
 
+#include <stddef.h>
+
 #include "catalog/pg_type_d.h"
 #include "catalog_int.h"
+#include "columns.h"
 #include "executor/spi.h"
-#include "utils/array.h"
+#include "lib/stringinfo.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
-#define COLUMNS "owner, id, name, nodes, edges, id_column, features, target, src, dst, weight, " \
-	"directed, sparse_features, "
+typedef struct graph_column
+{
+	gnngp_member member;
+	const char *early;			/* what is read where the catalog is of version 0.1.0, which lacks the column */
+} graph_column;
 
-/* What a catalog of version 0.1.0 does not have. */
-#define LATER_COLUMNS "scale, nodes_name, edges_name, sparse_features_name"
-#define NO_LATER_COLUMNS "'none', NULL::name[], NULL::name[], NULL::name[]"
+#define COLUMN(name, type, member) {{name, type, offsetof(gnngp_graph_def, member)}, NULL}
+#define LATER(name, type, member, early) {{name, type, offsetof(gnngp_graph_def, member)}, early}
 
-/* The columns to read. */
+/* The owner comes first: look-ups rely on it.  The id is not here. */
+static const graph_column columns[] = {
+	COLUMN("owner", REGROLEOID, owner_role),
+	COLUMN("name", TEXTOID, name),
+	COLUMN("nodes", REGCLASSOID, nodes),
+	COLUMN("edges", REGCLASSOID, edges),
+	COLUMN("id_column", TEXTOID, id_column),
+	COLUMN("features", TEXTARRAYOID, features),
+	COLUMN("target", TEXTOID, target),
+	COLUMN("src", TEXTOID, src),
+	COLUMN("dst", TEXTOID, dst),
+	COLUMN("weight", TEXTOID, weight),
+	COLUMN("directed", BOOLOID, directed),
+	COLUMN("sparse_features", REGCLASSOID, sparse_features),
+	LATER("scale", TEXTOID, scale, "'none'"),
+	LATER("nodes_name", NAMEARRAYOID, nodes_name, "NULL"),
+	LATER("edges_name", NAMEARRAYOID, edges_name, "NULL"),
+	LATER("sparse_features_name", NAMEARRAYOID, sparse_name, "NULL"),
+};
+
+#define NCOLUMNS ((int) lengthof(columns))
+
+static const gnngp_member id_column = {"id", INT8OID, offsetof(gnngp_graph_def, id)};
+
+/* The columns of a look-up. */
 static const char *
-column_list(void)
+lookup_list(void)
 {
 	Oid			table = get_relname_relid(gnngp_graph_kind.table, gnngp_schema_oid());
+	bool		early = get_attnum(table, "scale") == InvalidAttrNumber;
+	StringInfoData list;
 
-	return get_attnum(table, "scale") == InvalidAttrNumber ? COLUMNS NO_LATER_COLUMNS : COLUMNS LATER_COLUMNS;
-}
-
-/* A column of the row in hand as a string in the context that is current, or NULL. */
-static char *
-get_text(int row, int column)
-{
-	return SPI_getvalue(SPI_tuptable->vals[row], SPI_tuptable->tupdesc, column);
-}
-
-/* A column of the row in hand; 0 when it is NULL. */
-static Datum
-get_datum(int row, int column)
-{
-	bool		null;
-	Datum		value = SPI_getbinval(SPI_tuptable->vals[row], SPI_tuptable->tupdesc, column, &null);
-
-	return null ? (Datum) 0 : value;
-}
-
-/* The names of the feature columns. */
-static void
-get_features(int row, gnngp_graph_def *def)
-{
-	Datum		value = get_datum(row, 7);
-	Datum	   *names;
-	bool	   *nulls;
-
-	if (value == (Datum) 0)
-		return;
-	deconstruct_array(DatumGetArrayTypePCopy(value), NAMEOID, NAMEDATALEN, false, TYPALIGN_CHAR,
-					  &names, &nulls, &def->nfeatures);
-	def->features = palloc(sizeof(char *) * Max(def->nfeatures, 1));
-	for (int i = 0; i < def->nfeatures; i++)
-		def->features[i] = nulls[i] ? "" : pstrdup(NameStr(*DatumGetName(names[i])));
-}
-
-/* The name that a table had. */
-static gnngp_source_name
-get_source_name(int row, int column)
-{
-	Datum		value = get_datum(row, column);
-	Datum	   *names;
-	bool	   *nulls;
-	int			n;
-
-	if (value == (Datum) 0)
-		return (gnngp_source_name) {NULL, NULL};
-	deconstruct_array(DatumGetArrayTypePCopy(value), NAMEOID, NAMEDATALEN, false, TYPALIGN_CHAR,
-					  &names, &nulls, &n);
-	if (n != 2 || nulls[0] || nulls[1])
-		return (gnngp_source_name) {NULL, NULL};
-	return (gnngp_source_name) {pstrdup(NameStr(*DatumGetName(names[0]))),
-		pstrdup(NameStr(*DatumGetName(names[1])))};
+	initStringInfo(&list);
+	for (int i = 0; i < NCOLUMNS; i++)
+		appendStringInfo(&list, "%s%s, ", early && columns[i].early ? columns[i].early : columns[i].member.name,
+						 gnngp_member_type(&columns[i].member) == TEXTARRAYOID ? "::text[]" : "");
+	appendStringInfoString(&list, "id");
+	return list.data;
 }
 
 /* Turns the row in hand into a definition in context. */
 static gnngp_graph_def *
-get_graph(int row, MemoryContext context)
+load_graph(int row, MemoryContext context)
 {
 	MemoryContext old = MemoryContextSwitchTo(context);
 	gnngp_graph_def *def = palloc0(sizeof(gnngp_graph_def));
+	bool		null;
 
-	def->owner_role = gnngp_role_read(get_datum(row, 1), SPI_gettypeid(SPI_tuptable->tupdesc, 1),
-									  &def->owner);
-	def->id = DatumGetInt64(get_datum(row, 2));
-	def->name = get_text(row, 3);
-	def->nodes = DatumGetObjectId(get_datum(row, 4));
-	def->edges = DatumGetObjectId(get_datum(row, 5));
-	def->id_column = get_text(row, 6);
-	get_features(row, def);
-	def->target = get_text(row, 8);
-	def->src = get_text(row, 9);
-	def->dst = get_text(row, 10);
-	def->weight = get_text(row, 11);
-	def->directed = DatumGetBool(get_datum(row, 12));
-	def->sparse_features = DatumGetObjectId(get_datum(row, 13));
-	def->scale = get_text(row, 14);
-	def->nodes_name = get_source_name(row, 15);
-	def->edges_name = get_source_name(row, 16);
-	def->sparse_name = get_source_name(row, 17);
+	def->owner_role = gnngp_role_read(SPI_getbinval(SPI_tuptable->vals[row], SPI_tuptable->tupdesc, 1, &null),
+									  SPI_gettypeid(SPI_tuptable->tupdesc, 1), &def->owner);
+	for (int i = 1; i < NCOLUMNS; i++)
+		gnngp_member_load(&columns[i].member, row, i + 1, def);
+	gnngp_member_load(&id_column, row, NCOLUMNS + 1, def);
 	MemoryContextSwitchTo(old);
 	return def;
 }
@@ -116,7 +89,7 @@ gnngp_graph_lookup(const char *name)
 	gnngp_graph_def *def;
 
 	gnngp_spi_connect();
-	def = get_graph(gnngp_find_named(&gnngp_graph_kind, column_list(), name, false), context);
+	def = load_graph(gnngp_find_named(&gnngp_graph_kind, lookup_list(), name, false), context);
 	gnngp_spi_finish();
 	return def;
 }
@@ -139,8 +112,76 @@ gnngp_graph_by_id(int64 id)
 	gnngp_graph_def *def;
 
 	gnngp_spi_connect();
-	gnngp_find_id(&gnngp_graph_kind, column_list(), id);
-	def = get_graph(0, context);
+	gnngp_find_id(&gnngp_graph_kind, lookup_list(), id);
+	def = load_graph(0, context);
 	gnngp_spi_finish();
 	return def;
+}
+
+/*
+ * Writes a row by a statement in which $1 is the first member, or the id in its place,
+ * and the others follow; true when there is such a row.
+ */
+static bool
+write_row(const gnngp_graph_def *def, const gnngp_member *first, const char *query)
+{
+	Oid			types[NCOLUMNS];
+	Datum		values[NCOLUMNS];
+	char		nulls[NCOLUMNS];
+	bool		null;
+
+	for (int i = 0; i < NCOLUMNS; i++)
+	{
+		const gnngp_member *member = i == 0 ? first : &columns[i].member;
+
+		types[i] = gnngp_member_type(member);
+		values[i] = gnngp_member_save(member, def, &null);
+		nulls[i] = null ? 'n' : ' ';
+	}
+	(void) gnngp_execute_as_extension(query, NCOLUMNS, types, values, nulls);
+	return SPI_processed == 1;
+}
+
+/* Appends the columns from one on, and the parameters that they are written from. */
+static void
+append_columns(StringInfo query, int first, const char *between)
+{
+	for (int i = first; i < NCOLUMNS; i++)
+		appendStringInfo(query, "%s%s", i > first ? ", " : "(", columns[i].member.name);
+	appendStringInfoString(query, between);
+	for (int i = first; i < NCOLUMNS; i++)
+		appendStringInfo(query, "%s$%d", i > first ? ", " : "(", i + 1);
+}
+
+/* Writes a new row. */
+bool
+gnngp_graph_insert(const gnngp_graph_def *def)
+{
+	StringInfoData query;
+	bool		inserted;
+
+	initStringInfo(&query);
+	appendStringInfo(&query, "INSERT INTO %s.%s ", gnngp_schema(), gnngp_graph_kind.table);
+	append_columns(&query, 0, ") VALUES ");
+	appendStringInfo(&query, ") ON CONFLICT (name, %s.gp_role_oid(owner)) DO NOTHING", gnngp_schema());
+	gnngp_spi_connect();
+	inserted = write_row(def, &columns[0].member, query.data);
+	gnngp_spi_finish();
+	return inserted;
+}
+
+/* Changes a row. */
+void
+gnngp_graph_update(const gnngp_graph_def *def)
+{
+	StringInfoData query;
+
+	initStringInfo(&query);
+	appendStringInfo(&query, "UPDATE %s.%s SET ", gnngp_schema(), gnngp_graph_kind.table);
+	append_columns(&query, 1, ") = ");
+	appendStringInfoString(&query, ") WHERE id = $1");
+	gnngp_spi_connect();
+	(void) gnngp_lock_whole_graph(def);
+	(void) write_row(def, &id_column, query.data);
+	gnngp_spi_finish();
 }

@@ -2,7 +2,7 @@
  * catalog_model.c - rows of gp_model_catalog.
  *
  * One table says which column holds which member of gnngp_model; loading, saving and
- * the rows of gp_fit and gp_fit_links all go through it.  NaN is stored as NULL.
+ * the rows of gp_fit and gp_fit_links all go through it.
  */
 #include "postgres.h"
 
@@ -12,24 +12,22 @@
 #include "access/htup_details.h"
 #include "catalog/pg_type_d.h"
 #include "catalog_int.h"
+#include "columns.h"
 #include "executor/spi.h"
 #include "funcapi.h"
 #include "lib/stringinfo.h"
-#include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/timestamp.h"
 
 typedef struct model_column
 {
-	const char *name;
-	Oid			type;			/* how the member is kept in C */
-	size_t		offset;
+	gnngp_member member;
 	int			part;			/* 0: of both */
 	const char *shown;			/* what the row of a fit calls it */
 	bool		none;			/* which shows NULL for 0 */
 } model_column;
 
-#define PART(part, name, type, member, ...) {name, type, offsetof(gnngp_model, member), part, __VA_ARGS__}
+#define PART(part, name, type, member, ...) {{name, type, offsetof(gnngp_model, member)}, part, __VA_ARGS__}
 #define COLUMN(name, type, member) PART(GNNGP_PART_NODES, name, type, member, name, false)
 #define COUNT_OR_NONE(name, type, member) PART(GNNGP_PART_NODES, name, type, member, name, true)
 #define LINK(name, type, member) PART(GNNGP_PART_LINKS, "link_" name, type, link.member, name, false)
@@ -101,7 +99,7 @@ column_list(void)
 
 	initStringInfo(&list);
 	for (int i = 0; i < NCOLUMNS; i++)
-		appendStringInfo(&list, "%s%s", i > 0 ? ", " : "", columns[i].name);
+		appendStringInfo(&list, "%s%s", i > 0 ? ", " : "", columns[i].member.name);
 	return list.data;
 }
 
@@ -110,50 +108,6 @@ static char *
 lookup_list(void)
 {
 	return psprintf("%s, id, version, link_version, link_fitted", column_list());
-}
-
-/* Loads an array of texts. */
-static void
-load_array(Datum value, bool null, gnngp_model *model)
-{
-	Datum	   *elements;
-	bool	   *nulls;
-
-	if (null)
-		return;
-	deconstruct_array(DatumGetArrayTypePCopy(value), TEXTOID, -1, false, TYPALIGN_INT,
-					  &elements, &nulls, &model->nclass_labels);
-	model->class_labels = palloc(sizeof(char *) * Max(model->nclass_labels, 1));
-	for (int i = 0; i < model->nclass_labels; i++)
-		model->class_labels[i] = nulls[i] ? "" : TextDatumGetCString(elements[i]);
-}
-
-/* Loads one member. */
-static void
-load_column(const model_column *column, Datum value, bool null, gnngp_model *model)
-{
-	char	   *member = (char *) model + column->offset;
-
-	switch (column->type)
-	{
-		case TEXTOID:
-			*(char **) member = null ? NULL : TextDatumGetCString(value);
-			break;
-		case INT8OID:
-			*(int64 *) member = null ? 0 : DatumGetInt64(value);
-			break;
-		case INT4OID:
-			*(int32 *) member = null ? 0 : DatumGetInt32(value);
-			break;
-		case FLOAT8OID:
-			*(double *) member = null ? NAN : DatumGetFloat8(value);
-			break;
-		case BOOLOID:
-			*(bool *) member = null ? false : DatumGetBool(value);
-			break;
-		default:
-			load_array(value, null, model);
-	}
 }
 
 /* Turns the row in hand into a model in context. */
@@ -172,11 +126,7 @@ load_model(int row, MemoryContext context)
 	for (int i = 0; i < GP_METRICS; i++)
 		model->metric[i] = NAN;
 	for (int i = 1; i < NCOLUMNS; i++)
-	{
-		Datum		value = SPI_getbinval(tuple, desc, i + 1, &null);
-
-		load_column(&columns[i], value, null, model);
-	}
+		gnngp_member_load(&columns[i].member, row, i + 1, model);
 	model->id = DatumGetInt64(SPI_getbinval(tuple, desc, NCOLUMNS + 1, &null));
 	model->version = DatumGetInt64(SPI_getbinval(tuple, desc, NCOLUMNS + 2, &null));
 	model->link.version = DatumGetInt64(SPI_getbinval(tuple, desc, NCOLUMNS + 3, &null));
@@ -262,48 +212,6 @@ gnngp_model_by_id(int64 id)
 	return model;
 }
 
-/* The array of a model's classes. */
-static Datum
-save_array(const gnngp_model *model)
-{
-	Datum	   *elements = palloc(sizeof(Datum) * Max(model->nclass_labels, 1));
-
-	for (int i = 0; i < model->nclass_labels; i++)
-		elements[i] = CStringGetTextDatum(model->class_labels[i]);
-	return PointerGetDatum(construct_array(elements, model->nclass_labels, TEXTOID, -1, false,
-										   TYPALIGN_INT));
-}
-
-/* The value of one member; sets *null. */
-static Datum
-save_column(const model_column *column, const gnngp_model *model, bool *null)
-{
-	const char *member = (const char *) model + column->offset;
-	const char *text;
-
-	*null = false;
-	switch (column->type)
-	{
-		case REGROLEOID:
-			return gnngp_role_datum(*(const Oid *) member);
-		case TEXTOID:
-			text = *(char *const *) member;
-			*null = text == NULL;
-			return text == NULL ? (Datum) 0 : CStringGetTextDatum(text);
-		case INT8OID:
-			return Int64GetDatum(*(const int64 *) member);
-		case INT4OID:
-			return Int32GetDatum(*(const int32 *) member);
-		case FLOAT8OID:
-			*null = isnan(*(const double *) member);
-			return Float8GetDatum(*(const double *) member);
-		case BOOLOID:
-			return BoolGetDatum(*(const bool *) member);
-		default:
-			return save_array(model);
-	}
-}
-
 /* The column that the row of a part's fit shows under a name. */
 static const model_column *
 find_shown(const char *name, int part)
@@ -332,9 +240,10 @@ gnngp_model_row(FunctionCallInfo fcinfo, const gnngp_model *model, int part)
 		const model_column *column = find_shown(NameStr(attribute->attname), part);
 
 		/* A kernel is a text, too. */
-		if (attribute->atttypid != column->type && (column->type != TEXTOID || attribute->attlen != -1))
+		if (attribute->atttypid != column->member.type &&
+			(column->member.type != TEXTOID || attribute->attlen != -1))
 			elog(ERROR, "figure \"%s\" of a fit has another type", column->shown);
-		values[i] = save_column(column, model, &nulls[i]);
+		values[i] = gnngp_member_save(&column->member, model, &nulls[i]);
 		nulls[i] = nulls[i] || (column->none && values[i] == 0);
 	}
 	return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls));
@@ -394,7 +303,7 @@ append_other_part(StringInfo query, int parts)
 {
 	for (int i = 0; i < NCOLUMNS; i++)
 		if (columns[i].part & ~parts)
-			append_kept(query, columns[i].name);
+			append_kept(query, columns[i].member.name);
 	if (~parts & GNNGP_PART_NODES)
 	{
 		append_kept(query, "fitted");
@@ -426,7 +335,7 @@ save_query(int parts)
 					 gnngp_schema());
 	for (int i = 0; i < NCOLUMNS; i++)
 		if (columns[i].part & parts)
-			appendStringInfo(&query, ", %s = excluded.%s", columns[i].name, columns[i].name);
+			appendStringInfo(&query, ", %s = excluded.%s", columns[i].member.name, columns[i].member.name);
 	append_stamps(&query, parts);
 	append_other_part(&query, parts);
 	appendStringInfoString(&query, " RETURNING id, version, link_version");
@@ -500,8 +409,8 @@ gnngp_model_save(gnngp_model *model, int parts)
 	hold_graph(model);
 	for (int i = 0; i < NCOLUMNS; i++)
 	{
-		types[i] = i == 0 ? gnngp_role_type() : columns[i].type;
-		values[i] = save_column(&columns[i], model, &null);
+		types[i] = gnngp_member_type(&columns[i].member);
+		values[i] = gnngp_member_save(&columns[i].member, model, &null);
 		nulls[i] = null || (columns[i].part & ~parts) ? 'n' : ' ';
 	}
 	if (gnngp_execute_as_extension(save_query(parts), NCOLUMNS, types, values, nulls)

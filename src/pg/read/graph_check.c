@@ -241,23 +241,23 @@ check_number(const column_ref *column)
 static void
 check_features(Relation nodes, const gnngp_graph_def *def)
 {
-	for (int i = 0; i < def->nfeatures; i++)
+	for (int i = 0; i < def->features.n; i++)
 	{
-		column_ref	column = find_column(nodes, def->features[i]);
+		column_ref	column = find_column(nodes, def->features.text[i]);
 
 		for (int j = 0; j < i; j++)
-			if (strcmp(def->features[i], def->features[j]) == 0)
+			if (strcmp(def->features.text[i], def->features.text[j]) == 0)
 				ereport(ERROR,
 						(errcode(ERRCODE_DUPLICATE_COLUMN),
 						 errmsg("feature column \"%s\" is named twice", column.name)));
-		if (def->target != NULL && strcmp(def->features[i], def->target) == 0)
+		if (def->target != NULL && strcmp(def->features.text[i], def->target) == 0)
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errmsg("column \"%s\" cannot be both a feature and the target", column.name),
 					 errhint("Leave it out of \"features\".")));
-		if (gnngp_is_number_type(column.base) || (def->nfeatures == 1 && gnngp_is_vector_type(column.base)))
+		if (gnngp_is_number_type(column.base) || (def->features.n == 1 && gnngp_is_vector_type(column.base)))
 			continue;
-		if (def->nfeatures == 1)
+		if (def->features.n == 1)
 			wrong_type(&column, "a type that casts to real[]",
 					   "Features are one array column, or numeric columns.");
 		wrong_type(&column, "a numeric type",

@@ -343,10 +343,10 @@ add_columns(feature_state *s, gnngp_query *q)
 {
 	const gnngp_graph_def *def = s->r->def;
 
-	s->ncolumns = def->nfeatures;
+	s->ncolumns = def->features.n;
 	s->column = palloc0(sizeof(gnngp_column) * s->ncolumns);
 	for (int i = 0; i < s->ncolumns; i++)
-		s->column[i] = gnngp_table_column(&s->r->nodes, def->features[i]);
+		s->column[i] = gnngp_table_column(&s->r->nodes, def->features.text[i]);
 	if (s->ncolumns == 1 && !gnngp_is_number_type(s->column[0].base))
 	{
 		add_array(s, q);
@@ -372,7 +372,7 @@ gnngp_add_features(gnngp_reader *r, gnngp_query *q)
 {
 	feature_state *s;
 
-	if (r->def->nfeatures == 0)
+	if (r->def->features.n == 0)
 		return NULL;
 	s = palloc0(sizeof(feature_state));
 	s->r = r;

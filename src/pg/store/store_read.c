@@ -119,7 +119,7 @@ open_block(const gnngp_model *model, const char *data, size_t length, gnngp_bloc
 	block->nrows = (int32) gnngp_get32(data + AT_NROWS);
 	block->nclasses = (int32) gnngp_get32(data + AT_NCLASSES);
 	block->text_ids = (flags & BLOCK_TEXT_IDS) != 0;
-	if (block->nrows < 1 || block->nclasses != model->nclass_labels ||
+	if (block->nrows < 1 || block->nclasses != model->class_labels.n ||
 		block->text_ids == model->integer_ids)
 		gnngp_store_corrupted(model, "a block does not belong to it");
 	block->has_targets = (flags & BLOCK_HAS_TARGETS) != 0;
@@ -356,7 +356,7 @@ require_part(block_receiver *br)
 static int64
 count_blocks(const gnngp_model *model)
 {
-	return 1 + model->nodes / (1 + BLOCK_TARGET / (int64) gnngp_row_stride(model->nclass_labels));
+	return 1 + model->nodes / (1 + BLOCK_TARGET / (int64) gnngp_row_stride(model->class_labels.n));
 }
 
 /*

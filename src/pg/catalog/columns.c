@@ -1,0 +1,148 @@
+/*
+ * columns.c - members of a struct as columns of a catalog's row.
+ *
+ * A member of type REGROLEOID is a role's oid, which is stored as a gp_role; of
+ * TEXTARRAYOID a gnngp_texts; of NAMEARRAYOID a gnngp_source_name.  Others are what
+ * their name says.  NaN is stored as NULL, and so is a list or table that is none.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "catalog/pg_type_d.h"
+#include "catalog_int.h"
+#include "columns.h"
+#include "executor/spi.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+
+/* Loads a list of texts; none for NULL. */
+static gnngp_texts
+load_texts(Datum value, bool null)
+{
+	gnngp_texts list = {0, NULL};
+	Datum	   *elements;
+	bool	   *nulls;
+
+	if (null)
+		return list;
+	deconstruct_array(DatumGetArrayTypePCopy(value), TEXTOID, -1, false, TYPALIGN_INT,
+					  &elements, &nulls, &list.n);
+	list.text = palloc(sizeof(char *) * Max(list.n, 1));
+	for (int i = 0; i < list.n; i++)
+		list.text[i] = nulls[i] ? "" : TextDatumGetCString(elements[i]);
+	return list;
+}
+
+/* Loads the name that a table had. */
+static gnngp_source_name
+load_source_name(Datum value, bool null)
+{
+	gnngp_texts list = load_texts(value, null);
+
+	if (list.n != 2)
+		return (gnngp_source_name) {NULL, NULL};
+	return (gnngp_source_name) {list.text[0], list.text[1]};
+}
+
+/* Loads one member. */
+void
+gnngp_member_load(const gnngp_member *member, int row, int column, void *record)
+{
+	void	   *at = (char *) record + member->offset;
+	bool		null;
+	Datum		value = SPI_getbinval(SPI_tuptable->vals[row], SPI_tuptable->tupdesc, column, &null);
+
+	switch (member->type)
+	{
+		case TEXTOID:
+			*(char **) at = SPI_getvalue(SPI_tuptable->vals[row], SPI_tuptable->tupdesc, column);
+			break;
+		case INT8OID:
+			*(int64 *) at = null ? 0 : DatumGetInt64(value);
+			break;
+		case INT4OID:
+			*(int32 *) at = null ? 0 : DatumGetInt32(value);
+			break;
+		case FLOAT8OID:
+			*(double *) at = null ? NAN : DatumGetFloat8(value);
+			break;
+		case BOOLOID:
+			*(bool *) at = null ? false : DatumGetBool(value);
+			break;
+		case REGCLASSOID:
+			*(Oid *) at = null ? InvalidOid : DatumGetObjectId(value);
+			break;
+		case NAMEARRAYOID:
+			*(gnngp_source_name *) at = load_source_name(value, null);
+			break;
+		default:
+			*(gnngp_texts *) at = load_texts(value, null);
+	}
+}
+
+/* The array of a list of texts; NULL where there is none. */
+static Datum
+save_texts(int n, char *const *text, bool *null)
+{
+	Datum	   *elements = palloc(sizeof(Datum) * Max(n, 1));
+
+	*null = text == NULL;
+	for (int i = 0; i < n; i++)
+		elements[i] = CStringGetTextDatum(text[i]);
+	return PointerGetDatum(construct_array(elements, n, TEXTOID, -1, false, TYPALIGN_INT));
+}
+
+/* The array of a table's name. */
+static Datum
+save_source_name(const gnngp_source_name *name, bool *null)
+{
+	char	   *names[] = {name->schema, name->table};
+
+	return name->table ? save_texts(2, names, null) : save_texts(0, NULL, null);
+}
+
+/* The type that a member is written as: the server casts texts to names. */
+Oid
+gnngp_member_type(const gnngp_member *member)
+{
+	if (member->type == REGROLEOID)
+		return gnngp_role_type();
+	return member->type == NAMEARRAYOID ? TEXTARRAYOID : member->type;
+}
+
+/* The value of one member. */
+Datum
+gnngp_member_save(const gnngp_member *member, const void *record, bool *null)
+{
+	const void *at = (const char *) record + member->offset;
+	const gnngp_texts *list = at;
+	const char *text;
+
+	*null = false;
+	switch (member->type)
+	{
+		case REGROLEOID:
+			return gnngp_role_datum(*(const Oid *) at);
+		case TEXTOID:
+			text = *(char *const *) at;
+			*null = text == NULL;
+			return text == NULL ? (Datum) 0 : CStringGetTextDatum(text);
+		case INT8OID:
+			return Int64GetDatum(*(const int64 *) at);
+		case INT4OID:
+			return Int32GetDatum(*(const int32 *) at);
+		case FLOAT8OID:
+			*null = isnan(*(const double *) at);
+			return Float8GetDatum(*(const double *) at);
+		case BOOLOID:
+			return BoolGetDatum(*(const bool *) at);
+		case REGCLASSOID:
+			*null = !OidIsValid(*(const Oid *) at);
+			return ObjectIdGetDatum(*(const Oid *) at);
+		case NAMEARRAYOID:
+			return save_source_name(at, null);
+		default:
+			return save_texts(list->n, list->text, null);
+	}
+}

@@ -1,0 +1,24 @@
+/*
+ * columns.h - members of a struct as columns of a catalog's row.
+ */
+#ifndef GNNGP_COLUMNS_H
+#define GNNGP_COLUMNS_H
+
+#include "postgres.h"
+
+/* A column and the member that it is kept in. */
+typedef struct gnngp_member
+{
+	const char *name;			/* of the column */
+	Oid			type;			/* how the member is kept in C (columns.c) */
+	size_t		offset;
+} gnngp_member;
+
+/* Loads a column of a row that SPI has found, palloc'd in the current context. */
+extern void gnngp_member_load(const gnngp_member *member, int row, int column, void *record);
+
+/* The type of a parameter that a column is written from, and its value; sets *null. */
+extern Oid	gnngp_member_type(const gnngp_member *member);
+extern Datum gnngp_member_save(const gnngp_member *member, const void *record, bool *null);
+
+#endif							/* GNNGP_COLUMNS_H */
