@@ -8,6 +8,7 @@
 
 #include <math.h>
 
+#include "call.h"
 #include "catalog/pg_type_d.h"
 #include "funcapi.h"
 #include "miscadmin.h"
@@ -246,12 +247,8 @@ make_problem(FunctionCallInfo fcinfo, const labels *l, gp_problem *problem)
 	problem->label = l->class;
 	problem->nclasses = l->nclasses;
 	problem->quiet = true;		/* there may be a query of thousands of these */
-	problem->nugget = PG_ARGISNULL(4) ? NAN : PG_GETARG_FLOAT8(4);
-	if (!PG_ARGISNULL(4) && !(problem->nugget > 0 && isfinite(problem->nugget)))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("nugget must be positive and finite"),
-				 errhint("Leave nugget NULL to have it chosen by leave-one-out.")));
+	problem->nugget = gnngp_nugget_argument(fcinfo, 4);
+	gnngp_check_nugget(problem->nugget);
 }
 
 /* Computes the posterior. */
@@ -295,7 +292,7 @@ PG_FUNCTION_INFO_V1(gnngp_factor_predict);
 Datum
 gnngp_factor_predict(PG_FUNCTION_ARGS)
 {
-	int32		top = PG_ARGISNULL(3) ? PG_INT32_MAX : PG_GETARG_INT32(3);
+	int32		top;
 	gnngp_table_value factor;
 	labelled   *given;
 	int64		n;
@@ -306,11 +303,7 @@ gnngp_factor_predict(PG_FUNCTION_ARGS)
 		return (Datum) 0;
 	gnngp_require_argument(fcinfo, 1, "nodes");
 	gnngp_require_argument(fcinfo, 2, "classes");
-	if (top < 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("top must be at least 1"),
-				 errhint("Use top => NULL for all classes.")));
+	top = gnngp_count_argument(fcinfo, 3, "top", GNNGP_TOP_HINT);
 	factor = gnngp_table_read(PG_GETARG_DATUM(0), "gp_factor");
 	given = collect_labels(&factor, PG_GETARG_ARRAYTYPE_P(1), PG_GETARG_ARRAYTYPE_P(2), &n);
 	number_labels(given, n, &factor, &l);

@@ -3,8 +3,6 @@
  */
 #include "postgres.h"
 
-#include <math.h>
-
 #include "call.h"
 #include "fit_run.h"
 #include "pg/host/host.h"
@@ -19,8 +17,7 @@ fit_settings(FunctionCallInfo fcinfo)
 	settings.task = gnngp_text_argument(fcinfo, 3, "task");
 	settings.strategy = gnngp_text_argument(fcinfo, 4, "strategy");
 	settings.landmarks = gnngp_landmarks_argument(fcinfo, 5);
-	if (!PG_ARGISNULL(6))
-		settings.nugget = isnan(PG_GETARG_FLOAT8(6)) ? -1.0 : PG_GETARG_FLOAT8(6);
+	settings.nugget = gnngp_nugget_argument(fcinfo, 6);
 	gnngp_require_argument(fcinfo, 7, "seed");
 	settings.seed = PG_GETARG_INT64(7);
 	gnngp_fit_settings_check(&settings);
@@ -34,21 +31,8 @@ Datum
 gnngp_fit(PG_FUNCTION_ARGS)
 {
 	gnngp_fit_settings settings;
-	gnngp_graph_def *graph;
-	gnngp_fit_run *run;
-	gnngp_model model;
-	char	   *name;
 
 	gnngp_prevent_read_only("gp_fit");
 	settings = fit_settings(fcinfo);
-	graph = gnngp_fit_open(fcinfo, settings.kernel, 8, &name);
-
-	gnngp_account_give_up(0);
-	gnngp_progress_begin(name);
-	run = gnngp_fit_read(CurrentMemoryContext, graph, &settings, NULL, name);
-	gnngp_fit_compute(run);
-	gnngp_fit_store(run, &model);
-	gnngp_fit_free(run);
-	gnngp_progress_end();
-	PG_RETURN_DATUM(gnngp_model_row(fcinfo, &model, GNNGP_PART_NODES));
+	PG_RETURN_DATUM(gnngp_fit_call(fcinfo, &settings, NULL, 8));
 }

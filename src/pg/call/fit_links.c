@@ -31,21 +31,8 @@ Datum
 gnngp_fit_links(PG_FUNCTION_ARGS)
 {
 	gnngp_link_settings settings;
-	gnngp_graph_def *graph;
-	gnngp_fit_run *run;
-	gnngp_model model;
-	char	   *name;
 
 	gnngp_prevent_read_only("gp_fit_links");
 	settings = link_fit_settings(fcinfo);
-	graph = gnngp_fit_open(fcinfo, settings.kernel, 5, &name);
-
-	gnngp_account_give_up(0);
-	gnngp_progress_begin(name);
-	run = gnngp_fit_read(CurrentMemoryContext, graph, NULL, &settings, name);
-	gnngp_fit_compute(run);
-	gnngp_fit_store(run, &model);
-	gnngp_fit_free(run);
-	gnngp_progress_end();
-	PG_RETURN_DATUM(gnngp_model_row(fcinfo, &model, GNNGP_PART_LINKS));
+	PG_RETURN_DATUM(gnngp_fit_call(fcinfo, NULL, &settings, 5));
 }

@@ -260,13 +260,6 @@ gnngp_fit_store(gnngp_fit_run *run, gnngp_model *model)
 	run->env->progress(run->env, GP_PHASE_STORE, run->data->ids.n, run->data->ids.n);
 }
 
-/* Frees a run; the context takes the environment along. */
-void
-gnngp_fit_free(gnngp_fit_run *run)
-{
-	MemoryContextDelete(run->context);
-}
-
 /* 22023 when a kernel was most likely meant, where the model's name stands. */
 static void
 check_model_name(const char *name, const char *kernel)
@@ -279,9 +272,9 @@ check_model_name(const char *name, const char *kernel)
 			 errhint("To fit with this kernel write kernel => %s.", quote_literal_cstr(name))));
 }
 
-/* The graph and the model's name of a fit. */
-gnngp_graph_def *
-gnngp_fit_open(FunctionCallInfo fcinfo, const char *kernel, int replace_argno, char **model_name)
+/* The graph and the model's name of a call, looked up, owned and locked. */
+static gnngp_graph_def *
+open_call(FunctionCallInfo fcinfo, const char *kernel, int replace_argno, char **model_name)
 {
 	gnngp_graph_def *graph = gnngp_own_graph(gnngp_text_argument(fcinfo, 0, "graph"));
 	bool		replace = !PG_ARGISNULL(replace_argno) && PG_GETARG_BOOL(replace_argno);
@@ -296,4 +289,25 @@ gnngp_fit_open(FunctionCallInfo fcinfo, const char *kernel, int replace_argno, c
 	if (!replace)
 		gnngp_model_require_graph(graph, *model_name);
 	return graph;
+}
+
+/* All of gp_fit or gp_fit_links. */
+Datum
+gnngp_fit_call(FunctionCallInfo fcinfo, const gnngp_fit_settings *settings,
+			   const gnngp_link_settings *link_settings, int replace_argno)
+{
+	char	   *name;
+	gnngp_graph_def *graph = open_call(fcinfo, settings ? settings->kernel : link_settings->kernel,
+									   replace_argno, &name);
+	gnngp_fit_run *run;
+	gnngp_model model;
+
+	gnngp_account_give_up(0);
+	gnngp_progress_begin(name);
+	run = gnngp_fit_read(CurrentMemoryContext, graph, settings, link_settings, name);
+	gnngp_fit_compute(run);
+	gnngp_fit_store(run, &model);
+	MemoryContextDelete(run->context);
+	gnngp_progress_end();
+	return gnngp_model_row(fcinfo, &model, settings ? GNNGP_PART_NODES : GNNGP_PART_LINKS);
 }

@@ -46,15 +46,13 @@ extern void gnngp_fit_compute(gnngp_fit_run *run);
  */
 extern void gnngp_fit_store(gnngp_fit_run *run, gnngp_model *model);
 
-/* Frees the run with its threads and memory; deleting parent does the same. */
-extern void gnngp_fit_free(gnngp_fit_run *run);
-
 /*
- * The graph and the model's name among the arguments graph, model and replace of a
- * fit, looked up, owned and locked.  22023 for a model with the name of a kernel that
- * was not asked for; 42710 for another graph's model that is not to be replaced.
+ * All of a function that fits one part, whose settings are given, of the model that its
+ * arguments graph, model and replace name; returns its row.  22023 for a model with the
+ * name of a kernel that was not asked for; 42710 for another graph's model that is not
+ * to be replaced.
  */
-extern gnngp_graph_def *gnngp_fit_open(FunctionCallInfo fcinfo, const char *kernel, int replace_argno,
-									   char **model_name);
+extern Datum gnngp_fit_call(FunctionCallInfo fcinfo, const gnngp_fit_settings *settings,
+							const gnngp_link_settings *link_settings, int replace_argno);
 
 #endif							/* GNNGP_FIT_RUN_H */

@@ -35,8 +35,8 @@ require_free(const gnngp_kind *kind, const char *name, Oid owner)
 	Datum		values[] = {CStringGetTextDatum(name), ObjectIdGetDatum(owner)};
 	const char *schema = gnngp_schema();
 
-	(void) gnngp_execute_latest(psprintf("SELECT FROM %s.%s WHERE name = $1 AND %s.gp_role_oid(owner) = $2",
-										 schema, kind->table, schema), 2, types, values);
+	gnngp_execute_latest(psprintf("SELECT FROM %s.%s WHERE name = $1 AND %s.gp_role_oid(owner) = $2",
+								  schema, kind->table, schema), 2, types, values);
 	if (SPI_processed == 0)
 		return;
 	ereport(ERROR,
@@ -53,8 +53,8 @@ update_owner(int64 graph, Oid owner, const char *table, const char *condition)
 	Oid			types[] = {INT8OID, gnngp_role_type()};
 	Datum		values[] = {Int64GetDatum(graph), gnngp_role_datum(owner)};
 
-	(void) gnngp_execute_latest(psprintf("UPDATE %s.%s SET owner = $2 WHERE %s", gnngp_schema(), table,
-										 condition), 2, types, values);
+	gnngp_execute_latest(psprintf("UPDATE %s.%s SET owner = $2 WHERE %s", gnngp_schema(), table,
+								  condition), 2, types, values);
 }
 
 /* Gives a graph with all that belongs to it to another role, inside SPI. */

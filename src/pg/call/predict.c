@@ -3,6 +3,7 @@
  */
 #include "postgres.h"
 
+#include "call.h"
 #include "fmgr.h"
 #include "node_rows.h"
 #include "pg/host/host.h"
@@ -60,12 +61,7 @@ predict_given(FunctionCallInfo fcinfo, int nodes, int top, int unlabelled_only)
 	gnngp_node_rows_open(&rows, fcinfo);
 	gnngp_require_argument(fcinfo, unlabelled_only, "unlabelled_only");
 	w.unlabelled_only = PG_GETARG_BOOL(unlabelled_only);
-	w.top = PG_ARGISNULL(top) ? PG_INT32_MAX : PG_GETARG_INT32(top);
-	if (w.top < 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("top must be at least 1"),
-				 errhint("Use top => NULL for all classes.")));
+	w.top = gnngp_count_argument(fcinfo, top, "top", GNNGP_TOP_HINT);
 	gnngp_node_rows_run(&rows, fcinfo, "node", nodes, put_node, &w);
 	return (Datum) 0;
 }

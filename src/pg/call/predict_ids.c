@@ -149,7 +149,6 @@ integer_datum(const gnngp_id_type *t, int64 key)
 			 errmsg("node " INT64_FORMAT " does not fit the type %s", key,
 					format_type_be(t->type)),
 			 errhint("Use the type bigint.")));
-	return (Datum) 0;			/* keeps the compiler quiet */
 }
 
 /* The id of a row as a value of the type under a domain. */
@@ -301,8 +300,8 @@ gnngp_given_ids_list(const gnngp_id_type *t, FunctionCallInfo fcinfo, int argno)
 }
 
 /* Compares two ids as they are stored. */
-static int
-compare_ids(const void *first, const void *second, void *unused)
+int
+gnngp_given_id_compare(const void *first, const void *second, void *unused)
 {
 	const gnngp_given_id *a = first;
 	const gnngp_given_id *b = second;
@@ -325,10 +324,10 @@ gnngp_given_ids_sort(gnngp_given_ids *given)
 	for (int64 i = 0; i < given->n; i++)
 		if (!given->id[i].null)
 			given->id[n++] = given->id[i];
-	gnngp_sort(given->id, n, sizeof(gnngp_given_id), compare_ids, NULL);
+	gnngp_sort(given->id, n, sizeof(gnngp_given_id), gnngp_given_id_compare, NULL);
 	given->n = 0;
 	for (int64 i = 0; i < n; i++)
-		if (i == 0 || compare_ids(&given->id[i], &given->id[given->n - 1], NULL) != 0)
+		if (i == 0 || gnngp_given_id_compare(&given->id[i], &given->id[given->n - 1], NULL) != 0)
 			given->id[given->n++] = given->id[i];
 }
 
@@ -343,7 +342,7 @@ gnngp_given_ids_have(const gnngp_given_ids *given, const gnngp_node_row *row)
 	while (!given->all && low < high)
 	{
 		int64		middle = low + (high - low) / 2;
-		int			order = compare_ids(&given->id[middle], &wanted, NULL);
+		int			order = gnngp_given_id_compare(&given->id[middle], &wanted, NULL);
 
 		if (order == 0)
 			return true;

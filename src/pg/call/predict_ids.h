@@ -68,6 +68,9 @@ extern gnngp_given_ids gnngp_given_ids_take(const gnngp_id_type *t, FunctionCall
 extern gnngp_given_ids gnngp_given_ids_list(const gnngp_id_type *t, FunctionCallInfo fcinfo,
 											int argno);
 
+/* Compares two ids as they are stored; a gp_compare. */
+extern int	gnngp_given_id_compare(const void *first, const void *second, void *unused);
+
 /* Sorts the ids as they are stored, each once and without NULL. */
 extern void gnngp_given_ids_sort(gnngp_given_ids *given);
 

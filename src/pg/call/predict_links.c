@@ -6,6 +6,7 @@
  */
 #include "postgres.h"
 
+#include "call.h"
 #include "catalog/pg_type_d.h"
 #include "funcapi.h"
 #include "miscadmin.h"
@@ -101,21 +102,15 @@ id_datum(link_predict *p, int32 node)
 	return gnngp_id_type_datum(&p->id_type, &row);
 }
 
-/* Below, at or above zero when a node stands before, at or after an id; text is NULL for integers. */
-static int
-compare_id(const gnngp_link_ids *ids, int64 node, int64 key, const char *text, int length)
+/* The id of a node as it is stored. */
+static gnngp_given_id
+stored_id(const gnngp_link_ids *ids, int64 node)
 {
-	const char *own;
-	int			own_length;
-	int			order;
+	gnngp_given_id id = {.key = ids->key[node]};
 
-	if (ids->key[node] != key)
-		return ids->key[node] < key ? -1 : 1;
-	if (text == NULL)
-		return 0;
-	own = id_text(ids, node, &own_length);
-	order = memcmp(own, text, Min(own_length, length));
-	return order != 0 ? order : own_length - length;
+	if (ids->text_end)
+		id.text = id_text(ids, node, &id.length);
+	return id;
 }
 
 /* The node of an id, or -1. */
@@ -128,7 +123,8 @@ find_node(const link_predict *p, const gnngp_given_id *id)
 	while (low < high)
 	{
 		int64		mid = low + (high - low) / 2;
-		int			order = compare_id(&p->open->ids, mid, id->key, id->text, id->length);
+		gnngp_given_id there = stored_id(&p->open->ids, mid);
+		int			order = gnngp_given_id_compare(&there, id, NULL);
 
 		if (order == 0)
 			return (int32) mid;
@@ -140,30 +136,24 @@ find_node(const link_predict *p, const gnngp_given_id *id)
 	return -1;
 }
 
-/* Puts a row; either end as a node. */
+/* Puts a row of the core. */
 static void
-put_row(link_predict *p, int32 src, int32 dst, const gp_link_row *row)
+put_row(void *state, const gp_link_row *row)
 {
+	link_predict *p = state;
 	MemoryContext old = MemoryContextSwitchTo(p->row_context);
 	Datum		values[LINK_COLUMNS];
 	bool		nulls[LINK_COLUMNS] = {false};
 
 	CHECK_FOR_INTERRUPTS();
-	values[LINK_SRC] = id_datum(p, src);
-	values[LINK_DST] = id_datum(p, dst);
+	values[LINK_SRC] = id_datum(p, row->src);
+	values[LINK_DST] = id_datum(p, row->dst);
 	values[LINK_SCORE] = Float8GetDatum(row->score);
 	values[LINK_VARIANCE] = Float8GetDatum(row->variance);
 	values[LINK_PROBABILITY] = Float8GetDatum(row->probability);
 	tuplestore_putvalues(p->store, p->desc, values, nulls);
 	MemoryContextSwitchTo(old);
 	MemoryContextReset(p->row_context);
-}
-
-/* Takes a row of the core. */
-static void
-take_row(void *state, const gp_link_row *row)
-{
-	put_row(state, row->src, row->dst, row);
 }
 
 /* The kind of candidates; 22023 when there is none of that name. */
@@ -179,21 +169,6 @@ candidates_argument(FunctionCallInfo fcinfo, int argno)
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("unknown candidates \"%s\"", name),
 			 errhint("Candidates are auto, two_hops, three_hops or all.")));
-	return GP_CANDIDATES_AUTO;	/* keeps the compiler quiet */
-}
-
-/* How many pairs of each node; all when NULL. */
-static int64
-k_argument(FunctionCallInfo fcinfo, int argno)
-{
-	int64		k = PG_ARGISNULL(argno) ? PG_INT32_MAX : PG_GETARG_INT32(argno);
-
-	if (k < 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("k must be at least 1"),
-				 errhint("Use k => NULL for all candidates.")));
-	return k;
 }
 
 /*
@@ -232,7 +207,7 @@ choose_nodes(const link_predict *p, const gnngp_given_ids *given, int64 *n)
 static void
 predict_links(FunctionCallInfo fcinfo, link_predict *p, const gnngp_given_ids *given, int k_argno)
 {
-	int64		k = k_argument(fcinfo, k_argno);
+	int64		k = gnngp_count_argument(fcinfo, k_argno, "k", "Use k => NULL for all candidates.");
 	gp_link_candidates candidates = candidates_argument(fcinfo, 3);
 	int32	   *node;
 	int64		n;
@@ -240,7 +215,7 @@ predict_links(FunctionCallInfo fcinfo, link_predict *p, const gnngp_given_ids *g
 	open_links(fcinfo, p, given->all ? PG_INT64_MAX : given->n);
 	node = choose_nodes(p, given, &n);
 	if (n > 0)
-		gp_links_best(p->open->links, n, node, Min(k, p->open->ids.n), candidates, take_row, p);
+		gp_links_best(p->open->links, n, node, Min(k, p->open->ids.n), candidates, put_row, p);
 	gp_free(p->open->env, node);
 	gnngp_links_close(p->open);
 }
@@ -365,7 +340,7 @@ score_links(link_predict *p, const gnngp_given_ids *given_src, const gnngp_given
 	if (given_src->n > 0)
 		gp_links_score(p->open->links, given_src->n, src, dst, row);
 	for (int64 i = 0; i < given_src->n; i++)
-		put_row(p, src[i], dst[i], &row[i]);
+		put_row(p, &row[i]);
 	gp_free(p->open->env, row);
 	gp_free(p->open->env, dst);
 	gp_free(p->open->env, src);

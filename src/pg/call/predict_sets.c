@@ -84,11 +84,7 @@ find_quantile(const gnngp_model *model, double coverage)
 				 errmsg("coverage must be between 0 and 1"),
 				 errhint("0.9 promises that nine in ten sets hold what is true.")));
 	if (!gnngp_figures_read(model, &figures))
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("model \"%s\" was fitted by a version that kept no leave-one-out predictions",
-						model->name),
-				 errhint("Fit it again with gp_refresh.")));
+		gnngp_store_no_loo(model);
 	return gp_loo_quantile(figures.score, figures.n, coverage);
 }
 

@@ -41,7 +41,40 @@ normalise_word(const word *list, const char *what, const char *written, const ch
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("unknown %s \"%s\"", what, written),
 			 errhint("%s", hint)));
-	return NULL;				/* keeps the compiler quiet */
+}
+
+/* A nugget argument. */
+double
+gnngp_nugget_argument(FunctionCallInfo fcinfo, int argno)
+{
+	if (PG_ARGISNULL(argno))
+		return NAN;
+	return isnan(PG_GETARG_FLOAT8(argno)) ? -1.0 : PG_GETARG_FLOAT8(argno);
+}
+
+/* Refuses a nugget that is none. */
+void
+gnngp_check_nugget(double nugget)
+{
+	if (!isnan(nugget) && !(nugget > 0 && isfinite(nugget)))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("nugget must be positive and finite"),
+				 errhint("Leave nugget NULL to have it chosen by leave-one-out.")));
+}
+
+/* How many rows of each node. */
+int32
+gnngp_count_argument(FunctionCallInfo fcinfo, int argno, const char *name, const char *hint)
+{
+	int32		count = PG_ARGISNULL(argno) ? PG_INT32_MAX : PG_GETARG_INT32(argno);
+
+	if (count < 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("%s must be at least 1", name),
+				 errhint("%s", hint)));
+	return count;
 }
 
 /* Checks settings and brings words to their stored form. */
@@ -52,11 +85,7 @@ gnngp_fit_settings_check(gnngp_fit_settings *settings)
 									"A task is auto, classification or regression.");
 	settings->strategy = normalise_word(strategies, "strategy", settings->strategy,
 										"A strategy is auto, exact or nystrom.");
-	if (!isnan(settings->nugget) && !(settings->nugget > 0 && isfinite(settings->nugget)))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("nugget must be positive and finite"),
-				 errhint("Leave nugget NULL to have it chosen by leave-one-out.")));
+	gnngp_check_nugget(settings->nugget);
 }
 
 /* What is used where the user says nothing. */

@@ -108,10 +108,10 @@ prune_log(const refresh *r)
 	Datum		values[] = {Int64GetDatum(r->old->id), Int32GetDatum(LOG_ROWS - 2)};
 	const char *schema = gnngp_schema();
 
-	(void) gnngp_execute_as_extension(psprintf("DELETE FROM %s.gp_refresh_log WHERE model = $1 AND id <"
-											   " (SELECT id FROM %s.gp_refresh_log WHERE model = $1"
-											   " ORDER BY id DESC OFFSET $2 LIMIT 1)", schema, schema),
-									  2, types, values, NULL);
+	gnngp_execute_as_extension(psprintf("DELETE FROM %s.gp_refresh_log WHERE model = $1 AND id <"
+										" (SELECT id FROM %s.gp_refresh_log WHERE model = $1"
+										" ORDER BY id DESC OFFSET $2 LIMIT 1)", schema, schema),
+							   2, types, values, NULL);
 }
 
 /*
@@ -125,13 +125,13 @@ log_start(refresh *r)
 	Datum		values[] = {Int64GetDatum(r->old->id)};
 	bool		null;
 
-	(void) gnngp_execute_as_extension(psprintf("UPDATE %s.gp_refresh_log SET outcome = 'interrupted'"
-											   " WHERE model = $1 AND outcome = 'running'",
-											   gnngp_schema()), 1, types, values, NULL);
+	gnngp_execute_as_extension(psprintf("UPDATE %s.gp_refresh_log SET outcome = 'interrupted'"
+										" WHERE model = $1 AND outcome = 'running'",
+										gnngp_schema()), 1, types, values, NULL);
 	prune_log(r);
-	(void) gnngp_execute_as_extension(psprintf("INSERT INTO %s.gp_refresh_log (model, outcome)"
-											   " VALUES ($1, 'running') RETURNING id",
-											   gnngp_schema()), 1, types, values, NULL);
+	gnngp_execute_as_extension(psprintf("INSERT INTO %s.gp_refresh_log (model, outcome)"
+										" VALUES ($1, 'running') RETURNING id",
+										gnngp_schema()), 1, types, values, NULL);
 	r->log_id = DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &null));
 }
 
@@ -143,9 +143,9 @@ log_end(const refresh *r, const char *outcome, const char *message)
 	Datum		values[] = {Int64GetDatum(r->log_id), CStringGetTextDatum(outcome),
 	CStringGetTextDatum(message)};
 
-	(void) gnngp_execute_as_extension(psprintf("UPDATE %s.gp_refresh_log SET outcome = $2, message = $3,"
-											   " ended = clock_timestamp() WHERE id = $1",
-											   gnngp_schema()), 3, types, values, NULL);
+	gnngp_execute_as_extension(psprintf("UPDATE %s.gp_refresh_log SET outcome = $2, message = $3,"
+										" ended = clock_timestamp() WHERE id = $1",
+										gnngp_schema()), 3, types, values, NULL);
 }
 
 /* Appends "nodes 34 to 35" when a number has changed. */

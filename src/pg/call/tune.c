@@ -216,7 +216,6 @@ read_criterion(const char *criterion)
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("unknown criterion \"%s\"", criterion),
 			 errhint("A criterion is loo or marginal_likelihood.")));
-	return false;				/* keeps the compiler quiet */
 }
 
 /* Puts the rows. */

@@ -136,7 +136,7 @@ execute_latest(const char *query, int nargs, Oid *types, Datum *values, const ch
 }
 
 /* Runs one catalog statement as the owner of the extension's tables. */
-static int
+static void
 execute_as_extension(const char *query, int nargs, Oid *types, Datum *values, const char *nulls,
 					 bool latest)
 {
@@ -158,22 +158,21 @@ execute_as_extension(const char *query, int nargs, Oid *types, Datum *values, co
 	SetUserIdAndSecContext(save_user, save_context);
 	if (rc < 0)
 		elog(ERROR, "catalog statement returned %s", SPI_result_code_string(rc));
-	return rc;
 }
 
 /* Runs one catalog statement as the owner of the extension's tables. */
-int
+void
 gnngp_execute_as_extension(const char *query, int nargs, Oid *types, Datum *values,
 						   const char *nulls)
 {
-	return execute_as_extension(query, nargs, types, values, nulls, false);
+	execute_as_extension(query, nargs, types, values, nulls, false);
 }
 
 /* The same on what is committed now. */
-int
+void
 gnngp_execute_latest(const char *query, int nargs, Oid *types, Datum *values)
 {
-	return execute_as_extension(query, nargs, types, values, NULL, true);
+	execute_as_extension(query, nargs, types, values, NULL, true);
 }
 
 /* Runs a query as the caller, read only, with search_path pinned and row security on. */

@@ -220,9 +220,9 @@ extern void gnngp_receiver_init(DestReceiver *receiver,
 
 /*
  * Runs one catalog statement as the extension's owner, with search_path pinned
- * to pg_catalog, inside SPI that the caller has connected.  Returns SPI's code.
+ * to pg_catalog, inside SPI that the caller has connected.
  */
-extern int	gnngp_execute_as_extension(const char *query, int nargs, Oid *types,
+extern void gnngp_execute_as_extension(const char *query, int nargs, Oid *types,
 									   Datum *values, const char *nulls);
 
 /*

@@ -66,17 +66,17 @@ lookup_list(void)
 
 /* Turns the row in hand into a definition in context. */
 static gnngp_graph_def *
-load_graph(int row, MemoryContext context)
+load_graph(MemoryContext context)
 {
 	MemoryContext old = MemoryContextSwitchTo(context);
 	gnngp_graph_def *def = palloc0(sizeof(gnngp_graph_def));
 	bool		null;
 
-	def->owner_role = gnngp_role_read(SPI_getbinval(SPI_tuptable->vals[row], SPI_tuptable->tupdesc, 1, &null),
+	def->owner_role = gnngp_role_read(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &null),
 									  SPI_gettypeid(SPI_tuptable->tupdesc, 1), &def->owner);
 	for (int i = 1; i < NCOLUMNS; i++)
-		gnngp_member_load(&columns[i].member, row, i + 1, def);
-	gnngp_member_load(&id_column, row, NCOLUMNS + 1, def);
+		gnngp_member_load(&columns[i].member, i + 1, def);
+	gnngp_member_load(&id_column, NCOLUMNS + 1, def);
 	MemoryContextSwitchTo(old);
 	return def;
 }
@@ -89,7 +89,8 @@ gnngp_graph_lookup(const char *name)
 	gnngp_graph_def *def;
 
 	gnngp_spi_connect();
-	def = load_graph(gnngp_find_named(&gnngp_graph_kind, lookup_list(), name, false), context);
+	(void) gnngp_find_named(&gnngp_graph_kind, lookup_list(), name, false);
+	def = load_graph(context);
 	gnngp_spi_finish();
 	return def;
 }
@@ -113,7 +114,7 @@ gnngp_graph_by_id(int64 id)
 
 	gnngp_spi_connect();
 	gnngp_find_id(&gnngp_graph_kind, lookup_list(), id);
-	def = load_graph(0, context);
+	def = load_graph(context);
 	gnngp_spi_finish();
 	return def;
 }
@@ -138,7 +139,7 @@ write_row(const gnngp_graph_def *def, const gnngp_member *first, const char *que
 		values[i] = gnngp_member_save(member, def, &null);
 		nulls[i] = null ? 'n' : ' ';
 	}
-	(void) gnngp_execute_as_extension(query, NCOLUMNS, types, values, nulls);
+	gnngp_execute_as_extension(query, NCOLUMNS, types, values, nulls);
 	return SPI_processed == 1;
 }
 

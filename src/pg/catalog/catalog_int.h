@@ -22,11 +22,11 @@ extern const gnngp_kind gnngp_graph_kind;
 extern const gnngp_kind gnngp_model_kind;
 
 /*
- * Finds the row that a name means, inside SPI that the caller has connected,
- * and returns its number in SPI_tuptable.  42704 when there is none (-1 when
- * missing_ok).  The owner comes first among the columns.
+ * Finds the row that a name means, inside SPI that the caller has connected: the
+ * first of SPI_tuptable.  42704 when there is none (false when missing_ok).  The
+ * owner comes first among the columns.
  */
-extern int	gnngp_find_named(const gnngp_kind *kind, const char *columns, const char *name,
+extern bool gnngp_find_named(const gnngp_kind *kind, const char *columns, const char *name,
 							 bool missing_ok);
 
 /* True in a session in which another node's session has Citus run a query (citus.c); inside SPI. */
@@ -86,6 +86,6 @@ extern Oid	gnngp_schema_oid(void);
  * what is committed now: a row that came after the transaction's snapshot must
  * not be left behind by what drops or gives away all rows.
  */
-extern int	gnngp_execute_latest(const char *query, int nargs, Oid *types, Datum *values);
+extern void gnngp_execute_latest(const char *query, int nargs, Oid *types, Datum *values);
 
 #endif							/* GNNGP_CATALOG_INT_H */

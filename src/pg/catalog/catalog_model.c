@@ -112,11 +112,11 @@ lookup_list(void)
 
 /* Turns the row in hand into a model in context. */
 static gnngp_model *
-load_model(int row, MemoryContext context)
+load_model(MemoryContext context)
 {
 	MemoryContext old = MemoryContextSwitchTo(context);
 	gnngp_model *model = palloc0(sizeof(gnngp_model));
-	HeapTuple	tuple = SPI_tuptable->vals[row];
+	HeapTuple	tuple = SPI_tuptable->vals[0];
 	TupleDesc	desc = SPI_tuptable->tupdesc;
 	Datum		fitted;
 	bool		null;
@@ -126,7 +126,7 @@ load_model(int row, MemoryContext context)
 	for (int i = 0; i < GP_METRICS; i++)
 		model->metric[i] = NAN;
 	for (int i = 1; i < NCOLUMNS; i++)
-		gnngp_member_load(&columns[i].member, row, i + 1, model);
+		gnngp_member_load(&columns[i].member, i + 1, model);
 	model->id = DatumGetInt64(SPI_getbinval(tuple, desc, NCOLUMNS + 1, &null));
 	model->version = DatumGetInt64(SPI_getbinval(tuple, desc, NCOLUMNS + 2, &null));
 	model->link.version = DatumGetInt64(SPI_getbinval(tuple, desc, NCOLUMNS + 3, &null));
@@ -149,12 +149,10 @@ gnngp_model_lookup(const char *name, bool missing_ok)
 {
 	MemoryContext context = CurrentMemoryContext;
 	gnngp_model *model = NULL;
-	int			row;
 
 	gnngp_spi_connect();
-	row = gnngp_find_named(&gnngp_model_kind, lookup_list(), name, missing_ok);
-	if (row >= 0)
-		model = load_model(row, context);
+	if (gnngp_find_named(&gnngp_model_kind, lookup_list(), name, missing_ok))
+		model = load_model(context);
 	gnngp_spi_finish();
 	return model;
 }
@@ -207,7 +205,7 @@ gnngp_model_by_id(int64 id)
 
 	gnngp_spi_connect();
 	gnngp_find_id(&gnngp_model_kind, lookup_list(), id);
-	model = load_model(0, context);
+	model = load_model(context);
 	gnngp_spi_finish();
 	return model;
 }
@@ -277,10 +275,10 @@ gnngp_model_require_graph(const gnngp_graph_def *graph, const char *name)
 	const char *schema = gnngp_schema();
 
 	gnngp_spi_connect();
-	(void) gnngp_execute_latest(psprintf("SELECT g.name FROM %s.%s m JOIN %s.%s g ON g.id = m.graph"
-										 " WHERE m.name = $1 AND %s.gp_role_oid(m.owner) = $2 AND m.graph <> $3",
-										 schema, gnngp_model_kind.table, schema, gnngp_graph_kind.table, schema),
-								3, types, values);
+	gnngp_execute_latest(psprintf("SELECT g.name FROM %s.%s m JOIN %s.%s g ON g.id = m.graph"
+								  " WHERE m.name = $1 AND %s.gp_role_oid(m.owner) = $2 AND m.graph <> $3",
+								  schema, gnngp_model_kind.table, schema, gnngp_graph_kind.table, schema),
+						 3, types, values);
 	if (SPI_processed > 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_DUPLICATE_OBJECT),
@@ -355,13 +353,13 @@ gnngp_delete_models(const char *column, int64 id)
 	char	   *doomed = psprintf("(SELECT m.id FROM %s.%s m WHERE m.%s = $1)", schema,
 								  gnngp_model_kind.table, column);
 
-	(void) gnngp_execute_latest(psprintf("WITH grants AS (DELETE FROM %s.gp_grant_catalog WHERE model IN %s),"
-										 " refreshes AS (DELETE FROM %s.gp_refresh_log WHERE model IN %s),"
-										 " blocks AS (DELETE FROM %s.gp_block WHERE model IN %s)"
-										 " DELETE FROM %s.%s WHERE %s = $1",
-										 schema, doomed, schema, doomed, schema, doomed, schema,
-										 gnngp_model_kind.table, column),
-								1, types, values);
+	gnngp_execute_latest(psprintf("WITH grants AS (DELETE FROM %s.gp_grant_catalog WHERE model IN %s),"
+								  " refreshes AS (DELETE FROM %s.gp_refresh_log WHERE model IN %s),"
+								  " blocks AS (DELETE FROM %s.gp_block WHERE model IN %s)"
+								  " DELETE FROM %s.%s WHERE %s = $1",
+								  schema, doomed, schema, doomed, schema, doomed, schema,
+								  gnngp_model_kind.table, column),
+						 1, types, values);
 }
 
 /*
@@ -375,10 +373,10 @@ hold_graph(const gnngp_model *model)
 	Datum		values[] = {Int64GetDatum(model->graph_id), ObjectIdGetDatum(model->owner_role)};
 	const char *schema = gnngp_schema();
 
-	(void) gnngp_execute_as_extension(psprintf("SELECT FROM %s.%s WHERE id = $1"
-											   " AND %s.gp_role_oid(owner) = $2 FOR KEY SHARE",
-											   schema, gnngp_graph_kind.table, schema),
-									  2, types, values, NULL);
+	gnngp_execute_as_extension(psprintf("SELECT FROM %s.%s WHERE id = $1"
+										" AND %s.gp_role_oid(owner) = $2 FOR KEY SHARE",
+										schema, gnngp_graph_kind.table, schema),
+							   2, types, values, NULL);
 	if (SPI_processed != 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
@@ -413,8 +411,8 @@ gnngp_model_save(gnngp_model *model, int parts)
 		values[i] = gnngp_member_save(&columns[i].member, model, &null);
 		nulls[i] = null || (columns[i].part & ~parts) ? 'n' : ' ';
 	}
-	if (gnngp_execute_as_extension(save_query(parts), NCOLUMNS, types, values, nulls)
-		!= SPI_OK_INSERT_RETURNING || SPI_processed != 1)
+	gnngp_execute_as_extension(save_query(parts), NCOLUMNS, types, values, nulls);
+	if (SPI_processed != 1)
 		elog(ERROR, "saving the model failed");
 	model->id = returned(1);
 	model->version = returned(2);
@@ -432,10 +430,9 @@ gnngp_model_save_seconds(const gnngp_model *model, int parts)
 	char		nulls[] = {' ', parts & GNNGP_PART_NODES ? ' ' : 'n', parts & GNNGP_PART_LINKS ? ' ' : 'n'};
 
 	gnngp_spi_connect();
-	if (gnngp_execute_as_extension(psprintf("UPDATE %s.%s SET seconds = coalesce($2, seconds),"
-											" link_seconds = coalesce($3, link_seconds) WHERE id = $1",
-											gnngp_schema(), gnngp_model_kind.table),
-								   3, types, values, nulls) != SPI_OK_UPDATE)
-		elog(ERROR, "saving the time failed");
+	gnngp_execute_as_extension(psprintf("UPDATE %s.%s SET seconds = coalesce($2, seconds),"
+										" link_seconds = coalesce($3, link_seconds) WHERE id = $1",
+										gnngp_schema(), gnngp_model_kind.table),
+							   3, types, values, nulls);
 	gnngp_spi_finish();
 }

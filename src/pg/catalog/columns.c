@@ -47,16 +47,16 @@ load_source_name(Datum value, bool null)
 
 /* Loads one member. */
 void
-gnngp_member_load(const gnngp_member *member, int row, int column, void *record)
+gnngp_member_load(const gnngp_member *member, int column, void *record)
 {
 	void	   *at = (char *) record + member->offset;
 	bool		null;
-	Datum		value = SPI_getbinval(SPI_tuptable->vals[row], SPI_tuptable->tupdesc, column, &null);
+	Datum		value = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, column, &null);
 
 	switch (member->type)
 	{
 		case TEXTOID:
-			*(char **) at = SPI_getvalue(SPI_tuptable->vals[row], SPI_tuptable->tupdesc, column);
+			*(char **) at = SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, column);
 			break;
 		case INT8OID:
 			*(int64 *) at = null ? 0 : DatumGetInt64(value);

@@ -114,11 +114,10 @@ report_other_node(const gnngp_kind *kind, const char *name)
 }
 
 /*
- * Finds the row that a name means; -1 when there is none and missing_ok.  A name that
- * reads as 'owner.name' means that, before what somebody else may have named so in
- * order to stand in for it.
+ * Finds the row that a name means.  One that reads as 'owner.name' means that, before
+ * what somebody else may have named so in order to stand in for it.
  */
-int
+bool
 gnngp_find_named(const gnngp_kind *kind, const char *columns, const char *name, bool missing_ok)
 {
 	char	   *owner;
@@ -130,17 +129,17 @@ gnngp_find_named(const gnngp_kind *kind, const char *columns, const char *name, 
 	{
 		if (!missing_ok)
 			report_other_node(kind, name);
-		return -1;
+		return false;
 	}
 	if (query_named(kind, columns, self, name) > 0)
 	{
 		check_ambiguous(kind, name);
-		return 0;
+		return true;
 	}
 	if (qualified && query_named(kind, columns, owner, rest) > 0)
-		return 0;
+		return true;
 	if (missing_ok)
-		return -1;
+		return false;
 	ereport(ERROR,
 			(errcode(ERRCODE_UNDEFINED_OBJECT),
 			 errmsg("%s \"%s\" does not exist", kind->noun, name),

@@ -17,8 +17,8 @@ count_rows(const gnngp_kind *kind, int64 id, Oid owner, const char *rest)
 	Oid			types[] = {INT8OID, OIDOID};
 	Datum		values[] = {Int64GetDatum(id), ObjectIdGetDatum(owner)};
 
-	(void) gnngp_execute_latest(psprintf("SELECT FROM %s.%s WHERE id = $1 %s", gnngp_schema(),
-										 kind->table, rest), 2, types, values);
+	gnngp_execute_latest(psprintf("SELECT FROM %s.%s WHERE id = $1 %s", gnngp_schema(),
+								  kind->table, rest), 2, types, values);
 	return SPI_processed;
 }
 
@@ -70,9 +70,9 @@ gnngp_lock_whole_graph(const gnngp_graph_def *graph)
 
 	gnngp_graph_lock(graph->id, graph->name);
 	gnngp_lock_row(&gnngp_graph_kind, graph->id, graph->owner_role, "FOR UPDATE", graph->name);
-	(void) gnngp_execute_latest(psprintf("SELECT id, name, coalesce(%s.gp_role_oid(owner), 0)"
-										 " FROM %s.%s WHERE graph = $1 ORDER BY id",
-										 schema, schema, gnngp_model_kind.table), 1, types, values);
+	gnngp_execute_latest(psprintf("SELECT id, name, coalesce(%s.gp_role_oid(owner), 0)"
+								  " FROM %s.%s WHERE graph = $1 ORDER BY id",
+								  schema, schema, gnngp_model_kind.table), 1, types, values);
 	table = SPI_tuptable;
 	n = SPI_processed;
 	for (uint64 i = 0; i < n; i++)

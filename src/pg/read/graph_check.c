@@ -161,22 +161,26 @@ find_column(Relation rel, const char *name)
 	return column;
 }
 
+/* True for a type that casts to another by a function, or as it is. */
+static bool
+casts_to(Oid target, Oid base, CoercionContext context)
+{
+	Oid			function;
+	CoercionPathType path = find_coercion_pathway(target, base, context, &function);
+
+	return path == COERCION_PATH_FUNC || path == COERCION_PATH_RELABELTYPE;
+}
+
 /* True for types that cast to double precision as a number. */
 bool
 gnngp_is_number_type(Oid base)
 {
 	char		category;
 	bool		preferred;
-	CoercionPathType path;
-	Oid			function;
 
 	get_type_category_preferred(base, &category, &preferred);
-	if (category != TYPCATEGORY_NUMERIC)
-		return false;
-	if (base == FLOAT8OID)
-		return true;
-	path = find_coercion_pathway(FLOAT8OID, base, COERCION_EXPLICIT, &function);
-	return path == COERCION_PATH_FUNC || path == COERCION_PATH_RELABELTYPE;
+	return category == TYPCATEGORY_NUMERIC &&
+		(base == FLOAT8OID || casts_to(FLOAT8OID, base, COERCION_EXPLICIT));
 }
 
 /* True for types that cast to real[]: arrays of numbers, and types such as pgvector's vector. */
@@ -184,26 +188,19 @@ bool
 gnngp_is_vector_type(Oid base)
 {
 	Oid			element = get_element_type(base);
-	CoercionPathType path;
-	Oid			function;
 
 	if (OidIsValid(element))
 		return gnngp_is_number_type(getBaseType(element));
-	path = find_coercion_pathway(FLOAT4ARRAYOID, base, COERCION_EXPLICIT, &function);
-	return path == COERCION_PATH_FUNC || path == COERCION_PATH_RELABELTYPE;
+	return casts_to(FLOAT4ARRAYOID, base, COERCION_EXPLICIT);
 }
 
 /* True when values of one type can be compared with ids of another. */
 bool
 gnngp_matches_id_type(Oid base, Oid id)
 {
-	CoercionPathType path;
-	Oid			function;
-
 	if (base == id || (gnngp_is_integer_type(base) && gnngp_is_integer_type(id)))
 		return true;
-	path = find_coercion_pathway(id, base, COERCION_IMPLICIT, &function);
-	return path == COERCION_PATH_FUNC || path == COERCION_PATH_RELABELTYPE;
+	return casts_to(id, base, COERCION_IMPLICIT);
 }
 
 /* 42804: a column has the wrong type. */
@@ -257,10 +254,7 @@ check_features(Relation nodes, const gnngp_graph_def *def)
 					 errhint("Leave it out of \"features\".")));
 		if (gnngp_is_number_type(column.base) || (def->features.n == 1 && gnngp_is_vector_type(column.base)))
 			continue;
-		if (def->features.n == 1)
-			wrong_type(&column, "a type that casts to real[]",
-					   "Features are one array column, or numeric columns.");
-		wrong_type(&column, "a numeric type",
+		wrong_type(&column, def->features.n == 1 ? "a type that casts to real[]" : "a numeric type",
 				   "Features are one array column, or numeric columns.");
 	}
 }

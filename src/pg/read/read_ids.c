@@ -202,17 +202,17 @@ gnngp_finder_find_slow(gnngp_finder *f, Datum value, bool null)
 	return node;
 }
 
-/* 23502 when the column held NULLs. */
+/* 23502 when a column held NULLs. */
 void
-gnngp_finder_check_nulls(const gnngp_finder *f, const char *hint)
+gnngp_check_nulls(const gnngp_table *table, const gnngp_column *column, int64 nulls, const char *hint)
 {
-	if (f->nulls > 0)
+	if (nulls > 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_NOT_NULL_VIOLATION),
-				 errmsg("column \"%s\" of table \"%s\" contains NULL", f->column.name, f->table->name),
+				 errmsg("column \"%s\" of table \"%s\" contains NULL", column->name, table->name),
 				 errdetail_plural("%lld row has no value in this column.",
 								  "%lld rows have no value in this column.",
-								  f->nulls, (long long) f->nulls),
+								  nulls, (long long) nulls),
 				 errhint("%s", hint)));
 }
 

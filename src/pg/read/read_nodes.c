@@ -259,14 +259,7 @@ check_ids(const node_state *s)
 {
 	const gnngp_reader *r = s->r;
 
-	if (s->null_ids > 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_NOT_NULL_VIOLATION),
-				 errmsg("column \"%s\" of table \"%s\" contains NULL", r->id.name, r->nodes.name),
-				 errdetail_plural("%lld row has no value in this column.",
-								  "%lld rows have no value in this column.",
-								  s->null_ids, (long long) s->null_ids),
-				 errhint("Give each node an id, or remove the row.")));
+	gnngp_check_nulls(&r->nodes, &r->id, s->null_ids, "Give each node an id, or remove the row.");
 	if (s->n == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_EXCEPTION),

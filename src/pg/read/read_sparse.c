@@ -224,7 +224,7 @@ gnngp_read_sparse(gnngp_sparse_part *s)
 	s->builder = gp_features_create(s->r->env, s->r->data->ids.n, 0, GP_FLOAT);
 	gnngp_reader_run(s->r, &s->query, entry_row, s, GP_PHASE_FEATURES);
 	flush_entries(s);
-	gnngp_finder_check_nulls(&s->node, "Remove the row, or name its node.");
+	gnngp_check_nulls(s->node.table, &s->node.column, s->node.nulls, "Remove the row, or name its node.");
 	gnngp_finder_check_unknown(&s->node);
 	check_numbers(s);
 	check_values(s);

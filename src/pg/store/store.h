@@ -66,16 +66,14 @@ extern void gnngp_store_posterior(const gnngp_model *model, const gnngp_data *da
 /* Deletes every block of a part ("link" and those above) of the model but those of keep_version. */
 extern void gnngp_store_drop_versions(int64 model_id, const char *part, int64 keep_version);
 
-/*
- * Runs a query for blocks, under row-level security and inside SPI that the
- * caller has connected; its parameters are model, version and key.  Rows go to
- * the receiver.
- */
-extern void gnngp_store_query(const char *query, int64 model_id, int64 version, int64 key,
-							  DestReceiver *receiver);
+/* Hands all blocks of a part to the receiver, under row-level security and inside SPI. */
+extern void gnngp_store_receive(int64 model_id, int64 version, const char *part, DestReceiver *receiver);
 
 /* XX001: a block of the model is not what was written. */
 pg_noreturn extern void gnngp_store_corrupted(const gnngp_model *model, const char *what);
+
+/* 55000: the version that fitted the model stored nothing by leave-one-out. */
+pg_noreturn extern void gnngp_store_no_loo(const gnngp_model *model);
 
 /*
  * Checks what every block begins with: its mark, format (from the oldest that is read on), length and checksum.
@@ -84,8 +82,19 @@ pg_noreturn extern void gnngp_store_corrupted(const gnngp_model *model, const ch
 extern void gnngp_store_check_block(const gnngp_model *model, uint32 magic, uint32 oldest,
 									uint32 format, size_t header, const char *data, size_t length);
 
-/* Writes that, with the checksum of what has been put behind it. */
-extern void gnngp_store_seal_block(uint32 magic, uint32 format, char *data, size_t length);
+/* The key of a block in the table. */
+typedef struct gnngp_block_place
+{
+	int64		model;
+	int64		version;
+	const char *part;
+	int32		block;
+	const int64 *first_key;		/* NULL but for nodes */
+} gnngp_block_place;
+
+/* Writes what every block begins with into a varlena of so many bytes, and inserts it, inside SPI. */
+extern void gnngp_store_insert(gnngp_block_place place, uint32 magic, uint32 format, char *buffer,
+							   size_t length, int32 nrows);
 
 /*
  * Reads all blocks of the part "node" or "loo" in order, under the active snapshot.

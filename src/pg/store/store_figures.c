@@ -31,8 +31,6 @@ gnngp_figures_write(const gnngp_model *model, const gp_posterior *posterior)
 	char	   *buffer = palloc(VARHDRSZ + length);
 	char	   *block = VARDATA(buffer);
 	char	   *p = block + FIGURE_HEADER;
-	Oid			types[] = {INT8OID, INT8OID, BYTEAOID};
-	Datum		values[] = {Int64GetDatum(model->id), Int64GetDatum(model->version), PointerGetDatum(buffer)};
 
 	gnngp_put32(block + AT_FIGURES, GP_METRICS);
 	gnngp_put64(block + AT_SCORES, (uint64) n);
@@ -40,12 +38,8 @@ gnngp_figures_write(const gnngp_model *model, const gp_posterior *posterior)
 		gnngp_put_float8(p, posterior->metric[i]);
 	for (int64 i = 0; i < n; i++, p += sizeof(double))
 		gnngp_put_float8(p, posterior->loo.score[i * posterior->loo.n / n]);
-	gnngp_store_seal_block(FIGURE_MAGIC, FIGURE_FORMAT, block, length);
-	SET_VARSIZE(buffer, VARHDRSZ + length);
-	if (gnngp_execute_as_extension(psprintf("INSERT INTO %s.gp_block (model, version, part, block, nrows, data)"
-											" VALUES ($1, $2, 'figure', 0, 1, $3)", gnngp_schema()),
-								   3, types, values, NULL) != SPI_OK_INSERT)
-		elog(ERROR, "storing the figures failed");
+	gnngp_store_insert((gnngp_block_place) {model->id, model->version, "figure", 0, NULL}, FIGURE_MAGIC,
+					   FIGURE_FORMAT, buffer, length, 1);
 	pfree(buffer);
 }
 

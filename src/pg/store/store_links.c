@@ -52,7 +52,6 @@
 typedef struct link_writer
 {
 	const gnngp_model *model;
-	char	   *query;
 	char	   *buffer;			/* the varlena of a block */
 	uint32		block;
 	uint32		blocks;
@@ -95,9 +94,7 @@ write_block(link_writer *w, const gp_link_array *array, int64 first)
 	int64		n = Min(array->count - first, block_elements(array));
 	size_t		length = LINK_HEADER + (size_t) n * size;
 	char	   *block = VARDATA(w->buffer);
-	Oid			types[] = {INT8OID, INT8OID, INT4OID, INT4OID, BYTEAOID};
-	Datum		values[] = {Int64GetDatum(w->model->id), Int64GetDatum(w->model->link.version),
-		Int32GetDatum((int32) w->block), Int32GetDatum((int32) n), PointerGetDatum(w->buffer)};
+	gnngp_block_place place = {w->model->id, w->model->link.version, "link", (int32) w->block, NULL};
 
 	memcpy(block + LINK_HEADER, (char *) array->data + (size_t) first * size, (size_t) n * size);
 	gnngp_turn_numbers(block + LINK_HEADER, (size_t) n * size, size);
@@ -107,10 +104,7 @@ write_block(link_writer *w, const gp_link_array *array, int64 first)
 	gnngp_put32(block + AT_ELEMENT, array->element);
 	gnngp_put64(block + AT_COUNT, (uint64) array->count);
 	gnngp_put64(block + AT_FIRST, (uint64) first);
-	gnngp_store_seal_block(LINK_MAGIC, LINK_FORMAT, block, length);
-	SET_VARSIZE(w->buffer, VARHDRSZ + length);
-	if (gnngp_execute_as_extension(w->query, 5, types, values, NULL) != SPI_OK_INSERT)
-		elog(ERROR, "storing a block failed");
+	gnngp_store_insert(place, LINK_MAGIC, LINK_FORMAT, w->buffer, length, (int32) n);
 }
 
 /* Adds an array to the list; the element type may be one of our own. */
@@ -163,8 +157,6 @@ gnngp_link_store_write(const gnngp_model *model, const gnngp_ids *ids, const gp_
 	for (int i = 0; i < n; i++)
 		w.blocks += (uint32) ((list[i].count + block_elements(&list[i]) - 1) /
 							  block_elements(&list[i]));
-	w.query = psprintf("INSERT INTO %s.gp_block (model, version, part, block, nrows, data)"
-					   " VALUES ($1, $2, 'link', $3, $4, $5)", gnngp_schema());
 	w.buffer = palloc(VARHDRSZ + LINK_HEADER + LINK_TARGET);
 	for (int i = 0; i < n; i++)
 		for (int64 first = 0; first < list[i].count; first += block_elements(&list[i]))
@@ -253,13 +245,7 @@ read_blocks(link_reader *r)
 	gnngp_receiver_init(&r->pub, receive_block);
 	r->context = AllocSetContextCreate(CurrentMemoryContext, "gnngp block",
 									   ALLOCSET_DEFAULT_SIZES);
-	gnngp_store_query(psprintf("SELECT k.data FROM %s.gp_block k"
-							   " WHERE k.model OPERATOR(pg_catalog.=) $1"
-							   " AND k.version OPERATOR(pg_catalog.=) $2"
-							   " AND k.part OPERATOR(pg_catalog.=) 'link'::pg_catalog.text"
-							   " AND k.block OPERATOR(pg_catalog.>=) $3"
-							   " ORDER BY k.block", gnngp_schema()),
-					  r->model->id, r->model->link.version, 0, &r->pub);
+	gnngp_store_receive(r->model->id, r->model->link.version, "link", &r->pub);
 	if (r->block == 0 || r->block != r->blocks || r->filled != r->array[r->narrays - 1].count)
 		gnngp_store_corrupted(r->model, "some blocks of its link part are missing");
 	gnngp_spi_finish();

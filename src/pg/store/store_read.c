@@ -25,7 +25,6 @@ typedef struct block_receiver
 {
 	DestReceiver pub;
 	const gnngp_model *model;
-	const char *part;
 	gnngp_block_fn take;
 	void	   *state;
 	MemoryContext context;		/* of one block */
@@ -79,14 +78,28 @@ gnngp_store_check_block(const gnngp_model *model, uint32 magic, uint32 oldest, u
 		gnngp_store_corrupted(model, "a block has the wrong checksum");
 }
 
-/* Writes it. */
+/* Seals a block and inserts it. */
 void
-gnngp_store_seal_block(uint32 magic, uint32 format, char *data, size_t length)
+gnngp_store_insert(gnngp_block_place place, uint32 magic, uint32 format, char *buffer, size_t length,
+				   int32 nrows)
 {
+	char	   *data = VARDATA(buffer);
+	Oid			types[] = {INT8OID, INT8OID, TEXTOID, INT4OID, INT8OID, INT4OID, BYTEAOID};
+	Datum		values[] = {Int64GetDatum(place.model), Int64GetDatum(place.version),
+		CStringGetTextDatum(place.part), Int32GetDatum(place.block),
+		place.first_key ? Int64GetDatum(*place.first_key) : (Datum) 0, Int32GetDatum(nrows),
+	PointerGetDatum(buffer)};
+	char		nulls[] = {' ', ' ', ' ', ' ', place.first_key ? ' ' : 'n', ' ', ' '};
+
 	gnngp_put32(data + AT_MAGIC, magic);
 	gnngp_put32(data + AT_FORMAT, format);
 	gnngp_put64(data + AT_LENGTH, length);
 	gnngp_put32(data + AT_CHECKSUM, block_checksum(data, length));
+	SET_VARSIZE(buffer, VARHDRSZ + length);
+	gnngp_execute_as_extension(psprintf("INSERT INTO %s.gp_block"
+										" (model, version, part, block, first_key, nrows, data)"
+										" VALUES ($1, $2, $3, $4, $5, $6, $7)", gnngp_schema()),
+							   lengthof(types), types, values, nulls);
 }
 
 /* Finds what makes probabilities of scores; returns the bytes that it takes. */
@@ -242,13 +255,11 @@ receive_block(TupleTableSlot *slot, DestReceiver *self)
 
 /* Prepares the receiver of blocks of nodes. */
 static void
-open_receiver(block_receiver *br, const gnngp_model *model, const char *part, gnngp_block_fn take,
-			  void *state)
+open_receiver(block_receiver *br, const gnngp_model *model, gnngp_block_fn take, void *state)
 {
 	memset(br, 0, sizeof(*br));
 	gnngp_receiver_init(&br->pub, receive_block);
 	br->model = model;
-	br->part = part;
 	br->take = take;
 	br->state = state;
 	br->context = AllocSetContextCreate(CurrentMemoryContext, "gnngp block",
@@ -256,9 +267,8 @@ open_receiver(block_receiver *br, const gnngp_model *model, const char *part, gn
 }
 
 /* Runs a query for blocks; its parameters are model, version and key. */
-void
-gnngp_store_query(const char *query, int64 model_id, int64 version, int64 key,
-				  DestReceiver *receiver)
+static void
+run_query(const char *query, int64 model_id, int64 version, int64 key, DestReceiver *receiver)
 {
 	SPIExecuteOptions options;
 	int			guc_level = NewGUCNestLevel();
@@ -282,13 +292,6 @@ gnngp_store_query(const char *query, int64 model_id, int64 version, int64 key,
 	AtEOXact_GUC(false, guc_level);
 }
 
-/* Runs a query for blocks of nodes. */
-static void
-run_query(block_receiver *br, const char *query, int64 key)
-{
-	gnngp_store_query(query, br->model->id, br->model->version, key, &br->pub);
-}
-
 /* The part of every query that names the model's blocks. */
 static const char *
 from_blocks(const char *part, const char *columns, const char *alias)
@@ -300,31 +303,30 @@ from_blocks(const char *part, const char *columns, const char *alias)
 					columns, gnngp_schema(), alias, alias, alias, alias, part);
 }
 
-/* Reads all blocks; their rows must be all nodes unless the caller stopped. */
-static void
-scan_blocks(block_receiver *br)
+/* Hands all blocks of a part to the receiver. */
+void
+gnngp_store_receive(int64 model_id, int64 version, const char *part, DestReceiver *receiver)
 {
-	run_query(br, psprintf("%s ORDER BY k.block", from_blocks(br->part, "k.data", "k")), 0);
+	run_query(psprintf("%s ORDER BY k.block", from_blocks(part, "k.data", "k")), model_id, version, 0, receiver);
 }
 
-/* Takes no block. */
-static bool
-take_none(void *state, const gnngp_block *block)
+/* 55000: the version that fitted the model stored nothing by leave-one-out. */
+void
+gnngp_store_no_loo(const gnngp_model *model)
 {
-	return false;
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("model \"%s\" was fitted by a version that kept no leave-one-out predictions", model->name),
+			 errhint("Fit it again with gp_refresh.")));
 }
 
-/* 55000, or XX001: what is there is not the whole part. */
+/* 55000 or XX001: no block begins the part. */
 static void
-report_missing(const block_receiver *br)
+report_missing(const gnngp_model *model, const char *part)
 {
-	if (br->blocks == 0 && strcmp(br->part, "loo") == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("model \"%s\" was fitted by a version that kept no leave-one-out predictions",
-						br->model->name),
-				 errhint("Fit it again with gp_refresh.")));
-	gnngp_store_corrupted(br->model, "some of its blocks are missing");
+	if (strcmp(part, "loo") == 0)
+		gnngp_store_no_loo(model);
+	gnngp_store_corrupted(model, "some of its blocks are missing");
 }
 
 /* Reads all blocks of a part in order. */
@@ -335,21 +337,33 @@ gnngp_store_scan(const gnngp_model *model, const char *part, gnngp_block_fn take
 	int64		rows = strcmp(part, "node") == 0 ? model->nodes : model->labelled;
 
 	gnngp_spi_connect();
-	open_receiver(&br, model, part, take, state);
-	scan_blocks(&br);
+	open_receiver(&br, model, take, state);
+	gnngp_store_receive(model->id, model->version, part, &br.pub);
+	if (br.blocks == 0)
+		report_missing(model, part);
 	if (!br.stopped && br.rows != rows)
-		report_missing(&br);
+		gnngp_store_corrupted(model, "some of its blocks are missing");
 	gnngp_spi_finish();
 }
 
-/* 55000 where the version that fitted the model did not store the part: no block of it begins it. */
-static void
-require_part(block_receiver *br)
+/* Takes no block. */
+static bool
+take_none(void *state, const gnngp_block *block)
 {
-	br->take = take_none;
-	run_query(br, psprintf("%s AND k.block = 0", from_blocks(br->part, "k.data", "k")), 0);
-	if (br->blocks == 0)
-		report_missing(br);
+	return false;
+}
+
+/* The same where no block may have one of some keys: does any begin the part? */
+static void
+require_part(const gnngp_model *model, const char *part)
+{
+	block_receiver br;
+
+	open_receiver(&br, model, take_none, NULL);
+	run_query(psprintf("%s AND k.block = 0", from_blocks(part, "k.data", "k")), model->id, model->version, 0,
+			  &br.pub);
+	if (br.blocks == 0)
+		report_missing(model, part);
 }
 
 /* About how many blocks a model has. */
@@ -372,9 +386,9 @@ gnngp_store_find(const gnngp_model *model, const char *part, const int64 *keys, 
 	const char *query;
 
 	gnngp_spi_connect();
-	open_receiver(&br, model, part, take, state);
+	open_receiver(&br, model, take, state);
 	if (n > 1 && n > count_blocks(model) / 4)
-		scan_blocks(&br);
+		gnngp_store_receive(model->id, model->version, part, &br.pub);
 	else
 	{
 		query = psprintf("%s AND k.first_key OPERATOR(pg_catalog.<=) $3"
@@ -384,9 +398,9 @@ gnngp_store_find(const gnngp_model *model, const char *part, const int64 *keys, 
 						 from_blocks(part, "coalesce(pg_catalog.max(b.block), 0)", "b"));
 		for (int64 i = 0; i < n && !br.stopped; i++)
 			if (br.blocks == 0 || keys[i] > br.last_key)
-				run_query(&br, query, keys[i]);
+				run_query(query, model->id, model->version, keys[i], &br.pub);
 	}
 	if (br.blocks == 0)
-		require_part(&br);
+		require_part(model, part);
 	gnngp_spi_finish();
 }

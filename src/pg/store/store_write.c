@@ -44,7 +44,6 @@ typedef struct writer
 	uint16	   *by_place;
 	ranked_class *rank;
 	double	   *logit;
-	char	   *query;
 	int32		block;
 	char	   *buffer;			/* the varlena of a block */
 	size_t		room;
@@ -162,26 +161,6 @@ pack_row(writer *w, int64 i, bool labelled, size_t text_end, char *row)
 		gnngp_put_float8(row + w->stride - sizeof(double), target_of(w, i));
 }
 
-/* Inserts the block that the buffer holds. */
-static void
-insert_block(writer *w, int64 first_key, int32 nrows, size_t length)
-{
-	Oid			types[] = {INT8OID, INT8OID, INT4OID, INT8OID, INT4OID, BYTEAOID};
-	Datum		values[6];
-	int			rc;
-
-	SET_VARSIZE(w->buffer, VARHDRSZ + length);
-	values[0] = Int64GetDatum(w->model->id);
-	values[1] = Int64GetDatum(w->model->version);
-	values[2] = Int32GetDatum(w->block++);
-	values[3] = Int64GetDatum(first_key);
-	values[4] = Int32GetDatum(nrows);
-	values[5] = PointerGetDatum(w->buffer);
-	rc = gnngp_execute_as_extension(w->query, 6, types, values, NULL);
-	if (rc != SPI_OK_INSERT)
-		elog(ERROR, "storing a block returned %s", SPI_result_code_string(rc));
-}
-
 /* Counts the nodes from first that make one block; sets what the block needs. */
 static int64
 measure_block(const writer *w, int64 first, size_t *length, bool *shares)
@@ -219,15 +198,18 @@ reserve(writer *w, size_t length)
 	w->buffer = palloc(w->room);
 }
 
-/* Writes the header with its checksum. */
+/* Writes the rest of the header, and inserts the block. */
 static void
-seal_block(writer *w, char *block, size_t length, int64 nrows, bool shares)
+insert_block(writer *w, size_t length, int64 first_key, int32 nrows, bool shares)
 {
+	char	   *block = VARDATA(w->buffer);
+
 	gnngp_put32(block + AT_FLAGS, (w->data->ids.integer ? 0 : BLOCK_TEXT_IDS) |
 				(shares ? BLOCK_HAS_SHARES : 0) | (w->has_targets ? BLOCK_HAS_TARGETS : 0));
 	gnngp_put32(block + AT_NROWS, (uint32) nrows);
 	gnngp_put32(block + AT_NCLASSES, (uint32) w->nclasses);
-	gnngp_store_seal_block(BLOCK_MAGIC, BLOCK_FORMAT, block, length);
+	gnngp_store_insert((gnngp_block_place) {w->model->id, w->model->version, w->part, w->block++, &first_key},
+					   BLOCK_MAGIC, BLOCK_FORMAT, w->buffer, length, nrows);
 }
 
 /* Writes what makes probabilities of scores; returns where the rows begin. */
@@ -279,8 +261,7 @@ write_block(writer *w, int64 first, int64 *labelled)
 		}
 		pack_row(w, first + i, has_label, text_end, rows + i * w->stride);
 	}
-	seal_block(w, block, length, n, shares);
-	insert_block(w, ids->key[node_of(w, first)], (int32) n, length);
+	insert_block(w, length, ids->key[node_of(w, first)], (int32) n, shares);
 	return n;
 }
 
@@ -325,8 +306,6 @@ write_part(writer *w)
 	int64		labelled = 0;
 
 	w->stride = gnngp_row_stride(w->nclasses) + (w->has_targets ? sizeof(double) : 0);
-	w->query = psprintf("INSERT INTO %s.gp_block (model, version, part, block, first_key, nrows, data)"
-						" VALUES ($1, $2, '%s', $3, $4, $5, $6)", gnngp_schema(), w->part);
 	w->block = 0;
 	for (int64 i = 0; i < w->n;)
 	{
@@ -376,10 +355,9 @@ gnngp_store_drop_versions(int64 model_id, const char *part, int64 keep_version)
 	Int64GetDatum(keep_version)};
 
 	gnngp_spi_connect();
-	if (gnngp_execute_as_extension(psprintf("DELETE FROM %s.gp_block"
-											" WHERE model = $1 AND part = $2 AND version <> $3",
-											gnngp_schema()),
-								   3, types, values, NULL) != SPI_OK_DELETE)
-		elog(ERROR, "deleting old blocks failed");
+	gnngp_execute_as_extension(psprintf("DELETE FROM %s.gp_block"
+										" WHERE model = $1 AND part = $2 AND version <> $3",
+										gnngp_schema()),
+							   3, types, values, NULL);
 	gnngp_spi_finish();
 }

@@ -79,29 +79,36 @@ gnngp_factor_accum_weighted(PG_FUNCTION_ARGS)
 	return accumulate(fcinfo, true);
 }
 
-/* Turns sorted edges into arrays of nodes. */
-static void
-split_keys(const gnngp_sorted_edges *s, int32 *src, int32 *dst, double *weight)
-{
-	uint64		mask = (UINT64CONST(1) << s->shift) - 1;
-
-	for (int64 i = 0; i < s->edges; i++)
-	{
-		uint64		key = gnngp_sorted_key(s, i);
-
-		gnngp_look(i);
-		src[i] = (int32) (key >> s->shift);
-		dst[i] = (int32) (key & mask);
-		if (s->edge)
-			weight[i] = s->edge[i].weight;
-	}
-}
-
 /* Memory for the edges of a group. */
 static void *
 allocate(int64 n, Size size)
 {
 	return MemoryContextAllocHuge(CurrentMemoryContext, Max(n, 1) * size);
+}
+
+/* Turns sorted edges into arrays of nodes. */
+static void
+split_keys(const gnngp_sorted_edges *s, gnngp_graph_value *out)
+{
+	uint64		mask = (UINT64CONST(1) << s->shift) - 1;
+
+	memset(out, 0, sizeof(*out));
+	out->ids = s->ids;
+	out->edges = s->edges;
+	out->src = allocate(s->edges, sizeof(int32));
+	out->dst = allocate(s->edges, sizeof(int32));
+	if (s->edge)
+		out->weight = allocate(s->edges, sizeof(double));
+	for (int64 i = 0; i < s->edges; i++)
+	{
+		uint64		key = gnngp_sorted_key(s, i);
+
+		gnngp_look(i);
+		out->src[i] = (int32) (key >> s->shift);
+		out->dst[i] = (int32) (key & mask);
+		if (s->edge)
+			out->weight[i] = s->edge[i].weight;
+	}
 }
 
 PG_FUNCTION_INFO_V1(gnngp_factor_final);
@@ -114,10 +121,8 @@ gnngp_factor_final(PG_FUNCTION_ARGS)
 	MemoryContext old;
 	gnngp_graph_state *state;
 	gnngp_sorted_edges s;
-	gnngp_factor_task task;
-	int32	   *src,
-			   *dst;
-	double	   *weight = NULL;
+	gnngp_graph_value graph;
+	gnngp_factor_task task = {.graph = &graph};
 	Datum		value;
 	bytea	   *copy;
 
@@ -132,17 +137,7 @@ gnngp_factor_final(PG_FUNCTION_ARGS)
 	old = MemoryContextSwitchTo(work);
 	gnngp_edge_sort(&state->list, &s);
 	gnngp_sorted_edges_merge(&s);
-	src = allocate(s.edges, sizeof(int32));
-	dst = allocate(s.edges, sizeof(int32));
-	if (s.edge)
-		weight = allocate(s.edges, sizeof(double));
-	split_keys(&s, src, dst, weight);
-	memset(&task, 0, sizeof(task));
-	task.ids = &s.ids;
-	task.edges = s.edges;
-	task.src = src;
-	task.dst = dst;
-	task.weight = weight;
+	split_keys(&s, &graph);
 	task.kernel = state->kernel;
 	task.landmarks = state->landmarks;
 	value = gnngp_factor_make(&task);

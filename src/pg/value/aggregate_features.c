@@ -17,8 +17,6 @@
 #include "utils/fmgrprotos.h"
 #include "utils/memutils.h"
 
-#define FIRST_BLOCK 1024
-
 typedef struct features_state
 {
 	gnngp_state_head head;
@@ -110,19 +108,6 @@ write_state(gnngp_state_head *head)
 	return write_features((features_state *) head);
 }
 
-/* An empty state. */
-static features_state *
-create_state(MemoryContext parent)
-{
-	MemoryContext context = AllocSetContextCreate(parent, "gnngp features state", 0, FIRST_BLOCK,
-												  ALLOCSET_DEFAULT_MAXSIZE);
-	features_state *state = MemoryContextAllocZero(context, sizeof(features_state));
-
-	EOH_init_header(&state->head.header, &gnngp_state_methods, context);
-	state->head.write = write_state;
-	return state;
-}
-
 /* Refuses a state that would be too large, or takes more memory than is allowed; counts another. */
 static void
 count_room(features_state *state, int64 room)
@@ -198,7 +183,8 @@ state_argument(FunctionCallInfo fcinfo)
 		state = gnngp_expanded_state(PG_GETARG_DATUM(0), write_state);
 	if (state)
 		return state;
-	state = create_state(gnngp_aggregate_context(fcinfo, "gp_features"));
+	state = gnngp_state_create(gnngp_aggregate_context(fcinfo, "gp_features"), "gnngp features state",
+							   sizeof(features_state), write_state);
 	if (!PG_ARGISNULL(0))
 		add_flat(state, PG_GETARG_DATUM(0));
 	return state;

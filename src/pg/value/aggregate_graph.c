@@ -13,8 +13,6 @@
 #include "aggregate_state.h"
 #include "utils/memutils.h"
 
-#define FIRST_BLOCK 1024		/* bytes of a state's memory: there may be many groups */
-
 /* Sorts the state and writes it. */
 static Datum
 write_state(gnngp_state_head *head)
@@ -33,13 +31,10 @@ write_state(gnngp_state_head *head)
 static gnngp_graph_state *
 create_state(MemoryContext parent, bool weighted)
 {
-	MemoryContext context = AllocSetContextCreate(parent, "gnngp graph state", 0, FIRST_BLOCK,
-												  ALLOCSET_DEFAULT_MAXSIZE);
-	gnngp_graph_state *state = MemoryContextAllocZero(context, sizeof(gnngp_graph_state));
+	gnngp_graph_state *state = gnngp_state_create(parent, "gnngp graph state", sizeof(gnngp_graph_state),
+												  write_state);
 
-	EOH_init_header(&state->head.header, &gnngp_state_methods, context);
-	state->head.write = write_state;
-	state->list.context = context;
+	state->list.context = state->head.header.eoh_context;
 	state->list.weighted = weighted;
 	return state;
 }

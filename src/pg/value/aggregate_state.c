@@ -7,6 +7,9 @@
 #include "postgres.h"
 
 #include "aggregate_state.h"
+#include "utils/memutils.h"
+
+#define FIRST_BLOCK 1024		/* bytes of a state's memory: there may be many groups */
 
 /* Writes the state; the size of that. */
 static Size
@@ -35,6 +38,19 @@ flatten_into(ExpandedObjectHeader *header, void *result, Size size)
 }
 
 const ExpandedObjectMethods gnngp_state_methods = {flat_size, flatten_into};
+
+/* Makes a state. */
+void *
+gnngp_state_create(MemoryContext parent, const char *name, Size size, gnngp_state_write write)
+{
+	MemoryContext context = AllocSetContextCreateInternal(parent, name, 0, FIRST_BLOCK,
+														  ALLOCSET_DEFAULT_MAXSIZE);
+	gnngp_state_head *head = MemoryContextAllocZero(context, size);
+
+	EOH_init_header(&head->header, &gnngp_state_methods, context);
+	head->write = write;
+	return head;
+}
 
 /* The context of the states of an aggregate. */
 MemoryContext

@@ -40,6 +40,9 @@ gnngp_expanded_state(Datum value, gnngp_state_write write)
 	return head->header.eoh_methods == &gnngp_state_methods && head->write == write ? head : NULL;
 }
 
+/* Makes a state of a size, which begins with its head and is zero behind it, in a context of its own. */
+extern void *gnngp_state_create(MemoryContext parent, const char *name, Size size, gnngp_state_write write);
+
 /* What gp_graph and gp_factor collect: a gp_graph_state. */
 typedef struct gnngp_graph_state
 {

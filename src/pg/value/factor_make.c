@@ -51,12 +51,13 @@ static int32 *
 place_nodes(const gnngp_factor_task *task)
 {
 	const gnngp_value_ids *with = &task->features->ids;
-	int32	   *place = MemoryContextAllocHuge(CurrentMemoryContext, task->ids->n * sizeof(int32));
+	const gnngp_value_ids *ids = &task->graph->ids;
+	int32	   *place = MemoryContextAllocHuge(CurrentMemoryContext, ids->n * sizeof(int32));
 	int64		at = 0;
 
-	for (int64 i = 0; i < task->ids->n; i++)
+	for (int64 i = 0; i < ids->n; i++)
 	{
-		int64		id = gnngp_value_id(task->ids, i);
+		int64		id = gnngp_value_id(ids, i);
 
 		gnngp_look(i);
 		while (at < with->n && gnngp_value_id(with, at) < id)
@@ -75,20 +76,21 @@ place_nodes(const gnngp_factor_task *task)
 static gp_graph *
 build_graph(gp_env *env, const gnngp_factor_task *task, int64 nodes)
 {
-	gp_edges   *edges = gp_edges_create(env, nodes, false, task->weight != NULL);
+	const gnngp_graph_value *g = task->graph;
+	gp_edges   *edges = gp_edges_create(env, nodes, false, g->weight != NULL);
 	int32	   *place;
 
 	if (task->features == NULL)
 	{
-		gp_edges_add(edges, task->edges, task->src, task->dst, task->weight);
+		gp_edges_add(edges, g->edges, g->src, g->dst, g->weight);
 		return gp_graph_build(edges);
 	}
 	place = place_nodes(task);
-	for (int64 i = 0; i < task->edges; i++)
+	for (int64 i = 0; i < g->edges; i++)
 	{
 		gnngp_look(i);
-		gp_edges_add(edges, 1, &place[task->src[i]], &place[task->dst[i]],
-					 task->weight ? &task->weight[i] : NULL);
+		gp_edges_add(edges, 1, &place[g->src[i]], &place[g->dst[i]],
+					 g->weight ? &g->weight[i] : NULL);
 	}
 	pfree(place);
 	return gp_graph_build(edges);
@@ -148,7 +150,7 @@ compute_factor(gnngp_run *compute, void *arg)
 Datum
 gnngp_factor_make(const gnngp_factor_task *task)
 {
-	const gnngp_value_ids *ids = task->features ? &task->features->ids : task->ids;
+	const gnngp_value_ids *ids = task->features ? &task->features->ids : &task->graph->ids;
 	gp_env	   *env = gnngp_env_create(CurrentMemoryContext);
 	factor_job	job;
 	Datum		value;
@@ -187,11 +189,7 @@ gnngp_factor(PG_FUNCTION_ARGS)
 	gnngp_require_argument(fcinfo, 4, "seed");
 	memset(&task, 0, sizeof(task));
 	gnngp_graph_read(PG_GETARG_DATUM(0), &graph);
-	task.ids = &graph.ids;
-	task.edges = graph.edges;
-	task.src = graph.src;
-	task.dst = graph.dst;
-	task.weight = graph.weight;
+	task.graph = &graph;
 	if (!PG_ARGISNULL(1))
 	{
 		features = gnngp_table_read(PG_GETARG_DATUM(1), "gp_features");

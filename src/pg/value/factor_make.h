@@ -11,11 +11,7 @@
 /* What a factor is made of. */
 typedef struct gnngp_factor_task
 {
-	const gnngp_value_ids *ids; /* of the graph */
-	int64		edges;
-	const int32 *src;			/* nodes */
-	const int32 *dst;
-	const double *weight;		/* or NULL */
+	const gnngp_graph_value *graph;
 	const gnngp_table_value *features;	/* or NULL: structure only */
 	const char *kernel;
 	int64		landmarks;		/* 0: as many as are good */

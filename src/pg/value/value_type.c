@@ -23,8 +23,6 @@ check_value(struct varlena *value, const char *type, gnngp_value_check check, in
 
 	r.sqlstate = sqlstate;
 	check(&r);
-	if (r.at != r.end)
-		gnngp_value_refuse(&r, "Bytes are left over.");
 	return PointerGetDatum(value);
 }
 
