@@ -97,11 +97,8 @@ gp_cross_sparse(const gp_csr *z, const int32_t *row, const int32_t *col, bool lo
 			for (int32_t at = c.begin; at < c.end && space->entry[at].row < n; at++)
 				sum[space->entry[at].row] += v * space->entry[at].value;
 		}
-		if (k.type == GP_FLOAT)
-			for (int64_t j = 0; j < n; j++)
-				((float *) k.data)[i * k.ld + j] = (float) sum[j];
-		else
-			memcpy(gp_matrix_at(k, i, 0), sum, (size_t) n * sizeof(double));
+		for (int64_t j = 0; j < n; j++)
+			gp_number_put(k.data, k.type, i * k.ld + j, sum[j]);
 	}
 	clear_index(z, col, k.cols, space);
 }

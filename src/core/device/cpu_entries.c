@@ -25,11 +25,7 @@ take_tile(void *arg, int64_t tile, int worker)
 	int64_t		end = gp_min64(job->n, (tile + 1) * TAKE_ENTRIES);
 
 	for (int64_t e = tile * TAKE_ENTRIES; e < end; e++)
-	{
-		const void *p = gp_matrix_at(job->m, job->row[e], job->col[e]);
-
-		job->out[e] = job->m.type == GP_FLOAT ? *(const float *) p : *(const double *) p;
-	}
+		job->out[e] = gp_number_at(job->m.data, job->m.type, job->row[e] * job->m.ld + job->col[e]);
 }
 
 /* out[e] = m(row[e], col[e]). */
@@ -51,12 +47,7 @@ gp_cpu_put(gp_device *dev, gp_matrix m, int64_t n, const int32_t *row, const int
 
 	for (int64_t e = 0; e < n; e++)
 	{
-		void	   *p = gp_matrix_at(m, row[e], col[e]);
-
 		gp_look(dev->env, e, &next);
-		if (m.type == GP_FLOAT)
-			*(float *) p = (float) value[e];
-		else
-			*(double *) p = value[e];
+		gp_number_put(m.data, m.type, row[e] * m.ld + col[e], value[e]);
 	}
 }

@@ -26,9 +26,7 @@ split_at(int64_t n)
 static double
 diagonal(gp_matrix a, int64_t i)
 {
-	const void *p = gp_matrix_at(a, i, i);
-
-	return a.type == GP_FLOAT ? *(const float *) p : *(const double *) p;
+	return gp_number_at(a.data, a.type, i * (a.ld + 1));
 }
 
 /* A matrix factored by LAPACK; OpenBLAS takes a pivot that is not a number for a good one. */
@@ -98,12 +96,7 @@ clear_upper(void *arg, int64_t tile, int worker)
 
 	for (int64_t i = first; i < last; i++)
 		for (int64_t j = i + 1; j < a.cols; j++)
-		{
-			if (a.type == GP_FLOAT)
-				((float *) a.data)[i * a.ld + j] = 0;
-			else
-				((double *) a.data)[i * a.ld + j] = 0;
-		}
+			gp_number_put(a.data, a.type, i * a.ld + j, 0.0);
 }
 
 /* Overwrites a with its lower Cholesky factor; returns -1 or the column that failed. */

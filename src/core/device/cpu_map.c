@@ -64,16 +64,6 @@ gp_stage_variance(const gp_stage *stage, double variance)
 	return stage->scale * variance + stage->shift;
 }
 
-/* Stores a number of either type. */
-static void
-store(void *array, gp_type type, int64_t i, double value)
-{
-	if (type == GP_FLOAT)
-		((float *) array)[i] = (float) value;
-	else
-		((double *) array)[i] = value;
-}
-
 /* Fills the columns' part for n columns, node node[j] or col0 + j. */
 void
 gp_stage_prepare(const gp_stage *stage, gp_type type, const int32_t *node,
@@ -89,11 +79,11 @@ gp_stage_prepare(const gp_stage *stage, gp_type type, const int32_t *node,
 		{
 			double		root = sqrt(v);
 
-			store(columns.first, type, j, root);
-			store(columns.second, type, j, root > 0 ? 1.0 / root : 0.0);
+			gp_number_put(columns.first, type, j, root);
+			gp_number_put(columns.second, type, j, root > 0 ? 1.0 / root : 0.0);
 		}
 		else
-			store(columns.first, type, j, v);
+			gp_number_put(columns.first, type, j, v);
 	}
 }
 
@@ -142,8 +132,8 @@ map_diagonal(const map_job *job, gp_tile_range r)
 		int64_t		i = node - job->row0;
 
 		if (i >= r.row && i < r.row + r.rows)
-			store(gp_matrix_at(job->k, i, j), job->k.type, 0,
-				  gp_stage_variance(job->stage, variance_of(job->stage, node)));
+			gp_number_put(job->k.data, job->k.type, i * job->k.ld + j,
+						  gp_stage_variance(job->stage, variance_of(job->stage, node)));
 	}
 }
 

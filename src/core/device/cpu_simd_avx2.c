@@ -45,9 +45,7 @@ exp_float(__m256 x)
 	return _mm256_and_ps(p, keep);
 }
 
-/*
- * exp of a vector of doubles in the same way, relative error 1e-16.
- */
+/* exp of a vector of doubles in the same way, relative error 1e-16. */
 static inline ATTR __m256d
 exp_double(__m256d x)
 {
@@ -74,8 +72,13 @@ exp_double(__m256d x)
 	return _mm256_and_pd(p, keep);
 }
 
+/* Vectors of double, for both types. */
 #define VD __m256d
 #define WD 4
+#define SETD(x) _mm256_set1_pd(x)
+#define STORED(p, v) _mm256_storeu_pd(p, v)
+#define FMAD(a, b, c) _mm256_fmadd_pd(a, b, c)
+
 #define T float
 #define V __m256
 #define W 8
@@ -88,18 +91,13 @@ exp_double(__m256d x)
 #define MAX(a, b) _mm256_max_ps(a, b)
 #define SQRT(v) _mm256_sqrt_ps(v)
 #define EXP(v) exp_float(v)
-#define SETD(x) _mm256_set1_pd(x)
 #define LOADD(p) _mm256_cvtps_pd(_mm_loadu_ps(p))
-#define STORED(p, v) _mm256_storeu_pd(p, v)
-#define FMAD(a, b, c) _mm256_fmadd_pd(a, b, c)
 #define TURN turn_float
 #define NTURN 8
 #define ARCCOS arccos_float
 #define NARCCOS 8
 #include "cpu_simd_kernels.h"
 
-#define VD __m256d
-#define WD 4
 #define T double
 #define V __m256d
 #define W 4
@@ -112,10 +110,7 @@ exp_double(__m256d x)
 #define MAX(a, b) _mm256_max_pd(a, b)
 #define SQRT(v) _mm256_sqrt_pd(v)
 #define EXP(v) exp_double(v)
-#define SETD(x) _mm256_set1_pd(x)
 #define LOADD(p) _mm256_loadu_pd(p)
-#define STORED(p, v) _mm256_storeu_pd(p, v)
-#define FMAD(a, b, c) _mm256_fmadd_pd(a, b, c)
 #define TURN turn_double
 #define NTURN 4
 #define ARCCOS arccos_double

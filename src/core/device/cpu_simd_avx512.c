@@ -42,9 +42,7 @@ exp_float(__m512 x)
 	return _mm512_maskz_scalef_ps(keep, p, n);
 }
 
-/*
- * exp of a vector of doubles in the same way, relative error 1e-16.
- */
+/* exp of a vector of doubles in the same way, relative error 1e-16. */
 static inline ATTR __m512d
 exp_double(__m512d x)
 {
@@ -67,8 +65,13 @@ exp_double(__m512d x)
 	return _mm512_maskz_scalef_pd(keep, p, n);
 }
 
+/* Vectors of double, for both types. */
 #define VD __m512d
 #define WD 8
+#define SETD(x) _mm512_set1_pd(x)
+#define STORED(p, v) _mm512_storeu_pd(p, v)
+#define FMAD(a, b, c) _mm512_fmadd_pd(a, b, c)
+
 #define T float
 #define V __m512
 #define W 16
@@ -81,18 +84,13 @@ exp_double(__m512d x)
 #define MAX(a, b) _mm512_max_ps(a, b)
 #define SQRT(v) _mm512_sqrt_ps(v)
 #define EXP(v) exp_float(v)
-#define SETD(x) _mm512_set1_pd(x)
 #define LOADD(p) _mm512_cvtps_pd(_mm256_loadu_ps(p))
-#define STORED(p, v) _mm512_storeu_pd(p, v)
-#define FMAD(a, b, c) _mm512_fmadd_pd(a, b, c)
 #define TURN turn_float
 #define NTURN 8
 #define ARCCOS arccos_float
 #define NARCCOS 8
 #include "cpu_simd_kernels.h"
 
-#define VD __m512d
-#define WD 8
 #define T double
 #define V __m512d
 #define W 8
@@ -105,10 +103,7 @@ exp_double(__m512d x)
 #define MAX(a, b) _mm512_max_pd(a, b)
 #define SQRT(v) _mm512_sqrt_pd(v)
 #define EXP(v) exp_double(v)
-#define SETD(x) _mm512_set1_pd(x)
 #define LOADD(p) _mm512_loadu_pd(p)
-#define STORED(p, v) _mm512_storeu_pd(p, v)
-#define FMAD(a, b, c) _mm512_fmadd_pd(a, b, c)
 #define TURN turn_double
 #define NTURN 4
 #define ARCCOS arccos_double

@@ -7,7 +7,7 @@
  *   ATTR         the function attribute that enables the instructions
  *   SET1, LOAD, STORE, FMA (a b + c), MIN, MAX, SQRT, EXP on V; MIN and MAX give
  *                the second argument when one is not a number
- *   VD, WD, SETD, LOADD, STORED, FMAD   vectors of double; LOADD converts from T
+ *   VD, WD, SETD, STORED, FMAD   vectors of double, once for both; LOADD converts from T
  *   TURN, NTURN  dst = src' for a square block, as TURN(src, lds, dst, ldd), and its side
  *   ARCCOS, NARCCOS   the coefficients of the arc-cosine map and their number
  * Operators work on V as on T.
@@ -292,37 +292,23 @@ FN(solve_wide) (int64_t n, const T *t, int64_t ldt, T *x, int64_t step)
 		T		   *to = x + j * step;
 		const T    *tj = t + j * ldt;
 		V			d = SET1(tj[j]);
-		V			s0 = LOAD(to);
-		V			s1 = LOAD(to + W);
-		V			s2 = LOAD(to + 2 * W);
-		V			s3 = LOAD(to + 3 * W);
-		V			s4 = LOAD(to + 4 * W);
-		V			s5 = LOAD(to + 5 * W);
-		V			s6 = LOAD(to + 6 * W);
-		V			s7 = LOAD(to + 7 * W);
+		V			s[8];
 
+		UNROLL
+		for (int q = 0; q < 8; q++)
+			s[q] = LOAD(to + q * W);
 		for (int64_t i = 0; i < j; i++)
 		{
 			const T    *from = x + i * step;
 			V			f = SET1(tj[i]);
 
-			s0 = FMA(f, LOAD(from), s0);
-			s1 = FMA(f, LOAD(from + W), s1);
-			s2 = FMA(f, LOAD(from + 2 * W), s2);
-			s3 = FMA(f, LOAD(from + 3 * W), s3);
-			s4 = FMA(f, LOAD(from + 4 * W), s4);
-			s5 = FMA(f, LOAD(from + 5 * W), s5);
-			s6 = FMA(f, LOAD(from + 6 * W), s6);
-			s7 = FMA(f, LOAD(from + 7 * W), s7);
+			UNROLL
+			for (int q = 0; q < 8; q++)
+				s[q] = FMA(f, LOAD(from + q * W), s[q]);
 		}
-		STORE(to, s0 * d);
-		STORE(to + W, s1 * d);
-		STORE(to + 2 * W, s2 * d);
-		STORE(to + 3 * W, s3 * d);
-		STORE(to + 4 * W, s4 * d);
-		STORE(to + 5 * W, s5 * d);
-		STORE(to + 6 * W, s6 * d);
-		STORE(to + 7 * W, s7 * d);
+		UNROLL
+		for (int q = 0; q < 8; q++)
+			STORE(to + q * W, s[q] * d);
 	}
 }
 
@@ -491,12 +477,7 @@ FN(poly) (int64_t n, double offset, int64_t power, double scale, double shift, v
 #undef MAX
 #undef SQRT
 #undef EXP
-#undef VD
-#undef WD
-#undef SETD
 #undef LOADD
-#undef STORED
-#undef FMAD
 #undef TURN
 #undef NTURN
 #undef ARCCOS

@@ -13,6 +13,13 @@
 #define MIN_OF(a, b) ((a) < (b) ? (a) : (b))
 #define MAX_OF(a, b) ((a) > (b) ? (a) : (b))
 
+/* Vectors of double, for both types. */
+#define VD double
+#define WD 1
+#define SETD(x) (x)
+#define STORED(p, v) (*(p) = (v))
+#define FMAD(a, b, c) ((a) * (b) + (c))
+
 #define T float
 #define V float
 #define W 1
@@ -25,12 +32,7 @@
 #define MAX(a, b) MAX_OF(a, b)
 #define SQRT(v) sqrtf(v)
 #define EXP(v) expf(v)
-#define VD double
-#define WD 1
-#define SETD(x) (x)
 #define LOADD(p) ((double) *(p))
-#define STORED(p, v) (*(p) = (v))
-#define FMAD(a, b, c) ((a) * (b) + (c))
 #define TURN(s, lds, d, ldd) (*(d) = *(s))
 #define NTURN 1
 #define ARCCOS arccos_float
@@ -49,12 +51,7 @@
 #define MAX(a, b) MAX_OF(a, b)
 #define SQRT(v) sqrt(v)
 #define EXP(v) exp(v)
-#define VD double
-#define WD 1
-#define SETD(x) (x)
 #define LOADD(p) (*(p))
-#define STORED(p, v) (*(p) = (v))
-#define FMAD(a, b, c) ((a) * (b) + (c))
 #define TURN(s, lds, d, ldd) (*(d) = *(s))
 #define NTURN 1
 #define ARCCOS arccos_double

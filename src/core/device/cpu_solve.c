@@ -37,17 +37,10 @@ typedef struct solve_job
 	struct leaf_room *room;		/* of each worker; of its own in a tile */
 } solve_job;
 
-/* A packed triangle. */
-typedef union leaf_number
-{
-	float		f[LEAF * LEAF];
-	double		d[LEAF * LEAF];
-} leaf_number;
-
 /* What a worker needs in a leaf: too large for the stack of a thread. */
 typedef struct leaf_room
 {
-	leaf_number t;
+	double		t[LEAF * LEAF]; /* a packed triangle, of either type */
 	char		panel[LEAF * PANEL_BYTES];
 } leaf_room;
 
@@ -60,7 +53,7 @@ solve_forward(const solve_job *job)
 
 /* The triangle in the order of substitution: minus the coefficients, and 1 / diagonal. */
 static void
-pack_triangle(const solve_job *job, leaf_number *t)
+pack_triangle(const solve_job *job, void *t)
 {
 	gp_matrix	l = job->l;
 	int64_t		n = l.rows;
@@ -70,19 +63,10 @@ pack_triangle(const solve_job *job, leaf_number *t)
 		for (int64_t i = 0; i <= j; i++)
 		{
 			int64_t		at = forward ? j * l.ld + i : (n - 1 - i) * l.ld + (n - 1 - j);
+			double		v = gp_number_at(l.data, l.type, at);
 
-			if (l.type == GP_FLOAT)
-			{
-				float		v = ((const float *) l.data)[at];
-
-				t->f[j * LEAF + i] = i == j ? 1 / v : -v;
-			}
-			else
-			{
-				double		v = ((const double *) l.data)[at];
-
-				t->d[j * LEAF + i] = i == j ? 1 / v : -v;
-			}
+			/* The quotient of two floats is the same when it is rounded twice. */
+			gp_number_put(t, l.type, j * LEAF + i, i == j ? 1 / v : -v);
 		}
 }
 
@@ -112,7 +96,7 @@ leaf_columns(const solve_job *job, gp_matrix b)
 	memset(buffer, 0, LEAF * 16 * sizeof(double));
 	for (int64_t j = 0; j < b.rows; j++)
 		memcpy(gp_matrix_at(x, j, 0), gp_matrix_at(b, forward ? j : b.rows - 1 - j, 0), bytes);
-	job->ops->solve(b.rows, &job->room->t, LEAF, 16, buffer, 16);
+	job->ops->solve(b.rows, job->room->t, LEAF, 16, buffer, 16);
 	for (int64_t j = 0; j < b.rows; j++)
 		memcpy(gp_matrix_at(b, forward ? j : b.rows - 1 - j, 0), gp_matrix_at(x, j, 0), bytes);
 }
@@ -121,7 +105,7 @@ leaf_columns(const solve_job *job, gp_matrix b)
 static void
 leaf_left(const solve_job *job)
 {
-	const leaf_number *t = &job->room->t;
+	const void *t = job->room->t;
 	gp_matrix	b = job->b;
 	bool		forward = solve_forward(job);
 	int64_t		panel = panel_length(b.type);
@@ -141,7 +125,7 @@ leaf_left(const solve_job *job)
 static void
 leaf_right(const solve_job *job)
 {
-	const leaf_number *t = &job->room->t;
+	const void *t = job->room->t;
 	char	   *panel = job->room->panel;
 	gp_matrix	b = job->b;
 	bool		forward = solve_forward(job);
@@ -204,7 +188,7 @@ solve_alone(const solve_job *job)
 
 	if (n <= LEAF)
 	{
-		pack_triangle(job, &job->room->t);
+		pack_triangle(job, job->room->t);
 		if (job->left)
 			leaf_left(job);
 		else

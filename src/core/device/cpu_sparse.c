@@ -157,15 +157,14 @@ spmm_right_tile(void *arg, int64_t tile, int worker)
 	for (int64_t i = row; i < row + rows; i++)
 		for (int64_t j = first; j < last; j++)
 		{
-			void	   *c = gp_matrix_at(job->c, i, j);
+			int64_t		at = i * job->c.ld + j;
 			double		sum = job->alpha *
 				job->ops->sparse_dot(s->start[j + 1] - s->start[j], s->col + s->start[j],
 									 value_at(s, s->start[j]), gp_matrix_at(job->b, i, 0), 1);
 
-			if (job->c.type == GP_FLOAT)
-				*(float *) c = (float) (job->beta == 0 ? sum : sum + job->beta * *(float *) c);
-			else
-				*(double *) c = job->beta == 0 ? sum : sum + job->beta * *(double *) c;
+			if (job->beta != 0)
+				sum += job->beta * gp_number_at(job->c.data, job->c.type, at);
+			gp_number_put(job->c.data, job->c.type, at, sum);
 		}
 }
 
@@ -236,11 +235,7 @@ elements_of_row(const elements_job *job, int64_t row, int64_t first, int64_t end
 	job->ops->spmm(1, s->start + row, s->col, s->value, job->b.data, job->b.ld, job->b.cols, 1.0, 0.0,
 				   &room, job->b.cols);
 	for (int64_t k = first; k < end; k++)
-	{
-		int64_t		e = job->order[k];
-
-		job->out[e] = s->type == GP_FLOAT ? room.f[job->col[e]] : room.d[job->col[e]];
-	}
+		job->out[job->order[k]] = gp_number_at(&room, s->type, job->col[job->order[k]]);
 }
 
 /* One tile of elements. */

@@ -92,10 +92,7 @@ gp_walk_normals(gp_env *env, uint64_t seed, gp_matrix host)
 			double		pair[2] = {radius * cos(angle), radius * sin(angle)};
 
 			for (int64_t k = j; k < host.cols && k < j + 2; k++)
-				if (host.type == GP_FLOAT)
-					((float *) host.data)[i * host.ld + k] = (float) pair[k - j];
-				else
-					((double *) host.data)[i * host.ld + k] = pair[k - j];
+				gp_number_put(host.data, host.type, i * host.ld + k, pair[k - j]);
 		}
 		if (i % GP_LOOK_ROWS == 0)
 			env->check_interrupts(env);
