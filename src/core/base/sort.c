@@ -201,3 +201,18 @@ gp_heap_sort(gp_heap *h)
 		sink(h, end, own);
 	}
 }
+
+/* A function that compares items by the number of a type that they begin with. */
+#define COMPARE(name, type) \
+int \
+name(const void *a, const void *b, void *unused) \
+{ \
+	type		x = *(const type *) a; \
+	type		y = *(const type *) b; \
+\
+	return (x > y) - (x < y); \
+}
+
+COMPARE(gp_compare_int32, int32_t)
+COMPARE(gp_compare_int64, int64_t)
+COMPARE(gp_compare_double, double)

@@ -18,6 +18,11 @@
 /* Below, at or above zero when a comes before, with or after b. */
 typedef int (*gp_compare) (const void *a, const void *b, void *arg);
 
+/* Compare items by the number that they begin with. */
+extern int	gp_compare_int32(const void *a, const void *b, void *unused);
+extern int	gp_compare_int64(const void *a, const void *b, void *unused);
+extern int	gp_compare_double(const void *a, const void *b, void *unused);
+
 /*
  * Sorts n items of size bytes in place; equal ones keep their order.  Takes the
  * memory of n / 2 items on the way, and looks at interrupts.

@@ -234,23 +234,13 @@ gp_csr_find(const int64_t *start, const int32_t *col, int32_t row, int32_t colum
 	return -1;
 }
 
-/* Orders columns. */
-static int
-compare_columns(const void *a, const void *b, void *unused)
-{
-	int32_t		x = *(const int32_t *) a;
-	int32_t		y = *(const int32_t *) b;
-
-	return (x > y) - (x < y);
-}
-
 /* Sorts the columns of one row: a short one by shell sort, which is insertion sort for very short ones. */
 void
 gp_sort_columns(gp_env *env, int32_t *col, int64_t n)
 {
 	if (n > SHELL_SORTED)
 	{
-		gp_sort(env, col, n, sizeof(int32_t), compare_columns, NULL);
+		gp_sort(env, col, n, sizeof(int32_t), gp_compare_int32, NULL);
 		return;
 	}
 	for (int64_t gap = n / 2; gap > 0; gap = gap == 2 ? 1 : gap * 5 / 11)

@@ -231,23 +231,13 @@ group_by_row(const gp_edges *edges, const edge_groups *columns)
 	return rows;
 }
 
-/* Orders weights. */
-static int
-compare_weights(const void *a, const void *b, void *unused)
-{
-	double		x = *(const double *) a;
-	double		y = *(const double *) b;
-
-	return (x > y) - (x < y);
-}
-
 /* Adds the weights of one repeated edge, smallest first whatever the order of arrival. */
 static double
 add_weights(gp_env *env, double *weight, int64_t n)
 {
 	double		sum = 0.0;
 
-	gp_sort(env, weight, n, sizeof(double), compare_weights, NULL);
+	gp_sort(env, weight, n, sizeof(double), gp_compare_double, NULL);
 	for (int64_t i = 0; i < n; i++)
 		sum += weight[i];
 	return sum;

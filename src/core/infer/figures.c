@@ -232,16 +232,6 @@ loo_score(gp_env *env, const gp_problem *problem, const gp_targets *t, const gp_
 	return total > 0.0 ? 1.0 - error / total : NAN;
 }
 
-/* Orders numbers. */
-static int
-compare_numbers(const void *a, const void *b, void *arg)
-{
-	double		x = *(const double *) a;
-	double		y = *(const double *) b;
-
-	return (x > y) - (x < y);
-}
-
 /* How strange each label is to a model without it, ascending. */
 static double *
 strangeness(gp_env *env, const gp_problem *problem, const gp_targets *t, const gp_solution *solution,
@@ -263,7 +253,7 @@ strangeness(gp_env *env, const gp_problem *problem, const gp_targets *t, const g
 		label_probabilities(problem, t, solution, out, i, probability);
 		score[i] = 1.0 - probability[problem->label[i]];
 	}
-	gp_sort(env, score, t->m, sizeof(double), compare_numbers, NULL);
+	gp_sort(env, score, t->m, sizeof(double), gp_compare_double, NULL);
 	gp_free(env, probability);
 	return score;
 }

@@ -26,7 +26,7 @@
 /* A labelled node. */
 typedef struct labelled
 {
-	int32		node;
+	int32		node;			/* first: it is sorted by */
 	int32		class;
 	text	   *label;
 } labelled;
@@ -74,16 +74,6 @@ static int
 compare_labels(const void *a, const void *b, void *unused)
 {
 	return compare_texts(((const labelled *) a)->label, ((const labelled *) b)->label);
-}
-
-/* Orders labels by node. */
-static int
-compare_nodes(const void *a, const void *b, void *unused)
-{
-	int32		x = ((const labelled *) a)->node;
-	int32		y = ((const labelled *) b)->node;
-
-	return (x > y) - (x < y);
 }
 
 /* Orders classes: the most probable first, then the one with more labels, then by name. */
@@ -165,7 +155,7 @@ number_labels(labelled *l, int64 n, const gnngp_table_value *factor, labels *out
 				(errcode(ERRCODE_DATA_EXCEPTION),
 				 errmsg("there are %d classes, but at most %d are possible", out->nclasses,
 						MAX_CLASSES)));
-	gnngp_sort(l, n, sizeof(labelled), compare_nodes, NULL);
+	gnngp_sort(l, n, sizeof(labelled), gp_compare_int32, NULL);
 	for (int64 i = 0; i < n; i++)
 	{
 		if (i > 0 && l[i].node == l[i - 1].node)

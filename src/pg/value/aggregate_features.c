@@ -31,19 +31,9 @@ typedef struct features_state
 /* A row's place and what it is sorted by. */
 typedef struct placed_id
 {
-	int64		id;
+	int64		id;				/* first: it is sorted by */
 	int64		row;
 } placed_id;
-
-/* Orders ids. */
-static int
-compare_ids(const void *a, const void *b, void *unused)
-{
-	int64		x = ((const placed_id *) a)->id;
-	int64		y = ((const placed_id *) b)->id;
-
-	return (x > y) - (x < y);
-}
 
 /* 23505 for a node that comes twice. */
 static void
@@ -77,7 +67,7 @@ write_features(const features_state *state)
 	}
 	if (!sorted)
 	{
-		gnngp_sort(p, n, sizeof(placed_id), compare_ids, NULL);
+		gnngp_sort(p, n, sizeof(placed_id), gp_compare_int64, NULL);
 		check_repeated(p, n);
 		value = MemoryContextAllocHuge(CurrentMemoryContext, n * state->cols * sizeof(float));
 		for (Size i = 0; i < n; i++)
