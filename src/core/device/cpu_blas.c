@@ -6,7 +6,6 @@
  * so that any thread it did start would block them too.
  */
 #include <dlfcn.h>
-#include <limits.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -170,13 +169,6 @@ void
 gp_blas_set_threads(int threads)
 {
 	blas.set_threads(threads);
-}
-
-/* True when rows, columns and leading dimension fit OpenBLAS's integers. */
-bool
-gp_blas_fits(gp_matrix m)
-{
-	return m.rows <= INT_MAX && m.cols <= INT_MAX && m.ld <= INT_MAX;
 }
 
 /* The leading dimension for cblas, which refuses 0. */

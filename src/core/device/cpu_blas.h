@@ -6,7 +6,7 @@
  * keep it single-threaded; the threads are our own (cpu_pool.h).
  *
  * The wrappers take both types and row-major matrices.  Sizes and leading
- * dimensions must fit an int: gp_blas_fits checks.
+ * dimensions must fit an int.
  */
 #ifndef GP_CPU_BLAS_H
 #define GP_CPU_BLAS_H
@@ -24,9 +24,6 @@ extern bool gp_blas_shared(void);
 
 /* Sets OpenBLAS's own number of threads; for benchmarks only. */
 extern void gp_blas_set_threads(int threads);
-
-/* True when rows, columns and leading dimension fit OpenBLAS's integers. */
-extern bool gp_blas_fits(gp_matrix m);
 
 /* c = alpha op(a) op(b) + beta c, the inner size being that of a. */
 extern void gp_blas_gemm(bool trans_a, bool trans_b, double alpha, gp_matrix a, gp_matrix b,

@@ -2,7 +2,6 @@
  * cpu_device.c - the CPU's table of operations: opening, closing, memory.
  */
 #include <stdio.h>
-#include <string.h>
 
 #include "cpu_blas.h"
 #include "cpu_internal.h"

@@ -417,16 +417,21 @@ gp_features_build(gp_features_builder *b, int32_t *repeated_node, int32_t *repea
 	return f;
 }
 
+/* A sparse matrix as features. */
+gp_features *
+gp_features_of_csr(gp_env *env, gp_csr *csr)
+{
+	gp_features *f = gp_alloc_zero(env, 1, sizeof(gp_features));
+
+	*f = (gp_features) {csr->rows, csr->cols, csr, NULL, csr->type};
+	return f;
+}
+
 /* The identity: structure only. */
 gp_features *
 gp_features_identity(gp_env *env, int64_t nodes, gp_type type)
 {
-	gp_features *f = gp_alloc_zero(env, 1, sizeof(gp_features));
-
-	f->rows = f->dims = nodes;
-	f->type = type;
-	f->csr = gp_csr_identity(env, nodes, type);
-	return f;
+	return gp_features_of_csr(env, gp_csr_identity(env, nodes, type));
 }
 
 /* Frees features. */

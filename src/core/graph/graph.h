@@ -152,6 +152,9 @@ extern gp_features *gp_features_scale(gp_env *env, gp_features *features, gp_sca
 /* The largest deviation of a feature over the smallest one that varies; 1 when none does. */
 extern double gp_features_spread(gp_env *env, const gp_features *features);
 
+/* A sparse matrix as features, which it belongs to from then on. */
+extern gp_features *gp_features_of_csr(gp_env *env, gp_csr *csr);
+
 /* The identity, for structure only. */
 extern gp_features *gp_features_identity(gp_env *env, int64_t nodes, gp_type type);
 

@@ -78,8 +78,8 @@ features_of(gp_device *dev, gp_matrix m, gp_type type)
 }
 
 /* Standard normals by the Box-Muller transform, a stream for each row. */
-void
-gp_walk_normals(gp_env *env, uint64_t seed, gp_matrix host)
+static void
+fill_normals(gp_env *env, uint64_t seed, gp_matrix host)
 {
 	for (int64_t i = 0; i < host.rows; i++)
 	{
@@ -110,7 +110,7 @@ project(gp_device *dev, gp_csr *factor, int64_t dims, uint64_t seed, gp_type typ
 	gp_matrix	g = dev->create(dev, factor->cols, dims, type);
 	gp_matrix	out = dev->create(dev, factor->rows, dims, type);
 
-	gp_walk_normals(env, seed, view);
+	fill_normals(env, seed, view);
 	dev->upload(dev, g, view);
 	gp_free(env, host);
 	dev->spmm(dev, 1.0 / sqrt((double) dims), factor, g, 0.0, out);
@@ -175,7 +175,6 @@ gp_laplacian_features(gp_device *dev, const gp_graph *graph, const gp_laplacian 
 					  uint64_t seed, gp_type type)
 {
 	gp_env	   *env = dev->env;
-	gp_features *f;
 	gp_csr	   *factor;
 
 	if (root_fits(env, graph, kernel))
@@ -184,10 +183,5 @@ gp_laplacian_features(gp_device *dev, const gp_graph *graph, const gp_laplacian 
 	factor = gp_walk_factor(env, dev, graph, kernel, seed, 0, type);
 	if (kernel->dims > 0 && kernel->trim == GP_TRIM_PROJECTION)
 		return project(dev, factor, kernel->dims, seed, type);
-	f = gp_alloc_zero(env, 1, sizeof(gp_features));
-	f->rows = graph->nodes;
-	f->dims = factor->cols;
-	f->type = type;
-	f->csr = factor;
-	return f;
+	return gp_features_of_csr(env, factor);
 }

@@ -66,9 +66,6 @@ typedef struct gp_walk_size
 extern gp_walk_size gp_walk_estimate(gp_env *env, const gp_graph *graph,
 									 const gp_laplacian *kernel, uint64_t seed);
 
-/* A matrix of independent standard normals that depends on the seed alone. */
-extern void gp_walk_normals(gp_env *env, uint64_t seed, gp_matrix host);
-
 /* A dense factor with F F' = K, n x n on the device, by Cholesky; owned by the caller. */
 extern gp_matrix gp_laplacian_root(gp_device *dev, const gp_graph *graph,
 								   const gp_laplacian *kernel);

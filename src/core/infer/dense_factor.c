@@ -9,15 +9,14 @@
 
 #include <math.h>
 
-/* block (double) = rows [row, row + block.rows) of one panel with its root applied. */
-static void
-whitened_rows(gp_device *dev, const gp_panel *panel, int64_t row, gp_matrix block)
+/* Applies the root and the value of a panel. */
+void
+gp_panel_apply_root(gp_device *dev, const gp_panel *panel, bool left, gp_matrix x)
 {
-	dev->copy(dev, block, gp_matrix_rows(panel->p, row, block.rows));
 	if (panel->root.data)
-		dev->trsm(dev, false, true, panel->root, block);
+		dev->trsm(dev, left, true, panel->root, x);
 	if (panel->value != 1.0)
-		dev->axpby(dev, sqrt(panel->value), block, 0.0, block);
+		dev->axpby(dev, sqrt(panel->value), x, 0.0, x);
 }
 
 /* All panels side by side, a block of rows at a time in double. */
@@ -38,7 +37,8 @@ gp_factor_dense(gp_eval *ev, const gp_factor *f)
 		{
 			gp_matrix	part = gp_matrix_rows(block, 0, band.count);
 
-			whitened_rows(dev, &f->panel[b], band.first, part);
+			dev->copy(dev, part, gp_matrix_rows(f->panel[b].p, band.first, band.count));
+			gp_panel_apply_root(dev, &f->panel[b], false, part);
 			dev->copy(dev, gp_matrix_part(q, band.first, at, band.count, cols), part);
 		}
 		dev->destroy(dev, &block);

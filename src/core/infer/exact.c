@@ -4,8 +4,6 @@
 #include "infer_internal.h"
 #include "kernel/prepared.h"
 
-#include <string.h>
-
 /* The columns of the labelled nodes and the whole diagonal. */
 typedef struct exact_kernel
 {

@@ -9,7 +9,6 @@
 #include "kernel/prepared.h"
 
 #include <math.h>
-#include <string.h>
 
 #define DIAG_SAMPLE 1024		/* rows that the mean of the low-rank diagonal is taken over */
 #define RANK_JITTER 1e-10
@@ -37,10 +36,7 @@ factor_rows(lowrank *lr, const int32_t *index, int64_t n, gp_matrix out)
 		dev->gather_rows(dev, rows, panel->p, index);
 		dev->copy(dev, part, rows);
 		dev->destroy(dev, &rows);
-		if (panel->root.data)
-			dev->trsm(dev, false, true, panel->root, part);
-		if (panel->value != 1.0)
-			dev->axpby(dev, sqrt(panel->value), part, 0.0, part);
+		gp_panel_apply_root(dev, panel, false, part);
 		at += panel->p.cols;
 	}
 }
@@ -105,18 +101,13 @@ mean_norm(lowrank *lr)
 static void
 solve_roots(lowrank *lr, gp_matrix x)
 {
-	gp_device  *dev = lr->ev->dev;
 	int64_t		at = 0;
 
 	for (int b = 0; b < lr->f->npanels; b++)
 	{
 		const gp_panel *panel = &lr->f->panel[b];
-		gp_matrix	part = gp_matrix_rows(x, at, panel->p.cols);
 
-		if (panel->root.data)
-			dev->trsm(dev, true, true, panel->root, part);
-		if (panel->value != 1.0)
-			dev->axpby(dev, sqrt(panel->value), part, 0.0, part);
+		gp_panel_apply_root(lr->ev->dev, panel, true, gp_matrix_rows(x, at, panel->p.cols));
 		at += panel->p.cols;
 	}
 }

@@ -98,8 +98,7 @@ gp_loo_error(const gp_problem *problem, const gp_targets *targets, const double 
 
 /* Evaluates the error and tells the progress. */
 static double
-evaluate(gp_env *env, double (*error) (void *state, double nugget), void *state, double log_nugget,
-		 int done, int total)
+evaluate(gp_env *env, gp_nugget_error error, void *state, double log_nugget, int done, int total)
 {
 	env->check_interrupts(env);
 	env->progress(env, GP_PHASE_NUGGET, done, total);
@@ -149,8 +148,7 @@ next_tenth(point low, point best, point high)
 
 /* Narrows a bracket until no tenth of a decade is left in it; returns the best point seen. */
 static point
-narrow(gp_env *env, double (*error) (void *state, double nugget), void *state,
-	   point low, point best, point high, int steps)
+narrow(gp_env *env, gp_nugget_error error, void *state, point low, point best, point high, int steps)
 {
 	for (int k = 0; k < steps && high.x - low.x > 2.5 * UNIT; k++)
 	{
@@ -179,8 +177,7 @@ narrow(gp_env *env, double (*error) (void *state, double nugget), void *state,
  * hardly tells them apart, more noise generalises better.
  */
 static double
-widen(gp_env *env, double (*error) (void *state, double nugget), void *state, point best,
-	  double slack)
+widen(gp_env *env, gp_nugget_error error, void *state, point best, double slack)
 {
 	double		low = best.x;
 	double		high = log(GP_NUGGET_MAX);
@@ -229,9 +226,8 @@ notice_edge(gp_env *env, point edge, point inner, bool smallest)
  * The minimum of the error over the nugget; ties take the larger one.  slack, if
  * not 0, asks for the largest nugget within so much of the least error.
  */
-double
-gp_nugget_search(gp_env *env, double (*error) (void *state, double nugget), void *state,
-				 int coarse, int refine, bool quiet, double slack)
+static double
+search(gp_env *env, gp_nugget_error error, void *state, int coarse, int refine, bool quiet, double slack)
 {
 	double		low = log(GP_NUGGET_MIN);
 	double		step = (log(GP_NUGGET_MAX) - low) / (coarse - 1);
@@ -261,8 +257,7 @@ gp_nugget_search(gp_env *env, double (*error) (void *state, double nugget), void
 
 /* The search of a dry run, which has no errors to go by: as many as there can be. */
 static double
-longest_search(gp_env *env, double (*error) (void *state, double nugget), void *state, int coarse,
-			   int refine)
+longest_search(gp_env *env, gp_nugget_error error, void *state, int coarse, int refine)
 {
 	point	   *grid = gp_alloc_figures(env, coarse, sizeof(point));
 
@@ -275,8 +270,7 @@ longest_search(gp_env *env, double (*error) (void *state, double nugget), void *
 /* The nugget of a problem. */
 double
 gp_nugget_choose(gp_env *env, const gp_problem *problem, const gp_targets *targets,
-				 double (*error) (void *state, double nugget), void *state,
-				 int coarse, int refine)
+				 gp_nugget_error error, void *state, int coarse, int refine)
 {
 	if (!isnan(problem->nugget))
 		return problem->nugget;
@@ -291,6 +285,5 @@ gp_nugget_choose(gp_env *env, const gp_problem *problem, const gp_targets *targe
 					  GP_NUGGET_FEW);
 		return GP_NUGGET_FEW;
 	}
-	return gp_nugget_search(env, error, state, coarse, refine, problem->quiet,
-							problem->nugget_slack);
+	return search(env, error, state, coarse, refine, problem->quiet, problem->nugget_slack);
 }

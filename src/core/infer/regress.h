@@ -56,13 +56,12 @@ extern double gp_loo_error(const gp_problem *problem, const gp_targets *targets,
 /* The labels that count, ascending; at most limit of them, evenly spread; owned by the caller. */
 extern int32_t *gp_loo_sample(gp_env *env, const gp_targets *targets, int64_t limit, int64_t *n);
 
-/* nugget.c: the minimum of error(state, nugget) over the grid, refined. */
-extern double gp_nugget_search(gp_env *env, double (*error) (void *state, double nugget),
-							   void *state, int coarse, int refine, bool quiet, double slack);
+/* nugget.c: the error at one nugget. */
+typedef double (*gp_nugget_error) (void *state, double nugget);
+
 /* The nugget of a problem: given, the default for few labels, or searched for. */
 extern double gp_nugget_choose(gp_env *env, const gp_problem *problem, const gp_targets *targets,
-							   double (*error) (void *state, double nugget), void *state,
-							   int coarse, int refine);
+							   gp_nugget_error error, void *state, int coarse, int refine);
 
 /* dual.c: k is m x m double and is overwritten. */
 extern gp_solution gp_dual_solve(gp_device *dev, const gp_problem *problem,

@@ -13,7 +13,6 @@
 #include "miscadmin.h"
 #include "pg/host/host.h"
 #include "predict_ids.h"
-#include "utils/builtins.h"
 #include "utils/guc.h"
 #include "utils/memutils.h"
 #include "utils/tuplestore.h"

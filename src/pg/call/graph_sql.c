@@ -84,20 +84,13 @@ static void
 take_scale(FunctionCallInfo fcinfo, gnngp_graph_def *def)
 {
 	static const char *const words[] = {"auto", "none", "standard", "length"};
-	char	   *word;
+	int			place;
 
 	if (PG_NARGS() <= ARG_SCALE || PG_ARGISNULL(ARG_SCALE))
 		return;
-	word = text_to_cstring(PG_GETARG_TEXT_PP(ARG_SCALE));
-	def->scale = NULL;
-	for (int i = 0; i < (int) lengthof(words); i++)
-		if (pg_strcasecmp(word, words[i]) == 0)
-			def->scale = pstrdup(words[i]);
-	if (def->scale == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("unknown scale \"%s\"", word),
-				 errhint("A scale is auto, none, standard or length.")));
+	place = gnngp_require_word("scale", text_to_cstring(PG_GETARG_TEXT_PP(ARG_SCALE)), lengthof(words), words,
+							   "A scale is auto, none, standard or length.");
+	def->scale = pstrdup(words[place]);
 }
 
 /* The name that a table has now. */

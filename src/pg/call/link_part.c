@@ -13,28 +13,19 @@ static const char *const methods[] = {
 	[GP_LINK_PAIRS] = "pairs"
 };
 
-/* The method of a name; -1 when there is none. */
-static int
+/* The method of a name; 22023 when there is none. */
+static gp_link_method
 find_method(const char *name)
 {
-	for (int i = 0; i < (int) lengthof(methods); i++)
-		if (pg_strcasecmp(methods[i], name) == 0)
-			return i;
-	return -1;
+	return (gp_link_method) gnngp_require_word("method", name, lengthof(methods), methods,
+											   "A method is auto, scores or pairs.");
 }
 
 /* Checks settings and brings the method to its stored form. */
 void
 gnngp_link_settings_check(gnngp_link_settings *settings)
 {
-	int			method = find_method(settings->method);
-
-	if (method < 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("unknown method \"%s\"", settings->method),
-				 errhint("A method is auto, scores or pairs.")));
-	settings->method = pstrdup(methods[method]);
+	settings->method = pstrdup(methods[find_method(settings->method)]);
 }
 
 /* Tells when the scores stop short of what they could be. */
@@ -65,7 +56,7 @@ gnngp_link_compute(gp_device *device, const gnngp_data *data, const gnngp_link_s
 	problem.graph = data->graph;
 	problem.features = data->features;
 	problem.program = gnngp_compile_kernel(device->env, settings->kernel);
-	problem.method = (gp_link_method) find_method(settings->method);
+	problem.method = find_method(settings->method);
 	problem.seed = (uint64_t) settings->seed;
 	links = gp_link_fit(device, &problem);
 	notice_cut(device->env, links);

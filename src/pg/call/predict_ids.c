@@ -41,20 +41,12 @@ fits(const gnngp_model *model, Oid base)
 	return own == base || (gnngp_is_string_type(own) && gnngp_is_string_type(base));
 }
 
-/* The name of the model's id type for messages: short where it can be. */
-const char *
-gnngp_id_type_name(const gnngp_model *model)
-{
-	Oid			type = lookup_type(model);
-
-	return OidIsValid(type) ? format_type_be(type) : model->id_type;
-}
-
 /* 42804: the model's ids are of another type. */
 static void
 report_mismatch(const gnngp_model *model, Oid type, const gnngp_id_hints *hints)
 {
-	const char *name = gnngp_id_type_name(model);
+	Oid			own = lookup_type(model);
+	const char *name = OidIsValid(own) ? format_type_be(own) : model->id_type;
 
 	ereport(ERROR,
 			(errcode(ERRCODE_DATATYPE_MISMATCH),

@@ -77,9 +77,6 @@ extern void gnngp_given_ids_sort(gnngp_given_ids *given);
 /* True when the node of a row is among sorted ids, or all are given. */
 extern bool gnngp_given_ids_have(const gnngp_given_ids *given, const gnngp_node_row *row);
 
-/* The name of the model's id type for messages. */
-extern const char *gnngp_id_type_name(const gnngp_model *model);
-
 /* The id of a row as a value of the type, in the current memory context. */
 extern Datum gnngp_id_type_datum(gnngp_id_type *t, const gnngp_node_row *row);
 

@@ -13,7 +13,6 @@
 #include "pg/host/host.h"
 #include "pg/store/links_open.h"
 #include "predict_ids.h"
-#include "utils/builtins.h"
 #include "utils/guc.h"
 #include "utils/memutils.h"
 #include "utils/tuplestore.h"
@@ -156,21 +155,6 @@ put_row(void *state, const gp_link_row *row)
 	MemoryContextReset(p->row_context);
 }
 
-/* The kind of candidates; 22023 when there is none of that name. */
-static gp_link_candidates
-candidates_argument(FunctionCallInfo fcinfo, int argno)
-{
-	char	   *name = gnngp_text_argument(fcinfo, argno, "candidates");
-
-	for (int i = 0; i < (int) lengthof(candidate_names); i++)
-		if (pg_strcasecmp(candidate_names[i], name) == 0)
-			return (gp_link_candidates) i;
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("unknown candidates \"%s\"", name),
-			 errhint("Candidates are auto, two_hops, three_hops or all.")));
-}
-
 /*
  * The nodes of a call: all of them, or those given, each once and in the order
  * given.  NULL elements and ids that the model does not know are left out.
@@ -208,14 +192,17 @@ static void
 predict_links(FunctionCallInfo fcinfo, link_predict *p, const gnngp_given_ids *given, int k_argno)
 {
 	int64		k = gnngp_count_argument(fcinfo, k_argno, "k", "Use k => NULL for all candidates.");
-	gp_link_candidates candidates = candidates_argument(fcinfo, 3);
+	int			candidates = gnngp_require_word("candidates", gnngp_text_argument(fcinfo, 3, "candidates"),
+												lengthof(candidate_names), candidate_names,
+												"Candidates are auto, two_hops, three_hops or all.");
 	int32	   *node;
 	int64		n;
 
 	open_links(fcinfo, p, given->all ? PG_INT64_MAX : given->n);
 	node = choose_nodes(p, given, &n);
 	if (n > 0)
-		gp_links_best(p->open->links, n, node, Min(k, p->open->ids.n), candidates, put_row, p);
+		gp_links_best(p->open->links, n, node, Min(k, p->open->ids.n),
+					  (gp_link_candidates) candidates, put_row, p);
 	gp_free(p->open->env, node);
 	gnngp_links_close(p->open);
 }

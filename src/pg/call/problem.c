@@ -6,42 +6,12 @@
 #include <math.h>
 
 #include "call.h"
+#include "pg/host/host.h"
 
-/* A word that a user may write, and the one that is stored. */
-typedef struct word
-{
-	const char *written;
-	const char *stored;
-} word;
-
-static const word tasks[] = {
-	{"auto", "auto"},
-	{"classification", "classes"},
-	{"classes", "classes"},
-	{"regression", "values"},
-	{"values", "values"},
-	{NULL, NULL}
-};
-
-static const word strategies[] = {
-	{"auto", "auto"},
-	{"exact", "exact"},
-	{"nystrom", "nystrom"},
-	{NULL, NULL}
-};
-
-/* The stored form of a word; 22023 when it is none of the list. */
-static char *
-normalise_word(const word *list, const char *what, const char *written, const char *hint)
-{
-	for (; list->written; list++)
-		if (pg_strcasecmp(list->written, written) == 0)
-			return pstrdup(list->stored);
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("unknown %s \"%s\"", what, written),
-			 errhint("%s", hint)));
-}
+/* The words that a user may write, and those that are stored for them. */
+static const char *const tasks[] = {"auto", "classification", "classes", "regression", "values"};
+static const char *const stored_tasks[] = {"auto", "classes", "classes", "values", "values"};
+static const char *const strategies[] = {"auto", "exact", "nystrom"};
 
 /* A nugget argument. */
 double
@@ -81,10 +51,13 @@ gnngp_count_argument(FunctionCallInfo fcinfo, int argno, const char *name, const
 void
 gnngp_fit_settings_check(gnngp_fit_settings *settings)
 {
-	settings->task = normalise_word(tasks, "task", settings->task,
-									"A task is auto, classification or regression.");
-	settings->strategy = normalise_word(strategies, "strategy", settings->strategy,
-										"A strategy is auto, exact or nystrom.");
+	int			task = gnngp_require_word("task", settings->task, lengthof(tasks), tasks,
+										  "A task is auto, classification or regression.");
+	int			strategy = gnngp_require_word("strategy", settings->strategy, lengthof(strategies), strategies,
+											  "A strategy is auto, exact or nystrom.");
+
+	settings->task = pstrdup(stored_tasks[task]);
+	settings->strategy = pstrdup(strategies[strategy]);
 	gnngp_check_nugget(settings->nugget);
 }
 

@@ -9,8 +9,6 @@
 #include "access/htup_details.h"
 #include "access/xact.h"
 #include "call.h"
-#include "catalog/pg_type_d.h"
-#include "fit_run.h"
 #include "funcapi.h"
 #include "pg/host/gpu.h"
 #include "pg/host/host.h"
@@ -208,14 +206,10 @@ compare_rows(const void *a, const void *b, void *unused)
 static bool
 read_criterion(const char *criterion)
 {
-	if (pg_strcasecmp(criterion, "loo") == 0)
-		return false;
-	if (pg_strcasecmp(criterion, "marginal_likelihood") == 0 || pg_strcasecmp(criterion, "lml") == 0)
-		return true;
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("unknown criterion \"%s\"", criterion),
-			 errhint("A criterion is loo or marginal_likelihood.")));
+	static const char *const words[] = {"loo", "marginal_likelihood", "lml"};
+
+	return gnngp_require_word("criterion", criterion, lengthof(words), words,
+							  "A criterion is loo or marginal_likelihood.") > 0;
 }
 
 /* Puts the rows. */

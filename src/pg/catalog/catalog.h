@@ -136,10 +136,7 @@ typedef struct gnngp_model
 	gnngp_link_part link;
 } gnngp_model;
 
-/* Looks up a graph ('name' or 'owner.name') that the caller may see; 42704 if there is none. */
-extern gnngp_graph_def *gnngp_graph_lookup(const char *name);
-
-/* The same for one that must be the caller's own: 42501 else. */
+/* Looks up a graph ('name' or 'owner.name'): 42704 if there is none, 42501 unless it is the caller's own. */
 extern gnngp_graph_def *gnngp_own_graph(const char *name);
 
 /* Writes the row of a new graph; false when its owner has one of this name. */

@@ -9,7 +9,7 @@
 
 #include "catalog/pg_type_d.h"
 #include "catalog_int.h"
-#include "columns.h"
+#include "members.h"
 #include "executor/spi.h"
 #include "lib/stringinfo.h"
 #include "utils/builtins.h"
@@ -81,9 +81,9 @@ load_graph(MemoryContext context)
 	return def;
 }
 
-/* Looks up a graph ('name' or 'owner.name') that the caller may see. */
+/* Looks up a graph of the caller's. */
 gnngp_graph_def *
-gnngp_graph_lookup(const char *name)
+gnngp_own_graph(const char *name)
 {
 	MemoryContext context = CurrentMemoryContext;
 	gnngp_graph_def *def;
@@ -92,17 +92,8 @@ gnngp_graph_lookup(const char *name)
 	(void) gnngp_find_named(&gnngp_graph_kind, lookup_list(), name, false);
 	def = load_graph(context);
 	gnngp_spi_finish();
+	gnngp_require_owner(def->owner_role, "graph", def->name);
 	return def;
-}
-
-/* Looks up a graph of the caller's. */
-gnngp_graph_def *
-gnngp_own_graph(const char *name)
-{
-	gnngp_graph_def *graph = gnngp_graph_lookup(name);
-
-	gnngp_require_owner(graph->owner_role, "graph", graph->name);
-	return graph;
 }
 
 /* Looks up a graph by id. */

@@ -12,7 +12,7 @@
 #include "access/htup_details.h"
 #include "catalog/pg_type_d.h"
 #include "catalog_int.h"
-#include "columns.h"
+#include "members.h"
 #include "executor/spi.h"
 #include "funcapi.h"
 #include "lib/stringinfo.h"
@@ -247,17 +247,6 @@ gnngp_model_row(FunctionCallInfo fcinfo, const gnngp_model *model, int part)
 	return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls));
 }
 
-/* Appends what a part that is fitted sets beside its columns. */
-static void
-append_stamps(StringInfo query, int parts)
-{
-	if (parts & GNNGP_PART_NODES)
-		appendStringInfoString(query, ", version = m.version + 1, fitted = excluded.fitted");
-	if (parts & GNNGP_PART_LINKS)
-		appendStringInfoString(query, ", link_version = m.link_version + 1,"
-							   " link_fitted = excluded.link_fitted");
-}
-
 /* Appends that a column stays as it is where the graph does. */
 static void
 append_kept(StringInfo query, const char *column)
@@ -288,30 +277,17 @@ gnngp_model_require_graph(const gnngp_graph_def *graph, const char *name)
 	gnngp_spi_finish();
 }
 
-/* Appends that a version ends where the graph is another: its blocks are then of old. */
+/* Appends what becomes of a part's stamps; the blocks of a part of another graph are of old. */
 static void
-append_version(StringInfo query, const char *column)
+append_stamps(StringInfo query, bool is_fitted, const char *version, const char *fitted)
 {
-	appendStringInfo(query, ", %s = m.%s + (m.graph <> excluded.graph)::integer", column, column);
-}
-
-/* Appends what becomes of the part that is not fitted. */
-static void
-append_other_part(StringInfo query, int parts)
-{
-	for (int i = 0; i < NCOLUMNS; i++)
-		if (columns[i].part & ~parts)
-			append_kept(query, columns[i].member.name);
-	if (~parts & GNNGP_PART_NODES)
+	if (is_fitted)
 	{
-		append_kept(query, "fitted");
-		append_version(query, "version");
+		appendStringInfo(query, ", %s = m.%s + 1, %s = excluded.%s", version, version, fitted, fitted);
+		return;
 	}
-	if (~parts & GNNGP_PART_LINKS)
-	{
-		append_kept(query, "link_fitted");
-		append_version(query, "link_version");
-	}
+	append_kept(query, fitted);
+	appendStringInfo(query, ", %s = m.%s + (m.graph <> excluded.graph)::integer", version, version);
 }
 
 /* The statement that inserts a model or replaces parts of the one of its name. */
@@ -334,8 +310,10 @@ save_query(int parts)
 	for (int i = 0; i < NCOLUMNS; i++)
 		if (columns[i].part & parts)
 			appendStringInfo(&query, ", %s = excluded.%s", columns[i].member.name, columns[i].member.name);
-	append_stamps(&query, parts);
-	append_other_part(&query, parts);
+		else if (columns[i].part != 0)
+			append_kept(&query, columns[i].member.name);
+	append_stamps(&query, parts & GNNGP_PART_NODES, "version", "fitted");
+	append_stamps(&query, parts & GNNGP_PART_LINKS, "link_version", "link_fitted");
 	appendStringInfoString(&query, " RETURNING id, version, link_version");
 	return query.data;
 }

@@ -36,14 +36,20 @@ make_tag(uint64 key, uint16 part)
 	return tag;
 }
 
-/* The tag of a model: of its owner and name, for it may yet have no row. */
+/* The tag of an owner and a name, of which there may yet be no row. */
+static LOCKTAG
+name_tag(Oid owner, const char *name, uint64 seed, uint16 part)
+{
+	uint64		key = hash_bytes_extended((const unsigned char *) &owner, sizeof(owner), seed);
+
+	return make_tag(hash_bytes_extended((const unsigned char *) name, strlen(name), key), part);
+}
+
+/* The tag of a model. */
 static LOCKTAG
 model_tag(Oid owner, const char *name, uint16 part)
 {
-	uint64		key = hash_bytes_extended((const unsigned char *) &owner, sizeof(owner), 0);
-
-	key = hash_bytes_extended((const unsigned char *) name, strlen(name), key);
-	return make_tag(key, part);
+	return name_tag(owner, name, 0, part);
 }
 
 /* The tag of a graph. */
@@ -92,10 +98,7 @@ gnngp_fit_lock(const gnngp_graph_def *graph, const char *name)
 void
 gnngp_graph_name_lock(Oid owner, const char *name)
 {
-	uint64		key = hash_bytes_extended((const unsigned char *) &owner, sizeof(owner), LOCK_GRAPH);
-
-	key = hash_bytes_extended((const unsigned char *) name, strlen(name), key);
-	take(make_tag(key, LOCK_GRAPH), ExclusiveLock, false, "graph", name);
+	take(name_tag(owner, name, LOCK_GRAPH, LOCK_GRAPH), ExclusiveLock, false, "graph", name);
 }
 
 /* Locks out the fits of a graph until the transaction ends. */

@@ -64,6 +64,19 @@ gnngp_landmarks_argument(FunctionCallInfo fcinfo, int argno)
 	return PG_GETARG_INT32(argno);
 }
 
+/* The place of a word in a list. */
+int
+gnngp_require_word(const char *what, const char *word, int n, const char *const *words, const char *hint)
+{
+	for (int i = 0; i < n; i++)
+		if (pg_strcasecmp(words[i], word) == 0)
+			return i;
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("unknown %s \"%s\"", what, word),
+			 errhint("%s", hint)));
+}
+
 /* A float8 in a result row. */
 void
 gnngp_put_float(Datum *values, bool *nulls, int i, double v)

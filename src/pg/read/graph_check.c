@@ -20,6 +20,7 @@
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
+#include "utils/rel.h"
 #include "utils/varlena.h"
 
 /* Columns that a hint lists at most. */
@@ -35,9 +36,9 @@ typedef struct column_ref
 	Oid			base;			/* the type under a domain */
 } column_ref;
 
-/* Opens a table that may hold nodes, edges or features. */
-Relation
-gnngp_open_table(Oid oid, const char *argument)
+/* Opens a table that may hold nodes, edges or features; 42809 for another kind of relation. */
+static Relation
+open_table(Oid oid, const char *argument)
 {
 	Relation	rel = try_relation_open(oid, AccessShareLock);
 
@@ -310,8 +311,8 @@ check_edges(Relation edges, const gnngp_graph_def *def, const column_ref *id)
 void
 gnngp_check_graph(const gnngp_graph_def *def)
 {
-	Relation	nodes = gnngp_open_table(def->nodes, "nodes");
-	Relation	edges = gnngp_open_table(def->edges, "edges");
+	Relation	nodes = open_table(def->nodes, "nodes");
+	Relation	edges = open_table(def->edges, "edges");
 	Relation	sparse;
 	column_ref	id = find_column(nodes, def->id_column);
 
@@ -326,7 +327,7 @@ gnngp_check_graph(const gnngp_graph_def *def)
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errmsg("sparse features cannot be standardised"),
 					 errhint("They would not be sparse any more; use scale => 'length' for rows of length one.")));
-		sparse = gnngp_open_table(def->sparse_features, "sparse_features");
+		sparse = open_table(def->sparse_features, "sparse_features");
 		check_sparse(sparse, &id);
 		relation_close(sparse, NoLock);
 	}

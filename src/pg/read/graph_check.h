@@ -7,10 +7,6 @@
 #include "postgres.h"
 
 #include "pg/catalog/catalog.h"
-#include "utils/rel.h"
-
-/* Opens a table that may hold nodes, edges or features; 42809 for another kind of relation. */
-extern Relation gnngp_open_table(Oid oid, const char *argument);
 
 /*
  * Checks everything about a definition that can be checked without reading a

@@ -6,7 +6,6 @@
 #include <math.h>
 
 #include "read_ids.h"
-#include "utils/builtins.h"
 
 /* Edges handed to the core at once. */
 #define EDGE_BATCH 4096

@@ -38,6 +38,24 @@ typedef enum feature_fault
 	FAULT_VALUE					/* NaN, infinite, or beyond real */
 } feature_fault;
 
+/* What is said of a fault. */
+static const struct
+{
+	int			sqlstate;
+	const char *what;
+	const char *hint;
+}			said[] = {
+	[FAULT_NULL] = {ERRCODE_NULL_VALUE_NOT_ALLOWED, "is NULL",
+		"Give every node its features; coalesce(...) in a view can fill gaps."},
+	[FAULT_SHAPE] = {ERRCODE_ARRAY_SUBSCRIPT_ERROR, "has an array of several dimensions",
+		"The features of a node are an array of one dimension."},
+	[FAULT_EMPTY] = {ERRCODE_ARRAY_SUBSCRIPT_ERROR, "has an empty array",
+		"Give every node its features, or create the graph without features."},
+	[FAULT_NULL_ELEMENT] = {ERRCODE_NULL_VALUE_NOT_ALLOWED, "has a NULL element",
+		"Give every element a value, such as 0."},
+	[FAULT_VALUE] = {ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE, NULL, "Features must be finite and fit the type real."}
+};
+
 struct gnngp_feature_part
 {
 	gnngp_reader *r;
@@ -227,53 +245,20 @@ gnngp_take_features(gnngp_feature_part *s, int64 row, gnngp_row_id id, const Dat
 static void
 check_fault(const feature_state *s)
 {
-	const char *table = s->r->nodes.name;
 	bool		columns = s->array_type == InvalidOid;
-	const char *column = s->column[columns ? s->fault_element : 0].name;
-	const char *node;
+	const char *what = said[s->fault].what;
 
 	if (s->fault == FAULT_NONE)
 		return;
-	node = s->fault_id.text ? s->fault_id.text : psprintf(INT64_FORMAT, s->fault_id.key);
-	switch (s->fault)
-	{
-		case FAULT_NULL:
-			ereport(ERROR,
-					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-					 errmsg("column \"%s\" of table \"%s\" is NULL for node %s", column, table, node),
-					 errhint("Give every node its features; coalesce(...) in a view can fill gaps.")));
-			break;
-		case FAULT_SHAPE:
-			ereport(ERROR,
-					(errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
-					 errmsg("column \"%s\" of table \"%s\" has an array of several dimensions for node %s",
-							column, table, node),
-					 errhint("The features of a node are an array of one dimension.")));
-			break;
-		case FAULT_EMPTY:
-			ereport(ERROR,
-					(errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
-					 errmsg("column \"%s\" of table \"%s\" has an empty array for node %s",
-							column, table, node),
-					 errhint("Give every node its features, or create the graph without features.")));
-			break;
-		case FAULT_NULL_ELEMENT:
-			ereport(ERROR,
-					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-					 errmsg("column \"%s\" of table \"%s\" has a NULL element for node %s",
-							column, table, node),
-					 errhint("Give every element a value, such as 0.")));
-			break;
-		default:
-			ereport(ERROR,
-					(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
-					 columns
-					 ? errmsg("column \"%s\" of table \"%s\" is %g for node %s",
-							  column, table, s->fault_value, node)
-					 : errmsg("column \"%s\" of table \"%s\" has the element %g at position %d for node %s",
-							  column, table, s->fault_value, s->fault_element + 1, node),
-					 errhint("Features must be finite and fit the type real.")));
-	}
+	if (what == NULL)
+		what = columns ? psprintf("is %g", s->fault_value) :
+			psprintf("has the element %g at position %d", s->fault_value, s->fault_element + 1);
+	ereport(ERROR,
+			(errcode(said[s->fault].sqlstate),
+			 errmsg("column \"%s\" of table \"%s\" %s for node %s",
+					s->column[columns ? s->fault_element : 0].name, s->r->nodes.name, what,
+					s->fault_id.text ? s->fault_id.text : psprintf(INT64_FORMAT, s->fault_id.key)),
+			 errhint("%s", said[s->fault].hint)));
 }
 
 /* Brings the lengths into node order. */

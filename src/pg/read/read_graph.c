@@ -10,7 +10,6 @@
 #include "postgres.h"
 
 #include "access/xact.h"
-#include "executor/spi.h"
 #include "miscadmin.h"
 #include "read_internal.h"
 #include "utils/acl.h"

@@ -8,7 +8,6 @@
 #include <math.h>
 
 #include "read_ids.h"
-#include "utils/builtins.h"
 
 /* Entries handed to the core at once. */
 #define ENTRY_BATCH 4096

@@ -58,7 +58,7 @@ add_flat(gnngp_graph_state *state, Datum value)
 	gnngp_graph_value g;
 	bool	   *seen;
 
-	gnngp_graph_state_read(value, &g);
+	gnngp_graph_read(value, "gp_graph_state", &g);
 	if ((g.weight != NULL) != state->list.weighted ||
 		(g.kernel == NULL) != (state->kernel == NULL) || g.landmarks != state->landmarks ||
 		(g.kernel && strcmp(g.kernel, state->kernel) != 0))

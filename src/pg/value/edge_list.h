@@ -6,7 +6,6 @@
 
 #include "postgres.h"
 
-#include "lib/stringinfo.h"
 #include "pg/host/host.h"
 #include "sorted_edges.h"
 

@@ -188,7 +188,7 @@ gnngp_factor(PG_FUNCTION_ARGS)
 	gnngp_require_argument(fcinfo, 2, "kernel");
 	gnngp_require_argument(fcinfo, 4, "seed");
 	memset(&task, 0, sizeof(task));
-	gnngp_graph_read(PG_GETARG_DATUM(0), &graph);
+	gnngp_graph_read(PG_GETARG_DATUM(0), "gp_graph", &graph);
 	task.graph = &graph;
 	if (!PG_ARGISNULL(1))
 	{

@@ -12,7 +12,6 @@
 #include "utils/builtins.h"
 
 #include "core/lang/lang.h"
-#include "pg/host/compat.h"
 #include "pg/host/host.h"
 
 PG_FUNCTION_INFO_V1(gnngp_kernel_in);

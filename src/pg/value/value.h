@@ -131,9 +131,9 @@ typedef struct gnngp_graph_value
 	int64		landmarks;		/* 0: as many as are good */
 } gnngp_graph_value;
 
-extern void gnngp_graph_read(Datum value, gnngp_graph_value *out);
-extern void gnngp_graph_state_read(Datum value, gnngp_graph_value *out);
-/* The same up to the edges; true when they have weights. */
+/* Reads a stored gp_graph or gp_graph_state, whichever type says. */
+extern void gnngp_graph_read(Datum value, const char *type, gnngp_graph_value *out);
+/* A state up to the edges; true when they have weights. */
 extern bool gnngp_graph_state_head(Datum value, gnngp_graph_value *out);
 /* Nodes and edges of a graph without reading them all. */
 extern void gnngp_graph_count(Datum value, int64 *nodes, int64 *edges);

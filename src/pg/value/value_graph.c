@@ -18,17 +18,7 @@
 #include "port/pg_bitutils.h"
 #include "value.h"
 
-/* What a value of a type may be. */
-typedef struct shape
-{
-	const char *type;
-	int			flags;
-	bool		state;
-} shape;
-
-static const shape graph_shape = {"gp_graph", GNNGP_VALUE_DENSE | GNNGP_VALUE_WEIGHTED, false};
-static const shape state_shape = {"gp_graph_state", GNNGP_VALUE_DENSE | GNNGP_VALUE_WEIGHTED |
-GNNGP_VALUE_KERNEL, true};
+#define STATE "gp_graph_state"
 
 /* The kernel of a state. */
 static void
@@ -88,11 +78,19 @@ read_weights(gnngp_value_reader *r, gnngp_graph_value *g)
 	}
 }
 
+/* True for the value of a state. */
+static bool
+is_state(const gnngp_value_reader *r)
+{
+	return strcmp(r->type, STATE) == 0;
+}
+
 /* Header, ids and number of edges. */
 static int
-read_head(gnngp_value_reader *r, const shape *shape, gnngp_graph_value *g)
+read_head(gnngp_value_reader *r, gnngp_graph_value *g)
 {
-	int			flags = gnngp_value_flags(r, shape->flags);
+	int			flags = gnngp_value_flags(r, GNNGP_VALUE_DENSE | GNNGP_VALUE_WEIGHTED |
+										  (is_state(r) ? GNNGP_VALUE_KERNEL : 0));
 	uint64		edges;
 
 	memset(g, 0, sizeof(*g));
@@ -108,10 +106,10 @@ read_head(gnngp_value_reader *r, const shape *shape, gnngp_graph_value *g)
 
 /* Reads a whole value; nothing in it is trusted. */
 static void
-read_value(gnngp_value_reader *r, const shape *shape, gnngp_graph_value *g)
+read_value(gnngp_value_reader *r, gnngp_graph_value *g)
 {
-	int			flags = read_head(r, shape, g);
-	bool		repeats = shape->state && (flags & GNNGP_VALUE_WEIGHTED);
+	int			flags = read_head(r, g);
+	bool		repeats = is_state(r) && (flags & GNNGP_VALUE_WEIGHTED);
 	int64		at = 0;
 
 	g->src = MemoryContextAllocHuge(CurrentMemoryContext, Max(g->edges, 1) * sizeof(int32));
@@ -129,65 +127,47 @@ read_value(gnngp_value_reader *r, const shape *shape, gnngp_graph_value *g)
 		gnngp_value_refuse(r, "Bytes are left over.");
 }
 
-/* Reads a gp_graph. */
+/* Reads a gp_graph or a gp_graph_state. */
 void
-gnngp_graph_read(Datum value, gnngp_graph_value *out)
+gnngp_graph_read(Datum value, const char *type, gnngp_graph_value *out)
 {
-	gnngp_value_reader r = gnngp_value_open(value, graph_shape.type);
+	gnngp_value_reader r = gnngp_value_open(value, type);
 
-	read_value(&r, &graph_shape, out);
-}
-
-/* Reads a gp_graph_state. */
-void
-gnngp_graph_state_read(Datum value, gnngp_graph_value *out)
-{
-	gnngp_value_reader r = gnngp_value_open(value, state_shape.type);
-
-	read_value(&r, &state_shape, out);
+	read_value(&r, out);
 }
 
 /* Reads what stands before the edges of a gp_graph_state; true when it has weights. */
 bool
 gnngp_graph_state_head(Datum value, gnngp_graph_value *out)
 {
-	gnngp_value_reader r = gnngp_value_open(value, state_shape.type);
+	gnngp_value_reader r = gnngp_value_open(value, STATE);
 
-	return read_head(&r, &state_shape, out) & GNNGP_VALUE_WEIGHTED;
+	return read_head(&r, out) & GNNGP_VALUE_WEIGHTED;
 }
 
 /* Nodes and edges of a graph. */
 void
 gnngp_graph_count(Datum value, int64 *nodes, int64 *edges)
 {
-	gnngp_value_reader r = gnngp_value_open(value, graph_shape.type);
+	gnngp_value_reader r = gnngp_value_open(value, "gp_graph");
 	gnngp_graph_value g;
 
-	read_head(&r, &graph_shape, &g);
+	read_head(&r, &g);
 	*nodes = g.ids.n;
 	*edges = g.edges;
 }
 
-/* Checks a gp_graph that came from outside. */
+/* Checks a value that came from outside. */
 static void
 check_graph(gnngp_value_reader *r)
 {
 	gnngp_graph_value g;
 
-	read_value(r, &graph_shape, &g);
-}
-
-/* Checks a gp_graph_state that came from outside. */
-static void
-check_state(gnngp_value_reader *r)
-{
-	gnngp_graph_value g;
-
-	read_value(r, &state_shape, &g);
+	read_value(r, &g);
 }
 
 GNNGP_VALUE_INPUT(graph, check_graph)
-GNNGP_VALUE_INPUT(graph_state, check_state)
+GNNGP_VALUE_INPUT(graph_state, check_graph)
 
 /* The bytes of a number. */
 static inline int

@@ -1,5 +1,5 @@
 /*
- * columns.c - members of a struct as columns of a catalog's row.
+ * members.c - members of a struct as columns of a catalog's row.
  *
  * A member of type REGROLEOID is a role's oid, which is stored as a gp_role; of
  * TEXTARRAYOID a gnngp_texts; of NAMEARRAYOID a gnngp_source_name.  Others are what
@@ -11,7 +11,7 @@
 
 #include "catalog/pg_type_d.h"
 #include "catalog_int.h"
-#include "columns.h"
+#include "members.h"
 #include "executor/spi.h"
 #include "utils/array.h"
 #include "utils/builtins.h"

@@ -1,8 +1,8 @@
 /*
- * columns.h - members of a struct as columns of a catalog's row.
+ * members.h - members of a struct as columns of a catalog's row.
  */
-#ifndef GNNGP_COLUMNS_H
-#define GNNGP_COLUMNS_H
+#ifndef GNNGP_MEMBERS_H
+#define GNNGP_MEMBERS_H
 
 #include "postgres.h"
 
@@ -10,7 +10,7 @@
 typedef struct gnngp_member
 {
 	const char *name;			/* of the column */
-	Oid			type;			/* how the member is kept in C (columns.c) */
+	Oid			type;			/* how the member is kept in C (members.c) */
 	size_t		offset;
 } gnngp_member;
 
@@ -21,4 +21,4 @@ extern void gnngp_member_load(const gnngp_member *member, int column, void *reco
 extern Oid	gnngp_member_type(const gnngp_member *member);
 extern Datum gnngp_member_save(const gnngp_member *member, const void *record, bool *null);
 
-#endif							/* GNNGP_COLUMNS_H */
+#endif							/* GNNGP_MEMBERS_H */
