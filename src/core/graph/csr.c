@@ -69,11 +69,10 @@ gp_csr_scale(gp_csr *s, double factor)
 	int64_t		entries = gp_csr_entries(s);
 
 	s->stamp = gp_csr_stamp();
+	if (s->type == GP_FLOAT)
+		factor = (float) factor;
 	for (int64_t k = 0; k < entries; k++)
-		if (s->type == GP_FLOAT)
-			((float *) s->value)[k] *= (float) factor;
-		else
-			((double *) s->value)[k] *= factor;
+		gp_number_put(s->value, s->type, k, factor * gp_number_at(s->value, s->type, k));
 }
 
 /* The sums of the rows (out-degrees) and columns (in-degrees) of W. */

@@ -8,7 +8,6 @@
 #include "walks.h"
 
 #include <math.h>
-#include <string.h>
 
 #define SAMPLE_ROWS 64			/* walked to estimate the size of a factor */
 #define SAMPLE_NEIGHBOURS 16
@@ -284,10 +283,9 @@ uses_anchors(const gp_laplacian *kernel, int64_t n)
 static walker
 walker_open(gp_env *env, const gp_csr *u, const gp_laplacian *kernel, uint64_t seed, int copy)
 {
-	walker		w;
+	walker		w = {0};
 	int64_t		entries = u->start[u->rows];
 
-	memset(&w, 0, sizeof(w));
 	w.env = env;
 	w.u = u;
 	w.kernel = kernel;
@@ -367,7 +365,7 @@ device_walks(const gp_device *dev, const gp_laplacian *kernel)
 static gp_walk_task
 walk_task(const walker *w, int64_t columns)
 {
-	gp_walk_task task = {
+	return (gp_walk_task) {
 		.u = w->u,
 		.cumulated = w->cumulated,
 		.anchor = w->anchor,
@@ -379,8 +377,6 @@ walk_task(const walker *w, int64_t columns)
 		.first = w->first,
 		.p_term = w->kernel->p_term
 	};
-
-	return task;
 }
 
 /*

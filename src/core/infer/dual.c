@@ -8,7 +8,6 @@
 #include "infer_internal.h"
 
 #include <math.h>
-#include <string.h>
 
 #define EIGEN_GRID 41			/* nuggets tried where one eigendecomposition serves all */
 #define CHOLESKY_GRID 5			/* where each costs a factorisation */
@@ -217,12 +216,10 @@ gp_solution
 gp_dual_solve(gp_device *dev, const gp_problem *problem, const gp_targets *targets,
 			  gp_matrix k, double mean_diag)
 {
-	dual		d;
-	gp_solution out;
+	dual		d = {0};
+	gp_solution out = {0};
 	double		log_det;
 
-	memset(&d, 0, sizeof(d));
-	memset(&out, 0, sizeof(out));
 	d.dev = dev;
 	d.problem = problem;
 	d.targets = targets;

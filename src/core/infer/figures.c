@@ -151,11 +151,10 @@ class_metrics(gp_env *env, const gp_problem *problem, const gp_targets *t, const
 {
 	double	   *metric = out->metric;
 	double	   *probability = gp_alloc_array(env, t->columns, sizeof(double));
-	sums		s;
+	sums		s = {0};
 	double		ece = 0.0;
 	int64_t		next = 0;
 
-	memset(&s, 0, sizeof(s));
 	s.class = gp_alloc_zero(env, t->columns, sizeof(tally));
 	for (int64_t i = 0; i < t->m; i++)
 	{

@@ -4,7 +4,6 @@
 #include "infer_internal.h"
 
 #include <math.h>
-#include <string.h>
 
 /* Refuses problems that have no answer. */
 static void
@@ -46,8 +45,8 @@ gp_fit_factor(gp_device *dev, const gp_problem *problem, gp_matrix q)
 	gp_env	   *env = dev->env;
 	gp_graph	nodes = {.nodes = q.rows};
 	gp_problem	p = *problem;
-	gp_plan		plan;
-	gp_eval		ev;
+	gp_plan		plan = {.strategy = GP_STRATEGY_NYSTROM};
+	gp_eval		ev = {.dev = dev, .env = env, .n = q.rows, .type = q.type};
 	gp_factor  *f = gp_factor_create(env);
 	gp_targets	targets;
 	gp_solution solution;
@@ -56,13 +55,6 @@ gp_fit_factor(gp_device *dev, const gp_problem *problem, gp_matrix q)
 	p.graph = &nodes;
 	p.features = NULL;
 	p.type = q.type;
-	memset(&plan, 0, sizeof(plan));
-	plan.strategy = GP_STRATEGY_NYSTROM;
-	memset(&ev, 0, sizeof(ev));
-	ev.dev = dev;
-	ev.env = env;
-	ev.n = q.rows;
-	ev.type = q.type;
 	f->npanels = 1;
 	f->panel[0].p = q;
 	f->panel[0].value = 1.0;

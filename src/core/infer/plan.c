@@ -289,12 +289,10 @@ gp_plan_with(gp_eval *ev, const gp_problem *problem)
 {
 	gp_env	   *env = ev->env;
 	int			root = ev->kernel->program->nsteps - 1;
-	gp_plan		plan;
-	options		o;
+	gp_plan		plan = {0};
+	options		o = {0};
 	bool		fits;
 
-	memset(&plan, 0, sizeof(plan));
-	memset(&o, 0, sizeof(o));
 	env->progress(env, GP_PHASE_PLAN, 0, 0);
 	o.limit = problem->estimate_limit > 0 ? (double) problem->estimate_limit
 		: env->limit > 0 ? (double) gp_limit(env) + (double) ev->dev->room : INFINITY;

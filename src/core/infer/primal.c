@@ -9,7 +9,6 @@
 #include "infer_internal.h"
 
 #include <math.h>
-#include <string.h>
 
 #define SAMPLE 1024				/* labels that the search for the nugget looks at */
 #define GRID 5
@@ -190,12 +189,10 @@ gp_solution
 gp_primal_solve(gp_device *dev, const gp_problem *problem, const gp_targets *targets,
 				gp_matrix q, double mean_diag)
 {
-	primal		p;
-	gp_solution out;
+	primal		p = {0};
+	gp_solution out = {0};
 	double		log_det;
 
-	memset(&p, 0, sizeof(p));
-	memset(&out, 0, sizeof(out));
 	p.dev = dev;
 	p.problem = problem;
 	p.targets = targets;

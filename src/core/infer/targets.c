@@ -4,7 +4,6 @@
 #include "infer_internal.h"
 
 #include <math.h>
-#include <string.h>
 
 #define SPREAD_MIN 1e-150		/* of a target: its square is a number */
 #define SPREAD_MAX 1e150
@@ -127,9 +126,8 @@ dry_targets(gp_env *env, const gp_problem *problem, gp_targets *t)
 gp_targets
 gp_targets_make(gp_env *env, const gp_problem *problem)
 {
-	gp_targets	t;
+	gp_targets	t = {0};
 
-	memset(&t, 0, sizeof(t));
 	t.m = problem->nlabelled;
 	t.unit = 1.0;
 	if (env->dry)

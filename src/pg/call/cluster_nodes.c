@@ -78,9 +78,8 @@ static void
 compute_clusters(gnngp_run *compute, void *arg)
 {
 	cluster_call *call = arg;
-	gp_cluster_problem problem;
+	gp_cluster_problem problem = {0};
 
-	memset(&problem, 0, sizeof(problem));
 	problem.graph = call->data->graph;
 	problem.features = call->data->features;
 	problem.program = gnngp_compile_kernel(compute->env, call->kernel);
@@ -94,10 +93,8 @@ compute_clusters(gnngp_run *compute, void *arg)
 static gnngp_node_row
 node_row(const gnngp_ids *ids, int64 node)
 {
-	gnngp_node_row row;
+	gnngp_node_row row = {.key = ids->key[node]};
 
-	memset(&row, 0, sizeof(row));
-	row.key = ids->key[node];
 	if (!ids->integer)
 	{
 		row.id_text = ids->text[node];

@@ -6,8 +6,6 @@
  */
 #include "postgres.h"
 
-#include <math.h>
-
 #include "call.h"
 #include "catalog/pg_type_d.h"
 #include "funcapi.h"

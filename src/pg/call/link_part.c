@@ -49,10 +49,9 @@ notice_cut(gp_env *env, const gp_link_model *links)
 gp_link_model *
 gnngp_link_compute(gp_device *device, const gnngp_data *data, const gnngp_link_settings *settings)
 {
-	gp_link_problem problem;
+	gp_link_problem problem = {0};
 	gp_link_model *links;
 
-	memset(&problem, 0, sizeof(problem));
 	problem.graph = data->graph;
 	problem.features = data->features;
 	problem.program = gnngp_compile_kernel(device->env, settings->kernel);

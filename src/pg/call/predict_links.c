@@ -80,27 +80,6 @@ open_links(FunctionCallInfo fcinfo, link_predict *p, int64 asked)
 	p->open = gnngp_links_open(&p->model, asked <= BRIEF);
 }
 
-/* The text of a node's id. */
-static const char *
-id_text(const gnngp_link_ids *ids, int64 node, int *length)
-{
-	int64		start = node > 0 ? ids->text_end[node - 1] : 0;
-
-	*length = (int) (ids->text_end[node] - start);
-	return ids->text + start;
-}
-
-/* The id of a node as a value. */
-static Datum
-id_datum(link_predict *p, int32 node)
-{
-	gnngp_node_row row = {.key = p->open->ids.key[node]};
-
-	if (p->open->ids.text_end)
-		row.id_text = id_text(&p->open->ids, node, &row.id_length);
-	return gnngp_id_type_datum(&p->id_type, &row);
-}
-
 /* The id of a node as it is stored. */
 static gnngp_given_id
 stored_id(const gnngp_link_ids *ids, int64 node)
@@ -108,8 +87,23 @@ stored_id(const gnngp_link_ids *ids, int64 node)
 	gnngp_given_id id = {.key = ids->key[node]};
 
 	if (ids->text_end)
-		id.text = id_text(ids, node, &id.length);
+	{
+		int64		start = node > 0 ? ids->text_end[node - 1] : 0;
+
+		id.text = ids->text + start;
+		id.length = (int) (ids->text_end[node] - start);
+	}
 	return id;
+}
+
+/* The id of a node as a value. */
+static Datum
+id_datum(link_predict *p, int32 node)
+{
+	gnngp_given_id id = stored_id(&p->open->ids, node);
+	gnngp_node_row row = {.key = id.key, .id_text = id.text, .id_length = id.length};
+
+	return gnngp_id_type_datum(&p->id_type, &row);
 }
 
 /* The node of an id, or -1. */

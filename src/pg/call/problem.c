@@ -65,14 +65,12 @@ gnngp_fit_settings_check(gnngp_fit_settings *settings)
 gnngp_fit_settings
 gnngp_fit_settings_default(void)
 {
-	gnngp_fit_settings settings;
-
-	memset(&settings, 0, sizeof(settings));
-	settings.kernel = "gcn";
-	settings.task = "auto";
-	settings.strategy = "auto";
-	settings.nugget = NAN;
-	return settings;
+	return (gnngp_fit_settings) {
+		.kernel = "gcn",
+		.task = "auto",
+		.strategy = "auto",
+		.nugget = NAN
+	};
 }
 
 /* Fills what the core starts from. */

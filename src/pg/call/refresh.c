@@ -27,7 +27,6 @@
 #include "lib/stringinfo.h"
 #include "miscadmin.h"
 #include "nodes/parsenodes.h"
-#include "pg/catalog/catalog_int.h"
 #include "pg/host/host.h"
 #include "utils/builtins.h"
 #include "utils/memutils.h"

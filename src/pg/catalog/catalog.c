@@ -34,56 +34,54 @@ const gnngp_kind gnngp_model_kind = {
 	"model", "gp_model_catalog", "Make it with gp_fit or gp_fit_links; the view gp_models lists those that you may read."
 };
 
-/* Where the extension is installed, and in which version. */
-static void
-find_extension(Oid *schema, char **version)
+/* The schema where the extension is installed, and its version. */
+static Oid
+find_extension(char **version)
 {
 	Relation	rel = table_open(ExtensionRelationId, AccessShareLock);
 	ScanKeyData key;
 	SysScanDesc scan;
 	HeapTuple	tuple;
+	Oid			schema = InvalidOid;
 	Datum		value;
 	bool		null;
 
-	*schema = InvalidOid;
 	ScanKeyInit(&key, Anum_pg_extension_extname, BTEqualStrategyNumber, F_NAMEEQ,
 				CStringGetDatum("gnngp"));
 	scan = systable_beginscan(rel, ExtensionNameIndexId, true, NULL, 1, &key);
 	tuple = systable_getnext(scan);
 	if (HeapTupleIsValid(tuple))
 	{
-		*schema = ((Form_pg_extension) GETSTRUCT(tuple))->extnamespace;
+		schema = ((Form_pg_extension) GETSTRUCT(tuple))->extnamespace;
 		value = heap_getattr(tuple, Anum_pg_extension_extversion, RelationGetDescr(rel), &null);
 		*version = null ? "" : TextDatumGetCString(value);
 	}
 	systable_endscan(scan);
 	table_close(rel, AccessShareLock);
-	if (!OidIsValid(*schema))
+	if (!OidIsValid(schema))
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
 				 errmsg("extension \"gnngp\" is not installed in this database"),
 				 errhint("Run CREATE EXTENSION gnngp.")));
+	return schema;
 }
 
 /* The schema that the extension lives in. */
 Oid
 gnngp_schema_oid(void)
 {
-	Oid			schema;
 	char	   *version;
 
-	find_extension(&schema, &version);
-	return schema;
+	return find_extension(&version);
 }
 
 /* 55000 when the SQL objects are not those that this library was made for. */
 static void
 require_own_version(void)
 {
-	Oid			schema;
 	char	   *version;
 
-	find_extension(&schema, &version);
+	(void) find_extension(&version);
 	if (strcmp(version, GNNGP_VERSION) != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),

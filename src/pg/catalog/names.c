@@ -48,9 +48,7 @@ static bool
 split_name(const char *text, char **owner, char **name)
 {
 	*owner = read_part(&text, false);
-	if (*owner == NULL)
-		return false;
-	if (*text++ != '.')
+	if (*owner == NULL || *text++ != '.')
 		return false;
 	*name = read_part(&text, true);
 	return *name != NULL && *text == '\0';

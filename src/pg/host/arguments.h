@@ -9,6 +9,7 @@
 #include "access/tupdesc.h"
 #include "core/lang/lang.h"
 #include "fmgr.h"
+#include "utils/array.h"
 
 /* Compiles a kernel's text, which must live as long as env; the program belongs to env. */
 extern gp_program *gnngp_compile_kernel(gp_env *env, const char *kernel);
@@ -28,6 +29,14 @@ extern int32 gnngp_landmarks_argument(FunctionCallInfo fcinfo, int argno);
 /* The place of a word in a list, in any case; 22023 with the hint when it is none of them.  what is told. */
 extern int	gnngp_require_word(const char *what, const char *word, int n, const char *const *words,
 							   const char *hint);
+
+/* The elements of an array without NULLs. */
+static inline const void *
+gnngp_array_data(const ArrayType *array)
+{
+	return (const char *) array +
+		(ARR_HASNULL(array) ? (Size) array->dataoffset : ARR_OVERHEAD_NONULLS(ARR_NDIM(array)));
+}
 
 /* Sets a float8 of a result row; NULL when it is NaN. */
 extern void gnngp_put_float(Datum *values, bool *nulls, int i, double v);

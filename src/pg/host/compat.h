@@ -9,20 +9,18 @@
 
 #include "postgres.h"
 
-/* 16 moved VARDATA and its like out of postgres.h, and collects errors of input. */
+/*
+ * 16 moved VARDATA and its like out of postgres.h, collects errors of input, and
+ * tells members of a role from those who may become it.
+ */
 #if PG_VERSION_NUM >= 160000
 #include "nodes/miscnodes.h"
 #include "varatt.h"
 #define GNNGP_NO_ERROR ((Node *) &(ErrorSaveContext) {.type = T_ErrorSaveContext})
+#define gnngp_check_can_become(member, role) check_can_set_role(member, role)
 #else
 #define GNNGP_NO_ERROR true
 #define pgstat_get_local_beentry_by_index(i) pgstat_fetch_stat_local_beentry(i)
-#endif
-
-/* 16 tells members of a role from those who may become it. */
-#if PG_VERSION_NUM >= 160000
-#define gnngp_check_can_become(member, role) check_can_set_role(member, role)
-#else
 #define gnngp_check_can_become(member, role) check_is_member_of_role(member, role)
 #endif
 

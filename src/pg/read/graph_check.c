@@ -121,14 +121,8 @@ static column_ref
 column_at(Relation rel, AttrNumber attnum)
 {
 	Form_pg_attribute att = TupleDescAttr(RelationGetDescr(rel), attnum - 1);
-	column_ref	column;
 
-	column.rel = rel;
-	column.name = NameStr(att->attname);
-	column.attnum = attnum;
-	column.type = att->atttypid;
-	column.base = getBaseType(att->atttypid);
-	return column;
+	return (column_ref) {rel, NameStr(att->attname), attnum, att->atttypid, getBaseType(att->atttypid)};
 }
 
 /* 42501 unless the caller may read this column. */

@@ -14,8 +14,8 @@
 #include <math.h>
 
 #include "graph_check.h"
+#include "pg/host/host.h"
 #include "read_internal.h"
-#include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
@@ -140,16 +140,6 @@ begin_row(feature_state *s, int32 row, int n)
 	return n == s->dims;
 }
 
-/* The elements of an array without NULLs. */
-static const void *
-array_data(const ArrayType *array)
-{
-	size_t		offset = ARR_HASNULL(array) ? (size_t) array->dataoffset
-		: ARR_OVERHEAD_NONULLS(ARR_NDIM(array));
-
-	return (const char *) array + offset;
-}
-
 /* The elements of an array of numeric; what is beyond double precision becomes infinite. */
 static const double *
 numeric_data(ArrayType *array, int n)
@@ -184,7 +174,7 @@ array_row(feature_state *s, int32 row, const Datum *values, const bool *nulls)
 		note_fault(s, FAULT_NULL_ELEMENT, row, 0, 0);
 	else if (s->array_type == FLOAT4ARRAYOID)
 	{
-		const float *v = array_data(array);
+		const float *v = gnngp_array_data(array);
 
 		if ((bad = first_bad_float(v, n)) < n)
 			note_fault(s, FAULT_VALUE, row, bad, v[bad]);
@@ -194,7 +184,7 @@ array_row(feature_state *s, int32 row, const Datum *values, const bool *nulls)
 	else
 	{
 		const double *v = s->array_type == NUMERICARRAYOID ? numeric_data(array, n)
-			: array_data(array);
+			: gnngp_array_data(array);
 
 		if ((bad = first_bad_double(v, n)) < n)
 			note_fault(s, FAULT_VALUE, row, bad, v[bad]);

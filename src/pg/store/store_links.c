@@ -19,14 +19,12 @@
  */
 #include "postgres.h"
 
-#include "catalog/pg_type_d.h"
 #include "executor/executor.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
 #include "store.h"
 #include "store_format.h"
 #include "store_links.h"
-#include "utils/builtins.h"
 #include "utils/memutils.h"
 
 #define LINK_MAGIC 0x4c504e42	/* BNPL */
@@ -300,10 +298,9 @@ take_ids(link_reader *r, gnngp_link_ids *ids)
 gp_link_model *
 gnngp_link_store_read(gp_env *env, const gnngp_model *model, gnngp_link_ids *ids)
 {
-	link_reader r;
+	link_reader r = {0};
 	gp_link_model *links;
 
-	memset(&r, 0, sizeof(r));
 	r.env = env;
 	r.model = model;
 	read_blocks(&r);

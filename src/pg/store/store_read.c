@@ -253,24 +253,22 @@ receive_block(TupleTableSlot *slot, DestReceiver *self)
 	return !br->stopped;
 }
 
-/* Prepares the receiver of blocks of nodes. */
-static void
-open_receiver(block_receiver *br, const gnngp_model *model, gnngp_block_fn take, void *state)
+/* A receiver of blocks of nodes. */
+static block_receiver
+open_receiver(const gnngp_model *model, gnngp_block_fn take, void *state)
 {
-	memset(br, 0, sizeof(*br));
-	gnngp_receiver_init(&br->pub, receive_block);
-	br->model = model;
-	br->take = take;
-	br->state = state;
-	br->context = AllocSetContextCreate(CurrentMemoryContext, "gnngp block",
-										ALLOCSET_DEFAULT_SIZES);
+	block_receiver br = {.model = model, .take = take, .state = state};
+
+	gnngp_receiver_init(&br.pub, receive_block);
+	br.context = AllocSetContextCreate(CurrentMemoryContext, "gnngp block", ALLOCSET_DEFAULT_SIZES);
+	return br;
 }
 
 /* Runs a query for blocks; its parameters are model, version and key. */
 static void
 run_query(const char *query, int64 model_id, int64 version, int64 key, DestReceiver *receiver)
 {
-	SPIExecuteOptions options;
+	SPIExecuteOptions options = {0};
 	int			guc_level = NewGUCNestLevel();
 	int64		values[] = {model_id, version, key};
 	ParamListInfo params = makeParamList(lengthof(values));
@@ -283,7 +281,6 @@ run_query(const char *query, int64 model_id, int64 version, int64 key, DestRecei
 		params->params[i].ptype = INT8OID;
 	}
 	gnngp_pin("row_security", "on");
-	memset(&options, 0, sizeof(options));
 	options.params = params;
 	options.read_only = true;
 	options.dest = receiver;
@@ -337,7 +334,7 @@ gnngp_store_scan(const gnngp_model *model, const char *part, gnngp_block_fn take
 	int64		rows = strcmp(part, "node") == 0 ? model->nodes : model->labelled;
 
 	gnngp_spi_connect();
-	open_receiver(&br, model, take, state);
+	br = open_receiver(model, take, state);
 	gnngp_store_receive(model->id, model->version, part, &br.pub);
 	if (br.blocks == 0)
 		report_missing(model, part);
@@ -386,7 +383,7 @@ gnngp_store_find(const gnngp_model *model, const char *part, const int64 *keys, 
 	const char *query;
 
 	gnngp_spi_connect();
-	open_receiver(&br, model, take, state);
+	br = open_receiver(model, take, state);
 	if (n > 1 && n > count_blocks(model) / 4)
 		gnngp_store_receive(model->id, model->version, part, &br.pub);
 	else

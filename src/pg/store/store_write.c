@@ -8,7 +8,6 @@
 #include "catalog/pg_type_d.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
-#include "pg/catalog/catalog_int.h"
 #include "store.h"
 #include "store_format.h"
 #include "utils/builtins.h"
@@ -319,9 +318,8 @@ void
 gnngp_store_posterior(const gnngp_model *model, const gnngp_data *data,
 					  const gp_posterior *posterior)
 {
-	writer		w;
+	writer		w = {0};
 
-	memset(&w, 0, sizeof(w));
 	w.model = model;
 	w.data = data;
 	w.posterior = posterior;

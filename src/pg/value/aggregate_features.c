@@ -127,16 +127,8 @@ add_row(features_state *state, int64 id, int64 cols)
 		int64		room = Max(state->room * 2, 8);
 
 		count_room(state, room);
-		if (state->room == 0)
-		{
-			state->id = MemoryContextAllocHuge(context, room * sizeof(int64));
-			state->value = MemoryContextAllocHuge(context, room * cols * sizeof(float));
-		}
-		else
-		{
-			state->id = repalloc_huge(state->id, room * sizeof(int64));
-			state->value = repalloc_huge(state->value, room * cols * sizeof(float));
-		}
+		state->id = gnngp_value_grow(context, state->id, room * sizeof(int64));
+		state->value = gnngp_value_grow(context, state->value, room * cols * sizeof(float));
 		state->room = room;
 	}
 	state->id[state->n] = id;
@@ -205,14 +197,6 @@ features_argument(FunctionCallInfo fcinfo, int64 *cols)
 	return array;
 }
 
-/* The numbers of an array of one dimension. */
-static const void *
-array_numbers(const ArrayType *array)
-{
-	return (const char *) array +
-		(array->dataoffset != 0 ? (Size) array->dataoffset : ARR_OVERHEAD_NONULLS(1));
-}
-
 /* 22003 for a number that is none, or none any more in single precision. */
 static inline void
 check_feature(int64 node, int64 place, double given, float v)
@@ -258,7 +242,7 @@ gnngp_features_accum(PG_FUNCTION_ARGS)
 	features_state *state = state_argument(fcinfo);
 	int64		cols;
 	ArrayType  *array = features_argument(fcinfo, &cols);
-	const void *number = array_numbers(array);
+	const void *number = gnngp_array_data(array);
 	int64		node = PG_GETARG_INT64(1);
 	float	   *row = add_row(state, node, cols);
 

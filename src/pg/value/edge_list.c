@@ -99,16 +99,12 @@ gnngp_edge_list_grow(gnngp_edge_list *list, int64 more)
 	if (room <= list->room)
 		return;
 	count_memory(list, room);
-	if (list->end == NULL)
-		list->end = MemoryContextAllocHuge(list->context, room * 2 * sizeof(int64));
-	else
-		list->end = repalloc_huge(list->end, room * 2 * sizeof(int64));
+	list->end = gnngp_value_grow(list->context, list->end, room * 2 * sizeof(int64));
 	gp_use_large_pages(list->end, room * 2 * sizeof(int64));
-	if (list->weighted && list->weight == NULL)
-		list->weight = MemoryContextAllocHuge(list->context, room * sizeof(double));
-	else if (list->weighted)
-		list->weight = repalloc_huge(list->weight, room * sizeof(double));
 	if (list->weighted)
+	{
+		list->weight = gnngp_value_grow(list->context, list->weight, room * sizeof(double));
 		gp_use_large_pages(list->weight, room * sizeof(double));
+	}
 	list->room = room;
 }

@@ -455,11 +455,10 @@ unique_keys(uint64 *key, int64 n)
 void
 gnngp_edge_sort(const gnngp_edge_list *list, gnngp_sorted_edges *out)
 {
-	numbering	num;
+	numbering	num = {0};
 	bool		sorted;
 
 	memset(out, 0, sizeof(*out));
-	memset(&num, 0, sizeof(num));
 	find_range(list, &num);
 	out->ids.first = num.first;
 	if (num.range < (uint64) DIRECT_MIN || num.range < (uint64) list->n * DIRECT_SHARE)

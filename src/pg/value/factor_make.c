@@ -152,11 +152,10 @@ gnngp_factor_make(const gnngp_factor_task *task)
 {
 	const gnngp_value_ids *ids = task->features ? &task->features->ids : &task->graph->ids;
 	gp_env	   *env = gnngp_env_create(CurrentMemoryContext);
-	factor_job	job;
+	factor_job	job = {0};
 	Datum		value;
 	int			threads;
 
-	memset(&job, 0, sizeof(job));
 	job.problem.task = GP_TASK_VALUES;
 	job.problem.type = GP_FLOAT;
 	job.problem.seed = (uint64) task->seed;
@@ -179,7 +178,7 @@ PG_FUNCTION_INFO_V1(gnngp_factor);
 Datum
 gnngp_factor(PG_FUNCTION_ARGS)
 {
-	gnngp_factor_task task;
+	gnngp_factor_task task = {0};
 	gnngp_graph_value graph;
 	gnngp_table_value features;
 
@@ -187,7 +186,6 @@ gnngp_factor(PG_FUNCTION_ARGS)
 		PG_RETURN_NULL();
 	gnngp_require_argument(fcinfo, 2, "kernel");
 	gnngp_require_argument(fcinfo, 4, "seed");
-	memset(&task, 0, sizeof(task));
 	gnngp_graph_read(PG_GETARG_DATUM(0), "gp_graph", &graph);
 	task.graph = &graph;
 	if (!PG_ARGISNULL(1))

@@ -103,8 +103,6 @@ gnngp_factor_rows(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
 	gnngp_table_value factor;
-	int			dims;
-	int			lower = 1;
 	Size		bytes;
 	ArrayType  *array;
 	Datum		values[2];
@@ -112,18 +110,17 @@ gnngp_factor_rows(PG_FUNCTION_ARGS)
 
 	InitMaterializedSRF(fcinfo, 0);
 	factor = gnngp_table_read(PG_GETARG_DATUM(0), "gp_factor");
-	dims = (int) factor.cols;
 	bytes = ARR_OVERHEAD_NONULLS(1) + factor.cols * sizeof(float);
 	array = palloc0(bytes);
 	SET_VARSIZE(array, bytes);
 	array->ndim = 1;
 	array->elemtype = FLOAT4OID;
-	memcpy(ARR_DIMS(array), &dims, sizeof(int));
-	memcpy(ARR_LBOUND(array), &lower, sizeof(int));
+	ARR_DIMS(array)[0] = (int) factor.cols;
+	ARR_LBOUND(array)[0] = 1;
 	for (int64 i = 0; i < factor.ids.n; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		gnngp_value_row(factor.value, i, factor.cols, (float *) ((char *) array + ARR_OVERHEAD_NONULLS(1)));
+		gnngp_value_row(factor.value, i, factor.cols, (float *) gnngp_array_data(array));
 		values[0] = Int64GetDatum(gnngp_value_id(&factor.ids, i));
 		values[1] = PointerGetDatum(array);
 		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);

@@ -7,8 +7,6 @@
  */
 #include "postgres.h"
 
-#include <math.h>
-
 #include "value.h"
 
 /* Raises the error of a value that makes no sense. */
@@ -52,13 +50,9 @@ gnngp_value_reader
 gnngp_value_open(Datum value, const char *type)
 {
 	struct varlena *bytes = PG_DETOAST_DATUM_PACKED(value);
-	gnngp_value_reader r;
+	const unsigned char *at = (const unsigned char *) VARDATA_ANY(bytes);
 
-	r.at = (const unsigned char *) VARDATA_ANY(bytes);
-	r.end = r.at + VARSIZE_ANY_EXHDR(bytes);
-	r.type = type;
-	r.sqlstate = ERRCODE_DATA_CORRUPTED;
-	return r;
+	return (gnngp_value_reader) {at, at + VARSIZE_ANY_EXHDR(bytes), type, ERRCODE_DATA_CORRUPTED};
 }
 
 /* Reads version and flags. */
@@ -106,11 +100,10 @@ read_gaps(gnngp_value_reader *r, gnngp_value_ids *ids)
 gnngp_value_ids
 gnngp_value_read_ids(gnngp_value_reader *r, int flags, uint64 node_bytes)
 {
-	gnngp_value_ids ids;
+	gnngp_value_ids ids = {0};
 	uint64		n = gnngp_value_number(r);
 	uint64		folded = gnngp_value_number(r);
 
-	memset(&ids, 0, sizeof(ids));
 	if (n < 1 || n > PG_INT32_MAX)
 		gnngp_value_refuse(r, "The number of nodes is out of range.");
 	if (node_bytes > (uint64) (r->end - r->at) / n)
@@ -230,14 +223,6 @@ gnngp_value_put_floats(StringInfo out, const float *v, int64 n)
 	for (int64 i = 0; i < n; i++)
 		gnngp_put_float4(out->data + out->len + i * sizeof(float), v[i] + 0.0f);
 	out->len += (int) (n * sizeof(float));
-}
-
-/* Writes a float in eight bytes. */
-void
-gnngp_value_put_double(StringInfo out, double v)
-{
-	gnngp_put_float8(out->data + out->len, v);
-	out->len += sizeof(v);
 }
 
 /* Writes ids. */

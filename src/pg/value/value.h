@@ -75,6 +75,13 @@ extern void gnngp_value_check_size(double bytes, const char *what);
  */
 extern void gnngp_value_hold(gnngp_holding *held, MemoryContext context, double kept, double more,
 							 const char *what);
+/* Grows memory of a context, or makes it where there is none. */
+static inline void *
+gnngp_value_grow(MemoryContext context, void *p, Size bytes)
+{
+	return p ? repalloc_huge(p, bytes) : MemoryContextAllocHuge(context, bytes);
+}
+
 /* Starts a value. */
 extern void gnngp_value_begin(StringInfo out, int flags);
 /* Makes room, refusing what grows over the limit. */
@@ -93,7 +100,6 @@ gnngp_value_put_number(StringInfo out, uint64 v)
 }
 
 extern void gnngp_value_put_floats(StringInfo out, const float *v, int64 n);
-extern void gnngp_value_put_double(StringInfo out, double v);
 extern void gnngp_value_put_ids(StringInfo out, const gnngp_value_ids *ids, const char *what);
 /* The finished value. */
 extern Datum gnngp_value_end(StringInfo out);

@@ -254,7 +254,8 @@ gnngp_graph_write(const gnngp_sorted_edges *s, bool state, const char *kernel, i
 				ereport(ERROR,
 						(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
 						 errmsg("the weights of a repeated edge add up to more than a double precision number holds")));
-			gnngp_value_put_double(&out, s->edge[i].weight + 0.0);
+			gnngp_put_float8(out.data + out.len, s->edge[i].weight + 0.0);
+			out.len += sizeof(double);
 		}
 	}
 	return gnngp_value_end(&out);
