@@ -70,6 +70,8 @@ SELECT abs((max((s.upper - s.lower) / sqrt(p.variance)) / 2 -
              FROM gp_loo('sizes') AS l JOIN node AS n ON n.id = l.node))) < 1e-6 AS quantile
 FROM gp_predict_sets('sizes') AS s JOIN gp_predict('sizes') AS p USING (node);
 SELECT node, cardinality(classes) > 0 AS some FROM gp_predict_sets('names', ARRAY['n1', 'n2']) ORDER BY node;
+-- The smallest promise is that of the label that is least strange.
+SELECT bool_and(lower <= upper) AS ordered FROM gp_predict_sets('sizes', coverage => 1e-12);
 SELECT * FROM gp_predict_sets('colours', coverage => 1);
 SELECT * FROM gp_predict_sets('colours', coverage => 'NaN');
 SELECT * FROM gp_predict_sets('colours', coverage => NULL);
@@ -88,6 +90,7 @@ RESET ROLE;
 -- A model of a version that kept neither.
 DELETE FROM gp_block WHERE part IN ('loo', 'figure') AND model = (SELECT id FROM gp_model_catalog WHERE name = 'colours');
 SELECT * FROM gp_loo('colours');
+SELECT * FROM gp_loo('colours', 3);
 SELECT * FROM gp_predict_sets('colours');
 SELECT metric FROM gp_evaluate('colours');
 CALL gp_refresh('colours');
@@ -99,6 +102,28 @@ GROUP BY part ORDER BY part COLLATE "C";
 UPDATE gp_block SET data = substr(data, 1, 40) WHERE part = 'figure' AND model = (SELECT id FROM gp_model_catalog WHERE name = 'colours');
 SELECT * FROM gp_predict_sets('colours');
 
-SELECT gp_drop_graph(g) FROM unnest(ARRAY['colours', 'sizes', 'rare', 'names']) AS g;
+
+-- Half of the nodes have no features and no neighbours: they are told, and judged, by the prior.
+CREATE TABLE half AS
+    SELECT i AS id, CASE WHEN i % 2 = 0 THEN ARRAY[(i % 4)::real, 1] ELSE ARRAY[0, 0] END AS features,
+           CASE WHEN i % 5 = 0 THEN i % 3 = 0 END AS class,
+           CASE WHEN i % 5 = 0 THEN (i % 4)::double precision + sin(i) END AS value
+    FROM generate_series(1, 400) AS i;
+SELECT gp_create_graph('half', 'half', 'edge', features => '{features}', target => 'class');
+UPDATE edge SET src = src * 2, dst = dst * 2;
+DELETE FROM edge WHERE src > 400 OR dst > 400 OR src = 0 OR dst = 0;
+SELECT gp_create_graph('halves', 'half', 'edge', features => '{features}', target => 'value');
+SELECT count(*) FROM unnest(ARRAY['half', 'halves']) AS g, gp_fit(g);
+SELECT abs(avg(-ln(l.probability)) - max(e.value)) < 1e-5 AS nll FROM gp_loo('half') AS l, gp_evaluate('half') AS e WHERE e.metric = 'nll';
+SELECT bool_and(abs(l.variance - p.variance) < 1e-9 * p.variance) AS as_any_other, count(DISTINCT l.probability) = 2 AS by_shares
+FROM gp_loo('half') AS l JOIN gp_predict('half') AS p USING (node) WHERE l.node % 2 = 1;
+SELECT bool_and(abs(l.variance - p.variance) < 1e-9 * p.variance) AS as_any_other
+FROM gp_loo('halves') AS l JOIN gp_predict('halves') AS p USING (node) WHERE l.node % 2 = 1;
+-- The page of a model, of equal values too.
+UPDATE half SET value = 1e9 WHERE value IS NOT NULL;
+CALL gp_refresh('halves');
+SELECT gp_report('halves') LIKE '<!DOCTYPE html>%', gp_report('half') LIKE '<!DOCTYPE html>%';
+
+SELECT gp_drop_graph(g) FROM unnest(ARRAY['colours', 'sizes', 'rare', 'names', 'half', 'halves']) AS g;
 DROP SCHEMA loo CASCADE;
 DROP ROLE gnngp_loo_reader;

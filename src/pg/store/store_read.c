@@ -354,9 +354,8 @@ take_none(void *state, const gnngp_block *block)
 static void
 require_part(const gnngp_model *model, const char *part)
 {
-	block_receiver br;
+	block_receiver br = open_receiver(model, take_none, NULL);
 
-	open_receiver(&br, model, take_none, NULL);
 	run_query(psprintf("%s AND k.block = 0", from_blocks(part, "k.data", "k")), model->id, model->version, 0,
 			  &br.pub);
 	if (br.blocks == 0)
