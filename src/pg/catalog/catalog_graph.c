@@ -58,8 +58,13 @@ lookup_list(void)
 
 	initStringInfo(&list);
 	for (int i = 0; i < NCOLUMNS; i++)
-		appendStringInfo(&list, "%s%s, ", early && columns[i].early ? columns[i].early : columns[i].member.name,
-						 gnngp_member_type(&columns[i].member) == TEXTARRAYOID ? "::text[]" : "");
+	{
+		const gnngp_member *member = &columns[i].member;
+		bool		is_list = member->type == TEXTARRAYOID || member->type == NAMEARRAYOID;
+
+		appendStringInfo(&list, "%s%s, ", early && columns[i].early ? columns[i].early : member->name,
+						 is_list ? "::text[]" : "");
+	}
 	appendStringInfoString(&list, "id");
 	return list.data;
 }
