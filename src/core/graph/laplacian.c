@@ -120,12 +120,12 @@ project(gp_device *dev, gp_csr *factor, int64_t dims, uint64_t seed, gp_type typ
 }
 
 /* True where the exact root is affordable: its Cholesky factor, itself, and a copy. */
-static bool
-root_fits(const gp_env *env, const gp_graph *graph, const gp_laplacian *kernel)
+bool
+gp_laplacian_root_fits(const gp_env *env, const gp_graph *graph)
 {
 	double		n = (double) graph->nodes;
 
-	return graph->nodes <= EXACT_NODES && kernel->dims == 0 &&
+	return graph->nodes <= EXACT_NODES &&
 		(env->limit == 0 || env->used + 3.0 * n * n * sizeof(double) <= gp_limit(env));
 }
 
@@ -177,7 +177,7 @@ gp_laplacian_features(gp_device *dev, const gp_graph *graph, const gp_laplacian 
 	gp_env	   *env = dev->env;
 	gp_csr	   *factor;
 
-	if (root_fits(env, graph, kernel))
+	if (kernel->dims == 0 && gp_laplacian_root_fits(env, graph))
 		return features_of(dev, gp_laplacian_root(dev, graph, kernel), type);
 	check_walks(env, graph, kernel, seed, type);
 	factor = gp_walk_factor(env, dev, graph, kernel, seed, 0, type);

@@ -66,6 +66,9 @@ typedef struct gp_walk_size
 extern gp_walk_size gp_walk_estimate(gp_env *env, const gp_graph *graph,
 									 const gp_laplacian *kernel, uint64_t seed);
 
+/* True where that fits into the time and memory of a fit. */
+extern bool gp_laplacian_root_fits(const gp_env *env, const gp_graph *graph);
+
 /* A dense factor with F F' = K, n x n on the device, by Cholesky; owned by the caller. */
 extern gp_matrix gp_laplacian_root(gp_device *dev, const gp_graph *graph,
 								   const gp_laplacian *kernel);

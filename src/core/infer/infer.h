@@ -23,8 +23,13 @@ typedef enum gp_strategy
 {
 	GP_STRATEGY_AUTO,
 	GP_STRATEGY_EXACT,
-	GP_STRATEGY_NYSTROM
+	GP_STRATEGY_NYSTROM,
+	GP_STRATEGY_PRECISION,		/* of a Laplacian kernel: conjugate gradients on its sparse inverse */
+	GP_STRATEGIES
 } gp_strategy;
+
+/* The name of a strategy, as users write it. */
+extern const char *gp_strategy_name(gp_strategy strategy);
 
 typedef struct gp_plan gp_plan;
 
@@ -63,7 +68,7 @@ typedef struct gp_problem
 /* What the planner counted and chose. */
 struct gp_plan
 {
-	gp_strategy strategy;		/* exact or nystrom */
+	gp_strategy strategy;		/* not auto */
 	bool		by_columns;		/* exact: only the receptive field's columns */
 	bool		exact_diagonal; /* variances start from the exact diagonal */
 	int64_t		nlandmarks;		/* nystrom: how many */
@@ -131,7 +136,7 @@ typedef struct gp_posterior
 	double		scale;			/* s^2 */
 	double		offset;			/* the target's mean; 0 for classes */
 	gp_calibrator calibrator;	/* of classes */
-	double		log_marginal_likelihood;
+	double		log_marginal_likelihood;	/* NaN: not known without a factor (precision) */
 	double		loo_score;		/* 1 - leave-one-out error / that of the class shares, or of the mean; <= 1 */
 	double		metric[GP_METRICS]; /* NaN: not a figure of this task, or too few labels */
 	gp_loo		loo;

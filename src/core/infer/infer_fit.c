@@ -17,6 +17,17 @@ check_problem(gp_env *env, const gp_problem *problem)
 		gp_raise(env, GP_ERR_VALUE, NULL, "the nugget must be finite and greater than 0");
 }
 
+/* The same without a kernel's evaluation. */
+static gp_posterior *
+fit_precision(gp_device *dev, const gp_problem *problem)
+{
+	gp_plan		plan = gp_plan_precision(dev, problem);
+
+	if (problem->device_for)
+		dev = problem->device_for(problem->device_arg, dev, &plan);
+	return gp_infer_precision(dev, problem, &plan);
+}
+
 /* Plans, computes and returns the posterior. */
 gp_posterior *
 gp_fit(gp_device *dev, const gp_problem *problem)
@@ -26,6 +37,8 @@ gp_fit(gp_device *dev, const gp_problem *problem)
 	gp_posterior *out;
 
 	check_problem(dev->env, problem);
+	if (gp_precision_serves(dev->env, problem))
+		return fit_precision(dev, problem);
 	gp_eval_open(&ev, dev, problem->program, problem->graph, problem->features, problem->seed,
 				 problem->type);
 	if (problem->jitter > 0.0)

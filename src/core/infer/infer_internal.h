@@ -20,6 +20,12 @@ extern gp_solution gp_infer_lowrank(gp_eval *ev, const gp_problem *problem,
 									const gp_targets *targets, const gp_plan *plan,
 									gp_posterior *out);
 
+/* precision.c: the posterior without a factor. */
+extern gp_posterior *gp_infer_precision(gp_device *dev, const gp_problem *problem, const gp_plan *plan);
+
+/* True where that strategy is asked for, or the best; refuses kernels that it does not serve. */
+extern bool gp_precision_serves(gp_env *env, const gp_problem *problem);
+
 /* x <- x R^-T sqrt(v), or R^-T x sqrt(v) from the left, for the root R and the value v of a panel. */
 extern void gp_panel_apply_root(gp_device *dev, const gp_panel *panel, bool left, gp_matrix x);
 
@@ -40,7 +46,7 @@ extern void gp_posterior_settle(const gp_eval *ev, const gp_problem *problem,
 								const gp_targets *targets, gp_solution *solution,
 								gp_posterior *out);
 
-/* Finishes variances: scale, noise for values, the prior where there is no kernel. */
+/* Finishes variances (diag NULL: every node has a kernel): scale, noise for values, the prior where there is no kernel. */
 extern void gp_posterior_finish(gp_env *env, const gp_problem *problem,
 								const gp_targets *targets, const gp_solution *solution,
 								const double *diag, gp_posterior *out);
@@ -65,5 +71,6 @@ extern double gp_calibrator_bytes(const gp_problem *problem);
 
 /* plan.c */
 extern gp_plan gp_plan_with(gp_eval *ev, const gp_problem *problem);
+extern gp_plan gp_plan_precision(gp_device *dev, const gp_problem *problem);
 
 #endif							/* GP_INFER_INTERNAL_H */

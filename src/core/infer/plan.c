@@ -283,6 +283,14 @@ take_anyway(const gp_eval *ev, const gp_problem *problem, options *o, gp_plan *p
 		: take_lowrank(ev, o, plan);
 }
 
+/* The bytes that a fit may hold; INFINITY without a limit. */
+static double
+bytes_allowed(const gp_device *dev, const gp_problem *problem)
+{
+	return problem->estimate_limit > 0 ? (double) problem->estimate_limit
+		: dev->env->limit > 0 ? (double) gp_limit(dev->env) + (double) dev->room : INFINITY;
+}
+
 /* Plans with an evaluation at hand. */
 gp_plan
 gp_plan_with(gp_eval *ev, const gp_problem *problem)
@@ -294,8 +302,7 @@ gp_plan_with(gp_eval *ev, const gp_problem *problem)
 	bool		fits;
 
 	env->progress(env, GP_PHASE_PLAN, 0, 0);
-	o.limit = problem->estimate_limit > 0 ? (double) problem->estimate_limit
-		: env->limit > 0 ? (double) gp_limit(env) + (double) ev->dev->room : INFINITY;
+	o.limit = bytes_allowed(ev->dev, problem);
 	gp_plan_check_factors(ev, o.limit);
 	o.has_columns = gp_step_reach(ev, root) != GP_REACH_NONE;
 	o.nlandmarks = gp_landmarks_automatic(ev, problem);
@@ -319,6 +326,31 @@ gp_plan_with(gp_eval *ev, const gp_problem *problem)
 	return plan;
 }
 
+/* Counts what conjugate gradients take; about so, for how many they are shows only later. */
+gp_plan
+gp_plan_precision(gp_device *dev, const gp_problem *problem)
+{
+	gp_env	   *env = dev->env;
+	gp_plan		plan = {.strategy = GP_STRATEGY_PRECISION};
+	gp_device  *dry;
+	gp_count	count;
+
+	env->progress(env, GP_PHASE_PLAN, 0, 0);
+	dry = gp_device_dry(dev);
+	gp_posterior_free(dry->env, gp_infer_precision(dry, problem, &plan));
+	count = gp_dry_count(dry);
+	dry->close(dry);
+	plan.bytes = fmax((double) env->used + count.bytes, (double) env->peak);
+	plan.flops = count.flops;
+	if (problem->estimate_limit == 0 && (double) env->used + count.bytes > bytes_allowed(dev, problem))
+		refuse(env, (double) env->used + count.bytes, bytes_allowed(dev, problem),
+			   "Raise gnngp.memory_limit.");
+	snprintf(plan.reason, sizeof(plan.reason),
+			 "conjugate gradients on the sparse precision, no factor: about %.3g GFLOP, %.0f MB",
+			 plan.flops / 1e9, ceil(megabytes(plan.bytes)));
+	return plan;
+}
+
 /* Counts operations and bytes and chooses. */
 gp_plan
 gp_plan_make(gp_device *dev, const gp_problem *problem)
@@ -326,6 +358,8 @@ gp_plan_make(gp_device *dev, const gp_problem *problem)
 	gp_eval		ev;
 	gp_plan		plan;
 
+	if (gp_precision_serves(dev->env, problem))
+		return gp_plan_precision(dev, problem);
 	gp_eval_open(&ev, dev, problem->program, problem->graph, problem->features, problem->seed,
 				 problem->type);
 	plan = gp_plan_with(&ev, problem);

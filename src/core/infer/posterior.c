@@ -25,7 +25,7 @@ gp_posterior_finish(gp_env *env, const gp_problem *problem, const gp_targets *ta
 		out->variance[i] = scale * (fmax(out->variance[i], 0.0) + noise);
 		if (values)
 			mean[0] = targets->offset + unit * mean[0];
-		if (diag[i] > 0.0)
+		if (diag == NULL || diag[i] > 0.0)
 			continue;
 		if (out->is_prior == NULL)
 			out->is_prior = gp_alloc_zero(env, out->nodes, sizeof(bool));
@@ -82,7 +82,7 @@ copy_figures(const gp_eval *ev, const gp_targets *targets, const gp_solution *so
 static void
 check_finite(gp_env *env, const gp_posterior *out)
 {
-	bool		finite = isfinite(out->scale) && isfinite(out->log_marginal_likelihood);
+	bool		finite = isfinite(out->scale) && !isinf(out->log_marginal_likelihood);
 	int64_t		next = 0;
 
 	for (int64_t i = 0; i < out->nodes && finite; i++)

@@ -18,6 +18,20 @@ tell_lowrank(const gp_eval *ev, const gp_plan *plan, double first_jitter)
 				  ev->max_jitter);
 }
 
+/* The name of a strategy. */
+const char *
+gp_strategy_name(gp_strategy strategy)
+{
+	static const char *const names[] = {
+		[GP_STRATEGY_AUTO] = "auto",
+		[GP_STRATEGY_EXACT] = "exact",
+		[GP_STRATEGY_NYSTROM] = "nystrom",
+		[GP_STRATEGY_PRECISION] = "precision"
+	};
+
+	return names[strategy];
+}
+
 /* The posterior by a plan: kernel, regression, calibration. */
 gp_posterior *
 gp_infer(gp_eval *ev, const gp_problem *problem, const gp_plan *plan)

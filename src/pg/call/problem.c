@@ -11,7 +11,7 @@
 /* The words that a user may write, and those that are stored for them. */
 static const char *const tasks[] = {"auto", "classification", "classes", "regression", "values"};
 static const char *const stored_tasks[] = {"auto", "classes", "classes", "values", "values"};
-static const char *const strategies[] = {"auto", "exact", "nystrom"};
+static const char *const strategies[GP_STRATEGIES] = {"auto", "exact", "nystrom", "precision"};
 
 /* A nugget argument. */
 double
@@ -54,7 +54,7 @@ gnngp_fit_settings_check(gnngp_fit_settings *settings)
 	int			task = gnngp_require_word("task", settings->task, lengthof(tasks), tasks,
 										  "A task is auto, classification or regression.");
 	int			strategy = gnngp_require_word("strategy", settings->strategy, lengthof(strategies), strategies,
-											  "A strategy is auto, exact or nystrom.");
+											  "A strategy is auto, exact, nystrom or precision.");
 
 	settings->task = pstrdup(stored_tasks[task]);
 	settings->strategy = pstrdup(strategies[strategy]);
@@ -88,9 +88,8 @@ gnngp_problem_init(gp_problem *problem, const gnngp_data *data, const gp_program
 	problem->label = data->label;
 	problem->target = data->target;
 	problem->nclasses = data->nclasses;
-	problem->strategy = strcmp(settings->strategy, "exact") == 0 ? GP_STRATEGY_EXACT
-		: strcmp(settings->strategy, "nystrom") == 0 ? GP_STRATEGY_NYSTROM
-		: GP_STRATEGY_AUTO;
+	while (strcmp(settings->strategy, strategies[problem->strategy]) != 0)
+		problem->strategy++;
 	problem->nlandmarks = settings->landmarks;
 	problem->nugget = settings->nugget;
 	problem->seed = (uint64_t) settings->seed;

@@ -1,0 +1,68 @@
+/*
+ * precision.h - the Laplacian prior by its precision, which is sparse.
+ *
+ * The kernel K = (I + s2 L)^-d is dense, its inverse B^d, B = I + s2 L, is not.  With
+ * labels at the nodes t and noise e the posterior's precision is H = B^d + M / e, M the
+ * diagonal with a 1 at each labelled node, and the posterior mean solves H F = M Y / e.
+ * Nothing larger than a few nodes x columns is held.
+ */
+#ifndef GP_PRECISION_H
+#define GP_PRECISION_H
+
+#include "device/device.h"
+#include "graph/graph.h"
+
+/* A graph's H for some prior and noise, scaled to a diagonal of ones. */
+typedef struct gp_precision gp_precision;
+
+/* Single elements of a matrix, nodes x columns. */
+typedef struct gp_elements
+{
+	int64_t		n;
+	int32_t    *row;
+	int32_t    *col;
+	double	   *value;
+} gp_elements;
+
+/* How far the conjugate gradients came. */
+typedef struct gp_effort
+{
+	int			iterations;
+	double		residual;		/* relative to the right sides, over all columns */
+} gp_effort;
+
+/* Takes the graph's S = D^-1/2 W D^-1/2 (W + W' where directed). */
+extern gp_precision *gp_precision_open(gp_device *dev, const gp_graph *graph, gp_type type);
+extern void gp_precision_close(gp_precision *p);
+
+/* Makes H for a prior and labels with this noise; without labels H is the prior's precision. */
+extern void gp_precision_set(gp_precision *p, double sigma2, int d, const int32_t *labelled,
+							 int64_t nlabelled, double noise);
+
+/*
+ * Solves H X = B for single elements of B, all columns at once, until the residual has fallen
+ * to the tolerance or so many iterations are done.  Columns should be of one size, for the
+ * residual is that of all of them.  X is nodes x cols of the type, scaled by
+ * the root of H's diagonal: row i times gp_precision_unscale(p, i) is the solution.
+ * Owned by the caller.
+ */
+extern gp_matrix gp_precision_solve(gp_precision *p, int64_t cols, const gp_elements *b,
+									double tolerance, int most, gp_effort *effort);
+extern double gp_precision_unscale(const gp_precision *p, int64_t node);
+
+/* The least that (H^-1)_ii can be: 1 / H_ii. */
+extern double gp_precision_least(const gp_precision *p, int64_t node);
+
+/*
+ * The mean of diag K, from Chebyshev moments of S that random signs measure once (Hutchinson
+ * 1989); the same for any prior later.
+ */
+extern double gp_precision_mean_diagonal(gp_precision *p, double sigma2, int d, uint64_t seed);
+
+/* Products of S with a vector that one product with H takes. */
+extern int	gp_precision_products(int d);
+
+/* The graph's S without values that mean anything outside; for colouring and components. */
+extern const gp_csr *gp_precision_pattern(const gp_precision *p);
+
+#endif							/* GP_PRECISION_H */
