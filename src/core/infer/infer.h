@@ -168,6 +168,30 @@ extern gp_posterior *gp_fit_factor(gp_device *dev, const gp_problem *problem, gp
  */
 extern double gp_loo_quantile(const double *score, int64_t n, double coverage);
 
+#define GP_PRIORS_TRIED 8
+
+/* A Laplacian prior with a nugget, and how well it explains labels that were left out. */
+typedef struct gp_prior_score
+{
+	double		sigma2;
+	int			d;
+	double		nugget;			/* relative */
+	double		score;			/* as loo_score, less what the class shares know; NaN: not looked at */
+} gp_prior_score;
+
+typedef struct gp_prior_choice
+{
+	int			n;
+	int			best;			/* of tried */
+	gp_prior_score tried[GP_PRIORS_TRIED];
+} gp_prior_choice;
+
+/*
+ * The Laplacian prior that fits a graph, by leave-one-out on conjugate gradients (precision.c),
+ * whatever the problem's program.  Too few labels: one that serves most graphs.
+ */
+extern gp_prior_choice gp_precision_choose(gp_device *dev, const gp_problem *problem);
+
 extern void gp_posterior_free(gp_env *env, gp_posterior *posterior);
 
 /* The logit of a class: the logarithm of its probability, up to a sum that all classes share. */

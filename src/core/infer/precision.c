@@ -21,14 +21,16 @@
 #define BATCH 64				/* columns that are solved at once */
 #define PAD 16					/* columns that a row of sparse products takes at no more cost */
 #define FEWEST_COLOURS 8		/* of labels */
-#define NODE_COLOURS 32			/* of all nodes */
-#define SAMPLE 16				/* nodes whose variance is computed, to tell how good the others are */
+#define FEWEST_NODE_COLOURS 14	/* of all nodes */
+#define EXACT_NODES 4096		/* up to which every variance is exact */
+#define SAMPLE 32				/* nodes whose variance is probed apart, to tell how good the others are */
+#define SAMPLE_COLUMNS 2		/* that they share: so few that they hardly meet */
 #define SKETCH 8				/* columns that stand for many classes while a nugget is looked for */
-#define EXACT_WORK 4e6			/* nodes x columns up to which every diagonal is exact */
+#define PROBE_WORK 4e6			/* nodes x colours that are cheap: where labels need no more, each has its own */
 #define COARSE 1e-3				/* the residual's fall while a nugget is looked for */
 #define FINE_FLOAT 1e-5			/* and in the end */
 #define FINE_DOUBLE 1e-10
-#define PROBE 1e-3				/* for variances, whose probes are no better */
+#define PROBE 1e-2				/* for variances, whose probes are no better */
 #define MOST_ITERATIONS 500
 
 /* A fit on its way. */
@@ -165,7 +167,7 @@ colour_labels(fit *f, int32_t columns)
 {
 	int64_t		m = f->problem->nlabelled;
 	int64_t		wide = ((int64_t) columns + FEWEST_COLOURS + PAD - 1) / PAD * PAD - columns;
-	bool		exact = (double) m * (double) f->problem->graph->nodes <= EXACT_WORK || m <= wide;
+	bool		exact = (double) m * (double) f->problem->graph->nodes <= PROBE_WORK || m <= wide;
 
 	gp_free(f->env, f->colour);
 	f->colours = (int32_t) (exact ? m : wide);
@@ -447,14 +449,15 @@ node_probes(const fit *f, const int32_t *colour, const int32_t *sample, int64_t 
 	for (int64_t k = 0; k < n; k++)
 		add_element(&b, (int32_t) k, colour[k], first, cols, probe_sign(f, (int32_t) k));
 	for (int64_t k = 0; k < SAMPLE; k++)
-		add_element(&b, sample[k], colours + k, first, cols, 1.0);
+		add_element(&b, sample[k], colours + k % SAMPLE_COLUMNS, first, cols,
+					probe_sign(f, sample[k]));
 	return b;
 }
 
-/* Reads (H^-1)_ii of the nodes whose colours a solution holds, and the sample's exact ones. */
+/* Reads (H^-1)_ii of the nodes whose colours a solution holds, and what the sample's columns say. */
 static void
 take_variances(fit *f, gp_matrix x, const gp_elements *b, int64_t first, int32_t colours,
-			   double *variance, double *exact)
+			   double *variance, double *apart)
 {
 	double	   *host = gp_alloc_figures(f->env, b->n, sizeof(double));
 
@@ -464,25 +467,37 @@ take_variances(fit *f, gp_matrix x, const gp_elements *b, int64_t first, int32_t
 	{
 		int32_t		node = b->row[k];
 		double		value = host[k] * gp_precision_unscale(f->p, node) * b->value[k];
-		int64_t		col = first + b->col[k];
+		bool		is_sample = first + b->col[k] >= colours;
 
-		if (col >= colours)
-			exact[col - colours] = value;
+		/* Elements of the sample come last, in its order. */
+		if (is_sample)
+			apart[SAMPLE - b->n + k] = value;
 		else
 			variance[node] = fmin(1.0, fmax(value, gp_precision_least(f->p, node)));
 	}
 	gp_free(f->env, host);
 }
 
-/* The root mean square of the sample's relative errors, over its unlabelled nodes. */
+/* The root mean square of the sample's relative errors. */
 static double
-sample_error(const double *variance, const int32_t *sample, const double *exact)
+sample_error(const double *variance, const int32_t *sample, const double *apart)
 {
 	double		sum = 0.0;
 
 	for (int k = 0; k < SAMPLE; k++)
-		sum += pow(variance[sample[k]] / exact[k] - 1.0, 2.0) / SAMPLE;
+		sum += pow(variance[sample[k]] / apart[k] - 1.0, 2.0) / SAMPLE;
 	return sqrt(sum);
+}
+
+/* Draws the sample: nodes that follow from the seed, each once where there are enough. */
+static void
+draw_sample(const fit *f, int32_t *sample)
+{
+	int64_t		n = f->problem->graph->nodes;
+	uint64_t	start = gp_hash(f->problem->seed) % (uint64_t) n;
+
+	for (int k = 0; k < SAMPLE; k++)
+		sample[k] = (int32_t) ((start + (uint64_t) (n / SAMPLE) * k) % (uint64_t) n);
 }
 
 /* Probes the posterior variance of all nodes; returns the typical error, 0 where it is exact. */
@@ -490,27 +505,26 @@ static double
 probe_variances(fit *f, double *variance)
 {
 	int64_t		n = f->problem->graph->nodes;
-	bool		all = (double) n * (double) n <= EXACT_WORK;
-	int32_t		colours = all ? (int32_t) n : NODE_COLOURS;
+	bool		all = n <= EXACT_NODES;
+	int32_t		colours = all ? (int32_t) n : (int32_t) fmax(FEWEST_NODE_COLOURS, PROBE_WORK / (double) n);
 	int32_t    *colour = colour_nodes(f, NULL, n, colours);
+	int64_t		total = colours + (all ? 0 : SAMPLE_COLUMNS);
 	int32_t		sample[SAMPLE];
-	double		exact[SAMPLE] = {0};
+	double		apart[SAMPLE];
 
-	for (int k = 0; k < SAMPLE; k++)
-		sample[k] = (int32_t) (gp_hash(f->problem->seed ^ gp_hash((uint64_t) k)) % (uint64_t) n);
-	for (gp_band band = gp_band_first(colours + (all ? 0 : SAMPLE), BATCH); band.count > 0;
-		 gp_band_next(&band))
+	draw_sample(f, sample);
+	for (gp_band band = gp_band_first(total, BATCH); band.count > 0; gp_band_next(&band))
 	{
 		gp_elements b = node_probes(f, colour, sample, band.first, band.count, colours);
-		gp_matrix	x = solve(f, band.count, &b, PROBE);
+		gp_matrix	x = solve(f, band.count, &b, all ? COARSE : PROBE);
 
-		take_variances(f, x, &b, band.first, colours, variance, exact);
+		take_variances(f, x, &b, band.first, colours, variance, apart);
 		free_elements(f->env, &b);
 		f->dev->destroy(f->dev, &x);
-		f->env->progress(f->env, GP_PHASE_POSTERIOR, band.first + band.count, colours + SAMPLE);
+		f->env->progress(f->env, GP_PHASE_POSTERIOR, band.first + band.count, total);
 	}
 	gp_free(f->env, colour);
-	return all || f->env->dry ? 0.0 : sample_error(variance, sample, exact);
+	return all || f->env->dry ? 0.0 : sample_error(variance, sample, apart);
 }
 
 /* The regression's figures at the nugget in hand, in the form that all strategies share. */
@@ -535,16 +549,15 @@ solution_of(fit *f, double nugget)
 
 /* Tells what the figures do not show. */
 static void
-tell(fit *f, double tolerance, double error)
+tell(fit *f, double residual, double tolerance, double error)
 {
-	if (f->residual > tolerance)
+	if (residual > tolerance)
 		gp_notice(f->env, "Use a smaller sigma2 or a larger nugget.",
 				  "conjugate gradients ended after %d iterations at a residual of %.1g",
-				  MOST_ITERATIONS, f->residual);
+				  MOST_ITERATIONS, residual);
 	if (error > 0.0)
 		gp_notice(f->env, "Means do not depend on them.",
-				  "variances of unlabelled nodes are estimated with %d probes, to about %.0f%%",
-				  NODE_COLOURS, 100.0 * error);
+				  "variances of unlabelled nodes are estimates, typically %.0f%% off", 100.0 * error);
 }
 
 /* True for a program that is a Laplacian prior alone, without columns that were asked for. */
@@ -594,6 +607,7 @@ gp_infer_precision(gp_device *dev, const gp_problem *problem, const gp_plan *pla
 	double		sigma2;
 	int			d;
 	double		nugget;
+	double		residual;
 	double		error;
 	fit			f;
 
@@ -605,10 +619,11 @@ gp_infer_precision(gp_device *dev, const gp_problem *problem, const gp_plan *pla
 	set_targets(&f, false);
 	f.residual = 0.0;
 	solve_labels(&f, nugget, fine, out->mean);
+	residual = f.residual;
 	error = probe_variances(&f, out->variance);
 	for (int64_t k = 0; k < problem->nlabelled && !env->dry; k++)
 		out->variance[problem->labelled[k]] = f.noise * share_of_noise(&f, k);
-	tell(&f, fmax(fine, PROBE), error);
+	tell(&f, residual, fine, error);
 	solution = solution_of(&f, nugget);
 	fit_close(&f);
 	gp_posterior_finish(env, problem, &targets, &solution, NULL, out);
@@ -616,4 +631,58 @@ gp_infer_precision(gp_device *dev, const gp_problem *problem, const gp_plan *pla
 	gp_solution_free(dev, &solution);
 	gp_targets_free(env, &targets);
 	return out;
+}
+
+#define ROUGH 1e-2				/* the residual's fall while priors are compared, */
+#define ROUGH_NUGGET 1.0		/* at a nugget where little depends on it */
+#define WORTH 0.002				/* of a score: a step that gains less is not followed */
+
+/* Scores a prior with a nugget, and keeps it when it is the best so far; true when it is. */
+static bool
+try_prior(fit *f, gp_prior_choice *all, double sigma2, int d, double nugget, double tolerance)
+{
+	gp_prior_score *score = &all->tried[all->n];
+	double		total;
+	double		error;
+
+	if (all->n == GP_PRIORS_TRIED)
+		return false;
+	f->env->progress(f->env, GP_PHASE_NUGGET, all->n, GP_PRIORS_TRIED);
+	set_prior(f, sigma2, d);
+	solve_labels(f, nugget, tolerance, NULL);
+	error = error_in_hand(f, &total);
+	*score = (gp_prior_score) {sigma2, d, nugget, total > 0.0 ? 1.0 - error / total : 0.0};
+	all->n++;
+	if (all->n > 1 && score->score < all->tried[all->best].score + WORTH)
+		return false;
+	all->best = all->n - 1;
+	return true;
+}
+
+/* The prior and the nugget that leave-one-out likes best, one after the other. */
+gp_prior_choice
+gp_precision_choose(gp_device *dev, const gp_problem *problem)
+{
+	gp_targets	targets = gp_targets_make(dev->env, problem);
+	gp_prior_choice all = {0};
+	fit			f;
+
+	all.tried[0] = (gp_prior_score) {10.0, 2, GP_NUGGET_FEW, NAN};
+	all.n = 1;
+	if (targets.few || targets.flat)
+	{
+		gp_targets_free(dev->env, &targets);
+		return all;
+	}
+	all.n = 0;
+	fit_open(&f, dev, problem, &targets);
+	set_targets(&f, true);
+	try_prior(&f, &all, 10.0, 2, ROUGH_NUGGET, ROUGH);
+	try_prior(&f, &all, 10.0, 1, ROUGH_NUGGET, ROUGH);
+	if (!try_prior(&f, &all, 50.0, all.tried[all.best].d, ROUGH_NUGGET, ROUGH))
+		try_prior(&f, &all, 2.0, all.tried[all.best].d, ROUGH_NUGGET, ROUGH);
+	fit_close(&f);
+	gp_free(dev->env, f.loo);
+	gp_targets_free(dev->env, &targets);
+	return all;
 }
