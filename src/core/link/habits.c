@@ -126,14 +126,17 @@ count_pair(fold_view *v, int32_t i, int32_t j, int32_t mark, int64_t *count)
 
 /* Adds the pairs of a fold. */
 void
-gp_link_habits_count(gp_env *env, const gp_link_fold *fold, int64_t *count)
+gp_link_habits_count(gp_env *env, const gp_link_fold *fold, int64_t *count, bool *together)
 {
 	const gp_link_pairs *pairs = &fold->pairs;
 	fold_view	v = view_open(env, fold->graph);
 
 	for (int64_t e = 0; e < pairs->n; e++)
+	{
 		count_pair(&v, pairs->src[e], pairs->dst[e], (int32_t) e + 1,
 				   count + (e < fold->links ? 0 : GP_LINK_HABITS / 2));
+		together[e] = v.sides.component[pairs->src[e]] == v.sides.component[pairs->dst[e]];
+	}
 	view_close(&v);
 }
 

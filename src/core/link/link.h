@@ -22,6 +22,7 @@
 #define GP_LINK_CODE_WORDS 4	/* of 64 bits: the sign code of a node */
 #define GP_LINK_KEPT 100		/* candidates of a node that the Gaussian process sees */
 #define GP_LINK_HABITS 20		/* counts of what hidden links and other pairs are like */
+#define GP_LINK_FOLDS 4			/* times that links are hidden, at most */
 
 typedef enum gp_link_method
 {
@@ -60,6 +61,30 @@ typedef struct gp_link_plan
 	double		flops;
 } gp_link_plan;
 
+/* One pair as predicted. */
+typedef struct gp_link_row
+{
+	int32_t		src;
+	int32_t		dst;
+	double		score;
+	double		variance;		/* of the score, without noise; >= 0 */
+	double		probability;
+} gp_link_row;
+
+/*
+ * The pairs of the folds, each as it is predicted without its own fold: links that were
+ * hidden, and as many pairs without a link.  Fold after fold, links first.
+ */
+typedef struct gp_link_held
+{
+	int64_t		n;
+	gp_link_row *row;
+	bool	   *linked;
+	bool	   *together;		/* both ends in one component of the graph that it was scored on */
+	int			folds;
+	int64_t		first[GP_LINK_FOLDS + 1];	/* of each fold; the last is n */
+} gp_link_held;
+
 /*
  * What is kept of a fit, and all that predictions need.  Arrays belong to the
  * environment; the graph too, in a model that gp_link_model_restore made.
@@ -73,6 +98,7 @@ typedef struct gp_link_model
 	int64_t		pairs;			/* that it learnt from */
 	double		auc;			/* cross-fitted; NaN when there are too few links to tell */
 	double		average_precision;
+	double		auc_component;	/* the same of pairs in one component; NaN where no fold can tell */
 	int32_t		steps;			/* 0 for the method pairs */
 	int32_t		powers;			/* 0 without features */
 	bool		cut;
@@ -100,6 +126,7 @@ typedef struct gp_link_model
 	/* where links are looked for */
 	int64_t    *habits;			/* GP_LINK_HABITS counts (habits.c); NULL in a model that has none */
 	uint64_t   *code;			/* nodes x CODE_WORDS: neighbours in the node kernel */
+	gp_link_held held;			/* of the fit; empty in a model that gp_link_model_restore made */
 } gp_link_model;
 
 /* An array of a model, for storing it. */
@@ -128,16 +155,6 @@ gp_link_element_size(gp_link_element element)
 {
 	return element == GP_LINK_F32 || element == GP_LINK_I32 ? 4 : 8;
 }
-
-/* One pair as predicted. */
-typedef struct gp_link_row
-{
-	int32_t		src;
-	int32_t		dst;
-	double		score;
-	double		variance;		/* of the score, without noise; >= 0 */
-	double		probability;
-} gp_link_row;
 
 /* Counts and chooses. */
 extern gp_link_plan gp_link_plan_make(gp_env *env, const gp_link_problem *problem);

@@ -24,9 +24,7 @@ typedef struct rows
 	int64_t		n;
 	int32_t		width;
 	double	   *score;			/* n x width */
-	bool	   *label;			/* n */
-	int			folds;
-	int64_t		first[GP_LINK_FOLDS + 1];	/* of each fold; the last is n */
+	const bool *label;			/* n */
 } rows;
 
 /* The entries of the symmetric pattern, at most. */
@@ -146,71 +144,57 @@ score_fold(gp_device *dev, const gp_link_fold *fold, const gp_features *x,
 	gp_link_frame_close(&f);
 }
 
-/* The rows of all folds; their pairs are counted in habits. */
+/* The rows of all folds, whose pairs become those that the model holds out. */
 static rows
 make_rows(gp_device *dev, const gp_link_problem *problem, const gp_features *x,
-		  const gp_link_plan *plan, int64_t *habits)
+		  const gp_link_plan *plan, gp_link_model *model)
 {
 	gp_env	   *env = dev->env;
 	gp_link_fold fold[GP_LINK_FOLDS];
-	rows		r = {0};
-	int64_t		done = 0;
+	int			folds = gp_link_folds_make(env, problem->graph, problem->seed, fold);
+	rows		r = {.width = gp_link_width(problem->graph->directed, plan->powers)};
 
-	r.width = gp_link_width(problem->graph->directed, plan->powers);
-	r.folds = gp_link_folds_make(env, problem->graph, problem->seed, fold);
-	for (int f = 0; f < r.folds; f++)
-		r.n += fold[f].pairs.n;
+	model->held = gp_link_held_create(env, fold, folds);
+	model->habits = gp_alloc_zero(env, GP_LINK_HABITS, sizeof(int64_t));
+	r.n = model->held.n;
+	r.label = model->held.linked;
 	r.score = gp_alloc_array(env, r.n * r.width, sizeof(double));
-	r.label = gp_alloc_array(env, r.n, sizeof(bool));
-	for (int f = 0; f < r.folds; f++)
+	for (int f = 0; f < folds; f++)
 	{
-		env->progress(env, GP_PHASE_PAIRS, f, r.folds);
-		r.first[f] = done;
-		score_fold(dev, &fold[f], x, plan, r.score + done * r.width);
-		for (int64_t e = 0; e < fold[f].pairs.n; e++)
-			r.label[done + e] = e < fold[f].links;
-		done += fold[f].pairs.n;
-		gp_link_habits_count(env, &fold[f], habits);
+		env->progress(env, GP_PHASE_PAIRS, f, folds);
+		score_fold(dev, &fold[f], x, plan, r.score + model->held.first[f] * r.width);
+		gp_link_held_add(env, &model->held, &fold[f], model->habits);
 		gp_link_fold_free(env, &fold[f]);
 	}
-	r.first[r.folds] = r.n;
 	return r;
 }
 
-/* Predicts each fold from the others; AUC and average precision are the folds' means. */
+/* Predicts each fold from the others. */
 static void
-cross_fit(gp_device *dev, const rows *r, gp_link_model *model)
+cross_fit(gp_device *dev, const rows *r, gp_link_held *held)
 {
 	gp_env	   *env = dev->env;
 	double	   *score = gp_alloc_array(env, r->n * r->width, sizeof(double));
 	bool	   *label = gp_alloc_array(env, r->n, sizeof(bool));
-	double	   *mean = gp_alloc_array(env, r->n, sizeof(double));
 
-	model->auc = model->average_precision = r->folds > 1 ? 0.0 : NAN;
-	for (int f = 0; f < r->folds && r->folds > 1; f++)
+	for (int f = 0; f < held->folds; f++)
 	{
-		int64_t		first = r->first[f];
-		int64_t		held = r->first[f + 1] - first;
-		int64_t		after = r->n - first - held;
+		int64_t		first = held->first[f];
+		int64_t		n = held->first[f + 1] - first;
+		int64_t		after = r->n - first - n;
 		gp_link_regression g;
-		double		auc;
-		double		precision;
 
 		memcpy(score, r->score, first * r->width * sizeof(double));
 		memcpy(label, r->label, first * sizeof(bool));
-		memcpy(score + first * r->width, r->score + (first + held) * r->width,
+		memcpy(score + first * r->width, r->score + (first + n) * r->width,
 			   after * r->width * sizeof(double));
-		memcpy(label + first, r->label + first + held, after * sizeof(bool));
+		memcpy(label + first, r->label + first + n, after * sizeof(bool));
 		g = gp_link_regress(dev, first + after, r->width, score, label);
-		gp_link_regression_means(dev, &g, held, r->width, r->score + first * r->width, mean);
-		gp_ranking_metrics(env, held, mean, r->label + first, &auc, &precision);
+		gp_link_regression_predict(dev, &g, n, r->width, r->score + first * r->width, held->row + first);
 		gp_link_regression_free(dev, &g);
-		model->auc += auc / r->folds;
-		model->average_precision += precision / r->folds;
 	}
 	gp_free(env, score);
 	gp_free(env, label);
-	gp_free(env, mean);
 }
 
 /* Keeps the regression on all rows, calibrated on its leave-one-out means. */
@@ -270,18 +254,16 @@ fit_scores(gp_device *dev, const gp_link_problem *problem, const gp_link_plan *p
 	gp_env	   *env = dev->env;
 	gp_features *x = problem->features ?
 		gp_link_features_prepare(env, problem->features, problem->seed) : NULL;
-	int64_t    *habits = gp_alloc_zero(env, GP_LINK_HABITS, sizeof(int64_t));
-	rows		r = make_rows(dev, problem, x, plan, habits);
+	rows		r = make_rows(dev, problem, x, plan, model);
 
-	model->habits = habits;
 	model->steps = plan->steps;
 	model->powers = plan->powers;
 	model->cut = plan->cut;
 	env->progress(env, GP_PHASE_POSTERIOR, 0, 0);
-	cross_fit(dev, &r, model);
+	cross_fit(dev, &r, &model->held);
 	keep_regression(dev, &r, x != NULL, model);
+	gp_link_held_judge(env, model);
 	gp_free(env, r.score);
-	gp_free(env, r.label);
 	keep_features(dev, problem, x, model);
 }
 

@@ -8,7 +8,6 @@
 #include "infer/regress.h"
 #include "link.h"
 
-#define GP_LINK_FOLDS 4			/* times that links are hidden, at most */
 #define GP_LINK_LEAST_FOLDS 2	/* where there are links enough */
 #define GP_LINK_FOLD_SHARE 0.1	/* of all links, hidden at a time */
 #define GP_LINK_FOLD_PAIRS 700	/* links of a fold that are learnt from, and as many non-links */
@@ -101,8 +100,8 @@ enum gp_link_habit
 	GP_HABIT_TO_START			/* to a node that has links from it, and none to it */
 };
 
-/* Adds the pairs of a fold to the counts. */
-extern void gp_link_habits_count(gp_env *env, const gp_link_fold *fold, int64_t *count);
+/* Adds the pairs of a fold to the counts, and tells which have both ends in one component. */
+extern void gp_link_habits_count(gp_env *env, const gp_link_fold *fold, int64_t *count, bool *together);
 
 /* True for the nodes that links lead to; owned by the caller. */
 extern bool *gp_link_ends_find(gp_env *env, const gp_graph *graph);
@@ -117,6 +116,18 @@ typedef struct gp_link_habits
 } gp_link_habits;
 
 extern gp_link_habits gp_link_habits_read(const int64_t *count);
+
+/* held.c: the pairs of the folds, and the figures that they make. */
+
+/* Room for the pairs of all folds. */
+extern gp_link_held gp_link_held_create(gp_env *env, const gp_link_fold *fold, int folds);
+
+/* Adds the pairs of the next fold, whose scores are yet to come, and counts their habits. */
+extern void gp_link_held_add(gp_env *env, gp_link_held *held, const gp_link_fold *fold, int64_t *habits);
+
+/* The model's figures, each the mean of the folds', and the probabilities by the model's curve. */
+extern void gp_link_held_judge(gp_env *env, gp_link_model *model);
+extern void gp_link_held_free(gp_env *env, gp_link_held *held);
 
 /* metrics.c */
 

@@ -129,6 +129,7 @@ gp_link_model_free(gp_env *env, gp_link_model *m)
 	if (m->owns_graph)
 		gp_graph_free(env, (gp_graph *) m->graph);
 	gp_features_free(env, m->features);
+	gp_link_held_free(env, &m->held);
 	for (size_t k = 0; k < sizeof(array) / sizeof(array[0]); k++)
 		gp_free(env, array[k]);
 	gp_free(env, m);

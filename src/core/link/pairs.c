@@ -37,11 +37,9 @@ static const double noise_grid[] = {1e-3, 3e-3, 1e-2, 3e-2, 1e-1, 3e-1, 1.0};
 /* What the folds add up for the choice of the noise and for the figures. */
 typedef struct crossfit
 {
-	int64_t		n;				/* pairs scored so far */
-	bool	   *label;
-	double	   *score[GRID];
+	double	   *score[GRID];	/* of each pair that is held out */
+	double	   *variance[GRID];
 	double		error[GRID];	/* squared, summed */
-	int64_t		from[GP_LINK_FOLDS + 1];	/* pairs of a fold begin here */
 } crossfit;
 
 /* The columns of the factor of n nodes. */
@@ -315,19 +313,23 @@ learn(gp_device *dev, const gp_link_fold *t, gp_link_model *model)
 	return s;
 }
 
-/* Scores the pairs of a fold with each noise, after what the other folds gave. */
+/* Scores the pairs of a fold, of which the first is from of all, with each noise. */
 static void
 score_fold(gp_device *dev, const gp_link_fold *fold, const gp_link_model *model, gp_sparse *s,
-		   crossfit *x)
+		   int64_t from, crossfit *x)
 {
 	int64_t		n = fold->pairs.n;
+	double	   *prior = gp_alloc_array(dev->env, n, sizeof(double));
 	gp_matrix	k = dev->create(dev, n, model->m, GP_DOUBLE);
+	gp_matrix	v = dev->create(dev, n, model->m, GP_DOUBLE);
 	gp_matrix	score = dev->create(dev, n, 1, GP_DOUBLE);
 
-	gp_link_pairs_kernel(dev, model, n, fold->pairs.src, fold->pairs.dst, k, NULL);
+	gp_link_pairs_kernel(dev, model, n, fold->pairs.src, fold->pairs.dst, k, prior);
+	dev->copy(dev, v, k);
+	dev->trsm(dev, false, true, s->l, v);
 	for (int g = 0; g < GRID; g++)
 	{
-		double	   *out = x->score[g] + x->n;
+		double	   *out = x->score[g] + from;
 
 		gp_sparse_solve(s, noise_grid[g]);
 		dev->gemm(dev, false, false, 1.0, k, s->alpha, 0.0, score);
@@ -337,18 +339,18 @@ score_fold(gp_device *dev, const gp_link_fold *fold, const gp_link_model *model,
 			out[r] += model->offset;
 			x->error[g] += (out[r] - (r < fold->links)) * (out[r] - (r < fold->links));
 		}
+		gp_sparse_variances(s, v, prior, x->variance[g] + from);
 	}
-	for (int64_t r = 0; r < n; r++)
-		x->label[x->n + r] = r < fold->links;
-	x->n += n;
+	gp_free(dev->env, prior);
 	dev->destroy(dev, &k);
+	dev->destroy(dev, &v);
 	dev->destroy(dev, &score);
 }
 
 /* One fold: a model of its graph, learnt from what it does not hide, scores what it hides. */
 static void
 crossfit_fold(gp_device *dev, const gp_link_problem *problem, const gp_link_fold *fold,
-			  uint64_t seed, crossfit *x)
+			  uint64_t seed, int64_t from, crossfit *x)
 {
 	gp_link_model model = {0};
 	gp_link_fold t;
@@ -356,39 +358,31 @@ crossfit_fold(gp_device *dev, const gp_link_problem *problem, const gp_link_fold
 
 	set_rows(dev, problem, fold->graph, &model);
 	t = training_pairs(dev->env, fold->graph, problem->graph, seed, &fold->pairs);
-	if (t.pairs.n > 0)
-	{
-		set_inducing(dev->env, &t, &model);
-		s = learn(dev, &t, &model);
-		score_fold(dev, fold, &model, &s, x);
-		gp_sparse_free(&s);
-		gp_free(dev->env, model.inducing);
-	}
+	set_inducing(dev->env, &t, &model);
+	s = learn(dev, &t, &model);
+	score_fold(dev, fold, &model, &s, from, x);
+	gp_sparse_free(&s);
+	gp_free(dev->env, model.inducing);
 	gp_link_pairs_free(dev->env, &t.pairs);
 	gp_free(dev->env, model.row);
 }
 
-/* The figures at the best noise, each the mean of the folds', and the curve; returns the noise. */
+/* Takes the scores at the best noise, and the curve through them; returns that noise. */
 static double
-crossfit_figures(gp_env *env, const crossfit *x, int folds, gp_link_model *model)
+choose_noise(gp_env *env, const crossfit *x, gp_link_model *model)
 {
+	const gp_link_held *held = &model->held;
 	int			best = 0;
 
 	for (int g = 1; g < GRID; g++)
 		if (x->error[g] < x->error[best])
 			best = g;
-	model->auc = model->average_precision = 0.0;
-	for (int f = 0; f < folds; f++)
+	for (int64_t e = 0; e < held->n; e++)
 	{
-		double		auc;
-		double		precision;
-
-		gp_ranking_metrics(env, x->from[f + 1] - x->from[f], x->score[best] + x->from[f],
-						x->label + x->from[f], &auc, &precision);
-		model->auc += auc / folds;
-		model->average_precision += precision / folds;
+		held->row[e].score = x->score[best][e];
+		held->row[e].variance = x->variance[best][e];
 	}
-	gp_link_calibrate(env, x->n, x->score[best], x->label, &model->intercept, &model->slope);
+	gp_link_calibrate(env, held->n, x->score[best], held->linked, &model->intercept, &model->slope);
 	return noise_grid[best];
 }
 
@@ -396,29 +390,33 @@ crossfit_figures(gp_env *env, const crossfit *x, int folds, gp_link_model *model
 static double
 crossfit_all(gp_device *dev, const gp_link_problem *problem, gp_link_model *model)
 {
+	gp_env	   *env = dev->env;
 	gp_link_fold fold[GP_LINK_FOLDS];
-	int			folds = gp_link_folds_make(dev->env, problem->graph, problem->seed, fold);
+	int			folds = gp_link_folds_make(env, problem->graph, problem->seed, fold);
 	crossfit	x = {0};
-	int64_t		room = 0;
 	double		noise;
 
-	for (int f = 0; f < folds; f++)
-		room += fold[f].pairs.n;
-	x.label = gp_alloc_array(dev->env, room, sizeof(bool));
+	model->held = gp_link_held_create(env, fold, folds);
 	for (int g = 0; g < GRID; g++)
-		x.score[g] = gp_alloc_array(dev->env, room, sizeof(double));
-	model->habits = gp_alloc_zero(dev->env, GP_LINK_HABITS, sizeof(int64_t));
+	{
+		x.score[g] = gp_alloc_array(env, model->held.n, sizeof(double));
+		x.variance[g] = gp_alloc_array(env, model->held.n, sizeof(double));
+	}
+	model->habits = gp_alloc_zero(env, GP_LINK_HABITS, sizeof(int64_t));
 	for (int f = 0; f < folds; f++)
 	{
-		crossfit_fold(dev, problem, &fold[f], gp_hash(problem->seed ^ LEARN_SALT) + f + 1, &x);
-		x.from[f + 1] = x.n;
-		gp_link_habits_count(dev->env, &fold[f], model->habits);
-		gp_link_fold_free(dev->env, &fold[f]);
+		crossfit_fold(dev, problem, &fold[f], gp_hash(problem->seed ^ LEARN_SALT) + f + 1,
+					  model->held.first[f], &x);
+		gp_link_held_add(env, &model->held, &fold[f], model->habits);
+		gp_link_fold_free(env, &fold[f]);
 	}
-	noise = crossfit_figures(dev->env, &x, folds, model);
-	gp_free(dev->env, x.label);
+	noise = choose_noise(env, &x, model);
+	gp_link_held_judge(env, model);
 	for (int g = 0; g < GRID; g++)
-		gp_free(dev->env, x.score[g]);
+	{
+		gp_free(env, x.score[g]);
+		gp_free(env, x.variance[g]);
+	}
 	return noise;
 }
 
@@ -501,7 +499,7 @@ factor_bytes(const gp_link_problem *problem, double rank)
 static double
 regression_bytes(double m, double width)
 {
-	return 4.0 * 8.0 * m * m + 8.0 * 2.0 * GP_LINK_FOLD_PAIRS * m + 4.0 * 2.0 * BLOCK * 4.0 * m +
+	return 4.0 * 8.0 * m * m + 3.0 * 8.0 * 2.0 * GP_LINK_FOLD_PAIRS * m + 4.0 * 2.0 * BLOCK * 4.0 * m +
 		8.0 * 3.0 * BLOCK * m + 8.0 * (m + BLOCK) * 2.0 * width;
 }
 

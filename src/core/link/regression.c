@@ -133,23 +133,38 @@ gp_link_regress(gp_device *dev, int64_t n, int32_t width, const double *score, c
 	return r;
 }
 
-/* The posterior means of other rows of scores, in the target's unit. */
+/*
+ * The posterior of other rows of scores, in the target's unit: the mean <k, weights>, and
+ * the variance k_ii - |L^-1 k|^2 at the regression's scale (Rasmussen and Williams 2006, 2.25).
+ */
 void
-gp_link_regression_means(gp_device *dev, const gp_link_regression *r, int64_t n, int32_t width,
-						 const double *score, double *mean)
+gp_link_regression_predict(gp_device *dev, const gp_link_regression *r, int64_t n, int32_t width,
+						   const double *score, gp_link_row *out)
 {
+	double		scale = r->solution.scale * r->unit * r->unit;
 	gp_matrix	z = gp_link_standardise(dev, n, width, score, r->centre, r->spread, GP_DOUBLE);
 	gp_matrix	k = dev->create(dev, n, r->z.rows, GP_DOUBLE);
-	gp_matrix	variance = dev->create(dev, n, 1, GP_DOUBLE);
+	gp_matrix	sum = dev->create(dev, n, 1, GP_DOUBLE);
+	double	   *host = gp_alloc_array(dev->env, n, sizeof(double));
+	gp_matrix	view = gp_matrix_wrap(host, n, 1, GP_DOUBLE);
 
-	gp_link_cross_covariance(dev, z, r->z, k, variance);
-	dev->gemm(dev, false, false, 1.0, k, r->solution.weights, 0.0, variance);
-	dev->download(dev, gp_matrix_wrap(mean, n, 1, GP_DOUBLE), variance);
+	gp_link_cross_covariance(dev, z, r->z, k, sum);
+	dev->download(dev, view, sum);
 	for (int64_t i = 0; i < n; i++)
-		mean[i] = r->offset + r->unit * mean[i];
+		out[i].variance = scale * host[i];
+	dev->gemm(dev, false, false, 1.0, k, r->solution.weights, 0.0, sum);
+	dev->download(dev, view, sum);
+	for (int64_t i = 0; i < n; i++)
+		out[i].score = r->offset + r->unit * host[i];
+	dev->trsm(dev, false, true, r->solution.root, k);
+	dev->row_dots(dev, sum, k, k);
+	dev->download(dev, view, sum);
+	for (int64_t i = 0; i < n; i++)
+		out[i].variance = fmax(out[i].variance - scale * host[i], 0.0);
+	gp_free(dev->env, host);
 	dev->destroy(dev, &z);
 	dev->destroy(dev, &k);
-	dev->destroy(dev, &variance);
+	dev->destroy(dev, &sum);
 }
 
 /* Frees a regression. */

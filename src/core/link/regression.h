@@ -21,8 +21,10 @@ typedef struct gp_link_regression
 /* Regresses labels (1 and 0) on rows, noise by leave-one-out. */
 extern gp_link_regression gp_link_regress(gp_device *dev, int64_t n, int32_t width,
 										  const double *score, const bool *label);
-extern void gp_link_regression_means(gp_device *dev, const gp_link_regression *r, int64_t n,
-									 int32_t width, const double *score, double *mean);
+
+/* Score and variance of other rows; fills these two alone. */
+extern void gp_link_regression_predict(gp_device *dev, const gp_link_regression *r, int64_t n,
+									   int32_t width, const double *score, gp_link_row *out);
 extern void gp_link_regression_free(gp_device *dev, gp_link_regression *r);
 
 /* width + 1 weights of the linear model on the first width standardised scores; owned by the caller. */

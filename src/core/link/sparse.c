@@ -123,6 +123,31 @@ gp_sparse_solve(gp_sparse *s, double noise)
 	s->scale = s->n > 0 && left > 0.0 ? left / (s->noise * s->n) : 0.0;
 }
 
+/* The variances of rows whose L^-1 k stand in v, with the prior variances. */
+void
+gp_sparse_variances(gp_sparse *s, gp_matrix v, const double *prior, double *out)
+{
+	gp_device  *dev = s->dev;
+	gp_matrix	w = dev->create(dev, v.rows, v.cols, GP_DOUBLE);
+	gp_matrix	sum = dev->create(dev, v.rows, 1, GP_DOUBLE);
+	double	   *host = gp_alloc_array(dev->env, v.rows, sizeof(double));
+	gp_matrix	view = gp_matrix_wrap(host, v.rows, 1, GP_DOUBLE);
+
+	dev->row_dots(dev, sum, v, v);
+	dev->download(dev, view, sum);
+	for (int64_t r = 0; r < v.rows; r++)
+		out[r] = fmax(prior[r] - host[r], 0.0);
+	dev->copy(dev, w, v);
+	dev->trsm(dev, false, true, s->b, w);
+	dev->row_dots(dev, sum, w, w);
+	dev->download(dev, view, sum);
+	for (int64_t r = 0; r < v.rows; r++)
+		out[r] = s->scale * (out[r] + s->noise * host[r]);
+	gp_free(dev->env, host);
+	dev->destroy(dev, &w);
+	dev->destroy(dev, &sum);
+}
+
 /* Turns a square matrix by 180 degrees: element (i, j) goes to (m - 1 - i, m - 1 - j). */
 static void
 turn(gp_device *dev, gp_matrix x)

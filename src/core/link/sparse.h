@@ -43,6 +43,12 @@ extern void gp_sparse_ready(gp_sparse *s);
 extern void gp_sparse_solve(gp_sparse *s, double noise);
 
 /*
+ * The posterior variances, at the noise that was solved for, of rows of which v (n x m) holds
+ * L^-1 k and prior the k**; out has one for each.
+ */
+extern void gp_sparse_variances(gp_sparse *s, gp_matrix v, const double *prior, double *out);
+
+/*
  * M as a packed lower triangle by rows, with |M^-1 k|^2 what the observations
  * take off the variance at k; in memory of the environment.
  */

@@ -13,6 +13,7 @@
 #define ITEMS 60
 #define NODES (USERS + ITEMS)
 #define MOST 400				/* nodes of any graph here */
+#define MOST_PAIRS (2 * GP_LINK_FOLD_PAIRS)	/* of a fold */
 
 /* A small generator, so that every run sees the same cases. */
 static uint64_t state = 1;
@@ -152,14 +153,15 @@ steps_from(const gp_csr *a, int from, int *steps)
 					steps[a->col[k]] = d + 1;
 }
 
-/* Counts a fold the simple way. */
-static void
-brute_counts(gp_env *env, const gp_link_fold *fold, int64_t *count)
+/* Counts a fold the simple way; returns of how many pairs it is not said right whether they are together. */
+static int
+brute_counts(gp_env *env, const gp_link_fold *fold, int64_t *count, const bool *together)
 {
 	const gp_graph *g = fold->graph;
 	gp_csr	   *a = gp_graph_symmetric(env, g);
 	gp_link_sides s = gp_link_sides_find(env, a);
 	int			in[MOST] = {0};
+	int			wrong = 0;
 
 	for (int64_t k = 0; k < g->start[g->nodes]; k++)
 		in[g->col[k]]++;
@@ -177,7 +179,9 @@ brute_counts(gp_env *env, const gp_link_fold *fold, int64_t *count)
 		c[GP_HABIT_SAME_SIDE] += gp_link_same_side(&s, i, j);
 		c[GP_HABIT_FROM_END] += in[i] > 0 && g->start[i + 1] == g->start[i];
 		c[GP_HABIT_TO_START] += in[j] == 0 && g->start[j + 1] > g->start[j];
+		wrong += together[e] != (steps[j] >= 0);
 	}
+	return wrong;
 }
 
 /* The counts of a graph's folds; they must be those of brute force. */
@@ -187,15 +191,18 @@ check_counts(gp_env *env, gp_graph *g, const char *name, int64_t *count)
 	int64_t		want[GP_LINK_HABITS] = {0};
 	gp_link_fold fold[GP_LINK_FOLDS];
 	int			folds = gp_link_folds_make(env, g, 5, fold);
+	bool	   *together = gp_alloc_zero(env, folds * MOST_PAIRS, sizeof(bool));
 	size_t		base = env->used;
+	int			wrong = 0;
 
 	memset(count, 0, GP_LINK_HABITS * sizeof(int64_t));
 	for (int f = 0; f < folds; f++)
-		gp_link_habits_count(env, &fold[f], count);
+		gp_link_habits_count(env, &fold[f], count, together + f * MOST_PAIRS);
 	is_int((long long) (env->used - base), 0, "counting holds nothing");
 	for (int f = 0; f < folds; f++)
-		brute_counts(env, &fold[f], want);
+		wrong += brute_counts(env, &fold[f], want, together + f * MOST_PAIRS);
 	ok(memcmp(count, want, sizeof(want)) == 0, name);
+	is_int(wrong, 0, "and both ends are in one component where they are");
 }
 
 /* What is read from the counts of a graph. */
@@ -470,11 +477,12 @@ count_and_search(gp_env *env)
 	gp_csr	   *a = gp_graph_symmetric(env, g);
 	gp_link_fold fold[GP_LINK_FOLDS];
 	int64_t		count[GP_LINK_HABITS] = {0};
+	bool		together[MOST_PAIRS];
 	int32_t		out[NODES + 1];
 	gp_link_search *s;
 
 	gp_link_folds_make(env, g, 5, fold);
-	gp_link_habits_count(env, &fold[0], count);
+	gp_link_habits_count(env, &fold[0], count, together);
 	s = gp_link_search_open(env, g, a, NULL, GP_CANDIDATES_AUTO);
 	gp_link_search_learn(s, gp_link_habits_read(count), false);
 	for (int i = 0; i <= NODES; i++)
