@@ -170,11 +170,11 @@ CREATE POLICY visible ON @extschema@.gp_model_catalog FOR SELECT TO PUBLIC
            OR EXISTS (SELECT FROM @extschema@.gp_grant_catalog g
                       WHERE g.model = gp_model_catalog.id));
 
--- The part "loo" tells the owner's labels one by one: no grantee sees them.
+-- "loo" tells the owner's labels one by one, "link_loo" his links: no grantee sees them.
 CREATE POLICY visible ON @extschema@.gp_block FOR SELECT TO PUBLIC
     USING (EXISTS (SELECT FROM @extschema@.gp_model_catalog m
                    WHERE m.id = gp_block.model
-                     AND (gp_block.part <> 'loo'
+                     AND (gp_block.part NOT IN ('loo', 'link_loo')
                           OR pg_catalog.pg_has_role(@extschema@.gp_role_oid(m.owner), 'USAGE'))));
 
 -- The messages of errors quote the owner's data: no grantee sees them.

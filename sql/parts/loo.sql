@@ -112,6 +112,118 @@ LANGUAGE C STABLE PARALLEL RESTRICTED COST 1000 ROWS 1000;
 COMMENT ON FUNCTION @extschema@.gp_loo(text, text) IS
     'the same for one node by the text of its id, whatever its type: gp_loo(''m'', ''alice'')';
 
+CREATE OR REPLACE FUNCTION @extschema@.gp_loo_links(
+    model text,
+    nodes @extschema@.gp_node_list DEFAULT NULL)
+RETURNS TABLE (
+    src bigint,
+    dst bigint,
+    linked boolean,
+    score double precision,
+    variance double precision,
+    probability double precision)
+AS 'MODULE_PATHNAME', 'gnngp_loo_links'
+LANGUAGE C STABLE PARALLEL RESTRICTED COST 1000 ROWS 1000;
+
+COMMENT ON FUNCTION @extschema@.gp_loo_links(text, @extschema@.gp_node_list) IS
+    'what a link model says of the pairs that it held out: links, and as many pairs without one; gp_evaluate(model) sums it up';
+
+CREATE OR REPLACE FUNCTION @extschema@.gp_loo_links(
+    model text,
+    nodes anyarray)
+RETURNS TABLE (
+    src anyelement,
+    dst anyelement,
+    linked boolean,
+    score double precision,
+    variance double precision,
+    probability double precision)
+AS 'MODULE_PATHNAME', 'gnngp_loo_links'
+LANGUAGE C STABLE PARALLEL RESTRICTED COST 1000 ROWS 1000;
+
+COMMENT ON FUNCTION @extschema@.gp_loo_links(text, anyarray) IS
+    'the same for the pairs of these nodes, of any type: gp_loo_links(''m'', ARRAY[1, 2])';
+
+CREATE OR REPLACE FUNCTION @extschema@.gp_loo_links(
+    model text,
+    nodes bigint[])
+RETURNS TABLE (
+    src bigint,
+    dst bigint,
+    linked boolean,
+    score double precision,
+    variance double precision,
+    probability double precision)
+AS 'MODULE_PATHNAME', 'gnngp_loo_links'
+LANGUAGE C STABLE PARALLEL RESTRICTED COST 1000 ROWS 1000;
+
+COMMENT ON FUNCTION @extschema@.gp_loo_links(text, bigint[]) IS
+    'the form for any type, spelled out for bigint';
+
+CREATE OR REPLACE FUNCTION @extschema@.gp_loo_links(
+    model text,
+    nodes integer[])
+RETURNS TABLE (
+    src integer,
+    dst integer,
+    linked boolean,
+    score double precision,
+    variance double precision,
+    probability double precision)
+AS 'MODULE_PATHNAME', 'gnngp_loo_links'
+LANGUAGE C STABLE PARALLEL RESTRICTED COST 1000 ROWS 1000;
+
+COMMENT ON FUNCTION @extschema@.gp_loo_links(text, integer[]) IS
+    'the form for any type, spelled out for integer';
+
+CREATE OR REPLACE FUNCTION @extschema@.gp_loo_links(
+    model text,
+    nodes smallint[])
+RETURNS TABLE (
+    src smallint,
+    dst smallint,
+    linked boolean,
+    score double precision,
+    variance double precision,
+    probability double precision)
+AS 'MODULE_PATHNAME', 'gnngp_loo_links'
+LANGUAGE C STABLE PARALLEL RESTRICTED COST 1000 ROWS 1000;
+
+COMMENT ON FUNCTION @extschema@.gp_loo_links(text, smallint[]) IS
+    'the form for any type, spelled out for smallint';
+
+CREATE OR REPLACE FUNCTION @extschema@.gp_loo_links(
+    model text,
+    id anynonarray)
+RETURNS TABLE (
+    src anynonarray,
+    dst anynonarray,
+    linked boolean,
+    score double precision,
+    variance double precision,
+    probability double precision)
+AS 'MODULE_PATHNAME', 'gnngp_loo_links'
+LANGUAGE C STABLE PARALLEL RESTRICTED COST 1000 ROWS 1000;
+
+COMMENT ON FUNCTION @extschema@.gp_loo_links(text, anynonarray) IS
+    'the same for the pairs of one node, or for all where id is NULL of a type: gp_loo_links(''m'', NULL::uuid)';
+
+CREATE OR REPLACE FUNCTION @extschema@.gp_loo_links(
+    model text,
+    id text)
+RETURNS TABLE (
+    src text,
+    dst text,
+    linked boolean,
+    score double precision,
+    variance double precision,
+    probability double precision)
+AS 'MODULE_PATHNAME', 'gnngp_loo_links'
+LANGUAGE C STABLE PARALLEL RESTRICTED COST 1000 ROWS 1000;
+
+COMMENT ON FUNCTION @extschema@.gp_loo_links(text, text) IS
+    'the same for the pairs of one node by the text of its id, whatever its type: gp_loo_links(''m'', ''alice'')';
+
 CREATE OR REPLACE FUNCTION @extschema@.gp_predict_sets(
     model text,
     nodes @extschema@.gp_node_list DEFAULT NULL,

@@ -24,6 +24,17 @@ LANGUAGE C STABLE PARALLEL RESTRICTED COST 1000 ROWS 1000;
 COMMENT ON FUNCTION @extschema@.gnngp_report_labels(text) IS
     'part of gp_report(model): gp_loo without ids, with the probability of the predicted class as best';
 
+CREATE OR REPLACE FUNCTION @extschema@.gnngp_report_pairs(
+    model text,
+    OUT linked boolean,
+    OUT score double precision)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'gnngp_report_pairs'
+LANGUAGE C STABLE PARALLEL RESTRICTED COST 1000 ROWS 1000;
+
+COMMENT ON FUNCTION @extschema@.gnngp_report_pairs(text) IS
+    'part of gp_report(model): gp_loo_links without ids; no rows where the version that fitted the model kept none';
+
 CREATE OR REPLACE FUNCTION @extschema@.gnngp_html(value text)
 RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -83,6 +94,97 @@ $sql$;
 
 COMMENT ON FUNCTION @extschema@.gnngp_report_table(text, text[], text) IS
     'part of gp_report(model): one table';
+
+-- What falling scores find: the ROC curve and the precision-recall curve, at no more than four hundred scores.
+CREATE OR REPLACE FUNCTION @extschema@.gnngp_report_curves(sought text, others text, roc_figures text, precision_figures text,
+    score double precision[], hit boolean[])
+RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $sql$
+    WITH level AS (
+        SELECT s, count(*) FILTER (WHERE h) AS hits, count(*) FILTER (WHERE NOT h) AS misses
+        FROM unnest(score, hit) AS pair (s, h) GROUP BY s
+    ), run AS (
+        SELECT row_number() OVER w AS n, sum(hits) OVER w AS found, sum(misses) OVER w AS wrong
+        FROM level WINDOW w AS (ORDER BY s DESC)
+    ), total AS (
+        SELECT sum(hits) AS hits, sum(misses) AS misses, count(*) AS n FROM level
+    ), point AS (
+        SELECT run.n, (300 * wrong / misses)::numeric AS x, (200 - 200 * found / hits)::numeric AS y,
+               (300 * found / hits)::numeric AS recall, (200 - 200 * found / (found + wrong))::numeric AS precision,
+               round(200 - 200 * hits / (hits + misses), 1) AS share
+        FROM run, total WHERE hits > 0 AND misses > 0 AND (run.n = 1 OR run.n = total.n OR run.n % (1 + total.n / 400) = 0)
+    )
+    SELECT @extschema@.gnngp_report_chart('ROC curve of ' || sought || roc_figures, others || ' that are taken for one', 0, 1, sought || ' that are found', 0, 1,
+               '<path class="ideal" d="M0 200L300 0"/>' ||
+               format('<path class="line" d="M0 200L%s"/>', string_agg(round(x, 1) || ' ' || round(y, 1), 'L' ORDER BY n))) ||
+           @extschema@.gnngp_report_chart('Precision and recall of ' || sought || precision_figures, sought || ' that are found', 0, 1, 'share of what is found that is right', 0, 1,
+               format('<path class="ideal" d="M0 %s H300"/><path class="line" d="M0 %s L%s"/>', min(share), (array_agg(round(precision, 1) ORDER BY n))[1],
+                      string_agg(round(recall, 1) || ' ' || round(precision, 1), 'L' ORDER BY n)))
+    FROM point HAVING count(*) > 0
+$sql$;
+
+COMMENT ON FUNCTION @extschema@.gnngp_report_curves(text, text, text, text, double precision[], boolean[]) IS
+    'part of gp_report(model): the ROC curve and the precision-recall curve of some scores';
+
+CREATE OR REPLACE FUNCTION @extschema@.gnngp_report_figure(model text, metric text, label text)
+RETURNS text
+LANGUAGE sql STABLE PARALLEL RESTRICTED
+SET search_path = pg_catalog, pg_temp
+AS $sql$
+    SELECT format(', %s %s', label, round(e.value::numeric, 3))
+    FROM @extschema@.gp_evaluate(model) AS e WHERE e.metric = gnngp_report_figure.metric AND e.value IS NOT NULL
+$sql$;
+
+COMMENT ON FUNCTION @extschema@.gnngp_report_figure(text, text, text) IS
+    'part of gp_report(model): a figure behind the title of a chart';
+
+-- Two classes: how well the probability of the one with fewer labels finds it.
+CREATE OR REPLACE FUNCTION @extschema@.gnngp_report_two_classes(model text)
+RETURNS text
+LANGUAGE sql STABLE PARALLEL RESTRICTED
+SET search_path = pg_catalog, pg_temp
+AS $sql$
+    WITH label AS MATERIALIZED (
+        SELECT target, probability FROM @extschema@.gnngp_report_labels(model)
+    ), rare AS (
+        SELECT label.target AS class
+        FROM label, @extschema@.gp_model_catalog AS m WHERE m.id = @extschema@.gnngp_model_id(model) AND m.classes = 2
+        GROUP BY label.target, m.class_labels ORDER BY count(*), array_position(m.class_labels, label.target) DESC LIMIT 1
+    )
+    SELECT @extschema@.gnngp_report_curves(format('labels "%s"', CASE WHEN length(rare.class) > 14 THEN left(rare.class, 13) || '...' ELSE rare.class END), 'others',
+        @extschema@.gnngp_report_figure(model, 'roc_auc', 'AUC'), @extschema@.gnngp_report_figure(model, 'pr_auc', 'average precision'),
+        array_agg(CASE WHEN label.target = rare.class THEN probability ELSE 1 - probability END), array_agg(label.target = rare.class))
+    FROM label, rare GROUP BY rare.class
+$sql$;
+
+COMMENT ON FUNCTION @extschema@.gnngp_report_two_classes(text) IS
+    'part of gp_report(model): the curves of two classes';
+
+-- Links: the pairs that were held out.
+CREATE OR REPLACE FUNCTION @extschema@.gnngp_report_links(model text)
+RETURNS text
+LANGUAGE sql STABLE PARALLEL RESTRICTED
+SET search_path = pg_catalog, pg_temp
+AS $sql$
+    SELECT concat(
+        @extschema@.gnngp_report_table('Links: how well held-out ones are found', '{figure,value}',
+            format('<tr><td>method</td><td>%s</td></tr><tr><td>pairs learnt from</td><td>%s</td></tr>', m.link_method, m.link_pairs) ||
+            (SELECT string_agg(format('<tr><td>%s</td><td>%s</td></tr>', f.label, round(e.value::numeric, 4)), '' ORDER BY f.n)
+             FROM @extschema@.gp_evaluate(model) AS e
+                 JOIN (VALUES (1, 'auc', 'AUC'), (2, 'average_precision', 'average precision'),
+                              (3, 'auc_component', 'AUC within one component')) AS f (n, metric, label) USING (metric)
+             WHERE e.value IS NOT NULL)),
+        (SELECT @extschema@.gnngp_report_curves('held-out links', 'other pairs',
+                    concat(@extschema@.gnngp_report_figure(model, 'auc', 'AUC'), @extschema@.gnngp_report_figure(model, 'auc_component', 'within one component')),
+                    @extschema@.gnngp_report_figure(model, 'average_precision', 'average precision'), array_agg(score), array_agg(linked))
+         FROM @extschema@.gnngp_report_pairs(model)))
+    FROM @extschema@.gp_model_catalog AS m WHERE m.id = @extschema@.gnngp_model_id(model)
+$sql$;
+
+COMMENT ON FUNCTION @extschema@.gnngp_report_links(text) IS
+    'part of gp_report(model): the table and the curves of links';
 
 -- How often what was said came true, by what was said.
 CREATE OR REPLACE FUNCTION @extschema@.gnngp_report_reliability(model text)
@@ -288,35 +390,34 @@ DECLARE
     named @extschema@.gp_model_catalog;
     page text;
     judged boolean;
+    of_links CONSTANT text[] := '{auc,average_precision,auc_component}';
 BEGIN
     SELECT * INTO named FROM @extschema@.gp_model_catalog AS m WHERE m.id = @extschema@.gnngp_model_id(model);
     page := @extschema@.gnngp_report_summary(model);
-    judged := EXISTS (SELECT FROM @extschema@.gp_evaluate(model) AS e WHERE named.task IS NOT NULL AND e.value IS NOT NULL);
+    judged := EXISTS (SELECT FROM @extschema@.gp_evaluate(model) AS e
+                      WHERE named.task IS NOT NULL AND e.value IS NOT NULL AND e.metric <> ALL (of_links));
     IF named.task IS NOT NULL AND NOT judged THEN
         page := page || '<figure><figcaption>Too few labels to judge</figcaption>'
             'Probabilities and intervals are rough guesses. Label at least two nodes of each of two classes, or three with a value.</figure>';
     ELSIF named.task IS NOT NULL THEN
         page := page || coalesce((SELECT @extschema@.gnngp_report_table('How good it is, each label left out in turn', '{figure,value}',
             string_agg(format('<tr><td>%s</td><td>%s</td></tr>', replace(e.metric, '_', ' '), round(e.value::numeric, 4)), ''))
-            FROM @extschema@.gp_evaluate(model) AS e WHERE e.value IS NOT NULL), '');
+            FROM @extschema@.gp_evaluate(model) AS e WHERE e.value IS NOT NULL AND e.metric <> ALL (of_links)), '');
     END IF;
     IF judged AND named.task = 'classification' THEN
-        page := concat(page, @extschema@.gnngp_report_reliability(model), @extschema@.gnngp_report_confusion(model),
+        page := concat(page, @extschema@.gnngp_report_reliability(model), @extschema@.gnngp_report_confusion(model), @extschema@.gnngp_report_two_classes(model),
                        @extschema@.gnngp_report_sureness(model), @extschema@.gnngp_report_sets(model), @extschema@.gnngp_report_by_class(model));
     ELSIF judged AND named.task = 'regression' THEN
         page := concat(page, @extschema@.gnngp_report_values(model));
     END IF;
     IF named.link_method IS NOT NULL THEN
-        page := concat(page, @extschema@.gnngp_report_table('Links: how well held-out ones are found', '{figure,value}',
-            format('<tr><td>method</td><td>%s</td></tr><tr><td>pairs learnt from</td><td>%s</td></tr><tr><td>AUC</td><td>%s</td></tr>'
-                   '<tr><td>average precision</td><td>%s</td></tr>', named.link_method, named.link_pairs,
-                   round(named.link_auc::numeric, 4), round(named.link_average_precision::numeric, 4))));
+        page := concat(page, @extschema@.gnngp_report_links(model));
     END IF;
     RETURN format('<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
         '<title>%1$s</title><style>'
         'body{font:15px/1.45 system-ui,sans-serif;color:#1f2933;margin:24px auto;max-width:1240px;padding:0 20px}h1{font-size:24px;overflow-wrap:anywhere}'
         'main{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%%,360px),1fr));gap:20px;align-items:start}figure{margin:0;padding:14px;border:1px solid #e4e7eb;border-radius:6px;min-width:0}'
-        'figcaption{font-weight:600;margin-bottom:8px}svg{width:100%%;height:auto}svg text{font:11px system-ui,sans-serif;fill:#52606d}.x{text-anchor:middle}.y{text-anchor:end}'
+        'figcaption{font-weight:600;margin-bottom:8px;overflow-wrap:anywhere}svg{width:100%%;height:auto}svg text{font:11px system-ui,sans-serif;fill:#52606d}.x{text-anchor:middle}.y{text-anchor:end}'
         'rect,circle{fill:#2b6cb0}svg .on{fill:#fff}.axis{fill:none;stroke:#9aa5b1}.ideal{fill:none;stroke:#9aa5b1;stroke-dasharray:4 4}.line{fill:none;stroke:#2b6cb0;stroke-width:2}.dot{opacity:.4}'
         'table{border-collapse:collapse;width:100%%}th,td{text-align:left;padding:3px 10px 3px 0;border-bottom:1px solid #e4e7eb;font-weight:400;white-space:nowrap}'
         'th{color:#52606d}td:first-child,th+td,td:last-child{white-space:normal;overflow-wrap:anywhere}'

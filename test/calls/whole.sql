@@ -14,7 +14,7 @@ WHERE NOT EXISTS (SELECT FROM gp_graph_catalog g WHERE g.id = m.graph) HAVING co
 UNION ALL
 SELECT format('model %s: %s blocks of part %s are of another version', m.id, count(*), b.part)
 FROM gp_model_catalog m JOIN gp_block b ON b.model = m.id
-WHERE b.version <> CASE b.part WHEN 'link' THEN m.link_version ELSE m.version END GROUP BY m.id, b.part
+WHERE b.version <> CASE WHEN b.part LIKE 'link%' THEN m.link_version ELSE m.version END GROUP BY m.id, b.part
 UNION ALL
 SELECT format('model %s: %s nodes, %s rows stored', m.id, m.nodes, coalesce(sum(b.nrows), 0))
 FROM gp_model_catalog m LEFT JOIN gp_block b ON b.model = m.id AND b.part = 'node' AND b.version = m.version

@@ -13,6 +13,7 @@ $node->start;
 my $predictions = 'SELECT * FROM gp_predict(\'small\', top => NULL) ORDER BY node, class';
 my $links = 'SELECT * FROM gp_predict_links(\'small\') ORDER BY src, dst';
 my $linked = 'SELECT * FROM gp_predict_links(\'links only\', nodes => ARRAY[7, 8]) ORDER BY src, dst';
+my $held = 'SELECT * FROM gp_loo_links(\'small\') ORDER BY src, dst, score';
 my $figures = 'SELECT * FROM gp_evaluate(\'small\') ORDER BY metric';
 
 $node->safe_psql('postgres', q{
@@ -40,9 +41,11 @@ my $before = $node->safe_psql('source', $predictions);
 my $evaluated = $node->safe_psql('source', $figures);
 cmp_ok(length($before), '>', 1000, 'there are predictions');
 my $links_before = $node->safe_psql('source', $links);
+my $held_before = $node->safe_psql('source', $held);
 my $linked_before = $node->safe_psql('source', $linked);
 cmp_ok(length($links_before), '>', 1000, 'and links');
 cmp_ok(length($linked_before), '>', 100, 'of both models');
+cmp_ok(length($held_before), '>', 1000, 'and pairs that were held out');
 
 # Restart
 $node->restart;
@@ -61,6 +64,7 @@ sub check_restored
 	is($node->safe_psql($db, $links), $links_before, "$how keeps the links");
 	is($node->safe_psql($db, $linked), $linked_before, "$how keeps a model of links alone");
 	is($node->safe_psql($db, $figures), $evaluated, "$how keeps the figures");
+	is($node->safe_psql($db, $held), $held_before, "$how keeps the pairs that were held out");
 	is($node->safe_psql($db, "SELECT string_agg(graph, ',' ORDER BY graph) FROM gp_graphs"), $graphs,
 		"$how keeps the graphs");
 	is($node->safe_psql($db, 'SELECT outcome FROM gp_refreshes'), 'succeeded', "$how keeps the log");

@@ -27,8 +27,12 @@ $node->safe_psql('postgres', q{
 	SELECT gp_fit_links('values');
 	SELECT gp_fit_links('values', 'links');
 	CALL gp_refresh('<b>classes');
+	CREATE TABLE two AS SELECT id, CASE WHEN id % 4 > 0 THEN CASE WHEN id < 40 THEN '<i>rare and long to tell' ELSE 'often' END END AS class FROM node;
+	SELECT gp_create_graph('two', 'two', 'edge', target => 'class');
+	SELECT gp_fit('two', kernel => 'gcn(layers=1)');
 	CREATE ROLE reader;
-	SELECT gp_grant('<b>classes', 'reader');});
+	SELECT gp_grant('<b>classes', 'reader');
+	SELECT gp_grant('links', 'reader');});
 
 # The page of a model
 sub page
@@ -37,17 +41,23 @@ sub page
 	return $node->safe_psql('postgres', "SELECT gp_report('$model')");
 }
 
-my %page = map { $_ => page($_) } '<b>classes', 'values', 'links';
+my %page = map { $_ => page($_) } '<b>classes', 'values', 'links', 'two';
 for my $model (sort keys %page)
 {
 	like($page{$model}, qr{^<!DOCTYPE html>.*</html>$}s, "$model: one page");
-	unlike($page{$model}, qr{<script|<b>|(?:src|href|url)\s*[=(]|https?:(?!//www\.w3\.org)}i, "$model: nothing of the user's is markup, and nothing comes from elsewhere");
+	unlike($page{$model}, qr{<script|<b>|<i>|(?:src|href|url)\s*[=(]|https?:(?!//www\.w3\.org)}i, "$model: nothing of the user's is markup, and nothing comes from elsewhere");
 }
 like($page{'<b>classes'}, qr{&lt;script&gt;alert}, 'a class named like markup is shown as it is written');
 like($page{'<b>classes'}, qr{Reliability.*Confusion.*All nodes.*promise.*By class.*Refreshes.*succeeded}s, 'classes: every part is there');
 like($page{'values'}, qr{Labels, each predicted.*standard deviations.*AUC}s, 'values and links: every part is there');
+like($page{$_}, qr{AUC within one component</td>.*ROC curve of held-out links, AUC [.\d]+, within one component [.\d]+<.*Precision and recall of held-out links, average precision [.\d]+<}s,
+	"$_: the curves of held-out pairs") for 'values', 'links';
+like($page{'two'}, qr{ROC curve of labels &quot;&lt;i&gt;rare.*, AUC [.\d]+<.*Precision and recall of labels}s, 'two classes: curves of the rarer one');
+unlike($page{'<b>classes'}, qr{ROC curve}, 'three classes: none');
 my ($rc, $out, $err) = $node->psql('postgres', q{SET ROLE reader; SELECT gp_report('<b>classes')});
 like($err, qr{must be owner}, 'the labels are the owner\'s');
+($rc, $out, $err) = $node->psql('postgres', q{SET ROLE reader; SELECT gp_report('links')});
+like($err, qr{must be owner}, 'so are the links');
 
 # What a browser makes of it: parts that are wider than their place, and texts outside of their picture.
 my ($chromium) = grep { -x $_ } map { "$_/chromium" } split(/:/, $ENV{PATH});
@@ -85,7 +95,7 @@ sub look
 
 SKIP:
 {
-	skip 'no chromium to look at the pages with', 6 unless $chromium;
+	skip 'no chromium to look at the pages with', 8 unless $chromium;
 	for my $model (sort keys %page)
 	{
 		like(look($model, $_), qr{^[1-9]\d* figures at \d+: $}, "$model: nothing overflows at a width of $_") for 800, 1600;

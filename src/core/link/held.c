@@ -91,9 +91,9 @@ gp_link_held_judge(gp_env *env, gp_link_model *model)
 		gp_ranking_metrics(env, take_fold(held, f, true, score, label), score, label, &auc[f], &precision[f]);
 		gp_ranking_metrics(env, take_fold(held, f, false, score, label), score, label, &within[f], &unused);
 	}
-	model->auc = mean_of(auc, held->folds);
-	model->average_precision = mean_of(precision, held->folds);
-	model->auc_component = mean_of(within, held->folds);
+	model->metric[GP_LINK_METRIC_AUC] = mean_of(auc, held->folds);
+	model->metric[GP_LINK_METRIC_PRECISION] = mean_of(precision, held->folds);
+	model->metric[GP_LINK_METRIC_AUC_COMPONENT] = mean_of(within, held->folds);
 	for (int64_t e = 0; e < held->n; e++)
 		held->row[e].probability = 1.0 / (1.0 + exp(-(model->intercept + model->slope * held->row[e].score)));
 	gp_free(env, label);
@@ -108,4 +108,17 @@ gp_link_held_free(gp_env *env, gp_link_held *held)
 	gp_free(env, held->linked);
 	gp_free(env, held->together);
 	memset(held, 0, sizeof(*held));
+}
+
+/* The name of a figure. */
+const char *
+gp_link_metric_name(gp_link_metric metric)
+{
+	static const char *const names[] = {
+		[GP_LINK_METRIC_AUC] = "auc",
+		[GP_LINK_METRIC_PRECISION] = "average_precision",
+		[GP_LINK_METRIC_AUC_COMPONENT] = "auc_component"
+	};
+
+	return names[metric];
 }

@@ -85,6 +85,18 @@ typedef struct gp_link_held
 	int64_t		first[GP_LINK_FOLDS + 1];	/* of each fold; the last is n */
 } gp_link_held;
 
+/* The figures of a fit, cross-fitted; each is the mean of the folds that can tell. */
+typedef enum gp_link_metric
+{
+	GP_LINK_METRIC_AUC,			/* of hidden links among random pairs without a link */
+	GP_LINK_METRIC_PRECISION,	/* average precision of the same */
+	GP_LINK_METRIC_AUC_COMPONENT,	/* AUC of the pairs within one component */
+	GP_LINK_METRICS
+} gp_link_metric;
+
+/* The name of a figure, as users see it. */
+extern const char *gp_link_metric_name(gp_link_metric metric);
+
 /*
  * What is kept of a fit, and all that predictions need.  Arrays belong to the
  * environment; the graph too, in a model that gp_link_model_restore made.
@@ -96,9 +108,7 @@ typedef struct gp_link_model
 	bool		owns_graph;
 	/* figures */
 	int64_t		pairs;			/* that it learnt from */
-	double		auc;			/* cross-fitted; NaN when there are too few links to tell */
-	double		average_precision;
-	double		auc_component;	/* the same of pairs in one component; NaN where no fold can tell */
+	double		metric[GP_LINK_METRICS];	/* NaN where no fold can tell */
 	int32_t		steps;			/* 0 for the method pairs */
 	int32_t		powers;			/* 0 without features */
 	bool		cut;

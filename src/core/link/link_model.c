@@ -50,8 +50,8 @@ write_scalars(const gp_link_model *m, double *s)
 	s[EDGES] = (double) m->graph->edges;
 	s[DIRECTED] = m->graph->directed;
 	s[PAIRS] = (double) m->pairs;
-	s[AUC] = m->auc;
-	s[PRECISION] = m->average_precision;
+	s[AUC] = m->metric[GP_LINK_METRIC_AUC];
+	s[PRECISION] = m->metric[GP_LINK_METRIC_PRECISION];
 	s[STEPS] = m->steps;
 	s[CUT] = m->cut;
 	s[ROWS] = (double) m->m;
@@ -345,8 +345,10 @@ gp_link_model_restore(gp_env *env, const gp_link_array *arrays, int n)
 	m->graph = restore_graph(&r);
 	m->owns_graph = true;
 	m->pairs = whole(&r, PAIRS, 1e15);
-	m->auc = r.scalar[AUC];
-	m->average_precision = r.scalar[PRECISION];
+	for (int k = 0; k < GP_LINK_METRICS; k++)
+		m->metric[k] = NAN;
+	m->metric[GP_LINK_METRIC_AUC] = r.scalar[AUC];
+	m->metric[GP_LINK_METRIC_PRECISION] = r.scalar[PRECISION];
 	m->steps = (int32_t) whole(&r, STEPS, 1 << 20);
 	m->cut = whole(&r, CUT, 1.0) == 1;
 	restore_features(&r, m);

@@ -74,10 +74,23 @@ gnngp_link_fill(const gp_link_model *links, const gnngp_data *data,
 	part->nodes = data->ids.n;
 	part->edges = data->graph->edges;
 	part->pairs = links->pairs;
-	part->auc = links->auc;
-	part->average_precision = links->average_precision;
+	part->auc = links->metric[GP_LINK_METRIC_AUC];
+	part->average_precision = links->metric[GP_LINK_METRIC_PRECISION];
 	part->steps = links->steps;
 	part->cut = links->cut;
 	part->id_type = pstrdup(data->ids.type_name);
 	part->integer_ids = data->ids.integer;
+}
+
+/* The model with the link part's ids in place of the node part's, in a copy. */
+gnngp_model *
+gnngp_link_view(gnngp_model *model)
+{
+	gnngp_model *view = palloc(sizeof(gnngp_model));
+
+	gnngp_require_link_part(model);
+	*view = *model;
+	view->id_type = model->link.id_type;
+	view->integer_ids = model->link.integer_ids;
+	return view;
 }

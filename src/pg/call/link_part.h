@@ -21,4 +21,7 @@ extern gp_link_model *gnngp_link_compute(gp_device *device, const gnngp_data *da
 extern void gnngp_link_fill(const gp_link_model *links, const gnngp_data *data,
 							const gnngp_link_settings *settings, gnngp_link_part *part);
 
+/* The model as questions about its links see it: its ids are those of the link part; 55000 without one. */
+extern gnngp_model *gnngp_link_view(gnngp_model *model);
+
 #endif							/* GNNGP_LINK_PART_H */

@@ -13,7 +13,6 @@
 #include "pg/host/host.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
-#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
 /* Puts row i of a block. */
@@ -107,26 +106,12 @@ read_blocks(gnngp_node_rows *rows, const char *part)
 	gnngp_store_find(rows->model, part, keys, rows->given.n, take_block, rows);
 }
 
-/* What to write where ids are of another type; the name of the function that was called. */
-static gnngp_id_hints
-hints_for(FunctionCallInfo fcinfo)
-{
-	const char *function = get_func_name(fcinfo->flinfo->fn_oid);
-
-	return (gnngp_id_hints)
-	{
-		psprintf("Use %s(%%1$s) for all nodes, or an integer id.", function),
-			psprintf("Use %s(%%1$s, NULL::%%2$s) for all nodes, or ids of that type.", function),
-			"model"
-	};
-}
-
 /* Puts the nodes that an argument names. */
 void
 gnngp_node_rows_run(gnngp_node_rows *rows, FunctionCallInfo fcinfo, const char *part, int nodes,
 					gnngp_put_node put, void *arg)
 {
-	gnngp_id_hints hints = hints_for(fcinfo);
+	gnngp_id_hints hints = gnngp_id_hints_for(fcinfo);
 	int			guc_level = NewGUCNestLevel();
 
 	gnngp_pin_output_settings();

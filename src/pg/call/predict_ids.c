@@ -56,6 +56,20 @@ report_mismatch(const gnngp_model *model, Oid type, const gnngp_id_hints *hints)
 					 quote_literal_cstr(model->name), name)));
 }
 
+/* What to write where ids are of another type; the name of the function that was called. */
+gnngp_id_hints
+gnngp_id_hints_for(FunctionCallInfo fcinfo)
+{
+	const char *function = get_func_name(fcinfo->flinfo->fn_oid);
+
+	return (gnngp_id_hints)
+	{
+		psprintf("Use %s(%%1$s) for all nodes, or an integer id.", function),
+			psprintf("Use %s(%%1$s, NULL::%%2$s) for all nodes, or ids of that type.", function),
+			"model"
+	};
+}
+
 /* Looks up how values of the base type are made from text. */
 static void
 open_input(gnngp_id_type *t)
@@ -289,6 +303,22 @@ gnngp_given_ids_list(const gnngp_id_type *t, FunctionCallInfo fcinfo, int argno)
 	if (PG_ARGISNULL(argno))
 		return (gnngp_given_ids) {.all = true};
 	return take_array(t, parse_integers(PG_GETARG_DATUM(argno)));
+}
+
+/* The id of a node of a link part. */
+gnngp_node_row
+gnngp_link_id(const gnngp_link_ids *ids, int64 node)
+{
+	gnngp_node_row row = {.key = ids->key[node]};
+
+	if (ids->text_end)
+	{
+		int64		start = node > 0 ? ids->text_end[node - 1] : 0;
+
+		row.id_text = ids->text + start;
+		row.id_length = (int) (ids->text_end[node] - start);
+	}
+	return row;
 }
 
 /* Compares two ids as they are stored. */

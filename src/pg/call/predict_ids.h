@@ -13,6 +13,7 @@
 #include "fmgr.h"
 #include "pg/catalog/catalog.h"
 #include "pg/store/store.h"
+#include "pg/store/store_links.h"
 
 /* How ids come in and out. */
 typedef struct gnngp_id_type
@@ -51,6 +52,9 @@ typedef struct gnngp_id_hints
 	const char *kind;			/* what is named: "model" or "graph" */
 } gnngp_id_hints;
 
+/* The hints of a function whose second argument is an id or ids, by the name that it is called by. */
+extern gnngp_id_hints gnngp_id_hints_for(FunctionCallInfo fcinfo);
+
 /* Checks that ids of the model are values of the type; 42804 with a hint when not. */
 extern void gnngp_id_type_open(gnngp_id_type *t, const gnngp_model *model, Oid type,
 							   const gnngp_id_hints *hints);
@@ -67,6 +71,9 @@ extern gnngp_given_ids gnngp_given_ids_take(const gnngp_id_type *t, FunctionCall
 /* The same for a text that lists integers, whatever the argument's declaration. */
 extern gnngp_given_ids gnngp_given_ids_list(const gnngp_id_type *t, FunctionCallInfo fcinfo,
 											int argno);
+
+/* The id of a node of a link part, as that of a stored row. */
+extern gnngp_node_row gnngp_link_id(const gnngp_link_ids *ids, int64 node);
 
 /* Compares two ids as they are stored; a gp_compare. */
 extern int	gnngp_given_id_compare(const void *first, const void *second, void *unused);

@@ -9,6 +9,7 @@
 #include "call.h"
 #include "catalog/pg_type_d.h"
 #include "funcapi.h"
+#include "link_part.h"
 #include "miscadmin.h"
 #include "pg/host/host.h"
 #include "pg/store/links_open.h"
@@ -47,7 +48,7 @@ static const char *const candidate_names[] = {
 
 typedef struct link_predict
 {
-	gnngp_model model;			/* a copy whose ids are those of the link part */
+	gnngp_model *model;			/* with the ids of the link part */
 	gnngp_id_type id_type;
 	gnngp_open_links *open;
 	Tuplestorestate *store;
@@ -55,17 +56,12 @@ typedef struct link_predict
 	MemoryContext row_context;	/* ids that are made for one row */
 } link_predict;
 
-/* Looks up the model; the link part's ids take the place of the node part's. */
+/* Looks up the model. */
 static void
 open_model(FunctionCallInfo fcinfo, link_predict *p)
 {
-	gnngp_model *model = gnngp_model_lookup(gnngp_text_argument(fcinfo, 0, "model"), false);
-
 	memset(p, 0, sizeof(*p));
-	gnngp_require_link_part(model);
-	p->model = *model;
-	p->model.id_type = model->link.id_type;
-	p->model.integer_ids = model->link.integer_ids;
+	p->model = gnngp_link_view(gnngp_model_lookup(gnngp_text_argument(fcinfo, 0, "model"), false));
 }
 
 /* Opens the link part for so many nodes or pairs, and prepares the result. */
@@ -77,31 +73,14 @@ open_links(FunctionCallInfo fcinfo, link_predict *p, int64 asked)
 	p->desc = ((ReturnSetInfo *) fcinfo->resultinfo)->setDesc;
 	p->row_context = AllocSetContextCreate(CurrentMemoryContext, "gnngp prediction",
 										   ALLOCSET_DEFAULT_SIZES);
-	p->open = gnngp_links_open(&p->model, asked <= BRIEF);
-}
-
-/* The id of a node as it is stored. */
-static gnngp_given_id
-stored_id(const gnngp_link_ids *ids, int64 node)
-{
-	gnngp_given_id id = {.key = ids->key[node]};
-
-	if (ids->text_end)
-	{
-		int64		start = node > 0 ? ids->text_end[node - 1] : 0;
-
-		id.text = ids->text + start;
-		id.length = (int) (ids->text_end[node] - start);
-	}
-	return id;
+	p->open = gnngp_links_open(p->model, asked <= BRIEF);
 }
 
 /* The id of a node as a value. */
 static Datum
 id_datum(link_predict *p, int32 node)
 {
-	gnngp_given_id id = stored_id(&p->open->ids, node);
-	gnngp_node_row row = {.key = id.key, .id_text = id.text, .id_length = id.length};
+	gnngp_node_row row = gnngp_link_id(&p->open->ids, node);
 
 	return gnngp_id_type_datum(&p->id_type, &row);
 }
@@ -116,7 +95,8 @@ find_node(const link_predict *p, const gnngp_given_id *id)
 	while (low < high)
 	{
 		int64		mid = low + (high - low) / 2;
-		gnngp_given_id there = stored_id(&p->open->ids, mid);
+		gnngp_node_row row = gnngp_link_id(&p->open->ids, mid);
+		gnngp_given_id there = {row.key, row.id_text, row.id_length, false};
 		int			order = gnngp_given_id_compare(&there, id, NULL);
 
 		if (order == 0)
@@ -211,7 +191,7 @@ predict_given(FunctionCallInfo fcinfo, int nodes, int k)
 
 	gnngp_pin_output_settings();
 	open_model(fcinfo, &p);
-	gnngp_id_type_open_argument(&p.id_type, &p.model, fcinfo, nodes, &predict_hints);
+	gnngp_id_type_open_argument(&p.id_type, p.model, fcinfo, nodes, &predict_hints);
 	given = gnngp_given_ids_take(&p.id_type, fcinfo, nodes);
 	predict_links(fcinfo, &p, &given, k);
 	AtEOXact_GUC(false, guc_level);
@@ -247,7 +227,7 @@ gnngp_predict_links_text(PG_FUNCTION_ARGS)
 	gnngp_given_ids given;
 
 	open_model(fcinfo, &p);
-	gnngp_id_type_open(&p.id_type, &p.model, INT8OID, &predict_hints);
+	gnngp_id_type_open(&p.id_type, p.model, INT8OID, &predict_hints);
 	given = gnngp_given_ids_list(&p.id_type, fcinfo, 1);
 	predict_links(fcinfo, &p, &given, 2);
 	return (Datum) 0;
@@ -277,7 +257,7 @@ find_nodes(const link_predict *p, const gnngp_given_ids *given, const char *argu
 		if (node[i] < 0)
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("model \"%s\" has no node \"%s\"", p->model.name, id_name(&given->id[i])),
+					 errmsg("model \"%s\" has no node \"%s\"", p->model->name, id_name(&given->id[i])),
 					 errhint("It knows the nodes that were there when it was fitted;"
 							 " CALL gp_refresh brings it up to date.")));
 	}
@@ -342,7 +322,7 @@ gnngp_score_links(PG_FUNCTION_ARGS)
 	open_model(fcinfo, &p);
 	gnngp_require_argument(fcinfo, 1, "src");
 	gnngp_require_argument(fcinfo, 2, "dst");
-	gnngp_id_type_open_argument(&p.id_type, &p.model, fcinfo, 1, &score_hints);
+	gnngp_id_type_open_argument(&p.id_type, p.model, fcinfo, 1, &score_hints);
 	src = gnngp_given_ids_take(&p.id_type, fcinfo, 1);
 	dst = gnngp_given_ids_take(&p.id_type, fcinfo, 2);
 	check_lengths(&src, &dst);

@@ -1,8 +1,8 @@
 /*
  * store_links.h - the link part of a model in packed blocks of the table gp_block.
  *
- * The part "link" is a list of arrays, one after the other: those that the core
- * names, and the ids of the nodes.  Each is cut into blocks of about 256 kB.
+ * The part "link" is what predictions need; "link_loo" the pairs that the fit held out, which
+ * only the owner may read; "link_figure" what is said of the whole.
  */
 #ifndef GNNGP_STORE_LINKS_H
 #define GNNGP_STORE_LINKS_H
@@ -32,5 +32,19 @@ extern void gnngp_link_store_write(const gnngp_model *model, const gnngp_ids *id
  */
 extern gp_link_model *gnngp_link_store_read(gp_env *env, const gnngp_model *model,
 											gnngp_link_ids *ids);
+
+/* Writes the pairs that a fit held out; the ids are those of all nodes. */
+extern void gnngp_held_store_write(const gnngp_model *model, const gnngp_ids *all, const gp_link_held *held);
+
+/*
+ * Reads them: row and linked, whose ends are places in ids.  False where the version that
+ * fitted the model stored none.
+ */
+extern bool gnngp_held_store_read(gp_env *env, const gnngp_model *model, gnngp_link_ids *ids,
+								  gp_link_held *held);
+
+/* Writes the figures of a link model, and reads them: false where the version that fitted it stored none. */
+extern void gnngp_link_figures_write(const gnngp_model *model, const double *metric);
+extern bool gnngp_link_figures_read(const gnngp_model *model, double *metric);
 
 #endif							/* GNNGP_STORE_LINKS_H */

@@ -99,9 +99,9 @@ check_figures(gp_env *env, const gp_link_model *model)
 			gp_ranking_metrics(env, n, score, label, &auc, &unused);
 			mean[all] += auc / held->folds;
 		}
-	close_to(model->auc, mean[1], 1e-12, "the AUC is the folds' mean");
-	close_to(model->auc_component, mean[0], 1e-12, "the AUC within a component, too");
-	ok(fabs(model->auc - model->auc_component) > 1e-3, "and says something else");
+	close_to(model->metric[GP_LINK_METRIC_AUC], mean[1], 1e-12, "the AUC is the folds' mean");
+	close_to(model->metric[GP_LINK_METRIC_AUC_COMPONENT], mean[0], 1e-12, "the AUC within a component, too");
+	ok(fabs(model->metric[GP_LINK_METRIC_AUC] - model->metric[GP_LINK_METRIC_AUC_COMPONENT]) > 1e-3, "and says something else");
 }
 
 /* What a fit holds out. */
@@ -149,11 +149,11 @@ check_unknown(gp_env *env)
 		.held = {4, row, linked, together, 2, {0, 2, 4}}};
 
 	gp_link_held_judge(env, &model);
-	close_to(model.auc_component, 1.0, 0.0, "a fold that knows nothing does not count");
+	close_to(model.metric[GP_LINK_METRIC_AUC_COMPONENT], 1.0, 0.0, "a fold that knows nothing does not count");
 	close_to(row[0].probability, 1.0 / (1.0 + exp(-0.8)), 1e-15, "the probability is the curve's");
 	together[0] = false;
 	gp_link_held_judge(env, &model);
-	ok(isnan(model.auc_component) && model.auc == 1.0, "a figure that no fold knows is not known");
+	ok(isnan(model.metric[GP_LINK_METRIC_AUC_COMPONENT]) && model.metric[GP_LINK_METRIC_AUC] == 1.0, "a figure that no fold knows is not known");
 }
 
 /* x = A^-1 b for a small matrix, by elimination; a and b are destroyed. */

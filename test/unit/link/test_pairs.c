@@ -373,8 +373,8 @@ check_fit(gp_env *env, const char *kernel, bool directed)
 	env->peak = before;
 	gp_link_pairs_fit(dev, &p, &model);
 	ok((double) (env->peak - before) <= bytes && flops > 0.0, "the memory is within its estimate");
-	ok(model.auc >= 0.0 && model.auc <= 1.0 && model.average_precision > 0.0 &&
-	   model.average_precision <= 1.0, "the figures are shares");
+	ok(model.metric[GP_LINK_METRIC_AUC] >= 0.0 && model.metric[GP_LINK_METRIC_AUC] <= 1.0 && model.metric[GP_LINK_METRIC_PRECISION] > 0.0 &&
+	   model.metric[GP_LINK_METRIC_PRECISION] <= 1.0, "the figures are shares");
 	is_int(model.pairs, 156, "all links and as many others are learnt from");
 	is_int(model.m, 156, "and carry the regression");
 	ok(model.scale > 0.0 && model.slope >= 0.0 && isfinite(model.intercept), "scale and curve");
@@ -382,7 +382,7 @@ check_fit(gp_env *env, const char *kernel, bool directed)
 	gp_link_pairs_fit(two, &p, &again);
 	ok(memcmp(model.alpha, again.alpha, model.m * sizeof(double)) == 0 &&
 	   memcmp(model.root, again.root, gp_link_root_size(model.m) * sizeof(float)) == 0 &&
-	   model.auc == again.auc, "the threads do not show");
+	   model.metric[GP_LINK_METRIC_AUC] == again.metric[GP_LINK_METRIC_AUC], "the threads do not show");
 	gp_free(env, again.row);
 	gp_free(env, again.inducing);
 	gp_free(env, again.alpha);

@@ -1,0 +1,295 @@
+/*
+ * store_arrays.c - parts of a model that are lists of arrays, the ids of nodes last.
+ *
+ * A block is
+ *
+ *   header    mark, format, length, checksum as in every block, then
+ *             block uint32      the number of this block, from 0
+ *             blocks uint32     how many the part has
+ *             tag uint32        which array
+ *             element uint32    the type of its elements
+ *             count uint64      elements of the whole array
+ *             first uint64      the first element that is here
+ *   elements  little-endian, to the end of the block
+ *
+ * Whoever asks needs the arrays whole, so reading is copying: the toaster gives
+ * a block, the checksum runs over it while it is in the cache, and it lands in
+ * its place.  Blocks of 60 kB to 4 MB read equally fast; larger rows than a page
+ * keep the number of rows small that row-level security looks at.
+ */
+#include "postgres.h"
+
+#include "executor/executor.h"
+#include "executor/spi.h"
+#include "miscadmin.h"
+#include "store.h"
+#include "store_arrays.h"
+#include "store_format.h"
+#include "utils/memutils.h"
+
+#define ARRAY_MAGIC 0x4c504e42	/* BNPL */
+#define ARRAY_FORMAT 3
+#define ARRAY_OLDEST 2			/* without counts of how far apart links reach: still read */
+#define ARRAY_TARGET (256 * 1024)	/* bytes of elements in a block */
+
+#define AT_BLOCK 20				/* uint32 */
+#define AT_BLOCKS 24			/* uint32 */
+#define AT_TAG 28				/* uint32 */
+#define AT_ELEMENT 32			/* uint32 */
+#define AT_COUNT 36				/* uint64 */
+#define AT_FIRST 44				/* uint64 */
+#define ARRAY_HEADER 52
+
+/* The arrays of the ids. */
+#define TAG_KEYS 1001			/* int64 */
+#define TAG_TEXT_ENDS 1002		/* int64 */
+#define TAG_TEXTS 1003			/* bytes */
+
+typedef struct array_writer
+{
+	const gnngp_model *model;
+	const char *part;
+	char	   *buffer;			/* the varlena of a block */
+	uint32		block;
+	uint32		blocks;
+} array_writer;
+
+typedef struct array_reader
+{
+	DestReceiver pub;
+	gp_env	   *env;
+	const gnngp_model *model;
+	MemoryContext context;		/* of one block */
+	gnngp_arrays *arrays;
+	int64		filled;			/* elements of the last array that are there */
+	uint32		block;
+	uint32		blocks;
+} array_reader;
+
+/* The bytes of an element; 0 for a type that is unknown. */
+static size_t
+element_size(uint32 element)
+{
+	if (element == GNNGP_ELEMENT_BYTE)
+		return 1;
+	return element <= GP_LINK_U64 ? gp_link_element_size((gp_link_element) element) : 0;
+}
+
+/* The elements of a full block. */
+static int64
+block_elements(const gp_link_array *array)
+{
+	return ARRAY_TARGET / (int64) element_size(array->element);
+}
+
+/* Inserts the block of an array that begins with an element. */
+static void
+write_block(array_writer *w, const gp_link_array *array, int64 first)
+{
+	size_t		size = element_size(array->element);
+	int64		n = Min(array->count - first, block_elements(array));
+	size_t		length = ARRAY_HEADER + (size_t) n * size;
+	char	   *block = VARDATA(w->buffer);
+	gnngp_block_place place = {w->model->id, w->model->link.version, w->part, (int32) w->block, NULL};
+
+	memcpy(block + ARRAY_HEADER, (char *) array->data + (size_t) first * size, (size_t) n * size);
+	gnngp_turn_numbers(block + ARRAY_HEADER, (size_t) n * size, size);
+	gnngp_put32(block + AT_BLOCK, w->block++);
+	gnngp_put32(block + AT_BLOCKS, w->blocks);
+	gnngp_put32(block + AT_TAG, (uint32) array->tag);
+	gnngp_put32(block + AT_ELEMENT, array->element);
+	gnngp_put64(block + AT_COUNT, (uint64) array->count);
+	gnngp_put64(block + AT_FIRST, (uint64) first);
+	gnngp_store_insert(place, ARRAY_MAGIC, ARRAY_FORMAT, w->buffer, length, (int32) n);
+}
+
+/* Adds an array to the list. */
+void
+gnngp_arrays_add(gnngp_arrays *list, int32 tag, int element, int64 count, const void *data)
+{
+	gp_link_array *array = &list->array[list->n++];
+
+	Assert(list->n <= GNNGP_MAX_ARRAYS);
+	array->tag = tag;
+	array->element = (gp_link_element) element;
+	array->count = count;
+	array->data = unconstify(void *, data);
+}
+
+/* Adds ids: keys, and the texts in one string. */
+static void
+add_ids(gnngp_arrays *list, const gnngp_ids *ids)
+{
+	int64	   *end;
+	int64		length = 0;
+	char	   *texts;
+
+	gnngp_arrays_add(list, TAG_KEYS, GP_LINK_I64, ids->n, ids->key);
+	if (ids->integer)
+		return;
+	end = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(int64) * Max(ids->n, 1));
+	for (int64 i = 0; i < ids->n; i++)
+		end[i] = length += (int64) strlen(ids->text[i]);
+	texts = MemoryContextAllocHuge(CurrentMemoryContext, Max(length, 1));
+	for (int64 i = 0; i < ids->n; i++)
+		memcpy(texts + (i > 0 ? end[i - 1] : 0), ids->text[i], end[i] - (i > 0 ? end[i - 1] : 0));
+	gnngp_arrays_add(list, TAG_TEXT_ENDS, GP_LINK_I64, ids->n, end);
+	if (length > 0)
+		gnngp_arrays_add(list, TAG_TEXTS, GNNGP_ELEMENT_BYTE, length, texts);
+}
+
+/* Writes a part. */
+void
+gnngp_arrays_write(const gnngp_model *model, const char *part, gnngp_arrays *list, const gnngp_ids *ids)
+{
+	array_writer w = {.model = model, .part = part};
+
+	gnngp_spi_connect();
+	add_ids(list, ids);
+	for (int i = 0; i < list->n; i++)
+		w.blocks += (uint32) ((list->array[i].count + block_elements(&list->array[i]) - 1) /
+							  block_elements(&list->array[i]));
+	w.buffer = palloc(VARHDRSZ + ARRAY_HEADER + ARRAY_TARGET);
+	for (int i = 0; i < list->n; i++)
+		for (int64 first = 0; first < list->array[i].count; first += block_elements(&list->array[i]))
+		{
+			CHECK_FOR_INTERRUPTS();
+			write_block(&w, &list->array[i], first);
+		}
+	gnngp_spi_finish();
+}
+
+/* The array that was begun last; NULL before the first. */
+static gp_link_array *
+last_array(const gnngp_arrays *list)
+{
+	return list->n > 0 ? unconstify(gp_link_array *, &list->array[list->n - 1]) : NULL;
+}
+
+/* Starts an array: the one before it must be whole. */
+static gp_link_array *
+begin_array(array_reader *r, const char *block)
+{
+	gp_link_array *last = last_array(r->arrays);
+	uint64		count = gnngp_get64(block + AT_COUNT);
+	uint32		element = gnngp_get32(block + AT_ELEMENT);
+
+	if (r->arrays->n == GNNGP_MAX_ARRAYS || count == 0 || count > PG_INT64_MAX ||
+		element_size(element) == 0 || (last != NULL && r->filled != last->count))
+		gnngp_store_corrupted(r->model, "an array of its link part is not whole");
+	gnngp_arrays_add(r->arrays, (int32) gnngp_get32(block + AT_TAG), (int) element, (int64) count,
+					 gp_alloc_array(r->env, (int64) count, element_size(element)));
+	r->filled = 0;
+	return last_array(r->arrays);
+}
+
+/* Copies the elements of a block to their place. */
+static void
+take_block(array_reader *r, const char *block, size_t length)
+{
+	uint64		first = gnngp_get64(block + AT_FIRST);
+	gp_link_array *array = first == 0 ? begin_array(r, block) : last_array(r->arrays);
+	size_t		size;
+	uint64		n;
+
+	if (array == NULL || first != (uint64) r->filled ||
+		array->tag != (int32) gnngp_get32(block + AT_TAG) ||
+		array->element != (gp_link_element) gnngp_get32(block + AT_ELEMENT) ||
+		array->count != (int64) gnngp_get64(block + AT_COUNT))
+		gnngp_store_corrupted(r->model, "the blocks of its link part do not fit together");
+	size = element_size(array->element);
+	n = length / size;
+	if (length % size != 0 || n == 0 || n > (uint64) (array->count - r->filled))
+		gnngp_store_corrupted(r->model, "a block of its link part has a wrong number of elements");
+	memcpy((char *) array->data + first * size, block + ARRAY_HEADER, length);
+	gnngp_turn_numbers((char *) array->data + first * size, length, size);
+	r->filled += (int64) n;
+}
+
+/* Validates one block and takes it. */
+static bool
+receive_block(TupleTableSlot *slot, DestReceiver *self)
+{
+	array_reader *r = (array_reader *) self;
+	MemoryContext old = MemoryContextSwitchTo(r->context);
+	struct varlena *data;
+	const char *block;
+	size_t		length;
+
+	CHECK_FOR_INTERRUPTS();
+	slot_getallattrs(slot);
+	data = PG_DETOAST_DATUM(slot->tts_values[0]);
+	block = VARDATA(data);
+	length = VARSIZE(data) - VARHDRSZ;
+	gnngp_store_check_block(r->model, ARRAY_MAGIC, ARRAY_OLDEST, ARRAY_FORMAT, ARRAY_HEADER, block, length);
+	if (gnngp_get32(block + AT_BLOCK) != r->block ||
+		(r->block > 0 && gnngp_get32(block + AT_BLOCKS) != r->blocks))
+		gnngp_store_corrupted(r->model, "some blocks of its link part are missing");
+	r->blocks = gnngp_get32(block + AT_BLOCKS);
+	r->block++;
+	take_block(r, block, length - ARRAY_HEADER);
+	MemoryContextSwitchTo(old);
+	MemoryContextReset(r->context);
+	return true;
+}
+
+/* Reads a part; false where it has no block. */
+bool
+gnngp_arrays_read(gp_env *env, const gnngp_model *model, const char *part, gnngp_arrays *list)
+{
+	array_reader r = {.env = env, .model = model, .arrays = list};
+
+	list->n = 0;
+	gnngp_spi_connect();
+	gnngp_receiver_init(&r.pub, receive_block);
+	r.context = AllocSetContextCreate(CurrentMemoryContext, "gnngp block", ALLOCSET_DEFAULT_SIZES);
+	gnngp_store_receive(model->id, model->link.version, part, &r.pub);
+	if (r.block != r.blocks || (r.block > 0 && r.filled != last_array(list)->count))
+		gnngp_store_corrupted(model, "some blocks of its link part are missing");
+	gnngp_spi_finish();
+	return r.block > 0;
+}
+
+/* Takes the last array off the list when it is this one; NULL when not. */
+static void *
+pop_array(gnngp_arrays *list, int32 tag, int element, int64 *count)
+{
+	gp_link_array *last = last_array(list);
+
+	if (last == NULL || last->tag != tag || (int) last->element != element)
+		return NULL;
+	list->n--;
+	*count = last->count;
+	return last->data;
+}
+
+/* Takes the ids off the list and checks them: keys ascend, and texts lie within their string. */
+void
+gnngp_arrays_take_ids(const gnngp_model *model, gnngp_arrays *list, gnngp_link_ids *ids)
+{
+	int64		length = 0,
+				ends = 0,
+				last = 0;
+
+	memset(ids, 0, sizeof(*ids));
+	if (!model->link.integer_ids)
+	{
+		ids->text = pop_array(list, TAG_TEXTS, GNNGP_ELEMENT_BYTE, &length);
+		ids->text_end = pop_array(list, TAG_TEXT_ENDS, GP_LINK_I64, &ends);
+	}
+	ids->key = pop_array(list, TAG_KEYS, GP_LINK_I64, &ids->n);
+	if (ids->key == NULL || (!model->link.integer_ids && (ids->text_end == NULL || ends != ids->n)))
+		gnngp_store_corrupted(model, "the ids of its link part are missing");
+	for (int64 i = 0; i < ids->n; i++)
+	{
+		bool		bad = i > 0 && ids->key[i - 1] > ids->key[i];
+
+		if (ids->text_end)
+		{
+			bad = bad || ids->text_end[i] < last || ids->text_end[i] > length;
+			last = ids->text_end[i];
+		}
+		if (bad)
+			gnngp_store_corrupted(model, "the ids of its link part are out of order");
+	}
+}
