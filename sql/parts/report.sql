@@ -174,7 +174,9 @@ AS $sql$
             (SELECT string_agg(format('<tr><td>%s</td><td>%s</td></tr>', f.label, round(e.value::numeric, 4)), '' ORDER BY f.n)
              FROM @extschema@.gp_evaluate(model) AS e
                  JOIN (VALUES (1, 'auc', 'AUC'), (2, 'average_precision', 'average precision'),
-                              (3, 'auc_component', 'AUC within one component')) AS f (n, metric, label) USING (metric)
+                              (3, 'auc_component', 'AUC within one component'),
+                              (4, 'mrr', 'mean reciprocal rank among a hundred candidates near by'),
+                              (5, 'hits_at_20', 'share at the first twenty places of these')) AS f (n, metric, label) USING (metric)
              WHERE e.value IS NOT NULL)),
         (SELECT @extschema@.gnngp_report_curves('held-out links', 'other pairs',
                     concat(@extschema@.gnngp_report_figure(model, 'auc', 'AUC'), @extschema@.gnngp_report_figure(model, 'auc_component', 'within one component')),
@@ -390,7 +392,7 @@ DECLARE
     named @extschema@.gp_model_catalog;
     page text;
     judged boolean;
-    of_links CONSTANT text[] := '{auc,average_precision,auc_component}';
+    of_links CONSTANT text[] := '{auc,average_precision,auc_component,mrr,hits_at_20}';
 BEGIN
     SELECT * INTO named FROM @extschema@.gp_model_catalog AS m WHERE m.id = @extschema@.gnngp_model_id(model);
     page := @extschema@.gnngp_report_summary(model);

@@ -94,6 +94,8 @@ gp_link_held_judge(gp_env *env, gp_link_model *model)
 	model->metric[GP_LINK_METRIC_AUC] = mean_of(auc, held->folds);
 	model->metric[GP_LINK_METRIC_PRECISION] = mean_of(precision, held->folds);
 	model->metric[GP_LINK_METRIC_AUC_COMPONENT] = mean_of(within, held->folds);
+	model->metric[GP_LINK_METRIC_MRR] = held->ranks.links > 0 ? held->ranks.reciprocal / held->ranks.links : NAN;
+	model->metric[GP_LINK_METRIC_HITS] = held->ranks.links > 0 ? held->ranks.hits / held->ranks.links : NAN;
 	for (int64_t e = 0; e < held->n; e++)
 		held->row[e].probability = 1.0 / (1.0 + exp(-(model->intercept + model->slope * held->row[e].score)));
 	gp_free(env, label);
@@ -117,7 +119,9 @@ gp_link_metric_name(gp_link_metric metric)
 	static const char *const names[] = {
 		[GP_LINK_METRIC_AUC] = "auc",
 		[GP_LINK_METRIC_PRECISION] = "average_precision",
-		[GP_LINK_METRIC_AUC_COMPONENT] = "auc_component"
+		[GP_LINK_METRIC_AUC_COMPONENT] = "auc_component",
+		[GP_LINK_METRIC_MRR] = "mrr",
+		[GP_LINK_METRIC_HITS] = "hits_at_20"
 	};
 
 	return names[metric];

@@ -71,6 +71,14 @@ typedef struct gp_link_row
 	double		probability;
 } gp_link_row;
 
+/* How hidden links rank among other candidates of one of their ends (rivals.c). */
+typedef struct gp_link_ranks
+{
+	int64_t		links;
+	double		reciprocal;		/* of the ranks, summed */
+	double		hits;			/* links among the first twenty */
+} gp_link_ranks;
+
 /*
  * The pairs of the folds, each as it is predicted without its own fold: links that were
  * hidden, and as many pairs without a link.  Fold after fold, links first.
@@ -83,6 +91,7 @@ typedef struct gp_link_held
 	bool	   *together;		/* both ends in one component of the graph that it was scored on */
 	int			folds;
 	int64_t		first[GP_LINK_FOLDS + 1];	/* of each fold; the last is n */
+	gp_link_ranks ranks;		/* of some of the links */
 } gp_link_held;
 
 /* The figures of a fit, cross-fitted; each is the mean of the folds that can tell. */
@@ -91,6 +100,8 @@ typedef enum gp_link_metric
 	GP_LINK_METRIC_AUC,			/* of hidden links among random pairs without a link */
 	GP_LINK_METRIC_PRECISION,	/* average precision of the same */
 	GP_LINK_METRIC_AUC_COMPONENT,	/* AUC of the pairs within one component */
+	GP_LINK_METRIC_MRR,			/* mean reciprocal rank among a hundred other candidates of one end */
+	GP_LINK_METRIC_HITS,		/* share of the links at the first twenty ranks of the same */
 	GP_LINK_METRICS
 } gp_link_metric;
 

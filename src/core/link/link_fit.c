@@ -7,6 +7,7 @@
  */
 #include "infer/regress.h"
 #include "regression.h"
+#include "rivals.h"
 #include "scores.h"
 
 #include <math.h>
@@ -16,6 +17,7 @@
 #define STEP_ENTRIES 4e6		/* above, so many entries are gone through for a source */
 #define LEAST_STEPS 6
 #define LEAST_POWERS 3			/* of the features, where even the least steps are more than that */
+#define RANKED 200				/* links of all folds that are ranked among rivals */
 #define MEGABYTE (1024.0 * 1024.0)
 
 /* The rows that are learnt from, fold after fold. */
@@ -25,6 +27,8 @@ typedef struct rows
 	int32_t		width;
 	double	   *score;			/* n x width */
 	const bool *label;			/* n */
+	gp_link_rivals rivals[GP_LINK_FOLDS];
+	double	   *rival_score[GP_LINK_FOLDS];	/* rivals[f].pairs.n x width */
 } rows;
 
 /* The entries of the symmetric pattern, at most. */
@@ -79,11 +83,13 @@ count_scores(const gp_link_problem *problem, gp_link_plan *plan)
 	double		block = gp_link_block_size(problem->graph->nodes);
 	double		frame = 60.0 * e + 136.0 * n + (x > 0.0 ? 20.0 * x + 20.0 * e + 4.0 * (dims + n) * powers : 0.0);
 	double		columns = 28.0 * n * block + 24.0 * dims * powers * block;
-	double		sources = m / 2.0 * 1.3;
+	double		sources = m / 2.0 * 1.3 + RANKED;
 	double		squares = m <= GP_SYEV_MAX ? 6.5 : 2.2;	/* of the regression, each m x m */
 
 	plan->bytes = frame + columns + GP_LINK_FOLDS * (6.0 * e + 8.0 * n) + 8.0 * x;
 	plan->bytes = fmax(plan->bytes, squares * 8.0 * m * m + 8.0 * x + 6.0 * e);
+	plan->bytes += gp_link_rivals_bytes(problem->graph->nodes, gp_min64(RANKED, (int64_t) m / 2),
+										gp_link_width(problem->graph->directed, plan->powers));
 	plan->flops = sources * (2.0 * e * (7.0 + plan->steps + 3.0 * powers) + 4.0 * x * powers) +
 		10.0 * m * m * m + 3.0 * dims * e * 2.0 * powers;
 }
@@ -132,15 +138,17 @@ checked_plan(gp_env *env, const gp_link_problem *problem)
 	return plan;
 }
 
-/* Scores one fold's pairs on the fold's graph. */
+/* Scores one fold's pairs, and the rivals of its first links, on the fold's graph. */
 static void
 score_fold(gp_device *dev, const gp_link_fold *fold, const gp_features *x,
-		   const gp_link_plan *plan, double *out)
+		   const gp_link_plan *plan, double *out, const gp_link_rivals *rivals, double **rival_score)
 {
 	gp_link_frame f;
 
 	gp_link_frame_open(&f, dev, fold->graph, x, plan->steps, plan->powers, NULL);
+	*rival_score = gp_alloc_array(dev->env, rivals->pairs.n * f.width, sizeof(double));
 	gp_link_pair_scores(&f, fold->pairs.n, fold->pairs.src, fold->pairs.dst, out);
+	gp_link_pair_scores(&f, rivals->pairs.n, rivals->pairs.src, rivals->pairs.dst, *rival_score);
 	gp_link_frame_close(&f);
 }
 
@@ -162,16 +170,32 @@ make_rows(gp_device *dev, const gp_link_problem *problem, const gp_features *x,
 	for (int f = 0; f < folds; f++)
 	{
 		env->progress(env, GP_PHASE_PAIRS, f, folds);
-		score_fold(dev, &fold[f], x, plan, r.score + model->held.first[f] * r.width);
+		r.rivals[f] = gp_link_rivals_make(env, problem->graph, &fold[f], RANKED / folds, problem->seed);
+		score_fold(dev, &fold[f], x, plan, r.score + model->held.first[f] * r.width, &r.rivals[f],
+				   &r.rival_score[f]);
 		gp_link_held_add(env, &model->held, &fold[f], model->habits);
 		gp_link_fold_free(env, &fold[f]);
 	}
 	return r;
 }
 
+/* Ranks the links of a fold among their rivals, whose scores are freed. */
+static void
+rank_links(gp_device *dev, const gp_link_regression *g, rows *r, int fold, gp_link_ranks *ranks)
+{
+	gp_link_rivals *rivals = &r->rivals[fold];
+	double	   *mean = gp_alloc_array(dev->env, rivals->pairs.n, sizeof(double));
+
+	gp_link_regression_means(dev, g, rivals->pairs.n, r->width, r->rival_score[fold], mean);
+	gp_link_rivals_rank(rivals, mean, ranks);
+	gp_free(dev->env, mean);
+	gp_free(dev->env, r->rival_score[fold]);
+	gp_link_rivals_free(dev->env, rivals);
+}
+
 /* Predicts each fold from the others. */
 static void
-cross_fit(gp_device *dev, const rows *r, gp_link_held *held)
+cross_fit(gp_device *dev, rows *r, gp_link_held *held)
 {
 	gp_env	   *env = dev->env;
 	double	   *score = gp_alloc_array(env, r->n * r->width, sizeof(double));
@@ -191,6 +215,7 @@ cross_fit(gp_device *dev, const rows *r, gp_link_held *held)
 		memcpy(label + first, r->label + first + n, after * sizeof(bool));
 		g = gp_link_regress(dev, first + after, r->width, score, label);
 		gp_link_regression_predict(dev, &g, n, r->width, r->score + first * r->width, held->row + first);
+		rank_links(dev, &g, r, f, &held->ranks);
 		gp_link_regression_free(dev, &g);
 	}
 	gp_free(env, score);

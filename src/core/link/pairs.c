@@ -14,6 +14,7 @@
 #include "infer/regress.h"
 #include "base/base.h"
 #include "link_internal.h"
+#include "rivals.h"
 #include "sparse.h"
 
 #include <math.h>
@@ -26,6 +27,7 @@
 #define LEARNT 4000				/* links that are learnt from, and as many non-links */
 #define INDUCING 1000			/* pairs that carry the regression, half of them links */
 #define BLOCK 256				/* pairs whose covariances are computed at once */
+#define RANKED 50				/* links of all folds that are ranked among rivals */
 #define CONSTANT 0.1			/* added to the nodes' kernel, relative to its mean variance */
 #define LEARN_SALT UINT64_C(0x6c6561726e000000)
 
@@ -38,8 +40,12 @@ static const double noise_grid[] = {1e-3, 3e-3, 1e-2, 3e-2, 1e-1, 3e-1, 1.0};
 typedef struct crossfit
 {
 	double	   *score[GRID];	/* of each pair that is held out */
-	double	   *variance[GRID];
 	double		error[GRID];	/* squared, summed */
+	gp_link_ranks ranks[GRID];
+	/* of each fold: what the variances take once the noise is known */
+	gp_sparse	regression[GP_LINK_FOLDS];
+	gp_matrix	v[GP_LINK_FOLDS];
+	double	   *prior;			/* variance of each pair */
 } crossfit;
 
 /* The columns of the factor of n nodes. */
@@ -313,75 +319,102 @@ learn(gp_device *dev, const gp_link_fold *t, gp_link_model *model)
 	return s;
 }
 
-/* Scores the pairs of a fold, of which the first is from of all, with each noise. */
+/* The means of pairs at the noise that was solved for, from their covariances k. */
 static void
-score_fold(gp_device *dev, const gp_link_fold *fold, const gp_link_model *model, gp_sparse *s,
-		   int64_t from, crossfit *x)
+means(gp_device *dev, const gp_link_model *model, const gp_sparse *s, gp_matrix k, double *out)
 {
-	int64_t		n = fold->pairs.n;
-	double	   *prior = gp_alloc_array(dev->env, n, sizeof(double));
-	gp_matrix	k = dev->create(dev, n, model->m, GP_DOUBLE);
-	gp_matrix	v = dev->create(dev, n, model->m, GP_DOUBLE);
-	gp_matrix	score = dev->create(dev, n, 1, GP_DOUBLE);
+	gp_matrix	score = dev->create(dev, k.rows, 1, GP_DOUBLE);
 
-	gp_link_pairs_kernel(dev, model, n, fold->pairs.src, fold->pairs.dst, k, prior);
-	dev->copy(dev, v, k);
-	dev->trsm(dev, false, true, s->l, v);
+	dev->gemm(dev, false, false, 1.0, k, s->alpha, 0.0, score);
+	dev->download(dev, gp_matrix_wrap(out, k.rows, 1, GP_DOUBLE), score);
+	for (int64_t r = 0; r < k.rows; r++)
+		out[r] += model->offset;
+	dev->destroy(dev, &score);
+}
+
+/* The covariances of pairs, and their variances where these are asked for. */
+static gp_matrix
+covariances(gp_device *dev, const gp_link_model *model, const gp_link_pairs *pairs, double *prior)
+{
+	gp_matrix	k = dev->create(dev, pairs->n, model->m, GP_DOUBLE);
+
+	gp_link_pairs_kernel(dev, model, pairs->n, pairs->src, pairs->dst, k, prior);
+	return k;
+}
+
+/* Scores the pairs of a fold, of which the first is from of all, with each noise; k is their covariances. */
+static void
+score_fold(gp_device *dev, const gp_link_fold *fold, const gp_link_rivals *rivals, const gp_link_model *model,
+		   gp_sparse *s, int64_t from, gp_matrix k, crossfit *x)
+{
+	double	   *rank = gp_alloc_array(dev->env, rivals->pairs.n, sizeof(double));
+	gp_matrix	others = covariances(dev, model, &rivals->pairs, NULL);
+
 	for (int g = 0; g < GRID; g++)
 	{
 		double	   *out = x->score[g] + from;
 
 		gp_sparse_solve(s, noise_grid[g]);
-		dev->gemm(dev, false, false, 1.0, k, s->alpha, 0.0, score);
-		dev->download(dev, gp_matrix_wrap(out, n, 1, GP_DOUBLE), score);
-		for (int64_t r = 0; r < n; r++)
-		{
-			out[r] += model->offset;
+		means(dev, model, s, k, out);
+		for (int64_t r = 0; r < fold->pairs.n; r++)
 			x->error[g] += (out[r] - (r < fold->links)) * (out[r] - (r < fold->links));
-		}
-		gp_sparse_variances(s, v, prior, x->variance[g] + from);
+		means(dev, model, s, others, rank);
+		gp_link_rivals_rank(rivals, rank, &x->ranks[g]);
 	}
-	gp_free(dev->env, prior);
-	dev->destroy(dev, &k);
-	dev->destroy(dev, &v);
-	dev->destroy(dev, &score);
+	gp_free(dev->env, rank);
+	dev->destroy(dev, &others);
 }
 
-/* One fold: a model of its graph, learnt from what it does not hide, scores what it hides. */
+/* Fold f: a model of its graph, learnt from what it does not hide, scores what it hides. */
 static void
 crossfit_fold(gp_device *dev, const gp_link_problem *problem, const gp_link_fold *fold,
-			  uint64_t seed, int64_t from, crossfit *x)
+			  uint64_t seed, const gp_link_rivals *rivals, int f, int64_t from, crossfit *x)
 {
 	gp_link_model model = {0};
 	gp_link_fold t;
-	gp_sparse	s;
+	gp_sparse  *s = &x->regression[f];
 
 	set_rows(dev, problem, fold->graph, &model);
 	t = training_pairs(dev->env, fold->graph, problem->graph, seed, &fold->pairs);
 	set_inducing(dev->env, &t, &model);
-	s = learn(dev, &t, &model);
-	score_fold(dev, fold, &model, &s, from, x);
-	gp_sparse_free(&s);
+	*s = learn(dev, &t, &model);
+	x->v[f] = covariances(dev, &model, &fold->pairs, x->prior + from);
+	score_fold(dev, fold, rivals, &model, s, from, x->v[f], x);
+	dev->trsm(dev, false, true, s->l, x->v[f]);
+	gp_sparse_trim(s);
 	gp_free(dev->env, model.inducing);
 	gp_link_pairs_free(dev->env, &t.pairs);
 	gp_free(dev->env, model.row);
 }
 
-/* Takes the scores at the best noise, and the curve through them; returns that noise. */
+/* The variances of a fold's pairs at a noise; what they take is freed. */
+static void
+fold_variances(gp_device *dev, crossfit *x, int f, double noise, gp_link_held *held)
+{
+	int64_t		first = held->first[f];
+	double	   *variance = gp_alloc_array(dev->env, x->v[f].rows, sizeof(double));
+
+	gp_sparse_variances(&x->regression[f], noise, x->v[f], x->prior + first, variance);
+	for (int64_t r = 0; r < x->v[f].rows; r++)
+		held->row[first + r].variance = variance[r];
+	gp_free(dev->env, variance);
+	gp_sparse_free(&x->regression[f]);
+	dev->destroy(dev, &x->v[f]);
+}
+
+/* Takes the scores and the ranks at the best noise, and the curve through them; returns that noise. */
 static double
 choose_noise(gp_env *env, const crossfit *x, gp_link_model *model)
 {
-	const gp_link_held *held = &model->held;
+	gp_link_held *held = &model->held;
 	int			best = 0;
 
 	for (int g = 1; g < GRID; g++)
 		if (x->error[g] < x->error[best])
 			best = g;
 	for (int64_t e = 0; e < held->n; e++)
-	{
 		held->row[e].score = x->score[best][e];
-		held->row[e].variance = x->variance[best][e];
-	}
+	held->ranks = x->ranks[best];
 	gp_link_calibrate(env, held->n, x->score[best], held->linked, &model->intercept, &model->slope);
 	return noise_grid[best];
 }
@@ -398,25 +431,26 @@ crossfit_all(gp_device *dev, const gp_link_problem *problem, gp_link_model *mode
 
 	model->held = gp_link_held_create(env, fold, folds);
 	for (int g = 0; g < GRID; g++)
-	{
 		x.score[g] = gp_alloc_array(env, model->held.n, sizeof(double));
-		x.variance[g] = gp_alloc_array(env, model->held.n, sizeof(double));
-	}
+	x.prior = gp_alloc_array(env, model->held.n, sizeof(double));
 	model->habits = gp_alloc_zero(env, GP_LINK_HABITS, sizeof(int64_t));
 	for (int f = 0; f < folds; f++)
 	{
-		crossfit_fold(dev, problem, &fold[f], gp_hash(problem->seed ^ LEARN_SALT) + f + 1,
+		gp_link_rivals rivals = gp_link_rivals_make(env, problem->graph, &fold[f], RANKED / folds, problem->seed);
+
+		crossfit_fold(dev, problem, &fold[f], gp_hash(problem->seed ^ LEARN_SALT) + f + 1, &rivals, f,
 					  model->held.first[f], &x);
+		gp_link_rivals_free(env, &rivals);
 		gp_link_held_add(env, &model->held, &fold[f], model->habits);
 		gp_link_fold_free(env, &fold[f]);
 	}
 	noise = choose_noise(env, &x, model);
+	for (int f = 0; f < folds; f++)
+		fold_variances(dev, &x, f, noise, &model->held);
 	gp_link_held_judge(env, model);
 	for (int g = 0; g < GRID; g++)
-	{
 		gp_free(env, x.score[g]);
-		gp_free(env, x.variance[g]);
-	}
+	gp_free(env, x.prior);
 	return noise;
 }
 
@@ -495,11 +529,15 @@ factor_bytes(const gp_link_problem *problem, double rank)
 		8.0 * GP_ROW_BLOCK * rank + 24.0 * rank * rank;
 }
 
-/* The bytes of the regression beside the rows: four square matrices and the blocks of pairs. */
+/*
+ * The bytes of the regression beside the rows: four square matrices and the blocks of pairs; what
+ * the other folds keep for their variances, a square matrix and the covariances of their pairs; and
+ * the rivals.
+ */
 static double
-regression_bytes(double m, double width)
+regression_bytes(double m, double width, double held)
 {
-	return 4.0 * 8.0 * m * m + 3.0 * 8.0 * 2.0 * GP_LINK_FOLD_PAIRS * m + 4.0 * 2.0 * BLOCK * 4.0 * m +
+	return (4.0 + GP_LINK_FOLDS) * 8.0 * m * m + 8.0 * held * m + 4.0 * 2.0 * BLOCK * 4.0 * m +
 		8.0 * 3.0 * BLOCK * m + 8.0 * (m + BLOCK) * 2.0 * width;
 }
 
@@ -515,9 +553,11 @@ gp_link_pairs_count(gp_env *env, const gp_link_problem *problem, double *bytes, 
 	double		folds = GP_LINK_FOLDS * (8.0 * n + (graph->weight ? 12.0 : 4.0) *
 										 (double) graph->start[graph->nodes]);
 	double		layers = problem->program->layers;
+	int64_t		held = gp_link_fold_rows(graph->edges);
 
-	*bytes = folds + fmax(factor_bytes(problem, rank),
-						  4.0 * n * (rank + 1.0) + regression_bytes(m, rank + 1.0));
+	*bytes = folds + gp_link_rivals_bytes(graph->nodes, gp_min64(RANKED, held / 2), (int64_t) m + 1) +
+		fmax(factor_bytes(problem, rank) + 8.0 * m * (GP_LINK_FOLDS * m + (double) held),
+			 4.0 * n * (rank + 1.0) + regression_bytes(m, rank + 1.0, (double) held));
 	*flops = (GP_LINK_FOLDS + 1) *
 		(2.0 * rank * input_entries(problem) + layers * 3.0 * n * rank * rank +
 		 layers * 2.0 * rank * (double) graph->start[graph->nodes] +

@@ -12,6 +12,7 @@
 
 #define KERNEL_DEPTH 2
 #define NUGGET_SLACK 0.01		/* rows of one fold share a graph: leave-one-out errors are a little too small */
+#define MEAN_BLOCK 512			/* rows whose covariances are held at once for their means alone */
 #define RIDGE 1e-2				/* of the linear model, relative to the number of rows */
 
 /* k = <z, z'> / width + 1, then the map; diag holds the variances of all nodes of the map's numbering. */
@@ -131,6 +132,29 @@ gp_link_regress(gp_device *dev, int64_t n, int32_t width, const double *score, c
 	gp_targets_free(env, &targets);
 	gp_free(env, target);
 	return r;
+}
+
+/* The posterior means of other rows of scores, of which there may be many. */
+void
+gp_link_regression_means(gp_device *dev, const gp_link_regression *r, int64_t n, int32_t width,
+						 const double *score, double *mean)
+{
+	for (gp_band band = gp_band_first(n, MEAN_BLOCK); band.count > 0; gp_band_next(&band))
+	{
+		gp_matrix	z = gp_link_standardise(dev, band.count, width, score + band.first * width, r->centre,
+											r->spread, GP_DOUBLE);
+		gp_matrix	k = dev->create(dev, band.count, r->z.rows, GP_DOUBLE);
+		gp_matrix	sum = dev->create(dev, band.count, 1, GP_DOUBLE);
+
+		gp_link_cross_covariance(dev, z, r->z, k, sum);
+		dev->gemm(dev, false, false, 1.0, k, r->solution.weights, 0.0, sum);
+		dev->download(dev, gp_matrix_wrap(mean + band.first, band.count, 1, GP_DOUBLE), sum);
+		for (int64_t i = band.first; i < band.first + band.count; i++)
+			mean[i] = r->offset + r->unit * mean[i];
+		dev->destroy(dev, &z);
+		dev->destroy(dev, &k);
+		dev->destroy(dev, &sum);
+	}
 }
 
 /*

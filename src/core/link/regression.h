@@ -22,6 +22,10 @@ typedef struct gp_link_regression
 extern gp_link_regression gp_link_regress(gp_device *dev, int64_t n, int32_t width,
 										  const double *score, const bool *label);
 
+/* The posterior means of other rows, in the target's unit. */
+extern void gp_link_regression_means(gp_device *dev, const gp_link_regression *r, int64_t n,
+									 int32_t width, const double *score, double *mean);
+
 /* Score and variance of other rows; fills these two alone. */
 extern void gp_link_regression_predict(gp_device *dev, const gp_link_regression *r, int64_t n,
 									   int32_t width, const double *score, gp_link_row *out);

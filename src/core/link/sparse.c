@@ -102,9 +102,9 @@ dot(gp_device *dev, gp_matrix x, gp_matrix y)
 	return value;
 }
 
-/* Solves for a noise. */
-void
-gp_sparse_solve(gp_sparse *s, double noise)
+/* B with its factor, the scale, and B^-1 c in alpha. */
+static void
+factor(gp_sparse *s, double noise)
 {
 	gp_device  *dev = s->dev;
 	double		left;
@@ -119,32 +119,50 @@ gp_sparse_solve(gp_sparse *s, double noise)
 	dev->trsm(dev, true, false, s->b, s->alpha);
 	dev->trsm(dev, true, true, s->b, s->alpha);
 	left = s->yy - dot(dev, s->c, s->alpha);
-	dev->trsm(dev, true, true, s->l, s->alpha);
 	s->scale = s->n > 0 && left > 0.0 ? left / (s->noise * s->n) : 0.0;
 }
 
-/* The variances of rows whose L^-1 k stand in v, with the prior variances. */
+/* Solves for a noise. */
 void
-gp_sparse_variances(gp_sparse *s, gp_matrix v, const double *prior, double *out)
+gp_sparse_solve(gp_sparse *s, double noise)
+{
+	factor(s, noise);
+	s->dev->trsm(s->dev, true, true, s->l, s->alpha);
+}
+
+/* Frees all but G and L^-1 c. */
+void
+gp_sparse_trim(gp_sparse *s)
 {
 	gp_device  *dev = s->dev;
-	gp_matrix	w = dev->create(dev, v.rows, v.cols, GP_DOUBLE);
+
+	dev->destroy(dev, &s->l);
+	dev->destroy(dev, &s->b);
+	dev->destroy(dev, &s->alpha);
+}
+
+/* The variances of rows whose L^-1 k stand in v, which becomes b^-1 L^-1 k. */
+void
+gp_sparse_variances(gp_sparse *s, double noise, gp_matrix v, const double *prior, double *out)
+{
+	gp_device  *dev = s->dev;
 	gp_matrix	sum = dev->create(dev, v.rows, 1, GP_DOUBLE);
 	double	   *host = gp_alloc_array(dev->env, v.rows, sizeof(double));
 	gp_matrix	view = gp_matrix_wrap(host, v.rows, 1, GP_DOUBLE);
 
+	s->b = dev->create(dev, s->m, s->m, GP_DOUBLE);
+	s->alpha = dev->create(dev, s->m, 1, GP_DOUBLE);
+	factor(s, noise);
 	dev->row_dots(dev, sum, v, v);
 	dev->download(dev, view, sum);
 	for (int64_t r = 0; r < v.rows; r++)
 		out[r] = fmax(prior[r] - host[r], 0.0);
-	dev->copy(dev, w, v);
-	dev->trsm(dev, false, true, s->b, w);
-	dev->row_dots(dev, sum, w, w);
+	dev->trsm(dev, false, true, s->b, v);
+	dev->row_dots(dev, sum, v, v);
 	dev->download(dev, view, sum);
 	for (int64_t r = 0; r < v.rows; r++)
 		out[r] = s->scale * (out[r] + s->noise * host[r]);
 	gp_free(dev->env, host);
-	dev->destroy(dev, &w);
 	dev->destroy(dev, &sum);
 }
 

@@ -42,11 +42,14 @@ extern void gp_sparse_ready(gp_sparse *s);
 /* Solves for a noise, relative to the mean diagonal of K_uu. */
 extern void gp_sparse_solve(gp_sparse *s, double noise);
 
+/* Frees all but what the variances take. */
+extern void gp_sparse_trim(gp_sparse *s);
+
 /*
- * The posterior variances, at the noise that was solved for, of rows of which v (n x m) holds
- * L^-1 k and prior the k**; out has one for each.
+ * After gp_sparse_trim: the posterior variances at a noise, relative to the mean diagonal of K_uu, of rows of
+ * which v (n x m), which is overwritten, holds L^-1 k and prior the k**; out has one for each.
  */
-extern void gp_sparse_variances(gp_sparse *s, gp_matrix v, const double *prior, double *out);
+extern void gp_sparse_variances(gp_sparse *s, double noise, gp_matrix v, const double *prior, double *out);
 
 /*
  * M as a packed lower triangle by rows, with |M^-1 k|^2 what the observations

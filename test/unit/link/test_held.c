@@ -264,8 +264,9 @@ check_sparse(gp_env *env)
 	gp_sparse_solve(&s, 0.05);
 	dev->transpose(dev, k, v);
 	dev->trsm(dev, false, true, s.l, v);
-	gp_sparse_variances(&s, v, prior, variance);
 	root = gp_sparse_root(&s);
+	gp_sparse_trim(&s);
+	gp_sparse_variances(&s, 0.05, v, prior, variance);
 	gp_link_root_solve(dev, gp_matrix_wrap(root, gp_link_root_size(OTHERS), 1, GP_FLOAT), k);
 	for (int i = 0; i < OTHERS; i++)
 	{
