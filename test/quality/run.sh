@@ -100,6 +100,7 @@ within "Chameleon, gin(sigma_b=0.3162): R2" \
 	"$(figure r2 chameleon "kernel => 'gin(sigma_b=0.3162)'")" .710 1
 within "Chameleon, gin(sigma_b=0.3162): coverage of the nominal 90% interval" \
 	"$(figure coverage chameleon "kernel => 'gin(sigma_b=0.3162)'")" .87 .94
+within "Chameleon, profile: R2" "$(figure r2 chameleon "kernel => 'profile'")" .790 1
 links usair 97.3 97.0
 links yeast 97.5 97.6
 links cora 96.4 96.5

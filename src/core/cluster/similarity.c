@@ -78,7 +78,10 @@ take_linear(gp_similarity *s, const gp_cluster_problem *problem, int root)
 		turned = gp_csr_entries(z->csr) * (4.0 + gp_type_size(s->ev->type)) +
 			(z->width + 1) * 2.0 * sizeof(int64_t);
 	check_limit(s->ev, turned + working_bytes(s->ev, problem, (double) z->width));
-	add_piece(s, *z, 1.0);
+	if (z->csr)
+		add_piece(s, (gp_linear) {.width = z->csr->cols, .csr = z->csr, .made = true}, 1.0);
+	if (z->dense.cols > 0)
+		add_piece(s, (gp_linear) {.width = z->dense.cols, .dense = z->dense, .made = true}, 1.0);
 }
 
 /* The whole matrix, in a dry run. */

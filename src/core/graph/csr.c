@@ -497,6 +497,9 @@ gp_csr_hstack(gp_env *env, int n, gp_csr *const *s)
 		entries += gp_csr_entries(s[m]);
 		cols += s[m]->cols;
 	}
+	if (cols > INT32_MAX)
+		gp_raise(env, GP_ERR_LIMIT, "Use fewer terms without activation.",
+				 "a factor of the kernel has more than %d columns", INT32_MAX);
 	c = gp_csr_create(env, s[0]->rows, cols, entries, s[0]->type);
 	for (int64_t i = 0; i < c->rows; i++)
 	{

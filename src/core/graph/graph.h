@@ -46,6 +46,9 @@ extern void gp_graph_free(gp_env *env, gp_graph *graph);
  */
 extern gp_csr *gp_graph_normalise(gp_env *env, const gp_graph *graph, gp_norm norm, gp_type type);
 
+/* The rows of W, each of length one: N (unit_rows.c). */
+extern gp_csr *gp_graph_lists(gp_env *env, const gp_graph *graph, gp_type type);
+
 /* W as a sparse matrix of double, or W + W' for a directed graph (walks.c). */
 extern gp_csr *gp_graph_symmetric(gp_env *env, const gp_graph *graph);
 
@@ -148,6 +151,9 @@ typedef enum gp_scale
 
 /* Scales features that were just built; the result, of single precision, takes their place (scale.c). */
 extern gp_features *gp_features_scale(gp_env *env, gp_features *features, gp_scale scale);
+
+/* A copy with rows of length one; rows of zeros stay (unit_rows.c). */
+extern gp_features *gp_features_unit(gp_env *env, const gp_features *features);
 
 /* The largest deviation of a feature over the smallest one that varies; 1 when none does. */
 extern double gp_features_spread(gp_env *env, const gp_features *features);

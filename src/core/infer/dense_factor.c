@@ -7,18 +7,6 @@
  */
 #include "infer_internal.h"
 
-#include <math.h>
-
-/* Applies the root and the value of a panel. */
-void
-gp_panel_apply_root(gp_device *dev, const gp_panel *panel, bool left, gp_matrix x)
-{
-	if (panel->root.data)
-		dev->trsm(dev, left, true, panel->root, x);
-	if (panel->value != 1.0)
-		dev->axpby(dev, sqrt(panel->value), x, 0.0, x);
-}
-
 /* All panels side by side, a block of rows at a time in double. */
 gp_matrix
 gp_factor_dense(gp_eval *ev, const gp_factor *f)

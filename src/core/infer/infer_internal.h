@@ -26,9 +26,6 @@ extern gp_posterior *gp_infer_precision(gp_device *dev, const gp_problem *proble
 /* True where that strategy is asked for, or the best; refuses kernels that it does not serve. */
 extern bool gp_precision_serves(gp_env *env, const gp_problem *problem);
 
-/* x <- x R^-T sqrt(v), or R^-T x sqrt(v) from the left, for the root R and the value v of a panel. */
-extern void gp_panel_apply_root(gp_device *dev, const gp_panel *panel, bool left, gp_matrix x);
-
 /* The second half of it: from a factor, and the exact diagonal or NULL.  Panels may be spoilt. */
 extern gp_solution gp_infer_panels(gp_eval *ev, const gp_problem *problem,
 								   const gp_targets *targets, gp_factor *f, const double *diag,

@@ -38,7 +38,18 @@ bits_of(const void *value, int64_t k, gp_type type)
 	return bits;
 }
 
-/* A hash of each node's features; 0 for a node without any. */
+/* A hash of one row of a sparse matrix whose columns begin at first; 0 without entries. */
+static uint64_t
+hash_row(const gp_csr *s, int64_t row, int64_t first)
+{
+	uint64_t	hash = 0;
+
+	for (int64_t k = s->start[row]; k < s->start[row + 1]; k++)
+		hash += gp_hash(gp_hash(first + s->col[k]) ^ bits_of(s->value, k, s->type));
+	return hash;
+}
+
+/* A hash of each node's features, of which the lists of neighbours are some; 0 for a node without any. */
 static uint64_t *
 feature_hashes(const gp_eval *ev)
 {
@@ -49,9 +60,10 @@ feature_hashes(const gp_eval *ev)
 	{
 		if (i % GP_LOOK_ROWS == 0)
 			ev->env->check_interrupts(ev->env);
+		if (ev->kernel->lists)
+			hash[i] += hash_row(ev->kernel->lists, i, x->dims);
 		if (x->csr)
-			for (int64_t k = x->csr->start[i]; k < x->csr->start[i + 1]; k++)
-				hash[i] += gp_hash(gp_hash(x->csr->col[k]) ^ bits_of(x->csr->value, k, x->type));
+			hash[i] += hash_row(x->csr, i, 0);
 		else
 			for (int64_t j = 0; j < x->dims; j++)
 			{
@@ -101,7 +113,7 @@ sees_itself(const gp_eval *ev)
 
 		const gp_step_nature *nature = gp_step_nature_of(s);
 
-		bare[i] = s->kind == GP_STEP_INPUT || (nature->arguments > 0 && bare[s->arg0]) ||
+		bare[i] = s->kind == GP_STEP_INPUT || s->kind == GP_STEP_LISTS || (nature->arguments > 0 && bare[s->arg0]) ||
 			(nature->arguments > 1 && bare[s->arg1]);
 		if (nature->gathers)
 			bare[i] = bare[i] && keeps_node(s->op);

@@ -10,7 +10,6 @@
 
 #include <math.h>
 
-#define DIAG_SAMPLE 1024		/* rows that the mean of the low-rank diagonal is taken over */
 #define RANK_JITTER 1e-10
 
 typedef struct lowrank
@@ -19,27 +18,6 @@ typedef struct lowrank
 	gp_factor  *f;
 	int64_t		rank;
 } lowrank;
-
-/* Rows of all panels, whitened and scaled: rows of Q in double. */
-static void
-factor_rows(lowrank *lr, const int32_t *index, int64_t n, gp_matrix out)
-{
-	gp_device  *dev = lr->ev->dev;
-	int64_t		at = 0;
-
-	for (int b = 0; b < lr->f->npanels; b++)
-	{
-		const gp_panel *panel = &lr->f->panel[b];
-		gp_matrix	part = gp_matrix_cols(out, at, panel->p.cols);
-		gp_matrix	rows = dev->create(dev, n, panel->p.cols, panel->p.type);
-
-		dev->gather_rows(dev, rows, panel->p, index);
-		dev->copy(dev, part, rows);
-		dev->destroy(dev, &rows);
-		gp_panel_apply_root(dev, panel, false, part);
-		at += panel->p.cols;
-	}
-}
 
 /* Rows of Q for many nodes, in the large matrices' type. */
 static gp_matrix
@@ -55,46 +33,11 @@ labelled_rows(lowrank *lr, const gp_problem *problem)
 	{
 		gp_matrix	b = gp_matrix_rows(block, 0, band.count);
 
-		factor_rows(lr, problem->labelled + band.first, band.count, b);
+		gp_factor_rows(lr->ev, lr->f, problem->labelled + band.first, band.count, b);
 		dev->copy(dev, gp_matrix_rows(q, band.first, band.count), b);
 	}
 	dev->destroy(dev, &block);
 	return q;
-}
-
-/* The mean of |q_i|^2 over all nodes, or over evenly spread ones on a large graph. */
-static double
-mean_norm(lowrank *lr)
-{
-	gp_device  *dev = lr->ev->dev;
-	gp_env	   *env = lr->ev->env;
-	int64_t		n = lr->ev->n;
-	int64_t		count = gp_min64(n, DIAG_SAMPLE);
-	int64_t		height = gp_min64(count, dev->row_block);
-	int32_t    *index = gp_alloc_array(env, height, sizeof(int32_t));
-	double	   *host = gp_alloc_zero(env, height, sizeof(double));
-	gp_matrix	block = dev->create(dev, height, lr->rank, GP_DOUBLE);
-	gp_matrix	norm = dev->create(dev, height, 1, GP_DOUBLE);
-	double		sum = 0.0;
-
-	for (gp_band band = gp_band_first(count, height); band.count > 0; gp_band_next(&band))
-	{
-		gp_matrix	b = gp_matrix_rows(block, 0, band.count);
-
-		for (int64_t i = 0; i < band.count; i++)
-			index[i] = (int32_t) ((band.first + i) * n / count);
-		factor_rows(lr, index, band.count, b);
-		dev->row_dots(dev, gp_matrix_rows(norm, 0, band.count), b, b);
-		dev->download(dev, gp_matrix_wrap(host, band.count, 1, GP_DOUBLE),
-					  gp_matrix_rows(norm, 0, band.count));
-		for (int64_t i = 0; i < band.count; i++)
-			sum += host[i];
-	}
-	dev->destroy(dev, &block);
-	dev->destroy(dev, &norm);
-	gp_free(env, index);
-	gp_free(env, host);
-	return sum / count;
 }
 
 /* x <- R^-T x for a matrix with a row for each column of Q, block by block. */
@@ -433,7 +376,7 @@ mean_diagonal(lowrank *lr, const double *diag)
 	double		mean = 0.0;
 
 	if (diag == NULL)
-		mean = mean_norm(lr);
+		mean = gp_factor_mean(lr->ev, lr->f);
 	else
 		for (int64_t i = 0; i < lr->ev->n && !lr->ev->env->dry; i++)
 			mean += diag[i] / lr->ev->n;

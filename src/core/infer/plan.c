@@ -64,14 +64,18 @@ dense_bytes(gp_eval *ev, int step)
 {
 	gp_terms   *terms = gp_alloc_zero(ev->env, 1, sizeof(gp_terms));
 	bool		dense = ev->kernel->x->dense != NULL;
+	int64_t		width = ev->kernel->x->dims;
 
 	if (gp_step_is_linear(ev, step))
 	{
 		gp_linear_collect(ev, step, terms);
 		dense = dense || terms_are_global(terms);
+		width = 0;
+		for (int t = 0; t < terms->n; t++)
+			width = gp_max64(width, gp_term_width(ev, &terms->term[t]));
 	}
 	gp_free(ev->env, terms);
-	return dense ? gp_matrix_bytes(ev->n, ev->kernel->x->dims, ev->type) : 0.0;
+	return dense ? gp_matrix_bytes(ev->n, width, ev->type) : 0.0;
 }
 
 /* Refuses explicit factors of the program's steps that would not fit, before any of them is made. */

@@ -27,6 +27,17 @@ current_diag(gp_eval *ev, const gp_chain *chain)
 	return diag;
 }
 
+/* The mean of the variances after the stages so far. */
+static double
+mean_variance(gp_eval *ev, const gp_chain *chain)
+{
+	gp_matrix	diag = current_diag(ev, chain);
+	double		mean = gp_mean_entry(ev->dev, diag);
+
+	ev->dev->destroy(ev->dev, &diag);
+	return mean;
+}
+
 /* Adds a stage on top. */
 static void
 push_stage(gp_eval *ev, gp_chain *chain, gp_map map, double p1, double p2)
@@ -70,6 +81,7 @@ push_input_map(gp_eval *ev, gp_chain *chain)
 		case GP_INPUT_LINEAR:
 		case GP_INPUT_IDENTITY:
 		case GP_INPUT_LAPLACIAN:
+		case GP_INPUT_COSINE:
 			break;
 	}
 }
@@ -106,6 +118,9 @@ push_step(gp_eval *ev, gp_chain *chain, int step)
 			break;
 		case GP_STEP_RELU:
 			push_stage(ev, chain, GP_MAP_RELU, 0.0, 0.0);
+			break;
+		case GP_STEP_UNIT:
+			scale_chain(ev, chain, gp_unit_scale(ev, mean_variance(ev, chain)), 0.0);
 			break;
 		case GP_STEP_SUM:
 			below = &ev->kernel->program->steps[s->arg1];

@@ -21,9 +21,16 @@ diagonal_operator(gp_pass *pass, const gp_step *s)
 	gp_matrix	out = dev->create(dev, ev->n, 1, GP_DOUBLE);
 	gp_chain	chain = gp_chain_build(ev, s->arg0);
 	const gp_csr *op = gp_operator_csr(ev, s->op);
+	gp_matrix	all = {0};
 
-	dev->pair_diag(dev, op, chain.z->csr, chain.z->csr ? NULL : &chain.z->dense, chain.stage,
-				   chain.nstages, out);
+	if (chain.z->csr && chain.z->dense.cols > 0)
+		all = gp_linear_dense(ev, chain.z);
+	else if (chain.z->csr == NULL)
+		all = chain.z->dense;
+	dev->pair_diag(dev, op, all.cols > 0 ? NULL : chain.z->csr, all.cols > 0 ? &all : NULL,
+				   chain.stage, chain.nstages, out);
+	if (chain.z->csr)
+		dev->destroy(dev, &all);
 	gp_chain_free(ev, &chain);
 	return out;
 }
@@ -49,12 +56,19 @@ diagonal_relu(gp_pass *pass, int arg, gp_matrix diag)
 	pass->ev->dev->map_diag(pass->ev->dev, &relu, diag);
 }
 
+/* The mean of a diagonal that is at hand. */
+static double
+diagonal_mean(gp_pass *pass, int arg, gp_matrix diag)
+{
+	return gp_mean_entry(pass->ev->dev, diag);
+}
+
 /* The diagonal of a step's covariance. */
 gp_matrix
 gp_eval_diagonal(gp_eval *ev, int step)
 {
 	gp_pass		pass = {.ev = ev, .chain = diagonal_chain, .gather = diagonal_operator,
-	.relu = diagonal_relu};
+	.relu = diagonal_relu, .mean = diagonal_mean};
 
 	return gp_pass_run(&pass, step);
 }
@@ -142,12 +156,23 @@ columns_relu(gp_pass *pass, int arg, gp_matrix columns)
 	ev->dev->destroy(ev->dev, &relu.diag);
 }
 
+/* The mean of the diagonal, of which columns have not enough. */
+static double
+columns_mean(gp_pass *pass, int arg, gp_matrix columns)
+{
+	gp_matrix	diag = gp_eval_diagonal(pass->ev, arg);
+	double		mean = gp_mean_entry(pass->ev->dev, diag);
+
+	pass->ev->dev->destroy(pass->ev->dev, &diag);
+	return mean;
+}
+
 /* Columns of the exact kernel of a step. */
 gp_matrix
 gp_eval_columns(gp_eval *ev, int step, const int32_t *cols, int64_t ncols)
 {
 	gp_pass		pass = {.ev = ev, .chain = columns_chain, .gather = columns_operator,
-	.relu = columns_relu, .shifts = true, .cols = cols, .ncols = ncols};
+	.relu = columns_relu, .mean = columns_mean, .shifts = true, .cols = cols, .ncols = ncols};
 
 	return gp_pass_run(&pass, step);
 }
@@ -233,11 +258,19 @@ full_relu(gp_pass *pass, int arg, gp_matrix k)
 	dev->destroy(dev, &relu.diag);
 }
 
+/* The mean of the whole kernel's diagonal. */
+static double
+full_mean(gp_pass *pass, int arg, gp_matrix k)
+{
+	return gp_mean_diagonal(pass->ev->dev, k);
+}
+
 /* The whole exact kernel of a step. */
 gp_matrix
 gp_eval_full(gp_eval *ev, int step)
 {
 	gp_pass		pass = {.ev = ev, .chain = full_chain, .gather = full_operator, .relu = full_relu,
+	.mean = full_mean,
 	.add_chain = add_chain, .shifts = true};
 
 	return gp_pass_run(&pass, step);

@@ -33,16 +33,28 @@ make_input(gp_eval *ev, const gp_graph *graph, uint64_t seed)
 		ev->kernel->own_x = gp_laplacian_features(ev->dev, graph, &kernel, seed, ev->type);
 		ev->kernel->input = GP_INPUT_LINEAR;
 	}
+	else if (ev->kernel->x != NULL && ev->kernel->input == GP_INPUT_COSINE)
+		ev->kernel->own_x = gp_features_unit(ev->env, ev->kernel->x);
 	else if (ev->kernel->x == NULL || ev->kernel->input == GP_INPUT_IDENTITY)
 	{
 		ev->kernel->own_x = gp_features_identity(ev->env, ev->n, ev->type);
 		ev->kernel->x_is_identity = true;
-		/* The identity is linear in itself; rbf, poly and arccos of it stay what they are. */
-		if (ev->kernel->input == GP_INPUT_IDENTITY)
-			ev->kernel->input = GP_INPUT_LINEAR;
 	}
+	/* The identity is linear in itself; rbf, poly and arccos of it stay what they are. */
+	if (ev->kernel->input == GP_INPUT_IDENTITY || ev->kernel->input == GP_INPUT_COSINE)
+		ev->kernel->input = GP_INPUT_LINEAR;
 	if (ev->kernel->own_x)
 		ev->kernel->x = ev->kernel->own_x;
+}
+
+/* True when a program has the lists of neighbours. */
+static bool
+has_lists(const gp_program *program)
+{
+	for (int step = 0; step < program->nsteps; step++)
+		if (program->steps[step].kind == GP_STEP_LISTS)
+			return true;
+	return false;
 }
 
 /* Prepares a kernel on a graph. */
@@ -57,6 +69,8 @@ prepare(gp_eval *ev, const gp_program *program, const gp_graph *graph,
 	ev->kernel = kernel;
 	make_input(ev, graph, seed);
 	kernel->a = gp_graph_normalise(ev->env, graph, program->norm, ev->type);
+	if (has_lists(program))
+		kernel->lists = gp_graph_lists(ev->env, graph, ev->type);
 	kernel->linear = gp_alloc_zero(ev->env, program->nsteps, sizeof(gp_known_linear));
 	kernel->op = gp_alloc_zero(ev->env, program->nsteps, sizeof(gp_known_operator));
 	gp_find_properties(ev);
@@ -116,9 +130,11 @@ free_prepared(gp_prepared *kernel)
 	gp_free(env, kernel->op);
 	gp_free(env, kernel->is_linear);
 	gp_free(env, kernel->is_chain);
+	gp_free(env, kernel->has_lists);
 	gp_free(env, kernel->reach);
 	gp_features_free(env, kernel->own_x);
 	gp_csr_free(env, kernel->a);
+	gp_csr_free(env, kernel->lists);
 	gp_free(env, kernel);
 }
 

@@ -32,12 +32,15 @@ typedef enum gp_reach
 /* What was prepared for a kernel on a graph; evaluations on several devices share it (prepared.h). */
 typedef struct gp_prepared gp_prepared;
 
-/* The explicit factor of a linear step, n x width, sparse or dense. */
+/*
+ * The explicit factor of a linear step, n x width: sparse, dense, or sparse columns
+ * and dense ones behind them, where lists of neighbours meet dense features.
+ */
 typedef struct gp_linear
 {
 	int64_t		width;
-	gp_csr	   *csr;			/* NULL when dense */
-	gp_matrix	dense;
+	gp_csr	   *csr;			/* NULL when all is dense */
+	gp_matrix	dense;			/* without columns when all is sparse */
 	bool		made;
 	bool		borrowed;		/* csr is not its own */
 } gp_linear;
@@ -55,11 +58,19 @@ typedef struct gp_eval
 	gp_linear  *linear;			/* for each step: its explicit factor, once it was asked for */
 } gp_eval;
 
+/* What a linear term is of. */
+typedef enum gp_leaf
+{
+	GP_LEAF_INPUT,				/* X0 */
+	GP_LEAF_LISTS,				/* N */
+	GP_LEAF_BIAS				/* 1 */
+} gp_leaf;
+
 /* One term of a linear step: value S_1 S_2 ... leaf, the outermost operator first. */
 typedef struct gp_linear_term
 {
 	double		value;			/* factor on the variance */
-	bool		bias;			/* the leaf is 1, else X0 */
+	gp_leaf		leaf;
 	int			nops;
 	const gp_operator *op[GP_MAX_OPS];
 } gp_linear_term;
@@ -141,6 +152,8 @@ extern gp_linear gp_linear_build(gp_eval *ev, const gp_terms *terms);
 extern const gp_linear *gp_linear_of_step(gp_eval *ev, int step);
 extern void gp_linear_free(gp_eval *ev, gp_linear *z);
 extern void gp_linear_norms(gp_eval *ev, const gp_linear *z, gp_matrix out);	/* n x 1 double */
+/* All of a factor that has both kinds of columns as one dense matrix, owned by the caller. */
+extern gp_matrix gp_linear_dense(gp_eval *ev, const gp_linear *z);
 /* The rows index of Z as columns: dst is width x n. */
 extern void gp_linear_rows(gp_eval *ev, const gp_linear *z, const int32_t *index, int64_t n,
 						   gp_matrix dst);
@@ -150,7 +163,10 @@ extern void gp_linear_times(gp_eval *ev, const gp_linear *z, int64_t row0, int64
 /* The same for all rows by way of the terms, which is cheaper where Z fills up. */
 extern void gp_terms_times(gp_eval *ev, const gp_terms *terms, gp_matrix right, gp_matrix work,
 						   gp_matrix out);	/* work is n x m, too */
-/* The columns of the terms' factor. */
+/* Puts lists of neighbours before all other terms, as where terms of two steps were joined. */
+extern void gp_terms_order(gp_terms *terms);
+/* The columns of a term, and of all terms' factor. */
+extern int64_t gp_term_width(const gp_eval *ev, const gp_linear_term *term);
 extern int64_t gp_terms_width(const gp_eval *ev, const gp_terms *terms);
 extern bool gp_terms_cheaper(const gp_eval *ev, const gp_terms *terms, const gp_linear *z);
 
@@ -167,6 +183,7 @@ struct gp_pass
 	gp_matrix	(*chain) (gp_pass *pass, int step);
 	gp_matrix	(*gather) (gp_pass *pass, const gp_step *s);
 	void		(*relu) (gp_pass *pass, int arg, gp_matrix k);
+	double		(*mean) (gp_pass *pass, int arg, gp_matrix k);	/* of the diagonal of arg, whose value is k */
 	void		(*add_chain) (gp_pass *pass, int step, gp_matrix k);	/* NULL: its value is made first */
 	bool		shifts;			/* a bias is added to every entry as the number that it is */
 	const int32_t *cols;		/* of a pass that makes columns */
@@ -231,6 +248,16 @@ extern bool gp_nystrom_possible(const gp_eval *ev, int step);
 extern void gp_nystrom_check(const gp_eval *ev, int step);
 extern int64_t gp_factor_rank(const gp_factor *factor);
 
+/* x <- x R^-T sqrt(v), or R^-T x sqrt(v) from the left, for the root R and the value v of a panel (panel.c). */
+extern void gp_panel_apply_root(gp_device *dev, const gp_panel *panel, bool left, gp_matrix x);
+
+/* Rows of Q = [P_1 R_1^-T sqrt(v_1), ...] of a factor without linear terms: out is n x rank, double. */
+extern void gp_factor_rows(gp_eval *ev, const gp_factor *f, const int32_t *index, int64_t n,
+						   gp_matrix out);
+
+/* The mean of |q_i|^2 over all nodes, or over evenly spread ones on a large graph. */
+extern double gp_factor_mean(gp_eval *ev, const gp_factor *f);
+
 /* P <- P R^-T, so that the panel is a factor without a root. */
 extern void gp_panel_whiten(gp_eval *ev, gp_panel *panel);
 
@@ -241,7 +268,11 @@ extern void gp_panel_whiten(gp_eval *ev, gp_panel *panel);
  */
 extern void gp_landmark_root(gp_eval *ev, gp_matrix c);
 
-/* The mean of the diagonal of a matrix on the device. */
+/* What scales a covariance of this mean diagonal to one of mean 1; refuses one that overflows. */
+extern double gp_unit_scale(const gp_eval *ev, double mean_diag);
+
+/* The mean of a vector, and of the diagonal of a matrix, on the device. */
+extern double gp_mean_entry(gp_device *dev, gp_matrix v);
 extern double gp_mean_diagonal(gp_device *dev, gp_matrix c);
 
 #endif							/* GP_KERNEL_H */

@@ -28,8 +28,11 @@ expand_term(const gp_eval *ev, gp_terms *terms, int *at, int t)
 	{
 		case GP_STEP_INPUT:
 			return false;
+		case GP_STEP_LISTS:
+			term->leaf = GP_LEAF_LISTS;
+			return false;
 		case GP_STEP_BIAS:
-			term->bias = true;
+			term->leaf = GP_LEAF_BIAS;
 			term->value *= s->value;
 			return false;
 		case GP_STEP_SCALE:
@@ -51,12 +54,31 @@ expand_term(const gp_eval *ev, gp_terms *terms, int *at, int t)
 			terms->n++;
 			return true;
 		case GP_STEP_RELU:
+		case GP_STEP_UNIT:
 			break;
 	}
-	gp_raise(ev->env, GP_ERR_INTERNAL, NULL, "an activation is not linear");
+	gp_raise(ev->env, GP_ERR_INTERNAL, NULL, "step %d is not linear", (int) (s - ev->kernel->program->steps));
 }
 
-/* The terms of a linear step, in the order of its sums. */
+/* Puts lists of neighbours first, as the sparse columns of a factor are that has dense ones, too. */
+void
+gp_terms_order(gp_terms *terms)
+{
+	int			lists = 0;
+
+	for (int t = 0; t < terms->n; t++)
+	{
+		gp_linear_term term;
+
+		if (terms->term[t].leaf != GP_LEAF_LISTS)
+			continue;
+		term = terms->term[t];
+		memmove(&terms->term[lists + 1], &terms->term[lists], (t - lists) * sizeof(term));
+		terms->term[lists++] = term;
+	}
+}
+
+/* The terms of a linear step: lists of neighbours first, else in the order of its sums. */
 void
 gp_linear_collect(const gp_eval *ev, int step, gp_terms *terms)
 {
@@ -68,13 +90,25 @@ gp_linear_collect(const gp_eval *ev, int step, gp_terms *terms)
 	for (int t = 0; t < terms->n; t++)
 		while (expand_term(ev, terms, at, t))
 			 /* down to the leaf */ ;
+	gp_terms_order(terms);
+}
+
+/* The sparse matrix that a leaf is; NULL for dense features, and for 1. */
+static const gp_csr *
+leaf_csr(const gp_eval *ev, const gp_linear_term *term)
+{
+	if (term->leaf == GP_LEAF_BIAS)
+		return NULL;
+	return term->leaf == GP_LEAF_LISTS ? ev->kernel->lists : ev->kernel->x->csr;
 }
 
 /* The columns of a term's leaf. */
-static int64_t
-term_width(const gp_eval *ev, const gp_linear_term *term)
+int64_t
+gp_term_width(const gp_eval *ev, const gp_linear_term *term)
 {
-	return term->bias ? 1 : ev->kernel->x->dims;
+	if (term->leaf == GP_LEAF_BIAS)
+		return 1;
+	return term->leaf == GP_LEAF_LISTS ? ev->n : ev->kernel->x->dims;
 }
 
 /* The columns of the terms' factor. */
@@ -84,7 +118,7 @@ gp_terms_width(const gp_eval *ev, const gp_terms *terms)
 	int64_t		width = 0;
 
 	for (int t = 0; t < terms->n; t++)
-		width += term_width(ev, &terms->term[t]);
+		width += gp_term_width(ev, &terms->term[t]);
 	return width;
 }
 
@@ -173,15 +207,16 @@ static gp_linear
 form_leaf(gp_eval *ev, const gp_linear_term *term)
 {
 	gp_device  *dev = ev->dev;
+	const gp_csr *csr = leaf_csr(ev, term);
 	gp_linear	f = {0};
 
-	if (term->bias)
+	if (term->leaf == GP_LEAF_BIAS)
 	{
 		f.csr = csr_ones(ev->env, ev->n, ev->type);
 		gp_csr_scale(f.csr, sqrt(term->value));
 	}
-	else if (ev->kernel->x->csr)
-		f.csr = csr_copy_scaled(ev->env, ev->kernel->x->csr, sqrt(term->value));
+	else if (csr)
+		f.csr = csr_copy_scaled(ev->env, csr, sqrt(term->value));
 	else
 	{
 		f.dense = dev->create(dev, ev->n, ev->kernel->x->dims, ev->type);
@@ -253,40 +288,70 @@ form_apply(gp_eval *ev, gp_linear *f, const gp_operator *op)
 	form_multiply(ev, f, gp_operator_csr(ev, op));
 }
 
-/* Puts the terms' factors side by side. */
-static gp_linear
-join(gp_eval *ev, int n, gp_linear *part)
+/* Puts sparse parts side by side, and frees them; NULL of none. */
+static gp_csr *
+join_sparse(gp_eval *ev, int n, gp_csr *const *part)
+{
+	gp_csr	   *out;
+
+	if (n < 2)
+		return n == 0 ? NULL : part[0];
+	out = gp_csr_hstack(ev->env, n, part);
+	for (int t = 0; t < n; t++)
+		gp_csr_free(ev->env, part[t]);
+	return out;
+}
+
+/* The same with dense parts. */
+static gp_matrix
+join_dense(gp_eval *ev, int n, gp_matrix *part)
 {
 	gp_device  *dev = ev->dev;
-	gp_linear	z = {0};
-	bool		sparse = true;
-	gp_csr	   *csr[GP_MAX_LINEAR_TERMS] = {NULL};
+	gp_matrix	out = {0};
 	int64_t		at = 0;
 
 	for (int t = 0; t < n; t++)
-	{
-		sparse = sparse && part[t].csr;
-		csr[t] = part[t].csr;
-		part[t].width = part[t].csr ? part[t].csr->cols : part[t].dense.cols;
-		z.width += part[t].width;
-	}
-	if (n == 1)
-		return part[0];
-	if (sparse)
-	{
-		z.csr = gp_csr_hstack(ev->env, n, csr);
-		for (int t = 0; t < n; t++)
-			gp_csr_free(ev->env, csr[t]);
-		return z;
-	}
-	z.dense = dev->create(dev, ev->n, z.width, ev->type);
+		at += part[t].cols;
+	if (n < 2)
+		return n == 0 ? out : part[0];
+	out = dev->create(dev, ev->n, at, ev->type);
+	at = 0;
 	for (int t = 0; t < n; t++)
 	{
-		form_densify(ev, &part[t]);
-		dev->copy(dev, gp_matrix_cols(z.dense, at, part[t].width), part[t].dense);
-		at += part[t].width;
-		dev->destroy(dev, &part[t].dense);
+		dev->copy(dev, gp_matrix_cols(out, at, part[t].cols), part[t]);
+		at += part[t].cols;
+		dev->destroy(dev, &part[t]);
 	}
+	return out;
+}
+
+/*
+ * Puts the terms' factors side by side.  One that is dense makes all dense, but for
+ * lists of neighbours: they are as wide as the graph has nodes.
+ */
+static gp_linear
+join(gp_eval *ev, const gp_terms *terms, gp_linear *part)
+{
+	gp_linear	z = {0};
+	bool		sparse = true;
+	gp_csr	   *csr[GP_MAX_LINEAR_TERMS];
+	gp_matrix	dense[GP_MAX_LINEAR_TERMS];
+	int			ncsr = 0;
+	int			ndense = 0;
+
+	for (int t = 0; t < terms->n; t++)
+		sparse = sparse && part[t].csr;
+	for (int t = 0; t < terms->n; t++)
+		if (part[t].csr && (sparse || terms->term[t].leaf == GP_LEAF_LISTS))
+			csr[ncsr++] = part[t].csr;
+		else
+		{
+			form_densify(ev, &part[t]);
+			dense[ndense++] = part[t].dense;
+		}
+	z.csr = join_sparse(ev, ncsr, csr);
+	z.dense = join_dense(ev, ndense, dense);
+	z.width = (z.csr ? z.csr->cols : 0) + z.dense.cols;
 	return z;
 }
 
@@ -302,7 +367,7 @@ gp_linear_build(gp_eval *ev, const gp_terms *terms)
 		const gp_linear_term *term = &terms->term[t];
 		int			left = term->nops;
 
-		if (ev->kernel->x_is_identity && !term->bias && left > 0 &&
+		if (ev->kernel->x_is_identity && term->leaf == GP_LEAF_INPUT && left > 0 &&
 			!gp_operator_is_global(term->op[left - 1]) && !gp_operator_fills(ev, term->op[left - 1]))
 			/* S X for the identity X is S itself. */
 			part[t].csr = csr_copy_scaled(ev->env, gp_operator_csr(ev, term->op[--left]),
@@ -312,7 +377,7 @@ gp_linear_build(gp_eval *ev, const gp_terms *terms)
 		while (left > 0)
 			form_apply(ev, &part[t], term->op[--left]);
 	}
-	z = join(ev, terms->n, part);
+	z = join(ev, terms, part);
 	gp_free(ev->env, part);
 	return z;
 }
@@ -325,6 +390,31 @@ gp_linear_free(gp_eval *ev, gp_linear *z)
 		gp_csr_free(ev->env, z->csr);
 	z->csr = NULL;
 	ev->dev->destroy(ev->dev, &z->dense);
+}
+
+/* out += the squared norms of the dense columns. */
+static void
+add_dense_norms(gp_eval *ev, const gp_linear *z, gp_matrix out)
+{
+	gp_matrix	more = ev->dev->create(ev->dev, ev->n, 1, GP_DOUBLE);
+
+	ev->dev->row_dots(ev->dev, more, z->dense, z->dense);
+	ev->dev->axpby(ev->dev, 1.0, more, 1.0, out);
+	ev->dev->destroy(ev->dev, &more);
+}
+
+/* All of a factor as one dense matrix, sparse columns first. */
+gp_matrix
+gp_linear_dense(gp_eval *ev, const gp_linear *z)
+{
+	gp_device  *dev = ev->dev;
+	gp_matrix	out = dev->create(dev, ev->n, z->width, ev->type);
+	gp_matrix	sparse = csr_to_device(ev, csr_copy_scaled(ev->env, z->csr, 1.0));
+
+	dev->copy(dev, gp_matrix_cols(out, 0, sparse.cols), sparse);
+	dev->copy(dev, gp_matrix_cols(out, sparse.cols, z->dense.cols), z->dense);
+	dev->destroy(dev, &sparse);
+	return out;
 }
 
 /* The squared norms of the rows: the variances. */
@@ -351,6 +441,8 @@ gp_linear_norms(gp_eval *ev, const gp_linear *z, gp_matrix out)
 	}
 	ev->dev->upload(ev->dev, out, gp_matrix_wrap(norm, ev->n, 1, GP_DOUBLE));
 	gp_free(ev->env, norm);
+	if (z->dense.cols > 0)
+		add_dense_norms(ev, z, out);
 }
 
 /* Some rows of Z as the columns of a dense matrix. */
@@ -361,13 +453,12 @@ gp_linear_rows(gp_eval *ev, const gp_linear *z, const int32_t *index, int64_t n,
 	gp_matrix	rows;
 
 	if (z->csr)
-	{
-		dev->csr_rows(dev, dst, z->csr, index, n);
+		dev->csr_rows(dev, gp_matrix_rows(dst, 0, z->csr->cols), z->csr, index, n);
+	if (z->dense.cols == 0)
 		return;
-	}
-	rows = dev->create(dev, n, z->width, ev->type);
+	rows = dev->create(dev, n, z->dense.cols, ev->type);
 	dev->gather_rows(dev, rows, z->dense, index);
-	dev->transpose(dev, dst, rows);
+	dev->transpose(dev, gp_matrix_rows(dst, z->width - z->dense.cols, z->dense.cols), rows);
 	dev->destroy(dev, &rows);
 }
 
@@ -378,16 +469,17 @@ gp_linear_times(gp_eval *ev, const gp_linear *z, int64_t row0, int64_t rows, gp_
 {
 	gp_csr		part;
 
-	if (z->csr == NULL)
+	if (z->csr)
 	{
-		ev->dev->gemm(ev->dev, false, false, 1.0, gp_matrix_rows(z->dense, row0, rows), right,
-					  beta, out);
-		return;
+		part = *z->csr;
+		part.start += row0;
+		part.rows = rows;
+		ev->dev->spmm(ev->dev, 1.0, &part, gp_matrix_rows(right, 0, part.cols), beta, out);
 	}
-	part = *z->csr;
-	part.start += row0;
-	part.rows = rows;
-	ev->dev->spmm(ev->dev, 1.0, &part, right, beta, out);
+	if (z->dense.cols > 0)
+		ev->dev->gemm(ev->dev, false, false, 1.0, gp_matrix_rows(z->dense, row0, rows),
+					  gp_matrix_rows(right, z->width - z->dense.cols, z->dense.cols),
+					  z->csr ? 1.0 : beta, out);
 }
 
 /* out = leaf right for one term: X right, or the row of right repeated. */
@@ -395,15 +487,16 @@ static void
 leaf_times(gp_eval *ev, const gp_linear_term *term, gp_matrix right, gp_matrix out)
 {
 	gp_device  *dev = ev->dev;
+	const gp_csr *csr = leaf_csr(ev, term);
 	gp_matrix	leaf;
 
-	if (!term->bias && ev->kernel->x->csr)
+	if (csr)
 	{
-		dev->spmm(dev, 1.0, ev->kernel->x->csr, right, 0.0, out);
+		dev->spmm(dev, 1.0, csr, right, 0.0, out);
 		return;
 	}
-	leaf = dev->create(dev, ev->n, term_width(ev, term), ev->type);
-	if (term->bias)
+	leaf = dev->create(dev, ev->n, gp_term_width(ev, term), ev->type);
+	if (term->leaf == GP_LEAF_BIAS)
 		dev->fill(dev, leaf, 1.0);
 	else
 		dev->upload(dev, leaf, gp_matrix_wrap(ev->kernel->x->dense, ev->n, ev->kernel->x->dims, ev->kernel->x->type));
@@ -440,7 +533,7 @@ gp_terms_times(gp_eval *ev, const gp_terms *terms, gp_matrix right, gp_matrix wo
 
 	for (int t = 0; t < terms->n; t++)
 	{
-		int64_t		width = term_width(ev, &terms->term[t]);
+		int64_t		width = gp_term_width(ev, &terms->term[t]);
 
 		term_times(ev, &terms->term[t], gp_matrix_rows(right, at, width), work,
 				   t == 0 ? 0.0 : 1.0, out);
@@ -458,16 +551,19 @@ gp_terms_cheaper(const gp_eval *ev, const gp_terms *terms, const gp_linear *z)
 
 	for (int t = 0; t < terms->n; t++)
 	{
-		if (terms->term[t].bias)
+		const gp_csr *csr = leaf_csr(ev, &terms->term[t]);
+
+		if (terms->term[t].leaf == GP_LEAF_BIAS)
 			by_terms += (double) ev->n / dense_gain;
-		else if (ev->kernel->x->csr)
-			by_terms += (double) gp_csr_entries(ev->kernel->x->csr);
+		else if (csr)
+			by_terms += (double) gp_csr_entries(csr);
 		else
 			by_terms += (double) ev->n * ev->kernel->x->dims / dense_gain;
 		for (int k = 0; k < terms->term[t].nops; k++)
 			by_terms += gp_operator_products(ev, terms->term[t].op[k]) *
 				(double) gp_csr_entries(ev->kernel->a);
 	}
-	by_factor = z->csr ? (double) gp_csr_entries(z->csr) : (double) ev->n * z->width / dense_gain;
+	by_factor = (z->csr ? (double) gp_csr_entries(z->csr) : 0.0) +
+		(double) ev->n * z->dense.cols / dense_gain;
 	return by_terms < by_factor;
 }

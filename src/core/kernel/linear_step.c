@@ -56,6 +56,14 @@ tide_end(gp_env *env, tide t)
 	return more;
 }
 
+/* The bytes of a sparse matrix. */
+static size_t
+csr_bytes(const gp_csr *s)
+{
+	return gp_csr_entries(s) * (sizeof(int32_t) + gp_type_size(s->type)) +
+		(s->rows + 1) * sizeof(int64_t);
+}
+
 /* Makes the factor of a step in a dry run, and notes what a dense one took. */
 static gp_linear
 learn_linear(gp_eval *ev, int step, gp_known_linear *known)
@@ -66,10 +74,21 @@ learn_linear(gp_eval *ev, int step, gp_known_linear *known)
 	tide		on_device = tide_begin(ev->env);
 	gp_linear	z = make_linear(ev, step);
 	gp_count	after = gp_dry_count(ev->dev);
+	size_t		device_tide;
 
 	known->scratch = tide_end(host, on_host);
-	known->scratch += tide_end(ev->env, on_device);
-	known->dense = z.csr == NULL;
+	device_tide = tide_end(ev->env, on_device);
+	if (z.csr == NULL || z.dense.cols == 0)
+		known->scratch += device_tide;
+	else
+	{
+		/* Sparse columns are joined first; they are made anew, though the former are there. */
+		if (known->scratch < device_tide)
+			known->scratch = device_tide;
+		known->scratch += csr_bytes(z.csr);
+	}
+	known->dense = z.dense.cols > 0;
+	known->dense_width = z.dense.cols;
 	known->width = z.width;
 	known->count.flops = after.flops - before.flops;
 	known->count.effort = after.effort - before.effort;
@@ -82,20 +101,42 @@ linear_of_known(gp_eval *ev, int step, gp_known_linear *known)
 {
 	gp_linear	z = {.width = known->width, .csr = known->csr, .borrowed = true};
 
-	if (z.csr)
+	if (z.csr && !known->dense)
 		return z;
 	if (!ev->env->dry)
+	{
 		z = make_linear(ev, step);
+		if (known->csr)
+		{
+			gp_csr_free(ev->kernel->env, z.csr);
+			z.csr = known->csr;
+		}
+	}
 	else if (!known->dense)
 		z = learn_linear(ev, step, known);
 	else
 	{
-		z.dense = ev->dev->create(ev->dev, ev->n, known->width, ev->type);
+		z.dense = ev->dev->create(ev->dev, ev->n, known->dense_width, ev->type);
 		gp_dry_add(ev->dev, known->count.flops, known->count.effort);
 	}
-	if (ev->env->dry && z.csr == NULL)
+	if (ev->env->dry && z.dense.cols > 0)
 		gp_free(ev->env, gp_alloc_figures(ev->env, 1, known->scratch));
 	return z;
+}
+
+/* The sparse matrix that a step is by itself: X0 or N; else NULL. */
+static gp_csr *
+ready_leaf(const gp_eval *ev, int step)
+{
+	switch (ev->kernel->program->steps[step].kind)
+	{
+		case GP_STEP_INPUT:
+			return ev->kernel->x->csr;
+		case GP_STEP_LISTS:
+			return ev->kernel->lists;
+		default:
+			return NULL;
+	}
 }
 
 /* The factor of a step, made at the first call; a sparse one serves every evaluation. */
@@ -104,18 +145,21 @@ gp_linear_of_step(gp_eval *ev, int step)
 {
 	gp_linear  *z = &ev->linear[step];
 	gp_known_linear *known = &ev->kernel->linear[step];
+	gp_csr	   *leaf = ready_leaf(ev, step);
 
 	if (z->made)
 		return z;
-	if (ev->kernel->program->steps[step].kind == GP_STEP_INPUT && ev->kernel->x->csr)
+	if (leaf)
 	{
-		known->csr = ev->kernel->x->csr;
-		known->width = ev->kernel->x->dims;
+		known->csr = leaf;
+		known->width = leaf->cols;
 		known->borrowed = true;
 	}
 	*z = linear_of_known(ev, step, known);
 	known->csr = z->csr;
 	known->width = z->width;
+	known->dense = z->dense.cols > 0;
+	known->dense_width = z->dense.cols;
 	z->borrowed = z->csr != NULL;
 	z->made = true;
 	return z;

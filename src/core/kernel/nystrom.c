@@ -24,20 +24,6 @@ typedef struct nystrom
 	gp_factor **kept;			/* NULL before it is computed, and for linear steps */
 } nystrom;
 
-/* The mean of a matrix's diagonal. */
-double
-gp_mean_diagonal(gp_device *dev, gp_matrix c)
-{
-	double	   *host = gp_alloc_zero(dev->env, c.rows, sizeof(double));
-	double		mean = 0.0;
-
-	dev->download(dev, gp_matrix_wrap(host, c.rows, 1, GP_DOUBLE), gp_matrix_diagonal(c));
-	for (int64_t i = 0; i < c.rows; i++)
-		mean += host[i] / (double) c.rows;
-	gp_free(dev->env, host);
-	return mean;
-}
-
 /*
  * The Cholesky factor of a covariance of landmarks, with as little jitter as
  * works.  Both triangles are first made their mean, for rounding differs in them.
@@ -264,12 +250,19 @@ deep_panel(nystrom *ny, gp_factor *f)
 static gp_factor *
 relu_factor(nystrom *ny, int arg, gp_factor *child)
 {
+	gp_linear	own = {0};
 	gp_matrix	panel;
 
-	if (child->npanels == 0)
+	if (child->npanels > 0)
+		panel = deep_panel(ny, child);
+	else if (gp_step_is_linear(ny->ev, arg))
 		panel = linear_panel(ny, &child->terms, gp_linear_of_step(ny->ev, arg), true);
 	else
-		panel = deep_panel(ny, child);
+	{
+		own = gp_linear_build(ny->ev, &child->terms);
+		panel = linear_panel(ny, &child->terms, &own, true);
+		gp_linear_free(ny->ev, &own);
+	}
 	gp_factor_free(ny->ev, child);
 	return factor_of_panel(ny, panel);
 }
@@ -298,6 +291,7 @@ append_factor(gp_eval *ev, gp_factor *f, gp_factor *other)
 		f->panel[f->npanels++] = other->panel[b];
 	for (int t = 0; t < other->terms.n; t++)
 		f->terms.term[f->terms.n++] = other->terms.term[t];
+	gp_terms_order(&f->terms);
 	gp_free(ev->env, other);
 }
 
@@ -309,6 +303,38 @@ scale_factor(gp_factor *f, double value)
 		f->panel[b].value *= value;
 	for (int t = 0; t < f->terms.n; t++)
 		f->terms.term[t].value *= value;
+}
+
+/* The mean variance of linear terms. */
+static double
+terms_mean(gp_eval *ev, const gp_terms *terms)
+{
+	gp_device  *dev = ev->dev;
+	gp_matrix	norm = dev->create(dev, ev->n, 1, GP_DOUBLE);
+	gp_linear	z = gp_linear_build(ev, terms);
+	double		mean;
+
+	gp_linear_norms(ev, &z, norm);
+	mean = gp_mean_entry(dev, norm);
+	gp_linear_free(ev, &z);
+	dev->destroy(dev, &norm);
+	return mean;
+}
+
+/* The mean variance of a step: the exact one of a chain, else that of its factor. */
+static double
+step_mean(nystrom *ny, int step, const gp_factor *f)
+{
+	gp_eval    *ev = ny->ev;
+	gp_matrix	diag;
+	double		mean;
+
+	if (!gp_step_is_chain(ev, step))
+		return gp_factor_mean(ev, f) + (f->terms.n > 0 ? terms_mean(ev, &f->terms) : 0.0);
+	diag = gp_eval_diagonal(ev, step);
+	mean = gp_mean_entry(ev->dev, diag);
+	ev->dev->destroy(ev->dev, &diag);
+	return mean;
 }
 
 /* A copy of a factor, panels included. */
@@ -372,6 +398,9 @@ compute(nystrom *ny, int step)
 			break;
 		case GP_STEP_RELU:
 			return relu_factor(ny, s->arg0, f);
+		case GP_STEP_UNIT:
+			scale_factor(f, gp_unit_scale(ev, step_mean(ny, s->arg0, f)));
+			break;
 		case GP_STEP_SUM:
 			append_factor(ev, f, take_factor(ny, s->arg1));
 			break;
@@ -500,7 +529,7 @@ dense_of(gp_eval *ev, gp_linear *z)
 
 	if (z->csr == NULL)
 	{
-		z->dense.data = NULL;
+		z->dense = (gp_matrix) {0};
 		return out;
 	}
 	out = dev->create(dev, ev->n, z->width, ev->type);
@@ -572,15 +601,4 @@ gp_factor_free(gp_eval *ev, gp_factor *factor)
 		ev->dev->destroy(ev->dev, &factor->panel[b].root);
 	}
 	gp_free(ev->env, factor);
-}
-
-/* The columns of all panels. */
-int64_t
-gp_factor_rank(const gp_factor *factor)
-{
-	int64_t		rank = 0;
-
-	for (int b = 0; b < factor->npanels; b++)
-		rank += factor->panel[b].p.cols;
-	return rank;
 }

@@ -82,6 +82,9 @@ compute(gp_pass *pass, int step)
 		case GP_STEP_RELU:
 			pass->relu(pass, s->arg0, k);
 			break;
+		case GP_STEP_UNIT:
+			dev->axpby(dev, gp_unit_scale(pass->ev, pass->mean(pass, s->arg0, k)), k, 0.0, k);
+			break;
 		case GP_STEP_SUM:
 			add_value(pass, s->arg1, k);
 			break;

@@ -24,8 +24,9 @@ typedef struct gp_known_linear
 {
 	gp_csr	   *csr;			/* where it is sparse */
 	bool		borrowed;		/* from the features */
-	bool		dense;			/* found to be dense; what making it took: */
+	bool		dense;			/* found to have dense columns; what making it took: */
 	int64_t		width;
+	int64_t		dense_width;
 	size_t		scratch;		/* bytes beside itself */
 	gp_count	count;
 } gp_known_linear;
@@ -39,9 +40,11 @@ struct gp_prepared
 	gp_features *own_x;			/* the identity, or a factor of the Laplacian kernel */
 	bool		x_is_identity;
 	gp_csr	   *a;				/* the normalised adjacency matrix */
+	gp_csr	   *lists;			/* N, where the program has it */
 	bool		directed;
 	bool	   *is_linear;		/* for each step, found once */
 	bool	   *is_chain;
+	bool	   *has_lists;
 	gp_reach   *reach;
 	gp_known_linear *linear;	/* for each step */
 	int			nops;

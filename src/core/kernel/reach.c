@@ -10,10 +10,12 @@
 /* What is true of each kind whatever evaluates it. */
 static const gp_step_nature nature[] = {
 	[GP_STEP_INPUT] = {.arguments = 0, .linear = true, .pointwise = true, .panel = true},
+	[GP_STEP_LISTS] = {.arguments = 0, .linear = true, .pointwise = true},
 	[GP_STEP_BIAS] = {.arguments = 0, .linear = true, .constant = true},
 	[GP_STEP_SCALE] = {.arguments = 1, .linear = true, .pointwise = true},
 	[GP_STEP_OP] = {.arguments = 1, .linear = true, .gathers = true},
 	[GP_STEP_RELU] = {.arguments = 1, .pointwise = true, .panel = true},
+	[GP_STEP_UNIT] = {.arguments = 1, .pointwise = true},
 	[GP_STEP_SUM] = {.arguments = 2, .linear = true}
 };
 
@@ -74,6 +76,18 @@ worse(gp_reach a, gp_reach b)
 	return a > b ? a : b;
 }
 
+/* True when lists of neighbours are at or under a step. */
+static bool
+find_lists(const gp_prepared *kernel, int step)
+{
+	const gp_step *s = &kernel->program->steps[step];
+	bool		lists = s->kind == GP_STEP_LISTS;
+
+	for (int k = 0; k < gp_step_nature_of(s)->arguments; k++)
+		lists = lists || kernel->has_lists[argument(s, k)];
+	return lists;
+}
+
 /* What can be had cheaply of a step. */
 static gp_reach
 find_reach(gp_eval *ev, int step)
@@ -85,8 +99,10 @@ find_reach(gp_eval *ev, int step)
 
 	if (kernel->is_chain[step])
 		return GP_REACH_PAIRS;
+	/* Pairs of rows are of one kind of columns: dense features would make the lists dense. */
 	if (nature->gathers)
 		return kernel->is_chain[s->arg0] && !gp_operator_is_global(s->op) &&
+			!(kernel->x->csr == NULL && kernel->has_lists[s->arg0]) &&
 			!gp_operator_fills(ev, s->op) ? GP_REACH_DIAGONAL : GP_REACH_NONE;
 	for (int k = 0; k < nature->arguments; k++)
 		reach = worse(reach, kernel->reach[argument(s, k)]);
@@ -102,11 +118,13 @@ gp_find_properties(gp_eval *ev)
 
 	ev->kernel->is_linear = gp_alloc_zero(ev->env, n, sizeof(bool));
 	ev->kernel->is_chain = gp_alloc_zero(ev->env, n, sizeof(bool));
+	ev->kernel->has_lists = gp_alloc_zero(ev->env, n, sizeof(bool));
 	ev->kernel->reach = gp_alloc_zero(ev->env, n, sizeof(gp_reach));
 	for (int step = 0; step < n; step++)
 	{
 		ev->kernel->is_linear[step] = find_linear(ev->kernel, &ev->kernel->program->steps[step]);
 		ev->kernel->is_chain[step] = find_chain(ev->kernel, step);
+		ev->kernel->has_lists[step] = find_lists(ev->kernel, step);
 		ev->kernel->reach[step] = find_reach(ev, step);
 	}
 }

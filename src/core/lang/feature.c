@@ -29,13 +29,13 @@ make(gp_maker *m, gp_feature_kind kind, int n)
 	return f;
 }
 
-/* X or X0 */
+/* X, X0 or N */
 const gp_feature *
 gp_feature_source(gp_maker *m, gp_feature_kind kind)
 {
 	gp_feature *f = make(m, kind, 0);
 
-	f->sources = kind == GP_FEATURE_X ? GP_SOURCE_X : GP_SOURCE_X0;
+	f->sources = kind == GP_FEATURE_X ? GP_SOURCE_X : kind == GP_FEATURE_X0 ? GP_SOURCE_X0 : GP_SOURCE_N;
 	return f;
 }
 
@@ -64,6 +64,23 @@ gp_feature_relu(gp_maker *m, const gp_feature *arg)
 	f->arg[0] = arg;
 	f->sources = arg->sources;
 	f->mean = true;
+	return f;
+}
+
+/* unit(arg): a number before the argument, and a second unit, change nothing. */
+const gp_feature *
+gp_feature_unit(gp_maker *m, const gp_feature *arg)
+{
+	gp_feature *f;
+
+	if (arg != NULL && arg->kind == GP_FEATURE_TERM && arg->coef->kind == GP_SCALAR_NUMBER)
+		arg = gp_feature_term(m, gp_scalar_number(m, 1.0), arg->op, arg->arg[0], arg->weight);
+	if (arg == NULL || arg->kind == GP_FEATURE_UNIT)
+		return arg;
+	f = make(m, GP_FEATURE_UNIT, 1);
+	f->arg[0] = arg;
+	f->sources = arg->sources;
+	f->mean = arg->mean;
 	return f;
 }
 
@@ -443,7 +460,7 @@ gp_feature_compare(const gp_feature *a, const gp_feature *b)
 static const char *
 source_name(unsigned shared)
 {
-	return shared & GP_SOURCE_X ? "X" : "X0";
+	return shared & GP_SOURCE_X ? "X" : shared & GP_SOURCE_X0 ? "X0" : "N";
 }
 
 /* Refuses terms that are not independent of the ones before them. */

@@ -53,6 +53,7 @@ static const input_entry inputs[] = {
 	{"poly", GP_INPUT_POLY, false,
 	{REAL("c", 5.0, RANGE_NOT_NEGATIVE), WHOLE("d", 3.0, 1.0, 64.0)}},
 	{"arccos", GP_INPUT_ARCCOS, true, {NONE}},
+	{"cosine", GP_INPUT_COSINE, true, {NONE}},
 	{"identity", GP_INPUT_IDENTITY, true, {NONE}},
 	{"laplacian", GP_INPUT_LAPLACIAN, true,
 		{WHOLE("d", 2.0, 1.0, 16.0), REAL("sigma2", 0.2, RANGE_POSITIVE),
@@ -63,7 +64,7 @@ static const input_entry inputs[] = {
 };
 
 #define NINPUTS ((int) (sizeof(inputs) / sizeof(inputs[0])))
-#define HINT "Input kernels are linear, rbf(gamma=0.1), poly(c=5, d=3), arccos, identity and " \
+#define HINT "Input kernels are linear, cosine, rbf(gamma=0.1), poly(c=5, d=3), arccos, identity and " \
 	"laplacian(d=2, sigma2=0.2, walks=80, p_term=0.1, choice=uniform, dims=0, trim=anchors)."
 
 /* The entry of a kind. */

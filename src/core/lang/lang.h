@@ -22,7 +22,8 @@ typedef enum gp_input_kind
 	GP_INPUT_POLY,				/* (<x, y> + p[0])^p[1] */
 	GP_INPUT_ARCCOS,			/* arc-cosine map of <x, y> */
 	GP_INPUT_IDENTITY,			/* 1 where x is y: structure only */
-	GP_INPUT_LAPLACIAN			/* (I + sigma2 L)^-d of the graph; features are ignored */
+	GP_INPUT_LAPLACIAN,			/* (I + sigma2 L)^-d of the graph; features are ignored */
+	GP_INPUT_COSINE				/* <x, y> of features scaled to length one */
 } gp_input_kind;
 
 /* The parameters of GP_INPUT_LAPLACIAN by their places in p (walks.h). */
@@ -69,10 +70,12 @@ typedef struct gp_operator
 typedef enum gp_step_kind
 {
 	GP_STEP_INPUT,				/* K0; Q0 */
+	GP_STEP_LISTS,				/* NN', rows of W of length one; N */
 	GP_STEP_BIAS,				/* value 11'; sqrt(value) 1 */
 	GP_STEP_SCALE,				/* value K(arg0); sqrt(value) Q: scalars, W, aI + bW */
 	GP_STEP_OP,					/* S K(arg0) S'; S Q */
 	GP_STEP_RELU,				/* g(K(arg0)); C(:,a) C(a,a)^(-1/2) */
+	GP_STEP_UNIT,				/* K(arg0) over the mean of its diagonal */
 	GP_STEP_SUM					/* K(arg0) + K(arg1); [Q, Q'] */
 } gp_step_kind;
 

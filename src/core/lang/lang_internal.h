@@ -151,8 +151,10 @@ typedef struct gp_weight
 typedef enum gp_feature_kind
 {
 	GP_FEATURE_RELU,			/* of arg[0] */
+	GP_FEATURE_UNIT,			/* of arg[0], scaled to a mean variance of one */
 	GP_FEATURE_X,
 	GP_FEATURE_X0,
+	GP_FEATURE_N,				/* the lists of neighbours */
 	GP_FEATURE_TERM,			/* coef * op * arg[0] * weights */
 	GP_FEATURE_SUM,
 	GP_FEATURE_BIAS
@@ -160,6 +162,7 @@ typedef enum gp_feature_kind
 
 #define GP_SOURCE_X 1u
 #define GP_SOURCE_X0 2u
+#define GP_SOURCE_N 4u
 
 typedef struct gp_feature gp_feature;
 
@@ -181,6 +184,7 @@ struct gp_feature
 extern const gp_feature *gp_feature_source(gp_maker *m, gp_feature_kind kind);
 extern const gp_feature *gp_feature_bias(gp_maker *m, const gp_scalar *sigma);
 extern const gp_feature *gp_feature_relu(gp_maker *m, const gp_feature *arg);
+extern const gp_feature *gp_feature_unit(gp_maker *m, const gp_feature *arg);
 extern const gp_feature *gp_feature_term(gp_maker *m, const gp_scalar *coef, const gp_poly *op,
 										 const gp_feature *arg, const gp_weight *weight);
 

@@ -226,8 +226,8 @@ is_word(const char *name, size_t length, const char *word)
 bool
 gp_keyword_is(const char *name, int length)
 {
-	static const char *const exact[] = {"X", "X0", "A", "I", "P"};
-	static const char *const any_case[] = {"l", "ln", "sqrt", "relu"};
+	static const char *const exact[] = {"X", "X0", "N", "A", "I", "P"};
+	static const char *const any_case[] = {"l", "ln", "sqrt", "relu", "unit"};
 
 	for (size_t i = 0; i < sizeof(exact) / sizeof(exact[0]); i++)
 		if ((size_t) length == strlen(exact[i]) && memcmp(name, exact[i], length) == 0)

@@ -187,7 +187,7 @@ resolve_formula(gp_typing *t, const gp_ast *formula)
 	if (v->kind != GP_VALUE_FEATURE)
 		gp_raise_at(t->m.env, GP_ERR_SYNTAX, formula->position,
 					"Write a layer such as A*relu(X)*W + b.",
-					"kernel has no feature such as X or X0");
+					"kernel has no feature such as X, X0 or N");
 	gp_typing_sigma(t, 'w', 0, formula->position);
 	gp_typing_sigma(t, 'b', 0, formula->position);
 	return v->feature;

@@ -34,6 +34,12 @@ static const gp_preset presets[] = {
 			INPUT("choice", GP_LAPLACIAN_CHOICE), INPUT("dims", GP_LAPLACIAN_DIMS),
 	INPUT("trim", GP_LAPLACIAN_TRIM)}},
 	{"mlp", "relu(X)*W + b", "", {ANY, ANY}},
+	{"profile", "unit(relu(X0*W + sqrt(2)*N*W + b)*W) + "
+		"sqrt(0.5)*unit(relu(A*relu(relu(A*X0*W + b)*W + b)*W + b)*W), input=cosine", "",
+	{ANY, ANY}},
+	{"sage2", "relu(X)*W1 + 0^(l-1)*N*W1 + A*relu(X)*W2 + A^2*relu(X)*W2, "
+		"norm=row, sigma_w1=sigma_self, sigma_self=1, sigma_w2=sigma_w", "sigma_self",
+	{{"sigma_self", 0.0, 1e100, 0}, ANY}},
 };
 
 #define NPRESETS ((int) (sizeof(presets) / sizeof(presets[0])))

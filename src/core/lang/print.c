@@ -406,11 +406,15 @@ gp_text_feature(gp_text *text, const gp_names *names, const gp_feature *f)
 		case GP_FEATURE_X0:
 			gp_text_add(text, "X0");
 			break;
+		case GP_FEATURE_N:
+			gp_text_add(text, "N");
+			break;
 		case GP_FEATURE_BIAS:
 			print_name(text, &names->b, f->sigma, 'b');
 			break;
 		case GP_FEATURE_RELU:
-			gp_text_add(text, "relu(");
+		case GP_FEATURE_UNIT:
+			gp_text_add(text, f->kind == GP_FEATURE_RELU ? "relu(" : "unit(");
 			gp_text_feature(text, names, f->arg[0]);
 			gp_text_add(text, ")");
 			break;

@@ -145,6 +145,13 @@ step_input(builder *b)
 	return add_step(b, GP_STEP_INPUT, -1, -1, 0.0, NULL);
 }
 
+/* The lists of neighbours. */
+static int
+step_lists(builder *b)
+{
+	return add_step(b, GP_STEP_LISTS, -1, -1, 0.0, NULL);
+}
+
 /* A bias; none where its variance is zero. */
 static int
 step_bias(builder *b, double value)
@@ -167,6 +174,19 @@ step_scale(builder *b, double value, int arg, const gp_feature *f)
 	if (value == 0.0)
 		return ZERO;
 	return value == 1.0 ? arg : add_step(b, GP_STEP_SCALE, arg, -1, value, NULL);
+}
+
+/* A step over the mean of its diagonal, which takes a number before it away. */
+static int
+step_unit(builder *b, int arg)
+{
+	if (arg == ZERO || b->step[arg].kind == GP_STEP_UNIT)
+		return arg;
+	if (b->step[arg].kind == GP_STEP_BIAS)
+		return step_bias(b, 1.0);
+	if (b->step[arg].kind == GP_STEP_SCALE)
+		return step_unit(b, b->step[arg].arg0);
+	return add_step(b, GP_STEP_UNIT, arg, -1, 0.0, NULL);
 }
 
 /* True for A^k: powers of A over powers of A are one power. */
@@ -439,6 +459,10 @@ build(builder *b, const gp_feature *f)
 			return b->layer == 1 ? step_input(b) : b->previous;
 		case GP_FEATURE_X0:
 			return step_input(b);
+		case GP_FEATURE_N:
+			return step_lists(b);
+		case GP_FEATURE_UNIT:
+			return step_unit(b, build(b, f->arg[0]));
 		case GP_FEATURE_BIAS:
 			sigma = gp_scalar_eval(f->sigma, b->layer);
 			return step_bias(b, check_finite(b, sigma * sigma, f));

@@ -234,41 +234,45 @@ type_pagerank(gp_typing *t, const gp_ast *ast)
 static const gp_value *
 type_call(gp_typing *t, const gp_ast *ast)
 {
+	bool		unit = strcmp(ast->folded, "unit") == 0;
 	bool		relu = strcmp(ast->folded, "relu") == 0;
 	bool		ln = strcmp(ast->folded, "ln") == 0;
 	const gp_value *arg;
 
-	if (!relu && !ln && strcmp(ast->folded, "sqrt") != 0 && strcmp(ast->name, "P") != 0)
+	if (!relu && !unit && !ln && strcmp(ast->folded, "sqrt") != 0 && strcmp(ast->name, "P") != 0)
 		gp_raise_at(t->m.env, GP_ERR_SYNTAX, ast->position,
-					"Functions are relu, P, ln and sqrt; a product is written with *.",
+					"Functions are relu, unit, P, ln and sqrt; a product is written with *.",
 					"unknown function \"%.40s\" in kernel", ast->name);
 	if (ast->n != 1 || ast->key[0] != NULL)
 		gp_raise_at(t->m.env, GP_ERR_SYNTAX, ast->position, NULL,
 					"function \"%.40s\" in kernel takes one argument", ast->name);
-	if (!relu && strcmp(ast->name, "P") == 0)
+	if (strcmp(ast->name, "P") == 0)
 		return type_pagerank(t, ast);
-	if (!relu)
+	if (!relu && !unit)
 		return type_function(t, ast, ln ? GP_SCALAR_LN : GP_SCALAR_SQRT);
 	arg = gp_typing_value(t, ast->arg[0]);
 	if (arg->kind != GP_VALUE_FEATURE)
-		gp_raise_at(t->m.env, GP_ERR_SYNTAX, ast->arg[0]->position, "Write relu(X).",
-					"relu in kernel takes a feature, not %s", gp_value_name(arg));
+		gp_raise_at(t->m.env, GP_ERR_SYNTAX, ast->arg[0]->position,
+					relu ? "Write relu(X)." : "Write unit(X0).",
+					"%s in kernel takes a feature, not %s", relu ? "relu" : "unit",
+					gp_value_name(arg));
 	t->m.position = ast->position;
-	return GP_VALUE(t, FEATURE, .feature = gp_feature_relu(&t->m, arg->feature));
+	return GP_VALUE(t, FEATURE, .feature = relu ? gp_feature_relu(&t->m, arg->feature) :
+					gp_feature_unit(&t->m, arg->feature));
 }
 
 /* Refuses a name that stands for nothing. */
 static void __attribute__((noreturn))
 unknown_name(gp_typing *t, const gp_ast *ast)
 {
-	const char *hint = "Names are X, X0, A, I, P(a), W, b, relu, l and constants given as options.";
+	const char *hint = "Names are X, X0, N, A, I, P(a), W, b, relu, unit, l and constants given as options.";
 
 	if (strcmp(ast->name, "P") == 0)
 		hint = "Write P(0.1).";
 	else if (gp_keyword_is(ast->name, (int) strlen(ast->name)))
 		hint = "Functions take an argument in parentheses, as in relu(X).";
-	else if (ast->name[1] == '\0' && strchr("xaiwB", ast->name[0]) != NULL)
-		hint = "X, X0, A, I, P and W are upper case, b and l lower case.";
+	else if (ast->name[1] == '\0' && strchr("xnaiwB", ast->name[0]) != NULL)
+		hint = "X, X0, N, A, I, P and W are upper case, b and l lower case.";
 	gp_raise_at(t->m.env, GP_ERR_SYNTAX, ast->position, hint,
 				"unknown name \"%.40s\" in kernel", ast->name);
 }
@@ -287,6 +291,8 @@ type_name(gp_typing *t, const gp_ast *ast)
 		return GP_VALUE(t, FEATURE, .feature = gp_feature_source(&t->m, GP_FEATURE_X));
 	if (strcmp(ast->name, "X0") == 0)
 		return GP_VALUE(t, FEATURE, .feature = gp_feature_source(&t->m, GP_FEATURE_X0));
+	if (strcmp(ast->name, "N") == 0)
+		return GP_VALUE(t, FEATURE, .feature = gp_feature_source(&t->m, GP_FEATURE_N));
 	if (strcmp(ast->name, "A") == 0)
 		return GP_VALUE(t, OPERATOR, .op = gp_poly_a(&t->m));
 	if (strcmp(ast->name, "I") == 0)

@@ -44,7 +44,7 @@ typedef struct tuner
 
 /* What is compared when no kernels are given; the last one has no graph. */
 static const char *const default_kernels[] = {
-	"gcn", "gin", "sage", "gcnii", "appnp(alpha=0.1)", "mlp"
+	"gcn", "gin", "sage", "sage2", "gcnii", "appnp(alpha=0.1)", "profile", "gcn(input=laplacian)", "mlp"
 };
 
 /* A kernel's canonical text, by way of its type. */

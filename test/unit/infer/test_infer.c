@@ -398,6 +398,33 @@ check_twins(gp_env *env)
 	}
 }
 
+/* Nodes of the same features are no twins where their lists of neighbours count. */
+static void
+check_lists(gp_env *env)
+{
+	static const char *const kernels[3] = {"A*X0", "A*X0 + N", "relu(N*W + X0*W)*W"};
+	static const int want[3] = {1, 2, 2};
+	gp_device  *dev = gp_device_cpu(env, 1);
+	gp_edges   *edges = gp_edges_create(env, 2, false, false);
+	int32_t		zero = 0;
+	int32_t		one = 1;
+	gp_csr	   *x = gp_csr_identity(env, 2, GP_FLOAT);
+	world		w = {.labelled = &zero, .label = &zero, .nlabelled = 1};
+
+	gp_edges_add(edges, 1, &zero, &one, NULL);
+	w.graph = gp_graph_build(edges);
+	x->col[1] = 0;
+	w.features = gp_features_of_csr(env, x);
+	for (int k = 0; k < 3; k++)
+	{
+		gp_problem	p = make_problem(env, &w, kernels[k], GP_TASK_CLASSES, GP_FLOAT);
+
+		p.strategy = GP_STRATEGY_NYSTROM;
+		p.nlandmarks = 2;
+		is_int(gp_fit(dev, &p)->nlandmarks, want[k], kernels[k]);
+	}
+}
+
 /* High powers of A are applied, not formed; many layers are planned at once. */
 static void
 check_powers(gp_env *env)
@@ -526,6 +553,7 @@ main(void)
 	in_env(check_powers(env));
 	in_env(check_offset(env));
 	in_env(check_twins(env));
+	in_env(check_lists(env));
 	check_faults(GP_STRATEGY_EXACT, "gcn");
 	check_faults(GP_STRATEGY_EXACT, "sage(layers=3)");
 	check_faults(GP_STRATEGY_NYSTROM, "gcnii(layers=3)");

@@ -275,7 +275,8 @@ main(void)
 {
 	static const char *const kernel[] = {
 		"gcn", "gin", "gcnii", "gcnii(layers=3)", "sage", "sage(layers=3)", "appnp",
-		"ggp", "rbf", "laplacian(walks=8)", "mlp", "(I+0.5*A+0.2*A^2)*relu(X)*W + b", "P(0.2)*X0", "A*relu(X)*W1 + A^2*X0, layers=3, sigma_b=0.1"
+		"ggp", "rbf", "laplacian(walks=8)", "mlp", "(I+0.5*A+0.2*A^2)*relu(X)*W + b", "P(0.2)*X0", "A*relu(X)*W1 + A^2*X0, layers=3, sigma_b=0.1",
+		"profile", "sage2", "A*N + X0", "unit(A*relu(N*W + X0*W)*W)"
 	};
 
 	for (size_t k = 0; k < sizeof(kernel) / sizeof(kernel[0]); k++)

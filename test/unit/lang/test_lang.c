@@ -69,6 +69,28 @@ static const struct
 	{"2*X0, input=laplacian(d=4)", "2*X0, input=laplacian(d=4)"},
 	{"mlp", "mlp"},
 	{"relu(X)*W", "mlp"},
+	{"profile", "profile"},
+	{"unit(relu(X0*W + sqrt(2)*N*W + b)*W) + sqrt(1/2)*unit(relu(A*relu(relu(A*X0*W + b)*W + b)*W + b)*W), input=cosine",
+	"profile"},
+	{"profile(sigma_b=0.1)", "profile(sigma_b=0.1)"},
+	{"profile(input=linear)", "0.7071067811865476*unit(relu(A*relu(relu(A*X0*W)*W)*W)*W) + "
+	"unit(relu(X0*W + 1.4142135623730951*N*W)*W)"},
+	{"sage2", "sage2"},
+	{"relu(X)*W + A*relu(X)*W + A^2*relu(X)*W + 0^(l-1)*N*W, norm=row", "sage2"},
+	{"sage2(sigma_self=0.5, layers=3)", "sage2(sigma_self=0.5, layers=3)"},
+
+	/* lists of neighbours, mean variances of one */
+	{"N", "N"},
+	{"2*A*N*W + X0", "2*A*N*W + X0"},
+	{"N + X0", "X0 + N"},
+	{"n*X0, n=2", "2*X0"},
+	{"Unit(X0)", "unit(X0)"},
+	{"unit(2*unit(-3*A*X0))", "unit(A*X0)"},
+	{"unit(l*X0 + N)", "unit(X0 + N)"},
+	{"unit((A+I)*X0)*W", "unit((A + I)*X0)*W"},
+	{"0*unit(X0) + N + unit(b), sigma_b=0", "N"},
+	{"X0, input=cosine", "X0, input=cosine"},
+	{"N, input=cosine, norm=row", "N"},
 
 	/* constants */
 	{"alpha*A*X, alpha=2*beta, beta=0.25", "0.5*A*X"},
@@ -167,7 +189,7 @@ static const struct
 	const char *hint;			/* its beginning; NULL: none */
 }			refusals[] = {
 	{"", GP_ERR_SYNTAX, 1, "kernel is empty", "Kernels are gcn, gin, gcnii, sage, appnp, ggp, "
-	"rbf, laplacian and mlp; or write a layer such as A*relu(X)*W + b."},
+	"rbf, laplacian, mlp, profile and sage2; or write a layer such as A*relu(X)*W + b."},
 	{"gnc", GP_ERR_SYNTAX, 1, "unknown kernel \"gnc\"", "Kernels are gcn"},
 	{" gnc(layers=2)", GP_ERR_SYNTAX, 2, "unknown kernel \"gnc\"", "Kernels are gcn"},
 	{"A**X", GP_ERR_SYNTAX, 3, "syntax error in kernel at \"*\"", NULL},
@@ -190,18 +212,25 @@ static const struct
 	"Options are layers"},
 	{"A*X, W=2", GP_ERR_SYNTAX, 6, "name \"W\" is reserved in kernels", "sigma_w and"},
 	{"foo*X", GP_ERR_SYNTAX, 1, "unknown name \"foo\" in kernel", "Names are X"},
-	{"a*X", GP_ERR_SYNTAX, 1, "unknown name \"a\" in kernel", "X, X0, A, I, P and W are upper"},
+	{"a*X", GP_ERR_SYNTAX, 1, "unknown name \"a\" in kernel", "X, X0, N, A, I, P and W are upper"},
 	{"A*P*X", GP_ERR_SYNTAX, 3, "unknown name \"P\" in kernel", "Write P(0.1)."},
 	{"A*tanh(X)", GP_ERR_SYNTAX, 3, "unknown function \"tanh\" in kernel", "Functions are relu"},
 	{"relu(X, X)", GP_ERR_SYNTAX, 1, "function \"relu\" in kernel takes one argument", NULL},
 	{"A*relu(2)", GP_ERR_SYNTAX, 8, "relu in kernel takes a feature, not a number",
 	"Write relu(X)."},
 	{"ln(X)*X", GP_ERR_SYNTAX, 4, "\"ln\" in kernel takes a number, not a feature", NULL},
-	{"A", GP_ERR_SYNTAX, 1, "kernel has no feature such as X or X0", "Write a layer"},
+	{"A", GP_ERR_SYNTAX, 1, "kernel has no feature such as X, X0 or N", "Write a layer"},
 	{"W*X", GP_ERR_SYNTAX, 1, "a weight in kernel must stand right of the feature",
 	"Write A*relu(X)*W."},
 	{"X*A", GP_ERR_SYNTAX, 3, "an operator in kernel must stand left of the feature",
 	"Write A*relu(X)*W."},
+	{"N + A*N", GP_ERR_SYNTAX, 5, "terms of a sum in kernel are not independent: \"N\" is in two of them", "Write (A + I)*relu(X)"},
+	{"unit(relu(X)) + relu(X0)", GP_ERR_SYNTAX, 17, "terms of a sum in kernel are not independent: two are activations", "relu has a mean"},
+	{"unit(A)", GP_ERR_SYNTAX, 6, "unit in kernel takes a feature, not an operator", "Write unit(X0)."},
+	{"unit", GP_ERR_SYNTAX, 1, "unknown name \"unit\" in kernel", "Functions take an argument"},
+	{"n", GP_ERR_SYNTAX, 1, "unknown kernel \"n\"", "Kernels are gcn"},
+	{"A*n", GP_ERR_SYNTAX, 3, "unknown name \"n\" in kernel", "X, X0, N, A, I"},
+	{"N, N=2", GP_ERR_SYNTAX, 4, "name \"N\" is reserved in kernels", "sigma_w and sigma_b"},
 	{"X*X0", GP_ERR_SYNTAX, 3, "a product in kernel holds two features", "Features are added"},
 	{"X0 + 2", GP_ERR_SYNTAX, 6, "a number cannot be added to a feature in kernel", NULL},
 	{"(A + 2)*X", GP_ERR_SYNTAX, 6, "a number cannot be added to an operator in kernel",
@@ -249,7 +278,7 @@ static const struct
 	{"(A+I)^32*X", GP_ERR_VALUE, 1, "operator in kernel has more than 32 terms", NULL},
 	{"P(0)*X", GP_ERR_VALUE, 3, "teleport probability 0 of P is not between 0.0001 and 1", "P(a) is"},
 	{"P(l)*X", GP_ERR_VALUE, 3, "teleport probability 2 of P is not between 0.0001 and 1", "P(a) is"},
-	{"X, input=cosine", GP_ERR_VALUE, 10, "unknown input kernel", "Input kernels are"},
+	{"X, input=cosines", GP_ERR_VALUE, 10, "unknown input kernel", "Input kernels are"},
 	{"X, input=rbf(gamma=-1)", GP_ERR_VALUE, 20,
 	"gamma of input kernel \"rbf\" must be positive", NULL},
 	{"X, input=poly(e=1)", GP_ERR_SYNTAX, 17, "input kernel \"poly\" has no such parameter",
@@ -388,6 +417,8 @@ check_program(const char *text, int n, const expected_step *want)
 
 #define INPUT {GP_STEP_INPUT, -1, -1, 0.0, 0}
 #define BIAS(value) {GP_STEP_BIAS, -1, -1, value, 0}
+#define LISTS {GP_STEP_LISTS, -1, -1, 0.0, 0}
+#define UNIT(arg) {GP_STEP_UNIT, arg, -1, 0.0, 0}
 #define OP(arg, power) {GP_STEP_OP, arg, -1, 0.0, power}
 #define RELU(arg) {GP_STEP_RELU, arg, -1, 0.0, 0}
 #define SCALE(arg, value) {GP_STEP_SCALE, arg, -1, value, 0}
@@ -416,6 +447,11 @@ test_programs(void)
 	CHECK("sage", INPUT, OP(0, 1), SCALE(0, 0.01), SUM(1, 2), RELU(3), OP(4, 1), SCALE(4, 0.01),
 		  SUM(5, 6));
 	CHECK("ggp", INPUT, OP(0, 1));
+	CHECK("X0*W + 2*N*W", INPUT, LISTS, SCALE(1, 4.0), SUM(0, 2));
+	CHECK("unit(2*X)", INPUT, UNIT(0));
+	CHECK("unit(A*X0*W) + unit(b), sigma_b=3, sigma_w=2", INPUT, OP(0, 1), UNIT(1), BIAS(1.0), SUM(2, 3));
+	CHECK("unit(unit(X0)*W) + unit(X0*W)", INPUT, UNIT(0), SCALE(1, 2.0));
+	CHECK("sage2(layers=1)", INPUT, OP(0, 2), OP(0, 1), SUM(1, 2), SUM(3, 0), LISTS, SUM(4, 5));
 	CHECK("rbf", INPUT);
 	CHECK("mlp(layers=3)", INPUT, RELU(0), RELU(1));
 	CHECK("A*X*W, layers=3, sigma_w=2", INPUT, OP(0, 3), SCALE(1, 64.0));

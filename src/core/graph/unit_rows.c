@@ -1,0 +1,88 @@
+/*
+ * unit_rows.c - rows of length one: of the features, and of the lists of neighbours.
+ *
+ * Lists of neighbours as features say that two nodes are alike when they are
+ * linked to the same nodes, where a convolution says that neighbours are alike.
+ */
+#include "graph.h"
+
+#include <math.h>
+#include <string.h>
+
+/* The length of a row, 1 where it is zero; its largest value is taken out, so that no square overflows. */
+static double
+row_length(const void *value, gp_type type, int64_t start, int64_t end)
+{
+	double		largest = 0.0;
+	double		square = 0.0;
+
+	for (int64_t k = start; k < end; k++)
+		largest = fmax(largest, fabs(gp_number_at(value, type, k)));
+	if (largest == 0.0)
+		return 1.0;
+	for (int64_t k = start; k < end; k++)
+		square += pow(gp_number_at(value, type, k) / largest, 2.0);
+	return largest * sqrt(square);
+}
+
+/* Writes one row, divided by its length. */
+static void
+put_row(const void *from, gp_type from_type, int64_t start, int64_t end, void *to, gp_type type)
+{
+	double		length = row_length(from, from_type, start, end);
+
+	for (int64_t k = start; k < end; k++)
+		gp_number_put(to, type, k, gp_number_at(from, from_type, k) / length);
+}
+
+/* The rows of W, each of length one; rows of zeros stay. */
+gp_csr *
+gp_graph_lists(gp_env *env, const gp_graph *graph, gp_type type)
+{
+	int64_t		n = graph->nodes;
+	gp_csr	   *s = gp_csr_create(env, n, n, graph->start[n], type);
+	int64_t		next = 0;
+
+	for (int64_t i = 0; i < n; i++)
+	{
+		int64_t		start = graph->start[i];
+		int64_t		end = graph->start[i + 1];
+
+		gp_look(env, start, &next);
+		s->start[i + 1] = end;
+		for (int64_t k = start; k < end; k++)
+		{
+			s->col[k] = graph->col[k];
+			if (graph->weight == NULL)
+				gp_number_put(s->value, type, k, 1.0 / sqrt((double) (end - start)));
+		}
+		if (graph->weight)
+			put_row(graph->weight, GP_DOUBLE, start, end, s->value, type);
+	}
+	return s;
+}
+
+/* A copy of the features with rows of length one; rows of zeros stay. */
+gp_features *
+gp_features_unit(gp_env *env, const gp_features *f)
+{
+	gp_features *out = gp_alloc_zero(env, 1, sizeof(gp_features));
+	const void *from = f->csr ? f->csr->value : f->dense;
+	int64_t		next = 0;
+
+	*out = (gp_features) {f->rows, f->dims, NULL, NULL, f->type};
+	if (f->csr)
+		out->csr = gp_csr_hstack(env, 1, (gp_csr *const *) &f->csr);
+	else
+		out->dense = gp_alloc_array(env, (int64_t) gp_size_mul(env, f->rows, f->dims),
+									gp_type_size(f->type));
+	for (int64_t i = 0; i < f->rows; i++)
+	{
+		int64_t		start = f->csr ? f->csr->start[i] : i * f->dims;
+		int64_t		end = f->csr ? f->csr->start[i + 1] : start + f->dims;
+
+		gp_look(env, start, &next);
+		put_row(from, f->type, start, end, out->csr ? out->csr->value : out->dense, f->type);
+	}
+	return out;
+}
