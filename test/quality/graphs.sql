@@ -25,16 +25,16 @@ SELECT gp_create_graph('links_usair', nodes => 'usair_nodes', edges => 'link_tra
                        sparse_features => 'cora_features')
 \g /dev/null
 
--- Twenty labels of each class, drawn by a number that sets.sql writes.
-CREATE TABLE few_draw AS SELECT 0 AS seed;
+-- So many labels of each class, drawn by a number; sets.sql writes both.
+CREATE TABLE few_draw AS SELECT 0 AS seed, 20 AS per;
 CREATE VIEW cora_few AS
-    SELECT id, features, CASE WHEN place <= 20 THEN label END AS target
-    FROM (SELECT n.id, n.features, n.label,
+    SELECT id, features, CASE WHEN place <= per THEN label END AS target
+    FROM (SELECT n.id, n.features, n.label, d.per,
                  row_number() OVER (PARTITION BY n.label ORDER BY hashint4extended(n.id, d.seed)) AS place
           FROM cora_nodes AS n, few_draw AS d) AS drawn;
 CREATE VIEW dblp_few AS
-    SELECT id, CASE WHEN place <= 20 THEN label END AS target
-    FROM (SELECT n.id, n.label,
+    SELECT id, CASE WHEN place <= per THEN label END AS target
+    FROM (SELECT n.id, n.label, d.per,
                  row_number() OVER (PARTITION BY n.label ORDER BY hashint4extended(n.id, d.seed)) AS place
           FROM dblp_nodes AS n, few_draw AS d) AS drawn;
 SELECT gp_create_graph('cora_few', nodes => 'cora_few', edges => 'cora_edges', target => 'target',

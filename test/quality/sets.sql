@@ -1,7 +1,7 @@
--- Twenty random labels a class, all other nodes asked for: accuracy, negative log
+-- So many random labels a class, all other nodes asked for: accuracy, negative log
 -- likelihood, expected calibration error, and the coverage and size of sets that
 -- promise nine in ten.  The draw is numbered by seed.
-UPDATE few_draw SET seed = :seed;
+UPDATE few_draw SET seed = :seed, per = :per;
 SELECT FROM gp_fit(:'set' || '_few', kernel => :'kernel') \g /dev/null
 WITH answer AS (
     SELECT p.node, p.class, p.probability, n.label::text AS label

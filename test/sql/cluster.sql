@@ -119,6 +119,10 @@ COMMIT;
 SELECT count(*) FROM gp_models;
 SELECT count(*) FROM gp_progress;
 
+-- a power of the kernel is for fits
+SELECT count(*) FROM gp_cluster('rings', 3, kernel => 'gcn(power=1.5)');
+SELECT gp_fit_links('rings', kernel => 'gcn(power=1.5)');
+
 SELECT count(gp_drop_graph(graph)) FROM gp_graphs WHERE graph IN ('rings', 'named', 'keys', 'features', 'chain');
 RESET search_path;
 DROP SCHEMA clusters CASCADE;

@@ -25,12 +25,16 @@ SELECT gp_kernel 'laplacian(d=2, choice=Weighted, dims=100)' AS a, gp_kernel 'gc
     gp_kernel 'appnp(input=laplacian(sigma2=s, trim=projection), s=1/2)' AS c;
 
 -- Errors point at the character
+SELECT gp_kernel 'A*relu(X)*W, power=3/2' AS a, gp_kernel 'gcn(power=1)' AS b,
+       gp_kernel 'unit(2*N)*W + X0*W, input=cosine' AS c, gp_kernel 'profile' AS d, gp_kernel 'sage2(layers=3)' AS e;
 SELECT gp_kernel 'gnc';
 SELECT gp_kernel 'A**X';
 SELECT gp_kernel 'A*relu(X) + relu(X)';
 SELECT gp_kernel 'gcn(layer=3)';
 SELECT gp_kernel 'gcn(sigma_b=ln(0))';
 SELECT gp_kernel 'gcn(layers=33)';
+SELECT gp_kernel 'gcn(power=0.5)';
+SELECT gp_kernel 'N + A*N';
 SELECT gp_kernel 'laplacian(walks=0)';
 SELECT gp_kernel 'X0, input=laplacian(choice=random)';
 SELECT gp_kernel '';

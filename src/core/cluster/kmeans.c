@@ -15,6 +15,7 @@
 #include "base/base.h"
 #include "base/sort.h"
 #include "cluster.h"
+#include "infer/landmarks.h"
 
 #include <math.h>
 #include <string.h>
@@ -530,6 +531,7 @@ gp_cluster(gp_device *dev, const gp_cluster_problem *problem)
 	if (problem->clusters < 1 || problem->clusters > n)
 		gp_raise(dev->env, GP_ERR_VALUE, "Use at most as many clusters as there are nodes.",
 				 "clusters must be between 1 and %lld, not %d", (long long) n, problem->clusters);
+	gp_power_refuse(dev->env, problem->program);
 	gp_eval_open(&ev, dev, problem->program, problem->graph, problem->features, problem->seed,
 				 problem->type);
 	s = gp_similarity_open(&ev, problem);

@@ -44,14 +44,16 @@ gp_kernel_factor(gp_device *dev, const gp_problem *problem)
 	gp_matrix	q;
 	int32_t    *landmark;
 	int64_t		n;
-	int64_t		count = problem->graph->nodes;
+	int64_t		count;
 
-	if (problem->nlandmarks > 0 && problem->nlandmarks < count)
-		count = problem->nlandmarks;
 	gp_eval_open(&ev, dev, problem->program, problem->graph, problem->features, problem->seed,
 				 GP_FLOAT);
+	count = problem->program->power == 1.0 ? problem->graph->nodes : gp_power_landmarks(&ev);
+	if (problem->nlandmarks > 0 && problem->nlandmarks < count)
+		count = problem->nlandmarks;
 	landmark = gp_landmarks_choose(&ev, problem, count, &n);
 	f = gp_eval_nystrom(&ev, problem->program->nsteps - 1, landmark, n);
+	f = gp_factor_of_power(&ev, f);
 	q = gp_factor_dense(&ev, f);
 	gp_factor_free(&ev, f);
 	gp_free(dev->env, landmark);

@@ -52,6 +52,7 @@ typedef struct gp_problem
 	size_t		estimate_limit; /* for an estimate: bytes to plan for, without an error when
 								 * nothing fits; 0 = gp_limit */
 	gp_type		type;			/* of the large matrices */
+	double		nugget_min;		/* the least one searched; 0 = GP_NUGGET_MIN */
 	double		nugget_slack;	/* take the largest nugget within this share of the least error */
 	bool		quiet;			/* no notices about the nugget, which the user cannot give */
 
@@ -72,8 +73,10 @@ struct gp_plan
 	bool		by_columns;		/* exact: only the receptive field's columns */
 	bool		exact_diagonal; /* variances start from the exact diagonal */
 	int64_t		nlandmarks;		/* nystrom: how many */
+	bool		try_powers;		/* leave-one-out chooses a power of the kernel, too */
 	double		bytes;			/* high-water mark of the environment, inputs included */
 	double		flops;			/* floating-point operations of the whole fit */
+	double		effort;			/* the same, weighed by how fast they run */
 	char		reason[512];	/* one sentence for the user */
 };
 
@@ -131,6 +134,7 @@ typedef struct gp_posterior
 	int64_t		nlandmarks;		/* used: twins dropped; 0 for exact */
 	int32_t    *landmark;		/* nodes, ascending; NULL for exact */
 	double		jitter;			/* largest jitter used, relative to the mean diagonal; 0 = none */
+	double		power;			/* of the kernel: as its program says, or as it was chosen */
 	double		nugget;			/* relative */
 	double		mean_diag;		/* mean of diag K */
 	double		scale;			/* s^2 */

@@ -8,6 +8,7 @@
 #include "regress.h"
 
 #define GP_NUGGET_MIN 1e-3		/* the grid of numbers searched, relative to mean diag K */
+#define GP_NUGGET_MIN_POWER 1e-4	/* the same for a power of the kernel */
 #define GP_NUGGET_MAX 10.0
 #define GP_NUGGET_FEW 0.1		/* with too few labels to choose by leave-one-out */
 #define GP_NORMAL_90 1.6448536269514722	/* half width of the central 90% interval */
@@ -30,6 +31,30 @@ extern bool gp_precision_serves(gp_env *env, const gp_problem *problem);
 extern gp_solution gp_infer_panels(gp_eval *ev, const gp_problem *problem,
 								   const gp_targets *targets, gp_factor *f, const double *diag,
 								   gp_posterior *out);
+
+/* power.c */
+/* The factor of the kernel's power, where its program asks for one; the former factor goes. */
+extern gp_factor *gp_factor_of_power(gp_eval *ev, gp_factor *f);
+
+/* The landmarks that a power takes by itself. */
+extern int64_t gp_power_landmarks(const gp_eval *ev);
+
+/* True where leave-one-out should choose a power: the plan says whether it is affordable. */
+extern bool gp_power_is_open(const gp_problem *problem);
+
+/* A problem as a power of its kernel sees it. */
+extern gp_problem gp_power_problem(const gp_problem *problem);
+
+/* Puts the posterior by a power of the kernel in place of another's, if leave-one-out prefers it. */
+extern void gp_power_choose(gp_eval *ev, const gp_problem *problem, const gp_targets *targets,
+							gp_solution *solution, gp_posterior *out);
+
+/* landmarks.c: landmarks drawn evenly, without twins, of all nodes. */
+extern int32_t *gp_landmarks_spread(gp_eval *ev, const gp_problem *problem, int64_t count, int64_t *n);
+
+/* posterior.c: forgets which nodes have no kernel; tells the user how many these are. */
+extern void gp_posterior_forget(gp_env *env, gp_posterior *out);
+extern void gp_posterior_tell(gp_env *env, const gp_problem *problem, const gp_posterior *out);
 
 /* strategy.c: the posterior by a plan; on a device that only accounts, what that takes. */
 extern gp_posterior *gp_infer(gp_eval *ev, const gp_problem *problem, const gp_plan *plan);

@@ -179,7 +179,7 @@ sort_candidates(gp_env *env, candidate *c, int64_t n)
 
 /* All nodes as candidates. */
 static candidate *
-candidates(const gp_eval *ev, const gp_problem *problem, bool prefer_field)
+candidates(const gp_eval *ev, const gp_problem *problem, bool spread, bool prefer_field)
 {
 	candidate  *c = gp_alloc_zero(ev->env, ev->n, sizeof(candidate));
 	uint64_t   *fingerprint = fingerprints(ev);
@@ -187,7 +187,7 @@ candidates(const gp_eval *ev, const gp_problem *problem, bool prefer_field)
 	for (int64_t i = 0; i < ev->n; i++)
 	{
 		c[i].node = (int32_t) i;
-		c[i].degree = ev->kernel->a->start[i + 1] - ev->kernel->a->start[i];
+		c[i].degree = spread ? 0 : ev->kernel->a->start[i + 1] - ev->kernel->a->start[i];
 		c[i].fingerprint = fingerprint[i];
 		c[i].draw = gp_hash(problem->seed ^ gp_hash(i));
 	}
@@ -223,6 +223,8 @@ gp_landmarks_automatic(gp_eval *ev, const gp_problem *problem)
 
 	if (problem->nlandmarks > 0)
 		return problem->nlandmarks < ev->n ? problem->nlandmarks : ev->n;
+	if (ev->kernel->program->power != 1.0)
+		return gp_power_landmarks(ev);
 	n = field_size(ev, problem);
 	if (n <= AUTOMATIC_FIELD && problem->task == GP_TASK_CLASSES)
 		return n;
@@ -237,9 +239,9 @@ dry_landmarks(gp_eval *ev, int64_t count)
 	return gp_alloc_figures(ev->env, count, sizeof(int32_t));
 }
 
-/* The landmarks, ascending. */
-int32_t *
-gp_landmarks_choose(gp_eval *ev, const gp_problem *problem, int64_t count, int64_t *n)
+/* The landmarks, ascending: drawn evenly, or by degree and preference. */
+static int32_t *
+choose(gp_eval *ev, const gp_problem *problem, int64_t count, bool spread, int64_t *n)
 {
 	gp_env	   *env = ev->env;
 	int32_t    *landmark;
@@ -252,7 +254,7 @@ gp_landmarks_choose(gp_eval *ev, const gp_problem *problem, int64_t count, int64
 	if (env->dry)
 		return dry_landmarks(ev, count);
 	landmark = gp_alloc_array(env, count, sizeof(int32_t));
-	field = problem->task == GP_TASK_CLASSES && field_size(ev, problem) <= count;
+	field = !spread && problem->task == GP_TASK_CLASSES && field_size(ev, problem) <= count;
 	if (problem->landmark)
 	{
 		memcpy(landmark, problem->landmark, count * sizeof(int32_t));
@@ -260,7 +262,7 @@ gp_landmarks_choose(gp_eval *ev, const gp_problem *problem, int64_t count, int64
 	}
 	*n = 0;
 	seen = gp_set_open(env, count);
-	c = candidates(ev, problem, field);
+	c = candidates(ev, problem, spread, field);
 	for (int64_t k = 0; k < ev->n && *n < count; k++)
 	{
 		gp_look(env, k, &next);
@@ -271,4 +273,18 @@ gp_landmarks_choose(gp_eval *ev, const gp_problem *problem, int64_t count, int64
 	gp_free(env, c);
 	gp_set_close(&seen);
 	return landmark;
+}
+
+/* The landmarks of a fit; a power of the kernel needs its spectrum over all nodes. */
+int32_t *
+gp_landmarks_choose(gp_eval *ev, const gp_problem *problem, int64_t count, int64_t *n)
+{
+	return choose(ev, problem, count, ev->kernel->program->power != 1.0, n);
+}
+
+/* Landmarks drawn evenly of all nodes. */
+int32_t *
+gp_landmarks_spread(gp_eval *ev, const gp_problem *problem, int64_t count, int64_t *n)
+{
+	return choose(ev, problem, count, true, n);
 }

@@ -13,6 +13,9 @@ extern int32_t *gp_landmarks_choose(gp_eval *ev, const gp_problem *problem, int6
 /* How many landmarks an automatic fit takes before twins are dropped. */
 extern int64_t gp_landmarks_automatic(gp_eval *ev, const gp_problem *problem);
 
+/* power.c: refuses kernels with a power where nothing takes it. */
+extern void gp_power_refuse(gp_env *env, const gp_program *program);
+
 /* dense_factor.c: all panels side by side, nodes x rank float; owned by the caller. */
 extern gp_matrix gp_factor_dense(gp_eval *ev, const gp_factor *f);
 

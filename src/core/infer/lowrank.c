@@ -40,21 +40,6 @@ labelled_rows(lowrank *lr, const gp_problem *problem)
 	return q;
 }
 
-/* x <- R^-T x for a matrix with a row for each column of Q, block by block. */
-static void
-solve_roots(lowrank *lr, gp_matrix x)
-{
-	int64_t		at = 0;
-
-	for (int b = 0; b < lr->f->npanels; b++)
-	{
-		const gp_panel *panel = &lr->f->panel[b];
-
-		gp_panel_apply_root(lr->ev->dev, panel, true, gp_matrix_rows(x, at, panel->p.cols));
-		at += panel->p.cols;
-	}
-}
-
 /* x <- R x: the inverse of the transposed solve, for the combined root R L. */
 static gp_matrix
 combined_root(lowrank *lr, gp_matrix l)
@@ -79,23 +64,6 @@ combined_root(lowrank *lr, gp_matrix l)
 	return product;
 }
 
-/* out (n x cols) = Q x for every node, x already solved with the roots. */
-static void
-times_panels(lowrank *lr, int64_t row, int64_t rows, gp_matrix x, gp_matrix out)
-{
-	gp_device  *dev = lr->ev->dev;
-	int64_t		at = 0;
-
-	for (int b = 0; b < lr->f->npanels; b++)
-	{
-		const gp_panel *panel = &lr->f->panel[b];
-
-		dev->gemm(dev, false, false, 1.0, gp_matrix_rows(panel->p, row, rows),
-				  gp_matrix_rows(x, at, panel->p.cols), b == 0 ? 0.0 : 1.0, out);
-		at += panel->p.cols;
-	}
-}
-
 /* A copy in the large matrices' type. */
 static gp_matrix
 narrow(lowrank *lr, gp_matrix x)
@@ -116,9 +84,9 @@ means(lowrank *lr, gp_matrix w, gp_posterior *out)
 	gp_matrix	x;
 
 	dev->copy(dev, solved, w);
-	solve_roots(lr, solved);
+	gp_factor_solve(lr->ev, lr->f, solved);
 	x = narrow(lr, solved);
-	times_panels(lr, 0, lr->ev->n, x, mean);
+	gp_factor_times(lr->ev, lr->f, 0, lr->ev->n, x, mean);
 	dev->download(dev, gp_matrix_wrap(out->mean, lr->ev->n, w.cols, GP_DOUBLE), mean);
 	dev->destroy(dev, &solved);
 	dev->destroy(dev, &x);
@@ -139,7 +107,7 @@ product_norms(lowrank *lr, gp_matrix x, double *out)
 	{
 		gp_matrix	b = gp_matrix_rows(block, 0, band.count);
 
-		times_panels(lr, band.first, band.count, x, b);
+		gp_factor_times(lr->ev, lr->f, band.first, band.count, x, b);
 		dev->row_dots(dev, gp_matrix_rows(norm, band.first, band.count), b, b);
 		lr->ev->env->progress(lr->ev->env, GP_PHASE_POSTERIOR, band.first + band.count, n);
 	}
@@ -265,7 +233,7 @@ exact_variances(lowrank *lr, gp_matrix f, const double *diag, gp_posterior *out)
 	gp_device  *dev = lr->ev->dev;
 	gp_matrix	x;
 
-	solve_roots(lr, f);
+	gp_factor_solve(lr->ev, lr->f, f);
 	x = narrow(lr, f);
 	product_norms(lr, x, out->variance);
 	for (int64_t i = 0; i < lr->ev->n && !dev->env->dry; i++)
@@ -422,6 +390,7 @@ gp_infer_lowrank(gp_eval *ev, const gp_problem *problem, const gp_targets *targe
 
 	ev->env->progress(ev->env, GP_PHASE_KERNEL, 0, ev->n);
 	f = gp_eval_nystrom(ev, ev->kernel->program->nsteps - 1, out->landmark, out->nlandmarks);
+	f = gp_factor_of_power(ev, f);
 	solution = gp_infer_panels(ev, problem, targets, f, diag, out);
 	gp_factor_free(ev, f);
 	gp_free(ev->env, diag);

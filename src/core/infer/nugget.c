@@ -212,24 +212,26 @@ round_nugget(double nugget)
  * not where the error is flat there, and looking on would bring nothing.
  */
 static void
-notice_edge(gp_env *env, point edge, point inner, bool smallest)
+notice_edge(gp_env *env, point edge, point inner, bool smallest, double least)
 {
 	if (inner.error - edge.error <= EDGE_FLAT * inner.error)
 		return;
 	gp_notice(env, smallest ? "Try a smaller one with nugget => ...; labels that are surprisingly regular call for it." :
 			  "The kernel explains little of the labels: compare others with gp_tune.",
 			  "the leave-one-out error still falls at the %s nugget tried, %g",
-			  smallest ? "smallest" : "largest", smallest ? GP_NUGGET_MIN : GP_NUGGET_MAX);
+			  smallest ? "smallest" : "largest", smallest ? least : GP_NUGGET_MAX);
 }
 
 /*
- * The minimum of the error over the nugget; ties take the larger one.  slack, if
+ * The minimum of the error over the nugget; ties take the larger one.  A slack, if
  * not 0, asks for the largest nugget within so much of the least error.
  */
 static double
-search(gp_env *env, gp_nugget_error error, void *state, int coarse, int refine, bool quiet, double slack)
+search(gp_env *env, const gp_problem *problem, gp_nugget_error error, void *state, int coarse,
+	   int refine)
 {
-	double		low = log(GP_NUGGET_MIN);
+	double		least = problem->nugget_min > 0.0 ? problem->nugget_min : GP_NUGGET_MIN;
+	double		low = log(least);
 	double		step = (log(GP_NUGGET_MAX) - low) / (coarse - 1);
 	point	   *grid = gp_alloc_array(env, coarse, sizeof(point));
 	int			best = coarse - 1;
@@ -245,13 +247,13 @@ search(gp_env *env, gp_nugget_error error, void *state, int coarse, int refine, 
 	found = grid[best];
 	if (best > 0 && best < coarse - 1)
 		found = narrow(env, error, state, grid[best - 1], grid[best], grid[best + 1], refine);
-	else if (!quiet)
-		notice_edge(env, grid[best], grid[best == 0 ? 1 : best - 1], best == 0);
+	else if (!problem->quiet)
+		notice_edge(env, grid[best], grid[best == 0 ? 1 : best - 1], best == 0, least);
 	gp_free(env, grid);
-	if (slack > 0.0)
-		return widen(env, error, state, found, slack);
+	if (problem->nugget_slack > 0.0)
+		return widen(env, error, state, found, problem->nugget_slack);
 	if (best == 0 || best == coarse - 1)
-		return best == 0 ? GP_NUGGET_MIN : GP_NUGGET_MAX;
+		return best == 0 ? least : GP_NUGGET_MAX;
 	return round_nugget(exp(found.x));
 }
 
@@ -285,5 +287,5 @@ gp_nugget_choose(gp_env *env, const gp_problem *problem, const gp_targets *targe
 					  GP_NUGGET_FEW);
 		return GP_NUGGET_FEW;
 	}
-	return search(env, error, state, coarse, refine, problem->quiet, problem->nugget_slack);
+	return search(env, problem, error, state, coarse, refine);
 }

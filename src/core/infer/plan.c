@@ -16,6 +16,8 @@
 #define DIAGONAL_SHARE 0.1		/* the exact diagonal may cost so much of a low-rank fit */
 #define DIAGONAL_CHEAP 2e10
 #define FEWEST_LANDMARKS 64
+#define POWERS_SHARE 0.15		/* the choice of a power may cost so much of a fit */
+#define POWERS_CHEAP 6e10		/* or so many operations: about a second */
 
 /* What the planner weighs. */
 typedef struct options
@@ -187,6 +189,7 @@ settle(const gp_eval *ev, const options *o, const gp_count *count, gp_plan *plan
 {
 	plan->bytes = fmax(o->base + count->bytes, (double) ev->env->peak);
 	plan->flops = count->flops;
+	plan->effort = count->effort;
 }
 
 /* Takes the cheaper exact way that fits; false when none does. */
@@ -227,6 +230,13 @@ take_lowrank(const gp_eval *ev, const options *o, gp_plan *plan)
 			 "low rank on %lld landmarks, variances from the %s diagonal: %.3g GFLOP, %.0f MB",
 			 (long long) o->nlandmarks, o->exact_diagonal ? "exact" : "low-rank",
 			 plan->flops / 1e9, ceil(megabytes(plan->bytes)));
+	if (ev->kernel->program->power != 1.0)
+	{
+		size_t		used = strlen(plan->reason);
+
+		snprintf(plan->reason + used, sizeof(plan->reason) - used,
+				 "; a power of the kernel is one of a factor");
+	}
 	return true;
 }
 
@@ -295,11 +305,45 @@ bytes_allowed(const gp_device *dev, const gp_problem *problem)
 		: dev->env->limit > 0 ? (double) gp_limit(dev->env) + (double) dev->room : INFINITY;
 }
 
+/* Lets leave-one-out choose a power of the kernel, where that is affordable. */
+static void
+plan_powers(gp_eval *ev, const gp_problem *problem, const options *o, gp_plan *plan)
+{
+	trial		t = {problem, *plan};
+	size_t		used = strlen(plan->reason);
+	gp_count	count;
+
+	if (!gp_power_is_open(problem) || !gp_nystrom_possible(ev, ev->kernel->program->nsteps - 1))
+		return;
+	t.plan.try_powers = true;
+	count = gp_eval_dry(ev, run_trial, &t);
+	if (count.effort - plan->effort > fmax(POWERS_CHEAP, POWERS_SHARE * plan->effort) ||
+		o->base + count.bytes > o->limit)
+		return;
+	plan->try_powers = true;
+	settle(ev, o, &count, plan);
+	snprintf(plan->reason + used, sizeof(plan->reason) - used,
+			 "; the power of the kernel by leave-one-out, %.3g GFLOP in all", plan->flops / 1e9);
+}
+
+/* The problem as it is planned: a power of the kernel is one of a low-rank factor. */
+static gp_problem
+planned_problem(const gp_problem *problem)
+{
+	gp_problem	p = *problem;
+
+	if (problem->program->power != 1.0)
+		p.strategy = GP_STRATEGY_NYSTROM;
+	return p;
+}
+
 /* Plans with an evaluation at hand. */
 gp_plan
-gp_plan_with(gp_eval *ev, const gp_problem *problem)
+gp_plan_with(gp_eval *ev, const gp_problem *asked)
 {
 	gp_env	   *env = ev->env;
+	gp_problem	planned = planned_problem(asked);
+	const gp_problem *problem = &planned;
 	int			root = ev->kernel->program->nsteps - 1;
 	gp_plan		plan = {0};
 	options		o = {0};
@@ -308,7 +352,7 @@ gp_plan_with(gp_eval *ev, const gp_problem *problem)
 	env->progress(env, GP_PHASE_PLAN, 0, 0);
 	o.limit = bytes_allowed(ev->dev, problem);
 	gp_plan_check_factors(ev, o.limit);
-	o.has_columns = gp_step_reach(ev, root) != GP_REACH_NONE;
+	o.has_columns = gp_step_reach(ev, root) != GP_REACH_NONE && problem->program->power == 1.0;
 	o.nlandmarks = gp_landmarks_automatic(ev, problem);
 	if (problem->strategy != GP_STRATEGY_NYSTROM && o.has_columns)
 		o.columns = count_exact(ev, problem, true);
@@ -327,6 +371,7 @@ gp_plan_with(gp_eval *ev, const gp_problem *problem)
 	if (!fits)
 		refuse(env, o.base + o.lowrank.bytes, o.limit,
 			   "Use fewer landmarks, or raise gnngp.memory_limit.");
+	plan_powers(ev, problem, &o, &plan);
 	return plan;
 }
 

@@ -35,6 +35,23 @@ gp_posterior_finish(gp_env *env, const gp_problem *problem, const gp_targets *ta
 		for (int32_t c = 0; c < out->columns; c++)
 			mean[c] = values ? targets->offset : 0.0;
 	}
+}
+
+/* Forgets which nodes have no kernel. */
+void
+gp_posterior_forget(gp_env *env, gp_posterior *out)
+{
+	gp_free(env, out->is_prior);
+	out->is_prior = NULL;
+	out->no_kernel = 0;
+}
+
+/* Tells how many nodes have no kernel. */
+void
+gp_posterior_tell(gp_env *env, const gp_problem *problem, const gp_posterior *out)
+{
+	bool		values = problem->task == GP_TASK_VALUES;
+
 	if (out->no_kernel > 0)
 		gp_notice(env, "Their variance is the prior's, so they never look sure.",
 				  values ? "%d %s no features nearby and %s the mean of the labels" :

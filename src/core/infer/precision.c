@@ -564,7 +564,7 @@ tell(fit *f, double residual, double tolerance, double error)
 static bool
 is_prior(const gp_program *program)
 {
-	return program->nsteps == 1 && program->steps[0].kind == GP_STEP_INPUT &&
+	return program->nsteps == 1 && program->power == 1.0 && program->steps[0].kind == GP_STEP_INPUT &&
 		program->input.kind == GP_INPUT_LAPLACIAN && program->input.p[GP_LAPLACIAN_DIMS] == 0.0;
 }
 

@@ -39,16 +39,22 @@ gp_infer(gp_eval *ev, const gp_problem *problem, const gp_plan *plan)
 	gp_env	   *env = ev->env;
 	gp_targets	targets = gp_targets_make(env, problem);
 	gp_posterior *out = gp_posterior_create(env, problem, &targets, plan);
+	gp_problem	p = problem->program->power == 1.0 ? *problem : gp_power_problem(problem);
 	gp_solution solution;
 
+	out->power = problem->program->power;
 	if (plan->strategy == GP_STRATEGY_EXACT)
-		solution = gp_infer_exact(ev, problem, &targets, plan, out);
+		solution = gp_infer_exact(ev, &p, &targets, plan, out);
 	else
 	{
 		out->landmark = gp_landmarks_choose(ev, problem, plan->nlandmarks, &out->nlandmarks);
-		solution = gp_infer_lowrank(ev, problem, &targets, plan, out);
-		tell_lowrank(ev, plan, ev->jitter);
+		solution = gp_infer_lowrank(ev, &p, &targets, plan, out);
 	}
+	gp_posterior_tell(env, problem, out);
+	if (plan->strategy == GP_STRATEGY_NYSTROM)
+		tell_lowrank(ev, plan, ev->jitter);
+	if (plan->try_powers && !targets.few && !targets.flat)
+		gp_power_choose(ev, problem, &targets, &solution, out);
 	gp_posterior_settle(ev, problem, &targets, &solution, out);
 	gp_solution_free(ev->dev, &solution);
 	gp_targets_free(env, &targets);

@@ -55,6 +55,7 @@ typedef struct gp_eval
 	gp_type		type;			/* of the large matrices */
 	double		jitter;			/* first jitter of C(a,a), relative to its mean diagonal */
 	double		max_jitter;		/* the largest one used so far */
+	bool		patient;		/* goes on beyond the largest jitter that is any good, without an error */
 	gp_linear  *linear;			/* for each step: its explicit factor, once it was asked for */
 } gp_eval;
 
@@ -244,6 +245,9 @@ extern gp_factor *gp_eval_nystrom(gp_eval *ev, int step, const int32_t *landmark
 /* True when a step's factor would not have too many parts. */
 extern bool gp_nystrom_possible(const gp_eval *ev, int step);
 
+/* The panels that a step's factor will have, one for what linear terms are left. */
+extern int gp_nystrom_panels(const gp_eval *ev, int step);
+
 /* Refuses a step whose factor would, before any part is made. */
 extern void gp_nystrom_check(const gp_eval *ev, int step);
 extern int64_t gp_factor_rank(const gp_factor *factor);
@@ -255,6 +259,13 @@ extern void gp_panel_apply_root(gp_device *dev, const gp_panel *panel, bool left
 extern void gp_factor_rows(gp_eval *ev, const gp_factor *f, const int32_t *index, int64_t n,
 						   gp_matrix out);
 
+/* x <- R^-T x for a matrix with a row for each column of Q, block by block. */
+extern void gp_factor_solve(gp_eval *ev, const gp_factor *f, gp_matrix x);
+
+/* out = P x for some rows of the panels side by side: Q y, where x is y solved with the roots. */
+extern void gp_factor_times(gp_eval *ev, const gp_factor *f, int64_t row, int64_t rows,
+							gp_matrix x, gp_matrix out);
+
 /* The mean of |q_i|^2 over all nodes, or over evenly spread ones on a large graph. */
 extern double gp_factor_mean(gp_eval *ev, const gp_factor *f);
 
@@ -264,9 +275,12 @@ extern void gp_panel_whiten(gp_eval *ev, gp_panel *panel);
 /*
  * The Cholesky factor of a covariance of landmarks, in double: symmetrised, with
  * the evaluation's jitter, times ten after each failure up to 1e-3 of the mean
- * diagonal.  c is overwritten.  Raises GP_ERR_DATA when even that fails.
+ * diagonal.  c is overwritten.  Raises GP_ERR_DATA when even that fails, or
+ * goes on where the evaluation is patient.
  */
 extern void gp_landmark_root(gp_eval *ev, gp_matrix c);
+
+#define GP_MAX_JITTER 1e-3		/* the largest that is any good */
 
 /* What scales a covariance of this mean diagonal to one of mean 1; refuses one that overflows. */
 extern double gp_unit_scale(const gp_eval *ev, double mean_diag);

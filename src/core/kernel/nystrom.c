@@ -12,7 +12,6 @@
 #include <math.h>
 #include <string.h>
 
-#define MAX_JITTER 1e-3
 #define EXACT_WIDTH 1024		/* of linear terms, up to which they stay exact in the last layer */
 
 typedef struct nystrom
@@ -46,7 +45,7 @@ gp_landmark_root(gp_eval *ev, gp_matrix c)
 		mean = 1.0;
 	for (;; jitter *= 10.0)
 	{
-		if (jitter > MAX_JITTER * 1.0001)
+		if (jitter > GP_MAX_JITTER * 1.0001 && !(ev->patient && jitter < 1e6))
 			gp_raise(ev->env, GP_ERR_DATA, "Try fewer landmarks, or strategy => 'exact'.",
 					 "the covariance of the landmarks is not positive definite");
 		dev->copy(dev, c, saved);
@@ -471,17 +470,17 @@ step_parts(const gp_step *s, const part_count *count)
 	return c;
 }
 
-/* Counts the parts of all steps up to the first that is refused. */
-static refusal
-find_refusal(const gp_eval *ev, int step)
+/* Counts the parts of all steps up to the first that is refused; those of the last, or what refuses. */
+static part_count
+count_parts(const gp_eval *ev, int step)
 {
 	int		   *uses = gp_alloc_zero(ev->env, step + 1, sizeof(int));
 	part_count *count = gp_alloc_zero(ev->env, step + 1, sizeof(part_count));
 	gp_terms   *terms = gp_alloc_zero(ev->env, 1, sizeof(gp_terms));
-	refusal		refused = REFUSED_NOT;
+	part_count	last = {0, 0, 0, REFUSED_NOT};
 
 	gp_step_uses(ev, step, ev->kernel->is_linear, uses);
-	for (int i = 0; i <= step && refused == REFUSED_NOT; i++)
+	for (int i = 0; i <= step && last.refused == REFUSED_NOT; i++)
 	{
 		if (uses[i] == 0)
 			continue;
@@ -490,26 +489,35 @@ find_refusal(const gp_eval *ev, int step)
 			step_parts(&ev->kernel->program->steps[i], count);
 		if (i == step)
 			check_parts(&count[i], true);
-		refused = count[i].refused;
+		last = count[i];
 	}
 	gp_free(ev->env, uses);
 	gp_free(ev->env, count);
 	gp_free(ev->env, terms);
-	return refused;
+	return last;
 }
 
 /* True when a step's factor would not have too many parts. */
 bool
 gp_nystrom_possible(const gp_eval *ev, int step)
 {
-	return find_refusal(ev, step) == REFUSED_NOT;
+	return count_parts(ev, step).refused == REFUSED_NOT;
+}
+
+/* The panels that a step's factor will have. */
+int
+gp_nystrom_panels(const gp_eval *ev, int step)
+{
+	part_count	c = count_parts(ev, step);
+
+	return c.panels + (c.terms > 0);
 }
 
 /* Refuses a step whose factor would have too many parts, before any is made. */
 void
 gp_nystrom_check(const gp_eval *ev, int step)
 {
-	refusal		refused = find_refusal(ev, step);
+	refusal		refused = count_parts(ev, step).refused;
 
 	if (refused == REFUSED_PARTS)
 		gp_raise(ev->env, GP_ERR_UNSUPPORTED, "Use fewer terms or layers.",

@@ -49,6 +49,39 @@ gp_factor_rows(gp_eval *ev, const gp_factor *f, const int32_t *index, int64_t n,
 	}
 }
 
+/* x <- R^-T x for a matrix with a row for each column of Q, block by block. */
+void
+gp_factor_solve(gp_eval *ev, const gp_factor *f, gp_matrix x)
+{
+	int64_t		at = 0;
+
+	for (int b = 0; b < f->npanels; b++)
+	{
+		const gp_panel *panel = &f->panel[b];
+
+		gp_panel_apply_root(ev->dev, panel, true, gp_matrix_rows(x, at, panel->p.cols));
+		at += panel->p.cols;
+	}
+}
+
+/* out = P x for some rows of the panels side by side: Q y, where x is y solved with the roots. */
+void
+gp_factor_times(gp_eval *ev, const gp_factor *f, int64_t row, int64_t rows, gp_matrix x,
+				gp_matrix out)
+{
+	gp_device  *dev = ev->dev;
+	int64_t		at = 0;
+
+	for (int b = 0; b < f->npanels; b++)
+	{
+		const gp_panel *panel = &f->panel[b];
+
+		dev->gemm(dev, false, false, 1.0, gp_matrix_rows(panel->p, row, rows),
+				  gp_matrix_rows(x, at, panel->p.cols), b == 0 ? 0.0 : 1.0, out);
+		at += panel->p.cols;
+	}
+}
+
 /* The mean of |q_i|^2 over all nodes, or over evenly spread ones on a large graph. */
 double
 gp_factor_mean(gp_eval *ev, const gp_factor *f)

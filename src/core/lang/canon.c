@@ -35,6 +35,7 @@ gp_meaning_print(gp_arena *arena, const gp_meaning *meaning)
 	gp_text_input(&text, &meaning->set.input);
 	if (facts.has_op && meaning->set.norm == GP_NORM_ROW)
 		gp_text_add(&text, ", norm=row");
+	gp_text_kernel_power(&text, meaning->set.power);
 	return text.data;
 }
 

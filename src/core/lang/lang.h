@@ -48,6 +48,8 @@ typedef struct gp_input
 
 #define GP_MAX_P 4				/* distinct P(a) in one operator */
 #define GP_MIN_P 1e-4			/* the smallest a of P(a): its series grows as 1 / a */
+#define GP_LEAST_POWER 1.0		/* of a kernel's spectrum */
+#define GP_MOST_POWER 2.0
 #define GP_MAX_TERMS 32			/* terms of one operator */
 
 /* coef * A^power_a * P(a_1)^power_p[0] * ... */
@@ -93,6 +95,7 @@ typedef struct gp_program
 {
 	gp_input	input;
 	gp_norm		norm;
+	double		power;			/* what is asked for is K^power, between GP_LEAST_POWER and GP_MOST_POWER */
 	int			layers;
 	int			nsteps;
 	gp_step    *steps;

@@ -217,6 +217,7 @@ typedef struct gp_kernel_options
 	int			layers;
 	gp_input	input;
 	gp_norm		norm;
+	double		power;
 	bool		input_given;
 } gp_kernel_options;
 
@@ -366,6 +367,9 @@ typedef struct gp_names
 extern void gp_names_collect(gp_names *names, const gp_feature *f);
 extern void gp_text_feature(gp_text *text, const gp_names *names, const gp_feature *f);
 extern void gp_text_sigmas(gp_text *text, const gp_names *names);
+
+/* The option power, unless it is 1 (options.c). */
+extern void gp_text_kernel_power(gp_text *text, double power);
 
 /* The option input, unless it is linear; one of its parameters (input.c). */
 extern void gp_text_input(gp_text *text, const gp_input *input);

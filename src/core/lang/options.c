@@ -1,7 +1,7 @@
 /*
  * options.c - options, and a text's meaning as a whole.
  *
- * Options that every kernel has are layers, sigma_w, sigma_b, input and norm;
+ * Options that every kernel has are layers, sigma_w, sigma_b, input, norm and power;
  * sigma_w1 belongs to W1; any other name is a constant that the formula or another
  * option uses.  An option that nothing uses is refused, for it is a typing error.
  */
@@ -18,7 +18,8 @@
 static bool
 is_general(const char *name)
 {
-	static const char *const general[] = {"layers", "sigma_w", "sigma_b", "input", "norm"};
+	static const char *const general[] = {"layers", "sigma_w", "sigma_b", "input", "norm",
+	"power"};
 
 	for (size_t i = 0; i < sizeof(general) / sizeof(general[0]); i++)
 		if (strcmp(name, general[i]) == 0)
@@ -47,12 +48,37 @@ resolve_norm(gp_typing *t, const gp_ast *ast)
 			  "unknown normalisation in kernel");
 }
 
-/* input and norm, where they are given. */
+/* power=... */
+static double
+resolve_power(gp_typing *t, const gp_ast *ast)
+{
+	double		power = gp_typing_plain_number(t, ast, "power");
+
+	if (!(power >= GP_LEAST_POWER && power <= GP_MOST_POWER))
+		gp_raise_at(t->m.env, GP_ERR_VALUE, ast->position,
+					"It is the power of the kernel's spectrum over all nodes.",
+					"option \"power\" of kernel must be between %g and %g", GP_LEAST_POWER,
+					GP_MOST_POWER);
+	return power;
+}
+
+/* The option power, unless it is 1. */
+void
+gp_text_kernel_power(gp_text *text, double power)
+{
+	if (power == 1.0)
+		return;
+	gp_text_add(text, ", power=");
+	gp_text_number(text, power);
+}
+
+/* What is said of the kernel as a whole, where it is given. */
 static void
-resolve_input_and_norm(gp_typing *t, gp_kernel_options *set)
+resolve_whole(gp_typing *t, gp_kernel_options *set)
 {
 	gp_constant *input = gp_typing_find(t, "input");
 	gp_constant *norm = gp_typing_find(t, "norm");
+	gp_constant *power = gp_typing_find(t, "power");
 
 	if (input != NULL)
 	{
@@ -61,6 +87,8 @@ resolve_input_and_norm(gp_typing *t, gp_kernel_options *set)
 	}
 	if (norm != NULL)
 		set->norm = resolve_norm(t, norm->option->value);
+	if (power != NULL)
+		set->power = resolve_power(t, power->option->value);
 }
 
 /* ---- layers ---- */
@@ -165,14 +193,14 @@ check_used(gp_typing *t, const gp_kernel_text *text, const gp_preset *preset)
 		if (preset != NULL)
 		{
 			snprintf(hint, sizeof(hint), "Options of %s are %s%slayers, sigma_w, sigma_b, "
-					 "input and norm.", preset->name, preset->options,
+					 "input, norm and power.", preset->name, preset->options,
 					 preset->options[0] != '\0' ? ", " : "");
 			gp_raise_at(t->m.env, GP_ERR_SYNTAX, option->position, hint,
 						"kernel \"%s\" has no use for option \"%.40s\"", preset->name,
 						option->spelled);
 		}
 		gp_raise_at(t->m.env, GP_ERR_SYNTAX, option->position,
-					"Options are layers, sigma_w, sigma_b, input, norm, sigma_w1 for W1, "
+					"Options are layers, sigma_w, sigma_b, input, norm, power, sigma_w1 for W1, "
 					"and constants that the formula names.",
 					"option \"%.40s\" is not used in the kernel", option->spelled);
 	}
@@ -210,7 +238,8 @@ gp_meaning
 gp_kernel_resolve(gp_arena *arena, const gp_kernel_text *text, int noverrides,
 				  const gp_override *overrides, int layers)
 {
-	gp_meaning	meaning = {.set = {.input = {.kind = GP_INPUT_LINEAR}, .norm = GP_NORM_SYM}};
+	gp_meaning	meaning = {.set = {.input = {.kind = GP_INPUT_LINEAR}, .norm = GP_NORM_SYM,
+	.power = 1.0}};
 	gp_typing	t = {.m = {arena, gp_arena_env(arena), text->position}, .first = 1, .last = 1};
 	const gp_preset *preset = text->preset != NULL ? gp_preset_find(text->preset) : NULL;
 	const gp_kernel_text *source = preset == NULL ? text :
@@ -235,7 +264,7 @@ gp_kernel_resolve(gp_arena *arena, const gp_kernel_text *text, int noverrides,
 		has_x = false;
 	}
 	meaning.set.layers = has_x ? t.layers : 1;
-	resolve_input_and_norm(&t, &meaning.set);
+	resolve_whole(&t, &meaning.set);
 	drop_without_effect(&meaning);
 	check_used(&t, text, preset);
 	return meaning;

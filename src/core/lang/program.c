@@ -522,6 +522,7 @@ finish(const builder *b, const gp_kernel_options *set, int root)
 
 	program->input = set->input;
 	program->norm = set->norm;
+	program->power = set->power;
 	program->layers = set->layers;
 	program->nsteps = live;
 	program->steps = (gp_step *) (ops + b->nops);

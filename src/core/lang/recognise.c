@@ -230,6 +230,7 @@ print_preset(gp_text *text, const search *s, const gp_preset *preset, const gp_k
 		gp_text_input(&options, &set->input);
 	if (s->facts.has_op && set->norm != own->norm)
 		gp_text_add(&options, ", norm=%s", set->norm == GP_NORM_ROW ? "row" : "sym");
+	gp_text_kernel_power(&options, set->power);
 	gp_text_add(text, "%s", preset->name);
 	if (options.length > 0)
 		gp_text_add(text, "(%s)", options.data + 2);

@@ -498,10 +498,10 @@ static void
 small_fit(gp_env *env, gp_strategy strategy, const char *kernel)
 {
 	gp_device  *dev = gp_device_cpu(env, 1);
-	world		w = make_world(env, 40, 8, 3, GP_FLOAT);
+	world		w = make_world(env, 40, 8, strategy == GP_STRATEGY_AUTO ? 2 : 3, GP_FLOAT);
 	gp_problem	p = make_problem(env, &w, kernel, GP_TASK_CLASSES, GP_FLOAT);
 
-	p.strategy = strategy;
+	p.strategy = strategy;	/* with labels enough to choose a power by, where that is open */
 	gp_posterior_free(env, gp_fit(dev, &p));
 	dev->close(dev);
 }
@@ -558,6 +558,8 @@ main(void)
 	check_faults(GP_STRATEGY_EXACT, "sage(layers=3)");
 	check_faults(GP_STRATEGY_NYSTROM, "gcnii(layers=3)");
 	check_faults(GP_STRATEGY_NYSTROM, "appnp");
+	check_faults(GP_STRATEGY_AUTO, "gcn");
+	check_faults(GP_STRATEGY_NYSTROM, "profile(power=1.5)");
 	check_cancels();
 	return done_testing();
 }

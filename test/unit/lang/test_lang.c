@@ -79,6 +79,13 @@ static const struct
 	{"relu(X)*W + A*relu(X)*W + A^2*relu(X)*W + 0^(l-1)*N*W, norm=row", "sage2"},
 	{"sage2(sigma_self=0.5, layers=3)", "sage2(sigma_self=0.5, layers=3)"},
 
+	/* powers */
+	{"gcn(power=1.5)", "gcn(power=1.5)"},
+	{"A*relu(X)*W, power=3/2, layers=3", "gcn(layers=3, power=1.5)"},
+	{"gcn(power=1)", "gcn"},
+	{"A*X0, norm=row, power=p, p=2", "A*X0, norm=row, power=2"},
+	{"sage(norm=sym, power=1.25)", "sage(norm=sym, power=1.25)"},
+
 	/* lists of neighbours, mean variances of one */
 	{"N", "N"},
 	{"2*A*N*W + X0", "2*A*N*W + X0"},
@@ -202,7 +209,7 @@ static const struct
 	{"X, 3", GP_ERR_SYNTAX, 4, "syntax error in kernel at \"3\"", "Options look like"},
 	{"gcn(layers=2, Layers=3)", GP_ERR_SYNTAX, 15, "option \"Layers\" is given twice", NULL},
 	{"gcn(layer=3)", GP_ERR_SYNTAX, 5, "kernel \"gcn\" has no use for option \"layer\"",
-	"Options of gcn are layers, sigma_w, sigma_b, input and norm."},
+	"Options of gcn are layers, sigma_w, sigma_b, input, norm and power."},
 	{"gcnii(sigma_self=3)", GP_ERR_SYNTAX, 7,
 		"kernel \"gcnii\" has no use for option \"sigma_self\"",
 	"Options of gcnii are alpha, lambda, layers"},
@@ -231,6 +238,9 @@ static const struct
 	{"n", GP_ERR_SYNTAX, 1, "unknown kernel \"n\"", "Kernels are gcn"},
 	{"A*n", GP_ERR_SYNTAX, 3, "unknown name \"n\" in kernel", "X, X0, N, A, I"},
 	{"N, N=2", GP_ERR_SYNTAX, 4, "name \"N\" is reserved in kernels", "sigma_w and sigma_b"},
+	{"gcn(power=0.9)", GP_ERR_VALUE, 11, "option \"power\" of kernel must be between 1 and 2", "It is the power"},
+	{"gcn(power=2.1)", GP_ERR_VALUE, 11, "option \"power\" of kernel must be between 1 and 2", "It is the power"},
+	{"gcn(power=l)", GP_ERR_VALUE, 11, "\"power\" of kernel must not depend on the layer", NULL},
 	{"X*X0", GP_ERR_SYNTAX, 3, "a product in kernel holds two features", "Features are added"},
 	{"X0 + 2", GP_ERR_SYNTAX, 6, "a number cannot be added to a feature in kernel", NULL},
 	{"(A + 2)*X", GP_ERR_SYNTAX, 6, "a number cannot be added to an operator in kernel",
