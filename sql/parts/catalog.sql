@@ -95,7 +95,9 @@ CREATE TABLE @extschema@.gp_model_catalog (
     link_seconds double precision,
     link_peak_bytes bigint,
     link_id_type text,
-    link_integer_ids boolean
+    link_integer_ids boolean,
+    kernel text,
+    alternatives jsonb
 );
 
 CREATE UNIQUE INDEX gp_model_catalog_owner_name

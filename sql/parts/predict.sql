@@ -3,7 +3,7 @@
 CREATE OR REPLACE FUNCTION @extschema@.gp_fit(
     graph text,
     model text DEFAULT NULL,
-    kernel @extschema@.gp_kernel DEFAULT 'gcn',
+    kernel @extschema@.gp_kernel DEFAULT 'auto',
     task text DEFAULT 'auto',
     strategy text DEFAULT 'auto',
     landmarks integer DEFAULT NULL,
@@ -25,7 +25,8 @@ CREATE OR REPLACE FUNCTION @extschema@.gp_fit(
     OUT log_marginal_likelihood double precision,
     OUT loo_score double precision,
     OUT seconds double precision,
-    OUT peak_bytes bigint)
+    OUT peak_bytes bigint,
+    OUT alternatives jsonb)
 AS 'MODULE_PATHNAME', 'gnngp_fit'
 LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000;
 
@@ -194,7 +195,7 @@ COMMENT ON FUNCTION @extschema@.gp_tune(text, @extschema@.gp_kernel[], text) IS
 
 CREATE OR REPLACE FUNCTION @extschema@.gp_estimate(
     graph text,
-    kernel @extschema@.gp_kernel DEFAULT 'gcn',
+    kernel @extschema@.gp_kernel DEFAULT 'auto',
     strategy text DEFAULT 'auto',
     landmarks integer DEFAULT NULL,
     OUT strategy text,

@@ -81,7 +81,7 @@ CREATE OR REPLACE VIEW @extschema@.gp_models WITH (security_invoker = true) AS
            @extschema@.gp_role_name(m.owner) AS owner,
            g.name AS graph,
            m.task,
-           @extschema@.gp_kernel_as_stored(m.asked_kernel) AS kernel,
+           @extschema@.gp_kernel_as_stored(coalesce(m.kernel, m.asked_kernel)) AS kernel,
            m.strategy,
            m.device,
            coalesce(m.nodes, m.link_nodes) AS nodes,
@@ -99,14 +99,16 @@ CREATE OR REPLACE VIEW @extschema@.gp_models WITH (security_invoker = true) AS
            m.mean_diag AS mean_diagonal,
            m.scale,
            nullif(m.jitter, 0) AS jitter,
-           CASE WHEN m.exact_diagonal THEN 'exact' WHEN m.task IS NOT NULL THEN 'low rank' END AS variances,
+           CASE WHEN m.exact_diagonal THEN 'exact' WHEN m.strategy = 'precision' THEN 'probed'
+                WHEN m.task IS NOT NULL THEN 'low rank' END AS variances,
            m.link_method,
            @extschema@.gp_kernel_as_stored(m.link_asked_kernel) AS link_kernel,
            m.link_pairs,
            m.link_auc,
            m.link_average_precision,
            nullif(m.link_steps, 0) AS link_steps,
-           m.link_fitted
+           m.link_fitted,
+           m.alternatives
     FROM @extschema@.gp_model_catalog m
         LEFT JOIN @extschema@.gp_graph_catalog g ON g.id = m.graph;
 
@@ -178,6 +180,7 @@ COMMENT ON COLUMN @extschema@.gp_models.link_pairs IS 'pairs that the link part 
 COMMENT ON COLUMN @extschema@.gp_models.link_auc IS 'area under the ROC curve for held-out links';
 COMMENT ON COLUMN @extschema@.gp_models.link_average_precision IS 'average precision for held-out links';
 COMMENT ON COLUMN @extschema@.gp_models.link_steps IS 'steps of the Laplacian scores';
+COMMENT ON COLUMN @extschema@.gp_models.alternatives IS 'where the kernel was chosen: the others that were fitted, with their scores';
 COMMENT ON COLUMN @extschema@.gp_models.link_fitted IS 'when the link part was last fitted';
 
 COMMENT ON COLUMN @extschema@.gp_progress.pid IS 'process of the backend that computes';

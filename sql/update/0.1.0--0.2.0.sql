@@ -158,6 +158,12 @@ CREATE POLICY visible ON @extschema@.gp_refresh_log FOR SELECT TO PUBLIC
                    WHERE m.id = gp_refresh_log.model
                      AND pg_catalog.pg_has_role(@extschema@.gp_role_oid(m.owner), 'USAGE')));
 
+-- The kernel of a model of 0.1.0 is the one that was asked for.
+ALTER TABLE @extschema@.gp_model_catalog
+    ADD COLUMN kernel text,
+    ADD COLUMN alternatives jsonb;
+UPDATE @extschema@.gp_model_catalog SET kernel = asked_kernel;
+
 -- Graphs of 0.1.0 keep the scale that they had.
 ALTER TABLE @extschema@.gp_graph_catalog
     ADD COLUMN scale text NOT NULL DEFAULT 'none',

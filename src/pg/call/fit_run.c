@@ -4,6 +4,7 @@
 #include "postgres.h"
 
 #include "access/htup_details.h"
+#include "auto_kernel.h"
 #include "call.h"
 #include "fit_run.h"
 #include "funcapi.h"
@@ -27,8 +28,7 @@ struct gnngp_fit_run
 	gnngp_fit_settings settings;
 	gnngp_link_settings link_settings;
 	gnngp_data *data;
-	const char *device;			/* where the node part was fitted */
-	gp_posterior *posterior;
+	gnngp_choice fit;			/* of the node part */
 	gp_link_model *links;
 	instr_time	lap;			/* when the step in hand began */
 	double		read_seconds;
@@ -111,12 +111,7 @@ gnngp_fit_count(const gnngp_fit_run *run)
 static void
 compute_nodes(gnngp_fit_run *run, gnngp_run *compute)
 {
-	gp_problem	problem;
-
-	gnngp_problem_init(&problem, run->data,
-					   gnngp_compile_kernel(compute->env, run->settings.kernel), &run->settings);
-	run->posterior = gnngp_run_fit(compute, &problem);
-	run->device = compute->used;
+	run->fit = gnngp_fit_kernel(compute, run->data, &run->settings);
 	run->peak = compute->env->peak;
 	run->seconds = run->read_seconds + take_lap(run);
 }
@@ -163,7 +158,9 @@ fill_settings(const gnngp_fit_run *run, gnngp_model *model)
 	model->settings.kernel = pstrdup(run->settings.kernel);
 	model->settings.task = pstrdup(run->settings.task);
 	model->settings.strategy = pstrdup(run->settings.strategy);
-	model->device = pstrdup(run->device);
+	model->kernel = pstrdup(run->fit.kernel);
+	model->alternatives = run->fit.alternatives ? pstrdup(run->fit.alternatives) : NULL;
+	model->device = pstrdup(run->fit.device);
 }
 
 /* Copies the ids' type and the class labels. */
@@ -210,7 +207,7 @@ fill_nodes(const gnngp_fit_run *run, gnngp_model *model)
 {
 	fill_settings(run, model);
 	fill_data(run->data, model);
-	fill_posterior(run->posterior, model);
+	fill_posterior(run->fit.posterior, model);
 	model->seconds = run->seconds;
 	model->peak_bytes = (int64) run->peak;
 }
@@ -242,7 +239,7 @@ gnngp_fit_store(gnngp_fit_run *run, gnngp_model *model)
 	gnngp_model_save(model, run->parts);
 	if (run->parts & GNNGP_PART_NODES)
 	{
-		gnngp_store_posterior(model, run->data, run->posterior);
+		gnngp_store_posterior(model, run->data, run->fit.posterior);
 		model->seconds += take_lap(run);
 	}
 	if (run->parts & GNNGP_PART_LINKS)
@@ -262,11 +259,11 @@ gnngp_fit_store(gnngp_fit_run *run, gnngp_model *model)
 	run->env->progress(run->env, GP_PHASE_STORE, run->data->ids.n, run->data->ids.n);
 }
 
-/* 22023 when a kernel was most likely meant, where the model's name stands. */
+/* 22023 when a kernel was most likely meant, where the model's name stands and no kernel was named. */
 static void
-check_model_name(const char *name, const char *kernel)
+check_model_name(const char *name, const char *kernel, const char *usual_kernel)
 {
-	if (!gp_kernel_is_preset(name) || strcmp(kernel, gnngp_fit_settings_default().kernel) != 0)
+	if (!gp_kernel_is_preset(name) || strcmp(kernel, usual_kernel) != 0)
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -276,7 +273,8 @@ check_model_name(const char *name, const char *kernel)
 
 /* The graph and the model's name of a call, looked up, owned and locked. */
 static gnngp_graph_def *
-open_call(FunctionCallInfo fcinfo, const char *kernel, int replace_argno, char **model_name)
+open_call(FunctionCallInfo fcinfo, const char *kernel, const char *usual_kernel, int replace_argno,
+		  char **model_name)
 {
 	gnngp_graph_def *graph = gnngp_own_graph(gnngp_text_argument(fcinfo, 0, "graph"));
 	bool		replace = !PG_ARGISNULL(replace_argno) && PG_GETARG_BOOL(replace_argno);
@@ -285,7 +283,7 @@ open_call(FunctionCallInfo fcinfo, const char *kernel, int replace_argno, char *
 	if (!PG_ARGISNULL(1))
 	{
 		*model_name = text_to_cstring(PG_GETARG_TEXT_PP(1));
-		check_model_name(*model_name, kernel);
+		check_model_name(*model_name, kernel, usual_kernel);
 	}
 	gnngp_fit_lock(graph, *model_name);
 	if (!replace)
@@ -299,8 +297,9 @@ gnngp_fit_call(FunctionCallInfo fcinfo, const gnngp_fit_settings *settings,
 			   const gnngp_link_settings *link_settings, int replace_argno)
 {
 	char	   *name;
-	gnngp_graph_def *graph = open_call(fcinfo, settings ? settings->kernel : link_settings->kernel,
-									   replace_argno, &name);
+	gnngp_graph_def *graph = settings ?
+		open_call(fcinfo, settings->kernel, gnngp_fit_settings_default().kernel, replace_argno, &name) :
+		open_call(fcinfo, link_settings->kernel, GNNGP_LINK_KERNEL, replace_argno, &name);
 	gnngp_fit_run *run;
 	gnngp_model model;
 

@@ -10,6 +10,8 @@
 #include "pg/catalog/catalog.h"
 #include "pg/read/read.h"
 
+#define GNNGP_LINK_KERNEL "gcn"	/* what is used where the user names none */
+
 /* Checks and normalises settings in place: 22023 names what is out of range. */
 extern void gnngp_link_settings_check(gnngp_link_settings *settings);
 

@@ -66,7 +66,7 @@ gnngp_fit_settings
 gnngp_fit_settings_default(void)
 {
 	return (gnngp_fit_settings) {
-		.kernel = "gcn",
+		.kernel = GNNGP_KERNEL_AUTO,
 		.task = "auto",
 		.strategy = "auto",
 		.nugget = NAN

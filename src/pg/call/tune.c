@@ -8,6 +8,7 @@
 
 #include "access/htup_details.h"
 #include "access/xact.h"
+#include "auto_kernel.h"
 #include "call.h"
 #include "funcapi.h"
 #include "pg/host/gpu.h"
@@ -23,7 +24,7 @@
 /* One kernel's row. */
 typedef struct tune_row
 {
-	char	   *kernel;
+	const char *kernel;			/* NULL: laplacian with the parameters that suit, not found yet */
 	double		nugget;			/* NaN when the kernel did not fit into memory */
 	double		loo_score;
 	double		log_marginal_likelihood;
@@ -39,10 +40,11 @@ typedef struct tuner
 	gnngp_fit_settings settings;
 	bool		by_likelihood;
 	char	   *name;			/* for progress */
+	MemoryContext context;		/* of the rows */
 	tune_row   *row;
 } tuner;
 
-/* What is compared when no kernels are given; the last one has no graph. */
+/* What is compared when no kernels are given, beside a Laplacian kernel; the last one has no graph. */
 static const char *const default_kernels[] = {
 	"gcn", "gin", "sage", "sage2", "gcnii", "appnp(alpha=0.1)", "profile", "gcn(input=laplacian)", "mlp"
 };
@@ -100,11 +102,11 @@ given_kernels(ArrayType *array, int *n)
 static tune_row *
 usual_kernels(Oid type, bool features, int *n)
 {
-	tune_row   *rows = palloc0(sizeof(tune_row) * lengthof(default_kernels));
+	tune_row   *rows = palloc0(sizeof(tune_row) * (lengthof(default_kernels) + 1));
 
-	*n = (int) lengthof(default_kernels) - (features ? 0 : 1);
-	for (int i = 0; i < *n; i++)
-		rows[i].kernel = canonical_kernel(type, default_kernels[i]);
+	*n = (int) lengthof(default_kernels) + (features ? 1 : 0);
+	for (int i = 1; i < *n; i++)
+		rows[i].kernel = canonical_kernel(type, default_kernels[i - 1]);
 	return rows;
 }
 
@@ -116,6 +118,8 @@ compute_row(gnngp_run *compute, void *arg)
 	gp_problem	problem;
 	gp_posterior *posterior;
 
+	if (t->row->kernel == NULL)
+		t->row->kernel = gnngp_best_laplacian(compute, t->data, t->context);
 	gnngp_problem_init(&problem, t->data, gnngp_compile_kernel(compute->env, t->row->kernel),
 					   &t->settings);
 	posterior = gnngp_run_fit(compute, &problem);
@@ -146,6 +150,8 @@ skip_kernel(tune_row *row, ErrorData *error)
 	if (error->sqlerrcode != ERRCODE_CONFIGURATION_LIMIT_EXCEEDED &&
 		error->sqlerrcode != ERRCODE_OUT_OF_MEMORY)
 		ReThrowError(error);
+	if (row->kernel == NULL)
+		row->kernel = "laplacian";
 	ereport(NOTICE,
 			(errmsg("kernel \"%s\" is skipped: %s", row->kernel, error->message),
 			 error->hint ? errhint("%s", error->hint) : 0));
@@ -248,6 +254,7 @@ gnngp_tune(PG_FUNCTION_ARGS)
 	InitMaterializedSRF(fcinfo, 0);
 
 	t.name = graph->name;
+	t.context = CurrentMemoryContext;
 	gnngp_account_give_up(0);
 	gnngp_progress_begin(t.name);
 	t.env = gnngp_env_create(CurrentMemoryContext);
@@ -337,6 +344,8 @@ gnngp_estimate(PG_FUNCTION_ARGS)
 
 	env = gnngp_env_create(CurrentMemoryContext);
 	data = gnngp_read(env, graph, settings.task, true);
+	if (gnngp_kernel_is_auto(settings.kernel))
+		settings.kernel = unconstify(char *, gnngp_likely_kernel(data, &settings));
 	gnngp_problem_init(&problem, data, gnngp_compile_kernel(env, settings.kernel), &settings);
 	limit = gp_limit(env);
 	plan = make_plan(env, &problem, &on_gpu);

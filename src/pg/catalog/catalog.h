@@ -57,9 +57,9 @@ typedef struct gnngp_graph_def
 /* What a user asked for in gp_fit; a refresh uses it again. */
 typedef struct gnngp_fit_settings
 {
-	char	   *kernel;			/* canonical text */
+	char	   *kernel;			/* canonical text, or auto */
 	char	   *task;			/* auto, classes, values: as asked for */
-	char	   *strategy;		/* auto, exact, nystrom */
+	char	   *strategy;		/* auto, exact, nystrom, precision */
 	int32		landmarks;		/* 0 = automatic */
 	double		nugget;			/* NaN = by leave-one-out */
 	int64		seed;
@@ -109,6 +109,8 @@ typedef struct gnngp_model
 	gnngp_fit_settings settings;
 	/* the summary, as gp_fit returns it */
 	char	   *task;			/* classification or regression */
+	char	   *kernel;			/* canonical text: asked for, or chosen */
+	char	   *alternatives;	/* JSON, the scores of kernels that were not chosen; NULL where none was compared */
 	char	   *strategy;
 	char	   *device;
 	int64		nodes;

@@ -17,6 +17,7 @@
 #include "funcapi.h"
 #include "lib/stringinfo.h"
 #include "utils/builtins.h"
+#include "utils/lsyscache.h"
 #include "utils/timestamp.h"
 
 typedef struct model_column
@@ -25,19 +26,21 @@ typedef struct model_column
 	int			part;			/* 0: of both */
 	const char *shown;			/* what the row of a fit calls it */
 	bool		none;			/* which shows NULL for 0 */
+	const char *early;			/* what is read where the catalog is of version 0.1.0, which lacks the column */
 } model_column;
 
 #define PART(part, name, type, member, ...) {{name, type, offsetof(gnngp_model, member)}, part, __VA_ARGS__}
-#define COLUMN(name, type, member) PART(GNNGP_PART_NODES, name, type, member, name, false)
-#define COUNT_OR_NONE(name, type, member) PART(GNNGP_PART_NODES, name, type, member, name, true)
-#define LINK(name, type, member) PART(GNNGP_PART_LINKS, "link_" name, type, link.member, name, false)
+#define COLUMN(name, type, member) PART(GNNGP_PART_NODES, name, type, member, name, false, NULL)
+#define COUNT_OR_NONE(name, type, member) PART(GNNGP_PART_NODES, name, type, member, name, true, NULL)
+#define LATER(name, type, member, early) PART(GNNGP_PART_NODES, name, type, member, name, false, early)
+#define LINK(name, type, member) PART(GNNGP_PART_LINKS, "link_" name, type, link.member, name, false, NULL)
 
 /* The owner comes first: look-ups rely on it.  It is of the type gp_role.  id and versions are not here. */
 static const model_column columns[] = {
-	PART(0, "owner", REGROLEOID, owner_role, "", false),
-	PART(0, "name", TEXTOID, name, "model", false),
-	PART(0, "graph", INT8OID, graph_id, "", false),
-	PART(GNNGP_PART_NODES, "asked_kernel", TEXTOID, settings.kernel, "kernel", false),
+	PART(0, "owner", REGROLEOID, owner_role, "", false, NULL),
+	PART(0, "name", TEXTOID, name, "model", false, NULL),
+	PART(0, "graph", INT8OID, graph_id, "", false, NULL),
+	COLUMN("asked_kernel", TEXTOID, settings.kernel),
 	COLUMN("asked_task", TEXTOID, settings.task),
 	COLUMN("asked_strategy", TEXTOID, settings.strategy),
 	COLUMN("asked_landmarks", INT4OID, settings.landmarks),
@@ -87,6 +90,8 @@ static const model_column columns[] = {
 	LINK("peak_bytes", INT8OID, peak_bytes),
 	LINK("id_type", TEXTOID, id_type),
 	LINK("integer_ids", BOOLOID, integer_ids),
+	LATER("kernel", TEXTOID, kernel, "asked_kernel"),
+	LATER("alternatives", JSONBOID, alternatives, "NULL"),
 };
 
 #define NCOLUMNS ((int) lengthof(columns))
@@ -103,11 +108,19 @@ column_list(void)
 	return list.data;
 }
 
-/* The columns of a look-up. */
+/* The columns of a look-up, which the catalog of version 0.1.0 answers as well. */
 static char *
 lookup_list(void)
 {
-	return psprintf("%s, id, version, link_version, link_fitted", column_list());
+	Oid			table = get_relname_relid(gnngp_model_kind.table, gnngp_schema_oid());
+	bool		early = get_attnum(table, "alternatives") == InvalidAttrNumber;
+	StringInfoData list;
+
+	initStringInfo(&list);
+	for (int i = 0; i < NCOLUMNS; i++)
+		appendStringInfo(&list, "%s, ", early && columns[i].early ? columns[i].early : columns[i].member.name);
+	appendStringInfoString(&list, "id, version, link_version, link_fitted");
+	return list.data;
 }
 
 /* Turns the row in hand into a model in context. */

@@ -2,7 +2,7 @@
  * members.c - members of a struct as columns of a catalog's row.
  *
  * A member of type REGROLEOID is a role's oid, which is stored as a gp_role; of
- * TEXTARRAYOID a gnngp_texts; of NAMEARRAYOID a gnngp_source_name.  Others are what
+ * JSONBOID its text; of TEXTARRAYOID a gnngp_texts; of NAMEARRAYOID a gnngp_source_name.  Others are what
  * their name says.  NaN is stored as NULL, and so is a list or table that is none.
  */
 #include "postgres.h"
@@ -15,6 +15,7 @@
 #include "executor/spi.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
+#include "utils/fmgrprotos.h"
 
 /* Loads a list of texts; none for NULL. */
 static gnngp_texts
@@ -56,6 +57,7 @@ gnngp_member_load(const gnngp_member *member, int column, void *record)
 	switch (member->type)
 	{
 		case TEXTOID:
+		case JSONBOID:
 			*(char **) at = SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, column);
 			break;
 		case INT8OID:
@@ -128,6 +130,10 @@ gnngp_member_save(const gnngp_member *member, const void *record, bool *null)
 			text = *(char *const *) at;
 			*null = text == NULL;
 			return text == NULL ? (Datum) 0 : CStringGetTextDatum(text);
+		case JSONBOID:
+			text = *(char *const *) at;
+			*null = text == NULL;
+			return text == NULL ? (Datum) 0 : DirectFunctionCall1(jsonb_in, CStringGetDatum(text));
 		case INT8OID:
 			return Int64GetDatum(*(const int64 *) at);
 		case INT4OID:

@@ -12,10 +12,22 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
+/* True for the word that leaves the choice of a kernel to the fit. */
+bool
+gnngp_kernel_is_auto(const char *kernel)
+{
+	return pg_strcasecmp(kernel, GNNGP_KERNEL_AUTO) == 0;
+}
+
 /* Compiles a kernel. */
 gp_program *
 gnngp_compile_kernel(gp_env *env, const char *kernel)
 {
+	if (gnngp_kernel_is_auto(kernel))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("kernel auto is chosen by gp_fit alone"),
+				 errhint("Name a kernel here, such as gcn; gp_tune(graph) compares them.")));
 	gnngp_env_set_text(env, kernel);
 	return gp_kernel_compile(env, gp_kernel_parse(env, kernel));
 }

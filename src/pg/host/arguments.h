@@ -11,6 +11,11 @@
 #include "fmgr.h"
 #include "utils/array.h"
 
+#define GNNGP_KERNEL_AUTO "auto"
+
+/* True for the word that leaves the choice of a kernel to the fit, in whatever case. */
+extern bool gnngp_kernel_is_auto(const char *kernel);
+
 /* Compiles a kernel's text, which must live as long as env; the program belongs to env. */
 extern gp_program *gnngp_compile_kernel(gp_env *env, const char *kernel);
 

@@ -28,12 +28,12 @@ typedef struct owned_resource
 } owned_resource;
 
 /* What a fit has to say. */
-typedef struct notices
+struct gnngp_notices
 {
 	MemoryContext context;
 	List	   *messages;
 	char	   *hint;			/* of the first one; may be NULL */
-} notices;
+};
 
 typedef struct server_env
 {
@@ -44,7 +44,7 @@ typedef struct server_env
 	MemoryContextCallback end;
 	const char *text;
 	owned_resource *owned;
-	notices    *notices;		/* NULL: they are told at once */
+	gnngp_notices *notices;		/* NULL: they are told at once */
 	gnngp_device_error device_error;	/* NULL: errors of a device are like others */
 	bool		device_failed;
 } server_env;
@@ -168,7 +168,7 @@ env_raise(gp_env *env, gp_error code, int position, const char *message, const c
 
 /* Keeps a notice once: a fit that is done again on the CPU has the same to say. */
 static void
-collect_notice(notices *all, const char *message, const char *hint)
+collect_notice(gnngp_notices *all, const char *message, const char *hint)
 {
 	MemoryContext old = MemoryContextSwitchTo(all->context);
 	ListCell   *cell;
@@ -189,7 +189,7 @@ collect_notice(notices *all, const char *message, const char *hint)
 static void
 env_notice(gp_env *env, const char *message, const char *hint)
 {
-	notices    *all = ((server_env *) env)->notices;
+	gnngp_notices *all = ((server_env *) env)->notices;
 
 	if (all)
 		collect_notice(all, message, hint);
@@ -199,21 +199,32 @@ env_notice(gp_env *env, const char *message, const char *hint)
 				 hint ? errhint("%s", hint) : 0));
 }
 
-/* Keeps what there is to say from now on. */
-void
+/* Keeps what there is to say from now on apart, and gives what was kept so far. */
+gnngp_notices *
 gnngp_env_collect_notices(gp_env *env)
 {
 	server_env *server = (server_env *) env;
+	gnngp_notices *former = server->notices;
 
-	server->notices = MemoryContextAllocZero(server->context, sizeof(notices));
+	server->notices = MemoryContextAllocZero(server->context, sizeof(gnngp_notices));
 	server->notices->context = server->context;
+	return former;
+}
+
+/* Goes on with what was kept before, to which what is to be said of the rest is added. */
+void
+gnngp_env_join_notices(gp_env *env, gnngp_notices *former, const gnngp_notices *more)
+{
+	((server_env *) env)->notices = former;
+	for (int i = 0; more && i < list_length(more->messages); i++)
+		env_notice(env, list_nth(more->messages, i), i == 0 ? more->hint : NULL);
 }
 
 /* Says in one notice what was kept. */
 void
 gnngp_env_tell_notices(gp_env *env)
 {
-	notices    *all = ((server_env *) env)->notices;
+	gnngp_notices *all = ((server_env *) env)->notices;
 	StringInfoData rest;
 
 	((server_env *) env)->notices = NULL;

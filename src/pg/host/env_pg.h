@@ -48,8 +48,13 @@ extern void gnngp_env_set_text(gp_env *env, const char *text);
  * Keeps what the environment and its children have to say, to be told in one notice:
  * the first message with its hint, the others in the detail.
  */
-extern void gnngp_env_collect_notices(gp_env *env);
+typedef struct gnngp_notices gnngp_notices;
+
+extern gnngp_notices *gnngp_env_collect_notices(gp_env *env);	/* returns what was kept so far, or NULL */
 extern void gnngp_env_tell_notices(gp_env *env);
+
+/* Goes on with what was kept before, and adds more to it; NULL adds nothing. */
+extern void gnngp_env_join_notices(gp_env *env, gnngp_notices *former, const gnngp_notices *more);
 
 /*
  * What raises errors of a device (GP_ERR_DEVICE) in the environment's place while

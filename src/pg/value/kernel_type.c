@@ -1,7 +1,8 @@
 /*
  * kernel_type.c - the SQL type gp_kernel.
  *
- * A value is the canonical text of a kernel, stored as text is.  It therefore
+ * A value is the canonical text of a kernel, stored as text is, or the word auto, which
+ * leaves the choice to gp_fit.  It therefore
  * dumps as text, and two spellings of one kernel are equal.  The order is that of
  * the bytes: it has no meaning, but gives indexes, DISTINCT and GROUP BY.
  */
@@ -23,10 +24,13 @@ PG_FUNCTION_INFO_V1(gnngp_kernel_as_stored);
 static text *
 make_canonical(const char *source)
 {
-	gp_env	   *env = gnngp_env_create(CurrentMemoryContext);
+	gp_env	   *env;
 	gp_kernel  *kernel;
 	text	   *canonical;
 
+	if (gnngp_kernel_is_auto(source))
+		return cstring_to_text(GNNGP_KERNEL_AUTO);
+	env = gnngp_env_create(CurrentMemoryContext);
 	gnngp_env_set_text(env, source);
 	kernel = gp_kernel_parse(env, source);
 	canonical = cstring_to_text(gp_kernel_print(env, kernel));

@@ -1,0 +1,208 @@
+/*
+ * auto_kernel.c - the kernel that suits a graph, where the user names none.
+ *
+ * Without features nodes are alike that lie near each other, which a Laplacian kernel says;
+ * its two parameters are chosen by leave-one-out.  With features and few labels no choice by
+ * labels is better than none (measured: the best of nine kernels lost to one that was fixed),
+ * so it is one kernel.  With several hundred the choice is real, and all that differ in kind
+ * are fitted, on one reading, and the best by leave-one-out is kept.
+ */
+#include "auto_kernel.h"
+
+#include <math.h>
+
+#include "lib/stringinfo.h"
+#include "pg/host/host.h"
+#include "utils/builtins.h"
+#include "utils/json.h"
+
+#define MANY_LABELS 300			/* from here on leave-one-out tells kernels apart */
+#define LAPLACIAN "laplacian"	/* among candidates: with the best parameters */
+#define LIKELY_LAPLACIAN "laplacian(sigma2=10)"
+#define MOST_CANDIDATES 8
+#define PATIENCE 4e11			/* operations of a candidate beside the first: about ten seconds */
+
+/* A kernel that is tried. */
+typedef struct candidate
+{
+	const char *kernel;
+	double		score;			/* NaN: not fitted */
+} candidate;
+
+/* Candidates and the best fit so far. */
+typedef struct contest
+{
+	gnngp_run  *run;
+	const gnngp_data *data;
+	const gnngp_fit_settings *settings;
+	int			n;
+	candidate	candidates[MOST_CANDIDATES];
+	int			best;
+	gnngp_choice choice;
+	gnngp_notices *notices;		/* of the best */
+} contest;
+
+static const char *const structure_few[] = {LAPLACIAN, NULL};
+static const char *const structure_many[] = {LAPLACIAN, "profile", NULL};
+static const char *const classes_few[] = {"appnp", NULL};
+static const char *const classes_many[] = {"gcn", "appnp", "sage2", "profile", "mlp", LAPLACIAN, NULL};
+static const char *const values_few[] = {"gin", NULL};
+static const char *const values_many[] = {"gin", "profile", "sage2", "mlp", LAPLACIAN, NULL};
+
+/* The kernels that may suit a graph; the likeliest comes first. */
+static const char *const *
+candidates_for(const gnngp_data *data, const gnngp_fit_settings *settings)
+{
+	bool		many = data->nlabelled >= MANY_LABELS;
+
+	if (strcmp(settings->strategy, gp_strategy_name(GP_STRATEGY_PRECISION)) == 0)
+		return structure_few;
+	if (data->features == NULL)
+		return many ? structure_many : structure_few;
+	if (data->task == GP_TASK_CLASSES)
+		return many ? classes_many : classes_few;
+	return many ? values_many : values_few;
+}
+
+/* The canonical text of a kernel. */
+static char *
+canonical(gp_env *env, const char *text)
+{
+	gnngp_env_set_text(env, text);
+	return gp_kernel_print(env, gp_kernel_parse(env, text));
+}
+
+/* The text of the Laplacian kernel whose prior leave-one-out likes best. */
+char *
+gnngp_best_laplacian(gnngp_run *run, const gnngp_data *data, MemoryContext context)
+{
+	gnngp_fit_settings settings = gnngp_fit_settings_default();
+	gp_problem	problem;
+	gp_prior_choice prior;
+	const char *text;
+
+	gnngp_problem_init(&problem, data, NULL, &settings);
+	prior = gp_precision_choose(run->device, &problem);
+	text = psprintf("laplacian(d=%d, sigma2=%g)", prior.tried[prior.best].d,
+					prior.tried[prior.best].sigma2);
+	return MemoryContextStrdup(context, canonical(run->env, text));
+}
+
+/* The kernel that an estimate stands for. */
+const char *
+gnngp_likely_kernel(const gnngp_data *data, const gnngp_fit_settings *settings)
+{
+	const char *first = candidates_for(data, settings)[0];
+
+	return strcmp(first, LAPLACIAN) == 0 ? LIKELY_LAPLACIAN : first;
+}
+
+/* False for a candidate beside the first that would not fit or take long. */
+static bool
+is_affordable(const contest *c, const gp_problem *problem)
+{
+	gp_problem	trial = *problem;
+	size_t		limit = gp_limit(c->run->env);
+	gp_plan		plan;
+
+	if (c->run->env->limit == 0)
+		limit = SIZE_MAX / 2;
+	trial.estimate_limit = limit;
+	plan = gp_plan_make(c->run->device, &trial);
+	return plan.bytes <= (double) limit && plan.flops <= PATIENCE;
+}
+
+/* True when a score is better than the best so far; any is better than none. */
+static bool
+is_better(const contest *c, double score)
+{
+	return c->choice.posterior == NULL || score > c->candidates[c->best].score ||
+		(isnan(c->candidates[c->best].score) && !isnan(score));
+}
+
+/* Keeps the fit of candidate i, or frees it; what it had to say goes the same way. */
+static void
+settle(contest *c, int i, gp_posterior *posterior, gnngp_notices *said)
+{
+	gp_env	   *env = c->run->env;
+
+	c->candidates[i].score = posterior->loo_score;
+	if (!is_better(c, posterior->loo_score))
+	{
+		gp_posterior_free(env, posterior);
+		return;
+	}
+	gp_posterior_free(env, c->choice.posterior);
+	c->choice.posterior = posterior;
+	c->choice.device = c->run->used;
+	c->best = i;
+	c->notices = said;
+}
+
+/* Fits candidate i. */
+static void
+try_candidate(contest *c, int i)
+{
+	gp_env	   *env = c->run->env;
+	gp_problem	problem;
+	gp_posterior *posterior;
+	gnngp_notices *former;
+
+	if (strcmp(c->candidates[i].kernel, LAPLACIAN) == 0)
+		c->candidates[i].kernel = gnngp_best_laplacian(c->run, c->data, CurrentMemoryContext);
+	gnngp_problem_init(&problem, c->data, gnngp_compile_kernel(env, c->candidates[i].kernel),
+					   c->settings);
+	if (i > 0 && !is_affordable(c, &problem))
+		return;
+	former = gnngp_env_collect_notices(env);
+	posterior = gnngp_run_fit(c->run, &problem);
+	settle(c, i, posterior, gnngp_env_collect_notices(env));
+	gnngp_env_join_notices(env, former, NULL);
+}
+
+/* The scores of those that were not chosen, as JSON; null for those that were left out. */
+static char *
+describe_others(const contest *c)
+{
+	StringInfoData text;
+
+	initStringInfo(&text);
+	for (int i = 0; i < c->n; i++)
+	{
+		if (i == c->best)
+			continue;
+		appendStringInfoString(&text, text.len == 0 ? "{" : ", ");
+		escape_json(&text, canonical(c->run->env, c->candidates[i].kernel));
+		if (isnan(c->candidates[i].score))
+			appendStringInfoString(&text, ": null");
+		else
+			appendStringInfo(&text, ": %.4f", c->candidates[i].score);
+	}
+	if (text.len == 0)
+		return NULL;
+	appendStringInfoChar(&text, '}');
+	return text.data;
+}
+
+/* Fits with the kernel of the settings, or with the best of those that may suit. */
+gnngp_choice
+gnngp_fit_kernel(gnngp_run *run, const gnngp_data *data, const gnngp_fit_settings *settings)
+{
+	contest		c = {.run = run, .data = data, .settings = settings};
+	const char *const *kernel;
+
+	if (!gnngp_kernel_is_auto(settings->kernel))
+		c.candidates[c.n++].kernel = settings->kernel;
+	else
+		for (kernel = candidates_for(data, settings); *kernel; kernel++)
+			c.candidates[c.n++].kernel = *kernel;
+	for (int i = 0; i < c.n; i++)
+	{
+		c.candidates[i].score = NAN;
+		try_candidate(&c, i);
+	}
+	gnngp_env_join_notices(run->env, gnngp_env_collect_notices(run->env), c.notices);
+	c.choice.kernel = canonical(run->env, c.candidates[c.best].kernel);
+	c.choice.alternatives = describe_others(&c);
+	return c.choice;
+}
