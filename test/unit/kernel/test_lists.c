@@ -281,6 +281,40 @@ check_worlds(const char *text)
 			in_env(check_kernel(env, text, (shape) features, kind == 1, kind == 2));
 }
 
+/* Z right by way of the terms, where Z has sparse columns and dense ones. */
+static void
+check_terms(gp_env *env)
+{
+	gp_device  *dev = gp_device_cpu(env, 1);
+	world		w = make_world(env, SHAPE_DENSE, false, true);
+	gp_program *program = gp_kernel_compile(env, gp_kernel_parse(env, "A*X0 + 2*N"));
+	int			root = program->nsteps - 1;
+	gp_terms   *terms = gp_alloc_zero(env, 1, sizeof(gp_terms));
+	gp_eval		ev;
+	const gp_linear *z;
+	gp_matrix	right;
+	gp_matrix	work = dev->create(dev, N, N, GP_DOUBLE);
+	gp_matrix	out = dev->create(dev, N, N, GP_DOUBLE);
+	gp_matrix	want = dev->create(dev, N, N, GP_DOUBLE);
+	int32_t		all[N];
+	static double host[N * N];
+
+	for (int i = 0; i < N; i++)
+		all[i] = i;
+	gp_eval_open(&ev, dev, program, w.graph, w.features, 0, GP_DOUBLE);
+	gp_linear_collect(&ev, root, terms);
+	z = gp_linear_of_step(&ev, root);
+	ok(z->csr != NULL && z->dense.cols == DIMS && z->width == N + DIMS, "a factor has both kinds of columns");
+	right = dev->create(dev, z->width, N, GP_DOUBLE);
+	gp_linear_rows(&ev, z, all, N, right);
+	gp_linear_times(&ev, z, 0, N, right, 0.0, want);
+	gp_terms_times(&ev, terms, right, work, out);
+	dev->download(dev, gp_matrix_wrap(host, N, N, GP_DOUBLE), want);
+	compare(dev, out, host, NULL, 1e-12, "A*X0 + 2*N", "by its terms");
+	gp_eval_close(&ev);
+	dev->close(dev);
+}
+
 /* Lists of edges whose weights have squares beyond all numbers. */
 static void
 check_huge(gp_env *env)
@@ -311,6 +345,7 @@ main(void)
 
 	for (size_t k = 0; k < sizeof(kernel) / sizeof(kernel[0]); k++)
 		check_worlds(kernel[k]);
+	in_env(check_terms(env));
 	in_env(check_huge(env));
 	return done_testing();
 }
