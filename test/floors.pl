@@ -17,6 +17,7 @@ my @FLOORS = (
 	[ 'src/core/lang', 'kernels: from text to a program' ],
 	[ 'src/core/kernel', 'from a program to covariances' ],
 	[ 'src/core/infer', 'planner, landmarks, posterior, nugget' ],
+	[ 'src/core/train', 'methods that learn their kernel' ],
 	[ 'src/core/cluster', 'groups of nodes' ],
 	[ 'src/core/link', 'scores of pairs, candidates' ],
 	[ 'src/pg/host', 'the server as the core sees it' ],

@@ -114,6 +114,12 @@ dry_csr_rows(gp_device *dev, gp_matrix dst, const gp_csr *s, const int32_t *inde
 {
 }
 
+static void
+dry_csr_product_rows(gp_device *dev, gp_matrix dst, double alpha, const gp_csr *a, const gp_csr *b,
+					 const int32_t *index, int64_t n)
+{
+}
+
 /* The elements of a matrix. */
 static double
 elements(gp_matrix m)
@@ -295,6 +301,7 @@ gp_device_dry(gp_device *like)
 		.spmm = dry_spmm,
 		.spmm_right = dry_spmm_right,
 		.csr_rows = dry_csr_rows,
+		.csr_product_rows = dry_csr_product_rows,
 		.map = dry_map,
 		.map_diag = dry_map_diag,
 		.pair_diag = dry_pair_diag,

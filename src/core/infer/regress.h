@@ -88,4 +88,17 @@ extern void gp_solution_scale(gp_env *env, const gp_problem *problem, const gp_t
 extern void gp_ranking_metrics(gp_env *env, int64_t n, const double *score, const bool *label,
 							   double *auc, double *average_precision);
 
+/*
+ * learnt.c: the posterior of a method that is no regression.  Means (nodes x columns) and
+ * variances are filled in between.
+ */
+extern gp_posterior *gp_learnt_open(gp_env *env, const gp_problem *problem, const gp_plan *plan);
+
+/*
+ * Calibrates it and adds the figures, from what is said of each labelled node (m x columns, m)
+ * by a model that has not seen its label; takes both arrays.
+ */
+extern void gp_learnt_settle(gp_env *env, const gp_problem *problem, double *loo_mean,
+							 double *loo_variance, gp_posterior *out);
+
 #endif							/* GP_REGRESS_H */

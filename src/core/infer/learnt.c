@@ -1,0 +1,67 @@
+/*
+ * learnt.c - a posterior from scores that a method has learnt itself.
+ *
+ * What is not a regression still gets its probabilities, figures and
+ * leave-one-out rows as one does, so that whoever stores, calibrates and judges posteriors
+ * need not know where one comes from.
+ */
+#include "infer_internal.h"
+
+#include <math.h>
+
+/* A posterior whose means and variances are still to be filled. */
+gp_posterior *
+gp_learnt_open(gp_env *env, const gp_problem *problem, const gp_plan *plan)
+{
+	gp_targets	targets = gp_targets_make(env, problem);
+	gp_posterior *out = gp_posterior_create(env, problem, &targets, plan);
+
+	gp_targets_free(env, &targets);
+	out->nugget = NAN;
+	out->log_marginal_likelihood = NAN;
+	out->mean_diag = 1.0;
+	out->scale = 1.0;
+	return out;
+}
+
+/* True when all numbers of an array are finite. */
+static bool
+all_finite(gp_env *env, const double *x, int64_t n)
+{
+	bool		finite = true;
+	int64_t		next = 0;
+
+	for (int64_t i = 0; i < n && finite; i++)
+	{
+		gp_look(env, i, &next);
+		finite = isfinite(x[i]);
+	}
+	return finite;
+}
+
+/* Refuses numbers that are none, calibrates, and adds the figures. */
+void
+gp_learnt_settle(gp_env *env, const gp_problem *problem, double *loo_mean, double *loo_variance,
+				 gp_posterior *out)
+{
+	gp_targets	targets = gp_targets_make(env, problem);
+	gp_solution solution = {.nugget = NAN,.mean_diag = 1.0,.scale = 1.0,.loo_mean = loo_mean,
+	.loo_variance = loo_variance};
+
+	if (env->dry)
+	{
+		gp_figures_count(env, problem, &targets);
+		gp_free(env, loo_mean);
+		gp_free(env, loo_variance);
+		gp_targets_free(env, &targets);
+		return;
+	}
+	if (!all_finite(env, out->mean, out->nodes * out->columns) ||
+		!all_finite(env, out->variance, out->nodes) ||
+		!all_finite(env, loo_mean, targets.m * out->columns) ||
+		!all_finite(env, loo_variance, targets.m))
+		gp_raise(env, GP_ERR_RANGE, "Scale the features to ordinary sizes.",
+				 "the posterior is out of range");
+	gp_figures(env, problem, &targets, &solution, out);
+	gp_targets_free(env, &targets);
+}

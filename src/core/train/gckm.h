@@ -1,0 +1,92 @@
+/*
+ * gckm.h - the parts of the graph convolutional kernel machine.
+ *
+ * All matrices are of double: they are factorised.  Sums over rows go by panels of
+ * GP_PANEL_ROWS, whatever the device.
+ */
+#ifndef GP_GCKM_H
+#define GP_GCKM_H
+
+#include "train.h"
+
+#define GP_PANEL_ROWS 1024
+#define GP_BAND_COLUMNS 64		/* columns of features, or landmarks, worked on at once */
+
+/* The nodes that stand for all others. */
+typedef struct gp_points
+{
+	int64_t		n;
+	int32_t	   *node;			/* ascending */
+} gp_points;
+
+/*
+ * gckm_points.c: labelled nodes, at most three quarters of them all, and a random
+ * choice of the others.
+ */
+extern gp_points gp_points_choose(gp_env *env, int64_t nodes, int64_t nlabelled,
+								  const int32_t *labelled, int64_t count, uint64_t seed);
+
+/* What the user's features say of each node: the rows of op X, or of X with columns of deviation 1. */
+typedef struct gp_view
+{
+	gp_device  *dev;
+	const gp_features *x;
+	const gp_csr *op;			/* n x n double; NULL: the nodes' own */
+	gp_csr		csr;			/* sparse: X in double, by columns of deviation 1 where op is NULL */
+	double	   *unit;			/* dense and op is NULL: what columns are multiplied by */
+} gp_view;
+
+/* gckm_view.c */
+extern gp_view gp_view_open(gp_device *dev, const gp_features *x, const gp_csr *op);
+extern void gp_view_close(gp_view *view);
+
+/*
+ * products (n x m) = inner products of all rows with those of the points, norm
+ * (n x 1) = squared lengths, both less the mean row for dense features.  Returns the
+ * variance: the mean squared distance to the mean row.
+ */
+extern double gp_view_products(const gp_view *view, const gp_points *points, gp_matrix products,
+							   gp_matrix norm);
+
+/* The same for the rows of a matrix on the device, which lose their mean. */
+extern double gp_rows_products(gp_device *dev, gp_matrix a, const gp_points *points, gp_matrix products,
+							   gp_matrix norm);
+
+/* x -= the mean of its rows (gckm_layers.c). */
+extern void gp_rows_centre(gp_device *dev, gp_matrix x);
+
+/* products becomes exp(-|x - y|^2 / (2 sigma2)). */
+extern void gp_rbf(gp_device *dev, gp_matrix products, gp_matrix norm, const gp_points *points,
+				   double sigma2);
+
+/* k (n x m) becomes a factor of the kernel on the points, k R^-T; returns the jitter. */
+extern double gp_points_factor(gp_device *dev, gp_matrix k, const gp_points *points);
+
+/* h = the leading eigenvectors of QQ', centred; q loses its mean. */
+extern void gp_components(gp_device *dev, gp_matrix q, gp_matrix h);
+
+/* gckm_own.c: k is multiplied by exp(-gamma |x - y|) of the nodes' own features; work is like k. */
+extern void gp_own_view(gp_device *dev, const gp_features *x, const gp_points *points, double gamma,
+						gp_matrix work, gp_matrix norm, gp_matrix k);
+
+/* What the semi-supervised layer starts from. */
+typedef struct gp_rkm
+{
+	double		lambda1;
+	double		lambda2;
+	double		eta;
+	int64_t		nlabelled;
+	const int32_t *labelled;	/* ascending */
+	const int32_t *label;
+	int32_t		columns;		/* classes */
+} gp_rkm;
+
+/*
+ * gckm_rkm.c: scores of all nodes (host, n x columns) with K = QQ', and of each labelled
+ * one (nlabelled x columns) had it no label.  bias (columns) may be NULL.  Returns the
+ * jitter, relative to eta.
+ */
+extern double gp_rkm_solve(gp_device *dev, const gp_rkm *rkm, gp_matrix q, double *score, double *loo,
+						   double *bias);
+
+#endif							/* GP_GCKM_H */

@@ -1,0 +1,372 @@
+/*
+ * gckm_fit.c - the graph convolutional kernel machine: its layers in a row, its plan, its fit.
+ */
+#include "gckm.h"
+#include "infer/regress.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#define MEGABYTE (1024.0 * 1024.0)
+
+/* A machine on a device.  Sparse matrices are the host's, and are shared with its dry run. */
+typedef struct machine
+{
+	gp_device  *dev;
+	gp_env	   *env;
+	const gp_gckm *options;
+	const gp_problem *problem;
+	const gp_features *x;
+	gp_features *own_x;			/* the identity, where there are no features */
+	gp_csr	   *s;				/* S */
+	gp_csr	   *sum;			/* I + W, where that is asked for */
+	int64_t		m;				/* landmarks */
+	double		jitter;
+} machine;
+
+/* I + W. */
+static gp_csr *
+closed_neighbourhoods(gp_env *env, const gp_graph *graph)
+{
+	gp_csr	   *one = gp_csr_identity(env, graph->nodes, GP_DOUBLE);
+	int64_t		entries = graph->start[graph->nodes];
+	gp_csr		w = {graph->nodes, graph->nodes, graph->start, graph->col, graph->weight, GP_DOUBLE, 0};
+	double	   *unit = NULL;
+	gp_csr	   *sum;
+	int64_t		next = 0;
+
+	if (graph->weight == NULL)
+	{
+		w.value = unit = gp_alloc_array(env, entries, sizeof(double));
+		for (int64_t k = 0; k < entries; k++)
+		{
+			gp_look(env, k, &next);
+			unit[k] = 1.0;
+		}
+	}
+	sum = gp_csr_add(env, one, &w);
+	gp_free(env, unit);
+	gp_csr_free(env, one);
+	return sum;
+}
+
+/* Refuses what has no answer. */
+static void
+check_options(gp_env *env, const gp_problem *problem, const gp_gckm *o)
+{
+	if (o->own && problem->features == NULL)
+		gp_raise(env, GP_ERR_VALUE, "Leave own out, or give the nodes features.",
+				 "option \"own\" of method gckm needs features");
+}
+
+/* The same for a fit. */
+static void
+check_problem(gp_env *env, const gp_problem *problem)
+{
+	if (problem->task != GP_TASK_CLASSES)
+		gp_raise(env, GP_ERR_UNSUPPORTED, "Use the method gp for values.",
+				 "method gckm predicts classes only");
+	if (problem->nlabelled < 1)
+		gp_raise(env, GP_ERR_DATA, NULL, "no node is labelled");
+}
+
+/* Makes what a machine multiplies with. */
+static machine
+machine_open(gp_device *dev, const gp_problem *problem, const gp_gckm *options)
+{
+	gp_env	   *env = dev->env;
+	machine		a = {.dev = dev,.env = env,.options = options,.problem = problem,.x = problem->features};
+
+	check_options(env, problem, options);
+	if (a.x == NULL)
+		a.x = a.own_x = gp_features_identity(env, problem->graph->nodes, GP_DOUBLE);
+	a.s = gp_graph_normalise(env, problem->graph, GP_NORM_SYM, GP_DOUBLE);
+	if (options->aggregate == GP_AGGREGATE_SUM)
+		a.sum = closed_neighbourhoods(env, problem->graph);
+	a.m = gp_min64(options->landmarks, problem->graph->nodes);
+	return a;
+}
+
+/* Frees it. */
+static void
+machine_close(machine *a)
+{
+	gp_csr_free(a->env, a->s);
+	gp_csr_free(a->env, a->sum);
+	gp_features_free(a->env, a->own_x);
+}
+
+/* Makes the kernel of a layer from products; where all nodes are alike any sigma^2 will do. */
+static void
+make_kernel(machine *a, const gp_points *points, int layer, double variance, gp_matrix q,
+			gp_matrix norm)
+{
+	double		sigma2 = gp_gckm_width(a->options, layer) * variance;
+
+	if (!a->env->dry && !isfinite(variance))
+		gp_raise(a->env, GP_ERR_RANGE, "Scale the features to ordinary sizes.",
+				 "the features spread over more than numbers can hold");
+	gp_rbf(a->dev, q, norm, points, sigma2 > 0.0 ? sigma2 : 1.0);
+}
+
+/* q becomes a factor of the kernel that it holds. */
+static void
+make_factor(machine *a, const gp_points *points, gp_matrix q)
+{
+	a->jitter = fmax(a->jitter, gp_points_factor(a->dev, q, points));
+}
+
+/* The kernel of the first layer: the features summed over neighbours. */
+static void
+first_kernel(machine *a, const gp_points *points, gp_matrix q, gp_matrix norm)
+{
+	gp_view		view = gp_view_open(a->dev, a->x, a->sum ? a->sum : a->s);
+	double		variance = gp_view_products(&view, points, q, norm);
+
+	gp_view_close(&view);
+	make_kernel(a, points, 0, variance, q, norm);
+}
+
+/* S h, which takes the place of h. */
+static gp_matrix
+gather(machine *a, gp_matrix h)
+{
+	gp_matrix	out = a->dev->create(a->dev, h.rows, h.cols, GP_DOUBLE);
+
+	a->dev->spmm(a->dev, 1.0, a->s, h, 0.0, out);
+	a->dev->destroy(a->dev, &h);
+	return out;
+}
+
+/* Tells how many of the layers are done. */
+static void
+tell(const machine *a, int layers)
+{
+	a->env->progress(a->env, GP_PHASE_KERNEL, layers, a->options->layers + 1);
+}
+
+/* The last layer's components, by way of q and norm; owned by the caller. */
+static gp_matrix
+embed(machine *a, const gp_points *points, gp_matrix q, gp_matrix norm)
+{
+	gp_device  *dev = a->dev;
+	gp_matrix	h = {0};
+
+	for (int l = 0; l < a->options->layers; l++)
+	{
+		tell(a, l);
+		if (l == 0)
+			first_kernel(a, points, q, norm);
+		else
+		{
+			h = gather(a, h);
+			make_kernel(a, points, l, gp_rows_products(dev, h, points, q, norm), q, norm);
+			dev->destroy(dev, &h);
+		}
+		make_factor(a, points, q);
+		h = dev->create(dev, q.rows, gp_gckm_components(a->options, l), GP_DOUBLE);
+		gp_components(dev, q, h);
+	}
+	return h;
+}
+
+/* The factor of the labels' kernel, n x m; owned by the caller. */
+static gp_matrix
+label_factor(machine *a, const gp_points *points)
+{
+	gp_device  *dev = a->dev;
+	int64_t		n = a->problem->graph->nodes;
+	gp_matrix	q = dev->create(dev, n, a->m, GP_DOUBLE);
+	gp_matrix	norm = dev->create(dev, n, 1, GP_DOUBLE);
+	gp_matrix	h = embed(a, points, q, norm);
+
+	tell(a, a->options->layers);
+	make_kernel(a, points, a->options->layers, gp_rows_products(dev, h, points, q, norm), q, norm);
+	dev->destroy(dev, &h);
+	if (a->options->own)
+	{
+		gp_matrix	work = dev->create(dev, n, a->m, GP_DOUBLE);
+
+		gp_own_view(dev, a->x, points, a->options->gamma, work, norm, q);
+		dev->destroy(dev, &work);
+	}
+	dev->destroy(dev, &norm);
+	make_factor(a, points, q);
+	return q;
+}
+
+/* The nodes that the machine takes for landmarks. */
+static gp_points
+choose_points(const machine *a)
+{
+	const gp_problem *p = a->problem;
+
+	return gp_points_choose(a->env, p->graph->nodes, p->nlabelled, p->labelled, a->m, p->seed);
+}
+
+/*
+ * Makes means and variances of scores, a row at a time: (1 + e) / 2, which is 1 for the
+ * class and 0 for the others where e is a code, and 1 less the cosine to the nearest code.
+ */
+static void
+settle_scores(gp_env *env, int64_t n, int32_t columns, double *score, double *variance)
+{
+	int64_t		next = 0;
+
+	for (int64_t i = 0; i < n && !env->dry; i++)
+	{
+		double	   *e = score + i * columns;
+		double		best = e[0];
+		double		sum = 0.0;
+		double		square = 0.0;
+
+		gp_look(env, i * columns, &next);
+		for (int32_t c = 0; c < columns; c++)
+		{
+			best = fmax(best, e[c]);
+			sum += e[c];
+			square += e[c] * e[c];
+			e[c] = 0.5 * (1.0 + e[c]);
+		}
+		variance[i] = square > 0.0 ? fmax(1.0 - (2.0 * best - sum) / sqrt(square * columns), 0.0) : 1.0;
+	}
+}
+
+/* The fit by a plan; on a device that only accounts, what that takes. */
+static gp_posterior *
+run(machine *a, const gp_plan *plan)
+{
+	gp_env	   *env = a->env;
+	const gp_problem *p = a->problem;
+	gp_rkm		rkm = {a->options->lambda1, a->options->lambda2, a->options->eta, p->nlabelled,
+	p->labelled, p->label, p->nclasses};
+	gp_posterior *out = gp_learnt_open(env, p, plan);
+	double	   *loo_mean = gp_alloc_figures(env, p->nlabelled, (size_t) p->nclasses * sizeof(double));
+	double	   *loo_variance = gp_alloc_figures(env, p->nlabelled, sizeof(double));
+	gp_points	points = choose_points(a);
+	gp_matrix	q = label_factor(a, &points);
+
+	a->jitter = fmax(a->jitter, gp_rkm_solve(a->dev, &rkm, q, out->mean, loo_mean, NULL));
+	a->dev->destroy(a->dev, &q);
+	settle_scores(env, out->nodes, out->columns, out->mean, out->variance);
+	settle_scores(env, p->nlabelled, out->columns, loo_mean, loo_variance);
+	out->landmark = points.node;
+	out->nlandmarks = points.n;
+	out->jitter = a->jitter;
+	gp_learnt_settle(env, p, loo_mean, loo_variance, out);
+	return out;
+}
+
+/* The embedding as features of the host. */
+static gp_features *
+run_embedding(machine *a)
+{
+	gp_env	   *env = a->env;
+	gp_device  *dev = a->dev;
+	int64_t		n = a->problem->graph->nodes;
+	gp_features *out = gp_alloc_zero(env, 1, sizeof(gp_features));
+	gp_points	points = choose_points(a);
+	gp_matrix	q = dev->create(dev, n, a->m, GP_DOUBLE);
+	gp_matrix	norm = dev->create(dev, n, 1, GP_DOUBLE);
+	gp_matrix	h = embed(a, &points, q, norm);
+
+	dev->destroy(dev, &norm);
+	dev->destroy(dev, &q);
+	*out = (gp_features) {n, h.cols, NULL, gp_alloc_figures(env, n, (size_t) h.cols * sizeof(double)), GP_DOUBLE};
+	dev->download(dev, gp_matrix_wrap(out->dense, n, h.cols, GP_DOUBLE), h);
+	dev->destroy(dev, &h);
+	gp_free(env, points.node);
+	return out;
+}
+
+/* What a fit, or an embedding, takes: the same on a device that only accounts. */
+static gp_count
+count(const machine *a, bool fit)
+{
+	gp_device  *dry = gp_device_dry(a->dev);
+	machine		b = *a;
+	gp_plan		none = {.strategy = GP_STRATEGY_NYSTROM};
+	gp_count	taken;
+
+	b.dev = dry;
+	b.env = dry->env;
+	if (fit)
+		gp_posterior_free(b.env, run(&b, &none));
+	else
+		gp_features_free(b.env, run_embedding(&b));
+	taken = gp_dry_count(dry);
+	dry->close(dry);
+	return taken;
+}
+
+/* The plan; refuses what does not fit, unless only an estimate was asked for. */
+static gp_plan
+make_plan(const machine *a, bool fit)
+{
+	gp_env	   *env = a->env;
+	gp_count	taken;
+	gp_plan		plan = {.strategy = GP_STRATEGY_NYSTROM,.nlandmarks = a->m};
+	double		limit = env->limit > 0 ? (double) gp_limit(env) + (double) a->dev->room : INFINITY;
+
+	env->progress(env, GP_PHASE_PLAN, 0, 0);
+	taken = count(a, fit);
+	plan.bytes = fmax((double) env->used + taken.bytes, (double) env->peak);
+	plan.flops = taken.flops;
+	snprintf(plan.reason, sizeof(plan.reason),
+			 "graph convolutional kernel machine of %d %s on %lld landmarks: %.3g GFLOP, %.0f MB",
+			 a->options->layers, a->options->layers == 1 ? "layer" : "layers", (long long) a->m,
+			 plan.flops / 1e9, ceil(plan.bytes / MEGABYTE));
+	if ((double) env->used + taken.bytes > limit && a->problem->estimate_limit == 0)
+		gp_raise(env, GP_ERR_LIMIT, "Use fewer landmarks, or raise gnngp.memory_limit.",
+				 "the fit needs %.1f MB, but gnngp.memory_limit allows %.1f MB",
+				 plan.bytes / MEGABYTE, limit / MEGABYTE);
+	return plan;
+}
+
+/* What a fit takes. */
+gp_plan
+gp_gckm_plan(gp_device *dev, const gp_problem *problem, const gp_gckm *options)
+{
+	machine		a;
+	gp_plan		plan;
+
+	check_problem(dev->env, problem);
+	a = machine_open(dev, problem, options);
+	plan = make_plan(&a, true);
+	machine_close(&a);
+	return plan;
+}
+
+/* The whole fit. */
+gp_posterior *
+gp_gckm_fit(gp_device *dev, const gp_problem *problem, const gp_gckm *options)
+{
+	machine		a;
+	gp_plan		plan;
+	gp_posterior *out;
+
+	check_problem(dev->env, problem);
+	a = machine_open(dev, problem, options);
+	plan = make_plan(&a, true);
+	if (problem->device_for)
+		a.dev = problem->device_for(problem->device_arg, dev, &plan);
+	out = run(&a, &plan);
+	machine_close(&a);
+	return out;
+}
+
+/* The components of every node. */
+gp_features *
+gp_gckm_embedding(gp_device *dev, const gp_graph *graph, const gp_features *features, uint64_t seed,
+				  const gp_gckm *options)
+{
+	gp_problem	problem = {.graph = graph,.features = features,.seed = seed};
+	machine		a;
+	gp_features *out;
+
+	a = machine_open(dev, &problem, options);
+	make_plan(&a, false);
+	out = run_embedding(&a);
+	machine_close(&a);
+	return out;
+}

@@ -1,0 +1,298 @@
+/*
+ * gckm_rkm.c - the semi-supervised restricted kernel machine, in closed form.
+ *
+ * With d = K 1 and r_i = 1/(lambda1 d_i) - [i labelled]/lambda2 the paper's stationary
+ * point (Achten et al. 2024, eq. 11) is
+ *
+ *		[K/eta - R^-1, 1; 1', 0] [RH; b'] = [-R^-1 L C/lambda2; 0],
+ *
+ * and its scores are e_i = h_i - [i labelled] c_i/(r_i lambda2).  For K = QQ' the
+ * identity of Woodbury gives (K/eta - R^-1)^-1 = -(R + R Q B^-1 Q' R) with
+ * B = eta I - Q' R Q, which has a row for each landmark and is positive definite
+ * as soon as the unlabelled nodes' part is, whatever the labels add.  All that is left is
+ *
+ *		e = Q B^-1 (g + u b') + 1 b',  g = Q' L C/lambda2,  u = Q' r,
+ *		b' = -(1' C/lambda2 + u' B^-1 g) / (1' r + u' B^-1 u).
+ *
+ * One node less among the labels changes B by -q_i q_i'/lambda2, so that every
+ * leave-one-out score follows from q_i' B^-1 q_i (Sherman and Morrison 1950).
+ */
+#include "gckm.h"
+
+#include <math.h>
+#include <string.h>
+
+#define FIRST_JITTER 1e-12		/* of B, relative to eta, after a failure */
+#define LAST_JITTER 1e-3
+
+/* What a solve works with; of columns + 1 columns the last one belongs to r. */
+typedef struct solve
+{
+	gp_device  *dev;
+	const gp_rkm *rkm;
+	gp_matrix	q;				/* n x m */
+	double	   *r;				/* n */
+	gp_matrix	root;			/* m x m: the Cholesky factor of B */
+	gp_matrix	weight;			/* m x (columns + 1): g and u, then B^-1 times them */
+	double	   *cross;			/* columns + 1: u' B^-1 g, u' B^-1 u */
+	double	   *codes;			/* columns: 1' C / lambda2 */
+	double		total;			/* 1' r */
+	double	   *along;			/* n: Q B^-1 u */
+	double		jitter;
+} solve;
+
+/* The code of a class for a node of a class. */
+static inline double
+code_of(const gp_rkm *rkm, int64_t k, int32_t c)
+{
+	return rkm->label[k] == c ? 1.0 : -1.0;
+}
+
+/* r from d = Q (Q' 1); a node's own similarity is 1, whatever the landmarks make of it. */
+static void
+make_r(solve *s)
+{
+	gp_device  *dev = s->dev;
+	int64_t		n = s->q.rows;
+	const gp_rkm *rkm = s->rkm;
+	gp_matrix	one = dev->create(dev, n, 1, GP_DOUBLE);
+	gp_matrix	sum = dev->create(dev, s->q.cols, 1, GP_DOUBLE);
+
+	dev->fill(dev, one, 1.0);
+	dev->gemm(dev, true, false, 1.0, s->q, one, 0.0, sum);
+	dev->gemm(dev, false, false, 1.0, s->q, sum, 0.0, one);
+	dev->download(dev, gp_matrix_wrap(s->r, n, 1, GP_DOUBLE), one);
+	dev->destroy(dev, &sum);
+	dev->destroy(dev, &one);
+	if (dev->env->dry)
+		return;
+	for (int64_t i = 0; i < n; i++)
+		s->r[i] = 1.0 / (rkm->lambda1 * fmax(s->r[i], 1.0));
+	for (int64_t k = 0; k < rkm->nlabelled; k++)
+		s->r[rkm->labelled[k]] -= 1.0 / rkm->lambda2;
+	for (int64_t i = 0; i < n; i++)
+		s->total += s->r[i];
+}
+
+/* A diagonal matrix of so many rows, whose values are still to be set. */
+static gp_csr
+make_diagonal(gp_env *env, int64_t rows)
+{
+	gp_csr		d = {.rows = rows,.cols = rows,.type = GP_DOUBLE};
+
+	d.start = gp_alloc_array(env, rows + 1, sizeof(int64_t));
+	d.col = gp_alloc_array(env, rows, sizeof(int32_t));
+	for (int64_t i = 0; i <= rows; i++)
+		d.start[i] = i;
+	for (int64_t i = 0; i < rows; i++)
+		d.col[i] = (int32_t) i;
+	return d;
+}
+
+/* b = eta I - Q' R Q, panel by panel. */
+static void
+make_b(solve *s, gp_matrix b)
+{
+	gp_device  *dev = s->dev;
+	gp_env	   *env = dev->env;
+	int64_t		n = s->q.rows;
+	int64_t		height = gp_min64(n, GP_PANEL_ROWS);
+	gp_matrix	block = dev->create(dev, height, s->q.cols, GP_DOUBLE);
+	gp_csr		d = make_diagonal(env, height);
+
+	dev->fill(dev, b, 0.0);
+	dev->shift(dev, gp_matrix_diagonal(b), s->rkm->eta);
+	for (gp_band band = gp_band_first(n, height); band.count > 0; gp_band_next(&band))
+	{
+		gp_matrix	part = gp_matrix_rows(s->q, band.first, band.count);
+		gp_matrix	scaled = gp_matrix_rows(block, 0, band.count);
+
+		d.rows = d.cols = band.count;
+		d.value = s->r + band.first;
+		dev->spmm(dev, 1.0, &d, part, 0.0, scaled);
+		dev->gemm(dev, true, false, -1.0, scaled, part, 1.0, b);
+		env->progress(env, GP_PHASE_POSTERIOR, band.first + band.count, n);
+	}
+	gp_free(env, d.start);
+	gp_free(env, d.col);
+	dev->destroy(dev, &block);
+}
+
+/* The Cholesky factor of B; what rounding and few landmarks take from it is given back. */
+static void
+make_root(solve *s)
+{
+	gp_device  *dev = s->dev;
+	gp_matrix	b = dev->create(dev, s->q.cols, s->q.cols, GP_DOUBLE);
+
+	make_b(s, b);
+	for (;;)
+	{
+		dev->copy(dev, s->root, b);
+		dev->shift(dev, gp_matrix_diagonal(s->root), s->jitter * s->rkm->eta);
+		if (dev->potrf(dev, s->root) < 0)
+			break;
+		s->jitter = fmax(FIRST_JITTER, 10.0 * s->jitter);
+		if (s->jitter > LAST_JITTER)
+			gp_raise(dev->env, GP_ERR_RANGE, "Scale the features to ordinary sizes.",
+					 "the similarity of the nodes without a label is not positive definite");
+	}
+	dev->destroy(dev, &b);
+}
+
+/* right (n x (columns + 1)) = [L C / lambda2, r]; score is room for the codes. */
+static void
+make_right(solve *s, double *score, gp_matrix right)
+{
+	gp_device  *dev = s->dev;
+	const gp_rkm *rkm = s->rkm;
+	int32_t		p = rkm->columns;
+
+	if (!dev->env->dry)
+	{
+		memset(score, 0, (size_t) right.rows * (size_t) p * sizeof(double));
+		memset(s->codes, 0, (size_t) p * sizeof(double));
+		for (int64_t k = 0; k < rkm->nlabelled; k++)
+			for (int32_t c = 0; c < p; c++)
+			{
+				double		code = code_of(rkm, k, c) / rkm->lambda2;
+
+				score[(int64_t) rkm->labelled[k] * p + c] = code;
+				s->codes[c] += code;
+			}
+	}
+	dev->upload(dev, gp_matrix_cols(right, 0, p), gp_matrix_wrap(score, right.rows, p, GP_DOUBLE));
+	dev->upload(dev, gp_matrix_cols(right, p, 1), gp_matrix_wrap(s->r, right.rows, 1, GP_DOUBLE));
+}
+
+/* Q B^-1 [g, u] of all nodes: into score and along; their products with u into cross. */
+static void
+make_fields(solve *s, double *score)
+{
+	gp_device  *dev = s->dev;
+	int64_t		p = s->rkm->columns;
+	gp_matrix	field = dev->create(dev, s->q.rows, p + 1, GP_DOUBLE);
+	gp_matrix	u = dev->create(dev, s->q.cols, 1, GP_DOUBLE);
+	gp_matrix	cross = dev->create(dev, 1, p + 1, GP_DOUBLE);
+
+	make_right(s, score, field);
+	dev->gemm(dev, true, false, 1.0, s->q, field, 0.0, s->weight);
+	dev->copy(dev, u, gp_matrix_cols(s->weight, p, 1));
+	dev->trsm(dev, true, false, s->root, s->weight);
+	dev->trsm(dev, true, true, s->root, s->weight);
+	dev->gemm(dev, true, false, 1.0, u, s->weight, 0.0, cross);
+	dev->gemm(dev, false, false, 1.0, s->q, s->weight, 0.0, field);
+	dev->download(dev, gp_matrix_wrap(s->cross, 1, p + 1, GP_DOUBLE), cross);
+	dev->download(dev, gp_matrix_wrap(score, s->q.rows, p, GP_DOUBLE), gp_matrix_cols(field, 0, p));
+	dev->download(dev, gp_matrix_wrap(s->along, s->q.rows, 1, GP_DOUBLE), gp_matrix_cols(field, p, 1));
+	dev->destroy(dev, &cross);
+	dev->destroy(dev, &u);
+	dev->destroy(dev, &field);
+}
+
+/* q_i' B^-1 q_i of the labelled nodes. */
+static void
+make_leverage(solve *s, double *leverage)
+{
+	gp_device  *dev = s->dev;
+	int64_t		t = s->rkm->nlabelled;
+	int64_t		height = gp_min64(t, GP_PANEL_ROWS);
+	gp_matrix	block = dev->create(dev, height, s->q.cols, GP_DOUBLE);
+	gp_matrix	norm = dev->create(dev, height, 1, GP_DOUBLE);
+
+	for (gp_band band = gp_band_first(t, height); band.count > 0; gp_band_next(&band))
+	{
+		gp_matrix	part = gp_matrix_rows(block, 0, band.count);
+		gp_matrix	out = gp_matrix_rows(norm, 0, band.count);
+
+		dev->gather_rows(dev, part, s->q, s->rkm->labelled + band.first);
+		dev->trsm(dev, false, true, s->root, part);
+		dev->row_dots(dev, out, part, part);
+		dev->download(dev, gp_matrix_wrap(leverage + band.first, band.count, 1, GP_DOUBLE), out);
+	}
+	dev->destroy(dev, &norm);
+	dev->destroy(dev, &block);
+}
+
+/* The score of labelled node k in class c had it no label; g is its row of Q B^-1 g. */
+static double
+left_out(const solve *s, int64_t k, int32_t c, double leverage, double g)
+{
+	double		l2 = s->rkm->lambda2;
+	double		code = code_of(s->rkm, k, c) / l2;
+	double		u = s->along[s->rkm->labelled[k]];
+	double		grown = 1.0 / (l2 - leverage);
+	double		pg = g - leverage * code;	/* q_i' B^-1 times g and u without the label */
+	double		pu = u + leverage / l2;
+	double		ug = s->cross[c] - u * code + g / l2 - leverage * code / l2 + grown * pu * pg;
+	double		uu = s->cross[s->rkm->columns] + 2.0 * u / l2 + leverage / (l2 * l2) + grown * pu * pu;
+	double		bias = -(s->codes[c] - code + ug) / (s->total + 1.0 / l2 + uu);
+
+	return l2 * grown * (pg + bias * pu) + bias;
+}
+
+/* The leave-one-out scores, from rows of Q B^-1 g in score; a single label leaves nothing to say. */
+static void
+make_loo(const solve *s, const double *score, const double *leverage, double *loo)
+{
+	int32_t		p = s->rkm->columns;
+	int64_t		next = 0;
+
+	for (int64_t k = 0; k < s->rkm->nlabelled; k++)
+	{
+		const double *row = score + (int64_t) s->rkm->labelled[k] * p;
+
+		gp_look(s->dev->env, k * p, &next);
+		for (int32_t c = 0; c < p; c++)
+			loo[k * p + c] = s->rkm->nlabelled > 1 ? left_out(s, k, c, leverage[k], row[c]) : 0.0;
+	}
+}
+
+/* Adds what the bias brings to all scores. */
+static void
+add_bias(const solve *s, double *score, double *bias)
+{
+	int32_t		p = s->rkm->columns;
+	int64_t		next = 0;
+
+	for (int32_t c = 0; c < p; c++)
+		bias[c] = -(s->codes[c] + s->cross[c]) / (s->total + s->cross[p]);
+	for (int64_t i = 0; i < s->q.rows; i++)
+	{
+		gp_look(s->dev->env, i * p, &next);
+		for (int32_t c = 0; c < p; c++)
+			score[i * p + c] += bias[c] * (s->along[i] + 1.0);
+	}
+}
+
+/* Solves the layer. */
+double
+gp_rkm_solve(gp_device *dev, const gp_rkm *rkm, gp_matrix q, double *score, double *loo, double *bias)
+{
+	gp_env	   *env = dev->env;
+	solve		s = {.dev = dev,.rkm = rkm,.q = q};
+	double	   *leverage = gp_alloc_figures(env, rkm->nlabelled, sizeof(double));
+	double	   *room;
+
+	s.r = gp_alloc_figures(env, q.rows, 2 * sizeof(double));
+	s.along = s.r + (env->dry ? 0 : q.rows);
+	s.cross = room = gp_alloc_figures(env, rkm->columns + 1, 3 * sizeof(double));
+	s.codes = room + (env->dry ? 0 : rkm->columns + 1);
+	s.root = dev->create(dev, q.cols, q.cols, GP_DOUBLE);
+	s.weight = dev->create(dev, q.cols, rkm->columns + 1, GP_DOUBLE);
+	make_r(&s);
+	make_root(&s);
+	make_fields(&s, score);
+	make_leverage(&s, leverage);
+	if (!env->dry)
+	{
+		make_loo(&s, score, leverage, loo);
+		add_bias(&s, score, bias ? bias : s.codes + rkm->columns + 1);
+	}
+	dev->destroy(dev, &s.weight);
+	dev->destroy(dev, &s.root);
+	gp_free(env, room);
+	gp_free(env, s.r);
+	gp_free(env, leverage);
+	return s.jitter;
+}

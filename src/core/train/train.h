@@ -1,0 +1,90 @@
+/*
+ * train.h - methods that learn their kernel from the graph and the features.
+ *
+ * GCKM, the graph convolutional kernel machine (Achten, Tonin, Cevher, Patrinos and
+ * Suykens 2024): kernel principal components, aggregated over neighbours, of kernel
+ * principal components, and on top of them a semi-supervised restricted kernel
+ * machine.  All of it is in closed form, on landmarks, so that nothing has a
+ * row and a column for every node.
+ *
+ *		A_1 = S X,  K_l = rbf(A_l),  H_l = leading eigenvectors of K_l, centred,
+ *		A_(l+1) = S H_l,  K = rbf(H_L), or that times a kernel of the nodes' own features
+ *
+ * A method is a text in the syntax of the kernel language's options:
+ * gckm(layers=2, own=true).
+ */
+#ifndef GP_TRAIN_H
+#define GP_TRAIN_H
+
+#include "infer/infer.h"
+
+#define GP_GCKM_MAX_LAYERS 4
+
+/* How the first layer sums over neighbours. */
+typedef enum gp_aggregate
+{
+	GP_AGGREGATE_SYM,			/* (I+D)^-1/2 (I+W) (I+D)^-1/2 */
+	GP_AGGREGATE_SUM			/* I + W */
+} gp_aggregate;
+
+/* The options of GCKM, as the user gave them: 0 where a rule below says what a number is. */
+typedef struct gp_gckm
+{
+	int			layers;
+	int			components;		/* of every layer but the last */
+	int			components_of[GP_GCKM_MAX_LAYERS];	/* of one layer */
+	double		width[GP_GCKM_MAX_LAYERS + 1];	/* sigma^2 of a layer's kernel over the variance of what it acts on; behind the last one: of the labels' kernel */
+	gp_aggregate aggregate;
+	int			own;			/* 1: the labels' kernel times one of the nodes' own features */
+	double		gamma;			/* of that, exp(-gamma |x - y|); 0: 0.8 over the mean distance */
+	int			landmarks;
+	double		lambda1;		/* of the similarity */
+	double		lambda2;		/* of the labels: less than lambda1 */
+	double		eta;			/* of the norm; lambda1 eta >= 1 */
+	int			iterations;		/* of a fine-tuning of the components; 0: the closed form */
+} gp_gckm;
+
+/* The components of a layer, from 0: by default 64, and 16 of the last one. */
+extern int gp_gckm_components(const gp_gckm *options, int layer);
+
+/* The width of a layer's kernel, or behind the last one of the labels': by default 8, 16 ..., 8. */
+extern double gp_gckm_width(const gp_gckm *options, int layer);
+
+/* What a user may leave out. */
+extern gp_gckm gp_gckm_defaults(void);
+
+/*
+ * Reads gckm or gckm(option=value, ...).  Raises GP_ERR_SYNTAX or GP_ERR_VALUE,
+ * pointing at the character, with a hint.
+ */
+extern gp_gckm gp_gckm_parse(gp_env *env, const char *text);
+
+/* The canonical text, which names what is not the default; belongs to env. */
+extern char *gp_gckm_print(gp_env *env, const gp_gckm *options);
+
+/* True when a method's text begins with this name. */
+extern bool gp_method_is(gp_env *env, const char *text, const char *name);
+
+/*
+ * What a fit takes; raises GP_ERR_LIMIT when that is too much, unless the problem's
+ * estimate_limit is set.  The problem's program, strategy, nugget and type are not looked at.
+ */
+extern gp_plan gp_gckm_plan(gp_device *dev, const gp_problem *problem, const gp_gckm *options);
+
+/*
+ * The scores of all nodes as a posterior of classes: (1 + e) / 2 for a score e of
+ * the paper, whose classes are coded by 1 and -1.  Leave-one-out is exact: the
+ * node keeps its features and loses its label.  A variance is 1 less the cosine of
+ * the scores to the nearest class's code, and ranks nodes only.  What a posterior has and
+ * this method has not (nugget, log_marginal_likelihood) is NaN.
+ */
+extern gp_posterior *gp_gckm_fit(gp_device *dev, const gp_problem *problem, const gp_gckm *options);
+
+/*
+ * The last layer's components of every node as dense features of double, for
+ * grouping them; labels are not looked at.  Raises GP_ERR_LIMIT like a fit.
+ */
+extern gp_features *gp_gckm_embedding(gp_device *dev, const gp_graph *graph, const gp_features *features,
+									  uint64_t seed, const gp_gckm *options);
+
+#endif							/* GP_TRAIN_H */
