@@ -65,7 +65,9 @@ extern double gp_points_factor(gp_device *dev, gp_matrix k, const gp_points *poi
 /* h = the leading eigenvectors of QQ', centred; q loses its mean. */
 extern void gp_components(gp_device *dev, gp_matrix q, gp_matrix h);
 
-/* gckm_own.c: k is multiplied by exp(-gamma |x - y|) of the nodes' own features; work is like k. */
+/*
+ * gckm_own.c: k is multiplied by exp(-gamma |x - y|) of the nodes' own features, gamma 0 being 0.8 over
+ * the root mean squared distance of two nodes; work is like k. */
 extern void gp_own_view(gp_device *dev, const gp_features *x, const gp_points *points, double gamma,
 						gp_matrix work, gp_matrix norm, gp_matrix k);
 

@@ -18,8 +18,7 @@ typedef struct machine
 	const gp_problem *problem;
 	const gp_features *x;
 	gp_features *own_x;			/* the identity, where there are no features */
-	gp_csr	   *s;				/* S */
-	gp_csr	   *sum;			/* I + W, where that is asked for */
+	gp_csr	   *op;				/* S, or I + W */
 	int64_t		m;				/* landmarks */
 	double		jitter;
 } machine;
@@ -48,6 +47,16 @@ closed_neighbourhoods(gp_env *env, const gp_graph *graph)
 	gp_free(env, unit);
 	gp_csr_free(env, one);
 	return sum;
+}
+
+/*
+ * True when neighbours are summed up.  Who wants the nodes' own view has neighbours that
+ * differ: there a mean says nothing, and the paper sums.
+ */
+static bool
+sums(const gp_gckm *o)
+{
+	return o->aggregate == GP_AGGREGATE_SUM || (o->aggregate == GP_AGGREGATE_AUTO && o->own);
 }
 
 /* Refuses what has no answer. */
@@ -80,9 +89,8 @@ machine_open(gp_device *dev, const gp_problem *problem, const gp_gckm *options)
 	check_options(env, problem, options);
 	if (a.x == NULL)
 		a.x = a.own_x = gp_features_identity(env, problem->graph->nodes, GP_DOUBLE);
-	a.s = gp_graph_normalise(env, problem->graph, GP_NORM_SYM, GP_DOUBLE);
-	if (options->aggregate == GP_AGGREGATE_SUM)
-		a.sum = closed_neighbourhoods(env, problem->graph);
+	a.op = sums(options) ? closed_neighbourhoods(env, problem->graph)
+		: gp_graph_normalise(env, problem->graph, GP_NORM_SYM, GP_DOUBLE);
 	a.m = gp_min64(options->landmarks, problem->graph->nodes);
 	return a;
 }
@@ -91,8 +99,7 @@ machine_open(gp_device *dev, const gp_problem *problem, const gp_gckm *options)
 static void
 machine_close(machine *a)
 {
-	gp_csr_free(a->env, a->s);
-	gp_csr_free(a->env, a->sum);
+	gp_csr_free(a->env, a->op);
 	gp_features_free(a->env, a->own_x);
 }
 
@@ -120,20 +127,20 @@ make_factor(machine *a, const gp_points *points, gp_matrix q)
 static void
 first_kernel(machine *a, const gp_points *points, gp_matrix q, gp_matrix norm)
 {
-	gp_view		view = gp_view_open(a->dev, a->x, a->sum ? a->sum : a->s);
+	gp_view		view = gp_view_open(a->dev, a->x, a->op);
 	double		variance = gp_view_products(&view, points, q, norm);
 
 	gp_view_close(&view);
 	make_kernel(a, points, 0, variance, q, norm);
 }
 
-/* S h, which takes the place of h. */
+/* op h, which takes the place of h. */
 static gp_matrix
 gather(machine *a, gp_matrix h)
 {
 	gp_matrix	out = a->dev->create(a->dev, h.rows, h.cols, GP_DOUBLE);
 
-	a->dev->spmm(a->dev, 1.0, a->s, h, 0.0, out);
+	a->dev->spmm(a->dev, 1.0, a->op, h, 0.0, out);
 	a->dev->destroy(a->dev, &h);
 	return out;
 }

@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-#define TYPICAL 0.8				/* gamma times the mean distance */
+#define TYPICAL 0.8				/* gamma times the root mean squared distance */
 
 /* The distance of a node to a point from products and squared lengths; 0 to itself. */
 static inline double
@@ -26,25 +26,6 @@ typedef struct panel
 	double	   *kernel;
 	const double *norm;
 } panel;
-
-/* 0.8 over the mean distance between two points; 1 where all are alike. */
-static double
-typical_gamma(gp_device *dev, gp_matrix products, const gp_points *points, const panel *p)
-{
-	int64_t		m = points->n;
-	gp_matrix	row = dev->create(dev, 1, m, GP_DOUBLE);
-	double		sum = 0.0;
-
-	for (int64_t k = 0; k < m; k++)
-	{
-		dev->gather_rows(dev, row, products, points->node + k);
-		dev->download(dev, gp_matrix_wrap(p->product, 1, m, GP_DOUBLE), row);
-		for (int64_t j = 0; j < m && !dev->env->dry; j++)
-			sum += distance(p->product, p->norm, points->node[k], points, j);
-	}
-	dev->destroy(dev, &row);
-	return sum > 0.0 ? TYPICAL * (double) m * (double) (m - 1) / sum : 1.0;
-}
 
 /* Multiplies a panel of rows of the kernel. */
 static void
@@ -70,11 +51,12 @@ gp_own_view(gp_device *dev, const gp_features *x, const gp_points *points, doubl
 	panel		p = {gp_alloc_figures(env, height, m * sizeof(double)),
 	gp_alloc_figures(env, height, m * sizeof(double)), length};
 
-	gp_view_products(&view, points, work, norm);
+	double		variance = gp_view_products(&view, points, work, norm);
+
 	gp_view_close(&view);
 	dev->download(dev, gp_matrix_wrap(length, k.rows, 1, GP_DOUBLE), norm);
 	if (!(gamma > 0.0))
-		gamma = typical_gamma(dev, work, points, &p);
+		gamma = variance > 0.0 ? TYPICAL / sqrt(2.0 * variance) : 1.0;
 	for (gp_band band = gp_band_first(k.rows, height); band.count > 0; gp_band_next(&band))
 	{
 		gp_matrix	part = gp_matrix_rows(k, band.first, band.count);

@@ -24,6 +24,7 @@
 
 #define FIRST_JITTER 1e-12		/* of B, relative to eta, after a failure */
 #define LAST_JITTER 1e-3
+#define ROUNDING 1e-13			/* a label whose node is like no other leaves less than this */
 
 /* What a solve works with; of columns + 1 columns the last one belongs to r. */
 typedef struct solve
@@ -221,7 +222,7 @@ left_out(const solve *s, int64_t k, int32_t c, double leverage, double g)
 	double		l2 = s->rkm->lambda2;
 	double		code = code_of(s->rkm, k, c) / l2;
 	double		u = s->along[s->rkm->labelled[k]];
-	double		grown = 1.0 / (l2 - leverage);
+	double		grown = 1.0 / fmax(l2 - leverage, ROUNDING * l2);
 	double		pg = g - leverage * code;	/* q_i' B^-1 times g and u without the label */
 	double		pu = u + leverage / l2;
 	double		ug = s->cross[c] - u * code + g / l2 - leverage * code / l2 + grown * pu * pg;

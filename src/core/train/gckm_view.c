@@ -136,11 +136,13 @@ most_touched(const gp_view *v)
 {
 	const int64_t *start = v->csr.start;
 	int64_t		most = 0;
+	int64_t		next = 0;
 
 	for (int64_t i = 0; i < v->csr.rows; i++)
 	{
 		int64_t		n = v->op ? 0 : start[i + 1] - start[i];
 
+		gp_look(v->dev->env, v->op ? v->op->start[i] : i, &next);
 		for (int64_t e = v->op ? v->op->start[i] : 0; v->op && e < v->op->start[i + 1]; e++)
 			n += start[v->op->col[e] + 1] - start[v->op->col[e]];
 		most = gp_max64(most, n);

@@ -37,7 +37,7 @@ typedef struct option
 	double		least;
 	double		most;
 	const char *hint;
-	const char *words[3];
+	const char *words[4];
 } option;
 
 /* A method: its name, and its options up to one without a name. */
@@ -61,9 +61,10 @@ static const option gckm_options[] = {
 	COMPONENTS_OF(1), COMPONENTS_OF(2), COMPONENTS_OF(3), COMPONENTS_OF(4),
 	WIDTH_OF(1), WIDTH_OF(2), WIDTH_OF(3), WIDTH_OF(4), WIDTH_OF(5),
 	{"aggregate", VALUE_WORD, AT(aggregate), 0, 0,
-	"aggregate is sym, (I+D)^-1/2 (I+W) (I+D)^-1/2, or sum, I + W.", {"sym", "sum", NULL}},
+	"sym is (I+D)^-1/2 (I+W) (I+D)^-1/2, sum is I + W, auto is sum with own=true, else sym.",
+	{"auto", "sym", "sum", NULL}},
 	{"own", VALUE_WORD, AT(own), 0, 0, "own is true or false.", {"false", "true", NULL}},
-	{"gamma", VALUE_NUMBER, AT(gamma), 0, 1e6, "gamma=0 takes 0.8 over the mean distance.", {NULL}},
+	{"gamma", VALUE_NUMBER, AT(gamma), 0, 1e6, "gamma=0 takes 0.8 over the root mean squared distance.", {NULL}},
 	{"landmarks", VALUE_WHOLE, AT(landmarks), 1, GP_SYEV_MAX, NULL, {NULL}},
 	{"lambda1", VALUE_NUMBER, AT(lambda1), 1e-6, 1e6, NULL, {NULL}},
 	{"lambda2", VALUE_NUMBER, AT(lambda2), 1e-6, 1e6, NULL, {NULL}},
@@ -131,15 +132,21 @@ bad_syntax(const reader *r, const char *hint)
 				token->length > 40 ? 40 : token->length, token->start);
 }
 
-/* Raises an error at a value that an option may not have. */
+/* Raises an error at a word that an option does not know. */
 static void __attribute__((noreturn))
-bad_value(const reader *r, const option *o)
+bad_word(const reader *r, const option *o)
 {
 	const char *const *w = o->words;
 
-	if (o->kind == VALUE_WORD)
-		gp_raise_at(r->lex.env, GP_ERR_VALUE, r->lex.token.position, o->hint,
-					"option \"%s\" of method %s must be %s or %s", o->name, r->method->name, w[0], w[1]);
+	gp_raise_at(r->lex.env, GP_ERR_VALUE, r->lex.token.position, o->hint,
+				"option \"%s\" of method %s must be %s%s%s or %s", o->name, r->method->name, w[0],
+				w[2] ? ", " : "", w[2] ? w[1] : "", w[2] ? w[2] : w[1]);
+}
+
+/* Raises an error at a number that an option may not be. */
+static void __attribute__((noreturn))
+bad_number(const reader *r, const option *o)
+{
 	if (o->least == o->most)
 		gp_raise_at(r->lex.env, GP_ERR_VALUE, r->lex.token.position, o->hint,
 					"option \"%s\" of method %s must be %g", o->name, r->method->name, o->least);
@@ -155,7 +162,7 @@ read_word(const reader *r, const option *o)
 	for (int k = 0; o->words[k]; k++)
 		if (token_is(&r->lex.token, o->words[k]))
 			return k;
-	bad_value(r, o);
+	bad_word(r, o);
 }
 
 /* Reads a value into the options. */
@@ -170,7 +177,7 @@ read_value(reader *r, const option *o, char *options)
 	{
 		if (token->kind != GP_TOKEN_NUMBER || !(token->number >= o->least && token->number <= o->most) ||
 			(o->kind == VALUE_WHOLE && token->number != floor(token->number)))
-			bad_value(r, o);
+			bad_number(r, o);
 		if (o->kind == VALUE_WHOLE)
 			*(int *) (options + o->offset) = (int) token->number;
 		else

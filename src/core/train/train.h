@@ -20,9 +20,10 @@
 
 #define GP_GCKM_MAX_LAYERS 4
 
-/* How the first layer sums over neighbours. */
+/* How a layer sums over neighbours. */
 typedef enum gp_aggregate
 {
+	GP_AGGREGATE_AUTO,			/* sum with the own view, else sym */
 	GP_AGGREGATE_SYM,			/* (I+D)^-1/2 (I+W) (I+D)^-1/2 */
 	GP_AGGREGATE_SUM			/* I + W */
 } gp_aggregate;
@@ -36,7 +37,7 @@ typedef struct gp_gckm
 	double		width[GP_GCKM_MAX_LAYERS + 1];	/* sigma^2 of a layer's kernel over the variance of what it acts on; behind the last one: of the labels' kernel */
 	gp_aggregate aggregate;
 	int			own;			/* 1: the labels' kernel times one of the nodes' own features */
-	double		gamma;			/* of that, exp(-gamma |x - y|); 0: 0.8 over the mean distance */
+	double		gamma;			/* of that, exp(-gamma |x - y|); 0: 0.8 over the root mean squared distance */
 	int			landmarks;
 	double		lambda1;		/* of the similarity */
 	double		lambda2;		/* of the labels: less than lambda1 */

@@ -1,0 +1,97 @@
+/*
+ * test_method.c - a method's text: what may be said, what it prints, and where errors point.
+ */
+#include "test_env.h"
+#include "train/train.h"
+
+/* A text prints its canonical form, which reads back as the same. */
+static void
+check_print(gp_env *env, const char *text, const char *want)
+{
+	gp_gckm		o = gp_gckm_parse(env, text);
+	char	   *first = gp_gckm_print(env, &o);
+	gp_gckm		again = gp_gckm_parse(env, first);
+
+	is_str(first, want, text);
+	is_str(gp_gckm_print(env, &again), want, "and reads back");
+}
+
+/* A text is refused at a character. */
+static void
+check_refused(gp_env *env, const char *text, gp_error code, int position, const char *message)
+{
+	bool		raised = test_catch(env, gp_gckm_parse(env, text));
+	test_host  *host = test_state(env);
+	char		name[300];
+
+	snprintf(name, sizeof(name), "%s is refused", text);
+	ok(raised && host->code == code, name);
+	is_int(host->position, position, "at the character");
+	is_str(host->message, message, "with the reason");
+}
+
+/* What numbers mean that are not given. */
+static void
+check_rules(gp_env *env)
+{
+	gp_gckm		o = gp_gckm_defaults();
+
+	ok(o.layers == 2 && gp_gckm_components(&o, 0) == 64 && gp_gckm_components(&o, 1) == 16, "64 and 16 components");
+	ok(gp_gckm_width(&o, 0) == 8.0 && gp_gckm_width(&o, 1) == 16.0 && gp_gckm_width(&o, 2) == 8.0,
+	   "widths 8, 16, 8");
+	o = gp_gckm_parse(env, "gckm(layers=3, components=20, components3=5, width2=3)");
+	ok(gp_gckm_components(&o, 0) == 20 && gp_gckm_components(&o, 1) == 20 && gp_gckm_components(&o, 2) == 5,
+	   "components of three layers");
+	ok(gp_gckm_width(&o, 0) == 8.0 && gp_gckm_width(&o, 1) == 3.0 && gp_gckm_width(&o, 2) == 16.0 &&
+	   gp_gckm_width(&o, 3) == 8.0, "widths of three layers");
+	o = gp_gckm_parse(env, "gckm(layers=1)");
+	ok(gp_gckm_components(&o, 0) == 16 && gp_gckm_width(&o, 0) == 8.0 && gp_gckm_width(&o, 1) == 8.0, "one layer");
+	ok(gp_method_is(env, " GCKM (own=true)", "gckm") && !gp_method_is(env, "gckmx", "gckm") &&
+	   !gp_method_is(env, "", "gckm"), "a method is known by its name");
+}
+
+int
+main(void)
+{
+	in_env(check_rules(env));
+	in_env(check_print(env, "gckm", "gckm"));
+	in_env(check_print(env, "GCKM()", "gckm"));
+	in_env(check_print(env, " gckm ( layers = 2 , Own = TRUE ) ", "gckm(own=true)"));
+	in_env(check_print(env, "gckm(lambda2=.1, layers=3, gamma=0.01, aggregate=sum)",
+					   "gckm(layers=3, aggregate=sum, gamma=0.01, lambda2=0.1)"));
+	in_env(check_print(env, "gckm(width1=1e-3, components2=7, landmarks=256, iterations=0)",
+					   "gckm(components2=7, width1=0.001, landmarks=256)"));
+	in_env(check_print(env, "gckm(lambda1=0.30000000000000004, eta=4)", "gckm(lambda1=0.30000000000000004, eta=4)"));
+	in_env(check_refused(env, "gkcm", GP_ERR_SYNTAX, 1, "syntax error in method at \"gkcm\""));
+	in_env(check_refused(env, "", GP_ERR_SYNTAX, 1, "syntax error at end of method"));
+	in_env(check_refused(env, "gckm(", GP_ERR_SYNTAX, 6, "syntax error at end of method"));
+	in_env(check_refused(env, "gckm(own=true", GP_ERR_SYNTAX, 14, "syntax error at end of method"));
+	in_env(check_refused(env, "gckm(own=true,)", GP_ERR_SYNTAX, 15, "syntax error in method at \")\""));
+	in_env(check_refused(env, "gckm(own)", GP_ERR_SYNTAX, 9, "syntax error in method at \")\""));
+	in_env(check_refused(env, "gckm own=true", GP_ERR_SYNTAX, 6, "syntax error in method at \"own\""));
+	in_env(check_refused(env, "gckm(deep=3)", GP_ERR_SYNTAX, 6, "method gckm has no option \"deep\""));
+	in_env(check_refused(env, "gckm(own=true, own=false)", GP_ERR_SYNTAX, 16,
+						 "option \"own\" of method gckm is given twice"));
+	in_env(check_refused(env, "gckm(own=2)", GP_ERR_VALUE, 10, "option \"own\" of method gckm must be false or true"));
+	in_env(check_refused(env, "gckm(aggregate=mean)", GP_ERR_VALUE, 16,
+						 "option \"aggregate\" of method gckm must be auto, sym or sum"));
+	in_env(check_refused(env, "gckm(layers=5)", GP_ERR_VALUE, 13,
+						 "option \"layers\" of method gckm must be a whole number from 1 to 4"));
+	in_env(check_refused(env, "gckm(layers=1.5)", GP_ERR_VALUE, 13,
+						 "option \"layers\" of method gckm must be a whole number from 1 to 4"));
+	in_env(check_refused(env, "gckm(gamma=-1)", GP_ERR_VALUE, 12,
+						 "option \"gamma\" of method gckm must be a number from 0 to 1e+06"));
+	in_env(check_refused(env, "gckm(landmarks=513)", GP_ERR_VALUE, 16,
+						 "option \"landmarks\" of method gckm must be a whole number from 1 to 512"));
+	in_env(check_refused(env, "gckm(eta=0.5)", GP_ERR_VALUE, 10,
+						 "options \"lambda1\" and \"eta\" of method gckm must have a product of at least 1"));
+	in_env(check_refused(env, "gckm(lambda2=1, layers=2)", GP_ERR_VALUE, 14,
+						 "option \"lambda2\" of method gckm must be less than lambda1, 1"));
+	in_env(check_refused(env, "gckm(components3=4)", GP_ERR_VALUE, 18,
+						 "option \"components3\" of method gckm belongs to layer 3 of 2"));
+	in_env(check_refused(env, "gckm(width4=4)", GP_ERR_VALUE, 13,
+						 "option \"width4\" of method gckm belongs to kernel 4 of 3"));
+	in_env(check_refused(env, "gckm(own=true); x", GP_ERR_SYNTAX, 15, "syntax error in kernel at \";\""));
+	disturb("a text", TEST_REFUSE, 1, 1, gp_gckm_print(env, (gp_gckm[]) {gp_gckm_parse(env, "gckm(own=true, gamma=2)")}));
+	return done_testing();
+}
