@@ -8,6 +8,7 @@
 #include "gpu.h"
 #include "gpu_world.h"
 #include "link/link.h"
+#include "train/train.h"
 
 #define SMALL 300
 #define LARGE 523
@@ -188,6 +189,33 @@ check_links(gp_env *env, gp_link_method method)
 	ok(gpu_clean(), "nothing is left behind");
 }
 
+/* The graph convolutional kernel machine, with all matrices on the card and with hardly any. */
+static void
+check_gckm(gp_env *env, const char *method, bool features, size_t memory)
+{
+	world		w = features ? random_world(env, SMALL, 3, GP_FLOAT) : karate_world(env);
+	gp_device  *cpu = gp_device_cpu(env, 1);
+	gp_device  *card = gpu_open(env, memory);
+	gp_problem	p = world_problem(env, &w, "gcn", GP_TASK_CLASSES, GP_FLOAT);
+	gp_gckm		o = gp_gckm_parse(env, method);
+	gp_posterior *want = gp_gckm_fit(cpu, &p, &o);
+	gp_posterior *got;
+	double		mean;
+	double		loo;
+	char		name[200];
+
+	p.device_for = take_gpu;
+	p.device_arg = card;
+	got = gp_gckm_fit(cpu, &p, &o);
+	mean = worst(got->mean, want->mean, want->nodes * want->columns);
+	loo = worst(got->loo.mean, want->loo.mean, want->loo.n * want->columns);
+	snprintf(name, sizeof(name), "%s, %s features%s: means %.2g, leave-one-out %.2g", method, features ? "some" : "no",
+			 memory > 0 ? ", streamed" : "", mean, loo);
+	ok(mean <= 1e-7 && loo <= 1e-6, name);
+	card->close(card);
+	ok(gpu_clean(), "nothing is left behind");
+}
+
 /* Clusters of the club, and of a random graph by its features. */
 static void
 check_clusters(gp_env *env, const char *kernel, bool club)
@@ -229,6 +257,9 @@ gpu_fits(void)
 		in_env(fits_of(env, "523 nodes", LARGE, (gp_strategy) s));
 	}
 	in_env(special_fits(env));
+	in_env(check_gckm(env, "gckm(components=8, components2=4)", false, 0));
+	in_env(check_gckm(env, "gckm(landmarks=70, components=8, components2=4, own=true)", true, 0));
+	in_env(check_gckm(env, "gckm(landmarks=70, components=8, components2=4)", true, LITTLE));
 	in_env(check_links(env, GP_LINK_SCORES));
 	in_env(check_links(env, GP_LINK_PAIRS));
 	in_env(check_clusters(env, "gcn", true));
