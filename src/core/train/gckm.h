@@ -59,11 +59,20 @@ extern void gp_rows_centre(gp_device *dev, gp_matrix x);
 extern void gp_rbf(gp_device *dev, gp_matrix products, gp_matrix norm, const gp_points *points,
 				   double sigma2);
 
-/* k (n x m) becomes a factor of the kernel on the points, k R^-T; returns the jitter. */
-extern double gp_points_factor(gp_device *dev, gp_matrix k, const gp_points *points);
+/*
+ * k (n x m) becomes a factor of the kernel on the points, k R^-T; returns the jitter.  R
+ * (m x m) belongs to the caller, who may not want it: NULL.
+ */
+extern double gp_points_factor(gp_device *dev, gp_matrix k, const gp_points *points, gp_matrix *root);
 
-/* h = the leading eigenvectors of QQ', centred; q loses its mean. */
-extern void gp_components(gp_device *dev, gp_matrix q, gp_matrix h);
+/* The sum of a vector on the device, in order. */
+extern double gp_sum(gp_device *dev, gp_matrix x);
+
+/*
+ * h = the leading eigenvectors of QQ', centred; q loses its mean.  Columns of h that QQ' has no
+ * rank for are 0; returns the others.
+ */
+extern gp_matrix gp_components(gp_device *dev, gp_matrix q, gp_matrix h);
 
 /*
  * gckm_own.c: k is multiplied by exp(-gamma |x - y|) of the nodes' own features, gamma 0 being 0.8 over
@@ -85,10 +94,56 @@ typedef struct gp_rkm
 
 /*
  * gckm_rkm.c: scores of all nodes (host, n x columns) with K = QQ', and of each labelled
- * one (nlabelled x columns) had it no label.  bias (columns) may be NULL.  Returns the
- * jitter, relative to eta.
+ * one (nlabelled x columns) had it no label.  r (n) and bias (columns) may be NULL.  Returns
+ * the jitter, relative to eta.
  */
 extern double gp_rkm_solve(gp_device *dev, const gp_rkm *rkm, gp_matrix q, double *score, double *loo,
-						   double *bias);
+						   double *r, double *bias);
+
+/* The code of a class for labelled node k. */
+static inline double
+gp_rkm_code(const gp_rkm *rkm, int64_t k, int32_t c)
+{
+	return rkm->label[k] == c ? 1.0 : -1.0;
+}
+
+/* The cosine of the scores of a node to the nearest class's code; 0 where all are 0. */
+extern double gp_rkm_cosine(const double *score, int32_t columns);
+
+/*
+ * gckm_stiefel.c: g, a gradient by h, becomes the direction of Cayley-Adam, root being its
+ * running size; returns a bound of |W|_1.
+ */
+extern double gp_stiefel_direct(gp_device *dev, gp_matrix h, gp_matrix g, double root);
+
+/* One step of a along it, by so many rounds; h keeps orthonormal columns. */
+extern void gp_stiefel_step(gp_device *dev, gp_matrix h, gp_matrix mh, double a, int rounds);
+
+/* The components of all layers while they are fine-tuned. */
+typedef struct gp_tuner
+{
+	gp_device  *dev;
+	const gp_csr *op;
+	const gp_csr *turned;		/* op' */
+	const gp_points *points;
+	int			layers;
+	gp_matrix	first;			/* n x m: the first kernel's factor, centred */
+	gp_matrix	h[GP_GCKM_MAX_LAYERS];
+	double		sigma2[GP_GCKM_MAX_LAYERS + 1];
+	const gp_features *own;		/* the labels' kernel is times the own view, or NULL */
+	double		gamma;
+	const gp_rkm *rkm;			/* NULL: there are no labels */
+	gp_matrix	kernel;			/* n x m */
+	gp_matrix	factor;			/* n x m, and room for more */
+	gp_matrix	gradient[GP_GCKM_MAX_LAYERS];
+	double		energy;			/* over n */
+	double		cosine;			/* of the scores to the nearest code, the mean over all nodes */
+} gp_tuner;
+
+/* gckm_tune.c: energy, cosine and gradients at the present components (h and gradient are the caller's). */
+extern void gp_tuner_pass(gp_tuner *tuner);
+
+/* Makes so many steps at most, as long as the cosine rises, and leaves the best components in h. */
+extern void gp_tuner_run(gp_tuner *tuner, int iterations);
 
 #endif							/* GP_GCKM_H */

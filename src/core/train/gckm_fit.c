@@ -19,7 +19,9 @@ typedef struct machine
 	const gp_features *x;
 	gp_features *own_x;			/* the identity, where there are no features */
 	gp_csr	   *op;				/* S, or I + W */
+	gp_csr	   *turned;			/* op', for the fine-tuning */
 	int64_t		m;				/* landmarks */
+	double		sigma2[GP_GCKM_MAX_LAYERS + 1];	/* of the kernels made so far */
 	double		jitter;
 } machine;
 
@@ -91,6 +93,8 @@ machine_open(gp_device *dev, const gp_problem *problem, const gp_gckm *options)
 		a.x = a.own_x = gp_features_identity(env, problem->graph->nodes, GP_DOUBLE);
 	a.op = sums(options) ? closed_neighbourhoods(env, problem->graph)
 		: gp_graph_normalise(env, problem->graph, GP_NORM_SYM, GP_DOUBLE);
+	if (options->iterations > 0)
+		a.turned = gp_csr_transpose(env, a.op);
 	a.m = gp_min64(options->landmarks, problem->graph->nodes);
 	return a;
 }
@@ -99,28 +103,29 @@ machine_open(gp_device *dev, const gp_problem *problem, const gp_gckm *options)
 static void
 machine_close(machine *a)
 {
+	gp_csr_free(a->env, a->turned);
 	gp_csr_free(a->env, a->op);
 	gp_features_free(a->env, a->own_x);
 }
 
-/* Makes the kernel of a layer from products; where all nodes are alike any sigma^2 will do. */
-static void
-make_kernel(machine *a, const gp_points *points, int layer, double variance, gp_matrix q,
-			gp_matrix norm)
+/* Sets a kernel's sigma^2; where all nodes are alike any will do. */
+static double
+set_width(machine *a, int layer, double variance)
 {
 	double		sigma2 = gp_gckm_width(a->options, layer) * variance;
 
 	if (!a->env->dry && !isfinite(variance))
 		gp_raise(a->env, GP_ERR_RANGE, "Scale the features to ordinary sizes.",
 				 "the features spread over more than numbers can hold");
-	gp_rbf(a->dev, q, norm, points, sigma2 > 0.0 ? sigma2 : 1.0);
+	a->sigma2[layer] = sigma2 > 0.0 ? sigma2 : 1.0;
+	return a->sigma2[layer];
 }
 
 /* q becomes a factor of the kernel that it holds. */
 static void
 make_factor(machine *a, const gp_points *points, gp_matrix q)
 {
-	a->jitter = fmax(a->jitter, gp_points_factor(a->dev, q, points));
+	a->jitter = fmax(a->jitter, gp_points_factor(a->dev, q, points, NULL));
 }
 
 /* The kernel of the first layer: the features summed over neighbours. */
@@ -131,18 +136,21 @@ first_kernel(machine *a, const gp_points *points, gp_matrix q, gp_matrix norm)
 	double		variance = gp_view_products(&view, points, q, norm);
 
 	gp_view_close(&view);
-	make_kernel(a, points, 0, variance, q, norm);
+	gp_rbf(a->dev, q, norm, points, set_width(a, 0, variance));
 }
 
-/* op h, which takes the place of h. */
-static gp_matrix
-gather(machine *a, gp_matrix h)
+/* The kernel of a further layer: the components before it summed over neighbours. */
+static void
+next_kernel(machine *a, const gp_points *points, int layer, gp_matrix h, gp_matrix q, gp_matrix norm)
 {
-	gp_matrix	out = a->dev->create(a->dev, h.rows, h.cols, GP_DOUBLE);
+	gp_device  *dev = a->dev;
+	gp_matrix	x = dev->create(dev, h.rows, h.cols, GP_DOUBLE);
+	double		variance;
 
-	a->dev->spmm(a->dev, 1.0, a->op, h, 0.0, out);
-	a->dev->destroy(a->dev, &h);
-	return out;
+	dev->spmm(dev, 1.0, a->op, h, 0.0, x);
+	variance = gp_rows_products(dev, x, points, q, norm);
+	gp_rbf(dev, q, norm, points, set_width(a, layer, variance));
+	dev->destroy(dev, &x);
 }
 
 /* Tells how many of the layers are done. */
@@ -152,29 +160,83 @@ tell(const machine *a, int layers)
 	a->env->progress(a->env, GP_PHASE_KERNEL, layers, a->options->layers + 1);
 }
 
+/* The labels' layer of a problem. */
+static gp_rkm
+rkm_of(const machine *a)
+{
+	const gp_problem *p = a->problem;
+
+	return (gp_rkm) {a->options->lambda1, a->options->lambda2, a->options->eta, p->nlabelled,
+		p->labelled, p->label, p->nclasses};
+}
+
+/* Fine-tunes the components h of all layers, if each has some; first is the first kernel's factor, q is room. */
+static void
+fine_tune(machine *a, const gp_points *points, gp_matrix first, const gp_matrix *h, gp_matrix q)
+{
+	gp_device  *dev = a->dev;
+	const gp_gckm *o = a->options;
+	gp_rkm		rkm = rkm_of(a);
+	gp_tuner	t = {.dev = dev,.op = a->op,.turned = a->turned,.points = points,.layers = o->layers,
+		.first = first,.own = o->own ? a->x : NULL,.gamma = o->gamma,
+	.rkm = rkm.nlabelled > 0 ? &rkm : NULL,.kernel = q};
+
+	for (int l = 0; l < o->layers; l++)
+	{
+		if (h[l].cols == 0)
+			return;
+		t.h[l] = h[l];
+	}
+	for (int l = 0; l <= o->layers; l++)
+		t.sigma2[l] = a->sigma2[l];
+	t.factor = dev->create(dev, q.rows, q.cols, GP_DOUBLE);
+	gp_tuner_run(&t, o->iterations);
+	dev->destroy(dev, &t.factor);
+}
+
+/* The variance of components, whose columns have the mean 0. */
+static double
+variance_of(gp_device *dev, gp_matrix h, gp_matrix norm)
+{
+	dev->row_dots(dev, norm, h, h);
+	return gp_sum(dev, norm) / (double) h.rows;
+}
+
 /* The last layer's components, by way of q and norm; owned by the caller. */
 static gp_matrix
 embed(machine *a, const gp_points *points, gp_matrix q, gp_matrix norm)
 {
 	gp_device  *dev = a->dev;
-	gp_matrix	h = {0};
+	int			layers = a->options->layers;
+	bool		tuned = a->options->iterations > 0;
+	gp_matrix	h[GP_GCKM_MAX_LAYERS];
+	gp_matrix	full[GP_GCKM_MAX_LAYERS];	/* the columns of h that are not 0 */
+	gp_matrix	first = {0};
 
-	for (int l = 0; l < a->options->layers; l++)
+	for (int l = 0; l < layers; l++)
 	{
 		tell(a, l);
 		if (l == 0)
 			first_kernel(a, points, q, norm);
 		else
-		{
-			h = gather(a, h);
-			make_kernel(a, points, l, gp_rows_products(dev, h, points, q, norm), q, norm);
-			dev->destroy(dev, &h);
-		}
+			next_kernel(a, points, l, h[l - 1], q, norm);
+		if (l > 0 && !tuned)
+			dev->destroy(dev, &h[l - 1]);
 		make_factor(a, points, q);
-		h = dev->create(dev, q.rows, gp_gckm_components(a->options, l), GP_DOUBLE);
-		gp_components(dev, q, h);
+		h[l] = dev->create(dev, q.rows, gp_gckm_components(a->options, l), GP_DOUBLE);
+		full[l] = gp_components(dev, q, h[l]);
+		if (l > 0 || !tuned)
+			continue;
+		first = dev->create(dev, q.rows, q.cols, GP_DOUBLE);
+		dev->copy(dev, first, q);
 	}
-	return h;
+	set_width(a, layers, variance_of(dev, h[layers - 1], norm));
+	if (tuned)
+		fine_tune(a, points, first, full, q);
+	for (int l = 0; l < layers - 1 && tuned; l++)
+		dev->destroy(dev, &h[l]);
+	dev->destroy(dev, &first);
+	return h[layers - 1];
 }
 
 /* The factor of the labels' kernel, n x m; owned by the caller. */
@@ -188,7 +250,8 @@ label_factor(machine *a, const gp_points *points)
 	gp_matrix	h = embed(a, points, q, norm);
 
 	tell(a, a->options->layers);
-	make_kernel(a, points, a->options->layers, gp_rows_products(dev, h, points, q, norm), q, norm);
+	gp_rows_products(dev, h, points, q, norm);
+	gp_rbf(dev, q, norm, points, a->sigma2[a->options->layers]);
 	dev->destroy(dev, &h);
 	if (a->options->own)
 	{
@@ -223,19 +286,11 @@ settle_scores(gp_env *env, int64_t n, int32_t columns, double *score, double *va
 	for (int64_t i = 0; i < n && !env->dry; i++)
 	{
 		double	   *e = score + i * columns;
-		double		best = e[0];
-		double		sum = 0.0;
-		double		square = 0.0;
 
 		gp_look(env, i * columns, &next);
+		variance[i] = fmax(1.0 - gp_rkm_cosine(e, columns), 0.0);
 		for (int32_t c = 0; c < columns; c++)
-		{
-			best = fmax(best, e[c]);
-			sum += e[c];
-			square += e[c] * e[c];
 			e[c] = 0.5 * (1.0 + e[c]);
-		}
-		variance[i] = square > 0.0 ? fmax(1.0 - (2.0 * best - sum) / sqrt(square * columns), 0.0) : 1.0;
 	}
 }
 
@@ -245,15 +300,14 @@ run(machine *a, const gp_plan *plan)
 {
 	gp_env	   *env = a->env;
 	const gp_problem *p = a->problem;
-	gp_rkm		rkm = {a->options->lambda1, a->options->lambda2, a->options->eta, p->nlabelled,
-	p->labelled, p->label, p->nclasses};
+	gp_rkm		rkm = rkm_of(a);
 	gp_posterior *out = gp_learnt_open(env, p, plan);
 	double	   *loo_mean = gp_alloc_figures(env, p->nlabelled, (size_t) p->nclasses * sizeof(double));
 	double	   *loo_variance = gp_alloc_figures(env, p->nlabelled, sizeof(double));
 	gp_points	points = choose_points(a);
 	gp_matrix	q = label_factor(a, &points);
 
-	a->jitter = fmax(a->jitter, gp_rkm_solve(a->dev, &rkm, q, out->mean, loo_mean, NULL));
+	a->jitter = fmax(a->jitter, gp_rkm_solve(a->dev, &rkm, q, out->mean, loo_mean, NULL, NULL));
 	a->dev->destroy(a->dev, &q);
 	settle_scores(env, out->nodes, out->columns, out->mean, out->variance);
 	settle_scores(env, p->nlabelled, out->columns, loo_mean, loo_variance);

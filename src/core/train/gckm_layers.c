@@ -23,6 +23,20 @@ gp_rows_centre(gp_device *dev, gp_matrix x)
 	dev->destroy(dev, &one);
 }
 
+/* The sum of a vector on the device. */
+double
+gp_sum(gp_device *dev, gp_matrix x)
+{
+	double	   *host = gp_alloc_figures(dev->env, x.rows, sizeof(double));
+	double		sum = 0.0;
+
+	dev->download(dev, gp_matrix_wrap(host, x.rows, 1, GP_DOUBLE), x);
+	for (int64_t i = 0; i < x.rows && !dev->env->dry; i++)
+		sum += host[i];
+	gp_free(dev->env, host);
+	return sum;
+}
+
 /* The Gaussian kernel from inner products. */
 void
 gp_rbf(gp_device *dev, gp_matrix products, gp_matrix norm, const gp_points *points, double sigma2)
@@ -34,7 +48,7 @@ gp_rbf(gp_device *dev, gp_matrix products, gp_matrix norm, const gp_points *poin
 
 /* k becomes a factor; the jitter grows until the points' kernel has a root. */
 double
-gp_points_factor(gp_device *dev, gp_matrix k, const gp_points *points)
+gp_points_factor(gp_device *dev, gp_matrix k, const gp_points *points, gp_matrix *keep)
 {
 	gp_matrix	root = dev->create(dev, points->n, points->n, GP_DOUBLE);
 	double		jitter = FIRST_JITTER;
@@ -50,34 +64,45 @@ gp_points_factor(gp_device *dev, gp_matrix k, const gp_points *points)
 					 "the landmarks' kernel is not positive definite");
 	}
 	dev->trsm(dev, false, true, root, k);
-	dev->destroy(dev, &root);
+	if (keep)
+		*keep = root;
+	else
+		dev->destroy(dev, &root);
 	return jitter;
 }
 
-/* Divides the leading eigenvectors (m x s, host) by the roots of their values, which ascend; those without value become 0. */
-static void
+/*
+ * Divides the leading eigenvectors (m x s, host) by the roots of their values, which ascend;
+ * those without value become 0.  Returns how many have one.
+ */
+static int64_t
 scale_vectors(double *vector, const double *value, int64_t m, int64_t s)
 {
+	int64_t		rank = 0;
+
 	for (int64_t k = 0; k < s; k++)
 	{
 		double		w = value[m - s + k];
 		bool		counts = w > LEAST_SHARE * value[m - 1] && w > 0.0;
 
+		rank += counts;
 		for (int64_t i = 0; i < m; i++)
 			vector[i * s + k] = counts ? vector[i * s + k] / sqrt(w) : 0.0;
 	}
+	return rank;
 }
 
 /*
- * The leading eigenvectors of QQ', centred: those V of Q'Q give Q V w^-1/2.  Columns
- * of h beyond the points' number are 0.
+ * The leading eigenvectors of QQ', centred: those V of Q'Q give Q V w^-1/2.  They
+ * ascend in h; columns of no value come before them, those beyond the points' number behind.
  */
-void
+gp_matrix
 gp_components(gp_device *dev, gp_matrix q, gp_matrix h)
 {
 	gp_env	   *env = dev->env;
 	int64_t		m = q.cols;
 	int64_t		s = gp_min64(h.cols, m);
+	int64_t		rank = s;
 	gp_matrix	gram = dev->create(dev, m, m, GP_DOUBLE);
 	gp_matrix	w = dev->create(dev, m, 1, GP_DOUBLE);
 	gp_matrix	v = dev->create(dev, m, s, GP_DOUBLE);
@@ -90,7 +115,7 @@ gp_components(gp_device *dev, gp_matrix q, gp_matrix h)
 	dev->download(dev, gp_matrix_wrap(value, m, 1, GP_DOUBLE), w);
 	dev->download(dev, gp_matrix_wrap(vector, m, s, GP_DOUBLE), gp_matrix_cols(gram, m - s, s));
 	if (!env->dry)
-		scale_vectors(vector, value, m, s);
+		rank = scale_vectors(vector, value, m, s);
 	dev->upload(dev, v, gp_matrix_wrap(vector, m, s, GP_DOUBLE));
 	if (s < h.cols)
 		dev->fill(dev, h, 0.0);
@@ -100,4 +125,5 @@ gp_components(gp_device *dev, gp_matrix q, gp_matrix h)
 	dev->destroy(dev, &v);
 	dev->destroy(dev, &w);
 	dev->destroy(dev, &gram);
+	return gp_matrix_cols(h, s - rank, rank);
 }

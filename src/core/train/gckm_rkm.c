@@ -42,13 +42,6 @@ typedef struct solve
 	double		jitter;
 } solve;
 
-/* The code of a class for a node of a class. */
-static inline double
-code_of(const gp_rkm *rkm, int64_t k, int32_t c)
-{
-	return rkm->label[k] == c ? 1.0 : -1.0;
-}
-
 /* r from d = Q (Q' 1); a node's own similarity is 1, whatever the landmarks make of it. */
 static void
 make_r(solve *s)
@@ -156,7 +149,7 @@ make_right(solve *s, double *score, gp_matrix right)
 		for (int64_t k = 0; k < rkm->nlabelled; k++)
 			for (int32_t c = 0; c < p; c++)
 			{
-				double		code = code_of(rkm, k, c) / rkm->lambda2;
+				double		code = gp_rkm_code(rkm, k, c) / rkm->lambda2;
 
 				score[(int64_t) rkm->labelled[k] * p + c] = code;
 				s->codes[c] += code;
@@ -220,7 +213,7 @@ static double
 left_out(const solve *s, int64_t k, int32_t c, double leverage, double g)
 {
 	double		l2 = s->rkm->lambda2;
-	double		code = code_of(s->rkm, k, c) / l2;
+	double		code = gp_rkm_code(s->rkm, k, c) / l2;
 	double		u = s->along[s->rkm->labelled[k]];
 	double		grown = 1.0 / fmax(l2 - leverage, ROUNDING * l2);
 	double		pg = g - leverage * code;	/* q_i' B^-1 times g and u without the label */
@@ -266,9 +259,27 @@ add_bias(const solve *s, double *score, double *bias)
 	}
 }
 
+/* The cosine to the nearest code, which has 1 for the class of the highest score and -1 for all others. */
+double
+gp_rkm_cosine(const double *score, int32_t columns)
+{
+	double		best = score[0];
+	double		sum = 0.0;
+	double		square = 0.0;
+
+	for (int32_t c = 0; c < columns; c++)
+	{
+		best = fmax(best, score[c]);
+		sum += score[c];
+		square += score[c] * score[c];
+	}
+	return square > 0.0 ? (2.0 * best - sum) / sqrt(square * columns) : 0.0;
+}
+
 /* Solves the layer. */
 double
-gp_rkm_solve(gp_device *dev, const gp_rkm *rkm, gp_matrix q, double *score, double *loo, double *bias)
+gp_rkm_solve(gp_device *dev, const gp_rkm *rkm, gp_matrix q, double *score, double *loo,
+			 double *r, double *bias)
 {
 	gp_env	   *env = dev->env;
 	solve		s = {.dev = dev,.rkm = rkm,.q = q};
@@ -289,6 +300,8 @@ gp_rkm_solve(gp_device *dev, const gp_rkm *rkm, gp_matrix q, double *score, doub
 	{
 		make_loo(&s, score, leverage, loo);
 		add_bias(&s, score, bias ? bias : s.codes + rkm->columns + 1);
+		if (r)
+			memcpy(r, s.r, (size_t) q.rows * sizeof(double));
 	}
 	dev->destroy(dev, &s.weight);
 	dev->destroy(dev, &s.root);

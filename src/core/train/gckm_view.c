@@ -241,20 +241,6 @@ upload_columns(const gp_view *v, int64_t first, double *host, gp_matrix to)
 	v->dev->upload(v->dev, to, gp_matrix_wrap(host, x->rows, to.cols, GP_DOUBLE));
 }
 
-/* The sum of a vector on the device, in order. */
-static double
-sum_of(gp_device *dev, gp_matrix x)
-{
-	double	   *host = gp_alloc_figures(dev->env, x.rows, sizeof(double));
-	double		sum = 0.0;
-
-	dev->download(dev, gp_matrix_wrap(host, x.rows, 1, GP_DOUBLE), x);
-	for (int64_t i = 0; i < x.rows && !dev->env->dry; i++)
-		sum += host[i];
-	gp_free(dev->env, host);
-	return sum;
-}
-
 /* Adds the products of some columns, which lose their mean; at is m x their number. */
 static void
 add_columns(gp_device *dev, gp_matrix a, const gp_points *points, bool first, gp_matrix at,
@@ -302,7 +288,7 @@ dense_products(const gp_view *v, const gp_points *points, gp_matrix products, gp
 	dev->destroy(dev, &at);
 	dev->destroy(dev, &in);
 	gp_free(dev->env, host);
-	return sum_of(dev, norm) / (double) n;
+	return gp_sum(dev, norm) / (double) n;
 }
 
 /* Products and norms of the rows of a matrix. */
@@ -316,7 +302,7 @@ gp_rows_products(gp_device *dev, gp_matrix a, const gp_points *points, gp_matrix
 	add_columns(dev, a, points, true, at, part, products, norm);
 	dev->destroy(dev, &part);
 	dev->destroy(dev, &at);
-	return sum_of(dev, norm) / (double) a.rows;
+	return gp_sum(dev, norm) / (double) a.rows;
 }
 
 /* Products and norms of a view. */

@@ -69,8 +69,8 @@ static const option gckm_options[] = {
 	{"lambda1", VALUE_NUMBER, AT(lambda1), 1e-6, 1e6, NULL, {NULL}},
 	{"lambda2", VALUE_NUMBER, AT(lambda2), 1e-6, 1e6, NULL, {NULL}},
 	{"eta", VALUE_NUMBER, AT(eta), 1e-6, 1e6, NULL, {NULL}},
-	{"iterations", VALUE_WHOLE, AT(iterations), 0, 0,
-	"Fine-tuning the components made scores worse where it was measured.", {NULL}},
+	{"iterations", VALUE_WHOLE, AT(iterations), 0, 1000,
+	"iterations=0 is the closed form, which was as good where both were measured.", {NULL}},
 	{NULL, VALUE_WHOLE, 0, 0, 0, NULL, {NULL}}
 };
 
@@ -147,9 +147,6 @@ bad_word(const reader *r, const option *o)
 static void __attribute__((noreturn))
 bad_number(const reader *r, const option *o)
 {
-	if (o->least == o->most)
-		gp_raise_at(r->lex.env, GP_ERR_VALUE, r->lex.token.position, o->hint,
-					"option \"%s\" of method %s must be %g", o->name, r->method->name, o->least);
 	gp_raise_at(r->lex.env, GP_ERR_VALUE, r->lex.token.position, o->hint,
 				"option \"%s\" of method %s must be a %s from %g to %g", o->name, r->method->name,
 				o->kind == VALUE_WHOLE ? "whole number" : "number", o->least, o->most);

@@ -285,4 +285,46 @@ all_points(gp_env *env, int n)
 	return gp_points_choose(env, n, 0, NULL, n, 1);
 }
 
+/* Z (Z'Z's Cholesky factor)^-T of the golden values. */
+static inline void
+orthogonal(int k, int s, double *z)
+{
+	double		l[4][4] = {{0.0}};
+
+	for (int i = 0; i < N; i++)
+		for (int j = 0; j < s; j++)
+			z[i * s + j] = fill(i, j, s, 1.0) + 0.5 * cos((k + 2) * (1.0 + i * s + j));
+	for (int i = 0; i < s; i++)
+		for (int j = 0; j <= i; j++)
+		{
+			double		sum = 0.0;
+
+			for (int r = 0; r < N; r++)
+				sum += z[r * s + i] * z[r * s + j];
+			for (int c = 0; c < j; c++)
+				sum -= l[i][c] * l[j][c];
+			l[i][j] = i == j ? sqrt(sum) : sum / l[j][j];
+		}
+	for (int r = 0; r < N; r++)
+		for (int j = 0; j < s; j++)
+		{
+			for (int c = 0; c < j; c++)
+				z[r * s + j] -= z[r * s + c] * l[j][c];
+			z[r * s + j] /= l[j][j];
+		}
+}
+
+/* Rows of x (N x d) summed over neighbours. */
+static inline double *
+plain_gather(gp_env *env, const gp_csr *op, int d, const double *x)
+{
+	double	   *a = gp_alloc_zero(env, N * d, sizeof(double));
+
+	for (int i = 0; i < N; i++)
+		for (int64_t e = op->start[i]; e < op->start[i + 1]; e++)
+			for (int j = 0; j < d; j++)
+				a[i * d + j] += ((const double *) op->value)[e] * x[op->col[e] * d + j];
+	return a;
+}
+
 #endif							/* PLAIN_GCKM_H */

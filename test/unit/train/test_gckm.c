@@ -37,8 +37,8 @@ check_equation(gp_env *env, int n, int classes, int every, double lambda1, doubl
 	}
 	k = plain_rbf(env, n, 3, x, 0.1);
 	q = on_device(dev, n, n, k);
-	gp_points_factor(dev, q, &points);
-	gp_rkm_solve(dev, &m, q, e, loo, bias);
+	gp_points_factor(dev, q, &points, NULL);
+	gp_rkm_solve(dev, &m, q, e, loo, NULL, bias);
 	equation(&m, n, k, -1, want, NULL, want_bias);
 	snprintf(name, sizeof(name), "%d nodes, %d labels, %d classes, lambda1 %g, eta %g: the dense solution to %.2g, "
 			 "bias to %.2g", n, (int) m.nlabelled, classes, lambda1, eta, worst((int64_t) n * classes, e, want),
@@ -51,35 +51,6 @@ check_equation(gp_env *env, int n, int classes, int every, double lambda1, doubl
 	}
 	snprintf(name, sizeof(name), "leave-one-out is the solution without the label to %.2g", worst_loo);
 	ok(worst_loo < 1e-9, name);
-}
-
-/* Z (Z'Z's Cholesky factor)^-T of the golden values. */
-static void
-orthogonal(int k, int s, double *z)
-{
-	double		l[4][4] = {{0.0}};
-
-	for (int i = 0; i < N; i++)
-		for (int j = 0; j < s; j++)
-			z[i * s + j] = fill(i, j, s, 1.0) + 0.5 * cos((k + 2) * (1.0 + i * s + j));
-	for (int i = 0; i < s; i++)
-		for (int j = 0; j <= i; j++)
-		{
-			double		sum = 0.0;
-
-			for (int r = 0; r < N; r++)
-				sum += z[r * s + i] * z[r * s + j];
-			for (int c = 0; c < j; c++)
-				sum -= l[i][c] * l[j][c];
-			l[i][j] = i == j ? sqrt(sum) : sum / l[j][j];
-		}
-	for (int r = 0; r < N; r++)
-		for (int j = 0; j < s; j++)
-		{
-			for (int c = 0; c < j; c++)
-				z[r * s + j] -= z[r * s + c] * l[j][c];
-			z[r * s + j] /= l[j][j];
-		}
 }
 
 /* The golden values of the layer of labels on the karate club. */
@@ -112,8 +83,8 @@ check_golden(gp_env *env)
 	x = on_device(dev, N, 3, h);
 	gp_rows_products(dev, x, &points, products, norm);
 	gp_rbf(dev, products, norm, &points, 0.1);
-	gp_points_factor(dev, products, &points);
-	gp_rkm_solve(dev, &m, products, e, loo, bias);
+	gp_points_factor(dev, products, &points, NULL);
+	gp_rkm_solve(dev, &m, products, e, loo, NULL, bias);
 	for (int j = 0; j < N; j++)
 		d += k[j];
 	/* h_i = e_i + [labelled] c_i / (r_i lambda2) */
@@ -206,7 +177,7 @@ check_components(gp_env *env)
 		x[i] = fill(i / 3, i % 3, 3, 1.0) + cos(0.3 * i * i);
 	k = plain_rbf(env, N, 3, x, 2.0);
 	q = on_device(dev, N, N, k);
-	gp_points_factor(dev, q, &points);
+	gp_points_factor(dev, q, &points, NULL);
 	gp_components(dev, q, out);
 	dev->download(dev, gp_matrix_wrap(h, N, 40, GP_DOUBLE), out);
 	want = plain_components(env, N, 5, k);

@@ -26,19 +26,6 @@ karate_problem(gp_env *env, const gp_features *features)
 	return p;
 }
 
-/* The leading eigenvectors of a kernel of rows, gathered over neighbours. */
-static double *
-plain_gather(gp_env *env, const gp_csr *op, int d, const double *x)
-{
-	double	   *a = gp_alloc_zero(env, N * d, sizeof(double));
-
-	for (int i = 0; i < N; i++)
-		for (int64_t e = op->start[i]; e < op->start[i + 1]; e++)
-			for (int j = 0; j < d; j++)
-				a[i * d + j] += ((const double *) op->value)[e] * x[op->col[e] * d + j];
-	return a;
-}
-
 /* A whole machine of two layers with every node a landmark, by plain loops. */
 static void
 check_chain(gp_env *env, bool sum, bool own)
@@ -292,11 +279,11 @@ check_plan(gp_env *env, int n, int features, gp_type type, int every, const char
 
 /* An embedding has as many columns as the last layer has components, and frees what it took. */
 static void
-check_embedding(gp_env *env)
+check_embedding(gp_env *env, const char *text)
 {
 	gp_device  *dev = gp_device_cpu(env, 2);
 	gp_problem	p = memory_problem(env, 300, 2, GP_FLOAT, 10);
-	gp_gckm		o = gp_gckm_parse(env, "gckm(components2=4)");
+	gp_gckm		o = gp_gckm_parse(env, text);
 	size_t		base = env->used;
 	gp_features *h = gp_gckm_embedding(dev, p.graph, p.features, 1, &o);
 	const double *x = h->dense;
@@ -371,6 +358,7 @@ main(void)
 		in_env(check_chain(env, k & 1, k & 2));
 	in_env(check_bits(env, "gckm"));
 	in_env(check_bits(env, "gckm(own=true, landmarks=100, layers=3)"));
+	in_env(check_bits(env, "gckm(landmarks=100, iterations=4)"));
 	in_env(check_odd(env, 1, 1, 1, false, "gckm"));
 	in_env(check_odd(env, 2, 1, 2, false, "gckm"));
 	in_env(check_odd(env, 3, 2, 2, false, "gckm(layers=1)"));
@@ -381,6 +369,10 @@ main(void)
 	in_env(check_odd(env, 200, 2, 5, false, "gckm(landmarks=20, components=500)"));
 	in_env(check_odd(env, 200, 4, 5, false, "gckm(width1=1e-4, width2=1e-4, width3=1e-4, landmarks=30)"));
 	in_env(check_odd(env, 200, 4, 5, false, "gckm(width1=1e5, width2=1e5, width3=1e5)"));
+	in_env(check_odd(env, 1, 1, 1, false, "gckm(iterations=2)"));
+	in_env(check_odd(env, 2, 1, 2, true, "gckm(iterations=2)"));
+	in_env(check_odd(env, 50, 7, 4, true, "gckm(iterations=2)"));
+	in_env(check_odd(env, 50, 7, 4, false, "gckm(iterations=2, layers=1, landmarks=7)"));
 	in_env(check_outliers(env));
 	for (volatile int k = 0; k < 3; k++)
 	{
@@ -389,9 +381,13 @@ main(void)
 	}
 	in_env(check_plan(env, 300, 1, GP_FLOAT, 10, "gckm(landmarks=48, own=true)"));
 	in_env(check_plan(env, 3000, 2, GP_DOUBLE, 3, "gckm(landmarks=48, own=true)"));
-	in_env(check_embedding(env));
+	in_env(check_plan(env, 1300, 1, GP_FLOAT, 7, "gckm(landmarks=48, iterations=3)"));
+	in_env(check_plan(env, 300, 2, GP_FLOAT, 7, "gckm(landmarks=48, layers=3, own=true, iterations=2)"));
+	in_env(check_embedding(env, "gckm(components2=4)"));
+	in_env(check_embedding(env, "gckm(components2=4, iterations=3)"));
 	in_env(check_refusals(env));
 	check_faults(true, "gckm(landmarks=20, aggregate=sum, own=true)");
 	check_faults(false, "gckm(layers=3, own=true)");
+	check_faults(false, "gckm(landmarks=12, components=4, components2=3, iterations=2)");
 	return done_testing();
 }
