@@ -6,8 +6,10 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #define MEGABYTE (1024.0 * 1024.0)
+#define FOLDS 5
 
 /* A machine on a device.  Sparse matrices are the host's, and are shared with its dry run. */
 typedef struct machine
@@ -21,6 +23,7 @@ typedef struct machine
 	gp_csr	   *op;				/* S, or I + W */
 	gp_csr	   *turned;			/* op', for the fine-tuning */
 	int64_t		m;				/* landmarks */
+	gp_rkm		rkm;			/* the labels that are learnt from */
 	double		sigma2[GP_GCKM_MAX_LAYERS + 1];	/* of the kernels made so far */
 	double		jitter;
 } machine;
@@ -86,7 +89,9 @@ static machine
 machine_open(gp_device *dev, const gp_problem *problem, const gp_gckm *options)
 {
 	gp_env	   *env = dev->env;
-	machine		a = {.dev = dev,.env = env,.options = options,.problem = problem,.x = problem->features};
+	machine		a = {.dev = dev,.env = env,.options = options,.problem = problem,.x = problem->features,
+		.rkm = {options->lambda1, options->lambda2, options->eta, problem->nlabelled, problem->labelled,
+	problem->label, problem->nclasses}};
 
 	check_options(env, problem, options);
 	if (a.x == NULL)
@@ -160,26 +165,15 @@ tell(const machine *a, int layers)
 	a->env->progress(a->env, GP_PHASE_KERNEL, layers, a->options->layers + 1);
 }
 
-/* The labels' layer of a problem. */
-static gp_rkm
-rkm_of(const machine *a)
-{
-	const gp_problem *p = a->problem;
-
-	return (gp_rkm) {a->options->lambda1, a->options->lambda2, a->options->eta, p->nlabelled,
-		p->labelled, p->label, p->nclasses};
-}
-
 /* Fine-tunes the components h of all layers, if each has some; first is the first kernel's factor, q is room. */
 static void
 fine_tune(machine *a, const gp_points *points, gp_matrix first, const gp_matrix *h, gp_matrix q)
 {
 	gp_device  *dev = a->dev;
 	const gp_gckm *o = a->options;
-	gp_rkm		rkm = rkm_of(a);
 	gp_tuner	t = {.dev = dev,.op = a->op,.turned = a->turned,.points = points,.layers = o->layers,
 		.first = first,.own = o->own ? a->x : NULL,.gamma = o->gamma,
-	.rkm = rkm.nlabelled > 0 ? &rkm : NULL,.kernel = q};
+	.rkm = a->rkm.nlabelled > 0 ? &a->rkm : NULL,.kernel = q};
 
 	for (int l = 0; l < o->layers; l++)
 	{
@@ -294,21 +288,62 @@ settle_scores(gp_env *env, int64_t n, int32_t columns, double *score, double *va
 	}
 }
 
+/* Scores of all nodes from the labels of the machine, and of each label without it. */
+static void
+solve(machine *a, const gp_points *points, double *score, double *loo)
+{
+	gp_matrix	q = label_factor(a, points);
+
+	a->jitter = fmax(a->jitter, gp_rkm_solve(a->dev, &a->rkm, q, score, loo, NULL, NULL));
+	a->dev->destroy(a->dev, &q);
+}
+
+/* The scores of each label by a machine that was fine-tuned without its fold; score is room. */
+static void
+hold_out(machine *a, const gp_points *points, double *score, double *loo)
+{
+	gp_env	   *env = a->env;
+	gp_rkm		all = a->rkm;
+	int			folds = (int) gp_min64(FOLDS, all.nlabelled);
+	int32_t    *fold = gp_folds_deal(env, &all, folds, a->problem->seed);
+	double	   *room = gp_alloc_figures(env, all.nlabelled, (size_t) all.columns * sizeof(double));
+	size_t		row = (size_t) all.columns * sizeof(double);
+
+	for (int f = 0; f < folds && folds > 1; f++)
+	{
+		a->rkm = gp_folds_without(env, &all, fold, f, folds);
+		solve(a, points, score, room);
+		for (int64_t k = 0; k < all.nlabelled && !env->dry; k++)
+			if (fold[k] == f)
+				memcpy(loo + k * all.columns, score + (int64_t) all.labelled[k] * all.columns, row);
+		gp_free(env, (void *) a->rkm.labelled);
+		gp_free(env, (void *) a->rkm.label);
+	}
+	a->rkm = all;
+	if (folds == 1 && !env->dry)
+		memset(loo, 0, row);
+	gp_free(env, room);
+	gp_free(env, fold);
+}
+
 /* The fit by a plan; on a device that only accounts, what that takes. */
 static gp_posterior *
 run(machine *a, const gp_plan *plan)
 {
 	gp_env	   *env = a->env;
 	const gp_problem *p = a->problem;
-	gp_rkm		rkm = rkm_of(a);
+	size_t		row = (size_t) p->nclasses * sizeof(double);
+	bool		tuned = a->options->iterations > 0;
 	gp_posterior *out = gp_learnt_open(env, p, plan);
-	double	   *loo_mean = gp_alloc_figures(env, p->nlabelled, (size_t) p->nclasses * sizeof(double));
+	double	   *loo_mean = gp_alloc_figures(env, p->nlabelled, row);
 	double	   *loo_variance = gp_alloc_figures(env, p->nlabelled, sizeof(double));
+	double	   *room = tuned ? gp_alloc_figures(env, p->nlabelled, row) : NULL;
 	gp_points	points = choose_points(a);
-	gp_matrix	q = label_factor(a, &points);
 
-	a->jitter = fmax(a->jitter, gp_rkm_solve(a->dev, &rkm, q, out->mean, loo_mean, NULL, NULL));
-	a->dev->destroy(a->dev, &q);
+	if (tuned)
+		hold_out(a, &points, out->mean, loo_mean);
+	solve(a, &points, out->mean, tuned ? room : loo_mean);
+	gp_free(env, room);
 	settle_scores(env, out->nodes, out->columns, out->mean, out->variance);
 	settle_scores(env, p->nlabelled, out->columns, loo_mean, loo_variance);
 	out->landmark = points.node;

@@ -74,8 +74,9 @@ extern gp_plan gp_gckm_plan(gp_device *dev, const gp_problem *problem, const gp_
 
 /*
  * The scores of all nodes as a posterior of classes: (1 + e) / 2 for a score e of
- * the paper, whose classes are coded by 1 and -1.  Leave-one-out is exact: the
- * node keeps its features and loses its label.  A variance is 1 less the cosine of
+ * the paper, whose classes are coded by 1 and -1.  Leave-one-out is exact in the
+ * closed form: the node keeps its features and loses its label.  Components that are
+ * fine-tuned have seen the labels, which then are held out by five folds.  A variance is 1 less the cosine of
  * the scores to the nearest class's code, and ranks nodes only.  What a posterior has and
  * this method has not (nugget, log_marginal_likelihood) is NaN.
  */

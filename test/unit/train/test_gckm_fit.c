@@ -77,6 +77,61 @@ check_chain(gp_env *env, bool sum, bool own)
 	   out->metric[GP_METRIC_ACCURACY] >= 0.0, "the posterior has what its readers look for");
 }
 
+/* Whether every number of a posterior is one. */
+static bool
+sound(const gp_posterior *out)
+{
+	bool		finite = true;
+
+	for (int64_t i = 0; i < out->nodes; i++)
+	{
+		finite = finite && out->variance[i] >= 0.0 && out->variance[i] <= 2.0;
+		for (int32_t c = 0; c < out->columns; c++)
+			finite = finite && isfinite(out->mean[i * out->columns + c]);
+	}
+	for (int64_t k = 0; k < out->loo.n * out->columns; k++)
+		finite = finite && isfinite(out->loo.mean[k]);
+	return finite;
+}
+
+/* A fine-tuned machine's labels are judged by machines that have not seen them: noise stays noise. */
+static void
+check_folds(gp_env *env)
+{
+	static const int32_t few[] = {0, 0, 1, 1, 1, 0, 1, 0, 1, 1, 0, 2};
+	gp_device  *dev = gp_device_cpu(env, 1);
+	gp_gckm		o = gp_gckm_parse(env, "gckm(components=12, components2=8, iterations=60)");
+	gp_problem	p = karate_problem(env, NULL);
+	int32_t		labelled[N];
+	int32_t		label[N];
+	gp_rkm		m = {1.0, 0.07, 1.0, 12, labelled, few, 3};
+	int32_t    *fold = gp_folds_deal(env, &m, 5, 1);
+	uint64_t	state = 9;
+	int			dealt[3][5] = {{0}};
+	int			kept = 0;
+	gp_posterior *out;
+	char		name[100];
+
+	for (int k = 0; k < 12; k++)
+		dealt[few[k]][fold[k]]++;
+	ok(dealt[0][0] == 1 && dealt[0][4] == 1 &&
+	   dealt[1][0] + dealt[1][1] + dealt[1][2] + dealt[1][3] + dealt[1][4] == 6, "each class is dealt to all folds");
+	for (int f = 0; f < 5; f++)
+		kept += (int) gp_folds_without(env, &m, fold, f, 5).nlabelled;
+	is_int(kept, 4 * 12, "each label is left out once");
+	for (int i = 0; i < N; i++)
+	{
+		labelled[i] = i;
+		label[i] = draw_below(&state, 2);
+	}
+	p.nlabelled = N;
+	p.labelled = labelled;
+	p.label = label;
+	out = gp_gckm_fit(dev, &p, &o);
+	snprintf(name, sizeof(name), "labels that are noise: accuracy %.3f", out->metric[GP_METRIC_ACCURACY]);
+	ok(out->metric[GP_METRIC_ACCURACY] < 0.7 && sound(out), name);
+}
+
 /* The same bits with any number of threads. */
 static void
 check_bits(gp_env *env, const char *text)
@@ -119,23 +174,6 @@ check_bits(gp_env *env, const char *text)
 	}
 	snprintf(name, sizeof(name), "%s: the same with 1, 2, 3 and 7 threads, whatever the device's panels", text);
 	ok(same, name);
-}
-
-/* Whether every number of a posterior is one. */
-static bool
-sound(const gp_posterior *out)
-{
-	bool		finite = true;
-
-	for (int64_t i = 0; i < out->nodes; i++)
-	{
-		finite = finite && out->variance[i] >= 0.0 && out->variance[i] <= 2.0;
-		for (int32_t c = 0; c < out->columns; c++)
-			finite = finite && isfinite(out->mean[i * out->columns + c]);
-	}
-	for (int64_t k = 0; k < out->loo.n * out->columns; k++)
-		finite = finite && isfinite(out->loo.mean[k]);
-	return finite;
 }
 
 /* A fit of a graph with so many nodes, labels and classes; features are all alike, or none. */
@@ -356,6 +394,7 @@ main(void)
 {
 	for (volatile int k = 0; k < 4; k++)
 		in_env(check_chain(env, k & 1, k & 2));
+	in_env(check_folds(env));
 	in_env(check_bits(env, "gckm"));
 	in_env(check_bits(env, "gckm(own=true, landmarks=100, layers=3)"));
 	in_env(check_bits(env, "gckm(landmarks=100, iterations=4)"));
