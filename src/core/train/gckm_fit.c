@@ -165,7 +165,7 @@ tell(const machine *a, int layers)
 	a->env->progress(a->env, GP_PHASE_KERNEL, layers, a->options->layers + 1);
 }
 
-/* Fine-tunes the components h of all layers, if each has some; first is the first kernel's factor, q is room. */
+/* Fine-tunes the components h of all layers; first is the first kernel's factor, q is room. */
 static void
 fine_tune(machine *a, const gp_points *points, gp_matrix first, const gp_matrix *h, gp_matrix q)
 {
@@ -176,11 +176,7 @@ fine_tune(machine *a, const gp_points *points, gp_matrix first, const gp_matrix 
 	.rkm = a->rkm.nlabelled > 0 ? &a->rkm : NULL,.kernel = q};
 
 	for (int l = 0; l < o->layers; l++)
-	{
-		if (h[l].cols == 0)
-			return;
 		t.h[l] = h[l];
-	}
 	for (int l = 0; l <= o->layers; l++)
 		t.sigma2[l] = a->sigma2[l];
 	t.factor = dev->create(dev, q.rows, q.cols, GP_DOUBLE);

@@ -78,7 +78,7 @@ equation(const gp_rkm *m, int n, const double *k, int skip, double *e, double *h
 	{
 		for (int j = 0; j < n; j++)
 			r[i] += k[i * n + j];
-		r[i] = 1.0 / (m->lambda1 * r[i]);
+		r[i] = 1.0 / (m->lambda1 * fmax(r[i], 1.0));
 	}
 	for (int t = 0; t < m->nlabelled; t++)
 		if (t != skip)

@@ -95,6 +95,30 @@ check_golden(gp_env *env)
 	close_to(plain_h[0], -0.2063598738021836, 1e-9, "golden: the dense equation of this test");
 }
 
+/* Nodes that are like no other: scores and leave-one-out are numbers all the same. */
+static void
+check_alone(gp_env *env)
+{
+	static const int32_t labelled[] = {0, 1, 2};
+	static const int32_t label[] = {0, 1, 1};
+	static const double q[] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0.8, 0.6, 0, 0, 0.6, 0.8, 0, 0, 0, 0};
+	gp_device  *dev = gp_device_cpu(env, 1);
+	gp_rkm		m = {1.0, 0.07, 1.0, 3, labelled, label, 2};
+	double		e[10];
+	double		loo[6];
+	double		bias[2];
+	double		sum = 0.0;
+
+	gp_rkm_solve(dev, &m, on_device(dev, 5, 4, q), e, loo, NULL, bias);
+	for (int i = 0; i < 10; i++)
+		sum += e[i] + (i < 6 ? loo[i] : 0.0);
+	ok(isfinite(sum), "nodes that are like no other get scores");
+	ok(e[8] == bias[0] && e[9] == bias[1], "that of a node far from the landmarks is the bias");
+	m.nlabelled = 1;
+	gp_rkm_solve(dev, &m, on_device(dev, 5, 4, q), e, loo, NULL, NULL);
+	ok(loo[0] == 0.0 && loo[1] == 0.0, "without its only label nothing is said");
+}
+
 /* ---- views ---- */
 
 /* Distances from products and norms, and the variance, against plain loops. */
@@ -220,6 +244,7 @@ main(void)
 	in_env(check_equation(env, 60, 3, 9, 1.5, 0.2, 2.0));
 	in_env(check_equation(env, 60, 2, 30, 1.0, 0.01, 1.0));
 	in_env(check_equation(env, 40, 3, 1, 1.0, 0.07, 1.0));
+	in_env(check_alone(env));
 	in_env(check_components(env));
 	for (int s = 0; s < 6; s++)
 		check_views(size[s]);
