@@ -10,6 +10,7 @@
 #include "train.h"
 
 #define GP_PANEL_ROWS 1024
+#define GP_TALL_ROWS (8 * GP_PANEL_ROWS)	/* the same where a panel's work is little */
 #define GP_BAND_COLUMNS 64		/* columns of features, or landmarks, worked on at once */
 
 /* The nodes that stand for all others. */

@@ -9,7 +9,7 @@
 #define LAST_JITTER 1e-3
 #define LEAST_SHARE 1e-10		/* of the largest eigenvalue: what is smaller is rounding */
 
-/* x -= the mean of its rows. */
+/* x -= the mean of its rows; a product of few operations on much memory is cut for interrupts. */
 void
 gp_rows_centre(gp_device *dev, gp_matrix x)
 {
@@ -18,7 +18,9 @@ gp_rows_centre(gp_device *dev, gp_matrix x)
 
 	dev->fill(dev, one, 1.0);
 	dev->gemm(dev, true, false, 1.0 / (double) x.rows, one, x, 0.0, mean);
-	dev->gemm(dev, false, false, -1.0, one, mean, 1.0, x);
+	for (gp_band band = gp_band_first(x.rows, GP_TALL_ROWS); band.count > 0; gp_band_next(&band))
+		dev->gemm(dev, false, false, -1.0, gp_matrix_rows(one, band.first, band.count), mean, 1.0,
+				  gp_matrix_rows(x, band.first, band.count));
 	dev->destroy(dev, &mean);
 	dev->destroy(dev, &one);
 }

@@ -36,13 +36,18 @@ apply(step *s, double a, gp_matrix x)
 
 /* The column sums of |x| (n x s). */
 static void
-column_sizes(int64_t n, int64_t s, const double *x, double *size)
+column_sizes(gp_env *env, int64_t n, int64_t s, const double *x, double *size)
 {
+	int64_t		next = 0;
+
 	for (int64_t j = 0; j < s; j++)
 		size[j] = 0.0;
 	for (int64_t i = 0; i < n; i++)
+	{
+		gp_look(env, i * s, &next);
 		for (int64_t j = 0; j < s; j++)
 			size[j] += fabs(x[i * s + j]);
+	}
 }
 
 /* A bound of the largest column sum of |W|: sum_k |Mh_k|_1 |H_jk| + |H_k|_1 |Mh_jk|. */
@@ -56,18 +61,20 @@ bound_of(gp_device *dev, gp_matrix of_h, gp_matrix of_m)
 	double	   *m = gp_alloc_figures(env, n, (size_t) cols * sizeof(double));
 	double	   *size = gp_alloc_figures(env, cols, 2 * sizeof(double));
 	double		most = 0.0;
+	int64_t		next = 0;
 
 	dev->download(dev, gp_matrix_wrap(h, n, cols, GP_DOUBLE), of_h);
 	dev->download(dev, gp_matrix_wrap(m, n, cols, GP_DOUBLE), of_m);
 	if (!env->dry)
 	{
-		column_sizes(n, cols, h, size);
-		column_sizes(n, cols, m, size + cols);
+		column_sizes(env, n, cols, h, size);
+		column_sizes(env, n, cols, m, size + cols);
 	}
 	for (int64_t i = 0; i < n && !env->dry; i++)
 	{
 		double		sum = 0.0;
 
+		gp_look(env, i * cols, &next);
 		for (int64_t j = 0; j < cols; j++)
 			sum += size[cols + j] * fabs(h[i * cols + j]) + size[j] * fabs(m[i * cols + j]);
 		most = fmax(most, sum);

@@ -182,6 +182,7 @@ collect(const backward *b, const room *r, gp_matrix out)
 	double	   *node = fetch(dev, r->by_node);
 	double	   *point = fetch(dev, r->by_point);
 	double	   *pair = fetch(dev, r->by_pair);
+	int64_t		next = 0;
 
 	for (int64_t j = 0; j < points->n && !env->dry; j++)
 	{
@@ -191,8 +192,11 @@ collect(const backward *b, const room *r, gp_matrix out)
 			to[c] += point[j * (s + 1) + c] + 2.0 * pair[j * (s + 1) + c];
 	}
 	for (int64_t i = 0; i < b->x.rows && !env->dry; i++)
+	{
+		gp_look(env, i * s, &next);
 		for (int64_t c = 0; c < s; c++)
 			x[i * s + c] = (node[i * (s + 1) + c] - node[i * (s + 1) + s] * x[i * (s + 1) + c]) / b->sigma2;
+	}
 	dev->upload(dev, out, gp_matrix_wrap(x, b->x.rows, s, GP_DOUBLE));
 	gp_free(env, pair);
 	gp_free(env, point);
@@ -319,9 +323,10 @@ typedef struct labels
 
 /* Makes H3 of scores: h_i = e_i + [labelled] c_i/(r_i lambda2). */
 static void
-make_h3(const gp_rkm *m, int64_t n, labels *x)
+make_h3(gp_env *env, const gp_rkm *m, int64_t n, labels *x)
 {
 	int32_t		p = m->columns;
+	int64_t		next = 0;
 
 	for (int64_t k = 0; k < m->nlabelled; k++)
 		for (int32_t c = 0; c < p; c++)
@@ -331,20 +336,25 @@ make_h3(const gp_rkm *m, int64_t n, labels *x)
 			x->h[i * p + c] += gp_rkm_code(m, k, c) / (x->r[i] * m->lambda2);
 		}
 	for (int64_t i = 0; i < n * p; i++)
+	{
+		gp_look(env, i, &next);
 		x->b[i] = x->r[i / p] * x->h[i];
+	}
 }
 
 /* The energy of the labels' layer, and its gradient by d = K 1 by way of r. */
 static double
-labels_energy(const gp_rkm *m, int64_t n, const labels *x)
+labels_energy(gp_env *env, const gp_rkm *m, int64_t n, const labels *x)
 {
 	int32_t		p = m->columns;
 	double		energy = 0.0;
+	int64_t		next = 0;
 
 	for (int64_t i = 0; i < n; i++)
 	{
 		double		dr = 0.0;
 
+		gp_look(env, i * p, &next);
 		for (int64_t k = i * p; k < (i + 1) * p; k++)
 		{
 			energy += 0.5 * (x->b[k] * x->h[k] - x->b[k] * x->kb[k] / m->eta);
@@ -365,12 +375,16 @@ labels_energy(const gp_rkm *m, int64_t n, const labels *x)
 
 /* The mean cosine of scores to the nearest code. */
 static double
-mean_cosine(const double *score, int64_t n, int32_t columns)
+mean_cosine(gp_env *env, const double *score, int64_t n, int32_t columns)
 {
 	double		sum = 0.0;
+	int64_t		next = 0;
 
 	for (int64_t i = 0; i < n; i++)
+	{
+		gp_look(env, i * columns, &next);
 		sum += gp_rkm_cosine(score + i * columns, columns);
+	}
 	return sum / (double) n;
 }
 
@@ -393,14 +407,14 @@ solve_labels(gp_tuner *t, gp_matrix left)
 	gp_rkm_solve(dev, m, t->factor, x.h, loo, x.r, NULL);
 	if (!env->dry)
 	{
-		t->cosine = mean_cosine(x.h, n, p);
-		make_h3(m, n, &x);
+		t->cosine = mean_cosine(env, x.h, n, p);
+		make_h3(env, m, n, &x);
 	}
 	dev->upload(dev, b, gp_matrix_wrap(x.b, n, p, GP_DOUBLE));
 	times_factor(dev, t->factor, b, kb);
 	dev->download(dev, gp_matrix_wrap(x.kb, n, p, GP_DOUBLE), kb);
 	if (!env->dry)
-		t->energy += labels_energy(m, n, &x);
+		t->energy += labels_energy(env, m, n, &x);
 	dev->upload(dev, gp_matrix_cols(left, p, 1), gp_matrix_wrap(x.v, n, 1, GP_DOUBLE));
 	dev->fill(dev, gp_matrix_cols(left, p + 1, 1), 1.0);
 	gp_free(env, narrow);

@@ -248,7 +248,10 @@ add_columns(gp_device *dev, gp_matrix a, const gp_points *points, bool first, gp
 {
 	gp_rows_centre(dev, a);
 	dev->gather_rows(dev, at, a, points->node);
-	dev->gemm(dev, false, true, 1.0, a, at, first ? 0.0 : 1.0, products);
+	/* in bands: a product of so few columns moves more memory than a device reckons with */
+	for (gp_band band = gp_band_first(a.rows, GP_TALL_ROWS); band.count > 0; gp_band_next(&band))
+		dev->gemm(dev, false, true, 1.0, gp_matrix_rows(a, band.first, band.count), at, first ? 0.0 : 1.0,
+				  gp_matrix_rows(products, band.first, band.count));
 	dev->row_dots(dev, part, a, a);
 	dev->axpby(dev, 1.0, part, first ? 0.0 : 1.0, norm);
 }

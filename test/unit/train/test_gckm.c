@@ -119,6 +119,33 @@ check_alone(gp_env *env)
 	ok(loo[0] == 0.0 && loo[1] == 0.0, "without its only label nothing is said");
 }
 
+/* Landmarks are distinct and ascend; labelled nodes come first, as long as others have a quarter. */
+static void
+check_points(gp_env *env, int nodes, int nlabelled, int count, int want)
+{
+	int32_t    *labelled = gp_alloc_array(env, nlabelled, sizeof(int32_t));
+	bool	   *is_labelled = gp_alloc_zero(env, nodes, sizeof(bool));
+	gp_points	p;
+	gp_points	other;
+	int			taken = 0;
+	bool		ascend = true;
+	char		name[120];
+
+	for (int k = 0; k < nlabelled; k++)
+		is_labelled[labelled[k] = (int32_t) ((int64_t) k * nodes / nlabelled)] = true;
+	p = gp_points_choose(env, nodes, nlabelled, labelled, count, 1);
+	other = gp_points_choose(env, nodes, nlabelled, labelled, count, 2);
+	for (int k = 0; k < p.n; k++)
+	{
+		ascend = ascend && (k == 0 || p.node[k] > p.node[k - 1]) && p.node[k] < nodes;
+		taken += is_labelled[p.node[k]];
+	}
+	snprintf(name, sizeof(name), "%d of %d landmarks of %d nodes are among %d labelled ones", taken, (int) p.n, nodes,
+			 nlabelled);
+	ok(ascend && p.n == (count < nodes ? count : nodes) && taken == want, name);
+	ok(count >= nodes || memcmp(p.node, other.node, p.n * sizeof(int32_t)) != 0, "another seed draws others");
+}
+
 /* ---- views ---- */
 
 /* Distances from products and norms, and the variance, against plain loops. */
@@ -244,6 +271,10 @@ main(void)
 	in_env(check_equation(env, 60, 3, 9, 1.5, 0.2, 2.0));
 	in_env(check_equation(env, 60, 2, 30, 1.0, 0.01, 1.0));
 	in_env(check_equation(env, 40, 3, 1, 1.0, 0.07, 1.0));
+	in_env(check_points(env, 1000, 50, 100, 50));
+	in_env(check_points(env, 1000, 400, 100, 75));
+	in_env(check_points(env, 1000, 990, 100, 90));
+	in_env(check_points(env, 50, 20, 100, 20));
 	in_env(check_alone(env));
 	in_env(check_components(env));
 	for (int s = 0; s < 6; s++)
