@@ -410,8 +410,8 @@ make_plan(const machine *a, bool fit)
 			 plan.flops / 1e9, ceil(plan.bytes / MEGABYTE));
 	if ((double) env->used + taken.bytes > limit && a->problem->estimate_limit == 0)
 		gp_raise(env, GP_ERR_LIMIT, "Use fewer landmarks, or raise gnngp.memory_limit.",
-				 "the fit needs %.1f MB, but gnngp.memory_limit allows %.1f MB",
-				 plan.bytes / MEGABYTE, limit / MEGABYTE);
+				 "the %s needs %.1f MB, but gnngp.memory_limit allows %.1f MB",
+				 fit ? "fit" : "embedding", plan.bytes / MEGABYTE, limit / MEGABYTE);
 	return plan;
 }
 
