@@ -12,7 +12,6 @@
 #include <math.h>
 
 #include "lib/stringinfo.h"
-#include "pg/host/host.h"
 #include "utils/builtins.h"
 #include "utils/json.h"
 

@@ -7,7 +7,7 @@
 #include "postgres.h"
 
 #include "call.h"
-#include "pg/host/compute.h"
+#include "pg/host/host.h"
 
 /* What was chosen, in the memory of the environment of the run. */
 typedef struct gnngp_choice
