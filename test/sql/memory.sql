@@ -30,12 +30,12 @@ CREATE VIEW wide AS SELECT id, class FROM node UNION ALL SELECT i, NULL FROM gen
 	UNION ALL SELECT fit_within('plain'), NULL;
 SELECT gp_create_graph('wide', 'wide', 'edge', target => 'class');
 SELECT failure($$SELECT gp_estimate('wide')$$) AS wide;
-SELECT peak_bytes AS peak FROM gp_fit('plain', strategy => 'nystrom', landmarks => 20) \gset
+SELECT peak_bytes AS peak FROM gp_fit('plain', kernel => 'gcn', strategy => 'nystrom', landmarks => 20) \gset
 SELECT set_config('gnngp.memory_limit', (:peak * 1.02)::bigint / 1024 || 'kB', false) = '' AS limited;
-SELECT failure($$SELECT gp_fit('plain', strategy => 'nystrom', landmarks => 20)$$) AS alone;
+SELECT failure($$SELECT gp_fit('plain', kernel => 'gcn', strategy => 'nystrom', landmarks => 20)$$) AS alone;
 -- Whatever failed, the account is right again: the fit alone still has its room.
 SELECT failure($$SELECT gp_estimate('wide')$$) AS wide,
-	failure($$SELECT gp_fit('plain', strategy => 'nystrom', landmarks => 20)$$) AS alone
+	failure($$SELECT gp_fit('plain', kernel => 'gcn', strategy => 'nystrom', landmarks => 20)$$) AS alone
 FROM generate_series(1, 5);
 BEGIN;
 SAVEPOINT before;
@@ -43,21 +43,21 @@ SAVEPOINT before;
 SELECT gp_estimate('wide');
 \set VERBOSITY default
 ROLLBACK TO before;
-SELECT peak_bytes = :peak AS same FROM gp_fit('plain', strategy => 'nystrom', landmarks => 20);
+SELECT peak_bytes = :peak AS same FROM gp_fit('plain', kernel => 'gcn', strategy => 'nystrom', landmarks => 20);
 COMMIT;
 RESET gnngp.memory_limit;
 
 -- A fit that fits itself without end.
 CREATE FUNCTION fit_again() RETURNS integer LANGUAGE plpgsql VOLATILE AS $$
 BEGIN
-	PERFORM public.gp_fit('endless', strategy => 'nystrom', landmarks => 20);
+	PERFORM public.gp_fit('endless', kernel => 'gcn', strategy => 'nystrom', landmarks => 20);
 	RETURN 0;
 END $$;
 CREATE VIEW recursion AS SELECT id, class FROM node UNION ALL SELECT fit_again(), NULL;
 SELECT gp_create_graph('endless', 'recursion', 'edge', target => 'class');
 SET gnngp.memory_limit = '10MB';
-SELECT failure($$SELECT gp_fit('endless', strategy => 'nystrom', landmarks => 20)$$) AS endless;
-SELECT failure($$SELECT gp_fit('plain', strategy => 'nystrom', landmarks => 20)$$) AS alone;
+SELECT failure($$SELECT gp_fit('endless', kernel => 'gcn', strategy => 'nystrom', landmarks => 20)$$) AS endless;
+SELECT failure($$SELECT gp_fit('plain', kernel => 'gcn', strategy => 'nystrom', landmarks => 20)$$) AS alone;
 
 -- The states of an aggregate, each of them small.
 SET gnngp.memory_limit = '2MB';

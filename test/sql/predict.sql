@@ -181,7 +181,7 @@ BEGIN;
 UPDATE gp_model_catalog SET id_type = NULL;
 SELECT try($$SELECT * FROM gp_predict('t', 'node 30'::text)$$);
 SELECT try($$SELECT * FROM gp_evaluate('g')$$);
-UPDATE gp_model_catalog SET strategy = NULL, device = NULL, class_labels = NULL, asked_kernel = 'no kernel';
+UPDATE gp_model_catalog SET strategy = NULL, device = NULL, class_labels = NULL, asked_kernel = 'no kernel', kernel = 'no kernel';
 SELECT try($$SELECT * FROM gp_predict('g')$$);
 SELECT try($$SELECT * FROM gp_evaluate('v')$$);
 SELECT count(*), min(kernel::text) AS kernel FROM gp_models;
@@ -230,12 +230,12 @@ SELECT gp_create_graph('large', 'large', 'e', target => 'y');
 SELECT current_setting('gnngp.device') AS device \gset
 SET gnngp.device = 'cpu';
 SET gnngp.memory_limit = '3MB';
-SELECT strategy, bytes > 3 * 2 ^ 20 AS more, flops > 0 AS flops, right(reason, 45) AS reason FROM gp_estimate('large', strategy => 'exact');
-SELECT strategy, bytes > 3 * 2 ^ 20 AS more, flops > 0 AS flops, right(reason, 45) AS reason FROM gp_estimate('large');
-SELECT try($$SELECT * FROM gp_fit('large')$$) LIKE '53400: the fit needs%' AS refused LIMIT 1;
+SELECT strategy, bytes > 3 * 2 ^ 20 AS more, flops > 0 AS flops, right(reason, 45) AS reason FROM gp_estimate('large', 'gcn', strategy => 'exact');
+SELECT strategy, bytes > 3 * 2 ^ 20 AS more, flops > 0 AS flops, right(reason, 45) AS reason FROM gp_estimate('large', 'gcn');
+SELECT try($$SELECT * FROM gp_fit('large', kernel => 'gcn')$$) LIKE '53400: the fit needs%' AS refused LIMIT 1;
 RESET gnngp.memory_limit;
 SET gnngp.device = :'device';
-SELECT strategy, reason NOT LIKE '%not fit%' AS fits FROM gp_estimate('large');
+SELECT strategy, reason NOT LIKE '%not fit%' AS fits FROM gp_estimate('large', 'gcn');
 
 SELECT gp_drop_graph(graph) FROM gp_graphs;
 SET client_min_messages = warning;

@@ -19,7 +19,8 @@
 #define LAPLACIAN "laplacian"	/* among candidates: with the best parameters */
 #define LIKELY_LAPLACIAN "laplacian(sigma2=10)"
 #define MOST_CANDIDATES 8
-#define PATIENCE 4e11			/* operations of a candidate beside the first: about ten seconds */
+#define CHEAP 4e11				/* operations that a candidate may always take: about ten seconds */
+#define PATIENCE 10.0			/* else so many times those of the first */
 
 /* A kernel that is tried. */
 typedef struct candidate
@@ -37,6 +38,7 @@ typedef struct contest
 	int			n;
 	candidate	candidates[MOST_CANDIDATES];
 	int			best;
+	double		first_flops;	/* as the first candidate was planned */
 	gnngp_choice choice;
 	gnngp_notices *notices;		/* of the best */
 } contest;
@@ -96,19 +98,24 @@ gnngp_likely_kernel(const gnngp_data *data, const gnngp_fit_settings *settings)
 	return strcmp(first, LAPLACIAN) == 0 ? LIKELY_LAPLACIAN : first;
 }
 
-/* False for a candidate beside the first that would not fit or take long. */
+/*
+ * Plans candidate i.  The first one has to fit, and an error says when it does not; of the
+ * others false means that they would not, or would take long.
+ */
 static bool
-is_affordable(const contest *c, const gp_problem *problem)
+is_affordable(contest *c, int i, const char *kernel)
 {
-	gp_problem	trial = *problem;
-	size_t		limit = gp_limit(c->run->env);
+	gp_env	   *env = c->run->env;
+	gp_problem	problem;
 	gp_plan		plan;
 
-	if (c->run->env->limit == 0)
-		limit = SIZE_MAX / 2;
-	trial.estimate_limit = limit;
-	plan = gp_plan_make(c->run->device, &trial);
-	return plan.bytes <= (double) limit && plan.flops <= PATIENCE;
+	gnngp_problem_init(&problem, c->data, gnngp_compile_kernel(env, kernel), c->settings);
+	problem.estimate_limit = i == 0 ? 0 : env->limit == 0 ? SIZE_MAX / 2 : gp_limit(env);
+	plan = gp_plan_make(c->run->device, &problem);
+	if (i == 0)
+		c->first_flops = plan.flops;
+	return i == 0 || (plan.bytes <= (double) problem.estimate_limit &&
+					  plan.flops <= fmax(CHEAP, PATIENCE * c->first_flops));
 }
 
 /* True when a score is better than the best so far; any is better than none. */
@@ -138,21 +145,24 @@ settle(contest *c, int i, gp_posterior *posterior, gnngp_notices *said)
 	c->notices = said;
 }
 
-/* Fits candidate i. */
+/* Fits candidate i where that is affordable. */
 static void
 try_candidate(contest *c, int i)
 {
 	gp_env	   *env = c->run->env;
+	const char *kernel = c->candidates[i].kernel;
+	bool		laplacian = strcmp(kernel, LAPLACIAN) == 0;
 	gp_problem	problem;
 	gp_posterior *posterior;
 	gnngp_notices *former;
 
-	if (strcmp(c->candidates[i].kernel, LAPLACIAN) == 0)
-		c->candidates[i].kernel = gnngp_best_laplacian(c->run, c->data, CurrentMemoryContext);
-	gnngp_problem_init(&problem, c->data, gnngp_compile_kernel(env, c->candidates[i].kernel),
-					   c->settings);
-	if (i > 0 && !is_affordable(c, &problem))
-		return;
+	/* A kernel that is alone is planned by its fit. */
+	if (c->n > 1 || laplacian)
+		if (!is_affordable(c, i, laplacian ? LIKELY_LAPLACIAN : kernel))
+			return;
+	if (laplacian)
+		kernel = c->candidates[i].kernel = gnngp_best_laplacian(c->run, c->data, CurrentMemoryContext);
+	gnngp_problem_init(&problem, c->data, gnngp_compile_kernel(env, kernel), c->settings);
 	former = gnngp_env_collect_notices(env);
 	posterior = gnngp_run_fit(c->run, &problem);
 	settle(c, i, posterior, gnngp_env_collect_notices(env));

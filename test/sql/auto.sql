@@ -1,0 +1,76 @@
+-- The kernel that suits a graph, and Laplacian kernels without a factor.
+\set VERBOSITY terse
+CREATE SCHEMA auto;
+SET search_path = auto, public;
+
+CREATE FUNCTION try(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+	hint text;
+BEGIN
+	EXECUTE query;
+	RETURN NEXT 'no error';
+EXCEPTION WHEN OTHERS THEN
+	GET STACKED DIAGNOSTICS hint = PG_EXCEPTION_HINT;
+	RETURN NEXT SQLSTATE || ': ' || SQLERRM;
+	IF hint <> '' THEN
+		RETURN NEXT '  hint: ' || hint;
+	END IF;
+END $$;
+
+-- 400 members of four clubs that meet their own kind more often; eight are known.
+CREATE TABLE member AS
+    SELECT i AS id, 'club ' || i % 4 AS club, CASE WHEN i < 8 THEN 'club ' || i % 4 END AS known,
+           CASE WHEN i < 60 THEN (i % 4)::float8 END AS height
+    FROM generate_series(0, 399) i;
+CREATE TABLE meets AS
+    SELECT i AS src, (i + 4 * (1 + (i * 7 + k * 13) % 20)) % 400 AS dst FROM generate_series(0, 399) i, generate_series(1, 3) k
+    UNION SELECT i, (i + 41) % 400 FROM generate_series(0, 399, 3) i;
+SELECT gp_create_graph('clubs', 'member', 'meets', target => 'known');
+
+-- Without features: a Laplacian kernel with parameters of its own.
+SELECT model, task, kernel, strategy, nugget > 0 AS nugget, log_marginal_likelihood IS NOT NULL AS lml, alternatives
+FROM gp_fit('clubs');
+SELECT count(*) AS right FROM gp_predict('clubs') p JOIN member m ON m.id = p.node AND m.club = p.class \gset
+SELECT :right > 340 AS mostly_right;
+SELECT model, kernel, alternatives, variances FROM gp_models;
+
+-- A refresh chooses anew, and comes to the same.
+SELECT md5(array_agg(p ORDER BY node, class)::text) AS before FROM gp_predict('clubs', top => NULL) p \gset
+CALL gp_refresh('clubs');
+SELECT md5(array_agg(p ORDER BY node, class)::text) = :'before' AS same FROM gp_predict('clubs', top => NULL) p;
+SELECT asked_kernel, kernel FROM gp_model_catalog;
+
+-- Many labels: all that differ in kind are compared.
+UPDATE member SET known = club WHERE id < 320;
+SELECT kernel, strategy, jsonb_object_keys(alternatives) AS others FROM gp_fit('clubs');
+SELECT loo_score > ALL (SELECT value::float8 FROM jsonb_each(alternatives) WHERE value <> 'null') AS best FROM gp_models;
+SELECT strategy, kernel FROM gp_fit('clubs', strategy => 'precision');
+SELECT kernel, alternatives FROM gp_fit('clubs', kernel => 'AUTO', strategy => 'exact', nugget => 0.2);
+
+-- The word is no kernel, and serves nowhere else.
+SELECT 'Auto'::gp_kernel;
+SELECT try($$SELECT * FROM gp_tune('clubs', ARRAY['auto'])$$);
+SELECT try($$SELECT * FROM gp_fit_links('clubs', kernel => 'auto')$$);
+SELECT try($$SELECT * FROM gp_cluster('clubs', 4, 'auto')$$);
+SELECT try($$SELECT 'auto + b'::gp_kernel$$);
+SELECT strategy FROM gp_estimate('clubs');
+
+-- Conjugate gradients come to what the root gives: the noise that each reports is made the same.
+SELECT gp_create_graph('heights', 'member', 'meets', target => 'height');
+SELECT strategy, log_marginal_likelihood FROM gp_fit('heights', 'sparse', 'laplacian(sigma2=3)', strategy => 'precision', nugget => 0.5);
+SELECT 0.5 * a.mean_diagonal AS noise FROM gp_models a WHERE model = 'sparse' \gset
+SELECT strategy FROM gp_fit('heights', 'dense', 'laplacian(sigma2=3)', strategy => 'exact', nugget => 0.5);
+SELECT strategy FROM gp_fit('heights', 'dense', 'laplacian(sigma2=3)', strategy => 'exact',
+    nugget => (SELECT :noise / mean_diagonal FROM gp_models WHERE model = 'dense'));
+SELECT max(abs(a.score - b.score)) < 1e-3 AS means, max(abs(a.variance / b.variance - 1)) < 1e-2 AS variances
+FROM gp_predict('sparse') a JOIN gp_predict('dense') b USING (node);
+SELECT max(abs(a.score - b.score)) < 1e-3 AS means, max(abs(a.variance / b.variance - 1)) < 1e-2 AS variances
+FROM gp_loo('sparse') a JOIN gp_loo('dense') b USING (node);
+SELECT count(*) AS nodes, bool_and(lower < upper) AS intervals FROM gp_predict_sets('sparse');
+
+-- What it does not serve.
+SELECT try($$SELECT * FROM gp_fit('clubs', kernel => 'gcn', strategy => 'precision')$$);
+SELECT try($$SELECT * FROM gp_fit('clubs', kernel => 'laplacian(dims=20)', strategy => 'precision')$$);
+SELECT try($$SELECT * FROM gp_estimate('clubs', 'gcn', 'precision')$$);
+
+SELECT gp_drop_graph(graph) FROM gp_graphs;
