@@ -77,6 +77,10 @@ extern void gp_posterior_finish(gp_env *env, const gp_problem *problem,
 extern void gp_figures(gp_env *env, const gp_problem *problem, const gp_targets *targets,
 					   gp_solution *solution, gp_posterior *out);
 
+/* worth.c: tells when a model is worth no more than class shares or label propagation. */
+extern void gp_tell_worth(gp_device *dev, const gp_problem *problem, const gp_targets *targets,
+						  const gp_posterior *out);
+
 /* Accounts for what that takes in a dry run, which has no figures. */
 extern void gp_figures_count(gp_env *env, const gp_problem *problem, const gp_targets *targets);
 

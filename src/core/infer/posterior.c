@@ -127,6 +127,7 @@ gp_posterior_settle(const gp_eval *ev, const gp_problem *problem, const gp_targe
 	}
 	check_finite(ev->env, out);
 	gp_figures(ev->env, problem, targets, solution, out);
+	gp_tell_worth(ev->dev, problem, targets, out);
 }
 
 /* Frees a posterior. */

@@ -1,0 +1,190 @@
+/*
+ * worth.c - whether a model of classes is worth more than what costs nothing.
+ *
+ * That is, the shares of the classes, and label propagation (Zhu and Ghahramani 2002): the
+ * classes of labelled nodes spread over the edges for some rounds, each node taking the mean
+ * of its neighbours, labelled ones keeping theirs.
+ */
+#include "infer_internal.h"
+
+#include <math.h>
+
+#define ROUNDS 10
+#define FEWEST_LABELS 30		/* to say anything */
+#define HIDDEN 5				/* one label in so many is hidden from the propagation */
+#define WORTHLESS 0.02			/* a loo_score that is none */
+#define DOUBTFUL 0.5			/* one above which nobody asks */
+
+/* The nodes whose labels are spread. */
+typedef struct spread
+{
+	gp_env	   *env;
+	gp_device  *dev;
+	const gp_problem *problem;
+	const gp_targets *targets;
+	bool	   *is_hidden;		/* of each label */
+	int64_t		nhidden;
+} spread;
+
+/* Hides a part of the labels that count; which ones follows from the seed. */
+static void
+hide_labels(spread *s)
+{
+	const gp_problem *problem = s->problem;
+
+	s->is_hidden = gp_alloc_zero(s->env, problem->nlabelled, sizeof(bool));
+	for (int64_t k = 0; k < problem->nlabelled; k++)
+	{
+		uint64_t	draw = gp_hash(problem->seed ^ gp_hash((uint64_t) problem->labelled[k]));
+
+		s->is_hidden[k] = s->targets->counts[k] && draw % HIDDEN == 0;
+		s->nhidden += s->is_hidden[k];
+	}
+}
+
+/* The mean over the neighbours; none at nodes that keep their label. */
+static gp_csr *
+neighbour_means(const spread *s, gp_type type)
+{
+	gp_csr	   *w = gp_graph_symmetric(s->env, s->problem->graph);
+	gp_csr	   *p = gp_csr_create(s->env, w->rows, w->cols, gp_csr_entries(w), type);
+	const double *weight = w->value;
+	bool	   *keeps = gp_alloc_zero(s->env, w->rows, sizeof(bool));
+	int64_t		next = 0;
+
+	for (int64_t k = 0; k < s->problem->nlabelled; k++)
+		keeps[s->problem->labelled[k]] = !s->is_hidden[k];
+	for (int64_t i = 0; i < w->rows; i++)
+	{
+		double		degree = 0.0;
+
+		gp_look(s->env, w->start[i], &next);
+		p->start[i + 1] = w->start[i + 1];
+		for (int64_t k = w->start[i]; k < w->start[i + 1]; k++)
+			degree += weight[k];
+		for (int64_t k = w->start[i]; k < w->start[i + 1]; k++)
+		{
+			p->col[k] = w->col[k];
+			gp_number_put(p->value, type, k, keeps[i] || degree == 0.0 ? 0.0 : weight[k] / degree);
+		}
+	}
+	gp_free(s->env, keeps);
+	gp_csr_free(s->env, w);
+	return p;
+}
+
+/* Writes the labels that are kept into a matrix, nodes x classes. */
+static void
+put_labels(const spread *s, gp_matrix f)
+{
+	const gp_problem *problem = s->problem;
+	int32_t    *row = gp_alloc_array(s->env, problem->nlabelled, sizeof(int32_t));
+	int32_t    *col = gp_alloc_array(s->env, problem->nlabelled, sizeof(int32_t));
+	double	   *one = gp_alloc_array(s->env, problem->nlabelled, sizeof(double));
+	int64_t		n = 0;
+
+	for (int64_t k = 0; k < problem->nlabelled; k++)
+	{
+		if (s->is_hidden[k])
+			continue;
+		row[n] = problem->labelled[k];
+		col[n] = problem->label[k];
+		one[n++] = 1.0;
+	}
+	s->dev->fill(s->dev, f, 0.0);
+	s->dev->put(s->dev, f, n, row, col, one);
+	gp_free(s->env, row);
+	gp_free(s->env, col);
+	gp_free(s->env, one);
+}
+
+/* The share of the hidden labels that have the largest part of what came. */
+static double
+share_found(const spread *s, gp_matrix f)
+{
+	const gp_problem *problem = s->problem;
+	gp_matrix	rows = s->dev->create(s->dev, problem->nlabelled, f.cols, f.type);
+	double	   *host = gp_alloc_array(s->env, problem->nlabelled, f.cols * sizeof(double));
+	int64_t		found = 0;
+
+	s->dev->gather_rows(s->dev, rows, f, problem->labelled);
+	s->dev->download(s->dev, gp_matrix_wrap(host, rows.rows, rows.cols, GP_DOUBLE), rows);
+	for (int64_t k = 0; k < problem->nlabelled; k++)
+	{
+		const double *part = host + k * f.cols;
+		int64_t		best = 0;
+
+		for (int64_t c = 1; c < f.cols; c++)
+			if (part[c] > part[best])
+				best = c;
+		found += s->is_hidden[k] && best == problem->label[k] && part[best] > 0.0;
+	}
+	gp_free(s->env, host);
+	s->dev->destroy(s->dev, &rows);
+	return (double) found / s->nhidden;
+}
+
+/* The accuracy of label propagation on the labels that are hidden from it. */
+static double
+propagate(const spread *s)
+{
+	gp_device  *dev = s->dev;
+	int64_t		n = s->problem->graph->nodes;
+	gp_csr	   *p = neighbour_means(s, GP_FLOAT);
+	gp_matrix	kept = dev->create(dev, n, s->targets->columns, GP_FLOAT);
+	gp_matrix	now = dev->create(dev, n, s->targets->columns, GP_FLOAT);
+	gp_matrix	next = dev->create(dev, n, s->targets->columns, GP_FLOAT);
+	double		found;
+
+	put_labels(s, kept);
+	dev->copy(dev, now, kept);
+	for (int round = 0; round < ROUNDS; round++)
+	{
+		gp_matrix	last = now;
+
+		dev->copy(dev, next, kept);
+		dev->spmm(dev, 1.0, p, now, 1.0, next);
+		now = next;
+		next = last;
+	}
+	found = share_found(s, now);
+	dev->destroy(dev, &kept);
+	dev->destroy(dev, &now);
+	dev->destroy(dev, &next);
+	gp_csr_free(s->env, p);
+	return found;
+}
+
+/* Holds the model against label propagation. */
+static void
+compare_propagation(gp_device *dev, const gp_problem *problem, const gp_targets *targets,
+					const gp_posterior *out)
+{
+	spread		s = {.env = dev->env, .dev = dev, .problem = problem, .targets = targets};
+	double		accuracy = out->metric[GP_METRIC_ACCURACY];
+	double		found = 0.0;
+
+	hide_labels(&s);
+	if (s.nhidden >= FEWEST_LABELS)
+		found = propagate(&s);
+	if (found - sqrt(found * (1.0 - found) / fmax(s.nhidden, 1.0)) > accuracy)
+		gp_notice(dev->env, "Leave the kernel to be chosen, or compare some with gp_tune.",
+				  "ten rounds of label propagation find %.0f%% of hidden classes, this model %.0f%%",
+				  100.0 * found, 100.0 * accuracy);
+	gp_free(dev->env, s.is_hidden);
+}
+
+/* Tells when a model of classes is worth no more than what costs nothing. */
+void
+gp_tell_worth(gp_device *dev, const gp_problem *problem, const gp_targets *targets,
+			  const gp_posterior *out)
+{
+	if (problem->task != GP_TASK_CLASSES || targets->ncounted < FEWEST_LABELS || problem->quiet ||
+		isnan(out->loo_score) || out->loo_score >= DOUBTFUL)
+		return;
+	if (out->loo_score < WORTHLESS)
+		gp_notice(dev->env, "What the labels say may not depend on the graph; compare kernels with gp_tune.",
+				  "the model is hardly better than the shares of the classes");
+	if (problem->graph->start != NULL)
+		compare_propagation(dev, problem, targets, out);
+}
