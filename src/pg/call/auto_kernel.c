@@ -20,7 +20,7 @@
 #define LIKELY_LAPLACIAN "laplacian(sigma2=10)"
 #define MOST_CANDIDATES 8
 #define CHEAP 4e11				/* operations that a candidate may always take: about ten seconds */
-#define PATIENCE 10.0			/* else so many times those of the first */
+#define PATIENCE 10.0			/* else, where there are features, so many times those of the first */
 
 /* A kernel that is tried. */
 typedef struct candidate
@@ -44,7 +44,7 @@ typedef struct contest
 } contest;
 
 static const char *const structure_few[] = {LAPLACIAN, NULL};
-static const char *const structure_many[] = {LAPLACIAN, "profile", NULL};
+static const char *const structure_many[] = {LAPLACIAN, "gcn", "profile", NULL};
 static const char *const classes_few[] = {"appnp", NULL};
 static const char *const classes_many[] = {"gcn", "appnp", "sage2", "profile", "mlp", LAPLACIAN, NULL};
 static const char *const values_few[] = {"gin", NULL};
@@ -112,7 +112,7 @@ is_affordable(contest *c, int i, const char *kernel)
 	gnngp_problem_init(&problem, c->data, gnngp_compile_kernel(env, kernel), c->settings);
 	problem.estimate_limit = i == 0 ? 0 : env->limit == 0 ? SIZE_MAX / 2 : gp_limit(env);
 	plan = gp_plan_make(c->run->device, &problem);
-	if (i == 0)
+	if (i == 0 && c->data->features)
 		c->first_flops = plan.flops;
 	return i == 0 || (plan.bytes <= (double) problem.estimate_limit &&
 					  plan.flops <= fmax(CHEAP, PATIENCE * c->first_flops));
