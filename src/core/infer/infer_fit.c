@@ -2,6 +2,7 @@
  * infer_fit.c - the whole fit: plan, kernel, regression, calibration.
  */
 #include "infer_internal.h"
+#include "precision.h"
 
 #include <math.h>
 
@@ -21,11 +22,19 @@ check_problem(gp_env *env, const gp_problem *problem)
 static gp_posterior *
 fit_precision(gp_device *dev, const gp_problem *problem)
 {
-	gp_plan		plan = gp_plan_precision(dev, problem);
+	gp_env	   *env = dev->env;
+	gp_csr	   *s;
+	gp_plan		plan;
+	gp_posterior *out;
 
+	env->progress(env, GP_PHASE_PLAN, 0, 0);
+	s = gp_precision_matrix(env, problem->graph);
+	plan = gp_plan_precision(dev, problem, s);
 	if (problem->device_for)
 		dev = problem->device_for(problem->device_arg, dev, &plan);
-	return gp_infer_precision(dev, problem, &plan);
+	out = gp_infer_precision(dev, problem, s, &plan);
+	gp_csr_free(env, s);
+	return out;
 }
 
 /* Plans, computes and returns the posterior. */

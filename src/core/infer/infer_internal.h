@@ -21,8 +21,9 @@ extern gp_solution gp_infer_lowrank(gp_eval *ev, const gp_problem *problem,
 									const gp_targets *targets, const gp_plan *plan,
 									gp_posterior *out);
 
-/* precision.c: the posterior without a factor. */
-extern gp_posterior *gp_infer_precision(gp_device *dev, const gp_problem *problem, const gp_plan *plan);
+/* precision.c: the posterior without a factor, from the matrix of gp_precision_matrix. */
+extern gp_posterior *gp_infer_precision(gp_device *dev, const gp_problem *problem, const gp_csr *s,
+										const gp_plan *plan);
 
 /* True where that strategy is asked for, or the best; refuses kernels that it does not serve. */
 extern bool gp_precision_serves(gp_env *env, const gp_problem *problem);
@@ -97,6 +98,6 @@ extern double gp_calibrator_bytes(const gp_problem *problem);
 
 /* plan.c */
 extern gp_plan gp_plan_with(gp_eval *ev, const gp_problem *problem);
-extern gp_plan gp_plan_precision(gp_device *dev, const gp_problem *problem);
+extern gp_plan gp_plan_precision(gp_device *dev, const gp_problem *problem, const gp_csr *s);
 
 #endif							/* GP_INFER_INTERNAL_H */

@@ -6,6 +6,7 @@
  */
 #include "infer_internal.h"
 #include "kernel/prepared.h"
+#include "precision.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -377,7 +378,7 @@ gp_plan_with(gp_eval *ev, const gp_problem *asked)
 
 /* Counts what conjugate gradients take; about so, for how many they are shows only later. */
 gp_plan
-gp_plan_precision(gp_device *dev, const gp_problem *problem)
+gp_plan_precision(gp_device *dev, const gp_problem *problem, const gp_csr *s)
 {
 	gp_env	   *env = dev->env;
 	gp_plan		plan = {.strategy = GP_STRATEGY_PRECISION};
@@ -386,7 +387,7 @@ gp_plan_precision(gp_device *dev, const gp_problem *problem)
 
 	env->progress(env, GP_PHASE_PLAN, 0, 0);
 	dry = gp_device_dry(dev);
-	gp_posterior_free(dry->env, gp_infer_precision(dry, problem, &plan));
+	gp_posterior_free(dry->env, gp_infer_precision(dry, problem, s, &plan));
 	count = gp_dry_count(dry);
 	dry->close(dry);
 	plan.bytes = fmax((double) env->used + count.bytes, (double) env->peak);
@@ -408,7 +409,13 @@ gp_plan_make(gp_device *dev, const gp_problem *problem)
 	gp_plan		plan;
 
 	if (gp_precision_serves(dev->env, problem))
-		return gp_plan_precision(dev, problem);
+	{
+		gp_csr	   *s = gp_precision_matrix(dev->env, problem->graph);
+
+		plan = gp_plan_precision(dev, problem, s);
+		gp_csr_free(dev->env, s);
+		return plan;
+	}
 	gp_eval_open(&ev, dev, problem->program, problem->graph, problem->features, problem->seed,
 				 problem->type);
 	plan = gp_plan_with(&ev, problem);

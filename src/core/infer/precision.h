@@ -31,8 +31,11 @@ typedef struct gp_effort
 	double		residual;		/* relative to the right sides, over all columns */
 } gp_effort;
 
-/* Takes the graph's S = D^-1/2 W D^-1/2 (W + W' where directed). */
-extern gp_precision *gp_precision_open(gp_device *dev, const gp_graph *graph, gp_type type);
+/* A graph's S = D^-1/2 W D^-1/2 (W + W' where directed), double, with a full diagonal of zeros. */
+extern gp_csr *gp_precision_matrix(gp_env *env, const gp_graph *graph);
+
+/* Takes S, which stays the caller's. */
+extern gp_precision *gp_precision_open(gp_device *dev, const gp_csr *s, gp_type type);
 extern void gp_precision_close(gp_precision *p);
 
 /* Makes H for a prior and labels with this noise; without labels H is the prior's precision. */
@@ -50,7 +53,7 @@ extern gp_matrix gp_precision_solve(gp_precision *p, int64_t cols, const gp_elem
 									double tolerance, int most, gp_effort *effort);
 extern double gp_precision_unscale(const gp_precision *p, int64_t node);
 
-/* The least that (H^-1)_ii can be: 1 / H_ii. */
+/* What (H^-1)_ii is at least: 1 / H_ii, or less. */
 extern double gp_precision_least(const gp_precision *p, int64_t node);
 
 /*
@@ -58,11 +61,5 @@ extern double gp_precision_least(const gp_precision *p, int64_t node);
  * 1989); the same for any prior later.
  */
 extern double gp_precision_mean_diagonal(gp_precision *p, double sigma2, int d, uint64_t seed);
-
-/* Products of S with a vector that one product with H takes. */
-extern int	gp_precision_products(int d);
-
-/* The graph's S without values that mean anything outside; for colouring and components. */
-extern const gp_csr *gp_precision_pattern(const gp_precision *p);
 
 #endif							/* GP_PRECISION_H */

@@ -23,8 +23,9 @@ struct gp_precision
 	gp_env	   *env;
 	int64_t		n;
 	gp_type		type;
+	double		sigma2;
 	int			d;
-	gp_csr	   *s;				/* S with a full diagonal of zeros, double */
+	const gp_csr *s;			/* S with a full diagonal of zeros, double; the caller's */
 	gp_csr		left;			/* R^-1 B, or all of it for d = 1; shares the places of s */
 	gp_csr		right;			/* B R^-1; d >= 2 */
 	gp_csr		middle;			/* B; d >= 3 */
@@ -33,34 +34,59 @@ struct gp_precision
 	double	   *moment;			/* tr T_k(S) / n, or NULL */
 };
 
-/* S with a place for each element of the diagonal. */
-static gp_csr *
-with_diagonal(gp_env *env, gp_csr *s)
+/* Copies row i, which has no diagonal, with one of 0 at its sorted place. */
+static void
+widen_row(const gp_csr *s, int64_t i, double factor, gp_csr *out)
 {
-	gp_csr	   *unit = gp_csr_identity(env, s->rows, GP_DOUBLE);
-	gp_csr	   *sum;
+	const double *from = s->value;
+	double	   *to = out->value;
+	int64_t		at = out->start[i];
+	int64_t		k = s->start[i];
 
-	gp_csr_scale(unit, 0.0);
-	sum = gp_csr_add(env, s, unit);
-	gp_csr_free(env, unit);
-	gp_csr_free(env, s);
-	return sum;
+	for (; k < s->start[i + 1] && s->col[k] < i; k++)
+	{
+		out->col[at] = s->col[k];
+		to[at++] = factor * from[k];
+	}
+	out->col[at] = (int32_t) i;
+	to[at++] = 0.0;
+	for (; k < s->start[i + 1]; k++)
+	{
+		out->col[at] = s->col[k];
+		to[at++] = factor * from[k];
+	}
+	out->start[i + 1] = at;
 }
 
-/* Takes the graph. */
+/* S, from U of sigma2 = 1, which is S / 2. */
+gp_csr *
+gp_precision_matrix(gp_env *env, const gp_graph *graph)
+{
+	gp_csr	   *u = gp_walk_matrix(env, graph, 1.0, GP_DOUBLE);
+	gp_csr	   *s = gp_csr_create(env, u->rows, u->cols, gp_csr_entries(u) + u->rows, GP_DOUBLE);
+	int64_t		next = 0;
+
+	for (int64_t i = 0; i < u->rows; i++)
+	{
+		gp_look(env, s->start[i], &next);
+		widen_row(u, i, 2.0, s);
+	}
+	gp_csr_free(env, u);
+	return s;
+}
+
+/* Takes S. */
 gp_precision *
-gp_precision_open(gp_device *dev, const gp_graph *graph, gp_type type)
+gp_precision_open(gp_device *dev, const gp_csr *s, gp_type type)
 {
 	gp_env	   *env = dev->env;
 	gp_precision *p = gp_alloc_zero(env, 1, sizeof(gp_precision));
 
 	p->dev = dev;
 	p->env = env;
-	p->n = graph->nodes;
+	p->n = s->rows;
 	p->type = type;
-	/* sigma2 = 1 makes U = S / 2, an exact factor. */
-	p->s = with_diagonal(env, gp_walk_matrix(env, graph, 1.0, GP_DOUBLE));
-	gp_csr_scale(p->s, 2.0);
+	p->s = s;
 	p->root = gp_alloc_figures(env, p->n, sizeof(double));
 	return p;
 }
@@ -90,7 +116,6 @@ void
 gp_precision_close(gp_precision *p)
 {
 	forget(p);
-	gp_csr_free(p->env, p->s);
 	gp_free(p->env, p->root);
 	gp_free(p->env, p->moment);
 	gp_free(p->env, p);
@@ -106,8 +131,8 @@ element(const gp_precision *p, double sigma2, int64_t i, int64_t k)
 }
 
 /*
- * R, from the diagonal of B^d + M / e: exact for d <= 2, about so beyond; any positive
- * diagonal serves.
+ * R, from the diagonal of B^d + M / e: exact for d <= 2; beyond, B^d is at most
+ * (1 + 2 s2)^(d-2) B^2, whose diagonal serves as well.
  */
 static void
 make_root(gp_precision *p, double sigma2, const int32_t *labelled, int64_t nlabelled, double noise)
@@ -121,12 +146,16 @@ make_root(gp_precision *p, double sigma2, const int32_t *labelled, int64_t nlabe
 		gp_look(p->env, p->s->start[i], &next);
 		for (int64_t k = p->s->start[i]; k < p->s->start[i + 1]; k++)
 			square += pow(element(p, sigma2, i, k), 2.0);
-		p->root[i] = p->d == 1 ? 1.0 + sigma2 : square * pow(1.0 + sigma2, p->d - 2);
+		p->root[i] = p->d == 1 ? 1.0 + sigma2 : square * pow(1.0 + 2.0 * sigma2, p->d - 2);
 	}
 	for (int64_t k = 0; k < nlabelled; k++)
 		p->root[labelled[k]] += 1.0 / noise;
+	next = 0;
 	for (int64_t i = 0; i < p->n; i++)
+	{
+		gp_look(p->env, i, &next);
 		p->root[i] = sqrt(p->root[i]);
+	}
 }
 
 /* One factor of H: B, divided by the root of its rows, its columns, both or none. */
@@ -153,6 +182,7 @@ static void
 add_labels(gp_precision *p, const int32_t *labelled, int64_t nlabelled, double noise)
 {
 	int64_t		at = 0;
+	int64_t		next = 0;
 
 	if (p->d > 1)
 		p->labels = gp_csr_create(p->env, p->n, p->n, nlabelled, p->type);
@@ -172,8 +202,11 @@ add_labels(gp_precision *p, const int32_t *labelled, int64_t nlabelled, double n
 		gp_number_put(p->labels->value, p->type, k, value);
 		p->labels->start[i + 1] = 1;
 	}
-	for (int64_t i = 0; p->d > 1 && i < p->n; i++)
+	for (int64_t i = 0; p->d > 1 && i < p->n && !p->env->dry; i++)
+	{
+		gp_look(p->env, i, &next);
 		p->labels->start[i + 1] += p->labels->start[i];
+	}
 }
 
 /* Makes H. */
@@ -182,6 +215,7 @@ gp_precision_set(gp_precision *p, double sigma2, int d, const int32_t *labelled,
 				 int64_t nlabelled, double noise)
 {
 	forget(p);
+	p->sigma2 = sigma2;
 	p->d = d;
 	if (!p->env->dry)
 		make_root(p, sigma2, labelled, nlabelled, noise);
@@ -200,25 +234,11 @@ gp_precision_unscale(const gp_precision *p, int64_t node)
 	return 1.0 / p->root[node];
 }
 
-/* 1 / H_ii: no posterior variance is smaller. */
+/* 1 / H_ii, or less: no posterior variance is smaller. */
 double
 gp_precision_least(const gp_precision *p, int64_t node)
 {
 	return 1.0 / (p->root[node] * p->root[node]);
-}
-
-/* Products of S. */
-int
-gp_precision_products(int d)
-{
-	return d;
-}
-
-/* The places of S. */
-const gp_csr *
-gp_precision_pattern(const gp_precision *p)
-{
-	return p->s;
 }
 
 /* What conjugate gradients hold, n x cols each. */
@@ -260,11 +280,15 @@ static double
 inner_product(gp_precision *p, gradients *g, gp_matrix a, gp_matrix b)
 {
 	double		sum = 0.0;
+	int64_t		next = 0;
 
 	p->dev->row_dots(p->dev, g->dots, a, b);
 	p->dev->download(p->dev, gp_matrix_wrap(g->host, p->n, 1, GP_DOUBLE), g->dots);
 	for (int64_t i = 0; i < p->n && !p->env->dry; i++)
+	{
+		gp_look(p->env, i, &next);
 		sum += g->host[i];
+	}
 	return p->env->dry ? 1.0 : sum;
 }
 
@@ -318,11 +342,17 @@ static double
 iterate(gp_precision *p, gradients *g, double square)
 {
 	gp_device  *dev = p->dev;
+	double		curvature;
 	double		length;
 	double		left;
 
 	multiply(p, g);
-	length = square / inner_product(p, g, g->direction, g->product);
+	curvature = inner_product(p, g, g->direction, g->product);
+	if (!(curvature > 0.0 && isfinite(curvature)))
+		gp_raise(p->env, GP_ERR_RANGE, "Use a smaller sigma2 or a larger nugget.",
+				 "the Laplacian kernel with sigma2=%g and d=%d is singular to %s precision",
+				 p->sigma2, p->d, p->type == GP_FLOAT ? "single" : "double");
+	length = square / curvature;
 	dev->axpby(dev, length, g->direction, 1.0, g->x);
 	dev->axpby(dev, -length, g->product, 1.0, g->residual);
 	left = inner_product(p, g, g->residual, g->residual);
@@ -381,11 +411,15 @@ mean_product(gp_precision *p, gp_matrix z, gp_matrix y)
 	gp_matrix	dots = p->dev->create(p->dev, p->n, 1, GP_DOUBLE);
 	double	   *host = gp_alloc_figures(p->env, p->n, sizeof(double));
 	double		sum = 0.0;
+	int64_t		next = 0;
 
 	p->dev->row_dots(p->dev, dots, z, y);
 	p->dev->download(p->dev, gp_matrix_wrap(host, p->n, 1, GP_DOUBLE), dots);
 	for (int64_t i = 0; i < p->n && !p->env->dry; i++)
+	{
+		gp_look(p->env, i, &next);
 		sum += host[i];
+	}
 	gp_free(p->env, host);
 	p->dev->destroy(p->dev, &dots);
 	return sum / ((double) p->n * MOMENT_COLUMNS);
@@ -402,13 +436,17 @@ measure_moments(gp_precision *p, uint64_t seed)
 	gp_csr		s = *p->s;
 	gp_matrix	now = random_signs(p, seed);
 	gp_matrix	next = dev->create(dev, p->n, MOMENT_COLUMNS, p->type);
+	int64_t		look = 0;
 
 	p->moment = gp_alloc_array(p->env, 2 * MOMENT_STEPS, sizeof(double));
 	s.type = p->type;
 	s.stamp = gp_csr_stamp();
 	s.value = gp_alloc_figures(p->env, gp_csr_entries(p->s), gp_type_size(p->type));
 	for (int64_t k = 0; k < gp_csr_entries(p->s) && !p->env->dry; k++)
+	{
+		gp_look(p->env, k, &look);
 		gp_number_put(s.value, p->type, k, ((const double *) p->s->value)[k]);
+	}
 	dev->spmm(dev, 1.0, &s, now, 0.0, next);
 	for (int k = 0; k < MOMENT_STEPS; k++)
 	{

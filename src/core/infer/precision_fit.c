@@ -1,0 +1,325 @@
+/*
+ * precision_fit.c - the posterior at the labels, and without each of them.
+ *
+ * All that leave-one-out asks for is the posterior itself: with S = K(t,t) + e I, the residual
+ * of the labels is y - F = e S^-1 y, and their posterior variances are V with
+ * [S^-1]_ii = (1 - V_ii / e) / e; so the prediction at i without its label is
+ * y_i - (y_i - F_i) / (1 - V_ii / e) (Rasmussen and Williams 2006, section 5.4.2).
+ *
+ * The variances are probed beside the targets: few labels have a colour each, and their
+ * diagonal is exact.
+ */
+#include "precision_fit.h"
+
+#include <math.h>
+
+#define PAD 16					/* columns that a row of sparse products takes at no more cost */
+#define FEWEST_COLOURS 8		/* of labels */
+#define SKETCH 8				/* columns that stand for many classes while a nugget is looked for */
+#define COARSE 1e-3				/* the residual's fall while a nugget is looked for */
+
+/* The sign of a class in a column of the sketch. */
+static double
+class_sign(const gp_precision_fit *f, int32_t c, int j)
+{
+	return gp_hash(f->problem->seed ^ gp_hash(((uint64_t) c << 8) + j)) & 1 ? 1.0 : -1.0;
+}
+
+/*
+ * Colours for the labels beside so many columns: one each where they are few, else what fills
+ * the rows of sparse products.
+ */
+static void
+colour_labels(gp_precision_fit *f, int32_t columns)
+{
+	int64_t		m = f->problem->nlabelled;
+	int64_t		wide = ((int64_t) columns + FEWEST_COLOURS + PAD - 1) / PAD * PAD - columns;
+	bool		exact = (double) m * (double) f->problem->graph->nodes <= GP_PROBE_WORK || m <= wide;
+
+	gp_free(f->env, f->colour);
+	f->colours = (int32_t) (exact ? m : wide);
+	f->colour = gp_probe_colours(f->env, f->s, f->problem->labelled, m, f->colours);
+}
+
+/*
+ * A few random combinations of the classes, each without a mean: products of rows that are
+ * centred are kept on average, and so is the error that chooses (Johnson and Lindenstrauss
+ * 1984).
+ */
+static double *
+make_sketch(const gp_precision_fit *f)
+{
+	int32_t		classes = f->targets->columns;
+	int64_t		m = f->problem->nlabelled;
+	double	   *sketch = gp_alloc_figures(f->env, m * SKETCH, sizeof(double));
+	int64_t		next = 0;
+
+	for (int j = 0; j < SKETCH && !f->env->dry; j++)
+	{
+		double		mean = 0.0;
+
+		for (int32_t c = 0; c < classes; c++)
+			mean += class_sign(f, c, j) / classes;
+		for (int64_t k = 0; k < m; k++)
+		{
+			gp_look(f->env, j * m + k, &next);
+			sketch[k * SKETCH + j] = class_sign(f, f->problem->label[k], j) - mean;
+		}
+	}
+	return sketch;
+}
+
+/* Works on a sketch of the targets, or on all of them. */
+void
+gp_precision_set_targets(gp_precision_fit *f, bool sketch)
+{
+	bool		many = sketch && f->targets->columns > SKETCH;
+
+	if (many && f->sketch == NULL)
+		f->sketch = make_sketch(f);
+	f->y = many ? f->sketch : f->targets->y;
+	f->columns = many ? SKETCH : f->targets->columns;
+	colour_labels(f, f->columns);
+}
+
+/* Prepares a fit. */
+void
+gp_precision_fit_open(gp_precision_fit *f, gp_device *dev, const gp_problem *problem,
+					  const gp_targets *targets, const gp_csr *s)
+{
+	int64_t		room = problem->nlabelled * gp_max64(targets->columns, SKETCH);
+
+	*f = (gp_precision_fit) {.env = dev->env, .dev = dev, .s = s, .problem = problem, .targets = targets};
+	f->p = gp_precision_open(dev, s, problem->type);
+	f->alone = gp_probe_alone(f->env, s, problem->labelled, problem->nlabelled);
+	f->at = gp_alloc_figures(f->env, room, sizeof(double));
+	f->loo = gp_alloc_figures(f->env, room, sizeof(double));
+	f->variance = gp_alloc_figures(f->env, problem->nlabelled, sizeof(double));
+	f->index = gp_loo_sample(f->env, targets, problem->nlabelled, &f->nindex);
+}
+
+/* Frees all but the leave-one-out means. */
+void
+gp_precision_fit_close(gp_precision_fit *f)
+{
+	gp_precision_close(f->p);
+	gp_free(f->env, f->sketch);
+	gp_free(f->env, f->colour);
+	gp_free(f->env, f->alone);
+	gp_free(f->env, f->at);
+	gp_free(f->env, f->variance);
+	gp_free(f->env, f->index);
+}
+
+/* Sets the prior. */
+void
+gp_precision_set_prior(gp_precision_fit *f, double sigma2, int d)
+{
+	f->sigma2 = sigma2;
+	f->d = d;
+	f->mean_diag = gp_precision_mean_diagonal(f->p, sigma2, d, f->problem->seed);
+}
+
+/* Adds an element that lies in the columns from first on, cols of them. */
+void
+gp_elements_add(gp_elements *b, int32_t row, int64_t col, int64_t first, int64_t cols, double value)
+{
+	if (value == 0.0 || col < first || col >= first + cols)
+		return;
+	b->row[b->n] = row;
+	b->col[b->n] = (int32_t) (col - first);
+	b->value[b->n++] = value;
+}
+
+/* Room for so many elements; in a dry run they count as used. */
+gp_elements
+gp_elements_make(gp_env *env, int64_t n)
+{
+	return (gp_elements) {
+		.n = env->dry ? n : 0,
+		.row = gp_alloc_figures(env, n, sizeof(int32_t)),
+		.col = gp_alloc_figures(env, n, sizeof(int32_t)),
+		.value = gp_alloc_figures(env, n, sizeof(double))
+	};
+}
+
+/* The right sides of columns first to first + cols: targets over the noise, then probes. */
+static gp_elements
+right_sides(const gp_precision_fit *f, int64_t first, int64_t cols)
+{
+	int64_t		m = f->problem->nlabelled;
+	int64_t		last = gp_min64(f->columns, first + cols);
+	int64_t		width = gp_max64(last - first, 0) + 1;
+	gp_elements b = gp_elements_make(f->env, m * width);
+	int64_t		next = 0;
+
+	for (int64_t k = 0; k < m && !f->env->dry; k++)
+	{
+		int32_t		node = f->problem->labelled[k];
+
+		gp_look(f->env, k * width, &next);
+
+		for (int64_t j = first; j < last; j++)
+			gp_elements_add(&b, node, j, first, cols, f->y[k * f->columns + j] / f->noise);
+		gp_elements_add(&b, node, f->columns + f->colour[k], first, cols,
+					gp_probe_sign(f->problem->seed, node) / f->noise);
+	}
+	return b;
+}
+
+/* Frees them. */
+void
+gp_elements_free(gp_env *env, gp_elements *b)
+{
+	gp_free(env, b->row);
+	gp_free(env, b->col);
+	gp_free(env, b->value);
+}
+
+/* Reads the labels' rows of a solution. */
+static void
+take_labels(gp_precision_fit *f, gp_matrix x, int64_t first)
+{
+	gp_device  *dev = f->dev;
+	int64_t		m = f->problem->nlabelled;
+	int32_t		columns = f->columns;
+	int64_t		next = 0;
+	gp_matrix	rows = dev->create(dev, m, x.cols, x.type);
+	double	   *host = gp_alloc_figures(f->env, m, x.cols * sizeof(double));
+
+	dev->gather_rows(dev, rows, x, f->problem->labelled);
+	dev->download(dev, gp_matrix_wrap(host, m, x.cols, GP_DOUBLE), rows);
+	for (int64_t k = 0; k < m && !f->env->dry; k++)
+	{
+		int32_t		node = f->problem->labelled[k];
+		double		unscale = gp_precision_unscale(f->p, node);
+		int64_t		probe = columns + f->colour[k] - first;
+
+		gp_look(f->env, k * x.cols, &next);
+		for (int64_t j = 0; j < x.cols && first + j < columns; j++)
+			f->at[k * columns + first + j] = unscale * host[k * x.cols + j];
+		if (probe >= 0 && probe < x.cols)
+			f->variance[k] = f->noise * unscale * gp_probe_sign(f->problem->seed, node) * host[k * x.cols + probe];
+	}
+	gp_free(f->env, host);
+	dev->destroy(dev, &rows);
+}
+
+/* Reads the classes' columns of a solution at all nodes into mean, nodes x columns. */
+static void
+take_means(gp_precision_fit *f, gp_matrix x, int64_t first, double *mean)
+{
+	int32_t		columns = f->columns;
+	int64_t		cols = gp_min64(x.cols, columns - first);
+	gp_matrix	out = gp_matrix_wrap(mean, x.rows, columns, GP_DOUBLE);
+	int64_t		next = 0;
+
+	if (cols <= 0)
+		return;
+	f->dev->download(f->dev, gp_matrix_cols(out, first, cols), gp_matrix_cols(x, 0, cols));
+	for (int64_t i = 0; i < x.rows && !f->env->dry; i++)
+	{
+		double		unscale = gp_precision_unscale(f->p, i);
+
+		gp_look(f->env, i * cols, &next);
+		for (int64_t j = first; j < first + cols; j++)
+			mean[i * columns + j] *= unscale;
+	}
+}
+
+/* Solves, and remembers the worst residual. */
+gp_matrix
+gp_precision_run(gp_precision_fit *f, int64_t cols, const gp_elements *b, double tolerance)
+{
+	gp_effort	effort;
+	gp_matrix	x = gp_precision_solve(f->p, cols, b, tolerance, GP_PRECISION_MOST, &effort);
+
+	f->residual = fmax(f->residual, effort.residual);
+	return x;
+}
+
+/*
+ * Bounds of a label's variance as a share of the noise: 1 / H_ii, and what its own label alone
+ * leaves of a prior that is at most 1.
+ */
+double
+gp_precision_share_of_noise(const gp_precision_fit *f, int64_t k)
+{
+	double		least = gp_precision_least(f->p, f->problem->labelled[k]);
+
+	return fmax(least, fmin(f->variance[k], f->noise / (1.0 + f->noise))) / f->noise;
+}
+
+/* Each label's prediction without itself. */
+static void
+leave_out(gp_precision_fit *f)
+{
+	int64_t		next = 0;
+
+	for (int64_t k = 0; k < f->problem->nlabelled; k++)
+	{
+		double		rest = 1.0 - gp_precision_share_of_noise(f, k);
+
+		gp_look(f->env, k * f->columns, &next);
+		for (int64_t e = k * f->columns; e < (k + 1) * f->columns; e++)
+			f->loo[e] = f->alone[k] ? 0.0 : f->y[e] - (f->y[e] - f->at[e]) / rest;
+	}
+}
+
+/* The posterior at the labels with this nugget, and without each; at all nodes where mean is given. */
+void
+gp_precision_solve_labels(gp_precision_fit *f, double nugget, double tolerance, double *mean)
+{
+	int64_t		total = (int64_t) f->columns + f->colours;
+
+	f->noise = nugget * f->mean_diag;
+	gp_precision_set(f->p, f->sigma2, f->d, f->problem->labelled, f->problem->nlabelled, f->noise);
+	for (gp_band band = gp_band_first(total, GP_PRECISION_BATCH); band.count > 0; gp_band_next(&band))
+	{
+		gp_elements b = right_sides(f, band.first, band.count);
+		gp_matrix	x = gp_precision_run(f, band.count, &b, tolerance);
+
+		gp_elements_free(f->env, &b);
+		take_labels(f, x, band.first);
+		if (mean)
+			take_means(f, x, band.first, mean);
+		f->dev->destroy(f->dev, &x);
+	}
+	if (!f->env->dry)
+		leave_out(f);
+}
+
+/*
+ * The leave-one-out error of the predictions in hand, as gp_loo_error has it; a sketch has no
+ * means to take off.
+ */
+double
+gp_precision_loo_error(const gp_precision_fit *f, double *total)
+{
+	double		ym = 0.0;
+	double		mm = 0.0;
+
+	if (f->y == f->targets->y)
+		return gp_loo_error(f->problem, f->targets, f->loo, f->index, f->nindex, total);
+	*total = 0.0;
+	for (int64_t k = 0; k < f->nindex; k++)
+		for (int64_t e = f->index[k] * f->columns; e < (f->index[k] + 1) * f->columns; e++)
+		{
+			*total += f->y[e] * f->y[e];
+			ym += f->y[e] * f->loo[e];
+			mm += f->loo[e] * f->loo[e];
+		}
+	return ym > 0.0 && mm > 0.0 ? *total - ym * ym / mm : *total;
+}
+
+/* The leave-one-out error with a nugget. */
+double
+gp_precision_nugget_error(void *state, double nugget)
+{
+	gp_precision_fit		   *f = state;
+	double		total;
+
+	gp_precision_solve_labels(f, nugget, COARSE, NULL);
+	return f->env->dry ? 0.0 : gp_precision_loo_error(f, &total);
+}
+

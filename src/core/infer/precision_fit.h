@@ -1,0 +1,90 @@
+/*
+ * precision_fit.h - the parts of a fit by conjugate gradients: labels, probes, variances.
+ */
+#ifndef GP_PRECISION_FIT_H
+#define GP_PRECISION_FIT_H
+
+#include "infer_internal.h"
+#include "precision.h"
+
+#define GP_PRECISION_BATCH 64	/* columns that are solved at once */
+#define GP_PRECISION_MOST 500	/* iterations */
+#define GP_PROBE_WORK 4e6		/* nodes x colours that are cheap: where so few serve, each has its own */
+
+/* A fit on its way. */
+typedef struct gp_precision_fit
+{
+	gp_env	   *env;
+	gp_device  *dev;
+	const gp_csr *s;			/* the graph's, which the caller has */
+	gp_precision *p;
+	const gp_problem *problem;
+	const gp_targets *targets;
+	double		sigma2;
+	int			d;
+	double		mean_diag;
+	double		noise;
+	int32_t		columns;		/* of the right sides in hand: */
+	const double *y;			/* m x columns, the targets or a sketch of them */
+	double	   *sketch;			/* m x SKETCH of many classes, or NULL */
+	int32_t		colours;
+	int32_t    *colour;			/* of each label */
+	bool	   *alone;			/* labels without another one in their component */
+	double	   *at;				/* m x columns: the posterior mean of y at the labels */
+	double	   *variance;		/* m: V_ii at the labels */
+	double	   *loo;			/* m x columns */
+	double		residual;		/* the worst one met since it was set to 0 */
+	int32_t    *index;			/* the labels that count */
+	int64_t		nindex;
+} gp_precision_fit;
+
+/* precision_fit.c: starts with the matrix of gp_precision_matrix. */
+extern void gp_precision_fit_open(gp_precision_fit *f, gp_device *dev, const gp_problem *problem,
+								  const gp_targets *targets, const gp_csr *s);
+
+/* Frees all but the leave-one-out means, loo. */
+extern void gp_precision_fit_close(gp_precision_fit *f);
+
+extern void gp_precision_set_prior(gp_precision_fit *f, double sigma2, int d);
+
+/* Works on a sketch of the targets where the classes are many, or on all of them. */
+extern void gp_precision_set_targets(gp_precision_fit *f, bool sketch);
+
+/* The posterior at the labels with this nugget, and without each; at all nodes where mean is given. */
+extern void gp_precision_solve_labels(gp_precision_fit *f, double nugget, double tolerance, double *mean);
+
+/* The posterior variance of label k as a share of the noise, within its bounds. */
+extern double gp_precision_share_of_noise(const gp_precision_fit *f, int64_t k);
+
+/* The leave-one-out error of the predictions in hand, as gp_loo_error has it. */
+extern double gp_precision_loo_error(const gp_precision_fit *f, double *total);
+
+/* The same with some nugget, for gp_nugget_choose. */
+extern double gp_precision_nugget_error(void *state, double nugget);
+
+/* Room for so many elements; in a dry run they count as used. */
+extern gp_elements gp_elements_make(gp_env *env, int64_t n);
+extern void gp_elements_free(gp_env *env, gp_elements *b);
+
+/* Adds an element that lies in the columns from first on, cols of them. */
+extern void gp_elements_add(gp_elements *b, int32_t row, int64_t col, int64_t first, int64_t cols, double value);
+
+/* Solves, and remembers the worst residual. */
+extern gp_matrix gp_precision_run(gp_precision_fit *f, int64_t cols, const gp_elements *b, double tolerance);
+
+/* precision_variance.c: fills the variance of all nodes; returns the typical error, 0 where it is exact. */
+extern double gp_precision_variances(gp_precision_fit *f, double *variance);
+
+/* precision_probe.c: the sign of a node among the probes of its colour. */
+extern double gp_probe_sign(uint64_t seed, int32_t node);
+
+/*
+ * Colours n nodes (NULL: all of them) so that neighbours differ where possible; each its own
+ * where there are as many colours.  Owned by the caller.
+ */
+extern int32_t *gp_probe_colours(gp_env *env, const gp_csr *s, const int32_t *node, int64_t n, int32_t colours);
+
+/* Labels without another one in their component; owned by the caller. */
+extern bool *gp_probe_alone(gp_env *env, const gp_csr *s, const int32_t *labelled, int64_t n);
+
+#endif							/* GP_PRECISION_FIT_H */

@@ -1,0 +1,115 @@
+/*
+ * precision_probe.c - what probes of a diagonal need: signs, colours, and who is alone.
+ *
+ * Nodes of one colour share a right side of random signs, and neighbours have different
+ * colours where there are enough (Tang and Saad 2012).  What is left of the others of a
+ * colour is small beside the diagonal.
+ */
+#include "precision_fit.h"
+
+/* The sign of a node among the probes of its colour. */
+double
+gp_probe_sign(uint64_t seed, int32_t node)
+{
+	return gp_hash(seed ^ gp_hash(~(uint64_t) node)) & 1 ? 1.0 : -1.0;
+}
+
+/* The colour that is rarest among the neighbours of a node, the first one from its own place on. */
+static int32_t
+rarest_colour(const gp_csr *s, int32_t node, const int32_t *of_node, int32_t colours, int32_t *count)
+{
+	int32_t		first = (int32_t) (gp_hash((uint64_t) node) % (uint64_t) colours);
+	int32_t		best = first;
+
+	for (int32_t c = 0; c < colours; c++)
+		count[c] = 0;
+	for (int64_t k = s->start[node]; k < s->start[node + 1]; k++)
+		if (of_node[s->col[k]] >= 0)
+			count[of_node[s->col[k]]]++;
+	for (int32_t c = 1; c < colours; c++)
+		if (count[(first + c) % colours] < count[best])
+			best = (first + c) % colours;
+	return best;
+}
+
+/* Colours some nodes so that neighbours differ where possible; the caller owns the result. */
+int32_t *
+gp_probe_colours(gp_env *env, const gp_csr *s, const int32_t *node, int64_t n, int32_t colours)
+{
+	int32_t    *colour = gp_alloc_figures(env, n, sizeof(int32_t));
+	int32_t    *of_node = gp_alloc_figures(env, s->rows, sizeof(int32_t));
+	int32_t    *count = gp_alloc_figures(env, colours, sizeof(int32_t));
+	int64_t		next = 0;
+
+	for (int64_t i = 0; i < s->rows && !env->dry; i++)
+	{
+		gp_look(env, i, &next);
+		of_node[i] = -1;
+	}
+	next = 0;
+	for (int64_t k = 0; k < n && !env->dry; k++)
+	{
+		int32_t		i = node ? node[k] : (int32_t) k;
+
+		gp_look(env, s->start[i] + k * colours, &next);
+		colour[k] = of_node[i] = n <= colours ? (int32_t) k :
+			rarest_colour(s, i, of_node, colours, count);
+	}
+	gp_free(env, count);
+	gp_free(env, of_node);
+	return colour;
+}
+
+/* The representative of a node's component so far. */
+static int32_t
+find_root(int32_t *parent, int32_t i)
+{
+	while (parent[i] != i)
+		i = parent[i] = parent[parent[i]];
+	return i;
+}
+
+/* Joins the components that edges connect. */
+static void
+join_components(gp_env *env, const gp_csr *s, int32_t *parent)
+{
+	const double *weight = s->value;
+	int64_t		next = 0;
+
+	for (int64_t i = 0; i < s->rows; i++)
+	{
+		gp_look(env, i, &next);
+		parent[i] = (int32_t) i;
+	}
+	next = 0;
+	for (int64_t i = 0; i < s->rows; i++)
+	{
+		gp_look(env, s->start[i], &next);
+		for (int64_t k = s->start[i]; k < s->start[i + 1] && s->col[k] < i; k++)
+			if (weight[k] > 0.0)
+				parent[find_root(parent, s->col[k])] = find_root(parent, (int32_t) i);
+	}
+}
+
+/*
+ * Labels of which no other label can know anything: without theirs the posterior mean is
+ * exactly 0, and rounding must not hint at the class.
+ */
+bool *
+gp_probe_alone(gp_env *env, const gp_csr *s, const int32_t *labelled, int64_t n)
+{
+	bool	   *alone = gp_alloc_figures(env, n, sizeof(bool));
+	int32_t    *parent = gp_alloc_figures(env, s->rows, sizeof(int32_t));
+	int32_t    *labels = env->dry ? gp_alloc_figures(env, s->rows, sizeof(int32_t)) :
+		gp_alloc_zero(env, s->rows, sizeof(int32_t));
+
+	if (!env->dry)
+		join_components(env, s, parent);
+	for (int64_t k = 0; k < n && !env->dry; k++)
+		labels[find_root(parent, labelled[k])]++;
+	for (int64_t k = 0; k < n && !env->dry; k++)
+		alone[k] = labels[find_root(parent, labelled[k])] == 1;
+	gp_free(env, labels);
+	gp_free(env, parent);
+	return alone;
+}

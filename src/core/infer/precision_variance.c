@@ -1,0 +1,126 @@
+/*
+ * precision_variance.c - the posterior variance of all nodes.
+ *
+ * Small graphs have a right side for each node, and it is exact.  On larger ones colours are
+ * shared, and a sample of nodes is probed apart to tell how good the others are.
+ */
+#include "precision_fit.h"
+
+#include <math.h>
+
+#define EXACT_NODES 4096		/* up to which every variance is exact */
+#define FEWEST_COLOURS 14
+#define SAMPLE 32				/* nodes whose variance is probed apart */
+#define SAMPLE_COLUMNS 2		/* that they share: so few that they hardly meet */
+#define EXACT 1e-3				/* the residual's fall */
+#define PROBE 1e-2				/* the same for probes, which are no better */
+
+/* Probes of all nodes, and of some of them apart. */
+typedef struct probes
+{
+	int32_t		colours;
+	int32_t    *colour;			/* of each node */
+	int			nsample;
+	int32_t		sample[SAMPLE];
+	double		apart[SAMPLE];	/* their variance by a probe of hardly any others */
+} probes;
+
+/* The right sides of columns first to first + cols: a sign at each node, then the sample's own, in its order. */
+static gp_elements
+right_sides(const gp_precision_fit *f, const probes *all, int64_t first, int64_t cols)
+{
+	int64_t		n = f->s->rows;
+	uint64_t	seed = f->problem->seed;
+	gp_elements b = gp_elements_make(f->env, n + all->nsample);
+	int64_t		next = 0;
+
+	for (int64_t k = 0; k < n && !f->env->dry; k++)
+	{
+		gp_look(f->env, k, &next);
+		gp_elements_add(&b, (int32_t) k, all->colour[k], first, cols, gp_probe_sign(seed, (int32_t) k));
+	}
+	for (int k = 0; k < all->nsample && !f->env->dry; k++)
+		gp_elements_add(&b, all->sample[k], all->colours + k % SAMPLE_COLUMNS, first, cols,
+						gp_probe_sign(seed, all->sample[k]));
+	return b;
+}
+
+/* Reads (H^-1)_ii of the nodes whose colours a solution holds, and what the sample's columns say. */
+static void
+take_variances(gp_precision_fit *f, gp_matrix x, const gp_elements *b, int64_t first, probes *all,
+			   double *variance)
+{
+	double	   *host = gp_alloc_figures(f->env, b->n, sizeof(double));
+	int64_t		next = 0;
+	int			k = 0;
+
+	if (!f->env->dry)
+		f->dev->take(f->dev, x, b->n, b->row, b->col, host);
+	for (int64_t e = 0; e < b->n && !f->env->dry; e++)
+	{
+		int32_t		node = b->row[e];
+		double		value = host[e] * gp_precision_unscale(f->p, node) * b->value[e];
+
+		gp_look(f->env, e, &next);
+		if (first + b->col[e] < all->colours)
+		{
+			variance[node] = fmin(1.0, fmax(value, gp_precision_least(f->p, node)));
+			continue;
+		}
+		while (all->colours + k % SAMPLE_COLUMNS != first + b->col[e])
+			k++;
+		all->apart[k++] = value;
+	}
+	gp_free(f->env, host);
+}
+
+/* The root mean square of the sample's relative errors. */
+static double
+sample_error(const probes *all, const double *variance)
+{
+	double		sum = 0.0;
+
+	for (int k = 0; k < all->nsample; k++)
+		sum += pow(variance[all->sample[k]] / all->apart[k] - 1.0, 2.0) / all->nsample;
+	return sqrt(sum);
+}
+
+/* Colours the nodes, and draws a sample of them that follows from the seed. */
+static probes
+make_probes(const gp_precision_fit *f, bool exact)
+{
+	int64_t		n = f->s->rows;
+	uint64_t	start = gp_hash(f->problem->seed) % (uint64_t) n;
+	probes		all = {
+		.colours = exact ? (int32_t) n : (int32_t) fmax(FEWEST_COLOURS, GP_PROBE_WORK / (double) n),
+		.nsample = exact ? 0 : SAMPLE
+	};
+
+	all.colour = gp_probe_colours(f->env, f->s, NULL, n, all.colours);
+	for (int k = 0; k < all.nsample; k++)
+		all.sample[k] = (int32_t) ((start + (uint64_t) (n / SAMPLE) * k) % (uint64_t) n);
+	return all;
+}
+
+/* Probes the posterior variance of all nodes; returns the typical error, 0 where it is exact. */
+double
+gp_precision_variances(gp_precision_fit *f, double *variance)
+{
+	bool		exact = f->s->rows <= EXACT_NODES;
+	probes		all = make_probes(f, exact);
+	int64_t		total = all.colours + (exact ? 0 : SAMPLE_COLUMNS);
+	gp_band		band;
+
+	for (band = gp_band_first(total, GP_PRECISION_BATCH); band.count > 0; gp_band_next(&band))
+	{
+		gp_elements b = right_sides(f, &all, band.first, band.count);
+		gp_matrix	x = gp_precision_run(f, band.count, &b, exact ? EXACT : PROBE);
+
+		take_variances(f, x, &b, band.first, &all, variance);
+		gp_elements_free(f->env, &b);
+		f->dev->destroy(f->dev, &x);
+		f->env->progress(f->env, GP_PHASE_POSTERIOR, band.first + band.count, total);
+	}
+	gp_free(f->env, all.colour);
+	return exact || f->env->dry ? 0.0 : sample_error(&all, variance);
+}
