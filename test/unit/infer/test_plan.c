@@ -224,6 +224,60 @@ check_fits(const char *kernel)
 	in_env(check_fit(env, kernel, GP_STRATEGY_NYSTROM));
 }
 
+/* Conjugate gradients, with few labels and many, on a graph of any shape. */
+static void
+check_precision(gp_env *env, const char *kernel, int nodes, int step, gp_task task, gp_type type, int classes)
+{
+	gp_device  *dev = gp_device_cpu(env, 2);
+	gp_problem	p = make_problem(env, kernel, FEATURES_NONE, task, type, 10);
+	uint64_t	state = 5;
+	int32_t    *labelled = gp_alloc_array(env, nodes, sizeof(int32_t));
+	int32_t    *label = gp_alloc_array(env, nodes, sizeof(int32_t));
+	double	   *target = gp_alloc_array(env, nodes, sizeof(double));
+	gp_posterior *out;
+	double		ratio;
+	char		name[200];
+
+	p.graph = random_hub_graph(env, &state, nodes, 3 * nodes, 2, 20, nodes % 2 == 1);
+	p.nlabelled = 0;
+	for (int32_t i = 0; i < nodes; i += step)
+	{
+		labelled[p.nlabelled] = i;
+		label[p.nlabelled] = draw_below(&state, classes);
+		target[p.nlabelled++] = draw_unit(&state);
+	}
+	p.labelled = labelled;
+	p.label = task == GP_TASK_CLASSES ? label : NULL;
+	p.target = task == GP_TASK_VALUES ? target : NULL;
+	p.nclasses = task == GP_TASK_CLASSES ? classes : 0;
+	p.strategy = GP_STRATEGY_PRECISION;
+	p.nlandmarks = 0;
+	env->peak = env->used;
+	out = gp_fit(dev, &p);
+	ratio = out->plan.bytes / (double) env->peak;
+	snprintf(name, sizeof(name), "%s, %d nodes, %d labels, %d classes, %s: the plan is %.3f of the peak", kernel,
+			 nodes, (int) p.nlabelled, p.nclasses, type == GP_FLOAT ? "single" : "double", ratio);
+	ok(ratio >= 1.0 && ratio <= 1.1, name);
+}
+
+/* The same, of several sizes. */
+static void
+check_precisions(void)
+{
+	static const int sizes[][3] = {{300, 2, 3}, {300, 30, 3}, {2001, 4, 40}, {6000, 10, 5}, {20001, 3, 12}};
+
+	for (volatile int k = 0; k < 5; k++)
+		for (volatile int d = 1; d <= 3; d++)
+		{
+			const char *kernel = d == 1 ? "laplacian(d=1)" : d == 2 ? "laplacian" : "laplacian(d=3)";
+
+			in_env(check_precision(env, kernel, sizes[k][0], sizes[k][1], GP_TASK_CLASSES,
+								   d == 2 ? GP_FLOAT : GP_DOUBLE, sizes[k][2]));
+			if (d == 2)
+				in_env(check_precision(env, kernel, sizes[k][0], sizes[k][1], GP_TASK_VALUES, GP_FLOAT, 3));
+		}
+}
+
 /* A plan leaves nothing behind, and its dry runs count by themselves. */
 static void
 check_traces(gp_env *env)
@@ -284,6 +338,7 @@ main(void)
 		check_kernel(kernel[k]);
 		check_fits(kernel[k]);
 	}
+	check_precisions();
 	in_env(check_traces(env));
 	in_env(check_operators(env));
 	return done_testing();
