@@ -12,6 +12,7 @@
 
 #define SMALL 300
 #define LARGE 523
+#define MANY 5000				/* their variances are probed */
 #define LITTLE ((size_t) 200 << 10)
 
 static const char *const kernels[] = {"gcn", "gin", "gcnii(layers=3)", "sage", "appnp",
@@ -90,7 +91,7 @@ check_fit(gp_env *env, const fit *f)
 	for (int64_t i = 0; i < got->nodes; i++)
 		negative = negative || got->variance[i] < 0.0;
 	snprintf(name, sizeof(name), "%s, %s, %s, %s, %s%s%s: means %.2g, variances %.2g", f->graph, f->kernel,
-			 f->strategy == GP_STRATEGY_EXACT ? "exact" : "low rank",
+			 gp_strategy_name(f->strategy),
 			 f->task == GP_TASK_CLASSES ? "classes" : "values",
 			 f->type == GP_FLOAT ? "float" : "double", f->memory > 0 ? ", streamed" : "",
 			 f->free_nugget ? ", nugget chosen" : "", mean, variance);
@@ -141,6 +142,23 @@ special_fits(gp_env *env)
 			check_fit(env, &streamed);
 			check_fit(env, &chosen);
 		}
+}
+
+/* Fits by conjugate gradients: few nodes and many, one product and more, nuggets given and chosen. */
+static void
+precision_fits(gp_env *env)
+{
+	static const char *const priors[] = {"laplacian(sigma2=10, d=1)", "laplacian(sigma2=5)", "laplacian(sigma2=2, d=3)"};
+
+	for (int k = 0; k < 6; k++)
+	{
+		gp_type		type = k & 1 ? GP_DOUBLE : GP_FLOAT;
+		world		w = k < 2 ? karate_world(env) : random_world(env, k < 5 ? LARGE : MANY, 3, type);
+		fit			f = {&w, k < 2 ? "the club" : k < 5 ? "523 nodes" : "5000 nodes", priors[k % 3],
+		k / 2 & 1 ? GP_TASK_VALUES : GP_TASK_CLASSES, type, GP_STRATEGY_PRECISION, 0, k > 1 && type == GP_DOUBLE};
+
+		check_fit(env, &f);
+	}
 }
 
 /* Scores of some pairs by one device. */
@@ -260,6 +278,7 @@ gpu_fits(void)
 	in_env(check_gckm(env, "gckm(components=8, components2=4)", false, 0));
 	in_env(check_gckm(env, "gckm(landmarks=70, components=8, components2=4, own=true)", true, 0));
 	in_env(check_gckm(env, "gckm(landmarks=70, components=8, components2=4)", true, LITTLE));
+	in_env(precision_fits(env));
 	in_env(check_links(env, GP_LINK_SCORES));
 	in_env(check_links(env, GP_LINK_PAIRS));
 	in_env(check_clusters(env, "gcn", true));
