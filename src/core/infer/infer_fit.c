@@ -85,7 +85,6 @@ gp_fit_factor(gp_device *dev, const gp_problem *problem, gp_matrix q)
 	out = gp_posterior_create(env, &p, &targets, &plan);
 	solution = gp_infer_panels(&ev, &p, &targets, f, NULL, out);
 	gp_posterior_tell(env, &p, out);
-	out->power = 1.0;
 	gp_posterior_settle(&ev, &p, &targets, &solution, out);
 	gp_solution_free(dev, &solution);
 	gp_targets_free(env, &targets);

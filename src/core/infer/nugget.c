@@ -18,6 +18,7 @@
 #define WIDEN_STEPS 6			/* to a seventh of a decade, at most */
 #define EDGE_FLAT 0.01			/* an error that falls by less is flat */
 #define UNIT (0.1 * M_LN10)		/* a tenth of a decade */
+#define DECADES 4				/* from the smallest nugget to the largest */
 
 /* The labels that count; at most limit of them, evenly spread. */
 int32_t *
@@ -257,6 +258,42 @@ search(gp_env *env, const gp_problem *problem, gp_nugget_error error, void *stat
 	return round_nugget(exp(found.x));
 }
 
+/*
+ * The minimum by steps of a decade from the middle, downhill, and then within the bracket: for
+ * errors that are dear, and dearer the larger the nugget.
+ */
+static double
+climb(gp_env *env, gp_nugget_error error, void *state, int refine, bool quiet)
+{
+	double		low = log(GP_NUGGET_MIN);
+	point		at[DECADES + 1];
+	int			best = DECADES / 2;
+	int			step = -1;
+	bool		known[DECADES + 1] = {false};
+
+	for (int k = best, done = 0; k >= 0 && k <= DECADES; done++)
+	{
+		at[k].x = low + k * M_LN10;
+		at[k].error = evaluate(env, error, state, at[k].x, done, DECADES + refine);
+		known[k] = true;
+		if (k != best && at[k].error >= at[best].error)
+		{
+			/* Uphill at the first step down: the other way. */
+			if (step > 0 || best != DECADES / 2)
+				break;
+			step = 1;
+		}
+		else
+			best = k;
+		k = best + step;
+	}
+	if (best > 0 && best < DECADES && known[best - 1] && known[best + 1])
+		return round_nugget(exp(narrow(env, error, state, at[best - 1], at[best], at[best + 1], refine).x));
+	if (!quiet)
+		notice_edge(env, at[best], at[best == 0 ? 1 : best - 1], best == 0, GP_NUGGET_MIN);
+	return best == 0 ? GP_NUGGET_MIN : GP_NUGGET_MAX;
+}
+
 /* The search of a dry run, which has no errors to go by: as many as there can be. */
 static double
 longest_search(gp_env *env, gp_nugget_error error, void *state, int coarse, int refine)
@@ -276,6 +313,8 @@ gp_nugget_choose(gp_env *env, const gp_problem *problem, const gp_targets *targe
 {
 	if (!isnan(problem->nugget))
 		return problem->nugget;
+	if (env->dry && coarse == GP_NUGGET_CLIMB)
+		return longest_search(env, error, state, 3, refine);
 	if (env->dry)
 		return longest_search(env, error, state, coarse,
 							  refine + (problem->nugget_slack > 0.0 ? WIDEN_STEPS : 0));
@@ -287,5 +326,7 @@ gp_nugget_choose(gp_env *env, const gp_problem *problem, const gp_targets *targe
 					  GP_NUGGET_FEW);
 		return GP_NUGGET_FEW;
 	}
+	if (coarse == GP_NUGGET_CLIMB)
+		return climb(env, error, state, refine, problem->quiet);
 	return search(env, problem, error, state, coarse, refine);
 }

@@ -68,6 +68,7 @@ gp_posterior_create(gp_env *env, const gp_problem *problem, const gp_targets *ta
 	gp_posterior *out = gp_alloc_zero(env, 1, sizeof(gp_posterior));
 
 	out->plan = *plan;
+	out->power = 1.0;
 	out->nodes = problem->graph->nodes;
 	out->columns = targets->columns;
 	out->mean = gp_alloc_figures(env, (int64_t) gp_size_mul(env, out->nodes, out->columns),

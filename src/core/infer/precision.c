@@ -9,6 +9,7 @@
 
 #define FINE_FLOAT 1e-5			/* the residual's fall in the end */
 #define FINE_DOUBLE 1e-10
+#define REFINE 1				/* nuggets between those of whole decades */
 #define SMALLEST_MEAN 1e-28		/* of the prior's diagonal */
 
 /* The regression's figures at the nugget in hand, in the form that all strategies share. */
@@ -110,7 +111,8 @@ gp_infer_precision(gp_device *dev, const gp_problem *problem, const gp_csr *s, c
 	gp_precision_set_prior(&f, sigma2, d);
 	check_size(&f);
 	gp_precision_set_targets(&f, true);
-	nugget = gp_nugget_choose(env, problem, &targets, gp_precision_nugget_error, &f, 5, 2);
+	nugget = gp_nugget_choose(env, problem, &targets, gp_precision_nugget_error, &f,
+							  GP_NUGGET_CLIMB, REFINE);
 	gp_precision_set_targets(&f, false);
 	f.residual = 0.0;
 	gp_precision_solve_labels(&f, nugget, fine, out->mean);

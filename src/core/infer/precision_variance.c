@@ -9,6 +9,7 @@
 #include <math.h>
 
 #define EXACT_NODES 4096		/* up to which every variance is exact */
+#define WORK 2e6				/* nodes x colours that are cheap */
 #define FEWEST_COLOURS 14
 #define SAMPLE 32				/* nodes whose variance is probed apart */
 #define SAMPLE_COLUMNS 2		/* that they share: so few that they hardly meet */
@@ -92,7 +93,7 @@ make_probes(const gp_precision_fit *f, bool exact)
 	int64_t		n = f->s->rows;
 	uint64_t	start = gp_hash(f->problem->seed) % (uint64_t) n;
 	probes		all = {
-		.colours = exact ? (int32_t) n : (int32_t) fmax(FEWEST_COLOURS, GP_PROBE_WORK / (double) n),
+		.colours = exact ? (int32_t) n : (int32_t) fmax(FEWEST_COLOURS, WORK / (double) n),
 		.nsample = exact ? 0 : SAMPLE
 	};
 

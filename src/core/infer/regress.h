@@ -59,7 +59,11 @@ extern int32_t *gp_loo_sample(gp_env *env, const gp_targets *targets, int64_t li
 /* nugget.c: the error at one nugget. */
 typedef double (*gp_nugget_error) (void *state, double nugget);
 
-/* The nugget of a problem: given, the default for few labels, or searched for. */
+/*
+ * The nugget of a problem: given, the default for few labels, or searched for: on a grid of so
+ * many, or step by step; then refined so often at most.
+ */
+#define GP_NUGGET_CLIMB 0
 extern double gp_nugget_choose(gp_env *env, const gp_problem *problem, const gp_targets *targets,
 							   gp_nugget_error error, void *state, int coarse, int refine);
 
