@@ -90,6 +90,8 @@ within "Cora, appnp(alpha=0.1): accuracy" \
 	"$(figure accuracy cora "kernel => 'appnp(alpha=0.1)'")" .825 1
 within "DBLP, gcn: accuracy" \
 	"$(figure accuracy dblp "kernel => 'gcn'")" .760 1
+within "Cora, auto: accuracy" "$(figure accuracy cora "kernel => 'auto'")" .835 1
+within "Chameleon, auto: R2" "$(figure r2 chameleon "kernel => 'auto'")" .775 1
 few cora 20 gcn .805 .61 .045 .88 .93
 few cora 20 appnp .815 .58 .045 .88 .93
 few cora 5 gcn .725 .85 .10 .85 .96
@@ -102,6 +104,16 @@ within "Chameleon, gin(sigma_b=0.3162): R2" \
 	"$(figure r2 chameleon "kernel => 'gin(sigma_b=0.3162)'")" .710 1
 within "Chameleon, gin(sigma_b=0.3162): coverage of the nominal 90% interval" \
 	"$(figure coverage chameleon "kernel => 'gin(sigma_b=0.3162)'")" .87 .94
+# Structure alone, as if there were no features.
+sql -c "SELECT gp_create_graph('bare_' || name, nodes => name, edges => name || '_edges', target => 'target')
+        FROM unnest('{cora,dblp}'::text[]) AS name" >/dev/null
+bare() {
+	sql -At -v set="bare_$1" -v nodes="$1_nodes" -v fit="$2" -f "$HERE/accuracy.sql" | tail -n 1
+}
+within "Cora, structure alone, auto: accuracy" "$(bare cora "kernel => 'auto'")" .72 1
+within "Cora, structure alone, conjugate gradients: accuracy" \
+	"$(bare cora "kernel => 'laplacian(sigma2=10)', strategy => 'precision'")" .70 1
+within "DBLP, structure alone, auto: accuracy" "$(bare dblp "kernel => 'auto'")" .69 1
 within "Chameleon, profile: R2" "$(figure r2 chameleon "kernel => 'profile'")" .790 1
 links usair 97.3 97.0
 links yeast 97.5 97.6
