@@ -14,6 +14,8 @@
 #   aggregates  gp_graph on 10 million rows against count(*) and array_agg; 10,000 groups of
 #             1,000 edges into factors against array_agg; bytes of a stored graph
 #   walks     a node's random walks on 10,000 to 1,000,000 nodes, against the smallest graph's
+#   blocks    gp_fit on a stochastic block graph without features (NODES, 1,000,000), against ten
+#             rounds of label propagation in SciPy with their reading of the tables
 #   plan      planning fits of 200,000 nodes, against building their graph
 #   gpu       the GPU library against cuBLAS's large products, the card's copies and the CPU;
 #             needs nvcc and a card, and says so without.  End to end: bench_gpu.sql
@@ -26,7 +28,7 @@ set -u
 HERE=$ROOT/test/bench
 PYTHON=${PYTHON:-python3}
 RUNS=${RUNS:-7}
-PARTS=${*:-cora device packages edges predict links aggregates walks plan gpu memory}
+PARTS=${*:-cora device packages edges predict links aggregates walks blocks plan gpu memory}
 threads=${THREADS:-$(nproc)}
 table=()
 
@@ -144,6 +146,40 @@ bench_walks() {
 	done < <(awk 'NR > 2 { kind = substr($0, 1, 24); sub(/ *$/, "", kind)
 		if ($(NF - 4) == 10000) first = $(NF - 2)
 		else print kind "|" $(NF - 4) "|" $(NF - 2) "|" first "|" $NF }' "$WORK/walks.log") >/dev/null
+}
+
+# One fit of the block graph: seconds, megabytes at most, accuracy on unlabelled nodes.
+fit_blocks() {
+	psql -XqAt -F ' ' -v ON_ERROR_STOP=1 -c "SET client_min_messages = warning" \
+		-c "SELECT FROM gp_fit('blocks'${1:+, kernel => '$1'}, replace => true)" \
+		-c "SELECT round(seconds::numeric, 2), round(peak_bytes / 1048576.0), (
+		        SELECT round(avg((p.class = n.class::text)::integer), 4)
+		        FROM gp_predict('blocks', unlabelled_only => true) AS p JOIN blocks_node AS n ON n.id = p.node)
+		    FROM gp_models WHERE model = 'blocks'" | sed '/^$/d'
+}
+
+bench_blocks() {
+	local reading rounds total memory accuracy kernel spent held right
+
+	if ! "$PYTHON" -c 'import scipy' 2>/dev/null; then
+		echo "blocks: skipped, $PYTHON has no scipy (Debian: python3-scipy)"
+		return
+	fi
+	createdb blocks
+	export PGDATABASE=blocks
+	sql -c "CREATE EXTENSION gnngp"
+	sql -v nodes="${NODES:-1000000}" -f "$HERE/bench_blocks.sql" >/dev/null
+	sql -c "SELECT gp_create_graph('blocks', 'blocks_node', 'blocks_edge', target => 'target')" >/dev/null
+	read -r reading rounds memory accuracy <<<"$(PYTHONDONTWRITEBYTECODE=1 "$PYTHON" "$HERE/bench_blocks.py")"
+	total=$(awk -v a="$reading" -v b="$rounds" 'BEGIN { print a + b }')
+	row "blocks, SciPy: reading / ten rounds (s)" "$reading" "$rounds" "" ""
+	for kernel in "laplacian(sigma2=10, d=1)" "laplacian(sigma2=10, d=2)" "laplacian(sigma2=50, d=2)" ""; do
+		read -r spent held right <<<"$(fit_blocks "$kernel")"
+		row "blocks, gp_fit, ${kernel:-its defaults} (s)" "$spent" "$total" "$(ratio "$spent" "$total")" \
+			"$([ -n "$kernel" ] || echo "at most 2")"
+		row "  accuracy" "$right" "$accuracy" "" "at least 0.97"
+		row "  memory (MB)" "$held" "$memory" "$(ratio "$held" "$memory")" "under 2,500"
+	done
 }
 
 bench_plan() {
@@ -366,7 +402,7 @@ fi
 private_server
 build || { tail "$WORK/build.log"; die "the build failed"; }
 start_server "shared_buffers = 1GB" "max_parallel_maintenance_workers = $((threads - 1))"
-for part in cora device packages edges predict links aggregates walks plan gpu; do
+for part in cora device packages edges predict links aggregates walks blocks plan gpu; do
 	wanted $part && "bench_$part"
 done
 wanted memory && PGDATABASE=postgres bash "$ROOT/test/memory.sh" 2000 20000 200000

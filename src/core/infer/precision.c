@@ -7,8 +7,8 @@
 
 #include "graph/walks.h"
 
-#define FINE_FLOAT 1e-5			/* the residual's fall in the end */
-#define FINE_DOUBLE 1e-10
+#define FINE_FLOAT 1e-3			/* the error of the solution in the end */
+#define FINE_DOUBLE 1e-8
 #define REFINE 1				/* nuggets between those of whole decades */
 #define SMALLEST_MEAN 1e-28		/* of the prior's diagonal */
 
@@ -34,15 +34,15 @@ solution_of(gp_precision_fit *f, double nugget)
 
 /* Tells what the figures do not show. */
 static void
-tell(gp_precision_fit *f, double residual, double tolerance, double error)
+tell(gp_precision_fit *f, double error, double tolerance, double off)
 {
-	if (residual > tolerance)
+	if (error > tolerance)
 		gp_notice(f->env, "Use a smaller sigma2 or a larger nugget.",
-				  "conjugate gradients ended after %d iterations at a residual of %.1g",
-				  GP_PRECISION_MOST, residual);
-	if (error > 0.0)
+				  "conjugate gradients ended after %d iterations, with an error of about %.1g",
+				  GP_PRECISION_MOST, error);
+	if (off > 0.0)
 		gp_notice(f->env, "Means do not depend on them.",
-				  "variances of unlabelled nodes are estimates, typically %.0f%% off", 100.0 * error);
+				  "variances of unlabelled nodes are estimates, typically %.0f%% off", 100.0 * off);
 }
 
 /* True for a program that is a Laplacian prior alone, without columns that were asked for. */
@@ -102,8 +102,8 @@ gp_infer_precision(gp_device *dev, const gp_problem *problem, const gp_csr *s, c
 	double		sigma2;
 	int			d;
 	double		nugget;
-	double		residual;
 	double		error;
+	double		off;
 	gp_precision_fit f;
 
 	gp_precision_fit_open(&f, dev, problem, &targets, s);
@@ -114,13 +114,13 @@ gp_infer_precision(gp_device *dev, const gp_problem *problem, const gp_csr *s, c
 	nugget = gp_nugget_choose(env, problem, &targets, gp_precision_nugget_error, &f,
 							  GP_NUGGET_CLIMB, REFINE);
 	gp_precision_set_targets(&f, false);
-	f.residual = 0.0;
+	f.error = 0.0;
 	gp_precision_solve_labels(&f, nugget, fine, out->mean);
-	residual = f.residual;
-	error = gp_precision_variances(&f, out->variance);
+	error = f.error;
+	off = gp_precision_variances(&f, out->variance);
 	for (int64_t k = 0; k < problem->nlabelled && !env->dry; k++)
 		out->variance[problem->labelled[k]] = f.noise * gp_precision_share_of_noise(&f, k);
-	tell(&f, residual, fine, error);
+	tell(&f, error, fine, off);
 	solution = solution_of(&f, nugget);
 	gp_precision_fit_close(&f);
 	gp_posterior_finish(env, problem, &targets, &solution, NULL, out);

@@ -28,7 +28,7 @@ typedef struct gp_elements
 typedef struct gp_effort
 {
 	int			iterations;
-	double		residual;		/* relative to the right sides, over all columns */
+	double		error;			/* about how far from the end; see gp_precision_solve */
 } gp_effort;
 
 /* A graph's S = D^-1/2 W D^-1/2 (W + W' where directed), double, with a full diagonal of zeros. */
@@ -43,13 +43,17 @@ extern void gp_precision_set(gp_precision *p, double sigma2, int d, const int32_
 							 int64_t nlabelled, double noise);
 
 /*
- * Solves H X = B for single elements of B, all columns at once, until the residual has fallen
- * to the tolerance or so many iterations are done.  Columns should be of one size, for the
- * residual is that of all of them.  X is nodes x cols of the type, scaled by
- * the root of H's diagonal: row i times gp_precision_unscale(p, i) is the solution.
+ * Solves H X = B for single elements of B, all columns at once, until the error has fallen to
+ * the tolerance or so many iterations are done.  Columns should be of one size, for the
+ * error is that of all of them: in H's norm, relative to the solution where whole is 0.  For
+ * right sides M Y / e, whole is |Y|^2 / e, and the error relative to the root of
+ * whole - <B, X> = <Y, (K(t,t) + e I)^-1 Y>: a residual would be small as soon as the labels
+ * are met, long before anybody else has heard of them.  Where priors are wide a step may bring little
+ * though the end is far, so that the residual has to fall as much.  X is nodes x cols of the type, scaled
+ * by the root of H's diagonal: row i times gp_precision_unscale(p, i) is the solution.
  * Owned by the caller.
  */
-extern gp_matrix gp_precision_solve(gp_precision *p, int64_t cols, const gp_elements *b,
+extern gp_matrix gp_precision_solve(gp_precision *p, int64_t cols, const gp_elements *b, double whole,
 									double tolerance, int most, gp_effort *effort);
 extern double gp_precision_unscale(const gp_precision *p, int64_t node);
 

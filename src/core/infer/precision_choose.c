@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-#define ROUGH 1e-2				/* the residual's fall while priors are compared, */
+#define ROUGH 1e-2				/* the error while priors are compared, */
 #define ROUGH_NUGGET 1.0		/* at a nugget where little depends on it */
 #define WORTH 0.002				/* of a score: a step that gains less is not followed */
 

@@ -16,7 +16,7 @@
 #define PAD 16					/* columns that a row of sparse products takes at no more cost */
 #define FEWEST_COLOURS 8		/* of labels */
 #define SKETCH 8				/* columns that stand for many classes while a nugget is looked for */
-#define COARSE 1e-3				/* the residual's fall while a nugget is looked for */
+#define COARSE 1e-2				/* the error while a nugget is looked for */
 
 /* The sign of a class in a column of the sketch. */
 static double
@@ -227,15 +227,30 @@ take_means(gp_precision_fit *f, gp_matrix x, int64_t first, double *mean)
 	}
 }
 
-/* Solves, and remembers the worst residual. */
+/* Solves, and remembers the worst error. */
 gp_matrix
-gp_precision_run(gp_precision_fit *f, int64_t cols, const gp_elements *b, double tolerance)
+gp_precision_run(gp_precision_fit *f, int64_t cols, const gp_elements *b, double whole, double tolerance)
 {
 	gp_effort	effort;
-	gp_matrix	x = gp_precision_solve(f->p, cols, b, tolerance, GP_PRECISION_MOST, &effort);
+	gp_matrix	x = gp_precision_solve(f->p, cols, b, whole, tolerance, GP_PRECISION_MOST, &effort);
 
-	f->residual = fmax(f->residual, effort.residual);
+	f->error = fmax(f->error, effort.error);
 	return x;
+}
+
+/* |Y|^2 / e for right sides Y / e. */
+static double
+whole_of(const gp_precision_fit *f, const gp_elements *b)
+{
+	double		sum = 0.0;
+	int64_t		next = 0;
+
+	for (int64_t k = 0; k < b->n && !f->env->dry; k++)
+	{
+		gp_look(f->env, k, &next);
+		sum += f->noise * b->value[k] * b->value[k];
+	}
+	return sum;
 }
 
 /*
@@ -277,7 +292,7 @@ gp_precision_solve_labels(gp_precision_fit *f, double nugget, double tolerance, 
 	for (gp_band band = gp_band_first(total, GP_PRECISION_BATCH); band.count > 0; gp_band_next(&band))
 	{
 		gp_elements b = right_sides(f, band.first, band.count);
-		gp_matrix	x = gp_precision_run(f, band.count, &b, tolerance);
+		gp_matrix	x = gp_precision_run(f, band.count, &b, whole_of(f, &b), tolerance);
 
 		gp_elements_free(f->env, &b);
 		take_labels(f, x, band.first);

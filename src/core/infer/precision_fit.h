@@ -33,7 +33,7 @@ typedef struct gp_precision_fit
 	double	   *at;				/* m x columns: the posterior mean of y at the labels */
 	double	   *variance;		/* m: V_ii at the labels */
 	double	   *loo;			/* m x columns */
-	double		residual;		/* the worst one met since it was set to 0 */
+	double		error;			/* the worst one met since it was set to 0 */
 	int32_t    *index;			/* the labels that count */
 	int64_t		nindex;
 } gp_precision_fit;
@@ -69,8 +69,9 @@ extern void gp_elements_free(gp_env *env, gp_elements *b);
 /* Adds an element that lies in the columns from first on, cols of them. */
 extern void gp_elements_add(gp_elements *b, int32_t row, int64_t col, int64_t first, int64_t cols, double value);
 
-/* Solves, and remembers the worst residual. */
-extern gp_matrix gp_precision_run(gp_precision_fit *f, int64_t cols, const gp_elements *b, double tolerance);
+/* Solves, and remembers the worst error; whole as for gp_precision_solve. */
+extern gp_matrix gp_precision_run(gp_precision_fit *f, int64_t cols, const gp_elements *b, double whole,
+								  double tolerance);
 
 /* precision_variance.c: fills the variance of all nodes; returns the typical error, 0 where it is exact. */
 extern double gp_precision_variances(gp_precision_fit *f, double *variance);

@@ -335,16 +335,17 @@ end(gp_precision *p, gradients *g)
 
 /*
  * One step (Hestenes and Stiefel 1952), the columns as one long vector: all take the same
- * lengths, so that no operation needs a number for each.  square is |residual|^2 before it;
- * returns that after it.
+ * lengths, so that no operation needs a number for each.  square is |residual|^2 before it
+ * and after it; returns by how much <B, X> grows, which is what the square of the error falls.
  */
 static double
-iterate(gp_precision *p, gradients *g, double square)
+iterate(gp_precision *p, gradients *g, double *square)
 {
 	gp_device  *dev = p->dev;
 	double		curvature;
 	double		length;
 	double		left;
+	double		gain;
 
 	multiply(p, g);
 	curvature = inner_product(p, g, g->direction, g->product);
@@ -352,32 +353,50 @@ iterate(gp_precision *p, gradients *g, double square)
 		gp_raise(p->env, GP_ERR_RANGE, "Use a smaller sigma2 or a larger nugget.",
 				 "the Laplacian kernel with sigma2=%g and d=%d is singular to %s precision",
 				 p->sigma2, p->d, p->type == GP_FLOAT ? "single" : "double");
-	length = square / curvature;
+	length = *square / curvature;
+	gain = length * *square;
 	dev->axpby(dev, length, g->direction, 1.0, g->x);
 	dev->axpby(dev, -length, g->product, 1.0, g->residual);
 	left = inner_product(p, g, g->residual, g->residual);
-	dev->axpby(dev, 1.0, g->residual, left / square, g->direction);
-	return left;
+	dev->axpby(dev, 1.0, g->residual, left / *square, g->direction);
+	*square = left;
+	return gain;
 }
 
-/* Conjugate gradients; a dry run, which has no residual, takes as many steps as is usual. */
+/*
+ * The error that so many steps have left, from the gain of the last fifth of them: the square
+ * of the error at their start, but for what is still to come (Strakos and Tichy 2002).  It is
+ * relative to what is left of the whole, of which rounding leaves something.
+ */
+static double
+error_left(const double *energy, int steps, double whole)
+{
+	double		gain = energy[steps] - energy[steps - steps / 5 - 1];
+	double		scale = whole > 0.0 ? fmax(whole - energy[steps], 1e-7 * whole) : energy[steps];
+
+	return sqrt(fmax(gain, 0.0) / scale);
+}
+
+/* Conjugate gradients; a dry run, which has no error, takes as many steps as is usual. */
 gp_matrix
-gp_precision_solve(gp_precision *p, int64_t cols, const gp_elements *b, double tolerance, int most,
-				   gp_effort *effort)
+gp_precision_solve(gp_precision *p, int64_t cols, const gp_elements *b, double whole, double tolerance,
+				   int most, gp_effort *effort)
 {
 	gradients	g = begin(p, cols, b);
 	double		first = inner_product(p, &g, g.residual, g.residual);
 	double		square = first;
+	double	   *energy = gp_alloc_zero(p->env, most + 1, sizeof(double));
 
-	if (p->env->dry)
-		most = USUAL_STEPS;
-	*effort = (gp_effort) {0};
-	while (square > tolerance * tolerance * first && effort->iterations < most)
+	*effort = (gp_effort) {0, square > 0.0 ? 1.0 : 0.0};
+	while (square > 0.0 && effort->error > tolerance && effort->iterations < most)
 	{
-		square = iterate(p, &g, square);
-		effort->iterations++;
+		int			k = ++effort->iterations;
+
+		energy[k] = energy[k - 1] + iterate(p, &g, &square);
+		effort->error = p->env->dry ? k < USUAL_STEPS :
+			fmax(error_left(energy, k, whole), sqrt(square / first));
 	}
-	effort->residual = first > 0.0 ? sqrt(square / first) : 0.0;
+	gp_free(p->env, energy);
 	end(p, &g);
 	return g.x;
 }

@@ -13,8 +13,8 @@
 #define FEWEST_COLOURS 14
 #define SAMPLE 32				/* nodes whose variance is probed apart */
 #define SAMPLE_COLUMNS 2		/* that they share: so few that they hardly meet */
-#define EXACT 1e-3				/* the residual's fall */
-#define PROBE 1e-2				/* the same for probes, which are no better */
+#define EXACT 1e-3				/* the error of the solutions */
+#define PROBE 3e-2				/* the same for probes, which are no better */
 
 /* Probes of all nodes, and of some of them apart. */
 typedef struct probes
@@ -115,7 +115,7 @@ gp_precision_variances(gp_precision_fit *f, double *variance)
 	for (band = gp_band_first(total, GP_PRECISION_BATCH); band.count > 0; gp_band_next(&band))
 	{
 		gp_elements b = right_sides(f, &all, band.first, band.count);
-		gp_matrix	x = gp_precision_run(f, band.count, &b, exact ? EXACT : PROBE);
+		gp_matrix	x = gp_precision_run(f, band.count, &b, 0.0, exact ? EXACT : PROBE);
 
 		take_variances(f, x, &b, band.first, &all, variance);
 		gp_elements_free(f->env, &b);
