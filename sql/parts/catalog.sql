@@ -97,7 +97,9 @@ CREATE TABLE @extschema@.gp_model_catalog (
     link_id_type text,
     link_integer_ids boolean,
     kernel text,
-    alternatives jsonb
+    alternatives jsonb,
+    -- asked for; a dump of a version that knew no other holds none
+    asked_method text DEFAULT 'gp'
 );
 
 CREATE UNIQUE INDEX gp_model_catalog_owner_name

@@ -10,6 +10,7 @@ CREATE OR REPLACE FUNCTION @extschema@.gp_fit(
     nugget double precision DEFAULT NULL,
     seed bigint DEFAULT 0,
     replace boolean DEFAULT false,
+    method text DEFAULT 'gp',
     OUT model text,
     OUT task text,
     OUT kernel @extschema@.gp_kernel,
@@ -26,12 +27,13 @@ CREATE OR REPLACE FUNCTION @extschema@.gp_fit(
     OUT loo_score double precision,
     OUT seconds double precision,
     OUT peak_bytes bigint,
-    OUT alternatives jsonb)
+    OUT alternatives jsonb,
+    OUT method text)
 AS 'MODULE_PATHNAME', 'gnngp_fit'
 LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000;
 
-COMMENT ON FUNCTION @extschema@.gp_fit(text, text, @extschema@.gp_kernel, text, text, integer, double precision, bigint, boolean) IS
-    'fit a Gaussian process on a graph and store the posterior of every node as a model; then SELECT * FROM gp_predict(model)';
+COMMENT ON FUNCTION @extschema@.gp_fit(text, text, @extschema@.gp_kernel, text, text, integer, double precision, bigint, boolean, text) IS
+    'fit a Gaussian process, or another method, on a graph and store the posterior of every node as a model; then SELECT * FROM gp_predict(model)';
 
 CREATE OR REPLACE FUNCTION @extschema@.gp_predict_support(internal)
 RETURNS internal
@@ -180,24 +182,27 @@ COMMENT ON FUNCTION @extschema@.gp_evaluate(text) IS
 CREATE OR REPLACE FUNCTION @extschema@.gp_tune(
     graph text,
     kernels @extschema@.gp_kernel[] DEFAULT NULL,
-    criterion text DEFAULT 'loo')
+    criterion text DEFAULT 'loo',
+    methods text[] DEFAULT NULL)
 RETURNS TABLE (
     kernel @extschema@.gp_kernel,
     nugget double precision,
     loo_score double precision,
     log_marginal_likelihood double precision,
-    seconds double precision)
+    seconds double precision,
+    method text)
 AS 'MODULE_PATHNAME', 'gnngp_tune'
 LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 6;
 
-COMMENT ON FUNCTION @extschema@.gp_tune(text, @extschema@.gp_kernel[], text) IS
-    'fit several kernels on one reading of a graph and compare them, best first; stores nothing: then gp_fit(graph, kernel => ...)';
+COMMENT ON FUNCTION @extschema@.gp_tune(text, @extschema@.gp_kernel[], text, text[]) IS
+    'fit several kernels, and methods, on one reading of a graph and compare them, best first; stores nothing: then gp_fit(graph, kernel => ...)';
 
 CREATE OR REPLACE FUNCTION @extschema@.gp_estimate(
     graph text,
     kernel @extschema@.gp_kernel DEFAULT 'auto',
     strategy text DEFAULT 'auto',
     landmarks integer DEFAULT NULL,
+    method text DEFAULT 'gp',
     OUT strategy text,
     OUT bytes bigint,
     OUT flops double precision,
@@ -205,5 +210,5 @@ CREATE OR REPLACE FUNCTION @extschema@.gp_estimate(
 AS 'MODULE_PATHNAME', 'gnngp_estimate'
 LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000;
 
-COMMENT ON FUNCTION @extschema@.gp_estimate(text, @extschema@.gp_kernel, text, integer) IS
+COMMENT ON FUNCTION @extschema@.gp_estimate(text, @extschema@.gp_kernel, text, integer, text) IS
     'what gp_fit(graph, kernel => ...) would cost: the strategy that the planner chooses, its memory and operations, and why';

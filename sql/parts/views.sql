@@ -81,7 +81,8 @@ CREATE OR REPLACE VIEW @extschema@.gp_models WITH (security_invoker = true) AS
            @extschema@.gp_role_name(m.owner) AS owner,
            g.name AS graph,
            m.task,
-           @extschema@.gp_kernel_as_stored(coalesce(m.kernel, m.asked_kernel)) AS kernel,
+           CASE WHEN m.asked_method = 'gp' OR m.asked_method IS NULL
+                THEN @extschema@.gp_kernel_as_stored(coalesce(m.kernel, m.asked_kernel)) END AS kernel,
            m.strategy,
            m.device,
            coalesce(m.nodes, m.link_nodes) AS nodes,
@@ -99,7 +100,8 @@ CREATE OR REPLACE VIEW @extschema@.gp_models WITH (security_invoker = true) AS
            m.mean_diag AS mean_diagonal,
            m.scale,
            nullif(m.jitter, 0) AS jitter,
-           CASE WHEN m.exact_diagonal THEN 'exact' WHEN m.strategy = 'precision' THEN 'probed'
+           CASE WHEN m.asked_method LIKE 'gckm%' THEN 'cosine'
+                WHEN m.exact_diagonal THEN 'exact' WHEN m.strategy = 'precision' THEN 'probed'
                 WHEN m.task IS NOT NULL THEN 'low rank' END AS variances,
            m.link_method,
            @extschema@.gp_kernel_as_stored(m.link_asked_kernel) AS link_kernel,
@@ -108,7 +110,8 @@ CREATE OR REPLACE VIEW @extschema@.gp_models WITH (security_invoker = true) AS
            m.link_average_precision,
            nullif(m.link_steps, 0) AS link_steps,
            m.link_fitted,
-           m.alternatives
+           m.alternatives,
+           CASE WHEN m.task IS NOT NULL THEN m.asked_method END AS method
     FROM @extschema@.gp_model_catalog m
         LEFT JOIN @extschema@.gp_graph_catalog g ON g.id = m.graph;
 
@@ -155,7 +158,7 @@ COMMENT ON COLUMN @extschema@.gp_models.model IS 'name of the model, as the call
 COMMENT ON COLUMN @extschema@.gp_models.owner IS 'role that the model belongs to';
 COMMENT ON COLUMN @extschema@.gp_models.graph IS 'graph that it was fitted on';
 COMMENT ON COLUMN @extschema@.gp_models.task IS 'classification or regression; NULL without a node part';
-COMMENT ON COLUMN @extschema@.gp_models.kernel IS 'kernel that was asked for';
+COMMENT ON COLUMN @extschema@.gp_models.kernel IS 'kernel that was asked for or chosen; NULL with a method other than gp';
 COMMENT ON COLUMN @extschema@.gp_models.strategy IS 'how the covariance was computed: exact or nystrom';
 COMMENT ON COLUMN @extschema@.gp_models.device IS 'where it was computed: cpu or cuda';
 COMMENT ON COLUMN @extschema@.gp_models.nodes IS 'nodes of the graph when it was fitted';
@@ -173,7 +176,7 @@ COMMENT ON COLUMN @extschema@.gp_models.fitted IS 'when the node part was last f
 COMMENT ON COLUMN @extschema@.gp_models.mean_diagonal IS 'mean of the kernels diagonal';
 COMMENT ON COLUMN @extschema@.gp_models.scale IS 'estimated scale of the prior, with which variances are multiplied';
 COMMENT ON COLUMN @extschema@.gp_models.jitter IS 'largest number added to a diagonal to make it positive definite, relative to its mean';
-COMMENT ON COLUMN @extschema@.gp_models.variances IS 'whose diagonal variances start from: exact or low rank';
+COMMENT ON COLUMN @extschema@.gp_models.variances IS 'whose diagonal variances start from: exact, probed or low rank; cosine where they only rank';
 COMMENT ON COLUMN @extschema@.gp_models.link_method IS 'how links are scored: scores or pairs; NULL without a link part';
 COMMENT ON COLUMN @extschema@.gp_models.link_kernel IS 'kernel that was asked for with the link part';
 COMMENT ON COLUMN @extschema@.gp_models.link_pairs IS 'pairs that the link part learnt from';
@@ -181,6 +184,7 @@ COMMENT ON COLUMN @extschema@.gp_models.link_auc IS 'area under the ROC curve fo
 COMMENT ON COLUMN @extschema@.gp_models.link_average_precision IS 'average precision for held-out links';
 COMMENT ON COLUMN @extschema@.gp_models.link_steps IS 'steps of the Laplacian scores';
 COMMENT ON COLUMN @extschema@.gp_models.alternatives IS 'where the kernel was chosen: the others that were fitted, with their scores';
+COMMENT ON COLUMN @extschema@.gp_models.method IS 'method of the node part: gp, or another with its options';
 COMMENT ON COLUMN @extschema@.gp_models.link_fitted IS 'when the link part was last fitted';
 
 COMMENT ON COLUMN @extschema@.gp_progress.pid IS 'process of the backend that computes';

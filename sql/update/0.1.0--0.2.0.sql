@@ -21,6 +21,9 @@ BEGIN
         'gp_predict_links(text, smallint[], integer, text)',
         'gp_predict_links(text, text, integer, text)',
         'gp_score_links(text, anyarray, anyarray)',
+        'gp_tune(text, @extschema@.gp_kernel[], text)',
+        'gp_estimate(text, @extschema@.gp_kernel, text, integer)',
+        'gp_cluster(text, integer, @extschema@.gp_kernel, bigint)',
         'gp_cluster(text, anyelement, integer, @extschema@.gp_kernel, bigint)']
     LOOP
         BEGIN
@@ -161,7 +164,8 @@ CREATE POLICY visible ON @extschema@.gp_refresh_log FOR SELECT TO PUBLIC
 -- The kernel of a model of 0.1.0 is the one that was asked for.
 ALTER TABLE @extschema@.gp_model_catalog
     ADD COLUMN kernel text,
-    ADD COLUMN alternatives jsonb;
+    ADD COLUMN alternatives jsonb,
+    ADD COLUMN asked_method text DEFAULT 'gp';
 UPDATE @extschema@.gp_model_catalog SET kernel = asked_kernel;
 
 -- Graphs of 0.1.0 keep the scale that they had.

@@ -69,7 +69,7 @@ candidates_for(const gnngp_data *data, const gnngp_fit_settings *settings)
 static char *
 canonical(gp_env *env, const char *text)
 {
-	gnngp_env_set_text(env, text);
+	gnngp_env_set_text(env, text, "kernel");
 	return gp_kernel_print(env, gp_kernel_parse(env, text));
 }
 

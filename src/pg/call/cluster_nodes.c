@@ -1,5 +1,5 @@
 /*
- * cluster_nodes.c - gp_cluster, all forms: groups of nodes that a kernel holds alike.
+ * cluster_nodes.c - gp_cluster, all forms: groups of nodes that a kernel, or a method, holds alike.
  *
  * Like a fit it reads the graph's tables with the rights of the graph's owner,
  * and like gp_tune it stores nothing.
@@ -7,9 +7,11 @@
 #include "postgres.h"
 
 #include "catalog/pg_type_d.h"
+#include "call.h"
 #include "core/cluster/cluster.h"
 #include "fmgr.h"
 #include "funcapi.h"
+#include "methods.h"
 #include "miscadmin.h"
 #include "pg/host/host.h"
 #include "predict_ids.h"
@@ -17,12 +19,15 @@
 #include "utils/memutils.h"
 #include "utils/tuplestore.h"
 
+#define USUAL_KERNEL "laplacian"	/* the default of the argument, as gp_kernel prints it */
+
 /* A call on its way. */
 typedef struct cluster_call
 {
 	gnngp_graph_def *graph;
 	int32		clusters;
-	char	   *kernel;
+	char	   *kernel;			/* of the Gaussian process */
+	char	   *method;
 	int64		seed;
 	gp_env	   *env;
 	gnngp_data *data;
@@ -52,6 +57,21 @@ clusters_argument(FunctionCallInfo fcinfo, int argno)
 	return clusters;
 }
 
+/*
+ * The method, canonical.  A kernel beside another method than gp must be the one that is taken
+ * where none is named.
+ */
+static char *
+method_argument(FunctionCallInfo fcinfo, int argno, const char *kernel)
+{
+	gnngp_fit_settings settings = gnngp_fit_settings_default();
+
+	settings.method = gnngp_method_argument(fcinfo, argno);
+	if (strcmp(kernel, USUAL_KERNEL) != 0)
+		settings.kernel = unconstify(char *, kernel);
+	return gnngp_method_check(&settings);
+}
+
 /* Checks the arguments, of which those after the graph begin at first, and reads the graph. */
 static void
 open_call(FunctionCallInfo fcinfo, int first, cluster_call *call)
@@ -62,6 +82,7 @@ open_call(FunctionCallInfo fcinfo, int first, cluster_call *call)
 	call->kernel = gnngp_kernel_argument(fcinfo, first + 1);
 	gnngp_require_argument(fcinfo, first + 2, "seed");
 	call->seed = PG_GETARG_INT64(first + 2);
+	call->method = method_argument(fcinfo, first + 3, call->kernel);
 	InitMaterializedSRF(fcinfo, 0);
 
 	gnngp_account_give_up(0);
@@ -73,6 +94,27 @@ open_call(FunctionCallInfo fcinfo, int first, cluster_call *call)
 	call->ids.integer_ids = call->data->ids.integer;
 }
 
+/* Groups by a kernel. */
+static void
+set_kernel(gnngp_run *compute, const cluster_call *call, gp_cluster_problem *problem)
+{
+	problem->features = call->data->features;
+	problem->program = gnngp_compile_kernel(compute->env, call->kernel);
+	problem->type = GP_FLOAT;
+}
+
+/* Groups by the features that a method makes, as they are. */
+static void
+set_embedding(gnngp_run *compute, const cluster_call *call, gp_cluster_problem *problem)
+{
+	gp_features *features = gnngp_method_embedding(compute->device, call->data, call->method,
+												   call->clusters, call->seed);
+
+	problem->features = features;
+	problem->program = gnngp_compile_kernel(compute->env, "X0");
+	problem->type = features->type;
+}
+
 /* Clusters the nodes. */
 static void
 compute_clusters(gnngp_run *compute, void *arg)
@@ -81,11 +123,12 @@ compute_clusters(gnngp_run *compute, void *arg)
 	gp_cluster_problem problem = {0};
 
 	problem.graph = call->data->graph;
-	problem.features = call->data->features;
-	problem.program = gnngp_compile_kernel(compute->env, call->kernel);
 	problem.clusters = call->clusters;
 	problem.seed = (uint64) call->seed;
-	problem.type = GP_FLOAT;
+	if (gnngp_method_is_gp(call->method))
+		set_kernel(compute, call, &problem);
+	else
+		set_embedding(compute, call, &problem);
 	call->clustering = gp_cluster(compute->device, &problem);
 }
 
@@ -143,7 +186,7 @@ close_call(cluster_call *call)
 
 PG_FUNCTION_INFO_V1(gnngp_cluster);
 
-/* gp_cluster(graph, clusters, kernel, seed) */
+/* gp_cluster(graph, clusters, kernel, seed, method) */
 Datum
 gnngp_cluster(PG_FUNCTION_ARGS)
 {
@@ -160,7 +203,7 @@ gnngp_cluster(PG_FUNCTION_ARGS)
 
 PG_FUNCTION_INFO_V1(gnngp_cluster_typed);
 
-/* gp_cluster(graph, id or nodes, clusters, kernel, seed) */
+/* gp_cluster(graph, id or nodes, clusters, kernel, seed, method) */
 Datum
 gnngp_cluster_typed(PG_FUNCTION_ARGS)
 {

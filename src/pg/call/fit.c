@@ -5,6 +5,7 @@
 
 #include "call.h"
 #include "fit_run.h"
+#include "methods.h"
 #include "pg/host/host.h"
 
 /* The settings among gp_fit's arguments. */
@@ -20,13 +21,14 @@ fit_settings(FunctionCallInfo fcinfo)
 	settings.nugget = gnngp_nugget_argument(fcinfo, 6);
 	gnngp_require_argument(fcinfo, 7, "seed");
 	settings.seed = PG_GETARG_INT64(7);
+	settings.method = gnngp_method_argument(fcinfo, 9);
 	gnngp_fit_settings_check(&settings);
 	return settings;
 }
 
 PG_FUNCTION_INFO_V1(gnngp_fit);
 
-/* gp_fit(graph, model, kernel, task, strategy, landmarks, nugget, seed, replace) */
+/* gp_fit(graph, model, kernel, task, strategy, landmarks, nugget, seed, replace, method) */
 Datum
 gnngp_fit(PG_FUNCTION_ARGS)
 {

@@ -9,6 +9,7 @@
 #include "fit_run.h"
 #include "funcapi.h"
 #include "link_part.h"
+#include "methods.h"
 #include "pg/host/host.h"
 #include "pg/store/store.h"
 #include "pg/store/store_links.h"
@@ -107,11 +108,26 @@ gnngp_fit_count(const gnngp_fit_run *run)
 	return (gnngp_fit_counts) {run->data->ids.n, run->data->graph->edges, run->data->nlabelled};
 }
 
+/* A fit by a method that has no kernel. */
+static gnngp_choice
+fit_method(gnngp_run *compute, const gnngp_data *data, const gnngp_fit_settings *settings)
+{
+	gp_problem	problem;
+	gnngp_choice fit = {0};
+
+	gnngp_problem_init(&problem, data, NULL, settings);
+	fit.posterior = gnngp_method_fit(compute, &problem, settings->method);
+	fit.device = compute->used;
+	return fit;
+}
+
 /* Fits the node part. */
 static void
 compute_nodes(gnngp_fit_run *run, gnngp_run *compute)
 {
-	run->fit = gnngp_fit_kernel(compute, run->data, &run->settings);
+	run->fit = gnngp_method_is_gp(run->settings.method) ?
+		gnngp_fit_kernel(compute, run->data, &run->settings) :
+		fit_method(compute, run->data, &run->settings);
 	run->peak = compute->env->peak;
 	run->seconds = run->read_seconds + take_lap(run);
 }
@@ -158,7 +174,8 @@ fill_settings(const gnngp_fit_run *run, gnngp_model *model)
 	model->settings.kernel = pstrdup(run->settings.kernel);
 	model->settings.task = pstrdup(run->settings.task);
 	model->settings.strategy = pstrdup(run->settings.strategy);
-	model->kernel = pstrdup(run->fit.kernel);
+	model->settings.method = pstrdup(run->settings.method);
+	model->kernel = run->fit.kernel ? pstrdup(run->fit.kernel) : NULL;
 	model->alternatives = run->fit.alternatives ? pstrdup(run->fit.alternatives) : NULL;
 	model->device = pstrdup(run->fit.device);
 }

@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "call.h"
+#include "methods.h"
 #include "pg/host/host.h"
 
 /* The words that a user may write, and those that are stored for them. */
@@ -59,6 +60,7 @@ gnngp_fit_settings_check(gnngp_fit_settings *settings)
 	settings->task = pstrdup(stored_tasks[task]);
 	settings->strategy = pstrdup(strategies[strategy]);
 	gnngp_check_nugget(settings->nugget);
+	settings->method = gnngp_method_check(settings);
 }
 
 /* What is used where the user says nothing. */
@@ -69,7 +71,8 @@ gnngp_fit_settings_default(void)
 		.kernel = GNNGP_KERNEL_AUTO,
 		.task = "auto",
 		.strategy = "auto",
-		.nugget = NAN
+		.nugget = NAN,
+		.method = GNNGP_METHOD_GP
 	};
 }
 

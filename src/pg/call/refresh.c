@@ -253,7 +253,8 @@ require_settings(const gnngp_model *model)
 	int			parts = gnngp_model_parts(model);
 	bool		nodes = (parts & GNNGP_PART_NODES) || parts == 0;
 
-	if (nodes && (s->kernel == NULL || s->task == NULL || s->strategy == NULL))
+	if (nodes && (s->kernel == NULL || s->task == NULL || s->strategy == NULL ||
+				  s->method == NULL))
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("model \"%s\" has no settings to fit it with again", model->name),

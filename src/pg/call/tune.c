@@ -1,5 +1,5 @@
 /*
- * tune.c - gp_tune, which compares kernels on one reading of the tables, and
+ * tune.c - gp_tune, which compares kernels and methods on one reading of the tables, and
  * gp_estimate, which shows what the planner counts and chooses.
  */
 #include "postgres.h"
@@ -11,6 +11,7 @@
 #include "auto_kernel.h"
 #include "call.h"
 #include "funcapi.h"
+#include "methods.h"
 #include "pg/host/gpu.h"
 #include "pg/host/host.h"
 #include "portability/instr_time.h"
@@ -21,10 +22,11 @@
 #include "utils/resowner.h"
 #include "utils/tuplestore.h"
 
-/* One kernel's row. */
+/* The row of a kernel, or of a method beside kernels. */
 typedef struct tune_row
 {
-	const char *kernel;			/* NULL: laplacian with the parameters that suit, not found yet */
+	const char *method;			/* gp for a kernel */
+	const char *kernel;			/* NULL: laplacian with the parameters that suit, not found yet; or of a method */
 	double		nugget;			/* NaN when the kernel did not fit into memory */
 	double		loo_score;
 	double		log_marginal_likelihood;
@@ -64,9 +66,9 @@ canonical_kernel(Oid type, const char *text)
 								 OidInputFunctionCall(input, unconstify(char *, text), ioparam, -1));
 }
 
-/* The kernels of an array; 22004 for NULL elements, 22023 for none. */
-static tune_row *
-given_kernels(ArrayType *array, int *n)
+/* The texts of an array's elements; 22004 for NULL elements. */
+static char **
+array_texts(ArrayType *array, const char *name, int *n)
 {
 	Oid			type = ARR_ELEMTYPE(array);
 	Oid			output;
@@ -76,41 +78,91 @@ given_kernels(ArrayType *array, int *n)
 	char		align;
 	Datum	   *elements;
 	bool	   *nulls;
-	tune_row   *rows;
+	char	  **texts;
 
 	get_typlenbyvalalign(type, &length, &byval, &align);
 	getTypeOutputInfo(type, &output, &is_varlena);
 	deconstruct_array(array, type, length, byval, align, &elements, &nulls, n);
-	if (*n == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("kernels must not be empty"),
-				 errhint("Leave kernels NULL to compare the usual ones.")));
-	rows = palloc0(sizeof(tune_row) * *n);
+	texts = palloc(sizeof(char *) * Max(*n, 1));
 	for (int i = 0; i < *n; i++)
 	{
 		if (nulls[i])
 			ereport(ERROR,
 					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-					 errmsg("kernels must not contain NULL")));
-		rows[i].kernel = OidOutputFunctionCall(output, elements[i]);
+					 errmsg("%s must not contain NULL", name)));
+		texts[i] = OidOutputFunctionCall(output, elements[i]);
+	}
+	return texts;
+}
+
+/* The kernels of an array; 22023 for none. */
+static char **
+given_kernels(ArrayType *array, int *n)
+{
+	char	  **kernels = array_texts(array, "kernels", n);
+
+	if (*n == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("kernels must not be empty"),
+				 errhint("Leave kernels NULL to compare the usual ones.")));
+	return kernels;
+}
+
+/* The methods of an array in their canonical texts; 22023 for the one that kernels are of. */
+static char **
+given_methods(ArrayType *array, int *n)
+{
+	gnngp_fit_settings settings = gnngp_fit_settings_default();
+	char	  **methods = array_texts(array, "methods", n);
+
+	for (int i = 0; i < *n; i++)
+	{
+		settings.method = methods[i];
+		methods[i] = gnngp_method_check(&settings);
+		if (gnngp_method_is_gp(methods[i]))
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("methods must not contain gp"),
+					 errhint("The kernels of a Gaussian process are compared in any case: kernels names them.")));
+	}
+	return methods;
+}
+
+/* The usual kernels; the one without a graph only where there are features. */
+static char **
+usual_kernels(Oid type, bool features, int *n)
+{
+	char	  **kernels = palloc0(sizeof(char *) * (lengthof(default_kernels) + 1));
+
+	*n = (int) lengthof(default_kernels) + (features ? 1 : 0);
+	for (int i = 1; i < *n; i++)
+		kernels[i] = canonical_kernel(type, default_kernels[i - 1]);
+	return kernels;
+}
+
+/* A row for each kernel, then one for each method. */
+static tune_row *
+make_rows(int nkernels, char **kernels, int nmethods, char **methods)
+{
+	tune_row   *rows = palloc0(sizeof(tune_row) * (nkernels + nmethods));
+
+	for (int i = 0; i < nkernels + nmethods; i++)
+	{
+		rows[i].kernel = i < nkernels ? kernels[i] : NULL;
+		rows[i].method = i < nkernels ? GNNGP_METHOD_GP : methods[i - nkernels];
 	}
 	return rows;
 }
 
-/* The usual kernels; the one without a graph only where there are features. */
-static tune_row *
-usual_kernels(Oid type, bool features, int *n)
+/* What a row is called. */
+static const char *
+row_name(const tune_row *row)
 {
-	tune_row   *rows = palloc0(sizeof(tune_row) * (lengthof(default_kernels) + 1));
-
-	*n = (int) lengthof(default_kernels) + (features ? 1 : 0);
-	for (int i = 1; i < *n; i++)
-		rows[i].kernel = canonical_kernel(type, default_kernels[i - 1]);
-	return rows;
+	return gnngp_method_is_gp(row->method) ? row->kernel : row->method;
 }
 
-/* Fits the kernel of the row in hand. */
+/* Fits the kernel, or the method, of the row in hand. */
 static void
 compute_row(gnngp_run *compute, void *arg)
 {
@@ -118,11 +170,16 @@ compute_row(gnngp_run *compute, void *arg)
 	gp_problem	problem;
 	gp_posterior *posterior;
 
-	if (t->row->kernel == NULL)
-		t->row->kernel = gnngp_best_laplacian(compute, t->data, t->context);
-	gnngp_problem_init(&problem, t->data, gnngp_compile_kernel(compute->env, t->row->kernel),
-					   &t->settings);
-	posterior = gnngp_run_fit(compute, &problem);
+	gnngp_problem_init(&problem, t->data, NULL, &t->settings);
+	if (gnngp_method_is_gp(t->row->method))
+	{
+		if (t->row->kernel == NULL)
+			t->row->kernel = gnngp_best_laplacian(compute, t->data, t->context);
+		problem.program = gnngp_compile_kernel(compute->env, t->row->kernel);
+		posterior = gnngp_run_fit(compute, &problem);
+	}
+	else
+		posterior = gnngp_method_fit(compute, &problem, t->row->method);
 	t->row->nugget = posterior->nugget;
 	t->row->loo_score = posterior->loo_score;
 	t->row->log_marginal_likelihood = posterior->log_marginal_likelihood;
@@ -147,13 +204,15 @@ fit_kernel(tuner *t, gp_env *env, tune_row *row)
 static void
 skip_kernel(tune_row *row, ErrorData *error)
 {
+	bool		is_kernel = gnngp_method_is_gp(row->method);
+
 	if (error->sqlerrcode != ERRCODE_CONFIGURATION_LIMIT_EXCEEDED &&
 		error->sqlerrcode != ERRCODE_OUT_OF_MEMORY)
 		ReThrowError(error);
-	if (row->kernel == NULL)
+	if (row->kernel == NULL && is_kernel)
 		row->kernel = "laplacian";
 	ereport(NOTICE,
-			(errmsg("kernel \"%s\" is skipped: %s", row->kernel, error->message),
+			(errmsg("%s \"%s\" is skipped: %s", is_kernel ? "kernel" : "method", row_name(row), error->message),
 			 error->hint ? errhint("%s", error->hint) : 0));
 	row->nugget = row->loo_score = row->log_marginal_likelihood = row->seconds = NAN;
 	FreeErrorData(error);
@@ -205,7 +264,7 @@ compare_rows(const void *a, const void *b, void *unused)
 		return (isnan(x->criterion) ? 1 : 0) - (isnan(y->criterion) ? 1 : 0);
 	if (x->criterion != y->criterion)
 		return x->criterion > y->criterion ? -1 : 1;
-	return strcmp(x->kernel, y->kernel);
+	return strcmp(row_name(x), row_name(y));
 }
 
 /* True for the marginal likelihood, false for leave-one-out; 22023 for anything else. */
@@ -224,33 +283,40 @@ put_rows(ReturnSetInfo *result, const tune_row *rows, int n)
 {
 	for (int i = 0; i < n; i++)
 	{
-		Datum		values[5];
-		bool		nulls[5] = {false};
+		Datum		values[6];
+		bool		nulls[6] = {true};
 
-		gnngp_put_kernel(values, nulls, 0, result->setDesc, rows[i].kernel);
+		if (rows[i].kernel)
+			gnngp_put_kernel(values, nulls, 0, result->setDesc, rows[i].kernel);
 		gnngp_put_float(values, nulls, 1, rows[i].nugget);
 		gnngp_put_float(values, nulls, 2, rows[i].loo_score);
 		gnngp_put_float(values, nulls, 3, rows[i].log_marginal_likelihood);
 		gnngp_put_float(values, nulls, 4, rows[i].seconds);
+		gnngp_put_text(values, nulls, 5, rows[i].method);
 		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 	}
 }
 
 PG_FUNCTION_INFO_V1(gnngp_tune);
 
-/* gp_tune(graph, kernels, criterion) */
+/* gp_tune(graph, kernels, criterion, methods) */
 Datum
 gnngp_tune(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
 	gnngp_graph_def *graph = gnngp_own_graph(gnngp_text_argument(fcinfo, 0, "graph"));
 	tuner		t = {.settings = gnngp_fit_settings_default()};
-	tune_row   *rows = NULL;
+	tune_row   *rows;
+	char	  **kernels = NULL;
+	char	  **methods = NULL;
 	int			n = 0;
+	int			nmethods = 0;
 
 	t.by_likelihood = read_criterion(gnngp_text_argument(fcinfo, 2, "criterion"));
 	if (!PG_ARGISNULL(1))
-		rows = given_kernels(PG_GETARG_ARRAYTYPE_P(1), &n);
+		kernels = given_kernels(PG_GETARG_ARRAYTYPE_P(1), &n);
+	if (PG_NARGS() > 3 && !PG_ARGISNULL(3))
+		methods = given_methods(PG_GETARG_ARRAYTYPE_P(3), &nmethods);
 	InitMaterializedSRF(fcinfo, 0);
 
 	t.name = graph->name;
@@ -259,9 +325,11 @@ gnngp_tune(PG_FUNCTION_ARGS)
 	gnngp_progress_begin(t.name);
 	t.env = gnngp_env_create(CurrentMemoryContext);
 	t.data = gnngp_read(t.env, graph, t.settings.task, true);
-	if (rows == NULL)
-		rows = usual_kernels(TupleDescAttr(result->setDesc, 0)->atttypid,
-							 t.data->features != NULL, &n);
+	if (kernels == NULL)
+		kernels = usual_kernels(TupleDescAttr(result->setDesc, 0)->atttypid,
+								t.data->features != NULL, &n);
+	rows = make_rows(n, kernels, nmethods, methods);
+	n += nmethods;
 	for (int i = 0; i < n; i++)
 		try_kernel(&t, &rows[i]);
 	gnngp_sort(rows, n, sizeof(tune_row), compare_rows, NULL);
@@ -277,7 +345,7 @@ gnngp_tune(PG_FUNCTION_ARGS)
  * would go to the GPU.
  */
 static gp_plan
-make_plan(gp_env *env, gp_problem *problem, bool *on_gpu)
+make_plan(gp_env *env, gp_problem *problem, const char *method, bool *on_gpu)
 {
 	gp_device  *device;
 	gp_plan		plan;
@@ -285,7 +353,7 @@ make_plan(gp_env *env, gp_problem *problem, bool *on_gpu)
 	problem->estimate_limit = gp_limit(env);
 	env->limit = 0;
 	device = gnngp_device_open(env, 0);
-	plan = gp_plan_make(device, problem);
+	plan = gnngp_method_is_gp(method) ? gp_plan_make(device, problem) : gnngp_method_plan(device, problem, method);
 	*on_gpu = gnngp_setting_device() == GNNGP_DEVICE_CUDA ||
 		(gnngp_setting_device() == GNNGP_DEVICE_AUTO && gnngp_gpu_wins(&plan, device->threads) &&
 		 gnngp_gpu_can_be_tried());
@@ -324,7 +392,7 @@ estimate_row(FunctionCallInfo fcinfo, const gp_plan *plan, size_t limit, bool on
 
 PG_FUNCTION_INFO_V1(gnngp_estimate);
 
-/* gp_estimate(graph, kernel, strategy, landmarks) */
+/* gp_estimate(graph, kernel, strategy, landmarks, method) */
 Datum
 gnngp_estimate(PG_FUNCTION_ARGS)
 {
@@ -340,15 +408,17 @@ gnngp_estimate(PG_FUNCTION_ARGS)
 	settings.kernel = gnngp_kernel_argument(fcinfo, 1);
 	settings.strategy = gnngp_text_argument(fcinfo, 2, "strategy");
 	settings.landmarks = gnngp_landmarks_argument(fcinfo, 3);
+	settings.method = gnngp_method_argument(fcinfo, 4);
 	gnngp_fit_settings_check(&settings);
 
 	env = gnngp_env_create(CurrentMemoryContext);
 	data = gnngp_read(env, graph, settings.task, true);
-	if (gnngp_kernel_is_auto(settings.kernel))
-		settings.kernel = unconstify(char *, gnngp_likely_kernel(data, &settings));
-	gnngp_problem_init(&problem, data, gnngp_compile_kernel(env, settings.kernel), &settings);
+	gnngp_problem_init(&problem, data, NULL, &settings);
+	if (gnngp_method_is_gp(settings.method))
+		problem.program = gnngp_compile_kernel(env, gnngp_kernel_is_auto(settings.kernel) ?
+											   gnngp_likely_kernel(data, &settings) : settings.kernel);
 	limit = gp_limit(env);
-	plan = make_plan(env, &problem, &on_gpu);
+	plan = make_plan(env, &problem, settings.method, &on_gpu);
 	gnngp_env_destroy(env);
 	return estimate_row(fcinfo, &plan, limit, on_gpu);
 }

@@ -63,6 +63,7 @@ typedef struct gnngp_fit_settings
 	int32		landmarks;		/* 0 = automatic */
 	double		nugget;			/* NaN = by leave-one-out */
 	int64		seed;
+	char	   *method;			/* gp, or the canonical text of another method */
 } gnngp_fit_settings;
 
 /* What a user asked for in gp_fit_links. */
@@ -109,7 +110,7 @@ typedef struct gnngp_model
 	gnngp_fit_settings settings;
 	/* the summary, as gp_fit returns it */
 	char	   *task;			/* classification or regression */
-	char	   *kernel;			/* canonical text: asked for, or chosen */
+	char	   *kernel;			/* canonical text: asked for, or chosen; NULL with a method other than gp */
 	char	   *alternatives;	/* JSON, the scores of kernels that were not chosen; NULL where none was compared */
 	char	   *strategy;
 	char	   *device;

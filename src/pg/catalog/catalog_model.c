@@ -92,6 +92,7 @@ static const model_column columns[] = {
 	LINK("integer_ids", BOOLOID, integer_ids),
 	LATER("kernel", TEXTOID, kernel, "asked_kernel"),
 	LATER("alternatives", JSONBOID, alternatives, "NULL"),
+	PART(GNNGP_PART_NODES, "asked_method", TEXTOID, settings.method, "method", false, "'gp'"),
 };
 
 #define NCOLUMNS ((int) lengthof(columns))

@@ -28,7 +28,7 @@ gnngp_compile_kernel(gp_env *env, const char *kernel)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("kernel auto is chosen by gp_fit alone"),
 				 errhint("Name a kernel here, such as gcn; gp_tune(graph) compares them.")));
-	gnngp_env_set_text(env, kernel);
+	gnngp_env_set_text(env, kernel, "kernel");
 	return gp_kernel_compile(env, gp_kernel_parse(env, kernel));
 }
 

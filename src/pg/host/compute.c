@@ -89,9 +89,9 @@ device_for(void *arg, gp_device *planner, const gp_plan *plan)
 	return *(gp_device **) arg;
 }
 
-/* gp_fit on the device that is set or that suits the plan; a card is given back at once. */
+/* A fit on the device that is set or that suits the plan; a card is given back at once. */
 gp_posterior *
-gnngp_run_fit(gnngp_run *run, gp_problem *problem)
+gnngp_run_fit_by(gnngp_run *run, gp_problem *problem, gnngp_fitter fitter, const void *arg)
 {
 	gp_device  *card = NULL;
 	gp_posterior *posterior;
@@ -101,7 +101,7 @@ gnngp_run_fit(gnngp_run *run, gp_problem *problem)
 		problem->device_for = device_for;
 		problem->device_arg = &card;
 	}
-	posterior = gp_fit(run->device, problem);
+	posterior = fitter(run->device, problem, arg);
 	run->used = card ? card->name : run->device->name;
 	if (card)
 	{
@@ -109,4 +109,18 @@ gnngp_run_fit(gnngp_run *run, gp_problem *problem)
 		gnngp_env_set_device_error(run->env, NULL);
 	}
 	return posterior;
+}
+
+/* A fitter: gp_fit. */
+static gp_posterior *
+fit_process(gp_device *device, const gp_problem *problem, const void *unused)
+{
+	return gp_fit(device, problem);
+}
+
+/* A Gaussian process. */
+gp_posterior *
+gnngp_run_fit(gnngp_run *run, gp_problem *problem)
+{
+	return gnngp_run_fit_by(run, problem, fit_process, NULL);
 }

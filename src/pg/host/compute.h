@@ -28,6 +28,13 @@ typedef void (*gnngp_work) (gnngp_run *run, void *arg);
  */
 extern void gnngp_compute(gp_env *env, int threads, bool planned, gnngp_work work, void *arg);
 
+/* What makes a posterior of a problem: gp_fit, or a method's. */
+typedef gp_posterior *(*gnngp_fitter) (gp_device *device, const gp_problem *problem, const void *arg);
+
+/* A fit on the device that is set or, with auto, on the one that suits its plan. */
+extern gp_posterior *gnngp_run_fit_by(gnngp_run *run, gp_problem *problem, gnngp_fitter fitter,
+									  const void *arg);
+
 /* gp_fit on the device that is set or, with auto, on the one that suits the plan. */
 extern gp_posterior *gnngp_run_fit(gnngp_run *run, gp_problem *problem);
 

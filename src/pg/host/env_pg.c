@@ -43,6 +43,7 @@ typedef struct server_env
 	size_t		inherited;		/* bytes that a child's parent had held already */
 	MemoryContextCallback end;
 	const char *text;
+	const char *text_is;		/* kernel or method */
 	owned_resource *owned;
 	gnngp_notices *notices;		/* NULL: they are told at once */
 	gnngp_device_error device_error;	/* NULL: errors of a device are like others */
@@ -135,7 +136,7 @@ sqlstate_of(gp_error code)
 	return ERRCODE_INTERNAL_ERROR;
 }
 
-/* Points at a character of the kernel text, in the detail and, where a client can show it, in the text. */
+/* Points at a character of the kernel's or method's text, in the detail and, where a client can show it, in the text. */
 static int
 point_at(const server_env *env, int position)
 {
@@ -146,7 +147,7 @@ point_at(const server_env *env, int position)
 		internalerrquery(env->text);
 		internalerrposition(position);
 	}
-	return errdetail("At character %d of the kernel.", position);
+	return errdetail("At character %d of the %s.", position, env->text_is ? env->text_is : "kernel");
 }
 
 /* Raises an error of the core as one of the server. */
@@ -335,7 +336,7 @@ gnngp_env_create_child(gp_env *parent)
 	env->used = parent->used;
 	env->peak = parent->peak;
 	env->limit = parent->limit;
-	gnngp_env_set_text(env, ((server_env *) parent)->text);
+	gnngp_env_set_text(env, ((server_env *) parent)->text, ((server_env *) parent)->text_is);
 	return env;
 }
 
@@ -372,9 +373,10 @@ gnngp_env_destroy(gp_env *env)
 
 /* The kernel text that positions in errors refer to. */
 void
-gnngp_env_set_text(gp_env *env, const char *text)
+gnngp_env_set_text(gp_env *env, const char *text, const char *text_is)
 {
 	((server_env *) env)->text = text;
+	((server_env *) env)->text_is = text_is;
 }
 
 /* What raises the errors of a device from now on; NULL: the environment. */

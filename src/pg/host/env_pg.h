@@ -39,10 +39,11 @@ extern void gnngp_env_resume(gp_env *env, MemoryContext parent);
 extern void gnngp_env_destroy(gp_env *env);
 
 /*
- * The kernel text that positions in errors refer to, so that a client can show
- * the place; it must live as long as the environment.  NULL forgets it.
+ * The text that positions in errors refer to, so that a client can show
+ * the place, and what it is: a kernel or a method.  Both must live as long as the
+ * environment.  NULL forgets the text.
  */
-extern void gnngp_env_set_text(gp_env *env, const char *text);
+extern void gnngp_env_set_text(gp_env *env, const char *text, const char *text_is);
 
 /*
  * Keeps what the environment and its children have to say, to be told in one notice:

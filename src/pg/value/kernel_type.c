@@ -31,7 +31,7 @@ make_canonical(const char *source)
 	if (gnngp_kernel_is_auto(source))
 		return cstring_to_text(GNNGP_KERNEL_AUTO);
 	env = gnngp_env_create(CurrentMemoryContext);
-	gnngp_env_set_text(env, source);
+	gnngp_env_set_text(env, source, "kernel");
 	kernel = gp_kernel_parse(env, source);
 	canonical = cstring_to_text(gp_kernel_print(env, kernel));
 	gnngp_env_destroy(env);
