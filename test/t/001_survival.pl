@@ -14,6 +14,8 @@ my $predictions = 'SELECT * FROM gp_predict(\'small\', top => NULL) ORDER BY nod
 my $links = 'SELECT * FROM gp_predict_links(\'small\') ORDER BY src, dst';
 my $linked = 'SELECT * FROM gp_predict_links(\'links only\', nodes => ARRAY[7, 8]) ORDER BY src, dst';
 my $held = 'SELECT * FROM gp_loo_links(\'small\') ORDER BY src, dst, score';
+my $learnt = 'SELECT * FROM gp_predict(\'learnt\', top => NULL) ORDER BY node, class';
+my $methods = 'SELECT string_agg(concat_ws(\' \', model, kernel, method), \', \' ORDER BY model) FROM gp_models';
 my $figures = 'SELECT * FROM gp_evaluate(\'small\') ORDER BY metric';
 
 $node->safe_psql('postgres', q{
@@ -31,6 +33,7 @@ $node->safe_psql('source', qq{
 	SELECT gp_fit_links('small');
 	SELECT gp_fit_links('small', model => 'links only', method => 'pairs');
 	CALL gp_refresh('small');
+	SELECT gp_fit('small', model => 'learnt', method => 'gckm(own=true, iterations=2)', landmarks => 50);
 	SELECT gp_grant('small', 'reader');
 	RESET ROLE;
 	SET ROLE other;
@@ -42,6 +45,9 @@ my $evaluated = $node->safe_psql('source', $figures);
 cmp_ok(length($before), '>', 1000, 'there are predictions');
 my $links_before = $node->safe_psql('source', $links);
 my $held_before = $node->safe_psql('source', $held);
+my $learnt_before = $node->safe_psql('source', $learnt);
+my $methods_before = $node->safe_psql('source', $methods);
+like($methods_before, qr/learnt gckm\(own=true, landmarks=50, iterations=2\), links only, small appnp gp/, 'methods are kept');
 my $linked_before = $node->safe_psql('source', $linked);
 cmp_ok(length($links_before), '>', 1000, 'and links');
 cmp_ok(length($linked_before), '>', 100, 'of both models');
@@ -63,6 +69,8 @@ sub check_restored
 	is($node->safe_psql($db, $predictions), $before, "$how keeps the predictions");
 	is($node->safe_psql($db, $links), $links_before, "$how keeps the links");
 	is($node->safe_psql($db, $linked), $linked_before, "$how keeps a model of links alone");
+	is($node->safe_psql($db, $learnt), $learnt_before, "$how keeps what another method learnt");
+	is($node->safe_psql($db, $methods), $methods_before, "$how keeps the methods");
 	is($node->safe_psql($db, $figures), $evaluated, "$how keeps the figures");
 	is($node->safe_psql($db, $held), $held_before, "$how keeps the pairs that were held out");
 	is($node->safe_psql($db, "SELECT string_agg(graph, ',' ORDER BY graph) FROM gp_graphs"), $graphs,
@@ -78,9 +86,11 @@ sub check_restored
 		SET ROLE keeper;
 		CALL gp_refresh('small');
 		CALL gp_refresh('links only');
+		CALL gp_refresh('learnt');
 		SELECT gp_fit('small', model => 'another');
 		SELECT gp_create_graph('again', 'nodes', 'edges');
 	});
+	is($node->safe_psql($db, $learnt), $learnt_before, "$how: a refresh fits by the method again");
 	is($node->safe_psql($db, "SELECT version, link_version FROM gp_model_catalog WHERE name = 'small'"), '3|3',
 		"$how: the model can be refreshed");
 	return;
@@ -167,7 +177,7 @@ is($other->safe_psql('target', "SET ROLE keeper; $owners"), '', 'one that is cre
 is($other->safe_psql('target', 'SET ROLE reader; SELECT count(*) FROM gp_models'), '0', 'nor a grant');
 $other->safe_psql('target', q{SELECT gp_set_owner('small', 'keeper')});
 is($other->safe_psql('target', "SET ROLE keeper; $owners"), 'keeper small', 'until it is given to it');
-is($other->safe_psql('target', 'SET ROLE keeper; SELECT count(*) FROM gp_models'), '2', 'with the models');
+is($other->safe_psql('target', 'SET ROLE keeper; SELECT count(*) FROM gp_models'), '3', 'with the models');
 is($other->safe_psql('target', 'SET ROLE keeper; SELECT outcome FROM gp_refreshes'), 'succeeded', 'and the log');
 $other->command_ok([ 'pg_dump', '--no-owner', '--no-privileges', '-f', $dump, $other->connstr('target') ],
 	'a dump with a grantee that is gone');

@@ -11,6 +11,7 @@ $primary->init(allows_streaming => 1);
 $primary->start;
 $primary->safe_psql('postgres', 'CREATE EXTENSION gnngp;' . small_graph() . q{
 	SELECT gp_fit('small');
+	SELECT gp_fit('small', 'learnt', method => 'gckm');
 	SELECT gp_fit_links('small');
 	CALL gp_refresh('small');
 	CREATE ROLE stranger;
@@ -31,10 +32,10 @@ sub sqlstate
 }
 
 for my $query ('SELECT * FROM gp_predict(\'small\', top => NULL) ORDER BY node, class',
-	'SELECT * FROM gp_predict(\'small\', id => 7)',
+	'SELECT * FROM gp_predict(\'small\', id => 7)', 'SELECT * FROM gp_predict(\'learnt\', top => NULL) ORDER BY node, class',
 	'SELECT * FROM gp_predict_links(\'small\') ORDER BY src, dst',
 	'SELECT * FROM gp_score_links(\'small\', ARRAY[1, 2], ARRAY[7, 3])',
-	'SELECT * FROM gp_evaluate(\'small\')', 'SELECT * FROM gp_loo_links(\'small\')', 'SELECT gp_report(\'small\')', 'SELECT model, nodes FROM gp_models', 'SELECT * FROM gp_graphs',
+	'SELECT * FROM gp_evaluate(\'small\')', 'SELECT * FROM gp_loo_links(\'small\')', 'SELECT gp_report(\'small\')', 'SELECT model, nodes, method FROM gp_models', 'SELECT * FROM gp_graphs',
 	'SELECT model, outcome FROM gp_refreshes', 'SELECT * FROM gp_progress')
 {
 	is($standby->safe_psql('postgres', $query), $primary->safe_psql('postgres', $query), $query);
@@ -42,7 +43,7 @@ for my $query ('SELECT * FROM gp_predict(\'small\', top => NULL) ORDER BY node, 
 is($standby->safe_psql('postgres', "SET ROLE stranger; SELECT count(*) FROM gp_models"), '0',
 	'row-level security holds on the standby');
 
-for my $statement (q{SELECT gp_fit('small')}, q{SELECT gp_fit_links('small')}, q{CALL gp_refresh('small')}, q{SELECT gp_drop_model('small')},
+for my $statement (q{SELECT gp_fit('small')}, q{SELECT gp_fit('small', method => 'gckm')}, q{SELECT gp_fit_links('small')}, q{CALL gp_refresh('small')}, q{SELECT gp_drop_model('small')},
 	q{SELECT gp_drop_graph('small')}, q{SELECT gp_set_owner('small', current_user)}, q{SELECT gp_grant('small', 'stranger')},
 	q{SELECT gp_revoke('small', 'stranger')}, q{SELECT gp_create_graph('g', 'nodes', 'edges')})
 {

@@ -93,6 +93,11 @@ for my $phase ('reading edges', 'scoring pairs')
 	end_in_phase('pg_cancel_backend', $phase, '57014', q{SELECT gp_fit_links('large')});
 }
 end_in_phase('pg_cancel_backend', 'building the kernel', '57014', q{SELECT gp_fit_links('large', method => 'pairs')});
+for my $phase ('reading features', 'building the kernel', 'posterior')
+{
+	end_in_phase('pg_cancel_backend', $phase, '57014', q{SELECT gp_fit('large', method => 'gckm(own=true)')});
+}
+end_in_phase('pg_cancel_backend', 'building the kernel', '57014', q{SELECT gp_fit('large', method => 'gckm(iterations=50)')});
 
 # statement_timeout, in one session that goes on after each
 sub check_timeouts
@@ -116,6 +121,8 @@ sub check_timeouts
 
 $node->safe_psql('postgres', small_graph() . "SELECT gp_fit('small')");
 check_timeouts($fit, 20, 60, 150, 400, 1000, 2500);
+check_timeouts(q{SELECT gp_fit('large', method => 'gckm(iterations=9)')}, 60, 200, 500, 900, 1500, 2500, 4000, 6000);
+check_timeouts(q{SELECT gp_cluster('large', 7, method => 'gckm')}, 200, 500, 900, 1500);
 check_timeouts(q{SELECT gp_fit_links('large')}, 60, 200, 500, 900, 1300, 1700, 2000);
 $node->safe_psql('postgres', q{SELECT gp_fit_links('large')});
 check_timeouts(q{SELECT count(*) FROM gp_predict_links('large')}, 5, 15, 30, 60, 120, 500);

@@ -105,6 +105,8 @@ is($node->safe_psql('old', q{SELECT string_agg(owner || '.' || model || ' ' || r
 is($node->safe_psql('old', q{SELECT string_agg(concat_ws(' ', owner, grantee), ', ' ORDER BY model) FROM gp_grant_catalog}),
 	'keeper reader, keeper public, pg_gone:leaver reader', 'grants are kept');
 like(as('keeper', q{SELECT * FROM gp_loo_links('links only')}), qr/^55000: .*was fitted by a version that kept no/, 'pairs that were held out were not kept');
+is($node->safe_psql('old', q{SELECT string_agg(concat_ws(' ', model, kernel, method), ', ' ORDER BY model) FROM gp_models}),
+	'left gcn gp, links only, small gcn gp', 'kernels are of a Gaussian process');
 $node->safe_psql('old', 'ALTER ROLE keeper RENAME TO warden');
 is(as('warden', q{CALL gp_refresh('small'); SELECT outcome FROM gp_refreshes}), 'succeeded', 'the owner refreshes, renamed or not');
 is(as('warden', q{SELECT model FROM gp_fit('small', model => 'new')}), 'new', 'and fits');
