@@ -42,3 +42,21 @@ SELECT gp_create_graph('cora_few', nodes => 'cora_few', edges => 'cora_edges', t
        gp_create_graph('dblp_few', nodes => 'dblp_few', edges => 'dblp_edges', target => 'target',
                        sparse_features => 'dblp_features')
 \g /dev/null
+
+-- What a method learns from and is judged by: the default split, or the few labels of each class that
+-- the data sets come with.
+CREATE VIEW cora_test AS SELECT id, label AS class FROM cora_nodes WHERE split = 'test';
+CREATE VIEW dblp_test AS SELECT id, label AS class FROM dblp_nodes WHERE split = 'test';
+CREATE VIEW cora_split AS
+    SELECT n.id, n.label AS class, s.role, CASE WHEN s.role = 'train' THEN n.label END AS target
+    FROM cora_nodes AS n LEFT JOIN cora_splits AS s ON s.node_id = n.id AND s.split_no = 'gckm_fewlabels';
+CREATE VIEW chameleon_split AS
+    SELECT n.id, n.class5 AS class, s.role, CASE WHEN s.role = 'train' THEN n.class5 END AS target
+    FROM chameleon_nodes AS n LEFT JOIN chameleon_splits AS s ON s.node_id = n.id AND s.split_no = 'gckm_fewlabels';
+CREATE VIEW cora_split_test AS SELECT id, class FROM cora_split WHERE role = 'test';
+CREATE VIEW chameleon_split_test AS SELECT id, class FROM chameleon_split WHERE role = 'test';
+SELECT gp_create_graph('cora_split', nodes => 'cora_split', edges => 'cora_edges', target => 'target',
+                       sparse_features => 'cora_features'),
+       gp_create_graph('chameleon_split', nodes => 'chameleon_split', edges => 'chameleon_edges',
+                       target => 'target', sparse_features => 'chameleon_features')
+\g /dev/null

@@ -73,6 +73,18 @@ few() {
 	echo "# classes in a set: $size"
 }
 
+# A figure of a method, the mean of three seeds: what it is, least, script of the figure, its variables.
+learnt() {
+	local what=$1 least=$2 script=$3 seed row rows=""
+	shift 3
+
+	for seed in 0 1 2; do
+		row=$(sql -At -v seed=$seed "$@" -f "$HERE/$script.sql" | tail -n 1)
+		[ -n "$row" ] && rows+="$row"$'\n'
+	done
+	within "$what" "$(printf '%s' "$rows" | awk '{ sum += $1; n++ } END { if (n == 3) printf "%.4f", sum / n }')" "$least" 1
+}
+
 dropdb --if-exists quality 2>/dev/null
 createdb quality || exit 1
 export PGDATABASE=quality PGOPTIONS='-c client_min_messages=warning'
@@ -115,6 +127,13 @@ within "Cora, structure alone, conjugate gradients: accuracy" \
 	"$(bare cora "kernel => 'laplacian(sigma2=10)', strategy => 'precision'")" .70 1
 within "DBLP, structure alone, auto: accuracy" "$(bare dblp "kernel => 'auto'")" .69 1
 within "Chameleon, profile: R2" "$(figure r2 chameleon "kernel => 'profile'")" .790 1
+learnt "Cora, gckm: accuracy" .815 method -v graph=cora -v test=cora_test -v method=gckm
+learnt "Cora, gckm, few labels: accuracy" .80 method -v graph=cora_split -v test=cora_split_test -v method=gckm
+learnt "Chameleon, gckm(own=true), few labels: accuracy" .33 method -v graph=chameleon_split -v test=chameleon_split_test \
+	-v 'method=gckm(own=true)'
+learnt "DBLP, gckm: accuracy" .70 method -v graph=dblp -v test=dblp_test -v method=gckm
+learnt "Cora, gckm, clusters: information shared with the classes" .44 clusters -v set=cora -v nodes=cora_nodes -v clusters=7 \
+	-v method=gckm
 links usair 97.3 97.0
 links yeast 97.5 97.6
 links cora 96.4 96.5
