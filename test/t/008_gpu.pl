@@ -129,16 +129,19 @@ my @computations = (
 	[ 'middle', q{kernel => 'gcn(input=laplacian)'} ],
 	[ 'values', q{kernel => 'gcn'} ],
 	[ 'values', q{kernel => 'sage', strategy => 'nystrom', landmarks => 100} ],
-	[ 'small', q{kernel => 'gcn'} ]);
+	[ 'small', q{kernel => 'gcn'} ],
+	[ 'middle', q{method => 'gckm'} ],
+	[ 'middle', q{method => 'gckm(own=true, landmarks=100)'} ]);
 for my $c (@computations)
 {
 	my ($graph, $arguments) = @$c;
+	my $nugget = $arguments =~ /method/ ? '' : 'nugget => 0.5,';
 	my $difference = $node->safe_psql('postgres', qq{
 		SET client_min_messages = warning;
 		SET gnngp.device = cpu;
-		SELECT device FROM gp_fit('$graph', 'on_cpu', nugget => 0.5, replace => true, $arguments);
+		SELECT device FROM gp_fit('$graph', 'on_cpu', $nugget replace => true, $arguments);
 		SET gnngp.device = cuda;
-		SELECT device FROM gp_fit('$graph', 'on_cuda', nugget => 0.5, replace => true, $arguments);
+		SELECT device FROM gp_fit('$graph', 'on_cuda', $nugget replace => true, $arguments);
 		SELECT max(abs(a.score - b.score)) < 1e-4 AND max(abs(a.variance - b.variance)) < 1e-4
 				AND max(abs(a.probability - b.probability)) IS DISTINCT FROM 'NaN' AND count(*) > 0
 		FROM gp_predict('on_cpu', top => NULL) a JOIN gp_predict('on_cuda', top => NULL) b
@@ -162,6 +165,7 @@ sub answers
 		SELECT src, count(*), bool_and(score > 0.3) FROM gp_predict_links('links', nodes => ARRAY[5, 6], k => 2) GROUP BY src ORDER BY src;
 		SELECT src, dst, round(score::numeric, 2) FROM gp_score_links('links', ARRAY[1, 2], ARRAY[3, 9]);
 		SELECT cluster, count(*) FROM gp_cluster('middle', 4) GROUP BY 1 ORDER BY 1;
+		SELECT cluster, count(*) FROM gp_cluster('middle', 4, method => 'gckm') GROUP BY 1 ORDER BY 1;
 		SELECT round(gp_kernel_value(gp_factor(src, dst, 'gcn', 64), 3, 8)::numeric, 4) FROM middle_edges;
 		SELECT node, class, round(score::numeric, 3)
 		FROM (SELECT gp_factor(src, dst, 'gcn', 64) AS q FROM middle_edges) f,
@@ -177,7 +181,9 @@ is(answers('cuda'), answers('cpu'), 'links, groups, factors and a refresh on the
 ($out, $err) = session(qq{
 	SELECT device FROM gp_fit('middle');
 	$auto
-	SELECT device FROM gp_fit('small');
+	SELECT device FROM gp_fit('small', kernel => 'gcn');
+	SELECT device FROM gp_fit('middle', method => 'gckm');
+	SELECT reason ~ 'on the GPU\$' FROM gp_estimate('middle', method => 'gckm');
 	SELECT device FROM gp_fit('middle');
 	SELECT count(*) FROM gp_tune('middle', ARRAY['gcn']::gp_kernel[]);
 	CALL gp_refresh('middle');
@@ -185,7 +191,7 @@ is(answers('cuda'), answers('cpu'), 'links, groups, factors and a refresh on the
 	SELECT gp_fit_links('middle') IS NULL;
 	SELECT device FROM gp_models WHERE model = 'middle';
 });
-is($out, "cpu\ncpu\ncuda\n1\ncuda\nf\ncuda", 'auto takes the card where it gains by it');
+is($out, "cpu\ncpu\ncuda\nt\ncuda\n1\ncuda\nf\ncuda", 'auto takes the card where it gains by it');
 unlike($err, qr/WARNING|ERROR/, 'and has nothing to say');
 
 # The number of a card

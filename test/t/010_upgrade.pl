@@ -92,6 +92,8 @@ for my $call (q{SELECT gp_create_graph('new', 'nodes', 'edges')}, q{SELECT gp_fi
 	like(as('keeper', $call), qr/^55000: .*0\.1\.0.*run ALTER EXTENSION gnngp UPDATE/s, "$call is refused");
 }
 is(as('keeper', q{SELECT count(*) FROM gp_estimate('small')}), '1', 'what stores nothing runs');
+is(as('keeper', q{SELECT kernel FROM gp_tune('small', '{gcn}')}), 'gcn', 'such as a comparison of kernels');
+is(as('keeper', q{SELECT count(*) FROM gp_cluster('small', 3)}), '24', 'and groups of nodes');
 
 # The update
 my ($rc, $out, $err) = $node->psql('old', 'ALTER EXTENSION gnngp UPDATE');
