@@ -8,6 +8,7 @@
 #include "graph/walks.h"
 
 #define FINE_FLOAT 1e-3			/* the error of the solution in the end */
+#define FINE_DEAR 1e-2			/* the same where each product counts */
 #define FINE_DOUBLE 1e-8
 #define REFINE 1				/* nuggets between those of whole decades */
 #define SMALLEST_MEAN 1e-28		/* of the prior's diagonal */
@@ -95,7 +96,8 @@ gp_infer_precision(gp_device *dev, const gp_problem *problem, const gp_csr *s, c
 {
 	gp_env	   *env = dev->env;
 	gp_eval		ev = {.dev = dev, .env = env, .n = problem->graph->nodes, .type = problem->type};
-	double		fine = problem->type == GP_FLOAT ? FINE_FLOAT : FINE_DOUBLE;
+	bool		dear = gp_precision_is_dear(s);
+	double		fine = problem->type == GP_DOUBLE ? FINE_DOUBLE : dear ? FINE_DEAR : FINE_FLOAT;
 	gp_targets	targets = gp_targets_make(env, problem);
 	gp_posterior *out = gp_posterior_create(env, problem, &targets, plan);
 	gp_solution solution;
@@ -112,7 +114,7 @@ gp_infer_precision(gp_device *dev, const gp_problem *problem, const gp_csr *s, c
 	check_size(&f);
 	gp_precision_set_targets(&f, true);
 	nugget = gp_nugget_choose(env, problem, &targets, gp_precision_nugget_error, &f,
-							  GP_NUGGET_CLIMB, REFINE);
+							  GP_NUGGET_CLIMB, dear ? 0 : REFINE);
 	gp_precision_set_targets(&f, false);
 	f.error = 0.0;
 	gp_precision_solve_labels(&f, nugget, fine, out->mean);

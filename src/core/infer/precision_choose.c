@@ -6,7 +6,8 @@
 #include <math.h>
 
 #define ROUGH 1e-2				/* the error while priors are compared, */
-#define ROUGH_NUGGET 1.0		/* at a nugget where little depends on it */
+#define ROUGH_NUGGET 1.0		/* at a nugget where little depends on it, */
+#define DEAR_NUGGET 0.1			/* or, where products are dear, at one that may stay */
 #define WORTH 0.002				/* of a score: a step that gains less is not followed */
 
 /* Scores a prior with a nugget, and keeps it when it is the best so far; true when it is. */
@@ -39,6 +40,7 @@ gp_precision_choose(gp_device *dev, const gp_problem *problem)
 	gp_prior_choice all = {0};
 	gp_precision_fit f;
 	gp_csr	   *s;
+	double		nugget = ROUGH_NUGGET;
 
 	all.tried[0] = (gp_prior_score) {10.0, 2, GP_NUGGET_FEW, NAN};
 	all.n = 1;
@@ -51,10 +53,16 @@ gp_precision_choose(gp_device *dev, const gp_problem *problem)
 	s = gp_precision_matrix(dev->env, problem->graph);
 	gp_precision_fit_open(&f, dev, problem, &targets, s);
 	gp_precision_set_targets(&f, true);
-	try_prior(&f, &all, 10.0, 2, ROUGH_NUGGET, ROUGH);
-	try_prior(&f, &all, 10.0, 1, ROUGH_NUGGET, ROUGH);
-	if (!try_prior(&f, &all, 50.0, all.tried[all.best].d, ROUGH_NUGGET, ROUGH))
-		try_prior(&f, &all, 2.0, all.tried[all.best].d, ROUGH_NUGGET, ROUGH);
+	all.settles_nugget = gp_precision_is_dear(s);
+	if (all.settles_nugget)
+		nugget = DEAR_NUGGET;
+	try_prior(&f, &all, 10.0, 2, nugget, ROUGH);
+	try_prior(&f, &all, 10.0, 1, nugget, ROUGH);
+	if (!try_prior(&f, &all, 50.0, all.tried[all.best].d, nugget, ROUGH))
+		try_prior(&f, &all, 2.0, all.tried[all.best].d, nugget, ROUGH);
+	/* A smaller nugget is the cheaper one to look at. */
+	if (all.settles_nugget)
+		try_prior(&f, &all, all.tried[all.best].sigma2, all.tried[all.best].d, 0.1 * nugget, ROUGH);
 	gp_precision_fit_close(&f);
 	gp_csr_free(dev->env, s);
 	gp_free(dev->env, f.loo);

@@ -11,6 +11,15 @@
 #define GP_PRECISION_MOST 500	/* iterations */
 #define GP_PROBE_WORK 4e6		/* nodes x colours that are cheap: where so few serve, each has its own */
 
+#define GP_PRECISION_DEAR 4e6	/* entries of the graph's matrix from which a product takes a tenth of a second */
+
+/* True for a graph on which each product counts. */
+static inline bool
+gp_precision_is_dear(const gp_csr *s)
+{
+	return (double) gp_csr_entries(s) >= GP_PRECISION_DEAR;
+}
+
 /* A fit on its way. */
 typedef struct gp_precision_fit
 {

@@ -20,6 +20,7 @@
 #define LIKELY_LAPLACIAN "laplacian(sigma2=10)"
 #define MOST_CANDIDATES 8
 #define CHEAP 4e11				/* operations that a candidate may always take: about ten seconds */
+#define MANY_EDGES 1000000		/* beyond which structure alone is left to conjugate gradients */
 #define PATIENCE 10.0			/* else, where there are features, so many times those of the first */
 
 /* A kernel that is tried. */
@@ -75,7 +76,7 @@ canonical(gp_env *env, const char *text)
 
 /* The text of the Laplacian kernel whose prior leave-one-out likes best. */
 char *
-gnngp_best_laplacian(gnngp_run *run, const gnngp_data *data, MemoryContext context)
+gnngp_best_laplacian(gnngp_run *run, const gnngp_data *data, MemoryContext context, double *nugget)
 {
 	gnngp_fit_settings settings = gnngp_fit_settings_default();
 	gp_problem	problem;
@@ -84,6 +85,8 @@ gnngp_best_laplacian(gnngp_run *run, const gnngp_data *data, MemoryContext conte
 
 	gnngp_problem_init(&problem, data, NULL, &settings);
 	prior = gp_precision_choose(run->device, &problem);
+	if (prior.settles_nugget && isnan(*nugget))
+		*nugget = prior.tried[prior.best].nugget;
 	text = psprintf("laplacian(d=%d, sigma2=%g)", prior.tried[prior.best].d,
 					prior.tried[prior.best].sigma2);
 	return MemoryContextStrdup(context, canonical(run->env, text));
@@ -109,6 +112,9 @@ is_affordable(contest *c, int i, const char *kernel)
 	gp_problem	problem;
 	gp_plan		plan;
 
+	/* Planning takes seconds there, to no avail. */
+	if (i > 0 && c->data->features == NULL && c->data->graph->edges > MANY_EDGES)
+		return false;
 	gnngp_problem_init(&problem, c->data, gnngp_compile_kernel(env, kernel), c->settings);
 	problem.estimate_limit = i == 0 ? 0 : env->limit == 0 ? SIZE_MAX / 2 : gp_limit(env);
 	plan = gp_plan_make(c->run->device, &problem);
@@ -152,6 +158,7 @@ try_candidate(contest *c, int i)
 	gp_env	   *env = c->run->env;
 	const char *kernel = c->candidates[i].kernel;
 	bool		laplacian = strcmp(kernel, LAPLACIAN) == 0;
+	double		nugget = c->settings->nugget;
 	gp_problem	problem;
 	gp_posterior *posterior;
 	gnngp_notices *former;
@@ -161,8 +168,9 @@ try_candidate(contest *c, int i)
 		if (!is_affordable(c, i, laplacian ? LIKELY_LAPLACIAN : kernel))
 			return;
 	if (laplacian)
-		kernel = c->candidates[i].kernel = gnngp_best_laplacian(c->run, c->data, CurrentMemoryContext);
+		kernel = c->candidates[i].kernel = gnngp_best_laplacian(c->run, c->data, CurrentMemoryContext, &nugget);
 	gnngp_problem_init(&problem, c->data, gnngp_compile_kernel(env, kernel), c->settings);
+	problem.nugget = nugget;
 	former = gnngp_env_collect_notices(env);
 	posterior = gnngp_run_fit(c->run, &problem);
 	settle(c, i, posterior, gnngp_env_collect_notices(env));

@@ -25,7 +25,11 @@ extern gnngp_choice gnngp_fit_kernel(gnngp_run *run, const gnngp_data *data,
 /* The kernel that an estimate stands for where none is named: the first that would be tried. */
 extern const char *gnngp_likely_kernel(const gnngp_data *data, const gnngp_fit_settings *settings);
 
-/* The text, in context, of the Laplacian kernel whose prior leave-one-out likes best on these data. */
-extern char *gnngp_best_laplacian(gnngp_run *run, const gnngp_data *data, MemoryContext context);
+/*
+ * The text, in context, of the Laplacian kernel whose prior leave-one-out likes best on these
+ * data; its nugget, too, where that is NaN and the search has settled it.
+ */
+extern char *gnngp_best_laplacian(gnngp_run *run, const gnngp_data *data, MemoryContext context,
+								  double *nugget);
 
 #endif							/* GNNGP_AUTO_KERNEL_H */
