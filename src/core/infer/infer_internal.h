@@ -53,6 +53,22 @@ extern void gp_power_choose(gp_eval *ev, const gp_problem *problem, const gp_tar
 /* landmarks.c: landmarks drawn evenly, without twins, of all nodes. */
 extern int32_t *gp_landmarks_spread(gp_eval *ev, const gp_problem *problem, int64_t count, int64_t *n);
 
+/* True where so many landmarks begin with the whole field of the labels, which makes more useless. */
+extern bool gp_landmarks_are_field(gp_eval *ev, const gp_problem *problem, int64_t count);
+
+/* The places, among ascending landmarks, of those that rank last. */
+extern int32_t *gp_landmarks_last(gp_eval *ev, const gp_problem *problem, const int32_t *landmark, int64_t n,
+								  int64_t count);
+
+/* fewer.c: the leave-one-out error without the last landmarks, over that with all; q has the labelled rows. */
+extern double gp_fewer_error(gp_eval *ev, const gp_problem *problem, const gp_targets *targets,
+							 const gp_factor *f, gp_matrix q, const gp_solution *solution,
+							 const gp_posterior *out);
+
+/* Tells where more landmarks are likely to help. */
+extern void gp_tell_fewer(gp_env *env, const gp_problem *problem, const gp_solution *solution,
+						  const gp_posterior *out);
+
 /* posterior.c: forgets which nodes have no kernel; tells the user how many these are. */
 extern void gp_posterior_forget(gp_env *env, gp_posterior *out);
 extern void gp_posterior_tell(gp_env *env, const gp_problem *problem, const gp_posterior *out);

@@ -177,6 +177,17 @@ sort_candidates(gp_env *env, candidate *c, int64_t n)
 	gp_heap_sort(&heap);
 }
 
+/* A node as a candidate that nobody prefers. */
+static candidate
+candidate_of(const gp_eval *ev, const gp_problem *problem, bool spread, int64_t i)
+{
+	candidate	c = {.node = (int32_t) i};
+
+	c.degree = spread ? 0 : ev->kernel->a->start[i + 1] - ev->kernel->a->start[i];
+	c.draw = gp_hash(problem->seed ^ gp_hash(i));
+	return c;
+}
+
 /* All nodes as candidates. */
 static candidate *
 candidates(const gp_eval *ev, const gp_problem *problem, bool spread, bool prefer_field)
@@ -186,10 +197,8 @@ candidates(const gp_eval *ev, const gp_problem *problem, bool spread, bool prefe
 
 	for (int64_t i = 0; i < ev->n; i++)
 	{
-		c[i].node = (int32_t) i;
-		c[i].degree = spread ? 0 : ev->kernel->a->start[i + 1] - ev->kernel->a->start[i];
+		c[i] = candidate_of(ev, problem, spread, i);
 		c[i].fingerprint = fingerprint[i];
-		c[i].draw = gp_hash(problem->seed ^ gp_hash(i));
 	}
 	if (prefer_field)
 		for (int64_t k = 0; k < problem->nlabelled; k++)
@@ -213,6 +222,14 @@ field_size(const gp_eval *ev, const gp_problem *problem)
 
 	gp_free(ev->env, field);
 	return n;
+}
+
+/* True where so many landmarks begin with the whole field of the labels. */
+bool
+gp_landmarks_are_field(gp_eval *ev, const gp_problem *problem, int64_t count)
+{
+	return problem->task == GP_TASK_CLASSES && problem->nlabelled <= count &&
+		field_size(ev, problem) <= count;
 }
 
 /* How many landmarks an automatic fit takes. */
@@ -254,7 +271,7 @@ choose(gp_eval *ev, const gp_problem *problem, int64_t count, bool spread, int64
 	if (env->dry)
 		return dry_landmarks(ev, count);
 	landmark = gp_alloc_array(env, count, sizeof(int32_t));
-	field = !spread && problem->task == GP_TASK_CLASSES && field_size(ev, problem) <= count;
+	field = !spread && gp_landmarks_are_field(ev, problem, count);
 	if (problem->landmark)
 	{
 		memcpy(landmark, problem->landmark, count * sizeof(int32_t));
@@ -287,4 +304,27 @@ int32_t *
 gp_landmarks_spread(gp_eval *ev, const gp_problem *problem, int64_t count, int64_t *n)
 {
 	return choose(ev, problem, count, true, n);
+}
+
+/*
+ * The places, among ascending landmarks, of those that rank last: what a fit with fewer
+ * would have done without.
+ */
+int32_t *
+gp_landmarks_last(gp_eval *ev, const gp_problem *problem, const int32_t *landmark, int64_t n, int64_t count)
+{
+	int32_t    *place = gp_alloc_array(ev->env, count, sizeof(int32_t));
+	candidate  *c = gp_alloc_zero(ev->env, n, sizeof(candidate));
+
+	for (int64_t k = 0; k < n && !ev->env->dry; k++)
+	{
+		c[k] = candidate_of(ev, problem, false, landmark[k]);
+		c[k].node = (int32_t) k;
+	}
+	if (!ev->env->dry)
+		sort_candidates(ev->env, c, n);
+	for (int64_t j = 0; j < count; j++)
+		place[j] = c[n - count + j].node;
+	gp_free(ev->env, c);
+	return place;
 }

@@ -278,6 +278,7 @@ solve_dual(lowrank *lr, const gp_problem *problem, const gp_targets *targets, gp
 	dev->gemm(dev, true, false, 1.0, wide, solution.weights, 0.0, w);
 	means(lr, w, out);
 	dev->destroy(dev, &w);
+	solution.fewer_error = gp_fewer_error(lr->ev, problem, targets, lr->f, wide, &solution, out);
 	if (diag)
 	{
 		gp_matrix	f = dev->create(dev, q.cols, q.rows, GP_DOUBLE);
@@ -308,6 +309,7 @@ solve_primal(lowrank *lr, const gp_problem *problem, const gp_targets *targets, 
 	gp_solution solution = gp_primal_solve(dev, problem, targets, q, mean_diag);
 
 	means(lr, solution.weights, out);
+	solution.fewer_error = gp_fewer_error(lr->ev, problem, targets, lr->f, q, &solution, out);
 	if (diag)
 	{
 		gp_matrix	f = explained_root(lr, solution.root, solution.noise);

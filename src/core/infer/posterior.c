@@ -129,6 +129,7 @@ gp_posterior_settle(const gp_eval *ev, const gp_problem *problem, const gp_targe
 	check_finite(ev->env, out);
 	gp_figures(ev->env, problem, targets, solution, out);
 	gp_tell_worth(ev->dev, problem, targets, out);
+	gp_tell_fewer(ev->env, problem, solution, out);
 }
 
 /* Frees a posterior. */

@@ -36,6 +36,7 @@ typedef struct gp_solution
 	double		log_marginal_likelihood;
 	double	   *loo_mean;		/* m x columns: prediction at i when i is left out (centred) */
 	double	   *loo_variance;	/* m: of the observation, at scale s^2 */
+	double		fewer_error;	/* leave-one-out error without the last landmarks, over that with all; 0: not known */
 	gp_matrix	weights;		/* dual: alpha, m x columns; primal: w, r x columns; double */
 	gp_matrix	root;			/* dual: L of K(t,t) + noise; primal: L of Q'Q + noise; double */
 } gp_solution;
