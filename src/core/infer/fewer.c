@@ -213,12 +213,16 @@ error_ratio(fewer *w)
 	return ratio;
 }
 
-/* True where there is something to ask: enough labels, and nodes that are no landmarks but might be. */
+/*
+ * True where there is something to ask: enough labels, to say anything and for the landmarks that
+ * there are (with far fewer of them low rank keeps noise out), and nodes that are no landmarks but might be.
+ */
 static bool
 is_open(gp_eval *ev, const gp_problem *problem, const gp_targets *targets, const gp_factor *f,
 		const gp_posterior *out)
 {
-	return targets->ncounted >= FEWEST_LABELS && !targets->few && !targets->flat && !problem->quiet &&
+	return targets->ncounted >= gp_max64(FEWEST_LABELS, out->nlandmarks / PART) &&
+		!targets->few && !targets->flat && !problem->quiet &&
 		out->nlandmarks >= FEWEST_LANDMARKS && out->nlandmarks < ev->n &&
 		problem->program->power == 1.0 && direction_count(f) > 0 &&
 		!gp_landmarks_are_field(ev, problem, out->nlandmarks);
