@@ -8,7 +8,7 @@
 #include "graph/walks.h"
 
 #define FINE_FLOAT 1e-3			/* the error of the solution in the end */
-#define FINE_DEAR 1e-2			/* the same where each product counts */
+#define FINE_DEAR 5e-2			/* the same where each product counts */
 #define FINE_DOUBLE 1e-8
 #define REFINE 1				/* nuggets between those of whole decades */
 #define SMALLEST_MEAN 1e-28		/* of the prior's diagonal */

@@ -7,7 +7,8 @@
 
 #define ROUGH 1e-2				/* the error while priors are compared, */
 #define ROUGH_NUGGET 1.0		/* at a nugget where little depends on it, */
-#define DEAR_NUGGET 0.1			/* or, where products are dear, at one that may stay */
+#define DEAR_ROUGH 1e-1			/* or, where products are dear, less sharply, */
+#define DEAR_NUGGET 0.1			/* at one that may stay */
 #define WORTH 0.002				/* of a score: a step that gains less is not followed */
 
 /* Scores a prior with a nugget, and keeps it when it is the best so far; true when it is. */
@@ -41,6 +42,7 @@ gp_precision_choose(gp_device *dev, const gp_problem *problem)
 	gp_precision_fit f;
 	gp_csr	   *s;
 	double		nugget = ROUGH_NUGGET;
+	double		rough = ROUGH;
 
 	all.tried[0] = (gp_prior_score) {10.0, 2, GP_NUGGET_FEW, NAN};
 	all.n = 1;
@@ -55,14 +57,17 @@ gp_precision_choose(gp_device *dev, const gp_problem *problem)
 	gp_precision_set_targets(&f, true);
 	all.settles_nugget = gp_precision_is_dear(s);
 	if (all.settles_nugget)
+	{
 		nugget = DEAR_NUGGET;
-	try_prior(&f, &all, 10.0, 2, nugget, ROUGH);
-	try_prior(&f, &all, 10.0, 1, nugget, ROUGH);
-	if (!try_prior(&f, &all, 50.0, all.tried[all.best].d, nugget, ROUGH))
-		try_prior(&f, &all, 2.0, all.tried[all.best].d, nugget, ROUGH);
+		rough = DEAR_ROUGH;
+	}
+	try_prior(&f, &all, 10.0, 2, nugget, rough);
+	try_prior(&f, &all, 10.0, 1, nugget, rough);
+	if (!try_prior(&f, &all, 50.0, all.tried[all.best].d, nugget, rough))
+		try_prior(&f, &all, 2.0, all.tried[all.best].d, nugget, rough);
 	/* A smaller nugget is the cheaper one to look at. */
 	if (all.settles_nugget)
-		try_prior(&f, &all, all.tried[all.best].sigma2, all.tried[all.best].d, 0.1 * nugget, ROUGH);
+		try_prior(&f, &all, all.tried[all.best].sigma2, all.tried[all.best].d, 0.1 * nugget, rough);
 	gp_precision_fit_close(&f);
 	gp_csr_free(dev->env, s);
 	gp_free(dev->env, f.loo);

@@ -13,7 +13,7 @@
 #include "graph/walks.h"
 
 #define MOMENT_COLUMNS 16		/* vectors of random signs */
-#define MOMENT_STEPS 16			/* products: moments up to twice as many */
+#define MOMENT_STEPS 10			/* products: moments up to twice as many */
 #define USUAL_STEPS 30			/* of a dry run */
 #define ANGLES 512				/* where the prior's function is looked at for its expansion */
 
