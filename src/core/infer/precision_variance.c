@@ -9,7 +9,7 @@
 #include <math.h>
 
 #define EXACT_NODES 4096		/* up to which every variance is exact */
-#define WORK 2e6				/* nodes x colours that are cheap */
+#define WORK 4e6				/* nodes x colours that are cheap */
 #define FEWEST_COLOURS 14
 #define SAMPLE 32				/* nodes whose variance is probed apart */
 #define SAMPLE_COLUMNS 2		/* that they share: so few that they hardly meet */
