@@ -73,4 +73,4 @@ SELECT try($$SELECT * FROM gp_fit('clubs', kernel => 'gcn', strategy => 'precisi
 SELECT try($$SELECT * FROM gp_fit('clubs', kernel => 'laplacian(dims=20)', strategy => 'precision')$$);
 SELECT try($$SELECT * FROM gp_estimate('clubs', 'gcn', 'precision')$$);
 
-SELECT gp_drop_graph(graph) FROM gp_graphs;
+SELECT gp_drop_graph(graph) FROM gp_graphs ORDER BY graph;

@@ -190,7 +190,7 @@ SELECT task, classes FROM gp_fit('line', task => 'regression', nugget => 0.1);
 SELECT gp_create_graph('single', 'line', 'steps', target => 'one');
 SELECT task, classes FROM gp_fit('single', nugget => 0.1);
 
-SELECT gp_drop_graph(graph) FROM gp_graphs;
+SELECT gp_drop_graph(graph) FROM gp_graphs ORDER BY graph;
 SELECT count(*) FROM gp_models;
 SELECT count(*) FROM gp_block;
 SET client_min_messages = warning;

@@ -164,5 +164,5 @@ SET client_min_messages = warning;
 SELECT task, nodes, edges, features, classes, labelled FROM gp_fit('arrays');
 SELECT count(*) FROM gp_models;
 
-SELECT gp_drop_graph(graph) FROM gp_graphs;
+SELECT gp_drop_graph(graph) FROM gp_graphs ORDER BY graph;
 DROP SCHEMA input_rules CASCADE;

@@ -237,6 +237,6 @@ RESET gnngp.memory_limit;
 SET gnngp.device = :'device';
 SELECT strategy, reason NOT LIKE '%not fit%' AS fits FROM gp_estimate('large', 'gcn');
 
-SELECT gp_drop_graph(graph) FROM gp_graphs;
+SELECT gp_drop_graph(graph) FROM gp_graphs ORDER BY graph;
 SET client_min_messages = warning;
 DROP SCHEMA predict CASCADE;

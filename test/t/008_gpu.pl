@@ -181,7 +181,7 @@ is(answers('cuda'), answers('cpu'), 'links, groups, factors and a refresh on the
 ($out, $err) = session(qq{
 	SELECT device FROM gp_fit('middle');
 	$auto
-	SELECT device FROM gp_fit('small');
+	SELECT device FROM gp_fit('small', kernel => 'gcn', strategy => 'exact');
 	SELECT device FROM gp_fit('middle', method => 'gckm');
 	SELECT reason ~ 'on the GPU\$' FROM gp_estimate('middle', method => 'gckm');
 	SELECT device FROM gp_fit('middle');

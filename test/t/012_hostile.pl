@@ -136,7 +136,7 @@ $node->safe_psql('postgres', q{
 	JOIN tn AS b ON left(b.id, 12)::integer = 1 + (left(a.id, 12)::integer * 7 + k) % 60000});
 is($node->safe_psql('postgres', 'SELECT count(DISTINCT hashtextextended(id, 0)) FROM tn'), '1', 'all texts have one hash');
 $node->safe_psql('postgres', q{SELECT gp_create_graph('texts', 'tn', 'te', target => 'class')});
-runs_soon(q{SELECT gp_estimate('texts', strategy => 'nystrom', landmarks => 10)}, 'text ids and labels that collide are read');
+runs_soon(q{SELECT gp_estimate('texts', 'gcn', strategy => 'nystrom', landmarks => 10)}, 'text ids and labels that collide are read');
 $node->safe_psql('postgres', q{
 	UPDATE tn SET class = left(id, 12)::integer % 2;
 	DELETE FROM te WHERE ctid NOT IN (SELECT ctid FROM te LIMIT 500);
