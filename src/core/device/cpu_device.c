@@ -124,6 +124,7 @@ static const gp_device cpu_table = {
 	.transpose_square = gp_cpu_transpose_square,
 	.gather_rows = gp_cpu_gather_rows,
 	.row_dots = gp_cpu_row_dots,
+	.each = gp_cpu_each,
 	.take = gp_cpu_take,
 	.put = gp_cpu_put,
 	.gemm = gp_cpu_gemm,

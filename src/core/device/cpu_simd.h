@@ -68,6 +68,9 @@ typedef struct gp_simd_ops
 	/* k = scale (k + offset)^power + shift. */
 	void		(*poly) (int64_t n, double offset, int64_t power, double scale, double shift,
 						 void *k);
+
+	/* x = scale cos(x + shift), or of the sine. */
+	void		(*wave) (int64_t n, double scale, bool sine, const void *shift, void *x);
 } gp_simd_ops;
 
 /* A variant, its loops indexed by gp_type. */
@@ -79,8 +82,10 @@ typedef struct gp_simd
 
 /* The loops of a variant, as cpu_simd_kernels.h names them. */
 #define GP_SIMD_OPS { \
-	{f_axpby, f_dot, f_spmm, f_sparse_dot, f_turn, f_solve, f_affine, f_relu, f_rbf, f_poly}, \
-	{d_axpby, d_dot, d_spmm, d_sparse_dot, d_turn, d_solve, d_affine, d_relu, d_rbf, d_poly} \
+	{f_axpby, f_dot, f_spmm, f_sparse_dot, f_turn, f_solve, f_affine, f_relu, f_rbf, f_poly, \
+	f_wave}, \
+	{d_axpby, d_dot, d_spmm, d_sparse_dot, d_turn, d_solve, d_affine, d_relu, d_rbf, d_poly, \
+	d_wave} \
 }
 
 extern const gp_simd gp_simd_portable;

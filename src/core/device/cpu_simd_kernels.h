@@ -465,6 +465,66 @@ FN(poly) (int64_t n, double offset, int64_t power, double scale, double shift, v
 	}
 }
 
+/*
+ * cos or sin of one vector: x = n pi + r with |r| <= pi/2, pi in three parts, and the
+ * Taylor polynomial of r, whose sign is that of n's parity.
+ */
+static inline ATTR V
+FN(wave_vector) (V x, bool sine)
+{
+	static const double inverse[2][12] = {
+		{1.0, -1.0 / 2, 1.0 / 24, -1.0 / 720, 1.0 / 40320, -1.0 / 3628800, 1.0 / 479001600,
+		-1.0 / 87178291200.0, 1.0 / 20922789888000.0, -1.0 / 6402373705728000.0,
+		1.0 / 2432902008176640000.0, -1.0 / 1124000727777607680000.0},
+		{1.0, -1.0 / 6, 1.0 / 120, -1.0 / 5040, 1.0 / 362880, -1.0 / 39916800, 1.0 / 6227020800.0,
+		-1.0 / 1307674368000.0, 1.0 / 355687428096000.0, -1.0 / 121645100408832000.0,
+		1.0 / 51090942171709440000.0, -1.0 / 25852016738884976640000.0}
+	};
+	const bool	single = sizeof(T) == sizeof(float);
+	V			round = SET1(single ? 12582912.0 : 6755399441055744.0);	/* 1.5 times 2^23, 2^52 */
+	V			n = (x * SET1(0.31830988618379067) + round) - round;
+	V			half = (n * SET1(0.5) + round) - round;
+	V			odd = n - half - half;
+	V			r = FMA(n, SET1(single ? -3.140625 : -3.14159250259399414062), x);
+	V			square;
+	V			p;
+	int			k = single ? 7 : 11;
+
+	r = FMA(n, SET1(single ? -9.67502593994140625e-4 : -1.509957883172319270672e-7), r);
+	r = FMA(n, SET1(single ? -1.509957990978376432e-7 : -1.07806057163162381058e-14), r);
+	r = MAX(SET1(-2.0), MIN(SET1(2.0), r));
+	square = r * r;
+	p = SET1(inverse[sine][k]);
+	while (k-- > 0)
+		p = FMA(p, square, SET1(inverse[sine][k]));
+	if (sine)
+		p = p * r;
+	return p * (SET1(1.0) - SET1(2.0) * odd * odd);
+}
+
+/* x = scale cos(x + shift), or of the sine. */
+static ATTR void
+FN(wave) (int64_t n, double scale, bool sine, const void *ss, void *xx)
+{
+	const T    *s = ss;
+	T		   *x = xx;
+	V			vscale = SET1((T) scale);
+	int64_t		i = 0;
+
+	for (; i + W <= n; i += W)
+		STORE(x + i, vscale * FN(wave_vector) (LOAD(x + i) + LOAD(s + i), sine));
+	if (i < n)
+	{
+		T			tail[2][W] = {{0}, {0}};
+		size_t		bytes = (n - i) * sizeof(T);
+
+		memcpy(tail[0], x + i, bytes);
+		memcpy(tail[1], s + i, bytes);
+		STORE(tail[0], vscale * FN(wave_vector) (LOAD(tail[0]) + LOAD(tail[1]), sine));
+		memcpy(x + i, tail[0], bytes);
+	}
+}
+
 #undef T
 #undef V
 #undef W

@@ -140,6 +140,14 @@ dry_row_dots(gp_device *dev, gp_matrix out, gp_matrix a, gp_matrix b)
 }
 
 static void
+dry_each(gp_device *dev, const gp_each *e, gp_matrix y, gp_matrix a, gp_matrix b, gp_matrix c)
+{
+	bool		waves = e->op == GP_EACH_COS || e->op == GP_EACH_SIN || e->op == GP_EACH_EXP;
+
+	add_dense(dev, (waves || e->op == GP_EACH_ADAM ? MAP_FLOPS : 2.0) * elements(y));
+}
+
+static void
 dry_gemm(gp_device *dev, bool trans_a, bool trans_b, double alpha, gp_matrix a, gp_matrix b,
 		 double beta, gp_matrix c)
 {
@@ -292,6 +300,7 @@ gp_device_dry(gp_device *like)
 		.transpose_square = dry_transpose_square,
 		.gather_rows = dry_gather_rows,
 		.row_dots = dry_row_dots,
+		.each = dry_each,
 		.gemm = dry_gemm,
 		.syrk = dry_syrk,
 		.potrf = dry_potrf,

@@ -71,6 +71,111 @@ case_copies(gp_device *dev, gp_type type, case_result *r)
 	}
 }
 
+/* What an element-wise step makes of one element, by the library's functions. */
+static double
+plain_each(const gp_each *e, int64_t place, double y, double a, double b, double *moment)
+{
+	double		g;
+
+	switch (e->op)
+	{
+		case GP_EACH_RELU:
+			return fmax(y, 0.0);
+		case GP_EACH_GATE:
+			return a > 0.0 ? y : 0.0;
+		case GP_EACH_TIMES:
+			return a * y;
+		case GP_EACH_ADD:
+			return y + e->factor * a * b;
+		case GP_EACH_OVER:
+			return y == 0.0 ? 0.0 : e->factor * a / y;
+		case GP_EACH_ROOT:
+			return y < 0.0 ? 0.0 : sqrt(y);
+		case GP_EACH_EXP:
+			return exp(e->factor * a);
+		case GP_EACH_COS:
+			return e->factor * cos(y + a);
+		case GP_EACH_SIN:
+			return e->factor * sin(y + a);
+		case GP_EACH_DROP:
+			return gp_each_uniform(e->seed, (uint64_t) place) < e->rate ? 0.0 : y / (1.0 - e->rate);
+		case GP_EACH_ADAM:
+			break;
+	}
+	g = fmin(fmax(a, -e->adam.clip), e->adam.clip) + e->adam.decay * y;
+	moment[0] = 0.9 * moment[0] + 0.1 * g;
+	moment[1] = 0.999 * moment[1] + 0.001 * g * g;
+	return y - e->adam.rate * moment[0] / (sqrt(moment[1]) * e->adam.root + 1e-8);
+}
+
+/* One element-wise step on matrices of a size; one: a has one row for all. */
+static void
+check_each(gp_device *dev, gp_type type, case_result *r, const gp_each *e, int64_t rows, int64_t cols, bool one)
+{
+	bool		two = e->op == GP_EACH_ADD || e->op == GP_EACH_ADAM;
+	gp_matrix	none = {0};
+	gp_matrix	y = random_matrix(dev, rows, cols, type);
+	gp_matrix	a = random_matrix(dev, one ? 1 : rows, cols, type);
+	gp_matrix	b = two ? random_matrix(dev, rows, cols, type) : none;
+	gp_matrix	c = e->op == GP_EACH_ADAM ? random_matrix(dev, rows, cols, type) : none;
+	bool		alone = e->op == GP_EACH_RELU || e->op == GP_EACH_ROOT || e->op == GP_EACH_DROP;
+	gp_matrix	was[3];
+
+	for (int64_t i = 0; i < rows && c.data; i++)
+		for (int64_t j = 0; j < cols; j++)
+			set(c, i, j, fabs(get(c, i, j)));
+	for (int64_t i = 0; i < rows && (e->op == GP_EACH_COS || e->op == GP_EACH_SIN); i++)
+		for (int64_t j = 0; j < cols; j++)
+			set(y, i, j, 32.0 * get(y, i, j));
+	was[0] = duplicate(dev, y);
+	was[1] = two ? duplicate(dev, b) : none;
+	was[2] = c.data ? duplicate(dev, c) : none;
+	dev->each(dev, e, y, alone ? none : a, b, c);
+	for (int64_t i = 0; i < rows; i++)
+		for (int64_t j = 0; j < cols; j++)
+		{
+			double		moment[2] = {two ? get(was[1], i, j) : 0.0, c.data ? get(was[2], i, j) : 0.0};
+			double		second = moment[0];
+			double		want = plain_each(e, (e->row0 + i) * cols + j, get(was[0], i, j),
+										  get(a, one ? 0 : i, j), second, moment);
+
+			compare(r, get(y, i, j), want);
+			if (c.data == NULL)
+				continue;
+			compare(r, get(b, i, j), moment[0]);
+			compare(r, get(c, i, j), moment[1]);
+		}
+	finish(r, y);
+	drop(dev, y);
+	drop(dev, a);
+	drop(dev, was[0]);
+	for (int k = 1; k < 3; k++)
+		if (was[k].data)
+			drop(dev, was[k]);
+	if (two)
+		drop(dev, b);
+	if (c.data)
+		drop(dev, c);
+}
+
+/* Element-wise steps. */
+static void
+case_each(gp_device *dev, gp_type type, case_result *r)
+{
+	static const int64_t sizes[][2] = {{0, 3}, {1, 1}, {1, 33}, {3, 31}, {300, 33}, {600, 700}};
+
+	for (size_t s = 0; s < LENGTH(sizes); s++)
+		for (int op = GP_EACH_RELU; op <= GP_EACH_ADAM; op++)
+		{
+			gp_each		e = {.op = (gp_each_op) op,.factor = -0.75,.rate = 0.3,.seed = 77,.row0 = 5,
+			.adam = {0.01, 3.0, 0.25, 0.5}};
+
+			check_each(dev, type, r, &e, sizes[s][0], sizes[s][1], false);
+			if (op != GP_EACH_ADD && op != GP_EACH_ADAM)
+				check_each(dev, type, r, &e, sizes[s][0], sizes[s][1], true);
+		}
+}
+
 /* Single elements read out, and written into a copy. */
 static void
 check_entries(gp_device *dev, case_result *r, gp_matrix x)
@@ -448,6 +553,7 @@ test_refusals(gp_env *env, gp_device *dev)
 	expect_error(env, GP_ERR_INTERNAL, dev->syrk(dev, false, 1, f, 0, d));
 	expect_error(env, GP_ERR_INTERNAL, dev->syev(dev, big, gp_matrix_cols(big, 0, 1)));
 	expect_error(env, GP_ERR_INTERNAL, dev->row_dots(dev, gp_matrix_cols(f, 0, 1), f, f));
+	expect_error(env, GP_ERR_INTERNAL, dev->each(dev, &(gp_each) {.op = GP_EACH_TIMES}, f, d, none, none));
 	dev->destroy(dev, &none);
 	ok(none.data == NULL, "destroy accepts a view without data");
 	dev->destroy(dev, &big);
@@ -464,6 +570,7 @@ static const device_test dense_cases[] = {
 	{"syrk", case_syrk, {2e-4, 1e-13}},
 	{"trsm", case_trsm, {2e-5, 1e-13}},
 	{"potrf and trtri", case_potrf, {2e-5, 1e-13}},
+	{"each", case_each, {2e-6, 2e-14}},
 	{"syev", case_syev, {3e-5, 1e-13}},
 };
 

@@ -1,0 +1,122 @@
+/*
+ * cuda_each.cu - element-wise steps of a training on the card.
+ */
+#include "gp_cuda.h"
+
+/* One step of one element; a of one row stands for all. */
+template <typename T>
+struct step_each
+{
+	gp_each		e;
+	gp_matrix	y;
+	gp_matrix	a;
+	gp_matrix	b;
+	gp_matrix	c;
+	uint64_t	bound;
+	int64_t		row0;
+	bool		one;
+
+	/* A step of Adam. */
+	__device__ void adam(T *at, T g, T *first, T *second) const
+	{
+		T			clip = (T) e.adam.clip;
+
+		g = (g > clip ? clip : g < -clip ? -clip : g) + (T) e.adam.decay * *at;
+		*first = (T) GP_ADAM_BETA1 * *first + (T) (1.0 - GP_ADAM_BETA1) * g;
+		*second = (T) GP_ADAM_BETA2 * *second + (T) (1.0 - GP_ADAM_BETA2) * g * g;
+		*at -= (T) e.adam.rate * *first / (sqrt(*second) * (T) e.adam.root + (T) GP_ADAM_EPSILON);
+	}
+
+	__device__ void operator() (int64_t i, int64_t j) const
+	{
+		T		   *at = &gp_at<T>(y, i, j);
+		T			with = a.data ? gp_at<T>(a, one ? 0 : i, j) : (T) 0;
+		T			factor = (T) e.factor;
+
+		switch (e.op)
+		{
+			case GP_EACH_RELU:
+				*at = *at < 0 ? (T) 0 : *at;
+				break;
+			case GP_EACH_GATE:
+				*at = with > 0 ? *at : (T) 0;
+				break;
+			case GP_EACH_TIMES:
+				*at *= with;
+				break;
+			case GP_EACH_ADD:
+				*at += factor * with * gp_at<T>(b, i, j);
+				break;
+			case GP_EACH_OVER:
+				*at = *at == 0 ? (T) 0 : factor * with / *at;
+				break;
+			case GP_EACH_ROOT:
+				*at = *at < 0 ? (T) 0 : sqrt(*at);
+				break;
+			case GP_EACH_EXP:
+				*at = exp(factor * with);
+				break;
+			case GP_EACH_COS:
+				*at = factor * cos(*at + with);
+				break;
+			case GP_EACH_SIN:
+				*at = factor * sin(*at + with);
+				break;
+			case GP_EACH_DROP:
+				*at *= gp_each_draw(e.seed, (uint64_t) ((row0 + i) * y.cols + j)) < bound ? (T) 0
+					: (T) (1.0 / (1.0 - e.rate));
+				break;
+			case GP_EACH_ADAM:
+				adam(at, with, &gp_at<T>(b, i, j), &gp_at<T>(c, i, j));
+				break;
+		}
+	}
+};
+
+/* The same for matrices on the card. */
+template <typename T>
+static void
+step(gp_cuda *c, const gp_each &e, gp_matrix y, gp_matrix a, gp_matrix b, gp_matrix m, int64_t row, bool one)
+{
+	gp_cuda_each(c, y.rows, y.cols, step_each<T>{e, y, a, b, m, gp_each_bound(e.rate), e.row0 + row, one});
+}
+
+/* True when two matrices have the same type and shape. */
+static bool
+alike(gp_matrix a, gp_matrix b)
+{
+	return a.type == b.type && a.rows == b.rows && a.cols == b.cols;
+}
+
+/* Changes each element of y. */
+void
+gp_cuda_each_step(gp_device *dev, const gp_each *e, gp_matrix y, gp_matrix a, gp_matrix b, gp_matrix m)
+{
+	gp_cuda    *c = gp_cuda_of(dev);
+	bool		uses = e->op != GP_EACH_RELU && e->op != GP_EACH_ROOT && e->op != GP_EACH_DROP;
+	bool		two = e->op == GP_EACH_ADD || e->op == GP_EACH_ADAM;
+	bool		one = uses && !two && a.rows == 1 && y.rows != 1;
+	gp_matrix	none = {};
+	gp_staged	all = {};
+	gp_flow		flow[4] = {{y, GP_BOTH}};
+	int			n = 1;
+
+	gp_cuda_require(c, (!uses || one || alike(a, y)) && (!one || (a.type == y.type && a.cols == y.cols)) &&
+					(!two || alike(b, y)) && (e->op != GP_EACH_ADAM || alike(m, y)));
+	if (y.rows == 0 || y.cols == 0)
+		return;
+	if (one)
+		all = gp_cuda_stage(c, a, GP_READ);
+	else if (uses)
+		flow[n++] = {a, GP_READ};
+	if (two)
+		flow[n++] = {b, e->op == GP_EACH_ADAM ? GP_BOTH : GP_READ};
+	if (e->op == GP_EACH_ADAM)
+		flow[n++] = {m, GP_BOTH};
+	gp_cuda_rows(c, flow, n, [=](int64_t row, gp_matrix *part)
+				 { gp_cuda_typed(y.type, step, c, *e, part[0], one ? all.m : n > 1 ? part[1] : none,
+								 n > 2 ? part[2] : none, n > 3 ? part[3] : none, row, one); });
+	if (one)
+		gp_cuda_unstage(c, &all);
+	gp_cuda_pace(c);
+}

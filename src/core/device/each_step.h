@@ -1,0 +1,72 @@
+/*
+ * each_step.h - element-wise steps of a training, on the host and on a card.
+ *
+ * What is dropped depends on the seed and on the place of the element alone, so that it
+ * can be drawn again, by any number of threads and in any panel.
+ */
+#ifndef GP_EACH_STEP_H
+#define GP_EACH_STEP_H
+
+#include "base/base.h"
+
+/* What becomes of y; a of one row stands for all rows. */
+typedef enum gp_each_op
+{
+	GP_EACH_RELU,				/* y = max(y, 0) */
+	GP_EACH_GATE,				/* y where a > 0, else 0 */
+	GP_EACH_TIMES,				/* y = a y */
+	GP_EACH_ADD,				/* y = y + factor a b */
+	GP_EACH_OVER,				/* y = factor a / y, 0 where y is 0 */
+	GP_EACH_ROOT,				/* the root of y, 0 below 0 */
+	GP_EACH_EXP,				/* y = exp(factor a) */
+	GP_EACH_COS,				/* y = factor cos(y + a) */
+	GP_EACH_SIN,				/* y = factor sin(y + a) */
+	GP_EACH_DROP,				/* y / (1 - rate) with the probability 1 - rate, else 0 */
+	GP_EACH_ADAM				/* y -= a step by the gradient a, whose moments are b and c */
+} gp_each_op;
+
+/* A step of Adam (Kingma and Ba 2015), its corrections of the moments' start worked in. */
+typedef struct gp_adam
+{
+	double		rate;			/* over 1 - beta1^t */
+	double		root;			/* 1 over the root of 1 - beta2^t */
+	double		decay;			/* the gradient of decay w^2 / 2 is added */
+	double		clip;			/* a gradient is at most so large */
+} gp_adam;
+
+typedef struct gp_each
+{
+	gp_each_op	op;
+	double		factor;
+	double		rate;			/* of what is dropped */
+	uint64_t	seed;
+	int64_t		row0;			/* the place of y's first row */
+	gp_adam		adam;
+} gp_each;
+
+#define GP_ADAM_BETA1 0.9
+#define GP_ADAM_BETA2 0.999
+#define GP_ADAM_EPSILON 1e-8
+
+/* The 53 bits that are drawn for one element. */
+GP_ON_CARD static inline uint64_t
+gp_each_draw(uint64_t seed, uint64_t element)
+{
+	return gp_mix64(seed + GP_GOLDEN * (element + 1)) >> 11;
+}
+
+/* Draws below this are dropped. */
+GP_ON_CARD static inline uint64_t
+gp_each_bound(double rate)
+{
+	return (uint64_t) (rate * 9007199254740992.0);
+}
+
+/* A uniform number in [0, 1) of one element. */
+GP_ON_CARD static inline double
+gp_each_uniform(uint64_t seed, uint64_t element)
+{
+	return (double) gp_each_draw(seed, element) * (1.0 / 9007199254740992.0);
+}
+
+#endif							/* GP_EACH_STEP_H */
