@@ -60,6 +60,9 @@ $(CORE_OBJS): override CFLAGS += -fvisibility=hidden -Wframe-larger-than=4096
 # A fused product and sum would change the bits of random walks, which are the same on every machine.
 src/core/graph/walks.o: override CFLAGS += -ffp-contract=off
 
+# Loops over single elements, which are nothing but loops.
+src/core/device/cpu_each.o: override CFLAGS += -O3 -fno-math-errno -fno-trapping-math
+
 # Every object depends on every header and on the version: no stale object remains.
 $(OBJS): $(wildcard src/*/*/*.h) Makefile
 

@@ -1,5 +1,8 @@
 /*
  * cpu_each.c - element-wise steps of a training on the CPU.
+ *
+ * What is dropped and what is cut off is as good as random, so that no loop branches: this file is
+ * compiled for vectors (Makefile).
  */
 #include <math.h>
 
@@ -53,10 +56,10 @@ static void \
 drop_##T(const gp_each *e, uint64_t element, int64_t n, T *y) \
 { \
 	uint64_t	bound = gp_each_bound(e->rate); \
-	T			keep = (T) (1.0 / (1.0 - e->rate)); \
+	T			factor[2] = {0, (T) (1.0 / (1.0 - e->rate))}; \
  \
 	for (int64_t j = 0; j < n; j++) \
-		y[j] *= gp_each_draw(e->seed, element + (uint64_t) j) < bound ? 0 : keep; \
+		y[j] *= factor[gp_each_draw(e->seed, element + (uint64_t) j) >= bound]; \
 } \
  \
 static void \
