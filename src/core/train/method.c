@@ -76,6 +76,29 @@ static const option gckm_options[] = {
 
 static const method gckm = {"gckm", gckm_options};
 
+#define OF(field) offsetof(gp_gpsrf, field)
+
+static const option gpsrf_options[] = {
+	{"features", VALUE_WHOLE, OF(features), 1, 100000, "features is the number of cosines.", {NULL}},
+	{"units", VALUE_WHOLE, OF(units), 1, 4096, "units is the length of a node's representation.", {NULL}},
+	{"hidden", VALUE_WHOLE, OF(hidden), 1, 4096, "hidden is the width of the layer before it.", {NULL}},
+	{"steps", VALUE_WHOLE, OF(steps), 1, 1000000, NULL, {NULL}},
+	{"dropout", VALUE_NUMBER, OF(dropout), 0, 0.95, NULL, {NULL}},
+	{"tau", VALUE_NUMBER, OF(tau), 0, 1, "tau=1 learns from the labels alone.", {NULL}},
+	{"decay", VALUE_NUMBER, OF(decay), 0, 1, NULL, {NULL}},
+	{NULL, VALUE_WHOLE, 0, 0, 0, NULL, {NULL}}
+};
+
+static const method gpsrf = {"gpsrf", gpsrf_options};
+
+/* What a user may leave out of GPSRF. */
+gp_gpsrf
+gp_gpsrf_defaults(void)
+{
+	return (gp_gpsrf) {.features = 1000,.units = 64,.hidden = 128,.steps = 800,.dropout = 0.5,.tau = 0.8,
+	.decay = 5e-4};
+}
+
 /* What a user may leave out. */
 gp_gckm
 gp_gckm_defaults(void)
@@ -297,6 +320,17 @@ gp_gckm_parse(gp_env *env, const char *text)
 	return o;
 }
 
+/* Reads GPSRF's text. */
+gp_gpsrf
+gp_gpsrf_parse(gp_env *env, const char *text)
+{
+	gp_gpsrf	o = gp_gpsrf_defaults();
+	reader		r;
+
+	read_method(&r, env, &gpsrf, text, &o);
+	return o;
+}
+
 /* True when a method's text begins with this name. */
 bool
 gp_method_is(gp_env *env, const char *text, const char *name)
@@ -373,4 +407,13 @@ gp_gckm_print(gp_env *env, const gp_gckm *options)
 	gp_gckm		defaults = gp_gckm_defaults();
 
 	return print_method(env, &gckm, options, &defaults);
+}
+
+/* GPSRF's canonical text. */
+char *
+gp_gpsrf_print(gp_env *env, const gp_gpsrf *options)
+{
+	gp_gpsrf	defaults = gp_gpsrf_defaults();
+
+	return print_method(env, &gpsrf, options, &defaults);
 }

@@ -89,4 +89,36 @@ extern gp_posterior *gp_gckm_fit(gp_device *dev, const gp_problem *problem, cons
 extern gp_features *gp_gckm_embedding(gp_device *dev, const gp_graph *graph, const gp_features *features,
 									  uint64_t seed, const gp_gckm *options);
 
+/*
+ * The options of GPSRF, structure-aware random Fourier kernels (Fang, Zhu, Liu and Wang 2021):
+ * cosine features, of learnt frequencies, of a node's representation by two graph convolutions;
+ * their weights have a Gaussian posterior.
+ */
+typedef struct gp_gpsrf
+{
+	int			features;		/* cosines */
+	int			units;			/* of a node's representation */
+	int			hidden;			/* of the layer before */
+	int			steps;			/* each with the weights, then with the frequencies; an eighth more goes before */
+	double		dropout;
+	double		tau;			/* nodes so sure of their class are learnt from, too */
+	double		decay;			/* of the network's weights */
+} gp_gpsrf;
+
+/* What a user may leave out; a text read, with errors as gp_gckm_parse's; the canonical text. */
+extern gp_gpsrf gp_gpsrf_defaults(void);
+extern gp_gpsrf gp_gpsrf_parse(gp_env *env, const char *text);
+extern char *gp_gpsrf_print(gp_env *env, const gp_gpsrf *options);
+
+/* What a fit takes, as gp_gckm_plan says it. */
+extern gp_plan gp_gpsrf_plan(gp_device *dev, const gp_problem *problem, const gp_gpsrf *options);
+
+/*
+ * The posterior of classes: means are probabilities of the training's own, variances the mean
+ * over the classes of those of their logits.  In place of leave-one-out, five folds are held out of trainings
+ * of half the steps, which calibrate.  log_marginal_likelihood is the bound that was trained,
+ * landmarks are none, nugget is NaN.  Raises GP_ERR_RANGE where a step gives no number.
+ */
+extern gp_posterior *gp_gpsrf_fit(gp_device *dev, const gp_problem *problem, const gp_gpsrf *options);
+
 #endif							/* GP_TRAIN_H */

@@ -50,6 +50,23 @@ check_rules(gp_env *env)
 	   !gp_method_is(env, "", "gckm"), "a method is known by its name");
 }
 
+/* GPSRF's options. */
+static void
+check_gpsrf(gp_env *env)
+{
+	gp_gpsrf	o = gp_gpsrf_parse(env, "GPSRF()");
+
+	ok(o.features == 1000 && o.units == 64 && o.hidden == 128 && o.steps == 800 && o.dropout == 0.5 && o.tau == 0.8 &&
+	   o.decay == 5e-4, "gpsrf's defaults");
+	is_str(gp_gpsrf_print(env, &o), "gpsrf", "which need no options");
+	o = gp_gpsrf_parse(env, "gpsrf(tau=1, steps=10, dropout=0.5, features=77)");
+	is_str(gp_gpsrf_print(env, &o), "gpsrf(features=77, steps=10, tau=1)", "gpsrf's canonical text");
+	expect_error(env, GP_ERR_VALUE, gp_gpsrf_parse(env, "gpsrf(dropout=1)"));
+	is_str(test_state(env)->message, "option \"dropout\" of method gpsrf must be a number from 0 to 0.95", "the reason");
+	expect_error(env, GP_ERR_SYNTAX, gp_gpsrf_parse(env, "gpsrf(layers=2)"));
+	expect_error(env, GP_ERR_SYNTAX, gp_gpsrf_parse(env, "gckm"));
+}
+
 int
 main(void)
 {
@@ -91,6 +108,7 @@ main(void)
 						 "option \"components3\" of method gckm belongs to layer 3 of 2"));
 	in_env(check_refused(env, "gckm(width4=4)", GP_ERR_VALUE, 13,
 						 "option \"width4\" of method gckm belongs to kernel 4 of 3"));
+	in_env(check_gpsrf(env));
 	in_env(check_refused(env, "gckm(own=true); x", GP_ERR_SYNTAX, 15, "syntax error in kernel at \";\""));
 	disturb("a text", TEST_REFUSE, 1, 1, gp_gckm_print(env, (gp_gckm[]) {gp_gckm_parse(env, "gckm(own=true, gamma=2)")}));
 	return done_testing();

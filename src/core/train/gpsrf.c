@@ -1,0 +1,630 @@
+/*
+ * gpsrf.c - structure-aware random Fourier kernels: the network, its steps, its plan, its fit.
+ *
+ *		H1 = relu(P drop(X) W1),  H = relu(P drop(H1) W2),  F = Phi(H) A,  p(y | F) = softmax(F)
+ *
+ * Steps of two kinds take turns (Fang, Zhu, Liu and Wang 2021): one with A's posterior and the network, by
+ * the likelihood of the labels less the divergence over the number of classes; one with the
+ * frequencies and the network, by the likelihood of the labels and of nodes that are sure of their class.
+ */
+#include "engine.h"
+#include "gckm.h"
+#include "infer/regress.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define MEGABYTE (1024.0 * 1024.0)
+#define FOLDS 5
+#define OWN_WEIGHT (1.0 / 23.0)	/* of a node among 22 neighbours drawn with replacement and itself */
+#define BATCH 512
+#define MOST_LABELS 384			/* of a batch that has other nodes, too */
+#define SPECTRUM_UNITS 64
+#define CLIP 5.0
+#define POSTERIOR 0				/* the groups of steps, and their rates */
+#define FREQUENCIES 1
+#define POSTERIOR_RATE 5e-4
+#define FREQUENCIES_RATE 1.5e-3
+
+/* A training.  Features and sparse matrices are the host's, and are shared with its dry run. */
+typedef struct learner
+{
+	gp_device  *dev;
+	gp_env	   *env;
+	const gp_gpsrf *options;
+	const gp_problem *problem;
+	gp_features *x;				/* rows of sum 1 */
+	gp_csr	   *x_turned;		/* x' where it is sparse */
+	gp_csr	   *op;				/* P */
+	gp_csr	   *op_turned;
+	gp_trainer	t;
+	gp_chain   *net;
+	gp_chain   *spectrum;
+	gp_block   *gather;
+	gp_block   *head;
+	int64_t		nlearnt;		/* labels that are learnt from */
+	int32_t    *learnt;			/* their nodes, ascending */
+	int32_t    *class_of;		/* of each node; -1: not learnt from */
+	int32_t    *index;			/* of a batch */
+	int32_t    *label;
+	int32_t    *drawn;			/* two of the same size */
+	double	   *logits;
+	double		bound;
+	int64_t		done;			/* steps, for the progress */
+	int64_t		total;
+} learner;
+
+/* ---- what is multiplied with ---- */
+
+/* P: a node's neighbours, by their weight, and the node itself with OWN_WEIGHT. */
+static gp_csr *
+make_average(gp_env *env, const gp_graph *graph, gp_type type)
+{
+	gp_csr	   *one = gp_csr_identity(env, graph->nodes, type);
+	int64_t		entries = graph->start[graph->nodes];
+	gp_csr		w = {graph->nodes, graph->nodes, graph->start, graph->col, NULL, type, 0};
+	gp_csr	   *sum;
+	int64_t		next = 0;
+
+	w.value = gp_alloc_array(env, entries, gp_type_size(type));
+	for (int64_t i = 0; i < graph->nodes; i++)
+	{
+		double		degree = 0.0;
+
+		gp_look(env, graph->start[i] + i, &next);
+		for (int64_t k = graph->start[i]; k < graph->start[i + 1]; k++)
+			degree += graph->weight ? graph->weight[k] : 1.0;
+		gp_number_put(one->value, type, i, degree > 0.0 ? OWN_WEIGHT : 1.0);
+		for (int64_t k = graph->start[i]; k < graph->start[i + 1]; k++)
+			gp_number_put(w.value, type, k, degree > 0.0 ?
+						  (1.0 - OWN_WEIGHT) * (graph->weight ? graph->weight[k] : 1.0) / degree : 0.0);
+	}
+	sum = gp_csr_add(env, one, &w);
+	gp_free(env, w.value);
+	gp_csr_free(env, one);
+	return sum;
+}
+
+/* Divides n numbers by the sum of their sizes. */
+static void
+divide_row(const void *from, gp_type from_type, void *to, gp_type type, int64_t first, int64_t n)
+{
+	double		sum = 0.0;
+
+	for (int64_t k = first; k < first + n; k++)
+		sum += fabs(gp_number_at(from, from_type, k));
+	for (int64_t k = first; k < first + n; k++)
+		gp_number_put(to, type, k, sum > 0.0 ? gp_number_at(from, from_type, k) / sum
+					  : gp_number_at(from, from_type, k));
+}
+
+/* A copy of the features with rows of sum 1; the identity where there are none. */
+static gp_features *
+make_input(gp_env *env, const gp_problem *p, gp_type type)
+{
+	const gp_features *x = p->features;
+	gp_features *out;
+	int64_t		next = 0;
+
+	if (x == NULL)
+		return gp_features_identity(env, p->graph->nodes, type);
+	out = gp_alloc_zero(env, 1, sizeof(gp_features));
+	*out = (gp_features) {x->rows, x->dims, NULL, NULL, type};
+	if (x->csr)
+	{
+		out->csr = gp_csr_create(env, x->rows, x->dims, gp_csr_entries(x->csr), type);
+		memcpy(out->csr->start, x->csr->start, (x->rows + 1) * sizeof(int64_t));
+		memcpy(out->csr->col, x->csr->col, gp_csr_entries(x->csr) * sizeof(int32_t));
+	}
+	else
+		out->dense = gp_alloc_array(env, (int64_t) gp_size_mul(env, x->rows, x->dims), gp_type_size(type));
+	for (int64_t i = 0; i < x->rows; i++)
+	{
+		int64_t		first = x->csr ? x->csr->start[i] : i * x->dims;
+		int64_t		n = x->csr ? x->csr->start[i + 1] - first : x->dims;
+
+		gp_look(env, first, &next);
+		divide_row(x->csr ? x->csr->value : x->dense, x->type, x->csr ? out->csr->value : out->dense, type,
+				   first, n);
+	}
+	return out;
+}
+
+/* Refuses what has no answer. */
+static void
+check_problem(gp_env *env, const gp_problem *problem)
+{
+	if (problem->task != GP_TASK_CLASSES)
+		gp_raise(env, GP_ERR_UNSUPPORTED, "Use the method gp for values.",
+				 "method gpsrf predicts classes only");
+	if (problem->nlabelled < 1)
+		gp_raise(env, GP_ERR_DATA, NULL, "no node is labelled");
+}
+
+/* Makes what a training multiplies with. */
+static learner
+learner_open(gp_device *dev, const gp_problem *problem, const gp_gpsrf *options)
+{
+	gp_env	   *env = dev->env;
+	learner		l = {.dev = dev,.env = env,.options = options,.problem = problem};
+
+	l.x = make_input(env, problem, problem->type);
+	if (l.x->csr)
+		l.x_turned = gp_csr_transpose(env, l.x->csr);
+	l.op = make_average(env, problem->graph, problem->type);
+	l.op_turned = gp_csr_transpose(env, l.op);
+	return l;
+}
+
+/* Frees it. */
+static void
+learner_close(learner *l)
+{
+	gp_csr_free(l->env, l->op_turned);
+	gp_csr_free(l->env, l->op);
+	gp_csr_free(l->env, l->x_turned);
+	gp_features_free(l->env, l->x);
+}
+
+/* ---- the network ---- */
+
+/* A linear map behind what is there. */
+static gp_block *
+add_linear(gp_chain *c, int64_t width, unsigned groups, double decay, bool biased)
+{
+	gp_block   *b = gp_chain_add(c, &gp_block_linear);
+
+	b->width = width;
+	b->groups = groups;
+	b->decay = decay;
+	b->linear.biased = biased;
+	return b;
+}
+
+/* A mean over neighbours, rectified. */
+static void
+add_average(learner *l)
+{
+	gp_chain_add(l->net, &gp_block_propagate)->propagate = (gp_propagate) {l->op, l->op_turned};
+	gp_chain_add(l->net, &gp_block_relu);
+}
+
+/* The network that frequencies come from: a number e_m of each, 64 and 64 units, mu and log sigma. */
+static void
+open_spectrum(learner *l)
+{
+	const gp_gpsrf *o = l->options;
+	gp_trainer *t = &l->t;
+	unsigned	group = 1u << FREQUENCIES;
+
+	memset(l->spectrum, 0, sizeof(gp_chain));
+	for (int k = 0; k < 2; k++)
+	{
+		add_linear(l->spectrum, SPECTRUM_UNITS, group, o->decay, true);
+		gp_chain_add(l->spectrum, &gp_block_relu);
+	}
+	add_linear(l->spectrum, 2 * o->units, group, o->decay, true);
+	gp_chain_add(l->spectrum, &gp_block_spectrum);
+	gp_chain_open(t, l->spectrum, o->features, 1);
+	l->spectrum->input = l->dev->create(l->dev, o->features, 1, t->type);
+	gp_fill_normal(t, l->spectrum->input, gp_trainer_seed(t, 1, false), 1.0);
+}
+
+/* The network of nodes, up to the logits of a batch. */
+static void
+open_net(learner *l)
+{
+	const gp_gpsrf *o = l->options;
+	gp_trainer *t = &l->t;
+	unsigned	both = 1u << POSTERIOR | 1u << FREQUENCIES;
+	gp_block   *b;
+
+	memset(l->net, 0, sizeof(gp_chain));
+	b = add_linear(l->net, o->hidden, both, o->decay, false);
+	b->linear.x = l->x;
+	b->linear.turned = l->x_turned;
+	b->linear.dropout = o->dropout;
+	add_average(l);
+	gp_chain_add(l->net, &gp_block_dropout)->dropout = o->dropout;
+	add_linear(l->net, o->units, both, o->decay, false);
+	add_average(l);
+	l->gather = gp_chain_add(l->net, &gp_block_gather);
+	l->gather->gather.index = l->index;
+	l->gather->gather.most = gp_min64(BATCH, l->x->rows);
+	l->head = b = gp_chain_add(l->net, &gp_block_cosines);
+	b->groups = 1u << POSTERIOR;
+	b->width = l->problem->nclasses;
+	b->cosines.count = o->features;
+	b->cosines.amplitude = 1.0;
+	b->cosines.frequency = &l->spectrum->block[l->spectrum->n - 1].value;
+	gp_chain_open(t, l->net, l->x->rows, l->x->dims);
+	gp_fill_uniform(t, b->cosines.phase, gp_trainer_seed(t, 2, false), M_PI);
+	gp_fill_normal(t, b->cosines.draw, gp_trainer_seed(t, 3, false), sqrt(1.0 / 5.0));
+}
+
+/* ---- steps ---- */
+
+/* About k of n numbers, ascending: one of each of k equal parts. */
+static int64_t
+draw_some(gp_trainer *t, int64_t n, int64_t k, uint64_t purpose, int32_t *out)
+{
+	uint64_t	seed = gp_trainer_seed(t, purpose, true);
+	int64_t		count = 0;
+
+	for (int64_t j = 0; j < k; j++)
+	{
+		int64_t		i = k == n ? j : (int64_t) (((double) j + gp_each_uniform(seed, (uint64_t) j)) * (double) n / (double) k);
+
+		i = gp_min64(i, n - 1);
+		if (count == 0 || i > out[count - 1])
+			out[count++] = (int32_t) i;
+	}
+	return count;
+}
+
+/* The nodes of a step: labels, and others (label -1) where those are asked for; returns the labels. */
+static int64_t
+make_batch(learner *l, bool others)
+{
+	int32_t    *label = l->drawn;
+	int32_t    *other = l->drawn + BATCH;
+	int64_t		most = gp_min64(BATCH, l->x->rows);
+	int64_t		nlabels = gp_min64(l->nlearnt, gp_min64(others ? MOST_LABELS : BATCH, most));
+	int64_t		nothers = others ? most - nlabels : 0;
+	int64_t		n = 0;
+	int64_t		a = 0;
+
+	if (l->env->dry)
+	{
+		gp_gather_rows(&l->t, l->net, l->gather, nlabels + nothers);
+		return nlabels;
+	}
+	nlabels = draw_some(&l->t, l->nlearnt, nlabels, 4, label);
+	nothers = draw_some(&l->t, l->x->rows, nothers, 5, other);
+	for (int64_t k = 0; k < nothers; k++)
+	{
+		while (a < nlabels && l->learnt[label[a]] < other[k])
+			l->index[n++] = l->learnt[label[a++]];
+		if (l->class_of[other[k]] < 0)
+			l->index[n++] = other[k];
+	}
+	while (a < nlabels)
+		l->index[n++] = l->learnt[label[a++]];
+	for (int64_t k = 0; k < n; k++)
+		l->label[k] = l->class_of[l->index[k]];
+	gp_gather_rows(&l->t, l->net, l->gather, n);
+	return nlabels;
+}
+
+/* Gives nodes that are sure of a class that class; returns how many. */
+static int64_t
+believe(learner *l, int64_t n)
+{
+	int32_t		c = l->problem->nclasses;
+	int64_t		sure = 0;
+
+	for (int64_t i = 0; i < n && !l->env->dry; i++)
+	{
+		const double *f = l->logits + i * c;
+		double		total = 0.0;
+		int32_t		best = 0;
+
+		if (l->label[i] >= 0)
+			continue;
+		for (int32_t j = 1; j < c; j++)
+			best = f[j] > f[best] ? j : best;
+		for (int32_t j = 0; j < c; j++)
+			total += exp(f[j] - f[best]);
+		if (1.0 / total < l->options->tau || l->options->tau >= 1.0)
+			continue;
+		l->label[i] = best;
+		sure++;
+	}
+	return sure;
+}
+
+/* The likelihood of a batch, whose gradient is set: a mean over its labels. */
+static double
+set_gradient(learner *l, int64_t nlabels, bool others)
+{
+	gp_device  *dev = l->dev;
+	gp_matrix	value = gp_chain_value(l->net);
+	gp_matrix	host = gp_matrix_wrap(l->logits, value.rows, value.cols, GP_DOUBLE);
+	double		ll;
+
+	dev->download(dev, host, value);
+	if (others)
+		nlabels += believe(l, value.rows);
+	ll = gp_softmax(l->env, value.rows, l->problem->nclasses, l->label, 1.0 / (double) gp_max64(nlabels, 1), l->logits);
+	if (!l->env->dry && !isfinite(ll))
+		gp_raise(l->env, GP_ERR_RANGE, "Scale the features to ordinary sizes.",
+				 "the training of method gpsrf is out of range at step %lld", (long long) l->t.step + 1);
+	dev->upload(dev, gp_chain_gradient(l->net), host);
+	return ll;
+}
+
+/* A step with the weights' posterior and the network; last: keeps the bound. */
+static void
+step_posterior(learner *l, bool last)
+{
+	double		divergence = 1.0 / ((double) l->problem->nclasses * (double) gp_max64(l->nlearnt, 1));
+	int64_t		nlabels = make_batch(l, false);
+	double		ll;
+
+	gp_trainer_clear(&l->t);
+	l->head->cosines.frequency_gradient = NULL;
+	gp_chain_forward(&l->t, l->net, l->net->n);
+	ll = set_gradient(l, nlabels, false);
+	if (last)
+		l->bound = ll * (double) l->nlearnt - gp_cosines_divergence(&l->t, &l->head->cosines);
+	gp_chain_backward(&l->t, l->net);
+	l->head->class->prior(&l->t, l->head, divergence);
+	gp_trainer_step(&l->t, POSTERIOR, POSTERIOR_RATE);
+}
+
+/* A step with the frequencies and the network. */
+static void
+step_frequencies(learner *l)
+{
+	gp_matrix	gradient = gp_chain_gradient(l->spectrum);
+	int64_t		nlabels = make_batch(l, true);
+
+	gp_trainer_clear(&l->t);
+	l->dev->fill(l->dev, gradient, 0.0);
+	l->head->cosines.frequency_gradient = &gradient;
+	gp_chain_forward(&l->t, l->net, l->net->n);
+	set_gradient(l, nlabels, true);
+	gp_chain_backward(&l->t, l->net);
+	gp_chain_backward(&l->t, l->spectrum);
+	gp_trainer_step(&l->t, FREQUENCIES, FREQUENCIES_RATE);
+	gp_chain_forward(&l->t, l->spectrum, l->spectrum->n);
+}
+
+/* All steps: first some with the posterior alone.  A dry run takes one of each kind for all. */
+static void
+run_steps(learner *l, int64_t first, int64_t steps)
+{
+	gp_count	before = {0};
+
+	gp_chain_forward(&l->t, l->spectrum, l->spectrum->n);
+	l->t.training = true;
+	if (l->env->dry)
+		before = gp_dry_count(l->dev);
+	for (int64_t k = 0; k < first + steps; k++)
+	{
+		l->t.step = k;
+		l->env->check_interrupts(l->env);
+		l->env->progress(l->env, GP_PHASE_KERNEL, l->done++, l->total);
+		step_posterior(l, k + 1 == first + steps || l->env->dry);
+		if (k >= first || l->env->dry)
+			step_frequencies(l);
+		if (l->env->dry)
+			break;
+	}
+	if (l->env->dry)
+	{
+		gp_count	after = gp_dry_count(l->dev);
+		double		more = (double) steps + 0.5 * (double) first - 1.0;
+
+		gp_dry_add(l->dev, more * (after.flops - before.flops), more * (after.effort - before.effort));
+	}
+	l->t.training = false;
+}
+
+/* ---- the fit ---- */
+
+/* The labels that are learnt from: all but those of a fold; f = -1: all. */
+static void
+choose_labels(learner *l, const int32_t *fold, int f)
+{
+	const gp_problem *p = l->problem;
+
+	l->nlearnt = p->nlabelled;
+	if (l->env->dry)
+		return;
+	memset(l->class_of, -1, l->x->rows * sizeof(int32_t));
+	l->nlearnt = 0;
+	for (int64_t k = 0; k < p->nlabelled; k++)
+		if (f < 0 || fold[k] != f)
+		{
+			l->class_of[p->labelled[k]] = p->label[k];
+			l->learnt[l->nlearnt++] = p->labelled[k];
+		}
+}
+
+/* Trains, and gives logits and their variances of all nodes (host, n x classes). */
+static void
+train(learner *l, int64_t steps, double *logit, double *variance)
+{
+	gp_device  *dev = l->dev;
+	int64_t		n = l->x->rows;
+	int32_t		c = l->problem->nclasses;
+	gp_matrix	mean;
+	gp_matrix	spread;
+
+	l->t = gp_trainer_open(dev, l->problem->type, l->problem->seed);
+	l->t.clip = CLIP;
+	open_spectrum(l);
+	open_net(l);
+	mean = dev->create(dev, n, c, l->t.type);
+	spread = dev->create(dev, n, c, l->t.type);
+	run_steps(l, (steps + 7) / 8, steps);
+	gp_chain_forward(&l->t, l->net, l->net->n - 2);
+	gp_cosines_predict(&l->t, l->head, l->net->block[l->net->n - 3].value, mean, spread);
+	dev->download(dev, gp_matrix_wrap(logit, n, c, GP_DOUBLE), mean);
+	dev->download(dev, gp_matrix_wrap(variance, n, c, GP_DOUBLE), spread);
+	dev->destroy(dev, &spread);
+	dev->destroy(dev, &mean);
+	gp_chain_close(&l->t, l->net);
+	dev->destroy(dev, &l->spectrum->input);
+	gp_chain_close(&l->t, l->spectrum);
+	gp_trainer_close(&l->t);
+}
+
+/*
+ * A row of logits becomes one of probabilities, softmax(F / sqrt(1 + pi v / 8)) (MacKay 1992);
+ * returns the mean variance.
+ */
+static double
+settle_row(int32_t c, double *logit, const double *variance)
+{
+	double		sum = 0.0;
+
+	for (int32_t j = 0; j < c; j++)
+	{
+		logit[j] /= sqrt(1.0 + M_PI * variance[j] / 8.0);
+		sum += variance[j];
+	}
+	gp_softmax_row(c, logit, logit);
+	return sum / c;
+}
+
+/* What is said of each label by a training that has not seen it; room is of nodes x classes. */
+static void
+hold_out(learner *l, double *logit, double *room, double *loo_mean, double *loo_variance)
+{
+	const gp_problem *p = l->problem;
+	int32_t		c = p->nclasses;
+	gp_rkm		all = {.nlabelled = p->nlabelled,.labelled = p->labelled,.label = p->label,.columns = c};
+	int			folds = (int) gp_min64(FOLDS, p->nlabelled);
+	int32_t    *fold = gp_folds_deal(l->env, &all, folds, p->seed);
+
+	for (int64_t k = 0; k < p->nlabelled && folds == 1 && !l->env->dry; k++)
+	{
+		for (int32_t j = 0; j < c; j++)
+			loo_mean[k * c + j] = 1.0 / c;
+		loo_variance[k] = 1.0;
+	}
+	for (int f = 0; f < folds && folds > 1; f++)
+	{
+		choose_labels(l, fold, f);
+		train(l, (l->options->steps + 1) / 2, logit, room);
+		for (int64_t k = 0; k < p->nlabelled && !l->env->dry; k++)
+			if (fold[k] == f)
+			{
+				int64_t		at = (int64_t) p->labelled[k] * c;
+
+				memcpy(loo_mean + k * c, logit + at, c * sizeof(double));
+				loo_variance[k] = settle_row(c, loo_mean + k * c, room + at);
+			}
+	}
+	gp_free(l->env, fold);
+}
+
+/* The steps of all trainings. */
+static int64_t
+all_steps(const learner *l)
+{
+	int64_t		half = (l->options->steps + 1) / 2;
+	int64_t		folds = l->problem->nlabelled > 1 ? gp_min64(FOLDS, l->problem->nlabelled) : 0;
+
+	return folds * (half + (half + 7) / 8) + l->options->steps + (l->options->steps + 7) / 8;
+}
+
+/* The fit by a plan; on a device that only accounts, what that takes. */
+static gp_posterior *
+run(learner *l, const gp_plan *plan)
+{
+	gp_env	   *env = l->env;
+	const gp_problem *p = l->problem;
+	int32_t		c = p->nclasses;
+	gp_posterior *out = gp_learnt_open(env, p, plan);
+	double	   *loo_mean = gp_alloc_figures(env, p->nlabelled, (size_t) c * sizeof(double));
+	double	   *loo_variance = gp_alloc_figures(env, p->nlabelled, sizeof(double));
+	double	   *room = gp_alloc_figures(env, out->nodes, (size_t) c * sizeof(double));
+	int64_t		next = 0;
+
+	l->learnt = gp_alloc_figures(env, p->nlabelled, sizeof(int32_t));
+	l->class_of = gp_alloc_figures(env, out->nodes, sizeof(int32_t));
+	l->index = gp_alloc_array(env, BATCH, sizeof(int32_t));
+	l->label = gp_alloc_array(env, BATCH, sizeof(int32_t));
+	l->drawn = gp_alloc_array(env, BATCH, 2 * sizeof(int32_t));
+	l->net = gp_alloc(env, sizeof(gp_chain));
+	l->spectrum = gp_alloc(env, sizeof(gp_chain));
+	l->logits = gp_alloc_figures(env, BATCH, (size_t) c * sizeof(double));
+	l->done = 0;
+	l->total = all_steps(l);
+	hold_out(l, out->mean, room, loo_mean, loo_variance);
+	choose_labels(l, NULL, -1);
+	train(l, l->options->steps, out->mean, room);
+	for (int64_t i = 0; i < out->nodes && !env->dry; i++)
+	{
+		gp_look(env, i * c, &next);
+		out->variance[i] = settle_row(c, out->mean + i * c, room + i * c);
+	}
+	out->log_marginal_likelihood = l->bound;
+	gp_free(env, l->logits);
+	gp_free(env, l->spectrum);
+	gp_free(env, l->net);
+	gp_free(env, l->drawn);
+	gp_free(env, l->label);
+	gp_free(env, l->index);
+	gp_free(env, l->class_of);
+	gp_free(env, l->learnt);
+	gp_free(env, room);
+	gp_learnt_settle(env, p, loo_mean, loo_variance, out);
+	return out;
+}
+
+/* The plan; refuses what does not fit, unless only an estimate was asked for. */
+static gp_plan
+make_plan(const learner *l)
+{
+	gp_env	   *env = l->env;
+	gp_device  *dry = gp_device_dry(l->dev);
+	learner		b = *l;
+	gp_plan		plan = {.strategy = GP_STRATEGY_NYSTROM};
+	double		limit = env->limit > 0 ? (double) gp_limit(env) + (double) l->dev->room : INFINITY;
+	gp_count	taken;
+
+	env->progress(env, GP_PHASE_PLAN, 0, 0);
+	b.dev = dry;
+	b.env = dry->env;
+	gp_posterior_free(b.env, run(&b, &plan));
+	taken = gp_dry_count(dry);
+	dry->close(dry);
+	plan.nlandmarks = l->options->features;
+	plan.bytes = fmax((double) env->used + taken.bytes, (double) env->peak);
+	plan.flops = taken.flops;
+	plan.effort = taken.effort;
+	snprintf(plan.reason, sizeof(plan.reason), "random Fourier features of two convolutions, %d cosines, %d steps: %.3g GFLOP, %.0f MB",
+			 l->options->features, l->options->steps, plan.flops / 1e9, ceil(plan.bytes / MEGABYTE));
+	if ((double) env->used + taken.bytes > limit && l->problem->estimate_limit == 0)
+		gp_raise(env, GP_ERR_LIMIT, "Use fewer features, units or hidden units, or raise gnngp.memory_limit.",
+				 "the fit needs %.1f MB, but gnngp.memory_limit allows %.1f MB", plan.bytes / MEGABYTE,
+				 limit / MEGABYTE);
+	return plan;
+}
+
+/* What a fit takes. */
+gp_plan
+gp_gpsrf_plan(gp_device *dev, const gp_problem *problem, const gp_gpsrf *options)
+{
+	learner		l;
+	gp_plan		plan;
+
+	check_problem(dev->env, problem);
+	l = learner_open(dev, problem, options);
+	plan = make_plan(&l);
+	learner_close(&l);
+	return plan;
+}
+
+/* The whole fit. */
+gp_posterior *
+gp_gpsrf_fit(gp_device *dev, const gp_problem *problem, const gp_gpsrf *options)
+{
+	learner		l;
+	gp_plan		plan;
+	gp_posterior *out;
+
+	check_problem(dev->env, problem);
+	l = learner_open(dev, problem, options);
+	plan = make_plan(&l);
+	if (problem->device_for)
+		l.dev = problem->device_for(problem->device_arg, dev, &plan);
+	out = run(&l, &plan);
+	learner_close(&l);
+	return out;
+}

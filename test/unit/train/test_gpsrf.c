@@ -1,0 +1,190 @@
+/*
+ * test_gpsrf.c - random Fourier kernels of learnt subgraphs: equal bits, the plan, what is refused,
+ * and every allocation failing.
+ */
+#include "test_env.h"
+#include "test_graphs.h"
+#include "train/train.h"
+
+#define MOST 40
+
+static int32_t labelled[MOST];
+static int32_t label[MOST];
+
+/* Two rings of nodes with features that tell them apart a little; every third node is labelled. */
+static gp_problem
+make_problem(gp_env *env, int n, bool sparse, gp_type type)
+{
+	gp_problem	p;
+	gp_edges   *edges = gp_edges_create(env, n, false, false);
+	gp_features_builder *b = gp_features_create(env, n, sparse ? 40 : 3, type);
+	uint64_t	state = 6;
+	int32_t		r1;
+	int32_t		r2;
+
+	memset(&p, 0, sizeof(p));
+	for (int32_t i = 0; i < n; i++)
+	{
+		int32_t		next = (i + 2) % n;
+		double		x[3] = {draw_unit(&state), i % 2 ? 0.8 : 0.0, draw_unit(&state)};
+		int32_t		one = (int32_t) (2 * draw_below(&state, 20) + i % 2);
+		double		unit = 1.0;
+
+		if (next % 2 == i % 2 && next != i)
+			gp_edges_add(edges, 1, &i, &next, NULL);
+		if (sparse)
+			gp_features_add_entries(b, 1, &i, &one, &unit);
+		else
+			gp_features_add_row(b, i, x);
+		if (i % 3 == 0 && p.nlabelled < MOST)
+		{
+			labelled[p.nlabelled] = i;
+			label[p.nlabelled++] = i % 2;
+		}
+	}
+	p.graph = gp_graph_build(edges);
+	p.features = gp_features_build(b, &r1, &r2);
+	p.task = GP_TASK_CLASSES;
+	p.labelled = labelled;
+	p.label = label;
+	p.nclasses = 2;
+	p.type = type;
+	return p;
+}
+
+/* It learns what the features and the rings say, of labels that were held out, too. */
+static void
+check_learns(gp_env *env, bool sparse, gp_type type)
+{
+	gp_device  *dev = gp_device_cpu(env, 1);
+	gp_problem	p = make_problem(env, 90, sparse, type);
+	gp_gpsrf	o = gp_gpsrf_parse(env, "gpsrf(features=60, units=8, hidden=16, steps=150)");
+	gp_posterior *out = gp_gpsrf_fit(dev, &p, &o);
+	double		right = 0.0;
+	bool		sound = true;
+	char		name[120];
+
+	for (int i = 0; i < 90; i++)
+	{
+		double		sum = out->mean[2 * i] + out->mean[2 * i + 1];
+
+		right += (out->mean[2 * i + 1] > out->mean[2 * i]) == i % 2;
+		sound = sound && fabs(sum - 1.0) < 1e-9 && out->variance[i] >= 0.0;
+	}
+	snprintf(name, sizeof(name), "%s features, %s: accuracy %.3f, held out %.3f", sparse ? "sparse" : "dense",
+			 type == GP_FLOAT ? "float" : "double", right / 90.0, out->metric[GP_METRIC_ACCURACY]);
+	ok(right > 75.0 && out->metric[GP_METRIC_ACCURACY] > 0.7 && sound, name);
+	ok(isfinite(out->log_marginal_likelihood) && isnan(out->nugget) && out->loo.n == p.nlabelled,
+	   "the posterior has what its readers look for");
+}
+
+/* The same bits with any number of threads and any panels of the device. */
+static void
+check_bits(gp_env *env, bool sparse)
+{
+	static const int threads[] = {1, 2, 3, 7};
+	gp_problem	p = make_problem(env, 200, sparse, GP_FLOAT);
+	gp_gpsrf	o = gp_gpsrf_parse(env, "gpsrf(features=70, units=9, hidden=17, steps=6)");
+	gp_posterior *first = NULL;
+	bool		same = true;
+
+	for (int k = 0; k < 4; k++)
+	{
+		gp_device  *dev = gp_device_cpu(env, threads[k]);
+		gp_posterior *out;
+
+		dev->row_block = k == 3 ? 64 : 1024;
+		out = gp_gpsrf_fit(dev, &p, &o);
+		first = first ? first : out;
+		same = same && memcmp(out->mean, first->mean, 400 * sizeof(double)) == 0 &&
+			memcmp(out->variance, first->variance, 200 * sizeof(double)) == 0 &&
+			out->metric[GP_METRIC_NLL] == first->metric[GP_METRIC_NLL];
+		dev->close(dev);
+	}
+	ok(same, sparse ? "the same bits, sparse features" : "the same bits, dense features");
+}
+
+/* A fit takes what its plan says. */
+static void
+check_plan(int n, bool sparse, const char *text)
+{
+	gp_env	   *env = test_env();
+	gp_device  *dev = gp_device_cpu(env, 1);
+	gp_problem	p = make_problem(env, n, sparse, GP_FLOAT);
+	gp_gpsrf	o = gp_gpsrf_parse(env, text);
+	gp_plan		plan = gp_gpsrf_plan(dev, &p, &o);
+	double		ratio;
+	char		name[160];
+
+	env->peak = env->used;
+	gp_gpsrf_fit(dev, &p, &o);
+	ratio = plan.bytes / (double) env->peak;
+	snprintf(name, sizeof(name), "%d nodes, %s: planned over taken %.3f", n, text, ratio);
+	ok(ratio >= 1.0 && ratio <= 1.1, name);
+	env->limit = (size_t) (0.7 * plan.bytes);
+	expect_error(env, GP_ERR_LIMIT, gp_gpsrf_fit(dev, &p, &o));
+	test_env_close(env);
+}
+
+/* What has no answer. */
+static void
+check_refused(gp_env *env)
+{
+	gp_device  *dev = gp_device_cpu(env, 1);
+	gp_problem	p = make_problem(env, 30, false, GP_FLOAT);
+	gp_gpsrf	o = gp_gpsrf_parse(env, "gpsrf(features=10, units=3, hidden=4, steps=2)");
+	gp_posterior *out;
+
+	p.nlabelled = 1;
+	out = gp_gpsrf_fit(dev, &p, &o);
+	ok(out->mean[0] > 0.0, "one label is enough");
+	p.nlabelled = 0;
+	expect_error(env, GP_ERR_DATA, gp_gpsrf_fit(dev, &p, &o));
+	p.nlabelled = 5;
+	((float *) p.features->dense)[4] = NAN;
+	expect_error(env, GP_ERR_RANGE, gp_gpsrf_fit(dev, &p, &o));
+	p.task = GP_TASK_VALUES;
+	expect_error(env, GP_ERR_UNSUPPORTED, gp_gpsrf_fit(dev, &p, &o));
+}
+
+/* A whole fit, disturbed. */
+static void
+whole(gp_env *env)
+{
+	gp_device  *dev = gp_device_cpu(env, 1);
+	gp_problem	p = make_problem(env, 20, true, GP_FLOAT);
+	gp_gpsrf	o = gp_gpsrf_parse(env, "gpsrf(features=10, units=3, hidden=4, steps=1)");
+
+	gp_posterior_free(env, gp_gpsrf_fit(dev, &p, &o));
+	dev->close(dev);
+}
+
+/* On a graph without features the nodes themselves are. */
+static void
+check_structure(gp_env *env)
+{
+	gp_device  *dev = gp_device_cpu(env, 1);
+	gp_problem	p = make_problem(env, 30, false, GP_FLOAT);
+	gp_gpsrf	o = gp_gpsrf_parse(env, "gpsrf(features=40, units=8, hidden=16, steps=400)");
+
+	p.features = NULL;
+	ok(gp_gpsrf_fit(dev, &p, &o)->mean[0] > 0.5, "structure alone");
+}
+
+int
+main(void)
+{
+	in_env(check_learns(env, true, GP_FLOAT));
+	in_env(check_learns(env, false, GP_FLOAT));
+	in_env(check_learns(env, false, GP_DOUBLE));
+	in_env(check_bits(env, true));
+	in_env(check_bits(env, false));
+	check_plan(300, true, "gpsrf(steps=2)");
+	check_plan(300, false, "gpsrf(steps=2, features=100)");
+	check_plan(5000, true, "gpsrf(steps=2, features=200)");
+	in_env(check_refused(env));
+	in_env(check_structure(env));
+	disturb("a fit", TEST_REFUSE, 3, 40, whole(env));
+	disturb("a fit", TEST_CANCEL, 3, 20, whole(env));
+	return done_testing();
+}
