@@ -100,7 +100,7 @@ CREATE OR REPLACE VIEW @extschema@.gp_models WITH (security_invoker = true) AS
            m.mean_diag AS mean_diagonal,
            m.scale,
            nullif(m.jitter, 0) AS jitter,
-           CASE WHEN m.asked_method LIKE 'gckm%' THEN 'cosine'
+           CASE WHEN m.asked_method LIKE 'gckm%' THEN 'cosine' WHEN m.asked_method LIKE 'gpsrf%' THEN 'logits'
                 WHEN m.exact_diagonal THEN 'exact' WHEN m.strategy = 'precision' THEN 'probed'
                 WHEN m.task IS NOT NULL THEN 'low rank' END AS variances,
            m.link_method,
@@ -176,7 +176,7 @@ COMMENT ON COLUMN @extschema@.gp_models.fitted IS 'when the node part was last f
 COMMENT ON COLUMN @extschema@.gp_models.mean_diagonal IS 'mean of the kernels diagonal';
 COMMENT ON COLUMN @extschema@.gp_models.scale IS 'estimated scale of the prior, with which variances are multiplied';
 COMMENT ON COLUMN @extschema@.gp_models.jitter IS 'largest number added to a diagonal to make it positive definite, relative to its mean';
-COMMENT ON COLUMN @extschema@.gp_models.variances IS 'whose diagonal variances start from: exact, probed or low rank; cosine where they only rank';
+COMMENT ON COLUMN @extschema@.gp_models.variances IS 'whose diagonal variances start from: exact, probed or low rank; cosine where they only rank, logits where they are those of the classes'' logits';
 COMMENT ON COLUMN @extschema@.gp_models.link_method IS 'how links are scored: scores or pairs; NULL without a link part';
 COMMENT ON COLUMN @extschema@.gp_models.link_kernel IS 'kernel that was asked for with the link part';
 COMMENT ON COLUMN @extschema@.gp_models.link_pairs IS 'pairs that the link part learnt from';

@@ -126,6 +126,22 @@ RESET client_min_messages;
 RESET gnngp.memory_limit;
 SELECT count(*) AS stored FROM gp_models WHERE model = 'no';
 
+-- The trained method: folds are held out, the same seed gives the same bits, and what it does not serve says so.
+SELECT kernel, landmarks, nugget, loo_score BETWEEN -1 AND 1 AS judged, method
+FROM gp_fit('rings', 'trained', method => ' GPSRF ( steps = 16, units = 8, hidden=16,features=32 )');
+SELECT count(*) AS nodes, bool_and(probability BETWEEN 0 AND 1) AS chances, bool_and(variance >= 0) AS variances FROM gp_predict('trained');
+SELECT count(*) AS left_out FROM gp_loo('trained');
+CREATE TEMP TABLE trained AS SELECT * FROM gp_predict('trained', top => NULL);
+CALL gp_refresh('trained');
+SELECT bool_and(a.score = b.score AND a.probability = b.probability) AS same
+FROM trained AS a JOIN gp_predict('trained', top => NULL) AS b USING (node, class);
+SELECT model, kernel, variances, method FROM gp_models WHERE model = 'trained';
+SELECT bytes > 0 AS bytes, flops > 0 AS flops FROM gp_estimate('rings', method => 'gpsrf(steps=16)');
+SELECT gp_fit('rings', 'trained', method => 'gpsrf(steps=0)');
+SELECT gp_fit('rings', 'trained', method => 'gpsrf', landmarks => 10);
+SELECT gp_fit('values', 'no', method => 'gpsrf');
+SELECT gp_cluster('rings', 3, method => 'gpsrf');
+
 -- A grantee reads the model and fits none; a stored model that is damaged says so and harms nobody.
 CREATE ROLE regress_method_reader;
 GRANT USAGE ON SCHEMA methods TO regress_method_reader;

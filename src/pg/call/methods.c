@@ -16,7 +16,7 @@ typedef struct method
 	gp_plan		(*plan) (gp_device *device, const gp_problem *problem, const char *text);
 	gp_posterior *(*fit) (gp_device *device, const gp_problem *problem, const void *text);
 	gp_features *(*embed) (gp_device *device, const gnngp_data *data, const char *text, int32 clusters,
-						   int64 seed);
+						   int64 seed);	/* NULL: it does not group nodes */
 } method;
 
 /* The options of a text; errors point at its characters. */
@@ -72,8 +72,49 @@ gckm_embed(gp_device *device, const gnngp_data *data, const char *text, int32 cl
 	return gp_gckm_embedding(device, data->graph, data->features, (uint64_t) seed, &options);
 }
 
+/* The options of a text. */
+static gp_gpsrf
+gpsrf_options(gp_env *env, const char *text)
+{
+	gnngp_env_set_text(env, text, "method");
+	return gp_gpsrf_parse(env, text);
+}
+
+/* The canonical text; there are no landmarks. */
+static char *
+gpsrf_canonical(gp_env *env, const char *text, int32 landmarks)
+{
+	gp_gpsrf	options = gpsrf_options(env, text);
+
+	if (landmarks > 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("method gpsrf has no landmarks"),
+				 errhint("The number of its cosines is an option: gpsrf(features=500).")));
+	return gp_gpsrf_print(env, &options);
+}
+
+/* What a fit takes. */
+static gp_plan
+gpsrf_plan(gp_device *device, const gp_problem *problem, const char *text)
+{
+	gp_gpsrf	options = gpsrf_options(device->env, text);
+
+	return gp_gpsrf_plan(device, problem, &options);
+}
+
+/* A fit. */
+static gp_posterior *
+gpsrf_fit(gp_device *device, const gp_problem *problem, const void *text)
+{
+	gp_gpsrf	options = gpsrf_options(device->env, text);
+
+	return gp_gpsrf_fit(device, problem, &options);
+}
+
 static const method methods[] = {
 	{"gckm", gckm_canonical, gckm_plan, gckm_fit, gckm_embed},
+	{"gpsrf", gpsrf_canonical, gpsrf_plan, gpsrf_fit, NULL},
 };
 
 /* True for the Gaussian process. */
@@ -164,5 +205,12 @@ gnngp_method_plan(gp_device *device, const gp_problem *problem, const char *text
 gp_features *
 gnngp_method_embedding(gp_device *device, const gnngp_data *data, const char *text, int32 clusters, int64 seed)
 {
-	return find_method(device->env, text)->embed(device, data, text, clusters, seed);
+	const method *m = find_method(device->env, text);
+
+	if (m->embed == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("method %s does not group nodes", m->name),
+				 errhint("Use method => 'gckm', or a kernel.")));
+	return m->embed(device, data, text, clusters, seed);
 }
