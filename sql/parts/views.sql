@@ -159,7 +159,7 @@ COMMENT ON COLUMN @extschema@.gp_models.owner IS 'role that the model belongs to
 COMMENT ON COLUMN @extschema@.gp_models.graph IS 'graph that it was fitted on';
 COMMENT ON COLUMN @extschema@.gp_models.task IS 'classification or regression; NULL without a node part';
 COMMENT ON COLUMN @extschema@.gp_models.kernel IS 'kernel that was asked for or chosen; NULL with a method other than gp';
-COMMENT ON COLUMN @extschema@.gp_models.strategy IS 'how the covariance was computed: exact or nystrom';
+COMMENT ON COLUMN @extschema@.gp_models.strategy IS 'how the covariance was computed: exact, nystrom or precision';
 COMMENT ON COLUMN @extschema@.gp_models.device IS 'where it was computed: cpu or cuda';
 COMMENT ON COLUMN @extschema@.gp_models.nodes IS 'nodes of the graph when it was fitted';
 COMMENT ON COLUMN @extschema@.gp_models.edges IS 'edges of the graph when it was fitted';

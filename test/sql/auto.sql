@@ -47,6 +47,19 @@ SELECT loo_score > ALL (SELECT value::float8 FROM jsonb_each(alternatives) WHERE
 SELECT strategy, kernel FROM gp_fit('clubs', strategy => 'precision');
 SELECT kernel, alternatives FROM gp_fit('clubs', kernel => 'AUTO', strategy => 'exact', nugget => 0.2);
 
+-- A kernel that is named is the one that is fitted.
+SELECT kernel, alternatives FROM gp_fit('clubs', kernel => 'laplacian');
+SELECT kernel, alternatives FROM gp_fit('clubs', kernel => 'laplacian', strategy => 'precision');
+
+-- Lists of neighbours stay sparse beside dense features, and so does what is planned for them.
+CREATE TABLE wide AS SELECT i AS id, ARRAY[sin(i), cos(i), i % 7]::real[] AS x, (i % 3)::text AS kind FROM generate_series(0, 5999) i;
+CREATE TABLE next AS SELECT i AS src, (i * 7 + 3) % 6000 AS dst FROM generate_series(0, 5999) i;
+SELECT gp_create_graph('wide', 'wide', 'next', features => '{x}', target => 'kind');
+SET gnngp.memory_limit = '60MB';
+SELECT strategy, reason LIKE '%does not fit%' AS too_large FROM gp_estimate('wide', 'sage2', strategy => 'nystrom', landmarks => 20);
+RESET gnngp.memory_limit;
+SELECT gp_drop_graph('wide');
+
 -- The word is no kernel, and serves nowhere else.
 SELECT 'Auto'::gp_kernel;
 SELECT try($$SELECT * FROM gp_tune('clubs', ARRAY['auto'])$$);

@@ -50,35 +50,35 @@ refuse(gp_env *env, double needed, double allowed, const char *hint)
 			 megabytes(needed), megabytes(allowed));
 }
 
-/* True when any operator over a linear step's terms has no finite field. */
+/* True for a term of a linear step whose part of the factor is sure to be dense. */
 static bool
-terms_are_global(const gp_terms *terms)
+term_is_dense(const gp_eval *ev, const gp_linear_term *term)
 {
-	for (int t = 0; t < terms->n; t++)
-		for (int k = 0; k < terms->term[t].nops; k++)
-			if (gp_operator_is_global(terms->term[t].op[k]))
-				return true;
+	if (term->leaf == GP_LEAF_INPUT && ev->kernel->x->dense)
+		return true;
+	for (int k = 0; k < term->nops; k++)
+		if (gp_operator_is_global(term->op[k]))
+			return true;
 	return false;
 }
 
-/* The bytes of a step's explicit factor where it is sure to be dense, else 0. */
+/* The bytes of a step's explicit factor, of one term at a time, where it is sure to be dense; else 0. */
 static double
 dense_bytes(gp_eval *ev, int step)
 {
 	gp_terms   *terms = gp_alloc_zero(ev->env, 1, sizeof(gp_terms));
-	bool		dense = ev->kernel->x->dense != NULL;
-	int64_t		width = ev->kernel->x->dims;
+	int64_t		width = ev->kernel->x->dense ? ev->kernel->x->dims : 0;
 
 	if (gp_step_is_linear(ev, step))
 	{
 		gp_linear_collect(ev, step, terms);
-		dense = dense || terms_are_global(terms);
 		width = 0;
 		for (int t = 0; t < terms->n; t++)
-			width = gp_max64(width, gp_term_width(ev, &terms->term[t]));
+			if (term_is_dense(ev, &terms->term[t]))
+				width = gp_max64(width, gp_term_width(ev, &terms->term[t]));
 	}
 	gp_free(ev->env, terms);
-	return dense ? gp_matrix_bytes(ev->n, width, ev->type) : 0.0;
+	return width > 0 ? gp_matrix_bytes(ev->n, width, ev->type) : 0.0;
 }
 
 /* Refuses explicit factors of the program's steps that would not fit, before any of them is made. */
@@ -352,7 +352,7 @@ gp_plan_with(gp_eval *ev, const gp_problem *asked)
 
 	env->progress(env, GP_PHASE_PLAN, 0, 0);
 	o.limit = bytes_allowed(ev->dev, problem);
-	gp_plan_check_factors(ev, o.limit);
+	gp_plan_check_factors(ev, problem->estimate_limit > 0 ? INFINITY : o.limit);
 	o.has_columns = gp_step_reach(ev, root) != GP_REACH_NONE && problem->program->power == 1.0;
 	o.nlandmarks = gp_landmarks_automatic(ev, problem);
 	if (problem->strategy != GP_STRATEGY_NYSTROM && o.has_columns)

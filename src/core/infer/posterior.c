@@ -100,7 +100,7 @@ copy_figures(const gp_eval *ev, const gp_targets *targets, const gp_solution *so
 static void
 check_finite(gp_env *env, const gp_posterior *out)
 {
-	bool		finite = isfinite(out->scale) && !isinf(out->log_marginal_likelihood);
+	bool		finite = isfinite(out->scale) && (isfinite(out->log_marginal_likelihood) || out->plan.strategy == GP_STRATEGY_PRECISION);
 	int64_t		next = 0;
 
 	for (int64_t i = 0; i < out->nodes && finite; i++)

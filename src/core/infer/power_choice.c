@@ -126,6 +126,7 @@ replace_posterior(gp_eval *ev, const gp_problem *problem, const gp_targets *targ
 	gp_posterior_forget(ev->env, out);
 	*solution = gp_infer_panels(ev, problem, targets, f, NULL, out);
 	out->plan.strategy = GP_STRATEGY_NYSTROM;
+	out->plan.exact_diagonal = false;
 }
 
 /* The same, if leave-one-out prefers it. */

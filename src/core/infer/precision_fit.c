@@ -313,17 +313,21 @@ gp_precision_loo_error(const gp_precision_fit *f, double *total)
 {
 	double		ym = 0.0;
 	double		mm = 0.0;
+	int64_t		next = 0;
 
 	if (f->y == f->targets->y)
 		return gp_loo_error(f->problem, f->targets, f->loo, f->index, f->nindex, total);
 	*total = 0.0;
 	for (int64_t k = 0; k < f->nindex; k++)
+	{
+		gp_look(f->env, k * f->columns, &next);
 		for (int64_t e = f->index[k] * f->columns; e < (f->index[k] + 1) * f->columns; e++)
 		{
 			*total += f->y[e] * f->y[e];
 			ym += f->y[e] * f->loo[e];
 			mm += f->loo[e] * f->loo[e];
 		}
+	}
 	return ym > 0.0 && mm > 0.0 ? *total - ym * ym / mm : *total;
 }
 

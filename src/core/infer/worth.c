@@ -106,6 +106,7 @@ share_found(const spread *s, gp_matrix f)
 	gp_matrix	rows = s->dev->create(s->dev, problem->nlabelled, f.cols, f.type);
 	double	   *host = gp_alloc_array(s->env, problem->nlabelled, f.cols * sizeof(double));
 	int64_t		found = 0;
+	int64_t		next = 0;
 
 	s->dev->gather_rows(s->dev, rows, f, problem->labelled);
 	s->dev->download(s->dev, gp_matrix_wrap(host, rows.rows, rows.cols, GP_DOUBLE), rows);
@@ -114,6 +115,7 @@ share_found(const spread *s, gp_matrix f)
 		const double *part = host + k * f.cols;
 		int64_t		best = 0;
 
+		gp_look(s->env, k * f.cols, &next);
 		for (int64_t c = 1; c < f.cols; c++)
 			if (part[c] > part[best])
 				best = c;
@@ -155,6 +157,26 @@ propagate(const spread *s)
 	return found;
 }
 
+/* What propagation takes at most: three matrices of classes, the graph's weights twice, the labels' rows. */
+static double
+bytes_of(const spread *s)
+{
+	double		n = (double) s->problem->graph->nodes;
+	double		entries = 2.0 * (double) s->problem->graph->start[s->problem->graph->nodes];
+
+	return 3.0 * gp_matrix_bytes(n, s->targets->columns, GP_FLOAT) + 20.0 * entries + 32.0 * n +
+		(12.0 * s->targets->columns + 32.0) * (double) s->problem->nlabelled;
+}
+
+/* What may still be held: a fit that is done does not fail for a notice. */
+static double
+bytes_left(const gp_device *dev)
+{
+	const gp_env *env = dev->env;
+
+	return env->limit == 0 ? INFINITY : (double) gp_limit(env) - (double) env->used;
+}
+
 /* Holds the model against label propagation. */
 static void
 compare_propagation(gp_device *dev, const gp_problem *problem, const gp_targets *targets,
@@ -164,6 +186,8 @@ compare_propagation(gp_device *dev, const gp_problem *problem, const gp_targets 
 	double		accuracy = out->metric[GP_METRIC_ACCURACY];
 	double		found = 0.0;
 
+	if (bytes_of(&s) > bytes_left(dev))
+		return;
 	hide_labels(&s);
 	if (s.nhidden >= FEWEST_LABELS)
 		found = propagate(&s);
