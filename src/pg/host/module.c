@@ -8,15 +8,21 @@
 #include "postgres.h"
 
 #include "fmgr.h"
+#include "miscadmin.h"
 #include "settings.h"
 
 PG_MODULE_MAGIC;
 
 extern PGDLLEXPORT void _PG_init(void);
 
-/* Defines the settings. */
+/*
+ * Defines the settings.  A warning about one of them serves interrupts; a cancel then would
+ * leave a library that is half loaded, and that the session could never load again.
+ */
 void
 _PG_init(void)
 {
+	HOLD_INTERRUPTS();
 	gnngp_settings_define();
+	RESUME_INTERRUPTS();
 }
