@@ -124,6 +124,7 @@ gp_infer_precision(gp_device *dev, const gp_problem *problem, const gp_csr *s, c
 	gp_precision_solve_labels(&f, nugget, fine, out->mean);
 	error = f.error;
 	off = gp_precision_variances(&f, out->variance);
+	out->plan.exact_diagonal = off == 0.0;
 	for (int64_t k = 0; k < problem->nlabelled && !env->dry; k++)
 		out->variance[problem->labelled[k]] = f.noise * gp_precision_share_of_noise(&f, k);
 	tell(&f, error, fine, off);
