@@ -85,8 +85,8 @@ CREATE TABLE hops AS SELECT i AS src, i + 1 AS dst FROM generate_series(0, 29998
 CREATE VIEW hops_by_name AS SELECT 'stop ' || src AS src, 'stop ' || dst AS dst FROM hops;
 SELECT gp_create_graph('path', 'path', 'hops', target => 'y');
 SELECT gp_create_graph('names', 'path', 'hops_by_name', id => 'name', target => 'y');
-SELECT model, nodes, labelled FROM gp_fit('path', task => 'regression', nugget => 0.01);
-SELECT model, nodes, labelled FROM gp_fit('names', task => 'regression', nugget => 0.01);
+SELECT model, nodes, labelled FROM gp_fit('path', kernel => 'gcn', task => 'regression', nugget => 0.01);
+SELECT model, nodes, labelled FROM gp_fit('names', kernel => 'gcn', task => 'regression', nugget => 0.01);
 SELECT count(*) > 4 AS blocks, max(octet_length(data)) < 300000 AS small FROM gp_block WHERE first_key IS NOT NULL;
 SELECT count(*), min(node), max(node) FROM gp_predict('path');
 SELECT array_agg(node) FROM gp_predict('path', nodes => '{29999,0,15000,8191,8192,-1,30000,15000}');

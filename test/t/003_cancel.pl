@@ -9,7 +9,7 @@ use Gnngp;
 
 # Generous: the machine may be busy.  Interrupts are served every 50 ms of work.
 my $patience = 1.0;
-my $fit = q{SELECT gp_fit('large', strategy => 'nystrom', landmarks => 2000)};
+my $fit = q{SELECT gp_fit('large', kernel => 'gcn', strategy => 'nystrom', landmarks => 2000)};
 
 my $node = PostgreSQL::Test::Cluster->new('cancel');
 $node->init;
