@@ -55,14 +55,14 @@ for n in $sizes; do
 	for strategy in exact nystrom; do
 		landmarks=$([ $strategy = nystrom ] && echo 400 || echo NULL)
 		estimate=$(sql -c "SET client_min_messages = error" \
-			-c "SELECT bytes FROM gp_estimate('synthetic', strategy => '$strategy', landmarks => $landmarks)")
+			-c "SELECT bytes FROM gp_estimate('synthetic', 'gcn', strategy => '$strategy', landmarks => $landmarks)")
 		# A backend of its own, which has loaded the library and seen the tables.
 		read -r peak growth <<<"$(sql -F ' ' -v strategy="$strategy" -v landmarks="$landmarks" <<-'EOF'
 			SET client_min_messages = error;
 			SELECT 'gcn'::gp_kernel, (SELECT sum(id + features[1]) FROM node), (SELECT sum(src + dst) FROM edge)
 			\g /dev/null
 			SELECT substring(pg_read_file('/proc/self/status') FROM 'VmHWM:\s+(\d+)')::bigint * 1024 AS before \gset
-			SELECT peak_bytes AS peak FROM gp_fit('synthetic', strategy => :'strategy', landmarks => :landmarks) \gset
+			SELECT peak_bytes AS peak FROM gp_fit('synthetic', kernel => 'gcn', strategy => :'strategy', landmarks => :landmarks) \gset
 			SELECT :peak,
 			    substring(pg_read_file('/proc/self/status') FROM 'VmHWM:\s+(\d+)')::bigint * 1024 - :before;
 		EOF
