@@ -192,6 +192,10 @@ extern gp_device *gp_device_dry(gp_device *like);
 /* What has been taken on it so far. */
 extern gp_count gp_dry_count(gp_device *dry);
 
+/* What a piece of work takes, which is done once on a device of its own that only accounts. */
+typedef void (*gp_dry_work) (gp_device *dry, void *arg);
+extern gp_count gp_dry_run(gp_device *like, gp_dry_work work, void *arg);
+
 /* Adds operations that were counted before. */
 extern void gp_dry_add(gp_device *dry, double flops, double effort);
 

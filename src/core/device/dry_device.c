@@ -318,3 +318,16 @@ gp_device_dry(gp_device *like)
 	};
 	return &dry->cpu.dev;
 }
+
+/* Does a piece of work on one, and tells what it took. */
+gp_count
+gp_dry_run(gp_device *like, gp_dry_work work, void *arg)
+{
+	gp_device  *dry = gp_device_dry(like);
+	gp_count	count;
+
+	work(dry, arg);
+	count = gp_dry_count(dry);
+	dry->close(dry);
+	return count;
+}

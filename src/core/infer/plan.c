@@ -43,11 +43,11 @@ megabytes(double bytes)
 
 /* Raises the limit's error with both numbers. */
 static void
-refuse(gp_env *env, double needed, double allowed, const char *hint)
+refuse(gp_env *env, const char *what, double needed, double allowed, const char *hint)
 {
 	gp_raise(env, GP_ERR_LIMIT, hint,
-			 "the fit needs %.1f MB, but gnngp.memory_limit allows %.1f MB",
-			 megabytes(needed), megabytes(allowed));
+			 "the %s needs %.1f MB, but gnngp.memory_limit allows %.1f MB",
+			 what, megabytes(needed), megabytes(allowed));
 }
 
 /* True for a term of a linear step whose part of the factor is sure to be dense. */
@@ -99,7 +99,7 @@ gp_plan_check_factors(gp_eval *ev, double limit)
 		ev->env->check_interrupts(ev->env);
 		bytes = ev->env->used + dense_bytes(ev, i);
 		if (bytes > limit)
-			refuse(ev->env, bytes, limit,
+			refuse(ev->env, "fit", bytes, limit,
 				   "Use fewer features, or a kernel without P(a) on the input.");
 	}
 	gp_free(ev->env, uses);
@@ -184,6 +184,16 @@ fit_landmarks(gp_eval *ev, const gp_problem *problem, options *o)
 	}
 }
 
+/* Adds to a plan's reason what it takes, behind the words that say how. */
+void
+gp_plan_explain(gp_plan *plan)
+{
+	size_t		used = strlen(plan->reason);
+
+	snprintf(plan->reason + used, sizeof(plan->reason) - used, "%.3g GFLOP, %.0f MB", plan->flops / 1e9,
+			 ceil(megabytes(plan->bytes)));
+}
+
 /* Fills the plan from a count. */
 static void
 settle(const gp_eval *ev, const options *o, const gp_count *count, gp_plan *plan)
@@ -209,9 +219,10 @@ take_exact(const gp_eval *ev, const gp_problem *problem, const options *o, gp_pl
 	settle(ev, o, plan->by_columns ? &o->columns : &o->full, plan);
 	snprintf(plan->reason, sizeof(plan->reason),
 			 plan->by_columns ?
-			 "exact, by the receptive field of %lld labelled nodes: %.3g GFLOP, %.0f MB" :
-			 "exact, by the full recursion with %lld labelled nodes: %.3g GFLOP, %.0f MB",
-			 (long long) problem->nlabelled, plan->flops / 1e9, ceil(megabytes(plan->bytes)));
+			 "exact, by the receptive field of %lld labelled nodes: " :
+			 "exact, by the full recursion with %lld labelled nodes: ",
+			 (long long) problem->nlabelled);
+	gp_plan_explain(plan);
 	return true;
 }
 
@@ -228,9 +239,9 @@ take_lowrank(const gp_eval *ev, const options *o, gp_plan *plan)
 	plan->nlandmarks = o->nlandmarks;
 	settle(ev, o, &o->lowrank, plan);
 	snprintf(plan->reason, sizeof(plan->reason),
-			 "low rank on %lld landmarks, variances from the %s diagonal: %.3g GFLOP, %.0f MB",
-			 (long long) o->nlandmarks, o->exact_diagonal ? "exact" : "low-rank",
-			 plan->flops / 1e9, ceil(megabytes(plan->bytes)));
+			 "low rank on %lld landmarks, variances from the %s diagonal: ",
+			 (long long) o->nlandmarks, o->exact_diagonal ? "exact" : "low-rank");
+	gp_plan_explain(plan);
 	if (ev->kernel->program->power != 1.0)
 	{
 		size_t		used = strlen(plan->reason);
@@ -367,37 +378,62 @@ gp_plan_with(gp_eval *ev, const gp_problem *asked)
 	fits = take(ev, problem, &o, &plan) ||
 		(problem->estimate_limit > 0 && take_anyway(ev, problem, &o, &plan));
 	if (!fits && problem->strategy == GP_STRATEGY_EXACT)
-		refuse(env, o.base + fmin(o.has_columns ? o.columns.bytes : INFINITY, o.full.bytes),
+		refuse(env, "fit", o.base + fmin(o.has_columns ? o.columns.bytes : INFINITY, o.full.bytes),
 			   o.limit, "Use strategy => 'nystrom', or raise gnngp.memory_limit.");
 	if (!fits)
-		refuse(env, o.base + o.lowrank.bytes, o.limit,
+		refuse(env, "fit", o.base + o.lowrank.bytes, o.limit,
 			   "Use fewer landmarks, or raise gnngp.memory_limit.");
 	plan_powers(ev, problem, &o, &plan);
 	return plan;
+}
+
+/* Fills a plan from what a dry run took, and refuses what does not fit. */
+void
+gp_plan_settle(gp_device *dev, const gp_problem *problem, const gp_count *count, const char *what,
+			   const char *hint, gp_plan *plan)
+{
+	gp_env	   *env = dev->env;
+	double		needed = (double) env->used + count->bytes;
+
+	plan->bytes = fmax(needed, (double) env->peak);
+	plan->flops = count->flops;
+	plan->effort = count->effort;
+	if (problem->estimate_limit == 0 && needed > bytes_allowed(dev, problem))
+		refuse(env, what, needed, bytes_allowed(dev, problem), hint);
+}
+
+/* A fit by conjugate gradients that is tried without being computed. */
+typedef struct precision_trial
+{
+	const gp_problem *problem;
+	const gp_csr *s;
+	const gp_plan *plan;
+} precision_trial;
+
+/* The fit itself; runs in a dry run. */
+static void
+run_precision(gp_device *dry, void *arg)
+{
+	const precision_trial *t = arg;
+
+	gp_posterior_free(dry->env, gp_infer_precision(dry, t->problem, t->s, t->plan));
 }
 
 /* Counts what conjugate gradients take; about so, for how many they are shows only later. */
 gp_plan
 gp_plan_precision(gp_device *dev, const gp_problem *problem, const gp_csr *s)
 {
-	gp_env	   *env = dev->env;
-	gp_plan		plan = {.strategy = GP_STRATEGY_PRECISION};
-	gp_device  *dry;
+	gp_plan		plan = {
+		.strategy = GP_STRATEGY_PRECISION,
+		.reason = "conjugate gradients on the sparse precision, no factor: about "
+	};
+	precision_trial t = {problem, s, &plan};
 	gp_count	count;
 
-	env->progress(env, GP_PHASE_PLAN, 0, 0);
-	dry = gp_device_dry(dev);
-	gp_posterior_free(dry->env, gp_infer_precision(dry, problem, s, &plan));
-	count = gp_dry_count(dry);
-	dry->close(dry);
-	plan.bytes = fmax((double) env->used + count.bytes, (double) env->peak);
-	plan.flops = count.flops;
-	if (problem->estimate_limit == 0 && (double) env->used + count.bytes > bytes_allowed(dev, problem))
-		refuse(env, (double) env->used + count.bytes, bytes_allowed(dev, problem),
-			   "Raise gnngp.memory_limit.");
-	snprintf(plan.reason, sizeof(plan.reason),
-			 "conjugate gradients on the sparse precision, no factor: about %.3g GFLOP, %.0f MB",
-			 plan.flops / 1e9, ceil(megabytes(plan.bytes)));
+	dev->env->progress(dev->env, GP_PHASE_PLAN, 0, 0);
+	count = gp_dry_run(dev, run_precision, &t);
+	gp_plan_settle(dev, problem, &count, "fit", "Raise gnngp.memory_limit.", &plan);
+	gp_plan_explain(&plan);
 	return plan;
 }
 

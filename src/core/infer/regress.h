@@ -94,6 +94,14 @@ extern void gp_ranking_metrics(gp_env *env, int64_t n, const double *score, cons
 							   double *auc, double *average_precision);
 
 /*
+ * plan.c: the figures of a plan from what a dry run took, held against what may be held unless
+ * only an estimate is asked for (GP_ERR_LIMIT: what needs so much, and a hint); and these behind its reason.
+ */
+extern void gp_plan_settle(gp_device *dev, const gp_problem *problem, const gp_count *count, const char *what,
+						   const char *hint, gp_plan *plan);
+extern void gp_plan_explain(gp_plan *plan);
+
+/*
  * learnt.c: the posterior of a method that is no regression.  Means (nodes x columns) and
  * variances are filled in between.
  */

@@ -96,23 +96,36 @@ gp_eval_move(gp_eval *ev, gp_device *dev)
 	ev->dev = dev;
 }
 
+/* A piece of work on an evaluation. */
+typedef struct eval_trial
+{
+	const gp_eval *ev;
+	gp_eval_work work;
+	void	   *arg;
+} eval_trial;
+
+/* Does it on an evaluation of the same kernel. */
+static void
+run_eval_trial(gp_device *dry, void *arg)
+{
+	const eval_trial *t = arg;
+	gp_eval		run = *t->ev;
+
+	run.dev = dry;
+	run.env = dry->env;
+	run.linear = gp_alloc_zero(run.env, run.kernel->program->nsteps, sizeof(gp_linear));
+	t->work(&run, t->arg);
+	gp_linear_forget(&run);
+	gp_free(run.env, run.linear);
+}
+
 /* Runs a piece of work on a device that only accounts. */
 gp_count
 gp_eval_dry(gp_eval *ev, gp_eval_work work, void *arg)
 {
-	gp_device  *dry = gp_device_dry(ev->dev);
-	gp_eval		run = *ev;
-	gp_count	count;
+	eval_trial	t = {ev, work, arg};
 
-	run.dev = dry;
-	run.env = dry->env;
-	run.linear = gp_alloc_zero(run.env, ev->kernel->program->nsteps, sizeof(gp_linear));
-	work(&run, arg);
-	gp_linear_forget(&run);
-	gp_free(run.env, run.linear);
-	count = gp_dry_count(dry);
-	dry->close(dry);
-	return count;
+	return gp_dry_run(ev->dev, run_eval_trial, &t);
 }
 
 /* Frees what was prepared for a kernel. */

@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define MEGABYTE (1024.0 * 1024.0)
 #define FOLDS 5
 
 /* A machine on a device.  Sparse matrices are the host's, and are shared with its dry run. */
@@ -371,47 +370,45 @@ run_embedding(machine *a)
 	return out;
 }
 
-/* What a fit, or an embedding, takes: the same on a device that only accounts. */
-static gp_count
-count(const machine *a, bool fit)
+/* A fit, or an embedding, that is tried without being computed. */
+typedef struct trial
 {
-	gp_device  *dry = gp_device_dry(a->dev);
-	machine		b = *a;
+	const machine *machine;
+	bool		fit;
+} trial;
+
+/* The same on a device that only accounts. */
+static void
+run_trial(gp_device *dry, void *arg)
+{
+	const trial *t = arg;
+	machine		b = *t->machine;
 	gp_plan		none = {.strategy = GP_STRATEGY_NYSTROM};
-	gp_count	taken;
 
 	b.dev = dry;
 	b.env = dry->env;
-	if (fit)
+	if (t->fit)
 		gp_posterior_free(b.env, run(&b, &none));
 	else
 		gp_features_free(b.env, run_embedding(&b));
-	taken = gp_dry_count(dry);
-	dry->close(dry);
-	return taken;
 }
 
 /* The plan; refuses what does not fit, unless only an estimate was asked for. */
 static gp_plan
 make_plan(const machine *a, bool fit)
 {
-	gp_env	   *env = a->env;
-	gp_count	taken;
 	gp_plan		plan = {.strategy = GP_STRATEGY_NYSTROM,.nlandmarks = a->m};
-	double		limit = env->limit > 0 ? (double) gp_limit(env) + (double) a->dev->room : INFINITY;
+	trial		t = {a, fit};
+	gp_count	taken;
 
-	env->progress(env, GP_PHASE_PLAN, 0, 0);
-	taken = count(a, fit);
-	plan.bytes = fmax((double) env->used + taken.bytes, (double) env->peak);
-	plan.flops = taken.flops;
+	a->env->progress(a->env, GP_PHASE_PLAN, 0, 0);
+	taken = gp_dry_run(a->dev, run_trial, &t);
 	snprintf(plan.reason, sizeof(plan.reason),
-			 "graph convolutional kernel machine of %d %s on %lld landmarks: %.3g GFLOP, %.0f MB",
-			 a->options->layers, a->options->layers == 1 ? "layer" : "layers", (long long) a->m,
-			 plan.flops / 1e9, ceil(plan.bytes / MEGABYTE));
-	if ((double) env->used + taken.bytes > limit && a->problem->estimate_limit == 0)
-		gp_raise(env, GP_ERR_LIMIT, "Use fewer landmarks, or raise gnngp.memory_limit.",
-				 "the %s needs %.1f MB, but gnngp.memory_limit allows %.1f MB",
-				 fit ? "fit" : "embedding", plan.bytes / MEGABYTE, limit / MEGABYTE);
+			 "graph convolutional kernel machine of %d %s on %lld landmarks: ",
+			 a->options->layers, a->options->layers == 1 ? "layer" : "layers", (long long) a->m);
+	gp_plan_settle(a->dev, a->problem, &taken, fit ? "fit" : "embedding",
+				   "Use fewer landmarks, or raise gnngp.memory_limit.", &plan);
+	gp_plan_explain(&plan);
 	return plan;
 }
 

@@ -15,7 +15,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define MEGABYTE (1024.0 * 1024.0)
 #define FOLDS 5
 #define OWN_WEIGHT (1.0 / 23.0)	/* of a node among 22 neighbours drawn with replacement and itself */
 #define BATCH 512
@@ -567,33 +566,34 @@ run(learner *l, const gp_plan *plan)
 	return out;
 }
 
-/* The plan; refuses what does not fit, unless only an estimate was asked for. */
-static gp_plan
-make_plan(const learner *l)
+/* The fit on a device that only accounts. */
+static void
+run_trial(gp_device *dry, void *arg)
 {
-	gp_env	   *env = l->env;
-	gp_device  *dry = gp_device_dry(l->dev);
+	const learner *l = arg;
 	learner		b = *l;
-	gp_plan		plan = {.strategy = GP_STRATEGY_NYSTROM};
-	double		limit = env->limit > 0 ? (double) gp_limit(env) + (double) l->dev->room : INFINITY;
-	gp_count	taken;
+	gp_plan		none = {.strategy = GP_STRATEGY_NYSTROM};
 
-	env->progress(env, GP_PHASE_PLAN, 0, 0);
 	b.dev = dry;
 	b.env = dry->env;
-	gp_posterior_free(b.env, run(&b, &plan));
-	taken = gp_dry_count(dry);
-	dry->close(dry);
-	plan.nlandmarks = l->options->features;
-	plan.bytes = fmax((double) env->used + taken.bytes, (double) env->peak);
-	plan.flops = taken.flops;
-	plan.effort = taken.effort;
-	snprintf(plan.reason, sizeof(plan.reason), "random Fourier features of two convolutions, %d cosines, %d steps: %.3g GFLOP, %.0f MB",
-			 l->options->features, l->options->steps, plan.flops / 1e9, ceil(plan.bytes / MEGABYTE));
-	if ((double) env->used + taken.bytes > limit && l->problem->estimate_limit == 0)
-		gp_raise(env, GP_ERR_LIMIT, "Use fewer features, units or hidden units, or raise gnngp.memory_limit.",
-				 "the fit needs %.1f MB, but gnngp.memory_limit allows %.1f MB", plan.bytes / MEGABYTE,
-				 limit / MEGABYTE);
+	gp_posterior_free(b.env, run(&b, &none));
+}
+
+/* The plan; refuses what does not fit, unless only an estimate was asked for. */
+static gp_plan
+make_plan(learner *l)
+{
+	gp_plan		plan = {.strategy = GP_STRATEGY_NYSTROM,.nlandmarks = l->options->features};
+	gp_count	taken;
+
+	l->env->progress(l->env, GP_PHASE_PLAN, 0, 0);
+	taken = gp_dry_run(l->dev, run_trial, l);
+	snprintf(plan.reason, sizeof(plan.reason), "random Fourier features of two convolutions, %d cosines, %d steps: ",
+			 l->options->features, l->options->steps);
+	gp_plan_settle(l->dev, l->problem, &taken, "fit",
+				   "Use fewer features, units or hidden units, or raise gnngp.memory_limit.",
+				   &plan);
+	gp_plan_explain(&plan);
 	return plan;
 }
 
