@@ -66,6 +66,9 @@ struct step_each
 				*at *= gp_each_draw(e.seed, (uint64_t) ((row0 + i) * y.cols + j)) < bound ? (T) 0
 					: (T) (1.0 / (1.0 - e.rate));
 				break;
+			case GP_EACH_NORMAL:
+				*at = (T) (e.factor * gp_each_normal(e.seed, (uint64_t) ((row0 + i) * y.cols + j)));
+				break;
 			case GP_EACH_ADAM:
 				adam(at, with, &gp_at<T>(b, i, j), &gp_at<T>(c, i, j));
 				break;
@@ -93,25 +96,24 @@ void
 gp_cuda_each_step(gp_device *dev, const gp_each *e, gp_matrix y, gp_matrix a, gp_matrix b, gp_matrix m)
 {
 	gp_cuda    *c = gp_cuda_of(dev);
-	bool		uses = e->op != GP_EACH_RELU && e->op != GP_EACH_ROOT && e->op != GP_EACH_DROP;
-	bool		two = e->op == GP_EACH_ADD || e->op == GP_EACH_ADAM;
-	bool		one = uses && !two && a.rows == 1 && y.rows != 1;
+	int			reads = gp_each_reads(e->op);
+	bool		one = reads == 1 && a.rows == 1 && y.rows != 1;
 	gp_matrix	none = {};
 	gp_staged	all = {};
 	gp_flow		flow[4] = {{y, GP_BOTH}};
 	int			n = 1;
 
-	gp_cuda_require(c, (!uses || one || alike(a, y)) && (!one || (a.type == y.type && a.cols == y.cols)) &&
-					(!two || alike(b, y)) && (e->op != GP_EACH_ADAM || alike(m, y)));
+	gp_cuda_require(c, (reads < 1 || one || alike(a, y)) && (!one || (a.type == y.type && a.cols == y.cols)) &&
+					(reads < 2 || alike(b, y)) && (reads < 3 || alike(m, y)));
 	if (y.rows == 0 || y.cols == 0)
 		return;
 	if (one)
 		all = gp_cuda_stage(c, a, GP_READ);
-	else if (uses)
+	else if (reads > 0)
 		flow[n++] = {a, GP_READ};
-	if (two)
-		flow[n++] = {b, e->op == GP_EACH_ADAM ? GP_BOTH : GP_READ};
-	if (e->op == GP_EACH_ADAM)
+	if (reads > 1)
+		flow[n++] = {b, reads > 2 ? GP_BOTH : GP_READ};
+	if (reads > 2)
 		flow[n++] = {m, GP_BOTH};
 	gp_cuda_rows(c, flow, n, [=](int64_t row, gp_matrix *part)
 				 { gp_cuda_typed(y.type, step, c, *e, part[0], one ? all.m : n > 1 ? part[1] : none,

@@ -63,6 +63,13 @@ drop_##T(const gp_each *e, uint64_t element, int64_t n, T *y) \
 } \
  \
 static void \
+normal_##T(const gp_each *e, uint64_t element, int64_t n, T *y) \
+{ \
+	for (int64_t j = 0; j < n; j++) \
+		y[j] = (T) (e->factor * gp_each_normal(e->seed, element + (uint64_t) j)); \
+} \
+ \
+static void \
 adam_##T(const gp_adam *s, int64_t n, T *restrict y, const T *restrict a, T *restrict b, T *restrict c) \
 { \
 	T			rate = (T) s->rate; \
@@ -94,6 +101,8 @@ row_##T(const each_job *job, int64_t i, int64_t col, int64_t n) \
 		adam_##T(&e->adam, n, y, a, b, c); \
 	else if (e->op == GP_EACH_DROP) \
 		drop_##T(e, element, n, y); \
+	else if (e->op == GP_EACH_NORMAL) \
+		normal_##T(e, element, n, y); \
 	else if (e->op == GP_EACH_COS || e->op == GP_EACH_SIN) \
 		job->ops->wave(n, e->factor, e->op == GP_EACH_SIN, a, y); \
 	else \
@@ -121,11 +130,10 @@ each_tile(void *arg, int64_t tile, int worker)
 bool
 gp_each_fits(gp_each_op op, gp_matrix y, gp_matrix a, gp_matrix b, gp_matrix c)
 {
-	bool		one = op != GP_EACH_RELU && op != GP_EACH_ROOT && op != GP_EACH_DROP;
-	bool		two = op == GP_EACH_ADD || op == GP_EACH_ADAM;
+	int			reads = gp_each_reads(op);
 
-	return (!one || (a.type == y.type && a.cols == y.cols && (a.rows == y.rows || (a.rows == 1 && !two)))) &&
-		(!two || gp_matrix_alike(b, y)) && (op != GP_EACH_ADAM || gp_matrix_alike(c, y));
+	return (reads < 1 || (a.type == y.type && a.cols == y.cols && (a.rows == y.rows || (a.rows == 1 && reads == 1)))) &&
+		(reads < 2 || gp_matrix_alike(b, y)) && (reads < 3 || gp_matrix_alike(c, y));
 }
 
 /* Changes each element of y. */

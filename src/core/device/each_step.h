@@ -9,6 +9,8 @@
 
 #include "base/base.h"
 
+#include <math.h>
+
 /* What becomes of y; a of one row stands for all rows. */
 typedef enum gp_each_op
 {
@@ -22,6 +24,7 @@ typedef enum gp_each_op
 	GP_EACH_COS,				/* y = factor cos(y + a) */
 	GP_EACH_SIN,				/* y = factor sin(y + a) */
 	GP_EACH_DROP,				/* y / (1 - rate) with the probability 1 - rate, else 0 */
+	GP_EACH_NORMAL,				/* y = factor times a standard normal number */
 	GP_EACH_ADAM				/* y -= a step by the gradient a, whose moments are b and c */
 } gp_each_op;
 
@@ -39,7 +42,7 @@ typedef struct gp_each
 	gp_each_op	op;
 	double		factor;
 	double		rate;			/* of what is dropped */
-	uint64_t	seed;
+	uint64_t	seed;			/* of what is drawn */
 	int64_t		row0;			/* the place of y's first row */
 	gp_adam		adam;
 } gp_each;
@@ -67,6 +70,24 @@ GP_ON_CARD static inline double
 gp_each_uniform(uint64_t seed, uint64_t element)
 {
 	return (double) gp_each_draw(seed, element) * (1.0 / 9007199254740992.0);
+}
+
+/* A standard normal number of one element (Box and Muller 1958). */
+GP_ON_CARD static inline double
+gp_each_normal(uint64_t seed, uint64_t element)
+{
+	double		radius = sqrt(-2.0 * log(1.0 - gp_each_uniform(seed, 2 * element)));
+
+	return radius * cos(6.283185307179586 * gp_each_uniform(seed, 2 * element + 1));
+}
+
+/* How many of the operands a, b and c an operation reads, in their order. */
+static inline int
+gp_each_reads(gp_each_op op)
+{
+	if (op == GP_EACH_RELU || op == GP_EACH_ROOT || op == GP_EACH_DROP || op == GP_EACH_NORMAL)
+		return 0;
+	return op == GP_EACH_ADAM ? 3 : op == GP_EACH_ADD ? 2 : 1;
 }
 
 #endif							/* GP_EACH_STEP_H */

@@ -84,6 +84,25 @@ gp_trainer_step(gp_trainer *t, int group, double rate)
 	}
 }
 
+/* sum x_ij y_ij, row by row in double. */
+double
+gp_product_sum(gp_trainer *t, gp_matrix x, gp_matrix y)
+{
+	gp_device  *dev = t->dev;
+	double		sum = 0.0;
+
+	for (gp_band band = gp_band_first(x.rows, GP_TRAIN_ROWS); band.count > 0; gp_band_next(&band))
+	{
+		gp_matrix	dots = gp_matrix_rows(t->dots, 0, band.count);
+
+		dev->row_dots(dev, dots, gp_matrix_rows(x, band.first, band.count), gp_matrix_rows(y, band.first, band.count));
+		dev->download(dev, gp_matrix_wrap(t->host, band.count, 1, GP_DOUBLE), dots);
+		for (int64_t i = 0; i < band.count && !t->env->dry; i++)
+			sum += t->host[i];
+	}
+	return sum;
+}
+
 /* The seed of what is drawn for a purpose. */
 uint64_t
 gp_trainer_seed(const gp_trainer *t, uint64_t purpose, bool of_step)
@@ -93,18 +112,9 @@ gp_trainer_seed(const gp_trainer *t, uint64_t purpose, bool of_step)
 	return of_step ? gp_hash(seed ^ (uint64_t) (t->step + 1)) : seed;
 }
 
-/* A standard normal number of one element. */
-double
-gp_draw_normal(uint64_t seed, uint64_t element)
-{
-	double		radius = sqrt(-2.0 * log(1.0 - gp_each_uniform(seed, 2 * element)));
-
-	return radius * cos(2.0 * M_PI * gp_each_uniform(seed, 2 * element + 1));
-}
-
-/* Fills a matrix with drawn numbers, a band of rows at a time. */
-static void
-fill_drawn(gp_trainer *t, gp_matrix m, uint64_t seed, double factor, bool normal)
+/* Uniform numbers, a band of rows at a time. */
+void
+gp_fill_uniform(gp_trainer *t, gp_matrix m, uint64_t seed, double factor)
 {
 	int64_t		most = gp_max64(1, GP_LOOK_EVERY / gp_max64(m.cols, 1));
 	double	   *host = gp_alloc_figures(t->env, gp_min64(most, m.rows), (size_t) m.cols * sizeof(double));
@@ -112,12 +122,7 @@ fill_drawn(gp_trainer *t, gp_matrix m, uint64_t seed, double factor, bool normal
 	for (gp_band band = gp_band_first(m.rows, most); band.count > 0; gp_band_next(&band))
 	{
 		for (int64_t k = 0; k < band.count * m.cols && !t->env->dry; k++)
-		{
-			uint64_t	element = (uint64_t) (band.first * m.cols + k);
-
-			host[k] = factor * (normal ? gp_draw_normal(seed, element)
-								: 2.0 * gp_each_uniform(seed, element) - 1.0);
-		}
+			host[k] = factor * (2.0 * gp_each_uniform(seed, (uint64_t) (band.first * m.cols + k)) - 1.0);
 		t->dev->upload(t->dev, gp_matrix_rows(m, band.first, band.count),
 					   gp_matrix_wrap(host, band.count, m.cols, GP_DOUBLE));
 		t->env->check_interrupts(t->env);
@@ -125,18 +130,12 @@ fill_drawn(gp_trainer *t, gp_matrix m, uint64_t seed, double factor, bool normal
 	gp_free(t->env, host);
 }
 
-/* Uniform numbers. */
-void
-gp_fill_uniform(gp_trainer *t, gp_matrix m, uint64_t seed, double factor)
-{
-	fill_drawn(t, m, seed, factor, false);
-}
-
 /* Normal numbers. */
 void
 gp_fill_normal(gp_trainer *t, gp_matrix m, uint64_t seed, double factor)
 {
-	fill_drawn(t, m, seed, factor, true);
+	t->dev->each(t->dev, &(gp_each) {.op = GP_EACH_NORMAL,.factor = factor,.seed = seed}, m, (gp_matrix) {0},
+				 (gp_matrix) {0}, (gp_matrix) {0});
 }
 
 /* ---- chains ---- */

@@ -15,6 +15,7 @@
 #define GP_TRAIN_ROWS 1024
 #define GP_MOST_PARAMETERS 24
 #define GP_MOST_BLOCKS 12
+#define GP_MOST_SUMS 4			/* over neighbours, of a layer */
 
 /* A matrix that is learnt. */
 typedef struct gp_parameter
@@ -106,6 +107,8 @@ typedef struct gp_cosines
 	bool		sampled;		/* F is drawn by noise; else A is mean + draw o s, always the same */
 	const gp_matrix *frequency; /* M x width: O */
 	const gp_matrix *frequency_gradient;	/* NULL: O is given */
+	const gp_matrix *map;		/* width x cols: F has X map added; NULL: nothing */
+	bool		carries;		/* F has X added, which is as wide */
 	gp_matrix	phase;			/* 1 x M: b */
 	gp_matrix	draw;			/* M x cols, where it is not sampled */
 	gp_matrix	noise;			/* rows x cols, where it is */
@@ -130,6 +133,46 @@ typedef struct gp_spectrum
 	gp_matrix	draw;			/* u */
 } gp_spectrum;
 
+/* Sums over neighbours with shares that are learnt; op is the caller's. */
+typedef struct gp_mix
+{
+	int			sums;			/* K */
+	int			groups;			/* of columns: K + 1, or 1 that takes every sum */
+	const gp_csr *op;			/* S */
+	const gp_csr *turned;		/* S' */
+	gp_parameter logit;			/* 1 x K: of the shares */
+	gp_matrix	change[GP_MOST_SUMS];	/* S f - f before each sum */
+} gp_mix;
+
+/* Rows of one length. */
+typedef struct gp_unit
+{
+	double		length;
+	gp_csr		diagonal;		/* rows x rows */
+	gp_matrix	dots;			/* rows x 1 double, on the device */
+	double	   *inverse;		/* length over that of each row, on the host */
+	double	   *dot;
+} gp_unit;
+
+/* Pairs of rows. */
+typedef struct gp_pairs
+{
+	int64_t		n;
+	int64_t		most;
+	int32_t    *end;			/* 2 n, of 2 most: first ends, then second ones; the caller's */
+	gp_parameter log_w;			/* 1 x cols */
+	gp_parameter offset;		/* 1 x 1: c */
+	gp_parameter gain;			/* 1 x 1 */
+	gp_matrix	w;				/* 1 x cols */
+	gp_matrix	ends;			/* 2 most x cols: w o x */
+	gp_matrix	product;		/* most x cols */
+	gp_matrix	slope;			/* most x 1 */
+	gp_matrix	dots;			/* most x 1 double */
+	double	   *dot;			/* most, on the host: r - c */
+	double	   *by_pair;		/* most, on the host */
+	gp_csr		scatter;		/* rows x 2 n */
+} gp_pairs;
+
 struct gp_block
 {
 	const gp_block_class *class;
@@ -150,6 +193,9 @@ struct gp_block
 		gp_gather	gather;
 		gp_cosines	cosines;
 		gp_spectrum spectrum;
+		gp_mix		mix;
+		gp_unit		unit;
+		gp_pairs	pairs;
 	};
 };
 
@@ -177,12 +223,12 @@ extern void gp_trainer_step(gp_trainer *t, int group, double rate);
 /* The seed of what is drawn for a purpose: in this step, or (of_step false) once. */
 extern uint64_t gp_trainer_seed(const gp_trainer *t, uint64_t purpose, bool of_step);
 
-/* A standard normal number of one element (Box and Muller 1958). */
-extern double gp_draw_normal(uint64_t seed, uint64_t element);
-
 /* Fills a matrix on the device: factor times uniform in (-1, 1), or normal numbers. */
 extern void gp_fill_uniform(gp_trainer *t, gp_matrix m, uint64_t seed, double factor);
 extern void gp_fill_normal(gp_trainer *t, gp_matrix m, uint64_t seed, double factor);
+
+/* sum x_ij y_ij, row by row in double. */
+extern double gp_product_sum(gp_trainer *t, gp_matrix x, gp_matrix y);
 
 /* Adds a block to a chain that is not open yet. */
 extern gp_block *gp_chain_add(gp_chain *c, const gp_block_class *class);
@@ -218,6 +264,24 @@ extern double gp_cosines_divergence(gp_trainer *t, const gp_cosines *f);
 
 /* Means (rows x cols) and variances (the same; or without data) of all rows of x by q. */
 extern void gp_cosines_predict(gp_trainer *t, gp_block *b, gp_matrix x, gp_matrix mean, gp_matrix variance);
+
+/* mix.c */
+extern const gp_block_class gp_block_mix;
+extern const gp_block_class gp_block_unit;
+
+/* readout.c */
+extern const gp_block_class gp_block_pairs;
+
+/* The pairs of this step, whose ends stand in the block's end. */
+extern void gp_pairs_set(gp_trainer *t, gp_block *b, int64_t n);
+
+/* e^gain / sqrt(D); c; w (1 x cols, the block's). */
+extern double gp_pairs_scale(gp_trainer *t, const gp_pairs *p);
+extern double gp_pairs_offset(gp_trainer *t, const gp_pairs *p);
+extern gp_matrix gp_pairs_weights(gp_trainer *t, const gp_pairs *p);
+
+/* weight times the log likelihood of n pairs with arguments r (host), which become the gradient of minus that. */
+extern double gp_logistic(gp_env *env, int64_t n, const bool *linked, double weight, double *r);
 
 /*
  * softmax.c: weight times the log likelihood of the rows with a class (label >= 0) of logits f

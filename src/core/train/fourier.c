@@ -2,7 +2,7 @@
  * fourier.c - random Fourier features with Gaussian weights, and the spectrum that they are drawn from.
  *
  *		Phi = a sqrt(2/M) cos(U O' + b),  U = X diag(1/len)           (Rahimi and Recht 2007)
- *		F = Phi (mean + draw o s), or drawn: Phi mean + sqrt((Phi o Phi) s^2) o e
+ *		F = X map + Phi (mean + draw o s), or drawn: X map + Phi mean + sqrt((Phi o Phi) s^2) o e
  *
  * No matrix of features is kept: the derivative makes them again, a panel of rows at a time.
  */
@@ -149,6 +149,16 @@ make_variances(gp_trainer *t, gp_cosines *f, gp_matrix s2, const gp_band *band)
 	return v;
 }
 
+/* Adds what X itself gives to a panel of F; or turned, what a panel of dF gives to dX. */
+static void
+add_input(gp_trainer *t, const gp_cosines *f, bool turned, gp_matrix x, gp_matrix y)
+{
+	if (f->carries)
+		t->dev->axpby(t->dev, 1.0, x, 1.0, y);
+	else if (f->map)
+		t->dev->gemm(t->dev, false, turned, 1.0, x, *f->map, 1.0, y);
+}
+
 /* F, panel by panel. */
 static void
 cosines_forward(gp_trainer *t, gp_block *b, gp_matrix x, gp_matrix y)
@@ -165,6 +175,7 @@ cosines_forward(gp_trainer *t, gp_block *b, gp_matrix x, gp_matrix y)
 		make_features(t, f, x, &band);
 		dev->gemm(dev, false, false, 1.0, rows_of(f->panel[FEATURES], &band),
 				  f->sampled ? f->mean.value : f->weight, 0.0, out);
+		add_input(t, f, false, gp_matrix_rows(x, band.first, band.count), out);
 		if (!f->sampled)
 			continue;
 		deviation = make_variances(t, f, f->s, &band);
@@ -214,21 +225,6 @@ posterior_backward(gp_trainer *t, gp_cosines *f)
 	each(t, GP_EACH_ADD, 1.0, f->log_s.gradient, f->slope, f->s);
 }
 
-/* sum x_ij y_ij, row by row in double. */
-static double
-product_of(gp_trainer *t, gp_matrix x, gp_matrix y)
-{
-	gp_device  *dev = t->dev;
-	gp_matrix	dots = gp_matrix_rows(t->dots, 0, x.rows);
-	double		sum = 0.0;
-
-	dev->row_dots(dev, dots, x, y);
-	dev->download(dev, gp_matrix_wrap(t->host, x.rows, 1, GP_DOUBLE), dots);
-	for (int64_t i = 0; i < x.rows && !t->env->dry; i++)
-		sum += t->host[i];
-	return sum;
-}
-
 /* What O, len and X get of a panel's dZ = -a sqrt(2/M) sin(Z) o dPhi. */
 static void
 arguments_backward(gp_trainer *t, gp_cosines *f, gp_matrix u, gp_matrix dx, const gp_band *band)
@@ -270,8 +266,11 @@ cosines_backward(gp_trainer *t, gp_block *b, gp_matrix x, gp_matrix y, gp_matrix
 
 		weights_backward(t, f, gp_matrix_rows(dy, band.first, band.count), &band);
 		if (f->log_a.groups)
-			grown += product_of(t, rows_of(f->panel[GRADIENTS], &band), rows_of(f->panel[FEATURES], &band));
+			grown += gp_product_sum(t, rows_of(f->panel[GRADIENTS], &band), rows_of(f->panel[FEATURES], &band));
 		arguments_backward(t, f, u, wanted ? gp_matrix_rows(dx, band.first, band.count) : none, &band);
+		if (wanted)
+			add_input(t, f, true, gp_matrix_rows(dy, band.first, band.count),
+					  gp_matrix_rows(dx, band.first, band.count));
 	}
 	posterior_backward(t, f);
 	if (f->log_a.groups)
@@ -322,6 +321,7 @@ gp_cosines_predict(gp_trainer *t, gp_block *b, gp_matrix x, gp_matrix mean, gp_m
 		make_features(t, f, x, &band);
 		dev->gemm(dev, false, false, 1.0, rows_of(f->panel[FEATURES], &band),
 				  f->sampled ? f->mean.value : f->weight, 0.0, gp_matrix_rows(mean, band.first, band.count));
+		add_input(t, f, false, gp_matrix_rows(x, band.first, band.count), gp_matrix_rows(mean, band.first, band.count));
 		if (variance.data || variance.rows)
 			dev->copy(dev, gp_matrix_rows(variance, band.first, band.count),
 					  make_variances(t, f, f->slope, &band));

@@ -99,6 +99,8 @@ plain_each(const gp_each *e, int64_t place, double y, double a, double b, double
 			return e->factor * sin(y + a);
 		case GP_EACH_DROP:
 			return gp_each_uniform(e->seed, (uint64_t) place) < e->rate ? 0.0 : y / (1.0 - e->rate);
+		case GP_EACH_NORMAL:
+			return e->factor * gp_each_normal(e->seed, (uint64_t) place);
 		case GP_EACH_ADAM:
 			break;
 	}
@@ -118,7 +120,7 @@ check_each(gp_device *dev, gp_type type, case_result *r, const gp_each *e, int64
 	gp_matrix	a = random_matrix(dev, one ? 1 : rows, cols, type);
 	gp_matrix	b = two ? random_matrix(dev, rows, cols, type) : none;
 	gp_matrix	c = e->op == GP_EACH_ADAM ? random_matrix(dev, rows, cols, type) : none;
-	bool		alone = e->op == GP_EACH_RELU || e->op == GP_EACH_ROOT || e->op == GP_EACH_DROP;
+	bool		alone = gp_each_reads(e->op) == 0;
 	gp_matrix	was[3];
 
 	for (int64_t i = 0; i < rows && c.data; i++)

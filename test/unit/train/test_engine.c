@@ -364,7 +364,7 @@ check_draws(gp_env *env)
 
 	for (uint64_t k = 0; k < 100000; k++)
 	{
-		double		z = gp_draw_normal(3, k);
+		double		z = gp_each_normal(3, k);
 
 		mean += z;
 		square += z * z;
@@ -372,7 +372,7 @@ check_draws(gp_env *env)
 	}
 	ok(fabs(mean) < 1300.0 && fabs(square - 100000.0) < 1800.0, "normal numbers have their moments");
 	ok(fabs(kept - 70000.0) < 600.0, "elements are dropped at their rate");
-	ok(gp_draw_normal(3, 7) == gp_draw_normal(3, 7) && gp_draw_normal(3, 7) != gp_draw_normal(4, 7), "by seed and place");
+	ok(gp_each_normal(3, 7) == gp_each_normal(3, 7) && gp_each_normal(3, 7) != gp_each_normal(4, 7), "by seed and place");
 }
 
 /* A whole training where an allocation fails. */
