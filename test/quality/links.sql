@@ -1,11 +1,15 @@
 -- links.sql - links held out and found again: one row of figures for one seed.
 --
--- Variables: set (the data set), seed.  The row: AUC and average precision of a
+-- Variables: set (the data set), seed, method (auto where it is not set).  The row: AUC and average precision of a
 -- tenth of the links against as many random pairs without one; how many of these
 -- pairs have ends that both keep a link, and the same figures of those; the same
 -- links against pairs at distance two; and the expected calibration error of the
 -- probability.
 
+\if :{?method}
+\else
+\set method auto
+\endif
 BEGIN;
 \ir link_split.sql
 
@@ -18,7 +22,7 @@ CREATE TEMP TABLE near_pair AS
     WHERE NOT EXISTS (SELECT FROM link WHERE link.src = pair.src AND link.dst = pair.dst)
     ORDER BY md5(:'seed' || ' near ' || src || ' ' || dst) LIMIT :held;
 
-SELECT FROM gp_fit_links('links_' || :'set', seed => :seed) \g /dev/null
+SELECT FROM gp_fit_links('links_' || :'set', seed => :seed, method => :'method') \g /dev/null
 
 CREATE TEMP TABLE pair AS
     SELECT row_number() OVER () AS k, * FROM (

@@ -49,6 +49,7 @@ typedef enum gp_phase
 	GP_PHASE_STORE,				/* storing */
 	GP_PHASE_PAIRS,				/* scoring pairs */
 	GP_PHASE_CLUSTERS,			/* clustering */
+	GP_PHASE_TRAIN,				/* training */
 	GP_PHASE_COUNT
 } gp_phase;
 

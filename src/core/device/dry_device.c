@@ -140,6 +140,11 @@ dry_row_dots(gp_device *dev, gp_matrix out, gp_matrix a, gp_matrix b)
 }
 
 static void
+dry_put(gp_device *dev, gp_matrix m, int64_t n, const int32_t *row, const int32_t *col, const double *value)
+{
+}
+
+static void
 dry_each(gp_device *dev, const gp_each *e, gp_matrix y, gp_matrix a, gp_matrix b, gp_matrix c)
 {
 	bool		waves = e->op == GP_EACH_COS || e->op == GP_EACH_SIN || e->op == GP_EACH_EXP;
@@ -301,6 +306,7 @@ gp_device_dry(gp_device *like)
 		.gather_rows = dry_gather_rows,
 		.row_dots = dry_row_dots,
 		.each = dry_each,
+		.put = dry_put,
 		.gemm = dry_gemm,
 		.syrk = dry_syrk,
 		.potrf = dry_potrf,

@@ -292,28 +292,61 @@ make_codes(const gp_link_problem *problem, coding *c)
 	gp_eval_close(ev);
 }
 
+/* Room for the codes of n nodes. */
+static coding
+coding_open(gp_device *dev, int64_t n)
+{
+	coding		c = {dev, n, NULL, NULL, NULL};
+
+	c.code = gp_alloc_zero(dev->env, gp_size_mul(dev->env, n, GP_LINK_CODE_WORDS), sizeof(uint64_t));
+	c.block = gp_alloc_array(dev->env, LOOK_ROWS * SLICE, sizeof(float));
+	c.known = gp_alloc_zero(dev->env, n, sizeof(bool));
+	return c;
+}
+
+/* The codes; nodes without a row in the factor, which are all alike, get the code 0. */
+static uint64_t *
+coding_close(coding *c)
+{
+	for (int64_t i = 0; i < c->n; i++)
+		if (!c->known[i])
+			memset(c->code + i * GP_LINK_CODE_WORDS, 0, GP_LINK_CODE_WORDS * sizeof(uint64_t));
+	gp_free(c->dev->env, c->block);
+	gp_free(c->dev->env, c->known);
+	return c->code;
+}
+
 /* The sign codes of the nodes' kernel. */
 uint64_t *
 gp_link_codes(gp_device *dev, const gp_link_problem *problem)
 {
-	gp_env	   *env = dev->env;
-	int64_t		n = problem->graph->nodes;
-	coding		c = {dev, n, NULL, NULL, NULL};
+	coding		c = coding_open(dev, problem->graph->nodes);
 
-	c.code = gp_alloc_zero(env, gp_size_mul(env, n, GP_LINK_CODE_WORDS), sizeof(uint64_t));
-	if (n == 0)
-		return c.code;
-	c.block = gp_alloc_array(env, LOOK_ROWS * SLICE, sizeof(float));
-	c.known = gp_alloc_zero(env, n, sizeof(bool));
-	if (is_laplacian(problem->program))
+	if (c.n > 0 && is_laplacian(problem->program))
 		make_laplacian_codes(problem, &c);
-	else
+	else if (c.n > 0)
 		make_codes(problem, &c);
-	/* Nodes without a row in the factor, which are all alike, get the code 0. */
-	for (int64_t i = 0; i < n; i++)
-		if (!c.known[i])
-			memset(c.code + i * GP_LINK_CODE_WORDS, 0, GP_LINK_CODE_WORDS * sizeof(uint64_t));
-	gp_free(env, c.block);
-	gp_free(env, c.known);
-	return c.code;
+	return coding_close(&c);
+}
+
+/* The sign codes of rows. */
+uint64_t *
+gp_link_row_codes(gp_device *dev, int64_t nodes, int64_t width, const float *row, uint64_t seed)
+{
+	coding		c = coding_open(dev, nodes);
+	gp_matrix	q = dev->create(dev, nodes, width, GP_FLOAT);
+	gp_matrix	g = dev->create(dev, width, SLICE, GP_FLOAT);
+	gp_matrix	y = dev->create(dev, nodes, SLICE, GP_FLOAT);
+
+	dev->upload(dev, q, gp_matrix_wrap((void *) row, nodes, width, GP_FLOAT));
+	for (int word = 0; word < GP_LINK_CODE_WORDS && nodes > 0; word++)
+	{
+		fill_directions(dev, seed, word, 0, g);
+		dev->gemm(dev, false, false, 1.0, q, g, 0.0, y);
+		set_signs(&c, y, word);
+	}
+	dev->destroy(dev, &y);
+	dev->destroy(dev, &g);
+	dev->destroy(dev, &q);
+	return coding_close(&c);
 }

@@ -258,8 +258,8 @@ hidden_entries(gp_env *env, const gp_graph *graph, const gp_link_pairs *hidden)
 }
 
 /* The graph without some of its links. */
-static gp_graph *
-graph_without(gp_env *env, const gp_graph *graph, const gp_link_pairs *hidden)
+gp_graph *
+gp_link_graph_without(gp_env *env, const gp_graph *graph, const gp_link_pairs *hidden)
 {
 	bool	   *mark = hidden_entries(env, graph, hidden);
 	gp_graph   *out = gp_alloc_zero(env, 1, sizeof(gp_graph));
@@ -352,7 +352,7 @@ gp_link_folds_make(gp_env *env, const gp_graph *graph, uint64_t seed, gp_link_fo
 		gp_link_pairs hidden = sample_part(&order, f * share, share);
 
 		fold_pairs(env, graph, gp_hash(seed) + f + 1, &hidden, &fold[f]);
-		fold[f].graph = graph_without(env, graph, &hidden);
+		fold[f].graph = gp_link_graph_without(env, graph, &hidden);
 		gp_link_pairs_free(env, &hidden);
 	}
 	gp_free(env, order.item);

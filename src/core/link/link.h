@@ -1,13 +1,16 @@
 /*
  * link.h - from a graph to the probability that any pair of nodes is linked.
  *
- * Two methods share one model.  "scores" describes a pair by some two dozen
+ * Three methods share one model.  "scores" describes a pair by some two dozen
  * scores of the graph around it and regresses on them (Gaussian process with the
  * arc-cosine map).  "pairs" is the pair kernel k(i,i') k(j,j') + k(i,j') k(j,i')
- * on a kernel of the nodes (Yu and Chu 2008).  Both learn from links that they
+ * on a kernel of the nodes (Yu and Chu 2008).  All learn from links that they
  * hide from themselves and from random pairs without a link.
  *
- * Scores are in units of the target: 1 is a link, 0 is none.  Undirected pairs
+ * "dgp" is a deep Gaussian process, whose last layer gives each node a mean and a variance (Opolka
+ * and Lio 2022); a pair's posterior follows from those of its ends.
+ *
+ * Scores are in units of the target: 1 is a link, 0 is none; of "dgp" they are logits.  Undirected pairs
  * have no order: (i, j) and (j, i) score alike.
  */
 #ifndef GP_LINK_H
@@ -17,6 +20,7 @@
 #include "device/device.h"
 #include "graph/graph.h"
 #include "lang/lang.h"
+#include "train/train.h"
 
 #define GP_LINK_POWERS 5		/* features A^k X, k = 0 .. 4, at most */
 #define GP_LINK_CODE_WORDS 4	/* of 64 bits: the sign code of a node */
@@ -28,7 +32,8 @@ typedef enum gp_link_method
 {
 	GP_LINK_AUTO,				/* scores */
 	GP_LINK_SCORES,
-	GP_LINK_PAIRS
+	GP_LINK_PAIRS,
+	GP_LINK_DEEP
 } gp_link_method;
 
 /* Which pairs gp_links_best looks at. */
@@ -47,6 +52,7 @@ typedef struct gp_link_problem
 	const gp_features *features;	/* NULL: structure only */
 	const gp_program *program;	/* the node kernel: of the method pairs, and of the candidates */
 	gp_link_method method;
+	const gp_dgp *deep;			/* the options of the method dgp */
 	uint64_t	seed;
 } gp_link_problem;
 
@@ -125,13 +131,14 @@ typedef struct gp_link_model
 	bool		cut;
 	/* the regression on m rows */
 	int64_t		m;
-	int32_t		width;			/* scores of a pair, or the rank of the nodes' factor */
-	float	   *row;			/* scores: m x width, standardised; pairs: factor, nodes x width */
+	int32_t		width;			/* scores of a pair, the rank of the nodes' factor, or units */
+	float	   *row;			/* scores: m x width, standardised; pairs: factor, nodes x width; dgp: means, the same */
+	float	   *row_variance;	/* dgp: nodes x width; else NULL */
 	int32_t    *inducing;		/* pairs: m x 2 nodes; else NULL */
 	double	   *alpha;			/* m: score = offset + <k, alpha> */
 	float	   *root;			/* L, packed, with variance = scale (k_ii - |L^-1 k|^2) */
-	double		offset;
-	double		scale;
+	double		offset;			/* dgp: of a logit */
+	double		scale;			/* dgp: of an inner product */
 	double		intercept;		/* probability = 1 / (1 + exp(-(intercept + slope score))) */
 	double		slope;
 	/* scores only */

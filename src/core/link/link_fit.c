@@ -112,6 +112,8 @@ gp_link_plan_make(gp_env *env, const gp_link_problem *problem)
 {
 	gp_link_plan plan = {.method = problem->method == GP_LINK_AUTO ? GP_LINK_SCORES : problem->method};
 
+	if (plan.method == GP_LINK_DEEP)
+		return plan;
 	if (plan.method == GP_LINK_SCORES)
 	{
 		plan.steps = choose_steps(problem->graph, &plan.cut);
@@ -305,9 +307,13 @@ gp_link_fit(gp_device *dev, const gp_link_problem *problem)
 	model->graph = problem->graph;
 	if (plan.method == GP_LINK_SCORES)
 		fit_scores(dev, problem, &plan, model);
-	else
+	else if (plan.method == GP_LINK_PAIRS)
 		gp_link_pairs_fit(dev, problem, model);
+	else
+		gp_link_deep_fit(dev, problem, model);
 	env->progress(env, GP_PHASE_KERNEL, 0, 0);
-	model->code = gp_link_codes(dev, problem);
+	model->code = plan.method == GP_LINK_DEEP ?
+		gp_link_row_codes(dev, model->graph->nodes, model->width, model->row, problem->seed) :
+		gp_link_codes(dev, problem);
 	return model;
 }

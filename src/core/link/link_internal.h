@@ -42,6 +42,9 @@ extern int	gp_link_folds_make(gp_env *env, const gp_graph *graph, uint64_t seed,
 extern int64_t gp_link_fold_rows(int64_t edges);
 extern void gp_link_fold_free(gp_env *env, gp_link_fold *fold);
 
+/* The graph without some of its links; the caller frees it. */
+extern gp_graph *gp_link_graph_without(gp_env *env, const gp_graph *graph, const gp_link_pairs *hidden);
+
 /* True when src -> dst is a link (undirected: in either order). */
 extern bool gp_link_exists(const gp_graph *graph, int32_t src, int32_t dst);
 
@@ -145,8 +148,21 @@ extern int64_t gp_link_root_size(int64_t m);
 /* k (m x n) becomes L^-1 k, computed in the type of k; root is the packed numbers as one column. */
 extern void gp_link_root_solve(gp_device *dev, gp_matrix root, gp_matrix k);
 
-/* codes.c: the sign codes of the nodes' kernel, nodes x GP_LINK_CODE_WORDS. */
+/* codes.c: the sign codes of the nodes' kernel, nodes x GP_LINK_CODE_WORDS; and of rows of so many numbers. */
 extern uint64_t *gp_link_codes(gp_device *dev, const gp_link_problem *problem);
+extern uint64_t *gp_link_row_codes(gp_device *dev, int64_t nodes, int64_t width, const float *row, uint64_t seed);
+
+/*
+ * deep_fit.c: the method dgp.  Fills the model's rows and their variances, the readout, the figures
+ * and the curve; raises GP_ERR_LIMIT where that takes too much, GP_ERR_RANGE where a step gives no number.
+ */
+extern void gp_link_deep_fit(gp_device *dev, const gp_link_problem *problem, gp_link_model *model);
+
+/* deep_pairs.c: score, variance and probability of pairs whose ends stand in row. */
+extern void gp_link_deep_posterior(gp_env *env, const gp_link_model *model, int64_t n, gp_link_row *row);
+
+/* What ranks n pairs: their scores. */
+extern void gp_link_deep_means(gp_env *env, const gp_link_model *model, int64_t n, const gp_link_row *pair, double *mean);
 
 /*
  * candidates.c: pairs worth a score.  neighbours is the graph's symmetric

@@ -15,7 +15,7 @@ enum array_tag
 {
 	TAG_SCALARS, TAG_START, TAG_COL, TAG_WEIGHT, TAG_ROW, TAG_INDUCING, TAG_ALPHA, TAG_ROOT,
 	TAG_CENTRE, TAG_SPREAD, TAG_RIDGE, TAG_FEATURE_START, TAG_FEATURE_COL, TAG_FEATURE_VALUE,
-	TAG_FEATURE_MEAN, TAG_FEATURE_DOT, TAG_FEATURE_NORM, TAG_CODE, TAG_SCREEN, TAG_HABITS, TAGS
+	TAG_FEATURE_MEAN, TAG_FEATURE_DOT, TAG_FEATURE_NORM, TAG_CODE, TAG_SCREEN, TAG_HABITS, TAG_ROW_VARIANCE, TAGS
 };
 
 enum scalar
@@ -27,7 +27,7 @@ enum scalar
 static const gp_link_element elements[TAGS] = {
 	GP_LINK_F64, GP_LINK_I64, GP_LINK_I32, GP_LINK_F64, GP_LINK_F32, GP_LINK_I32, GP_LINK_F64,
 	GP_LINK_F32, GP_LINK_F64, GP_LINK_F64, GP_LINK_F64, GP_LINK_I64, GP_LINK_I32, GP_LINK_F32,
-	GP_LINK_F32, GP_LINK_F32, GP_LINK_F32, GP_LINK_U64, GP_LINK_F64, GP_LINK_I64
+	GP_LINK_F32, GP_LINK_F32, GP_LINK_F32, GP_LINK_U64, GP_LINK_F64, GP_LINK_I64, GP_LINK_F32
 };
 
 /* Adds an array that is there. */
@@ -87,11 +87,11 @@ add_features(const gp_link_model *m, gp_link_array *out, int n)
 	return add(out, n, TAG_FEATURE_NORM, m->powers * nodes, m->feature_norm);
 }
 
-/* The rows of m->row: of the regression, or of the nodes' factor. */
+/* The rows of m->row: of the regression, or of the nodes. */
 static int64_t
 rows_of(gp_link_method method, int64_t m, int64_t nodes)
 {
-	return method == GP_LINK_PAIRS ? nodes : m;
+	return method == GP_LINK_SCORES ? m : nodes;
 }
 
 /* The arrays of a model, as views. */
@@ -108,6 +108,7 @@ gp_link_model_arrays(const gp_link_model *m, double *scalars, gp_link_array *out
 	n = add(out, n, TAG_COL, g->start[nodes], g->col);
 	n = add(out, n, TAG_WEIGHT, g->start[nodes], g->weight);
 	n = add(out, n, TAG_ROW, rows_of(m->method, m->m, nodes) * m->width, m->row);
+	n = add(out, n, TAG_ROW_VARIANCE, nodes * m->width, m->row_variance);
 	n = add(out, n, TAG_INDUCING, 2 * m->m, m->inducing);
 	n = add(out, n, TAG_ALPHA, m->m, m->alpha);
 	n = add(out, n, TAG_ROOT, gp_link_root_size(m->m), m->root);
@@ -123,7 +124,7 @@ gp_link_model_arrays(const gp_link_model *m, double *scalars, gp_link_array *out
 void
 gp_link_model_free(gp_env *env, gp_link_model *m)
 {
-	void	   *array[] = {m->row, m->inducing, m->alpha, m->root, m->centre, m->spread, m->ridge,
+	void	   *array[] = {m->row, m->row_variance, m->inducing, m->alpha, m->root, m->centre, m->spread, m->ridge,
 		m->screen, m->feature_mean, m->feature_dot, m->feature_norm, m->habits, m->code};
 
 	if (m->owns_graph)
@@ -279,7 +280,23 @@ restore_features(const restorer *r, gp_link_model *m)
 	m->feature_norm = need(r, TAG_FEATURE_NORM, m->powers * nodes, false);
 }
 
-/* The regression. */
+/* The variances of a deep Gaussian process's rows; none is negative. */
+static void
+restore_moments(const restorer *r, gp_link_model *m)
+{
+	int64_t		count = m->graph->nodes * m->width;
+	int64_t		next = 0;
+
+	m->row_variance = need(r, TAG_ROW_VARIANCE, count, false);
+	for (int64_t k = 0; k < count; k++)
+	{
+		gp_look(r->env, k, &next);
+		if (!isfinite(m->row[k]) || !isfinite(m->row_variance[k]) || m->row_variance[k] < 0.0f)
+			refuse(r, "a number is out of range");
+	}
+}
+
+/* The regression, or what stands in its place. */
 static void
 restore_regression(const restorer *r, gp_link_model *m)
 {
@@ -289,12 +306,17 @@ restore_regression(const restorer *r, gp_link_model *m)
 	m->width = (int32_t) whole(r, WIDTH, 1 << 20);
 	m->row = need(r, TAG_ROW, (int64_t) gp_size_mul(r->env, rows_of(m->method, m->m, nodes), m->width),
 				  false);
-	m->alpha = need(r, TAG_ALPHA, m->m, false);
-	m->root = need(r, TAG_ROOT, gp_link_root_size(m->m), false);
 	m->offset = r->scalar[OFFSET];
 	m->scale = r->scalar[SCALE];
 	m->intercept = r->scalar[INTERCEPT];
 	m->slope = r->scalar[SLOPE];
+	if (m->method == GP_LINK_DEEP)
+	{
+		restore_moments(r, m);
+		return;
+	}
+	m->alpha = need(r, TAG_ALPHA, m->m, false);
+	m->root = need(r, TAG_ROOT, gp_link_root_size(m->m), false);
 	if (m->method == GP_LINK_PAIRS)
 	{
 		m->inducing = need(r, TAG_INDUCING, 2 * m->m, false);
@@ -339,7 +361,7 @@ gp_link_model_restore(gp_env *env, const gp_link_array *arrays, int n)
 	gp_link_model *m = gp_alloc_zero(env, 1, sizeof(gp_link_model));
 
 	index_arrays(&r, arrays, n);
-	m->method = (gp_link_method) whole(&r, METHOD, GP_LINK_PAIRS);
+	m->method = (gp_link_method) whole(&r, METHOD, GP_LINK_DEEP);
 	if (m->method == GP_LINK_AUTO)
 		refuse(&r, "its method is unknown");
 	m->graph = restore_graph(&r);

@@ -25,6 +25,8 @@ gp_links_open(gp_device *dev, const gp_link_model *model)
 	l->dev = dev;
 	l->env = dev->env;
 	l->model = model;
+	if (model->method == GP_LINK_DEEP)
+		return l;
 	l->alpha = dev->create(dev, model->m, 1, GP_DOUBLE);
 	dev->upload(dev, l->alpha, gp_matrix_wrap(model->alpha, model->m, 1, GP_DOUBLE));
 	l->root = dev->create(dev, root, 1, GP_FLOAT);
@@ -173,8 +175,14 @@ void
 gp_links_posterior(gp_links *l, int64_t n, const double *score, gp_link_row *out)
 {
 	gp_device  *dev = l->dev;
-	double	   *variance = gp_alloc_array(l->env, POSTERIOR_ROWS, sizeof(double));
+	double	   *variance;
 
+	if (l->model->method == GP_LINK_DEEP)
+	{
+		gp_link_deep_posterior(l->env, l->model, n, out);
+		return;
+	}
+	variance = gp_alloc_array(l->env, POSTERIOR_ROWS, sizeof(double));
 	for (gp_band band = gp_band_first(n, POSTERIOR_ROWS); band.count > 0; gp_band_next(&band))
 	{
 		gp_matrix	k = dev->create(dev, band.count, l->model->m, GP_DOUBLE);
@@ -195,6 +203,11 @@ gp_links_means(gp_links *l, int64_t n, const double *score, const gp_link_row *p
 	bool		rough = l->model->method == GP_LINK_SCORES;
 	gp_type		type = rough ? GP_FLOAT : GP_DOUBLE;
 
+	if (l->model->method == GP_LINK_DEEP)
+	{
+		gp_link_deep_means(l->env, l->model, n, pair, mean);
+		return;
+	}
 	for (gp_band band = gp_band_first(n, MEAN_ROWS); band.count > 0; gp_band_next(&band))
 	{
 		gp_matrix	k = dev->create(dev, band.count, l->model->m, type);

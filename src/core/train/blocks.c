@@ -30,7 +30,7 @@ without_values(gp_trainer *t, const gp_csr *s)
 static void
 linear_shape(gp_trainer *t, gp_block *b, int64_t rows, int64_t cols)
 {
-	gp_linear  *l = &b->linear;
+	gp_linear_map  *l = &b->linear;
 	gp_device  *dev = t->dev;
 
 	gp_parameter_make(t, &l->weight, cols, b->cols, b->groups, b->decay);
@@ -93,7 +93,7 @@ drop_seed(const gp_trainer *t, const gp_block *b)
 static void
 linear_forward(gp_trainer *t, gp_block *b, gp_matrix x, gp_matrix y)
 {
-	gp_linear  *l = &b->linear;
+	gp_linear_map  *l = &b->linear;
 	gp_device  *dev = t->dev;
 	bool		dropping = drops(t, l->dropout);
 	gp_matrix	none = {0};
@@ -126,7 +126,7 @@ linear_forward(gp_trainer *t, gp_block *b, gp_matrix x, gp_matrix y)
 static void
 linear_backward(gp_trainer *t, gp_block *b, gp_matrix x, gp_matrix y, gp_matrix dy, gp_matrix dx)
 {
-	gp_linear  *l = &b->linear;
+	gp_linear_map  *l = &b->linear;
 	gp_device  *dev = t->dev;
 	bool		dropping = drops(t, l->dropout);
 
@@ -149,7 +149,7 @@ linear_backward(gp_trainer *t, gp_block *b, gp_matrix x, gp_matrix y, gp_matrix 
 static void
 linear_close(gp_trainer *t, gp_block *b)
 {
-	gp_linear  *l = &b->linear;
+	gp_linear_map  *l = &b->linear;
 
 	gp_parameter_free(t, &l->weight);
 	gp_parameter_free(t, &l->bias);
@@ -261,7 +261,7 @@ gather_shape(gp_trainer *t, gp_block *b, int64_t rows, int64_t cols)
 
 /* The rows of this step, whose numbers stand in index, ascending. */
 void
-gp_gather_rows(gp_trainer *t, gp_chain *c, gp_block *b, int64_t n)
+gp_gather_rows(gp_trainer *t, gp_network *c, gp_block *b, int64_t n)
 {
 	gp_csr	   *s = &b->gather.scatter;
 	int64_t		k = 0;

@@ -142,7 +142,7 @@ gp_fill_normal(gp_trainer *t, gp_matrix m, uint64_t seed, double factor)
 
 /* Adds a block. */
 gp_block *
-gp_chain_add(gp_chain *c, const gp_block_class *class)
+gp_network_add(gp_network *c, const gp_block_class *class)
 {
 	c->block[c->n].class = class;
 	return &c->block[c->n++];
@@ -150,7 +150,7 @@ gp_chain_add(gp_chain *c, const gp_block_class *class)
 
 /* Makes the blocks' values, gradients and parameters. */
 void
-gp_chain_open(gp_trainer *t, gp_chain *c, int64_t rows, int64_t cols)
+gp_network_open(gp_trainer *t, gp_network *c, int64_t rows, int64_t cols)
 {
 	gp_device  *dev = t->dev;
 
@@ -178,7 +178,7 @@ gp_chain_open(gp_trainer *t, gp_chain *c, int64_t rows, int64_t cols)
 
 /* Frees them. */
 void
-gp_chain_close(gp_trainer *t, gp_chain *c)
+gp_network_close(gp_trainer *t, gp_network *c)
 {
 	for (int k = 0; k < c->n; k++)
 	{
@@ -202,14 +202,14 @@ rows_now(const gp_block *b, gp_matrix m)
 
 /* What a block acts on. */
 static gp_matrix
-before(const gp_chain *c, int k)
+before(const gp_network *c, int k)
 {
 	return k > 0 ? rows_now(&c->block[k - 1], c->block[k - 1].value) : c->input;
 }
 
 /* Runs the first n blocks. */
 void
-gp_chain_forward(gp_trainer *t, gp_chain *c, int n)
+gp_network_forward(gp_trainer *t, gp_network *c, int n)
 {
 	for (int k = 0; k < n; k++)
 	{
@@ -221,7 +221,7 @@ gp_chain_forward(gp_trainer *t, gp_chain *c, int n)
 
 /* The derivatives, from the last block's gradient on. */
 void
-gp_chain_backward(gp_trainer *t, gp_chain *c)
+gp_network_backward(gp_trainer *t, gp_network *c)
 {
 	gp_matrix	none = {0};
 
@@ -236,14 +236,14 @@ gp_chain_backward(gp_trainer *t, gp_chain *c)
 
 /* The value of the last block. */
 gp_matrix
-gp_chain_value(const gp_chain *c)
+gp_network_value(const gp_network *c)
 {
 	return rows_now(&c->block[c->n - 1], c->block[c->n - 1].value);
 }
 
 /* Its gradient. */
 gp_matrix
-gp_chain_gradient(const gp_chain *c)
+gp_network_gradient(const gp_network *c)
 {
 	return rows_now(&c->block[c->n - 1], c->block[c->n - 1].gradient);
 }

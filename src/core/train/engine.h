@@ -66,7 +66,7 @@ typedef struct gp_block_class
 } gp_block_class;
 
 /* A linear map, of the value before or of features. */
-typedef struct gp_linear
+typedef struct gp_linear_map
 {
 	const gp_features *x;		/* NULL: the value before */
 	double		dropout;		/* of the features' elements */
@@ -79,7 +79,7 @@ typedef struct gp_linear
 	gp_csr		kept_turned;
 	gp_matrix	dense;			/* x where it is dense, and the same less what was dropped */
 	gp_matrix	kept_dense;
-} gp_linear;
+} gp_linear_map;
 
 /* A product with a sparse matrix of the caller's. */
 typedef struct gp_propagate
@@ -188,7 +188,7 @@ struct gp_block
 	double		dropout;
 	union
 	{
-		gp_linear	linear;
+		gp_linear_map	linear;
 		gp_propagate propagate;
 		gp_gather	gather;
 		gp_cosines	cosines;
@@ -200,12 +200,12 @@ struct gp_block
 };
 
 /* Blocks in a row. */
-typedef struct gp_chain
+typedef struct gp_network
 {
 	gp_block	block[GP_MOST_BLOCKS];
 	int			n;
 	gp_matrix	input;			/* without data where the first block has its own */
-} gp_chain;
+} gp_network;
 
 /* engine.c */
 extern gp_trainer gp_trainer_open(gp_device *dev, gp_type type, uint64_t seed);
@@ -231,19 +231,19 @@ extern void gp_fill_normal(gp_trainer *t, gp_matrix m, uint64_t seed, double fac
 extern double gp_product_sum(gp_trainer *t, gp_matrix x, gp_matrix y);
 
 /* Adds a block to a chain that is not open yet. */
-extern gp_block *gp_chain_add(gp_chain *c, const gp_block_class *class);
-extern void gp_chain_open(gp_trainer *t, gp_chain *c, int64_t rows, int64_t cols);
-extern void gp_chain_close(gp_trainer *t, gp_chain *c);
+extern gp_block *gp_network_add(gp_network *c, const gp_block_class *class);
+extern void gp_network_open(gp_trainer *t, gp_network *c, int64_t rows, int64_t cols);
+extern void gp_network_close(gp_trainer *t, gp_network *c);
 
 /* Runs the first n blocks. */
-extern void gp_chain_forward(gp_trainer *t, gp_chain *c, int n);
+extern void gp_network_forward(gp_trainer *t, gp_network *c, int n);
 
 /* The derivatives, from the last block's gradient on. */
-extern void gp_chain_backward(gp_trainer *t, gp_chain *c);
+extern void gp_network_backward(gp_trainer *t, gp_network *c);
 
 /* The value of the last block, and its gradient. */
-extern gp_matrix gp_chain_value(const gp_chain *c);
-extern gp_matrix gp_chain_gradient(const gp_chain *c);
+extern gp_matrix gp_network_value(const gp_network *c);
+extern gp_matrix gp_network_gradient(const gp_network *c);
 
 /* blocks.c */
 extern const gp_block_class gp_block_linear;
@@ -253,7 +253,7 @@ extern const gp_block_class gp_block_dropout;
 extern const gp_block_class gp_block_gather;
 
 /* The rows of this step; blocks behind it follow. */
-extern void gp_gather_rows(gp_trainer *t, gp_chain *c, gp_block *b, int64_t n);
+extern void gp_gather_rows(gp_trainer *t, gp_network *c, gp_block *b, int64_t n);
 
 /* fourier.c */
 extern const gp_block_class gp_block_cosines;

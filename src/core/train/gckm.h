@@ -70,12 +70,6 @@ extern double gp_points_factor(gp_device *dev, gp_matrix k, const gp_points *poi
 extern double gp_sum(gp_device *dev, gp_matrix x);
 
 /*
- * h = the leading eigenvectors of QQ', centred; q loses its mean.  Columns of h that QQ' has no
- * rank for are 0; returns the others.
- */
-extern gp_matrix gp_components(gp_device *dev, gp_matrix q, gp_matrix h);
-
-/*
  * gckm_own.c: k is multiplied by exp(-gamma |x - y|) of the nodes' own features, gamma 0 being 0.8 over
  * the root mean squared distance of two nodes; work is like k. */
 extern void gp_own_view(gp_device *dev, const gp_features *x, const gp_points *points, double gamma,

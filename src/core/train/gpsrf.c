@@ -38,8 +38,8 @@ typedef struct learner
 	gp_csr	   *op;				/* P */
 	gp_csr	   *op_turned;
 	gp_trainer	t;
-	gp_chain   *net;
-	gp_chain   *spectrum;
+	gp_network   *net;
+	gp_network   *spectrum;
 	gp_block   *gather;
 	gp_block   *head;
 	int64_t		nlearnt;		/* labels that are learnt from */
@@ -170,9 +170,9 @@ learner_close(learner *l)
 
 /* A linear map behind what is there. */
 static gp_block *
-add_linear(gp_chain *c, int64_t width, unsigned groups, double decay, bool biased)
+add_linear(gp_network *c, int64_t width, unsigned groups, double decay, bool biased)
 {
-	gp_block   *b = gp_chain_add(c, &gp_block_linear);
+	gp_block   *b = gp_network_add(c, &gp_block_linear);
 
 	b->width = width;
 	b->groups = groups;
@@ -185,8 +185,8 @@ add_linear(gp_chain *c, int64_t width, unsigned groups, double decay, bool biase
 static void
 add_average(learner *l)
 {
-	gp_chain_add(l->net, &gp_block_propagate)->propagate = (gp_propagate) {l->op, l->op_turned};
-	gp_chain_add(l->net, &gp_block_relu);
+	gp_network_add(l->net, &gp_block_propagate)->propagate = (gp_propagate) {l->op, l->op_turned};
+	gp_network_add(l->net, &gp_block_relu);
 }
 
 /* The network that frequencies come from: a number e_m of each, 64 and 64 units, mu and log sigma. */
@@ -197,15 +197,15 @@ open_spectrum(learner *l)
 	gp_trainer *t = &l->t;
 	unsigned	group = 1u << FREQUENCIES;
 
-	memset(l->spectrum, 0, sizeof(gp_chain));
+	memset(l->spectrum, 0, sizeof(gp_network));
 	for (int k = 0; k < 2; k++)
 	{
 		add_linear(l->spectrum, SPECTRUM_UNITS, group, o->decay, true);
-		gp_chain_add(l->spectrum, &gp_block_relu);
+		gp_network_add(l->spectrum, &gp_block_relu);
 	}
 	add_linear(l->spectrum, 2 * o->units, group, o->decay, true);
-	gp_chain_add(l->spectrum, &gp_block_spectrum);
-	gp_chain_open(t, l->spectrum, o->features, 1);
+	gp_network_add(l->spectrum, &gp_block_spectrum);
+	gp_network_open(t, l->spectrum, o->features, 1);
 	l->spectrum->input = l->dev->create(l->dev, o->features, 1, t->type);
 	gp_fill_normal(t, l->spectrum->input, gp_trainer_seed(t, 1, false), 1.0);
 }
@@ -219,25 +219,25 @@ open_net(learner *l)
 	unsigned	both = 1u << POSTERIOR | 1u << FREQUENCIES;
 	gp_block   *b;
 
-	memset(l->net, 0, sizeof(gp_chain));
+	memset(l->net, 0, sizeof(gp_network));
 	b = add_linear(l->net, o->hidden, both, o->decay, false);
 	b->linear.x = l->x;
 	b->linear.turned = l->x_turned;
 	b->linear.dropout = o->dropout;
 	add_average(l);
-	gp_chain_add(l->net, &gp_block_dropout)->dropout = o->dropout;
+	gp_network_add(l->net, &gp_block_dropout)->dropout = o->dropout;
 	add_linear(l->net, o->units, both, o->decay, false);
 	add_average(l);
-	l->gather = gp_chain_add(l->net, &gp_block_gather);
+	l->gather = gp_network_add(l->net, &gp_block_gather);
 	l->gather->gather.index = l->index;
 	l->gather->gather.most = gp_min64(BATCH, l->x->rows);
-	l->head = b = gp_chain_add(l->net, &gp_block_cosines);
+	l->head = b = gp_network_add(l->net, &gp_block_cosines);
 	b->groups = 1u << POSTERIOR;
 	b->width = l->problem->nclasses;
 	b->cosines.count = o->features;
 	b->cosines.amplitude = 1.0;
 	b->cosines.frequency = &l->spectrum->block[l->spectrum->n - 1].value;
-	gp_chain_open(t, l->net, l->x->rows, l->x->dims);
+	gp_network_open(t, l->net, l->x->rows, l->x->dims);
 	gp_fill_uniform(t, b->cosines.phase, gp_trainer_seed(t, 2, false), M_PI);
 	gp_fill_normal(t, b->cosines.draw, gp_trainer_seed(t, 3, false), sqrt(1.0 / 5.0));
 }
@@ -328,7 +328,7 @@ static double
 set_gradient(learner *l, int64_t nlabels, bool others)
 {
 	gp_device  *dev = l->dev;
-	gp_matrix	value = gp_chain_value(l->net);
+	gp_matrix	value = gp_network_value(l->net);
 	gp_matrix	host = gp_matrix_wrap(l->logits, value.rows, value.cols, GP_DOUBLE);
 	double		ll;
 
@@ -339,7 +339,7 @@ set_gradient(learner *l, int64_t nlabels, bool others)
 	if (!l->env->dry && !isfinite(ll))
 		gp_raise(l->env, GP_ERR_RANGE, "Scale the features to ordinary sizes.",
 				 "the training of method gpsrf is out of range at step %lld", (long long) l->t.step + 1);
-	dev->upload(dev, gp_chain_gradient(l->net), host);
+	dev->upload(dev, gp_network_gradient(l->net), host);
 	return ll;
 }
 
@@ -353,11 +353,11 @@ step_posterior(learner *l, bool last)
 
 	gp_trainer_clear(&l->t);
 	l->head->cosines.frequency_gradient = NULL;
-	gp_chain_forward(&l->t, l->net, l->net->n);
+	gp_network_forward(&l->t, l->net, l->net->n);
 	ll = set_gradient(l, nlabels, false);
 	if (last)
 		l->bound = ll * (double) l->nlearnt - gp_cosines_divergence(&l->t, &l->head->cosines);
-	gp_chain_backward(&l->t, l->net);
+	gp_network_backward(&l->t, l->net);
 	l->head->class->prior(&l->t, l->head, divergence);
 	gp_trainer_step(&l->t, POSTERIOR, POSTERIOR_RATE);
 }
@@ -366,18 +366,18 @@ step_posterior(learner *l, bool last)
 static void
 step_frequencies(learner *l)
 {
-	gp_matrix	gradient = gp_chain_gradient(l->spectrum);
+	gp_matrix	gradient = gp_network_gradient(l->spectrum);
 	int64_t		nlabels = make_batch(l, true);
 
 	gp_trainer_clear(&l->t);
 	l->dev->fill(l->dev, gradient, 0.0);
 	l->head->cosines.frequency_gradient = &gradient;
-	gp_chain_forward(&l->t, l->net, l->net->n);
+	gp_network_forward(&l->t, l->net, l->net->n);
 	set_gradient(l, nlabels, true);
-	gp_chain_backward(&l->t, l->net);
-	gp_chain_backward(&l->t, l->spectrum);
+	gp_network_backward(&l->t, l->net);
+	gp_network_backward(&l->t, l->spectrum);
 	gp_trainer_step(&l->t, FREQUENCIES, FREQUENCIES_RATE);
-	gp_chain_forward(&l->t, l->spectrum, l->spectrum->n);
+	gp_network_forward(&l->t, l->spectrum, l->spectrum->n);
 }
 
 /* All steps: first some with the posterior alone.  A dry run takes one of each kind for all. */
@@ -386,7 +386,7 @@ run_steps(learner *l, int64_t first, int64_t steps)
 {
 	gp_count	before = {0};
 
-	gp_chain_forward(&l->t, l->spectrum, l->spectrum->n);
+	gp_network_forward(&l->t, l->spectrum, l->spectrum->n);
 	l->t.training = true;
 	if (l->env->dry)
 		before = gp_dry_count(l->dev);
@@ -449,15 +449,15 @@ train(learner *l, int64_t steps, double *logit, double *variance)
 	mean = dev->create(dev, n, c, l->t.type);
 	spread = dev->create(dev, n, c, l->t.type);
 	run_steps(l, (steps + 7) / 8, steps);
-	gp_chain_forward(&l->t, l->net, l->net->n - 2);
+	gp_network_forward(&l->t, l->net, l->net->n - 2);
 	gp_cosines_predict(&l->t, l->head, l->net->block[l->net->n - 3].value, mean, spread);
 	dev->download(dev, gp_matrix_wrap(logit, n, c, GP_DOUBLE), mean);
 	dev->download(dev, gp_matrix_wrap(variance, n, c, GP_DOUBLE), spread);
 	dev->destroy(dev, &spread);
 	dev->destroy(dev, &mean);
-	gp_chain_close(&l->t, l->net);
+	gp_network_close(&l->t, l->net);
 	dev->destroy(dev, &l->spectrum->input);
-	gp_chain_close(&l->t, l->spectrum);
+	gp_network_close(&l->t, l->spectrum);
 	gp_trainer_close(&l->t);
 }
 
@@ -539,8 +539,8 @@ run(learner *l, const gp_plan *plan)
 	l->index = gp_alloc_array(env, BATCH, sizeof(int32_t));
 	l->label = gp_alloc_array(env, BATCH, sizeof(int32_t));
 	l->drawn = gp_alloc_array(env, BATCH, 2 * sizeof(int32_t));
-	l->net = gp_alloc(env, sizeof(gp_chain));
-	l->spectrum = gp_alloc(env, sizeof(gp_chain));
+	l->net = gp_alloc(env, sizeof(gp_network));
+	l->spectrum = gp_alloc(env, sizeof(gp_network));
 	l->logits = gp_alloc_figures(env, BATCH, (size_t) c * sizeof(double));
 	l->done = 0;
 	l->total = all_steps(l);

@@ -91,6 +91,27 @@ static const option gpsrf_options[] = {
 
 static const method gpsrf = {"gpsrf", gpsrf_options};
 
+#define IN(field) offsetof(gp_dgp, field)
+
+static const option dgp_options[] = {
+	{"layers", VALUE_WHOLE, IN(layers), 1, GP_DGP_MAX_LAYERS, NULL, {NULL}},
+	{"units", VALUE_WHOLE, IN(units), 1, GP_SYEV_MAX, "units is the length of a node's representation.", {NULL}},
+	{"convolutions", VALUE_WHOLE, IN(convolutions), 1, 4, "convolutions is the number of sums over neighbours of a layer.", {NULL}},
+	{"features", VALUE_WHOLE, IN(features), 1, 100000, "features is the number of cosines of a layer.", {NULL}},
+	{"steps", VALUE_WHOLE, IN(steps), 10, 1000000, NULL, {NULL}},
+	{"rate", VALUE_NUMBER, IN(rate), 1e-6, 1, "rate is that of the first steps.", {NULL}},
+	{NULL, VALUE_WHOLE, 0, 0, 0, NULL, {NULL}}
+};
+
+static const method dgp = {"dgp", dgp_options};
+
+/* What a user may leave out of the deep Gaussian process. */
+gp_dgp
+gp_dgp_defaults(void)
+{
+	return (gp_dgp) {.layers = 2,.convolutions = 2,.features = 128};
+}
+
 /* What a user may leave out of GPSRF. */
 gp_gpsrf
 gp_gpsrf_defaults(void)
@@ -331,6 +352,17 @@ gp_gpsrf_parse(gp_env *env, const char *text)
 	return o;
 }
 
+/* Reads the deep Gaussian process's text. */
+gp_dgp
+gp_dgp_parse(gp_env *env, const char *text)
+{
+	gp_dgp		o = gp_dgp_defaults();
+	reader		r;
+
+	read_method(&r, env, &dgp, text, &o);
+	return o;
+}
+
 /* True when a method's text begins with this name. */
 bool
 gp_method_is(gp_env *env, const char *text, const char *name)
@@ -407,6 +439,15 @@ gp_gckm_print(gp_env *env, const gp_gckm *options)
 	gp_gckm		defaults = gp_gckm_defaults();
 
 	return print_method(env, &gckm, options, &defaults);
+}
+
+/* The deep Gaussian process's canonical text. */
+char *
+gp_dgp_print(gp_env *env, const gp_dgp *options)
+{
+	gp_dgp		defaults = gp_dgp_defaults();
+
+	return print_method(env, &dgp, options, &defaults);
 }
 
 /* GPSRF's canonical text. */

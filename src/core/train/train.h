@@ -121,4 +121,40 @@ extern gp_plan gp_gpsrf_plan(gp_device *dev, const gp_problem *problem, const gp
  */
 extern gp_posterior *gp_gpsrf_fit(gp_device *dev, const gp_problem *problem, const gp_gpsrf *options);
 
+/*
+ * The options of the deep Gaussian process of links (Opolka and Lio 2022); 0 where the fit's rule
+ * says what a number is.
+ */
+typedef struct gp_dgp
+{
+	int			layers;
+	int			units;			/* of a node, in every layer */
+	int			convolutions;	/* of a layer */
+	int			features;		/* cosines of a layer */
+	int			steps;
+	double		rate;
+} gp_dgp;
+
+#define GP_DGP_MAX_LAYERS 4
+
+extern gp_dgp gp_dgp_defaults(void);
+extern gp_dgp gp_dgp_parse(gp_env *env, const char *text);
+extern char *gp_dgp_print(gp_env *env, const gp_dgp *options);
+
+/*
+ * gckm_layers.c: h = the leading eigenvectors of QQ', centred; q (rows x at most GP_SYEV_MAX) loses its
+ * mean.  They ascend; columns of h that QQ' has no rank for are 0; returns the others.
+ */
+extern gp_matrix gp_components(gp_device *dev, gp_matrix q, gp_matrix h);
+
+/*
+ * inputs.c: some dense numbers of each node, nodes x count double, the most telling ones first; the
+ * caller destroys them.
+ */
+extern gp_matrix gp_inputs_of_features(gp_device *dev, const gp_features *x, int64_t count, uint64_t seed);
+extern gp_matrix gp_inputs_of_walks(gp_device *dev, const gp_graph *graph, int64_t count, uint64_t seed);
+
+/* The same turned so that they come nearest to others; q is destroyed. */
+extern gp_matrix gp_inputs_turn(gp_device *dev, gp_matrix *q, gp_matrix onto);
+
 #endif							/* GP_TRAIN_H */

@@ -6,26 +6,42 @@
 #include "link_part.h"
 #include "pg/host/host.h"
 
-/* The names of methods, as they are asked for and stored. */
+/* The names of methods, as they are asked for and stored; that of dgp has options behind it. */
 static const char *const methods[] = {
 	[GP_LINK_AUTO] = "auto",
 	[GP_LINK_SCORES] = "scores",
-	[GP_LINK_PAIRS] = "pairs"
+	[GP_LINK_PAIRS] = "pairs",
+	[GP_LINK_DEEP] = "dgp"
 };
 
-/* The method of a name; 22023 when there is none. */
+/* The method of a text, and the options of dgp; 22023 when there is none. */
 static gp_link_method
-find_method(const char *name)
+find_method(gp_env *env, const char *text, gp_dgp *options)
 {
-	return (gp_link_method) gnngp_require_word("method", name, lengthof(methods), methods,
-											   "A method is auto, scores or pairs.");
+	gnngp_env_set_text(env, text, "method");
+	if (!gp_method_is(env, text, methods[GP_LINK_DEEP]))
+		return (gp_link_method) gnngp_require_word("method", text, lengthof(methods), methods,
+												   "A method is auto, scores, pairs or dgp, which takes options: dgp(steps=300).");
+	*options = gp_dgp_parse(env, text);
+	return GP_LINK_DEEP;
 }
 
 /* Checks settings and brings the method to its stored form. */
 void
 gnngp_link_settings_check(gnngp_link_settings *settings)
 {
-	settings->method = pstrdup(methods[find_method(settings->method)]);
+	gp_env	   *env = gnngp_env_create(CurrentMemoryContext);
+	gp_dgp		options;
+	gp_link_method method = find_method(env, settings->method, &options);
+
+	settings->method = pstrdup(method == GP_LINK_DEEP ? gp_dgp_print(env, &options) : methods[method]);
+	gnngp_env_destroy(env);
+	if (method == GP_LINK_DEEP && !gnngp_kernel_is_auto(settings->kernel) &&
+		strcmp(settings->kernel, GNNGP_LINK_KERNEL) != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("kernel cannot be given with method dgp"),
+				 errhint("Its kernel is learnt; the options of method dgp are part of its text.")));
 }
 
 /* Tells when the scores stop short of what they could be. */
@@ -51,11 +67,13 @@ gnngp_link_compute(gp_device *device, const gnngp_data *data, const gnngp_link_s
 {
 	gp_link_problem problem = {0};
 	gp_link_model *links;
+	gp_dgp		options;
 
 	problem.graph = data->graph;
 	problem.features = data->features;
 	problem.program = gnngp_compile_kernel(device->env, settings->kernel);
-	problem.method = find_method(settings->method);
+	problem.method = find_method(device->env, settings->method, &options);
+	problem.deep = problem.method == GP_LINK_DEEP ? &options : NULL;
 	problem.seed = (uint64_t) settings->seed;
 	links = gp_link_fit(device, &problem);
 	notice_cut(device->env, links);
@@ -70,7 +88,7 @@ gnngp_link_fill(const gp_link_model *links, const gnngp_data *data,
 	part->settings = *settings;
 	part->settings.kernel = pstrdup(settings->kernel);
 	part->settings.method = pstrdup(settings->method);
-	part->method = pstrdup(methods[links->method]);
+	part->method = pstrdup(links->method == GP_LINK_DEEP ? settings->method : methods[links->method]);
 	part->nodes = data->ids.n;
 	part->edges = data->graph->edges;
 	part->pairs = links->pairs;

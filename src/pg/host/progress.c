@@ -40,7 +40,7 @@ StaticAssertDecl(SLOT_MAGIC < PGSTAT_NUM_PROGRESS_PARAM, "a name fits into the s
 static const char *const phase_names[GP_PHASE_COUNT] = {
 	"starting", "reading nodes", "reading features", "reading edges", "planning",
 	"building the kernel", "exact diagonal", "choosing the nugget", "posterior", "storing",
-	"scoring pairs", "clustering"
+	"scoring pairs", "clustering", "training"
 };
 
 /* Starts the report; model is at most 63 bytes.  An abort ends it by itself. */

@@ -36,9 +36,9 @@ check_gradient(gp_trainer *t, gp_matrix m, double norm, double first, double tol
 
 /* A layer: cosine features, then sums over neighbours. */
 static gp_cosines *
-add_layer(gp_chain *c, gp_matrix *o, int64_t units, int64_t count, int groups, const gp_csr *op, const gp_csr *turned)
+add_layer(gp_network *c, gp_matrix *o, int64_t units, int64_t count, int groups, const gp_csr *op, const gp_csr *turned)
 {
-	gp_block   *b = gp_chain_add(c, &gp_block_cosines);
+	gp_block   *b = gp_network_add(c, &gp_block_cosines);
 	gp_cosines *f = &b->cosines;
 
 	b->width = units;
@@ -47,7 +47,7 @@ add_layer(gp_chain *c, gp_matrix *o, int64_t units, int64_t count, int groups, c
 	f->sampled = true;
 	f->frequency = o;
 	f->log_length.groups = f->log_a.groups = 1;
-	b = gp_chain_add(c, &gp_block_mix);
+	b = gp_network_add(c, &gp_block_mix);
 	b->groups = 1;
 	b->mix.sums = 2;
 	b->mix.groups = groups;
@@ -89,9 +89,9 @@ check_golden(gp_env *env, gp_type type)
 	gp_csr	   *op = gp_graph_normalise(env, graph, GP_NORM_SYM, type);
 	gp_matrix	o[2] = {dev->create(dev, 8, 5, type), dev->create(dev, 8, 3, type)};
 	gp_matrix	map = dev->create(dev, 5, 3, type);
-	gp_chain	c = {.n = 0};
+	gp_network	c = {.n = 0};
 	gp_cosines *f[2] = {add_layer(&c, &o[0], 3, 8, 3, op, op), add_layer(&c, &o[1], 3, 8, 3, op, op)};
-	gp_block   *pairs = gp_chain_add(&c, &gp_block_pairs);
+	gp_block   *pairs = gp_network_add(&c, &gp_block_pairs);
 	double		unit[15] = {[0] = 1.0, [4] = 1.0, [8] = 1.0};
 	double		r[10];
 	gp_matrix	host = gp_matrix_wrap(r, 10, 1, GP_DOUBLE);
@@ -105,7 +105,7 @@ check_golden(gp_env *env, gp_type type)
 	pairs->pairs.end = end;
 	c.input = dev->create(dev, 34, 5, type);
 	golden_inputs(&t, graph, c.input);
-	gp_chain_open(&t, &c, 34, 5);
+	gp_network_open(&t, &c, 34, 5);
 	for (int k = 0; k < 2; k++)
 	{
 		fill(&t, o[k], sin, 1.0, 0.1 * k, true);
@@ -125,16 +125,16 @@ check_golden(gp_env *env, gp_type type)
 	dev->fill(dev, pairs->pairs.gain.value, readout[1]);
 	gp_pairs_set(&t, pairs, 10);
 	gp_trainer_clear(&t);
-	gp_chain_forward(&t, &c, c.n);
-	dev->download(dev, host, gp_chain_value(&c));
+	gp_network_forward(&t, &c, c.n);
+	dev->download(dev, host, gp_network_value(&c));
 	close_to(r[0], 6.7182703689903, tolerance, type == GP_DOUBLE ? "r of a pair, double" : "r of a pair, float");
 	close_to(r[1], 4.653443055407813, tolerance, "and of another");
 	ll = gp_logistic(env, 10, linked, 1.0, r);
 	close_to(ll, -17.233985915528084, tolerance, "the log likelihood");
 	close_to(gp_cosines_divergence(&t, f[0]) + gp_cosines_divergence(&t, f[1]), 29.214782662755173, tolerance,
 			 "the divergence");
-	dev->upload(dev, gp_chain_gradient(&c), host);
-	gp_chain_backward(&t, &c);
+	dev->upload(dev, gp_network_gradient(&c), host);
+	gp_network_backward(&t, &c);
 	for (int k = 0; k < 2; k++)
 	{
 		gp_matrix	gradient[5] = {f[k]->mean.gradient, f[k]->log_s.gradient, f[k]->log_length.gradient,
@@ -150,7 +150,7 @@ check_golden(gp_env *env, gp_type type)
 	dev->download(dev, gp_matrix_wrap(&r[1], 1, 1, GP_DOUBLE), pairs->pairs.gain.gradient);
 	close_to(hypot(r[0], r[1]), 16.97517786985838, tolerance, "c and gain");
 	close_to(-r[0], -3.865199258932079, tolerance, "c");
-	gp_chain_close(&t, &c);
+	gp_network_close(&t, &c);
 	gp_trainer_close(&t);
 	dev->close(dev);
 }
@@ -159,7 +159,7 @@ check_golden(gp_env *env, gp_type type)
 typedef struct small
 {
 	gp_trainer	t;
-	gp_chain	chain;
+	gp_network	chain;
 	gp_matrix	o[2];
 	gp_block   *pairs;
 	int32_t		end[60];
@@ -184,14 +184,14 @@ small_open(gp_env *env, gp_device *dev, gp_type type, int n, int units, int grou
 		gp_fill_normal(&s->t, s->o[k], 50 + k, 1.0);
 		add_layer(&s->chain, &s->o[k], units, 7, groups, op, turned)->carries = true;
 	}
-	gp_chain_add(&s->chain, &gp_block_unit)->unit.length = 1.7;
-	s->pairs = gp_chain_add(&s->chain, &gp_block_pairs);
+	gp_network_add(&s->chain, &gp_block_unit)->unit.length = 1.7;
+	s->pairs = gp_network_add(&s->chain, &gp_block_pairs);
 	s->pairs->groups = 1;
 	s->pairs->pairs.most = 30;
 	s->pairs->pairs.end = s->end;
 	s->chain.input = dev->create(dev, n, units, type);
 	gp_fill_normal(&s->t, s->chain.input, 60, 1.0);
-	gp_chain_open(&s->t, &s->chain, n, units);
+	gp_network_open(&s->t, &s->chain, n, units);
 	for (int k = 0; k < 2; k++)
 	{
 		gp_cosines *f = &s->chain.block[2 * k].cosines;
@@ -216,18 +216,18 @@ small_open(gp_env *env, gp_device *dev, gp_type type, int n, int units, int grou
 static double
 small_loss(small *s)
 {
-	gp_matrix	value = gp_chain_value(&s->chain);
+	gp_matrix	value = gp_network_value(&s->chain);
 	double		r[30];
 	gp_matrix	host = gp_matrix_wrap(r, value.rows, 1, GP_DOUBLE);
 	double		ll;
 	double		divergence = 0.0;
 
 	gp_trainer_clear(&s->t);
-	gp_chain_forward(&s->t, &s->chain, s->chain.n);
+	gp_network_forward(&s->t, &s->chain, s->chain.n);
 	s->t.dev->download(s->t.dev, host, value);
 	ll = gp_logistic(s->t.env, value.rows, s->linked, 0.7, r);
-	s->t.dev->upload(s->t.dev, gp_chain_gradient(&s->chain), host);
-	gp_chain_backward(&s->t, &s->chain);
+	s->t.dev->upload(s->t.dev, gp_network_gradient(&s->chain), host);
+	gp_network_backward(&s->t, &s->chain);
 	for (int k = 0; k < 2; k++)
 	{
 		gp_block_cosines.prior(&s->t, &s->chain.block[2 * k], 0.2);
@@ -306,7 +306,7 @@ some_steps(gp_device *dev, gp_type type)
 		}
 	}
 	gp_free(dev->env, host);
-	gp_chain_close(&s.t, &s.chain);
+	gp_network_close(&s.t, &s.chain);
 	dev->destroy(dev, &s.chain.input);
 	dev->destroy(dev, &s.o[0]);
 	dev->destroy(dev, &s.o[1]);

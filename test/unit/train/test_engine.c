@@ -50,16 +50,16 @@ check_gradient(gp_trainer *t, gp_matrix gradient, double norm, double first, dou
 
 /* The log likelihood of the chain's value, whose gradient is set. */
 static double
-likelihood(gp_trainer *t, gp_chain *c, const int32_t *label, double weight)
+likelihood(gp_trainer *t, gp_network *c, const int32_t *label, double weight)
 {
-	gp_matrix	value = gp_chain_value(c);
+	gp_matrix	value = gp_network_value(c);
 	double		host[4000];
 	gp_matrix	wrapped = gp_matrix_wrap(host, value.rows, value.cols, GP_DOUBLE);
 	double		sum;
 
 	t->dev->download(t->dev, wrapped, value);
 	sum = gp_softmax(t->env, value.rows, (int32_t) value.cols, label, weight, host);
-	t->dev->upload(t->dev, gp_chain_gradient(c), wrapped);
+	t->dev->upload(t->dev, gp_network_gradient(c), wrapped);
 	return sum;
 }
 
@@ -77,19 +77,19 @@ check_golden(gp_env *env, gp_type type)
 	gp_csr	   *identity = gp_csr_transpose(env, x->csr);
 	gp_matrix	o = dev->create(dev, 16, 4, type);
 	gp_matrix	go = dev->create(dev, 16, 4, type);
-	gp_chain	c = {.n = 0};
+	gp_network	c = {.n = 0};
 	gp_block   *b[7];
 	gp_cosines *f;
 	double		value[2];
 	double		ll;
 
-	b[0] = gp_chain_add(&c, &gp_block_linear);
-	b[1] = gp_chain_add(&c, &gp_block_propagate);
-	b[2] = gp_chain_add(&c, &gp_block_relu);
-	b[3] = gp_chain_add(&c, &gp_block_linear);
-	b[4] = gp_chain_add(&c, &gp_block_propagate);
-	b[5] = gp_chain_add(&c, &gp_block_relu);
-	b[6] = gp_chain_add(&c, &gp_block_cosines);
+	b[0] = gp_network_add(&c, &gp_block_linear);
+	b[1] = gp_network_add(&c, &gp_block_propagate);
+	b[2] = gp_network_add(&c, &gp_block_relu);
+	b[3] = gp_network_add(&c, &gp_block_linear);
+	b[4] = gp_network_add(&c, &gp_block_propagate);
+	b[5] = gp_network_add(&c, &gp_block_relu);
+	b[6] = gp_network_add(&c, &gp_block_cosines);
 	b[0]->linear.x = x;
 	b[0]->linear.turned = identity;
 	b[0]->width = 8;
@@ -103,7 +103,7 @@ check_golden(gp_env *env, gp_type type)
 	f->frequency = &o;
 	f->frequency_gradient = &go;
 	f->log_length.groups = f->log_a.groups = 1;
-	gp_chain_open(&t, &c, N, N);
+	gp_network_open(&t, &c, N, N);
 	fill(&t, b[0]->linear.weight.value, sin, 0.3, 0.0, false);
 	fill(&t, b[3]->linear.weight.value, sin, 0.3, 0.0, false);
 	fill(&t, o, sin, 1.0, 0.0, true);
@@ -115,14 +115,14 @@ check_golden(gp_env *env, gp_type type)
 		labels[i] = i < 2 || i > 31 ? labelled_rows[i] : -1;
 	gp_trainer_clear(&t);
 	dev->fill(dev, go, 0.0);
-	gp_chain_forward(&t, &c, c.n);
-	dev->download(dev, gp_matrix_wrap(value, 1, 2, GP_DOUBLE), gp_matrix_rows(gp_chain_value(&c), 0, 1));
+	gp_network_forward(&t, &c, c.n);
+	dev->download(dev, gp_matrix_wrap(value, 1, 2, GP_DOUBLE), gp_matrix_rows(gp_network_value(&c), 0, 1));
 	close_to(value[0], 0.9003630736846421, tolerance, type == GP_DOUBLE ? "F of the first node, double" : "F of the first node, float");
 	close_to(value[1], -0.1144767603117179, tolerance, "and its other class");
 	ll = likelihood(&t, &c, labels, 1.0);
 	close_to(ll, -2.730964719630628, tolerance, "the log likelihood");
 	close_to(gp_cosines_divergence(&t, f), 19.27880168223796, tolerance, "the divergence");
-	gp_chain_backward(&t, &c);
+	gp_network_backward(&t, &c);
 	b[6]->class->prior(&t, b[6], 1.0);
 	check_gradient(&t, b[0]->linear.weight.gradient, .03773213413930975, .00014563248587617234, tolerance, "W1");
 	check_gradient(&t, b[3]->linear.weight.gradient, .0554703685922006, 0, tolerance, "W2");
@@ -131,7 +131,7 @@ check_golden(gp_env *env, gp_type type)
 	check_gradient(&t, f->log_s.gradient, 4.744846092134044, .7111935942063405, tolerance, "log s");
 	check_gradient(&t, f->log_length.gradient, .005818574649592277, 0, tolerance, "log len");
 	check_gradient(&t, f->log_a.gradient, .15565993179401344, -.15565993179401344, tolerance, "log a");
-	gp_chain_close(&t, &c);
+	gp_network_close(&t, &c);
 	gp_trainer_close(&t);
 	dev->close(dev);
 }
@@ -140,8 +140,8 @@ check_golden(gp_env *env, gp_type type)
 typedef struct small
 {
 	gp_trainer	t;
-	gp_chain	chain;
-	gp_chain	spectrum;
+	gp_network	chain;
+	gp_network	spectrum;
 	gp_block   *gather;
 	gp_block   *head;
 	int32_t		index[40];
@@ -171,20 +171,20 @@ small_open(gp_env *env, gp_device *dev, gp_type type, bool sparse, bool sampled,
 		x = gp_alloc_zero(env, 1, sizeof(*x));
 		*x = (gp_features) {n, width, NULL, dense, GP_DOUBLE};
 	}
-	b = gp_chain_add(&s->chain, &gp_block_linear);
+	b = gp_network_add(&s->chain, &gp_block_linear);
 	b->linear.x = x;
 	b->linear.turned = sparse ? gp_csr_transpose(env, x->csr) : NULL;
 	b->linear.dropout = 0.25;
 	b->width = width;
 	b->groups = 1;
-	b = gp_chain_add(&s->chain, &gp_block_propagate);
+	b = gp_network_add(&s->chain, &gp_block_propagate);
 	b->propagate = (gp_propagate) {op, gp_csr_transpose(env, op)};
-	gp_chain_add(&s->chain, &gp_block_relu);
-	gp_chain_add(&s->chain, &gp_block_dropout)->dropout = 0.4;
-	s->gather = gp_chain_add(&s->chain, &gp_block_gather);
+	gp_network_add(&s->chain, &gp_block_relu);
+	gp_network_add(&s->chain, &gp_block_dropout)->dropout = 0.4;
+	s->gather = gp_network_add(&s->chain, &gp_block_gather);
 	s->gather->gather.index = s->index;
 	s->gather->gather.most = n / 2 + 1;
-	s->head = b = gp_chain_add(&s->chain, &gp_block_cosines);
+	s->head = b = gp_network_add(&s->chain, &gp_block_cosines);
 	b->groups = 3;
 	b->width = 3;
 	b->cosines.count = 7;
@@ -192,20 +192,20 @@ small_open(gp_env *env, gp_device *dev, gp_type type, bool sparse, bool sampled,
 	b->cosines.log_length.groups = sampled ? 1 : 0;
 	b->cosines.log_a.groups = sampled ? 1 : 0;
 	b->cosines.amplitude = 1.5;
-	b = gp_chain_add(&s->spectrum, &gp_block_linear);
+	b = gp_network_add(&s->spectrum, &gp_block_linear);
 	b->linear.biased = true;
 	b->width = 5;
 	b->groups = 2;
-	gp_chain_add(&s->spectrum, &gp_block_relu);
-	b = gp_chain_add(&s->spectrum, &gp_block_linear);
+	gp_network_add(&s->spectrum, &gp_block_relu);
+	b = gp_network_add(&s->spectrum, &gp_block_linear);
 	b->linear.biased = true;
 	b->width = 2 * width;
 	b->groups = 2;
-	gp_chain_add(&s->spectrum, &gp_block_spectrum);
-	gp_chain_open(&s->t, &s->spectrum, 7, 1);
+	gp_network_add(&s->spectrum, &gp_block_spectrum);
+	gp_network_open(&s->t, &s->spectrum, 7, 1);
 	s->head->cosines.frequency = &s->spectrum.block[3].value;
 	s->head->cosines.frequency_gradient = &s->spectrum.block[3].gradient;
-	gp_chain_open(&s->t, &s->chain, n, x->dims);
+	gp_network_open(&s->t, &s->chain, n, x->dims);
 	points = dev->create(dev, 7, 1, type);
 	gp_fill_normal(&s->t, points, 5, 1.0);
 	s->spectrum.input = points;
@@ -228,13 +228,13 @@ small_loss(small *s)
 	double		ll;
 
 	gp_trainer_clear(&s->t);
-	s->t.dev->fill(s->t.dev, gp_chain_gradient(&s->spectrum), 0.0);
-	gp_chain_forward(&s->t, &s->spectrum, s->spectrum.n);
-	gp_chain_forward(&s->t, &s->chain, s->chain.n);
+	s->t.dev->fill(s->t.dev, gp_network_gradient(&s->spectrum), 0.0);
+	gp_network_forward(&s->t, &s->spectrum, s->spectrum.n);
+	gp_network_forward(&s->t, &s->chain, s->chain.n);
 	ll = likelihood(&s->t, &s->chain, s->label, 0.7);
-	gp_chain_backward(&s->t, &s->chain);
+	gp_network_backward(&s->t, &s->chain);
 	s->head->class->prior(&s->t, s->head, 0.2);
-	gp_chain_backward(&s->t, &s->spectrum);
+	gp_network_backward(&s->t, &s->spectrum);
 	return -ll + 0.2 * gp_cosines_divergence(&s->t, &s->head->cosines);
 }
 
@@ -309,8 +309,8 @@ some_steps(gp_device *dev, gp_type type, bool sparse)
 		}
 	}
 	gp_free(dev->env, host);
-	gp_chain_close(&s.t, &s.chain);
-	gp_chain_close(&s.t, &s.spectrum);
+	gp_network_close(&s.t, &s.chain);
+	gp_network_close(&s.t, &s.spectrum);
 	dev->destroy(dev, &s.spectrum.input);
 	gp_trainer_close(&s.t);
 	return hash;

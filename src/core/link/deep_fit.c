@@ -1,0 +1,490 @@
+/*
+ * deep_fit.c - a deep graph convolutional Gaussian process of links: its views of the graph, its
+ * steps, its fit (Opolka and Lio 2022).
+ *
+ *		F_l = G_(l-1) M_l + Phi_l A_l',  Phi_l = a_l sqrt(2/M) cos(G_(l-1) diag(1/len_l) O_l + b_l),
+ *		G_l = F_l, its groups of columns summed over neighbours 0, 1, 2 times,  A_l ~ N(0, I)
+ *
+ * Random features stand for the inducing points of the paper, so that no layer has a factor or jitter.
+ * A link that lies in the graph while it is learnt vouches for itself: each step convolves over a graph
+ * without a fold of the links, and learns from those.  A tenth of all links is never
+ * learnt from until the figures are known; the last steps then learn from them, too.
+ */
+#include "deep_fit.h"
+#include "infer/infer.h"
+#include "rivals.h"
+#include "scores.h"
+
+#include <math.h>
+#include <string.h>
+
+#define HIDDEN_SHARE 0.1		/* of all links, for the figures */
+#define MOST_HIDDEN 5000
+#define RANKED 200				/* hidden links that are ranked among rivals */
+#define LAST_SHARE 0.1			/* of the steps, with all links */
+#define SLOW_SHARE 0.3			/* of the steps, whose rate is SLOW times less */
+#define SLOW 0.3
+#define SAMPLES 32				/* of all layers, for the moments */
+#define TRIES 8					/* random pairs drawn for one without a link */
+#define SAMPLE_STEP (INT64_C(1) << 40)	/* steps that no training takes: draws for the moments */
+#define LOOK_ROWS 1024
+#define MEGABYTE (1024.0 * 1024.0)
+
+/* The seeds of what is drawn. */
+enum purpose
+{
+	DRAW_FREQUENCY = 600,
+	DRAW_PHASE = 610,
+	DRAW_NOISE = 620,
+	DRAW_MISSING = 630,
+	DRAW_WINDOW = 640
+};
+
+/* ---- the chain ---- */
+
+/* A layer: cosine features that the input is added to, and its sums over neighbours. */
+static void
+add_layer(gp_deep *d, int l)
+{
+	const gp_dgp *o = &d->options;
+	gp_block   *b = gp_network_add(d->chain, &gp_block_cosines);
+
+	b->width = o->units;
+	b->groups = 1;
+	b->cosines.count = o->features;
+	b->cosines.sampled = true;
+	b->cosines.frequency = &d->frequency[l];
+	b->cosines.map = l == 0 ? &d->map : NULL;
+	b->cosines.carries = l > 0;
+	b->cosines.log_length.groups = b->cosines.log_a.groups = 1;
+	d->layer[l] = b;
+	b = gp_network_add(d->chain, &gp_block_mix);
+	b->groups = 1;
+	b->mix.sums = o->convolutions;
+	b->mix.groups = d->x ? 1 : o->convolutions + 1;
+}
+
+/* The first layer's mean: the inputs, the most telling ones first, dealt round the groups of units. */
+static void
+fill_map(gp_deep *d)
+{
+	int64_t		units = d->options.units;
+	int64_t		groups = d->x ? 1 : d->options.convolutions + 1;
+	int64_t		inputs = d->map.rows;
+	double	   *host = gp_alloc_zero(d->env, inputs * units, sizeof(double));
+	int64_t		place = 0;
+
+	for (int64_t k = 0; place < inputs && k <= units; k++)
+		for (int64_t g = 0; g < groups && place < inputs; g++)
+		{
+			int64_t		unit = g * units / groups + k;
+
+			if (unit < (g + 1) * units / groups)
+				host[place++ * units + unit] = 1.0;
+		}
+	d->dev->upload(d->dev, d->map, gp_matrix_wrap(host, inputs, units, GP_DOUBLE));
+	gp_free(d->env, host);
+}
+
+/* The parameters as they are at first: the posterior is the prior. */
+static void
+start_parameters(gp_deep *d)
+{
+	gp_device  *dev = d->dev;
+	gp_trainer *t = &d->t;
+
+	for (int l = 0; l < d->options.layers; l++)
+	{
+		gp_cosines *f = &d->layer[l]->cosines;
+		int64_t		inputs = l == 0 ? d->input.cols : d->options.units;
+		gp_mix	   *m = &d->layer[l][1].mix;
+
+		gp_fill_normal(t, d->frequency[l], gp_trainer_seed(t, DRAW_FREQUENCY + l, false), 1.0);
+		gp_fill_uniform(t, f->phase, gp_trainer_seed(t, DRAW_PHASE + l, false), M_PI);
+		dev->fill(dev, f->log_length.value, 0.5 * log((double) inputs));
+		dev->fill(dev, f->log_a.value, log(0.1));
+		for (int q = 0; q < m->sums; q++)
+			dev->fill(dev, gp_matrix_cols(m->logit.value, q, 1), d->x ? 2.0 : q == 0 ? 0.0 : -0.85);
+	}
+	fill_map(d);
+}
+
+/* Makes the chain and its parameters. */
+static void
+chain_open(gp_deep *d)
+{
+	const gp_dgp *o = &d->options;
+	gp_device  *dev = d->dev;
+	gp_block   *b;
+
+	memset(d->chain, 0, sizeof(gp_network));
+	d->map = dev->create(dev, d->input.cols, o->units, GP_FLOAT);
+	for (int l = 0; l < o->layers; l++)
+	{
+		d->frequency[l] = dev->create(dev, o->features, l == 0 ? d->input.cols : o->units, GP_FLOAT);
+		add_layer(d, l);
+	}
+	if (d->x)
+		gp_network_add(d->chain, &gp_block_unit)->unit.length = sqrt((double) o->units);
+	d->pairs = b = gp_network_add(d->chain, &gp_block_pairs);
+	b->groups = 1;
+	b->pairs.most = d->most;
+	b->pairs.end = d->end;
+	d->chain->input = d->input;
+	gp_network_open(&d->t, d->chain, d->nodes, d->input.cols);
+	start_parameters(d);
+}
+
+/* Frees it. */
+static void
+chain_close(gp_deep *d)
+{
+	gp_network_close(&d->t, d->chain);
+	for (int l = 0; l < d->options.layers; l++)
+		d->dev->destroy(d->dev, &d->frequency[l]);
+	d->dev->destroy(d->dev, &d->map);
+}
+
+/* ---- steps ---- */
+
+/* Fresh noise for every layer. */
+static void
+draw_noise(gp_deep *d)
+{
+	for (int l = 0; l < d->options.layers; l++)
+		gp_fill_normal(&d->t, d->layer[l]->cosines.noise, gp_trainer_seed(&d->t, DRAW_NOISE + l, true), 1.0);
+}
+
+/* A random pair without a link. */
+static void
+draw_missing(const gp_deep *d, const gp_graph *graph, uint64_t seed, uint64_t place, int32_t *src, int32_t *dst)
+{
+	for (uint64_t k = 0; k < TRIES; k++)
+	{
+		uint64_t	element = 2 * (TRIES * place + k);
+
+		*src = (int32_t) gp_min64((int64_t) (gp_each_uniform(seed, element) * (double) d->nodes), d->nodes - 1);
+		*dst = (int32_t) gp_min64((int64_t) (gp_each_uniform(seed, element + 1) * (double) d->nodes), d->nodes - 1);
+		if (*src != *dst && !gp_link_exists(graph, *src, *dst))
+			return;
+	}
+}
+
+/* The pairs of a step: the links that a view hides, or a window of them, and as many without a link. */
+static void
+draw_pairs(gp_deep *d, const gp_deep_view *view)
+{
+	int64_t		links = gp_min64(view->links.n, d->most / 2);
+	uint64_t	seed = gp_trainer_seed(&d->t, DRAW_MISSING, true);
+	double		at = gp_each_uniform(gp_trainer_seed(&d->t, DRAW_WINDOW, true), 0);
+	int64_t		first = links < view->links.n ? (int64_t) (at * (double) view->links.n) : 0;
+
+	for (int64_t e = 0; e < links && !d->env->dry; e++)
+	{
+		int64_t		k = (first + e) % view->links.n;
+
+		d->end[e] = view->links.src[k];
+		d->end[2 * links + e] = view->links.dst[k];
+		draw_missing(d, d->whole->graph, seed, (uint64_t) e, &d->end[links + e], &d->end[3 * links + e]);
+		d->linked[e] = true;
+		d->linked[links + e] = false;
+	}
+	gp_pairs_set(&d->t, d->pairs, 2 * links);
+}
+
+/* One step with the links that a view hides. */
+static void
+step(gp_deep *d, const gp_deep_view *view, double rate)
+{
+	gp_device  *dev = d->dev;
+	gp_matrix	value;
+	gp_matrix	host;
+	double		ll;
+
+	gp_deep_use(d, view);
+	draw_pairs(d, view);
+	draw_noise(d);
+	gp_trainer_clear(&d->t);
+	gp_network_forward(&d->t, d->chain, d->chain->n);
+	value = gp_network_value(d->chain);
+	host = gp_matrix_wrap(d->r, value.rows, 1, GP_DOUBLE);
+	dev->download(dev, host, value);
+	ll = gp_logistic(d->env, value.rows, d->linked, 1.0 / (double) gp_max64(value.rows, 1), d->r);
+	if (!d->env->dry && !isfinite(ll))
+		gp_raise(d->env, GP_ERR_RANGE, "Take a lower rate, or scale the features to ordinary sizes.",
+				 "the training of method dgp is out of range at step %lld", (long long) d->t.step + 1);
+	dev->upload(dev, gp_network_gradient(d->chain), host);
+	gp_network_backward(&d->t, d->chain);
+	for (int l = 0; l < d->options.layers; l++)
+		gp_block_cosines.prior(&d->t, d->layer[l], 0.5 / (double) d->whole->graph->edges);
+	gp_trainer_step(&d->t, 0, rate);
+}
+
+/* So many steps, fold after fold.  A dry run takes one for all. */
+static void
+train(gp_deep *d, int64_t steps)
+{
+	gp_env	   *env = d->env;
+	int64_t		total = d->options.steps;
+	gp_count	before = {0};
+
+	if (env->dry)
+		before = gp_dry_count(d->dev);
+	for (int64_t k = 0; k < steps; k++)
+	{
+		double		slow = (double) d->t.step >= (1.0 - SLOW_SHARE) * (double) total ? SLOW : 1.0;
+
+		env->check_interrupts(env);
+		env->progress(env, GP_PHASE_TRAIN, d->t.step, total);
+		step(d, &d->fold[k % d->folds], slow * d->options.rate);
+		d->t.step++;
+		if (env->dry)
+			break;
+	}
+	if (env->dry)
+	{
+		gp_count	after = gp_dry_count(d->dev);
+
+		gp_dry_add(d->dev, (double) (steps - 1) * (after.flops - before.flops),
+				   (double) (steps - 1) * (after.effort - before.effort));
+	}
+}
+
+/* ---- moments ---- */
+
+/* Adds one sample of all nodes to the sums. */
+static void
+add_sample(gp_deep *d, gp_matrix value, double *sum, double *square)
+{
+	double	   *host = gp_alloc_array(d->env, LOOK_ROWS * value.cols, sizeof(double));
+
+	for (gp_band band = gp_band_first(value.rows, LOOK_ROWS); band.count > 0; gp_band_next(&band))
+	{
+		int64_t		first = band.first * value.cols;
+
+		d->env->check_interrupts(d->env);
+		d->dev->download(d->dev, gp_matrix_wrap(host, band.count, value.cols, GP_DOUBLE),
+						 gp_matrix_rows(value, band.first, band.count));
+		for (int64_t k = 0; k < band.count * value.cols && !d->env->dry; k++)
+		{
+			sum[first + k] += host[k];
+			square[first + k] += host[k] * host[k];
+		}
+	}
+	gp_free(d->env, host);
+}
+
+/* The means of samples and their variances, the readout's weights worked in. */
+static void
+settle_moments(gp_deep *d, const double *sum, const double *square, gp_link_model *model)
+{
+	int64_t		width = d->options.units;
+	double	   *w = gp_alloc_zero(d->env, width, sizeof(double));
+	int64_t		next = 0;
+
+	d->dev->download(d->dev, gp_matrix_wrap(w, 1, width, GP_DOUBLE), gp_pairs_weights(&d->t, &d->pairs->pairs));
+	for (int64_t k = 0; k < d->nodes * width && !d->env->dry; k++)
+	{
+		double		mean = sum[k] / SAMPLES;
+		double		variance = fmax(square[k] / SAMPLES - mean * mean, 0.0) * SAMPLES / (SAMPLES - 1);
+
+		gp_look(d->env, k, &next);
+		model->row[k] = (float) (mean * w[k % width]);
+		model->row_variance[k] = (float) (variance * w[k % width] * w[k % width]);
+	}
+	gp_free(d->env, w);
+}
+
+/* The moments of all nodes over a view, and the readout, as the model keeps them. */
+static void
+take_moments(gp_deep *d, const gp_deep_view *view, gp_link_model *model)
+{
+	int64_t		step = d->t.step;
+	int64_t		width = d->options.units;
+	double	   *sum = gp_alloc_figures(d->env, d->nodes, (size_t) width * sizeof(double));
+	double	   *square = gp_alloc_figures(d->env, d->nodes, (size_t) width * sizeof(double));
+
+	if (!d->env->dry)
+	{
+		memset(sum, 0, d->nodes * width * sizeof(double));
+		memset(square, 0, d->nodes * width * sizeof(double));
+	}
+	gp_deep_use(d, view);
+	for (int s = 0; s < SAMPLES; s++)
+	{
+		d->t.step = SAMPLE_STEP + s;
+		draw_noise(d);
+		gp_network_forward(&d->t, d->chain, d->chain->n - 1);
+		add_sample(d, d->chain->block[d->chain->n - 2].value, sum, square);
+	}
+	d->t.step = step;
+	settle_moments(d, sum, square, model);
+	model->scale = gp_pairs_scale(&d->t, &d->pairs->pairs);
+	model->offset = gp_pairs_offset(&d->t, &d->pairs->pairs);
+	gp_free(d->env, square);
+	gp_free(d->env, sum);
+}
+
+/* ---- the fit ---- */
+
+/* What the hidden links say of the model as it is, and the curve through them. */
+static void
+judge(gp_deep *d, const gp_link_fold *hidden, gp_link_model *model)
+{
+	gp_env	   *env = d->env;
+	gp_link_rivals rivals = gp_link_rivals_make(env, d->problem->graph, hidden, RANKED, d->problem->seed);
+	gp_link_row *row = gp_alloc_zero(env, rivals.pairs.n, sizeof(gp_link_row));
+	double	   *score = gp_alloc_array(env, gp_max64(rivals.pairs.n, hidden->pairs.n), sizeof(double));
+
+	model->held = gp_link_held_create(env, hidden, 1);
+	model->habits = gp_alloc_zero(env, GP_LINK_HABITS, sizeof(int64_t));
+	gp_link_held_add(env, &model->held, hidden, model->habits);
+	gp_link_deep_posterior(env, model, hidden->pairs.n, model->held.row);
+	for (int64_t e = 0; e < hidden->pairs.n; e++)
+		score[e] = model->held.row[e].score;
+	gp_link_calibrate(env, hidden->pairs.n, score, model->held.linked, &model->intercept, &model->slope);
+	for (int64_t e = 0; e < rivals.pairs.n; e++)
+		row[e] = (gp_link_row) {.src = rivals.pairs.src[e],.dst = rivals.pairs.dst[e]};
+	gp_link_deep_means(env, model, rivals.pairs.n, row, score);
+	gp_link_rivals_rank(&rivals, score, &model->held.ranks);
+	gp_link_held_judge(env, model);
+	gp_free(env, score);
+	gp_free(env, row);
+	gp_link_rivals_free(env, &rivals);
+}
+
+/* Makes what a training has beside its views. */
+static void
+training_open(gp_deep *d, gp_device *dev)
+{
+	d->dev = dev;
+	d->env = dev->env;
+	d->t = gp_trainer_open(dev, GP_FLOAT, d->problem->seed);
+	d->t.training = true;
+	d->end = gp_alloc_array(d->env, 2 * d->most, sizeof(int32_t));
+	d->linked = gp_alloc_array(d->env, d->most, sizeof(bool));
+	d->r = gp_alloc_array(d->env, d->most, sizeof(double));
+	d->chain = gp_alloc(d->env, sizeof(gp_network));
+	gp_deep_inputs_open(d);
+	chain_open(d);
+}
+
+/* Frees it. */
+static void
+training_close(gp_deep *d)
+{
+	chain_close(d);
+	gp_deep_inputs_close(d);
+	gp_free(d->env, d->chain);
+	gp_free(d->env, d->r);
+	gp_free(d->env, d->linked);
+	gp_free(d->env, d->end);
+	gp_trainer_close(&d->t);
+}
+
+/* The steps before those with all links. */
+static int64_t
+first_steps(const gp_deep *d)
+{
+	return d->options.steps - (int64_t) ceil(LAST_SHARE * d->options.steps);
+}
+
+/* The training on a device that only accounts. */
+static void
+run_trial(gp_device *dry, void *arg)
+{
+	gp_deep		d = *(gp_deep *) arg;
+	gp_link_model model = {0};
+
+	training_open(&d, dry);
+	train(&d, d.options.steps);
+	take_moments(&d, d.whole, &model);
+	training_close(&d);
+}
+
+/* Holds what a training takes against the limit. */
+static void
+check_limit(gp_deep *d)
+{
+	gp_env	   *env = d->env;
+	double		needed;
+
+	if (env->limit == 0)
+		return;
+	needed = (double) env->used + gp_dry_run(d->dev, run_trial, d).bytes;
+	if (needed > (double) gp_limit(env))
+		gp_raise(env, GP_ERR_LIMIT, "Take fewer units or features, raise gnngp.memory_limit, or fit a part of the graph.",
+				 "the link model needs %.0f MB, more than gnngp.memory_limit (%.0f MB)",
+				 ceil(needed / MEGABYTE), floor((double) gp_limit(env) / MEGABYTE));
+}
+
+/* The links that are hidden for the figures, as a fold. */
+static gp_link_fold
+hide_links(gp_env *env, const gp_graph *graph, uint64_t seed)
+{
+	int64_t		count = llround(HIDDEN_SHARE * (double) graph->edges);
+	gp_link_fold fold = {0};
+	gp_link_pairs links;
+	gp_link_pairs missing;
+
+	if (graph->edges < 2)
+		gp_raise(env, GP_ERR_DATA, "At least two links are needed; give more edges.",
+				 "a graph with %lld links is too small to learn links from", (long long) graph->edges);
+	links = gp_link_sample_links(env, graph, seed, gp_min64(gp_max64(count, 1), MOST_HIDDEN));
+	missing = gp_link_sample_missing(env, graph, seed, links.n, NULL);
+	if (missing.n == 0)
+		gp_raise(env, GP_ERR_DATA, "There is no missing link to predict.", "every pair of nodes is linked already");
+	fold.graph = gp_link_graph_without(env, graph, &links);
+	fold.links = links.n;
+	fold.pairs = gp_link_pairs_join(env, &links, links.n, &missing);
+	gp_link_pairs_free(env, &links);
+	return fold;
+}
+
+/* What the user leaves open, by rules: those of the note on each number in the reference. */
+static gp_dgp
+settle_options(const gp_dgp *asked, int64_t nodes, bool features)
+{
+	gp_dgp		o = *asked;
+
+	if (o.units == 0)
+		o.units = features ? 128 : 63;
+	if (o.steps == 0)
+		o.steps = features ? 150 : nodes < 1000 ? 1000 : 500;
+	if (o.rate == 0.0)
+		o.rate = features || nodes < 1000 ? 0.02 : 0.03;
+	return o;
+}
+
+/* Fits. */
+void
+gp_link_deep_fit(gp_device *dev, const gp_link_problem *problem, gp_link_model *model)
+{
+	gp_env	   *env = dev->env;
+	gp_dgp		defaults = gp_dgp_defaults();
+	gp_link_fold hidden = hide_links(env, problem->graph, problem->seed);
+	gp_deep		d = {.dev = dev,.env = env,.problem = problem,.nodes = problem->graph->nodes};
+
+	d.options = settle_options(problem->deep ? problem->deep : &defaults, d.nodes, problem->features != NULL);
+	if (problem->features)
+		d.x = gp_link_features_prepare(env, problem->features, problem->seed);
+	model->width = d.options.units;
+	model->row = gp_alloc_array(env, (int64_t) gp_size_mul(env, d.nodes, model->width), sizeof(float));
+	model->row_variance = gp_alloc_array(env, (int64_t) gp_size_mul(env, d.nodes, model->width), sizeof(float));
+	gp_deep_views_open(&d, hidden.graph);
+	check_limit(&d);
+	training_open(&d, dev);
+	train(&d, first_steps(&d));
+	take_moments(&d, d.whole, model);
+	judge(&d, &hidden, model);
+	gp_deep_views_close(&d);
+	gp_link_fold_free(env, &hidden);
+	gp_deep_views_open(&d, problem->graph);
+	gp_deep_inputs_again(&d);
+	train(&d, d.options.steps - first_steps(&d));
+	take_moments(&d, d.whole, model);
+	model->pairs = problem->graph->edges;
+	training_close(&d);
+	gp_deep_views_close(&d);
+	gp_features_free(env, d.x);
+}

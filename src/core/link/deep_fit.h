@@ -1,0 +1,62 @@
+/*
+ * deep_fit.h - the parts of the training of a deep Gaussian process of links.
+ */
+#ifndef GP_DEEP_FIT_H
+#define GP_DEEP_FIT_H
+
+#include "link_internal.h"
+#include "train/engine.h"
+
+#define GP_DEEP_FOLDS 5
+
+/* The graph as a step sees it. */
+typedef struct gp_deep_view
+{
+	const gp_graph *graph;
+	gp_graph   *own;			/* the same where it is the view's */
+	gp_link_pairs links;		/* that it hides */
+	gp_csr	   *op;				/* S, float */
+	gp_csr	   *turned;			/* S'; the same as op where that is symmetric */
+	gp_matrix	inputs;			/* nodes x some float: those that depend on the graph */
+} gp_deep_view;
+
+/* A training. */
+typedef struct gp_deep
+{
+	gp_device  *dev;
+	gp_env	   *env;
+	const gp_link_problem *problem;
+	gp_dgp		options;		/* without a 0 */
+	int64_t		nodes;
+	gp_features *x;				/* ready for products, or NULL */
+	gp_deep_view view[GP_DEEP_FOLDS + 1];
+	gp_deep_view *whole;		/* the view that hides nothing */
+	gp_deep_view *fold;
+	int			folds;
+	gp_matrix	frame;			/* without features: nodes x some double, inputs that others are turned onto */
+	gp_matrix	input;			/* nodes x inputs float, of the view in use */
+	gp_trainer	t;
+	gp_network   *chain;
+	gp_block   *layer[GP_DGP_MAX_LAYERS];
+	gp_block   *pairs;
+	gp_matrix	frequency[GP_DGP_MAX_LAYERS];
+	gp_matrix	map;			/* inputs x units */
+	int64_t		most;			/* pairs of a step */
+	int32_t    *end;
+	bool	   *linked;
+	double	   *r;
+} gp_deep;
+
+/* deep_views.c: a view of the graph, and one of each fold without its links; those before are closed. */
+extern void gp_deep_views_open(gp_deep *d, const gp_graph *graph);
+extern void gp_deep_views_close(gp_deep *d);
+
+/* The inputs of all views, in the frame of the first; again for other views. */
+extern void gp_deep_inputs_open(gp_deep *d);
+extern void gp_deep_inputs_again(gp_deep *d);
+extern void gp_deep_inputs_close(gp_deep *d);
+
+/* Lets the chain see a view. */
+extern void gp_deep_use(gp_deep *d, const gp_deep_view *view);
+
+#endif							/* GP_DEEP_FIT_H */

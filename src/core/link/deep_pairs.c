@@ -1,0 +1,62 @@
+/*
+ * deep_pairs.c - the posterior of pairs from the moments of their ends.
+ *
+ * With a mean mu and a variance v for each number of a node, and nodes independent,
+ *
+ *		E r = c + k sum_d mu_id mu_jd,  var r = k^2 sum_d (mu_id^2 v_jd + mu_jd^2 v_id + v_id v_jd),
+ *
+ * the readout's weights being worked into mu and v.  The score is the logit that such a normal
+ * r stands for, E r / sqrt(1 + pi var r / 8) (MacKay 1992).
+ */
+#include "link_internal.h"
+
+#include <math.h>
+
+/* Score and variance of a pair. */
+static void
+moments(const gp_link_model *model, int32_t i, int32_t j, double *score, double *variance)
+{
+	int64_t		width = model->width;
+	const float *a = model->row + i * width;
+	const float *b = model->row + j * width;
+	const float *u = model->row_variance + i * width;
+	const float *v = model->row_variance + j * width;
+	double		mean = 0.0;
+	double		sum = 0.0;
+
+	for (int64_t d = 0; d < width; d++)
+	{
+		mean += (double) a[d] * b[d];
+		sum += (double) a[d] * a[d] * v[d] + ((double) b[d] * b[d] + v[d]) * u[d];
+	}
+	*variance = model->scale * model->scale * sum;
+	*score = (model->offset + model->scale * mean) / sqrt(1.0 + M_PI * *variance / 8.0);
+}
+
+/* Score, variance and probability of pairs. */
+void
+gp_link_deep_posterior(gp_env *env, const gp_link_model *model, int64_t n, gp_link_row *row)
+{
+	int64_t		next = 0;
+
+	for (int64_t e = 0; e < n; e++)
+	{
+		gp_look(env, e * model->width, &next);
+		moments(model, row[e].src, row[e].dst, &row[e].score, &row[e].variance);
+		row[e].probability = 1.0 / (1.0 + exp(-(model->intercept + model->slope * row[e].score)));
+	}
+}
+
+/* What ranks pairs. */
+void
+gp_link_deep_means(gp_env *env, const gp_link_model *model, int64_t n, const gp_link_row *pair, double *mean)
+{
+	int64_t		next = 0;
+	double		variance;
+
+	for (int64_t e = 0; e < n; e++)
+	{
+		gp_look(env, e * model->width, &next);
+		moments(model, pair[e].src, pair[e].dst, &mean[e], &variance);
+	}
+}

@@ -1,0 +1,201 @@
+/*
+ * deep_views.c - the graph without a fold of its links, and what a node's inputs are then.
+ *
+ * Inputs are numbers of the features, or of random walks, and the node's degree.  What comes from
+ * the graph is made for each view: a link would show in it.  Singular vectors are known but
+ * for a rotation, so those of all views are turned onto the first.
+ */
+#include "deep_fit.h"
+
+#include <math.h>
+#include <string.h>
+
+#define COMPONENTS 128			/* of features */
+#define WALK_COMPONENTS 64
+#define DEGREE_WEIGHT 0.3
+#define MOST_LINKS 32768		/* of a step */
+
+/* ---- views ---- */
+
+/* The operator of a graph. */
+static void
+open_operator(gp_env *env, gp_deep_view *v)
+{
+	v->op = gp_graph_normalise(env, v->graph, GP_NORM_SYM, GP_FLOAT);
+	v->turned = v->graph->directed ? gp_csr_transpose(env, v->op) : v->op;
+}
+
+/* The links of one fold out of so many, of links in the order of their hashes. */
+static gp_link_pairs
+fold_links(gp_env *env, const gp_link_pairs *all, int64_t fold, int64_t folds)
+{
+	int64_t		first = fold * all->n / folds;
+	gp_link_pairs part = gp_link_pairs_create(env, (fold + 1) * all->n / folds - first);
+
+	memcpy(part.src, all->src + first, part.n * sizeof(int32_t));
+	memcpy(part.dst, all->dst + first, part.n * sizeof(int32_t));
+	return part;
+}
+
+/* Opens the views of a graph. */
+void
+gp_deep_views_open(gp_deep *d, const gp_graph *graph)
+{
+	gp_env	   *env = d->env;
+	gp_link_pairs all = gp_link_sample_links(env, graph, gp_hash(d->problem->seed), graph->edges);
+	int64_t		most = 0;
+
+	memset(d->view, 0, sizeof(d->view));
+	d->folds = (int) gp_min64(GP_DEEP_FOLDS, all.n);
+	d->whole = &d->view[0];
+	d->fold = &d->view[1];
+	d->whole->graph = graph;
+	open_operator(env, d->whole);
+	for (int f = 0; f < d->folds; f++)
+	{
+		gp_deep_view *v = &d->fold[f];
+
+		v->links = fold_links(env, &all, f, d->folds);
+		v->graph = v->own = gp_link_graph_without(env, graph, &v->links);
+		open_operator(env, v);
+		most = gp_max64(most, v->links.n);
+	}
+	/* The room is that of the graph with all links, which has at most one more link in a fold. */
+	if (d->most == 0)
+		d->most = 2 * gp_min64(most + d->problem->graph->edges - graph->edges + 1, MOST_LINKS);
+	gp_link_pairs_free(env, &all);
+}
+
+/* Closes them. */
+void
+gp_deep_views_close(gp_deep *d)
+{
+	for (int k = 0; k <= d->folds; k++)
+	{
+		gp_deep_view *v = &d->view[k];
+
+		if (v->turned != v->op)
+			gp_csr_free(d->env, v->turned);
+		gp_csr_free(d->env, v->op);
+		if (v->own)
+			gp_graph_free(d->env, v->own);
+		gp_link_pairs_free(d->env, &v->links);
+		d->dev->destroy(d->dev, &v->inputs);
+	}
+	d->folds = -1;
+}
+
+/* ---- inputs ---- */
+
+/* The logarithms of 1 + degree, standardised, times their weight. */
+static void
+fill_degrees(gp_deep *d, const gp_graph *graph, gp_matrix column)
+{
+	int64_t		n = d->nodes;
+	double	   *z = gp_alloc_array(d->env, n, sizeof(double));
+	double		mean = 0.0;
+	double		square = 0.0;
+
+	for (int64_t i = 0; i < n; i++)
+	{
+		z[i] = log1p((double) (graph->start[i + 1] - graph->start[i]));
+		mean += z[i] / (double) n;
+		square += z[i] * z[i] / (double) n;
+	}
+	square = sqrt(fmax(square - mean * mean, 0.0));
+	for (int64_t i = 0; i < n; i++)
+		z[i] = square > 0.0 ? DEGREE_WEIGHT * (z[i] - mean) / square : 0.0;
+	d->dev->upload(d->dev, column, gp_matrix_wrap(z, n, 1, GP_DOUBLE));
+	gp_free(d->env, z);
+}
+
+/* Scales q so that its rows' mean squared length is the number of its columns, into out. */
+static void
+scale_inputs(gp_deep *d, gp_matrix q, gp_matrix out)
+{
+	gp_device  *dev = d->dev;
+	double		square = gp_product_sum(&d->t, q, q);
+
+	if (square > 0.0)
+		dev->axpby(dev, sqrt((double) q.rows * (double) q.cols / square), q, 0.0, q);
+	dev->copy(dev, out, q);
+}
+
+/* The numbers of a view's random walks, turned onto the frame, which the first ones become. */
+static gp_matrix
+walk_inputs(gp_deep *d, const gp_deep_view *v)
+{
+	gp_matrix	q = gp_inputs_of_walks(d->dev, v->graph, d->input.cols - 1, d->problem->seed);
+
+	if (d->frame.rows > 0)
+		return gp_inputs_turn(d->dev, &q, d->frame);
+	d->frame = d->dev->create(d->dev, q.rows, q.cols, GP_DOUBLE);
+	d->dev->copy(d->dev, d->frame, q);
+	return q;
+}
+
+/* Makes what depends on the graph in the inputs of each view. */
+void
+gp_deep_inputs_again(gp_deep *d)
+{
+	gp_device  *dev = d->dev;
+	int64_t		own = d->x ? 1 : d->input.cols;
+
+	for (int k = 0; k <= d->folds; k++)
+	{
+		gp_deep_view *v = &d->view[k];
+
+		v->inputs = dev->create(dev, d->nodes, own, GP_FLOAT);
+		if (d->x == NULL)
+		{
+			gp_matrix	q = walk_inputs(d, v);
+
+			scale_inputs(d, q, gp_matrix_cols(v->inputs, 0, own - 1));
+			dev->destroy(dev, &q);
+		}
+		fill_degrees(d, v->graph, gp_matrix_cols(v->inputs, own - 1, 1));
+	}
+}
+
+/* Makes the inputs. */
+void
+gp_deep_inputs_open(gp_deep *d)
+{
+	gp_device  *dev = d->dev;
+	int64_t		count = d->x ? gp_min64(COMPONENTS, d->x->dims) : gp_min64(WALK_COMPONENTS, d->nodes);
+	gp_matrix	q;
+
+	d->frame = (gp_matrix) {0};
+	d->input = dev->create(dev, d->nodes, count + 1, GP_FLOAT);
+	if (d->x)
+	{
+		q = gp_inputs_of_features(dev, d->x, count, d->problem->seed);
+		scale_inputs(d, q, gp_matrix_cols(d->input, 0, count));
+		dev->destroy(dev, &q);
+	}
+	gp_deep_inputs_again(d);
+}
+
+/* Frees them. */
+void
+gp_deep_inputs_close(gp_deep *d)
+{
+	for (int k = 0; k <= d->folds; k++)
+		d->dev->destroy(d->dev, &d->view[k].inputs);
+	d->dev->destroy(d->dev, &d->input);
+	d->dev->destroy(d->dev, &d->frame);
+}
+
+/* Lets the chain see a view. */
+void
+gp_deep_use(gp_deep *d, const gp_deep_view *view)
+{
+	int64_t		own = view->inputs.cols;
+
+	d->dev->copy(d->dev, gp_matrix_cols(d->input, d->input.cols - own, own), view->inputs);
+	for (int l = 0; l < d->options.layers; l++)
+	{
+		d->layer[l][1].mix.op = view->op;
+		d->layer[l][1].mix.turned = view->turned;
+	}
+}
