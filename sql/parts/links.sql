@@ -199,3 +199,89 @@ SUPPORT @extschema@.gp_links_support;
 
 COMMENT ON FUNCTION @extschema@.gp_score_links(text, text, text) IS
     'the same for one pair by the text of its ids, whatever their type: gp_score_links(''m'', ''alice'', ''bob'')';
+
+-- Where a deep model puts nodes
+
+CREATE OR REPLACE FUNCTION @extschema@.gp_embedding(
+    model text,
+    nodes @extschema@.gp_node_list DEFAULT NULL)
+RETURNS TABLE (
+    node bigint,
+    embedding real[])
+AS 'MODULE_PATHNAME', 'gnngp_embedding'
+LANGUAGE C STABLE PARALLEL RESTRICTED COST 1000 ROWS 1000;
+
+COMMENT ON FUNCTION @extschema@.gp_embedding(text, @extschema@.gp_node_list) IS
+    'where a deep model of links has put each node: likely links are nodes with a large inner product, so that a vector index finds them';
+
+CREATE OR REPLACE FUNCTION @extschema@.gp_embedding(
+    model text,
+    nodes anyarray)
+RETURNS TABLE (
+    node anyelement,
+    embedding real[])
+AS 'MODULE_PATHNAME', 'gnngp_embedding'
+LANGUAGE C STABLE PARALLEL RESTRICTED COST 1000 ROWS 1000;
+
+COMMENT ON FUNCTION @extschema@.gp_embedding(text, anyarray) IS
+    'the same for these nodes, of any type: gp_embedding(''m'', ARRAY[1, 2])';
+
+CREATE OR REPLACE FUNCTION @extschema@.gp_embedding(
+    model text,
+    nodes bigint[])
+RETURNS TABLE (
+    node bigint,
+    embedding real[])
+AS 'MODULE_PATHNAME', 'gnngp_embedding'
+LANGUAGE C STABLE PARALLEL RESTRICTED COST 1000 ROWS 1000;
+
+COMMENT ON FUNCTION @extschema@.gp_embedding(text, bigint[]) IS
+    'the form for any type, spelled out for bigint';
+
+CREATE OR REPLACE FUNCTION @extschema@.gp_embedding(
+    model text,
+    nodes integer[])
+RETURNS TABLE (
+    node integer,
+    embedding real[])
+AS 'MODULE_PATHNAME', 'gnngp_embedding'
+LANGUAGE C STABLE PARALLEL RESTRICTED COST 1000 ROWS 1000;
+
+COMMENT ON FUNCTION @extschema@.gp_embedding(text, integer[]) IS
+    'the form for any type, spelled out for integer';
+
+CREATE OR REPLACE FUNCTION @extschema@.gp_embedding(
+    model text,
+    nodes smallint[])
+RETURNS TABLE (
+    node smallint,
+    embedding real[])
+AS 'MODULE_PATHNAME', 'gnngp_embedding'
+LANGUAGE C STABLE PARALLEL RESTRICTED COST 1000 ROWS 1000;
+
+COMMENT ON FUNCTION @extschema@.gp_embedding(text, smallint[]) IS
+    'the form for any type, spelled out for smallint';
+
+CREATE OR REPLACE FUNCTION @extschema@.gp_embedding(
+    model text,
+    id anynonarray)
+RETURNS TABLE (
+    node anynonarray,
+    embedding real[])
+AS 'MODULE_PATHNAME', 'gnngp_embedding'
+LANGUAGE C STABLE PARALLEL RESTRICTED COST 1000 ROWS 1000;
+
+COMMENT ON FUNCTION @extschema@.gp_embedding(text, anynonarray) IS
+    'the same for one node, or for all where id is NULL of a type: gp_embedding(''m'', NULL::uuid)';
+
+CREATE OR REPLACE FUNCTION @extschema@.gp_embedding(
+    model text,
+    id text)
+RETURNS TABLE (
+    node text,
+    embedding real[])
+AS 'MODULE_PATHNAME', 'gnngp_embedding'
+LANGUAGE C STABLE PARALLEL RESTRICTED COST 1000 ROWS 1000;
+
+COMMENT ON FUNCTION @extschema@.gp_embedding(text, text) IS
+    'the same for one node by the text of its id, whatever its type: gp_embedding(''m'', ''alice'')';

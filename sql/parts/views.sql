@@ -177,7 +177,7 @@ COMMENT ON COLUMN @extschema@.gp_models.mean_diagonal IS 'mean of the kernels di
 COMMENT ON COLUMN @extschema@.gp_models.scale IS 'estimated scale of the prior, with which variances are multiplied';
 COMMENT ON COLUMN @extschema@.gp_models.jitter IS 'largest number added to a diagonal to make it positive definite, relative to its mean';
 COMMENT ON COLUMN @extschema@.gp_models.variances IS 'whose diagonal variances start from: exact, probed or low rank; cosine where they only rank, logits where they are those of the classes'' logits';
-COMMENT ON COLUMN @extschema@.gp_models.link_method IS 'how links are scored: scores or pairs; NULL without a link part';
+COMMENT ON COLUMN @extschema@.gp_models.link_method IS 'how links are scored: scores, pairs, or dgp with its options; NULL without a link part';
 COMMENT ON COLUMN @extschema@.gp_models.link_kernel IS 'kernel that was asked for with the link part';
 COMMENT ON COLUMN @extschema@.gp_models.link_pairs IS 'pairs that the link part learnt from';
 COMMENT ON COLUMN @extschema@.gp_models.link_auc IS 'area under the ROC curve for held-out links';

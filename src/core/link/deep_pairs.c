@@ -8,7 +8,7 @@
  * the readout's weights being worked into mu and v.  The score is the logit that such a normal
  * r stands for, E r / sqrt(1 + pi var r / 8) (MacKay 1992).
  */
-#include "link_internal.h"
+#include "link_predict.h"
 
 #include <math.h>
 
@@ -59,4 +59,22 @@ gp_link_deep_means(gp_env *env, const gp_link_model *model, int64_t n, const gp_
 		gp_look(env, e * model->width, &next);
 		moments(model, pair[e].src, pair[e].dst, &mean[e], &variance);
 	}
+}
+
+/* The numbers of an embedding. */
+int32_t
+gp_links_embedding_width(const gp_links *links)
+{
+	return links->model->method == GP_LINK_DEEP ? links->model->width : 0;
+}
+
+/* The embedding of a node: its means, scaled so that inner products are logits less the offset. */
+void
+gp_links_embedding(const gp_links *links, int64_t node, float *out)
+{
+	const gp_link_model *model = links->model;
+	double		root = sqrt(model->scale);
+
+	for (int32_t d = 0; d < model->width; d++)
+		out[d] = (float) (root * model->row[node * model->width + d]);
 }

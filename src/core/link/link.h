@@ -212,6 +212,13 @@ typedef struct gp_links gp_links;
 extern gp_links *gp_links_open(gp_device *dev, const gp_link_model *model);
 extern void gp_links_close(gp_links *links);
 
+/*
+ * The numbers of a node whose inner products rank pairs as the means of their logits do: how many they
+ * are, 0 for a method that has none, and those of one node.
+ */
+extern int32_t gp_links_embedding_width(const gp_links *links);
+extern void gp_links_embedding(const gp_links *links, int64_t node, float *out);
+
 /* Scores n pairs, existing links on the graph without them.  src != dst in each. */
 extern void gp_links_score(gp_links *links, int64_t n, const int32_t *src, const int32_t *dst,
 						   gp_link_row *out);

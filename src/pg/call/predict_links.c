@@ -1,5 +1,5 @@
 /*
- * predict_links.c - gp_predict_links, all forms, and gp_score_links.
+ * predict_links.c - gp_predict_links, all forms, gp_score_links and gp_embedding.
  *
  * A call opens the link part of the model, lets the core score pairs, and puts
  * the rows into a tuplestore.
@@ -14,6 +14,7 @@
 #include "pg/host/host.h"
 #include "pg/store/links_open.h"
 #include "predict_ids.h"
+#include "utils/array.h"
 #include "utils/guc.h"
 #include "utils/memutils.h"
 #include "utils/tuplestore.h"
@@ -328,6 +329,74 @@ gnngp_score_links(PG_FUNCTION_ARGS)
 	check_lengths(&src, &dst);
 	open_links(fcinfo, &p, src.n);
 	score_links(&p, &src, &dst);
+	gnngp_links_close(p.open);
+	AtEOXact_GUC(false, guc_level);
+	return (Datum) 0;
+}
+
+/* The width of the embedding; 0A000 for a model whose method has none. */
+static int
+embedding_width(const link_predict *p)
+{
+	int			width = gp_links_embedding_width(p->open->links);
+
+	if (width == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("the links of model \"%s\" have no embedding", p->model->name),
+				 errdetail("They were learnt with method %s.", p->model->link.method),
+				 errhint("Use gp_fit_links(..., method => 'dgp').")));
+	return width;
+}
+
+/* Puts the embedding of a node. */
+static void
+put_embedding(link_predict *p, int32 node, int width, float4 *numbers, Datum *elements)
+{
+	MemoryContext old = MemoryContextSwitchTo(p->row_context);
+	bool		nulls[2] = {false};
+	Datum		values[2];
+
+	CHECK_FOR_INTERRUPTS();
+	gp_links_embedding(p->open->links, node, numbers);
+	for (int d = 0; d < width; d++)
+		elements[d] = Float4GetDatum(numbers[d]);
+	values[0] = id_datum(p, node);
+	values[1] = PointerGetDatum(construct_array(elements, width, FLOAT4OID, sizeof(float4), true,
+												TYPALIGN_INT));
+	tuplestore_putvalues(p->store, p->desc, values, nulls);
+	MemoryContextSwitchTo(old);
+	MemoryContextReset(p->row_context);
+}
+
+PG_FUNCTION_INFO_V1(gnngp_embedding);
+
+/* gp_embedding(model, id or nodes) */
+Datum
+gnngp_embedding(PG_FUNCTION_ARGS)
+{
+	link_predict p;
+	gnngp_given_ids given;
+	gnngp_id_hints hints = gnngp_id_hints_for(fcinfo);
+	int			guc_level = NewGUCNestLevel();
+	int32	   *node;
+	float4	   *numbers;
+	Datum	   *elements;
+	int			width;
+	int64		n;
+
+	gnngp_pin_output_settings();
+	open_model(fcinfo, &p);
+	gnngp_id_type_open_argument(&p.id_type, p.model, fcinfo, 1, &hints);
+	given = gnngp_given_ids_take(&p.id_type, fcinfo, 1);
+	open_links(fcinfo, &p, given.all ? PG_INT64_MAX : given.n);
+	width = embedding_width(&p);
+	node = choose_nodes(&p, &given, &n);
+	numbers = palloc(sizeof(float4) * width);
+	elements = palloc(sizeof(Datum) * width);
+	for (int64 i = 0; i < n; i++)
+		put_embedding(&p, node[i], width, numbers, elements);
+	gp_free(p.open->env, node);
 	gnngp_links_close(p.open);
 	AtEOXact_GUC(false, guc_level);
 	return (Datum) 0;
