@@ -50,7 +50,7 @@ typedef struct gp_link_problem
 {
 	const gp_graph *graph;
 	const gp_features *features;	/* NULL: structure only */
-	const gp_program *program;	/* the node kernel: of the method pairs, and of the candidates */
+	const gp_program *program;	/* the node kernel: of the method pairs, and of the candidates; dgp does not look at it */
 	gp_link_method method;
 	const gp_dgp *deep;			/* the options of the method dgp */
 	uint64_t	seed;

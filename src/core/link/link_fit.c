@@ -302,7 +302,8 @@ gp_link_fit(gp_device *dev, const gp_link_problem *problem)
 	gp_link_plan plan = checked_plan(env, problem);
 	gp_link_model *model = gp_alloc_zero(env, 1, sizeof(gp_link_model));
 
-	gp_power_refuse(env, problem->program);
+	if (plan.method != GP_LINK_DEEP)
+		gp_power_refuse(env, problem->program);
 	model->method = plan.method;
 	model->graph = problem->graph;
 	if (plan.method == GP_LINK_SCORES)

@@ -7,6 +7,8 @@
 #include "test_env.h"
 #include "test_graphs.h"
 
+#include <stdlib.h>
+
 /* Options with few steps. */
 static gp_dgp
 quick(int steps)
@@ -33,15 +35,21 @@ group_features(gp_env *env, int n, int dims)
 	return x;
 }
 
-/* A fit. */
+/* A fit within the environment's limit. */
 static gp_link_model *
-fit(gp_device *dev, const gp_graph *graph, const gp_features *x, const gp_dgp *options)
+fit_within(gp_device *dev, const gp_graph *graph, const gp_features *x, const gp_dgp *options)
 {
 	gp_link_problem p = {.graph = graph,.features = x,.method = GP_LINK_DEEP,.deep = options,.seed = 3};
 
-	dev->env->limit = (size_t) 1 << 30;
-	p.program = gp_kernel_compile(dev->env, gp_kernel_parse(dev->env, "gcn"));
 	return gp_link_fit(dev, &p);
+}
+
+/* A fit within an ample one, so that it is planned. */
+static gp_link_model *
+fit(gp_device *dev, const gp_graph *graph, const gp_features *x, const gp_dgp *options)
+{
+	dev->env->limit = (size_t) 1 << 30;
+	return fit_within(dev, graph, x, options);
 }
 
 /* The bits of what a model stores. */
@@ -95,10 +103,326 @@ check_fit(gp_env *env, bool features, bool directed)
 	}
 }
 
+/* ---- inputs ---- */
+
+/* Reads a matrix back. */
+static double *
+read_back(gp_device *dev, gp_matrix m)
+{
+	double	   *host = gp_alloc_array(dev->env, m.rows * m.cols, sizeof(double));
+
+	dev->download(dev, gp_matrix_wrap(host, m.rows, m.cols, GP_DOUBLE), m);
+	return host;
+}
+
+/* x less the mean of its rows. */
+static void
+centre(double *x, int n, int cols)
+{
+	for (int j = 0; j < cols; j++)
+	{
+		double		mean = 0.0;
+
+		for (int i = 0; i < n; i++)
+			mean += x[i * cols + j] / n;
+		for (int i = 0; i < n; i++)
+			x[i * cols + j] -= mean;
+	}
+}
+
+/* sum_k x_ik y_jk */
+static double
+dot_rows(const double *x, const double *y, int i, int j, int cols)
+{
+	double		sum = 0.0;
+
+	for (int k = 0; k < cols; k++)
+		sum += x[i * cols + k] * y[j * cols + k];
+	return sum;
+}
+
+/* All principal components keep the inner products of centred features; fewer keep the most of them. */
+static void
+check_components(gp_env *env, bool sparse)
+{
+	enum {n = 40, dims = 12};
+	gp_device  *dev = gp_device_cpu(env, 2);
+	gp_features *x = group_features(env, n, dims);
+	double	   *plain = gp_alloc_array(env, n * dims, sizeof(double));
+	double	   *all;
+	double	   *some;
+	double		worst = 0.0;
+	double		apart = 0.0;
+	double		kept = 0.0;
+	double		total = 0.0;
+
+	memcpy(plain, x->dense, n * dims * sizeof(double));
+	centre(plain, n, dims);
+	if (sparse)
+	{
+		gp_features_builder *b = gp_features_create(env, n, dims, GP_DOUBLE);
+		int32_t		repeated;
+
+		for (int i = 0; i < n; i++)
+			for (int32_t j = 0; j < dims; j++)
+			{
+				int32_t		node = i;
+
+				gp_features_add_entries(b, 1, &node, &j, (double *) x->dense + i * dims + j);
+			}
+		x = gp_features_build(b, &repeated, &repeated);
+	}
+	all = read_back(dev, gp_inputs_of_features(dev, x, dims, 5));
+	some = read_back(dev, gp_inputs_of_features(dev, x, 3, 5));
+	for (int i = 0; i < n; i++)
+		for (int j = 0; j < n; j++)
+			worst = fmax(worst, fabs(dot_rows(all, all, i, j, dims) - dot_rows(plain, plain, i, j, dims)));
+	for (int i = 0; i < n; i++)
+	{
+		kept += dot_rows(some, some, i, i, 3);
+		total += dot_rows(all, all, i, i, dims);
+		for (int k = 0; k < 3; k++)
+			apart = fmax(apart, fabs(fabs(some[i * 3 + k]) - fabs(all[i * dims + k])));
+	}
+	ok(worst < 1e-9, sparse ? "components of sparse features" : "components of dense features");
+	ok(kept > 0.9 * total && kept < total && apart < 0.01, "the first ones have the most of them");
+	dev->close(dev);
+}
+
+/* log(max(1, vol / 10 sum_{r=1..10} (D^-1/2 S^r D^-1/2))) by plain loops, centred. */
+static void
+plain_walks(const gp_graph *graph, int n, double *out)
+{
+	double	   *s = calloc(3 * n * n, sizeof(double));
+	double	   *power = s + n * n;
+	double	   *next = power + n * n;
+	double		degree[64];
+
+	for (int i = 0; i < n; i++)
+		degree[i] = (double) (graph->start[i + 1] - graph->start[i]);
+	for (int i = 0; i < n; i++)
+		for (int64_t k = graph->start[i]; k < graph->start[i + 1]; k++)
+			s[i * n + graph->col[k]] = 1.0 / sqrt(degree[i] * degree[graph->col[k]]);
+	memcpy(power, s, n * n * sizeof(double));
+	memset(out, 0, n * n * sizeof(double));
+	for (int r = 0; r < 10; r++)
+	{
+		for (int i = 0; i < n * n; i++)
+			out[i] += power[i];
+		for (int i = 0; i < n; i++)
+			for (int j = 0; j < n; j++)
+				next[i * n + j] = dot_rows(power, s, i, j, n);
+		memcpy(power, next, n * n * sizeof(double));
+	}
+	for (int i = 0; i < n; i++)
+		for (int j = 0; j < n; j++)
+			out[i * n + j] = log(fmax(1.0, (double) graph->start[n] / 10.0 * out[i * n + j] / sqrt(degree[i] * degree[j])));
+	free(s);
+	centre(out, n, n);
+}
+
+/* The inputs Q of random walks have (QQ')^2 = MM' for the centred matrix M; turned, they find their way back. */
+static void
+check_walks(gp_env *env)
+{
+	enum {n = 34};
+	gp_device  *dev = gp_device_cpu(env, 2);
+	gp_graph   *graph = karate_graph(env, false, false);
+	double		plain[n * n];
+	gp_matrix	q = gp_inputs_of_walks(dev, graph, n, 5);
+	double	   *inputs = read_back(dev, q);
+	double		square[n * n];
+	double		turned[n * n];
+	double		worst = 0.0;
+	gp_matrix	other = dev->create(dev, n, n, GP_DOUBLE);
+
+	plain_walks(graph, n, plain);
+	for (int i = 0; i < n; i++)
+		for (int j = 0; j < n; j++)
+			square[i * n + j] = dot_rows(inputs, inputs, i, j, n);
+	for (int i = 0; i < n; i++)
+		for (int j = 0; j < n; j++)
+			worst = fmax(worst, fabs(dot_rows(square, square, i, j, n) - dot_rows(plain, plain, i, j, n)));
+	ok(worst < 1e-3, "inputs of random walks");
+	/* Columns turned by a quarter, two by two. */
+	for (int i = 0; i < n; i++)
+		for (int k = 0; k < n; k += 2)
+		{
+			turned[i * n + k] = -inputs[i * n + k + 1];
+			turned[i * n + k + 1] = inputs[i * n + k];
+		}
+	dev->upload(dev, other, gp_matrix_wrap(turned, n, n, GP_DOUBLE));
+	other = gp_inputs_turn(dev, &other, q);
+	inputs = read_back(dev, other);
+	worst = 0.0;
+	dev->download(dev, gp_matrix_wrap(turned, n, n, GP_DOUBLE), q);
+	for (int k = 0; k < n * n; k++)
+		worst = fmax(worst, fabs(inputs[k] - turned[k]));
+	ok(worst < 1e-6, "turned inputs find their way back");
+	dev->close(dev);
+}
+
+/* ---- pairs ---- */
+
+/* The posterior of a pair against draws of its ends. */
+static void
+check_posterior(gp_env *env)
+{
+	float		row[6] = {0.5f, -1.0f, 2.0f, 1.5f, 0.25f, -0.5f};
+	float		variance[6] = {0.1f, 0.5f, 0.0f, 0.3f, 0.2f, 1.0f};
+	gp_link_model m = {.method = GP_LINK_DEEP,.width = 3,.row = row,.row_variance = variance,.offset = -0.3,
+	.scale = 0.7,.intercept = 0.1,.slope = 1.5};
+	gp_link_row out = {.src = 0,.dst = 1};
+	gp_link_row back = {.src = 1,.dst = 0};
+	double		sum = 0.0;
+	double		square = 0.0;
+	double		mean;
+	enum {draws = 400000};
+
+	for (uint64_t k = 0; k < draws; k++)
+	{
+		double		r = m.offset;
+
+		for (uint64_t d = 0; d < 3; d++)
+			r += m.scale * (row[d] + sqrt(variance[d]) * gp_each_normal(1, 6 * k + d)) *
+				(row[3 + d] + sqrt(variance[3 + d]) * gp_each_normal(1, 6 * k + 3 + d));
+		sum += r;
+		square += r * r;
+	}
+	mean = sum / draws;
+	gp_link_deep_posterior(env, &m, 1, &out);
+	gp_link_deep_posterior(env, &m, 1, &back);
+	close_to(out.variance, square / draws - mean * mean, 0.02, "the variance of a pair");
+	close_to(out.score, mean / sqrt(1.0 + M_PI * out.variance / 8.0), 0.01, "its score");
+	close_to(out.probability, 1.0 / (1.0 + exp(-0.1 - 1.5 * out.score)), 1e-12, "its probability");
+	ok(out.score == back.score && out.variance == back.variance, "a pair has no order");
+}
+
+/* ---- what goes wrong ---- */
+
+/* What is planned is what is taken, and less is refused; nothing is held after an error but what the caller frees. */
+static void
+check_memory(gp_env *env, bool features)
+{
+	uint64_t	state = 3;
+	gp_device  *dev = gp_device_cpu(env, 2);
+	gp_graph   *graph = random_hub_graph(env, &state, 900, 900, 3, 9, false);
+	gp_features *x = features ? group_features(env, 900, 60) : NULL;
+	gp_dgp		o = quick(12);
+	size_t		before;
+	gp_link_model *m = fit(dev, graph, x, &o);
+	size_t		taken;
+
+	/* What threads need is there from the first fit on. */
+	gp_link_model_free(env, m);
+	before = env->peak = env->used;
+	m = fit(dev, graph, x, &o);
+
+	gp_link_model_free(env, m);
+	is_int((long long) (env->used - before), 0, "nothing is held after the model is freed");
+	taken = env->peak;
+	env->limit = taken + taken / 8;
+	m = fit_within(dev, graph, x, &o);
+	ok(m != NULL, "an eighth more than it took is enough");
+	gp_link_model_free(env, m);
+	env->limit = before + (taken - before) * 4 / 5;
+	expect_error(env, GP_ERR_LIMIT, fit_within(dev, graph, x, &o));
+}
+
+/* Bad input. */
+static void
+check_refusals(gp_env *env)
+{
+	gp_device  *dev = gp_device_cpu(env, 1);
+	gp_graph   *graph = karate_graph(env, false, false);
+	gp_edges   *edges = gp_edges_create(env, 3, false, false);
+	int32_t		src[3] = {0, 0, 1};
+	int32_t		dst[3] = {1, 2, 2};
+	gp_dgp		o = quick(20);
+
+	gp_edges_add(edges, 1, src, dst, NULL);
+	expect_error(env, GP_ERR_DATA, fit(dev, gp_graph_build(edges), NULL, &o));
+	edges = gp_edges_create(env, 3, false, false);
+	gp_edges_add(edges, 3, src, dst, NULL);
+	expect_error(env, GP_ERR_DATA, fit(dev, gp_graph_build(edges), NULL, &o));
+	o.rate = 1e30;
+	expect_error(env, GP_ERR_RANGE, fit(dev, graph, NULL, &o));
+}
+
+/* The smallest graphs that have an answer. */
+static void
+check_small(gp_env *env)
+{
+	gp_device  *dev = gp_device_cpu(env, 1);
+	gp_edges   *edges = gp_edges_create(env, 5, false, false);
+	int32_t		src[2] = {0, 3};
+	int32_t		dst[2] = {1, 1};
+	gp_dgp		o = quick(20);
+	gp_link_model *m;
+
+	gp_edges_add(edges, 2, src, dst, NULL);
+	m = fit(dev, gp_graph_build(edges), NULL, &o);
+	ok(m->pairs == 2 && isfinite(m->intercept) && isfinite(m->slope), "two links among five nodes");
+	dev->close(dev);
+}
+
+/* A stored model that was tampered with. */
+static void
+check_damage(gp_env *env)
+{
+	gp_device  *dev = gp_device_cpu(env, 1);
+	gp_dgp		o = quick(10);
+	gp_link_model *m = fit(dev, karate_graph(env, false, false), NULL, &o);
+	double		scalars[GP_LINK_SCALARS];
+	gp_link_array array[GP_LINK_MAX_ARRAYS];
+	int			n = gp_link_model_arrays(m, scalars, array);
+	float		was = m->row_variance[7];
+
+	m->row_variance[7] = -1.0f;
+	expect_error(env, GP_ERR_DATA, gp_link_model_restore(env, array, n));
+	m->row_variance[7] = was;
+	m->row[3] = NAN;
+	expect_error(env, GP_ERR_DATA, gp_link_model_restore(env, array, n));
+	m->row[3] = 0.0f;
+	for (volatile int k = 0; k < n; k++)
+		if (array[k].data == m->row || array[k].data == m->row_variance)
+		{
+			array[k].count--;
+			expect_error(env, GP_ERR_DATA, gp_link_model_restore(env, array, n));
+			array[k].count++;
+		}
+	ok(gp_link_model_restore(env, array, n) != NULL, "undamaged it comes back");
+	dev->close(dev);
+}
+
+/* A whole fit where an allocation fails or that is cancelled. */
+static void
+whole(gp_env *env, bool features)
+{
+	gp_device  *dev = gp_device_cpu(env, 1);
+	gp_dgp		o = quick(10);
+
+	fit(dev, karate_graph(env, false, false), features ? group_features(env, 34, 5) : NULL, &o);
+	dev->close(dev);
+}
+
 int
 main(void)
 {
 	for (volatile int way = 0; way < 4; way++)
 		in_env(check_fit(env, way & 1, way & 2));
+	in_env(check_components(env, false));
+	in_env(check_components(env, true));
+	in_env(check_walks(env));
+	in_env(check_posterior(env));
+	in_env(check_memory(env, false));
+	in_env(check_memory(env, true));
+	in_env(check_refusals(env));
+	in_env(check_small(env));
+	in_env(check_damage(env));
+	disturb("a deep fit", TEST_REFUSE, 3, 40, whole(env, false));
+	disturb("a deep fit", TEST_CANCEL, 5, 40, whole(env, false));
+	disturb("a deep fit of features", TEST_REFUSE, 3, 40, whole(env, true));
+	disturb("a deep fit of features", TEST_CANCEL, 5, 40, whole(env, true));
 	return done_testing();
 }
