@@ -104,7 +104,7 @@ CREATE OR REPLACE VIEW @extschema@.gp_models WITH (security_invoker = true) AS
                 WHEN m.exact_diagonal THEN 'exact' WHEN m.strategy = 'precision' THEN 'probed'
                 WHEN m.task IS NOT NULL THEN 'low rank' END AS variances,
            m.link_method,
-           @extschema@.gp_kernel_as_stored(m.link_asked_kernel) AS link_kernel,
+           CASE WHEN m.link_method NOT LIKE 'dgp%' THEN @extschema@.gp_kernel_as_stored(m.link_asked_kernel) END AS link_kernel,
            m.link_pairs,
            m.link_auc,
            m.link_average_precision,
@@ -178,7 +178,7 @@ COMMENT ON COLUMN @extschema@.gp_models.scale IS 'estimated scale of the prior, 
 COMMENT ON COLUMN @extschema@.gp_models.jitter IS 'largest number added to a diagonal to make it positive definite, relative to its mean';
 COMMENT ON COLUMN @extschema@.gp_models.variances IS 'whose diagonal variances start from: exact, probed or low rank; cosine where they only rank, logits where they are those of the classes'' logits';
 COMMENT ON COLUMN @extschema@.gp_models.link_method IS 'how links are scored: scores, pairs, or dgp with its options; NULL without a link part';
-COMMENT ON COLUMN @extschema@.gp_models.link_kernel IS 'kernel that was asked for with the link part';
+COMMENT ON COLUMN @extschema@.gp_models.link_kernel IS 'kernel that was asked for with the link part; NULL where the method is dgp';
 COMMENT ON COLUMN @extschema@.gp_models.link_pairs IS 'pairs that the link part learnt from';
 COMMENT ON COLUMN @extschema@.gp_models.link_auc IS 'area under the ROC curve for held-out links';
 COMMENT ON COLUMN @extschema@.gp_models.link_average_precision IS 'average precision for held-out links';

@@ -165,7 +165,8 @@ precision_fits(gp_env *env)
 static void
 score_pairs(gp_env *env, gp_device *dev, const world *w, gp_link_method method, gp_link_row *row, int n)
 {
-	gp_link_problem p = {w->graph, w->features, gp_kernel_compile(env, gp_kernel_parse(env, "gcn")), method, 3};
+	gp_link_problem p = {.graph = w->graph,.features = w->features,.method = method,.seed = 3,
+	.program = gp_kernel_compile(env, gp_kernel_parse(env, "gcn"))};
 	gp_link_model *model = gp_link_fit(dev, &p);
 	gp_links   *links = gp_links_open(dev, model);
 	int32_t    *src = gp_alloc_array(env, n, sizeof(int32_t));

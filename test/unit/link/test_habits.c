@@ -266,7 +266,8 @@ static rows *
 best_of(gp_env *env, const gp_graph *g, gp_link_method method, bool learnt, gp_link_candidates candidates)
 {
 	gp_device  *dev = gp_device_cpu(env, 1);
-	gp_link_problem p = {g, NULL, gp_kernel_compile(env, gp_kernel_parse(env, "gcn")), method, 3};
+	gp_link_problem p = {.graph = g,.method = method,.seed = 3,
+	.program = gp_kernel_compile(env, gp_kernel_parse(env, "gcn"))};
 	gp_link_model *model = gp_link_fit(dev, &p);
 	rows	   *r = gp_alloc_zero(env, 1, sizeof(rows));
 	int32_t		node[MOST];

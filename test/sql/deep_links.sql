@@ -1,0 +1,85 @@
+-- Links by a deep Gaussian process: its method text, what it predicts, its embedding, and what is refused.
+\set VERBOSITY terse
+SET client_min_messages = warning;
+CREATE SCHEMA deep_links;
+SET search_path = deep_links, public;
+\pset format unaligned
+\pset tuples_only on
+\pset null NULL
+
+CREATE FUNCTION try(statement text) RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+    EXECUTE statement;
+    RETURN 'ok';
+EXCEPTION WHEN OTHERS THEN
+    RETURN SQLSTATE || ': ' || SQLERRM;
+END $$;
+
+-- Groups of 12 nodes, most of whose pairs are linked, with and without features
+CREATE TABLE n AS SELECT i AS id, 'n' || i AS name, ARRAY[i / 12 % 3, i % 5, 1]::real[] AS x FROM generate_series(0, 95) i;
+CREATE TABLE e AS
+    SELECT a.id AS src, b.id AS dst FROM n a JOIN n b ON a.id < b.id AND a.id / 12 = b.id / 12 WHERE (a.id * 31 + b.id * 17) % 4 <> 0;
+CREATE TABLE named AS SELECT 'n' || src AS src, 'n' || dst AS dst FROM e;
+SELECT gp_create_graph('g', 'n', 'e'), gp_create_graph('f', 'n', 'e', features => '{x}'),
+       gp_create_graph('names', 'n', 'named', id => 'name'), gp_create_graph('arcs', 'n', 'e', directed => true);
+SELECT g, f.model, f.method, f.nodes, f.pairs = f.edges AS all_links, f.auc > 0.8 AS good
+FROM unnest('{g,f,names,arcs}'::text[]) AS g, gp_fit_links(g, method => 'DGP( units = 12, Steps=120)') AS f;
+
+-- Pairs of one group come first, and are told with what deviation
+SELECT g, count(*), avg((src / 12 = dst / 12)::integer) > 0.8 AS within, bool_and(variance >= 0) AS variances,
+       bool_and(probability BETWEEN 0 AND 1) AS probabilities
+FROM unnest('{g,f,arcs}'::text[]) AS g, gp_predict_links(g, '{5,50,90}'::integer[], k => 2, candidates => 'all') GROUP BY g ORDER BY g;
+SELECT count(*) FROM gp_predict_links('names', 'n7', k => 3);
+SELECT a.score = b.score AND a.variance = b.variance AS unordered
+FROM gp_score_links('g', 1, 40) AS a, gp_score_links('g', 40, 1) AS b;
+SELECT count(*) = 2 * count(*) FILTER (WHERE linked) AS halves FROM gp_loo_links('g');
+SELECT metric FROM gp_evaluate('g');
+SELECT model, link_method, link_kernel, link_steps FROM gp_models ORDER BY model;
+
+-- The embedding: inner products rank pairs as scores of small variance do
+SELECT count(*), min(cardinality(embedding)), max(cardinality(embedding)) FROM gp_embedding('g');
+SELECT corr(a.embedding[1] * b.embedding[1] + a.embedding[2] * b.embedding[2] + a.embedding[3] * b.embedding[3] +
+            a.embedding[4] * b.embedding[4] + a.embedding[5] * b.embedding[5] + a.embedding[6] * b.embedding[6] +
+            a.embedding[7] * b.embedding[7] + a.embedding[8] * b.embedding[8] + a.embedding[9] * b.embedding[9] +
+            a.embedding[10] * b.embedding[10] + a.embedding[11] * b.embedding[11] + a.embedding[12] * b.embedding[12],
+            s.score) > 0.98 AS ranks
+FROM gp_embedding('g', 3) AS a, gp_embedding('g') AS b, gp_score_links('g', 3, b.node::integer) AS s WHERE b.node <> 3;
+SELECT a.node, a.embedding = b.embedding AS same FROM gp_embedding('g', '{9,2,9,1000}'::integer[]) AS a JOIN gp_embedding('g') AS b USING (node);
+SELECT node, cardinality(embedding) FROM gp_embedding('names', 'n3');
+SELECT count(*) FROM gp_embedding('names', NULL::text);
+SELECT a.embedding = b.embedding AS same FROM gp_embedding('g', '3') AS a, gp_embedding('g', 3::smallint) AS b;
+
+-- The same seed gives the same bits; a refresh fits anew
+CREATE TABLE was AS SELECT * FROM gp_embedding('g');
+CALL gp_refresh('g');
+SELECT count(*) FROM was FULL JOIN gp_embedding('g') AS now USING (node, embedding);
+SELECT method FROM gp_fit_links('g', method => 'dgp(units=12, layers=1, convolutions=1, features=8, steps=20, rate=0.05)', seed => 4);
+
+-- What is refused
+SELECT try($$SELECT gp_fit_links('g', method => 'dgp(unit=3)')$$);
+SELECT try($$SELECT gp_fit_links('g', method => 'dgp(units=0)')$$);
+SELECT try($$SELECT gp_fit_links('g', method => 'dgp(steps=20')$$);
+SELECT try($$SELECT gp_fit_links('g', method => 'dpg')$$);
+SELECT try($$SELECT gp_fit_links('g', method => 'scores(steps=20)')$$);
+SELECT try($$SELECT gp_fit_links('g', kernel => 'gin', method => 'dgp')$$);
+SELECT try($$SELECT gp_embedding('names')$$);
+SELECT gp_fit_links('g', model => 'pairs', method => 'pairs') IS NOT NULL;
+SELECT try($$SELECT gp_embedding('pairs')$$);
+SELECT try($$SELECT gp_embedding('nobody')$$);
+SET gnngp.memory_limit = '2MB';
+SELECT left(try($$SELECT gp_fit_links('f', method => 'dgp(features=20000)')$$), 33);
+RESET gnngp.memory_limit;
+
+-- A reader to whom the model was granted sees its embedding, another does not
+CREATE ROLE deep_reader;
+GRANT USAGE ON SCHEMA deep_links TO deep_reader;
+SELECT gp_grant('g', 'deep_reader') IS NOT NULL;
+SET ROLE deep_reader;
+SELECT count(*) FROM gp_embedding('g');
+SELECT try($$SELECT gp_embedding('f')$$);
+RESET ROLE;
+SELECT gp_drop_model(m) FROM unnest('{g,f,names,arcs,pairs}'::text[]) AS m;
+SELECT gp_drop_graph(g) FROM unnest('{g,f,names,arcs}'::text[]) AS g;
+DROP OWNED BY deep_reader;
+DROP ROLE deep_reader;
+DROP SCHEMA deep_links CASCADE;
