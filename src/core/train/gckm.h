@@ -105,8 +105,8 @@ gp_rkm_code(const gp_rkm *rkm, int64_t k, int32_t c)
 /* The cosine of the scores of a node to the nearest class's code; 0 where all are 0. */
 extern double gp_rkm_cosine(const double *score, int32_t columns);
 
-/* gckm_folds.c: the fold of each label; the labels that are not of a fold, in arrays of env. */
-extern int32_t *gp_folds_deal(gp_env *env, const gp_rkm *rkm, int folds, uint64_t seed);
+/* gckm_folds.c: the fold of each of n labels; the labels that are not of a fold, in arrays of env. */
+extern int32_t *gp_folds_deal(gp_env *env, int64_t n, const int32_t *label, int folds, uint64_t seed);
 extern gp_rkm gp_folds_without(gp_env *env, const gp_rkm *rkm, const int32_t *fold, int f, int folds);
 
 /*

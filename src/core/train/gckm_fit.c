@@ -300,7 +300,7 @@ hold_out(machine *a, const gp_points *points, double *score, double *loo)
 	gp_env	   *env = a->env;
 	gp_rkm		all = a->rkm;
 	int			folds = (int) gp_min64(FOLDS, all.nlabelled);
-	int32_t    *fold = gp_folds_deal(env, &all, folds, a->problem->seed);
+	int32_t    *fold = gp_folds_deal(env, all.nlabelled, all.label, folds, a->problem->seed);
 	double	   *room = gp_alloc_figures(env, all.nlabelled, (size_t) all.columns * sizeof(double));
 	size_t		row = (size_t) all.columns * sizeof(double);
 

@@ -32,14 +32,13 @@ compare_drawn(const void *a, const void *b, void *unused)
 
 /* The fold of each label. */
 int32_t *
-gp_folds_deal(gp_env *env, const gp_rkm *rkm, int folds, uint64_t seed)
+gp_folds_deal(gp_env *env, int64_t n, const int32_t *label, int folds, uint64_t seed)
 {
-	int64_t		n = rkm->nlabelled;
 	int32_t    *fold = gp_alloc_figures(env, n, sizeof(int32_t));
 	drawn	   *d = gp_alloc_figures(env, n, sizeof(drawn));
 
 	for (int64_t k = 0; k < n && !env->dry; k++)
-		d[k] = (drawn) {rkm->label[k], (int32_t) k, gp_hash(seed ^ gp_hash((uint64_t) k))};
+		d[k] = (drawn) {label[k], (int32_t) k, gp_hash(seed ^ gp_hash((uint64_t) k))};
 	if (!env->dry)
 		gp_sort(env, d, n, sizeof(drawn), compare_drawn, NULL);
 	else

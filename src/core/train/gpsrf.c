@@ -485,9 +485,8 @@ hold_out(learner *l, double *logit, double *room, double *loo_mean, double *loo_
 {
 	const gp_problem *p = l->problem;
 	int32_t		c = p->nclasses;
-	gp_rkm		all = {.nlabelled = p->nlabelled,.labelled = p->labelled,.label = p->label,.columns = c};
 	int			folds = (int) gp_min64(FOLDS, p->nlabelled);
-	int32_t    *fold = gp_folds_deal(l->env, &all, folds, p->seed);
+	int32_t    *fold = gp_folds_deal(l->env, p->nlabelled, p->label, folds, p->seed);
 
 	for (int64_t k = 0; k < p->nlabelled && folds == 1 && !l->env->dry; k++)
 	{

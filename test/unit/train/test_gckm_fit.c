@@ -105,7 +105,7 @@ check_folds(gp_env *env)
 	int32_t		labelled[N];
 	int32_t		label[N];
 	gp_rkm		m = {1.0, 0.07, 1.0, 12, labelled, few, 3};
-	int32_t    *fold = gp_folds_deal(env, &m, 5, 1);
+	int32_t    *fold = gp_folds_deal(env, 12, few, 5, 1);
 	uint64_t	state = 9;
 	int			dealt[3][5] = {{0}};
 	int			kept = 0;
