@@ -9,6 +9,17 @@
 
 #include <math.h>
 
+/* Refuses values, and no labels at all. */
+void
+gp_learnt_check(gp_env *env, const gp_problem *problem, const char *method)
+{
+	if (problem->task != GP_TASK_CLASSES)
+		gp_raise(env, GP_ERR_UNSUPPORTED, "Use the method gp for values.",
+				 "method %s predicts classes only", method);
+	if (problem->nlabelled < 1)
+		gp_raise(env, GP_ERR_DATA, NULL, "no node is labelled");
+}
+
 /* A posterior whose means and variances are still to be filled. */
 gp_posterior *
 gp_learnt_open(gp_env *env, const gp_problem *problem, const gp_plan *plan)

@@ -101,8 +101,11 @@ extern void gp_plan_settle(gp_device *dev, const gp_problem *problem, const gp_c
 						   const char *hint, gp_plan *plan);
 extern void gp_plan_explain(gp_plan *plan);
 
+/* learnt.c: refuses what a method that is no regression has no answer to. */
+extern void gp_learnt_check(gp_env *env, const gp_problem *problem, const char *method);
+
 /*
- * learnt.c: the posterior of a method that is no regression.  Means (nodes x columns) and
+ * The posterior of such a method.  Means (nodes x columns) and
  * variances are filled in between.
  */
 extern gp_posterior *gp_learnt_open(gp_env *env, const gp_problem *problem, const gp_plan *plan);

@@ -72,17 +72,6 @@ check_options(gp_env *env, const gp_problem *problem, const gp_gckm *o)
 				 "option \"own\" of method gckm needs features");
 }
 
-/* The same for a fit. */
-static void
-check_problem(gp_env *env, const gp_problem *problem)
-{
-	if (problem->task != GP_TASK_CLASSES)
-		gp_raise(env, GP_ERR_UNSUPPORTED, "Use the method gp for values.",
-				 "method gckm predicts classes only");
-	if (problem->nlabelled < 1)
-		gp_raise(env, GP_ERR_DATA, NULL, "no node is labelled");
-}
-
 /* Makes what a machine multiplies with. */
 static machine
 machine_open(gp_device *dev, const gp_problem *problem, const gp_gckm *options)
@@ -419,7 +408,7 @@ gp_gckm_plan(gp_device *dev, const gp_problem *problem, const gp_gckm *options)
 	machine		a;
 	gp_plan		plan;
 
-	check_problem(dev->env, problem);
+	gp_learnt_check(dev->env, problem, "gckm");
 	a = machine_open(dev, problem, options);
 	plan = make_plan(&a, true);
 	machine_close(&a);
@@ -434,7 +423,7 @@ gp_gckm_fit(gp_device *dev, const gp_problem *problem, const gp_gckm *options)
 	gp_plan		plan;
 	gp_posterior *out;
 
-	check_problem(dev->env, problem);
+	gp_learnt_check(dev->env, problem, "gckm");
 	a = machine_open(dev, problem, options);
 	plan = make_plan(&a, true);
 	if (problem->device_for)

@@ -130,17 +130,6 @@ make_input(gp_env *env, const gp_problem *p, gp_type type)
 	return out;
 }
 
-/* Refuses what has no answer. */
-static void
-check_problem(gp_env *env, const gp_problem *problem)
-{
-	if (problem->task != GP_TASK_CLASSES)
-		gp_raise(env, GP_ERR_UNSUPPORTED, "Use the method gp for values.",
-				 "method gpsrf predicts classes only");
-	if (problem->nlabelled < 1)
-		gp_raise(env, GP_ERR_DATA, NULL, "no node is labelled");
-}
-
 /* Makes what a training multiplies with. */
 static learner
 learner_open(gp_device *dev, const gp_problem *problem, const gp_gpsrf *options)
@@ -603,7 +592,7 @@ gp_gpsrf_plan(gp_device *dev, const gp_problem *problem, const gp_gpsrf *options
 	learner		l;
 	gp_plan		plan;
 
-	check_problem(dev->env, problem);
+	gp_learnt_check(dev->env, problem, "gpsrf");
 	l = learner_open(dev, problem, options);
 	plan = make_plan(&l);
 	learner_close(&l);
@@ -618,7 +607,7 @@ gp_gpsrf_fit(gp_device *dev, const gp_problem *problem, const gp_gpsrf *options)
 	gp_plan		plan;
 	gp_posterior *out;
 
-	check_problem(dev->env, problem);
+	gp_learnt_check(dev->env, problem, "gpsrf");
 	l = learner_open(dev, problem, options);
 	plan = make_plan(&l);
 	if (problem->device_for)
