@@ -19,13 +19,36 @@ typedef struct method
 						   int64 seed);	/* NULL: it does not group nodes */
 } method;
 
-/* The options of a text; errors point at its characters. */
-static gp_gckm
-gckm_options(gp_env *env, const char *text)
-{
-	gnngp_env_set_text(env, text, "method");
-	return gp_gckm_parse(env, text);
+/*
+ * The calls that methods have alike: the options of a text, errors pointing at its characters; what a
+ * fit takes; a fit.
+ */
+#define METHOD_CALLS(name) \
+static gp_##name \
+name##_options(gp_env *env, const char *text) \
+{ \
+	gnngp_env_set_text(env, text, "method"); \
+	return gp_##name##_parse(env, text); \
+} \
+\
+static gp_plan \
+name##_plan(gp_device *device, const gp_problem *problem, const char *text) \
+{ \
+	gp_##name	options = name##_options(device->env, text); \
+\
+	return gp_##name##_plan(device, problem, &options); \
+} \
+\
+static gp_posterior * \
+name##_fit(gp_device *device, const gp_problem *problem, const void *text) \
+{ \
+	gp_##name	options = name##_options(device->env, text); \
+\
+	return gp_##name##_fit(device, problem, &options); \
 }
+
+METHOD_CALLS(gckm)
+METHOD_CALLS(gpsrf)
 
 /* The canonical text, in which landmarks that were asked for, 0 when none were, take the option's place. */
 static char *
@@ -42,24 +65,6 @@ gckm_canonical(gp_env *env, const char *text, int32 landmarks)
 	return gp_gckm_print(env, &options);
 }
 
-/* What a fit takes. */
-static gp_plan
-gckm_plan(gp_device *device, const gp_problem *problem, const char *text)
-{
-	gp_gckm		options = gckm_options(device->env, text);
-
-	return gp_gckm_plan(device, problem, &options);
-}
-
-/* A fit. */
-static gp_posterior *
-gckm_fit(gp_device *device, const gp_problem *problem, const void *text)
-{
-	gp_gckm		options = gckm_options(device->env, text);
-
-	return gp_gckm_fit(device, problem, &options);
-}
-
 /* The last layer's components, as many as there are clusters where nothing else is said. */
 static gp_features *
 gckm_embed(gp_device *device, const gnngp_data *data, const char *text, int32 clusters, int64 seed)
@@ -70,14 +75,6 @@ gckm_embed(gp_device *device, const gnngp_data *data, const char *text, int32 cl
 	if (*last == 0)
 		*last = Min(clusters, GP_SYEV_MAX);
 	return gp_gckm_embedding(device, data->graph, data->features, (uint64_t) seed, &options);
-}
-
-/* The options of a text. */
-static gp_gpsrf
-gpsrf_options(gp_env *env, const char *text)
-{
-	gnngp_env_set_text(env, text, "method");
-	return gp_gpsrf_parse(env, text);
 }
 
 /* The canonical text; there are no landmarks. */
@@ -92,24 +89,6 @@ gpsrf_canonical(gp_env *env, const char *text, int32 landmarks)
 				 errmsg("method gpsrf has no landmarks"),
 				 errhint("The number of its cosines is an option: gpsrf(features=500).")));
 	return gp_gpsrf_print(env, &options);
-}
-
-/* What a fit takes. */
-static gp_plan
-gpsrf_plan(gp_device *device, const gp_problem *problem, const char *text)
-{
-	gp_gpsrf	options = gpsrf_options(device->env, text);
-
-	return gp_gpsrf_plan(device, problem, &options);
-}
-
-/* A fit. */
-static gp_posterior *
-gpsrf_fit(gp_device *device, const gp_problem *problem, const void *text)
-{
-	gp_gpsrf	options = gpsrf_options(device->env, text);
-
-	return gp_gpsrf_fit(device, problem, &options);
 }
 
 static const method methods[] = {
