@@ -49,22 +49,25 @@ gp_logit(const gp_calibrator *calibrator, int32_t c, double mean)
 	return calibrator->gamma * s + (calibrator->bias ? calibrator->bias[c] : 0.0);
 }
 
-/* Makes probabilities of logits in place; the largest exponent is taken off first. */
-static void
-normalise(int32_t columns, double *p)
+/* Probabilities of logits; the largest exponent is taken off first. */
+double
+gp_softmax_log(int32_t columns, const double *logit, double *p, int32_t class)
 {
-	double		top = p[0];
+	double		top = logit[0];
+	double		own;
 	double		sum = 0.0;
 
 	for (int32_t c = 1; c < columns; c++)
-		top = fmax(top, p[c]);
+		top = fmax(top, logit[c]);
+	own = class < 0 ? 0.0 : logit[class] - top;
 	for (int32_t c = 0; c < columns; c++)
 	{
-		p[c] = exp(p[c] - top);
+		p[c] = exp(logit[c] - top);
 		sum += p[c];
 	}
 	for (int32_t c = 0; c < columns; c++)
 		p[c] /= sum;
+	return class < 0 ? 0.0 : own - log(sum);
 }
 
 /* The probabilities of one node's classes. */
@@ -74,7 +77,7 @@ gp_probabilities(const gp_calibrator *calibrator, int32_t columns, const double 
 {
 	for (int32_t c = 0; c < columns; c++)
 		probability[c] = gp_logit(calibrator, c, mean[c]);
-	normalise(columns, probability);
+	gp_softmax_log(columns, probability, probability, -1);
 }
 
 /* What the fit looks at: some labels, each with as much weight as it stands for. */
@@ -128,7 +131,7 @@ loss_at(fitter *f, const double *x, double *gradient)
 		gp_look(f->env, i * n, &next);
 		for (int32_t c = 0; c < n; c++)
 			p[c] = x[0] * s[c] + x[c + 1];
-		normalise(n, p);
+		gp_softmax_log(n, p, p, -1);
 		loss -= log(fmax(p[y], 1e-300));
 		for (int32_t c = 0; gradient && c < n; c++)
 		{
@@ -306,7 +309,7 @@ gamma_loss(fitter *f, double gamma, double *slope, double *curvature)
 		gp_look(f->env, i * n, &next);
 		for (int32_t c = 0; c < n; c++)
 			p[c] = gamma * s[c];
-		normalise(n, p);
+		gp_softmax_log(n, p, p, -1);
 		for (int32_t c = 0; c < n; c++)
 		{
 			double		far = s[c] - s[f->label[i]];

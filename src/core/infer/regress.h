@@ -85,6 +85,9 @@ extern void gp_solution_free(gp_device *dev, gp_solution *solution);
 extern void gp_solution_scale(gp_env *env, const gp_problem *problem, const gp_targets *targets,
 							  double quadratic, double log_det, gp_solution *solution);
 
+/* calibrate.c: p = softmax(logit), which p may be; returns log p of a class, 0 for class -1. */
+extern double gp_softmax_log(int32_t columns, const double *logit, double *p, int32_t class);
+
 /* ranking.c */
 /*
  * The area under the ROC curve and the average precision of n scores; what is not a

@@ -464,7 +464,7 @@ settle_row(int32_t c, double *logit, const double *variance)
 		logit[j] /= sqrt(1.0 + M_PI * variance[j] / 8.0);
 		sum += variance[j];
 	}
-	gp_softmax_row(c, logit, logit);
+	gp_softmax_log(c, logit, logit, -1);
 	return sum / c;
 }
 
