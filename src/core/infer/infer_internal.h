@@ -80,6 +80,9 @@ extern gp_posterior *gp_infer(gp_eval *ev, const gp_problem *problem, const gp_p
 extern gp_posterior *gp_posterior_create(gp_env *env, const gp_problem *problem,
 										 const gp_targets *targets, const gp_plan *plan);
 
+/* True when all n numbers are finite. */
+extern bool gp_all_finite(gp_env *env, const double *x, int64_t n);
+
 /* Copies a solution's figures, refuses numbers that are none, and calibrates. */
 extern void gp_posterior_settle(const gp_eval *ev, const gp_problem *problem,
 								const gp_targets *targets, gp_solution *solution,

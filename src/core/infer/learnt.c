@@ -35,21 +35,6 @@ gp_learnt_open(gp_env *env, const gp_problem *problem, const gp_plan *plan)
 	return out;
 }
 
-/* True when all numbers of an array are finite. */
-static bool
-all_finite(gp_env *env, const double *x, int64_t n)
-{
-	bool		finite = true;
-	int64_t		next = 0;
-
-	for (int64_t i = 0; i < n && finite; i++)
-	{
-		gp_look(env, i, &next);
-		finite = isfinite(x[i]);
-	}
-	return finite;
-}
-
 /* Refuses numbers that are none, calibrates, and adds the figures. */
 void
 gp_learnt_settle(gp_env *env, const gp_problem *problem, double *loo_mean, double *loo_variance,
@@ -67,10 +52,10 @@ gp_learnt_settle(gp_env *env, const gp_problem *problem, double *loo_mean, doubl
 		gp_targets_free(env, &targets);
 		return;
 	}
-	if (!all_finite(env, out->mean, out->nodes * out->columns) ||
-		!all_finite(env, out->variance, out->nodes) ||
-		!all_finite(env, loo_mean, targets.m * out->columns) ||
-		!all_finite(env, loo_variance, targets.m))
+	if (!gp_all_finite(env, out->mean, out->nodes * out->columns) ||
+		!gp_all_finite(env, out->variance, out->nodes) ||
+		!gp_all_finite(env, loo_mean, targets.m * out->columns) ||
+		!gp_all_finite(env, loo_variance, targets.m))
 		gp_raise(env, GP_ERR_RANGE, "Scale the features to ordinary sizes.",
 				 "the posterior is out of range");
 	gp_figures(env, problem, &targets, &solution, out);

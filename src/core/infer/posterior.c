@@ -96,21 +96,29 @@ copy_figures(const gp_eval *ev, const gp_targets *targets, const gp_solution *so
 	out->log_marginal_likelihood = solution->log_marginal_likelihood;
 }
 
+/* True when all numbers of an array are finite. */
+bool
+gp_all_finite(gp_env *env, const double *x, int64_t n)
+{
+	bool		finite = true;
+	int64_t		next = 0;
+
+	for (int64_t i = 0; i < n && finite; i++)
+	{
+		gp_look(env, i, &next);
+		finite = isfinite(x[i]);
+	}
+	return finite;
+}
+
 /* The last net: no number that is none leaves the core. */
 static void
 check_finite(gp_env *env, const gp_posterior *out)
 {
 	bool		finite = isfinite(out->scale) && (isfinite(out->log_marginal_likelihood) || out->plan.strategy == GP_STRATEGY_PRECISION);
-	int64_t		next = 0;
 
-	for (int64_t i = 0; i < out->nodes && finite; i++)
-	{
-		gp_look(env, i * out->columns, &next);
-		finite = isfinite(out->variance[i]);
-		for (int32_t c = 0; c < out->columns; c++)
-			finite = finite && isfinite(out->mean[i * out->columns + c]);
-	}
-	if (!finite)
+	if (!finite || !gp_all_finite(env, out->variance, out->nodes) ||
+		!gp_all_finite(env, out->mean, out->nodes * out->columns))
 		gp_raise(env, GP_ERR_RANGE, "Scale the features and the target to ordinary sizes.",
 				 "the posterior is out of range");
 }
