@@ -91,7 +91,7 @@ check_fit(gp_env *env, const fit *f)
 	for (int64_t i = 0; i < got->nodes; i++)
 		negative = negative || got->variance[i] < 0.0;
 	snprintf(name, sizeof(name), "%s, %s, %s, %s, %s%s%s: means %.2g, variances %.2g", f->graph, f->kernel,
-			 gp_strategy_name(f->strategy),
+			 gp_strategy_names[f->strategy],
 			 f->task == GP_TASK_CLASSES ? "classes" : "values",
 			 f->type == GP_FLOAT ? "float" : "double", f->memory > 0 ? ", streamed" : "",
 			 f->free_nugget ? ", nugget chosen" : "", mean, variance);

@@ -28,8 +28,8 @@ typedef enum gp_strategy
 	GP_STRATEGIES
 } gp_strategy;
 
-/* The name of a strategy, as users write it. */
-extern const char *gp_strategy_name(gp_strategy strategy);
+/* The names of strategies, as users write them. */
+extern const char *const gp_strategy_names[GP_STRATEGIES];
 
 typedef struct gp_plan gp_plan;
 

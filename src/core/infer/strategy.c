@@ -18,19 +18,12 @@ tell_lowrank(const gp_eval *ev, const gp_plan *plan, double first_jitter)
 				  ev->max_jitter);
 }
 
-/* The name of a strategy. */
-const char *
-gp_strategy_name(gp_strategy strategy)
-{
-	static const char *const names[] = {
-		[GP_STRATEGY_AUTO] = "auto",
-		[GP_STRATEGY_EXACT] = "exact",
-		[GP_STRATEGY_NYSTROM] = "nystrom",
-		[GP_STRATEGY_PRECISION] = "precision"
-	};
-
-	return names[strategy];
-}
+const char *const gp_strategy_names[GP_STRATEGIES] = {
+	[GP_STRATEGY_AUTO] = "auto",
+	[GP_STRATEGY_EXACT] = "exact",
+	[GP_STRATEGY_NYSTROM] = "nystrom",
+	[GP_STRATEGY_PRECISION] = "precision"
+};
 
 /* The posterior by a plan: kernel, regression, calibration. */
 gp_posterior *

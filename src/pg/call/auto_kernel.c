@@ -57,7 +57,7 @@ candidates_for(const gnngp_data *data, const gnngp_fit_settings *settings)
 {
 	bool		many = data->nlabelled >= MANY_LABELS;
 
-	if (strcmp(settings->strategy, gp_strategy_name(GP_STRATEGY_PRECISION)) == 0)
+	if (strcmp(settings->strategy, gp_strategy_names[GP_STRATEGY_PRECISION]) == 0)
 		return structure_few;
 	if (data->features == NULL)
 		return many ? structure_many : structure_few;

@@ -204,7 +204,7 @@ fill_data(const gnngp_data *data, gnngp_model *model)
 static void
 fill_posterior(const gp_posterior *p, gnngp_model *model)
 {
-	model->strategy = pstrdup(gp_strategy_name(p->plan.strategy));
+	model->strategy = pstrdup(gp_strategy_names[p->plan.strategy]);
 	model->landmarks = p->nlandmarks;
 	model->nugget = p->nugget;
 	model->log_marginal_likelihood = p->log_marginal_likelihood;

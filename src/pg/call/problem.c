@@ -12,7 +12,6 @@
 /* The words that a user may write, and those that are stored for them. */
 static const char *const tasks[] = {"auto", "classification", "classes", "regression", "values"};
 static const char *const stored_tasks[] = {"auto", "classes", "classes", "values", "values"};
-static const char *const strategies[GP_STRATEGIES] = {"auto", "exact", "nystrom", "precision"};
 
 /* A nugget argument. */
 double
@@ -54,11 +53,11 @@ gnngp_fit_settings_check(gnngp_fit_settings *settings)
 {
 	int			task = gnngp_require_word("task", settings->task, lengthof(tasks), tasks,
 										  "A task is auto, classification or regression.");
-	int			strategy = gnngp_require_word("strategy", settings->strategy, lengthof(strategies), strategies,
+	int			strategy = gnngp_require_word("strategy", settings->strategy, GP_STRATEGIES, gp_strategy_names,
 											  "A strategy is auto, exact, nystrom or precision.");
 
 	settings->task = pstrdup(stored_tasks[task]);
-	settings->strategy = pstrdup(strategies[strategy]);
+	settings->strategy = pstrdup(gp_strategy_names[strategy]);
 	gnngp_check_nugget(settings->nugget);
 	settings->method = gnngp_method_check(settings);
 }
@@ -91,7 +90,7 @@ gnngp_problem_init(gp_problem *problem, const gnngp_data *data, const gp_program
 	problem->label = data->label;
 	problem->target = data->target;
 	problem->nclasses = data->nclasses;
-	while (strcmp(settings->strategy, strategies[problem->strategy]) != 0)
+	while (strcmp(settings->strategy, gp_strategy_names[problem->strategy]) != 0)
 		problem->strategy++;
 	problem->nlandmarks = settings->landmarks;
 	problem->nugget = settings->nugget;

@@ -383,7 +383,7 @@ estimate_row(FunctionCallInfo fcinfo, const gp_plan *plan, size_t limit, bool on
 
 	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE || desc->natts != 4)
 		elog(ERROR, "gp_estimate's row type is not the one that was installed");
-	gnngp_put_text(values, nulls, 0, gp_strategy_name(plan->strategy));
+	gnngp_put_text(values, nulls, 0, gp_strategy_names[plan->strategy]);
 	values[1] = Int64GetDatum((int64) Min(plan->bytes, 9e18));
 	values[2] = Float8GetDatum(plan->flops);
 	gnngp_put_text(values, nulls, 3, estimate_reason(plan, limit, on_gpu));
