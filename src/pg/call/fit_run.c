@@ -266,12 +266,7 @@ gnngp_fit_store(gnngp_fit_run *run, gnngp_model *model)
 		gnngp_link_figures_write(model, run->links->metric);
 		model->link.seconds += take_lap(run);
 	}
-	gnngp_store_drop_versions(model->id, "node", model->version);
-	gnngp_store_drop_versions(model->id, "loo", model->version);
-	gnngp_store_drop_versions(model->id, "figure", model->version);
-	gnngp_store_drop_versions(model->id, "link", model->link.version);
-	gnngp_store_drop_versions(model->id, "link_loo", model->link.version);
-	gnngp_store_drop_versions(model->id, "link_figure", model->link.version);
+	gnngp_store_drop_versions(model);
 	gnngp_model_save_seconds(model, run->parts);
 	run->env->progress(run->env, GP_PHASE_STORE, run->data->ids.n, run->data->ids.n);
 }

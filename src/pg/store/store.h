@@ -63,8 +63,8 @@ typedef bool (*gnngp_block_fn) (void *state, const gnngp_block *block);
 extern void gnngp_store_posterior(const gnngp_model *model, const gnngp_data *data,
 								  const gp_posterior *posterior);
 
-/* Deletes every block of a part (of nodes, or of links: store_links.h) of the model but those of keep_version. */
-extern void gnngp_store_drop_versions(int64 model_id, const char *part, int64 keep_version);
+/* Deletes every block of the model but those of its present versions, of nodes and of links (store_links.h). */
+extern void gnngp_store_drop_versions(const gnngp_model *model);
 
 /* Hands all blocks of a part to the receiver, under row-level security and inside SPI. */
 extern void gnngp_store_receive(int64 model_id, int64 version, const char *part, DestReceiver *receiver);

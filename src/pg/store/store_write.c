@@ -10,7 +10,6 @@
 #include "miscadmin.h"
 #include "store.h"
 #include "store_format.h"
-#include "utils/builtins.h"
 
 /* One class of a node as a sortable number: falling logit, then falling share, then class. */
 typedef uint64 ranked_class;
@@ -344,17 +343,17 @@ gnngp_store_posterior(const gnngp_model *model, const gnngp_data *data,
 	gnngp_spi_finish();
 }
 
-/* Deletes the blocks of other versions of a part. */
+/* Deletes the blocks of other versions. */
 void
-gnngp_store_drop_versions(int64 model_id, const char *part, int64 keep_version)
+gnngp_store_drop_versions(const gnngp_model *model)
 {
-	Oid			types[] = {INT8OID, TEXTOID, INT8OID};
-	Datum		values[] = {Int64GetDatum(model_id), CStringGetTextDatum(part),
-	Int64GetDatum(keep_version)};
+	Oid			types[] = {INT8OID, INT8OID, INT8OID};
+	Datum		values[] = {Int64GetDatum(model->id), Int64GetDatum(model->version),
+	Int64GetDatum(model->link.version)};
 
 	gnngp_spi_connect();
 	gnngp_execute_as_extension(psprintf("DELETE FROM %s.gp_block"
-										" WHERE model = $1 AND part = $2 AND version <> $3",
+										" WHERE model = $1 AND version <> CASE WHEN part LIKE 'link%%' THEN $3 ELSE $2 END",
 										gnngp_schema()),
 							   3, types, values, NULL);
 	gnngp_spi_finish();
