@@ -152,8 +152,15 @@ typedef enum gp_scale
 /* Scales features that were just built; the result, of single precision, takes their place (scale.c). */
 extern gp_features *gp_features_scale(gp_env *env, gp_features *features, gp_scale scale);
 
-/* A copy with rows of length one; rows of zeros stay (unit_rows.c). */
-extern gp_features *gp_features_unit(gp_env *env, const gp_features *features);
+/* What is one of a row. */
+typedef enum gp_row_size
+{
+	GP_ROW_LENGTH,
+	GP_ROW_SUM					/* of the sizes of its numbers */
+} gp_row_size;
+
+/* A copy with rows of unit length, or sum; rows of zeros stay (unit_rows.c). */
+extern gp_features *gp_features_unit(gp_env *env, const gp_features *features, gp_type type, gp_row_size size);
 
 /* The largest deviation of a feature over the smallest one that varies; 1 when none does. */
 extern double gp_features_spread(gp_env *env, const gp_features *features);

@@ -1,5 +1,5 @@
 /*
- * unit_rows.c - rows of length one: of the features, and of the lists of neighbours.
+ * unit_rows.c - rows of length or sum one: of the features, and of the lists of neighbours.
  *
  * Lists of neighbours as features say that two nodes are alike when they are
  * linked to the same nodes, where a convolution says that neighbours are alike.
@@ -25,14 +25,25 @@ row_length(const void *value, gp_type type, int64_t start, int64_t end)
 	return largest * sqrt(square);
 }
 
-/* Writes one row, divided by its length. */
-static void
-put_row(const void *from, gp_type from_type, int64_t start, int64_t end, void *to, gp_type type)
+/* The sum of the sizes of a row's numbers, 1 where it is zero. */
+static double
+row_sum(const void *value, gp_type type, int64_t start, int64_t end)
 {
-	double		length = row_length(from, from_type, start, end);
+	double		sum = 0.0;
 
 	for (int64_t k = start; k < end; k++)
-		gp_number_put(to, type, k, gp_number_at(from, from_type, k) / length);
+		sum += fabs(gp_number_at(value, type, k));
+	return sum > 0.0 ? sum : 1.0;
+}
+
+/* Writes one row, divided by its length or sum. */
+static void
+put_row(const void *from, gp_type from_type, int64_t start, int64_t end, void *to, gp_type type, gp_row_size size)
+{
+	double		whole = (size == GP_ROW_SUM ? row_sum : row_length) (from, from_type, start, end);
+
+	for (int64_t k = start; k < end; k++)
+		gp_number_put(to, type, k, gp_number_at(from, from_type, k) / whole);
 }
 
 /* The rows of W, each of length one; rows of zeros stay. */
@@ -57,32 +68,35 @@ gp_graph_lists(gp_env *env, const gp_graph *graph, gp_type type)
 				gp_number_put(s->value, type, k, 1.0 / sqrt((double) (end - start)));
 		}
 		if (graph->weight)
-			put_row(graph->weight, GP_DOUBLE, start, end, s->value, type);
+			put_row(graph->weight, GP_DOUBLE, start, end, s->value, type, GP_ROW_LENGTH);
 	}
 	return s;
 }
 
-/* A copy of the features with rows of length one; rows of zeros stay. */
+/* A copy of the features with rows of unit length, or sum; rows of zeros stay. */
 gp_features *
-gp_features_unit(gp_env *env, const gp_features *f)
+gp_features_unit(gp_env *env, const gp_features *f, gp_type type, gp_row_size size)
 {
 	gp_features *out = gp_alloc_zero(env, 1, sizeof(gp_features));
 	const void *from = f->csr ? f->csr->value : f->dense;
 	int64_t		next = 0;
 
-	*out = (gp_features) {f->rows, f->dims, NULL, NULL, f->type};
+	*out = (gp_features) {f->rows, f->dims, NULL, NULL, type};
 	if (f->csr)
-		out->csr = gp_csr_hstack(env, 1, (gp_csr *const *) &f->csr);
+	{
+		out->csr = gp_csr_create(env, f->rows, f->dims, gp_csr_entries(f->csr), type);
+		memcpy(out->csr->start, f->csr->start, (f->rows + 1) * sizeof(int64_t));
+		memcpy(out->csr->col, f->csr->col, gp_csr_entries(f->csr) * sizeof(int32_t));
+	}
 	else
-		out->dense = gp_alloc_array(env, (int64_t) gp_size_mul(env, f->rows, f->dims),
-									gp_type_size(f->type));
+		out->dense = gp_alloc_array(env, (int64_t) gp_size_mul(env, f->rows, f->dims), gp_type_size(type));
 	for (int64_t i = 0; i < f->rows; i++)
 	{
 		int64_t		start = f->csr ? f->csr->start[i] : i * f->dims;
 		int64_t		end = f->csr ? f->csr->start[i + 1] : start + f->dims;
 
 		gp_look(env, start, &next);
-		put_row(from, f->type, start, end, out->csr ? out->csr->value : out->dense, f->type);
+		put_row(from, f->type, start, end, out->csr ? out->csr->value : out->dense, type, size);
 	}
 	return out;
 }

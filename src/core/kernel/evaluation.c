@@ -34,7 +34,7 @@ make_input(gp_eval *ev, const gp_graph *graph, uint64_t seed)
 		ev->kernel->input = GP_INPUT_LINEAR;
 	}
 	else if (ev->kernel->x != NULL && ev->kernel->input == GP_INPUT_COSINE)
-		ev->kernel->own_x = gp_features_unit(ev->env, ev->kernel->x);
+		ev->kernel->own_x = gp_features_unit(ev->env, ev->kernel->x, ev->kernel->x->type, GP_ROW_LENGTH);
 	else if (ev->kernel->x == NULL || ev->kernel->input == GP_INPUT_IDENTITY)
 	{
 		ev->kernel->own_x = gp_features_identity(ev->env, ev->n, ev->type);

@@ -85,51 +85,6 @@ make_average(gp_env *env, const gp_graph *graph, gp_type type)
 	return sum;
 }
 
-/* Divides n numbers by the sum of their sizes. */
-static void
-divide_row(const void *from, gp_type from_type, void *to, gp_type type, int64_t first, int64_t n)
-{
-	double		sum = 0.0;
-
-	for (int64_t k = first; k < first + n; k++)
-		sum += fabs(gp_number_at(from, from_type, k));
-	for (int64_t k = first; k < first + n; k++)
-		gp_number_put(to, type, k, sum > 0.0 ? gp_number_at(from, from_type, k) / sum
-					  : gp_number_at(from, from_type, k));
-}
-
-/* A copy of the features with rows of sum 1; the identity where there are none. */
-static gp_features *
-make_input(gp_env *env, const gp_problem *p, gp_type type)
-{
-	const gp_features *x = p->features;
-	gp_features *out;
-	int64_t		next = 0;
-
-	if (x == NULL)
-		return gp_features_identity(env, p->graph->nodes, type);
-	out = gp_alloc_zero(env, 1, sizeof(gp_features));
-	*out = (gp_features) {x->rows, x->dims, NULL, NULL, type};
-	if (x->csr)
-	{
-		out->csr = gp_csr_create(env, x->rows, x->dims, gp_csr_entries(x->csr), type);
-		memcpy(out->csr->start, x->csr->start, (x->rows + 1) * sizeof(int64_t));
-		memcpy(out->csr->col, x->csr->col, gp_csr_entries(x->csr) * sizeof(int32_t));
-	}
-	else
-		out->dense = gp_alloc_array(env, (int64_t) gp_size_mul(env, x->rows, x->dims), gp_type_size(type));
-	for (int64_t i = 0; i < x->rows; i++)
-	{
-		int64_t		first = x->csr ? x->csr->start[i] : i * x->dims;
-		int64_t		n = x->csr ? x->csr->start[i + 1] - first : x->dims;
-
-		gp_look(env, first, &next);
-		divide_row(x->csr ? x->csr->value : x->dense, x->type, x->csr ? out->csr->value : out->dense, type,
-				   first, n);
-	}
-	return out;
-}
-
 /* Makes what a training multiplies with. */
 static learner
 learner_open(gp_device *dev, const gp_problem *problem, const gp_gpsrf *options)
@@ -137,7 +92,8 @@ learner_open(gp_device *dev, const gp_problem *problem, const gp_gpsrf *options)
 	gp_env	   *env = dev->env;
 	learner		l = {.dev = dev,.env = env,.options = options,.problem = problem};
 
-	l.x = make_input(env, problem, problem->type);
+	l.x = problem->features ? gp_features_unit(env, problem->features, problem->type, GP_ROW_SUM) :
+		gp_features_identity(env, problem->graph->nodes, problem->type);
 	if (l.x->csr)
 		l.x_turned = gp_csr_transpose(env, l.x->csr);
 	l.op = make_average(env, problem->graph, problem->type);
