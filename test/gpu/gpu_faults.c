@@ -64,7 +64,7 @@ small_fit(gp_env *env, const victim *v)
 {
 	gp_device  *card = gpu_open(env, v->memory);
 	world		w = random_world(env, NODES, 3, v->type);
-	gp_problem	p = world_problem(env, &w, v->kernel, GP_TASK_CLASSES, v->type);
+	gp_problem	p = gpu_problem(env, &w, v->kernel, GP_TASK_CLASSES, v->type);
 	gp_posterior *out;
 
 	p.strategy = v->strategy;

@@ -63,7 +63,7 @@ check_fit(gp_env *env, const fit *f)
 {
 	gp_device  *cpu = gp_device_cpu(env, 1);
 	gp_device  *card = gpu_open(env, f->memory);
-	gp_problem	p = world_problem(env, f->w, f->kernel, f->task, f->type);
+	gp_problem	p = gpu_problem(env, f->w, f->kernel, f->task, f->type);
 	gp_posterior *want;
 	gp_posterior *got;
 	double		bound = f->type == GP_FLOAT ? 1e-4 : 1e-8;
@@ -215,7 +215,7 @@ check_gckm(gp_env *env, const char *method, bool features, size_t memory)
 	world		w = features ? random_world(env, SMALL, 3, GP_FLOAT) : karate_world(env);
 	gp_device  *cpu = gp_device_cpu(env, 1);
 	gp_device  *card = gpu_open(env, memory);
-	gp_problem	p = world_problem(env, &w, "gcn", GP_TASK_CLASSES, GP_FLOAT);
+	gp_problem	p = gpu_problem(env, &w, "gcn", GP_TASK_CLASSES, GP_FLOAT);
 	gp_gckm		o = gp_gckm_parse(env, method);
 	gp_posterior *want = gp_gckm_fit(cpu, &p, &o);
 	gp_posterior *got;

@@ -4,36 +4,14 @@
 #ifndef GPU_WORLD_H
 #define GPU_WORLD_H
 
-#include "infer/infer.h"
-#include "test_graphs.h"
+#include "test_world.h"
 
-/* A graph, what its nodes have, and what is known of them. */
-typedef struct world
-{
-	gp_graph   *graph;
-	gp_features *features;		/* NULL: structure only */
-	int64_t		nlabelled;
-	int32_t    *labelled;
-	int32_t    *label;
-	double	   *target;
-} world;
-
-#define WORLD_CLASSES 3
-
-/* Labels every step-th node, with room for all. */
+/* Labels every step-th node. */
 static inline void
-label_world(gp_env *env, world *w, int64_t n, int step, uint64_t *seed)
+label_world(world *w, int64_t n, int step, uint64_t *seed)
 {
-	w->nlabelled = 0;
-	w->labelled = gp_alloc_array(env, n, sizeof(int32_t));
-	w->label = gp_alloc_array(env, n, sizeof(int32_t));
-	w->target = gp_alloc_array(env, n, sizeof(double));
 	for (int32_t i = 0; i < n; i += step)
-	{
-		w->labelled[w->nlabelled] = i;
-		w->label[w->nlabelled] = i % WORLD_CLASSES;
-		w->target[w->nlabelled++] = 5.0 + i % WORLD_CLASSES + 0.01 * draw_below(seed, 100);
-	}
+		world_label(w, i, i % WORLD_CLASSES, 5.0 + i % WORLD_CLASSES + 0.01 * draw_below(seed, 100));
 }
 
 /* A random graph whose edges join equal classes mostly, with a hub, and features of 12 dimensions. */
@@ -41,7 +19,7 @@ static inline world
 random_world(gp_env *env, int n, int step, gp_type type)
 {
 	enum {DIMS = 12};
-	world		w = {0};
+	world		w = world_open(env, n);
 	uint64_t	seed = 7;
 	gp_edges   *edges = gp_edges_create(env, n, false, false);
 	gp_features_builder *b = gp_features_create(env, n, DIMS, type);
@@ -66,7 +44,7 @@ random_world(gp_env *env, int n, int step, gp_type type)
 	}
 	w.graph = gp_graph_build(edges);
 	w.features = gp_features_build(b, &r1, &r2);
-	label_world(env, &w, n, step, &seed);
+	label_world(&w, n, step, &seed);
 	return w;
 }
 
@@ -74,33 +52,22 @@ random_world(gp_env *env, int n, int step, gp_type type)
 static inline world
 karate_world(gp_env *env)
 {
-	world		w = {0};
+	world		w = world_open(env, 34);
 	uint64_t	seed = 7;
 
 	w.graph = karate_graph(env, false, false);
-	label_world(env, &w, w.graph->nodes, 4, &seed);
+	label_world(&w, w.graph->nodes, 4, &seed);
 	return w;
 }
 
 /* The problem of a world, its nugget given. */
 static inline gp_problem
-world_problem(gp_env *env, const world *w, const char *kernel, gp_task task, gp_type type)
+gpu_problem(gp_env *env, const world *w, const char *kernel, gp_task task, gp_type type)
 {
-	gp_problem	p;
+	gp_problem	p = world_problem(env, w, kernel, task, type);
 
-	memset(&p, 0, sizeof(p));
-	p.graph = w->graph;
-	p.features = w->features;
-	p.program = gp_kernel_compile(env, gp_kernel_parse(env, kernel));
-	p.task = task;
-	p.nlabelled = w->nlabelled;
-	p.labelled = w->labelled;
-	p.label = task == GP_TASK_CLASSES ? w->label : NULL;
-	p.target = task == GP_TASK_VALUES ? w->target : NULL;
-	p.nclasses = task == GP_TASK_CLASSES ? WORLD_CLASSES : 0;
 	p.nugget = 0.05;
 	p.seed = 1;
-	p.type = type;
 	return p;
 }
 

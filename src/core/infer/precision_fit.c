@@ -335,7 +335,7 @@ gp_precision_loo_error(const gp_precision_fit *f, double *total)
 double
 gp_precision_nugget_error(void *state, double nugget)
 {
-	gp_precision_fit		   *f = state;
+	gp_precision_fit *f = state;
 	double		total;
 
 	gp_precision_solve_labels(f, nugget, COARSE, NULL);

@@ -3,12 +3,11 @@
  */
 #include "infer/infer_internal.h"
 #include "test_env.h"
-#include "test_graphs.h"
+#include "test_world.h"
 
 #include <math.h>
 
 #define NODES 900
-#define CLASSES 3
 
 /* A graph of blocks whose nodes are known by their edges alone; every step-th node is labelled. */
 static gp_problem
@@ -16,37 +15,24 @@ make_problem(gp_env *env, const char *kernel, gp_task task, int step)
 {
 	uint64_t	state = 11;
 	gp_edges   *edges = gp_edges_create(env, NODES, false, false);
-	int32_t    *labelled = gp_alloc_array(env, NODES, sizeof(int32_t));
-	int32_t    *label = gp_alloc_array(env, NODES, sizeof(int32_t));
-	double	   *target = gp_alloc_array(env, NODES, sizeof(double));
+	world		w = world_open(env, NODES);
 	gp_problem	p;
 
-	memset(&p, 0, sizeof(p));
 	for (int k = 0; k < 5 * NODES; k++)
 	{
 		int32_t		src = draw_below(&state, NODES);
 		int32_t		dst = draw_below(&state, 5) < 4 ?
-			draw_below(&state, NODES / CLASSES) + src / (NODES / CLASSES) * (NODES / CLASSES) :
+			draw_below(&state, NODES / WORLD_CLASSES) + src / (NODES / WORLD_CLASSES) * (NODES / WORLD_CLASSES) :
 			draw_below(&state, NODES);
 
 		if (src != dst)
 			gp_edges_add(edges, 1, &src, &dst, NULL);
 	}
 	for (int32_t i = 0; i < NODES; i += step)
-	{
-		labelled[p.nlabelled] = i;
-		label[p.nlabelled] = i / (NODES / CLASSES);
-		target[p.nlabelled++] = i / (NODES / CLASSES) + 0.001 * draw_below(&state, 100);
-	}
-	p.graph = gp_graph_build(edges);
-	p.program = gp_kernel_compile(env, gp_kernel_parse(env, kernel));
-	p.task = task;
-	p.labelled = labelled;
-	p.label = task == GP_TASK_CLASSES ? label : NULL;
-	p.target = task == GP_TASK_VALUES ? target : NULL;
-	p.nclasses = task == GP_TASK_CLASSES ? CLASSES : 0;
+		world_label(&w, i, i / (NODES / WORLD_CLASSES), i / (NODES / WORLD_CLASSES) + 0.001 * draw_below(&state, 100));
+	w.graph = gp_graph_build(edges);
+	p = world_problem(env, &w, kernel, task, GP_DOUBLE);
 	p.nugget = 0.1;
-	p.type = GP_DOUBLE;
 	return p;
 }
 

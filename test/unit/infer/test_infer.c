@@ -4,19 +4,9 @@
  */
 #include "infer/infer_internal.h"
 #include "test_env.h"
+#include "test_world.h"
 
 #include <stdlib.h>
-
-/* A random graph with features and labels that follow them. */
-typedef struct world
-{
-	gp_graph   *graph;
-	gp_features *features;
-	int64_t		nlabelled;
-	int32_t    *labelled;
-	int32_t    *label;
-	double	   *target;
-} world;
 
 static uint64_t seed = 7;
 
@@ -27,21 +17,17 @@ draw(int n)
 	return (int) ((seed >> 33) % (uint64_t) n);
 }
 
-/* Makes a world; every step-th node is labelled. */
+/* A random graph with features and labels that follow them; every step-th node is labelled. */
 static world
 make_world(gp_env *env, int n, int dims, int step, gp_type type)
 {
-	world		w;
+	world		w = world_open(env, n);
 	gp_edges   *edges = gp_edges_create(env, n, false, false);
 	gp_features_builder *b = gp_features_create(env, n, dims, type);
 	int32_t		r1;
 	int32_t		r2;
 
 	seed = 7;
-	memset(&w, 0, sizeof(w));
-	w.labelled = gp_alloc_array(env, n, sizeof(int32_t));
-	w.label = gp_alloc_array(env, n, sizeof(int32_t));
-	w.target = gp_alloc_array(env, n, sizeof(double));
 	for (int i = 0; i < n; i++)
 	{
 		double		x[16] = {0};
@@ -53,36 +39,11 @@ make_world(gp_env *env, int n, int dims, int step, gp_type type)
 		x[3 + draw(dims - 3)] = 1.0;
 		gp_features_add_row(b, i, x);
 		if (i % step == 0)
-		{
-			w.labelled[w.nlabelled] = i;
-			w.label[w.nlabelled] = i % 3;
-			w.target[w.nlabelled++] = 5.0 + i % 3 + 0.01 * draw(100);
-		}
+			world_label(&w, i, i % 3, 5.0 + i % 3 + 0.01 * draw(100));
 	}
 	w.graph = gp_graph_build(edges);
 	w.features = gp_features_build(b, &r1, &r2);
 	return w;
-}
-
-/* The problem of a world. */
-static gp_problem
-make_problem(gp_env *env, const world *w, const char *kernel, gp_task task, gp_type type)
-{
-	gp_problem	p;
-
-	memset(&p, 0, sizeof(p));
-	p.graph = w->graph;
-	p.features = w->features;
-	p.program = gp_kernel_compile(env, gp_kernel_parse(env, kernel));
-	p.task = task;
-	p.nlabelled = w->nlabelled;
-	p.labelled = w->labelled;
-	p.label = task == GP_TASK_CLASSES ? w->label : NULL;
-	p.target = task == GP_TASK_VALUES ? w->target : NULL;
-	p.nclasses = task == GP_TASK_CLASSES ? 3 : 0;
-	p.nugget = NAN;
-	p.type = type;
-	return p;
 }
 
 /* Leaves one label out and fits again: the mean must be what leave-one-out says. */
@@ -91,7 +52,7 @@ check_leave_one_out(gp_env *env, gp_strategy strategy, int step)
 {
 	gp_device  *dev = gp_device_cpu(env, 1);
 	world		w = make_world(env, 60, 8, step, GP_DOUBLE);
-	gp_problem	p = make_problem(env, &w, "gcn(sigma_b=0.2)", GP_TASK_CLASSES, GP_DOUBLE);
+	gp_problem	p = world_problem(env, &w, "gcn(sigma_b=0.2)", GP_TASK_CLASSES, GP_DOUBLE);
 	gp_targets	t;
 	gp_plan		plan;
 	gp_eval		ev;
@@ -159,7 +120,7 @@ check_kernel(gp_env *env, const char *kernel, gp_strategy strategy, gp_task task
 {
 	gp_device  *dev = gp_device_cpu(env, 2);
 	world		w = make_world(env, 201, 12, 4, GP_FLOAT);
-	gp_problem	p = make_problem(env, &w, kernel, task, GP_FLOAT);
+	gp_problem	p = world_problem(env, &w, kernel, task, GP_FLOAT);
 	gp_posterior *out;
 	bool		sound = true;
 	double		right = 0.0;
@@ -195,7 +156,7 @@ check_bytes(gp_env *env, const char *kernel, gp_strategy strategy, int n, int st
 {
 	gp_device  *dev = gp_device_cpu(env, 1);
 	world		w = make_world(env, n, 16, step, GP_FLOAT);
-	gp_problem	p = make_problem(env, &w, kernel, GP_TASK_CLASSES, GP_FLOAT);
+	gp_problem	p = world_problem(env, &w, kernel, GP_TASK_CLASSES, GP_FLOAT);
 	gp_posterior *out;
 	double		ratio;
 	char		name[160];
@@ -219,7 +180,7 @@ check_threads(gp_env *env)
 
 	for (int s = 0; s < 2; s++)
 	{
-		gp_problem	p = make_problem(env, &w, "gcn", GP_TASK_CLASSES, GP_FLOAT);
+		gp_problem	p = world_problem(env, &w, "gcn", GP_TASK_CLASSES, GP_FLOAT);
 		gp_posterior *out[3];
 		bool		same = true;
 
@@ -241,7 +202,7 @@ check_odd(gp_env *env)
 {
 	gp_device  *dev = gp_device_cpu(env, 1);
 	world		w = make_world(env, 60, 8, 6, GP_FLOAT);
-	gp_problem	p = make_problem(env, &w, "gcn", GP_TASK_CLASSES, GP_FLOAT);
+	gp_problem	p = world_problem(env, &w, "gcn", GP_TASK_CLASSES, GP_FLOAT);
 	gp_posterior *out;
 	int32_t		zero[64] = {0};
 	int32_t		three[3] = {0, 1, 2};
@@ -257,11 +218,11 @@ check_odd(gp_env *env)
 	p.label = three;
 	out = gp_fit(dev, &p);
 	ok(out->nugget == 0.1 && isfinite(out->mean[100]), "one label for each class");
-	p = make_problem(env, &w, "gcn", GP_TASK_CLASSES, GP_FLOAT);
+	p = world_problem(env, &w, "gcn", GP_TASK_CLASSES, GP_FLOAT);
 	p.label = zero;
 	out = gp_fit(dev, &p);
 	ok(out->nugget == 0.1 && out->mean[0] > out->mean[1], "one class only");
-	p = make_problem(env, &w, "gcn", GP_TASK_VALUES, GP_FLOAT);
+	p = world_problem(env, &w, "gcn", GP_TASK_VALUES, GP_FLOAT);
 	for (int i = 0; i < 64; i++)
 		five[i] = 5.0;
 	p.target = five;
@@ -327,7 +288,7 @@ check_sizes(gp_env *env)
 {
 	gp_device  *dev = gp_device_cpu(env, 1);
 	world		w = make_world(env, 60, 8, 3, GP_FLOAT);
-	gp_problem	p = make_problem(env, &w, "gcn", GP_TASK_VALUES, GP_FLOAT);
+	gp_problem	p = world_problem(env, &w, "gcn", GP_TASK_VALUES, GP_FLOAT);
 	double		size[5] = {1.0, 1e-100, 1e39, 1e100, 1e-30};
 	double	   *plain = NULL;
 	float	   *x = w.features->csr->value;
@@ -390,7 +351,7 @@ check_twins(gp_env *env)
 	w.nlabelled = 1;
 	for (int k = 0; k < 3; k++)
 	{
-		gp_problem	p = make_problem(env, &w, kernels[k], GP_TASK_CLASSES, GP_FLOAT);
+		gp_problem	p = world_problem(env, &w, kernels[k], GP_TASK_CLASSES, GP_FLOAT);
 
 		p.strategy = GP_STRATEGY_NYSTROM;
 		p.nlandmarks = 2;
@@ -417,7 +378,7 @@ check_lists(gp_env *env)
 	w.features = gp_features_of_csr(env, x);
 	for (int k = 0; k < 3; k++)
 	{
-		gp_problem	p = make_problem(env, &w, kernels[k], GP_TASK_CLASSES, GP_FLOAT);
+		gp_problem	p = world_problem(env, &w, kernels[k], GP_TASK_CLASSES, GP_FLOAT);
 
 		p.strategy = GP_STRATEGY_NYSTROM;
 		p.nlandmarks = 2;
@@ -431,13 +392,13 @@ check_powers(gp_env *env)
 {
 	gp_device  *dev = gp_device_cpu(env, 1);
 	world		w = make_world(env, 6000, 16, 50, GP_FLOAT);
-	gp_problem	p = make_problem(env, &w, "A^6*relu(X)*W", GP_TASK_CLASSES, GP_FLOAT);
+	gp_problem	p = world_problem(env, &w, "A^6*relu(X)*W", GP_TASK_CLASSES, GP_FLOAT);
 
 	p.strategy = GP_STRATEGY_NYSTROM;
 	p.nlandmarks = 50;
 	env->limit = env->used + 40 * 1024 * 1024;
 	ok(gp_fit(dev, &p) != NULL, "a power of A fits where its matrix would not");
-	p = make_problem(env, &w, "sage(layers=32)", GP_TASK_CLASSES, GP_FLOAT);
+	p = world_problem(env, &w, "sage(layers=32)", GP_TASK_CLASSES, GP_FLOAT);
 	p.strategy = GP_STRATEGY_NYSTROM;
 	p.nlandmarks = 8;
 	env->limit = 0;
@@ -466,7 +427,7 @@ check_offset(gp_env *env)
 			gp_features_add_row(b, i, x);
 		}
 		w.features = gp_features_build(b, &r1, &r2);
-		p = make_problem(env, &w, "rbf(gamma=0.5)", GP_TASK_VALUES, GP_FLOAT);
+		p = world_problem(env, &w, "rbf(gamma=0.5)", GP_TASK_VALUES, GP_FLOAT);
 		p.nugget = 0.01;
 		out[far] = gp_fit(dev, &p);
 	}
@@ -479,7 +440,7 @@ check_limit(gp_env *env)
 {
 	gp_device  *dev = gp_device_cpu(env, 1);
 	world		w = make_world(env, 4000, 16, 2, GP_FLOAT);
-	gp_problem	p = make_problem(env, &w, "gcn(layers=3)", GP_TASK_CLASSES, GP_FLOAT);
+	gp_problem	p = world_problem(env, &w, "gcn(layers=3)", GP_TASK_CLASSES, GP_FLOAT);
 	gp_plan		plan;
 
 	env->limit = env->used + 40 * 1024 * 1024;
@@ -499,7 +460,7 @@ small_fit(gp_env *env, gp_strategy strategy, const char *kernel)
 {
 	gp_device  *dev = gp_device_cpu(env, 1);
 	world		w = make_world(env, 40, 8, strategy == GP_STRATEGY_AUTO ? 2 : 3, GP_FLOAT);
-	gp_problem	p = make_problem(env, &w, kernel, GP_TASK_CLASSES, GP_FLOAT);
+	gp_problem	p = world_problem(env, &w, kernel, GP_TASK_CLASSES, GP_FLOAT);
 
 	p.strategy = strategy;	/* with labels enough to choose a power by, where that is open */
 	gp_posterior_free(env, gp_fit(dev, &p));

@@ -6,14 +6,13 @@
 #include "infer/infer_internal.h"
 #include "kernel/prepared.h"
 #include "test_env.h"
-#include "test_graphs.h"
+#include "test_world.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 #define NODES 300
 #define DIMS 40
-#define CLASSES 3
 #define LANDMARKS 48
 
 typedef enum features_kind
@@ -71,29 +70,19 @@ make_problem(gp_env *env, const char *kernel, features_kind features, gp_task ta
 			 int step)
 {
 	uint64_t	state = 3;
-	int32_t    *labelled = gp_alloc_array(env, NODES, sizeof(int32_t));
-	int32_t    *label = gp_alloc_array(env, NODES, sizeof(int32_t));
-	double	   *target = gp_alloc_array(env, NODES, sizeof(double));
+	world		w = world_open(env, NODES);
 	gp_problem	p;
 
-	memset(&p, 0, sizeof(p));
 	for (int32_t i = 0; i < NODES; i += step)
 	{
-		labelled[p.nlabelled] = i;
-		label[p.nlabelled] = draw_below(&state, CLASSES);
-		target[p.nlabelled++] = draw_below(&state, 1000) / 100.0;
+		int32_t		label = draw_below(&state, WORLD_CLASSES);
+
+		world_label(&w, i, label, draw_below(&state, 1000) / 100.0);
 	}
-	p.graph = random_hub_graph(env, &state, NODES, 2 * NODES, 2, 20, false);
-	p.features = make_features(env, features, type);
-	p.program = gp_kernel_compile(env, gp_kernel_parse(env, kernel));
-	p.task = task;
-	p.labelled = labelled;
-	p.label = task == GP_TASK_CLASSES ? label : NULL;
-	p.target = task == GP_TASK_VALUES ? target : NULL;
-	p.nclasses = task == GP_TASK_CLASSES ? CLASSES : 0;
-	p.nugget = NAN;
+	w.graph = random_hub_graph(env, &state, NODES, 2 * NODES, 2, 20, false);
+	w.features = make_features(env, features, type);
+	p = world_problem(env, &w, kernel, task, type);
 	p.nlandmarks = LANDMARKS;
-	p.type = type;
 	return p;
 }
 

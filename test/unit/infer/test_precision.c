@@ -5,21 +5,9 @@
 #include "infer/infer_internal.h"
 #include "infer/precision_fit.h"
 #include "test_env.h"
-#include "test_graphs.h"
+#include "test_world.h"
 
 #include <stdlib.h>
-
-/* A graph with labels of three classes, and values. */
-typedef struct world
-{
-	gp_graph   *graph;
-	int64_t		nlabelled;
-	int32_t    *labelled;
-	int32_t    *label;
-	double	   *target;
-} world;
-
-#define CLASSES 3
 
 typedef enum shape
 {
@@ -51,66 +39,48 @@ islands(gp_env *env)
 	return gp_graph_build(edges);
 }
 
-/* Labels every step-th node of a graph, the first one included. */
-static void
-label_nodes(gp_env *env, world *w, int step)
+/* A graph with labels of every step-th node, the first one included, and without features. */
+static world
+labelled_world(gp_env *env, gp_graph *graph, int step)
 {
+	world		w = world_open(env, graph->nodes);
 	uint64_t	state = 11;
 
-	w->nlabelled = 0;
-	w->labelled = gp_alloc_array(env, w->graph->nodes, sizeof(int32_t));
-	w->label = gp_alloc_array(env, w->graph->nodes, sizeof(int32_t));
-	w->target = gp_alloc_array(env, w->graph->nodes, sizeof(double));
-	for (int32_t i = 0; i < w->graph->nodes; i += step)
+	w.graph = graph;
+	for (int32_t i = 0; i < graph->nodes; i += step)
 	{
-		w->labelled[w->nlabelled] = i;
-		w->label[w->nlabelled] = (i / step + draw_below(&state, 2)) % CLASSES;
-		w->target[w->nlabelled++] = 7.0 + draw_unit(&state);
+		int32_t		label = (i / step + draw_below(&state, 2)) % WORLD_CLASSES;
+
+		world_label(&w, i, label, 7.0 + draw_unit(&state));
 	}
+	return w;
 }
 
 /* A world of 34 nodes. */
 static world
 small_world(gp_env *env, shape s, int step)
 {
-	world		w = {0};
-
-	w.graph = s == SHAPE_ISLANDS ? islands(env) : karate_graph(env, s == SHAPE_DIRECTED, s != SHAPE_CLUB);
-	label_nodes(env, &w, step);
-	return w;
+	return labelled_world(env, s == SHAPE_ISLANDS ? islands(env) :
+						  karate_graph(env, s == SHAPE_DIRECTED, s != SHAPE_CLUB), step);
 }
 
 /* A random world with hubs. */
 static world
 large_world(gp_env *env, int n, int step)
 {
-	world		w = {0};
 	uint64_t	state = 5;
 
-	w.graph = random_hub_graph(env, &state, n, 2 * n, 2, n / 20, false);
-	label_nodes(env, &w, step);
-	return w;
+	return labelled_world(env, random_hub_graph(env, &state, n, 2 * n, 2, n / 20, false), step);
 }
 
 /* The problem of a world. */
 static gp_problem
 make_problem(gp_env *env, const world *w, const char *kernel, gp_task task, gp_type type)
 {
-	gp_problem	p;
+	gp_problem	p = world_problem(env, w, kernel, task, type);
 
-	memset(&p, 0, sizeof(p));
-	p.graph = w->graph;
-	p.program = gp_kernel_compile(env, gp_kernel_parse(env, kernel));
-	p.task = task;
-	p.nlabelled = w->nlabelled;
-	p.labelled = w->labelled;
-	p.label = task == GP_TASK_CLASSES ? w->label : NULL;
-	p.target = task == GP_TASK_VALUES ? w->target : NULL;
-	p.nclasses = task == GP_TASK_CLASSES ? CLASSES : 0;
 	p.strategy = GP_STRATEGY_PRECISION;
-	p.nugget = NAN;
 	p.seed = 1;
-	p.type = type;
 	return p;
 }
 
@@ -494,7 +464,7 @@ static void
 check_bound(gp_env *env)
 {
 	enum {NODES = 3000};
-	world		w = {0};
+	world		w;
 	gp_edges   *edges = gp_edges_create(env, NODES, false, false);
 	gp_posterior *out;
 	bool		sound = true;
@@ -502,8 +472,7 @@ check_bound(gp_env *env)
 
 	for (int32_t i = 0; i + 1 < NODES; i++)
 		gp_edges_add(edges, 1, &i, &(int32_t) {i + 1}, NULL);
-	w.graph = gp_graph_build(edges);
-	label_nodes(env, &w, 1000);
+	w = labelled_world(env, gp_graph_build(edges), 1000);
 	p = make_problem(env, &w, laplacian(1e6, 2), GP_TASK_VALUES, GP_DOUBLE);
 	p.nugget = 0.1;
 	out = gp_fit(gp_device_cpu(env, 2), &p);
@@ -577,8 +546,8 @@ check_odd(gp_env *env)
 	bool		none = true;
 
 	for (int64_t k = 0; k < p.nlabelled; k++)
-		for (int c = 0; c < CLASSES && p.labelled[k] >= 30; c++)
-			none = none && out->loo.mean[k * CLASSES + c] == 0.0;
+		for (int c = 0; c < WORLD_CLASSES && p.labelled[k] >= 30; c++)
+			none = none && out->loo.mean[k * WORLD_CLASSES + c] == 0.0;
 	ok(none && isnan(out->log_marginal_likelihood), "nothing is known of a label that has nobody");
 	p.nlabelled = 1;
 	out = gp_fit(dev, &p);
