@@ -139,7 +139,9 @@ SELECT model, kernel, variances, method FROM gp_models WHERE model = 'trained';
 SELECT bytes > 0 AS bytes, flops > 0 AS flops FROM gp_estimate('rings', method => 'gpsrf(steps=16)');
 SELECT gp_fit('rings', 'trained', method => 'gpsrf(steps=0)');
 SELECT gp_fit('rings', 'trained', method => 'gpsrf', landmarks => 10);
-SELECT gp_fit('values', 'no', method => 'gpsrf');
+SELECT task, strategy, labelled, nugget, loo_score < 1 AS scored FROM gp_fit('values', 'no', method => 'gpsrf(steps=16, features=64)');
+SELECT count(*), bool_and(variance > 0) AS variances FROM gp_predict('no');
+SELECT gp_drop_model('no');
 SELECT gp_cluster('rings', 3, method => 'gpsrf');
 
 -- A grantee reads the model and fits none; a stored model that is damaged says so and harms nobody.

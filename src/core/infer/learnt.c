@@ -7,13 +7,14 @@
  */
 #include "infer_internal.h"
 
+#include <float.h>
 #include <math.h>
 
-/* Refuses values, and no labels at all. */
+/* Refuses values where a method cannot learn them, and no labels at all. */
 void
-gp_learnt_check(gp_env *env, const gp_problem *problem, const char *method)
+gp_learnt_check(gp_env *env, const gp_problem *problem, const char *method, bool values)
 {
-	if (problem->task != GP_TASK_CLASSES)
+	if (problem->task != GP_TASK_CLASSES && !values)
 		gp_raise(env, GP_ERR_UNSUPPORTED, "Use the method gp for values.",
 				 "method %s predicts classes only", method);
 	if (problem->nlabelled < 1)
@@ -33,6 +34,26 @@ gp_learnt_open(gp_env *env, const gp_problem *problem, const gp_plan *plan)
 	out->mean_diag = 1.0;
 	out->scale = 1.0;
 	return out;
+}
+
+/*
+ * Values: variances become those of the errors where nothing was learnt, by one factor, as the scale
+ * of a prior does it in closed form.
+ */
+static void
+scale_variances(const gp_targets *targets, const double *loo_mean, double *loo_variance, gp_posterior *out)
+{
+	double		sum = 0.0;
+
+	if (targets->few || targets->flat)
+		return;
+	for (int64_t k = 0; k < targets->m; k++)
+		sum += pow(targets->y[k] - loo_mean[k], 2.0) / fmax(loo_variance[k], DBL_MIN);
+	sum /= (double) targets->m;
+	for (int64_t k = 0; k < targets->m; k++)
+		loo_variance[k] *= sum;
+	for (int64_t i = 0; i < out->nodes; i++)
+		out->variance[i] *= sum;
 }
 
 /* Refuses numbers that are none, calibrates, and adds the figures. */
@@ -58,6 +79,8 @@ gp_learnt_settle(gp_env *env, const gp_problem *problem, double *loo_mean, doubl
 		!gp_all_finite(env, loo_variance, targets.m))
 		gp_raise(env, GP_ERR_RANGE, "Scale the features to ordinary sizes.",
 				 "the posterior is out of range");
+	if (problem->task == GP_TASK_VALUES)
+		scale_variances(&targets, loo_mean, loo_variance, out);
 	gp_figures(env, problem, &targets, &solution, out);
 	gp_targets_free(env, &targets);
 }

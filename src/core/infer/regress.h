@@ -105,7 +105,7 @@ extern void gp_plan_settle(gp_device *dev, const gp_problem *problem, const gp_c
 extern void gp_plan_explain(gp_plan *plan);
 
 /* learnt.c: refuses what a method that is no regression has no answer to. */
-extern void gp_learnt_check(gp_env *env, const gp_problem *problem, const char *method);
+extern void gp_learnt_check(gp_env *env, const gp_problem *problem, const char *method, bool values);
 
 /*
  * The posterior of such a method.  Means (nodes x columns) and

@@ -452,7 +452,7 @@ settle_options(const gp_dgp *asked, int64_t nodes, bool features)
 	if (o.units == 0)
 		o.units = features ? 128 : 63;
 	if (o.steps == 0)
-		o.steps = features ? (nodes < MANY_NODES ? 300 : 150) : nodes < FEW_NODES ? 1000 : 500;
+		o.steps = features ? (nodes < MANY_NODES ? 300 : 150) : nodes < FEW_NODES ? 1000 : nodes < MANY_NODES ? 500 : 150;
 	if (o.rate == 0.0)
 		o.rate = features || nodes < FEW_NODES ? 0.02 : 0.03;
 	return o;

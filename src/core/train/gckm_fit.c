@@ -408,7 +408,7 @@ gp_gckm_plan(gp_device *dev, const gp_problem *problem, const gp_gckm *options)
 	machine		a;
 	gp_plan		plan;
 
-	gp_learnt_check(dev->env, problem, "gckm");
+	gp_learnt_check(dev->env, problem, "gckm", false);
 	a = machine_open(dev, problem, options);
 	plan = make_plan(&a, true);
 	machine_close(&a);
@@ -423,7 +423,7 @@ gp_gckm_fit(gp_device *dev, const gp_problem *problem, const gp_gckm *options)
 	gp_plan		plan;
 	gp_posterior *out;
 
-	gp_learnt_check(dev->env, problem, "gckm");
+	gp_learnt_check(dev->env, problem, "gckm", false);
 	a = machine_open(dev, problem, options);
 	plan = make_plan(&a, true);
 	if (problem->device_for)

@@ -38,7 +38,7 @@ gp_folds_deal(gp_env *env, int64_t n, const int32_t *label, int folds, uint64_t 
 	drawn	   *d = gp_alloc_figures(env, n, sizeof(drawn));
 
 	for (int64_t k = 0; k < n && !env->dry; k++)
-		d[k] = (drawn) {label[k], (int32_t) k, gp_hash(seed ^ gp_hash((uint64_t) k))};
+		d[k] = (drawn) {label ? label[k] : 0, (int32_t) k, gp_hash(seed ^ gp_hash((uint64_t) k))};
 	if (!env->dry)
 		gp_sort(env, d, n, sizeof(drawn), compare_drawn, NULL);
 	else

@@ -6,10 +6,10 @@
  * Steps of two kinds take turns (Fang, Zhu, Liu and Wang 2021): one with A's posterior and the network, by
  * the likelihood of the labels less the divergence over the number of classes; one with the
  * frequencies and the network, by the likelihood of the labels and of nodes that are sure of their class.
+ * Values have F itself with a Gaussian noise, which is learnt.
  */
-#include "engine.h"
 #include "gckm.h"
-#include "infer/regress.h"
+#include "gpsrf.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -25,34 +25,6 @@
 #define FREQUENCIES 1
 #define POSTERIOR_RATE 5e-4
 #define FREQUENCIES_RATE 1.5e-3
-
-/* A training.  Features and sparse matrices are the host's, and are shared with its dry run. */
-typedef struct learner
-{
-	gp_device  *dev;
-	gp_env	   *env;
-	const gp_gpsrf *options;
-	const gp_problem *problem;
-	gp_features *x;				/* rows of sum 1 */
-	gp_csr	   *x_turned;		/* x' where it is sparse */
-	gp_csr	   *op;				/* P */
-	gp_csr	   *op_turned;
-	gp_trainer	t;
-	gp_network   *net;
-	gp_network   *spectrum;
-	gp_block   *gather;
-	gp_block   *head;
-	int64_t		nlearnt;		/* labels that are learnt from */
-	int32_t    *learnt;			/* their nodes, ascending */
-	int32_t    *class_of;		/* of each node; -1: not learnt from */
-	int32_t    *index;			/* of a batch */
-	int32_t    *label;
-	int32_t    *drawn;			/* two of the same size */
-	double	   *logits;
-	double		bound;
-	int64_t		done;			/* steps, for the progress */
-	int64_t		total;
-} learner;
 
 /* ---- what is multiplied with ---- */
 
@@ -86,11 +58,11 @@ make_average(gp_env *env, const gp_graph *graph, gp_type type)
 }
 
 /* Makes what a training multiplies with. */
-static learner
+static gp_learner
 learner_open(gp_device *dev, const gp_problem *problem, const gp_gpsrf *options)
 {
 	gp_env	   *env = dev->env;
-	learner		l = {.dev = dev,.env = env,.options = options,.problem = problem};
+	gp_learner		l = {.dev = dev,.env = env,.options = options,.problem = problem};
 
 	l.x = problem->features ? gp_features_unit(env, problem->features, problem->type, GP_ROW_SUM) :
 		gp_features_identity(env, problem->graph->nodes, problem->type);
@@ -98,13 +70,16 @@ learner_open(gp_device *dev, const gp_problem *problem, const gp_gpsrf *options)
 		l.x_turned = gp_csr_transpose(env, l.x->csr);
 	l.op = make_average(env, problem->graph, problem->type);
 	l.op_turned = gp_csr_transpose(env, l.op);
+	l.targets = gp_targets_make(env, problem);
+	l.kind = problem->task == GP_TASK_CLASSES ? &gp_likelihood_classes : &gp_likelihood_values;
 	return l;
 }
 
 /* Frees it. */
 static void
-learner_close(learner *l)
+learner_close(gp_learner *l)
 {
+	gp_targets_free(l->env, &l->targets);
 	gp_csr_free(l->env, l->op_turned);
 	gp_csr_free(l->env, l->op);
 	gp_csr_free(l->env, l->x_turned);
@@ -128,7 +103,7 @@ add_linear(gp_network *c, int64_t width, unsigned groups, double decay, bool bia
 
 /* A mean over neighbours, rectified. */
 static void
-add_average(learner *l)
+add_average(gp_learner *l)
 {
 	gp_network_add(l->net, &gp_block_propagate)->propagate = (gp_propagate) {l->op, l->op_turned};
 	gp_network_add(l->net, &gp_block_relu);
@@ -136,7 +111,7 @@ add_average(learner *l)
 
 /* The network that frequencies come from: a number e_m of each, 64 and 64 units, mu and log sigma. */
 static void
-open_spectrum(learner *l)
+open_spectrum(gp_learner *l)
 {
 	const gp_gpsrf *o = l->options;
 	gp_trainer *t = &l->t;
@@ -157,7 +132,7 @@ open_spectrum(learner *l)
 
 /* The network of nodes, up to the logits of a batch. */
 static void
-open_net(learner *l)
+open_net(gp_learner *l)
 {
 	const gp_gpsrf *o = l->options;
 	gp_trainer *t = &l->t;
@@ -178,7 +153,7 @@ open_net(learner *l)
 	l->gather->gather.most = gp_min64(BATCH, l->x->rows);
 	l->head = b = gp_network_add(l->net, &gp_block_cosines);
 	b->groups = 1u << POSTERIOR;
-	b->width = l->problem->nclasses;
+	b->width = l->targets.columns;
 	b->cosines.count = o->features;
 	b->cosines.amplitude = 1.0;
 	b->cosines.frequency = &l->spectrum->block[l->spectrum->n - 1].value;
@@ -207,9 +182,16 @@ draw_some(gp_trainer *t, int64_t n, int64_t k, uint64_t purpose, int32_t *out)
 	return count;
 }
 
+/* What is learnt from a place among the labels: its class, or the place itself, of a value. */
+static int32_t
+label_of(const gp_learner *l, int32_t place)
+{
+	return place >= 0 && l->problem->task == GP_TASK_CLASSES ? l->problem->label[place] : place;
+}
+
 /* The nodes of a step: labels, and others (label -1) where those are asked for; returns the labels. */
 static int64_t
-make_batch(learner *l, bool others)
+make_batch(gp_learner *l, bool others)
 {
 	int32_t    *label = l->drawn;
 	int32_t    *other = l->drawn + BATCH;
@@ -230,47 +212,20 @@ make_batch(learner *l, bool others)
 	{
 		while (a < nlabels && l->learnt[label[a]] < other[k])
 			l->index[n++] = l->learnt[label[a++]];
-		if (l->class_of[other[k]] < 0)
+		if (l->place[other[k]] < 0)
 			l->index[n++] = other[k];
 	}
 	while (a < nlabels)
 		l->index[n++] = l->learnt[label[a++]];
 	for (int64_t k = 0; k < n; k++)
-		l->label[k] = l->class_of[l->index[k]];
+		l->label[k] = label_of(l, l->place[l->index[k]]);
 	gp_gather_rows(&l->t, l->net, l->gather, n);
 	return nlabels;
 }
 
-/* Gives nodes that are sure of a class that class; returns how many. */
-static int64_t
-believe(learner *l, int64_t n)
-{
-	int32_t		c = l->problem->nclasses;
-	int64_t		sure = 0;
-
-	for (int64_t i = 0; i < n && !l->env->dry; i++)
-	{
-		const double *f = l->logits + i * c;
-		double		total = 0.0;
-		int32_t		best = 0;
-
-		if (l->label[i] >= 0)
-			continue;
-		for (int32_t j = 1; j < c; j++)
-			best = f[j] > f[best] ? j : best;
-		for (int32_t j = 0; j < c; j++)
-			total += exp(f[j] - f[best]);
-		if (1.0 / total < l->options->tau || l->options->tau >= 1.0)
-			continue;
-		l->label[i] = best;
-		sure++;
-	}
-	return sure;
-}
-
 /* The likelihood of a batch, whose gradient is set: a mean over its labels. */
 static double
-set_gradient(learner *l, int64_t nlabels, bool others)
+set_gradient(gp_learner *l, int64_t nlabels, bool others)
 {
 	gp_device  *dev = l->dev;
 	gp_matrix	value = gp_network_value(l->net);
@@ -278,9 +233,7 @@ set_gradient(learner *l, int64_t nlabels, bool others)
 	double		ll;
 
 	dev->download(dev, host, value);
-	if (others)
-		nlabels += believe(l, value.rows);
-	ll = gp_softmax(l->env, value.rows, l->problem->nclasses, l->label, 1.0 / (double) gp_max64(nlabels, 1), l->logits);
+	ll = l->kind->gradient(l, value.rows, nlabels, others);
 	if (!l->env->dry && !isfinite(ll))
 		gp_raise(l->env, GP_ERR_RANGE, "Scale the features to ordinary sizes.",
 				 "the training of method gpsrf is out of range at step %lld", (long long) l->t.step + 1);
@@ -290,9 +243,9 @@ set_gradient(learner *l, int64_t nlabels, bool others)
 
 /* A step with the weights' posterior and the network; last: keeps the bound. */
 static void
-step_posterior(learner *l, bool last)
+step_posterior(gp_learner *l, bool last)
 {
-	double		divergence = 1.0 / ((double) l->problem->nclasses * (double) gp_max64(l->nlearnt, 1));
+	double		divergence = 1.0 / ((double) l->targets.columns * (double) gp_max64(l->nlearnt, 1));
 	int64_t		nlabels = make_batch(l, false);
 	double		ll;
 
@@ -309,7 +262,7 @@ step_posterior(learner *l, bool last)
 
 /* A step with the frequencies and the network. */
 static void
-step_frequencies(learner *l)
+step_frequencies(gp_learner *l)
 {
 	gp_matrix	gradient = gp_network_gradient(l->spectrum);
 	int64_t		nlabels = make_batch(l, true);
@@ -327,7 +280,7 @@ step_frequencies(learner *l)
 
 /* All steps: first some with the posterior alone.  A dry run takes one of each kind for all. */
 static void
-run_steps(learner *l, int64_t first, int64_t steps)
+run_steps(gp_learner *l, int64_t first, int64_t steps)
 {
 	gp_count	before = {0};
 
@@ -339,7 +292,7 @@ run_steps(learner *l, int64_t first, int64_t steps)
 	{
 		l->t.step = k;
 		l->env->check_interrupts(l->env);
-		l->env->progress(l->env, GP_PHASE_KERNEL, l->done++, l->total);
+		l->env->progress(l->env, GP_PHASE_TRAIN, l->done++, l->total);
 		step_posterior(l, k + 1 == first + steps || l->env->dry);
 		if (k >= first || l->env->dry)
 			step_frequencies(l);
@@ -360,30 +313,30 @@ run_steps(learner *l, int64_t first, int64_t steps)
 
 /* The labels that are learnt from: all but those of a fold; f = -1: all. */
 static void
-choose_labels(learner *l, const int32_t *fold, int f)
+choose_labels(gp_learner *l, const int32_t *fold, int f)
 {
 	const gp_problem *p = l->problem;
 
 	l->nlearnt = p->nlabelled;
 	if (l->env->dry)
 		return;
-	memset(l->class_of, -1, l->x->rows * sizeof(int32_t));
+	memset(l->place, -1, l->x->rows * sizeof(int32_t));
 	l->nlearnt = 0;
 	for (int64_t k = 0; k < p->nlabelled; k++)
 		if (f < 0 || fold[k] != f)
 		{
-			l->class_of[p->labelled[k]] = p->label[k];
+			l->place[p->labelled[k]] = (int32_t) k;
 			l->learnt[l->nlearnt++] = p->labelled[k];
 		}
 }
 
 /* Trains, and gives logits and their variances of all nodes (host, n x classes). */
 static void
-train(learner *l, int64_t steps, double *logit, double *variance)
+train(gp_learner *l, int64_t steps, double *logit, double *variance)
 {
 	gp_device  *dev = l->dev;
 	int64_t		n = l->x->rows;
-	int32_t		c = l->problem->nclasses;
+	int32_t		c = l->targets.columns;
 	gp_matrix	mean;
 	gp_matrix	spread;
 
@@ -391,6 +344,7 @@ train(learner *l, int64_t steps, double *logit, double *variance)
 	l->t.clip = CLIP;
 	open_spectrum(l);
 	open_net(l);
+	gp_parameter_make(&l->t, &l->noise, 1, 1, 1u << POSTERIOR | 1u << FREQUENCIES, 0.0);
 	mean = dev->create(dev, n, c, l->t.type);
 	spread = dev->create(dev, n, c, l->t.type);
 	run_steps(l, (steps + 7) / 8, steps);
@@ -398,45 +352,29 @@ train(learner *l, int64_t steps, double *logit, double *variance)
 	gp_cosines_predict(&l->t, l->head, l->net->block[l->net->n - 3].value, mean, spread);
 	dev->download(dev, gp_matrix_wrap(logit, n, c, GP_DOUBLE), mean);
 	dev->download(dev, gp_matrix_wrap(variance, n, c, GP_DOUBLE), spread);
+	l->deviation = exp(gp_learner_noise(l));
 	dev->destroy(dev, &spread);
 	dev->destroy(dev, &mean);
+	gp_parameter_free(&l->t, &l->noise);
 	gp_network_close(&l->t, l->net);
 	dev->destroy(dev, &l->spectrum->input);
 	gp_network_close(&l->t, l->spectrum);
 	gp_trainer_close(&l->t);
 }
 
-/*
- * A row of logits becomes one of probabilities, softmax(F / sqrt(1 + pi v / 8)) (MacKay 1992);
- * returns the mean variance.
- */
-static double
-settle_row(int32_t c, double *logit, const double *variance)
-{
-	double		sum = 0.0;
-
-	for (int32_t j = 0; j < c; j++)
-	{
-		logit[j] /= sqrt(1.0 + M_PI * variance[j] / 8.0);
-		sum += variance[j];
-	}
-	gp_softmax_log(c, logit, logit, -1);
-	return sum / c;
-}
-
 /* What is said of each label by a training that has not seen it; room is of nodes x classes. */
 static void
-hold_out(learner *l, double *logit, double *room, double *loo_mean, double *loo_variance)
+hold_out(gp_learner *l, double *logit, double *room, double *loo_mean, double *loo_variance)
 {
 	const gp_problem *p = l->problem;
-	int32_t		c = p->nclasses;
+	int32_t		c = l->targets.columns;
 	int			folds = (int) gp_min64(FOLDS, p->nlabelled);
 	int32_t    *fold = gp_folds_deal(l->env, p->nlabelled, p->label, folds, p->seed);
 
 	for (int64_t k = 0; k < p->nlabelled && folds == 1 && !l->env->dry; k++)
 	{
 		for (int32_t j = 0; j < c; j++)
-			loo_mean[k * c + j] = 1.0 / c;
+			loo_mean[k * c + j] = p->task == GP_TASK_CLASSES ? 1.0 / c : 0.0;
 		loo_variance[k] = 1.0;
 	}
 	for (int f = 0; f < folds && folds > 1; f++)
@@ -449,7 +387,7 @@ hold_out(learner *l, double *logit, double *room, double *loo_mean, double *loo_
 				int64_t		at = (int64_t) p->labelled[k] * c;
 
 				memcpy(loo_mean + k * c, logit + at, c * sizeof(double));
-				loo_variance[k] = settle_row(c, loo_mean + k * c, room + at);
+				loo_variance[k] = l->kind->settle(l, loo_mean + k * c, room + at);
 			}
 	}
 	gp_free(l->env, fold);
@@ -457,7 +395,7 @@ hold_out(learner *l, double *logit, double *room, double *loo_mean, double *loo_
 
 /* The steps of all trainings. */
 static int64_t
-all_steps(const learner *l)
+all_steps(const gp_learner *l)
 {
 	int64_t		half = (l->options->steps + 1) / 2;
 	int64_t		folds = l->problem->nlabelled > 1 ? gp_min64(FOLDS, l->problem->nlabelled) : 0;
@@ -467,11 +405,11 @@ all_steps(const learner *l)
 
 /* The fit by a plan; on a device that only accounts, what that takes. */
 static gp_posterior *
-run(learner *l, const gp_plan *plan)
+run(gp_learner *l, const gp_plan *plan)
 {
 	gp_env	   *env = l->env;
 	const gp_problem *p = l->problem;
-	int32_t		c = p->nclasses;
+	int32_t		c = l->targets.columns;
 	gp_posterior *out = gp_learnt_open(env, p, plan);
 	double	   *loo_mean = gp_alloc_figures(env, p->nlabelled, (size_t) c * sizeof(double));
 	double	   *loo_variance = gp_alloc_figures(env, p->nlabelled, sizeof(double));
@@ -479,7 +417,7 @@ run(learner *l, const gp_plan *plan)
 	int64_t		next = 0;
 
 	l->learnt = gp_alloc_figures(env, p->nlabelled, sizeof(int32_t));
-	l->class_of = gp_alloc_figures(env, out->nodes, sizeof(int32_t));
+	l->place = gp_alloc_figures(env, out->nodes, sizeof(int32_t));
 	l->index = gp_alloc_array(env, BATCH, sizeof(int32_t));
 	l->label = gp_alloc_array(env, BATCH, sizeof(int32_t));
 	l->drawn = gp_alloc_array(env, BATCH, 2 * sizeof(int32_t));
@@ -494,7 +432,9 @@ run(learner *l, const gp_plan *plan)
 	for (int64_t i = 0; i < out->nodes && !env->dry; i++)
 	{
 		gp_look(env, i * c, &next);
-		out->variance[i] = settle_row(c, out->mean + i * c, room + i * c);
+		out->variance[i] = l->targets.unit * l->targets.unit * l->kind->settle(l, out->mean + i * c, room + i * c);
+		if (p->task == GP_TASK_VALUES)
+			out->mean[i] = l->targets.offset + l->targets.unit * out->mean[i];
 	}
 	out->log_marginal_likelihood = l->bound;
 	gp_free(env, l->logits);
@@ -503,7 +443,7 @@ run(learner *l, const gp_plan *plan)
 	gp_free(env, l->drawn);
 	gp_free(env, l->label);
 	gp_free(env, l->index);
-	gp_free(env, l->class_of);
+	gp_free(env, l->place);
 	gp_free(env, l->learnt);
 	gp_free(env, room);
 	gp_learnt_settle(env, p, loo_mean, loo_variance, out);
@@ -514,8 +454,8 @@ run(learner *l, const gp_plan *plan)
 static void
 run_trial(gp_device *dry, void *arg)
 {
-	const learner *l = arg;
-	learner		b = *l;
+	const gp_learner *l = arg;
+	gp_learner		b = *l;
 	gp_plan		none = {.strategy = GP_STRATEGY_NYSTROM};
 
 	b.dev = dry;
@@ -525,7 +465,7 @@ run_trial(gp_device *dry, void *arg)
 
 /* The plan; refuses what does not fit, unless only an estimate was asked for. */
 static gp_plan
-make_plan(learner *l)
+make_plan(gp_learner *l)
 {
 	gp_plan		plan = {.strategy = GP_STRATEGY_NYSTROM,.nlandmarks = l->options->features};
 	gp_count	taken;
@@ -545,10 +485,10 @@ make_plan(learner *l)
 gp_plan
 gp_gpsrf_plan(gp_device *dev, const gp_problem *problem, const gp_gpsrf *options)
 {
-	learner		l;
+	gp_learner		l;
 	gp_plan		plan;
 
-	gp_learnt_check(dev->env, problem, "gpsrf");
+	gp_learnt_check(dev->env, problem, "gpsrf", true);
 	l = learner_open(dev, problem, options);
 	plan = make_plan(&l);
 	learner_close(&l);
@@ -559,11 +499,11 @@ gp_gpsrf_plan(gp_device *dev, const gp_problem *problem, const gp_gpsrf *options
 gp_posterior *
 gp_gpsrf_fit(gp_device *dev, const gp_problem *problem, const gp_gpsrf *options)
 {
-	learner		l;
+	gp_learner		l;
 	gp_plan		plan;
 	gp_posterior *out;
 
-	gp_learnt_check(dev->env, problem, "gpsrf");
+	gp_learnt_check(dev->env, problem, "gpsrf", true);
 	l = learner_open(dev, problem, options);
 	plan = make_plan(&l);
 	if (problem->device_for)

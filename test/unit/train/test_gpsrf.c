@@ -143,8 +143,42 @@ check_refused(gp_env *env)
 	p.nlabelled = 5;
 	((float *) p.features->dense)[4] = NAN;
 	expect_error(env, GP_ERR_RANGE, gp_gpsrf_fit(dev, &p, &o));
+}
+
+/* Values: means follow them, whatever their unit, and variances are those of errors where nothing was learnt. */
+static void
+check_values(gp_env *env, gp_type type)
+{
+	gp_device  *dev = gp_device_cpu(env, 1);
+	gp_problem	p = make_problem(env, 90, false, type);
+	gp_gpsrf	o = gp_gpsrf_parse(env, "gpsrf(features=60, units=8, hidden=16, steps=300)");
+	double		target[MOST];
+	double		error = 0.0;
+	double		square = 0.0;
+	double		least = INFINITY;
+	gp_posterior *out;
+	char		name[120];
+
 	p.task = GP_TASK_VALUES;
-	expect_error(env, GP_ERR_UNSUPPORTED, gp_gpsrf_fit(dev, &p, &o));
+	p.nclasses = 0;
+	p.label = NULL;
+	p.target = target;
+	for (int64_t k = 0; k < p.nlabelled; k++)
+		target[k] = 1000.0 + 50.0 * (labelled[k] % 2) + 2.0 * cos((double) k);
+	out = gp_gpsrf_fit(dev, &p, &o);
+	for (int i = 0; i < 90; i++)
+	{
+		error += pow(out->mean[i] - 1000.0 - 50.0 * (i % 2), 2.0) / 90.0;
+		least = fmin(least, out->variance[i]);
+	}
+	for (int64_t k = 0; k < out->loo.n; k++)
+		square += pow(out->loo.mean[k] - target[k], 2.0) / out->loo.variance[k] / (double) out->loo.n;
+	snprintf(name, sizeof(name), "values, %s: error %.2f of a deviation of 25", type == GP_FLOAT ? "float" : "double", sqrt(error));
+	ok(sqrt(error) < 12.0 && out->metric[GP_METRIC_R2] > 0.5, name);
+	close_to(square, 1.0, 1e-6, "held-out errors are as large as their variances say");
+	ok(least > 0.0 && isnan(out->nugget), "variances are positive");
+	p.nlabelled = 1;
+	ok(isfinite(gp_gpsrf_fit(dev, &p, &o)->variance[3]), "one value is enough");
 }
 
 /* A whole fit, disturbed. */
@@ -184,6 +218,8 @@ main(void)
 	check_plan(5000, true, "gpsrf(steps=2, features=200)");
 	in_env(check_refused(env));
 	in_env(check_structure(env));
+	in_env(check_values(env, GP_FLOAT));
+	in_env(check_values(env, GP_DOUBLE));
 	disturb("a fit", TEST_REFUSE, 3, 40, whole(env));
 	disturb("a fit", TEST_CANCEL, 3, 20, whole(env));
 	return done_testing();
