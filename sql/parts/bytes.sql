@@ -216,3 +216,13 @@ LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE;
 
 COMMENT ON FUNCTION @extschema@.gp_factor_hash_extended(@extschema@.gp_factor, bigint) IS
     'hash a factor with a seed';
+
+-- The edges of a graph, for whoever reads them from a value
+
+CREATE OR REPLACE FUNCTION @extschema@.gp_ends(graph @extschema@.gp_graph)
+RETURNS bigint[]
+AS 'MODULE_PATHNAME', 'gnngp_graph_ends'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+COMMENT ON FUNCTION @extschema@.gp_ends(@extschema@.gp_graph) IS
+    'the nodes that each edge of a graph joins, two by two; a node without any edge comes twice';

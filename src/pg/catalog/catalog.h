@@ -252,4 +252,7 @@ extern void gnngp_refresh_unlock(const gnngp_model *model);
 /* True for a table whose rows Citus has spread over nodes (citus.c). */
 extern bool gnngp_citus_has_table(Oid table);
 
+/* True where its other nodes have the extension, whose graphs the current user may make; inside SPI. */
+extern bool gnngp_citus_makes_graphs(void);
+
 #endif							/* GNNGP_CATALOG_H */

@@ -70,3 +70,19 @@ gnngp_citus_has_table(Oid table)
 	table_close(rel, AccessShareLock);
 	return found;
 }
+
+/* True where other nodes have the extension, whose graphs the current user may make. */
+bool
+gnngp_citus_makes_graphs(void)
+{
+	gnngp_select("SELECT FROM pg_catalog.pg_extension AS e"
+				 " JOIN pg_catalog.pg_dist_object AS o"
+				 "  ON o.classid = 'pg_catalog.pg_extension'::pg_catalog.regclass AND o.objid = e.oid"
+				 " WHERE e.extname = 'gnngp' AND pg_catalog.has_schema_privilege(e.extnamespace, 'USAGE')"
+				 "  AND (SELECT pg_catalog.bool_or(p.proname = 'gp_ends')"
+				 "        AND pg_catalog.bool_and(pg_catalog.has_function_privilege(p.oid, 'EXECUTE'))"
+				 "       FROM pg_catalog.pg_proc AS p"
+				 "       WHERE p.pronamespace = e.extnamespace AND p.proname IN ('gp_graph', 'gp_ends'))",
+				 0, NULL, NULL, NULL);
+	return SPI_processed > 0;
+}

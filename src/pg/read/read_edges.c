@@ -5,10 +5,16 @@
 
 #include <math.h>
 
+#include "pg/host/host.h"
 #include "read_ids.h"
+#include "utils/array.h"
 
 /* Edges handed to the core at once. */
 #define EDGE_BATCH 4096
+
+/* Rows of which a value is made in their place, and the memory that takes for each. */
+#define MOST_PACKED INT64CONST(16000000)
+#define PACKED_ROW_BYTES 100.0
 
 /* Weights that are no weights, in the order in which they are reported. */
 typedef enum weight_fault
@@ -32,6 +38,10 @@ struct gnngp_edge_part
 {
 	gnngp_reader *r;
 	gnngp_query query;
+	gnngp_query count;			/* how many rows there are; without a plan where they are not packed */
+	gnngp_query packed;			/* all edges in one value */
+	int64		rows;
+	bool		taken;			/* from that value */
 	gnngp_finder src;
 	gnngp_finder dst;
 	gnngp_column weight;
@@ -53,6 +63,16 @@ flush_edges(edge_state *s)
 	if (s->n > 0)
 		gp_edges_add(s->edges, s->n, s->src_node, s->dst_node, s->weighted ? s->value : NULL);
 	s->n = 0;
+}
+
+/* Adds an edge. */
+static inline void
+put_edge(edge_state *s, int32 src, int32 dst)
+{
+	s->src_node[s->n] = src;
+	s->dst_node[s->n] = dst;
+	if (++s->n == EDGE_BATCH)
+		flush_edges(s);
 }
 
 /* Remembers a weight that is none, for the smallest edge. */
@@ -91,10 +111,63 @@ edge_row(void *state, const Datum *values, const bool *nulls)
 		}
 		s->value[s->n] = w;
 	}
-	s->src_node[s->n] = src;
-	s->dst_node[s->n] = dst;
-	if (++s->n == EDGE_BATCH)
-		flush_edges(s);
+	put_edge(s, src, dst);
+}
+
+/* Takes the number of rows. */
+static void
+count_row(void *state, const Datum *values, const bool *nulls)
+{
+	((edge_state *) state)->rows = DatumGetInt64(values[0]);
+}
+
+/* True when all ids are those of nodes. */
+static bool
+all_known(const edge_state *s, const int64 *id, int n)
+{
+	for (int i = 0; i < n; i++)
+	{
+		gnngp_look(i);
+		if (gnngp_idmap_find(&s->r->map, id[i]) < 0)
+			return false;
+	}
+	return true;
+}
+
+/* Takes all edges, unless there is something to be said of a row. */
+static void
+packed_row(void *state, const Datum *values, const bool *nulls)
+{
+	edge_state *s = state;
+	ArrayType  *ends = nulls[0] ? NULL : DatumGetArrayTypeP(values[0]);
+	const int64 *id = ends ? gnngp_array_data(ends) : NULL;
+	int			n = ends && ARR_NDIM(ends) == 1 ? ARR_DIMS(ends)[0] : 0;
+
+	s->taken = DatumGetInt64(values[1]) == 0 && n > 0 && n % 2 == 0 && all_known(s, id, n);
+	for (int i = 0; i < n && s->taken; i += 2)
+	{
+		gnngp_look(i);
+		put_edge(s, gnngp_idmap_find(&s->r->map, id[i]), gnngp_idmap_find(&s->r->map, id[i + 1]));
+	}
+}
+
+/*
+ * Has Citus pack the edges of a table where their rows are, if that comes to the same: a
+ * row that comes alone costs this node and the network several times as much.
+ */
+static bool
+read_packed(edge_state *s)
+{
+	gnngp_reader *r = s->r;
+
+	if (s->packed.plan == NULL)
+		return false;
+	gnngp_query_run(&s->count, r->env, r->row_context, count_row, s, GP_PHASE_EDGES, 0);
+	if (s->rows > MOST_PACKED || s->rows * PACKED_ROW_BYTES > (double) gnngp_account_left())
+		return false;
+	gnngp_query_run(&s->packed, r->env, r->row_context, packed_row, s, GP_PHASE_EDGES, s->rows);
+	r->env->progress(r->env, GP_PHASE_EDGES, s->taken ? s->rows : 0, s->rows);
+	return s->taken;
 }
 
 /* Raises what the weights did wrong. */
@@ -122,6 +195,28 @@ check_weights(const edge_state *s)
 					 errhint("Weights must be finite and not negative.")));
 }
 
+/* Plans what packs the edges: values of graphs have no directions, and add up weights in an order of their own. */
+static void
+plan_packed(edge_state *s)
+{
+	const char *schema = gnngp_schema();
+	const char *src = s->src.column.quoted;
+	const char *dst = s->dst.column.quoted;
+
+	if (!s->r->integer_ids || s->weighted || s->r->def->directed ||
+		!gnngp_citus_has_table(s->r->edges.oid) || !gnngp_citus_makes_graphs())
+		return;
+	gnngp_query_init(&s->count, &s->r->edges);
+	gnngp_query_add(&s->count, INT8OID, "pg_catalog.count(*)");
+	gnngp_query_plan(&s->count);
+	gnngp_query_init(&s->packed, &s->r->edges);
+	gnngp_query_add(&s->packed, INT8ARRAYOID,
+					"%s.gp_ends(%s.gp_graph(t.%s, t.%s) FILTER (WHERE t.%s IS NOT NULL AND t.%s IS NOT NULL))",
+					schema, schema, src, dst, src, dst);
+	gnngp_query_add(&s->packed, INT8OID, "pg_catalog.count(*) FILTER (WHERE t.%s IS NULL OR t.%s IS NULL)", src, dst);
+	gnngp_query_plan(&s->packed);
+}
+
 /* Plans the reading of edges. */
 gnngp_edge_part *
 gnngp_plan_edges(gnngp_reader *r)
@@ -140,6 +235,7 @@ gnngp_plan_edges(gnngp_reader *r)
 		gnngp_query_add_number(&s->query, &s->weight);
 	}
 	gnngp_query_plan(&s->query);
+	plan_packed(s);
 	return s;
 }
 
@@ -150,7 +246,8 @@ gnngp_read_edges(gnngp_edge_part *s)
 	gnngp_reader *r = s->r;
 
 	s->edges = gp_edges_create(r->env, r->data->ids.n, r->def->directed, s->weighted);
-	gnngp_reader_run(r, &s->query, edge_row, s, GP_PHASE_EDGES);
+	if (!read_packed(s))
+		gnngp_reader_run(r, &s->query, edge_row, s, GP_PHASE_EDGES);
 	flush_edges(s);
 	gnngp_check_nulls(s->src.table, &s->src.column, s->src.nulls, "Remove the edge, or give it both ends.");
 	gnngp_check_nulls(s->dst.table, &s->dst.column, s->dst.nulls, "Remove the edge, or give it both ends.");

@@ -36,6 +36,72 @@ gnngp_graph_edges(PG_FUNCTION_ARGS)
 	PG_RETURN_INT64(edges);
 }
 
+/* Edges, and the nodes without any as loops; marks of nodes go to seen. */
+static int64
+count_pairs(const gnngp_graph_value *g, bool *seen)
+{
+	int64		pairs = g->edges;
+
+	for (int64 i = 0; i < g->edges; i++)
+	{
+		gnngp_look(i);
+		seen[g->src[i]] = seen[g->dst[i]] = true;
+	}
+	for (int64 i = 0; i < g->ids.n; i++)
+		pairs += !seen[i];
+	return pairs;
+}
+
+/* An array of so many pairs, to be filled; 54000 where none is so large. */
+static ArrayType *
+create_pairs(int64 pairs)
+{
+	Size		bytes = ARR_OVERHEAD_NONULLS(1) + pairs * 2 * sizeof(int64);
+	ArrayType  *array;
+
+	if (!AllocSizeIsValid(bytes))
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("an array cannot hold the ends of " INT64_FORMAT " edges", pairs)));
+	array = palloc0(bytes);
+	SET_VARSIZE(array, bytes);
+	array->ndim = 1;
+	array->elemtype = INT8OID;
+	ARR_DIMS(array)[0] = (int) (2 * pairs);
+	ARR_LBOUND(array)[0] = 1;
+	return array;
+}
+
+PG_FUNCTION_INFO_V1(gnngp_graph_ends);
+
+/* gp_ends(gp_graph) */
+Datum
+gnngp_graph_ends(PG_FUNCTION_ARGS)
+{
+	gnngp_graph_value g;
+	ArrayType  *array;
+	int64	   *end;
+	bool	   *seen;
+
+	gnngp_graph_read(PG_GETARG_DATUM(0), "gp_graph", &g);
+	seen = MemoryContextAllocExtended(CurrentMemoryContext, Max(g.ids.n, 1), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	array = create_pairs(count_pairs(&g, seen));
+	end = (int64 *) gnngp_array_data(array);
+	for (int64 i = 0; i < g.edges; i++)
+	{
+		gnngp_look(i);
+		*end++ = gnngp_value_id(&g.ids, g.src[i]);
+		*end++ = gnngp_value_id(&g.ids, g.dst[i]);
+	}
+	for (int64 i = 0; i < g.ids.n; i++)
+		if (!seen[i])
+		{
+			*end++ = gnngp_value_id(&g.ids, i);
+			*end++ = gnngp_value_id(&g.ids, i);
+		}
+	PG_RETURN_ARRAYTYPE_P(array);
+}
+
 PG_FUNCTION_INFO_V1(gnngp_features_nodes);
 
 /* gp_nodes(gp_features) */
