@@ -112,6 +112,29 @@ like($node->safe_psql('postgres', q{EXPLAIN (VERBOSE) SELECT gp_graph(src, dst) 
 is($node->safe_psql('postgres', q{SELECT (SELECT gp_graph(src, dst)::text FROM d_edges) = (SELECT gp_graph(src, dst)::text FROM edges)}),
 	't', 'the same as of local tables');
 
+# A fit has the workers pack edges, unless a value cannot tell what the rows do
+like((outcome(q{SET client_min_messages = log; SET citus.log_remote_commands = on; SELECT gp_fit('spread')}))[2],
+	qr/worker_partial_agg\('public\.gp_graph/, 'a fit reads edges that workers packed');
+unlike((outcome(q{SET client_min_messages = log; SET citus.log_remote_commands = on; SELECT gp_fit('d_names')}))[2],
+	qr/worker_partial_agg\('public\.gp_graph/, 'but not those with directions');
+$node->safe_psql('postgres', q{
+	CREATE TABLE repeats AS SELECT src::int4, dst::int4 FROM edges UNION ALL SELECT dst, src FROM edges UNION ALL SELECT 5, 5;
+	CREATE TABLE d_repeats (LIKE repeats);
+	SELECT create_distributed_table('d_repeats', 'dst');
+	INSERT INTO d_repeats TABLE repeats;
+	SELECT gp_create_graph('repeats', 'nodes', 'repeats', features => '{x}', target => 'y'),
+		gp_create_graph('d_repeats', 'd_nodes', 'd_repeats', features => '{x}', target => 'y');
+	SELECT gp_fit(g) FROM unnest('{repeats,d_repeats}'::text[]) g});
+is(differences(map { "SELECT * FROM gp_predict('$_', top => NULL)" } qw(repeats d_repeats)), '0',
+	'repeated edges and loops make no difference');
+$node->safe_psql('postgres', 'INSERT INTO d_repeats VALUES (99998, 99998), (99998, 99998)');
+my (undef, undef, $loops) = outcome(q{SELECT gp_fit('d_repeats')});
+like($loops, qr/names a node that table "public.d_nodes" does not have: 99998.*DETAIL:  2 rows/s, 'a loop of an unknown node is told');
+$node->safe_psql('postgres', 'TRUNCATE d_repeats; INSERT INTO d_repeats TABLE repeats; INSERT INTO d_repeats VALUES (NULL, 4)');
+(undef, undef, $loops) = outcome(q{SELECT gp_fit('d_repeats')});
+like($loops, qr/23502.*"src" of table "public.d_repeats" contains NULL.*DETAIL:  1 row/s, 'and so is NULL');
+$node->safe_psql('postgres', q{SELECT gp_drop_graph('d_repeats'); DROP TABLE d_repeats});
+
 # Rights are those of the graph's owner
 $node->safe_psql('postgres', q{
 	CREATE ROLE analyst LOGIN;
