@@ -289,7 +289,4 @@ extern double gp_logistic(gp_env *env, int64_t n, const bool *linked, double wei
  */
 extern double gp_softmax(gp_env *env, int64_t n, int32_t c, const int32_t *label, double weight, double *f);
 
-/* p = softmax(f) for one row; may be f. */
-extern void gp_softmax_row(int32_t c, const double *f, double *p);
-
 #endif							/* GP_ENGINE_H */
