@@ -209,6 +209,18 @@ FN(spmm_narrow) (int64_t entries, const int32_t *col, const T *value, const T *b
 		c[j] = beta != 0 ? alpha * sum[j] + beta * c[j] : alpha * sum[j];
 }
 
+/* One column. */
+static inline ATTR void
+FN(spmm_single) (int64_t entries, const int32_t *col, const T *value, const T *b, int64_t ldb, T alpha,
+				 T beta, T *c)
+{
+	T			sum = 0;
+
+	for (int64_t e = 0; e < entries; e++)
+		sum += value[e] * b[col[e] * ldb];
+	*c = beta != 0 ? alpha * sum + beta * *c : alpha * sum;
+}
+
 /* One vector of columns of a sparse row times b: two sums, for an addition waits for the one before it. */
 static inline ATTR void
 FN(spmm_one) (int64_t entries, const int32_t *col, const T *value, const T *b,
@@ -243,7 +255,9 @@ FN(spmm_row) (int64_t entries, const int32_t *col, const T *value, const T *b,
 		FN(spmm_two) (entries, col, value, b + j, ldb, alpha, beta, c + j);
 	for (; j + W <= n; j += W)
 		FN(spmm_one) (entries, col, value, b + j, ldb, alpha, beta, c + j);
-	if (j < n)
+	if (n - j == 1)
+		FN(spmm_single) (entries, col, value, b + j, ldb, alpha, beta, c + j);
+	else if (j < n)
 		FN(spmm_narrow) (entries, col, value, b + j, ldb, n - j, alpha, beta, c + j);
 }
 

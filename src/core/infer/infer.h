@@ -47,6 +47,7 @@ typedef struct gp_problem
 	int32_t		nclasses;		/* 0 for values */
 	gp_strategy strategy;		/* as asked for */
 	int64_t		nlandmarks;		/* as asked for; 0 = automatic */
+	bool		open_prior;		/* of a Laplacian program: leave-one-out chooses sigma2 and d */
 	double		nugget;			/* relative to mean diag K; NaN = by leave-one-out */
 	uint64_t	seed;
 	size_t		estimate_limit; /* for an estimate: bytes to plan for, without an error when
@@ -137,6 +138,8 @@ typedef struct gp_posterior
 	double		power;			/* of the kernel: as its program says, or as it was chosen */
 	double		nugget;			/* relative */
 	double		mean_diag;		/* mean of diag K */
+	double		prior_sigma2;	/* as it was chosen where the problem left the prior open */
+	int			prior_d;
 	double		scale;			/* s^2 */
 	double		offset;			/* the target's mean; 0 for classes */
 	gp_calibrator calibrator;	/* of classes */
@@ -193,7 +196,8 @@ typedef struct gp_prior_choice
 
 /*
  * The Laplacian prior that fits a graph, by leave-one-out on conjugate gradients (precision.c),
- * whatever the problem's program.  Too few labels: one that serves most graphs.
+ * whatever the problem's program.  Too few labels: one that serves most graphs.  gp_fit does it
+ * by itself where the prior is left open.
  */
 extern gp_prior_choice gp_precision_choose(gp_device *dev, const gp_problem *problem);
 

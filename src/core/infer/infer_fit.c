@@ -37,6 +37,28 @@ fit_precision(gp_device *dev, const gp_problem *problem)
 	return out;
 }
 
+/* The same where the prior is left open and a factor serves: the choice comes first. */
+static gp_posterior *
+fit_open(gp_device *dev, const gp_problem *problem)
+{
+	gp_prior_choice all = gp_precision_choose(dev, problem);
+	gp_prior_score best = all.tried[all.best];
+	gp_program	program = *problem->program;
+	gp_problem	closed = *problem;
+	gp_posterior *out;
+
+	program.input.p[GP_LAPLACIAN_SIGMA2] = best.sigma2;
+	program.input.p[GP_LAPLACIAN_D] = best.d;
+	closed.program = &program;
+	closed.open_prior = false;
+	if (all.settles_nugget && isnan(closed.nugget))
+		closed.nugget = best.nugget;
+	out = gp_fit(dev, &closed);
+	out->prior_sigma2 = best.sigma2;
+	out->prior_d = best.d;
+	return out;
+}
+
 /* Plans, computes and returns the posterior. */
 gp_posterior *
 gp_fit(gp_device *dev, const gp_problem *problem)
@@ -48,6 +70,8 @@ gp_fit(gp_device *dev, const gp_problem *problem)
 	check_problem(dev->env, problem);
 	if (gp_precision_serves(dev->env, problem))
 		return fit_precision(dev, problem);
+	if (problem->open_prior)
+		return fit_open(dev, problem);
 	gp_eval_open(&ev, dev, problem->program, problem->graph, problem->features, problem->seed,
 				 problem->type);
 	if (problem->jitter > 0.0)

@@ -84,6 +84,27 @@ prior_of(const gp_program *program, double *sigma2, int *d)
 	*d = (int) program->input.p[GP_LAPLACIAN_D];
 }
 
+/* Sets the prior: that of the program, or the one that leave-one-out likes best; returns the nugget where that is known. */
+static double
+settle_prior(gp_precision_fit *f, gp_posterior *out)
+{
+	double		nugget = f->problem->nugget;
+
+	prior_of(f->problem->program, &out->prior_sigma2, &out->prior_d);
+	if (f->problem->open_prior && !f->env->dry)
+	{
+		gp_prior_choice all = gp_precision_choose_on(f);
+		gp_prior_score best = all.tried[all.best];
+
+		out->prior_sigma2 = best.sigma2;
+		out->prior_d = best.d;
+		if (all.settles_nugget && isnan(nugget))
+			nugget = best.nugget;
+	}
+	gp_precision_set_prior(f, out->prior_sigma2, out->prior_d);
+	return nugget;
+}
+
 /* Refuses a prior whose numbers the type does not hold. */
 static void
 check_size(const gp_precision_fit *f)
@@ -105,20 +126,18 @@ gp_infer_precision(gp_device *dev, const gp_problem *problem, const gp_csr *s, c
 	gp_targets	targets = gp_targets_make(env, problem);
 	gp_posterior *out = gp_posterior_create(env, problem, &targets, plan);
 	gp_solution solution;
-	double		sigma2;
-	int			d;
 	double		nugget;
 	double		error;
 	double		off;
 	gp_precision_fit f;
 
 	gp_precision_fit_open(&f, dev, problem, &targets, s);
-	prior_of(problem->program, &sigma2, &d);
-	gp_precision_set_prior(&f, sigma2, d);
+	nugget = settle_prior(&f, out);
 	check_size(&f);
 	gp_precision_set_targets(&f, true);
-	nugget = gp_nugget_choose(env, problem, &targets, gp_precision_nugget_error, &f,
-							  GP_NUGGET_CLIMB, dear ? 0 : REFINE);
+	if (isnan(nugget))
+		nugget = gp_nugget_choose(env, problem, &targets, gp_precision_nugget_error, &f,
+								  GP_NUGGET_CLIMB, dear ? 0 : REFINE);
 	gp_precision_set_targets(&f, false);
 	f.error = 0.0;
 	gp_precision_solve_labels(&f, nugget, fine, out->mean);

@@ -52,10 +52,16 @@ extern void gp_precision_set(gp_precision *p, double sigma2, int d, const int32_
  * though the end is far, so that the residual has to fall as much.  X is nodes x cols of the type, scaled
  * by the root of H's diagonal: row i times gp_precision_unscale(p, i) is the solution.
  * Owned by the caller.
+ *
+ * A start, which is freed, is the solution of much the same system as gp_precision_keep gave
+ * it: what takes the most steps to hear of, the far away, is mostly in it.
  */
 extern gp_matrix gp_precision_solve(gp_precision *p, int64_t cols, const gp_elements *b, double whole,
-									double tolerance, int most, gp_effort *effort);
+									double tolerance, int most, gp_matrix *start, gp_effort *effort);
 extern double gp_precision_unscale(const gp_precision *p, int64_t node);
+
+/* A solution, which is freed, without the scale of this H: what another one may start from. */
+extern gp_matrix gp_precision_keep(gp_precision *p, gp_matrix *x);
 
 /* What (H^-1)_ii is at least: 1 / H_ii, or less. */
 extern double gp_precision_least(const gp_precision *p, int64_t node);

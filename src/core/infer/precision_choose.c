@@ -35,42 +35,47 @@ try_prior(gp_precision_fit *f, gp_prior_choice *all, double sigma2, int d, doubl
 
 /* The prior and the nugget that leave-one-out likes best, one after the other. */
 gp_prior_choice
-gp_precision_choose(gp_device *dev, const gp_problem *problem)
+gp_precision_choose_on(gp_precision_fit *f)
 {
-	gp_targets	targets = gp_targets_make(dev->env, problem);
-	gp_prior_choice all = {0};
-	gp_precision_fit f;
-	gp_csr	   *s;
+	gp_prior_choice all = {.n = 1, .tried[0] = {10.0, 2, GP_NUGGET_FEW, NAN}};
 	double		nugget = ROUGH_NUGGET;
 	double		rough = ROUGH;
 
-	all.tried[0] = (gp_prior_score) {10.0, 2, GP_NUGGET_FEW, NAN};
-	all.n = 1;
-	if (targets.few || targets.flat)
-	{
-		gp_targets_free(dev->env, &targets);
+	if (f->targets->few || f->targets->flat)
 		return all;
-	}
 	all.n = 0;
-	s = gp_precision_matrix(dev->env, problem->graph);
-	gp_precision_fit_open(&f, dev, problem, &targets, s);
-	gp_precision_set_targets(&f, true);
-	all.settles_nugget = gp_precision_is_dear(s);
+	gp_precision_set_targets(f, true);
+	all.settles_nugget = gp_precision_is_dear(f->s);
 	if (all.settles_nugget)
 	{
 		nugget = DEAR_NUGGET;
 		rough = DEAR_ROUGH;
 	}
-	try_prior(&f, &all, 10.0, 2, nugget, rough);
-	try_prior(&f, &all, 10.0, 1, nugget, rough);
-	if (!try_prior(&f, &all, 50.0, all.tried[all.best].d, nugget, rough))
-		try_prior(&f, &all, 2.0, all.tried[all.best].d, nugget, rough);
+	try_prior(f, &all, 10.0, 2, nugget, rough);
+	try_prior(f, &all, 10.0, 1, nugget, rough);
+	if (!try_prior(f, &all, 50.0, all.tried[all.best].d, nugget, rough))
+		try_prior(f, &all, 2.0, all.tried[all.best].d, nugget, rough);
 	/* A smaller nugget is the cheaper one to look at. */
 	if (all.settles_nugget)
-		try_prior(&f, &all, all.tried[all.best].sigma2, all.tried[all.best].d, 0.1 * nugget, rough);
+		try_prior(f, &all, all.tried[all.best].sigma2, all.tried[all.best].d, 0.1 * nugget, rough);
+	return all;
+}
+
+/* The same for a problem, on a matrix of its own. */
+gp_prior_choice
+gp_precision_choose(gp_device *dev, const gp_problem *problem)
+{
+	gp_env	   *env = dev->env;
+	gp_targets	targets = gp_targets_make(env, problem);
+	gp_csr	   *s = gp_precision_matrix(env, problem->graph);
+	gp_prior_choice all;
+	gp_precision_fit f;
+
+	gp_precision_fit_open(&f, dev, problem, &targets, s);
+	all = gp_precision_choose_on(&f);
 	gp_precision_fit_close(&f);
-	gp_csr_free(dev->env, s);
-	gp_free(dev->env, f.loo);
-	gp_targets_free(dev->env, &targets);
+	gp_csr_free(env, s);
+	gp_free(env, f.loo);
+	gp_targets_free(env, &targets);
 	return all;
 }

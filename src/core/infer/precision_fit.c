@@ -74,11 +74,15 @@ void
 gp_precision_set_targets(gp_precision_fit *f, bool sketch)
 {
 	bool		many = sketch && f->targets->columns > SKETCH;
+	const double *before = f->y;
 
 	if (many && f->sketch == NULL)
 		f->sketch = make_sketch(f);
 	f->y = many ? f->sketch : f->targets->y;
 	f->columns = many ? SKETCH : f->targets->columns;
+	f->level = many || f->problem->task == GP_TASK_VALUES ? 0.0 : 1.0 / f->columns;
+	if (f->y != before)
+		f->dev->destroy(f->dev, &f->last);
 	colour_labels(f, f->columns);
 }
 
@@ -103,6 +107,7 @@ void
 gp_precision_fit_close(gp_precision_fit *f)
 {
 	gp_precision_close(f->p);
+	f->dev->destroy(f->dev, &f->last);
 	gp_free(f->env, f->sketch);
 	gp_free(f->env, f->colour);
 	gp_free(f->env, f->alone);
@@ -143,7 +148,13 @@ gp_elements_make(gp_env *env, int64_t n)
 	};
 }
 
-/* The right sides of columns first to first + cols: targets over the noise, then probes. */
+/*
+ * The right sides of columns first to first + cols: targets over the noise, then probes.
+ *
+ * Classes are taken without the mean of each row, which no order of them depends on: it is the
+ * same for all, and the constant takes by far the most steps to be heard of.  Who wants it adds
+ * it from a column of its own.
+ */
 static gp_elements
 right_sides(const gp_precision_fit *f, int64_t first, int64_t cols)
 {
@@ -160,7 +171,7 @@ right_sides(const gp_precision_fit *f, int64_t first, int64_t cols)
 		gp_look(f->env, k * width, &next);
 
 		for (int64_t j = first; j < last; j++)
-			gp_elements_add(&b, node, j, first, cols, f->y[k * f->columns + j] / f->noise);
+			gp_elements_add(&b, node, j, first, cols, (f->y[k * f->columns + j] - f->level) / f->noise);
 		gp_elements_add(&b, node, f->columns + f->colour[k], first, cols,
 					gp_probe_sign(f->problem->seed, node) / f->noise);
 	}
@@ -229,10 +240,11 @@ take_means(gp_precision_fit *f, gp_matrix x, int64_t first, double *mean)
 
 /* Solves, and remembers the worst error. */
 gp_matrix
-gp_precision_run(gp_precision_fit *f, int64_t cols, const gp_elements *b, double whole, double tolerance)
+gp_precision_run(gp_precision_fit *f, int64_t cols, const gp_elements *b, double whole, double tolerance,
+				 gp_matrix *start)
 {
 	gp_effort	effort;
-	gp_matrix	x = gp_precision_solve(f->p, cols, b, whole, tolerance, GP_PRECISION_MOST, &effort);
+	gp_matrix	x = gp_precision_solve(f->p, cols, b, whole, tolerance, GP_PRECISION_MOST, start, &effort);
 
 	f->error = fmax(f->error, effort.error);
 	return x;
@@ -265,9 +277,9 @@ gp_precision_share_of_noise(const gp_precision_fit *f, int64_t k)
 	return fmax(least, fmin(f->variance[k], f->noise / (1.0 + f->noise))) / f->noise;
 }
 
-/* Each label's prediction without itself. */
+/* Each label's prediction without itself, where at is the posterior mean of y less a level. */
 static void
-leave_out(gp_precision_fit *f)
+leave_out(gp_precision_fit *f, double level)
 {
 	int64_t		next = 0;
 
@@ -277,8 +289,43 @@ leave_out(gp_precision_fit *f)
 
 		gp_look(f->env, k * f->columns, &next);
 		for (int64_t e = k * f->columns; e < (k + 1) * f->columns; e++)
-			f->loo[e] = f->alone[k] ? 0.0 : f->y[e] - (f->y[e] - f->at[e]) / rest;
+			f->loo[e] = f->alone[k] ? 0.0 : f->y[e] - level - (f->y[e] - level - f->at[e]) / rest;
 	}
+}
+
+/* Adds the level's posterior mean to all classes, at the labels and at all nodes. */
+static void
+add_level(gp_precision_fit *f, double tolerance, double *mean)
+{
+	const gp_problem *problem = f->problem;
+	int64_t		n = f->s->rows;
+	int64_t		m = problem->nlabelled;
+	double		share = sqrt(f->columns + 1.0);
+	double		former = f->error;
+	double	   *host = gp_alloc_figures(f->env, n, sizeof(double));
+	gp_elements b = gp_elements_make(f->env, m);
+	gp_matrix	x;
+	int64_t		next = 0;
+
+	for (int64_t k = 0; k < m && !f->env->dry; k++)
+		gp_elements_add(&b, problem->labelled[k], 0, 0, 1, f->level / f->noise);
+	/* One column of so many counts less: its error is that of all classes, and of as many targets. */
+	f->error = 0.0;
+	x = gp_precision_run(f, 1, &b, whole_of(f, &b), share * tolerance, NULL);
+	f->error = fmax(former, f->error / share);
+	gp_elements_free(f->env, &b);
+	f->dev->download(f->dev, gp_matrix_wrap(host, n, 1, GP_DOUBLE), x);
+	f->dev->destroy(f->dev, &x);
+	for (int64_t i = 0; i < n && !f->env->dry; i++)
+	{
+		gp_look(f->env, i * f->columns, &next);
+		host[i] *= gp_precision_unscale(f->p, i);
+		for (int32_t c = 0; c < f->columns; c++)
+			mean[i * f->columns + c] += host[i];
+	}
+	for (int64_t e = 0; e < m * f->columns && !f->env->dry; e++)
+		f->at[e] += host[problem->labelled[e / f->columns]];
+	gp_free(f->env, host);
 }
 
 /* The posterior at the labels with this nugget, and without each; at all nodes where mean is given. */
@@ -286,22 +333,28 @@ void
 gp_precision_solve_labels(gp_precision_fit *f, double nugget, double tolerance, double *mean)
 {
 	int64_t		total = (int64_t) f->columns + f->colours;
+	bool		alone = total <= GP_PRECISION_BATCH;
+	bool		whole = mean && f->level > 0.0;
 
 	f->noise = nugget * f->mean_diag;
 	gp_precision_set(f->p, f->sigma2, f->d, f->problem->labelled, f->problem->nlabelled, f->noise);
 	for (gp_band band = gp_band_first(total, GP_PRECISION_BATCH); band.count > 0; gp_band_next(&band))
 	{
 		gp_elements b = right_sides(f, band.first, band.count);
-		gp_matrix	x = gp_precision_run(f, band.count, &b, whole_of(f, &b), tolerance);
+		gp_matrix	x = gp_precision_run(f, band.count, &b, whole_of(f, &b), tolerance, alone ? &f->last : NULL);
 
 		gp_elements_free(f->env, &b);
 		take_labels(f, x, band.first);
 		if (mean)
 			take_means(f, x, band.first, mean);
+		else if (alone)
+			f->last = gp_precision_keep(f->p, &x);
 		f->dev->destroy(f->dev, &x);
 	}
+	if (whole)
+		add_level(f, tolerance, mean);
 	if (!f->env->dry)
-		leave_out(f);
+		leave_out(f, whole ? 0.0 : f->level);
 }
 
 /*

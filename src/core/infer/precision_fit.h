@@ -39,9 +39,11 @@ typedef struct gp_precision_fit
 	int32_t		colours;
 	int32_t    *colour;			/* of each label */
 	bool	   *alone;			/* labels without another one in their component */
+	double		level;			/* what the right sides of classes are less than y: see right_sides */
 	double	   *at;				/* m x columns: the posterior mean of y at the labels */
 	double	   *variance;		/* m: V_ii at the labels */
 	double	   *loo;			/* m x columns */
+	gp_matrix	last;			/* the last solution, where the next one may start from it */
 	double		error;			/* the worst one met since it was set to 0 */
 	int32_t    *index;			/* the labels that count */
 	int64_t		nindex;
@@ -78,9 +80,12 @@ extern void gp_elements_free(gp_env *env, gp_elements *b);
 /* Adds an element that lies in the columns from first on, cols of them. */
 extern void gp_elements_add(gp_elements *b, int32_t row, int64_t col, int64_t first, int64_t cols, double value);
 
-/* Solves, and remembers the worst error; whole as for gp_precision_solve. */
+/* Solves, and remembers the worst error; whole and start as for gp_precision_solve. */
 extern gp_matrix gp_precision_run(gp_precision_fit *f, int64_t cols, const gp_elements *b, double whole,
-								  double tolerance);
+								  double tolerance, gp_matrix *start);
+
+/* precision_choose.c: the prior and the nugget that leave-one-out likes best, on a fit that has no prior yet. */
+extern gp_prior_choice gp_precision_choose_on(gp_precision_fit *f);
 
 /* precision_variance.c: fills the variance of all nodes; returns the typical error, 0 where it is exact. */
 extern double gp_precision_variances(gp_precision_fit *f, double *variance);

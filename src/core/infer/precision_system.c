@@ -15,6 +15,7 @@
 #define MOMENT_COLUMNS 16		/* vectors of random signs */
 #define MOMENT_STEPS 10			/* products: moments up to twice as many */
 #define USUAL_STEPS 30			/* of a dry run */
+#define WARM_STEPS 3			/* that are looked at where a start leaves hardly anything to gain */
 #define ANGLES 512				/* where the prior's function is looked at for its expansion */
 
 struct gp_precision
@@ -292,15 +293,43 @@ inner_product(gp_precision *p, gradients *g, gp_matrix a, gp_matrix b)
 	return p->env->dry ? 1.0 : sum;
 }
 
+/* R x, or R^-1 x, in memory of its own; x is freed. */
+static gp_matrix
+scale_rows(gp_precision *p, gp_matrix *x, bool up)
+{
+	gp_csr	   *scale = gp_csr_create(p->env, p->n, p->n, p->n, p->type);
+	gp_matrix	out = p->dev->create(p->dev, p->n, x->cols, p->type);
+	int64_t		next = 0;
+
+	for (int64_t i = 0; i < p->n && !p->env->dry; i++)
+	{
+		gp_look(p->env, i, &next);
+		scale->start[i + 1] = i + 1;
+		scale->col[i] = (int32_t) i;
+		gp_number_put(scale->value, p->type, i, up ? p->root[i] : 1.0 / p->root[i]);
+	}
+	p->dev->spmm(p->dev, 1.0, scale, *x, 0.0, out);
+	p->dev->destroy(p->dev, x);
+	gp_csr_free(p->env, scale);
+	return out;
+}
+
+/* A solution without the scale of this H. */
+gp_matrix
+gp_precision_keep(gp_precision *p, gp_matrix *x)
+{
+	return scale_rows(p, x, false);
+}
+
 /* Takes memory, and the right sides as the first residual. */
 static gradients
-begin(gp_precision *p, int64_t cols, const gp_elements *b)
+begin(gp_precision *p, int64_t cols, const gp_elements *b, gp_matrix *start)
 {
 	gp_device  *dev = p->dev;
 	double	   *scaled = gp_alloc_figures(p->env, b->n, sizeof(double));
 	gradients	g = {0};
 
-	g.x = dev->create(dev, p->n, cols, p->type);
+	g.x = start && start->data ? scale_rows(p, start, true) : dev->create(dev, p->n, cols, p->type);
 	g.residual = dev->create(dev, p->n, cols, p->type);
 	g.direction = dev->create(dev, p->n, cols, p->type);
 	g.product = dev->create(dev, p->n, cols, p->type);
@@ -308,15 +337,37 @@ begin(gp_precision *p, int64_t cols, const gp_elements *b)
 		g.spare = dev->create(dev, p->n, cols, p->type);
 	g.dots = dev->create(dev, p->n, 1, GP_DOUBLE);
 	g.host = gp_alloc_figures(p->env, p->n, sizeof(double));
-	dev->fill(dev, g.x, 0.0);
 	dev->fill(dev, g.residual, 0.0);
 	for (int64_t k = 0; k < b->n && !p->env->dry; k++)
 		scaled[k] = b->value[k] / p->root[b->row[k]];
 	if (!p->env->dry)
 		dev->put(dev, g.residual, b->n, b->row, b->col, scaled);
 	gp_free(p->env, scaled);
-	dev->copy(dev, g.direction, g.residual);
 	return g;
+}
+
+/*
+ * Starts from the multiple of x that is nearest to the solution, s = <B, X> / <X, H X>; returns
+ * <B, s X>, which it gains over nothing.
+ */
+static double
+start_from(gp_precision *p, gradients *g)
+{
+	gp_device  *dev = p->dev;
+	double		along;
+	double		curvature;
+	double		length;
+
+	dev->copy(dev, g->direction, g->x);
+	multiply(p, g);
+	along = inner_product(p, g, g->residual, g->direction);
+	curvature = inner_product(p, g, g->direction, g->product);
+	if (!(along > 0.0 && curvature > 0.0 && isfinite(along / curvature)))
+		return NAN;
+	length = along / curvature;
+	dev->axpby(dev, length, g->direction, 0.0, g->x);
+	dev->axpby(dev, -length, g->product, 1.0, g->residual);
+	return length * along;
 }
 
 /* Frees all but the solution. */
@@ -364,29 +415,41 @@ iterate(gp_precision *p, gradients *g, double *square)
 }
 
 /*
- * The error that so many steps have left, from the gain of the last fifth of them: the square
- * of the error at their start, but for what is still to come (Strakos and Tichy 2002).  It is
- * relative to what is left of the whole, of which rounding leaves something.
+ * The error that so many steps have left, from the gain of the last fifth of them, which are not
+ * to be too few: the square of the error at their start, but for what is still to come (Strakos
+ * and Tichy 2002).  It is relative to what is left of the whole, of which rounding leaves something.
  */
 static double
-error_left(const double *energy, int steps, double whole)
+error_left(const double *energy, int steps, int least, double whole)
 {
-	double		gain = energy[steps] - energy[steps - steps / 5 - 1];
+	int			window = steps / 5 + 1 > least ? steps / 5 + 1 : least;
+	double		gain = energy[steps] - energy[steps - window < 0 ? 0 : steps - window];
 	double		scale = whole > 0.0 ? fmax(whole - energy[steps], 1e-7 * whole) : energy[steps];
 
-	return sqrt(fmax(gain, 0.0) / scale);
+	return window > steps ? 1.0 : sqrt(fmax(gain, 0.0) / scale);
 }
 
 /* Conjugate gradients; a dry run, which has no error, takes as many steps as is usual. */
 gp_matrix
 gp_precision_solve(gp_precision *p, int64_t cols, const gp_elements *b, double whole, double tolerance,
-				   int most, gp_effort *effort)
+				   int most, gp_matrix *start, gp_effort *effort)
 {
-	gradients	g = begin(p, cols, b);
+	bool		started = start && start->data;
+	gradients	g = begin(p, cols, b, start);
 	double		first = inner_product(p, &g, g.residual, g.residual);
 	double		square = first;
 	double	   *energy = gp_alloc_zero(p->env, most + 1, sizeof(double));
 
+	if (started)
+		energy[0] = start_from(p, &g);
+	if (started && !isnan(energy[0]))
+		square = inner_product(p, &g, g.residual, g.residual);
+	else
+	{
+		energy[0] = 0.0;
+		p->dev->fill(p->dev, g.x, 0.0);
+	}
+	p->dev->copy(p->dev, g.direction, g.residual);
 	*effort = (gp_effort) {0, square > 0.0 ? 1.0 : 0.0};
 	while (square > 0.0 && effort->error > tolerance && effort->iterations < most)
 	{
@@ -394,7 +457,7 @@ gp_precision_solve(gp_precision *p, int64_t cols, const gp_elements *b, double w
 
 		energy[k] = energy[k - 1] + iterate(p, &g, &square);
 		effort->error = p->env->dry ? k < USUAL_STEPS :
-			fmax(error_left(energy, k, whole), sqrt(square / first));
+			fmax(error_left(energy, k, started ? WARM_STEPS : 1, whole), sqrt(square / first));
 	}
 	gp_free(p->env, energy);
 	end(p, &g);

@@ -115,7 +115,7 @@ gp_precision_variances(gp_precision_fit *f, double *variance)
 	for (band = gp_band_first(total, GP_PRECISION_BATCH); band.count > 0; gp_band_next(&band))
 	{
 		gp_elements b = right_sides(f, &all, band.first, band.count);
-		gp_matrix	x = gp_precision_run(f, band.count, &b, 0.0, exact ? EXACT : PROBE);
+		gp_matrix	x = gp_precision_run(f, band.count, &b, 0.0, exact ? EXACT : PROBE, NULL);
 
 		take_variances(f, x, &b, band.first, &all, variance);
 		gp_elements_free(f->env, &b);

@@ -74,22 +74,19 @@ canonical(gp_env *env, const char *text)
 	return gp_kernel_print(env, gp_kernel_parse(env, text));
 }
 
-/* The text of the Laplacian kernel whose prior leave-one-out likes best. */
-char *
-gnngp_best_laplacian(gnngp_run *run, const gnngp_data *data, MemoryContext context, double *nugget)
+/* Fits the Laplacian kernel whose prior leave-one-out likes best. */
+gp_posterior *
+gnngp_fit_laplacian(gnngp_run *run, gp_problem *problem, MemoryContext context, const char **kernel)
 {
-	gnngp_fit_settings settings = gnngp_fit_settings_default();
-	gp_problem	problem;
-	gp_prior_choice prior;
+	gp_posterior *posterior;
 	const char *text;
 
-	gnngp_problem_init(&problem, data, NULL, &settings);
-	prior = gp_precision_choose(run->device, &problem);
-	if (prior.settles_nugget && isnan(*nugget))
-		*nugget = prior.tried[prior.best].nugget;
-	text = psprintf("laplacian(d=%d, sigma2=%g)", prior.tried[prior.best].d,
-					prior.tried[prior.best].sigma2);
-	return MemoryContextStrdup(context, canonical(run->env, text));
+	problem->program = gnngp_compile_kernel(run->env, LIKELY_LAPLACIAN);
+	problem->open_prior = true;
+	posterior = gnngp_run_fit(run, problem);
+	text = psprintf("laplacian(d=%d, sigma2=%g)", posterior->prior_d, posterior->prior_sigma2);
+	*kernel = MemoryContextStrdup(context, canonical(run->env, text));
+	return posterior;
 }
 
 /* The kernel that an estimate stands for. */
@@ -113,9 +110,9 @@ is_affordable(contest *c, int i, const char *kernel)
 	gp_problem	problem;
 	gp_plan		plan;
 
-	/* Planning takes seconds there, to no avail. */
-	if (i > 0 && c->data->features == NULL && c->data->graph->edges > MANY_EDGES)
-		return false;
+	/* Planning takes seconds there, to no avail: the first one's fit does it once more. */
+	if (c->data->features == NULL && c->data->graph->edges > MANY_EDGES)
+		return i == 0;
 	gnngp_problem_init(&problem, c->data, gnngp_compile_kernel(env, kernel), c->settings);
 	problem.estimate_limit = i == 0 ? 0 : env->limit == 0 ? SIZE_MAX / 2 : gp_limit(env);
 	/* What planning itself takes is not held against the limit, as in an estimate. */
@@ -163,7 +160,6 @@ try_candidate(contest *c, int i)
 	const char *kernel = c->candidates[i].kernel;
 	/* Whoever names the kernel means the parameters that its text stands for. */
 	bool		laplacian = gnngp_kernel_is_auto(c->settings->kernel) && strcmp(kernel, LAPLACIAN) == 0;
-	double		nugget = c->settings->nugget;
 	gp_problem	problem;
 	gp_posterior *posterior;
 	gnngp_notices *former;
@@ -172,12 +168,10 @@ try_candidate(contest *c, int i)
 	if (c->n > 1 || laplacian)
 		if (!is_affordable(c, i, laplacian ? LIKELY_LAPLACIAN : kernel))
 			return;
-	if (laplacian)
-		kernel = c->candidates[i].kernel = gnngp_best_laplacian(c->run, c->data, CurrentMemoryContext, &nugget);
-	gnngp_problem_init(&problem, c->data, gnngp_compile_kernel(env, kernel), c->settings);
-	problem.nugget = nugget;
+	gnngp_problem_init(&problem, c->data, laplacian ? NULL : gnngp_compile_kernel(env, kernel), c->settings);
 	former = gnngp_env_collect_notices(env);
-	posterior = gnngp_run_fit(c->run, &problem);
+	posterior = laplacian ? gnngp_fit_laplacian(c->run, &problem, CurrentMemoryContext, &c->candidates[i].kernel) :
+		gnngp_run_fit(c->run, &problem);
 	settle(c, i, posterior, gnngp_env_collect_notices(env));
 	gnngp_env_join_notices(env, former, NULL);
 }

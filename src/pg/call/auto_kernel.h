@@ -26,10 +26,10 @@ extern gnngp_choice gnngp_fit_kernel(gnngp_run *run, const gnngp_data *data,
 extern const char *gnngp_likely_kernel(const gnngp_data *data, const gnngp_fit_settings *settings);
 
 /*
- * The text, in context, of the Laplacian kernel whose prior leave-one-out likes best on these
- * data; its nugget, too, where that is NaN and the search has settled it.
+ * Fits a problem, its program aside, with the Laplacian kernel whose prior leave-one-out likes
+ * best, and puts that kernel's text into context.
  */
-extern char *gnngp_best_laplacian(gnngp_run *run, const gnngp_data *data, MemoryContext context,
-								  double *nugget);
+extern gp_posterior *gnngp_fit_laplacian(gnngp_run *run, gp_problem *problem, MemoryContext context,
+										 const char **kernel);
 
 #endif							/* GNNGP_AUTO_KERNEL_H */

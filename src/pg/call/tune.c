@@ -174,9 +174,12 @@ compute_row(gnngp_run *compute, void *arg)
 	if (gnngp_method_is_gp(t->row->method))
 	{
 		if (t->row->kernel == NULL)
-			t->row->kernel = gnngp_best_laplacian(compute, t->data, t->context, &problem.nugget);
-		problem.program = gnngp_compile_kernel(compute->env, t->row->kernel);
-		posterior = gnngp_run_fit(compute, &problem);
+			posterior = gnngp_fit_laplacian(compute, &problem, t->context, &t->row->kernel);
+		else
+		{
+			problem.program = gnngp_compile_kernel(compute->env, t->row->kernel);
+			posterior = gnngp_run_fit(compute, &problem);
+		}
 	}
 	else
 		posterior = gnngp_method_fit(compute, &problem, t->row->method);

@@ -449,7 +449,7 @@ check_probes(gp_env *env, int n)
 		double		v = 0.0;
 
 		one.row[0] = node;
-		x = gp_precision_solve(system, 1, &one, 0.0, 1e-8, 500, &effort);
+		x = gp_precision_solve(system, 1, &one, 0.0, 1e-8, 500, NULL, &effort);
 		dev->take(dev, x, 1, one.row, one.col, &v);
 		v *= gp_precision_unscale(system, node);
 		sum += pow(out->variance[node] / out->scale / v - 1.0, 2.0) / 60.0;
@@ -611,6 +611,63 @@ check_priors(gp_env *env, gp_task task)
 	ok(all.n == 1 && all.best == 0 && isnan(all.tried[0].score), "one label: a prior that serves most graphs");
 }
 
+/* A prior left open becomes the one that is chosen, and the posterior is the same from a warm start. */
+static void
+check_open(gp_env *env, gp_strategy strategy, gp_task task)
+{
+	gp_device  *dev = gp_device_cpu(env, 1);
+	world		w = large_world(env, 300, 9);
+	gp_problem	p = make_problem(env, &w, "laplacian", task, GP_FLOAT);
+	gp_prior_choice all = gp_precision_choose(dev, &p);
+	gp_prior_score best = all.tried[all.best];
+	gp_posterior *got;
+	gp_posterior *want;
+	char		name[100];
+
+	p.strategy = strategy;
+	p.open_prior = true;
+	got = gp_fit(dev, &p);
+	p.open_prior = false;
+	p.program = gp_kernel_compile(env, gp_kernel_parse(env, laplacian(best.sigma2, best.d)));
+	p.nugget = got->nugget;
+	want = gp_fit(dev, &p);
+	snprintf(name, sizeof(name), "strategy %s, %s: an open prior is sigma2 %g, d %d", gp_strategy_name(strategy),
+			 task == GP_TASK_CLASSES ? "classes" : "values", got->prior_sigma2, got->prior_d);
+	ok(got->prior_sigma2 == best.sigma2 && got->prior_d == best.d &&
+	   worst(got->mean, want->mean, want->nodes * want->columns) < 5e-3 &&
+	   worst(got->loo.mean, want->loo.mean, p.nlabelled * want->columns) < 1e-2, name);
+}
+
+/* From a solution of the same system there are the fewest steps that tell, and it is the same. */
+static void
+check_start(gp_env *env)
+{
+	gp_device  *dev = gp_device_cpu(env, 1);
+	world		w = large_world(env, 300, 9);
+	gp_csr	   *s = gp_precision_matrix(env, w.graph);
+	gp_precision *system = gp_precision_open(dev, s, GP_DOUBLE);
+	int32_t		row = 5;
+	int32_t		col = 0;
+	double		value = 1.0;
+	gp_elements one = {1, &row, &col, &value};
+	gp_effort	cold;
+	gp_effort	warm;
+	double		got[2];
+	gp_matrix	x;
+
+	gp_precision_set(system, 10.0, 2, w.labelled, w.nlabelled, 0.01);
+	x = gp_precision_solve(system, 1, &one, 0.0, 1e-6, 500, NULL, &cold);
+	dev->take(dev, x, 1, &row, &col, &got[0]);
+	got[0] *= gp_precision_unscale(system, row);
+	x = gp_precision_keep(system, &x);
+	gp_precision_set(system, 10.0, 2, w.labelled, w.nlabelled, 0.0101);
+	gp_precision_set(system, 10.0, 2, w.labelled, w.nlabelled, 0.01);
+	x = gp_precision_solve(system, 1, &one, 0.0, 1e-6, 500, &x, &warm);
+	dev->take(dev, x, 1, &row, &col, &got[1]);
+	got[1] *= gp_precision_unscale(system, row);
+	ok(cold.iterations > 10 && warm.iterations <= 4 && fabs(got[1] / got[0] - 1.0) < 1e-6, "a start spares the steps");
+}
+
 /* Errors that choose a nugget are as good for small ones, whose labels are met at once. */
 static void
 check_search(gp_env *env)
@@ -706,6 +763,12 @@ main(void)
 	in_env(check_priors(env, GP_TASK_CLASSES));
 	in_env(check_priors(env, GP_TASK_VALUES));
 	in_env(check_search(env));
+	in_env(check_start(env));
+	for (volatile int task = GP_TASK_CLASSES; task <= GP_TASK_VALUES; task++)
+	{
+		in_env(check_open(env, GP_STRATEGY_PRECISION, (gp_task) task));
+		in_env(check_open(env, GP_STRATEGY_EXACT, (gp_task) task));
+	}
 	in_env(check_traces(env));
 	disturb("a fit", TEST_REFUSE, 1, 50, small_fit(env, GP_TASK_CLASSES, "laplacian"));
 	disturb("a fit of values", TEST_REFUSE, 1, 50, small_fit(env, GP_TASK_VALUES, "laplacian(d=3)"));
