@@ -644,27 +644,22 @@ check_start(gp_env *env)
 {
 	gp_device  *dev = gp_device_cpu(env, 1);
 	world		w = large_world(env, 300, 9);
-	gp_csr	   *s = gp_precision_matrix(env, w.graph);
-	gp_precision *system = gp_precision_open(dev, s, GP_DOUBLE);
-	int32_t		row = 5;
-	int32_t		col = 0;
+	gp_precision *system = gp_precision_open(dev, gp_precision_matrix(env, w.graph), GP_DOUBLE);
+	int32_t		row = 5, col = 0;
 	double		value = 1.0;
 	gp_elements one = {1, &row, &col, &value};
 	gp_effort	cold;
 	gp_effort	warm;
 	double		got[2];
-	gp_matrix	x;
+	gp_matrix	x = {0};
 
 	gp_precision_set(system, 10.0, 2, w.labelled, w.nlabelled, 0.01);
-	x = gp_precision_solve(system, 1, &one, 0.0, 1e-6, 500, NULL, &cold);
-	dev->take(dev, x, 1, &row, &col, &got[0]);
-	got[0] *= gp_precision_unscale(system, row);
-	x = gp_precision_keep(system, &x);
-	gp_precision_set(system, 10.0, 2, w.labelled, w.nlabelled, 0.0101);
-	gp_precision_set(system, 10.0, 2, w.labelled, w.nlabelled, 0.01);
-	x = gp_precision_solve(system, 1, &one, 0.0, 1e-6, 500, &x, &warm);
-	dev->take(dev, x, 1, &row, &col, &got[1]);
-	got[1] *= gp_precision_unscale(system, row);
+	for (int k = 0; k < 2; k++)
+	{
+		x = gp_precision_solve(system, 1, &one, 0.0, 1e-6, 500, &x, k == 0 ? &cold : &warm);
+		dev->take(dev, x, 1, &row, &col, &got[k]);
+		x = gp_precision_keep(system, &x);
+	}
 	ok(cold.iterations > 10 && warm.iterations <= 4 && fabs(got[1] / got[0] - 1.0) < 1e-6, "a start spares the steps");
 }
 
