@@ -99,7 +99,9 @@ CREATE TABLE @extschema@.gp_model_catalog (
     kernel text,
     alternatives jsonb,
     -- asked for; a dump of a version that knew no other holds none
-    asked_method text DEFAULT 'gp'
+    asked_method text DEFAULT 'gp',
+    link_asked_keep integer,
+    link_kept_bytes bigint
 );
 
 CREATE UNIQUE INDEX gp_model_catalog_owner_name

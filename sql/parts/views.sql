@@ -111,7 +111,9 @@ CREATE OR REPLACE VIEW @extschema@.gp_models WITH (security_invoker = true) AS
            nullif(m.link_steps, 0) AS link_steps,
            m.link_fitted,
            m.alternatives,
-           CASE WHEN m.task IS NOT NULL THEN m.asked_method END AS method
+           CASE WHEN m.task IS NOT NULL THEN m.asked_method END AS method,
+           nullif(m.link_asked_keep, 0) AS link_keep,
+           nullif(m.link_kept_bytes, 0) AS link_kept_bytes
     FROM @extschema@.gp_model_catalog m
         LEFT JOIN @extschema@.gp_graph_catalog g ON g.id = m.graph;
 
@@ -186,6 +188,8 @@ COMMENT ON COLUMN @extschema@.gp_models.link_steps IS 'steps of the Laplacian sc
 COMMENT ON COLUMN @extschema@.gp_models.alternatives IS 'where the kernel was chosen: the others that were fitted, with their scores';
 COMMENT ON COLUMN @extschema@.gp_models.method IS 'method of the node part: gp, or another with its options';
 COMMENT ON COLUMN @extschema@.gp_models.link_fitted IS 'when the link part was last fitted';
+COMMENT ON COLUMN @extschema@.gp_models.link_keep IS 'best pairs of each node that are kept; NULL where none are';
+COMMENT ON COLUMN @extschema@.gp_models.link_kept_bytes IS 'what they take';
 
 COMMENT ON COLUMN @extschema@.gp_progress.pid IS 'process of the backend that computes';
 COMMENT ON COLUMN @extschema@.gp_progress.model IS 'model, or graph, that it computes';

@@ -165,7 +165,9 @@ CREATE POLICY visible ON @extschema@.gp_refresh_log FOR SELECT TO PUBLIC
 ALTER TABLE @extschema@.gp_model_catalog
     ADD COLUMN kernel text,
     ADD COLUMN alternatives jsonb,
-    ADD COLUMN asked_method text DEFAULT 'gp';
+    ADD COLUMN asked_method text DEFAULT 'gp',
+    ADD COLUMN link_asked_keep integer,
+    ADD COLUMN link_kept_bytes bigint;
 UPDATE @extschema@.gp_model_catalog SET kernel = asked_kernel;
 
 -- Graphs of 0.1.0 keep the scale that they had.

@@ -42,6 +42,7 @@ typedef struct best
 	gp_link_search *search;
 	gp_link_take take;
 	void	   *state;
+	bool		as_ranked;		/* hand out all, in the order that they rank */
 	bool	   *asked;			/* nodes that are asked for or done: a pair of two may come twice */
 	gp_set		told;			/* pairs of them, so that (j, i) is not told after (i, j) */
 	int32_t    *found;			/* candidates of one node */
@@ -300,8 +301,9 @@ hand_out(best *b, const pool *p)
 	gp_links_posterior(b->l, p->n, p->score, row);
 	for (int32_t s = 0; s < b->sources; s++)
 	{
-		gp_sort(b->env, row + p->first[s], p->first[s + 1] - p->first[s], sizeof(gp_link_row),
-				compare_rows, NULL);
+		if (!b->as_ranked)
+			gp_sort(b->env, row + p->first[s], p->first[s + 1] - p->first[s], sizeof(gp_link_row),
+					compare_rows, NULL);
 		for (int64_t e = p->first[s]; e < p->first[s + 1]; e++)
 			b->take(b->state, &row[e]);
 	}
@@ -372,24 +374,75 @@ run(best *b, int64_t n, const int32_t *node, int32_t size)
 	gp_free(b->env, done);
 }
 
+/* Looks for the best of each node, and hands them out. */
+static void
+look(best *b, int64_t n, const int32_t *node, gp_link_candidates candidates)
+{
+	gp_links   *l = b->l;
+	int64_t		nodes = l->model->graph->nodes;
+
+	b->search = open_search(l, candidates);
+	b->told = gp_set_open(l->env, 0);
+	b->asked = gp_alloc_zero(l->env, nodes, sizeof(bool));
+	for (int64_t e = 0; e < n && !b->as_ranked; e++)
+		b->asked[node[e]] = true;
+	b->found = gp_alloc_array(l->env, nodes, sizeof(int32_t));
+	run(b, n, node, l->model->method == GP_LINK_SCORES ? gp_link_block_size(nodes) : GP_LINK_BLOCK);
+	gp_free(l->env, b->asked);
+	gp_set_close(&b->told);
+	gp_free(l->env, b->found);
+	gp_free(l->env, b->slot);
+	gp_free(l->env, b->dst);
+}
+
 /* The k best missing links of each node. */
 void
 gp_links_best(gp_links *l, int64_t n, const int32_t *node, int64_t k,
 			  gp_link_candidates candidates, gp_link_take take, void *state)
 {
-	int64_t		nodes = l->model->graph->nodes;
 	best		b = {.l = l, .env = l->env, .k = k, .take = take, .state = state};
 
-	b.search = open_search(l, candidates);
-	b.told = gp_set_open(l->env, 0);
-	b.asked = gp_alloc_zero(l->env, nodes, sizeof(bool));
-	for (int64_t e = 0; e < n; e++)
-		b.asked[node[e]] = true;
-	b.found = gp_alloc_array(l->env, nodes, sizeof(int32_t));
-	run(&b, n, node, l->model->method == GP_LINK_SCORES ? gp_link_block_size(nodes) : GP_LINK_BLOCK);
-	gp_free(l->env, b.asked);
-	gp_set_close(&b.told);
-	gp_free(l->env, b.found);
-	gp_free(l->env, b.slot);
-	gp_free(l->env, b.dst);
+	look(&b, n, node, candidates);
+}
+
+/* What is kept, on its way. */
+typedef struct keeper
+{
+	gp_env	   *env;
+	gp_link_kept kept;
+	int64_t		n;
+} keeper;
+
+/* Keeps a row. */
+static void
+keep_row(void *state, const gp_link_row *row)
+{
+	keeper	   *k = state;
+
+	if (k->n == k->kept.room)
+	{
+		k->kept.room = 2 * k->kept.room + 1024;
+		k->kept.row = gp_realloc_array(k->env, k->kept.row, k->kept.room, sizeof(gp_link_row));
+	}
+	k->kept.row[k->n++] = *row;
+	k->kept.first[row->src + 1]++;
+}
+
+/* The best of every node, as they rank. */
+gp_link_kept
+gp_links_keep(gp_links *l, int64_t k)
+{
+	int64_t		nodes = l->model->graph->nodes;
+	keeper		all = {.env = l->env, .kept = {.nodes = nodes}};
+	best		b = {.l = l, .env = l->env, .k = k, .as_ranked = true, .take = keep_row, .state = &all};
+	int32_t    *node = gp_alloc_array(l->env, nodes, sizeof(int32_t));
+
+	all.kept.first = gp_alloc_zero(l->env, nodes + 1, sizeof(int64_t));
+	for (int64_t i = 0; i < nodes; i++)
+		node[i] = (int32_t) i;
+	look(&b, nodes, node, GP_CANDIDATES_AUTO);
+	for (int64_t i = 0; i < nodes; i++)
+		all.kept.first[i + 1] += all.kept.first[i];
+	gp_free(l->env, node);
+	return all.kept;
 }

@@ -234,4 +234,22 @@ typedef void (*gp_link_take) (void *state, const gp_link_row *row);
 extern void gp_links_best(gp_links *links, int64_t n, const int32_t *node, int64_t k,
 						  gp_link_candidates candidates, gp_link_take take, void *state);
 
+#define GP_LINK_MOST_KEPT GP_LINK_KEPT	/* pairs of a node: so many are ranked by all that is known */
+
+/*
+ * The best pairs of every node, of the candidates auto.  Those of a node stand in the order
+ * that they were ranked, which is nearly that of their scores: the first k are the ones that
+ * gp_links_best gives, but for pairs that it has told before.
+ */
+typedef struct gp_link_kept
+{
+	int64_t		nodes;
+	int64_t    *first;			/* nodes + 1: of each node's rows */
+	int64_t		room;
+	gp_link_row *row;
+} gp_link_kept;
+
+/* Memory of the environment; k is at most GP_LINK_MOST_KEPT. */
+extern gp_link_kept gp_links_keep(gp_links *links, int64_t k);
+
 #endif							/* GP_LINK_H */

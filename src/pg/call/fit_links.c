@@ -20,13 +20,15 @@ link_fit_settings(FunctionCallInfo fcinfo)
 	settings.method = gnngp_text_argument(fcinfo, 3, "method");
 	gnngp_require_argument(fcinfo, 4, "seed");
 	settings.seed = PG_GETARG_INT64(4);
+	/* Library and objects may be of different versions until the update. */
+	settings.keep = PG_NARGS() > 6 && !PG_ARGISNULL(6) ? PG_GETARG_INT32(6) : 0;
 	gnngp_link_settings_check(&settings);
 	return settings;
 }
 
 PG_FUNCTION_INFO_V1(gnngp_fit_links);
 
-/* gp_fit_links(graph, model, kernel, method, seed, replace) */
+/* gp_fit_links(graph, model, kernel, method, seed, replace, keep) */
 Datum
 gnngp_fit_links(PG_FUNCTION_ARGS)
 {

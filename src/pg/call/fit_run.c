@@ -31,6 +31,7 @@ struct gnngp_fit_run
 	gnngp_data *data;
 	gnngp_choice fit;			/* of the node part */
 	gp_link_model *links;
+	gp_link_kept kept;			/* their best pairs */
 	instr_time	lap;			/* when the step in hand began */
 	double		read_seconds;
 	double		seconds;		/* of the node part, reading included */
@@ -138,6 +139,7 @@ compute_links(gnngp_fit_run *run, gnngp_run *compute)
 {
 	compute->env->peak = compute->env->used;
 	run->links = gnngp_link_compute(compute->device, run->data, &run->link_settings);
+	run->kept = gnngp_link_keep(compute->device, run->links, &run->link_settings);
 	run->link_peak = Max(compute->env->peak, run->read_peak);
 	run->link_seconds = run->read_seconds + take_lap(run);
 }
@@ -264,6 +266,8 @@ gnngp_fit_store(gnngp_fit_run *run, gnngp_model *model)
 		gnngp_link_store_write(model, &run->data->ids, run->links);
 		gnngp_held_store_write(model, &run->data->ids, &run->links->held);
 		gnngp_link_figures_write(model, run->links->metric);
+		if (run->kept.nodes > 0)
+			model->link.kept_bytes = gnngp_kept_write(model, &run->data->ids, &run->kept, run->data->graph->directed);
 		model->link.seconds += take_lap(run);
 	}
 	gnngp_store_drop_versions(model);

@@ -42,6 +42,29 @@ gnngp_link_settings_check(gnngp_link_settings *settings)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("kernel cannot be given with method dgp"),
 				 errhint("Its kernel is learnt; the options of method dgp are part of its text.")));
+	if (settings->keep < 0 || settings->keep > GP_LINK_MOST_KEPT)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("keep must be between 0 and %d", GP_LINK_MOST_KEPT),
+				 errhint("It says how many pairs of each node are stored, for gp_predict_links with k up to that.")));
+}
+
+/* The best pairs of every node, where some are to be kept; by one thread, as predictions are. */
+gp_link_kept
+gnngp_link_keep(gp_device *device, const gp_link_model *links, const gnngp_link_settings *settings)
+{
+	gp_link_kept kept = {0};
+	gp_device  *one;
+	gp_links   *open;
+
+	if (settings->keep == 0)
+		return kept;
+	one = gnngp_device_open(device->env, 1);
+	open = gp_links_open(one, links);
+	kept = gp_links_keep(open, settings->keep);
+	gp_links_close(open);
+	one->close(one);
+	return kept;
 }
 
 /* Tells when the scores stop short of what they could be. */

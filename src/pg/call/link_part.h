@@ -19,6 +19,10 @@ extern void gnngp_link_settings_check(gnngp_link_settings *settings);
 extern gp_link_model *gnngp_link_compute(gp_device *device, const gnngp_data *data,
 										 const gnngp_link_settings *settings);
 
+/* The best pairs of every node, as many as the settings ask for; likewise. */
+extern gp_link_kept gnngp_link_keep(gp_device *device, const gp_link_model *links,
+									const gnngp_link_settings *settings);
+
 /* Fills all but time and memory, palloc'd in the current context. */
 extern void gnngp_link_fill(const gp_link_model *links, const gnngp_data *data,
 							const gnngp_link_settings *settings, gnngp_link_part *part);

@@ -2,13 +2,14 @@
  * predict_links.c - gp_predict_links, all forms, gp_score_links and gp_embedding.
  *
  * A call opens the link part of the model, lets the core score pairs, and puts
- * the rows into a tuplestore.
+ * the rows into a tuplestore.  Where the fit kept the answer, no part is opened.
  */
 #include "postgres.h"
 
 #include "call.h"
 #include "catalog/pg_type_d.h"
 #include "funcapi.h"
+#include "kept_links.h"
 #include "link_part.h"
 #include "miscadmin.h"
 #include "pg/host/host.h"
@@ -65,15 +66,22 @@ open_model(FunctionCallInfo fcinfo, link_predict *p)
 	p->model = gnngp_link_view(gnngp_model_lookup(gnngp_text_argument(fcinfo, 0, "model"), false));
 }
 
-/* Opens the link part for so many nodes or pairs, and prepares the result. */
+/* Prepares the result. */
 static void
-open_links(FunctionCallInfo fcinfo, link_predict *p, int64 asked)
+open_result(FunctionCallInfo fcinfo, link_predict *p)
 {
 	InitMaterializedSRF(fcinfo, 0);
 	p->store = ((ReturnSetInfo *) fcinfo->resultinfo)->setResult;
 	p->desc = ((ReturnSetInfo *) fcinfo->resultinfo)->setDesc;
 	p->row_context = AllocSetContextCreate(CurrentMemoryContext, "gnngp prediction",
 										   ALLOCSET_DEFAULT_SIZES);
+}
+
+/* Opens the link part for so many nodes or pairs, and prepares the result. */
+static void
+open_links(FunctionCallInfo fcinfo, link_predict *p, int64 asked)
+{
+	open_result(fcinfo, p);
 	p->open = gnngp_links_open(p->model, asked <= BRIEF);
 }
 
@@ -130,6 +138,25 @@ put_row(void *state, const gp_link_row *row)
 	MemoryContextReset(p->row_context);
 }
 
+/* Puts a row that was kept. */
+static void
+put_kept(void *arg, const gnngp_node_row *src, const gnngp_kept_pair *pair)
+{
+	link_predict *p = arg;
+	MemoryContext old = MemoryContextSwitchTo(p->row_context);
+	Datum		values[LINK_COLUMNS];
+	bool		nulls[LINK_COLUMNS] = {false};
+
+	values[LINK_SRC] = gnngp_id_type_datum(&p->id_type, src);
+	values[LINK_DST] = gnngp_id_type_datum(&p->id_type, &pair->id);
+	values[LINK_SCORE] = Float8GetDatum(pair->score);
+	values[LINK_VARIANCE] = Float8GetDatum(pair->variance);
+	values[LINK_PROBABILITY] = Float8GetDatum(pair->probability);
+	tuplestore_putvalues(p->store, p->desc, values, nulls);
+	MemoryContextSwitchTo(old);
+	MemoryContextReset(p->row_context);
+}
+
 /*
  * The nodes of a call: all of them, or those given, each once and in the order
  * given.  NULL elements and ids that the model does not know are left out.
@@ -173,6 +200,12 @@ predict_links(FunctionCallInfo fcinfo, link_predict *p, const gnngp_given_ids *g
 	int32	   *node;
 	int64		n;
 
+	if (gnngp_kept_serves(p->model, k, (gp_link_candidates) candidates))
+	{
+		open_result(fcinfo, p);
+		gnngp_kept_tell(p->model, given, k, put_kept, p);
+		return;
+	}
 	open_links(fcinfo, p, given->all ? PG_INT64_MAX : given->n);
 	node = choose_nodes(p, given, &n);
 	if (n > 0)

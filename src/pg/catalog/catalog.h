@@ -72,6 +72,7 @@ typedef struct gnngp_link_settings
 	char	   *kernel;			/* canonical text */
 	char	   *method;			/* auto, scores, pairs */
 	int64		seed;
+	int32		keep;			/* best pairs of each node that are stored; 0: none */
 } gnngp_link_settings;
 
 /* The parts of a model; each is fitted, stored and replaced alone. */
@@ -96,6 +97,7 @@ typedef struct gnngp_link_part
 	int64		peak_bytes;
 	char	   *id_type;		/* as in the node part; the two may have been fitted apart */
 	bool		integer_ids;
+	int64		kept_bytes;		/* of the stored pairs */
 } gnngp_link_part;
 
 /* A row of gp_model_catalog.  task is NULL when there is no node part. */

@@ -93,6 +93,8 @@ static const model_column columns[] = {
 	LATER("kernel", TEXTOID, kernel, "asked_kernel"),
 	LATER("alternatives", JSONBOID, alternatives, "NULL"),
 	PART(GNNGP_PART_NODES, "asked_method", TEXTOID, settings.method, "method", false, "'gp'"),
+	PART(GNNGP_PART_LINKS, "link_asked_keep", INT4OID, link.settings.keep, "keep", false, "0"),
+	PART(GNNGP_PART_LINKS, "link_kept_bytes", INT8OID, link.kept_bytes, "kept_bytes", false, "0"),
 };
 
 #define NCOLUMNS ((int) lengthof(columns))
@@ -412,19 +414,21 @@ gnngp_model_save(gnngp_model *model, int parts)
 	gnngp_spi_finish();
 }
 
-/* Corrects the time of parts that have been saved: storing took some, too. */
+/* Corrects the time of parts that have been saved: storing took some, too, and bytes that only then are known. */
 void
 gnngp_model_save_seconds(const gnngp_model *model, int parts)
 {
-	Oid			types[] = {INT8OID, FLOAT8OID, FLOAT8OID};
+	char		of_links = parts & GNNGP_PART_LINKS ? ' ' : 'n';
+	Oid			types[] = {INT8OID, FLOAT8OID, FLOAT8OID, INT8OID};
 	Datum		values[] = {Int64GetDatum(model->id), Float8GetDatum(model->seconds),
-	Float8GetDatum(model->link.seconds)};
-	char		nulls[] = {' ', parts & GNNGP_PART_NODES ? ' ' : 'n', parts & GNNGP_PART_LINKS ? ' ' : 'n'};
+	Float8GetDatum(model->link.seconds), Int64GetDatum(model->link.kept_bytes)};
+	char		nulls[] = {' ', parts & GNNGP_PART_NODES ? ' ' : 'n', of_links, of_links};
 
 	gnngp_spi_connect();
 	gnngp_execute_as_extension(psprintf("UPDATE %s.%s SET seconds = coalesce($2, seconds),"
-										" link_seconds = coalesce($3, link_seconds) WHERE id = $1",
+										" link_seconds = coalesce($3, link_seconds),"
+										" link_kept_bytes = coalesce($4, link_kept_bytes) WHERE id = $1",
 										gnngp_schema(), gnngp_model_kind.table),
-							   3, types, values, nulls);
+							   lengthof(types), types, values, nulls);
 	gnngp_spi_finish();
 }

@@ -69,6 +69,10 @@ extern void gnngp_store_drop_versions(const gnngp_model *model);
 /* Hands all blocks of a part to the receiver, under row-level security and inside SPI. */
 extern void gnngp_store_receive(int64 model_id, int64 version, const char *part, DestReceiver *receiver);
 
+/* The same for the blocks that may hold a key, in order. */
+extern void gnngp_store_receive_key(int64 model_id, int64 version, const char *part, int64 key,
+									DestReceiver *receiver);
+
 /* XX001: a block of the model is not what was written. */
 pg_noreturn extern void gnngp_store_corrupted(const gnngp_model *model, const char *what);
 

@@ -2,7 +2,9 @@
  * store_links.h - the link part of a model in packed blocks of the table gp_block.
  *
  * The part "link" is what predictions need; "link_loo" the pairs that the fit held out, which
- * only the owner may read; "link_figure" what is said of the whole.
+ * only the owner may read; "link_figure" what is said of the whole; "link_best" the best
+ * missing links of every node, where the fit kept them.  Each of its blocks has all that rows
+ * are made of, ids included, so that a question for a few nodes reads a few blocks.
  */
 #ifndef GNNGP_STORE_LINKS_H
 #define GNNGP_STORE_LINKS_H
@@ -12,6 +14,7 @@
 #include "core/link/link.h"
 #include "pg/catalog/catalog.h"
 #include "pg/read/read.h"
+#include "store.h"
 
 /* The ids of the nodes as stored, in node order. */
 typedef struct gnngp_link_ids
@@ -46,5 +49,55 @@ extern bool gnngp_held_store_read(gp_env *env, const gnngp_model *model, gnngp_l
 /* Writes the figures of a link model, and reads them: false where the version that fitted it stored none. */
 extern void gnngp_link_figures_write(const gnngp_model *model, const double *metric);
 extern bool gnngp_link_figures_read(const gnngp_model *model, double *metric);
+
+/* A block, valid as long as it is being taken. */
+typedef struct gnngp_kept_block
+{
+	const gnngp_model *model;
+	int32		first;			/* the number of its first node */
+	int32		nrows;
+	int32		npairs;
+	bool		directed;
+	const char *rows;
+	const char *pairs;
+	const char *texts;			/* the ids' texts: of the nodes, then of the pairs' other ends */
+	size_t		texts_length;
+} gnngp_kept_block;
+
+/* A node, and where its pairs begin and end. */
+typedef struct gnngp_kept_node
+{
+	int32		node;
+	gnngp_node_row id;			/* only the id */
+	int32		first;
+	int32		end;
+} gnngp_kept_node;
+
+/* One of its pairs. */
+typedef struct gnngp_kept_pair
+{
+	int32		dst;
+	gnngp_node_row id;			/* of dst */
+	double		score;
+	double		variance;
+	double		probability;
+} gnngp_kept_pair;
+
+typedef void (*gnngp_kept_fn) (void *state, const gnngp_kept_block *block);
+
+/* Writes the part "link_best" under (model->id, model->link.version); returns its bytes. */
+extern int64 gnngp_kept_write(const gnngp_model *model, const gnngp_ids *ids, const gp_link_kept *kept,
+							  bool directed);
+
+/* Hands out all blocks in order, or those that may hold one of n ascending keys. */
+extern void gnngp_kept_scan(const gnngp_model *model, gnngp_kept_fn take, void *state);
+extern void gnngp_kept_find(const gnngp_model *model, const int64 *keys, int64 n, gnngp_kept_fn take, void *state);
+
+/* Unpacks node i of a block, and pair e: XX001 where they are out of its bounds. */
+extern void gnngp_kept_node_at(const gnngp_kept_block *block, int32 i, gnngp_kept_node *node);
+extern void gnngp_kept_pair_at(const gnngp_kept_block *block, int32 e, gnngp_kept_pair *pair);
+
+/* The first node of a block with at least this key, or nrows. */
+extern int32 gnngp_kept_search(const gnngp_kept_block *block, int64 key);
 
 #endif							/* GNNGP_STORE_LINKS_H */

@@ -370,32 +370,36 @@ count_blocks(const gnngp_model *model)
 }
 
 /*
- * Reads the blocks of some keys.  A key may begin a block and end the one
+ * Hands the blocks of a key to the receiver.  A key may begin a block and end the one
  * before it when ids are hashed texts, so all blocks from the last one that
  * begins with a smaller key are read.
  */
+void
+gnngp_store_receive_key(int64 model_id, int64 version, const char *part, int64 key, DestReceiver *receiver)
+{
+	run_query(psprintf("%s AND k.first_key OPERATOR(pg_catalog.<=) $3"
+					   " AND k.block OPERATOR(pg_catalog.>=)"
+					   " (%s AND b.first_key OPERATOR(pg_catalog.<) $3) ORDER BY k.block",
+					   from_blocks(part, "k.data", "k"),
+					   from_blocks(part, "coalesce(pg_catalog.max(b.block), 0)", "b")),
+			  model_id, version, key, receiver);
+}
+
+/* Reads the blocks of some keys. */
 void
 gnngp_store_find(const gnngp_model *model, const char *part, const int64 *keys, int64 n,
 				 gnngp_block_fn take, void *state)
 {
 	block_receiver br;
-	const char *query;
 
 	gnngp_spi_connect();
 	br = open_receiver(model, take, state);
 	if (n > 1 && n > count_blocks(model) / 4)
 		gnngp_store_receive(model->id, model->version, part, &br.pub);
 	else
-	{
-		query = psprintf("%s AND k.first_key OPERATOR(pg_catalog.<=) $3"
-						 " AND k.block OPERATOR(pg_catalog.>=)"
-						 " (%s AND b.first_key OPERATOR(pg_catalog.<) $3) ORDER BY k.block",
-						 from_blocks(part, "k.data", "k"),
-						 from_blocks(part, "coalesce(pg_catalog.max(b.block), 0)", "b"));
 		for (int64 i = 0; i < n && !br.stopped; i++)
 			if (br.blocks == 0 || keys[i] > br.last_key)
-				run_query(query, model->id, model->version, keys[i], &br.pub);
-	}
+				gnngp_store_receive_key(model->id, model->version, part, keys[i], &br.pub);
 	if (br.blocks == 0)
 		require_part(model, part);
 	gnngp_spi_finish();

@@ -631,7 +631,7 @@ check_open(gp_env *env, gp_strategy strategy, gp_task task)
 	p.program = gp_kernel_compile(env, gp_kernel_parse(env, laplacian(best.sigma2, best.d)));
 	p.nugget = got->nugget;
 	want = gp_fit(dev, &p);
-	snprintf(name, sizeof(name), "strategy %s, %s: an open prior is sigma2 %g, d %d", gp_strategy_name(strategy),
+	snprintf(name, sizeof(name), "strategy %s, %s: an open prior is sigma2 %g, d %d", gp_strategy_names[strategy],
 			 task == GP_TASK_CLASSES ? "classes" : "values", got->prior_sigma2, got->prior_d);
 	ok(got->prior_sigma2 == best.sigma2 && got->prior_d == best.d &&
 	   worst(got->mean, want->mean, want->nodes * want->columns) < 5e-3 &&

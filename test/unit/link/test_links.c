@@ -99,6 +99,31 @@ check_rows(const gp_graph *g, const rows *r, int k, const char *what)
 	return r->n;
 }
 
+/* What is kept of a node is what it gets alone, and its first k are its k best. */
+static void
+check_kept(gp_links *l, rows *one)
+{
+	gp_link_kept kept = gp_links_keep(l, 5);
+	bool		same = kept.nodes == NODES;
+
+	for (int32_t i = 0; i < NODES; i++)
+		for (int k = 1; k <= 5; k += 2)
+		{
+			const gp_link_row *row = kept.row + kept.first[i];
+			int			n = (int) gp_min64(k, kept.first[i + 1] - kept.first[i]);
+			int			found = 0;
+
+			one->n = 0;
+			gp_links_best(l, 1, &i, k, GP_CANDIDATES_AUTO, keep, one);
+			for (int e = 0; e < n; e++)
+				for (int f = 0; f < one->n; f++)
+					found += row[e].src == i && row[e].dst == one->row[f].dst &&
+						fabs(row[e].score - one->row[f].score) < 1e-6;
+			same = same && one->n == n && found == n;
+		}
+	ok(same, "what is kept is what each node gets alone");
+}
+
 /* All pairs without a link that are looked at, scored one by one, are not better than the best. */
 static void
 check_best(gp_device *dev, const gp_link_model *model, const char *what)
@@ -133,6 +158,7 @@ check_best(gp_device *dev, const gp_link_model *model, const char *what)
 	one->n = 0;
 	gp_links_best(l, 1, &node[NODES - 1], 5, GP_CANDIDATES_AUTO, keep, one);
 	ok(one->n <= 5, "a node without links is answered");
+	check_kept(l, one);
 	gp_links_close(l);
 }
 
@@ -326,6 +352,7 @@ fit_and_ask(gp_env *env, gp_link_method method)
 	int32_t		node[] = {0, 5, 11};
 
 	gp_links_best(l, 3, node, 3, GP_CANDIDATES_AUTO, keep, r);
+	gp_links_keep(l, 3);
 	gp_links_close(l);
 	gp_link_model_free(env, model);
 }
