@@ -100,7 +100,8 @@ CREATE OR REPLACE VIEW @extschema@.gp_models WITH (security_invoker = true) AS
            m.mean_diag AS mean_diagonal,
            m.scale,
            nullif(m.jitter, 0) AS jitter,
-           CASE WHEN m.asked_method LIKE 'gckm%' THEN 'cosine' WHEN m.asked_method LIKE 'gpsrf%' THEN 'logits'
+           CASE WHEN m.asked_method LIKE 'gckm%' THEN 'cosine' WHEN m.asked_method LIKE 'gpsrf%' AND m.task = 'regression' THEN 'held out'
+                WHEN m.asked_method LIKE 'gpsrf%' THEN 'logits'
                 WHEN m.exact_diagonal THEN 'exact' WHEN m.strategy = 'precision' THEN 'probed'
                 WHEN m.task IS NOT NULL THEN 'low rank' END AS variances,
            m.link_method,
@@ -170,7 +171,7 @@ COMMENT ON COLUMN @extschema@.gp_models.classes IS 'classes among the labels; NU
 COMMENT ON COLUMN @extschema@.gp_models.labelled IS 'nodes that had a target';
 COMMENT ON COLUMN @extschema@.gp_models.landmarks IS 'landmarks of the low-rank kernel; NULL when it is exact';
 COMMENT ON COLUMN @extschema@.gp_models.nugget IS 'noise variance relative to the mean of the kernels diagonal';
-COMMENT ON COLUMN @extschema@.gp_models.log_marginal_likelihood IS 'of the labels, at the scale of the prior that was estimated';
+COMMENT ON COLUMN @extschema@.gp_models.log_marginal_likelihood IS 'of the labels, at the scale of the prior that was estimated; of method gpsrf the bound that was trained';
 COMMENT ON COLUMN @extschema@.gp_models.loo_score IS '1 minus the leave-one-out error over that without a model: 1 is perfect';
 COMMENT ON COLUMN @extschema@.gp_models.seconds IS 'that the last fit took';
 COMMENT ON COLUMN @extschema@.gp_models.peak_bytes IS 'most memory that the last fit held at one time';
@@ -178,7 +179,7 @@ COMMENT ON COLUMN @extschema@.gp_models.fitted IS 'when the node part was last f
 COMMENT ON COLUMN @extschema@.gp_models.mean_diagonal IS 'mean of the kernels diagonal';
 COMMENT ON COLUMN @extschema@.gp_models.scale IS 'estimated scale of the prior, with which variances are multiplied';
 COMMENT ON COLUMN @extschema@.gp_models.jitter IS 'largest number added to a diagonal to make it positive definite, relative to its mean';
-COMMENT ON COLUMN @extschema@.gp_models.variances IS 'whose diagonal variances start from: exact, probed or low rank; cosine where they only rank, logits where they are those of the classes'' logits';
+COMMENT ON COLUMN @extschema@.gp_models.variances IS 'whose diagonal variances start from: exact, probed or low rank; cosine where they only rank, logits where they are those of the classes'' logits, held out where they are scaled to errors of labels that were held out';
 COMMENT ON COLUMN @extschema@.gp_models.link_method IS 'how links are scored: scores, pairs, or dgp with its options; NULL without a link part';
 COMMENT ON COLUMN @extschema@.gp_models.link_kernel IS 'kernel that was asked for with the link part; NULL where the method is dgp';
 COMMENT ON COLUMN @extschema@.gp_models.link_pairs IS 'pairs that the link part learnt from';

@@ -30,6 +30,9 @@ SELECT g, count(*), avg((src / 12 = dst / 12)::integer) > 0.8 AS within, bool_an
        bool_and(probability BETWEEN 0 AND 1) AS probabilities
 FROM unnest('{g,f,arcs}'::text[]) AS g, gp_predict_links(g, '{5,50,90}'::integer[], k => 2, candidates => 'all') GROUP BY g ORDER BY g;
 SELECT count(*) FROM gp_predict_links('names', 'n7', k => 3);
+-- Directions are not told apart: what is linked in one is not suggested in the other
+SELECT count(*) > 100 AS many, bool_and(e.src IS NULL) AS unlinked
+FROM gp_predict_links('arcs', k => 3) AS l LEFT JOIN e ON least(l.src, l.dst) = e.src AND greatest(l.src, l.dst) = e.dst;
 SELECT a.score = b.score AND a.variance = b.variance AS unordered
 FROM gp_score_links('g', 1, 40) AS a, gp_score_links('g', 40, 1) AS b;
 SELECT count(*) = 2 * count(*) FILTER (WHERE linked) AS halves FROM gp_loo_links('g');

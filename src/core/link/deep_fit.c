@@ -157,8 +157,8 @@ draw_noise(gp_deep *d)
 		gp_fill_normal(&d->t, d->layer[l]->cosines.noise, gp_trainer_seed(&d->t, DRAW_NOISE + l, true), 1.0);
 }
 
-/* A random pair without a link. */
-static void
+/* A random pair without a link; false where none was found, in a graph that has few. */
+static bool
 draw_missing(const gp_deep *d, const gp_graph *graph, uint64_t seed, uint64_t place, int32_t *src, int32_t *dst)
 {
 	for (uint64_t k = 0; k < TRIES; k++)
@@ -168,11 +168,12 @@ draw_missing(const gp_deep *d, const gp_graph *graph, uint64_t seed, uint64_t pl
 		*src = (int32_t) gp_min64((int64_t) (gp_each_uniform(seed, element) * (double) d->nodes), d->nodes - 1);
 		*dst = (int32_t) gp_min64((int64_t) (gp_each_uniform(seed, element + 1) * (double) d->nodes), d->nodes - 1);
 		if (*src != *dst && !gp_link_exists(graph, *src, *dst))
-			return;
+			return true;
 	}
+	return false;
 }
 
-/* The pairs of a step: the links that a view hides, or a window of them, and as many without a link. */
+/* The pairs of a step: the links that a view hides, or a window of them, and as many without a link, if there are. */
 static void
 draw_pairs(gp_deep *d, const gp_deep_view *view)
 {
@@ -180,18 +181,26 @@ draw_pairs(gp_deep *d, const gp_deep_view *view)
 	uint64_t	seed = gp_trainer_seed(&d->t, DRAW_MISSING, true);
 	double		at = gp_each_uniform(gp_trainer_seed(&d->t, DRAW_WINDOW, true), 0);
 	int64_t		first = links < view->links.n ? (int64_t) (at * (double) view->links.n) : 0;
+	int64_t		n = d->env->dry ? 2 * links : links;
+	int64_t		next = 0;
 
 	for (int64_t e = 0; e < links && !d->env->dry; e++)
 	{
 		int64_t		k = (first + e) % view->links.n;
 
 		d->end[e] = view->links.src[k];
-		d->end[2 * links + e] = view->links.dst[k];
-		draw_missing(d, d->whole->graph, seed, (uint64_t) e, &d->end[links + e], &d->end[3 * links + e]);
+		d->second[e] = view->links.dst[k];
 		d->linked[e] = true;
-		d->linked[links + e] = false;
 	}
-	gp_pairs_set(&d->t, d->pairs, 2 * links);
+	for (int64_t e = 0; e < links && !d->env->dry; e++)
+	{
+		gp_look(d->env, e, &next);
+		if (draw_missing(d, d->whole->graph, seed, (uint64_t) e, &d->end[n], &d->second[n]))
+			d->linked[n++] = false;
+	}
+	if (!d->env->dry)
+		memcpy(d->end + n, d->second, n * sizeof(int32_t));
+	gp_pairs_set(&d->t, d->pairs, n);
 }
 
 /* One step with the links that a view hides. */
@@ -254,9 +263,9 @@ train(gp_deep *d, int64_t steps)
 
 /* ---- moments ---- */
 
-/* Adds one sample of all nodes to the sums. */
+/* Adds one sample of all nodes to the sums, which the first one begins. */
 static void
-add_sample(gp_deep *d, gp_matrix value, double *sum, double *square)
+add_sample(gp_deep *d, gp_matrix value, bool begin, double *sum, double *square)
 {
 	double	   *host = gp_alloc_array(d->env, LOOK_ROWS * value.cols, sizeof(double));
 
@@ -269,8 +278,8 @@ add_sample(gp_deep *d, gp_matrix value, double *sum, double *square)
 						 gp_matrix_rows(value, band.first, band.count));
 		for (int64_t k = 0; k < band.count * value.cols && !d->env->dry; k++)
 		{
-			sum[first + k] += host[k];
-			square[first + k] += host[k] * host[k];
+			sum[first + k] = (begin ? 0.0 : sum[first + k]) + host[k];
+			square[first + k] = (begin ? 0.0 : square[first + k]) + host[k] * host[k];
 		}
 	}
 	gp_free(d->env, host);
@@ -282,6 +291,7 @@ settle_moments(gp_deep *d, const double *sum, const double *square, gp_link_mode
 {
 	int64_t		width = d->options.units;
 	double	   *w = gp_alloc_zero(d->env, width, sizeof(double));
+	bool		sound = true;
 	int64_t		next = 0;
 
 	d->dev->download(d->dev, gp_matrix_wrap(w, 1, width, GP_DOUBLE), gp_pairs_weights(&d->t, &d->pairs->pairs));
@@ -293,7 +303,11 @@ settle_moments(gp_deep *d, const double *sum, const double *square, gp_link_mode
 		gp_look(d->env, k, &next);
 		model->row[k] = (float) (mean * w[k % width]);
 		model->row_variance[k] = (float) (variance * w[k % width] * w[k % width]);
+		sound = sound && isfinite(model->row[k]) && isfinite(model->row_variance[k]);
 	}
+	if (!sound)
+		gp_raise(d->env, GP_ERR_RANGE, "Take a lower rate, or scale the features to ordinary sizes.",
+				 "the training of method dgp is out of range after step %lld", (long long) d->t.step);
 	gp_free(d->env, w);
 }
 
@@ -306,18 +320,13 @@ take_moments(gp_deep *d, const gp_deep_view *view, gp_link_model *model)
 	double	   *sum = gp_alloc_figures(d->env, d->nodes, (size_t) width * sizeof(double));
 	double	   *square = gp_alloc_figures(d->env, d->nodes, (size_t) width * sizeof(double));
 
-	if (!d->env->dry)
-	{
-		memset(sum, 0, d->nodes * width * sizeof(double));
-		memset(square, 0, d->nodes * width * sizeof(double));
-	}
 	gp_deep_use(d, view);
 	for (int s = 0; s < SAMPLES; s++)
 	{
 		d->t.step = SAMPLE_STEP + s;
 		draw_noise(d);
 		gp_network_forward(&d->t, d->chain, d->chain->n - 1);
-		add_sample(d, d->chain->block[d->chain->n - 2].value, sum, square);
+		add_sample(d, d->chain->block[d->chain->n - 2].value, s == 0, sum, square);
 	}
 	d->t.step = step;
 	settle_moments(d, sum, square, model);
@@ -364,6 +373,7 @@ training_open(gp_deep *d, gp_device *dev)
 	d->t = gp_trainer_open(dev, GP_FLOAT, d->problem->seed);
 	d->t.training = true;
 	d->end = gp_alloc_array(d->env, 2 * d->most, sizeof(int32_t));
+	d->second = gp_alloc_array(d->env, d->most, sizeof(int32_t));
 	d->linked = gp_alloc_array(d->env, d->most, sizeof(bool));
 	d->r = gp_alloc_array(d->env, d->most, sizeof(double));
 	d->chain = gp_alloc(d->env, sizeof(gp_network));
@@ -380,6 +390,7 @@ training_close(gp_deep *d)
 	gp_free(d->env, d->chain);
 	gp_free(d->env, d->r);
 	gp_free(d->env, d->linked);
+	gp_free(d->env, d->second);
 	gp_free(d->env, d->end);
 	gp_trainer_close(&d->t);
 }
@@ -397,11 +408,29 @@ run_trial(gp_device *dry, void *arg)
 {
 	gp_deep		d = *(gp_deep *) arg;
 	gp_link_model model = {0};
+	int64_t		edges = d.problem->graph->edges;
+	int64_t		hidden = edges - d.whole->graph->edges;
+	void	   *kept[4];
 
+	d.whole = &d.view[0];
+	d.fold = &d.view[1];
+	/* The model's rows, the hidden pairs as they are judged, and the hidden links in the later views. */
+	for (int k = 0; k < 2; k++)
+		kept[k] = gp_alloc_figures(dry->env, d.nodes, (size_t) d.options.units * sizeof(float));
+	kept[2] = gp_alloc_figures(dry->env, 2 * hidden, sizeof(gp_link_row) + 2);
+	kept[3] = gp_alloc_figures(dry->env, 2 * hidden * (GP_DEEP_FOLDS + 1), sizeof(int64_t) + 3 * sizeof(float));
 	training_open(&d, dry);
 	train(&d, d.options.steps);
 	take_moments(&d, d.whole, &model);
+	/* The views of all links come when the chain is there: their links in order, what is hidden, their inputs. */
+	gp_free(dry->env, gp_alloc_figures(dry->env, edges, 8 * sizeof(int64_t)));
+	gp_free(dry->env, gp_alloc_figures(dry->env, d.nodes, 8 * sizeof(int64_t)));
+	for (int k = 0; k <= d.folds; k++)
+		dry->destroy(dry, &d.view[k].inputs);
+	gp_deep_inputs_again(&d);
 	training_close(&d);
+	for (int k = 0; k < 4; k++)
+		gp_free(dry->env, kept[k]);
 }
 
 /* Holds what a training takes against the limit. */
@@ -458,9 +487,30 @@ settle_options(const gp_dgp *asked, int64_t nodes, bool features)
 	return o;
 }
 
-/* Fits. */
-void
-gp_link_deep_fit(gp_device *dev, const gp_link_problem *problem, gp_link_model *model)
+/* The graph without directions, in place of the model's where that has some. */
+static void
+forget_directions(gp_env *env, gp_link_problem *problem, gp_link_model *model)
+{
+	const gp_graph *graph = problem->graph;
+	gp_edges   *edges;
+	int64_t		next = 0;
+
+	if (!graph->directed)
+		return;
+	edges = gp_edges_create(env, graph->nodes, false, graph->weight != NULL);
+	for (int32_t i = 0; i < graph->nodes; i++)
+	{
+		gp_look(env, graph->start[i] + i, &next);
+		for (int64_t k = graph->start[i]; k < graph->start[i + 1]; k++)
+			gp_edges_add(edges, 1, &i, &graph->col[k], graph->weight ? &graph->weight[k] : NULL);
+	}
+	problem->graph = model->graph = gp_graph_build(edges);
+	model->owns_graph = true;
+}
+
+/* Fits a graph without directions. */
+static void
+fit(gp_device *dev, const gp_link_problem *problem, gp_link_model *model)
 {
 	gp_env	   *env = dev->env;
 	gp_dgp		defaults = gp_dgp_defaults();
@@ -471,10 +521,10 @@ gp_link_deep_fit(gp_device *dev, const gp_link_problem *problem, gp_link_model *
 	if (problem->features)
 		d.x = gp_link_features_prepare(env, problem->features, problem->seed);
 	model->width = d.options.units;
-	model->row = gp_alloc_array(env, (int64_t) gp_size_mul(env, d.nodes, model->width), sizeof(float));
-	model->row_variance = gp_alloc_array(env, (int64_t) gp_size_mul(env, d.nodes, model->width), sizeof(float));
 	gp_deep_views_open(&d, hidden.graph);
 	check_limit(&d);
+	model->row = gp_alloc_array(env, (int64_t) gp_size_mul(env, d.nodes, model->width), sizeof(float));
+	model->row_variance = gp_alloc_array(env, (int64_t) gp_size_mul(env, d.nodes, model->width), sizeof(float));
 	training_open(&d, dev);
 	train(&d, first_steps(&d));
 	take_moments(&d, d.whole, model);
@@ -489,4 +539,14 @@ gp_link_deep_fit(gp_device *dev, const gp_link_problem *problem, gp_link_model *
 	training_close(&d);
 	gp_deep_views_close(&d);
 	gp_features_free(env, d.x);
+}
+
+/* Fits. */
+void
+gp_link_deep_fit(gp_device *dev, const gp_link_problem *problem, gp_link_model *model)
+{
+	gp_link_problem undirected = *problem;
+
+	forget_directions(dev->env, &undirected, model);
+	fit(dev, &undirected, model);
 }

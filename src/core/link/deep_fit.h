@@ -20,7 +20,7 @@ typedef struct gp_deep_view
 	gp_matrix	inputs;			/* nodes x some float: those that depend on the graph */
 } gp_deep_view;
 
-/* A training. */
+/* A training.  The graph has no directions: what is linked in one is linked. */
 typedef struct gp_deep
 {
 	gp_device  *dev;
@@ -42,7 +42,8 @@ typedef struct gp_deep
 	gp_matrix	frequency[GP_DGP_MAX_LAYERS];
 	gp_matrix	map;			/* inputs x units */
 	int64_t		most;			/* pairs of a step */
-	int32_t    *end;
+	int32_t    *end;			/* 2 most: first ends, then second ones */
+	int32_t    *second;			/* most: second ends, while they are drawn */
 	bool	   *linked;
 	double	   *r;
 } gp_deep;

@@ -95,9 +95,11 @@ fill_degrees(gp_deep *d, const gp_graph *graph, gp_matrix column)
 	double	   *z = gp_alloc_array(d->env, n, sizeof(double));
 	double		mean = 0.0;
 	double		square = 0.0;
+	int64_t		next = 0;
 
 	for (int64_t i = 0; i < n; i++)
 	{
+		gp_look(d->env, i, &next);
 		z[i] = log1p((double) (graph->start[i + 1] - graph->start[i]));
 		mean += z[i] / (double) n;
 		square += z[i] * z[i] / (double) n;

@@ -312,6 +312,11 @@ restore_regression(const restorer *r, gp_link_model *m)
 	m->slope = r->scalar[SLOPE];
 	if (m->method == GP_LINK_DEEP)
 	{
+		const double number[] = {m->offset, m->scale, m->intercept, m->slope};
+
+		check_finite(r, number, 4);
+		if (m->width < 1 || !(m->scale > 0.0))
+			refuse(r, "a number is out of range");
 		restore_moments(r, m);
 		return;
 	}

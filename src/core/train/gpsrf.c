@@ -436,7 +436,8 @@ run(gp_learner *l, const gp_plan *plan)
 		if (p->task == GP_TASK_VALUES)
 			out->mean[i] = l->targets.offset + l->targets.unit * out->mean[i];
 	}
-	out->log_marginal_likelihood = l->bound;
+	/* The bound is that of values in units of their spread. */
+	out->log_marginal_likelihood = l->bound - (p->task == GP_TASK_VALUES ? (double) p->nlabelled * log(l->targets.unit) : 0.0);
 	gp_free(env, l->logits);
 	gp_free(env, l->spectrum);
 	gp_free(env, l->net);

@@ -150,10 +150,12 @@ inverse_roots(gp_env *env, const gp_graph *graph, double *volume)
 {
 	gp_csr	   *w = gp_graph_symmetric(env, graph);
 	double	   *root = gp_alloc_zero(env, w->rows, sizeof(double));
+	int64_t		next = 0;
 
 	*volume = 0.0;
 	for (int64_t i = 0; i < w->rows; i++)
 	{
+		gp_look(env, w->start[i] + i, &next);
 		for (int64_t k = w->start[i]; k < w->start[i + 1]; k++)
 			root[i] += ((double *) w->value)[k];
 		*volume += root[i];

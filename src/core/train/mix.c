@@ -3,7 +3,7 @@
  *
  *		f <- l_q S f + (1 - l_q) f,  l_q = sigmoid(lam_q),  q = 1 .. K
  *
- * The columns lie in groups; those of group g take the last g of the K sums, so that a representation keeps
+ * The columns lie in groups; those of group g, from 0, take the first g of the K sums, so that a representation keeps
  * what a node is beside what its neighbourhood is (Opolka and Lio 2022).
  */
 #include "engine.h"
@@ -114,6 +114,7 @@ static void
 unit_shape(gp_trainer *t, gp_block *b, int64_t rows, int64_t cols)
 {
 	gp_csr	   *d = &b->unit.diagonal;
+	int64_t		next = 0;
 
 	*d = (gp_csr) {.rows = rows,.cols = rows,.type = t->type};
 	d->start = gp_alloc_array(t->env, rows + 1, sizeof(int64_t));
@@ -122,13 +123,16 @@ unit_shape(gp_trainer *t, gp_block *b, int64_t rows, int64_t cols)
 	b->unit.inverse = gp_alloc_figures(t->env, rows, sizeof(double));
 	b->unit.dot = gp_alloc_figures(t->env, rows, sizeof(double));
 	b->unit.dots = t->dev->create(t->dev, rows, 1, GP_DOUBLE);
-	for (int64_t i = 0; i <= rows; i++)
-		d->start[i] = i;
 	for (int64_t i = 0; i < rows; i++)
+	{
+		gp_look(t->env, i, &next);
+		d->start[i] = i;
 		d->col[i] = (int32_t) i;
+	}
+	d->start[rows] = rows;
 }
 
-/* y = alpha diag(v) x + beta y. */
+/* y = diag(v) x + beta y; with w, diag(-v w) takes the place of diag(v). */
 static void
 scale_rows(gp_trainer *t, gp_unit *u, const double *v, const double *w, gp_matrix x, double beta, gp_matrix y)
 {
@@ -155,10 +159,14 @@ static void
 unit_forward(gp_trainer *t, gp_block *b, gp_matrix x, gp_matrix y)
 {
 	gp_unit    *u = &b->unit;
+	int64_t		next = 0;
 
 	read_dots(t, u, x, x, u->inverse);
 	for (int64_t i = 0; i < x.rows && !t->env->dry; i++)
+	{
+		gp_look(t->env, i, &next);
 		u->inverse[i] = u->length / sqrt(u->inverse[i] + LEAST_SQUARE);
+	}
 	scale_rows(t, u, u->inverse, NULL, x, 0.0, y);
 }
 
@@ -167,10 +175,14 @@ static void
 unit_backward(gp_trainer *t, gp_block *b, gp_matrix x, gp_matrix y, gp_matrix dy, gp_matrix dx)
 {
 	gp_unit    *u = &b->unit;
+	int64_t		next = 0;
 
 	read_dots(t, u, dy, y, u->dot);
 	for (int64_t i = 0; i < x.rows && !t->env->dry; i++)
+	{
+		gp_look(t->env, i, &next);
 		u->dot[i] /= u->length * u->length;
+	}
 	scale_rows(t, u, u->inverse, NULL, dy, 0.0, dx);
 	scale_rows(t, u, u->inverse, u->dot, y, 1.0, dx);
 }

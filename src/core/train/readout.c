@@ -38,6 +38,7 @@ pairs_shape(gp_trainer *t, gp_block *b, int64_t rows, int64_t cols)
 	s->col = gp_alloc_array(t->env, 2 * p->most, sizeof(int32_t));
 	s->value = gp_alloc_array(t->env, 2 * p->most, gp_type_size(t->type));
 	memset(s->start, 0, (rows + 1) * sizeof(int64_t));
+	t->env->check_interrupts(t->env);
 }
 
 /* Where each pair's rows go back to: for each node its pairs as the second end, then as the first. */

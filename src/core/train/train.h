@@ -114,10 +114,10 @@ extern char *gp_gpsrf_print(gp_env *env, const gp_gpsrf *options);
 extern gp_plan gp_gpsrf_plan(gp_device *dev, const gp_problem *problem, const gp_gpsrf *options);
 
 /*
- * The posterior of classes: means are probabilities of the training's own, variances the mean
- * over the classes of those of their logits.  In place of leave-one-out, five folds are held out of trainings
+ * The posterior.  Of classes: means are probabilities of the training's own, variances the mean
+ * over the classes of those of their logits; of values: means and variances of an observation.  In place of leave-one-out, five folds are held out of trainings
  * of half the steps, which calibrate.  log_marginal_likelihood is the bound that was trained,
- * landmarks are none, nugget is NaN.  Raises GP_ERR_RANGE where a step gives no number.
+ * the plan's landmarks are the cosines, nugget is NaN.  Raises GP_ERR_RANGE where a step gives no number.
  */
 extern gp_posterior *gp_gpsrf_fit(gp_device *dev, const gp_problem *problem, const gp_gpsrf *options);
 

@@ -267,7 +267,7 @@ gnngp_fit_store(gnngp_fit_run *run, gnngp_model *model)
 		gnngp_held_store_write(model, &run->data->ids, &run->links->held);
 		gnngp_link_figures_write(model, run->links->metric);
 		if (run->kept.nodes > 0)
-			model->link.kept_bytes = gnngp_kept_write(model, &run->data->ids, &run->kept, run->data->graph->directed);
+			model->link.kept_bytes = gnngp_kept_write(model, &run->data->ids, &run->kept, run->links->graph->directed);
 		model->link.seconds += take_lap(run);
 	}
 	gnngp_store_drop_versions(model);

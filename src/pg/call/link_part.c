@@ -19,7 +19,8 @@ static gp_link_method
 find_method(gp_env *env, const char *text, gp_dgp *options)
 {
 	gnngp_env_set_text(env, text, "method");
-	if (!gp_method_is(env, text, methods[GP_LINK_DEEP]))
+	if (pg_strncasecmp(text + strspn(text, " \t\n"), methods[GP_LINK_DEEP], 3) != 0 ||
+		!gp_method_is(env, text, methods[GP_LINK_DEEP]))
 		return (gp_link_method) gnngp_require_word("method", text, lengthof(methods), methods,
 												   "A method is auto, scores, pairs or dgp, which takes options: dgp(steps=300).");
 	*options = gp_dgp_parse(env, text);

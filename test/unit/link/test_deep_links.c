@@ -306,8 +306,8 @@ check_memory(gp_env *env, bool features)
 {
 	uint64_t	state = 3;
 	gp_device  *dev = gp_device_cpu(env, 2);
-	gp_graph   *graph = random_hub_graph(env, &state, 900, 900, 3, 9, false);
-	gp_features *x = features ? group_features(env, 900, 60) : NULL;
+	gp_graph   *graph = random_hub_graph(env, &state, 2000, 2000, 3, 9, false);
+	gp_features *x = features ? group_features(env, 2000, 60) : NULL;
 	gp_dgp		o = quick(12);
 	size_t		before;
 	gp_link_model *m = fit(dev, graph, x, &o);
@@ -325,8 +325,9 @@ check_memory(gp_env *env, bool features)
 	m = fit_within(dev, graph, x, &o);
 	ok(m != NULL, "an eighth more than it took is enough");
 	gp_link_model_free(env, m);
-	env->limit = before + (taken - before) * 4 / 5;
+	env->limit = taken - 1;
 	expect_error(env, GP_ERR_LIMIT, fit_within(dev, graph, x, &o));
+	ok(strncmp(test_state(env)->message, "the link model needs ", 21) == 0, "by the plan, before the first step");
 }
 
 /* Bad input. */
@@ -384,6 +385,17 @@ check_damage(gp_env *env)
 	m->row[3] = NAN;
 	expect_error(env, GP_ERR_DATA, gp_link_model_restore(env, array, n));
 	m->row[3] = 0.0f;
+	for (volatile int k = 0; k < 4; k++)
+	{
+		double	   *number[] = {&m->offset, &m->scale, &m->intercept, &m->slope};
+		double		kept = *number[k];
+
+		*number[k] = NAN;
+		gp_link_model_arrays(m, scalars, array);
+		expect_error(env, GP_ERR_DATA, gp_link_model_restore(env, array, n));
+		*number[k] = kept;
+	}
+	gp_link_model_arrays(m, scalars, array);
 	for (volatile int k = 0; k < n; k++)
 		if (array[k].data == m->row || array[k].data == m->row_variance)
 		{
