@@ -20,7 +20,7 @@ OBJS = $(PG_OBJS) $(CORE_OBJS)
 
 # The installation script is put together from these parts, in this order.  Those of
 # functions and views replace what is there, so that an update takes them, too.
-REPLACED_PARTS = bytes.sql graph.sql predict.sql loo.sql cluster.sql model.sql links.sql device.sql report.sql views.sql
+REPLACED_PARTS = bytes.sql graph.sql predict.sql live.sql loo.sql cluster.sql model.sql links.sql device.sql report.sql views.sql
 SQL_PARTS = $(addprefix sql/parts/,head.sql role_type.sql catalog.sql shell_types.sql bytes.sql \
 	kernel_type.sql node_list.sql $(filter-out bytes.sql views.sql,$(REPLACED_PARTS)) aggregates.sql views.sql)
 SQL_SCRIPT = sql/$(EXTENSION)--$(EXTVERSION).sql

@@ -101,7 +101,9 @@ CREATE TABLE @extschema@.gp_model_catalog (
     -- asked for; a dump of a version that knew no other holds none
     asked_method text DEFAULT 'gp',
     link_asked_keep integer,
-    link_kept_bytes bigint
+    link_kept_bytes bigint,
+    asked_live boolean DEFAULT false,
+    live_bytes bigint DEFAULT 0
 );
 
 CREATE UNIQUE INDEX gp_model_catalog_owner_name
@@ -176,11 +178,12 @@ CREATE POLICY visible ON @extschema@.gp_model_catalog FOR SELECT TO PUBLIC
            OR EXISTS (SELECT FROM @extschema@.gp_grant_catalog g
                       WHERE g.model = gp_model_catalog.id));
 
--- "loo" tells the owner's labels one by one, "link_loo" his links: no grantee sees them.
+-- "loo" tells the owner's labels one by one, "link_loo" his links, and labels can be worked out
+-- from "live": no grantee sees them.
 CREATE POLICY visible ON @extschema@.gp_block FOR SELECT TO PUBLIC
     USING (EXISTS (SELECT FROM @extschema@.gp_model_catalog m
                    WHERE m.id = gp_block.model
-                     AND (gp_block.part NOT IN ('loo', 'link_loo')
+                     AND (gp_block.part NOT IN ('loo', 'link_loo', 'live')
                           OR pg_catalog.pg_has_role(@extschema@.gp_role_oid(m.owner), 'USAGE'))));
 
 -- The messages of errors quote the owner's data: no grantee sees them.

@@ -11,6 +11,7 @@ CREATE OR REPLACE FUNCTION @extschema@.gp_fit(
     seed bigint DEFAULT 0,
     replace boolean DEFAULT false,
     method text DEFAULT 'gp',
+    live boolean DEFAULT false,
     OUT model text,
     OUT task text,
     OUT kernel @extschema@.gp_kernel,
@@ -32,7 +33,7 @@ CREATE OR REPLACE FUNCTION @extschema@.gp_fit(
 AS 'MODULE_PATHNAME', 'gnngp_fit'
 LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000;
 
-COMMENT ON FUNCTION @extschema@.gp_fit(text, text, @extschema@.gp_kernel, text, text, integer, double precision, bigint, boolean, text) IS
+COMMENT ON FUNCTION @extschema@.gp_fit(text, text, @extschema@.gp_kernel, text, text, integer, double precision, bigint, boolean, text, boolean) IS
     'fit a Gaussian process, or another method, on a graph and store the posterior of every node as a model; then SELECT * FROM gp_predict(model)';
 
 CREATE OR REPLACE FUNCTION @extschema@.gp_predict_support(internal)
@@ -203,6 +204,7 @@ CREATE OR REPLACE FUNCTION @extschema@.gp_estimate(
     strategy text DEFAULT 'auto',
     landmarks integer DEFAULT NULL,
     method text DEFAULT 'gp',
+    live boolean DEFAULT false,
     OUT strategy text,
     OUT bytes bigint,
     OUT flops double precision,
@@ -210,5 +212,5 @@ CREATE OR REPLACE FUNCTION @extschema@.gp_estimate(
 AS 'MODULE_PATHNAME', 'gnngp_estimate'
 LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000;
 
-COMMENT ON FUNCTION @extschema@.gp_estimate(text, @extschema@.gp_kernel, text, integer, text) IS
+COMMENT ON FUNCTION @extschema@.gp_estimate(text, @extschema@.gp_kernel, text, integer, text, boolean) IS
     'what gp_fit(graph, kernel => ...) would cost: the strategy that the planner chooses, its memory and operations, and why';

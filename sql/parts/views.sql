@@ -114,7 +114,8 @@ CREATE OR REPLACE VIEW @extschema@.gp_models WITH (security_invoker = true) AS
            m.alternatives,
            CASE WHEN m.task IS NOT NULL THEN m.asked_method END AS method,
            nullif(m.link_asked_keep, 0) AS link_keep,
-           nullif(m.link_kept_bytes, 0) AS link_kept_bytes
+           nullif(m.link_kept_bytes, 0) AS link_kept_bytes,
+           nullif(m.live_bytes, 0) AS live_bytes
     FROM @extschema@.gp_model_catalog m
         LEFT JOIN @extschema@.gp_graph_catalog g ON g.id = m.graph;
 
@@ -187,6 +188,7 @@ COMMENT ON COLUMN @extschema@.gp_models.link_auc IS 'area under the ROC curve fo
 COMMENT ON COLUMN @extschema@.gp_models.link_average_precision IS 'average precision for held-out links';
 COMMENT ON COLUMN @extschema@.gp_models.link_steps IS 'steps of the Laplacian scores';
 COMMENT ON COLUMN @extschema@.gp_models.alternatives IS 'where the kernel was chosen: the others that were fitted, with their scores';
+COMMENT ON COLUMN @extschema@.gp_models.live_bytes IS 'bytes of the live state, with which gp_predict_live answers; NULL without one';
 COMMENT ON COLUMN @extschema@.gp_models.method IS 'method of the node part: gp, or another with its options';
 COMMENT ON COLUMN @extschema@.gp_models.link_fitted IS 'when the link part was last fitted';
 COMMENT ON COLUMN @extschema@.gp_models.link_keep IS 'best pairs of each node that are kept; NULL where none are';

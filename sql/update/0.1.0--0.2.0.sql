@@ -148,11 +148,12 @@ CREATE POLICY visible ON @extschema@.gp_model_catalog FOR SELECT TO PUBLIC
            OR EXISTS (SELECT FROM @extschema@.gp_grant_catalog g
                       WHERE g.model = gp_model_catalog.id));
 
--- "loo" tells the owner's labels one by one, "link_loo" his links: no grantee sees them.
+-- "loo" tells the owner's labels one by one, "link_loo" his links, and labels can be worked out
+-- from "live": no grantee sees them.
 CREATE POLICY visible ON @extschema@.gp_block FOR SELECT TO PUBLIC
     USING (EXISTS (SELECT FROM @extschema@.gp_model_catalog m
                    WHERE m.id = gp_block.model
-                     AND (gp_block.part NOT IN ('loo', 'link_loo')
+                     AND (gp_block.part NOT IN ('loo', 'link_loo', 'live')
                           OR pg_catalog.pg_has_role(@extschema@.gp_role_oid(m.owner), 'USAGE'))));
 
 -- The messages of errors quote the owner's data: no grantee sees them.
@@ -167,7 +168,9 @@ ALTER TABLE @extschema@.gp_model_catalog
     ADD COLUMN alternatives jsonb,
     ADD COLUMN asked_method text DEFAULT 'gp',
     ADD COLUMN link_asked_keep integer,
-    ADD COLUMN link_kept_bytes bigint;
+    ADD COLUMN link_kept_bytes bigint,
+    ADD COLUMN asked_live boolean DEFAULT false,
+    ADD COLUMN live_bytes bigint DEFAULT 0;
 UPDATE @extschema@.gp_model_catalog SET kernel = asked_kernel;
 
 -- Graphs of 0.1.0 keep the scale that they had.

@@ -87,6 +87,7 @@ SELECT gp_create_graph('q''u"o.te', '"Quoted ""table"', 'e_int', id => 'I d', fe
 SELECT count(gp_fit(g)) FROM unnest('{int,val,text,uuid,num,sparse,view,part,big,edgeless}'::text[]) g;
 SELECT gp_fit('q''u"o.te', 'q''u"o.te');
 SELECT gp_fit('int', 'rbf', 'rbf'), gp_fit('val', 'nys', strategy => 'nystrom', landmarks => 8);
+SELECT gp_fit('int', 'live', 'gcn', live => true);
 SELECT count(gp_fit_links(g)) FROM unnest('{int,val,text,uuid,num,sparse,big}'::text[]) g;
 SELECT gp_fit_links('plain', method => 'pairs');
 SELECT gp_grant('int', 'calls_bob'), gp_grant('text', 'public');

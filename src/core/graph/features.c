@@ -427,6 +427,66 @@ gp_features_of_csr(gp_env *env, gp_csr *csr)
 	return f;
 }
 
+/* Puts zeros behind the rows and the numbers of features. */
+gp_features *
+gp_features_widen(gp_env *env, gp_features *f, int64_t rows, int64_t dims)
+{
+	gp_features *out = gp_alloc_zero(env, 1, sizeof(gp_features));
+	size_t		size = gp_type_size(f->type);
+	gp_csr	   *s = f->csr;
+
+	rows = gp_max64(rows, f->rows);
+	dims = gp_max64(dims, f->dims);
+	*out = (gp_features) {rows, dims, NULL, NULL, f->type};
+	if (s)
+	{
+		out->csr = gp_csr_create(env, rows, dims, gp_csr_entries(s), s->type);
+		for (int64_t i = 0; i < rows; i++)
+			out->csr->start[i + 1] = s->start[gp_min64(i + 1, s->rows)];
+		if (gp_csr_entries(s) > 0)
+		{
+			memcpy(out->csr->col, s->col, gp_csr_entries(s) * sizeof(int32_t));
+			memcpy(out->csr->value, s->value, gp_csr_entries(s) * size);
+		}
+	}
+	else
+	{
+		out->dense = gp_alloc_zero(env, (int64_t) gp_size_mul(env, rows, dims), size);
+		for (int64_t i = 0; i < f->rows; i++)
+			memcpy((char *) out->dense + i * dims * size, (char *) f->dense + i * f->dims * size, f->dims * size);
+	}
+	gp_features_free(env, f);
+	return out;
+}
+
+/* Changes the type of features. */
+gp_features *
+gp_features_as(gp_env *env, gp_features *f, gp_type type)
+{
+	int64_t		n;
+	void	   *old;
+	void	   *value;
+
+	if (f == NULL || f->type == type)
+		return f;
+	n = f->csr ? gp_csr_entries(f->csr) : (int64_t) gp_size_mul(env, f->rows, f->dims);
+	old = f->csr ? f->csr->value : f->dense;
+	value = gp_alloc_array(env, n, gp_type_size(type));
+	for (int64_t k = 0; k < n; k++)
+		gp_number_put(value, type, k, gp_number_at(old, f->type, k));
+	gp_free(env, old);
+	f->type = type;
+	if (f->csr == NULL)
+	{
+		f->dense = value;
+		return f;
+	}
+	f->csr->value = value;
+	f->csr->type = type;
+	f->csr->stamp = gp_csr_stamp();
+	return f;
+}
+
 /* The identity: structure only. */
 gp_features *
 gp_features_identity(gp_env *env, int64_t nodes, gp_type type)

@@ -152,6 +152,12 @@ typedef enum gp_scale
 /* Scales features that were just built; the result, of single precision, takes their place (scale.c). */
 extern gp_features *gp_features_scale(gp_env *env, gp_features *features, gp_scale scale);
 
+/* The means of features, then their deviations, which are 0 for constants; owned by the caller. */
+extern double *gp_features_moments(gp_env *env, const gp_features *features);
+
+/* Standardises features by moments, which may be those of others; the result takes their place. */
+extern gp_features *gp_features_standardise(gp_env *env, gp_features *features, const double *moments);
+
 /* What is one of a row. */
 typedef enum gp_row_size
 {
@@ -164,6 +170,12 @@ extern gp_features *gp_features_unit(gp_env *env, const gp_features *features, g
 
 /* The largest deviation of a feature over the smallest one that varies; 1 when none does. */
 extern double gp_features_spread(gp_env *env, const gp_features *features);
+
+/* Features of more rows and numbers, at least, which are 0; takes the place of those given. */
+extern gp_features *gp_features_widen(gp_env *env, gp_features *features, int64_t rows, int64_t dims);
+
+/* Features with numbers of a type; takes the place of those given. */
+extern gp_features *gp_features_as(gp_env *env, gp_features *features, gp_type type);
 
 /* A sparse matrix as features, which it belongs to from then on. */
 extern gp_features *gp_features_of_csr(gp_env *env, gp_csr *csr);

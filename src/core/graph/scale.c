@@ -77,12 +77,28 @@ varies(const moments *m, int64_t j)
 	return m->deviation[j] > 1e-12 * fabs(m->mean[j]);
 }
 
+/* The means, then the deviations, 0 of constants. */
+double *
+gp_features_moments(gp_env *env, const gp_features *f)
+{
+	moments		m = take_moments(env, f);
+	double	   *out = gp_alloc_array(env, (int64_t) gp_size_mul(env, 2, f->dims), sizeof(double));
+
+	for (int64_t j = 0; j < f->dims; j++)
+	{
+		out[j] = m.mean[j];
+		out[f->dims + j] = varies(&m, j) ? m.deviation[j] : 0.0;
+	}
+	free_moments(env, &m);
+	return out;
+}
+
 /* Every feature with mean 0 and deviation 1; a constant one is 0. */
-static gp_features *
-standardise(gp_env *env, const gp_features *f)
+gp_features *
+gp_features_standardise(gp_env *env, gp_features *f, const double *moment)
 {
 	gp_features *out = gp_alloc_zero(env, 1, sizeof(gp_features));
-	moments		m = take_moments(env, f);
+	const double *deviation = moment + f->dims;
 	double	   *row = gp_alloc_array(env, f->dims, sizeof(double));
 	float	   *dense = gp_alloc_array(env, (int64_t) gp_size_mul(env, f->rows, f->dims), sizeof(float));
 	int64_t		next = 0;
@@ -96,11 +112,10 @@ standardise(gp_env *env, const gp_features *f)
 		gp_look(env, i * f->dims, &next);
 		read_row(f, i, row);
 		for (int64_t j = 0; j < f->dims; j++)
-			dense[i * f->dims + j] = varies(&m, j) ?
-				(float) ((row[j] - m.mean[j]) / m.deviation[j]) : 0.0f;
+			dense[i * f->dims + j] = deviation[j] > 0.0 ? (float) ((row[j] - moment[j]) / deviation[j]) : 0.0f;
 	}
 	gp_free(env, row);
-	free_moments(env, &m);
+	gp_features_free(env, f);
 	return out;
 }
 
@@ -142,11 +157,13 @@ gp_features *
 gp_features_scale(gp_env *env, gp_features *f, gp_scale scale)
 {
 	gp_features *out = f;
+	double	   *moment;
 
 	if (scale == GP_SCALE_STANDARD)
 	{
-		out = standardise(env, f);
-		gp_features_free(env, f);
+		moment = gp_features_moments(env, f);
+		out = gp_features_standardise(env, f, moment);
+		gp_free(env, moment);
 	}
 	else if (scale == GP_SCALE_LENGTH || f->type != GP_FLOAT)
 		narrow_rows(env, f, scale == GP_SCALE_LENGTH);

@@ -2,6 +2,7 @@
  * exact.c - the posterior from exact columns of the kernel.
  */
 #include "infer_internal.h"
+#include "kernel/keep.h"
 #include "kernel/prepared.h"
 
 /* The columns of the labelled nodes and the whole diagonal. */
@@ -110,6 +111,21 @@ mean_diagonal(gp_device *dev, gp_matrix v, double *host)
 	return sum / v.rows;
 }
 
+/* Keeps what columns are evaluated against, and the regression. */
+static void
+keep_posterior(gp_eval *ev, const gp_problem *problem, const gp_plan *plan, const gp_solution *solution)
+{
+	gp_matrix	ones;
+
+	if (ev->keep == NULL)
+		return;
+	gp_anchors_note_exact(ev, problem->labelled, problem->nlabelled, !plan->by_columns);
+	ones = ev->dev->create(ev->dev, problem->nlabelled, 1, GP_DOUBLE);
+	ev->dev->fill(ev->dev, ones, 1.0);
+	gp_live_keep_weights(ev, solution->weights, solution->root, ones);
+	ev->dev->destroy(ev->dev, &ones);
+}
+
 /* The posterior by the exact kernel. */
 gp_solution
 gp_infer_exact(gp_eval *ev, const gp_problem *problem, const gp_targets *targets,
@@ -127,6 +143,7 @@ gp_infer_exact(gp_eval *ev, const gp_problem *problem, const gp_targets *targets
 	gp_check_mean_diagonal(ev->env, ev->type, mean_diag);
 	solution = gp_dual_solve(dev, problem, targets, labelled_block(ev, problem, &kernel),
 							 mean_diag);
+	keep_posterior(ev, problem, plan, &solution);
 	means(ev, &kernel, solution.weights, out);
 	explained(ev, &kernel, solution.root, kernel.diag);
 	dev->download(dev, gp_matrix_wrap(out->variance, ev->n, 1, GP_DOUBLE), kernel.diag);

@@ -55,6 +55,8 @@ typedef struct gp_problem
 	gp_type		type;			/* of the large matrices */
 	double		nugget_min;		/* the least one searched; 0 = GP_NUGGET_MIN */
 	double		nugget_slack;	/* take the largest nugget within this share of the least error */
+	const double *moments;		/* by which the features were standardised, or NULL */
+	bool		live;			/* the posterior keeps what rows can be evaluated against later (live.c) */
 	bool		quiet;			/* no notices about the nugget, which the user cannot give */
 
 	/* Chooses the device once the plan is known; NULL stays with the one that planned. */
@@ -78,6 +80,7 @@ struct gp_plan
 	double		bytes;			/* high-water mark of the environment, inputs included */
 	double		flops;			/* floating-point operations of the whole fit */
 	double		effort;			/* the same, weighed by how fast they run */
+	double		live_bytes;		/* of what a live problem keeps */
 	char		reason[512];	/* one sentence for the user */
 };
 
@@ -147,6 +150,7 @@ typedef struct gp_posterior
 	double		loo_score;		/* 1 - leave-one-out error / that of the class shares, or of the mean; <= 1 */
 	double		metric[GP_METRICS]; /* NaN: not a figure of this task, or too few labels */
 	gp_loo		loo;
+	struct gp_keep *keep;		/* of a live problem; else NULL */
 } gp_posterior;
 
 /* Counts operations and bytes and chooses; raises GP_ERR_LIMIT when nothing fits. */
@@ -209,5 +213,84 @@ extern double gp_logit(const gp_calibrator *calibrator, int32_t c, double mean);
 /* The probabilities of a node's classes; a node without kernel has the class shares instead. */
 extern void gp_probabilities(const gp_calibrator *calibrator, int32_t columns, const double *mean,
 							 double *probability);
+
+/*
+ * Answers about nodes as they are now, from what a live fit kept (live.c): the anchors of the
+ * kernel (kernel/keep.h), and the regression in the columns that these give.
+ */
+
+/* What a keep says of its fit; figures that stand together in one piece. */
+typedef struct gp_live_figures
+{
+	double		nodes;			/* of the fit */
+	double		columns;		/* classes, or 1 */
+	double		values;			/* 1 for a regression */
+	double		exact;			/* 1: K itself, 0: a low-rank factor */
+	double		by_columns;		/* exact: 1 by columns, 0 the whole */
+	double		exact_diagonal; /* variances start from the exact diagonal */
+	double		dims;			/* features; 0: structure only */
+	double		noise;
+	double		mean_diag;
+	double		scale;			/* in the targets' unit */
+	double		unit;
+	double		offset;
+	double		wide;			/* 1: large matrices are of double */
+} gp_live_figures;
+
+/* The figures; false for a keep that is damaged. */
+extern bool gp_live_read(const struct gp_keep *keep, gp_live_figures *figures);
+
+/* The type of the fit's large matrices. */
+static inline gp_type
+gp_live_type(const gp_live_figures *figures)
+{
+	return figures->wide > 0.0 ? GP_DOUBLE : GP_FLOAT;
+}
+
+/* The labelled nodes of a fit, ascending. */
+extern const int32_t *gp_live_labelled(const struct gp_keep *keep, int64_t *n);
+
+/* The calibrator of a fit of classes, and their shares; the keep owns both. */
+extern gp_calibrator gp_live_calibrator(const struct gp_keep *keep);
+extern const double *gp_live_shares(const struct gp_keep *keep);
+
+/*
+ * A label that is given or taken: of a node of the question, or as the fit knew it.  A node
+ * that the fit had labelled loses that label first.
+ */
+typedef struct gp_live_label
+{
+	int32_t		node;			/* of the question */
+	bool		taken;			/* no new label in its place */
+	int32_t		label;			/* a class */
+	double		target;			/* or a value */
+} gp_live_label;
+
+/* What is asked: of some nodes of a graph that reaches as far around them as the kernel does. */
+typedef struct gp_live_question
+{
+	const struct gp_keep *keep;
+	const gp_program *program;
+	const gp_graph *graph;
+	const gp_features *features;	/* NULL: structure only */
+	const int32_t *fit_node;	/* the number of each in the fit, or -1 */
+	int64_t		inner;			/* nodes whose rows may matter: the first of the graph */
+	int64_t		asked;
+	const int32_t *node;		/* those asked for; NULL: the first */
+	int64_t		nlabels;
+	const gp_live_label *label;
+} gp_live_question;
+
+/* The answer, as in gp_posterior. */
+typedef struct gp_live_answer
+{
+	int64_t		n;
+	int32_t		columns;
+	double	   *mean;
+	double	   *variance;
+	bool	   *is_prior;		/* NULL: none */
+} gp_live_answer;
+
+extern gp_live_answer gp_live_ask(gp_device *dev, const gp_live_question *question);
 
 #endif							/* GP_INFER_H */

@@ -16,6 +16,8 @@ check_problem(gp_env *env, const gp_problem *problem)
 		gp_raise(env, GP_ERR_INTERNAL, NULL, "the features are not of the problem's type");
 	if (!isnan(problem->nugget) && !(problem->nugget > 0.0 && isfinite(problem->nugget)))
 		gp_raise(env, GP_ERR_VALUE, NULL, "the nugget must be finite and greater than 0");
+	if (problem->live)
+		gp_live_check_kernel(env, problem->program);
 }
 
 /* The same without a kernel's evaluation. */

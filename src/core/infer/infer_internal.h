@@ -73,8 +73,22 @@ extern void gp_tell_fewer(gp_env *env, const gp_problem *problem, const gp_solut
 extern void gp_posterior_forget(gp_env *env, gp_posterior *out);
 extern void gp_posterior_tell(gp_env *env, const gp_problem *problem, const gp_posterior *out);
 
+/* Refuses kernels that have no live state. */
+extern void gp_live_check_kernel(gp_env *env, const gp_program *program);
+
+/* Begins and ends what a live problem keeps (live_keep.c); nothing is done for others. */
+extern void gp_live_open(gp_eval *ev, const gp_problem *problem);
+extern void gp_live_close(gp_eval *ev, const gp_problem *problem, const gp_targets *targets,
+						  const gp_solution *solution, gp_posterior *out);
+
 /* strategy.c: the posterior by a plan; on a device that only accounts, what that takes. */
 extern gp_posterior *gp_infer(gp_eval *ev, const gp_problem *problem, const gp_plan *plan);
+
+/*
+ * live_keep.c: keeps the weights of a regression and the root of its system, which right, the sum
+ * of the labels' rows, gives the weights of targets that are all 1; a new label moves their mean.
+ */
+extern void gp_live_keep_weights(gp_eval *ev, gp_matrix weights, gp_matrix root, gp_matrix right);
 
 /* posterior.c: allocates the arrays of one. */
 extern gp_posterior *gp_posterior_create(gp_env *env, const gp_problem *problem,

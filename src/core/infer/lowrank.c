@@ -6,6 +6,7 @@
  * variances take one product or one triangular solve per block of rows.
  */
 #include "infer_internal.h"
+#include "kernel/keep.h"
 #include "kernel/prepared.h"
 
 #include <math.h>
@@ -74,17 +75,66 @@ narrow(lowrank *lr, gp_matrix x)
 	return out;
 }
 
+/* Rows of all panels side by side, in block. */
+static void
+collect_rows(lowrank *lr, int64_t row, gp_matrix block)
+{
+	int64_t		at = 0;
+
+	for (int k = 0; k < lr->f->npanels; k++)
+	{
+		gp_matrix	p = lr->f->panel[k].p;
+
+		lr->ev->dev->copy(lr->ev->dev, gp_matrix_cols(block, at, p.cols),
+						  gp_matrix_rows(p, row, block.rows));
+		at += p.cols;
+	}
+}
+
+/*
+ * Posterior means in double, a block of rows at a time: means that a few rows are to give again cannot
+ * have the rounding of sums in single precision, which depends on how many rows there are.
+ */
+static void
+means_in_double(lowrank *lr, gp_matrix solved, gp_posterior *out)
+{
+	gp_device  *dev = lr->ev->dev;
+	int64_t		height = gp_min64(lr->ev->n, dev->row_block);
+	gp_matrix	block = dev->create(dev, height, lr->rank, GP_DOUBLE);
+	gp_matrix	mean = dev->create(dev, height, solved.cols, GP_DOUBLE);
+
+	for (gp_band band = gp_band_first(lr->ev->n, height); band.count > 0; gp_band_next(&band))
+	{
+		gp_matrix	b = gp_matrix_rows(block, 0, band.count);
+		gp_matrix	m = gp_matrix_rows(mean, 0, band.count);
+
+		collect_rows(lr, band.first, b);
+		dev->gemm(dev, false, false, 1.0, b, solved, 0.0, m);
+		dev->download(dev, gp_matrix_wrap(lr->ev->env->dry ? out->mean : out->mean + band.first * solved.cols, band.count,
+										  solved.cols, GP_DOUBLE), m);
+	}
+	dev->destroy(dev, &block);
+	dev->destroy(dev, &mean);
+}
+
 /* Posterior means of all nodes from the weights w of the factor's columns. */
 static void
 means(lowrank *lr, gp_matrix w, gp_posterior *out)
 {
 	gp_device  *dev = lr->ev->dev;
 	gp_matrix	solved = dev->create(dev, w.rows, w.cols, GP_DOUBLE);
-	gp_matrix	mean = dev->create(dev, lr->ev->n, w.cols, lr->ev->type);
+	gp_matrix	mean;
 	gp_matrix	x;
 
 	dev->copy(dev, solved, w);
 	gp_factor_solve(lr->ev, lr->f, solved);
+	if (lr->ev->keep)
+	{
+		means_in_double(lr, solved, out);
+		dev->destroy(dev, &solved);
+		return;
+	}
+	mean = dev->create(dev, lr->ev->n, w.cols, lr->ev->type);
 	x = narrow(lr, solved);
 	gp_factor_times(lr->ev, lr->f, 0, lr->ev->n, x, mean);
 	dev->download(dev, gp_matrix_wrap(out->mean, lr->ev->n, w.cols, GP_DOUBLE), mean);
@@ -114,22 +164,6 @@ product_norms(lowrank *lr, gp_matrix x, double *out)
 	dev->download(dev, gp_matrix_wrap(out, n, 1, GP_DOUBLE), norm);
 	dev->destroy(dev, &block);
 	dev->destroy(dev, &norm);
-}
-
-/* Rows of all panels side by side, in block. */
-static void
-collect_rows(lowrank *lr, int64_t row, gp_matrix block)
-{
-	int64_t		at = 0;
-
-	for (int k = 0; k < lr->f->npanels; k++)
-	{
-		gp_matrix	p = lr->f->panel[k].p;
-
-		lr->ev->dev->copy(lr->ev->dev, gp_matrix_cols(block, at, p.cols),
-						  gp_matrix_rows(p, row, block.rows));
-		at += p.cols;
-	}
 }
 
 /*
@@ -261,6 +295,33 @@ presence(lowrank *lr, double *diag)
 	dev->destroy(dev, &sum);
 }
 
+/* Keeps the weights and the root of B = Q'Q + noise I, which is made here where it is not at hand. */
+static void
+keep_posterior(lowrank *lr, gp_matrix w, const gp_matrix *root, gp_matrix q, double noise)
+{
+	gp_device  *dev = lr->ev->dev;
+	gp_matrix	ones;
+	gp_matrix	sum;
+	gp_matrix	right;
+	gp_matrix	l;
+
+	if (lr->ev->keep == NULL)
+		return;
+	ones = dev->create(dev, q.rows, 1, q.type);
+	sum = dev->create(dev, q.cols, 1, q.type);
+	right = dev->create(dev, q.cols, 1, GP_DOUBLE);
+	dev->fill(dev, ones, 1.0);
+	dev->gemm(dev, true, false, 1.0, q, ones, 0.0, sum);
+	dev->copy(dev, right, sum);
+	l = root ? *root : gram_root(lr, q, noise);
+	gp_live_keep_weights(lr->ev, w, l, right);
+	if (root == NULL)
+		dev->destroy(dev, &l);
+	dev->destroy(dev, &ones);
+	dev->destroy(dev, &sum);
+	dev->destroy(dev, &right);
+}
+
 /* Few labels: the dual form on Q_t Q_t', then means and variances by way of the panels. */
 static gp_solution
 solve_dual(lowrank *lr, const gp_problem *problem, const gp_targets *targets, gp_matrix q,
@@ -277,6 +338,7 @@ solve_dual(lowrank *lr, const gp_problem *problem, const gp_targets *targets, gp
 	solution = gp_dual_solve(dev, problem, targets, k, mean_diag);
 	dev->gemm(dev, true, false, 1.0, wide, solution.weights, 0.0, w);
 	means(lr, w, out);
+	keep_posterior(lr, w, NULL, wide, solution.noise);
 	dev->destroy(dev, &w);
 	solution.fewer_error = gp_fewer_error(lr->ev, problem, targets, lr->f, wide, &solution, out);
 	if (diag)
@@ -309,6 +371,7 @@ solve_primal(lowrank *lr, const gp_problem *problem, const gp_targets *targets, 
 	gp_solution solution = gp_primal_solve(dev, problem, targets, q, mean_diag);
 
 	means(lr, solution.weights, out);
+	keep_posterior(lr, solution.weights, &solution.root, q, solution.noise);
 	solution.fewer_error = gp_fewer_error(lr->ev, problem, targets, lr->f, q, &solution, out);
 	if (diag)
 	{
@@ -366,6 +429,8 @@ gp_infer_panels(gp_eval *ev, const gp_problem *problem, const gp_targets *target
 	double		mean_diag = mean_diagonal(&lr, diag);
 	gp_matrix	q = labelled_rows(&lr, problem);
 
+	if (ev->keep)
+		gp_keep_matrix(dev, ev->keep, GP_PIECE_LABELLED_ROWS, 0, 0, q);
 	if (diag == NULL)
 	{
 		present = gp_alloc_figures(ev->env, ev->n, sizeof(double));

@@ -5,6 +5,7 @@
  * would take much longer than the low-rank one.
  */
 #include "infer_internal.h"
+#include "kernel/keep.h"
 #include "kernel/prepared.h"
 #include "precision.h"
 
@@ -119,6 +120,28 @@ run_trial(gp_eval *ev, void *arg)
 	const trial *t = arg;
 
 	gp_posterior_free(ev->env, gp_infer(ev, t->problem, &t->plan));
+}
+
+/* What the fit keeps; runs in a dry run. */
+static void
+run_keep(gp_eval *ev, void *arg)
+{
+	trial	   *t = arg;
+	gp_posterior *out = gp_infer(ev, t->problem, &t->plan);
+
+	t->plan.live_bytes = gp_keep_bytes(out->keep);
+	gp_posterior_free(ev->env, out);
+}
+
+/* The bytes that a live problem's fit keeps. */
+static double
+count_keep(gp_eval *ev, const gp_problem *problem, const gp_plan *plan)
+{
+	trial		t = {problem, *plan};
+
+	if (problem->live)
+		(void) gp_eval_dry(ev, run_keep, &t);
+	return t.plan.live_bytes;
 }
 
 /* What an exact fit takes. */
@@ -384,6 +407,7 @@ gp_plan_with(gp_eval *ev, const gp_problem *asked)
 		refuse(env, "fit", o.base + o.lowrank.bytes, o.limit,
 			   "Use fewer landmarks, or raise gnngp.memory_limit.");
 	plan_powers(ev, problem, &o, &plan);
+	plan.live_bytes = count_keep(ev, problem, &plan);
 	return plan;
 }
 

@@ -2,6 +2,7 @@
  * posterior.c - the posterior of all nodes: its memory, its variances, the last net.
  */
 #include "infer_internal.h"
+#include "kernel/keep.h"
 
 #include <math.h>
 #include <string.h>
@@ -155,5 +156,6 @@ gp_posterior_free(gp_env *env, gp_posterior *posterior)
 	gp_free(env, posterior->loo.score);
 	gp_free(env, posterior->is_prior);
 	gp_free(env, posterior->landmark);
+	gp_keep_free(posterior->keep);
 	gp_free(env, posterior);
 }

@@ -5,6 +5,7 @@
  * enters, so that leave-one-out stays exact.  What matters is the order of the
  * directions: K^p has no unit, and w is scaled to a largest of 1.
  */
+#include "kernel/keep.h"
 #include "kernel/prepared.h"
 #include "power.h"
 
@@ -206,6 +207,8 @@ gp_spectrum_factor(gp_eval *ev, gp_factor *f, const gp_spectrum *s, double p)
 	gp_factor_solve(ev, f, wide);
 	dev->copy(dev, x, wide);
 	dev->destroy(dev, &wide);
+	if (ev->keep)
+		gp_keep_matrix(dev, ev->keep, GP_PIECE_POWER, 0, 0, x);
 	out->npanels = 1;
 	out->panel[0].value = 1.0;
 	out->panel[0].p = dev->create(dev, ev->n, s->kept, ev->type);

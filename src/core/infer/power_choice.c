@@ -4,6 +4,7 @@
  * With few labels a power above 1 predicts classes better, with many it does not;
  * the leave-one-out error that chooses the nugget tells which.
  */
+#include "kernel/keep.h"
 #include "kernel/prepared.h"
 #include "power.h"
 
@@ -141,10 +142,12 @@ gp_power_choose(gp_eval *ev, const gp_problem *problem, const gp_targets *target
 	int64_t		n;
 	int32_t    *landmark = gp_landmarks_spread(ev, problem, gp_power_landmarks(ev), &n);
 	int32_t    *unused = landmark;
+	gp_keep    *former = ev->keep;
 	gp_factor  *f;
 	gp_spectrum s;
 
 	p.quiet = ev->patient = true;
+	ev->keep = former ? gp_keep_create(env) : NULL;
 	f = gp_eval_nystrom(ev, ev->kernel->program->nsteps - 1, landmark, n);
 	s = gp_spectrum_take(ev, f);
 	if (is_sound(ev, &s))
@@ -156,9 +159,14 @@ gp_power_choose(gp_eval *ev, const gp_problem *problem, const gp_targets *target
 		unused = out->landmark;
 		out->landmark = landmark;
 		out->nlandmarks = n;
+		gp_keep_free(former);
 	}
 	else
+	{
 		ev->max_jitter = jitter;
+		gp_keep_free(ev->keep);
+		ev->keep = former;
+	}
 	ev->patient = false;
 	gp_free(env, unused);
 	gp_spectrum_free(ev, &s);

@@ -36,6 +36,7 @@ gp_infer(gp_eval *ev, const gp_problem *problem, const gp_plan *plan)
 	gp_solution solution;
 
 	out->power = problem->program->power;
+	gp_live_open(ev, problem);
 	if (plan->strategy == GP_STRATEGY_EXACT)
 		solution = gp_infer_exact(ev, &p, &targets, plan, out);
 	else
@@ -49,6 +50,7 @@ gp_infer(gp_eval *ev, const gp_problem *problem, const gp_plan *plan)
 	if (plan->try_powers && !targets.few && !targets.flat)
 		gp_power_choose(ev, problem, &targets, &solution, out);
 	gp_posterior_settle(ev, problem, &targets, &solution, out);
+	gp_live_close(ev, problem, &targets, &solution, out);
 	gp_solution_free(ev->dev, &solution);
 	gp_targets_free(env, &targets);
 	return out;

@@ -5,6 +5,7 @@
  * needs the variances before it.  Any block of its covariance is one product of
  * rows of Z and a map, so no evaluator ever stores more of it than it needs.
  */
+#include "keep.h"
 #include "prepared.h"
 
 #include <string.h>
@@ -27,15 +28,19 @@ current_diag(gp_eval *ev, const gp_chain *chain)
 	return diag;
 }
 
-/* The mean of the variances after the stages so far. */
+/* What scales the covariance so far to a mean variance of 1. */
 static double
-mean_variance(gp_eval *ev, const gp_chain *chain)
+unit_scale(gp_eval *ev, const gp_chain *chain, int step)
 {
-	gp_matrix	diag = current_diag(ev, chain);
-	double		mean = gp_mean_entry(ev->dev, diag);
+	gp_matrix	diag;
+	double		scale;
 
+	if (gp_unit_kept(ev, GP_UNIT_CHAIN, step, &scale))
+		return scale;
+	diag = current_diag(ev, chain);
+	scale = gp_unit_scale(ev, gp_mean_entry(ev->dev, diag));
 	ev->dev->destroy(ev->dev, &diag);
-	return mean;
+	return gp_unit_note(ev, GP_UNIT_CHAIN, step, scale);
 }
 
 /* Adds a stage on top. */
@@ -120,7 +125,7 @@ push_step(gp_eval *ev, gp_chain *chain, int step)
 			push_stage(ev, chain, GP_MAP_RELU, 0.0, 0.0);
 			break;
 		case GP_STEP_UNIT:
-			scale_chain(ev, chain, gp_unit_scale(ev, mean_variance(ev, chain)), 0.0);
+			scale_chain(ev, chain, unit_scale(ev, chain, step), 0.0);
 			break;
 		case GP_STEP_SUM:
 			below = &ev->kernel->program->steps[s->arg1];

@@ -45,6 +45,9 @@ typedef struct gp_linear
 	bool		borrowed;		/* csr is not its own */
 } gp_linear;
 
+/* What a fit keeps, so that rows can be evaluated against it later (keep.h). */
+typedef struct gp_keep gp_keep;
+
 /* An evaluation of a kernel on a device. */
 typedef struct gp_eval
 {
@@ -57,7 +60,17 @@ typedef struct gp_eval
 	double		max_jitter;		/* the largest one used so far */
 	bool		patient;		/* goes on beyond the largest jitter that is any good, without an error */
 	gp_linear  *linear;			/* for each step: its explicit factor, once it was asked for */
+	gp_keep    *keep;			/* gets what a later evaluation needs; NULL: nothing is kept */
+	const gp_keep *live;		/* what the rows are evaluated against; NULL: all nodes are there */
+	int64_t		live_rows;		/* rows before those of what was kept */
 } gp_eval;
+
+/* The rows that panels and blocks have: all, or those before what was kept. */
+static inline int64_t
+gp_eval_rows(const gp_eval *ev)
+{
+	return ev->live ? ev->live_rows : ev->n;
+}
 
 /* What a linear term is of. */
 typedef enum gp_leaf

@@ -108,7 +108,7 @@ gp_term_width(const gp_eval *ev, const gp_linear_term *term)
 {
 	if (term->leaf == GP_LEAF_BIAS)
 		return 1;
-	return term->leaf == GP_LEAF_LISTS ? ev->n : ev->kernel->x->dims;
+	return term->leaf == GP_LEAF_LISTS ? ev->kernel->lists->cols : ev->kernel->x->dims;
 }
 
 /* The columns of the terms' factor. */
@@ -237,7 +237,7 @@ form_multiply(gp_eval *ev, gp_linear *f, const gp_csr *s)
 
 	gp_csr_free(ev->env, f->csr);
 	f->csr = product;
-	if (product->cols > 1 &&
+	if (product->cols > 1 && ev->live == NULL &&
 		gp_csr_entries(product) > DENSE_SHARE * (double) product->rows * product->cols)
 		form_densify(ev, f);
 }

@@ -5,6 +5,7 @@
  * one belongs to the evaluation, on its device; what making it took is noted, so
  * that each further dry run accounts for the same without making it.
  */
+#include "keep.h"
 #include "prepared.h"
 
 /* Makes the factor of a step, sparse matrices in the kernel's own environment. */
@@ -24,6 +25,7 @@ make_linear(gp_eval *ev, int step)
 		terms->term[0].value = 1.0;
 	}
 	z = gp_linear_build(&on_host, terms);
+	gp_anchors_fill(&on_host, GP_PIECE_LINEAR, step, terms, &z);
 	gp_free(ev->env, terms);
 	return z;
 }
@@ -128,6 +130,8 @@ linear_of_known(gp_eval *ev, int step, gp_known_linear *known)
 static gp_csr *
 ready_leaf(const gp_eval *ev, int step)
 {
+	if (ev->live)
+		return NULL;
 	switch (ev->kernel->program->steps[step].kind)
 	{
 		case GP_STEP_INPUT:

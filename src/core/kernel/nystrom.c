@@ -7,6 +7,7 @@
  * norm needs it: operators act on the panel, and the last layer's factor is
  * never formed.  Linear terms stay exact and sparse between the activations.
  */
+#include "keep.h"
 #include "prepared.h"
 
 #include <math.h>
@@ -58,19 +59,26 @@ gp_landmark_root(gp_eval *ev, gp_matrix c)
 	dev->destroy(dev, &saved);
 }
 
-/* The landmarks' rows of a panel of covariances, factorised. */
+/* The landmarks' rows of a panel of covariances of a step, factorised; or their factor as it was kept. */
 static gp_matrix
-panel_root(nystrom *ny, gp_matrix panel)
+panel_root(nystrom *ny, int step, gp_matrix panel)
 {
 	gp_eval    *ev = ny->ev;
 	gp_device  *dev = ev->dev;
-	gp_matrix	rows = dev->create(dev, ny->na, ny->na, ev->type);
-	gp_matrix	root = dev->create(dev, ny->na, ny->na, GP_DOUBLE);
+	gp_matrix	rows;
+	gp_matrix	root;
 
+	if (ev->live)
+		return gp_keep_take_lower(dev, gp_keep_need(ev->env, ev->live, GP_PIECE_ROOT, step, 0,
+													ny->na * (ny->na + 1) / 2), ny->na);
+	rows = dev->create(dev, ny->na, ny->na, ev->type);
+	root = dev->create(dev, ny->na, ny->na, GP_DOUBLE);
 	dev->gather_rows(dev, rows, panel, ny->landmark);
 	dev->copy(dev, root, rows);
 	dev->destroy(dev, &rows);
 	gp_landmark_root(ev, root);
+	if (ev->keep)
+		gp_keep_lower(dev, ev->keep, GP_PIECE_ROOT, step, 0, root);
 	return root;
 }
 
@@ -81,15 +89,15 @@ gp_factor_create(gp_env *env)
 	return gp_alloc_zero(env, 1, sizeof(gp_factor));
 }
 
-/* Makes a factor of one panel of covariances with the landmarks. */
+/* Makes a factor of one panel of covariances of a step with the landmarks. */
 static gp_factor *
-factor_of_panel(nystrom *ny, gp_matrix panel)
+factor_of_panel(nystrom *ny, int step, gp_matrix panel)
 {
 	gp_factor  *f = gp_factor_create(ny->ev->env);
 
 	f->npanels = 1;
 	f->panel[0].p = panel;
-	f->panel[0].root = panel_root(ny, panel);
+	f->panel[0].root = panel_root(ny, step, panel);
 	f->panel[0].value = 1.0;
 	return f;
 }
@@ -105,9 +113,36 @@ gp_panel_whiten(gp_eval *ev, gp_panel *panel)
 		return;
 	root = dev->create(dev, panel->root.rows, panel->root.cols, ev->type);
 	dev->copy(dev, root, panel->root);
-	dev->trsm(dev, false, true, root, panel->p);
+	dev->trsm(dev, false, true, root, gp_matrix_rows(panel->p, 0, gp_eval_rows(ev)));
 	dev->destroy(dev, &root);
 	dev->destroy(dev, &panel->root);
+}
+
+/* A panel, with zeros in rows that nothing is computed for. */
+static gp_matrix
+create_panel(nystrom *ny)
+{
+	gp_eval    *ev = ny->ev;
+	gp_matrix	out = ev->dev->create(ev->dev, ev->n, ny->na, ev->type);
+
+	if (ev->live)
+		ev->dev->fill(ev->dev, gp_matrix_rows(out, ev->live_rows, ev->n - ev->live_rows), 0.0);
+	return out;
+}
+
+/* Whether a panel is made term by term; as in the fit, for the order of sums is seen in what follows. */
+static bool
+goes_by_terms(gp_eval *ev, int step, const gp_terms *terms, const gp_linear *z)
+{
+	double		one = 1.0;
+
+	if (ev->live)
+		return gp_keep_find(ev->live, GP_PIECE_BY_TERMS, step, 0) != NULL;
+	if (!gp_terms_cheaper(ev, terms, z))
+		return false;
+	if (ev->keep)
+		gp_keep_numbers(ev->keep, GP_PIECE_BY_TERMS, step, 0, &one, 1, 1);
+	return true;
 }
 
 /*
@@ -115,13 +150,14 @@ gp_panel_whiten(gp_eval *ev, gp_panel *panel)
  * landmarks at a time; with relu, C(:,a) of an activation on it.
  */
 static gp_matrix
-linear_panel(nystrom *ny, const gp_terms *terms, const gp_linear *z, bool relu)
+linear_panel(nystrom *ny, int step, const gp_terms *terms, const gp_linear *z, bool relu)
 {
 	gp_eval    *ev = ny->ev;
 	gp_device  *dev = ev->dev;
 	gp_stage	stage = {GP_MAP_RELU, 0.0, 0.0, 1.0, 0.0, {0}};
-	bool		by_terms = gp_terms_cheaper(ev, terms, z);
-	gp_matrix	out = dev->create(dev, ev->n, ny->na, ev->type);
+	bool		by_terms = goes_by_terms(ev, step, terms, z);
+	gp_matrix	out = create_panel(ny);
+	int64_t		rows = gp_eval_rows(ev);
 	int64_t		width = gp_min64(ny->na, GP_COLUMN_BLOCK);
 	gp_matrix	right = dev->create(dev, z->width, width, ev->type);
 	gp_matrix	work = {0};
@@ -136,13 +172,13 @@ linear_panel(nystrom *ny, const gp_terms *terms, const gp_linear *z, bool relu)
 	for (gp_band band = gp_band_first(ny->na, width); band.count > 0; gp_band_next(&band))
 	{
 		gp_matrix	r = gp_matrix_cols(right, 0, band.count);
-		gp_matrix	part = gp_matrix_cols(out, band.first, band.count);
+		gp_matrix	part = gp_matrix_part(out, 0, band.first, rows, band.count);
 
 		gp_linear_rows(ev, z, ny->landmark + band.first, band.count, r);
 		if (by_terms)
-			gp_terms_times(ev, terms, r, gp_matrix_cols(work, 0, band.count), part);
+			gp_terms_times(ev, terms, r, gp_matrix_cols(work, 0, band.count), gp_matrix_cols(out, band.first, band.count));
 		else
-			gp_linear_times(ev, z, 0, ev->n, r, 0.0, part);
+			gp_linear_times(ev, z, 0, rows, r, 0.0, part);
 		if (relu)
 			dev->map(dev, &stage, part, 0, ny->landmark + band.first);
 		ev->env->progress(ev->env, GP_PHASE_KERNEL, band.first + band.count, ny->na);
@@ -151,6 +187,17 @@ linear_panel(nystrom *ny, const gp_terms *terms, const gp_linear *z, bool relu)
 	dev->destroy(dev, &work);
 	dev->destroy(dev, &stage.diag);
 	return out;
+}
+
+/* The explicit factor of terms that a step joins. */
+static gp_linear
+build_terms(nystrom *ny, int step, const gp_terms *terms)
+{
+	gp_linear	z = gp_linear_build(ny->ev, terms);
+
+	gp_anchors_note(ny->ev, GP_PIECE_TERMS, step, &z, ny->landmark, ny->na);
+	gp_anchors_fill(ny->ev, GP_PIECE_TERMS, step, terms, &z);
+	return z;
 }
 
 /* What the row blocks of a deep activation share. */
@@ -162,9 +209,32 @@ typedef struct deep_parts
 	gp_stage	stage;
 } deep_parts;
 
+/* The landmarks' rows of a whitened panel of a step, which are kept, or take their place in it as they were. */
+static gp_matrix
+landmark_rows(nystrom *ny, int step, int b, gp_matrix p)
+{
+	gp_eval    *ev = ny->ev;
+	gp_device  *dev = ev->dev;
+	gp_matrix	rows;
+
+	if (ev->live)
+	{
+		rows = gp_keep_take(dev, gp_keep_need(ev->env, ev->live, GP_PIECE_ROWS, step, b, ny->na), ev->type);
+		if (rows.cols != p.cols)
+			gp_raise(ev->env, GP_ERR_DATA, "Fit the model again.", "the live state does not fit its kernel");
+		dev->copy(dev, gp_matrix_rows(p, ev->live_rows, ny->na), rows);
+		return rows;
+	}
+	rows = dev->create(dev, ny->na, p.cols, ev->type);
+	dev->gather_rows(dev, rows, p, ny->landmark);
+	if (ev->keep)
+		gp_keep_matrix(dev, ev->keep, GP_PIECE_ROWS, step, b, rows);
+	return rows;
+}
+
 /* Whitens the panels, takes the norms and the landmarks' rows. */
 static void
-deep_prepare(nystrom *ny, gp_factor *f, deep_parts *parts)
+deep_prepare(nystrom *ny, int step, gp_factor *f, deep_parts *parts)
 {
 	gp_eval    *ev = ny->ev;
 	gp_device  *dev = ev->dev;
@@ -178,14 +248,13 @@ deep_prepare(nystrom *ny, gp_factor *f, deep_parts *parts)
 		gp_panel   *panel = &f->panel[b];
 
 		gp_panel_whiten(ev, panel);
+		parts->qa[b] = landmark_rows(ny, step, b, panel->p);
 		dev->row_dots(dev, temp, panel->p, panel->p);
 		dev->axpby(dev, panel->value, temp, 1.0, norm);
-		parts->qa[b] = dev->create(dev, ny->na, panel->p.cols, ev->type);
-		dev->gather_rows(dev, parts->qa[b], panel->p, ny->landmark);
 	}
 	if (f->terms.n > 0)
 	{
-		parts->z = gp_linear_build(ev, &f->terms);
+		parts->z = build_terms(ny, step, &f->terms);
 		parts->za = dev->create(dev, parts->z.width, ny->na, ev->type);
 		gp_linear_rows(ev, &parts->z, ny->landmark, ny->na, parts->za);
 		gp_linear_norms(ev, &parts->z, temp);
@@ -212,19 +281,19 @@ deep_free(gp_eval *ev, const gp_factor *f, deep_parts *parts)
  * of its width.
  */
 static gp_matrix
-deep_panel(nystrom *ny, gp_factor *f)
+deep_panel(nystrom *ny, int step, gp_factor *f)
 {
 	gp_eval    *ev = ny->ev;
 	gp_device  *dev = ev->dev;
 	deep_parts	parts;
-	int64_t		height = gp_min64(ev->n, dev->row_block);
+	int64_t		height = gp_min64(gp_eval_rows(ev), dev->row_block);
 	gp_matrix	block = dev->create(dev, height, ny->na, ev->type);
 	gp_matrix	out = f->panel[0].p;
 
-	deep_prepare(ny, f, &parts);
+	deep_prepare(ny, step, f, &parts);
 	if (out.cols != ny->na)
-		out = dev->create(dev, ev->n, ny->na, ev->type);
-	for (gp_band band = gp_band_first(ev->n, height); band.count > 0; gp_band_next(&band))
+		out = create_panel(ny);
+	for (gp_band band = gp_band_first(gp_eval_rows(ev), height); band.count > 0; gp_band_next(&band))
 	{
 		gp_matrix	part = gp_matrix_rows(block, 0, band.count);
 
@@ -247,23 +316,28 @@ deep_panel(nystrom *ny, gp_factor *f)
 
 /* The factor of an activation: a panel of covariances with the landmarks, and its root. */
 static gp_factor *
-relu_factor(nystrom *ny, int arg, gp_factor *child)
+relu_factor(nystrom *ny, int step, int arg, gp_factor *child)
 {
+	const gp_linear *z;
 	gp_linear	own = {0};
 	gp_matrix	panel;
 
 	if (child->npanels > 0)
-		panel = deep_panel(ny, child);
+		panel = deep_panel(ny, step, child);
 	else if (gp_step_is_linear(ny->ev, arg))
-		panel = linear_panel(ny, &child->terms, gp_linear_of_step(ny->ev, arg), true);
+	{
+		z = gp_linear_of_step(ny->ev, arg);
+		gp_anchors_note(ny->ev, GP_PIECE_LINEAR, arg, z, ny->landmark, ny->na);
+		panel = linear_panel(ny, step, &child->terms, z, true);
+	}
 	else
 	{
-		own = gp_linear_build(ny->ev, &child->terms);
-		panel = linear_panel(ny, &child->terms, &own, true);
+		own = build_terms(ny, step, &child->terms);
+		panel = linear_panel(ny, step, &child->terms, &own, true);
 		gp_linear_free(ny->ev, &own);
 	}
 	gp_factor_free(ny->ev, child);
-	return factor_of_panel(ny, panel);
+	return factor_of_panel(ny, step, panel);
 }
 
 /* Applies an operator to every part of a factor; gp_nystrom_check has seen that there is room. */
@@ -336,6 +410,17 @@ step_mean(nystrom *ny, int step, const gp_factor *f)
 	return mean;
 }
 
+/* What scales a step to a mean variance of 1; f is the factor of its argument. */
+static double
+unit_scale(nystrom *ny, int step, int arg, const gp_factor *f)
+{
+	double		scale;
+
+	if (gp_unit_kept(ny->ev, GP_UNIT_LOWRANK, step, &scale))
+		return scale;
+	return gp_unit_note(ny->ev, GP_UNIT_LOWRANK, step, gp_unit_scale(ny->ev, step_mean(ny, arg, f)));
+}
+
 /* A copy of a factor, panels included. */
 static gp_factor *
 copy_factor(gp_eval *ev, const gp_factor *f)
@@ -385,7 +470,10 @@ compute(nystrom *ny, int step)
 	gp_factor  *f;
 
 	if (s->kind == GP_STEP_INPUT)
-		return factor_of_panel(ny, gp_eval_columns(ev, step, ny->landmark, ny->na));
+	{
+		gp_anchors_note_input(ev, ny->landmark, ny->na);
+		return factor_of_panel(ny, step, gp_eval_columns(ev, step, ny->landmark, ny->na));
+	}
 	f = take_factor(ny, s->arg0);
 	switch (s->kind)
 	{
@@ -396,9 +484,9 @@ compute(nystrom *ny, int step)
 			apply_operator(ny, s->op, f);
 			break;
 		case GP_STEP_RELU:
-			return relu_factor(ny, s->arg0, f);
+			return relu_factor(ny, step, s->arg0, f);
 		case GP_STEP_UNIT:
-			scale_factor(f, gp_unit_scale(ev, step_mean(ny, s->arg0, f)));
+			scale_factor(f, unit_scale(ny, step, s->arg0, f));
 			break;
 		case GP_STEP_SUM:
 			append_factor(ev, f, take_factor(ny, s->arg1));
@@ -549,26 +637,66 @@ dense_of(gp_eval *ev, gp_linear *z)
 	return out;
 }
 
+/* Columns of a panel that the fit had, too: new nodes have no weights. */
+static gp_matrix
+columns_of_fit(gp_eval *ev, const gp_terms *terms, gp_matrix p)
+{
+	gp_device  *dev = ev->dev;
+	int64_t		width = gp_anchors_width(ev, terms);
+	int64_t		from = 0;
+	int64_t		to = 0;
+	gp_matrix	out;
+
+	if (width == p.cols)
+		return p;
+	out = dev->create(dev, p.rows, width, p.type);
+	for (int t = 0; t < terms->n; t++)
+	{
+		int64_t		then = gp_anchors_term_width(ev, &terms->term[t]);
+
+		dev->copy(dev, gp_matrix_cols(out, to, then), gp_matrix_cols(p, from, then));
+		from += gp_term_width(ev, &terms->term[t]);
+		to += then;
+	}
+	dev->destroy(dev, &p);
+	return out;
+}
+
+/* True when the linear terms left in the last layer stay exact: in a fit, when they are narrow. */
+static bool
+terms_stay_exact(nystrom *ny, const gp_terms *terms)
+{
+	gp_eval    *ev = ny->ev;
+
+	if (ev->live)
+		return gp_keep_find(ev->live, GP_PIECE_ROOT, ev->kernel->program->nsteps, 0) == NULL;
+	return gp_terms_width(ev, terms) <= gp_max64(ny->na, EXACT_WIDTH);
+}
+
 /* Turns the linear terms left in the last layer into a panel, exact when narrow. */
 static void
 settle_terms(nystrom *ny, gp_factor *f)
 {
 	gp_eval    *ev = ny->ev;
+	int			site = ev->kernel->program->nsteps;
 	gp_factor  *linear;
 	gp_linear	z;
 
 	if (f->terms.n == 0)
 		return;
-	z = gp_linear_build(ev, &f->terms);
-	if (gp_terms_width(ev, &f->terms) <= gp_max64(ny->na, EXACT_WIDTH))
+	if (terms_stay_exact(ny, &f->terms))
 	{
+		z = gp_linear_build(ev, &f->terms);
 		linear = gp_factor_create(ev->env);
 		linear->npanels = 1;
-		linear->panel[0].p = dense_of(ev, &z);
+		linear->panel[0].p = columns_of_fit(ev, &f->terms, dense_of(ev, &z));
 		linear->panel[0].value = 1.0;
 	}
 	else
-		linear = factor_of_panel(ny, linear_panel(ny, &f->terms, &z, false));
+	{
+		z = build_terms(ny, site, &f->terms);
+		linear = factor_of_panel(ny, site, linear_panel(ny, site, &f->terms, &z, false));
+	}
 	gp_linear_free(ev, &z);
 	f->terms.n = 0;
 	append_factor(ev, f, linear);

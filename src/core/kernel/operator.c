@@ -290,7 +290,7 @@ gp_operator_fills(gp_eval *ev, const gp_operator *op)
 
 	for (int t = 0; t < op->nterms; t++)
 		power = op->term[t].power_a > power ? op->term[t].power_a : power;
-	if (power < 2)
+	if (power < 2 || ev->live)
 		return false;
 	known = known_operator(ev->kernel, op);
 	if (!known->looked)

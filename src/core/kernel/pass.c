@@ -6,6 +6,7 @@
  * is.  Steps are numbered, arguments before those who take them: a loop makes the
  * value of each once and keeps it until the last taker has it.
  */
+#include "keep.h"
 #include "prepared.h"
 
 /* How often each step's value is taken when that of a step is made; uses starts at zero. */
@@ -63,6 +64,19 @@ add_value(gp_pass *pass, int step, gp_matrix k)
 	}
 }
 
+/* What scales a step's covariance, whose argument's value is k, to a mean variance of 1. */
+static double
+unit_scale(gp_pass *pass, int step, gp_matrix k)
+{
+	gp_eval    *ev = pass->ev;
+	double		scale;
+
+	if (gp_unit_kept(ev, GP_UNIT_EXACT, step, &scale))
+		return scale;
+	scale = gp_unit_scale(ev, pass->mean(pass, ev->kernel->program->steps[step].arg0, k));
+	return gp_unit_note(ev, GP_UNIT_EXACT, step, scale);
+}
+
 /* Computes the value of a step that is no chain, from those of its arguments, which it takes. */
 static gp_matrix
 compute(gp_pass *pass, int step)
@@ -83,7 +97,7 @@ compute(gp_pass *pass, int step)
 			pass->relu(pass, s->arg0, k);
 			break;
 		case GP_STEP_UNIT:
-			dev->axpby(dev, gp_unit_scale(pass->ev, pass->mean(pass, s->arg0, k)), k, 0.0, k);
+			dev->axpby(dev, unit_scale(pass, step, k), k, 0.0, k);
 			break;
 		case GP_STEP_SUM:
 			add_value(pass, s->arg1, k);

@@ -42,6 +42,9 @@ struct gp_prepared
 	gp_csr	   *a;				/* the normalised adjacency matrix */
 	gp_csr	   *lists;			/* N, where the program has it */
 	bool		directed;
+	bool		node_columns;	/* for a few rows: each column of x is a node */
+	int64_t		fit_nodes;		/* and how many of these the fit had */
+	int64_t		fit_dims;		/* and how many features */
 	bool	   *is_linear;		/* for each step, found once */
 	bool	   *is_chain;
 	bool	   *has_lists;

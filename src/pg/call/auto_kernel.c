@@ -51,6 +51,23 @@ static const char *const classes_many[] = {"gcn", "appnp", "sage2", "profile", "
 static const char *const values_few[] = {"gin", NULL};
 static const char *const values_many[] = {"gin", "profile", "sage2", "mlp", LAPLACIAN, NULL};
 
+/* Of these, those that do not reach every node: the others have no live state. */
+static const char *const live_structure[] = {"gcn", "profile", NULL};
+static const char *const live_classes_few[] = {"gcn", NULL};
+static const char *const live_classes_many[] = {"gcn", "sage2", "profile", "mlp", NULL};
+static const char *const live_values_many[] = {"gin", "profile", "sage2", "mlp", NULL};
+
+/* The same for a model that answers of today's tables. */
+static const char *const *
+live_candidates_for(const gnngp_data *data, bool many)
+{
+	if (data->features == NULL)
+		return live_structure;
+	if (data->task == GP_TASK_CLASSES)
+		return many ? live_classes_many : live_classes_few;
+	return many ? live_values_many : values_few;
+}
+
 /* The kernels that may suit a graph; the likeliest comes first. */
 static const char *const *
 candidates_for(const gnngp_data *data, const gnngp_fit_settings *settings)
@@ -59,6 +76,8 @@ candidates_for(const gnngp_data *data, const gnngp_fit_settings *settings)
 
 	if (strcmp(settings->strategy, gp_strategy_names[GP_STRATEGY_PRECISION]) == 0)
 		return structure_few;
+	if (settings->live)
+		return live_candidates_for(data, many);
 	if (data->features == NULL)
 		return many ? structure_many : structure_few;
 	if (data->task == GP_TASK_CLASSES)

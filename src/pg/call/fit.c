@@ -22,13 +22,14 @@ fit_settings(FunctionCallInfo fcinfo)
 	gnngp_require_argument(fcinfo, 7, "seed");
 	settings.seed = PG_GETARG_INT64(7);
 	settings.method = gnngp_method_argument(fcinfo, 9);
+	settings.live = gnngp_live_argument(fcinfo, 10);
 	gnngp_fit_settings_check(&settings);
 	return settings;
 }
 
 PG_FUNCTION_INFO_V1(gnngp_fit);
 
-/* gp_fit(graph, model, kernel, task, strategy, landmarks, nugget, seed, replace, method) */
+/* gp_fit(graph, model, kernel, task, strategy, landmarks, nugget, seed, replace, method, live) */
 Datum
 gnngp_fit(PG_FUNCTION_ARGS)
 {

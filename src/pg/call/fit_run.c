@@ -12,10 +12,13 @@
 #include "methods.h"
 #include "pg/host/host.h"
 #include "pg/store/store.h"
+#include "pg/store/store_live.h"
 #include "pg/store/store_links.h"
 #include "portability/instr_time.h"
 #include "utils/builtins.h"
 #include "utils/memutils.h"
+
+#define LIVE_DOUBLE 20000		/* nodes up to which that takes little time */
 
 /* A fit between its steps. */
 struct gnngp_fit_run
@@ -23,6 +26,7 @@ struct gnngp_fit_run
 	MemoryContext context;
 	gp_env	   *env;
 	int64		graph_id;
+	uint64		graph_shape;
 	Oid			owner;
 	char	   *model_name;
 	int			parts;
@@ -76,6 +80,21 @@ copy_settings(gnngp_fit_run *run, const gnngp_fit_settings *settings,
 	}
 }
 
+/*
+ * Has a live fit of a graph that is not large computed in double: what a few rows give again
+ * cannot have the rounding of single precision, which the number of rows has a part in.
+ */
+static void
+choose_type(gnngp_fit_run *run)
+{
+	gnngp_data *data = run->data;
+
+	if (!run->settings.live || data->ids.n > LIVE_DOUBLE)
+		return;
+	data->type = GP_DOUBLE;
+	data->features = gp_features_as(run->env, data->features, GP_DOUBLE);
+}
+
 /* Reads the tables. */
 gnngp_fit_run *
 gnngp_fit_read(MemoryContext parent, const gnngp_graph_def *graph,
@@ -89,6 +108,7 @@ gnngp_fit_read(MemoryContext parent, const gnngp_graph_def *graph,
 	INSTR_TIME_SET_CURRENT(run->lap);
 	run->context = context;
 	run->graph_id = graph->id;
+	run->graph_shape = gnngp_graph_shape(graph);
 	run->owner = graph->owner_role;
 	run->model_name = pstrdup(model_name);
 	copy_settings(run, settings, link_settings);
@@ -96,6 +116,7 @@ gnngp_fit_read(MemoryContext parent, const gnngp_graph_def *graph,
 	gnngp_env_collect_notices(run->env);
 	run->data = gnngp_read(run->env, graph, settings ? run->settings.task : "auto",
 						   settings != NULL);
+	choose_type(run);
 	run->read_peak = run->env->peak;
 	run->read_seconds = take_lap(run);
 	MemoryContextSwitchTo(old);
@@ -217,6 +238,7 @@ fill_posterior(const gp_posterior *p, gnngp_model *model)
 	model->mean_diag = p->mean_diag;
 	model->jitter = p->jitter;
 	model->exact_diagonal = p->plan.exact_diagonal;
+	model->live_bytes = p->keep ? (int64) gp_keep_bytes(p->keep) : 0;
 	memcpy(model->metric, p->metric, sizeof(model->metric));
 }
 
@@ -259,6 +281,8 @@ gnngp_fit_store(gnngp_fit_run *run, gnngp_model *model)
 	if (run->parts & GNNGP_PART_NODES)
 	{
 		gnngp_store_posterior(model, run->data, run->fit.posterior);
+		if (run->fit.posterior->keep)
+			gnngp_live_write(model, &run->data->ids, run->graph_shape, run->fit.posterior->keep);
 		model->seconds += take_lap(run);
 	}
 	if (run->parts & GNNGP_PART_LINKS)

@@ -163,6 +163,7 @@ gnngp_method_check(const gnngp_fit_settings *settings)
 	refuse_setting(m, "kernel", !gnngp_kernel_is_auto(settings->kernel));
 	refuse_setting(m, "strategy", pg_strcasecmp(settings->strategy, "auto") != 0);
 	refuse_setting(m, "nugget", !isnan(settings->nugget));
+	refuse_setting(m, "live", settings->live);
 	return canonical;
 }
 

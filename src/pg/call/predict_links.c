@@ -13,7 +13,7 @@
 #include "link_part.h"
 #include "miscadmin.h"
 #include "pg/host/host.h"
-#include "pg/store/links_open.h"
+#include "pg/store/store_links.h"
 #include "predict_ids.h"
 #include "utils/array.h"
 #include "utils/guc.h"

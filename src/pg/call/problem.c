@@ -22,6 +22,16 @@ gnngp_nugget_argument(FunctionCallInfo fcinfo, int argno)
 	return isnan(PG_GETARG_FLOAT8(argno)) ? -1.0 : PG_GETARG_FLOAT8(argno);
 }
 
+/* A live argument. */
+bool
+gnngp_live_argument(FunctionCallInfo fcinfo, int argno)
+{
+	if (PG_NARGS() <= argno)
+		return false;
+	gnngp_require_argument(fcinfo, argno, "live");
+	return PG_GETARG_BOOL(argno);
+}
+
 /* Refuses a nugget that is none. */
 void
 gnngp_check_nugget(double nugget)
@@ -83,6 +93,7 @@ gnngp_problem_init(gp_problem *problem, const gnngp_data *data, const gp_program
 	memset(problem, 0, sizeof(*problem));
 	problem->graph = data->graph;
 	problem->features = data->features;
+	problem->moments = data->moments;
 	problem->program = program;
 	problem->task = data->task;
 	problem->nlabelled = data->nlabelled;
@@ -94,6 +105,7 @@ gnngp_problem_init(gp_problem *problem, const gnngp_data *data, const gp_program
 		problem->strategy++;
 	problem->nlandmarks = settings->landmarks;
 	problem->nugget = settings->nugget;
+	problem->live = settings->live;
 	problem->seed = (uint64_t) settings->seed;
-	problem->type = GP_FLOAT;
+	problem->type = data->type;
 }

@@ -368,7 +368,8 @@ make_plan(gp_env *env, gp_problem *problem, const char *method, bool *on_gpu)
 static const char *
 estimate_reason(const gp_plan *plan, size_t limit, bool on_gpu)
 {
-	const char *where = on_gpu ? "; on the GPU" : "";
+	const char *live = plan->live_bytes > 0.0 ? psprintf("; a live state of %.1f MB", plan->live_bytes / (1024.0 * 1024.0)) : "";
+	const char *where = psprintf("%s%s", live, on_gpu ? "; on the GPU" : "");
 
 	if (plan->bytes <= (double) limit)
 		return psprintf("%s%s", plan->reason, where);
@@ -395,7 +396,7 @@ estimate_row(FunctionCallInfo fcinfo, const gp_plan *plan, size_t limit, bool on
 
 PG_FUNCTION_INFO_V1(gnngp_estimate);
 
-/* gp_estimate(graph, kernel, strategy, landmarks, method) */
+/* gp_estimate(graph, kernel, strategy, landmarks, method, live) */
 Datum
 gnngp_estimate(PG_FUNCTION_ARGS)
 {
@@ -412,6 +413,7 @@ gnngp_estimate(PG_FUNCTION_ARGS)
 	settings.strategy = gnngp_text_argument(fcinfo, 2, "strategy");
 	settings.landmarks = gnngp_landmarks_argument(fcinfo, 3);
 	settings.method = gnngp_method_argument(fcinfo, 4);
+	settings.live = gnngp_live_argument(fcinfo, 5);
 	gnngp_fit_settings_check(&settings);
 
 	env = gnngp_env_create(CurrentMemoryContext);

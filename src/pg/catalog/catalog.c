@@ -158,6 +158,19 @@ execute_as_extension(const char *query, int nargs, Oid *types, Datum *values, co
 		elog(ERROR, "catalog statement returned %s", SPI_result_code_string(rc));
 }
 
+/* Runs a piece of work as the owner of the extension's tables. */
+void
+gnngp_as_extension(void (*work) (void *arg), void *arg)
+{
+	Oid			save_user;
+	int			save_context;
+
+	GetUserIdAndSecContext(&save_user, &save_context);
+	SetUserIdAndSecContext(catalog_owner(), save_context | SECURITY_LOCAL_USERID_CHANGE);
+	work(arg);
+	SetUserIdAndSecContext(save_user, save_context);
+}
+
 /* Runs one catalog statement as the owner of the extension's tables. */
 void
 gnngp_execute_as_extension(const char *query, int nargs, Oid *types, Datum *values,

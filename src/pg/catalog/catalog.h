@@ -64,6 +64,7 @@ typedef struct gnngp_fit_settings
 	double		nugget;			/* NaN = by leave-one-out */
 	int64		seed;
 	char	   *method;			/* gp, or the canonical text of another method */
+	bool		live;			/* what rows can be evaluated against later is stored, too */
 } gnngp_fit_settings;
 
 /* What a user asked for in gp_fit_links. */
@@ -105,6 +106,7 @@ typedef struct gnngp_model
 {
 	int64		id;
 	int64		version;		/* of the node blocks; grows with each fit */
+	TimestampTz fitted;			/* of a model that was looked up; 0 when it has no node part */
 	char	   *name;
 	char	   *owner;			/* both as in gnngp_graph_def */
 	Oid			owner_role;
@@ -137,6 +139,7 @@ typedef struct gnngp_model
 	double		mean_diag;
 	double		jitter;
 	bool		exact_diagonal;
+	int64		live_bytes;		/* of the part "live"; 0 without one */
 	double		metric[GP_METRICS]; /* NaN: not of this task, or without a column */
 	gnngp_link_part link;
 } gnngp_model;
@@ -208,6 +211,9 @@ extern void gnngp_prevent_read_only(const char *command);
 
 /* The schema that the extension lives in, quoted for use in a query. */
 extern const char *gnngp_schema(void);
+
+/* Runs a piece of work as the owner of the extension's tables, who sees all rows of them. */
+extern void gnngp_as_extension(void (*work) (void *arg), void *arg);
 
 /* Sets a setting until the GUC nest level ends. */
 extern void gnngp_pin(const char *name, const char *value);

@@ -95,6 +95,8 @@ static const model_column columns[] = {
 	PART(GNNGP_PART_NODES, "asked_method", TEXTOID, settings.method, "method", false, "'gp'"),
 	PART(GNNGP_PART_LINKS, "link_asked_keep", INT4OID, link.settings.keep, "keep", false, "0"),
 	PART(GNNGP_PART_LINKS, "link_kept_bytes", INT8OID, link.kept_bytes, "kept_bytes", false, "0"),
+	LATER("asked_live", BOOLOID, settings.live, "false"),
+	LATER("live_bytes", INT8OID, live_bytes, "0"),
 };
 
 #define NCOLUMNS ((int) lengthof(columns))
@@ -122,7 +124,7 @@ lookup_list(void)
 	initStringInfo(&list);
 	for (int i = 0; i < NCOLUMNS; i++)
 		appendStringInfo(&list, "%s, ", early && columns[i].early ? columns[i].early : columns[i].member.name);
-	appendStringInfoString(&list, "id, version, link_version, link_fitted");
+	appendStringInfoString(&list, "id, version, link_version, link_fitted, fitted");
 	return list.data;
 }
 
@@ -148,6 +150,8 @@ load_model(MemoryContext context)
 	model->link.version = DatumGetInt64(SPI_getbinval(tuple, desc, NCOLUMNS + 3, &null));
 	fitted = SPI_getbinval(tuple, desc, NCOLUMNS + 4, &null);
 	model->link.fitted = null ? 0 : DatumGetTimestampTz(fitted);
+	fitted = SPI_getbinval(tuple, desc, NCOLUMNS + 5, &null);
+	model->fitted = null ? 0 : DatumGetTimestampTz(fitted);
 	MemoryContextSwitchTo(old);
 	return model;
 }

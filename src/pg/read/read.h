@@ -65,6 +65,8 @@ typedef struct gnngp_data
 	gnngp_ids	ids;
 	gp_graph   *graph;
 	gp_features *features;		/* NULL: structure only */
+	double	   *moments;		/* by which they were standardised, or NULL */
+	gp_type		type;			/* of the features, and of all large matrices */
 	gp_task		task;			/* auto resolved */
 	int64		nlabelled;
 	int32	   *labelled;
@@ -80,5 +82,36 @@ typedef struct gnngp_data
  */
 extern gnngp_data *gnngp_read(gp_env *env, const gnngp_graph_def *graph, const char *task,
 							  bool need_target);
+
+/*
+ * The neighbourhood of a few nodes, as the tables are now, is read as the caller, whose
+ * grants and row-level security hold, under the active snapshot, by the indexes that the
+ * tables have (read_some.c).
+ */
+
+/* A node that is asked for. */
+typedef struct gnngp_wanted
+{
+	int64		key;
+	const char *text;			/* NULL for integer ids; not 0-terminated */
+	int			length;
+} gnngp_wanted;
+
+/* What was read; node numbers are those of ids. */
+typedef struct gnngp_some
+{
+	gnngp_ids	ids;			/* nodes that were read; behind them stand ends of edges alone */
+	gp_graph   *graph;			/* of all these */
+	gp_features *features;		/* NULL: structure only */
+	int32	   *wanted;			/* the number of each node that was asked for */
+} gnngp_some;
+
+/*
+ * Reads so many hops around some nodes, and the edges of all nodes so near.  dims and moments
+ * are those of the fit's features.  42704 for a node that is not there, 22023 for one that is
+ * given twice.
+ */
+extern gnngp_some *gnngp_read_some(gp_env *env, const gnngp_graph_def *graph, const gnngp_wanted *wanted, int64 n,
+								   int hops, int64 dims, const double *moments);
 
 #endif							/* GNNGP_READ_H */

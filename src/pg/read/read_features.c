@@ -355,6 +355,22 @@ gnngp_add_features(gnngp_reader *r, gnngp_query *q)
 	return s;
 }
 
+/* Scales features that were just built; those of a neighbourhood by the moments of all. */
+void
+gnngp_scale_features(gnngp_reader *r, gp_scale scale)
+{
+	gnngp_data *data = r->data;
+
+	if (scale != GP_SCALE_STANDARD)
+	{
+		data->features = gp_features_scale(r->env, data->features, scale);
+		return;
+	}
+	if (!r->some)
+		r->moments = data->moments = gp_features_moments(r->env, data->features);
+	data->features = gp_features_standardise(r->env, data->features, r->moments);
+}
+
 /*
  * Scales the features.  By itself several columns are standardised: they have units
  * of their own; an array is one thing, and its maker has seen to its scale.
@@ -366,10 +382,10 @@ scale_columns(feature_state *s)
 	bool		columns = s->array_type == InvalidOid;
 	gp_scale	scale = gnngp_scale(s->r->def, columns ? GP_SCALE_STANDARD : GP_SCALE_NONE);
 
-	if (scale == GP_SCALE_NONE && columns && gp_features_spread(s->r->env, data->features) >= UNLIKE)
+	if (scale == GP_SCALE_NONE && columns && !s->r->some && gp_features_spread(s->r->env, data->features) >= UNLIKE)
 		gp_notice(s->r->env, "Use gp_alter_graph(..., scale => 'standard') to give every column the same weight.",
 				  "the feature columns of table \"%s\" differ in scale more than %d-fold", s->r->nodes.name, UNLIKE);
-	data->features = gp_features_scale(s->r->env, data->features, scale);
+	gnngp_scale_features(s->r, scale);
 }
 
 /* Makes features of the rows that were taken. */

@@ -18,8 +18,8 @@
 #include "utils/snapmgr.h"
 
 /* Locks the tables, then looks up the type of the ids. */
-static void
-open_reader(gnngp_reader *r, gp_env *env, const gnngp_graph_def *def)
+void
+gnngp_reader_open(gnngp_reader *r, gp_env *env, const gnngp_graph_def *def)
 {
 	Oid			output;
 	bool		is_varlena;
@@ -92,7 +92,7 @@ gnngp_read(gp_env *env, const gnngp_graph_def *graph, const char *task, bool nee
 	gnngp_spi_connect();
 
 	r = palloc(sizeof(gnngp_reader));
-	open_reader(r, env, graph);
+	gnngp_reader_open(r, env, graph);
 	read_tables(r, task, need_target);
 	data = gp_alloc(env, sizeof(gnngp_data));
 	*data = *r->data;

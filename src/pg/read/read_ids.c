@@ -3,11 +3,14 @@
  */
 #include "postgres.h"
 
+#include "catalog/pg_operator.h"
 #include "graph_check.h"
 #include "read_ids.h"
 #include "utils/fmgrprotos.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
+#include "utils/syscache.h"
+#include "utils/typcache.h"
 #include "utils/uuid.h"
 
 /*
@@ -25,8 +28,8 @@ gnngp_type_name(Oid type)
  * itself when it has the type of the node table's ids (or both are integers), else
  * a cast to that type.
  */
-static Oid
-add_ids(const gnngp_reader *r, gnngp_query *q, const gnngp_column *column)
+Oid
+gnngp_query_add_id(const gnngp_reader *r, gnngp_query *q, const gnngp_column *column)
 {
 	if (column->base == r->id.base || (r->integer_ids && gnngp_is_integer_type(column->base)))
 	{
@@ -35,6 +38,37 @@ add_ids(const gnngp_reader *r, gnngp_query *q, const gnngp_column *column)
 	}
 	gnngp_query_add(q, r->id.base, "t.%s::%s", column->quoted, gnngp_type_name(r->id.base));
 	return r->id.base;
+}
+
+/* The condition that a column is among the ids of $1, with the equality of the type. */
+void
+gnngp_query_some(const gnngp_reader *r, gnngp_query *q, const gnngp_column *column)
+{
+	Oid			base = r->integer_ids ? INT8OID : r->id.base;
+	const char *value = psprintf("t.%s", column->quoted);
+	TypeCacheEntry *type = lookup_type_cache(base, TYPECACHE_EQ_OPR);
+	HeapTuple	tuple;
+	Form_pg_operator operator;
+
+	if (column->base != r->id.base && !r->integer_ids)
+		value = psprintf("%s::%s", value, gnngp_type_name(r->id.base));
+	if (r->integer_ids)
+	{
+		gnngp_query_restrict(q, psprintf("%s = ANY ($1)", value), INT8ARRAYOID);
+		return;
+	}
+	tuple = SearchSysCache1(OPEROID, ObjectIdGetDatum(type->eq_opr));
+	if (!HeapTupleIsValid(tuple) || !OidIsValid(get_array_type(base)))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("nodes of type %s cannot be looked up", format_type_be(base)),
+				 errhint("The type needs an equality operator; gp_predict tells of all nodes.")));
+	operator = (Form_pg_operator) GETSTRUCT(tuple);
+	gnngp_query_restrict(q, psprintf("%s OPERATOR(%s.%s) ANY ($1)", value,
+									 quote_identifier(get_namespace_name(operator->oprnamespace)),
+									 NameStr(operator->oprname)),
+						 get_array_type(base));
+	ReleaseSysCache(tuple);
 }
 
 /* The text of a string, without the padding of char(n). */
@@ -156,7 +190,7 @@ gnngp_finder_init(gnngp_finder *f, gnngp_reader *r, gnngp_query *q, const char *
 		gnngp_wrong_type(q->table, &f->column,
 						 psprintf("%s, the type of column \"%s\" of table \"%s\"",
 								  format_type_be(r->id.type), r->id.name, r->nodes.name));
-	f->base = add_ids(r, q, &f->column);
+	f->base = gnngp_query_add_id(r, q, &f->column);
 }
 
 /* Remembers an unknown id when it is the smallest so far. */

@@ -11,6 +11,9 @@
 /* The text of an id's datum, in the current memory context or the datum's own; its length. */
 extern const char *gnngp_id_datum_text(gnngp_reader *r, Datum value, int *length);
 
+/* Selects a column that holds ids; the type of its values. */
+extern Oid	gnngp_query_add_id(const gnngp_reader *r, gnngp_query *q, const gnngp_column *column);
+
 /*
  * An end of an edge, or the node of a feature: finds ids and remembers the
  * smallest one that is unknown, so that the error does not depend on the order

@@ -29,7 +29,20 @@ typedef struct gnngp_reader
 	gnngp_idmap map;			/* valid after the nodes are read */
 	gnngp_data *data;
 	MemoryContext row_context;	/* reset after each row */
+	bool		some;			/* a neighbourhood is read, and not all */
+	Datum		some_ids;		/* an array of its nodes, once they are known */
+	int64		dims;			/* and so many features at least */
+	const double *moments;		/* by which features are standardised; NULL: their own, or none */
 } gnngp_reader;
+
+/* Locks the tables, then looks up the type of the ids (read_graph.c). */
+extern void gnngp_reader_open(gnngp_reader *r, gp_env *env, const gnngp_graph_def *def);
+
+/* For a neighbourhood: has a query read rows whose id is among those of an array (read_ids.c). */
+extern void gnngp_query_some(const gnngp_reader *r, gnngp_query *q, const gnngp_column *column);
+
+/* Scales features that were just built, by the graph's setting or by_itself where that is auto (read_features.c). */
+extern void gnngp_scale_features(gnngp_reader *r, gp_scale scale);
 
 /* An integer datum of one of the three types, widened. */
 static inline int64

@@ -195,7 +195,16 @@ gnngp_query_init(gnngp_query *q, const gnngp_table *table)
 	q->table = table;
 	initStringInfo(&q->list);
 	q->types = NIL;
+	q->where = NULL;
 	q->plan = NULL;
+}
+
+/* Restricts a query to some rows. */
+void
+gnngp_query_restrict(gnngp_query *q, const char *where, Oid array_type)
+{
+	q->where = where;
+	q->array_type = array_type;
 }
 
 /* Selects an expression. */
@@ -292,11 +301,12 @@ check_age(const CachedPlan *plan)
 void
 gnngp_query_plan(gnngp_query *q)
 {
-	char	   *sql = psprintf("SELECT %s FROM %s t", q->list.data, q->table->quoted);
+	char	   *sql = psprintf("SELECT %s FROM %s t%s%s", q->list.data, q->table->quoted, q->where ? " WHERE " : "",
+							   q->where ? q->where : "");
 	CachedPlanSource *source;
 	CachedPlan *plan;
 
-	q->plan = SPI_prepare(sql, 0, NULL);
+	q->plan = SPI_prepare(sql, q->where ? 1 : 0, q->where ? &q->array_type : NULL);
 	if (q->plan == NULL)
 		elog(ERROR, "preparing a query returned %s", SPI_result_code_string(SPI_result));
 	plan = SPI_plan_get_cached_plan(q->plan);
@@ -382,6 +392,11 @@ gnngp_query_run(const gnngp_query *q, gp_env *env, MemoryContext row_context, gn
 	gnngp_receiver_init(&rr.pub, receive_row);
 	rr.pub.rStartup = receive_startup;
 	options.dest = &rr.pub;
+	if (q->where)
+	{
+		options.params = makeParamList(1);
+		options.params->params[0] = (ParamExternData) {.value = q->array,.ptype = q->array_type,.pflags = PARAM_FLAG_CONST};
+	}
 	env->progress(env, phase, 0, total);
 	rc = SPI_execute_plan_extended(q->plan, &options);
 	if (rc != SPI_OK_SELECT)

@@ -42,6 +42,9 @@ typedef struct gnngp_query
 	const gnngp_table *table;
 	StringInfoData list;		/* what is selected */
 	List	   *types;			/* of each, under domains */
+	const char *where;			/* rows that are wanted by an array $1; NULL: all */
+	Oid			array_type;		/* of $1 */
+	Datum		array;			/* and what it is at the next run */
 	SPIPlanPtr	plan;
 } gnngp_query;
 
@@ -77,6 +80,9 @@ extern void gnngp_query_init(gnngp_query *q, const gnngp_table *table);
 /* Selects an expression whose value has this type, or a domain over it. */
 extern void gnngp_query_add(gnngp_query *q, Oid type, const char *format,...)
 			pg_attribute_printf(3, 4);
+
+/* Restricts a query to rows by a condition on an array, $1, whose value each run takes from the query. */
+extern void gnngp_query_restrict(gnngp_query *q, const char *where, Oid array_type);
 
 /* Selects a number, to be taken by gnngp_number_datum. */
 extern void gnngp_query_add_number(gnngp_query *q, const gnngp_column *column);

@@ -175,6 +175,11 @@ build_features(sparse_state *s)
 	int32		repeated_node,
 				repeated_feature;
 
+	if (s->entries == 0 && s->r->some)
+	{
+		s->r->data->features = gp_features_of_csr(s->r->env, gp_csr_create(s->r->env, s->r->data->ids.n, 1, 0, GP_FLOAT));
+		return;
+	}
 	if (s->entries == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_EXCEPTION),
@@ -210,6 +215,8 @@ gnngp_plan_sparse(gnngp_reader *r)
 	else
 		gnngp_query_add_number(&s->query, &s->number);
 	gnngp_query_add_number(&s->query, &s->value);
+	if (r->some)
+		gnngp_query_some(r, &s->query, &s->node.column);
 	gnngp_query_plan(&s->query);
 	return s;
 }
@@ -221,6 +228,7 @@ gnngp_read_sparse(gnngp_sparse_part *s)
 	if (s == NULL)
 		return;
 	s->builder = gp_features_create(s->r->env, s->r->data->ids.n, 0, GP_FLOAT);
+	s->query.array = s->r->some_ids;
 	gnngp_reader_run(s->r, &s->query, entry_row, s, GP_PHASE_FEATURES);
 	flush_entries(s);
 	gnngp_check_nulls(s->node.table, &s->node.column, s->node.nulls, "Remove the row, or name its node.");
@@ -228,7 +236,8 @@ gnngp_read_sparse(gnngp_sparse_part *s)
 	check_numbers(s);
 	check_values(s);
 	build_features(s);
-	s->r->data->features = gp_features_scale(s->r->env, s->r->data->features,
-											 gnngp_scale(s->r->def, GP_SCALE_NONE));
+	if (s->r->some)
+		s->r->data->features = gp_features_widen(s->r->env, s->r->data->features, s->r->data->ids.n, s->r->dims);
+	gnngp_scale_features(s->r, gnngp_scale(s->r->def, GP_SCALE_NONE));
 	pfree(s);
 }

@@ -7,8 +7,8 @@
  */
 #include "postgres.h"
 
-#include "links_open.h"
 #include "pg/host/host.h"
+#include "store_links.h"
 #include "utils/memutils.h"
 
 static gnngp_open_links *kept = NULL;

@@ -59,12 +59,34 @@ typedef struct array_reader
 	DestReceiver pub;
 	gp_env	   *env;
 	const gnngp_model *model;
+	const char *part;
 	MemoryContext context;		/* of one block */
 	gnngp_arrays *arrays;
 	int64		filled;			/* elements of the last array that are there */
 	uint32		block;
 	uint32		blocks;
 } array_reader;
+
+/* True for the part that belongs to the nodes' version. */
+static bool
+is_live(const char *part)
+{
+	return strcmp(part, "live") == 0;
+}
+
+/* The version of a part. */
+static int64
+version_of(const gnngp_model *model, const char *part)
+{
+	return is_live(part) ? model->version : model->link.version;
+}
+
+/* XX001, naming the part; the text has one %s for it. */
+pg_noreturn static void
+corrupted(const gnngp_model *model, const char *part, const char *what)
+{
+	gnngp_store_corrupted(model, psprintf(what, is_live(part) ? "live state" : "link part"));
+}
 
 /* The bytes of an element; 0 for a type that is unknown. */
 static size_t
@@ -90,7 +112,7 @@ write_block(array_writer *w, const gp_link_array *array, int64 first)
 	int64		n = Min(array->count - first, block_elements(array));
 	size_t		length = ARRAY_HEADER + (size_t) n * size;
 	char	   *block = VARDATA(w->buffer);
-	gnngp_block_place place = {w->model->id, w->model->link.version, w->part, (int32) w->block, NULL};
+	gnngp_block_place place = {w->model->id, version_of(w->model, w->part), w->part, (int32) w->block, NULL};
 
 	memcpy(block + ARRAY_HEADER, (char *) array->data + (size_t) first * size, (size_t) n * size);
 	gnngp_turn_numbers(block + ARRAY_HEADER, (size_t) n * size, size);
@@ -176,7 +198,7 @@ begin_array(array_reader *r, const char *block)
 
 	if (r->arrays->n == GNNGP_MAX_ARRAYS || count == 0 || count > PG_INT64_MAX ||
 		element_size(element) == 0 || (last != NULL && r->filled != last->count))
-		gnngp_store_corrupted(r->model, "an array of its link part is not whole");
+		corrupted(r->model, r->part, "an array of its %s is not whole");
 	gnngp_arrays_add(r->arrays, (int32) gnngp_get32(block + AT_TAG), (int) element, (int64) count,
 					 gp_alloc_array(r->env, (int64) count, element_size(element)));
 	r->filled = 0;
@@ -196,11 +218,11 @@ take_block(array_reader *r, const char *block, size_t length)
 		array->tag != (int32) gnngp_get32(block + AT_TAG) ||
 		array->element != (gp_link_element) gnngp_get32(block + AT_ELEMENT) ||
 		array->count != (int64) gnngp_get64(block + AT_COUNT))
-		gnngp_store_corrupted(r->model, "the blocks of its link part do not fit together");
+		corrupted(r->model, r->part, "the blocks of its %s do not fit together");
 	size = element_size(array->element);
 	n = length / size;
 	if (length % size != 0 || n == 0 || n > (uint64) (array->count - r->filled))
-		gnngp_store_corrupted(r->model, "a block of its link part has a wrong number of elements");
+		corrupted(r->model, r->part, "a block of its %s has a wrong number of elements");
 	memcpy((char *) array->data + first * size, block + ARRAY_HEADER, length);
 	gnngp_turn_numbers((char *) array->data + first * size, length, size);
 	r->filled += (int64) n;
@@ -224,7 +246,7 @@ receive_block(TupleTableSlot *slot, DestReceiver *self)
 	gnngp_store_check_block(r->model, ARRAY_MAGIC, ARRAY_OLDEST, ARRAY_FORMAT, ARRAY_HEADER, block, length);
 	if (gnngp_get32(block + AT_BLOCK) != r->block ||
 		(r->block > 0 && gnngp_get32(block + AT_BLOCKS) != r->blocks))
-		gnngp_store_corrupted(r->model, "some blocks of its link part are missing");
+		corrupted(r->model, r->part, "some blocks of its %s are missing");
 	r->blocks = gnngp_get32(block + AT_BLOCKS);
 	r->block++;
 	take_block(r, block, length - ARRAY_HEADER);
@@ -237,15 +259,15 @@ receive_block(TupleTableSlot *slot, DestReceiver *self)
 bool
 gnngp_arrays_read(gp_env *env, const gnngp_model *model, const char *part, gnngp_arrays *list)
 {
-	array_reader r = {.env = env, .model = model, .arrays = list};
+	array_reader r = {.env = env, .model = model, .part = part, .arrays = list};
 
 	list->n = 0;
 	gnngp_spi_connect();
 	gnngp_receiver_init(&r.pub, receive_block);
 	r.context = AllocSetContextCreate(CurrentMemoryContext, "gnngp block", ALLOCSET_DEFAULT_SIZES);
-	gnngp_store_receive(model->id, model->link.version, part, &r.pub);
+	gnngp_store_receive(model->id, version_of(model, part), part, &r.pub);
 	if (r.block != r.blocks || (r.block > 0 && r.filled != last_array(list)->count))
-		gnngp_store_corrupted(model, "some blocks of its link part are missing");
+		corrupted(model, part, "some blocks of its %s are missing");
 	gnngp_spi_finish();
 	return r.block > 0;
 }
@@ -265,21 +287,22 @@ pop_array(gnngp_arrays *list, int32 tag, int element, int64 *count)
 
 /* Takes the ids off the list and checks them: keys ascend, and texts lie within their string. */
 void
-gnngp_arrays_take_ids(const gnngp_model *model, gnngp_arrays *list, gnngp_link_ids *ids)
+gnngp_arrays_take_ids(const gnngp_model *model, const char *part, gnngp_arrays *list, gnngp_link_ids *ids)
 {
+	bool		integer = is_live(part) ? model->integer_ids : model->link.integer_ids;
 	int64		length = 0,
 				ends = 0,
 				last = 0;
 
 	memset(ids, 0, sizeof(*ids));
-	if (!model->link.integer_ids)
+	if (!integer)
 	{
 		ids->text = pop_array(list, TAG_TEXTS, GNNGP_ELEMENT_BYTE, &length);
 		ids->text_end = pop_array(list, TAG_TEXT_ENDS, GP_LINK_I64, &ends);
 	}
 	ids->key = pop_array(list, TAG_KEYS, GP_LINK_I64, &ids->n);
-	if (ids->key == NULL || (!model->link.integer_ids && (ids->text_end == NULL || ends != ids->n)))
-		gnngp_store_corrupted(model, "the ids of its link part are missing");
+	if (ids->key == NULL || (!integer && (ids->text_end == NULL || ends != ids->n)))
+		corrupted(model, part, "the ids of its %s are missing");
 	for (int64 i = 0; i < ids->n; i++)
 	{
 		bool		bad = i > 0 && ids->key[i - 1] > ids->key[i];
@@ -290,6 +313,6 @@ gnngp_arrays_take_ids(const gnngp_model *model, gnngp_arrays *list, gnngp_link_i
 			last = ids->text_end[i];
 		}
 		if (bad)
-			gnngp_store_corrupted(model, "the ids of its link part are out of order");
+			corrupted(model, part, "the ids of its %s are out of order");
 	}
 }

@@ -26,7 +26,7 @@ typedef struct gnngp_arrays
 /* Adds an array to the list; the element type is the core's or GNNGP_ELEMENT_BYTE. */
 extern void gnngp_arrays_add(gnngp_arrays *list, int32 tag, int element, int64 count, const void *data);
 
-/* Writes a part under (model->id, model->link.version), and the ids after its arrays. */
+/* Writes a part under (model->id, model->link.version), "live" under the nodes' version, and the ids after its arrays. */
 extern void gnngp_arrays_write(const gnngp_model *model, const char *part, gnngp_arrays *list,
 							   const gnngp_ids *ids);
 
@@ -34,6 +34,7 @@ extern void gnngp_arrays_write(const gnngp_model *model, const char *part, gnngp
 extern bool gnngp_arrays_read(gp_env *env, const gnngp_model *model, const char *part, gnngp_arrays *list);
 
 /* Takes the ids off the end of the list: XX001 unless they are there, whole and in order. */
-extern void gnngp_arrays_take_ids(const gnngp_model *model, gnngp_arrays *list, gnngp_link_ids *ids);
+extern void gnngp_arrays_take_ids(const gnngp_model *model, const char *part, gnngp_arrays *list,
+								  gnngp_link_ids *ids);
 
 #endif							/* GNNGP_STORE_ARRAYS_H */

@@ -13,6 +13,7 @@
 
 #include "core/link/link.h"
 #include "pg/catalog/catalog.h"
+#include "pg/host/host.h"
 #include "pg/read/read.h"
 #include "store.h"
 
@@ -99,5 +100,29 @@ extern void gnngp_kept_pair_at(const gnngp_kept_block *block, int32 e, gnngp_kep
 
 /* The first node of a block with at least this key, or nrows. */
 extern int32 gnngp_kept_search(const gnngp_kept_block *block, int64 key);
+
+/* A stored link model, ready for predictions (links_open.c). */
+typedef struct gnngp_open_links
+{
+	gp_env	   *env;
+	gp_device  *device;
+	gp_links   *links;
+	gnngp_link_ids ids;
+	/* what it was opened for */
+	int64		model;
+	int64		version;
+	TimestampTz fitted;			/* versions repeat after a rollback, times do not */
+	gnngp_device_choice choice;
+	bool		brief;
+} gnngp_open_links;
+
+/*
+ * The link part of a model, opened in the current memory context or taken from
+ * what is kept, which serves brief uses (few pairs).
+ */
+extern gnngp_open_links *gnngp_links_open(const gnngp_model *model, bool brief);
+
+/* Ends a use that went well: keeps the model for the next one, or frees it.  After an error its context does. */
+extern void gnngp_links_close(gnngp_open_links *open);
 
 #endif							/* GNNGP_STORE_LINKS_H */

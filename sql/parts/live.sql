@@ -1,0 +1,136 @@
+-- Answers from the tables as they are now
+
+CREATE OR REPLACE FUNCTION @extschema@.gp_predict_live(
+    model text,
+    nodes @extschema@.gp_node_list,
+    top integer DEFAULT 1,
+    given_nodes bigint[] DEFAULT NULL,
+    given_classes text[] DEFAULT NULL,
+    given_values double precision[] DEFAULT NULL)
+RETURNS TABLE (
+    node bigint,
+    class text,
+    score double precision,
+    variance double precision,
+    probability double precision)
+AS 'MODULE_PATHNAME', 'gnngp_predict_live'
+LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 10;
+
+COMMENT ON FUNCTION @extschema@.gp_predict_live(text, @extschema@.gp_node_list, integer, bigint[], text[], double precision[]) IS
+    'the best classes, or the value, of nodes from the tables as they are now, and as if some nodes were given labels; the model was fitted with live => true';
+
+-- The default of an argument of a type that is found out has no type, so that those of
+-- given_nodes are looked at by the function.
+CREATE OR REPLACE FUNCTION @extschema@.gp_predict_live(
+    model text,
+    nodes anyarray,
+    top integer DEFAULT 1,
+    given_nodes "any" DEFAULT NULL,
+    given_classes text[] DEFAULT NULL,
+    given_values double precision[] DEFAULT NULL)
+RETURNS TABLE (
+    node anyelement,
+    class text,
+    score double precision,
+    variance double precision,
+    probability double precision)
+AS 'MODULE_PATHNAME', 'gnngp_predict_live'
+LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 10;
+
+COMMENT ON FUNCTION @extschema@.gp_predict_live(text, anyarray, integer, "any", text[], double precision[]) IS
+    'the same for these nodes, of any type: gp_predict_live(''m'', ARRAY[1, 2])';
+
+CREATE OR REPLACE FUNCTION @extschema@.gp_predict_live(
+    model text,
+    nodes bigint[],
+    top integer DEFAULT 1,
+    given_nodes bigint[] DEFAULT NULL,
+    given_classes text[] DEFAULT NULL,
+    given_values double precision[] DEFAULT NULL)
+RETURNS TABLE (
+    node bigint,
+    class text,
+    score double precision,
+    variance double precision,
+    probability double precision)
+AS 'MODULE_PATHNAME', 'gnngp_predict_live'
+LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 10;
+
+COMMENT ON FUNCTION @extschema@.gp_predict_live(text, bigint[], integer, bigint[], text[], double precision[]) IS
+    'the form for any type, spelled out for bigint';
+
+CREATE OR REPLACE FUNCTION @extschema@.gp_predict_live(
+    model text,
+    nodes integer[],
+    top integer DEFAULT 1,
+    given_nodes integer[] DEFAULT NULL,
+    given_classes text[] DEFAULT NULL,
+    given_values double precision[] DEFAULT NULL)
+RETURNS TABLE (
+    node integer,
+    class text,
+    score double precision,
+    variance double precision,
+    probability double precision)
+AS 'MODULE_PATHNAME', 'gnngp_predict_live'
+LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 10;
+
+COMMENT ON FUNCTION @extschema@.gp_predict_live(text, integer[], integer, integer[], text[], double precision[]) IS
+    'the form for any type, spelled out for integer';
+
+CREATE OR REPLACE FUNCTION @extschema@.gp_predict_live(
+    model text,
+    nodes smallint[],
+    top integer DEFAULT 1,
+    given_nodes smallint[] DEFAULT NULL,
+    given_classes text[] DEFAULT NULL,
+    given_values double precision[] DEFAULT NULL)
+RETURNS TABLE (
+    node smallint,
+    class text,
+    score double precision,
+    variance double precision,
+    probability double precision)
+AS 'MODULE_PATHNAME', 'gnngp_predict_live'
+LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 10;
+
+COMMENT ON FUNCTION @extschema@.gp_predict_live(text, smallint[], integer, smallint[], text[], double precision[]) IS
+    'the form for any type, spelled out for smallint';
+
+CREATE OR REPLACE FUNCTION @extschema@.gp_predict_live(
+    model text,
+    id anynonarray,
+    top integer DEFAULT 1,
+    given_nodes "any" DEFAULT NULL,
+    given_classes text[] DEFAULT NULL,
+    given_values double precision[] DEFAULT NULL)
+RETURNS TABLE (
+    node anynonarray,
+    class text,
+    score double precision,
+    variance double precision,
+    probability double precision)
+AS 'MODULE_PATHNAME', 'gnngp_predict_live'
+LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 10;
+
+COMMENT ON FUNCTION @extschema@.gp_predict_live(text, anynonarray, integer, "any", text[], double precision[]) IS
+    'the same for one node: gp_predict_live(''m'', 5)';
+
+CREATE OR REPLACE FUNCTION @extschema@.gp_predict_live(
+    model text,
+    id text,
+    top integer DEFAULT 1,
+    given_nodes "any" DEFAULT NULL,
+    given_classes text[] DEFAULT NULL,
+    given_values double precision[] DEFAULT NULL)
+RETURNS TABLE (
+    node text,
+    class text,
+    score double precision,
+    variance double precision,
+    probability double precision)
+AS 'MODULE_PATHNAME', 'gnngp_predict_live'
+LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 10;
+
+COMMENT ON FUNCTION @extschema@.gp_predict_live(text, text, integer, "any", text[], double precision[]) IS
+    'the same for one node by the text of its id, whatever its type: gp_predict_live(''m'', ''alice'')';

@@ -1,0 +1,147 @@
+/*
+ * live_keep.c - what a fit notes of its regression for later questions.
+ */
+#include "infer_internal.h"
+#include "kernel/keep.h"
+
+#include <string.h>
+
+/* Refuses kernels whose rows are made of all nodes. */
+void
+gp_live_check_kernel(gp_env *env, const gp_program *program)
+{
+	const char *what = gp_program_is_global(program);
+
+	if (what)
+		gp_raise(env, GP_ERR_UNSUPPORTED,
+				 "Fit without live, or by a kernel of neighbours such as gcn, sage or gin.",
+				 "a kernel with %s has no live state: it reaches every node", what);
+}
+
+/* Begins. */
+void
+gp_live_open(gp_eval *ev, const gp_problem *problem)
+{
+	if (!problem->live)
+		return;
+	gp_live_check_kernel(ev->env, problem->program);
+	ev->keep = gp_keep_create(ev->env);
+}
+
+/* Keeps the regression. */
+void
+gp_live_keep_weights(gp_eval *ev, gp_matrix weights, gp_matrix root, gp_matrix right)
+{
+	gp_device  *dev = ev->dev;
+
+	gp_keep_matrix(dev, ev->keep, GP_PIECE_WEIGHTS, 0, 0, weights);
+	gp_keep_lower(dev, ev->keep, GP_PIECE_POSTERIOR, 0, 0, root);
+	dev->trsm(dev, true, false, root, right);
+	dev->trsm(dev, true, true, root, right);
+	gp_keep_matrix(dev, ev->keep, GP_PIECE_WEIGHTS, 0, 1, right);
+}
+
+/* Keeps the labels. */
+static void
+keep_labels(gp_keep *keep, const gp_problem *problem, const gp_targets *targets)
+{
+	gp_keep_nodes(keep, GP_PIECE_LABELLED, problem->labelled, problem->nlabelled);
+	gp_keep_numbers(keep, GP_PIECE_TARGETS, 0, 0, targets->y, targets->m, targets->columns);
+}
+
+/* Keeps what makes probabilities of means. */
+static void
+keep_calibrator(gp_keep *keep, const gp_posterior *out)
+{
+	double		number[2] = {out->calibrator.delta, out->calibrator.gamma};
+
+	gp_keep_numbers(keep, GP_PIECE_CALIBRATOR, 0, 0, number, 2, 1);
+	if (out->calibrator.bias)
+		gp_keep_numbers(keep, GP_PIECE_CALIBRATOR, 0, 1, out->calibrator.bias, out->columns, 1);
+	if (out->prior_share)
+		gp_keep_numbers(keep, GP_PIECE_SHARES, 0, 0, out->prior_share, out->columns, 1);
+}
+
+/* Keeps the figures. */
+static void
+keep_figures(gp_keep *keep, const gp_problem *problem, const gp_targets *targets, const gp_solution *solution,
+			 const gp_posterior *out)
+{
+	gp_live_figures f = {
+		.nodes = (double) out->nodes,
+		.columns = out->columns,
+		.values = problem->task == GP_TASK_VALUES,
+		.exact = out->plan.strategy == GP_STRATEGY_EXACT,
+		.by_columns = out->plan.by_columns,
+		.exact_diagonal = out->plan.exact_diagonal,
+		.dims = problem->features ? (double) problem->features->dims : 0.0,
+		.noise = solution->noise,
+		.mean_diag = solution->mean_diag,
+		.scale = solution->scale,
+		.unit = targets->unit,
+		.offset = targets->offset,
+		.wide = problem->type == GP_DOUBLE
+	};
+
+	gp_keep_numbers(keep, GP_PIECE_FIGURES, 0, 0, (double *) &f, sizeof(f) / sizeof(double), 1);
+}
+
+/* Ends: what is kept goes to the posterior. */
+void
+gp_live_close(gp_eval *ev, const gp_problem *problem, const gp_targets *targets, const gp_solution *solution,
+			  gp_posterior *out)
+{
+	gp_keep    *keep = ev->keep;
+
+	if (keep == NULL)
+		return;
+	if (out->plan.strategy == GP_STRATEGY_NYSTROM)
+		gp_keep_nodes(keep, GP_PIECE_ANCHORS, out->landmark, out->nlandmarks);
+	if (problem->moments)
+		gp_keep_numbers(keep, GP_PIECE_MOMENTS, 0, 0, problem->moments, 2, problem->features->dims);
+	keep_labels(keep, problem, targets);
+	keep_figures(keep, problem, targets, solution, out);
+	if (!ev->env->dry)
+		keep_calibrator(keep, out);
+	out->keep = keep;
+	ev->keep = NULL;
+}
+
+/* The figures. */
+bool
+gp_live_read(const gp_keep *keep, gp_live_figures *figures)
+{
+	const gp_piece *piece = gp_keep_find(keep, GP_PIECE_FIGURES, 0, 0);
+
+	if (piece == NULL || piece->rows != (int64_t) (sizeof(*figures) / sizeof(double)) || piece->dense == NULL)
+		return false;
+	memcpy(figures, piece->dense, sizeof(*figures));
+	return true;
+}
+
+/* The labelled nodes. */
+const int32_t *
+gp_live_labelled(const gp_keep *keep, int64_t *n)
+{
+	const gp_piece *piece = gp_keep_find(keep, GP_PIECE_LABELLED, 0, 0);
+
+	*n = piece->rows;
+	return piece->dense;
+}
+
+/* The calibrator. */
+gp_calibrator
+gp_live_calibrator(const gp_keep *keep)
+{
+	const double *number = gp_keep_find(keep, GP_PIECE_CALIBRATOR, 0, 0)->dense;
+	const gp_piece *bias = gp_keep_find(keep, GP_PIECE_CALIBRATOR, 0, 1);
+
+	return (gp_calibrator) {.delta = number[0],.gamma = number[1],.bias = bias ? bias->dense : NULL};
+}
+
+/* The class shares. */
+const double *
+gp_live_shares(const gp_keep *keep)
+{
+	return gp_keep_find(keep, GP_PIECE_SHARES, 0, 0)->dense;
+}

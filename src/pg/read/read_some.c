@@ -1,0 +1,491 @@
+/*
+ * read_some.c - the neighbourhood of a few nodes, hop by hop.
+ *
+ * A round asks for the rows of the nodes that the round before has found, and for their
+ * edges, by arrays of ids.  The last round's edges count for degrees alone: what lies
+ * behind them is not read.  Nodes that the caller does not see are neighbours of which nothing is known.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "access/genam.h"
+#include "access/table.h"
+#include "access/xact.h"
+#include "catalog/pg_index.h"
+#include "miscadmin.h"
+#include "pg/host/host.h"
+#include "read_ids.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/hsearch.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+#include "utils/syscache.h"
+
+/* A node that was met. */
+typedef struct met_node
+{
+	int64		key;
+	char	   *text;
+	int32		next;			/* of the same key, or -1 */
+	int32		row;			/* of the node table, as it came; -1: not seen */
+	int32		number;			/* at the end */
+} met_node;
+
+/* An edge that was read. */
+typedef struct met_edge
+{
+	int32		src;
+	int32		dst;
+	double		weight;
+} met_edge;
+
+typedef struct key_entry
+{
+	int64		key;
+	int32		first;
+} key_entry;
+
+typedef struct some_state
+{
+	gnngp_reader *r;
+	gp_env	   *env;
+	MemoryContext context;
+	HTAB	   *keys;
+	met_node   *node;
+	int64		nnodes;
+	int64		room;
+	met_edge   *edge;
+	int64		nedges;
+	int64		edge_room;
+	int64		first;			/* of the nodes of this round */
+	int64		last;			/* behind them */
+	gnngp_query nodes;
+	gnngp_feature_part *features;
+	int64		nrows;
+	gnngp_query ends[2];		/* edges by src, and by dst */
+	gnngp_column end[2];
+	Oid			end_base[2];
+	gnngp_column weight;
+	bool		weighted;
+	bool		by_dst;			/* the round's second query */
+} some_state;
+
+/* The number of a node, which is met now if it was not before. */
+static int32
+meet(some_state *s, int64 key, const char *text, int length)
+{
+	bool		found;
+	key_entry  *entry = hash_search(s->keys, &key, HASH_ENTER, &found);
+	met_node   *node;
+
+	if (!found)
+		entry->first = -1;
+	for (int32 i = entry->first; i >= 0; i = s->node[i].next)
+		if (text == NULL || (strncmp(s->node[i].text, text, length) == 0 && s->node[i].text[length] == '\0'))
+			return i;
+	if (s->nnodes == s->room)
+	{
+		s->room = s->room ? 2 * s->room : 256;
+		s->node = gp_realloc_array(s->env, s->node, s->room, sizeof(met_node));
+	}
+	node = &s->node[s->nnodes];
+	*node = (met_node) {.key = key,.next = entry->first,.row = -1,.number = -1};
+	if (text)
+	{
+		node->text = gp_alloc(s->env, length + 1);
+		memcpy(node->text, text, length);
+		node->text[length] = '\0';
+	}
+	entry->first = (int32) s->nnodes;
+	return (int32) s->nnodes++;
+}
+
+/* The number of the node of a datum. */
+static int32
+meet_datum(some_state *s, Datum value, Oid base)
+{
+	const char *text;
+	int			length;
+
+	if (s->r->integer_ids)
+		return meet(s, gnngp_integer_datum(value, base), NULL, 0);
+	text = gnngp_id_datum_text(s->r, value, &length);
+	return meet(s, gnngp_text_key(text, length), text, length);
+}
+
+/* An array of the ids of some nodes that were met; of rows alone where only these are wanted. */
+static Datum
+id_array(some_state *s, int64 first, int64 last, bool rows)
+{
+	Oid			base = s->r->integer_ids ? INT8OID : s->r->id.base;
+	Datum	   *value = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(Datum) * Max(last - first, 1));
+	int16		length;
+	bool		by_value;
+	char		align;
+	Oid			input;
+	Oid			ioparam;
+	int			n = 0;
+
+	get_typlenbyvalalign(base, &length, &by_value, &align);
+	getTypeInputInfo(base, &input, &ioparam);
+	for (int64 i = first; i < last; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (rows && s->node[i].row < 0)
+			continue;
+		value[n++] = s->r->integer_ids ? Int64GetDatum(s->node[i].key) :
+			OidInputFunctionCall(input, s->node[i].text, ioparam, -1);
+	}
+	return PointerGetDatum(construct_array(value, n, base, length, by_value, align));
+}
+
+/* Takes a row of the node table. */
+static void
+node_row(void *state, const Datum *values, const bool *nulls)
+{
+	some_state *s = state;
+	int32		number;
+	met_node   *node;
+
+	if (nulls[0])
+		return;
+	number = meet_datum(s, values[0], s->r->id.base);
+	node = &s->node[number];
+	if (node->row >= 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNIQUE_VIOLATION),
+				 errmsg("column \"%s\" of table \"%s\" repeats the node %s", s->r->id.name, s->r->nodes.name,
+						node->text ? node->text : psprintf(INT64_FORMAT, node->key)),
+				 errhint("Ids must be unique.")));
+	node->row = (int32) s->nrows++;
+	if (s->features)
+		gnngp_take_features(s->features, node->row, (gnngp_row_id) {node->key, node->text}, values + 1, nulls + 1);
+}
+
+/* The weight of an edge; 22003 or 22004 for what is none. */
+static double
+edge_weight(const some_state *s, Datum value, bool null)
+{
+	double		w = null ? NAN : gnngp_number_datum(value, s->weight.base);
+
+	if (!isfinite(w) || w < 0.0)
+		ereport(ERROR,
+				(errcode(null ? ERRCODE_NULL_VALUE_NOT_ALLOWED : ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+				 null ? errmsg("column \"%s\" of table \"%s\" is NULL for an edge", s->weight.name, s->r->edges.name) :
+				 errmsg("column \"%s\" of table \"%s\" is %g for an edge", s->weight.name, s->r->edges.name, w),
+				 errhint("Weights must be finite and not negative.")));
+	return w;
+}
+
+/* Takes a row of the edge table, unless another query has had it. */
+static void
+edge_row(void *state, const Datum *values, const bool *nulls)
+{
+	some_state *s = state;
+	met_edge   *edge;
+	int32		src,
+				dst;
+
+	if (nulls[0] || nulls[1])
+		return;
+	src = meet_datum(s, values[0], s->end_base[0]);
+	dst = meet_datum(s, values[1], s->end_base[1]);
+	/* By src: not where dst was in a round before.  By dst: not where src was in one, or is in this one. */
+	if (s->by_dst ? src < s->last && s->node[src].row >= 0 : dst < s->first && s->node[dst].row >= 0)
+		return;
+	if (s->nedges == s->edge_room)
+	{
+		s->edge_room = s->edge_room ? 2 * s->edge_room : 1024;
+		s->edge = gp_realloc_array(s->env, s->edge, s->edge_room, sizeof(met_edge));
+	}
+	edge = &s->edge[s->nedges++];
+	edge->src = src;
+	edge->dst = dst;
+	edge->weight = s->weighted ? edge_weight(s, values[2], nulls[2]) : 1.0;
+}
+
+/* Plans the queries. */
+static void
+plan_queries(some_state *s)
+{
+	gnngp_reader *r = s->r;
+	const gnngp_graph_def *def = r->def;
+
+	gnngp_query_init(&s->nodes, &r->nodes);
+	gnngp_query_add(&s->nodes, r->id.base, "t.%s", r->id.quoted);
+	s->features = gnngp_add_features(r, &s->nodes);
+	gnngp_query_some(r, &s->nodes, &r->id);
+	gnngp_query_plan(&s->nodes);
+	s->weighted = def->weight != NULL;
+	if (s->weighted)
+		s->weight = gnngp_table_number(&r->edges, def->weight);
+	s->end[0] = gnngp_table_column(&r->edges, def->src);
+	s->end[1] = gnngp_table_column(&r->edges, def->dst);
+	for (int k = 0; k < 2; k++)
+	{
+		gnngp_query_init(&s->ends[k], &r->edges);
+		for (int e = 0; e < 2; e++)
+			s->end_base[e] = gnngp_query_add_id(r, &s->ends[k], &s->end[e]);
+		if (s->weighted)
+			gnngp_query_add_number(&s->ends[k], &s->weight);
+		gnngp_query_some(r, &s->ends[k], &s->end[k]);
+		gnngp_query_plan(&s->ends[k]);
+	}
+}
+
+/* True when an index begins with a column, or that can't be told of what is no table. */
+static bool
+has_index(const gnngp_table *table, const gnngp_column *column)
+{
+	Relation	rel = table_open(table->oid, NoLock);
+	List	   *indexes = rel->rd_rel->relkind == RELKIND_RELATION ? RelationGetIndexList(rel) : NIL;
+	bool		found = rel->rd_rel->relkind != RELKIND_RELATION;
+	AttrNumber	number = get_attnum(table->oid, column->name);
+	ListCell   *cell;
+
+	foreach(cell, indexes)
+	{
+		HeapTuple	tuple = SearchSysCache1(INDEXRELID, ObjectIdGetDatum(lfirst_oid(cell)));
+
+		if (!HeapTupleIsValid(tuple))
+			continue;
+		found = found || ((Form_pg_index) GETSTRUCT(tuple))->indkey.values[0] == number;
+		ReleaseSysCache(tuple);
+	}
+	table_close(rel, NoLock);
+	return found;
+}
+
+/* Tells once in a session where an index would help. */
+static void
+advise_index(const gnngp_table *table, const gnngp_column *column)
+{
+	static HTAB *told = NULL;
+	int64		key;
+	bool		found;
+
+	if (has_index(table, column))
+		return;
+	if (told == NULL)
+	{
+		HASHCTL		control = {.keysize = sizeof(int64),.entrysize = sizeof(int64),.hcxt = TopMemoryContext};
+
+		told = hash_create("gnngp advice", 16, &control, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+	}
+	key = ((int64) table->oid << 16) | (uint16) get_attnum(table->oid, column->name);
+	(void) hash_search(told, &key, HASH_ENTER, &found);
+	if (!found)
+		ereport(NOTICE,
+				(errmsg("column \"%s\" of table \"%s\" has no index, so all of the table is read", column->name, table->name),
+				 errhint("CREATE INDEX ON %s (%s);", table->quoted, column->quoted)));
+}
+
+/* Reads one round: the nodes that were met last, and their edges. */
+static void
+read_round(some_state *s)
+{
+	MemoryContext old = MemoryContextSwitchTo(s->context);
+
+	s->nodes.array = id_array(s, s->first, s->last, false);
+	gnngp_query_run(&s->nodes, s->env, s->r->row_context, node_row, s, GP_PHASE_NODES, 0);
+	for (int k = 0; k < 2; k++)
+	{
+		s->by_dst = k == 1;
+		s->ends[k].array = id_array(s, s->first, s->last, true);
+		gnngp_query_run(&s->ends[k], s->env, s->r->row_context, edge_row, s, GP_PHASE_EDGES, 0);
+	}
+	MemoryContextSwitchTo(old);
+	MemoryContextReset(s->context);
+}
+
+/* Compares two nodes that were met, by the order of ids. */
+static int
+compare_met(const void *a, const void *b, void *arg)
+{
+	const some_state *s = arg;
+	const met_node *x = &s->node[*(const int32 *) a];
+	const met_node *y = &s->node[*(const int32 *) b];
+
+	if (x->key != y->key)
+		return x->key < y->key ? -1 : 1;
+	return x->text ? strcmp(x->text, y->text) : 0;
+}
+
+/* Numbers the nodes that were read by their ids, and then the others; the node of each row. */
+static int32 *
+number_nodes(some_state *s, gnngp_ids *ids)
+{
+	int32	   *order = gp_alloc_array(s->env, Max(s->nrows, 1), sizeof(int32));
+	int32	   *node_of_row = gp_alloc_array(s->env, Max(s->nrows, 1), sizeof(int32));
+	int64		n = 0;
+
+	for (int64 i = 0; i < s->nnodes; i++)
+		if (s->node[i].row >= 0)
+			order[n++] = (int32) i;
+	gnngp_sort(order, n, sizeof(int32), compare_met, s);
+	ids->n = n;
+	ids->key = gp_alloc_array(s->env, s->nnodes, sizeof(int64));
+	ids->text = ids->integer ? NULL : gp_alloc_array(s->env, s->nnodes, sizeof(char *));
+	for (int64 i = 0; i < n; i++)
+	{
+		s->node[order[i]].number = (int32) i;
+		node_of_row[s->node[order[i]].row] = (int32) i;
+	}
+	for (int64 i = 0; i < s->nnodes; i++)
+		if (s->node[i].row < 0)
+			s->node[i].number = (int32) n++;
+	for (int64 i = 0; i < s->nnodes; i++)
+	{
+		const met_node *node = &s->node[i];
+
+		ids->key[node->number] = node->key;
+		if (!ids->integer)
+			ids->text[node->number] = node->text;
+	}
+	gp_free(s->env, order);
+	return node_of_row;
+}
+
+/* The graph of the edges that were read. */
+static gp_graph *
+build_graph(some_state *s)
+{
+	gp_edges   *edges = gp_edges_create(s->env, s->nnodes, s->r->def->directed, s->weighted);
+
+	for (int64 e = 0; e < s->nedges; e++)
+	{
+		const met_edge *edge = &s->edge[e];
+
+		gp_edges_add(edges, 1, &s->node[edge->src].number, &s->node[edge->dst].number,
+					 s->weighted ? &edge->weight : NULL);
+	}
+	return gp_graph_build(edges);
+}
+
+/* Raises for a node that is given twice, or that is not there. */
+static int32 *
+find_wanted(some_state *s, int64 n)
+{
+	int32	   *number = gp_alloc_array(s->env, Max(n, 1), sizeof(int32));
+
+	for (int64 i = 0; i < n; i++)
+	{
+		const met_node *node = &s->node[i];
+
+		if (node->row < 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_UNDEFINED_OBJECT),
+					 errmsg("table \"%s\" has no node %s", s->r->nodes.name,
+							node->text ? node->text : psprintf(INT64_FORMAT, node->key)),
+					 errhint("Insert the node first, or see whether you may read its row.")));
+		number[i] = node->number;
+	}
+	return number;
+}
+
+/* Meets the nodes that are asked for. */
+static void
+meet_wanted(some_state *s, const gnngp_wanted *wanted, int64 n)
+{
+	for (int64 i = 0; i < n; i++)
+		if (meet(s, wanted[i].key, wanted[i].text, wanted[i].length) != i)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("node %s is given twice", wanted[i].text ? pnstrdup(wanted[i].text, wanted[i].length) :
+							psprintf(INT64_FORMAT, wanted[i].key)),
+					 errhint("Name each node once.")));
+}
+
+/* Features from the rows, and from a table of their own. */
+static void
+read_features(some_state *s, gnngp_sparse_part *sparse, int32 *node_of_row)
+{
+	gnngp_reader *r = s->r;
+	int64		dims = r->dims;
+
+	if (s->features && s->nrows > 0)
+		gnngp_finish_features(s->features, node_of_row);
+	if (sparse)
+	{
+		r->some_ids = id_array(s, 0, s->nnodes, true);
+		gnngp_idmap_build(s->env, &r->map, &r->data->ids);
+		gnngp_read_sparse(sparse);
+		gnngp_idmap_free(s->env, &r->map);
+	}
+	if (r->data->features && s->features && r->data->features->dims != dims)
+		ereport(ERROR,
+				(errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
+				 errmsg("the nodes of table \"%s\" have " INT64_FORMAT " features, and had " INT64_FORMAT " when the model was fitted",
+						r->nodes.name, (int64) r->data->features->dims, dims),
+				 errhint("Fit the model again with gp_refresh.")));
+	if (r->data->features)
+		r->data->features = gp_features_widen(s->env, r->data->features, r->data->ids.n, dims);
+}
+
+/* Reads hop by hop, inside SPI. */
+static gnngp_some *
+read_hops(some_state *s, const gnngp_wanted *wanted, int64 n, int hops)
+{
+	gnngp_reader *r = s->r;
+	gnngp_sparse_part *sparse;
+	gnngp_some *some = gp_alloc_zero(s->env, 1, sizeof(gnngp_some));
+	int32	   *node_of_row;
+
+	plan_queries(s);
+	sparse = gnngp_plan_sparse(r);
+	advise_index(&r->nodes, &r->id);
+	for (int k = 0; k < 2; k++)
+		advise_index(&r->edges, &s->end[k]);
+	meet_wanted(s, wanted, n);
+	for (int hop = 0; hop <= hops && s->last < s->nnodes; hop++)
+	{
+		s->first = s->last;
+		s->last = s->nnodes;
+		read_round(s);
+	}
+	node_of_row = number_nodes(s, &r->data->ids);
+	some->wanted = find_wanted(s, n);
+	read_features(s, sparse, node_of_row);
+	some->graph = build_graph(s);
+	some->ids = r->data->ids;
+	some->features = r->data->features;
+	return some;
+}
+
+/* Reads a neighbourhood as the caller, who can change nothing meanwhile: tables may be views that call anybody's functions. */
+gnngp_some *
+gnngp_read_some(gp_env *env, const gnngp_graph_def *graph, const gnngp_wanted *wanted, int64 n, int hops,
+				int64 dims, const double *moments)
+{
+	some_state	s = {.env = env};
+	HASHCTL		control = {.keysize = sizeof(int64),.entrysize = sizeof(key_entry)};
+	gnngp_reader r;
+	gnngp_some *some;
+	Oid			save_user;
+	int			save_context;
+	int			guc_level;
+
+	GetUserIdAndSecContext(&save_user, &save_context);
+	SetUserIdAndSecContext(save_user, save_context | SECURITY_RESTRICTED_OPERATION);
+	guc_level = NewGUCNestLevel();
+	gnngp_pin_output_settings();
+	gnngp_pin("row_security", "on");
+	gnngp_pin("transaction_read_only", "on");
+	gnngp_spi_connect();
+	gnngp_reader_open(&r, env, graph);
+	r.some = true;
+	r.dims = dims;
+	r.moments = moments;
+	s.r = &r;
+	s.context = AllocSetContextCreate(CurrentMemoryContext, "gnngp round", ALLOCSET_DEFAULT_SIZES);
+	control.hcxt = CurrentMemoryContext;
+	s.keys = hash_create("gnngp neighbourhood", 1024, &control, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+	some = read_hops(&s, wanted, n, hops);
+	gnngp_spi_finish();
+	AtEOXact_GUC(false, guc_level);
+	SetUserIdAndSecContext(save_user, save_context);
+	return some;
+}

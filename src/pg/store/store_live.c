@@ -1,0 +1,351 @@
+/*
+ * store_live.c - writing, reading and keeping open the live state of a model.
+ *
+ * All pieces are laid end to end in one array for each element type; a table of
+ * numbers tells the shapes.
+ */
+#include "postgres.h"
+
+#include "common/hashfn.h"
+#include "lib/stringinfo.h"
+#include "miscadmin.h"
+#include "store.h"
+#include "store_arrays.h"
+#include "store_live.h"
+
+/* The arrays, by the element type of what is in them. */
+enum live_array
+{
+	LIVE_SHAPES, LIVE_LONGS, LIVE_INTS, LIVE_FLOATS, LIVE_DOUBLES, LIVE_ARRAYS
+};
+
+static const int live_element[LIVE_ARRAYS] = {
+	GP_LINK_I64, GP_LINK_I64, GP_LINK_I32, GP_LINK_F32, GP_LINK_F64
+};
+
+/* The numbers of LIVE_SHAPES: two of the whole, then these of each piece. */
+enum shape_column
+{
+	SHAPE_KIND, SHAPE_SITE, SHAPE_PART, SHAPE_ROWS, SHAPE_COLS, SHAPE_FORM, SHAPE_ENTRIES, SHAPE_COLUMNS
+};
+
+#define SHAPE_HEAD 2			/* the graph's shape, and the number of pieces */
+#define FORM_INTS 2				/* beside the core's types of dense pieces */
+#define FORM_SPARSE 4			/* plus the type */
+
+static gnngp_live *kept = NULL;
+
+/* A hash of how a graph's rows are to be read. */
+uint64
+gnngp_graph_shape(const gnngp_graph_def *graph)
+{
+	StringInfoData text;
+
+	initStringInfo(&text);
+	appendStringInfo(&text, "%s\n%s\n%s\n%s\n%d\n%d\n%s", graph->id_column, graph->src, graph->dst,
+					 graph->weight ? graph->weight : "", graph->directed, OidIsValid(graph->sparse_features), graph->scale);
+	for (int i = 0; i < graph->features.n; i++)
+		appendStringInfo(&text, "\n%s", graph->features.text[i]);
+	return hash_bytes_extended((unsigned char *) text.data, text.len, 0);
+}
+
+/* ---- writing ---- */
+
+/* Arrays that grow while pieces are laid into them. */
+typedef struct layout
+{
+	int64		n[LIVE_ARRAYS];
+	char	   *data[LIVE_ARRAYS];	/* NULL while they are counted */
+} layout;
+
+/* Lays so many elements at the end of an array. */
+static void
+lay(layout *l, int array, int64 n, const void *from)
+{
+	size_t		size = gp_link_element_size((gp_link_element) live_element[array]);
+
+	if (l->data[array] && n > 0)
+		memcpy(l->data[array] + l->n[array] * size, from, n * size);
+	l->n[array] += n;
+}
+
+/* The array of a type of numbers. */
+static int
+array_of(gp_type type)
+{
+	return type == GP_FLOAT ? LIVE_FLOATS : LIVE_DOUBLES;
+}
+
+/* Lays a piece, and its shape. */
+static void
+lay_piece(layout *l, const gp_piece *piece)
+{
+	int64		count = piece->rows * piece->cols;
+	int64		shape[SHAPE_COLUMNS] = {piece->kind, piece->site, piece->part, piece->rows, piece->cols,
+	piece->ints ? FORM_INTS : piece->type, count};
+
+	if (piece->csr)
+	{
+		count = gp_csr_entries(piece->csr);
+		shape[SHAPE_FORM] = FORM_SPARSE + piece->type;
+		shape[SHAPE_ENTRIES] = count;
+		lay(l, LIVE_LONGS, piece->rows + 1, piece->csr->start);
+		lay(l, LIVE_INTS, count, piece->csr->col);
+		lay(l, array_of(piece->type), count, piece->csr->value);
+	}
+	else
+		lay(l, piece->ints ? LIVE_INTS : array_of(piece->type), count, piece->dense);
+	lay(l, LIVE_SHAPES, SHAPE_COLUMNS, shape);
+}
+
+/* Lays all pieces. */
+static void
+lay_all(layout *l, uint64 shape, const gp_keep *keep)
+{
+	int64		head[SHAPE_HEAD] = {(int64) shape, keep->n};
+
+	memset(l->n, 0, sizeof(l->n));
+	lay(l, LIVE_SHAPES, SHAPE_HEAD, head);
+	for (int k = 0; k < keep->n; k++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		lay_piece(l, &keep->piece[k]);
+	}
+}
+
+/* Writes the part. */
+void
+gnngp_live_write(const gnngp_model *model, const gnngp_ids *ids, uint64 shape, const gp_keep *keep)
+{
+	gnngp_arrays list = {0};
+	layout		l = {0};
+
+	lay_all(&l, shape, keep);
+	for (int k = 0; k < LIVE_ARRAYS; k++)
+		l.data[k] = gp_alloc_array(keep->env, Max(l.n[k], 1), gp_link_element_size((gp_link_element) live_element[k]));
+	lay_all(&l, shape, keep);
+	for (int k = 0; k < LIVE_ARRAYS; k++)
+		if (l.n[k] > 0)
+			gnngp_arrays_add(&list, k, live_element[k], l.n[k], l.data[k]);
+	gnngp_arrays_write(model, "live", &list, ids);
+	for (int k = 0; k < LIVE_ARRAYS; k++)
+		gp_free(keep->env, l.data[k]);
+}
+
+/* ---- reading ---- */
+
+/* XX001. */
+pg_noreturn static void
+damaged(const gnngp_model *model)
+{
+	gnngp_store_corrupted(model, "the arrays of its live state do not fit together");
+}
+
+/* A part of an array that begins where the last one ended. */
+static void *
+take(const gnngp_model *model, layout *l, const int64 *have, int array, int64 n)
+{
+	char	   *at = l->data[array] + l->n[array] * gp_link_element_size((gp_link_element) live_element[array]);
+
+	if (n < 0 || n > have[array] - l->n[array])
+		damaged(model);
+	l->n[array] += n;
+	return at;
+}
+
+/* Checks a sparse matrix: offsets that ascend, columns in range. */
+static void
+check_sparse(const gnngp_model *model, const gp_csr *s, int64 entries)
+{
+	bool		bad = s->start[0] != 0 || s->start[s->rows] != entries;
+
+	for (int64 i = 0; i < s->rows; i++)
+		bad = bad || s->start[i] > s->start[i + 1];
+	for (int64 k = 0; k < entries && !bad; k++)
+		bad = s->col[k] < 0 || s->col[k] >= s->cols;
+	if (bad)
+		damaged(model);
+}
+
+/* Makes a piece of its shape; it points into the arrays. */
+static void
+make_piece(const gnngp_model *model, gp_env *env, gp_piece *piece, const int64 *shape, layout *l, const int64 *have)
+{
+	int64		form = shape[SHAPE_FORM];
+	int64		entries = shape[SHAPE_ENTRIES];
+
+	*piece = (gp_piece) {.kind = (int32) shape[SHAPE_KIND],.site = (int32) shape[SHAPE_SITE],
+	.part = (int32) shape[SHAPE_PART],.rows = shape[SHAPE_ROWS],.cols = shape[SHAPE_COLS]};
+	if (form < 0 || form > FORM_SPARSE + GP_DOUBLE || form == FORM_INTS + 1 || piece->rows < 0 || piece->cols < 0 ||
+		piece->rows >= PG_INT32_MAX * INT64CONST(4) || piece->cols >= PG_INT32_MAX)
+		damaged(model);
+	piece->ints = form == FORM_INTS;
+	piece->type = form % 2 == GP_FLOAT ? GP_FLOAT : GP_DOUBLE;
+	if (form < FORM_SPARSE)
+	{
+		if (piece->cols > 0 && piece->rows > PG_INT64_MAX / piece->cols)
+			damaged(model);
+		if (entries != piece->rows * piece->cols)
+			damaged(model);
+		piece->dense = take(model, l, have, piece->ints ? LIVE_INTS : array_of(piece->type), entries);
+		return;
+	}
+	piece->csr = gp_alloc_zero(env, 1, sizeof(gp_csr));
+	*piece->csr = (gp_csr) {.rows = piece->rows,.cols = piece->cols,.type = piece->type,.stamp = gp_csr_stamp()};
+	piece->csr->start = take(model, l, have, LIVE_LONGS, piece->rows + 1);
+	piece->csr->col = take(model, l, have, LIVE_INTS, entries);
+	piece->csr->value = take(model, l, have, array_of(piece->type), entries);
+	check_sparse(model, piece->csr, entries);
+}
+
+/* Checks node numbers, which ascend, of the anchors and the labelled nodes. */
+static void
+check_nodes(const gnngp_model *model, const gnngp_live *live, gp_piece_kind kind)
+{
+	const gp_piece *piece = gp_keep_find(live->keep, kind, 0, 0);
+	const int32 *node = piece ? piece->dense : NULL;
+	bool		bad = piece == NULL || !piece->ints || piece->cols != 1;
+
+	for (int64 i = 0; !bad && i < piece->rows; i++)
+		bad = node[i] < 0 || node[i] >= live->ids.n || (i > 0 && node[i] <= node[i - 1]);
+	if (bad)
+		damaged(model);
+}
+
+/* Checks what every state has. */
+static void
+check_state(const gnngp_model *model, const gnngp_live *live)
+{
+	gp_live_figures f;
+	int			columns = model->classes > 0 ? model->classes : 1;
+
+	if (!gp_live_read(live->keep, &f) || f.columns != columns || f.values != (model->classes == 0) ||
+		f.nodes != live->ids.n || live->ids.n != model->nodes || !(f.noise > 0.0) || !(f.dims >= 0.0 && f.dims < PG_INT32_MAX))
+		damaged(model);
+	check_nodes(model, live, GP_PIECE_ANCHORS);
+	check_nodes(model, live, GP_PIECE_LABELLED);
+	if (model->classes == 0)
+		return;
+	(void) gp_keep_need(live->env, live->keep, GP_PIECE_CALIBRATOR, 0, 0, 2);
+	(void) gp_keep_need(live->env, live->keep, GP_PIECE_SHARES, 0, 0, columns);
+	if (gp_keep_find(live->keep, GP_PIECE_CALIBRATOR, 0, 1))
+		(void) gp_keep_need(live->env, live->keep, GP_PIECE_CALIBRATOR, 0, 1, columns);
+}
+
+/* Makes the pieces of the arrays. */
+static void
+make_pieces(const gnngp_model *model, gnngp_live *live, const gnngp_arrays *list)
+{
+	layout		l = {0};
+	int64		have[LIVE_ARRAYS] = {0};
+	const int64 *shape;
+
+	for (int i = 0; i < list->n; i++)
+	{
+		int32		tag = list->array[i].tag;
+
+		if (tag < 0 || tag >= LIVE_ARRAYS || have[tag] > 0 || (int) list->array[i].element != live_element[tag])
+			damaged(model);
+		have[tag] = list->array[i].count;
+		l.data[tag] = list->array[i].data;
+	}
+	if (have[LIVE_SHAPES] < SHAPE_HEAD)
+		damaged(model);
+	shape = (const int64 *) l.data[LIVE_SHAPES];
+	live->shape = (uint64) shape[0];
+	if (shape[1] < 0 || have[LIVE_SHAPES] - SHAPE_HEAD != shape[1] * SHAPE_COLUMNS)
+		damaged(model);
+	live->keep = gp_keep_create(live->env);
+	live->keep->n = live->keep->room = (int) shape[1];
+	live->keep->piece = gp_alloc_zero(live->env, Max(shape[1], 1), sizeof(gp_piece));
+	for (int k = 0; k < live->keep->n; k++)
+		make_piece(model, live->env, &live->keep->piece[k], shape + SHAPE_HEAD + (int64) k * SHAPE_COLUMNS, &l, have);
+}
+
+/* What a reading works on. */
+typedef struct live_reading
+{
+	const gnngp_model *model;
+	gnngp_live *live;
+	bool		found;
+} live_reading;
+
+/* Reads the part. */
+static void
+read_state(void *arg)
+{
+	live_reading *r = arg;
+	gnngp_arrays list;
+
+	r->found = gnngp_arrays_read(r->live->env, r->model, "live", &list);
+	if (!r->found)
+		return;
+	gnngp_arrays_take_ids(r->model, "live", &list, &r->live->ids);
+	make_pieces(r->model, r->live, &list);
+}
+
+/* Reads a live state. */
+static gnngp_live *
+read_live(const gnngp_model *model)
+{
+	gp_env	   *env = gnngp_env_create(CurrentMemoryContext);
+	gnngp_live *live = gp_alloc_zero(env, 1, sizeof(gnngp_live));
+	live_reading r = {model, live, false};
+
+	live->env = env;
+	gnngp_as_extension(read_state, &r);
+	if (!r.found)
+		gnngp_store_corrupted(model, "some blocks of its live state are missing");
+	check_state(model, live);
+	live->model = model->id;
+	live->version = model->version;
+	live->fitted = model->fitted;
+	return live;
+}
+
+/* Frees what is kept. */
+static void
+forget(void)
+{
+	gnngp_live *live = kept;
+
+	kept = NULL;
+	gnngp_account_keep(0, NULL);
+	gnngp_env_destroy(live->env);
+}
+
+/* The live state of a model. */
+gnngp_live *
+gnngp_live_open(const gnngp_model *model)
+{
+	gnngp_live *live = kept;
+
+	if (model->live_bytes == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("model \"%s\" has no live state", model->name),
+				 errhint("Fit it with gp_fit(..., live => true).")));
+	if (live == NULL || live->model != model->id || live->version != model->version || live->fitted != model->fitted ||
+		live->env->used > gnngp_account_left())
+	{
+		gnngp_account_give_up(0);
+		return read_live(model);
+	}
+	kept = NULL;
+	gnngp_env_resume(live->env, CurrentMemoryContext);
+	return live;
+}
+
+/* Keeps the state for the next use, or frees it. */
+void
+gnngp_live_close(gnngp_live *live)
+{
+	if (live->env->used > gnngp_setting_link_cache_size())
+	{
+		gnngp_env_destroy(live->env);
+		return;
+	}
+	gnngp_account_give_up(0);
+	gnngp_env_keep(live->env, forget);
+	kept = live;
+}

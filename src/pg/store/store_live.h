@@ -1,0 +1,45 @@
+/*
+ * store_live.h - the live state of a model: what rows are evaluated against later.
+ *
+ * The part "live" has the pieces that the core keeps (core/kernel/keep.h), and the ids of all
+ * nodes of the fit.  It tells the labels, so that no grantee reads it: it is read as the
+ * extension's owner, for a caller who may see the model.
+ */
+#ifndef GNNGP_STORE_LIVE_H
+#define GNNGP_STORE_LIVE_H
+
+#include "postgres.h"
+
+#include "core/infer/infer.h"
+#include "core/kernel/keep.h"
+#include "pg/catalog/catalog.h"
+#include "pg/host/host.h"
+#include "pg/read/read.h"
+#include "store_links.h"
+
+/* A hash of what of a graph's definition says how its rows are to be read. */
+extern uint64 gnngp_graph_shape(const gnngp_graph_def *graph);
+
+/* Writes the part. */
+extern void gnngp_live_write(const gnngp_model *model, const gnngp_ids *ids, uint64 shape, const gp_keep *keep);
+
+/* A live state, opened. */
+typedef struct gnngp_live
+{
+	gp_env	   *env;
+	gp_keep    *keep;
+	gnngp_link_ids ids;
+	uint64		shape;
+	/* what it was opened for */
+	int64		model;
+	int64		version;
+	TimestampTz fitted;			/* versions repeat after a rollback, times do not */
+} gnngp_live;
+
+/* The live state of a model, read or taken from what is kept; 55000 for a model without one. */
+extern gnngp_live *gnngp_live_open(const gnngp_model *model);
+
+/* Ends a use that went well: keeps the state for the next one, or frees it.  After an error its context does. */
+extern void gnngp_live_close(gnngp_live *live);
+
+#endif							/* GNNGP_STORE_LIVE_H */

@@ -1,0 +1,391 @@
+/*
+ * test_live.c - a node evaluated by its neighbourhood has the posterior of the fit, and labels
+ * that are given or taken change it as a refit would.
+ */
+#include "infer/infer_internal.h"
+#include "kernel/keep.h"
+#include "test_env.h"
+#include "test_graphs.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define NODES 120
+#define CLASSES 3
+#define DIMS 7
+
+/* A kind of problem. */
+typedef struct setup
+{
+	const char *kernel;
+	int			features;		/* 0 none, 1 dense, 2 sparse */
+	gp_strategy strategy;
+	gp_task		task;
+	int			step;			/* every so many nodes are labelled */
+	int64_t		landmarks;
+	bool		directed;
+	bool		weighted;
+} setup;
+
+/* Blocks of nodes with most edges within. */
+static gp_graph *
+make_graph(gp_env *env, const setup *s)
+{
+	uint64_t	state = 5;
+	gp_edges   *edges = gp_edges_create(env, NODES, s->directed, s->weighted);
+
+	for (int k = 0; k < 2 * NODES; k++)
+	{
+		int32_t		src = draw_below(&state, NODES);
+		int32_t		dst = draw_below(&state, 5) < 4 ?
+			draw_below(&state, NODES / CLASSES) + src / (NODES / CLASSES) * (NODES / CLASSES) :
+			draw_below(&state, NODES);
+		double		weight = 1.0 + draw_below(&state, 3);
+
+		gp_edges_add(edges, 1, &src, &dst, s->weighted ? &weight : NULL);
+	}
+	return gp_graph_build(edges);
+}
+
+/* Features that say a little of the block; the sparse ones are few. */
+static gp_features *
+make_features(gp_env *env, const setup *s, gp_type type)
+{
+	uint64_t	state = 9;
+	int32_t		repeated;
+	int32_t		which;
+	gp_features_builder *b;
+
+	if (s->features == 0)
+		return NULL;
+	b = gp_features_create(env, NODES, s->features == 1 ? DIMS : 0, type);
+	for (int32_t i = 0; i < NODES; i++)
+		if (s->features == 1)
+		{
+			double		row[DIMS];
+
+			for (int j = 0; j < DIMS; j++)
+				row[j] = draw_unit(&state) + (j == i / (NODES / CLASSES));
+			gp_features_add_row(b, i, row);
+		}
+		else
+			for (int k = 0; k < 3; k++)
+			{
+				int32_t		feature = 20 * k + draw_below(&state, 20);
+				double		value = 1.0 + draw_unit(&state);
+
+				gp_features_add_entries(b, 1, &i, &feature, &value);
+			}
+	return gp_features_build(b, &repeated, &which);
+}
+
+/* The problem of a setup. */
+static gp_problem
+make_problem(gp_env *env, const setup *s, gp_type type)
+{
+	uint64_t	state = 11;
+	int32_t    *labelled = gp_alloc_array(env, NODES, sizeof(int32_t));
+	int32_t    *label = gp_alloc_array(env, NODES, sizeof(int32_t));
+	double	   *target = gp_alloc_array(env, NODES, sizeof(double));
+	gp_problem	p;
+
+	memset(&p, 0, sizeof(p));
+	for (int32_t i = 0; i < NODES; i += s->step)
+	{
+		labelled[p.nlabelled] = i;
+		label[p.nlabelled] = i / (NODES / CLASSES);
+		target[p.nlabelled++] = i / (NODES / CLASSES) + draw_unit(&state);
+	}
+	p.graph = make_graph(env, s);
+	p.features = make_features(env, s, type);
+	p.program = gp_kernel_compile(env, gp_kernel_parse(env, s->kernel));
+	p.task = s->task;
+	p.labelled = labelled;
+	p.label = s->task == GP_TASK_CLASSES ? label : NULL;
+	p.target = s->task == GP_TASK_VALUES ? target : NULL;
+	p.nclasses = s->task == GP_TASK_CLASSES ? CLASSES : 0;
+	p.nugget = 0.1;
+	p.strategy = s->strategy;
+	p.nlandmarks = s->landmarks;
+	p.type = type;
+	p.quiet = p.live = true;
+	return p;
+}
+
+/* A neighbourhood: nodes of the whole graph, and how far each is. */
+typedef struct ball
+{
+	int64_t		n;
+	int32_t		node[NODES];
+	int			depth[NODES];
+	int			place[NODES];	/* -1: not in it */
+} ball;
+
+/* Adds a node. */
+static void
+reach(ball *b, int32_t node, int depth)
+{
+	if (b->place[node] >= 0)
+		return;
+	b->place[node] = (int) b->n;
+	b->depth[b->n] = depth;
+	b->node[b->n++] = node;
+}
+
+/* The neighbourhood of some nodes, with one hop more, whose edges are not all there. */
+static ball
+make_ball(const gp_graph *g, const int32_t *node, int64_t n, int hops)
+{
+	ball		b;
+
+	b.n = 0;
+	for (int i = 0; i < NODES; i++)
+		b.place[i] = -1;
+	for (int64_t i = 0; i < n; i++)
+		reach(&b, node[i], 0);
+	for (int64_t k = 0; k < b.n && b.depth[k] <= hops; k++)
+		for (int32_t i = 0; i < NODES; i++)
+			if (gp_csr_find(g->start, g->col, b.node[k], i) >= 0 || gp_csr_find(g->start, g->col, i, b.node[k]) >= 0)
+				reach(&b, i, b.depth[k] + 1);
+	return b;
+}
+
+/* The edges of a neighbourhood's inner nodes. */
+static gp_graph *
+ball_graph(gp_env *env, const gp_graph *g, const ball *b, int hops)
+{
+	gp_edges   *edges = gp_edges_create(env, b->n, g->directed, g->weight != NULL);
+
+	for (int32_t i = 0; i < b->n; i++)
+		for (int64_t k = g->start[b->node[i]]; k < g->start[b->node[i] + 1]; k++)
+		{
+			int32_t		j = b->place[g->col[k]];
+
+			if (j < 0 || (b->depth[i] > hops && b->depth[j] > hops) || (!g->directed && i > j))
+				continue;
+			gp_edges_add(edges, 1, &i, &j, g->weight ? &g->weight[k] : NULL);
+		}
+	return gp_graph_build(edges);
+}
+
+/* Their features; those of the outer nodes are not looked at. */
+static gp_features *
+ball_features(gp_env *env, const gp_features *x, const ball *b, int hops)
+{
+	gp_features_builder *f;
+	int32_t		repeated;
+	int32_t		which;
+
+	if (x == NULL)
+		return NULL;
+	if (x->csr)
+	{
+		int32_t	   *node = gp_alloc_array(env, b->n, sizeof(int32_t));
+
+		memcpy(node, b->node, b->n * sizeof(int32_t));
+		return gp_features_of_csr(env, gp_csr_select(env, x->csr, node, b->n, NULL, x->dims));
+	}
+	f = gp_features_create(env, b->n, x->dims, x->type);
+	for (int32_t i = 0; i < b->n; i++)
+	{
+		double		row[DIMS] = {0};
+
+		for (int j = 0; j < DIMS && b->depth[i] <= hops; j++)
+			row[j] = gp_number_at(x->dense, x->type, b->node[i] * DIMS + j);
+		gp_features_add_row(f, i, row);
+	}
+	return gp_features_build(f, &repeated, &which);
+}
+
+/* Asks about some nodes of the problem's graph as if all others were unknown. */
+static gp_live_answer
+ask(gp_device *dev, const gp_problem *p, const gp_keep *keep, const int32_t *node, int64_t n,
+	const gp_live_label *label, int64_t nlabels)
+{
+	gp_env	   *env = dev->env;
+	int			hops = gp_program_hops(env, p->program);
+	ball		b = make_ball(p->graph, node, n, hops);
+	gp_live_question q = {.keep = keep,.program = p->program,.asked = n,.label = label,.nlabels = nlabels,
+	.fit_node = b.node};
+
+	while (q.inner < b.n && b.depth[q.inner] <= hops)
+		q.inner++;
+	q.graph = ball_graph(env, p->graph, &b, hops);
+	q.features = ball_features(env, p->features, &b, hops);
+	return gp_live_ask(dev, &q);
+}
+
+/* The largest difference of an answer's means and variances from a posterior's. */
+static double
+difference(const gp_live_answer *a, const gp_posterior *out, const int32_t *node)
+{
+	double		most = 0.0;
+
+	for (int64_t i = 0; i < a->n; i++)
+	{
+		most = fmax(most, fabs(a->variance[i] - out->variance[node[i]]));
+		for (int c = 0; c < a->columns; c++)
+			most = fmax(most, fabs(a->mean[i * a->columns + c] - out->mean[node[i] * a->columns + c]));
+	}
+	return isfinite(most) ? most : INFINITY;
+}
+
+/* Every node by its neighbourhood, one by one and some together. */
+static void
+check_nodes(gp_env *env, setup s, gp_type type)
+{
+	gp_device  *dev = gp_device_cpu(env, 1);
+	gp_problem	p = make_problem(env, &s, type);
+	gp_posterior *out = gp_fit(dev, &p);
+	int32_t		some[4] = {7, 3, 88, 44};
+	double		most = 0.0;
+	gp_live_answer a;
+	char		name[200];
+
+	for (int32_t i = 0; i < NODES; i += 3)
+	{
+		a = ask(dev, &p, out->keep, &i, 1, NULL, 0);
+		most = fmax(most, difference(&a, out, &i));
+	}
+	a = ask(dev, &p, out->keep, some, 4, NULL, 0);
+	most = fmax(most, difference(&a, out, some));
+	snprintf(name, sizeof(name), "%s, features %d, %s%s%s, %s, power %g: differs by %.1g", s.kernel, s.features,
+			 gp_strategy_names[out->plan.strategy], out->plan.by_columns ? " by columns" : "",
+			 out->plan.exact_diagonal ? ", exact diagonal" : "", s.directed ? "directed" : "undirected", out->power, most);
+	ok(most < (type == GP_FLOAT ? 1e-5 : 1e-8), name);
+}
+
+/* Labels that are changed, against a fit with them. */
+static void
+check_labels(gp_env *env, setup s)
+{
+	gp_device  *dev = gp_device_cpu(env, 1);
+	gp_problem	p = make_problem(env, &s, GP_DOUBLE);
+	gp_posterior *out = gp_fit(dev, &p);
+	int32_t		node[6] = {7, 3, 88, 45, 50, 100};
+	gp_live_label label[3] = {{.node = 3,.label = 1,.target = 2.5}, {.node = 4,.taken = true}, {.node = 5,.label = 0,.target = -1.0}};
+	int32_t    *labelled = gp_alloc_array(env, NODES, sizeof(int32_t));
+	int32_t    *class = gp_alloc_array(env, NODES, sizeof(int32_t));
+	double	   *target = gp_alloc_array(env, NODES, sizeof(double));
+	int64_t		m = 0;
+	gp_live_answer a = ask(dev, &p, out->keep, node, 6, label, 3);
+	gp_problem	again = p;
+	gp_posterior *want;
+	double		most;
+	char		name[200];
+
+	/* Of step 5: 45 is not new but changes, 50 loses its label, 100 changes; of step 3 the first and last are new. */
+	for (int32_t i = 0; i < NODES; i++)
+	{
+		bool		was = i % s.step == 0;
+		int64_t		k = i / s.step;
+
+		if ((!was && i != 45 && i != 100) || i == 50)
+			continue;
+		labelled[m] = i;
+		class[m] = i == 45 ? 1 : i == 100 ? 0 : i / (NODES / CLASSES);
+		target[m++] = i == 45 ? 2.5 : i == 100 ? -1.0 : p.target ? p.target[k] : 0.0;
+	}
+	again.nlabelled = m;
+	again.labelled = labelled;
+	again.label = p.label ? class : NULL;
+	again.target = p.target ? target : NULL;
+	again.nugget = out->nugget;
+	again.scale = out->scale;
+	again.landmark = out->landmark;
+	again.nlandmarks = out->nlandmarks;
+	again.strategy = out->plan.strategy;
+	again.live = false;
+	want = gp_fit(dev, &again);
+	most = difference(&a, want, node);
+	snprintf(name, sizeof(name), "%s, %s, step %d: labels that change differ from a fit by %.1g (nugget %g, %g)", s.kernel,
+			 gp_strategy_names[out->plan.strategy], s.step, most, out->nugget * out->mean_diag, want->nugget * want->mean_diag);
+	ok(most < 1e-4 && gp_keep_find(out->keep, GP_PIECE_FIGURES, 0, 0) != NULL, name);
+}
+
+/* A fit that keeps its state, and a question. */
+static void
+run(gp_env *env, const setup *s)
+{
+	gp_device  *dev = gp_device_cpu(env, 1);
+	gp_problem	p = make_problem(env, s, GP_DOUBLE);
+	gp_posterior *out = gp_fit(dev, &p);
+	int32_t		node = 5;
+	gp_live_label label = {.node = 0,.label = 1};
+	gp_live_answer a = ask(dev, &p, out->keep, &node, 1, &label, 1);
+
+	(void) a;
+}
+
+/* What the plan says of a fit that keeps its state. */
+static void
+check_plan(gp_env *env, setup s)
+{
+	gp_device  *dev = gp_device_cpu(env, 1);
+	gp_problem	p = make_problem(env, &s, GP_DOUBLE);
+	gp_posterior *out = gp_fit(dev, &p);
+	char		name[200];
+
+	snprintf(name, sizeof(name), "%s, %s: the plan's bytes hold what is kept (%.3f)", s.kernel,
+			 gp_strategy_names[out->plan.strategy], out->plan.bytes / env->peak);
+	ok(out->plan.bytes >= 0.999 * (double) env->peak && out->plan.bytes <= 1.15 * (double) env->peak, name);
+}
+
+/* A kernel that reaches every node. */
+static void
+check_refusal(gp_env *env, const char *kernel)
+{
+	setup		s = {kernel, 1, GP_STRATEGY_AUTO, GP_TASK_CLASSES, 5, 0, false, false};
+	gp_problem	p = make_problem(env, &s, GP_DOUBLE);
+
+	expect_error(env, GP_ERR_UNSUPPORTED, gp_fit(gp_device_cpu(env, 1), &p));
+}
+
+/* One check of nodes in an environment of its own. */
+static void
+nodes(setup s, gp_type type)
+{
+	in_env(check_nodes(env, s, type));
+}
+
+/* All that is checked of a strategy. */
+static void
+check_strategy(gp_strategy strategy)
+{
+	int64_t		landmarks = strategy == GP_STRATEGY_NYSTROM ? 40 : 0;
+	setup		values = {"gcn", 1, strategy, GP_TASK_VALUES, 2, landmarks, true, true};
+	setup		classes = {"sage", 2, strategy, GP_TASK_CLASSES, 5, landmarks, true, false};
+
+	nodes(values, GP_DOUBLE);
+	nodes(values, GP_FLOAT);
+	nodes(classes, GP_DOUBLE);
+	nodes(classes, GP_FLOAT);
+	in_env(check_labels(env, values));
+	in_env(check_labels(env, classes));
+	in_env(check_plan(env, classes));
+	disturb("a live fit and a question, each allocation", TEST_REFUSE, 7, 50, run(env, &classes));
+	disturb("a live fit and a question, each interrupt", TEST_CANCEL, 23, 5, run(env, &classes));
+}
+
+int
+main(void)
+{
+	static const char *const kernels[] = {
+		"gcn", "gcnii", "sage", "gin", "profile", "mlp", "sage2", "gcn(layers=3)", "gin(input=rbf)",
+		"gcn(input=arccos)", "gcn(input=cosine)", "A^2*relu(X)*W + b", "(0.5*A + 0.5*I)*relu(X)*W + b",
+		"unit(A*relu(X)*W) + b", "A*X*W", "ggp", "gcn(norm=row)",
+	};
+	static const gp_strategy strategies[] = {GP_STRATEGY_EXACT, GP_STRATEGY_NYSTROM};
+
+	for (size_t k = 0; k < sizeof(kernels) / sizeof(kernels[0]); k++)
+		for (int features = 0; features < 3; features++)
+			for (int s = 0; s < 2; s++)
+				nodes((setup) {kernels[k], features, strategies[s], GP_TASK_CLASSES, 5, s ? 40 : 0, false, false}, GP_DOUBLE);
+	check_strategy(GP_STRATEGY_EXACT);
+	check_strategy(GP_STRATEGY_NYSTROM);
+	nodes((setup) {"gcn(layers=3)", 2, GP_STRATEGY_EXACT, GP_TASK_CLASSES, 5, 0, false, false}, GP_FLOAT);
+	nodes((setup) {"gcn(power=1.5)", 2, GP_STRATEGY_AUTO, GP_TASK_CLASSES, 5, 0, false, false}, GP_DOUBLE);
+	in_env(check_refusal(env, "appnp"));
+	in_env(check_refusal(env, "laplacian"));
+	return done_testing();
+}
