@@ -134,3 +134,35 @@ LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 10;
 
 COMMENT ON FUNCTION @extschema@.gp_predict_live(text, text, integer, "any", text[], double precision[]) IS
     'the same for one node by the text of its id, whatever its type: gp_predict_live(''m'', ''alice'')';
+
+-- Why
+
+CREATE OR REPLACE FUNCTION @extschema@.gp_explain(
+    model text,
+    node anynonarray,
+    class text DEFAULT NULL,
+    k integer DEFAULT 10)
+RETURNS TABLE (
+    labelled anynonarray,
+    class text,
+    share double precision)
+AS 'MODULE_PATHNAME', 'gnngp_explain'
+LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 10;
+
+COMMENT ON FUNCTION @extschema@.gp_explain(text, anynonarray, text, integer) IS
+    'the labelled nodes that make the score of a class of a node, the largest shares first, then the rest in one row: gp_explain(''m'', 5)';
+
+CREATE OR REPLACE FUNCTION @extschema@.gp_explain(
+    model text,
+    node text,
+    class text DEFAULT NULL,
+    k integer DEFAULT 10)
+RETURNS TABLE (
+    labelled text,
+    class text,
+    share double precision)
+AS 'MODULE_PATHNAME', 'gnngp_explain'
+LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 10;
+
+COMMENT ON FUNCTION @extschema@.gp_explain(text, text, text, integer) IS
+    'the same by the text of the id, whatever its type: gp_explain(''m'', ''alice'')';

@@ -125,6 +125,23 @@ SELECT count(*) FROM gp_fit('sizes', kernel => 'gcn', live => true);
 SELECT abs(a.score - 40) < abs(b.score - 40) AS nearer
 FROM gp_predict_live('sizes', 3, given_nodes => ARRAY[3], given_values => ARRAY[40]) AS a, gp_predict_live('sizes', 3) AS b;
 
+-- Which labels make a score: the parts add up to it.
+SELECT count(*), count(e.labelled), count(*) FILTER (WHERE e.class = p.class) AS own, bool_and(n.colour IS NOT DISTINCT FROM e.class) AS theirs,
+       abs(sum(e.share) - max(p.score)) < 1e-9 AS whole
+FROM gp_predict_live('arrays', 7) AS p, gp_explain('arrays', 7, k => 5) AS e LEFT JOIN node AS n ON n.id = e.labelled;
+SELECT abs(sum(e.share) - max(p.score)) < 1e-9 AS whole
+FROM gp_predict_live('low', 7, top => NULL) AS p, gp_explain('low', 7, 'blue', k => NULL) AS e WHERE p.class = 'blue';
+SELECT abs(sum(e.share) - max(p.score)) < 1e-9 AS whole, count(e.class) AS classes
+FROM gp_predict_live('sizes', 7) AS p, gp_explain('sizes', 7) AS e;
+SELECT pg_typeof(labelled), labelled ~ '^n\d+$' AS name FROM gp_explain('names', 'n7', k => 1);
+SELECT pg_typeof(labelled) FROM gp_explain('uids', md5('7')::uuid, k => 1);
+SELECT * FROM gp_explain('arrays', 7, 'pink');
+SELECT * FROM gp_explain('sizes', 7, 'red');
+SELECT * FROM gp_explain('arrays', '{7,8}');
+SELECT * FROM gp_explain('arrays', 999);
+SELECT * FROM gp_explain('arrays', 7, k => 0);
+SELECT * FROM gp_explain('arrays', NULL::bigint);
+
 -- Power, and kernels by themselves.
 SELECT apart('arrays', 'gcn(power=1.5)', 'auto') AS power, apart('words', 'auto', 'auto') AS by_itself, apart('bare', 'auto', 'auto') AS structure;
 
@@ -197,6 +214,7 @@ SELECT count(*) FROM gp_predict_live('arrays', 3);
 SELECT * FROM gp_predict_live('arrays', 7);
 SELECT count(*) FROM gp_predict_live('arrays', 3, given_nodes => ARRAY[5], given_classes => ARRAY['red']);
 SELECT * FROM gp_predict_live('arrays', 3, given_nodes => ARRAY[4], given_classes => ARRAY[NULL]);
+SELECT * FROM gp_explain('arrays', 3);
 RESET ROLE;
 -- Nothing is changed by a view that is read on the way.
 CREATE TABLE trace (t text);

@@ -293,4 +293,11 @@ typedef struct gp_live_answer
 
 extern gp_live_answer gp_live_ask(gp_device *dev, const gp_live_question *question);
 
+/*
+ * Why: the parts of the score of one column (a class, or 0 for values) of the one node that is asked
+ * for, what the label of each labelled node of the fit counts there times its target; returns the
+ * score. share has room for them all.
+ */
+extern double gp_live_explain(gp_device *dev, const gp_live_question *question, int32_t column, double *share);
+
 #endif							/* GP_INFER_H */

@@ -522,6 +522,39 @@ finish(live *s)
 		.is_prior = out.is_prior};
 }
 
+/* Opens a question and evaluates its points. */
+static void
+begin(live *s)
+{
+	const gp_live_question *q = s->q;
+
+	if (!gp_live_read(q->keep, &s->f))
+		gp_raise(s->env, GP_ERR_INTERNAL, NULL, "the live state has no figures");
+	s->columns = (int32_t) s->f.columns;
+	s->width = s->columns + (s->f.values ? 1 : 0);
+	gp_eval_open_live(&s->ev, s->dev, q->program, q->graph, q->features, q->inner, q->fit_node,
+					  (gp_fit_size) {(int64_t) s->f.nodes, (int64_t) s->f.dims}, q->keep, gp_live_type(&s->f));
+	list_points(s);
+	if (s->f.exact)
+		ask_exact(s);
+	else
+		ask_lowrank(s);
+}
+
+/* Frees what a question took, but for its means. */
+static void
+end(live *s)
+{
+	for (int64_t k = 0; k < s->nseen; k++)
+		gp_free(s->env, s->seen[k].y);
+	gp_free(s->env, s->seen);
+	gp_free(s->env, s->row);
+	gp_free(s->env, s->prior);
+	gp_free(s->env, s->half);
+	gp_free(s->env, s->cross);
+	gp_eval_close(&s->ev);
+}
+
 /* Answers a question. */
 gp_live_answer
 gp_live_ask(gp_device *dev, const gp_live_question *question)
@@ -529,25 +562,54 @@ gp_live_ask(gp_device *dev, const gp_live_question *question)
 	live		s = {.env = dev->env,.dev = dev,.q = question};
 	gp_live_answer answer;
 
-	if (!gp_live_read(question->keep, &s.f))
-		gp_raise(dev->env, GP_ERR_INTERNAL, NULL, "the live state has no figures");
-	s.columns = (int32_t) s.f.columns;
-	s.width = s.columns + (s.f.values ? 1 : 0);
-	gp_eval_open_live(&s.ev, dev, question->program, question->graph, question->features, question->inner, question->fit_node,
-					  (gp_fit_size) {(int64_t) s.f.nodes, (int64_t) s.f.dims}, question->keep, gp_live_type(&s.f));
-	list_points(&s);
-	if (s.f.exact)
-		ask_exact(&s);
-	else
-		ask_lowrank(&s);
+	begin(&s);
 	answer = finish(&s);
-	for (int64_t k = 0; k < s.nseen; k++)
-		gp_free(s.env, s.seen[k].y);
-	gp_free(s.env, s.seen);
-	gp_free(s.env, s.row);
-	gp_free(s.env, s.prior);
-	gp_free(s.env, s.half);
-	gp_free(s.env, s.cross);
-	gp_eval_close(&s.ev);
+	end(&s);
 	return answer;
+}
+
+/* How much each label counts at the first point: k_i'(K + noise I)^-1, or q_i'B^-1 q_t. */
+static void
+fill_counts(live *s, int64_t m, double *count)
+{
+	gp_device  *dev = s->dev;
+	gp_matrix	u = dev->create(dev, 1, s->rank, GP_DOUBLE);
+	gp_matrix	l = gp_keep_take_lower(dev, gp_keep_find(s->q->keep, GP_PIECE_POSTERIOR, 0, 0), s->rank);
+	gp_matrix	rows = {0};
+	gp_matrix	out = u;
+
+	dev->upload(dev, u, gp_matrix_wrap(s->half, 1, s->rank, GP_DOUBLE));
+	dev->trsm(dev, false, false, l, u);
+	if (!s->f.exact)
+	{
+		rows = gp_keep_take(dev, gp_keep_need(s->env, s->q->keep, GP_PIECE_LABELLED_ROWS, 0, 0, m), GP_DOUBLE);
+		out = dev->create(dev, 1, m, GP_DOUBLE);
+		dev->gemm(dev, false, true, 1.0, u, rows, 0.0, out);
+		dev->destroy(dev, &u);
+	}
+	dev->download(dev, gp_matrix_wrap(count, 1, m, GP_DOUBLE), out);
+	dev->destroy(dev, &l);
+	dev->destroy(dev, &rows);
+	dev->destroy(dev, &out);
+}
+
+/* The parts of a score. */
+double
+gp_live_explain(gp_device *dev, const gp_live_question *question, int32_t column, double *share)
+{
+	live		s = {.env = dev->env,.dev = dev,.q = question};
+	const double *y;
+	int64_t		m;
+	double		score;
+
+	(void) gp_live_labelled(question->keep, &m);
+	y = gp_keep_need(dev->env, question->keep, GP_PIECE_TARGETS, 0, 0, m)->dense;
+	begin(&s);
+	fill_counts(&s, m, share);
+	for (int64_t t = 0; t < m; t++)
+		share[t] *= s.f.unit * y[t * s.columns + column];
+	score = s.f.unit * s.mean[column] + (s.f.values ? s.f.offset : 0.0);
+	gp_free(s.env, s.mean);
+	end(&s);
+	return score;
 }

@@ -10,12 +10,9 @@
 
 #include "call.h"
 #include "funcapi.h"
+#include "live_call.h"
 #include "miscadmin.h"
 #include "pg/host/host.h"
-#include "pg/read/read.h"
-#include "pg/store/store_live.h"
-#include "pg/value/value.h"
-#include "predict_ids.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
@@ -33,60 +30,6 @@ enum live_argument
 	ARG_MODEL, ARG_NODES, ARG_TOP, ARG_GIVEN_NODES, ARG_GIVEN_CLASSES, ARG_GIVEN_VALUES
 };
 
-/* From so many nodes on, all threads are taken: for fewer they would cost more than they bring. */
-#define MANY_NODES 16
-
-/* A call. */
-typedef struct live_call
-{
-	FunctionCallInfo fcinfo;
-	gnngp_model *model;
-	gnngp_live *live;
-	gnngp_graph_def *graph;
-	gp_live_figures figures;
-	gp_env	   *env;
-	gnngp_id_type id_type;
-	int32		top;
-	gnngp_given_ids nodes;
-	gnngp_given_ids given;
-	gp_live_label *label;		/* of each node that is given */
-	int64		nwanted;		/* the nodes asked for, then those that are given and not among them */
-	gnngp_wanted *wanted;
-} live_call;
-
-/* Takes the graph of a model. */
-static void
-take_graph(void *arg)
-{
-	live_call  *c = arg;
-
-	c->graph = gnngp_graph_by_id(c->model->graph_id);
-}
-
-/* 55000 when the graph's columns or their reading were altered after the fit. */
-static void
-check_shape(const live_call *c)
-{
-	if (gnngp_graph_shape(c->graph) != c->live->shape)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("graph \"%s\" was altered after model \"%s\" was fitted", c->graph->name, c->model->name),
-				 errhint("Fit the model again with gp_refresh.")));
-}
-
-/* Opens the model, its graph and its live state. */
-static void
-open_model(live_call *c)
-{
-	c->model = gnngp_model_lookup(gnngp_text_argument(c->fcinfo, ARG_MODEL, "model"), false);
-	gnngp_require_node_part(c->model);
-	c->live = gnngp_live_open(c->model);
-	(void) gp_live_read(c->live->keep, &c->figures);
-	gnngp_as_extension(take_graph, c);
-	check_shape(c);
-	c->top = gnngp_count_argument(c->fcinfo, ARG_TOP, "top", GNNGP_TOP_HINT);
-}
-
 /* ---- labels that are given ---- */
 
 /* An array argument of a type as values; NULL is none. */
@@ -103,7 +46,7 @@ take_values(FunctionCallInfo fcinfo, int argno, Oid type, int16 length, bool by_
 
 /* 22023: the arrays of what is given do not fit together. */
 static void
-check_given(const live_call *c, int classes, int values, bool has_classes, bool has_values)
+check_given(const gnngp_live_call *c, int classes, int values, bool has_classes, bool has_values)
 {
 	bool		regression = c->model->classes == 0;
 
@@ -137,7 +80,7 @@ class_number(const gnngp_model *model, Datum class)
 
 /* Takes the labels that are given. */
 static void
-take_labels(live_call *c)
+take_labels(gnngp_live_call *c)
 {
 	FunctionCallInfo fcinfo = c->fcinfo;
 	Datum	   *class,
@@ -174,70 +117,6 @@ take_labels(live_call *c)
 	}
 }
 
-/* ---- nodes ---- */
-
-/* An id as the reader takes it. */
-static gnngp_wanted
-wanted_of(const gnngp_given_id *id)
-{
-	return (gnngp_wanted) {id->key, id->text, id->length};
-}
-
-/* A copy of ids in the order that they are stored in. */
-static gnngp_given_id *
-sorted_ids(const gnngp_given_ids *ids)
-{
-	gnngp_given_id *copy = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(gnngp_given_id) * Max(ids->n, 1));
-
-	memcpy(copy, ids->id, sizeof(gnngp_given_id) * ids->n);
-	gnngp_sort(copy, ids->n, sizeof(gnngp_given_id), gnngp_given_id_compare, NULL);
-	return copy;
-}
-
-/* 22023 for an id that stands twice in a list. */
-static void
-check_twice(const live_call *c, const gnngp_given_ids *ids, const char *argument)
-{
-	gnngp_given_id *sorted = sorted_ids(ids);
-
-	for (int64 i = 1; i < ids->n; i++)
-		if (gnngp_given_id_compare(&sorted[i - 1], &sorted[i], NULL) == 0)
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("argument \"%s\" names node %s twice", argument, sorted[i].text ? pnstrdup(sorted[i].text, sorted[i].length) :
-							psprintf(INT64_FORMAT, sorted[i].key)),
-					 errhint("Name each node once.")));
-}
-
-/* Leaves out ids that are NULL, as gp_predict does. */
-static void
-drop_nulls(gnngp_given_ids *ids)
-{
-	int64		n = 0;
-
-	for (int64 i = 0; i < ids->n; i++)
-		if (!ids->id[i].null)
-			ids->id[n++] = ids->id[i];
-	ids->n = n;
-}
-
-/* Takes the nodes that are asked for. */
-static void
-take_nodes(live_call *c)
-{
-	gnngp_id_hints hints = gnngp_id_hints_for(c->fcinfo);
-
-	gnngp_id_type_open_argument(&c->id_type, c->model, c->fcinfo, ARG_NODES, &hints);
-	c->nodes = gnngp_given_ids_take(&c->id_type, c->fcinfo, ARG_NODES);
-	if (c->nodes.all)
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("nodes must not be NULL"),
-				 errhint("Name the nodes; gp_predict tells of all nodes.")));
-	drop_nulls(&c->nodes);
-	check_twice(c, &c->nodes, "nodes");
-}
-
 /* 42804 unless the nodes that labels are given to are an array. */
 static void
 require_array(FunctionCallInfo fcinfo)
@@ -253,7 +132,7 @@ require_array(FunctionCallInfo fcinfo)
 
 /* Takes the nodes that labels are given to. */
 static void
-take_given(live_call *c)
+take_given(gnngp_live_call *c)
 {
 	FunctionCallInfo fcinfo = c->fcinfo;
 	gnngp_id_hints hints = gnngp_id_hints_for(fcinfo);
@@ -272,15 +151,22 @@ take_given(live_call *c)
 					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 					 errmsg("given_nodes must not contain NULL"),
 					 errhint("NULL among the labels takes the label of a node away.")));
-	check_twice(c, &c->given, "given_nodes");
+	gnngp_live_call_check_twice(&c->given, "given_nodes");
 	take_labels(c);
+}
+
+/* An id as the reader takes it. */
+static gnngp_wanted
+wanted_of(const gnngp_given_id *id)
+{
+	return (gnngp_wanted) {id->key, id->text, id->length};
 }
 
 /* Lists the nodes asked for, then those given that are not among them. */
 static void
-list_wanted(live_call *c)
+list_wanted(gnngp_live_call *c)
 {
-	gnngp_given_ids asked = {.n = c->nodes.n,.id = sorted_ids(&c->nodes)};
+	gnngp_given_ids asked = {.n = c->nodes.n,.id = gnngp_live_call_sorted(&c->nodes)};
 
 	c->wanted = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(gnngp_wanted) * Max(c->nodes.n + c->given.n, 1));
 	for (int64 i = 0; i < c->nodes.n; i++)
@@ -296,56 +182,9 @@ list_wanted(live_call *c)
 
 /* ---- the question ---- */
 
-/* Compares an id with that of a node of the fit. */
-static int
-compare_stored(const gnngp_given_id *id, const gnngp_link_ids *ids, int64 node)
-{
-	gnngp_node_row row = gnngp_link_id(ids, node);
-	gnngp_given_id stored = {row.key, row.id_text, row.id_length, false};
-
-	return gnngp_given_id_compare(id, &stored, NULL);
-}
-
-/* The number of a node in the fit, or -1: keys ascend, texts of one key are looked at one by one. */
-static int32
-fit_number(const gnngp_link_ids *ids, int64 key, const char *text)
-{
-	gnngp_given_id id = {key, text, text ? (int) strlen(text) : 0, false};
-	int64		low = 0,
-				high = ids->n;
-
-	while (low < high)
-	{
-		int64		middle = low + (high - low) / 2;
-
-		if (ids->key[middle] < key)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	for (; low < ids->n && ids->key[low] == key; low++)
-		if (compare_stored(&id, ids, low) == 0)
-			return (int32) low;
-	return -1;
-}
-
-/* The number that each node of a neighbourhood had in the fit. */
-static int32 *
-fit_numbers(const live_call *c, const gnngp_some *some)
-{
-	int32	   *number = gp_alloc_array(c->env, some->graph->nodes, sizeof(int32));
-
-	for (int64 i = 0; i < some->graph->nodes; i++)
-	{
-		CHECK_FOR_INTERRUPTS();
-		number[i] = fit_number(&c->live->ids, some->ids.key[i], some->ids.text ? some->ids.text[i] : NULL);
-	}
-	return number;
-}
-
 /* 42501 where the label of the fit's would be taken away by somebody who may not see it. */
 static void
-check_taken(const live_call *c, const int32 *fit_node)
+check_taken(const gnngp_live_call *c, const int32 *fit_node)
 {
 	int64		n;
 	const int32 *labelled = gp_live_labelled(c->live->keep, &n);
@@ -364,7 +203,7 @@ check_taken(const live_call *c, const int32 *fit_node)
 
 /* The place of each given node among those that were read. */
 static void
-place_labels(live_call *c, const gnngp_some *some)
+place_labels(gnngp_live_call *c, const gnngp_some *some)
 {
 	int64		next = c->nodes.n;
 
@@ -380,20 +219,16 @@ place_labels(live_call *c, const gnngp_some *some)
 
 /* Reads the neighbourhood and asks. */
 static gp_live_answer
-ask(live_call *c)
+ask(gnngp_live_call *c)
 {
-	const gp_piece *moments = gp_keep_find(c->live->keep, GP_PIECE_MOMENTS, 0, 0);
-	gp_program *program = gnngp_compile_kernel(c->env, c->model->kernel);
-	gnngp_some *some = gnngp_read_some(c->env, c->graph, c->wanted, c->nwanted, gp_program_hops(c->env, program),
-									   (int64) c->figures.dims, moments ? moments->dense : NULL);
-	gp_live_question q = {.keep = c->live->keep,.program = program,.graph = some->graph,
-		.inner = some->ids.n,.asked = c->nodes.n,.node = some->wanted,.nlabels = c->given.n,.label = c->label};
+	gnngp_some *some;
+	gp_live_question q = gnngp_live_call_read(c, &some);
 
-	q.features = gp_features_as(c->env, some->features, gp_live_type(&c->figures));
-	q.fit_node = fit_numbers(c, some);
 	place_labels(c, some);
 	check_taken(c, q.fit_node);
-	return gp_live_ask(gnngp_device_open(c->env, c->nodes.n < MANY_NODES ? 1 : 0), &q);
+	q.nlabels = c->given.n;
+	q.label = c->label;
+	return gp_live_ask(gnngp_live_call_device(c), &q);
 }
 
 /* ---- rows ---- */
@@ -422,7 +257,7 @@ compare_ranked(const void *first, const void *second, void *unused)
 
 /* The classes of a node in order; *total gets the logarithm of the sum that makes probabilities of logits. */
 static void
-rank_classes(const live_call *c, const gp_live_answer *a, int64 i, ranked *rank, double *total)
+rank_classes(const gnngp_live_call *c, const gp_live_answer *a, int64 i, ranked *rank, double *total)
 {
 	gp_calibrator calibrator = gp_live_calibrator(c->live->keep);
 	const double *share = gp_live_shares(c->live->keep);
@@ -446,7 +281,7 @@ rank_classes(const live_call *c, const gp_live_answer *a, int64 i, ranked *rank,
 
 /* Puts the rows of one node. */
 static void
-put_node(live_call *c, const gp_live_answer *a, int64 i, ranked *rank, Datum *class)
+put_node(gnngp_live_call *c, const gp_live_answer *a, int64 i, ranked *rank, Datum *class)
 {
 	ReturnSetInfo *result = (ReturnSetInfo *) c->fcinfo->resultinfo;
 	const gnngp_given_id *id = &c->nodes.id[i];
@@ -476,7 +311,7 @@ put_node(live_call *c, const gp_live_answer *a, int64 i, ranked *rank, Datum *cl
 
 /* Puts all rows. */
 static void
-put_rows(live_call *c, const gp_live_answer *a)
+put_rows(gnngp_live_call *c, const gp_live_answer *a)
 {
 	ranked	   *rank = palloc(sizeof(ranked) * Max(a->columns, 1));
 	Datum	   *class = palloc(sizeof(Datum) * Max(c->model->class_labels.n, 1));
@@ -501,25 +336,24 @@ PG_FUNCTION_INFO_V1(gnngp_predict_live);
 Datum
 gnngp_predict_live(PG_FUNCTION_ARGS)
 {
-	live_call	c = {.fcinfo = fcinfo};
+	gnngp_live_call c;
 	gp_live_answer answer;
 	int			guc_level;
 
 	InitMaterializedSRF(fcinfo, 0);
-	open_model(&c);
+	gnngp_live_call_open(&c, fcinfo);
+	c.top = gnngp_count_argument(fcinfo, ARG_TOP, "top", GNNGP_TOP_HINT);
 	guc_level = NewGUCNestLevel();
 	gnngp_pin_output_settings();
-	take_nodes(&c);
+	gnngp_live_call_nodes(&c);
 	take_given(&c);
 	list_wanted(&c);
-	c.env = gnngp_env_create(CurrentMemoryContext);
 	if (c.nodes.n > 0)
 	{
 		answer = ask(&c);
 		put_rows(&c, &answer);
 	}
-	gnngp_env_destroy(c.env);
-	gnngp_live_close(c.live);
+	gnngp_live_call_close(&c);
 	AtEOXact_GUC(false, guc_level);
 	return (Datum) 0;
 }

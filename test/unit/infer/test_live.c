@@ -303,6 +303,32 @@ check_labels(gp_env *env, setup s)
 	ok(most < 1e-4 && gp_keep_find(out->keep, GP_PIECE_FIGURES, 0, 0) != NULL, name);
 }
 
+/* The parts of a score, which add up to it. */
+static void
+check_parts(gp_env *env, setup s)
+{
+	gp_device  *dev = gp_device_cpu(env, 1);
+	gp_problem	p = make_problem(env, &s, GP_DOUBLE);
+	gp_posterior *out = gp_fit(dev, &p);
+	int			hops = gp_program_hops(env, p.program);
+	int32_t		node = 7;
+	ball		b = make_ball(p.graph, &node, 1, hops);
+	gp_live_question q = {.keep = out->keep,.program = p.program,.asked = 1,.fit_node = b.node,.inner = b.n};
+	double	   *share = gp_alloc_array(env, p.nlabelled, sizeof(double));
+	double		score;
+	double		sum = out->offset;
+	char		name[200];
+
+	q.graph = ball_graph(env, p.graph, &b, hops);
+	q.features = ball_features(env, p.features, &b, hops);
+	score = gp_live_explain(dev, &q, 0, share);
+	for (int64_t t = 0; t < p.nlabelled; t++)
+		sum += share[t];
+	snprintf(name, sizeof(name), "%s, %s: the parts add up to the score (%.1g)", s.kernel,
+			 gp_strategy_names[out->plan.strategy], fabs(sum - score));
+	ok(fabs(sum - score) < 1e-8 && fabs(score - out->mean[7 * out->columns]) < 1e-8, name);
+}
+
 /* A fit that keeps its state, and a question. */
 static void
 run(gp_env *env, const setup *s)
@@ -360,6 +386,8 @@ check_strategy(gp_strategy strategy)
 	nodes(values, GP_FLOAT);
 	nodes(classes, GP_DOUBLE);
 	nodes(classes, GP_FLOAT);
+	in_env(check_parts(env, values));
+	in_env(check_parts(env, classes));
 	in_env(check_labels(env, values));
 	in_env(check_labels(env, classes));
 	in_env(check_plan(env, classes));

@@ -1,0 +1,176 @@
+/*
+ * explain.c - gp_explain: which labels make the score of a node, from today's tables.
+ *
+ * A score is linear in the targets, h_i'y with h_i = (K + noise I)^-1 k_i (Rasmussen and Williams
+ * 2006, section 2.6): a part for each label, which for a class are those of this class.  Sums of
+ * kernel times alpha add up to the same, but of large numbers that cancel.  The rows name
+ * labels, so that they are for the model's owner.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "call.h"
+#include "funcapi.h"
+#include "live_call.h"
+#include "miscadmin.h"
+#include "pg/host/host.h"
+#include "utils/builtins.h"
+#include "utils/guc.h"
+
+/* The arguments, and the columns of the rows. */
+enum explain_argument
+{
+	ARG_MODEL, ARG_NODE, ARG_CLASS, ARG_K
+};
+
+enum explain_column
+{
+	EXPLAIN_LABELLED, EXPLAIN_CLASS, EXPLAIN_SHARE, EXPLAIN_COLUMNS
+};
+
+/* One part of a score. */
+typedef struct part
+{
+	int64		label;			/* of the fit's */
+	double		share;
+} part;
+
+/* The largest first, whatever their sign; equal ones by their node. */
+static int
+compare_parts(const void *first, const void *second, void *unused)
+{
+	const part *a = first;
+	const part *b = second;
+
+	if (fabs(a->share) != fabs(b->share))
+		return fabs(a->share) > fabs(b->share) ? -1 : 1;
+	return a->label < b->label ? -1 : 1;
+}
+
+/* The class that is asked about; 22023 for one that the model does not know, or where there are none. */
+static int32
+asked_class(const gnngp_live_call *c)
+{
+	FunctionCallInfo fcinfo = c->fcinfo;
+	char	   *name = text_to_cstring(PG_GETARG_TEXT_PP(ARG_CLASS));
+
+	for (int32 k = 0; k < c->model->class_labels.n; k++)
+		if (strcmp(c->model->class_labels.text[k], name) == 0)
+			return k;
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("model \"%s\" does not know the class \"%s\"", c->model->name, name),
+			 errhint(c->model->classes > 0 ? "A class that no label had is known after a refresh." :
+					 "It predicts values: leave class NULL.")));
+}
+
+/* The most probable class, as gp_predict_live gives it. */
+static int32
+best_class(gnngp_live_call *c, const gp_live_question *q)
+{
+	gp_live_answer a;
+	gp_calibrator calibrator;
+	int32		best = 0;
+
+	if (c->model->classes == 0)
+		return 0;
+	a = gp_live_ask(gnngp_live_call_device(c), q);
+	calibrator = gp_live_calibrator(c->live->keep);
+	for (int32 k = 1; k < a.columns; k++)
+		if (gp_logit(&calibrator, k, (float) a.mean[k]) > gp_logit(&calibrator, best, (float) a.mean[best]))
+			best = k;
+	return best;
+}
+
+/* The class of a label, as a value; NULL where there are none. */
+static Datum
+label_class(const gnngp_live_call *c, int64 label, bool *null)
+{
+	const gp_piece *targets = gp_keep_find(c->live->keep, GP_PIECE_TARGETS, 0, 0);
+	const double *y = targets->dense;
+
+	for (int32 k = 0; k < c->model->classes; k++)
+		if (y[label * targets->cols + k] > 0.5)
+			return CStringGetTextDatum(c->model->class_labels.text[k]);
+	*null = true;
+	return (Datum) 0;
+}
+
+/* Puts the largest parts, and the rest in one row. */
+static void
+put_parts(gnngp_live_call *c, part *parts, int64 n, int64 k, double score)
+{
+	ReturnSetInfo *result = (ReturnSetInfo *) c->fcinfo->resultinfo;
+	int64		m;
+	const int32 *labelled = gp_live_labelled(c->live->keep, &m);
+	Datum		values[EXPLAIN_COLUMNS];
+	bool		rest[EXPLAIN_COLUMNS] = {true, true, false};
+
+	gnngp_sort(parts, n, sizeof(part), compare_parts, NULL);
+	for (int64 i = 0; i < Min(n, k); i++)
+	{
+		gnngp_node_row row = gnngp_link_id(&c->live->ids, labelled[parts[i].label]);
+		bool		nulls[EXPLAIN_COLUMNS] = {false};
+
+		CHECK_FOR_INTERRUPTS();
+		values[EXPLAIN_LABELLED] = gnngp_id_type_datum(&c->id_type, &row);
+		values[EXPLAIN_CLASS] = label_class(c, parts[i].label, &nulls[EXPLAIN_CLASS]);
+		values[EXPLAIN_SHARE] = Float8GetDatum(parts[i].share);
+		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+		score -= parts[i].share;
+	}
+	values[EXPLAIN_LABELLED] = values[EXPLAIN_CLASS] = (Datum) 0;
+	values[EXPLAIN_SHARE] = Float8GetDatum(score);
+	tuplestore_putvalues(result->setResult, result->setDesc, values, rest);
+}
+
+/* Takes the node, of which there has to be one. */
+static void
+take_node(gnngp_live_call *c)
+{
+	gnngp_live_call_nodes(c);
+	if (c->nodes.n != 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("gp_explain is about one node, not %d", (int) c->nodes.n),
+				 errhint("Call it for each node: FROM nodes, LATERAL gp_explain('model', nodes.id).")));
+	c->wanted = palloc(sizeof(gnngp_wanted));
+	c->wanted[c->nwanted++] = (gnngp_wanted) {c->nodes.id[0].key, c->nodes.id[0].text, c->nodes.id[0].length};
+}
+
+PG_FUNCTION_INFO_V1(gnngp_explain);
+
+/* gp_explain(model, node, class, k) */
+Datum
+gnngp_explain(PG_FUNCTION_ARGS)
+{
+	gnngp_live_call c;
+	gnngp_some *some;
+	gp_live_question q;
+	double	   *share;
+	part	   *parts;
+	double		score;
+	int32		k = gnngp_count_argument(fcinfo, ARG_K, "k", "Use k => NULL for all labelled nodes.");
+	int64		n;
+	int			guc_level;
+
+	InitMaterializedSRF(fcinfo, 0);
+	gnngp_live_call_open(&c, fcinfo);
+	gnngp_require_owner(c.model->owner_role, "model", c.model->name);
+	guc_level = NewGUCNestLevel();
+	gnngp_pin_output_settings();
+	take_node(&c);
+	q = gnngp_live_call_read(&c, &some);
+	(void) gp_live_labelled(c.live->keep, &n);
+	share = gp_alloc_zero(c.env, n, sizeof(double));
+	score = gp_live_explain(gnngp_live_call_device(&c), &q,
+							PG_ARGISNULL(ARG_CLASS) ? best_class(&c, &q) : asked_class(&c), share);
+	parts = gp_alloc_array(c.env, n, sizeof(part));
+	for (int64 t = 0; t < n; t++)
+		parts[t] = (part) {t, share[t]};
+	put_parts(&c, parts, n, k, score);
+	gnngp_live_call_close(&c);
+	AtEOXact_GUC(false, guc_level);
+	return (Datum) 0;
+}

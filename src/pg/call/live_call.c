@@ -1,0 +1,179 @@
+/*
+ * live_call.c - opening a live model, and reading what is asked about as the caller.
+ */
+#include "postgres.h"
+
+#include "live_call.h"
+#include "miscadmin.h"
+#include "pg/host/host.h"
+
+/* From so many nodes on, all threads are taken: for fewer they would cost more than they bring. */
+#define MANY_NODES 16
+
+/* Takes the graph of a model. */
+static void
+take_graph(void *arg)
+{
+	gnngp_live_call  *c = arg;
+
+	c->graph = gnngp_graph_by_id(c->model->graph_id);
+}
+
+/* 55000 when the graph's columns or their reading were altered after the fit. */
+static void
+check_shape(const gnngp_live_call *c)
+{
+	if (gnngp_graph_shape(c->graph) != c->live->shape)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("graph \"%s\" was altered after model \"%s\" was fitted", c->graph->name, c->model->name),
+				 errhint("Fit the model again with gp_refresh.")));
+}
+
+/* Opens the model, its graph and its live state. */
+void
+gnngp_live_call_open(gnngp_live_call *c, FunctionCallInfo fcinfo)
+{
+	*c = (gnngp_live_call) {.fcinfo = fcinfo};
+	c->model = gnngp_model_lookup(gnngp_text_argument(fcinfo, 0, "model"), false);
+	gnngp_require_node_part(c->model);
+	c->live = gnngp_live_open(c->model);
+	(void) gp_live_read(c->live->keep, &c->figures);
+	gnngp_as_extension(take_graph, c);
+	check_shape(c);
+	c->env = gnngp_env_create(CurrentMemoryContext);
+}
+
+/* A copy of ids in the order that they are stored in. */
+gnngp_given_id *
+gnngp_live_call_sorted(const gnngp_given_ids *ids)
+{
+	gnngp_given_id *copy = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(gnngp_given_id) * Max(ids->n, 1));
+
+	memcpy(copy, ids->id, sizeof(gnngp_given_id) * ids->n);
+	gnngp_sort(copy, ids->n, sizeof(gnngp_given_id), gnngp_given_id_compare, NULL);
+	return copy;
+}
+
+/* 22023 for an id that stands twice in a list. */
+void
+gnngp_live_call_check_twice(const gnngp_given_ids *ids, const char *argument)
+{
+	gnngp_given_id *sorted = gnngp_live_call_sorted(ids);
+
+	for (int64 i = 1; i < ids->n; i++)
+		if (gnngp_given_id_compare(&sorted[i - 1], &sorted[i], NULL) == 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("argument \"%s\" names node %s twice", argument, sorted[i].text ? pnstrdup(sorted[i].text, sorted[i].length) :
+							psprintf(INT64_FORMAT, sorted[i].key)),
+					 errhint("Name each node once.")));
+}
+
+/* Leaves out ids that are NULL, as gp_predict does. */
+static void
+drop_nulls(gnngp_given_ids *ids)
+{
+	int64		n = 0;
+
+	for (int64 i = 0; i < ids->n; i++)
+		if (!ids->id[i].null)
+			ids->id[n++] = ids->id[i];
+	ids->n = n;
+}
+
+/* Takes the nodes that are asked for. */
+void
+gnngp_live_call_nodes(gnngp_live_call *c)
+{
+	gnngp_id_hints hints = gnngp_id_hints_for(c->fcinfo);
+
+	gnngp_id_type_open_argument(&c->id_type, c->model, c->fcinfo, 1, &hints);
+	c->nodes = gnngp_given_ids_take(&c->id_type, c->fcinfo, 1);
+	if (c->nodes.all)
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("nodes must not be NULL"),
+				 errhint("Name the nodes; gp_predict tells of all nodes.")));
+	drop_nulls(&c->nodes);
+	gnngp_live_call_check_twice(&c->nodes, "nodes");
+}
+
+/* Compares an id with that of a node of the fit. */
+static int
+compare_stored(const gnngp_given_id *id, const gnngp_link_ids *ids, int64 node)
+{
+	gnngp_node_row row = gnngp_link_id(ids, node);
+	gnngp_given_id stored = {row.key, row.id_text, row.id_length, false};
+
+	return gnngp_given_id_compare(id, &stored, NULL);
+}
+
+/* The number of a node in the fit, or -1: keys ascend, texts of one key are looked at one by one. */
+static int32
+fit_number(const gnngp_link_ids *ids, int64 key, const char *text)
+{
+	gnngp_given_id id = {key, text, text ? (int) strlen(text) : 0, false};
+	int64		low = 0,
+				high = ids->n;
+
+	while (low < high)
+	{
+		int64		middle = low + (high - low) / 2;
+
+		if (ids->key[middle] < key)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (; low < ids->n && ids->key[low] == key; low++)
+		if (compare_stored(&id, ids, low) == 0)
+			return (int32) low;
+	return -1;
+}
+
+/* The number that each node of a neighbourhood had in the fit. */
+static int32 *
+fit_numbers(const gnngp_live_call *c, const gnngp_some *some)
+{
+	int32	   *number = gp_alloc_array(c->env, some->graph->nodes, sizeof(int32));
+
+	for (int64 i = 0; i < some->graph->nodes; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		number[i] = fit_number(&c->live->ids, some->ids.key[i], some->ids.text ? some->ids.text[i] : NULL);
+	}
+	return number;
+}
+
+/* Reads the neighbourhood. */
+gp_live_question
+gnngp_live_call_read(gnngp_live_call *c, gnngp_some **read)
+{
+	const gp_piece *moments = gp_keep_find(c->live->keep, GP_PIECE_MOMENTS, 0, 0);
+	gp_program *program = gnngp_compile_kernel(c->env, c->model->kernel);
+	gnngp_some *some = gnngp_read_some(c->env, c->graph, c->wanted, c->nwanted, gp_program_hops(c->env, program),
+									   (int64) c->figures.dims, moments ? moments->dense : NULL);
+	gp_live_question q = {.keep = c->live->keep,.program = program,.graph = some->graph,
+	.inner = some->ids.n,.asked = c->nodes.n,.node = some->wanted};
+
+	q.features = gp_features_as(c->env, some->features, gp_live_type(&c->figures));
+	q.fit_node = fit_numbers(c, some);
+	*read = some;
+	return q;
+}
+
+/* The device to compute on. */
+gp_device *
+gnngp_live_call_device(const gnngp_live_call *c)
+{
+	return gnngp_device_open(c->env, c->nodes.n < MANY_NODES ? 1 : 0);
+}
+
+/* Ends a call that went well: keeps the state for the next one. */
+void
+gnngp_live_call_close(gnngp_live_call *c)
+{
+	gnngp_env_destroy(c->env);
+	gnngp_live_close(c->live);
+}
