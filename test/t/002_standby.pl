@@ -12,6 +12,7 @@ $primary->start;
 $primary->safe_psql('postgres', 'CREATE EXTENSION gnngp;' . small_graph() . q{
 	SELECT gp_fit('small');
 	SELECT gp_fit('small', 'learnt', method => 'gckm');
+	SELECT gp_fit('small', 'live', kernel => 'gcn', live => true);
 	SELECT gp_fit_links('small');
 	SELECT gp_fit_links('small', 'kept', keep => 5);
 	CALL gp_refresh('small');
@@ -33,7 +34,7 @@ sub sqlstate
 }
 
 for my $query ('SELECT * FROM gp_predict(\'small\', top => NULL) ORDER BY node, class',
-	'SELECT * FROM gp_predict(\'small\', id => 7)', 'SELECT * FROM gp_predict(\'learnt\', top => NULL) ORDER BY node, class',
+	'SELECT * FROM gp_predict(\'small\', id => 7)', 'SELECT * FROM gp_predict_live(\'live\', 7)', 'SELECT * FROM gp_explain(\'live\', 7)', 'SELECT * FROM gp_predict(\'learnt\', top => NULL) ORDER BY node, class',
 	'SELECT * FROM gp_predict_links(\'small\') ORDER BY src, dst',
 	'SELECT * FROM gp_predict_links(\'kept\', k => 5) ORDER BY src, dst', 'SELECT * FROM gp_predict_links(\'kept\', 7, k => 3)',
 	'SELECT * FROM gp_score_links(\'small\', ARRAY[1, 2], ARRAY[7, 3])',
