@@ -21,7 +21,10 @@ $node->start;
 # A model of both parts to be refreshed, and one whose refresh will fail
 $node->safe_psql('postgres', 'CREATE EXTENSION pg_cron; CREATE EXTENSION gnngp;' . small_graph() . q{
 	SELECT gp_fit('small');
-	SELECT gp_fit_links('small');
+	SELECT gp_fit_links('small', keep => 10);
+	CREATE TABLE suggested AS SELECT src, dst FROM gp_predict_links('small');
+	CREATE VIEW new_suggestions AS SELECT l.* FROM gp_predict_links('small') AS l
+		WHERE NOT EXISTS (SELECT FROM suggested AS s WHERE s.src = l.src AND s.dst = l.dst);
 	CREATE TABLE broken_edges AS TABLE edges;
 	SELECT gp_create_graph('broken', 'nodes', 'broken_edges', target => 'y');
 	SELECT gp_fit('broken');
@@ -57,6 +60,14 @@ is($node->safe_psql('postgres', q{SELECT count(*) FROM gp_predict('small', nodes
 	'the new node has a prediction');
 cmp_ok($node->safe_psql('postgres', q{SELECT count(*) FROM gp_predict_links('small', nodes => '{201}')}), '>', 0,
 	'and links');
+cmp_ok($node->safe_psql('postgres', q{SELECT count(*) FROM new_suggestions WHERE 201 IN (src, dst)}), '>', 0,
+	'which are new since yesterday');
+is($node->safe_psql('postgres', q{
+	SELECT cron.schedule('aside', '* * * * *',
+		$$TRUNCATE suggested; INSERT INTO suggested SELECT src, dst FROM gp_predict_links('small')$$) IS NOT NULL}), 't',
+	'yesterday\'s are put aside');
+ok(poll($node, q{SELECT count(*) = 0 FROM new_suggestions}, 120), 'and then none is new');
+$node->safe_psql('postgres', q{SELECT cron.unschedule(jobid) FROM cron.job});
 
 # The failure is logged, and pg_cron sees it
 is(run_of('status', 'broken'), 'failed', 'pg_cron saw the other refresh fail');
