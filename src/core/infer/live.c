@@ -428,12 +428,15 @@ observe(live *s, double *variance)
 		const observation *o = &s->seen[k];
 
 		for (int64_t j = 0; j < n; j++)
+		{
+			gp_look(s->env, (k * (n + asked) + j) * s->rank, &next);
 			a[k * n + j] = covariance(s, asked + k, j) + (j == k ? o->sign * s->f.noise : 0.0);
+		}
 		for (int32_t c = 0; c < s->width; c++)
 			b[k * width + c] = o->y[c] - s->mean[(asked + k) * s->width + c];
 		for (int64_t i = 0; i < asked; i++)
 		{
-			gp_look(s->env, (k * asked + i) * s->rank, &next);
+			gp_look(s->env, (k * (n + asked) + n + i) * s->rank, &next);
 			b[k * width + s->width + i] = covariance(s, i, k);
 		}
 	}
@@ -468,24 +471,31 @@ fill_variances(live *s, double *variance, double *diag)
 	}
 }
 
+/* How many labels are left, of which there has to be one. */
+static int64_t
+labels_now(const live *s)
+{
+	int64_t		n;
+
+	(void) gp_live_labelled(s->q->keep, &n);
+	for (int64_t k = 0; k < s->nseen; k++)
+		n += s->seen[k].sign > 0.0 ? 1 : -1;
+	if (n < 1)
+		gp_raise(s->env, GP_ERR_DATA, "Take fewer labels away at once.",
+				 "the labels that are taken away leave nothing to predict by");
+	return n;
+}
+
 /* The mean of the targets that are left, which values are centred by. */
 static double
 offset_now(const live *s)
 {
-	int64_t		n;
 	double		sum = 0.0;
 
-	(void) gp_live_labelled(s->q->keep, &n);
 	/* In the targets' unit, and with those of the fit centred, their sum is 0. */
 	for (int64_t k = 0; k < s->nseen; k++)
-	{
 		sum += s->seen[k].sign * s->seen[k].y[0];
-		n += s->seen[k].sign > 0.0 ? 1 : -1;
-	}
-	if (n < 1)
-		gp_raise(s->env, GP_ERR_DATA, "Take fewer labels away at once.",
-				 "the labels that are taken away leave nothing to predict by");
-	return sum / (double) n;
+	return sum / (double) labels_now(s);
 }
 
 /* Centres values anew: what the mean of the targets gained is predicted as targets of 1 are. */
@@ -512,12 +522,17 @@ finish(live *s)
 	out.variance = gp_alloc_array(s->env, s->q->asked, sizeof(double));
 	fill_variances(s, out.variance, diag);
 	if (s->nseen > 0)
+	{
+		(void) labels_now(s);
 		observe(s, out.variance);
+	}
 	if (s->f.values)
 		centre(s);
 	targets.offset = s->f.offset;
 	gp_posterior_finish(s->env, &problem, &targets, &solution, diag, &out);
 	gp_free(s->env, diag);
+	if (!gp_all_finite(s->env, out.mean, out.nodes * out.columns) || !gp_all_finite(s->env, out.variance, out.nodes))
+		gp_raise(s->env, GP_ERR_RANGE, "Give labels of ordinary sizes.", "an answer is out of range");
 	return (gp_live_answer) {.n = out.nodes,.columns = out.columns,.mean = out.mean,.variance = out.variance,
 		.is_prior = out.is_prior};
 }

@@ -397,8 +397,12 @@ stack_features(gp_env *env, const gp_features *x, int64_t rows, const gp_piece *
 		spread(x, rows, out->dense);
 	else
 		memcpy(out->dense, x->dense, bytes);
-	if (kept && kept->dense)
-		memcpy((char *) out->dense + bytes, kept->dense, (size_t) (anchors * x->dims) * size);
+	if (kept && (kept->dense == NULL || kept->rows != anchors || kept->cols > x->dims || kept->type != x->type))
+		gp_raise(env, GP_ERR_DATA, "Fit the model again.", "the live state does not fit its features");
+	/* Features that are new since the fit are 0 there. */
+	for (int64_t i = 0; kept && i < anchors; i++)
+		memcpy((char *) out->dense + bytes + (size_t) (i * x->dims) * size,
+			   (char *) kept->dense + (size_t) (i * kept->cols) * size, (size_t) kept->cols * size);
 	return out;
 }
 

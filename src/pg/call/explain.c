@@ -70,17 +70,11 @@ static int32
 best_class(gnngp_live_call *c, const gp_live_question *q)
 {
 	gp_live_answer a;
-	gp_calibrator calibrator;
-	int32		best = 0;
 
 	if (c->model->classes == 0)
 		return 0;
 	a = gp_live_ask(gnngp_live_call_device(c), q);
-	calibrator = gp_live_calibrator(c->live->keep);
-	for (int32 k = 1; k < a.columns; k++)
-		if (gp_logit(&calibrator, k, (float) a.mean[k]) > gp_logit(&calibrator, best, (float) a.mean[best]))
-			best = k;
-	return best;
+	return gnngp_live_best_class(c, &a, 0);
 }
 
 /* The class of a label, as a value; NULL where there are none. */

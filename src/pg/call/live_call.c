@@ -30,6 +30,23 @@ check_shape(const gnngp_live_call *c)
 				 errhint("Fit the model again with gp_refresh.")));
 }
 
+/*
+ * 42501 for a superuser where the owner is none: what the owner's views and policies call runs
+ * with the rights of the caller.
+ */
+static void
+refuse_superuser(const gnngp_live_call *c)
+{
+	Oid			owner = c->model->owner_role;
+
+	if (superuser() && !superuser_arg(owner))
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("a superuser may not read the tables of model \"%s\", whose owner is none", c->model->name),
+				 errdetail("What the tables' views and policies call would run with the rights of a superuser."),
+				 errhint("Take the owner's rights first: SET ROLE %s.", GetUserNameFromId(owner, true) ? GetUserNameFromId(owner, true) : "...")));
+}
+
 /* Opens the model, its graph and its live state. */
 void
 gnngp_live_call_open(gnngp_live_call *c, FunctionCallInfo fcinfo)
@@ -37,6 +54,7 @@ gnngp_live_call_open(gnngp_live_call *c, FunctionCallInfo fcinfo)
 	*c = (gnngp_live_call) {.fcinfo = fcinfo};
 	c->model = gnngp_model_lookup(gnngp_text_argument(fcinfo, 0, "model"), false);
 	gnngp_require_node_part(c->model);
+	refuse_superuser(c);
 	c->live = gnngp_live_open(c->model);
 	(void) gp_live_read(c->live->keep, &c->figures);
 	gnngp_as_extension(take_graph, c);
@@ -146,14 +164,28 @@ fit_numbers(const gnngp_live_call *c, const gnngp_some *some)
 	return number;
 }
 
+/* The moments that the fit's features were scaled by; NULL where they were not. */
+static const double *
+fit_moments(const gnngp_live_call *c)
+{
+	const gp_piece *piece = gp_keep_find(c->live->keep, GP_PIECE_MOMENTS, 0, 0);
+
+	if (piece == NULL)
+		return NULL;
+	if (piece->dense == NULL || piece->ints || piece->type != GP_DOUBLE ||
+		(double) piece->rows * (double) piece->cols != 2.0 * c->figures.dims)
+		gnngp_store_corrupted(c->model, "the moments of its live state do not fit its features");
+	return piece->dense;
+}
+
 /* Reads the neighbourhood. */
 gp_live_question
 gnngp_live_call_read(gnngp_live_call *c, gnngp_some **read)
 {
-	const gp_piece *moments = gp_keep_find(c->live->keep, GP_PIECE_MOMENTS, 0, 0);
+	const double *moments = fit_moments(c);
 	gp_program *program = gnngp_compile_kernel(c->env, c->model->kernel);
 	gnngp_some *some = gnngp_read_some(c->env, c->graph, c->wanted, c->nwanted, gp_program_hops(c->env, program),
-									   (int64) c->figures.dims, moments ? moments->dense : NULL);
+									   (int64) c->figures.dims, moments);
 	gp_live_question q = {.keep = c->live->keep,.program = program,.graph = some->graph,
 	.inner = some->ids.n,.asked = c->nodes.n,.node = some->wanted};
 

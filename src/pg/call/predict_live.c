@@ -201,20 +201,55 @@ check_taken(const gnngp_live_call *c, const int32 *fit_node)
 	}
 }
 
+/* Compares two of the nodes asked for by their places. */
+static int
+compare_places(const void *a, const void *b, void *arg)
+{
+	const gnngp_given_id *id = arg;
+
+	return gnngp_given_id_compare(&id[*(const int32 *) a], &id[*(const int32 *) b], NULL);
+}
+
+/* Where a node stands among those asked for, of which order has the places in the order of ids; -1: nowhere. */
+static int64
+find_asked(const gnngp_live_call *c, const int32 *order, const gnngp_given_id *id)
+{
+	int64		low = 0,
+				high = c->nodes.n;
+
+	while (low < high)
+	{
+		int64		middle = low + (high - low) / 2;
+		int			side = gnngp_given_id_compare(&c->nodes.id[order[middle]], id, NULL);
+
+		if (side == 0)
+			return order[middle];
+		if (side < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return -1;
+}
+
 /* The place of each given node among those that were read. */
 static void
 place_labels(gnngp_live_call *c, const gnngp_some *some)
 {
+	int32	   *order = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(int32) * Max(c->nodes.n, 1));
 	int64		next = c->nodes.n;
 
+	for (int64 i = 0; i < c->nodes.n; i++)
+		order[i] = (int32) i;
+	gnngp_sort(order, c->nodes.n, sizeof(int32), compare_places, c->nodes.id);
 	for (int64 k = 0; k < c->given.n; k++)
 	{
-		int64		i = 0;
+		int64		i = find_asked(c, order, &c->given.id[k]);
 
-		while (i < c->nodes.n && gnngp_given_id_compare(&c->nodes.id[i], &c->given.id[k], NULL) != 0)
-			i++;
-		c->label[k].node = some->wanted[i < c->nodes.n ? i : next++];
+		CHECK_FOR_INTERRUPTS();
+		c->label[k].node = some->wanted[i >= 0 ? i : next++];
 	}
+	pfree(order);
 }
 
 /* Reads the neighbourhood and asks. */
@@ -277,6 +312,20 @@ rank_classes(const gnngp_live_call *c, const gp_live_answer *a, int64 i, ranked 
 		sum += exp(rank[k].logit - top);
 	gnngp_sort(rank, a->columns, sizeof(ranked), compare_ranked, NULL);
 	*total = top + log(sum);
+}
+
+/* The most probable class of a node. */
+int32
+gnngp_live_best_class(const gnngp_live_call *c, const gp_live_answer *a, int64 i)
+{
+	ranked	   *rank = palloc(sizeof(ranked) * Max(a->columns, 1));
+	double		total;
+	int32		best;
+
+	rank_classes(c, a, i, rank, &total);
+	best = rank[0].class;
+	pfree(rank);
+	return best;
 }
 
 /* Puts the rows of one node. */

@@ -355,12 +355,39 @@ gnngp_add_features(gnngp_reader *r, gnngp_query *q)
 	return s;
 }
 
+/* 2202E unless a neighbourhood has as many features as the fit had. */
+void
+gnngp_check_dims(const gnngp_reader *r, int64 dims)
+{
+	if (r->data->features->dims != dims)
+		ereport(ERROR,
+				(errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
+				 errmsg("the nodes of table \"%s\" have " INT64_FORMAT " features, and had " INT64_FORMAT " when the model was fitted",
+						r->nodes.name, (int64) r->data->features->dims, dims),
+				 errhint("Give each node as many as before, or fit the model again with gp_refresh.")));
+}
+
+/* 55000 unless a neighbourhood can be scaled as the fit's features were. */
+static void
+check_moments(const gnngp_reader *r, gp_scale scale)
+{
+	if ((r->moments != NULL) != (scale == GP_SCALE_STANDARD))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("the features of table \"%s\" have another type than when the model was fitted", r->nodes.name),
+				 errhint("Fit the model again with gp_refresh.")));
+	if (r->moments)
+		gnngp_check_dims(r, r->dims);
+}
+
 /* Scales features that were just built; those of a neighbourhood by the moments of all. */
 void
 gnngp_scale_features(gnngp_reader *r, gp_scale scale)
 {
 	gnngp_data *data = r->data;
 
+	if (r->some)
+		check_moments(r, scale);
 	if (scale != GP_SCALE_STANDARD)
 	{
 		data->features = gp_features_scale(r->env, data->features, scale);

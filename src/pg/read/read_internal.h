@@ -44,6 +44,9 @@ extern void gnngp_query_some(const gnngp_reader *r, gnngp_query *q, const gnngp_
 /* Scales features that were just built, by the graph's setting or by_itself where that is auto (read_features.c). */
 extern void gnngp_scale_features(gnngp_reader *r, gp_scale scale);
 
+/* 2202E unless a neighbourhood has as many features as the fit had. */
+extern void gnngp_check_dims(const gnngp_reader *r, int64 dims);
+
 /* An integer datum of one of the three types, widened. */
 static inline int64
 gnngp_integer_datum(Datum value, Oid base)

@@ -153,6 +153,9 @@ node_row(void *state, const Datum *values, const bool *nulls)
 	if (nulls[0])
 		return;
 	number = meet_datum(s, values[0], s->r->id.base);
+	/* What is equal by the type's rules and has another text was not asked for. */
+	if (number < s->first || number >= s->last)
+		return;
 	node = &s->node[number];
 	if (node->row >= 0)
 		ereport(ERROR,
@@ -415,12 +418,8 @@ read_features(some_state *s, gnngp_sparse_part *sparse, int32 *node_of_row)
 		gnngp_read_sparse(sparse);
 		gnngp_idmap_free(s->env, &r->map);
 	}
-	if (r->data->features && s->features && r->data->features->dims != dims)
-		ereport(ERROR,
-				(errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
-				 errmsg("the nodes of table \"%s\" have " INT64_FORMAT " features, and had " INT64_FORMAT " when the model was fitted",
-						r->nodes.name, (int64) r->data->features->dims, dims),
-				 errhint("Fit the model again with gp_refresh.")));
+	if (r->data->features && s->features)
+		gnngp_check_dims(r, dims);
 	if (r->data->features)
 		r->data->features = gp_features_widen(s->env, r->data->features, r->data->ids.n, dims);
 }
@@ -436,9 +435,6 @@ read_hops(some_state *s, const gnngp_wanted *wanted, int64 n, int hops)
 
 	plan_queries(s);
 	sparse = gnngp_plan_sparse(r);
-	advise_index(&r->nodes, &r->id);
-	for (int k = 0; k < 2; k++)
-		advise_index(&r->edges, &s->end[k]);
 	meet_wanted(s, wanted, n);
 	for (int hop = 0; hop <= hops && s->last < s->nnodes; hop++)
 	{
@@ -446,6 +442,10 @@ read_hops(some_state *s, const gnngp_wanted *wanted, int64 n, int hops)
 		s->last = s->nnodes;
 		read_round(s);
 	}
+	/* Behind the queries, which tell who may not know of these tables. */
+	advise_index(&r->nodes, &r->id);
+	for (int k = 0; k < 2; k++)
+		advise_index(&r->edges, &s->end[k]);
 	node_of_row = number_nodes(s, &r->data->ids);
 	some->wanted = find_wanted(s, n);
 	read_features(s, sparse, node_of_row);
@@ -453,6 +453,18 @@ read_hops(some_state *s, const gnngp_wanted *wanted, int64 n, int hops)
 	some->ids = r->data->ids;
 	some->features = r->data->features;
 	return some;
+}
+
+/* 55000 where ids were numbers and are none now, or the other way round. */
+static void
+check_ids(const gnngp_reader *r, const gnngp_wanted *wanted, int64 n)
+{
+	if (n > 0 && (wanted[0].text == NULL) != r->integer_ids)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("column \"%s\" of table \"%s\" has another type than when the model was fitted", r->id.name,
+						r->nodes.name),
+				 errhint("Fit the model again with gp_refresh.")));
 }
 
 /* Reads a neighbourhood as the caller, who can change nothing meanwhile: tables may be views that call anybody's functions. */
@@ -467,15 +479,18 @@ gnngp_read_some(gp_env *env, const gnngp_graph_def *graph, const gnngp_wanted *w
 	Oid			save_user;
 	int			save_context;
 	int			guc_level;
+	bool		save_read_only = XactReadOnly;
 
 	GetUserIdAndSecContext(&save_user, &save_context);
 	SetUserIdAndSecContext(save_user, save_context | SECURITY_RESTRICTED_OPERATION);
 	guc_level = NewGUCNestLevel();
 	gnngp_pin_output_settings();
 	gnngp_pin("row_security", "on");
-	gnngp_pin("transaction_read_only", "on");
+	/* Not by its setting, which functions may not save from version 16 on; an abort restores it, too. */
+	XactReadOnly = true;
 	gnngp_spi_connect();
 	gnngp_reader_open(&r, env, graph);
+	check_ids(&r, wanted, n);
 	r.some = true;
 	r.dims = dims;
 	r.moments = moments;
@@ -485,6 +500,7 @@ gnngp_read_some(gp_env *env, const gnngp_graph_def *graph, const gnngp_wanted *w
 	s.keys = hash_create("gnngp neighbourhood", 1024, &control, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
 	some = read_hops(&s, wanted, n, hops);
 	gnngp_spi_finish();
+	XactReadOnly = save_read_only;
 	AtEOXact_GUC(false, guc_level);
 	SetUserIdAndSecContext(save_user, save_context);
 	return some;
