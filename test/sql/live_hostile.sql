@@ -80,7 +80,7 @@ SELECT current_setting('transaction_read_only');
 SET ROLE live_mallory;
 SELECT gp_drop_graph('trap');
 RESET ROLE;
-SELECT gp_drop_graph(g) FROM unnest('{arr,std,cols,words}'::text[]) AS g;
+SELECT gp_drop_graph(g) FROM unnest('{arr,std,cols,words,number}'::text[]) AS g;
 DROP OWNED BY live_mallory;
 DROP ROLE live_mallory;
 DROP SCHEMA live_hostile CASCADE;

@@ -98,6 +98,9 @@ gnngp_link_compute(gp_device *device, const gnngp_data *data, const gnngp_link_s
 	problem.program = gnngp_compile_kernel(device->env, settings->kernel);
 	problem.method = find_method(device->env, settings->method, &options);
 	problem.deep = problem.method == GP_LINK_DEEP ? &options : NULL;
+	if (problem.deep && problem.graph->directed)
+		gp_notice(device->env, "Use method => 'scores', which does.",
+				  "method dgp does not tell the directions of links apart");
 	problem.seed = (uint64_t) settings->seed;
 	links = gp_link_fit(device, &problem);
 	notice_cut(device->env, links);
