@@ -199,6 +199,9 @@ extern gp_count gp_dry_run(gp_device *like, gp_dry_work work, void *arg);
 /* Adds operations that were counted before. */
 extern void gp_dry_add(gp_device *dry, double flops, double effort);
 
+/* Adds so many times what was taken since a count: a loop of which a dry run goes through one round. */
+extern void gp_dry_repeat(gp_device *dry, const gp_count *since, double times);
+
 /* The bytes of a matrix as the CPU allocates it. */
 static inline double
 gp_matrix_bytes(double rows, double cols, gp_type type)

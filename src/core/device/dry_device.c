@@ -41,6 +41,15 @@ gp_dry_add(gp_device *dev, double flops, double effort)
 	dev->env->check_interrupts(dev->env);
 }
 
+/* Adds so many times what was taken since a count. */
+void
+gp_dry_repeat(gp_device *dry, const gp_count *since, double times)
+{
+	gp_count	now = gp_dry_count(dry);
+
+	gp_dry_add(dry, times * (now.flops - since->flops), times * (now.effort - since->effort));
+}
+
 static void
 add_dense(gp_device *dev, double flops)
 {

@@ -253,12 +253,7 @@ train(gp_deep *d, int64_t steps)
 			break;
 	}
 	if (env->dry)
-	{
-		gp_count	after = gp_dry_count(d->dev);
-
-		gp_dry_add(d->dev, (double) (steps - 1) * (after.flops - before.flops),
-				   (double) (steps - 1) * (after.effort - before.effort));
-	}
+		gp_dry_repeat(d->dev, &before, (double) (steps - 1));
 }
 
 /* ---- moments ---- */
@@ -454,20 +449,12 @@ static gp_link_fold
 hide_links(gp_env *env, const gp_graph *graph, uint64_t seed)
 {
 	int64_t		count = llround(HIDDEN_SHARE * (double) graph->edges);
-	gp_link_fold fold = {0};
 	gp_link_pairs links;
-	gp_link_pairs missing;
+	gp_link_fold fold;
 
-	if (graph->edges < 2)
-		gp_raise(env, GP_ERR_DATA, "At least two links are needed; give more edges.",
-				 "a graph with %lld links is too small to learn links from", (long long) graph->edges);
+	gp_link_require_two(env, graph);
 	links = gp_link_sample_links(env, graph, seed, gp_min64(gp_max64(count, 1), MOST_HIDDEN));
-	missing = gp_link_sample_missing(env, graph, seed, links.n, NULL);
-	if (missing.n == 0)
-		gp_raise(env, GP_ERR_DATA, "There is no missing link to predict.", "every pair of nodes is linked already");
-	fold.graph = gp_link_graph_without(env, graph, &links);
-	fold.links = links.n;
-	fold.pairs = gp_link_pairs_join(env, &links, links.n, &missing);
+	fold = gp_link_fold_hide(env, graph, seed, &links, links.n);
 	gp_link_pairs_free(env, &links);
 	return fold;
 }

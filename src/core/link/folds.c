@@ -292,19 +292,29 @@ gp_link_graph_without(gp_env *env, const gp_graph *graph, const gp_link_pairs *h
 	return out;
 }
 
-/* The pairs that a fold is learnt from: the first of the hidden links, and as many non-links. */
-static void
-fold_pairs(gp_env *env, const gp_graph *graph, uint64_t seed, const gp_link_pairs *hidden,
-		   gp_link_fold *fold)
+/* A fold that hides some links: the graph without them, the first of them, and as many non-links. */
+gp_link_fold
+gp_link_fold_hide(gp_env *env, const gp_graph *graph, uint64_t seed, const gp_link_pairs *hidden, int64_t most)
 {
-	gp_link_pairs missing;
+	gp_link_fold fold = {.links = gp_min64(hidden->n, most)};
+	gp_link_pairs missing = gp_link_sample_missing(env, graph, seed, fold.links, NULL);
 
-	fold->links = gp_min64(hidden->n, GP_LINK_FOLD_PAIRS);
-	missing = gp_link_sample_missing(env, graph, seed, fold->links, NULL);
 	if (missing.n == 0)
 		gp_raise(env, GP_ERR_DATA, "There is no missing link to predict.",
 				 "every pair of nodes is linked already");
-	fold->pairs = gp_link_pairs_join(env, hidden, fold->links, &missing);
+	fold.pairs = gp_link_pairs_join(env, hidden, fold.links, &missing);
+	fold.graph = gp_link_graph_without(env, graph, hidden);
+	return fold;
+}
+
+/* Refuses a graph without a link to hide and one to keep. */
+void
+gp_link_require_two(gp_env *env, const gp_graph *graph)
+{
+	if (graph->edges < 2)
+		gp_raise(env, GP_ERR_DATA, "At least two links are needed; give more edges.",
+				 "a graph with %lld links is too small to learn links from",
+				 (long long) graph->edges);
 }
 
 /* Two folds, more where two give few links to learn from, and one where there are no more. */
@@ -341,18 +351,14 @@ gp_link_folds_make(gp_env *env, const gp_graph *graph, uint64_t seed, gp_link_fo
 	int			folds;
 	gp_heap		order;
 
-	if (graph->edges < 2)
-		gp_raise(env, GP_ERR_DATA, "At least two links are needed; give more edges.",
-				 "a graph with %lld links is too small to learn links from",
-				 (long long) graph->edges);
+	gp_link_require_two(env, graph);
 	folds = fold_count(graph->edges, share);
 	order = draw_links(env, graph, seed, folds * share);
 	for (int f = 0; f < folds; f++)
 	{
 		gp_link_pairs hidden = sample_part(&order, f * share, share);
 
-		fold_pairs(env, graph, gp_hash(seed) + f + 1, &hidden, &fold[f]);
-		fold[f].graph = gp_link_graph_without(env, graph, &hidden);
+		fold[f] = gp_link_fold_hide(env, graph, gp_hash(seed) + f + 1, &hidden, GP_LINK_FOLD_PAIRS);
 		gp_link_pairs_free(env, &hidden);
 	}
 	gp_free(env, order.item);

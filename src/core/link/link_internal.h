@@ -42,6 +42,14 @@ extern int	gp_link_folds_make(gp_env *env, const gp_graph *graph, uint64_t seed,
 extern int64_t gp_link_fold_rows(int64_t edges);
 extern void gp_link_fold_free(gp_env *env, gp_link_fold *fold);
 
+/*
+ * A fold that hides links: at most so many of them are among its pairs, and as many without a link.
+ * GP_ERR_DATA where there are none of these; and for a graph with less than two links.
+ */
+extern gp_link_fold gp_link_fold_hide(gp_env *env, const gp_graph *graph, uint64_t seed,
+									  const gp_link_pairs *hidden, int64_t most);
+extern void gp_link_require_two(gp_env *env, const gp_graph *graph);
+
 /* The graph without some of its links; the caller frees it. */
 extern gp_graph *gp_link_graph_without(gp_env *env, const gp_graph *graph, const gp_link_pairs *hidden);
 

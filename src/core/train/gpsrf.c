@@ -300,12 +300,7 @@ run_steps(gp_learner *l, int64_t first, int64_t steps)
 			break;
 	}
 	if (l->env->dry)
-	{
-		gp_count	after = gp_dry_count(l->dev);
-		double		more = (double) steps + 0.5 * (double) first - 1.0;
-
-		gp_dry_add(l->dev, more * (after.flops - before.flops), more * (after.effort - before.effort));
-	}
+		gp_dry_repeat(l->dev, &before, (double) steps + 0.5 * (double) first - 1.0);
 	l->t.training = false;
 }
 

@@ -150,28 +150,6 @@ collect(kept_telling *t, const gnngp_kept_block *block, const gnngp_kept_node *n
 	MemoryContextSwitchTo(old);
 }
 
-/* The place of an id among the sorted ones, or -1. */
-static int64
-find_given(const kept_telling *t, const gnngp_given_id *id)
-{
-	int64		low = 0,
-				high = t->sorted.n;
-
-	while (low < high)
-	{
-		int64		mid = low + (high - low) / 2;
-		int			order = gnngp_given_id_compare(&t->sorted.id[mid], id, NULL);
-
-		if (order == 0)
-			return mid;
-		if (order < 0)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return -1;
-}
-
 /* Collects the given nodes of a block.  Nodes with one key may go on in the next one: texts may have the same hash. */
 static void
 collect_block(void *state, const gnngp_kept_block *block)
@@ -193,7 +171,7 @@ collect_block(void *state, const gnngp_kept_block *block)
 			gnngp_kept_node_at(block, i, &node);
 			if (node.id.key != key)
 				break;
-			place = find_given(t, &(gnngp_given_id) {key, node.id.id_text, node.id.id_length, false});
+			place = gnngp_given_ids_find(&t->sorted, NULL, &(gnngp_given_id) {key, node.id.id_text, node.id.id_length, false});
 			if (place >= 0)
 				collect(t, block, &node, &t->answer[place]);
 		}
@@ -228,7 +206,7 @@ tell_given(kept_telling *t, const gnngp_given_ids *given)
 {
 	for (int64 i = 0; i < given->n; i++)
 	{
-		int64		place = given->id[i].null ? -1 : find_given(t, &given->id[i]);
+		int64		place = given->id[i].null ? -1 : gnngp_given_ids_find(&t->sorted, NULL, &given->id[i]);
 		kept_answer *answer = place < 0 ? NULL : &t->answer[place];
 
 		if (answer == NULL || !answer->found)

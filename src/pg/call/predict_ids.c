@@ -353,25 +353,34 @@ gnngp_given_ids_sort(gnngp_given_ids *given)
 			given->id[given->n++] = given->id[i];
 }
 
+/* The place of an id among ids that are sorted, or whose order says how they would be. */
+int64
+gnngp_given_ids_find(const gnngp_given_ids *given, const int32 *order, const gnngp_given_id *id)
+{
+	int64		low = 0,
+				high = given->n;
+
+	while (low < high)
+	{
+		int64		middle = low + (high - low) / 2;
+		int64		place = order ? order[middle] : middle;
+		int			side = gnngp_given_id_compare(&given->id[place], id, NULL);
+
+		if (side == 0)
+			return place;
+		if (side < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return -1;
+}
+
 /* True when the node of a row is among sorted ids. */
 bool
 gnngp_given_ids_have(const gnngp_given_ids *given, const gnngp_node_row *row)
 {
 	gnngp_given_id wanted = {row->key, row->id_text, row->id_length, false};
-	int64		low = 0,
-				high = given->n;
 
-	while (!given->all && low < high)
-	{
-		int64		middle = low + (high - low) / 2;
-		int			order = gnngp_given_id_compare(&given->id[middle], &wanted, NULL);
-
-		if (order == 0)
-			return true;
-		if (order < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return given->all;
+	return given->all || gnngp_given_ids_find(given, NULL, &wanted) >= 0;
 }

@@ -81,6 +81,12 @@ extern int	gnngp_given_id_compare(const void *first, const void *second, void *u
 /* Sorts the ids as they are stored, each once and without NULL. */
 extern void gnngp_given_ids_sort(gnngp_given_ids *given);
 
+/*
+ * The place of an id, or -1: among sorted ids, or with order, which has the places in the order
+ * of the ids, among ids in any order.
+ */
+extern int64 gnngp_given_ids_find(const gnngp_given_ids *given, const int32 *order, const gnngp_given_id *id);
+
 /* True when the node of a row is among sorted ids, or all are given. */
 extern bool gnngp_given_ids_have(const gnngp_given_ids *given, const gnngp_node_row *row);
 

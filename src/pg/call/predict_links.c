@@ -118,43 +118,42 @@ find_node(const link_predict *p, const gnngp_given_id *id)
 	return -1;
 }
 
-/* Puts a row of the core. */
+/* Puts a pair of nodes with the numbers of a row. */
 static void
-put_row(void *state, const gp_link_row *row)
+put_pair(link_predict *p, const gnngp_node_row *src, const gnngp_node_row *dst, double score, double variance,
+		 double probability)
 {
-	link_predict *p = state;
 	MemoryContext old = MemoryContextSwitchTo(p->row_context);
 	Datum		values[LINK_COLUMNS];
 	bool		nulls[LINK_COLUMNS] = {false};
 
 	CHECK_FOR_INTERRUPTS();
-	values[LINK_SRC] = id_datum(p, row->src);
-	values[LINK_DST] = id_datum(p, row->dst);
-	values[LINK_SCORE] = Float8GetDatum(row->score);
-	values[LINK_VARIANCE] = Float8GetDatum(row->variance);
-	values[LINK_PROBABILITY] = Float8GetDatum(row->probability);
+	values[LINK_SRC] = gnngp_id_type_datum(&p->id_type, src);
+	values[LINK_DST] = gnngp_id_type_datum(&p->id_type, dst);
+	values[LINK_SCORE] = Float8GetDatum(score);
+	values[LINK_VARIANCE] = Float8GetDatum(variance);
+	values[LINK_PROBABILITY] = Float8GetDatum(probability);
 	tuplestore_putvalues(p->store, p->desc, values, nulls);
 	MemoryContextSwitchTo(old);
 	MemoryContextReset(p->row_context);
+}
+
+/* Puts a row of the core. */
+static void
+put_row(void *state, const gp_link_row *row)
+{
+	link_predict *p = state;
+	gnngp_node_row src = gnngp_link_id(&p->open->ids, row->src);
+	gnngp_node_row dst = gnngp_link_id(&p->open->ids, row->dst);
+
+	put_pair(p, &src, &dst, row->score, row->variance, row->probability);
 }
 
 /* Puts a row that was kept. */
 static void
 put_kept(void *arg, const gnngp_node_row *src, const gnngp_kept_pair *pair)
 {
-	link_predict *p = arg;
-	MemoryContext old = MemoryContextSwitchTo(p->row_context);
-	Datum		values[LINK_COLUMNS];
-	bool		nulls[LINK_COLUMNS] = {false};
-
-	values[LINK_SRC] = gnngp_id_type_datum(&p->id_type, src);
-	values[LINK_DST] = gnngp_id_type_datum(&p->id_type, &pair->id);
-	values[LINK_SCORE] = Float8GetDatum(pair->score);
-	values[LINK_VARIANCE] = Float8GetDatum(pair->variance);
-	values[LINK_PROBABILITY] = Float8GetDatum(pair->probability);
-	tuplestore_putvalues(p->store, p->desc, values, nulls);
-	MemoryContextSwitchTo(old);
-	MemoryContextReset(p->row_context);
+	put_pair(arg, src, &pair->id, pair->score, pair->variance, pair->probability);
 }
 
 /*

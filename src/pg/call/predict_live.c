@@ -210,28 +210,6 @@ compare_places(const void *a, const void *b, void *arg)
 	return gnngp_given_id_compare(&id[*(const int32 *) a], &id[*(const int32 *) b], NULL);
 }
 
-/* Where a node stands among those asked for, of which order has the places in the order of ids; -1: nowhere. */
-static int64
-find_asked(const gnngp_live_call *c, const int32 *order, const gnngp_given_id *id)
-{
-	int64		low = 0,
-				high = c->nodes.n;
-
-	while (low < high)
-	{
-		int64		middle = low + (high - low) / 2;
-		int			side = gnngp_given_id_compare(&c->nodes.id[order[middle]], id, NULL);
-
-		if (side == 0)
-			return order[middle];
-		if (side < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return -1;
-}
-
 /* The place of each given node among those that were read. */
 static void
 place_labels(gnngp_live_call *c, const gnngp_some *some)
@@ -244,7 +222,7 @@ place_labels(gnngp_live_call *c, const gnngp_some *some)
 	gnngp_sort(order, c->nodes.n, sizeof(int32), compare_places, c->nodes.id);
 	for (int64 k = 0; k < c->given.n; k++)
 	{
-		int64		i = find_asked(c, order, &c->given.id[k]);
+		int64		i = gnngp_given_ids_find(&c->nodes, order, &c->given.id[k]);
 
 		CHECK_FOR_INTERRUPTS();
 		c->label[k].node = some->wanted[i >= 0 ? i : next++];
