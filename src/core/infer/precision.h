@@ -60,7 +60,7 @@ extern gp_matrix gp_precision_solve(gp_precision *p, int64_t cols, const gp_elem
 									double tolerance, int most, gp_matrix *start, gp_effort *effort);
 extern double gp_precision_unscale(const gp_precision *p, int64_t node);
 
-/* A solution, which is freed, without the scale of this H: what another one may start from. */
+/* The solution of the last run, without the scale of this H: what another one may start from. */
 extern gp_matrix gp_precision_keep(gp_precision *p, gp_matrix *x);
 
 /* What (H^-1)_ii is at least: 1 / H_ii, or less. */

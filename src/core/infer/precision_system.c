@@ -12,11 +12,25 @@
 
 #include "graph/walks.h"
 
-#define MOMENT_COLUMNS 16		/* vectors of random signs */
+#define MOMENT_COLUMNS 16		/* vectors of random signs, */
+#define MOMENT_FEWEST 4			/* or fewer where there are many nodes: together so many signs */
+#define MOMENT_SIGNS (1 << 22)
 #define MOMENT_STEPS 10			/* products: moments up to twice as many */
 #define USUAL_STEPS 30			/* of a dry run */
 #define WARM_STEPS 3			/* that are looked at where a start leaves hardly anything to gain */
 #define ANGLES 512				/* where the prior's function is looked at for its expansion */
+
+/* What conjugate gradients hold, n x cols each. */
+typedef struct gradients
+{
+	gp_matrix	x;				/* the caller's in the end */
+	gp_matrix	residual;
+	gp_matrix	direction;
+	gp_matrix	product;		/* H times the direction */
+	gp_matrix	spare;			/* d >= 2 */
+	gp_matrix	dots;			/* n x 1 double */
+	double	   *host;			/* the same */
+} gradients;
 
 struct gp_precision
 {
@@ -33,6 +47,7 @@ struct gp_precision
 	gp_csr	   *labels;			/* R^-2 M / e; d >= 2 */
 	double	   *root;			/* R */
 	double	   *moment;			/* tr T_k(S) / n, or NULL */
+	gradients	g;				/* what the last solution left for the next */
 };
 
 /* Copies row i, which has no diagonal, with one of 0 at its sorted place. */
@@ -112,11 +127,27 @@ forget(gp_precision *p)
 	p->labels = NULL;
 }
 
+/* Frees what conjugate gradients hold but for the solution. */
+static void
+end(gp_precision *p)
+{
+	gp_device  *dev = p->dev;
+
+	dev->destroy(dev, &p->g.residual);
+	dev->destroy(dev, &p->g.direction);
+	dev->destroy(dev, &p->g.product);
+	dev->destroy(dev, &p->g.spare);
+	dev->destroy(dev, &p->g.dots);
+	gp_free(p->env, p->g.host);
+	p->g = (gradients) {0};
+}
+
 /* Frees all of it. */
 void
 gp_precision_close(gp_precision *p)
 {
 	forget(p);
+	end(p);
 	gp_free(p->env, p->root);
 	gp_free(p->env, p->moment);
 	gp_free(p->env, p);
@@ -242,18 +273,6 @@ gp_precision_least(const gp_precision *p, int64_t node)
 	return 1.0 / (p->root[node] * p->root[node]);
 }
 
-/* What conjugate gradients hold, n x cols each. */
-typedef struct gradients
-{
-	gp_matrix	x;
-	gp_matrix	residual;
-	gp_matrix	direction;
-	gp_matrix	product;		/* H times the direction */
-	gp_matrix	spare;			/* d >= 2 */
-	gp_matrix	dots;			/* n x 1 double */
-	double	   *host;			/* the same */
-} gradients;
-
 /* product = H direction. */
 static void
 multiply(gp_precision *p, gradients *g)
@@ -293,12 +312,12 @@ inner_product(gp_precision *p, gradients *g, gp_matrix a, gp_matrix b)
 	return p->env->dry ? 1.0 : sum;
 }
 
-/* R x, or R^-1 x, in memory of its own; x is freed. */
-static gp_matrix
+/* R x, or R^-1 x; the memory of x and of a product change places. */
+static void
 scale_rows(gp_precision *p, gp_matrix *x, bool up)
 {
 	gp_csr	   *scale = gp_csr_create(p->env, p->n, p->n, p->n, p->type);
-	gp_matrix	out = p->dev->create(p->dev, p->n, x->cols, p->type);
+	gp_matrix	out = p->g.product;
 	int64_t		next = 0;
 
 	for (int64_t i = 0; i < p->n && !p->env->dry; i++)
@@ -309,39 +328,68 @@ scale_rows(gp_precision *p, gp_matrix *x, bool up)
 		gp_number_put(scale->value, p->type, i, up ? p->root[i] : 1.0 / p->root[i]);
 	}
 	p->dev->spmm(p->dev, 1.0, scale, *x, 0.0, out);
-	p->dev->destroy(p->dev, x);
+	p->g.product = *x;
+	*x = out;
 	gp_csr_free(p->env, scale);
-	return out;
 }
 
-/* A solution without the scale of this H. */
+/* A solution, of the last run, without the scale of this H. */
 gp_matrix
 gp_precision_keep(gp_precision *p, gp_matrix *x)
 {
-	return scale_rows(p, x, false);
+	gp_matrix	kept = *x;
+
+	scale_rows(p, &kept, false);
+	*x = (gp_matrix) {0};
+	return kept;
+}
+
+/*
+ * Takes memory, or what the last run has left of as many columns: new pages of large vectors
+ * would cost as much as a product.
+ */
+static void
+take_memory(gp_precision *p, int64_t cols)
+{
+	gp_device  *dev = p->dev;
+	gradients  *g = &p->g;
+
+	if (g->residual.data && g->residual.cols != cols)
+		end(p);
+	if (g->residual.data == NULL)
+	{
+		g->residual = dev->create(dev, p->n, cols, p->type);
+		g->direction = dev->create(dev, p->n, cols, p->type);
+		g->product = dev->create(dev, p->n, cols, p->type);
+		g->dots = dev->create(dev, p->n, 1, GP_DOUBLE);
+		g->host = gp_alloc_figures(p->env, p->n, sizeof(double));
+	}
+	if (p->d > 1 && g->spare.data == NULL)
+		g->spare = dev->create(dev, p->n, cols, p->type);
 }
 
 /* Takes memory, and the right sides as the first residual. */
-static gradients
+static gradients *
 begin(gp_precision *p, int64_t cols, const gp_elements *b, gp_matrix *start)
 {
 	gp_device  *dev = p->dev;
 	double	   *scaled = gp_alloc_figures(p->env, b->n, sizeof(double));
-	gradients	g = {0};
+	gradients  *g = &p->g;
 
-	g.x = start && start->data ? scale_rows(p, start, true) : dev->create(dev, p->n, cols, p->type);
-	g.residual = dev->create(dev, p->n, cols, p->type);
-	g.direction = dev->create(dev, p->n, cols, p->type);
-	g.product = dev->create(dev, p->n, cols, p->type);
-	if (p->d > 1)
-		g.spare = dev->create(dev, p->n, cols, p->type);
-	g.dots = dev->create(dev, p->n, 1, GP_DOUBLE);
-	g.host = gp_alloc_figures(p->env, p->n, sizeof(double));
-	dev->fill(dev, g.residual, 0.0);
+	take_memory(p, cols);
+	if (start && start->data)
+	{
+		g->x = *start;
+		*start = (gp_matrix) {0};
+		scale_rows(p, &g->x, true);
+	}
+	else
+		g->x = dev->create(dev, p->n, cols, p->type);
+	dev->fill(dev, g->residual, 0.0);
 	for (int64_t k = 0; k < b->n && !p->env->dry; k++)
 		scaled[k] = b->value[k] / p->root[b->row[k]];
 	if (!p->env->dry)
-		dev->put(dev, g.residual, b->n, b->row, b->col, scaled);
+		dev->put(dev, g->residual, b->n, b->row, b->col, scaled);
 	gp_free(p->env, scaled);
 	return g;
 }
@@ -368,20 +416,6 @@ start_from(gp_precision *p, gradients *g)
 	dev->axpby(dev, length, g->direction, 0.0, g->x);
 	dev->axpby(dev, -length, g->product, 1.0, g->residual);
 	return length * along;
-}
-
-/* Frees all but the solution. */
-static void
-end(gp_precision *p, gradients *g)
-{
-	gp_device  *dev = p->dev;
-
-	dev->destroy(dev, &g->residual);
-	dev->destroy(dev, &g->direction);
-	dev->destroy(dev, &g->product);
-	dev->destroy(dev, &g->spare);
-	dev->destroy(dev, &g->dots);
-	gp_free(p->env, g->host);
 }
 
 /*
@@ -435,51 +469,54 @@ gp_precision_solve(gp_precision *p, int64_t cols, const gp_elements *b, double w
 				   int most, gp_matrix *start, gp_effort *effort)
 {
 	bool		started = start && start->data;
-	gradients	g = begin(p, cols, b, start);
-	double		first = inner_product(p, &g, g.residual, g.residual);
+	gradients  *g = begin(p, cols, b, start);
+	double		first = inner_product(p, g, g->residual, g->residual);
 	double		square = first;
 	double	   *energy = gp_alloc_zero(p->env, most + 1, sizeof(double));
+	gp_matrix	x;
 
 	if (started)
-		energy[0] = start_from(p, &g);
+		energy[0] = start_from(p, g);
 	if (started && !isnan(energy[0]))
-		square = inner_product(p, &g, g.residual, g.residual);
+		square = inner_product(p, g, g->residual, g->residual);
 	else
 	{
 		energy[0] = 0.0;
-		p->dev->fill(p->dev, g.x, 0.0);
+		p->dev->fill(p->dev, g->x, 0.0);
 	}
-	p->dev->copy(p->dev, g.direction, g.residual);
+	p->dev->copy(p->dev, g->direction, g->residual);
 	*effort = (gp_effort) {0, square > 0.0 ? 1.0 : 0.0};
 	while (square > 0.0 && effort->error > tolerance && effort->iterations < most)
 	{
 		int			k = ++effort->iterations;
 
-		energy[k] = energy[k - 1] + iterate(p, &g, &square);
+		energy[k] = energy[k - 1] + iterate(p, g, &square);
 		effort->error = p->env->dry ? k < USUAL_STEPS :
 			fmax(error_left(energy, k, started ? WARM_STEPS : 1, whole), sqrt(square / first));
 	}
 	gp_free(p->env, energy);
-	end(p, &g);
-	return g.x;
+	x = g->x;
+	g->x = (gp_matrix) {0};
+	return x;
 }
 
 /* A vector of random signs in each column. */
 static gp_matrix
 random_signs(gp_precision *p, uint64_t seed)
 {
-	gp_matrix	z = p->dev->create(p->dev, p->n, MOMENT_COLUMNS, p->type);
-	gp_matrix	host = gp_matrix_wrap(NULL, p->n, MOMENT_COLUMNS, p->type);
+	int64_t		cols = gp_max64(MOMENT_FEWEST, gp_min64(MOMENT_COLUMNS, MOMENT_SIGNS / p->n));
+	gp_matrix	z = p->dev->create(p->dev, p->n, cols, p->type);
+	gp_matrix	host = gp_matrix_wrap(NULL, p->n, cols, p->type);
 	int64_t		next = 0;
 
-	host.data = gp_alloc_figures(p->env, p->n, MOMENT_COLUMNS * gp_type_size(p->type));
+	host.data = gp_alloc_figures(p->env, p->n, cols * gp_type_size(p->type));
 	for (int64_t i = 0; i < p->n && !p->env->dry; i++)
 	{
 		uint64_t	bits = gp_hash(seed ^ gp_hash((uint64_t) i));
 
-		gp_look(p->env, i * MOMENT_COLUMNS, &next);
-		for (int j = 0; j < MOMENT_COLUMNS; j++)
-			gp_number_put(host.data, p->type, i * MOMENT_COLUMNS + j, bits >> j & 1 ? 1.0 : -1.0);
+		gp_look(p->env, i * cols, &next);
+		for (int64_t j = 0; j < cols; j++)
+			gp_number_put(host.data, p->type, i * cols + j, bits >> j & 1 ? 1.0 : -1.0);
 	}
 	p->dev->upload(p->dev, z, host);
 	gp_free(p->env, host.data);
@@ -504,7 +541,7 @@ mean_product(gp_precision *p, gp_matrix z, gp_matrix y)
 	}
 	gp_free(p->env, host);
 	p->dev->destroy(p->dev, &dots);
-	return sum / ((double) p->n * MOMENT_COLUMNS);
+	return sum / ((double) p->n * z.cols);
 }
 
 /*
@@ -517,7 +554,7 @@ measure_moments(gp_precision *p, uint64_t seed)
 	gp_device  *dev = p->dev;
 	gp_csr		s = *p->s;
 	gp_matrix	now = random_signs(p, seed);
-	gp_matrix	next = dev->create(dev, p->n, MOMENT_COLUMNS, p->type);
+	gp_matrix	next = dev->create(dev, p->n, now.cols, p->type);
 	int64_t		look = 0;
 
 	p->moment = gp_alloc_array(p->env, 2 * MOMENT_STEPS, sizeof(double));
