@@ -183,7 +183,7 @@ CREATE POLICY visible ON @extschema@.gp_model_catalog FOR SELECT TO PUBLIC
 CREATE POLICY visible ON @extschema@.gp_block FOR SELECT TO PUBLIC
     USING (EXISTS (SELECT FROM @extschema@.gp_model_catalog m
                    WHERE m.id = gp_block.model
-                     AND (gp_block.part NOT IN ('loo', 'link_loo', 'live')
+                     AND (gp_block.part NOT IN ('loo', 'link_loo', 'live', 'warm', 'link_warm')
                           OR pg_catalog.pg_has_role(@extschema@.gp_role_oid(m.owner), 'USAGE'))));
 
 -- The messages of errors quote the owner's data: no grantee sees them.

@@ -132,9 +132,26 @@ FROM gp_fit('rings', 'trained', method => ' GPSRF ( steps = 16, units = 8, hidde
 SELECT count(*) AS nodes, bool_and(probability BETWEEN 0 AND 1) AS chances, bool_and(variance >= 0) AS variances FROM gp_predict('trained');
 SELECT count(*) AS left_out FROM gp_loo('trained');
 CREATE TEMP TABLE trained AS SELECT * FROM gp_predict('trained', top => NULL);
+
+-- A refresh starts from what the last training left, unless classes are other ones, or it is told not to.
+CALL gp_refresh('trained');
+SELECT bool_and(a.score = b.score) AS same, max(abs(a.probability - b.probability)) < 0.2 AS near
+FROM trained AS a JOIN gp_predict('trained', top => NULL) AS b USING (node, class);
+SELECT part, count(*) AS blocks FROM gp_block JOIN gp_model_catalog AS m ON m.id = model WHERE m.name = 'trained' GROUP BY 1 ORDER BY 1;
+BEGIN;
+UPDATE nodes SET label = 'four' WHERE id IN (4, 8, 12, 16);
+CALL gp_refresh('trained');
+UPDATE gp_block SET data = set_byte(data, 80, 255) WHERE part = 'warm' AND block = 0;
+\set VERBOSITY sqlstate
+CALL gp_refresh('trained');
+\set VERBOSITY terse
+ROLLBACK;
+SELECT method FROM gp_fit('rings', 'trained', method => 'gpsrf(steps=16, units=8, hidden=16, features=32, warm=false)', replace => true);
 CALL gp_refresh('trained');
 SELECT bool_and(a.score = b.score AND a.probability = b.probability) AS same
 FROM trained AS a JOIN gp_predict('trained', top => NULL) AS b USING (node, class);
+SELECT count(*) AS blocks FROM gp_block JOIN gp_model_catalog AS m ON m.id = model WHERE m.name = 'trained' AND part = 'warm';
+SELECT FROM gp_fit('rings', 'trained', method => 'gpsrf(steps=16, units=8, hidden=16, features=32)', replace => true);
 SELECT model, kernel, variances, method FROM gp_models WHERE model = 'trained';
 SELECT bytes > 0 AS bytes, flops > 0 AS flops FROM gp_estimate('rings', method => 'gpsrf(steps=16)');
 SELECT gp_fit('rings', 'trained', method => 'gpsrf(steps=0)');
@@ -148,8 +165,10 @@ SELECT gp_cluster('rings', 3, method => 'gpsrf');
 CREATE ROLE regress_method_reader;
 GRANT USAGE ON SCHEMA methods TO regress_method_reader;
 SELECT gp_grant('rings', 'regress_method_reader');
+SELECT gp_grant('trained', 'regress_method_reader');
 SET ROLE regress_method_reader;
-SELECT model, method FROM gp_models;
+SELECT model, method FROM gp_models ORDER BY model;
+SELECT DISTINCT part FROM gp_block ORDER BY 1;
 SELECT count(*) AS nodes FROM gp_predict('rings');
 SELECT gp_fit('rings', method => 'gckm');
 SELECT gp_cluster('rings', 3, method => 'gckm');

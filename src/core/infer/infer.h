@@ -59,6 +59,10 @@ typedef struct gp_problem
 	bool		live;			/* the posterior keeps what rows can be evaluated against later (live.c) */
 	bool		quiet;			/* no notices about the nugget, which the user cannot give */
 
+	/* For trainings (train/train.h): who the nodes are, whatever their numbers, and what the last one left; NULL: unknown. */
+	const uint64_t *key;
+	const struct gp_warm *warm;
+
 	/* Chooses the device once the plan is known; NULL stays with the one that planned. */
 	gp_device  *(*device_for) (void *arg, gp_device *planner, const gp_plan *plan);
 	void	   *device_arg;
@@ -151,6 +155,7 @@ typedef struct gp_posterior
 	double		metric[GP_METRICS]; /* NaN: not a figure of this task, or too few labels */
 	gp_loo		loo;
 	struct gp_keep *keep;		/* of a live problem; else NULL */
+	struct gp_warm *warm;		/* of a training, for the next one; else NULL */
 } gp_posterior;
 
 /* Counts operations and bytes and chooses; raises GP_ERR_LIMIT when nothing fits. */

@@ -157,5 +157,6 @@ gp_posterior_free(gp_env *env, gp_posterior *posterior)
 	gp_free(env, posterior->is_prior);
 	gp_free(env, posterior->landmark);
 	gp_keep_free(posterior->keep);
+	gp_free(env, posterior->warm);
 	gp_free(env, posterior);
 }

@@ -374,6 +374,7 @@ training_open(gp_deep *d, gp_device *dev)
 	d->chain = gp_alloc(d->env, sizeof(gp_network));
 	gp_deep_inputs_open(d);
 	chain_open(d);
+	gp_deep_start(d);
 }
 
 /* Frees it. */
@@ -405,7 +406,7 @@ run_trial(gp_device *dry, void *arg)
 	gp_link_model model = {0};
 	int64_t		edges = d.problem->graph->edges;
 	int64_t		hidden = edges - d.whole->graph->edges;
-	void	   *kept[4];
+	void	   *kept[5];
 
 	d.whole = &d.view[0];
 	d.fold = &d.view[1];
@@ -416,6 +417,7 @@ run_trial(gp_device *dry, void *arg)
 	kept[3] = gp_alloc_figures(dry->env, 2 * hidden * (GP_DEEP_FOLDS + 1), sizeof(int64_t) + 3 * sizeof(float));
 	training_open(&d, dry);
 	train(&d, d.options.steps);
+	kept[4] = gp_deep_leave(&d, NULL, hidden);
 	take_moments(&d, d.whole, &model);
 	/* The views of all links come when the chain is there: their links in order, what is hidden, their inputs. */
 	gp_free(dry->env, gp_alloc_figures(dry->env, edges, 8 * sizeof(int64_t)));
@@ -424,7 +426,7 @@ run_trial(gp_device *dry, void *arg)
 		dry->destroy(dry, &d.view[k].inputs);
 	gp_deep_inputs_again(&d);
 	training_close(&d);
-	for (int k = 0; k < 4; k++)
+	for (int k = 0; k < 5; k++)
 		gp_free(dry->env, kept[k]);
 }
 
@@ -444,17 +446,25 @@ check_limit(gp_deep *d)
 				 ceil(needed / MEGABYTE), floor((double) gp_limit(env) / MEGABYTE));
 }
 
-/* The links that are hidden for the figures, as a fold. */
+/*
+ * The links that are hidden for the figures, as a fold: those that the last training hid, which
+ * the parameters it left know nothing of, or a sample; *again tells.
+ */
 static gp_link_fold
-hide_links(gp_env *env, const gp_graph *graph, uint64_t seed)
+hide_links(gp_env *env, const gp_link_problem *problem, bool *again)
 {
-	int64_t		count = llround(HIDDEN_SHARE * (double) graph->edges);
-	gp_link_pairs links;
+	const gp_graph *graph = problem->graph;
+	int64_t		count = gp_min64(gp_max64(llround(HIDDEN_SHARE * (double) graph->edges), 1), MOST_HIDDEN);
+	gp_link_pairs links = {0};
 	gp_link_fold fold;
 
 	gp_link_require_two(env, graph);
-	links = gp_link_sample_links(env, graph, seed, gp_min64(gp_max64(count, 1), MOST_HIDDEN));
-	fold = gp_link_fold_hide(env, graph, seed, &links, links.n);
+	if (*again)
+		links = gp_deep_hidden_before(env, problem, count);
+	*again = links.n > 0;
+	if (!*again)
+		links = gp_link_sample_links(env, graph, problem->seed, count);
+	fold = gp_link_fold_hide(env, graph, problem->seed, &links, links.n);
 	gp_link_pairs_free(env, &links);
 	return fold;
 }
@@ -501,10 +511,13 @@ fit(gp_device *dev, const gp_link_problem *problem, gp_link_model *model)
 {
 	gp_env	   *env = dev->env;
 	gp_dgp		defaults = gp_dgp_defaults();
-	gp_link_fold hidden = hide_links(env, problem->graph, problem->seed);
+	const gp_dgp *asked = problem->deep ? problem->deep : &defaults;
+	bool		again = asked->warm && problem->warm && problem->warm->sets == 1;
+	gp_link_fold hidden = hide_links(env, problem, &again);
 	gp_deep		d = {.dev = dev,.env = env,.problem = problem,.nodes = problem->graph->nodes};
 
-	d.options = settle_options(problem->deep ? problem->deep : &defaults, d.nodes, problem->features != NULL);
+	d.options = settle_options(asked, d.nodes, problem->features != NULL);
+	d.before = again ? problem->warm : NULL;
 	if (problem->features)
 		d.x = gp_link_features_prepare(env, problem->features, problem->seed);
 	model->width = d.options.units;
@@ -516,6 +529,8 @@ fit(gp_device *dev, const gp_link_problem *problem, gp_link_model *model)
 	train(&d, first_steps(&d));
 	take_moments(&d, d.whole, model);
 	judge(&d, &hidden, model);
+	if (asked->warm)
+		model->warm = gp_deep_leave(&d, &hidden.pairs, hidden.links);
 	gp_deep_views_close(&d);
 	gp_link_fold_free(env, &hidden);
 	gp_deep_views_open(&d, problem->graph);

@@ -130,7 +130,8 @@ walk_inputs(gp_deep *d, const gp_deep_view *v)
 	gp_matrix	q = gp_inputs_of_walks(d->dev, v->graph, d->input.cols - 1, d->problem->seed);
 
 	if (d->frame.rows > 0)
-		return gp_inputs_turn(d->dev, &q, d->frame);
+		return gp_inputs_turn(d->dev, &q, q, d->frame);
+	q = gp_deep_turn(d, &q);
 	d->frame = d->dev->create(d->dev, q.rows, q.cols, GP_DOUBLE);
 	d->dev->copy(d->dev, d->frame, q);
 	return q;
@@ -172,6 +173,7 @@ gp_deep_inputs_open(gp_deep *d)
 	if (d->x)
 	{
 		q = gp_inputs_of_features(dev, d->x, count, d->problem->seed);
+		q = gp_deep_turn(d, &q);
 		scale_inputs(d, q, gp_matrix_cols(d->input, 0, count));
 		dev->destroy(dev, &q);
 	}

@@ -53,6 +53,8 @@ typedef struct gp_link_problem
 	const gp_program *program;	/* the node kernel: of the method pairs, and of the candidates; dgp does not look at it */
 	gp_link_method method;
 	const gp_dgp *deep;			/* the options of the method dgp */
+	const uint64_t *key;		/* dgp: who the nodes are, whatever their numbers; NULL: unknown */
+	const gp_warm *warm;		/* dgp: what the last training left, or NULL */
 	uint64_t	seed;
 } gp_link_problem;
 
@@ -155,6 +157,7 @@ typedef struct gp_link_model
 	int64_t    *habits;			/* GP_LINK_HABITS counts (habits.c); NULL in a model that has none */
 	uint64_t   *code;			/* nodes x CODE_WORDS: neighbours in the node kernel */
 	gp_link_held held;			/* of the fit; empty in a model that gp_link_model_restore made */
+	gp_warm    *warm;			/* dgp: what the next training may start from; NULL in a restored model */
 } gp_link_model;
 
 /* An array of a model, for storing it. */

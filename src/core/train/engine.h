@@ -227,6 +227,11 @@ extern uint64_t gp_trainer_seed(const gp_trainer *t, uint64_t purpose, bool of_s
 extern void gp_fill_uniform(gp_trainer *t, gp_matrix m, uint64_t seed, double factor);
 extern void gp_fill_normal(gp_trainer *t, gp_matrix m, uint64_t seed, double factor);
 
+/* The numbers of all parameters; writes them into a set of what is left, and starts from one. */
+extern int64_t gp_trainer_values(const gp_trainer *t);
+extern void gp_trainer_leave(gp_trainer *t, gp_warm *warm, int64_t set);
+extern void gp_trainer_start(gp_trainer *t, const gp_warm *warm, int64_t set);
+
 /* sum x_ij y_ij, row by row in double. */
 extern double gp_product_sum(gp_trainer *t, gp_matrix x, gp_matrix y);
 

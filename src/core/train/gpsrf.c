@@ -25,6 +25,7 @@
 #define FREQUENCIES 1
 #define POSTERIOR_RATE 5e-4
 #define FREQUENCIES_RATE 1.5e-3
+#define WARM_RATE 0.3			/* times that, from a start where little is left to learn */
 
 /* ---- what is multiplied with ---- */
 
@@ -241,6 +242,13 @@ set_gradient(gp_learner *l, int64_t nlabels, bool others)
 	return ll;
 }
 
+/* The rate of steps. */
+static double
+rate_of(const gp_learner *l, double rate)
+{
+	return l->before ? WARM_RATE * rate : rate;
+}
+
 /* A step with the weights' posterior and the network; last: keeps the bound. */
 static void
 step_posterior(gp_learner *l, bool last)
@@ -257,7 +265,7 @@ step_posterior(gp_learner *l, bool last)
 		l->bound = ll * (double) l->nlearnt - gp_cosines_divergence(&l->t, &l->head->cosines);
 	gp_network_backward(&l->t, l->net);
 	l->head->class->prior(&l->t, l->head, divergence);
-	gp_trainer_step(&l->t, POSTERIOR, POSTERIOR_RATE);
+	gp_trainer_step(&l->t, POSTERIOR, rate_of(l, POSTERIOR_RATE));
 }
 
 /* A step with the frequencies and the network. */
@@ -274,7 +282,7 @@ step_frequencies(gp_learner *l)
 	set_gradient(l, nlabels, true);
 	gp_network_backward(&l->t, l->net);
 	gp_network_backward(&l->t, l->spectrum);
-	gp_trainer_step(&l->t, FREQUENCIES, FREQUENCIES_RATE);
+	gp_trainer_step(&l->t, FREQUENCIES, rate_of(l, FREQUENCIES_RATE));
 	gp_network_forward(&l->t, l->spectrum, l->spectrum->n);
 }
 
@@ -325,9 +333,57 @@ choose_labels(gp_learner *l, const int32_t *fold, int f)
 		}
 }
 
-/* Trains, and gives logits and their variances of all nodes (host, n x classes). */
+/* The steps of a training, of so many where it starts from nothing. */
+static int64_t
+steps_of(const gp_learner *l, int64_t steps)
+{
+	return l->before ? (steps + GP_WARM_SHARE - 1) / GP_WARM_SHARE : steps;
+}
+
+/* The steps of all trainings. */
+static int64_t
+all_steps(const gp_learner *l)
+{
+	int64_t		half = steps_of(l, (l->options->steps + 1) / 2);
+	int64_t		whole = steps_of(l, l->options->steps);
+
+	return (l->folds > 1 ? l->folds * (half + (half + 7) / 8) : 0) + whole + (whole + 7) / 8;
+}
+
+/* What was left with folds as many as these, whose labels stay where they were; NULL: nothing was. */
+static const gp_warm *
+dealt_before(const gp_learner *l)
+{
+	const gp_warm *w = l->problem->warm;
+
+	return l->options->warm && w && l->folds > 1 && w->sets == l->folds + 1 ? w : NULL;
+}
+
+/*
+ * Settles, once parameters are there, where trainings start from and what they leave.  Without features there
+ * are parameters for each node, which are of no use to the next one.
+ */
 static void
-train(gp_learner *l, int64_t steps, double *logit, double *variance)
+settle_warm(gp_learner *l)
+{
+	const gp_problem *p = l->problem;
+	int64_t		sets = l->folds > 1 ? l->folds + 1 : 1;
+	int64_t		values = gp_trainer_values(&l->t);
+
+	if (l->options->warm && p->features)
+	{
+		if (p->warm && p->warm->sets == sets && p->warm->values == values)
+			l->before = p->warm;
+		else if (p->warm && !l->env->dry)
+			gp_notice(l->env, NULL, "the training starts anew: features, classes or folds are other ones than before");
+		l->left = gp_warm_hold(l->env, p, dealt_before(l), l->fold, sets, values);
+	}
+	l->total = all_steps(l);
+}
+
+/* Trains a set of parameters, and gives logits and their variances of all nodes (host, n x classes). */
+static void
+train(gp_learner *l, int64_t set, int64_t steps, double *logit, double *variance)
 {
 	gp_device  *dev = l->dev;
 	int64_t		n = l->x->rows;
@@ -342,7 +398,14 @@ train(gp_learner *l, int64_t steps, double *logit, double *variance)
 	gp_parameter_make(&l->t, &l->noise, 1, 1, 1u << POSTERIOR | 1u << FREQUENCIES, 0.0);
 	mean = dev->create(dev, n, c, l->t.type);
 	spread = dev->create(dev, n, c, l->t.type);
+	if (l->total == 0)
+		settle_warm(l);
+	if (l->before)
+		gp_trainer_start(&l->t, l->before, set);
+	steps = steps_of(l, steps);
 	run_steps(l, (steps + 7) / 8, steps);
+	if (l->left)
+		gp_trainer_leave(&l->t, l->left, set);
 	gp_network_forward(&l->t, l->net, l->net->n - 2);
 	gp_cosines_predict(&l->t, l->head, l->net->block[l->net->n - 3].value, mean, spread);
 	dev->download(dev, gp_matrix_wrap(logit, n, c, GP_DOUBLE), mean);
@@ -357,27 +420,38 @@ train(gp_learner *l, int64_t steps, double *logit, double *variance)
 	gp_trainer_close(&l->t);
 }
 
+/* Deals the labels to folds. */
+static void
+deal(gp_learner *l)
+{
+	const gp_problem *p = l->problem;
+	const gp_warm *before;
+
+	l->folds = (int) gp_min64(FOLDS, p->nlabelled);
+	before = dealt_before(l);
+	l->fold = before ? gp_warm_deal(l->env, p, before, l->folds) :
+		gp_folds_deal(l->env, p->nlabelled, p->label, l->folds, p->seed);
+}
+
 /* What is said of each label by a training that has not seen it; room is of nodes x classes. */
 static void
 hold_out(gp_learner *l, double *logit, double *room, double *loo_mean, double *loo_variance)
 {
 	const gp_problem *p = l->problem;
 	int32_t		c = l->targets.columns;
-	int			folds = (int) gp_min64(FOLDS, p->nlabelled);
-	int32_t    *fold = gp_folds_deal(l->env, p->nlabelled, p->label, folds, p->seed);
 
-	for (int64_t k = 0; k < p->nlabelled && folds == 1 && !l->env->dry; k++)
+	for (int64_t k = 0; k < p->nlabelled && l->folds == 1 && !l->env->dry; k++)
 	{
 		for (int32_t j = 0; j < c; j++)
 			loo_mean[k * c + j] = p->task == GP_TASK_CLASSES ? 1.0 / c : 0.0;
 		loo_variance[k] = 1.0;
 	}
-	for (int f = 0; f < folds && folds > 1; f++)
+	for (int f = 0; f < l->folds && l->folds > 1; f++)
 	{
-		choose_labels(l, fold, f);
-		train(l, (l->options->steps + 1) / 2, logit, room);
+		choose_labels(l, l->fold, f);
+		train(l, f, (l->options->steps + 1) / 2, logit, room);
 		for (int64_t k = 0; k < p->nlabelled && !l->env->dry; k++)
-			if (fold[k] == f)
+			if (l->fold[k] == f)
 			{
 				int64_t		at = (int64_t) p->labelled[k] * c;
 
@@ -385,17 +459,6 @@ hold_out(gp_learner *l, double *logit, double *room, double *loo_mean, double *l
 				loo_variance[k] = l->kind->settle(l, loo_mean + k * c, room + at);
 			}
 	}
-	gp_free(l->env, fold);
-}
-
-/* The steps of all trainings. */
-static int64_t
-all_steps(const gp_learner *l)
-{
-	int64_t		half = (l->options->steps + 1) / 2;
-	int64_t		folds = l->problem->nlabelled > 1 ? gp_min64(FOLDS, l->problem->nlabelled) : 0;
-
-	return folds * (half + (half + 7) / 8) + l->options->steps + (l->options->steps + 7) / 8;
 }
 
 /* The fit by a plan; on a device that only accounts, what that takes. */
@@ -419,11 +482,11 @@ run(gp_learner *l, const gp_plan *plan)
 	l->net = gp_alloc(env, sizeof(gp_network));
 	l->spectrum = gp_alloc(env, sizeof(gp_network));
 	l->logits = gp_alloc_figures(env, BATCH, (size_t) c * sizeof(double));
-	l->done = 0;
-	l->total = all_steps(l);
+	deal(l);
 	hold_out(l, out->mean, room, loo_mean, loo_variance);
 	choose_labels(l, NULL, -1);
-	train(l, l->options->steps, out->mean, room);
+	train(l, l->folds > 1 ? l->folds : 0, l->options->steps, out->mean, room);
+	out->warm = l->left;
 	for (int64_t i = 0; i < out->nodes && !env->dry; i++)
 	{
 		gp_look(env, i * c, &next);
@@ -433,6 +496,7 @@ run(gp_learner *l, const gp_plan *plan)
 	}
 	/* The bound is that of values in units of their spread. */
 	out->log_marginal_likelihood = l->bound - (p->task == GP_TASK_VALUES ? (double) p->nlabelled * log(l->targets.unit) : 0.0);
+	gp_free(env, l->fold);
 	gp_free(env, l->logits);
 	gp_free(env, l->spectrum);
 	gp_free(env, l->net);

@@ -47,6 +47,10 @@ struct gp_learner
 	gp_parameter noise;			/* 1 x 1, of values: the logarithm of its deviation */
 	double		deviation;
 	double		bound;
+	int			folds;
+	int32_t    *fold;			/* of each label */
+	const gp_warm *before;		/* where trainings start from; NULL: from random numbers */
+	gp_warm    *left;			/* what they leave; NULL: nothing */
 	int64_t		done;			/* steps, for the progress */
 	int64_t		total;
 };

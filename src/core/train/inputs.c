@@ -284,9 +284,9 @@ inverse_root(gp_device *dev, gp_matrix gram, gp_matrix scaled)
 	dev->destroy(dev, &w);
 }
 
-/* q R for the orthogonal R that brings it nearest to onto (Schonemann 1966); q is destroyed. */
+/* q R for the orthogonal R that brings some of its rows nearest to onto (Schonemann 1966); q is destroyed. */
 gp_matrix
-gp_inputs_turn(gp_device *dev, gp_matrix *q, gp_matrix onto)
+gp_inputs_turn(gp_device *dev, gp_matrix *q, gp_matrix some, gp_matrix onto)
 {
 	int64_t		n = q->cols;
 	gp_matrix	m = dev->create(dev, n, n, GP_DOUBLE);
@@ -295,7 +295,7 @@ gp_inputs_turn(gp_device *dev, gp_matrix *q, gp_matrix onto)
 	gp_matrix	root = dev->create(dev, n, n, GP_DOUBLE);
 	gp_matrix	out = dev->create(dev, q->rows, n, GP_DOUBLE);
 
-	dev->gemm(dev, true, false, 1.0, *q, onto, 0.0, m);
+	dev->gemm(dev, true, false, 1.0, some, onto, 0.0, m);
 	dev->gemm(dev, true, false, 1.0, m, m, 0.0, gram);
 	inverse_root(dev, gram, scaled);
 	/* M (M'M)^-1/2 */

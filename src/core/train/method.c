@@ -20,6 +20,7 @@
 #define LAST_COMPONENTS 16
 #define WIDTH 8.0
 #define INNER_WIDTH 16.0
+#define WARM_HINT "warm=false has every refresh train anew."
 
 /* What an option's value is. */
 typedef enum value_kind
@@ -86,6 +87,7 @@ static const option gpsrf_options[] = {
 	{"dropout", VALUE_NUMBER, OF(dropout), 0, 0.95, NULL, {NULL}},
 	{"tau", VALUE_NUMBER, OF(tau), 0, 1, "tau=1 learns from the labels alone.", {NULL}},
 	{"decay", VALUE_NUMBER, OF(decay), 0, 1, NULL, {NULL}},
+	{"warm", VALUE_WORD, OF(warm), 0, 0, WARM_HINT, {"false", "true", NULL}},
 	{NULL, VALUE_WHOLE, 0, 0, 0, NULL, {NULL}}
 };
 
@@ -100,6 +102,7 @@ static const option dgp_options[] = {
 	{"features", VALUE_WHOLE, IN(features), 1, 100000, "features is the number of cosines of a layer.", {NULL}},
 	{"steps", VALUE_WHOLE, IN(steps), 10, 1000000, NULL, {NULL}},
 	{"rate", VALUE_NUMBER, IN(rate), 1e-6, 1, "rate is that of the first steps.", {NULL}},
+	{"warm", VALUE_WORD, IN(warm), 0, 0, WARM_HINT, {"false", "true", NULL}},
 	{NULL, VALUE_WHOLE, 0, 0, 0, NULL, {NULL}}
 };
 
@@ -109,7 +112,7 @@ static const method dgp = {"dgp", dgp_options};
 gp_dgp
 gp_dgp_defaults(void)
 {
-	return (gp_dgp) {.layers = 2,.convolutions = 2,.features = 128};
+	return (gp_dgp) {.layers = 2,.convolutions = 2,.features = 128,.warm = 1};
 }
 
 /* What a user may leave out of GPSRF. */
@@ -117,7 +120,7 @@ gp_gpsrf
 gp_gpsrf_defaults(void)
 {
 	return (gp_gpsrf) {.features = 1000,.units = 64,.hidden = 128,.steps = 800,.dropout = 0.5,.tau = 0.8,
-	.decay = 5e-4};
+	.decay = 5e-4,.warm = 1};
 }
 
 /* What a user may leave out. */

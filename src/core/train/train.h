@@ -20,6 +20,45 @@
 
 #define GP_GCKM_MAX_LAYERS 4
 
+/*
+ * What a training leaves, so that the next one of the same model starts from it (warm.c).  Nodes and
+ * pairs of them go by keys, which do not change with their numbers.  Who was held out stays so: figures are
+ * told of labels and links that no parameters have ever seen.  One block of memory.
+ */
+typedef struct gp_warm
+{
+	int64_t		sets;			/* of parameters: each of a training of its own */
+	int64_t		values;			/* of a set */
+	float	   *value;			/* sets x values */
+	int64_t		nheld;
+	uint64_t   *held;			/* labelled nodes, or pairs, ascending */
+	int32_t    *part;			/* of each: the set that has not seen it */
+	int64_t		nsample;		/* nodes whose inputs tell how they are turned */
+	int64_t		inputs;
+	uint64_t   *sample;			/* ascending */
+	float	   *input;			/* nsample x inputs */
+} gp_warm;
+
+/* One of these sizes, whose numbers are the caller's to set; owned by the caller, gp_free frees it. */
+extern gp_warm *gp_warm_create(gp_env *env, gp_warm sizes);
+
+/* The place of a key among n ascending ones; -1: not there. */
+extern int64_t gp_warm_find(const uint64_t *key, int64_t n, uint64_t wanted);
+
+/* The key of a node where the caller knows none, and of a pair, either way round. */
+extern uint64_t gp_warm_node(const uint64_t *key, int64_t node);
+extern uint64_t gp_warm_pair(uint64_t a, uint64_t b);
+
+/*
+ * Folds of labelled nodes: those that were dealt before have the same again, others the one that has the
+ * fewest of their class.  And what was dealt, with what was before, as held and part of a gp_warm of so many sets.
+ */
+extern int32_t *gp_warm_deal(gp_env *env, const gp_problem *problem, const gp_warm *before, int folds);
+extern gp_warm *gp_warm_hold(gp_env *env, const gp_problem *problem, const gp_warm *before, const int32_t *fold,
+							 int64_t sets, int64_t values);
+
+#define GP_WARM_SHARE 5			/* a training that starts warm takes as many times fewer steps */
+
 /* How a layer sums over neighbours. */
 typedef enum gp_aggregate
 {
@@ -103,6 +142,7 @@ typedef struct gp_gpsrf
 	double		dropout;
 	double		tau;			/* nodes so sure of their class are learnt from, too */
 	double		decay;			/* of the network's weights */
+	int			warm;			/* 1: starts from what the last training left */
 } gp_gpsrf;
 
 /* What a user may leave out; a text read, with errors as gp_gckm_parse's; the canonical text. */
@@ -118,6 +158,7 @@ extern gp_plan gp_gpsrf_plan(gp_device *dev, const gp_problem *problem, const gp
  * over the classes of those of their logits; of values: means and variances of an observation.  In place of leave-one-out, five folds are held out of trainings
  * of half the steps, which calibrate.  log_marginal_likelihood is the bound that was trained,
  * the plan's landmarks are the cosines, nugget is NaN.  Raises GP_ERR_RANGE where a step gives no number.
+ * With features, what the problem's warm has of the same sizes is where all trainings start, with a fifth of the steps.
  */
 extern gp_posterior *gp_gpsrf_fit(gp_device *dev, const gp_problem *problem, const gp_gpsrf *options);
 
@@ -133,6 +174,7 @@ typedef struct gp_dgp
 	int			features;		/* cosines of a layer */
 	int			steps;
 	double		rate;
+	int			warm;			/* as gp_gpsrf's */
 } gp_dgp;
 
 #define GP_DGP_MAX_LAYERS 4
@@ -154,7 +196,7 @@ extern gp_matrix gp_components(gp_device *dev, gp_matrix q, gp_matrix h);
 extern gp_matrix gp_inputs_of_features(gp_device *dev, const gp_features *x, int64_t count, uint64_t seed);
 extern gp_matrix gp_inputs_of_walks(gp_device *dev, const gp_graph *graph, int64_t count, uint64_t seed);
 
-/* The same turned so that they come nearest to others; q is destroyed. */
-extern gp_matrix gp_inputs_turn(gp_device *dev, gp_matrix *q, gp_matrix onto);
+/* The same turned so that some of their rows come nearest to others; q is destroyed. */
+extern gp_matrix gp_inputs_turn(gp_device *dev, gp_matrix *q, gp_matrix some, gp_matrix onto);
 
 #endif							/* GP_TRAIN_H */

@@ -33,6 +33,9 @@ struct gnngp_fit_run
 	gnngp_fit_settings settings;
 	gnngp_link_settings link_settings;
 	gnngp_data *data;
+	uint64	   *key;			/* of the nodes, for trainings */
+	gp_warm    *warm;			/* what the trainings before left, or NULL */
+	gp_warm    *link_warm;
 	gnngp_choice fit;			/* of the node part */
 	gp_link_model *links;
 	gp_link_kept kept;			/* their best pairs */
@@ -123,6 +126,34 @@ gnngp_fit_read(MemoryContext parent, const gnngp_graph_def *graph,
 	return run;
 }
 
+/* What must not differ between two trainings of the nodes. */
+static uint64
+nodes_like(const gnngp_fit_run *run)
+{
+	return gnngp_warm_like(run->graph_shape, run->data->nclasses, run->data->class_label);
+}
+
+/* True for a part that is fitted by a training. */
+static bool
+is_trained(const gnngp_fit_run *run, int part)
+{
+	return (run->parts & part) != 0 &&
+		(part == GNNGP_PART_LINKS ? gnngp_link_is_trained(&run->link_settings) : !gnngp_method_is_gp(run->settings.method));
+}
+
+/* Has the trainings start from where those of a model came. */
+void
+gnngp_fit_resume(gnngp_fit_run *run, const gnngp_model *model)
+{
+	MemoryContext old = MemoryContextSwitchTo(run->context);
+
+	if (is_trained(run, GNNGP_PART_NODES))
+		run->warm = gnngp_warm_read(run->env, model, "warm", nodes_like(run));
+	if (is_trained(run, GNNGP_PART_LINKS))
+		run->link_warm = gnngp_warm_read(run->env, model, "link_warm", run->graph_shape);
+	MemoryContextSwitchTo(old);
+}
+
 /* What was read. */
 gnngp_fit_counts
 gnngp_fit_count(const gnngp_fit_run *run)
@@ -132,13 +163,15 @@ gnngp_fit_count(const gnngp_fit_run *run)
 
 /* A fit by a method that has no kernel. */
 static gnngp_choice
-fit_method(gnngp_run *compute, const gnngp_data *data, const gnngp_fit_settings *settings)
+fit_method(gnngp_fit_run *run, gnngp_run *compute)
 {
 	gp_problem	problem;
 	gnngp_choice fit = {0};
 
-	gnngp_problem_init(&problem, data, NULL, settings);
-	fit.posterior = gnngp_method_fit(compute, &problem, settings->method);
+	gnngp_problem_init(&problem, run->data, NULL, &run->settings);
+	problem.key = run->key;
+	problem.warm = run->warm;
+	fit.posterior = gnngp_method_fit(compute, &problem, run->settings.method);
 	fit.device = compute->used;
 	return fit;
 }
@@ -149,7 +182,7 @@ compute_nodes(gnngp_fit_run *run, gnngp_run *compute)
 {
 	run->fit = gnngp_method_is_gp(run->settings.method) ?
 		gnngp_fit_kernel(compute, run->data, &run->settings) :
-		fit_method(compute, run->data, &run->settings);
+		fit_method(run, compute);
 	run->peak = compute->env->peak;
 	run->seconds = run->read_seconds + take_lap(run);
 }
@@ -159,7 +192,7 @@ static void
 compute_links(gnngp_fit_run *run, gnngp_run *compute)
 {
 	compute->env->peak = compute->env->used;
-	run->links = gnngp_link_compute(compute->device, run->data, &run->link_settings);
+	run->links = gnngp_link_compute(compute->device, run->data, &run->link_settings, run->key, run->link_warm);
 	run->kept = gnngp_link_keep(compute->device, run->links, &run->link_settings);
 	run->link_peak = Max(compute->env->peak, run->read_peak);
 	run->link_seconds = run->read_seconds + take_lap(run);
@@ -171,6 +204,8 @@ compute_parts(gnngp_run *compute, void *arg)
 {
 	gnngp_fit_run *run = arg;
 
+	if (is_trained(run, GNNGP_PART_NODES) || is_trained(run, GNNGP_PART_LINKS))
+		run->key = gnngp_node_keys(compute->env, &run->data->ids);
 	if (run->parts & GNNGP_PART_NODES)
 		compute_nodes(run, compute);
 	if (run->parts & GNNGP_PART_LINKS)
@@ -283,6 +318,8 @@ gnngp_fit_store(gnngp_fit_run *run, gnngp_model *model)
 		gnngp_store_posterior(model, run->data, run->fit.posterior);
 		if (run->fit.posterior->keep)
 			gnngp_live_write(model, &run->data->ids, run->graph_shape, run->fit.posterior->keep);
+		if (run->fit.posterior->warm)
+			gnngp_warm_write(model, "warm", nodes_like(run), run->fit.posterior->warm);
 		model->seconds += take_lap(run);
 	}
 	if (run->parts & GNNGP_PART_LINKS)
@@ -290,6 +327,8 @@ gnngp_fit_store(gnngp_fit_run *run, gnngp_model *model)
 		gnngp_link_store_write(model, &run->data->ids, run->links);
 		gnngp_held_store_write(model, &run->data->ids, &run->links->held);
 		gnngp_link_figures_write(model, run->links->metric);
+		if (run->links->warm)
+			gnngp_warm_write(model, "link_warm", run->graph_shape, run->links->warm);
 		if (run->kept.nodes > 0)
 			model->link.kept_bytes = gnngp_kept_write(model, &run->data->ids, &run->kept, run->links->graph->directed);
 		model->link.seconds += take_lap(run);

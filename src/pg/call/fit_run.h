@@ -26,6 +26,12 @@ extern gnngp_fit_run *gnngp_fit_read(MemoryContext parent, const gnngp_graph_def
 									 const gnngp_link_settings *link_settings,
 									 const char *model_name);
 
+/*
+ * Has trainings start from what those of this model left (store_warm.h), which is read under the
+ * active snapshot; the caller has seen to it that the current user owns the model.
+ */
+extern void gnngp_fit_resume(gnngp_fit_run *run, const gnngp_model *model);
+
 /* What was read. */
 typedef struct gnngp_fit_counts
 {

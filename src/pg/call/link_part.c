@@ -27,6 +27,13 @@ find_method(gp_env *env, const char *text, gp_dgp *options)
 	return GP_LINK_DEEP;
 }
 
+/* True for a method that is trained: its stored form begins with its name. */
+bool
+gnngp_link_is_trained(const gnngp_link_settings *settings)
+{
+	return strncmp(settings->method, methods[GP_LINK_DEEP], strlen(methods[GP_LINK_DEEP])) == 0;
+}
+
 /* Checks settings and brings the method to its stored form. */
 void
 gnngp_link_settings_check(gnngp_link_settings *settings)
@@ -87,7 +94,8 @@ notice_cut(gp_env *env, const gp_link_model *links)
 
 /* Fits the links of what has been read. */
 gp_link_model *
-gnngp_link_compute(gp_device *device, const gnngp_data *data, const gnngp_link_settings *settings)
+gnngp_link_compute(gp_device *device, const gnngp_data *data, const gnngp_link_settings *settings,
+				   const uint64 *key, const gp_warm *warm)
 {
 	gp_link_problem problem = {0};
 	gp_link_model *links;
@@ -101,6 +109,8 @@ gnngp_link_compute(gp_device *device, const gnngp_data *data, const gnngp_link_s
 	if (problem.deep && problem.graph->directed)
 		gp_notice(device->env, "Use method => 'scores', which does.",
 				  "method dgp does not tell the directions of links apart");
+	problem.key = key;
+	problem.warm = warm;
 	problem.seed = (uint64_t) settings->seed;
 	links = gp_link_fit(device, &problem);
 	notice_cut(device->env, links);

@@ -15,9 +15,15 @@
 /* Checks and normalises settings in place: 22023 names what is out of range. */
 extern void gnngp_link_settings_check(gnngp_link_settings *settings);
 
-/* Fits the links of what has been read; memory of the device's environment. */
-extern gp_link_model *gnngp_link_compute(gp_device *device, const gnngp_data *data,
-										 const gnngp_link_settings *settings);
+/* True for a method that is trained, and needs keys of the nodes. */
+extern bool gnngp_link_is_trained(const gnngp_link_settings *settings);
+
+/*
+ * Fits the links of what has been read, a training from where the one before came (NULL: anew); memory of the
+ * device's environment.
+ */
+extern gp_link_model *gnngp_link_compute(gp_device *device, const gnngp_data *data, const gnngp_link_settings *settings,
+										 const uint64 *key, const gp_warm *warm);
 
 /* The best pairs of every node, as many as the settings ask for; likewise. */
 extern gp_link_kept gnngp_link_keep(gp_device *device, const gp_link_model *links,

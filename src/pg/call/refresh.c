@@ -282,6 +282,7 @@ step_read(refresh *r)
 							parts != GNNGP_PART_LINKS ? &r->old->settings : NULL,
 							parts & GNNGP_PART_LINKS ? &r->old->link.settings : NULL,
 							r->old->name);
+	gnngp_fit_resume(r->run, r->old);
 	PopActiveSnapshot();
 	check_losses(r);
 }

@@ -67,25 +67,32 @@ typedef struct array_reader
 	uint32		blocks;
 } array_reader;
 
-/* True for the part that belongs to the nodes' version. */
+/* True for a part that belongs to the links' version. */
 static bool
-is_live(const char *part)
+is_of_links(const char *part)
 {
-	return strcmp(part, "live") == 0;
+	return strncmp(part, "link", 4) == 0;
 }
 
 /* The version of a part. */
 static int64
 version_of(const gnngp_model *model, const char *part)
 {
-	return is_live(part) ? model->version : model->link.version;
+	return is_of_links(part) ? model->link.version : model->version;
+}
+
+/* What errors call a part. */
+static const char *
+name_of(const char *part)
+{
+	return strstr(part, "warm") ? "training" : is_of_links(part) ? "link part" : "live state";
 }
 
 /* XX001, naming the part; the text has one %s for it. */
 pg_noreturn static void
 corrupted(const gnngp_model *model, const char *part, const char *what)
 {
-	gnngp_store_corrupted(model, psprintf(what, is_live(part) ? "live state" : "link part"));
+	gnngp_store_corrupted(model, psprintf(what, name_of(part)));
 }
 
 /* The bytes of an element; 0 for a type that is unknown. */
@@ -167,7 +174,8 @@ gnngp_arrays_write(const gnngp_model *model, const char *part, gnngp_arrays *lis
 	array_writer w = {.model = model, .part = part};
 
 	gnngp_spi_connect();
-	add_ids(list, ids);
+	if (ids)
+		add_ids(list, ids);
 	for (int i = 0; i < list->n; i++)
 		w.blocks += (uint32) ((list->array[i].count + block_elements(&list->array[i]) - 1) /
 							  block_elements(&list->array[i]));
@@ -289,7 +297,7 @@ pop_array(gnngp_arrays *list, int32 tag, int element, int64 *count)
 void
 gnngp_arrays_take_ids(const gnngp_model *model, const char *part, gnngp_arrays *list, gnngp_link_ids *ids)
 {
-	bool		integer = is_live(part) ? model->integer_ids : model->link.integer_ids;
+	bool		integer = is_of_links(part) ? model->link.integer_ids : model->integer_ids;
 	int64		length = 0,
 				ends = 0,
 				last = 0;

@@ -1,9 +1,11 @@
 /*
- * store_live.h - the live state of a model: what rows are evaluated against later.
+ * store_live.h - what a fit leaves for later: the live state of a model, which rows are evaluated
+ * against, and what a training left, where a refresh starts from.
  *
  * The part "live" has the pieces that the core keeps (core/kernel/keep.h), and the ids of all
  * nodes of the fit.  It tells the labels, so that no grantee reads it: it is read as the
- * extension's owner, for a caller who may see the model.
+ * extension's owner, for a caller who may see the model.  The parts "warm" and "link_warm" have
+ * parameters, which tell of features and labels: only the owner reads them.
  */
 #ifndef GNNGP_STORE_LIVE_H
 #define GNNGP_STORE_LIVE_H
@@ -12,6 +14,7 @@
 
 #include "core/infer/infer.h"
 #include "core/kernel/keep.h"
+#include "core/train/train.h"
 #include "pg/catalog/catalog.h"
 #include "pg/host/host.h"
 #include "pg/read/read.h"
@@ -41,5 +44,22 @@ extern gnngp_live *gnngp_live_open(const gnngp_model *model);
 
 /* Ends a use that went well: keeps the state for the next one, or frees it.  After an error its context does. */
 extern void gnngp_live_close(gnngp_live *live);
+
+/* ---- what a training left (store_warm.c) ---- */
+
+/* A key of each node that stays with its id. */
+extern uint64 *gnngp_node_keys(gp_env *env, const gnngp_ids *ids);
+
+/* What must not differ between two trainings of a model: how the graph is read, and the classes (none: 0). */
+extern uint64 gnngp_warm_like(uint64 graph_shape, int32 nclasses, char *const *class_label);
+
+/* Writes the part. */
+extern void gnngp_warm_write(const gnngp_model *model, const char *part, uint64 like, const gp_warm *warm);
+
+/*
+ * Reads it under the active snapshot, into memory of the environment; NULL where there is none.  Where it was
+ * left for something unlike a NOTICE says so, and it is NULL, too.  XX001 for numbers that do not fit together.
+ */
+extern gp_warm *gnngp_warm_read(gp_env *env, const gnngp_model *model, const char *part, uint64 like);
 
 #endif							/* GNNGP_STORE_LIVE_H */

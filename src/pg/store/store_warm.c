@@ -1,0 +1,195 @@
+/*
+ * store_warm.c - writing and reading what a training left.
+ */
+#include "postgres.h"
+
+#include "common/hashfn.h"
+#include "miscadmin.h"
+#include "store.h"
+#include "store_arrays.h"
+#include "store_live.h"
+
+/* The arrays. */
+enum warm_array
+{
+	WARM_SIZES, WARM_HELD, WARM_PARTS, WARM_SAMPLE, WARM_VALUES, WARM_INPUTS, WARM_ARRAYS
+};
+
+static const int warm_element[WARM_ARRAYS] = {
+	GP_LINK_I64, GP_LINK_U64, GP_LINK_I32, GP_LINK_U64, GP_LINK_F32, GP_LINK_F32
+};
+
+/* The numbers of WARM_SIZES. */
+enum warm_size
+{
+	SIZE_LIKE, SIZE_SETS, SIZE_VALUES, SIZE_HELD, SIZE_SAMPLE, SIZE_INPUTS, SIZES
+};
+
+#define MOST_SETS 64			/* of parameters: folds, and all */
+
+/* A key of each node. */
+uint64 *
+gnngp_node_keys(gp_env *env, const gnngp_ids *ids)
+{
+	uint64	   *key = gp_alloc_array(env, ids->n, sizeof(uint64));
+
+	for (int64 i = 0; i < ids->n; i++)
+	{
+		gnngp_look(i);
+		key[i] = ids->integer ? (uint64) ids->key[i] :
+			hash_bytes_extended((const unsigned char *) ids->text[i], (int) strlen(ids->text[i]), 0);
+	}
+	return key;
+}
+
+/* A hash of what must not differ. */
+uint64
+gnngp_warm_like(uint64 graph_shape, int32 nclasses, char *const *class_label)
+{
+	uint64		like = graph_shape;
+
+	for (int32 c = 0; c < nclasses; c++)
+		like = hash_bytes_extended((const unsigned char *) class_label[c], (int) strlen(class_label[c]), like);
+	return like;
+}
+
+/* What each array has to hold. */
+static void
+count_elements(const gp_warm *w, int64 *count)
+{
+	count[WARM_SIZES] = SIZES;
+	count[WARM_HELD] = count[WARM_PARTS] = w->nheld;
+	count[WARM_SAMPLE] = w->nsample;
+	count[WARM_VALUES] = w->sets * w->values;
+	count[WARM_INPUTS] = w->nsample * w->inputs;
+}
+
+/* Writes the part. */
+void
+gnngp_warm_write(const gnngp_model *model, const char *part, uint64 like, const gp_warm *warm)
+{
+	int64		sizes[SIZES] = {(int64) like, warm->sets, warm->values, warm->nheld, warm->nsample, warm->inputs};
+	const void *data[WARM_ARRAYS] = {sizes, warm->held, warm->part, warm->sample, warm->value, warm->input};
+	int64		count[WARM_ARRAYS];
+	gnngp_arrays list = {0};
+
+	count_elements(warm, count);
+	for (int k = 0; k < WARM_ARRAYS; k++)
+		if (count[k] > 0)
+			gnngp_arrays_add(&list, k, warm_element[k], count[k], data[k]);
+	gnngp_arrays_write(model, part, &list, NULL);
+}
+
+/* XX001. */
+pg_noreturn static void
+damaged(const gnngp_model *model)
+{
+	gnngp_store_corrupted(model, "the numbers of its training do not fit together");
+}
+
+/* The sizes, if they are possible ones. */
+static gp_warm
+take_sizes(const gnngp_model *model, const gp_link_array *array, uint64 *like)
+{
+	const int64 *size = array->data;
+	gp_warm		w = {0};
+
+	if (array->tag != WARM_SIZES || array->element != GP_LINK_I64 || array->count != SIZES)
+		damaged(model);
+	*like = (uint64) size[SIZE_LIKE];
+	w.sets = size[SIZE_SETS];
+	w.values = size[SIZE_VALUES];
+	w.nheld = size[SIZE_HELD];
+	w.nsample = size[SIZE_SAMPLE];
+	w.inputs = size[SIZE_INPUTS];
+	if (w.sets < 1 || w.sets > MOST_SETS || w.values < 0 || w.values > PG_INT64_MAX / MOST_SETS || w.nheld < 0 ||
+		w.nsample < 0 || w.nsample > PG_INT32_MAX || w.inputs < 0 || w.inputs > PG_INT32_MAX)
+		damaged(model);
+	return w;
+}
+
+/* Checks keys, which ascend, and sets, which exist. */
+static void
+check_keys(const gnngp_model *model, const gp_warm *w)
+{
+	bool		bad = false;
+
+	for (int64 k = 0; k < w->nheld && !bad; k++)
+		bad = w->part[k] < 0 || w->part[k] >= w->sets || (k > 0 && w->held[k] < w->held[k - 1]);
+	for (int64 k = 1; k < w->nsample && !bad; k++)
+		bad = w->sample[k] < w->sample[k - 1];
+	for (int64 k = 0; k < w->sets * w->values && !bad; k++)
+		bad = !isfinite(w->value[k]);
+	for (int64 k = 0; k < w->nsample * w->inputs && !bad; k++)
+		bad = !isfinite(w->input[k]);
+	if (bad)
+		damaged(model);
+}
+
+/* What was left, as the arrays of the part have it. */
+static gp_warm *
+take_warm(gp_env *env, const gnngp_model *model, const gnngp_arrays *list, uint64 *like)
+{
+	gp_warm    *w = gp_alloc_zero(env, 1, sizeof(gp_warm));
+	int64		count[WARM_ARRAYS];
+	void	   *data[WARM_ARRAYS] = {0};
+
+	*w = take_sizes(model, &list->array[0], like);
+	count_elements(w, count);
+	for (int i = 0; i < list->n; i++)
+	{
+		const gp_link_array *array = &list->array[i];
+
+		if (array->tag < 0 || array->tag >= WARM_ARRAYS || data[array->tag] ||
+			(int) array->element != warm_element[array->tag] || array->count != count[array->tag])
+			damaged(model);
+		data[array->tag] = array->data;
+	}
+	for (int k = 0; k < WARM_ARRAYS; k++)
+		if (count[k] > 0 && data[k] == NULL)
+			damaged(model);
+	w->held = data[WARM_HELD];
+	w->part = data[WARM_PARTS];
+	w->sample = data[WARM_SAMPLE];
+	w->value = data[WARM_VALUES];
+	w->input = data[WARM_INPUTS];
+	check_keys(model, w);
+	return w;
+}
+
+/* What a reading works on. */
+typedef struct warm_reading
+{
+	gp_env	   *env;
+	const gnngp_model *model;
+	const char *part;
+	gnngp_arrays list;
+	bool		found;
+} warm_reading;
+
+/* Reads the part's arrays. */
+static void
+read_part(void *arg)
+{
+	warm_reading *r = arg;
+
+	r->found = gnngp_arrays_read(r->env, r->model, r->part, &r->list);
+}
+
+/* Reads the part. */
+gp_warm *
+gnngp_warm_read(gp_env *env, const gnngp_model *model, const char *part, uint64 like)
+{
+	warm_reading r = {.env = env,.model = model,.part = part};
+	gp_warm    *w;
+	uint64		left_for;
+
+	gnngp_as_extension(read_part, &r);
+	if (!r.found)
+		return NULL;
+	w = take_warm(env, model, &r.list, &left_for);
+	if (left_for == like)
+		return w;
+	gp_notice(env, NULL, "the training starts anew: columns or classes are other ones than before");
+	return NULL;
+}
