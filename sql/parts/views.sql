@@ -6,7 +6,8 @@ CREATE OR REPLACE FUNCTION @extschema@.gp_progress_rows(
     OUT phase text,
     OUT done bigint,
     OUT total bigint,
-    OUT started timestamp with time zone)
+    OUT started timestamp with time zone,
+    OUT objective double precision)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'gnngp_progress_rows'
 LANGUAGE C STABLE STRICT PARALLEL RESTRICTED ROWS 10;
@@ -122,7 +123,7 @@ CREATE OR REPLACE VIEW @extschema@.gp_models WITH (security_invoker = true) AS
 COMMENT ON VIEW @extschema@.gp_models IS 'models that you may read, with what their fit gave';
 
 CREATE OR REPLACE VIEW @extschema@.gp_progress WITH (security_invoker = true) AS
-    SELECT p.pid, p.model, p.phase, p.done, p.total, p.started
+    SELECT p.pid, p.model, p.phase, p.done, p.total, p.started, p.objective
     FROM @extschema@.gp_progress_rows() p;
 
 COMMENT ON VIEW @extschema@.gp_progress IS
@@ -200,6 +201,7 @@ COMMENT ON COLUMN @extschema@.gp_progress.phase IS 'what it does now';
 COMMENT ON COLUMN @extschema@.gp_progress.done IS 'units of the phase that are done';
 COMMENT ON COLUMN @extschema@.gp_progress.total IS 'units of the phase; 0 when the end is not known';
 COMMENT ON COLUMN @extschema@.gp_progress.started IS 'when the computation began';
+COMMENT ON COLUMN @extschema@.gp_progress.objective IS 'phase training: mean log likelihood of what the last step learnt from';
 
 COMMENT ON COLUMN @extschema@.gp_refreshes.model IS 'model that was refreshed';
 COMMENT ON COLUMN @extschema@.gp_refreshes.started IS 'when the run began';

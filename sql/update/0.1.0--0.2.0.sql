@@ -36,6 +36,12 @@ BEGIN
     END LOOP;
 END $update$;
 
+-- What shows progress has one more column.
+CREATE OR REPLACE VIEW @extschema@.gp_progress WITH (security_invoker = true) AS
+    SELECT NULL::pg_catalog.int4 AS pid, NULL::pg_catalog.text AS model, NULL::pg_catalog.text AS phase, NULL::pg_catalog.int8 AS done,
+           NULL::pg_catalog.int8 AS total, NULL::pg_catalog.timestamptz AS started;
+DROP FUNCTION @extschema@.gp_progress_rows();
+
 -- A column in use by a view or a policy keeps its type.
 CREATE OR REPLACE VIEW @extschema@.gp_graphs WITH (security_invoker = true) AS
     SELECT g.name AS graph,

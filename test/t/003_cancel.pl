@@ -30,7 +30,7 @@ sub check_nothing_left
 }
 
 my @phases = ('starting', 'reading nodes', 'reading features', 'reading edges', 'planning', 'exact diagonal',
-	'building the kernel', 'scoring pairs', 'choosing the nugget', 'posterior', 'storing');
+	'building the kernel', 'training', 'scoring pairs', 'choosing the nugget', 'posterior', 'storing');
 
 # Waits for a phase inside the server, which is quicker than one connection for
 # each look, and ends the fit; 0 when a fit came to a later phase unseen.
@@ -98,6 +98,8 @@ for my $phase ('reading features', 'building the kernel', 'posterior')
 	end_in_phase('pg_cancel_backend', $phase, '57014', q{SELECT gp_fit('large', method => 'gckm(own=true)')});
 }
 end_in_phase('pg_cancel_backend', 'building the kernel', '57014', q{SELECT gp_fit('large', method => 'gckm(iterations=50)')});
+end_in_phase('pg_cancel_backend', 'training', '57014', q{SELECT gp_fit('large', method => 'gpsrf(features=100)')});
+end_in_phase('pg_cancel_backend', 'training', '57014', q{SELECT gp_fit_links('large', method => 'dgp')});
 
 # statement_timeout, in one session that goes on after each
 sub check_timeouts
@@ -138,6 +140,11 @@ is($node->safe_psql('postgres', 'SET ROLE watcher; SELECT count(*) FROM gp_progr
 $node->safe_psql('postgres', 'SELECT pg_cancel_backend(pid) FROM gp_progress');
 finish($session);
 is($node->safe_psql('postgres', 'SELECT count(*) FROM gp_progress'), '0', 'a cancel clears it');
+$session = background($node, q{SELECT gp_fit_links('small', method => 'dgp(steps=1000000)')});
+ok(poll($node, q{SELECT count(*) = 1 FROM gp_progress WHERE phase = 'training' AND done > 1 AND total = 1000000
+	AND objective < 0}), 'a training tells what it has reached');
+$node->safe_psql('postgres', 'SELECT pg_cancel_backend(pid) FROM gp_progress');
+finish($session);
 
 $node->stop;
 done_testing();

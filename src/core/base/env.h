@@ -104,6 +104,9 @@ struct gp_env
 	 */
 	bool		dry;
 
+	/* What a training has reached, told with its progress; NAN before its first step. */
+	double		objective;
+
 	/* Spreads keys that users choose over hash tables; no result depends on it. */
 	uint64_t	hash_seed;
 };

@@ -224,6 +224,7 @@ step(gp_deep *d, const gp_deep_view *view, double rate)
 	if (!d->env->dry && !isfinite(ll))
 		gp_raise(d->env, GP_ERR_RANGE, "Take a lower rate, or scale the features to ordinary sizes.",
 				 "the training of method dgp is out of range at step %lld", (long long) d->t.step + 1);
+	d->env->objective = ll;
 	dev->upload(dev, gp_network_gradient(d->chain), host);
 	gp_network_backward(&d->t, d->chain);
 	for (int l = 0; l < d->options.layers; l++)

@@ -11,6 +11,8 @@ gp_trainer_open(gp_device *dev, gp_type type, uint64_t seed)
 {
 	gp_trainer	t = {.dev = dev,.env = dev->env,.type = type,.seed = seed,.clip = INFINITY};
 
+	dev->env->objective = NAN;
+
 	t.dots = dev->create(dev, GP_TRAIN_ROWS, 1, GP_DOUBLE);
 	t.host = gp_alloc_figures(dev->env, GP_TRAIN_ROWS, sizeof(double));
 	return t;

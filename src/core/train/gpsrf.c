@@ -238,6 +238,7 @@ set_gradient(gp_learner *l, int64_t nlabels, bool others)
 	if (!l->env->dry && !isfinite(ll))
 		gp_raise(l->env, GP_ERR_RANGE, "Scale the features to ordinary sizes.",
 				 "the training of method gpsrf is out of range at step %lld", (long long) l->t.step + 1);
+	l->env->objective = ll;
 	dev->upload(dev, gp_network_gradient(l->net), host);
 	return ll;
 }

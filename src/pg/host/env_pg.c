@@ -7,6 +7,8 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "account.h"
 #include "common/pg_prng.h"
 #include "core/base/sort.h"
@@ -103,7 +105,7 @@ env_check_stack(gp_env *env)
 static void
 env_progress(gp_env *env, gp_phase phase, int64_t done, int64_t total)
 {
-	gnngp_progress_set(phase, done, total);
+	gnngp_progress_set(phase, done, total, phase == GP_PHASE_TRAIN ? env->objective : NAN);
 }
 
 /* The SQLSTATE of a kind of error. */

@@ -9,6 +9,8 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "catalog/pg_authid.h"
 #include "compat.h"
 #include "fmgr.h"
@@ -34,8 +36,9 @@
 #define SLOT_TOTAL (NAME_SLOTS + 2)
 #define SLOT_STARTED (NAME_SLOTS + 3)
 #define SLOT_MAGIC (NAME_SLOTS + 4)
+#define SLOT_OBJECTIVE (NAME_SLOTS + 5)	/* the bits of a double */
 
-StaticAssertDecl(SLOT_MAGIC < PGSTAT_NUM_PROGRESS_PARAM, "a name fits into the slots");
+StaticAssertDecl(SLOT_OBJECTIVE < PGSTAT_NUM_PROGRESS_PARAM, "a name fits into the slots");
 
 static const char *const phase_names[GP_PHASE_COUNT] = {
 	"starting", "reading nodes", "reading features", "reading edges", "planning",
@@ -70,11 +73,12 @@ is_reporting(void)
 
 /* total <= 0 means that the end is not known.  Ignored when no report has begun. */
 void
-gnngp_progress_set(gp_phase phase, int64 done, int64 total)
+gnngp_progress_set(gp_phase phase, int64 done, int64 total, double objective)
 {
-	static const int index[] = {SLOT_PHASE, SLOT_DONE, SLOT_TOTAL};
-	int64		value[] = {phase, done, total};
+	static const int index[] = {SLOT_PHASE, SLOT_DONE, SLOT_TOTAL, SLOT_OBJECTIVE};
+	int64		value[] = {phase, done, total, 0};
 
+	memcpy(&value[3], &objective, sizeof(objective));
 	if (is_reporting())
 		pgstat_progress_update_multi_param(lengthof(index), index, value);
 }
@@ -104,15 +108,16 @@ may_see(const PgBackendStatus *entry)
 		has_privs_of_role(GetUserId(), entry->st_userid);
 }
 
-/* Turns one entry into a row. */
+/* Turns one entry into a row; the function of 0.1.0 has no column for the objective, and gets none. */
 static void
 put_entry(ReturnSetInfo *rsinfo, const PgBackendStatus *entry)
 {
 	const int64 *param = entry->st_progress_param;
-	Datum		values[6];
-	bool		nulls[6] = {0};
+	Datum		values[7];
+	bool		nulls[7] = {0};
 	char		name[NAMEDATALEN];
 	int64		phase = param[SLOT_PHASE];
+	double		objective;
 
 	memcpy(name, param, sizeof(name));
 	name[NAMEDATALEN - 1] = '\0';
@@ -125,6 +130,9 @@ put_entry(ReturnSetInfo *rsinfo, const PgBackendStatus *entry)
 	values[4] = Int64GetDatum(param[SLOT_TOTAL]);
 	nulls[4] = param[SLOT_TOTAL] <= 0;
 	values[5] = TimestampTzGetDatum(param[SLOT_STARTED]);
+	memcpy(&objective, &param[SLOT_OBJECTIVE], sizeof(objective));
+	nulls[6] = phase != GP_PHASE_TRAIN || isnan(objective);
+	values[6] = Float8GetDatum(nulls[6] ? 0.0 : objective);
 	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
 }
 

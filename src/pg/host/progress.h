@@ -11,8 +11,11 @@
 /* Starts the report; model is at most 63 bytes.  An abort ends it by itself. */
 extern void gnngp_progress_begin(const char *model);
 
-/* total <= 0 means that the end is not known.  Ignored when no report has begun. */
-extern void gnngp_progress_set(gp_phase phase, int64 done, int64 total);
+/*
+ * total <= 0 means that the end is not known; NAN that there is no objective.  Ignored when no
+ * report has begun.
+ */
+extern void gnngp_progress_set(gp_phase phase, int64 done, int64 total, double objective);
 
 /* Ends the report; every normal end of a command must. */
 extern void gnngp_progress_end(void);
