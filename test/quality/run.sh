@@ -2,7 +2,8 @@
 # run.sh - accuracy on real graphs may not fall under what was measured once.
 #
 # GNNGP_DATA names a folder that holds load.sql and the data sets; the server is
-# the one that psql finds.  Prints TAP with the figures.
+# the one that psql finds.  Prints TAP with the figures.  With GNNGP_LONG=1 what takes longest, the
+# training of links, is the mean of three draws instead of one, and that by scores of five instead of two.
 set -u
 [ -n "${GNNGP_DATA:-}" ] || { echo "1..0 # SKIP GNNGP_DATA names no folder of graphs"; exit 0; }
 number=0
@@ -136,11 +137,20 @@ within "Cora, gpsrf: accuracy" "$(figure accuracy cora "method => 'gpsrf'")" .80
 learnt "DBLP, gckm: accuracy" .70 method -v graph=dblp -v test=dblp_test -v method=gckm
 learnt "Cora, gckm, clusters: information shared with the classes" .44 clusters -v set=cora -v nodes=cora_nodes -v clusters=7 \
 	-v method=gckm
-links usair 97.3 97.0 scores '1 2 3 4 5'
-links yeast 97.5 97.6 scores '1 2 3 4 5'
-links cora 96.4 96.5 scores '1 2 3 4 5'
-links usair 97.2 96.8 dgp '0 1 2'
-links yeast 96.7 97.0 dgp '0 1 2'
-links cora 95.5 95.7 dgp '0 1 2'
+if [ -n "${GNNGP_LONG:-}" ]; then
+	links usair 97.3 97.0 scores '1 2 3 4 5'
+	links yeast 97.5 97.6 scores '1 2 3 4 5'
+	links cora 96.4 96.5 scores '1 2 3 4 5'
+	links usair 97.2 96.8 dgp '0 1 2'
+	links yeast 96.7 97.0 dgp '0 1 2'
+	links cora 95.5 95.7 dgp '0 1 2'
+else
+	links usair 98.0 97.7 scores '1 2'
+	links yeast 97.5 97.9 scores '1 2'
+	links cora 97.1 97.3 scores '1 2'
+	links usair 96.6 96.3 dgp 0
+	links yeast 96.9 97.3 dgp 0
+	links cora 94.9 95.0 dgp 0
+fi
 echo "1..$number"
 [ $failures = 0 ]
