@@ -171,6 +171,27 @@ struct gp_device
  */
 extern gp_device *gp_device_cpu(gp_env *env, int threads);
 
+/*
+ * Threads of the CPU that take whole pieces of work, for what is too small to be shared out
+ * operation by operation.  A piece gets a CPU device of one thread, whose environment has memory
+ * that was allocated before and ends with the piece, and the number of the thread.  It may be left
+ * at any look at interrupts and any allocation, and is then begun anew; what it leaves behind must
+ * depend on its own number alone.
+ */
+typedef struct gp_crew gp_crew;
+typedef void (*gp_crew_work) (void *job, gp_device *dev, int worker, int64_t piece);
+
+/* So many threads with so many bytes each, fewer where the limit asks for it; NULL where not even two have room. */
+extern gp_crew *gp_crew_open(gp_env *host, int threads, size_t room);
+extern int	gp_crew_size(const gp_crew *crew);
+
+/*
+ * Does all pieces.  What no thread could do, for its memory or for an interrupt, is done on a device of
+ * the host, alone, by worker 0.
+ */
+extern void gp_crew_run(gp_crew *crew, gp_crew_work work, void *job, int64_t pieces, gp_device *alone);
+extern void gp_crew_close(gp_crew *crew);
+
 /* What a computation takes. */
 typedef struct gp_count
 {

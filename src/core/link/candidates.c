@@ -60,23 +60,31 @@ degree(const gp_link_search *s, int64_t node)
 	return s->neighbours->start[node + 1] - s->neighbours->start[node];
 }
 
+/* What a search writes to. */
+static void
+make_marks(gp_link_search *s)
+{
+	int64_t		hubs = 0;
+
+	s->marks = (gp_link_marks) {.stamp = gp_alloc_zero(s->env, s->n, sizeof(uint32_t))};
+	for (int64_t i = 0; i < s->n; i++)
+		hubs += degree(s, i) > HUB_DEGREE;
+	s->hub = gp_alloc_array(s->env, hubs, sizeof(uint64_t));
+}
+
 /* Makes a search. */
 gp_link_search *
 gp_link_search_open(gp_env *env, const gp_graph *graph, const gp_csr *neighbours,
 					const uint64_t *code, gp_link_candidates candidates)
 {
 	gp_link_search *s = gp_alloc_zero(env, 1, sizeof(gp_link_search));
-	int64_t		hubs = 0;
 
 	s->env = env;
 	s->graph = graph;
 	s->neighbours = neighbours;
 	s->candidates = candidates;
 	s->n = graph->nodes;
-	s->marks.stamp = gp_alloc_zero(env, s->n, sizeof(uint32_t));
-	for (int64_t i = 0; i < s->n; i++)
-		hubs += degree(s, i) > HUB_DEGREE;
-	s->hub = gp_alloc_array(env, hubs, sizeof(uint64_t));
+	make_marks(s);
 	if (candidates != GP_CANDIDATES_ALL)
 		s->tables = gp_link_tables_make(env, code, s->n);
 	return s;
@@ -106,6 +114,34 @@ gp_link_search_close(gp_link_search *s)
 	gp_free(env, s->hub);
 	gp_free(env, s->marks.stamp);
 	gp_free(env, s);
+}
+
+/* A search that shares all but what it writes to. */
+gp_link_search *
+gp_link_search_twin(const gp_link_search *search)
+{
+	gp_link_search *twin = gp_alloc_array(search->env, 1, sizeof(gp_link_search));
+
+	*twin = *search;
+	make_marks(twin);
+	return twin;
+}
+
+/* Frees it. */
+void
+gp_link_search_twin_free(gp_env *env, gp_link_search *twin)
+{
+	gp_free(env, twin->hub);
+	gp_free(env, twin->marks.stamp);
+	gp_free(env, twin);
+}
+
+/* The search, in another environment. */
+gp_link_search *
+gp_link_search_in(gp_link_search *s, gp_env *env)
+{
+	s->env = env;
+	return s;
 }
 
 /* ---- walks ---- */

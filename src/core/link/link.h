@@ -226,6 +226,9 @@ extern void gp_links_embedding(const gp_links *links, int64_t node, float *out);
 extern void gp_links_score(gp_links *links, int64_t n, const int32_t *src, const int32_t *dst,
 						   gp_link_row *out);
 
+/* Lets so many threads take sources of gp_links_best and gp_links_keep, where there are many; not on a card. */
+extern void gp_links_share(gp_links *links, int threads);
+
 /* Takes one row. */
 typedef void (*gp_link_take) (void *state, const gp_link_row *row);
 

@@ -196,6 +196,14 @@ extern void gp_link_search_learn(gp_link_search *search, gp_link_habits habits, 
 extern void gp_link_search_close(gp_link_search *search);
 
 /*
+ * A search for another thread, which reads what the first one reads; and a search in another environment,
+ * whose interrupts it looks at from now on.
+ */
+extern gp_link_search *gp_link_search_twin(const gp_link_search *search);
+extern void gp_link_search_twin_free(gp_env *env, gp_link_search *twin);
+extern gp_link_search *gp_link_search_in(gp_link_search *search, gp_env *env);
+
+/*
  * link_factor.c: the nodes' kernel as a dense factor, nodes x r float with
  * r <= max_rank, K ~ QQ'; owned by the caller.
  */

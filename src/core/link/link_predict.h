@@ -12,6 +12,7 @@ struct gp_links
 	gp_device  *dev;
 	gp_env	   *env;
 	const gp_link_model *model;
+	int			threads;		/* that may take sources; 0 is one */
 	gp_link_frame frame;		/* of the method scores */
 	gp_matrix	z;				/* m x width double: the regression's rows */
 	gp_matrix	alpha;			/* m x 1 double */

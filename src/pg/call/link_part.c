@@ -57,7 +57,7 @@ gnngp_link_settings_check(gnngp_link_settings *settings)
 				 errhint("It says how many pairs of each node are stored, for gp_predict_links with k up to that.")));
 }
 
-/* The best pairs of every node, where some are to be kept; by one thread, as predictions are. */
+/* The best pairs of every node, where some are to be kept; each thread takes nodes of its own, as in predictions. */
 gp_link_kept
 gnngp_link_keep(gp_device *device, const gp_link_model *links, const gnngp_link_settings *settings)
 {
@@ -69,6 +69,7 @@ gnngp_link_keep(gp_device *device, const gp_link_model *links, const gnngp_link_
 		return kept;
 	one = gnngp_device_open(device->env, 1);
 	open = gp_links_open(one, links);
+	gp_links_share(open, gnngp_setting_threads());
 	kept = gp_links_keep(open, settings->keep);
 	gp_links_close(open);
 	one->close(one);

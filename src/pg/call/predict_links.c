@@ -207,6 +207,7 @@ predict_links(FunctionCallInfo fcinfo, link_predict *p, const gnngp_given_ids *g
 	}
 	open_links(fcinfo, p, given->all ? PG_INT64_MAX : given->n);
 	node = choose_nodes(p, given, &n);
+	gp_links_share(p->open->links, gnngp_setting_threads());
 	if (n > 0)
 		gp_links_best(p->open->links, n, node, Min(k, p->open->ids.n),
 					  (gp_link_candidates) candidates, put_row, p);

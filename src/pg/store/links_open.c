@@ -37,9 +37,10 @@ serves(const gnngp_open_links *open, const gnngp_model *model)
 }
 
 /*
- * Reads a model and prepares it.  One thread: the products of a block of columns
+ * Reads a model and prepares it.  A device of one thread: the products of a block of columns
  * are so short, and each needs so much of the one before it, that handing their
- * parts from processor to processor costs more than it saves.
+ * parts from processor to processor costs more than it saves.  Threads take whole lots of
+ * nodes instead (best.c).
  */
 static gnngp_open_links *
 read_links(const gnngp_model *model, bool brief)

@@ -1,0 +1,111 @@
+/*
+ * test_share.c - the best missing links found by several threads: the rows of one.
+ */
+#include "link/link_internal.h"
+#include "test_env.h"
+
+#include <stdlib.h>
+
+#define NODES 400
+#define MOST (NODES * 8)
+
+static uint64_t state = 1;
+
+/* A graph of groups. */
+static gp_graph *
+groups(gp_env *env)
+{
+	gp_edges   *edges = gp_edges_create(env, NODES, false, false);
+
+	state = 7;
+	for (int32_t i = 0; i < NODES; i++)
+		for (int32_t j = i + 1; j < NODES; j++)
+			if (draw_unit(&state) < (i / 20 == j / 20 ? 0.4 : 0.005))
+				gp_edges_add(edges, 1, &i, &j, NULL);
+	return gp_graph_build(edges);
+}
+
+/* Features that tell groups apart. */
+static gp_features *
+group_features(gp_env *env)
+{
+	gp_features_builder *b = gp_features_create(env, NODES, 40, GP_FLOAT);
+	int32_t		node;
+	int32_t		feature;
+	double		one = 1.0;
+
+	for (int32_t i = 0; i < NODES; i++)
+		for (int32_t c = 0; c < 40; c++)
+			if (draw_unit(&state) < (c / 2 == i / 20 ? 0.7 : 0.05))
+				gp_features_add_entries(b, 1, &i, &c, &one);
+	return gp_features_build(b, &node, &feature);
+}
+
+typedef struct rows
+{
+	int			n;
+	gp_link_row row[MOST];
+} rows;
+
+/* Keeps a row. */
+static void
+keep(void *state, const gp_link_row *row)
+{
+	rows	   *r = state;
+
+	r->row[r->n++] = *row;
+}
+
+/* The best of all nodes by so many threads. */
+static rows *
+ask(gp_env *env, gp_links *l, int threads)
+{
+	rows	   *r = gp_alloc_zero(env, 1, sizeof(rows));
+	int32_t		node[NODES];
+
+	for (int32_t i = 0; i < NODES; i++)
+		node[i] = NODES - 1 - i;
+	gp_links_share(l, threads);
+	gp_links_best(l, NODES, node, 8, GP_CANDIDATES_AUTO, keep, r);
+	return r;
+}
+
+/* The same bits. */
+static bool
+same(const rows *a, const rows *b)
+{
+	return a->n == b->n && a->n > NODES && memcmp(a->row, b->row, a->n * sizeof(gp_link_row)) == 0;
+}
+
+/* Asks one, two and five threads. */
+static void
+check_threads(gp_env *env, bool features, gp_link_method method)
+{
+	gp_link_problem p = {.graph = groups(env),.features = features ? group_features(env) : NULL,.method = method,.seed = 3,
+	.program = gp_kernel_compile(env, gp_kernel_parse(env, "gcn"))};
+	gp_device  *dev = gp_device_cpu(env, 1);
+	gp_links   *l = gp_links_open(dev, gp_link_fit(dev, &p));
+	rows	   *one = ask(env, l, 1);
+	gp_link_kept kept = gp_links_keep(l, 4);
+	gp_link_kept by_two;
+
+	ok(same(one, ask(env, l, 2)) && same(one, ask(env, l, 5)), "the same bits at any number of threads");
+	gp_links_share(l, 2);
+	by_two = gp_links_keep(l, 4);
+	ok(memcmp(kept.first, by_two.first, (NODES + 1) * sizeof(int64_t)) == 0 &&
+	   memcmp(kept.row, by_two.row, kept.first[NODES] * sizeof(gp_link_row)) == 0, "of what is kept, too");
+	env->limit = env->used + 16 * 1024 * 1024;
+	ok(same(one, ask(env, l, 2)), "and where the limit leaves no room for two");
+	env->limit = 0;
+	test_state(env)->cancel_at = test_state(env)->checks + 9;
+	ok(test_catch(env, ask(env, l, 2)) && test_state(env)->code == TEST_CANCELLED, "a cancel ends it");
+}
+
+int
+main(void)
+{
+	in_env(check_threads(env, false, GP_LINK_SCORES));
+	in_env(check_threads(env, true, GP_LINK_SCORES));
+	in_env(check_threads(env, false, GP_LINK_PAIRS));
+	return done_testing();
+}
