@@ -226,7 +226,7 @@ cross_fit(gp_device *dev, rows *r, gp_link_held *held)
 
 /* Keeps the regression on all rows, calibrated on its leave-one-out means. */
 static void
-keep_regression(gp_device *dev, const rows *r, bool features, gp_link_model *model)
+keep_regression(gp_device *dev, const rows *r, bool features, uint64_t seed, gp_link_model *model)
 {
 	gp_env	   *env = dev->env;
 	gp_link_regression g = gp_link_regress(dev, r->n, r->width, r->score, r->label);
@@ -243,7 +243,9 @@ keep_regression(gp_device *dev, const rows *r, bool features, gp_link_model *mod
 	dev->download(dev, gp_matrix_wrap(model->alpha, r->n, 1, GP_DOUBLE), g.solution.weights);
 	for (int64_t i = 0; i < r->n; i++)
 		model->alpha[i] *= g.unit;
-	model->root = gp_link_pack_root(dev, g.solution.root);
+	model->lean = gp_link_lean_make(dev, &g, seed);
+	if (model->lean == NULL)
+		model->root = gp_link_pack_root(dev, g.solution.root);
 	model->offset = g.offset;
 	model->scale = g.solution.scale * g.unit * g.unit;
 	model->ridge = gp_link_ridge(dev, &g, r->width, r->label);
@@ -288,7 +290,7 @@ fit_scores(gp_device *dev, const gp_link_problem *problem, const gp_link_plan *p
 	model->cut = plan->cut;
 	env->progress(env, GP_PHASE_POSTERIOR, 0, 0);
 	cross_fit(dev, &r, &model->held);
-	keep_regression(dev, &r, x != NULL, model);
+	keep_regression(dev, &r, x != NULL, problem->seed, model);
 	gp_link_held_judge(env, model);
 	gp_free(env, r.score);
 	keep_features(dev, problem, x, model);

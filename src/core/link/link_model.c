@@ -15,7 +15,8 @@ enum array_tag
 {
 	TAG_SCALARS, TAG_START, TAG_COL, TAG_WEIGHT, TAG_ROW, TAG_INDUCING, TAG_ALPHA, TAG_ROOT,
 	TAG_CENTRE, TAG_SPREAD, TAG_RIDGE, TAG_FEATURE_START, TAG_FEATURE_COL, TAG_FEATURE_VALUE,
-	TAG_FEATURE_MEAN, TAG_FEATURE_DOT, TAG_FEATURE_NORM, TAG_CODE, TAG_SCREEN, TAG_HABITS, TAG_ROW_VARIANCE, TAGS
+	TAG_FEATURE_MEAN, TAG_FEATURE_DOT, TAG_FEATURE_NORM, TAG_CODE, TAG_SCREEN, TAG_HABITS, TAG_ROW_VARIANCE,
+	TAG_LEAN, TAGS
 };
 
 enum scalar
@@ -27,7 +28,8 @@ enum scalar
 static const gp_link_element elements[TAGS] = {
 	GP_LINK_F64, GP_LINK_I64, GP_LINK_I32, GP_LINK_F64, GP_LINK_F32, GP_LINK_I32, GP_LINK_F64,
 	GP_LINK_F32, GP_LINK_F64, GP_LINK_F64, GP_LINK_F64, GP_LINK_I64, GP_LINK_I32, GP_LINK_F32,
-	GP_LINK_F32, GP_LINK_F32, GP_LINK_F32, GP_LINK_U64, GP_LINK_F64, GP_LINK_I64, GP_LINK_F32
+	GP_LINK_F32, GP_LINK_F32, GP_LINK_F32, GP_LINK_U64, GP_LINK_F64, GP_LINK_I64, GP_LINK_F32,
+	GP_LINK_F32
 };
 
 /* Adds an array that is there. */
@@ -112,6 +114,7 @@ gp_link_model_arrays(const gp_link_model *m, double *scalars, gp_link_array *out
 	n = add(out, n, TAG_INDUCING, 2 * m->m, m->inducing);
 	n = add(out, n, TAG_ALPHA, m->m, m->alpha);
 	n = add(out, n, TAG_ROOT, gp_link_root_size(m->m), m->root);
+	n = add(out, n, TAG_LEAN, m->m * GP_LINK_LEAN, m->lean);
 	n = add(out, n, TAG_CENTRE, m->width, m->centre);
 	n = add(out, n, TAG_SPREAD, m->width, m->spread);
 	n = add(out, n, TAG_RIDGE, m->width + 1, m->ridge);
@@ -124,7 +127,7 @@ gp_link_model_arrays(const gp_link_model *m, double *scalars, gp_link_array *out
 void
 gp_link_model_free(gp_env *env, gp_link_model *m)
 {
-	void	   *array[] = {m->row, m->row_variance, m->inducing, m->alpha, m->root, m->centre, m->spread, m->ridge,
+	void	   *array[] = {m->row, m->row_variance, m->inducing, m->alpha, m->root, m->lean, m->centre, m->spread, m->ridge,
 		m->screen, m->feature_mean, m->feature_dot, m->feature_norm, m->habits, m->code, m->warm};
 
 	if (m->owns_graph)
@@ -321,7 +324,8 @@ restore_regression(const restorer *r, gp_link_model *m)
 		return;
 	}
 	m->alpha = need(r, TAG_ALPHA, m->m, false);
-	m->root = need(r, TAG_ROOT, gp_link_root_size(m->m), false);
+	m->lean = need(r, TAG_LEAN, m->m * GP_LINK_LEAN, true);
+	m->root = need(r, TAG_ROOT, gp_link_root_size(m->m), m->lean != NULL);
 	if (m->method == GP_LINK_PAIRS)
 	{
 		m->inducing = need(r, TAG_INDUCING, 2 * m->m, false);

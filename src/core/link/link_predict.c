@@ -15,12 +15,25 @@
 #define CHUNK_ROWS 65536		/* pairs whose scores are held at once */
 #define SURE_SHARE 1e-4			/* of a covariance: below, float leaves less than two digits of the variance */
 
+/* What the observations take off a variance. */
+static void
+open_root(gp_links *l)
+{
+	gp_device  *dev = l->dev;
+	const gp_link_model *m = l->model;
+	gp_matrix	host = m->lean ? gp_matrix_wrap(m->lean, m->m, GP_LINK_LEAN, GP_FLOAT) :
+		gp_matrix_wrap(m->root, gp_link_root_size(m->m), 1, GP_FLOAT);
+	gp_matrix  *on = m->lean ? &l->lean : &l->root;
+
+	*on = dev->create(dev, host.rows, host.cols, GP_FLOAT);
+	dev->upload(dev, *on, host);
+}
+
 /* Makes a model ready. */
 gp_links *
 gp_links_open(gp_device *dev, const gp_link_model *model)
 {
 	gp_links   *l = gp_alloc_zero(dev->env, 1, sizeof(gp_links));
-	int64_t		root = gp_link_root_size(model->m);
 
 	l->dev = dev;
 	l->env = dev->env;
@@ -29,8 +42,7 @@ gp_links_open(gp_device *dev, const gp_link_model *model)
 		return l;
 	l->alpha = dev->create(dev, model->m, 1, GP_DOUBLE);
 	dev->upload(dev, l->alpha, gp_matrix_wrap(model->alpha, model->m, 1, GP_DOUBLE));
-	l->root = dev->create(dev, root, 1, GP_FLOAT);
-	dev->upload(dev, l->root, gp_matrix_wrap(model->root, root, 1, GP_FLOAT));
+	open_root(l);
 	if (model->method == GP_LINK_PAIRS)
 		return l;
 	gp_link_frame_open(&l->frame, dev, model->graph, model->features, model->steps,
@@ -57,29 +69,64 @@ gp_links_close(gp_links *l)
 		gp_link_frame_close(&l->frame);
 	dev->destroy(dev, &l->alpha);
 	dev->destroy(dev, &l->root);
+	dev->destroy(dev, &l->lean);
 	dev->destroy(dev, &l->z);
 	dev->destroy(dev, &l->rough_z);
 	dev->destroy(dev, &l->rough_alpha);
 	gp_free(l->env, l);
 }
 
-/* |L^-1 k|^2 of each row of k, computed in a type: the part of its variance that the regression explains. */
+/* L^-1 k of each row of k, which becomes it. */
+static void
+solve_rows(gp_links *l, gp_matrix rows)
+{
+	gp_device  *dev = l->dev;
+	gp_matrix	turned = dev->create(dev, rows.cols, rows.rows, rows.type);
+
+	dev->transpose(dev, turned, rows);
+	gp_link_root_solve(dev, l->root, turned);
+	dev->transpose(dev, rows, turned);
+	dev->destroy(dev, &turned);
+}
+
+/* B'k of each row of k. */
+static gp_matrix
+lean_rows(gp_links *l, gp_matrix rows)
+{
+	gp_device  *dev = l->dev;
+	gp_matrix	out = dev->create(dev, rows.rows, GP_LINK_LEAN, rows.type);
+	gp_matrix	lean = l->lean;
+
+	if (lean.type != rows.type)
+	{
+		lean = dev->create(dev, l->lean.rows, l->lean.cols, rows.type);
+		dev->copy(dev, lean, l->lean);
+	}
+	dev->gemm(dev, false, false, 1.0, rows, lean, 0.0, out);
+	if (lean.type != l->lean.type)
+		dev->destroy(dev, &lean);
+	return out;
+}
+
+/* |L^-1 k|^2, or |B'k|^2, of each row of k, computed in a type: the part of its variance that the regression explains. */
 static void
 explained(gp_links *l, gp_matrix k, gp_type type, double *out)
 {
 	gp_device  *dev = l->dev;
 	gp_matrix	rows = dev->create(dev, k.rows, k.cols, type);
-	gp_matrix	turned = dev->create(dev, k.cols, k.rows, type);
 	gp_matrix	sum = dev->create(dev, k.rows, 1, GP_DOUBLE);
+	gp_matrix	part = rows;
 
 	dev->copy(dev, rows, k);
-	dev->transpose(dev, turned, rows);
-	gp_link_root_solve(dev, l->root, turned);
-	dev->transpose(dev, rows, turned);
-	dev->row_dots(dev, sum, rows, rows);
+	if (l->model->lean)
+		part = lean_rows(l, rows);
+	else
+		solve_rows(l, rows);
+	dev->row_dots(dev, sum, part, part);
 	dev->download(dev, gp_matrix_wrap(out, k.rows, 1, GP_DOUBLE), sum);
+	if (l->model->lean)
+		dev->destroy(dev, &part);
 	dev->destroy(dev, &rows);
-	dev->destroy(dev, &turned);
 	dev->destroy(dev, &sum);
 }
 

@@ -18,7 +18,8 @@ struct gp_links
 	gp_matrix	alpha;			/* m x 1 double */
 	gp_matrix	rough_z;		/* both in float, for ranking */
 	gp_matrix	rough_alpha;
-	gp_matrix	root;			/* packed, one column of float */
+	gp_matrix	root;			/* packed, one column of float; or */
+	gp_matrix	lean;			/* m x GP_LINK_LEAN float */
 	gp_link_search *search;		/* made by the first gp_links_best */
 	gp_link_candidates candidates;	/* of the search */
 	gp_csr	   *neighbours;		/* of the method pairs: for the search */

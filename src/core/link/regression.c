@@ -38,8 +38,8 @@ variances(gp_device *dev, gp_matrix z, gp_matrix out)
 }
 
 /* The covariance of rows z with themselves; owned by the caller. */
-static gp_matrix
-covariance(gp_device *dev, gp_matrix z)
+gp_matrix
+gp_link_covariance(gp_device *dev, gp_matrix z)
 {
 	gp_matrix	k = dev->create(dev, z.rows, z.rows, z.type);
 	gp_matrix	diag = dev->create(dev, z.rows, 1, GP_DOUBLE);
@@ -125,7 +125,7 @@ gp_link_regress(gp_device *dev, int64_t n, int32_t width, const double *score, c
 		target[i] = label[i] ? 1.0 : 0.0;
 	problem.target = target;
 	targets = gp_targets_make(env, &problem);
-	k = covariance(dev, r.z);
+	k = gp_link_covariance(dev, r.z);
 	r.solution = gp_dual_solve(dev, &problem, &targets, k, gp_mean_diagonal(dev, k));
 	r.offset = targets.offset;
 	r.unit = targets.unit;

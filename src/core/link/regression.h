@@ -35,6 +35,16 @@ extern void gp_link_regression_free(gp_device *dev, gp_link_regression *r);
 extern double *gp_link_ridge(gp_device *dev, const gp_link_regression *r, int64_t width,
 							 const bool *label);
 
+/*
+ * lean.c: what the observations take off the variance, in few directions of many: B with |B'k|^2 nearly,
+ * and never more than, k'(K + noise I)^-1 k, rows x GP_LINK_LEAN float; owned by the caller.  NULL where
+ * the whole costs no more, or so few do not do.
+ */
+extern float *gp_link_lean_make(gp_device *dev, const gp_link_regression *r, uint64_t seed);
+
+/* The covariance of rows with themselves; owned by the caller. */
+extern gp_matrix gp_link_covariance(gp_device *dev, gp_matrix z);
+
 extern gp_matrix gp_link_standardise(gp_device *dev, int64_t n, int32_t width,
 									 const double *score, const double *centre,
 									 const double *spread, gp_type type);

@@ -1,0 +1,96 @@
+/*
+ * test_lean.c - the variance from few directions: never smaller than the whole one, and little larger.
+ */
+#include "link/regression.h"
+#include "test_env.h"
+
+#define ROWS (3 * GP_LINK_LEAN)
+#define WIDTH 12
+#define ASKED 200
+
+/* Scores that have something in common, on which a label depends, and a part of their own; the state is the caller's. */
+static void
+draw_rows(uint64_t *state, int n, double own, double *score, bool *label)
+{
+	for (int i = 0; i < n; i++)
+	{
+		double		common = draw_unit(state) - 0.5;
+		double		other = draw_unit(state);
+
+		label[i] = draw_unit(state) < 0.3 + 0.4 * other;
+		for (int j = 0; j < WIDTH; j++)
+			score[i * WIDTH + j] = common * j + other * (j % 5) + own * draw_unit(state);
+	}
+}
+
+/* The variances of a regression's posterior by few directions. */
+static void
+lean_variances(gp_device *dev, const gp_link_regression *r, float *lean, const double *score, double *out)
+{
+	double		scale = r->solution.scale * r->unit * r->unit;
+	gp_matrix	z = gp_link_standardise(dev, ASKED, WIDTH, score, r->centre, r->spread, GP_DOUBLE);
+	gp_matrix	k = dev->create(dev, ASKED, r->z.rows, GP_DOUBLE);
+	gp_matrix	b = dev->create(dev, r->z.rows, GP_LINK_LEAN, GP_DOUBLE);
+	gp_matrix	part = dev->create(dev, ASKED, GP_LINK_LEAN, GP_DOUBLE);
+	gp_matrix	sum = dev->create(dev, ASKED, 1, GP_DOUBLE);
+	double		off[ASKED];
+
+	gp_link_cross_covariance(dev, z, r->z, k, sum);
+	dev->download(dev, gp_matrix_wrap(out, ASKED, 1, GP_DOUBLE), sum);
+	dev->upload(dev, b, gp_matrix_wrap(lean, r->z.rows, GP_LINK_LEAN, GP_FLOAT));
+	dev->gemm(dev, false, false, 1.0, k, b, 0.0, part);
+	dev->row_dots(dev, sum, part, part);
+	dev->download(dev, gp_matrix_wrap(off, ASKED, 1, GP_DOUBLE), sum);
+	for (int i = 0; i < ASKED; i++)
+		out[i] = scale * (out[i] - off[i]);
+}
+
+/* Against the whole. */
+static void
+check_lean(gp_env *env)
+{
+	static double score[ROWS * WIDTH];
+	static double asked[ASKED * WIDTH];
+	static bool label[ROWS];
+	gp_link_row row[ASKED];
+	double		variance[ASKED];
+	uint64_t	state = 5;
+	gp_device  *dev = gp_device_cpu(env, 1);
+	gp_link_regression r;
+	float	   *lean;
+	double		least = INFINITY;
+	double		most = 0.0;
+
+	draw_rows(&state, ASKED, 0.1, asked, label);
+	draw_rows(&state, ROWS, 0.1, score, label);
+	r = gp_link_regress(dev, ROWS, WIDTH, score, label);
+	gp_link_regression_predict(dev, &r, ASKED, WIDTH, asked, row);
+	lean = gp_link_lean_make(dev, &r, 1);
+	if (!ok(lean != NULL, "there are few directions of many rows"))
+		return;
+	lean_variances(dev, &r, lean, asked, variance);
+	for (int i = 0; i < ASKED; i++)
+	{
+		least = fmin(least, variance[i] / row[i].variance);
+		most = fmax(most, variance[i] / row[i].variance);
+	}
+	ok(least > 1.0 - 1e-4, "no variance is too small");
+	ok(most < 1.03, "and none more than three in a hundred too large");
+	gp_link_regression_free(dev, &r);
+	r = gp_link_regress(dev, ROWS - 1, WIDTH, score, label);
+	ok(gp_link_lean_make(dev, &r, 1) == NULL, "of fewer rows the whole is kept");
+	gp_link_regression_free(dev, &r);
+	for (int i = 0; i < ROWS * WIDTH; i++)
+		score[i] = draw_unit(&state);
+	for (int i = 0; i < ROWS; i++)
+		label[i] = score[i * WIDTH] + score[i * WIDTH + 1] * score[i * WIDTH + 2] > 0.75;
+	r = gp_link_regress(dev, ROWS, WIDTH, score, label);
+	ok(gp_link_lean_make(dev, &r, 1) == NULL, "and of rows that have nothing in common");
+}
+
+int
+main(void)
+{
+	in_env(check_lean(env));
+	return done_testing();
+}
