@@ -101,6 +101,7 @@ CREATE TABLE @extschema@.gp_model_catalog (
     -- asked for; a dump of a version that knew no other holds none
     asked_method text DEFAULT 'gp',
     link_asked_keep integer,
+    link_asked_min_probability double precision DEFAULT 0,
     link_kept_bytes bigint,
     asked_live boolean DEFAULT false,
     live_bytes bigint DEFAULT 0

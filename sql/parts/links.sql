@@ -8,6 +8,7 @@ CREATE OR REPLACE FUNCTION @extschema@.gp_fit_links(
     seed bigint DEFAULT 0,
     replace boolean DEFAULT false,
     keep integer DEFAULT 0,
+    min_probability double precision DEFAULT 0,
     OUT model text,
     OUT method text,
     OUT nodes bigint,
@@ -20,7 +21,7 @@ CREATE OR REPLACE FUNCTION @extschema@.gp_fit_links(
 AS 'MODULE_PATHNAME', 'gnngp_fit_links'
 LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000;
 
-COMMENT ON FUNCTION @extschema@.gp_fit_links(text, text, @extschema@.gp_kernel, text, bigint, boolean, integer) IS
+COMMENT ON FUNCTION @extschema@.gp_fit_links(text, text, @extschema@.gp_kernel, text, bigint, boolean, integer, double precision) IS
     'learn which pairs of nodes are linked and store it as the link part of a model; then SELECT * FROM gp_predict_links(model)';
 
 CREATE OR REPLACE FUNCTION @extschema@.gp_links_support(internal)

@@ -116,7 +116,8 @@ CREATE OR REPLACE VIEW @extschema@.gp_models WITH (security_invoker = true) AS
            CASE WHEN m.task IS NOT NULL THEN m.asked_method END AS method,
            nullif(m.link_asked_keep, 0) AS link_keep,
            nullif(m.link_kept_bytes, 0) AS link_kept_bytes,
-           nullif(m.live_bytes, 0) AS live_bytes
+           nullif(m.live_bytes, 0) AS live_bytes,
+           nullif(m.link_asked_min_probability, 0) AS link_min_probability
     FROM @extschema@.gp_model_catalog m
         LEFT JOIN @extschema@.gp_graph_catalog g ON g.id = m.graph;
 
@@ -194,6 +195,7 @@ COMMENT ON COLUMN @extschema@.gp_models.method IS 'method of the node part: gp, 
 COMMENT ON COLUMN @extschema@.gp_models.link_fitted IS 'when the link part was last fitted';
 COMMENT ON COLUMN @extschema@.gp_models.link_keep IS 'best pairs of each node that are kept; NULL where none are';
 COMMENT ON COLUMN @extschema@.gp_models.link_kept_bytes IS 'what they take';
+COMMENT ON COLUMN @extschema@.gp_models.link_min_probability IS 'least probability of a pair that is kept; NULL where any may be';
 
 COMMENT ON COLUMN @extschema@.gp_progress.pid IS 'process of the backend that computes';
 COMMENT ON COLUMN @extschema@.gp_progress.model IS 'model, or graph, that it computes';

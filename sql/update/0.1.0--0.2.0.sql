@@ -174,6 +174,7 @@ ALTER TABLE @extschema@.gp_model_catalog
     ADD COLUMN alternatives jsonb,
     ADD COLUMN asked_method text DEFAULT 'gp',
     ADD COLUMN link_asked_keep integer,
+    ADD COLUMN link_asked_min_probability double precision DEFAULT 0,
     ADD COLUMN link_kept_bytes bigint,
     ADD COLUMN asked_live boolean DEFAULT false,
     ADD COLUMN live_bytes bigint DEFAULT 0;

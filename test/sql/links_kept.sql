@@ -30,7 +30,8 @@ SELECT gp_create_graph('numbers', 'n', 'e'), gp_create_graph('names', 'names', '
 
 SELECT try($$SELECT gp_fit_links('numbers', keep => -1)$$);
 SELECT try($$SELECT gp_fit_links('numbers', keep => 101)$$);
-SELECT model FROM gp_fit_links('numbers', keep => NULL);
+SELECT try($$SELECT gp_fit_links('numbers', keep => 3, min_probability => 1.5)$$), try($$SELECT gp_fit_links('numbers', keep => 3, min_probability => 'NaN')$$);
+SELECT model FROM gp_fit_links('numbers', keep => NULL, min_probability => NULL);
 SELECT link_keep, link_kept_bytes, (SELECT count(*) FROM gp_block WHERE part = 'link_best') FROM gp_models;
 SELECT g, (gp_fit_links(g, keep => 10)).model, (gp_fit_links(g, g || '_0')).model FROM unnest('{numbers,names,arcs}'::text[]) g;
 SELECT model, link_keep, link_kept_bytes > 40000 AS bytes, (SELECT count(*) > 1 FROM gp_block b JOIN gp_model_catalog m ON m.id = b.model WHERE m.name = v.model AND part = 'link_best') AS blocks
@@ -134,6 +135,15 @@ SELECT try($$SELECT * FROM gp_predict_links('names', NULL::text)$$);
 SELECT try($$SELECT * FROM gp_predict_links('names', 'n1ä')$$);
 ROLLBACK;
 SELECT count(*) > 3 FROM gp_predict_links('names', 'n1ä');
+
+-- Pairs that are not likely enough are left out, of a refresh as well
+SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY probability) AS least, count(*) AS n FROM gp_predict_links('numbers', k => 5) \gset
+SELECT model FROM gp_fit_links('numbers', keep => 5, min_probability => :least);
+SELECT bool_and(probability >= :least), count(*) > 20, count(*) < :n FROM gp_predict_links('numbers', k => 5);
+CALL gp_refresh('numbers');
+SELECT link_keep, link_min_probability = :least, bool_and(probability >= :least), count(*) > 20, count(*) < :n FROM gp_models, gp_predict_links('numbers', k => 5) WHERE model = 'numbers' GROUP BY 1, 2;
+-- What was not kept is computed
+SELECT count(*) > :n, min(probability) < :least FROM gp_predict_links('numbers', k => 6);
 
 SELECT gp_drop_graph(g) FROM unnest('{numbers,names,arcs,few}'::text[]) AS g;
 SELECT count(*) FROM gp_block;

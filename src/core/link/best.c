@@ -298,6 +298,7 @@ typedef struct keeper
 {
 	gp_env	   *env;
 	gp_link_kept kept;
+	double		least;			/* probability */
 	int64_t		n;
 } keeper;
 
@@ -307,10 +308,12 @@ keep_row(void *state, const gp_link_row *row)
 {
 	keeper	   *k = state;
 
+	if (row->probability < k->least)
+		return;
 	if (k->n == k->kept.room)
 	{
 		k->kept.room = 2 * k->kept.room + 1024;
-		k->kept.row = gp_realloc_array(k->env, k->kept.row, k->kept.room, sizeof(gp_link_row));
+		k->kept.row = gp_resize_array(k->env, k->kept.row, k->kept.room, sizeof(gp_link_row));
 	}
 	k->kept.row[k->n++] = *row;
 	k->kept.first[row->src + 1]++;
@@ -318,10 +321,10 @@ keep_row(void *state, const gp_link_row *row)
 
 /* The best of every node, as they rank. */
 gp_link_kept
-gp_links_keep(gp_links *l, int64_t k)
+gp_links_keep(gp_links *l, int64_t k, double least)
 {
 	int64_t		nodes = l->model->graph->nodes;
-	keeper		all = {.env = l->env, .kept = {.nodes = nodes}};
+	keeper		all = {.env = l->env, .kept = {.nodes = nodes}, .least = least};
 	best		b = {.l = l, .env = l->env, .k = k, .as_ranked = true, .take = keep_row, .state = &all};
 	int32_t    *node = gp_alloc_array(l->env, nodes, sizeof(int32_t));
 

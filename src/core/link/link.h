@@ -257,7 +257,7 @@ typedef struct gp_link_kept
 	gp_link_row *row;
 } gp_link_kept;
 
-/* Memory of the environment; k is at most GP_LINK_MOST_KEPT. */
-extern gp_link_kept gp_links_keep(gp_links *links, int64_t k);
+/* Memory of the environment; k is at most GP_LINK_MOST_KEPT.  Pairs below the least probability are left out. */
+extern gp_link_kept gp_links_keep(gp_links *links, int64_t k, double least);
 
 #endif							/* GP_LINK_H */

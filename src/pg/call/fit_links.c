@@ -22,13 +22,14 @@ link_fit_settings(FunctionCallInfo fcinfo)
 	settings.seed = PG_GETARG_INT64(4);
 	/* Library and objects may be of different versions until the update. */
 	settings.keep = PG_NARGS() > 6 && !PG_ARGISNULL(6) ? PG_GETARG_INT32(6) : 0;
+	settings.min_probability = PG_NARGS() > 7 && !PG_ARGISNULL(7) ? PG_GETARG_FLOAT8(7) : 0.0;
 	gnngp_link_settings_check(&settings);
 	return settings;
 }
 
 PG_FUNCTION_INFO_V1(gnngp_fit_links);
 
-/* gp_fit_links(graph, model, kernel, method, seed, replace, keep) */
+/* gp_fit_links(graph, model, kernel, method, seed, replace, keep, min_probability) */
 Datum
 gnngp_fit_links(PG_FUNCTION_ARGS)
 {

@@ -55,6 +55,11 @@ gnngp_link_settings_check(gnngp_link_settings *settings)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("keep must be between 0 and %d", GP_LINK_MOST_KEPT),
 				 errhint("It says how many pairs of each node are stored, for gp_predict_links with k up to that.")));
+	if (!(settings->min_probability >= 0.0 && settings->min_probability <= 1.0))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("min_probability must be between 0 and 1"),
+				 errhint("Of the pairs that keep => ... stores, those of a smaller probability are left out.")));
 }
 
 /* The best pairs of every node, where some are to be kept; each thread takes nodes of its own, as in predictions. */
@@ -70,7 +75,7 @@ gnngp_link_keep(gp_device *device, const gp_link_model *links, const gnngp_link_
 	one = gnngp_device_open(device->env, 1);
 	open = gp_links_open(one, links);
 	gp_links_share(open, gnngp_setting_threads());
-	kept = gp_links_keep(open, settings->keep);
+	kept = gp_links_keep(open, settings->keep, settings->min_probability);
 	gp_links_close(open);
 	one->close(one);
 	return kept;

@@ -74,6 +74,7 @@ typedef struct gnngp_link_settings
 	char	   *method;			/* auto, scores, pairs */
 	int64		seed;
 	int32		keep;			/* best pairs of each node that are stored; 0: none */
+	double		min_probability;	/* of these */
 } gnngp_link_settings;
 
 /* The parts of a model; each is fitted, stored and replaced alone. */

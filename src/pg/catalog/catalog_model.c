@@ -94,6 +94,7 @@ static const model_column columns[] = {
 	LATER("alternatives", JSONBOID, alternatives, "NULL"),
 	PART(GNNGP_PART_NODES, "asked_method", TEXTOID, settings.method, "method", false, "'gp'"),
 	PART(GNNGP_PART_LINKS, "link_asked_keep", INT4OID, link.settings.keep, "keep", false, "0"),
+	PART(GNNGP_PART_LINKS, "link_asked_min_probability", FLOAT8OID, link.settings.min_probability, "min_probability", false, "0"),
 	PART(GNNGP_PART_LINKS, "link_kept_bytes", INT8OID, link.kept_bytes, "kept_bytes", false, "0"),
 	LATER("asked_live", BOOLOID, settings.live, "false"),
 	LATER("live_bytes", INT8OID, live_bytes, "0"),

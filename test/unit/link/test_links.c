@@ -99,11 +99,30 @@ check_rows(const gp_graph *g, const rows *r, int k, const char *what)
 	return r->n;
 }
 
+/* With a least probability, what is kept is what was kept before and is as likely. */
+static void
+check_least(gp_links *l, const gp_link_kept *all)
+{
+	double		least = all->row[all->first[NODES] / 2].probability;
+	gp_link_kept some = gp_links_keep(l, 5, least);
+	int64_t		n = 0;
+	bool		same = true;
+
+	for (int64_t i = 0; i < NODES; i++)
+	{
+		for (int64_t e = all->first[i]; e < all->first[i + 1]; e++)
+			if (all->row[e].probability >= least)
+				same = same && memcmp(&all->row[e], &some.row[n++], sizeof(gp_link_row)) == 0;
+		same = same && some.first[i + 1] == n;
+	}
+	ok(same && n > 0 && n < all->first[NODES], "with a least probability the likely ones are kept");
+}
+
 /* What is kept of a node is what it gets alone, and its first k are its k best. */
 static void
 check_kept(gp_links *l, rows *one)
 {
-	gp_link_kept kept = gp_links_keep(l, 5);
+	gp_link_kept kept = gp_links_keep(l, 5, 0.0);
 	bool		same = kept.nodes == NODES;
 
 	for (int32_t i = 0; i < NODES; i++)
@@ -122,6 +141,7 @@ check_kept(gp_links *l, rows *one)
 			same = same && one->n == n && found == n;
 		}
 	ok(same, "what is kept is what each node gets alone");
+	check_least(l, &kept);
 }
 
 /* All pairs without a link that are looked at, scored one by one, are not better than the best. */
@@ -352,7 +372,7 @@ fit_and_ask(gp_env *env, gp_link_method method)
 	int32_t		node[] = {0, 5, 11};
 
 	gp_links_best(l, 3, node, 3, GP_CANDIDATES_AUTO, keep, r);
-	gp_links_keep(l, 3);
+	gp_links_keep(l, 3, 0.0);
 	gp_links_close(l);
 	gp_link_model_free(env, model);
 }

@@ -86,12 +86,12 @@ check_threads(gp_env *env, bool features, gp_link_method method)
 	gp_device  *dev = gp_device_cpu(env, 1);
 	gp_links   *l = gp_links_open(dev, gp_link_fit(dev, &p));
 	rows	   *one = ask(env, l, 1);
-	gp_link_kept kept = gp_links_keep(l, 4);
+	gp_link_kept kept = gp_links_keep(l, 4, 0.0);
 	gp_link_kept by_two;
 
 	ok(same(one, ask(env, l, 2)) && same(one, ask(env, l, 5)), "the same bits at any number of threads");
 	gp_links_share(l, 2);
-	by_two = gp_links_keep(l, 4);
+	by_two = gp_links_keep(l, 4, 0.0);
 	ok(memcmp(kept.first, by_two.first, (NODES + 1) * sizeof(int64_t)) == 0 &&
 	   memcmp(kept.row, by_two.row, kept.first[NODES] * sizeof(gp_link_row)) == 0, "of what is kept, too");
 	env->limit = env->used + 16 * 1024 * 1024;
