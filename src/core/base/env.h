@@ -68,7 +68,7 @@ struct gp_env
 	 */
 	void	   *(*resize) (gp_env *env, void *p, size_t old, size_t bytes);
 
-	/* True when a cancel waits; safe to poll inside a block of work. */
+	/* True when a cancel waits; safe to poll inside a block of work, and from any thread. */
 	bool		(*interrupt_pending) (gp_env *env);
 
 	/* Serves pending interrupts; does not return when one ends the query. */

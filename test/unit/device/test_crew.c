@@ -22,8 +22,8 @@ counted_pending(gp_env *env)
 	int64_t		n = __atomic_add_fetch(&polls, 1, __ATOMIC_RELAXED);
 
 	if (n == cancel_poll)
-		test_state(env)->cancel = true;
-	return test_state(env)->cancel || (harmless_every > 0 && n % harmless_every == 0);
+		__atomic_store_n(&test_state(env)->cancel, true, __ATOMIC_RELAXED);
+	return __atomic_load_n(&test_state(env)->cancel, __ATOMIC_RELAXED) || (harmless_every > 0 && n % harmless_every == 0);
 }
 
 typedef struct task
