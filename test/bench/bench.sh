@@ -8,9 +8,9 @@
 #   packages  the package graph with 1,500 landmarks, by phase, against sgemm
 #   edges     reading 10 million edges
 #   predict   gp_predict on a million nodes
-#   links     held-out links against common neighbours and resource allocation in plain SQL, and
-#             scikit-learn's logistic regression on the same scores (GNNGP_DATA); times on the
-#             package graph and on 20,000 nodes
+#   links     held-out links against common neighbours and resource allocation in plain SQL, Katz's
+#             index in SciPy, and scikit-learn's logistic regression on the same scores (GNNGP_DATA);
+#             times on the package graph and on 20,000 nodes, with one thread and with all
 #   aggregates  gp_graph on 10 million rows against count(*) and array_agg; 10,000 groups of
 #             1,000 edges into factors against array_agg; bytes of a stored graph
 #   walks     a node's random walks on 10,000 to 1,000,000 nodes, against the smallest graph's
@@ -114,6 +114,7 @@ python_baseline() {
 
 # Compiles the device's benchmark.
 build_bench_device() {
+	"$PYTHON" -c 'import scipy' 2>/dev/null || { katz=; echo "links: $PYTHON has no scipy, no Katz's index"; }
 	(cd "$ROOT" && gcc -O2 -Isrc/core test/bench/bench_device.c src/core/device/cpu_*.c src/core/base/env.c \
 		-o "$WORK/bench_device" -lm -lpthread -ldl)
 }
@@ -304,6 +305,7 @@ bench_held_links() {
 	nodes=$(sql -At -c "SELECT count(*) FROM $1_nodes")
 	for seed in 1 2 3 4 5; do
 		sql -At -F ' ' -v set="$set" -v seed=$seed -v folder="$folder" -f "$HERE/bench_links.sql"
+		[ -z "$katz" ] || PYTHONDONTWRITEBYTECODE=1 "$PYTHON" "$HERE/bench_katz.py" "$folder" "$nodes" | sed 's/^/katz /'
 		[ -n "$learner" ] || continue
 		"$WORK/bench_links" "$nodes" "$folder" >"$folder/seconds"
 		PYTHONDONTWRITEBYTECODE=1 "$PYTHON" "$HERE/bench_links.py" "$folder" |
@@ -313,6 +315,7 @@ bench_held_links() {
 		END { for (k in n) printf "%s %.1f %.1f %.3f\n", k, auc[k] / n[k], ap[k] / n[k], s[k] / n[k] }' >"$folder/figures"
 	read -r figures spent <<<"$(held_figures gnngp)"
 	for baseline in "common|common neighbours in SQL" "allocation|resource allocation in SQL" \
+		"katz|Katz's index in SciPy, its best share" \
 		"logistic|scikit-learn, logistic regression on our scores"; do
 		read -r their_figures their_spent <<<"$(held_figures "${baseline%%|*}")"
 		[ -n "$their_figures" ] || continue
@@ -323,7 +326,7 @@ bench_held_links() {
 
 # The same for all data sets.
 bench_links_data() {
-	local set learner=1
+	local set learner=1 katz=1
 
 	if [ -z "${GNNGP_DATA:-}" ]; then
 		echo "links: held-out links skipped, GNNGP_DATA names no folder of graphs"
@@ -345,7 +348,7 @@ bench_links_data() {
 
 # Times on larger graphs.
 bench_links() {
-	local PGOPTIONS='-c client_min_messages=warning'
+	local one all PGOPTIONS='-c client_min_messages=warning'
 
 	export PGOPTIONS
 	bench_links_data
@@ -366,6 +369,10 @@ bench_links() {
 		-c "SELECT gp_create_graph('pairs', 'node', 'edge')" -c "SELECT FROM gp_fit_links('pairs')" >/dev/null
 	row "gp_predict_links, all of 20,000 nodes (s)" \
 		"$(RUNS=1 timed "SELECT count(*) FROM gp_predict_links('pairs')")" "" "" "less than 60"
+	export PGOPTIONS="$PGOPTIONS -c gnngp.threads="
+	one=$(PGOPTIONS="${PGOPTIONS}1" RUNS=1 timed "SELECT count(*) FROM gp_predict_links('pairs')")
+	all=$(PGOPTIONS="$PGOPTIONS$threads" RUNS=1 timed "SELECT count(*) FROM gp_predict_links('pairs')")
+	row "  $threads threads against one (s)" "$all" "$one" "$(ratio "$all" "$one")" "$([ "$threads" != 2 ] || echo "at most 0.6")"
 }
 
 bench_aggregates() {
