@@ -166,3 +166,82 @@ LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 10;
 
 COMMENT ON FUNCTION @extschema@.gp_explain(text, text, text, integer) IS
     'the same by the text of the id, whatever its type: gp_explain(''m'', ''alice'')';
+
+-- What to label next
+
+CREATE OR REPLACE FUNCTION @extschema@.gp_next_labels(
+    model text,
+    k integer DEFAULT 20,
+    among @extschema@.gp_node_list DEFAULT NULL)
+RETURNS TABLE (
+    node bigint,
+    gain double precision)
+AS 'MODULE_PATHNAME', 'gnngp_next_labels'
+LANGUAGE C STABLE PARALLEL RESTRICTED COST 1000000 ROWS 20;
+
+COMMENT ON FUNCTION @extschema@.gp_next_labels(text, integer, @extschema@.gp_node_list) IS
+    'the k nodes whose labels would tell most of all nodes, or of those among, best first, each with the share of what is left that it takes: gp_next_labels(''m'')';
+
+CREATE OR REPLACE FUNCTION @extschema@.gp_next_labels(
+    model text,
+    among anyarray)
+RETURNS TABLE (
+    node anyelement,
+    gain double precision)
+AS 'MODULE_PATHNAME', 'gnngp_next_labels'
+LANGUAGE C STABLE PARALLEL RESTRICTED COST 1000000 ROWS 20;
+
+COMMENT ON FUNCTION @extschema@.gp_next_labels(text, anyarray) IS
+    'the same with ids of any type, twenty nodes: gp_next_labels(''m'', NULL::uuid[])';
+
+CREATE OR REPLACE FUNCTION @extschema@.gp_next_labels(
+    model text,
+    k integer,
+    among anyarray)
+RETURNS TABLE (
+    node anyelement,
+    gain double precision)
+AS 'MODULE_PATHNAME', 'gnngp_next_labels'
+LANGUAGE C STABLE PARALLEL RESTRICTED COST 1000000 ROWS 20;
+
+COMMENT ON FUNCTION @extschema@.gp_next_labels(text, integer, anyarray) IS
+    'the same with ids of any type: gp_next_labels(''m'', 5, NULL::uuid[])';
+
+CREATE OR REPLACE FUNCTION @extschema@.gp_next_labels(
+    model text,
+    k integer,
+    among bigint[])
+RETURNS TABLE (
+    node bigint,
+    gain double precision)
+AS 'MODULE_PATHNAME', 'gnngp_next_labels'
+LANGUAGE C STABLE PARALLEL RESTRICTED COST 1000000 ROWS 20;
+
+COMMENT ON FUNCTION @extschema@.gp_next_labels(text, integer, bigint[]) IS
+    'the form for any type, spelled out for bigint';
+
+CREATE OR REPLACE FUNCTION @extschema@.gp_next_labels(
+    model text,
+    k integer,
+    among integer[])
+RETURNS TABLE (
+    node integer,
+    gain double precision)
+AS 'MODULE_PATHNAME', 'gnngp_next_labels'
+LANGUAGE C STABLE PARALLEL RESTRICTED COST 1000000 ROWS 20;
+
+COMMENT ON FUNCTION @extschema@.gp_next_labels(text, integer, integer[]) IS
+    'the form for any type, spelled out for integer';
+
+CREATE OR REPLACE FUNCTION @extschema@.gp_next_labels(
+    model text,
+    k integer,
+    among smallint[])
+RETURNS TABLE (
+    node smallint,
+    gain double precision)
+AS 'MODULE_PATHNAME', 'gnngp_next_labels'
+LANGUAGE C STABLE PARALLEL RESTRICTED COST 1000000 ROWS 20;
+
+COMMENT ON FUNCTION @extschema@.gp_next_labels(text, integer, smallint[]) IS
+    'the form for any type, spelled out for smallint';

@@ -305,4 +305,18 @@ extern gp_live_answer gp_live_ask(gp_device *dev, const gp_live_question *questi
  */
 extern double gp_live_explain(gp_device *dev, const gp_live_question *question, int32_t column, double *share);
 
+/* What to label next: rows of a question, the most telling first, each with the share of what is left that it takes. */
+typedef struct gp_live_choice
+{
+	int64_t		n;
+	int32_t    *node;			/* of the question */
+	double	   *gain;
+} gp_live_choice;
+
+/*
+ * The k nodes without a label in the fit whose labels would reduce the variance of the nodes asked for (all,
+ * where node is NULL) most, one after the other, each with those before it (next_labels.c).
+ */
+extern gp_live_choice gp_live_next(gp_device *dev, const gp_live_question *question, int64_t k);
+
 #endif							/* GP_INFER_H */

@@ -33,6 +33,13 @@ extern gp_solution gp_infer_panels(gp_eval *ev, const gp_problem *problem,
 								   const gp_targets *targets, gp_factor *f, const double *diag,
 								   gp_posterior *out);
 
+/*
+ * lowrank.c: noise q_i' B^-1 q_i of every row of a factor, l being the Cholesky factor of B; panels
+ * that are used for the last time may be spoilt.
+ */
+extern void gp_lowrank_variances(gp_eval *ev, gp_factor *f, gp_matrix l, double noise, bool last,
+								 double *variance);
+
 /* power.c */
 /* The factor of the kernel's power, where its program asks for one; the former factor goes. */
 extern gp_factor *gp_factor_of_power(gp_eval *ev, gp_factor *f);

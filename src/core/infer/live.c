@@ -12,9 +12,7 @@
  * (Rasmussen and Williams 2006, equations 2.23 and 2.24, conditioned once more; a label is taken
  * by the observation that undoes it).
  */
-#include "infer_internal.h"
-#include "kernel/keep.h"
-#include "kernel/prepared.h"
+#include "live_rows.h"
 
 #include <math.h>
 #include <string.h>
@@ -31,11 +29,7 @@ typedef struct observation
 /* A question at work. */
 typedef struct live
 {
-	gp_env	   *env;
-	gp_device  *dev;
-	const gp_live_question *q;
-	gp_live_figures f;
-	gp_eval		ev;
+	gp_live_rows r;
 	int32_t		columns;
 	int32_t		width;			/* of mean: columns, and for values what targets of 1 would give */
 	int64_t		nseen;
@@ -49,36 +43,6 @@ typedef struct live
 	double	   *cross;			/* exact: points x nseen, K; low rank: NULL */
 } live;
 
-/* The place of a number among ascending ones, or -1. */
-static int64_t
-place_of(const int32_t *list, int64_t n, int32_t node)
-{
-	int64_t		low = 0;
-	int64_t		high = n;
-
-	while (low < high)
-	{
-		int64_t		middle = low + (high - low) / 2;
-
-		if (list[middle] == node)
-			return middle;
-		if (list[middle] < node)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return -1;
-}
-
-/* The row of an anchor that is a labelled node of an exact fit. */
-static int64_t
-anchor_row(const live *s, int32_t node)
-{
-	const gp_piece *anchors = gp_keep_find(s->q->keep, GP_PIECE_ANCHORS, 0, 0);
-
-	return s->ev.live_rows + place_of(anchors->dense, anchors->rows, node);
-}
-
 /* Adds an observation. */
 static observation *
 add_seen(live *s, double sign, int64_t row, int64_t label)
@@ -86,8 +50,8 @@ add_seen(live *s, double sign, int64_t row, int64_t label)
 	observation *o = &s->seen[s->nseen++];
 
 	*o = (observation) {.sign = sign,.row = row,.label = label};
-	o->y = gp_alloc_zero(s->env, s->width, sizeof(double));
-	if (s->f.values)
+	o->y = gp_alloc_zero(s->r.env, s->width, sizeof(double));
+	if (s->r.f.values)
 		o->y[1] = 1.0;
 	return o;
 }
@@ -97,18 +61,18 @@ static void
 see_label(live *s, const gp_live_label *change)
 {
 	int64_t		n;
-	const int32_t *labelled = gp_live_labelled(s->q->keep, &n);
-	int32_t		node = s->q->fit_node[change->node];
-	int64_t		label = node < 0 ? -1 : place_of(labelled, n, node);
-	const double *targets = gp_keep_need(s->env, s->q->keep, GP_PIECE_TARGETS, 0, 0, n)->dense;
+	const int32_t *labelled = gp_live_labelled(s->r.q->keep, &n);
+	int32_t		node = s->r.q->fit_node[change->node];
+	int64_t		label = node < 0 ? -1 : gp_live_place(labelled, n, node);
+	const double *targets = gp_keep_need(s->r.env, s->r.q->keep, GP_PIECE_TARGETS, 0, 0, n)->dense;
 
 	if (label >= 0)
-		memcpy(add_seen(s, -1.0, s->f.exact ? anchor_row(s, node) : 0, label)->y, targets + label * s->columns,
+		memcpy(add_seen(s, -1.0, s->r.f.exact ? gp_live_anchor(&s->r, node) : 0, label)->y, targets + label * s->columns,
 			   s->columns * sizeof(double));
 	if (change->taken)
 		return;
-	if (s->f.values)
-		add_seen(s, 1.0, change->node, -1)->y[0] = (change->target - s->f.offset) / s->f.unit;
+	if (s->r.f.values)
+		add_seen(s, 1.0, change->node, -1)->y[0] = (change->target - s->r.f.offset) / s->r.f.unit;
 	else
 		add_seen(s, 1.0, change->node, -1)->y[change->label] = 1.0;
 }
@@ -117,33 +81,33 @@ see_label(live *s, const gp_live_label *change)
 static void
 list_points(live *s)
 {
-	const gp_live_question *q = s->q;
+	const gp_live_question *q = s->r.q;
 
-	s->seen = gp_alloc_zero(s->env, 2 * q->nlabels, sizeof(observation));
+	s->seen = gp_alloc_zero(s->r.env, 2 * q->nlabels, sizeof(observation));
 	for (int64_t k = 0; k < q->nlabels; k++)
 		see_label(s, &q->label[k]);
 	s->points = q->asked + s->nseen;
-	s->row = gp_alloc_array(s->env, s->points, sizeof(int32_t));
+	s->row = gp_alloc_array(s->r.env, s->points, sizeof(int32_t));
 	for (int64_t i = 0; i < q->asked; i++)
 		s->row[i] = q->node ? q->node[i] : (int32_t) i;
 	for (int64_t k = 0; k < s->nseen; k++)
 		s->row[q->asked + k] = (int32_t) s->seen[k].row;
-	s->mean = gp_alloc_array(s->env, s->points, s->width * sizeof(double));
-	s->prior = gp_alloc_zero(s->env, s->points, sizeof(double));
+	s->mean = gp_alloc_array(s->r.env, s->points, s->width * sizeof(double));
+	s->prior = gp_alloc_zero(s->r.env, s->points, sizeof(double));
 }
 
 /* The weights of what is predicted, and for values of targets that are all 1. */
 static gp_matrix
 take_weights(live *s, int64_t rank)
 {
-	gp_device  *dev = s->dev;
-	gp_matrix	w = gp_keep_take(dev, gp_keep_need(s->env, s->q->keep, GP_PIECE_WEIGHTS, 0, 0, rank), GP_DOUBLE);
+	gp_device  *dev = s->r.dev;
+	gp_matrix	w = gp_keep_take(dev, gp_keep_need(s->r.env, s->r.q->keep, GP_PIECE_WEIGHTS, 0, 0, rank), GP_DOUBLE);
 	gp_matrix	ones;
 	gp_matrix	out;
 
-	if (!s->f.values)
+	if (!s->r.f.values)
 		return w;
-	ones = gp_keep_take(dev, gp_keep_need(s->env, s->q->keep, GP_PIECE_WEIGHTS, 0, 1, rank), GP_DOUBLE);
+	ones = gp_keep_take(dev, gp_keep_need(s->r.env, s->r.q->keep, GP_PIECE_WEIGHTS, 0, 1, rank), GP_DOUBLE);
 	out = dev->create(dev, w.rows, 2, GP_DOUBLE);
 	dev->copy(dev, gp_matrix_cols(out, 0, 1), w);
 	dev->copy(dev, gp_matrix_cols(out, 1, 1), ones);
@@ -156,14 +120,13 @@ take_weights(live *s, int64_t rank)
 static void
 take_rows(live *s, gp_matrix rows)
 {
-	gp_device  *dev = s->dev;
+	gp_device  *dev = s->r.dev;
 	gp_matrix	w = take_weights(s, rows.cols);
-	gp_matrix	l = gp_keep_take_lower(dev, gp_keep_need(s->env, s->q->keep, GP_PIECE_POSTERIOR, 0, 0,
-												rows.cols * (rows.cols + 1) / 2), rows.cols);
+	gp_matrix	l = gp_live_root(&s->r, rows.cols);
 	gp_matrix	mean = dev->create(dev, s->points, s->width, GP_DOUBLE);
 
 	s->rank = rows.cols;
-	s->half = gp_alloc_array(s->env, s->points, s->rank * sizeof(double));
+	s->half = gp_alloc_array(s->r.env, s->points, s->rank * sizeof(double));
 	dev->gemm(dev, false, false, 1.0, rows, w, 0.0, mean);
 	dev->download(dev, gp_matrix_wrap(s->mean, s->points, s->width, GP_DOUBLE), mean);
 	dev->trsm(dev, false, true, l, rows);
@@ -173,50 +136,7 @@ take_rows(live *s, gp_matrix rows)
 	dev->destroy(dev, &l);
 }
 
-/* The diagonal of the exact kernel at the points. */
-static void
-take_diagonal(live *s)
-{
-	gp_device  *dev = s->dev;
-	gp_matrix	diag = gp_eval_diagonal(&s->ev, s->ev.kernel->program->nsteps - 1);
-	gp_matrix	rows = dev->create(dev, s->points, 1, GP_DOUBLE);
-
-	dev->gather_rows(dev, rows, diag, s->row);
-	dev->download(dev, gp_matrix_wrap(s->prior, s->points, 1, GP_DOUBLE), rows);
-	dev->destroy(dev, &rows);
-	dev->destroy(dev, &diag);
-}
-
 /* ---- exact ---- */
-
-/* The columns of the fit's labelled nodes, then those of the observations: all rows. */
-static gp_matrix
-exact_columns(live *s, const int32_t *col, int64_t ncols)
-{
-	gp_device  *dev = s->dev;
-	int			root = s->ev.kernel->program->nsteps - 1;
-	gp_matrix	whole;
-	gp_matrix	rows;
-	gp_matrix	out;
-
-	if (s->f.by_columns)
-	{
-		take_diagonal(s);
-		return gp_eval_columns(&s->ev, root, col, ncols);
-	}
-	whole = gp_eval_full(&s->ev, root);
-	rows = dev->create(dev, s->points, 1, s->ev.type);
-	dev->gather_rows(dev, rows, gp_matrix_diagonal(whole), s->row);
-	dev->download(dev, gp_matrix_wrap(s->prior, s->points, 1, GP_DOUBLE), rows);
-	dev->destroy(dev, &rows);
-	rows = dev->create(dev, ncols, s->ev.n, s->ev.type);
-	dev->gather_rows(dev, rows, whole, col);
-	dev->destroy(dev, &whole);
-	out = dev->create(dev, s->ev.n, ncols, s->ev.type);
-	dev->transpose(dev, out, rows);
-	dev->destroy(dev, &rows);
-	return out;
-}
 
 /* A node's covariance with itself is the diagonal, which the variances use, too. */
 static void
@@ -232,27 +152,29 @@ put_diagonal(live *s, double *block, int64_t width, const int32_t *col)
 static void
 ask_exact(live *s)
 {
-	gp_device  *dev = s->dev;
+	gp_device  *dev = s->r.dev;
 	int64_t		m;
-	const int32_t *labelled = gp_live_labelled(s->q->keep, &m);
+	const int32_t *labelled = gp_live_labelled(s->r.q->keep, &m);
 	int64_t		ncols = m + s->nseen;
-	int32_t    *col = gp_alloc_array(s->env, ncols, sizeof(int32_t));
+	int32_t    *col = gp_alloc_array(s->r.env, ncols, sizeof(int32_t));
 	double	   *block;
 	gp_matrix	all;
 	gp_matrix	some;
 	gp_matrix	rows;
 
 	for (int64_t k = 0; k < ncols; k++)
-		col[k] = (int32_t) (k < m ? anchor_row(s, labelled[k]) : s->seen[k - m].row);
-	all = exact_columns(s, col, ncols);
-	some = dev->create(dev, s->points, ncols, s->ev.type);
+		col[k] = (int32_t) (k < m ? gp_live_anchor(&s->r, labelled[k]) : s->seen[k - m].row);
+	gp_live_diagonal(&s->r, s->row, s->points, s->prior);
+	all = gp_live_columns(&s->r, col, ncols);
+	gp_live_forget(&s->r);
+	some = dev->create(dev, s->points, ncols, s->r.ev.type);
 	dev->gather_rows(dev, some, all, s->row);
 	dev->destroy(dev, &all);
-	block = gp_alloc_array(s->env, s->points, ncols * sizeof(double));
+	block = gp_alloc_array(s->r.env, s->points, ncols * sizeof(double));
 	dev->download(dev, gp_matrix_wrap(block, s->points, ncols, GP_DOUBLE), some);
 	dev->destroy(dev, &some);
 	put_diagonal(s, block, ncols, col);
-	s->cross = gp_alloc_array(s->env, s->points * s->nseen, sizeof(double));
+	s->cross = gp_alloc_array(s->r.env, s->points * s->nseen, sizeof(double));
 	for (int64_t i = 0; i < s->points; i++)
 		for (int64_t k = 0; k < s->nseen; k++)
 			s->cross[i * s->nseen + k] = block[i * ncols + m + k];
@@ -261,75 +183,45 @@ ask_exact(live *s)
 		dev->upload(dev, gp_matrix_rows(rows, i, 1), gp_matrix_wrap(block + i * ncols, 1, m, GP_DOUBLE));
 	take_rows(s, rows);
 	dev->destroy(dev, &rows);
-	gp_free(s->env, block);
-	gp_free(s->env, col);
+	gp_free(s->r.env, block);
+	gp_free(s->r.env, col);
 }
 
 /* ---- low rank ---- */
-
-/* The factor of all rows, with the power that the fit took. */
-static gp_factor *
-lowrank_factor(live *s)
-{
-	gp_eval    *ev = &s->ev;
-	gp_device  *dev = s->dev;
-	int64_t		anchors = gp_keep_find(s->q->keep, GP_PIECE_ANCHORS, 0, 0)->rows;
-	const gp_piece *power = gp_keep_find(s->q->keep, GP_PIECE_POWER, 0, 0);
-	int32_t    *landmark = gp_alloc_array(s->env, anchors, sizeof(int32_t));
-	gp_factor  *f;
-	gp_factor  *out;
-	gp_matrix	x;
-
-	for (int64_t k = 0; k < anchors; k++)
-		landmark[k] = (int32_t) (ev->live_rows + k);
-	f = gp_eval_nystrom(ev, ev->kernel->program->nsteps - 1, landmark, anchors);
-	gp_free(s->env, landmark);
-	if (power == NULL)
-		return f;
-	x = gp_keep_take(dev, power, ev->type);
-	out = gp_factor_create(s->env);
-	out->npanels = 1;
-	out->panel[0].value = 1.0;
-	out->panel[0].p = dev->create(dev, ev->live_rows, x.cols, ev->type);
-	gp_factor_times(ev, f, 0, ev->live_rows, x, out->panel[0].p);
-	dev->destroy(dev, &x);
-	gp_factor_free(ev, f);
-	return out;
-}
 
 /* The points' rows of Q: as nodes are now, or as the fit had labelled ones. */
 static void
 ask_lowrank(live *s)
 {
-	gp_device  *dev = s->dev;
-	gp_factor  *f = lowrank_factor(s);
+	gp_device  *dev = s->r.dev;
+	gp_factor  *f = gp_live_factor(&s->r);
 	int64_t		m;
-	const int32_t *unused = gp_live_labelled(s->q->keep, &m);
-	const gp_piece *labelled = gp_keep_need(s->env, s->q->keep, GP_PIECE_LABELLED_ROWS, 0, 0, m);
+	const int32_t *unused = gp_live_labelled(s->r.q->keep, &m);
+	const gp_piece *labelled = gp_keep_need(s->r.env, s->r.q->keep, GP_PIECE_LABELLED_ROWS, 0, 0, m);
 	gp_matrix	rows = dev->create(dev, s->points, gp_factor_rank(f), GP_DOUBLE);
 	gp_matrix	norm = dev->create(dev, s->points, 1, GP_DOUBLE);
 
 	(void) unused;
-	if (s->f.exact_diagonal)
-		take_diagonal(s);
-	gp_factor_rows(&s->ev, f, s->row, s->points, rows);
+	if (s->r.f.exact_diagonal)
+		gp_live_diagonal(&s->r, s->row, s->points, s->prior);
+	gp_factor_rows(&s->r.ev, f, s->row, s->points, rows);
 	for (int64_t k = 0; k < s->nseen; k++)
 		if (s->seen[k].label >= 0)
-			dev->upload(dev, gp_matrix_rows(rows, s->q->asked + k, 1),
+			dev->upload(dev, gp_matrix_rows(rows, s->r.q->asked + k, 1),
 						gp_matrix_wrap((char *) labelled->dense +
 									   s->seen[k].label * labelled->cols * gp_type_size(labelled->type),
 									   1, labelled->cols, labelled->type));
-	gp_factor_free(&s->ev, f);
-	if (s->f.exact_diagonal)
+	gp_factor_free(&s->r.ev, f);
+	if (s->r.f.exact_diagonal)
 	{
-		double	   *host = gp_alloc_array(s->env, s->points, sizeof(double));
+		double	   *host = gp_alloc_array(s->r.env, s->points, sizeof(double));
 
 		/* What the factor lacks of the diagonal stays whatever is labelled. */
 		dev->row_dots(dev, norm, rows, rows);
 		dev->download(dev, gp_matrix_wrap(host, s->points, 1, GP_DOUBLE), norm);
 		for (int64_t i = 0; i < s->points; i++)
 			s->prior[i] = s->prior[i] > 0.0 ? s->prior[i] - host[i] : -INFINITY;
-		gp_free(s->env, host);
+		gp_free(s->r.env, host);
 	}
 	else
 	{
@@ -350,12 +242,12 @@ static double
 covariance(const live *s, int64_t i, int64_t k)
 {
 	const double *a = s->half + i * s->rank;
-	const double *b = s->half + (s->q->asked + k) * s->rank;
+	const double *b = s->half + (s->r.q->asked + k) * s->rank;
 	double		dot = 0.0;
 
 	for (int64_t j = 0; j < s->rank; j++)
 		dot += a[j] * b[j];
-	return s->f.exact ? s->cross[i * s->nseen + k] - dot : s->f.noise * dot;
+	return s->r.f.exact ? s->cross[i * s->nseen + k] - dot : s->r.f.noise * dot;
 }
 
 /* Brings the largest of a column to the diagonal. */
@@ -368,8 +260,8 @@ pivot(live *s, double *a, double *b, int64_t n, int64_t width, int64_t k)
 	for (int64_t i = k + 1; i < n; i++)
 		if (fabs(a[i * n + k]) > fabs(a[best * n + k]))
 			best = i;
-	if (!(fabs(a[best * n + k]) > 1e-9 * s->f.noise))
-		gp_raise(s->env, GP_ERR_DATA, "Take fewer labels away at once.",
+	if (!(fabs(a[best * n + k]) > 1e-9 * s->r.f.noise))
+		gp_raise(s->r.env, GP_ERR_DATA, "Take fewer labels away at once.",
 				 "the labels that are taken away leave nothing to predict by");
 	for (int64_t j = 0; j < n && best != k; j++)
 	{
@@ -398,7 +290,7 @@ solve(live *s, double *a, double *b, int64_t n, int64_t width)
 		{
 			double		factor = a[i * n + k] / a[k * n + k];
 
-			gp_look(s->env, (k * n + i) * (n + width), &next);
+			gp_look(s->r.env, (k * n + i) * (n + width), &next);
 			if (i == k || factor == 0.0)
 				continue;
 			for (int64_t j = k; j < n; j++)
@@ -417,10 +309,10 @@ static void
 observe(live *s, double *variance)
 {
 	int64_t		n = s->nseen;
-	int64_t		asked = s->q->asked;
+	int64_t		asked = s->r.q->asked;
 	int64_t		width = s->width + asked;
-	double	   *a = gp_alloc_array(s->env, n, n * sizeof(double));
-	double	   *b = gp_alloc_array(s->env, n, width * sizeof(double));
+	double	   *a = gp_alloc_array(s->r.env, n, n * sizeof(double));
+	double	   *b = gp_alloc_array(s->r.env, n, width * sizeof(double));
 	int64_t		next = 0;
 
 	for (int64_t k = 0; k < n; k++)
@@ -429,14 +321,14 @@ observe(live *s, double *variance)
 
 		for (int64_t j = 0; j < n; j++)
 		{
-			gp_look(s->env, (k * (n + asked) + j) * s->rank, &next);
-			a[k * n + j] = covariance(s, asked + k, j) + (j == k ? o->sign * s->f.noise : 0.0);
+			gp_look(s->r.env, (k * (n + asked) + j) * s->rank, &next);
+			a[k * n + j] = covariance(s, asked + k, j) + (j == k ? o->sign * s->r.f.noise : 0.0);
 		}
 		for (int32_t c = 0; c < s->width; c++)
 			b[k * width + c] = o->y[c] - s->mean[(asked + k) * s->width + c];
 		for (int64_t i = 0; i < asked; i++)
 		{
-			gp_look(s->env, (k * (n + asked) + n + i) * s->rank, &next);
+			gp_look(s->r.env, (k * (n + asked) + n + i) * s->rank, &next);
 			b[k * width + s->width + i] = covariance(s, i, k);
 		}
 	}
@@ -447,27 +339,27 @@ observe(live *s, double *variance)
 		{
 			double		c = covariance(s, i, k);
 
-			gp_look(s->env, (i * n + k) * s->rank, &next);
+			gp_look(s->r.env, (i * n + k) * s->rank, &next);
 			for (int32_t j = 0; j < s->width; j++)
 				s->mean[i * s->width + j] += c * b[k * width + j];
 			variance[i] -= c * b[k * width + s->width + i];
 		}
-	gp_free(s->env, a);
-	gp_free(s->env, b);
+	gp_free(s->r.env, a);
+	gp_free(s->r.env, b);
 }
 
 /* The latent variances before any change; diag gets what tells nodes without kernel from others. */
 static void
 fill_variances(live *s, double *variance, double *diag)
 {
-	for (int64_t i = 0; i < s->q->asked; i++)
+	for (int64_t i = 0; i < s->r.q->asked; i++)
 	{
 		double		dot = 0.0;
 
 		for (int64_t j = 0; j < s->rank; j++)
 			dot += s->half[i * s->rank + j] * s->half[i * s->rank + j];
-		variance[i] = s->f.exact ? s->prior[i] - dot : s->prior[i] + s->f.noise * dot;
-		diag[i] = s->f.exact ? s->prior[i] : isfinite(s->prior[i]);
+		variance[i] = s->r.f.exact ? s->prior[i] - dot : s->prior[i] + s->r.f.noise * dot;
+		diag[i] = s->r.f.exact ? s->prior[i] : isfinite(s->prior[i]);
 	}
 }
 
@@ -477,11 +369,11 @@ labels_now(const live *s)
 {
 	int64_t		n;
 
-	(void) gp_live_labelled(s->q->keep, &n);
+	(void) gp_live_labelled(s->r.q->keep, &n);
 	for (int64_t k = 0; k < s->nseen; k++)
 		n += s->seen[k].sign > 0.0 ? 1 : -1;
 	if (n < 1)
-		gp_raise(s->env, GP_ERR_DATA, "Take fewer labels away at once.",
+		gp_raise(s->r.env, GP_ERR_DATA, "Take fewer labels away at once.",
 				 "the labels that are taken away leave nothing to predict by");
 	return n;
 }
@@ -504,53 +396,47 @@ centre(live *s)
 {
 	double		gain = s->nseen > 0 ? offset_now(s) : 0.0;
 
-	for (int64_t i = 0; i < s->q->asked; i++)
+	for (int64_t i = 0; i < s->r.q->asked; i++)
 		s->mean[i] = s->mean[2 * i] - gain * s->mean[2 * i + 1];
-	s->f.offset += s->f.unit * gain;
+	s->r.f.offset += s->r.f.unit * gain;
 }
 
 /* The answer from means and latent variances, as a fit finishes its posterior. */
 static gp_live_answer
 finish(live *s)
 {
-	gp_problem	problem = {.task = s->f.values ? GP_TASK_VALUES : GP_TASK_CLASSES};
-	gp_targets	targets = {.unit = s->f.unit};
-	gp_solution solution = {.noise = s->f.noise,.mean_diag = s->f.mean_diag,.scale = s->f.scale};
-	gp_posterior out = {.nodes = s->q->asked,.columns = s->columns,.mean = s->mean};
-	double	   *diag = gp_alloc_array(s->env, s->q->asked, sizeof(double));
+	gp_problem	problem = {.task = s->r.f.values ? GP_TASK_VALUES : GP_TASK_CLASSES};
+	gp_targets	targets = {.unit = s->r.f.unit};
+	gp_solution solution = {.noise = s->r.f.noise,.mean_diag = s->r.f.mean_diag,.scale = s->r.f.scale};
+	gp_posterior out = {.nodes = s->r.q->asked,.columns = s->columns,.mean = s->mean};
+	double	   *diag = gp_alloc_array(s->r.env, s->r.q->asked, sizeof(double));
 
-	out.variance = gp_alloc_array(s->env, s->q->asked, sizeof(double));
+	out.variance = gp_alloc_array(s->r.env, s->r.q->asked, sizeof(double));
 	fill_variances(s, out.variance, diag);
 	if (s->nseen > 0)
 	{
 		(void) labels_now(s);
 		observe(s, out.variance);
 	}
-	if (s->f.values)
+	if (s->r.f.values)
 		centre(s);
-	targets.offset = s->f.offset;
-	gp_posterior_finish(s->env, &problem, &targets, &solution, diag, &out);
-	gp_free(s->env, diag);
-	if (!gp_all_finite(s->env, out.mean, out.nodes * out.columns) || !gp_all_finite(s->env, out.variance, out.nodes))
-		gp_raise(s->env, GP_ERR_RANGE, "Give labels of ordinary sizes.", "an answer is out of range");
+	targets.offset = s->r.f.offset;
+	gp_posterior_finish(s->r.env, &problem, &targets, &solution, diag, &out);
+	gp_free(s->r.env, diag);
+	if (!gp_all_finite(s->r.env, out.mean, out.nodes * out.columns) || !gp_all_finite(s->r.env, out.variance, out.nodes))
+		gp_raise(s->r.env, GP_ERR_RANGE, "Give labels of ordinary sizes.", "an answer is out of range");
 	return (gp_live_answer) {.n = out.nodes,.columns = out.columns,.mean = out.mean,.variance = out.variance,
 		.is_prior = out.is_prior};
 }
 
-/* Opens a question and evaluates its points. */
+/* Evaluates the points of a question. */
 static void
 begin(live *s)
 {
-	const gp_live_question *q = s->q;
-
-	if (!gp_live_read(q->keep, &s->f))
-		gp_raise(s->env, GP_ERR_INTERNAL, NULL, "the live state has no figures");
-	s->columns = (int32_t) s->f.columns;
-	s->width = s->columns + (s->f.values ? 1 : 0);
-	gp_eval_open_live(&s->ev, s->dev, q->program, q->graph, q->features, q->inner, q->fit_node,
-					  (gp_fit_size) {(int64_t) s->f.nodes, (int64_t) s->f.dims}, q->keep, gp_live_type(&s->f));
+	s->columns = (int32_t) s->r.f.columns;
+	s->width = s->columns + (s->r.f.values ? 1 : 0);
 	list_points(s);
-	if (s->f.exact)
+	if (s->r.f.exact)
 		ask_exact(s);
 	else
 		ask_lowrank(s);
@@ -561,20 +447,20 @@ static void
 end(live *s)
 {
 	for (int64_t k = 0; k < s->nseen; k++)
-		gp_free(s->env, s->seen[k].y);
-	gp_free(s->env, s->seen);
-	gp_free(s->env, s->row);
-	gp_free(s->env, s->prior);
-	gp_free(s->env, s->half);
-	gp_free(s->env, s->cross);
-	gp_eval_close(&s->ev);
+		gp_free(s->r.env, s->seen[k].y);
+	gp_free(s->r.env, s->seen);
+	gp_free(s->r.env, s->row);
+	gp_free(s->r.env, s->prior);
+	gp_free(s->r.env, s->half);
+	gp_free(s->r.env, s->cross);
+	gp_live_rows_close(&s->r);
 }
 
 /* Answers a question. */
 gp_live_answer
 gp_live_ask(gp_device *dev, const gp_live_question *question)
 {
-	live		s = {.env = dev->env,.dev = dev,.q = question};
+	live		s = {.r = gp_live_rows_open(dev, question)};
 	gp_live_answer answer;
 
 	begin(&s);
@@ -587,17 +473,17 @@ gp_live_ask(gp_device *dev, const gp_live_question *question)
 static void
 fill_counts(live *s, int64_t m, double *count)
 {
-	gp_device  *dev = s->dev;
+	gp_device  *dev = s->r.dev;
 	gp_matrix	u = dev->create(dev, 1, s->rank, GP_DOUBLE);
-	gp_matrix	l = gp_keep_take_lower(dev, gp_keep_find(s->q->keep, GP_PIECE_POSTERIOR, 0, 0), s->rank);
+	gp_matrix	l = gp_live_root(&s->r, s->rank);
 	gp_matrix	rows = {0};
 	gp_matrix	out = u;
 
 	dev->upload(dev, u, gp_matrix_wrap(s->half, 1, s->rank, GP_DOUBLE));
 	dev->trsm(dev, false, false, l, u);
-	if (!s->f.exact)
+	if (!s->r.f.exact)
 	{
-		rows = gp_keep_take(dev, gp_keep_need(s->env, s->q->keep, GP_PIECE_LABELLED_ROWS, 0, 0, m), GP_DOUBLE);
+		rows = gp_keep_take(dev, gp_keep_need(s->r.env, s->r.q->keep, GP_PIECE_LABELLED_ROWS, 0, 0, m), GP_DOUBLE);
 		out = dev->create(dev, 1, m, GP_DOUBLE);
 		dev->gemm(dev, false, true, 1.0, u, rows, 0.0, out);
 		dev->destroy(dev, &u);
@@ -612,7 +498,7 @@ fill_counts(live *s, int64_t m, double *count)
 double
 gp_live_explain(gp_device *dev, const gp_live_question *question, int32_t column, double *share)
 {
-	live		s = {.env = dev->env,.dev = dev,.q = question};
+	live		s = {.r = gp_live_rows_open(dev, question)};
 	const double *y;
 	int64_t		m;
 	double		score;
@@ -622,9 +508,9 @@ gp_live_explain(gp_device *dev, const gp_live_question *question, int32_t column
 	begin(&s);
 	fill_counts(&s, m, share);
 	for (int64_t t = 0; t < m; t++)
-		share[t] *= s.f.unit * y[t * s.columns + column];
-	score = s.f.unit * s.mean[column] + (s.f.values ? s.f.offset : 0.0);
-	gp_free(s.env, s.mean);
+		share[t] *= s.r.f.unit * y[t * s.columns + column];
+	score = s.r.f.unit * s.mean[column] + (s.r.f.values ? s.r.f.offset : 0.0);
+	gp_free(s.r.env, s.mean);
 	end(&s);
 	return score;
 }

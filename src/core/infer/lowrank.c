@@ -167,15 +167,15 @@ product_norms(lowrank *lr, gp_matrix x, double *out)
 }
 
 /*
- * out_i = |(R L)^-1 P_i'|^2 for every node: one triangular solve.  It is the last
- * use of the panels, so a single one is solved in place.
+ * out_i = |(R L)^-1 P_i'|^2 for every row: one triangular solve.  Where it is the last
+ * use of the panels, a single one is solved in place.
  */
 static void
-solve_norms(lowrank *lr, gp_matrix root, double *out)
+solve_norms(lowrank *lr, gp_matrix root, bool last, double *out)
 {
 	gp_device  *dev = lr->ev->dev;
-	int64_t		n = lr->ev->n;
-	bool		in_place = lr->f->npanels == 1;
+	int64_t		n = gp_eval_rows(lr->ev);
+	bool		in_place = last && lr->f->npanels == 1;
 	int64_t		height = gp_min64(n, 4 * dev->row_block);
 	gp_matrix	norm = dev->create(dev, n, 1, GP_DOUBLE);
 	gp_matrix	block = {0};
@@ -246,17 +246,18 @@ explained_root(lowrank *lr, gp_matrix l, double noise)
  * What is left of each variance when the prior's is the low-rank one:
  * noise q_i' B^-1 q_i (Niu et al. 2023, eq. 7).
  */
-static void
-lowrank_variances(lowrank *lr, gp_matrix l, double noise, gp_posterior *out)
+void
+gp_lowrank_variances(gp_eval *ev, gp_factor *f, gp_matrix l, double noise, bool last, double *variance)
 {
-	gp_device  *dev = lr->ev->dev;
-	gp_matrix	product = combined_root(lr, l);
-	gp_matrix	root = narrow(lr, product);
+	lowrank		lr = {ev, f, gp_factor_rank(f)};
+	gp_device  *dev = ev->dev;
+	gp_matrix	product = combined_root(&lr, l);
+	gp_matrix	root = narrow(&lr, product);
 
 	dev->destroy(dev, &product);
-	solve_norms(lr, root, out->variance);
-	for (int64_t i = 0; i < lr->ev->n && !dev->env->dry; i++)
-		out->variance[i] *= noise;
+	solve_norms(&lr, root, last, variance);
+	for (int64_t i = 0; i < gp_eval_rows(ev) && !dev->env->dry; i++)
+		variance[i] *= noise;
 	dev->destroy(dev, &root);
 }
 
@@ -355,7 +356,7 @@ solve_dual(lowrank *lr, const gp_problem *problem, const gp_targets *targets, gp
 	{
 		gp_matrix	l = gram_root(lr, wide, solution.noise);
 
-		lowrank_variances(lr, l, solution.noise, out);
+		gp_lowrank_variances(lr->ev, lr->f, l, solution.noise, true, out->variance);
 		dev->destroy(dev, &l);
 	}
 	dev->destroy(dev, &wide);
@@ -381,7 +382,7 @@ solve_primal(lowrank *lr, const gp_problem *problem, const gp_targets *targets, 
 		dev->destroy(dev, &f);
 	}
 	else
-		lowrank_variances(lr, solution.root, solution.noise, out);
+		gp_lowrank_variances(lr->ev, lr->f, solution.root, solution.noise, true, out->variance);
 	return solution;
 }
 

@@ -100,21 +100,28 @@ drop_nulls(gnngp_given_ids *ids)
 	ids->n = n;
 }
 
+/* Takes the nodes that an argument names. */
+void
+gnngp_live_call_take(gnngp_live_call *c, int argno, const char *argument, const gnngp_id_hints *hints)
+{
+	gnngp_id_type_open_argument(&c->id_type, c->model, c->fcinfo, argno, hints);
+	c->nodes = gnngp_given_ids_take(&c->id_type, c->fcinfo, argno);
+	drop_nulls(&c->nodes);
+	gnngp_live_call_check_twice(&c->nodes, argument);
+}
+
 /* Takes the nodes that are asked for. */
 void
 gnngp_live_call_nodes(gnngp_live_call *c)
 {
 	gnngp_id_hints hints = gnngp_id_hints_for(c->fcinfo);
 
-	gnngp_id_type_open_argument(&c->id_type, c->model, c->fcinfo, 1, &hints);
-	c->nodes = gnngp_given_ids_take(&c->id_type, c->fcinfo, 1);
+	gnngp_live_call_take(c, 1, "nodes", &hints);
 	if (c->nodes.all)
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 errmsg("nodes must not be NULL"),
 				 errhint("Name the nodes; gp_predict tells of all nodes.")));
-	drop_nulls(&c->nodes);
-	gnngp_live_call_check_twice(&c->nodes, "nodes");
 }
 
 /* Compares an id with that of a node of the fit. */
@@ -184,7 +191,8 @@ gnngp_live_call_read(gnngp_live_call *c, gnngp_some **read)
 {
 	const double *moments = fit_moments(c);
 	gp_program *program = gnngp_compile_kernel(c->env, c->model->kernel);
-	gnngp_some *some = gnngp_read_some(c->env, c->graph, c->wanted, c->nwanted, gp_program_hops(c->env, program),
+	gnngp_some *some = gnngp_read_some(c->env, c->graph, c->wanted, c->nwanted,
+									   c->everything ? GNNGP_ALL_HOPS : gp_program_hops(c->env, program),
 									   (int64) c->figures.dims, moments);
 	gp_live_question q = {.keep = c->live->keep,.program = program,.graph = some->graph,
 	.inner = some->ids.n,.asked = c->nodes.n,.node = some->wanted};
@@ -199,7 +207,7 @@ gnngp_live_call_read(gnngp_live_call *c, gnngp_some **read)
 gp_device *
 gnngp_live_call_device(const gnngp_live_call *c)
 {
-	return gnngp_device_open(c->env, c->nodes.n < MANY_NODES ? 1 : 0);
+	return gnngp_device_open(c->env, c->nodes.n < MANY_NODES && !c->everything ? 1 : 0);
 }
 
 /* Ends a call that went well: keeps the state for the next one. */

@@ -22,6 +22,7 @@ typedef struct gnngp_live_call
 	gp_env	   *env;
 	gnngp_id_type id_type;
 	int32		top;
+	bool		everything;		/* all nodes are read */
 	gnngp_given_ids nodes;
 	gnngp_given_ids given;
 	gp_live_label *label;		/* of each node that is given */
@@ -34,6 +35,9 @@ extern void gnngp_live_call_open(gnngp_live_call *c, FunctionCallInfo fcinfo);
 
 /* Takes the nodes that the second argument names: 22004 for none, 22023 for one twice. */
 extern void gnngp_live_call_nodes(gnngp_live_call *c);
+
+/* The same of any argument, of which NULL means all nodes. */
+extern void gnngp_live_call_take(gnngp_live_call *c, int argno, const char *argument, const gnngp_id_hints *hints);
 
 /* 22023 for an id that stands twice in a list. */
 extern void gnngp_live_call_check_twice(const gnngp_given_ids *ids, const char *argument);

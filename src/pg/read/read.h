@@ -106,6 +106,8 @@ typedef struct gnngp_some
 	int32	   *wanted;			/* the number of each node that was asked for */
 } gnngp_some;
 
+#define GNNGP_ALL_HOPS (-1)		/* everything is read, whatever is asked for */
+
 /*
  * Reads so many hops around some nodes, and the edges of all nodes so near.  dims and moments
  * are those of the fit's features.  42704 for a node that is not there, 22023 for one that is

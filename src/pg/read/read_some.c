@@ -1,5 +1,5 @@
 /*
- * read_some.c - the neighbourhood of a few nodes, hop by hop.
+ * read_some.c - the neighbourhood of a few nodes, hop by hop, or all that the caller sees.
  *
  * A round asks for the rows of the nodes that the round before has found, and for their
  * edges, by arrays of ids.  The last round's edges count for degrees alone: what lies
@@ -71,6 +71,7 @@ typedef struct some_state
 	gnngp_column weight;
 	bool		weighted;
 	bool		by_dst;			/* the round's second query */
+	bool		all;			/* one round that reads everything */
 } some_state;
 
 /* The number of a node, which is met now if it was not before. */
@@ -154,7 +155,7 @@ node_row(void *state, const Datum *values, const bool *nulls)
 		return;
 	number = meet_datum(s, values[0], s->r->id.base);
 	/* What is equal by the type's rules and has another text was not asked for. */
-	if (number < s->first || number >= s->last)
+	if (!s->all && (number < s->first || number >= s->last))
 		return;
 	node = &s->node[number];
 	if (node->row >= 0)
@@ -220,21 +221,23 @@ plan_queries(some_state *s)
 	gnngp_query_init(&s->nodes, &r->nodes);
 	gnngp_query_add(&s->nodes, r->id.base, "t.%s", r->id.quoted);
 	s->features = gnngp_add_features(r, &s->nodes);
-	gnngp_query_some(r, &s->nodes, &r->id);
+	if (!s->all)
+		gnngp_query_some(r, &s->nodes, &r->id);
 	gnngp_query_plan(&s->nodes);
 	s->weighted = def->weight != NULL;
 	if (s->weighted)
 		s->weight = gnngp_table_number(&r->edges, def->weight);
 	s->end[0] = gnngp_table_column(&r->edges, def->src);
 	s->end[1] = gnngp_table_column(&r->edges, def->dst);
-	for (int k = 0; k < 2; k++)
+	for (int k = 0; k < (s->all ? 1 : 2); k++)
 	{
 		gnngp_query_init(&s->ends[k], &r->edges);
 		for (int e = 0; e < 2; e++)
 			s->end_base[e] = gnngp_query_add_id(r, &s->ends[k], &s->end[e]);
 		if (s->weighted)
 			gnngp_query_add_number(&s->ends[k], &s->weight);
-		gnngp_query_some(r, &s->ends[k], &s->end[k]);
+		if (!s->all)
+			gnngp_query_some(r, &s->ends[k], &s->end[k]);
 		gnngp_query_plan(&s->ends[k]);
 	}
 }
@@ -302,6 +305,30 @@ read_round(some_state *s)
 	}
 	MemoryContextSwitchTo(old);
 	MemoryContextReset(s->context);
+}
+
+/* Reads all nodes and all edges. */
+static void
+read_all(some_state *s)
+{
+	gnngp_query_run(&s->nodes, s->env, s->r->row_context, node_row, s, GP_PHASE_NODES, gnngp_table_rows(&s->r->nodes));
+	gnngp_query_run(&s->ends[0], s->env, s->r->row_context, edge_row, s, GP_PHASE_EDGES, gnngp_table_rows(&s->r->edges));
+}
+
+/* Reads hop by hop, and tells where an index would help. */
+static void
+read_rounds(some_state *s, int hops)
+{
+	for (int hop = 0; hop <= hops && s->last < s->nnodes; hop++)
+	{
+		s->first = s->last;
+		s->last = s->nnodes;
+		read_round(s);
+	}
+	/* Behind the queries, which tell who may not know of these tables. */
+	advise_index(&s->r->nodes, &s->r->id);
+	for (int k = 0; k < 2; k++)
+		advise_index(&s->r->edges, &s->end[k]);
 }
 
 /* Compares two nodes that were met, by the order of ids. */
@@ -424,9 +451,9 @@ read_features(some_state *s, gnngp_sparse_part *sparse, int32 *node_of_row)
 		r->data->features = gp_features_widen(s->env, r->data->features, r->data->ids.n, dims);
 }
 
-/* Reads hop by hop, inside SPI. */
+/* Reads the graph of a neighbourhood, or the whole, inside SPI. */
 static gnngp_some *
-read_hops(some_state *s, const gnngp_wanted *wanted, int64 n, int hops)
+read_graph(some_state *s, const gnngp_wanted *wanted, int64 n, int hops)
 {
 	gnngp_reader *r = s->r;
 	gnngp_sparse_part *sparse;
@@ -436,16 +463,10 @@ read_hops(some_state *s, const gnngp_wanted *wanted, int64 n, int hops)
 	plan_queries(s);
 	sparse = gnngp_plan_sparse(r);
 	meet_wanted(s, wanted, n);
-	for (int hop = 0; hop <= hops && s->last < s->nnodes; hop++)
-	{
-		s->first = s->last;
-		s->last = s->nnodes;
-		read_round(s);
-	}
-	/* Behind the queries, which tell who may not know of these tables. */
-	advise_index(&r->nodes, &r->id);
-	for (int k = 0; k < 2; k++)
-		advise_index(&r->edges, &s->end[k]);
+	if (s->all)
+		read_all(s);
+	else
+		read_rounds(s, hops);
 	node_of_row = number_nodes(s, &r->data->ids);
 	some->wanted = find_wanted(s, n);
 	read_features(s, sparse, node_of_row);
@@ -472,7 +493,7 @@ gnngp_some *
 gnngp_read_some(gp_env *env, const gnngp_graph_def *graph, const gnngp_wanted *wanted, int64 n, int hops,
 				int64 dims, const double *moments)
 {
-	some_state	s = {.env = env};
+	some_state	s = {.env = env,.all = hops == GNNGP_ALL_HOPS};
 	HASHCTL		control = {.keysize = sizeof(int64),.entrysize = sizeof(key_entry)};
 	gnngp_reader r;
 	gnngp_some *some;
@@ -498,7 +519,7 @@ gnngp_read_some(gp_env *env, const gnngp_graph_def *graph, const gnngp_wanted *w
 	s.context = AllocSetContextCreate(CurrentMemoryContext, "gnngp round", ALLOCSET_DEFAULT_SIZES);
 	control.hcxt = CurrentMemoryContext;
 	s.keys = hash_create("gnngp neighbourhood", 1024, &control, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
-	some = read_hops(&s, wanted, n, hops);
+	some = read_graph(&s, wanted, n, hops);
 	gnngp_spi_finish();
 	XactReadOnly = save_read_only;
 	AtEOXact_GUC(false, guc_level);

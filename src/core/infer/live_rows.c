@@ -1,0 +1,153 @@
+/*
+ * live_rows.c - the kernel between a live question's rows and what the fit kept.
+ */
+#include "live_rows.h"
+
+/* Opens the evaluation. */
+gp_live_rows
+gp_live_rows_open(gp_device *dev, const gp_live_question *question)
+{
+	gp_live_rows r = {.env = dev->env,.dev = dev,.q = question};
+
+	if (!gp_live_read(question->keep, &r.f))
+		gp_raise(dev->env, GP_ERR_INTERNAL, NULL, "the live state has no figures");
+	gp_eval_open_live(&r.ev, dev, question->program, question->graph, question->features, question->inner,
+					  question->fit_node, (gp_fit_size) {(int64_t) r.f.nodes, (int64_t) r.f.dims}, question->keep,
+					  gp_live_type(&r.f));
+	return r;
+}
+
+/* Closes it. */
+void
+gp_live_rows_close(gp_live_rows *r)
+{
+	gp_live_forget(r);
+	gp_eval_close(&r->ev);
+}
+
+/* The place of a number among ascending ones. */
+int64_t
+gp_live_place(const int32_t *list, int64_t n, int32_t node)
+{
+	int64_t		low = 0;
+	int64_t		high = n;
+
+	while (low < high)
+	{
+		int64_t		middle = low + (high - low) / 2;
+
+		if (list[middle] == node)
+			return middle;
+		if (list[middle] < node)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return -1;
+}
+
+/* The row of an anchor. */
+int32_t
+gp_live_anchor(const gp_live_rows *r, int32_t node)
+{
+	const gp_piece *anchors = gp_keep_find(r->q->keep, GP_PIECE_ANCHORS, 0, 0);
+
+	return (int32_t) (r->ev.live_rows + gp_live_place(anchors->dense, anchors->rows, node));
+}
+
+/* The kernel's last step. */
+static int
+root_step(const gp_live_rows *r)
+{
+	return r->ev.kernel->program->nsteps - 1;
+}
+
+/* The whole exact kernel. */
+static gp_matrix
+whole_kernel(gp_live_rows *r)
+{
+	if (r->whole.data == NULL)
+		r->whole = gp_eval_full(&r->ev, root_step(r));
+	return r->whole;
+}
+
+/* Frees it. */
+void
+gp_live_forget(gp_live_rows *r)
+{
+	if (r->whole.data)
+		r->dev->destroy(r->dev, &r->whole);
+}
+
+/* The diagonal at some rows. */
+void
+gp_live_diagonal(gp_live_rows *r, const int32_t *row, int64_t n, double *out)
+{
+	gp_device  *dev = r->dev;
+	bool		whole = r->f.exact && !r->f.by_columns;
+	gp_matrix	diag = whole ? gp_matrix_diagonal(whole_kernel(r)) : gp_eval_diagonal(&r->ev, root_step(r));
+	gp_matrix	rows = dev->create(dev, n, 1, diag.type);
+
+	dev->gather_rows(dev, rows, diag, row);
+	dev->download(dev, gp_matrix_wrap(out, n, 1, GP_DOUBLE), rows);
+	dev->destroy(dev, &rows);
+	if (!whole)
+		dev->destroy(dev, &diag);
+}
+
+/* Columns of the exact kernel. */
+gp_matrix
+gp_live_columns(gp_live_rows *r, const int32_t *col, int64_t ncols)
+{
+	gp_device  *dev = r->dev;
+	gp_matrix	rows;
+	gp_matrix	out;
+
+	if (r->f.by_columns)
+		return gp_eval_columns(&r->ev, root_step(r), col, ncols);
+	rows = dev->create(dev, ncols, r->ev.n, r->ev.type);
+	dev->gather_rows(dev, rows, whole_kernel(r), col);
+	out = dev->create(dev, r->ev.n, ncols, r->ev.type);
+	dev->transpose(dev, out, rows);
+	dev->destroy(dev, &rows);
+	return out;
+}
+
+/* The factor of all rows. */
+gp_factor *
+gp_live_factor(gp_live_rows *r)
+{
+	gp_eval    *ev = &r->ev;
+	gp_device  *dev = r->dev;
+	int64_t		anchors = gp_keep_find(r->q->keep, GP_PIECE_ANCHORS, 0, 0)->rows;
+	const gp_piece *power = gp_keep_find(r->q->keep, GP_PIECE_POWER, 0, 0);
+	int32_t    *landmark = gp_alloc_array(r->env, anchors, sizeof(int32_t));
+	gp_factor  *f;
+	gp_factor  *out;
+	gp_matrix	x;
+
+	for (int64_t k = 0; k < anchors; k++)
+		landmark[k] = (int32_t) (ev->live_rows + k);
+	f = gp_eval_nystrom(ev, root_step(r), landmark, anchors);
+	gp_free(r->env, landmark);
+	if (power == NULL)
+		return f;
+	x = gp_keep_take(dev, power, ev->type);
+	out = gp_factor_create(r->env);
+	out->npanels = 1;
+	out->panel[0].value = 1.0;
+	out->panel[0].p = dev->create(dev, ev->live_rows, x.cols, ev->type);
+	gp_factor_times(ev, f, 0, ev->live_rows, x, out->panel[0].p);
+	dev->destroy(dev, &x);
+	gp_factor_free(ev, f);
+	return out;
+}
+
+/* The root of the posterior's system. */
+gp_matrix
+gp_live_root(gp_live_rows *r, int64_t rank)
+{
+	const gp_piece *piece = gp_keep_need(r->env, r->q->keep, GP_PIECE_POSTERIOR, 0, 0, rank * (rank + 1) / 2);
+
+	return gp_keep_take_lower(r->dev, piece, rank);
+}

@@ -1,0 +1,339 @@
+/*
+ * next_labels.c - which labels would tell most of some nodes.
+ *
+ * A label at c takes C_ic^2 / (C_cc + noise) of the variance C_ii of node i, whatever it will be
+ * (Rasmussen and Williams 2006, equation 2.26).  So the expected squared error over nodes T falls by
+ *
+ *		g_c = sum over i in T of C_ic^2 / (C_cc + noise) = G_cc / (V_cc + noise)
+ *
+ * with V = C(D,D) and G = C(D,T) C(T,D) for the nodes D that may be chosen (Ji and Han 2012, "A variance
+ * minimization criterion to active learning on graphs").  With a chosen and w = V(:,a) / (V_aa + noise),
+ * V' = V - w V(a,:) and G' = G - w G(a,:) - G(:,a) w' + G_aa w w': nothing larger than D x D changes.
+ *
+ * Where there are more nodes than D can hold, the ones with the largest g over a sample of T are D.
+ */
+#include "base/sort.h"
+#include "live_columns.h"
+
+#include <math.h>
+#include <string.h>
+
+#define WIDTH 1024				/* nodes that are chosen from */
+#define WIDTH_EACH 4			/* or so many for each that is asked for */
+#define SAMPLE 256				/* nodes that the others are screened by */
+
+/* A node that may be chosen. */
+typedef struct candidate
+{
+	int32_t		row;
+	double		worth;			/* an estimate of g */
+} candidate;
+
+typedef struct choosing
+{
+	gp_env	   *env;
+	gp_device  *dev;
+	gp_live_covariance c;
+	double		noise;
+	bool	   *counts;			/* rows: in T; NULL: all are */
+	int64_t		ntarget;
+	double		left;			/* the sum of their variances */
+	int64_t		n;				/* D */
+	int32_t    *node;			/* their rows, ascending */
+	double	   *v;				/* n x n */
+	double	   *g;
+} choosing;
+
+/* Notes which rows count, and what is left of their variances. */
+static void
+find_target(choosing *s)
+{
+	const gp_live_question *q = s->c.r->q;
+
+	s->ntarget = q->node ? q->asked : s->c.n;
+	if (q->node)
+		s->counts = gp_alloc_zero(s->env, s->c.n, sizeof(bool));
+	for (int64_t i = 0; q->node && i < q->asked; i++)
+		s->counts[q->node[i]] = true;
+	for (int64_t i = 0; i < s->c.n; i++)
+		if (s->counts == NULL || s->counts[i])
+			s->left += s->c.left[i];
+}
+
+/* The nodes without a label in the fit; *n counts them. */
+static candidate *
+list_candidates(choosing *s, int64_t *n)
+{
+	const gp_live_question *q = s->c.r->q;
+	candidate  *list = gp_alloc_array(s->env, s->c.n, sizeof(candidate));
+	int64_t		m;
+	const int32_t *labelled = gp_live_labelled(q->keep, &m);
+
+	*n = 0;
+	for (int64_t i = 0; i < s->c.n; i++)
+		if (q->fit_node[i] < 0 || gp_live_place(labelled, m, q->fit_node[i]) < 0)
+			list[(*n)++] = (candidate) {.row = (int32_t) i};
+	return list;
+}
+
+/* ---- screening ---- */
+
+/* Compares two candidates: the most promising first. */
+static int
+compare_worth(const void *first, const void *second, void *unused)
+{
+	const candidate *a = first;
+	const candidate *b = second;
+
+	if (a->worth != b->worth)
+		return a->worth > b->worth ? -1 : 1;
+	return a->row < b->row ? -1 : a->row > b->row;
+}
+
+/* Evenly spread rows of T, ascending. */
+static int32_t *
+sample_target(choosing *s, int64_t *n)
+{
+	int32_t    *row = gp_alloc_array(s->env, gp_min64(s->ntarget, SAMPLE), sizeof(int32_t));
+	int64_t		seen = 0;
+
+	*n = gp_min64(s->ntarget, SAMPLE);
+	for (int64_t i = 0, k = 0; i < s->c.n && k < *n; i++)
+		if (s->counts == NULL || s->counts[i])
+			if (seen++ == (2 * k + 1) * s->ntarget / (2 * *n))
+				row[k++] = (int32_t) i;
+	return row;
+}
+
+/* The sum of C_ij^2 over sampled rows j, for all rows i. */
+static double *
+sample_sums(choosing *s, const int32_t *row, int64_t n)
+{
+	gp_device  *dev = s->dev;
+	double	   *sum = gp_alloc_array(s->env, s->c.n, sizeof(double));
+	int64_t		height = gp_min64(s->c.n, 4 * dev->row_block);
+	gp_matrix	block = dev->create(dev, height, n, GP_DOUBLE);
+	gp_matrix	norm = dev->create(dev, height, 1, GP_DOUBLE);
+
+	gp_live_covariance_take(&s->c, row, n);
+	for (gp_band band = gp_band_first(s->c.n, height); band.count > 0; gp_band_next(&band))
+	{
+		gp_matrix	b = gp_matrix_rows(block, 0, band.count);
+		gp_matrix	d = gp_matrix_rows(norm, 0, band.count);
+
+		gp_live_covariance_block(&s->c, band.first, band.count, b);
+		dev->row_dots(dev, d, b, b);
+		dev->download(dev, gp_matrix_wrap(sum + band.first, band.count, 1, GP_DOUBLE), d);
+	}
+	dev->destroy(dev, &block);
+	dev->destroy(dev, &norm);
+	return sum;
+}
+
+/* Brings the most promising candidates to the front: a node's own share is known, that of others is taken from the sample. */
+static void
+screen(choosing *s, candidate *list, int64_t ncandidates)
+{
+	int64_t		n;
+	int32_t    *row = sample_target(s, &n);
+	double	   *sum = sample_sums(s, row, n);
+	double		each = (double) s->ntarget / (double) n;
+
+	for (int64_t k = 0; k < n; k++)
+		sum[row[k]] -= s->c.own[row[k]] * s->c.own[row[k]];
+	for (int64_t k = 0; k < ncandidates; k++)
+	{
+		int32_t		i = list[k].row;
+		double		own = s->counts == NULL || s->counts[i] ? s->c.own[i] * s->c.own[i] : 0.0;
+
+		list[k].worth = (own + each * sum[i]) / (s->c.own[i] + s->noise);
+	}
+	gp_sort(s->env, list, ncandidates, sizeof(candidate), compare_worth, NULL);
+	gp_free(s->env, row);
+	gp_free(s->env, sum);
+}
+
+/* Settles which nodes may be chosen. */
+static void
+find_candidates(choosing *s, int64_t k)
+{
+	int64_t		n;
+	candidate  *list = list_candidates(s, &n);
+	int64_t		width = gp_max64(WIDTH, k < INT32_MAX / WIDTH_EACH ? k * WIDTH_EACH : INT32_MAX);
+
+	if (n > width)
+	{
+		screen(s, list, n);
+		n = width;
+	}
+	s->n = n;
+	s->node = gp_alloc_array(s->env, n, sizeof(int32_t));
+	for (int64_t i = 0; i < n; i++)
+		s->node[i] = list[i].row;
+	gp_sort(s->env, s->node, n, sizeof(int32_t), gp_compare_int32, NULL);
+	gp_free(s->env, list);
+}
+
+/* ---- the two squares ---- */
+
+/* The places, within a band, of rows that count; returns how many. */
+static int64_t
+counted_rows(const choosing *s, gp_band band, int32_t *place)
+{
+	int64_t		n = 0;
+
+	for (int64_t i = 0; i < band.count; i++)
+		if (s->counts == NULL || s->counts[band.first + i])
+			place[n++] = (int32_t) i;
+	return n;
+}
+
+/* Adds what a band of rows has of G. */
+static void
+add_band(choosing *s, gp_band band, int32_t *place, gp_matrix block, gp_matrix g)
+{
+	gp_device  *dev = s->dev;
+	int64_t		n = counted_rows(s, band, place);
+	gp_matrix	all = gp_matrix_rows(block, 0, band.count);
+	gp_matrix	some;
+
+	if (n == 0)
+		return;
+	gp_live_covariance_block(&s->c, band.first, band.count, all);
+	if (n == band.count)
+	{
+		dev->syrk(dev, true, 1.0, all, 1.0, g);
+		return;
+	}
+	some = dev->create(dev, n, all.cols, GP_DOUBLE);
+	dev->gather_rows(dev, some, all, place);
+	dev->syrk(dev, true, 1.0, some, 1.0, g);
+	dev->destroy(dev, &some);
+}
+
+/* V and G. */
+static void
+make_squares(choosing *s)
+{
+	gp_device  *dev = s->dev;
+	int64_t		height = gp_min64(s->c.n, dev->row_block);
+	int32_t    *place = gp_alloc_array(s->env, height, sizeof(int32_t));
+	gp_matrix	block = dev->create(dev, height, s->n, GP_DOUBLE);
+	gp_matrix	square = dev->create(dev, s->n, s->n, GP_DOUBLE);
+
+	gp_live_covariance_take(&s->c, s->node, s->n);
+	s->v = gp_alloc_array(s->env, s->n, s->n * sizeof(double));
+	s->g = gp_alloc_array(s->env, s->n, s->n * sizeof(double));
+	gp_live_covariance_square(&s->c, square);
+	dev->download(dev, gp_matrix_wrap(s->v, s->n, s->n, GP_DOUBLE), square);
+	dev->fill(dev, square, 0.0);
+	for (gp_band band = gp_band_first(s->c.n, height); band.count > 0; gp_band_next(&band))
+	{
+		add_band(s, band, place, block, square);
+		s->env->progress(s->env, GP_PHASE_POSTERIOR, band.first + band.count, s->c.n);
+	}
+	dev->download(dev, gp_matrix_wrap(s->g, s->n, s->n, GP_DOUBLE), square);
+	dev->destroy(dev, &block);
+	dev->destroy(dev, &square);
+	gp_free(s->env, place);
+}
+
+/* ---- one after the other ---- */
+
+/* The candidate of the largest gain that is not chosen yet, the first of equal ones. */
+static int64_t
+best_candidate(const choosing *s, const bool *chosen, double *gain)
+{
+	int64_t		best = -1;
+
+	for (int64_t j = 0; j < s->n; j++)
+	{
+		double		own = fmax(s->v[j * s->n + j], 0.0);
+		double		g = fmax(s->g[j * s->n + j], 0.0) / (own + s->noise);
+
+		if (chosen[j] || (best >= 0 && !(g > *gain)))
+			continue;
+		best = j;
+		*gain = g;
+	}
+	return best;
+}
+
+/* V and G with a label at a. */
+static void
+condition(choosing *s, int64_t a, double *va, double *ga)
+{
+	int64_t		n = s->n;
+	double		gaa = s->g[a * n + a];
+	double		scale = 1.0 / (fmax(s->v[a * n + a], 0.0) + s->noise);
+	int64_t		next = 0;
+
+	memcpy(va, s->v + a * n, n * sizeof(double));
+	memcpy(ga, s->g + a * n, n * sizeof(double));
+	for (int64_t i = 0; i < n; i++)
+	{
+		double		w = va[i] * scale;
+		double	   *v = s->v + i * n;
+		double	   *g = s->g + i * n;
+		double		both = w * gaa - ga[i];
+
+		gp_look(s->env, i * n, &next);
+		for (int64_t j = 0; j < n; j++)
+		{
+			v[j] -= w * va[j];
+			g[j] += both * scale * va[j] - w * ga[j];
+		}
+	}
+}
+
+/* Chooses at most k nodes. */
+static gp_live_choice
+choose(choosing *s, int64_t k)
+{
+	gp_live_choice out = {.n = gp_min64(k, s->n)};
+	bool	   *chosen = gp_alloc_zero(s->env, s->n, sizeof(bool));
+	double	   *va = gp_alloc_array(s->env, s->n, sizeof(double));
+	double	   *ga = gp_alloc_array(s->env, s->n, sizeof(double));
+
+	out.node = gp_alloc_array(s->env, out.n, sizeof(int32_t));
+	out.gain = gp_alloc_array(s->env, out.n, sizeof(double));
+	for (int64_t i = 0; i < out.n; i++)
+	{
+		double		gain = 0.0;
+		int64_t		a = best_candidate(s, chosen, &gain);
+
+		out.node[i] = s->node[a];
+		out.gain[i] = s->left > 0.0 ? fmin(gain / s->left, 1.0) : 0.0;
+		s->left -= gain;
+		chosen[a] = true;
+		condition(s, a, va, ga);
+	}
+	gp_free(s->env, chosen);
+	gp_free(s->env, va);
+	gp_free(s->env, ga);
+	return out;
+}
+
+/* The labels that would tell most. */
+gp_live_choice
+gp_live_next(gp_device *dev, const gp_live_question *question, int64_t k)
+{
+	gp_live_rows r = gp_live_rows_open(dev, question);
+	choosing	s = {.env = dev->env,.dev = dev,.noise = r.f.noise};
+	gp_live_choice out;
+
+	s.c = gp_live_covariance_open(&r);
+	find_target(&s);
+	find_candidates(&s, k);
+	make_squares(&s);
+	gp_live_covariance_close(&s.c);
+	gp_live_rows_close(&r);
+	out = choose(&s, k);
+	gp_free(s.env, s.counts);
+	gp_free(s.env, s.node);
+	gp_free(s.env, s.v);
+	gp_free(s.env, s.g);
+	if (!gp_all_finite(s.env, out.gain, out.n))
+		gp_raise(s.env, GP_ERR_RANGE, "Fit the model again.", "an answer is out of range");
+	return out;
+}
