@@ -329,6 +329,86 @@ check_parts(gp_env *env, setup s)
 	ok(fabs(sum - score) < 1e-8 && fabs(score - out->mean[7 * out->columns]) < 1e-8, name);
 }
 
+/* The sum of the variances of every so many nodes, with labels given to some. */
+static double
+variance_left(gp_device *dev, gp_live_question q, const int32_t *given, int64_t ngiven, int step)
+{
+	gp_live_label label[NODES];
+	gp_live_answer a;
+	double		sum = 0.0;
+
+	for (int64_t k = 0; k < ngiven; k++)
+		label[k] = (gp_live_label) {.node = given[k]};
+	q.asked = q.inner;
+	q.node = NULL;
+	q.label = label;
+	q.nlabels = ngiven;
+	a = gp_live_ask(dev, &q);
+	for (int64_t i = 0; i < q.inner; i += step)
+		sum += a.variance[i];
+	return sum;
+}
+
+/* The largest share of what is left that one more label can take, by trying all. */
+static double
+best_by_trial(gp_device *dev, const gp_live_question *q, int32_t *given, int64_t n, int step, const setup *s)
+{
+	double		before = variance_left(dev, *q, given, n, step);
+	double		best = 0.0;
+
+	for (int32_t i = 0; i < NODES; i++)
+	{
+		bool		taken = i % s->step == 0;
+
+		for (int64_t k = 0; k < n; k++)
+			taken = taken || given[k] == i;
+		given[n] = i;
+		if (!taken)
+			best = fmax(best, 1.0 - variance_left(dev, *q, given, n + 1, step) / before);
+	}
+	return best;
+}
+
+/* What to label next: each choice takes as much as the best of all that are tried. */
+static void
+check_next(gp_env *env, setup s, int step)
+{
+	gp_device  *dev = gp_device_cpu(env, 1);
+	gp_problem	p = make_problem(env, &s, GP_DOUBLE);
+	gp_posterior *out = gp_fit(dev, &p);
+	int32_t		number[NODES];
+	int32_t		among[NODES];
+	int32_t		given[NODES];
+	gp_live_question q = {.keep = out->keep,.program = p.program,.graph = p.graph,.features = p.features,
+	.fit_node = number,.inner = NODES,.asked = NODES};
+	gp_live_choice choice;
+	double		most = 0.0;
+	char		name[200];
+
+	for (int i = 0; i < NODES; i++)
+		number[i] = i;
+	if (step > 1)
+	{
+		for (q.asked = 0; q.asked * step < NODES; q.asked++)
+			among[q.asked] = (int32_t) (q.asked * step);
+		q.node = among;
+	}
+	choice = gp_live_next(dev, &q, 4);
+	for (int64_t k = 0; k < choice.n; k++)
+	{
+		double		trial = best_by_trial(dev, &q, given, k, step, &s);
+
+		given[k] = choice.node[k];
+		most = fmax(most, fabs(trial - choice.gain[k]));
+		most = fmax(most, fabs(1.0 - variance_left(dev, q, given, k + 1, step) / variance_left(dev, q, given, k, step) - choice.gain[k]));
+	}
+	snprintf(name, sizeof(name), "%s, %s%s, every %d: labels to take next gain what the best one does (%.1g)", s.kernel,
+			 gp_strategy_names[out->plan.strategy], out->plan.exact_diagonal ? ", exact diagonal" : "", step, most);
+	ok(choice.n == 4 && most < 1e-6, name);
+	choice = gp_live_next(dev, &q, 1000);
+	is_int(choice.n, NODES - p.nlabelled, "all that have none");
+}
+
 /* A fit that keeps its state, and a question. */
 static void
 run(gp_env *env, const setup *s)
@@ -339,8 +419,14 @@ run(gp_env *env, const setup *s)
 	int32_t		node = 5;
 	gp_live_label label = {.node = 0,.label = 1};
 	gp_live_answer a = ask(dev, &p, out->keep, &node, 1, &label, 1);
+	int32_t		number[NODES];
+	gp_live_question q = {.keep = out->keep,.program = p.program,.graph = p.graph,.features = p.features,
+	.fit_node = number,.inner = NODES,.asked = NODES};
 
 	(void) a;
+	for (int i = 0; i < NODES; i++)
+		number[i] = i;
+	(void) gp_live_next(dev, &q, 3);
 }
 
 /* What the plan says of a fit that keeps its state. */
@@ -390,6 +476,9 @@ check_strategy(gp_strategy strategy)
 	in_env(check_parts(env, classes));
 	in_env(check_labels(env, values));
 	in_env(check_labels(env, classes));
+	in_env(check_next(env, values, 1));
+	in_env(check_next(env, classes, 1));
+	in_env(check_next(env, classes, 7));
 	in_env(check_plan(env, classes));
 	disturb("a live fit and a question, each allocation", TEST_REFUSE, 7, 50, run(env, &classes));
 	disturb("a live fit and a question, each interrupt", TEST_CANCEL, 23, 5, run(env, &classes));
