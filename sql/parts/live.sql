@@ -2,7 +2,7 @@
 
 CREATE OR REPLACE FUNCTION @extschema@.gp_predict_live(
     model text,
-    nodes @extschema@.gp_node_list,
+    nodes @extschema@.gp_node_list DEFAULT NULL,
     top integer DEFAULT 1,
     given_nodes bigint[] DEFAULT NULL,
     given_classes text[] DEFAULT NULL,
@@ -166,6 +166,36 @@ LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 10;
 
 COMMENT ON FUNCTION @extschema@.gp_explain(text, text, text, integer) IS
     'the same by the text of the id, whatever its type: gp_explain(''m'', ''alice'')';
+
+CREATE OR REPLACE FUNCTION @extschema@.gp_explain_edges(
+    model text,
+    node anynonarray,
+    class text DEFAULT NULL,
+    k integer DEFAULT 10)
+RETURNS TABLE (
+    src anynonarray,
+    dst anynonarray,
+    effect double precision)
+AS 'MODULE_PATHNAME', 'gnngp_explain_edges'
+LANGUAGE C STABLE PARALLEL RESTRICTED COST 1000000 ROWS 10;
+
+COMMENT ON FUNCTION @extschema@.gp_explain_edges(text, anynonarray, text, integer) IS
+    'the edges near a node whose removal moves the score of a class most, each with the change that its removal makes: gp_explain_edges(''m'', 5)';
+
+CREATE OR REPLACE FUNCTION @extschema@.gp_explain_edges(
+    model text,
+    node text,
+    class text DEFAULT NULL,
+    k integer DEFAULT 10)
+RETURNS TABLE (
+    src text,
+    dst text,
+    effect double precision)
+AS 'MODULE_PATHNAME', 'gnngp_explain_edges'
+LANGUAGE C STABLE PARALLEL RESTRICTED COST 1000000 ROWS 10;
+
+COMMENT ON FUNCTION @extschema@.gp_explain_edges(text, text, text, integer) IS
+    'the same by the text of the id, whatever its type: gp_explain_edges(''m'', ''alice'')';
 
 -- What to label next
 

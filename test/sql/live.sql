@@ -142,6 +142,66 @@ SELECT * FROM gp_explain('arrays', 999);
 SELECT * FROM gp_explain('arrays', 7, k => 0);
 SELECT * FROM gp_explain('arrays', NULL::bigint);
 
+-- Which edges: the effect is what deleting the edge does.
+CREATE FUNCTION deleted(m text, n bigint) RETURNS boolean LANGUAGE plpgsql AS $$
+DECLARE
+    same boolean;
+BEGIN
+    CREATE TEMP TABLE told ON COMMIT DROP AS SELECT * FROM gp_explain_edges(m, n, k => 3);
+    CREATE TEMP TABLE before_it ON COMMIT DROP AS SELECT * FROM gp_predict_live(m, n);
+    DELETE FROM edge USING (SELECT * FROM told ORDER BY abs(effect) DESC LIMIT 1) AS t
+    WHERE (edge.src, edge.dst) IN ((t.src, t.dst), (t.dst, t.src));
+    SELECT count(*) = 1 AND bool_and(abs(a.score - b.score - t.effect) < 1e-8 AND t.effect <> 0) INTO STRICT same
+    FROM before_it AS b JOIN gp_predict_live(m, n, top => NULL) AS a ON a.class IS NOT DISTINCT FROM b.class,
+        (SELECT effect FROM told ORDER BY abs(effect) DESC LIMIT 1) AS t;
+    RAISE 'same: %', same;
+EXCEPTION WHEN raise_exception THEN
+    RETURN SQLERRM = 'same: t';
+END $$;
+SELECT deleted('arrays', 7) AS exact, deleted('low', 7) AS low_rank, deleted('sizes', 7) AS values;
+SELECT count(*), count(DISTINCT (src, dst)) FROM gp_explain_edges('low', 7, 'blue', k => 5);
+SELECT pg_typeof(src), pg_typeof(dst), src ~ '^n\d+$' AS name FROM gp_explain_edges('names', 'n7', k => 1);
+SELECT pg_typeof(src) FROM gp_explain_edges('uids', md5('7')::uuid, k => 1);
+SELECT * FROM gp_explain_edges('arrays', '{7,8}');
+SELECT * FROM gp_explain_edges('arrays', 7, 'pink');
+
+-- What to label next: the share is that by which the variances shrink.
+CREATE FUNCTION shrinks(m text, nodes bigint[]) RETURNS boolean LANGUAGE sql AS $$
+    SELECT count(*) = 3 AND max(abs(1 - now.left / before.left - c.gain)) < 1e-6
+    FROM (SELECT node, gain, row_number() OVER () AS position FROM gp_next_labels(m, 3, nodes)) AS c,
+        (SELECT array_agg(node) AS chosen FROM gp_next_labels(m, 3, nodes)) AS all_chosen,
+        LATERAL (SELECT sum(variance) AS left FROM gp_predict_live(m, coalesce(nodes, ARRAY(SELECT id FROM node)),
+                     given_nodes => chosen[:position - 1], given_classes => array_fill('red'::text, ARRAY[position::integer - 1]))) AS before,
+        LATERAL (SELECT sum(variance) AS left FROM gp_predict_live(m, coalesce(nodes, ARRAY(SELECT id FROM node)),
+                     given_nodes => chosen[:position], given_classes => array_fill('red'::text, ARRAY[position::integer]))) AS now $$;
+SELECT shrinks('arrays', NULL) AS exact, shrinks('low', NULL) AS low_rank, shrinks('arrays', ARRAY[7, 8, 9]) AS among;
+SELECT count(*), count(DISTINCT node), bool_and(n.colour IS NULL) AS unlabelled, bool_and(gain >= 0 AND gain <= 1) AS shares
+FROM gp_next_labels('arrays') AS c JOIN node AS n ON n.id = c.node;
+SELECT count(*) FROM gp_next_labels('sizes', k => NULL);
+SELECT pg_typeof(node), count(*) FROM gp_next_labels('names', NULL::text[]) GROUP BY 1;
+SELECT pg_typeof(node), count(*) FROM gp_next_labels('uids', 2, NULL::uuid[]) GROUP BY 1;
+SELECT pg_typeof(node), count(*) FROM gp_next_labels('arrays', among => ARRAY[3, 5], k => 2) GROUP BY 1;
+SELECT pg_typeof(node), count(*) FROM gp_next_labels('arrays', among => '{3,5}', k => 2) GROUP BY 1;
+SELECT count(*) FROM gp_next_labels('arrays', 3, ARRAY[]::bigint[]);
+SELECT * FROM gp_next_labels('names');
+SELECT * FROM gp_next_labels('arrays', 0);
+SELECT * FROM gp_next_labels('arrays', 2, ARRAY[3, 999]);
+SELECT * FROM gp_next_labels('arrays', 2, ARRAY[3, 3]);
+BEGIN;
+CREATE ROLE live_colleague;
+GRANT USAGE ON SCHEMA live TO live_colleague;
+GRANT SELECT ON node, edge TO live_colleague;
+SELECT gp_grant('arrays', 'live_colleague');
+ALTER TABLE node ENABLE ROW LEVEL SECURITY;
+CREATE POLICY first ON node FOR SELECT TO live_colleague USING (id < 60);
+SET ROLE live_colleague;
+SELECT count(*), max(node) < 60 AS seen FROM gp_next_labels('arrays', k => NULL);
+RESET ROLE;
+REVOKE SELECT ON edge FROM live_colleague;
+SET ROLE live_colleague;
+SELECT * FROM gp_next_labels('arrays', 1);
+ROLLBACK;
+
 -- Power, and kernels by themselves.
 SELECT apart('arrays', 'gcn(power=1.5)', 'auto') AS power, apart('words', 'auto', 'auto') AS by_itself, apart('bare', 'auto', 'auto') AS structure;
 
@@ -160,6 +220,7 @@ SELECT * FROM gp_predict_live('nothing', 3);
 SELECT * FROM gp_predict_live('arrays', 999);
 SELECT * FROM gp_predict_live('arrays', ARRAY[3, 3]);
 SELECT * FROM gp_predict_live('arrays', NULL::bigint);
+SELECT * FROM gp_predict_live('arrays');
 SELECT * FROM gp_predict_live('arrays', 'x');
 SELECT * FROM gp_predict_live('arrays', 3, top => 0);
 SELECT * FROM gp_predict_live('arrays', 3, given_nodes => ARRAY[4], given_classes => ARRAY['pink']);

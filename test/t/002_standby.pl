@@ -34,7 +34,8 @@ sub sqlstate
 }
 
 for my $query ('SELECT * FROM gp_predict(\'small\', top => NULL) ORDER BY node, class',
-	'SELECT * FROM gp_predict(\'small\', id => 7)', 'SELECT * FROM gp_predict_live(\'live\', 7)', 'SELECT * FROM gp_explain(\'live\', 7)', 'SELECT * FROM gp_predict(\'learnt\', top => NULL) ORDER BY node, class',
+	'SELECT * FROM gp_predict(\'small\', id => 7)', 'SELECT * FROM gp_predict_live(\'live\', 7)', 'SELECT * FROM gp_explain(\'live\', 7)',
+	'SELECT * FROM gp_explain_edges(\'live\', 7)', 'SELECT * FROM gp_next_labels(\'live\', 3)', 'SELECT * FROM gp_predict(\'learnt\', top => NULL) ORDER BY node, class',
 	'SELECT * FROM gp_predict_links(\'small\') ORDER BY src, dst',
 	'SELECT * FROM gp_predict_links(\'kept\', k => 5) ORDER BY src, dst', 'SELECT * FROM gp_predict_links(\'kept\', 7, k => 3)',
 	'SELECT * FROM gp_score_links(\'small\', ARRAY[1, 2], ARRAY[7, 3])',

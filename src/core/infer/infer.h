@@ -305,6 +305,21 @@ extern gp_live_answer gp_live_ask(gp_device *dev, const gp_live_question *questi
  */
 extern double gp_live_explain(gp_device *dev, const gp_live_question *question, int32_t column, double *share);
 
+/* An edge, by nodes of a question, and by how much the score of the node asked for moves without it. */
+typedef struct gp_live_edge
+{
+	int32_t		src;
+	int32_t		dst;
+	double		effect;
+} gp_live_edge;
+
+/*
+ * The k edges near the one node that is asked for whose removal moves the score of a column most, the largest
+ * effect first (explain_edges.c); *n counts them.  Of an undirected edge src is the lower end.
+ */
+extern gp_live_edge *gp_live_explain_edges(gp_device *dev, const gp_live_question *question, int32_t column,
+										   int64_t k, int64_t *n);
+
 /* What to label next: rows of a question, the most telling first, each with the share of what is left that it takes. */
 typedef struct gp_live_choice
 {

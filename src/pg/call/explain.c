@@ -1,5 +1,5 @@
 /*
- * explain.c - gp_explain: which labels make the score of a node, from today's tables.
+ * explain.c - gp_explain and gp_explain_edges: which labels and which edges make the score of a node.
  *
  * A score is linear in the targets, h_i'y with h_i = (K + noise I)^-1 k_i (Rasmussen and Williams
  * 2006, section 2.6): a part for each label, which for a class are those of this class.  Sums of
@@ -17,6 +17,7 @@
 #include "pg/host/host.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
+#include "utils/lsyscache.h"
 
 /* The arguments, and the columns of the rows. */
 enum explain_argument
@@ -27,6 +28,11 @@ enum explain_argument
 enum explain_column
 {
 	EXPLAIN_LABELLED, EXPLAIN_CLASS, EXPLAIN_SHARE, EXPLAIN_COLUMNS
+};
+
+enum edge_column
+{
+	EDGE_SRC, EDGE_DST, EDGE_EFFECT, EDGE_COLUMNS
 };
 
 /* One part of a score. */
@@ -48,21 +54,13 @@ compare_parts(const void *first, const void *second, void *unused)
 	return a->label < b->label ? -1 : 1;
 }
 
-/* The class that is asked about; 22023 for one that the model does not know, or where there are none. */
+/* The class that is asked about. */
 static int32
 asked_class(const gnngp_live_call *c)
 {
 	FunctionCallInfo fcinfo = c->fcinfo;
-	char	   *name = text_to_cstring(PG_GETARG_TEXT_PP(ARG_CLASS));
 
-	for (int32 k = 0; k < c->model->class_labels.n; k++)
-		if (strcmp(c->model->class_labels.text[k], name) == 0)
-			return k;
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("model \"%s\" does not know the class \"%s\"", c->model->name, name),
-			 errhint(c->model->classes > 0 ? "A class that no label had is known after a refresh." :
-					 "It predicts values: leave class NULL.")));
+	return gnngp_live_class(c->model, text_to_cstring(PG_GETARG_TEXT_PP(ARG_CLASS)));
 }
 
 /* The most probable class, as gp_predict_live gives it. */
@@ -127,8 +125,9 @@ take_node(gnngp_live_call *c)
 	if (c->nodes.n != 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("gp_explain is about one node, not %d", (int) c->nodes.n),
-				 errhint("Call it for each node: FROM nodes, LATERAL gp_explain('model', nodes.id).")));
+				 errmsg("%s is about one node, not %d", get_func_name(c->fcinfo->flinfo->fn_oid), (int) c->nodes.n),
+				 errhint("Call it for each node: FROM nodes, LATERAL %s('model', nodes.id).",
+						 get_func_name(c->fcinfo->flinfo->fn_oid))));
 	c->wanted = palloc(sizeof(gnngp_wanted));
 	c->wanted[c->nwanted++] = (gnngp_wanted) {c->nodes.id[0].key, c->nodes.id[0].text, c->nodes.id[0].length};
 }
@@ -164,6 +163,63 @@ gnngp_explain(PG_FUNCTION_ARGS)
 	for (int64 t = 0; t < n; t++)
 		parts[t] = (part) {t, share[t]};
 	put_parts(&c, parts, n, k, score);
+	gnngp_live_call_close(&c);
+	AtEOXact_GUC(false, guc_level);
+	return (Datum) 0;
+}
+
+/* The id of a node that was read. */
+static Datum
+read_id(gnngp_live_call *c, const gnngp_some *some, int32 node)
+{
+	const char *text = some->ids.text ? some->ids.text[node] : NULL;
+	gnngp_node_row row = {.key = some->ids.key[node],.id_text = text,.id_length = text ? (int) strlen(text) : 0};
+
+	return gnngp_id_type_datum(&c->id_type, &row);
+}
+
+/* Puts the edges. */
+static void
+put_edges(gnngp_live_call *c, const gnngp_some *some, const gp_live_edge *edge, int64 n)
+{
+	ReturnSetInfo *result = (ReturnSetInfo *) c->fcinfo->resultinfo;
+	bool		nulls[EDGE_COLUMNS] = {false};
+
+	for (int64 e = 0; e < n; e++)
+	{
+		Datum		values[EDGE_COLUMNS];
+
+		CHECK_FOR_INTERRUPTS();
+		values[EDGE_SRC] = read_id(c, some, edge[e].src);
+		values[EDGE_DST] = read_id(c, some, edge[e].dst);
+		values[EDGE_EFFECT] = Float8GetDatum(edge[e].effect);
+		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+	}
+}
+
+PG_FUNCTION_INFO_V1(gnngp_explain_edges);
+
+/* gp_explain_edges(model, node, class, k): of edges that the caller sees, so that it is for every reader */
+Datum
+gnngp_explain_edges(PG_FUNCTION_ARGS)
+{
+	gnngp_live_call c;
+	gnngp_some *some;
+	gp_live_question q;
+	gp_live_edge *edge;
+	int32		k = gnngp_count_argument(fcinfo, ARG_K, "k", "Use k => NULL for all edges near.");
+	int64		n;
+	int			guc_level;
+
+	InitMaterializedSRF(fcinfo, 0);
+	gnngp_live_call_open(&c, fcinfo);
+	guc_level = NewGUCNestLevel();
+	gnngp_pin_output_settings();
+	take_node(&c);
+	q = gnngp_live_call_read(&c, &some);
+	edge = gp_live_explain_edges(gnngp_live_call_device(&c), &q,
+								 PG_ARGISNULL(ARG_CLASS) ? best_class(&c, &q) : asked_class(&c), k, &n);
+	put_edges(&c, some, edge, n);
 	gnngp_live_call_close(&c);
 	AtEOXact_GUC(false, guc_level);
 	return (Datum) 0;

@@ -3,12 +3,15 @@
  */
 #include "postgres.h"
 
+#include "lib/stringinfo.h"
 #include "live_call.h"
 #include "miscadmin.h"
 #include "pg/host/host.h"
 
 /* From so many nodes on, all threads are taken: for fewer they would cost more than they bring. */
 #define MANY_NODES 16
+
+#define CLASSES_NAMED 10		/* in a hint */
 
 /* Takes the graph of a model. */
 static void
@@ -60,6 +63,34 @@ gnngp_live_call_open(gnngp_live_call *c, FunctionCallInfo fcinfo)
 	gnngp_as_extension(take_graph, c);
 	check_shape(c);
 	c->env = gnngp_env_create(CurrentMemoryContext);
+}
+
+/* The first classes of a model, for a hint. */
+static char *
+known_classes(const gnngp_model *model)
+{
+	StringInfoData list;
+
+	initStringInfo(&list);
+	for (int32 k = 0; k < Min(model->class_labels.n, CLASSES_NAMED); k++)
+		appendStringInfo(&list, "%s\"%s\"", k > 0 ? ", " : "", model->class_labels.text[k]);
+	if (model->class_labels.n > CLASSES_NAMED)
+		appendStringInfoString(&list, ", ...");
+	return list.data;
+}
+
+/* The number of a class. */
+int32
+gnngp_live_class(const gnngp_model *model, const char *name)
+{
+	for (int32 k = 0; k < model->class_labels.n; k++)
+		if (strcmp(model->class_labels.text[k], name) == 0)
+			return k;
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("model \"%s\" does not know the class \"%s\"", model->name, name),
+			 model->classes > 0 ? errhint("It knows %s; a class that no label had is known after a refresh.", known_classes(model)) :
+			 errhint("It predicts values: leave class NULL.")));
 }
 
 /* A copy of ids in the order that they are stored in. */

@@ -63,21 +63,6 @@ check_given(const gnngp_live_call *c, int classes, int values, bool has_classes,
 				 errhint("Give each node one label, or NULL to take its label away.")));
 }
 
-/* The number of a class; 22023 for one that the model does not know. */
-static int32
-class_number(const gnngp_model *model, Datum class)
-{
-	char	   *name = TextDatumGetCString(class);
-
-	for (int32 k = 0; k < model->class_labels.n; k++)
-		if (strcmp(model->class_labels.text[k], name) == 0)
-			return k;
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("model \"%s\" does not know the class \"%s\"", model->name, name),
-			 errhint("A class that no label had is known after a refresh.")));
-}
-
 /* Takes the labels that are given. */
 static void
 take_labels(gnngp_live_call *c)
@@ -104,7 +89,7 @@ take_labels(gnngp_live_call *c)
 		if (c->model->classes > 0)
 		{
 			label->taken = no_class[k];
-			label->label = label->taken ? 0 : class_number(c->model, class[k]);
+			label->label = label->taken ? 0 : gnngp_live_class(c->model, TextDatumGetCString(class[k]));
 			continue;
 		}
 		label->taken = no_value[k];
