@@ -43,6 +43,20 @@ SELECT gp_create_graph('cora_few', nodes => 'cora_few', edges => 'cora_edges', t
                        sparse_features => 'dblp_features')
 \g /dev/null
 
+-- The same with the labels of nodes that were asked about; next_labels.sql fills the table.
+CREATE TABLE asked (node integer);
+CREATE VIEW cora_asked AS
+    SELECT f.id, f.features, CASE WHEN a.node IS NULL THEN f.target ELSE n.label END AS target
+    FROM cora_few AS f JOIN cora_nodes AS n USING (id) LEFT JOIN asked AS a ON a.node = f.id;
+CREATE VIEW dblp_asked AS
+    SELECT f.id, CASE WHEN a.node IS NULL THEN f.target ELSE n.label END AS target
+    FROM dblp_few AS f JOIN dblp_nodes AS n USING (id) LEFT JOIN asked AS a ON a.node = f.id;
+SELECT gp_create_graph('cora_asked', nodes => 'cora_asked', edges => 'cora_edges', target => 'target',
+                       features => '{features}'),
+       gp_create_graph('dblp_asked', nodes => 'dblp_asked', edges => 'dblp_edges', target => 'target',
+                       sparse_features => 'dblp_features')
+\g /dev/null
+
 -- What a method learns from and is judged by: the default split, or the few labels of each class that
 -- the data sets come with.
 CREATE VIEW cora_test AS SELECT id, label AS class FROM cora_nodes WHERE split = 'test';

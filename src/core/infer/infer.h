@@ -245,6 +245,9 @@ typedef struct gp_live_figures
 /* The figures; false for a keep that is damaged. */
 extern bool gp_live_read(const struct gp_keep *keep, gp_live_figures *figures);
 
+/* True when the pieces of a keep have the types and the shapes that an answer takes them for. */
+extern bool gp_live_fits(const struct gp_keep *keep);
+
 /* The type of the fit's large matrices. */
 static inline gp_type
 gp_live_type(const gp_live_figures *figures)

@@ -119,6 +119,64 @@ gp_live_read(const gp_keep *keep, gp_live_figures *figures)
 	return true;
 }
 
+/* True for a dense piece of real numbers of this shape; rows or cols below 0: any. */
+static bool
+is_dense(const gp_piece *piece, int64_t rows, int64_t cols, bool wide)
+{
+	return piece && piece->dense && !piece->ints && (rows < 0 || piece->rows == rows) && (cols < 0 || piece->cols == cols) &&
+		(!wide || piece->type == GP_DOUBLE);
+}
+
+/* True when a piece of the kernel has the form that evaluators take it in. */
+static bool
+kernel_piece_fits(const gp_piece *piece)
+{
+	switch (piece->kind)
+	{
+		case GP_PIECE_UNIT:
+			return is_dense(piece, 1, 1, true);
+		case GP_PIECE_ROOT:
+			return is_dense(piece, -1, -1, true);
+		case GP_PIECE_ROWS:
+		case GP_PIECE_POWER:
+			return is_dense(piece, -1, -1, false);
+		case GP_PIECE_OPERATOR:
+			return piece->csr && piece->rows == piece->cols;
+		case GP_PIECE_LINEAR:
+		case GP_PIECE_TERMS:
+			return piece->part == 0 ? piece->csr != NULL : is_dense(piece, -1, -1, false);
+		default:
+			return true;
+	}
+}
+
+/* True when the pieces have the types and the shapes that an answer takes them for. */
+bool
+gp_live_fits(const gp_keep *keep)
+{
+	gp_live_figures f;
+	const gp_piece *labelled = gp_keep_find(keep, GP_PIECE_LABELLED, 0, 0);
+	const gp_piece *weights = gp_keep_find(keep, GP_PIECE_WEIGHTS, 0, 0);
+	const gp_piece *power = gp_keep_find(keep, GP_PIECE_POWER, 0, 0);
+	int64_t		columns;
+	int64_t		rank;
+
+	if (!gp_live_read(keep, &f) || labelled == NULL || !(f.columns >= 1.0 && f.columns < INT32_MAX))
+		return false;
+	columns = (int64_t) f.columns;
+	if (!is_dense(weights, f.exact ? labelled->rows : -1, columns, true) || weights->rows >= INT32_MAX)
+		return false;
+	rank = weights->rows;
+	for (int k = 0; k < keep->n; k++)
+		if (!kernel_piece_fits(&keep->piece[k]))
+			return false;
+	return is_dense(gp_keep_find(keep, GP_PIECE_WEIGHTS, 0, 1), rank, 1, true) &&
+		is_dense(gp_keep_find(keep, GP_PIECE_POSTERIOR, 0, 0), rank * (rank + 1) / 2, 1, true) &&
+		is_dense(gp_keep_find(keep, GP_PIECE_TARGETS, 0, 0), labelled->rows, columns, true) &&
+		(f.exact || is_dense(gp_keep_find(keep, GP_PIECE_LABELLED_ROWS, 0, 0), labelled->rows, rank, false)) &&
+		(power == NULL || power->cols == rank);
+}
+
 /* The labelled nodes. */
 const int32_t *
 gp_live_labelled(const gp_keep *keep, int64_t *n)

@@ -13,6 +13,7 @@
 #include "access/table.h"
 #include "access/xact.h"
 #include "catalog/pg_index.h"
+#include "core/base/places.h"
 #include "miscadmin.h"
 #include "pg/host/host.h"
 #include "read_ids.h"
@@ -29,7 +30,6 @@ typedef struct met_node
 {
 	int64		key;
 	char	   *text;
-	int32		next;			/* of the same key, or -1 */
 	int32		row;			/* of the node table, as it came; -1: not seen */
 	int32		number;			/* at the end */
 } met_node;
@@ -42,18 +42,13 @@ typedef struct met_edge
 	double		weight;
 } met_edge;
 
-typedef struct key_entry
-{
-	int64		key;
-	int32		first;
-} key_entry;
-
 typedef struct some_state
 {
 	gnngp_reader *r;
 	gp_env	   *env;
 	MemoryContext context;
-	HTAB	   *keys;
+	gp_places	places;			/* of the nodes, by their keys */
+	int32	   *at;				/* the node at each place, or -1 */
 	met_node   *node;
 	int64		nnodes;
 	int64		room;
@@ -74,33 +69,64 @@ typedef struct some_state
 	bool		all;			/* one round that reads everything */
 } some_state;
 
+/* The place of a node, or the free one where it belongs. */
+static uint64
+find_place(some_state *s, int64 key, const char *text, int length)
+{
+	uint64		place = gp_first_place(&s->places, (uint64) key);
+
+	for (; s->at[place] >= 0; place = gp_next_place(&s->places, place))
+	{
+		const met_node *node = &s->node[s->at[place]];
+
+		if (node->key == key && (text == NULL || (strncmp(node->text, text, length) == 0 && node->text[length] == '\0')))
+			break;
+	}
+	return place;
+}
+
+/* Makes room for twice as many nodes. */
+static void
+grow(some_state *s)
+{
+	s->room = s->room ? 2 * s->room : 256;
+	s->node = gp_realloc_array(s->env, s->node, s->room, sizeof(met_node));
+	gp_free(s->env, s->at);
+	s->places = gp_places_open(s->env, 2 * (uint64) s->room);
+	s->at = gp_alloc_array(s->env, 2 * s->room, sizeof(int32));
+	memset(s->at, -1, 2 * s->room * sizeof(int32));
+	for (int64 i = 0; i < s->nnodes; i++)
+	{
+		uint64		place = gp_first_place(&s->places, (uint64) s->node[i].key);
+
+		CHECK_FOR_INTERRUPTS();
+		while (s->at[place] >= 0)
+			place = gp_next_place(&s->places, place);
+		s->at[place] = (int32) i;
+	}
+}
+
 /* The number of a node, which is met now if it was not before. */
 static int32
 meet(some_state *s, int64 key, const char *text, int length)
 {
-	bool		found;
-	key_entry  *entry = hash_search(s->keys, &key, HASH_ENTER, &found);
+	uint64		place;
 	met_node   *node;
 
-	if (!found)
-		entry->first = -1;
-	for (int32 i = entry->first; i >= 0; i = s->node[i].next)
-		if (text == NULL || (strncmp(s->node[i].text, text, length) == 0 && s->node[i].text[length] == '\0'))
-			return i;
 	if (s->nnodes == s->room)
-	{
-		s->room = s->room ? 2 * s->room : 256;
-		s->node = gp_realloc_array(s->env, s->node, s->room, sizeof(met_node));
-	}
+		grow(s);
+	place = find_place(s, key, text, length);
+	if (s->at[place] >= 0)
+		return s->at[place];
+	s->at[place] = (int32) s->nnodes;
 	node = &s->node[s->nnodes];
-	*node = (met_node) {.key = key,.next = entry->first,.row = -1,.number = -1};
+	*node = (met_node) {.key = key,.row = -1,.number = -1};
 	if (text)
 	{
 		node->text = gp_alloc(s->env, length + 1);
 		memcpy(node->text, text, length);
 		node->text[length] = '\0';
 	}
-	entry->first = (int32) s->nnodes;
 	return (int32) s->nnodes++;
 }
 
@@ -494,7 +520,6 @@ gnngp_read_some(gp_env *env, const gnngp_graph_def *graph, const gnngp_wanted *w
 				int64 dims, const double *moments)
 {
 	some_state	s = {.env = env,.all = hops == GNNGP_ALL_HOPS};
-	HASHCTL		control = {.keysize = sizeof(int64),.entrysize = sizeof(key_entry)};
 	gnngp_reader r;
 	gnngp_some *some;
 	Oid			save_user;
@@ -517,8 +542,6 @@ gnngp_read_some(gp_env *env, const gnngp_graph_def *graph, const gnngp_wanted *w
 	r.moments = moments;
 	s.r = &r;
 	s.context = AllocSetContextCreate(CurrentMemoryContext, "gnngp round", ALLOCSET_DEFAULT_SIZES);
-	control.hcxt = CurrentMemoryContext;
-	s.keys = hash_create("gnngp neighbourhood", 1024, &control, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
 	some = read_graph(&s, wanted, n, hops);
 	gnngp_spi_finish();
 	XactReadOnly = save_read_only;

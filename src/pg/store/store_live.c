@@ -224,6 +224,8 @@ check_state(const gnngp_model *model, const gnngp_live *live)
 		damaged(model);
 	check_nodes(model, live, GP_PIECE_ANCHORS);
 	check_nodes(model, live, GP_PIECE_LABELLED);
+	if (!gp_live_fits(live->keep))
+		damaged(model);
 	if (model->classes == 0)
 		return;
 	(void) gp_keep_need(live->env, live->keep, GP_PIECE_CALIBRATOR, 0, 0, 2);

@@ -409,6 +409,35 @@ check_next(gp_env *env, setup s, int step)
 	is_int(choice.n, NODES - p.nlabelled, "all that have none");
 }
 
+/* Pieces whose shape or type is another than that of the fit. */
+static void
+check_forms(gp_env *env, setup s)
+{
+	static const gp_piece_kind kinds[] = {GP_PIECE_WEIGHTS, GP_PIECE_POSTERIOR, GP_PIECE_TARGETS, GP_PIECE_LABELLED_ROWS};
+	gp_device  *dev = gp_device_cpu(env, 1);
+	gp_problem	p = make_problem(env, &s, GP_DOUBLE);
+	gp_keep    *keep = gp_fit(dev, &p)->keep;
+
+	ok(gp_live_fits(keep), "what a fit keeps fits");
+	for (int k = 0; k < keep->n; k++)
+	{
+		gp_piece   *piece = &keep->piece[k];
+		gp_piece	was = *piece;
+		bool		known = false;
+
+		for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+			known = known || piece->kind == (int32_t) kinds[i];
+		if (!known)
+			continue;
+		piece->rows--;
+		ok(!gp_live_fits(keep), "a row less is noticed");
+		*piece = was;
+		piece->ints = true;
+		ok(!gp_live_fits(keep), "numbers of another type are noticed");
+		*piece = was;
+	}
+}
+
 /* A fit that keeps its state, and a question. */
 static void
 run(gp_env *env, const setup *s)
@@ -476,6 +505,7 @@ check_strategy(gp_strategy strategy)
 	in_env(check_parts(env, classes));
 	in_env(check_labels(env, values));
 	in_env(check_labels(env, classes));
+	in_env(check_forms(env, classes));
 	in_env(check_next(env, values, 1));
 	in_env(check_next(env, classes, 1));
 	in_env(check_next(env, classes, 7));
