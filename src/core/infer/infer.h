@@ -302,11 +302,13 @@ typedef struct gp_live_answer
 extern gp_live_answer gp_live_ask(gp_device *dev, const gp_live_question *question);
 
 /*
- * Why: the parts of the score of one column (a class, or 0 for values) of the one node that is asked
- * for, what the label of each labelled node of the fit counts there times its target; returns the
- * score. share has room for them all.
+ * Why: the answer about the one node that is asked for, and how much the label of each labelled node of the fit
+ * counts there; count has room for them all.
  */
-extern double gp_live_explain(gp_device *dev, const gp_live_question *question, int32_t column, double *share);
+extern gp_live_answer gp_live_explain(gp_device *dev, const gp_live_question *question, double *count);
+
+/* Makes the parts of the score of one column (a class, or 0 for values) of these counts: each times its target. */
+extern void gp_live_parts(gp_env *env, const struct gp_keep *keep, int32_t column, double *count);
 
 /* An edge, by nodes of a question, and by how much the score of the node asked for moves without it. */
 typedef struct gp_live_edge

@@ -494,23 +494,34 @@ fill_counts(live *s, int64_t m, double *count)
 	dev->destroy(dev, &out);
 }
 
-/* The parts of a score. */
-double
-gp_live_explain(gp_device *dev, const gp_live_question *question, int32_t column, double *share)
+/* The answer, and how much each label counts. */
+gp_live_answer
+gp_live_explain(gp_device *dev, const gp_live_question *question, double *count)
 {
 	live		s = {.r = gp_live_rows_open(dev, question)};
-	const double *y;
+	gp_live_answer answer;
 	int64_t		m;
-	double		score;
 
 	(void) gp_live_labelled(question->keep, &m);
-	y = gp_keep_need(dev->env, question->keep, GP_PIECE_TARGETS, 0, 0, m)->dense;
 	begin(&s);
-	fill_counts(&s, m, share);
-	for (int64_t t = 0; t < m; t++)
-		share[t] *= s.r.f.unit * y[t * s.columns + column];
-	score = s.r.f.unit * s.mean[column] + (s.r.f.values ? s.r.f.offset : 0.0);
-	gp_free(s.r.env, s.mean);
+	fill_counts(&s, m, count);
+	answer = finish(&s);
 	end(&s);
-	return score;
+	return answer;
+}
+
+/* The parts of the score of a column. */
+void
+gp_live_parts(gp_env *env, const gp_keep *keep, int32_t column, double *count)
+{
+	gp_live_figures f;
+	int64_t		m;
+	const double *y;
+
+	(void) gp_live_labelled(keep, &m);
+	y = gp_keep_need(env, keep, GP_PIECE_TARGETS, 0, 0, m)->dense;
+	if (!gp_live_read(keep, &f))
+		gp_raise(env, GP_ERR_INTERNAL, NULL, "the live state has no figures");
+	for (int64_t t = 0; t < m; t++)
+		count[t] *= f.unit * y[t * (int64_t) f.columns + column];
 }

@@ -63,16 +63,15 @@ asked_class(const gnngp_live_call *c)
 	return gnngp_live_class(c->model, text_to_cstring(PG_GETARG_TEXT_PP(ARG_CLASS)));
 }
 
-/* The most probable class, as gp_predict_live gives it. */
+/* The class that is asked about, or the most probable one, as gp_predict_live gives it. */
 static int32
-best_class(gnngp_live_call *c, const gp_live_question *q)
+class_or_best(const gnngp_live_call *c, const gp_live_answer *a)
 {
-	gp_live_answer a;
+	FunctionCallInfo fcinfo = c->fcinfo;
 
-	if (c->model->classes == 0)
-		return 0;
-	a = gp_live_ask(gnngp_live_call_device(c), q);
-	return gnngp_live_best_class(c, &a, 0);
+	if (!PG_ARGISNULL(ARG_CLASS))
+		return asked_class(c);
+	return c->model->classes == 0 ? 0 : gnngp_live_best_class(c, a, 0);
 }
 
 /* The class of a label, as a value; NULL where there are none. */
@@ -143,7 +142,8 @@ gnngp_explain(PG_FUNCTION_ARGS)
 	gp_live_question q;
 	double	   *share;
 	part	   *parts;
-	double		score;
+	gp_live_answer answer;
+	int32		column;
 	int32		k = gnngp_count_argument(fcinfo, ARG_K, "k", "Use k => NULL for all labelled nodes.");
 	int64		n;
 	int			guc_level;
@@ -157,12 +157,13 @@ gnngp_explain(PG_FUNCTION_ARGS)
 	q = gnngp_live_call_read(&c, &some);
 	(void) gp_live_labelled(c.live->keep, &n);
 	share = gp_alloc_zero(c.env, n, sizeof(double));
-	score = gp_live_explain(gnngp_live_call_device(&c), &q,
-							PG_ARGISNULL(ARG_CLASS) ? best_class(&c, &q) : asked_class(&c), share);
+	answer = gp_live_explain(gnngp_live_call_device(&c), &q, share);
+	column = class_or_best(&c, &answer);
+	gp_live_parts(c.env, c.live->keep, column, share);
 	parts = gp_alloc_array(c.env, n, sizeof(part));
 	for (int64 t = 0; t < n; t++)
 		parts[t] = (part) {t, share[t]};
-	put_parts(&c, parts, n, k, score);
+	put_parts(&c, parts, n, k, answer.mean[column]);
 	gnngp_live_call_close(&c);
 	AtEOXact_GUC(false, guc_level);
 	return (Datum) 0;
@@ -206,6 +207,8 @@ gnngp_explain_edges(PG_FUNCTION_ARGS)
 	gnngp_live_call c;
 	gnngp_some *some;
 	gp_live_question q;
+	gp_live_answer answer;
+	gp_device  *dev;
 	gp_live_edge *edge;
 	int32		k = gnngp_count_argument(fcinfo, ARG_K, "k", "Use k => NULL for all edges near.");
 	int64		n;
@@ -217,8 +220,9 @@ gnngp_explain_edges(PG_FUNCTION_ARGS)
 	gnngp_pin_output_settings();
 	take_node(&c);
 	q = gnngp_live_call_read(&c, &some);
-	edge = gp_live_explain_edges(gnngp_live_call_device(&c), &q,
-								 PG_ARGISNULL(ARG_CLASS) ? best_class(&c, &q) : asked_class(&c), k, &n);
+	dev = gnngp_live_call_device(&c);
+	answer = gp_live_ask(dev, &q);
+	edge = gp_live_explain_edges(dev, &q, class_or_best(&c, &answer), k, &n);
 	put_edges(&c, some, edge, n);
 	gnngp_live_call_close(&c);
 	AtEOXact_GUC(false, guc_level);

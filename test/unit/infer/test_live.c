@@ -321,7 +321,8 @@ check_parts(gp_env *env, setup s)
 
 	q.graph = ball_graph(env, p.graph, &b, hops);
 	q.features = ball_features(env, p.features, &b, hops);
-	score = gp_live_explain(dev, &q, 0, share);
+	score = gp_live_explain(dev, &q, share).mean[0];
+	gp_live_parts(env, out->keep, 0, share);
 	for (int64_t t = 0; t < p.nlabelled; t++)
 		sum += share[t];
 	snprintf(name, sizeof(name), "%s, %s: the parts add up to the score (%.1g)", s.kernel,
@@ -409,6 +410,52 @@ check_next(gp_env *env, setup s, int step)
 	is_int(choice.n, NODES - p.nlabelled, "all that have none");
 }
 
+/* A graph without one edge. */
+static gp_graph *
+graph_without(gp_env *env, const gp_graph *g, int32_t src, int32_t dst)
+{
+	gp_edges   *edges = gp_edges_create(env, g->nodes, g->directed, g->weight != NULL);
+
+	for (int32_t i = 0; i < g->nodes; i++)
+		for (int64_t k = g->start[i]; k < g->start[i + 1]; k++)
+			if ((g->directed || i < g->col[k]) && (i != src || g->col[k] != dst))
+				gp_edges_add(edges, 1, &i, &g->col[k], g->weight ? &g->weight[k] : NULL);
+	return gp_graph_build(edges);
+}
+
+/* The edges that move a score most: each as an evaluation of the whole graph without it says. */
+static void
+check_edges(gp_env *env, setup s)
+{
+	gp_device  *dev = gp_device_cpu(env, 1);
+	gp_problem	p = make_problem(env, &s, GP_DOUBLE);
+	gp_posterior *out = gp_fit(dev, &p);
+	int32_t		number[NODES];
+	int32_t		node = 7;
+	gp_live_question q = {.keep = out->keep,.program = p.program,.graph = p.graph,.features = p.features,
+	.fit_node = number,.inner = NODES,.asked = 1,.node = &node};
+	gp_live_edge *edge;
+	double		score;
+	double		most = 0.0;
+	int64_t		n;
+	char		name[200];
+
+	for (int i = 0; i < NODES; i++)
+		number[i] = i;
+	score = gp_live_ask(dev, &q).mean[0];
+	edge = gp_live_explain_edges(dev, &q, 0, 3, &n);
+	for (int64_t e = 0; e < n; e++)
+	{
+		gp_live_question without = q;
+
+		without.graph = graph_without(env, p.graph, edge[e].src, edge[e].dst);
+		most = fmax(most, fabs(gp_live_ask(dev, &without).mean[0] - score - edge[e].effect));
+	}
+	snprintf(name, sizeof(name), "%s, %s, features %d: the effects of edges are those of leaving them out (%.1g)", s.kernel,
+			 gp_strategy_names[out->plan.strategy], s.features, most);
+	ok(n == 3 && most < 1e-9 && fabs(edge[0].effect) > 1e-6 && fabs(edge[0].effect) >= fabs(edge[2].effect), name);
+}
+
 /* Pieces whose shape or type is another than that of the fit. */
 static void
 check_forms(gp_env *env, setup s)
@@ -449,6 +496,7 @@ run(gp_env *env, const setup *s)
 	gp_live_label label = {.node = 0,.label = 1};
 	gp_live_answer a = ask(dev, &p, out->keep, &node, 1, &label, 1);
 	int32_t		number[NODES];
+	int64_t		n;
 	gp_live_question q = {.keep = out->keep,.program = p.program,.graph = p.graph,.features = p.features,
 	.fit_node = number,.inner = NODES,.asked = NODES};
 
@@ -456,6 +504,9 @@ run(gp_env *env, const setup *s)
 	for (int i = 0; i < NODES; i++)
 		number[i] = i;
 	(void) gp_live_next(dev, &q, 3);
+	q.asked = 1;
+	q.node = &node;
+	(void) gp_live_explain_edges(dev, &q, 0, 1, &n);
 }
 
 /* What the plan says of a fit that keeps its state. */
@@ -505,6 +556,8 @@ check_strategy(gp_strategy strategy)
 	in_env(check_parts(env, classes));
 	in_env(check_labels(env, values));
 	in_env(check_labels(env, classes));
+	in_env(check_edges(env, values));
+	in_env(check_edges(env, classes));
 	in_env(check_forms(env, classes));
 	in_env(check_next(env, values, 1));
 	in_env(check_next(env, classes, 1));
