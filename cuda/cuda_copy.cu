@@ -43,7 +43,7 @@ gp_cuda_copy(gp_device *dev, gp_matrix dst, gp_matrix src)
 	gp_flow		flow[2] = {{dst, GP_WRITE}, {src, GP_READ}};
 
 	gp_cuda_require(c, dst.rows == src.rows && dst.cols == src.cols);
-	gp_cuda_rows(c, flow, 2, [c](int64_t row, gp_matrix *part)
+	gp_cuda_rows(c, flow, 2, false, [c](int64_t row, gp_matrix *part)
 				 { convert(c, part[0], part[1]); });
 	gp_cuda_pace(c);
 }
@@ -76,7 +76,7 @@ gp_cuda_fill(gp_device *dev, gp_matrix dst, double value)
 	gp_cuda    *c = gp_cuda_of(dev);
 	gp_flow		flow[1] = {{dst, GP_WRITE}};
 
-	gp_cuda_rows(c, flow, 1, [=](int64_t row, gp_matrix *part)
+	gp_cuda_rows(c, flow, 1, false, [=](int64_t row, gp_matrix *part)
 				 { gp_cuda_typed(part[0].type, fill, c, part[0], value); });
 	gp_cuda_pace(c);
 }
@@ -114,7 +114,7 @@ gp_cuda_axpby(gp_device *dev, double a, gp_matrix x, double b, gp_matrix y)
 	gp_flow		flow[2] = {{y, b == 0 ? GP_WRITE : GP_BOTH}, {x, GP_READ}};
 
 	gp_cuda_require(c, x.type == y.type && x.rows == y.rows && x.cols == y.cols);
-	gp_cuda_rows(c, flow, 2, [=](int64_t row, gp_matrix *part)
+	gp_cuda_rows(c, flow, 2, false, [=](int64_t row, gp_matrix *part)
 				 { gp_cuda_typed(y.type, axpby, c, a, part[1], b, part[0]); });
 	gp_cuda_pace(c);
 }
@@ -147,7 +147,7 @@ gp_cuda_shift(gp_device *dev, gp_matrix x, double value)
 	gp_cuda    *c = gp_cuda_of(dev);
 	gp_flow		flow[1] = {{x, GP_BOTH}};
 
-	gp_cuda_rows(c, flow, 1, [=](int64_t row, gp_matrix *part)
+	gp_cuda_rows(c, flow, 1, false, [=](int64_t row, gp_matrix *part)
 				 { gp_cuda_typed(x.type, shift, c, part[0], value); });
 	gp_cuda_pace(c);
 }
@@ -378,7 +378,7 @@ gp_cuda_row_dots(gp_device *dev, gp_matrix out, gp_matrix a, gp_matrix b)
 
 	gp_cuda_require(c, a.type == b.type && a.rows == b.rows && a.cols == b.cols &&
 					out.type == GP_DOUBLE && out.rows == a.rows && out.cols == 1);
-	gp_cuda_rows(c, flow, 3, [=](int64_t row, gp_matrix *part)
+	gp_cuda_rows(c, flow, 3, false, [=](int64_t row, gp_matrix *part)
 				 { gp_cuda_typed(a.type, row_dots, c, part[0], part[1], part[2]); });
 	gp_cuda_pace(c);
 }
@@ -421,7 +421,6 @@ host_elements(gp_cuda *c, gp_matrix m, int64_t n, const int32_t *row, const int3
 {
 	int64_t		next = 0;
 
-	gp_cuda_wait(c);
 	for (int64_t e = 0; e < n; e++)
 	{
 		T		   *at = (T *) m.data + row[e] * m.ld + col[e];

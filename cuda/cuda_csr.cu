@@ -135,6 +135,7 @@ view_csr(gp_cuda *c, gp_cuda_csr *whole, const gp_csr *s)
 		view->nsegments = whole->host_start[end] - view->segment0;
 		view->segment_first += view->segment0;
 		view->segment_length += view->segment0;
+		view->long0 = first;
 		view->long_row += first;
 		view->long_start += first;
 	}

@@ -5,12 +5,14 @@
  * what it sees, so that C = A B becomes C' = B' A', a lower triangle an upper
  * one, and a solve from the left one from the right.
  *
- * No call is longer than some tens of milliseconds, so that a cancel never
- * waits for more.  The cuts depend on the sizes alone, and so do the bits.
+ * No call is longer than a piece (gp_cuda.h), so that a cancel never waits for
+ * more.  The cuts depend on the sizes and the card's kind alone, and so do the bits.
  */
 #include <math.h>
 
 #include "gp_cuda.h"
+
+#define DEEP 1024				/* parts of a sum that are worth a call of their own */
 
 /* How many of n equal parts with so many operations each make a piece; a multiple of 128 where it can. */
 static int64_t
@@ -88,14 +90,14 @@ op_of(bool trans)
 	return trans ? CUBLAS_OP_T : CUBLAS_OP_N;
 }
 
-/* One piece: x = alpha op(a) op(b) + beta x. */
+/* One piece: x = alpha op(a) op(b) + beta x; coarse is true where the caller may have it in TF32. */
 template <typename T>
 static void
-gemm_piece(gp_cuda *c, bool trans_a, bool trans_b, double alpha, gp_matrix a, gp_matrix b,
-		   double beta, gp_matrix x)
+gemm_piece(gp_cuda *c, bool coarse, bool trans_a, bool trans_b, double alpha, gp_matrix a,
+		   gp_matrix b, double beta, gp_matrix x)
 {
 	int64_t		k = trans_a ? a.rows : a.cols;
-	bool		tf32 = c->tf32 && x.type == GP_FLOAT;
+	bool		tf32 = coarse && c->tf32 && x.type == GP_FLOAT;
 
 	if (tf32)
 		gp_cuda_try(c, cublasSetMathMode(c->blas, CUBLAS_TF32_TENSOR_OP_MATH));
@@ -118,8 +120,8 @@ rows_of(bool trans_a, gp_matrix a, int64_t row, int64_t rows)
 /* x = alpha op(a) op(b) + beta x on the card, in pieces: rows of x, and where one row is too long parts of the sum. */
 template <typename T>
 static void
-gemm_card(gp_cuda *c, bool trans_a, bool trans_b, double alpha, gp_matrix a, gp_matrix b,
-		  double beta, gp_matrix x)
+gemm_card(gp_cuda *c, bool coarse, bool trans_a, bool trans_b, double alpha, gp_matrix a,
+		  gp_matrix b, double beta, gp_matrix x)
 {
 	int64_t		k = trans_a ? a.rows : a.cols;
 	int64_t		height = piece_rows(c, x.type, x.rows, 2.0 * (double) k * (double) x.cols,
@@ -139,7 +141,7 @@ gemm_card(gp_cuda *c, bool trans_a, bool trans_b, double alpha, gp_matrix a, gp_
 			int64_t		take = gp_min64(depth, k - at);
 			gp_matrix	part = rows_of(trans_a, a, row, rows);
 
-			gemm_piece<T>(c, trans_a, trans_b, alpha,
+			gemm_piece<T>(c, coarse, trans_a, trans_b, alpha,
 						  trans_a ? gp_matrix_rows(part, at, take) : gp_matrix_cols(part, at, take),
 						  trans_b ? gp_matrix_cols(b, at, take) : gp_matrix_rows(b, at, take),
 						  at == 0 ? beta : 1.0, gp_matrix_rows(x, row, rows));
@@ -154,8 +156,8 @@ gemm_rows(gp_cuda *c, bool trans_b, double alpha, gp_matrix a, gp_matrix b, doub
 	gp_flow		flow[2] = {{x, beta == 0 ? GP_WRITE : GP_BOTH}, {a, GP_READ}};
 	gp_staged	right = gp_cuda_stage(c, b, GP_READ);
 
-	gp_cuda_rows(c, flow, 2, [=](int64_t row, gp_matrix *part)
-				 { gp_cuda_typed(x.type, gemm_card, c, false, trans_b, alpha, part[1], right.m, beta,
+	gp_cuda_rows(c, flow, 2, true, [=](int64_t row, gp_matrix *part)
+				 { gp_cuda_typed(x.type, gemm_card, c, true, false, trans_b, alpha, part[1], right.m, beta,
 								 part[0]); });
 	gp_cuda_unstage(c, &right);
 }
@@ -168,15 +170,15 @@ gemm_sum(gp_cuda *c, bool trans_b, double alpha, gp_matrix a, gp_matrix b, doubl
 	gp_staged	out = gp_cuda_stage(c, x, beta == 0 ? GP_WRITE : GP_BOTH);
 
 	if (!trans_b)
-		gp_cuda_rows(c, flow, 2, [=](int64_t row, gp_matrix *part)
-					 { gp_cuda_typed(x.type, gemm_card, c, true, false, alpha, part[0], part[1],
+		gp_cuda_rows(c, flow, 2, true, [=](int64_t row, gp_matrix *part)
+					 { gp_cuda_typed(x.type, gemm_card, c, true, true, false, alpha, part[0], part[1],
 									 row == 0 ? beta : 1.0, out.m); });
 	else
 	{
 		gp_staged	left = gp_cuda_stage(c, a, GP_READ);
 		gp_staged	right = gp_cuda_stage(c, b, GP_READ);
 
-		gp_cuda_typed(x.type, gemm_card, c, true, true, alpha, left.m, right.m, beta, out.m);
+		gp_cuda_typed(x.type, gemm_card, c, true, true, true, alpha, left.m, right.m, beta, out.m);
 		gp_cuda_unstage(c, &right);
 		gp_cuda_unstage(c, &left);
 	}
@@ -227,13 +229,16 @@ struct mirror_each
 	}
 };
 
-/* The lower triangle of x = alpha op(a) op(a)' + beta x for one part of the sum. */
+/*
+ * The lower triangle of x = alpha op(a) op(a)' + beta x for one part of the sum, some
+ * rows of x at a time.  Nothing of it is in TF32: a triangle of which parts are
+ * rounded is no covariance any more, and has no Cholesky factor.
+ */
 template <typename T>
 static void
-syrk_lower(gp_cuda *c, bool trans, double alpha, gp_matrix a, double beta, gp_matrix x)
+syrk_rows(gp_cuda *c, bool trans, double alpha, gp_matrix a, double beta, gp_matrix x, int64_t height)
 {
 	int64_t		k = trans ? a.rows : a.cols;
-	int64_t		height = piece_of(c, x.type, x.rows, 2.0 * (double) k * (double) x.rows);
 
 	for (int64_t row = 0; row < x.rows; row += height)
 	{
@@ -242,7 +247,7 @@ syrk_lower(gp_cuda *c, bool trans, double alpha, gp_matrix a, double beta, gp_ma
 		gp_matrix	diagonal = gp_matrix_part(x, row, row, rows, rows);
 
 		if (row > 0)
-			gemm_card<T>(c, trans, !trans, alpha, own, rows_of(trans, a, 0, row), beta,
+			gemm_card<T>(c, false, trans, !trans, alpha, own, rows_of(trans, a, 0, row), beta,
 						 gp_matrix_part(x, row, 0, rows, row));
 		gp_cuda_try(c, blas_syrk(c, op_of(!trans), (int) rows, (int) k, (T) alpha,
 									  (const T *) own.data, (int) own.ld, (T) beta,
@@ -251,20 +256,29 @@ syrk_lower(gp_cuda *c, bool trans, double alpha, gp_matrix a, double beta, gp_ma
 	}
 }
 
-/* The same with the sum in parts, where a block of 128 rows is too much. */
+/*
+ * The same for the whole sum.  It is cut into parts first, for a call is the faster
+ * the more of x it sets; only where that leaves short parts x is cut, too.
+ */
 template <typename T>
 static void
 syrk_card(gp_cuda *c, bool trans, double alpha, gp_matrix a, double beta, gp_matrix x)
 {
 	int64_t		k = trans ? a.rows : a.cols;
-	int64_t		depth = piece_rows(c, x.type, k, 2.0 * 128.0 * (double) x.rows, trans ? a.ld : 1);
+	int64_t		depth = piece_rows(c, x.type, k, (double) x.rows * (double) x.rows, trans ? a.ld : 1);
+	int64_t		height = x.rows;
 
+	if (depth < DEEP && depth < k)
+	{
+		depth = gp_max64(depth, gp_min64(k, DEEP));
+		height = piece_of(c, x.type, x.rows, 2.0 * (double) depth * (double) x.rows);
+	}
 	for (int64_t at = 0; at < k; at += depth)
 	{
 		int64_t		take = gp_min64(depth, k - at);
 
-		syrk_lower<T>(c, trans, alpha, trans ? gp_matrix_rows(a, at, take) :
-					  gp_matrix_cols(a, at, take), at == 0 ? beta : 1.0, x);
+		syrk_rows<T>(c, trans, alpha, trans ? gp_matrix_rows(a, at, take) :
+					 gp_matrix_cols(a, at, take), at == 0 ? beta : 1.0, x, height);
 	}
 }
 
@@ -297,7 +311,7 @@ gp_cuda_syrk(gp_device *dev, bool trans, double alpha, gp_matrix a, double beta,
 	{
 		gp_flow		flow[1] = {{a, GP_READ}};
 
-		gp_cuda_rows(c, flow, 1, [=](int64_t row, gp_matrix *part)
+		gp_cuda_rows(c, flow, 1, true, [=](int64_t row, gp_matrix *part)
 					 { gp_cuda_typed(x.type, syrk_card, c, true, alpha, part[0],
 									 row == 0 ? beta : 1.0, out.m); });
 	}
@@ -345,7 +359,7 @@ gp_cuda_trsm_card(gp_cuda *c, bool left, bool trans, gp_matrix l, gp_matrix b)
 void
 gp_cuda_syrk_card(gp_cuda *c, double alpha, gp_matrix a, double beta, gp_matrix x)
 {
-	gp_cuda_typed(x.type, syrk_lower, c, false, alpha, a, beta, x);
+	gp_cuda_typed(x.type, syrk_card, c, false, alpha, a, beta, x);
 }
 
 /* b = op(l)^-1 b (left) or b op(l)^-1 (right). */
@@ -370,7 +384,7 @@ gp_cuda_trsm(gp_device *dev, bool left, bool trans, gp_matrix l, gp_matrix b)
 	{
 		gp_flow		flow[1] = {{b, GP_BOTH}};
 
-		gp_cuda_rows(c, flow, 1, [=](int64_t row, gp_matrix *part)
+		gp_cuda_rows(c, flow, 1, true, [=](int64_t row, gp_matrix *part)
 					 { gp_cuda_typed(b.type, trsm_card, c, false, trans, factor.m, part[0]); });
 	}
 	gp_cuda_unstage(c, &factor);

@@ -1,5 +1,5 @@
 /*
- * cuda_device.cu - the CUDA device: cards, opening and closing, waiting, errors.
+ * cuda_device.cu - the CUDA device: opening and closing, waiting, errors.
  *
  * A device belongs to one computation of one backend.  Its streams, handles and
  * memory end with it, or with the environment after an error; what the driver
@@ -14,24 +14,14 @@
 
 #define RESERVE 0.1				/* share of the free memory that is left to scratch space and libraries */
 #define ROW_BLOCK 16384			/* rows of a factor that evaluators take at once */
-#define WORKSPACE ((size_t) 32 << 20)	/* bytes that cuBLAS works in, on a card with 8 GB free */
 #define SLACK ((size_t) 256 << 20)	/* bytes that an operation may take beyond the caller's limit */
-#define EVENTS (GP_CUDA_AHEAD + 7)	/* that event_at knows */
+#define EVENTS (GP_CUDA_AHEAD + 1 + 3 * GP_CUDA_LANES + GP_CUDA_RING)	/* that event_at knows */
 #define SPINS 200				/* looks at an event before the host sleeps between them */
 #define SLEEP_US 100
 
 static bool card_lost = false;
 static int	current_card = -1;
-
-/* Blocks all signals; before is the mask to put back. */
-static void
-block_signals(sigset_t *before)
-{
-	sigset_t	all;
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_BLOCK, &all, before);
-}
+static uint64_t no_image = 0;	/* cards, one bit each, that the library has no code for */
 
 /* True when the card failed in a way that this process cannot go on from. */
 static bool
@@ -70,6 +60,19 @@ gp_cuda_check(gp_cuda *c, cudaError_t error, const char *what)
 {
 	if (error != cudaSuccess)
 		fail(c, error == cudaErrorMemoryAllocation, what, cudaGetErrorString(error));
+}
+
+/* The error of a launch; lack of the card's own code is said so. */
+void
+gp_cuda_launched(gp_cuda *c, const char *where)
+{
+	cudaError_t error = cudaGetLastError();
+	char		what[128];
+
+	if (error == cudaSuccess)
+		return;
+	snprintf(what, sizeof(what), "the kernel of %s", where);
+	gp_cuda_check(c, error, what);
 }
 
 /* cuBLAS */
@@ -155,18 +158,21 @@ gp_cuda_wait(gp_cuda *c)
 static cudaEvent_t *
 event_at(gp_cuda *c, int k)
 {
-	cudaEvent_t *event[] = {&c->ready, &c->entered[0], &c->entered[1], &c->worked[0],
-	&c->worked[1], &c->left[0], &c->left[1]};
-
-	return k < GP_CUDA_AHEAD ? &c->ahead[k] : event[k - GP_CUDA_AHEAD];
+	if (k < GP_CUDA_AHEAD)
+		return &c->ahead[k];
+	k -= GP_CUDA_AHEAD;
+	if (k < GP_CUDA_RING)
+		return &c->sent[k];
+	k -= GP_CUDA_RING;
+	if (k < 3 * GP_CUDA_LANES)
+		return k % 3 == 0 ? &c->entered[k / 3] : k % 3 == 1 ? &c->worked[k / 3] : &c->left[k / 3];
+	return &c->ready;
 }
 
-/* Ends streams, handles and memory; raises nothing, for it also runs after an error. */
+/* Ends streams, handles and memory. */
 static void
-release(void *resource)
+end_card(gp_cuda *c)
 {
-	gp_cuda    *c = (gp_cuda *) resource;
-
 	if (c->card != current_card && cudaSetDevice(c->card) == cudaSuccess)
 		current_card = c->card;
 	if (c->stream)
@@ -195,9 +201,31 @@ release(void *resource)
 		(void) cudaStreamDestroy(c->out);
 	if (c->lane_pinned)
 		gp_cuda_free_lanes(c);
+	if (c->ring_pinned)
+	{
+		gp_cuda_unpin(c, c->ring, true);
+		c->ring = NULL;
+	}
 	if (card_lost)
 		(void) cudaDeviceReset();	/* nothing of this process can use the card again */
 	(void) cudaGetLastError();
+}
+
+/*
+ * The same where anything was started; raises nothing, for it also runs after an
+ * error.  A context that is started on the way has threads, too.
+ */
+static void
+release(void *resource)
+{
+	gp_cuda    *c = (gp_cuda *) resource;
+	sigset_t	before;
+
+	if (!c->started)
+		return;
+	gp_cuda_block_signals(&before);
+	end_card(c);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
 /* Closes the device. */
@@ -209,10 +237,13 @@ close_device(gp_device *dev)
 
 	(void) gp_cuda_csr_evict(c);
 	gp_cuda_scratch_free(c, c->workspace);
+	for (int slot = 0; slot < GP_CUDA_LANES; slot++)
+		gp_cuda_scratch_free(c, c->buffer[slot]);
 	gp_cuda_wait(c);
 	release(c);
 	env->disown(env, c);
 	gp_cuda_free_lanes(c);
+	gp_free(env, c->ring);
 	gp_free(env, c);
 }
 
@@ -257,7 +288,7 @@ fill_table(gp_device *dev)
 	dev->close = close_device;
 }
 
-/* Makes the pool that matrices come from; without one they come from cudaMalloc. */
+/* Makes the pool that matrices come from, no larger than may be taken; without one they come from cudaMalloc. */
 static void
 make_pool(gp_cuda *c, int card)
 {
@@ -272,6 +303,9 @@ make_pool(gp_cuda *c, int card)
 	props.allocType = cudaMemAllocationTypePinned;
 	props.location.type = cudaMemLocationTypeDevice;
 	props.location.id = card;
+#if CUDART_VERSION >= 12020
+	props.maxSize = c->most;
+#endif
 	gp_cuda_try(c, cudaMemPoolCreate(&c->pool, &props));
 	gp_cuda_try(c, cudaMemPoolSetAttribute(c->pool, cudaMemPoolAttrReleaseThreshold, &keep));
 }
@@ -300,7 +334,7 @@ make_handles(gp_cuda *c)
 	cublasStatus_t blas;
 	cusolverStatus_t solver;
 
-	block_signals(&before);
+	gp_cuda_block_signals(&before);
 	blas = cublasCreate(&c->blas);
 	solver = cusolverDnCreate(&c->solver);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -315,13 +349,8 @@ make_handles(gp_cuda *c)
 static void
 make_workspace(gp_cuda *c)
 {
-	size_t		bytes = (c->dev.room + c->reserve) / 256;
-
-	bytes = (bytes < WORKSPACE ? bytes : WORKSPACE) / 65536 * 65536;
-	if (bytes == 0)
-		return;
-	c->workspace = gp_cuda_scratch(c, bytes);
-	gp_cuda_try(c, cublasSetWorkspace(c->blas, c->workspace, bytes));
+	c->workspace = gp_cuda_scratch(c, GP_CUDA_WORKSPACE);
+	gp_cuda_try(c, cublasSetWorkspace(c->blas, c->workspace, GP_CUDA_WORKSPACE));
 }
 
 /* What matrices may take of the card. */
@@ -341,41 +370,68 @@ find_room(gp_cuda *c, const gp_cuda_options *options)
 	c->dev.room = free_bytes - c->reserve;
 }
 
+/* A kernel to ask the driver for. */
+__global__ void
+image_kernel(int *answer)
+{
+	*answer = 1;
+}
+
+/* Raises that the library has no code for a card. */
+static void __attribute__((noreturn))
+refuse_card(gp_env *env, int card, const struct cudaDeviceProp *props)
+{
+	if (card < 64)
+		no_image |= UINT64_C(1) << card;
+	gp_raise(env, GP_ERR_DEVICE, "Build it with this architecture in CUDA_ARCHS, or set gnngp.device to cpu.",
+			 "the GPU library has no code for compute capability %d.%d of the GPU", props->major,
+			 props->minor);
+}
+
 /* What kind of card it is: refuses one that the library is not built for. */
 static void
 find_properties(gp_cuda *c)
 {
 	struct cudaDeviceProp props;
-	int			ratio = 1;
-	int			pageable = 0;
+	struct cudaFuncAttributes kernel;
+	gp_cuda_rates rates;
+	cudaError_t error;
 
 	gp_cuda_try(c, cudaGetDeviceProperties(&props, c->card));
 	if (props.major * 10 + props.minor < GP_CUDA_CAPABILITY)
 		gp_raise(c->env, GP_ERR_DEVICE, "Set gnngp.device to cpu.",
 				 "the GPU has compute capability %d.%d, and %d.%d is the least", props.major,
 				 props.minor, GP_CUDA_CAPABILITY / 10, GP_CUDA_CAPABILITY % 10);
-	gp_cuda_try(c, cudaDeviceGetAttribute(&ratio, cudaDevAttrSingleToDoublePrecisionPerfRatio, c->card));
-	gp_cuda_try(c, cudaDeviceGetAttribute(&pageable, cudaDevAttrPageableMemoryAccess, c->card));
-	c->settle = pageable != 0;
+	error = cudaFuncGetAttributes(&kernel, (const void *) image_kernel);
+	if (error == cudaErrorNoKernelImageForDevice || error == cudaErrorInvalidDeviceFunction)
+	{
+		(void) cudaGetLastError();
+		refuse_card(c->env, c->card, &props);
+	}
+	gp_cuda_check(c, error, "cudaFuncGetAttributes");
+	gp_cuda_try(c, gp_cuda_find_rates(c->card, &props, &rates));
 	c->l2 = (size_t) props.l2CacheSize;
-	c->piece_flops[GP_FLOAT] = GP_CUDA_FLOPS;
-	c->piece_flops[GP_DOUBLE] = GP_CUDA_FLOPS / (ratio < 2 ? 2 : ratio > 10 ? 10 : ratio);
+	c->piece_flops[GP_FLOAT] = GP_CUDA_PIECE * rates.flops[GP_FLOAT];
+	c->piece_flops[GP_DOUBLE] = GP_CUDA_PIECE * rates.flops[GP_DOUBLE];
+	c->piece_bytes = GP_CUDA_PIECE * rates.bytes;
+	c->piece_steps = GP_CUDA_PIECE * rates.steps;
 }
 
 /* Starts the driver's context on a card. */
 static cudaError_t
-start_card(int card)
+start_card(gp_cuda *c)
 {
 	sigset_t	before;
 	cudaError_t error;
 
-	block_signals(&before);
-	error = cudaSetDevice(card);
+	gp_cuda_block_signals(&before);
+	error = cudaSetDevice(c->card);
 	if (error == cudaSuccess)
 	{
-		current_card = card;
+		current_card = c->card;
 		error = cudaFree(NULL);
 	}
+	c->started = error == cudaSuccess;
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return error;
 }
@@ -385,10 +441,14 @@ static gp_device *
 open_device(gp_env *env, const gp_cuda_options *options)
 {
 	gp_cuda    *c;
+	struct cudaDeviceProp props;
 
 	if (card_lost)
 		gp_raise(env, GP_ERR_DEVICE, "Start a new session, or set gnngp.device to cpu.",
 				 "the GPU failed earlier in this session");
+	if (options->card < 64 && no_image >> options->card & 1 &&
+		cudaGetDeviceProperties(&props, options->card) == cudaSuccess)
+		refuse_card(env, options->card, &props);
 	c = (gp_cuda *) gp_alloc_zero(env, 1, sizeof(gp_cuda));
 	c->env = env;
 	c->card = options->card;
@@ -397,69 +457,14 @@ open_device(gp_env *env, const gp_cuda_options *options)
 	fill_table(&c->dev);
 	env->own(env, release, c);
 	c->tf32 = options->tf32;
-	gp_cuda_try(c, start_card(options->card));
+	gp_cuda_try(c, start_card(c));
 	find_properties(c);
-	make_pool(c, options->card);
 	make_streams(c);
 	make_handles(c);
 	find_room(c, options);
+	make_pool(c, options->card);
 	make_workspace(c);
 	return &c->dev;
-}
-
-/* Lists the cards. */
-static int
-list_cards(gp_cuda_card *card, int most, char *reason)
-{
-	int			count = 0;
-	int			driver = 0;
-	int			runtime = 0;
-	int			cublas = 0;
-	int			cusolver = 0;
-	cudaError_t error;
-	sigset_t	before;
-
-	reason[0] = '\0';
-	block_signals(&before);
-	error = cudaGetDeviceCount(&count);
-	(void) cudaDriverGetVersion(&driver);
-	(void) cudaRuntimeGetVersion(&runtime);
-	(void) cublasGetVersion(NULL, &cublas);
-	(void) cusolverGetVersion(&cusolver);
-	for (int k = 0; error == cudaSuccess && k < count && k < most; k++)
-	{
-		struct cudaDeviceProp props;
-
-		error = cudaGetDeviceProperties(&props, k);
-		if (error != cudaSuccess)
-			break;
-		memset(&card[k], 0, sizeof(card[k]));
-		card[k].number = k;
-		snprintf(card[k].name, sizeof(card[k].name), "%s", props.name);
-		card[k].major = props.major;
-		card[k].minor = props.minor;
-		card[k].memory = props.totalGlobalMem;
-		card[k].driver = driver;
-		card[k].runtime = runtime;
-		snprintf(card[k].libraries, sizeof(card[k].libraries),
-				 "cuBLAS %d.%d.%d, cuSOLVER %d.%d.%d", cublas / 10000, cublas / 100 % 100, cublas % 100,
-				 cusolver / 1000, cusolver / 100 % 10, cusolver % 100);
-	}
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	(void) cudaGetLastError();
-	if (error != cudaSuccess)
-	{
-		if (driver == 0)
-			snprintf(reason, GP_CUDA_REASON, "no NVIDIA driver is installed");
-		else
-			snprintf(reason, GP_CUDA_REASON, "%s (driver for CUDA %d.%d, library of CUDA %d.%d)",
-					 cudaGetErrorString(error), driver / 1000, driver % 1000 / 10, runtime / 1000,
-					 runtime % 1000 / 10);
-		return 0;
-	}
-	if (count == 0)
-		snprintf(reason, GP_CUDA_REASON, "there is no card that CUDA can use");
-	return count;
 }
 
 extern "C" __attribute__((visibility("default"))) const gp_cuda_module gnngp_cuda_module;
@@ -468,7 +473,7 @@ const gp_cuda_module gnngp_cuda_module = {
 	GP_CUDA_VERSION,
 	sizeof(gp_device),
 	sizeof(gp_env),
-	list_cards,
+	gp_cuda_list,
 	open_device,
 	lost
 };

@@ -115,7 +115,7 @@ gp_cuda_each_step(gp_device *dev, const gp_each *e, gp_matrix y, gp_matrix a, gp
 		flow[n++] = {b, reads > 2 ? GP_BOTH : GP_READ};
 	if (reads > 2)
 		flow[n++] = {m, GP_BOTH};
-	gp_cuda_rows(c, flow, n, [=](int64_t row, gp_matrix *part)
+	gp_cuda_rows(c, flow, n, false, [=](int64_t row, gp_matrix *part)
 				 { gp_cuda_typed(y.type, step, c, *e, part[0], one ? all.m : n > 1 ? part[1] : none,
 								 n > 2 ? part[2] : none, n > 3 ? part[3] : none, row, one); });
 	if (one)

@@ -1,14 +1,16 @@
 /*
  * cuda_factor.cu - factorisations by cuSOLVER.
  *
- * As for cuBLAS (cuda_dense.cu) our lower triangle is its upper one.  Large
- * matrices are factorised a block of columns at a time, so that no call is long.
+ * As for cuBLAS (cuda_dense.cu) our lower triangle is its upper one.  What takes
+ * too long for one call is factorised or inverted a block of columns at a time.
  */
 #include <math.h>
 
 #include "gp_cuda.h"
 
-#define FACTOR_BLOCK 2048		/* columns that cuSOLVER factorises at once */
+#define FACTOR_PIECES 4.0		/* pieces of work that one call of cuSOLVER may be: some 50 ms */
+#define FACTOR_MOST 16384		/* columns that it takes at once, and those of a block where that is too long */
+#define FACTOR_BLOCK 2048
 
 /* The calls for either type. */
 static cusolverStatus_t
@@ -61,6 +63,17 @@ solver_syevd(gp_cuda *c, int n, double *a, int lda, double *w, double *work, int
 {
 	return cusolverDnDsyevd(c->solver, CUSOLVER_EIG_MODE_VECTOR, CUBLAS_FILL_MODE_UPPER, n, a, lda,
 							w, work, room, info);
+}
+
+/* Columns of a triangle of order n that cuSOLVER takes at once; it does n^3 / 3 operations. */
+static int64_t
+factor_block(gp_cuda *c, gp_type type, int64_t n)
+{
+	int64_t		most = (int64_t) cbrt(3.0 * FACTOR_PIECES * c->piece_flops[type]);
+
+	if (n <= gp_min64(most, FACTOR_MOST))
+		return n;
+	return gp_max64(1, gp_min64(most, FACTOR_BLOCK));
 }
 
 /* Zeros above the diagonal. */
@@ -142,10 +155,11 @@ static int64_t
 potrf_card(gp_cuda *c, gp_matrix a)
 {
 	int64_t		n = a.rows;
+	int64_t		block = factor_block(c, a.type, n);
 
-	for (int64_t at = 0; at < n; at += FACTOR_BLOCK)
+	for (int64_t at = 0; at < n; at += block)
 	{
-		int64_t		width = gp_min64(FACTOR_BLOCK, n - at);
+		int64_t		width = gp_min64(block, n - at);
 		int64_t		rest = n - at - width;
 		gp_matrix	own = gp_matrix_part(a, at, at, width, width);
 		gp_matrix	below = gp_matrix_part(a, at + width, at, rest, width);
@@ -181,51 +195,69 @@ gp_cuda_potrf(gp_device *dev, gp_matrix a)
 	return bad;
 }
 
-/* The identity. */
-template <typename T>
-struct identity_each
+/* The inverse of a triangle without zeros on its diagonal, by cuSOLVER in place. */
+static void
+trtri_block(gp_cuda *c, gp_matrix l)
 {
-	gp_matrix	x;
+	cudaDataType type = l.type == GP_FLOAT ? CUDA_R_32F : CUDA_R_64F;
+	size_t		card_room = 0;
+	size_t		host_room = 0;
+	void	   *card_work;
+	void	   *host_work;
+	int		   *info;
 
-	__device__ void operator() (int64_t i, int64_t j) const
-	{
-		gp_at<T>(x, i, j) = i == j ? (T) 1 : (T) 0;
-	}
-};
+	gp_cuda_try(c, cusolverDnXtrtri_bufferSize(c->solver, CUBLAS_FILL_MODE_UPPER, CUBLAS_DIAG_NON_UNIT,
+											   l.rows, type, l.data, l.ld, &card_room, &host_room));
+	card_work = gp_cuda_scratch(c, card_room);
+	host_work = gp_alloc(c->env, host_room + 1);
+	info = (int *) gp_cuda_scratch(c, sizeof(int));
+	gp_cuda_try(c, cusolverDnXtrtri(c->solver, CUBLAS_FILL_MODE_UPPER, CUBLAS_DIAG_NON_UNIT, l.rows, type,
+									l.data, l.ld, card_work, card_room, host_work, host_room, info));
+	gp_cuda_pace(c);
+	if (host_room > 0)
+		gp_cuda_wait(c);		/* it may be read still */
+	gp_cuda_scratch_free(c, card_work);
+	gp_cuda_scratch_free(c, info);
+	gp_free(c->env, host_work);
+}
 
-/* The lower triangle of l becomes that of x; what is above stays. */
-template <typename T>
-struct copy_lower_each
+/*
+ * The inverse of a lower triangle, which is not singular, in place: what is below the
+ * diagonal blocks L and M becomes -M^-1 B L^-1, and then the blocks their inverses.
+ */
+static void
+trtri_card(gp_cuda *c, gp_matrix l, int64_t block)
 {
-	gp_matrix	l;
-	gp_matrix	x;
+	int64_t		width = (l.rows / 2 + block - 1) / block * block;
+	gp_matrix	first;
+	gp_matrix	last;
+	gp_matrix	below;
 
-	__device__ void operator() (int64_t i, int64_t j) const
+	if (l.rows <= block)
 	{
-		if (j <= i)
-			gp_at<T>(l, i, j) = gp_at<T>(x, i, j);
+		trtri_block(c, l);
+		return;
 	}
-};
+	first = gp_matrix_part(l, 0, 0, width, width);
+	last = gp_matrix_part(l, width, width, l.rows - width, l.rows - width);
+	below = gp_matrix_part(l, width, 0, l.rows - width, width);
+	gp_cuda_trsm_card(c, false, false, first, below);
+	gp_cuda_trsm_card(c, true, false, last, below);
+	gp_cuda_axpby(&c->dev, -1.0, below, 0.0, below);
+	trtri_card(c, first, block);
+	trtri_card(c, last, block);
+}
 
-/* l = l^-1 by a solve with the identity: there is no inverse of triangles in cuBLAS. */
+/* The first element of the diagonal that is 0; the order where there is none. */
 template <typename T>
 static void
-trtri_card(gp_cuda *c, gp_matrix l)
+find_zero(gp_cuda *c, gp_matrix l, int *first)
 {
-	gp_matrix	x;
-	int			first = 0;
 	int		   *card_first = (int *) gp_cuda_scratch(c, sizeof(int));
 
 	gp_cuda_launch(c, dim3(1), dim3(256), pivot_kernel<T>, l, false, card_first);
-	gp_cuda_fetch(c, &first, card_first, 1, sizeof(int));
+	gp_cuda_fetch(c, first, card_first, 1, sizeof(int));
 	gp_cuda_scratch_free(c, card_first);
-	if (first < l.rows)
-		gp_raise(c->env, GP_ERR_DATA, NULL, "a triangular matrix is singular");
-	x = gp_cuda_scratch_matrix(c, l.rows, l.rows, l.type);
-	gp_cuda_each(c, l.rows, l.rows, identity_each<T>{x});
-	gp_cuda_trsm_card(c, true, false, l, x);
-	gp_cuda_each(c, l.rows, l.rows, copy_lower_each<T>{l, x});
-	gp_cuda_scratch_free(c, x.data);
 }
 
 /* Inverts a lower triangle in place. */
@@ -234,12 +266,16 @@ gp_cuda_trtri(gp_device *dev, gp_matrix l)
 {
 	gp_cuda    *c = gp_cuda_of(dev);
 	gp_staged	s;
+	int			first = 0;
 
 	gp_cuda_require(c, l.rows == l.cols);
 	if (l.rows == 0)
 		return;
 	s = gp_cuda_stage(c, l, GP_BOTH);
-	gp_cuda_typed(l.type, trtri_card, c, s.m);
+	gp_cuda_typed(l.type, find_zero, c, s.m, &first);
+	if (first < l.rows)
+		gp_raise(c->env, GP_ERR_DATA, NULL, "a triangular matrix is singular");
+	trtri_card(c, s.m, factor_block(c, l.type, l.rows));
 	gp_cuda_unstage(c, &s);
 	gp_cuda_pace(c);
 }

@@ -3,7 +3,9 @@
  *
  * One pass over the block: what the rows and the columns contribute to a step is
  * computed for each of them once, and the map, its scaling by the roots of the
- * variances and the step's own scale and shift are one kernel.
+ * variances and the step's own scale and shift are one kernel, in which a thread
+ * has four elements of a row where they lie right for being read at once.  Elements
+ * of which row and column are one node are set after it.
  */
 #include "cuda_stage_math.h"
 
@@ -22,29 +24,54 @@ struct parts_each
 	}
 };
 
-/* The map of each element; where row and column are one node, that of the variance. */
+/* V elements, read and written at once. */
+template <typename T, int V>
+struct alignas(sizeof(T) * V) map_pack
+{
+	T			v[V];
+};
+
+/* The map of V neighbouring elements a thread, a warp going along a row; two nodes each. */
+template <typename T, int V>
+__global__ void __launch_bounds__(256)
+map_kernel(gp_stage_constants<T> s, gp_matrix k, const gp_node_part<T> *row, const gp_node_part<T> *col)
+{
+	int64_t		j = (blockIdx.x * (int64_t) blockDim.x + threadIdx.x) * V;
+	gp_node_part<T> there[V];
+
+	if (j >= k.cols)
+		return;
+	for (int v = 0; v < V; v++)
+		there[v] = col ? col[j + v] : gp_node_part<T>{0, 0};
+	for (int64_t i = blockIdx.y * (int64_t) blockDim.y + threadIdx.y; i < k.rows;
+		 i += (int64_t) gridDim.y * blockDim.y)
+	{
+		map_pack<T, V> *at = (map_pack<T, V> *) &gp_at<T>(k, i, j);
+		map_pack<T, V> x = *at;
+		gp_node_part<T> here = row ? row[i] : gp_node_part<T>{0, 0};
+
+#pragma unroll
+		for (int v = 0; v < V; v++)
+			x.v[v] = gp_stage_value<T>(s, x.v[v], here, there[v]);
+		*at = x;
+	}
+}
+
+/* The variance where row and column are one node. */
 template <typename T>
-struct map_each
+struct map_same_each
 {
 	gp_card_stage stage;
 	gp_matrix	k;
-	const gp_node_part<T> *row;
-	const gp_node_part<T> *col;
 	const int32_t *cols;
 	int64_t		row0;
-	bool		reads;
 
-	__device__ void operator() (int64_t i, int64_t j) const
+	__device__ void operator() (int64_t j, int64_t) const
 	{
-		T		   *at = &gp_at<T>(k, i, j);
-		gp_node_part<T> none = {0, 0};
+		int64_t		node = cols ? (int64_t) cols[j] : j;
 
-		if (!reads)
-			*at = gp_stage_value<T>(stage, *at, none, none);
-		else if ((cols ? (int64_t) cols[j] : j) == row0 + i)
-			*at = (T) gp_stage_variance(stage, gp_variance_at(stage, row0 + i));
-		else
-			*at = gp_stage_value<T>(stage, *at, row[i], col[j]);
+		if (node >= row0 && node < row0 + k.rows)
+			gp_at<T>(k, node - row0, j) = (T) gp_stage_variance(stage, gp_variance_at(stage, node));
 	}
 };
 
@@ -60,16 +87,41 @@ make_parts(gp_cuda *c, const gp_card_stage &stage, const int32_t *node, int64_t 
 	return part;
 }
 
+/* Launches the map with V elements a thread. */
+template <typename T, int V>
+static void
+launch_map(gp_cuda *c, const gp_card_stage &stage, gp_matrix k, const gp_node_part<T> *row,
+		   const gp_node_part<T> *col)
+{
+	gp_cuda_launch(c, dim3(gp_cuda_blocks(k.cols, 32 * V, GP_CUDA_MOST_X),
+						   gp_cuda_blocks(k.rows, 8 * 4, GP_CUDA_MOST_Y)), dim3(32, 8),
+				   map_kernel<T, V>, gp_stage_constants_of<T>(stage), k, row, col);
+}
+
+/* True when V elements of each row can be read at once. */
+template <typename T>
+static bool
+lies_right(gp_matrix m, int v)
+{
+	return (uintptr_t) m.data % (sizeof(T) * v) == 0 && m.ld % v == 0 && m.cols % v == 0;
+}
+
 /* Applies a stage to a block on the card; cols, if any, is there, too. */
 template <typename T>
 static void
 map_card(gp_cuda *c, const gp_card_stage &stage, bool reads, gp_matrix k, int64_t row0,
 		 const int32_t *cols)
 {
+	const int	most = sizeof(T) == sizeof(float) ? 4 : 2;
 	gp_node_part<T> *row = reads ? make_parts<T>(c, stage, NULL, row0, k.rows) : NULL;
 	gp_node_part<T> *col = reads ? make_parts<T>(c, stage, cols, 0, k.cols) : NULL;
 
-	gp_cuda_each(c, k.rows, k.cols, map_each<T>{stage, k, row, col, cols, row0, reads});
+	if (lies_right<T>(k, most))
+		launch_map<T, most>(c, stage, k, row, col);
+	else
+		launch_map<T, 1>(c, stage, k, row, col);
+	if (reads)
+		gp_cuda_each(c, k.cols, 1, map_same_each<T>{stage, k, cols, row0});
 	gp_cuda_scratch_free(c, row);
 	gp_cuda_scratch_free(c, col);
 }
@@ -95,7 +147,7 @@ gp_cuda_map(gp_device *dev, const gp_stage *stage, gp_matrix k, int64_t row0, co
 	card = gp_card_stage_of(stage, diag.m);
 	if (cols)
 		nodes = (int32_t *) gp_cuda_bring(c, cols, k.cols, sizeof(int32_t));
-	gp_cuda_rows(c, flow, 1, [=](int64_t row, gp_matrix *part)
+	gp_cuda_rows(c, flow, 1, false, [=](int64_t row, gp_matrix *part)
 				 { gp_cuda_typed(k.type, map_card, c, card, reads, part[0], row0 + row, nodes); });
 	gp_cuda_scratch_free(c, nodes);
 	gp_cuda_unstage(c, &diag);

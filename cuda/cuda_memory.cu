@@ -10,19 +10,22 @@
 #include "gp_cuda.h"
 
 #define LINE 32					/* elements that rows are rounded up to: 128 bytes of float */
-#define CHUNK ((size_t) 64 << 20)	/* bytes of one copy, between two looks at interrupts */
 
-/* Memory on the card, or NULL when there is none left, or none that this device may take. */
+/* Gives memory back in the order of the stream; cudaFree waits for all work by itself. */
+static cudaError_t
+card_free(gp_cuda *c, void *p)
+{
+	return c->pool ? cudaFreeAsync(p, c->stream) : cudaFree(p);
+}
+
+/* Memory of the pool, or of the card where it has none; NULL when there is none left. */
 static void *
-card_alloc(gp_cuda *c, size_t bytes)
+try_alloc(gp_cuda *c, size_t bytes)
 {
 	void	   *p = NULL;
-	cudaError_t error;
-
-	if (c->most > 0 && (bytes > c->most || c->taken > c->most - bytes))
-		return NULL;
-	error = c->pool ? cudaMallocFromPoolAsync(&p, bytes, c->pool, c->stream) :
+	cudaError_t error = c->pool ? cudaMallocFromPoolAsync(&p, bytes, c->pool, c->stream) :
 		cudaMalloc(&p, bytes);
+
 	if (error == cudaErrorMemoryAllocation)
 	{
 		(void) cudaGetLastError();
@@ -32,11 +35,37 @@ card_alloc(gp_cuda *c, size_t bytes)
 	return p;
 }
 
-/* Gives it back in the order of the stream; cudaFree waits for all work by itself. */
-static cudaError_t
-card_free(gp_cuda *c, void *p)
+/* True when the pool holds more than it may, what was given back to it included, or does not tell. */
+static bool
+holds_too_much(gp_cuda *c)
 {
-	return c->pool ? cudaFreeAsync(p, c->stream) : cudaFree(p);
+	unsigned long long held = 0;
+
+	if (c->most == 0 || c->pool == NULL)
+		return false;
+	return cudaMemPoolGetAttribute(c->pool, cudaMemPoolAttrReservedMemCurrent, &held) != cudaSuccess ||
+		held > c->most;
+}
+
+/*
+ * Memory on the card, or NULL when there is none left, or none that this device may
+ * take.  Where what the pool keeps for later goes beyond that, it is given back first.
+ */
+static void *
+card_alloc(gp_cuda *c, size_t bytes)
+{
+	void	   *p;
+
+	if (c->most > 0 && (bytes > c->most || c->taken > c->most - bytes))
+		return NULL;
+	p = try_alloc(c, bytes);
+	if (c->pool == NULL || (p != NULL && !holds_too_much(c)))
+		return p;
+	if (p != NULL)
+		gp_cuda_try(c, card_free(c, p));
+	gp_cuda_wait(c);
+	gp_cuda_try(c, cudaMemPoolTrimTo(c->pool, 0));
+	return try_alloc(c, bytes);
 }
 
 /* Takes memory on the card and notes it; NULL when there is none. */
@@ -136,39 +165,15 @@ gp_cuda_scratch_matrix(gp_cuda *c, int64_t rows, int64_t cols, gp_type type)
 	return m;
 }
 
-/* A scratch copy of n items of a host array. */
+/* A scratch copy of n items of a host array, which may change once this returns. */
 void *
 gp_cuda_bring(gp_cuda *c, const void *host, int64_t n, size_t size)
 {
 	size_t		bytes = gp_size_mul(c->env, (size_t) n, size);
-	char	   *p = (char *) gp_cuda_scratch(c, bytes);
+	void	   *p = gp_cuda_scratch(c, bytes);
 
-	for (size_t at = 0; at < bytes; at += CHUNK)
-	{
-		gp_cuda_try(c, cudaMemcpyAsync(p + at, (const char *) host + at,
-									   bytes - at < CHUNK ? bytes - at : CHUNK,
-									   cudaMemcpyHostToDevice, c->stream));
-		gp_cuda_pace(c);
-	}
-	if (c->settle)
-		gp_cuda_wait(c);
+	gp_cuda_send(c, p, host, bytes);
 	return p;
-}
-
-/* Brings n items back to a host array and waits for them. */
-void
-gp_cuda_fetch(gp_cuda *c, void *host, const void *p, int64_t n, size_t size)
-{
-	size_t		bytes = gp_size_mul(c->env, (size_t) n, size);
-
-	gp_cuda_wait(c);
-	for (size_t at = 0; at < bytes; at += CHUNK)
-	{
-		gp_cuda_try(c, cudaMemcpyAsync((char *) host + at, (const char *) p + at,
-									   bytes - at < CHUNK ? bytes - at : CHUNK,
-									   cudaMemcpyDeviceToHost, c->stream));
-		gp_cuda_wait(c);
-	}
 }
 
 /* True when a matrix lies on the card; an empty one does. */
@@ -249,34 +254,6 @@ gp_cuda_destroy(gp_device *dev, gp_matrix *m)
 	m->data = NULL;
 }
 
-/* Copies rows of one type between host and card. */
-void
-gp_cuda_move(gp_cuda *c, gp_matrix dst, gp_matrix src, cudaMemcpyKind kind)
-{
-	size_t		size = gp_type_size(src.type);
-	int64_t		rows = gp_max64(1, (int64_t) (CHUNK / (size * (size_t) gp_max64(src.cols, 1))));
-
-	if (src.rows == 0 || src.cols == 0)
-		return;
-	for (int64_t row = 0; row < src.rows; row += rows)
-	{
-		int64_t		take = gp_min64(rows, src.rows - row);
-		gp_matrix	to = gp_matrix_rows(dst, row, take);
-		gp_matrix	from = gp_matrix_rows(src, row, take);
-
-		if (to.ld == src.cols && from.ld == src.cols)
-			gp_cuda_try(c, cudaMemcpyAsync(to.data, from.data, (size_t) (take * src.cols) * size, kind,
-										   c->stream));
-		else
-			gp_cuda_try(c, cudaMemcpy2DAsync(to.data, (size_t) to.ld * size, from.data,
-											 (size_t) from.ld * size, (size_t) src.cols * size,
-											 (size_t) take, kind, c->stream));
-		gp_cuda_pace(c);
-	}
-	if (c->settle && kind == cudaMemcpyHostToDevice)
-		gp_cuda_wait(c);
-}
-
 /* dst = src in host memory, converting the type. */
 template <typename D, typename S>
 static void
@@ -312,7 +289,7 @@ converted_rows(gp_cuda *c, gp_matrix host)
 {
 	size_t		row = gp_cuda_row_bytes(c, host.cols, host.type);
 
-	return gp_max64(1, gp_min64(host.rows, (int64_t) (GP_CUDA_BUFFER / row)));
+	return gp_max64(1, gp_min64(host.rows, (int64_t) (GP_CUDA_BUFFER / 2 / row)));
 }
 
 /* dst = host, a matrix of the caller's; it may change once this returns. */
@@ -327,14 +304,13 @@ gp_cuda_upload(gp_device *dev, gp_matrix dst, gp_matrix host)
 		return;
 	if (!gp_cuda_resident(c, dst))
 	{
-		gp_cuda_wait(c);
 		convert_host(c, dst, host);
 		return;
 	}
 	if (dst.type == host.type)
 	{
-		gp_cuda_move(c, dst, host, cudaMemcpyHostToDevice);
-		gp_cuda_wait(c);
+		gp_cuda_send_rows(c, dst, host);
+		gp_cuda_pace(c);
 		return;
 	}
 	height = converted_rows(c, host);
@@ -343,11 +319,10 @@ gp_cuda_upload(gp_device *dev, gp_matrix dst, gp_matrix host)
 		int64_t		rows = gp_min64(height, host.rows - row);
 		gp_matrix	part = gp_cuda_scratch_matrix(c, rows, host.cols, host.type);
 
-		gp_cuda_move(c, part, gp_matrix_rows(host, row, rows), cudaMemcpyHostToDevice);
+		gp_cuda_send_rows(c, part, gp_matrix_rows(host, row, rows));
 		gp_cuda_copy(dev, gp_matrix_rows(dst, row, rows), part);
 		gp_cuda_scratch_free(c, part.data);
 	}
-	gp_cuda_wait(c);
 }
 
 /* host = src, complete when this returns. */
@@ -365,11 +340,9 @@ gp_cuda_download(gp_device *dev, gp_matrix host, gp_matrix src)
 		convert_host(c, host, src);
 		return;
 	}
-	gp_cuda_wait(c);
 	if (src.type == host.type)
 	{
-		gp_cuda_move(c, host, src, cudaMemcpyDeviceToHost);
-		gp_cuda_wait(c);
+		gp_cuda_fetch_rows(c, host, src);
 		return;
 	}
 	height = converted_rows(c, host);
@@ -379,9 +352,8 @@ gp_cuda_download(gp_device *dev, gp_matrix host, gp_matrix src)
 		gp_matrix	part = gp_cuda_scratch_matrix(c, rows, host.cols, host.type);
 
 		gp_cuda_copy(dev, part, gp_matrix_rows(src, row, rows));
-		gp_cuda_move(c, gp_matrix_rows(host, row, rows), part, cudaMemcpyDeviceToHost);
+		gp_cuda_fetch_rows(c, gp_matrix_rows(host, row, rows), part);
 		gp_cuda_scratch_free(c, part.data);
-		gp_cuda_wait(c);
 	}
 }
 

@@ -10,7 +10,7 @@
 #define GROUP 32				/* neighbours */
 #define ACROSS 8				/* threads over the rows of a tile: each has GROUP / ACROSS elements */
 #define MOST_TILES (INT64_C(1) << 22)	/* sums held at a time, unless one row has more */
-#define TILE_STEPS 2e9			/* elementary steps of a launch */
+#define STEP_FLOPS 16.0			/* operations that take as long as an elementary step in shared memory */
 
 /* What a kernel needs of the problem; z is dense (zd) or sparse. */
 template <typename T>
@@ -154,6 +154,7 @@ apply_stages(const pair_problem<T> &p, const tile_place &place, T *k)
 	for (int s = 0; s < p.nstages; s++)
 	{
 		const gp_card_stage &stage = p.stage[s];
+		gp_stage_constants<T> constants = gp_stage_constants_of<T>(stage);
 
 		__syncthreads();
 		if (threadIdx.y == 0 && (int) threadIdx.x < place.rows)
@@ -166,7 +167,7 @@ apply_stages(const pair_problem<T> &p, const tile_place &place, T *k)
 			int			i = threadIdx.y + m * ACROSS;
 
 			if (i < place.rows && (int) threadIdx.x < place.cols)
-				k[m] = gp_stage_value<T>(stage, k[m], row[i], col[threadIdx.x]);
+				k[m] = gp_stage_value<T>(constants, k[m], row[i], col[threadIdx.x]);
 		}
 	}
 }
@@ -297,7 +298,8 @@ static void
 pairs_card(gp_cuda *c, const gp_csr *s, pair_problem<T> p, double steps, gp_matrix out)
 {
 	int64_t    *first = (int64_t *) gp_alloc_array(c->env, s->rows + 1, sizeof(int64_t));
-	int64_t		launch = gp_max64(1, gp_min64(MOST_TILES, (int64_t) (TILE_STEPS / steps)));
+	double		most = p.z_start ? c->piece_steps : c->piece_flops[s->type] / STEP_FLOPS;
+	int64_t		launch = gp_max64(1, gp_min64(MOST_TILES, (int64_t) (most / steps)));
 
 	for (int64_t row = 0; row < s->rows; row += p.rows)
 	{

@@ -10,9 +10,11 @@
 #include "gp_cuda.h"
 
 #define WARPS 8					/* of a block */
-#define PARTIAL_BYTES 2.56e8	/* sums of segments held at a time */
+#define PARTIAL_BYTES 6.4e7		/* sums of segments held at a time, unless one row has more */
 #define TURNED_ROWS 256			/* rows of b that spmm_right turns at a time */
 #define STAGED_COLS 128			/* columns staged at a time */
+#define TAKE_CUT 16384			/* entries of a row that one warp walks along in a launch */
+#define SCATTER_CUT 4096		/* the same where each is a row of another matrix */
 
 /* V elements that are read at once. */
 template <typename T, int V>
@@ -168,10 +170,10 @@ struct narrow_each
 
 /* The rows behind row0 whose entries make a piece of work. */
 static int64_t
-piece_end(const gp_csr *s, int64_t row0, int64_t cols)
+piece_end(gp_cuda *c, const gp_csr *s, int64_t row0, int64_t cols)
 {
 	double		bytes = (double) gp_max64(cols, 1) * (double) gp_type_size(s->type);
-	int64_t		entries = gp_max64(1, (int64_t) (GP_CUDA_BYTES / bytes));
+	int64_t		entries = gp_max64(1, (int64_t) (c->piece_bytes / bytes));
 	int64_t		low = row0 + 1;
 	int64_t		high = s->rows;
 
@@ -187,57 +189,101 @@ piece_end(const gp_csr *s, int64_t row0, int64_t cols)
 	return low;
 }
 
-/* The long rows, some columns at a time, so that their sums stay within bounds. */
+/* Long rows [k0, k1) for some columns: their segments a piece at a time, then the sums of those. */
+template <typename T, int V>
+static void
+join_rows(gp_cuda *c, const gp_cuda_csr *s, csr_view<T> view, gp_matrix b, gp_matrix x, T alpha, T beta,
+		  int64_t k0, int64_t k1, gp_matrix partial)
+{
+	const int64_t *start = s->host_start + s->long0;
+	int64_t		first = start[k0] - s->segment0;
+	int64_t		segments = start[k1] - start[k0];
+	int64_t		piece = gp_max64(1, (int64_t) (c->piece_bytes / ((double) GP_CUDA_SEGMENT * (double) x.cols *
+																 sizeof(T))));
+
+	for (int64_t k = 0; k < segments; k += piece)
+	{
+		int64_t		n = gp_min64(piece, segments - k);
+		dim3		grid(gp_cuda_blocks(n, WARPS, GP_CUDA_MOST_X),
+						 gp_cuda_blocks(x.cols, 32 * V, GP_CUDA_MOST_Y));
+
+		gp_cuda_launch(c, grid, dim3(32, WARPS), segment_kernel<T, V>, view, s->segment_first + first + k,
+					   s->segment_length + first + k, n, b, gp_matrix_rows(partial, k, n));
+		gp_cuda_pace(c);
+	}
+	gp_cuda_each(c, k1 - k0, x.cols, join_each<T>{partial, x, s->long_row + k0, s->long_start + k0, s->row0,
+				 s->segment0 + first, alpha, beta});
+	gp_cuda_pace(c);
+}
+
+/* The long rows from k0 on whose segments are held at a time, so many at most. */
+static int64_t
+long_end(const gp_cuda_csr *s, int64_t k0, int64_t most)
+{
+	const int64_t *start = s->host_start + s->long0;
+	int64_t		k = k0 + 1;
+
+	while (k < s->nlong && start[k + 1] - start[k0] <= most)
+		k++;
+	return k;
+}
+
+/* The long rows, some columns and some rows at a time, so that their sums stay within bounds. */
 template <typename T, int V>
 static void
 long_rows(gp_cuda *c, const gp_cuda_csr *s, csr_view<T> view, gp_matrix b, gp_matrix x, T alpha, T beta)
 {
-	double		row = (double) s->nsegments * (double) sizeof(T);
-	int64_t		width = gp_max64(1, (int64_t) (PARTIAL_BYTES / row / (32 * V))) * 32 * V;
-	int64_t		piece;
-	gp_matrix	partial;
+	double		column = (double) s->nsegments * (double) sizeof(T);
+	int64_t		width = gp_max64(1, (int64_t) (PARTIAL_BYTES / column / (32 * V))) * 32 * V;
+	int64_t		most;
 
 	if (s->nlong == 0)
 		return;
 	width = gp_min64(width, x.cols);
-	piece = gp_max64(1, (int64_t) (GP_CUDA_BYTES / ((double) GP_CUDA_SEGMENT * (double) width * sizeof(T))));
-	partial = gp_cuda_scratch_matrix(c, s->nsegments, width, x.type);
-	for (int64_t j = 0; j < x.cols; j += width)
+	most = (int64_t) (PARTIAL_BYTES / ((double) width * (double) sizeof(T)));
+	for (int64_t k = 0, end; k < s->nlong; k = end)
 	{
-		int64_t		cols = gp_min64(width, x.cols - j);
-		gp_matrix	part = gp_matrix_cols(partial, 0, cols);
-		for (int64_t k = 0; k < s->nsegments; k += piece)
-		{
-			int64_t		n = gp_min64(piece, s->nsegments - k);
-			dim3		grid(gp_cuda_blocks(n, WARPS, GP_CUDA_MOST_X),
-							 gp_cuda_blocks(cols, 32 * V, GP_CUDA_MOST_Y));
+		gp_matrix	partial;
 
-			gp_cuda_launch(c, grid, dim3(32, WARPS), segment_kernel<T, V>, view, s->segment_first + k,
-						   s->segment_length + k, n, gp_matrix_cols(b, j, cols),
-						   gp_matrix_rows(part, k, n));
-			gp_cuda_pace(c);
+		end = long_end(s, k, most);
+		partial = gp_cuda_scratch_matrix(c, s->host_start[s->long0 + end] - s->host_start[s->long0 + k], width,
+										 x.type);
+		for (int64_t j = 0; j < x.cols; j += width)
+		{
+			int64_t		cols = gp_min64(width, x.cols - j);
+
+			join_rows<T, V>(c, s, view, gp_matrix_cols(b, j, cols), gp_matrix_cols(x, j, cols), alpha, beta, k,
+							end, gp_matrix_cols(partial, 0, cols));
 		}
-		gp_cuda_each(c, s->nlong, cols, join_each<T>{part, gp_matrix_cols(x, j, cols), s->long_row,
-					 s->long_start, s->row0, s->segment0, alpha, beta});
-		gp_cuda_pace(c);
+		gp_cuda_scratch_free(c, partial.data);
 	}
-	gp_cuda_scratch_free(c, partial.data);
 }
 
-/* All rows, a piece at a time. */
+/*
+ * All rows, a piece at a time: for as many columns as one makes, so that the card's
+ * cache holds them as long as it can, and only where that is too much for some rows.
+ */
 template <typename T, int V>
 static void
 spmm_wide(gp_cuda *c, const gp_csr *host, const gp_cuda_csr *s, csr_view<T> view, gp_matrix b,
 		  gp_matrix x, T alpha, T beta)
 {
-	unsigned	tiles = gp_cuda_blocks(x.cols, 32 * V, GP_CUDA_MOST_Y);
+	double		tile = ((double) s->entries + (double) x.rows) * 32.0 * V * sizeof(T);
+	int64_t		width = gp_min64(x.cols, gp_max64(1, (int64_t) (c->piece_bytes / tile)) * 32 * V);
 
-	for (int64_t row = 0, end; row < x.rows; row = end)
+	for (int64_t j = 0; j < x.cols; j += width)
 	{
-		end = piece_end(host, row, x.cols);
-		gp_cuda_launch(c, dim3(gp_cuda_blocks(end - row, WARPS, GP_CUDA_MOST_X), tiles),
-					   dim3(32, WARPS), spmm_kernel<T, V>, view, b, x, alpha, beta, row, end);
-		gp_cuda_pace(c);
+		int64_t		cols = gp_min64(width, x.cols - j);
+		unsigned	tiles = gp_cuda_blocks(cols, 32 * V, GP_CUDA_MOST_Y);
+
+		for (int64_t row = 0, end; row < x.rows; row = end)
+		{
+			end = piece_end(c, host, row, cols);
+			gp_cuda_launch(c, dim3(gp_cuda_blocks(end - row, WARPS, GP_CUDA_MOST_X), tiles),
+						   dim3(32, WARPS), spmm_kernel<T, V>, view, gp_matrix_cols(b, j, cols),
+						   gp_matrix_cols(x, j, cols), alpha, beta, row, end);
+			gp_cuda_pace(c);
+		}
 	}
 	long_rows<T, V>(c, s, view, b, x, alpha, beta);
 }
@@ -349,7 +395,7 @@ gp_cuda_spmm_right(gp_device *dev, double alpha, gp_matrix b, const gp_csr *s, d
 	if (x.rows == 0 || x.cols == 0)
 		return;
 	card = gp_cuda_csr_open(c, s);
-	gp_cuda_rows(c, flow, 2, [=](int64_t row, gp_matrix *part)
+	gp_cuda_rows(c, flow, 2, false, [=](int64_t row, gp_matrix *part)
 				 {
 					 for (int64_t i = 0; i < part[0].rows; i += TURNED_ROWS)
 					 {
@@ -362,34 +408,63 @@ gp_cuda_spmm_right(gp_device *dev, double alpha, gp_matrix b, const gp_csr *s, d
 	gp_cuda_csr_close(c, card);
 }
 
-/* out[e] = (s b)(row[e], col[e]) in double, a warp for each. */
+/* out[e] = (s b)(row[e], col[e]) in double, a warp for each: the entries from so many on. */
 template <typename T>
 __global__ void __launch_bounds__(32 * WARPS)
 take_kernel(csr_view<T> s, gp_matrix b, int64_t n, const int32_t *row, const int32_t *col,
-			double *out)
+			double *out, int64_t from)
 {
 	int64_t		e = blockIdx.x * (int64_t) WARPS + threadIdx.y;
+	int64_t		begin;
+	int64_t		end;
 	double		sum = 0;
 
 	if (e >= n)
 		return;
-	for (int64_t k = s.start[row[e]] + threadIdx.x; k < s.start[row[e] + 1]; k += 32)
+	begin = s.start[row[e]] + from;
+	end = s.start[row[e] + 1];
+	if (from > 0 && begin >= end)
+		return;
+	end = end - begin < TAKE_CUT ? end : begin + TAKE_CUT;
+	for (int64_t k = begin + threadIdx.x; k < end; k += 32)
 		sum += (double) s.value[k] * (double) gp_at<T>(b, s.col[k], col[e]);
 	sum = gp_warp_sum(sum);
 	if (threadIdx.x == 0)
-		out[e] = sum;
+		out[e] = from > 0 ? out[e] + sum : sum;
 }
 
-/* The same for arrays on the card. */
+/* The entries of a row. */
+static int64_t
+row_entries(const gp_csr *s, int64_t row)
+{
+	return s->start[row + 1] - s->start[row];
+}
+
+/* The same for arrays on the card: as many elements as make a piece, long rows in parts. */
 template <typename T>
 static void
-take_card(gp_cuda *c, const gp_cuda_csr *s, gp_matrix b, int64_t n, const int32_t *row,
-		  const int32_t *col, double *out)
+take_card(gp_cuda *c, const gp_csr *host, const gp_cuda_csr *s, gp_matrix b, int64_t n, const int32_t *host_row,
+		  const int32_t *row, const int32_t *col, double *out)
 {
 	csr_view<T> view = {s->start, s->col, (const T *) s->value};
 
-	gp_cuda_launch(c, dim3(gp_cuda_blocks(n, WARPS, GP_CUDA_MOST_X)), dim3(32, WARPS),
-				   take_kernel<T>, view, b, n, row, col, out);
+	for (int64_t e = 0, end; e < n; e = end)
+	{
+		double		entries = 0;
+		int64_t		longest = 1;
+
+		for (end = e; end < n && (end == e || entries < c->piece_steps); end++)
+		{
+			entries += 1.0 + (double) row_entries(host, host_row[end]);
+			longest = gp_max64(longest, row_entries(host, host_row[end]));
+		}
+		for (int64_t from = 0; from < longest; from += TAKE_CUT)
+		{
+			gp_cuda_launch(c, dim3(gp_cuda_blocks(end - e, WARPS, GP_CUDA_MOST_X)), dim3(32, WARPS),
+						   take_kernel<T>, view, b, end - e, row + e, col + e, out + e, from);
+			gp_cuda_pace(c);
+		}
+	}
 }
 
 /* out[e] = (s b)(row[e], col[e]). */
@@ -412,7 +487,7 @@ gp_cuda_spmm_take(gp_device *dev, const gp_csr *s, gp_matrix b, int64_t n, const
 	rows = (int32_t *) gp_cuda_bring(c, row, n, sizeof(int32_t));
 	cols = (int32_t *) gp_cuda_bring(c, col, n, sizeof(int32_t));
 	sums = (double *) gp_cuda_scratch(c, gp_size_mul(c->env, (size_t) n, sizeof(double)));
-	gp_cuda_typed(b.type, take_card, c, card, from.m, n, rows, cols, sums);
+	gp_cuda_typed(b.type, take_card, c, s, card, from.m, n, row, rows, cols, sums);
 	gp_cuda_fetch(c, out, sums, n, sizeof(double));
 	gp_cuda_scratch_free(c, rows);
 	gp_cuda_scratch_free(c, cols);
@@ -422,28 +497,31 @@ gp_cuda_spmm_take(gp_device *dev, const gp_csr *s, gp_matrix b, int64_t n, const
 }
 
 /*
- * Column t of dst gets row index[t] of a, or of alpha a b, a warp for each: the
- * entries of a one after the other, those of a row of b side by side, for they
- * are in different rows of dst.
+ * Column t of dst gets entries [from, to) of row index[t] of a, or of alpha a b, a
+ * warp for each: the entries of a one after the other, those of a row of b side by
+ * side, for they are in different rows of dst.
  */
 template <typename T>
 __global__ void __launch_bounds__(32 * WARPS)
 scatter_kernel(gp_matrix dst, csr_view<T> a, csr_view<T> b, bool product, T alpha,
-			   const int32_t *index)
+			   const int32_t *index, int64_t from, int64_t to)
 {
 	int64_t		t = blockIdx.x * (int64_t) WARPS + threadIdx.y;
-	int64_t		row;
+	int64_t		begin;
+	int64_t		end;
 
 	if (t >= dst.cols)
 		return;
-	row = index[t];
+	begin = a.start[index[t]] + from;
+	end = a.start[index[t] + 1];
+	end = end - begin < to - from ? end : begin + (to - from);
 	if (!product)
 	{
-		for (int64_t e = a.start[row] + threadIdx.x; e < a.start[row + 1]; e += 32)
+		for (int64_t e = begin + threadIdx.x; e < end; e += 32)
 			gp_at<T>(dst, a.col[e], t) = a.value[e];
 		return;
 	}
-	for (int64_t e = a.start[row]; e < a.start[row + 1]; e++)
+	for (int64_t e = begin; e < end; e++)
 	{
 		T			factor = alpha * a.value[e];
 		int64_t		middle = a.col[e];
@@ -454,19 +532,34 @@ scatter_kernel(gp_matrix dst, csr_view<T> a, csr_view<T> b, bool product, T alph
 	}
 }
 
-/* The same for matrices on the card; b is NULL for rows of a itself. */
+/* The entries of a row that one launch follows: those of a piece, as far as a hub can be told beforehand. */
+static int64_t
+scatter_cut(gp_cuda *c, const gp_csr *b, int64_t n)
+{
+	double		degree = b ? 1.0 + (double) gp_csr_entries(b) / (double) gp_max64(b->rows, 1) : 0.0;
+
+	if (b == NULL)
+		return TAKE_CUT;
+	return gp_max64(32, gp_min64(SCATTER_CUT, (int64_t) (c->piece_steps / (degree * (double) n))));
+}
+
+/* The same for matrices on the card, long rows in parts; b is NULL for rows of a itself. */
 template <typename T>
 static void
 scatter_card(gp_cuda *c, gp_matrix dst, const gp_cuda_csr *a, const gp_cuda_csr *b, double alpha,
-			 const int32_t *index)
+			 const int32_t *index, int64_t longest, int64_t cut)
 {
 	csr_view<T> left = {a->start, a->col, (const T *) a->value};
 	csr_view<T> right = left;
 
 	if (b)
 		right = csr_view<T>{b->start, b->col, (const T *) b->value};
-	gp_cuda_launch(c, dim3(gp_cuda_blocks(dst.cols, WARPS, GP_CUDA_MOST_X)), dim3(32, WARPS),
-				   scatter_kernel<T>, dst, left, right, b != NULL, (T) alpha, index);
+	for (int64_t from = 0; from < longest; from += cut)
+	{
+		gp_cuda_launch(c, dim3(gp_cuda_blocks(dst.cols, WARPS, GP_CUDA_MOST_X)), dim3(32, WARPS),
+					   scatter_kernel<T>, dst, left, right, b != NULL, (T) alpha, index, from, from + cut);
+		gp_cuda_pace(c);
+	}
 }
 
 /* Fills dst with rows of a, or of alpha a b. */
@@ -479,15 +572,18 @@ scatter(gp_device *dev, gp_matrix dst, const gp_csr *a, const gp_csr *b, double 
 	gp_cuda_csr *right;
 	gp_staged	to;
 	int32_t    *rows;
+	int64_t		longest = 0;
 
 	if (n == 0 || dst.rows == 0)
 		return;
+	for (int64_t t = 0; t < n; t++)
+		longest = gp_max64(longest, row_entries(a, index[t]));
 	left = gp_cuda_csr_open(c, a);
 	right = b ? gp_cuda_csr_open(c, b) : NULL;
 	to = gp_cuda_stage(c, dst, GP_WRITE);
 	rows = (int32_t *) gp_cuda_bring(c, index, n, sizeof(int32_t));
 	gp_cuda_fill(dev, to.m, 0.0);
-	gp_cuda_typed(dst.type, scatter_card, c, to.m, left, right, alpha, rows);
+	gp_cuda_typed(dst.type, scatter_card, c, to.m, left, right, alpha, rows, longest, scatter_cut(c, b, n));
 	gp_cuda_scratch_free(c, rows);
 	gp_cuda_unstage(c, &to);
 	if (right)

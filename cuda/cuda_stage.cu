@@ -2,15 +2,18 @@
  * cuda_stage.cu - operands that are not on the card.
  *
  * A staged operand is copied whole.  A flow is a set of matrices of one height
- * of which an operation needs some rows at a time.  Its blocks go through two
- * lanes of pinned memory: while the card works on a block of one lane, the host
- * takes what was worked out from the other and fills it with the next block.
- * Pinning whole matrices instead would take seconds that nothing can interrupt.
+ * of which an operation needs some rows at a time.  Its blocks go through lanes of
+ * pinned memory, each with a buffer on the card: while the card works on a block of
+ * one, others come in and go out, the host takes what was worked out from
+ * another and fills it with a next block.  Lanes and buffers stay for the flows to
+ * come, and nobody waits for the queue to be empty.  Pinning whole matrices instead
+ * would take seconds that nothing can interrupt.
  */
 #include <string.h>
 
 #include "gp_cuda.h"
 
+#define ALIGNMENT ((size_t) 256)	/* of a matrix in a buffer, as of one in memory of its own */
 #define LOOK_BYTES ((size_t) 4 << 20)	/* copied on the host between two looks at interrupts */
 
 /* Brings an operand onto the card; what is there already stays where it is. */
@@ -24,7 +27,7 @@ gp_cuda_stage(gp_cuda *c, gp_matrix m, int how)
 	s.staged = true;
 	s.m = gp_cuda_scratch_matrix(c, m.rows, m.cols, m.type);
 	if (how & GP_READ)
-		gp_cuda_move(c, s.m, m, cudaMemcpyHostToDevice);
+		gp_cuda_send_rows(c, s.m, m);
 	return s;
 }
 
@@ -35,27 +38,30 @@ gp_cuda_unstage(gp_cuda *c, gp_staged *s)
 	if (!s->staged)
 		return;
 	if (s->how & GP_WRITE)
-	{
-		gp_cuda_wait(c);
-		gp_cuda_move(c, s->host, s->m, cudaMemcpyDeviceToHost);
-		gp_cuda_wait(c);
-	}
+		gp_cuda_fetch_rows(c, s->host, s->m);
 	gp_cuda_scratch_free(c, s->m.data);
 	s->staged = false;
 }
 
-/* The bytes that a row takes of a lane; tells what is on the card. */
+/*
+ * The bytes that a row takes of a lane; tells what is on the card.  All is the same
+ * with those that are.
+ */
 static size_t
-row_bytes(gp_cuda *c, gp_flow *flow, int n)
+row_bytes(gp_cuda *c, gp_flow *flow, int n, size_t *all)
 {
 	size_t		bytes = 0;
 
+	*all = 0;
 	for (int k = 0; k < n; k++)
 	{
+		size_t		row = gp_cuda_row_bytes(c, flow[k].m.cols, flow[k].m.type);
+
 		flow[k].resident = gp_cuda_resident(c, flow[k].m);
-		flow[k].rows[0] = flow[k].rows[1] = 0;
-		if (!flow[k].resident)
-			bytes += gp_cuda_row_bytes(c, flow[k].m.cols, flow[k].m.type);
+		for (int slot = 0; slot < GP_CUDA_LANES; slot++)
+			flow[k].rows[slot] = 0;
+		bytes += flow[k].resident ? 0 : row;
+		*all += row;
 	}
 	return bytes;
 }
@@ -64,69 +70,100 @@ row_bytes(gp_cuda *c, gp_flow *flow, int n)
 void
 gp_cuda_free_lanes(gp_cuda *c)
 {
-	for (int slot = 0; slot < 2; slot++)
+	for (int slot = 0; slot < GP_CUDA_LANES; slot++)
 	{
 		char	   *lane = c->lane[slot];
 
 		c->lane[slot] = NULL;
-		if (lane && c->lane_pinned)
-			(void) cudaFreeHost(lane);
-		else
-			gp_free(c->env, lane);
+		gp_cuda_unpin(c, lane, c->lane_pinned);
 	}
 	c->lane_bytes = 0;
 }
 
-/* Makes the lanes large enough: pinned, or where the driver has no such memory the host's. */
+/* The lanes in one kind of memory: all pinned, or all the host's. */
+static void
+pin_lanes(gp_cuda *c, size_t bytes)
+{
+	bool		pinned = true;
+
+	c->lane_pinned = true;
+	for (int slot = 0; slot < GP_CUDA_LANES && pinned; slot++)
+	{
+		c->lane[slot] = gp_cuda_pin(c, bytes, &pinned);
+		if (pinned)
+			continue;
+		gp_free(c->env, c->lane[slot]);
+		c->lane[slot] = NULL;
+		gp_cuda_free_lanes(c);
+	}
+	c->lane_pinned = pinned;
+	for (int slot = 0; slot < GP_CUDA_LANES && !pinned; slot++)
+		c->lane[slot] = (char *) gp_alloc(c->env, bytes);
+}
+
+/* Makes the lanes and their buffers large enough; what went through the old ones is over. */
 static void
 make_lanes(gp_cuda *c, size_t bytes)
 {
-	void	   *lane[2] = {NULL, NULL};
-
 	if (bytes <= c->lane_bytes)
 		return;
+	for (int slot = 0; slot < GP_CUDA_LANES; slot++)
+	{
+		gp_cuda_wait_event(c, c->entered[slot]);
+		gp_cuda_wait_event(c, c->worked[slot]);
+		gp_cuda_wait_event(c, c->left[slot]);
+		gp_cuda_scratch_free(c, c->buffer[slot]);
+		c->buffer[slot] = NULL;
+	}
 	gp_cuda_free_lanes(c);
-	c->lane_pinned = cudaHostAlloc(&lane[0], bytes, cudaHostAllocDefault) == cudaSuccess;
-	if (c->lane_pinned && cudaHostAlloc(&lane[1], bytes, cudaHostAllocDefault) != cudaSuccess)
-	{
-		(void) cudaFreeHost(lane[0]);
-		c->lane_pinned = false;
-	}
-	(void) cudaGetLastError();
-	for (int slot = 0; slot < 2; slot++)
-		c->lane[slot] = (char *) (c->lane_pinned ? lane[slot] : gp_alloc(c->env, bytes));
+	pin_lanes(c, bytes);
+	for (int slot = 0; slot < GP_CUDA_LANES; slot++)
+		c->buffer[slot] = (char *) gp_cuda_scratch(c, bytes);
 	c->lane_bytes = bytes;
-}
-
-/* Chooses the height of a block, makes the lanes and the buffers on the card. */
-int64_t
-gp_cuda_flow_open(gp_cuda *c, gp_flow *flow, int n)
-{
-	size_t		bytes = row_bytes(c, flow, n);
-	size_t		most = c->dev.room / 4 < GP_CUDA_BUFFER ? c->dev.room / 4 : GP_CUDA_BUFFER;
-	int64_t		rows = flow[0].m.rows;
-	int64_t		height = bytes == 0 ? rows : gp_min64(rows, (int64_t) (most / bytes));
-	size_t		offset = 0;
-
-	height = gp_max64(1, height);
-	if (bytes == 0 || rows == 0)
-		return height;
-	make_lanes(c, gp_size_mul(c->env, (size_t) height, bytes));
-	for (int k = 0; k < n; k++)
-	{
-		flow[k].offset = offset;
-		for (int slot = 0; slot < 2 && !flow[k].resident; slot++)
-			flow[k].buffer[slot] = gp_cuda_scratch_matrix(c, height, flow[k].m.cols, flow[k].m.type);
-		if (!flow[k].resident)
-			offset += (size_t) height * gp_cuda_row_bytes(c, flow[k].m.cols, flow[k].m.type);
-	}
 
 	/* The buffers are there once the work queued so far is done. */
 	gp_cuda_try(c, cudaEventRecord(c->ready, c->stream));
 	gp_cuda_try(c, cudaStreamWaitEvent(c->in, c->ready, 0));
-	for (int slot = 0; slot < 2; slot++)
-		gp_cuda_try(c, cudaEventRecord(c->left[slot], c->stream));
+}
+
+/* Chooses the height of a block and makes the lanes. */
+int64_t
+gp_cuda_flow_open(gp_cuda *c, gp_flow *flow, int n, bool fixed)
+{
+	size_t		all;
+	size_t		bytes = row_bytes(c, flow, n, &all);
+	int64_t		rows = flow[0].m.rows;
+	int64_t		height = rows;
+	size_t		offset = 0;
+
+	if (bytes > 0 || (fixed && all > 0))
+		height = gp_min64(rows, (int64_t) (GP_CUDA_BUFFER / (fixed ? all : bytes)));
+	if (height >= 256)
+		height = height < rows ? height / 128 * 128 : height;
+	height = gp_max64(1, height);
+	if (bytes == 0 || rows == 0)
+		return height;
+	for (int k = 0; k < n; k++)
+	{
+		flow[k].offset = offset;
+		if (!flow[k].resident)
+			offset += (gp_size_mul(c->env, (size_t) height, gp_cuda_row_bytes(c, flow[k].m.cols, flow[k].m.type)) +
+					   ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+	}
+	make_lanes(c, offset);
 	return height;
+}
+
+/* A block's rows in the buffer of a lane. */
+static gp_matrix
+buffer_rows(gp_cuda *c, const gp_flow *flow, int slot, int64_t rows)
+{
+	gp_matrix	m = flow->m;
+
+	m.data = c->buffer[slot] + flow->offset;
+	m.rows = rows;
+	m.ld = (int64_t) (gp_cuda_row_bytes(c, m.cols, m.type) / gp_type_size(m.type));
+	return m;
 }
 
 /* True when all matrices of a flow are on the card. */
@@ -161,16 +198,16 @@ copy_rows(gp_cuda *c, gp_matrix m, char *lane, int64_t ld, bool to_lane)
 	}
 }
 
-/* Takes what came back through a lane; it is free then. */
+/* Takes what came back through a lane, if anything did. */
 static void
 drain(gp_cuda *c, gp_flow *flow, int n, int slot)
 {
-	gp_cuda_wait_event(c, c->left[slot]);
 	for (int k = 0; k < n; k++)
 		if (flow[k].rows[slot] > 0)
 		{
+			gp_cuda_wait_event(c, c->left[slot]);
 			copy_rows(c, gp_matrix_rows(flow[k].m, flow[k].row[slot], flow[k].rows[slot]),
-					  c->lane[slot] + flow[k].offset, flow[k].buffer[slot].ld, false);
+					  c->lane[slot] + flow[k].offset, buffer_rows(c, &flow[k], slot, 1).ld, false);
 			flow[k].rows[slot] = 0;
 		}
 }
@@ -182,10 +219,13 @@ gp_cuda_flow_enter(gp_cuda *c, gp_flow *flow, int n, int64_t row, int64_t rows, 
 {
 	for (int k = 0; k < n; k++)
 		part[k] = flow[k].resident ? gp_matrix_rows(flow[k].m, row, rows) :
-			gp_matrix_rows(flow[k].buffer[slot], 0, rows);
+			buffer_rows(c, &flow[k], slot, rows);
 	if (all_resident(flow, n))
 		return;
 	drain(c, flow, n, slot);
+	gp_cuda_wait_event(c, c->entered[slot]);	/* what was read from the lane before */
+	gp_cuda_try(c, cudaStreamWaitEvent(c->in, c->worked[slot], 0));
+	gp_cuda_try(c, cudaStreamWaitEvent(c->stream, c->left[slot], 0));
 	for (int k = 0; k < n; k++)
 	{
 		char	   *lane = c->lane[slot] + flow[k].offset;
@@ -205,35 +245,34 @@ gp_cuda_flow_enter(gp_cuda *c, gp_flow *flow, int n, int64_t row, int64_t rows, 
 void
 gp_cuda_flow_leave(gp_cuda *c, gp_flow *flow, int n, int64_t row, int64_t rows, int slot)
 {
+	bool		writes = false;
+
 	if (all_resident(flow, n))
 		return;
 	gp_cuda_try(c, cudaEventRecord(c->worked[slot], c->stream));
-	gp_cuda_try(c, cudaStreamWaitEvent(c->out, c->worked[slot], 0));
 	for (int k = 0; k < n; k++)
 	{
-		gp_matrix	buffer = flow[k].buffer[slot];
+		gp_matrix	buffer = buffer_rows(c, &flow[k], slot, rows);
 
 		if (flow[k].resident || !(flow[k].how & GP_WRITE))
 			continue;
+		if (!writes)
+			gp_cuda_try(c, cudaStreamWaitEvent(c->out, c->worked[slot], 0));
+		writes = true;
 		gp_cuda_try(c, cudaMemcpyAsync(c->lane[slot] + flow[k].offset, buffer.data,
 									   (size_t) (rows * buffer.ld) * gp_type_size(buffer.type),
 									   cudaMemcpyDeviceToHost, c->out));
 		flow[k].row[slot] = row;
 		flow[k].rows[slot] = rows;
 	}
-	gp_cuda_try(c, cudaEventRecord(c->left[slot], c->out));
-	gp_cuda_pace(c);
+	if (writes)
+		gp_cuda_try(c, cudaEventRecord(c->left[slot], c->out));
 }
 
-/* Takes the last blocks and frees the buffers. */
+/* Takes the last blocks. */
 void
 gp_cuda_flow_close(gp_cuda *c, gp_flow *flow, int n)
 {
-	if (flow[0].m.rows == 0 || all_resident(flow, n))
-		return;
-	for (int slot = 0; slot < 2; slot++)
+	for (int slot = 0; slot < GP_CUDA_LANES; slot++)
 		drain(c, flow, n, slot);
-	for (int k = 0; k < n; k++)
-		for (int slot = 0; slot < 2 && !flow[k].resident; slot++)
-			gp_cuda_scratch_free(c, flow[k].buffer[slot].data);
 }

@@ -157,27 +157,46 @@ gp_node_part_of(const gp_card_stage &s, int64_t node)
 	return part;
 }
 
+/* What a step multiplies and adds, in the type of its elements. */
+template <typename T>
+struct gp_stage_constants
+{
+	gp_map		map;
+	T			p1;
+	int64_t		power;
+	T			scale;			/* for relu with its 1 / (2 pi) */
+	T			shift;
+};
+
+template <typename T>
+GP_ON_CARD static inline gp_stage_constants<T>
+gp_stage_constants_of(const gp_card_stage &s)
+{
+	gp_stage_constants<T> v = {s.map, (T) s.p1, (int64_t) s.p2,
+	(T) (s.map == GP_MAP_RELU ? s.scale / (2.0 * M_PI) : s.scale), (T) s.shift};
+
+	return v;
+}
+
 /* scale * map(k) + shift for two nodes that are not one. */
 template <typename T>
 __device__ static __forceinline__ T
-gp_stage_value(const gp_card_stage &s, T k, gp_node_part<T> row, gp_node_part<T> col)
+gp_stage_value(const gp_stage_constants<T> &s, T k, gp_node_part<T> row, gp_node_part<T> col)
 {
-	T			scale = (T) s.scale;
-	T			shift = (T) s.shift;
 	T			d;
 
 	switch (s.map)
 	{
 		case GP_MAP_NONE:
-			return scale * k + shift;
+			return s.scale * k + s.shift;
 		case GP_MAP_RELU:
 			return gp_arccos_map((k * row.second) * col.second) *
-				((T) (s.scale / (2.0 * M_PI)) * row.first * col.first) + shift;
+				(s.scale * row.first * col.first) + s.shift;
 		case GP_MAP_RBF:
 			d = (row.first - k) + (col.first - k);
-			return exp(-((T) s.p1 * (d < 0 ? (T) 0 : d))) * scale + shift;
+			return exp(-(s.p1 * (d < 0 ? (T) 0 : d))) * s.scale + s.shift;
 		case GP_MAP_POLY:
-			return gp_whole_power(k + (T) s.p1, (int64_t) s.p2) * scale + shift;
+			return gp_whole_power(k + s.p1, s.power) * s.scale + s.shift;
 	}
 	return k;
 }

@@ -9,11 +9,15 @@
  *
  * All arithmetic is queued on one stream, in order.  The host runs ahead by at
  * most GP_CUDA_AHEAD short pieces of work (gp_cuda_pace), so that a cancel never
- * waits for more.  Each gp_cuda_ function of an operation is the entry of that
- * name in the table (device.h says what it does).
+ * waits for more.  What flows and sums are cut into depends on sizes and the kind of
+ * card alone, never on what memory is free, and so do the bits.  Each gp_cuda_
+ * function of an operation is the entry of that name in the table (device.h says
+ * what it does).
  */
 #ifndef GP_CUDA_H
 #define GP_CUDA_H
+
+#include <signal.h>
 
 #include <cublas_v2.h>
 #include <cuda_runtime.h>
@@ -26,10 +30,19 @@ extern "C"
 #include "device/cuda_module.h"
 }
 
-#define GP_CUDA_AHEAD 8			/* pieces of work that may be queued */
-#define GP_CUDA_FLOPS 2e11		/* operations of a piece in float: some 5 to 40 ms */
-#define GP_CUDA_BYTES 4e9		/* bytes moved by a piece */
-#define GP_CUDA_BUFFER ((size_t) 64 << 20)	/* bytes of one block of rows under way */
+#define GP_CUDA_AHEAD 3			/* pieces of work that may be queued */
+#define GP_CUDA_PIECE 0.01		/* seconds of a piece, by the card's own rates */
+#define GP_CUDA_LANES 3			/* blocks of rows that are under way at once */
+#define GP_CUDA_RING 4			/* pieces of pinned memory that uploads go through */
+#ifndef GP_CUDA_EMULATED
+#define GP_CUDA_BUFFER ((size_t) 64 << 20)	/* bytes of a block of rows, and of the rows that are added up at once */
+#define GP_CUDA_RING_BYTES ((size_t) 2 << 20)	/* bytes of a piece of the ring */
+#define GP_CUDA_WORKSPACE ((size_t) 32 << 20)	/* bytes that cuBLAS works in, the same whatever is free, for its bits depend on them */
+#else							/* so small that what tests have takes many blocks */
+#define GP_CUDA_BUFFER ((size_t) 96 << 10)
+#define GP_CUDA_RING_BYTES ((size_t) 16 << 10)
+#define GP_CUDA_WORKSPACE ((size_t) 4 << 10)
+#endif
 #define GP_CUDA_SEGMENT 512		/* entries of a sparse row that one warp adds up */
 
 /* Memory on the card; the newest first. */
@@ -72,7 +85,8 @@ typedef struct gp_cuda_csr
 	int64_t    *long_start;
 	int64_t		row0;
 	int64_t		segment0;
-	int32_t    *host_row;		/* the host's copies of long_row and long_start */
+	int64_t		long0;			/* of a view: the whole's long rows before it */
+	int32_t    *host_row;		/* the host's copies of the whole's long_row and long_start */
 	int64_t    *host_start;
 
 	/* What it is a copy of, and its place among the copies that are kept. */
@@ -90,6 +104,7 @@ typedef struct gp_cuda
 	gp_device	dev;
 	gp_env	   *env;
 	int			card;
+	bool		started;		/* the driver's context is there */
 	cudaStream_t stream;		/* all arithmetic */
 	cudaStream_t in;			/* blocks of rows on their way to the card */
 	cudaStream_t out;			/* and back */
@@ -98,10 +113,11 @@ typedef struct gp_cuda
 	cusolverDnHandle_t solver;
 	cudaEvent_t ahead[GP_CUDA_AHEAD];
 	int			next_ahead;
-	cudaEvent_t ready;			/* work before a flow of blocks */
-	cudaEvent_t entered[2];		/* a block has come in */
-	cudaEvent_t worked[2];		/* it was worked on */
-	cudaEvent_t left[2];		/* it has gone out */
+	cudaEvent_t ready;			/* all that is queued, for those who wait for it */
+	cudaEvent_t entered[GP_CUDA_LANES];	/* a block has come in */
+	cudaEvent_t worked[GP_CUDA_LANES];	/* it was worked on */
+	cudaEvent_t left[GP_CUDA_LANES];	/* it has gone out */
+	cudaEvent_t sent[GP_CUDA_RING]; /* the uploads out of a piece of the ring are over */
 	size_t		held;			/* bytes of matrices on the card */
 	size_t		taken;			/* bytes of all blocks */
 	size_t		most;			/* that may be taken; 0 = all that there are */
@@ -109,11 +125,17 @@ typedef struct gp_cuda
 	size_t		l2;				/* bytes of the card's cache */
 	size_t		reserve;		/* bytes beside the room, for scratch space and sparse matrices in use */
 	bool		tf32;
-	bool		settle;			/* copies from the host's memory may be under way when their call returns */
-	double		piece_flops[2];	/* of a piece, by type */
-	char	   *lane[2];		/* pinned memory that blocks of rows go through */
+	double		piece_flops[2];	/* operations of a piece, by type */
+	double		piece_bytes;	/* bytes moved by one */
+	double		piece_steps;	/* look-ups of one */
+	char	   *lane[GP_CUDA_LANES];	/* pinned memory that blocks of rows go through */
+	char	   *buffer[GP_CUDA_LANES];	/* the same on the card */
 	size_t		lane_bytes;
 	bool		lane_pinned;
+	char	   *ring;			/* pinned memory that uploads go through */
+	bool		ring_pinned;
+	int			ring_at;		/* the piece that is filled */
+	size_t		ring_used;		/* bytes of it */
 	void	   *workspace;		/* cuBLAS's own, so that its bits do not depend on others */
 	gp_cuda_block *blocks;
 	gp_cuda_spill *spills;
@@ -154,11 +176,27 @@ extern void gp_cuda_pace(gp_cuda *c);
 extern void gp_cuda_wait_event(gp_cuda *c, cudaEvent_t event);
 extern void gp_cuda_wait(gp_cuda *c);
 
+/* A device, and the function that launches on it, which errors name. */
+struct gp_cuda_from
+{
+	gp_cuda    *c;
+	const char *where;
+
+	gp_cuda_from(gp_cuda *device, const char *function = __builtin_FUNCTION()) : c(device), where(function)
+	{
+	}
+};
+
+/* Raises the error of a launch, if there was one (cuda_device.cu). */
+extern void gp_cuda_launched(gp_cuda *c, const char *where);
+
 /* Starts a kernel on the device's stream. */
 template <typename... P, typename... A>
 static inline void
-gp_cuda_launch(gp_cuda *c, dim3 grid, dim3 block, void (*kernel) (P...), A... arg)
+gp_cuda_launch(gp_cuda_from from, dim3 grid, dim3 block, void (*kernel) (P...), A... arg)
 {
+	gp_cuda    *c = from.c;
+
 	if (grid.x == 0 || grid.y == 0 || grid.z == 0)
 		return;
 #ifdef GP_CUDA_EMULATED
@@ -166,7 +204,7 @@ gp_cuda_launch(gp_cuda *c, dim3 grid, dim3 block, void (*kernel) (P...), A... ar
 #else
 	kernel<<<grid, block, 0, c->stream>>>((P) arg...);
 #endif
-	gp_cuda_try(c, cudaGetLastError());
+	gp_cuda_launched(c, from.where);
 }
 
 /* Blocks of size items that n items take, within what a grid can have. */
@@ -199,14 +237,36 @@ extern void gp_cuda_fetch(gp_cuda *c, void *host, const void *p, int64_t n, size
 /* True when a matrix lies on the card; an empty one does. */
 extern bool gp_cuda_resident(const gp_cuda *c, gp_matrix m);
 
-/* Copies rows of one type between host and card. */
-extern void gp_cuda_move(gp_cuda *c, gp_matrix dst, gp_matrix src, cudaMemcpyKind kind);
+/* The same for rows of one type; the way to the card has read the host's when it returns (cuda_ring.cu). */
+extern void gp_cuda_send(gp_cuda *c, void *p, const void *host, size_t bytes);
+extern void gp_cuda_send_rows(gp_cuda *c, gp_matrix dst, gp_matrix host);
+extern void gp_cuda_fetch_rows(gp_cuda *c, gp_matrix host, gp_matrix src);
+
+/* Pinned memory, or where the driver has none the host's; and its end, which raises nothing. */
+extern char *gp_cuda_pin(gp_cuda *c, size_t bytes, bool *pinned);
+extern void gp_cuda_unpin(gp_cuda *c, char *p, bool pinned);
 
 /* The bytes of a row of a matrix that create or scratch_matrix makes. */
 extern size_t gp_cuda_row_bytes(gp_cuda *c, int64_t cols, gp_type type);
 
 /* Frees all memory; raises nothing. */
 extern void gp_cuda_release_memory(gp_cuda *c);
+
+/* What a card does in a second at most (cuda_card.cu). */
+typedef struct gp_cuda_rates
+{
+	double		flops[2];		/* by type */
+	double		bytes;			/* of its memory */
+	double		steps;			/* look-ups in memory that its cache holds */
+} gp_cuda_rates;
+
+extern cudaError_t gp_cuda_find_rates(int card, const struct cudaDeviceProp *props, gp_cuda_rates *rates);
+
+/* The cards that there are (cuda_module.h). */
+extern int	gp_cuda_list(gp_cuda_card *card, int most, char *reason);
+
+/* Blocks all signals; before is the mask to put back. */
+extern void gp_cuda_block_signals(sigset_t *before);
 
 /* Sparse matrices on the card (cuda_csr.cu); close what open gave. */
 extern gp_cuda_csr *gp_cuda_csr_open(gp_cuda *c, const gp_csr *s);
@@ -244,30 +304,32 @@ typedef struct gp_flow
 	gp_matrix	m;
 	int			how;
 	bool		resident;
-	gp_matrix	buffer[2];		/* on the card */
-	size_t		offset;			/* of its rows in a lane */
-	int64_t		row[2];			/* rows that come back through each lane */
-	int64_t		rows[2];
+	size_t		offset;			/* of its rows in a lane and a buffer */
+	int64_t		row[GP_CUDA_LANES];	/* rows that come back through each lane */
+	int64_t		rows[GP_CUDA_LANES];
 } gp_flow;
 
-/* The rows of a block; all of them where everything is on the card.  Buffers are made. */
-extern int64_t gp_cuda_flow_open(gp_cuda *c, gp_flow *flow, int n);
+/* The rows of a block.  An operation whose bits depend on them gets the same wherever its matrices lie. */
+extern int64_t gp_cuda_flow_open(gp_cuda *c, gp_flow *flow, int n, bool fixed);
 extern void gp_cuda_flow_enter(gp_cuda *c, gp_flow *flow, int n, int64_t row, int64_t rows, int slot,
 							   gp_matrix *part);
 extern void gp_cuda_flow_leave(gp_cuda *c, gp_flow *flow, int n, int64_t row, int64_t rows, int slot);
 extern void gp_cuda_flow_close(gp_cuda *c, gp_flow *flow, int n);
 
-/* Runs body(row, part) for blocks of rows of n matrices of one height, part[k] being on the card. */
+/*
+ * Runs body(row, part) for blocks of rows of n matrices of one height, part[k] being
+ * on the card.  Where the bits depend on how rows are cut, fixed is true.
+ */
 template <class F>
 static inline void
-gp_cuda_rows(gp_cuda *c, gp_flow *flow, int n, F body)
+gp_cuda_rows(gp_cuda *c, gp_flow *flow, int n, bool fixed, F body)
 {
 	gp_matrix	part[4];
 	int64_t		rows = flow[0].m.rows;
-	int64_t		height = gp_cuda_flow_open(c, flow, n);
+	int64_t		height = gp_cuda_flow_open(c, flow, n, fixed);
 	int			slot = 0;
 
-	for (int64_t row = 0; row < rows; row += height, slot ^= 1)
+	for (int64_t row = 0; row < rows; row += height, slot = (slot + 1) % GP_CUDA_LANES)
 	{
 		int64_t		take = rows - row < height ? rows - row : height;
 
@@ -305,7 +367,7 @@ gp_each_tall(int64_t rows, int64_t cols, F f)
 /* Runs f for each element, on the card. */
 template <class F>
 static inline void
-gp_cuda_each(gp_cuda *c, int64_t rows, int64_t cols, F f)
+gp_cuda_each(gp_cuda_from c, int64_t rows, int64_t cols, F f)
 {
 	if (rows == 0 || cols == 0)
 		return;
@@ -389,7 +451,7 @@ extern void gp_cuda_pair_diag(gp_device *dev, const gp_csr *s, const gp_csr *zs,
 							  const gp_matrix *zd, const gp_stage *stages, int nstages,
 							  gp_matrix out);
 
-/* trsm, and the lower triangle of syrk, on the card, in pieces (cuda_dense.cu). */
+/* trsm, and the lower triangle of syrk, on the card, in pieces, exactly (cuda_dense.cu). */
 extern void gp_cuda_trsm_card(gp_cuda *c, bool left, bool trans, gp_matrix l, gp_matrix b);
 extern void gp_cuda_syrk_card(gp_cuda *c, double alpha, gp_matrix a, double beta, gp_matrix x);
 

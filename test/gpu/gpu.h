@@ -17,6 +17,10 @@ typedef struct gpu_emulator
 	void		(*lazy) (int how);	/* 0: at once; 1: when waited for; else by chance */
 	void		(*reverse) (int on);
 	void		(*memory) (size_t bytes);
+	void		(*image) (int on);	/* kernels have code for the card, or none */
+	void		(*speed) (int kilohertz, int ratio);	/* of single to double; 0 = the usual */
+	double		(*longest) (int queued);	/* seconds of a call, or of what was queued, since the last time */
+	size_t		(*reserved) (void);	/* the most that pools have held since the last time */
 } gpu_emulator;
 
 extern const gp_cuda_module *gpu;
@@ -43,6 +47,7 @@ extern void gpu_operations(void);	/* gpu_operations.c: each entry of the table *
 extern void gpu_shapes(void);	/* gpu_shapes.c: sizes beyond those of a grid, and refusals */
 extern void gpu_chains(void);	/* gpu_chains.c: sequences of operations */
 extern void gpu_fits(void);		/* gpu_fits.c: whole fits against the CPU's */
+extern void gpu_card(void);		/* gpu_card.c: what a card needs of who drives it */
 extern void gpu_walks(void);	/* gpu_walks.c: random walks */
 extern void gpu_faults(void);	/* gpu_faults.c: cards lost, cancels, lack of memory */
 

@@ -155,18 +155,18 @@ lose_card_apart(const victim *v, long n)
 	return WEXITSTATUS(status);
 }
 
-/* Loses the card at every call of a fit; it goes through only where all later calls are those of the close. */
+/* Loses the card at every call that opens it, and at some of a fit; it goes through only where all later calls are those of the close. */
 static void
 test_lost(const victim *v)
 {
 	long		calls = calls_of(v);
-	long		step = calls > 400 ? calls / 200 : 1;
+	long		step = calls / 50 + 1;
 	long		bad = 0;
 	int			ran = 0;
 	int			through = 0;
 	char		name[200];
 
-	for (long n = 1; n <= calls; n += n < 100 ? 1 : step)
+	for (long n = 1; n <= calls; n += n < 60 ? 1 : step)
 	{
 		int			how = lose_card_apart(v, n);
 

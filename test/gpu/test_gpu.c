@@ -32,6 +32,10 @@ find_emulator(const char *path)
 	*(void **) &emulator.lazy = emulator_function(path, "gp_emulated_lazy");
 	*(void **) &emulator.reverse = emulator_function(path, "gp_emulated_reverse");
 	*(void **) &emulator.memory = emulator_function(path, "gp_emulated_memory");
+	*(void **) &emulator.image = emulator_function(path, "gp_emulated_image");
+	*(void **) &emulator.speed = emulator_function(path, "gp_emulated_speed");
+	*(void **) &emulator.longest = emulator_function(path, "gp_emulated_longest");
+	*(void **) &emulator.reserved = emulator_function(path, "gp_emulated_reserved");
 }
 
 /* True when a part is to run: no part is named, or this one is. */
@@ -53,6 +57,7 @@ main(int argc, char **argv)
 		void		(*run) (void);
 	}			parts[] = {
 		{"faults", gpu_faults},
+		{"card", gpu_card},
 		{"operations", gpu_operations},
 		{"shapes", gpu_shapes},
 		{"chains", gpu_chains},

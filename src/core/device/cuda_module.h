@@ -10,7 +10,7 @@
 
 #include "device.h"
 
-#define GP_CUDA_VERSION 5		/* of the structures below, of the environment and of the device table */
+#define GP_CUDA_VERSION 6		/* of the structures below, of the environment and of the device table */
 #define GP_CUDA_SYMBOL "gnngp_cuda_module"
 #define GP_CUDA_CAPABILITY 75	/* least compute capability, 10 major + minor */
 #define GP_CUDA_REASON 512		/* bytes of a reason, its end included */
@@ -23,6 +23,8 @@ typedef struct gp_cuda_card
 	int			major;			/* compute capability */
 	int			minor;
 	size_t		memory;			/* bytes in all */
+	double		flops[2];		/* operations a second that it reaches at most, by gp_type */
+	double		bytes;			/* a second between its memory and its processors, at most */
 	int			driver;			/* versions as CUDA writes them: 1000 major + 10 minor */
 	int			runtime;
 	char		libraries[96];	/* cuBLAS and cuSOLVER with their versions */

@@ -6,14 +6,18 @@
  * is a function called once for every thread, and streams are queues of closures.
  * What CUDA leaves undefined is made to fail here where that can be seen: fresh
  * and freed memory holds NaN, the arena can't be touched by the host, copies check
- * their device side, kernels must not be given addresses of host memory, and
- * barriers that a thread misses end the program.
+ * their device side and read host memory when they run, kernels must not be given
+ * addresses of host memory, and barriers that a thread misses, or a context that is
+ * started where signals come through, end the program.
  *
  *	GNNGP_EMULATED_MEMORY=n		bytes of the card (1 GiB)
  *	GNNGP_EMULATED_DEVICES=n	cards that there are (1); 0 = cudaErrorNoDevice
  *	GNNGP_EMULATED_DRIVER=0		no driver: cudaErrorInsufficientDriver
  *	GNNGP_EMULATED_FAIL_AT=n	the card is lost at the n-th call, and stays so
  *	GNNGP_EMULATED_DELAY_US=n	every operation takes so much longer
+ *	GNNGP_EMULATED_IMAGE=0		kernels have no code for it: cudaErrorNoKernelImageForDevice
+ *	GNNGP_EMULATED_KILOHERTZ=n	its clock (1980000), which decides how fast it says it is
+ *	GNNGP_EMULATED_RATIO=n		how much slower it is in double precision (2)
  *	GNNGP_EMULATED_LAZY=1		streams work only when they are waited for
  *	GNNGP_EMULATED_LAZY=n		or by chance, in an order that n decides
  *	GNNGP_EMULATED_REVERSE=1	blocks and threads run from the last to the first
@@ -153,8 +157,10 @@ typedef enum cudaError
 	cudaErrorInitializationError = 3,
 	cudaErrorInsufficientDriver = 35,
 	cudaErrorDevicesUnavailable = 46,
+	cudaErrorInvalidDeviceFunction = 98,
 	cudaErrorNoDevice = 100,
 	cudaErrorInvalidDevice = 101,
+	cudaErrorNoKernelImageForDevice = 209,
 	cudaErrorNotReady = 600,
 	cudaErrorIllegalAddress = 700,
 	cudaErrorHostMemoryAlreadyRegistered = 712,
@@ -188,8 +194,10 @@ struct cudaDeviceProp
 
 enum cudaDeviceAttr
 {
+	cudaDevAttrClockRate = 13,
+	cudaDevAttrMemoryClockRate = 36,
+	cudaDevAttrGlobalMemoryBusWidth = 37,
 	cudaDevAttrSingleToDoublePrecisionPerfRatio = 87,
-	cudaDevAttrPageableMemoryAccess = 88,
 	cudaDevAttrMemoryPoolsSupported = 115
 };
 
@@ -244,7 +252,13 @@ struct cudaMemPoolProps
 
 enum cudaMemPoolAttr
 {
-	cudaMemPoolAttrReleaseThreshold = 4
+	cudaMemPoolAttrReleaseThreshold = 4,
+	cudaMemPoolAttrReservedMemCurrent = 5
+};
+
+struct cudaFuncAttributes
+{
+	size_t		sharedSizeBytes;
 };
 
 #define cudaStreamDefault 0x00
@@ -259,6 +273,7 @@ extern cudaError_t cudaGetDeviceCount(int *count);
 extern cudaError_t cudaSetDevice(int device);
 extern cudaError_t cudaGetDeviceProperties(cudaDeviceProp *prop, int device);
 extern cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attr, int device);
+extern cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *attributes, const void *kernel);
 extern cudaError_t cudaDriverGetVersion(int *version);
 extern cudaError_t cudaRuntimeGetVersion(int *version);
 extern cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *total);
@@ -274,6 +289,7 @@ extern cudaError_t cudaFree(void *p);
 extern cudaError_t cudaMemPoolCreate(cudaMemPool_t *pool, const cudaMemPoolProps *props);
 extern cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool);
 extern cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attr, void *value);
+extern cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attr, void *value);
 extern cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t keep);
 extern cudaError_t gp_emulated_malloc_async(void **p, size_t bytes, cudaMemPool_t pool,
 											cudaStream_t stream);
@@ -406,6 +422,7 @@ struct gp_emulated_task
 	void		(*run) (gp_emulated_task *task);
 	void		(*drop) (gp_emulated_task *task);
 	bool		always;			/* runs on a lost card too */
+	double		seconds;		/* that a card would take for it, where that is counted */
 };
 
 /* An operation that is a function object; arguments are captured by value, as a launch copies them. */
@@ -418,6 +435,7 @@ struct gp_emulated_closure : gp_emulated_task
 	{
 		next = NULL;
 		always = false;
+		seconds = 0;
 		run = [](gp_emulated_task *task) { static_cast<gp_emulated_closure *>(task)->body(); };
 		drop = [](gp_emulated_task *task) { delete static_cast<gp_emulated_closure *>(task); };
 	}
@@ -459,6 +477,10 @@ extern __attribute__((visibility("default"))) long gp_emulated_objects(void);	/*
 extern __attribute__((visibility("default"))) void gp_emulated_lazy(int how);	/* as GNNGP_EMULATED_LAZY */
 extern __attribute__((visibility("default"))) void gp_emulated_reverse(int on);
 extern __attribute__((visibility("default"))) void gp_emulated_memory(size_t bytes);	/* the card has no more; 0 = all again */
+extern __attribute__((visibility("default"))) void gp_emulated_image(int on);	/* as GNNGP_EMULATED_IMAGE */
+extern __attribute__((visibility("default"))) void gp_emulated_speed(int kilohertz, int ratio);	/* as their settings; 0 = the usual */
+extern __attribute__((visibility("default"))) double gp_emulated_longest(int queued);	/* seconds of the longest call since the last time asked, or of all that was queued at once */
+extern __attribute__((visibility("default"))) size_t gp_emulated_reserved(void);	/* the most that pools have held */
 }
 
 #endif							/* GP_EMULATED_CUDA_RUNTIME_H */

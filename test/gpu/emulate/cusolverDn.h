@@ -26,12 +26,25 @@ typedef enum cusolverEigMode_t
 	CUSOLVER_EIG_MODE_VECTOR = 1
 } cusolverEigMode_t;
 
+typedef enum cudaDataType
+{
+	CUDA_R_32F = 0,
+	CUDA_R_64F = 1
+} cudaDataType;
+
 typedef struct cusolverDnContext *cusolverDnHandle_t;
 
 extern cusolverStatus_t cusolverGetVersion(int *version);
 extern cusolverStatus_t cusolverDnCreate(cusolverDnHandle_t *handle);
 extern cusolverStatus_t cusolverDnDestroy(cusolverDnHandle_t handle);
 extern cusolverStatus_t cusolverDnSetStream(cusolverDnHandle_t handle, cudaStream_t stream);
+
+extern cusolverStatus_t cusolverDnXtrtri_bufferSize(cusolverDnHandle_t handle, cublasFillMode_t uplo,
+													cublasDiagType_t diag, int64_t n, cudaDataType type, void *a,
+													int64_t lda, size_t *card_bytes, size_t *host_bytes);
+extern cusolverStatus_t cusolverDnXtrtri(cusolverDnHandle_t handle, cublasFillMode_t uplo, cublasDiagType_t diag,
+										 int64_t n, cudaDataType type, void *a, int64_t lda, void *card_work,
+										 size_t card_bytes, void *host_work, size_t host_bytes, int *info);
 
 /* One declaration for each of the two types. */
 #define GP_EMULATED_SOLVER(T, potrf, syevd) \

@@ -19,6 +19,13 @@ struct gp_emulated_state
 	size_t		memory;			/* of the arena */
 	size_t		limit;			/* of what is held at once */
 	int64_t		delay_us;
+	bool		image;			/* kernels have code for the card */
+	int			kilohertz;
+	int			ratio;			/* of single to double precision */
+	double		longest;		/* seconds of the longest call */
+	double		queued;			/* and of what is queued now, and was at most */
+	double		most_queued;
+	bool		context;		/* something has started one */
 	long		calls;
 	long		fail_at;		/* the call that loses the card; 0 = none */
 	long		objects;
@@ -38,6 +45,8 @@ struct gp_emulated_point
 extern void gp_emulated_setup(void);
 extern cudaError_t gp_emulated_result(cudaError_t code);	/* keeps an error for cudaGetLastError */
 extern cudaError_t gp_emulated_enter(void);	/* counts a call that needs a card; what is wrong with it */
+extern cudaError_t gp_emulated_look(void);	/* the same for calls that start nothing on the card */
+extern double gp_emulated_rate(bool is_double);	/* operations a second */
 extern void gp_emulated_complain(const char *format,...) __attribute__((format(printf, 1, 2)));
 extern void gp_emulated_stop(const char *format,...)
 			__attribute__((noreturn, format(printf, 1, 2)));
@@ -60,6 +69,17 @@ static inline void
 gp_emulated_later(cudaStream_t stream, const F &body)
 {
 	gp_emulated_enqueue(stream, new gp_emulated_closure<F>(body));
+}
+
+/* The same for a call of so many operations. */
+template<class T, class F>
+static inline void
+gp_emulated_work(cudaStream_t stream, double flops, const F &body)
+{
+	auto	   *task = new gp_emulated_closure<F>(body);
+
+	task->seconds = flops / gp_emulated_rate(sizeof(T) == sizeof(double));
+	gp_emulated_enqueue(stream, task);
 }
 
 /* The arena. */

@@ -3,7 +3,9 @@
  *
  * Arguments are checked as cuBLAS checks them, and every matrix must lie in one
  * block of the card.  A product is added up in blocks of the inner dimension from
- * packed copies of its factors; TF32 rounds those copies to 10 bits.
+ * packed copies of its factors; TF32 rounds those copies to 10 bits.  How long the
+ * blocks are depends on the shape and the workspace, as cuBLAS's choice of a kernel
+ * does: so do the bits.
  */
 #include <cublas_v2.h>
 
@@ -16,6 +18,7 @@ struct cublasContext
 {
 	cudaStream_t stream;
 	cublasMath_t mode;
+	size_t		workspace;		/* bytes; 0 = its own */
 };
 
 /* Enters a call that needs a handle and a card. */
@@ -77,6 +80,8 @@ cublasSetWorkspace(cublasHandle_t handle, void *workspace, size_t bytes)
 
 	if (status == CUBLAS_STATUS_SUCCESS && bytes > 0 && !gp_emulated_covers(workspace, bytes))
 		status = CUBLAS_STATUS_INVALID_VALUE;
+	if (status == CUBLAS_STATUS_SUCCESS)
+		handle->workspace = bytes;
 	return status;
 }
 
@@ -176,7 +181,15 @@ struct product
 	int			ldc;
 	int			triangle;		/* of c: 0 all, 1 lower, 2 upper */
 	bool		tf32;
+	int			inner;			/* inner indexes that are added up at a time */
 };
+
+/* The inner indexes of a block, by the shape and the workspace. */
+static int
+inner_of(cublasHandle_t handle, int m, int n)
+{
+	return INNER - (int) (handle->workspace / 1024 % 16) * 4 - (n < 64 ? 64 : 0) - (m < 64 ? 16 : 0);
+}
 
 /* Four columns of c get their sums over one packed piece; sums are kept in c's type. */
 template<class T>
@@ -259,10 +272,10 @@ run_product(const product<T> *p)
 	T			sum[4 * HEIGHT];
 
 	scale_result(p);
-	for (int l0 = 0; p->alpha != 0 && l0 < p->k; l0 += INNER)
+	for (int l0 = 0; p->alpha != 0 && l0 < p->k; l0 += p->inner)
 		for (int i0 = 0; i0 < p->m; i0 += HEIGHT)
 		{
-			int			inner = p->k - l0 < INNER ? p->k - l0 : INNER;
+			int			inner = p->k - l0 < p->inner ? p->k - l0 : p->inner;
 			int			rows = p->m - i0 < HEIGHT ? p->m - i0 : HEIGHT;
 
 			pack_a(p, i0, rows, l0, inner, packed);
@@ -302,7 +315,8 @@ gemm(cublasHandle_t handle, product<T> p)
 		!on_card("gemm", p.c, p.m, p.n, p.ldc))
 		return CUBLAS_STATUS_EXECUTION_FAILED;
 	p.tf32 = handle->mode == CUBLAS_TF32_TENSOR_OP_MATH;
-	gp_emulated_later(handle->stream, [p]() { run_product(&p); });
+	p.inner = inner_of(handle, p.m, p.n);
+	gp_emulated_work<T>(handle->stream, 2.0 * p.m * p.n * p.k, [p]() { run_product(&p); });
 	return CUBLAS_STATUS_SUCCESS;
 }
 
@@ -315,7 +329,7 @@ syrk(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, int 
 	cublasStatus_t status = enter(handle);
 	bool		t = trans != CUBLAS_OP_N;
 	product<T>	p = {t, !t, n, n, k, alpha, a, lda, a, lda, beta, c, ldc,
-	uplo == CUBLAS_FILL_MODE_LOWER ? 1 : 2, false};
+	uplo == CUBLAS_FILL_MODE_LOWER ? 1 : 2, false, INNER};
 
 	if (status != CUBLAS_STATUS_SUCCESS)
 		return status;
@@ -326,7 +340,8 @@ syrk(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, int 
 	if (!on_card("syrk", a, t ? k : n, t ? n : k, lda) || !on_card("syrk", c, n, n, ldc))
 		return CUBLAS_STATUS_EXECUTION_FAILED;
 	p.tf32 = handle->mode == CUBLAS_TF32_TENSOR_OP_MATH;
-	gp_emulated_later(handle->stream, [p]() { run_product(&p); });
+	p.inner = inner_of(handle, n, n);
+	gp_emulated_work<T>(handle->stream, 1.0 * n * n * k, [p]() { run_product(&p); });
 	return CUBLAS_STATUS_SUCCESS;
 }
 
@@ -431,7 +446,7 @@ trsm(cublasHandle_t handle, const solve<T> &s)
 		return CUBLAS_STATUS_SUCCESS;
 	if (!on_card("trsm", s.a, order, order, s.lda) || !on_card("trsm", s.b, s.m, s.n, s.ldb))
 		return CUBLAS_STATUS_EXECUTION_FAILED;
-	gp_emulated_later(handle->stream, [s, order]()
+	gp_emulated_work<T>(handle->stream, 1.0 * s.m * s.n * order, [s, order]()
 	{
 		T		   *t = pack_triangle(&s, order);
 
@@ -451,7 +466,7 @@ gemm_name(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t tra
 		  const T *alpha, const T *a, int lda, const T *b, int ldb, const T *beta, T *c, int ldc) \
 { \
 	return gemm(handle, product<T>{transa != CUBLAS_OP_N, transb != CUBLAS_OP_N, m, n, k, *alpha, a, lda, b, \
-				ldb, *beta, c, ldc, 0, false}); \
+				ldb, *beta, c, ldc, 0, false, INNER}); \
 } \
 cublasStatus_t \
 syrk_name(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, int n, int k, const T *alpha, \

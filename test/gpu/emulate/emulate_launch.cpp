@@ -433,6 +433,11 @@ gp_emulated_may_launch(dim3 grid, dim3 block, cudaStream_t stream, const void *a
 
 	if (gp_emulated_enter() != cudaSuccess)
 		return false;
+	if (!gp_emulated.image)
+	{
+		gp_emulated_result(cudaErrorNoKernelImageForDevice);
+		return false;
+	}
 	if (!check_arguments(arguments, bytes))
 	{
 		gp_emulated_result(cudaErrorIllegalAddress);

@@ -31,6 +31,7 @@ typedef struct block
 	size_t		at;
 	size_t		bytes;			/* asked for */
 	size_t		span;			/* rounded up, and the gap behind */
+	bool		pooled;
 } block;
 
 /* One range of page-locked memory. */
@@ -45,6 +46,7 @@ typedef struct pinned
 struct CUmemPoolHandle_st
 {
 	size_t		threshold;
+	size_t		most;			/* 0 = all that there is */
 };
 
 static char *arena;
@@ -56,6 +58,65 @@ static size_t nblocks;
 static size_t block_room;
 static size_t in_use;
 static pinned *pinned_list;
+
+/*
+ * What pools hold, as if all were one.  It serves a request from what was given back
+ * only where that is of the very size: a pool whose memory is in the worst pieces.
+ */
+static size_t *kept;			/* bytes of what was given back */
+static size_t nkept;
+static size_t reserved;
+static size_t most_reserved;
+
+/* Takes memory from what pools hold, or more of the card. */
+static void
+pool_take(size_t bytes)
+{
+	for (size_t k = 0; k < nkept; k++)
+		if (kept[k] == bytes)
+		{
+			kept[k] = kept[--nkept];
+			return;
+		}
+	reserved += bytes;
+	most_reserved = max(most_reserved, reserved);
+}
+
+/* True when that is not beyond what a pool may hold. */
+static bool
+pool_may_take(cudaMemPool_t pool, size_t bytes)
+{
+	for (size_t k = 0; k < nkept; k++)
+		if (kept[k] == bytes)
+			return true;
+	return pool->most == 0 || reserved + bytes <= pool->most;
+}
+
+/* Keeps what is given back. */
+static void
+pool_keep(size_t bytes)
+{
+	kept = (size_t *) realloc(kept, (nkept + 1) * sizeof(size_t));
+	kept[nkept++] = bytes;
+}
+
+/* Gives what is kept back to the card. */
+static void
+pool_trim(void)
+{
+	while (nkept > 0)
+		reserved -= kept[--nkept];
+}
+
+/* The most that pools have held since the last time asked. */
+size_t
+gp_emulated_reserved(void)
+{
+	size_t		most = most_reserved;
+
+	most_reserved = reserved;
+	return most;
+}
 
 /* The end of the piece that a byte count ends in. */
 static size_t
@@ -198,7 +259,7 @@ fill_block(const block *b, size_t bytes)
 
 /* Takes a block, which is filled in the order of a stream. */
 static cudaError_t
-take_block(void **p, size_t bytes, cudaStream_t stream)
+take_block(void **p, size_t bytes, cudaStream_t stream, bool pooled)
 {
 	size_t		span = ((bytes + ALIGNMENT - 1) & ~(ALIGNMENT - 1)) + GAP;
 	size_t		index;
@@ -227,7 +288,9 @@ take_block(void **p, size_t bytes, cudaStream_t stream)
 		blocks = (block *) realloc(blocks, block_room * sizeof(block));
 	}
 	memmove(blocks + index + 1, blocks + index, (nblocks - index) * sizeof(block));
-	blocks[index] = block{at, bytes, span};
+	blocks[index] = block{at, bytes, span, pooled};
+	if (pooled)
+		pool_take(bytes);
 	nblocks++;
 	if (high < at + span)
 	{
@@ -274,6 +337,8 @@ give_block(void *p)
 	fill_block(b, last && b->bytes > kept ? kept : b->bytes);	/* the rest of the last goes away */
 	ASAN_POISON_MEMORY_REGION(arena + b->at, b->span);
 	in_use -= b->bytes;
+	if (b->pooled)
+		pool_keep(b->bytes);
 	memmove(b, b + 1, (size_t) (blocks + nblocks - (b + 1)) * sizeof(block));
 	nblocks--;
 	if (last)
@@ -299,7 +364,7 @@ gp_emulated_malloc(void **p, size_t bytes)
 	cudaError_t code = gp_emulated_enter();
 
 	if (code == cudaSuccess)
-		code = take_block(p, bytes, NULL);
+		code = take_block(p, bytes, NULL, false);
 	if (code == cudaSuccess)
 		gp_emulated_flush(NULL);
 	return code;
@@ -331,6 +396,7 @@ cudaMemPoolCreate(cudaMemPool_t *pool, const cudaMemPoolProps *props)
 		props->location.id < 0 || props->location.id >= gp_emulated.devices)
 		return gp_emulated_result(cudaErrorInvalidValue);
 	*pool = new CUmemPoolHandle_st();
+	(*pool)->most = props->maxSize;
 	gp_emulated.objects++;
 	return cudaSuccess;
 }
@@ -343,6 +409,7 @@ cudaMemPoolDestroy(cudaMemPool_t pool)
 	if (pool == NULL)
 		return gp_emulated_result(cudaErrorInvalidValue);
 	delete pool;
+	pool_trim();
 	gp_emulated.objects--;
 	return code;
 }
@@ -360,12 +427,27 @@ cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attr, void *value)
 }
 
 cudaError_t
+cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attr, void *value)
+{
+	cudaError_t code = gp_emulated_enter();
+
+	if (code == cudaSuccess && (pool == NULL || attr != cudaMemPoolAttrReservedMemCurrent))
+		code = gp_emulated_result(cudaErrorInvalidValue);
+	if (code == cudaSuccess)
+		*(uint64_t *) value = reserved;
+	return code;
+}
+
+/* What streams have not come to yet is not given back. */
+cudaError_t
 cudaMemPoolTrimTo(cudaMemPool_t pool, size_t keep)
 {
 	cudaError_t code = gp_emulated_enter();
 
 	if (code == cudaSuccess && pool == NULL)
 		code = gp_emulated_result(cudaErrorInvalidValue);
+	if (code == cudaSuccess && reserved > keep)
+		pool_trim();
 	return code;
 }
 
@@ -376,7 +458,12 @@ gp_emulated_malloc_async(void **p, size_t bytes, cudaMemPool_t pool, cudaStream_
 
 	if (code == cudaSuccess && (pool == NULL || !gp_emulated_is_stream(stream)))
 		code = gp_emulated_result(cudaErrorInvalidValue);
-	return code == cudaSuccess ? take_block(p, bytes, stream) : code;
+	if (code == cudaSuccess && !pool_may_take(pool, bytes))
+	{
+		*p = NULL;
+		code = gp_emulated_result(cudaErrorMemoryAllocation);
+	}
+	return code == cudaSuccess ? take_block(p, bytes, stream, true) : code;
 }
 
 /* The block goes once the stream comes to it. */
@@ -540,7 +627,6 @@ typedef struct copy
 	size_t		src_pitch;
 	size_t		width;
 	size_t		height;
-	bool		staged;			/* src is a copy of its own */
 } copy;
 
 /* The bytes from the first to the last of some rows. */
@@ -556,8 +642,6 @@ run_copy(const copy *c)
 {
 	for (size_t i = 0; i < c->height; i++)
 		memcpy(c->dst + i * c->dst_pitch, c->src + i * c->src_pitch, c->width);
-	if (c->staged)
-		free((void *) c->src);
 }
 
 /* Checks one side of a copy: all in one block of the card, or nothing of it. */
@@ -571,25 +655,16 @@ check_side(const char *what, const void *p, size_t bytes, bool device)
 	return gp_emulated_result(cudaErrorInvalidValue);
 }
 
-/* Pageable memory that is read is read at once. */
-static void
-stage_copy(copy *c)
-{
-	char	   *own = (char *) malloc(c->width * c->height);
-
-	for (size_t i = 0; i < c->height; i++)
-		memcpy(own + i * c->width, c->src + i * c->src_pitch, c->width);
-	c->src = own;
-	c->src_pitch = c->width;
-	c->staged = true;
-}
-
+/*
+ * Memory that is not page-locked is read when the copy runs, as page-locked memory
+ * is: CUDA does not promise that it has been before.
+ */
 cudaError_t
 cudaMemcpy2DAsync(void *dst, size_t dst_pitch, const void *src, size_t src_pitch, size_t width,
 				  size_t height, cudaMemcpyKind kind, cudaStream_t stream)
 {
 	cudaError_t code = gp_emulated_enter();
-	copy		c = {(char *) dst, dst_pitch, (const char *) src, src_pitch, width, height, false};
+	copy		c = {(char *) dst, dst_pitch, (const char *) src, src_pitch, width, height};
 	bool		to = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
 	bool		from = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
 
@@ -603,8 +678,6 @@ cudaMemcpy2DAsync(void *dst, size_t dst_pitch, const void *src, size_t src_pitch
 	if ((code = check_side("target", dst, span_of(dst_pitch, width, height), to)) != cudaSuccess ||
 		(code = check_side("source", src, span_of(src_pitch, width, height), from)) != cudaSuccess)
 		return code;
-	if (gp_emulated.lazy && !from && !gp_emulated_is_pinned(src, span_of(src_pitch, width, height)))
-		stage_copy(&c);
 	gp_emulated_later(stream, [c]() { run_copy(&c); });
 	if (!to && !gp_emulated_is_pinned(dst, span_of(dst_pitch, width, height)))
 		gp_emulated_flush(stream);

@@ -138,7 +138,7 @@ potrf(cusolverDnHandle_t handle, bool lower, int n, T *a, int lda, T *work, int 
 		return status;
 	if (n == 0 && !gp_emulated_covers(info, sizeof(int)))
 		return CUSOLVER_STATUS_EXECUTION_FAILED;
-	gp_emulated_later(handle->stream, [=]()
+	gp_emulated_work<T>(handle->stream, (double) n * n * n / 3.0, [=]()
 	{
 		T		   *l = (T *) malloc(sizeof(T) * (size_t) n * (size_t) n + 1);
 
@@ -151,6 +151,94 @@ potrf(cusolverDnHandle_t handle, bool lower, int n, T *a, int lda, T *work, int 
 				*stored(a, lda, lower, i, j) = l[(size_t) i + (size_t) j * (size_t) n];
 		free(l);
 	});
+	return CUSOLVER_STATUS_SUCCESS;
+}
+
+/* The inverse of the lower triangle of a packed matrix, in place, column by column. */
+template<class T>
+static void
+invert(T *l, int n, bool unit)
+{
+	for (int j = 0; j < n; j++)
+	{
+		T		   *x = l + (size_t) j * (size_t) n;
+
+		x[j] = unit ? 1 : 1 / x[j];
+		for (int i = j + 1; i < n; i++)
+			x[i] *= -x[j];
+		for (int k = j + 1; k < n; k++)
+		{
+			const T    *column = l + (size_t) k * (size_t) n;
+
+			x[k] /= unit ? 1 : column[k];
+			for (int i = k + 1; i < n; i++)
+				x[i] -= x[k] * column[i];
+		}
+	}
+}
+
+/* cusolverDnXtrtri for one type: only the triangle of uplo is read and written. */
+template<class T>
+static void
+run_trtri(bool lower, bool unit, int n, T *a, int lda, int *info)
+{
+	T		   *l = (T *) malloc(sizeof(T) * (size_t) n * (size_t) n + 1);
+
+	for (int j = 0; j < n; j++)
+		for (int i = j; i < n; i++)
+			l[(size_t) i + (size_t) j * (size_t) n] = *stored(a, lda, lower, i, j);
+	invert(l, n, unit);
+	for (int j = 0; j < n; j++)
+		for (int i = j; i < n; i++)
+			*stored(a, lda, lower, i, j) = l[(size_t) i + (size_t) j * (size_t) n];
+	*info = 0;
+	free(l);
+}
+
+/* What it works in, on the card and on the host. */
+cusolverStatus_t
+cusolverDnXtrtri_bufferSize(cusolverDnHandle_t handle, cublasFillMode_t uplo, cublasDiagType_t diag, int64_t n,
+							cudaDataType type, void *a, int64_t lda, size_t *card_bytes, size_t *host_bytes)
+{
+	*card_bytes = (size_t) work_size((int) n) * sizeof(double);
+	*host_bytes = 16;
+	return n < 0 || lda < max(INT64_C(1), n) ? CUSOLVER_STATUS_INVALID_VALUE : enter(handle);
+}
+
+cusolverStatus_t
+cusolverDnXtrtri(cusolverDnHandle_t handle, cublasFillMode_t uplo, cublasDiagType_t diag, int64_t n,
+				 cudaDataType type, void *a, int64_t lda, void *card_work, size_t card_bytes, void *host_work,
+				 size_t host_bytes, int *info)
+{
+	cusolverStatus_t status = enter(handle);
+	size_t		size = type == CUDA_R_32F ? sizeof(float) : sizeof(double);
+	bool		lower = uplo == CUBLAS_FILL_MODE_LOWER;
+	bool		unit = diag == CUBLAS_DIAG_UNIT;
+
+	if (status != CUSOLVER_STATUS_SUCCESS)
+		return status;
+	if (n < 0 || lda < max(INT64_C(1), n) || card_bytes < (size_t) work_size((int) n) * sizeof(double) ||
+		host_bytes < 16 || host_work == NULL || gp_emulated_in_arena(host_work))
+		return CUSOLVER_STATUS_INVALID_VALUE;
+	if (n == 0)
+		return CUSOLVER_STATUS_SUCCESS;
+	if (!gp_emulated_covers(a, (size_t) ((n - 1) * lda + n) * size) || !gp_emulated_covers(card_work, card_bytes) ||
+		!gp_emulated_covers(info, sizeof(int)))
+		return CUSOLVER_STATUS_EXECUTION_FAILED;
+	double		flops = (double) n * (double) n * (double) n / 3.0;
+
+	if (type == CUDA_R_32F)
+		gp_emulated_work<float>(handle->stream, flops, [=]()
+								{
+									memset(host_work, 0, host_bytes);
+									run_trtri(lower, unit, (int) n, (float *) a, (int) lda, info);
+								});
+	else
+		gp_emulated_work<double>(handle->stream, flops, [=]()
+								 {
+									 memset(host_work, 0, host_bytes);
+									 run_trtri(lower, unit, (int) n, (double *) a, (int) lda, info);
+								 });
 	return CUSOLVER_STATUS_SUCCESS;
 }
 

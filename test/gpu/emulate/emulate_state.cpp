@@ -6,8 +6,14 @@
  */
 #include "emulate.h"
 
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
+
+#define PROCESSORS 132			/* as an H100 has them, and the rest */
+#define KILOHERTZ 1980000
+#define MEMORY_KILOHERTZ 2619000.0
+#define RATIO 2
 
 gp_emulated_state gp_emulated;
 
@@ -37,6 +43,9 @@ gp_emulated_setup(void)
 	gp_emulated.limit = gp_emulated.memory;
 	gp_emulated.delay_us = setting("GNNGP_EMULATED_DELAY_US", 0);
 	gp_emulated.fail_at = setting("GNNGP_EMULATED_FAIL_AT", 0);
+	gp_emulated.image = setting("GNNGP_EMULATED_IMAGE", 1) != 0;
+	gp_emulated.kilohertz = (int) setting("GNNGP_EMULATED_KILOHERTZ", KILOHERTZ);
+	gp_emulated.ratio = (int) setting("GNNGP_EMULATED_RATIO", RATIO);
 }
 
 /* Keeps an error for cudaGetLastError. */
@@ -48,9 +57,33 @@ gp_emulated_result(cudaError_t code)
 	return code;
 }
 
-/* Counts a call that needs a card; what is wrong with the card. */
+/* The driver's threads take the mask of who starts a context, and would take the server's signals. */
+static void
+start_context(void)
+{
+	sigset_t	mask;
+
+	if (gp_emulated.context)
+		return;
+	gp_emulated.context = true;
+	if (pthread_sigmask(SIG_BLOCK, NULL, &mask) == 0 && !sigismember(&mask, SIGTERM))
+		gp_emulated_stop("a context is started where signals come through");
+}
+
+/* Counts a call that needs a card, and its context; what is wrong with the card. */
 cudaError_t
 gp_emulated_enter(void)
+{
+	cudaError_t code = gp_emulated_look();
+
+	if (code == cudaSuccess)
+		start_context();
+	return code;
+}
+
+/* Counts a call that starts nothing on the card. */
+cudaError_t
+gp_emulated_look(void)
 {
 	gp_emulated_setup();
 	if (!gp_emulated.driver)
@@ -140,10 +173,55 @@ gp_emulated_reverse(int on)
 	gp_emulated.reverse = on != 0;
 }
 
+/* Gives kernels code for the card, or none. */
+void
+gp_emulated_image(int on)
+{
+	gp_emulated_setup();
+	gp_emulated.image = on != 0;
+}
+
+/* Makes the card so fast. */
+void
+gp_emulated_speed(int kilohertz, int ratio)
+{
+	gp_emulated_setup();
+	gp_emulated.kilohertz = kilohertz > 0 ? kilohertz : KILOHERTZ;
+	gp_emulated.ratio = ratio > 0 ? ratio : RATIO;
+}
+
+/* Operations a second: 128 multiply-adds a cycle. */
+double
+gp_emulated_rate(bool is_double)
+{
+	return 256.0 * 1e3 * gp_emulated.kilohertz * PROCESSORS / (is_double ? gp_emulated.ratio : 1);
+}
+
+/* The seconds of the longest call, or of all that was queued at once; begins anew. */
+double
+gp_emulated_longest(int queued)
+{
+	double		most = queued ? gp_emulated.most_queued : gp_emulated.longest;
+
+	gp_emulated.most_queued = gp_emulated.longest = 0;
+	return most;
+}
+
+cudaError_t
+cudaFuncGetAttributes(cudaFuncAttributes *attributes, const void *kernel)
+{
+	cudaError_t code = gp_emulated_enter();
+
+	memset(attributes, 0, sizeof(*attributes));
+	if (code == cudaSuccess && !gp_emulated.image)
+		code = gp_emulated_result(cudaErrorNoKernelImageForDevice);
+	return code;
+}
+
 cudaError_t
 cudaGetDeviceCount(int *count)
 {
-	cudaError_t code = gp_emulated_enter();
+	cudaError_t code = gp_emulated_look();
 
 	*count = code == cudaSuccess ? gp_emulated.devices : 0;
 	return code;
@@ -162,7 +240,7 @@ cudaSetDevice(int device)
 cudaError_t
 cudaGetDeviceProperties(cudaDeviceProp *prop, int device)
 {
-	cudaError_t code = gp_emulated_enter();
+	cudaError_t code = gp_emulated_look();
 
 	if (code != cudaSuccess)
 		return code;
@@ -172,7 +250,7 @@ cudaGetDeviceProperties(cudaDeviceProp *prop, int device)
 	strcpy(prop->name, "Emulated card");
 	prop->totalGlobalMem = gp_emulated.limit;
 	prop->major = 9;
-	prop->multiProcessorCount = 132;
+	prop->multiProcessorCount = PROCESSORS;
 	prop->l2CacheSize = 50 << 20;
 	return cudaSuccess;
 }
@@ -180,12 +258,32 @@ cudaGetDeviceProperties(cudaDeviceProp *prop, int device)
 cudaError_t
 cudaDeviceGetAttribute(int *value, cudaDeviceAttr attr, int device)
 {
-	cudaError_t code = gp_emulated_enter();
+	cudaError_t code = gp_emulated_look();
 
+	*value = 0;
 	if (code == cudaSuccess && (device < 0 || device >= gp_emulated.devices))
 		code = gp_emulated_result(cudaErrorInvalidDevice);
-	*value = code == cudaSuccess && attr == cudaDevAttrMemoryPoolsSupported;
-	return code;
+	if (code != cudaSuccess)
+		return code;
+	switch (attr)
+	{
+		case cudaDevAttrClockRate:
+			*value = gp_emulated.kilohertz;
+			break;
+		case cudaDevAttrMemoryClockRate:
+			*value = (int) ceil(MEMORY_KILOHERTZ * gp_emulated.kilohertz / KILOHERTZ);
+			break;
+		case cudaDevAttrGlobalMemoryBusWidth:
+			*value = 5120;
+			break;
+		case cudaDevAttrSingleToDoublePrecisionPerfRatio:
+			*value = gp_emulated.ratio;
+			break;
+		case cudaDevAttrMemoryPoolsSupported:
+			*value = 1;
+			break;
+	}
+	return cudaSuccess;
 }
 
 cudaError_t
@@ -216,6 +314,7 @@ cudaGetLastError(void)
 cudaError_t
 cudaDeviceReset(void)
 {
+	gp_emulated.context = false;
 	gp_emulated.last = cudaSuccess;
 	return cudaSuccess;
 }
@@ -245,6 +344,9 @@ static const struct
 	{cudaErrorDevicesUnavailable, "cudaErrorDevicesUnavailable",
 	"CUDA-capable device(s) is/are busy or unavailable"},
 	{cudaErrorNoDevice, "cudaErrorNoDevice", "no CUDA-capable device is detected"},
+	{cudaErrorInvalidDeviceFunction, "cudaErrorInvalidDeviceFunction", "invalid device function"},
+	{cudaErrorNoKernelImageForDevice, "cudaErrorNoKernelImageForDevice",
+	"no kernel image is available for execution on the device"},
 	{cudaErrorInvalidDevice, "cudaErrorInvalidDevice", "invalid device ordinal"},
 	{cudaErrorNotReady, "cudaErrorNotReady", "device not ready"},
 	{cudaErrorIllegalAddress, "cudaErrorIllegalAddress",

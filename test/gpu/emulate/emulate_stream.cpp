@@ -85,6 +85,7 @@ run_upto(CUstream_st *s, long upto)
 		if (s->first == NULL)
 			s->last = NULL;
 		s->done++;
+		gp_emulated.queued -= task->seconds;
 		if (task->always || !gp_emulated_lost())
 			task->run(task);
 		task->drop(task);
@@ -132,6 +133,9 @@ gp_emulated_enqueue(cudaStream_t stream, gp_emulated_task *task)
 		s->first = task;
 	s->last = task;
 	s->put++;
+	gp_emulated.queued += task->seconds;
+	gp_emulated.longest = max(gp_emulated.longest, task->seconds);
+	gp_emulated.most_queued = max(gp_emulated.most_queued, gp_emulated.queued);
 	if (!gp_emulated.lazy || toss())
 		run_upto(s, s->put);
 }

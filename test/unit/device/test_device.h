@@ -32,6 +32,9 @@ typedef struct device_test
 /* The state of random_unit. */
 __attribute__((weak)) uint64_t random_state = 1;
 
+/* True on a device that has no panels of its own, and where large cases take long. */
+__attribute__((weak)) bool few_large = false;
+
 /* A pseudo-random number in (-1, 1) that float represents. */
 static inline double
 random_unit(void)
