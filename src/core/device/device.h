@@ -198,6 +198,7 @@ typedef struct gp_count
 	double		bytes;			/* high-water mark of the environment */
 	double		flops;			/* true operations */
 	double		effort;			/* the same, sparse ones weighted by how much slower they run */
+	double		doubles;		/* those of the operations that are in double precision */
 } gp_count;
 
 #define GP_SPARSE_EFFORT 8.0	/* a sparse multiplication takes as long as so many dense ones */
@@ -217,8 +218,8 @@ extern gp_count gp_dry_count(gp_device *dry);
 typedef void (*gp_dry_work) (gp_device *dry, void *arg);
 extern gp_count gp_dry_run(gp_device *like, gp_dry_work work, void *arg);
 
-/* Adds operations that were counted before. */
-extern void gp_dry_add(gp_device *dry, double flops, double effort);
+/* Adds operations that were counted before; memory is not among them. */
+extern void gp_dry_add(gp_device *dry, const gp_count *more);
 
 /* Adds so many times what was taken since a count: a loop of which a dry run goes through one round. */
 extern void gp_dry_repeat(gp_device *dry, const gp_count *since, double times);

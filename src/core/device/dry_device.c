@@ -29,12 +29,13 @@ dry_of(gp_device *dev)
 
 /* Adds operations. */
 void
-gp_dry_add(gp_device *dev, double flops, double effort)
+gp_dry_add(gp_device *dev, const gp_count *more)
 {
 	dry_device *dry = dry_of(dev);
 
-	dry->count.flops += flops;
-	dry->count.effort += effort;
+	dry->count.flops += more->flops;
+	dry->count.effort += more->effort;
+	dry->count.doubles += more->doubles;
 	if (++dry->operations < LOOK_EVERY)
 		return;
 	dry->operations = 0;
@@ -47,19 +48,30 @@ gp_dry_repeat(gp_device *dry, const gp_count *since, double times)
 {
 	gp_count	now = gp_dry_count(dry);
 
-	gp_dry_add(dry, times * (now.flops - since->flops), times * (now.effort - since->effort));
+	gp_dry_add(dry, &(gp_count) {
+		.flops = times * (now.flops - since->flops),
+		.effort = times * (now.effort - since->effort),
+		.doubles = times * (now.doubles - since->doubles)
+	});
+}
+
+/* Adds the operations of one call, in a type. */
+static void
+add(gp_device *dev, gp_type type, double flops, double effort)
+{
+	gp_dry_add(dev, &(gp_count) {.flops = flops,.effort = effort,.doubles = type == GP_DOUBLE ? flops : 0.0});
 }
 
 static void
-add_dense(gp_device *dev, double flops)
+add_dense(gp_device *dev, gp_type type, double flops)
 {
-	gp_dry_add(dev, flops, flops);
+	add(dev, type, flops, flops);
 }
 
 static void
-add_sparse(gp_device *dev, double flops)
+add_sparse(gp_device *dev, gp_type type, double flops)
 {
-	gp_dry_add(dev, flops, GP_SPARSE_EFFORT * flops);
+	add(dev, type, flops, GP_SPARSE_EFFORT * flops);
 }
 
 /* What has been taken so far. */
@@ -139,13 +151,13 @@ elements(gp_matrix m)
 static void
 dry_axpby(gp_device *dev, double a, gp_matrix x, double b, gp_matrix y)
 {
-	add_dense(dev, 2.0 * elements(x));
+	add_dense(dev, x.type, 2.0 * elements(x));
 }
 
 static void
 dry_row_dots(gp_device *dev, gp_matrix out, gp_matrix a, gp_matrix b)
 {
-	add_dense(dev, 2.0 * elements(a));
+	add_dense(dev, GP_DOUBLE, 2.0 * elements(a));
 }
 
 static void
@@ -158,28 +170,28 @@ dry_each(gp_device *dev, const gp_each *e, gp_matrix y, gp_matrix a, gp_matrix b
 {
 	bool		waves = e->op == GP_EACH_COS || e->op == GP_EACH_SIN || e->op == GP_EACH_EXP;
 
-	add_dense(dev, (waves || e->op == GP_EACH_ADAM ? MAP_FLOPS : 2.0) * elements(y));
+	add_dense(dev, y.type, (waves || e->op == GP_EACH_ADAM ? MAP_FLOPS : 2.0) * elements(y));
 }
 
 static void
 dry_gemm(gp_device *dev, bool trans_a, bool trans_b, double alpha, gp_matrix a, gp_matrix b,
 		 double beta, gp_matrix c)
 {
-	add_dense(dev, 2.0 * elements(c) * (trans_a ? a.rows : a.cols));
+	add_dense(dev, c.type, 2.0 * elements(c) * (trans_a ? a.rows : a.cols));
 	gp_cpu_gemm(dev, trans_a, trans_b, alpha, a, b, beta, c);
 }
 
 static void
 dry_syrk(gp_device *dev, bool trans, double alpha, gp_matrix a, double beta, gp_matrix c)
 {
-	add_dense(dev, elements(c) * (trans ? a.rows : a.cols));
+	add_dense(dev, c.type, elements(c) * (trans ? a.rows : a.cols));
 	gp_cpu_syrk(dev, trans, alpha, a, beta, c);
 }
 
 static int64_t
 dry_potrf(gp_device *dev, gp_matrix a)
 {
-	add_dense(dev, elements(a) * a.rows / 3.0);
+	add_dense(dev, a.type, elements(a) * a.rows / 3.0);
 	if (a.rows <= LARGE_ORDER)
 		return gp_cpu_potrf(dev, a);
 	touch(dev, 1, LARGE_SCRATCH);
@@ -189,7 +201,7 @@ dry_potrf(gp_device *dev, gp_matrix a)
 static void
 dry_trtri(gp_device *dev, gp_matrix l)
 {
-	add_dense(dev, elements(l) * l.rows / 3.0);
+	add_dense(dev, l.type, elements(l) * l.rows / 3.0);
 	if (l.rows <= LARGE_ORDER)
 		gp_cpu_trtri(dev, l);
 	else
@@ -199,14 +211,14 @@ dry_trtri(gp_device *dev, gp_matrix l)
 static void
 dry_syev(gp_device *dev, gp_matrix a, gp_matrix w)
 {
-	add_dense(dev, 12.0 * elements(a) * a.rows);
+	add_dense(dev, a.type, 12.0 * elements(a) * a.rows);
 	gp_cpu_syev(dev, a, w);
 }
 
 static void
 dry_trsm(gp_device *dev, bool left, bool trans, gp_matrix l, gp_matrix b)
 {
-	add_dense(dev, elements(b) * l.rows);
+	add_dense(dev, b.type, elements(b) * l.rows);
 	if (l.rows <= LARGE_ORDER)
 		gp_cpu_trsm(dev, left, trans, l, b);
 	else
@@ -223,27 +235,27 @@ entries(const gp_csr *s)
 static void
 dry_spmm(gp_device *dev, double alpha, const gp_csr *s, gp_matrix b, double beta, gp_matrix c)
 {
-	add_sparse(dev, 2.0 * entries(s) * b.cols);
+	add_sparse(dev, s->type, 2.0 * entries(s) * b.cols);
 }
 
 static void
 dry_spmm_right(gp_device *dev, double alpha, gp_matrix b, const gp_csr *s, double beta,
 			   gp_matrix c)
 {
-	add_sparse(dev, 2.0 * entries(s) * b.rows);
+	add_sparse(dev, s->type, 2.0 * entries(s) * b.rows);
 }
 
 static void
 dry_map(gp_device *dev, const gp_stage *stage, gp_matrix k, int64_t row0, const int32_t *cols)
 {
-	add_dense(dev, MAP_FLOPS * elements(k));
+	add_dense(dev, k.type, MAP_FLOPS * elements(k));
 	touch(dev, k.cols, 2 * gp_type_size(k.type));
 }
 
 static void
 dry_map_diag(gp_device *dev, const gp_stage *stage, gp_matrix diag)
 {
-	add_dense(dev, MAP_FLOPS * elements(diag));
+	add_dense(dev, diag.type, MAP_FLOPS * elements(diag));
 }
 
 /* Pairs of entries in the rows of a sparse matrix. */
@@ -270,10 +282,10 @@ dry_pair_diag(gp_device *dev, const gp_csr *s, const gp_csr *zs, const gp_matrix
 	double		pairs = row_pairs(dev->env, s);
 
 	if (zs)
-		add_sparse(dev, 2.0 * pairs * entries(zs) / gp_max64(zs->rows, 1));
+		add_sparse(dev, s->type, 2.0 * pairs * entries(zs) / gp_max64(zs->rows, 1));
 	else
-		add_dense(dev, 2.0 * pairs * zd->cols);
-	add_dense(dev, pairs * (4.0 + MAP_FLOPS * nstages));
+		add_dense(dev, s->type, 2.0 * pairs * zd->cols);
+	add_dense(dev, s->type, pairs * (4.0 + MAP_FLOPS * nstages));
 	gp_cpu_pair_diag(dev, s, zs, zd, stages, nstages, out);
 }
 

@@ -84,6 +84,7 @@ struct gp_plan
 	double		bytes;			/* high-water mark of the environment, inputs included */
 	double		flops;			/* floating-point operations of the whole fit */
 	double		effort;			/* the same, weighed by how fast they run */
+	double		doubles;		/* those of flops that are in double precision */
 	double		live_bytes;		/* of what a live problem keeps */
 	char		reason[512];	/* one sentence for the user */
 };

@@ -177,7 +177,7 @@ run_diagonal(gp_eval *ev, void *arg)
 static void
 count_lowrank(gp_eval *ev, const gp_problem *problem, options *o)
 {
-	gp_count	none = {INFINITY, INFINITY, INFINITY};
+	gp_count	none = {INFINITY, INFINITY, INFINITY, INFINITY};
 	bool		cheap;
 
 	if (!gp_nystrom_possible(ev, ev->kernel->program->nsteps - 1))
@@ -224,6 +224,7 @@ settle(const gp_eval *ev, const options *o, const gp_count *count, gp_plan *plan
 	plan->bytes = fmax(o->base + count->bytes, (double) ev->env->peak);
 	plan->flops = count->flops;
 	plan->effort = count->effort;
+	plan->doubles = count->doubles;
 }
 
 /* Takes the cheaper exact way that fits; false when none does. */
@@ -422,6 +423,7 @@ gp_plan_settle(gp_device *dev, const gp_problem *problem, const gp_count *count,
 	plan->bytes = fmax(needed, (double) env->peak);
 	plan->flops = count->flops;
 	plan->effort = count->effort;
+	plan->doubles = count->doubles;
 	if (problem->estimate_limit == 0 && needed > bytes_allowed(dev, problem))
 		refuse(env, what, needed, bytes_allowed(dev, problem), hint);
 }

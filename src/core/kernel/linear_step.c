@@ -94,6 +94,7 @@ learn_linear(gp_eval *ev, int step, gp_known_linear *known)
 	known->width = z.width;
 	known->count.flops = after.flops - before.flops;
 	known->count.effort = after.effort - before.effort;
+	known->count.doubles = after.doubles - before.doubles;
 	return z;
 }
 
@@ -119,7 +120,7 @@ linear_of_known(gp_eval *ev, int step, gp_known_linear *known)
 	else
 	{
 		z.dense = ev->dev->create(ev->dev, ev->n, known->dense_width, ev->type);
-		gp_dry_add(ev->dev, known->count.flops, known->count.effort);
+		gp_dry_add(ev->dev, &known->count);
 	}
 	if (ev->env->dry && z.dense.cols > 0)
 		gp_free(ev->env, gp_alloc_figures(ev->env, 1, known->scratch));

@@ -17,12 +17,13 @@
 #define LIBRARY "gnngp_cuda.so"
 
 /*
- * What the planner counts with: operations a second of one thread and of a card,
- * bytes a second that travel to the card.  Low on purpose for the card, so that
- * a fit which would take about as long on either stays on the CPU.
+ * What the planner counts with: operations a second of one thread, the share of
+ * its most that a card reaches in a whole fit, bytes a second that travel to it.
+ * Low on purpose for the card, so that a fit which would take about as long on
+ * either stays on the CPU.
  */
 #define CPU_FLOPS 3e10
-#define GPU_FLOPS 4e12
+#define GPU_SHARE 0.125
 #define GPU_COPY 5e9
 
 #define HINT_DEVICE "Set gnngp.device to cpu or auto; gp_device() tells what there is."
@@ -204,15 +205,31 @@ gnngp_gpu_can_be_tried(void)
 	return ready;
 }
 
-/* True when the planner expects a card to finish sooner than so many threads. */
+/* The seconds that the planner expects of a card's arithmetic: single and double precision apart. */
+static double
+card_seconds(const gp_plan *plan, const gp_cuda_card *card)
+{
+	return (plan->flops - plan->doubles) / (GPU_SHARE * card->flops[GP_FLOAT]) +
+		plan->doubles / (GPU_SHARE * card->flops[GP_DOUBLE]);
+}
+
+/*
+ * True when the planner expects a card to finish sooner than so many threads.  What
+ * would be done before any card has started does not load the library; where there
+ * is no card, whoever tries one is told why.
+ */
 bool
 gnngp_gpu_wins(const gp_plan *plan, int threads)
 {
 	double		cpu = plan->flops / (CPU_FLOPS * threads);
-	double		gpu = gnngp_setting_gpu_start_cost() + plan->flops / GPU_FLOPS +
-		plan->bytes / GPU_COPY;
+	double		start = gnngp_setting_gpu_start_cost() + plan->bytes / GPU_COPY;
+	const gnngp_gpus *gpus;
 
-	return gpu < cpu;
+	if (start >= cpu)
+		return false;
+	gpus = gnngp_gpu_find();
+	return gpus->state != GNNGP_GPU_READY ||
+		start + card_seconds(plan, &gpus->card[gnngp_setting_gpu()]) < cpu;
 }
 
 /* Tells that a card failed and the CPU does its work. */
