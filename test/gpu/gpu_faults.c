@@ -236,10 +236,23 @@ test_small_cards(const victim *v)
 	test_env_close(env);
 }
 
+/* The first start of a card in a process fails: the way out must not start it where signals come through. */
+static void
+test_first_start(void)
+{
+	bool		well = true;
+
+	for (long n = 1; n <= 3; n++)
+		well = well && lose_card_apart(&victims[0], n) == ENDED_WELL;
+	ok(well, "a card that fails at its first start, and starts at the next");
+}
+
 /* All faults that the card allows.  Processes of their own come first, while this one is small to copy. */
 void
 gpu_faults(void)
 {
+	if (emulator.fail_at != NULL)
+		test_first_start();
 	for (size_t k = 0; emulator.fail_at != NULL && k < VICTIMS; k++)
 	{
 		test_lost(&victims[k]);

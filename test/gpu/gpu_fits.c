@@ -166,7 +166,8 @@ precision_fits(gp_env *env)
 static void
 score_pairs(gp_env *env, gp_device *dev, const world *w, gp_link_method method, gp_link_row *row, int n)
 {
-	gp_link_problem p = {.graph = w->graph,.features = w->features,.method = method,.seed = 3,
+	gp_dgp		deep = gp_dgp_parse(env, "dgp(steps=10, units=8, features=16)");
+	gp_link_problem p = {.graph = w->graph,.features = w->features,.method = method,.seed = 3,.deep = &deep,
 	.program = gp_kernel_compile(env, gp_kernel_parse(env, "gcn"))};
 	gp_link_model *model = gp_link_fit(dev, &p);
 	gp_links   *links = gp_links_open(dev, model);
@@ -182,7 +183,7 @@ score_pairs(gp_env *env, gp_device *dev, const world *w, gp_link_method method, 
 	gp_links_close(links);
 }
 
-/* The link posterior by both methods. */
+/* The link posterior by a method. */
 static void
 check_links(gp_env *env, gp_link_method method)
 {
@@ -203,7 +204,7 @@ check_links(gp_env *env, gp_link_method method)
 		variance = fmax(variance, fabs(got[e].variance - want[e].variance));
 	}
 	snprintf(name, sizeof(name), "links by %s: scores differ by %.2g, variances by %.2g",
-			 method == GP_LINK_SCORES ? "scores" : "pairs", score, variance);
+			 method == GP_LINK_SCORES ? "scores" : method == GP_LINK_PAIRS ? "pairs" : "dgp", score, variance);
 	ok(score < 1e-3 && variance < 1e-3, name);
 	card->close(card);
 	ok(gpu_clean(), "nothing is left behind");
@@ -283,6 +284,7 @@ gpu_fits(void)
 	in_env(precision_fits(env));
 	in_env(check_links(env, GP_LINK_SCORES));
 	in_env(check_links(env, GP_LINK_PAIRS));
+	in_env(check_links(env, GP_LINK_DEEP));
 	in_env(check_clusters(env, "gcn", true));
 	in_env(check_clusters(env, "sage", false));
 }

@@ -206,7 +206,7 @@ like($err, qr/ERROR:  22023: there is no GPU 7/, 'cuda does not');
 is(count_of($err, qr/there is no GPU 7; the computation goes on on the CPU/), 1, 'auto says so once');
 
 # A card that fails at any call; once it has begun to work it is lost
-for my $n (3, 10, 60, 100, 150, 220)
+for my $n (8, 14, 60, 100, 150, 220)
 {
 	my $working = $n > 50;
 	my $status = $working ? qr/lost in this session/ : qr/lost in this session|ready/;

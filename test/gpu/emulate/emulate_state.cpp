@@ -6,6 +6,7 @@
  */
 #include "emulate.h"
 
+#include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -57,17 +58,28 @@ gp_emulated_result(cudaError_t code)
 	return code;
 }
 
+/* A child of this process has no context. */
+static void
+forget_context(void)
+{
+	gp_emulated.context = false;
+}
+
 /* The driver's threads take the mask of who starts a context, and would take the server's signals. */
 static void
-start_context(void)
+start_context(bool succeeds)
 {
+	static bool told = false;
 	sigset_t	mask;
 
 	if (gp_emulated.context)
 		return;
-	gp_emulated.context = true;
 	if (pthread_sigmask(SIG_BLOCK, NULL, &mask) == 0 && !sigismember(&mask, SIGTERM))
 		gp_emulated_stop("a context is started where signals come through");
+	if (!told)
+		pthread_atfork(NULL, NULL, forget_context);
+	told = true;
+	gp_emulated.context = succeeds;
 }
 
 /* Counts a call that needs a card, and its context; what is wrong with the card. */
@@ -76,8 +88,7 @@ gp_emulated_enter(void)
 {
 	cudaError_t code = gp_emulated_look();
 
-	if (code == cudaSuccess)
-		start_context();
+	start_context(code == cudaSuccess);
 	return code;
 }
 
