@@ -5,9 +5,11 @@
  *			-o bench_gpu -lm -lpthread -ldl
  *		./bench_gpu gnngp_cuda.so [scale [threads]]
  *
- * Products are held against one large product in the same run, sparse products
+ * Each kind of work is held against the card's peak, as its clock and its memory
+ * have it, products against one large product in the same run, sparse products
  * against copies, whole low-rank fits against the CPU device with so many threads
- * (0 leaves the CPU out).  scale divides the sizes.  Prints one line for each.
+ * (0 leaves the CPU out).  scale divides the sizes.  Prints one line for each;
+ * doc/performance.md has the table.
  */
 #include <dlfcn.h>
 #include <math.h>
@@ -20,6 +22,7 @@
 
 static gp_env *env = &host;
 static gp_device *dev;
+static gp_cuda_card card[1];
 static int64_t scale = 1;
 static int	threads = 0;
 
@@ -50,9 +53,9 @@ finish(gp_matrix m)
 
 /* A matrix of small numbers. */
 static gp_matrix
-make(int64_t rows, int64_t cols)
+make_typed(int64_t rows, int64_t cols, gp_type type)
 {
-	gp_matrix	m = dev->create(dev, rows, cols, GP_FLOAT);
+	gp_matrix	m = dev->create(dev, rows, cols, type);
 	float	   *host = gp_alloc_array(env, 1000 * cols, sizeof(float));
 
 	for (int64_t i = 0; i < 1000 * cols; i++)
@@ -65,6 +68,104 @@ make(int64_t rows, int64_t cols)
 	}
 	gp_free(env, host);
 	return m;
+}
+
+static gp_matrix
+make(int64_t rows, int64_t cols)
+{
+	return make_typed(rows, cols, GP_FLOAT);
+}
+
+/* One kind of work: what it did in its seconds, as a fraction of what the card can at most. */
+static void
+tell(const char *what, double amount, double taken, double peak, const char *unit)
+{
+	printf("%s: %.3g %s/s, %.2f of the peak (%.3g)\n", what, amount / taken / 1e9, unit, amount / taken / peak, peak / 1e9);
+	fflush(stdout);
+}
+
+/* A large covariance: the products of random rows with themselves, and more on the diagonal. */
+static void
+fill_covariance(gp_matrix k, gp_matrix rows)
+{
+	dev->syrk(dev, false, 1.0 / (double) rows.cols, rows, 0.0, k);
+	dev->shift(dev, gp_matrix_diagonal(k), 1.0);
+}
+
+/* Symmetric products, factors and solves in double precision, of n landmarks. */
+static void
+bench_factors(int64_t n, int64_t rows)
+{
+	gp_matrix	x = make_typed(n, 256, GP_DOUBLE);
+	gp_matrix	tall = make_typed(rows, n, GP_DOUBLE);
+	gp_matrix	k = make_typed(n, n, GP_DOUBLE);
+	double		peak = card->flops[GP_DOUBLE];
+	double		cube = pow((double) n, 3);
+	double		start;
+	double		taken;
+
+	printf("%lld landmarks, %lld rows, double:\n", (long long) n, (long long) rows);
+	taken = BEST(k, dev->syrk(dev, true, 1.0, tall, 0.0, k));
+	tell("  syrk", (double) n * (double) n * (double) rows, taken, peak, "GFLOP");
+	fill_covariance(k, x);
+	finish(k);
+	start = seconds();
+	(void) dev->potrf(dev, k);
+	finish(k);
+	tell("  potrf", cube / 3.0, seconds() - start, peak, "GFLOP");
+	taken = BEST(tall, dev->trsm(dev, false, true, k, tall));
+	tell("  trsm", (double) n * (double) n * (double) rows, taken, peak, "GFLOP");
+	finish(k);
+	start = seconds();
+	dev->trtri(dev, k);
+	finish(k);
+	tell("  trtri", cube / 3.0, seconds() - start, peak, "GFLOP");
+	dev->destroy(dev, &x);
+	dev->destroy(dev, &tall);
+	dev->destroy(dev, &k);
+}
+
+/* The symmetric product and the arc-cosine map in single precision. */
+static void
+bench_single(int64_t n, int64_t rows)
+{
+	gp_matrix	tall = make(rows, n);
+	gp_matrix	k = make(n, n);
+	gp_matrix	diag = dev->create(dev, rows, 1, GP_DOUBLE);
+	gp_stage	stage = {GP_MAP_RELU, 0.0, 0.0, 1.0, 0.0, diag};
+	double		taken = BEST(k, dev->syrk(dev, true, 1.0, tall, 0.0, k));
+
+	printf("%lld landmarks, %lld rows, float:\n", (long long) n, (long long) rows);
+	tell("  syrk", (double) n * (double) n * (double) rows, taken, card->flops[GP_FLOAT], "GFLOP");
+	dev->fill(dev, diag, 1.0);
+	taken = BEST(tall, dev->map(dev, &stage, tall, 0, NULL));
+	tell("  map, bytes of memory", 8.0 * (double) rows * (double) n, taken, card->bytes, "GB");
+	dev->destroy(dev, &tall);
+	dev->destroy(dev, &k);
+	dev->destroy(dev, &diag);
+}
+
+/* A sum that flows through the card from the host's memory, read once and written once. */
+static void
+bench_flow(int64_t rows)
+{
+	const int64_t cols = 1024;
+	float	   *host = gp_alloc_array(env, 2 * rows * cols, sizeof(float));
+	gp_matrix	x = gp_matrix_wrap(host, rows, cols, GP_FLOAT);
+	gp_matrix	y = gp_matrix_wrap(host + rows * cols, rows, cols, GP_FLOAT);
+	double		best = INFINITY;
+
+	memset(host, 0, (size_t) (2 * rows * cols) * sizeof(float));
+	for (int run = 0; run < RUNS; run++)
+	{
+		double		start = seconds();
+
+		dev->axpby(dev, 2.0, x, 0.0, y);
+		best = fmin(best, seconds() - start);
+	}
+	printf("flow of %lld rows of the host, each way: %.3g GB/s\n", (long long) rows,
+		   (double) rows * (double) cols * 4.0 / best / 1e9);
+	gp_free(env, host);
 }
 
 /* A random graph; its first nodes are hubs. */
@@ -91,6 +192,39 @@ make_graph(int64_t n, int64_t edges)
 	return gp_graph_build(list);
 }
 
+/* Walks between the ends of pairs, hubs among them. */
+static void
+bench_pairs(int64_t n, int64_t edges, int64_t pairs)
+{
+	gp_graph   *graph = make_graph(n, edges);
+	gp_csr	   *a = gp_graph_normalise(env, graph, GP_NORM_SYM, GP_FLOAT);
+	gp_matrix	w = make(n, GP_WALK_LANES);
+	int32_t    *end = gp_alloc_array(env, 2 * pairs, sizeof(int32_t));
+	double	   *sums = gp_alloc_array(env, 2 * GP_WALK_LANES * pairs, sizeof(double));
+	double		steps = 0.0;
+	double		taken;
+
+	for (int64_t e = 0; e < pairs; e++)
+	{
+		int64_t		few = e * 7 % n;
+
+		end[e] = (int32_t) few;
+		end[pairs + e] = (int32_t) (e * 13 % n + 1 == n ? 0 : e * 13 % n + 1);
+		if (a->start[few + 1] - a->start[few] > a->start[end[pairs + e] + 1] - a->start[end[pairs + e]])
+			few = end[pairs + e];
+		for (int64_t k = a->start[few]; k < a->start[few + 1]; k++)
+			steps += 1.0 + (double) (a->start[a->col[k] + 1] - a->start[a->col[k]]);
+	}
+	taken = BEST(w, dev->walks(dev, a, w, pairs, end, end + pairs, NULL, sums, sums + GP_WALK_LANES * pairs));
+	printf("walks of %lld pairs, %lld nodes: %.3g look-ups/s, each reading 32 bytes some times: %.2f of the peak for one\n",
+		   (long long) pairs, (long long) n, steps / taken, 32.0 * steps / taken / card->bytes);
+	dev->destroy(dev, &w);
+	gp_free(env, end);
+	gp_free(env, sums);
+	gp_csr_free(env, a);
+	gp_graph_free(env, graph);
+}
+
 /* Products of the fit's shape against a large one. */
 static void
 bench_products(void)
@@ -108,8 +242,9 @@ bench_products(void)
 	double		part = 2.0 * (double) rows * pow((double) side, 2) /
 		BEST(r, dev->gemm(dev, false, true, 1.0, p, q, 0.0, r));
 
-	printf("product %lld x %lld x %lld: %.3g TFLOP/s, %.2f of one large product (%.3g)\n",
-		   (long long) rows, (long long) side, (long long) side, part / 1e12, part / whole, whole / 1e12);
+	printf("product %lld x %lld x %lld: %.3g TFLOP/s, %.2f of the peak, %.2f of one large product (%.3g)\n",
+		   (long long) rows, (long long) side, (long long) side, part / 1e12, part / card->flops[GP_FLOAT], part / whole,
+		   whole / 1e12);
 	dev->destroy(dev, &a);
 	dev->destroy(dev, &b);
 	dev->destroy(dev, &c);
@@ -132,8 +267,9 @@ bench_sparse(int64_t n, int64_t edges)
 	double		copied = 2.0 * (double) n * 1024.0 * 4.0 / BEST(copy, dev->copy(dev, copy, big));
 	double		gathered = bytes / BEST(y, dev->spmm(dev, 1.0, a, x, 0.0, y));
 
-	printf("sparse product, %lld nodes, %lld entries, 128 columns: %.3g GB/s, %.2f of a copy (%.3g)\n",
-		   (long long) n, (long long) gp_csr_entries(a), gathered / 1e9, gathered / copied, copied / 1e9);
+	printf("sparse product, %lld nodes, %lld entries, 128 columns: %.3g GB/s, %.2f of the peak, %.2f of a copy (%.3g)\n",
+		   (long long) n, (long long) gp_csr_entries(a), gathered / 1e9, gathered / card->bytes, gathered / copied,
+		   copied / 1e9);
 	dev->destroy(dev, &x);
 	dev->destroy(dev, &y);
 	dev->destroy(dev, &big);
@@ -203,7 +339,7 @@ bench_fit(int64_t n, int64_t edges, int64_t landmarks, bool compare)
 {
 	gp_graph   *graph = make_graph(n, edges);
 	gp_problem	p = make_problem(graph, 128, landmarks);
-	gp_posterior *card = NULL;
+	gp_posterior *fitted = NULL;
 	double		first = 0.0;
 	double		best = INFINITY;
 
@@ -211,16 +347,16 @@ bench_fit(int64_t n, int64_t edges, int64_t landmarks, bool compare)
 	{
 		double		start = seconds();
 
-		if (card)
-			gp_posterior_free(env, card);
-		card = gp_fit(dev, &p);
+		if (fitted)
+			gp_posterior_free(env, fitted);
+		fitted = gp_fit(dev, &p);
 		if (run == 0)
 			first = seconds() - start;
 		best = fmin(best, seconds() - start);
 	}
 	printf("fit, %lld nodes, %lld entries, %lld landmarks: %.3g s, the first %.3g s, %.3g TFLOP",
 		   (long long) n, (long long) graph->start[n], (long long) landmarks, best, first,
-		   card->plan.flops / 1e12);
+		   fitted->plan.flops / 1e12);
 	if (compare && threads > 0)
 	{
 		gp_device  *cpu = gp_device_cpu(env, threads);
@@ -229,7 +365,7 @@ bench_fit(int64_t n, int64_t edges, int64_t landmarks, bool compare)
 
 		start = seconds() - start;
 		printf("; the CPU %.3g s with %d threads, %.3g times as long; means differ by %.2g", start,
-			   cpu->threads, start / best, difference(host, card));
+			   cpu->threads, start / best, difference(host, fitted));
 		cpu->close(cpu);
 	}
 	printf("\n");
@@ -240,7 +376,6 @@ int
 main(int argc, char **argv)
 {
 	char		reason[GP_CUDA_REASON];
-	gp_cuda_card card[1];
 	gp_cuda_options options = {0, false, 0};
 	const gp_cuda_module *module;
 	double		start;
@@ -259,7 +394,14 @@ main(int argc, char **argv)
 	dev = module->open(env, &options);
 	printf("%s, compute capability %d.%d, CUDA driver %d, runtime %d; opened in %.3g s\n", card[0].name,
 		   card[0].major, card[0].minor, card[0].driver, card[0].runtime, seconds() - start);
+	printf("its most: %.3g TFLOP/s in float, %.3g in double, %.3g GB/s\n", card->flops[GP_FLOAT] / 1e12,
+		   card->flops[GP_DOUBLE] / 1e12, card->bytes / 1e9);
 	bench_products();
+	bench_single(2048 / scale, 200000 / scale);
+	bench_factors(2048 / scale, 100000 / scale);
+	bench_factors(16000 / scale, 16000 / scale);
+	bench_flow(500000 / scale);
+	bench_pairs(170000 / scale, 1250000 / scale, 200000 / scale);
 	bench_sparse(170000 / scale, 1250000 / scale);
 	bench_fit(170000 / scale, 1250000 / scale, 1800 / scale, true);
 	bench_sparse(233000 / scale, 57500000 / scale);
