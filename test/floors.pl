@@ -25,6 +25,7 @@ my @FLOORS = (
 	[ 'src/pg/read', 'the user\'s tables in one snapshot' ],
 	[ 'src/pg/store', 'models in packed blocks' ],
 	[ 'src/pg/value', 'types and aggregates' ],
+	[ 'src/pg/parts', 'fits whose factor lies in tables' ],
 	[ 'src/pg/call', 'the SQL functions' ]);
 my @BESIDE = ([ 'cuda', 'the CUDA device, a library of its own' ]);
 my $MOST_DOORS = 3;

@@ -25,6 +25,7 @@ typedef enum gp_strategy
 	GP_STRATEGY_EXACT,
 	GP_STRATEGY_NYSTROM,
 	GP_STRATEGY_PRECISION,		/* of a Laplacian kernel: conjugate gradients on its sparse inverse */
+	GP_STRATEGY_SQL,			/* the host's: a low-rank factor whose rows it keeps (gp_fit_outside) */
 	GP_STRATEGIES
 } gp_strategy;
 
@@ -57,6 +58,7 @@ typedef struct gp_problem
 	double		nugget_slack;	/* take the largest nugget within this share of the least error */
 	const double *moments;		/* by which the features were standardised, or NULL */
 	bool		live;			/* the posterior keeps what rows can be evaluated against later (live.c) */
+	bool		divided;		/* the host has the nodes in partitions, or on several servers */
 	bool		quiet;			/* no notices about the nugget, which the user cannot give */
 
 	/* For trainings (train/train.h): who the nodes are, whatever their numbers, and what the last one left; NULL: unknown. */
@@ -176,6 +178,27 @@ extern gp_matrix gp_kernel_factor(gp_device *dev, const gp_problem *problem);
  * features, program and strategy are not looked at.
  */
 extern gp_posterior *gp_fit_factor(gp_device *dev, const gp_problem *problem, gp_matrix q);
+
+/*
+ * A factor whose rows are elsewhere: K = QQ' with so many columns, and what is asked about it.
+ * Matrices are the device's, arrays are host memory.
+ */
+typedef struct gp_outside
+{
+	void	   *state;
+	int64_t		rank;
+	double		first_jitter;	/* that its making began with, and the largest that it used */
+	double		jitter;
+	/* Q'Q and Q'y of the labelled rows, in double; y is labelled x columns. */
+	void		(*gram) (void *state, const double *y, int32_t columns, gp_matrix gram, gp_matrix qty);
+	/* Rows of Q: n x rank, double. */
+	void		(*rows) (void *state, const int32_t *node, int64_t n, gp_matrix out);
+	/* For every node q_i' w, |L^-1 q_i|^2 of a lower triangular L, and what is 0 where the row is zero. */
+	void		(*predict) (void *state, gp_matrix w, gp_matrix root, double *mean, double *norm, double *present);
+} gp_outside;
+
+/* The posterior from such a factor; graph, features and program are not looked at. */
+extern gp_posterior *gp_fit_outside(gp_device *dev, const gp_problem *problem, const gp_outside *factor, int64_t nodes);
 
 /*
  * The quantile of n ascending scores that a new one, drawn as they were, does not exceed

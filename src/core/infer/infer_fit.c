@@ -7,8 +7,8 @@
 #include <math.h>
 
 /* Refuses problems that have no answer. */
-static void
-check_problem(gp_env *env, const gp_problem *problem)
+void
+gp_problem_check(gp_env *env, const gp_problem *problem)
 {
 	if (problem->nlabelled < 1)
 		gp_raise(env, GP_ERR_DATA, NULL, "no node is labelled");
@@ -69,7 +69,9 @@ gp_fit(gp_device *dev, const gp_problem *problem)
 	gp_plan		plan;
 	gp_posterior *out;
 
-	check_problem(dev->env, problem);
+	gp_problem_check(dev->env, problem);
+	if (problem->strategy == GP_STRATEGY_SQL)
+		gp_raise(dev->env, GP_ERR_UNSUPPORTED, "Use strategy => 'auto'.", "strategy sql is gp_fit's alone");
 	if (gp_precision_serves(dev->env, problem))
 		return fit_precision(dev, problem);
 	if (problem->open_prior)
@@ -106,7 +108,7 @@ gp_fit_factor(gp_device *dev, const gp_problem *problem, gp_matrix q)
 	f->npanels = 1;
 	f->panel[0].p = q;
 	f->panel[0].value = 1.0;
-	check_problem(env, &p);
+	gp_problem_check(env, &p);
 	targets = gp_targets_make(env, &p);
 	out = gp_posterior_create(env, &p, &targets, &plan);
 	solution = gp_infer_panels(&ev, &p, &targets, f, NULL, out);

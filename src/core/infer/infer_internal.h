@@ -13,6 +13,9 @@
 #define GP_NUGGET_FEW 0.1		/* with too few labels to choose by leave-one-out */
 #define GP_NORMAL_90 1.6448536269514722	/* half width of the central 90% interval */
 
+/* infer_fit.c: refuses problems that have no answer. */
+extern void gp_problem_check(gp_env *env, const gp_problem *problem);
+
 /* exact.c, lowrank.c: fill the posterior's arrays but not its probabilities. */
 extern gp_solution gp_infer_exact(gp_eval *ev, const gp_problem *problem,
 								  const gp_targets *targets, const gp_plan *plan,
@@ -87,6 +90,9 @@ extern void gp_live_check_kernel(gp_env *env, const gp_program *program);
 extern void gp_live_open(gp_eval *ev, const gp_problem *problem);
 extern void gp_live_close(gp_eval *ev, const gp_problem *problem, const gp_targets *targets,
 						  const gp_solution *solution, gp_posterior *out);
+
+/* strategy.c: tells what a low-rank fit did that its figures do not show. */
+extern void gp_tell_lowrank(const gp_eval *ev, const gp_plan *plan, double first_jitter);
 
 /* strategy.c: the posterior by a plan; on a device that only accounts, what that takes. */
 extern gp_posterior *gp_infer(gp_eval *ev, const gp_problem *problem, const gp_plan *plan);

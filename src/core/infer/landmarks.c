@@ -328,3 +328,26 @@ gp_landmarks_last(gp_eval *ev, const gp_problem *problem, const int32_t *landmar
 	gp_free(ev->env, c);
 	return place;
 }
+
+/* The landmarks that degrees alone speak for, ascending; preferred nodes come first (NULL: none is). */
+int32_t *
+gp_landmarks_of_degrees(gp_env *env, uint64_t seed, int64_t nodes, const int64_t *degree, const bool *preferred,
+						int64_t count)
+{
+	candidate  *c = gp_alloc_zero(env, nodes, sizeof(candidate));
+	int32_t    *landmark = gp_alloc_array(env, count, sizeof(int32_t));
+
+	for (int64_t i = 0; i < nodes; i++)
+	{
+		c[i].node = (int32_t) i;
+		c[i].degree = degree[i];
+		c[i].preferred = preferred && preferred[i];
+		c[i].draw = gp_hash(seed ^ gp_hash(i));
+	}
+	sort_candidates(env, c, nodes);
+	for (int64_t k = 0; k < count; k++)
+		landmark[k] = c[k].node;
+	gp_sort_columns(env, landmark, count);
+	gp_free(env, c);
+	return landmark;
+}

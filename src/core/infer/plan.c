@@ -406,6 +406,7 @@ gp_plan_with(gp_eval *ev, const gp_problem *asked)
 			   o.limit, "Use strategy => 'nystrom', or raise gnngp.memory_limit.");
 	if (!fits)
 		refuse(env, "fit", o.base + o.lowrank.bytes, o.limit,
+			   problem->divided ? "Use fewer landmarks, strategy => 'sql', which keeps the factor in tables, or raise gnngp.memory_limit." :
 			   "Use fewer landmarks, or raise gnngp.memory_limit.");
 	plan_powers(ev, problem, &o, &plan);
 	plan.live_bytes = count_keep(ev, problem, &plan);

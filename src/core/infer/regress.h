@@ -76,6 +76,24 @@ extern gp_solution gp_dual_solve(gp_device *dev, const gp_problem *problem,
 extern gp_solution gp_primal_solve(gp_device *dev, const gp_problem *problem,
 								   const gp_targets *targets, gp_matrix q, double mean_diag);
 
+/* The labelled rows of a factor, which need not be at hand: what the primal form asks about them. */
+typedef struct gp_primal_rows
+{
+	void	   *state;
+	int64_t		rank;
+	gp_type		type;			/* of the sample */
+	/* Q'Q and Q'y: rank x rank and rank x columns, double. */
+	void		(*gram) (void *state, const gp_targets *targets, gp_matrix gram, gp_matrix qty);
+	/* The rows of n labels. */
+	void		(*sample) (void *state, const int32_t *index, int64_t n, gp_matrix out);
+	/* Q w (m x columns) and the leverages |L^-1 q_i|^2 (m) of all labels; both matrices are double. */
+	void		(*explain) (void *state, gp_matrix root, gp_matrix w, double *fit, double *leverage);
+} gp_primal_rows;
+
+/* The same for rows wherever they are. */
+extern gp_solution gp_primal_solve_rows(gp_device *dev, const gp_problem *problem, const gp_targets *targets,
+										const gp_primal_rows *rows, double mean_diag);
+
 /* log det S from its Cholesky factor (targets.c). */
 extern double gp_root_log_det(gp_device *dev, gp_matrix root);
 

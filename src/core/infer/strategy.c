@@ -6,8 +6,8 @@
 #include "infer_internal.h"
 
 /* Tells what a low-rank fit did that its figures do not show. */
-static void
-tell_lowrank(const gp_eval *ev, const gp_plan *plan, double first_jitter)
+void
+gp_tell_lowrank(const gp_eval *ev, const gp_plan *plan, double first_jitter)
 {
 	if (!plan->exact_diagonal)
 		gp_notice(ev->env, "They are too small far from the landmarks; use them to rank.",
@@ -22,7 +22,8 @@ const char *const gp_strategy_names[GP_STRATEGIES] = {
 	[GP_STRATEGY_AUTO] = "auto",
 	[GP_STRATEGY_EXACT] = "exact",
 	[GP_STRATEGY_NYSTROM] = "nystrom",
-	[GP_STRATEGY_PRECISION] = "precision"
+	[GP_STRATEGY_PRECISION] = "precision",
+	[GP_STRATEGY_SQL] = "sql"
 };
 
 /* The posterior by a plan: kernel, regression, calibration. */
@@ -46,7 +47,7 @@ gp_infer(gp_eval *ev, const gp_problem *problem, const gp_plan *plan)
 	}
 	gp_posterior_tell(env, problem, out);
 	if (plan->strategy == GP_STRATEGY_NYSTROM)
-		tell_lowrank(ev, plan, ev->jitter);
+		gp_tell_lowrank(ev, plan, ev->jitter);
 	if (plan->try_powers && !targets.few && !targets.flat)
 		gp_power_choose(ev, problem, &targets, &solution, out);
 	gp_posterior_settle(ev, problem, &targets, &solution, out);

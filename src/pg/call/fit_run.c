@@ -11,6 +11,7 @@
 #include "link_part.h"
 #include "methods.h"
 #include "pg/host/host.h"
+#include "pg/parts/parts.h"
 #include "pg/store/store.h"
 #include "pg/store/store_live.h"
 #include "pg/store/store_links.h"
@@ -98,6 +99,31 @@ choose_type(gnngp_fit_run *run)
 	data->features = gp_features_as(run->env, data->features, GP_DOUBLE);
 }
 
+/* A node part whose factor lies in tables is fitted where it is read: both need the tables of one moment. */
+static void
+fit_in_parts(gnngp_fit_run *run, const gnngp_graph_def *graph)
+{
+	gnngp_parts_fit fit = gnngp_fit_in_parts(run->env, graph, &run->settings);
+
+	run->data = fit.data;
+	run->fit.posterior = fit.posterior;
+	run->fit.device = fit.device;
+	run->fit.kernel = pstrdup(run->settings.kernel);
+	run->peak = run->env->peak;
+	run->seconds = take_lap(run);
+}
+
+/* 55000 where such a fit and the reading for another part saw other nodes. */
+static void
+check_parts(const gnngp_fit_run *run)
+{
+	if (run->fit.posterior && (run->fit.posterior->nodes != run->data->ids.n || run->fit.posterior->loo.n != run->data->nlabelled))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("the tables of graph \"%s\" changed while they were read", run->model_name),
+				 errhint("Use a transaction of ISOLATION LEVEL REPEATABLE READ.")));
+}
+
 /* Reads the tables. */
 gnngp_fit_run *
 gnngp_fit_read(MemoryContext parent, const gnngp_graph_def *graph,
@@ -117,8 +143,11 @@ gnngp_fit_read(MemoryContext parent, const gnngp_graph_def *graph,
 	copy_settings(run, settings, link_settings);
 	run->env = gnngp_env_create(context);
 	gnngp_env_collect_notices(run->env);
-	run->data = gnngp_read(run->env, graph, settings ? run->settings.task : "auto",
-						   settings != NULL);
+	if (settings && gnngp_fits_in_parts(&run->settings))
+		fit_in_parts(run, graph);
+	if (run->data == NULL || link_settings)
+		run->data = gnngp_read(run->env, graph, settings ? run->settings.task : "auto", settings != NULL);
+	check_parts(run);
 	choose_type(run);
 	run->read_peak = run->env->peak;
 	run->read_seconds = take_lap(run);
@@ -206,7 +235,7 @@ compute_parts(gnngp_run *compute, void *arg)
 
 	if (is_trained(run, GNNGP_PART_NODES) || is_trained(run, GNNGP_PART_LINKS))
 		run->key = gnngp_node_keys(compute->env, &run->data->ids);
-	if (run->parts & GNNGP_PART_NODES)
+	if ((run->parts & GNNGP_PART_NODES) && !gnngp_fits_in_parts(&run->settings))
 		compute_nodes(run, compute);
 	if (run->parts & GNNGP_PART_LINKS)
 		compute_links(run, compute);
@@ -219,7 +248,8 @@ gnngp_fit_compute(gnngp_fit_run *run)
 	MemoryContext old = MemoryContextSwitchTo(run->context);
 
 	(void) take_lap(run);
-	gnngp_compute(run->env, 0, (run->parts & GNNGP_PART_NODES) != 0, compute_parts, run);
+	if (run->parts != GNNGP_PART_NODES || run->fit.posterior == NULL)
+		gnngp_compute(run->env, 0, (run->parts & GNNGP_PART_NODES) != 0, compute_parts, run);
 	gnngp_env_tell_notices(run->env);
 	MemoryContextSwitchTo(old);
 }

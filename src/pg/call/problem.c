@@ -64,7 +64,7 @@ gnngp_fit_settings_check(gnngp_fit_settings *settings)
 	int			task = gnngp_require_word("task", settings->task, lengthof(tasks), tasks,
 										  "A task is auto, classification or regression.");
 	int			strategy = gnngp_require_word("strategy", settings->strategy, GP_STRATEGIES, gp_strategy_names,
-											  "A strategy is auto, exact, nystrom or precision.");
+											  "A strategy is auto, exact, nystrom, precision or sql.");
 
 	settings->task = pstrdup(stored_tasks[task]);
 	settings->strategy = pstrdup(gp_strategy_names[strategy]);
@@ -106,6 +106,7 @@ gnngp_problem_init(gp_problem *problem, const gnngp_data *data, const gp_program
 	problem->nlandmarks = settings->landmarks;
 	problem->nugget = settings->nugget;
 	problem->live = settings->live;
+	problem->divided = data->divided;
 	problem->seed = (uint64_t) settings->seed;
 	problem->type = data->type;
 }

@@ -14,6 +14,7 @@
 #include "methods.h"
 #include "pg/host/gpu.h"
 #include "pg/host/host.h"
+#include "pg/parts/parts.h"
 #include "portability/instr_time.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
@@ -394,6 +395,20 @@ estimate_row(FunctionCallInfo fcinfo, const gp_plan *plan, size_t limit, bool on
 	return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls));
 }
 
+/* The plan of a fit whose factor lies in tables. */
+static gp_plan
+plan_in_parts(gp_env *env, const gnngp_graph_def *graph, const gnngp_fit_settings *settings)
+{
+	const double mega = 1024.0 * 1024.0;
+	gnngp_parts_plan parts = gnngp_plan_in_parts(env, graph, settings);
+	gp_plan		plan = {.strategy = GP_STRATEGY_SQL,.bytes = parts.bytes,.flops = parts.flops};
+
+	snprintf(plan.reason, sizeof(plan.reason),
+			 "%d statements on " INT64_FORMAT " parts write %.1f MB, of which %.1f MB change their place; a task holds up to %.1f MB",
+			 parts.statements, parts.parts, parts.written / mega, parts.shuffled / mega, parts.bytes / mega);
+	return plan;
+}
+
 PG_FUNCTION_INFO_V1(gnngp_estimate);
 
 /* gp_estimate(graph, kernel, strategy, landmarks, method, live) */
@@ -417,6 +432,11 @@ gnngp_estimate(PG_FUNCTION_ARGS)
 	gnngp_fit_settings_check(&settings);
 
 	env = gnngp_env_create(CurrentMemoryContext);
+	if (gnngp_fits_in_parts(&settings))
+	{
+		plan = plan_in_parts(env, graph, &settings);
+		return estimate_row(fcinfo, &plan, gp_limit(env), false);
+	}
 	data = gnngp_read(env, graph, settings.task, true);
 	gnngp_problem_init(&problem, data, NULL, &settings);
 	if (gnngp_method_is_gp(settings.method))

@@ -14,6 +14,7 @@
 #include "access/xact.h"
 #include "catalog/indexing.h"
 #include "catalog/pg_extension.h"
+#include "catalog/pg_type.h"
 #include "catalog_int.h"
 #include "commands/extension.h"
 #include "executor/spi.h"
@@ -73,6 +74,18 @@ gnngp_schema_oid(void)
 	char	   *version;
 
 	return find_extension(&version);
+}
+
+/* A type of the extension. */
+Oid
+gnngp_type(const char *name)
+{
+	Oid			type = GetSysCacheOid2(TYPENAMENSP, Anum_pg_type_oid, CStringGetDatum(name),
+									   ObjectIdGetDatum(gnngp_schema_oid()));
+
+	if (!OidIsValid(type))
+		elog(ERROR, "type %s of extension gnngp is missing", name);
+	return type;
 }
 
 /* 55000 when the SQL objects are not those that this library was made for. */

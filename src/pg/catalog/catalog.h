@@ -213,6 +213,9 @@ extern void gnngp_prevent_read_only(const char *command);
 /* The schema that the extension lives in, quoted for use in a query. */
 extern const char *gnngp_schema(void);
 
+/* A type of the extension. */
+extern Oid	gnngp_type(const char *name);
+
 /* Runs a piece of work as the owner of the extension's tables, who sees all rows of them. */
 extern void gnngp_as_extension(void (*work) (void *arg), void *arg);
 

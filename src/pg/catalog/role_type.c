@@ -196,12 +196,7 @@ gnngp_role_is_alive(Oid role)
 Oid
 gnngp_role_type(void)
 {
-	Oid			type = GetSysCacheOid2(TYPENAMENSP, Anum_pg_type_oid, CStringGetDatum("gp_role"),
-									   ObjectIdGetDatum(gnngp_schema_oid()));
-
-	if (!OidIsValid(type))
-		elog(ERROR, "type gp_role of extension gnngp is missing");
-	return type;
+	return gnngp_type("gp_role");
 }
 
 /* A role as a value of gp_role; 0 is everybody. */

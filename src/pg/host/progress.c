@@ -46,6 +46,9 @@ static const char *const phase_names[GP_PHASE_COUNT] = {
 	"scoring pairs", "clustering", "training"
 };
 
+/* When the report began. */
+static TimestampTz report_started;
+
 /* Starts the report; model is at most 63 bytes.  An abort ends it by itself. */
 void
 gnngp_progress_begin(const char *model)
@@ -56,7 +59,7 @@ gnngp_progress_begin(const char *model)
 
 	strlcpy(name, model, sizeof(name));
 	memcpy(value, name, sizeof(name));
-	value[SLOT_STARTED] = GetCurrentTimestamp();
+	value[SLOT_STARTED] = report_started = GetCurrentTimestamp();
 	value[SLOT_MAGIC] = MAGIC;
 	for (int i = 0; i <= SLOT_MAGIC; i++)
 		index[i] = i;
@@ -71,12 +74,15 @@ is_reporting(void)
 	return MyBEEntry != NULL && MyBEEntry->st_progress_command == COMMAND;
 }
 
-/* total <= 0 means that the end is not known.  Ignored when no report has begun. */
+/*
+ * total <= 0 means that the end is not known.  Ignored when no report has begun.  A table that is made in between
+ * builds the index of its long values, and the server writes that one's progress over ours: all but the name is told again.
+ */
 void
 gnngp_progress_set(gp_phase phase, int64 done, int64 total, double objective)
 {
-	static const int index[] = {SLOT_PHASE, SLOT_DONE, SLOT_TOTAL, SLOT_OBJECTIVE};
-	int64		value[] = {phase, done, total, 0};
+	static const int index[] = {SLOT_PHASE, SLOT_DONE, SLOT_TOTAL, SLOT_OBJECTIVE, SLOT_STARTED, SLOT_MAGIC};
+	int64		value[] = {phase, done, total, 0, report_started, MAGIC};
 
 	memcpy(&value[3], &objective, sizeof(objective));
 	if (is_reporting())

@@ -63,6 +63,7 @@ extern void gnngp_pin_output_settings(void);
 typedef struct gnngp_data
 {
 	gnngp_ids	ids;
+	bool		divided;		/* nodes or edges are in a partitioned table, or on several servers */
 	gp_graph   *graph;
 	gp_features *features;		/* NULL: structure only */
 	double	   *moments;		/* by which they were standardised, or NULL */
@@ -82,6 +83,42 @@ typedef struct gnngp_data
  */
 extern gnngp_data *gnngp_read(gp_env *env, const gnngp_graph_def *graph, const char *task,
 							  bool need_target);
+
+/*
+ * A graph's tables for statements that read them where they are (read_within.c).  All texts are
+ * expressions and names for a query, whose table of nodes or edges is called t.
+ */
+typedef struct gnngp_sources
+{
+	gnngp_data *data;			/* ids and targets, no features and no graph */
+	const char *nodes;
+	const char *nodes_name;		/* for messages */
+	const char *id;
+	const char *features;		/* an array, or a list of numbers; NULL: none in columns */
+	bool		array;
+	bool		sparse;			/* features are in a table of their own */
+	const char *scale;			/* as gnngp_graph_def has it */
+	const char *edges;
+	int64		edge_rows;		/* the planner's count; 0: not known */
+	const char *src;
+	const char *dst;
+	const char *weight;			/* NULL: none */
+	bool		directed;
+	struct gnngp_reader *reader;
+	struct gnngp_edge_part *edge_part;
+} gnngp_sources;
+
+/* Works while the graph's owner is the user, the tables are locked, and their snapshot is the active one; inside SPI. */
+typedef void (*gnngp_within) (const gnngp_sources *s, void *arg);
+
+extern void gnngp_read_within(gp_env *env, const gnngp_graph_def *graph, const char *task, gnngp_within work,
+							  void *arg);
+
+/* The node of an integer id, or -1. */
+extern int32 gnngp_source_node(const gnngp_sources *s, int64 id);
+
+/* There is something wrong with an edge: reads them all, for the error that says what; inside SPI. */
+pg_noreturn extern void gnngp_refuse_edges(const gnngp_sources *s);
 
 /*
  * The neighbourhood of a few nodes, as the tables are now, is read as the caller, whose

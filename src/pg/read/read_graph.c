@@ -10,12 +10,20 @@
 #include "postgres.h"
 
 #include "access/xact.h"
+#include "catalog/pg_class.h"
 #include "miscadmin.h"
 #include "read_internal.h"
 #include "utils/acl.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
+
+/* True for a table whose rows lie in several. */
+static bool
+is_divided(Oid table)
+{
+	return get_rel_relkind(table) == RELKIND_PARTITIONED_TABLE || gnngp_citus_has_table(table);
+}
 
 /* Locks the tables, then looks up the type of the ids. */
 void
@@ -42,6 +50,7 @@ gnngp_reader_open(gnngp_reader *r, gp_env *env, const gnngp_graph_def *def)
 
 	type_name = gnngp_type_name(r->id.type);
 	r->data = palloc0(sizeof(gnngp_data));
+	r->data->divided = is_divided(r->nodes.oid) || is_divided(r->edges.oid);
 	r->data->ids.integer = r->integer_ids;
 	r->data->ids.type_name = gp_alloc(env, strlen(type_name) + 1);
 	strcpy(r->data->ids.type_name, type_name);
@@ -51,8 +60,8 @@ gnngp_reader_open(gnngp_reader *r, gp_env *env, const gnngp_graph_def *def)
  * Takes the snapshot to read under.  In parallel mode, which calls that store
  * nothing may be part of, the server gives none, and the query's own has to do.
  */
-static void
-push_snapshot(void)
+void
+gnngp_push_read_snapshot(void)
 {
 	PushActiveSnapshot(IsInParallelMode() ? GetActiveSnapshot() : GetTransactionSnapshot());
 }
@@ -65,7 +74,7 @@ read_tables(gnngp_reader *r, const char *task, bool need_target)
 	gnngp_sparse_part *sparse = gnngp_plan_sparse(r);
 	gnngp_edge_part *edges = gnngp_plan_edges(r);
 
-	push_snapshot();
+	gnngp_push_read_snapshot();
 	gnngp_read_nodes(nodes);
 	gnngp_idmap_build(r->env, &r->map, &r->data->ids);
 	gnngp_read_sparse(sparse);

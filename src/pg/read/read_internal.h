@@ -38,6 +38,9 @@ typedef struct gnngp_reader
 /* Locks the tables, then looks up the type of the ids (read_graph.c). */
 extern void gnngp_reader_open(gnngp_reader *r, gp_env *env, const gnngp_graph_def *def);
 
+/* Pushes the snapshot to read under (read_graph.c). */
+extern void gnngp_push_read_snapshot(void);
+
 /* For a neighbourhood: has a query read rows whose id is among those of an array (read_ids.c). */
 extern void gnngp_query_some(const gnngp_reader *r, gnngp_query *q, const gnngp_column *column);
 

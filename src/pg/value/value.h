@@ -24,6 +24,7 @@
 #define GNNGP_VALUE_DENSE 0x01	/* node ids follow each other without a gap */
 #define GNNGP_VALUE_WEIGHTED 0x02
 #define GNNGP_VALUE_KERNEL 0x04 /* a state: a kernel's text stands in it */
+#define GNNGP_VALUE_WIDE 0x08	/* a matrix: its numbers are of double precision */
 
 /* A place in a value that is being read. */
 typedef struct gnngp_value_reader
@@ -152,7 +153,8 @@ typedef struct gnngp_table_value
 {
 	gnngp_value_ids ids;
 	int64		cols;
-	const unsigned char *value; /* nodes x cols floats, not aligned */
+	bool		wide;			/* a gp_matrix: doubles in place of floats */
+	const unsigned char *value; /* nodes x cols numbers, not aligned */
 } gnngp_table_value;
 
 /* Reads a stored gp_features or gp_factor, whichever type says. */
@@ -161,6 +163,19 @@ extern gnngp_table_value gnngp_table_read(Datum value, const char *type);
 /* A value from rows that are ld apart; what is the word for it in an error. */
 extern Datum gnngp_table_write(const gnngp_value_ids *ids, int64 cols, const float *value,
 							   int64 ld, const char *what);
+
+/* Reads a stored gp_matrix, and its numbers as a matrix of the core, which belongs to env. */
+extern gnngp_table_value gnngp_matrix_read(Datum value);
+extern gp_matrix gnngp_matrix_numbers(gp_env *env, const gnngp_table_value *matrix);
+
+/* A gp_matrix of a matrix of the core, rows packed; 22003 for a number that is not finite. */
+extern Datum gnngp_matrix_write(const gnngp_value_ids *ids, gp_matrix m);
+
+/* The ids of rows first to first + n; those of a list are in the same memory. */
+extern gnngp_value_ids gnngp_value_ids_part(const gnngp_value_ids *ids, int64 first, int64 n);
+
+/* 22023 for matrices, or an array, that do not go together. */
+pg_noreturn extern void gnngp_matrix_refuse(const char *what);
 
 /* Row i of packed floats, as floats. */
 extern void gnngp_value_row(const unsigned char *value, int64 row, int64 cols, float *out);

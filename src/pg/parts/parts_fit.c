@@ -1,0 +1,465 @@
+/*
+ * parts_fit.c - a fit in parts, from the tables to the posterior.
+ *
+ * The regression sees sums over labelled rows, a sample, and one pass over all rows (core/infer/outside.c);
+ * each is a statement.  Everything happens in one transaction, as the graph's owner.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "catalog/pg_type_d.h"
+#include "lib/stringinfo.h"
+#include "parts.h"
+#include "parts_int.h"
+#include "pg/host/host.h"
+#include "utils/builtins.h"
+
+#define PART_BYTES 16777216.0	/* of a part of the widest table, about */
+#define LEAST_PARTS 8			/* where there are so many nodes */
+#define FIELD 2048				/* a field of labels up to this size is taken whole, as in memory */
+#define LANDMARKS 512			/* else so many landmarks */
+
+/* What a fit is asked, and gives. */
+typedef struct job
+{
+	gp_env	   *env;
+	Oid			owner;
+	const gnngp_fit_settings *settings;
+	gnngp_parts_fit out;
+	gnngp_parts_plan plan;
+	int64		dims;			/* features, where they were asked for before */
+	gnngp_parts p;
+	gnngp_part_factor factor;
+} job;
+
+/* True for settings with strategy sql. */
+bool
+gnngp_fits_in_parts(const gnngp_fit_settings *settings)
+{
+	return strcmp(settings->strategy, gp_strategy_names[GP_STRATEGY_SQL]) == 0;
+}
+
+/* 22023 for settings that need a fit in memory. */
+static void
+check_settings(const gnngp_fit_settings *settings)
+{
+	if (gnngp_kernel_is_auto(settings->kernel))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("strategy sql chooses no kernel"),
+				 errhint("Name one, such as kernel => 'gcn'.")));
+	if (settings->live)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("strategy sql keeps no live state"),
+				 errhint("Leave out live, or use another strategy.")));
+}
+
+/* Cuts the nodes into parts: by their ids, of which it takes the first of each. */
+static void
+cut_parts(gnngp_parts *p, int64 landmarks)
+{
+	const int64 *key = p->src->data->ids.key;
+	double		most = PART_BYTES / (sizeof(float) * (double) Max(landmarks, p->dims));
+	int64		height = Max(1, (int64) Min(most, ceil((double) p->n / LEAST_PARTS)));
+	int64	   *bound;
+	StringInfoData text;
+
+	p->parts = (p->n + height - 1) / height;
+	bound = gp_alloc_array(p->ev.env, Max(p->parts - 1, 1), sizeof(int64));
+	initStringInfo(&text);
+	appendStringInfoString(&text, "'{");
+	for (int64 k = 1; k < p->parts; k++)
+	{
+		bound[k - 1] = key[k * height];
+		appendStringInfo(&text, "%s" INT64_FORMAT, k > 1 ? "," : "", bound[k - 1]);
+	}
+	appendStringInfoString(&text, "}'::bigint[]");
+	p->bound = bound;
+	p->bounds = text.data;
+}
+
+/* How many landmarks there are before the edges are known. */
+static int64
+most_landmarks(const job *j, int64 nodes)
+{
+	return Min(nodes, j->settings->landmarks > 0 ? j->settings->landmarks : LANDMARKS);
+}
+
+/* Opens a fit over some tables; a listed one runs nothing. */
+static void
+open_parts(job *j, gnngp_parts *p, const gnngp_sources *src, bool listed)
+{
+	gp_env	   *env = j->env;
+	double		bytes = sizeof(float) * (double) src->data->ids.n * most_landmarks(j, src->data->ids.n);
+
+	memset(p, 0, sizeof(*p));
+	p->src = src;
+	p->n = src->data->ids.n;
+	p->listed = listed;
+	p->schema = gnngp_schema();
+	p->program = gnngp_compile_kernel(env, j->settings->kernel);
+	gnngp_parts_check(p->program, src);
+	p->edges = (double) src->edge_rows;
+	p->ev = (gp_eval) {.env = env,.n = p->n,.type = GP_FLOAT,.jitter = 1e-5};
+	p->ev.dev = listed ? NULL : gnngp_device_open(env, 0);
+	if (listed)
+	{
+		gnngp_place_list(&p->place, env, bytes);
+		p->dims = j->dims;
+	}
+	else
+		gnngp_place_partitions(&p->place, env, j->owner, bytes);
+}
+
+/* Chooses the landmarks: the field of few labels, else nodes of many neighbours (core/infer/landmarks.c). */
+static void
+choose_landmarks(job *j, gnngp_parts *p)
+{
+	const gnngp_data *data = p->src->data;
+	int64	   *degree = gp_alloc_zero(p->ev.env, p->n, sizeof(int64));
+	bool	   *field = gp_alloc_zero(p->ev.env, p->n, sizeof(bool));
+	bool		classes = data->task == GP_TASK_CLASSES;
+	int64		edges = gnngp_parts_degrees(p, degree, field);
+	int64		size = 0;
+	gp_graph   *graph;
+
+	for (int64 i = 0; i < p->n; i++)
+		size += field[i];
+	p->nlandmarks = most_landmarks(j, p->n);
+	if (j->settings->landmarks == 0 && classes && size <= FIELD)
+		p->nlandmarks = size;
+	if (!p->listed)
+	{
+		p->landmark = gp_landmarks_of_degrees(p->ev.env, (uint64) j->settings->seed, p->n, degree,
+											  classes && size <= p->nlandmarks ? field : NULL, p->nlandmarks);
+		graph = gp_alloc_zero(p->ev.env, 1, sizeof(gp_graph));
+		graph->nodes = p->n;
+		graph->edges = edges;
+		p->src->data->graph = graph;
+		p->edges = (double) edges;
+	}
+	gp_free(p->ev.env, degree);
+	gp_free(p->ev.env, field);
+}
+
+/* Up to the factor: tables of features and edges, landmarks, steps. */
+static void
+make_factor(job *j, gnngp_parts *p)
+{
+	gnngp_parts_dims(p);
+	cut_parts(p, most_landmarks(j, p->n));
+	gnngp_parts_features(p);
+	gnngp_parts_edges(p);
+	choose_landmarks(j, p);
+	j->factor = gnngp_parts_steps(p);
+	p->place.phase = GP_PHASE_NUGGET;
+}
+
+/* ---- what the regression asks ---- */
+
+/* Puts the targets of the labelled nodes of each part into a table. */
+static const char *
+put_targets(gnngp_parts *p, const double *y, int32 columns)
+{
+	const gnngp_data *data = p->src->data;
+	const char *table = gnngp_parts_table(p, "targets", columns);
+	Oid			types[] = {INT4OID, INT4OID, gnngp_type("gp_matrix")};
+	int64		first = 0;
+
+	for (int64 part = 0; part < p->parts && !p->listed; part++)
+	{
+		gnngp_value_ids ids = {0};
+		Datum		values[3];
+		int64	   *id = palloc((data->nlabelled - first + 1) * sizeof(int64));
+		int64		n = 0;
+
+		while (first + n < data->nlabelled)
+		{
+			int64		key = data->ids.key[data->labelled[first + n]];
+
+			if (part < p->parts - 1 && key >= p->bound[part])
+				break;
+			id[n++] = key;
+		}
+		if (n > 0)
+		{
+			ids = (gnngp_value_ids) {n, id[0], id};
+			ids = gnngp_value_ids_part(&ids, 0, n);
+			values[0] = Int32GetDatum((int32) (part % p->place.keys));
+			values[1] = Int32GetDatum((int32) part);
+			values[2] = gnngp_matrix_write(&ids, gp_matrix_wrap((double *) y + first * columns, n, columns, GP_DOUBLE));
+			gnngp_place_execute(&p->place, psprintf("INSERT INTO %s VALUES ($1, $2, $3)", table), 3, types, values);
+			pfree(DatumGetPointer(values[2]));
+		}
+		pfree(id);
+		first += n;
+	}
+	return table;
+}
+
+/* Sums of labelled rows that are added up. */
+typedef struct sums
+{
+	int64		rank;
+	int64		columns;
+	double	   *value;			/* rank x (rank + columns) */
+} sums;
+
+/* Adds the sums of one key; they come in order, so that their bits do not depend on who was first. */
+static void
+take_sums(void *state, const Datum *values, const bool *nulls)
+{
+	sums	   *s = state;
+	gnngp_table_value m;
+
+	if (nulls[1])
+		return;
+	m = gnngp_matrix_read(values[1]);
+	if (!m.wide || m.ids.n != s->rank || m.cols != s->rank + s->columns)
+		gnngp_matrix_refuse("The sums of a part have another shape.");
+	for (int64 k = 0; k < s->rank * m.cols; k++)
+		s->value[k] += gnngp_get_float8(m.value + k * sizeof(double));
+}
+
+/* Q'Q and Q'y. */
+static void
+gram_of_parts(void *state, const double *y, int32_t columns, gp_matrix gram, gp_matrix qty)
+{
+	job		   *j = state;
+	gnngp_parts *p = &j->p;
+	const char *table = put_targets(p, y, columns);
+	gp_matrix	root = gnngp_parts_root(p, j->factor.f, NULL);
+	const char *roots = root.data ? gnngp_parts_copy(p, "root", root, GP_DOUBLE, NULL) : psprintf("NULL::%s.gp_matrix", p->schema);
+	sums		s = {gp_factor_rank(j->factor.f), columns, NULL};
+	Oid			types[] = {INT4OID, gnngp_type("gp_matrix")};
+	gnngp_place_taker taker = {take_sums, &s, 2, types};
+	gp_matrix	host;
+
+	s.value = gp_alloc_zero(p->ev.env, s.rank * (s.rank + columns), sizeof(double));
+	gnngp_place_query(&p->place,
+					  psprintf("SELECT t.pk, %s.gp_gram(t.m, y.m, %s ORDER BY t.part) FROM %s AS t JOIN %s AS y USING (pk, part)"
+							   " GROUP BY t.pk ORDER BY t.pk", p->schema, roots, j->factor.table, table),
+					  0, NULL, NULL, &taker);
+	host = gp_matrix_wrap(s.value, s.rank, s.rank + columns, GP_DOUBLE);
+	p->ev.dev->upload(p->ev.dev, gram, gp_matrix_cols(host, 0, s.rank));
+	p->ev.dev->upload(p->ev.dev, qty, gp_matrix_cols(host, s.rank, columns));
+	gp_free(p->ev.env, s.value);
+	gnngp_parts_free(p, &root);
+}
+
+/* Rows of Q. */
+static void
+rows_of_parts(void *state, const int32_t *node, int64_t n, gp_matrix out)
+{
+	job		   *j = state;
+	gp_matrix	rows = gnngp_parts_gather(&j->p, j->factor.table, node, n, out.cols);
+
+	gnngp_parts_whiten(&j->p, j->factor.f, rows);
+	j->p.ev.dev->copy(j->p.ev.dev, out, rows);
+	j->p.ev.dev->destroy(j->p.ev.dev, &rows);
+}
+
+/* Predictions that come in. */
+typedef struct predictions
+{
+	gnngp_parts *p;
+	int32		columns;
+	double	   *mean;
+	double	   *norm;
+	double	   *present;
+	int64		seen;
+} predictions;
+
+/* Takes those of one part: means, then squared lengths behind the root and before it. */
+static void
+take_predictions(void *state, const Datum *values, const bool *nulls)
+{
+	predictions *out = state;
+	gnngp_table_value m = gnngp_matrix_read(values[0]);
+
+	if (!m.wide || m.cols != out->columns + 2)
+		gnngp_matrix_refuse("The predictions of a part have another shape.");
+	for (int64 i = 0; i < m.ids.n; i++)
+	{
+		const unsigned char *row = m.value + i * m.cols * sizeof(double);
+		int64		node = gnngp_source_node(out->p->src, gnngp_value_id(&m.ids, i));
+
+		gnngp_look(i);
+		if (node < 0)
+			gnngp_matrix_refuse("A part has a row of no node.");
+		for (int32 c = 0; c < out->columns; c++)
+			out->mean[node * out->columns + c] = gnngp_get_float8(row + c * sizeof(double));
+		out->norm[node] = gnngp_get_float8(row + out->columns * sizeof(double));
+		out->present[node] = gnngp_get_float8(row + (out->columns + 1) * sizeof(double));
+		out->seen++;
+	}
+}
+
+/* What weights and a root say of all rows. */
+static void
+predict_parts(void *state, gp_matrix w, gp_matrix root, double *mean, double *norm, double *present)
+{
+	job		   *j = state;
+	gnngp_parts *p = &j->p;
+	gp_device  *dev = p->ev.dev;
+	predictions out = {p, (int32) w.cols, mean, norm, present, 0};
+	Oid			type = gnngp_type("gp_matrix");
+	gnngp_place_taker taker = {take_predictions, &out, 1, &type};
+	gp_matrix	solved = dev->create(dev, w.rows, w.cols, GP_DOUBLE);
+	gp_matrix	combined = gnngp_parts_root(p, j->factor.f, &root);
+	const char *weights;
+
+	p->place.phase = GP_PHASE_POSTERIOR;
+	dev->copy(dev, solved, w);
+	gp_factor_solve(&p->ev, j->factor.f, solved);
+	weights = gnngp_parts_copy(p, "weights", solved, GP_DOUBLE, NULL);
+	gnngp_place_query(&p->place, psprintf("SELECT %s.gp_apply(t.m, %s, %s) FROM %s AS t", p->schema, weights,
+										  gnngp_parts_copy(p, "root", combined, GP_DOUBLE, NULL), j->factor.table),
+					  0, NULL, NULL, &taker);
+	if (out.seen != p->n)
+		gnngp_matrix_refuse("A row is missing.");
+	dev->destroy(dev, &solved);
+	dev->destroy(dev, &combined);
+}
+
+/* ---- the fit ---- */
+
+/* The problem of the regression. */
+static gp_problem
+regression_problem(const gnngp_data *data, const gnngp_fit_settings *settings)
+{
+	return (gp_problem) {
+		.task = data->task,
+		.nlabelled = data->nlabelled,
+		.labelled = data->labelled,
+		.label = data->label,
+		.target = data->target,
+		.nclasses = data->nclasses,
+		.strategy = GP_STRATEGY_SQL,
+		.nugget = settings->nugget,
+		.seed = (uint64_t) settings->seed,
+		.type = GP_FLOAT
+	};
+}
+
+/* The posterior from the factor's table. */
+static gp_posterior *
+fit_factor(job *j)
+{
+	gnngp_parts *p = &j->p;
+	gp_problem	problem = regression_problem(p->src->data, j->settings);
+	gp_outside	outside = {j, gp_factor_rank(j->factor.f), p->ev.jitter, p->ev.max_jitter, gram_of_parts, rows_of_parts, predict_parts};
+	gp_posterior *out = gp_fit_outside(p->ev.dev, &problem, &outside, p->n);
+
+	out->landmark = p->landmark;
+	out->nlandmarks = p->nlandmarks;
+	return out;
+}
+
+/* Lists the statements of a fit. */
+static void
+list_statements(job *j, const gnngp_sources *src, gnngp_parts *list)
+{
+	job			copy = *j;
+
+	open_parts(&copy, list, src, true);
+	make_factor(&copy, list);
+	for (int k = 0; k < 2; k++)
+		gnngp_parts_gather(list, copy.factor.table, NULL, 0, 0);
+	gnngp_place_query(&list->place, psprintf("SELECT t.pk, %s.gp_gram(t.m, y.m, ...) FROM %s AS t JOIN targets AS y USING (pk, part) GROUP BY t.pk",
+											 list->schema, copy.factor.table), 0, NULL, NULL, NULL);
+	gnngp_place_query(&list->place, psprintf("SELECT %s.gp_apply(t.m, ...) FROM %s AS t", list->schema, copy.factor.table),
+					  0, NULL, NULL, NULL);
+}
+
+/* Drops the tables that are left, and the schema. */
+static void
+end_parts(job *j)
+{
+	gnngp_place *place = &j->p.place;
+
+	while (place->tables != NIL)
+		place->verbs->drop(place, linitial(place->tables));
+	gnngp_place_end(place);
+	j->p.ev.dev->close(j->p.ev.dev);
+}
+
+/* Fits within the tables. */
+static void
+fit_within(const gnngp_sources *src, void *arg)
+{
+	job		   *j = arg;
+	gnngp_parts list;
+	gp_features *counted;
+
+	check_settings(j->settings);
+	list_statements(j, src, &list);
+	open_parts(j, &j->p, src, false);
+	j->p.place.total = list.place.done;
+	make_factor(j, &j->p);
+	j->out.posterior = fit_factor(j);
+	counted = gp_alloc_zero(j->env, 1, sizeof(gp_features));
+	counted->rows = j->p.n;
+	counted->dims = j->p.dims;
+	src->data->features = counted;
+	j->out.data = gp_alloc(j->env, sizeof(gnngp_data));
+	*j->out.data = *src->data;
+	j->out.device = j->p.ev.dev->name;
+	end_parts(j);
+}
+
+/* Reads and fits. */
+gnngp_parts_fit
+gnngp_fit_in_parts(gp_env *env, const gnngp_graph_def *graph, const gnngp_fit_settings *settings)
+{
+	job		   *j = palloc0(sizeof(job));
+
+	j->env = env;
+	j->owner = gnngp_owner_role(graph);
+	j->settings = settings;
+	gnngp_read_within(env, graph, settings->task, fit_within, j);
+	return j->out;
+}
+
+/* Operations, about: what each table's making takes, and the last pass. */
+static double
+count_flops(const gnngp_parts *p, const gp_factor *f)
+{
+	double		rank = (double) gp_factor_rank(f);
+
+	return (double) p->n * rank * (p->written / ((double) p->n * sizeof(float)) + rank);
+}
+
+/* Plans within the tables. */
+static void
+plan_within(const gnngp_sources *src, void *arg)
+{
+	job		   *j = arg;
+	gnngp_parts list;
+
+	check_settings(j->settings);
+	j->dims = gnngp_parts_count_features(src);
+	list_statements(j, src, &list);
+	j->plan = (gnngp_parts_plan) {
+		.bytes = list.task,
+		.written = list.written,
+		.shuffled = list.shuffled,
+		.flops = count_flops(&list, list.factor[list.program->nsteps - 1].f),
+		.parts = list.parts,
+		.statements = (int) list.place.done
+	};
+}
+
+/* Plans. */
+gnngp_parts_plan
+gnngp_plan_in_parts(gp_env *env, const gnngp_graph_def *graph, const gnngp_fit_settings *settings)
+{
+	job		   *j = palloc0(sizeof(job));
+
+	j->env = env;
+	j->settings = settings;
+	gnngp_read_within(env, graph, settings->task, plan_within, j);
+	return j->plan;
+}

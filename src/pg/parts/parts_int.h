@@ -1,0 +1,84 @@
+/*
+ * parts_int.h - what the files of a fit in parts share.
+ */
+#ifndef GNNGP_PARTS_INT_H
+#define GNNGP_PARTS_INT_H
+
+#include "postgres.h"
+
+#include "core/infer/landmarks.h"
+#include "pg/read/read.h"
+#include "pg/value/value.h"
+#include "place.h"
+
+/* The factor of a step: panels side by side in one table, whose roots and values are here. */
+typedef struct gnngp_part_factor
+{
+	const char *table;			/* NULL: not made */
+	gp_factor  *f;				/* its panels have columns but no numbers */
+} gnngp_part_factor;
+
+/* A fit in parts. */
+typedef struct gnngp_parts
+{
+	gp_eval		ev;				/* device, environment and jitter; no kernel */
+	gnngp_place place;
+	const gnngp_sources *src;
+	const gp_program *program;
+	const char *schema;			/* of the extension, quoted */
+	bool		listed;			/* statements are listed, and nothing is run */
+	int64		n;
+	int64		parts;
+	const int64 *bound;			/* parts - 1: the first id of each part but the first one */
+	const char *bounds;			/* the same in a query */
+	int64		dims;
+	int64		nlandmarks;
+	int32	   *landmark;		/* ascending */
+	const char *x;				/* the table of features */
+	const char *graph;			/* and of edges */
+	gnngp_part_factor *factor;	/* of each step */
+	double		written;		/* bytes of tables */
+	double		shuffled;		/* of them between keys */
+	double		edges;			/* rows of the edge table as the planner knows them, or edges */
+	double		task;			/* the most that one task holds */
+} gnngp_parts;
+
+/* parts_rows.c */
+/* Rows of a table by nodes, ascending, in double: n x cols on the device. */
+extern gp_matrix gnngp_parts_gather(gnngp_parts *p, const char *table, const int32 *node, int64 n, int64 cols);
+
+/* Frees a matrix of the device; a list has none. */
+extern void gnngp_parts_free(gnngp_parts *p, gp_matrix *m);
+
+/* Gives everybody a matrix of the device, in a type, with the ids of nodes or, NULL, 0, 1, ...; its text in a query. */
+extern const char *gnngp_parts_copy(gnngp_parts *p, const char *what, gp_matrix m, gp_type type, const int32 *node);
+
+/* The combined root of a factor's panels, R_b / sqrt(v_b), times l (NULL: I); data NULL where that is I. */
+extern gp_matrix gnngp_parts_root(gnngp_parts *p, const gp_factor *f, const gp_matrix *l);
+
+/* x <- x times the inverse of its transpose: rows of panels as rows of Q. */
+extern void gnngp_parts_whiten(gnngp_parts *p, const gp_factor *f, gp_matrix x);
+
+/* parts_steps.c: the factor of the program's last step. */
+extern gnngp_part_factor gnngp_parts_steps(gnngp_parts *p);
+
+/* 0A000 for programs that are not fitted in parts. */
+extern void gnngp_parts_check(const gp_program *program, const gnngp_sources *src);
+
+/* Notes a task that holds so many bytes. */
+extern void gnngp_parts_task(gnngp_parts *p, double bytes);
+
+/* parts_input.c */
+/* How many features there are; then the tables of features and edges. */
+extern int64 gnngp_parts_count_features(const gnngp_sources *src);
+extern void gnngp_parts_dims(gnngp_parts *p);
+extern void gnngp_parts_features(gnngp_parts *p);
+extern void gnngp_parts_edges(gnngp_parts *p);
+
+/* Reads the edges that were packed: degrees, and which nodes are labelled or next to one that is; returns how many there are. */
+extern int64 gnngp_parts_degrees(gnngp_parts *p, int64 *degree, bool *field);
+
+/* A table of columns (part integer, m gp_matrix). */
+extern const char *gnngp_parts_table(gnngp_parts *p, const char *what, int64 cols);
+
+#endif							/* GNNGP_PARTS_INT_H */

@@ -1,0 +1,117 @@
+-- Matrices in pieces: the functions that fits with strategy sql are made of, against plain SQL
+\pset format unaligned
+SET max_parallel_workers_per_gather = 0;
+
+CREATE TABLE nodes AS SELECT i * 3 + 7 AS id, ARRAY[sin(i), cos(2 * i), sin(i * i), 0.5]::real[] AS x FROM generate_series(1, 200) AS i;
+CREATE TABLE edges AS SELECT a * 3 + 7 AS src, (1 + (a * a * 17 + k * 31) % 200) * 3 + 7 AS dst FROM generate_series(1, 200) AS a, generate_series(1, 3) AS k;
+CREATE TABLE parts AS SELECT width_bucket(id, ARRAY[150, 151, 400]) AS part, gp_features(id, x)::gp_matrix AS m FROM nodes GROUP BY 1;
+CREATE TABLE graphs AS SELECT src % 3 AS part, gp_graph(src, dst) AS g FROM edges WHERE src <> dst GROUP BY 1;
+CREATE TABLE a AS
+    WITH s AS (SELECT src, dst FROM edges WHERE src <> dst UNION SELECT dst, src FROM edges WHERE src <> dst UNION SELECT id, id FROM nodes),
+         d AS (SELECT src AS i, count(*) AS d FROM s GROUP BY 1)
+    SELECT s.src AS i, s.dst AS j, 1 / sqrt(x.d * y.d) AS v, 1.0 / x.d AS r FROM s JOIN d AS x ON x.i = s.src JOIN d AS y ON y.i = s.dst;
+
+-- A matrix of floats is bytes as features and factors are: its rows can be read
+CREATE FUNCTION cells(m gp_matrix) RETURNS TABLE (id bigint, j bigint, v float8) LANGUAGE sql AS
+    $$ SELECT r.node, c.j, c.v FROM gp_factor_rows(m::text::gp_factor) AS r, unnest(r.q) WITH ORDINALITY AS c(v, j) $$;
+SELECT count(*), sum(abs(c.v - x.v)) < 1e-5 AS same FROM (SELECT (cells(m)).* FROM parts) AS c
+    JOIN (SELECT id, j, v FROM nodes, unnest(x) WITH ORDINALITY AS u(v, j)) AS x USING (id, j);
+SELECT m::text::gp_matrix::text = m::text AS round_trip FROM parts ORDER BY part LIMIT 1;
+
+-- gp_stack, gp_split and gp_glue undo each other
+CREATE TABLE whole AS SELECT gp_stack(m) AS m FROM parts;
+SELECT m::text = (SELECT gp_features(id, x)::text FROM nodes) AS stacked FROM whole;
+SELECT gp_glue(s.place, s.columns)::text = m::text AS glued FROM whole, gp_split(m, 3) AS s GROUP BY m::text;
+SELECT (SELECT gp_stack(m ORDER BY part DESC)::text FROM parts) = m::text AS in_any_order FROM whole;
+SELECT gp_stack(m) IS NULL AS nothing FROM parts WHERE false;
+
+-- gp_rows
+SELECT count(*), min(id), max(id) FROM (SELECT (cells(gp_rows(m, '{10, 11, 13, 607}'))).* FROM whole) AS c;
+SELECT gp_rows(m, '{11}') IS NULL AS none, gp_rows(m, '{}') IS NULL AS nothing FROM whole;
+
+-- gp_spread: columns by themselves, in parts of rows; any operator of the language
+CREATE TABLE spread AS
+    SELECT k.kernel, s.part, gp_glue(c.place, s.rows) AS m
+    FROM (VALUES ('A*X0'), ('A*X0, norm=row'), ('(0.7*A^2 + 0.3*I)*X0'), ('P(0.25)*X0')) AS k(kernel),
+        whole, gp_split(m, 3) AS c,
+        LATERAL gp_spread(c.columns, ARRAY(SELECT g FROM graphs ORDER BY part), k.kernel::gp_kernel, ARRAY[150, 151, 400]) AS s
+    GROUP BY 1, 2;
+CREATE VIEW spread_cells AS SELECT s.kernel, c.* FROM spread AS s, cells(s.m) AS c;
+CREATE VIEW x AS SELECT id, j, v FROM nodes, unnest(x) WITH ORDINALITY AS u(v, j);
+CREATE TABLE ax AS SELECT a.i AS id, x.j, sum(a.v * x.v) AS v, sum(a.r * x.v) AS r FROM a JOIN x ON x.id = a.j GROUP BY 1, 2;
+SELECT kernel, count(*), max(abs(s.v - CASE WHEN kernel = 'A*X0' THEN ax.v ELSE ax.r END)) < 1e-6 AS right FROM spread_cells AS s JOIN ax USING (id, j)
+WHERE kernel IN ('A*X0', 'A*X0, norm=row') GROUP BY 1 ORDER BY 1;
+SELECT max(abs(s.v - 0.7 * y.v - 0.3 * x.v)) < 1e-6 AS square FROM spread_cells AS s
+    JOIN (SELECT a.i AS id, ax.j, sum(a.v * ax.v) AS v FROM a JOIN ax ON ax.id = a.j GROUP BY 1, 2) AS y USING (id, j) JOIN x USING (id, j)
+WHERE kernel LIKE '(0.7%';
+-- P(a) = a (I - (1-a) A)^-1
+SELECT max(abs(y.v / 0.25 - x.v)) < 1e-5 AS personalised FROM x
+    JOIN (SELECT p.id, p.j, p.v - 0.75 * q.v AS v FROM spread_cells AS p
+              JOIN (SELECT a.i AS id, s.j, sum(a.v * s.v) AS v FROM a JOIN spread_cells AS s ON s.id = a.j WHERE kernel LIKE 'P%' GROUP BY 1, 2) AS q USING (id, j)
+          WHERE kernel LIKE 'P%') AS y USING (id, j);
+
+-- gp_step: covariances with landmarks, in pieces as in one; a root divides first
+CREATE TABLE landmarks AS SELECT gp_rows(m, '{10, 13, 199, 499, 607}') AS m FROM whole;
+SELECT k, (SELECT gp_stack(gp_step(p.m, k::gp_kernel, l.m))::text FROM parts AS p, landmarks AS l) =
+          (SELECT gp_step(w.m, k::gp_kernel, l.m)::text FROM whole AS w, landmarks AS l) AS pieces
+FROM (VALUES ('X0'), ('relu(X0*W)'), ('2*relu(X0*W)*W'), ('X0, input=poly(c=1, d=2)')) AS v(k);
+SELECT max(abs(s.v - y.v)) < 1e-5 AS products FROM (SELECT (cells(gp_step(w.m, 'X0', l.m))).* FROM whole AS w, landmarks AS l) AS s
+    JOIN (SELECT p.id, l.j, sum(p.v * q.v) AS v FROM x AS p, unnest('{10, 13, 199, 499, 607}'::bigint[]) WITH ORDINALITY AS l(id, j)
+              JOIN x AS q ON q.id = l.id WHERE p.j = q.j GROUP BY 1, 2) AS y USING (id, j);
+SELECT max(abs(s.v - exp(-0.5 * y.v))) < 1e-5 AS gaussian FROM (SELECT (cells(gp_step(w.m, 'X0, input=rbf(gamma=0.5)', l.m))).* FROM whole AS w, landmarks AS l) AS s
+    JOIN (SELECT p.id, l.j, sum((p.v - q.v)^2) AS v FROM x AS p, unnest('{10, 13, 199, 499, 607}'::bigint[]) WITH ORDINALITY AS l(id, j)
+              JOIN x AS q ON q.id = l.id WHERE p.j = q.j GROUP BY 1, 2) AS y USING (id, j);
+CREATE TABLE two AS SELECT gp_features(i, x)::gp_matrix AS m FROM (VALUES (0, '{2,0,0,0}'::real[]), (1, '{1,4,0,0}'), (2, '{0,0,1,0}'), (3, '{0,0,0,1}')) AS v(i, x);
+SELECT max(abs(s.v - CASE j WHEN 1 THEN a1 / 2 ELSE (a2 - a1 / 2) / 4 END)) < 1e-6 AS divided
+FROM (SELECT (cells(gp_step(w.m, 'X0', (SELECT gp_features(i, x)::gp_matrix FROM (VALUES (-2, '{1,0,0,0}'::real[]), (-1, '{0,1,0,0}')) AS v(i, x)), two.m))).* FROM whole AS w, two) AS s
+    JOIN (SELECT id, x[1]::float8 AS a1, x[2]::float8 AS a2 FROM nodes) AS n USING (id);
+
+-- gp_apply: a product; one more row of weights is a constant
+CREATE TABLE weights AS SELECT gp_features(i, x)::gp_matrix AS m FROM (VALUES (0, '{1}'::real[]), (1, '{0}'), (2, '{-2}'), (3, '{0}'), (4, '{10}')) AS v(i, x);
+SELECT count(*), max(abs(s.v - (x[1] - 2 * x[3] + 10))) < 1e-5 AS affine
+FROM (SELECT (cells(gp_apply(p.m, w.m))).* FROM parts AS p, weights AS w) AS s JOIN nodes USING (id);
+
+-- gp_gram: the sums of parts are those of the whole, whoever adds them
+CREATE TABLE y AS SELECT p.part, gp_rows(gp_apply(p.m, w.m), '{10, 13, 16, 151, 154, 400, 607}') AS m FROM parts AS p, weights AS w;
+SELECT gp_gram(p.m, y.m, NULL)::text = (SELECT gp_gram(w.m, gp_stack, NULL)::text FROM whole AS w, (SELECT gp_stack(m) FROM y) AS s) AS same,
+    length(gp_gram(p.m, y.m, NULL)::text) > 4 * 5 * 8 AS doubles FROM parts AS p JOIN y USING (part) WHERE y.m IS NOT NULL;
+SELECT gp_gram(p.m, y.m, two.m) IS NULL AS none FROM parts AS p JOIN y USING (part), two WHERE false;
+
+-- What is refused
+SELECT gp_split(m, 0) FROM whole;
+SELECT gp_rows(m, '{13, 10}') FROM whole;
+SELECT gp_rows(m, '{NULL}') FROM whole;
+SELECT gp_step(m, 'gcn', (SELECT m FROM landmarks)) FROM whole;
+SELECT gp_step(m, 'auto', (SELECT m FROM landmarks)) FROM whole;
+SELECT gp_step(m, 'relu(X0*W)', (SELECT m FROM weights)) FROM whole;
+SELECT gp_step(m, 'relu(X0*W)', (SELECT m FROM landmarks), m) FROM whole;
+SELECT gp_step(m, 'relu(X0*W)', NULL) IS NULL AS none FROM whole;
+SELECT gp_apply(m, m) FROM whole;
+SELECT gp_apply(w.m, weights.m, two.m) FROM whole AS w, weights, two;
+SELECT gp_apply(w.m, gp_rows(weights.m, '{0,1,2,3}'), (SELECT gp_features(i, '{0,0,0,0}'::real[])::gp_matrix FROM generate_series(0, 3) AS i)) FROM whole AS w, weights;
+SELECT gp_spread(m, ARRAY(SELECT g FROM graphs), 'relu(X0*W)', '{}') FROM whole;
+SELECT gp_spread(m, ARRAY(SELECT g FROM graphs), 'A*X0 + b, sigma_b=1', '{}') FROM whole;
+SELECT gp_spread(m, ARRAY(SELECT g FROM graphs), 'A*X0', '{3, 3}') FROM whole;
+SELECT gp_spread(m, ARRAY[NULL::gp_graph], 'A*X0', '{}') FROM whole;
+SELECT gp_spread(m, ARRAY(SELECT gp_graph(1, 2)), 'A*X0', '{}') FROM whole;
+SELECT gp_spread(m, ARRAY(SELECT gp_graph(10, 13) UNION ALL SELECT gp_graph(13, 16, 2)), 'A*X0', '{}') FROM whole;
+SELECT count(*) FROM whole, gp_spread(m, '{}', 'A*X0', '{}');
+SELECT gp_stack(m) FROM (SELECT m FROM parts UNION ALL SELECT m FROM landmarks) AS u;
+SELECT gp_stack(m) FROM (SELECT m FROM parts UNION ALL SELECT NULL) AS u;
+SELECT gp_glue(part, m) FROM parts;
+SELECT gp_glue(NULL, m) FROM parts;
+SELECT gp_gram(p.m, y.m, NULL) FROM parts AS p, y WHERE p.part = 0 AND y.part = 3;
+SELECT gp_gram(p.m, y.m, w.m) FROM parts AS p JOIN y USING (part), weights AS w WHERE part = 0;
+SELECT gp_gram_accum(NULL, m, m, NULL) FROM whole;
+SELECT gp_gram_combine(NULL, m) FROM whole;
+SELECT 'AQ'::gp_matrix;
+SELECT 'AQEBAQA'::gp_matrix;
+SELECT 'AQgBAQA='::gp_matrix;
+SELECT 'AQkBAQAAAAAAAADwfw=='::gp_matrix;
+SELECT 'AQkBAQAAAAAAAAAAgA=='::gp_matrix;
+SELECT 'AQkBAQAAAAAAAADwPw=='::gp_matrix AS one;
+SELECT 'AQkBAQAAAAAAAADwPw=='::gp_factor;
+
+DROP VIEW spread_cells, x;
+DROP FUNCTION cells;
+DROP TABLE nodes, edges, parts, graphs, a, whole, spread, ax, landmarks, two, weights, y;

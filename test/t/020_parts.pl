@@ -1,0 +1,137 @@
+# A fit whose factor lies in tables: statements in parallel, counted, cancelled, and gone.
+use strict;
+use warnings;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use Time::HiRes qw(time);
+use Gnngp;
+
+my $fit = q{SET max_parallel_workers_per_gather = 2;
+	SELECT gp_fit('large', kernel => 'gcn', strategy => 'sql', landmarks => 300, nugget => 0.1)};
+
+my $node = PostgreSQL::Test::Cluster->new('parts');
+$node->init;
+$node->append_conf('postgresql.conf', "shared_preload_libraries = 'auto_explain'\nmax_worker_processes = 8");
+$node->start;
+$node->safe_psql('postgres', 'CREATE EXTENSION gnngp;' . large_graph());
+
+# What a fit may leave: schemas, tables, models, locks.
+sub left
+{
+	return $node->safe_psql('postgres', q{
+		SELECT (SELECT count(*) FROM pg_namespace WHERE nspname LIKE 'gnngp%')
+			|| ' ' || (SELECT count(*) FROM pg_class WHERE relname ~ '^(features|edges|groups|spread|columns|covariances|targets)\d+')
+			|| ' ' || (SELECT count(*) FROM gp_model_catalog) || ' ' || (SELECT count(*) FROM gp_progress)
+			|| ' ' || (SELECT count(*) FROM pg_locks WHERE classid = 'pg_extension'::regclass)});
+}
+is(left(), '0 0 0 0 0', 'nothing is there at first');
+
+# Each statement's progress as another session sees it: the total is there from the start and is met.
+my $session = background($node, $fit);
+my ($most, $total, $later) = (0, 0, 0);
+my $end = time + 120;
+my $running = q{SELECT count(*) FROM pg_stat_activity WHERE query LIKE '%gp_fit(%' AND state = 'active' AND pid <> pg_backend_pid()};
+$node->poll_query_until('postgres', "SELECT ($running) > 0");
+while (time < $end && $node->safe_psql('postgres', $running) > 0)
+{
+	my $seen = $node->safe_psql('postgres', q{SELECT done, total FROM gp_progress WHERE phase IN ('building the kernel', 'posterior')});
+	($most, $total) = ($1 > $most ? $1 : $most, $2) if $seen =~ /^(\d+)\|(\d+)$/;
+}
+is(finish($session), 0, 'the fit ends well');
+cmp_ok($total, '>', 10, "gp_progress has the number of statements ($total)");
+cmp_ok($most, '>', 2, "and counts them ($most seen)");
+cmp_ok($most, '<=', $total, 'never beyond their number');
+my $estimated = $node->safe_psql('postgres', q{SELECT reason FROM gp_estimate('large', 'gcn', 'sql', 300)});
+like($estimated, qr/^$total statements on /, 'which gp_estimate knows, too');
+
+# Every statement over parts is a parallel one, and no statement's rows pass an INSERT.
+my (undef, undef, $plans) = $node->psql('postgres', q{
+	SET client_min_messages = log; SET auto_explain.log_min_duration = 0; SET auto_explain.log_nested_statements = on;
+	SET auto_explain.log_level = log; SET log_min_messages = log;} . $fit);
+my $log = slurp_file($node->logfile);
+for my $function ('gp_step', 'gp_split', 'gp_stack', 'gp_glue', 'gp_apply', 'gp_gram', 'gp_features', 'gp_graph')
+{
+	my @plans = grep { /public\.$function\(/ } split /(?=Query Text:)/, $log;
+
+	cmp_ok(scalar(@plans), '>', 0, "$function is part of a statement");
+	is(scalar(grep { !/Gather/ } @plans), 0, "each of which runs in parallel");
+	next if $function =~ /features|graph/;
+	is(scalar(grep { !/Parallel Append/ } @plans), 0, "by partitions");
+}
+unlike($log, qr/INSERT INTO gnngp_parts\S+ SELECT/, 'no INSERT takes the rows of a query');
+
+# The same bits without parallel processes
+$node->safe_psql('postgres', q{SET gnngp.threads = 1; SET max_parallel_workers_per_gather = 0;
+	SELECT gp_fit('large', 'alone', 'gcn', strategy => 'sql', landmarks => 300, nugget => 0.1)});
+is($node->safe_psql('postgres', q{SELECT count(*) FROM
+	(SELECT * FROM gp_predict('large', top => NULL) EXCEPT SELECT * FROM gp_predict('alone', top => NULL)) AS d}), '0',
+	'serial and parallel plans give the same bits');
+$node->safe_psql('postgres', q{SELECT gp_drop_model('large'); SELECT gp_drop_model('alone')});
+
+# A timeout or a cancel in any statement ends it soon and leaves nothing.
+for my $ms (300, 600, 1000, 1500, 2200, 3000)
+{
+	my $started = time;
+	my (undef, undef, $err) = $node->psql('postgres', "SET statement_timeout = '${ms}ms';" . $fit);
+	my $late = time - $started - $ms / 1000;
+
+  SKIP:
+	{
+		skip 'the fit was over before', 2 if $err !~ /ERROR/;
+		like($err, qr/canceling statement due to statement timeout/, "a timeout after $ms ms ends the fit");
+		cmp_ok($late, '<', 1.5, sprintf('soon: %.2f s', $late));
+	}
+	$node->safe_psql('postgres', q{SELECT gp_drop_model(model) FROM gp_models});
+	is(left(), '0 0 0 0 0', 'and leaves nothing');
+}
+
+# An error of the user's own code in the middle of a statement, and memory that does not suffice
+$node->safe_psql('postgres', q{
+	CREATE VIEW traps AS SELECT id, x, CASE WHEN y = 3 AND id > 30000 THEN 1 / (id - id) ELSE y END AS y FROM large_nodes;
+	SELECT gp_create_graph('traps', 'traps', 'large_edges', features => '{x}', target => 'y')});
+my ($rc, undef, $err) = $node->psql('postgres', q{SELECT gp_fit('traps', kernel => 'gcn', strategy => 'sql')});
+like($err, qr/division by zero/, 'an error of a view');
+($rc, undef, $err) = $node->psql('postgres', q{SET gnngp.memory_limit = '4MB'; SELECT gp_fit('large', kernel => 'gcn', strategy => 'sql')});
+like($err, qr/gnngp\.memory_limit allows/, 'a memory limit that a task does not fit in');
+is(left(), '0 0 0 0 0', 'neither leaves anything');
+
+# The limit's refusal tells of strategy sql where the nodes are partitioned.
+$node->safe_psql('postgres', q{
+	CREATE TABLE divided (LIKE large_nodes) PARTITION BY HASH (id);
+	CREATE TABLE divided_0 PARTITION OF divided FOR VALUES WITH (MODULUS 2, REMAINDER 0);
+	CREATE TABLE divided_1 PARTITION OF divided FOR VALUES WITH (MODULUS 2, REMAINDER 1);
+	INSERT INTO divided SELECT * FROM large_nodes;
+	SELECT gp_create_graph('divided', 'divided', 'large_edges', features => '{x}', target => 'y')});
+my $limited = q{SET gnngp.memory_limit = '64MB'; SELECT gp_fit('%s', kernel => 'gcn', strategy => 'nystrom', landmarks => 2000)};
+(undef, undef, $err) = $node->psql('postgres', sprintf($limited, 'divided'));
+like($err, qr/HINT:.*strategy => 'sql'/, 'of partitioned nodes the refusal tells of it');
+(undef, undef, $err) = $node->psql('postgres', sprintf($limited, 'large'));
+unlike($err, qr/strategy => 'sql'/, 'and of others it does not');
+
+# Owners whose views change the working tables under the fit's feet get an error.
+$node->safe_psql('postgres', q{
+	CREATE ROLE schemer;
+	GRANT SELECT ON large_nodes, large_edges TO schemer;
+	GRANT CREATE ON SCHEMA public TO schemer;
+	SET ROLE schemer;
+	CREATE FUNCTION scheme(bigint) RETURNS bigint LANGUAGE plpgsql AS $$
+	DECLARE
+		t text;
+	BEGIN
+		IF $1 = 40000 THEN
+			FOR t IN SELECT oid::regclass FROM pg_class WHERE relkind IN ('r', 'p') AND relnamespace::regnamespace::text LIKE 'gnngp%' LOOP
+				EXECUTE format('ALTER TABLE %s ALTER COLUMN m TYPE text USING NULL', t);
+			END LOOP;
+		END IF;
+		RETURN $1;
+	END $$;
+	CREATE VIEW schemes AS SELECT scheme(src) AS src, dst FROM large_edges;
+	SELECT gp_create_graph('schemes', 'large_nodes', 'schemes', features => '{x}', target => 'y')});
+($rc, undef, $err) = $node->psql('postgres', q{SELECT gp_fit('schemer.schemes', kernel => 'gcn', strategy => 'sql', landmarks => 50)});
+isnt($rc, 0, 'working tables that are altered end the fit');
+like($err, qr/^psql:<stdin>:1: ERROR/m, 'by an error');
+is($node->safe_psql('postgres', 'SELECT 1'), '1', 'and the server goes on');
+is(left(), '0 0 0 0 0', 'with nothing left');
+
+done_testing();
