@@ -213,4 +213,4 @@ AS 'MODULE_PATHNAME', 'gnngp_estimate'
 LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000;
 
 COMMENT ON FUNCTION @extschema@.gp_estimate(text, @extschema@.gp_kernel, text, integer, text, boolean) IS
-    'what gp_fit(graph, kernel => ...) would cost: the strategy that the planner chooses, its memory and operations, and why';
+    'what gp_fit(graph, kernel => ...), or gp_fit_links(graph, method => ...), would cost: the strategy that the planner chooses, its memory and operations, and why';

@@ -20,7 +20,7 @@ sub use_world
 	@weighted_functions = map {
 		my $f = $_;
 		my $deep = grep { $_->{name} =~ /^(graph|model|factor)$/ } @{ $f->{arguments} };
-		($f->{internal} ? 0.3 : $f->{kind} eq 'a' ? 4 : $f->{name} =~ /drop/ ? 2 : $deep ? 9 : 1, $f);
+		($f->{internal} ? 1 : $f->{kind} eq 'a' ? 4 : $f->{name} =~ /drop/ ? 2 : $deep ? 9 : 1, $f);
 	} @{ $world->{functions} };
 	return;
 }

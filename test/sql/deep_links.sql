@@ -65,7 +65,15 @@ CALL gp_refresh('g');
 SELECT count(*) FROM was FULL JOIN gp_embedding('g') AS now USING (node, embedding);
 SELECT method FROM gp_fit_links('g', method => 'dgp(units=12, layers=1, convolutions=1, features=8, steps=20, rate=0.05)', seed => 4);
 
+-- What a fit would take; a fit takes that
+SELECT m, strategy, bytes > 0 AS bytes, flops > 0 AS flops, reason
+FROM unnest('{scores,pairs,dgp(steps=20)}'::text[]) AS m, gp_estimate('f', method => m);
+SELECT method, abs(peak_bytes::float8 / bytes - 1) < 0.1 AS near
+FROM gp_estimate('f', method => 'dgp(steps=20)') AS e, gp_fit_links('f', method => 'dgp(steps=20)') AS l;
+SELECT try($$SELECT gp_estimate('f', 'gin', method => 'dgp')$$);
+
 -- What is refused
+SELECT try($$SELECT gp_fit('f', method => 'dgp')$$);
 SELECT try($$SELECT gp_fit_links('g', method => 'dgp(unit=3)')$$);
 SELECT try($$SELECT gp_fit_links('g', method => 'dgp(units=0)')$$);
 SELECT try($$SELECT gp_fit_links('g', method => 'dgp(steps=20')$$);

@@ -30,7 +30,6 @@
 #define LOOK_ROWS 1024
 #define FEW_NODES 1000
 #define MANY_NODES 20000
-#define MEGABYTE (1024.0 * 1024.0)
 
 /* The seeds of what is drawn. */
 enum purpose
@@ -435,16 +434,9 @@ run_trial(gp_device *dry, void *arg)
 static void
 check_limit(gp_deep *d)
 {
-	gp_env	   *env = d->env;
-	double		needed;
-
-	if (env->limit == 0)
-		return;
-	needed = (double) env->used + gp_dry_run(d->dev, run_trial, d).bytes;
-	if (needed > (double) gp_limit(env))
-		gp_raise(env, GP_ERR_LIMIT, "Take fewer units or features, raise gnngp.memory_limit, or fit a part of the graph.",
-				 "the link model needs %.0f MB, more than gnngp.memory_limit (%.0f MB)",
-				 ceil(needed / MEGABYTE), floor((double) gp_limit(env) / MEGABYTE));
+	if (d->env->limit > 0)
+		gp_link_check_limit(d->env, (double) d->env->used + gp_dry_run(d->dev, run_trial, d).bytes,
+							"Take fewer units or features, raise gnngp.memory_limit, or fit a part of the graph.");
 }
 
 /*
@@ -506,23 +498,34 @@ forget_directions(gp_env *env, gp_link_problem *problem, gp_link_model *model)
 	model->owns_graph = true;
 }
 
-/* Fits a graph without directions. */
+/* What a training stands on: its options, the links that it hides, and its views of the graph without them. */
 static void
-fit(gp_device *dev, const gp_link_problem *problem, gp_link_model *model)
+deep_open(gp_deep *d, gp_device *dev, const gp_link_problem *problem, gp_link_fold *hidden)
 {
 	gp_env	   *env = dev->env;
 	gp_dgp		defaults = gp_dgp_defaults();
 	const gp_dgp *asked = problem->deep ? problem->deep : &defaults;
 	bool		again = asked->warm && problem->warm && problem->warm->sets == 1;
-	gp_link_fold hidden = hide_links(env, problem, &again);
-	gp_deep		d = {.dev = dev,.env = env,.problem = problem,.nodes = problem->graph->nodes};
 
-	d.options = settle_options(asked, d.nodes, problem->features != NULL);
-	d.before = again ? problem->warm : NULL;
+	*d = (gp_deep) {.dev = dev,.env = env,.problem = problem,.nodes = problem->graph->nodes};
+	*hidden = hide_links(env, problem, &again);
+	d->options = settle_options(asked, d->nodes, problem->features != NULL);
+	d->before = again ? problem->warm : NULL;
 	if (problem->features)
-		d.x = gp_link_features_prepare(env, problem->features, problem->seed);
+		d->x = gp_link_features_prepare(env, problem->features, problem->seed);
+	gp_deep_views_open(d, hidden->graph);
+}
+
+/* Fits a graph without directions. */
+static void
+fit(gp_device *dev, const gp_link_problem *problem, gp_link_model *model)
+{
+	gp_env	   *env = dev->env;
+	gp_link_fold hidden;
+	gp_deep		d;
+
+	deep_open(&d, dev, problem, &hidden);
 	model->width = d.options.units;
-	gp_deep_views_open(&d, hidden.graph);
 	check_limit(&d);
 	model->row = gp_alloc_array(env, (int64_t) gp_size_mul(env, d.nodes, model->width), sizeof(float));
 	model->row_variance = gp_alloc_array(env, (int64_t) gp_size_mul(env, d.nodes, model->width), sizeof(float));
@@ -530,7 +533,7 @@ fit(gp_device *dev, const gp_link_problem *problem, gp_link_model *model)
 	train(&d, first_steps(&d));
 	take_moments(&d, d.whole, model);
 	judge(&d, &hidden, model);
-	if (asked->warm)
+	if (d.options.warm)
 		model->warm = gp_deep_leave(&d, &hidden.pairs, hidden.links);
 	gp_deep_views_close(&d);
 	gp_link_fold_free(env, &hidden);
@@ -552,4 +555,30 @@ gp_link_deep_fit(gp_device *dev, const gp_link_problem *problem, gp_link_model *
 
 	forget_directions(dev->env, &undirected, model);
 	fit(dev, &undirected, model);
+}
+
+/* What a fit takes: its training is run on a device that only accounts. */
+gp_link_plan
+gp_link_deep_plan(gp_device *dev, const gp_link_problem *problem)
+{
+	gp_env	   *env = dev->env;
+	gp_link_problem undirected = *problem;
+	gp_link_model model = {0};
+	gp_link_plan plan = {.method = GP_LINK_DEEP};
+	gp_link_fold hidden;
+	gp_count	taken;
+	gp_deep		d;
+
+	forget_directions(env, &undirected, &model);
+	deep_open(&d, dev, &undirected, &hidden);
+	taken = gp_dry_run(dev, run_trial, &d);
+	plan.bytes = (double) env->used + taken.bytes;
+	plan.flops = taken.flops;
+	plan.steps = d.options.steps;
+	gp_deep_views_close(&d);
+	gp_link_fold_free(env, &hidden);
+	gp_features_free(env, d.x);
+	if (model.owns_graph)
+		gp_graph_free(env, (gp_graph *) model.graph);
+	return plan;
 }

@@ -190,7 +190,7 @@ gp_link_element_size(gp_link_element element)
 }
 
 /* Counts and chooses. */
-extern gp_link_plan gp_link_plan_make(gp_env *env, const gp_link_problem *problem);
+extern gp_link_plan gp_link_plan_make(gp_device *dev, const gp_link_problem *problem);
 
 /* Fits; checks the plan against gp_limit first.  The model borrows the graph. */
 extern gp_link_model *gp_link_fit(gp_device *dev, const gp_link_problem *problem);

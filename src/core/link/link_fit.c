@@ -108,12 +108,13 @@ count_codes(const gp_link_problem *problem, gp_link_plan *plan)
 
 /* Counts and chooses. */
 gp_link_plan
-gp_link_plan_make(gp_env *env, const gp_link_problem *problem)
+gp_link_plan_make(gp_device *dev, const gp_link_problem *problem)
 {
+	gp_env	   *env = dev->env;
 	gp_link_plan plan = {.method = problem->method == GP_LINK_AUTO ? GP_LINK_SCORES : problem->method};
 
 	if (plan.method == GP_LINK_DEEP)
-		return plan;
+		return gp_link_deep_plan(dev, problem);
 	if (plan.method == GP_LINK_SCORES)
 	{
 		plan.steps = choose_steps(problem->graph, &plan.cut);
@@ -127,16 +128,25 @@ gp_link_plan_make(gp_env *env, const gp_link_problem *problem)
 	return plan;
 }
 
-/* The plan, held against the limit. */
-static gp_link_plan
-checked_plan(gp_env *env, const gp_link_problem *problem)
+/* Holds what a fit needs against the limit. */
+void
+gp_link_check_limit(gp_env *env, double bytes, const char *hint)
 {
-	gp_link_plan plan = gp_link_plan_make(env, problem);
+	if (env->limit > 0 && bytes > (double) gp_limit(env))
+		gp_raise(env, GP_ERR_LIMIT, hint, "the link model needs %.0f MB, more than gnngp.memory_limit (%.0f MB)",
+				 ceil(bytes / MEGABYTE), floor((double) gp_limit(env) / MEGABYTE));
+}
 
-	if (env->limit > 0 && plan.bytes > (double) gp_limit(env))
-		gp_raise(env, GP_ERR_LIMIT, "Raise gnngp.memory_limit, or fit a part of the graph.",
-				 "the link model needs %.0f MB, more than gnngp.memory_limit (%.0f MB)",
-				 ceil(plan.bytes / MEGABYTE), floor((double) gp_limit(env) / MEGABYTE));
+/* The plan, held against the limit; a training holds its own, for what is planned is made for it. */
+static gp_link_plan
+checked_plan(gp_device *dev, const gp_link_problem *problem)
+{
+	gp_link_plan plan = {.method = GP_LINK_DEEP};
+
+	if (problem->method == GP_LINK_DEEP)
+		return plan;
+	plan = gp_link_plan_make(dev, problem);
+	gp_link_check_limit(dev->env, plan.bytes, "Raise gnngp.memory_limit, or fit a part of the graph.");
 	return plan;
 }
 
@@ -301,7 +311,7 @@ gp_link_model *
 gp_link_fit(gp_device *dev, const gp_link_problem *problem)
 {
 	gp_env	   *env = dev->env;
-	gp_link_plan plan = checked_plan(env, problem);
+	gp_link_plan plan = checked_plan(dev, problem);
 	gp_link_model *model = gp_alloc_zero(env, 1, sizeof(gp_link_model));
 
 	if (plan.method != GP_LINK_DEEP)

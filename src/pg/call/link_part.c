@@ -27,6 +27,24 @@ find_method(gp_env *env, const char *text, gp_dgp *options)
 	return GP_LINK_DEEP;
 }
 
+/* The name of a method. */
+const char *
+gnngp_link_method_name(gp_link_method method)
+{
+	return methods[method];
+}
+
+/* True for a text that names a method of links, or begins with that of dgp; auto is not one of links alone. */
+bool
+gnngp_link_has_method(gp_env *env, const char *text)
+{
+	for (int k = 0; k < (int) lengthof(methods); k++)
+		if (k != GP_LINK_AUTO && pg_strncasecmp(text + strspn(text, " \t\n"), methods[k], strlen(methods[k])) == 0 &&
+			gp_method_is(env, text, methods[k]))
+			return true;
+	return false;
+}
+
 /* True for a method that is trained: its stored form begins with its name. */
 bool
 gnngp_link_is_trained(const gnngp_link_settings *settings)
@@ -98,26 +116,45 @@ notice_cut(gp_env *env, const gp_link_model *links)
 			  links->steps, features);
 }
 
+/* What is to be fitted; options is room. */
+static gp_link_problem
+make_problem(gp_env *env, const gnngp_data *data, const gnngp_link_settings *settings, gp_dgp *options)
+{
+	gp_link_problem problem = {0};
+
+	problem.graph = data->graph;
+	problem.features = data->features;
+	problem.program = gnngp_compile_kernel(env, settings->kernel);
+	problem.method = find_method(env, settings->method, options);
+	problem.deep = problem.method == GP_LINK_DEEP ? options : NULL;
+	problem.seed = (uint64_t) settings->seed;
+	return problem;
+}
+
+/* What a fit would take. */
+gp_link_plan
+gnngp_link_estimate(gp_device *device, const gnngp_data *data, const gnngp_link_settings *settings)
+{
+	gp_dgp		options;
+	gp_link_problem problem = make_problem(device->env, data, settings, &options);
+
+	return gp_link_plan_make(device, &problem);
+}
+
 /* Fits the links of what has been read. */
 gp_link_model *
 gnngp_link_compute(gp_device *device, const gnngp_data *data, const gnngp_link_settings *settings,
 				   const uint64 *key, const gp_warm *warm)
 {
-	gp_link_problem problem = {0};
-	gp_link_model *links;
 	gp_dgp		options;
+	gp_link_problem problem = make_problem(device->env, data, settings, &options);
+	gp_link_model *links;
 
-	problem.graph = data->graph;
-	problem.features = data->features;
-	problem.program = gnngp_compile_kernel(device->env, settings->kernel);
-	problem.method = find_method(device->env, settings->method, &options);
-	problem.deep = problem.method == GP_LINK_DEEP ? &options : NULL;
 	if (problem.deep && problem.graph->directed)
 		gp_notice(device->env, "Use method => 'scores', which does.",
 				  "method dgp does not tell the directions of links apart");
 	problem.key = key;
 	problem.warm = warm;
-	problem.seed = (uint64_t) settings->seed;
 	links = gp_link_fit(device, &problem);
 	notice_cut(device->env, links);
 	return links;

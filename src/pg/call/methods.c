@@ -1,6 +1,7 @@
 /*
  * methods.c - the methods beside the Gaussian process: one line of a table for each.
  */
+#include "link_part.h"
 #include "methods.h"
 
 #include <math.h>
@@ -132,6 +133,7 @@ find_method(gp_env *env, const char *text)
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("unknown method \"%s\"", text),
+			 gnngp_link_has_method(env, text) ? errhint("It is one of links: gp_fit_links(..., method => %s).", quote_literal_cstr(text)) :
 			 errhint("Methods are %s; all but the first take options: gckm(layers=3).", method_names())));
 }
 

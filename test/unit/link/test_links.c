@@ -189,7 +189,7 @@ check_fit(gp_env *env, bool directed, bool features, gp_link_method method)
 	gp_graph   *g = groups(env, directed);
 	gp_link_problem p = problem_of(env, g, features ? group_features(env) : NULL, method);
 	gp_device  *dev = gp_device_cpu(env, 1);
-	gp_link_plan plan = gp_link_plan_make(env, &p);
+	gp_link_plan plan = gp_link_plan_make(dev, &p);
 	gp_link_model *model = gp_link_fit(dev, &p);
 	char		name[200];
 
@@ -428,7 +428,7 @@ check_limit(gp_env *env)
 	ok(strstr(test_state(env)->message, "gnngp.memory_limit") != NULL, "and names both numbers");
 	env->limit = 0;
 	gp_link_fit(dev, &p);
-	ok((double) env->peak < gp_link_plan_make(env, &p).bytes + 1e6, "the plan is not exceeded");
+	ok((double) env->peak < gp_link_plan_make(dev, &p).bytes + 1e6, "the plan is not exceeded");
 }
 
 int
