@@ -18,7 +18,6 @@
 #define LEAST_STEPS 6
 #define LEAST_POWERS 3			/* of the features, where even the least steps are more than that */
 #define RANKED 200				/* links of all folds that are ranked among rivals */
-#define MEGABYTE (1024.0 * 1024.0)
 
 /* The rows that are learnt from, fold after fold. */
 typedef struct rows
@@ -126,15 +125,6 @@ gp_link_plan_make(gp_device *dev, const gp_link_problem *problem)
 	count_codes(problem, &plan);
 	plan.bytes += (double) env->used;
 	return plan;
-}
-
-/* Holds what a fit needs against the limit. */
-void
-gp_link_check_limit(gp_env *env, double bytes, const char *hint)
-{
-	if (env->limit > 0 && bytes > (double) gp_limit(env))
-		gp_raise(env, GP_ERR_LIMIT, hint, "the link model needs %.0f MB, more than gnngp.memory_limit (%.0f MB)",
-				 ceil(bytes / MEGABYTE), floor((double) gp_limit(env) / MEGABYTE));
 }
 
 /* The plan, held against the limit; a training holds its own, for what is planned is made for it. */

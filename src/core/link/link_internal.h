@@ -167,7 +167,7 @@ extern uint64_t *gp_link_row_codes(gp_device *dev, int64_t nodes, int64_t width,
 extern void gp_link_deep_fit(gp_device *dev, const gp_link_problem *problem, gp_link_model *model);
 extern gp_link_plan gp_link_deep_plan(gp_device *dev, const gp_link_problem *problem);
 
-/* link_fit.c: raises GP_ERR_LIMIT, with this hint, for a fit that needs more bytes than there may be. */
+/* link_model.c: raises GP_ERR_LIMIT, with this hint, for a fit that needs more bytes than there may be. */
 extern void gp_link_check_limit(gp_env *env, double bytes, const char *hint);
 
 /* deep_pairs.c: score, variance and probability of pairs whose ends stand in row. */
