@@ -256,8 +256,11 @@ finish_group(group *g, gp_link_lot *lot)
 	gp_link_pool p = gp_link_pool_create(g->l, g->found.n);
 
 	p.n = g->found.n;
-	memcpy(p.slot, g->found.slot, p.n * sizeof(int32_t));
-	memcpy(p.dst, g->found.dst, p.n * sizeof(int32_t));
+	if (p.n > 0)
+	{
+		memcpy(p.slot, g->found.slot, p.n * sizeof(int32_t));
+		memcpy(p.dst, g->found.dst, p.n * sizeof(int32_t));
+	}
 	memcpy(p.first, g->found.first, sizeof(p.first));
 	if (p.score)
 		narrow(g, &p);
