@@ -3,6 +3,11 @@
 -- replace functions and views; the whole equals what the script of 0.2.0 makes,
 -- object by object: test/t/010_upgrade.pl tells what does not.
 
+-- What shows progress has one more column.
+CREATE OR REPLACE VIEW @extschema@.gp_progress WITH (security_invoker = true) AS
+    SELECT NULL::pg_catalog.int4 AS pid, NULL::pg_catalog.text AS model, NULL::pg_catalog.text AS phase, NULL::pg_catalog.int8 AS done,
+           NULL::pg_catalog.int8 AS total, NULL::pg_catalog.timestamptz AS started;
+
 -- Functions whose arguments changed.  What views of users stand on stays under
 -- another name, and is the user's from then on: a dump then has it, too.
 DO $update$
@@ -24,7 +29,8 @@ BEGIN
         'gp_tune(text, @extschema@.gp_kernel[], text)',
         'gp_estimate(text, @extschema@.gp_kernel, text, integer)',
         'gp_cluster(text, integer, @extschema@.gp_kernel, bigint)',
-        'gp_cluster(text, anyelement, integer, @extschema@.gp_kernel, bigint)']
+        'gp_cluster(text, anyelement, integer, @extschema@.gp_kernel, bigint)',
+        'gp_progress_rows()']
     LOOP
         BEGIN
             EXECUTE 'DROP FUNCTION @extschema@.' || old;
@@ -35,12 +41,6 @@ BEGIN
         END;
     END LOOP;
 END $update$;
-
--- What shows progress has one more column.
-CREATE OR REPLACE VIEW @extschema@.gp_progress WITH (security_invoker = true) AS
-    SELECT NULL::pg_catalog.int4 AS pid, NULL::pg_catalog.text AS model, NULL::pg_catalog.text AS phase, NULL::pg_catalog.int8 AS done,
-           NULL::pg_catalog.int8 AS total, NULL::pg_catalog.timestamptz AS started;
-DROP FUNCTION @extschema@.gp_progress_rows();
 
 -- A column in use by a view or a policy keeps its type.
 CREATE OR REPLACE VIEW @extschema@.gp_graphs WITH (security_invoker = true) AS

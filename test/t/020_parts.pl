@@ -134,4 +134,38 @@ like($err, qr/^psql:<stdin>:1: ERROR/m, 'by an error');
 is($node->safe_psql('postgres', 'SELECT 1'), '1', 'and the server goes on');
 is(left(), '0 0 0 0 0', 'with nothing left');
 
+# A part that is missing, and one that comes twice in place of another, as the owner's code could have it
+for my $tamper ('INSERT INTO %I.%I VALUES (0, 99, NULL)',
+	'WITH gone AS (DELETE FROM %1$I.%2$I WHERE part = 0 RETURNING 1) INSERT INTO %1$I.%2$I SELECT t.pk, 0, t.m FROM %1$I.%2$I AS t, gone WHERE t.part = 1')
+{
+	$node->safe_psql('postgres', qq{
+		SET ROLE schemer;
+		CREATE OR REPLACE FUNCTION tamper() RETURNS trigger LANGUAGE plpgsql AS \$\$
+		BEGIN
+			IF NEW.name LIKE 'weights%' THEN
+				EXECUTE (SELECT format('$tamper', n.nspname, c.relname) FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
+						 WHERE n.nspname LIKE 'gnngp\\_parts%' AND c.relname LIKE 'features%' AND c.relkind = 'p');
+			END IF;
+			RETURN NEW;
+		END \$\$;
+		CREATE OR REPLACE FUNCTION scheme(id integer) RETURNS integer LANGUAGE plpgsql AS \$\$
+		DECLARE
+			small name;
+		BEGIN
+			SELECT n.nspname INTO small FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
+			WHERE n.nspname LIKE 'gnngp\\_parts%' AND c.relname = 'small' AND NOT c.relhastriggers;
+			IF small IS NOT NULL THEN
+				EXECUTE format('CREATE TRIGGER tamper BEFORE INSERT ON %I.small FOR EACH ROW EXECUTE FUNCTION public.tamper()', small);
+			END IF;
+			RETURN id;
+		END \$\$;
+		CREATE OR REPLACE VIEW scheming AS SELECT id, ARRAY[scheme(1), x[2], x[1]]::real[] AS x, y FROM large_nodes;
+		SELECT gp_create_graph('scheming', 'scheming', 'large_edges', features => '{x}', target => 'y')
+		WHERE NOT EXISTS (SELECT FROM gp_graphs WHERE graph = 'scheming')});
+	($rc, undef, $err) = $node->psql('postgres', q{SET ROLE schemer; SELECT gp_fit('scheming', kernel => 'X0', strategy => 'sql', nugget => 0.1)});
+	isnt($rc, 0, 'what is tampered with ends the fit');
+	like($err, qr/is missing|comes twice/, 'by an error that says so') or diag $err;
+	is($node->safe_psql('postgres', 'SELECT 1'), '1', 'and the server goes on');
+}
+
 done_testing();

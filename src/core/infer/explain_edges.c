@@ -16,6 +16,7 @@
 #define TRIED 32				/* edges that are tried */
 #define TRIED_EACH 2			/* or so many for each that is asked for */
 #define ROWS 4096				/* rows of one evaluation, about */
+#define COPIED 64				/* nodes and edges of a copied graph that count as one of them */
 
 /* An edge on the way. */
 typedef struct trial
@@ -222,7 +223,9 @@ gp_live_explain_edges(gp_device *dev, const gp_live_question *question, int32_t 
 {
 	gp_live_edge none = {-1, -1, 0.0};
 	gp_live_edge *edge = find_edges(dev->env, question, k < INT32_MAX / TRIED_EACH ? gp_max64(TRIED, TRIED_EACH * k) : k, n);
-	int64_t		room = gp_max64(1, ROWS / gp_max64(1, question->inner));
+	/* Copies of the graph lie side by side: few of one that hubs make large. */
+	int64_t		size = gp_max64(question->inner, (question->graph->nodes + question->graph->start[question->graph->nodes]) / COPIED);
+	int64_t		room = gp_max64(1, ROWS / gp_max64(1, size));
 
 	evaluate(dev, question, column, &none, 1);
 	for (gp_band band = gp_band_first(*n, room); band.count > 0; gp_band_next(&band))

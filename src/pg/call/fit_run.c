@@ -113,11 +113,22 @@ fit_in_parts(gnngp_fit_run *run, const gnngp_graph_def *graph)
 	run->seconds = take_lap(run);
 }
 
+/* True when two readings saw the same nodes, with the same labels, whose ids are integers. */
+static bool
+same_nodes(const gnngp_data *a, const gnngp_data *b)
+{
+	return a->ids.n == b->ids.n && a->nlabelled == b->nlabelled && a->nclasses == b->nclasses && a->ids.integer && b->ids.integer &&
+		memcmp(a->ids.key, b->ids.key, a->ids.n * sizeof(int64)) == 0 &&
+		memcmp(a->labelled, b->labelled, a->nlabelled * sizeof(int32)) == 0 &&
+		(a->label == NULL || memcmp(a->label, b->label, a->nlabelled * sizeof(int32)) == 0) &&
+		(a->target == NULL || memcmp(a->target, b->target, a->nlabelled * sizeof(double)) == 0);
+}
+
 /* 55000 where such a fit and the reading for another part saw other nodes. */
 static void
-check_parts(const gnngp_fit_run *run)
+check_parts(const gnngp_fit_run *run, const gnngp_data *fitted)
 {
-	if (run->fit.posterior && (run->fit.posterior->nodes != run->data->ids.n || run->fit.posterior->loo.n != run->data->nlabelled))
+	if (fitted && fitted != run->data && !same_nodes(fitted, run->data))
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("the tables of graph \"%s\" changed while they were read", run->model_name),
@@ -133,6 +144,7 @@ gnngp_fit_read(MemoryContext parent, const gnngp_graph_def *graph,
 	MemoryContext context = AllocSetContextCreate(parent, "gnngp fit", ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(context);
 	gnngp_fit_run *run = palloc0(sizeof(gnngp_fit_run));
+	const gnngp_data *fitted;
 
 	INSTR_TIME_SET_CURRENT(run->lap);
 	run->context = context;
@@ -145,9 +157,10 @@ gnngp_fit_read(MemoryContext parent, const gnngp_graph_def *graph,
 	gnngp_env_collect_notices(run->env);
 	if (settings && gnngp_fits_in_parts(&run->settings))
 		fit_in_parts(run, graph);
+	fitted = run->data;
 	if (run->data == NULL || link_settings)
 		run->data = gnngp_read(run->env, graph, settings ? run->settings.task : "auto", settings != NULL);
-	check_parts(run);
+	check_parts(run, fitted);
 	choose_type(run);
 	run->read_peak = run->env->peak;
 	run->read_seconds = take_lap(run);

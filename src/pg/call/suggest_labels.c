@@ -90,6 +90,8 @@ gnngp_next_labels(PG_FUNCTION_ARGS)
 
 	InitMaterializedSRF(fcinfo, 0);
 	gnngp_live_call_open(&c, fcinfo);
+	/* Who is left out has a label. */
+	gnngp_require_owner(c.model->owner_role, "model", c.model->name);
 	guc_level = NewGUCNestLevel();
 	gnngp_pin_output_settings();
 	take_among(&c, has_k ? 2 : 1);

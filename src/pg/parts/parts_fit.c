@@ -269,6 +269,7 @@ typedef struct predictions
 	double	   *mean;
 	double	   *norm;
 	double	   *present;
+	bool	   *taken;			/* nodes: what user code has put into a table may come twice */
 	int64		seen;
 } predictions;
 
@@ -277,8 +278,11 @@ static void
 take_predictions(void *state, const Datum *values, const bool *nulls)
 {
 	predictions *out = state;
-	gnngp_table_value m = gnngp_matrix_read(values[0]);
+	gnngp_table_value m;
 
+	if (nulls[0])
+		gnngp_matrix_refuse("A part is missing.");
+	m = gnngp_matrix_read(values[0]);
 	if (!m.wide || m.cols != out->columns + 2)
 		gnngp_matrix_refuse("The predictions of a part have another shape.");
 	for (int64 i = 0; i < m.ids.n; i++)
@@ -289,6 +293,9 @@ take_predictions(void *state, const Datum *values, const bool *nulls)
 		gnngp_look(i);
 		if (node < 0)
 			gnngp_matrix_refuse("A part has a row of no node.");
+		if (out->taken[node])
+			gnngp_matrix_refuse("A row comes twice.");
+		out->taken[node] = true;
 		for (int32 c = 0; c < out->columns; c++)
 			out->mean[node * out->columns + c] = gnngp_get_float8(row + c * sizeof(double));
 		out->norm[node] = gnngp_get_float8(row + out->columns * sizeof(double));
@@ -304,7 +311,7 @@ predict_parts(void *state, gp_matrix w, gp_matrix root, double *mean, double *no
 	job		   *j = state;
 	gnngp_parts *p = &j->p;
 	gp_device  *dev = p->ev.dev;
-	predictions out = {p, (int32) w.cols, mean, norm, present, 0};
+	predictions out = {p, (int32) w.cols, mean, norm, present, NULL, 0};
 	Oid			type = gnngp_type("gp_matrix");
 	gnngp_place_taker taker = {take_predictions, &out, 1, &type};
 	gp_matrix	solved = dev->create(dev, w.rows, w.cols, GP_DOUBLE);
@@ -312,6 +319,7 @@ predict_parts(void *state, gp_matrix w, gp_matrix root, double *mean, double *no
 	const char *weights;
 
 	p->place.phase = GP_PHASE_POSTERIOR;
+	out.taken = gp_alloc_zero(p->ev.env, p->n, sizeof(bool));
 	dev->copy(dev, solved, w);
 	gp_factor_solve(&p->ev, j->factor.f, solved);
 	weights = gnngp_parts_copy(p, "weights", solved, GP_DOUBLE, NULL);
@@ -320,6 +328,7 @@ predict_parts(void *state, gp_matrix w, gp_matrix root, double *mean, double *no
 					  0, NULL, NULL, &taker);
 	if (out.seen != p->n)
 		gnngp_matrix_refuse("A row is missing.");
+	gp_free(p->ev.env, out.taken);
 	dev->destroy(dev, &solved);
 	dev->destroy(dev, &combined);
 }

@@ -18,6 +18,7 @@ typedef struct gathering
 	int64		n;
 	int64		found;
 	gp_matrix	host;			/* double */
+	bool	   *taken;			/* places of nodes: what user code has put into a table may come twice */
 } gathering;
 
 /* The place of a node among those that are wanted, or -1. */
@@ -58,6 +59,9 @@ take_rows(void *state, const Datum *values, const bool *nulls)
 
 		if (at < 0)
 			gnngp_matrix_refuse("A part has a row that was not asked for.");
+		if (g->taken[at])
+			gnngp_matrix_refuse("A row comes twice.");
+		g->taken[at] = true;
 		for (int64 j = 0; j < m.cols; j++)
 			row[j] = m.wide ? gnngp_get_float8(m.value + (i * m.cols + j) * sizeof(double)) :
 				gnngp_get_float4(m.value + (i * m.cols + j) * sizeof(float));
@@ -95,7 +99,7 @@ gnngp_parts_gather(gnngp_parts *p, const char *table, const int32 *node, int64 n
 	gp_env	   *env = p->ev.env;
 	Oid			types[] = {INT8ARRAYOID, INT4ARRAYOID};
 	Datum		values[2] = {0};
-	gathering	g = {p, node, n, 0, {0}};
+	gathering	g = {.p = p,.node = node,.n = n};
 	Oid			type = gnngp_type("gp_matrix");
 	gnngp_place_taker taker = {take_rows, &g, 1, &type};
 	const char *query = psprintf("SELECT %s.gp_rows(t.m, $1) FROM %s AS t WHERE t.part = ANY ($2)", p->schema, table);
@@ -107,12 +111,14 @@ gnngp_parts_gather(gnngp_parts *p, const char *table, const int32 *node, int64 n
 		return (gp_matrix) {0};
 	}
 	g.host = gp_matrix_wrap(gp_alloc_array(env, (int64) gp_size_mul(env, n, cols), sizeof(double)), n, cols, GP_DOUBLE);
+	g.taken = gp_alloc_zero(env, n, sizeof(bool));
 	ids_and_parts(p, node, n, values);
 	gnngp_place_query(&p->place, query, 2, types, values, &taker);
 	if (g.found != n)
 		gnngp_matrix_refuse("A row is missing.");
 	out = p->ev.dev->create(p->ev.dev, n, cols, GP_DOUBLE);
 	p->ev.dev->upload(p->ev.dev, out, g.host);
+	gp_free(env, g.taken);
 	gp_free(env, g.host.data);
 	return out;
 }

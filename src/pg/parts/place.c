@@ -13,6 +13,8 @@
 #include "access/table.h"
 #include "access/xact.h"
 #include "catalog/namespace.h"
+#include "catalog/pg_am.h"
+#include "catalog/pg_class.h"
 #include "catalog/pg_type_d.h"
 #include "executor/executor.h"
 #include "executor/spi.h"
@@ -224,7 +226,18 @@ open_partitions(gnngp_place *p, const char *table, insertion *in)
 
 	in->keys = p->keys;
 	for (int k = 0; k < in->keys; k++)
+	{
+		const FormData_pg_class *class;
+
 		in->part[k] = table_open(get_relname_relid(psprintf("%s_%d", strchr(table, '.') + 1, k), schema), RowExclusiveLock);
+		class = in->part[k]->rd_rel;
+		/* Code of the owner's that a statement has called could have put something else in its place. */
+		if (class->relkind != RELKIND_RELATION || class->relam != HEAP_TABLE_AM_OID || class->relowner != p->owner ||
+			class->relpersistence != RELPERSISTENCE_UNLOGGED)
+			ereport(ERROR,
+					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+					 errmsg("working table \"%s\" has been replaced while it was used", RelationGetRelationName(in->part[k]))));
+	}
 }
 
 /* The types of the columns of partitions, which must be alike. */
@@ -284,11 +297,19 @@ count_partitions(gnngp_place *p, const char *table)
 	return rows;
 }
 
-/* Drops a table.  TRUNCATE frees its files at once, which DROP does when the transaction ends. */
+/*
+ * Drops a table.  TRUNCATE frees its files at once, which DROP does when the transaction ends; the
+ * table above the partitions is logged, and would have subscribers truncate what they have not.
+ */
 static void
 drop_partitions(gnngp_place *p, const char *table)
 {
-	gnngp_place_execute(p, psprintf("TRUNCATE %s", table), 0, NULL, NULL);
+	StringInfoData text;
+
+	initStringInfo(&text);
+	for (int k = 0; k < p->keys; k++)
+		appendStringInfo(&text, "%s %s_%d", k == 0 ? "TRUNCATE" : ",", table, k);
+	gnngp_place_execute(p, text.data, 0, NULL, NULL);
 	gnngp_place_execute(p, psprintf("DROP TABLE %s", table), 0, NULL, NULL);
 	p->tables = list_delete_ptr(p->tables, (void *) table);
 }
@@ -326,7 +347,9 @@ pin_settings(void)
 		{"min_parallel_table_scan_size", "0"},
 		{"enable_hashagg", "off"},
 		{"jit", "off"},
-		{"client_min_messages", "warning"}
+		{"client_min_messages", "warning"},
+		{"default_table_access_method", "heap"},
+		{"default_tablespace", ""}
 	};
 
 	for (int i = 0; i < (int) lengthof(pins); i++)
