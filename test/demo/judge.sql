@@ -24,6 +24,6 @@ SELECT p.name, d.section AS hidden,
        to_char(max(g.variance), '0.0000') AS variance
 FROM drawn AS d
     JOIN packages AS p USING (id)
-    JOIN gp_predict('packages', top => 2, nodes => ARRAY(SELECT id FROM drawn)) AS g ON g.node = d.id
+    JOIN gp_predict('packages', ARRAY(SELECT id FROM drawn), top => 2) AS g ON g.node = d.id
 GROUP BY p.name, d.section
 ORDER BY max(g.probability) DESC;

@@ -71,6 +71,7 @@ FROM unnest('{scores,pairs,dgp(steps=20)}'::text[]) AS m, gp_estimate('f', metho
 SELECT method, abs(peak_bytes::float8 / bytes - 1) < 0.1 AS near
 FROM gp_estimate('f', method => 'dgp(steps=20)') AS e, gp_fit_links('f', method => 'dgp(steps=20)') AS l;
 SELECT try($$SELECT gp_estimate('f', 'gin', method => 'dgp')$$);
+SELECT try($$SELECT gp_estimate('f', method => 'scores', live => true)$$);
 
 -- What is refused
 SELECT try($$SELECT gp_fit('f', method => 'dgp')$$);

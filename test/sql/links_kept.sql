@@ -30,7 +30,8 @@ SELECT gp_create_graph('numbers', 'n', 'e'), gp_create_graph('names', 'names', '
 
 SELECT try($$SELECT gp_fit_links('numbers', keep => -1)$$);
 SELECT try($$SELECT gp_fit_links('numbers', keep => 101)$$);
-SELECT try($$SELECT gp_fit_links('numbers', keep => 3, min_probability => 1.5)$$), try($$SELECT gp_fit_links('numbers', keep => 3, min_probability => 'NaN')$$);
+SELECT try($$SELECT gp_fit_links('numbers', keep => 3, min_probability => 1.5)$$), try($$SELECT gp_fit_links('numbers', keep => 3, min_probability => 'NaN')$$),
+       try($$SELECT gp_fit_links('numbers', min_probability => 0.9)$$);
 SELECT model FROM gp_fit_links('numbers', keep => NULL, min_probability => NULL);
 SELECT link_keep, link_kept_bytes, (SELECT count(*) FROM gp_block WHERE part = 'link_best') FROM gp_models;
 SELECT g, (gp_fit_links(g, keep => 10)).model, (gp_fit_links(g, g || '_0')).model FROM unnest('{numbers,names,arcs}'::text[]) g;

@@ -92,6 +92,11 @@ estimate_links(FunctionCallInfo fcinfo, gp_env *env, const gnngp_graph_def *grap
 	gp_link_plan links;
 	gp_device  *device;
 
+	if (strcmp(asked->strategy, "auto") != 0 || asked->landmarks > 0 || asked->live)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("strategy, landmarks and live cannot be given with method %s", asked->method),
+				 errhint("They are for fits of nodes.")));
 	if (!gnngp_kernel_is_auto(asked->kernel))
 		settings.kernel = asked->kernel;
 	gnngp_link_settings_check(&settings);

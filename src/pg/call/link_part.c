@@ -78,6 +78,11 @@ gnngp_link_settings_check(gnngp_link_settings *settings)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("min_probability must be between 0 and 1"),
 				 errhint("Of the pairs that keep => ... stores, those of a smaller probability are left out.")));
+	if (settings->min_probability > 0.0 && settings->keep == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("min_probability needs keep"),
+				 errhint("It leaves pairs out of those that are stored, such as keep => 10; gp_predict_links tells the probability of all others.")));
 }
 
 /* The best pairs of every node, where some are to be kept; each thread takes nodes of its own, as in predictions. */

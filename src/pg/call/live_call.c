@@ -45,7 +45,7 @@ refuse_superuser(const gnngp_live_call *c)
 	if (superuser() && !superuser_arg(owner))
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("a superuser may not read the tables of model \"%s\", whose owner is none", c->model->name),
+				 errmsg("a superuser may not read the tables of model \"%s\", whose owner is no superuser", c->model->name),
 				 errdetail("What the tables' views and policies call would run with the rights of a superuser."),
 				 errhint("Take the owner's rights first: SET ROLE %s.", GetUserNameFromId(owner, true) ? GetUserNameFromId(owner, true) : "...")));
 }
@@ -141,13 +141,17 @@ gnngp_live_call_take(gnngp_live_call *c, int argno, const char *argument, const 
 	gnngp_live_call_check_twice(&c->nodes, argument);
 }
 
+const gnngp_id_hints gnngp_live_hints = {
+	"Give integer ids, which the model %1$s has.",
+	"Give ids that the model %1$s has, of type %2$s.",
+	"model"
+};
+
 /* Takes the nodes that are asked for. */
 void
 gnngp_live_call_nodes(gnngp_live_call *c)
 {
-	gnngp_id_hints hints = gnngp_id_hints_for(c->fcinfo);
-
-	gnngp_live_call_take(c, 1, "nodes", &hints);
+	gnngp_live_call_take(c, 1, "nodes", &gnngp_live_hints);
 	if (c->nodes.all)
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),

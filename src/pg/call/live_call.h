@@ -33,6 +33,9 @@ typedef struct gnngp_live_call
 /* Looks up the model, its graph and its live state. */
 extern void gnngp_live_call_open(gnngp_live_call *c, FunctionCallInfo fcinfo);
 
+/* What to write where ids are of another type, for calls that want nodes named. */
+extern const gnngp_id_hints gnngp_live_hints;
+
 /* Takes the nodes that the second argument names: 22004 for none, 22023 for one twice. */
 extern void gnngp_live_call_nodes(gnngp_live_call *c);
 

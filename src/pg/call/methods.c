@@ -134,7 +134,7 @@ find_method(gp_env *env, const char *text)
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("unknown method \"%s\"", text),
 			 gnngp_link_has_method(env, text) ? errhint("It is one of links: gp_fit_links(..., method => %s).", quote_literal_cstr(text)) :
-			 errhint("Methods are %s; all but the first take options: gckm(layers=3).", method_names())));
+			 errhint("Methods are %s; all but the first take options: gckm(layers=3). Those of links are scores, pairs and dgp.", method_names())));
 }
 
 /* 22023 when a setting was given that means nothing for a method. */

@@ -120,14 +120,13 @@ static void
 take_given(gnngp_live_call *c)
 {
 	FunctionCallInfo fcinfo = c->fcinfo;
-	gnngp_id_hints hints = gnngp_id_hints_for(fcinfo);
 	gnngp_id_type type;
 
 	c->given = (gnngp_given_ids) {0};
 	if (!PG_ARGISNULL(ARG_GIVEN_NODES))
 	{
 		require_array(fcinfo);
-		gnngp_id_type_open_argument(&type, c->model, fcinfo, ARG_GIVEN_NODES, &hints);
+		gnngp_id_type_open_argument(&type, c->model, fcinfo, ARG_GIVEN_NODES, &gnngp_live_hints);
 		c->given = gnngp_given_ids_take(&type, fcinfo, ARG_GIVEN_NODES);
 	}
 	for (int64 k = 0; k < c->given.n; k++)
