@@ -50,4 +50,25 @@ extern void gp_heap_offer(gp_heap *heap, const void *item);
 /* Puts the items in order, which ends the heap. */
 extern void gp_heap_sort(gp_heap *heap);
 
+/* The place of a number among n ascending ones, none of which comes twice; -1: it is not there. */
+static inline int64_t
+gp_sorted_find(const int32_t *list, int64_t n, int32_t number)
+{
+	int64_t		low = 0;
+	int64_t		high = n;
+
+	while (low < high)
+	{
+		int64_t		middle = low + (high - low) / 2;
+
+		if (list[middle] == number)
+			return middle;
+		if (list[middle] < number)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return -1;
+}
+
 #endif							/* GP_SORT_H */

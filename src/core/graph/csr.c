@@ -216,21 +216,9 @@ gp_csr_select(gp_env *env, const gp_csr *s, const int32_t *index, int64_t n,
 int64_t
 gp_csr_find(const int64_t *start, const int32_t *col, int32_t row, int32_t column)
 {
-	int64_t		low = start[row];
-	int64_t		high = start[row + 1];
+	int64_t		at = gp_sorted_find(col + start[row], start[row + 1] - start[row], column);
 
-	while (low < high)
-	{
-		int64_t		middle = low + (high - low) / 2;
-
-		if (col[middle] == column)
-			return middle;
-		if (col[middle] < column)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return -1;
+	return at < 0 ? -1 : start[row] + at;
 }
 
 /* Sorts the columns of one row: a short one by shell sort, which is insertion sort for very short ones. */

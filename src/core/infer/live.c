@@ -12,6 +12,7 @@
  * (Rasmussen and Williams 2006, equations 2.23 and 2.24, conditioned once more; a label is taken
  * by the observation that undoes it).
  */
+#include "base/sort.h"
 #include "live_rows.h"
 
 #include <math.h>
@@ -63,7 +64,7 @@ see_label(live *s, const gp_live_label *change)
 	int64_t		n;
 	const int32_t *labelled = gp_live_labelled(s->r.q->keep, &n);
 	int32_t		node = s->r.q->fit_node[change->node];
-	int64_t		label = node < 0 ? -1 : gp_live_place(labelled, n, node);
+	int64_t		label = node < 0 ? -1 : gp_sorted_find(labelled, n, node);
 	const double *targets = gp_keep_need(s->r.env, s->r.q->keep, GP_PIECE_TARGETS, 0, 0, n)->dense;
 
 	if (label >= 0)

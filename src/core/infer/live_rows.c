@@ -1,6 +1,7 @@
 /*
  * live_rows.c - the kernel between a live question's rows and what the fit kept.
  */
+#include "base/sort.h"
 #include "live_rows.h"
 
 /* Opens the evaluation. */
@@ -25,34 +26,13 @@ gp_live_rows_close(gp_live_rows *r)
 	gp_eval_close(&r->ev);
 }
 
-/* The place of a number among ascending ones. */
-int64_t
-gp_live_place(const int32_t *list, int64_t n, int32_t node)
-{
-	int64_t		low = 0;
-	int64_t		high = n;
-
-	while (low < high)
-	{
-		int64_t		middle = low + (high - low) / 2;
-
-		if (list[middle] == node)
-			return middle;
-		if (list[middle] < node)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return -1;
-}
-
 /* The row of an anchor. */
 int32_t
 gp_live_anchor(const gp_live_rows *r, int32_t node)
 {
 	const gp_piece *anchors = gp_keep_find(r->q->keep, GP_PIECE_ANCHORS, 0, 0);
 
-	return (int32_t) (r->ev.live_rows + gp_live_place(anchors->dense, anchors->rows, node));
+	return (int32_t) (r->ev.live_rows + gp_sorted_find(anchors->dense, anchors->rows, node));
 }
 
 /* The kernel's last step. */

@@ -23,9 +23,6 @@ typedef struct gp_live_rows
 extern gp_live_rows gp_live_rows_open(gp_device *dev, const gp_live_question *question);
 extern void gp_live_rows_close(gp_live_rows *r);
 
-/* The place of a number among ascending ones, or -1. */
-extern int64_t gp_live_place(const int32_t *list, int64_t n, int32_t node);
-
 /* The row of an anchor that is a labelled node of an exact fit. */
 extern int32_t gp_live_anchor(const gp_live_rows *r, int32_t node);
 

@@ -71,7 +71,7 @@ list_candidates(choosing *s, int64_t *n)
 
 	*n = 0;
 	for (int64_t i = 0; i < s->c.n; i++)
-		if (q->fit_node[i] < 0 || gp_live_place(labelled, m, q->fit_node[i]) < 0)
+		if (q->fit_node[i] < 0 || gp_sorted_find(labelled, m, q->fit_node[i]) < 0)
 			list[(*n)++] = (candidate) {.row = (int32_t) i};
 	return list;
 }

@@ -71,48 +71,40 @@ gp_trainer_values(const gp_trainer *t)
 	return values;
 }
 
-/* A parameter's numbers within a set. */
-static gp_matrix
-numbers_of(const gp_parameter *p, float **at)
+/* Reads the parameters into a set, or sets them from it. */
+static void
+exchange(gp_trainer *t, const gp_warm *warm, int64_t set, bool set_them)
 {
-	gp_matrix	host = gp_matrix_wrap(*at, p->value.rows, p->value.cols, GP_FLOAT);
+	float	   *at;
 
-	*at += p->value.rows * p->value.cols;
-	return host;
+	if (t->env->dry)
+		return;
+	at = warm->value + set * warm->values;
+	for (int k = 0; k < t->nparameters; k++)
+	{
+		gp_matrix	value = t->parameter[k]->value;
+		gp_matrix	host = gp_matrix_wrap(at, value.rows, value.cols, GP_FLOAT);
+
+		if (set_them)
+			t->dev->upload(t->dev, value, host);
+		else
+			t->dev->download(t->dev, host, value);
+		at += value.rows * value.cols;
+	}
 }
 
 /* Reads the parameters. */
 void
 gp_trainer_leave(gp_trainer *t, gp_warm *warm, int64_t set)
 {
-	float	   *at;
-
-	if (t->env->dry)
-		return;
-	at = warm->value + set * warm->values;
-	for (int k = 0; k < t->nparameters; k++)
-	{
-		gp_matrix	host = numbers_of(t->parameter[k], &at);
-
-		t->dev->download(t->dev, host, t->parameter[k]->value);
-	}
+	exchange(t, warm, set, false);
 }
 
 /* Sets the parameters. */
 void
 gp_trainer_start(gp_trainer *t, const gp_warm *warm, int64_t set)
 {
-	float	   *at;
-
-	if (t->env->dry)
-		return;
-	at = warm->value + set * warm->values;
-	for (int k = 0; k < t->nparameters; k++)
-	{
-		gp_matrix	host = numbers_of(t->parameter[k], &at);
-
-		t->dev->upload(t->dev, t->parameter[k]->value, host);
-	}
+	exchange(t, warm, set, true);
 }
 
 /* ---- labels that are held out ---- */

@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "catalog/pg_type_d.h"
+#include "core/base/sort.h"
 #include "parts_int.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
@@ -21,25 +22,6 @@ typedef struct gathering
 	bool	   *taken;			/* places of nodes: what user code has put into a table may come twice */
 } gathering;
 
-/* The place of a node among those that are wanted, or -1. */
-static int64
-wanted_place(const gathering *g, int32 node)
-{
-	int64		low = 0;
-	int64		high = g->n;
-
-	while (low < high)
-	{
-		int64		middle = (low + high) / 2;
-
-		if (g->node[middle] < node)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < g->n && g->node[low] == node ? low : -1;
-}
-
 /* Takes some rows. */
 static void
 take_rows(void *state, const Datum *values, const bool *nulls)
@@ -54,7 +36,7 @@ take_rows(void *state, const Datum *values, const bool *nulls)
 		gnngp_matrix_refuse("A part has another number of columns than the first one.");
 	for (int64 i = 0; i < m.ids.n; i++)
 	{
-		int64		at = wanted_place(g, gnngp_source_node(g->p->src, gnngp_value_id(&m.ids, i)));
+		int64		at = gp_sorted_find(g->node, g->n, gnngp_source_node(g->p->src, gnngp_value_id(&m.ids, i)));
 		double	   *row = (double *) g->host.data + at * m.cols;
 
 		if (at < 0)

@@ -83,12 +83,11 @@ read_tables(gnngp_reader *r, const char *task, bool need_target)
 	PopActiveSnapshot();
 }
 
-/* Reads everything as the owner of the graph, and restores the caller's identity. */
-gnngp_data *
-gnngp_read(gp_env *env, const gnngp_graph_def *graph, const char *task, bool need_target)
+/* Opens a reader as the owner of the graph, inside SPI, has it used, and restores the caller's identity. */
+void
+gnngp_read_as_owner(gp_env *env, const gnngp_graph_def *graph, gnngp_reading work, void *arg)
 {
 	gnngp_reader *r;
-	gnngp_data *data;
 	Oid			owner = gnngp_owner_role(graph);
 	Oid			save_user;
 	int			save_context;
@@ -102,12 +101,38 @@ gnngp_read(gp_env *env, const gnngp_graph_def *graph, const char *task, bool nee
 
 	r = palloc(sizeof(gnngp_reader));
 	gnngp_reader_open(r, env, graph);
-	read_tables(r, task, need_target);
-	data = gp_alloc(env, sizeof(gnngp_data));
-	*data = *r->data;
+	work(r, arg);
 
 	gnngp_spi_finish();
 	AtEOXact_GUC(false, guc_level);
 	SetUserIdAndSecContext(save_user, save_context);
-	return data;
+}
+
+/* What a reading is asked for, and gives. */
+typedef struct whole_reading
+{
+	const char *task;
+	bool		need_target;
+	gnngp_data *data;
+} whole_reading;
+
+/* Reads everything. */
+static void
+read_whole(gnngp_reader *r, void *arg)
+{
+	whole_reading *w = arg;
+
+	read_tables(r, w->task, w->need_target);
+	w->data = gp_alloc(r->env, sizeof(gnngp_data));
+	*w->data = *r->data;
+}
+
+/* Reads everything as the owner of the graph. */
+gnngp_data *
+gnngp_read(gp_env *env, const gnngp_graph_def *graph, const char *task, bool need_target)
+{
+	whole_reading w = {task, need_target, NULL};
+
+	gnngp_read_as_owner(env, graph, read_whole, &w);
+	return w.data;
 }

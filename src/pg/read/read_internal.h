@@ -41,6 +41,10 @@ extern void gnngp_reader_open(gnngp_reader *r, gp_env *env, const gnngp_graph_de
 /* Pushes the snapshot to read under (read_graph.c). */
 extern void gnngp_push_read_snapshot(void);
 
+/* Opens a reader as the owner of the graph, inside SPI, hands it to work, and restores the caller's identity. */
+typedef void (*gnngp_reading) (gnngp_reader *r, void *arg);
+extern void gnngp_read_as_owner(gp_env *env, const gnngp_graph_def *graph, gnngp_reading work, void *arg);
+
 /* For a neighbourhood: has a query read rows whose id is among those of an array (read_ids.c). */
 extern void gnngp_query_some(const gnngp_reader *r, gnngp_query *q, const gnngp_column *column);
 

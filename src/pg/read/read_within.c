@@ -52,10 +52,19 @@ plan_edges(gnngp_reader *r, gnngp_sources *s)
 		s->weight = gnngp_table_number(&r->edges, def->weight).quoted;
 }
 
+/* What is asked for. */
+typedef struct within
+{
+	const char *task;
+	gnngp_within work;
+	void	   *arg;
+} within;
+
 /* Reads ids and targets, and has the caller work. */
 static void
-work_within(gnngp_reader *r, const char *task, gnngp_within work, void *arg)
+work_within(gnngp_reader *r, void *arg)
 {
+	const within *w = arg;
 	gnngp_graph_def without = *r->def;
 	gnngp_sources s = {.reader = r};
 	gnngp_node_part *nodes;
@@ -65,7 +74,7 @@ work_within(gnngp_reader *r, const char *task, gnngp_within work, void *arg)
 	plan_edges(r, &s);
 	without.features.n = 0;
 	r->def = &without;
-	nodes = gnngp_plan_nodes(r, task, true);
+	nodes = gnngp_plan_nodes(r, w->task, true);
 	gnngp_push_read_snapshot();
 	gnngp_read_nodes(nodes);
 	s.data = r->data;
@@ -75,7 +84,7 @@ work_within(gnngp_reader *r, const char *task, gnngp_within work, void *arg)
 	s.scale = without.scale;
 	s.directed = without.directed;
 	gnngp_idmap_build(r->env, &r->map, &r->data->ids);
-	work(&s, arg);
+	w->work(&s, w->arg);
 	gnngp_idmap_free(r->env, &r->map);
 	PopActiveSnapshot();
 }
@@ -84,23 +93,9 @@ work_within(gnngp_reader *r, const char *task, gnngp_within work, void *arg)
 void
 gnngp_read_within(gp_env *env, const gnngp_graph_def *graph, const char *task, gnngp_within work, void *arg)
 {
-	Oid			owner = gnngp_owner_role(graph);
-	gnngp_reader *r;
-	Oid			save_user;
-	int			save_context;
-	int			guc_level;
+	within		w = {task, work, arg};
 
-	GetUserIdAndSecContext(&save_user, &save_context);
-	SetUserIdAndSecContext(owner, save_context | SECURITY_RESTRICTED_OPERATION);
-	guc_level = NewGUCNestLevel();
-	gnngp_pin_output_settings();
-	gnngp_spi_connect();
-	r = palloc(sizeof(gnngp_reader));
-	gnngp_reader_open(r, env, graph);
-	work_within(r, task, work, arg);
-	gnngp_spi_finish();
-	AtEOXact_GUC(false, guc_level);
-	SetUserIdAndSecContext(save_user, save_context);
+	gnngp_read_as_owner(env, graph, work_within, &w);
 }
 
 /* The node of an integer id, or -1. */
