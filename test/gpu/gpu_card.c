@@ -1,7 +1,7 @@
 /*
  * gpu_card.c - what a card needs of who drives it.
  *
- * Memory that a caller takes back at once, a card that is slow in double precision,
+ * Memory that a caller takes back at once, a card that is slow in double precision, hubs,
  * one that the library has no code for, a pool that keeps what it is given, TF32.
  * Each needs the emulated card.
  */
@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "device/test_device.h"
+#include "graph/graph.h"
 #include "gpu.h"
 
 #define N 500
@@ -120,6 +121,60 @@ check_pieces(gp_env *env, gp_type type, int ratio)
 	dev->close(dev);
 	emulator.lazy(0);
 	emulator.speed(0, 0);
+}
+
+/* Calls of the card that one of its operations on row `row` of s makes: the matrices are there already. */
+static long
+row_calls(gp_device *dev, const gp_csr *s, const gp_csr *unit, gp_matrix column, int32_t row, int what, double *sum)
+{
+	const int32_t zero = 0;
+	long		before = emulator.calls();
+
+	if (what == 0)
+		dev->spmm_take(dev, s, column, 1, &row, &zero, sum);
+	else if (what == 1)
+		dev->csr_rows(dev, column, s, &row, 1);
+	else
+		dev->csr_product_rows(dev, column, 1.0, s, unit, &row, 1);
+	return emulator.calls() - before;
+}
+
+/* A hub, which one warp walks along: no launch follows more of its entries than make a piece. */
+static void
+check_hub(gp_env *env)
+{
+	static const char *const name[] = {"elements of a product", "rows", "rows of a product"};
+	static const int most[] = {16384, 16384, 4096};
+	const int	entries = 100000;
+	gp_device  *dev = gpu_open(env, 0);
+	gp_csr	   *s = gp_csr_create(env, 2, entries, entries + 1, GP_FLOAT);
+	gp_csr	   *unit = gp_csr_identity(env, entries, GP_FLOAT);
+	gp_matrix	column = dev->create(dev, entries, 1, GP_FLOAT);
+	double		sum[2];
+
+	for (int e = 0; e <= entries; e++)
+	{
+		s->col[e] = e % entries;
+		((float *) s->value)[e] = 1.0f;
+	}
+	s->start[1] = entries;
+	s->start[2] = entries + 1;
+	s->stamp = gp_csr_stamp();
+	dev->fill(dev, column, 1.0);
+	for (int what = 0; what < 3; what++)
+	{
+		long		few = row_calls(dev, s, unit, column, 1, what, &sum[1]);
+		long		many;
+
+		few = row_calls(dev, s, unit, column, 1, what, &sum[1]);
+		dev->fill(dev, column, 1.0);
+		many = row_calls(dev, s, unit, column, 0, what, &sum[0]);
+		printf("# %s: %ld calls for one entry, %ld for %d\n", name[what], few, many, entries);
+		ok(many - few >= entries / most[what], "a hub is cut into launches");
+	}
+	ok(sum[0] == entries && sum[1] == 1.0, "which add up");
+	drop(dev, column);
+	dev->close(dev);
 }
 
 /* Opens a card that must refuse, and tells whether it gives the reason. */
@@ -257,6 +312,7 @@ gpu_card(void)
 		in_env(check_pieces(env, GP_DOUBLE, ratio));
 		in_env(check_pieces(env, GP_FLOAT, ratio));
 	}
+	in_env(check_hub(env));
 	in_env(check_image(env));
 	in_env(check_limit(env));
 	in_env(check_tf32(env));
