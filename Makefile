@@ -66,11 +66,15 @@ src/core/device/cpu_each.o: override CFLAGS += -O3 -fno-math-errno -fno-trapping
 # Every object depends on every header and on the version: no stale object remains.
 $(OBJS): $(wildcard src/*/*/*.h) Makefile
 
-$(SQL_SCRIPT): $(SQL_PARTS)
-	cat $(SQL_PARTS) > $@
+# Functions on nodes stand in the parts once, and are written out for all kinds of ids.
+FORMS = awk -f sql/forms.awk
 
-$(UPDATE_SCRIPT): sql/parts/head.sql $(UPDATE_PARTS)
-	sed '1s/CREATE EXTENSION $(EXTENSION)/ALTER EXTENSION $(EXTENSION) UPDATE/' sql/parts/head.sql | cat - $(UPDATE_PARTS) > $@
+$(SQL_SCRIPT): sql/forms.awk $(SQL_PARTS)
+	$(FORMS) $(SQL_PARTS) > $@
+
+$(UPDATE_SCRIPT): sql/forms.awk sql/parts/head.sql $(UPDATE_PARTS)
+	sed '1s/CREATE EXTENSION $(EXTENSION)/ALTER EXTENSION $(EXTENSION) UPDATE/' sql/parts/head.sql | \
+		$(FORMS) - $(UPDATE_PARTS) > $@
 
 # TAP tests start servers, which no server does as root; and write to TAP_OUTPUT/tmp_check.
 prove_installcheck:

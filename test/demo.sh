@@ -7,10 +7,12 @@
 # builds a copy of the checkout, and works in a throw-away PostgreSQL; leaves
 # nothing running, and nothing on disk but packages.  Options:
 #   --svg FILE   also writes the reliability picture as SVG
+#   --psql       asks nothing itself: opens psql on the tables, as the tutorial begins
 set -u
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 DEMO=$ROOT/test/demo
 SVG=
+PSQL=
 times=()
 
 # Runs a step and keeps its time.
@@ -50,7 +52,8 @@ show() {
 while [ $# -gt 0 ]; do
 	case $1 in
 	--svg) SVG=${2:?a file name}; shift 2 ;;
-	*) die "usage: bash test/demo.sh [--svg FILE]" ;;
+	--psql) PSQL=yes; shift ;;
+	*) die "usage: bash test/demo.sh [--svg FILE | --psql]" ;;
 	esac
 done
 
@@ -68,6 +71,11 @@ sql -P footer=off -c "
 	       (SELECT count(*) FROM packages WHERE section IS NOT NULL) AS with_section,
 	       (SELECT count(DISTINCT section) FROM packages) AS sections,
 	       (SELECT count(*) FROM package_words) AS word_entries"
+if [ -n "$PSQL" ]; then
+	echo "The tables are here and the extension is not yet: begin as doc/tutorial.md does.  All of it goes with \\q."
+	psql -X
+	exit
+fi
 echo "================ the README's quick start"
 step "SQL: quick start (graph, fit, predictions)" show quickstart.sql -e
 echo "================ what it is worth: the same labels without the graph, by the model \"words\""

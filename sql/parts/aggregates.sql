@@ -148,89 +148,36 @@ CREATE TYPE @extschema@.gp_graph_state (
 COMMENT ON TYPE @extschema@.gp_graph_state IS
     'what gp_graph and gp_factor have collected so far; its text form lets other engines combine them';
 
+--each TYPE: graph features factor
 CREATE OPERATOR @extschema@.= (
-    LEFTARG = @extschema@.gp_graph, RIGHTARG = @extschema@.gp_graph, FUNCTION = @extschema@.gp_graph_eq,
+    LEFTARG = @extschema@.gp_{TYPE}, RIGHTARG = @extschema@.gp_{TYPE}, FUNCTION = @extschema@.gp_{TYPE}_eq,
     COMMUTATOR = OPERATOR(@extschema@.=), NEGATOR = OPERATOR(@extschema@.<>),
     RESTRICT = eqsel, JOIN = eqjoinsel,
     HASHES
 );
 
-COMMENT ON OPERATOR @extschema@.= (@extschema@.gp_graph, @extschema@.gp_graph) IS
+COMMENT ON OPERATOR @extschema@.= (@extschema@.gp_{TYPE}, @extschema@.gp_{TYPE}) IS
     'equal';
 
 CREATE OPERATOR @extschema@.<> (
-    LEFTARG = @extschema@.gp_graph, RIGHTARG = @extschema@.gp_graph, FUNCTION = @extschema@.gp_graph_ne,
+    LEFTARG = @extschema@.gp_{TYPE}, RIGHTARG = @extschema@.gp_{TYPE}, FUNCTION = @extschema@.gp_{TYPE}_ne,
     COMMUTATOR = OPERATOR(@extschema@.<>), NEGATOR = OPERATOR(@extschema@.=),
     RESTRICT = neqsel, JOIN = neqjoinsel
 );
 
-COMMENT ON OPERATOR @extschema@.<> (@extschema@.gp_graph, @extschema@.gp_graph) IS
+COMMENT ON OPERATOR @extschema@.<> (@extschema@.gp_{TYPE}, @extschema@.gp_{TYPE}) IS
     'not equal';
 
-CREATE OPERATOR CLASS @extschema@.gp_graph_ops
-DEFAULT FOR TYPE @extschema@.gp_graph USING hash AS
+CREATE OPERATOR CLASS @extschema@.gp_{TYPE}_ops
+DEFAULT FOR TYPE @extschema@.gp_{TYPE} USING hash AS
     OPERATOR 1 @extschema@.=,
-    FUNCTION 1 @extschema@.gp_graph_hash(@extschema@.gp_graph),
-    FUNCTION 2 @extschema@.gp_graph_hash_extended(@extschema@.gp_graph, bigint);
+    FUNCTION 1 @extschema@.gp_{TYPE}_hash(@extschema@.gp_{TYPE}),
+    FUNCTION 2 @extschema@.gp_{TYPE}_hash_extended(@extschema@.gp_{TYPE}, bigint);
 
-COMMENT ON OPERATOR CLASS @extschema@.gp_graph_ops USING hash IS
-    'graph by their bytes';
+COMMENT ON OPERATOR CLASS @extschema@.gp_{TYPE}_ops USING hash IS
+    'gp_{TYPE} by its bytes';
 
-CREATE OPERATOR @extschema@.= (
-    LEFTARG = @extschema@.gp_features, RIGHTARG = @extschema@.gp_features, FUNCTION = @extschema@.gp_features_eq,
-    COMMUTATOR = OPERATOR(@extschema@.=), NEGATOR = OPERATOR(@extschema@.<>),
-    RESTRICT = eqsel, JOIN = eqjoinsel,
-    HASHES
-);
-
-COMMENT ON OPERATOR @extschema@.= (@extschema@.gp_features, @extschema@.gp_features) IS
-    'equal';
-
-CREATE OPERATOR @extschema@.<> (
-    LEFTARG = @extschema@.gp_features, RIGHTARG = @extschema@.gp_features, FUNCTION = @extschema@.gp_features_ne,
-    COMMUTATOR = OPERATOR(@extschema@.<>), NEGATOR = OPERATOR(@extschema@.=),
-    RESTRICT = neqsel, JOIN = neqjoinsel
-);
-
-COMMENT ON OPERATOR @extschema@.<> (@extschema@.gp_features, @extschema@.gp_features) IS
-    'not equal';
-
-CREATE OPERATOR CLASS @extschema@.gp_features_ops
-DEFAULT FOR TYPE @extschema@.gp_features USING hash AS
-    OPERATOR 1 @extschema@.=,
-    FUNCTION 1 @extschema@.gp_features_hash(@extschema@.gp_features),
-    FUNCTION 2 @extschema@.gp_features_hash_extended(@extschema@.gp_features, bigint);
-
-COMMENT ON OPERATOR CLASS @extschema@.gp_features_ops USING hash IS
-    'features by their bytes';
-
-CREATE OPERATOR @extschema@.= (
-    LEFTARG = @extschema@.gp_factor, RIGHTARG = @extschema@.gp_factor, FUNCTION = @extschema@.gp_factor_eq,
-    COMMUTATOR = OPERATOR(@extschema@.=), NEGATOR = OPERATOR(@extschema@.<>),
-    RESTRICT = eqsel, JOIN = eqjoinsel,
-    HASHES
-);
-
-COMMENT ON OPERATOR @extschema@.= (@extschema@.gp_factor, @extschema@.gp_factor) IS
-    'equal';
-
-CREATE OPERATOR @extschema@.<> (
-    LEFTARG = @extschema@.gp_factor, RIGHTARG = @extschema@.gp_factor, FUNCTION = @extschema@.gp_factor_ne,
-    COMMUTATOR = OPERATOR(@extschema@.<>), NEGATOR = OPERATOR(@extschema@.=),
-    RESTRICT = neqsel, JOIN = neqjoinsel
-);
-
-COMMENT ON OPERATOR @extschema@.<> (@extschema@.gp_factor, @extschema@.gp_factor) IS
-    'not equal';
-
-CREATE OPERATOR CLASS @extschema@.gp_factor_ops
-DEFAULT FOR TYPE @extschema@.gp_factor USING hash AS
-    OPERATOR 1 @extschema@.=,
-    FUNCTION 1 @extschema@.gp_factor_hash(@extschema@.gp_factor),
-    FUNCTION 2 @extschema@.gp_factor_hash_extended(@extschema@.gp_factor, bigint);
-
-COMMENT ON OPERATOR CLASS @extschema@.gp_factor_ops USING hash IS
-    'factor by their bytes';
+--end
 
 -- Aggregates: the steps, then the aggregates themselves
 
