@@ -261,24 +261,32 @@ keep(void *list, const gp_link_row *row)
 	r->row[r->n++] = *row;
 }
 
-/* All candidates of every node of a graph. */
-static rows *
-best_of(gp_env *env, const gp_graph *g, gp_link_method method, bool learnt, gp_link_candidates candidates)
+/* A model of a graph. */
+static gp_link_model *
+model_of(gp_env *env, const gp_graph *g, gp_link_method method)
 {
-	gp_device  *dev = gp_device_cpu(env, 1);
 	gp_link_problem p = {.graph = g,.method = method,.seed = 3,
 	.program = gp_kernel_compile(env, gp_kernel_parse(env, "gcn"))};
-	gp_link_model *model = gp_link_fit(dev, &p);
+
+	return gp_link_fit(gp_device_cpu(env, 1), &p);
+}
+
+/* All candidates of every node, of a model with its counts or without. */
+static rows *
+best_of(gp_env *env, const gp_link_model *model, bool learnt, gp_link_candidates candidates)
+{
+	gp_link_model used = *model;
 	rows	   *r = gp_alloc_zero(env, 1, sizeof(rows));
+	int32_t		nodes = (int32_t) model->graph->nodes;
 	int32_t		node[MOST];
 	gp_links   *l;
 
 	if (!learnt)
-		model->habits = NULL;
-	l = gp_links_open(dev, model);
-	for (int i = 0; i < g->nodes; i++)
+		used.habits = NULL;
+	l = gp_links_open(gp_device_cpu(env, 1), &used);
+	for (int32_t i = 0; i < nodes; i++)
 		node[i] = i;
-	gp_links_best(l, g->nodes, node, g->nodes, candidates, keep, r);
+	gp_links_best(l, nodes, node, nodes, candidates, keep, r);
 	gp_links_close(l);
 	return r;
 }
@@ -294,7 +302,7 @@ side_of(int node)
 static void
 check_suggestions(gp_env *env, gp_graph *g, gp_link_method method, const char *name)
 {
-	rows	   *r = best_of(env, g, method, true, GP_CANDIDATES_AUTO);
+	rows	   *r = best_of(env, model_of(env, g, method), true, GP_CANDIDATES_AUTO);
 	bool		answered[USERS] = {false};
 	int			wrong = 0;
 	int			users = 0;
@@ -322,7 +330,8 @@ check_suggestions(gp_env *env, gp_graph *g, gp_link_method method, const char *n
 static void
 check_direction(gp_env *env, bool turned)
 {
-	rows	   *r = best_of(env, likes_and_follows(env, turned), GP_LINK_SCORES, true, GP_CANDIDATES_AUTO);
+	gp_graph   *g = likes_and_follows(env, turned);
+	rows	   *r = best_of(env, model_of(env, g, GP_LINK_SCORES), true, GP_CANDIDATES_AUTO);
 	int			wrong = 0;
 	int			items = 0;
 
@@ -349,15 +358,14 @@ same_pairs(const rows *a, const rows *b)
 static void
 check_unlearnt(gp_env *env)
 {
-	gp_graph   *g = likes(env, false, 0);
-	rows	   *r = best_of(env, g, GP_LINK_SCORES, false, GP_CANDIDATES_AUTO);
+	gp_link_model *m = model_of(env, likes(env, false, 0), GP_LINK_SCORES);
+	rows	   *r = best_of(env, m, false, GP_CANDIDATES_AUTO);
 	int			same = 0;
 
 	for (int e = 0; e < r->n; e++)
 		same += side_of(r->row[e].src) == side_of(r->row[e].dst);
 	ok(same > 0, "a model without counts looks around as it did");
-	ok(same_pairs(best_of(env, g, GP_LINK_SCORES, true, GP_CANDIDATES_TWO_HOPS),
-				  best_of(env, g, GP_LINK_SCORES, false, GP_CANDIDATES_TWO_HOPS)),
+	ok(same_pairs(best_of(env, m, true, GP_CANDIDATES_TWO_HOPS), best_of(env, m, false, GP_CANDIDATES_TWO_HOPS)),
 	   "two hops are two hops");
 }
 
@@ -366,12 +374,11 @@ static void
 check_friends(gp_env *env)
 {
 	gp_edges   *edges = gp_edges_create(env, 200, false, false);
-	gp_graph   *g;
+	gp_link_model *m;
 
 	add_groups(edges, 0, 200);
-	g = gp_graph_build(edges);
-	ok(same_pairs(best_of(env, g, GP_LINK_SCORES, true, GP_CANDIDATES_AUTO),
-				  best_of(env, g, GP_LINK_SCORES, false, GP_CANDIDATES_AUTO)),
+	m = model_of(env, gp_graph_build(edges), GP_LINK_SCORES);
+	ok(same_pairs(best_of(env, m, true, GP_CANDIDATES_AUTO), best_of(env, m, false, GP_CANDIDATES_AUTO)),
 	   "among friends the learnt and the plain search agree");
 }
 
