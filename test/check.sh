@@ -7,7 +7,7 @@
 # card (and with nvcc on a real one), the SQL tests, the TAP tests, and the tests
 # of documents and memory and 20,000 random calls in throw-away servers; the
 # quality floors on real graphs too when GNNGP_DATA names a folder that holds them.
-# Stages can be named: bash test/check.sh unit regress.  They run in three lanes side
+# Stages can be named: bash test/check.sh unit regress.  They run in four lanes side
 # by side, and are told of in the order in which they end.
 #
 # Closes with "N passed, N failed" (", N skipped" may follow); status 1 when
@@ -388,7 +388,7 @@ stage_quality() {
 
 # The lanes.  That of the TAP tests waits most of the time, and measures some of it: the
 # others stand back, and fill the processors.
-NICE=5
+NICE=10
 core_lane() {
 	renice -n "$NICE" "$BASHPID" >/dev/null
 	in_turn rules build unit fuzz gpu
@@ -396,7 +396,11 @@ core_lane() {
 server_lane() {
 	renice -n "$NICE" "$BASHPID" >/dev/null
 	in_turn regress reference readme
-	side_by_side calls memory quality
+	side_by_side calls memory
+}
+quality_lane() {
+	renice -n "$NICE" "$BASHPID" >/dev/null
+	in_turn quality
 }
 
 WANTED="$*"
@@ -416,6 +420,7 @@ if [ -e "$WORK/built" ]; then
 		start_server
 		renice -n "$NICE" "$(head -n 1 "$SERVER_DATA/postmaster.pid")" >/dev/null
 		start_lane server_lane
+		start_lane quality_lane
 	fi
 fi
 tell_lanes

@@ -153,7 +153,7 @@ SELECT outcome, message FROM gp_refreshes ORDER BY started DESC LIMIT 1;
 SELECT count(*) FROM gp_predict('g');
 
 -- Locks and progress entries are gone
-SELECT count(*) FROM pg_locks WHERE classid = 'pg_extension'::regclass OR locktype = 'advisory';
+SELECT count(*) FROM pg_locks WHERE pid = pg_backend_pid() AND (classid = 'pg_extension'::regclass OR locktype = 'advisory');
 SELECT count(*) FROM gp_progress;
 
 -- The log goes with the model
