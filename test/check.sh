@@ -320,20 +320,6 @@ stage_regress() {
 	rm -f "$installed"
 }
 
-# Runs TAP tests as the user of the servers; the first argument names the folder of
-# their files, the second how many run at a time.
-prove_tests() {
-	local out=$WORK/$1 jobs=$2 pgxs
-	shift 2
-
-	pgxs=$(dirname "$("$PG_CONFIG" --pgxs)")/../..
-	mkdir "$out"
-	[ "$(id -u)" != 0 ] || chown postgres "$out" "$("$PG_CONFIG" --pkglibdir)"
-	as_server env -C "$WORK/src" PGPORT=65432 PG_REGRESS="$pgxs/src/test/regress/pg_regress" \
-		TESTDIR="$out" TESTLOGDIR="$out/log" TESTDATADIR="$out" GNNGP_WITHOUT="${GNNGP_WITHOUT:-}" \
-		GNNGP_CUDA_LIBRARY="$WORK/gnngp_emulated.so" prove -v -j "$jobs" --nocolor -I "$pgxs/src/test/perl" -I test/perl "$@"
-}
-
 # The reader has two guards against tables that are swapped under it: each is left
 # out of the library in turn, and the other has to do.
 prove_guards() {

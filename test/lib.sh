@@ -174,6 +174,20 @@ build() {
 		make -C "$WORK/src" with_llvm=no install >>"$WORK/build.log" 2>&1
 }
 
+# Runs TAP tests as the user of the servers; the first argument names the folder of
+# their files, the second how many run at a time.
+prove_tests() {
+	local out=$WORK/$1 jobs=$2 pgxs
+	shift 2
+
+	pgxs=$(dirname "$("$PG_CONFIG" --pgxs)")/../..
+	mkdir "$out"
+	[ "$(id -u)" != 0 ] || chown postgres "$out" "$("$PG_CONFIG" --pkglibdir)"
+	as_server env -C "$WORK/src" PGPORT="${GNNGP_TAP_PORT:-65432}" PG_REGRESS="$pgxs/src/test/regress/pg_regress" \
+		TESTDIR="$out" TESTLOGDIR="$out/log" TESTDATADIR="$out" GNNGP_WITHOUT="${GNNGP_WITHOUT:-}" \
+		GNNGP_CUDA_LIBRARY="$WORK/gnngp_emulated.so" prove -v -j "$jobs" --nocolor -I "$pgxs/src/test/perl" -I test/perl "$@"
+}
+
 # Starts a throw-away server of $WORK/data; arguments are lines of its
 # configuration.  psql and the like then find it by PGHOST.
 start_server() {

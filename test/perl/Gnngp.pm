@@ -9,7 +9,7 @@ use IPC::Run;
 use Time::HiRes qw(usleep time);
 use Test::More;
 
-our @EXPORT = qw(small_graph large_graph background poll finish document_sql);
+our @EXPORT = qw(small_graph large_graph background poll finish document_sql citus_cluster);
 
 # A graph that is fitted in milliseconds: tables nodes and edges, graph "small".
 sub small_graph
@@ -79,6 +79,36 @@ sub document_sql
 	my $text = do { local $/ = undef; <$file> };
 	my ($section) = $text =~ /^## \Q$heading\E\n(.*?)(?=^## |\z)/ms or die "$path has no section $heading";
 	return $section =~ /^```sql\n(.*?)^```/msg;
+}
+
+# A coordinator and workers of Citus that can reach each other, with gnngp, by their names; skips the file without Citus.
+sub citus_cluster
+{
+	my @names = ('coordinator', @_);
+	my %node;
+
+	chomp(my $library = qx(pg_config --pkglibdir));
+	chomp(my $share = qx(pg_config --sharedir));
+	plan(skip_all => 'Citus is not installed') unless -e "$library/citus.so" && -e "$share/extension/citus.control";
+	for my $name (@names)
+	{
+		my $node = $node{$name} = PostgreSQL::Test::Cluster->new($name);
+
+		$node->init;
+		$node->append_conf('postgresql.conf', q{
+listen_addresses = 'localhost'
+shared_preload_libraries = 'citus'
+citus.node_conninfo = 'sslmode=disable'
+citus.shard_count = 6
+max_prepared_transactions = 60
+});
+		$node->append_conf('pg_hba.conf', 'host all all localhost trust');
+		plan(skip_all => 'Citus cannot be loaded') unless $node->start(fail_ok => 1);
+		$node->safe_psql('postgres', 'CREATE EXTENSION citus');
+	}
+	$node{coordinator}->safe_psql('postgres', join(';', map { 'SELECT ' . ($_ eq 'coordinator' ? 'citus_set_coordinator_host' : 'citus_add_node')
+			. "('localhost', " . $node{$_}->port . ')' } @names) . '; CREATE EXTENSION gnngp');
+	return %node;
 }
 
 # Waits for a background session to end; returns its exit status.

@@ -6,37 +6,9 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 use Gnngp;
 
-chomp(my $library = qx(pg_config --pkglibdir));
-chomp(my $share = qx(pg_config --sharedir));
-plan skip_all => 'Citus is not installed' unless -e "$library/citus.so" && -e "$share/extension/citus.control";
-
-# One coordinator and two workers that can reach each other
-my %node;
-for my $name (qw(coordinator worker1 worker2))
-{
-	my $node = $node{$name} = PostgreSQL::Test::Cluster->new($name);
-
-	$node->init;
-	$node->append_conf('postgresql.conf', q{
-listen_addresses = 'localhost'
-shared_preload_libraries = 'citus'
-citus.node_conninfo = 'sslmode=disable'
-citus.shard_count = 6
-max_prepared_transactions = 60
-});
-	$node->append_conf('pg_hba.conf', 'host all all localhost trust');
-	plan skip_all => 'Citus cannot be loaded' unless $node->start(fail_ok => 1);
-	$node->safe_psql('postgres', 'CREATE EXTENSION citus');
-}
+my %node = citus_cluster('worker1', 'worker2');
 my $node = $node{coordinator};
-my ($port, $port1, $port2) = map { $node{$_}->port } qw(coordinator worker1 worker2);
-
-$node->safe_psql('postgres', qq{
-	SELECT citus_set_coordinator_host('localhost', $port);
-	SELECT citus_add_node('localhost', $port1);
-	SELECT citus_add_node('localhost', $port2);
-	CREATE EXTENSION gnngp;
-});
+my $port = $node->port;
 is($node{$_}->safe_psql('postgres', q{SELECT count(*) FROM pg_extension WHERE extname = 'gnngp'}), '1',
 	"CREATE EXTENSION reaches $_") for qw(worker1 worker2);
 

@@ -14,6 +14,7 @@
 #include "parts_int.h"
 #include "pg/host/host.h"
 #include "utils/builtins.h"
+#include "utils/guc.h"
 
 #define PART_BYTES 16777216.0	/* of a part of the widest table, about */
 #define LEAST_PARTS 8			/* where there are so many nodes */
@@ -105,10 +106,13 @@ open_parts(job *j, gnngp_parts *p, const gnngp_sources *src, bool listed)
 	p->ev = (gp_eval) {.env = env,.n = p->n,.type = GP_FLOAT,.jitter = 1e-5};
 	p->ev.dev = listed ? NULL : gnngp_device_open(env, 0);
 	if (listed)
-	{
-		gnngp_place_list(&p->place, env, bytes);
 		p->dims = j->dims;
-	}
+	if (src->spread && listed)
+		gnngp_place_list_citus(&p->place, env);
+	else if (src->spread)
+		gnngp_place_citus(&p->place, env, j->owner);
+	else if (listed)
+		gnngp_place_list(&p->place, env, bytes);
 	else
 		gnngp_place_partitions(&p->place, env, j->owner, bytes);
 }
@@ -187,7 +191,7 @@ put_targets(gnngp_parts *p, const double *y, int32 columns)
 		{
 			ids = (gnngp_value_ids) {n, id[0], id};
 			ids = gnngp_value_ids_part(&ids, 0, n);
-			values[0] = Int32GetDatum((int32) (part % p->place.keys));
+			values[0] = Int32GetDatum(gnngp_place_key_of(&p->place, part));
 			values[1] = Int32GetDatum((int32) part);
 			values[2] = gnngp_matrix_write(&ids, gp_matrix_wrap((double *) y + first * columns, n, columns, GP_DOUBLE));
 			gnngp_place_execute(&p->place, psprintf("INSERT INTO %s VALUES ($1, $2, $3)", table), 3, types, values);
@@ -419,6 +423,18 @@ fit_within(const gnngp_sources *src, void *arg)
 	end_parts(j);
 }
 
+/* Works within the tables of a graph, in such a way that Citus can go on in the transaction. */
+static void
+read_within(job *j, const gnngp_graph_def *graph, gnngp_within work)
+{
+	int			level = NewGUCNestLevel();
+
+	if (gnngp_place_has_citus())
+		gnngp_place_prepare_citus();
+	gnngp_read_within(j->env, graph, j->settings->task, work, j);
+	AtEOXact_GUC(false, level);
+}
+
 /* Reads and fits. */
 gnngp_parts_fit
 gnngp_fit_in_parts(gp_env *env, const gnngp_graph_def *graph, const gnngp_fit_settings *settings)
@@ -428,7 +444,7 @@ gnngp_fit_in_parts(gp_env *env, const gnngp_graph_def *graph, const gnngp_fit_se
 	j->env = env;
 	j->owner = gnngp_owner_role(graph);
 	j->settings = settings;
-	gnngp_read_within(env, graph, settings->task, fit_within, j);
+	read_within(j, graph, fit_within);
 	return j->out;
 }
 
@@ -469,6 +485,6 @@ gnngp_plan_in_parts(gp_env *env, const gnngp_graph_def *graph, const gnngp_fit_s
 
 	j->env = env;
 	j->settings = settings;
-	gnngp_read_within(env, graph, settings->task, plan_within, j);
+	read_within(j, graph, plan_within);
 	return j->plan;
 }

@@ -86,8 +86,9 @@ find_moments(gnngp_parts *p)
 	for (int64 j = 1; j <= m.columns; j++)
 		appendStringInfo(&list, "%spg_catalog.avg(f.v[" INT64_FORMAT "]), pg_catalog.stddev_pop(f.v[" INT64_FORMAT "])",
 						 j > 1 ? ", " : "", j, j);
-	gnngp_place_query(&p->place, psprintf("SELECT %s FROM (SELECT ARRAY[%s] AS v FROM %s AS t OFFSET 0) AS f",
-										  list.data, p->src->features, p->src->nodes), 0, NULL, NULL, &taker);
+	/* A view computes each feature once, but on other servers, which take no such query. */
+	gnngp_place_query(&p->place, psprintf("SELECT %s FROM (SELECT ARRAY[%s] AS v FROM %s AS t%s) AS f", list.data,
+										  p->src->features, p->src->nodes, p->place.apart ? "" : " OFFSET 0"), 0, NULL, NULL, &taker);
 	return m.value;
 }
 
@@ -141,13 +142,17 @@ gnngp_parts_features(gnngp_parts *p)
 	ErrorContextCallback context = {error_context_stack, tell_features, p};
 	const char *row = row_expression(p, p->dims, find_moments(p));
 
+	gnngp_place_rows rows = {
+		.query = psprintf("SELECT pg_catalog.width_bucket(t.%s::bigint, %s) AS part, t.%s::bigint AS id, %s AS x FROM %s AS t",
+						  p->src->id, p->bounds, p->src->id, row, p->src->nodes),
+		.declared = "id bigint, x real[]",
+		.columns = "n.id, n.x",
+		.values = psprintf("%s.gp_features(n.id, n.x)::%s.gp_matrix", p->schema, p->schema)
+	};
+
 	p->x = gnngp_parts_table(p, "features", p->dims);
 	error_context_stack = &context;
-	p->place.verbs->run(&p->place, p->x,
-						psprintf("SELECT n.part %% %d, n.part, %s.gp_features(n.id, n.x)::%s.gp_matrix FROM"
-								 " (SELECT pg_catalog.width_bucket(t.%s::bigint, %s) AS part, t.%s::bigint AS id, %s AS x"
-								 " FROM %s AS t) AS n GROUP BY n.part",
-								 p->place.keys, p->schema, p->schema, p->src->id, p->bounds, p->src->id, row, p->src->nodes));
+	gnngp_place_group(&p->place, p->x, &rows);
 	error_context_stack = context.previous;
 }
 
@@ -156,20 +161,23 @@ void
 gnngp_parts_edges(gnngp_parts *p)
 {
 	const gnngp_sources *s = p->src;
-	const char *bad = "e.src IS NULL OR e.dst IS NULL";
+	const char *bad = s->weight ? "n.src IS NULL OR n.dst IS NULL OR n.w IS NULL OR NOT (n.w >= 0 AND n.w < 'Infinity')" :
+		"n.src IS NULL OR n.dst IS NULL";
+	const char *declared = psprintf("part integer, g %s.gp_graph, bad bigint", p->schema);
+	gnngp_place_rows rows = {
+		.query = psprintf("SELECT coalesce(pg_catalog.width_bucket(least(t.%s, t.%s)::bigint, %s), 0) AS part,"
+						  " t.%s::bigint AS src, t.%s::bigint AS dst%s FROM %s AS t", s->src, s->dst, p->bounds, s->src, s->dst,
+						  s->weight ? psprintf(", t.%s::pg_catalog.float8 AS w", s->weight) : "", s->edges),
+		.declared = s->weight ? "src bigint, dst bigint, w float8" : "src bigint, dst bigint",
+		.columns = s->weight ? "n.src, n.dst, n.w" : "n.src, n.dst",
+		.values = psprintf("%s.gp_graph(n.src, n.dst%s) FILTER (WHERE n.src <> n.dst AND NOT (%s)),"
+						   " pg_catalog.count(*) FILTER (WHERE %s)", p->schema, s->weight ? ", n.w" : "", bad, bad)
+	};
 
-	if (s->weight)
-		bad = psprintf("%s OR e.w IS NULL OR NOT (e.w >= 0 AND e.w < 'Infinity')", bad);
 	p->graph = gnngp_place_table(&p->place, "edges");
-	p->place.verbs->create(&p->place, p->graph, psprintf("part integer, g %s.gp_graph, bad bigint", p->schema));
-	p->place.verbs->run(&p->place, p->graph,
-						psprintf("SELECT e.part %% %d, e.part, %s.gp_graph(e.src, e.dst%s) FILTER (WHERE e.src <> e.dst AND NOT (%s)),"
-								 " pg_catalog.count(*) FILTER (WHERE %s) FROM"
-								 " (SELECT coalesce(pg_catalog.width_bucket(least(t.%s, t.%s)::bigint, %s), 0) AS part,"
-								 " t.%s::bigint AS src, t.%s::bigint AS dst%s FROM %s AS t) AS e GROUP BY e.part",
-								 p->place.keys, p->schema, s->weight ? ", e.w" : "", bad, bad,
-								 s->src, s->dst, p->bounds, s->src, s->dst,
-								 s->weight ? psprintf(", t.%s::pg_catalog.float8 AS w", s->weight) : "", s->edges));
+	p->place.verbs->create(&p->place, p->graph, declared);
+	gnngp_place_group(&p->place, p->graph, &rows);
+	p->edges_near = gnngp_place_everywhere(&p->place, p->graph, declared, "t.part, t.g, t.bad");
 }
 
 /* What is counted of the edges. */

@@ -36,6 +36,7 @@ typedef struct gnngp_parts
 	int32	   *landmark;		/* ascending */
 	const char *x;				/* the table of features */
 	const char *graph;			/* and of edges */
+	const char *edges_near;		/* the same for everybody */
 	gnngp_part_factor *factor;	/* of each step */
 	double		written;		/* bytes of tables */
 	double		shuffled;		/* of them between keys */

@@ -207,8 +207,10 @@ static int
 group_width(const gnngp_parts *p, int64 cols)
 {
 	double		most = GROUP_BYTES / ((double) p->n * sizeof(float));
+	int			keys = p->place.keys;
+	int			groups = p->place.apart ? (GROUPS + keys - 1) / keys * keys : GROUPS;
 
-	return (int) Max(1, Min(Min(most, GP_COLUMN_BLOCK), (cols + GROUPS - 1) / GROUPS));
+	return (int) Max(1, Min(Min(most, GP_COLUMN_BLOCK), (cols + groups - 1) / groups));
 }
 
 /* The rows of an operator's argument, turned, multiplied and turned back. */
@@ -223,14 +225,15 @@ operator_step(gnngp_parts *p, const gp_step *s, const gnngp_part_factor *arg)
 	const gnngp_place_verbs *v = p->place.verbs;
 
 	v->run(&p->place, groups,
-		   psprintf("SELECT s.place %% %d, s.place, s.columns FROM %s AS t, LATERAL %s.gp_split(t.m, %d) AS s",
-					p->place.keys, arg->table, p->schema, width));
+		   psprintf("SELECT %s, s.place, s.columns FROM %s AS t, LATERAL %s.gp_split(t.m, %d) AS s",
+					gnngp_place_key(&p->place, "s.place"), arg->table, p->schema, width));
 	v->run(&p->place, spread,
-		   psprintf("SELECT s.part %% %d, s.part, x.place, s.rows FROM"
+		   psprintf("SELECT %s, s.part, x.place, s.rows FROM"
 					" (SELECT t.pk, t.part AS place, %s.gp_stack(t.m) AS m FROM %s AS t GROUP BY t.pk, t.part) AS x,"
-					" LATERAL %s.gp_spread(x.m, ARRAY(SELECT g.g FROM %s AS g WHERE g.g IS NOT NULL ORDER BY g.part),"
+					" LATERAL %s.gp_spread(x.m, ARRAY(SELECT g.g FROM %s AS g WHERE g.g IS NOT NULL%s ORDER BY g.part),"
 					" '%s'::%s.gp_kernel, %s) AS s",
-					p->place.keys, p->schema, groups, p->schema, p->graph,
+					gnngp_place_key(&p->place, "s.part"), p->schema, groups, p->schema, p->edges_near,
+					gnngp_place_near(&p->place, "g", "x"),
 					operator_kernel(s->op, p->program->norm), p->schema, p->bounds));
 	v->drop(&p->place, groups);
 	out.table = gnngp_parts_table(p, "columns", cols);

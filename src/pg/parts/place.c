@@ -23,7 +23,7 @@
 #include "nodes/makefuncs.h"
 #include "nodes/params.h"
 #include "pg/host/host.h"
-#include "place.h"
+#include "place_int.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
@@ -279,8 +279,8 @@ fill_partitions(gnngp_place *p, const char *table, const char *query)
 }
 
 /* Takes one number. */
-static void
-take_count(void *state, const Datum *values, const bool *nulls)
+void
+gnngp_place_take_number(void *state, const Datum *values, const bool *nulls)
 {
 	*(int64 *) state = nulls[0] ? 0 : DatumGetInt64(values[0]);
 }
@@ -291,7 +291,7 @@ count_partitions(gnngp_place *p, const char *table)
 {
 	int64		rows = 0;
 	Oid			type = INT8OID;
-	gnngp_place_taker taker = {take_count, &rows, 1, &type};
+	gnngp_place_taker taker = {gnngp_place_take_number, &rows, 1, &type};
 
 	gnngp_place_query(p, psprintf("SELECT pg_catalog.count(*) FROM %s", table), 0, NULL, NULL, &taker);
 	return rows;
@@ -318,16 +318,19 @@ static const gnngp_place_verbs partitions = {
 	"partitions", partition_keys, create_partitions, copy_matrix, fill_partitions, count_partitions, drop_partitions
 };
 
-/* A name that no schema has. */
-static char *
-free_schema_name(void)
+/* Names a schema as none is; where several servers share it, the name has that of this one. */
+void
+gnngp_place_name_schema(gnngp_place *p, const char *server)
 {
 	for (int i = 0;; i++)
 	{
-		char	   *name = psprintf("gnngp_parts_%d_%d", MyProcPid, i);
+		char	   *name = psprintf("gnngp_parts_%s%d_%d", server, MyProcPid, i);
 
 		if (!OidIsValid(get_namespace_oid(name, true)))
-			return name;
+		{
+			p->schema = name;
+			return;
+		}
 	}
 }
 
@@ -336,8 +339,8 @@ free_schema_name(void)
  * the planner knows nothing, and each of which is worth a process.  A hash would hold the matrices of
  * all groups at once, and those of partitions that are done with.
  */
-static void
-pin_settings(void)
+void
+gnngp_place_pin_settings(void)
 {
 	static const char *const pins[][2] = {
 		{"enable_partitionwise_aggregate", "on"},
@@ -361,9 +364,9 @@ void
 gnngp_place_partitions(gnngp_place *p, gp_env *env, Oid owner, double bytes)
 {
 	*p = (gnngp_place) {.verbs = &partitions,.env = env,.owner = owner,.phase = GP_PHASE_KERNEL};
-	p->schema = free_schema_name();
 	p->keys = p->verbs->keys(p, bytes);
-	pin_settings();
+	gnngp_place_name_schema(p, "");
+	gnngp_place_pin_settings();
 	gnngp_execute_as_extension(psprintf("CREATE SCHEMA %s", p->schema), 0, NULL, NULL, NULL);
 	gnngp_execute_as_extension(psprintf("GRANT USAGE, CREATE ON SCHEMA %s TO %s", p->schema,
 										quote_identifier(GetUserNameFromId(owner, false))), 0, NULL, NULL, NULL);
@@ -375,8 +378,13 @@ gnngp_place_partitions(gnngp_place *p, gp_env *env, Oid owner, double bytes)
 void
 gnngp_place_end(gnngp_place *p)
 {
+	const char *drop = psprintf("DROP SCHEMA %s", p->schema);
+
 	gnngp_place_execute(p, psprintf("DROP TABLE %s.small", p->schema), 0, NULL, NULL);
-	gnngp_execute_as_extension(psprintf("DROP SCHEMA %s", p->schema), 0, NULL, NULL, NULL);
+	if (p->apart)
+		gnngp_place_execute(p, drop, 0, NULL, NULL);
+	else
+		gnngp_execute_as_extension(drop, 0, NULL, NULL, NULL);
 }
 
 /* ---- a list ---- */
@@ -418,7 +426,7 @@ static const gnngp_place_verbs notes = {
 	"list", partition_keys, note_create, note_copy, note_run, note_count, note_drop
 };
 
-/* A list of statements. */
+/* A list of statements, as partitions would be asked for. */
 void
 gnngp_place_list(gnngp_place *p, gp_env *env, double bytes)
 {
@@ -439,5 +447,72 @@ gnngp_place_table(gnngp_place *p, const char *what)
 const char *
 gnngp_place_matrix(gnngp_place *p, const char *name)
 {
-	return psprintf("(SELECT m FROM %s.small WHERE name = '%s')", p->schema ? p->schema : "gnngp_parts", name);
+	return psprintf("(SELECT s.m FROM %s.small AS s WHERE s.name = '%s'%s)", p->schema ? p->schema : "gnngp_parts", name,
+					gnngp_place_near(p, "s", "t"));
+}
+
+/* ---- keys ---- */
+
+/* What pk is for a number. */
+const char *
+gnngp_place_key(const gnngp_place *p, const char *number)
+{
+	StringInfoData list;
+
+	if (p->key == NULL)
+		return psprintf("%s %% %d", number, p->keys);
+	initStringInfo(&list);
+	for (int k = 0; k < p->keys; k++)
+		appendStringInfo(&list, "%s%d", k > 0 ? "," : "", p->key[k]);
+	return psprintf("('{%s}'::integer[])[%s %% %d + 1]", list.data, number, p->keys);
+}
+
+/* The same of a number that is known. */
+int
+gnngp_place_key_of(const gnngp_place *p, int64 number)
+{
+	int			k = (int) (number % p->keys);
+
+	return p->key ? p->key[k] : k;
+}
+
+/* A condition for the copy that is near a row. */
+const char *
+gnngp_place_near(const gnngp_place *p, const char *copy, const char *row)
+{
+	return p->apart ? psprintf(" AND %s.pk = %s.pk", copy, row) : "";
+}
+
+/* Gives everybody the rows of a table. */
+const char *
+gnngp_place_everywhere(gnngp_place *p, const char *table, const char *declared, const char *columns)
+{
+	const char *copies;
+
+	if (!p->apart)
+		return table;
+	copies = gnngp_place_table(p, "copies");
+	p->verbs->create(p, copies, declared);
+	p->verbs->run(p, copies, psprintf("SELECT %s, %s FROM %s AS t, pg_catalog.generate_series(0, %d) AS k", gnngp_place_key(p, "k"),
+									  columns, table, p->keys - 1));
+	return copies;
+}
+
+/* Has rows put together; where keys lie apart, they are brought together first. */
+void
+gnngp_place_group(gnngp_place *p, const char *table, const gnngp_place_rows *rows)
+{
+	const char *moved;
+
+	if (!p->apart)
+	{
+		p->verbs->run(p, table, psprintf("SELECT %s, n.part, %s FROM (%s) AS n GROUP BY n.part", gnngp_place_key(p, "n.part"),
+										 rows->values, rows->query));
+		return;
+	}
+	moved = gnngp_place_table(p, "rows");
+	p->verbs->create(p, moved, psprintf("part integer, %s", rows->declared));
+	p->verbs->run(p, moved, psprintf("SELECT %s, n.part, %s FROM (%s) AS n", gnngp_place_key(p, "n.part"), rows->columns, rows->query));
+	p->verbs->run(p, table, psprintf("SELECT n.pk, n.part, %s FROM %s AS n GROUP BY n.pk, n.part", rows->values, moved));
+	p->verbs->drop(p, moved);
 }

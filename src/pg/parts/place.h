@@ -3,7 +3,9 @@
  *
  * A working table has rows (pk, part, m) or (pk, place, part, m): pk is one of a few keys by
  * which rows are spread, and what has one key lies together.  A placement says what the verbs
- * come to: partitions of this server, or a list of statements that nobody runs.
+ * come to: partitions of this server, tables of Citus, or a list of statements that nobody runs.
+ * A statement asks for the key of a number (gnngp_place_key), and finds what was copied to everybody
+ * near a row of its own (gnngp_place_near), and is then the same for all of them.
  */
 #ifndef GNNGP_PLACE_H
 #define GNNGP_PLACE_H
@@ -51,6 +53,8 @@ struct gnngp_place
 	Oid			owner;			/* whose tables they are */
 	char	   *schema;			/* quoted; the tables' */
 	int			keys;
+	const int  *key;			/* what pk is for each of them; NULL: their numbers */
+	bool		apart;			/* keys lie on several servers: one reads but what has its key */
 	int			made;			/* tables so far, for names that do not repeat */
 	gp_phase	phase;
 	int64		done;			/* statements */
@@ -65,13 +69,47 @@ extern void gnngp_place_partitions(gnngp_place *p, gp_env *env, Oid owner, doubl
 /* A list of statements, as partitions would be asked for. */
 extern void gnngp_place_list(gnngp_place *p, gp_env *env, double bytes);
 
-/* Removes what is left of partitions. */
+/* True where Citus is loaded. */
+extern bool gnngp_place_has_citus(void);
+
+/* Has all that is read from now on leave servers as statements of a placement find them; in a nest level of settings. */
+extern void gnngp_place_prepare_citus(void);
+
+/* Tables of Citus, one key for each server that has parts of tables; and a list of statements as they would be. */
+extern void gnngp_place_citus(gnngp_place *p, gp_env *env, Oid owner);
+extern void gnngp_place_list_citus(gnngp_place *p, gp_env *env);
+
+/* Removes what is left of a placement. */
 extern void gnngp_place_end(gnngp_place *p);
+
+/* What pk is for a number, given as an expression. */
+extern const char *gnngp_place_key(const gnngp_place *p, const char *number);
+
+/* What it is for a number that is known. */
+extern int	gnngp_place_key_of(const gnngp_place *p, int64 number);
+
+/* A condition, behind another one, by which a row of what everybody has a copy of is the one near a row; empty where there is one copy. */
+extern const char *gnngp_place_near(const gnngp_place *p, const char *copy, const char *row);
+
+/* Gives everybody the rows of a table, whose columns behind pk are declared and named: the table that has them. */
+extern const char *gnngp_place_everywhere(gnngp_place *p, const char *table, const char *declared, const char *columns);
+
+/* Rows that are put together. */
+typedef struct gnngp_place_rows
+{
+	const char *query;			/* gives a part and the columns */
+	const char *declared;		/* the columns with their types */
+	const char *columns;		/* and without */
+	const char *values;			/* what rows n of one part come to, aggregates all */
+} gnngp_place_rows;
+
+/* Has rows, which lie anywhere, put together by parts where these belong. */
+extern void gnngp_place_group(gnngp_place *p, const char *table, const gnngp_place_rows *rows);
 
 /* A new name for a table. */
 extern const char *gnngp_place_table(gnngp_place *p, const char *what);
 
-/* A matrix that was copied to everybody, in a query. */
+/* A matrix that was copied to everybody, in a query whose rows are called t. */
 extern const char *gnngp_place_matrix(gnngp_place *p, const char *name);
 
 /* Runs a query, and hands each row over. */

@@ -104,6 +104,7 @@ typedef struct gnngp_sources
 	const char *dst;
 	const char *weight;			/* NULL: none */
 	bool		directed;
+	bool		spread;			/* Citus has nodes or edges on several servers */
 	struct gnngp_reader *reader;
 	struct gnngp_edge_part *edge_part;
 } gnngp_sources;

@@ -235,6 +235,7 @@ gnngp_plan_edges(gnngp_reader *r)
 		gnngp_query_add_number(&s->query, &s->weight);
 	}
 	gnngp_query_plan(&s->query);
+	r->edges_spread = gnngp_query_is_spread(&s->query);
 	plan_packed(s);
 	return s;
 }

@@ -26,6 +26,7 @@ typedef struct gnngp_reader
 	bool		string_ids;		/* text, varchar, char(n): the datum is the id's text */
 	FmgrInfo	id_output;		/* for other types */
 	bool		nodes_spread;	/* Citus has them on several nodes */
+	bool		edges_spread;	/* and the edges */
 	gnngp_idmap map;			/* valid after the nodes are read */
 	gnngp_data *data;
 	MemoryContext row_context;	/* reset after each row */

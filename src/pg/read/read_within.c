@@ -83,6 +83,7 @@ work_within(gnngp_reader *r, void *arg)
 	s.id = r->id.quoted;
 	s.scale = without.scale;
 	s.directed = without.directed;
+	s.spread = r->nodes_spread || r->edges_spread;
 	gnngp_idmap_build(r->env, &r->map, &r->data->ids);
 	w->work(&s, w->arg);
 	gnngp_idmap_free(r->env, &r->map);
