@@ -88,7 +88,23 @@ is($node->safe_psql('postgres', q{SELECT (SELECT gp_graph(src, dst)::text FROM d
 like((outcome(q{SET client_min_messages = log; SET citus.log_remote_commands = on; SELECT gp_fit('spread')}))[2],
 	qr/worker_partial_agg\('public\.gp_graph/, 'a fit reads edges that workers packed');
 unlike((outcome(q{SET client_min_messages = log; SET citus.log_remote_commands = on; SELECT gp_fit('d_names')}))[2],
-	qr/worker_partial_agg\('public\.gp_graph/, 'but not those with directions');
+	qr/worker_partial_agg|array_agg/, 'but not those of texts');
+$node->safe_psql('postgres', q{
+	CREATE TABLE ways AS SELECT src::int4, dst::int8, (1 + src % 4)::real AS w FROM edges UNION ALL SELECT src, dst, 0.25 FROM edges WHERE src < 50;
+	CREATE TABLE d_ways (LIKE ways);
+	SELECT create_distributed_table('d_ways', 'dst');
+	INSERT INTO d_ways TABLE ways;
+	SELECT gp_create_graph(d || 'ways', d || 'nodes', d || 'ways', features => '{x}', target => 'y', weight => 'w', directed => true),
+		gp_create_graph(d || 'heavy', d || 'nodes', d || 'ways', features => '{x}', target => 'y', weight => 'w'),
+		gp_create_graph(d || 'oneway', d || 'nodes', d || 'ways', features => '{x}', target => 'y', directed => true) FROM unnest('{"",d_}'::text[]) d;
+	SELECT gp_fit(d || g, kernel => 'gcn(norm=row)') FROM unnest('{"",d_}'::text[]) d, unnest('{ways,heavy,oneway}'::text[]) g});
+is(differences(map { "SELECT * FROM gp_predict('$_', top => NULL)" } $_, "d_$_"), '0', "$_: directions and weights") for qw(ways heavy oneway);
+like((outcome(q{SET client_min_messages = log; SET citus.log_remote_commands = on; SELECT gp_fit('d_ways')}))[2],
+	qr/array_agg\(\(?dst.*array_agg\(.*w/, 'go from workers as arrays');
+$node->safe_psql('postgres', q{INSERT INTO d_ways VALUES (1, 2, -1)});
+my (undef, undef, $negative) = outcome(q{SELECT gp_fit('d_ways')});
+like($negative, qr/22003.*"w" of table "public.d_ways" is -1 for the edge from 1 to 2/s, 'but a wrong weight is told of by its row');
+$node->safe_psql('postgres', q{SELECT gp_drop_graph(g) FROM unnest('{d_ways,d_heavy,d_oneway}'::text[]) g; DROP TABLE d_ways});
 $node->safe_psql('postgres', q{
 	CREATE TABLE repeats AS SELECT src::int4, dst::int4 FROM edges UNION ALL SELECT dst, src FROM edges UNION ALL SELECT 5, 5;
 	CREATE TABLE d_repeats (LIKE repeats);

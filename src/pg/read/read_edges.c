@@ -39,7 +39,7 @@ struct gnngp_edge_part
 	gnngp_reader *r;
 	gnngp_query query;
 	gnngp_query count;			/* how many rows there are; without a plan where they are not packed */
-	gnngp_query packed;			/* all edges in one value */
+	gnngp_query packed;			/* all edges in one value, or one array for each column */
 	int64		rows;
 	bool		taken;			/* from that value */
 	gnngp_finder src;
@@ -151,6 +151,56 @@ packed_row(void *state, const Datum *values, const bool *nulls)
 	}
 }
 
+/* The numbers of an array, which has so many; NULL where it has not. */
+static const void *
+take_array(Datum value, bool null, int64 n)
+{
+	ArrayType  *array = null ? NULL : DatumGetArrayTypeP(value);
+
+	return array && ARR_NDIM(array) == 1 && ARR_DIMS(array)[0] == n && !ARR_HASNULL(array) ? gnngp_array_data(array) : NULL;
+}
+
+/* True when all weights are some. */
+static bool
+all_weights(const double *w, int64 n)
+{
+	for (int64 i = 0; i < n; i++)
+	{
+		gnngp_look(i);
+		if (!isfinite(w[i]) || w[i] < 0)
+			return false;
+	}
+	return true;
+}
+
+/* Takes all edges of which each column is an array, unless there is something to be said of a row. */
+static void
+listed_row(void *state, const Datum *values, const bool *nulls)
+{
+	edge_state *s = state;
+	int64		n = DatumGetInt64(values[0]);
+	const int64 *src = n == s->rows ? take_array(values[1], nulls[1], n) : NULL;
+	const int64 *dst = src ? take_array(values[2], nulls[2], n) : NULL;
+	const double *w = dst && s->weighted ? take_array(values[3], nulls[3], n) : NULL;
+
+	s->taken = dst && n <= INT_MAX && all_known(s, src, (int) n) && all_known(s, dst, (int) n) &&
+		(!s->weighted || (w && all_weights(w, n)));
+	for (int64 i = 0; i < n && s->taken; i++)
+	{
+		gnngp_look(i);
+		if (s->weighted)
+			s->value[s->n] = w[i];
+		put_edge(s, gnngp_idmap_find(&s->r->map, src[i]), gnngp_idmap_find(&s->r->map, dst[i]));
+	}
+}
+
+/* True where a value of a graph tells all that the rows do: it has no directions, and adds up weights in an order of its own. */
+static bool
+packs_values(const edge_state *s)
+{
+	return !s->weighted && !s->r->def->directed;
+}
+
 /*
  * Has Citus pack the edges of a table where their rows are, if that comes to the same: a
  * row that comes alone costs this node and the network several times as much.
@@ -165,7 +215,7 @@ read_packed(edge_state *s)
 	gnngp_query_run(&s->count, r->env, r->row_context, count_row, s, GP_PHASE_EDGES, 0);
 	if (s->rows > MOST_PACKED || s->rows * PACKED_ROW_BYTES > (double) gnngp_account_left())
 		return false;
-	gnngp_query_run(&s->packed, r->env, r->row_context, packed_row, s, GP_PHASE_EDGES, s->rows);
+	gnngp_query_run(&s->packed, r->env, r->row_context, packs_values(s) ? packed_row : listed_row, s, GP_PHASE_EDGES, s->rows);
 	r->env->progress(r->env, GP_PHASE_EDGES, s->taken ? s->rows : 0, s->rows);
 	return s->taken;
 }
@@ -195,25 +245,46 @@ check_weights(const edge_state *s)
 					 errhint("Weights must be finite and not negative.")));
 }
 
-/* Plans what packs the edges: values of graphs have no directions, and add up weights in an order of their own. */
+/* The edges as one value. */
 static void
-plan_packed(edge_state *s)
+add_value(edge_state *s)
 {
 	const char *schema = gnngp_schema();
 	const char *src = s->src.column.quoted;
 	const char *dst = s->dst.column.quoted;
 
-	if (!s->r->integer_ids || s->weighted || s->r->def->directed ||
-		!gnngp_citus_has_table(s->r->edges.oid) || !gnngp_citus_makes_graphs())
+	gnngp_query_add(&s->packed, INT8ARRAYOID,
+					"%s.gp_ends(%s.gp_graph(t.%s, t.%s) FILTER (WHERE t.%s IS NOT NULL AND t.%s IS NOT NULL))",
+					schema, schema, src, dst, src, dst);
+	gnngp_query_add(&s->packed, INT8OID, "pg_catalog.count(*) FILTER (WHERE t.%s IS NULL OR t.%s IS NULL)", src, dst);
+}
+
+/* The edges as an array for each column, behind their number. */
+static void
+add_lists(edge_state *s)
+{
+	gnngp_query_add(&s->packed, INT8OID, "pg_catalog.count(*)");
+	gnngp_query_add(&s->packed, INT8ARRAYOID, "pg_catalog.array_agg(t.%s::bigint)", s->src.column.quoted);
+	gnngp_query_add(&s->packed, INT8ARRAYOID, "pg_catalog.array_agg(t.%s::bigint)", s->dst.column.quoted);
+	if (s->weighted)
+		gnngp_query_add(&s->packed, FLOAT8ARRAYOID, "pg_catalog.array_agg(t.%s::pg_catalog.float8)", s->weight.quoted);
+}
+
+/* Plans what packs the edges; a numeric may be no double, and is told of by its row. */
+static void
+plan_packed(edge_state *s)
+{
+	if (!s->r->integer_ids || !gnngp_citus_has_table(s->r->edges.oid) ||
+		(packs_values(s) ? !gnngp_citus_makes_graphs() : s->weighted && s->weight.base == NUMERICOID))
 		return;
 	gnngp_query_init(&s->count, &s->r->edges);
 	gnngp_query_add(&s->count, INT8OID, "pg_catalog.count(*)");
 	gnngp_query_plan(&s->count);
 	gnngp_query_init(&s->packed, &s->r->edges);
-	gnngp_query_add(&s->packed, INT8ARRAYOID,
-					"%s.gp_ends(%s.gp_graph(t.%s, t.%s) FILTER (WHERE t.%s IS NOT NULL AND t.%s IS NOT NULL))",
-					schema, schema, src, dst, src, dst);
-	gnngp_query_add(&s->packed, INT8OID, "pg_catalog.count(*) FILTER (WHERE t.%s IS NULL OR t.%s IS NULL)", src, dst);
+	if (packs_values(s))
+		add_value(s);
+	else
+		add_lists(s);
 	gnngp_query_plan(&s->packed);
 }
 
