@@ -126,6 +126,18 @@ is($state, '23503', 'an unknown node is refused');
 like($err, qr/"public.d_edges".*"public.d_nodes"/, 'by the names of the tables');
 $node->safe_psql('postgres', 'DELETE FROM d_edges WHERE dst = 99999');
 
+# A node that comes between the queries for ids and for features, as a writer in READ COMMITTED may bring it
+$node->safe_psql('postgres', q{
+	CREATE FUNCTION late() RETURNS event_trigger LANGUAGE plpgsql AS $$ BEGIN
+		INSERT INTO public.d_nodes SELECT 5000, x, a, b, c, y, v FROM public.nodes LIMIT 1;
+	END $$;
+	CREATE EVENT TRIGGER late ON ddl_command_end WHEN TAG IN ('CREATE SCHEMA') EXECUTE FUNCTION late()});
+($state, $out, $err) = outcome(q{SELECT gp_fit('spread', kernel => 'gcn', strategy => 'sql')});
+is($state, '55000', 'nodes that change under a fit end it');
+like($err, qr/"public.d_nodes" had 900 rows, and then 901.*HINT:.*REPEATABLE READ/s, 'with what helps');
+$node->safe_psql('postgres', 'DROP EVENT TRIGGER late; DROP FUNCTION late()');
+is(left(), '0000', 'and leave nothing');
+
 # An ordinary role, which needs to make a schema
 $node->safe_psql('postgres', q{
 	CREATE ROLE analyst LOGIN;

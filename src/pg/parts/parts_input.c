@@ -149,11 +149,19 @@ gnngp_parts_features(gnngp_parts *p)
 		.columns = "n.id, n.x",
 		.values = psprintf("%s.gp_features(n.id, n.x)::%s.gp_matrix", p->schema, p->schema)
 	};
+	int64		n;
 
 	p->x = gnngp_parts_table(p, "features", p->dims);
 	error_context_stack = &context;
-	gnngp_place_group(&p->place, p->x, &rows);
+	n = gnngp_place_group(&p->place, p->x, &rows);
 	error_context_stack = context.previous;
+	/* Servers of Citus have no moment that they share. */
+	if (n >= 0 && n != p->n && !p->listed)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("table \"%s\" had " INT64_FORMAT " rows, and then " INT64_FORMAT, p->src->nodes_name, p->n, n),
+				 errdetail("It changed while it was read."),
+				 errhint("Try again, or in a transaction of ISOLATION LEVEL REPEATABLE READ.")));
 }
 
 /* The table of edges. */

@@ -162,6 +162,7 @@ gnngp_place_execute(gnngp_place *p, const char *statement, int nargs, Oid *types
 	rc = SPI_execute_with_args(statement, nargs, types, values, NULL, false, 0);
 	if (rc < 0)
 		elog(ERROR, "a statement returned %s", SPI_result_code_string(rc));
+	p->rows = (int64) SPI_processed;
 	error_context_stack = context.previous;
 }
 
@@ -499,20 +500,23 @@ gnngp_place_everywhere(gnngp_place *p, const char *table, const char *declared, 
 }
 
 /* Has rows put together; where keys lie apart, they are brought together first. */
-void
+int64
 gnngp_place_group(gnngp_place *p, const char *table, const gnngp_place_rows *rows)
 {
 	const char *moved;
+	int64		n;
 
 	if (!p->apart)
 	{
 		p->verbs->run(p, table, psprintf("SELECT %s, n.part, %s FROM (%s) AS n GROUP BY n.part", gnngp_place_key(p, "n.part"),
 										 rows->values, rows->query));
-		return;
+		return -1;
 	}
 	moved = gnngp_place_table(p, "rows");
 	p->verbs->create(p, moved, psprintf("part integer, %s", rows->declared));
 	p->verbs->run(p, moved, psprintf("SELECT %s, n.part, %s FROM (%s) AS n", gnngp_place_key(p, "n.part"), rows->columns, rows->query));
+	n = p->rows;
 	p->verbs->run(p, table, psprintf("SELECT n.pk, n.part, %s FROM %s AS n GROUP BY n.pk, n.part", rows->values, moved));
 	p->verbs->drop(p, moved);
+	return n;
 }

@@ -57,6 +57,7 @@ struct gnngp_place
 	bool		apart;			/* keys lie on several servers: one reads but what has its key */
 	int			made;			/* tables so far, for names that do not repeat */
 	gp_phase	phase;
+	int64		rows;			/* that the last statement without a result has written */
 	int64		done;			/* statements */
 	int64		total;			/* 0: not known */
 	List	   *tables;			/* that were made and not dropped: names */
@@ -103,8 +104,8 @@ typedef struct gnngp_place_rows
 	const char *values;			/* what rows n of one part come to, aggregates all */
 } gnngp_place_rows;
 
-/* Has rows, which lie anywhere, put together by parts where these belong. */
-extern void gnngp_place_group(gnngp_place *p, const char *table, const gnngp_place_rows *rows);
+/* Has rows, which lie anywhere, put together by parts where these belong; how many they were where they had to be moved, else -1. */
+extern int64 gnngp_place_group(gnngp_place *p, const char *table, const gnngp_place_rows *rows);
 
 /* A new name for a table. */
 extern const char *gnngp_place_table(gnngp_place *p, const char *what);
