@@ -64,4 +64,4 @@ if [ -n "${GNNGP_CITUS_SOURCE:-}" ]; then
 	(build_citus) >"$WORK/citus.log" 2>&1 || { tail -n 30 "$WORK/citus.log" >&2; die "Citus can't be built"; }
 fi
 build || { tail -n 30 "$WORK/build.log" >&2; die "gnngp can't be built"; }
-prove_tests citus 1 "$WORK/src/test/t/017_citus.pl" "$WORK/src/test/t/021_sql_citus.pl"
+prove_tests tap_citus 1 "$WORK/src/test/t/017_citus.pl" "$WORK/src/test/t/021_sql_citus.pl"

@@ -280,19 +280,19 @@ fill_partitions(gnngp_place *p, const char *table, const char *query)
 }
 
 /* Takes one number. */
-void
-gnngp_place_take_number(void *state, const Datum *values, const bool *nulls)
+static void
+take_count(void *state, const Datum *values, const bool *nulls)
 {
 	*(int64 *) state = nulls[0] ? 0 : DatumGetInt64(values[0]);
 }
 
 /* The rows of a table. */
-static int64
-count_partitions(gnngp_place *p, const char *table)
+int64
+gnngp_place_count_rows(gnngp_place *p, const char *table)
 {
 	int64		rows = 0;
 	Oid			type = INT8OID;
-	gnngp_place_taker taker = {gnngp_place_take_number, &rows, 1, &type};
+	gnngp_place_taker taker = {take_count, &rows, 1, &type};
 
 	gnngp_place_query(p, psprintf("SELECT pg_catalog.count(*) FROM %s", table), 0, NULL, NULL, &taker);
 	return rows;
@@ -316,7 +316,7 @@ drop_partitions(gnngp_place *p, const char *table)
 }
 
 static const gnngp_place_verbs partitions = {
-	"partitions", partition_keys, create_partitions, copy_matrix, fill_partitions, count_partitions, drop_partitions
+	"partitions", partition_keys, create_partitions, copy_matrix, fill_partitions, gnngp_place_count_rows, drop_partitions
 };
 
 /* Names a schema as none is; where several servers share it, the name has that of this one. */

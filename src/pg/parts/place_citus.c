@@ -105,18 +105,6 @@ fill_distributed(gnngp_place *p, const char *table, const char *query)
 	gnngp_place_count_statement(p, query);
 }
 
-/* The rows of a table. */
-static int64
-count_distributed(gnngp_place *p, const char *table)
-{
-	int64		rows = 0;
-	Oid			type = INT8OID;
-	gnngp_place_taker taker = {gnngp_place_take_number, &rows, 1, &type};
-
-	gnngp_place_query(p, psprintf("SELECT pg_catalog.count(*) FROM %s", table), 0, NULL, NULL, &taker);
-	return rows;
-}
-
 /* Drops a table; TRUNCATE frees the files at once. */
 static void
 drop_distributed(gnngp_place *p, const char *table)
@@ -127,7 +115,7 @@ drop_distributed(gnngp_place *p, const char *table)
 }
 
 static const gnngp_place_verbs distributed = {
-	"Citus", count_servers, create_distributed, copy_matrix, fill_distributed, count_distributed, drop_distributed
+	"Citus", count_servers, create_distributed, copy_matrix, fill_distributed, gnngp_place_count_rows, drop_distributed
 };
 
 /* Keys that are found. */

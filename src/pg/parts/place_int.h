@@ -14,7 +14,7 @@ extern void gnngp_place_name_schema(gnngp_place *p, const char *server);
 /* Settings of this session for the statements of any placement. */
 extern void gnngp_place_pin_settings(void);
 
-/* Takes one number that a query gives. */
-extern void gnngp_place_take_number(void *state, const Datum *values, const bool *nulls);
+/* The rows of a table, wherever it lies. */
+extern int64 gnngp_place_count_rows(gnngp_place *p, const char *table);
 
 #endif							/* GNNGP_PLACE_INT_H */
