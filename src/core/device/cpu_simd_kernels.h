@@ -191,23 +191,35 @@ FN(spmm_two) (int64_t entries, const int32_t *col, const T *value, const T *b,
 	FN(finish) (c + W, s1, alpha, beta);
 }
 
-/* Fewer columns than one vector. */
-static inline ATTR void
-FN(spmm_narrow) (int64_t entries, const int32_t *col, const T *value, const T *b,
-				 int64_t ldb, int64_t n, T alpha, T beta, T *c)
-{
-	T			sum[W] = {0};
-
-	for (int64_t e = 0; e < entries; e++)
-	{
-		const T    *row = b + col[e] * ldb;
-
-		for (int64_t j = 0; j < n; j++)
-			sum[j] += value[e] * row[j];
-	}
-	for (int64_t j = 0; j < n; j++)
-		c[j] = beta != 0 ? alpha * sum[j] + beta * c[j] : alpha * sum[j];
+/* A few columns, a power of two of them, of a sparse row times b: kept in one short vector. */
+#define SPMM_SHORT(k) \
+static inline ATTR void \
+FN(spmm_short_##k) (int64_t entries, const int32_t *col, const T *value, const T *b, \
+					int64_t ldb, T alpha, T beta, T *c) \
+{ \
+	typedef T	some __attribute__((vector_size(k * sizeof(T)))); \
+	some		sum = {0}; \
+	some		part; \
+\
+	for (int64_t e = 0; e < entries; e++) \
+	{ \
+		memcpy(&part, b + col[e] * ldb, sizeof(part)); \
+		sum += value[e] * part; \
+	} \
+	if (beta != 0) \
+	{ \
+		memcpy(&part, c, sizeof(part)); \
+		sum = alpha * sum + beta * part; \
+	} \
+	else \
+		sum *= alpha; \
+	memcpy(c, &sum, sizeof(sum)); \
 }
+
+SPMM_SHORT(8)
+SPMM_SHORT(4)
+SPMM_SHORT(2)
+#undef SPMM_SHORT
 
 /* One column. */
 static inline ATTR void
@@ -255,10 +267,23 @@ FN(spmm_row) (int64_t entries, const int32_t *col, const T *value, const T *b,
 		FN(spmm_two) (entries, col, value, b + j, ldb, alpha, beta, c + j);
 	for (; j + W <= n; j += W)
 		FN(spmm_one) (entries, col, value, b + j, ldb, alpha, beta, c + j);
-	if (n - j == 1)
+	if (W > 8 && j + 8 <= n)
+	{
+		FN(spmm_short_8) (entries, col, value, b + j, ldb, alpha, beta, c + j);
+		j += 8;
+	}
+	if (W > 4 && j + 4 <= n)
+	{
+		FN(spmm_short_4) (entries, col, value, b + j, ldb, alpha, beta, c + j);
+		j += 4;
+	}
+	if (W > 2 && j + 2 <= n)
+	{
+		FN(spmm_short_2) (entries, col, value, b + j, ldb, alpha, beta, c + j);
+		j += 2;
+	}
+	if (j < n)
 		FN(spmm_single) (entries, col, value, b + j, ldb, alpha, beta, c + j);
-	else if (j < n)
-		FN(spmm_narrow) (entries, col, value, b + j, ldb, n - j, alpha, beta, c + j);
 }
 
 /* Rows of c = alpha s b + beta c; the loop is here because rows are short and calls dear. */
