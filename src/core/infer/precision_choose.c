@@ -45,7 +45,7 @@ gp_precision_choose_on(gp_precision_fit *f)
 		return all;
 	all.n = 0;
 	gp_precision_set_targets(f, true);
-	all.settles_nugget = gp_precision_is_dear(f->s);
+	all.settles_nugget = f->dear;
 	if (all.settles_nugget)
 	{
 		nugget = DEAR_NUGGET;

@@ -11,12 +11,14 @@
  */
 #include "precision_fit.h"
 
+#include <float.h>
 #include <math.h>
 
 #define PAD 16					/* columns that a row of sparse products takes at no more cost */
 #define FEWEST_COLOURS 8		/* of labels */
 #define SKETCH 8				/* columns that stand for many classes while a nugget is looked for */
 #define COARSE 1e-2				/* the error while a nugget is looked for */
+#define MOST_LOST 1e-2			/* of a start, to rounding */
 
 /* The sign of a class in a column of the sketch. */
 static double
@@ -94,6 +96,7 @@ gp_precision_fit_open(gp_precision_fit *f, gp_device *dev, const gp_problem *pro
 	int64_t		room = problem->nlabelled * gp_max64(targets->columns, SKETCH);
 
 	*f = (gp_precision_fit) {.env = dev->env, .dev = dev, .s = s, .problem = problem, .targets = targets};
+	f->dear = gp_precision_is_dear(s);
 	f->p = gp_precision_open(dev, s, problem->type);
 	f->alone = gp_probe_alone(f->env, s, problem->labelled, problem->nlabelled);
 	f->at = gp_alloc_figures(f->env, room, sizeof(double));
@@ -216,9 +219,9 @@ take_labels(gp_precision_fit *f, gp_matrix x, int64_t first)
 	dev->destroy(dev, &rows);
 }
 
-/* Reads the classes' columns of a solution at all nodes into mean, nodes x columns. */
+/* Reads the classes' columns of a solution, scaled or not, at all nodes into mean, nodes x columns. */
 static void
-take_means(gp_precision_fit *f, gp_matrix x, int64_t first, double *mean)
+take_means(gp_precision_fit *f, gp_matrix x, bool scaled, int64_t first, double *mean)
 {
 	int32_t		columns = f->columns;
 	int64_t		cols = gp_min64(x.cols, columns - first);
@@ -230,7 +233,7 @@ take_means(gp_precision_fit *f, gp_matrix x, int64_t first, double *mean)
 	f->dev->download(f->dev, gp_matrix_cols(out, first, cols), gp_matrix_cols(x, 0, cols));
 	for (int64_t i = 0; i < x.rows && !f->env->dry; i++)
 	{
-		double		unscale = gp_precision_unscale(f->p, i);
+		double		unscale = scaled ? gp_precision_unscale(f->p, i) : 1.0;
 
 		gp_look(f->env, i * cols, &next);
 		for (int64_t j = first; j < first + cols; j++)
@@ -246,6 +249,7 @@ gp_precision_run(gp_precision_fit *f, int64_t cols, const gp_elements *b, double
 	gp_effort	effort;
 	gp_matrix	x = gp_precision_solve(f->p, cols, b, whole, tolerance, GP_PRECISION_MOST, start, &effort);
 
+	f->run_error = effort.error;
 	f->error = fmax(f->error, effort.error);
 	return x;
 }
@@ -293,6 +297,45 @@ leave_out(gp_precision_fit *f, double level)
 	}
 }
 
+/*
+ * The roots of the degrees where products are dear: S keeps them, so that the prior hardly holds a
+ * multiple of them back, and a level's posterior mean is mostly that.  Nothing where rounding is as
+ * large as what B^d leaves of them.
+ */
+static gp_matrix
+level_start(const gp_precision_fit *f)
+{
+	const gp_graph *graph = f->problem->graph;
+	int64_t		n = graph->nodes;
+	double		lost = pow(1.0 + 2.0 * f->sigma2, f->d) * (f->problem->type == GP_FLOAT ? FLT_EPSILON : DBL_EPSILON);
+	int64_t		next = 0;
+	double	   *root;
+	gp_matrix	start;
+
+	if (!f->dear || lost > MOST_LOST)
+		return (gp_matrix) {0};
+	root = gp_alloc_zero(f->env, n, sizeof(double));
+	start = f->dev->create(f->dev, n, 1, f->problem->type);
+
+	for (int64_t i = 0; i < n && !f->env->dry; i++)
+	{
+		gp_look(f->env, graph->start[i], &next);
+		for (int64_t k = graph->start[i]; k < graph->start[i + 1]; k++)
+		{
+			double		weight = graph->weight ? graph->weight[k] : 1.0;
+
+			root[i] += weight;
+			if (graph->directed)
+				root[graph->col[k]] += weight;
+		}
+	}
+	for (int64_t i = 0; i < n && !f->env->dry; i++)
+		root[i] = sqrt(root[i]);
+	f->dev->upload(f->dev, start, gp_matrix_wrap(root, n, 1, GP_DOUBLE));
+	gp_free(f->env, root);
+	return start;
+}
+
 /* Adds the level's posterior mean to all classes, at the labels and at all nodes. */
 static void
 add_level(gp_precision_fit *f, double tolerance, double *mean)
@@ -304,6 +347,7 @@ add_level(gp_precision_fit *f, double tolerance, double *mean)
 	double		former = f->error;
 	double	   *host = gp_alloc_figures(f->env, n, sizeof(double));
 	gp_elements b = gp_elements_make(f->env, m);
+	gp_matrix	start = level_start(f);
 	gp_matrix	x;
 	int64_t		next = 0;
 
@@ -311,7 +355,7 @@ add_level(gp_precision_fit *f, double tolerance, double *mean)
 		gp_elements_add(&b, problem->labelled[k], 0, 0, 1, f->level / f->noise);
 	/* One column of so many counts less: its error is that of all classes, and of as many targets. */
 	f->error = 0.0;
-	x = gp_precision_run(f, 1, &b, whole_of(f, &b), share * tolerance, NULL);
+	x = gp_precision_run(f, 1, &b, whole_of(f, &b), share * tolerance, &start);
 	f->error = fmax(former, f->error / share);
 	gp_elements_free(f->env, &b);
 	f->dev->download(f->dev, gp_matrix_wrap(host, n, 1, GP_DOUBLE), x);
@@ -328,15 +372,21 @@ add_level(gp_precision_fit *f, double tolerance, double *mean)
 	gp_free(f->env, host);
 }
 
-/* The posterior at the labels with this nugget, and without each; at all nodes where mean is given. */
-void
-gp_precision_solve_labels(gp_precision_fit *f, double nugget, double tolerance, double *mean)
+/* True when the last solution is that of the prior in hand with this nugget, and good enough. */
+static bool
+is_solved(const gp_precision_fit *f, double nugget, double tolerance)
+{
+	return f->last.data && !f->env->dry && f->solved.sigma2 == f->sigma2 && f->solved.d == f->d &&
+		f->solved.nugget == nugget && f->solved.score <= tolerance;
+}
+
+/* Solves all columns, in bands; the solution of one band is kept where its means are not asked for. */
+static void
+solve_bands(gp_precision_fit *f, double nugget, double tolerance, double *mean)
 {
 	int64_t		total = (int64_t) f->columns + f->colours;
 	bool		alone = total <= GP_PRECISION_BATCH;
-	bool		whole = mean && f->level > 0.0;
 
-	f->noise = nugget * f->mean_diag;
 	gp_precision_set(f->p, f->sigma2, f->d, f->problem->labelled, f->problem->nlabelled, f->noise);
 	for (gp_band band = gp_band_first(total, GP_PRECISION_BATCH); band.count > 0; gp_band_next(&band))
 	{
@@ -346,11 +396,35 @@ gp_precision_solve_labels(gp_precision_fit *f, double nugget, double tolerance, 
 		gp_elements_free(f->env, &b);
 		take_labels(f, x, band.first);
 		if (mean)
-			take_means(f, x, band.first, mean);
+			take_means(f, x, true, band.first, mean);
 		else if (alone)
+		{
 			f->last = gp_precision_keep(f->p, &x);
+			f->solved = (gp_prior_score) {f->sigma2, f->d, nugget, f->run_error};
+		}
 		f->dev->destroy(f->dev, &x);
 	}
+}
+
+/* The posterior at the labels with this nugget, and without each; at all nodes where mean is given. */
+void
+gp_precision_solve_labels(gp_precision_fit *f, double nugget, double tolerance, double *mean)
+{
+	bool		whole = mean && f->level > 0.0;
+
+	f->noise = nugget * f->mean_diag;
+	if (is_solved(f, nugget, tolerance))
+	{
+		/* What has been read at the labels stands; who takes the means is the last to need the memory. */
+		f->error = fmax(f->error, f->solved.score);
+		if (mean)
+		{
+			take_means(f, f->last, false, 0, mean);
+			f->dev->destroy(f->dev, &f->last);
+		}
+	}
+	else
+		solve_bands(f, nugget, tolerance, mean);
 	if (whole)
 		add_level(f, tolerance, mean);
 	if (!f->env->dry)

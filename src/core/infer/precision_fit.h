@@ -29,6 +29,7 @@ typedef struct gp_precision_fit
 	gp_precision *p;
 	const gp_problem *problem;
 	const gp_targets *targets;
+	bool		dear;			/* each product counts */
 	double		sigma2;
 	int			d;
 	double		mean_diag;
@@ -43,7 +44,9 @@ typedef struct gp_precision_fit
 	double	   *at;				/* m x columns: the posterior mean of y at the labels */
 	double	   *variance;		/* m: V_ii at the labels */
 	double	   *loo;			/* m x columns */
-	gp_matrix	last;			/* the last solution, where the next one may start from it */
+	gp_matrix	last;			/* the last solution, where the next one may start from it, */
+	gp_prior_score solved;		/* of what: its prior and nugget, and the score's place has the error */
+	double		run_error;		/* of the last run */
 	double		error;			/* the worst one met since it was set to 0 */
 	int32_t    *index;			/* the labels that count */
 	int64_t		nindex;

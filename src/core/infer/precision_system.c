@@ -13,11 +13,11 @@
 #include "graph/walks.h"
 
 #define MOMENT_COLUMNS 16		/* vectors of random signs, */
-#define MOMENT_FEWEST 4			/* or fewer where there are many nodes: together so many signs */
-#define MOMENT_SIGNS (1 << 22)
+#define MOMENT_SIGNS (1 << 20)	/* or fewer where there are many nodes: together so many signs */
 #define MOMENT_STEPS 10			/* products: moments up to twice as many */
 #define USUAL_STEPS 30			/* of a dry run */
 #define WARM_STEPS 3			/* that are looked at where a start leaves hardly anything to gain */
+#define LONG_ROW 64				/* rows of a few columns that a product adds as one */
 #define ANGLES 512				/* where the prior's function is looked at for its expansion */
 
 /* What conjugate gradients hold, n x cols each. */
@@ -46,6 +46,7 @@ struct gp_precision
 	gp_csr		middle;			/* B; d >= 3 */
 	gp_csr	   *labels;			/* R^-2 M / e; d >= 2 */
 	double	   *root;			/* R */
+	double	   *inverse;		/* R^-1 */
 	double	   *moment;			/* tr T_k(S) / n, or NULL */
 	gradients	g;				/* what the last solution left for the next */
 };
@@ -104,6 +105,7 @@ gp_precision_open(gp_device *dev, const gp_csr *s, gp_type type)
 	p->type = type;
 	p->s = s;
 	p->root = gp_alloc_figures(env, p->n, sizeof(double));
+	p->inverse = gp_alloc_figures(env, p->n, sizeof(double));
 	return p;
 }
 
@@ -115,13 +117,10 @@ drop_values(gp_precision *p, gp_csr *factor)
 	factor->value = NULL;
 }
 
-/* Forgets H. */
+/* Forgets H but for the memory of its factors. */
 static void
 forget(gp_precision *p)
 {
-	drop_values(p, &p->left);
-	drop_values(p, &p->right);
-	drop_values(p, &p->middle);
 	if (p->labels)
 		gp_csr_free(p->env, p->labels);
 	p->labels = NULL;
@@ -147,7 +146,11 @@ void
 gp_precision_close(gp_precision *p)
 {
 	forget(p);
+	drop_values(p, &p->left);
+	drop_values(p, &p->right);
+	drop_values(p, &p->middle);
 	end(p);
+	gp_free(p->env, p->inverse);
 	gp_free(p->env, p->root);
 	gp_free(p->env, p->moment);
 	gp_free(p->env, p);
@@ -187,25 +190,33 @@ make_root(gp_precision *p, double sigma2, const int32_t *labelled, int64_t nlabe
 	{
 		gp_look(p->env, i, &next);
 		p->root[i] = sqrt(p->root[i]);
+		p->inverse[i] = 1.0 / p->root[i];
 	}
 }
 
-/* One factor of H: B, divided by the root of its rows, its columns, both or none. */
+/*
+ * One factor of H: B, divided by the root of its rows, its columns, both or none; in the memory that the
+ * factor of the last H had, for new pages would cost as much as the numbers.
+ */
 static void
 make_factor(gp_precision *p, double sigma2, bool rows, bool cols, gp_csr *out)
 {
+	void	   *value = out->value ? out->value :
+		gp_alloc_figures(p->env, gp_csr_entries(p->s), gp_type_size(p->type));
 	int64_t		next = 0;
 
 	*out = *p->s;
 	out->type = p->type;
 	out->stamp = gp_csr_stamp();
-	out->value = gp_alloc_figures(p->env, gp_csr_entries(p->s), gp_type_size(p->type));
+	out->value = value;
 	for (int64_t i = 0; i < p->n && !p->env->dry; i++)
 	{
+		double		row = rows ? p->inverse[i] : 1.0;
+
 		gp_look(p->env, p->s->start[i], &next);
 		for (int64_t k = p->s->start[i]; k < p->s->start[i + 1]; k++)
-			gp_number_put(out->value, p->type, k, element(p, sigma2, i, k) /
-						  ((rows ? p->root[i] : 1.0) * (cols ? p->root[p->s->col[k]] : 1.0)));
+			gp_number_put(value, p->type, k, element(p, sigma2, i, k) * row *
+						  (cols ? p->inverse[p->s->col[k]] : 1.0));
 	}
 }
 
@@ -295,16 +306,29 @@ multiply(gp_precision *p, gradients *g)
 		dev->spmm(dev, 1.0, p->labels, g->direction, 1.0, g->product);
 }
 
+/* The first rows as longer ones, where they lie without gaps: a call for each short one would cost more than its numbers. */
+static gp_matrix
+lengthen(gp_matrix a, int64_t times)
+{
+	return (gp_matrix) {a.data, a.rows / times, a.cols * times, a.ld * times, a.type};
+}
+
 /* The product of all columns of a with those of b, added up; a number that a dry run makes up. */
 static double
 inner_product(gp_precision *p, gradients *g, gp_matrix a, gp_matrix b)
 {
+	gp_device  *dev = p->dev;
+	int64_t		times = a.ld == a.cols && b.ld == b.cols ? LONG_ROW : 1;
+	int64_t		body = p->n / times;
+	int64_t		rest = p->n % times;
 	double		sum = 0.0;
 	int64_t		next = 0;
 
-	p->dev->row_dots(p->dev, g->dots, a, b);
-	p->dev->download(p->dev, gp_matrix_wrap(g->host, p->n, 1, GP_DOUBLE), g->dots);
-	for (int64_t i = 0; i < p->n && !p->env->dry; i++)
+	dev->row_dots(dev, gp_matrix_rows(g->dots, 0, body), lengthen(a, times), lengthen(b, times));
+	dev->row_dots(dev, gp_matrix_rows(g->dots, body, rest), gp_matrix_rows(a, p->n - rest, rest),
+				  gp_matrix_rows(b, p->n - rest, rest));
+	dev->download(dev, gp_matrix_wrap(g->host, body + rest, 1, GP_DOUBLE), gp_matrix_rows(g->dots, 0, body + rest));
+	for (int64_t i = 0; i < body + rest && !p->env->dry; i++)
 	{
 		gp_look(p->env, i, &next);
 		sum += g->host[i];
@@ -325,7 +349,7 @@ scale_rows(gp_precision *p, gp_matrix *x, bool up)
 		gp_look(p->env, i, &next);
 		scale->start[i + 1] = i + 1;
 		scale->col[i] = (int32_t) i;
-		gp_number_put(scale->value, p->type, i, up ? p->root[i] : 1.0 / p->root[i]);
+		gp_number_put(scale->value, p->type, i, up ? p->root[i] : p->inverse[i]);
 	}
 	p->dev->spmm(p->dev, 1.0, scale, *x, 0.0, out);
 	p->g.product = *x;
@@ -504,7 +528,7 @@ gp_precision_solve(gp_precision *p, int64_t cols, const gp_elements *b, double w
 static gp_matrix
 random_signs(gp_precision *p, uint64_t seed)
 {
-	int64_t		cols = gp_max64(MOMENT_FEWEST, gp_min64(MOMENT_COLUMNS, MOMENT_SIGNS / p->n));
+	int64_t		cols = gp_max64(1, gp_min64(MOMENT_COLUMNS, MOMENT_SIGNS / p->n));
 	gp_matrix	z = p->dev->create(p->dev, p->n, cols, p->type);
 	gp_matrix	host = gp_matrix_wrap(NULL, p->n, cols, p->type);
 	int64_t		next = 0;
@@ -574,6 +598,8 @@ measure_moments(gp_precision *p, uint64_t seed)
 		p->moment[2 * k] = k == 0 ? 1.0 : 2.0 * mean_product(p, now, now) - 1.0;
 		p->moment[2 * k + 1] = (k == 0 ? 1.0 : 2.0) * mean_product(p, now, next) -
 			(k == 0 ? 0.0 : p->moment[1]);
+		if (k == MOMENT_STEPS - 1)
+			break;
 		dev->spmm(dev, 2.0, &s, next, -1.0, last);
 		now = next;
 		next = last;

@@ -14,7 +14,8 @@
 #define SAMPLE 32				/* nodes whose variance is probed apart */
 #define SAMPLE_COLUMNS 2		/* that they share: so few that they hardly meet */
 #define EXACT 1e-3				/* the error of the solutions */
-#define PROBE 3e-2				/* the same for probes, which are no better */
+#define PROBE 3e-2				/* the same for probes, which are no better, */
+#define PROBE_DEAR 1e-1			/* where each product counts: what probes miss is as much */
 
 /* Probes of all nodes, and of some of them apart. */
 typedef struct probes
@@ -110,12 +111,13 @@ gp_precision_variances(gp_precision_fit *f, double *variance)
 	bool		exact = f->s->rows <= EXACT_NODES;
 	probes		all = make_probes(f, exact);
 	int64_t		total = all.colours + (exact ? 0 : SAMPLE_COLUMNS);
+	double		fine = exact ? EXACT : f->dear ? PROBE_DEAR : PROBE;
 	gp_band		band;
 
 	for (band = gp_band_first(total, GP_PRECISION_BATCH); band.count > 0; gp_band_next(&band))
 	{
 		gp_elements b = right_sides(f, &all, band.first, band.count);
-		gp_matrix	x = gp_precision_run(f, band.count, &b, 0.0, exact ? EXACT : PROBE, NULL);
+		gp_matrix	x = gp_precision_run(f, band.count, &b, 0.0, fine, NULL);
 
 		take_variances(f, x, &b, band.first, &all, variance);
 		gp_elements_free(f->env, &b);
