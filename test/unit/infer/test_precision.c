@@ -463,7 +463,7 @@ check_probes(gp_env *env, int n)
 static void
 check_bound(gp_env *env)
 {
-	enum {NODES = 3000};
+	enum {NODES = 800};
 	world		w;
 	gp_edges   *edges = gp_edges_create(env, NODES, false, false);
 	gp_posterior *out;
@@ -472,7 +472,7 @@ check_bound(gp_env *env)
 
 	for (int32_t i = 0; i + 1 < NODES; i++)
 		gp_edges_add(edges, 1, &i, &(int32_t) {i + 1}, NULL);
-	w = labelled_world(env, gp_graph_build(edges), 1000);
+	w = labelled_world(env, gp_graph_build(edges), 300);
 	p = make_problem(env, &w, laplacian(1e6, 2), GP_TASK_VALUES, GP_DOUBLE);
 	p.nugget = 0.1;
 	out = gp_fit(gp_device_cpu(env, 2), &p);
