@@ -34,127 +34,11 @@
 /* The seeds of what is drawn. */
 enum purpose
 {
-	DRAW_FREQUENCY = 600,
-	DRAW_PHASE = 610,
-	DRAW_NOISE = 620,
 	DRAW_MISSING = 630,
 	DRAW_WINDOW = 640
 };
 
-/* ---- the chain ---- */
-
-/* A layer: cosine features that the input is added to, and its sums over neighbours. */
-static void
-add_layer(gp_deep *d, int l)
-{
-	const gp_dgp *o = &d->options;
-	gp_block   *b = gp_network_add(d->chain, &gp_block_cosines);
-
-	b->width = o->units;
-	b->groups = 1;
-	b->cosines.count = o->features;
-	b->cosines.sampled = true;
-	b->cosines.frequency = &d->frequency[l];
-	b->cosines.map = l == 0 ? &d->map : NULL;
-	b->cosines.carries = l > 0;
-	b->cosines.log_length.groups = b->cosines.log_a.groups = 1;
-	d->layer[l] = b;
-	b = gp_network_add(d->chain, &gp_block_mix);
-	b->groups = 1;
-	b->mix.sums = o->convolutions;
-	b->mix.groups = d->x ? 1 : o->convolutions + 1;
-}
-
-/* The first layer's mean: the inputs, the most telling ones first, dealt round the groups of units. */
-static void
-fill_map(gp_deep *d)
-{
-	int64_t		units = d->options.units;
-	int64_t		groups = d->x ? 1 : d->options.convolutions + 1;
-	int64_t		inputs = d->map.rows;
-	double	   *host = gp_alloc_zero(d->env, inputs * units, sizeof(double));
-	int64_t		place = 0;
-
-	for (int64_t k = 0; place < inputs && k <= units; k++)
-		for (int64_t g = 0; g < groups && place < inputs; g++)
-		{
-			int64_t		unit = g * units / groups + k;
-
-			if (unit < (g + 1) * units / groups)
-				host[place++ * units + unit] = 1.0;
-		}
-	d->dev->upload(d->dev, d->map, gp_matrix_wrap(host, inputs, units, GP_DOUBLE));
-	gp_free(d->env, host);
-}
-
-/* The parameters as they are at first: the posterior is the prior. */
-static void
-start_parameters(gp_deep *d)
-{
-	gp_device  *dev = d->dev;
-	gp_trainer *t = &d->t;
-
-	for (int l = 0; l < d->options.layers; l++)
-	{
-		gp_cosines *f = &d->layer[l]->cosines;
-		int64_t		inputs = l == 0 ? d->input.cols : d->options.units;
-		gp_mix	   *m = &d->layer[l][1].mix;
-
-		gp_fill_normal(t, d->frequency[l], gp_trainer_seed(t, DRAW_FREQUENCY + l, false), 1.0);
-		gp_fill_uniform(t, f->phase, gp_trainer_seed(t, DRAW_PHASE + l, false), M_PI);
-		dev->fill(dev, f->log_length.value, 0.5 * log((double) inputs));
-		dev->fill(dev, f->log_a.value, log(0.1));
-		for (int q = 0; q < m->sums; q++)
-			dev->fill(dev, gp_matrix_cols(m->logit.value, q, 1), d->x ? 2.0 : q == 0 ? 0.0 : -0.85);
-	}
-	fill_map(d);
-}
-
-/* Makes the chain and its parameters. */
-static void
-chain_open(gp_deep *d)
-{
-	const gp_dgp *o = &d->options;
-	gp_device  *dev = d->dev;
-	gp_block   *b;
-
-	memset(d->chain, 0, sizeof(gp_network));
-	d->map = dev->create(dev, d->input.cols, o->units, GP_FLOAT);
-	for (int l = 0; l < o->layers; l++)
-	{
-		d->frequency[l] = dev->create(dev, o->features, l == 0 ? d->input.cols : o->units, GP_FLOAT);
-		add_layer(d, l);
-	}
-	if (d->x)
-		gp_network_add(d->chain, &gp_block_unit)->unit.length = sqrt((double) o->units);
-	d->pairs = b = gp_network_add(d->chain, &gp_block_pairs);
-	b->groups = 1;
-	b->pairs.most = d->most;
-	b->pairs.end = d->end;
-	d->chain->input = d->input;
-	gp_network_open(&d->t, d->chain, d->nodes, d->input.cols);
-	start_parameters(d);
-}
-
-/* Frees it. */
-static void
-chain_close(gp_deep *d)
-{
-	gp_network_close(&d->t, d->chain);
-	for (int l = 0; l < d->options.layers; l++)
-		d->dev->destroy(d->dev, &d->frequency[l]);
-	d->dev->destroy(d->dev, &d->map);
-}
-
 /* ---- steps ---- */
-
-/* Fresh noise for every layer. */
-static void
-draw_noise(gp_deep *d)
-{
-	for (int l = 0; l < d->options.layers; l++)
-		gp_fill_normal(&d->t, d->layer[l]->cosines.noise, gp_trainer_seed(&d->t, DRAW_NOISE + l, true), 1.0);
-}
 
 /* A random pair without a link; false where none was found, in a graph that has few. */
 static bool
@@ -213,7 +97,7 @@ step(gp_deep *d, const gp_deep_view *view, double rate)
 
 	gp_deep_use(d, view);
 	draw_pairs(d, view);
-	draw_noise(d);
+	gp_deep_noise(d);
 	gp_trainer_clear(&d->t);
 	gp_network_forward(&d->t, d->chain, d->chain->n);
 	value = gp_network_value(d->chain);
@@ -226,8 +110,7 @@ step(gp_deep *d, const gp_deep_view *view, double rate)
 	d->env->objective = ll;
 	dev->upload(dev, gp_network_gradient(d->chain), host);
 	gp_network_backward(&d->t, d->chain);
-	for (int l = 0; l < d->options.layers; l++)
-		gp_block_cosines.prior(&d->t, d->layer[l], 0.5 / (double) d->whole->graph->edges);
+	gp_deep_prior(d, 0.5 / (double) d->whole->graph->edges);
 	gp_trainer_step(&d->t, 0, rate);
 }
 
@@ -289,7 +172,7 @@ settle_moments(gp_deep *d, const double *sum, const double *square, gp_link_mode
 	bool		sound = true;
 	int64_t		next = 0;
 
-	d->dev->download(d->dev, gp_matrix_wrap(w, 1, width, GP_DOUBLE), gp_pairs_weights(&d->t, &d->pairs->pairs));
+	d->dev->download(d->dev, gp_matrix_wrap(w, 1, width, GP_DOUBLE), gp_deep_readout(d, model));
 	for (int64_t k = 0; k < d->nodes * width && !d->env->dry; k++)
 	{
 		double		mean = sum[k] / SAMPLES;
@@ -319,14 +202,12 @@ take_moments(gp_deep *d, const gp_deep_view *view, gp_link_model *model)
 	for (int s = 0; s < SAMPLES; s++)
 	{
 		d->t.step = SAMPLE_STEP + s;
-		draw_noise(d);
+		gp_deep_noise(d);
 		gp_network_forward(&d->t, d->chain, d->chain->n - 1);
 		add_sample(d, d->chain->block[d->chain->n - 2].value, s == 0, sum, square);
 	}
 	d->t.step = step;
 	settle_moments(d, sum, square, model);
-	model->scale = gp_pairs_scale(&d->t, &d->pairs->pairs);
-	model->offset = gp_pairs_offset(&d->t, &d->pairs->pairs);
 	gp_free(d->env, square);
 	gp_free(d->env, sum);
 }
@@ -373,7 +254,7 @@ training_open(gp_deep *d, gp_device *dev)
 	d->r = gp_alloc_array(d->env, d->most, sizeof(double));
 	d->chain = gp_alloc(d->env, sizeof(gp_network));
 	gp_deep_inputs_open(d);
-	chain_open(d);
+	gp_deep_chain_open(d);
 	gp_deep_start(d);
 }
 
@@ -381,7 +262,7 @@ training_open(gp_deep *d, gp_device *dev)
 static void
 training_close(gp_deep *d)
 {
-	chain_close(d);
+	gp_deep_chain_close(d);
 	gp_deep_inputs_close(d);
 	gp_free(d->env, d->chain);
 	gp_free(d->env, d->r);
@@ -468,8 +349,10 @@ settle_options(const gp_dgp *asked, int64_t nodes, bool features)
 {
 	gp_dgp		o = *asked;
 
+	if (o.layers == 0)
+		o.layers = o.inducing > 0 ? 3 : 2;
 	if (o.units == 0)
-		o.units = features ? 128 : 63;
+		o.units = o.inducing > 0 ? 33 : features ? 128 : 63;
 	if (o.steps == 0)
 		o.steps = features ? (nodes < MANY_NODES ? 300 : 150) : nodes < FEW_NODES ? 1000 : nodes < MANY_NODES ? 500 : 150;
 	if (o.rate == 0.0)

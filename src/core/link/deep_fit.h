@@ -39,6 +39,9 @@ typedef struct gp_deep
 	gp_network   *chain;
 	gp_block   *layer[GP_DGP_MAX_LAYERS];
 	gp_block   *pairs;
+	int64_t		points;			/* of every block, by inducing pairs; else 0 */
+	int64_t		span;			/* inducing pairs */
+	int32_t    *inducing;		/* 2 span: their first points, then their second ones */
 	gp_matrix	frequency[GP_DGP_MAX_LAYERS];
 	gp_matrix	map;			/* inputs x units */
 	int64_t		most;			/* pairs of a step */
@@ -75,5 +78,16 @@ extern gp_warm *gp_deep_leave(gp_deep *d, const gp_link_pairs *hidden, int64_t n
 
 /* Lets the chain see a view. */
 extern void gp_deep_use(gp_deep *d, const gp_deep_view *view);
+
+/* deep_chain.c: the chain and its parameters, at the prior; its views and inputs are there. */
+extern void gp_deep_chain_open(gp_deep *d);
+extern void gp_deep_chain_close(gp_deep *d);
+
+/* Fresh noise of this step; adds weight times the gradient of the divergence from the prior. */
+extern void gp_deep_noise(gp_deep *d);
+extern void gp_deep_prior(gp_deep *d, double weight);
+
+/* The readout as a model keeps it, and what a node's numbers are multiplied with before (1 x units). */
+extern gp_matrix gp_deep_readout(gp_deep *d, gp_link_model *model);
 
 #endif							/* GP_DEEP_FIT_H */

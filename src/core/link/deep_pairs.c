@@ -12,9 +12,9 @@
 
 #include <math.h>
 
-/* Score and variance of a pair. */
+/* Mean and variance of an inner product. */
 static void
-moments(const gp_link_model *model, int32_t i, int32_t j, double *score, double *variance)
+product_moments(const gp_link_model *model, int32_t i, int32_t j, double *out, double *variance)
 {
 	int64_t		width = model->width;
 	const float *a = model->row + i * width;
@@ -30,42 +30,66 @@ moments(const gp_link_model *model, int32_t i, int32_t j, double *score, double 
 		sum += (double) a[d] * a[d] * v[d] + ((double) b[d] * b[d] + v[d]) * u[d];
 	}
 	*variance = model->scale * model->scale * sum;
-	*score = (model->offset + model->scale * mean) / sqrt(1.0 + M_PI * *variance / 8.0);
+	*out = model->offset + model->scale * mean;
+}
+
+/* Score and variance of a pair. */
+static void
+moments(const gp_link_model *model, gp_link_reach *room, int32_t i, int32_t j, double *score, double *variance)
+{
+	double		mean;
+
+	if (model->point)
+		gp_link_reach_moments(model, room, i, j, &mean, variance);
+	else
+		product_moments(model, i, j, &mean, variance);
+	*score = mean / sqrt(1.0 + M_PI * *variance / 8.0);
+}
+
+/* The numbers that a pair takes. */
+static int64_t
+work_of(const gp_link_model *model)
+{
+	return model->width + model->points * (int64_t) model->width + model->m * model->m;
 }
 
 /* Score, variance and probability of pairs. */
 void
 gp_link_deep_posterior(gp_env *env, const gp_link_model *model, int64_t n, gp_link_row *row)
 {
+	gp_link_reach *room = gp_link_reach_open(env, model);
 	int64_t		next = 0;
 
 	for (int64_t e = 0; e < n; e++)
 	{
-		gp_look(env, e * model->width, &next);
-		moments(model, row[e].src, row[e].dst, &row[e].score, &row[e].variance);
+		gp_look(env, e * work_of(model), &next);
+		moments(model, room, row[e].src, row[e].dst, &row[e].score, &row[e].variance);
 		row[e].probability = 1.0 / (1.0 + exp(-(model->intercept + model->slope * row[e].score)));
 	}
+	gp_free(env, room);
 }
 
 /* What ranks pairs. */
 void
 gp_link_deep_means(gp_env *env, const gp_link_model *model, int64_t n, const gp_link_row *pair, double *mean)
 {
+	gp_link_reach *room = gp_link_reach_open(env, model);
 	int64_t		next = 0;
 	double		variance;
 
 	for (int64_t e = 0; e < n; e++)
 	{
-		gp_look(env, e * model->width, &next);
-		moments(model, pair[e].src, pair[e].dst, &mean[e], &variance);
+		gp_look(env, e * work_of(model), &next);
+		moments(model, room, pair[e].src, pair[e].dst, &mean[e], &variance);
 	}
+	gp_free(env, room);
 }
 
 /* The numbers of an embedding. */
 int32_t
 gp_links_embedding_width(const gp_links *links)
 {
-	return links->model->method == GP_LINK_DEEP ? links->model->width : 0;
+	return links->model->method == GP_LINK_DEEP && links->model->point == NULL ? links->model->width : 0;
 }
 
 /* The embedding of a node: its means, scaled so that inner products are logits less the offset. */

@@ -192,6 +192,17 @@ gp_link_frame_open(gp_link_frame *f, gp_device *dev, const gp_graph *graph, cons
 		open_features(f, model);
 }
 
+/* Adds a score. */
+void
+gp_link_frame_place(gp_link_frame *f, const float *place, int32_t width)
+{
+	if (place == NULL)
+		return;
+	f->place = place;
+	f->place_width = width;
+	f->width++;
+}
+
 /* Frees it. */
 void
 gp_link_frame_close(gp_link_frame *f)

@@ -53,7 +53,7 @@ typedef struct gp_link_problem
 	const gp_features *features;	/* NULL: structure only */
 	const gp_program *program;	/* the node kernel: of the method pairs, and of the candidates; dgp does not look at it */
 	gp_link_method method;
-	const gp_dgp *deep;			/* the options of the method dgp */
+	const gp_dgp *deep;			/* the options of the method dgp; of scores: its logit is one of them, or NULL */
 	const uint64_t *key;		/* dgp: who the nodes are, whatever their numbers; NULL: unknown */
 	const gp_warm *warm;		/* dgp: what the last training left, or NULL */
 	uint64_t	seed;
@@ -137,19 +137,25 @@ typedef struct gp_link_model
 	int32_t		width;			/* scores of a pair, the rank of the nodes' factor, or units */
 	float	   *row;			/* scores: m x width, standardised; pairs: factor, nodes x width; dgp: means, the same */
 	float	   *row_variance;	/* dgp: nodes x width; else NULL */
-	int32_t    *inducing;		/* pairs: m x 2 nodes; else NULL */
+	int32_t    *inducing;		/* pairs: m x 2 nodes; dgp by inducing pairs: m x 2 points; else NULL */
 	double	   *alpha;			/* m: score = offset + <k, alpha> */
 	float	   *root;			/* L, packed, with variance = scale (k_ii - |L^-1 k|^2); or NULL, and */
 	float	   *lean;			/* B, m x GP_LINK_LEAN, with variance = scale (k_ii - |B'k|^2) */
 	double		offset;			/* dgp: of a logit */
-	double		scale;			/* dgp: of an inner product */
+	double		scale;			/* dgp: of an inner product; by inducing pairs: of a covariance of nodes */
 	double		intercept;		/* probability = 1 / (1 + exp(-(intercept + slope score))) */
 	double		slope;
+	/* dgp by inducing pairs only */
+	int32_t		points;
+	float	   *point;			/* points x width; NULL: by inner products */
+	double	   *taken;			/* m x m, T: variance = prior - k'T k */
 	/* scores only */
 	double	   *centre;			/* width: of the training rows' scores */
 	double	   *spread;			/* width */
 	double	   *ridge;			/* width + 1: the linear model that ranks candidates; the last is constant */
-	double	   *screen;			/* the same of the graph's scores alone; NULL when there are no features */
+	double	   *screen;			/* the same of the graph's scores alone; NULL when there are no others */
+	float	   *place;			/* nodes x place_width, whose inner products are logits of dgp, but for the last number; or NULL */
+	int32_t		place_width;
 	/* features of the nodes, ready for the cosines; NULL when there are none */
 	gp_features *features;
 	float	   *feature_mean;	/* powers x dims: the mean row of A^k X */

@@ -93,6 +93,20 @@ count_scores(const gp_link_problem *problem, gp_link_plan *plan)
 		10.0 * m * m * m + 3.0 * dims * e * 2.0 * powers;
 }
 
+/* Counts the deep Gaussian process whose logit is one of the scores: a fit for each fold, beside all folds' graphs. */
+static void
+count_place(gp_device *dev, const gp_link_problem *problem, gp_link_plan *plan)
+{
+	double		folds = GP_LINK_FOLDS * (6.0 * entries_of(problem->graph) + 8.0 * (double) problem->graph->nodes);
+	gp_link_plan deep;
+
+	if (problem->deep == NULL)
+		return;
+	deep = gp_link_deep_plan(dev, problem);
+	plan->bytes = fmax(plan->bytes, deep.bytes - (double) dev->env->used + folds + 8.0 * feature_entries(problem->features));
+	plan->flops += (GP_LINK_LEAST_FOLDS + 1) * deep.flops;
+}
+
 /* Counts the node kernel's codes: a factor of 512 columns. */
 static void
 count_codes(const gp_link_problem *problem, gp_link_plan *plan)
@@ -119,6 +133,7 @@ gp_link_plan_make(gp_device *dev, const gp_link_problem *problem)
 		plan.steps = choose_steps(problem->graph, &plan.cut);
 		plan.powers = choose_powers(problem, plan.steps);
 		count_scores(problem, &plan);
+		count_place(dev, problem, &plan);
 	}
 	else
 		gp_link_pairs_count(env, problem, &plan.bytes, &plan.flops);
@@ -142,16 +157,20 @@ checked_plan(gp_device *dev, const gp_link_problem *problem)
 
 /* Scores one fold's pairs, and the rivals of its first links, on the fold's graph. */
 static void
-score_fold(gp_device *dev, const gp_link_fold *fold, const gp_features *x,
+score_fold(gp_device *dev, const gp_link_problem *problem, const gp_link_fold *fold, const gp_features *x,
 		   const gp_link_plan *plan, double *out, const gp_link_rivals *rivals, double **rival_score)
 {
+	int32_t		width = 0;
+	float	   *place = problem->deep ? gp_link_deep_place(dev, problem, fold->graph, &width) : NULL;
 	gp_link_frame f;
 
 	gp_link_frame_open(&f, dev, fold->graph, x, plan->steps, plan->powers, NULL);
+	gp_link_frame_place(&f, place, width);
 	*rival_score = gp_alloc_array(dev->env, rivals->pairs.n * f.width, sizeof(double));
 	gp_link_pair_scores(&f, fold->pairs.n, fold->pairs.src, fold->pairs.dst, out);
 	gp_link_pair_scores(&f, rivals->pairs.n, rivals->pairs.src, rivals->pairs.dst, *rival_score);
 	gp_link_frame_close(&f);
+	gp_free(dev->env, place);
 }
 
 /* The rows of all folds, whose pairs become those that the model holds out. */
@@ -162,7 +181,7 @@ make_rows(gp_device *dev, const gp_link_problem *problem, const gp_features *x,
 	gp_env	   *env = dev->env;
 	gp_link_fold fold[GP_LINK_FOLDS];
 	int			folds = gp_link_folds_make(env, problem->graph, problem->seed, fold);
-	rows		r = {.width = gp_link_width(problem->graph->directed, plan->powers)};
+	rows		r = {.width = gp_link_width(problem->graph->directed, plan->powers) + (problem->deep != NULL)};
 
 	model->held = gp_link_held_create(env, fold, folds);
 	model->habits = gp_alloc_zero(env, GP_LINK_HABITS, sizeof(int64_t));
@@ -173,7 +192,7 @@ make_rows(gp_device *dev, const gp_link_problem *problem, const gp_features *x,
 	{
 		env->progress(env, GP_PHASE_PAIRS, f, folds);
 		r.rivals[f] = gp_link_rivals_make(env, problem->graph, &fold[f], RANKED / folds, problem->seed);
-		score_fold(dev, &fold[f], x, plan, r.score + model->held.first[f] * r.width, &r.rivals[f],
+		score_fold(dev, problem, &fold[f], x, plan, r.score + model->held.first[f] * r.width, &r.rivals[f],
 				   &r.rival_score[f]);
 		gp_link_held_add(env, &model->held, &fold[f], model->habits);
 		gp_link_fold_free(env, &fold[f]);
@@ -226,7 +245,7 @@ cross_fit(gp_device *dev, rows *r, gp_link_held *held)
 
 /* Keeps the regression on all rows, calibrated on its leave-one-out means. */
 static void
-keep_regression(gp_device *dev, const rows *r, bool features, uint64_t seed, gp_link_model *model)
+keep_regression(gp_device *dev, const rows *r, uint64_t seed, gp_link_model *model)
 {
 	gp_env	   *env = dev->env;
 	gp_link_regression g = gp_link_regress(dev, r->n, r->width, r->score, r->label);
@@ -249,7 +268,7 @@ keep_regression(gp_device *dev, const rows *r, bool features, uint64_t seed, gp_
 	model->offset = g.offset;
 	model->scale = g.solution.scale * g.unit * g.unit;
 	model->ridge = gp_link_ridge(dev, &g, r->width, r->label);
-	if (features)
+	if (r->width > gp_link_graph_width(model->graph->directed))
 		model->screen = gp_link_ridge(dev, &g, gp_link_graph_width(model->graph->directed), r->label);
 	model->centre = g.centre;
 	model->spread = g.spread;
@@ -290,10 +309,12 @@ fit_scores(gp_device *dev, const gp_link_problem *problem, const gp_link_plan *p
 	model->cut = plan->cut;
 	env->progress(env, GP_PHASE_POSTERIOR, 0, 0);
 	cross_fit(dev, &r, &model->held);
-	keep_regression(dev, &r, x != NULL, problem->seed, model);
+	keep_regression(dev, &r, problem->seed, model);
 	gp_link_held_judge(env, model);
 	gp_free(env, r.score);
 	keep_features(dev, problem, x, model);
+	if (problem->deep)
+		model->place = gp_link_deep_place(dev, problem, problem->graph, &model->place_width);
 }
 
 /* Fits. */

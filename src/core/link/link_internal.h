@@ -167,6 +167,13 @@ extern uint64_t *gp_link_row_codes(gp_device *dev, int64_t nodes, int64_t width,
 extern void gp_link_deep_fit(gp_device *dev, const gp_link_problem *problem, gp_link_model *model);
 extern gp_link_plan gp_link_deep_plan(gp_device *dev, const gp_link_problem *problem);
 
+/*
+ * deep_place.c: what a deep Gaussian process, fitted to a graph, says of pairs: nodes x width numbers whose inner products
+ * are mean logits, and the one to add behind them; owned by the caller.
+ */
+extern float *gp_link_deep_place(gp_device *dev, const gp_link_problem *problem, const gp_graph *graph, int32_t *width);
+extern double gp_link_place_logit(const float *place, int32_t width, int64_t nodes, int32_t i, int32_t j);
+
 /* link_model.c: raises GP_ERR_LIMIT, with this hint, for a fit that needs more bytes than there may be. */
 extern void gp_link_check_limit(gp_env *env, double bytes, const char *hint);
 

@@ -4,7 +4,7 @@
  * The arrays come from a table on the way back.  None is trusted: whatever is
  * used as an index or a length is checked here.
  */
-#include "scores.h"
+#include "link_predict.h"
 
 #include <math.h>
 #include <string.h>
@@ -17,7 +17,7 @@ enum array_tag
 	TAG_SCALARS, TAG_START, TAG_COL, TAG_WEIGHT, TAG_ROW, TAG_INDUCING, TAG_ALPHA, TAG_ROOT,
 	TAG_CENTRE, TAG_SPREAD, TAG_RIDGE, TAG_FEATURE_START, TAG_FEATURE_COL, TAG_FEATURE_VALUE,
 	TAG_FEATURE_MEAN, TAG_FEATURE_DOT, TAG_FEATURE_NORM, TAG_CODE, TAG_SCREEN, TAG_HABITS, TAG_ROW_VARIANCE,
-	TAG_LEAN, TAGS
+	TAG_LEAN, TAG_POINT, TAG_TAKEN, TAG_PLACE, TAGS
 };
 
 enum scalar
@@ -30,7 +30,7 @@ static const gp_link_element elements[TAGS] = {
 	GP_LINK_F64, GP_LINK_I64, GP_LINK_I32, GP_LINK_F64, GP_LINK_F32, GP_LINK_I32, GP_LINK_F64,
 	GP_LINK_F32, GP_LINK_F64, GP_LINK_F64, GP_LINK_F64, GP_LINK_I64, GP_LINK_I32, GP_LINK_F32,
 	GP_LINK_F32, GP_LINK_F32, GP_LINK_F32, GP_LINK_U64, GP_LINK_F64, GP_LINK_I64, GP_LINK_F32,
-	GP_LINK_F32
+	GP_LINK_F32, GP_LINK_F32, GP_LINK_F64, GP_LINK_F32
 };
 
 /* Adds an array that is there. */
@@ -84,7 +84,6 @@ add_features(const gp_link_model *m, gp_link_array *out, int n)
 	}
 	else
 		n = add(out, n, TAG_FEATURE_VALUE, nodes * x->dims, x->dense);
-	n = add(out, n, TAG_SCREEN, gp_link_graph_width(m->graph->directed) + 1, m->screen);
 	n = add(out, n, TAG_FEATURE_MEAN, m->powers * x->dims, m->feature_mean);
 	n = add(out, n, TAG_FEATURE_DOT, m->powers * nodes, m->feature_dot);
 	return add(out, n, TAG_FEATURE_NORM, m->powers * nodes, m->feature_norm);
@@ -116,9 +115,13 @@ gp_link_model_arrays(const gp_link_model *m, double *scalars, gp_link_array *out
 	n = add(out, n, TAG_ALPHA, m->m, m->alpha);
 	n = add(out, n, TAG_ROOT, gp_link_root_size(m->m), m->root);
 	n = add(out, n, TAG_LEAN, m->m * GP_LINK_LEAN, m->lean);
+	n = add(out, n, TAG_POINT, m->points * (int64_t) m->width, m->point);
+	n = add(out, n, TAG_TAKEN, m->m * m->m, m->taken);
 	n = add(out, n, TAG_CENTRE, m->width, m->centre);
 	n = add(out, n, TAG_SPREAD, m->width, m->spread);
 	n = add(out, n, TAG_RIDGE, m->width + 1, m->ridge);
+	n = add(out, n, TAG_SCREEN, gp_link_graph_width(g->directed) + 1, m->screen);
+	n = add(out, n, TAG_PLACE, nodes * m->place_width + 1, m->place);
 	n = add_features(m, out, n);
 	n = add(out, n, TAG_HABITS, GP_LINK_HABITS, m->habits);
 	return add(out, n, TAG_CODE, GP_LINK_CODE_WORDS * nodes, m->code);
@@ -128,7 +131,7 @@ gp_link_model_arrays(const gp_link_model *m, double *scalars, gp_link_array *out
 void
 gp_link_model_free(gp_env *env, gp_link_model *m)
 {
-	void	   *array[] = {m->row, m->row_variance, m->inducing, m->alpha, m->root, m->lean, m->centre, m->spread, m->ridge,
+	void	   *array[] = {m->row, m->row_variance, m->inducing, m->alpha, m->root, m->lean, m->point, m->taken, m->place, m->centre, m->spread, m->ridge,
 		m->screen, m->feature_mean, m->feature_dot, m->feature_norm, m->habits, m->code, m->warm};
 
 	if (m->owns_graph)
@@ -309,6 +312,54 @@ restore_moments(const restorer *r, gp_link_model *m)
 	}
 }
 
+/* The means of a deep Gaussian process, where its logit is one of the scores. */
+static void
+restore_place(const restorer *r, gp_link_model *m)
+{
+	const gp_link_array *a = r->array[TAG_PLACE];
+	int64_t		nodes = m->graph->nodes;
+	int64_t		next = 0;
+
+	if (a == NULL)
+		return;
+	if (nodes == 0 || a->count <= nodes || a->count % nodes != 1 % nodes || (a->count - 1) / nodes > GP_SYEV_MAX)
+		refuse(r, "an array has another length");
+	m->place = a->data;
+	m->place_width = (int32_t) ((a->count - 1) / nodes);
+	for (int64_t k = 0; k < a->count; k++)
+	{
+		gp_look(r->env, k, &next);
+		if (!isfinite(m->place[k]))
+			refuse(r, "a number is out of range");
+	}
+}
+
+/* The inducing pairs of a deep Gaussian process, where it has some. */
+static void
+restore_inducing(const restorer *r, gp_link_model *m)
+{
+	const gp_link_array *point = r->array[TAG_POINT];
+
+	if (m->m == 0)
+		return;
+	if (m->m > GP_SYEV_MAX || point == NULL || point->count % m->width != 0 ||
+		point->count / m->width > GP_LINK_MOST_POINTS)
+		refuse(r, "an array has another length");
+	m->points = (int32_t) (point->count / m->width);
+	m->point = point->data;
+	m->inducing = need(r, TAG_INDUCING, 2 * m->m, false);
+	m->alpha = need(r, TAG_ALPHA, m->m, false);
+	m->taken = need(r, TAG_TAKEN, m->m * m->m, false);
+	for (int64_t k = 0; k < 2 * m->m; k++)
+		if (m->inducing[k] < 0 || m->inducing[k] >= m->points)
+			refuse(r, "a pair is wrong");
+	for (int64_t k = 0; k < point->count; k++)
+		if (!isfinite(m->point[k]))
+			refuse(r, "a number is out of range");
+	check_finite(r, m->alpha, m->m);
+	check_finite(r, m->taken, m->m * m->m);
+}
+
 /* The regression, or what stands in its place. */
 static void
 restore_regression(const restorer *r, gp_link_model *m)
@@ -331,6 +382,7 @@ restore_regression(const restorer *r, gp_link_model *m)
 		if (m->width < 1 || !(m->scale > 0.0))
 			refuse(r, "a number is out of range");
 		restore_moments(r, m);
+		restore_inducing(r, m);
 		return;
 	}
 	m->alpha = need(r, TAG_ALPHA, m->m, false);
@@ -347,9 +399,10 @@ restore_regression(const restorer *r, gp_link_model *m)
 	m->centre = need(r, TAG_CENTRE, m->width, false);
 	m->spread = need(r, TAG_SPREAD, m->width, false);
 	m->ridge = need(r, TAG_RIDGE, m->width + 1, false);
-	if (m->width != gp_link_width(m->graph->directed, m->powers))
+	restore_place(r, m);
+	if (m->width != gp_link_width(m->graph->directed, m->powers) + (m->place != NULL))
 		refuse(r, "its scores are not those of this version");
-	if (m->features)
+	if (m->features || m->place)
 		m->screen = need(r, TAG_SCREEN, gp_link_graph_width(m->graph->directed) + 1, false);
 	if (m->screen)
 		check_finite(r, m->screen, gp_link_graph_width(m->graph->directed) + 1);

@@ -47,6 +47,7 @@ gp_links_open(gp_device *dev, const gp_link_model *model)
 		return l;
 	gp_link_frame_open(&l->frame, dev, model->graph, model->features, model->steps,
 					   model->powers, model);
+	gp_link_frame_place(&l->frame, model->place, model->place_width);
 	l->z = dev->create(dev, model->m, model->width, GP_DOUBLE);
 	dev->upload(dev, l->z, gp_matrix_wrap(model->row, model->m, model->width, GP_FLOAT));
 	l->rough_z = dev->create(dev, model->m, model->width, GP_FLOAT);

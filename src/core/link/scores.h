@@ -52,6 +52,8 @@ typedef struct gp_link_frame
 	float	   *norm;			/* n x powers */
 	double		mean_square[GP_LINK_POWERS];	/* |mean row|^2 */
 	bool		owns_statistics;
+	const float *place;			/* of a deep Gaussian process, whose logit is the last score; or NULL */
+	int32_t		place_width;
 } gp_link_frame;
 
 /*
@@ -62,6 +64,9 @@ extern void gp_link_frame_open(gp_link_frame *f, gp_device *dev, const gp_graph 
 							   const gp_features *x, int32_t steps, int32_t powers,
 							   const gp_link_model *model);
 extern void gp_link_frame_close(gp_link_frame *f);
+
+/* Adds the logit of a deep Gaussian process to the scores; place, the caller's, may be NULL. */
+extern void gp_link_frame_place(gp_link_frame *f, const float *place, int32_t width);
 
 /* The scores of a pair in such a graph, and how many of them come from the graph alone. */
 extern int32_t gp_link_width(bool directed, int32_t powers);
@@ -98,7 +103,7 @@ extern void gp_link_last_product(gp_link_frame *f, const gp_link_block *block, c
 
 /*
  * The scores of a block: out is n x width, rows packed.  Those of the graph fill the first
- * gp_link_graph_width columns, those of the features the others.
+ * gp_link_graph_width columns, those of the features, and of a deep Gaussian process, the others.
  */
 extern void gp_link_graph_scores(gp_link_frame *f, const gp_link_block *block, double *out);
 extern void gp_link_feature_scores(gp_link_frame *f, const gp_link_block *block, double *out);

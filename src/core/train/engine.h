@@ -13,7 +13,7 @@
 #include "train.h"
 
 #define GP_TRAIN_ROWS 1024
-#define GP_MOST_PARAMETERS 24
+#define GP_MOST_PARAMETERS 32
 #define GP_MOST_BLOCKS 12
 #define GP_MOST_SUMS 4			/* over neighbours, of a layer */
 
@@ -154,24 +154,55 @@ typedef struct gp_unit
 	double	   *dot;
 } gp_unit;
 
-/* Pairs of rows. */
-typedef struct gp_pairs
+/* The ends of pairs of rows. */
+typedef struct gp_ends
 {
-	int64_t		n;
+	int64_t		n;				/* pairs */
 	int64_t		most;
 	int32_t    *end;			/* 2 n, of 2 most: first ends, then second ones; the caller's */
+	gp_matrix	row;			/* 2 most x cols: the ends' rows */
+	gp_csr		scatter;		/* rows x 2 n: each row gets what stands at the other end of its pairs */
+} gp_ends;
+
+/* Inner products of the ends. */
+typedef struct gp_pairs
+{
 	gp_parameter log_w;			/* 1 x cols */
 	gp_parameter offset;		/* 1 x 1: c */
 	gp_parameter gain;			/* 1 x 1 */
 	gp_matrix	w;				/* 1 x cols */
-	gp_matrix	ends;			/* 2 most x cols: w o x */
 	gp_matrix	product;		/* most x cols */
 	gp_matrix	slope;			/* most x 1 */
 	gp_matrix	dots;			/* most x 1 double */
 	double	   *dot;			/* most, on the host: r - c */
 	double	   *by_pair;		/* most, on the host */
-	gp_csr		scatter;		/* rows x 2 n */
 } gp_pairs;
+
+/*
+ * Inducing points Z of the kernel k(x, z) = a^2 exp(-|x - z|^2 / 2), x and z over len, and Gaussian weights of
+ * the directions that they span, which a root of their covariance makes white: features C L^-T, LL' = cov,
+ * q = N(mean, diag exp(2 log_s)).  A direction is a point, or a pair of points.
+ */
+typedef struct gp_inducing
+{
+	int64_t		count;			/* points */
+	int64_t		span;			/* directions */
+	int32_t    *pair;			/* of pairs, 2 span: first points, then second ones; the caller's */
+	const gp_matrix *map;		/* as gp_cosines' */
+	bool		carries;
+	gp_matrix	noise;			/* rows x cols */
+	gp_parameter point;			/* count x width: Z */
+	gp_parameter log_length;	/* 1 x width */
+	gp_parameter log_a;			/* 1 x 1 */
+	gp_parameter mean;			/* span x cols */
+	gp_parameter log_s;
+	gp_parameter offset;		/* of pairs: 1 x 1, c */
+	double		amplitude;		/* a^2 */
+	gp_matrix	inverse;		/* 1 x width: 1 / len */
+	gp_matrix	scaled;			/* count x width double: Z / len */
+	gp_matrix	turned;			/* span x span double: L^-1 */
+	struct gp_inducing_room *room;	/* inducing.h */
+} gp_inducing;
 
 struct gp_block
 {
@@ -186,6 +217,7 @@ struct gp_block
 	int			number;			/* in its chain */
 	int64_t		width;			/* columns that are asked for; 0: as before */
 	double		dropout;
+	gp_ends		ends;			/* of what acts on pairs */
 	union
 	{
 		gp_linear_map	linear;
@@ -196,6 +228,7 @@ struct gp_block
 		gp_mix		mix;
 		gp_unit		unit;
 		gp_pairs	pairs;
+		gp_inducing inducing;
 	};
 };
 
@@ -264,8 +297,12 @@ extern void gp_gather_rows(gp_trainer *t, gp_network *c, gp_block *b, int64_t n)
 extern const gp_block_class gp_block_cosines;
 extern const gp_block_class gp_block_spectrum;
 
-/* The divergence of the weights from their prior. */
-extern double gp_cosines_divergence(gp_trainer *t, const gp_cosines *f);
+/* The divergence of Gaussian weights from the prior N(0, I); adds weight times its gradient, room being of their size. */
+extern double gp_weights_divergence(gp_trainer *t, const gp_parameter *mean, const gp_parameter *log_s);
+extern void gp_weights_prior(gp_trainer *t, gp_parameter *mean, gp_parameter *log_s, gp_matrix room, double weight);
+
+/* Adds what the input itself gives to y, or turned, what dy gives to dx: X map, or X, or nothing. */
+extern void gp_add_input(gp_trainer *t, const gp_matrix *map, bool carries, bool turned, gp_matrix x, gp_matrix y);
 
 /* Means (rows x cols) and variances (the same; or without data) of all rows of x by q. */
 extern void gp_cosines_predict(gp_trainer *t, gp_block *b, gp_matrix x, gp_matrix mean, gp_matrix variance);
@@ -277,13 +314,25 @@ extern const gp_block_class gp_block_unit;
 /* readout.c */
 extern const gp_block_class gp_block_pairs;
 
-/* The pairs of this step, whose ends stand in the block's end. */
+/* Room for the ends of a block's pairs; the pairs of this step, whose ends stand in the block's end. */
+extern void gp_ends_open(gp_trainer *t, gp_block *b, int64_t rows, int64_t cols);
+extern void gp_ends_close(gp_trainer *t, gp_block *b);
 extern void gp_pairs_set(gp_trainer *t, gp_block *b, int64_t n);
 
 /* e^gain / sqrt(D); c; w (1 x cols, the block's). */
 extern double gp_pairs_scale(gp_trainer *t, const gp_pairs *p);
 extern double gp_pairs_offset(gp_trainer *t, const gp_pairs *p);
 extern gp_matrix gp_pairs_weights(gp_trainer *t, const gp_pairs *p);
+
+/*
+ * inducing_layer.c, inducing_pairs.c: a Gaussian process of rows, or of pairs of them, by inducing points; the points
+ * are the caller's to set, and so is the noise.
+ */
+extern const gp_block_class gp_block_inducing_layer;
+extern const gp_block_class gp_block_inducing_pairs;
+
+/* Brings amplitude, inverse, scaled and turned of pairs up to their parameters. */
+extern void gp_inducing_pairs_ready(gp_trainer *t, gp_block *b);
 
 /* weight times the log likelihood of n pairs with arguments r (host), which become the gradient of minus that. */
 extern double gp_logistic(gp_env *env, int64_t n, const bool *linked, double weight, double *r);

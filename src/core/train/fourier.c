@@ -150,13 +150,13 @@ make_variances(gp_trainer *t, gp_cosines *f, gp_matrix s2, const gp_band *band)
 }
 
 /* Adds what X itself gives to a panel of F; or turned, what a panel of dF gives to dX. */
-static void
-add_input(gp_trainer *t, const gp_cosines *f, bool turned, gp_matrix x, gp_matrix y)
+void
+gp_add_input(gp_trainer *t, const gp_matrix *map, bool carries, bool turned, gp_matrix x, gp_matrix y)
 {
-	if (f->carries)
+	if (carries)
 		t->dev->axpby(t->dev, 1.0, x, 1.0, y);
-	else if (f->map)
-		t->dev->gemm(t->dev, false, turned, 1.0, x, *f->map, 1.0, y);
+	else if (map)
+		t->dev->gemm(t->dev, false, turned, 1.0, x, *map, 1.0, y);
 }
 
 /* F, panel by panel. */
@@ -175,7 +175,7 @@ cosines_forward(gp_trainer *t, gp_block *b, gp_matrix x, gp_matrix y)
 		make_features(t, f, x, &band);
 		dev->gemm(dev, false, false, 1.0, rows_of(f->panel[FEATURES], &band),
 				  f->sampled ? f->mean.value : f->weight, 0.0, out);
-		add_input(t, f, false, gp_matrix_rows(x, band.first, band.count), out);
+		gp_add_input(t, f->map, f->carries, false, gp_matrix_rows(x, band.first, band.count), out);
 		if (!f->sampled)
 			continue;
 		deviation = make_variances(t, f, f->s, &band);
@@ -269,8 +269,8 @@ cosines_backward(gp_trainer *t, gp_block *b, gp_matrix x, gp_matrix y, gp_matrix
 			grown += gp_product_sum(t, rows_of(f->panel[GRADIENTS], &band), rows_of(f->panel[FEATURES], &band));
 		arguments_backward(t, f, u, wanted ? gp_matrix_rows(dx, band.first, band.count) : none, &band);
 		if (wanted)
-			add_input(t, f, true, gp_matrix_rows(dy, band.first, band.count),
-					  gp_matrix_rows(dx, band.first, band.count));
+			gp_add_input(t, f->map, f->carries, true, gp_matrix_rows(dy, band.first, band.count),
+						 gp_matrix_rows(dx, band.first, band.count));
 	}
 	posterior_backward(t, f);
 	if (f->log_a.groups)
@@ -278,29 +278,34 @@ cosines_backward(gp_trainer *t, gp_block *b, gp_matrix x, gp_matrix y, gp_matrix
 }
 
 /* KL = 1/2 sum (m^2 + s^2 - 2 log s - 1): m for mean, s^2 - 1 for log s. */
+void
+gp_weights_prior(gp_trainer *t, gp_parameter *mean, gp_parameter *log_s, gp_matrix room, double weight)
+{
+	t->dev->axpby(t->dev, weight, mean->value, 1.0, mean->gradient);
+	each(t, GP_EACH_EXP, 2.0, room, log_s->value, none);
+	t->dev->axpby(t->dev, weight, room, 1.0, log_s->gradient);
+	t->dev->shift(t->dev, log_s->gradient, -weight);
+}
+
+/* The same of the block's weights. */
 static void
 cosines_prior(gp_trainer *t, gp_block *b, double weight)
 {
-	gp_cosines *f = &b->cosines;
-
-	t->dev->axpby(t->dev, weight, f->mean.value, 1.0, f->mean.gradient);
-	each(t, GP_EACH_EXP, 2.0, f->slope, f->log_s.value, none);
-	t->dev->axpby(t->dev, weight, f->slope, 1.0, f->log_s.gradient);
-	t->dev->shift(t->dev, f->log_s.gradient, -weight);
+	gp_weights_prior(t, &b->cosines.mean, &b->cosines.log_s, b->cosines.slope, weight);
 }
 
 /* The divergence itself. */
 double
-gp_cosines_divergence(gp_trainer *t, const gp_cosines *f)
+gp_weights_divergence(gp_trainer *t, const gp_parameter *mean, const gp_parameter *log_s)
 {
-	int64_t		n = f->mean.value.rows;
-	int64_t		cols = f->mean.value.cols;
+	int64_t		n = mean->value.rows;
+	int64_t		cols = mean->value.cols;
 	double	   *m = gp_alloc_figures(t->env, n * cols, 2 * sizeof(double));
 	double	   *l = t->env->dry ? m : m + n * cols;
 	double		sum = 0.0;
 
-	t->dev->download(t->dev, gp_matrix_wrap(m, n, cols, GP_DOUBLE), f->mean.value);
-	t->dev->download(t->dev, gp_matrix_wrap(l, n, cols, GP_DOUBLE), f->log_s.value);
+	t->dev->download(t->dev, gp_matrix_wrap(m, n, cols, GP_DOUBLE), mean->value);
+	t->dev->download(t->dev, gp_matrix_wrap(l, n, cols, GP_DOUBLE), log_s->value);
 	for (int64_t k = 0; k < n * cols && !t->env->dry; k++)
 		sum += 0.5 * (m[k] * m[k] + exp(2.0 * l[k]) - 2.0 * l[k] - 1.0);
 	gp_free(t->env, m);
@@ -321,7 +326,8 @@ gp_cosines_predict(gp_trainer *t, gp_block *b, gp_matrix x, gp_matrix mean, gp_m
 		make_features(t, f, x, &band);
 		dev->gemm(dev, false, false, 1.0, rows_of(f->panel[FEATURES], &band),
 				  f->sampled ? f->mean.value : f->weight, 0.0, gp_matrix_rows(mean, band.first, band.count));
-		add_input(t, f, false, gp_matrix_rows(x, band.first, band.count), gp_matrix_rows(mean, band.first, band.count));
+		gp_add_input(t, f->map, f->carries, false, gp_matrix_rows(x, band.first, band.count),
+					 gp_matrix_rows(mean, band.first, band.count));
 		if (variance.data || variance.rows)
 			dev->copy(dev, gp_matrix_rows(variance, band.first, band.count),
 					  make_variances(t, f, f->slope, &band));

@@ -263,7 +263,7 @@ step_posterior(gp_learner *l, bool last)
 	gp_network_forward(&l->t, l->net, l->net->n);
 	ll = set_gradient(l, nlabels, false);
 	if (last)
-		l->bound = ll * (double) l->nlearnt - gp_cosines_divergence(&l->t, &l->head->cosines);
+		l->bound = ll * (double) l->nlearnt - gp_weights_divergence(&l->t, &l->head->cosines.mean, &l->head->cosines.log_s);
 	gp_network_backward(&l->t, l->net);
 	l->head->class->prior(&l->t, l->head, divergence);
 	gp_trainer_step(&l->t, POSTERIOR, rate_of(l, POSTERIOR_RATE));

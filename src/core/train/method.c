@@ -100,6 +100,8 @@ static const option dgp_options[] = {
 	{"units", VALUE_WHOLE, IN(units), 1, GP_SYEV_MAX, "units is the length of a node's representation.", {NULL}},
 	{"convolutions", VALUE_WHOLE, IN(convolutions), 1, 4, "convolutions is the number of sums over neighbours of a layer.", {NULL}},
 	{"features", VALUE_WHOLE, IN(features), 1, 100000, "features is the number of cosines of a layer.", {NULL}},
+	{"inducing", VALUE_WHOLE, IN(inducing), 2, GP_SYEV_MAX,
+	"inducing is the number of pairs of points, which take the place of cosines and inner products.", {NULL}},
 	{"steps", VALUE_WHOLE, IN(steps), 10, 1000000, NULL, {NULL}},
 	{"rate", VALUE_NUMBER, IN(rate), 1e-6, 1, "rate is that of the first steps.", {NULL}},
 	{"warm", VALUE_WORD, IN(warm), 0, 0, WARM_HINT, {"false", "true", NULL}},
@@ -108,11 +110,18 @@ static const option dgp_options[] = {
 
 static const method dgp = {"dgp", dgp_options};
 
+static const option scores_options[] = {
+	{"dgp", VALUE_WORD, offsetof(gp_scores, dgp), 0, 0, "dgp is true or false.", {"false", "true", NULL}},
+	{NULL, VALUE_WHOLE, 0, 0, 0, NULL, {NULL}}
+};
+
+static const method scores = {"scores", scores_options};
+
 /* What a user may leave out of the deep Gaussian process. */
 gp_dgp
 gp_dgp_defaults(void)
 {
-	return (gp_dgp) {.layers = 2,.convolutions = 2,.features = 128,.warm = 1};
+	return (gp_dgp) {.convolutions = 2,.features = 128,.warm = 1};
 }
 
 /* What a user may leave out of GPSRF. */
@@ -363,6 +372,21 @@ gp_dgp_parse(gp_env *env, const char *text)
 	reader		r;
 
 	read_method(&r, env, &dgp, text, &o);
+	if (o.inducing > 0 && o.features != gp_dgp_defaults().features)
+		gp_raise_at(env, GP_ERR_VALUE, later_of(&r, IN(inducing), IN(features)),
+					"By inducing pairs there are no cosines.",
+					"options \"features\" and \"inducing\" of method dgp exclude each other");
+	return o;
+}
+
+/* Reads the text of the scores of pairs. */
+gp_scores
+gp_scores_parse(gp_env *env, const char *text)
+{
+	gp_scores	o = {0};
+	reader		r;
+
+	read_method(&r, env, &scores, text, &o);
 	return o;
 }
 
@@ -451,6 +475,15 @@ gp_dgp_print(gp_env *env, const gp_dgp *options)
 	gp_dgp		defaults = gp_dgp_defaults();
 
 	return print_method(env, &dgp, options, &defaults);
+}
+
+/* That of the scores of pairs. */
+char *
+gp_scores_print(gp_env *env, const gp_scores *options)
+{
+	gp_scores	defaults = {0};
+
+	return print_method(env, &scores, options, &defaults);
 }
 
 /* GPSRF's canonical text. */

@@ -172,12 +172,22 @@ typedef struct gp_dgp
 	int			units;			/* of a node, in every layer */
 	int			convolutions;	/* of a layer */
 	int			features;		/* cosines of a layer */
+	int			inducing;		/* pairs of points, and half as many points of a layer; 0: cosines and inner products */
 	int			steps;
 	double		rate;
 	int			warm;			/* as gp_gpsrf's */
 } gp_dgp;
 
 #define GP_DGP_MAX_LAYERS 4
+
+/* The options of the scores of pairs. */
+typedef struct gp_scores
+{
+	int			dgp;			/* 1: a deep Gaussian process's logit is one of them */
+} gp_scores;
+
+extern gp_scores gp_scores_parse(gp_env *env, const char *text);
+extern char *gp_scores_print(gp_env *env, const gp_scores *options);
 
 extern gp_dgp gp_dgp_defaults(void);
 extern gp_dgp gp_dgp_parse(gp_env *env, const char *text);

@@ -14,15 +14,22 @@ static const char *const methods[] = {
 	[GP_LINK_DEEP] = "dgp"
 };
 
-/* The method of a text, and the options of dgp; 22023 when there is none. */
+/* The method of a text, and the options of dgp, where it has a part in it (else features is 0); 22023 when there is none. */
 static gp_link_method
 find_method(gp_env *env, const char *text, gp_dgp *options)
 {
 	gnngp_env_set_text(env, text, "method");
+	*options = (gp_dgp) {0};
+	if (strchr(text, '(') && gp_method_is(env, text, methods[GP_LINK_SCORES]))
+	{
+		if (gp_scores_parse(env, text).dgp)
+			*options = gp_dgp_defaults();
+		return GP_LINK_SCORES;
+	}
 	if (pg_strncasecmp(text + strspn(text, " \t\n"), methods[GP_LINK_DEEP], 3) != 0 ||
 		!gp_method_is(env, text, methods[GP_LINK_DEEP]))
 		return (gp_link_method) gnngp_require_word("method", text, lengthof(methods), methods,
-												   "A method is auto, scores, pairs or dgp, which takes options: dgp(steps=300).");
+												   "A method is auto, scores, pairs or dgp; options follow in parentheses: dgp(steps=300), scores(dgp=true).");
 	*options = gp_dgp_parse(env, text);
 	return GP_LINK_DEEP;
 }
@@ -60,7 +67,9 @@ gnngp_link_settings_check(gnngp_link_settings *settings)
 	gp_dgp		options;
 	gp_link_method method = find_method(env, settings->method, &options);
 
-	settings->method = pstrdup(method == GP_LINK_DEEP ? gp_dgp_print(env, &options) : methods[method]);
+	settings->method = pstrdup(method == GP_LINK_DEEP ? gp_dgp_print(env, &options) :
+							   method == GP_LINK_SCORES ? gp_scores_print(env, &(gp_scores) {options.features > 0}) :
+							   methods[method]);
 	gnngp_env_destroy(env);
 	if (method == GP_LINK_DEEP && !gnngp_kernel_is_auto(settings->kernel) &&
 		strcmp(settings->kernel, GNNGP_LINK_KERNEL) != 0)
@@ -131,7 +140,7 @@ make_problem(gp_env *env, const gnngp_data *data, const gnngp_link_settings *set
 	problem.features = data->features;
 	problem.program = gnngp_compile_kernel(env, settings->kernel);
 	problem.method = find_method(env, settings->method, options);
-	problem.deep = problem.method == GP_LINK_DEEP ? options : NULL;
+	problem.deep = options->features > 0 ? options : NULL;
 	problem.seed = (uint64_t) settings->seed;
 	return problem;
 }
@@ -155,7 +164,7 @@ gnngp_link_compute(gp_device *device, const gnngp_data *data, const gnngp_link_s
 	gp_link_problem problem = make_problem(device->env, data, settings, &options);
 	gp_link_model *links;
 
-	if (problem.deep && problem.graph->directed)
+	if (problem.method == GP_LINK_DEEP && problem.graph->directed)
 		gp_notice(device->env, "Use method => 'scores', which does.",
 				  "method dgp does not tell the directions of links apart");
 	problem.key = key;
@@ -173,7 +182,7 @@ gnngp_link_fill(const gp_link_model *links, const gnngp_data *data,
 	part->settings = *settings;
 	part->settings.kernel = pstrdup(settings->kernel);
 	part->settings.method = pstrdup(settings->method);
-	part->method = pstrdup(links->method == GP_LINK_DEEP ? settings->method : methods[links->method]);
+	part->method = pstrdup(links->method == GP_LINK_DEEP || links->place ? settings->method : methods[links->method]);
 	part->nodes = data->ids.n;
 	part->edges = data->graph->edges;
 	part->pairs = links->pairs;

@@ -21,6 +21,17 @@ quick(int steps)
 	return o;
 }
 
+/* The same in the published form, with so many inducing pairs. */
+static gp_dgp
+published(int steps, int pairs)
+{
+	gp_dgp		o = quick(steps);
+
+	o.inducing = pairs;
+	o.units = 9;
+	return o;
+}
+
 /* Features of n nodes in groups that are alike. */
 static gp_features *
 group_features(gp_env *env, int n, int dims)
@@ -299,17 +310,76 @@ check_posterior(gp_env *env)
 	ok(out.score == back.score && out.variance == back.variance, "a pair has no order");
 }
 
+/* A pair by inducing pairs against draws of its ends: k of rows over their lengths. */
+static double
+drawn_kernel(const double *x, const double *z, double scale)
+{
+	return scale * exp(-0.5 * ((x[0] - z[0]) * (x[0] - z[0]) + (x[1] - z[1]) * (x[1] - z[1])));
+}
+
+/* The mean is that of draws, the variance nearly; without variances of the ends it is exact. */
+static void
+check_inducing_posterior(gp_env *env, float spread, double tolerance)
+{
+	float		row[4] = {0.5f, -1.0f, 1.5f, 0.25f};
+	float		variance[4] = {spread, 0.5f * spread, 0.2f * spread, spread};
+	float		point[6] = {0.0f, 0.0f, 1.0f, -1.0f, 1.0f, 1.0f};
+	int32_t		pair[6] = {0, 1, 0, 2, 1, 2};
+	double		alpha[3] = {0.5, -0.3, 1.2};
+	double		taken[9] = {0.3, 0.1, 0.0, 0.1, 0.4, -0.1, 0.0, -0.1, 0.2};
+	gp_link_model m = {.method = GP_LINK_DEEP,.width = 2,.row = row,.row_variance = variance,.offset = -0.3,
+	.scale = 0.7,.intercept = 0.1,.slope = 1.5,.m = 3,.points = 3,.point = point,.inducing = pair,.alpha = alpha,.taken = taken};
+	gp_link_row out = {.src = 0,.dst = 1};
+	gp_link_row back = {.src = 1,.dst = 0};
+	double		sum = 0.0;
+	double		square = 0.0;
+	double		within = 0.0;
+	double		mean;
+	enum {draws = 200000};
+
+	for (uint64_t k = 0; k < draws; k++)
+	{
+		double		g[4];
+		double		c[3];
+		double		r = m.offset;
+		double		v = m.scale * m.scale;
+
+		for (uint64_t d = 0; d < 4; d++)
+			g[d] = row[d] + sqrt(variance[d]) * gp_each_normal(2, 4 * k + d);
+		for (int e = 0; e < 3; e++)
+		{
+			double		p[2] = {point[2 * pair[2 * e]], point[2 * pair[2 * e] + 1]};
+			double		q[2] = {point[2 * pair[2 * e + 1]], point[2 * pair[2 * e + 1] + 1]};
+
+			c[e] = drawn_kernel(g, p, m.scale) * drawn_kernel(g + 2, q, m.scale) +
+				drawn_kernel(g, q, m.scale) * drawn_kernel(g + 2, p, m.scale);
+			r += alpha[e] * c[e];
+		}
+		v += pow(drawn_kernel(g, g + 2, m.scale), 2.0);
+		for (int e = 0; e < 9; e++)
+			v -= taken[e] * c[e / 3] * c[e % 3];
+		sum += r;
+		square += r * r;
+		within += v;
+	}
+	mean = sum / draws;
+	gp_link_deep_posterior(env, &m, 1, &out);
+	gp_link_deep_posterior(env, &m, 1, &back);
+	close_to(out.score * sqrt(1.0 + M_PI * out.variance / 8.0), mean, tolerance > 0.0 ? 3e-3 : 1e-9, "the mean of a pair by inducing pairs");
+	close_to(out.variance, square / draws - mean * mean + within / draws, tolerance > 0.0 ? tolerance : 1e-7, "its variance");
+	ok(fabs(out.score - back.score) < 1e-12 && fabs(out.variance - back.variance) < 1e-12, "which has no order");
+}
+
 /* ---- what goes wrong ---- */
 
 /* What is planned is what is taken, and less is refused; nothing is held after an error but what the caller frees. */
 static void
-check_memory(gp_env *env, bool features)
+check_memory(gp_env *env, bool features, gp_dgp o)
 {
 	uint64_t	state = 3;
 	gp_device  *dev = gp_device_cpu(env, 2);
 	gp_graph   *graph = random_hub_graph(env, &state, 2000, 2000, 3, 9, false);
 	gp_features *x = features ? group_features(env, 2000, 60) : NULL;
-	gp_dgp		o = quick(12);
 	size_t		before;
 	gp_link_model *m = fit(dev, graph, x, &o);
 	size_t		taken;
@@ -408,6 +478,85 @@ check_damage(gp_env *env)
 	dev->close(dev);
 }
 
+/* The same of the published form's own pieces. */
+static void
+check_inducing_damage(gp_env *env)
+{
+	gp_device  *dev = gp_device_cpu(env, 1);
+	gp_dgp		o = published(10, 12);
+	gp_link_model *m = fit(dev, karate_graph(env, false, false), NULL, &o);
+	double		scalars[GP_LINK_SCALARS];
+	gp_link_array array[GP_LINK_MAX_ARRAYS];
+	int			n = gp_link_model_arrays(m, scalars, array);
+	int32_t		was = m->inducing[3];
+	double	   *number[] = {&m->alpha[2], &m->taken[5]};
+
+	ok(m->m == 12 && m->points == 6 && gp_link_model_restore(env, array, n)->points == 6, "undamaged it comes back");
+	for (volatile int k = -1; k < 7; k += 7)
+	{
+		m->inducing[3] = k;
+		expect_error(env, GP_ERR_DATA, gp_link_model_restore(env, array, n));
+	}
+	m->inducing[3] = was;
+	for (volatile int k = 0; k < 2; k++)
+	{
+		double		kept = *number[k];
+
+		*number[k] = INFINITY;
+		expect_error(env, GP_ERR_DATA, gp_link_model_restore(env, array, n));
+		*number[k] = kept;
+	}
+	m->point[4] = NAN;
+	expect_error(env, GP_ERR_DATA, gp_link_model_restore(env, array, n));
+	m->point[4] = 0.0f;
+	for (volatile int k = 0; k < n; k++)
+		if (array[k].data == m->inducing || array[k].data == m->alpha || array[k].data == m->taken || array[k].data == m->point)
+		{
+			gp_link_array kept = array[k];
+
+			array[k].count--;
+			expect_error(env, GP_ERR_DATA, gp_link_model_restore(env, array, n));
+			array[k] = array[n - 1];
+			expect_error(env, GP_ERR_DATA, gp_link_model_restore(env, array, n - 1));
+			array[k] = kept;
+		}
+	dev->close(dev);
+}
+
+/* A fit by inducing pairs: it learns, whatever the threads, and tells pairs; so few nodes have fewer points. */
+static void
+check_published(gp_env *env, bool features)
+{
+	gp_graph   *graph = karate_graph(env, false, false);
+	gp_features *x = features ? group_features(env, 34, 6) : NULL;
+	gp_dgp		o = published(150, 20);
+	gp_dgp		most = published(10, 512);
+	uint64_t	first = 0;
+
+	for (int threads = 1; threads <= 3; threads++)
+	{
+		gp_device  *dev = gp_device_cpu(env, threads);
+		gp_link_model *m = fit(dev, graph, x, &o);
+		gp_link_row row[2] = {{.src = 0,.dst = 1}, {.src = 0,.dst = 32}};
+
+		gp_link_deep_posterior(env, m, 2, row);
+		if (threads == 1)
+		{
+			first = hash_of(m);
+			ok(m->width == 9 && m->m == 20 && m->points == 10, "ten points, twenty pairs of them");
+			ok(row[0].variance > 0.0 && row[0].probability > row[1].probability, "a link is likelier than none");
+		}
+		else
+			ok(hash_of(m) == first, "the same bits with more threads");
+		if (threads == 3)
+		{
+			m = fit(dev, graph, x, &most);
+			ok(m->points == 34 && m->m == 512, "as many points as that many pairs need");
+		}
+		dev->close(dev);
+	}
+}
+
 /* The largest difference of what two trainings say of the sample's inputs, and of the parameters. */
 static double
 inputs_apart(const gp_warm *a, const gp_warm *b)
@@ -421,12 +570,11 @@ inputs_apart(const gp_warm *a, const gp_warm *b)
 
 /* The next training starts where one ended, in its frame, and hides the links that it hid. */
 static void
-check_warm(gp_env *env, bool features)
+check_warm(gp_env *env, bool features, gp_dgp o)
 {
 	gp_device  *dev = gp_device_cpu(env, 1);
 	gp_graph   *graph = karate_graph(env, false, false);
 	gp_features *x = features ? group_features(env, 34, 5) : NULL;
-	gp_dgp		o = quick(60);
 	uint64_t	key[34];
 	gp_link_problem p = {.graph = graph,.features = x,.method = GP_LINK_DEEP,.deep = &o,.key = key,.seed = 3};
 	gp_link_model *first;
@@ -462,10 +610,9 @@ check_warm(gp_env *env, bool features)
 
 /* A whole fit, and one that starts from it, where an allocation fails or that are cancelled. */
 static void
-whole(gp_env *env, bool features)
+whole(gp_env *env, bool features, gp_dgp o)
 {
 	gp_device  *dev = gp_device_cpu(env, 1);
-	gp_dgp		o = quick(10);
 	gp_link_problem p = {.graph = karate_graph(env, false, false),.features = features ? group_features(env, 34, 5) : NULL,
 	.method = GP_LINK_DEEP,.deep = &o,.seed = 3};
 
@@ -484,16 +631,25 @@ main(void)
 	in_env(check_components(env, true));
 	in_env(check_walks(env));
 	in_env(check_posterior(env));
-	in_env(check_memory(env, false));
-	in_env(check_memory(env, true));
+	in_env(check_inducing_posterior(env, 0.0f, 0.0));
+	in_env(check_inducing_posterior(env, 0.1f, 0.05));
+	in_env(check_memory(env, false, quick(12)));
+	in_env(check_memory(env, true, quick(12)));
+	in_env(check_memory(env, false, published(12, 30)));
 	in_env(check_refusals(env));
 	in_env(check_small(env));
 	in_env(check_damage(env));
-	in_env(check_warm(env, false));
-	in_env(check_warm(env, true));
-	disturb("a deep fit", TEST_REFUSE, 3, 40, whole(env, false));
-	disturb("a deep fit", TEST_CANCEL, 5, 40, whole(env, false));
-	disturb("a deep fit of features", TEST_REFUSE, 3, 40, whole(env, true));
-	disturb("a deep fit of features", TEST_CANCEL, 5, 40, whole(env, true));
+	in_env(check_inducing_damage(env));
+	in_env(check_published(env, false));
+	in_env(check_published(env, true));
+	in_env(check_warm(env, false, quick(60)));
+	in_env(check_warm(env, true, quick(60)));
+	in_env(check_warm(env, true, published(60, 12)));
+	disturb("a deep fit", TEST_REFUSE, 3, 40, whole(env, false, quick(10)));
+	disturb("a deep fit", TEST_CANCEL, 5, 40, whole(env, false, quick(10)));
+	disturb("a deep fit of features", TEST_REFUSE, 3, 40, whole(env, true, quick(10)));
+	disturb("a deep fit of features", TEST_CANCEL, 5, 40, whole(env, true, quick(10)));
+	disturb("a deep fit by inducing pairs", TEST_REFUSE, 29, 20, whole(env, false, published(10, 12)));
+	disturb("a deep fit by inducing pairs", TEST_CANCEL, 29, 4, whole(env, false, published(10, 12)));
 	return done_testing();
 }

@@ -4,35 +4,7 @@
  */
 #include "test_env.h"
 #include "test_graphs.h"
-#include "train/engine.h"
-
-#define MOST 40000
-
-/* A matrix of f(1 + i c + j) times a; turned: of its transpose. */
-static void
-fill(gp_trainer *t, gp_matrix m, double (*f) (double), double a, double add, bool turned)
-{
-	double		host[2000];
-
-	for (int64_t i = 0; i < m.rows; i++)
-		for (int64_t j = 0; j < m.cols; j++)
-			host[i * m.cols + j] = add + a * (turned ? f((double) (1 + j * m.rows + i)) : f((double) (1 + i * m.cols + j)));
-	t->dev->upload(t->dev, m, gp_matrix_wrap(host, m.rows, m.cols, GP_DOUBLE));
-}
-
-/* A gradient of minus the ELBO, against the golden norm and first element of the ELBO's. */
-static void
-check_gradient(gp_trainer *t, gp_matrix m, double norm, double first, double tolerance, const char *name)
-{
-	double		host[2000];
-	double		sum = 0.0;
-
-	t->dev->download(t->dev, gp_matrix_wrap(host, m.rows, m.cols, GP_DOUBLE), m);
-	for (int64_t k = 0; k < m.rows * m.cols; k++)
-		sum += host[k] * host[k];
-	close_to(sqrt(sum), norm, tolerance, name);
-	close_to(-host[0], first, tolerance, "and its first element");
-}
+#include "test_trainer.h"
 
 /* A layer: cosine features, then sums over neighbours. */
 static gp_cosines *
@@ -101,8 +73,8 @@ check_golden(gp_env *env, gp_type type)
 	f[1]->carries = true;
 	dev->upload(dev, map, gp_matrix_wrap(unit, 5, 3, GP_DOUBLE));
 	pairs->groups = 1;
-	pairs->pairs.most = 10;
-	pairs->pairs.end = end;
+	pairs->ends.most = 10;
+	pairs->ends.end = end;
 	c.input = dev->create(dev, 34, 5, type);
 	golden_inputs(&t, graph, c.input);
 	gp_network_open(&t, &c, 34, 5);
@@ -131,7 +103,7 @@ check_golden(gp_env *env, gp_type type)
 	close_to(r[1], 4.653443055407813, tolerance, "and of another");
 	ll = gp_logistic(env, 10, linked, 1.0, r);
 	close_to(ll, -17.233985915528084, tolerance, "the log likelihood");
-	close_to(gp_cosines_divergence(&t, f[0]) + gp_cosines_divergence(&t, f[1]), 29.214782662755173, tolerance,
+	close_to(gp_weights_divergence(&t, &f[0]->mean, &f[0]->log_s) + gp_weights_divergence(&t, &f[1]->mean, &f[1]->log_s), 29.214782662755173, tolerance,
 			 "the divergence");
 	dev->upload(dev, gp_network_gradient(&c), host);
 	gp_network_backward(&t, &c);
@@ -187,8 +159,8 @@ small_open(gp_env *env, gp_device *dev, gp_type type, int n, int units, int grou
 	gp_network_add(&s->chain, &gp_block_unit)->unit.length = 1.7;
 	s->pairs = gp_network_add(&s->chain, &gp_block_pairs);
 	s->pairs->groups = 1;
-	s->pairs->pairs.most = 30;
-	s->pairs->pairs.end = s->end;
+	s->pairs->ends.most = 30;
+	s->pairs->ends.end = s->end;
 	s->chain.input = dev->create(dev, n, units, type);
 	gp_fill_normal(&s->t, s->chain.input, 60, 1.0);
 	gp_network_open(&s->t, &s->chain, n, units);
@@ -214,8 +186,9 @@ small_open(gp_env *env, gp_device *dev, gp_type type, int n, int units, int grou
 
 /* What is minimised, and its gradient. */
 static double
-small_loss(small *s)
+small_loss(void *training)
 {
+	small	   *s = training;
 	gp_matrix	value = gp_network_value(&s->chain);
 	double		r[30];
 	gp_matrix	host = gp_matrix_wrap(r, value.rows, 1, GP_DOUBLE);
@@ -231,7 +204,7 @@ small_loss(small *s)
 	for (int k = 0; k < 2; k++)
 	{
 		gp_block_cosines.prior(&s->t, &s->chain.block[2 * k], 0.2);
-		divergence += gp_cosines_divergence(&s->t, &s->chain.block[2 * k].cosines);
+		divergence += gp_weights_divergence(&s->t, &s->chain.block[2 * k].cosines.mean, &s->chain.block[2 * k].cosines.log_s);
 	}
 	return -ll + 0.2 * divergence;
 }
@@ -242,39 +215,11 @@ check_differences(gp_env *env, int n, int units, int groups)
 {
 	gp_device  *dev = gp_device_cpu(env, 1);
 	small		s;
-	double		gradient[4000];
-	double		worst = 0.0;
-	double		largest = 0.0;
-	const double h = 1e-6;
 	char		name[120];
 
 	small_open(env, dev, GP_DOUBLE, n, units, groups, &s);
-	for (int p = 0; p < s.t.nparameters; p++)
-	{
-		gp_matrix	m = s.t.parameter[p]->value;
-		int64_t		size = m.rows * m.cols;
-
-		small_loss(&s);
-		dev->download(dev, gp_matrix_wrap(gradient, m.rows, m.cols, GP_DOUBLE), s.t.parameter[p]->gradient);
-		for (int64_t k = 0; k < size; k += 1 + size / 40)
-		{
-			double	   *at = (double *) m.data + k / m.cols * m.ld + k % m.cols;
-			double		was = *at;
-			double		up;
-			double		down;
-
-			*at = was + h;
-			up = small_loss(&s);
-			*at = was - h;
-			down = small_loss(&s);
-			*at = was;
-			worst = fmax(worst, fabs((up - down) / (2.0 * h) - gradient[k]));
-			largest = fmax(largest, fabs(gradient[k]));
-		}
-	}
-	snprintf(name, sizeof(name), "%d nodes, %d units in %d groups: derivatives to %.2g of %.2g", n, units, groups,
-			 worst, largest);
-	ok(worst < 1e-5 * fmax(1.0, largest) && largest > 1e-3, name);
+	snprintf(name, sizeof(name), "%d nodes, %d units in %d groups", n, units, groups);
+	check_derivatives(&s.t, small_loss, &s, name);
 	dev->close(dev);
 }
 
@@ -283,8 +228,7 @@ static uint64_t
 some_steps(gp_device *dev, gp_type type)
 {
 	small		s;
-	uint64_t	hash = 0;
-	double	   *host = gp_alloc_array(dev->env, MOST, sizeof(double));
+	uint64_t	hash;
 
 	small_open(dev->env, dev, type, 1333, 33, 3, &s);
 	for (s.t.step = 0; s.t.step < 6; s.t.step++)
@@ -292,48 +236,13 @@ some_steps(gp_device *dev, gp_type type)
 		small_loss(&s);
 		gp_trainer_step(&s.t, 0, 0.01);
 	}
-	for (int p = 0; p < s.t.nparameters; p++)
-	{
-		gp_matrix	m = s.t.parameter[p]->value;
-
-		dev->download(dev, gp_matrix_wrap(host, m.rows, m.cols, GP_DOUBLE), m);
-		for (int64_t k = 0; k < m.rows * m.cols; k++)
-		{
-			uint64_t	bits;
-
-			memcpy(&bits, &host[k], sizeof(bits));
-			hash = gp_mix64(hash ^ bits);
-		}
-	}
-	gp_free(dev->env, host);
+	hash = hash_parameters(&s.t);
 	gp_network_close(&s.t, &s.chain);
 	dev->destroy(dev, &s.chain.input);
 	dev->destroy(dev, &s.o[0]);
 	dev->destroy(dev, &s.o[1]);
 	gp_trainer_close(&s.t);
 	return hash;
-}
-
-/* The same bits with any number of threads and any panels of the device. */
-static void
-check_bits(gp_env *env, gp_type type)
-{
-	static const int threads[] = {1, 2, 3, 7, 1};
-	uint64_t	first = 0;
-
-	for (int k = 0; k < 5; k++)
-	{
-		gp_device  *dev = gp_device_cpu(env, threads[k]);
-		uint64_t	hash;
-
-		dev->row_block = k == 4 ? 64 : 1024;
-		hash = some_steps(dev, type);
-		if (k == 0)
-			first = hash;
-		else
-			ok(hash == first, type == GP_FLOAT ? "the same bits, float" : "the same bits, double");
-		dev->close(dev);
-	}
 }
 
 /* The likelihood of links, far from 0 too. */
@@ -370,8 +279,8 @@ main(void)
 	in_env(check_differences(env, 12, 5, 1));
 	in_env(check_differences(env, 5, 31, 3));
 	in_env(check_differences(env, 33, 1, 1));
-	in_env(check_bits(env, GP_FLOAT));
-	in_env(check_bits(env, GP_DOUBLE));
+	in_env(check_bits(env, GP_FLOAT, some_steps));
+	in_env(check_bits(env, GP_DOUBLE, some_steps));
 	disturb("a training of pairs", TEST_REFUSE, 1, 40, whole(env));
 	disturb("a training of pairs", TEST_CANCEL, 1, 40, whole(env));
 	return done_testing();

@@ -4,49 +4,12 @@
  */
 #include "test_env.h"
 #include "test_graphs.h"
-#include "train/engine.h"
+#include "test_trainer.h"
 
 #define N 34
 
 static const int32_t labelled_rows[N] = {[0] = 0, [1] = 0, [32] = 1, [33] = 1};
 static int32_t labels[N];
-
-/* A matrix of f(1 + i c + j) times a. */
-static void
-fill(gp_trainer *t, gp_matrix m, double (*f) (double), double a, double add, bool turned)
-{
-	double		host[2000];
-
-	for (int64_t i = 0; i < m.rows; i++)
-		for (int64_t j = 0; j < m.cols; j++)
-			host[i * m.cols + j] = add + a * (turned ? f((double) (1 + j * m.rows + i)) : f((double) (1 + i * m.cols + j)));
-	t->dev->upload(t->dev, m, gp_matrix_wrap(host, m.rows, m.cols, GP_DOUBLE));
-}
-
-/* The Frobenius norm, and the first element. */
-static void
-norm_of(gp_trainer *t, gp_matrix m, double *norm, double *first)
-{
-	double		host[2000];
-
-	t->dev->download(t->dev, gp_matrix_wrap(host, m.rows, m.cols, GP_DOUBLE), m);
-	*first = host[0];
-	*norm = 0.0;
-	for (int64_t k = 0; k < m.rows * m.cols; k++)
-		*norm += host[k] * host[k];
-	*norm = sqrt(*norm);
-}
-
-/* A gradient of minus the ELBO, against the golden one of the ELBO. */
-static void
-check_gradient(gp_trainer *t, gp_matrix gradient, double norm, double first, double tolerance, const char *name)
-{
-	double		got[2];
-
-	norm_of(t, gradient, &got[0], &got[1]);
-	close_to(got[0], norm, tolerance, name);
-	close_to(-got[1], first, tolerance, "and its first element");
-}
 
 /* The log likelihood of the chain's value, whose gradient is set. */
 static double
@@ -121,7 +84,7 @@ check_golden(gp_env *env, gp_type type)
 	close_to(value[1], -0.1144767603117179, tolerance, "and its other class");
 	ll = likelihood(&t, &c, labels, 1.0);
 	close_to(ll, -2.730964719630628, tolerance, "the log likelihood");
-	close_to(gp_cosines_divergence(&t, f), 19.27880168223796, tolerance, "the divergence");
+	close_to(gp_weights_divergence(&t, &f->mean, &f->log_s), 19.27880168223796, tolerance, "the divergence");
 	gp_network_backward(&t, &c);
 	b[6]->class->prior(&t, b[6], 1.0);
 	check_gradient(&t, b[0]->linear.weight.gradient, .03773213413930975, .00014563248587617234, tolerance, "W1");
@@ -223,8 +186,9 @@ small_open(gp_env *env, gp_device *dev, gp_type type, bool sparse, bool sampled,
 
 /* What is minimised, and its gradient. */
 static double
-small_loss(small *s)
+small_loss(void *training)
 {
+	small	   *s = training;
 	double		ll;
 
 	gp_trainer_clear(&s->t);
@@ -235,7 +199,7 @@ small_loss(small *s)
 	gp_network_backward(&s->t, &s->chain);
 	s->head->class->prior(&s->t, s->head, 0.2);
 	gp_network_backward(&s->t, &s->spectrum);
-	return -ll + 0.2 * gp_cosines_divergence(&s->t, &s->head->cosines);
+	return -ll + 0.2 * gp_weights_divergence(&s->t, &s->head->cosines.mean, &s->head->cosines.log_s);
 }
 
 /* All derivatives against central differences. */
@@ -244,49 +208,21 @@ check_differences(gp_env *env, bool sparse, bool sampled, int n, int width)
 {
 	gp_device  *dev = gp_device_cpu(env, 1);
 	small		s;
-	double		gradient[4000];
-	double		worst = 0.0;
-	double		largest = 0.0;
-	const double h = 1e-6;
 	char		name[120];
 
 	small_open(env, dev, GP_DOUBLE, sparse, sampled, n, width, &s);
-	for (int p = 0; p < s.t.nparameters; p++)
-	{
-		gp_matrix	m = s.t.parameter[p]->value;
-		int64_t		size = m.rows * m.cols;
-
-		small_loss(&s);
-		dev->download(dev, gp_matrix_wrap(gradient, m.rows, m.cols, GP_DOUBLE), s.t.parameter[p]->gradient);
-		for (int64_t k = 0; k < size; k += 1 + size / 40)
-		{
-			double	   *at = (double *) m.data + k / m.cols * m.ld + k % m.cols;
-			double		was = *at;
-			double		up;
-			double		down;
-
-			*at = was + h;
-			up = small_loss(&s);
-			*at = was - h;
-			down = small_loss(&s);
-			*at = was;
-			worst = fmax(worst, fabs((up - down) / (2.0 * h) - gradient[k]));
-			largest = fmax(largest, fabs(gradient[k]));
-		}
-	}
-	snprintf(name, sizeof(name), "%s features, weights %s, %d nodes, %d units: derivatives to %.2g of %.2g",
-			 sparse ? "sparse" : "dense", sampled ? "drawn" : "fixed", n, width, worst, largest);
-	ok(worst < 1e-5 * fmax(1.0, largest) && largest > 1e-3, name);
+	snprintf(name, sizeof(name), "%s features, weights %s, %d nodes, %d units", sparse ? "sparse" : "dense",
+			 sampled ? "drawn" : "fixed", n, width);
+	check_derivatives(&s.t, small_loss, &s, name);
 	dev->close(dev);
 }
 
 /* Some steps of a training; the bits of all parameters. */
 static uint64_t
-some_steps(gp_device *dev, gp_type type, bool sparse)
+steps_of(gp_device *dev, gp_type type, bool sparse)
 {
 	small		s;
-	uint64_t	hash = 0;
-	double	   *host = gp_alloc_array(dev->env, 40000, sizeof(double));
+	uint64_t	hash;
 
 	small_open(dev->env, dev, type, sparse, false, 77, 33, &s);
 	s.t.clip = 0.5;
@@ -295,20 +231,7 @@ some_steps(gp_device *dev, gp_type type, bool sparse)
 		small_loss(&s);
 		gp_trainer_step(&s.t, (int) (s.t.step % 2), 0.01);
 	}
-	for (int p = 0; p < s.t.nparameters; p++)
-	{
-		gp_matrix	m = s.t.parameter[p]->value;
-
-		dev->download(dev, gp_matrix_wrap(host, m.rows, m.cols, GP_DOUBLE), m);
-		for (int64_t k = 0; k < m.rows * m.cols; k++)
-		{
-			uint64_t	bits;
-
-			memcpy(&bits, &host[k], sizeof(bits));
-			hash = gp_mix64(hash ^ bits);
-		}
-	}
-	gp_free(dev->env, host);
+	hash = hash_parameters(&s.t);
 	gp_network_close(&s.t, &s.chain);
 	gp_network_close(&s.t, &s.spectrum);
 	dev->destroy(dev, &s.spectrum.input);
@@ -316,26 +239,11 @@ some_steps(gp_device *dev, gp_type type, bool sparse)
 	return hash;
 }
 
-/* The same bits with any number of threads and any panels of the device. */
-static void
-check_bits(gp_env *env, gp_type type)
+/* The same of both kinds of features. */
+static uint64_t
+some_steps(gp_device *dev, gp_type type)
 {
-	static const int threads[] = {1, 2, 3, 7, 1};
-	uint64_t	first = 0;
-
-	for (int k = 0; k < 5; k++)
-	{
-		gp_device  *dev = gp_device_cpu(env, threads[k]);
-		uint64_t	hash;
-
-		dev->row_block = k == 4 ? 64 : 1024;
-		hash = some_steps(dev, type, true) ^ some_steps(dev, type, false);
-		if (k == 0)
-			first = hash;
-		else
-			ok(hash == first, type == GP_FLOAT ? "the same bits, float" : "the same bits, double");
-		dev->close(dev);
-	}
+	return steps_of(dev, type, true) ^ steps_of(dev, type, false);
 }
 
 /* A batch's likelihood against plain sums. */
@@ -381,8 +289,7 @@ whole(gp_env *env)
 {
 	gp_device  *dev = gp_device_cpu(env, 1);
 
-	some_steps(dev, GP_FLOAT, true);
-	some_steps(dev, GP_FLOAT, false);
+	some_steps(dev, GP_FLOAT);
 	dev->close(dev);
 }
 
@@ -399,8 +306,8 @@ main(void)
 		in_env(check_differences(env, way & 1, way & 2, 5, 1));
 		in_env(check_differences(env, way & 1, way & 2, 33, 31));
 	}
-	in_env(check_bits(env, GP_FLOAT));
-	in_env(check_bits(env, GP_DOUBLE));
+	in_env(check_bits(env, GP_FLOAT, some_steps));
+	in_env(check_bits(env, GP_DOUBLE, some_steps));
 	disturb("a training", TEST_REFUSE, 1, 40, whole(env));
 	disturb("a training", TEST_CANCEL, 1, 40, whole(env));
 	return done_testing();

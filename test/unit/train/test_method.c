@@ -67,10 +67,27 @@ check_gpsrf(gp_env *env)
 	expect_error(env, GP_ERR_SYNTAX, gp_gpsrf_parse(env, "gckm"));
 }
 
+/* The options of the deep Gaussian process of links. */
+static void
+check_dgp(gp_env *env)
+{
+	gp_dgp		o = gp_dgp_parse(env, "DGP ( Inducing = 82, steps=700)");
+
+	ok(o.inducing == 82 && o.steps == 700 && o.layers == 0 && o.units == 0, "dgp's published form");
+	is_str(gp_dgp_print(env, &o), "dgp(inducing=82, steps=700)", "its canonical text");
+	o = gp_dgp_parse(env, "dgp(layers=2)");
+	is_str(gp_dgp_print(env, &o), "dgp(layers=2)", "layers that are given are told");
+	expect_error(env, GP_ERR_VALUE, gp_dgp_parse(env, "dgp(inducing=1)"));
+	is_str(test_state(env)->message, "option \"inducing\" of method dgp must be a whole number from 2 to 512", "the reason");
+	expect_error(env, GP_ERR_VALUE, gp_dgp_parse(env, "dgp(features=64, inducing=82)"));
+	is_int(test_state(env)->position, 27, "at the later of the two");
+}
+
 int
 main(void)
 {
 	in_env(check_rules(env));
+	in_env(check_dgp(env));
 	in_env(check_print(env, "gckm", "gckm"));
 	in_env(check_print(env, "GCKM()", "gckm"));
 	in_env(check_print(env, " gckm ( layers = 2 , Own = TRUE ) ", "gckm(own=true)"));
