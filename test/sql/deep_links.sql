@@ -65,11 +65,31 @@ CALL gp_refresh('g');
 SELECT count(*) FROM was FULL JOIN gp_embedding('g') AS now USING (node, embedding);
 SELECT method FROM gp_fit_links('g', method => 'dgp(units=12, layers=1, convolutions=1, features=8, steps=20, rate=0.05)', seed => 4);
 
+-- The published form, by inducing pairs: a model like the others, but for the embedding
+SELECT method, auc > 0.7 AS good FROM gp_fit_links('f', 'published', method => 'dgp( Inducing = 12, units=9, steps=120)');
+SELECT bool_and(variance >= 0) AS variances, bool_and(probability BETWEEN 0 AND 1) AS probabilities, count(*) > 50 AS many
+FROM gp_predict_links('published', k => 1, candidates => 'all');
+SELECT abs(a.score - b.score) < 1e-9 AND a.variance > 0 AS unordered
+FROM gp_score_links('published', 1, 40) AS a, gp_score_links('published', 40, 1) AS b;
+SELECT count(*) > 0 AS figures FROM gp_evaluate('published');
+SELECT try($$SELECT gp_embedding('published')$$);
+CALL gp_refresh('published');
+SELECT link_method, link_auc > 0.7 AS good FROM gp_models WHERE model = 'published';
+SELECT gp_drop_model('published');
+
+-- The logit of a deep Gaussian process as one more of the scores
+SELECT method, auc > 0.8 AS good FROM gp_fit_links('g', 'both', method => 'Scores( dgp = TRUE )');
+SELECT f.method, link_method FROM gp_fit_links('g', 'plain', method => 'scores(dgp=false)') AS f CROSS JOIN gp_models AS m WHERE m.model = 'both';
+SELECT avg((src / 12 = dst / 12)::integer) > 0.8 AS within FROM gp_predict_links('both', k => 1);
+SELECT a.score <> b.score AS differ FROM gp_score_links('both', 1, 40) AS a, gp_score_links('plain', 1, 40) AS b;
+SELECT gp_drop_model(m) FROM unnest('{both,plain}'::text[]) AS m;
+
 -- What a fit would take; a fit takes that
 SELECT m, strategy, bytes > 0 AS bytes, flops > 0 AS flops, reason
 FROM unnest('{scores,pairs,dgp(steps=20)}'::text[]) AS m, gp_estimate('f', method => m);
-SELECT method, abs(peak_bytes::float8 / bytes - 1) < 0.1 AS near
-FROM gp_estimate('f', method => 'dgp(steps=20)') AS e, gp_fit_links('f', method => 'dgp(steps=20)') AS l;
+SELECT l.method, abs(peak_bytes::float8 / bytes - 1) < 0.1 AS near
+FROM unnest('{dgp(steps=20),"dgp(inducing=20, steps=20)"}'::text[]) AS m, gp_estimate('f', method => m) AS e, gp_fit_links('f', 'taken', method => m, replace => true) AS l;
+SELECT gp_drop_model('taken');
 SELECT try($$SELECT gp_estimate('f', 'gin', method => 'dgp')$$);
 SELECT try($$SELECT gp_estimate('f', method => 'scores', live => true)$$);
 
@@ -77,6 +97,8 @@ SELECT try($$SELECT gp_estimate('f', method => 'scores', live => true)$$);
 SELECT try($$SELECT gp_fit('f', method => 'dgp')$$);
 SELECT try($$SELECT gp_fit_links('g', method => 'dgp(unit=3)')$$);
 SELECT try($$SELECT gp_fit_links('g', method => 'dgp(units=0)')$$);
+SELECT try($$SELECT gp_fit_links('g', method => 'dgp(inducing=82, features=64)')$$);
+SELECT try($$SELECT gp_fit_links('g', method => 'scores(dgp=maybe)')$$);
 SELECT try($$SELECT gp_fit_links('g', method => 'dgp(steps=20')$$);
 SELECT try($$SELECT gp_fit_links('g', method => 'dpg')$$);
 SELECT try($$SELECT gp_fit_links('g', method => 'scores(steps=20)')$$);
