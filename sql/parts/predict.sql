@@ -96,6 +96,7 @@ CREATE OR REPLACE FUNCTION @extschema@.gp_estimate(
     landmarks integer DEFAULT NULL,
     method text DEFAULT 'gp',
     live boolean DEFAULT false,
+    keep integer DEFAULT 0,
     OUT strategy text,
     OUT bytes bigint,
     OUT flops double precision,
@@ -103,5 +104,5 @@ CREATE OR REPLACE FUNCTION @extschema@.gp_estimate(
 AS 'MODULE_PATHNAME', 'gnngp_estimate'
 LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000;
 
-COMMENT ON FUNCTION @extschema@.gp_estimate(text, @extschema@.gp_kernel, text, integer, text, boolean) IS
-    'what gp_fit(graph, kernel => ...), or gp_fit_links(graph, method => ...), would cost: the strategy that the planner chooses, its memory and operations, and why';
+COMMENT ON FUNCTION @extschema@.gp_estimate(text, @extschema@.gp_kernel, text, integer, text, boolean, integer) IS
+    'what gp_fit(graph, kernel => ...), or gp_fit_links(graph, method => ..., keep => ...), would cost: the strategy that the planner chooses, its memory and operations, and why';

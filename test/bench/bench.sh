@@ -114,7 +114,6 @@ python_baseline() {
 
 # Compiles the device's benchmark.
 build_bench_device() {
-	"$PYTHON" -c 'import scipy' 2>/dev/null || { katz=; echo "links: $PYTHON has no scipy, no Katz's index"; }
 	(cd "$ROOT" && gcc -O2 -Isrc/core test/bench/bench_device.c src/core/device/cpu_*.c src/core/base/env.c \
 		-o "$WORK/bench_device" -lm -lpthread -ldl)
 }
@@ -295,9 +294,9 @@ held_figures() {
 	awk -v k="$1" '$1 == k { print $2 "/" $3, $4 }' "$WORK/links/figures"
 }
 
-# Held-out links of a data set, the mean of five seeds: ours, plain SQL, logistic regression.
+# Held-out links of a data set, the mean of five seeds: ours, plain SQL, Katz, an auto-encoder, logistic regression.
 bench_held_links() {
-	local set=$1 folder=$WORK/links nodes seed baseline figures spent their_figures their_spent
+	local set=$1 folder=$WORK/links nodes seed baseline figures hard spent their_figures their_spent
 
 	rm -rf "$folder"
 	mkdir -p "$folder"
@@ -305,7 +304,8 @@ bench_held_links() {
 	nodes=$(sql -At -c "SELECT count(*) FROM $1_nodes")
 	for seed in 1 2 3 4 5; do
 		sql -At -F ' ' -v set="$set" -v seed=$seed -v folder="$folder" -f "$HERE/bench_links.sql"
-		[ -z "$katz" ] || PYTHONDONTWRITEBYTECODE=1 "$PYTHON" "$HERE/bench_katz.py" "$folder" "$nodes" | sed 's/^/katz /'
+		[ -z "$katz" ] || PYTHONDONTWRITEBYTECODE=1 "$PYTHON" "$HERE/bench_katz.py" "$folder" "$nodes"
+		[ -z "$katz" ] || PYTHONDONTWRITEBYTECODE=1 "$PYTHON" "$HERE/bench_gae.py" "$folder" "$nodes" $seed
 		[ -n "$learner" ] || continue
 		"$WORK/bench_links" "$nodes" "$folder" >"$folder/seconds"
 		PYTHONDONTWRITEBYTECODE=1 "$PYTHON" "$HERE/bench_links.py" "$folder" |
@@ -314,13 +314,17 @@ bench_held_links() {
 		{ n[$1]++; auc[$1] += $2; ap[$1] += $3; s[$1] += $4 }
 		END { for (k in n) printf "%s %.1f %.1f %.3f\n", k, auc[k] / n[k], ap[k] / n[k], s[k] / n[k] }' >"$folder/figures"
 	read -r figures spent <<<"$(held_figures gnngp)"
+	read -r hard their_spent <<<"$(held_figures gnngp.ranks)"
 	for baseline in "common|common neighbours in SQL" "allocation|resource allocation in SQL" \
 		"katz|Katz's index in SciPy, its best share" \
+		"gae|graph auto-encoder in SciPy, its best epoch" \
 		"logistic|scikit-learn, logistic regression on our scores"; do
 		read -r their_figures their_spent <<<"$(held_figures "${baseline%%|*}")"
 		[ -n "$their_figures" ] || continue
 		row "$set, held-out links, AUC/AP (%)" "$figures" "$their_figures" "" "${baseline##*|}"
 		row "  seconds" "$spent" "$their_spent" "$(ratio "$their_spent" "$spent")" ""
+		read -r their_figures their_spent <<<"$(held_figures "${baseline%%|*}.ranks")"
+		[ -z "$their_figures" ] || row "  among 100 candidates, MRR/hits at 20 (%)" "$hard" "$their_figures" "" ""
 	done
 }
 
@@ -333,6 +337,7 @@ bench_links_data() {
 		return
 	fi
 	"$PYTHON" -c 'import sklearn' 2>/dev/null || { learner=; echo "links: $PYTHON has no sklearn, no logistic regression"; }
+	"$PYTHON" -c 'import scipy' 2>/dev/null || { katz=; echo "links: $PYTHON has no scipy, no Katz's index and no auto-encoder"; }
 	(cd "$ROOT" && gcc -O2 -Isrc -Isrc/core test/bench/bench_links.c src/core/*/*.c -o "$WORK/bench_links" \
 		-lm -lpthread -ldl) || learner=
 	createdb links
@@ -343,6 +348,30 @@ bench_links_data() {
 		sql -c "SELECT gp_create_graph('links_$set', '${set}_nodes', 'link_train'$(
 			[ $set = cora ] && echo ", sparse_features => 'cora_features'"))" >/dev/null
 		bench_held_links $set "$([ $set = cora ] && echo features)"
+	done
+}
+
+# Fits the links of a ring of so many nodes, which know those near by and have some far links: the degrees are those of any size.
+fit_rings() {
+	sql -c "SELECT gp_drop_graph(graph) FROM gp_graphs" -c "DROP TABLE IF EXISTS node, edge" \
+		-c "CREATE TABLE node AS SELECT i AS id FROM generate_series(1, $1) AS i" \
+		-c "CREATE TABLE edge AS SELECT DISTINCT i AS src, 1 + CASE WHEN k < 5 THEN i + k + i * k % 7
+		        ELSE i * 7919::bigint + 104729 * k END % $1 AS dst
+		    FROM generate_series(1, $1) AS i, generate_series(1, 6) AS k" -c "VACUUM ANALYZE" \
+		-c "SELECT gp_create_graph('pairs', 'node', 'edge')" -c "SELECT FROM gp_fit_links('pairs', kernel => 'gcn')" >/dev/null
+}
+
+# The time of a node as graphs grow.
+bench_link_growth() {
+	local nodes seconds smallest='' PGOPTIONS="$PGOPTIONS -c gnngp.threads=1 -c gnngp.link_cache_size=4GB"
+
+	export PGOPTIONS
+	for nodes in ${GNNGP_GROWTH:-10000 100000 1000000}; do
+		fit_rings "$nodes"
+		seconds=$(RUNS=3 timed "SELECT * FROM gp_predict_links('pairs', (SELECT array_agg(1 + hashint4(i) % $nodes + $nodes * (hashint4(i) < 0)::int)
+			FROM generate_series(1, 200) AS i))")
+		smallest=${smallest:-$seconds}
+		row "gp_predict_links, 200 of $nodes nodes (s)" "$seconds" "$smallest" "$(ratio "$seconds" "$smallest")" "at most 1.5"
 	done
 }
 
@@ -360,19 +389,15 @@ bench_links() {
 		"" "" "less than 50"
 	createdb pairs
 	export PGDATABASE=pairs
-	# Rings whose nodes know those near by, with some far links.
-	sql -c "CREATE EXTENSION gnngp" \
-		-c "CREATE TABLE node AS SELECT i AS id FROM generate_series(1, 20000) AS i" \
-		-c "CREATE TABLE edge AS SELECT DISTINCT i AS src, 1 + CASE WHEN k < 5 THEN i + k + i * k % 7
-		        ELSE i * 7919::bigint + 104729 * k END % 20000 AS dst
-		    FROM generate_series(1, 20000) AS i, generate_series(1, 6) AS k" -c "VACUUM ANALYZE" \
-		-c "SELECT gp_create_graph('pairs', 'node', 'edge')" -c "SELECT FROM gp_fit_links('pairs')" >/dev/null
+	sql -c "CREATE EXTENSION gnngp"
+	fit_rings 20000
 	row "gp_predict_links, all of 20,000 nodes (s)" \
 		"$(RUNS=1 timed "SELECT count(*) FROM gp_predict_links('pairs')")" "" "" "less than 60"
 	export PGOPTIONS="$PGOPTIONS -c gnngp.threads="
 	one=$(PGOPTIONS="${PGOPTIONS}1" RUNS=1 timed "SELECT count(*) FROM gp_predict_links('pairs')")
 	all=$(PGOPTIONS="$PGOPTIONS$threads" RUNS=1 timed "SELECT count(*) FROM gp_predict_links('pairs')")
 	row "  $threads threads against one (s)" "$all" "$one" "$(ratio "$all" "$one")" "$([ "$threads" != 2 ] || echo "at most 0.6")"
+	PGOPTIONS='-c client_min_messages=warning' bench_link_growth
 }
 
 bench_aggregates() {

@@ -47,3 +47,5 @@ CREATE TEMP TABLE allocation AS
 SELECT clock_timestamp() AS scored \gset
 SELECT 'allocation', auc, ap, extract(epoch FROM :'scored'::timestamptz - :'start')
 FROM (SELECT array_agg(score) AS s, array_agg(hit) AS h FROM allocation) AS a, pg_temp.link_figures(s, h);
+
+\ir bench_ranks.sql

@@ -38,6 +38,12 @@ SELECT g, (gp_fit_links(g, keep => 10)).model, (gp_fit_links(g, g || '_0')).mode
 SELECT model, link_keep, link_kept_bytes > 40000 AS bytes, (SELECT count(*) > 1 FROM gp_block b JOIN gp_model_catalog m ON m.id = b.model WHERE m.name = v.model AND part = 'link_best') AS blocks
 FROM gp_models v ORDER BY model COLLATE "C";
 SELECT link_kept_bytes = (SELECT sum(length(data)) FROM gp_block b JOIN gp_model_catalog m ON m.id = b.model WHERE m.name = 'names' AND part = 'link_best') FROM gp_models WHERE model = 'names';
+-- What is planned for it: the bytes, but for the heads of blocks, and more memory and work than without
+SELECT g, abs(v.link_kept_bytes / 1048576.0 - substring(with_pairs.reason from '10 pairs of each node are kept in ([0-9.]+) MB')::numeric) < 0.06 AS near,
+    with_pairs.bytes > without.bytes, with_pairs.flops > without.flops, without.reason ~ 'kept'
+FROM unnest('{numbers,names}'::text[]) g, gp_estimate(g, method => 'scores', keep => 10) AS with_pairs, gp_estimate(g, method => 'scores') AS without, gp_models v
+WHERE v.model = g ORDER BY g;
+SELECT try($$SELECT gp_estimate('numbers', keep => 3)$$), try($$SELECT gp_estimate('numbers', method => 'scores', keep => 101)$$);
 
 -- The same pairs in the same order; numbers to the digits that do not depend on how many are asked for
 CREATE FUNCTION same(m text, nodes text, k int, candidates text DEFAULT 'auto') RETURNS text LANGUAGE plpgsql AS $$

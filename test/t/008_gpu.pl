@@ -194,6 +194,26 @@ is(answers('cuda'), answers('cpu'), 'links, groups, factors and a refresh on the
 is($out, "cpu\ncpu\ncuda\nt\ncuda\n1\ncuda\nf\ncuda", 'auto takes the card where it gains by it');
 unlike($err, qr/WARNING|ERROR/, 'and has nothing to say');
 
+# Links: auto takes the card for a fit and for what that keeps, and the pairs are the CPU's
+($out, $err) = session(qq{
+	$auto
+	SELECT reason ~ 'on the GPU\$' FROM gp_estimate('middle', method => 'scores', keep => 5);
+	SET client_min_messages = warning;
+	SELECT model FROM gp_fit_links('middle', 'links_auto', keep => 5);
+	SET gnngp.device = cpu;
+	SELECT reason ~ 'on the GPU' FROM gp_estimate('middle', method => 'scores', keep => 5);
+	SELECT model FROM gp_fit_links('middle', 'links_cpu', keep => 5);
+	SELECT count(*) FILTER (WHERE a.src = b.src) > 0.98 * count(*), corr(a.score, b.score) > 0.9999
+	FROM gp_predict_links('links_auto', k => 5) a FULL JOIN gp_predict_links('links_cpu', k => 5) b ON a.src = b.src AND a.dst = b.dst;
+});
+is($out, "t\nlinks_auto\nf\nlinks_cpu\nt|t", 'auto takes the card for links, and finds the pairs of the CPU');
+unlike($err, qr/WARNING|ERROR/, 'with nothing to say');
+start_with(fail_at => 200);
+($out, $err) = session(qq{$auto SELECT model, auc > 0.5 FROM gp_fit_links('middle', 'links_auto', keep => 5, replace => true)});
+is($out, 'links_auto|t', 'a card that fails amid a fit of links: the CPU does it');
+is(count_of($err, $failed), 1, 'with one warning');
+start_with();
+
 # The number of a card
 ($out, $err) = session(qq{
 	SET gnngp.gpu = 7;

@@ -16,7 +16,7 @@ gp_csr_stamp(void)
 {
 	static uint64_t last = 0;
 
-	return ++last;
+	return __atomic_add_fetch(&last, 1, __ATOMIC_RELAXED);
 }
 
 /* Allocates a sparse matrix with its offsets zeroed, and room for entries. */

@@ -57,6 +57,7 @@ typedef struct gp_link_problem
 	const uint64_t *key;		/* dgp: who the nodes are, whatever their numbers; NULL: unknown */
 	const gp_warm *warm;		/* dgp: what the last training left, or NULL */
 	uint64_t	seed;
+	size_t		estimate_limit; /* for an estimate: bytes to plan for; 0 = gp_limit */
 } gp_link_problem;
 
 /* What the planner counted and chose. */
@@ -68,6 +69,7 @@ typedef struct gp_link_plan
 	bool		cut;			/* fewer steps than an error of 1e-9 takes */
 	double		bytes;			/* high-water mark of the environment, inputs included */
 	double		flops;
+	double		doubles;		/* those of them that are in double precision */
 } gp_link_plan;
 
 /* One pair as predicted. */
@@ -197,6 +199,9 @@ gp_link_element_size(gp_link_element element)
 
 /* Counts and chooses. */
 extern gp_link_plan gp_link_plan_make(gp_device *dev, const gp_link_problem *problem);
+
+/* What the best k pairs of every node take beside that, which is the memory of gp_links_keep alone. */
+extern gp_count gp_link_plan_keep(const gp_device *dev, const gp_link_problem *problem, const gp_link_plan *plan, int64_t k);
 
 /* Fits; checks the plan against gp_limit first.  The model borrows the graph. */
 extern gp_link_model *gp_link_fit(gp_device *dev, const gp_link_problem *problem);

@@ -1,5 +1,5 @@
 /*
- * link_fit.c - the fit of a link model, and what it costs.
+ * link_fit.c - the fit of a link model.
  *
  * The scores of the pairs to learn from are computed on graphs from which their
  * fold of links is removed, so that a link never sees itself.  Each fold's rows
@@ -13,11 +13,6 @@
 #include <math.h>
 #include <string.h>
 
-#define EXACT_NODES 10000		/* below, the Laplacian scores take all their steps */
-#define STEP_ENTRIES 4e6		/* above, so many entries are gone through for a source */
-#define LEAST_STEPS 6
-#define LEAST_POWERS 3			/* of the features, where even the least steps are more than that */
-#define RANKED 200				/* links of all folds that are ranked among rivals */
 
 /* The rows that are learnt from, fold after fold. */
 typedef struct rows
@@ -29,118 +24,6 @@ typedef struct rows
 	gp_link_rivals rivals[GP_LINK_FOLDS];
 	double	   *rival_score[GP_LINK_FOLDS];	/* rivals[f].pairs.n x width */
 } rows;
-
-/* The entries of the symmetric pattern, at most. */
-static double
-entries_of(const gp_graph *graph)
-{
-	return 2.0 * (double) graph->edges;
-}
-
-/* Steps of the Laplacian scores: all of them where that is quick, at least six. */
-static int32_t
-choose_steps(const gp_graph *graph, bool *cut)
-{
-	int32_t		all = gp_link_laplacian_steps();
-	double		fit = STEP_ENTRIES / (entries_of(graph) + (double) graph->nodes + 1.0);
-	int32_t		steps = all;
-
-	if (graph->nodes >= EXACT_NODES && fit < all)
-		steps = fit > LEAST_STEPS ? (int32_t) fit : LEAST_STEPS;
-	*cut = steps < all;
-	return steps;
-}
-
-/* The powers of A whose features are compared. */
-static int32_t
-choose_powers(const gp_link_problem *problem, int32_t steps)
-{
-	if (problem->features == NULL)
-		return 0;
-	return steps > LEAST_STEPS ? GP_LINK_POWERS : LEAST_POWERS;
-}
-
-/* The non-zeros of the features, and what an entry of them takes. */
-static double
-feature_entries(const gp_features *x)
-{
-	if (x == NULL)
-		return 0.0;
-	return x->csr ? (double) gp_csr_entries(x->csr) : (double) x->rows * (double) x->dims;
-}
-
-/* Counts the method scores. */
-static void
-count_scores(const gp_link_problem *problem, gp_link_plan *plan)
-{
-	double		n = (double) problem->graph->nodes;
-	double		e = entries_of(problem->graph);
-	double		x = feature_entries(problem->features);
-	double		dims = problem->features ? (double) problem->features->dims : 0.0;
-	double		powers = (double) plan->powers;
-	double		m = (double) gp_link_fold_rows(problem->graph->edges);
-	double		block = gp_link_block_size(problem->graph->nodes);
-	double		frame = 60.0 * e + 136.0 * n + (x > 0.0 ? 20.0 * x + 20.0 * e + 4.0 * (dims + n) * powers : 0.0);
-	double		columns = 28.0 * n * block + 24.0 * dims * powers * block;
-	double		sources = m / 2.0 * 1.3 + RANKED;
-	double		squares = m <= GP_SYEV_MAX ? 6.5 : 2.2;	/* of the regression, each m x m */
-
-	plan->bytes = frame + columns + GP_LINK_FOLDS * (6.0 * e + 8.0 * n) + 8.0 * x;
-	plan->bytes = fmax(plan->bytes, squares * 8.0 * m * m + 8.0 * x + 6.0 * e);
-	plan->bytes += gp_link_rivals_bytes(problem->graph->nodes, gp_min64(RANKED, (int64_t) m / 2),
-										gp_link_width(problem->graph->directed, plan->powers));
-	plan->flops = sources * (2.0 * e * (7.0 + plan->steps + 3.0 * powers) + 4.0 * x * powers) +
-		10.0 * m * m * m + 3.0 * dims * e * 2.0 * powers;
-}
-
-/* Counts the deep Gaussian process whose logit is one of the scores: a fit for each fold, beside all folds' graphs. */
-static void
-count_place(gp_device *dev, const gp_link_problem *problem, gp_link_plan *plan)
-{
-	double		folds = GP_LINK_FOLDS * (6.0 * entries_of(problem->graph) + 8.0 * (double) problem->graph->nodes);
-	gp_link_plan deep;
-
-	if (problem->deep == NULL)
-		return;
-	deep = gp_link_deep_plan(dev, problem);
-	plan->bytes = fmax(plan->bytes, deep.bytes - (double) dev->env->used + folds + 8.0 * feature_entries(problem->features));
-	plan->flops += (GP_LINK_LEAST_FOLDS + 1) * deep.flops;
-}
-
-/* Counts the node kernel's codes: a factor of 512 columns. */
-static void
-count_codes(const gp_link_problem *problem, gp_link_plan *plan)
-{
-	double		n = (double) problem->graph->nodes;
-	double		rank = fmin(512.0, n);
-
-	plan->bytes = fmax(plan->bytes, 8.5 * n * rank + 24.0 * rank * rank +
-					   16.0 * feature_entries(problem->features) + 24.0 * entries_of(problem->graph) + 16.0 * n);
-	plan->flops += 4.0 * n * rank * rank;
-}
-
-/* Counts and chooses. */
-gp_link_plan
-gp_link_plan_make(gp_device *dev, const gp_link_problem *problem)
-{
-	gp_env	   *env = dev->env;
-	gp_link_plan plan = {.method = problem->method == GP_LINK_AUTO ? GP_LINK_SCORES : problem->method};
-
-	if (plan.method == GP_LINK_DEEP)
-		return gp_link_deep_plan(dev, problem);
-	if (plan.method == GP_LINK_SCORES)
-	{
-		plan.steps = choose_steps(problem->graph, &plan.cut);
-		plan.powers = choose_powers(problem, plan.steps);
-		count_scores(problem, &plan);
-		count_place(dev, problem, &plan);
-	}
-	else
-		gp_link_pairs_count(env, problem, &plan.bytes, &plan.flops);
-	count_codes(problem, &plan);
-	plan.bytes += (double) env->used;
-	return plan;
-}
 
 /* The plan, held against the limit; a training holds its own, for what is planned is made for it. */
 static gp_link_plan
@@ -155,22 +38,53 @@ checked_plan(gp_device *dev, const gp_link_problem *problem)
 	return plan;
 }
 
+/* The folds on their way to rows. */
+typedef struct fold_job
+{
+	const gp_link_fold *fold;
+	const gp_features *x;
+	const gp_link_plan *plan;
+	const int64_t *first;		/* row of each fold */
+	float	   *place[GP_LINK_FOLDS];	/* of the deep Gaussian process whose logit is a score; NULL without */
+	int32_t		place_width;
+	rows	   *rows;
+} fold_job;
+
 /* Scores one fold's pairs, and the rivals of its first links, on the fold's graph. */
 static void
-score_fold(gp_device *dev, const gp_link_problem *problem, const gp_link_fold *fold, const gp_features *x,
-		   const gp_link_plan *plan, double *out, const gp_link_rivals *rivals, double **rival_score)
+score_fold(void *arg, gp_device *dev, int worker, int64_t f)
 {
-	int32_t		width = 0;
-	float	   *place = problem->deep ? gp_link_deep_place(dev, problem, fold->graph, &width) : NULL;
-	gp_link_frame f;
+	const fold_job *job = arg;
+	const gp_link_pairs *pairs = &job->fold[f].pairs;
+	const gp_link_pairs *rivals = &job->rows->rivals[f].pairs;
+	gp_link_frame frame;
 
-	gp_link_frame_open(&f, dev, fold->graph, x, plan->steps, plan->powers, NULL);
-	gp_link_frame_place(&f, place, width);
-	*rival_score = gp_alloc_array(dev->env, rivals->pairs.n * f.width, sizeof(double));
-	gp_link_pair_scores(&f, fold->pairs.n, fold->pairs.src, fold->pairs.dst, out);
-	gp_link_pair_scores(&f, rivals->pairs.n, rivals->pairs.src, rivals->pairs.dst, *rival_score);
-	gp_link_frame_close(&f);
-	gp_free(dev->env, place);
+	gp_link_frame_open(&frame, dev, job->fold[f].graph, job->x, job->plan->steps, job->plan->powers, NULL);
+	gp_link_frame_place(&frame, job->place[f], job->place_width);
+	gp_link_pair_scores(&frame, pairs->n, pairs->src, pairs->dst, job->rows->score + job->first[f] * frame.width);
+	gp_link_pair_scores(&frame, rivals->n, rivals->src, rivals->dst, job->rows->rival_score[f]);
+	gp_link_frame_close(&frame);
+}
+
+/* Scores all folds, by threads where there are some. */
+static void
+score_folds(gp_device *dev, const gp_link_problem *problem, fold_job *job, int folds)
+{
+	gp_crew    *crew = NULL;
+
+	if (gp_link_folds_at_once(dev) > 1 && folds > 1)
+		crew = gp_crew_open(dev->env, (int) gp_min64(gp_link_folds_at_once(dev), folds), (size_t) gp_link_fold_room(problem, job->plan));
+	if (crew)
+	{
+		gp_crew_run(crew, score_fold, job, folds, dev);
+		gp_crew_close(crew);
+	}
+	else
+		for (int f = 0; f < folds; f++)
+		{
+			dev->env->progress(dev->env, GP_PHASE_PAIRS, f, folds);
+			score_fold(job, dev, 0, f);
+		}
 }
 
 /* The rows of all folds, whose pairs become those that the model holds out. */
@@ -182,20 +96,28 @@ make_rows(gp_device *dev, const gp_link_problem *problem, const gp_features *x,
 	gp_link_fold fold[GP_LINK_FOLDS];
 	int			folds = gp_link_folds_make(env, problem->graph, problem->seed, fold);
 	rows		r = {.width = gp_link_width(problem->graph->directed, plan->powers) + (problem->deep != NULL)};
+	fold_job	job = {.fold = fold,.x = x,.plan = plan,.rows = &r};
 
 	model->held = gp_link_held_create(env, fold, folds);
 	model->habits = gp_alloc_zero(env, GP_LINK_HABITS, sizeof(int64_t));
+	job.first = model->held.first;
 	r.n = model->held.n;
 	r.label = model->held.linked;
 	r.score = gp_alloc_array(env, r.n * r.width, sizeof(double));
+	env->progress(env, GP_PHASE_PAIRS, 0, folds);
 	for (int f = 0; f < folds; f++)
 	{
-		env->progress(env, GP_PHASE_PAIRS, f, folds);
-		r.rivals[f] = gp_link_rivals_make(env, problem->graph, &fold[f], RANKED / folds, problem->seed);
-		score_fold(dev, problem, &fold[f], x, plan, r.score + model->held.first[f] * r.width, &r.rivals[f],
-				   &r.rival_score[f]);
 		gp_link_held_add(env, &model->held, &fold[f], model->habits);
+		r.rivals[f] = gp_link_rivals_make(env, problem->graph, &fold[f], GP_LINK_RANKED / folds, problem->seed);
+		r.rival_score[f] = gp_alloc_array(env, r.rivals[f].pairs.n * r.width, sizeof(double));
+		if (problem->deep)
+			job.place[f] = gp_link_deep_place(dev, problem, fold[f].graph, &job.place_width);
+	}
+	score_folds(dev, problem, &job, folds);
+	for (int f = 0; f < folds; f++)
+	{
 		gp_link_fold_free(env, &fold[f]);
+		gp_free(env, job.place[f]);
 	}
 	return r;
 }

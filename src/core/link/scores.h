@@ -152,6 +152,16 @@ extern int32_t gp_link_laplacian_steps(void);
 extern void gp_link_cosines(gp_link_frame *f, const gp_link_block *block,
 							const gp_link_cut *cuts, int32_t first, double *out);
 extern void gp_link_feature_statistics(gp_link_frame *f);
+/* link_plan.c */
+
+#define GP_LINK_RANKED 200		/* links of all folds that are ranked among rivals */
+
+/* The folds whose scores are computed at once: each by a thread of its own, for what one needs is too little for several. */
+extern int	gp_link_folds_at_once(const gp_device *dev);
+
+/* What a thread that scores a fold needs for itself. */
+extern double gp_link_fold_room(const gp_link_problem *problem, const gp_link_plan *plan);
+
 /* Features in float, tf-idf where they are counts, at most a few thousand wide; owned by the caller. */
 extern gp_features *gp_link_features_prepare(gp_env *env, const gp_features *x, uint64_t seed);
 

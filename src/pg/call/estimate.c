@@ -14,7 +14,16 @@
 #include "pg/host/gpu.h"
 #include "pg/host/host.h"
 #include "pg/parts/parts.h"
+#include "pg/store/store_links.h"
 #include "utils/builtins.h"
+
+/* True where a fit of such a plan would go to the GPU. */
+static bool
+goes_to_gpu(const gp_plan *plan, int threads)
+{
+	return gnngp_setting_device() == GNNGP_DEVICE_CUDA ||
+		(gnngp_setting_device() == GNNGP_DEVICE_AUTO && gnngp_gpu_wins(plan, threads) && gnngp_gpu_can_be_tried());
+}
 
 /*
  * Plans; unlike a fit, also what does not fit in the limit, which is not held
@@ -31,9 +40,7 @@ make_plan(gp_env *env, gp_problem *problem, const char *method, bool *on_gpu)
 	env->limit = 0;
 	device = gnngp_device_open(env, 0);
 	plan = gnngp_method_is_gp(method) ? gp_plan_make(device, problem) : gnngp_method_plan(device, problem, method);
-	*on_gpu = gnngp_setting_device() == GNNGP_DEVICE_CUDA ||
-		(gnngp_setting_device() == GNNGP_DEVICE_AUTO && gnngp_gpu_wins(&plan, device->threads) &&
-		 gnngp_gpu_can_be_tried());
+	*on_gpu = goes_to_gpu(&plan, device->threads);
 	device->close(device);
 	return plan;
 }
@@ -82,15 +89,38 @@ plan_in_parts(gp_env *env, const gnngp_graph_def *graph, const gnngp_fit_setting
 	return plan;
 }
 
+/* How a fit of links scores pairs, and what it keeps. */
+static void
+explain_links(const gp_link_plan *links, const gnngp_data *data, int32 keep, gp_plan *plan)
+{
+	int			n = snprintf(plan->reason, sizeof(plan->reason),
+							 links->method == GP_LINK_PAIRS ? "links by a kernel of pairs" :
+							 links->method == GP_LINK_DEEP ? "links by a deep Gaussian process, %d steps" :
+							 "links by scores of pairs, those of Laplacian kernels take %d steps", links->steps);
+
+	if (keep > 0)
+		snprintf(plan->reason + n, sizeof(plan->reason) - n, "; %d pairs of each node are kept in %.1f MB", keep,
+				 gnngp_kept_bytes(&data->ids, keep) / (1024.0 * 1024.0));
+}
+
+/* The argument keep, which scripts of version 0.1.0 do not have. */
+static int32
+keep_argument(FunctionCallInfo fcinfo)
+{
+	return PG_NARGS() > 6 && !PG_ARGISNULL(6) ? PG_GETARG_INT32(6) : 0;
+}
+
 /* The row of a fit of links. */
 static Datum
 estimate_links(FunctionCallInfo fcinfo, gp_env *env, const gnngp_graph_def *graph, const gnngp_fit_settings *asked)
 {
-	gnngp_link_settings settings = {.kernel = GNNGP_LINK_KERNEL,.method = asked->method};
+	gnngp_link_settings settings = {.kernel = GNNGP_LINK_KERNEL,.method = asked->method,.keep = keep_argument(fcinfo)};
 	size_t		limit = gp_limit(env);
-	gp_plan		plan = {0};
+	gp_plan		plan;
 	gp_link_plan links;
+	bool		on_gpu;
 	gp_device  *device;
+	gnngp_data *data;
 
 	if (strcmp(asked->strategy, "auto") != 0 || asked->landmarks > 0 || asked->live)
 		ereport(ERROR,
@@ -102,19 +132,17 @@ estimate_links(FunctionCallInfo fcinfo, gp_env *env, const gnngp_graph_def *grap
 	gnngp_link_settings_check(&settings);
 	env->limit = 0;
 	device = gnngp_device_open(env, 0);
-	links = gnngp_link_estimate(device, gnngp_read(env, graph, "auto", false), &settings);
+	data = gnngp_read(env, graph, "auto", false);
+	plan = gnngp_link_estimate(device, data, &settings, limit, &links);
+	on_gpu = goes_to_gpu(&plan, device->threads);
 	device->close(device);
-	plan.bytes = links.bytes;
-	plan.flops = links.flops;
-	snprintf(plan.reason, sizeof(plan.reason), links.method == GP_LINK_PAIRS ? "links by a kernel of pairs" :
-			 links.method == GP_LINK_DEEP ? "links by a deep Gaussian process, %d steps" :
-			 "links by scores of pairs, those of Laplacian kernels take %d steps", links.steps);
-	return estimate_row(fcinfo, gnngp_link_method_name(links.method), &plan, limit, false);
+	explain_links(&links, data, settings.keep, &plan);
+	return estimate_row(fcinfo, gnngp_link_method_name(links.method), &plan, limit, on_gpu);
 }
 
 PG_FUNCTION_INFO_V1(gnngp_estimate);
 
-/* gp_estimate(graph, kernel, strategy, landmarks, method, live) */
+/* gp_estimate(graph, kernel, strategy, landmarks, method, live, keep) */
 Datum
 gnngp_estimate(PG_FUNCTION_ARGS)
 {
@@ -135,6 +163,11 @@ gnngp_estimate(PG_FUNCTION_ARGS)
 	env = gnngp_env_create(CurrentMemoryContext);
 	if (gnngp_link_has_method(env, settings.method))
 		return estimate_links(fcinfo, env, graph, &settings);
+	if (keep_argument(fcinfo) != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("keep cannot be given with method %s", settings.method),
+				 errhint("It is for fits of links: method => 'scores', 'pairs' or 'dgp'.")));
 	gnngp_fit_settings_check(&settings);
 	if (gnngp_fits_in_parts(&settings))
 	{

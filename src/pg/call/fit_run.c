@@ -233,9 +233,19 @@ compute_nodes(gnngp_fit_run *run, gnngp_run *compute)
 static void
 compute_links(gnngp_fit_run *run, gnngp_run *compute)
 {
+	gp_device  *device = compute->device;
+
 	compute->env->peak = compute->env->used;
-	run->links = gnngp_link_compute(compute->device, run->data, &run->link_settings, run->key, run->link_warm);
-	run->kept = gnngp_link_keep(compute->device, run->links, &run->link_settings);
+	if (compute->by_plan)
+	{
+		gp_link_plan links;
+		gp_plan		plan = gnngp_link_estimate(device, run->data, &run->link_settings, 0, &links);
+
+		device = gnngp_run_device(compute, &plan);
+	}
+	run->links = gnngp_link_compute(device, run->data, &run->link_settings, run->key, run->link_warm);
+	run->kept = gnngp_link_keep(device, run->links, &run->link_settings);
+	gnngp_run_device_close(compute, device);
 	run->link_peak = Max(compute->env->peak, run->read_peak);
 	run->link_seconds = run->read_seconds + take_lap(run);
 }
@@ -262,7 +272,7 @@ gnngp_fit_compute(gnngp_fit_run *run)
 
 	(void) take_lap(run);
 	if (run->parts != GNNGP_PART_NODES || run->fit.posterior == NULL)
-		gnngp_compute(run->env, 0, (run->parts & GNNGP_PART_NODES) != 0, compute_parts, run);
+		gnngp_compute(run->env, 0, true, compute_parts, run);
 	gnngp_env_tell_notices(run->env);
 	MemoryContextSwitchTo(old);
 }

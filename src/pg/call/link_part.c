@@ -94,7 +94,7 @@ gnngp_link_settings_check(gnngp_link_settings *settings)
 				 errhint("It leaves pairs out of those that are stored, such as keep => 10; gp_predict_links tells the probability of all others.")));
 }
 
-/* The best pairs of every node, where some are to be kept; each thread takes nodes of its own, as in predictions. */
+/* The best pairs of every node, where some are to be kept; each thread takes nodes of its own, as in predictions, unless a card does it. */
 gp_link_kept
 gnngp_link_keep(gp_device *device, const gp_link_model *links, const gnngp_link_settings *settings)
 {
@@ -104,12 +104,13 @@ gnngp_link_keep(gp_device *device, const gp_link_model *links, const gnngp_link_
 
 	if (settings->keep == 0)
 		return kept;
-	one = gnngp_device_open(device->env, 1);
+	one = device->room > 0 ? device : gnngp_device_open(device->env, 1);
 	open = gp_links_open(one, links);
 	gp_links_share(open, gnngp_setting_threads());
 	kept = gp_links_keep(open, settings->keep, settings->min_probability);
 	gp_links_close(open);
-	one->close(one);
+	if (one != device)
+		one->close(one);
 	return kept;
 }
 
@@ -145,14 +146,20 @@ make_problem(gp_env *env, const gnngp_data *data, const gnngp_link_settings *set
 	return problem;
 }
 
-/* What a fit would take. */
-gp_link_plan
-gnngp_link_estimate(gp_device *device, const gnngp_data *data, const gnngp_link_settings *settings)
+/* What a fit would take, and what it keeps. */
+gp_plan
+gnngp_link_estimate(gp_device *device, const gnngp_data *data, const gnngp_link_settings *settings, size_t limit,
+					gp_link_plan *links)
 {
 	gp_dgp		options;
 	gp_link_problem problem = make_problem(device->env, data, settings, &options);
+	gp_count	kept;
 
-	return gp_link_plan_make(device, &problem);
+	problem.estimate_limit = limit;
+	*links = gp_link_plan_make(device, &problem);
+	kept = gp_link_plan_keep(device, &problem, links, settings->keep);
+	return (gp_plan) {.bytes = Max(links->bytes, (double) device->env->used + kept.bytes),
+		.flops = links->flops + kept.flops,.doubles = links->doubles};
 }
 
 /* Fits the links of what has been read. */

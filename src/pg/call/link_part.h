@@ -19,8 +19,9 @@ extern void gnngp_link_settings_check(gnngp_link_settings *settings);
 extern bool gnngp_link_has_method(gp_env *env, const char *text);
 extern const char *gnngp_link_method_name(gp_link_method method);
 
-/* What a fit of the links of what has been read would take. */
-extern gp_link_plan gnngp_link_estimate(gp_device *device, const gnngp_data *data, const gnngp_link_settings *settings);
+/* What a fit of the links of what has been read would take, and what it keeps; a limit of 0 is the environment's. */
+extern gp_plan gnngp_link_estimate(gp_device *device, const gnngp_data *data, const gnngp_link_settings *settings,
+								   size_t limit, gp_link_plan *links);
 
 /* True for a method that is trained, and needs keys of the nodes. */
 extern bool gnngp_link_is_trained(const gnngp_link_settings *settings);

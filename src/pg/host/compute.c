@@ -89,6 +89,25 @@ device_for(void *arg, gp_device *planner, const gp_plan *plan)
 	return *(gp_device **) arg;
 }
 
+/* The device of a run, or a card where the plan asks for one. */
+gp_device *
+gnngp_run_device(gnngp_run *run, const gp_plan *plan)
+{
+	gp_device  *card = NULL;
+
+	return run->by_plan ? device_for(&card, run->device, plan) : run->device;
+}
+
+/* Gives a card back. */
+void
+gnngp_run_device_close(gnngp_run *run, gp_device *device)
+{
+	if (device == NULL || device == run->device)
+		return;
+	device->close(device);
+	gnngp_env_set_device_error(run->env, NULL);
+}
+
 /* A fit on the device that is set or that suits the plan; a card is given back at once. */
 gp_posterior *
 gnngp_run_fit_by(gnngp_run *run, gp_problem *problem, gnngp_fitter fitter, const void *arg)
@@ -103,11 +122,7 @@ gnngp_run_fit_by(gnngp_run *run, gp_problem *problem, gnngp_fitter fitter, const
 	}
 	posterior = fitter(run->device, problem, arg);
 	run->used = card ? card->name : run->device->name;
-	if (card)
-	{
-		card->close(card);
-		gnngp_env_set_device_error(run->env, NULL);
-	}
+	gnngp_run_device_close(run, card);
 	return posterior;
 }
 

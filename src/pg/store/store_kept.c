@@ -79,6 +79,17 @@ node_bytes(const kept_writer *w, int64 node)
 	return bytes;
 }
 
+/* The bytes of so many pairs of every node, texts taken as they are in the mean. */
+int64
+gnngp_kept_bytes(const gnngp_ids *ids, int64 keep)
+{
+	size_t		texts = 0;
+
+	for (int64 i = 0; i < ids->n; i++)
+		texts += text_length(ids, i);
+	return ids->n * (KEPT_ROW + keep * KEPT_PAIR) + (1 + keep) * (int64) texts;
+}
+
 /* How many nodes from the first on make a block, and its bytes: at least one, and no more than a target. */
 static int64
 measure(const kept_writer *w, int64 first, size_t *length)

@@ -90,6 +90,9 @@ typedef void (*gnngp_kept_fn) (void *state, const gnngp_kept_block *block);
 extern int64 gnngp_kept_write(const gnngp_model *model, const gnngp_ids *ids, const gp_link_kept *kept,
 							  bool directed);
 
+/* What that takes at most, but for the little that a block has beside its pairs. */
+extern int64 gnngp_kept_bytes(const gnngp_ids *ids, int64 keep);
+
 /* Hands out all blocks in order, or those that may hold one of n ascending keys. */
 extern void gnngp_kept_scan(const gnngp_model *model, gnngp_kept_fn take, void *state);
 extern void gnngp_kept_find(const gnngp_model *model, const int64 *keys, int64 n, gnngp_kept_fn take, void *state);

@@ -1,5 +1,5 @@
 /*
- * test_share.c - the best missing links found by several threads: the rows of one.
+ * test_share.c - the folds of a fit scored, and the best missing links found, by several threads: the bits of one.
  */
 #include "link/link_internal.h"
 #include "test_env.h"
@@ -101,9 +101,56 @@ check_threads(gp_env *env, bool features, gp_link_method method)
 	ok(test_catch(env, ask(env, l, 2)) && test_state(env)->code == TEST_CANCELLED, "a cancel ends it");
 }
 
+/* The model of a fit by so many threads, which is asked to stop at a look at interrupts, unless that is 0. */
+static gp_link_model *
+fit_by(gp_env *env, const gp_link_problem *p, int threads, int stop)
+{
+	gp_device  *dev = gp_device_cpu(env, threads);
+	gp_link_model *m;
+
+	test_state(env)->cancel_at = stop > 0 ? test_state(env)->checks + stop : 0;
+	m = gp_link_fit(dev, p);
+	dev->close(dev);
+	return m;
+}
+
+/* All arrays of two models. */
+static bool
+same_models(const gp_link_model *a, const gp_link_model *b)
+{
+	double		scalars[2][GP_LINK_SCALARS];
+	gp_link_array array[2][GP_LINK_MAX_ARRAYS];
+	int			n = gp_link_model_arrays(a, scalars[0], array[0]);
+	bool		same = n == gp_link_model_arrays(b, scalars[1], array[1]);
+
+	for (int k = 0; k < n && same; k++)
+		same = array[0][k].count == array[1][k].count &&
+			memcmp(array[0][k].data, array[1][k].data, array[0][k].count * gp_link_element_size(array[0][k].element)) == 0;
+	return same;
+}
+
+/* Folds by one, two and four threads. */
+static void
+check_folds(gp_env *env, bool features)
+{
+	gp_link_problem p = {.graph = groups(env),.features = features ? group_features(env) : NULL,.method = GP_LINK_SCORES,.seed = 3,
+	.program = gp_kernel_compile(env, gp_kernel_parse(env, "gcn"))};
+	gp_link_model *one = fit_by(env, &p, 1, 0);
+	gp_link_model *two = fit_by(env, &p, 2, 0);
+
+	ok(same_models(one, two) && same_models(one, fit_by(env, &p, 4, 0)), "a fit has the same bits at any number of threads");
+	ok(memcmp(one->metric, two->metric, sizeof(one->metric)) == 0, "and the same figures");
+	env->limit = (size_t) gp_link_plan_make(gp_device_cpu(env, 1), &p).bytes + 8 * 1024 * 1024;
+	ok(same_models(one, fit_by(env, &p, 4, 0)), "and where the limit has room for one fold at a time");
+	env->limit = 0;
+	ok(test_catch(env, fit_by(env, &p, 2, 40)) && test_state(env)->code == TEST_CANCELLED, "a cancel ends it");
+}
+
 int
 main(void)
 {
+	in_env(check_folds(env, false));
+	in_env(check_folds(env, true));
 	in_env(check_threads(env, false, GP_LINK_SCORES));
 	in_env(check_threads(env, true, GP_LINK_SCORES));
 	in_env(check_threads(env, false, GP_LINK_PAIRS));
