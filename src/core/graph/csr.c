@@ -76,8 +76,8 @@ gp_csr_scale(gp_csr *s, double factor)
 }
 
 /* The sums of the rows (out-degrees) and columns (in-degrees) of W. */
-static void
-degrees(gp_env *env, const gp_graph *graph, double *out, double *in)
+void
+gp_graph_degrees(gp_env *env, const gp_graph *graph, double *out, double *in)
 {
 	int64_t		next = 0;
 
@@ -139,7 +139,7 @@ gp_graph_normalise(gp_env *env, const gp_graph *graph, gp_norm norm, gp_type typ
 	double	   *in = gp_alloc_zero(env, n, sizeof(double));
 	int64_t		next = 0;
 
-	degrees(env, graph, out, in);
+	gp_graph_degrees(env, graph, out, in);
 	for (int64_t i = 0; i < n; i++)
 	{
 		out[i] = norm == GP_NORM_SYM ? 1.0 / sqrt(1.0 + out[i]) : 1.0 / (1.0 + out[i]);

@@ -46,6 +46,9 @@ extern void gp_graph_free(gp_env *env, gp_graph *graph);
  */
 extern gp_csr *gp_graph_normalise(gp_env *env, const gp_graph *graph, gp_norm norm, gp_type type);
 
+/* Adds the sums of the rows (out-degrees) and columns (in-degrees) of W to numbers. */
+extern void gp_graph_degrees(gp_env *env, const gp_graph *graph, double *out, double *in);
+
 /* The rows of W, each of length one: N (unit_rows.c). */
 extern gp_csr *gp_graph_lists(gp_env *env, const gp_graph *graph, gp_type type);
 

@@ -311,6 +311,8 @@ typedef struct gp_live_question
 	const int32_t *node;		/* those asked for; NULL: the first */
 	int64_t		nlabels;
 	const gp_live_label *label;
+	int64_t		ncuts;
+	const struct gp_cut *cut;	/* edges; answers about the one node asked for without each of them follow */
 } gp_live_question;
 
 /* The answer, as in gp_posterior. */

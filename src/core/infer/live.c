@@ -35,7 +35,8 @@ typedef struct live
 	int32_t		width;			/* of mean: columns, and for values what targets of 1 would give */
 	int64_t		nseen;
 	observation *seen;
-	int64_t		points;			/* the nodes asked for, then the observations */
+	int64_t		asked;			/* the nodes asked for, then the one of them without each cut */
+	int64_t		points;			/* these, then the observations */
 	int32_t    *row;			/* of each point, among the evaluation's */
 	double	   *mean;			/* points x width */
 	double	   *prior;			/* points: k_ii; what the variances begin with */
@@ -73,9 +74,9 @@ see_label(live *s, const gp_live_label *change)
 	if (change->taken)
 		return;
 	if (s->r.f.values)
-		add_seen(s, 1.0, change->node, -1)->y[0] = (change->target - s->r.f.offset) / s->r.f.unit;
+		add_seen(s, 1.0, gp_live_row(&s->r.ev, change->node), -1)->y[0] = (change->target - s->r.f.offset) / s->r.f.unit;
 	else
-		add_seen(s, 1.0, change->node, -1)->y[change->label] = 1.0;
+		add_seen(s, 1.0, gp_live_row(&s->r.ev, change->node), -1)->y[change->label] = 1.0;
 }
 
 /* Lists the points. */
@@ -87,12 +88,15 @@ list_points(live *s)
 	s->seen = gp_alloc_zero(s->r.env, 2 * q->nlabels, sizeof(observation));
 	for (int64_t k = 0; k < q->nlabels; k++)
 		see_label(s, &q->label[k]);
-	s->points = q->asked + s->nseen;
+	s->asked = q->asked + q->ncuts;
+	s->points = s->asked + s->nseen;
 	s->row = gp_alloc_array(s->r.env, s->points, sizeof(int32_t));
 	for (int64_t i = 0; i < q->asked; i++)
-		s->row[i] = q->node ? q->node[i] : (int32_t) i;
+		s->row[i] = gp_live_row(&s->r.ev, q->node ? q->node[i] : (int32_t) i);
+	for (int64_t k = 0; k < q->ncuts; k++)
+		s->row[q->asked + k] = gp_live_row_cut(&s->r.ev, k);
 	for (int64_t k = 0; k < s->nseen; k++)
-		s->row[q->asked + k] = (int32_t) s->seen[k].row;
+		s->row[s->asked + k] = (int32_t) s->seen[k].row;
 	s->mean = gp_alloc_array(s->r.env, s->points, s->width * sizeof(double));
 	s->prior = gp_alloc_zero(s->r.env, s->points, sizeof(double));
 }
@@ -208,7 +212,7 @@ ask_lowrank(live *s)
 	gp_factor_rows(&s->r.ev, f, s->row, s->points, rows);
 	for (int64_t k = 0; k < s->nseen; k++)
 		if (s->seen[k].label >= 0)
-			dev->upload(dev, gp_matrix_rows(rows, s->r.q->asked + k, 1),
+			dev->upload(dev, gp_matrix_rows(rows, s->asked + k, 1),
 						gp_matrix_wrap((char *) labelled->dense +
 									   s->seen[k].label * labelled->cols * gp_type_size(labelled->type),
 									   1, labelled->cols, labelled->type));
@@ -243,7 +247,7 @@ static double
 covariance(const live *s, int64_t i, int64_t k)
 {
 	const double *a = s->half + i * s->rank;
-	const double *b = s->half + (s->r.q->asked + k) * s->rank;
+	const double *b = s->half + (s->asked + k) * s->rank;
 	double		dot = 0.0;
 
 	for (int64_t j = 0; j < s->rank; j++)
@@ -310,7 +314,7 @@ static void
 observe(live *s, double *variance)
 {
 	int64_t		n = s->nseen;
-	int64_t		asked = s->r.q->asked;
+	int64_t		asked = s->asked;
 	int64_t		width = s->width + asked;
 	double	   *a = gp_alloc_array(s->r.env, n, n * sizeof(double));
 	double	   *b = gp_alloc_array(s->r.env, n, width * sizeof(double));
@@ -353,7 +357,7 @@ observe(live *s, double *variance)
 static void
 fill_variances(live *s, double *variance, double *diag)
 {
-	for (int64_t i = 0; i < s->r.q->asked; i++)
+	for (int64_t i = 0; i < s->asked; i++)
 	{
 		double		dot = 0.0;
 
@@ -397,7 +401,7 @@ centre(live *s)
 {
 	double		gain = s->nseen > 0 ? offset_now(s) : 0.0;
 
-	for (int64_t i = 0; i < s->r.q->asked; i++)
+	for (int64_t i = 0; i < s->asked; i++)
 		s->mean[i] = s->mean[2 * i] - gain * s->mean[2 * i + 1];
 	s->r.f.offset += s->r.f.unit * gain;
 }
@@ -409,10 +413,10 @@ finish(live *s)
 	gp_problem	problem = {.task = s->r.f.values ? GP_TASK_VALUES : GP_TASK_CLASSES};
 	gp_targets	targets = {.unit = s->r.f.unit};
 	gp_solution solution = {.noise = s->r.f.noise,.mean_diag = s->r.f.mean_diag,.scale = s->r.f.scale};
-	gp_posterior out = {.nodes = s->r.q->asked,.columns = s->columns,.mean = s->mean};
-	double	   *diag = gp_alloc_array(s->r.env, s->r.q->asked, sizeof(double));
+	gp_posterior out = {.nodes = s->asked,.columns = s->columns,.mean = s->mean};
+	double	   *diag = gp_alloc_array(s->r.env, s->asked, sizeof(double));
 
-	out.variance = gp_alloc_array(s->r.env, s->r.q->asked, sizeof(double));
+	out.variance = gp_alloc_array(s->r.env, s->asked, sizeof(double));
 	fill_variances(s, out.variance, diag);
 	if (s->nseen > 0)
 	{
@@ -461,7 +465,7 @@ end(live *s)
 gp_live_answer
 gp_live_ask(gp_device *dev, const gp_live_question *question)
 {
-	live		s = {.r = gp_live_rows_open(dev, question)};
+	live		s = {.r = gp_live_rows_open(dev, question, false)};
 	gp_live_answer answer;
 
 	begin(&s);
@@ -499,7 +503,7 @@ fill_counts(live *s, int64_t m, double *count)
 gp_live_answer
 gp_live_explain(gp_device *dev, const gp_live_question *question, double *count)
 {
-	live		s = {.r = gp_live_rows_open(dev, question)};
+	live		s = {.r = gp_live_rows_open(dev, question, false)};
 	gp_live_answer answer;
 	int64_t		m;
 

@@ -4,17 +4,36 @@
 #include "base/sort.h"
 #include "live_rows.h"
 
+/* The nodes whose rows are wanted: those asked for, and those that get or lose a label. */
+static int32_t *
+wanted_nodes(gp_env *env, const gp_live_question *q)
+{
+	int32_t    *node = gp_alloc_array(env, q->asked + q->nlabels, sizeof(int32_t));
+
+	for (int64_t i = 0; i < q->asked; i++)
+		node[i] = q->node ? q->node[i] : (int32_t) i;
+	for (int64_t k = 0; k < q->nlabels; k++)
+		node[q->asked + k] = q->label[k].node;
+	return node;
+}
+
 /* Opens the evaluation. */
 gp_live_rows
-gp_live_rows_open(gp_device *dev, const gp_live_question *question)
+gp_live_rows_open(gp_device *dev, const gp_live_question *question, bool all)
 {
 	gp_live_rows r = {.env = dev->env,.dev = dev,.q = question};
+	int32_t    *node = all ? NULL : wanted_nodes(dev->env, question);
+	gp_asked	asked = {.graph = question->graph,.features = question->features,.inner = question->inner,
+	.fit_node = question->fit_node,.node = node,.n = all ? question->inner : question->asked + question->nlabels,
+	.ncuts = question->ncuts,.cut = question->cut};
 
 	if (!gp_live_read(question->keep, &r.f))
 		gp_raise(dev->env, GP_ERR_INTERNAL, NULL, "the live state has no figures");
-	gp_eval_open_live(&r.ev, dev, question->program, question->graph, question->features, question->inner,
-					  question->fit_node, (gp_fit_size) {(int64_t) r.f.nodes, (int64_t) r.f.dims}, question->keep,
-					  gp_live_type(&r.f));
+	gp_eval_open_live(&r.ev, dev, question->program, &asked, (gp_fit_size) {(int64_t) r.f.nodes, (int64_t) r.f.dims},
+					  question->keep, gp_live_type(&r.f));
+	if (!r.f.exact)
+		gp_live_near(&r.ev);
+	gp_free(dev->env, node);
 	return r;
 }
 
@@ -116,8 +135,8 @@ gp_live_factor(gp_live_rows *r)
 	out = gp_factor_create(r->env);
 	out->npanels = 1;
 	out->panel[0].value = 1.0;
-	out->panel[0].p = dev->create(dev, ev->live_rows, x.cols, ev->type);
-	gp_factor_times(ev, f, 0, ev->live_rows, x, out->panel[0].p);
+	out->panel[0].p = dev->create(dev, gp_eval_rows(ev), x.cols, ev->type);
+	gp_factor_times(ev, f, 0, gp_eval_rows(ev), x, out->panel[0].p);
 	dev->destroy(dev, &x);
 	gp_factor_free(ev, f);
 	return out;

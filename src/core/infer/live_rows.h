@@ -19,8 +19,8 @@ typedef struct gp_live_rows
 	gp_matrix	whole;			/* the whole exact kernel, once it was asked for, where columns are not enough */
 } gp_live_rows;
 
-/* Opens and closes the evaluation of a question's rows. */
-extern gp_live_rows gp_live_rows_open(gp_device *dev, const gp_live_question *question);
+/* Opens and closes the evaluation of what is asked for, or of all inner nodes, whose rows are then numbered as they are. */
+extern gp_live_rows gp_live_rows_open(gp_device *dev, const gp_live_question *question, bool all);
 extern void gp_live_rows_close(gp_live_rows *r);
 
 /* The row of an anchor that is a labelled node of an exact fit. */

@@ -318,7 +318,7 @@ choose(choosing *s, int64_t k)
 gp_live_choice
 gp_live_next(gp_device *dev, const gp_live_question *question, int64_t k)
 {
-	gp_live_rows r = gp_live_rows_open(dev, question);
+	gp_live_rows r = gp_live_rows_open(dev, question, true);
 	choosing	s = {.env = dev->env,.dev = dev,.noise = r.f.noise};
 	gp_live_choice out;
 

@@ -51,17 +51,6 @@ gp_anchors_note_input(gp_eval *ev, const int32_t *index, int64_t n)
 			   x->dims * size);
 }
 
-/* The largest power of A in an operator. */
-static int
-largest_power(const gp_operator *op)
-{
-	int			most = 0;
-
-	for (int t = 0; t < op->nterms; t++)
-		most = op->term[t].power_a > most ? op->term[t].power_a : most;
-	return most;
-}
-
 /* The largest power of A over what is no explicit factor. */
 static int
 deep_hops(const gp_eval *ev)
@@ -72,7 +61,7 @@ deep_hops(const gp_eval *ev)
 	for (int i = 0; i < program->nsteps; i++)
 		if (program->steps[i].kind == GP_STEP_OP && !gp_step_is_linear(ev, i))
 		{
-			int			power = largest_power(program->steps[i].op);
+			int			power = gp_operator_reach(program->steps[i].op);
 
 			most = power > most ? power : most;
 		}
@@ -146,8 +135,8 @@ gp_anchors_note_exact(gp_eval *ev, const int32_t *node, int64_t n, bool whole)
 /* ---- rows behind rows ---- */
 
 /* A sparse matrix of the first rows of one and all rows of another. */
-static gp_csr *
-stack_csr(gp_env *env, const gp_csr *top, int64_t rows, const gp_csr *below, int64_t cols)
+gp_csr *
+gp_csr_stack(gp_env *env, const gp_csr *top, int64_t rows, const gp_csr *below, int64_t cols)
 {
 	int64_t		first = top ? top->start[rows] : 0;
 	int64_t		more = below ? gp_csr_entries(below) : 0;
@@ -215,7 +204,7 @@ column_now(const gp_eval *ev, const gp_terms *terms, int64_t col)
 static gp_csr *
 place_columns(gp_eval *ev, const gp_terms *terms, const gp_csr *s, int64_t cols)
 {
-	gp_csr	   *out = stack_csr(ev->env, NULL, 0, s, cols);
+	gp_csr	   *out = gp_csr_stack(ev->env, NULL, 0, s, cols);
 
 	for (int64_t k = 0; terms->n > 1 && k < gp_csr_entries(out); k++)
 		out->col[k] = (int32_t) column_now(ev, terms, out->col[k]);
@@ -303,202 +292,10 @@ gp_anchors_fill(gp_eval *ev, gp_piece_kind kind, int site, const gp_terms *terms
 		return;
 	}
 	below = place_columns(ev, terms, sparse->csr, z->csr->cols);
-	all = stack_csr(ev->env, z->csr, ev->live_rows, below, z->csr->cols);
+	all = gp_csr_stack(ev->env, z->csr, ev->live_rows, below, z->csr->cols);
 	gp_csr_free(ev->env, below);
 	gp_csr_free(ev->env, z->csr);
 	z->csr = all;
-}
-
-/* ---- opening ---- */
-
-/* The first rows of a sparse matrix, without entries in columns from a number on. */
-static gp_csr *
-first_rows(gp_env *env, const gp_csr *s, int64_t rows, int64_t cols)
-{
-	gp_csr	   *out = gp_csr_create(env, rows, cols, s->start[rows], s->type);
-	int64_t		at = 0;
-
-	for (int64_t i = 0; i < rows; i++)
-	{
-		for (int64_t k = s->start[i]; k < s->start[i + 1]; k++)
-			if (s->col[k] < cols)
-			{
-				out->col[at] = s->col[k];
-				gp_number_put(out->value, s->type, at++, gp_number_at(s->value, s->type, k));
-			}
-		out->start[i + 1] = at;
-	}
-	return out;
-}
-
-/* A among the rows, with that among the anchors behind it. */
-static gp_csr *
-stack_operator(gp_env *env, const gp_csr *a, int64_t rows, const gp_piece *kept, int64_t anchors)
-{
-	gp_csr	   *own = first_rows(env, a, rows, rows);
-	gp_csr	   *below = kept ? stack_csr(env, NULL, 0, kept->csr, rows + anchors) :
-		gp_csr_create(env, anchors, rows + anchors, 0, a->type);
-	gp_csr	   *out;
-
-	for (int64_t k = 0; k < gp_csr_entries(below); k++)
-		below->col[k] += (int32_t) rows;
-	out = stack_csr(env, own, rows, below, rows + anchors);
-	gp_csr_free(env, own);
-	gp_csr_free(env, below);
-	return out;
-}
-
-/* Dense features as a sparse matrix that has all their entries. */
-static gp_csr *
-sparse_of(gp_env *env, const gp_features *x)
-{
-	int64_t		entries = (int64_t) gp_size_mul(env, x->rows, x->dims);
-	gp_csr	   *s = gp_csr_create(env, x->rows, x->dims, entries, x->type);
-
-	for (int64_t i = 0; i < x->rows; i++)
-		s->start[i + 1] = (i + 1) * x->dims;
-	for (int64_t k = 0; k < entries; k++)
-		s->col[k] = (int32_t) (k % x->dims);
-	memcpy(s->value, x->dense, entries * gp_type_size(x->type));
-	return s;
-}
-
-/* Copies the first rows of sparse features into dense ones. */
-static void
-spread(const gp_features *x, int64_t rows, void *dense)
-{
-	for (int64_t i = 0; i < rows; i++)
-		for (int64_t k = x->csr->start[i]; k < x->csr->start[i + 1]; k++)
-			gp_number_put(dense, x->type, i * x->dims + x->csr->col[k], gp_number_at(x->csr->value, x->type, k));
-}
-
-/* The features of the rows, those of the anchors behind them where they were kept: in the form of these. */
-static gp_features *
-stack_features(gp_env *env, const gp_features *x, int64_t rows, const gp_piece *kept, int64_t anchors)
-{
-	gp_features *out = gp_alloc_zero(env, 1, sizeof(gp_features));
-	gp_csr	   *none;
-	gp_csr	   *own;
-	size_t		size = gp_type_size(x->type);
-	size_t		bytes = (size_t) (rows * x->dims) * size;
-
-	*out = (gp_features) {.rows = rows + anchors,.dims = x->dims,.type = x->type};
-	if (kept ? kept->csr != NULL : x->csr != NULL)
-	{
-		none = gp_csr_create(env, anchors, x->dims, 0, x->type);
-		own = x->csr ? NULL : sparse_of(env, x);
-		out->csr = stack_csr(env, own ? own : x->csr, rows, kept ? kept->csr : none, x->dims);
-		gp_csr_free(env, none);
-		gp_csr_free(env, own);
-		return out;
-	}
-	out->dense = gp_alloc_zero(env, (int64_t) gp_size_mul(env, out->rows, out->dims), size);
-	if (x->csr)
-		spread(x, rows, out->dense);
-	else
-		memcpy(out->dense, x->dense, bytes);
-	if (kept && (kept->dense == NULL || kept->rows != anchors || kept->cols > x->dims || kept->type != x->type))
-		gp_raise(env, GP_ERR_DATA, "Fit the model again.", "the live state does not fit its features");
-	/* Features that are new since the fit are 0 there. */
-	for (int64_t i = 0; kept && i < anchors; i++)
-		memcpy((char *) out->dense + bytes + (size_t) (i * x->dims) * size,
-			   (char *) kept->dense + (size_t) (i * kept->cols) * size, (size_t) kept->cols * size);
-	return out;
-}
-
-/* The column of each node: its number in the fit, or one behind these; *width counts them. */
-static int32_t *
-node_columns(gp_env *env, int64_t n, const int32_t *fit_node, int64_t fit_nodes, int64_t *width)
-{
-	int32_t    *column = gp_alloc_array(env, n, sizeof(int32_t));
-
-	*width = fit_nodes;
-	for (int64_t i = 0; i < n; i++)
-		column[i] = fit_node[i] >= 0 ? fit_node[i] : (int32_t) (*width)++;
-	return column;
-}
-
-/* The first rows of a sparse matrix whose columns are nodes, as columns of those of the fit and the new ones. */
-static gp_csr *
-rename_columns(gp_env *env, gp_csr *s, int64_t rows, const int32_t *column, int64_t width, int64_t anchors)
-{
-	gp_csr	   *none = gp_csr_create(env, anchors, width, 0, s->type);
-	gp_csr	   *renamed = stack_csr(env, s, rows, none, width);
-	gp_csr	   *turned;
-	gp_csr	   *out;
-
-	for (int64_t k = 0; k < gp_csr_entries(renamed); k++)
-		renamed->col[k] = column[renamed->col[k]];
-	turned = gp_csr_transpose(env, renamed);
-	out = gp_csr_transpose(env, turned);
-	gp_csr_free(env, turned);
-	gp_csr_free(env, renamed);
-	gp_csr_free(env, none);
-	gp_csr_free(env, s);
-	return out;
-}
-
-/* The features that the kernel takes: the rows' own, or a column for each node. */
-static void
-make_features(gp_prepared *kernel, const gp_features *features, int64_t nodes, const int32_t *column, int64_t width,
-			  const gp_piece *kept, int64_t anchors, gp_type type)
-{
-	gp_env	   *env = kernel->env;
-	gp_features *unit = NULL;
-	gp_csr	   *eye;
-
-	if (features == NULL || kernel->input == GP_INPUT_IDENTITY)
-	{
-		eye = rename_columns(env, gp_csr_identity(env, nodes, type), nodes, column, width, kept ? 0 : anchors);
-		kernel->own_x = gp_features_of_csr(env, eye);
-		kernel->node_columns = true;
-		if (kept)
-		{
-			kernel->own_x->csr = stack_csr(env, eye, nodes, kept->csr, width);
-			kernel->own_x->rows = nodes + anchors;
-			gp_csr_free(env, eye);
-		}
-	}
-	else
-	{
-		if (kernel->input == GP_INPUT_COSINE)
-			unit = gp_features_unit(env, features, features->type, GP_ROW_LENGTH);
-		kernel->own_x = stack_features(env, unit ? unit : features, nodes, kept, anchors);
-		gp_features_free(env, unit);
-	}
-	if (kernel->input == GP_INPUT_IDENTITY || kernel->input == GP_INPUT_COSINE)
-		kernel->input = GP_INPUT_LINEAR;
-	kernel->x = kernel->own_x;
-}
-
-/* Opens an evaluation of a few rows. */
-void
-gp_eval_open_live(gp_eval *ev, gp_device *dev, const gp_program *program, const gp_graph *graph,
-				  const gp_features *features, int64_t inner, const int32_t *fit_node, gp_fit_size fit,
-				  const gp_keep *keep, gp_type type)
-{
-	gp_env	   *env = dev->env;
-	gp_prepared *kernel = gp_alloc_zero(env, 1, sizeof(gp_prepared));
-	int64_t		anchors = gp_keep_find(keep, GP_PIECE_ANCHORS, 0, 0)->rows;
-	int64_t		width;
-	int32_t    *column = node_columns(env, graph->nodes, fit_node, fit.nodes, &width);
-	gp_csr	   *a = gp_graph_normalise(env, graph, program->norm, type);
-
-	*kernel = (gp_prepared) {.env = env,.program = program,.directed = graph->directed,.input = program->input.kind,
-	.fit_nodes = fit.nodes,.fit_dims = fit.dims};
-	*ev = (gp_eval) {.dev = dev,.env = env,.n = inner + anchors,.type = type,.kernel = kernel,.live = keep,
-	.live_rows = inner,.jitter = 1e-6};
-	kernel->a = stack_operator(env, a, inner, gp_keep_find(keep, GP_PIECE_OPERATOR, 0, 0), anchors);
-	gp_csr_free(env, a);
-	make_features(kernel, features, inner, column, width, gp_keep_find(keep, GP_PIECE_INPUT, 0, 0), anchors, type);
-	for (int i = 0; i < program->nsteps; i++)
-		if (program->steps[i].kind == GP_STEP_LISTS && kernel->lists == NULL)
-			kernel->lists = rename_columns(env, gp_graph_lists(env, graph, type), inner, column, width, anchors);
-	gp_free(env, column);
-	kernel->linear = gp_alloc_zero(env, program->nsteps, sizeof(gp_known_linear));
-	kernel->op = gp_alloc_zero(env, program->nsteps, sizeof(gp_known_operator));
-	gp_find_properties(ev);
-	ev->linear = gp_alloc_zero(env, program->nsteps, sizeof(gp_linear));
 }
 
 /* ---- scales, and how far a program reaches ---- */
@@ -539,7 +336,7 @@ gp_program_hops(gp_env *env, const gp_program *program)
 		if (s->arg1 >= 0 && hops[s->arg1] > hops[i])
 			hops[i] = hops[s->arg1];
 		if (s->kind == GP_STEP_OP)
-			hops[i] += largest_power(s->op);
+			hops[i] += gp_operator_reach(s->op);
 	}
 	last = hops[program->nsteps - 1];
 	gp_free(env, hops);

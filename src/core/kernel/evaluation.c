@@ -148,6 +148,7 @@ free_prepared(gp_prepared *kernel)
 	gp_features_free(env, kernel->own_x);
 	gp_csr_free(env, kernel->a);
 	gp_csr_free(env, kernel->lists);
+	gp_order_free(env, kernel->order);
 	gp_free(env, kernel);
 }
 

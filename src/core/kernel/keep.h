@@ -21,8 +21,7 @@ typedef enum gp_piece_kind
 	GP_PIECE_OPERATOR,			/* A among the anchors */
 	GP_PIECE_UNIT,				/* what a step was scaled by, by a gp_unit_pass */
 	GP_PIECE_ROWS,				/* the anchors' rows of a whitened panel of a step */
-	GP_PIECE_BY_TERMS,			/* 1 where a step's panel was made term by term: another order of sums */
-	GP_PIECE_ROOT,				/* the Cholesky factor of the anchors' covariance at a step */
+	GP_PIECE_ROOT = 9,			/* the Cholesky factor of the anchors' covariance at a step */
 	GP_PIECE_MOMENTS,			/* mean and deviation of each feature, where they are standardised */
 	GP_PIECE_FIGURES,			/* of the posterior (live.c); those that follow are, too */
 	GP_PIECE_WEIGHTS,			/* part 1: of targets that are all 1 */
@@ -124,14 +123,39 @@ typedef struct gp_fit_size
 extern int64_t gp_anchors_term_width(const gp_eval *ev, const gp_linear_term *term);
 extern int64_t gp_anchors_width(const gp_eval *ev, const gp_terms *terms);
 
+/* An edge that a row does without. */
+typedef struct gp_cut
+{
+	int32_t		src;
+	int32_t		dst;
+} gp_cut;
+
 /*
- * Opens an evaluation of the first nodes of a graph against what a fit kept; the others are
- * there for the degrees of these.  fit_node tells the number that each had in the fit, or -1.
- * Anchor k is row inner + k.
+ * What a live evaluation is of: the first nodes of a graph, the others being there for the degrees of
+ * these.  fit_node tells the number that each had in the fit, or -1.
  */
-extern void gp_eval_open_live(gp_eval *ev, gp_device *dev, const gp_program *program, const gp_graph *graph,
-							  const gp_features *features, int64_t inner, const int32_t *fit_node, gp_fit_size fit,
-							  const gp_keep *keep, gp_type type);
+typedef struct gp_asked
+{
+	const gp_graph *graph;
+	const gp_features *features;	/* of the inner nodes; NULL: structure only */
+	int64_t		inner;
+	const int32_t *fit_node;
+	int64_t		n;
+	const int32_t *node;		/* those asked for; NULL: the first n */
+	int64_t		ncuts;
+	const gp_cut *cut;			/* edges without each of which the first of these is asked for, too */
+} gp_asked;
+
+/* Opens an evaluation against what a fit kept, whose anchors stand behind the rows. */
+extern void gp_eval_open_live(gp_eval *ev, gp_device *dev, const gp_program *program, const gp_asked *asked,
+							  gp_fit_size fit, const gp_keep *keep, gp_type type);
+
+/* The row of a node, and of the node asked for without the edge of a cut. */
+extern int32_t gp_live_row(const gp_eval *ev, int32_t node);
+extern int32_t gp_live_row_cut(const gp_eval *ev, int64_t cut);
+
+/* Has a low-rank factor computed for rows as far as each step needs them. */
+extern void gp_live_near(gp_eval *ev);
 
 /* What a step was scaled by, for an evaluation of a few rows; false where it is to be computed. */
 extern bool gp_unit_kept(const gp_eval *ev, gp_unit_pass pass, int step, double *scale);

@@ -63,13 +63,25 @@ typedef struct gp_eval
 	gp_keep    *keep;			/* gets what a later evaluation needs; NULL: nothing is kept */
 	const gp_keep *live;		/* what the rows are evaluated against; NULL: all nodes are there */
 	int64_t		live_rows;		/* rows before those of what was kept */
+	const int64_t *near;		/* how many of these lie within each number of hops of what is asked for; NULL: in no order */
+	int			hops;			/* as far as these lie */
+	int			hop;			/* and as far as those that are computed now */
 } gp_eval;
 
-/* The rows that panels and blocks have: all, or those before what was kept. */
+/* The rows that are so many hops further than those that are computed now. */
+static inline int64_t
+gp_eval_rows_behind(const gp_eval *ev, int more)
+{
+	if (ev->near == NULL)
+		return ev->live ? ev->live_rows : ev->n;
+	return ev->near[ev->hop + more < ev->hops ? ev->hop + more : ev->hops];
+}
+
+/* The rows that panels and blocks have: all, or those before what was kept, of which a step computes those that are near. */
 static inline int64_t
 gp_eval_rows(const gp_eval *ev)
 {
-	return ev->live ? ev->live_rows : ev->n;
+	return gp_eval_rows_behind(ev, 0);
 }
 
 /* What a linear term is of. */
@@ -140,6 +152,9 @@ extern const gp_step_nature *gp_step_nature_of(const gp_step *s);
 extern bool gp_step_is_linear(const gp_eval *ev, int step);
 extern bool gp_step_is_chain(const gp_eval *ev, int step);
 extern gp_reach gp_step_reach(const gp_eval *ev, int step);
+
+/* The largest power of A in an operator: how many hops it reaches. */
+extern int gp_operator_reach(const gp_operator *op);
 
 /* True when the operator contains P(a), whose field is the whole graph. */
 extern bool gp_operator_is_global(const gp_operator *op);

@@ -360,7 +360,11 @@ gp_linear
 gp_linear_build(gp_eval *ev, const gp_terms *terms)
 {
 	gp_linear  *part = gp_alloc_zero(ev->env, terms->n, sizeof(gp_linear));
+	int			hop = ev->hop;
 	gp_linear	z;
+
+	/* Several steps may take it, so that it has the rows of all. */
+	ev->hop = ev->hops;
 
 	for (int t = 0; t < terms->n; t++)
 	{
@@ -379,6 +383,7 @@ gp_linear_build(gp_eval *ev, const gp_terms *terms)
 	}
 	z = join(ev, terms, part);
 	gp_free(ev->env, part);
+	ev->hop = hop;
 	return z;
 }
 

@@ -21,6 +21,7 @@ typedef struct nystrom
 	const int32_t *landmark;
 	int64_t		na;
 	int		   *uses;			/* takers left of each step's factor */
+	int		   *hop;			/* how far from what is asked for the rows of each step lie; NULL: all are computed */
 	gp_factor **kept;			/* NULL before it is computed, and for linear steps */
 } nystrom;
 
@@ -118,31 +119,20 @@ gp_panel_whiten(gp_eval *ev, gp_panel *panel)
 	dev->destroy(dev, &panel->root);
 }
 
-/* A panel, with zeros in rows that nothing is computed for. */
+/* A panel of all rows. */
 static gp_matrix
 create_panel(nystrom *ny)
 {
 	gp_eval    *ev = ny->ev;
-	gp_matrix	out = ev->dev->create(ev->dev, ev->n, ny->na, ev->type);
 
-	if (ev->live)
-		ev->dev->fill(ev->dev, gp_matrix_rows(out, ev->live_rows, ev->n - ev->live_rows), 0.0);
-	return out;
+	return ev->dev->create(ev->dev, ev->live ? ev->live_rows : ev->n, ny->na, ev->type);
 }
 
-/* Whether a panel is made term by term; as in the fit, for the order of sums is seen in what follows. */
+/* Whether a panel is made term by term.  What is to be evaluated later is not: hubs alone need their factor, and sums run as they ran here. */
 static bool
-goes_by_terms(gp_eval *ev, int step, const gp_terms *terms, const gp_linear *z)
+goes_by_terms(const gp_eval *ev, const gp_terms *terms, const gp_linear *z)
 {
-	double		one = 1.0;
-
-	if (ev->live)
-		return gp_keep_find(ev->live, GP_PIECE_BY_TERMS, step, 0) != NULL;
-	if (!gp_terms_cheaper(ev, terms, z))
-		return false;
-	if (ev->keep)
-		gp_keep_numbers(ev->keep, GP_PIECE_BY_TERMS, step, 0, &one, 1, 1);
-	return true;
+	return ev->live == NULL && ev->keep == NULL && gp_terms_cheaper(ev, terms, z);
 }
 
 /*
@@ -155,7 +145,7 @@ linear_panel(nystrom *ny, int step, const gp_terms *terms, const gp_linear *z, b
 	gp_eval    *ev = ny->ev;
 	gp_device  *dev = ev->dev;
 	gp_stage	stage = {GP_MAP_RELU, 0.0, 0.0, 1.0, 0.0, {0}};
-	bool		by_terms = goes_by_terms(ev, step, terms, z);
+	bool		by_terms = goes_by_terms(ev, terms, z);
 	gp_matrix	out = create_panel(ny);
 	int64_t		rows = gp_eval_rows(ev);
 	int64_t		width = gp_min64(ny->na, GP_COLUMN_BLOCK);
@@ -209,7 +199,7 @@ typedef struct deep_parts
 	gp_stage	stage;
 } deep_parts;
 
-/* The landmarks' rows of a whitened panel of a step, which are kept, or take their place in it as they were. */
+/* The landmarks' rows of a whitened panel of a step, which are kept, or as they were. */
 static gp_matrix
 landmark_rows(nystrom *ny, int step, int b, gp_matrix p)
 {
@@ -222,7 +212,6 @@ landmark_rows(nystrom *ny, int step, int b, gp_matrix p)
 		rows = gp_keep_take(dev, gp_keep_need(ev->env, ev->live, GP_PIECE_ROWS, step, b, ny->na), ev->type);
 		if (rows.cols != p.cols)
 			gp_raise(ev->env, GP_ERR_DATA, "Fit the model again.", "the live state does not fit its kernel");
-		dev->copy(dev, gp_matrix_rows(p, ev->live_rows, ny->na), rows);
 		return rows;
 	}
 	rows = dev->create(dev, ny->na, p.cols, ev->type);
@@ -230,6 +219,23 @@ landmark_rows(nystrom *ny, int step, int b, gp_matrix p)
 	if (ev->keep)
 		gp_keep_matrix(dev, ev->keep, GP_PIECE_ROWS, step, b, rows);
 	return rows;
+}
+
+/* norm += the squared norms of a panel's rows, and of the anchors' behind them. */
+static void
+add_norms(gp_eval *ev, const gp_panel *panel, gp_matrix anchors, gp_matrix temp, gp_matrix norm)
+{
+	gp_device  *dev = ev->dev;
+	int64_t		rows = gp_eval_rows(ev);
+	gp_matrix	head = gp_matrix_rows(panel->p, 0, rows);
+
+	dev->row_dots(dev, gp_matrix_rows(temp, 0, rows), head, head);
+	dev->axpby(dev, panel->value, gp_matrix_rows(temp, 0, rows), 1.0, gp_matrix_rows(norm, 0, rows));
+	if (ev->live == NULL)
+		return;
+	temp = gp_matrix_rows(temp, ev->live_rows, anchors.rows);
+	dev->row_dots(dev, temp, anchors, anchors);
+	dev->axpby(dev, panel->value, temp, 1.0, gp_matrix_rows(norm, ev->live_rows, anchors.rows));
 }
 
 /* Whitens the panels, takes the norms and the landmarks' rows. */
@@ -249,8 +255,7 @@ deep_prepare(nystrom *ny, int step, gp_factor *f, deep_parts *parts)
 
 		gp_panel_whiten(ev, panel);
 		parts->qa[b] = landmark_rows(ny, step, b, panel->p);
-		dev->row_dots(dev, temp, panel->p, panel->p);
-		dev->axpby(dev, panel->value, temp, 1.0, norm);
+		add_norms(ev, panel, parts->qa[b], temp, norm);
 	}
 	if (f->terms.n > 0)
 	{
@@ -421,9 +426,9 @@ unit_scale(nystrom *ny, int step, int arg, const gp_factor *f)
 	return gp_unit_note(ny->ev, GP_UNIT_LOWRANK, step, gp_unit_scale(ny->ev, step_mean(ny, arg, f)));
 }
 
-/* A copy of a factor, panels included. */
+/* A copy of a factor, panels included, of the rows that were computed. */
 static gp_factor *
-copy_factor(gp_eval *ev, const gp_factor *f)
+copy_factor(gp_eval *ev, const gp_factor *f, int64_t rows)
 {
 	gp_device  *dev = ev->dev;
 	gp_factor  *out = gp_factor_create(ev->env);
@@ -435,7 +440,7 @@ copy_factor(gp_eval *ev, const gp_factor *f)
 		gp_panel   *to = &out->panel[b];
 
 		to->p = dev->create(dev, from->p.rows, from->p.cols, from->p.type);
-		dev->copy(dev, to->p, from->p);
+		dev->copy(dev, gp_matrix_rows(to->p, 0, rows), gp_matrix_rows(from->p, 0, rows));
 		if (from->root.data)
 		{
 			to->root = dev->create(dev, from->root.rows, from->root.cols, GP_DOUBLE);
@@ -443,6 +448,15 @@ copy_factor(gp_eval *ev, const gp_factor *f)
 		}
 	}
 	return out;
+}
+
+/* The rows that a step was computed for. */
+static int64_t
+computed_rows(const nystrom *ny, int step)
+{
+	const gp_eval *ev = ny->ev;
+
+	return ny->hop ? ev->near[ny->hop[step]] : ev->live ? ev->live_rows : ev->n;
 }
 
 /* The factor of a step for one taker; the last one gets the original, linear terms are collected anew. */
@@ -458,7 +472,7 @@ take_factor(nystrom *ny, int step)
 		return f;
 	}
 	f = ny->kept[step];
-	return --ny->uses[step] > 0 ? copy_factor(ny->ev, f) : f;
+	return --ny->uses[step] > 0 ? copy_factor(ny->ev, f, computed_rows(ny, step)) : f;
 }
 
 /* Computes the factor of a step that is not linear, from those of its arguments. */
@@ -510,11 +524,11 @@ dense_of(gp_eval *ev, gp_linear *z)
 		z->dense = (gp_matrix) {0};
 		return out;
 	}
-	out = dev->create(dev, ev->n, z->width, ev->type);
+	out = dev->create(dev, gp_eval_rows(ev), z->width, ev->type);
 	eye = dev->create(dev, z->width, z->width, ev->type);
 	dev->fill(dev, eye, 0.0);
 	dev->shift(dev, gp_matrix_diagonal(eye), 1.0);
-	gp_linear_times(ev, z, 0, ev->n, eye, 0.0, out);
+	gp_linear_times(ev, z, 0, out.rows, eye, 0.0, out);
 	dev->destroy(dev, &eye);
 	return out;
 }
@@ -584,11 +598,33 @@ settle_terms(nystrom *ny, gp_factor *f)
 	append_factor(ev, f, linear);
 }
 
+/* How far from what is asked for rows of each step are needed: an operator's argument as much further as its power. */
+static int *
+find_hops(gp_eval *ev, int step)
+{
+	int		   *hop;
+
+	if (ev->near == NULL)
+		return NULL;
+	hop = gp_alloc_zero(ev->env, step + 1, sizeof(int));
+	for (int i = step; i >= 0; i--)
+	{
+		const gp_step *s = &ev->kernel->program->steps[i];
+		int			need = s->kind == GP_STEP_OP ? hop[i] + gp_operator_reach(s->op) : hop[i];
+
+		if (s->arg0 >= 0 && need > hop[s->arg0])
+			hop[s->arg0] = need;
+		if (s->arg1 >= 0 && need > hop[s->arg1])
+			hop[s->arg1] = need;
+	}
+	return hop;
+}
+
 /* The factor of a step on these landmarks: of all steps it needs, arguments first. */
 gp_factor *
 gp_eval_nystrom(gp_eval *ev, int step, const int32_t *landmark, int64_t n)
 {
-	nystrom		ny = {ev, landmark, n, NULL, NULL};
+	nystrom		ny = {.ev = ev,.landmark = landmark,.na = n,.hop = find_hops(ev, step)};
 	gp_factor  *out;
 
 	gp_nystrom_check(ev, step);
@@ -600,12 +636,15 @@ gp_eval_nystrom(gp_eval *ev, int step, const int32_t *landmark, int64_t n)
 		if (ny.uses[i] == 0 || gp_step_is_linear(ev, i))
 			continue;
 		ev->env->check_interrupts(ev->env);
+		ev->hop = ny.hop ? ny.hop[i] : ev->hop;
 		ny.kept[i] = compute(&ny, i);
 	}
+	ev->hop = 0;
 	out = take_factor(&ny, step);
 	settle_terms(&ny, out);
 	gp_free(ev->env, ny.uses);
 	gp_free(ev->env, ny.kept);
+	gp_free(ev->env, ny.hop);
 	return out;
 }
 

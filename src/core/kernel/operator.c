@@ -14,6 +14,17 @@
 #define FILL_FACTOR 64.0		/* entries of a power, relative to A's, that are too many */
 #define FILL_SMALL 4e6			/* so many are never too many */
 
+/* The largest power of A in an operator. */
+int
+gp_operator_reach(const gp_operator *op)
+{
+	int			most = 0;
+
+	for (int t = 0; t < op->nterms; t++)
+		most = op->term[t].power_a > most ? op->term[t].power_a : most;
+	return most;
+}
+
 /* True when the operator contains P(a). */
 bool
 gp_operator_is_global(const gp_operator *op)
@@ -116,17 +127,31 @@ apply_p(gp_eval *ev, double alpha, gp_matrix x, const gp_matrix *w)
 	dev->copy(dev, x, w[T2]);
 }
 
+/* x <- coef A x in the rows that are computed now, or so many hops further. */
+static void
+apply_a(gp_eval *ev, double coef, int more, gp_matrix x, gp_matrix work)
+{
+	gp_device  *dev = ev->dev;
+	gp_csr		part = *ev->kernel->a;
+
+	if (ev->near)
+	{
+		part.rows = gp_eval_rows_behind(ev, more);
+		part.cols = x.rows;
+	}
+	work = gp_matrix_rows(work, 0, part.rows);
+	dev->spmm(dev, coef, &part, x, 0.0, work);
+	dev->copy(dev, gp_matrix_rows(x, 0, part.rows), work);
+}
+
 /* x <- coef A^power x. */
 static void
 apply_monomial(gp_eval *ev, const gp_operator *op, const gp_monomial *m, gp_matrix x, const gp_matrix *w)
 {
 	gp_device  *dev = ev->dev;
 
-	for (int k = 0; k < m->power_a; k++)
-	{
-		dev->spmm(dev, 1.0, ev->kernel->a, x, 0.0, w[T0]);
-		dev->copy(dev, x, w[T0]);
-	}
+	for (int k = m->power_a; k > 0; k--)
+		apply_a(ev, 1.0, k - 1, x, w[T0]);
 	for (int p = 0; p < op->np; p++)
 		for (int k = 0; k < m->power_p[p]; k++)
 			apply_p(ev, op->p_alpha[p], x, w);
@@ -149,8 +174,7 @@ apply_block(gp_eval *ev, const gp_operator *op, gp_matrix x, const gp_matrix *w)
 
 	if (gp_operator_is_a(op))
 	{
-		dev->spmm(dev, op->term[0].coef, ev->kernel->a, x, 0.0, w[T0]);
-		dev->copy(dev, x, w[T0]);
+		apply_a(ev, op->term[0].coef, 0, x, w[T0]);
 		return;
 	}
 	if (op->nterms == 1)

@@ -8,7 +8,7 @@
 #ifndef GP_PREPARED_H
 #define GP_PREPARED_H
 
-#include "kernel.h"
+#include "keep.h"
 
 /* What is known of an operator. */
 typedef struct gp_known_operator
@@ -31,6 +31,43 @@ typedef struct gp_known_linear
 	gp_count	count;
 } gp_known_linear;
 
+/* A node as a cut leaves it. */
+typedef struct gp_copy
+{
+	int64_t		cut;
+	int32_t		node;
+	int32_t		row;
+} gp_copy;
+
+/* The rows of a live evaluation (live_order.c). */
+typedef struct gp_order
+{
+	int64_t		rows;
+	int32_t    *node;			/* of each row */
+	int64_t    *copy_of;		/* the cut that a row is a copy for, or -1 */
+	int32_t    *place;			/* the row of each inner node */
+	int			hops;
+	int64_t    *near;			/* hops + 1: rows within so many hops */
+	gp_copy    *copy;			/* by cut and node */
+	int64_t    *first;			/* of each cut's copies */
+	int32_t    *cut_row;		/* the row of the node asked for without each cut's edge */
+	bool		sym;			/* the normalisation, and the degrees that it is of, where there are cuts */
+	double	   *out;
+	double	   *in;
+} gp_order;
+
+extern gp_order *gp_order_make(gp_env *env, const gp_program *program, const gp_asked *asked);
+extern void gp_order_free(gp_env *env, gp_order *o);	/* NULL is allowed */
+
+/* Fills a row of A that has its offset; returns how many entries it has. */
+extern int64_t gp_order_fill(const gp_order *o, const gp_csr *a, const gp_asked *asked, int64_t row, gp_csr *out);
+
+/* Takes the edges out of rows of lists of neighbours. */
+extern void gp_order_cut_lists(const gp_order *o, const gp_asked *asked, gp_csr *lists);
+
+/* A sparse matrix of the first rows of one and all rows of another; NULL of none (anchors.c). */
+extern gp_csr *gp_csr_stack(gp_env *env, const gp_csr *top, int64_t rows, const gp_csr *below, int64_t cols);
+
 struct gp_prepared
 {
 	gp_env	   *env;
@@ -43,6 +80,7 @@ struct gp_prepared
 	gp_csr	   *lists;			/* N, where the program has it */
 	bool		directed;
 	bool		node_columns;	/* for a few rows: each column of x is a node */
+	gp_order   *order;			/* its rows */
 	int64_t		fit_nodes;		/* and how many of these the fit had */
 	int64_t		fit_dims;		/* and how many features */
 	bool	   *is_linear;		/* for each step, found once */
