@@ -92,6 +92,12 @@ gp_graph_degrees(gp_env *env, const gp_graph *graph, double *out, double *in)
 			in[graph->col[k]] += w;
 		}
 	}
+	for (int64_t i = 0; graph->degree && i < graph->nodes; i++)
+		if (graph->degree[i] >= 0.0)
+		{
+			in[i] = graph->degree[i];
+			out[i] = graph->directed ? out[i] : in[i];
+		}
 	for (int64_t i = 0; graph->weight && i < graph->nodes; i++)
 		if (isinf(out[i]) || isinf(in[i]))
 			gp_raise(env, GP_ERR_RANGE, "Divide the weights by a constant.",

@@ -307,5 +307,6 @@ gp_graph_free(gp_env *env, gp_graph *graph)
 	gp_free(env, graph->start);
 	gp_free(env, graph->col);
 	gp_free(env, graph->weight);
+	gp_free(env, graph->degree);
 	gp_free(env, graph);
 }

@@ -20,6 +20,7 @@ typedef struct gp_graph
 	int64_t    *start;			/* nodes + 1 offsets */
 	int32_t    *col;			/* ascending in each row; both directions if undirected */
 	double	   *weight;			/* W_ij, or NULL: all 1 */
+	double	   *degree;			/* of nodes whose edges are not all here, what they add up to (directed: the columns of W); below 0 elsewhere; NULL: all are here */
 } gp_graph;
 
 typedef struct gp_edges gp_edges;

@@ -220,6 +220,16 @@ fit_moments(const gnngp_live_call *c)
 	return piece->dense;
 }
 
+/* What a kernel reads of the edges of the farthest nodes: lists of neighbours all, degrees only where both ends are divided by theirs. */
+static gnngp_rim
+rim_of(const gp_program *program)
+{
+	for (int i = 0; i < program->nsteps; i++)
+		if (program->steps[i].kind == GP_STEP_LISTS)
+			return GNNGP_RIM_EDGES;
+	return program->norm == GP_NORM_SYM ? GNNGP_RIM_DEGREES : GNNGP_RIM_NOTHING;
+}
+
 /* Reads the neighbourhood. */
 gp_live_question
 gnngp_live_call_read(gnngp_live_call *c, gnngp_some **read)
@@ -228,7 +238,7 @@ gnngp_live_call_read(gnngp_live_call *c, gnngp_some **read)
 	gp_program *program = gnngp_compile_kernel(c->env, c->model->kernel);
 	gnngp_some *some = gnngp_read_some(c->env, c->graph, c->wanted, c->nwanted,
 									   c->everything ? GNNGP_ALL_HOPS : gp_program_hops(c->env, program),
-									   (int64) c->figures.dims, moments);
+									   rim_of(program), (int64) c->figures.dims, moments);
 	gp_live_question q = {.keep = c->live->keep,.program = program,.graph = some->graph,
 	.inner = some->ids.n,.asked = c->nodes.n,.node = some->wanted};
 

@@ -146,12 +146,20 @@ typedef struct gnngp_some
 
 #define GNNGP_ALL_HOPS (-1)		/* everything is read, whatever is asked for */
 
+/* What is read of the edges of the nodes that are farthest away. */
+typedef enum gnngp_rim
+{
+	GNNGP_RIM_NOTHING,
+	GNNGP_RIM_DEGREES,
+	GNNGP_RIM_EDGES
+} gnngp_rim;
+
 /*
- * Reads so many hops around some nodes, and the edges of all nodes so near.  dims and moments
+ * Reads so many hops around some nodes, and the edges of all nodes nearer than that.  dims and moments
  * are those of the fit's features.  42704 for a node that is not there, 22023 for one that is
  * given twice.
  */
 extern gnngp_some *gnngp_read_some(gp_env *env, const gnngp_graph_def *graph, const gnngp_wanted *wanted, int64 n,
-								   int hops, int64 dims, const double *moments);
+								   int hops, gnngp_rim rim, int64 dims, const double *moments);
 
 #endif							/* GNNGP_READ_H */

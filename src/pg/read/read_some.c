@@ -2,8 +2,8 @@
  * read_some.c - the neighbourhood of a few nodes, hop by hop, or all that the caller sees.
  *
  * A round asks for the rows of the nodes that the round before has found, and for their
- * edges, by arrays of ids.  The last round's edges count for degrees alone: what lies
- * behind them is not read.  Nodes that the caller does not see are neighbours of which nothing is known.
+ * edges, by arrays of ids.  The last round's edges count for degrees alone, if at all: they
+ * are counted as they come, and their other ends are not met.  Nodes that the caller does not see are neighbours of which nothing is known.
  */
 #include "postgres.h"
 
@@ -32,6 +32,7 @@ typedef struct met_node
 	char	   *text;
 	int32		row;			/* of the node table, as it came; -1: not seen */
 	int32		number;			/* at the end */
+	double		degree;			/* where it alone was read of the edges; else below 0 */
 } met_node;
 
 /* An edge that was read. */
@@ -67,6 +68,8 @@ typedef struct some_state
 	bool		weighted;
 	bool		by_dst;			/* the round's second query */
 	bool		all;			/* one round that reads everything */
+	gp_set		pairs;			/* ends of edges that a degree has */
+	bool		counted;		/* some nodes have a degree */
 } some_state;
 
 /* The place of a node, or the free one where it belongs. */
@@ -120,7 +123,7 @@ meet(some_state *s, int64 key, const char *text, int length)
 		return s->at[place];
 	s->at[place] = (int32) s->nnodes;
 	node = &s->node[s->nnodes];
-	*node = (met_node) {.key = key,.row = -1,.number = -1};
+	*node = (met_node) {.key = key,.row = -1,.number = -1,.degree = -1.0};
 	if (text)
 	{
 		node->text = gp_alloc(s->env, length + 1);
@@ -237,6 +240,48 @@ edge_row(void *state, const Datum *values, const bool *nulls)
 	edge->weight = s->weighted ? edge_weight(s, values[2], nulls[2]) : 1.0;
 }
 
+/* The key of an id, and its text, which integers lack. */
+static const char *
+key_of(some_state *s, Datum value, Oid base, int64 *key, int *length)
+{
+	const char *text;
+
+	*length = 0;
+	if (s->r->integer_ids)
+	{
+		*key = gnngp_integer_datum(value, base);
+		return NULL;
+	}
+	text = gnngp_id_datum_text(s->r, value, length);
+	*key = gnngp_text_key(text, *length);
+	return text;
+}
+
+/* Counts a row of the edge table for the degree of one end; repeated edges count once without weights. */
+static void
+degree_row(void *state, const Datum *values, const bool *nulls)
+{
+	some_state *s = state;
+	int64		key[2];
+	int			length[2];
+	const char *text[2];
+	int			at = s->by_dst ? 1 : 0;
+	int32		number;
+
+	if (nulls[0] || nulls[1])
+		return;
+	for (int e = 0; e < 2; e++)
+		text[e] = key_of(s, values[e], s->end_base[e], &key[e], &length[e]);
+	number = s->at[find_place(s, key[at], text[at], length[at])];
+	if (number < s->first || number >= s->last ||
+		(key[0] == key[1] && length[0] == length[1] && (text[0] == NULL || memcmp(text[0], text[1], length[0]) == 0)))
+		return;
+	if (s->weighted)
+		s->node[number].degree += edge_weight(s, values[2], nulls[2]);
+	else if (gp_set_add(&s->pairs, gp_hash(gp_hash((uint64) key[1 - at]) + (uint64) number) | 1))
+		s->node[number].degree += 1.0;
+}
+
 /* Plans the queries. */
 static void
 plan_queries(some_state *s)
@@ -315,20 +360,43 @@ advise_index(const gnngp_table *table, const gnngp_column *column)
 				 errhint("CREATE INDEX ON %s (%s);", table->quoted, column->quoted)));
 }
 
+/* Reads the edges of the nodes of a round, by each end. */
+static void
+read_edges(some_state *s, gnngp_row_fn row, int first)
+{
+	for (int k = first; k < 2; k++)
+	{
+		s->by_dst = k == 1;
+		s->ends[k].array = id_array(s, s->first, s->last, true);
+		gnngp_query_run(&s->ends[k], s->env, s->r->row_context, row, s, GP_PHASE_EDGES, 0);
+	}
+}
+
+/* Counts the edges of the nodes of a round: of directed ones those that lead there. */
+static void
+read_degrees(some_state *s)
+{
+	s->counted = true;
+	for (int64 i = s->first; i < s->last; i++)
+		if (s->node[i].row >= 0)
+			s->node[i].degree = 0.0;
+	s->pairs = gp_set_open(s->env, s->last - s->first);
+	read_edges(s, degree_row, s->r->def->directed ? 1 : 0);
+	gp_set_close(&s->pairs);
+}
+
 /* Reads one round: the nodes that were met last, and their edges. */
 static void
-read_round(some_state *s)
+read_round(some_state *s, gnngp_rim edges)
 {
 	MemoryContext old = MemoryContextSwitchTo(s->context);
 
 	s->nodes.array = id_array(s, s->first, s->last, false);
 	gnngp_query_run(&s->nodes, s->env, s->r->row_context, node_row, s, GP_PHASE_NODES, 0);
-	for (int k = 0; k < 2; k++)
-	{
-		s->by_dst = k == 1;
-		s->ends[k].array = id_array(s, s->first, s->last, true);
-		gnngp_query_run(&s->ends[k], s->env, s->r->row_context, edge_row, s, GP_PHASE_EDGES, 0);
-	}
+	if (edges == GNNGP_RIM_EDGES)
+		read_edges(s, edge_row, 0);
+	else if (edges == GNNGP_RIM_DEGREES)
+		read_degrees(s);
 	MemoryContextSwitchTo(old);
 	MemoryContextReset(s->context);
 }
@@ -343,13 +411,13 @@ read_all(some_state *s)
 
 /* Reads hop by hop, and tells where an index would help. */
 static void
-read_rounds(some_state *s, int hops)
+read_rounds(some_state *s, int hops, gnngp_rim rim)
 {
 	for (int hop = 0; hop <= hops && s->last < s->nnodes; hop++)
 	{
 		s->first = s->last;
 		s->last = s->nnodes;
-		read_round(s);
+		read_round(s, hop < hops ? GNNGP_RIM_EDGES : rim);
 	}
 	/* Behind the queries, which tell who may not know of these tables. */
 	advise_index(&s->r->nodes, &s->r->id);
@@ -410,6 +478,7 @@ static gp_graph *
 build_graph(some_state *s)
 {
 	gp_edges   *edges = gp_edges_create(s->env, s->nnodes, s->r->def->directed, s->weighted);
+	gp_graph   *graph;
 
 	for (int64 e = 0; e < s->nedges; e++)
 	{
@@ -418,7 +487,12 @@ build_graph(some_state *s)
 		gp_edges_add(edges, 1, &s->node[edge->src].number, &s->node[edge->dst].number,
 					 s->weighted ? &edge->weight : NULL);
 	}
-	return gp_graph_build(edges);
+	graph = gp_graph_build(edges);
+	if (s->counted)
+		graph->degree = gp_alloc_array(s->env, s->nnodes, sizeof(double));
+	for (int64 i = 0; s->counted && i < s->nnodes; i++)
+		graph->degree[s->node[i].number] = s->node[i].degree;
+	return graph;
 }
 
 /* Raises for a node that is given twice, or that is not there. */
@@ -479,7 +553,7 @@ read_features(some_state *s, gnngp_sparse_part *sparse, int32 *node_of_row)
 
 /* Reads the graph of a neighbourhood, or the whole, inside SPI. */
 static gnngp_some *
-read_graph(some_state *s, const gnngp_wanted *wanted, int64 n, int hops)
+read_graph(some_state *s, const gnngp_wanted *wanted, int64 n, int hops, gnngp_rim rim)
 {
 	gnngp_reader *r = s->r;
 	gnngp_sparse_part *sparse;
@@ -492,7 +566,7 @@ read_graph(some_state *s, const gnngp_wanted *wanted, int64 n, int hops)
 	if (s->all)
 		read_all(s);
 	else
-		read_rounds(s, hops);
+		read_rounds(s, hops, rim);
 	node_of_row = number_nodes(s, &r->data->ids);
 	some->wanted = find_wanted(s, n);
 	read_features(s, sparse, node_of_row);
@@ -517,7 +591,7 @@ check_ids(const gnngp_reader *r, const gnngp_wanted *wanted, int64 n)
 /* Reads a neighbourhood as the caller, who can change nothing meanwhile: tables may be views that call anybody's functions. */
 gnngp_some *
 gnngp_read_some(gp_env *env, const gnngp_graph_def *graph, const gnngp_wanted *wanted, int64 n, int hops,
-				int64 dims, const double *moments)
+				gnngp_rim rim, int64 dims, const double *moments)
 {
 	some_state	s = {.env = env,.all = hops == GNNGP_ALL_HOPS};
 	gnngp_reader r;
@@ -542,7 +616,7 @@ gnngp_read_some(gp_env *env, const gnngp_graph_def *graph, const gnngp_wanted *w
 	r.moments = moments;
 	s.r = &r;
 	s.context = AllocSetContextCreate(CurrentMemoryContext, "gnngp round", ALLOCSET_DEFAULT_SIZES);
-	some = read_graph(&s, wanted, n, hops);
+	some = read_graph(&s, wanted, n, hops, rim);
 	gnngp_spi_finish();
 	XactReadOnly = save_read_only;
 	AtEOXact_GUC(false, guc_level);

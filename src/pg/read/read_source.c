@@ -22,8 +22,10 @@
 #include "graph_check.h"
 #include "nodes/plannodes.h"
 #include "read_source.h"
+#include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
+#include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/plancache.h"
@@ -33,6 +35,9 @@
 
 /* Rows between two progress reports. */
 #define PROGRESS_ROWS 8192
+
+/* Rows of a table whose scan takes as long as a look into an index, about. */
+#define ROWS_A_LOOK 32
 
 /* A receiver of rows that hands each to a callback. */
 typedef struct row_receiver
@@ -293,6 +298,35 @@ check_age(const CachedPlan *plan)
 	}
 }
 
+/* True when a condition of an index looks up the elements of an array. */
+static bool
+takes_array(List *conditions)
+{
+	ListCell   *cell;
+
+	foreach(cell, conditions)
+		if (IsA(lfirst(cell), ScalarArrayOpExpr))
+			return true;
+	return false;
+}
+
+/* True when a plan looks up the elements of an array in an index. */
+static bool
+looks_up(const PlannedStmt *stmt)
+{
+	const Plan *plan = stmt->planTree;
+
+	if (plan != NULL && IsA(plan, BitmapHeapScan))
+		plan = plan->lefttree;
+	if (plan == NULL)
+		return false;
+	if (IsA(plan, IndexScan))
+		return takes_array(((const IndexScan *) plan)->indexqual);
+	if (IsA(plan, IndexOnlyScan))
+		return takes_array(((const IndexOnlyScan *) plan)->indexqual);
+	return IsA(plan, BitmapIndexScan) && takes_array(((const BitmapIndexScan *) plan)->indexqual);
+}
+
 /*
  * Plans the query: parsing and rewriting lock the tables behind a view, planning
  * those under a partitioned one.  The name must have led to the table that was
@@ -312,6 +346,8 @@ gnngp_query_plan(gnngp_query *q)
 	plan = SPI_plan_get_cached_plan(q->plan);
 	source = linitial(SPI_plan_get_plan_sources(q->plan));
 	check_age(plan);
+	q->by_index = q->where && looks_up(linitial_node(PlannedStmt, plan->stmt_list));
+	q->rows = q->by_index ? gnngp_table_rows(q->table) : 0;
 	ReleaseCachedPlan(plan, NULL);
 #ifndef GNNGP_TEST_WITHOUT_LOCKS
 	if (!list_member_oid(source->relationOids, q->table->oid))
@@ -372,6 +408,19 @@ receive_row(TupleTableSlot *slot, DestReceiver *self)
 	return true;
 }
 
+/*
+ * Has few elements looked up by the plan that is at hand.  For more the planner
+ * shall see how many: in memory an index takes as long for an element as a scan of
+ * the table for some dozens of rows, though by the planner's costs much longer.
+ */
+static void
+choose_plan(const gnngp_query *q)
+{
+	bool		few = q->by_index && ArrayGetNItems(ARR_NDIM(DatumGetArrayTypeP(q->array)), ARR_DIMS(DatumGetArrayTypeP(q->array))) < q->rows / ROWS_A_LOOK;
+
+	gnngp_pin("plan_cache_mode", few ? "force_generic_plan" : "force_custom_plan");
+}
+
 /* Runs a planned query. */
 void
 gnngp_query_run(const gnngp_query *q, gp_env *env, MemoryContext row_context, gnngp_row_fn row,
@@ -387,6 +436,7 @@ gnngp_query_run(const gnngp_query *q, gp_env *env, MemoryContext row_context, gn
 		.phase = phase,
 		.total = total,
 	};
+	int			guc_level = NewGUCNestLevel();
 	int			rc;
 
 	gnngp_receiver_init(&rr.pub, receive_row);
@@ -396,10 +446,12 @@ gnngp_query_run(const gnngp_query *q, gp_env *env, MemoryContext row_context, gn
 	{
 		options.params = makeParamList(1);
 		options.params->params[0] = (ParamExternData) {.value = q->array,.ptype = q->array_type,.pflags = PARAM_FLAG_CONST};
+		choose_plan(q);
 	}
 	env->progress(env, phase, 0, total);
 	rc = SPI_execute_plan_extended(q->plan, &options);
 	if (rc != SPI_OK_SELECT)
 		elog(ERROR, "reading a table returned %s", SPI_result_code_string(rc));
+	AtEOXact_GUC(false, guc_level);
 	env->progress(env, phase, rr.done, rr.done);
 }

@@ -45,6 +45,8 @@ typedef struct gnngp_query
 	const char *where;			/* rows that are wanted by an array $1; NULL: all */
 	Oid			array_type;		/* of $1 */
 	Datum		array;			/* and what it is at the next run */
+	bool		by_index;		/* planned for few elements, the query looks them up in an index */
+	int64		rows;			/* of the table, as the planner counts; 0: not known */
 	SPIPlanPtr	plan;
 } gnngp_query;
 
