@@ -52,4 +52,19 @@ gnngp_finder_find(gnngp_finder *f, Datum value, bool null)
 	return gnngp_finder_find_slow(f, value, null);
 }
 
+/* The same without a word of what is not found: -1. */
+static inline int32
+gnngp_finder_look(gnngp_finder *f, Datum value, bool null)
+{
+	const char *text;
+	int			length;
+
+	if (null)
+		return -1;
+	if (f->r->integer_ids)
+		return gnngp_idmap_find(&f->r->map, gnngp_integer_datum(value, f->base));
+	text = gnngp_id_datum_text(f->r, value, &length);
+	return gnngp_idmap_find_text(&f->r->map, text, length);
+}
+
 #endif							/* GNNGP_READ_IDS_H */

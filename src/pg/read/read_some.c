@@ -25,6 +25,8 @@
 #include "utils/rel.h"
 #include "utils/syscache.h"
 
+#define EDGES_A_NODE 4			/* that there is room for from the start */
+
 /* A node that was met. */
 typedef struct met_node
 {
@@ -68,6 +70,7 @@ typedef struct some_state
 	bool		weighted;
 	bool		by_dst;			/* the round's second query */
 	bool		all;			/* one round that reads everything */
+	gnngp_row_fn end_row;		/* takes a row for the end that by_dst tells */
 	gp_set		pairs;			/* ends of edges that a degree has */
 	bool		counted;		/* some nodes have a degree */
 } some_state;
@@ -133,7 +136,27 @@ meet(some_state *s, int64 key, const char *text, int length)
 	return (int32) s->nnodes++;
 }
 
-/* The number of the node of a datum. */
+/* The number of the node of a datum, if it is of this round; else -1. */
+static int32
+find_datum(some_state *s, Datum value, Oid base)
+{
+	const char *text = NULL;
+	int			length = 0;
+	int64		key;
+	int32		number;
+
+	if (s->r->integer_ids)
+		key = gnngp_integer_datum(value, base);
+	else
+	{
+		text = gnngp_id_datum_text(s->r, value, &length);
+		key = gnngp_text_key(text, length);
+	}
+	number = s->at[find_place(s, key, text, length)];
+	return number >= s->first && number < s->last ? number : -1;
+}
+
+/* The number of the node of a datum, met now if it was not before. */
 static int32
 meet_datum(some_state *s, Datum value, Oid base)
 {
@@ -182,9 +205,9 @@ node_row(void *state, const Datum *values, const bool *nulls)
 
 	if (nulls[0])
 		return;
-	number = meet_datum(s, values[0], s->r->id.base);
+	number = s->all ? meet_datum(s, values[0], s->r->id.base) : find_datum(s, values[0], s->r->id.base);
 	/* What is equal by the type's rules and has another text was not asked for. */
-	if (!s->all && (number < s->first || number >= s->last))
+	if (number < 0)
 		return;
 	node = &s->node[number];
 	if (node->row >= 0)
@@ -213,6 +236,13 @@ edge_weight(const some_state *s, Datum value, bool null)
 	return w;
 }
 
+/* True for a node whose row was read. */
+static bool
+has_row(const some_state *s, int32 number)
+{
+	return number >= 0 && s->node[number].row >= 0;
+}
+
 /* Takes a row of the edge table, unless another query has had it. */
 static void
 edge_row(void *state, const Datum *values, const bool *nulls)
@@ -222,7 +252,7 @@ edge_row(void *state, const Datum *values, const bool *nulls)
 	int32		src,
 				dst;
 
-	if (nulls[0] || nulls[1])
+	if (nulls[0] || nulls[1] || (!s->all && !has_row(s, find_datum(s, values[s->by_dst], s->end_base[s->by_dst]))))
 		return;
 	src = meet_datum(s, values[0], s->end_base[0]);
 	dst = meet_datum(s, values[1], s->end_base[1]);
@@ -240,21 +270,24 @@ edge_row(void *state, const Datum *values, const bool *nulls)
 	edge->weight = s->weighted ? edge_weight(s, values[2], nulls[2]) : 1.0;
 }
 
-/* The key of an id, and its text, which integers lack. */
-static const char *
-key_of(some_state *s, Datum value, Oid base, int64 *key, int *length)
+/* A key for the other end of an edge; 0 where both ends are one. */
+static uint64
+other_end(some_state *s, int32 near, Datum value, Oid base)
 {
+	const met_node *node = &s->node[near];
 	const char *text;
+	int			length;
+	int64		key;
 
-	*length = 0;
 	if (s->r->integer_ids)
 	{
-		*key = gnngp_integer_datum(value, base);
-		return NULL;
+		key = gnngp_integer_datum(value, base);
+		return key == node->key ? 0 : gp_hash((uint64) key) | 1;
 	}
-	text = gnngp_id_datum_text(s->r, value, length);
-	*key = gnngp_text_key(text, *length);
-	return text;
+	text = gnngp_id_datum_text(s->r, value, &length);
+	key = gnngp_text_key(text, length);
+	return key == node->key && strncmp(node->text, text, length) == 0 && node->text[length] == '\0' ? 0 :
+		gp_hash((uint64) key) | 1;
 }
 
 /* Counts a row of the edge table for the degree of one end; repeated edges count once without weights. */
@@ -262,24 +295,35 @@ static void
 degree_row(void *state, const Datum *values, const bool *nulls)
 {
 	some_state *s = state;
-	int64		key[2];
-	int			length[2];
-	const char *text[2];
-	int			at = s->by_dst ? 1 : 0;
-	int32		number;
+	int			far = s->by_dst ? 0 : 1;
+	int32		near;
+	uint64		key;
 
 	if (nulls[0] || nulls[1])
 		return;
-	for (int e = 0; e < 2; e++)
-		text[e] = key_of(s, values[e], s->end_base[e], &key[e], &length[e]);
-	number = s->at[find_place(s, key[at], text[at], length[at])];
-	if (number < s->first || number >= s->last ||
-		(key[0] == key[1] && length[0] == length[1] && (text[0] == NULL || memcmp(text[0], text[1], length[0]) == 0)))
+	near = find_datum(s, values[1 - far], s->end_base[1 - far]);
+	if (!has_row(s, near))
+		return;
+	key = other_end(s, near, values[far], s->end_base[far]);
+	if (key == 0)
 		return;
 	if (s->weighted)
-		s->node[number].degree += edge_weight(s, values[2], nulls[2]);
-	else if (gp_set_add(&s->pairs, gp_hash(gp_hash((uint64) key[1 - at]) + (uint64) number) | 1))
-		s->node[number].degree += 1.0;
+		s->node[near].degree += edge_weight(s, values[2], nulls[2]);
+	else if (gp_set_add(&s->pairs, gp_hash(key + (uint64) near) | 1))
+		s->node[near].degree += 1.0;
+}
+
+/* Takes a row for both of its ends. */
+static void
+both_ends_row(void *state, const Datum *values, const bool *nulls)
+{
+	some_state *s = state;
+
+	for (int k = 0; k < 2; k++)
+	{
+		s->by_dst = k == 1;
+		s->end_row(s, values, nulls);
+	}
 }
 
 /* Plans the queries. */
@@ -360,15 +404,20 @@ advise_index(const gnngp_table *table, const gnngp_column *column)
 				 errhint("CREATE INDEX ON %s (%s);", table->quoted, column->quoted)));
 }
 
-/* Reads the edges of the nodes of a round, by each end. */
+/* Reads the edges of the nodes of a round, by each end; at once for both where all are read. */
 static void
 read_edges(some_state *s, gnngp_row_fn row, int first)
 {
-	for (int k = first; k < 2; k++)
+	Datum		ids = id_array(s, s->first, s->last, true);
+	bool		both;
+
+	s->end_row = row;
+	s->ends[0].array = s->ends[1].array = ids;
+	both = first == 0 && gnngp_query_scans(&s->ends[0]) && gnngp_query_scans(&s->ends[1]);
+	for (int k = first; k < (both ? 1 : 2); k++)
 	{
 		s->by_dst = k == 1;
-		s->ends[k].array = id_array(s, s->first, s->last, true);
-		gnngp_query_run(&s->ends[k], s->env, s->r->row_context, row, s, GP_PHASE_EDGES, 0);
+		gnngp_query_run(&s->ends[k], s->env, s->r->row_context, both ? both_ends_row : row, s, GP_PHASE_EDGES, 0);
 	}
 }
 
@@ -380,7 +429,7 @@ read_degrees(some_state *s)
 	for (int64 i = s->first; i < s->last; i++)
 		if (s->node[i].row >= 0)
 			s->node[i].degree = 0.0;
-	s->pairs = gp_set_open(s->env, s->last - s->first);
+	s->pairs = gp_set_open(s->env, EDGES_A_NODE * (s->last - s->first));
 	read_edges(s, degree_row, s->r->def->directed ? 1 : 0);
 	gp_set_close(&s->pairs);
 }

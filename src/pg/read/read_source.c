@@ -328,26 +328,25 @@ looks_up(const PlannedStmt *stmt)
 }
 
 /*
- * Plans the query: parsing and rewriting lock the tables behind a view, planning
+ * Plans a query: parsing and rewriting lock the tables behind a view, planning
  * those under a partitioned one.  The name must have led to the table that was
  * locked, though a schema can be renamed beside that lock.
  */
-void
-gnngp_query_plan(gnngp_query *q)
+static SPIPlanPtr
+prepare(gnngp_query *q, const char *where)
 {
-	char	   *sql = psprintf("SELECT %s FROM %s t%s%s", q->list.data, q->table->quoted, q->where ? " WHERE " : "",
-							   q->where ? q->where : "");
+	char	   *sql = psprintf("SELECT %s FROM %s t%s%s", q->list.data, q->table->quoted, where ? " WHERE " : "",
+							   where ? where : "");
+	SPIPlanPtr	prepared = SPI_prepare(sql, where ? 1 : 0, where ? &q->array_type : NULL);
 	CachedPlanSource *source;
 	CachedPlan *plan;
 
-	q->plan = SPI_prepare(sql, q->where ? 1 : 0, q->where ? &q->array_type : NULL);
-	if (q->plan == NULL)
+	if (prepared == NULL)
 		elog(ERROR, "preparing a query returned %s", SPI_result_code_string(SPI_result));
-	plan = SPI_plan_get_cached_plan(q->plan);
-	source = linitial(SPI_plan_get_plan_sources(q->plan));
+	plan = SPI_plan_get_cached_plan(prepared);
+	source = linitial(SPI_plan_get_plan_sources(prepared));
 	check_age(plan);
-	q->by_index = q->where && looks_up(linitial_node(PlannedStmt, plan->stmt_list));
-	q->rows = q->by_index ? gnngp_table_rows(q->table) : 0;
+	q->by_index = where && looks_up(linitial_node(PlannedStmt, plan->stmt_list));
 	ReleaseCachedPlan(plan, NULL);
 #ifndef GNNGP_TEST_WITHOUT_LOCKS
 	if (!list_member_oid(source->relationOids, q->table->oid))
@@ -355,6 +354,16 @@ gnngp_query_plan(gnngp_query *q)
 #else
 	(void) source;
 #endif
+	return prepared;
+}
+
+/* Plans the query; where it looks elements up in an index the whole table can be read, too. */
+void
+gnngp_query_plan(gnngp_query *q)
+{
+	q->whole = prepare(q, NULL);
+	q->plan = q->where ? prepare(q, q->where) : q->whole;
+	q->rows = q->by_index ? gnngp_table_rows(q->table) : 0;
 }
 
 /* True when a planned query reads a table of Citus. */
@@ -409,16 +418,18 @@ receive_row(TupleTableSlot *slot, DestReceiver *self)
 }
 
 /*
- * Has few elements looked up by the plan that is at hand.  For more the planner
- * shall see how many: in memory an index takes as long for an element as a scan of
- * the table for some dozens of rows, though by the planner's costs much longer.
+ * True when a query reads the whole table, and leaves it to the callback which rows are wanted: by
+ * an index an element takes as long as a scan takes for some dozens of rows, with all in memory.
  */
-static void
-choose_plan(const gnngp_query *q)
+bool
+gnngp_query_scans(const gnngp_query *q)
 {
-	bool		few = q->by_index && ArrayGetNItems(ARR_NDIM(DatumGetArrayTypeP(q->array)), ARR_DIMS(DatumGetArrayTypeP(q->array))) < q->rows / ROWS_A_LOOK;
+	ArrayType  *array;
 
-	gnngp_pin("plan_cache_mode", few ? "force_generic_plan" : "force_custom_plan");
+	if (!q->by_index)
+		return false;
+	array = DatumGetArrayTypeP(q->array);
+	return ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array)) >= q->rows / ROWS_A_LOOK;
 }
 
 /* Runs a planned query. */
@@ -436,20 +447,21 @@ gnngp_query_run(const gnngp_query *q, gp_env *env, MemoryContext row_context, gn
 		.phase = phase,
 		.total = total,
 	};
+	bool		scans = q->where && gnngp_query_scans(q);
 	int			guc_level = NewGUCNestLevel();
 	int			rc;
 
 	gnngp_receiver_init(&rr.pub, receive_row);
 	rr.pub.rStartup = receive_startup;
 	options.dest = &rr.pub;
-	if (q->where)
+	if (q->where && !scans)
 	{
 		options.params = makeParamList(1);
 		options.params->params[0] = (ParamExternData) {.value = q->array,.ptype = q->array_type,.pflags = PARAM_FLAG_CONST};
-		choose_plan(q);
+		gnngp_pin("plan_cache_mode", q->by_index ? "force_generic_plan" : "force_custom_plan");
 	}
 	env->progress(env, phase, 0, total);
-	rc = SPI_execute_plan_extended(q->plan, &options);
+	rc = SPI_execute_plan_extended(scans ? q->whole : q->plan, &options);
 	if (rc != SPI_OK_SELECT)
 		elog(ERROR, "reading a table returned %s", SPI_result_code_string(rc));
 	AtEOXact_GUC(false, guc_level);

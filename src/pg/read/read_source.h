@@ -48,6 +48,7 @@ typedef struct gnngp_query
 	bool		by_index;		/* planned for few elements, the query looks them up in an index */
 	int64		rows;			/* of the table, as the planner counts; 0: not known */
 	SPIPlanPtr	plan;
+	SPIPlanPtr	whole;			/* the same of all rows */
 } gnngp_query;
 
 /* Takes one row; runs in the row context. */
@@ -97,6 +98,9 @@ extern void gnngp_query_plan(gnngp_query *q);
 
 /* True when a planned query reads a table that Citus has spread over nodes, also behind a view. */
 extern bool gnngp_query_is_spread(const gnngp_query *q);
+
+/* True when the next run delivers all rows, for an array that has many of their ids: callbacks look which are wanted. */
+extern bool gnngp_query_scans(const gnngp_query *q);
 
 /*
  * Runs a planned query under the active snapshot and hands each row to the

@@ -92,10 +92,13 @@ static void
 entry_row(void *state, const Datum *values, const bool *nulls)
 {
 	sparse_state *s = state;
-	int32		node = gnngp_finder_find(&s->node, values[0], nulls[0]);
+	int32		node;
 	double		number,
 				value;
 
+	/* Of a neighbourhood all rows may come: those of other nodes are nobody's fault. */
+	node = s->r->some ? gnngp_finder_look(&s->node, values[0], nulls[0]) :
+		gnngp_finder_find(&s->node, values[0], nulls[0]);
 	if (node < 0)
 		return;
 	if (nulls[1])
