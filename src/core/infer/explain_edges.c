@@ -14,13 +14,15 @@
 
 #define TRIED 32				/* edges that are tried */
 #define TRIED_EACH 2			/* or so many for each that is asked for */
-#define TOGETHER 64				/* edges of one evaluation */
+#define ROWS 131072				/* rows that stand anew for all edges that are tried, about, and at least one edge */
+#define ROWS_AT_ONCE 65536		/* and in one evaluation */
 
 /* An edge on the way. */
 typedef struct trial
 {
 	gp_live_edge edge;
 	double		weight;
+	int64_t		rows;			/* that stand anew without it, about */
 } trial;
 
 /* Compares two edges: the heaviest first. */
@@ -73,9 +75,12 @@ walk(gp_env *env, const gp_graph *g, const gp_csr *a, const double *p, double *n
 	}
 }
 
-/* The weights of all edges, in the order of the graph's columns; those of undirected ones stand with the lower end. */
+/*
+ * The weights of all edges, in the order of the graph's columns; those of undirected ones stand with the lower end.
+ * *near counts the nodes whose edges are walked.
+ */
 static double *
-walk_weights(gp_env *env, const gp_live_question *q)
+walk_weights(gp_env *env, const gp_live_question *q, int64_t *near)
 {
 	const gp_graph *g = q->graph;
 	gp_csr	   *a = gp_graph_normalise(env, g, q->program->norm, GP_DOUBLE);
@@ -87,6 +92,9 @@ walk_weights(gp_env *env, const gp_live_question *q)
 	{
 		double	   *next = gp_alloc_zero(env, g->nodes, sizeof(double));
 
+		*near = 0;
+		for (int64_t u = 0; u < g->nodes; u++)
+			*near += p[u] > 0.0;
 		walk(env, g, a, p, next, weight);
 		gp_free(env, p);
 		p = next;
@@ -96,28 +104,51 @@ walk_weights(gp_env *env, const gp_live_question *q)
 	return weight;
 }
 
-/* The edges to try; *n counts them. */
-static gp_live_edge *
-find_edges(gp_env *env, const gp_live_question *q, int64_t most, int64_t *n)
+/* The rows that stand anew without an edge: both ends', and with degrees on both sides those of their neighbours. */
+static int64_t
+rows_without(const gp_live_question *q, int64_t near, int32_t src, int32_t dst)
+{
+	const int64_t *start = q->graph->start;
+
+	if (q->program->norm != GP_NORM_SYM)
+		return 2;
+	return gp_min64(near, start[src + 1] - start[src] + start[dst + 1] - start[dst] + 2);
+}
+
+/* The edges to try; *n counts them, *left those that would be too much. */
+static trial *
+find_edges(gp_env *env, const gp_live_question *q, int64_t most, int64_t *n, int64_t *left)
 {
 	const gp_graph *g = q->graph;
-	double	   *weight = walk_weights(env, q);
+	int64_t		near = 0;
+	int64_t		rows = 0;
+	double	   *weight = walk_weights(env, q, &near);
 	trial	   *list = gp_alloc_array(env, g->start[g->nodes], sizeof(trial));
-	gp_live_edge *edge;
 	int64_t		found = 0;
 
 	for (int64_t u = 0; u < g->nodes; u++)
 		for (int64_t k = g->start[u]; k < g->start[u + 1]; k++)
 			if (weight[k] > 0.0)
-				list[found++] = (trial) {{(int32_t) u, g->col[k], 0.0}, weight[k]};
+				list[found++] = (trial) {{(int32_t) u, g->col[k], 0.0}, weight[k], rows_without(q, near, (int32_t) u, g->col[k])};
 	gp_sort(env, list, found, sizeof(trial), compare_weight, NULL);
-	*n = gp_min64(found, most);
-	edge = gp_alloc_array(env, *n, sizeof(gp_live_edge));
-	for (int64_t k = 0; k < *n; k++)
-		edge[k] = list[k].edge;
-	gp_free(env, list);
 	gp_free(env, weight);
-	return edge;
+	most = gp_min64(found, most);
+	for (*n = 0; *n < most && (*n == 0 || rows + list[*n].rows <= ROWS); (*n)++)
+		rows += list[*n].rows;
+	*left = most - *n;
+	return list;
+}
+
+/* How many edges from one on are tried in one evaluation. */
+static int64_t
+count_together(const trial *list, int64_t first, int64_t n)
+{
+	int64_t		count = 0;
+	int64_t		rows = 0;
+
+	while (first + count < n && (count == 0 || rows + list[first + count].rows <= ROWS_AT_ONCE))
+		rows += list[first + count++].rows;
+	return count;
 }
 
 /* Evaluates the node without each of some edges: what its score becomes less what it is. */
@@ -144,13 +175,22 @@ evaluate(gp_device *dev, const gp_live_question *q, int32_t column, gp_live_edge
 
 /* The edges and their effects. */
 gp_live_edge *
-gp_live_explain_edges(gp_device *dev, const gp_live_question *question, int32_t column, int64_t k, int64_t *n)
+gp_live_explain_edges(gp_device *dev, const gp_live_question *question, int32_t column, int64_t k, int64_t *n, int64_t *left)
 {
-	gp_live_edge *edge = find_edges(dev->env, question, k < INT32_MAX / TRIED_EACH ? gp_max64(TRIED, TRIED_EACH * k) : k, n);
+	gp_env	   *env = dev->env;
+	trial	   *list = find_edges(env, question, k < INT32_MAX / TRIED_EACH ? gp_max64(TRIED, TRIED_EACH * k) : k, n, left);
+	gp_live_edge *edge = gp_alloc_array(env, *n, sizeof(gp_live_edge));
+	int64_t		count;
 
-	for (gp_band band = gp_band_first(*n, TOGETHER); band.count > 0; gp_band_next(&band))
-		evaluate(dev, question, column, edge + band.first, band.count);
-	gp_sort(dev->env, edge, *n, sizeof(gp_live_edge), compare_effect, NULL);
+	for (int64_t e = 0; e < *n; e++)
+		edge[e] = list[e].edge;
+	for (int64_t e = 0; e < *n; e += count)
+	{
+		count = count_together(list, e, *n);
+		evaluate(dev, question, column, edge + e, count);
+	}
+	gp_free(env, list);
+	gp_sort(env, edge, *n, sizeof(gp_live_edge), compare_effect, NULL);
 	*n = gp_min64(*n, k);
 	return edge;
 }

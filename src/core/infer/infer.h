@@ -346,10 +346,11 @@ typedef struct gp_live_edge
 
 /*
  * The k edges near the one node that is asked for whose removal moves the score of a column most, the largest
- * effect first (explain_edges.c); *n counts them.  Of an undirected edge src is the lower end.
+ * effect first (explain_edges.c); *n counts them, *left those that were not tried because among hubs each takes
+ * too much.  Of an undirected edge src is the lower end.
  */
 extern gp_live_edge *gp_live_explain_edges(gp_device *dev, const gp_live_question *question, int32_t column,
-										   int64_t k, int64_t *n);
+										   int64_t k, int64_t *n, int64_t *left);
 
 /* What to label next: rows of a question, the most telling first, each with the share of what is left that it takes. */
 typedef struct gp_live_choice

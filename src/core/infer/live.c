@@ -18,6 +18,8 @@
 #include <math.h>
 #include <string.h>
 
+#define LABELLED_AT_ONCE 64		/* rows of labels that are multiplied */
+
 /* A label, given or taken, with the row that it is of. */
 typedef struct observation
 {
@@ -474,6 +476,28 @@ gp_live_ask(gp_device *dev, const gp_live_question *question)
 	return answer;
 }
 
+/* count = u Q_t', a block of labelled rows at a time, which become double while they are in the cache. */
+static void
+times_labelled(live *s, gp_matrix u, int64_t m, double *count)
+{
+	gp_device  *dev = s->r.dev;
+	const gp_piece *piece = gp_keep_need(s->r.env, s->r.q->keep, GP_PIECE_LABELLED_ROWS, 0, 0, m);
+	size_t		row = (size_t) piece->cols * gp_type_size(piece->type);
+	gp_matrix	rows = dev->create(dev, LABELLED_AT_ONCE, piece->cols, GP_DOUBLE);
+	gp_matrix	out = dev->create(dev, 1, LABELLED_AT_ONCE, GP_DOUBLE);
+
+	for (gp_band band = gp_band_first(m, LABELLED_AT_ONCE); band.count > 0; gp_band_next(&band))
+	{
+		gp_matrix	part = gp_matrix_rows(rows, 0, band.count);
+
+		dev->upload(dev, part, gp_matrix_wrap((char *) piece->dense + (size_t) band.first * row, band.count, piece->cols, piece->type));
+		dev->gemm(dev, false, true, 1.0, u, part, 0.0, gp_matrix_cols(out, 0, band.count));
+		dev->download(dev, gp_matrix_wrap(count + band.first, 1, band.count, GP_DOUBLE), gp_matrix_cols(out, 0, band.count));
+	}
+	dev->destroy(dev, &rows);
+	dev->destroy(dev, &out);
+}
+
 /* How much each label counts at the first point: k_i'(K + noise I)^-1, or q_i'B^-1 q_t. */
 static void
 fill_counts(live *s, int64_t m, double *count)
@@ -481,22 +505,15 @@ fill_counts(live *s, int64_t m, double *count)
 	gp_device  *dev = s->r.dev;
 	gp_matrix	u = dev->create(dev, 1, s->rank, GP_DOUBLE);
 	gp_matrix	l = gp_live_root(&s->r, s->rank);
-	gp_matrix	rows = {0};
-	gp_matrix	out = u;
 
 	dev->upload(dev, u, gp_matrix_wrap(s->half, 1, s->rank, GP_DOUBLE));
 	dev->trsm(dev, false, false, l, u);
-	if (!s->r.f.exact)
-	{
-		rows = gp_keep_take(dev, gp_keep_need(s->r.env, s->r.q->keep, GP_PIECE_LABELLED_ROWS, 0, 0, m), GP_DOUBLE);
-		out = dev->create(dev, 1, m, GP_DOUBLE);
-		dev->gemm(dev, false, true, 1.0, u, rows, 0.0, out);
-		dev->destroy(dev, &u);
-	}
-	dev->download(dev, gp_matrix_wrap(count, 1, m, GP_DOUBLE), out);
+	if (s->r.f.exact)
+		dev->download(dev, gp_matrix_wrap(count, 1, m, GP_DOUBLE), u);
+	else
+		times_labelled(s, u, m, count);
 	dev->destroy(dev, &l);
-	dev->destroy(dev, &rows);
-	dev->destroy(dev, &out);
+	dev->destroy(dev, &u);
 }
 
 /* The answer, and how much each label counts. */

@@ -212,6 +212,7 @@ gnngp_explain_edges(PG_FUNCTION_ARGS)
 	gp_live_edge *edge;
 	int32		k = gnngp_count_argument(fcinfo, ARG_K, "k", "Use k => NULL for all edges near.");
 	int64		n;
+	int64		left;
 	int			guc_level;
 
 	InitMaterializedSRF(fcinfo, 0);
@@ -222,7 +223,11 @@ gnngp_explain_edges(PG_FUNCTION_ARGS)
 	q = gnngp_live_call_read(&c, &some);
 	dev = gnngp_live_call_device(&c);
 	answer = gp_live_ask(dev, &q);
-	edge = gp_live_explain_edges(dev, &q, class_or_best(&c, &answer), k, &n);
+	edge = gp_live_explain_edges(dev, &q, class_or_best(&c, &answer), k, &n, &left);
+	if (left > 0)
+		ereport(NOTICE,
+				(errmsg("among hubs fewer edges are tried: %lld are left out", (long long) left),
+				 errdetail("Without an edge of a hub all nodes beside it are evaluated anew; the edges that weigh most come first.")));
 	put_edges(&c, some, edge, n);
 	gnngp_live_call_close(&c);
 	AtEOXact_GUC(false, guc_level);
