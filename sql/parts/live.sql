@@ -5,7 +5,7 @@ CREATE OR REPLACE FUNCTION @extschema@.gp_predict_live(
     nodes @extschema@.gp_node_list DEFAULT NULL,
     top integer DEFAULT 1,
     given_nodes bigint[] DEFAULT NULL,
-    given_classes text[] DEFAULT NULL,
+    given_classes "any" DEFAULT NULL,
     given_values double precision[] DEFAULT NULL)
 RETURNS TABLE (
     node bigint,
@@ -16,7 +16,7 @@ RETURNS TABLE (
 AS 'MODULE_PATHNAME', 'gnngp_predict_live'
 LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 10;
 
-COMMENT ON FUNCTION @extschema@.gp_predict_live(text, @extschema@.gp_node_list, integer, bigint[], text[], double precision[]) IS
+COMMENT ON FUNCTION @extschema@.gp_predict_live(text, @extschema@.gp_node_list, integer, bigint[], "any", double precision[]) IS
     'the best classes, or the value, of nodes from the tables as they are now, and as if some nodes were given labels; the model was fitted with live => true';
 
 -- The default of an argument of a type that is found out has no type, so that those of
@@ -26,7 +26,7 @@ CREATE OR REPLACE FUNCTION @extschema@.gp_predict_live(
     nodes anyarray,
     top integer DEFAULT 1,
     given_nodes "any" DEFAULT NULL,
-    given_classes text[] DEFAULT NULL,
+    given_classes "any" DEFAULT NULL,
     given_values double precision[] DEFAULT NULL)
 RETURNS TABLE (
     node anyelement,
@@ -37,7 +37,7 @@ RETURNS TABLE (
 AS 'MODULE_PATHNAME', 'gnngp_predict_live'
 LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 10;
 
-COMMENT ON FUNCTION @extschema@.gp_predict_live(text, anyarray, integer, "any", text[], double precision[]) IS
+COMMENT ON FUNCTION @extschema@.gp_predict_live(text, anyarray, integer, "any", "any", double precision[]) IS
     'the same for these nodes, of any type: gp_predict_live(''m'', ARRAY[1, 2])';
 
 CREATE OR REPLACE FUNCTION @extschema@.gp_predict_live(
@@ -45,7 +45,7 @@ CREATE OR REPLACE FUNCTION @extschema@.gp_predict_live(
     nodes bigint[],
     top integer DEFAULT 1,
     given_nodes bigint[] DEFAULT NULL,
-    given_classes text[] DEFAULT NULL,
+    given_classes "any" DEFAULT NULL,
     given_values double precision[] DEFAULT NULL)
 RETURNS TABLE (
     node bigint,
@@ -56,7 +56,7 @@ RETURNS TABLE (
 AS 'MODULE_PATHNAME', 'gnngp_predict_live'
 LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 10;
 
-COMMENT ON FUNCTION @extschema@.gp_predict_live(text, bigint[], integer, bigint[], text[], double precision[]) IS
+COMMENT ON FUNCTION @extschema@.gp_predict_live(text, bigint[], integer, bigint[], "any", double precision[]) IS
     'the form for any type, spelled out for bigint';
 
 CREATE OR REPLACE FUNCTION @extschema@.gp_predict_live(
@@ -64,7 +64,7 @@ CREATE OR REPLACE FUNCTION @extschema@.gp_predict_live(
     nodes integer[],
     top integer DEFAULT 1,
     given_nodes integer[] DEFAULT NULL,
-    given_classes text[] DEFAULT NULL,
+    given_classes "any" DEFAULT NULL,
     given_values double precision[] DEFAULT NULL)
 RETURNS TABLE (
     node integer,
@@ -75,7 +75,7 @@ RETURNS TABLE (
 AS 'MODULE_PATHNAME', 'gnngp_predict_live'
 LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 10;
 
-COMMENT ON FUNCTION @extschema@.gp_predict_live(text, integer[], integer, integer[], text[], double precision[]) IS
+COMMENT ON FUNCTION @extschema@.gp_predict_live(text, integer[], integer, integer[], "any", double precision[]) IS
     'the form for any type, spelled out for integer';
 
 CREATE OR REPLACE FUNCTION @extschema@.gp_predict_live(
@@ -83,7 +83,7 @@ CREATE OR REPLACE FUNCTION @extschema@.gp_predict_live(
     nodes smallint[],
     top integer DEFAULT 1,
     given_nodes smallint[] DEFAULT NULL,
-    given_classes text[] DEFAULT NULL,
+    given_classes "any" DEFAULT NULL,
     given_values double precision[] DEFAULT NULL)
 RETURNS TABLE (
     node smallint,
@@ -94,7 +94,7 @@ RETURNS TABLE (
 AS 'MODULE_PATHNAME', 'gnngp_predict_live'
 LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 10;
 
-COMMENT ON FUNCTION @extschema@.gp_predict_live(text, smallint[], integer, smallint[], text[], double precision[]) IS
+COMMENT ON FUNCTION @extschema@.gp_predict_live(text, smallint[], integer, smallint[], "any", double precision[]) IS
     'the form for any type, spelled out for smallint';
 
 CREATE OR REPLACE FUNCTION @extschema@.gp_predict_live(
@@ -102,7 +102,7 @@ CREATE OR REPLACE FUNCTION @extschema@.gp_predict_live(
     id anynonarray,
     top integer DEFAULT 1,
     given_nodes "any" DEFAULT NULL,
-    given_classes text[] DEFAULT NULL,
+    given_classes "any" DEFAULT NULL,
     given_values double precision[] DEFAULT NULL)
 RETURNS TABLE (
     node anynonarray,
@@ -113,7 +113,7 @@ RETURNS TABLE (
 AS 'MODULE_PATHNAME', 'gnngp_predict_live'
 LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 10;
 
-COMMENT ON FUNCTION @extschema@.gp_predict_live(text, anynonarray, integer, "any", text[], double precision[]) IS
+COMMENT ON FUNCTION @extschema@.gp_predict_live(text, anynonarray, integer, "any", "any", double precision[]) IS
     'the same for one node: gp_predict_live(''m'', 5)';
 
 CREATE OR REPLACE FUNCTION @extschema@.gp_predict_live(
@@ -121,7 +121,7 @@ CREATE OR REPLACE FUNCTION @extschema@.gp_predict_live(
     id text,
     top integer DEFAULT 1,
     given_nodes "any" DEFAULT NULL,
-    given_classes text[] DEFAULT NULL,
+    given_classes "any" DEFAULT NULL,
     given_values double precision[] DEFAULT NULL)
 RETURNS TABLE (
     node text,
@@ -132,7 +132,7 @@ RETURNS TABLE (
 AS 'MODULE_PATHNAME', 'gnngp_predict_live'
 LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 10;
 
-COMMENT ON FUNCTION @extschema@.gp_predict_live(text, text, integer, "any", text[], double precision[]) IS
+COMMENT ON FUNCTION @extschema@.gp_predict_live(text, text, integer, "any", "any", double precision[]) IS
     'the same for one node by the text of its id, whatever its type: gp_predict_live(''m'', ''alice'')';
 
 -- Why

@@ -15,6 +15,7 @@
 #include "pg/host/host.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
+#include "utils/fmgroids.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
 
@@ -32,16 +33,61 @@ enum live_argument
 
 /* ---- labels that are given ---- */
 
-/* An array argument of a type as values; NULL is none. */
-static int
-take_values(FunctionCallInfo fcinfo, int argno, Oid type, int16 length, bool by_value, Datum **value, bool **null)
+/* The classes as an array, of whatever type they are; a literal is one of texts. */
+static ArrayType *
+take_class_array(FunctionCallInfo fcinfo, Oid *element)
 {
-	int			n = 0;
+	Oid			type = get_fn_expr_argtype(fcinfo->flinfo, ARG_GIVEN_CLASSES);
 
-	*value = NULL;
-	if (!PG_ARGISNULL(argno))
-		deconstruct_array(PG_GETARG_ARRAYTYPE_P(argno), type, length, by_value, TYPALIGN_INT, value, null, &n);
-	return n;
+	*element = TEXTOID;
+	if (type == UNKNOWNOID)
+		return DatumGetArrayTypeP(OidInputFunctionCall(F_ARRAY_IN, PG_GETARG_CSTRING(ARG_GIVEN_CLASSES), TEXTOID, -1));
+	*element = OidIsValid(type) ? get_element_type(getBaseType(type)) : InvalidOid;
+	if (!OidIsValid(*element))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("given_classes must be an array of classes"),
+				 errhint("Write given_classes => ARRAY[...], a class for each node of given_nodes.")));
+	return PG_GETARG_ARRAYTYPE_P(ARG_GIVEN_CLASSES);
+}
+
+/* The text that a class of a type is known by, as the cast to text gives it. */
+static char *
+class_text(Datum value, Oid type)
+{
+	int			length;
+	const char *text;
+
+	if (type == BOOLOID)
+		return DatumGetBool(value) ? "true" : "false";
+	text = gnngp_value_text(value, type, &length);
+	return pnstrdup(text, length);
+}
+
+/* The classes that are given as texts, NULL for a label that is taken away; NULL where the argument is. */
+static char **
+take_classes(FunctionCallInfo fcinfo, int *n)
+{
+	ArrayType  *array;
+	Oid			element;
+	int16		length;
+	bool		by_value;
+	char		align;
+	Datum	   *value;
+	bool	   *null;
+	char	  **text;
+
+	*n = 0;
+	if (PG_ARGISNULL(ARG_GIVEN_CLASSES))
+		return NULL;
+	array = take_class_array(fcinfo, &element);
+	get_typlenbyvalalign(element, &length, &by_value, &align);
+	deconstruct_array(array, element, length, by_value, align, &value, &null, n);
+	element = getBaseType(element);
+	text = palloc(sizeof(char *) * Max(*n, 1));
+	for (int k = 0; k < *n; k++)
+		text[k] = null[k] ? NULL : class_text(value[k], element);
+	return text;
 }
 
 /* 22023: the arrays of what is given do not fit together. */
@@ -68,11 +114,10 @@ static void
 take_labels(gnngp_live_call *c)
 {
 	FunctionCallInfo fcinfo = c->fcinfo;
-	Datum	   *class,
-			   *value;
-	bool	   *no_class,
-			   *no_value;
-	int			classes = take_values(fcinfo, ARG_GIVEN_CLASSES, TEXTOID, -1, false, &class, &no_class);
+	Datum	   *value;
+	bool	   *no_value;
+	int			classes;
+	char	  **class = take_classes(fcinfo, &classes);
 	int			values;
 
 	values = PG_ARGISNULL(ARG_GIVEN_VALUES) ? 0 : ArrayGetNItems(ARR_NDIM(PG_GETARG_ARRAYTYPE_P(ARG_GIVEN_VALUES)),
@@ -88,8 +133,8 @@ take_labels(gnngp_live_call *c)
 
 		if (c->model->classes > 0)
 		{
-			label->taken = no_class[k];
-			label->label = label->taken ? 0 : gnngp_live_class(c->model, TextDatumGetCString(class[k]));
+			label->taken = class[k] == NULL;
+			label->label = label->taken ? 0 : gnngp_live_class(c->model, class[k]);
 			continue;
 		}
 		label->taken = no_value[k];
