@@ -8,9 +8,9 @@
 #     --forms gp_loo('m', %)
 #
 # becomes its forms for nodes of other types, in arrays and one alone.  Their comments give that call with
-# the nodes where % is; ": the pairs of" behind it says what of the nodes there is.  Integers are spelled
-# out, so that named arguments come in any order: where a type is found out from an argument, PostgreSQL
-# takes it by its place in the call.
+# the nodes where % is; ": the pairs of" behind it says what of the nodes there is.  "--forms-named" is the
+# same where NULL does not stand for all nodes.  Integers are spelled out, so that named arguments come in
+# any order: where a type is found out from an argument, PostgreSQL takes it by its place in the call.
 
 # One form: name and type of the argument, type of the rows' nodes and of further lists, comment.
 function form(argument, type, row, others, comment,    k, line)
@@ -65,10 +65,11 @@ each { kept[++lines] = $0; next }
 
 # A function, and its comment.
 /^CREATE / { lines = 0 }
-!/^--forms / { kept[++lines] = $0; print; next }
+!/^--forms/ { kept[++lines] = $0; print; next }
 
 {
-	sample = substr($0, 9)
+	all = $1 == "--forms"
+	sample = substr($0, length($1) + 2)
 	what = ""
 	if (match(sample, /\): /))
 	{
@@ -81,8 +82,8 @@ each { kept[++lines] = $0; next }
 	for (k = 1; k <= 3; k++)
 		form("nodes", integer[k] "[]", integer[k], integer[k] "[]",
 			 "the form for any type, spelled out for " integer[k])
-	form("id", "anynonarray", "anynonarray", "\"any\"",
-		 "the same for " what "one node, or for all where id is NULL of a type: " call("NULL::uuid"))
+	form("id", "anynonarray", "anynonarray", "\"any\"", "the same for " what \
+		 (all ? "one node, or for all where id is NULL of a type: " call("NULL::uuid") : "one node: " call("5")))
 	form("id", "text", "text", "\"any\"",
 		 "the same for " what "one node by the text of its id, whatever its type: " call("'alice'"))
 }

@@ -18,7 +18,7 @@ LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 10;
 
 COMMENT ON FUNCTION @extschema@.gp_predict_live(text, @extschema@.gp_node_list, integer, bigint[], "any", double precision[]) IS
     'the best classes, or the value, of nodes from the tables as they are now, and as if some nodes were given labels; the model was fitted with live => true';
---forms gp_predict_live('m', %)
+--forms-named gp_predict_live('m', %)
 
 -- Why
 
