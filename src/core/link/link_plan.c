@@ -2,6 +2,7 @@
  * link_plan.c - what a fit of links costs, and what it leaves out for that.
  */
 #include "infer/regress.h"
+#include "link_internal.h"
 #include "rivals.h"
 #include "scores.h"
 
@@ -13,6 +14,7 @@
 #define LEAST_POWERS 3			/* of the features, where even the least steps are more than that */
 #define PAIR_BYTES 128.0		/* of a pair while a fold's are scored */
 #define FOLD_BYTES (24.0 * 1024 * 1024)	/* of a block's pairs, and all that is small */
+#define PLACE_UNITS 128			/* numbers of a node in a deep Gaussian process, at most where none are asked for */
 #define KEEP_BYTES (96.0 * 1024 * 1024)	/* of a thread: the candidates of a group, and what is small */
 
 /* The entries of the symmetric pattern, at most. */
@@ -93,6 +95,16 @@ column_flops(const gp_link_problem *problem, const gp_link_plan *plan)
 		4.0 * feature_entries(problem->features) * plan->powers;
 }
 
+/* What the links that are ranked take, with their rivals' scores. */
+static double
+rivals_bytes(const gp_link_problem *problem, const gp_link_plan *plan)
+{
+	int64_t		m = gp_link_fold_rows(problem->graph->edges);
+
+	return gp_link_rivals_bytes(problem->graph->nodes, gp_min64(GP_LINK_RANKED, m / 2),
+								gp_link_width(problem->graph->directed, plan->powers));
+}
+
 /* Counts the method scores. */
 static void
 count_scores(const gp_link_problem *problem, int at_once, gp_link_plan *plan)
@@ -109,12 +121,35 @@ count_scores(const gp_link_problem *problem, int at_once, gp_link_plan *plan)
 	plan->bytes = (at_once > 1 ? at_once * gp_link_fold_room(problem, plan) : fold_bytes(problem, plan)) +
 		GP_LINK_FOLDS * (6.0 * e + 8.0 * n) + 8.0 * x;
 	plan->bytes = fmax(plan->bytes, squares * 8.0 * m * m + 8.0 * x + 6.0 * e);
-	plan->bytes += gp_link_rivals_bytes(problem->graph->nodes, gp_min64(GP_LINK_RANKED, (int64_t) m / 2),
-										gp_link_width(problem->graph->directed, plan->powers));
+	plan->bytes += rivals_bytes(problem, plan);
 	plan->doubles = 10.0 * m * m * m;
 	plan->flops = sources * column_flops(problem, plan) + plan->doubles + 3.0 * dims * e * 2.0 * powers;
 	if (plan->steps >= gp_link_laplacian_steps())
 		plan->doubles += sources * 2.0 * e * plan->steps;
+}
+
+/*
+ * Counts the deep Gaussian process whose logit is one of the scores: a fit for each fold, beside all folds' graphs, whose
+ * means wait for the folds to be scored; and one for the whole graph, beside the regression.
+ */
+static void
+count_place(gp_device *dev, const gp_link_problem *problem, gp_link_plan *plan)
+{
+	double		n = (double) problem->graph->nodes;
+	double		m = (double) gp_link_fold_rows(problem->graph->edges);
+	double		folds = GP_LINK_FOLDS * (6.0 * entries_of(problem->graph) + 8.0 * n);
+	double		beside = fmax(folds + rivals_bytes(problem, plan), 4.0 * m * fmin(m, 2.0 * GP_LINK_LEAN));
+	double		means;
+	gp_link_plan deep;
+
+	if (problem->deep == NULL)
+		return;
+	deep = gp_link_deep_plan(dev, problem);
+	means = GP_LINK_FOLDS * 4.0 * n * (problem->deep->units > 0 ? problem->deep->units : PLACE_UNITS);
+	plan->bytes = means + fmax(plan->bytes, deep.bytes - (double) dev->env->used + beside +
+							   8.0 * feature_entries(problem->features));
+	plan->flops += (GP_LINK_LEAST_FOLDS + 1) * deep.flops;
+	plan->doubles += (GP_LINK_LEAST_FOLDS + 1) * deep.doubles;
 }
 
 /* Counts the node kernel's codes: a factor of 512 columns. */
@@ -143,6 +178,7 @@ plan_of(gp_device *dev, const gp_link_problem *problem, int at_once)
 		plan.steps = choose_steps(problem->graph, &plan.cut);
 		plan.powers = choose_powers(problem, plan.steps);
 		count_scores(problem, at_once, &plan);
+		count_place(dev, problem, &plan);
 	}
 	else
 	{

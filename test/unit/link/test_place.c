@@ -195,7 +195,7 @@ check_memory(gp_env *env)
 	gp_link_model_free(env, gp_link_fit(dev, &p));
 	is_int((long long) (env->used - before), 0, "nothing is held after the model is freed");
 	snprintf(name, sizeof(name), "%.2f of what is planned is taken", (double) env->peak / plan.bytes);
-	ok((double) env->peak < 1.25 * plan.bytes, name);
+	ok((double) env->peak < 1.1 * plan.bytes, name);
 	env->limit = env->peak / 4;
 	expect_error(env, GP_ERR_LIMIT, gp_link_fit(dev, &p));
 }
