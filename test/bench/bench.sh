@@ -6,6 +6,7 @@
 #             (GNNGP_DATA names the folder of the data)
 #   device    the CPU device's operations against OpenBLAS's own threads
 #   packages  the package graph with 1,500 landmarks, by phase, against sgemm
+#   live      gp_predict_live and gp_explain on the package graph, against the fit that they spare
 #   edges     reading 10 million edges
 #   predict   gp_predict on a million nodes
 #   links     held-out links against common neighbours and resource allocation in plain SQL, Katz's
@@ -28,7 +29,7 @@ set -u
 HERE=$ROOT/test/bench
 PYTHON=${PYTHON:-python3}
 RUNS=${RUNS:-7}
-PARTS=${*:-cora device packages edges predict links aggregates walks blocks plan gpu memory}
+PARTS=${*:-cora device packages live edges predict links aggregates walks blocks plan gpu memory}
 threads=${THREADS:-$(nproc)}
 table=()
 
@@ -251,6 +252,41 @@ bench_packages() {
 		"$(ratio "$(ratio "$flops" "$arithmetic")" "$speed")" "at least 0.35"
 }
 
+# The median and the ninth decile of a call for each of 60 packages, in milliseconds; $1 of the call is its id.
+asked_of_packages() {
+	sql -At -F ' ' -c "
+		CREATE TEMP TABLE spent (ms float8);
+		DO \$\$
+		DECLARE
+		    package bigint;
+		    started timestamptz;
+		BEGIN
+		    FOR package IN SELECT id FROM packages ORDER BY hashint8(id) LIMIT 60 LOOP
+		        started := clock_timestamp();
+		        EXECUTE '$1' USING package;
+		        INSERT INTO spent VALUES (extract(epoch FROM clock_timestamp() - started) * 1000);
+		    END LOOP;
+		END \$\$;
+		SELECT round(percentile_cont(0.5) WITHIN GROUP (ORDER BY ms)::numeric, 1),
+		       round(percentile_cont(0.9) WITHIN GROUP (ORDER BY ms)::numeric, 1) FROM spent"
+}
+
+bench_live() {
+	local fit call middle slow
+
+	load_packages
+	sql -c "CREATE INDEX ON depends (dst)" -c "SELECT FROM gp_fit('packages', 'live', kernel => 'gcn', live => true)" >/dev/null
+	fit=$(sql -At -c "SELECT seconds * 1000 FROM gp_models WHERE model = 'live'")
+	for call in gp_predict_live gp_explain; do
+		read -r middle slow <<<"$(asked_of_packages "SELECT FROM $call(''live'', \$1)")"
+		row "live, $call, one package, median; a fit (ms)" "$middle" "$(printf %.0f "$fit")" "$(ratio "$fit" "$middle")" ""
+		row "  the ninth decile (ms)" "$slow" "" "" ""
+	done
+	middle=$(timed "SELECT FROM gp_predict_live('live', (SELECT array_agg(id) FROM (
+		SELECT id FROM packages ORDER BY hashint8(id) LIMIT 1000) AS q))")
+	row "  gp_predict_live, 1,000 packages (s)" "$middle" "" "" "less than 2"
+}
+
 bench_edges() {
 	local read
 
@@ -434,7 +470,7 @@ fi
 private_server
 build || { tail "$WORK/build.log"; die "the build failed"; }
 start_server "shared_buffers = 1GB" "max_parallel_maintenance_workers = $((threads - 1))"
-for part in cora device packages edges predict links aggregates walks blocks plan gpu; do
+for part in cora device packages live edges predict links aggregates walks blocks plan gpu; do
 	wanted $part && "bench_$part"
 done
 wanted memory && PGDATABASE=postgres bash "$ROOT/test/memory.sh" 2000 20000 200000
