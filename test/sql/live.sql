@@ -159,6 +159,39 @@ EXCEPTION WHEN raise_exception THEN
     RETURN SQLERRM = 'same: t';
 END $$;
 SELECT deleted('arrays', 7) AS exact, deleted('low', 7) AS low_rank, deleted('sizes', 7) AS values;
+-- Of directed edges, and of kernels that read lists of neighbours behind operators: all effects of some nodes.
+CREATE TABLE spot AS SELECT i AS id, ARRAY[cos(i), sin(i * 2), 1]::real[] AS x,
+    CASE WHEN i % 3 > 0 THEN CASE WHEN i * i % 7 < 3 THEN 'red' ELSE 'blue' END END AS class FROM generate_series(1, 40) AS i;
+CREATE TABLE arc AS SELECT DISTINCT i AS src, (i * i * 3 + k * k * 7 + i * k) % 40 + 1 AS dst
+    FROM generate_series(1, 40) AS i, generate_series(1, 3) AS k;
+DELETE FROM arc WHERE src = dst OR EXISTS (SELECT FROM arc AS b WHERE b.src = arc.dst AND b.dst = arc.src AND b.src < arc.src);
+SELECT gp_create_graph('spots ' || d, 'spot', 'arc', features => '{x}', target => 'class', directed => d = 'directed')
+FROM unnest('{directed,undirected}'::text[]) AS d;
+CREATE FUNCTION wrong(m text) RETURNS float8 LANGUAGE plpgsql AS $$
+DECLARE
+    worst float8 := 0;
+    told record;
+    off float8;
+BEGIN
+    FOR told IN SELECT n, e.*, p.class, p.score FROM (VALUES (4), (13), (29)) AS v (n), gp_predict_live(m, n) AS p,
+                    gp_explain_edges(m, n, p.class, k => 200) AS e LOOP
+        BEGIN
+            DELETE FROM arc WHERE (src, dst) = (told.src, told.dst) OR m ~ 'undirected' AND (dst, src) = (told.src, told.dst);
+            SELECT abs(a.score - told.score - told.effect) INTO STRICT off
+            FROM gp_predict_live(m, told.n, top => NULL) AS a WHERE a.class = told.class;
+            RAISE 'back';
+        EXCEPTION WHEN raise_exception THEN
+            worst := greatest(worst, off);
+        END;
+    END LOOP;
+    RETURN worst;
+END $$;
+SET client_min_messages = error;
+SELECT count(*) FROM unnest('{gcn,gin,A*relu(A*N*W)*W,A*A*N*W}'::text[]) AS k, unnest('{directed,undirected}'::text[]) AS d,
+    gp_fit('spots ' || d, k || ' ' || d, kernel => k::gp_kernel, live => true, nugget => 0.1);
+SELECT k, d, wrong(k || ' ' || d) < 1e-6 AS right
+FROM unnest('{gcn,gin,A*relu(A*N*W)*W,A*A*N*W}'::text[]) AS k, unnest('{directed,undirected}'::text[]) AS d ORDER BY k, d;
+SET client_min_messages = warning;
 SELECT count(*), count(DISTINCT (src, dst)) FROM gp_explain_edges('low', 7, 'blue', k => 5);
 SELECT pg_typeof(src), pg_typeof(dst), src ~ '^n\d+$' AS name FROM gp_explain_edges('names', 'n7', k => 1);
 SELECT pg_typeof(src) FROM gp_explain_edges('uids', md5('7')::uuid, k => 1);

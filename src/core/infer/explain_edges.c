@@ -16,6 +16,7 @@
 #define TRIED_EACH 2			/* or so many for each that is asked for */
 #define ROWS 131072				/* rows that stand anew for all edges that are tried, about, and at least one edge */
 #define ROWS_AT_ONCE 65536		/* and in one evaluation */
+#define ENTRIES_A_ROW 64		/* of the operator, that weigh as much as a row */
 
 /* An edge on the way. */
 typedef struct trial
@@ -104,15 +105,19 @@ walk_weights(gp_env *env, const gp_live_question *q, int64_t *near)
 	return weight;
 }
 
-/* The rows that stand anew without an edge: both ends', and with degrees on both sides those of their neighbours. */
+/*
+ * The rows that stand anew without an edge: both ends', and with degrees on both sides those of their neighbours; the
+ * entries of hubs' own rows count as rows, too.
+ */
 static int64_t
 rows_without(const gp_live_question *q, int64_t near, int32_t src, int32_t dst)
 {
 	const int64_t *start = q->graph->start;
+	int32_t		node = q->node ? q->node[0] : 0;
+	int64_t		ends = start[src + 1] - start[src] + start[dst + 1] - start[dst];
+	int64_t		entries = ends + start[node + 1] - start[node];
 
-	if (q->program->norm != GP_NORM_SYM)
-		return 2;
-	return gp_min64(near, start[src + 1] - start[src] + start[dst + 1] - start[dst] + 2);
+	return (q->program->norm == GP_NORM_SYM ? gp_min64(near, ends + 2) : 2) + entries / ENTRIES_A_ROW;
 }
 
 /* The edges to try; *n counts them, *left those that would be too much. */

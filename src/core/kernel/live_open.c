@@ -29,6 +29,7 @@ stack_operator(gp_env *env, const gp_csr *a, const gp_asked *asked, const gp_ord
 	int64_t		rows = order->rows;
 	int64_t		full = order->near[order->hops > 0 ? order->hops - 1 : 0];
 	int64_t		entries = 0;
+	int64_t		next = 0;
 	gp_csr	   *own;
 	gp_csr	   *below;
 	gp_csr	   *out;
@@ -37,7 +38,10 @@ stack_operator(gp_env *env, const gp_csr *a, const gp_asked *asked, const gp_ord
 		entries += count_row(a, order->node[r], asked->inner);
 	own = gp_csr_create(env, rows, rows, entries, a->type);
 	for (int64_t r = 0; r < rows; r++)
+	{
+		gp_look(env, own->start[r], &next);
 		own->start[r + 1] = own->start[r] + (r < full ? gp_order_fill(order, a, asked, r, own) : 0);
+	}
 	below = kept ? gp_csr_stack(env, NULL, 0, kept->csr, rows + anchors) :
 		gp_csr_create(env, anchors, rows + anchors, 0, a->type);
 	for (int64_t k = 0; k < gp_csr_entries(below); k++)
@@ -90,6 +94,14 @@ spread(const gp_features *x, int64_t rows, void *dense)
 			gp_number_put(dense, x->type, i * x->dims + x->csr->col[k], gp_number_at(x->csr->value, x->type, k));
 }
 
+/* What was kept of the anchors has a row for each, no more columns than there are, and the type of the rest. */
+static void
+require_anchors(gp_env *env, const gp_piece *kept, int64_t anchors, int64_t width, gp_type type)
+{
+	if (kept && (kept->rows != anchors || kept->cols > width || (kept->csr ? kept->csr->type : kept->type) != type))
+		gp_raise(env, GP_ERR_DATA, "Fit the model again.", "the live state does not fit its features");
+}
+
 /* The features of the rows, those of the anchors behind them where they were kept: in the form of these. */
 static gp_features *
 stack_features(gp_env *env, const gp_features *x, int64_t rows, const gp_piece *kept, int64_t anchors)
@@ -101,6 +113,7 @@ stack_features(gp_env *env, const gp_features *x, int64_t rows, const gp_piece *
 	size_t		bytes = (size_t) (rows * x->dims) * size;
 
 	*out = (gp_features) {.rows = rows + anchors,.dims = x->dims,.type = x->type};
+	require_anchors(env, kept, anchors, x->dims, x->type);
 	if (kept ? kept->csr != NULL : x->csr != NULL)
 	{
 		none = gp_csr_create(env, anchors, x->dims, 0, x->type);
@@ -115,7 +128,7 @@ stack_features(gp_env *env, const gp_features *x, int64_t rows, const gp_piece *
 		spread(x, rows, out->dense);
 	else
 		memcpy(out->dense, x->dense, bytes);
-	if (kept && (kept->dense == NULL || kept->rows != anchors || kept->cols > x->dims || kept->type != x->type))
+	if (kept && (kept->dense == NULL || kept->type != x->type))
 		gp_raise(env, GP_ERR_DATA, "Fit the model again.", "the live state does not fit its features");
 	/* Features that are new since the fit are 0 there. */
 	for (int64_t i = 0; kept && i < anchors; i++)
@@ -175,6 +188,7 @@ make_features(gp_prepared *kernel, const gp_asked *asked, const gp_order *order,
 		eye = rename_columns(env, eye, order->rows, column, width, kept ? 0 : anchors);
 		kernel->own_x = gp_features_of_csr(env, eye);
 		kernel->node_columns = true;
+		require_anchors(env, kept, anchors, width, type);
 		if (kept)
 		{
 			kernel->own_x->csr = gp_csr_stack(env, eye, order->rows, kept->csr, width);

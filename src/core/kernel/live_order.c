@@ -19,6 +19,7 @@ typedef struct ordering
 {
 	gp_env	   *env;
 	const gp_asked *asked;
+	int			lists;			/* 1 where a step reads lists of neighbours, one hop beyond the operators' */
 	bool		sym;
 	gp_order   *o;
 	int		   *distance;		/* of each inner node */
@@ -35,6 +36,7 @@ find_distances(ordering *s)
 	const gp_asked *q = s->asked;
 	int32_t    *queue = gp_alloc_array(s->env, q->inner, sizeof(int32_t));
 	int64_t		n = 0;
+	int64_t		next = 0;
 
 	for (int64_t i = 0; i < q->inner; i++)
 		s->distance[i] = s->o->hops;
@@ -44,6 +46,8 @@ find_distances(ordering *s)
 		s->distance[queue[k]] = 0;
 	}
 	for (int64_t at = 0; at < n && s->distance[queue[at]] + 1 < s->o->hops; at++)
+	{
+		gp_look(s->env, q->graph->start[queue[at]], &next);
 		for (int64_t k = q->graph->start[queue[at]]; k < q->graph->start[queue[at] + 1]; k++)
 		{
 			int32_t		v = q->graph->col[k];
@@ -53,6 +57,7 @@ find_distances(ordering *s)
 			s->distance[v] = s->distance[queue[at]] + 1;
 			queue[n++] = v;
 		}
+	}
 	gp_free(s->env, queue);
 }
 
@@ -79,7 +84,7 @@ changes(const ordering *s, const gp_cut *cut, int32_t node)
 
 	if (node == cut->src || (!g->directed && node == cut->dst))
 		return true;
-	return s->sym && (gp_csr_find(g->start, g->col, node, cut->dst) >= 0 ||
+	return s->sym && (node == cut->dst || gp_csr_find(g->start, g->col, node, cut->dst) >= 0 ||
 					  (!g->directed && gp_csr_find(g->start, g->col, node, cut->src) >= 0));
 }
 
@@ -103,7 +108,7 @@ touch_all(ordering *s, int64_t cut, const int32_t *near, int64_t n)
 		if (changes(s, &s->asked->cut[cut], near[i]))
 			touch(s, cut, near[i]);
 	/* What reads a value that changed, as far as a later step still asks for it. */
-	for (int left = s->o->hops - 2; left >= 0; left--)
+	for (int left = s->o->hops - 2 + s->lists; left >= 0; left--)
 		for (int64_t i = 0; i < n; i++)
 			if (s->distance[near[i]] <= left && s->mark[near[i]] != cut + 1 && reads_touched(s, cut, near[i]))
 				touch(s, cut, near[i]);
@@ -119,7 +124,7 @@ find_copies(ordering *s)
 
 	s->mark = gp_alloc_zero(s->env, s->asked->inner, sizeof(int64_t));
 	for (int64_t i = 0; i < s->asked->inner; i++)
-		if (s->distance[i] < s->o->hops)
+		if (s->distance[i] < s->o->hops + s->lists)
 			near[n++] = (int32_t) i;
 	for (int64_t cut = 0; cut < s->asked->ncuts; cut++)
 	{
@@ -217,6 +222,9 @@ gp_order_make(gp_env *env, const gp_program *program, const gp_asked *asked)
 	ordering	s = {.env = env,.asked = asked,.sym = program->norm == GP_NORM_SYM,.o = o};
 
 	o->hops = gp_program_hops(env, program);
+	for (int i = 0; i < program->nsteps; i++)
+		if (program->steps[i].kind == GP_STEP_LISTS)
+			s.lists = 1;
 	o->near = gp_alloc_zero(env, o->hops + 1, sizeof(int64_t));
 	o->place = gp_alloc_array(env, asked->inner, sizeof(int32_t));
 	s.distance = gp_alloc_array(env, asked->inner, sizeof(int));

@@ -426,7 +426,7 @@ gnngp_query_scans(const gnngp_query *q)
 {
 	ArrayType  *array;
 
-	if (!q->by_index)
+	if (!q->by_index || q->rows == 0)
 		return false;
 	array = DatumGetArrayTypeP(q->array);
 	return ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array)) >= q->rows / ROWS_A_LOOK;
