@@ -163,7 +163,7 @@ SELECT deleted('arrays', 7) AS exact, deleted('low', 7) AS low_rank, deleted('si
 CREATE TABLE spot AS SELECT i AS id, ARRAY[cos(i), sin(i * 2), 1]::real[] AS x,
     CASE WHEN i % 3 > 0 THEN CASE WHEN i * i % 7 < 3 THEN 'red' ELSE 'blue' END END AS class FROM generate_series(1, 40) AS i;
 CREATE TABLE arc AS SELECT DISTINCT i AS src, (i * i * 3 + k * k * 7 + i * k) % 40 + 1 AS dst
-    FROM generate_series(1, 40) AS i, generate_series(1, 3) AS k;
+    FROM generate_series(1, 40) AS i, generate_series(1, 9) AS k;
 DELETE FROM arc WHERE src = dst OR EXISTS (SELECT FROM arc AS b WHERE b.src = arc.dst AND b.dst = arc.src AND b.src < arc.src);
 SELECT gp_create_graph('spots ' || d, 'spot', 'arc', features => '{x}', target => 'class', directed => d = 'directed')
 FROM unnest('{directed,undirected}'::text[]) AS d;
