@@ -13,6 +13,7 @@ set -u
 DEMO=$ROOT/test/demo
 SVG=
 PSQL=
+stop=()
 times=()
 
 # Runs a step and keeps its time.
@@ -73,7 +74,9 @@ sql -P footer=off -c "
 	       (SELECT count(*) FROM package_words) AS word_entries"
 if [ -n "$PSQL" ]; then
 	echo "The tables are here and the extension is not yet: begin as doc/tutorial.md does.  All of it goes with \\q."
-	psql -X
+	# A script ends at its first error; who types goes on.
+	[ -t 0 ] || stop=(-v ON_ERROR_STOP=1)
+	psql -X "${stop[@]}"
 	exit
 fi
 echo "================ the README's quick start"

@@ -361,8 +361,8 @@ prepare(gnngp_query *q, const char *where)
 void
 gnngp_query_plan(gnngp_query *q)
 {
-	q->whole = prepare(q, NULL);
-	q->plan = q->where ? prepare(q, q->where) : q->whole;
+	q->plan = prepare(q, q->where);
+	q->whole = q->where && q->by_index ? prepare(q, NULL) : q->plan;
 	q->rows = q->by_index ? gnngp_table_rows(q->table) : 0;
 }
 
