@@ -175,7 +175,7 @@ DEFAULT FOR TYPE @extschema@.gp_{TYPE} USING hash AS
     FUNCTION 2 @extschema@.gp_{TYPE}_hash_extended(@extschema@.gp_{TYPE}, bigint);
 
 COMMENT ON OPERATOR CLASS @extschema@.gp_{TYPE}_ops USING hash IS
-    'gp_{TYPE} by its bytes';
+    '{TYPE} by their bytes';
 
 --end
 

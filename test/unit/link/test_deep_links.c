@@ -645,11 +645,11 @@ main(void)
 	in_env(check_warm(env, false, quick(60)));
 	in_env(check_warm(env, true, quick(60)));
 	in_env(check_warm(env, true, published(60, 12)));
-	disturb("a deep fit", TEST_REFUSE, 3, 40, whole(env, false, quick(10)));
-	disturb("a deep fit", TEST_CANCEL, 5, 40, whole(env, false, quick(10)));
-	disturb("a deep fit of features", TEST_REFUSE, 3, 40, whole(env, true, quick(10)));
-	disturb("a deep fit of features", TEST_CANCEL, 5, 40, whole(env, true, quick(10)));
-	disturb("a deep fit by inducing pairs", TEST_REFUSE, 29, 20, whole(env, false, published(10, 12)));
-	disturb("a deep fit by inducing pairs", TEST_CANCEL, 29, 4, whole(env, false, published(10, 12)));
+	disturb("a deep fit", TEST_REFUSE, 7, 40, whole(env, false, quick(10)));
+	disturb("a deep fit", TEST_CANCEL, 13, 40, whole(env, false, quick(10)));
+	disturb("a deep fit of features", TEST_REFUSE, 11, 40, whole(env, true, quick(10)));
+	disturb("a deep fit of features", TEST_CANCEL, 13, 40, whole(env, true, quick(10)));
+	disturb("a deep fit by inducing pairs", TEST_REFUSE, 67, 20, whole(env, false, published(10, 12)));
+	disturb("a deep fit by inducing pairs", TEST_CANCEL, 67, 4, whole(env, false, published(10, 12)));
 	return done_testing();
 }
