@@ -167,7 +167,8 @@ static void
 score_pairs(gp_env *env, gp_device *dev, const world *w, gp_link_method method, gp_link_row *row, int n)
 {
 	gp_dgp		deep = gp_dgp_parse(env, "dgp(steps=10, units=8, features=16)");
-	gp_link_problem p = {.graph = w->graph,.features = w->features,.method = method,.seed = 3,.deep = &deep,
+	gp_link_problem p = {.graph = w->graph,.features = w->features,.method = method,.seed = 3,
+	.deep = method == GP_LINK_DEEP ? &deep : NULL,
 	.program = gp_kernel_compile(env, gp_kernel_parse(env, "gcn"))};
 	gp_link_model *model = gp_link_fit(dev, &p);
 	gp_links   *links = gp_links_open(dev, model);
