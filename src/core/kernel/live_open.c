@@ -98,7 +98,8 @@ spread(const gp_features *x, int64_t rows, void *dense)
 static void
 require_anchors(gp_env *env, const gp_piece *kept, int64_t anchors, int64_t width, gp_type type)
 {
-	if (kept && (kept->rows != anchors || kept->cols > width || (kept->csr ? kept->csr->type : kept->type) != type))
+	if (kept && ((kept->csr == NULL && kept->dense == NULL) || kept->rows != anchors || kept->cols > width ||
+				 (kept->csr ? kept->csr->type : kept->type) != type))
 		gp_raise(env, GP_ERR_DATA, "Fit the model again.", "the live state does not fit its features");
 }
 
@@ -128,8 +129,6 @@ stack_features(gp_env *env, const gp_features *x, int64_t rows, const gp_piece *
 		spread(x, rows, out->dense);
 	else
 		memcpy(out->dense, x->dense, bytes);
-	if (kept && (kept->dense == NULL || kept->type != x->type))
-		gp_raise(env, GP_ERR_DATA, "Fit the model again.", "the live state does not fit its features");
 	/* Features that are new since the fit are 0 there. */
 	for (int64_t i = 0; kept && i < anchors; i++)
 		memcpy((char *) out->dense + bytes + (size_t) (i * x->dims) * size,
