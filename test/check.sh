@@ -375,18 +375,13 @@ stage_quality() {
 # The lanes.  That of the TAP tests waits most of the time, and measures some of it: the
 # others stand back, and fill the processors.  The core's is the longest, and goes before the rest.
 NICE=10
-core_lane() {
-	renice -n "$((NICE / 2))" "$BASHPID" >/dev/null
-	in_turn rules build unit fuzz gpu
+nice_lane() {
+	renice -n "$1" "$BASHPID" >/dev/null
+	in_turn "${@:2}"
 }
 server_lane() {
-	renice -n "$NICE" "$BASHPID" >/dev/null
-	in_turn regress reference readme
+	nice_lane "$NICE" regress reference readme
 	side_by_side calls memory
-}
-quality_lane() {
-	renice -n "$NICE" "$BASHPID" >/dev/null
-	in_turn quality
 }
 
 WANTED="$*"
@@ -399,14 +394,14 @@ private_server
 build PROFILE="-Werror" && touch "$WORK/built"
 mkfifo "$WORK/over" && exec 3<>"$WORK/over"
 trap 'rc=$?; end_lanes; (exit $rc); finish' EXIT
-start_lane core_lane
+start_lane nice_lane "$((NICE / 2))" rules build unit fuzz gpu
 if [ -e "$WORK/built" ]; then
 	start_lane in_turn tap
 	if wanted regress || wanted reference || wanted readme || wanted calls || wanted memory || wanted quality; then
 		start_server
 		renice -n "$NICE" "$(head -n 1 "$SERVER_DATA/postmaster.pid")" >/dev/null
 		start_lane server_lane
-		start_lane quality_lane
+		start_lane nice_lane "$NICE" quality
 	fi
 fi
 tell_lanes

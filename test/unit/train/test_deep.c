@@ -189,18 +189,9 @@ static double
 small_loss(void *training)
 {
 	small	   *s = training;
-	gp_matrix	value = gp_network_value(&s->chain);
-	double		r[30];
-	gp_matrix	host = gp_matrix_wrap(r, value.rows, 1, GP_DOUBLE);
-	double		ll;
+	double		ll = pairs_likelihood(&s->t, &s->chain, s->linked);
 	double		divergence = 0.0;
 
-	gp_trainer_clear(&s->t);
-	gp_network_forward(&s->t, &s->chain, s->chain.n);
-	s->t.dev->download(s->t.dev, host, value);
-	ll = gp_logistic(s->t.env, value.rows, s->linked, 0.7, r);
-	s->t.dev->upload(s->t.dev, gp_network_gradient(&s->chain), host);
-	gp_network_backward(&s->t, &s->chain);
 	for (int k = 0; k < 2; k++)
 	{
 		gp_block_cosines.prior(&s->t, &s->chain.block[2 * k], 0.2);

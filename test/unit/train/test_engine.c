@@ -283,16 +283,6 @@ check_draws(gp_env *env)
 	ok(gp_each_normal(3, 7) == gp_each_normal(3, 7) && gp_each_normal(3, 7) != gp_each_normal(4, 7), "by seed and place");
 }
 
-/* A whole training where an allocation fails. */
-static void
-whole(gp_env *env)
-{
-	gp_device  *dev = gp_device_cpu(env, 1);
-
-	some_steps(dev, GP_FLOAT);
-	dev->close(dev);
-}
-
 int
 main(void)
 {
@@ -308,7 +298,7 @@ main(void)
 	}
 	in_env(check_bits(env, GP_FLOAT, some_steps));
 	in_env(check_bits(env, GP_DOUBLE, some_steps));
-	disturb("a training", TEST_REFUSE, 1, 40, whole(env));
-	disturb("a training", TEST_CANCEL, 1, 40, whole(env));
+	disturb("a training", TEST_REFUSE, 1, 40, whole_training(env, some_steps));
+	disturb("a training", TEST_CANCEL, 1, 40, whole_training(env, some_steps));
 	return done_testing();
 }

@@ -37,6 +37,25 @@ check_gradient(gp_trainer *t, gp_matrix m, double norm, double first, double tol
 	close_to(-host[0], first, tolerance, "and its first element");
 }
 
+/* .7 times the log likelihood of links by the chain's value, whose gradient is then carried back. */
+static __attribute__((unused)) double
+pairs_likelihood(gp_trainer *t, gp_network *chain, const bool *linked)
+{
+	gp_matrix	value = gp_network_value(chain);
+	double	   *r = gp_alloc_array(t->env, value.rows, sizeof(double));
+	gp_matrix	host = gp_matrix_wrap(r, value.rows, 1, GP_DOUBLE);
+	double		ll;
+
+	gp_trainer_clear(t);
+	gp_network_forward(t, chain, chain->n);
+	t->dev->download(t->dev, host, value);
+	ll = gp_logistic(t->env, value.rows, linked, 0.7, r);
+	t->dev->upload(t->dev, gp_network_gradient(chain), host);
+	gp_network_backward(t, chain);
+	gp_free(t->env, r);
+	return ll;
+}
+
 /* What is minimised, whose gradients are then set. */
 typedef double (*training_loss) (void *training);
 
@@ -105,6 +124,16 @@ hash_parameters(gp_trainer *t)
 
 /* Some steps, and the bits that they leave. */
 typedef uint64_t (*training_steps) (gp_device *dev, gp_type type);
+
+/* A whole training, to be disturbed. */
+static __attribute__((unused)) void
+whole_training(gp_env *env, training_steps steps)
+{
+	gp_device  *dev = gp_device_cpu(env, 1);
+
+	steps(dev, GP_FLOAT);
+	dev->close(dev);
+}
 
 /* The same bits with any number of threads and any panels of the device. */
 static void
