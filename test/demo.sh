@@ -73,6 +73,7 @@ sql -P footer=off -c "
 	       (SELECT count(DISTINCT section) FROM packages) AS sections,
 	       (SELECT count(*) FROM package_words) AS word_entries"
 if [ -n "$PSQL" ]; then
+	sql -f "$DEMO/people.sql"
 	echo "The tables are here and the extension is not yet: begin as doc/tutorial.md does.  All of it goes with \\q."
 	# A script ends at its first error; who types goes on.
 	[ -t 0 ] || stop=(-v ON_ERROR_STOP=1)

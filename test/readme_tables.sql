@@ -20,14 +20,7 @@ CREATE TABLE suggests AS
 CREATE TABLE package_words AS
     SELECT id AS package, id % 3 + 3 * k AS word, 0.7::real AS value FROM packages, generate_series(0, 1) AS k;
 
--- A regression on people with text ids, columns for features and weights.
-CREATE TABLE people AS
-    SELECT 'person ' || i AS email, (20 + i % 50)::real AS age, i % 7 AS visits,
-           CASE WHEN i % 3 > 0 THEN 10.0 * (i % 7) + sin(i) END AS spending
-    FROM generate_series(1, 200) AS i;
-CREATE TABLE calls AS
-    SELECT 'person ' || i AS caller, 'person ' || 1 + (i + 7) % 200 AS called, 1 + i % 5 AS minutes
-    FROM generate_series(1, 200) AS i;
+\ir demo/people.sql
 
 -- A role to share with.
 DO $$ BEGIN

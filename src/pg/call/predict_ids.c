@@ -182,6 +182,29 @@ gnngp_id_type_datum(gnngp_id_type *t, const gnngp_node_row *row)
 	return value;
 }
 
+/* Says what ids look like where a text is none. */
+static void
+tell_id_type(void *arg)
+{
+	const gnngp_id_type *t = arg;
+
+	errhint("The nodes of \"%s\" are told by their ids, of type %s; a query on the node table finds the id of a name.",
+			t->model->name, format_type_be(t->type));
+}
+
+/* A value of the ids' type from its text. */
+static Datum
+datum_of_text(const gnngp_id_type *t, Datum written)
+{
+	ErrorContextCallback context = {error_context_stack, tell_id_type, unconstify(gnngp_id_type *, t)};
+	Datum		value;
+
+	error_context_stack = &context;
+	value = InputFunctionCall(unconstify(FmgrInfo *, &t->input), TextDatumGetCString(written), t->ioparam, -1);
+	error_context_stack = context.previous;
+	return value;
+}
+
 /* The key under which a value is stored, and its text unless ids are integers. */
 static gnngp_given_id
 given_id(const gnngp_id_type *t, Datum value)
@@ -189,8 +212,7 @@ given_id(const gnngp_id_type *t, Datum value)
 	gnngp_given_id id = {0};
 
 	if (t->as_text)
-		value = InputFunctionCall(unconstify(FmgrInfo *, &t->input), TextDatumGetCString(value),
-								  t->ioparam, -1);
+		value = datum_of_text(t, value);
 	if (t->model->integer_ids)
 	{
 		id.key = t->base == INT8OID ? DatumGetInt64(value)

@@ -14,6 +14,7 @@
 #include "miscadmin.h"
 #include "read_internal.h"
 #include "utils/acl.h"
+#include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"

@@ -667,7 +667,7 @@ check_start(gp_env *env)
 static void
 check_search(gp_env *env)
 {
-	world		w = large_world(env, 300, 9);
+	world		w = large_world(env, 150, 9);
 	gp_problem	p = make_problem(env, &w, "laplacian", GP_TASK_CLASSES, GP_FLOAT);
 	gp_targets	t = gp_targets_make(env, &p);
 	gp_csr	   *s = gp_precision_matrix(env, w.graph);
