@@ -11,14 +11,11 @@
 #include <math.h>
 
 #include "graph/walks.h"
+#include "long_dots.h"
+#include "precision_moments.h"
 
-#define MOMENT_COLUMNS 16		/* vectors of random signs, */
-#define MOMENT_SIGNS (1 << 20)	/* or fewer where there are many nodes: together so many signs */
-#define MOMENT_STEPS 10			/* products: moments up to twice as many */
 #define USUAL_STEPS 30			/* of a dry run */
 #define WARM_STEPS 3			/* that are looked at where a start leaves hardly anything to gain */
-#define LONG_ROW 64				/* rows of a few columns that a product adds as one */
-#define ANGLES 512				/* where the prior's function is looked at for its expansion */
 
 /* What conjugate gradients hold, n x cols each. */
 typedef struct gradients
@@ -28,8 +25,7 @@ typedef struct gradients
 	gp_matrix	direction;
 	gp_matrix	product;		/* H times the direction */
 	gp_matrix	spare;			/* d >= 2 */
-	gp_matrix	dots;			/* n x 1 double */
-	double	   *host;			/* the same */
+	gp_long_dots dots;
 } gradients;
 
 struct gp_precision
@@ -136,8 +132,7 @@ end(gp_precision *p)
 	dev->destroy(dev, &p->g.direction);
 	dev->destroy(dev, &p->g.product);
 	dev->destroy(dev, &p->g.spare);
-	dev->destroy(dev, &p->g.dots);
-	gp_free(p->env, p->g.host);
+	gp_long_dots_close(&p->g.dots);
 	p->g = (gradients) {0};
 }
 
@@ -306,36 +301,6 @@ multiply(gp_precision *p, gradients *g)
 		dev->spmm(dev, 1.0, p->labels, g->direction, 1.0, g->product);
 }
 
-/* The first rows as longer ones, where they lie without gaps: a call for each short one would cost more than its numbers. */
-static gp_matrix
-lengthen(gp_matrix a, int64_t times)
-{
-	return (gp_matrix) {a.data, a.rows / times, a.cols * times, a.ld * times, a.type};
-}
-
-/* The product of all columns of a with those of b, added up; a number that a dry run makes up. */
-static double
-inner_product(gp_precision *p, gradients *g, gp_matrix a, gp_matrix b)
-{
-	gp_device  *dev = p->dev;
-	int64_t		times = a.ld == a.cols && b.ld == b.cols ? LONG_ROW : 1;
-	int64_t		body = p->n / times;
-	int64_t		rest = p->n % times;
-	double		sum = 0.0;
-	int64_t		next = 0;
-
-	dev->row_dots(dev, gp_matrix_rows(g->dots, 0, body), lengthen(a, times), lengthen(b, times));
-	dev->row_dots(dev, gp_matrix_rows(g->dots, body, rest), gp_matrix_rows(a, p->n - rest, rest),
-				  gp_matrix_rows(b, p->n - rest, rest));
-	dev->download(dev, gp_matrix_wrap(g->host, body + rest, 1, GP_DOUBLE), gp_matrix_rows(g->dots, 0, body + rest));
-	for (int64_t i = 0; i < body + rest && !p->env->dry; i++)
-	{
-		gp_look(p->env, i, &next);
-		sum += g->host[i];
-	}
-	return p->env->dry ? 1.0 : sum;
-}
-
 /* R x, or R^-1 x; the memory of x and of a product change places. */
 static void
 scale_rows(gp_precision *p, gp_matrix *x, bool up)
@@ -385,8 +350,7 @@ take_memory(gp_precision *p, int64_t cols)
 		g->residual = dev->create(dev, p->n, cols, p->type);
 		g->direction = dev->create(dev, p->n, cols, p->type);
 		g->product = dev->create(dev, p->n, cols, p->type);
-		g->dots = dev->create(dev, p->n, 1, GP_DOUBLE);
-		g->host = gp_alloc_figures(p->env, p->n, sizeof(double));
+		g->dots = gp_long_dots_open(dev, p->n);
 	}
 	if (p->d > 1 && g->spare.data == NULL)
 		g->spare = dev->create(dev, p->n, cols, p->type);
@@ -432,8 +396,8 @@ start_from(gp_precision *p, gradients *g)
 
 	dev->copy(dev, g->direction, g->x);
 	multiply(p, g);
-	along = inner_product(p, g, g->residual, g->direction);
-	curvature = inner_product(p, g, g->direction, g->product);
+	along = gp_long_dot(&g->dots, g->residual, g->direction);
+	curvature = gp_long_dot(&g->dots, g->direction, g->product);
 	if (!(along > 0.0 && curvature > 0.0 && isfinite(along / curvature)))
 		return NAN;
 	length = along / curvature;
@@ -457,7 +421,7 @@ iterate(gp_precision *p, gradients *g, double *square)
 	double		gain;
 
 	multiply(p, g);
-	curvature = inner_product(p, g, g->direction, g->product);
+	curvature = gp_long_dot(&g->dots, g->direction, g->product);
 	if (!(curvature > 0.0 && isfinite(curvature)))
 		gp_raise(p->env, GP_ERR_RANGE, "Use a smaller sigma2 or a larger nugget.",
 				 "the Laplacian kernel with sigma2=%g and d=%d is singular to %s precision",
@@ -466,7 +430,7 @@ iterate(gp_precision *p, gradients *g, double *square)
 	gain = length * *square;
 	dev->axpby(dev, length, g->direction, 1.0, g->x);
 	dev->axpby(dev, -length, g->product, 1.0, g->residual);
-	left = inner_product(p, g, g->residual, g->residual);
+	left = gp_long_dot(&g->dots, g->residual, g->residual);
 	dev->axpby(dev, 1.0, g->residual, left / *square, g->direction);
 	*square = left;
 	return gain;
@@ -494,7 +458,7 @@ gp_precision_solve(gp_precision *p, int64_t cols, const gp_elements *b, double w
 {
 	bool		started = start && start->data;
 	gradients  *g = begin(p, cols, b, start);
-	double		first = inner_product(p, g, g->residual, g->residual);
+	double		first = gp_long_dot(&g->dots, g->residual, g->residual);
 	double		square = first;
 	double	   *energy = gp_alloc_zero(p->env, most + 1, sizeof(double));
 	gp_matrix	x;
@@ -502,7 +466,7 @@ gp_precision_solve(gp_precision *p, int64_t cols, const gp_elements *b, double w
 	if (started)
 		energy[0] = start_from(p, g);
 	if (started && !isnan(energy[0]))
-		square = inner_product(p, g, g->residual, g->residual);
+		square = gp_long_dot(&g->dots, g->residual, g->residual);
 	else
 	{
 		energy[0] = 0.0;
@@ -524,116 +488,11 @@ gp_precision_solve(gp_precision *p, int64_t cols, const gp_elements *b, double w
 	return x;
 }
 
-/* A vector of random signs in each column. */
-static gp_matrix
-random_signs(gp_precision *p, uint64_t seed)
-{
-	int64_t		cols = gp_max64(1, gp_min64(MOMENT_COLUMNS, MOMENT_SIGNS / p->n));
-	gp_matrix	z = p->dev->create(p->dev, p->n, cols, p->type);
-	gp_matrix	host = gp_matrix_wrap(NULL, p->n, cols, p->type);
-	int64_t		next = 0;
-
-	host.data = gp_alloc_figures(p->env, p->n, cols * gp_type_size(p->type));
-	for (int64_t i = 0; i < p->n && !p->env->dry; i++)
-	{
-		uint64_t	bits = gp_hash(seed ^ gp_hash((uint64_t) i));
-
-		gp_look(p->env, i * cols, &next);
-		for (int64_t j = 0; j < cols; j++)
-			gp_number_put(host.data, p->type, i * cols + j, bits >> j & 1 ? 1.0 : -1.0);
-	}
-	p->dev->upload(p->dev, z, host);
-	gp_free(p->env, host.data);
-	return z;
-}
-
-/* The mean over the vectors of z_j' y_j / n. */
-static double
-mean_product(gp_precision *p, gp_matrix z, gp_matrix y)
-{
-	gp_matrix	dots = p->dev->create(p->dev, p->n, 1, GP_DOUBLE);
-	double	   *host = gp_alloc_figures(p->env, p->n, sizeof(double));
-	double		sum = 0.0;
-	int64_t		next = 0;
-
-	p->dev->row_dots(p->dev, dots, z, y);
-	p->dev->download(p->dev, gp_matrix_wrap(host, p->n, 1, GP_DOUBLE), dots);
-	for (int64_t i = 0; i < p->n && !p->env->dry; i++)
-	{
-		gp_look(p->env, i, &next);
-		sum += host[i];
-	}
-	gp_free(p->env, host);
-	p->dev->destroy(p->dev, &dots);
-	return sum / ((double) p->n * z.cols);
-}
-
-/*
- * tr T_k(S) / n: with z_k = T_k(S) z the moments of 2k and 2k + 1 are twice z_k'z_k and
- * z_k'z_(k+1), less the first ones.
- */
-static void
-measure_moments(gp_precision *p, uint64_t seed)
-{
-	gp_device  *dev = p->dev;
-	gp_csr		s = *p->s;
-	gp_matrix	now = random_signs(p, seed);
-	gp_matrix	next = dev->create(dev, p->n, now.cols, p->type);
-	int64_t		look = 0;
-
-	p->moment = gp_alloc_array(p->env, 2 * MOMENT_STEPS, sizeof(double));
-	s.type = p->type;
-	s.stamp = gp_csr_stamp();
-	s.value = gp_alloc_figures(p->env, gp_csr_entries(p->s), gp_type_size(p->type));
-	for (int64_t k = 0; k < gp_csr_entries(p->s) && !p->env->dry; k++)
-	{
-		gp_look(p->env, k, &look);
-		gp_number_put(s.value, p->type, k, ((const double *) p->s->value)[k]);
-	}
-	dev->spmm(dev, 1.0, &s, now, 0.0, next);
-	for (int k = 0; k < MOMENT_STEPS; k++)
-	{
-		gp_matrix	last = now;
-
-		p->moment[2 * k] = k == 0 ? 1.0 : 2.0 * mean_product(p, now, now) - 1.0;
-		p->moment[2 * k + 1] = (k == 0 ? 1.0 : 2.0) * mean_product(p, now, next) -
-			(k == 0 ? 0.0 : p->moment[1]);
-		if (k == MOMENT_STEPS - 1)
-			break;
-		dev->spmm(dev, 2.0, &s, next, -1.0, last);
-		now = next;
-		next = last;
-	}
-	gp_free(p->env, s.value);
-	dev->destroy(dev, &now);
-	dev->destroy(dev, &next);
-}
-
-/* Coefficient k of the prior's function (1 + s2 (1 - x))^-d in Chebyshev polynomials. */
-static double
-coefficient(double sigma2, int d, int k)
-{
-	double		sum = 0.0;
-
-	for (int a = 0; a < ANGLES; a++)
-	{
-		double		angle = M_PI * (a + 0.5) / ANGLES;
-
-		sum += pow(1.0 + sigma2 * (1.0 - cos(angle)), -d) * cos(k * angle);
-	}
-	return (k == 0 ? 1.0 : 2.0) * sum / ANGLES;
-}
-
 /* tr K / n. */
 double
 gp_precision_mean_diagonal(gp_precision *p, double sigma2, int d, uint64_t seed)
 {
-	double		mean = 0.0;
-
 	if (p->moment == NULL)
-		measure_moments(p, seed);
-	for (int k = 0; k < 2 * MOMENT_STEPS; k++)
-		mean += coefficient(sigma2, d, k) * p->moment[k];
-	/* Between its bounds whatever the moments' noise: the spectrum of S lies in [-1, 1]. */
-	return fmin(1.0, fmax(mean, pow(1.0 + 2.0 * sigma2, -d)));
+		p->moment = gp_prior_moments(p->dev, p->s, p->type, seed);
+	return gp_prior_mean(p->moment, sigma2, d);
 }

@@ -1,0 +1,139 @@
+/*
+ * precision_moments.c - Chebyshev moments of a graph's S, and the mean of a prior's diagonal from them.
+ */
+#include "precision_moments.h"
+
+#include <math.h>
+
+#include "graph/graph.h"
+
+#define MOMENT_COLUMNS 16		/* vectors of random signs, */
+#define MOMENT_SIGNS (1 << 20)	/* or fewer where there are many nodes: together so many signs */
+#define MOMENT_STEPS 10			/* products: moments up to twice as many */
+#define ANGLES 512				/* where the prior's function is looked at for its expansion */
+
+/* A vector of random signs in each column. */
+static gp_matrix
+random_signs(gp_device *dev, int64_t n, gp_type type, uint64_t seed)
+{
+	gp_env	   *env = dev->env;
+	int64_t		cols = gp_max64(1, gp_min64(MOMENT_COLUMNS, MOMENT_SIGNS / n));
+	gp_matrix	z = dev->create(dev, n, cols, type);
+	gp_matrix	host = gp_matrix_wrap(NULL, n, cols, type);
+	int64_t		next = 0;
+
+	host.data = gp_alloc_figures(env, n, cols * gp_type_size(type));
+	for (int64_t i = 0; i < n && !env->dry; i++)
+	{
+		uint64_t	bits = gp_hash(seed ^ gp_hash((uint64_t) i));
+
+		gp_look(env, i * cols, &next);
+		for (int64_t j = 0; j < cols; j++)
+			gp_number_put(host.data, type, i * cols + j, bits >> j & 1 ? 1.0 : -1.0);
+	}
+	dev->upload(dev, z, host);
+	gp_free(env, host.data);
+	return z;
+}
+
+/* The mean over the vectors of z_j' y_j / n. */
+static double
+mean_product(gp_device *dev, gp_matrix z, gp_matrix y)
+{
+	gp_env	   *env = dev->env;
+	int64_t		n = z.rows;
+	gp_matrix	dots = dev->create(dev, n, 1, GP_DOUBLE);
+	double	   *host = gp_alloc_figures(env, n, sizeof(double));
+	double		sum = 0.0;
+	int64_t		next = 0;
+
+	dev->row_dots(dev, dots, z, y);
+	dev->download(dev, gp_matrix_wrap(host, n, 1, GP_DOUBLE), dots);
+	for (int64_t i = 0; i < n && !env->dry; i++)
+	{
+		gp_look(env, i, &next);
+		sum += host[i];
+	}
+	gp_free(env, host);
+	dev->destroy(dev, &dots);
+	return sum / ((double) n * z.cols);
+}
+
+/* The places of s with its values in another type. */
+gp_csr
+gp_prior_matrix(gp_env *env, const gp_csr *s, gp_type type)
+{
+	gp_csr		out = *s;
+	int64_t		next = 0;
+
+	out.type = type;
+	out.stamp = gp_csr_stamp();
+	out.value = gp_alloc_figures(env, gp_csr_entries(s), gp_type_size(type));
+	for (int64_t k = 0; k < gp_csr_entries(s) && !env->dry; k++)
+	{
+		gp_look(env, k, &next);
+		gp_number_put(out.value, type, k, gp_number_at(s->value, s->type, k));
+	}
+	return out;
+}
+
+/*
+ * tr T_k(S) / n: with z_k = T_k(S) z the moments of 2k and 2k + 1 are twice z_k'z_k and
+ * z_k'z_(k+1), less the first ones.
+ */
+double *
+gp_prior_moments(gp_device *dev, const gp_csr *s, gp_type type, uint64_t seed)
+{
+	gp_env	   *env = dev->env;
+	int64_t		n = s->rows;
+	gp_matrix	now = random_signs(dev, n, type, seed);
+	gp_matrix	next = dev->create(dev, n, now.cols, type);
+	double	   *moment = gp_alloc_array(env, 2 * MOMENT_STEPS, sizeof(double));
+	gp_csr		of_type = gp_prior_matrix(env, s, type);
+
+	dev->spmm(dev, 1.0, &of_type, now, 0.0, next);
+	for (int k = 0; k < MOMENT_STEPS; k++)
+	{
+		gp_matrix	last = now;
+
+		moment[2 * k] = k == 0 ? 1.0 : 2.0 * mean_product(dev, now, now) - 1.0;
+		moment[2 * k + 1] = (k == 0 ? 1.0 : 2.0) * mean_product(dev, now, next) -
+			(k == 0 ? 0.0 : moment[1]);
+		if (k == MOMENT_STEPS - 1)
+			break;
+		dev->spmm(dev, 2.0, &of_type, next, -1.0, last);
+		now = next;
+		next = last;
+	}
+	gp_free(env, of_type.value);
+	dev->destroy(dev, &now);
+	dev->destroy(dev, &next);
+	return moment;
+}
+
+/* Coefficient k of the prior's function (1 + s2 (1 - x))^-d in Chebyshev polynomials. */
+static double
+coefficient(double sigma2, int d, int k)
+{
+	double		sum = 0.0;
+
+	for (int a = 0; a < ANGLES; a++)
+	{
+		double		angle = M_PI * (a + 0.5) / ANGLES;
+
+		sum += pow(1.0 + sigma2 * (1.0 - cos(angle)), -d) * cos(k * angle);
+	}
+	return (k == 0 ? 1.0 : 2.0) * sum / ANGLES;
+}
+
+/* tr (I + s2 L)^-d / n. */
+double
+gp_prior_mean(const double *moment, double sigma2, int d)
+{
+	double		mean = 0.0;
+
+	for (int k = 0; k < 2 * MOMENT_STEPS; k++)
+		mean += coefficient(sigma2, d, k) * moment[k];
+	/* Between its bounds whatever the moments' noise: the spectrum of S lies in [-1, 1]. */
+	return fmin(1.0, fmax(mean, pow(1.0 + 2.0 * sigma2, -d)));
+}
