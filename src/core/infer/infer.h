@@ -82,6 +82,7 @@ struct gp_plan
 	bool		by_columns;		/* exact: only the receptive field's columns */
 	bool		exact_diagonal; /* variances start from the exact diagonal */
 	int64_t		nlandmarks;		/* nystrom: how many */
+	int			products;		/* precision: of the space in which priors are compared, or 0 */
 	bool		try_powers;		/* leave-one-out chooses a power of the kernel, too */
 	double		bytes;			/* high-water mark of the environment, inputs included */
 	double		flops;			/* floating-point operations of the whole fit */

@@ -7,7 +7,7 @@
 #include "infer_internal.h"
 #include "kernel/keep.h"
 #include "kernel/prepared.h"
-#include "precision.h"
+#include "precision_fit.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -458,7 +458,14 @@ gp_plan_precision(gp_device *dev, const gp_problem *problem, const gp_csr *s)
 	gp_count	count;
 
 	dev->env->progress(dev->env, GP_PHASE_PLAN, 0, 0);
+	plan.products = gp_precision_is_dear(s) ? GP_PRECISION_PRODUCTS : 0;
 	count = gp_dry_run(dev, run_precision, &t);
+	if (plan.products > 0 && (double) dev->env->used + count.bytes > bytes_allowed(dev, problem))
+	{
+		/* Products make up for the memory. */
+		plan.products = 0;
+		count = gp_dry_run(dev, run_precision, &t);
+	}
 	gp_plan_settle(dev, problem, &count, "fit", "Raise gnngp.memory_limit.", &plan);
 	gp_plan_explain(&plan);
 	return plan;

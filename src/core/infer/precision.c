@@ -89,11 +89,12 @@ static double
 settle_prior(gp_precision_fit *f, gp_posterior *out)
 {
 	double		nugget = f->problem->nugget;
+	bool		poor = f->targets->few || f->targets->flat;
 
 	prior_of(f->problem->program, &out->prior_sigma2, &out->prior_d);
 	if (f->problem->open_prior && !f->env->dry)
 	{
-		gp_prior_choice all = gp_precision_choose_on(f);
+		gp_prior_choice all = gp_precision_choose_on(f, &out->plan);
 		gp_prior_score best = all.tried[all.best];
 
 		out->prior_sigma2 = best.sigma2;
@@ -101,6 +102,9 @@ settle_prior(gp_precision_fit *f, gp_posterior *out)
 		if (all.settles_nugget && isnan(nugget))
 			nugget = best.nugget;
 	}
+	gp_precision_set_targets(f, true);
+	if ((isnan(nugget) || (f->problem->open_prior && f->env->dry)) && f->space == NULL && !poor)
+		gp_precision_span(f, &out->plan, out->prior_sigma2, out->prior_d);
 	gp_precision_set_prior(f, out->prior_sigma2, out->prior_d);
 	return nugget;
 }
@@ -134,7 +138,6 @@ gp_infer_precision(gp_device *dev, const gp_problem *problem, const gp_csr *s, c
 	gp_precision_fit_open(&f, dev, problem, &targets, s);
 	nugget = settle_prior(&f, out);
 	check_size(&f);
-	gp_precision_set_targets(&f, true);
 	if (isnan(nugget))
 		nugget = gp_nugget_choose(env, problem, &targets, gp_precision_nugget_error, &f,
 								  GP_NUGGET_CLIMB, dear ? 0 : REFINE);

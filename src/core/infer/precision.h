@@ -66,6 +66,9 @@ extern gp_matrix gp_precision_keep(gp_precision *p, gp_matrix *x);
 /* What (H^-1)_ii is at least: 1 / H_ii, or less. */
 extern double gp_precision_least(const gp_precision *p, int64_t node);
 
+/* The same for a label with this prior and noise, whatever H has been made. */
+extern double gp_precision_least_of(const gp_precision *p, double sigma2, int d, double noise, int64_t node);
+
 /*
  * The mean of diag K, from Chebyshev moments of S that random signs measure once (Hutchinson
  * 1989); the same for any prior later.

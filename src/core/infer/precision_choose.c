@@ -6,9 +6,7 @@
 #include <math.h>
 
 #define ROUGH 1e-2				/* the error while priors are compared, */
-#define ROUGH_NUGGET 1.0		/* at a nugget where little depends on it, */
-#define DEAR_ROUGH 1e-1			/* or, where products are dear, less sharply, */
-#define DEAR_NUGGET 0.1			/* at one that may stay */
+#define ROUGH_NUGGET 1.0		/* at a nugget where little depends on it */
 #define WORTH 0.002				/* of a score: a step that gains less is not followed */
 
 /* Scores a prior with a nugget, and keeps it when it is the best so far; true when it is. */
@@ -35,7 +33,7 @@ try_prior(gp_precision_fit *f, gp_prior_choice *all, double sigma2, int d, doubl
 
 /* The prior and the nugget that leave-one-out likes best, one after the other. */
 gp_prior_choice
-gp_precision_choose_on(gp_precision_fit *f)
+gp_precision_choose_on(gp_precision_fit *f, const gp_plan *plan)
 {
 	gp_prior_choice all = {.n = 1, .tried[0] = {10.0, 2, GP_NUGGET_FEW, NAN}};
 	double		nugget = ROUGH_NUGGET;
@@ -48,9 +46,11 @@ gp_precision_choose_on(gp_precision_fit *f)
 	all.settles_nugget = f->dear;
 	if (all.settles_nugget)
 	{
-		nugget = DEAR_NUGGET;
-		rough = DEAR_ROUGH;
+		nugget = GP_PRECISION_NUGGET;
+		rough = GP_PRECISION_ROUGH;
 	}
+	/* The widest prior needs the largest space. */
+	gp_precision_span(f, plan, 50.0, 2);
 	try_prior(f, &all, 10.0, 2, nugget, rough);
 	try_prior(f, &all, 10.0, 1, nugget, rough);
 	if (!try_prior(f, &all, 50.0, all.tried[all.best].d, nugget, rough))
@@ -68,11 +68,12 @@ gp_precision_choose(gp_device *dev, const gp_problem *problem)
 	gp_env	   *env = dev->env;
 	gp_targets	targets = gp_targets_make(env, problem);
 	gp_csr	   *s = gp_precision_matrix(env, problem->graph);
+	gp_plan		none = {0};
 	gp_prior_choice all;
 	gp_precision_fit f;
 
 	gp_precision_fit_open(&f, dev, problem, &targets, s);
-	all = gp_precision_choose_on(&f);
+	all = gp_precision_choose_on(&f, &none);
 	gp_precision_fit_close(&f);
 	gp_csr_free(env, s);
 	gp_free(env, f.loo);

@@ -18,6 +18,7 @@
 #define FEWEST_COLOURS 8		/* of labels */
 #define SKETCH 8				/* columns that stand for many classes while a nugget is looked for */
 #define COARSE 1e-2				/* the error while a nugget is looked for */
+#define FEW_LABELS 0.05			/* of the nodes: so many that a system of theirs takes no time */
 #define MOST_LOST 1e-2			/* of a start, to rounding */
 
 /* The sign of a class in a column of the sketch. */
@@ -71,6 +72,23 @@ make_sketch(const gp_precision_fit *f)
 	return sketch;
 }
 
+/* Leaves the space that priors share. */
+static void
+leave_space(gp_precision_fit *f)
+{
+	if (f->space)
+		gp_krylov_close(f->space);
+	f->space = NULL;
+}
+
+/* Forgets what was found for other right sides. */
+static void
+forget(gp_precision_fit *f)
+{
+	f->dev->destroy(f->dev, &f->last);
+	leave_space(f);
+}
+
 /* Works on a sketch of the targets, or on all of them. */
 void
 gp_precision_set_targets(gp_precision_fit *f, bool sketch)
@@ -84,7 +102,7 @@ gp_precision_set_targets(gp_precision_fit *f, bool sketch)
 	f->columns = many ? SKETCH : f->targets->columns;
 	f->level = many || f->problem->task == GP_TASK_VALUES ? 0.0 : 1.0 / f->columns;
 	if (f->y != before)
-		f->dev->destroy(f->dev, &f->last);
+		forget(f);
 	colour_labels(f, f->columns);
 }
 
@@ -110,7 +128,7 @@ void
 gp_precision_fit_close(gp_precision_fit *f)
 {
 	gp_precision_close(f->p);
-	f->dev->destroy(f->dev, &f->last);
+	forget(f);
 	gp_free(f->env, f->sketch);
 	gp_free(f->env, f->colour);
 	gp_free(f->env, f->alone);
@@ -190,31 +208,39 @@ gp_elements_free(gp_env *env, gp_elements *b)
 	gp_free(env, b->value);
 }
 
+/* Takes what the labels' rows of a solution say of columns first to first + cols. */
+static void
+read_labels(gp_precision_fit *f, const double *host, bool scaled, int64_t first, int64_t cols)
+{
+	int32_t		columns = f->columns;
+	int64_t		next = 0;
+
+	for (int64_t k = 0; k < f->problem->nlabelled && !f->env->dry; k++)
+	{
+		int32_t		node = f->problem->labelled[k];
+		double		unscale = scaled ? gp_precision_unscale(f->p, node) : 1.0;
+		int64_t		probe = columns + f->colour[k] - first;
+
+		gp_look(f->env, k * cols, &next);
+		for (int64_t j = 0; j < cols && first + j < columns; j++)
+			f->at[k * columns + first + j] = unscale * host[k * cols + j];
+		if (probe >= 0 && probe < cols)
+			f->variance[k] = f->noise * unscale * gp_probe_sign(f->problem->seed, node) * host[k * cols + probe];
+	}
+}
+
 /* Reads the labels' rows of a solution. */
 static void
 take_labels(gp_precision_fit *f, gp_matrix x, int64_t first)
 {
 	gp_device  *dev = f->dev;
 	int64_t		m = f->problem->nlabelled;
-	int32_t		columns = f->columns;
-	int64_t		next = 0;
 	gp_matrix	rows = dev->create(dev, m, x.cols, x.type);
 	double	   *host = gp_alloc_figures(f->env, m, x.cols * sizeof(double));
 
 	dev->gather_rows(dev, rows, x, f->problem->labelled);
 	dev->download(dev, gp_matrix_wrap(host, m, x.cols, GP_DOUBLE), rows);
-	for (int64_t k = 0; k < m && !f->env->dry; k++)
-	{
-		int32_t		node = f->problem->labelled[k];
-		double		unscale = gp_precision_unscale(f->p, node);
-		int64_t		probe = columns + f->colour[k] - first;
-
-		gp_look(f->env, k * x.cols, &next);
-		for (int64_t j = 0; j < x.cols && first + j < columns; j++)
-			f->at[k * columns + first + j] = unscale * host[k * x.cols + j];
-		if (probe >= 0 && probe < x.cols)
-			f->variance[k] = f->noise * unscale * gp_probe_sign(f->problem->seed, node) * host[k * x.cols + probe];
-	}
+	read_labels(f, host, true, first, x.cols);
 	gp_free(f->env, host);
 	dev->destroy(dev, &rows);
 }
@@ -276,7 +302,9 @@ whole_of(const gp_precision_fit *f, const gp_elements *b)
 double
 gp_precision_share_of_noise(const gp_precision_fit *f, int64_t k)
 {
-	double		least = gp_precision_least(f->p, f->problem->labelled[k]);
+	int32_t		node = f->problem->labelled[k];
+	double		least = f->space ? gp_precision_least_of(f->p, f->sigma2, f->d, f->noise, node) :
+		gp_precision_least(f->p, node);
 
 	return fmax(least, fmin(f->variance[k], f->noise / (1.0 + f->noise))) / f->noise;
 }
@@ -406,6 +434,60 @@ solve_bands(gp_precision_fit *f, double nugget, double tolerance, double *mean)
 	}
 }
 
+/* The best solution of the space at the labels, with the prior and noise in hand; returns what the last products gained. */
+static double
+search_space(gp_precision_fit *f, double nugget)
+{
+	int64_t		cols = (int64_t) f->columns + f->colours;
+	double	   *x = gp_alloc_figures(f->env, f->problem->nlabelled, cols * sizeof(double));
+	double		gained;
+
+	f->noise = nugget * f->mean_diag;
+	gained = gp_krylov_solve(f->space, f->sigma2, f->d, f->noise, x);
+	read_labels(f, x, false, 0, cols);
+	gp_free(f->env, x);
+	return gained;
+}
+
+/* Spans a space where that is worth it, and leaves it where one prior shows that it is too small. */
+void
+gp_precision_span(gp_precision_fit *f, const gp_plan *plan, double sigma2, int d)
+{
+	const gp_problem *problem = f->problem;
+	int64_t		total = (int64_t) f->columns + f->colours;
+	gp_elements b;
+
+	if (!f->dear || plan->products == 0 || d > 2 || total > GP_PRECISION_BATCH ||
+		(double) problem->nlabelled > FEW_LABELS * (double) f->s->rows)
+		return;
+	f->noise = 1.0;
+	b = right_sides(f, 0, total);
+	f->space = gp_krylov_open(f->dev, f->s, problem->type, problem->labelled, problem->nlabelled, total, &b,
+							  plan->products);
+	gp_elements_free(f->env, &b);
+	gp_precision_set_prior(f, sigma2, d);
+	if (!(search_space(f, GP_PRECISION_NUGGET) <= GP_PRECISION_ROUGH))
+		leave_space(f);
+}
+
+/* Solves the system in hand, if that is not the one solved last. */
+static void
+solve_system(gp_precision_fit *f, double nugget, double tolerance, double *mean)
+{
+	if (!is_solved(f, nugget, tolerance))
+	{
+		solve_bands(f, nugget, tolerance, mean);
+		return;
+	}
+	/* What has been read at the labels stands; who takes the means is the last to need the memory. */
+	f->error = fmax(f->error, f->solved.score);
+	if (mean)
+	{
+		take_means(f, f->last, false, 0, mean);
+		f->dev->destroy(f->dev, &f->last);
+	}
+}
+
 /* The posterior at the labels with this nugget, and without each; at all nodes where mean is given. */
 void
 gp_precision_solve_labels(gp_precision_fit *f, double nugget, double tolerance, double *mean)
@@ -413,18 +495,17 @@ gp_precision_solve_labels(gp_precision_fit *f, double nugget, double tolerance, 
 	bool		whole = mean && f->level > 0.0;
 
 	f->noise = nugget * f->mean_diag;
-	if (is_solved(f, nugget, tolerance))
+	if (f->space)
+		search_space(f, nugget);
+	if (f->space && mean)
 	{
-		/* What has been read at the labels stands; who takes the means is the last to need the memory. */
-		f->error = fmax(f->error, f->solved.score);
-		if (mean)
-		{
-			take_means(f, f->last, false, 0, mean);
-			f->dev->destroy(f->dev, &f->last);
-		}
+		/* From here on products refine the solution of one prior and nugget. */
+		f->last = gp_krylov_solution(f->space);
+		f->solved = (gp_prior_score) {0};
+		leave_space(f);
 	}
-	else
-		solve_bands(f, nugget, tolerance, mean);
+	if (f->space == NULL)
+		solve_system(f, nugget, tolerance, mean);
 	if (whole)
 		add_level(f, tolerance, mean);
 	if (!f->env->dry)
@@ -465,7 +546,7 @@ gp_precision_nugget_error(void *state, double nugget)
 	gp_precision_fit *f = state;
 	double		total;
 
-	gp_precision_solve_labels(f, nugget, COARSE, NULL);
+	gp_precision_solve_labels(f, nugget, f->dear ? GP_PRECISION_ROUGH : COARSE, NULL);
 	return f->env->dry ? 0.0 : gp_precision_loo_error(f, &total);
 }
 

@@ -5,12 +5,16 @@
 #define GP_PRECISION_FIT_H
 
 #include "infer_internal.h"
+#include "krylov.h"
 #include "precision.h"
 
 #define GP_PRECISION_BATCH 64	/* columns that are solved at once */
 #define GP_PRECISION_MOST 500	/* iterations */
 #define GP_PROBE_WORK 4e6		/* nodes x colours that are cheap: where so few serve, each has its own */
 
+#define GP_PRECISION_PRODUCTS 10	/* of a space that all priors share */
+#define GP_PRECISION_ROUGH 1e-1	/* where products are dear, the error while priors and nuggets are compared, */
+#define GP_PRECISION_NUGGET 0.1	/* and a nugget that may stay */
 #define GP_PRECISION_DEAR 4e6	/* entries of the graph's matrix from which a product takes a tenth of a second */
 
 /* True for a graph on which each product counts. */
@@ -46,6 +50,7 @@ typedef struct gp_precision_fit
 	double	   *loo;			/* m x columns */
 	gp_matrix	last;			/* the last solution, where the next one may start from it, */
 	gp_prior_score solved;		/* of what: its prior and nugget, and the score's place has the error */
+	gp_krylov  *space;			/* where few products serve all priors and nuggets, or NULL */
 	double		run_error;		/* of the last run */
 	double		error;			/* the worst one met since it was set to 0 */
 	int32_t    *index;			/* the labels that count */
@@ -63,6 +68,12 @@ extern void gp_precision_set_prior(gp_precision_fit *f, double sigma2, int d);
 
 /* Works on a sketch of the targets where the classes are many, or on all of them. */
 extern void gp_precision_set_targets(gp_precision_fit *f, bool sketch);
+
+/*
+ * Spans a space for priors and nuggets that are compared, where products are dear, labels few and
+ * plan->products some; not where this prior, or one that is hard for it, shows that it is too small.
+ */
+extern void gp_precision_span(gp_precision_fit *f, const gp_plan *plan, double sigma2, int d);
 
 /* The posterior at the labels with this nugget, and without each; at all nodes where mean is given. */
 extern void gp_precision_solve_labels(gp_precision_fit *f, double nugget, double tolerance, double *mean);
@@ -88,7 +99,7 @@ extern gp_matrix gp_precision_run(gp_precision_fit *f, int64_t cols, const gp_el
 								  double tolerance, gp_matrix *start);
 
 /* precision_choose.c: the prior and the nugget that leave-one-out likes best, on a fit that has no prior yet. */
-extern gp_prior_choice gp_precision_choose_on(gp_precision_fit *f);
+extern gp_prior_choice gp_precision_choose_on(gp_precision_fit *f, const gp_plan *plan);
 
 /* precision_variance.c: fills the variance of all nodes; returns the typical error, 0 where it is exact. */
 extern double gp_precision_variances(gp_precision_fit *f, double *variance);

@@ -161,9 +161,22 @@ element(const gp_precision *p, double sigma2, int64_t i, int64_t k)
 }
 
 /*
- * R, from the diagonal of B^d + M / e: exact for d <= 2; beyond, B^d is at most
- * (1 + 2 s2)^(d-2) B^2, whose diagonal serves as well.
+ * Element i of B^d's diagonal: exact for d <= 2; beyond, B^d is at most (1 + 2 s2)^(d-2) B^2, whose
+ * diagonal serves as well.
  */
+static double
+diagonal(const gp_precision *p, double sigma2, int d, int64_t i)
+{
+	double		square = 0.0;
+
+	if (d == 1)
+		return 1.0 + sigma2;
+	for (int64_t k = p->s->start[i]; k < p->s->start[i + 1]; k++)
+		square += pow(element(p, sigma2, i, k), 2.0);
+	return square * pow(1.0 + 2.0 * sigma2, d - 2);
+}
+
+/* R, from the diagonal of B^d + M / e. */
 static void
 make_root(gp_precision *p, double sigma2, const int32_t *labelled, int64_t nlabelled, double noise)
 {
@@ -171,12 +184,8 @@ make_root(gp_precision *p, double sigma2, const int32_t *labelled, int64_t nlabe
 
 	for (int64_t i = 0; i < p->n; i++)
 	{
-		double		square = 0.0;
-
 		gp_look(p->env, p->s->start[i], &next);
-		for (int64_t k = p->s->start[i]; k < p->s->start[i + 1]; k++)
-			square += pow(element(p, sigma2, i, k), 2.0);
-		p->root[i] = p->d == 1 ? 1.0 + sigma2 : square * pow(1.0 + 2.0 * sigma2, p->d - 2);
+		p->root[i] = diagonal(p, sigma2, p->d, i);
 	}
 	for (int64_t k = 0; k < nlabelled; k++)
 		p->root[labelled[k]] += 1.0 / noise;
@@ -277,6 +286,13 @@ double
 gp_precision_least(const gp_precision *p, int64_t node)
 {
 	return 1.0 / (p->root[node] * p->root[node]);
+}
+
+/* The same for a label with this noise, whatever H has been made. */
+double
+gp_precision_least_of(const gp_precision *p, double sigma2, int d, double noise, int64_t node)
+{
+	return 1.0 / (diagonal(p, sigma2, d, node) + 1.0 / noise);
 }
 
 /* product = H direction. */

@@ -1,0 +1,380 @@
+/*
+ * krylov.c - posteriors of all Laplacian priors from one run of products with S.
+ *
+ * Each H = B^d + M / e, B = I + s2 L, is a polynomial of S but for its labelled nodes, which are
+ * few.  So the posterior mean is looked for among X = sum_j c_j q_j + U: q_j the Lanczos vectors
+ * of S from the right sides (Lanczos 1950; all columns as one long vector, so that the q_j are
+ * orthonormal and S among them is tridiagonal), and U anything in the rows of the labels.  The
+ * best one (Galerkin's: least in H's norm of the error) eliminates U, a system of the labels
+ * alone; what is left has as many unknowns as products were made.  Any prior and noise has the
+ * same q_j, of which a solution needs the labels' rows only.  A polynomial of S of degree k is as
+ * good as k / d steps on H take it, and better, for those find powers of B^d alone.
+ */
+#include "krylov.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "label_system.h"
+#include "precision_moments.h"
+
+#define MOST 16					/* products */
+#define LAST 2					/* vectors whose gain shows whether there are enough */
+#define SINGULAR 1e-10			/* of a diagonal: what a pivot has to be more than */
+
+struct gp_krylov
+{
+	gp_device  *dev;
+	gp_env	   *env;
+	int64_t		n;
+	int64_t		cols;
+	gp_type		type;
+	const int32_t *labelled;
+	int64_t		m;
+	int			products;		/* made */
+	double		diagonal[MOST];	/* of the tridiagonal matrix, */
+	double		beside[MOST + 1];	/* and what follows it: |vector j| / |vector j - 1| */
+	double		size[MOST + 1];	/* |vector j| */
+	gp_matrix	vector[MOST + 1];	/* not of length 1 */
+	double	   *row[MOST + 1];	/* q_j at the labels, m x cols */
+	gp_label_system labels;
+	double		c[MOST + 1];	/* of the last solution, */
+	double	   *x;				/* and its rows at the labels */
+};
+
+/* Reads the labels' rows of a vector, divided by its length. */
+static void
+take_rows(gp_krylov *k, int j)
+{
+	gp_device  *dev = k->dev;
+	gp_matrix	rows = dev->create(dev, k->m, k->cols, k->type);
+	double		factor = k->size[j] > 0.0 ? 1.0 / k->size[j] : 0.0;
+	int64_t		next = 0;
+
+	k->row[j] = gp_alloc_figures(k->env, k->m, k->cols * sizeof(double));
+	dev->gather_rows(dev, rows, k->vector[j], k->labelled);
+	dev->download(dev, gp_matrix_wrap(k->row[j], k->m, k->cols, GP_DOUBLE), rows);
+	for (int64_t e = 0; e < k->m * k->cols && !k->env->dry; e++)
+	{
+		gp_look(k->env, e, &next);
+		k->row[j][e] *= factor;
+	}
+	dev->destroy(dev, &rows);
+}
+
+/* Vector j + 1 = S vector j, orthogonal to the last two; false where nothing is left of it. */
+static bool
+next_vector(gp_krylov *k, const gp_csr *s, gp_long_dots *dots, int j)
+{
+	gp_device  *dev = k->dev;
+	gp_matrix	now = k->vector[j];
+	gp_matrix	next;
+	double		square = k->size[j] * k->size[j];
+
+	/* The first vector is among what labels can have anyhow, and its memory is free for another. */
+	if (j == 2)
+	{
+		k->vector[3] = k->vector[0];
+		k->vector[0].data = NULL;
+	}
+	else
+		k->vector[j + 1] = dev->create(dev, k->n, k->cols, k->type);
+	next = k->vector[j + 1];
+	dev->spmm(dev, 1.0, s, now, 0.0, next);
+	k->diagonal[j] = gp_long_dot(dots, now, next) / square;
+	dev->axpby(dev, -k->diagonal[j], now, 1.0, next);
+	if (j > 0)
+		dev->axpby(dev, -k->beside[j] * k->beside[j], k->vector[j - 1], 1.0, next);
+	k->size[j + 1] = sqrt(gp_long_dot(dots, next, next));
+	k->beside[j + 1] = k->size[j + 1] / k->size[j];
+	take_rows(k, j + 1);
+	return k->beside[j + 1] > SINGULAR;
+}
+
+/* Makes the vectors. */
+static void
+make_vectors(gp_krylov *k, const gp_csr *s, const gp_elements *b, int products)
+{
+	gp_device  *dev = k->dev;
+	gp_long_dots dots = gp_long_dots_open(dev, k->n);
+	gp_csr		of_type = gp_prior_matrix(k->env, s, k->type);
+
+	k->vector[0] = dev->create(dev, k->n, k->cols, k->type);
+	dev->fill(dev, k->vector[0], 0.0);
+	if (!k->env->dry)
+		dev->put(dev, k->vector[0], b->n, b->row, b->col, b->value);
+	k->size[0] = sqrt(gp_long_dot(&dots, k->vector[0], k->vector[0]));
+	take_rows(k, 0);
+	while (k->products < products && k->size[0] > 0.0 && next_vector(k, &of_type, &dots, k->products))
+		k->products++;
+	/* Of the last one only the labels' rows are asked for. */
+	dev->destroy(dev, &k->vector[k->products]);
+	gp_free(k->env, of_type.value);
+	gp_long_dots_close(&dots);
+}
+
+/* Spans the space. */
+gp_krylov *
+gp_krylov_open(gp_device *dev, const gp_csr *s, gp_type type, const int32_t *labelled, int64_t nlabelled,
+			   int64_t cols, const gp_elements *b, int products)
+{
+	gp_krylov  *k = gp_alloc_zero(dev->env, 1, sizeof(gp_krylov));
+
+	*k = (gp_krylov) {
+		.dev = dev, .env = dev->env, .n = s->rows, .cols = cols, .type = type,
+		.labelled = labelled, .m = nlabelled
+	};
+	k->x = gp_alloc_figures(k->env, k->m, cols * sizeof(double));
+	k->labels = gp_label_system_open(dev, s, labelled, nlabelled);
+	make_vectors(k, s, b, products < MOST ? products : MOST);
+	return k;
+}
+
+/* Frees it. */
+void
+gp_krylov_close(gp_krylov *k)
+{
+	for (int j = 0; j <= MOST; j++)
+	{
+		k->dev->destroy(k->dev, &k->vector[j]);
+		gp_free(k->env, k->row[j]);
+	}
+	gp_label_system_close(&k->labels);
+	gp_free(k->env, k->x);
+	gp_free(k->env, k);
+}
+
+/* The coefficients of B^d q_j in the q, products + 1 of them. */
+static void
+precision_column(const gp_krylov *k, double sigma2, int d, int j, double *column)
+{
+	memset(column, 0, (MOST + 1) * sizeof(double));
+	column[j] = 1.0;
+	for (int step = 1; step <= d; step++)
+	{
+		double		from[MOST + 1];
+
+		memcpy(from, column, sizeof(from));
+		for (int i = 0; i <= k->products; i++)
+		{
+			double		s = i < k->products ? k->diagonal[i] * from[i] : 0.0;
+
+			if (i > 0)
+				s += k->beside[i] * from[i - 1];
+			if (i < k->products)
+				s += k->beside[i + 1] * from[i + 1];
+			column[i] = (1.0 + sigma2) * from[i] - sigma2 * s;
+		}
+	}
+}
+
+/* sum_i factor_i row_i, into out. */
+static void
+combine_rows(const gp_krylov *k, const double *factor, double *out)
+{
+	int64_t		total = k->m * k->cols;
+	int64_t		next = 0;
+
+	memset(out, 0, total * sizeof(double));
+	for (int i = 0; i <= k->products; i++)
+	{
+		next = 0;
+		for (int64_t e = 0; e < total && factor[i] != 0.0; e++)
+		{
+			gp_look(k->env, e, &next);
+			out[e] += factor[i] * k->row[i][e];
+		}
+	}
+}
+
+/* The inner product of the labels' rows. */
+static double
+row_product(const gp_krylov *k, const double *a, const double *b)
+{
+	double		sum = 0.0;
+	int64_t		next = 0;
+
+	for (int64_t e = 0; e < k->m * k->cols; e++)
+	{
+		gp_look(k->env, e, &next);
+		sum += a[e] * b[e];
+	}
+	return sum;
+}
+
+/*
+ * Solves the first n unknowns of a symmetric system, MOST x MOST, by Cholesky's factor, those without a
+ * pivot being 0; returns <b, c>.
+ */
+static double
+solve_small(double (*a)[MOST], const double *b, int n, double *c)
+{
+	double		l[MOST][MOST] = {{0.0}};
+	double		gain = 0.0;
+
+	memset(c, 0, MOST * sizeof(double));
+	for (int j = 0; j < n; j++)
+	{
+		double		pivot = a[j][j];
+
+		for (int i = 0; i < j; i++)
+			pivot -= l[j][i] * l[j][i];
+		l[j][j] = pivot > SINGULAR * fabs(a[j][j]) ? sqrt(pivot) : 0.0;
+		for (int row = j + 1; row < n && l[j][j] > 0.0; row++)
+		{
+			double		sum = a[row][j];
+
+			for (int i = 0; i < j; i++)
+				sum -= l[row][i] * l[j][i];
+			l[row][j] = sum / l[j][j];
+		}
+	}
+	for (int j = 0; j < n; j++)
+	{
+		double		sum = b[j];
+
+		for (int i = 0; i < j; i++)
+			sum -= l[j][i] * c[i];
+		c[j] = l[j][j] > 0.0 ? sum / l[j][j] : 0.0;
+		gain += c[j] * c[j];
+	}
+	for (int j = n - 1; j >= 0; j--)
+	{
+		for (int i = j + 1; i < n; i++)
+			c[j] -= l[i][j] * c[i];
+		c[j] = l[j][j] > 0.0 ? c[j] / l[j][j] : 0.0;
+	}
+	return gain;
+}
+
+/* What the labels answer to right sides in their rows; the caller's. */
+static double *
+label_answer(gp_krylov *k, double sigma2, int d, double noise, const double *w)
+{
+	gp_device  *dev = k->dev;
+	gp_matrix	from = dev->create(dev, k->m, k->cols, GP_DOUBLE);
+	gp_matrix	to = dev->create(dev, k->m, k->cols, GP_DOUBLE);
+	double	   *z = gp_alloc_figures(k->env, k->m, k->cols * sizeof(double));
+
+	dev->upload(dev, from, gp_matrix_wrap((void *) w, k->m, k->cols, GP_DOUBLE));
+	gp_label_system_solve(&k->labels, sigma2, d, noise, from, to);
+	dev->download(dev, gp_matrix_wrap(z, k->m, k->cols, GP_DOUBLE), to);
+	dev->destroy(dev, &from);
+	dev->destroy(dev, &to);
+	return z;
+}
+
+/* The system of c without U: unknown j is that of q_(j + 1), for q_0 is the labels' own; z[j] answers to q_j, z[0] to the right sides. */
+static void
+eliminate_labels(gp_krylov *k, double sigma2, int d, double noise, int vectors, double **z, double (*a)[MOST],
+				 double *b)
+{
+	double	   *w = gp_alloc_figures(k->env, k->m, k->cols * sizeof(double));
+	double		factor[MOST + 1] = {k->size[0] / noise};
+
+	if (!k->env->dry)
+		combine_rows(k, factor, w);
+	z[0] = label_answer(k, sigma2, d, noise, w);
+	for (int j = 1; j < vectors; j++)
+	{
+		precision_column(k, sigma2, d, j, factor);
+		for (int i = 1; i <= j; i++)
+			a[j - 1][i - 1] = factor[i];
+		factor[j] += 1.0 / noise;
+		if (!k->env->dry)
+			combine_rows(k, factor, w);
+		z[j] = label_answer(k, sigma2, d, noise, w);
+		for (int i = 1; i <= j && !k->env->dry; i++)
+		{
+			a[j - 1][i - 1] += row_product(k, k->row[i], k->row[j]) / noise - row_product(k, w, z[i]);
+			a[i - 1][j - 1] = a[j - 1][i - 1];
+		}
+		if (!k->env->dry)
+			b[j - 1] = k->size[0] / noise *
+				(row_product(k, k->row[j], k->row[0]) - row_product(k, z[j], k->row[0]));
+	}
+	gp_free(k->env, w);
+}
+
+/* The labels' rows of the solution, from the coefficients and what the labels answer to each. */
+static void
+take_solution(gp_krylov *k, int vectors, double **z)
+{
+	combine_rows(k, k->c, k->x);
+	for (int j = 0; j < vectors; j++)
+	{
+		double		factor = j == 0 ? 1.0 : -k->c[j];
+		int64_t		next = 0;
+
+		for (int64_t e = 0; e < k->m * k->cols; e++)
+		{
+			gp_look(k->env, e, &next);
+			k->x[e] += factor * z[j][e];
+		}
+	}
+}
+
+/* The best solution of the space. */
+double
+gp_krylov_solve(gp_krylov *k, double sigma2, int d, double noise, double *x)
+{
+	/* A column of B^d takes d vectors more. */
+	int			vectors = k->products + 1 - d > 1 ? k->products + 1 - d : 1;
+	double	   *z[MOST + 1] = {NULL};
+	double		a[MOST][MOST];
+	double		b[MOST] = {0.0};
+	double		before;
+	double		gain;
+	double		left = 0.0;
+
+	eliminate_labels(k, sigma2, d, noise, vectors, z, a, b);
+	if (!k->env->dry)
+	{
+		memset(k->c, 0, sizeof(k->c));
+		before = solve_small(a, b, vectors - 1 - LAST, k->c + 1);
+		gain = solve_small(a, b, vectors - 1, k->c + 1);
+		take_solution(k, vectors, z);
+		memcpy(x, k->x, k->m * k->cols * sizeof(double));
+		left = k->size[0] / noise * (k->size[0] - row_product(k, k->row[0], k->x));
+		left = left > 0.0 ? sqrt(fmax(gain - before, 0.0) / left) : INFINITY;
+	}
+	for (int j = 0; j < vectors; j++)
+		gp_free(k->env, z[j]);
+	return left;
+}
+
+/* Writes the labels' rows of the last solution into all of it. */
+static void
+put_labels(gp_krylov *k, gp_matrix out)
+{
+	int64_t		total = k->m * k->cols;
+	int32_t    *row = gp_alloc_figures(k->env, total, sizeof(int32_t));
+	int32_t    *col = gp_alloc_figures(k->env, total, sizeof(int32_t));
+	int64_t		next = 0;
+
+	for (int64_t e = 0; e < total && !k->env->dry; e++)
+	{
+		gp_look(k->env, e, &next);
+		row[e] = k->labelled[e / k->cols];
+		col[e] = (int32_t) (e % k->cols);
+	}
+	if (!k->env->dry)
+		k->dev->put(k->dev, out, total, row, col, k->x);
+	gp_free(k->env, row);
+	gp_free(k->env, col);
+}
+
+/* The last solution at all nodes. */
+gp_matrix
+gp_krylov_solution(gp_krylov *k)
+{
+	gp_device  *dev = k->dev;
+	gp_matrix	out = dev->create(dev, k->n, k->cols, k->type);
+
+	dev->fill(dev, out, 0.0);
+	for (int j = 1; j < k->products; j++)
+		if (k->c[j] != 0.0 || k->env->dry)
+			dev->axpby(dev, k->c[j] / k->size[j], k->vector[j], 1.0, out);
+	put_labels(k, out);
+	return out;
+}
