@@ -106,6 +106,8 @@ settle_prior(gp_precision_fit *f, gp_posterior *out)
 	if ((isnan(nugget) || (f->problem->open_prior && f->env->dry)) && f->space == NULL && !poor)
 		gp_precision_span(f, &out->plan, out->prior_sigma2, out->prior_d);
 	gp_precision_set_prior(f, out->prior_sigma2, out->prior_d);
+	if (isnan(nugget) && f->space && !f->env->dry)
+		nugget = gp_precision_choose_nugget(f);
 	return nugget;
 }
 

@@ -7,11 +7,12 @@
 
 #define ROUGH 1e-2				/* the error while priors are compared, */
 #define ROUGH_NUGGET 1.0		/* at a nugget where little depends on it */
-#define WORTH 0.002				/* of a score: a step that gains less is not followed */
+#define WORTH 0.002				/* of a score: a step that gains less is not followed, */
+#define WORTH_NOISE 0.02		/* nor one to a larger nugget, which a space of few products flatters */
 
-/* Scores a prior with a nugget, and keeps it when it is the best so far; true when it is. */
+/* Scores a prior with a nugget, and keeps it when it gains so much over the best so far; true when it does. */
 static bool
-try_prior(gp_precision_fit *f, gp_prior_choice *all, double sigma2, int d, double nugget, double tolerance)
+try_prior(gp_precision_fit *f, gp_prior_choice *all, double sigma2, int d, double nugget, double tolerance, double worth)
 {
 	gp_prior_score *score = &all->tried[all->n];
 	double		total;
@@ -25,10 +26,36 @@ try_prior(gp_precision_fit *f, gp_prior_choice *all, double sigma2, int d, doubl
 	error = gp_precision_loo_error(f, &total);
 	*score = (gp_prior_score) {sigma2, d, nugget, total > 0.0 ? 1.0 - error / total : 0.0};
 	all->n++;
-	if (all->n > 1 && score->score < all->tried[all->best].score + WORTH)
+	if (all->n > 1 && score->score < all->tried[all->best].score + worth)
 		return false;
 	all->best = all->n - 1;
 	return true;
+}
+
+/*
+ * Looks at other nuggets for the best prior, a smaller one first, which is the cheapest; larger ones where
+ * that takes no products.
+ */
+static void
+try_nuggets(gp_precision_fit *f, gp_prior_choice *all)
+{
+	gp_prior_score best = all->tried[all->best];
+	bool		smaller = try_prior(f, all, best.sigma2, best.d, 0.1 * best.nugget, GP_PRECISION_ROUGH, WORTH);
+
+	for (double larger = 10.0 * best.nugget; f->space && !smaller && larger <= GP_NUGGET_MAX; larger *= 10.0)
+		if (!try_prior(f, all, best.sigma2, best.d, larger, GP_PRECISION_ROUGH, WORTH_NOISE))
+			break;
+}
+
+/* The nugget of the prior in hand, in its space. */
+double
+gp_precision_choose_nugget(gp_precision_fit *f)
+{
+	gp_prior_choice all = {.settles_nugget = true};
+
+	try_prior(f, &all, f->sigma2, f->d, GP_PRECISION_NUGGET, GP_PRECISION_ROUGH, WORTH);
+	try_nuggets(f, &all);
+	return all.tried[all.best].nugget;
 }
 
 /* The prior and the nugget that leave-one-out likes best, one after the other. */
@@ -51,13 +78,12 @@ gp_precision_choose_on(gp_precision_fit *f, const gp_plan *plan)
 	}
 	/* The widest prior needs the largest space. */
 	gp_precision_span(f, plan, 50.0, 2);
-	try_prior(f, &all, 10.0, 2, nugget, rough);
-	try_prior(f, &all, 10.0, 1, nugget, rough);
-	if (!try_prior(f, &all, 50.0, all.tried[all.best].d, nugget, rough))
-		try_prior(f, &all, 2.0, all.tried[all.best].d, nugget, rough);
-	/* A smaller nugget is the cheaper one to look at. */
+	try_prior(f, &all, 10.0, 2, nugget, rough, WORTH);
+	try_prior(f, &all, 10.0, 1, nugget, rough, WORTH);
+	if (!try_prior(f, &all, 50.0, all.tried[all.best].d, nugget, rough, WORTH))
+		try_prior(f, &all, 2.0, all.tried[all.best].d, nugget, rough, WORTH);
 	if (all.settles_nugget)
-		try_prior(f, &all, all.tried[all.best].sigma2, all.tried[all.best].d, 0.1 * nugget, rough);
+		try_nuggets(f, &all);
 	return all;
 }
 

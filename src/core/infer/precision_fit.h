@@ -101,6 +101,9 @@ extern gp_matrix gp_precision_run(gp_precision_fit *f, int64_t cols, const gp_el
 /* precision_choose.c: the prior and the nugget that leave-one-out likes best, on a fit that has no prior yet. */
 extern gp_prior_choice gp_precision_choose_on(gp_precision_fit *f, const gp_plan *plan);
 
+/* The nugget that leave-one-out likes best, on a fit that has a prior and a space. */
+extern double gp_precision_choose_nugget(gp_precision_fit *f);
+
 /* precision_variance.c: fills the variance of all nodes; returns the typical error, 0 where it is exact. */
 extern double gp_precision_variances(gp_precision_fit *f, double *variance);
 
