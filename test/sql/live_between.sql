@@ -45,6 +45,13 @@ BEGIN
 END $$;
 SELECT k AS kernel, apart(k) FROM unnest(ARRAY['sage', 'gin', 'profile', 'gcnii', 'gcn(layers=3)', 'gcn']) AS k;
 
+-- Around the hub the edges are read once a round for both ends, where an index would be looked into thousands of times.
+BEGIN;
+SELECT count(*) FROM gp_predict_live('m', 0);
+SELECT pg_stat_get_xact_numscans('edge'::regclass) AS scans,
+    pg_stat_get_xact_numscans('edge_src_idx'::regclass) + pg_stat_get_xact_numscans('edge_dst_idx'::regclass) AS looks;
+COMMIT;
+
 -- At the hub too the effect of an edge is what deleting it does.
 CREATE TABLE told AS SELECT * FROM gp_explain_edges('m', 0, 'red', k => 3);
 CREATE FUNCTION without(s bigint, d bigint) RETURNS double precision LANGUAGE plpgsql AS $$

@@ -26,8 +26,6 @@
 #include "utils/rel.h"
 #include "utils/syscache.h"
 
-#define EDGES_A_NODE 4			/* that there is room for from the start */
-
 /* A node that was met. */
 typedef struct met_node
 {
@@ -46,13 +44,28 @@ typedef struct met_edge
 	double		weight;
 } met_edge;
 
+/* A place of the table of nodes. */
+typedef struct met_place
+{
+	int64		key;
+	int64		node;			/* -1: free */
+} met_place;
+
+/* An integer id that was looked up, for the next row: tables often stand in the order of one end. */
+typedef struct last_id
+{
+	bool		any;
+	int64		key;
+	int32		number;
+} last_id;
+
 typedef struct some_state
 {
 	gnngp_reader *r;
 	gp_env	   *env;
 	MemoryContext context;
 	gp_places	places;			/* of the nodes, by their keys */
-	int32	   *at;				/* the node at each place, or -1 */
+	met_place  *at;				/* what is at each place */
 	met_node   *node;
 	int64		nnodes;
 	int64		room;
@@ -72,7 +85,8 @@ typedef struct some_state
 	bool		by_dst;			/* the round's second query */
 	bool		all;			/* one round that reads everything */
 	gnngp_row_fn end_row;		/* takes a row for the end that by_dst tells */
-	gp_set		pairs;			/* ends of edges that a degree has */
+	last_id		last_end[2];	/* of this round */
+	gp_tally   *tally;			/* of the round's edges, without weights */
 	bool		counted;		/* some nodes have a degree */
 } some_state;
 
@@ -82,11 +96,14 @@ find_place(some_state *s, int64 key, const char *text, int length)
 {
 	uint64		place = gp_first_place(&s->places, (uint64) key);
 
-	for (; s->at[place] >= 0; place = gp_next_place(&s->places, place))
+	for (; s->at[place].node >= 0; place = gp_next_place(&s->places, place))
 	{
-		const met_node *node = &s->node[s->at[place]];
+		const char *other;
 
-		if (node->key == key && (text == NULL || (strncmp(node->text, text, length) == 0 && node->text[length] == '\0')))
+		if (s->at[place].key != key)
+			continue;
+		other = text ? s->node[s->at[place].node].text : NULL;
+		if (text == NULL || (strncmp(other, text, length) == 0 && other[length] == '\0'))
 			break;
 	}
 	return place;
@@ -100,16 +117,16 @@ grow(some_state *s)
 	s->node = gp_realloc_array(s->env, s->node, s->room, sizeof(met_node));
 	gp_free(s->env, s->at);
 	s->places = gp_places_open(s->env, 2 * (uint64) s->room);
-	s->at = gp_alloc_array(s->env, 2 * s->room, sizeof(int32));
-	memset(s->at, -1, 2 * s->room * sizeof(int32));
+	s->at = gp_alloc_array(s->env, 2 * s->room, sizeof(met_place));
+	memset(s->at, -1, 2 * s->room * sizeof(met_place));
 	for (int64 i = 0; i < s->nnodes; i++)
 	{
 		uint64		place = gp_first_place(&s->places, (uint64) s->node[i].key);
 
 		CHECK_FOR_INTERRUPTS();
-		while (s->at[place] >= 0)
+		while (s->at[place].node >= 0)
 			place = gp_next_place(&s->places, place);
-		s->at[place] = (int32) i;
+		s->at[place] = (met_place) {s->node[i].key, i};
 	}
 }
 
@@ -123,9 +140,9 @@ meet(some_state *s, int64 key, const char *text, int length)
 	if (s->nnodes == s->room)
 		grow(s);
 	place = find_place(s, key, text, length);
-	if (s->at[place] >= 0)
-		return s->at[place];
-	s->at[place] = (int32) s->nnodes;
+	if (s->at[place].node >= 0)
+		return (int32) s->at[place].node;
+	s->at[place] = (met_place) {key, s->nnodes};
 	node = &s->node[s->nnodes];
 	*node = (met_node) {.key = key,.row = -1,.number = -1,.degree = -1.0};
 	if (text)
@@ -153,8 +170,23 @@ find_datum(some_state *s, Datum value, Oid base)
 		text = gnngp_id_datum_text(s->r, value, &length);
 		key = gnngp_text_key(text, length);
 	}
-	number = s->at[find_place(s, key, text, length)];
+	number = (int32) s->at[find_place(s, key, text, length)].node;
 	return number >= s->first && number < s->last ? number : -1;
+}
+
+/* The same of an end of an edge, which may be that of the row before: nodes of a round stay what they are in it. */
+static int32
+find_end(some_state *s, int end, Datum value)
+{
+	last_id    *last = &s->last_end[end];
+	int64		key;
+
+	if (!s->r->integer_ids)
+		return find_datum(s, value, s->end_base[end]);
+	key = gnngp_integer_datum(value, s->end_base[end]);
+	if (!last->any || last->key != key)
+		*last = (last_id) {true, key, find_datum(s, value, s->end_base[end])};
+	return last->number;
 }
 
 /* The number of the node of a datum, met now if it was not before. */
@@ -253,7 +285,7 @@ edge_row(void *state, const Datum *values, const bool *nulls)
 	int32		src,
 				dst;
 
-	if (nulls[0] || nulls[1] || (!s->all && !has_row(s, find_datum(s, values[s->by_dst], s->end_base[s->by_dst]))))
+	if (nulls[0] || nulls[1] || (!s->all && !has_row(s, find_end(s, s->by_dst, values[s->by_dst]))))
 		return;
 	src = meet_datum(s, values[0], s->end_base[0]);
 	dst = meet_datum(s, values[1], s->end_base[1]);
@@ -302,7 +334,7 @@ degree_row(void *state, const Datum *values, const bool *nulls)
 
 	if (nulls[0] || nulls[1])
 		return;
-	near = find_datum(s, values[1 - far], s->end_base[1 - far]);
+	near = find_end(s, 1 - far, values[1 - far]);
 	if (!has_row(s, near))
 		return;
 	key = other_end(s, near, values[far], s->end_base[far]);
@@ -310,8 +342,8 @@ degree_row(void *state, const Datum *values, const bool *nulls)
 		return;
 	if (s->weighted)
 		s->node[near].degree += edge_weight(s, values[2], nulls[2]);
-	else if (gp_set_add(&s->pairs, gp_hash(key + (uint64) near) | 1))
-		s->node[near].degree += 1.0;
+	else
+		gp_tally_add(s->tally, near - (int32) s->first, key);
 }
 
 /* Takes a row for both of its ends. */
@@ -413,6 +445,7 @@ read_edges(some_state *s, gnngp_row_fn row, int first)
 	bool		both;
 
 	s->end_row = row;
+	memset(s->last_end, 0, sizeof(s->last_end));
 	s->ends[0].array = s->ends[1].array = ids;
 	both = first == 0 && gnngp_query_scans(&s->ends[0]) && gnngp_query_scans(&s->ends[1]);
 	for (int k = first; k < (both ? 1 : 2); k++)
@@ -420,6 +453,19 @@ read_edges(some_state *s, gnngp_row_fn row, int first)
 		s->by_dst = k == 1;
 		gnngp_query_run(&s->ends[k], s->env, s->r->row_context, both ? both_ends_row : row, s, GP_PHASE_EDGES, 0);
 	}
+}
+
+/* Puts how many neighbours each node of a round has. */
+static void
+put_degrees(some_state *s)
+{
+	double	   *count = gp_alloc_array(s->env, s->last - s->first, sizeof(double));
+
+	gp_tally_close(s->tally, s->last - s->first, count);
+	for (int64 i = s->first; i < s->last; i++)
+		if (s->node[i].row >= 0)
+			s->node[i].degree = count[i - s->first];
+	gp_free(s->env, count);
 }
 
 /* Counts the edges of the nodes of a round: of directed ones those that lead there. */
@@ -430,9 +476,10 @@ read_degrees(some_state *s)
 	for (int64 i = s->first; i < s->last; i++)
 		if (s->node[i].row >= 0)
 			s->node[i].degree = 0.0;
-	s->pairs = gp_set_open(s->env, EDGES_A_NODE * (s->last - s->first));
+	s->tally = s->weighted ? NULL : gp_tally_open(s->env);
 	read_edges(s, degree_row, s->r->def->directed ? 1 : 0);
-	gp_set_close(&s->pairs);
+	if (s->tally)
+		put_degrees(s);
 }
 
 /* Reads one round: the nodes that were met last, and their edges. */

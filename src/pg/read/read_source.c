@@ -201,6 +201,7 @@ gnngp_query_init(gnngp_query *q, const gnngp_table *table)
 	initStringInfo(&q->list);
 	q->types = NIL;
 	q->where = NULL;
+	q->by_index = false;
 	q->plan = NULL;
 }
 
@@ -346,7 +347,8 @@ prepare(gnngp_query *q, const char *where)
 	plan = SPI_plan_get_cached_plan(prepared);
 	source = linitial(SPI_plan_get_plan_sources(prepared));
 	check_age(plan);
-	q->by_index = where && looks_up(linitial_node(PlannedStmt, plan->stmt_list));
+	if (where)
+		q->by_index = looks_up(linitial_node(PlannedStmt, plan->stmt_list));
 	ReleaseCachedPlan(plan, NULL);
 #ifndef GNNGP_TEST_WITHOUT_LOCKS
 	if (!list_member_oid(source->relationOids, q->table->oid))
