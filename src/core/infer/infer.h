@@ -283,6 +283,10 @@ gp_live_type(const gp_live_figures *figures)
 /* The labelled nodes of a fit, ascending. */
 extern const int32_t *gp_live_labelled(const struct gp_keep *keep, int64_t *n);
 
+/* The class of a label of the fit, or -1 for a value; its target in a column: 0 or 1, or the value as it was regressed on. */
+extern int32_t gp_live_class(const struct gp_keep *keep, int64_t label);
+extern double gp_live_target(const struct gp_keep *keep, int64_t label, int32_t column);
+
 /* The calibrator of a fit of classes, and their shares; the keep owns both. */
 extern gp_calibrator gp_live_calibrator(const struct gp_keep *keep);
 extern const double *gp_live_shares(const struct gp_keep *keep);

@@ -68,11 +68,10 @@ see_label(live *s, const gp_live_label *change)
 	const int32_t *labelled = gp_live_labelled(s->r.q->keep, &n);
 	int32_t		node = s->r.q->fit_node[change->node];
 	int64_t		label = node < 0 ? -1 : gp_sorted_find(labelled, n, node);
-	const double *targets = gp_keep_need(s->r.env, s->r.q->keep, GP_PIECE_TARGETS, 0, 0, n)->dense;
+	observation *taken = label >= 0 ? add_seen(s, -1.0, s->r.f.exact ? gp_live_anchor(&s->r, node) : 0, label) : NULL;
 
-	if (label >= 0)
-		memcpy(add_seen(s, -1.0, s->r.f.exact ? gp_live_anchor(&s->r, node) : 0, label)->y, targets + label * s->columns,
-			   s->columns * sizeof(double));
+	for (int32_t c = 0; taken && c < s->columns; c++)
+		taken->y[c] = gp_live_target(s->r.q->keep, label, c);
 	if (change->taken)
 		return;
 	if (s->r.f.values)
@@ -538,12 +537,10 @@ gp_live_parts(gp_env *env, const gp_keep *keep, int32_t column, double *count)
 {
 	gp_live_figures f;
 	int64_t		m;
-	const double *y;
 
 	(void) gp_live_labelled(keep, &m);
-	y = gp_keep_need(env, keep, GP_PIECE_TARGETS, 0, 0, m)->dense;
 	if (!gp_live_read(keep, &f))
 		gp_raise(env, GP_ERR_INTERNAL, NULL, "the live state has no figures");
 	for (int64_t t = 0; t < m; t++)
-		count[t] *= f.unit * y[t * (int64_t) f.columns + column];
+		count[t] *= f.unit * gp_live_target(keep, t, column);
 }

@@ -46,7 +46,10 @@ static void
 keep_labels(gp_keep *keep, const gp_problem *problem, const gp_targets *targets)
 {
 	gp_keep_nodes(keep, GP_PIECE_LABELLED, problem->labelled, problem->nlabelled);
-	gp_keep_numbers(keep, GP_PIECE_TARGETS, 0, 0, targets->y, targets->m, targets->columns);
+	if (problem->task == GP_TASK_VALUES)
+		gp_keep_numbers(keep, GP_PIECE_TARGETS, 0, 0, targets->y, targets->m, targets->columns);
+	else
+		gp_keep_nodes(keep, GP_PIECE_TARGETS, problem->label, problem->nlabelled);
 }
 
 /* Keeps what makes probabilities of means. */
@@ -150,6 +153,22 @@ kernel_piece_fits(const gp_piece *piece)
 	}
 }
 
+/* True for a class of each labelled node, or for their values. */
+static bool
+targets_fit(const gp_piece *piece, int64_t labelled, int64_t columns, bool values)
+{
+	const int32_t *label = piece ? piece->dense : NULL;
+
+	if (values)
+		return is_dense(piece, labelled, columns, true);
+	if (label == NULL || !piece->ints || piece->rows != labelled || piece->cols != 1)
+		return false;
+	for (int64_t i = 0; i < labelled; i++)
+		if (label[i] < 0 || label[i] >= columns)
+			return false;
+	return true;
+}
+
 /* True when the pieces have the types and the shapes that an answer takes them for. */
 bool
 gp_live_fits(const gp_keep *keep)
@@ -174,7 +193,7 @@ gp_live_fits(const gp_keep *keep)
 			return false;
 	return is_dense(gp_keep_find(keep, GP_PIECE_WEIGHTS, 0, 1), rank, 1, true) &&
 		is_dense(gp_keep_find(keep, GP_PIECE_POSTERIOR, 0, 0), rank * (rank + 1) / 2, 1, true) &&
-		is_dense(gp_keep_find(keep, GP_PIECE_TARGETS, 0, 0), labelled->rows, columns, true) &&
+		targets_fit(gp_keep_find(keep, GP_PIECE_TARGETS, 0, 0), labelled->rows, columns, f.values) &&
 		(f.exact || is_dense(gp_keep_find(keep, GP_PIECE_LABELLED_ROWS, 0, 0), labelled->rows, rank, false)) &&
 		(power == NULL || power->cols == rank) && (among == NULL || (anchors && among->rows == anchors->rows));
 }
@@ -187,6 +206,24 @@ gp_live_labelled(const gp_keep *keep, int64_t *n)
 
 	*n = piece->rows;
 	return piece->dense;
+}
+
+/* The class of a label. */
+int32_t
+gp_live_class(const gp_keep *keep, int64_t label)
+{
+	const gp_piece *piece = gp_keep_find(keep, GP_PIECE_TARGETS, 0, 0);
+
+	return piece->ints ? ((const int32_t *) piece->dense)[label] : -1;
+}
+
+/* The target of a label: what was regressed on. */
+double
+gp_live_target(const gp_keep *keep, int64_t label, int32_t column)
+{
+	const gp_piece *piece = gp_keep_find(keep, GP_PIECE_TARGETS, 0, 0);
+
+	return piece->ints ? gp_live_class(keep, label) == column : ((const double *) piece->dense)[label * piece->cols + column];
 }
 
 /* The calibrator. */

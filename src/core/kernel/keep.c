@@ -155,7 +155,7 @@ gp_keep_numbers(gp_keep *keep, gp_piece_kind kind, int site, int part, const dou
 		memcpy(piece->dense, value, rows * cols * sizeof(double));
 }
 
-/* Keeps node numbers. */
+/* Keeps numbers of nodes or classes. */
 void
 gp_keep_nodes(gp_keep *keep, gp_piece_kind kind, const int32_t *node, int64_t n)
 {

@@ -28,7 +28,7 @@ typedef enum gp_piece_kind
 	GP_PIECE_POSTERIOR,
 	GP_PIECE_POWER,
 	GP_PIECE_LABELLED,
-	GP_PIECE_TARGETS,
+	GP_PIECE_TARGETS,			/* classes: the number of each, ints */
 	GP_PIECE_LABELLED_ROWS,
 	GP_PIECE_CALIBRATOR,
 	GP_PIECE_SHARES
@@ -88,7 +88,7 @@ extern void gp_keep_dense(gp_keep *keep, gp_piece *piece, int64_t rows, int64_t 
 extern void gp_keep_matrix(gp_device *dev, gp_keep *keep, gp_piece_kind kind, int site, int part, gp_matrix m);
 extern void gp_keep_lower(gp_device *dev, gp_keep *keep, gp_piece_kind kind, int site, int part, gp_matrix m);
 
-/* Keeps numbers, and node numbers. */
+/* Keeps numbers, and those of nodes or classes. */
 extern void gp_keep_numbers(gp_keep *keep, gp_piece_kind kind, int site, int part, const double *value,
 							int64_t rows, int64_t cols);
 extern void gp_keep_nodes(gp_keep *keep, gp_piece_kind kind, const int32_t *node, int64_t n);

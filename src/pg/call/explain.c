@@ -78,12 +78,10 @@ class_or_best(const gnngp_live_call *c, const gp_live_answer *a)
 static Datum
 label_class(const gnngp_live_call *c, int64 label, bool *null)
 {
-	const gp_piece *targets = gp_keep_find(c->live->keep, GP_PIECE_TARGETS, 0, 0);
-	const double *y = targets->dense;
+	int32		class = gp_live_class(c->live->keep, label);
 
-	for (int32 k = 0; k < c->model->classes; k++)
-		if (y[label * targets->cols + k] > 0.5)
-			return CStringGetTextDatum(c->model->class_labels.text[k]);
+	if (class >= 0)
+		return CStringGetTextDatum(c->model->class_labels.text[class]);
 	*null = true;
 	return (Datum) 0;
 }

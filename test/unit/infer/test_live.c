@@ -480,7 +480,7 @@ check_forms(gp_env *env, setup s)
 		piece->rows--;
 		ok(!gp_live_fits(keep), "a row less is noticed");
 		*piece = was;
-		piece->ints = true;
+		piece->ints = !was.ints;
 		ok(!gp_live_fits(keep), "numbers of another type are noticed");
 		*piece = was;
 	}
