@@ -128,18 +128,16 @@ take_rows(live *s, gp_matrix rows)
 {
 	gp_device  *dev = s->r.dev;
 	gp_matrix	w = take_weights(s, rows.cols);
-	gp_matrix	l = gp_live_root(&s->r, rows.cols);
 	gp_matrix	mean = dev->create(dev, s->points, s->width, GP_DOUBLE);
 
 	s->rank = rows.cols;
 	s->half = gp_alloc_array(s->r.env, s->points, s->rank * sizeof(double));
 	dev->gemm(dev, false, false, 1.0, rows, w, 0.0, mean);
 	dev->download(dev, gp_matrix_wrap(s->mean, s->points, s->width, GP_DOUBLE), mean);
-	dev->trsm(dev, false, true, l, rows);
+	gp_live_solve(&s->r, true, rows);
 	dev->download(dev, gp_matrix_wrap(s->half, s->points, s->rank, GP_DOUBLE), rows);
 	dev->destroy(dev, &mean);
 	dev->destroy(dev, &w);
-	dev->destroy(dev, &l);
 }
 
 /* ---- exact ---- */
@@ -503,15 +501,13 @@ fill_counts(live *s, int64_t m, double *count)
 {
 	gp_device  *dev = s->r.dev;
 	gp_matrix	u = dev->create(dev, 1, s->rank, GP_DOUBLE);
-	gp_matrix	l = gp_live_root(&s->r, s->rank);
 
 	dev->upload(dev, u, gp_matrix_wrap(s->half, 1, s->rank, GP_DOUBLE));
-	dev->trsm(dev, false, false, l, u);
+	gp_live_solve(&s->r, false, u);
 	if (s->r.f.exact)
 		dev->download(dev, gp_matrix_wrap(count, 1, m, GP_DOUBLE), u);
 	else
 		times_labelled(s, u, m, count);
-	dev->destroy(dev, &l);
 	dev->destroy(dev, &u);
 }
 

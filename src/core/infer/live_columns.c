@@ -93,6 +93,7 @@ open_lowrank(gp_live_covariance *c)
 	gp_matrix	l;
 
 	c->factor = gp_live_factor(r);
+	gp_factor_take_roots(dev, c->factor);
 	l = gp_live_root(r, gp_factor_rank(c->factor));
 	gp_lowrank_variances(&r->ev, c->factor, l, r->f.noise, false, c->own);
 	dev->destroy(dev, &l);

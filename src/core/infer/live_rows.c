@@ -142,11 +142,23 @@ gp_live_factor(gp_live_rows *r)
 	return out;
 }
 
+/* The root of the posterior's system as it is kept. */
+static const gp_piece *
+root_piece(gp_live_rows *r, int64_t rank)
+{
+	return gp_keep_need(r->env, r->q->keep, GP_PIECE_POSTERIOR, 0, 0, rank * (rank + 1) / 2);
+}
+
 /* The root of the posterior's system. */
 gp_matrix
 gp_live_root(gp_live_rows *r, int64_t rank)
 {
-	const gp_piece *piece = gp_keep_need(r->env, r->q->keep, GP_PIECE_POSTERIOR, 0, 0, rank * (rank + 1) / 2);
+	return gp_keep_take_lower(r->dev, root_piece(r, rank), rank);
+}
 
-	return gp_keep_take_lower(r->dev, piece, rank);
+/* Solves with it. */
+void
+gp_live_solve(gp_live_rows *r, bool trans, gp_matrix x)
+{
+	gp_keep_solve(r->dev, root_piece(r, x.cols), trans, x);
 }

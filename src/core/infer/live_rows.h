@@ -41,4 +41,7 @@ extern gp_factor *gp_live_factor(gp_live_rows *r);
 /* The Cholesky factor of the posterior's system in so many columns, owned by the caller. */
 extern gp_matrix gp_live_root(gp_live_rows *r, int64_t rank);
 
+/* x <- x L^-T (trans), or x L^-1, with it, for few rows. */
+extern void gp_live_solve(gp_live_rows *r, bool trans, gp_matrix x);
+
 #endif							/* GP_LIVE_ROWS_H */

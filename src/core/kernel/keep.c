@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+#define ROWS_AT_ONCE 64			/* of a triangle, which stay in the cache while they are solved with */
+
 /* An empty list. */
 gp_keep *
 gp_keep_create(gp_env *env)
@@ -250,4 +252,64 @@ gp_keep_take_lower(gp_device *dev, const gp_piece *piece, int64_t n)
 		at += i + 1;
 	}
 	return m;
+}
+
+/* Some rows of a triangle as far as their diagonal, zeros above it. */
+static gp_matrix
+lower_rows(gp_device *dev, const gp_piece *piece, gp_band band, double *host, gp_matrix on_device)
+{
+	int64_t		width = band.first + band.count;
+	gp_matrix	rows = gp_matrix_wrap(host, band.count, width, GP_DOUBLE);
+	gp_matrix	out = gp_matrix_part(on_device, 0, 0, band.count, width);
+
+	for (int64_t i = 0; i < band.count; i++)
+	{
+		int64_t		n = band.first + i + 1;
+
+		memcpy(host + i * width, (double *) piece->dense + n * (n - 1) / 2, n * sizeof(double));
+		memset(host + i * width + n, 0, (width - n) * sizeof(double));
+	}
+	if (dev->room == 0)
+		return rows;
+	dev->upload(dev, out, rows);
+	return out;
+}
+
+/* Solves for one block of columns of x, by the rows of the triangle that they belong to. */
+static void
+solve_block(gp_device *dev, gp_matrix rows, bool trans, gp_matrix x)
+{
+	int64_t		first = rows.cols - rows.rows;
+	gp_matrix	own = gp_matrix_cols(x, first, rows.rows);
+	gp_matrix	before = gp_matrix_cols(x, 0, first);
+	gp_matrix	beside = gp_matrix_cols(rows, 0, first);
+
+	if (trans && first > 0)
+		dev->gemm(dev, false, true, -1.0, before, beside, 1.0, own);
+	dev->trsm(dev, false, trans, gp_matrix_cols(rows, first, rows.rows), own);
+	if (!trans && first > 0)
+		dev->gemm(dev, false, false, -1.0, own, beside, 1.0, before);
+}
+
+/* Solves with a triangle, a block of its rows at a time. */
+void
+gp_keep_solve(gp_device *dev, const gp_piece *piece, bool trans, gp_matrix x)
+{
+	int64_t		n = x.cols;
+	int64_t		height = gp_min64(ROWS_AT_ONCE, n);
+	int64_t		blocks = (n + height - 1) / height;
+	double	   *host = gp_alloc_array(dev->env, height, n * sizeof(double));
+	gp_matrix	on_device = {0};
+
+	if (dev->room > 0)
+		on_device = dev->create(dev, height, n, GP_DOUBLE);
+	for (int64_t k = 0; k < blocks; k++)
+	{
+		int64_t		first = (trans ? k : blocks - 1 - k) * height;
+		gp_band		band = {first, gp_min64(height, n - first), height, n};
+
+		solve_block(dev, lower_rows(dev, piece, band, host, on_device), trans, x);
+	}
+	dev->destroy(dev, &on_device);
+	gp_free(dev->env, host);
 }

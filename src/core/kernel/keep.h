@@ -101,6 +101,9 @@ extern void gp_keep_rows(gp_keep *keep, gp_piece_kind kind, int site, int part, 
 extern gp_matrix gp_keep_take(gp_device *dev, const gp_piece *piece, gp_type type);
 extern gp_matrix gp_keep_take_lower(gp_device *dev, const gp_piece *piece, int64_t n);
 
+/* x <- x L^-T (trans), or x L^-1, for a triangle that never stands whole: for few rows x it takes the time of reading it. */
+extern void gp_keep_solve(gp_device *dev, const gp_piece *piece, bool trans, gp_matrix x);
+
 /* anchors.c: notes the anchors' rows of an explicit factor, and of the features where their kernel is not linear. */
 extern void gp_anchors_note(gp_eval *ev, gp_piece_kind kind, int site, const gp_linear *z,
 							const int32_t *index, int64_t n);

@@ -250,7 +250,8 @@ extern gp_matrix gp_eval_full(gp_eval *ev, int step);
 typedef struct gp_panel
 {
 	gp_matrix	p;				/* n x r */
-	gp_matrix	root;			/* r x r double, lower; data NULL: identity */
+	gp_matrix	root;			/* r x r double, lower; data NULL: identity, or: */
+	const struct gp_piece *kept;	/* the root of a fit, which few rows are solved with as it is kept */
 	double		value;
 } gp_panel;
 
@@ -296,6 +297,9 @@ extern void gp_factor_times(gp_eval *ev, const gp_factor *f, int64_t row, int64_
 
 /* The mean of |q_i|^2 over all nodes, or over evenly spread ones on a large graph. */
 extern double gp_factor_mean(gp_eval *ev, const gp_factor *f);
+
+/* Has a factor hold the roots that it had kept, for what is more than solving for few rows. */
+extern void gp_factor_take_roots(gp_device *dev, gp_factor *f);
 
 /* P <- P R^-T, so that the panel is a factor without a root. */
 extern void gp_panel_whiten(gp_eval *ev, gp_panel *panel);

@@ -60,7 +60,7 @@ gp_landmark_root(gp_eval *ev, gp_matrix c)
 	dev->destroy(dev, &saved);
 }
 
-/* The landmarks' rows of a panel of covariances of a step, factorised; or their factor as it was kept. */
+/* The landmarks' rows of a panel of covariances of a step, factorised. */
 static gp_matrix
 panel_root(nystrom *ny, int step, gp_matrix panel)
 {
@@ -69,9 +69,6 @@ panel_root(nystrom *ny, int step, gp_matrix panel)
 	gp_matrix	rows;
 	gp_matrix	root;
 
-	if (ev->live)
-		return gp_keep_take_lower(dev, gp_keep_need(ev->env, ev->live, GP_PIECE_ROOT, step, 0,
-													ny->na * (ny->na + 1) / 2), ny->na);
 	rows = dev->create(dev, ny->na, ny->na, ev->type);
 	root = dev->create(dev, ny->na, ny->na, GP_DOUBLE);
 	dev->gather_rows(dev, rows, panel, ny->landmark);
@@ -98,8 +95,11 @@ factor_of_panel(nystrom *ny, int step, gp_matrix panel)
 
 	f->npanels = 1;
 	f->panel[0].p = panel;
-	f->panel[0].root = panel_root(ny, step, panel);
 	f->panel[0].value = 1.0;
+	if (ny->ev->live)
+		f->panel[0].kept = gp_keep_need(ny->ev->env, ny->ev->live, GP_PIECE_ROOT, step, 0, ny->na * (ny->na + 1) / 2);
+	else
+		f->panel[0].root = panel_root(ny, step, panel);
 	return f;
 }
 
@@ -110,6 +110,9 @@ gp_panel_whiten(gp_eval *ev, gp_panel *panel)
 	gp_device  *dev = ev->dev;
 	gp_matrix	root;
 
+	if (panel->kept)
+		panel->root = gp_keep_take_lower(dev, panel->kept, panel->p.cols);
+	panel->kept = NULL;
 	if (panel->root.data == NULL)
 		return;
 	root = dev->create(dev, panel->root.rows, panel->root.cols, ev->type);

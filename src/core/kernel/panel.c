@@ -18,11 +18,29 @@ gp_factor_rank(const gp_factor *factor)
 	return rank;
 }
 
+/* Has a factor hold the roots that it had kept. */
+void
+gp_factor_take_roots(gp_device *dev, gp_factor *f)
+{
+	for (int b = 0; b < f->npanels; b++)
+	{
+		gp_panel   *panel = &f->panel[b];
+
+		if (panel->kept)
+			panel->root = gp_keep_take_lower(dev, panel->kept, panel->p.cols);
+		panel->kept = NULL;
+	}
+}
+
 /* Applies the root and the value of a panel. */
 void
 gp_panel_apply_root(gp_device *dev, const gp_panel *panel, bool left, gp_matrix x)
 {
-	if (panel->root.data)
+	if (panel->kept && left)
+		gp_raise(dev->env, GP_ERR_INTERNAL, NULL, "a root that is kept solves from the right alone");
+	if (panel->kept)
+		gp_keep_solve(dev, panel->kept, true, x);
+	else if (panel->root.data)
 		dev->trsm(dev, left, true, panel->root, x);
 	if (panel->value != 1.0)
 		dev->axpby(dev, sqrt(panel->value), x, 0.0, x);
