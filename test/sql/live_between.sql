@@ -160,7 +160,22 @@ SELECT try('SELECT * FROM gp_predict_live(''numbers'', 501, given_nodes => ARRAY
 SELECT try('SELECT * FROM gp_predict_live(''numbers'', 501, given_nodes => ARRAY[501], given_classes => ARRAY[1, 2])');
 SELECT try('SELECT * FROM gp_predict_live(''numbers'', 501, given_nodes => ARRAY[501], given_classes => NULL)');
 SELECT try('SELECT * FROM gp_predict_live(''numbers'', 500, given_nodes => ARRAY[500], given_classes => ARRAY[NULL])');
-SELECT gp_drop_graph(g) FROM unnest(ARRAY['between', 'numbers', 'booleans']) AS g;
+
+-- What a user is told: whose rights are missing, that a live state goes, that exact answers take long.
+\set VERBOSITY default
+SET client_min_messages = notice;
+REVOKE SELECT ON node, word FROM live_reader;
+SELECT gp_grant('numbers', 'live_reader');
+SET ROLE live_reader;
+SELECT * FROM gp_predict_live('numbers', 5);
+RESET ROLE;
+SELECT count(*) FROM gp_fit('numbers', kernel => 'gcn', strategy => 'exact', nugget => 0.1);
+SELECT count(*) FROM gp_fit('numbers', kernel => 'gcn', strategy => 'exact', nugget => 0.1);
+SELECT gp_create_graph('tints', 'node', 'edge', target => 'tint', sparse_features => 'word');
+SELECT count(*) FROM gp_fit('tints', kernel => 'gcn', strategy => 'exact', nugget => 0.1, live => true);
+SET client_min_messages = warning;
+\set VERBOSITY terse
+SELECT gp_drop_graph(g) FROM unnest(ARRAY['between', 'numbers', 'booleans', 'tints']) AS g;
 DROP OWNED BY live_reader;
 DROP ROLE live_reader;
 DROP SCHEMA live_between CASCADE;

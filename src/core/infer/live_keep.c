@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#define SLOW_ENTRIES 5e6		/* of the kernel, which take some tenths of a second */
+
 /* Refuses kernels whose rows are made of all nodes. */
 void
 gp_live_check_kernel(gp_env *env, const gp_program *program)
@@ -89,6 +91,19 @@ keep_figures(gp_keep *keep, const gp_problem *problem, const gp_targets *targets
 	gp_keep_numbers(keep, GP_PIECE_FIGURES, 0, 0, (double *) &f, sizeof(f) / sizeof(double), 1);
 }
 
+/* Says where an answer takes long: an exact one computes the kernel of the labelled nodes anew. */
+static void
+tell_slow(gp_eval *ev, const gp_problem *problem, const gp_posterior *out)
+{
+	int64_t		anchors = gp_keep_find(ev->keep, GP_PIECE_ANCHORS, 0, 0)->rows;
+	double		entries = (double) anchors * (double) (out->plan.by_columns ? problem->nlabelled : anchors);
+
+	if (out->plan.strategy == GP_STRATEGY_EXACT && entries > SLOW_ENTRIES)
+		gp_notice(ev->env, "For answers in milliseconds fit with strategy => 'nystrom'.",
+				  "a live answer of this exact fit computes the kernel of %lld labelled nodes anew, which takes long",
+				  (long long) problem->nlabelled);
+}
+
 /* Ends: what is kept goes to the posterior. */
 void
 gp_live_close(gp_eval *ev, const gp_problem *problem, const gp_targets *targets, const gp_solution *solution,
@@ -105,7 +120,10 @@ gp_live_close(gp_eval *ev, const gp_problem *problem, const gp_targets *targets,
 	keep_labels(keep, problem, targets);
 	keep_figures(keep, problem, targets, solution, out);
 	if (!ev->env->dry)
+	{
 		keep_calibrator(keep, out);
+		tell_slow(ev, problem, out);
+	}
 	out->keep = keep;
 	ev->keep = NULL;
 }

@@ -423,6 +423,20 @@ open_call(FunctionCallInfo fcinfo, const char *kernel, const char *usual_kernel,
 	return graph;
 }
 
+/* Says that a fit without live takes the live state of the model that it replaces. */
+static void
+tell_live(gnngp_fit_run *run)
+{
+	const gnngp_model *former;
+
+	if (!(run->parts & GNNGP_PART_NODES) || run->settings.live)
+		return;
+	former = gnngp_model_lookup(run->model_name, true);
+	if (former && former->owner_role == run->owner && former->live_bytes > 0)
+		gp_notice(run->env, "To keep one, fit with live => true; gp_refresh keeps it, too.",
+				  "the live state of model \"%s\" goes: this fit has none", run->model_name);
+}
+
 /* All of gp_fit or gp_fit_links. */
 Datum
 gnngp_fit_call(FunctionCallInfo fcinfo, const gnngp_fit_settings *settings,
@@ -438,6 +452,7 @@ gnngp_fit_call(FunctionCallInfo fcinfo, const gnngp_fit_settings *settings,
 	gnngp_account_give_up(0);
 	gnngp_progress_begin(name);
 	run = gnngp_fit_read(CurrentMemoryContext, graph, settings, link_settings, name);
+	tell_live(run);
 	gnngp_fit_compute(run);
 	gnngp_fit_store(run, &model);
 	MemoryContextDelete(run->context);
