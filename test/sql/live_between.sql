@@ -175,7 +175,22 @@ SELECT gp_create_graph('tints', 'node', 'edge', target => 'tint', sparse_feature
 SELECT count(*) FROM gp_fit('tints', kernel => 'gcn', strategy => 'exact', nugget => 0.1, live => true);
 SET client_min_messages = warning;
 \set VERBOSITY terse
-SELECT gp_drop_graph(g) FROM unnest(ARRAY['between', 'numbers', 'booleans', 'tints']) AS g;
+
+-- gp_progress tells of answers about many nodes, and of none when they are given.
+CREATE FUNCTION tell(value real) RETURNS real LANGUAGE plpgsql AS $$
+BEGIN
+    RAISE WARNING 'gp_progress: %', (SELECT p.model || ', ' || p.phase FROM public.gp_progress AS p WHERE p.pid = pg_backend_pid());
+    RETURN value;
+END $$;
+CREATE VIEW telling AS SELECT node, number, CASE WHEN node = 5 AND number = 5 THEN live_between.tell(value) ELSE value END AS value FROM live_between.word;
+SELECT gp_create_graph('tells', 'node', 'edge', target => 'colour', sparse_features => 'telling');
+SELECT count(*) FROM gp_fit('tells', kernel => 'gcn', strategy => 'nystrom', landmarks => 50, live => true);
+SELECT count(*) FROM gp_predict_live('tells', 5);
+SELECT count(*) FROM gp_predict_live('tells', ARRAY(SELECT generate_series(1, 20)));
+SELECT count(*) FROM gp_progress WHERE pid = pg_backend_pid();
+SELECT count(*) FROM gp_next_labels('tells', k => 3);
+SELECT count(*) FROM gp_progress WHERE pid = pg_backend_pid();
+SELECT gp_drop_graph(g) FROM unnest(ARRAY['between', 'numbers', 'booleans', 'tints', 'tells']) AS g;
 DROP OWNED BY live_reader;
 DROP ROLE live_reader;
 DROP SCHEMA live_between CASCADE;

@@ -307,6 +307,7 @@ choose(choosing *s, int64_t k)
 		s->left -= gain;
 		chosen[a] = true;
 		condition(s, a, va, ga);
+		s->env->progress(s->env, GP_PHASE_POSTERIOR, i + 1, out.n);
 	}
 	gp_free(s->env, chosen);
 	gp_free(s->env, va);

@@ -230,18 +230,30 @@ rim_of(const gp_program *program)
 	return program->norm == GP_NORM_SYM ? GNNGP_RIM_DEGREES : GNNGP_RIM_NOTHING;
 }
 
-/* Reads the neighbourhood. */
+/* True for a question that takes a while. */
+static bool
+asks_many(const gnngp_live_call *c)
+{
+	return c->everything || c->nodes.n >= MANY_NODES || c->given.n >= MANY_NODES;
+}
+
+/* Reads the neighbourhood; from here on gp_progress tells of a question that takes a while. */
 gp_live_question
 gnngp_live_call_read(gnngp_live_call *c, gnngp_some **read)
 {
 	const double *moments = fit_moments(c);
 	gp_program *program = gnngp_compile_kernel(c->env, c->model->kernel);
-	gnngp_some *some = gnngp_read_some(c->env, c->graph, c->wanted, c->nwanted,
-									   c->everything ? GNNGP_ALL_HOPS : gp_program_hops(c->env, program),
-									   rim_of(program), (int64) c->figures.dims, moments);
-	gp_live_question q = {.keep = c->live->keep,.program = program,.graph = some->graph,
-	.inner = some->ids.n,.asked = c->nodes.n,.node = some->wanted};
+	gp_live_question q = {.keep = c->live->keep,.program = program,.asked = c->nodes.n};
+	gnngp_some *some;
 
+	if (asks_many(c))
+		gnngp_progress_begin(c->model->name);
+	some = gnngp_read_some(c->env, c->graph, c->wanted, c->nwanted,
+						   c->everything ? GNNGP_ALL_HOPS : gp_program_hops(c->env, program),
+						   rim_of(program), (int64) c->figures.dims, moments);
+	q.graph = some->graph;
+	q.inner = some->ids.n;
+	q.node = some->wanted;
 	q.features = gp_features_as(c->env, some->features, gp_live_type(&c->figures));
 	q.fit_node = fit_numbers(c, some);
 	*read = some;
@@ -259,6 +271,8 @@ gnngp_live_call_device(const gnngp_live_call *c)
 void
 gnngp_live_call_close(gnngp_live_call *c)
 {
+	if (asks_many(c))
+		gnngp_progress_end();
 	gnngp_env_destroy(c->env);
 	gnngp_live_close(c->live);
 }
