@@ -3,16 +3,10 @@
  *
  * A node i has the row t_i = k_i L^-T (exact, L of K(t,t) + noise I) or q_i L^-T (low rank, L of
  * Q'Q + noise I).  So the posterior covariance of two nodes is k_ij - <t_i, t_j>, or
- * noise <t_i, t_j>, and a label that is given or taken changes the posterior by a few rows:
- * with J the labels and S = C(J,J) + noise D, where D has 1 for a label that is given and -1
- * for one that is taken,
- *
- *		m' = m + C(:,J) S^-1 (y_J - m_J),  C' = C - C(:,J) S^-1 C(J,:)
- *
- * (Rasmussen and Williams 2006, equations 2.23 and 2.24, conditioned once more; a label is taken
- * by the observation that undoes it).
+ * noise <t_i, t_j>, by which labels that are given or taken change it (live_change.c).
  */
 #include "base/sort.h"
+#include "live_change.h"
 #include "live_rows.h"
 
 #include <math.h>
@@ -241,115 +235,25 @@ ask_lowrank(live *s)
 
 /* ---- labels that are given and taken ---- */
 
-/* The posterior covariance of point i and observation k. */
-static double
-covariance(const live *s, int64_t i, int64_t k)
-{
-	const double *a = s->half + i * s->rank;
-	const double *b = s->half + (s->asked + k) * s->rank;
-	double		dot = 0.0;
-
-	for (int64_t j = 0; j < s->rank; j++)
-		dot += a[j] * b[j];
-	return s->r.f.exact ? s->cross[i * s->nseen + k] - dot : s->r.f.noise * dot;
-}
-
-/* Brings the largest of a column to the diagonal. */
-static void
-pivot(live *s, double *a, double *b, int64_t n, int64_t width, int64_t k)
-{
-	int64_t		best = k;
-	double		swap;
-
-	for (int64_t i = k + 1; i < n; i++)
-		if (fabs(a[i * n + k]) > fabs(a[best * n + k]))
-			best = i;
-	if (!(fabs(a[best * n + k]) > 1e-9 * s->r.f.noise))
-		gp_raise(s->r.env, GP_ERR_DATA, "Take fewer labels away at once.",
-				 "the labels that are taken away leave nothing to predict by");
-	for (int64_t j = 0; j < n && best != k; j++)
-	{
-		swap = a[k * n + j];
-		a[k * n + j] = a[best * n + j];
-		a[best * n + j] = swap;
-	}
-	for (int64_t j = 0; j < width && best != k; j++)
-	{
-		swap = b[k * width + j];
-		b[k * width + j] = b[best * width + j];
-		b[best * width + j] = swap;
-	}
-}
-
-/* b <- a^-1 b by elimination with pivots: labels that are taken make a indefinite. */
-static void
-solve(live *s, double *a, double *b, int64_t n, int64_t width)
-{
-	int64_t		next = 0;
-
-	for (int64_t k = 0; k < n; k++)
-	{
-		pivot(s, a, b, n, width, k);
-		for (int64_t i = 0; i < n; i++)
-		{
-			double		factor = a[i * n + k] / a[k * n + k];
-
-			gp_look(s->r.env, (k * n + i) * (n + width), &next);
-			if (i == k || factor == 0.0)
-				continue;
-			for (int64_t j = k; j < n; j++)
-				a[i * n + j] -= factor * a[k * n + j];
-			for (int64_t j = 0; j < width; j++)
-				b[i * width + j] -= factor * b[k * width + j];
-		}
-	}
-	for (int64_t k = 0; k < n; k++)
-		for (int64_t j = 0; j < width; j++)
-			b[k * width + j] /= a[k * n + k];
-}
-
 /* The means and variances (of points asked for) with the observations. */
 static void
 observe(live *s, double *variance)
 {
 	int64_t		n = s->nseen;
-	int64_t		asked = s->asked;
-	int64_t		width = s->width + asked;
-	double	   *a = gp_alloc_array(s->r.env, n, n * sizeof(double));
-	double	   *b = gp_alloc_array(s->r.env, n, width * sizeof(double));
-	int64_t		next = 0;
+	double	   *sign = gp_alloc_array(s->r.env, n, sizeof(double));
+	double	   *left = gp_alloc_array(s->r.env, n, s->width * sizeof(double));
+	gp_change	change = {.dev = s->r.dev,.noise = s->r.f.noise,.points = s->asked,.n = n,.rank = s->rank,.half = s->half,
+	.cross = s->r.f.exact ? s->cross : NULL,.width = s->width,.sign = sign,.left = left};
 
 	for (int64_t k = 0; k < n; k++)
 	{
-		const observation *o = &s->seen[k];
-
-		for (int64_t j = 0; j < n; j++)
-		{
-			gp_look(s->r.env, (k * (n + asked) + j) * s->rank, &next);
-			a[k * n + j] = covariance(s, asked + k, j) + (j == k ? o->sign * s->r.f.noise : 0.0);
-		}
+		sign[k] = s->seen[k].sign;
 		for (int32_t c = 0; c < s->width; c++)
-			b[k * width + c] = o->y[c] - s->mean[(asked + k) * s->width + c];
-		for (int64_t i = 0; i < asked; i++)
-		{
-			gp_look(s->r.env, (k * (n + asked) + n + i) * s->rank, &next);
-			b[k * width + s->width + i] = covariance(s, i, k);
-		}
+			left[k * s->width + c] = s->seen[k].y[c] - s->mean[(s->asked + k) * s->width + c];
 	}
-	solve(s, a, b, n, width);
-	next = 0;
-	for (int64_t i = 0; i < asked; i++)
-		for (int64_t k = 0; k < n; k++)
-		{
-			double		c = covariance(s, i, k);
-
-			gp_look(s->r.env, (i * n + k) * s->rank, &next);
-			for (int32_t j = 0; j < s->width; j++)
-				s->mean[i * s->width + j] += c * b[k * width + j];
-			variance[i] -= c * b[k * width + s->width + i];
-		}
-	gp_free(s->r.env, a);
-	gp_free(s->r.env, b);
+	gp_live_change(&change, s->mean, variance);
+	gp_free(s->r.env, sign);
+	gp_free(s->r.env, left);
 }
 
 /* The latent variances before any change; diag gets what tells nodes without kernel from others. */
