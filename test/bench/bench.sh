@@ -285,6 +285,7 @@ bench_live() {
 	middle=$(timed "SELECT FROM gp_predict_live('live', (SELECT array_agg(id) FROM (
 		SELECT id FROM packages ORDER BY hashint8(id) LIMIT 1000) AS q))")
 	row "  gp_predict_live, 1,000 packages (s)" "$middle" "" "" "less than 2"
+	row "  the live state (MB)" "$(sql -At -c "SELECT round(live_bytes / 1e6, 1) FROM gp_models WHERE model = 'live'")" "" "" "less than 60"
 }
 
 bench_edges() {
