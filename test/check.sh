@@ -266,7 +266,7 @@ stage_gpu() {
 	# shellcheck disable=SC2086
 	gcc $SAN -O2 -I"$gpu" "$gpu"/*.c "$WORK/unit/core.a" -o "$WORK/unit/test_gpu" -lm -lpthread -ldl &&
 		bash "$gpu/build.sh" "$WORK/gnngp_sanitized.so" sanitized || return 1
-	printf '%s\n' operations fits faults chains shapes card walks | xargs -P "$(nproc)" -I{} bash -c 'run_gpu_part {}'
+	printf '%s\n' operations fits faults chains shapes card walks blocks | xargs -P "$(nproc)" -I{} bash -c 'run_gpu_part {}'
 	cat "$WORK"/gpu_*.log
 	! grep -q '^# .* ended with status' "$WORK"/gpu_*.log || rc=1
 
