@@ -12,7 +12,7 @@ $node->start;
 
 my $predictions = 'SELECT * FROM gp_predict(\'small\', top => NULL) ORDER BY node, class';
 my $links = 'SELECT * FROM gp_predict_links(\'small\') ORDER BY src, dst';
-my $linked = 'SELECT * FROM gp_predict_links(\'links only\', nodes => ARRAY[7, 8]) ORDER BY src, dst';
+my $linked = q{SELECT m, l.* FROM unnest('{links only,published}'::text[]) AS m, gp_predict_links(m, nodes => ARRAY[7, 8]) AS l ORDER BY m, src, dst};
 my $held = 'SELECT * FROM gp_loo_links(\'small\') ORDER BY src, dst, score';
 my $learnt = 'SELECT * FROM gp_predict(\'learnt\', top => NULL) ORDER BY node, class';
 my $methods = 'SELECT string_agg(concat_ws(\' \', model, kernel, method), \', \' ORDER BY model) FROM gp_models';
@@ -32,6 +32,7 @@ $node->safe_psql('source', qq{
 	SELECT gp_fit('small');
 	SELECT gp_fit_links('small');
 	SELECT gp_fit_links('small', model => 'links only', method => 'pairs');
+	SELECT gp_fit_links('small', model => 'published', method => 'dgp(inducing=12, units=9, steps=20)');
 	CALL gp_refresh('small');
 	SELECT gp_fit('small', model => 'learnt', method => 'gckm(own=true, iterations=2)', landmarks => 50);
 	SELECT gp_grant('small', 'reader');
@@ -47,7 +48,7 @@ my $links_before = $node->safe_psql('source', $links);
 my $held_before = $node->safe_psql('source', $held);
 my $learnt_before = $node->safe_psql('source', $learnt);
 my $methods_before = $node->safe_psql('source', $methods);
-like($methods_before, qr/learnt gckm\(own=true, landmarks=50, iterations=2\), links only, small appnp gp/, 'methods are kept');
+like($methods_before, qr/learnt gckm\(own=true, landmarks=50, iterations=2\), links only, published, small appnp gp/, 'methods are kept');
 my $linked_before = $node->safe_psql('source', $linked);
 cmp_ok(length($links_before), '>', 1000, 'and links');
 cmp_ok(length($linked_before), '>', 100, 'of both models');
@@ -68,7 +69,7 @@ sub check_restored
 
 	is($node->safe_psql($db, $predictions), $before, "$how keeps the predictions");
 	is($node->safe_psql($db, $links), $links_before, "$how keeps the links");
-	is($node->safe_psql($db, $linked), $linked_before, "$how keeps a model of links alone");
+	is($node->safe_psql($db, $linked), $linked_before, "$how keeps models of links alone");
 	is($node->safe_psql($db, $learnt), $learnt_before, "$how keeps what another method learnt");
 	is($node->safe_psql($db, $methods), $methods_before, "$how keeps the methods");
 	is($node->safe_psql($db, $figures), $evaluated, "$how keeps the figures");

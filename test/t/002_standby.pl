@@ -15,6 +15,7 @@ $primary->safe_psql('postgres', 'CREATE EXTENSION gnngp;' . small_graph() . q{
 	SELECT gp_fit('small', 'live', kernel => 'gcn', live => true);
 	SELECT gp_fit_links('small');
 	SELECT gp_fit_links('small', 'kept', keep => 5);
+	SELECT gp_fit_links('small', 'published', method => 'dgp(inducing=12, units=9, steps=20)');
 	CALL gp_refresh('small');
 	CREATE ROLE stranger;
 });
@@ -38,7 +39,7 @@ for my $query ('SELECT * FROM gp_predict(\'small\', top => NULL) ORDER BY node, 
 	'SELECT * FROM gp_explain_edges(\'live\', 7)', 'SELECT * FROM gp_next_labels(\'live\', 3)', 'SELECT * FROM gp_predict(\'learnt\', top => NULL) ORDER BY node, class',
 	'SELECT * FROM gp_predict_links(\'small\') ORDER BY src, dst',
 	'SELECT * FROM gp_predict_links(\'kept\', k => 5) ORDER BY src, dst', 'SELECT * FROM gp_predict_links(\'kept\', 7, k => 3)',
-	'SELECT * FROM gp_score_links(\'small\', ARRAY[1, 2], ARRAY[7, 3])',
+	'SELECT * FROM gp_score_links(\'small\', ARRAY[1, 2], ARRAY[7, 3])', 'SELECT * FROM gp_score_links(\'published\', ARRAY[1, 2], ARRAY[7, 3])',
 	'SELECT * FROM gp_evaluate(\'small\')', 'SELECT * FROM gp_loo_links(\'small\')', 'SELECT gp_report(\'small\')', 'SELECT model, nodes, method FROM gp_models', 'SELECT * FROM gp_graphs',
 	'SELECT model, outcome FROM gp_refreshes', 'SELECT * FROM gp_progress')
 {

@@ -99,7 +99,10 @@ for my $phase ('reading features', 'building the kernel', 'posterior')
 }
 end_in_phase('pg_cancel_backend', 'building the kernel', '57014', q{SELECT gp_fit('large', method => 'gckm(iterations=50)')});
 end_in_phase('pg_cancel_backend', 'training', '57014', q{SELECT gp_fit('large', method => 'gpsrf(features=100)')});
-end_in_phase('pg_cancel_backend', 'training', '57014', q{SELECT gp_fit_links('large', method => 'dgp')});
+for my $method ('dgp', 'dgp(inducing=82)', 'scores(dgp=true)')
+{
+	end_in_phase('pg_cancel_backend', 'training', '57014', "SELECT gp_fit_links('large', method => '$method')");
+}
 
 # statement_timeout, in one session that goes on after each
 sub check_timeouts

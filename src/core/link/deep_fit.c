@@ -458,6 +458,7 @@ gp_link_deep_plan(gp_device *dev, const gp_link_problem *problem)
 	plan.bytes = (double) env->used + taken.bytes;
 	plan.flops = taken.flops;
 	plan.steps = d.options.steps;
+	plan.units = d.options.units;
 	gp_deep_views_close(&d);
 	gp_link_fold_free(env, &hidden);
 	gp_features_free(env, d.x);

@@ -317,16 +317,6 @@ gp_link_require_two(gp_env *env, const gp_graph *graph)
 				 (long long) graph->edges);
 }
 
-/* Two folds, more where two give few links to learn from, and one where there are no more. */
-static int
-fold_count(int64_t edges, int64_t share)
-{
-	int64_t		folds = GP_LINK_AIM / gp_min64(share, GP_LINK_FOLD_PAIRS);
-
-	folds = gp_min64(gp_max64(folds, GP_LINK_LEAST_FOLDS), GP_LINK_FOLDS);
-	return (int) gp_min64(folds, edges / share);
-}
-
 /* The links that a fold hides. */
 static int64_t
 fold_share(int64_t edges)
@@ -334,13 +324,22 @@ fold_share(int64_t edges)
 	return gp_max64(llround(GP_LINK_FOLD_SHARE * (double) edges), 1);
 }
 
+/* Two folds, more where two give few links to learn from, and one where there are no more. */
+int
+gp_link_fold_count(int64_t edges)
+{
+	int64_t		share = fold_share(edges);
+	int64_t		folds = GP_LINK_AIM / gp_min64(share, GP_LINK_FOLD_PAIRS);
+
+	folds = gp_min64(gp_max64(folds, GP_LINK_LEAST_FOLDS), GP_LINK_FOLDS);
+	return (int) gp_min64(folds, edges / share);
+}
+
 /* The most rows that are learnt from: links and as many non-links of all folds. */
 int64_t
 gp_link_fold_rows(int64_t edges)
 {
-	int64_t		share = fold_share(edges);
-
-	return 2 * fold_count(edges, share) * gp_min64(share, GP_LINK_FOLD_PAIRS);
+	return 2 * gp_link_fold_count(edges) * gp_min64(fold_share(edges), GP_LINK_FOLD_PAIRS);
 }
 
 /* The folds of a graph. */
@@ -352,7 +351,7 @@ gp_link_folds_make(gp_env *env, const gp_graph *graph, uint64_t seed, gp_link_fo
 	gp_heap		order;
 
 	gp_link_require_two(env, graph);
-	folds = fold_count(graph->edges, share);
+	folds = gp_link_fold_count(graph->edges);
 	order = draw_links(env, graph, seed, folds * share);
 	for (int f = 0; f < folds; f++)
 	{

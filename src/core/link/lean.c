@@ -142,6 +142,15 @@ serves(gp_device *dev, const gp_link_regression *r, gp_matrix b)
 	return near;
 }
 
+/* What that takes, the root of the regression included. */
+double
+gp_link_lean_bytes(int64_t m)
+{
+	double		n = (double) m;
+
+	return m < LEAST_ROWS ? 0.0 : 12.0 * n * n + GP_LINK_LEAN * (24.0 * n + 8.0 * GP_LINK_LEAN);
+}
+
 /* B of a regression. */
 float *
 gp_link_lean_make(gp_device *dev, const gp_link_regression *r, uint64_t seed)

@@ -66,6 +66,7 @@ typedef struct gp_link_plan
 	gp_link_method method;
 	int32_t		steps;			/* of the Laplacian scores */
 	int32_t		powers;			/* of A whose features are compared; 0 without features */
+	int32_t		units;			/* numbers of a node in a deep Gaussian process */
 	bool		cut;			/* fewer steps than an error of 1e-9 takes */
 	double		bytes;			/* high-water mark of the environment, inputs included */
 	double		flops;

@@ -3,6 +3,7 @@
  */
 #include "infer/regress.h"
 #include "link_internal.h"
+#include "regression.h"
 #include "rivals.h"
 #include "scores.h"
 
@@ -14,7 +15,6 @@
 #define LEAST_POWERS 3			/* of the features, where even the least steps are more than that */
 #define PAIR_BYTES 128.0		/* of a pair while a fold's are scored */
 #define FOLD_BYTES (24.0 * 1024 * 1024)	/* of a block's pairs, and all that is small */
-#define PLACE_UNITS 128			/* numbers of a node in a deep Gaussian process, at most where none are asked for */
 #define KEEP_BYTES (96.0 * 1024 * 1024)	/* of a thread: the candidates of a group, and what is small */
 
 /* The entries of the symmetric pattern, at most. */
@@ -105,51 +105,61 @@ rivals_bytes(const gp_link_problem *problem, const gp_link_plan *plan)
 								gp_link_width(problem->graph->directed, plan->powers));
 }
 
-/* Counts the method scores. */
-static void
-count_scores(const gp_link_problem *problem, int at_once, gp_link_plan *plan)
+/* What a regression on so many rows takes: two squares, more where all eigenvalues are known, or a square and its directions. */
+static double
+regression_bytes(const gp_link_problem *problem, const gp_link_plan *plan, double m)
 {
-	double		n = (double) problem->graph->nodes;
+	double		width = gp_link_width(problem->graph->directed, plan->powers) + (problem->deep != NULL);
+
+	return fmax((m <= GP_SYEV_MAX ? 52.0 : 16.0) * m * m, gp_link_lean_bytes((int64_t) m)) + 32.0 * m * width;
+}
+
+/* The graphs of all folds. */
+static double
+folds_bytes(const gp_link_problem *problem)
+{
+	return gp_link_fold_count(problem->graph->edges) * (6.0 * entries_of(problem->graph) + 8.0 * (double) problem->graph->nodes);
+}
+
+/*
+ * Counts the method scores: folds are scored, beside the means of a deep Gaussian process for each where there is one; then
+ * each is predicted from the others, beside the rivals; then all are learnt from.
+ */
+static void
+count_scores(const gp_link_problem *problem, int at_once, double means, gp_link_plan *plan)
+{
 	double		e = entries_of(problem->graph);
 	double		x = feature_entries(problem->features);
 	double		dims = problem->features ? (double) problem->features->dims : 0.0;
-	double		powers = (double) plan->powers;
 	double		m = (double) gp_link_fold_rows(problem->graph->edges);
+	double		others = m - m / gp_link_fold_count(problem->graph->edges);
 	double		sources = m / 2.0 * 1.3 + GP_LINK_RANKED;
-	double		squares = m <= GP_SYEV_MAX ? 6.5 : 2.2;	/* of the regression, each m x m */
 
 	plan->bytes = (at_once > 1 ? at_once * gp_link_fold_room(problem, plan) : fold_bytes(problem, plan)) +
-		GP_LINK_FOLDS * (6.0 * e + 8.0 * n) + 8.0 * x;
-	plan->bytes = fmax(plan->bytes, squares * 8.0 * m * m + 8.0 * x + 6.0 * e);
-	plan->bytes += rivals_bytes(problem, plan);
+		folds_bytes(problem) + means;
+	plan->bytes = rivals_bytes(problem, plan) + fmax(plan->bytes, regression_bytes(problem, plan, others));
+	plan->bytes = fmax(plan->bytes, regression_bytes(problem, plan, m)) + 8.0 * x;
 	plan->doubles = 10.0 * m * m * m;
-	plan->flops = sources * column_flops(problem, plan) + plan->doubles + 3.0 * dims * e * 2.0 * powers;
+	plan->flops = sources * column_flops(problem, plan) + plan->doubles + 3.0 * dims * e * 2.0 * (double) plan->powers;
 	if (plan->steps >= gp_link_laplacian_steps())
 		plan->doubles += sources * 2.0 * e * plan->steps;
 }
 
 /*
- * Counts the deep Gaussian process whose logit is one of the scores: a fit for each fold, beside all folds' graphs, whose
- * means wait for the folds to be scored; and one for the whole graph, beside the regression.
+ * Counts the deep Gaussian process whose logit is one of the scores: a fit for each fold, beside all folds' graphs and the
+ * means of those before; and one for the whole graph, beside the regression.
  */
 static void
-count_place(gp_device *dev, const gp_link_problem *problem, gp_link_plan *plan)
+count_place(gp_device *dev, const gp_link_problem *problem, const gp_link_plan *deep, double means, gp_link_plan *plan)
 {
-	double		n = (double) problem->graph->nodes;
 	double		m = (double) gp_link_fold_rows(problem->graph->edges);
-	double		folds = GP_LINK_FOLDS * (6.0 * entries_of(problem->graph) + 8.0 * n);
-	double		beside = fmax(folds + rivals_bytes(problem, plan), 4.0 * m * fmin(m, 2.0 * GP_LINK_LEAN));
-	double		means;
-	gp_link_plan deep;
+	double		fits = gp_link_fold_count(problem->graph->edges) + 1.0;
+	double		beside = fmax(folds_bytes(problem) + rivals_bytes(problem, plan) + means * (fits - 2.0) / (fits - 1.0),
+							  m * fmin(2.0 * m, 6.0 * GP_LINK_LEAN));
 
-	if (problem->deep == NULL)
-		return;
-	deep = gp_link_deep_plan(dev, problem);
-	means = GP_LINK_FOLDS * 4.0 * n * (problem->deep->units > 0 ? problem->deep->units : PLACE_UNITS);
-	plan->bytes = means + fmax(plan->bytes, deep.bytes - (double) dev->env->used + beside +
-							   8.0 * feature_entries(problem->features));
-	plan->flops += (GP_LINK_LEAST_FOLDS + 1) * deep.flops;
-	plan->doubles += (GP_LINK_LEAST_FOLDS + 1) * deep.doubles;
+	plan->bytes = fmax(plan->bytes, deep->bytes - (double) dev->env->used + beside + 8.0 * feature_entries(problem->features));
+	plan->flops += fits * deep->flops;
+	plan->doubles += fits * deep->doubles;
 }
 
 /* Counts the node kernel's codes: a factor of 512 columns. */
@@ -175,10 +185,14 @@ plan_of(gp_device *dev, const gp_link_problem *problem, int at_once)
 		return gp_link_deep_plan(dev, problem);
 	if (plan.method == GP_LINK_SCORES)
 	{
+		gp_link_plan deep = problem->deep ? gp_link_deep_plan(dev, problem) : plan;
+		double		means = gp_link_fold_count(problem->graph->edges) * 4.0 * (double) problem->graph->nodes * deep.units;
+
 		plan.steps = choose_steps(problem->graph, &plan.cut);
 		plan.powers = choose_powers(problem, plan.steps);
-		count_scores(problem, at_once, &plan);
-		count_place(dev, problem, &plan);
+		count_scores(problem, at_once, means, &plan);
+		if (problem->deep)
+			count_place(dev, problem, &deep, means, &plan);
 	}
 	else
 	{

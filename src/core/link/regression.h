@@ -42,6 +42,9 @@ extern double *gp_link_ridge(gp_device *dev, const gp_link_regression *r, int64_
  */
 extern float *gp_link_lean_make(gp_device *dev, const gp_link_regression *r, uint64_t seed);
 
+/* The bytes that this takes at most, the regression's root included; 0 where the whole costs no more. */
+extern double gp_link_lean_bytes(int64_t m);
+
 /* The covariance of rows with themselves; owned by the caller. */
 extern gp_matrix gp_link_covariance(gp_device *dev, gp_matrix z);
 
