@@ -104,7 +104,10 @@ CREATE TABLE @extschema@.gp_model_catalog (
     link_asked_min_probability double precision DEFAULT 0,
     link_kept_bytes bigint,
     asked_live boolean DEFAULT false,
-    live_bytes bigint DEFAULT 0
+    live_bytes bigint DEFAULT 0,
+    -- the table that has the predictions of all nodes, and those of fits before
+    predictions regclass,
+    predictions_past regclass[]
 );
 
 CREATE UNIQUE INDEX gp_model_catalog_owner_name

@@ -177,7 +177,9 @@ ALTER TABLE @extschema@.gp_model_catalog
     ADD COLUMN link_asked_min_probability double precision DEFAULT 0,
     ADD COLUMN link_kept_bytes bigint,
     ADD COLUMN asked_live boolean DEFAULT false,
-    ADD COLUMN live_bytes bigint DEFAULT 0;
+    ADD COLUMN live_bytes bigint DEFAULT 0,
+    ADD COLUMN predictions regclass,
+    ADD COLUMN predictions_past regclass[];
 UPDATE @extschema@.gp_model_catalog SET kernel = asked_kernel;
 
 -- Graphs of 0.1.0 keep the scale that they had.

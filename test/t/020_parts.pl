@@ -96,6 +96,39 @@ like($err, qr/division by zero/, 'an error of a view');
 like($err, qr/gnngp\.memory_limit allows/, 'a memory limit that a task does not fit in');
 is(left(), '0 0 0 0 0', 'neither leaves anything');
 
+# Readers of predictions in a table: each sees one version, and waits for no refresh.
+$node->safe_psql('postgres', small_graph());
+my $small = q{SELECT gp_fit('small', kernel => 'gcn', strategy => 'sql')};
+my $said = q{SELECT md5(string_agg(p::text, ';' ORDER BY node, class)) FROM gp_predict('small', top => NULL) AS p};
+$node->safe_psql('postgres', $small);
+my $first = $node->safe_psql('postgres', $said);
+my $reader = $node->background_psql('postgres');
+$reader->query_safe('BEGIN ISOLATION LEVEL REPEATABLE READ');
+is($reader->query_safe($said), $first, 'a reader in a transaction');
+$node->safe_psql('postgres', q{UPDATE nodes SET y = 'class 0' WHERE id < 50 AND y IS NOT NULL; CALL gp_refresh('small')});
+my $now = $node->safe_psql('postgres', $said);
+isnt($now, $first, 'a refresh brings other predictions');
+is($reader->query_safe($said), $first, 'which the reader does not see');
+$node->safe_psql('postgres', q{SET statement_timeout = '20s'; CALL gp_refresh('small')});
+is($reader->query_safe($said), $first, 'nor those of the next one, which leaves what is being read');
+is($node->safe_psql('postgres', q{SELECT cardinality(predictions_past) FROM gp_model_catalog WHERE name = 'small'}), '2', 'so that two are to be dropped');
+$reader->query_safe('COMMIT');
+$reader->quit;
+$node->safe_psql('postgres', q{CALL gp_refresh('small')});
+is($node->safe_psql('postgres', q{SELECT predictions_past FROM gp_model_catalog WHERE name = 'small'}), '{small_predictions2}', 'as the refresh after does');
+
+# A dump brings table and model back, and each as it was.
+my $dump = $node->basedir . '/dump';
+$node->command_ok([ 'pg_dump', '-Fc', '-f', $dump, $node->connstr('postgres') ], 'a dump');
+$node->safe_psql('postgres', 'CREATE DATABASE copy');
+$node->command_ok([ 'pg_restore', '-j', '2', '-d', $node->connstr('copy'), $dump ], 'and its restore');
+is($node->safe_psql('copy', $said), $now, 'the model says the same');
+is($node->safe_psql('copy', q{SELECT predictions, predictions_past FROM gp_model_catalog WHERE name = 'small'}),
+	$node->safe_psql('postgres', q{SELECT predictions, predictions_past FROM gp_model_catalog WHERE name = 'small'}), 'from the table of its name');
+$node->safe_psql('copy', q{CALL gp_refresh('small')});
+is($node->safe_psql('copy', $said), $now, 'and after a refresh');
+$node->safe_psql('postgres', q{SELECT gp_drop_graph('small')});
+
 # The limit's refusal tells of strategy sql where the nodes are partitioned.
 $node->safe_psql('postgres', q{
 	CREATE TABLE divided (LIKE large_nodes) PARTITION BY HASH (id);

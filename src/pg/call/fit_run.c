@@ -38,6 +38,7 @@ struct gnngp_fit_run
 	gp_warm    *warm;			/* what the trainings before left, or NULL */
 	gp_warm    *link_warm;
 	gnngp_choice fit;			/* of the node part */
+	bool		spread;			/* its tables lie on several servers */
 	gp_link_model *links;
 	gp_link_kept kept;			/* their best pairs */
 	instr_time	lap;			/* when the step in hand began */
@@ -108,6 +109,7 @@ fit_in_parts(gnngp_fit_run *run, const gnngp_graph_def *graph)
 	run->data = fit.data;
 	run->fit.posterior = fit.posterior;
 	run->fit.device = fit.device;
+	run->spread = fit.spread;
 	run->fit.kernel = pstrdup(run->settings.kernel);
 	run->peak = run->env->peak;
 	run->seconds = take_lap(run);
@@ -364,6 +366,8 @@ gnngp_fit_store(gnngp_fit_run *run, gnngp_model *model)
 		fill_nodes(run, model);
 	if (run->parts & GNNGP_PART_LINKS)
 		fill_links(run, model);
+	if ((run->parts & GNNGP_PART_NODES) && gnngp_fits_in_parts(&run->settings))
+		gnngp_predictions_make(model, gnngp_graph_by_id(run->graph_id), run->spread);
 
 	gnngp_model_save(model, run->parts);
 	if (run->parts & GNNGP_PART_NODES)

@@ -34,7 +34,7 @@ gnngp_drop_model(PG_FUNCTION_ARGS)
 	gnngp_model_lock(model->owner_role, model->name);
 	gnngp_spi_connect();
 	gnngp_lock_row(&gnngp_model_kind, model->id, model->owner_role, "FOR UPDATE", model->name);
-	gnngp_delete_models("id", model->id);
+	gnngp_delete_models("id", model->id, model->owner_role);
 	gnngp_spi_finish();
 	PG_RETURN_VOID();
 }
@@ -69,6 +69,7 @@ insert_grant(const gnngp_model *model, Oid grantee)
 								  " ON CONFLICT (model, %s.gp_role_oid(grantee)) DO NOTHING",
 								  schema, schema, gnngp_model_kind.table, schema),
 						 2, types, values);
+	gnngp_predictions_grant(model, grantee, true);
 	gnngp_spi_finish();
 }
 
@@ -95,6 +96,7 @@ delete_grants(const gnngp_model *model, Name grantee)
 	Oid			types[] = {INT8OID, NAMEOID};
 	Datum		values[] = {Int64GetDatum(model->id), NameGetDatum(grantee)};
 	uint64		rows;
+	Oid			role;
 
 	gnngp_spi_connect();
 	gnngp_lock_row(&gnngp_model_kind, model->id, model->owner_role, "FOR KEY SHARE", model->name);
@@ -102,6 +104,9 @@ delete_grants(const gnngp_model *model, Name grantee)
 								  " AND grantee::text IN ($2::text, 'pg_gone:' || $2::text)",
 								  gnngp_schema()), 2, types, values);
 	rows = SPI_processed;
+	role = get_role_oid(NameStr(*grantee), true);
+	if (OidIsValid(role) || strcmp(NameStr(*grantee), "public") == 0)
+		gnngp_predictions_grant(model, role, false);
 	gnngp_spi_finish();
 	return rows;
 }

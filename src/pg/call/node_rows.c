@@ -93,7 +93,13 @@ static void
 read_blocks(gnngp_node_rows *rows, const char *part)
 {
 	int64	   *keys;
+	bool		in_table = OidIsValid(rows->model->predictions) && strcmp(part, "node") == 0;
 
+	if (rows->given.all && in_table)
+	{
+		gnngp_predictions_read(rows->model, NULL, 0, take_block, rows);
+		return;
+	}
 	if (rows->given.all)
 	{
 		gnngp_store_scan(rows->model, part, take_block, rows);
@@ -103,7 +109,10 @@ read_blocks(gnngp_node_rows *rows, const char *part)
 	keys = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(int64) * Max(rows->given.n, 1));
 	for (int64 i = 0; i < rows->given.n; i++)
 		keys[i] = rows->given.id[i].key;
-	gnngp_store_find(rows->model, part, keys, rows->given.n, take_block, rows);
+	if (in_table)
+		gnngp_predictions_read(rows->model, keys, rows->given.n, take_block, rows);
+	else
+		gnngp_store_find(rows->model, part, keys, rows->given.n, take_block, rows);
 }
 
 /* Puts the nodes that an argument names. */

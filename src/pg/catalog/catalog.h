@@ -141,6 +141,7 @@ typedef struct gnngp_model
 	double		jitter;
 	bool		exact_diagonal;
 	int64		live_bytes;		/* of the part "live"; 0 without one */
+	Oid			predictions;	/* the table that has those of all nodes; InvalidOid where they are in blocks */
 	double		metric[GP_METRICS]; /* NaN: not of this task, or without a column */
 	gnngp_link_part link;
 } gnngp_model;
@@ -261,8 +262,33 @@ extern void gnngp_graph_lock(int64 id, const char *name);
 extern void gnngp_refresh_lock(const gnngp_model *model, bool session);
 extern void gnngp_refresh_unlock(const gnngp_model *model);
 
+/* Who was the user before another one was taken. */
+typedef struct gnngp_identity
+{
+	Oid			user;
+	int			context;
+	int			level;			/* of settings */
+} gnngp_identity;
+
+/* Becomes a role that can do nothing but what the statements say, with search_path pinned; and the user before again. */
+extern gnngp_identity gnngp_become_owner(Oid owner);
+extern void gnngp_become_again(const gnngp_identity *saved);
+
+/*
+ * Makes a table for the predictions of a model that is about to be saved, which is its owner's and lies as the nodes do: those who
+ * may read the model may read it. Where the owner may make no table there, the model gets none, and a NOTICE says so.  spread: Citus
+ * has nodes or edges on several servers.
+ */
+extern void gnngp_predictions_make(gnngp_model *model, const gnngp_graph_def *graph, bool spread);
+
+/* Locks that table for reading, and gives its name for a query; 55000 when it is gone, or no table of the owner. */
+extern const char *gnngp_predictions_open(const gnngp_model *model);
+
 /* True for a table whose rows Citus has spread over nodes (citus.c). */
 extern bool gnngp_citus_has_table(Oid table);
+
+/* Has Citus, where it is loaded, take one connection to each server from now on, in a nest level of settings: with more of them a table's definition cannot change. */
+extern void gnngp_citus_prepare(void);
 
 /* True where its other nodes have the extension, whose graphs the current user may make; inside SPI. */
 extern bool gnngp_citus_makes_graphs(void);

@@ -40,10 +40,23 @@ extern void gnngp_select(const char *query, int nargs, Oid *types, Datum *values
 						 const char *nulls);
 
 /*
- * Deletes a model, or all models of a graph, with their blocks, grants and log
+ * Deletes a model, or all models of a graph, with their blocks, tables, grants and log
  * rows, inside SPI that the caller has connected.  column is "id" or "graph".
  */
-extern void gnngp_delete_models(const char *column, int64 id);
+extern void gnngp_delete_models(const char *column, int64 id, Oid owner);
+
+/* Tables of predictions, inside SPI: those of models by a column of theirs, "id" or "graph", with those before them. */
+extern List *gnngp_predictions_of(const char *column, int64 id);
+
+/* Drops tables of an owner, and gives them to another one. */
+extern void gnngp_predictions_drop(List *tables, Oid owner);
+extern void gnngp_predictions_give(List *tables, Oid owner, Oid new_owner);
+
+/* Drops those that a model had before its last fit, but for what somebody reads, or something depends on. */
+extern void gnngp_predictions_prune(const gnngp_model *model);
+
+/* Lets a role (0: everybody) read the tables of a model, or no longer. */
+extern void gnngp_predictions_grant(const gnngp_model *model, Oid grantee, bool given);
 
 /*
  * Locks the row of a graph or model until the transaction ends, inside SPI, as

@@ -98,6 +98,7 @@ static const model_column columns[] = {
 	PART(GNNGP_PART_LINKS, "link_kept_bytes", INT8OID, link.kept_bytes, "kept_bytes", false, "0"),
 	LATER("asked_live", BOOLOID, settings.live, "false"),
 	LATER("live_bytes", INT8OID, live_bytes, "0"),
+	LATER("predictions", REGCLASSOID, predictions, "NULL"),
 };
 
 #define NCOLUMNS ((int) lengthof(columns))
@@ -335,6 +336,9 @@ save_query(int parts)
 			append_kept(&query, columns[i].member.name);
 	append_stamps(&query, parts & GNNGP_PART_NODES, "version", "fitted");
 	append_stamps(&query, parts & GNNGP_PART_LINKS, "link_version", "link_fitted");
+	appendStringInfo(&query, ", predictions_past = CASE WHEN m.predictions IS NOT NULL AND %s"
+					 " THEN m.predictions_past || m.predictions ELSE m.predictions_past END",
+					 (parts & GNNGP_PART_NODES) ? "true" : "m.graph <> excluded.graph");
 	appendStringInfoString(&query, " RETURNING id, version, link_version");
 	return query.data;
 }
@@ -344,13 +348,14 @@ save_query(int parts)
  * parts of one statement see one snapshot, so their order does not matter.
  */
 void
-gnngp_delete_models(const char *column, int64 id)
+gnngp_delete_models(const char *column, int64 id, Oid owner)
 {
 	Oid			types[] = {INT8OID};
 	Datum		values[] = {Int64GetDatum(id)};
 	const char *schema = gnngp_schema();
 	char	   *doomed = psprintf("(SELECT m.id FROM %s.%s m WHERE m.%s = $1)", schema,
 								  gnngp_model_kind.table, column);
+	List	   *tables = gnngp_predictions_of(column, id);
 
 	gnngp_execute_latest(psprintf("WITH grants AS (DELETE FROM %s.gp_grant_catalog WHERE model IN %s),"
 								  " refreshes AS (DELETE FROM %s.gp_refresh_log WHERE model IN %s),"
@@ -359,6 +364,7 @@ gnngp_delete_models(const char *column, int64 id)
 								  schema, doomed, schema, doomed, schema, doomed, schema,
 								  gnngp_model_kind.table, column),
 						 1, types, values);
+	gnngp_predictions_drop(tables, owner);
 }
 
 /*
@@ -404,6 +410,7 @@ gnngp_model_save(gnngp_model *model, int parts)
 	gnngp_check_name("model", model->name);
 	gnngp_spi_connect();
 	hold_graph(model);
+	gnngp_predictions_prune(model);
 	for (int i = 0; i < NCOLUMNS; i++)
 	{
 		types[i] = gnngp_member_type(&columns[i].member);

@@ -71,6 +71,14 @@ gnngp_citus_has_table(Oid table)
 	return found;
 }
 
+/* Has Citus take one connection to each server. */
+void
+gnngp_citus_prepare(void)
+{
+	if (GetConfigOption("citus.multi_shard_modify_mode", true, false) != NULL)
+		gnngp_pin("citus.multi_shard_modify_mode", "sequential");
+}
+
 /* True where other nodes have the extension, whose graphs the current user may make. */
 bool
 gnngp_citus_makes_graphs(void)

@@ -420,6 +420,7 @@ fit_within(const gnngp_sources *src, void *arg)
 	j->out.data = gp_alloc(j->env, sizeof(gnngp_data));
 	*j->out.data = *src->data;
 	j->out.device = j->p.ev.dev->name;
+	j->out.spread = src->spread;
 	end_parts(j);
 }
 
@@ -429,8 +430,7 @@ read_within(job *j, const gnngp_graph_def *graph, gnngp_within work)
 {
 	int			level = NewGUCNestLevel();
 
-	if (gnngp_place_has_citus())
-		gnngp_place_prepare_citus();
+	gnngp_citus_prepare();
 	gnngp_read_within(j->env, graph, j->settings->task, work, j);
 	AtEOXact_GUC(false, level);
 }

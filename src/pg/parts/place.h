@@ -70,12 +70,6 @@ extern void gnngp_place_partitions(gnngp_place *p, gp_env *env, Oid owner, doubl
 /* A list of statements, as partitions would be asked for. */
 extern void gnngp_place_list(gnngp_place *p, gp_env *env, double bytes);
 
-/* True where Citus is loaded. */
-extern bool gnngp_place_has_citus(void);
-
-/* Has all that is read from now on leave servers as statements of a placement find them; in a nest level of settings. */
-extern void gnngp_place_prepare_citus(void);
-
 /* Tables of Citus, one key for each server that has parts of tables; and a list of statements as they would be. */
 extern void gnngp_place_citus(gnngp_place *p, gp_env *env, Oid owner);
 extern void gnngp_place_list_citus(gnngp_place *p, gp_env *env);

@@ -21,21 +21,6 @@
 
 #define TRIED_KEYS 64			/* integers for each shard, among which is one that lies there */
 
-/* True where Citus is loaded. */
-bool
-gnngp_place_has_citus(void)
-{
-	return OidIsValid(get_relname_relid("pg_dist_partition", PG_CATALOG_NAMESPACE)) &&
-		GetConfigOption("citus.multi_shard_modify_mode", true, false) != NULL;
-}
-
-/* One connection for each server: with more of them, Citus makes no schema in the transaction. */
-void
-gnngp_place_prepare_citus(void)
-{
-	gnngp_pin("citus.multi_shard_modify_mode", "sequential");
-}
-
 /* One number of a query that reads what Citus knows. */
 static int64
 ask_number(const char *query)

@@ -86,6 +86,9 @@ pg_noreturn extern void gnngp_store_no_loo(const gnngp_model *model);
 extern void gnngp_store_check_block(const gnngp_model *model, uint32 magic, uint32 oldest,
 									uint32 format, size_t header, const char *data, size_t length);
 
+/* Checks a block of nodes and finds its parts. */
+extern void gnngp_block_open(const gnngp_model *model, const char *data, size_t length, gnngp_block *block);
+
 /* The key of a block in the table. */
 typedef struct gnngp_block_place
 {
@@ -96,7 +99,10 @@ typedef struct gnngp_block_place
 	const int64 *first_key;		/* NULL but for nodes */
 } gnngp_block_place;
 
-/* Writes what every block begins with into a varlena of so many bytes, and inserts it, inside SPI. */
+/* Writes what every block begins with into a varlena of so many bytes. */
+extern void gnngp_store_seal(uint32 magic, uint32 format, char *buffer, size_t length);
+
+/* The same, and inserts it, inside SPI. */
 extern void gnngp_store_insert(gnngp_block_place place, uint32 magic, uint32 format, char *buffer,
 							   size_t length, int32 nrows);
 
@@ -113,6 +119,13 @@ extern void gnngp_store_scan(const gnngp_model *model, const char *part, gnngp_b
  */
 extern void gnngp_store_find(const gnngp_model *model, const char *part, const int64 *keys,
 							 int64 n, gnngp_block_fn take, void *state);
+
+/*
+ * The same for the nodes of a model whose predictions are in a table (store_predictions.c): all where keys is NULL, else at
+ * least those of n ascending keys.
+ */
+extern void gnngp_predictions_read(const gnngp_model *model, const int64 *keys, int64 n, gnngp_block_fn take,
+								   void *state);
 
 /* What is said of a whole fit. */
 typedef struct gnngp_figures

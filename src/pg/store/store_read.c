@@ -78,12 +78,24 @@ gnngp_store_check_block(const gnngp_model *model, uint32 magic, uint32 oldest, u
 		gnngp_store_corrupted(model, "a block has the wrong checksum");
 }
 
+/* Fills in what every block begins with. */
+void
+gnngp_store_seal(uint32 magic, uint32 format, char *buffer, size_t length)
+{
+	char	   *data = VARDATA(buffer);
+
+	gnngp_put32(data + AT_MAGIC, magic);
+	gnngp_put32(data + AT_FORMAT, format);
+	gnngp_put64(data + AT_LENGTH, length);
+	gnngp_put32(data + AT_CHECKSUM, block_checksum(data, length));
+	SET_VARSIZE(buffer, VARHDRSZ + length);
+}
+
 /* Seals a block and inserts it. */
 void
 gnngp_store_insert(gnngp_block_place place, uint32 magic, uint32 format, char *buffer, size_t length,
 				   int32 nrows)
 {
-	char	   *data = VARDATA(buffer);
 	Oid			types[] = {INT8OID, INT8OID, TEXTOID, INT4OID, INT8OID, INT4OID, BYTEAOID};
 	Datum		values[] = {Int64GetDatum(place.model), Int64GetDatum(place.version),
 		CStringGetTextDatum(place.part), Int32GetDatum(place.block),
@@ -91,11 +103,7 @@ gnngp_store_insert(gnngp_block_place place, uint32 magic, uint32 format, char *b
 	PointerGetDatum(buffer)};
 	char		nulls[] = {' ', ' ', ' ', ' ', place.first_key ? ' ' : 'n', ' ', ' '};
 
-	gnngp_put32(data + AT_MAGIC, magic);
-	gnngp_put32(data + AT_FORMAT, format);
-	gnngp_put64(data + AT_LENGTH, length);
-	gnngp_put32(data + AT_CHECKSUM, block_checksum(data, length));
-	SET_VARSIZE(buffer, VARHDRSZ + length);
+	gnngp_store_seal(magic, format, buffer, length);
 	gnngp_execute_as_extension(psprintf("INSERT INTO %s.gp_block"
 										" (model, version, part, block, first_key, nrows, data)"
 										" VALUES ($1, $2, $3, $4, $5, $6, $7)", gnngp_schema()),
@@ -119,8 +127,8 @@ open_calibrator(const gnngp_model *model, const char *data, gnngp_block *block)
 }
 
 /* Checks the header of a block and finds its parts. */
-static void
-open_block(const gnngp_model *model, const char *data, size_t length, gnngp_block *block)
+void
+gnngp_block_open(const gnngp_model *model, const char *data, size_t length, gnngp_block *block)
 {
 	uint32		flags;
 	size_t		need;
@@ -132,7 +140,7 @@ open_block(const gnngp_model *model, const char *data, size_t length, gnngp_bloc
 	block->nrows = (int32) gnngp_get32(data + AT_NROWS);
 	block->nclasses = (int32) gnngp_get32(data + AT_NCLASSES);
 	block->text_ids = (flags & BLOCK_TEXT_IDS) != 0;
-	if (block->nrows < 1 || block->nclasses != model->class_labels.n ||
+	if (block->nrows < ((flags & BLOCK_ELSEWHERE) ? 0 : 1) || block->nclasses != model->class_labels.n ||
 		block->text_ids == model->integer_ids)
 		gnngp_store_corrupted(model, "a block does not belong to it");
 	block->has_targets = (flags & BLOCK_HAS_TARGETS) != 0;
@@ -242,10 +250,11 @@ receive_block(TupleTableSlot *slot, DestReceiver *self)
 	slot_getallattrs(slot);
 	old = MemoryContextSwitchTo(br->context);
 	data = PG_DETOAST_DATUM(slot->tts_values[0]);
-	open_block(br->model, VARDATA(data), VARSIZE(data) - VARHDRSZ, &block);
+	gnngp_block_open(br->model, VARDATA(data), VARSIZE(data) - VARHDRSZ, &block);
 	br->blocks++;
 	br->rows += block.nrows;
-	br->last_key = row_key(&block, block.nrows - 1);
+	if (block.nrows > 0)
+		br->last_key = row_key(&block, block.nrows - 1);
 	CHECK_FOR_INTERRUPTS();
 	br->stopped = !br->take(br->state, &block);
 	MemoryContextSwitchTo(old);

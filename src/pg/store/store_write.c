@@ -10,6 +10,7 @@
 #include "miscadmin.h"
 #include "store.h"
 #include "store_format.h"
+#include "store_predictions.h"
 
 /* One class of a node as a sortable number: falling logit, then falling share, then class. */
 typedef uint64 ranked_class;
@@ -43,6 +44,7 @@ typedef struct writer
 	ranked_class *rank;
 	double	   *logit;
 	int32		block;
+	const char *table;			/* that the rows go into; NULL: the blocks have them */
 	char	   *buffer;			/* the varlena of a block */
 	size_t		room;
 } writer;
@@ -168,7 +170,7 @@ measure_block(const writer *w, int64 first, size_t *length, bool *shares)
 	bool		prior = false;
 
 	*length = HEADER_SIZE + gnngp_calibrator_size(w->nclasses);
-	for (i = first; i < w->n && *length < BLOCK_TARGET; i++)
+	for (i = first; i < w->n && *length < (w->table ? TABLE_TARGET : BLOCK_TARGET); i++)
 	{
 		prior |= w->nclasses > 0 && is_prior(w, i);
 		*length += w->stride + (ids->integer ? 0 : strlen(ids->text[node_of(w, i)]));
@@ -196,16 +198,24 @@ reserve(writer *w, size_t length)
 	w->buffer = palloc(w->room);
 }
 
-/* Writes the rest of the header, and inserts the block. */
+/* Writes the rest of the header, and inserts the block, or its rows. */
 static void
 insert_block(writer *w, size_t length, int64 first_key, int32 nrows, bool shares)
 {
 	char	   *block = VARDATA(w->buffer);
+	gnngp_block rows;
 
-	gnngp_put32(block + AT_FLAGS, (w->data->ids.integer ? 0 : BLOCK_TEXT_IDS) |
+	gnngp_put32(block + AT_FLAGS, (w->data->ids.integer ? 0 : BLOCK_TEXT_IDS) | (nrows == 0 ? BLOCK_ELSEWHERE : 0) |
 				(shares ? BLOCK_HAS_SHARES : 0) | (w->has_targets ? BLOCK_HAS_TARGETS : 0));
 	gnngp_put32(block + AT_NROWS, (uint32) nrows);
 	gnngp_put32(block + AT_NCLASSES, (uint32) w->nclasses);
+	if (w->table && nrows > 0)
+	{
+		gnngp_store_seal(BLOCK_MAGIC, BLOCK_FORMAT, w->buffer, length);
+		gnngp_block_open(w->model, block, length, &rows);
+		gnngp_predictions_insert(w->model, w->table, &rows);
+		return;
+	}
 	gnngp_store_insert((gnngp_block_place) {w->model->id, w->model->version, w->part, w->block++, &first_key},
 					   BLOCK_MAGIC, BLOCK_FORMAT, w->buffer, length, nrows);
 }
@@ -225,6 +235,26 @@ pack_calibrator(const writer *w, char *p)
 	return p + gnngp_calibrator_size(w->nclasses);
 }
 
+/* Packs the shares of the classes; returns what is behind them. */
+static char *
+pack_shares(const writer *w, char *p)
+{
+	for (int32 c = 0; c < w->nclasses; c++)
+		gnngp_put_float8(p + (size_t) c * sizeof(double), w->share[c]);
+	return p + (size_t) w->nclasses * sizeof(double);
+}
+
+/* Writes the block without rows of a part whose rows are in a table. */
+static void
+write_head(writer *w)
+{
+	size_t		length = HEADER_SIZE + gnngp_calibrator_size(w->nclasses) + (size_t) w->nclasses * sizeof(double);
+
+	reserve(w, length);
+	pack_calibrator(w, pack_shares(w, VARDATA(w->buffer) + HEADER_SIZE));
+	insert_block(w, length, 0, 0, w->nclasses > 0);
+}
+
 /* Packs and inserts the block that begins with a node; gives the number of its nodes. */
 static int64
 write_block(writer *w, int64 first, int64 *labelled)
@@ -240,10 +270,8 @@ write_block(writer *w, int64 first, int64 *labelled)
 
 	reserve(w, length);
 	block = VARDATA(w->buffer);
-	rows = pack_calibrator(w, block + HEADER_SIZE + (shares ? (size_t) w->nclasses * sizeof(double) : 0));
+	rows = pack_calibrator(w, shares ? pack_shares(w, block + HEADER_SIZE) : block + HEADER_SIZE);
 	texts = rows + n * w->stride;
-	for (int32 c = 0; shares && c < w->nclasses; c++)
-		gnngp_put_float8(block + HEADER_SIZE + (size_t) c * sizeof(double), w->share[c]);
 	for (int64 i = 0; i < n; i++)
 	{
 		int64		node = node_of(w, first + i);
@@ -305,6 +333,8 @@ write_part(writer *w)
 
 	w->stride = gnngp_row_stride(w->nclasses) + (w->has_targets ? sizeof(double) : 0);
 	w->block = 0;
+	if (w->table)
+		write_head(w);
 	for (int64 i = 0; i < w->n;)
 	{
 		CHECK_FOR_INTERRUPTS();
@@ -331,7 +361,10 @@ gnngp_store_posterior(const gnngp_model *model, const gnngp_data *data,
 	gnngp_spi_connect();
 	if (w.nclasses > 0)
 		count_shares(&w);
+	if (OidIsValid(model->predictions))
+		w.table = gnngp_predictions_open(model);
 	write_part(&w);
+	w.table = NULL;
 	w.part = "loo";
 	w.n = posterior->loo.n;
 	w.node = data->labelled;

@@ -1,0 +1,236 @@
+/*
+ * store_predictions.c - a model's nodes as rows of a table, which queries can join.
+ *
+ * A row has what gp_predict says of the best class, or the value, and beside it the bytes that a
+ * block of nodes would have for it: from these, in blocks that are put together as they come, gp_predict and
+ * all others answer. The table is the model owner's, who may have changed it: nothing is
+ * believed that could do harm, and it is read as he is, which the grants of the model allow its reader.
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type_d.h"
+#include "executor/executor.h"
+#include "executor/spi.h"
+#include "miscadmin.h"
+#include "nodes/params.h"
+#include "store_predictions.h"
+#include "store_format.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+
+#define MANY_KEYS 1000			/* from which the whole table is read where it is not much larger */
+#define COLUMNS 6
+
+static const Oid column_types[COLUMNS] = {INT8OID, TEXTOID, FLOAT8OID, FLOAT8OID, FLOAT8OID, BYTEAOID};
+static const Oid array_types[COLUMNS] = {INT8ARRAYOID, TEXTARRAYOID, FLOAT8ARRAYOID, FLOAT8ARRAYOID, FLOAT8ARRAYOID, BYTEAARRAYOID};
+
+/* ---- writing ---- */
+
+/* The columns of one row; label has the texts of the classes. */
+static void
+fill_row(const gnngp_block *block, int32 i, const Datum *label, Datum **values, bool **nulls)
+{
+	gnngp_node_row row;
+	bytea	   *packed = palloc(VARHDRSZ + block->stride);
+	bool		classes = block->nclasses > 0;
+
+	gnngp_block_row(block, i, &row);
+	SET_VARSIZE(packed, VARHDRSZ + block->stride);
+	memcpy(VARDATA(packed), block->rows + i * block->stride, block->stride);
+	values[0][i] = Int64GetDatum(row.key);
+	values[1][i] = classes ? label[gnngp_row_class(&row, 0)] : (Datum) 0;
+	values[2][i] = Float8GetDatum(classes ? (double) gnngp_row_score(&row, 0) : row.value);
+	values[3][i] = Float8GetDatum(row.variance);
+	values[4][i] = classes ? Float8GetDatum(gnngp_row_probability(block, &row, 0)) : (Datum) 0;
+	values[5][i] = PointerGetDatum(packed);
+	nulls[1][i] = nulls[4][i] = !classes;
+}
+
+/* One column of all rows as an array. */
+static Datum
+column_array(int column, Datum *values, bool *nulls, int32 n)
+{
+	int16		length;
+	bool		by_value;
+	char		align;
+	int			lower = 1;
+
+	get_typlenbyvalalign(column_types[column], &length, &by_value, &align);
+	return PointerGetDatum(construct_md_array(values, nulls, 1, &n, &lower, column_types[column], length, by_value, align));
+}
+
+/* Inserts the rows of a block. */
+void
+gnngp_predictions_insert(const gnngp_model *model, const char *table, const gnngp_block *block)
+{
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "gnngp predictions", ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(context);
+	Datum	   *label = palloc(sizeof(Datum) * Max(block->nclasses, 1));
+	Datum	   *values[COLUMNS];
+	bool	   *nulls[COLUMNS];
+	Datum		arrays[COLUMNS];
+	gnngp_identity saved;
+	int			rc;
+
+	for (int32 c = 0; c < block->nclasses; c++)
+		label[c] = CStringGetTextDatum(model->class_labels.text[c]);
+	for (int k = 0; k < COLUMNS; k++)
+	{
+		values[k] = palloc(sizeof(Datum) * block->nrows);
+		nulls[k] = palloc0(sizeof(bool) * block->nrows);
+	}
+	for (int32 i = 0; i < block->nrows; i++)
+		fill_row(block, i, label, values, nulls);
+	for (int k = 0; k < COLUMNS; k++)
+		arrays[k] = column_array(k, values[k], nulls[k], block->nrows);
+	saved = gnngp_become_owner(model->owner_role);
+	gnngp_citus_prepare();
+	rc = SPI_execute_with_args(psprintf("INSERT INTO %s (node, class, score, variance, probability, packed)"
+										" SELECT u.a::%s, u.b, u.c, u.d, u.e, u.f FROM unnest($1, $2, $3, $4, $5, $6) AS u (a, b, c, d, e, f)",
+										table, model->id_type),
+							   COLUMNS, (Oid *) array_types, arrays, NULL, false, 0);
+	if (rc != SPI_OK_INSERT)
+		elog(ERROR, "storing predictions returned %s", SPI_result_code_string(rc));
+	gnngp_become_again(&saved);
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(context);
+}
+
+/* ---- reading ---- */
+
+/* Puts blocks together of the rows of a query. */
+typedef struct table_receiver
+{
+	DestReceiver pub;
+	const gnngp_model *model;
+	gnngp_block_fn take;
+	void	   *state;
+	gnngp_identity reader;		/* who is the user again while a block is taken */
+	gnngp_block block;			/* what its rows need, which stay in room */
+	char	   *head;			/* what the block that has them points into */
+	char	   *room;
+	int32		most;			/* rows */
+	int64		last_key;
+	int64		rows;
+	bool		stopped;
+} table_receiver;
+
+/* Takes a copy of the block without rows. */
+static bool
+take_head(void *state, const gnngp_block *block)
+{
+	table_receiver *r = state;
+
+	if (block->nrows != 0 || block->text_ids)
+		gnngp_store_corrupted(r->model, "its block and its table of predictions do not go together");
+	r->head = MemoryContextAlloc(GetMemoryChunkContext((void *) r->room), block->length);
+	memcpy(r->head, block->data, block->length);
+	gnngp_block_open(r->model, r->head, block->length, &r->block);
+	return false;
+}
+
+/* Has the reader take the rows that have come. */
+static void
+hand_over(table_receiver *r)
+{
+	gnngp_identity owner;
+
+	if (r->block.nrows == 0)
+		return;
+	GetUserIdAndSecContext(&owner.user, &owner.context);
+	SetUserIdAndSecContext(r->reader.user, r->reader.context);
+	CHECK_FOR_INTERRUPTS();
+	r->stopped = !r->take(r->state, &r->block);
+	SetUserIdAndSecContext(owner.user, owner.context);
+	r->block.nrows = 0;
+}
+
+/* 55000 unless the rows are what the table was made with. */
+static void
+receive_startup(DestReceiver *self, int operation, TupleDesc desc)
+{
+	if (desc->natts != 2 || TupleDescAttr(desc, 0)->atttypid != INT8OID || TupleDescAttr(desc, 1)->atttypid != BYTEAOID)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("the table of the predictions of model \"%s\" has been altered", ((table_receiver *) self)->model->name),
+				 errhint("Fit the model again with gp_refresh.")));
+}
+
+/* Takes one row of the table: nodes ascend, and each has as many bytes as the model's classes make. */
+static bool
+receive_row(TupleTableSlot *slot, DestReceiver *self)
+{
+	table_receiver *r = (table_receiver *) self;
+	struct varlena *packed;
+	int64		key;
+
+	slot_getallattrs(slot);
+	if (slot->tts_isnull[0] || slot->tts_isnull[1])
+		gnngp_store_corrupted(r->model, "a row of its table of predictions is NULL");
+	packed = PG_DETOAST_DATUM_PACKED(slot->tts_values[1]);
+	key = DatumGetInt64(slot->tts_values[0]);
+	if (VARSIZE_ANY_EXHDR(packed) != r->block.stride)
+		gnngp_store_corrupted(r->model, "a row of its table of predictions has the wrong length");
+	memcpy(r->room + r->block.nrows * r->block.stride, VARDATA_ANY(packed), r->block.stride);
+	if ((int64) gnngp_get64(VARDATA_ANY(packed) + AT_KEY) != key ||
+		(r->rows > 0 && key <= r->last_key))
+		gnngp_store_corrupted(r->model, "a row of its table of predictions is of another node");
+	if ((Pointer) packed != DatumGetPointer(slot->tts_values[1]))
+		pfree(packed);
+	r->last_key = key;
+	r->rows++;
+	if (++r->block.nrows == r->most)
+		hand_over(r);
+	return !r->stopped;
+}
+
+/* Runs the query; those of a few keys look them up. */
+static void
+run_query(table_receiver *r, const char *table, const int64 *keys, int64 n)
+{
+	SPIExecuteOptions options = {.read_only = true,.dest = &r->pub};
+	Datum	   *key = palloc(sizeof(Datum) * Max(n, 1));
+
+	for (int64 i = 0; i < n; i++)
+		key[i] = Int64GetDatum(keys[i]);
+	if (keys)
+	{
+		options.params = makeParamList(1);
+		options.params->params[0] = (ParamExternData) {
+			.value = PointerGetDatum(construct_array(key, (int) n, INT8OID, sizeof(int64), true, TYPALIGN_DOUBLE)),
+			.ptype = INT8ARRAYOID,.pflags = PARAM_FLAG_CONST
+		};
+	}
+	if (SPI_execute_extended(psprintf("SELECT p.node::pg_catalog.int8, p.packed FROM %s AS p%s ORDER BY p.node", table,
+									  keys ? " WHERE p.node OPERATOR(pg_catalog.=) ANY ($1)" : ""), &options) != SPI_OK_SELECT)
+		elog(ERROR, "reading predictions failed");
+}
+
+/* Reads the nodes of a model whose predictions are in a table. */
+void
+gnngp_predictions_read(const gnngp_model *model, const int64 *keys, int64 n, gnngp_block_fn take, void *state)
+{
+	table_receiver r = {.model = model,.take = take,.state = state};
+	const char *table;
+
+	gnngp_spi_connect();
+	r.room = palloc(Max(BLOCK_TARGET, gnngp_row_stride(model->class_labels.n)));
+	gnngp_store_scan(model, "node", take_head, &r);
+	r.block.rows = r.room;
+	r.most = (int32) Max(BLOCK_TARGET / r.block.stride, 1);
+	gnngp_receiver_init(&r.pub, receive_row);
+	r.pub.rStartup = receive_startup;
+	if (keys && n > MANY_KEYS && n > model->nodes / 8)
+		keys = NULL;
+	r.reader = gnngp_become_owner(model->owner_role);
+	gnngp_pin("row_security", "off");
+	table = gnngp_predictions_open(model);
+	run_query(&r, table, keys, n);
+	hand_over(&r);
+	gnngp_become_again(&r.reader);
+	if (keys == NULL && !r.stopped && r.rows != model->nodes)
+		gnngp_store_corrupted(model, "rows of its table of predictions are missing");
+	gnngp_spi_finish();
+}
