@@ -59,6 +59,7 @@ for my $function ('gp_step', 'gp_split', 'gp_stack', 'gp_glue', 'gp_apply', 'gp_
 	next if $function =~ /features|graph/;
 	is(scalar(grep { !/Parallel Append/ } @plans), 0, "by partitions");
 }
+like($log, qr/ gnngp_parts_[0-9a-f]{32}\./, 'in a schema whose name nobody can guess');
 unlike($log, qr/INSERT INTO gnngp_parts\S+ SELECT/, 'no INSERT takes the rows of a query');
 
 # The same bits without parallel processes

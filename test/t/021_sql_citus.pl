@@ -171,12 +171,14 @@ like($err, qr/HINT:.*GRANT CREATE ON DATABASE/, 'is told what it takes');
 $node->safe_psql('postgres', 'GRANT CREATE ON DATABASE postgres TO analyst');
 is(outcome($theirs), 'done', 'with it the fit is done');
 
-# On servers that hold shards themselves
+# A coordinator that holds shards works on them as any server; no worker makes tables
 $node->safe_psql('postgres', q{SELECT citus_set_node_property('localhost', } . $node->port . q{, 'shouldhaveshards', true)});
-is(outcome(q{SELECT gp_fit('spread', kernel => 'gcn', strategy => 'sql')}), '0A000', 'a coordinator that holds shards is refused');
+near('local', 'spread', 'gcn(layers=3)');
+is(outcome(q{CALL gp_refresh('s')}), 'done', 'a refresh on a coordinator that holds shards');
 $node->safe_psql('postgres', q{SELECT citus_set_node_property('localhost', } . $node->port . q{, 'shouldhaveshards', false)});
+is(left(), '0000', 'and nothing is left of either');
 $node{worker1}->safe_psql('postgres', q{SELECT gp_create_graph('spread', 'd_nodes', 'd_edges', features => '{x}', target => 'y')});
-is(outcome(q{SELECT gp_fit('spread', kernel => 'gcn', strategy => 'sql')}, $node{worker1}), '0A000', 'and so is a worker');
+is(outcome(q{SELECT gp_fit('spread', kernel => 'gcn', strategy => 'sql')}, $node{worker1}), '0A000', 'a worker is refused');
 
 # A timeout in any statement ends the fit soon and leaves nothing.
 $node->safe_psql('postgres', large_graph() . q{

@@ -319,20 +319,23 @@ static const gnngp_place_verbs partitions = {
 	"partitions", partition_keys, create_partitions, copy_matrix, fill_partitions, gnngp_place_count_rows, drop_partitions
 };
 
-/* Names a schema as none is; where several servers share it, the name has that of this one. */
+/*
+ * Names a schema as none is, and nobody can guess: on other servers Citus takes a schema that is there already, whoever
+ * has made it.
+ */
 void
-gnngp_place_name_schema(gnngp_place *p, const char *server)
+gnngp_place_name_schema(gnngp_place *p)
 {
-	for (int i = 0;; i++)
+	do
 	{
-		char	   *name = psprintf("gnngp_parts_%s%d_%d", server, MyProcPid, i);
+		uint64		name[2];
 
-		if (!OidIsValid(get_namespace_oid(name, true)))
-		{
-			p->schema = name;
-			return;
-		}
-	}
+		if (!pg_strong_random(name, sizeof(name)))
+			ereport(ERROR,
+					(errcode(ERRCODE_INTERNAL_ERROR),
+					 errmsg("could not generate random values")));
+		p->schema = psprintf("gnngp_parts_%016" INT64_MODIFIER "x%016" INT64_MODIFIER "x", name[0], name[1]);
+	} while (OidIsValid(get_namespace_oid(p->schema, true)));
 }
 
 /*
@@ -366,7 +369,7 @@ gnngp_place_partitions(gnngp_place *p, gp_env *env, Oid owner, double bytes)
 {
 	*p = (gnngp_place) {.verbs = &partitions,.env = env,.owner = owner,.phase = GP_PHASE_KERNEL};
 	p->keys = p->verbs->keys(p, bytes);
-	gnngp_place_name_schema(p, "");
+	gnngp_place_name_schema(p);
 	gnngp_place_pin_settings();
 	gnngp_execute_as_extension(psprintf("CREATE SCHEMA %s", p->schema), 0, NULL, NULL, NULL);
 	gnngp_execute_as_extension(psprintf("GRANT USAGE, CREATE ON SCHEMA %s TO %s", p->schema,

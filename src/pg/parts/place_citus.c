@@ -34,19 +34,18 @@ ask_number(const char *query)
 	return null ? 0 : DatumGetInt64(value);
 }
 
-/* A key for each server that shards are put on; 0A000 where this one is among them, which would ask itself over the network. */
+/* A key for each server that shards are put on; 0A000 on a worker, which makes no tables. */
 static int
 count_servers(gnngp_place *p, double bytes)
 {
 	int64		servers = ask_number("SELECT pg_catalog.count(*) FROM pg_catalog.pg_dist_node"
 									 " WHERE noderole = 'primary' AND isactive AND shouldhaveshards");
 
-	if (ask_number("SELECT pg_catalog.count(*) FROM pg_catalog.pg_dist_node AS n JOIN pg_catalog.pg_dist_local_group AS l USING (groupid)"
-				   " WHERE n.shouldhaveshards") > 0)
+	if (ask_number("SELECT groupid::bigint FROM pg_catalog.pg_dist_local_group") != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("strategy sql does not run on a server of Citus that holds shards itself"),
-				 errhint("Call it on the coordinator, whose property shouldhaveshards is to be false, or use strategy => 'nystrom'.")));
+				 errmsg("strategy sql does not run on a worker of Citus"),
+				 errhint("Call it on the coordinator, or use strategy => 'nystrom'.")));
 	if (servers < 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
@@ -155,13 +154,6 @@ pin_servers(gnngp_place *p)
 	gnngp_place_execute(p, psprintf("DO %s", quote_literal_cstr(psprintf("BEGIN %sEND", text.data))), 0, NULL, NULL);
 }
 
-/* The number of this server, by which schemas of several differ, whose processes may have the same number. */
-static const char *
-server_name(void)
-{
-	return psprintf(INT64_FORMAT "_", ask_number("SELECT groupid::bigint FROM pg_catalog.pg_dist_local_group"));
-}
-
 /*
  * Makes the schema as the graph's owner: on other servers each role has a connection of its own, and
  * sees nothing of what another one has not committed.
@@ -183,7 +175,7 @@ gnngp_place_citus(gnngp_place *p, gp_env *env, Oid owner)
 {
 	*p = (gnngp_place) {.verbs = &distributed,.env = env,.owner = owner,.phase = GP_PHASE_KERNEL,.apart = true};
 	p->keys = p->verbs->keys(p, 0.0);
-	gnngp_place_name_schema(p, server_name());
+	gnngp_place_name_schema(p);
 	gnngp_place_pin_settings();
 	make_schema(p);
 	pin_servers(p);

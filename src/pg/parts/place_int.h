@@ -8,8 +8,8 @@
 
 #include "place.h"
 
-/* Names a schema as none is; where several servers share it, the name has that of this one. */
-extern void gnngp_place_name_schema(gnngp_place *p, const char *server);
+/* Names a schema as none is, and nobody can guess. */
+extern void gnngp_place_name_schema(gnngp_place *p);
 
 /* Settings of this session for the statements of any placement. */
 extern void gnngp_place_pin_settings(void);
