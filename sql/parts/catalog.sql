@@ -107,7 +107,10 @@ CREATE TABLE @extschema@.gp_model_catalog (
     live_bytes bigint DEFAULT 0,
     -- the table that has the predictions of all nodes, and those of fits before
     predictions regclass,
-    predictions_past regclass[]
+    predictions_past regclass[],
+    -- packed edges of a refresh, and by what the next one knows them again
+    edges_kept regclass,
+    edges_mark text
 );
 
 CREATE UNIQUE INDEX gp_model_catalog_owner_name

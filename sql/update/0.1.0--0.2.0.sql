@@ -179,7 +179,9 @@ ALTER TABLE @extschema@.gp_model_catalog
     ADD COLUMN asked_live boolean DEFAULT false,
     ADD COLUMN live_bytes bigint DEFAULT 0,
     ADD COLUMN predictions regclass,
-    ADD COLUMN predictions_past regclass[];
+    ADD COLUMN predictions_past regclass[],
+    ADD COLUMN edges_kept regclass,
+    ADD COLUMN edges_mark text;
 UPDATE @extschema@.gp_model_catalog SET kernel = asked_kernel;
 
 -- Graphs of 0.1.0 keep the scale that they had.

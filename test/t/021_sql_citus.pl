@@ -104,6 +104,22 @@ unlike($log, qr/pull to coordinator|generating subplan/i, 'in any way');
 is(outcome(q{SELECT count(*) FROM gp_loo('s')}), 'done', 'gp_loo reads it');
 is(outcome(q{CALL gp_refresh('s')}), 'done', 'a refresh');
 is($node->safe_psql('postgres', q{SELECT outcome FROM gp_refreshes WHERE model = 's'}), 'succeeded', 'succeeds');
+
+# The next one takes the edges that this one has packed: they are copied to all servers, and the others stay where they are.
+my $edges_of = q{SELECT edges_mark, edges FROM gp_model_catalog WHERE name = 's'};
+my $packed = $node->safe_psql('postgres', $edges_of);
+like($packed, qr/^ends:4500:/, 'a refresh keeps the edges');
+$node->safe_psql('postgres', 'CREATE TABLE said AS SELECT * FROM gp_predict(\'s\', top => NULL)');
+$offset = -s $node->logfile;
+$node->safe_psql('postgres', q{SET log_min_messages = debug1; CALL gp_refresh('s')});
+$log = substr slurp_file($node->logfile), $offset;
+is(scalar(() = $log =~ /performing repartitioned INSERT/g), 6, 'and the next one moves none but those');
+unlike($log, qr/pull to coordinator|generating subplan/i, 'from server to server');
+is($node->safe_psql('postgres', q{SELECT count(*) FROM (TABLE said EXCEPT SELECT * FROM gp_predict('s', top => NULL)) AS d}), '0', 'with the same bits');
+$node->safe_psql('postgres', q{INSERT INTO d_edges VALUES (10, 2707, 1); CALL gp_refresh('s')});
+like($node->safe_psql('postgres', $edges_of), qr/^ends:4501:/, 'edges that changed are packed anew');
+$node->safe_psql('postgres', q{DELETE FROM d_edges WHERE src = 10 AND dst = 2707; CALL gp_refresh('s')});
+is($node->safe_psql('postgres', $edges_of), $packed, 'and so are those before');
 is($node->safe_psql('postgres', q{BEGIN; INSERT INTO d_nodes SELECT 5000, x, a, b, c, y, v FROM nodes LIMIT 1;
 	SELECT nodes FROM gp_fit('spread', 'own', 'gcn', strategy => 'sql', landmarks => 60); ROLLBACK}), '901', 'a transaction reads what it has written itself');
 my ($state, $out, $err) = outcome(q{BEGIN; SELECT count(*) FROM d_nodes; SELECT gp_fit('spread', kernel => 'gcn', strategy => 'sql'); ROLLBACK});

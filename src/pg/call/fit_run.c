@@ -102,9 +102,9 @@ choose_type(gnngp_fit_run *run)
 
 /* A node part whose factor lies in tables is fitted where it is read: both need the tables of one moment. */
 static void
-fit_in_parts(gnngp_fit_run *run, const gnngp_graph_def *graph)
+fit_in_parts(gnngp_fit_run *run, const gnngp_graph_def *graph, const gnngp_model *refreshed)
 {
-	gnngp_parts_fit fit = gnngp_fit_in_parts(run->env, graph, &run->settings);
+	gnngp_parts_fit fit = gnngp_fit_in_parts(run->env, graph, &run->settings, refreshed);
 
 	run->data = fit.data;
 	run->fit.posterior = fit.posterior;
@@ -141,7 +141,7 @@ check_parts(const gnngp_fit_run *run, const gnngp_data *fitted)
 gnngp_fit_run *
 gnngp_fit_read(MemoryContext parent, const gnngp_graph_def *graph,
 			   const gnngp_fit_settings *settings, const gnngp_link_settings *link_settings,
-			   const char *model_name)
+			   const char *model_name, const gnngp_model *refreshed)
 {
 	MemoryContext context = AllocSetContextCreate(parent, "gnngp fit", ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(context);
@@ -158,7 +158,7 @@ gnngp_fit_read(MemoryContext parent, const gnngp_graph_def *graph,
 	run->env = gnngp_env_create(context);
 	gnngp_env_collect_notices(run->env);
 	if (settings && gnngp_fits_in_parts(&run->settings))
-		fit_in_parts(run, graph);
+		fit_in_parts(run, graph, refreshed);
 	fitted = run->data;
 	if (run->data == NULL || link_settings)
 		run->data = gnngp_read(run->env, graph, settings ? run->settings.task : "auto", settings != NULL);
@@ -455,7 +455,7 @@ gnngp_fit_call(FunctionCallInfo fcinfo, const gnngp_fit_settings *settings,
 
 	gnngp_account_give_up(0);
 	gnngp_progress_begin(name);
-	run = gnngp_fit_read(CurrentMemoryContext, graph, settings, link_settings, name);
+	run = gnngp_fit_read(CurrentMemoryContext, graph, settings, link_settings, name, NULL);
 	tell_live(run);
 	gnngp_fit_compute(run);
 	gnngp_fit_store(run, &model);

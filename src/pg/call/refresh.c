@@ -281,7 +281,7 @@ step_read(refresh *r)
 	r->run = gnngp_fit_read(r->context, r->graph,
 							parts != GNNGP_PART_LINKS ? &r->old->settings : NULL,
 							parts & GNNGP_PART_LINKS ? &r->old->link.settings : NULL,
-							r->old->name);
+							r->old->name, r->old);
 	gnngp_fit_resume(r->run, r->old);
 	PopActiveSnapshot();
 	check_losses(r);

@@ -142,6 +142,8 @@ typedef struct gnngp_model
 	bool		exact_diagonal;
 	int64		live_bytes;		/* of the part "live"; 0 without one */
 	Oid			predictions;	/* the table that has those of all nodes; InvalidOid where they are in blocks */
+	Oid			edges_kept;		/* a table of packed edges, of a model that was looked up */
+	char	   *edges_mark;		/* by which a refresh knows them again; NULL: none are kept */
 	double		metric[GP_METRICS]; /* NaN: not of this task, or without a column */
 	gnngp_link_part link;
 } gnngp_model;
@@ -283,6 +285,13 @@ extern void gnngp_predictions_make(gnngp_model *model, const gnngp_graph_def *gr
 
 /* Locks that table for reading, and gives its name for a query; 55000 when it is gone, or no table of the owner. */
 extern const char *gnngp_predictions_open(const gnngp_model *model);
+
+/*
+ * The table of edges that a refresh has packed: locked and named, NULL where there is none; and empty for new ones of this
+ * mark, NULL where the owner may make none. Its columns are (part integer, g gp_graph, bad bigint). As the owner, inside SPI.
+ */
+extern const char *gnngp_edges_open(const gnngp_model *model);
+extern const char *gnngp_edges_renew(const gnngp_model *model, const gnngp_graph_def *graph, bool spread, const char *mark);
 
 /* True for a table whose rows Citus has spread over nodes (citus.c). */
 extern bool gnngp_citus_has_table(Oid table);

@@ -45,8 +45,8 @@ extern void gnngp_select(const char *query, int nargs, Oid *types, Datum *values
  */
 extern void gnngp_delete_models(const char *column, int64 id, Oid owner);
 
-/* Tables of predictions, inside SPI: those of models by a column of theirs, "id" or "graph", with those before them. */
-extern List *gnngp_predictions_of(const char *column, int64 id);
+/* Tables of predictions, inside SPI: those of models by a column of theirs, "id" or "graph", with those before them, and of edges. */
+extern List *gnngp_predictions_of(const char *column, int64 id, bool edges);
 
 /* Drops tables of an owner, and gives them to another one. */
 extern void gnngp_predictions_drop(List *tables, Oid owner);

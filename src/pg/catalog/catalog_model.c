@@ -126,7 +126,8 @@ lookup_list(void)
 	initStringInfo(&list);
 	for (int i = 0; i < NCOLUMNS; i++)
 		appendStringInfo(&list, "%s, ", early && columns[i].early ? columns[i].early : columns[i].member.name);
-	appendStringInfoString(&list, "id, version, link_version, link_fitted, fitted");
+	appendStringInfo(&list, "id, version, link_version, link_fitted, fitted, %s",
+					 early ? "NULL::regclass, NULL::text" : "edges_kept, edges_mark");
 	return list.data;
 }
 
@@ -154,6 +155,9 @@ load_model(MemoryContext context)
 	model->link.fitted = null ? 0 : DatumGetTimestampTz(fitted);
 	fitted = SPI_getbinval(tuple, desc, NCOLUMNS + 5, &null);
 	model->fitted = null ? 0 : DatumGetTimestampTz(fitted);
+	model->edges_kept = DatumGetObjectId(SPI_getbinval(tuple, desc, NCOLUMNS + 6, &null));
+	model->edges_kept = null ? InvalidOid : model->edges_kept;
+	model->edges_mark = SPI_getvalue(tuple, desc, NCOLUMNS + 7);
 	MemoryContextSwitchTo(old);
 	return model;
 }
@@ -355,7 +359,7 @@ gnngp_delete_models(const char *column, int64 id, Oid owner)
 	const char *schema = gnngp_schema();
 	char	   *doomed = psprintf("(SELECT m.id FROM %s.%s m WHERE m.%s = $1)", schema,
 								  gnngp_model_kind.table, column);
-	List	   *tables = gnngp_predictions_of(column, id);
+	List	   *tables = gnngp_predictions_of(column, id, true);
 
 	gnngp_execute_latest(psprintf("WITH grants AS (DELETE FROM %s.gp_grant_catalog WHERE model IN %s),"
 								  " refreshes AS (DELETE FROM %s.gp_refresh_log WHERE model IN %s),"

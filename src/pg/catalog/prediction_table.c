@@ -255,10 +255,11 @@ list_tables(const char *query, int64 model)
 
 /* The tables of some models, the ones before included. */
 List *
-gnngp_predictions_of(const char *column, int64 id)
+gnngp_predictions_of(const char *column, int64 id, bool edges)
 {
-	return list_tables(psprintf("SELECT t.t::oid FROM %s.%s AS m CROSS JOIN LATERAL unnest(m.predictions || m.predictions_past) AS t (t)"
-								" WHERE m.%s = $1 AND t.t IS NOT NULL ORDER BY 1", gnngp_schema(), gnngp_model_kind.table, column), id);
+	return list_tables(psprintf("SELECT t.t::oid FROM %s.%s AS m CROSS JOIN LATERAL unnest(m.predictions || m.predictions_past%s) AS t (t)"
+								" WHERE m.%s = $1 AND t.t IS NOT NULL ORDER BY 1", gnngp_schema(), gnngp_model_kind.table,
+								edges ? " || m.edges_kept" : "", column), id);
 }
 
 /* Works on tables as their owner; those that are no longer his are left alone. */
@@ -355,7 +356,7 @@ gnngp_predictions_grant(const gnngp_model *model, Oid grantee, bool given)
 {
 	grant		g = {grantee, given};
 
-	for_tables(gnngp_predictions_of("id", model->id), model->owner_role, grant_one, &g);
+	for_tables(gnngp_predictions_of("id", model->id, false), model->owner_role, grant_one, &g);
 }
 
 /* Gives tables to another role, as the current user. */
@@ -374,4 +375,54 @@ gnngp_predictions_give(List *tables, Oid owner, Oid new_owner)
 			execute(psprintf("ALTER TABLE %s OWNER TO %s", quoted, quote_identifier(GetUserNameFromId(new_owner, false))));
 	}
 	AtEOXact_GUC(false, level);
+}
+
+/* ---- edges ---- */
+
+/* Locks the table of packed edges. */
+const char *
+gnngp_edges_open(const gnngp_model *model)
+{
+	if (!OidIsValid(model->edges_kept))
+		return NULL;
+	LockRelationOid(model->edges_kept, AccessShareLock);
+	return table_name(model->edges_kept, model->owner_role);
+}
+
+/* Makes the table. */
+static const char *
+make_edges(const gnngp_model *model, const gnngp_graph_def *graph, bool spread, Oid *made)
+{
+	Oid			schema = get_rel_namespace(graph->nodes);
+	char	   *table = ChooseRelationName(model->name, NULL, "edges", schema, false);
+	const char *quoted = quote_qualified_identifier(get_namespace_name(schema), table);
+
+	execute(psprintf("CREATE TABLE %s (part integer, g %s.gp_graph, bad bigint)", quoted, gnngp_schema()));
+	execute(psprintf("COMMENT ON TABLE %s IS %s", quoted,
+					 quote_literal_cstr(psprintf("edges of the model %s as its last refresh has packed them", model->name))));
+	if (spread)
+		execute(psprintf("SELECT pg_catalog.create_distributed_table(%s, 'part', colocate_with => 'none')", quote_literal_cstr(quoted)));
+	*made = get_relname_relid(table, schema);
+	return quoted;
+}
+
+/* Empties the table, or makes it, and notes the mark of what is put into it. */
+const char *
+gnngp_edges_renew(const gnngp_model *model, const gnngp_graph_def *graph, bool spread, const char *mark)
+{
+	const char *quoted = gnngp_edges_open(model);
+	Oid			table = model->edges_kept;
+	Oid			types[] = {INT8OID, REGCLASSOID, TEXTOID};
+	Datum		values[] = {Int64GetDatum(model->id), 0, CStringGetTextDatum(mark)};
+
+	if (quoted)
+		execute(psprintf("TRUNCATE %s", quoted));
+	else if (may_make(model, graph))
+		quoted = make_edges(model, graph, spread, &table);
+	else
+		return NULL;
+	values[1] = ObjectIdGetDatum(table);
+	gnngp_execute_as_extension(psprintf("UPDATE %s.%s SET edges_kept = $2, edges_mark = $3 WHERE id = $1", gnngp_schema(),
+										gnngp_model_kind.table), 3, types, values, NULL);
+	return quoted;
 }

@@ -25,9 +25,11 @@ typedef struct gnngp_parts_fit
 } gnngp_parts_fit;
 
 /*
- * Reads the tables of a graph and fits, as its owner and within the transaction; writes nothing that stays.
+ * Reads the tables of a graph and fits, as its owner and within the transaction; writes nothing that stays but, where keep is a
+ * model that is refreshed, its packed edges.
  */
-extern gnngp_parts_fit gnngp_fit_in_parts(gp_env *env, const gnngp_graph_def *graph, const gnngp_fit_settings *settings);
+extern gnngp_parts_fit gnngp_fit_in_parts(gp_env *env, const gnngp_graph_def *graph, const gnngp_fit_settings *settings,
+										  const gnngp_model *keep);
 
 /* What one would take. */
 typedef struct gnngp_parts_plan

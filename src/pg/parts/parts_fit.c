@@ -27,6 +27,8 @@ typedef struct job
 	gp_env	   *env;
 	Oid			owner;
 	const gnngp_fit_settings *settings;
+	const gnngp_graph_def *graph;
+	const gnngp_model *keep;
 	gnngp_parts_fit out;
 	gnngp_parts_plan plan;
 	int64		dims;			/* features, where they were asked for before */
@@ -97,6 +99,8 @@ open_parts(job *j, gnngp_parts *p, const gnngp_sources *src, bool listed)
 
 	memset(p, 0, sizeof(*p));
 	p->src = src;
+	p->graph_def = j->graph;
+	p->keep = j->keep;
 	p->n = src->data->ids.n;
 	p->listed = listed;
 	p->schema = gnngp_schema();
@@ -437,12 +441,14 @@ read_within(job *j, const gnngp_graph_def *graph, gnngp_within work)
 
 /* Reads and fits. */
 gnngp_parts_fit
-gnngp_fit_in_parts(gp_env *env, const gnngp_graph_def *graph, const gnngp_fit_settings *settings)
+gnngp_fit_in_parts(gp_env *env, const gnngp_graph_def *graph, const gnngp_fit_settings *settings, const gnngp_model *keep)
 {
 	job		   *j = palloc0(sizeof(job));
 
 	j->env = env;
 	j->owner = gnngp_owner_role(graph);
+	j->graph = graph;
+	j->keep = keep;
 	j->settings = settings;
 	read_within(j, graph, fit_within);
 	return j->out;

@@ -179,12 +179,17 @@ gnngp_parts_edges(gnngp_parts *p)
 		.declared = s->weight ? "src bigint, dst bigint, w float8" : "src bigint, dst bigint",
 		.columns = s->weight ? "n.src, n.dst, n.w" : "n.src, n.dst",
 		.values = psprintf("%s.gp_graph(n.src, n.dst%s) FILTER (WHERE n.src <> n.dst AND NOT (%s)),"
-						   " pg_catalog.count(*) FILTER (WHERE %s)", p->schema, s->weight ? ", n.w" : "", bad, bad)
+						   " pg_catalog.count(*) FILTER (WHERE %s)%s", p->schema, s->weight ? ", n.w" : "", bad, bad,
+						   p->keep ? psprintf(", %s", gnngp_parts_mark("src", "dst", s->weight ? "w" : NULL)) : "")
 	};
 
-	p->graph = gnngp_place_table(&p->place, "edges");
-	p->place.verbs->create(&p->place, p->graph, declared);
-	gnngp_place_group(&p->place, p->graph, &rows);
+	p->graph = gnngp_parts_kept(p);
+	if (p->graph == NULL)
+	{
+		p->graph = gnngp_place_table(&p->place, "edges");
+		p->place.verbs->create(&p->place, p->graph, psprintf("%s%s", declared, p->keep ? ", n bigint, a numeric, b numeric" : ""));
+		gnngp_place_group(&p->place, p->graph, &rows);
+	}
 	p->edges_near = gnngp_place_everywhere(&p->place, p->graph, declared, "t.part, t.g, t.bad");
 }
 
@@ -247,5 +252,6 @@ gnngp_parts_degrees(gnngp_parts *p, int64 *degree, bool *field)
 	gp_free(p->ev.env, c.labelled);
 	if (c.bad)
 		gnngp_refuse_edges(p->src);
+	gnngp_parts_keep(p);
 	return c.edges;
 }

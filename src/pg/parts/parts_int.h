@@ -37,6 +37,10 @@ typedef struct gnngp_parts
 	const char *x;				/* the table of features */
 	const char *graph;			/* and of edges */
 	const char *edges_near;		/* the same for everybody */
+	const gnngp_graph_def *graph_def;
+	const gnngp_model *keep;	/* whose refresh keeps edges; NULL: none */
+	char		mark[128];		/* of the edges, for that */
+	const char *kept;			/* the table of the refresh before, where it is taken */
 	gnngp_part_factor *factor;	/* of each step */
 	double		written;		/* bytes of tables */
 	double		shuffled;		/* of them between keys */
@@ -78,6 +82,13 @@ extern void gnngp_parts_edges(gnngp_parts *p);
 
 /* Reads the edges that were packed: degrees, and which nodes are labelled or next to one that is; returns how many there are. */
 extern int64 gnngp_parts_degrees(gnngp_parts *p, int64 *degree, bool *field);
+
+/* parts_kept.c: what marks rows n with columns of these names, as a list of three sums. */
+extern const char *gnngp_parts_mark(const char *src, const char *dst, const char *weight);
+
+/* The packed edges of the refresh before, where they are those of today, or NULL; and keeps those of this one. */
+extern const char *gnngp_parts_kept(gnngp_parts *p);
+extern void gnngp_parts_keep(gnngp_parts *p);
 
 /* A table of columns (part integer, m gp_matrix). */
 extern const char *gnngp_parts_table(gnngp_parts *p, const char *what, int64 cols);

@@ -32,7 +32,7 @@
 #include "utils/varlena.h"
 
 #define MOST_KEYS 8
-#define MOST_COLUMNS 4			/* of a working table */
+#define MOST_COLUMNS 7			/* of a working table */
 #define KEY_BYTES 1048576.0		/* of a table that one more key is worth: each makes files that the server syncs */
 
 /* ---- running statements ---- */

@@ -1,0 +1,116 @@
+-- Packed edges that stay from one refresh to the next
+\pset format unaligned
+\set SHOW_CONTEXT never
+SET client_min_messages = warning;
+SET max_parallel_workers_per_gather = 0;
+
+CREATE TABLE nodes AS SELECT i * 3 + 7 AS id, ARRAY[sin(i * 1.7), cos(i * 0.9), sin(i * i), 1]::real[] AS x, CASE WHEN i % 3 = 0 THEN 'class ' || i * 3 / 601 END AS y
+    FROM generate_series(1, 600) AS i;
+CREATE TABLE edges AS SELECT a * 3 + 7 AS src, (1 + (a + (a * a * k) % (20 + a % 50)) % 600) * 3 + 7 AS dst, 1 + k % 2 AS w
+    FROM generate_series(1, 600) AS a, generate_series(1, 4) AS k;
+SELECT gp_create_graph('nodes', 'nodes', 'edges', features => '{x}', target => 'y');
+SELECT edges FROM gp_fit('nodes', kernel => 'gcn', strategy => 'sql', landmarks => 50, nugget => 0.1);
+-- A fit keeps none, and the first refresh does
+SELECT edges_kept, edges_mark IS NULL AS unmarked FROM gp_model_catalog;
+CREATE TEMP TABLE fitted AS SELECT * FROM gp_predict('nodes', top => NULL);
+CALL gp_refresh('nodes');
+SELECT edges_kept, split_part(edges_mark, ':', 1) AS kind, split_part(edges_mark, ':', 2) AS rows FROM gp_model_catalog;
+SELECT count(*) > 1 AS parts FROM nodes_edges;
+SELECT pg_relation_filenode('nodes_edges') AS file \gset
+-- Rows that are written anew are the same edges
+CREATE TABLE again AS SELECT * FROM edges ORDER BY dst DESC;
+TRUNCATE edges;
+INSERT INTO edges TABLE again;
+CALL gp_refresh('nodes');
+SELECT pg_relation_filenode('nodes_edges') = :file AS same_file;
+SELECT count(*) FROM (SELECT * FROM fitted EXCEPT SELECT * FROM gp_predict('nodes', top => NULL)) AS d;
+-- They are those that the refresh takes: what is done to them shows
+CREATE FUNCTION edges_now() RETURNS bigint LANGUAGE sql AS $$ SELECT edges FROM gp_models WHERE model = 'nodes' $$;
+SELECT edges_now() AS edges \gset
+BEGIN;
+DELETE FROM nodes_edges WHERE part > 2;
+CALL gp_refresh('nodes');
+SELECT edges_now() < :edges AS taken;
+ROLLBACK;
+-- Other nodes have the same edges
+INSERT INTO nodes SELECT 1, x, y FROM nodes WHERE id = 10;
+CALL gp_refresh('nodes');
+SELECT pg_relation_filenode('nodes_edges') = :file AS same_file, edges_now() = :edges AS same_edges;
+SELECT count(*) FROM gp_predict('nodes');
+-- One edge more, one less, another one in its place, and one twice
+INSERT INTO edges VALUES (10, 1, 1);
+CALL gp_refresh('nodes');
+SELECT pg_relation_filenode('nodes_edges') = :file AS same_file, edges_now() - :edges AS more;
+DELETE FROM edges WHERE dst = 1;
+CALL gp_refresh('nodes');
+SELECT edges_now() - :edges AS more;
+UPDATE edges SET dst = 1 WHERE ctid = (SELECT min(ctid) FROM edges);
+CREATE TEMP TABLE before AS SELECT * FROM gp_predict('nodes', top => NULL);
+CALL gp_refresh('nodes');
+SELECT count(*) > 0 AS another FROM (TABLE before EXCEPT SELECT * FROM gp_predict('nodes', top => NULL)) AS d;
+SELECT split_part(edges_mark, ':', 2) AS rows FROM gp_model_catalog;
+INSERT INTO edges SELECT * FROM edges LIMIT 1;
+CALL gp_refresh('nodes');
+SELECT split_part(edges_mark, ':', 2) AS rows FROM gp_model_catalog;
+-- Source and target change their places: the same edges for a graph without directions, but packed anew
+UPDATE edges SET src = dst, dst = src;
+SELECT edges_mark AS mark FROM gp_model_catalog \gset
+CALL gp_refresh('nodes');
+SELECT edges_mark = :'mark' AS same_mark, edges_now() - :edges AS more FROM gp_model_catalog;
+-- Weights count
+SELECT gp_alter_graph('nodes', weight => 'w');
+CALL gp_refresh('nodes');
+SELECT split_part(edges_mark, ':', 1) AS kind, edges_mark AS mark FROM gp_model_catalog \gset
+SELECT :'kind';
+UPDATE edges SET w = 3 WHERE ctid = (SELECT min(ctid) FROM edges);
+CALL gp_refresh('nodes');
+SELECT edges_mark = :'mark' AS same_mark FROM gp_model_catalog;
+-- A bad row is told of as ever, and what was kept stays
+SELECT edges_mark AS mark FROM gp_model_catalog \gset
+INSERT INTO edges VALUES (10, 11, 1);
+CALL gp_refresh('nodes');
+DELETE FROM edges WHERE dst = 11;
+SELECT pg_relation_filenode('nodes_edges') AS file \gset
+CALL gp_refresh('nodes');
+SELECT edges_mark = :'mark' AS same_mark, pg_relation_filenode('nodes_edges') = :file AS same_file FROM gp_model_catalog;
+-- A node that edges need, gone
+DELETE FROM nodes WHERE id = 1;
+CALL gp_refresh('nodes');
+INSERT INTO nodes SELECT 1, x, y FROM nodes WHERE id = 10;
+-- Views
+CREATE VIEW seen AS SELECT * FROM edges;
+SELECT gp_alter_graph('nodes', edges => 'seen');
+CALL gp_refresh('nodes');
+SELECT pg_relation_filenode('nodes_edges') = :file AS same_file;
+-- A table that was dropped or altered
+DROP TABLE nodes_edges;
+CALL gp_refresh('nodes');
+SELECT count(*) > 1 AS parts FROM nodes_edges;
+BEGIN;
+ALTER TABLE nodes_edges ALTER g TYPE text USING 'x';
+CALL gp_refresh('nodes');
+ROLLBACK;
+-- Nobody else may read it, also whom the model is granted to
+CREATE ROLE kept_reader;
+CREATE ROLE kept_owner;
+SELECT gp_grant('nodes', 'kept_reader');
+SELECT has_table_privilege('kept_reader', 'nodes_edges', 'SELECT') AS reads;
+GRANT CREATE ON SCHEMA public TO kept_owner;
+SELECT gp_set_owner('nodes', 'kept_owner');
+SELECT relowner::regrole FROM pg_class WHERE relname = 'nodes_edges';
+REVOKE CREATE ON SCHEMA public FROM kept_owner;
+GRANT SELECT ON nodes, seen TO kept_owner;
+-- Where the owner may make none, there is none
+DROP TABLE nodes_edges;
+CALL gp_refresh('kept_owner.nodes');
+SELECT to_regclass('nodes_edges');
+SELECT gp_set_owner('kept_owner.nodes', CURRENT_USER);
+CALL gp_refresh('nodes');
+SELECT to_regclass('nodes_edges');
+SELECT gp_drop_graph('nodes');
+SELECT relname FROM pg_class WHERE relname ~ '^nodes_';
+DROP OWNED BY kept_reader, kept_owner;
+DROP ROLE kept_reader, kept_owner;
+DROP VIEW seen;
+DROP TABLE nodes, edges, again;
+DROP FUNCTION edges_now;
