@@ -78,6 +78,67 @@ DELETE FROM spread_edges;
 SELECT edges FROM gp_fit('spread', 'none', kernel => 'gcn');
 ROLLBACK TO clean;
 
+-- Nodes come as arrays of their columns: the same models from features in columns and in an array, of classes, texts and values
+CREATE TABLE spread_rich AS SELECT id, side, id % 5 AS part, id * 0.5::float8 AS v, id::float8 AS a, (id % 7)::smallint AS b, (id * id)::real AS c,
+        ARRAY[id % 3, id % 4, 1]::real[] AS x, ARRAY[id % 3, id % 4, 1]::float8[] AS y FROM spread_nodes;
+CREATE FUNCTION fits(name text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    g text;
+    how text[];
+    said text;
+BEGIN
+    FOREACH how SLICE 1 IN ARRAY '{{"{a,b,c}",side},{"{x}",part},{"{y}",v},{"{b}",v},{"{x}",side}}'::text[] LOOP
+        PERFORM gp_create_graph('rich', 'spread_rich', 'spread_edges', features => how[1]::text[], target => how[2]);
+        PERFORM gp_fit('rich', kernel => 'gcn', nugget => 0.1);
+        SELECT md5(concat(said, string_agg(p::text, ';' ORDER BY node, class))) INTO said FROM gp_predict('rich', top => NULL) AS p;
+        PERFORM gp_drop_graph('rich');
+    END LOOP;
+    RETURN said;
+END $$;
+SELECT fits('rows') AS as_rows \gset
+INSERT INTO pg_dist_partition VALUES ('spread_rich');
+SELECT fits('packed') = :'as_rows' AS same;
+SET LOCAL gnngp.memory_limit = '1MB';
+SELECT fits('no memory for arrays') = :'as_rows' AS same;
+RESET gnngp.memory_limit;
+SELECT gp_create_graph('rich', 'spread_rich', 'spread_edges', features => '{x}', target => 'side');
+SAVEPOINT rich;
+UPDATE spread_rich SET x = NULL WHERE id = 5;
+SELECT gp_fit('rich', kernel => 'gcn');
+ROLLBACK TO rich;
+UPDATE spread_rich SET x = '{1,2}' WHERE id = 5;
+SELECT gp_fit('rich', kernel => 'gcn');
+ROLLBACK TO rich;
+UPDATE spread_rich SET x = '{1,NULL,2}' WHERE id = 5;
+SELECT gp_fit('rich', kernel => 'gcn');
+ROLLBACK TO rich;
+UPDATE spread_rich SET x = '{1,NaN,2}' WHERE id = 5;
+SELECT gp_fit('rich', kernel => 'gcn');
+ROLLBACK TO rich;
+UPDATE spread_rich SET x = '{{1,3,2}}' WHERE id = 5;
+SELECT gp_fit('rich', kernel => 'gcn');
+ROLLBACK TO rich;
+UPDATE spread_rich SET x = '[2:4]={1,3,2}' WHERE id = 5;
+SELECT nodes FROM gp_fit('rich', kernel => 'gcn');
+ROLLBACK TO rich;
+UPDATE spread_rich SET x = '{}';
+SELECT gp_fit('rich', kernel => 'gcn');
+ROLLBACK TO rich;
+UPDATE spread_rich SET id = NULL WHERE id = 5;
+SELECT gp_fit('rich', kernel => 'gcn');
+ROLLBACK TO rich;
+UPDATE spread_rich SET id = 6 WHERE id = 5;
+SELECT gp_fit('rich', kernel => 'gcn');
+ROLLBACK TO rich;
+DELETE FROM spread_rich;
+SELECT gp_fit('rich', kernel => 'gcn');
+ROLLBACK TO rich;
+-- Numbers that a double cannot hold are read as rows
+ALTER TABLE spread_rich ALTER a TYPE numeric;
+SELECT gp_alter_graph('rich', features => '{a,b}');
+SELECT nodes FROM gp_fit('rich', kernel => 'gcn');
+ROLLBACK TO rich;
+
 -- Who may not make values, or has no memory for one, reads rows
 CREATE ROLE spread_analyst;
 GRANT SELECT ON spread_nodes, spread_edges, pg_dist_partition, pg_dist_object TO spread_analyst;

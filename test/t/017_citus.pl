@@ -84,6 +84,10 @@ like($node->safe_psql('postgres', q{EXPLAIN (VERBOSE) SELECT gp_graph(src, dst) 
 is($node->safe_psql('postgres', q{SELECT (SELECT gp_graph(src, dst)::text FROM d_edges) = (SELECT gp_graph(src, dst)::text FROM edges)}),
 	't', 'the same as of local tables');
 
+# Nodes come as an array for each column
+like((outcome(q{SET client_min_messages = log; SET citus.log_remote_commands = on; SELECT gp_fit('spread')}))[2],
+	qr/array_agg\(\(?\(?id\b.*array_agg\(\(?\(?y\b.*array_agg\(\(?\(?x\b/, 'a fit reads ids, targets and features that workers packed');
+
 # A fit has the workers pack edges, unless a value cannot tell what the rows do
 like((outcome(q{SET client_min_messages = log; SET citus.log_remote_commands = on; SELECT gp_fit('spread')}))[2],
 	qr/worker_partial_agg\('public\.gp_graph/, 'a fit reads edges that workers packed');

@@ -328,13 +328,13 @@ gnngp_place_name_schema(gnngp_place *p)
 {
 	do
 	{
-		uint64		name[2];
+		uint32		name[4];
 
 		if (!pg_strong_random(name, sizeof(name)))
 			ereport(ERROR,
 					(errcode(ERRCODE_INTERNAL_ERROR),
 					 errmsg("could not generate random values")));
-		p->schema = psprintf("gnngp_parts_%016" INT64_MODIFIER "x%016" INT64_MODIFIER "x", name[0], name[1]);
+		p->schema = psprintf("gnngp_parts_%08x%08x%08x%08x", name[0], name[1], name[2], name[3]);
 	} while (OidIsValid(get_namespace_oid(p->schema, true)));
 }
 

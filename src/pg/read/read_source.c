@@ -200,6 +200,7 @@ gnngp_query_init(gnngp_query *q, const gnngp_table *table)
 	q->table = table;
 	initStringInfo(&q->list);
 	q->types = NIL;
+	q->expressions = NIL;
 	q->where = NULL;
 	q->by_index = false;
 	q->plan = NULL;
@@ -219,9 +220,11 @@ gnngp_query_add(gnngp_query *q, Oid type, const char *format,...)
 {
 	va_list		args;
 	int			needed;
+	int			start;
 
 	if (q->types != NIL)
 		appendStringInfoString(&q->list, ", ");
+	start = q->list.len;
 	do
 	{
 		va_start(args, format);
@@ -231,6 +234,7 @@ gnngp_query_add(gnngp_query *q, Oid type, const char *format,...)
 			enlargeStringInfo(&q->list, needed);
 	} while (needed > 0);
 	q->types = lappend_oid(q->types, type);
+	q->expressions = lappend(q->expressions, pstrdup(q->list.data + start));
 }
 
 /* Selects a number. */

@@ -42,6 +42,7 @@ typedef struct gnngp_query
 	const gnngp_table *table;
 	StringInfoData list;		/* what is selected */
 	List	   *types;			/* of each, under domains */
+	List	   *expressions;	/* each as text */
 	const char *where;			/* rows that are wanted by an array $1; NULL: all */
 	Oid			array_type;		/* of $1 */
 	Datum		array;			/* and what it is at the next run */
