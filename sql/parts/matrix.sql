@@ -191,3 +191,24 @@ CREATE AGGREGATE @extschema@.gp_gram(@extschema@.gp_matrix, @extschema@.gp_matri
 
 COMMENT ON AGGREGATE @extschema@.gp_gram(@extschema@.gp_matrix, @extschema@.gp_matrix, @extschema@.gp_matrix) IS
     'Q''Q beside Q''y of the rows that y has, in double precision; rows are divided by a triangular root first, NULL for none';
+
+CREATE FUNCTION @extschema@.gp_solve(
+    nodes @extschema@.gp_matrix[],
+    graph @extschema@.gp_graph[],
+    kernel @extschema@.gp_kernel,
+    classes integer,
+    nugget double precision,
+    mean_diagonal double precision,
+    seed bigint,
+    first integer,
+    last integer,
+    bounds bigint[])
+RETURNS TABLE (
+    what text,
+    part integer,
+    rows @extschema@.gp_matrix)
+AS 'MODULE_PATHNAME', 'gnngp_matrix_solve'
+LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10000000 ROWS 10;
+
+COMMENT ON FUNCTION @extschema@.gp_solve(@extschema@.gp_matrix[], @extschema@.gp_graph[], @extschema@.gp_kernel, integer, double precision, double precision, bigint, integer, integer, bigint[]) IS
+    'a share of the posterior of a Laplacian kernel by conjugate gradients: some bands of its right sides';

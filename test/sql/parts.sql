@@ -92,7 +92,7 @@ SELECT strategy, bytes > 0 AS bytes, flops > 0 AS flops, regexp_replace(reason, 
 -- What is refused
 \set VERBOSITY default
 SELECT gp_fit('g', strategy => 'sql');
-SELECT gp_fit('g', kernel => 'laplacian', strategy => 'sql');
+SELECT gp_fit('g', kernel => 'laplacian(dims=16)', strategy => 'sql');
 SELECT gp_fit('g', kernel => 'gcn(power=1.5)', strategy => 'sql');
 SELECT gp_fit('g', kernel => 'profile', strategy => 'sql');
 SELECT gp_fit('g', kernel => 'gcn', strategy => 'sql', live => true);

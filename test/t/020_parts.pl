@@ -87,6 +87,38 @@ for my $ms (300, 600, 1000, 1500, 2200, 3000)
 	is(left(), '0 0 0 0 0', 'and leaves nothing');
 }
 
+# Laplacian priors: shares of conjugate gradients in parallel, the same bits as alone, soon cancelled
+my $prior = q{kernel => 'laplacian(sigma2=10)', strategy => 'sql'};
+my $offset = -s $node->logfile;
+$node->psql('postgres', qq{
+	SET client_min_messages = error; SET max_parallel_workers_per_gather = 2; LOAD 'auto_explain';
+	SET auto_explain.log_min_duration = 0; SET auto_explain.log_nested_statements = on; SET log_min_messages = log;
+	SELECT gp_fit('large', $prior)});
+my @plans = grep { /public\.gp_solve\(/ } split /(?=Query Text:)/, substr slurp_file($node->logfile), $offset;
+is(scalar(@plans), 2, 'two statements solve');
+is(scalar(grep { /Gather.*Parallel Append/s } @plans), 2, 'in parallel, by partitions');
+$node->safe_psql('postgres', qq{SET client_min_messages = error; SET gnngp.threads = 1; SET max_parallel_workers_per_gather = 0;
+	SELECT gp_fit('large', 'alone', $prior)});
+is($node->safe_psql('postgres', q{SELECT count(*) FROM
+	(SELECT * FROM gp_predict('large', top => NULL) EXCEPT SELECT * FROM gp_predict('alone', top => NULL)) AS d}), '0',
+	'serial and parallel shares give the same bits');
+$node->safe_psql('postgres', q{SELECT gp_drop_model('large'); SELECT gp_drop_model('alone')});
+for my $ms (500, 1200, 2500)
+{
+	my $started = time;
+	my (undef, undef, $err) = $node->psql('postgres', "SET statement_timeout = '${ms}ms'; SET max_parallel_workers_per_gather = 2; SELECT gp_fit('large', $prior)");
+	my $late = time - $started - $ms / 1000;
+
+  SKIP:
+	{
+		skip 'the fit was over before', 2 if $err !~ /ERROR/;
+		like($err, qr/canceling statement due to statement timeout/, "a timeout after $ms ms ends the shares");
+		cmp_ok($late, '<', 1.5, sprintf('soon: %.2f s', $late));
+	}
+	$node->safe_psql('postgres', q{SELECT gp_drop_model(model) FROM gp_models});
+	is(left(), '0 0 0 0 0', 'and leaves nothing');
+}
+
 # An error of the user's own code in the middle of a statement, and memory that does not suffice
 $node->safe_psql('postgres', q{
 	CREATE VIEW traps AS SELECT id, x, CASE WHEN y = 3 AND id > 30000 THEN 1 / (id - id) ELSE y END AS y FROM large_nodes;

@@ -100,6 +100,25 @@ $log = substr slurp_file($node->logfile), $offset;
 is(scalar(() = $log =~ /Collecting INSERT/g), 1, 'nor are columns that are scaled');
 unlike($log, qr/pull to coordinator|generating subplan/i, 'in any way');
 
+# Laplacian priors have no factor: shares of conjugate gradients, one worker's each, are the model of memory to the bit.
+my $prior = q{kernel => 'laplacian(sigma2=10)', replace => true};
+for my $graph ('', '_values')
+{
+	is($node->safe_psql('postgres', qq{
+		SET client_min_messages = error;
+		DO \$\$ BEGIN PERFORM gp_fit('local$graph', 'm', $prior, strategy => 'precision');
+			PERFORM gp_fit('spread$graph', 's', $prior, strategy => 'sql'); END \$\$;
+		SELECT count(*) FROM (SELECT * FROM gp_predict('m', top => NULL) EXCEPT SELECT * FROM gp_predict('s', top => NULL)) AS d}),
+		'0', "spread$graph, laplacian: the model of memory");
+}
+is(left(), '0000', 'which leaves nothing either');
+$offset = -s $node->logfile;
+$node->safe_psql('postgres', qq{SET log_min_messages = debug1; SELECT gp_fit('spread', 's', $prior, strategy => 'sql')});
+$log = substr slurp_file($node->logfile), $offset;
+is(scalar(() = $log =~ /performing repartitioned INSERT/g), 3, 'edges, and copies of edges and nodes, are moved between servers');
+unlike($log, qr/Collecting INSERT|pull to coordinator|generating subplan/i, 'and no more');
+like($node->safe_psql('postgres', q{SELECT reason FROM gp_estimate('spread', 'laplacian', 'sql')}), qr/^7 statements on 8 parts /, 'gp_estimate knows the statements');
+
 # What is kept serves all that reads a model; a refresh goes the same way.
 is(outcome(q{SELECT count(*) FROM gp_loo('s')}), 'done', 'gp_loo reads it');
 is(outcome(q{CALL gp_refresh('s')}), 'done', 'a refresh');

@@ -73,6 +73,7 @@ typedef struct gp_problem
 	const int32_t *landmark;	/* the landmarks themselves, nlandmarks of them, ascending */
 	double		jitter;			/* first jitter of C(a,a), relative to its mean diagonal */
 	double		scale;			/* s^2; 0 = closed form */
+	bool		dear;			/* precision: as on a graph so large that each product counts */
 } gp_problem;
 
 /* What the planner counted and chose. */
@@ -200,6 +201,70 @@ typedef struct gp_outside
 
 /* The posterior from such a factor; graph, features and program are not looked at. */
 extern gp_posterior *gp_fit_outside(gp_device *dev, const gp_problem *problem, const gp_outside *factor, int64_t nodes);
+
+/*
+ * A fit by conjugate gradients whose right sides are worked on in shares, each by somebody who
+ * has the whole graph (precision_share.c), and its posterior, by somebody who has none (precision_outside.c).
+ * Right sides come in bands, numbered one after the other: those of the labels, one of the level where there
+ * are classes, and those of the nodes' variances.
+ */
+#define GP_PRECISION_SAMPLE 32	/* nodes that tell how good variances are */
+#define GP_PRECISION_LABEL 3	/* figures of a label */
+
+/* How many bands there are of each kind. */
+typedef struct gp_precision_bands
+{
+	int64_t		labels;
+	int64_t		level;
+	int64_t		variances;
+	int64_t		width;			/* columns of the widest one */
+} gp_precision_bands;
+
+/* Prior and nugget, and what they were found with. */
+typedef struct gp_precision_prior
+{
+	double		sigma2;
+	int			d;
+	double		nugget;
+	double		mean_diag;		/* NaN: nothing is settled, or known, but what the problem says */
+	double		error;			/* the worst of the labels' solutions, */
+	double		fine;			/* and what it should be */
+	bool		edge;			/* the search for a nugget ended at an edge that does not look flat */
+} gp_precision_prior;
+
+/* What a share gives, or all of them together; arrays that nobody asked for are NULL. */
+typedef struct gp_precision_part
+{
+	gp_precision_prior prior;
+	int64_t		first;			/* column of the means */
+	int64_t		columns;
+	double	   *mean;			/* nodes x columns; of classes without the level */
+	double	   *level;			/* nodes */
+	double	   *variance;		/* nodes; 0 for those of other shares */
+	double	   *at;				/* labelled x columns: means as leave-one-out takes them */
+	double	   *label;			/* labelled x GP_PRECISION_LABEL: variance (0: of another share), its least, 1 if alone */
+	double		apart[GP_PRECISION_SAMPLE]; /* the sample's variances; 0 for those of other shares */
+} gp_precision_part;
+
+/* Nodes and labels of the problem decide. */
+extern gp_precision_bands gp_precision_count_bands(const gp_problem *problem);
+
+/* The first column of the means of some label bands, and how many there are. */
+extern int64_t gp_precision_band_columns(const gp_problem *problem, int64_t first, int64_t last, int64_t *from);
+
+/* True for a program that is a Laplacian prior alone, without columns that were asked for. */
+extern bool gp_precision_is_prior(const gp_program *program);
+
+/* Settles what is open, and solves bands first to last. */
+extern gp_precision_part gp_precision_solve_share(gp_device *dev, const gp_problem *problem, const gp_precision_prior *prior,
+												  int64_t first, int64_t last);
+
+/* A posterior that the means (without level) and variances of all nodes are to be put into; settles a nugget that needs no search. */
+extern gp_posterior *gp_precision_open_outside(gp_env *env, gp_problem *problem);
+
+/* Finishes it; all is the rest of what the shares gave, whose means at the labels, of all columns, it takes. */
+extern void gp_precision_close_outside(gp_device *dev, const gp_problem *problem, gp_precision_part *all,
+									   gp_posterior *out);
 
 /*
  * The quantile of n ascending scores that a new one, drawn as they were, does not exceed

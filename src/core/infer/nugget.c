@@ -208,19 +208,22 @@ round_nugget(double nugget)
 	return digits > 0.0 ? round(nugget * unit) / unit : round(nugget / unit) * unit;
 }
 
-/*
- * Tells that the search ended at an edge of its grid, and which way to look on;
- * not where the error is flat there, and looking on would bring nothing.
- */
-static void
-notice_edge(gp_env *env, point edge, point inner, bool smallest, double least)
+/* Tells that the search ended at an edge of its grid, and which way to look on. */
+void
+gp_nugget_tell_edge(gp_env *env, bool smallest, double least)
 {
-	if (inner.error - edge.error <= EDGE_FLAT * inner.error)
-		return;
 	gp_notice(env, smallest ? "Try a smaller one with nugget => ...; labels that are surprisingly regular call for it." :
 			  "The kernel explains little of the labels: compare others with gp_tune.",
 			  "the leave-one-out error still falls at the %s nugget tried, %g",
 			  smallest ? "smallest" : "largest", smallest ? least : GP_NUGGET_MAX);
+}
+
+/* The same, but not where the error is flat there, and looking on would bring nothing. */
+static void
+notice_edge(gp_env *env, point edge, point inner, bool smallest, double least)
+{
+	if (!(inner.error - edge.error <= EDGE_FLAT * inner.error))
+		gp_nugget_tell_edge(env, smallest, least);
 }
 
 /*

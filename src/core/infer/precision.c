@@ -51,8 +51,8 @@ tell(gp_precision_fit *f, double error, double tolerance, double off)
 }
 
 /* True for a program that is a Laplacian prior alone, without columns that were asked for. */
-static bool
-is_prior(const gp_program *program)
+bool
+gp_precision_is_prior(const gp_program *program)
 {
 	return program->nsteps == 1 && program->power == 1.0 && program->steps[0].kind == GP_STEP_INPUT &&
 		program->input.kind == GP_INPUT_LAPLACIAN && program->input.p[GP_LAPLACIAN_DIMS] == 0.0;
@@ -66,7 +66,7 @@ is_prior(const gp_program *program)
 bool
 gp_precision_serves(gp_env *env, const gp_problem *problem)
 {
-	bool		possible = is_prior(problem->program);
+	bool		possible = gp_precision_is_prior(problem->program);
 
 	if (problem->strategy == GP_STRATEGY_PRECISION && !possible)
 		gp_raise(env, GP_ERR_VALUE, "Use kernel => 'laplacian(sigma2=10, d=2)', or another strategy.",
@@ -86,26 +86,28 @@ prior_of(const gp_program *program, double *sigma2, int *d)
 
 /* Sets the prior: that of the program, or the one that leave-one-out likes best; returns the nugget where that is known. */
 static double
-settle_prior(gp_precision_fit *f, gp_posterior *out)
+settle_prior(gp_precision_fit *f, const gp_plan *plan)
 {
 	double		nugget = f->problem->nugget;
 	bool		poor = f->targets->few || f->targets->flat;
+	double		sigma2;
+	int			d;
 
-	prior_of(f->problem->program, &out->prior_sigma2, &out->prior_d);
+	prior_of(f->problem->program, &sigma2, &d);
 	if (f->problem->open_prior && !f->env->dry)
 	{
-		gp_prior_choice all = gp_precision_choose_on(f, &out->plan);
+		gp_prior_choice all = gp_precision_choose_on(f, plan);
 		gp_prior_score best = all.tried[all.best];
 
-		out->prior_sigma2 = best.sigma2;
-		out->prior_d = best.d;
+		sigma2 = best.sigma2;
+		d = best.d;
 		if (all.settles_nugget && isnan(nugget))
 			nugget = best.nugget;
 	}
 	gp_precision_set_targets(f, true);
 	if ((isnan(nugget) || (f->problem->open_prior && f->env->dry)) && f->space == NULL && !poor)
-		gp_precision_span(f, &out->plan, out->prior_sigma2, out->prior_d);
-	gp_precision_set_prior(f, out->prior_sigma2, out->prior_d);
+		gp_precision_span(f, plan, sigma2, d);
+	gp_precision_set_prior(f, sigma2, d);
 	if (isnan(nugget) && f->space && !f->env->dry)
 		nugget = gp_precision_choose_nugget(f);
 	return nugget;
@@ -121,42 +123,70 @@ check_size(const gp_precision_fit *f)
 				 f->mean_diag);
 }
 
+/* The prior, its size, and the nugget. */
+double
+gp_precision_settle(gp_precision_fit *f, const gp_plan *plan)
+{
+	double		nugget = settle_prior(f, plan);
+
+	check_size(f);
+	if (isnan(nugget))
+		nugget = gp_nugget_choose(f->env, f->problem, f->targets, gp_precision_nugget_error, f,
+								  GP_NUGGET_CLIMB, f->dear ? 0 : REFINE);
+	gp_precision_set_targets(f, false);
+	f->error = 0.0;
+	return nugget;
+}
+
+/* The error of the solution in the end. */
+double
+gp_precision_fine(const gp_precision_fit *f)
+{
+	return f->problem->type == GP_DOUBLE ? FINE_DOUBLE : f->dear ? FINE_DEAR : FINE_FLOAT;
+}
+
+/* Finishes a posterior. */
+void
+gp_precision_finish(gp_precision_fit *f, double nugget, double error, double fine, double off, gp_posterior *out)
+{
+	gp_env	   *env = f->env;
+	const gp_problem *problem = f->problem;
+	const gp_targets *targets = f->targets;
+	gp_device  *dev = f->dev;
+	gp_eval		ev = {.dev = dev, .env = env, .n = problem->graph->nodes, .type = problem->type};
+	gp_solution solution;
+
+	out->prior_sigma2 = f->sigma2;
+	out->prior_d = f->d;
+	out->plan.exact_diagonal = off == 0.0;
+	for (int64_t k = 0; k < problem->nlabelled && !env->dry; k++)
+		out->variance[problem->labelled[k]] = f->noise * gp_precision_share_of_noise(f, k);
+	tell(f, error, fine, off);
+	solution = solution_of(f, nugget);
+	gp_precision_fit_close(f);
+	gp_posterior_finish(env, problem, targets, &solution, NULL, out);
+	gp_posterior_settle(&ev, problem, targets, &solution, out);
+	gp_solution_free(dev, &solution);
+}
+
 /* The posterior. */
 gp_posterior *
 gp_infer_precision(gp_device *dev, const gp_problem *problem, const gp_csr *s, const gp_plan *plan)
 {
 	gp_env	   *env = dev->env;
-	gp_eval		ev = {.dev = dev, .env = env, .n = problem->graph->nodes, .type = problem->type};
-	bool		dear = gp_precision_is_dear(s);
-	double		fine = problem->type == GP_DOUBLE ? FINE_DOUBLE : dear ? FINE_DEAR : FINE_FLOAT;
 	gp_targets	targets = gp_targets_make(env, problem);
 	gp_posterior *out = gp_posterior_create(env, problem, &targets, plan);
-	gp_solution solution;
 	double		nugget;
 	double		error;
 	double		off;
 	gp_precision_fit f;
 
 	gp_precision_fit_open(&f, dev, problem, &targets, s);
-	nugget = settle_prior(&f, out);
-	check_size(&f);
-	if (isnan(nugget))
-		nugget = gp_nugget_choose(env, problem, &targets, gp_precision_nugget_error, &f,
-								  GP_NUGGET_CLIMB, dear ? 0 : REFINE);
-	gp_precision_set_targets(&f, false);
-	f.error = 0.0;
-	gp_precision_solve_labels(&f, nugget, fine, out->mean);
+	nugget = gp_precision_settle(&f, &out->plan);
+	gp_precision_solve_labels(&f, nugget, gp_precision_fine(&f), out->mean);
 	error = f.error;
 	off = gp_precision_variances(&f, out->variance);
-	out->plan.exact_diagonal = off == 0.0;
-	for (int64_t k = 0; k < problem->nlabelled && !env->dry; k++)
-		out->variance[problem->labelled[k]] = f.noise * gp_precision_share_of_noise(&f, k);
-	tell(&f, error, fine, off);
-	solution = solution_of(&f, nugget);
-	gp_precision_fit_close(&f);
-	gp_posterior_finish(env, problem, &targets, &solution, NULL, out);
-	gp_posterior_settle(&ev, problem, &targets, &solution, out);
-	gp_solution_free(dev, &solution);
+	gp_precision_finish(&f, nugget, error, gp_precision_fine(&f), off, out);
 	gp_targets_free(env, &targets);
 	return out;
 }

@@ -13,6 +13,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <string.h>
 
 #define PAD 16					/* columns that a row of sparse products takes at no more cost */
 #define FEWEST_COLOURS 8		/* of labels */
@@ -32,15 +33,24 @@ class_sign(const gp_precision_fit *f, int32_t c, int j)
  * Colours for the labels beside so many columns: one each where they are few, else what fills
  * the rows of sparse products.
  */
+int32_t
+gp_precision_label_colours(const gp_problem *problem, int32_t columns)
+{
+	int64_t		m = problem->nlabelled;
+	int64_t		wide = ((int64_t) columns + FEWEST_COLOURS + PAD - 1) / PAD * PAD - columns;
+	bool		exact = (double) m * (double) problem->graph->nodes <= GP_PROBE_WORK || m <= wide;
+
+	return (int32_t) (exact ? m : wide);
+}
+
+/* Colours them. */
 static void
 colour_labels(gp_precision_fit *f, int32_t columns)
 {
 	int64_t		m = f->problem->nlabelled;
-	int64_t		wide = ((int64_t) columns + FEWEST_COLOURS + PAD - 1) / PAD * PAD - columns;
-	bool		exact = (double) m * (double) f->problem->graph->nodes <= GP_PROBE_WORK || m <= wide;
 
 	gp_free(f->env, f->colour);
-	f->colours = (int32_t) (exact ? m : wide);
+	f->colours = gp_precision_label_colours(f->problem, columns);
 	f->colour = gp_probe_colours(f->env, f->s, f->problem->labelled, m, f->colours);
 }
 
@@ -114,12 +124,13 @@ gp_precision_fit_open(gp_precision_fit *f, gp_device *dev, const gp_problem *pro
 	int64_t		room = problem->nlabelled * gp_max64(targets->columns, SKETCH);
 
 	*f = (gp_precision_fit) {.env = dev->env, .dev = dev, .s = s, .problem = problem, .targets = targets};
-	f->dear = gp_precision_is_dear(s);
+	f->dear = problem->dear || gp_precision_is_dear(s);
 	f->p = gp_precision_open(dev, s, problem->type);
 	f->alone = gp_probe_alone(f->env, s, problem->labelled, problem->nlabelled);
 	f->at = gp_alloc_figures(f->env, room, sizeof(double));
 	f->loo = gp_alloc_figures(f->env, room, sizeof(double));
 	f->variance = gp_alloc_figures(f->env, problem->nlabelled, sizeof(double));
+	f->least = gp_alloc_figures(f->env, problem->nlabelled, sizeof(double));
 	f->index = gp_loo_sample(f->env, targets, problem->nlabelled, &f->nindex);
 }
 
@@ -127,13 +138,15 @@ gp_precision_fit_open(gp_precision_fit *f, gp_device *dev, const gp_problem *pro
 void
 gp_precision_fit_close(gp_precision_fit *f)
 {
-	gp_precision_close(f->p);
+	if (f->p)
+		gp_precision_close(f->p);
 	forget(f);
 	gp_free(f->env, f->sketch);
 	gp_free(f->env, f->colour);
 	gp_free(f->env, f->alone);
 	gp_free(f->env, f->at);
 	gp_free(f->env, f->variance);
+	gp_free(f->env, f->least);
 	gp_free(f->env, f->index);
 }
 
@@ -221,6 +234,7 @@ read_labels(gp_precision_fit *f, const double *host, bool scaled, int64_t first,
 		double		unscale = scaled ? gp_precision_unscale(f->p, node) : 1.0;
 		int64_t		probe = columns + f->colour[k] - first;
 
+		f->least[k] = scaled ? gp_precision_least(f->p, node) : gp_precision_least_of(f->p, f->sigma2, f->d, f->noise, node);
 		gp_look(f->env, k * cols, &next);
 		for (int64_t j = 0; j < cols && first + j < columns; j++)
 			f->at[k * columns + first + j] = unscale * host[k * cols + j];
@@ -245,24 +259,26 @@ take_labels(gp_precision_fit *f, gp_matrix x, int64_t first)
 	dev->destroy(dev, &rows);
 }
 
-/* Reads the classes' columns of a solution, scaled or not, at all nodes into mean, nodes x columns. */
+/* Reads the classes' columns of a solution, scaled or not, at all nodes. */
 static void
-take_means(gp_precision_fit *f, gp_matrix x, bool scaled, int64_t first, double *mean)
+take_means(gp_precision_fit *f, gp_matrix x, bool scaled, int64_t first, const gp_precision_means *means)
 {
-	int32_t		columns = f->columns;
-	int64_t		cols = gp_min64(x.cols, columns - first);
-	gp_matrix	out = gp_matrix_wrap(mean, x.rows, columns, GP_DOUBLE);
+	int64_t		columns = means->columns;
+	int64_t		at = first - means->first;
+	int64_t		cols = gp_min64(x.cols, columns - at);
+	gp_matrix	out = gp_matrix_wrap(means->value, x.rows, columns, GP_DOUBLE);
+	double	   *mean = means->value;
 	int64_t		next = 0;
 
 	if (cols <= 0)
 		return;
-	f->dev->download(f->dev, gp_matrix_cols(out, first, cols), gp_matrix_cols(x, 0, cols));
+	f->dev->download(f->dev, gp_matrix_cols(out, at, cols), gp_matrix_cols(x, 0, cols));
 	for (int64_t i = 0; i < x.rows && !f->env->dry; i++)
 	{
 		double		unscale = scaled ? gp_precision_unscale(f->p, i) : 1.0;
 
 		gp_look(f->env, i * cols, &next);
-		for (int64_t j = first; j < first + cols; j++)
+		for (int64_t j = at; j < at + cols; j++)
 			mean[i * columns + j] *= unscale;
 	}
 }
@@ -302,16 +318,12 @@ whole_of(const gp_precision_fit *f, const gp_elements *b)
 double
 gp_precision_share_of_noise(const gp_precision_fit *f, int64_t k)
 {
-	int32_t		node = f->problem->labelled[k];
-	double		least = f->space ? gp_precision_least_of(f->p, f->sigma2, f->d, f->noise, node) :
-		gp_precision_least(f->p, node);
-
-	return fmax(least, fmin(f->variance[k], f->noise / (1.0 + f->noise))) / f->noise;
+	return fmax(f->least[k], fmin(f->variance[k], f->noise / (1.0 + f->noise))) / f->noise;
 }
 
 /* Each label's prediction without itself, where at is the posterior mean of y less a level. */
-static void
-leave_out(gp_precision_fit *f, double level)
+void
+gp_precision_leave_out(gp_precision_fit *f, double level)
 {
 	int64_t		next = 0;
 
@@ -364,16 +376,15 @@ level_start(const gp_precision_fit *f)
 	return start;
 }
 
-/* Adds the level's posterior mean to all classes, at the labels and at all nodes. */
-static void
-add_level(gp_precision_fit *f, double tolerance, double *mean)
+/* The level's posterior mean. */
+void
+gp_precision_solve_level(gp_precision_fit *f, double tolerance, double *level)
 {
 	const gp_problem *problem = f->problem;
 	int64_t		n = f->s->rows;
 	int64_t		m = problem->nlabelled;
 	double		share = sqrt(f->columns + 1.0);
 	double		former = f->error;
-	double	   *host = gp_alloc_figures(f->env, n, sizeof(double));
 	gp_elements b = gp_elements_make(f->env, m);
 	gp_matrix	start = level_start(f);
 	gp_matrix	x;
@@ -386,18 +397,33 @@ add_level(gp_precision_fit *f, double tolerance, double *mean)
 	x = gp_precision_run(f, 1, &b, whole_of(f, &b), share * tolerance, &start);
 	f->error = fmax(former, f->error / share);
 	gp_elements_free(f->env, &b);
-	f->dev->download(f->dev, gp_matrix_wrap(host, n, 1, GP_DOUBLE), x);
+	f->dev->download(f->dev, gp_matrix_wrap(level, n, 1, GP_DOUBLE), x);
 	f->dev->destroy(f->dev, &x);
 	for (int64_t i = 0; i < n && !f->env->dry; i++)
 	{
-		gp_look(f->env, i * f->columns, &next);
-		host[i] *= gp_precision_unscale(f->p, i);
-		for (int32_t c = 0; c < f->columns; c++)
-			mean[i * f->columns + c] += host[i];
+		gp_look(f->env, i, &next);
+		level[i] *= gp_precision_unscale(f->p, i);
 	}
-	for (int64_t e = 0; e < m * f->columns && !f->env->dry; e++)
-		f->at[e] += host[problem->labelled[e / f->columns]];
-	gp_free(f->env, host);
+}
+
+/* Adds it to all classes, at the labels and at all nodes. */
+static void
+add_level(gp_precision_fit *f, double tolerance, double *mean)
+{
+	int64_t		n = f->s->rows;
+	double	   *level = gp_alloc_figures(f->env, n, sizeof(double));
+	int64_t		next = 0;
+
+	gp_precision_solve_level(f, tolerance, level);
+	for (int64_t i = 0; i < n && !f->env->dry; i++)
+	{
+		gp_look(f->env, i * f->columns, &next);
+		for (int32_t c = 0; c < f->columns; c++)
+			mean[i * f->columns + c] += level[i];
+	}
+	for (int64_t e = 0; e < f->problem->nlabelled * f->columns && !f->env->dry; e++)
+		f->at[e] += level[f->problem->labelled[e / f->columns]];
+	gp_free(f->env, level);
 }
 
 /* True when the last solution is that of the prior in hand with this nugget, and good enough. */
@@ -408,23 +434,31 @@ is_solved(const gp_precision_fit *f, double nugget, double tolerance)
 		f->solved.nugget == nugget && f->solved.score <= tolerance;
 }
 
-/* Solves all columns, in bands; the solution of one band is kept where its means are not asked for. */
+/* Solves some bands of columns; the solution of one that is alone is kept where its means are not asked for. */
 static void
-solve_bands(gp_precision_fit *f, double nugget, double tolerance, double *mean)
+run_bands(gp_precision_fit *f, double nugget, double tolerance, int64_t first, int64_t last, const gp_precision_means *means)
 {
 	int64_t		total = (int64_t) f->columns + f->colours;
 	bool		alone = total <= GP_PRECISION_BATCH;
+	int64_t		number = 0;
 
+	/* Those of labels whose colours are in other bands. */
+	if (!f->env->dry)
+		memset(f->variance, 0, f->problem->nlabelled * sizeof(double));
 	gp_precision_set(f->p, f->sigma2, f->d, f->problem->labelled, f->problem->nlabelled, f->noise);
-	for (gp_band band = gp_band_first(total, GP_PRECISION_BATCH); band.count > 0; gp_band_next(&band))
+	for (gp_band band = gp_band_first(total, GP_PRECISION_BATCH); band.count > 0 && number < last; gp_band_next(&band))
 	{
-		gp_elements b = right_sides(f, band.first, band.count);
-		gp_matrix	x = gp_precision_run(f, band.count, &b, whole_of(f, &b), tolerance, alone ? &f->last : NULL);
+		gp_elements b;
+		gp_matrix	x;
 
+		if (number++ < first)
+			continue;
+		b = right_sides(f, band.first, band.count);
+		x = gp_precision_run(f, band.count, &b, whole_of(f, &b), tolerance, alone ? &f->last : NULL);
 		gp_elements_free(f->env, &b);
 		take_labels(f, x, band.first);
-		if (mean)
-			take_means(f, x, true, band.first, mean);
+		if (means)
+			take_means(f, x, true, band.first, means);
 		else if (alone)
 		{
 			f->last = gp_precision_keep(f->p, &x);
@@ -470,34 +504,33 @@ gp_precision_span(gp_precision_fit *f, const gp_plan *plan, double sigma2, int d
 		leave_space(f);
 }
 
-/* Solves the system in hand, if that is not the one solved last. */
+/* Solves some bands of the system in hand, if that is not the one solved last. */
 static void
-solve_system(gp_precision_fit *f, double nugget, double tolerance, double *mean)
+solve_system(gp_precision_fit *f, double nugget, double tolerance, int64_t first, int64_t last, const gp_precision_means *means)
 {
 	if (!is_solved(f, nugget, tolerance))
 	{
-		solve_bands(f, nugget, tolerance, mean);
+		run_bands(f, nugget, tolerance, first, last, means);
 		return;
 	}
 	/* What has been read at the labels stands; who takes the means is the last to need the memory. */
 	f->error = fmax(f->error, f->solved.score);
-	if (mean)
+	if (means)
 	{
-		take_means(f, f->last, false, 0, mean);
+		take_means(f, f->last, false, 0, means);
 		f->dev->destroy(f->dev, &f->last);
 	}
 }
 
-/* The posterior at the labels with this nugget, and without each; at all nodes where mean is given. */
+/* Some bands of the labels' columns, or what is known of them already. */
 void
-gp_precision_solve_labels(gp_precision_fit *f, double nugget, double tolerance, double *mean)
+gp_precision_solve_bands(gp_precision_fit *f, double nugget, double tolerance, int64_t first, int64_t last,
+						 const gp_precision_means *means)
 {
-	bool		whole = mean && f->level > 0.0;
-
 	f->noise = nugget * f->mean_diag;
 	if (f->space)
 		search_space(f, nugget);
-	if (f->space && mean)
+	if (f->space && means)
 	{
 		/* From here on products refine the solution of one prior and nugget. */
 		f->last = gp_krylov_solution(f->space);
@@ -505,11 +538,21 @@ gp_precision_solve_labels(gp_precision_fit *f, double nugget, double tolerance, 
 		leave_space(f);
 	}
 	if (f->space == NULL)
-		solve_system(f, nugget, tolerance, mean);
+		solve_system(f, nugget, tolerance, first, last, means);
+}
+
+/* The posterior at the labels with this nugget, and without each; at all nodes where mean is given. */
+void
+gp_precision_solve_labels(gp_precision_fit *f, double nugget, double tolerance, double *mean)
+{
+	bool		whole = mean && f->level > 0.0;
+	gp_precision_means means = {mean, 0, f->columns};
+
+	gp_precision_solve_bands(f, nugget, tolerance, 0, INT64_MAX, mean ? &means : NULL);
 	if (whole)
 		add_level(f, tolerance, mean);
 	if (!f->env->dry)
-		leave_out(f, whole ? 0.0 : f->level);
+		gp_precision_leave_out(f, whole ? 0.0 : f->level);
 }
 
 /*

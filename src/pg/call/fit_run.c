@@ -110,7 +110,7 @@ fit_in_parts(gnngp_fit_run *run, const gnngp_graph_def *graph, const gnngp_model
 	run->fit.posterior = fit.posterior;
 	run->fit.device = fit.device;
 	run->spread = fit.spread;
-	run->fit.kernel = pstrdup(run->settings.kernel);
+	run->fit.kernel = pstrdup(fit.kernel ? fit.kernel : run->settings.kernel);
 	run->peak = run->env->peak;
 	run->seconds = take_lap(run);
 }

@@ -223,6 +223,15 @@ gnngp_env_join_notices(gp_env *env, gnngp_notices *former, const gnngp_notices *
 		env_notice(env, list_nth(more->messages, i), i == 0 ? more->hint : NULL);
 }
 
+/* True where there is anything to say. */
+bool
+gnngp_env_has_notices(const gp_env *env)
+{
+	const gnngp_notices *all = ((const server_env *) env)->notices;
+
+	return all && all->messages != NIL;
+}
+
 /* Says in one notice what was kept. */
 void
 gnngp_env_tell_notices(gp_env *env)

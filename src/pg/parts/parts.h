@@ -20,6 +20,7 @@ typedef struct gnngp_parts_fit
 {
 	gnngp_data *data;
 	gp_posterior *posterior;
+	const char *kernel;			/* NULL: that of the settings */
 	const char *device;
 	bool		spread;			/* Citus has nodes or edges on several servers */
 } gnngp_parts_fit;

@@ -20,6 +20,7 @@
 #define LEAST_PARTS 8			/* where there are so many nodes */
 #define FIELD 2048				/* a field of labels up to this size is taken whole, as in memory */
 #define LANDMARKS 512			/* else so many landmarks */
+#define OPEN_PRIOR "laplacian(sigma2=10)"	/* where it is to be chosen */
 
 /* What a fit is asked, and gives. */
 typedef struct job
@@ -43,11 +44,18 @@ gnngp_fits_in_parts(const gnngp_fit_settings *settings)
 	return strcmp(settings->strategy, gp_strategy_names[GP_STRATEGY_SQL]) == 0;
 }
 
+/* True where structure is all there is, and the Laplacian prior that leave-one-out likes best is meant. */
+static bool
+prior_is_open(const gnngp_fit_settings *settings, const gnngp_sources *src)
+{
+	return gnngp_kernel_is_auto(settings->kernel) && src->features == NULL && !src->sparse;
+}
+
 /* 22023 for settings that need a fit in memory. */
 static void
-check_settings(const gnngp_fit_settings *settings)
+check_settings(const gnngp_fit_settings *settings, const gnngp_sources *src)
 {
-	if (gnngp_kernel_is_auto(settings->kernel))
+	if (gnngp_kernel_is_auto(settings->kernel) && !prior_is_open(settings, src))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("strategy sql chooses no kernel"),
@@ -104,7 +112,7 @@ open_parts(job *j, gnngp_parts *p, const gnngp_sources *src, bool listed)
 	p->n = src->data->ids.n;
 	p->listed = listed;
 	p->schema = gnngp_schema();
-	p->program = gnngp_compile_kernel(env, j->settings->kernel);
+	p->program = gnngp_compile_kernel(env, prior_is_open(j->settings, src) ? OPEN_PRIOR : j->settings->kernel);
 	gnngp_parts_check(p->program, src);
 	p->edges = (double) src->edge_rows;
 	p->ev = (gp_eval) {.env = env,.n = p->n,.type = GP_FLOAT,.jitter = 1e-5};
@@ -121,6 +129,32 @@ open_parts(job *j, gnngp_parts *p, const gnngp_sources *src, bool listed)
 		gnngp_place_partitions(&p->place, env, j->owner, bytes);
 }
 
+/* Notes how many edges there are. */
+static void
+note_edges(gnngp_parts *p, int64 edges)
+{
+	gp_graph   *graph = gp_alloc_zero(p->ev.env, 1, sizeof(gp_graph));
+
+	graph->nodes = p->n;
+	graph->edges = edges;
+	p->src->data->graph = graph;
+	p->edges = (double) edges;
+}
+
+/* Counts them, where nothing else is asked about them. */
+static void
+count_edges(gnngp_parts *p)
+{
+	int64	   *degree = gp_alloc_zero(p->ev.env, p->n, sizeof(int64));
+	bool	   *field = gp_alloc_zero(p->ev.env, p->n, sizeof(bool));
+	int64		edges = gnngp_parts_degrees(p, degree, field);
+
+	if (!p->listed)
+		note_edges(p, edges);
+	gp_free(p->ev.env, degree);
+	gp_free(p->ev.env, field);
+}
+
 /* Chooses the landmarks: the field of few labels, else nodes of many neighbours (core/infer/landmarks.c). */
 static void
 choose_landmarks(job *j, gnngp_parts *p)
@@ -131,7 +165,6 @@ choose_landmarks(job *j, gnngp_parts *p)
 	bool		classes = data->task == GP_TASK_CLASSES;
 	int64		edges = gnngp_parts_degrees(p, degree, field);
 	int64		size = 0;
-	gp_graph   *graph;
 
 	for (int64 i = 0; i < p->n; i++)
 		size += field[i];
@@ -142,11 +175,7 @@ choose_landmarks(job *j, gnngp_parts *p)
 	{
 		p->landmark = gp_landmarks_of_degrees(p->ev.env, (uint64) j->settings->seed, p->n, degree,
 											  classes && size <= p->nlandmarks ? field : NULL, p->nlandmarks);
-		graph = gp_alloc_zero(p->ev.env, 1, sizeof(gp_graph));
-		graph->nodes = p->n;
-		graph->edges = edges;
-		p->src->data->graph = graph;
-		p->edges = (double) edges;
+		note_edges(p, edges);
 	}
 	gp_free(p->ev.env, degree);
 	gp_free(p->ev.env, field);
@@ -375,6 +404,38 @@ fit_factor(job *j)
 	return out;
 }
 
+/* The problem of a Laplacian prior. */
+static gp_problem
+prior_problem(const job *j, gnngp_parts *p)
+{
+	gp_problem	problem = regression_problem(p->src->data, j->settings);
+	gp_graph   *none = gp_alloc_zero(p->ev.env, 1, sizeof(gp_graph));
+
+	none->nodes = p->n;
+	problem.graph = none;
+	problem.program = p->program;
+	problem.open_prior = prior_is_open(j->settings, p->src);
+	return problem;
+}
+
+/* The posterior of a Laplacian prior, which has no factor. */
+static gp_posterior *
+fit_prior(job *j, gnngp_parts *p)
+{
+	gp_problem	problem = prior_problem(j, p);
+	gp_posterior *out;
+
+	/* The widest rows are those of predictions. */
+	cut_parts(p, 2 * (Max(problem.nclasses, 1) + 2));
+	gnngp_parts_edges(p);
+	count_edges(p);
+	out = gnngp_parts_precision(p, &problem);
+	if (out && problem.open_prior)
+		j->out.kernel = gp_kernel_print(j->env, gp_kernel_parse(j->env, psprintf("laplacian(d=%d, sigma2=%g)",
+																				 out->prior_d, out->prior_sigma2)));
+	return out;
+}
+
 /* Lists the statements of a fit. */
 static void
 list_statements(job *j, const gnngp_sources *src, gnngp_parts *list)
@@ -382,6 +443,11 @@ list_statements(job *j, const gnngp_sources *src, gnngp_parts *list)
 	job			copy = *j;
 
 	open_parts(&copy, list, src, true);
+	if (gp_precision_is_prior(list->program))
+	{
+		fit_prior(&copy, list);
+		return;
+	}
 	make_factor(&copy, list);
 	for (int k = 0; k < 2; k++)
 		gnngp_parts_gather(list, copy.factor.table, NULL, 0, 0);
@@ -411,12 +477,17 @@ fit_within(const gnngp_sources *src, void *arg)
 	gnngp_parts list;
 	gp_features *counted;
 
-	check_settings(j->settings);
+	check_settings(j->settings, src);
 	list_statements(j, src, &list);
 	open_parts(j, &j->p, src, false);
 	j->p.place.total = list.place.done;
-	make_factor(j, &j->p);
-	j->out.posterior = fit_factor(j);
+	if (gp_precision_is_prior(j->p.program))
+		j->out.posterior = fit_prior(j, &j->p);
+	else
+	{
+		make_factor(j, &j->p);
+		j->out.posterior = fit_factor(j);
+	}
 	counted = gp_alloc_zero(j->env, 1, sizeof(gp_features));
 	counted->rows = j->p.n;
 	counted->dims = j->p.dims;
@@ -456,9 +527,17 @@ gnngp_fit_in_parts(gp_env *env, const gnngp_graph_def *graph, const gnngp_fit_se
 
 /* Operations, about: what each table's making takes, and the last pass. */
 static double
-count_flops(const gnngp_parts *p, const gp_factor *f)
+count_flops(const job *j, gnngp_parts *p)
 {
-	double		rank = (double) gp_factor_rank(f);
+	gp_problem	problem;
+	double		rank;
+
+	if (gp_precision_is_prior(p->program))
+	{
+		problem = prior_problem(j, p);
+		return gnngp_parts_precision_flops(p, &problem);
+	}
+	rank = (double) gp_factor_rank(p->factor[p->program->nsteps - 1].f);
 
 	return (double) p->n * rank * (p->written / ((double) p->n * sizeof(float)) + rank);
 }
@@ -470,14 +549,14 @@ plan_within(const gnngp_sources *src, void *arg)
 	job		   *j = arg;
 	gnngp_parts list;
 
-	check_settings(j->settings);
+	check_settings(j->settings, src);
 	j->dims = gnngp_parts_count_features(src);
 	list_statements(j, src, &list);
 	j->plan = (gnngp_parts_plan) {
 		.bytes = list.task,
 		.written = list.written,
 		.shuffled = list.shuffled,
-		.flops = count_flops(&list, list.factor[list.program->nsteps - 1].f),
+		.flops = count_flops(j, &list),
 		.parts = list.parts,
 		.statements = (int) list.place.done
 	};

@@ -73,6 +73,12 @@ extern void gnngp_parts_check(const gp_program *program, const gnngp_sources *sr
 /* Notes a task that holds so many bytes. */
 extern void gnngp_parts_task(gnngp_parts *p, double bytes);
 
+/* parts_precision.c: the posterior of a Laplacian prior, from the table of edges; NULL for a list. */
+extern gp_posterior *gnngp_parts_precision(gnngp_parts *p, gp_problem *problem);
+
+/* Its operations, about. */
+extern double gnngp_parts_precision_flops(const gnngp_parts *p, const gp_problem *problem);
+
 /* parts_input.c */
 /* How many features there are; then the tables of features and edges. */
 extern int64 gnngp_parts_count_features(const gnngp_sources *src);

@@ -11,6 +11,7 @@
 #include "core/infer/landmarks.h"
 #include "factor_make.h"
 #include "funcapi.h"
+#include "matrix_spread.h"
 #include "miscadmin.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
@@ -137,8 +138,8 @@ copy_ids(MemoryContext context, const gnngp_value_ids *ids)
 }
 
 /* The graph of a call, which is kept until another one is asked for or the query ends. */
-static gp_graph *
-graph_of_call(FmgrInfo *call, ArrayType *values, const gnngp_value_ids *rows)
+gp_graph *
+gnngp_whole_graph(FmgrInfo *call, ArrayType *values, const gnngp_value_ids *rows)
 {
 	whole_graph *w = kept_graph;
 	MemoryContext context;
@@ -166,8 +167,8 @@ graph_of_call(FmgrInfo *call, ArrayType *values, const gnngp_value_ids *rows)
 }
 
 /* The rows of part k: up to the first id that is not below its bound. */
-static int64
-rows_of_part(const gnngp_value_ids *ids, int64 first, const int64 *bound, int n, int k)
+int64
+gnngp_rows_of_part(const gnngp_value_ids *ids, int64 first, const int64 *bound, int n, int k)
 {
 	int64		last = first;
 
@@ -179,9 +180,12 @@ rows_of_part(const gnngp_value_ids *ids, int64 first, const int64 *bound, int n,
 }
 
 /* 22023 for bounds that do not ascend. */
-static void
-check_bounds(ArrayType *array, const int64 *bound, int n)
+void
+gnngp_check_bounds(ArrayType *array)
 {
+	const int64 *bound = gnngp_array_data(array);
+	int			n = ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array));
+
 	if (array_contains_nulls(array))
 		gnngp_matrix_refuse("A bound is NULL.");
 	for (int k = 1; k < n; k++)
@@ -199,7 +203,7 @@ put_parts(ReturnSetInfo *result, const gnngp_value_ids *ids, gp_matrix m, const 
 
 	for (int k = 0; k <= n; k++)
 	{
-		int64		rows = rows_of_part(ids, first, bound, n, k);
+		int64		rows = gnngp_rows_of_part(ids, first, bound, n, k);
 		gnngp_value_ids part;
 
 		if (rows == 0)
@@ -230,11 +234,11 @@ gnngp_matrix_spread(PG_FUNCTION_ARGS)
 	gp_matrix	m;
 
 	InitMaterializedSRF(fcinfo, 0);
-	check_bounds(bounds, bound, n);
+	gnngp_check_bounds(bounds);
 	table = gnngp_matrix_read(PG_GETARG_DATUM(0));
 	if (table.wide)
 		gnngp_matrix_refuse("Columns are of single precision.");
-	graph = graph_of_call(fcinfo->flinfo, PG_GETARG_ARRAYTYPE_P(1), &table.ids);
+	graph = gnngp_whole_graph(fcinfo->flinfo, PG_GETARG_ARRAYTYPE_P(1), &table.ids);
 	env = gnngp_env_create(CurrentMemoryContext);
 	m = gnngp_matrix_numbers(env, &table);
 	dev = gnngp_device_open(env, gnngp_factor_threads(16.0 * graph->edges * m.cols));
