@@ -3,7 +3,7 @@
 CREATE OR REPLACE FUNCTION @extschema@.gp_fit_links(
     graph text,
     model text DEFAULT NULL,
-    kernel @extschema@.gp_kernel DEFAULT 'gcn',
+    kernel @extschema@.gp_kernel DEFAULT NULL,
     method text DEFAULT 'auto',
     seed bigint DEFAULT 0,
     replace boolean DEFAULT false,

@@ -103,6 +103,8 @@ SELECT try($$SELECT gp_fit_links('g', method => 'dgp(steps=20')$$);
 SELECT try($$SELECT gp_fit_links('g', method => 'dpg')$$);
 SELECT try($$SELECT gp_fit_links('g', method => 'scores(steps=20)')$$);
 SELECT try($$SELECT gp_fit_links('g', kernel => 'gin', method => 'dgp')$$);
+SELECT try($$SELECT gp_fit_links('g', kernel => 'gcn', method => 'dgp')$$);
+SELECT try($$SELECT gp_fit_links('g', kernel => 'auto', method => 'dgp')$$);
 SELECT try($$SELECT gp_embedding('names')$$);
 SELECT gp_fit_links('g', model => 'pairs', method => 'pairs') IS NOT NULL;
 SELECT try($$SELECT gp_embedding('pairs')$$);

@@ -286,7 +286,6 @@ SELECT count(*) FROM gp_model_catalog WHERE name IN ('tiny', 'complete');
 -- What is refused
 SELECT try($$SELECT gp_fit_links('nowhere')$$);
 SELECT try($$SELECT gp_fit_links(NULL)$$);
-SELECT try($$SELECT gp_fit_links('g', kernel => NULL)$$);
 SELECT try($$SELECT gp_fit_links('g', kernel => 'gcm')$$);
 SELECT try($$SELECT gp_fit_links('g', method => NULL)$$);
 SELECT try($$SELECT gp_fit_links('g', method => 'score')$$);

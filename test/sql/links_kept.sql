@@ -151,6 +151,9 @@ CALL gp_refresh('numbers');
 SELECT link_keep, link_min_probability = :least, bool_and(probability >= :least), count(*) > 20, count(*) < :n FROM gp_models, gp_predict_links('numbers', k => 5) WHERE model = 'numbers' GROUP BY 1, 2;
 -- What was not kept is computed
 SELECT count(*) > :n, min(probability) < :least FROM gp_predict_links('numbers', k => 6);
+-- Where none is, that is told
+SELECT model FROM gp_fit_links('numbers', keep => 5, min_probability => 1);
+SELECT count(*) FROM gp_predict_links('numbers', k => 5);
 
 SELECT gp_drop_graph(g) FROM unnest('{numbers,names,arcs,few}'::text[]) AS g;
 SELECT count(*) FROM gp_block;

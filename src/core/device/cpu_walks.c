@@ -1,9 +1,10 @@
 /*
  * cpu_walks.c - walks of two and three steps between the ends of pairs, on the CPU.
  *
- * What a source reaches in two steps is added up in one array of all nodes; the
+ * What a source reaches in two steps is added up in one array of all nodes, or, where that is far
+ * longer than what is reached, in a table of the nodes that are; the
  * third step is taken backwards from each target.  So the work is that of the
- * walks themselves, not that of a product with the whole graph.  It is too short
+ * walks themselves, not that of a product with the whole graph, whatever the number of nodes.  It is too short
  * to be shared out: each thread would need an array of its own.
  */
 #include <string.h>
@@ -23,9 +24,13 @@ typedef struct walks_job
 	double	   *two;
 	double	   *three;
 	const int64_t *first;		/* pairs of each group, which share what is reached */
-	lanes	   *reached;		/* of each node, zero between groups */
+	lanes	   *reached;		/* of each node, zero between groups; or of each place of the table */
+	int32_t    *key;			/* of each place of the table its node, or -1; NULL: a node's place is its number */
+	int			bits;			/* of a place of the table, for the group that is walked */
 } walks_job;
 
+#define TABLE_SHARE 16			/* an array so many times as long as what is reached is not worth being cleared, */
+#define ARRAY_ROWS (INT64_C(1) << 18)	/* but for a short one, which is read faster */
 #define GROUP_ENTRIES (INT64_C(1) << 22)	/* walked back for a group: some ten milliseconds */
 
 /* The weights of a middle. */
@@ -33,6 +38,19 @@ static inline lanes
 weights_of(const walks_job *job, int32_t node)
 {
 	return *(const lanes *) gp_matrix_at(job->w, node, 0);
+}
+
+/* Where a node's sum stands: its number, or its place in the table, else the empty one where it would be put. */
+static inline int64_t
+place_of(const walks_job *job, int32_t node)
+{
+	uint32_t	at;
+
+	if (job->key == NULL)
+		return node;
+	for (at = (uint32_t) node * UINT32_C(2654435769) >> (32 - job->bits); job->key[at] != node && job->key[at] >= 0;)
+		at = (at + 1) & ((UINT32_C(1) << job->bits) - 1);
+	return at;
 }
 
 /* reached_b = sum_a s_ia w_a s_ab, a being neighbours of i but for skip. */
@@ -49,7 +67,13 @@ reach(const walks_job *job, int32_t i, int32_t skip, lanes *reached)
 		if (a == skip)
 			continue;
 		for (int64_t e = s->start[a]; e < s->start[a + 1]; e++)
-			reached[s->col[e]] += w;
+		{
+			int64_t		at = place_of(job, s->col[e]);
+
+			if (job->key)
+				job->key[at] = s->col[e];
+			reached[at] += w;
+		}
 	}
 }
 
@@ -70,6 +94,12 @@ unreach(const walks_job *job, int32_t i, lanes *reached)
 {
 	const gp_csr *s = job->s;
 
+	if (job->key)
+	{
+		memset(reached, 0, sizeof(lanes) << job->bits);
+		memset(job->key, 0xff, sizeof(int32_t) << job->bits);
+		return;
+	}
 	if (reach_entries(s, i) >= s->rows)
 	{
 		memset(reached, 0, (size_t) s->rows * sizeof(lanes));
@@ -88,9 +118,20 @@ put_lanes(double *out, int64_t e, lanes v)
 		out[e * GP_WALK_LANES + q] = v[q];
 }
 
+/* The bits of a table's places that has room for so many nodes. */
+static int
+bits_for(int64_t nodes)
+{
+	int			bits = 1;
+
+	while (INT64_C(1) << bits < 2 * nodes)
+		bits++;
+	return bits;
+}
+
 /* The pairs of one group. */
 static void
-walk_group(const walks_job *job, int64_t group)
+walk_group(walks_job *job, int64_t group)
 {
 	const gp_csr *s = job->s;
 	int64_t		first = job->first[group];
@@ -98,6 +139,7 @@ walk_group(const walks_job *job, int64_t group)
 	bool		cut = job->cut && job->cut[first];
 	lanes	   *reached = job->reached;
 
+	job->bits = bits_for(reach_entries(s, i));
 	reach(job, i, cut ? job->dst[first] : -1, reached);
 	for (int64_t e = first; e < job->first[group + 1]; e++)
 	{
@@ -109,9 +151,9 @@ walk_group(const walks_job *job, int64_t group)
 			int32_t		b = s->col[k];
 
 			if (!cut || b != i)
-				three += weights_of(job, b) * reached[b];
+				three += weights_of(job, b) * reached[place_of(job, b)];
 		}
-		put_lanes(job->two, e, reached[j]);
+		put_lanes(job->two, e, reached[place_of(job, j)]);
 		put_lanes(job->three, e, three);
 	}
 	unreach(job, i, reached);
@@ -144,12 +186,39 @@ group_pairs(gp_device *dev, const walks_job *job, int64_t n, int64_t *groups)
 	return first;
 }
 
+/* The most entries that two steps of a group go through. */
+static int64_t
+longest_reach(const walks_job *job, int64_t groups)
+{
+	int64_t		longest = 0;
+
+	for (int64_t g = 0; g < groups; g++)
+		longest = gp_max64(longest, reach_entries(job->s, job->src[job->first[g]]));
+	return longest;
+}
+
+/* Room for what a group reaches. */
+static void
+open_reached(gp_device *dev, walks_job *job, int64_t groups)
+{
+	int64_t		most = longest_reach(job, groups);
+	int64_t		places = job->s->rows;
+
+	if (places > ARRAY_ROWS && most <= places / TABLE_SHARE)
+	{
+		places = INT64_C(1) << bits_for(most);
+		job->key = gp_alloc_array(dev->env, places, sizeof(int32_t));
+		memset(job->key, 0xff, places * sizeof(int32_t));
+	}
+	job->reached = gp_alloc_zero(dev->env, places, sizeof(lanes));
+}
+
 /* two and three of n pairs. */
 void
 gp_cpu_walks(gp_device *dev, const gp_csr *s, gp_matrix w, int64_t n, const int32_t *src,
 			 const int32_t *dst, const bool *cut, double *two, double *three)
 {
-	walks_job	job = {s, w, src, dst, cut, two, three, NULL, NULL};
+	walks_job	job = {.s = s, .w = w, .src = src, .dst = dst, .cut = cut, .two = two, .three = three};
 	int64_t		groups;
 	int64_t    *first;
 
@@ -157,12 +226,13 @@ gp_cpu_walks(gp_device *dev, const gp_csr *s, gp_matrix w, int64_t n, const int3
 				   w.type == GP_FLOAT);
 	first = group_pairs(dev, &job, n, &groups);
 	job.first = first;
-	job.reached = gp_alloc_zero(dev->env, s->rows, sizeof(lanes));
+	open_reached(dev, &job, groups);
 	for (int64_t group = 0; group < groups; group++)
 	{
 		dev->env->check_interrupts(dev->env);
 		walk_group(&job, group);
 	}
 	gp_free(dev->env, job.reached);
+	gp_free(dev->env, job.key);
 	gp_free(dev->env, first);
 }

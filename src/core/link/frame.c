@@ -10,6 +10,7 @@
 #include <string.h>
 
 #define COLUMN_BYTES (256.0 * 1024 * 1024)	/* that one matrix of a block may take */
+#define WIDE_NODES 10000		/* of more, half as many columns at once stay nearer to the processor */
 
 /* A matrix with the pattern of s and room for values of its own. */
 static gp_csr
@@ -230,11 +231,13 @@ gp_link_frame_close(gp_link_frame *f)
 	memset(f, 0, sizeof(*f));
 }
 
-/* 64 sources, fewer, in steps of 16, where a column is long: a block's matrices hold whole columns. */
+/* 64 sources, 32 of a larger graph, fewer, in steps of 16, where a column is long: a block's matrices hold whole columns. */
 int32_t
 gp_link_block_size(int64_t nodes)
 {
 	double		most = COLUMN_BYTES / (8.0 * (double) (nodes > 0 ? nodes : 1));
 
-	return most >= GP_LINK_BLOCK ? GP_LINK_BLOCK : most >= 16.0 ? (int32_t) most / 16 * 16 : 16;
+	int32_t		block = nodes > WIDE_NODES ? GP_LINK_BLOCK / 2 : GP_LINK_BLOCK;
+
+	return most >= block ? block : most >= 16.0 ? (int32_t) most / 16 * 16 : 16;
 }

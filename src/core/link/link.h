@@ -267,6 +267,7 @@ typedef struct gp_link_kept
 	int64_t    *first;			/* nodes + 1: of each node's rows */
 	int64_t		room;
 	gp_link_row *row;
+	int64_t		passed;			/* pairs that were too unlikely */
 } gp_link_kept;
 
 /* Memory of the environment; k is at most GP_LINK_MOST_KEPT.  Pairs below the least probability are left out. */

@@ -72,6 +72,8 @@ extern gp_link_pairs gp_link_pairs_join(gp_env *env, const gp_link_pairs *a, int
 										gp_link_pairs *b);
 extern void gp_link_pairs_free(gp_env *env, gp_link_pairs *pairs);
 
+typedef struct gp_link_local gp_link_local;
+
 /* sides.c: the two sides of each component, where its links lead from one to the other. */
 #define GP_LINK_NO_SIDE 2
 

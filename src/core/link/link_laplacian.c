@@ -18,6 +18,7 @@
 #define ERROR_AIM 1e-9			/* of the series; no smaller entry is told from nothing */
 #define WALK_LENGTH 10			/* T */
 #define SMALLEST_WALK 1e-3		/* of DeepWalk's matrix: less says nothing */
+#define LOCAL_SHARE 32			/* an entry gone through by itself takes as long as one of so many columns at once */
 #define SERIES (GP_LINK_SCALES + 1)	/* the scales, then DeepWalk */
 
 static const double scales[GP_LINK_SCALES] = {1.0, 10.0, 100.0};
@@ -223,6 +224,62 @@ run(recurrence *r, const gp_link_cut *cuts)
 	f->dev->destroy(f->dev, &odd);
 }
 
+/* Adds the entries of all steps of a source's pairs first to end. */
+static void
+add_column(recurrence *r, int64_t first, int64_t end, const float *entry)
+{
+	int64_t		n = end - first;
+
+	for (int32_t k = 1; k <= r->steps; k++)
+		for (int s = 0; s < SERIES; s++)
+			for (int64_t e = 0; e < n && r->c[s][k] != 0.0; e++)
+				r->sum[s][first + e] += r->c[s][k] * entry[(k - 1) * n + e];
+}
+
+/* The end of the pairs of one source. */
+static int64_t
+end_of_source(const gp_link_block *block, int64_t first)
+{
+	int64_t		end = first + 1;
+
+	while (end < block->n && block->slot[end] == block->slot[first])
+		end++;
+	return end;
+}
+
+/*
+ * Runs the recurrence source by source where it reaches few nodes; false, and nothing added, where that is more
+ * work than all columns at once.  One column may take twice its share.
+ */
+static bool
+run_local(recurrence *r, gp_link_local *local)
+{
+	gp_link_frame *f = r->f;
+	const gp_link_block *block = r->block;
+	int64_t		share = (gp_csr_entries(&f->smooth) + f->n) * r->steps / LOCAL_SHARE;
+	int64_t		left = share * block->sources;
+	float	   *entry = gp_alloc_array(f->env, gp_size_mul(f->env, block->n, r->steps), sizeof(float));
+	int64_t		next = 0;
+
+	for (int64_t first = 0, end; first < block->n && left >= 0; first = end)
+	{
+		int64_t		most = gp_min64(left, 2 * share);
+		int64_t		work;
+
+		end = end_of_source(block, first);
+		work = gp_link_local_column(local, &f->smooth, block->source[block->slot[first]], r->steps, end - first,
+									block->dst + first, most, entry);
+		left = work > most ? -1 : left - work;
+		if (left >= 0)
+			add_column(r, first, end, entry);
+		gp_look(f->env, share * block->sources - left, &next);
+	}
+	gp_free(f->env, entry);
+	for (int s = 0; s < SERIES && left < 0; s++)
+		memset(r->sum[s], 0, block->n * sizeof(double));
+	return left >= 0;
+}
+
 /* The strength of an end without the link that is cut. */
 static double
 strength_of(const gp_link_frame *f, int32_t node, const gp_link_cut *cut)
@@ -306,7 +363,8 @@ gp_link_laplacian(gp_link_frame *f, const gp_link_block *block, const gp_link_cu
 	recurrence	r = recurrence_open(f, block);
 	int64_t		next = 0;
 
-	run(&r, cuts);
+	if (cuts || f->local == NULL || r.steps > GP_LINK_LOCAL_STEPS || !run_local(&r, f->local))
+		run(&r, cuts);
 	for (int64_t e = 0; e < block->n; e++)
 	{
 		gp_look(f->env, e, &next);

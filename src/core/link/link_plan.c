@@ -227,7 +227,7 @@ gp_link_plan_keep(const gp_device *dev, const gp_link_problem *problem, const gp
 	double		nodes = (double) problem->graph->nodes;
 	double		m = (double) gp_link_fold_rows(problem->graph->edges);
 	int			threads = dev->room > 0 ? 1 : dev->threads;
-	gp_count	out = {.bytes = 3.0 * nodes * (double) k * sizeof(gp_link_row) + 48.0 * nodes * threads};
+	gp_count	out = {.bytes = 3.0 * nodes * (double) k * sizeof(gp_link_row) + (48.0 + GP_LINK_LOCAL_BYTES) * nodes * threads};
 
 	if (k == 0)
 		return (gp_count) {0};

@@ -22,6 +22,7 @@ struct gp_links
 	gp_matrix	lean;			/* m x GP_LINK_LEAN float */
 	gp_link_search *search;		/* made by the first gp_links_best */
 	gp_link_candidates candidates;	/* of the search */
+	gp_link_local *local;		/* of the calling thread, made by the first gp_links_best that has use for it */
 	gp_csr	   *neighbours;		/* of the method pairs: for the search */
 };
 

@@ -54,6 +54,7 @@ typedef struct gp_link_frame
 	bool		owns_statistics;
 	const float *place;			/* of a deep Gaussian process, whose logit is the last score; or NULL */
 	int32_t		place_width;
+	gp_link_local *local;		/* a thread's room for columns that reach few nodes; NULL: all are computed whole */
 } gp_link_frame;
 
 /*
@@ -138,6 +139,20 @@ extern void gp_link_cut_spmm(gp_link_frame *f, const gp_csr *s, double self, dou
 extern void gp_link_cut_columns(gp_link_frame *f, const gp_csr *s, double self, int32_t sources,
 								const int32_t *source, gp_matrix scratch, gp_matrix dst,
 								const gp_link_cut *cuts);
+
+/* local.c: columns of the recurrence that reach few nodes. */
+#define GP_LINK_LOCAL_STEPS 10	/* more of them reach all nodes of most graphs */
+#define GP_LINK_LOCAL_BYTES 24.0	/* that the room takes for each node */
+
+extern gp_link_local *gp_link_local_open(gp_env *env, int64_t nodes);
+extern void gp_link_local_free(gp_env *env, gp_link_local *local);
+
+/*
+ * The entries of T_1 .. T_steps of a source at n pairs, whose other ends are dst: steps x n; s is float, and
+ * symmetric.  Returns how many entries of s it went through: where it is more than most, none was computed.
+ */
+extern int64_t gp_link_local_column(gp_link_local *local, const gp_csr *s, int32_t source, int32_t steps,
+									int64_t n, const int32_t *dst, int64_t most, float *entry);
 
 /* structure.c: fills the scores that need no features. */
 extern void gp_link_structure(gp_link_frame *f, const gp_link_block *block,

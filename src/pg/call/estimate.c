@@ -127,9 +127,12 @@ estimate_links(FunctionCallInfo fcinfo, gp_env *env, const gnngp_graph_def *grap
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("strategy, landmarks and live cannot be given with method %s", asked->method),
 				 errhint("They are for fits of nodes.")));
-	if (!gnngp_kernel_is_auto(asked->kernel))
-		settings.kernel = asked->kernel;
 	gnngp_link_settings_check(&settings);
+	if (!gnngp_kernel_is_auto(asked->kernel))
+	{
+		settings.kernel = asked->kernel;
+		gnngp_link_allow_kernel(&settings);
+	}
 	env->limit = 0;
 	device = gnngp_device_open(env, 0);
 	data = gnngp_read(env, graph, "auto", false);

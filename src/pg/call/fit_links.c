@@ -15,8 +15,9 @@ static gnngp_link_settings
 link_fit_settings(FunctionCallInfo fcinfo)
 {
 	gnngp_link_settings settings;
+	bool		given = !PG_ARGISNULL(2);
 
-	settings.kernel = gnngp_kernel_argument(fcinfo, 2);
+	settings.kernel = given ? gnngp_kernel_argument(fcinfo, 2) : pstrdup(GNNGP_LINK_KERNEL);
 	settings.method = gnngp_text_argument(fcinfo, 3, "method");
 	gnngp_require_argument(fcinfo, 4, "seed");
 	settings.seed = PG_GETARG_INT64(4);
@@ -24,6 +25,8 @@ link_fit_settings(FunctionCallInfo fcinfo)
 	settings.keep = PG_NARGS() > 6 && !PG_ARGISNULL(6) ? PG_GETARG_INT32(6) : 0;
 	settings.min_probability = PG_NARGS() > 7 && !PG_ARGISNULL(7) ? PG_GETARG_FLOAT8(7) : 0.0;
 	gnngp_link_settings_check(&settings);
+	if (given)
+		gnngp_link_allow_kernel(&settings);
 	return settings;
 }
 

@@ -71,12 +71,6 @@ gnngp_link_settings_check(gnngp_link_settings *settings)
 							   method == GP_LINK_SCORES ? gp_scores_print(env, &(gp_scores) {options.features > 0}) :
 							   methods[method]);
 	gnngp_env_destroy(env);
-	if (method == GP_LINK_DEEP && !gnngp_kernel_is_auto(settings->kernel) &&
-		strcmp(settings->kernel, GNNGP_LINK_KERNEL) != 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("kernel cannot be given with method dgp"),
-				 errhint("Its kernel is learnt; the options of method dgp are part of its text.")));
 	if (settings->keep < 0 || settings->keep > GP_LINK_MOST_KEPT)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -94,6 +88,26 @@ gnngp_link_settings_check(gnngp_link_settings *settings)
 				 errhint("It leaves pairs out of those that are stored, such as keep => 10; gp_predict_links tells the probability of all others.")));
 }
 
+/* Refuses a kernel that was given for a method that learns its own. */
+void
+gnngp_link_allow_kernel(const gnngp_link_settings *settings)
+{
+	if (gnngp_link_is_trained(settings))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("kernel cannot be given with method dgp"),
+				 errhint("Its kernel is learnt; the options of method dgp are part of its text.")));
+}
+
+/* Tells when there are candidates, and none of them is likely enough to be kept. */
+static void
+notice_nothing(gp_env *env, const gp_link_kept *kept, double least)
+{
+	if (kept->passed > 0 && kept->first[kept->nodes] == 0)
+		gp_notice(env, "A smaller min_probability, such as 0.5, keeps those that are rather linked than not.",
+				  "no pair is kept: none has a probability of at least %g", least);
+}
+
 /* The best pairs of every node, where some are to be kept; each thread takes nodes of its own, as in predictions, unless a card does it. */
 gp_link_kept
 gnngp_link_keep(gp_device *device, const gp_link_model *links, const gnngp_link_settings *settings)
@@ -108,6 +122,7 @@ gnngp_link_keep(gp_device *device, const gp_link_model *links, const gnngp_link_
 	open = gp_links_open(one, links);
 	gp_links_share(open, gnngp_setting_threads());
 	kept = gp_links_keep(open, settings->keep, settings->min_probability);
+	notice_nothing(device->env, &kept, settings->min_probability);
 	gp_links_close(open);
 	if (one != device)
 		one->close(one);

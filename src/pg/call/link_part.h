@@ -15,6 +15,9 @@
 /* Checks and normalises settings in place: 22023 names what is out of range. */
 extern void gnngp_link_settings_check(gnngp_link_settings *settings);
 
+/* Refuses a kernel that was given for a method that learns its own. */
+extern void gnngp_link_allow_kernel(const gnngp_link_settings *settings);
+
 /* True for a text that names a method of links; the name of one. */
 extern bool gnngp_link_has_method(gp_env *env, const char *text);
 extern const char *gnngp_link_method_name(gp_link_method method);
