@@ -46,6 +46,7 @@ END $$;
 SELECT k AS kernel, apart(k) FROM unnest(ARRAY['sage', 'gin', 'profile', 'gcnii', 'gcn(layers=3)', 'gcn']) AS k;
 
 -- Around the hub the edges are read once a round for both ends, where an index would be looked into thousands of times.
+SELECT FROM pg_stat_force_next_flush();
 BEGIN;
 SELECT count(*) FROM gp_predict_live('m', 0);
 SELECT pg_stat_get_xact_numscans('edge'::regclass) AS scans,
