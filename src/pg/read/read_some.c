@@ -414,9 +414,9 @@ has_index(const gnngp_table *table, const gnngp_column *column)
 	return found;
 }
 
-/* Tells once in a session where an index would help. */
+/* Tells once in a session where an index would help; with the column beside it, if any, degrees are counted in the index alone. */
 static void
-advise_index(const gnngp_table *table, const gnngp_column *column)
+advise_index(const gnngp_table *table, const gnngp_column *column, const gnngp_column *beside)
 {
 	static HTAB *told = NULL;
 	int64		key;
@@ -435,7 +435,8 @@ advise_index(const gnngp_table *table, const gnngp_column *column)
 	if (!found)
 		ereport(NOTICE,
 				(errmsg("column \"%s\" of table \"%s\" has no index, so all of the table is read", column->name, table->name),
-				 errhint("CREATE INDEX ON %s (%s);", table->quoted, column->quoted)));
+				 errhint("CREATE INDEX ON %s (%s%s%s);", table->quoted, column->quoted, beside ? ", " : "",
+						 beside ? beside->quoted : "")));
 }
 
 /* Reads the edges of the nodes of a round, by each end; at once for both where all are read. */
@@ -518,9 +519,9 @@ read_rounds(some_state *s, int hops, gnngp_rim rim)
 		read_round(s, hop < hops ? GNNGP_RIM_EDGES : rim);
 	}
 	/* Behind the queries, which tell who may not know of these tables. */
-	advise_index(&s->r->nodes, &s->r->id);
+	advise_index(&s->r->nodes, &s->r->id, NULL);
 	for (int k = 0; k < 2; k++)
-		advise_index(&s->r->edges, &s->end[k]);
+		advise_index(&s->r->edges, &s->end[k], &s->end[1 - k]);
 }
 
 /* Compares two nodes that were met, by the order of ids. */
