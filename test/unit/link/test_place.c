@@ -223,6 +223,6 @@ main(void)
 	in_env(check_damage(env));
 	in_env(check_memory(env));
 	disturb("scores with a deep Gaussian process's", TEST_REFUSE, 211, 20, whole(env));
-	disturb("scores with a deep Gaussian process's", TEST_CANCEL, 41, 4, whole(env));
+	disturb("scores with a deep Gaussian process's", TEST_CANCEL, 163, 4, whole(env));
 	return done_testing();
 }
