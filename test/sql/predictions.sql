@@ -199,6 +199,41 @@ SELECT count(*) FROM gp_predict('theirs');
 SELECT gp_drop_graph('theirs');
 RESET ROLE;
 
+-- A table before is kept while something needs the type of its rows
+CREATE FUNCTION needs_rows() RETURNS SETOF hashed_predictions LANGUAGE sql AS 'SELECT * FROM hashed_predictions';
+CALL gp_refresh('hashed');
+CALL gp_refresh('hashed');
+SELECT predictions, predictions_past FROM gp_model_catalog WHERE name = 'hashed';
+DROP FUNCTION needs_rows;
+-- A new owner has partitions, too, and nothing that the one before has added, which would run as the new one
+GRANT CREATE ON SCHEMA public TO predictions_other;
+SELECT gp_set_owner('hashed', 'predictions_other');
+SELECT relname, relowner::regrole FROM pg_class WHERE relname ~ '^hashed_predictions2(_\d)?$' ORDER BY 1;
+BEGIN;
+CREATE INDEX ON hashed_predictions2_1 (node) WHERE node > 0;
+SELECT gp_set_owner('predictions_other.hashed', CURRENT_USER);
+ROLLBACK;
+BEGIN;
+CREATE POLICY trapped ON hashed_predictions2 USING (node > 0);
+ALTER TABLE hashed_predictions2 ENABLE ROW LEVEL SECURITY;
+SELECT gp_set_owner('predictions_other.hashed', CURRENT_USER);
+ROLLBACK;
+BEGIN;
+ALTER TABLE hashed_predictions2 ADD x box DEFAULT NULL;
+SELECT gp_set_owner('predictions_other.hashed', CURRENT_USER);
+ROLLBACK;
+BEGIN;
+ALTER TABLE hashed_predictions2 ADD CHECK (node > 0);
+SELECT gp_set_owner('predictions_other.hashed', CURRENT_USER);
+ROLLBACK;
+BEGIN;
+CREATE RULE trapped AS ON DELETE TO hashed_predictions2_2 DO NOTHING;
+SELECT gp_set_owner('predictions_other.hashed', CURRENT_USER);
+ROLLBACK;
+SELECT gp_set_owner('predictions_other.hashed', CURRENT_USER);
+SELECT relname, relowner = CURRENT_USER::regrole AS mine FROM pg_class WHERE relname ~ '^hashed_predictions2(_\d)?$' ORDER BY 1;
+SELECT count(*) FROM gp_predict('hashed', top => NULL);
+
 DROP OWNED BY predictions_owner, predictions_reader, predictions_other CASCADE;
 DROP ROLE predictions_owner, predictions_reader, predictions_other;
 SELECT gp_drop_graph(g) FROM unnest('{nodes,divided,hashed,by_class,values}'::text[]) AS g;

@@ -48,9 +48,12 @@ extern void gnngp_delete_models(const char *column, int64 id, Oid owner);
 /* Tables of predictions, inside SPI: those of models by a column of theirs, "id" or "graph", with those before them, and of edges. */
 extern List *gnngp_predictions_of(const char *column, int64 id, bool edges);
 
-/* Drops tables of an owner, and gives them to another one. */
+/* Drops tables of an owner, and gives them to another one: 55000 where the owner has added to them. */
 extern void gnngp_predictions_drop(List *tables, Oid owner);
 extern void gnngp_predictions_give(List *tables, Oid owner, Oid new_owner);
+
+/* Drops the packed edges of a graph's models. */
+extern void gnngp_edges_forget(const gnngp_graph_def *graph);
 
 /* Drops those that a model had before its last fit, but for what somebody reads, or something depends on. */
 extern void gnngp_predictions_prune(const gnngp_model *model);

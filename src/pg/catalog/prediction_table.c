@@ -297,14 +297,23 @@ gnngp_predictions_drop(List *tables, Oid owner)
 	for_tables(tables, owner, drop_one, NULL);
 }
 
+/* True where nothing of the user's depends on a table, its partitions or the types of their rows. */
+static bool
+is_free(Oid table)
+{
+	return ask("SELECT FROM (SELECT $1 UNION ALL SELECT i.inhrelid FROM pg_inherits AS i WHERE i.inhparent = $1) AS t (oid)"
+			   " JOIN pg_class AS c ON c.oid = t.oid JOIN pg_type AS y ON y.oid = c.reltype JOIN pg_depend AS d ON d.deptype = 'n' AND"
+			   " (d.refclassid, d.refobjid) IN (('pg_class'::regclass, c.oid), ('pg_type'::regclass, y.oid), ('pg_type'::regclass, y.typarray))",
+			   table, InvalidOid, "") == 0;
+}
+
 /* Drops a table that nobody reads and on which nothing depends; else it is listed again. */
 static void
 drop_unused(Oid table, const char *quoted, void *arg)
 {
 	List	  **kept = arg;
 
-	if (ask("SELECT FROM pg_depend WHERE refclassid = 'pg_class'::regclass AND refobjid = $1 AND deptype = 'n'",
-			table, InvalidOid, "") == 0 && ConditionalLockRelationOid(table, AccessExclusiveLock))
+	if (is_free(table) && ConditionalLockRelationOid(table, AccessExclusiveLock))
 		drop_one(table, quoted, NULL);
 	else
 		*kept = lappend_oid(*kept, table);
@@ -359,6 +368,50 @@ gnngp_predictions_grant(const gnngp_model *model, Oid grantee, bool given)
 	for_tables(gnngp_predictions_of("id", model->id, false), model->owner_role, grant_one, &g);
 }
 
+/*
+ * 55000 where a table has anything that the extension does not give it: who reads it is its owner then, and code of
+ * the owner before would run as the new one.
+ */
+static void
+require_plain(Oid table, const char *quoted)
+{
+	if (ask("SELECT FROM (SELECT $1 UNION ALL SELECT i.inhrelid FROM pg_inherits AS i WHERE i.inhparent = $1) AS t (oid)"
+			" JOIN pg_class AS c ON c.oid = t.oid"
+			" WHERE c.relhasrules OR c.relhastriggers OR c.relrowsecurity OR c.relkind <> 'r' AND (c.relkind <> 'p' OR c.oid <> $1)"
+			" OR c.oid <> $1 AND NOT c.relispartition"
+			" OR EXISTS (SELECT FROM pg_attribute AS a WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped AND (a.atthasdef OR"
+			" a.atttypid NOT IN ('int2'::regtype, 'int4'::regtype, 'int8'::regtype, 'text'::regtype, 'float8'::regtype, 'bytea'::regtype)))"
+			" OR EXISTS (SELECT FROM pg_constraint AS k WHERE k.conrelid = c.oid AND k.contype = 'c')"
+			" OR EXISTS (SELECT FROM pg_index AS x WHERE x.indrelid = c.oid AND (x.indexprs IS NOT NULL OR x.indpred IS NOT NULL))"
+			" OR EXISTS (SELECT FROM pg_statistic_ext AS e WHERE e.stxrelid = c.oid AND e.stxexprs IS NOT NULL)",
+			table, InvalidOid, "") > 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("table of predictions %s has been altered", quoted),
+				 errdetail("The new owner would run what the owner before has added to it."),
+				 errhint("Fit the model again with gp_refresh, drop the table, or take back what was added.")));
+}
+
+/* Gives one table with its partitions to another role. */
+static void
+give_one(Oid table, const char *quoted, const char *role)
+{
+	uint64		n;
+	Oid		   *partition;
+
+	execute(psprintf("ALTER TABLE %s OWNER TO %s", quoted, role));
+	n = ask("SELECT i.inhrelid FROM pg_inherits AS i JOIN pg_class AS c ON c.oid = i.inhrelid WHERE i.inhparent = $1 AND c.relispartition"
+			" ORDER BY 1", table, InvalidOid, "");
+	partition = palloc(sizeof(Oid) * Max(n, 1));
+	for (uint64 i = 0; i < n; i++)
+		partition[i] = atooid(answer(i));
+	for (uint64 i = 0; i < n; i++)
+		execute(psprintf("ALTER TABLE %s OWNER TO %s",
+						 quote_qualified_identifier(get_namespace_name(get_rel_namespace(partition[i])), get_rel_name(partition[i])), role));
+	/* They are locked now, and the owner before can alter them no more. */
+	require_plain(table, quoted);
+}
+
 /* Gives tables to another role, as the current user. */
 void
 gnngp_predictions_give(List *tables, Oid owner, Oid new_owner)
@@ -372,7 +425,7 @@ gnngp_predictions_give(List *tables, Oid owner, Oid new_owner)
 		const char *quoted = table_name(lfirst_oid(cell), owner);
 
 		if (quoted)
-			execute(psprintf("ALTER TABLE %s OWNER TO %s", quoted, quote_identifier(GetUserNameFromId(new_owner, false))));
+			give_one(lfirst_oid(cell), quoted, quote_identifier(GetUserNameFromId(new_owner, false)));
 	}
 	AtEOXact_GUC(false, level);
 }
@@ -425,4 +478,18 @@ gnngp_edges_renew(const gnngp_model *model, const gnngp_graph_def *graph, bool s
 	gnngp_execute_as_extension(psprintf("UPDATE %s.%s SET edges_kept = $2, edges_mark = $3 WHERE id = $1", gnngp_schema(),
 										gnngp_model_kind.table), 3, types, values, NULL);
 	return quoted;
+}
+
+/* Drops the packed edges of a graph's models: who takes the graph over packs his own. */
+void
+gnngp_edges_forget(const gnngp_graph_def *graph)
+{
+	Oid			types[] = {INT8OID};
+	Datum		values[] = {Int64GetDatum(graph->id)};
+	const char *schema = gnngp_schema();
+
+	gnngp_predictions_drop(list_tables(psprintf("SELECT edges_kept::oid FROM %s.%s WHERE graph = $1 AND edges_kept IS NOT NULL",
+												schema, gnngp_model_kind.table), graph->id), graph->owner_role);
+	gnngp_execute_latest(psprintf("UPDATE %s.%s SET edges_kept = NULL, edges_mark = NULL WHERE graph = $1", schema,
+								  gnngp_model_kind.table), 1, types, values);
 }

@@ -19,6 +19,7 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
+#include "utils/plancache.h"
 
 #define MANY_KEYS 1000			/* from which the whole table is read where it is not much larger */
 #define COLUMNS 6
@@ -147,15 +148,22 @@ hand_over(table_receiver *r)
 	r->block.nrows = 0;
 }
 
-/* 55000 unless the rows are what the table was made with. */
+/* 55000: the table is not what the model made. */
+pg_noreturn static void
+report_altered(const gnngp_model *model)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("the table of the predictions of model \"%s\" has been altered", model->name),
+			 errhint("Fit the model again with gp_refresh.")));
+}
+
+/* Holds the columns against those that the table was made with. */
 static void
 receive_startup(DestReceiver *self, int operation, TupleDesc desc)
 {
 	if (desc->natts != 2 || TupleDescAttr(desc, 0)->atttypid != INT8OID || TupleDescAttr(desc, 1)->atttypid != BYTEAOID)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("the table of the predictions of model \"%s\" has been altered", ((table_receiver *) self)->model->name),
-				 errhint("Fit the model again with gp_refresh.")));
+		report_altered(((table_receiver *) self)->model);
 }
 
 /* Takes one row of the table: nodes ascend, and each has as many bytes as the model's classes make. */
@@ -191,6 +199,9 @@ static void
 run_query(table_receiver *r, const char *table, const int64 *keys, int64 n)
 {
 	SPIExecuteOptions options = {.read_only = true,.dest = &r->pub};
+	Oid			type = INT8ARRAYOID;
+	SPIPlanPtr	plan;
+	CachedPlanSource *source;
 	Datum	   *key = palloc(sizeof(Datum) * Max(n, 1));
 
 	for (int64 i = 0; i < n; i++)
@@ -203,8 +214,16 @@ run_query(table_receiver *r, const char *table, const int64 *keys, int64 n)
 			.ptype = INT8ARRAYOID,.pflags = PARAM_FLAG_CONST
 		};
 	}
-	if (SPI_execute_extended(psprintf("SELECT p.node::pg_catalog.int8, p.packed FROM %s AS p%s ORDER BY p.node", table,
-									  keys ? " WHERE p.node OPERATOR(pg_catalog.=) ANY ($1)" : ""), &options) != SPI_OK_SELECT)
+	plan = SPI_prepare_cursor(psprintf("SELECT p.node::pg_catalog.int8, p.packed FROM %s AS p%s ORDER BY p.node", table,
+									   keys ? " WHERE p.node OPERATOR(pg_catalog.=) ANY ($1)" : ""), keys ? 1 : 0, &type,
+							  CURSOR_OPT_PARALLEL_OK);
+	if (plan == NULL)
+		elog(ERROR, "preparing the reading of predictions returned %s", SPI_result_code_string(SPI_result));
+	/* A schema can be renamed beside a table's lock. */
+	source = linitial(SPI_plan_get_plan_sources(plan));
+	if (!list_member_oid(source->relationOids, r->model->predictions))
+		report_altered(r->model);
+	if (SPI_execute_plan_extended(plan, &options) != SPI_OK_SELECT)
 		elog(ERROR, "reading predictions failed");
 }
 
