@@ -21,13 +21,13 @@ OBJS = $(PG_OBJS) $(CORE_OBJS)
 # The installation script is put together from these parts, in this order.  Those of
 # functions and views replace what is there, so that an update takes them, too.
 REPLACED_PARTS = bytes.sql graph.sql predict.sql live.sql loo.sql cluster.sql model.sql links.sql device.sql report.sql views.sql
-SQL_PARTS = $(addprefix sql/parts/,head.sql role_type.sql catalog.sql shell_types.sql bytes.sql \
+SQL_PARTS = $(addprefix sql/parts/,head.sql role_type.sql table_type.sql catalog.sql shell_types.sql bytes.sql \
 	kernel_type.sql node_list.sql $(filter-out bytes.sql views.sql,$(REPLACED_PARTS)) aggregates.sql matrix.sql views.sql)
 SQL_SCRIPT = sql/$(EXTENSION)--$(EXTVERSION).sql
 
 # The update from the release before: what cannot be replaced, then the same parts.
 UPDATE = 0.1.0--$(EXTVERSION)
-UPDATE_PARTS = sql/parts/role_type.sql sql/update/$(UPDATE).sql sql/parts/node_list.sql \
+UPDATE_PARTS = sql/parts/role_type.sql sql/parts/table_type.sql sql/update/$(UPDATE).sql sql/parts/node_list.sql \
 	$(addprefix sql/parts/,$(REPLACED_PARTS)) sql/parts/matrix.sql
 UPDATE_SCRIPT = sql/$(EXTENSION)--$(UPDATE).sql
 

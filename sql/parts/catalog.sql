@@ -106,10 +106,10 @@ CREATE TABLE @extschema@.gp_model_catalog (
     asked_live boolean DEFAULT false,
     live_bytes bigint DEFAULT 0,
     -- the table that has the predictions of all nodes, and those of fits before
-    predictions regclass,
-    predictions_past regclass[],
+    predictions @extschema@.gp_table,
+    predictions_past @extschema@.gp_table[],
     -- packed edges of a refresh, and by what the next one knows them again
-    edges_kept regclass,
+    edges_kept @extschema@.gp_table,
     edges_mark text
 );
 

@@ -118,7 +118,7 @@ CREATE OR REPLACE VIEW @extschema@.gp_models WITH (security_invoker = true) AS
            nullif(m.link_kept_bytes, 0) AS link_kept_bytes,
            nullif(m.live_bytes, 0) AS live_bytes,
            nullif(m.link_asked_min_probability, 0) AS link_min_probability,
-           m.predictions
+           CASE WHEN m.predictions::regclass <> 0 THEN m.predictions::regclass END AS predictions
     FROM @extschema@.gp_model_catalog m
         LEFT JOIN @extschema@.gp_graph_catalog g ON g.id = m.graph;
 

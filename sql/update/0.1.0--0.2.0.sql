@@ -178,9 +178,9 @@ ALTER TABLE @extschema@.gp_model_catalog
     ADD COLUMN link_kept_bytes bigint,
     ADD COLUMN asked_live boolean DEFAULT false,
     ADD COLUMN live_bytes bigint DEFAULT 0,
-    ADD COLUMN predictions regclass,
-    ADD COLUMN predictions_past regclass[],
-    ADD COLUMN edges_kept regclass,
+    ADD COLUMN predictions @extschema@.gp_table,
+    ADD COLUMN predictions_past @extschema@.gp_table[],
+    ADD COLUMN edges_kept @extschema@.gp_table,
     ADD COLUMN edges_mark text;
 UPDATE @extschema@.gp_model_catalog SET kernel = asked_kernel;
 

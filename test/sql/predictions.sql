@@ -199,6 +199,26 @@ SELECT count(*) FROM gp_predict('theirs');
 SELECT gp_drop_graph('theirs');
 RESET ROLE;
 
+-- In a dump a table that is gone is none, and no number, which another table may have where the dump is restored; nor is one that the dump has not
+SELECT 'public.nodes'::gp_table, 'public.gone'::gp_table, 'nodes'::gp_table, '"a.b'::gp_table, '-'::gp_table;
+SELECT ('pg_class'::regclass::oid::text)::gp_table;
+BEGIN;
+UPDATE gp_model_catalog SET predictions = 'public.gone' WHERE name = 'hashed';
+SELECT predictions FROM gp_models WHERE model = 'hashed';
+SELECT count(*) FROM gp_predict('hashed');
+ROLLBACK;
+BEGIN;
+UPDATE gp_model_catalog SET predictions = 'public.gone' WHERE name = 'hashed';
+SELECT count(*) FROM gp_predict('hashed', 10);
+ROLLBACK;
+BEGIN;
+UPDATE gp_model_catalog SET predictions = 'public.gone' WHERE name = 'hashed';
+SELECT count(*) FROM gp_predict('hashed', -10);
+ROLLBACK;
+BEGIN;
+DROP TABLE hashed_predictions;
+SELECT predictions FROM gp_model_catalog WHERE name = 'hashed';
+ROLLBACK;
 -- A table before is kept while something needs the type of its rows
 CREATE FUNCTION needs_rows() RETURNS SETOF hashed_predictions LANGUAGE sql AS 'SELECT * FROM hashed_predictions';
 CALL gp_refresh('hashed');

@@ -286,6 +286,9 @@ extern void gnngp_predictions_make(gnngp_model *model, const gnngp_graph_def *gr
 /* Locks that table for reading, and gives its name for a query; 55000 when it is gone, or no table of the owner. */
 extern const char *gnngp_predictions_open(const gnngp_model *model);
 
+/* 55000: it is gone. */
+extern void gnngp_predictions_gone(const gnngp_model *model);
+
 /*
  * The table of edges that a refresh has packed: locked and named, NULL where there is none; and empty for new ones of this
  * mark, NULL where the owner may make none. Its columns are (part integer, g gp_graph, bad bigint). As the owner, inside SPI.

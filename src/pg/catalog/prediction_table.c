@@ -65,6 +65,17 @@ table_name(Oid table, Oid owner)
 	return name;
 }
 
+/* 55000: the table is not there, or another one's. */
+void
+gnngp_predictions_gone(const gnngp_model *model)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("the predictions of model \"%s\" are no longer in a table of its owner", model->name),
+			 errdetail("The table was dropped or given away, or the model was fitted twice since this query began."),
+			 errhint("Try again; where that does not help, fit the model again with gp_refresh.")));
+}
+
 /* Locks the table of a model for reading, and names it. */
 const char *
 gnngp_predictions_open(const gnngp_model *model)
@@ -74,11 +85,7 @@ gnngp_predictions_open(const gnngp_model *model)
 	LockRelationOid(model->predictions, AccessShareLock);
 	name = table_name(model->predictions, model->owner_role);
 	if (name == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("the predictions of model \"%s\" are no longer in a table of its owner", model->name),
-				 errdetail("The table was dropped or given away, or the model was fitted twice since this query began."),
-				 errhint("Try again; where that does not help, fit the model again with gp_refresh.")));
+		gnngp_predictions_gone(model);
 	return name;
 }
 
@@ -257,7 +264,7 @@ list_tables(const char *query, int64 model)
 List *
 gnngp_predictions_of(const char *column, int64 id, bool edges)
 {
-	return list_tables(psprintf("SELECT t.t::oid FROM %s.%s AS m CROSS JOIN LATERAL unnest(m.predictions || m.predictions_past%s) AS t (t)"
+	return list_tables(psprintf("SELECT t.t::regclass::oid FROM %s.%s AS m CROSS JOIN LATERAL unnest(m.predictions || m.predictions_past%s) AS t (t)"
 								" WHERE m.%s = $1 AND t.t IS NOT NULL ORDER BY 1", gnngp_schema(), gnngp_model_kind.table,
 								edges ? " || m.edges_kept" : "", column), id);
 }
@@ -334,7 +341,7 @@ gnngp_predictions_prune(const gnngp_model *model)
 			model->owner_role, InvalidOid, model->name) == 0)
 		return;
 	id = strtoll(answer(0), NULL, 10);
-	for_tables(list_tables(psprintf("SELECT t.t::oid FROM %s.%s AS m CROSS JOIN LATERAL unnest(m.predictions_past) AS t (t) WHERE m.id = $1",
+	for_tables(list_tables(psprintf("SELECT t.t::regclass::oid FROM %s.%s AS m CROSS JOIN LATERAL unnest(m.predictions_past) AS t (t) WHERE m.id = $1",
 									schema, gnngp_model_kind.table), id), model->owner_role, drop_unused, &kept);
 	initStringInfo(&array);
 	foreach(cell, kept)
@@ -488,7 +495,7 @@ gnngp_edges_forget(const gnngp_graph_def *graph)
 	Datum		values[] = {Int64GetDatum(graph->id)};
 	const char *schema = gnngp_schema();
 
-	gnngp_predictions_drop(list_tables(psprintf("SELECT edges_kept::oid FROM %s.%s WHERE graph = $1 AND edges_kept IS NOT NULL",
+	gnngp_predictions_drop(list_tables(psprintf("SELECT edges_kept::regclass::oid FROM %s.%s WHERE graph = $1 AND edges_kept IS NOT NULL",
 												schema, gnngp_model_kind.table), graph->id), graph->owner_role);
 	gnngp_execute_latest(psprintf("UPDATE %s.%s SET edges_kept = NULL, edges_mark = NULL WHERE graph = $1", schema,
 								  gnngp_model_kind.table), 1, types, values);

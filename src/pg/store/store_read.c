@@ -253,6 +253,8 @@ receive_block(TupleTableSlot *slot, DestReceiver *self)
 	gnngp_block_open(br->model, VARDATA(data), VARSIZE(data) - VARHDRSZ, &block);
 	br->blocks++;
 	br->rows += block.nrows;
+	if (block.nrows == 0 && !OidIsValid(br->model->predictions))
+		gnngp_predictions_gone(br->model);
 	if (block.nrows > 0)
 		br->last_key = row_key(&block, block.nrows - 1);
 	CHECK_FOR_INTERRUPTS();
