@@ -148,7 +148,7 @@ is($node->safe_psql('postgres', q{SELECT cardinality(predictions_past) FROM gp_m
 $reader->query_safe('COMMIT');
 $reader->quit;
 $node->safe_psql('postgres', q{CALL gp_refresh('small')});
-is($node->safe_psql('postgres', q{SELECT predictions_past FROM gp_model_catalog WHERE name = 'small'}), '{small_predictions2}', 'as the refresh after does');
+is($node->safe_psql('postgres', q{SELECT predictions_past FROM gp_model_catalog WHERE name = 'small'}), '{public.small_predictions2}', 'as the refresh after does');
 
 # A dump brings table and model back, and each as it was.
 my $dump = $node->basedir . '/dump';
@@ -233,5 +233,17 @@ for my $tamper ('INSERT INTO %I.%I VALUES (0, 99, NULL)',
 	like($err, qr/is missing|comes twice/, 'by an error that says so') or diag $err;
 	is($node->safe_psql('postgres', 'SELECT 1'), '1', 'and the server goes on');
 }
+
+# Who may read a model no longer beside a fit of it does not read the table of that fit, either
+$node->safe_psql('postgres', q{CREATE ROLE reader; SELECT gp_fit('large', 'shared', kernel => 'gcn', strategy => 'sql', landmarks => 50, nugget => 0.1);
+	SELECT gp_grant('shared', 'reader')});
+$session = background($node, q{BEGIN; SELECT gp_fit('large', 'shared', kernel => 'gcn', strategy => 'sql', landmarks => 50, nugget => 0.1); SELECT pg_sleep(3); COMMIT});
+$node->poll_query_until('postgres', q{SELECT count(*) > 0 FROM pg_stat_activity WHERE query LIKE '%gp_fit(%' AND wait_event = 'PgSleep' AND pid <> pg_backend_pid()});
+($rc, undef, $err) = $node->psql('postgres', q{SELECT gp_revoke('shared', 'reader')});
+like($err, qr/is being/, 'a revoke beside a fit that is stored is refused');
+finish($session);
+is($node->safe_psql('postgres', q{SELECT has_table_privilege('reader', predictions, 'SELECT') FROM gp_models WHERE model = 'shared'}), 't', 'the grant holds for the new table');
+$node->safe_psql('postgres', q{SELECT gp_revoke('shared', 'reader')});
+is($node->safe_psql('postgres', q{SELECT has_table_privilege('reader', predictions, 'SELECT') FROM gp_models WHERE model = 'shared'}), 'f', 'and no longer once it is taken back');
 
 done_testing();

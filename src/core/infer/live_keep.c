@@ -203,7 +203,7 @@ gp_live_fits(const gp_keep *keep)
 	if (!gp_live_read(keep, &f) || labelled == NULL || !(f.columns >= 1.0 && f.columns < INT32_MAX))
 		return false;
 	columns = (int64_t) f.columns;
-	if (!is_dense(weights, f.exact ? labelled->rows : -1, columns, true) || weights->rows >= INT32_MAX)
+	if (!is_dense(weights, f.exact ? labelled->rows : -1, columns, true) || weights->rows < 1 || weights->rows >= INT32_MAX)
 		return false;
 	rank = weights->rows;
 	for (int k = 0; k < keep->n; k++)

@@ -370,6 +370,8 @@ gnngp_fit_store(gnngp_fit_run *run, gnngp_model *model)
 		gnngp_predictions_make(model, gnngp_graph_by_id(run->graph_id), run->spread);
 
 	gnngp_model_save(model, run->parts);
+	if (OidIsValid(model->predictions))
+		gnngp_predictions_share(model);
 	if (run->parts & GNNGP_PART_NODES)
 	{
 		gnngp_store_posterior(model, run->data, run->fit.posterior);

@@ -277,11 +277,13 @@ extern gnngp_identity gnngp_become_owner(Oid owner);
 extern void gnngp_become_again(const gnngp_identity *saved);
 
 /*
- * Makes a table for the predictions of a model that is about to be saved, which is its owner's and lies as the nodes do: those who
- * may read the model may read it. Where the owner may make no table there, the model gets none, and a NOTICE says so.  spread: Citus
+ * Makes a table for the predictions of a model that is about to be saved, which is its owner's and lies as the nodes do. Where the owner may make no table there, the model gets none, and a NOTICE says so.  spread: Citus
  * has nodes or edges on several servers.
  */
 extern void gnngp_predictions_make(gnngp_model *model, const gnngp_graph_def *graph, bool spread);
+
+/* Lets those read that table who may read the model, which has been saved. */
+extern void gnngp_predictions_share(const gnngp_model *model);
 
 /* Locks that table for reading, and gives its name for a query; 55000 when it is gone, or no table of the owner. */
 extern const char *gnngp_predictions_open(const gnngp_model *model);

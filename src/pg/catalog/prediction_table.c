@@ -205,22 +205,6 @@ set_grant(const char *quoted, Oid grantee, bool grant)
 					 OidIsValid(grantee) ? quote_identifier(GetUserNameFromId(grantee, false)) : "PUBLIC"));
 }
 
-/* Lets those read a table who may read the model of its name so far. */
-static void
-grant_as_before(const gnngp_model *model, const char *quoted)
-{
-	const char *schema = gnngp_schema();
-	uint64		n = ask(psprintf("SELECT %s.gp_role_oid(g.grantee) FROM %s.gp_grant_catalog AS g JOIN %s.%s AS m ON m.id = g.model"
-								 " WHERE %s.gp_role_oid(m.owner) = $1 AND m.name = $3",
-								 schema, schema, schema, gnngp_model_kind.table, schema), model->owner_role, InvalidOid, model->name);
-	Oid		   *grantee = palloc(sizeof(Oid) * Max(n, 1));
-
-	for (uint64 i = 0; i < n; i++)
-		grantee[i] = atooid(answer(i));
-	for (uint64 i = 0; i < n; i++)
-		set_grant(quoted, grantee[i], true);
-}
-
 /* Makes a table for the predictions of a model that is about to be saved. */
 void
 gnngp_predictions_make(gnngp_model *model, const gnngp_graph_def *graph, bool spread)
@@ -232,7 +216,6 @@ gnngp_predictions_make(gnngp_model *model, const gnngp_graph_def *graph, bool sp
 	{
 		saved = gnngp_become_owner(model->owner_role);
 		model->predictions = make_table(model, graph, spread);
-		grant_as_before(model, table_name(model->predictions, model->owner_role));
 		gnngp_become_again(&saved);
 	}
 	else
@@ -435,6 +418,35 @@ gnngp_predictions_give(List *tables, Oid owner, Oid new_owner)
 			give_one(lfirst_oid(cell), quoted, quote_identifier(GetUserNameFromId(new_owner, false)));
 	}
 	AtEOXact_GUC(false, level);
+}
+
+/*
+ * Lets those read the table of a model who may read the model.  Its row is saved and locked: who is granted it, or no longer, is either
+ * seen here or waits for the table.
+ */
+void
+gnngp_predictions_share(const gnngp_model *model)
+{
+	Oid			types[] = {INT8OID};
+	Datum		values[] = {Int64GetDatum(model->id)};
+	const char *schema = gnngp_schema();
+	Oid		   *grantee;
+	uint64		n;
+
+	gnngp_spi_connect();
+	gnngp_execute_latest(psprintf("SELECT %s.gp_role_oid(grantee) FROM %s.gp_grant_catalog WHERE model = $1"
+								  " AND %s.gp_role_oid(grantee) IS NOT NULL", schema, schema, schema), 1, types, values);
+	n = SPI_processed;
+	grantee = palloc(sizeof(Oid) * Max(n, 1));
+	for (uint64 i = 0; i < n; i++)
+		grantee[i] = atooid(answer(i));
+	for (uint64 i = 0; i < n; i++)
+	{
+		grant		g = {grantee[i], true};
+
+		for_tables(list_make1_oid(model->predictions), model->owner_role, grant_one, &g);
+	}
+	gnngp_spi_finish();
 }
 
 /* ---- edges ---- */
