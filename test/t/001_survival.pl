@@ -178,7 +178,7 @@ is($other->safe_psql('target', "SET ROLE keeper; $owners"), '', 'one that is cre
 is($other->safe_psql('target', 'SET ROLE reader; SELECT count(*) FROM gp_models'), '0', 'nor a grant');
 $other->safe_psql('target', q{SELECT gp_set_owner('small', 'keeper')});
 is($other->safe_psql('target', "SET ROLE keeper; $owners"), 'keeper small', 'until it is given to it');
-is($other->safe_psql('target', 'SET ROLE keeper; SELECT count(*) FROM gp_models'), '3', 'with the models');
+is($other->safe_psql('target', 'SET ROLE keeper; SELECT count(*) FROM gp_models'), '4', 'with the models');
 is($other->safe_psql('target', 'SET ROLE keeper; SELECT outcome FROM gp_refreshes'), 'succeeded', 'and the log');
 $other->command_ok([ 'pg_dump', '--no-owner', '--no-privileges', '-f', $dump, $other->connstr('target') ],
 	'a dump with a grantee that is gone');
