@@ -27,6 +27,31 @@
 static const Oid column_types[COLUMNS] = {INT8OID, TEXTOID, FLOAT8OID, FLOAT8OID, FLOAT8OID, BYTEAOID};
 static const Oid array_types[COLUMNS] = {INT8ARRAYOID, TEXTARRAYOID, FLOAT8ARRAYOID, FLOAT8ARRAYOID, FLOAT8ARRAYOID, BYTEAARRAYOID};
 
+/* 55000: the table is not what the model made. */
+pg_noreturn static void
+report_altered(const gnngp_model *model)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("the table of the predictions of model \"%s\" has been altered", model->name),
+			 errhint("Fit the model again with gp_refresh.")));
+}
+
+/* Prepares a statement on a model's table: its schema can be renamed beside the table's lock. */
+static SPIPlanPtr
+prepare(const gnngp_model *model, const char *query, int nargs, const Oid *types, int options)
+{
+	SPIPlanPtr	plan = SPI_prepare_cursor(query, nargs, unconstify(Oid *, types), options);
+	CachedPlanSource *source;
+
+	if (plan == NULL)
+		elog(ERROR, "preparing a statement on predictions returned %s", SPI_result_code_string(SPI_result));
+	source = linitial(SPI_plan_get_plan_sources(plan));
+	if (!list_member_oid(source->relationOids, model->predictions))
+		report_altered(model);
+	return plan;
+}
+
 /* ---- writing ---- */
 
 /* The columns of one row; label has the texts of the classes. */
@@ -73,6 +98,7 @@ gnngp_predictions_insert(const gnngp_model *model, const char *table, const gnng
 	bool	   *nulls[COLUMNS];
 	Datum		arrays[COLUMNS];
 	gnngp_identity saved;
+	SPIPlanPtr	plan;
 	int			rc;
 
 	for (int32 c = 0; c < block->nclasses; c++)
@@ -88,10 +114,11 @@ gnngp_predictions_insert(const gnngp_model *model, const char *table, const gnng
 		arrays[k] = column_array(k, values[k], nulls[k], block->nrows);
 	saved = gnngp_become_owner(model->owner_role);
 	gnngp_citus_prepare();
-	rc = SPI_execute_with_args(psprintf("INSERT INTO %s (node, class, score, variance, probability, packed)"
-										" SELECT u.a::%s, u.b, u.c, u.d, u.e, u.f FROM unnest($1, $2, $3, $4, $5, $6) AS u (a, b, c, d, e, f)",
-										table, model->id_type),
-							   COLUMNS, (Oid *) array_types, arrays, NULL, false, 0);
+	plan = prepare(model, psprintf("INSERT INTO %s (node, class, score, variance, probability, packed)"
+								   " SELECT u.a::%s, u.b, u.c, u.d, u.e, u.f FROM unnest($1, $2, $3, $4, $5, $6) AS u (a, b, c, d, e, f)",
+								   table, model->id_type), COLUMNS, array_types, 0);
+	rc = SPI_execute_plan(plan, arrays, NULL, false, 0);
+	SPI_freeplan(plan);
 	if (rc != SPI_OK_INSERT)
 		elog(ERROR, "storing predictions returned %s", SPI_result_code_string(rc));
 	gnngp_become_again(&saved);
@@ -148,16 +175,6 @@ hand_over(table_receiver *r)
 	r->block.nrows = 0;
 }
 
-/* 55000: the table is not what the model made. */
-pg_noreturn static void
-report_altered(const gnngp_model *model)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			 errmsg("the table of the predictions of model \"%s\" has been altered", model->name),
-			 errhint("Fit the model again with gp_refresh.")));
-}
-
 /* Holds the columns against those that the table was made with. */
 static void
 receive_startup(DestReceiver *self, int operation, TupleDesc desc)
@@ -201,7 +218,6 @@ run_query(table_receiver *r, const char *table, const int64 *keys, int64 n)
 	SPIExecuteOptions options = {.read_only = true,.dest = &r->pub};
 	Oid			type = INT8ARRAYOID;
 	SPIPlanPtr	plan;
-	CachedPlanSource *source;
 	Datum	   *key = palloc(sizeof(Datum) * Max(n, 1));
 
 	for (int64 i = 0; i < n; i++)
@@ -214,15 +230,9 @@ run_query(table_receiver *r, const char *table, const int64 *keys, int64 n)
 			.ptype = INT8ARRAYOID,.pflags = PARAM_FLAG_CONST
 		};
 	}
-	plan = SPI_prepare_cursor(psprintf("SELECT p.node::pg_catalog.int8, p.packed FROM %s AS p%s ORDER BY p.node", table,
-									   keys ? " WHERE p.node OPERATOR(pg_catalog.=) ANY ($1)" : ""), keys ? 1 : 0, &type,
-							  CURSOR_OPT_PARALLEL_OK);
-	if (plan == NULL)
-		elog(ERROR, "preparing the reading of predictions returned %s", SPI_result_code_string(SPI_result));
-	/* A schema can be renamed beside a table's lock. */
-	source = linitial(SPI_plan_get_plan_sources(plan));
-	if (!list_member_oid(source->relationOids, r->model->predictions))
-		report_altered(r->model);
+	plan = prepare(r->model, psprintf("SELECT p.node::pg_catalog.int8, p.packed FROM %s AS p%s ORDER BY p.node", table,
+									  keys ? " WHERE p.node OPERATOR(pg_catalog.=) ANY ($1)" : ""), keys ? 1 : 0, &type,
+				   CURSOR_OPT_PARALLEL_OK);
 	if (SPI_execute_plan_extended(plan, &options) != SPI_OK_SELECT)
 		elog(ERROR, "reading predictions failed");
 }
