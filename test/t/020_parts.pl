@@ -103,7 +103,7 @@ is($node->safe_psql('postgres', q{SELECT count(*) FROM
 	(SELECT * FROM gp_predict('large', top => NULL) EXCEPT SELECT * FROM gp_predict('alone', top => NULL)) AS d}), '0',
 	'serial and parallel shares give the same bits');
 $node->safe_psql('postgres', q{SELECT gp_drop_model('large'); SELECT gp_drop_model('alone')});
-for my $ms (500, 1200, 2500)
+for my $ms (150, 400, 900)
 {
 	my $started = time;
 	my (undef, undef, $err) = $node->psql('postgres', "SET statement_timeout = '${ms}ms'; SET max_parallel_workers_per_gather = 2; SELECT gp_fit('large', $prior)");

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-#define NODES 400
+#define NODES 240
 #define MOST (NODES * 8)
 
 static uint64_t state = 1;
