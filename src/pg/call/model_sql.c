@@ -63,7 +63,7 @@ insert_grant(const gnngp_model *model, Oid grantee)
 	const char *schema = gnngp_schema();
 
 	gnngp_spi_connect();
-	gnngp_lock_row(&gnngp_model_kind, model->id, model->owner_role, "FOR SHARE", model->name);
+	gnngp_lock_row(&gnngp_model_kind, model->id, model->owner_role, "FOR KEY SHARE", model->name);
 	gnngp_execute_latest(psprintf("INSERT INTO %s.gp_grant_catalog (model, grantee, owner)"
 								  " SELECT id, $2, owner FROM %s.%s WHERE id = $1"
 								  " ON CONFLICT (model, %s.gp_role_oid(grantee)) DO NOTHING",
@@ -99,7 +99,7 @@ delete_grants(const gnngp_model *model, Name grantee)
 	Oid			role;
 
 	gnngp_spi_connect();
-	gnngp_lock_row(&gnngp_model_kind, model->id, model->owner_role, "FOR SHARE", model->name);
+	gnngp_lock_row(&gnngp_model_kind, model->id, model->owner_role, "FOR KEY SHARE", model->name);
 	gnngp_execute_latest(psprintf("DELETE FROM %s.gp_grant_catalog WHERE model = $1"
 								  " AND grantee::text IN ($2::text, 'pg_gone:' || $2::text)",
 								  gnngp_schema()), 2, types, values);

@@ -63,7 +63,7 @@ extern void gnngp_predictions_grant(const gnngp_model *model, Oid grantee, bool 
 
 /*
  * Locks the row of a graph or model until the transaction ends, inside SPI, as
- * "FOR UPDATE" or "FOR SHARE".  Never waits: 55006 when another session is
+ * "FOR UPDATE" or "FOR KEY SHARE".  Never waits: 55006 when another session is
  * at it, or has given it away since owner was looked up; 42704 when it is gone.
  */
 extern void gnngp_lock_row(const gnngp_kind *kind, int64 id, Oid owner, const char *strength,

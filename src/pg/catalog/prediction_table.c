@@ -205,6 +205,19 @@ set_grant(const char *quoted, Oid grantee, bool grant)
 					 OidIsValid(grantee) ? quote_identifier(GetUserNameFromId(grantee, false)) : "PUBLIC"));
 }
 
+/*
+ * Holds the row of a model that is about to get a table: a grant or revoke that is open is waited for, and
+ * one that comes is refused (55006) until the fit is over, for it would not see the table.
+ */
+static void
+hold_grants(const gnngp_model *model)
+{
+	const char *schema = gnngp_schema();
+
+	ask(psprintf("SELECT m.id FROM %s.%s AS m WHERE %s.gp_role_oid(m.owner) = $1 AND m.name = $3 FOR UPDATE OF m", schema,
+				 gnngp_model_kind.table, schema), model->owner_role, InvalidOid, model->name);
+}
+
 /* Makes a table for the predictions of a model that is about to be saved. */
 void
 gnngp_predictions_make(gnngp_model *model, const gnngp_graph_def *graph, bool spread)
@@ -214,6 +227,7 @@ gnngp_predictions_make(gnngp_model *model, const gnngp_graph_def *graph, bool sp
 	gnngp_spi_connect();
 	if (may_make(model, graph))
 	{
+		hold_grants(model);
 		saved = gnngp_become_owner(model->owner_role);
 		model->predictions = make_table(model, graph, spread);
 		gnngp_become_again(&saved);
@@ -421,8 +435,8 @@ gnngp_predictions_give(List *tables, Oid owner, Oid new_owner)
 }
 
 /*
- * Lets those read the table of a model who may read the model.  Its row is saved and locked: who is granted it, or no longer, is either
- * seen here or waits for the table.
+ * Lets those read the table of a model who may read the model.  Its row is held: who is granted it, or no longer, is either
+ * seen here or comes when the table is there.
  */
 void
 gnngp_predictions_share(const gnngp_model *model)
