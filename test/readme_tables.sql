@@ -14,6 +14,8 @@ CREATE TABLE answers AS
 CREATE TABLE depends AS
     SELECT id AS src, 1 + (id + 3 * k) % 300 AS dst FROM packages, generate_series(1, 3) AS k;
 
+ALTER TABLE depends ADD PRIMARY KEY (src, dst);
+
 CREATE TABLE suggests AS
     SELECT id AS src, 1 + (id + 2) % 300 AS dst FROM packages;
 

@@ -104,7 +104,7 @@ static void
 notice_nothing(gp_env *env, const gp_link_kept *kept, double least)
 {
 	if (kept->passed > 0 && kept->first[kept->nodes] == 0)
-		gp_notice(env, "A smaller min_probability, such as 0.5, keeps those that are rather linked than not.",
+		gp_notice(env, "Give a smaller one: gp_predict_links, which computes what is not kept, shows what the likeliest reach.",
 				  "no pair is kept: none has a probability of at least %g", least);
 }
 

@@ -45,7 +45,7 @@ gnngp_parts_check(const gp_program *program, const gnngp_sources *src)
 		return;
 	if (src->features == NULL)
 		refuse_kernel(src->sparse ? "features in a table of their own" : "graphs without features",
-					  "Give the graph features in columns of the node table, or use strategy => 'nystrom'.");
+					  "Give the graph features in columns of the node table, or use kernel => 'laplacian(sigma2=10)' or strategy => 'nystrom'.");
 	if (program->power != 1.0)
 		refuse_kernel("powers of a kernel", other);
 	switch (program->input.kind)
