@@ -24,7 +24,7 @@
 
 #define GP_LINK_POWERS 5		/* features A^k X, k = 0 .. 4, at most */
 #define GP_LINK_CODE_WORDS 4	/* of 64 bits: the sign code of a node */
-#define GP_LINK_LEAN 512		/* directions that carry the variance of a regression on many rows */
+#define GP_LINK_LEAN 256		/* directions that carry the variance of a regression on many rows */
 #define GP_LINK_KEPT 100		/* candidates of a node that the Gaussian process sees */
 #define GP_LINK_HABITS 20		/* counts of what hidden links and other pairs are like */
 #define GP_LINK_FOLDS 4			/* times that links are hidden, at most */
@@ -143,7 +143,7 @@ typedef struct gp_link_model
 	int32_t    *inducing;		/* pairs: m x 2 nodes; dgp by inducing pairs: m x 2 points; else NULL */
 	double	   *alpha;			/* m: score = offset + <k, alpha> */
 	float	   *root;			/* L, packed, with variance = scale (k_ii - |L^-1 k|^2); or NULL, and */
-	float	   *lean;			/* B, m x GP_LINK_LEAN, with variance = scale (k_ii - |B'k|^2) */
+	float	   *lean;			/* m x GP_LINK_LEAN directions that explain nearly as much, and what belongs to them (lean.c) */
 	double		offset;			/* dgp: of a logit */
 	double		scale;			/* dgp: of an inner product; by inducing pairs: of a covariance of nodes */
 	double		intercept;		/* probability = 1 / (1 + exp(-(intercept + slope score))) */

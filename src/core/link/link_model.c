@@ -114,7 +114,7 @@ gp_link_model_arrays(const gp_link_model *m, double *scalars, gp_link_array *out
 	n = add(out, n, TAG_INDUCING, 2 * m->m, m->inducing);
 	n = add(out, n, TAG_ALPHA, m->m, m->alpha);
 	n = add(out, n, TAG_ROOT, gp_link_root_size(m->m), m->root);
-	n = add(out, n, TAG_LEAN, m->m * GP_LINK_LEAN, m->lean);
+	n = add(out, n, TAG_LEAN, gp_link_lean_size(m->m), m->lean);
 	n = add(out, n, TAG_POINT, m->points * (int64_t) m->width, m->point);
 	n = add(out, n, TAG_TAKEN, m->m * m->m, m->taken);
 	n = add(out, n, TAG_CENTRE, m->width, m->centre);
@@ -386,7 +386,7 @@ restore_regression(const restorer *r, gp_link_model *m)
 		return;
 	}
 	m->alpha = need(r, TAG_ALPHA, m->m, false);
-	m->lean = need(r, TAG_LEAN, m->m * GP_LINK_LEAN, true);
+	m->lean = need(r, TAG_LEAN, gp_link_lean_size(m->m), true);
 	m->root = need(r, TAG_ROOT, gp_link_root_size(m->m), m->lean != NULL);
 	if (m->method == GP_LINK_PAIRS)
 	{

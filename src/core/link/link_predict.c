@@ -21,12 +21,15 @@ open_root(gp_links *l)
 {
 	gp_device  *dev = l->dev;
 	const gp_link_model *m = l->model;
-	gp_matrix	host = m->lean ? gp_matrix_wrap(m->lean, m->m, GP_LINK_LEAN, GP_FLOAT) :
-		gp_matrix_wrap(m->root, gp_link_root_size(m->m), 1, GP_FLOAT);
-	gp_matrix  *on = m->lean ? &l->lean : &l->root;
+	int64_t		size = gp_link_root_size(m->m);
 
-	*on = dev->create(dev, host.rows, host.cols, GP_FLOAT);
-	dev->upload(dev, *on, host);
+	if (m->lean)
+	{
+		l->few = gp_link_lean_open(dev, m->m, m->lean);
+		return;
+	}
+	l->root = dev->create(dev, size, 1, GP_FLOAT);
+	dev->upload(dev, l->root, gp_matrix_wrap(m->root, size, 1, GP_FLOAT));
 }
 
 /* Makes a model ready. */
@@ -71,7 +74,7 @@ gp_links_close(gp_links *l)
 		gp_link_frame_close(&l->frame);
 	dev->destroy(dev, &l->alpha);
 	dev->destroy(dev, &l->root);
-	dev->destroy(dev, &l->lean);
+	gp_link_lean_close(dev, &l->few);
 	dev->destroy(dev, &l->z);
 	dev->destroy(dev, &l->rough_z);
 	dev->destroy(dev, &l->rough_alpha);
@@ -91,43 +94,25 @@ solve_rows(gp_links *l, gp_matrix rows)
 	dev->destroy(dev, &turned);
 }
 
-/* B'k of each row of k. */
-static gp_matrix
-lean_rows(gp_links *l, gp_matrix rows)
-{
-	gp_device  *dev = l->dev;
-	gp_matrix	out = dev->create(dev, rows.rows, GP_LINK_LEAN, rows.type);
-	gp_matrix	lean = l->lean;
-
-	if (lean.type != rows.type)
-	{
-		lean = dev->create(dev, l->lean.rows, l->lean.cols, rows.type);
-		dev->copy(dev, lean, l->lean);
-	}
-	dev->gemm(dev, false, false, 1.0, rows, lean, 0.0, out);
-	if (lean.type != l->lean.type)
-		dev->destroy(dev, &lean);
-	return out;
-}
-
-/* |L^-1 k|^2, or |B'k|^2, of each row of k, computed in a type: the part of its variance that the regression explains. */
+/* |L^-1 k|^2 of each row of k, or nearly that, computed in a type: the part of its variance that the regression explains. */
 static void
 explained(gp_links *l, gp_matrix k, gp_type type, double *out)
 {
 	gp_device  *dev = l->dev;
-	gp_matrix	rows = dev->create(dev, k.rows, k.cols, type);
-	gp_matrix	sum = dev->create(dev, k.rows, 1, GP_DOUBLE);
-	gp_matrix	part = rows;
+	gp_matrix	rows;
+	gp_matrix	sum;
 
+	if (l->model->lean)
+	{
+		gp_link_lean_explained(dev, &l->few, k, type, out);
+		return;
+	}
+	rows = dev->create(dev, k.rows, k.cols, type);
+	sum = dev->create(dev, k.rows, 1, GP_DOUBLE);
 	dev->copy(dev, rows, k);
-	if (l->model->lean)
-		part = lean_rows(l, rows);
-	else
-		solve_rows(l, rows);
-	dev->row_dots(dev, sum, part, part);
+	solve_rows(l, rows);
+	dev->row_dots(dev, sum, rows, rows);
 	dev->download(dev, gp_matrix_wrap(out, k.rows, 1, GP_DOUBLE), sum);
-	if (l->model->lean)
-		dev->destroy(dev, &part);
 	dev->destroy(dev, &rows);
 	dev->destroy(dev, &sum);
 }

@@ -19,7 +19,7 @@ struct gp_links
 	gp_matrix	rough_z;		/* both in float, for ranking */
 	gp_matrix	rough_alpha;
 	gp_matrix	root;			/* packed, one column of float; or */
-	gp_matrix	lean;			/* m x GP_LINK_LEAN float */
+	gp_link_few few;			/* of a model with a lean variance */
 	gp_link_search *search;		/* made by the first gp_links_best */
 	gp_link_candidates candidates;	/* of the search */
 	gp_link_local *local;		/* of the calling thread, made by the first gp_links_best that has use for it */

@@ -36,11 +36,26 @@ extern double *gp_link_ridge(gp_device *dev, const gp_link_regression *r, int64_
 							 const bool *label);
 
 /*
- * lean.c: what the observations take off the variance, in few directions of many: B with |B'k|^2 nearly,
- * and never more than, k'(K + noise I)^-1 k, rows x GP_LINK_LEAN float; owned by the caller.  NULL where
- * the whole costs no more, or so few do not do.
+ * lean.c: what the observations explain of a variance, k'(K + noise I)^-1 k nearly, from few directions of many:
+ * GP_LINK_LEAN columns of so many rows, then what belongs to them; gp_link_lean_size numbers, owned by the caller.
+ * NULL where the whole costs little more, or so few do not do.
  */
 extern float *gp_link_lean_make(gp_device *dev, const gp_link_regression *r, uint64_t seed);
+extern int64_t gp_link_lean_size(int64_t m);
+
+/* The directions made ready; part points into the numbers. */
+typedef struct gp_link_few
+{
+	gp_matrix	led;			/* m x few double: the first of them */
+	gp_matrix	rest;			/* m x more float: the others, each times the root of its part */
+	const float *part;
+} gp_link_few;
+
+extern gp_link_few gp_link_lean_open(gp_device *dev, int64_t m, const float *lean);
+extern void gp_link_lean_close(gp_device *dev, gp_link_few *few);
+
+/* What is explained of each row of k (n x m double), most of it computed in a type. */
+extern void gp_link_lean_explained(gp_device *dev, const gp_link_few *few, gp_matrix k, gp_type type, double *out);
 
 /* The bytes that this takes at most, the regression's root included; 0 where the whole costs no more. */
 extern double gp_link_lean_bytes(int64_t m);
