@@ -298,7 +298,8 @@ extern void gp_factor_times(gp_eval *ev, const gp_factor *f, int64_t row, int64_
 /* The mean of |q_i|^2 over all nodes, or over evenly spread ones on a large graph. */
 extern double gp_factor_mean(gp_eval *ev, const gp_factor *f);
 
-/* Has a factor hold the roots that it had kept, for what is more than solving for few rows. */
+/* Has a panel, or all panels of a factor, hold the root that it had kept, for what is more than solving for few rows. */
+extern void gp_panel_take_root(gp_device *dev, gp_panel *panel);
 extern void gp_factor_take_roots(gp_device *dev, gp_factor *f);
 
 /* P <- P R^-T, so that the panel is a factor without a root. */

@@ -110,9 +110,7 @@ gp_panel_whiten(gp_eval *ev, gp_panel *panel)
 	gp_device  *dev = ev->dev;
 	gp_matrix	root;
 
-	if (panel->kept)
-		panel->root = gp_keep_take_lower(dev, panel->kept, panel->p.cols);
-	panel->kept = NULL;
+	gp_panel_take_root(dev, panel);
 	if (panel->root.data == NULL)
 		return;
 	root = dev->create(dev, panel->root.rows, panel->root.cols, ev->type);

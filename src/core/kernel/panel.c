@@ -18,18 +18,21 @@ gp_factor_rank(const gp_factor *factor)
 	return rank;
 }
 
-/* Has a factor hold the roots that it had kept. */
+/* Has a panel hold the root that it had kept. */
+void
+gp_panel_take_root(gp_device *dev, gp_panel *panel)
+{
+	if (panel->kept)
+		panel->root = gp_keep_take_lower(dev, panel->kept, panel->p.cols);
+	panel->kept = NULL;
+}
+
+/* Has all panels of a factor hold theirs. */
 void
 gp_factor_take_roots(gp_device *dev, gp_factor *f)
 {
 	for (int b = 0; b < f->npanels; b++)
-	{
-		gp_panel   *panel = &f->panel[b];
-
-		if (panel->kept)
-			panel->root = gp_keep_take_lower(dev, panel->kept, panel->p.cols);
-		panel->kept = NULL;
-	}
+		gp_panel_take_root(dev, &f->panel[b]);
 }
 
 /* Applies the root and the value of a panel. */
