@@ -88,31 +88,33 @@ gnngp_node_rows_open(gnngp_node_rows *rows, FunctionCallInfo fcinfo)
 	rows->desc = ((ReturnSetInfo *) fcinfo->resultinfo)->setDesc;
 }
 
-/* Reads the blocks that are asked for. */
-static void
-read_blocks(gnngp_node_rows *rows, const char *part)
+/* The sorted keys of the nodes that are asked for; NULL when all are. */
+static int64 *
+given_keys(gnngp_node_rows *rows)
 {
 	int64	   *keys;
-	bool		in_table = OidIsValid(rows->model->predictions) && strcmp(part, "node") == 0;
 
-	if (rows->given.all && in_table)
-	{
-		gnngp_predictions_read(rows->model, NULL, 0, take_block, rows);
-		return;
-	}
 	if (rows->given.all)
-	{
-		gnngp_store_scan(rows->model, part, take_block, rows);
-		return;
-	}
+		return NULL;
 	gnngp_given_ids_sort(&rows->given);
 	keys = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(int64) * Max(rows->given.n, 1));
 	for (int64 i = 0; i < rows->given.n; i++)
 		keys[i] = rows->given.id[i].key;
-	if (in_table)
+	return keys;
+}
+
+/* Reads the blocks that are asked for. */
+static void
+read_blocks(gnngp_node_rows *rows, const char *part)
+{
+	int64	   *keys = given_keys(rows);
+
+	if (OidIsValid(rows->model->predictions) && strcmp(part, "node") == 0)
 		gnngp_predictions_read(rows->model, keys, rows->given.n, take_block, rows);
-	else
+	else if (keys)
 		gnngp_store_find(rows->model, part, keys, rows->given.n, take_block, rows);
+	else
+		gnngp_store_scan(rows->model, part, take_block, rows);
 }
 
 /* Puts the nodes that an argument names. */
