@@ -272,7 +272,11 @@ typedef struct gnngp_identity
 	int			level;			/* of settings */
 } gnngp_identity;
 
-/* Becomes a role that can do nothing but what the statements say, with search_path pinned; and the user before again. */
+/*
+ * Becomes a role that can do nothing but what the statements say, on a level of settings of its own; the same with
+ * search_path pinned and row security on; and the user before again.
+ */
+extern gnngp_identity gnngp_become(Oid role);
 extern gnngp_identity gnngp_become_owner(Oid owner);
 extern void gnngp_become_again(const gnngp_identity *saved);
 

@@ -25,15 +25,24 @@
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
 
-/* Becomes the owner of a model's table. */
+/* Becomes a role; what it pins is set back with it. */
 gnngp_identity
-gnngp_become_owner(Oid owner)
+gnngp_become(Oid role)
 {
 	gnngp_identity saved;
 
 	GetUserIdAndSecContext(&saved.user, &saved.context);
-	SetUserIdAndSecContext(owner, saved.context | SECURITY_RESTRICTED_OPERATION);
+	SetUserIdAndSecContext(role, saved.context | SECURITY_RESTRICTED_OPERATION);
 	saved.level = NewGUCNestLevel();
+	return saved;
+}
+
+/* Becomes the owner of a model's table. */
+gnngp_identity
+gnngp_become_owner(Oid owner)
+{
+	gnngp_identity saved = gnngp_become(owner);
+
 	gnngp_pin("search_path", "pg_catalog, pg_temp");
 	gnngp_pin("row_security", "on");
 	return saved;

@@ -14,7 +14,6 @@
 #include "miscadmin.h"
 #include "read_internal.h"
 #include "utils/acl.h"
-#include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
@@ -89,14 +88,8 @@ void
 gnngp_read_as_owner(gp_env *env, const gnngp_graph_def *graph, gnngp_reading work, void *arg)
 {
 	gnngp_reader *r;
-	Oid			owner = gnngp_owner_role(graph);
-	Oid			save_user;
-	int			save_context;
-	int			guc_level;
+	gnngp_identity saved = gnngp_become(gnngp_owner_role(graph));
 
-	GetUserIdAndSecContext(&save_user, &save_context);
-	SetUserIdAndSecContext(owner, save_context | SECURITY_RESTRICTED_OPERATION);
-	guc_level = NewGUCNestLevel();
 	gnngp_pin_output_settings();
 	gnngp_spi_connect();
 
@@ -105,8 +98,7 @@ gnngp_read_as_owner(gp_env *env, const gnngp_graph_def *graph, gnngp_reading wor
 	work(r, arg);
 
 	gnngp_spi_finish();
-	AtEOXact_GUC(false, guc_level);
-	SetUserIdAndSecContext(save_user, save_context);
+	gnngp_become_again(&saved);
 }
 
 /* What a reading is asked for, and gives. */

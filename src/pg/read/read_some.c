@@ -20,7 +20,6 @@
 #include "utils/acl.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
-#include "utils/guc.h"
 #include "utils/hsearch.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
@@ -720,15 +719,10 @@ gnngp_read_some(gp_env *env, const gnngp_graph_def *graph, const gnngp_wanted *w
 	some_state	s = {.env = env,.all = hops == GNNGP_ALL_HOPS};
 	gnngp_reader r;
 	gnngp_some *some;
-	Oid			save_user;
-	int			save_context;
-	int			guc_level;
 	ErrorContextCallback rights;
 	bool		save_read_only = XactReadOnly;
+	gnngp_identity saved = gnngp_become(GetUserId());
 
-	GetUserIdAndSecContext(&save_user, &save_context);
-	SetUserIdAndSecContext(save_user, save_context | SECURITY_RESTRICTED_OPERATION);
-	guc_level = NewGUCNestLevel();
 	gnngp_pin_output_settings();
 	gnngp_pin("row_security", "on");
 	/* Not by its setting, which functions may not save from version 16 on; an abort restores it, too. */
@@ -748,7 +742,6 @@ gnngp_read_some(gp_env *env, const gnngp_graph_def *graph, const gnngp_wanted *w
 	error_context_stack = rights.previous;
 	gnngp_spi_finish();
 	XactReadOnly = save_read_only;
-	AtEOXact_GUC(false, guc_level);
-	SetUserIdAndSecContext(save_user, save_context);
+	gnngp_become_again(&saved);
 	return some;
 }
