@@ -9,9 +9,10 @@
 
 #include <stdlib.h>
 
-#define USERS 120
-#define ITEMS 60
+#define USERS 84
+#define ITEMS 42
 #define NODES (USERS + ITEMS)
+#define FRIENDS 100				/* beside them */
 #define MOST 400				/* nodes of any graph here */
 #define MOST_PAIRS (2 * GP_LINK_FOLD_PAIRS)	/* of a fold */
 
@@ -78,10 +79,10 @@ likes_and_follows(gp_env *env, bool turned)
 static gp_graph *
 likes_and_friends(gp_env *env)
 {
-	gp_edges   *edges = gp_edges_create(env, NODES + 120, false, false);
+	gp_edges   *edges = gp_edges_create(env, NODES + FRIENDS, false, false);
 
 	add_likes(edges, false);
-	add_groups(edges, NODES, 120);
+	add_groups(edges, NODES, FRIENDS);
 	return gp_graph_build(edges);
 }
 
@@ -128,14 +129,14 @@ check_sides(gp_env *env)
 static void
 check_noise(gp_env *env)
 {
-	gp_link_sides s = gp_link_sides_find(env, gp_graph_symmetric(env, likes(env, false, 15)));
+	gp_link_sides s = gp_link_sides_find(env, gp_graph_symmetric(env, likes(env, false, 10)));
 	int			wrong = 0;
 
 	for (int i = 0; i < NODES; i++)
 		wrong += s.component[i] == s.component[0] && s.side[i] != (s.side[0] ^ (i >= USERS));
-	is_int(wrong, 0, "15 links among users leave the sides");
+	is_int(wrong, 0, "10 links among users leave the sides");
 	s = gp_link_sides_find(env, gp_graph_symmetric(env, likes_and_friends(env)));
-	for (int i = 0; i < NODES + 120; i++)
+	for (int i = 0; i < NODES + FRIENDS; i++)
 		wrong += (s.side[i] == GP_LINK_NO_SIDE) != (i >= NODES);
 	is_int(wrong, 0, "the friends beside them have none");
 }
@@ -231,7 +232,7 @@ check_graphs(gp_env *env)
 	check_habits(env, likes(env, true, 0), "users like items", true, true, true, true);
 	add_likes(turned, true);
 	check_habits(env, gp_graph_build(turned), "items are liked by users", true, true, true, true);
-	check_habits(env, likes(env, false, 8), "users and items, and a few friends", true, false, false, true);
+	check_habits(env, likes(env, false, 5), "users and items, and a few friends", true, false, false, true);
 	check_habits(env, likes_and_friends(env), "users and items beside friends", true, false, false, true);
 	check_habits(env, likes_and_follows(env, false), "users like and follow", false, true, false, false);
 	check_habits(env, likes_and_follows(env, true), "the other way round", false, false, true, false);
@@ -373,10 +374,10 @@ check_unlearnt(gp_env *env)
 static void
 check_friends(gp_env *env)
 {
-	gp_edges   *edges = gp_edges_create(env, 200, false, false);
+	gp_edges   *edges = gp_edges_create(env, 120, false, false);
 	gp_link_model *m;
 
-	add_groups(edges, 0, 200);
+	add_groups(edges, 0, 120);
 	m = model_of(env, gp_graph_build(edges), GP_LINK_SCORES);
 	ok(same_pairs(best_of(env, m, true, GP_CANDIDATES_AUTO), best_of(env, m, false, GP_CANDIDATES_AUTO)),
 	   "among friends the learnt and the plain search agree");
@@ -514,7 +515,7 @@ main(void)
 	in_env(check_suggestions(env, likes(env, false, 0), GP_LINK_SCORES, "users and items"));
 	in_env(check_suggestions(env, likes(env, false, 0), GP_LINK_PAIRS, "users and items by pairs"));
 	in_env(check_suggestions(env, likes(env, true, 0), GP_LINK_SCORES, "users like items"));
-	in_env(check_suggestions(env, likes(env, false, 8), GP_LINK_SCORES, "users and items, and a few friends"));
+	in_env(check_suggestions(env, likes(env, false, 5), GP_LINK_SCORES, "users and items, and a few friends"));
 	in_env(check_suggestions(env, likes_and_friends(env), GP_LINK_SCORES, "users and items beside friends"));
 	in_env(check_direction(env, false));
 	in_env(check_direction(env, true));
