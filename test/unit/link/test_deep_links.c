@@ -378,8 +378,8 @@ check_memory(gp_env *env, bool features, gp_dgp o)
 {
 	uint64_t	state = 3;
 	gp_device  *dev = gp_device_cpu(env, 2);
-	gp_graph   *graph = random_hub_graph(env, &state, 900, 900, 3, 9, false);
-	gp_features *x = features ? group_features(env, 900, 60) : NULL;
+	gp_graph   *graph = random_hub_graph(env, &state, 600, 600, 3, 6, false);
+	gp_features *x = features ? group_features(env, 600, 60) : NULL;
 	size_t		before;
 	gp_link_model *m = fit(dev, graph, x, &o);
 	size_t		taken;
@@ -645,9 +645,9 @@ main(void)
 	in_env(check_warm(env, false, quick(60)));
 	in_env(check_warm(env, true, quick(60)));
 	in_env(check_warm(env, true, published(60, 12)));
-	disturb("a deep fit", TEST_REFUSE, 23, 40, whole(env, false, quick(10)));
+	disturb("a deep fit", TEST_REFUSE, 43, 40, whole(env, false, quick(10)));
 	disturb("a deep fit", TEST_CANCEL, 29, 20, whole(env, false, quick(10)));
-	disturb("a deep fit of features", TEST_REFUSE, 29, 20, whole(env, true, quick(10)));
+	disturb("a deep fit of features", TEST_REFUSE, 47, 20, whole(env, true, quick(10)));
 	disturb("a deep fit of features", TEST_CANCEL, 37, 20, whole(env, true, quick(10)));
 	disturb("a deep fit by inducing pairs", TEST_REFUSE, 67, 20, whole(env, false, published(10, 12)));
 	disturb("a deep fit by inducing pairs", TEST_CANCEL, 67, 4, whole(env, false, published(10, 12)));

@@ -222,7 +222,7 @@ main(void)
 	in_env(check_logit(env));
 	in_env(check_damage(env));
 	in_env(check_memory(env));
-	disturb("scores with a deep Gaussian process's", TEST_REFUSE, 211, 20, whole(env));
-	disturb("scores with a deep Gaussian process's", TEST_CANCEL, 163, 4, whole(env));
+	disturb("scores with a deep Gaussian process's", TEST_REFUSE, 397, 20, whole(env));
+	disturb("scores with a deep Gaussian process's", TEST_CANCEL, 499, 4, whole(env));
 	return done_testing();
 }

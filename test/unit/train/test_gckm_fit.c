@@ -427,6 +427,6 @@ main(void)
 	in_env(check_refusals(env));
 	check_faults(true, "gckm(landmarks=20, aggregate=sum, own=true)", 1);
 	check_faults(false, "gckm(layers=3, own=true)", 1);
-	check_faults(false, "gckm(landmarks=12, components=4, components2=3, iterations=2)", 5);
+	check_faults(false, "gckm(landmarks=12, components=4, components2=3, iterations=2)", 11);
 	return done_testing();
 }
