@@ -6,6 +6,7 @@ use warnings;
 use Exporter 'import';
 use File::Basename qw(dirname);
 use IPC::Run;
+use List::Util qw(max min);
 use Time::HiRes qw(usleep time);
 use Test::More;
 
@@ -55,16 +56,16 @@ sub background
 	return $self;
 }
 
-# Waits until a query gives "t"; false after the timeout.
+# Waits until a query gives "t"; false after the timeout.  Each look is a connection: what takes long is looked for less often.
 sub poll
 {
 	my ($node, $query, $seconds) = @_;
-	my $end = time + ($seconds // 60);
+	my $started = time;
 
-	while (time < $end)
+	while ((my $waited = time - $started) < ($seconds // 60))
 	{
 		return 1 if $node->safe_psql('postgres', $query) eq 't';
-		usleep(20_000);
+		usleep(1e6 * min(1, max(0.02, $waited / 10)));
 	}
 	return 0;
 }
