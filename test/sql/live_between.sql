@@ -172,6 +172,9 @@ SELECT * FROM gp_predict_live('numbers', 5);
 RESET ROLE;
 SELECT count(*) FROM gp_fit('numbers', kernel => 'gcn', strategy => 'exact', nugget => 0.1);
 SELECT count(*) FROM gp_fit('numbers', kernel => 'gcn', strategy => 'exact', nugget => 0.1);
+-- What the fit has to say besides stands apart from what goes.
+SELECT count(*) FROM gp_fit('numbers', kernel => 'gcn', strategy => 'exact', nugget => 0.1, live => true);
+SELECT count(*) FROM gp_fit('numbers', kernel => 'gcn(power=1.5)', nugget => 0.1);
 SELECT gp_create_graph('tints', 'node', 'edge', target => 'tint', sparse_features => 'word');
 SELECT count(*) FROM gp_fit('tints', kernel => 'gcn', strategy => 'exact', nugget => 0.1, live => true);
 SET client_min_messages = warning;

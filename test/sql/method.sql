@@ -98,6 +98,7 @@ SELECT gp_fit('rings', 'no', strategy => 'exact', method => 'gckm');
 SELECT gp_fit('rings', 'no', nugget => 1, method => 'gckm');
 SELECT gp_fit('rings', 'no', landmarks => 513, method => 'gckm');
 SELECT gp_fit('bare', 'no', method => 'gckm(own=true)');
+SELECT gp_estimate('bare', method => 'auto');
 SELECT gp_estimate('bare', method => 'gckm(own=true)');
 SELECT gp_estimate('rings', 'gcn', method => 'gckm');
 SELECT gp_tune('rings', methods => '{gp}');

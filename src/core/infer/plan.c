@@ -359,7 +359,8 @@ plan_powers(gp_eval *ev, const gp_problem *problem, const options *o, gp_plan *p
 	plan->try_powers = true;
 	settle(ev, o, &count, plan);
 	snprintf(plan->reason + used, sizeof(plan->reason) - used,
-			 "; the power of the kernel by leave-one-out, %.3g GFLOP in all", plan->flops / 1e9);
+			 "; the power of the kernel by leave-one-out%s, %.3g GFLOP in all",
+			 plan->strategy == GP_STRATEGY_EXACT ? " (a power above 1 makes the fit nystrom)" : "", plan->flops / 1e9);
 }
 
 /* The problem as it is planned: a power of the kernel is one of a low-rank factor. */

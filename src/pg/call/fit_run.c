@@ -275,7 +275,7 @@ gnngp_fit_compute(gnngp_fit_run *run)
 	(void) take_lap(run);
 	if (run->parts != GNNGP_PART_NODES || run->fit.posterior == NULL)
 		gnngp_compute(run->env, 0, true, compute_parts, run);
-	gnngp_env_tell_notices(run->env);
+	gnngp_env_tell_notices(run->env, NULL);
 	MemoryContextSwitchTo(old);
 }
 
@@ -429,7 +429,7 @@ open_call(FunctionCallInfo fcinfo, const char *kernel, const char *usual_kernel,
 	return graph;
 }
 
-/* Says that a fit without live takes the live state of the model that it replaces. */
+/* Says that a fit without live takes the live state of the model that it replaces: by itself, for it is not of the fit. */
 static void
 tell_live(gnngp_fit_run *run)
 {
@@ -439,8 +439,9 @@ tell_live(gnngp_fit_run *run)
 		return;
 	former = gnngp_model_lookup(run->model_name, true);
 	if (former && former->owner_role == run->owner && former->live_bytes > 0)
-		gp_notice(run->env, "To keep one, fit with live => true; gp_refresh keeps it, too.",
-				  "the live state of model \"%s\" goes: this fit has none", run->model_name);
+		ereport(NOTICE,
+				(errmsg("the live state of model \"%s\" goes: this fit has none", run->model_name),
+				 errhint("To keep one, fit with live => true; gp_refresh keeps it, too.")));
 }
 
 /* All of gp_fit or gp_fit_links. */

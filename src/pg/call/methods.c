@@ -133,6 +133,8 @@ find_method(gp_env *env, const char *text)
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("unknown method \"%s\"", text),
+			 pg_strcasecmp(text, "auto") == 0 ?
+			 errhint("gp_fit_links alone chooses among its methods; elsewhere leave method out, or name one: scores, pairs and dgp for links, %s for nodes.", method_names()) :
 			 gnngp_link_has_method(env, text) ? errhint("It is one of links: gp_fit_links(..., method => %s).", quote_literal_cstr(text)) :
 			 errhint("Methods are %s; all but the first take options: gckm(layers=3). Those of links are scores, pairs and dgp.", method_names())));
 }

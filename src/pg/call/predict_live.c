@@ -104,8 +104,9 @@ check_given(const gnngp_live_call *c, int classes, int values, bool has_classes,
 	if ((regression ? values : classes) != c->given.n)
 		ereport(ERROR,
 				(errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
-				 errmsg("given_nodes has %d elements, but %s has %d", (int) c->given.n,
-						regression ? "given_values" : "given_classes", regression ? values : classes),
+				 errmsg_plural("given_nodes has %d element, but %s has %d", "given_nodes has %d elements, but %s has %d",
+							   (unsigned long) c->given.n, (int) c->given.n,
+							   regression ? "given_values" : "given_classes", regression ? values : classes),
 				 errhint("Give each node one label, or NULL to take its label away.")));
 }
 

@@ -186,7 +186,16 @@ compute_row(gnngp_run *compute, void *arg)
 	t->row->log_marginal_likelihood = posterior->log_marginal_likelihood;
 }
 
-/* Fits one kernel in an environment of its own. */
+/* What a row is to be told of as. */
+static char *
+row_title(const tune_row *row)
+{
+	bool		is_kernel = gnngp_method_is_gp(row->method);
+
+	return psprintf("%s \"%s\"", is_kernel ? "kernel" : "method", is_kernel && row->kernel == NULL ? "laplacian" : row_name(row));
+}
+
+/* Fits one kernel in an environment of its own, and tells of which one it has something to say. */
 static void
 fit_kernel(tuner *t, gp_env *env, tune_row *row)
 {
@@ -195,7 +204,9 @@ fit_kernel(tuner *t, gp_env *env, tune_row *row)
 
 	INSTR_TIME_SET_CURRENT(start);
 	t->row = row;
+	(void) gnngp_env_collect_notices(env);
 	gnngp_compute(env, 0, true, compute_row, t);
+	gnngp_env_tell_notices(env, row_title(row));
 	INSTR_TIME_SET_CURRENT(elapsed);
 	INSTR_TIME_SUBTRACT(elapsed, start);
 	row->seconds = INSTR_TIME_GET_DOUBLE(elapsed);
@@ -213,7 +224,7 @@ skip_kernel(tune_row *row, ErrorData *error)
 	if (row->kernel == NULL && is_kernel)
 		row->kernel = "laplacian";
 	ereport(NOTICE,
-			(errmsg("%s \"%s\" is skipped: %s", is_kernel ? "kernel" : "method", row_name(row), error->message),
+			(errmsg("%s is skipped: %s", row_title(row), error->message),
 			 error->hint ? errhint("%s", error->hint) : 0));
 	row->nugget = row->loo_score = row->log_marginal_likelihood = row->seconds = NAN;
 	FreeErrorData(error);

@@ -232,9 +232,9 @@ gnngp_env_has_notices(const gp_env *env)
 	return all && all->messages != NIL;
 }
 
-/* Says in one notice what was kept. */
+/* Says in one notice what was kept, of a thing among many by its name. */
 void
-gnngp_env_tell_notices(gp_env *env)
+gnngp_env_tell_notices(gp_env *env, const char *about)
 {
 	gnngp_notices *all = ((server_env *) env)->notices;
 	StringInfoData rest;
@@ -246,7 +246,7 @@ gnngp_env_tell_notices(gp_env *env)
 	for (int i = 1; i < list_length(all->messages); i++)
 		appendStringInfo(&rest, "%s%s", i > 1 ? "\n" : "", (char *) list_nth(all->messages, i));
 	ereport(NOTICE,
-			(errmsg_internal("%s", (char *) linitial(all->messages)),
+			(errmsg_internal("%s%s%s", about ? about : "", about ? ": " : "", (char *) linitial(all->messages)),
 			 rest.len > 0 ? errdetail_internal("%s", rest.data) : 0,
 			 all->hint ? errhint("%s", all->hint) : 0));
 }
