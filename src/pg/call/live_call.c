@@ -159,39 +159,6 @@ gnngp_live_call_nodes(gnngp_live_call *c)
 				 errhint("Name the nodes; gp_predict tells of all nodes.")));
 }
 
-/* Compares an id with that of a node of the fit. */
-static int
-compare_stored(const gnngp_given_id *id, const gnngp_link_ids *ids, int64 node)
-{
-	gnngp_node_row row = gnngp_link_id(ids, node);
-	gnngp_given_id stored = {row.key, row.id_text, row.id_length, false};
-
-	return gnngp_given_id_compare(id, &stored, NULL);
-}
-
-/* The number of a node in the fit, or -1: keys ascend, texts of one key are looked at one by one. */
-static int32
-fit_number(const gnngp_link_ids *ids, int64 key, const char *text)
-{
-	gnngp_given_id id = {key, text, text ? (int) strlen(text) : 0, false};
-	int64		low = 0,
-				high = ids->n;
-
-	while (low < high)
-	{
-		int64		middle = low + (high - low) / 2;
-
-		if (ids->key[middle] < key)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	for (; low < ids->n && ids->key[low] == key; low++)
-		if (compare_stored(&id, ids, low) == 0)
-			return (int32) low;
-	return -1;
-}
-
 /* The number that each node of a neighbourhood had in the fit. */
 static int32 *
 fit_numbers(const gnngp_live_call *c, const gnngp_some *some)
@@ -201,7 +168,12 @@ fit_numbers(const gnngp_live_call *c, const gnngp_some *some)
 	for (int64 i = 0; i < some->graph->nodes; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		number[i] = fit_number(&c->live->ids, some->ids.key[i], some->ids.text ? some->ids.text[i] : NULL);
+	{
+		const char *text = some->ids.text ? some->ids.text[i] : NULL;
+		gnngp_given_id id = {some->ids.key[i], text, text ? (int) strlen(text) : 0, false};
+
+		number[i] = gnngp_link_ids_find(&c->live->ids, &id);
+	}
 	}
 	return number;
 }

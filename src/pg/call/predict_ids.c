@@ -398,6 +398,30 @@ gnngp_given_ids_find(const gnngp_given_ids *given, const int32 *order, const gnn
 	return -1;
 }
 
+/* The node of an id: nodes are in the order of their keys, and those of one key in that of their texts. */
+int32
+gnngp_link_ids_find(const gnngp_link_ids *ids, const gnngp_given_id *id)
+{
+	int64		low = 0,
+				high = ids->n;
+
+	while (low < high)
+	{
+		int64		middle = low + (high - low) / 2;
+		gnngp_node_row row = gnngp_link_id(ids, middle);
+		gnngp_given_id there = {row.key, row.id_text, row.id_length, false};
+		int			side = gnngp_given_id_compare(&there, id, NULL);
+
+		if (side == 0)
+			return (int32) middle;
+		if (side < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return -1;
+}
+
 /* True when the node of a row is among sorted ids. */
 bool
 gnngp_given_ids_have(const gnngp_given_ids *given, const gnngp_node_row *row)

@@ -87,6 +87,9 @@ extern void gnngp_given_ids_sort(gnngp_given_ids *given);
  */
 extern int64 gnngp_given_ids_find(const gnngp_given_ids *given, const int32 *order, const gnngp_given_id *id);
 
+/* The node of an id among those of a link part or a live state, or -1. */
+extern int32 gnngp_link_ids_find(const gnngp_link_ids *ids, const gnngp_given_id *id);
+
 /* True when the node of a row is among sorted ids, or all are given. */
 extern bool gnngp_given_ids_have(const gnngp_given_ids *given, const gnngp_node_row *row);
 

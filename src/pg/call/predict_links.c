@@ -94,30 +94,6 @@ id_datum(link_predict *p, int32 node)
 	return gnngp_id_type_datum(&p->id_type, &row);
 }
 
-/* The node of an id, or -1. */
-static int32
-find_node(const link_predict *p, const gnngp_given_id *id)
-{
-	int64		low = 0;
-	int64		high = p->open->ids.n;
-
-	while (low < high)
-	{
-		int64		mid = low + (high - low) / 2;
-		gnngp_node_row row = gnngp_link_id(&p->open->ids, mid);
-		gnngp_given_id there = {row.key, row.id_text, row.id_length, false};
-		int			order = gnngp_given_id_compare(&there, id, NULL);
-
-		if (order == 0)
-			return (int32) mid;
-		if (order < 0)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return -1;
-}
-
 /* Puts a pair of nodes with the numbers of a row. */
 static void
 put_pair(link_predict *p, const gnngp_node_row *src, const gnngp_node_row *dst, double score, double variance,
@@ -176,7 +152,7 @@ choose_nodes(const link_predict *p, const gnngp_given_ids *given, int64 *n)
 	seen = gp_alloc_zero(p->open->env, p->open->ids.n, sizeof(bool));
 	for (int64 i = 0; i < given->n; i++)
 	{
-		int32		found = given->id[i].null ? -1 : find_node(p, &given->id[i]);
+		int32		found = given->id[i].null ? -1 : gnngp_link_ids_find(&p->open->ids, &given->id[i]);
 
 		CHECK_FOR_INTERRUPTS();
 		if (found < 0 || seen[found])
@@ -287,7 +263,7 @@ find_nodes(const link_predict *p, const gnngp_given_ids *given, const char *argu
 			ereport(ERROR,
 					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 					 errmsg("%s must not contain NULL", argument)));
-		node[i] = find_node(p, &given->id[i]);
+		node[i] = gnngp_link_ids_find(&p->open->ids, &given->id[i]);
 		if (node[i] < 0)
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
