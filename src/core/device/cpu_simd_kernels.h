@@ -286,14 +286,28 @@ FN(spmm_row) (int64_t entries, const int32_t *col, const T *value, const T *b,
 		FN(spmm_single) (entries, col, value, b + j, ldb, alpha, beta, c + j);
 }
 
-/* Rows of c = alpha s b + beta c; the loop is here because rows are short and calls dear. */
+/*
+ * Rows of c = alpha s b + beta c; the loop is here because rows are short and calls dear.  So are
+ * the questions how many columns are left: a few vectors of them have loops of their own.
+ */
 static ATTR void
 FN(spmm) (int64_t rows, const int64_t *start, const int32_t *col, const void *value,
 		  const void *b, int64_t ldb, int64_t n, double alpha, double beta, void *c, int64_t ldc)
 {
-	for (int64_t i = 0; i < rows; i++)
-		FN(spmm_row) (start[i + 1] - start[i], col + start[i], (const T *) value + start[i], b, ldb,
-					  n, (T) alpha, (T) beta, (T *) c + i * ldc);
+#define EACH_ROW(name, ...) \
+	for (int64_t i = 0; i < rows; i++) \
+		FN(name) (start[i + 1] - start[i], col + start[i], (const T *) value + start[i], b, ldb, __VA_ARGS__ \
+				  (T) alpha, (T) beta, (T *) c + i * ldc)
+
+	if (n == W)
+		EACH_ROW(spmm_one, );
+	else if (n == 2 * W)
+		EACH_ROW(spmm_two, );
+	else if (n == 4 * W)
+		EACH_ROW(spmm_four, );
+	else
+		EACH_ROW(spmm_row, n, );
+#undef EACH_ROW
 }
 
 /* dst = src', src being rows x cols. */

@@ -113,12 +113,13 @@ column_block(const gp_csr *s, gp_matrix b)
 	int64_t		size = (int64_t) gp_type_size(b.type);
 	int64_t		unit = BLOCK_BYTES / size;
 	int64_t		block = CACHE_BYTES / (gp_max64(b.rows, 1) * size) / unit * unit;
-	int64_t		longest;
+	int64_t		most;			/* entries of a row */
 
 	block = gp_max64(block, unit);
-	longest = longest_row(s);
-	if (longest > TILE_GATHER / gp_min64(block, b.cols))
-		block = gp_max64(16, TILE_GATHER / longest / 16 * 16);
+	most = TILE_GATHER / gp_min64(block, b.cols);
+	/* Where all rows together are no longer none is looked at: short products are many. */
+	if (gp_csr_entries(s) > most && longest_row(s) > most)
+		block = gp_max64(16, TILE_GATHER / longest_row(s) / 16 * 16);
 	return gp_min64(block, b.cols);
 }
 
