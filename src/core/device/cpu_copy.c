@@ -93,7 +93,7 @@ gp_cpu_copy(gp_device *dev, gp_matrix dst, gp_matrix src)
 	gp_cpu_run(dev, copy_tile, &job, job.grid.tiles);
 }
 
-/* Fills a tile of y with a. */
+/* Fills a tile of y with a; zeros, which begin most products of few entries, the fastest way. */
 static void
 fill_tile(void *arg, int64_t tile, int worker)
 {
@@ -104,7 +104,9 @@ fill_tile(void *arg, int64_t tile, int worker)
 	{
 		void	   *row = gp_matrix_at(job->y, i, r.col);
 
-		if (job->y.type == GP_FLOAT)
+		if (job->a == 0.0)
+			memset(row, 0, (size_t) r.cols * gp_type_size(job->y.type));
+		else if (job->y.type == GP_FLOAT)
 			for (int64_t j = 0; j < r.cols; j++)
 				((float *) row)[j] = (float) job->a;
 		else

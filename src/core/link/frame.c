@@ -187,6 +187,10 @@ gp_link_frame_open(gp_link_frame *f, gp_device *dev, const gp_graph *graph, cons
 	f->weights = make_weights(f);
 	count_degrees(f);
 	make_smooth(f);
+	gp_link_half_logs(f);
+	f->log_count = gp_alloc_array(f->env, GP_LINK_COUNTS, sizeof(double));
+	for (int k = 0; k < GP_LINK_COUNTS; k++)
+		f->log_count[k] = log1p(k);
 	make_middle(f);
 	make_arcs(f);
 	if (x)
@@ -220,6 +224,8 @@ gp_link_frame_close(gp_link_frame *f)
 	gp_free(env, f->degree);
 	gp_free(env, f->strength);
 	gp_free(env, f->square);
+	gp_free(env, f->half_log);
+	gp_free(env, f->log_count);
 	gp_csr_free(env, f->spread);
 	gp_csr_free(env, f->xt);
 	if (f->owns_statistics)

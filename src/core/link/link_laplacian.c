@@ -81,15 +81,18 @@ walk_series(int32_t length, double *c)
 	}
 }
 
-/* A recurrence on its way. */
+/* A recurrence on its way.  Sums and coefficients of all series stand side by side. */
 typedef struct recurrence
 {
 	gp_link_frame *f;
 	const gp_link_block *block;
 	int32_t		steps;
-	double	   *c[SERIES];		/* steps + 1 coefficients each */
-	double	   *sum[SERIES];	/* an entry of each pair */
-	double	   *entry;			/* of one step */
+	double	   *c;				/* steps + 1 times SERIES */
+	double	   *sum;			/* an entry of each pair, times SERIES */
+	/* where all columns are run at once */
+	gp_link_block by_row;		/* the pairs in the order of the rows that are read */
+	int32_t    *place;			/* of each pair in it; NULL: its own */
+	double	   *entry[2];		/* of an even and an odd step */
 } recurrence;
 
 /* Allocates, and computes the coefficients. */
@@ -97,16 +100,21 @@ static recurrence
 recurrence_open(gp_link_frame *f, const gp_link_block *block)
 {
 	recurrence	r = {.f = f, .block = block, .steps = f->steps > 1 ? f->steps : 1};
+	double	   *c = gp_alloc_array(f->env, r.steps + 1, sizeof(double));
 
+	r.c = gp_alloc_array(f->env, (r.steps + 1) * SERIES, sizeof(double));
+	r.sum = gp_alloc_zero(f->env, (int64_t) gp_size_mul(f->env, block->n, SERIES), sizeof(double));
 	for (int s = 0; s < SERIES; s++)
 	{
-		r.c[s] = gp_alloc_zero(f->env, r.steps + 1, sizeof(double));
-		r.sum[s] = gp_alloc_zero(f->env, block->n, sizeof(double));
+		memset(c, 0, (r.steps + 1) * sizeof(double));
 		if (s < GP_LINK_SCALES)
-			kernel_series(scales[s], r.steps, r.c[s]);
+			kernel_series(scales[s], r.steps, c);
+		else
+			walk_series(r.steps < WALK_LENGTH ? r.steps : WALK_LENGTH, c);
+		for (int32_t k = 0; k <= r.steps; k++)
+			r.c[k * SERIES + s] = c[k];
 	}
-	walk_series(r.steps < WALK_LENGTH ? r.steps : WALK_LENGTH, r.c[GP_LINK_SCALES]);
-	r.entry = gp_alloc_array(f->env, block->n, sizeof(double));
+	gp_free(f->env, c);
 	return r;
 }
 
@@ -114,50 +122,101 @@ recurrence_open(gp_link_frame *f, const gp_link_block *block)
 static void
 recurrence_close(recurrence *r)
 {
-	for (int s = 0; s < SERIES; s++)
-	{
-		gp_free(r->f->env, r->c[s]);
-		gp_free(r->f->env, r->sum[s]);
-	}
-	gp_free(r->f->env, r->entry);
+	gp_free(r->f->env, r->c);
+	gp_free(r->f->env, r->sum);
+	gp_free(r->f->env, r->place);
+	gp_free(r->f->env, (void *) r->by_row.slot);
+	gp_free(r->f->env, (void *) r->by_row.dst);
+	gp_free(r->f->env, r->entry[0]);
+	gp_free(r->f->env, r->entry[1]);
 }
 
-/* Adds the entries of T_k, which stand in r->entry, to each series that has a part of it. */
+/* Orders the pairs by the rows that they read of each step, which are then read as they lie. */
 static void
-add_entries(recurrence *r, int32_t k)
+order_pairs(recurrence *r)
+{
+	gp_env	   *env = r->f->env;
+	const gp_link_block *b = r->block;
+	int32_t    *next = gp_alloc_zero(env, r->f->n + 1, sizeof(int32_t));
+	int32_t    *slot = gp_alloc_array(env, b->n, sizeof(int32_t));
+	int32_t    *dst = gp_alloc_array(env, b->n, sizeof(int32_t));
+	int64_t		look = 0;
+
+	r->place = gp_alloc_array(env, b->n, sizeof(int32_t));
+	for (int64_t e = 0; e < b->n; e++)
+	{
+		gp_look(env, e, &look);
+		next[b->dst[e] + 1]++;
+	}
+	for (int64_t i = 0; i < r->f->n; i++)
+		next[i + 1] += next[i];
+	for (int64_t e = 0; e < b->n; e++)
+	{
+		int32_t		at = r->place[e] = next[b->dst[e]]++;
+
+		gp_look(env, b->n + e, &look);
+		slot[at] = b->slot[e];
+		dst[at] = b->dst[e];
+	}
+	gp_free(env, next);
+	r->by_row = *b;
+	r->by_row.slot = slot;
+	r->by_row.dst = dst;
+	for (int odd = 0; odd < 2; odd++)
+		r->entry[odd] = gp_alloc_array(env, b->n, sizeof(double));
+}
+
+/* Adds an entry of T_k to the sums of a pair. */
+static inline void
+add_entry(double *sum, const double *c, double entry)
 {
 	for (int s = 0; s < SERIES; s++)
+		sum[s] += c[s] * entry;
+}
+
+/* Adds the entries of T_first .. T_last, at most two steps, in the order of the steps. */
+static void
+add_entries(recurrence *r, int32_t first, int32_t last)
+{
+	const double *c = r->c + first * SERIES;
+	const double *a = r->entry[first & 1];
+	const double *b = r->entry[last & 1];
+
+	r->f->env->check_interrupts(r->f->env);
+	for (int64_t e = 0; e < r->block->n; e++)
 	{
-		r->f->env->check_interrupts(r->f->env);
-		if (r->c[s][k] != 0.0)
-			for (int64_t e = 0; e < r->block->n; e++)
-				r->sum[s][e] += r->c[s][k] * r->entry[e];
+		add_entry(r->sum + e * SERIES, c, a[e]);
+		if (first < last)
+			add_entry(r->sum + e * SERIES, c + SERIES, b[e]);
 	}
 }
 
-/* The same for the whole of T_k. */
+/* Takes the entries of T_k, and adds those of two steps at once. */
 static void
 add_step(recurrence *r, int32_t k, gp_matrix t)
 {
 	gp_device  *dev = r->f->dev;
 
-	dev->take(dev, t, r->block->n, r->block->dst, r->block->slot, r->entry);
-	add_entries(r, k);
+	dev->take(dev, t, r->by_row.n, r->by_row.dst, r->by_row.slot, r->entry[k & 1]);
+	if (k % 2 == 0 || k == r->steps)
+		add_entries(r, k % 2 == 0 ? k - 1 : k, k);
 }
 
-/* The last step, whose T_k = 2 S T_(k-1) - T_(k-2) is needed at the pairs alone. */
+/*
+ * The last step, whose T_k = 2 S T_(k-1) - T_(k-2) is needed at the pairs alone; T_(k-2) was taken there, of all steps
+ * but the first two.
+ */
 static void
-add_last(recurrence *r, gp_matrix last, gp_matrix before)
+add_last(recurrence *r, gp_matrix last)
 {
-	gp_device  *dev = r->f->dev;
-	double	   *old = gp_alloc_array(r->f->env, r->block->n, sizeof(double));
+	double	   *entry = r->entry[r->steps & 1];
+	double	   *product = gp_alloc_array(r->f->env, r->block->n, sizeof(double));
 
-	gp_link_last_product(r->f, r->block, &r->f->smooth, last, r->entry);
-	dev->take(dev, before, r->block->n, r->block->dst, r->block->slot, old);
+	gp_link_last_product(r->f, &r->by_row, &r->f->smooth, last, product);
 	for (int64_t e = 0; e < r->block->n; e++)
-		r->entry[e] = 2.0 * r->entry[e] - old[e];
-	gp_free(r->f->env, old);
-	add_entries(r, r->steps);
+		entry[e] = 2.0 * product[e] - entry[e];
+	gp_free(r->f->env, product);
+	add_entries(r, r->steps % 2 == 0 ? r->steps - 1 : r->steps, r->steps);
 }
 
 /* T_1 of the sources, and T_0 where the next step needs it; of the pairs, T_0 has no entries. */
@@ -203,6 +262,7 @@ run(recurrence *r, const gp_link_cut *cuts)
 	gp_matrix	even = f->dev->create(f->dev, f->n, columns, f->smooth.type);
 	gp_matrix	odd = f->dev->create(f->dev, f->n, columns, f->smooth.type);
 
+	order_pairs(r);
 	first_steps(r, cuts, even, odd);
 	for (int32_t k = 2; k <= r->steps; k++)
 	{
@@ -213,7 +273,7 @@ run(recurrence *r, const gp_link_cut *cuts)
 			second_step(r, last, next);
 		else if (k == r->steps && cuts == NULL)
 		{
-			add_last(r, last, next);
+			add_last(r, last);
 			break;
 		}
 		else
@@ -231,9 +291,8 @@ add_column(recurrence *r, int64_t first, int64_t end, const float *entry)
 	int64_t		n = end - first;
 
 	for (int32_t k = 1; k <= r->steps; k++)
-		for (int s = 0; s < SERIES; s++)
-			for (int64_t e = 0; e < n && r->c[s][k] != 0.0; e++)
-				r->sum[s][first + e] += r->c[s][k] * entry[(k - 1) * n + e];
+		for (int64_t e = 0; e < n; e++)
+			add_entry(r->sum + (first + e) * SERIES, r->c + k * SERIES, entry[(k - 1) * n + e]);
 }
 
 /* The end of the pairs of one source. */
@@ -275,8 +334,8 @@ run_local(recurrence *r, gp_link_local *local)
 		gp_look(f->env, share * block->sources - left, &next);
 	}
 	gp_free(f->env, entry);
-	for (int s = 0; s < SERIES && left < 0; s++)
-		memset(r->sum[s], 0, block->n * sizeof(double));
+	if (left < 0)
+		memset(r->sum, 0, block->n * SERIES * sizeof(double));
 	return left >= 0;
 }
 
@@ -301,8 +360,6 @@ square_of(const gp_link_frame *f, int32_t node, const gp_link_cut *cut)
 	int32_t		other;
 	int64_t		at;
 
-	if (cut == NULL)
-		return f->square[node];
 	if (!(left > 1e-12 * own))
 		return 0.0;
 	other = cut->i == node ? cut->j : cut->i;
@@ -330,27 +387,59 @@ half_log_diagonal(double s2, double square)
 	return 0.5 * log((1.0 + q * q * square) / (1.0 + s2));
 }
 
+/* The same of all nodes and scales. */
+void
+gp_link_half_logs(gp_link_frame *f)
+{
+	int64_t		next = 0;
+
+	f->half_log = gp_alloc_array(f->env, (int64_t) gp_size_mul(f->env, f->n, GP_LINK_SCALES), sizeof(double));
+	for (int64_t i = 0; i < f->n; i++)
+	{
+		gp_look(f->env, GP_LINK_SCALES * i, &next);
+		for (int s = 0; s < GP_LINK_SCALES; s++)
+			f->half_log[i * GP_LINK_SCALES + s] = half_log_diagonal(scales[s], f->square[i]);
+	}
+}
+
+/* The same of an end, without the link that is cut. */
+static void
+half_logs_of(const gp_link_frame *f, int32_t node, const gp_link_cut *cut, double *out)
+{
+	if (cut == NULL)
+		memcpy(out, f->half_log + (int64_t) node * GP_LINK_SCALES, GP_LINK_SCALES * sizeof(double));
+	else
+	{
+		double		square = square_of(f, node, cut);
+
+		for (int s = 0; s < GP_LINK_SCALES; s++)
+			out[s] = half_log_diagonal(scales[s], square);
+	}
+}
+
 /* The scores of one pair from its sums. */
 static void
 write_scores(const recurrence *r, int64_t e, const gp_link_cut *cut, double *out)
 {
 	const gp_link_frame *f = r->f;
+	const double *sum = r->sum + (r->place ? r->place[e] : e) * SERIES;
 	int32_t		i = r->block->source[r->block->slot[e]];
 	int32_t		j = r->block->dst[e];
 	double		mass = sqrt(fmax(strength_of(f, i, cut), 0.0)) * sqrt(fmax(strength_of(f, j, cut), 0.0));
 	double		volume = f->volume - (cut ? 2.0 * cut->weight : 0.0);
 	int32_t		length = r->steps < WALK_LENGTH ? r->steps : WALK_LENGTH;
-	double		walk = mass > 0.0 ? r->sum[GP_LINK_SCALES][e] * volume / (length * mass) : 0.0;
-	double		square_i = square_of(f, i, cut);
-	double		square_j = square_of(f, j, cut);
+	double		walk = mass > 0.0 ? sum[GP_LINK_SCALES] * volume / (length * mass) : 0.0;
+	double		half_i[GP_LINK_SCALES];
+	double		half_j[GP_LINK_SCALES];
 
+	half_logs_of(f, i, cut, half_i);
+	half_logs_of(f, j, cut, half_j);
 	for (int s = 0; s < GP_LINK_SCALES; s++)
 	{
-		double		raw = log(fmax(r->sum[s][e], ERROR_AIM));
+		double		raw = log(fmax(sum[s], ERROR_AIM));
 
 		out[s] = raw;
-		out[GP_LINK_SCALES + s] = raw - half_log_diagonal(scales[s], square_i) -
-			half_log_diagonal(scales[s], square_j);
+		out[GP_LINK_SCALES + s] = raw - half_i[s] - half_j[s];
 	}
 	out[2 * GP_LINK_SCALES] = log(fmax(walk, SMALLEST_WALK));
 }

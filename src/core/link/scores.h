@@ -25,6 +25,8 @@ enum gp_link_middle
 	GP_LINK_BY_LOG				/* 1 / log d; 0 for d < 2 */
 };
 
+#define GP_LINK_COUNTS 512		/* whose logarithms are kept: most degrees, and numbers of walks, are less */
+
 typedef struct gp_link_frame
 {
 	gp_device  *dev;
@@ -43,6 +45,8 @@ typedef struct gp_link_frame
 	double	   *degree;			/* n: neighbours */
 	double	   *strength;		/* n: weights of the neighbours' links */
 	double	   *square;			/* n: sum_j S_ij^2 */
+	double	   *half_log;		/* n x GP_LINK_SCALES: of the Laplacian kernels' diagonals */
+	double	   *log_count;		/* GP_LINK_COUNTS: log(1 + k) */
 	double		volume;			/* sum of strengths */
 	/* features */
 	const gp_features *x;		/* NULL when there are none */
@@ -161,6 +165,7 @@ extern int32_t gp_link_structure_width(bool directed);
 /* link_laplacian.c: Laplacian kernels and DeepWalk; columns first .. of out. */
 extern void gp_link_laplacian(gp_link_frame *f, const gp_link_block *block,
 							  const gp_link_cut *cuts, int32_t first, double *out);
+extern void gp_link_half_logs(gp_link_frame *f);
 /* Steps to an error of 1e-9 at the largest scale. */
 extern int32_t gp_link_laplacian_steps(void);
 /* cosines.c: of the features. */

@@ -88,23 +88,35 @@ degree_of(const structure *s, int64_t e, int32_t node)
 	return s->f->degree[node] - (cut && cut->edge ? 1.0 : 0.0);
 }
 
+/* log(1 + x), for most counts without computing it. */
+static inline double
+log_count(const gp_link_frame *f, double x)
+{
+	int			k = x >= 0.0 && x < GP_LINK_COUNTS ? (int) x : 0;
+
+	return x == k ? f->log_count[k] : log1p(x);
+}
+
 /* The scores of one pair. */
 static void
 write_pattern(structure *s, int64_t e, double *out)
 {
+	const gp_link_frame *f = s->f;
 	double		di = degree_of(s, e, s->source[e]);
 	double		dj = degree_of(s, e, s->block->dst[e]);
+	double		log_i = log_count(f, di);
+	double		log_j = log_count(f, dj);
 	double		mean = sqrt(fmax(di, 1.0) * fmax(dj, 1.0));
 	const double *two = s->two + e * GP_WALK_LANES;
 	const double *three = s->three + e * GP_WALK_LANES;
 
-	out[DEGREE_SUM] = log1p(di) + log1p(dj);
-	out[DEGREE_DIFFERENCE] = fabs(log1p(di) - log1p(dj));
-	out[COMMON_NEIGHBOURS] = log1p(two[GP_LINK_COUNT]);
+	out[DEGREE_SUM] = log_i + log_j;
+	out[DEGREE_DIFFERENCE] = fabs(log_i - log_j);
+	out[COMMON_NEIGHBOURS] = log_count(f, two[GP_LINK_COUNT]);
 	out[ADAMIC_ADAR] = log1p(two[GP_LINK_BY_LOG]);
 	out[RESOURCE_ALLOCATION] = log(two[GP_LINK_BY_DEGREE] + LEAST_ALLOCATION);
 	out[SALTON] = two[GP_LINK_COUNT] / mean;
-	out[PATHS] = log1p(three[GP_LINK_COUNT]);
+	out[PATHS] = log_count(f, three[GP_LINK_COUNT]);
 	out[PATHS_SALTON] = log1p(three[GP_LINK_COUNT] / mean);
 	out[PATHS_ROOT] = log1p(three[GP_LINK_BY_ROOT]);
 	out[PATHS_FLOW] = log(three[GP_LINK_BY_DEGREE] + LEAST_FLOW);
@@ -120,14 +132,14 @@ write_arcs(structure *s, int64_t e, const double *paths, const double *targets,
 	int32_t		j = s->block->dst[e];
 	double		cut = s->cuts ? 1.0 : 0.0;
 
-	out[SRC_OUT] = log1p((double) (f->out.start[i + 1] - f->out.start[i]) - cut);
-	out[SRC_IN] = log1p((double) (f->in->start[i + 1] - f->in->start[i]));
-	out[DST_OUT] = log1p((double) (f->out.start[j + 1] - f->out.start[j]));
-	out[DST_IN] = log1p((double) (f->in->start[j + 1] - f->in->start[j]) - cut);
+	out[SRC_OUT] = log_count(f, (double) (f->out.start[i + 1] - f->out.start[i]) - cut);
+	out[SRC_IN] = log_count(f, (double) (f->in->start[i + 1] - f->in->start[i]));
+	out[DST_OUT] = log_count(f, (double) (f->out.start[j + 1] - f->out.start[j]));
+	out[DST_IN] = log_count(f, (double) (f->in->start[j + 1] - f->in->start[j]) - cut);
 	out[RECIPROCAL] = gp_link_exists(f->graph, j, i) ? 1.0 : 0.0;
-	out[ARC_PATHS] = log1p(paths[e]);
-	out[SHARED_TARGETS] = log1p(targets[e]);
-	out[SHARED_SOURCES] = log1p(sources[e]);
+	out[ARC_PATHS] = log_count(f, paths[e]);
+	out[SHARED_TARGETS] = log_count(f, targets[e]);
+	out[SHARED_SOURCES] = log_count(f, sources[e]);
 }
 
 /* Takes the partner that is cut out of each source's column. */
