@@ -127,21 +127,21 @@ cosine(double product, double dot_i, double dot_j, double mean_square, double no
 	return fmax(-1.0, fmin(1.0, c));
 }
 
-/* Writes the cosines of power k from the products of a block's pairs. */
+/* Writes the cosines of all powers from the products of a block's pairs, powers x n: what is known of a node stands together. */
 static void
-write_power(const gp_link_frame *f, const gp_link_block *block, int k, const double *product,
-			double *out)
+write_powers(const gp_link_frame *f, const gp_link_block *block, const double *product, double *out)
 {
 	int64_t		next = 0;
 
 	for (int64_t e = 0; e < block->n; e++)
 	{
-		int64_t		i = (int64_t) block->source[block->slot[e]] * f->powers + k;
-		int64_t		j = (int64_t) block->dst[e] * f->powers + k;
+		int64_t		i = (int64_t) block->source[block->slot[e]] * f->powers;
+		int64_t		j = (int64_t) block->dst[e] * f->powers;
 
-		gp_look(f->env, e, &next);
-		out[e * f->width + k] = cosine(product[e], f->dot[i], f->dot[j], f->mean_square[k],
-									   f->norm[i], f->norm[j]);
+		gp_look(f->env, f->powers * e, &next);
+		for (int k = 0; k < f->powers; k++)
+			out[e * f->width + k] = cosine(product[k * block->n + e], f->dot[i + k], f->dot[j + k], f->mean_square[k],
+										   f->norm[i + k], f->norm[j + k]);
 	}
 }
 
@@ -178,14 +178,12 @@ cosines_of_columns(gp_link_frame *f, const gp_link_block *block, double *out)
 	gp_matrix	w = f->dev->create(f->dev, f->x->dims, f->powers * b, GP_FLOAT);
 	gp_matrix	z = f->dev->create(f->dev, f->n, b, GP_FLOAT);
 	gp_matrix	y = f->dev->create(f->dev, f->n, b, GP_FLOAT);
-	double	   *product = gp_alloc_array(f->env, block->n, sizeof(double));
+	double	   *product = gp_alloc_array(f->env, gp_size_mul(f->env, block->n, f->powers), sizeof(double));
 
 	source_rows(f, b, block->source, NULL, w);
 	for (int k = 0; k < f->powers; k++)
-	{
-		power_products(f, block, k, part(w, k, b), z, y, product);
-		write_power(f, block, k, product, out);
-	}
+		power_products(f, block, k, part(w, k, b), z, y, product + k * block->n);
+	write_powers(f, block, product, out);
 	gp_free(f->env, product);
 	f->dev->destroy(f->dev, &w);
 	f->dev->destroy(f->dev, &z);

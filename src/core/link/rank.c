@@ -114,14 +114,33 @@ select_best(gp_env *env, ranked *r, int64_t n, int64_t keep)
 	gp_heap_sort(&heap);
 }
 
-/* The candidates of each source with the highest ranks, best first; frees the others and the ranks. */
-static void
-keep_best(const group *g, gp_link_pool *p, double *rank, int64_t keep)
+/* True when no source has more candidates than that. */
+static bool
+all_kept(const group *g, const gp_link_pool *p, int64_t keep)
 {
-	ranked	   *r = gp_alloc_array(g->env, p->n, sizeof(ranked));
+	for (int32_t s = 0; s < g->sources; s++)
+		if (p->first[s + 1] - p->first[s] > keep)
+			return false;
+	return true;
+}
+
+/*
+ * The candidates of each source with the highest ranks, frees the others and the ranks.  Sorted: best first; else those
+ * of a source that loses none stay as they are.
+ */
+static void
+keep_best(const group *g, gp_link_pool *p, double *rank, int64_t keep, bool sorted)
+{
+	ranked	   *r;
 	int64_t		first[GP_LINK_BLOCK + 1] = {0};
 	gp_link_pool kept;
 
+	if (!sorted && all_kept(g, p, keep))
+	{
+		gp_free(g->env, rank);
+		return;
+	}
+	r = gp_alloc_array(g->env, p->n, sizeof(ranked));
 	for (int32_t s = 0; s < g->sources; s++)
 	{
 		ranked	   *own = r + first[s];
@@ -130,7 +149,8 @@ keep_best(const group *g, gp_link_pool *p, double *rank, int64_t keep)
 
 		for (int64_t e = 0; e < n; e++)
 			own[e] = (ranked) {rank[p->first[s] + e], p->dst[p->first[s] + e], p->first[s] + e};
-		select_best(g->env, own, n, best);
+		if (sorted || n > keep)
+			select_best(g->env, own, n, best);
 		first[s + 1] = first[s] + best;
 	}
 	kept = gp_link_pool_create(g->l, first[g->sources]);
@@ -185,13 +205,13 @@ narrow(group *g, gp_link_pool *p)
 	gp_link_graph_scores(f, &block, p->score);
 	if (m->screen)
 	{
-		keep_best(g, p, linear_ranks(g, p, m->screen, graph_width), gp_max64(g->k, SCREENED));
+		keep_best(g, p, linear_ranks(g, p, m->screen, graph_width), gp_max64(g->k, SCREENED), false);
 		block.n = p->n;
 		block.slot = p->slot;
 		block.dst = p->dst;
 		gp_link_feature_scores(f, &block, p->score);
 	}
-	keep_best(g, p, linear_ranks(g, p, m->ridge, m->width), gp_max64(g->k, GP_LINK_KEPT));
+	keep_best(g, p, linear_ranks(g, p, m->ridge, m->width), gp_max64(g->k, GP_LINK_KEPT), false);
 }
 
 /* The candidates as rows without their posterior. */
@@ -264,7 +284,7 @@ finish_group(group *g, gp_link_lot *lot)
 	memcpy(p.first, g->found.first, sizeof(p.first));
 	if (p.score)
 		narrow(g, &p);
-	keep_best(g, &p, mean_ranks(g, &p), g->k);
+	keep_best(g, &p, mean_ranks(g, &p), g->k, true);
 	add_group(g, &p, lot);
 	gp_link_pool_free(g->l, &p);
 	g->begin += g->sources;
