@@ -13,6 +13,7 @@
 
 #define WAVE_LOTS 16			/* of each thread: who is ready first waits for the last */
 #define LEAST_LOTS 2			/* for more of them threads are started */
+#define ORDER_SHARE 32			/* of all nodes, for which rows are put in order: that takes as long as some blocks of sources */
 
 typedef struct best
 {
@@ -291,6 +292,8 @@ look(best *b, int64_t n, const int32_t *node, gp_link_candidates candidates)
 	b->asked = gp_alloc_zero(l->env, nodes, sizeof(bool));
 	for (int64_t e = 0; e < n && !b->as_ranked; e++)
 		b->asked[node[e]] = true;
+	if (l->model->method == GP_LINK_SCORES && n > nodes / ORDER_SHARE)
+		gp_link_frame_order(&l->frame);
 	open_crew(b, n, size);
 	open_threads(b, candidates);
 	run(b, n, node, size);

@@ -197,6 +197,91 @@ gp_link_frame_open(gp_link_frame *f, gp_device *dev, const gp_graph *graph, cons
 		open_features(f, model);
 }
 
+/* Nodes by their degrees, the smallest first; what is at hand of equal ones. */
+static int32_t *
+by_degree(gp_link_frame *f)
+{
+	const int64_t *start = f->weights->start;
+	int64_t    *next = gp_alloc_zero(f->env, f->n + 1, sizeof(int64_t));
+	int32_t    *node = gp_alloc_array(f->env, f->n, sizeof(int32_t));
+
+	for (int64_t i = 0; i < f->n; i++)
+		next[gp_min64(start[i + 1] - start[i], f->n - 1) + 1]++;
+	for (int64_t d = 0; d < f->n; d++)
+		next[d + 1] += next[d];
+	for (int64_t i = 0; i < f->n; i++)
+		node[next[gp_min64(start[i + 1] - start[i], f->n - 1)]++] = (int32_t) i;
+	gp_free(f->env, next);
+	return node;
+}
+
+/*
+ * The rows in the order of a search in breadth, of each component from a node of few neighbours (Cuthill and McKee
+ * 1969): out[r] is the node of row r, and f->row the reverse.
+ */
+static int32_t *
+search_breadth(gp_link_frame *f)
+{
+	const gp_csr *w = f->weights;
+	int32_t    *root = by_degree(f);
+	int32_t    *out = gp_alloc_array(f->env, f->n, sizeof(int32_t));
+	int64_t		n = 0;
+	int64_t		look = 0;
+
+	f->row = gp_alloc_array(f->env, f->n, sizeof(int32_t));
+	for (int64_t i = 0; i < f->n; i++)
+		f->row[i] = -1;
+	for (int64_t r = 0, done = 0; r < f->n; r++)
+	{
+		if (f->row[root[r]] < 0)
+			out[f->row[root[r]] = (int32_t) n++] = root[r];
+		for (; done < n; done++)
+		{
+			gp_look(f->env, w->start[out[done]] + done, &look);
+			for (int64_t e = w->start[out[done]]; e < w->start[out[done] + 1]; e++)
+				if (f->row[w->col[e]] < 0)
+					out[f->row[w->col[e]] = (int32_t) n++] = w->col[e];
+		}
+	}
+	gp_free(f->env, root);
+	return out;
+}
+
+/* Gives smooth rows in another order; the entries of a row stay in theirs, so that sums stay what they are. */
+void
+gp_link_frame_order(gp_link_frame *f)
+{
+	gp_csr	   *s = &f->smooth;
+	size_t		size = gp_type_size(s->type);
+	gp_csr		new = *s;
+	int32_t    *node;
+	int64_t		look = 0;
+
+	if (f->row || f->n < WIDE_NODES || f->dev->room > 0)
+		return;
+	node = search_breadth(f);
+	new.stamp = gp_csr_stamp();
+	new.start = gp_alloc_array(f->env, f->n + 1, sizeof(int64_t));
+	new.col = gp_alloc_array(f->env, gp_csr_entries(s), sizeof(int32_t));
+	new.value = gp_alloc_array(f->env, gp_csr_entries(s), size);
+	new.start[0] = 0;
+	for (int64_t r = 0; r < f->n; r++)
+	{
+		int64_t		from = s->start[node[r]];
+		int64_t		to = new.start[r];
+		int64_t		n = s->start[node[r] + 1] - from;
+
+		gp_look(f->env, to + r, &look);
+		for (int64_t k = 0; k < n; k++)
+			new.col[to + k] = f->row[s->col[from + k]];
+		memcpy((char *) new.value + to * size, (const char *) s->value + from * size, n * size);
+		new.start[r + 1] = to + n;
+	}
+	gp_free(f->env, s->value);
+	gp_free(f->env, node);
+	*s = new;
+}
+
 /* Adds a score. */
 void
 gp_link_frame_place(gp_link_frame *f, const float *place, int32_t width)
@@ -217,6 +302,12 @@ gp_link_frame_close(gp_link_frame *f)
 	if (f->dev->keep)
 		f->dev->keep(f->dev, false);
 	f->dev->destroy(f->dev, &f->middle);
+	if (f->row)
+	{
+		gp_free(env, f->smooth.start);
+		gp_free(env, f->smooth.col);
+	}
+	gp_free(env, f->row);
 	gp_free(env, f->smooth.value);
 	gp_free(env, f->out.value);
 	gp_csr_free(env, f->in);

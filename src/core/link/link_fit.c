@@ -60,6 +60,7 @@ score_fold(void *arg, gp_device *dev, int worker, int64_t f)
 	gp_link_frame frame;
 
 	gp_link_frame_open(&frame, dev, job->fold[f].graph, job->x, job->plan->steps, job->plan->powers, NULL);
+	gp_link_frame_order(&frame);
 	gp_link_frame_place(&frame, job->place[f], job->place_width);
 	gp_link_pair_scores(&frame, pairs->n, pairs->src, pairs->dst, job->rows->score + job->first[f] * frame.width);
 	gp_link_pair_scores(&frame, rivals->n, rivals->src, rivals->dst, job->rows->rival_score[f]);

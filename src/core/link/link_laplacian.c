@@ -89,8 +89,9 @@ typedef struct recurrence
 	int32_t		steps;
 	double	   *c;				/* steps + 1 times SERIES */
 	double	   *sum;			/* an entry of each pair, times SERIES */
+	int32_t		source[GP_LINK_BLOCK];	/* their rows */
 	/* where all columns are run at once */
-	gp_link_block by_row;		/* the pairs in the order of the rows that are read */
+	gp_link_block by_row;		/* rows in place of nodes, the pairs in the order of those that are read */
 	int32_t    *place;			/* of each pair in it; NULL: its own */
 	double	   *entry[2];		/* of an even and an odd step */
 } recurrence;
@@ -115,6 +116,8 @@ recurrence_open(gp_link_frame *f, const gp_link_block *block)
 			r.c[k * SERIES + s] = c[k];
 	}
 	gp_free(f->env, c);
+	for (int32_t t = 0; t < block->sources; t++)
+		r.source[t] = gp_link_row_of(f, &f->smooth, block->source[t]);
 	return r;
 }
 
@@ -135,9 +138,10 @@ recurrence_close(recurrence *r)
 static void
 order_pairs(recurrence *r)
 {
-	gp_env	   *env = r->f->env;
+	const gp_link_frame *f = r->f;
+	gp_env	   *env = f->env;
 	const gp_link_block *b = r->block;
-	int32_t    *next = gp_alloc_zero(env, r->f->n + 1, sizeof(int32_t));
+	int32_t    *next = gp_alloc_zero(env, f->n + 1, sizeof(int32_t));
 	int32_t    *slot = gp_alloc_array(env, b->n, sizeof(int32_t));
 	int32_t    *dst = gp_alloc_array(env, b->n, sizeof(int32_t));
 	int64_t		look = 0;
@@ -146,20 +150,22 @@ order_pairs(recurrence *r)
 	for (int64_t e = 0; e < b->n; e++)
 	{
 		gp_look(env, e, &look);
-		next[b->dst[e] + 1]++;
+		next[gp_link_row_of(f, &f->smooth, b->dst[e]) + 1]++;
 	}
-	for (int64_t i = 0; i < r->f->n; i++)
+	for (int64_t i = 0; i < f->n; i++)
 		next[i + 1] += next[i];
 	for (int64_t e = 0; e < b->n; e++)
 	{
-		int32_t		at = r->place[e] = next[b->dst[e]]++;
+		int32_t		row = gp_link_row_of(f, &f->smooth, b->dst[e]);
+		int32_t		at = r->place[e] = next[row]++;
 
 		gp_look(env, b->n + e, &look);
 		slot[at] = b->slot[e];
-		dst[at] = b->dst[e];
+		dst[at] = row;
 	}
 	gp_free(env, next);
 	r->by_row = *b;
+	r->by_row.source = r->source;
 	r->by_row.slot = slot;
 	r->by_row.dst = dst;
 	for (int odd = 0; odd < 2; odd++)
@@ -224,7 +230,7 @@ static void
 first_steps(recurrence *r, const gp_link_cut *cuts, gp_matrix zeroth, gp_matrix first)
 {
 	gp_link_frame *f = r->f;
-	const gp_link_block *b = r->block;
+	const gp_link_block *b = &r->by_row;
 
 	if (cuts == NULL)
 		f->dev->csr_rows(f->dev, first, &f->smooth, b->source, b->sources);
@@ -243,14 +249,14 @@ second_step(recurrence *r, gp_matrix first, gp_matrix second)
 	int32_t		slot[GP_LINK_BLOCK];
 	double		own[GP_LINK_BLOCK];
 
-	gp_link_first_product(f, 2.0, &f->smooth, &f->smooth, &f->smooth, r->block->source, first,
+	gp_link_first_product(f, 2.0, &f->smooth, &f->smooth, &f->smooth, r->source, first,
 						  second);
 	for (int32_t t = 0; t < n; t++)
 		slot[t] = t;
-	dev->take(dev, second, n, r->block->source, slot, own);
+	dev->take(dev, second, n, r->source, slot, own);
 	for (int32_t t = 0; t < n; t++)
 		own[t] -= 1.0;
-	dev->put(dev, second, n, r->block->source, slot, own);
+	dev->put(dev, second, n, r->source, slot, own);
 }
 
 /* Runs the recurrence T_(k+1) = 2 S T_k - T_(k-1) on the sources' unit vectors. */
@@ -318,22 +324,30 @@ run_local(recurrence *r, gp_link_local *local)
 	int64_t		share = (gp_csr_entries(&f->smooth) + f->n) * r->steps / LOCAL_SHARE;
 	int64_t		left = share * block->sources;
 	float	   *entry = gp_alloc_array(f->env, gp_size_mul(f->env, block->n, r->steps), sizeof(float));
+	int32_t    *row = gp_alloc_array(f->env, block->n, sizeof(int32_t));
 	int64_t		next = 0;
 
+	for (int64_t e = 0; e < block->n; e++)
+	{
+		gp_look(f->env, e, &next);
+		row[e] = gp_link_row_of(f, &f->smooth, block->dst[e]);
+	}
+	next = 0;
 	for (int64_t first = 0, end; first < block->n && left >= 0; first = end)
 	{
 		int64_t		most = gp_min64(left, 2 * share);
 		int64_t		work;
 
 		end = end_of_source(block, first);
-		work = gp_link_local_column(local, &f->smooth, block->source[block->slot[first]], r->steps, end - first,
-									block->dst + first, most, entry);
+		work = gp_link_local_column(local, &f->smooth, r->source[block->slot[first]], r->steps, end - first, row + first,
+									most, entry);
 		left = work > most ? -1 : left - work;
 		if (left >= 0)
 			add_column(r, first, end, entry);
 		gp_look(f->env, share * block->sources - left, &next);
 	}
 	gp_free(f->env, entry);
+	gp_free(f->env, row);
 	if (left < 0)
 		memset(r->sum, 0, block->n * SERIES * sizeof(double));
 	return left >= 0;

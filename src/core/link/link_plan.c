@@ -66,7 +66,7 @@ fold_bytes(const gp_link_problem *problem, const gp_link_plan *plan)
 	double		dims = problem->features ? (double) problem->features->dims : 0.0;
 	double		powers = (double) plan->powers;
 	double		block = gp_link_block_size(problem->graph->nodes);
-	double		frame = 60.0 * e + 160.0 * n + (x > 0.0 ? 20.0 * x + 20.0 * e + 4.0 * (dims + n) * powers : 0.0);
+	double		frame = 64.0 * e + 172.0 * n + (x > 0.0 ? 20.0 * x + 20.0 * e + 4.0 * (dims + n) * powers : 0.0);
 
 	return frame + 28.0 * n * block + 24.0 * dims * powers * block;
 }

@@ -41,7 +41,7 @@ root_of(double mass, double weight)
 
 /* Prepares the corrections of the columns that cut something. */
 static corrections
-prepare(gp_link_frame *f, double self, int64_t columns, const gp_link_cut *cuts)
+prepare(gp_link_frame *f, const gp_csr *s, double self, int64_t columns, const gp_link_cut *cuts)
 {
 	gp_env	   *env = f->env;
 	corrections k = {.n = columns};
@@ -58,8 +58,8 @@ prepare(gp_link_frame *f, double self, int64_t columns, const gp_link_cut *cuts)
 		double		mi = self + f->strength[cuts[t].i];
 		double		mj = self + f->strength[cuts[t].j];
 
-		k.row[t] = cuts[t].i;
-		k.row[columns + t] = cuts[t].j;
+		k.row[t] = gp_link_row_of(f, s, cuts[t].i);
+		k.row[columns + t] = gp_link_row_of(f, s, cuts[t].j);
 		k.col[t] = k.col[columns + t] = (int32_t) t;
 		k.root[t] = root_of(mi, cuts[t].weight);
 		k.root[columns + t] = root_of(mj, cuts[t].weight);
@@ -128,7 +128,7 @@ gp_link_cut_spmm(gp_link_frame *f, const gp_csr *s, double self, double alpha, g
 		dev->spmm(dev, alpha, s, b, beta, c);
 		return;
 	}
-	k = prepare(f, self, b.cols, cuts);
+	k = prepare(f, s, self, b.cols, cuts);
 	scale_input(dev, &k, b);
 	if (beta != 0.0)
 		dev->take(dev, c, 2 * k.n, k.row, k.col, k.c);

@@ -37,8 +37,9 @@ typedef struct gp_link_frame
 	int32_t		powers;			/* of A whose features are compared; 0 without features */
 	int32_t		width;			/* scores of a pair */
 	gp_csr		smooth;			/* S = D^-1/2 W D^-1/2 with the weights; float when steps are few */
+	int32_t    *row;			/* of each node in smooth; NULL: its number */
 	gp_csr	   *spread;			/* A = (I+D)^-1/2 (I+W) (I+D)^-1/2, float, when there are features */
-	gp_csr	   *weights;		/* W symmetric, double: start and col of smooth, too */
+	gp_csr	   *weights;		/* W symmetric, double: start and col of smooth, too, unless this has rows of its own */
 	gp_csr		out;			/* arcs from a node, and to it, float; directed graphs only */
 	gp_csr	   *in;
 	gp_matrix	middle;			/* n x GP_WALK_LANES float: what a node counts for as a middle */
@@ -69,6 +70,19 @@ extern void gp_link_frame_open(gp_link_frame *f, gp_device *dev, const gp_graph 
 							   const gp_features *x, int32_t steps, int32_t powers,
 							   const gp_link_model *model);
 extern void gp_link_frame_close(gp_link_frame *f);
+
+/*
+ * Lets rows of neighbours stand near one another in smooth, which pays where many pairs are scored on a processor: a fifth
+ * of the time of a product with it.  Sums keep their order.
+ */
+extern void gp_link_frame_order(gp_link_frame *f);
+
+/* The row of a node in one of the frame's matrices. */
+static inline int32_t
+gp_link_row_of(const gp_link_frame *f, const gp_csr *s, int32_t node)
+{
+	return f->row && s == &f->smooth ? f->row[node] : node;
+}
 
 /* Adds the logit of a deep Gaussian process to the scores; place, the caller's, may be NULL. */
 extern void gp_link_frame_place(gp_link_frame *f, const float *place, int32_t width);

@@ -7,6 +7,7 @@
 
 #define SMALL 2000
 #define LARGE 300000			/* more than what walks keep an array for */
+#define ORDERED 12000			/* whose rows are put in order */
 #define PAIRS 300
 #define STEPS 6
 
@@ -219,9 +220,67 @@ check_walks(gp_env *env)
 	   memcmp(three[0], three[1], sizeof(three[0])) == 0, "walks are the same among many nodes");
 }
 
+/* True when each row of a frame's matrix is some node's. */
+static bool
+rows_of_all(gp_env *env, const gp_link_frame *f)
+{
+	bool	   *seen = gp_alloc_zero(env, f->n, sizeof(bool));
+	bool		moved = false;
+
+	for (int64_t i = 0; f->row && i < f->n; i++)
+	{
+		moved = moved || f->row[i] != i;
+		seen[f->row[i]] = true;
+	}
+	for (int64_t i = 0; i < f->n; i++)
+		moved = moved && seen[i];
+	gp_free(env, seen);
+	return moved;
+}
+
+/* Rows in another order change no score: of links, which are cut, of other pairs, and of columns that reach few nodes. */
+static void
+check_order(gp_env *env)
+{
+	gp_device  *dev = gp_device_cpu(env, 1);
+	gp_graph   *g = ring(env, ORDERED + 10, ORDERED);
+	gp_link_frame f[2];
+	double	   *score[2];
+	double	   *local[2];
+	int32_t		src[PAIRS];
+	int32_t		dst[PAIRS];
+	double		worst = 0.0;
+
+	for (int e = 0; e < PAIRS; e++)
+	{
+		src[e] = e / 10 * 97;
+		dst[e] = e % 10 < 4 ? src[e] + 1 + e % 10 : (int32_t) (draw_unit(&state) * (ORDERED + 10));
+		dst[e] += dst[e] == src[e];
+	}
+	for (int k = 0; k < 2; k++)
+	{
+		gp_link_local *room = gp_link_local_open(env, g->nodes);
+
+		gp_link_frame_open(&f[k], dev, g, NULL, STEPS, 0, NULL);
+		if (k == 1)
+			gp_link_frame_order(&f[k]);
+		score[k] = gp_alloc_array(env, PAIRS * f[k].width, sizeof(double));
+		gp_link_pair_scores(&f[k], PAIRS, src, dst, score[k]);
+		local[k] = block_scores(env, &f[k], room);
+	}
+	ok(f[0].row == NULL && rows_of_all(env, &f[1]), "rows are put in another order, each node has one");
+	for (int e = 0; e < PAIRS * f[0].width; e++)
+		worst = fmax(worst, fabs(score[0][e] - score[1][e]) / (1.0 + fabs(score[0][e])));
+	ok(worst < 1e-5, "scores of pairs are those without an order");
+	ok(memcmp(local[0], local[1], 16 * PAIRS * f[0].width * sizeof(double)) == 0, "and those of local columns the same");
+	gp_link_frame_close(&f[0]);
+	gp_link_frame_close(&f[1]);
+}
+
 int
 main(void)
 {
+	in_env(check_order(env));
 	in_env(check_entries(env));
 	in_env(check_blocks(env));
 	in_env(check_work(env));
