@@ -13,13 +13,6 @@
 
 #define READING 3				/* that one distance around the pairs takes, of what the one before it has entries */
 
-/* What a column knows of a node, in one place: nodes are met in no order. */
-typedef struct cell
-{
-	uint32_t	met[2];			/* the columns that last met it, in each ball */
-	float		t[2];			/* T_k of even and of odd k */
-} cell;
-
 /* Nodes in the order that they were met. */
 typedef struct ball
 {
@@ -33,7 +26,8 @@ struct gp_link_local
 {
 	int64_t		nodes;
 	uint32_t	column;
-	cell	   *cell;
+	uint32_t   *met[2];			/* the columns that last met each node, in either ball */
+	float	   *t[2];			/* T_k of even and of odd k: by themselves, for rows read many that were never met */
 	ball		reached;		/* from the source */
 	ball		read;			/* from the pairs' other ends */
 };
@@ -49,6 +43,17 @@ typedef struct column_job
 	float	   *entry;			/* steps x n */
 } column_job;
 
+/* Zeros for all nodes, which are read in no order. */
+static void *
+room_of_zeros(gp_env *env, int64_t nodes, size_t size)
+{
+	void	   *room = gp_alloc_array(env, nodes, size);
+
+	gp_use_large_pages(room, (size_t) nodes * size);
+	memset(room, 0, (size_t) nodes * size);
+	return room;
+}
+
 /* Room for the columns of one thread. */
 gp_link_local *
 gp_link_local_open(gp_env *env, int64_t nodes)
@@ -56,9 +61,11 @@ gp_link_local_open(gp_env *env, int64_t nodes)
 	gp_link_local *l = gp_alloc_zero(env, 1, sizeof(gp_link_local));
 
 	l->nodes = nodes;
-	l->cell = gp_alloc_array(env, nodes, sizeof(cell));
-	gp_use_large_pages(l->cell, (size_t) nodes * sizeof(cell));
-	memset(l->cell, 0, (size_t) nodes * sizeof(cell));
+	for (int k = 0; k < 2; k++)
+	{
+		l->met[k] = room_of_zeros(env, nodes, sizeof(uint32_t));
+		l->t[k] = room_of_zeros(env, nodes, sizeof(float));
+	}
 	l->read.side = 1;
 	l->reached.node = gp_alloc_array(env, nodes, sizeof(int32_t));
 	l->read.node = gp_alloc_array(env, nodes, sizeof(int32_t));
@@ -71,7 +78,11 @@ gp_link_local_free(gp_env *env, gp_link_local *l)
 {
 	if (l == NULL)
 		return;
-	gp_free(env, l->cell);
+	for (int k = 0; k < 2; k++)
+	{
+		gp_free(env, l->met[k]);
+		gp_free(env, l->t[k]);
+	}
 	gp_free(env, l->reached.node);
 	gp_free(env, l->read.node);
 	gp_free(env, l);
@@ -81,11 +92,11 @@ gp_link_local_free(gp_env *env, gp_link_local *l)
 static inline void
 meet(gp_link_local *l, ball *b, const gp_csr *s, int32_t node)
 {
-	cell	   *c = &l->cell[node];
+	uint32_t   *met = &l->met[b->side][node];
 
-	if (c->met[b->side] == l->column)
+	if (*met == l->column)
 		return;
-	c->met[b->side] = l->column;
+	*met = l->column;
 	b->node[b->n++] = node;
 	b->entries += s->start[node + 1] - s->start[node];
 }
@@ -108,7 +119,8 @@ begin_column(gp_link_local *l)
 {
 	if (++l->column == 0)
 	{
-		memset(l->cell, 0, l->nodes * sizeof(cell));
+		memset(l->met[0], 0, l->nodes * sizeof(uint32_t));
+		memset(l->met[1], 0, l->nodes * sizeof(uint32_t));
 		l->column = 1;
 	}
 	l->reached.n = l->reached.entries = 0;
@@ -123,7 +135,7 @@ end_column(gp_link_local *l)
 
 	for (int side = 0; side < 2; side++)
 		for (int64_t k = 0; k < both[side]->n; k++)
-			memset(l->cell[both[side]->node[k]].t, 0, sizeof(l->cell->t));
+			l->t[0][both[side]->node[k]] = l->t[1][both[side]->node[k]] = 0.0f;
 }
 
 /* T_k from T_(k-1), which has entries at the nodes that were reached, and from T_(k-2), whose place it takes. */
@@ -134,18 +146,20 @@ step_forward(gp_link_local *l, const gp_csr *s, int32_t k)
 	ball	   *b = &l->reached;
 	int64_t		n = b->n;
 	float		factor = k == 1 ? 1.0f : 2.0f;
+	const float *last = l->t[(k - 1) & 1];
+	float	   *next = l->t[k & 1];
 
 	for (int64_t i = 0; i < n; i++)
-		l->cell[b->node[i]].t[k & 1] *= -1.0f;
+		next[b->node[i]] *= -1.0f;
 	for (int64_t i = 0; i < n; i++)
 	{
 		int32_t		node = b->node[i];
-		float		x = factor * l->cell[node].t[(k - 1) & 1];
+		float		x = factor * last[node];
 
 		for (int64_t e = s->start[node]; x != 0.0f && e < s->start[node + 1]; e++)
 		{
 			meet(l, b, s, s->col[e]);
-			l->cell[s->col[e]].t[k & 1] += x * value[e];
+			next[s->col[e]] += x * value[e];
 		}
 	}
 }
@@ -155,6 +169,8 @@ static void
 step_rows(gp_link_local *l, const gp_csr *s, int32_t k, int64_t n)
 {
 	const float *value = s->value;
+	const float *last = l->t[(k - 1) & 1];
+	float	   *next = l->t[k & 1];
 
 	for (int64_t i = 0; i < n; i++)
 	{
@@ -162,8 +178,8 @@ step_rows(gp_link_local *l, const gp_csr *s, int32_t k, int64_t n)
 		float		sum = 0.0f;
 
 		for (int64_t e = s->start[node]; e < s->start[node + 1]; e++)
-			sum += value[e] * l->cell[s->col[e]].t[(k - 1) & 1];
-		l->cell[node].t[k & 1] = 2.0f * sum - l->cell[node].t[k & 1];
+			sum += value[e] * last[s->col[e]];
+		next[node] = 2.0f * sum - next[node];
 	}
 }
 
@@ -172,7 +188,7 @@ static void
 write_entries(const gp_link_local *l, int32_t k, const column_job *job)
 {
 	for (int64_t e = 0; e < job->n; e++)
-		job->entry[(k - 1) * job->n + e] = l->cell[job->dst[e]].t[k & 1];
+		job->entry[(k - 1) * job->n + e] = l->t[k & 1][job->dst[e]];
 }
 
 /* Widens what was reached, or what is read, until both meet; returns the step that was reached, or -1 for more work than most. */
@@ -215,7 +231,7 @@ run_column(gp_link_local *l, const gp_csr *s, const column_job *job)
 	end[0] = l->read.n;
 	work = l->read.entries;
 	meet(l, &l->reached, s, job->source);
-	l->cell[job->source].t[0] = 1.0f;
+	l->t[0][job->source] = 1.0f;
 	k = meet_halfway(l, s, job, end, &wide, &work);
 	if (k < 0 || work > job->most)
 		return job->most + 1;
