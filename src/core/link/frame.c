@@ -21,6 +21,7 @@ same_pattern(gp_env *env, const gp_csr *s, gp_type type)
 	m.stamp = gp_csr_stamp();
 	m.type = type;
 	m.value = gp_alloc_array(env, gp_csr_entries(s), gp_type_size(type));
+	gp_use_large_pages(m.value, gp_csr_entries(s) * gp_type_size(type));
 	return m;
 }
 
@@ -264,6 +265,8 @@ gp_link_frame_order(gp_link_frame *f)
 	new.start = gp_alloc_array(f->env, f->n + 1, sizeof(int64_t));
 	new.col = gp_alloc_array(f->env, gp_csr_entries(s), sizeof(int32_t));
 	new.value = gp_alloc_array(f->env, gp_csr_entries(s), size);
+	gp_use_large_pages(new.col, gp_csr_entries(s) * sizeof(int32_t));
+	gp_use_large_pages(new.value, gp_csr_entries(s) * size);
 	new.start[0] = 0;
 	for (int64_t r = 0; r < f->n; r++)
 	{

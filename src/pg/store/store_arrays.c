@@ -203,12 +203,14 @@ begin_array(array_reader *r, const char *block)
 	gp_link_array *last = last_array(r->arrays);
 	uint64		count = gnngp_get64(block + AT_COUNT);
 	uint32		element = gnngp_get32(block + AT_ELEMENT);
+	void	   *data;
 
 	if (r->arrays->n == GNNGP_MAX_ARRAYS || count == 0 || count > PG_INT64_MAX ||
 		element_size(element) == 0 || (last != NULL && r->filled != last->count))
 		corrupted(r->model, r->part, "an array of its %s is not whole");
-	gnngp_arrays_add(r->arrays, (int32) gnngp_get32(block + AT_TAG), (int) element, (int64) count,
-					 gp_alloc_array(r->env, (int64) count, element_size(element)));
+	data = gp_alloc_array(r->env, (int64) count, element_size(element));
+	gp_use_large_pages(data, count * element_size(element));	/* a graph's rows are read in no order */
+	gnngp_arrays_add(r->arrays, (int32) gnngp_get32(block + AT_TAG), (int) element, (int64) count, data);
 	r->filled = 0;
 	return last_array(r->arrays);
 }
