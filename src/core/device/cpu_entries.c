@@ -24,8 +24,12 @@ take_tile(void *arg, int64_t tile, int worker)
 	take_job   *job = arg;
 	int64_t		end = gp_min64(job->n, (tile + 1) * TAKE_ENTRIES);
 
-	for (int64_t e = tile * TAKE_ENTRIES; e < end; e++)
-		job->out[e] = gp_number_at(job->m.data, job->m.type, job->row[e] * job->m.ld + job->col[e]);
+	if (job->m.type == GP_FLOAT)
+		for (int64_t e = tile * TAKE_ENTRIES; e < end; e++)
+			job->out[e] = ((const float *) job->m.data)[job->row[e] * job->m.ld + job->col[e]];
+	else
+		for (int64_t e = tile * TAKE_ENTRIES; e < end; e++)
+			job->out[e] = ((const double *) job->m.data)[job->row[e] * job->m.ld + job->col[e]];
 }
 
 /* out[e] = m(row[e], col[e]). */

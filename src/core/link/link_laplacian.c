@@ -81,14 +81,17 @@ walk_series(int32_t length, double *c)
 	}
 }
 
-/* A recurrence on its way.  Sums and coefficients of all series stand side by side. */
+/* A number of each series, at any address. */
+typedef double series __attribute__((vector_size(SERIES * sizeof(double)), aligned(8)));
+
+/* A recurrence on its way. */
 typedef struct recurrence
 {
 	gp_link_frame *f;
 	const gp_link_block *block;
 	int32_t		steps;
-	double	   *c;				/* steps + 1 times SERIES */
-	double	   *sum;			/* an entry of each pair, times SERIES */
+	series	   *c;				/* steps + 1 coefficients */
+	series	   *sum;			/* an entry of each pair */
 	int32_t		source[GP_LINK_BLOCK];	/* their rows */
 	/* where all columns are run at once */
 	gp_link_block by_row;		/* rows in place of nodes, the pairs in the order of those that are read */
@@ -103,8 +106,8 @@ recurrence_open(gp_link_frame *f, const gp_link_block *block)
 	recurrence	r = {.f = f, .block = block, .steps = f->steps > 1 ? f->steps : 1};
 	double	   *c = gp_alloc_array(f->env, r.steps + 1, sizeof(double));
 
-	r.c = gp_alloc_array(f->env, (r.steps + 1) * SERIES, sizeof(double));
-	r.sum = gp_alloc_zero(f->env, (int64_t) gp_size_mul(f->env, block->n, SERIES), sizeof(double));
+	r.c = gp_alloc_array(f->env, r.steps + 1, sizeof(series));
+	r.sum = gp_alloc_zero(f->env, block->n, sizeof(series));
 	for (int s = 0; s < SERIES; s++)
 	{
 		memset(c, 0, (r.steps + 1) * sizeof(double));
@@ -113,7 +116,7 @@ recurrence_open(gp_link_frame *f, const gp_link_block *block)
 		else
 			walk_series(r.steps < WALK_LENGTH ? r.steps : WALK_LENGTH, c);
 		for (int32_t k = 0; k <= r.steps; k++)
-			r.c[k * SERIES + s] = c[k];
+			r.c[k][s] = c[k];
 	}
 	gp_free(f->env, c);
 	for (int32_t t = 0; t < block->sources; t++)
@@ -172,28 +175,19 @@ order_pairs(recurrence *r)
 		r->entry[odd] = gp_alloc_array(env, b->n, sizeof(double));
 }
 
-/* Adds an entry of T_k to the sums of a pair. */
-static inline void
-add_entry(double *sum, const double *c, double entry)
-{
-	for (int s = 0; s < SERIES; s++)
-		sum[s] += c[s] * entry;
-}
-
 /* Adds the entries of T_first .. T_last, at most two steps, in the order of the steps. */
 static void
 add_entries(recurrence *r, int32_t first, int32_t last)
 {
-	const double *c = r->c + first * SERIES;
 	const double *a = r->entry[first & 1];
 	const double *b = r->entry[last & 1];
 
 	r->f->env->check_interrupts(r->f->env);
 	for (int64_t e = 0; e < r->block->n; e++)
 	{
-		add_entry(r->sum + e * SERIES, c, a[e]);
-		if (first < last)
-			add_entry(r->sum + e * SERIES, c + SERIES, b[e]);
+		series		sum = r->sum[e] + r->c[first] * a[e];
+
+		r->sum[e] = first < last ? sum + r->c[last] * b[e] : sum;
 	}
 }
 
@@ -298,7 +292,7 @@ add_column(recurrence *r, int64_t first, int64_t end, const float *entry)
 
 	for (int32_t k = 1; k <= r->steps; k++)
 		for (int64_t e = 0; e < n; e++)
-			add_entry(r->sum + (first + e) * SERIES, r->c + k * SERIES, entry[(k - 1) * n + e]);
+			r->sum[first + e] += r->c[k] * (double) entry[(k - 1) * n + e];
 }
 
 /* The end of the pairs of one source. */
@@ -349,7 +343,7 @@ run_local(recurrence *r, gp_link_local *local)
 	gp_free(f->env, entry);
 	gp_free(f->env, row);
 	if (left < 0)
-		memset(r->sum, 0, block->n * SERIES * sizeof(double));
+		memset(r->sum, 0, block->n * sizeof(series));
 	return left >= 0;
 }
 
@@ -436,7 +430,7 @@ static void
 write_scores(const recurrence *r, int64_t e, const gp_link_cut *cut, double *out)
 {
 	const gp_link_frame *f = r->f;
-	const double *sum = r->sum + (r->place ? r->place[e] : e) * SERIES;
+	const series sum = r->sum[r->place ? r->place[e] : e];
 	int32_t		i = r->block->source[r->block->slot[e]];
 	int32_t		j = r->block->dst[e];
 	double		mass = sqrt(fmax(strength_of(f, i, cut), 0.0)) * sqrt(fmax(strength_of(f, j, cut), 0.0));
