@@ -50,6 +50,27 @@ SELECT max(abs(y.v / 0.25 - x.v)) < 1e-5 AS personalised FROM x
               JOIN (SELECT a.i AS id, s.j, sum(a.v * s.v) AS v FROM a JOIN spread_cells AS s ON s.id = a.j WHERE kernel LIKE 'P%' GROUP BY 1, 2) AS q USING (id, j)
           WHERE kernel LIKE 'P%') AS y USING (id, j);
 
+-- a graph that is put together serves all statements of a transaction that have the same values, and goes with it
+CREATE FUNCTION spread_text(graphs gp_graph[], kernel text) RETURNS text LANGUAGE sql AS
+    $$ SELECT gp_stack(s.rows ORDER BY s.part)::text FROM whole, gp_spread(m, graphs, kernel::gp_kernel, '{400}') AS s $$;
+CREATE VIEW kept AS SELECT count(*) FROM pg_backend_memory_contexts WHERE name = 'gnngp whole graph';
+CREATE TABLE apart AS SELECT g.name, g.values, k AS kernel, spread_text(g.values, k) AS want
+    FROM (VALUES ('all', ARRAY(SELECT g FROM graphs ORDER BY part)), ('one', ARRAY(SELECT gp_graph(10, 13))), ('other', ARRAY(SELECT gp_graph(10, 16)))) AS g(name, values),
+        (VALUES ('A*X0'), ('A*X0, norm=row')) AS k(k);
+BEGIN;
+TABLE kept;
+SELECT bool_and(spread_text(values, kernel) = want) AS same FROM apart;
+TABLE kept;
+SELECT name, kernel, spread_text(values, kernel) = want AS same FROM apart ORDER BY name, kernel;
+SELECT name, kernel, spread_text(values, kernel) = want AS same FROM apart ORDER BY kernel, name;
+SAVEPOINT s;
+SELECT spread_text(ARRAY[NULL::gp_graph], 'A*X0');
+ROLLBACK TO s;
+TABLE kept;
+SELECT bool_and(spread_text(values, kernel) = want) AS same FROM apart;
+COMMIT;
+TABLE kept;
+
 -- gp_step: covariances with landmarks, in pieces as in one; a root divides first
 CREATE TABLE landmarks AS SELECT gp_rows(m, '{10, 13, 199, 499, 607}') AS m FROM whole;
 SELECT k, (SELECT gp_stack(gp_step(p.m, k::gp_kernel, l.m))::text FROM parts AS p, landmarks AS l) =

@@ -94,10 +94,10 @@ gp_block_covariances(gp_device *dev, const gp_program *program, gp_matrix rows, 
 
 /*
  * columns <- S columns for the linear operator S of a kernel such as A*X0: its explicit factor, with the
- * columns, of all nodes, for features (float).
+ * columns, of all nodes, for features (float).  A, which was made before, serves any number of calls.
  */
 void
-gp_block_operate(gp_device *dev, const gp_program *program, const gp_graph *graph, gp_matrix columns)
+gp_block_operate(gp_device *dev, const gp_program *program, const gp_graph *graph, gp_csr *a, gp_matrix columns)
 {
 	gp_features x = {columns.rows, columns.cols, NULL, columns.data, GP_FLOAT};
 	int			last = program->nsteps - 1;
@@ -105,7 +105,7 @@ gp_block_operate(gp_device *dev, const gp_program *program, const gp_graph *grap
 	gp_eval		ev;
 
 	check_steps(dev->env, program, true);
-	gp_eval_open(&ev, dev, program, graph, &x, 0, GP_FLOAT);
+	gp_eval_open_on(&ev, dev, program, graph, a, &x, GP_FLOAT);
 	z = gp_step_is_linear(&ev, last) ? gp_linear_of_step(&ev, last) : NULL;
 	if (z == NULL || z->csr || z->width != columns.cols)
 		gp_raise(dev->env, GP_ERR_UNSUPPORTED, "A*X0 is one.", "the kernel is no linear operator");

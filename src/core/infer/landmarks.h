@@ -23,8 +23,9 @@ extern int32_t *gp_landmarks_of_degrees(gp_env *env, uint64_t seed, int64_t node
 /* out (float) = covariances of rows, whitened by root unless it is NULL, with landmarks, by a kernel of rows alone. */
 extern void gp_block_covariances(gp_device *dev, const gp_program *program, gp_matrix rows, const gp_matrix *root,
 								 gp_matrix landmarks, const int32_t *own, gp_matrix out);
-/* columns (all nodes, float) <- S columns, S being the operator of a kernel such as A*X0. */
-extern void gp_block_operate(gp_device *dev, const gp_program *program, const gp_graph *graph, gp_matrix columns);
+/* columns (all nodes, float) <- S columns, S being the operator of a kernel such as A*X0; a is A in float. */
+extern void gp_block_operate(gp_device *dev, const gp_program *program, const gp_graph *graph, gp_csr *a,
+							 gp_matrix columns);
 /* gram += q'q, qty += q'y (double) of rows whitened by root unless it is NULL. */
 extern void gp_block_gram(gp_device *dev, gp_matrix rows, gp_matrix y, const gp_matrix *root, gp_matrix gram,
 						  gp_matrix qty);

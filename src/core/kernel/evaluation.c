@@ -57,9 +57,9 @@ has_lists(const gp_program *program)
 	return false;
 }
 
-/* Prepares a kernel on a graph. */
+/* Prepares a kernel on a graph; a NULL: A is made. */
 static void
-prepare(gp_eval *ev, const gp_program *program, const gp_graph *graph,
+prepare(gp_eval *ev, const gp_program *program, const gp_graph *graph, gp_csr *a,
 		const gp_features *features, uint64_t seed)
 {
 	gp_prepared *kernel = gp_alloc_zero(ev->env, 1, sizeof(gp_prepared));
@@ -68,7 +68,8 @@ prepare(gp_eval *ev, const gp_program *program, const gp_graph *graph,
 	.input = program->input.kind, .x = features};
 	ev->kernel = kernel;
 	make_input(ev, graph, seed);
-	kernel->a = gp_graph_normalise(ev->env, graph, program->norm, ev->type);
+	kernel->lent_a = a != NULL;
+	kernel->a = a ? a : gp_graph_normalise(ev->env, graph, program->norm, ev->type);
 	if (has_lists(program))
 		kernel->lists = gp_graph_lists(ev->env, graph, ev->type);
 	kernel->linear = gp_alloc_zero(ev->env, program->nsteps, sizeof(gp_known_linear));
@@ -76,15 +77,31 @@ prepare(gp_eval *ev, const gp_program *program, const gp_graph *graph,
 	gp_find_properties(ev);
 }
 
+/* Prepares an evaluation; a NULL: A is made. */
+static void
+open_eval(gp_eval *ev, gp_device *dev, const gp_program *program, const gp_graph *graph, gp_csr *a,
+		  const gp_features *features, uint64_t seed, gp_type type)
+{
+	*ev = (gp_eval) {.dev = dev, .env = dev->env, .n = graph->nodes, .type = type,
+	.jitter = type == GP_FLOAT ? 1e-5 : 1e-6};
+	prepare(ev, program, graph, a, features, seed);
+	ev->linear = gp_alloc_zero(ev->env, program->nsteps, sizeof(gp_linear));
+}
+
 /* Prepares an evaluation. */
 void
 gp_eval_open(gp_eval *ev, gp_device *dev, const gp_program *program, const gp_graph *graph,
 			 const gp_features *features, uint64_t seed, gp_type type)
 {
-	*ev = (gp_eval) {.dev = dev, .env = dev->env, .n = graph->nodes, .type = type,
-	.jitter = type == GP_FLOAT ? 1e-5 : 1e-6};
-	prepare(ev, program, graph, features, seed);
-	ev->linear = gp_alloc_zero(ev->env, program->nsteps, sizeof(gp_linear));
+	open_eval(ev, dev, program, graph, NULL, features, seed, type);
+}
+
+/* The same of A as it is there. */
+void
+gp_eval_open_on(gp_eval *ev, gp_device *dev, const gp_program *program, const gp_graph *graph, gp_csr *a,
+				const gp_features *features, gp_type type)
+{
+	open_eval(ev, dev, program, graph, a, features, 0, type);
 }
 
 /* Goes on on another device. */
@@ -146,7 +163,8 @@ free_prepared(gp_prepared *kernel)
 	gp_free(env, kernel->has_lists);
 	gp_free(env, kernel->reach);
 	gp_features_free(env, kernel->own_x);
-	gp_csr_free(env, kernel->a);
+	if (!kernel->lent_a)
+		gp_csr_free(env, kernel->a);
 	gp_csr_free(env, kernel->lists);
 	gp_order_free(env, kernel->order);
 	gp_free(env, kernel);

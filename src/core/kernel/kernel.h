@@ -123,6 +123,10 @@ typedef struct gp_chain
 extern void gp_eval_open(gp_eval *ev, gp_device *dev, const gp_program *program,
 						 const gp_graph *graph, const gp_features *features, uint64_t seed,
 						 gp_type type);
+
+/* The same of A as it is there, in the program's norm and this type; it stays the caller's.  There are no walks. */
+extern void gp_eval_open_on(gp_eval *ev, gp_device *dev, const gp_program *program, const gp_graph *graph,
+							gp_csr *a, const gp_features *features, gp_type type);
 extern void gp_eval_close(gp_eval *ev);
 
 /* Goes on on another device; what was made on the one before is made anew when it is asked for. */

@@ -77,6 +77,7 @@ struct gp_prepared
 	gp_features *own_x;			/* the identity, or a factor of the Laplacian kernel */
 	bool		x_is_identity;
 	gp_csr	   *a;				/* the normalised adjacency matrix */
+	bool		lent_a;			/* it is somebody else's */
 	gp_csr	   *lists;			/* N, where the program has it */
 	bool		directed;
 	bool		node_columns;	/* for a few rows: each column of x is a node */

@@ -353,11 +353,11 @@ gnngp_env_create_child(gp_env *parent)
 
 /* Keeps the environment for a later call. */
 void
-gnngp_env_keep(gp_env *env, void (*give_up) (void))
+gnngp_env_keep(gp_env *env, MemoryContext parent, void (*give_up) (void))
 {
 	leave_account(env);
 	gnngp_account_keep(env->used, give_up);
-	MemoryContextSetParent(((server_env *) env)->context, CacheMemoryContext);
+	MemoryContextSetParent(((server_env *) env)->context, parent);
 }
 
 /* Takes up what was kept. */

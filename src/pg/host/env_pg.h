@@ -27,10 +27,10 @@ extern gp_env *gnngp_env_create(MemoryContext parent);
 extern gp_env *gnngp_env_create_child(gp_env *parent);
 
 /*
- * Keeps the environment for a later call, one at a time: it hangs below the cache's
+ * Keeps the environment for a later call, one at a time: it hangs below another
  * context, and give_up, which destroys it, is called where its memory is needed.
  */
-extern void gnngp_env_keep(gp_env *env, void (*give_up) (void));
+extern void gnngp_env_keep(gp_env *env, MemoryContext parent, void (*give_up) (void));
 
 /* Takes up an environment that was kept; it ends with parent from then on. */
 extern void gnngp_env_resume(gp_env *env, MemoryContext parent);

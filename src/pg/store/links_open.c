@@ -87,6 +87,6 @@ gnngp_links_close(gnngp_open_links *open)
 		return;
 	}
 	gnngp_account_give_up(0);
-	gnngp_env_keep(open->env, forget);
+	gnngp_env_keep(open->env, CacheMemoryContext, forget);
 	kept = open;
 }

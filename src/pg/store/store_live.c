@@ -12,6 +12,7 @@
 #include "store.h"
 #include "store_arrays.h"
 #include "store_live.h"
+#include "utils/memutils.h"
 
 /* The arrays, by the element type of what is in them. */
 enum live_array
@@ -348,6 +349,6 @@ gnngp_live_close(gnngp_live *live)
 		return;
 	}
 	gnngp_account_give_up(0);
-	gnngp_env_keep(live->env, forget);
+	gnngp_env_keep(live->env, CacheMemoryContext, forget);
 	kept = live;
 }

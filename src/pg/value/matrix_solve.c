@@ -17,6 +17,7 @@
 #include "utils/builtins.h"
 #include "utils/tuplestore.h"
 #include "value.h"
+#include "whole_graph.h"
 
 #define OPEN_PRIOR "laplacian(sigma2=10)"	/* in the place of one that is to be chosen */
 #define USUAL_FLOPS 3000.0		/* of an edge */
@@ -315,7 +316,7 @@ gnngp_matrix_solve(PG_FUNCTION_ARGS)
 	nodes = read_nodes(env, PG_GETARG_ARRAYTYPE_P(ARG_NODES), classes);
 	problem = make_problem(fcinfo, env, &nodes, classes);
 	prior = settled_prior(fcinfo, &problem);
-	problem.graph = gnngp_whole_graph(fcinfo->flinfo, PG_GETARG_ARRAYTYPE_P(ARG_GRAPH), &nodes.ids);
+	problem.graph = gnngp_whole_graph(PG_GETARG_ARRAYTYPE_P(ARG_GRAPH), &nodes.ids);
 	check_bands(fcinfo, &problem);
 	dev = gnngp_device_open(env, gnngp_factor_threads(USUAL_FLOPS * problem.graph->edges));
 	part = gp_precision_solve_share(dev, &problem, &prior, PG_GETARG_INT32(ARG_FIRST), PG_GETARG_INT32(ARG_LAST));
@@ -324,5 +325,6 @@ gnngp_matrix_solve(PG_FUNCTION_ARGS)
 	part.prior.edge = gnngp_env_has_notices(env) && isnan(problem.nugget);
 	put_share(result, env, &nodes, &part, PG_GETARG_ARRAYTYPE_P(ARG_BOUNDS));
 	gnngp_env_destroy(env);
+	gnngp_whole_graph_keep();
 	return (Datum) 0;
 }

@@ -1,17 +1,13 @@
 /*
- * matrix_spread.h - what functions of a whole graph share: its edges put together, and rows in parts.
+ * matrix_spread.h - what functions of a whole graph share: rows in parts.
  */
 #ifndef GNNGP_MATRIX_SPREAD_H
 #define GNNGP_MATRIX_SPREAD_H
 
 #include "postgres.h"
 
-#include "core/graph/graph.h"
 #include "utils/array.h"
 #include "value.h"
-
-/* The graph of a call over the rows of its nodes, which is kept until another one is asked for or the query ends. */
-extern gp_graph *gnngp_whole_graph(FmgrInfo *call, ArrayType *values, const gnngp_value_ids *rows);
 
 /* 22023 for bounds that do not ascend. */
 extern void gnngp_check_bounds(ArrayType *array);

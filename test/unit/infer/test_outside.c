@@ -198,15 +198,17 @@ check_operator(gp_env *env, const char *kernel)
 	const gp_linear *z;
 	double		worst = 0.0;
 	char		name[160];
+	gp_csr	   *a;
 
 	gp_eval_open(&ev, dev, p.program, p.graph, &x, 0, GP_FLOAT);
 	z = gp_linear_of_step(&ev, p.program->nsteps - 1);
 	dev->download(dev, gp_matrix_wrap(want, N, DIMS, GP_FLOAT), z->dense);
+	a = gp_graph_normalise(dev->env, p.graph, p.program->norm, GP_FLOAT);
 	for (int j = 0; j < DIMS; j++)
 	{
 		for (int i = 0; i < N; i++)
 			column[i] = ((float *) x.dense)[i * DIMS + j];
-		gp_block_operate(dev, p.program, p.graph, gp_matrix_wrap(column, N, 1, GP_FLOAT));
+		gp_block_operate(dev, p.program, p.graph, a, gp_matrix_wrap(column, N, 1, GP_FLOAT));
 		for (int i = 0; i < N; i++)
 			worst = fmax(worst, fabs(column[i] - want[i * DIMS + j]));
 	}
