@@ -210,6 +210,7 @@ extern gp_posterior *gp_fit_outside(gp_device *dev, const gp_problem *problem, c
  */
 #define GP_PRECISION_SAMPLE 32	/* nodes that tell how good variances are */
 #define GP_PRECISION_LABEL 3	/* figures of a label */
+#define GP_PRECISION_FIGURES (7 + GP_PRECISION_SAMPLE)	/* of a share */
 
 /* How many bands there are of each kind. */
 typedef struct gp_precision_bands
@@ -258,6 +259,10 @@ extern bool gp_precision_is_prior(const gp_program *program);
 /* Settles what is open, and solves bands first to last. */
 extern gp_precision_part gp_precision_solve_share(gp_device *dev, const gp_problem *problem, const gp_precision_prior *prior,
 												  int64_t first, int64_t last);
+
+/* What a share says of prior, nugget and the sample as a row of GP_PRECISION_FIGURES, and back. */
+extern void gp_precision_put_figures(const gp_precision_part *part, double *row);
+extern void gp_precision_take_figures(gp_precision_part *part, const double *row);
 
 /* A posterior that the means (without level) and variances of all nodes are to be put into; settles a nugget that needs no search. */
 extern gp_posterior *gp_precision_open_outside(gp_env *env, gp_problem *problem);

@@ -8,6 +8,7 @@
 #include "precision_fit.h"
 
 #include <math.h>
+#include <string.h>
 
 /* The columns of targets. */
 static int32_t
@@ -148,4 +149,23 @@ gp_precision_solve_share(gp_device *dev, const gp_problem *problem, const gp_pre
 	gp_targets_free(env, &targets);
 	gp_csr_free(env, s);
 	return out;
+}
+
+/* What a share says of prior, nugget and the sample as a row. */
+void
+gp_precision_put_figures(const gp_precision_part *part, double *row)
+{
+	const gp_precision_prior *p = &part->prior;
+	double		prior[] = {p->sigma2, p->d, p->nugget, p->mean_diag, p->error, p->fine, p->edge ? 1.0 : 0.0};
+
+	memcpy(row, prior, sizeof(prior));
+	memcpy(row + GP_PRECISION_FIGURES - GP_PRECISION_SAMPLE, part->apart, sizeof(part->apart));
+}
+
+/* And back. */
+void
+gp_precision_take_figures(gp_precision_part *part, const double *row)
+{
+	part->prior = (gp_precision_prior) {row[0], (int) row[1], row[2], row[3], row[4], row[5], row[6] > 0.0};
+	memcpy(part->apart, row + GP_PRECISION_FIGURES - GP_PRECISION_SAMPLE, sizeof(part->apart));
 }

@@ -23,8 +23,6 @@
 #define MATRIX_BYTES 56.0		/* and in the system: places, S and its factors, twice */
 #define NODE_BYTES 120.0
 #define STEPS 30.0				/* of a solution */
-#define PRIOR_FIGURES 7
-#define NODE_COLUMNS 2
 
 /* A range of bands. */
 typedef struct share
@@ -63,12 +61,12 @@ nodes_of_part(const gnngp_parts *p, int64 first, int64 n, int64 *label)
 	gnngp_value_ids ids = {n, data->ids.key[first], data->ids.key + first};
 	bool		wide = data->target != NULL;
 	size_t		size = wide ? sizeof(double) : sizeof(float);
-	gp_matrix	m = gp_matrix_wrap(MemoryContextAllocExtended(CurrentMemoryContext, n * NODE_COLUMNS * size, MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO), n, NODE_COLUMNS, wide ? GP_DOUBLE : GP_FLOAT);
+	gp_matrix	m = gp_matrix_wrap(MemoryContextAllocExtended(CurrentMemoryContext, n * GNNGP_NODE_COLUMNS * size, MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO), n, GNNGP_NODE_COLUMNS, wide ? GP_DOUBLE : GP_FLOAT);
 	Datum		value;
 
 	for (; *label < data->nlabelled && data->labelled[*label] < first + n; (*label)++)
 	{
-		int64		at = (data->labelled[*label] - first) * NODE_COLUMNS;
+		int64		at = (data->labelled[*label] - first) * GNNGP_NODE_COLUMNS;
 
 		gp_number_put(m.data, m.type, at, 1.0);
 		gp_number_put(m.data, m.type, at + 1, wide ? data->target[*label] : (double) data->label[*label]);
@@ -84,7 +82,7 @@ static const char *
 put_nodes(gnngp_parts *p)
 {
 	const char *declared = psprintf("part integer, m %s.gp_matrix", p->schema);
-	const char *table = gnngp_parts_table(p, "nodes", NODE_COLUMNS);
+	const char *table = gnngp_parts_table(p, "nodes", GNNGP_NODE_COLUMNS);
 	Oid			types[] = {INT4OID, INT4OID, gnngp_type("gp_matrix")};
 	int64		label = 0;
 	int64		first = 0;
@@ -170,16 +168,20 @@ static void
 take_prior(solver *s, int k, const gnngp_table_value *m)
 {
 	gp_precision_prior *prior = &s->all.prior;
+	double		error = k == 0 ? 0.0 : prior->error;
+	double		figure[GP_PRECISION_FIGURES];
+	gp_precision_part part;
 
-	if (m->ids.n != 1 || m->cols != PRIOR_FIGURES + GP_PRECISION_SAMPLE)
+	if (m->ids.n != 1 || m->cols != GP_PRECISION_FIGURES)
 		gnngp_matrix_refuse("A share's figures have another shape.");
+	for (int i = 0; i < GP_PRECISION_FIGURES; i++)
+		figure[i] = number_of(m, 0, i);
+	gp_precision_take_figures(&part, figure);
 	if (k == 0)
-		*prior = (gp_precision_prior) {number_of(m, 0, 0), (int) number_of(m, 0, 1), number_of(m, 0, 2), number_of(m, 0, 3),
-			0.0, number_of(m, 0, 5), number_of(m, 0, 6) > 0.0
-		};
-	prior->error = Max(prior->error, number_of(m, 0, 4));
+		*prior = part.prior;
+	prior->error = Max(error, part.prior.error);
 	for (int i = 0; i < GP_PRECISION_SAMPLE; i++)
-		s->all.apart[i] += number_of(m, 0, PRIOR_FIGURES + i);
+		s->all.apart[i] += part.apart[i];
 }
 
 /* Takes what a share says of the labels of a part. */

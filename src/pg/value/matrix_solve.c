@@ -21,8 +21,6 @@
 
 #define OPEN_PRIOR "laplacian(sigma2=10)"	/* in the place of one that is to be chosen */
 #define USUAL_FLOPS 3000.0		/* of an edge */
-#define NODE_COLUMNS 2			/* labelled or not, class or target */
-#define PRIOR_FIGURES 7
 
 /* The arguments. */
 enum
@@ -60,7 +58,7 @@ add_nodes(solve_nodes *s, const gnngp_table_value *table, int64 first, int32 cla
 
 	for (int64 i = 0; i < table->ids.n; i++)
 	{
-		const unsigned char *row = table->value + i * NODE_COLUMNS * size;
+		const unsigned char *row = table->value + i * GNNGP_NODE_COLUMNS * size;
 		double		value = table->wide ? gnngp_get_float8(row + size) : gnngp_get_float4(row + size);
 		int64		id = gnngp_value_id(&table->ids, i);
 
@@ -97,7 +95,7 @@ read_nodes(gp_env *env, ArrayType *array, int32 classes)
 		if (null[k])
 			gnngp_matrix_refuse("A matrix of nodes is NULL.");
 		table[k] = gnngp_matrix_read(value[k]);
-		if (table[k].cols != NODE_COLUMNS)
+		if (table[k].cols != GNNGP_NODE_COLUMNS)
 			gnngp_matrix_refuse("Nodes have two columns: labelled or not, and class or value.");
 		s.ids.n += table[k].ids.n;
 	}
@@ -242,11 +240,9 @@ static void
 put_prior(ReturnSetInfo *result, const gp_precision_part *p)
 {
 	gnngp_value_ids one = {.n = 1};
-	double		figure[PRIOR_FIGURES + GP_PRECISION_SAMPLE] = {
-		p->prior.sigma2, p->prior.d, p->prior.nugget, p->prior.mean_diag, p->prior.error, p->prior.fine, p->prior.edge ? 1.0 : 0.0
-	};
+	double		figure[GP_PRECISION_FIGURES];
 
-	memcpy(figure + PRIOR_FIGURES, p->apart, sizeof(p->apart));
+	gp_precision_put_figures(p, figure);
 	put_row(result, "prior", 0, gnngp_matrix_write(&one, gp_matrix_wrap(figure, 1, lengthof(figure), GP_DOUBLE)));
 }
 

@@ -164,6 +164,8 @@ extern gnngp_table_value gnngp_table_read(Datum value, const char *type);
 extern Datum gnngp_table_write(const gnngp_value_ids *ids, int64 cols, const float *value,
 							   int64 ld, const char *what);
 
+#define GNNGP_NODE_COLUMNS 2	/* of what gp_solve is told of each node: labelled or not, class or target */
+
 /* Reads a stored gp_matrix, and its numbers as a matrix of the core, which belongs to env. */
 extern gnngp_table_value gnngp_matrix_read(Datum value);
 extern gp_matrix gnngp_matrix_numbers(gp_env *env, const gnngp_table_value *matrix);
