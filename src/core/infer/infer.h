@@ -279,6 +279,7 @@ extern void gp_precision_close_outside(gp_device *dev, const gp_problem *problem
  */
 extern double gp_loo_quantile(const double *score, int64_t n, double coverage);
 
+#define GP_OPEN_PRIOR "laplacian(sigma2=10)"	/* the kernel in the place of a prior that is to be chosen */
 #define GP_PRIORS_TRIED 8
 
 /* A Laplacian prior with a nugget, and how well it explains labels that were left out. */
@@ -297,6 +298,9 @@ typedef struct gp_prior_choice
 	int			best;			/* of tried */
 	gp_prior_score tried[GP_PRIORS_TRIED];
 } gp_prior_choice;
+
+/* The kernel that is a posterior's prior, where that was open. */
+extern const char *gp_prior_kernel(gp_env *env, const gp_posterior *out);
 
 /*
  * The Laplacian prior that fits a graph, by leave-one-out on conjugate gradients (precision.c),

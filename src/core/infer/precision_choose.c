@@ -4,6 +4,7 @@
 #include "precision_fit.h"
 
 #include <math.h>
+#include <stdio.h>
 
 #define ROUGH 1e-2				/* the error while priors are compared, */
 #define ROUGH_NUGGET 1.0		/* at a nugget where little depends on it */
@@ -105,4 +106,14 @@ gp_precision_choose(gp_device *dev, const gp_problem *problem)
 	gp_free(env, f.loo);
 	gp_targets_free(env, &targets);
 	return all;
+}
+
+/* The kernel that is a posterior's prior, where that was open. */
+const char *
+gp_prior_kernel(gp_env *env, const gp_posterior *out)
+{
+	char		text[64];
+
+	snprintf(text, sizeof(text), "laplacian(d=%d, sigma2=%g)", out->prior_d, out->prior_sigma2);
+	return gp_kernel_print(env, gp_kernel_parse(env, text));
 }

@@ -17,7 +17,6 @@
 
 #define MANY_LABELS 300			/* from here on leave-one-out tells kernels apart */
 #define LAPLACIAN "laplacian"	/* among candidates: with the best parameters */
-#define LIKELY_LAPLACIAN "laplacian(sigma2=10)"
 #define MOST_CANDIDATES 8
 #define CHEAP 4e11				/* operations that a candidate may always take: about ten seconds */
 #define MANY_EDGES 1000000		/* beyond which structure alone is left to conjugate gradients */
@@ -98,13 +97,11 @@ gp_posterior *
 gnngp_fit_laplacian(gnngp_run *run, gp_problem *problem, MemoryContext context, const char **kernel)
 {
 	gp_posterior *posterior;
-	const char *text;
 
-	problem->program = gnngp_compile_kernel(run->env, LIKELY_LAPLACIAN);
+	problem->program = gnngp_compile_kernel(run->env, GP_OPEN_PRIOR);
 	problem->open_prior = true;
 	posterior = gnngp_run_fit(run, problem);
-	text = psprintf("laplacian(d=%d, sigma2=%g)", posterior->prior_d, posterior->prior_sigma2);
-	*kernel = MemoryContextStrdup(context, canonical(run->env, text));
+	*kernel = MemoryContextStrdup(context, gp_prior_kernel(run->env, posterior));
 	return posterior;
 }
 
@@ -114,7 +111,7 @@ gnngp_likely_kernel(const gnngp_data *data, const gnngp_fit_settings *settings)
 {
 	const char *first = candidates_for(data, settings)[0];
 
-	return strcmp(first, LAPLACIAN) == 0 ? LIKELY_LAPLACIAN : first;
+	return strcmp(first, LAPLACIAN) == 0 ? GP_OPEN_PRIOR : first;
 }
 
 /*
@@ -185,7 +182,7 @@ try_candidate(contest *c, int i)
 
 	/* A kernel that is alone is planned by its fit. */
 	if (c->n > 1 || laplacian)
-		if (!is_affordable(c, i, laplacian ? LIKELY_LAPLACIAN : kernel))
+		if (!is_affordable(c, i, laplacian ? GP_OPEN_PRIOR : kernel))
 			return;
 	gnngp_problem_init(&problem, c->data, laplacian ? NULL : gnngp_compile_kernel(env, kernel), c->settings);
 	former = gnngp_env_collect_notices(env);

@@ -20,7 +20,6 @@
 #define LEAST_PARTS 8			/* where there are so many nodes */
 #define FIELD 2048				/* a field of labels up to this size is taken whole, as in memory */
 #define LANDMARKS 512			/* else so many landmarks */
-#define OPEN_PRIOR "laplacian(sigma2=10)"	/* where it is to be chosen */
 
 /* What a fit is asked, and gives. */
 typedef struct job
@@ -112,7 +111,7 @@ open_parts(job *j, gnngp_parts *p, const gnngp_sources *src, bool listed)
 	p->n = src->data->ids.n;
 	p->listed = listed;
 	p->schema = gnngp_schema();
-	p->program = gnngp_compile_kernel(env, prior_is_open(j->settings, src) ? OPEN_PRIOR : j->settings->kernel);
+	p->program = gnngp_compile_kernel(env, prior_is_open(j->settings, src) ? GP_OPEN_PRIOR : j->settings->kernel);
 	gnngp_parts_check(p->program, src);
 	p->edges = (double) src->edge_rows;
 	p->ev = (gp_eval) {.env = env,.n = p->n,.type = GP_FLOAT,.jitter = 1e-5};
@@ -431,8 +430,7 @@ fit_prior(job *j, gnngp_parts *p)
 	count_edges(p);
 	out = gnngp_parts_precision(p, &problem);
 	if (out && problem.open_prior)
-		j->out.kernel = gp_kernel_print(j->env, gp_kernel_parse(j->env, psprintf("laplacian(d=%d, sigma2=%g)",
-																				 out->prior_d, out->prior_sigma2)));
+		j->out.kernel = gp_prior_kernel(j->env, out);
 	return out;
 }
 

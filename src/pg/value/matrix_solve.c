@@ -19,7 +19,6 @@
 #include "value.h"
 #include "whole_graph.h"
 
-#define OPEN_PRIOR "laplacian(sigma2=10)"	/* in the place of one that is to be chosen */
 #define USUAL_FLOPS 3000.0		/* of an edge */
 
 /* The arguments. */
@@ -121,7 +120,7 @@ read_nodes(gp_env *env, ArrayType *array, int32 classes)
 static gp_problem
 make_problem(FunctionCallInfo fcinfo, gp_env *env, const solve_nodes *nodes, int32 classes)
 {
-	const char *kernel = PG_ARGISNULL(ARG_KERNEL) ? OPEN_PRIOR : text_to_cstring(PG_GETARG_TEXT_PP(ARG_KERNEL));
+	const char *kernel = PG_ARGISNULL(ARG_KERNEL) ? GP_OPEN_PRIOR : text_to_cstring(PG_GETARG_TEXT_PP(ARG_KERNEL));
 	gp_problem	problem = {
 		.program = gnngp_compile_kernel(env, kernel),
 		.task = classes > 0 ? GP_TASK_CLASSES : GP_TASK_VALUES,
