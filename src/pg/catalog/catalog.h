@@ -15,6 +15,7 @@
 #include "datatype/timestamp.h"
 #include "fmgr.h"
 #include "nodes/pg_list.h"
+#include "pg/host/compat.h"
 #include "tcop/dest.h"
 
 /* A list of texts; text is NULL where there is no list. */
@@ -293,7 +294,7 @@ extern void gnngp_predictions_share(const gnngp_model *model);
 extern const char *gnngp_predictions_open(const gnngp_model *model);
 
 /* 55000: it is gone. */
-extern void gnngp_predictions_gone(const gnngp_model *model);
+pg_noreturn extern void gnngp_predictions_gone(const gnngp_model *model);
 
 /*
  * The table of edges that a refresh has packed: locked and named, NULL where there is none; and empty for new ones of this

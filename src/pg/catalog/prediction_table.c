@@ -443,6 +443,16 @@ gnngp_predictions_give(List *tables, Oid owner, Oid new_owner)
 	AtEOXact_GUC(false, level);
 }
 
+/* Lets a list of roles read one table. */
+static void
+share_one(Oid table, const char *quoted, void *arg)
+{
+	ListCell   *cell;
+
+	foreach(cell, (List *) arg)
+		set_grant(quoted, lfirst_oid(cell), true);
+}
+
 /*
  * Lets those read the table of a model who may read the model.  Its row is held: who is granted it, or no longer, is either
  * seen here or comes when the table is there.
@@ -453,22 +463,15 @@ gnngp_predictions_share(const gnngp_model *model)
 	Oid			types[] = {INT8OID};
 	Datum		values[] = {Int64GetDatum(model->id)};
 	const char *schema = gnngp_schema();
-	Oid		   *grantee;
-	uint64		n;
+	List	   *grantees = NIL;
 
 	gnngp_spi_connect();
 	gnngp_execute_latest(psprintf("SELECT %s.gp_role_oid(grantee) FROM %s.gp_grant_catalog WHERE model = $1"
 								  " AND %s.gp_role_oid(grantee) IS NOT NULL", schema, schema, schema), 1, types, values);
-	n = SPI_processed;
-	grantee = palloc(sizeof(Oid) * Max(n, 1));
-	for (uint64 i = 0; i < n; i++)
-		grantee[i] = atooid(answer(i));
-	for (uint64 i = 0; i < n; i++)
-	{
-		grant		g = {grantee[i], true};
-
-		for_tables(list_make1_oid(model->predictions), model->owner_role, grant_one, &g);
-	}
+	for (uint64 i = 0; i < SPI_processed; i++)
+		grantees = lappend_oid(grantees, atooid(answer(i)));
+	if (grantees != NIL)
+		for_tables(list_make1_oid(model->predictions), model->owner_role, share_one, grantees);
 	gnngp_spi_finish();
 }
 
