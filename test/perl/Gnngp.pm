@@ -10,7 +10,7 @@ use List::Util qw(max min);
 use Time::HiRes qw(usleep time);
 use Test::More;
 
-our @EXPORT = qw(small_graph large_graph background poll finish document_sql citus_cluster);
+our @EXPORT = qw(small_graph large_graph background poll finish document_sql citus_cluster timeouts);
 
 # A graph that is fitted in milliseconds: tables nodes and edges, graph "small".
 sub small_graph
@@ -68,6 +68,27 @@ sub poll
 		usleep(1e6 * min(1, max(0.02, $waited / 10)));
 	}
 	return 0;
+}
+
+# Runs statements under one timeout after the other, each of which is to end them soon; what is done after each comes last.
+sub timeouts
+{
+	my ($node, $sql, $what, $times, $after) = @_;
+
+	for my $ms (@$times)
+	{
+		my $started = time;
+		my (undef, undef, $err) = $node->psql('postgres', "SET statement_timeout = '${ms}ms'; $sql");
+		my $late = time - $started - $ms / 1000;
+
+	  SKIP:
+		{
+			skip("$what was over before", 2) if $err !~ /ERROR/;
+			like($err, qr/canceling statement due to statement timeout/, "a timeout after $ms ms ends $what");
+			cmp_ok($late, '<', 1.5, sprintf('soon: %.2f s', $late));
+		}
+		$after->();
+	}
 }
 
 # The blocks of SQL below a heading of a document

@@ -71,21 +71,12 @@ is($node->safe_psql('postgres', q{SELECT count(*) FROM
 $node->safe_psql('postgres', q{SELECT gp_drop_model('large'); SELECT gp_drop_model('alone')});
 
 # A timeout or a cancel in any statement ends it soon and leaves nothing.
-for my $ms (300, 600, 1000, 1500, 2200, 3000)
+sub leaves_nothing
 {
-	my $started = time;
-	my (undef, undef, $err) = $node->psql('postgres', "SET statement_timeout = '${ms}ms';" . $fit);
-	my $late = time - $started - $ms / 1000;
-
-  SKIP:
-	{
-		skip 'the fit was over before', 2 if $err !~ /ERROR/;
-		like($err, qr/canceling statement due to statement timeout/, "a timeout after $ms ms ends the fit");
-		cmp_ok($late, '<', 1.5, sprintf('soon: %.2f s', $late));
-	}
 	$node->safe_psql('postgres', q{SELECT gp_drop_model(model) FROM gp_models});
 	is(left(), '0 0 0 0 0', 'and leaves nothing');
 }
+timeouts($node, $fit, 'the fit', [ 300, 600, 1000, 1500, 2200, 3000 ], \&leaves_nothing);
 
 # Laplacian priors: shares of conjugate gradients in parallel, the same bits as alone, soon cancelled
 my $prior = q{kernel => 'laplacian(sigma2=10)', strategy => 'sql'};
@@ -103,21 +94,7 @@ is($node->safe_psql('postgres', q{SELECT count(*) FROM
 	(SELECT * FROM gp_predict('large', top => NULL) EXCEPT SELECT * FROM gp_predict('alone', top => NULL)) AS d}), '0',
 	'serial and parallel shares give the same bits');
 $node->safe_psql('postgres', q{SELECT gp_drop_model('large'); SELECT gp_drop_model('alone')});
-for my $ms (150, 400, 900)
-{
-	my $started = time;
-	my (undef, undef, $err) = $node->psql('postgres', "SET statement_timeout = '${ms}ms'; SET max_parallel_workers_per_gather = 2; SELECT gp_fit('large', $prior)");
-	my $late = time - $started - $ms / 1000;
-
-  SKIP:
-	{
-		skip 'the fit was over before', 2 if $err !~ /ERROR/;
-		like($err, qr/canceling statement due to statement timeout/, "a timeout after $ms ms ends the shares");
-		cmp_ok($late, '<', 1.5, sprintf('soon: %.2f s', $late));
-	}
-	$node->safe_psql('postgres', q{SELECT gp_drop_model(model) FROM gp_models});
-	is(left(), '0 0 0 0 0', 'and leaves nothing');
-}
+timeouts($node, "SET max_parallel_workers_per_gather = 2; SELECT gp_fit('large', $prior)", 'the shares', [ 150, 400, 900 ], \&leaves_nothing);
 
 # An error of the user's own code in the middle of a statement, and memory that does not suffice
 $node->safe_psql('postgres', q{

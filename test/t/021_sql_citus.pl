@@ -234,20 +234,7 @@ $node->safe_psql('postgres', large_graph() . q{
 	INSERT INTO d_large_edges TABLE large_edges;
 	SELECT gp_create_graph('d_large', 'd_large_nodes', 'd_large_edges', features => '{x}', target => 'y')});
 my $fit = q{SELECT gp_fit('d_large', kernel => 'gcn', strategy => 'sql', landmarks => 300, nugget => 0.1)};
-for my $ms (500, 1200, 2000, 3000, 4500)
-{
-	my $started = time;
-	my (undef, undef, $err) = $node->psql('postgres', "SET statement_timeout = '${ms}ms'; $fit");
-	my $late = time - $started - $ms / 1000;
-
-  SKIP:
-	{
-		skip 'the fit was over before', 2 if $err !~ /ERROR/;
-		like($err, qr/canceling statement due to statement timeout/, "a timeout after $ms ms ends the fit");
-		cmp_ok($late, '<', 1.5, sprintf('soon: %.2f s', $late));
-	}
-	is(left_soon(), '0000', 'and leaves nothing');
-}
+timeouts($node, $fit, 'the fit', [ 500, 1200, 2000, 3000, 4500 ], sub { is(left_soon(), '0000', 'and leaves nothing') });
 
 # Waits until a fit has made tables, and runs statements on them.
 my $at_work = q{SELECT coalesce(max(done), 0) >= 7 FROM gp_progress WHERE phase = 'building the kernel'};
