@@ -104,6 +104,19 @@ RESET gnngp.memory_limit;
 \set VERBOSITY default
 SELECT count(*) FROM pg_namespace WHERE nspname LIKE 'gnngp%';
 
+CREATE FUNCTION refusal(graph text, OUT message text, OUT hint text) LANGUAGE plpgsql AS $$ BEGIN
+    PERFORM gp_fit(graph, 'refused', 'laplacian', strategy => 'precision');
+EXCEPTION WHEN OTHERS THEN GET STACKED DIAGNOSTICS message = MESSAGE_TEXT, hint = PG_EXCEPTION_HINT; END $$;
+-- Landmarks that are asked for are none, which is said; a fit in memory that is refused tells of sql where tables are divided
+SET client_min_messages = notice;
+SELECT model FROM gp_fit('g', 'unmarked', 'laplacian', strategy => 'sql', landmarks => 20);
+SET client_min_messages = warning;
+SET gnngp.memory_limit = '1MB';
+SELECT regexp_replace(message, '[0-9.]+', 'n', 'g') AS message, hint FROM refusal('g') UNION ALL SELECT regexp_replace(message, '[0-9.]+', 'n', 'g'), hint FROM refusal('divided');
+RESET gnngp.memory_limit;
+-- Nothing is kept for live answers, by no fit of this kind
+SELECT gp_predict_live('unmarked', 10);
+
 -- gp_solve: a first share settles what is open, others go on; each tells of the nodes in parts
 CREATE TABLE y AS SELECT gp_features(id, ARRAY[(y IS NOT NULL)::int, coalesce(right(y, 1)::int, 0)]::real[])::gp_matrix AS m FROM nodes;
 CREATE TABLE graph AS SELECT gp_graph(src, dst) AS g FROM edges WHERE src <> dst;

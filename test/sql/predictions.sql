@@ -61,6 +61,9 @@ SELECT model FROM gp_fit('nodes', kernel => 'appnp', strategy => 'sql', landmark
 SELECT predictions, predictions_past FROM gp_model_catalog WHERE name = 'nodes';
 SELECT differ('nodes');
 CREATE VIEW needs AS SELECT * FROM nodes_predictions;
+CREATE TABLE points_at (node int REFERENCES nodes_predictions);
+SELECT gp_drop_model('nodes');
+DROP TABLE points_at;
 CALL gp_refresh('nodes');
 SELECT predictions, predictions_past FROM gp_model_catalog WHERE name = 'nodes';
 SELECT gp_drop_model('nodes');

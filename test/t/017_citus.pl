@@ -88,6 +88,18 @@ is($node->safe_psql('postgres', q{SELECT (SELECT gp_graph(src, dst)::text FROM d
 like((outcome(q{SET client_min_messages = log; SET citus.log_remote_commands = on; SELECT gp_fit('spread')}))[2],
 	qr/array_agg\(\(?\(?id\b.*array_agg\(\(?\(?y\b.*array_agg\(\(?\(?x\b/, 'a fit reads ids, targets and features that workers packed');
 
+# unless they are more than an array can hold
+$node->safe_psql('postgres', q{
+	CREATE TABLE d_long (id int, x real[], y text);
+	SELECT create_distributed_table('d_long', 'id');
+	INSERT INTO d_long SELECT i, ARRAY[i % 13, i % 10, 3]::real[], repeat('c' || i % 2, 500000) FROM generate_series(1, 300) i;
+	CREATE TABLE long_edges AS SELECT i AS src, (i * 7 + 3) % 300 + 1 AS dst FROM generate_series(1, 300) i;
+	SELECT gp_create_graph('long', 'd_long', 'long_edges', features => '{x}', target => 'y')});
+my ($long_state, undef, $long_said) = outcome(q{SET client_min_messages = log; SET citus.log_remote_commands = on; SELECT gp_fit('long', kernel => 'gcn')});
+is($long_state, 'done', 'targets of 300 MB are read');
+unlike($long_said, qr/array_agg/, 'row by row');
+$node->safe_psql('postgres', q{SELECT gp_drop_graph('long'); DROP TABLE d_long, long_edges});
+
 # A fit has the workers pack edges, unless a value cannot tell what the rows do
 like((outcome(q{SET client_min_messages = log; SET citus.log_remote_commands = on; SELECT gp_fit('spread')}))[2],
 	qr/worker_partial_agg\('public\.gp_graph/, 'a fit reads edges that workers packed');

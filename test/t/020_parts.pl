@@ -223,4 +223,19 @@ is($node->safe_psql('postgres', q{SELECT has_table_privilege('reader', predictio
 $node->safe_psql('postgres', q{SELECT gp_revoke('shared', 'reader')});
 is($node->safe_psql('postgres', q{SELECT has_table_privilege('reader', predictions, 'SELECT') FROM gp_models WHERE model = 'shared'}), 'f', 'and no longer once it is taken back');
 
+# Between two statements gp_progress has the fit, too: making a table writes the server's own progress into its place.
+$node->safe_psql('postgres', q{
+	CREATE TABLE seen (phase text, done bigint);
+	CREATE FUNCTION see() RETURNS event_trigger LANGUAGE plpgsql SECURITY DEFINER AS $$ BEGIN
+		PERFORM pg_stat_clear_snapshot();
+		INSERT INTO public.seen SELECT p.phase, p.done FROM (SELECT pg_backend_pid() AS pid) AS b LEFT JOIN public.gp_progress AS p USING (pid);
+	END $$;
+	CREATE EVENT TRIGGER see ON ddl_command_start EXECUTE FUNCTION see()});
+$node->safe_psql('postgres', q{SELECT gp_fit('large', 'shared', kernel => 'gcn', strategy => 'sql', landmarks => 50, nugget => 0.1)});
+$node->safe_psql('postgres', 'DROP EVENT TRIGGER see');
+is($node->safe_psql('postgres', 'SELECT count(*) > 20 FROM seen'), 't', 'a fit makes tables');
+is($node->safe_psql('postgres', 'SELECT count(*) FROM seen WHERE phase IS NULL'), '0', 'and is seen before each of them');
+is($node->safe_psql('postgres', q{SELECT string_agg(phase, ', ' ORDER BY at) FROM (SELECT phase, min(ctid) AS at FROM seen GROUP BY phase) AS s}),
+	'planning, building the kernel, choosing the nugget, posterior, storing', 'in one phase after the other');
+
 done_testing();

@@ -46,54 +46,68 @@ static const char *const phase_names[GP_PHASE_COUNT] = {
 	"scoring pairs", "clustering", "training"
 };
 
-/* When the report began. */
-static TimestampTz report_started;
+/* What was told last, and when the report began. */
+static int64 told[SLOT_OBJECTIVE + 1];
+
+/* Writes all that was told. */
+static void
+tell(void)
+{
+	int			index[SLOT_OBJECTIVE + 1];
+
+	for (int i = 0; i <= SLOT_OBJECTIVE; i++)
+		index[i] = i;
+	pgstat_progress_update_multi_param(lengthof(index), index, told);
+}
 
 /* Starts the report; model is at most 63 bytes.  An abort ends it by itself. */
 void
 gnngp_progress_begin(const char *model)
 {
 	char		name[NAMEDATALEN] = {0};
-	int			index[SLOT_MAGIC + 1];
-	int64		value[SLOT_MAGIC + 1] = {0};
 
 	strlcpy(name, model, sizeof(name));
-	memcpy(value, name, sizeof(name));
-	value[SLOT_STARTED] = report_started = GetCurrentTimestamp();
-	value[SLOT_MAGIC] = MAGIC;
-	for (int i = 0; i <= SLOT_MAGIC; i++)
-		index[i] = i;
+	memset(told, 0, sizeof(told));
+	memcpy(told, name, sizeof(name));
+	told[SLOT_STARTED] = GetCurrentTimestamp();
+	told[SLOT_MAGIC] = MAGIC;
 	pgstat_progress_start_command(COMMAND, InvalidOid);
-	pgstat_progress_update_multi_param(lengthof(index), index, value);
+	tell();
 }
 
 /* True while this backend's entry is ours. */
-static bool
-is_reporting(void)
+bool
+gnngp_progress_is_on(void)
 {
 	return MyBEEntry != NULL && MyBEEntry->st_progress_command == COMMAND;
 }
 
-/*
- * total <= 0 means that the end is not known.  Ignored when no report has begun.  A table that is made in between
- * builds the index of its long values, and the server writes that one's progress over ours: all but the name is told again.
- */
+/* total <= 0 means that the end is not known.  Ignored when no report has begun. */
 void
 gnngp_progress_set(gp_phase phase, int64 done, int64 total, double objective)
 {
-	static const int index[] = {SLOT_PHASE, SLOT_DONE, SLOT_TOTAL, SLOT_OBJECTIVE, SLOT_STARTED, SLOT_MAGIC};
-	int64		value[] = {phase, done, total, 0, report_started, MAGIC};
+	told[SLOT_PHASE] = phase;
+	told[SLOT_DONE] = done;
+	told[SLOT_TOTAL] = total;
+	memcpy(&told[SLOT_OBJECTIVE], &objective, sizeof(objective));
+	if (gnngp_progress_is_on())
+		tell();
+}
 
-	memcpy(&value[3], &objective, sizeof(objective));
-	if (is_reporting())
-		pgstat_progress_update_multi_param(lengthof(index), index, value);
+/* Tells it again behind a statement that makes a table: making its indexes, the server writes its own progress over ours, and may end it. */
+void
+gnngp_progress_again(void)
+{
+	if (!gnngp_progress_is_on())
+		pgstat_progress_start_command(COMMAND, InvalidOid);
+	tell();
 }
 
 /* Ends the report; every normal end of a command must. */
 void
 gnngp_progress_end(void)
 {
-	if (is_reporting())
+	if (gnngp_progress_is_on())
 		pgstat_progress_end_command();
 }
 

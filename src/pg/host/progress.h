@@ -17,6 +17,10 @@ extern void gnngp_progress_begin(const char *model);
  */
 extern void gnngp_progress_set(gp_phase phase, int64 done, int64 total, double objective);
 
+/* Tells it again where it was on before a statement that makes a table: the server's progress of an index came in its place. */
+extern bool gnngp_progress_is_on(void);
+extern void gnngp_progress_again(void);
+
 /* Ends the report; every normal end of a command must. */
 extern void gnngp_progress_end(void);
 

@@ -467,6 +467,15 @@ end_parts(job *j)
 	j->p.ev.dev->close(j->p.ev.dev);
 }
 
+/* Says that landmarks, which were asked for, are none. */
+static void
+tell_landmarks(const job *j)
+{
+	if (j->settings->landmarks > 0)
+		gp_notice(j->env, "With strategy => 'nystrom' there are some.",
+				  "a laplacian kernel has no landmarks with strategy sql: its posterior is solved by conjugate gradients");
+}
+
 /* Fits within the tables. */
 static void
 fit_within(const gnngp_sources *src, void *arg)
@@ -480,7 +489,10 @@ fit_within(const gnngp_sources *src, void *arg)
 	open_parts(j, &j->p, src, false);
 	j->p.place.total = list.place.done;
 	if (gp_precision_is_prior(j->p.program))
+	{
+		tell_landmarks(j);
 		j->out.posterior = fit_prior(j, &j->p);
+	}
 	else
 	{
 		make_factor(j, &j->p);

@@ -37,14 +37,14 @@
 
 /* ---- running statements ---- */
 
-/* Counts a statement. */
+/* Counts a statement; a list of them is a plan. */
 void
 gnngp_place_count_statement(gnngp_place *p, const char *text)
 {
 	CHECK_FOR_INTERRUPTS();
 	p->statements = lappend(p->statements, pstrdup(text));
 	p->done++;
-	p->env->progress(p->env, p->phase, p->done, p->total);
+	p->env->progress(p->env, p->schema ? p->phase : GP_PHASE_PLAN, p->done, p->total);
 }
 
 /* A receiver that hands rows over. */
@@ -151,11 +151,12 @@ gnngp_place_query(gnngp_place *p, const char *query, int nargs, Oid *types, Datu
 		gnngp_place_count_statement(p, query);
 }
 
-/* Runs a statement with values that returns nothing. */
+/* Runs a statement with values that returns nothing; one that makes a table writes the server's progress over ours. */
 void
 gnngp_place_execute(gnngp_place *p, const char *statement, int nargs, Oid *types, Datum *values)
 {
 	ErrorContextCallback context = {error_context_stack, tell_statement, p};
+	bool		reports = gnngp_progress_is_on();
 	int			rc;
 
 	error_context_stack = &context;
@@ -164,6 +165,8 @@ gnngp_place_execute(gnngp_place *p, const char *statement, int nargs, Oid *types
 		elog(ERROR, "a statement returned %s", SPI_result_code_string(rc));
 	p->rows = (int64) SPI_processed;
 	error_context_stack = context.previous;
+	if (reports)
+		gnngp_progress_again();
 }
 
 /* ---- partitions ---- */

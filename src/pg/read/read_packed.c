@@ -20,17 +20,34 @@
 struct gnngp_packed
 {
 	gnngp_reader *r;
-	gnngp_query count;			/* rows, then the least and the greatest length of their arrays */
+	gnngp_query count;			/* rows, the bytes of their texts, then the least and the greatest length of their arrays */
 	gnngp_query arrays;			/* rows, then each column */
 	const gnngp_query *rows;
 	int			columns;
 	int64		n;
+	int64		text;
 	int64		least;
 	int64		width;			/* of arrays; 0: none */
 	gnngp_row_fn row;
 	void	   *state;
 	bool		taken;
 };
+
+/* The bytes of a row's texts, as an expression. */
+static const char *
+text_bytes(const gnngp_query *rows)
+{
+	StringInfoData sum;
+	ListCell   *type;
+	ListCell   *expression;
+
+	initStringInfo(&sum);
+	appendStringInfoString(&sum, "0::bigint");
+	forboth(type, rows->types, expression, rows->expressions)
+		if (get_typlen(lfirst_oid(type)) < 0 && !OidIsValid(get_element_type(lfirst_oid(type))))
+			appendStringInfo(&sum, " + coalesce(pg_catalog.octet_length((%s)::pg_catalog.text), 0)", (char *) lfirst(expression));
+	return sum.data;
+}
 
 /* Plans the reading of a query's rows in this way; NULL where it does not serve. */
 gnngp_packed *
@@ -50,6 +67,7 @@ gnngp_plan_packed(gnngp_reader *r, const gnngp_query *rows)
 	gnngp_query_init(&p->count, rows->table);
 	gnngp_query_init(&p->arrays, rows->table);
 	gnngp_query_add(&p->count, INT8OID, "pg_catalog.count(*)");
+	gnngp_query_add(&p->count, INT8OID, "pg_catalog.sum(%s)::bigint", text_bytes(rows));
 	gnngp_query_add(&p->arrays, INT8OID, "pg_catalog.count(*)");
 	forboth(type, rows->types, expression, rows->expressions)
 	{
@@ -76,10 +94,11 @@ count_row(void *state, const Datum *values, const bool *nulls)
 	gnngp_packed *p = state;
 
 	p->n = DatumGetInt64(values[0]);
-	if (list_length(p->count.types) > 1)
+	p->text = nulls[1] ? 0 : DatumGetInt64(values[1]);
+	if (list_length(p->count.types) > 2)
 	{
-		p->least = nulls[1] ? 0 : DatumGetInt64(values[1]);
-		p->width = nulls[2] ? 0 : DatumGetInt64(values[2]);
+		p->least = nulls[2] ? 0 : DatumGetInt64(values[2]);
+		p->width = nulls[3] ? 0 : DatumGetInt64(values[3]);
 	}
 }
 
@@ -195,9 +214,9 @@ gnngp_read_packed(gnngp_packed *p, gnngp_row_fn row, void *state, gp_phase phase
 	p->row = row;
 	p->state = state;
 	gnngp_query_run(&p->count, env, p->r->row_context, count_row, p, phase, 0);
-	if (p->n < 1 || p->n > MOST_ROWS || p->least != p->width || (list_length(p->count.types) > 1 && p->width < 1) ||
-		(double) p->n * p->width * sizeof(float8) > MOST_BYTES ||
-		(double) p->n * (p->columns * CELL_BYTES + p->width * 3.0 * sizeof(float8)) > (double) gnngp_account_left())
+	if (p->n < 1 || p->n > MOST_ROWS || p->least != p->width || (list_length(p->count.types) > 2 && p->width < 1) ||
+		(double) p->text > MOST_BYTES || (double) p->n * p->width * sizeof(float8) > MOST_BYTES ||
+		(double) p->n * (p->columns * CELL_BYTES + p->width * 3.0 * sizeof(float8)) + 2.0 * p->text > (double) gnngp_account_left())
 		return false;
 	gnngp_query_run(&p->arrays, env, p->r->row_context, arrays_row, p, phase, p->n);
 	env->progress(env, phase, p->taken ? p->n : 0, p->n);
