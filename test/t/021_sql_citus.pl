@@ -154,6 +154,7 @@ is($node->safe_psql('postgres', q{BEGIN; INSERT INTO d_nodes SELECT 5000, x, a, 
 my ($state, $out, $err) = outcome(q{BEGIN; SELECT count(*) FROM d_nodes; SELECT gp_fit('spread', kernel => 'gcn', strategy => 'sql'); ROLLBACK});
 like($err, qr/HINT:.*multi_shard_modify_mode/, 'but where it has read over several connections, Citus says what helps');
 like($node->safe_psql('postgres', q{SELECT reason FROM gp_estimate('spread', 'gcn', 'sql', 60)}), qr/^19 statements on 8 parts /, 'gp_estimate knows the statements');
+cmp_ok($node->safe_psql('postgres', q{SELECT bytes FROM gp_estimate('spread', 'gcn', 'sql', 60)}), '>=', 110 * 4500, 'and the edges, which are elsewhere');
 
 # What the documents say of several servers
 my ($distribute, $join) = document_sql('scaling.md', 'Several servers');

@@ -31,7 +31,8 @@ typedef struct job
 	const gnngp_model *keep;
 	gnngp_parts_fit out;
 	gnngp_parts_plan plan;
-	int64		dims;			/* features, where they were asked for before */
+	int64		dims;			/* features, and rows of edges, where they were asked for before */
+	int64		edges;
 	gnngp_parts p;
 	gnngp_part_factor factor;
 } job;
@@ -113,7 +114,7 @@ open_parts(job *j, gnngp_parts *p, const gnngp_sources *src, bool listed)
 	p->schema = gnngp_schema();
 	p->program = gnngp_compile_kernel(env, prior_is_open(j->settings, src) ? GP_OPEN_PRIOR : j->settings->kernel);
 	gnngp_parts_check(p->program, src);
-	p->edges = (double) src->edge_rows;
+	p->edges = (double) Max(src->edge_rows, j->edges);
 	p->ev = (gp_eval) {.env = env,.n = p->n,.type = GP_FLOAT,.jitter = 1e-5};
 	p->ev.dev = listed ? NULL : gnngp_device_open(env, 0);
 	if (listed)
@@ -561,6 +562,7 @@ plan_within(const gnngp_sources *src, void *arg)
 
 	check_settings(j->settings, src);
 	j->dims = gnngp_parts_count_features(src);
+	j->edges = gnngp_parts_count_edges(src);
 	list_statements(j, src, &list);
 	j->plan = (gnngp_parts_plan) {
 		.bytes = list.task,

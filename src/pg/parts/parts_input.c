@@ -121,6 +121,19 @@ gnngp_parts_count_features(const gnngp_sources *src)
 	return dims;
 }
 
+/* How many rows of edges there are: as the planner knows them, or, of views and tables that lie elsewhere, counted. */
+int64
+gnngp_parts_count_edges(const gnngp_sources *src)
+{
+	bool		null;
+
+	if (src->edge_rows > 0)
+		return src->edge_rows;
+	if (SPI_execute(psprintf("SELECT pg_catalog.count(*) FROM %s", src->edges), true, 1) != SPI_OK_SELECT || SPI_processed != 1)
+		return 0;
+	return DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &null));
+}
+
 /* 2202E where nodes have no features. */
 void
 gnngp_parts_dims(gnngp_parts *p)

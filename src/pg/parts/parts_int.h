@@ -80,8 +80,9 @@ extern gp_posterior *gnngp_parts_precision(gnngp_parts *p, gp_problem *problem);
 extern double gnngp_parts_precision_flops(const gnngp_parts *p, const gp_problem *problem);
 
 /* parts_input.c */
-/* How many features there are; then the tables of features and edges. */
+/* How many features there are, and rows of edges; then the tables of features and edges. */
 extern int64 gnngp_parts_count_features(const gnngp_sources *src);
+extern int64 gnngp_parts_count_edges(const gnngp_sources *src);
 extern void gnngp_parts_dims(gnngp_parts *p);
 extern void gnngp_parts_features(gnngp_parts *p);
 extern void gnngp_parts_edges(gnngp_parts *p);
