@@ -238,4 +238,17 @@ is($node->safe_psql('postgres', 'SELECT count(*) FROM seen WHERE phase IS NULL')
 is($node->safe_psql('postgres', q{SELECT string_agg(phase, ', ' ORDER BY at) FROM (SELECT phase, min(ctid) AS at FROM seen GROUP BY phase) AS s}),
 	'planning, building the kernel, choosing the nugget, posterior, storing', 'in one phase after the other');
 
+# A partition is detached when the fit is over
+$node->safe_psql('postgres', q{
+	CREATE TABLE parted (LIKE large_nodes) PARTITION BY RANGE (id);
+	CREATE TABLE parted_low PARTITION OF parted FOR VALUES FROM (MINVALUE) TO (20000);
+	CREATE TABLE parted_high PARTITION OF parted FOR VALUES FROM (20000) TO (MAXVALUE);
+	INSERT INTO parted TABLE large_nodes;
+	SELECT gp_create_graph('parted', 'parted', 'large_edges', features => '{x}', target => 'y')});
+$session = background($node, q{BEGIN; SELECT gp_fit('parted', kernel => 'gcn', strategy => 'sql', landmarks => 50, nugget => 0.1); SELECT pg_sleep(3); COMMIT});
+ok(poll($node, q{SELECT EXISTS (SELECT FROM gp_progress WHERE model = 'parted' AND phase <> 'reading nodes' AND phase <> 'starting')}), 'a fit of partitions');
+($rc, undef, $err) = $node->psql('postgres', q{SET lock_timeout = '200ms'; ALTER TABLE parted DETACH PARTITION parted_high});
+like($err, qr/lock timeout/, 'who detaches one waits');
+is(finish($session), 0, 'until it has ended well');
+
 done_testing();
