@@ -70,6 +70,9 @@ TABLE kept;
 SELECT bool_and(spread_text(values, kernel) = want) AS same FROM apart;
 COMMIT;
 TABLE kept;
+DROP VIEW kept;
+DROP TABLE apart;
+DROP FUNCTION spread_text;
 
 -- gp_step: covariances with landmarks, in pieces as in one; a root divides first
 CREATE TABLE landmarks AS SELECT gp_rows(m, '{10, 13, 199, 499, 607}') AS m FROM whole;
