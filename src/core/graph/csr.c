@@ -75,10 +75,14 @@ gp_csr_scale(gp_csr *s, double factor)
 		gp_number_put(s->value, s->type, k, factor * gp_number_at(s->value, s->type, k));
 }
 
-/* The sums of the rows (out-degrees) and columns (in-degrees) of W. */
+/*
+ * The sums of the rows (out-degrees) and columns (in-degrees) of W.  Where all edges are here both ways, a column has
+ * what its row has, in the same order, and need not be looked for.
+ */
 void
 gp_graph_degrees(gp_env *env, const gp_graph *graph, double *out, double *in)
 {
+	bool		alike = !graph->directed && graph->degree == NULL;
 	int64_t		next = 0;
 
 	for (int64_t i = 0; i < graph->nodes; i++)
@@ -89,7 +93,7 @@ gp_graph_degrees(gp_env *env, const gp_graph *graph, double *out, double *in)
 			double		w = graph->weight ? graph->weight[k] : 1.0;
 
 			out[i] += w;
-			in[graph->col[k]] += w;
+			in[alike ? i : graph->col[k]] += w;
 		}
 	}
 	for (int64_t i = 0; graph->degree && i < graph->nodes; i++)
