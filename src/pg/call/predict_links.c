@@ -20,7 +20,7 @@
 #include "utils/memutils.h"
 #include "utils/tuplestore.h"
 
-#define BRIEF 64				/* nodes or pairs, up to which a call is brief */
+#define BRIEF 512				/* nodes or pairs, up to which a call is brief */
 
 /* The columns of both functions' rows. */
 enum link_column
