@@ -339,6 +339,10 @@ SELECT count(*) AS differences FROM (SELECT * FROM gp_predict_links('g', ARRAY[1
 SELECT count(*) AS kept FROM pg_backend_memory_contexts
 WHERE name = 'gnngp environment';
 RESET gnngp.link_cache_size;
+-- A call for some hundred nodes keeps it, too
+SELECT count(DISTINCT src) > 64 AS many FROM gp_predict_links('g', (SELECT array_agg(DISTINCT id) FROM (SELECT src AS id FROM e UNION SELECT dst FROM e LIMIT 120) n), 3);
+SELECT count(*) = (current_setting('gnngp.device') <> 'cuda')::integer AS kept FROM pg_backend_memory_contexts
+WHERE name = 'gnngp environment';
 SELECT count(*) FROM gp_score_links('g', ARRAY[1], ARRAY[3]);
 SELECT try($$SELECT * FROM gp_score_links('g', ARRAY[1], ARRAY[1])$$);
 SELECT count(*) AS kept FROM pg_backend_memory_contexts

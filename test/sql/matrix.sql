@@ -70,6 +70,16 @@ TABLE kept;
 SELECT bool_and(spread_text(values, kernel) = want) AS same FROM apart;
 COMMIT;
 TABLE kept;
+-- A call that fails behind it leaves none to the next one, whoever called it
+CREATE FUNCTION fails(graphs gp_graph[]) RETURNS text LANGUAGE plpgsql AS $$ BEGIN
+    RETURN spread_text(graphs, 'relu(X0)');
+EXCEPTION WHEN OTHERS THEN RETURN SQLSTATE; END $$;
+BEGIN;
+SELECT fails(values), (SELECT fails(values)) FROM apart LIMIT 1;
+SELECT bool_and(spread_text(values, kernel) = want) AS same FROM apart;
+TABLE kept;
+COMMIT;
+DROP FUNCTION fails;
 DROP VIEW kept;
 DROP TABLE apart;
 DROP FUNCTION spread_text;

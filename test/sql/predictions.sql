@@ -68,6 +68,13 @@ CALL gp_refresh('nodes');
 SELECT predictions, predictions_past FROM gp_model_catalog WHERE name = 'nodes';
 SELECT gp_drop_model('nodes');
 DROP VIEW needs;
+-- What is the table's own goes with it
+BEGIN;
+SELECT predictions AS table FROM gp_models WHERE model = 'nodes' \gset
+CREATE POLICY few ON :table USING (node > 3);
+ALTER TABLE :table ADD CONSTRAINT positive CHECK (node > -100000);
+SELECT gp_drop_model('nodes');
+ROLLBACK;
 CALL gp_refresh('nodes');
 SELECT predictions, predictions_past FROM gp_model_catalog WHERE name = 'nodes';
 -- Fits by other strategies have no table

@@ -11,7 +11,6 @@
 #include "base/places.h"
 #include "base/sort.h"
 
-#define WAVE_LOTS 16			/* of each thread: who is ready first waits for the last */
 #define LEAST_LOTS 2			/* for more of them threads are started */
 #define ORDER_SHARE 32			/* of all nodes, for which rows are put in order: that takes as long as some blocks of sources */
 
@@ -205,16 +204,27 @@ open_search(gp_links *l, gp_link_candidates candidates)
 	return l->search;
 }
 
+/* What a thread needs for its lots. */
+static size_t
+lot_bytes(const gp_links *l)
+{
+	const gp_link_frame *f = &l->frame;
+	bool		scores = l->model->method == GP_LINK_SCORES;
+
+	return gp_link_lot_bytes(l->model->graph->nodes, scores ? l->model->width : 0, l->model->m, f->x ? f->x->dims : 0, f->powers,
+							 f->smooth.type == GP_DOUBLE);
+}
+
 /* Threads where they are worth it: they need room for what is kept, which is little. */
 static void
 open_crew(best *b, int64_t n, int32_t size)
 {
 	b->threads = 1;
 	if (b->l->dev->room == 0 && b->l->threads > 1 && n > LEAST_LOTS * size && b->k <= GP_LINK_MOST_KEPT)
-		b->crew = gp_crew_open(b->env, b->l->threads, gp_link_lot_bytes(b->l));
+		b->crew = gp_crew_open(b->env, b->l->threads, lot_bytes(b->l));
 	if (b->crew)
 		b->threads = gp_crew_size(b->crew);
-	b->lots = b->crew ? b->threads * WAVE_LOTS : 1;
+	b->lots = b->crew ? b->threads * GP_LINK_WAVE_LOTS : 1;
 	b->lot = gp_alloc_zero(b->env, b->lots, sizeof(gp_link_lot));
 	for (int64_t lot = 0; lot < b->lots && b->crew; lot++)
 	{

@@ -227,6 +227,7 @@ search_breadth(gp_link_frame *f)
 	int32_t    *root = by_degree(f);
 	int32_t    *out = gp_alloc_array(f->env, f->n, sizeof(int32_t));
 	int64_t		n = 0;
+	int64_t		work = 0;
 	int64_t		look = 0;
 
 	f->row = gp_alloc_array(f->env, f->n, sizeof(int32_t));
@@ -238,7 +239,8 @@ search_breadth(gp_link_frame *f)
 			out[f->row[root[r]] = (int32_t) n++] = root[r];
 		for (; done < n; done++)
 		{
-			gp_look(f->env, w->start[out[done]] + done, &look);
+			work += 1 + w->start[out[done] + 1] - w->start[out[done]];
+			gp_look(f->env, work, &look);
 			for (int64_t e = w->start[out[done]]; e < w->start[out[done] + 1]; e++)
 				if (f->row[w->col[e]] < 0)
 					out[f->row[w->col[e]] = (int32_t) n++] = w->col[e];

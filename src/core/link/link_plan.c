@@ -3,6 +3,7 @@
  */
 #include "infer/regress.h"
 #include "link_internal.h"
+#include "rank.h"
 #include "regression.h"
 #include "rivals.h"
 #include "scores.h"
@@ -15,7 +16,6 @@
 #define LEAST_POWERS 3			/* of the features, where even the least steps are more than that */
 #define PAIR_BYTES 128.0		/* of a pair while a fold's are scored */
 #define FOLD_BYTES (24.0 * 1024 * 1024)	/* of a block's pairs, and all that is small */
-#define KEEP_BYTES (96.0 * 1024 * 1024)	/* of a thread: the candidates of a group, and what is small */
 
 /* The entries of the symmetric pattern, at most. */
 static double
@@ -56,19 +56,27 @@ feature_entries(const gp_features *x)
 	return x->csr ? (double) gp_csr_entries(x->csr) : (double) x->rows * (double) x->dims;
 }
 
-/* The bytes that a fold's scores take: the frame of its graph, and the columns of a block. */
+/* The bytes of a graph's frame. */
 static double
-fold_bytes(const gp_link_problem *problem, const gp_link_plan *plan)
+frame_bytes(const gp_link_problem *problem, const gp_link_plan *plan)
 {
 	double		n = (double) problem->graph->nodes;
 	double		e = entries_of(problem->graph);
 	double		x = feature_entries(problem->features);
 	double		dims = problem->features ? (double) problem->features->dims : 0.0;
-	double		powers = (double) plan->powers;
-	double		block = gp_link_block_size(problem->graph->nodes);
-	double		frame = 64.0 * e + 172.0 * n + (x > 0.0 ? 20.0 * x + 20.0 * e + 4.0 * (dims + n) * powers : 0.0);
 
-	return frame + 28.0 * n * block + 24.0 * dims * powers * block;
+	return 64.0 * e + 172.0 * n + (x > 0.0 ? 20.0 * x + 20.0 * e + 4.0 * (dims + n) * plan->powers : 0.0);
+}
+
+/* The bytes that a fold's scores take: the frame of its graph, and the columns of a block. */
+static double
+fold_bytes(const gp_link_problem *problem, const gp_link_plan *plan)
+{
+	double		n = (double) problem->graph->nodes;
+	double		dims = problem->features ? (double) problem->features->dims : 0.0;
+	double		block = gp_link_block_size(problem->graph->nodes);
+
+	return frame_bytes(problem, plan) + 28.0 * n * block + 24.0 * dims * plan->powers * block;
 }
 
 /* What a thread that scores a fold needs for itself: beside that, its pairs and all that is small. */
@@ -218,23 +226,34 @@ gp_link_plan_make(gp_device *dev, const gp_link_problem *problem)
 	return plan;
 }
 
+#define KEEP_BYTES (3.0 * 1024 * 1024)	/* of all that is small, of each thread and beside them */
 #define KEPT_MEANS 400.0		/* operations of a candidate for each row that was learnt from */
 
 /* The memory and the operations that the best pairs of every node take beside the fit. */
 gp_count
 gp_link_plan_keep(const gp_device *dev, const gp_link_problem *problem, const gp_link_plan *plan, int64_t k)
 {
-	double		nodes = (double) problem->graph->nodes;
-	double		m = (double) gp_link_fold_rows(problem->graph->edges);
+	int64_t		n = problem->graph->nodes;
+	double		nodes = (double) n;
+	int64_t		m = gp_link_fold_rows(problem->graph->edges);
 	int			threads = dev->room > 0 ? 1 : dev->threads;
+	bool		scores = plan->method == GP_LINK_SCORES;
+	int32_t		width = gp_link_width(problem->graph->directed, plan->powers) + (problem->deep != NULL);
+	int64_t		dims = problem->features ? problem->features->dims : 0;
 	gp_count	out = {.bytes = 3.0 * nodes * (double) k * sizeof(gp_link_row) + (48.0 + GP_LINK_LOCAL_BYTES) * nodes * threads};
 
 	if (k == 0)
 		return (gp_count) {0};
-	if (plan->method == GP_LINK_SCORES)
+	/* What threads have for themselves, and the lots of a wave. */
+	out.bytes += KEEP_BYTES +
+		threads * (KEEP_BYTES + (double) gp_link_lot_bytes(n, scores ? width : 0, m, dims, plan->powers, plan->steps >= gp_link_laplacian_steps()));
+	out.bytes += threads * GP_LINK_WAVE_LOTS * (double) (gp_link_block_size(n) * k) * (8.0 * (1 + width) + sizeof(gp_link_row));
+	if (scores)
 	{
-		out.bytes += fold_bytes(problem, plan) * threads + threads * KEEP_BYTES;
-		out.flops = nodes * (column_flops(problem, plan) + GP_LINK_KEPT * KEPT_MEANS * m + (double) k * 2.0 * GP_LINK_LEAN * m);
+		/* The frame, and the model: its features, codes, rows, and the triangle or the directions, stored and made ready. */
+		out.bytes += frame_bytes(problem, plan) + 8.0 * feature_entries(problem->features) + 8.0 * GP_LINK_CODE_WORDS * nodes +
+			(double) m * (24.0 * width + 4.0 * (double) m);
+		out.flops = nodes * (column_flops(problem, plan) + (double) m * (GP_LINK_KEPT * KEPT_MEANS + (double) k * 2.0 * GP_LINK_LEAN));
 	}
 	return out;
 }

@@ -324,21 +324,19 @@ gp_link_lot_posterior(gp_links *l, gp_link_lot *lot)
 #define PAIR_BYTES 320.0		/* of a candidate, beside its scores */
 #define SMALL_BYTES (16.0 * 1024 * 1024)	/* of all that is small */
 
-/* The most bytes of a lot's group: some columns of all nodes, and its candidates. */
+/* The most bytes of a lot's group: some columns of all nodes, where pairs have scores, and its candidates. */
 size_t
-gp_link_lot_bytes(const gp_links *l)
+gp_link_lot_bytes(int64_t nodes, int32_t width, int64_t m, int64_t dims, int32_t powers, bool wide)
 {
-	const gp_link_frame *f = &l->frame;
-	double		nodes = (double) l->model->graph->nodes;
-	double		pairs = (double) GROUP_PAIRS + fmin(nodes, GROUP_PAIRS);
-	double		columns = (double) gp_link_block_size(l->model->graph->nodes) * nodes;
-	double		bytes = 3.0 * columns * (double) gp_type_size(f->smooth.type) + 32.0 * nodes;
+	double		n = (double) nodes;
+	double		block = (double) gp_link_block_size(nodes);
+	double		pairs = fmin((double) GROUP_PAIRS + fmin(n, GROUP_PAIRS), GP_LINK_BLOCK * n);
+	double		bytes = 32.0 * n;
 
-	if (f->x)
-		bytes += columns * 4.0 * 4.0 + 4.0 * (double) gp_link_block_size(l->model->graph->nodes) *
-			(double) f->x->dims * (double) f->powers;
-	if (l->model->method != GP_LINK_SCORES)
-		bytes = 32.0 * nodes;
-	bytes += pairs * (PAIR_BYTES + 2.0 * 8.0 * (double) l->model->width);
-	return (size_t) (bytes + SMALL_BYTES + 24.0 * 1024 * (double) l->model->m);
+	if (width > 0)
+		bytes += 3.0 * block * n * (wide ? 8.0 : 4.0);
+	if (dims > 0)
+		bytes += 16.0 * block * n + 4.0 * block * (double) dims * powers;
+	bytes += pairs * (PAIR_BYTES + 2.0 * 8.0 * width);
+	return (size_t) (bytes + SMALL_BYTES + 24.0 * 1024 * (double) m);
 }

@@ -6,6 +6,8 @@
 
 #include "link_predict.h"
 
+#define GP_LINK_WAVE_LOTS 16	/* of each thread: who is ready first waits for the last */
+
 /* Candidates of some sources, source after source. */
 typedef struct gp_link_pool
 {
@@ -43,7 +45,10 @@ extern void gp_link_lot_rank(gp_links *l, gp_link_search *search, int32_t *found
 /* The posteriors of the lot's candidates. */
 extern void gp_link_lot_posterior(gp_links *l, gp_link_lot *lot);
 
-/* The most bytes that either takes beside the lot, where a source has no more candidates than a search gives. */
-extern size_t gp_link_lot_bytes(const gp_links *l);
+/*
+ * The most bytes that either takes beside the lot, where a source has no more candidates than a search gives: of pairs
+ * with so many scores, from a regression on m rows and dims features to so many powers; wide: columns in double.
+ */
+extern size_t gp_link_lot_bytes(int64_t nodes, int32_t width, int64_t m, int64_t dims, int32_t powers, bool wide);
 
 #endif							/* GP_RANK_H */

@@ -167,13 +167,11 @@ fit_numbers(const gnngp_live_call *c, const gnngp_some *some)
 
 	for (int64 i = 0; i < some->graph->nodes; i++)
 	{
-		CHECK_FOR_INTERRUPTS();
-	{
 		const char *text = some->ids.text ? some->ids.text[i] : NULL;
 		gnngp_given_id id = {some->ids.key[i], text, text ? (int) strlen(text) : 0, false};
 
+		CHECK_FOR_INTERRUPTS();
 		number[i] = gnngp_link_ids_find(&c->live->ids, &id);
-	}
 	}
 	return number;
 }

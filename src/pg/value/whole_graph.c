@@ -172,7 +172,8 @@ gnngp_whole_graph(ArrayType *values, const gnngp_value_ids *rows)
 		MemoryContextSetParent(whole->context, CurrentMemoryContext);
 		return whole->graph;
 	}
-	if (whole && whole->kept)
+	/* One that a call has not given back ended in an error, and its memory may outlive that. */
+	if (whole)
 		give_up();
 	whole = make_whole(values, rows);
 	return whole->graph;

@@ -249,7 +249,6 @@ check_order(gp_env *env)
 	double	   *local[2];
 	int32_t		src[PAIRS];
 	int32_t		dst[PAIRS];
-	double		worst = 0.0;
 
 	for (int e = 0; e < PAIRS; e++)
 	{
@@ -269,10 +268,8 @@ check_order(gp_env *env)
 		local[k] = block_scores(env, &f[k], room);
 	}
 	ok(f[0].row == NULL && rows_of_all(env, &f[1]), "rows are put in another order, each node has one");
-	for (int e = 0; e < PAIRS * f[0].width; e++)
-		worst = fmax(worst, fabs(score[0][e] - score[1][e]) / (1.0 + fabs(score[0][e])));
-	ok(worst < 1e-5, "scores of pairs are those without an order");
-	ok(memcmp(local[0], local[1], 16 * PAIRS * f[0].width * sizeof(double)) == 0, "and those of local columns the same");
+	ok(memcmp(score[0], score[1], PAIRS * f[0].width * sizeof(double)) == 0, "scores of pairs are those without an order");
+	ok(memcmp(local[0], local[1], 16 * PAIRS * f[0].width * sizeof(double)) == 0, "and those of local columns");
 	gp_link_frame_close(&f[0]);
 	gp_link_frame_close(&f[1]);
 }
