@@ -60,6 +60,7 @@ typedef struct gp_problem
 	bool		live;			/* the posterior keeps what rows can be evaluated against later (live.c) */
 	bool		divided;		/* the host has the nodes in partitions, or on several servers */
 	bool		quiet;			/* no notices about the nugget, which the user cannot give */
+	bool		compared;		/* with other kernels: nothing is said of its worth */
 
 	/* For trainings (train/train.h): who the nodes are, whatever their numbers, and what the last one left; NULL: unknown. */
 	const uint64_t *key;

@@ -1,7 +1,7 @@
 /*
- * worth.c - whether a model of classes is worth more than what costs nothing.
+ * worth.c - whether a model is worth more than what costs nothing.
  *
- * That is, the shares of the classes, and label propagation (Zhu and Ghahramani 2002): the
+ * That is, the mean of the targets, or the shares of the classes and label propagation (Zhu and Ghahramani 2002): the
  * classes of labelled nodes spread over the edges for some rounds, each node taking the mean
  * of its neighbours, labelled ones keeping theirs.
  */
@@ -13,6 +13,7 @@
 #define FEWEST_LABELS 30		/* to say anything */
 #define HIDDEN 5				/* one label in so many is hidden from the propagation */
 #define WORTHLESS 0.02			/* a loo_score that is none */
+#define LITTLE 0.1				/* one of values that explains little: another kernel often explains nearly all */
 #define DOUBTFUL 0.5			/* one above which nobody asks */
 
 /* The nodes whose labels are spread. */
@@ -198,17 +199,32 @@ compare_propagation(gp_device *dev, const gp_problem *problem, const gp_targets 
 	gp_free(dev->env, s.is_hidden);
 }
 
-/* Tells when a model of classes is worth no more than what costs nothing. */
+/* What may help where labels are not explained. */
+static const char *
+hint_of(const gp_problem *problem)
+{
+	if (problem->features)
+		return "The features may hide what the graph says: kernel => 'laplacian' leaves them out, and gp_tune compares kernels.";
+	return "What the labels say may not depend on the graph; compare kernels with gp_tune.";
+}
+
+/* Tells when a model is worth no more than what costs nothing. */
 void
 gp_tell_worth(gp_device *dev, const gp_problem *problem, const gp_targets *targets,
 			  const gp_posterior *out)
 {
-	if (problem->task != GP_TASK_CLASSES || targets->ncounted < FEWEST_LABELS || problem->quiet ||
-		isnan(out->loo_score) || out->loo_score >= DOUBTFUL)
+	if (targets->ncounted < FEWEST_LABELS || problem->quiet || problem->compared || isnan(out->loo_score) ||
+		out->loo_score >= DOUBTFUL)
 		return;
+	if (problem->task != GP_TASK_CLASSES)
+	{
+		if (out->loo_score < LITTLE)
+			gp_notice(dev->env, "Another kernel may explain more; compare some with gp_tune.",
+					  "the model explains %.0f%% of the targets' variance", fmax(100.0 * out->loo_score, 0.0));
+		return;
+	}
 	if (out->loo_score < WORTHLESS)
-		gp_notice(dev->env, "What the labels say may not depend on the graph; compare kernels with gp_tune.",
-				  "the model is hardly better than the shares of the classes");
+		gp_notice(dev->env, hint_of(problem), "the model is hardly better than the shares of the classes");
 	if (problem->graph->start != NULL)
 		compare_propagation(dev, problem, targets, out);
 }

@@ -169,6 +169,7 @@ compute_row(gnngp_run *compute, void *arg)
 	gp_posterior *posterior;
 
 	gnngp_problem_init(&problem, t->data, NULL, &t->settings);
+	problem.compared = true;
 	if (gnngp_method_is_gp(t->row->method))
 	{
 		if (t->row->kernel == NULL)
