@@ -59,7 +59,7 @@ sub end_in_phase
 	my $later = join ',', map { qq{"$_"} } @phases[ $i + 1 .. $#phases ];
 
   SKIP:
-	for my $attempt (1 .. 3)
+	for my $attempt (1 .. 8)
 	{
 		my $session = background($node, $statement // $fit);
 		my $pid = $node->safe_psql('postgres',
@@ -69,7 +69,7 @@ sub end_in_phase
 		my $seconds = time - $started;
 		if ($pid == 0)
 		{
-			next if $attempt < 3;
+			next if $attempt < 8;
 			skip "phase $phase was too short to be seen", 3;
 		}
 		note sprintf('%s in phase %s took %.0f ms', $function, $phase, 1000 * $seconds);
