@@ -114,12 +114,14 @@ column_block(const gp_csr *s, gp_matrix b)
 	int64_t		unit = BLOCK_BYTES / size;
 	int64_t		block = CACHE_BYTES / (gp_max64(b.rows, 1) * size) / unit * unit;
 	int64_t		most;			/* entries of a row */
+	int64_t		longest;
 
 	block = gp_max64(block, unit);
 	most = TILE_GATHER / gp_min64(block, b.cols);
 	/* Where all rows together are no longer none is looked at: short products are many. */
-	if (gp_csr_entries(s) > most && longest_row(s) > most)
-		block = gp_max64(16, TILE_GATHER / longest_row(s) / 16 * 16);
+	longest = gp_csr_entries(s) > most ? longest_row(s) : 0;
+	if (longest > most)
+		block = gp_max64(16, TILE_GATHER / longest / 16 * 16);
 	return gp_min64(block, b.cols);
 }
 
