@@ -50,25 +50,14 @@ count_landmarks(const gnngp_factor_task *task, int64 nodes)
 static int32 *
 place_nodes(const gnngp_factor_task *task)
 {
-	const gnngp_value_ids *with = &task->features->ids;
-	const gnngp_value_ids *ids = &task->graph->ids;
-	int32	   *place = MemoryContextAllocHuge(CurrentMemoryContext, ids->n * sizeof(int32));
-	int64		at = 0;
+	int64		missing;
+	int32	   *place = gnngp_value_places(&task->graph->ids, &task->features->ids, &missing);
 
-	for (int64 i = 0; i < ids->n; i++)
-	{
-		int64		id = gnngp_value_id(ids, i);
-
-		gnngp_look(i);
-		while (at < with->n && gnngp_value_id(with, at) < id)
-			at++;
-		if (at == with->n || gnngp_value_id(with, at) != id)
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("node " INT64_FORMAT " of the graph has no features", id),
-					 errhint("Give features of every node, or NULL for the structure of the graph alone.")));
-		place[i] = (int32) at;
-	}
+	if (place == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("node " INT64_FORMAT " of the graph has no features", missing),
+				 errhint("Give features of every node, or NULL for the structure of the graph alone.")));
 	return place;
 }
 

@@ -65,6 +65,8 @@ gnngp_value_id(const gnngp_value_ids *ids, int64 node)
 
 /* The node of an id, or -1. */
 extern int64 gnngp_value_find(const gnngp_value_ids *ids, int64 id);
+/* The place of each id among others, palloc'd; NULL where one is not among them, which is then missing. */
+extern int32 *gnngp_value_places(const gnngp_value_ids *ids, const gnngp_value_ids *among, int64 *missing);
 
 /* value.c: writing */
 

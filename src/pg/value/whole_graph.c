@@ -34,22 +34,13 @@ static whole_graph *whole;
 static int32 *
 place_nodes(const gnngp_value_ids *nodes, const gnngp_value_ids *rows)
 {
-	int32	   *place = MemoryContextAllocHuge(CurrentMemoryContext, Max(nodes->n, 1) * sizeof(int32));
-	int64		at = 0;
+	int64		missing;
+	int32	   *place = gnngp_value_places(nodes, rows, &missing);
 
-	for (int64 i = 0; i < nodes->n; i++)
-	{
-		int64		id = gnngp_value_id(nodes, i);
-
-		gnngp_look(i);
-		while (at < rows->n && gnngp_value_id(rows, at) < id)
-			at++;
-		if (at == rows->n || gnngp_value_id(rows, at) != id)
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("node " INT64_FORMAT " of the graph has no row in the matrix", id)));
-		place[i] = (int32) at;
-	}
+	if (place == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("node " INT64_FORMAT " of the graph has no row in the matrix", missing)));
 	return place;
 }
 
