@@ -212,3 +212,22 @@ LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10000000 ROWS 10;
 
 COMMENT ON FUNCTION @extschema@.gp_solve(@extschema@.gp_matrix[], @extschema@.gp_graph[], @extschema@.gp_kernel, integer, double precision, double precision, bigint, integer, integer, bigint[]) IS
     'a share of the posterior of a Laplacian kernel by conjugate gradients: some bands of its right sides';
+
+CREATE FUNCTION @extschema@.gp_answers(
+    rows @extschema@.gp_matrix[],
+    labelled @extschema@.gp_matrix,
+    layout integer[],
+    figures double precision[],
+    classes text[])
+RETURNS TABLE (
+    node bigint,
+    class text,
+    score double precision,
+    variance double precision,
+    probability double precision,
+    packed bytea)
+AS 'MODULE_PATHNAME', 'gnngp_matrix_answers'
+LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100000;
+
+COMMENT ON FUNCTION @extschema@.gp_answers(@extschema@.gp_matrix[], @extschema@.gp_matrix, integer[], double precision[], text[]) IS
+    'the predictions of some nodes, as a table of predictions has them, from what a regression says of their rows';

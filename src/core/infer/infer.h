@@ -86,6 +86,7 @@ struct gp_plan
 	int64_t		nlandmarks;		/* nystrom: how many */
 	int			products;		/* precision: of the space in which priors are compared, or 0 */
 	bool		try_powers;		/* leave-one-out chooses a power of the kernel, too */
+	bool		elsewhere;		/* who has the rows makes the posterior of them (gp_row_scale) */
 	double		bytes;			/* high-water mark of the environment, inputs included */
 	double		flops;			/* floating-point operations of the whole fit */
 	double		effort;			/* the same, weighed by how fast they run */
@@ -134,14 +135,33 @@ typedef struct gp_calibrator
 	double	   *bias;			/* of each class; NULL: all 0 */
 } gp_calibrator;
 
+/* What makes the posterior of a node of what its row gives. */
+typedef struct gp_row_scale
+{
+	bool		values;
+	double		leverage;		/* of a squared length: the latent variance, in units of the scale */
+	double		scale;			/* of variances, in units of the target */
+	double		noise;			/* of an observation: 0 for classes */
+	double		prior;			/* the variance of a node without kernel */
+	double		unit;			/* of the target */
+	double		offset;			/* its mean; 0 for classes */
+} gp_row_scale;
+
+/*
+ * Makes it, in place, of means (columns) and a variance in units of the scale, as the regression gives them; the prior
+ * where the node has no kernel.
+ */
+extern void gp_row_finish(const gp_row_scale *s, int32_t columns, bool has_kernel, double *mean, double *variance);
+
 /* What a fit gives.  Arrays are host memory of the environment. */
 typedef struct gp_posterior
 {
 	gp_plan		plan;
 	int64_t		nodes;
 	int32_t		columns;		/* classes, or 1 */
-	double	   *mean;			/* nodes x columns: scores, or values with the target's mean added */
+	double	   *mean;			/* nodes x columns: scores, or values with the target's mean added; NULL where plan.elsewhere */
 	double	   *variance;		/* nodes: latent (classes), of an observation (values); >= 0 */
+	gp_row_scale row;			/* what made these, or will */
 	double	   *prior_share;	/* classes: share of each among the labels; else NULL */
 	int32_t		no_kernel;		/* nodes with k_ii = 0, which got the prior */
 	bool	   *is_prior;		/* nodes: true where the prior was given; NULL when none */
@@ -163,6 +183,9 @@ typedef struct gp_posterior
 	struct gp_keep *keep;		/* of a live problem; else NULL */
 	struct gp_warm *warm;		/* of a training, for the next one; else NULL */
 } gp_posterior;
+
+/* Tells the user how many nodes have no kernel. */
+extern void gp_posterior_tell(gp_env *env, const gp_problem *problem, const gp_posterior *out);
 
 /* Counts operations and bytes and chooses; raises GP_ERR_LIMIT when nothing fits. */
 extern gp_plan gp_plan_make(gp_device *dev, const gp_problem *problem);
@@ -196,11 +219,17 @@ typedef struct gp_outside
 	void		(*gram) (void *state, const double *y, int32_t columns, gp_matrix gram, gp_matrix qty);
 	/* Rows of Q: n x rank, double. */
 	void		(*rows) (void *state, const int32_t *node, int64_t n, gp_matrix out);
-	/* For every node q_i' w, |L^-1 q_i|^2 of a lower triangular L, and what is 0 where the row is zero. */
+	/*
+	 * Makes, of every node, q_i' w, |L^-1 q_i|^2 of a lower triangular L, and what is 0 where the row is zero; and
+	 * gives those of the labelled ones: labelled x columns, and labelled.
+	 */
 	void		(*predict) (void *state, gp_matrix w, gp_matrix root, double *mean, double *norm, double *present);
 } gp_outside;
 
-/* The posterior from such a factor; graph, features and program are not looked at. */
+/*
+ * The posterior from such a factor, without those of nodes, which follow from what predict has made (gp_row_finish); graph,
+ * features and program are not looked at.
+ */
 extern gp_posterior *gp_fit_outside(gp_device *dev, const gp_problem *problem, const gp_outside *factor, int64_t nodes);
 
 /*
@@ -265,10 +294,19 @@ extern gp_precision_part gp_precision_solve_share(gp_device *dev, const gp_probl
 extern void gp_precision_put_figures(const gp_precision_part *part, double *row);
 extern void gp_precision_take_figures(gp_precision_part *part, const double *row);
 
-/* A posterior that the means (without level) and variances of all nodes are to be put into; settles a nugget that needs no search. */
+/*
+ * A posterior without means (gp_row_finish makes them, level added, of what the shares gave), into which the variances of some
+ * nodes are to be put; settles a nugget that needs no search.
+ */
 extern gp_posterior *gp_precision_open_outside(gp_env *env, gp_problem *problem);
 
-/* Finishes it; all is the rest of what the shares gave, whose means at the labels, of all columns, it takes. */
+/* Those nodes, some perhaps twice: at most GP_PRECISION_SAMPLE; returns how many. */
+extern int gp_precision_sample(const gp_problem *problem, int32_t *node);
+
+/*
+ * Finishes it; all is the rest of what the shares gave, whose means at the labels, of all columns, it takes, and the level
+ * there.  Afterwards the labelled nodes have variances, which take the place of those of the shares.
+ */
 extern void gp_precision_close_outside(gp_device *dev, const gp_problem *problem, gp_precision_part *all,
 									   gp_posterior *out);
 

@@ -79,9 +79,8 @@ extern double gp_fewer_error(gp_eval *ev, const gp_problem *problem, const gp_ta
 extern void gp_tell_fewer(gp_env *env, const gp_problem *problem, const gp_solution *solution,
 						  const gp_posterior *out);
 
-/* posterior.c: forgets which nodes have no kernel; tells the user how many these are. */
+/* posterior.c: forgets which nodes have no kernel. */
 extern void gp_posterior_forget(gp_env *env, gp_posterior *out);
-extern void gp_posterior_tell(gp_env *env, const gp_problem *problem, const gp_posterior *out);
 
 /* Refuses kernels that have no live state. */
 extern void gp_live_check_kernel(gp_env *env, const gp_program *program);

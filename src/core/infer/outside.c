@@ -2,7 +2,7 @@
  * outside.c - the posterior from a factor whose rows are elsewhere.
  *
  * The regression is the primal one.  What it needs of the rows are sums over the labelled
- * ones, a sample, and at the end one pass over all rows, which gives means and variances and, at
+ * ones, a sample, and at the end one pass over all rows, which makes what posteriors of nodes follow from and gives, of
  * the labelled ones, what leave-one-out takes.
  */
 #include "infer_internal.h"
@@ -18,7 +18,7 @@ typedef struct outside_fit
 	const gp_problem *problem;
 	const gp_outside *factor;
 	gp_posterior *out;
-	double	   *present;		/* nodes: 0 where a row is zero */
+	double	   *present;		/* nodes: 0 where a labelled one's row is zero, else 1 */
 } outside_fit;
 
 /* The sums over labelled rows. */
@@ -43,22 +43,18 @@ sample_outside(void *state, const int32_t *index, int64_t n, gp_matrix out)
 	gp_free(fit->dev->env, node);
 }
 
-/* The pass over all rows; the labelled ones are some of them. */
+/* The pass over all rows. */
 static void
 explain_outside(void *state, gp_matrix root, gp_matrix w, double *mean, double *leverage)
 {
 	outside_fit *fit = state;
-	gp_posterior *out = fit->out;
+	int64_t		m = fit->problem->nlabelled;
+	double	   *present = gp_alloc_array(fit->dev->env, m, sizeof(double));
 
-	fit->factor->predict(fit->factor->state, w, root, out->mean, out->variance, fit->present);
-	for (int64_t i = 0; i < fit->problem->nlabelled; i++)
-	{
-		int64_t		node = fit->problem->labelled[i];
-
-		leverage[i] = out->variance[node];
-		for (int64_t c = 0; c < w.cols; c++)
-			mean[i * w.cols + c] = out->mean[node * w.cols + c];
-	}
+	fit->factor->predict(fit->factor->state, w, root, mean, leverage, present);
+	for (int64_t i = 0; i < m; i++)
+		fit->present[fit->problem->labelled[i]] = present[i];
+	gp_free(fit->dev->env, present);
 }
 
 /* The mean of |q_i|^2 over evenly spread rows, the same as gp_factor_mean takes. */
@@ -86,23 +82,20 @@ mean_outside(outside_fit *fit)
 	return mean;
 }
 
-/* Regression and variances; those of the rows are their leverages times the noise (lowrank.c). */
+/* Regression; the variances of rows are their leverages times the noise (lowrank.c). */
 static gp_solution
 solve(outside_fit *fit, const gp_targets *targets)
 {
 	gp_env	   *env = fit->dev->env;
 	gp_primal_rows rows = {fit, fit->factor->rank, GP_DOUBLE, gram_outside, sample_outside, explain_outside};
 	gp_solution solution;
-	int64_t		next = 0;
 
 	fit->present = gp_alloc_array(env, fit->out->nodes, sizeof(double));
-	solution = gp_primal_solve_rows(fit->dev, fit->problem, targets, &rows, mean_outside(fit));
 	for (int64_t i = 0; i < fit->out->nodes; i++)
-	{
-		gp_look(env, i, &next);
-		fit->out->variance[i] *= solution.noise;
-	}
+		fit->present[i] = 1.0;
+	solution = gp_primal_solve_rows(fit->dev, fit->problem, targets, &rows, mean_outside(fit));
 	gp_posterior_finish(env, fit->problem, targets, &solution, fit->present, fit->out);
+	fit->out->row.leverage = solution.noise;
 	gp_free(env, fit->present);
 	return solution;
 }
@@ -114,7 +107,7 @@ gp_fit_outside(gp_device *dev, const gp_problem *problem, const gp_outside *fact
 	gp_env	   *env = dev->env;
 	gp_graph	none = {.nodes = nodes};
 	gp_problem	p = *problem;
-	gp_plan		plan = {.strategy = problem->strategy};
+	gp_plan		plan = {.strategy = problem->strategy,.elsewhere = true};
 	gp_eval		ev = {.dev = dev, .env = env, .n = nodes, .type = GP_FLOAT, .max_jitter = factor->jitter};
 	outside_fit fit = {dev, &p, factor, NULL, NULL};
 	gp_targets	targets;
@@ -127,7 +120,6 @@ gp_fit_outside(gp_device *dev, const gp_problem *problem, const gp_outside *fact
 	targets = gp_targets_make(env, &p);
 	fit.out = gp_posterior_create(env, &p, &targets, &plan);
 	solution = solve(&fit, &targets);
-	gp_posterior_tell(env, &p, fit.out);
 	gp_tell_lowrank(&ev, &plan, factor->first_jitter);
 	gp_posterior_settle(&ev, &p, &targets, &solution, fit.out);
 	gp_solution_free(dev, &solution);

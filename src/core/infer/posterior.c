@@ -7,34 +7,56 @@
 #include <math.h>
 #include <string.h>
 
-/* Finishes variances, and gives the prior where a node has no kernel at all. */
+/* How rows become posteriors after a regression whose variances are in units of the kernel. */
+static gp_row_scale
+row_scale(const gp_problem *problem, const gp_targets *targets, const gp_solution *solution)
+{
+	bool		values = problem->task == GP_TASK_VALUES;
+	double		scale = solution->scale * targets->unit * targets->unit;
+
+	return (gp_row_scale) {
+		.values = values,
+		.leverage = 1.0,
+		.scale = scale,
+		.noise = values ? solution->noise : 0.0,
+		.prior = scale * (solution->mean_diag + solution->noise),
+		.unit = targets->unit,
+		.offset = targets->offset
+	};
+}
+
+/* The posterior of one node. */
+void
+gp_row_finish(const gp_row_scale *s, int32_t columns, bool has_kernel, double *mean, double *variance)
+{
+	*variance = has_kernel ? s->scale * (fmax(s->leverage * *variance, 0.0) + s->noise) : s->prior;
+	if (s->values && has_kernel)
+		mean[0] = s->offset + s->unit * mean[0];
+	for (int32_t c = 0; c < columns && !has_kernel; c++)
+		mean[c] = s->values ? s->offset : 0.0;
+}
+
+/* Finishes means and variances, where they are here, and gives the prior where a node has no kernel at all. */
 void
 gp_posterior_finish(gp_env *env, const gp_problem *problem, const gp_targets *targets,
 					const gp_solution *solution, const double *diag, gp_posterior *out)
 {
-	bool		values = problem->task == GP_TASK_VALUES;
-	double		noise = values ? solution->noise : 0.0;
-	double		unit = targets->unit;
-	double		scale = solution->scale * unit * unit;
 	int64_t		next = 0;
 
+	out->row = row_scale(problem, targets, solution);
 	for (int64_t i = 0; i < out->nodes && !env->dry; i++)
 	{
-		double	   *mean = out->mean + i * out->columns;
+		bool		has_kernel = diag == NULL || diag[i] > 0.0;
 
 		gp_look(env, i, &next);
-		out->variance[i] = scale * (fmax(out->variance[i], 0.0) + noise);
-		if (values)
-			mean[0] = targets->offset + unit * mean[0];
-		if (diag == NULL || diag[i] > 0.0)
+		if (out->mean)
+			gp_row_finish(&out->row, out->columns, has_kernel, out->mean + i * out->columns, out->variance + i);
+		if (has_kernel)
 			continue;
 		if (out->is_prior == NULL)
 			out->is_prior = gp_alloc_zero(env, out->nodes, sizeof(bool));
 		out->is_prior[i] = true;
 		out->no_kernel++;
-		out->variance[i] = scale * (solution->mean_diag + solution->noise);
-		for (int32_t c = 0; c < out->columns; c++)
-			mean[c] = values ? targets->offset : 0.0;
 	}
 }
 
@@ -72,8 +94,9 @@ gp_posterior_create(gp_env *env, const gp_problem *problem, const gp_targets *ta
 	out->power = 1.0;
 	out->nodes = problem->graph->nodes;
 	out->columns = targets->columns;
-	out->mean = gp_alloc_figures(env, (int64_t) gp_size_mul(env, out->nodes, out->columns),
-								 sizeof(double));
+	if (!plan->elsewhere)
+		out->mean = gp_alloc_figures(env, (int64_t) gp_size_mul(env, out->nodes, out->columns),
+									 sizeof(double));
 	out->variance = gp_alloc_figures(env, out->nodes, sizeof(double));
 	if (targets->share)
 	{
@@ -118,8 +141,8 @@ check_finite(gp_env *env, const gp_posterior *out)
 {
 	bool		finite = isfinite(out->scale) && (isfinite(out->log_marginal_likelihood) || out->plan.strategy == GP_STRATEGY_PRECISION);
 
-	if (!finite || !gp_all_finite(env, out->variance, out->nodes) ||
-		!gp_all_finite(env, out->mean, out->nodes * out->columns))
+	if (!finite || (out->mean && !(gp_all_finite(env, out->variance, out->nodes) &&
+								   gp_all_finite(env, out->mean, out->nodes * out->columns))))
 		gp_raise(env, GP_ERR_RANGE, "Scale the features and the target to ordinary sizes.",
 				 "the posterior is out of range");
 }

@@ -11,7 +11,7 @@
 gp_posterior *
 gp_precision_open_outside(gp_env *env, gp_problem *problem)
 {
-	gp_plan		plan = {.strategy = GP_STRATEGY_PRECISION};
+	gp_plan		plan = {.strategy = GP_STRATEGY_PRECISION,.elsewhere = true};
 	gp_targets	targets;
 	gp_posterior *out;
 
@@ -22,20 +22,6 @@ gp_precision_open_outside(gp_env *env, gp_problem *problem)
 	out = gp_posterior_create(env, problem, &targets, &plan);
 	gp_targets_free(env, &targets);
 	return out;
-}
-
-/* Adds the level to the means of all classes. */
-static void
-add_level(gp_env *env, const double *level, gp_posterior *out)
-{
-	int64_t		next = 0;
-
-	for (int64_t i = 0; i < out->nodes; i++)
-	{
-		gp_look(env, i * out->columns, &next);
-		for (int32_t c = 0; c < out->columns; c++)
-			out->mean[i * out->columns + c] += level[i];
-	}
 }
 
 /* What the labels say, and each of the others. */
@@ -76,8 +62,6 @@ gp_precision_close_outside(gp_device *dev, const gp_problem *problem, gp_precisi
 		.columns = targets.columns,.sigma2 = prior->sigma2,.d = prior->d,.mean_diag = prior->mean_diag,
 	.noise = prior->nugget * prior->mean_diag};
 
-	if (all->level)
-		add_level(env, all->level, out);
 	take_labels(&f, all);
 	if (prior->edge)
 		gp_nugget_tell_edge(env, prior->nugget < 1.0, GP_NUGGET_MIN);

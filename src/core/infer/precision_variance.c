@@ -97,6 +97,17 @@ sample_node(uint64_t seed, int64_t n, int k)
 	return (int32_t) ((gp_hash(seed) % (uint64_t) n + (uint64_t) (n / SAMPLE) * k) % (uint64_t) n);
 }
 
+/* The sample. */
+int
+gp_precision_sample(const gp_problem *problem, int32_t *node)
+{
+	int64_t		n = problem->graph->nodes;
+
+	for (int k = 0; k < SAMPLE && n > EXACT_NODES; k++)
+		node[k] = sample_node(problem->seed, n, k);
+	return n > EXACT_NODES ? SAMPLE : 0;
+}
+
 /* The root mean square of the sample's relative errors; 0 where variances are exact. */
 double
 gp_precision_probe_error(uint64_t seed, int64_t nodes, const double *variance, const double *apart)

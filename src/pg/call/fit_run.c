@@ -38,7 +38,7 @@ struct gnngp_fit_run
 	gp_warm    *warm;			/* what the trainings before left, or NULL */
 	gp_warm    *link_warm;
 	gnngp_choice fit;			/* of the node part */
-	bool		spread;			/* its tables lie on several servers */
+	Oid			predictions;	/* the table that those of a fit in parts are in */
 	gp_link_model *links;
 	gp_link_kept kept;			/* their best pairs */
 	instr_time	lap;			/* when the step in hand began */
@@ -104,12 +104,12 @@ choose_type(gnngp_fit_run *run)
 static void
 fit_in_parts(gnngp_fit_run *run, const gnngp_graph_def *graph, const gnngp_model *refreshed)
 {
-	gnngp_parts_fit fit = gnngp_fit_in_parts(run->env, graph, &run->settings, refreshed);
+	gnngp_parts_fit fit = gnngp_fit_in_parts(run->env, graph, &run->settings, run->model_name, refreshed);
 
 	run->data = fit.data;
 	run->fit.posterior = fit.posterior;
 	run->fit.device = fit.device;
-	run->spread = fit.spread;
+	run->predictions = fit.predictions;
 	run->fit.kernel = pstrdup(fit.kernel ? fit.kernel : run->settings.kernel);
 	run->peak = run->env->peak;
 	run->seconds = take_lap(run);
@@ -366,9 +366,9 @@ gnngp_fit_store(gnngp_fit_run *run, gnngp_model *model)
 		fill_nodes(run, model);
 	if (run->parts & GNNGP_PART_LINKS)
 		fill_links(run, model);
-	if ((run->parts & GNNGP_PART_NODES) && gnngp_fits_in_parts(&run->settings))
-		gnngp_predictions_make(model, gnngp_graph_by_id(run->graph_id), run->spread);
-
+	model->predictions = run->predictions;
+	if ((run->parts & GNNGP_PART_NODES) && gnngp_fits_in_parts(&run->settings) && !OidIsValid(run->predictions))
+		gnngp_predictions_tell_none(model);
 	gnngp_model_save(model, run->parts);
 	if (OidIsValid(model->predictions))
 		gnngp_predictions_share(model);

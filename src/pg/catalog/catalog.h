@@ -281,11 +281,18 @@ extern gnngp_identity gnngp_become(Oid role);
 extern gnngp_identity gnngp_become_owner(Oid owner);
 extern void gnngp_become_again(const gnngp_identity *saved);
 
+/* True where the owner of a graph may make tables beside its nodes. */
+extern bool gnngp_predictions_may_make(const gnngp_graph_def *graph);
+
 /*
- * Makes a table for the predictions of a model that is about to be saved, which is its owner's and lies as the nodes do. Where the owner may make no table there, the model gets none, and a NOTICE says so.  spread: Citus
- * has nodes or edges on several servers.
+ * Makes a table for the predictions of a model that is about to be saved, which is its owner's and lies as the nodes do; sets
+ * model->predictions.  spread: Citus has nodes or edges on several servers.  refreshed is the model as it is stored, which then knows the
+ * table as one of its own, should it never come to saving, or NULL.
  */
-extern void gnngp_predictions_make(gnngp_model *model, const gnngp_graph_def *graph, bool spread);
+extern void gnngp_predictions_make(gnngp_model *model, const gnngp_graph_def *graph, bool spread, const gnngp_model *refreshed);
+
+/* Says in a NOTICE that a model has none, for the owner may make none. */
+extern void gnngp_predictions_tell_none(const gnngp_model *model);
 
 /* Lets those read that table who may read the model, which has been saved. */
 extern void gnngp_predictions_share(const gnngp_model *model);

@@ -199,12 +199,12 @@ make_table(const gnngp_model *model, const gnngp_graph_def *graph, bool spread)
 
 /* True where the owner may make a table beside the nodes. */
 static bool
-may_make(const gnngp_model *model, const gnngp_graph_def *graph)
+may_make(const gnngp_graph_def *graph)
 {
 	Oid			schema = get_rel_namespace(graph->nodes);
 
 	return OidIsValid(schema) && !isAnyTempNamespace(schema) &&
-		ask("SELECT WHERE has_schema_privilege($1, $2, 'CREATE')", model->owner_role, schema, "") > 0;
+		ask("SELECT WHERE has_schema_privilege($1, $2, 'CREATE')", graph->owner_role, schema, "") > 0;
 }
 
 /* Lets a role, or everybody, read a table, or no longer. */
@@ -230,26 +230,55 @@ hold_grants(const gnngp_model *model)
 				 gnngp_model_kind.table, schema), model->owner_role, InvalidOid, model->name);
 }
 
+/* True where tables may be made. */
+bool
+gnngp_predictions_may_make(const gnngp_graph_def *graph)
+{
+	bool		may;
+
+	gnngp_spi_connect();
+	may = may_make(graph);
+	gnngp_spi_finish();
+	return may;
+}
+
+/* Notes a new table among those that are dropped with the next fit, which a fit that is saved takes it from. */
+static void
+note_table(const gnngp_model *stored, Oid table)
+{
+	Oid			types[] = {INT8OID, REGCLASSOID};
+	Datum		values[] = {Int64GetDatum(stored->id), ObjectIdGetDatum(table)};
+
+	const char *schema = gnngp_schema();
+
+	gnngp_execute_latest(psprintf("UPDATE %s.%s SET predictions_past = predictions_past || $2::%s.gp_table WHERE id = $1", schema,
+								  gnngp_model_kind.table, schema), 2, types, values);
+}
+
 /* Makes a table for the predictions of a model that is about to be saved. */
 void
-gnngp_predictions_make(gnngp_model *model, const gnngp_graph_def *graph, bool spread)
+gnngp_predictions_make(gnngp_model *model, const gnngp_graph_def *graph, bool spread, const gnngp_model *refreshed)
 {
 	gnngp_identity saved;
 
 	gnngp_spi_connect();
-	if (may_make(model, graph))
-	{
-		hold_grants(model);
-		saved = gnngp_become_owner(model->owner_role);
-		model->predictions = make_table(model, graph, spread);
-		gnngp_become_again(&saved);
-	}
-	else
-		ereport(NOTICE,
-				(errmsg("predictions of model \"%s\" are kept inside of it", model->name),
-				 errdetail("Role \"%s\" may not make tables where the nodes are.", GetUserNameFromId(model->owner_role, false)),
-				 errhint("With CREATE on that schema they are put into a table of their own, which queries can join.")));
+	hold_grants(model);
+	saved = gnngp_become_owner(model->owner_role);
+	model->predictions = make_table(model, graph, spread);
+	gnngp_become_again(&saved);
+	if (refreshed)
+		note_table(refreshed, model->predictions);
 	gnngp_spi_finish();
+}
+
+/* Says that a model has no table. */
+void
+gnngp_predictions_tell_none(const gnngp_model *model)
+{
+	ereport(NOTICE,
+			(errmsg("predictions of model \"%s\" are kept inside of it", model->name),
+			 errdetail("Role \"%s\" may not make tables where the nodes are.", GetUserNameFromId(model->owner_role, false)),
+			 errhint("With CREATE on that schema they are put into a table of their own, which queries can join.")));
 }
 
 /* Works on one table of a model's. */
@@ -347,7 +376,7 @@ drop_unused(Oid table, const char *quoted, void *arg)
 		*kept = lappend_oid(*kept, table);
 }
 
-/* Drops what is left of fits before the last one, where nobody is at it. */
+/* Drops what is left of fits before the last one, where nobody is at it; the table of the fit that is saved is none of these. */
 void
 gnngp_predictions_prune(const gnngp_model *model)
 {
@@ -362,8 +391,9 @@ gnngp_predictions_prune(const gnngp_model *model)
 			model->owner_role, InvalidOid, model->name) == 0)
 		return;
 	id = strtoll(answer(0), NULL, 10);
-	for_tables(list_tables(psprintf("SELECT t.t::regclass::oid FROM %s.%s AS m CROSS JOIN LATERAL unnest(m.predictions_past) AS t (t) WHERE m.id = $1",
-									schema, gnngp_model_kind.table), id), model->owner_role, drop_unused, &kept);
+	for_tables(list_tables(psprintf("SELECT t.t::regclass::oid FROM %s.%s AS m CROSS JOIN LATERAL unnest(m.predictions_past) AS t (t)"
+									" WHERE m.id = $1 AND t.t::regclass <> '%u'::regclass",
+									schema, gnngp_model_kind.table, model->predictions), id), model->owner_role, drop_unused, &kept);
 	initStringInfo(&array);
 	foreach(cell, kept)
 		appendStringInfo(&array, "%s%u", array.len > 0 ? "," : "", lfirst_oid(cell));
@@ -530,7 +560,7 @@ gnngp_edges_renew(const gnngp_model *model, const gnngp_graph_def *graph, bool s
 
 	if (quoted)
 		execute(psprintf("TRUNCATE %s", quoted));
-	else if (may_make(model, graph))
+	else if (may_make(graph))
 		quoted = make_edges(model, graph, spread, &table);
 	else
 		return NULL;

@@ -22,15 +22,15 @@ typedef struct gnngp_parts_fit
 	gp_posterior *posterior;
 	const char *kernel;			/* NULL: that of the settings */
 	const char *device;
-	bool		spread;			/* Citus has nodes or edges on several servers */
+	Oid			predictions;	/* the table that those of all nodes are in; InvalidOid: in the posterior */
 } gnngp_parts_fit;
 
 /*
- * Reads the tables of a graph and fits, as its owner and within the transaction; writes nothing that stays but, where keep is a
- * model that is refreshed, its packed edges.
+ * Reads the tables of a graph and fits, as its owner and within the transaction; writes nothing that stays but the table of
+ * predictions of a model of this name, and, where keep is a model that is refreshed, its packed edges.
  */
 extern gnngp_parts_fit gnngp_fit_in_parts(gp_env *env, const gnngp_graph_def *graph, const gnngp_fit_settings *settings,
-										  const gnngp_model *keep);
+										  const char *model_name, const gnngp_model *keep);
 
 /* What one would take. */
 typedef struct gnngp_parts_plan

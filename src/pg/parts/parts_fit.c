@@ -29,12 +29,15 @@ typedef struct job
 	const gnngp_fit_settings *settings;
 	const gnngp_graph_def *graph;
 	const gnngp_model *keep;
+	const char *model_name;
 	gnngp_parts_fit out;
 	gnngp_parts_plan plan;
 	int64		dims;			/* features, and rows of edges, where they were asked for before */
 	int64		edges;
 	gnngp_parts p;
 	gnngp_part_factor factor;
+	const char *targets;		/* a table of those of labelled nodes */
+	const char *told;			/* and of what the regression says of each row */
 } job;
 
 /* True for settings with strategy sql. */
@@ -109,6 +112,7 @@ open_parts(job *j, gnngp_parts *p, const gnngp_sources *src, bool listed)
 	p->src = src;
 	p->graph_def = j->graph;
 	p->keep = j->keep;
+	p->model_name = j->model_name;
 	p->n = src->data->ids.n;
 	p->listed = listed;
 	p->schema = gnngp_schema();
@@ -196,46 +200,6 @@ make_factor(job *j, gnngp_parts *p)
 
 /* ---- what the regression asks ---- */
 
-/* Puts the targets of the labelled nodes of each part into a table. */
-static const char *
-put_targets(gnngp_parts *p, const double *y, int32 columns)
-{
-	const gnngp_data *data = p->src->data;
-	const char *table = gnngp_parts_table(p, "targets", columns);
-	Oid			types[] = {INT4OID, INT4OID, gnngp_type("gp_matrix")};
-	int64		first = 0;
-
-	for (int64 part = 0; part < p->parts && !p->listed; part++)
-	{
-		gnngp_value_ids ids = {0};
-		Datum		values[3];
-		int64	   *id = palloc((data->nlabelled - first + 1) * sizeof(int64));
-		int64		n = 0;
-
-		while (first + n < data->nlabelled)
-		{
-			int64		key = data->ids.key[data->labelled[first + n]];
-
-			if (part < p->parts - 1 && key >= p->bound[part])
-				break;
-			id[n++] = key;
-		}
-		if (n > 0)
-		{
-			ids = (gnngp_value_ids) {n, id[0], id};
-			ids = gnngp_value_ids_part(&ids, 0, n);
-			values[0] = Int32GetDatum(gnngp_place_key_of(&p->place, part));
-			values[1] = Int32GetDatum((int32) part);
-			values[2] = gnngp_matrix_write(&ids, gp_matrix_wrap((double *) y + first * columns, n, columns, GP_DOUBLE));
-			gnngp_place_execute(&p->place, psprintf("INSERT INTO %s VALUES ($1, $2, $3)", table), 3, types, values);
-			pfree(DatumGetPointer(values[2]));
-		}
-		pfree(id);
-		first += n;
-	}
-	return table;
-}
-
 /* Sums of labelled rows that are added up. */
 typedef struct sums
 {
@@ -266,7 +230,6 @@ gram_of_parts(void *state, const double *y, int32_t columns, gp_matrix gram, gp_
 {
 	job		   *j = state;
 	gnngp_parts *p = &j->p;
-	const char *table = put_targets(p, y, columns);
 	gp_matrix	root = gnngp_parts_root(p, j->factor.f, NULL);
 	const char *roots = root.data ? gnngp_parts_copy(p, "root", root, GP_DOUBLE, NULL) : psprintf("NULL::%s.gp_matrix", p->schema);
 	sums		s = {gp_factor_rank(j->factor.f), columns, NULL};
@@ -274,16 +237,27 @@ gram_of_parts(void *state, const double *y, int32_t columns, gp_matrix gram, gp_
 	gnngp_place_taker taker = {take_sums, &s, 2, types};
 	gp_matrix	host;
 
+	j->targets = gnngp_parts_put_labelled(p, y, columns);
 	s.value = gp_alloc_zero(p->ev.env, s.rank * (s.rank + columns), sizeof(double));
 	gnngp_place_query(&p->place,
 					  psprintf("SELECT t.pk, %s.gp_gram(t.m, y.m, %s ORDER BY t.part) FROM %s AS t JOIN %s AS y USING (pk, part)"
-							   " GROUP BY t.pk ORDER BY t.pk", p->schema, roots, j->factor.table, table),
+							   " GROUP BY t.pk ORDER BY t.pk", p->schema, roots, j->factor.table, j->targets),
 					  0, NULL, NULL, &taker);
 	host = gp_matrix_wrap(s.value, s.rank, s.rank + columns, GP_DOUBLE);
 	p->ev.dev->upload(p->ev.dev, gram, gp_matrix_cols(host, 0, s.rank));
 	p->ev.dev->upload(p->ev.dev, qty, gp_matrix_cols(host, s.rank, columns));
 	gp_free(p->ev.env, s.value);
 	gnngp_parts_free(p, &root);
+}
+
+/* Fills the table of that. */
+static void
+fill_told(job *j, gnngp_parts *p, int64 columns, const char *weights, const char *roots)
+{
+	j->told = gnngp_parts_table(p, "told", columns + 2);
+	p->place.phase = GP_PHASE_POSTERIOR;
+	p->place.verbs->run(&p->place, j->told, psprintf("SELECT t.pk, t.part, %s.gp_apply(t.m, %s, %s) FROM %s AS t", p->schema,
+													 weights, roots, j->factor.table));
 }
 
 /* Rows of Q. */
@@ -298,76 +272,40 @@ rows_of_parts(void *state, const int32_t *node, int64_t n, gp_matrix out)
 	j->p.ev.dev->destroy(j->p.ev.dev, &rows);
 }
 
-/* Predictions that come in. */
-typedef struct predictions
-{
-	gnngp_parts *p;
-	int32		columns;
-	double	   *mean;
-	double	   *norm;
-	double	   *present;
-	bool	   *taken;			/* nodes: what user code has put into a table may come twice */
-	int64		seen;
-} predictions;
-
-/* Takes those of one part: means, then squared lengths behind the root and before it. */
-static void
-take_predictions(void *state, const Datum *values, const bool *nulls)
-{
-	predictions *out = state;
-	gnngp_table_value m;
-
-	if (nulls[0])
-		gnngp_matrix_refuse("A part is missing.");
-	m = gnngp_matrix_read(values[0]);
-	if (!m.wide || m.cols != out->columns + 2)
-		gnngp_matrix_refuse("The predictions of a part have another shape.");
-	for (int64 i = 0; i < m.ids.n; i++)
-	{
-		const unsigned char *row = m.value + i * m.cols * sizeof(double);
-		int64		node = gnngp_source_node(out->p->src, gnngp_value_id(&m.ids, i));
-
-		gnngp_look(i);
-		if (node < 0)
-			gnngp_matrix_refuse("A part has a row of no node.");
-		if (out->taken[node])
-			gnngp_matrix_refuse("A row comes twice.");
-		out->taken[node] = true;
-		for (int32 c = 0; c < out->columns; c++)
-			out->mean[node * out->columns + c] = gnngp_get_float8(row + c * sizeof(double));
-		out->norm[node] = gnngp_get_float8(row + out->columns * sizeof(double));
-		out->present[node] = gnngp_get_float8(row + (out->columns + 1) * sizeof(double));
-		out->seen++;
-	}
-}
-
-/* What weights and a root say of all rows. */
+/* Has weights and a root make what answers follow from, row by row where the rows are; gives that of the labelled nodes. */
 static void
 predict_parts(void *state, gp_matrix w, gp_matrix root, double *mean, double *norm, double *present)
 {
 	job		   *j = state;
 	gnngp_parts *p = &j->p;
+	const gnngp_data *data = p->src->data;
 	gp_device  *dev = p->ev.dev;
-	predictions out = {p, (int32) w.cols, mean, norm, present, NULL, 0};
-	Oid			type = gnngp_type("gp_matrix");
-	gnngp_place_taker taker = {take_predictions, &out, 1, &type};
 	gp_matrix	solved = dev->create(dev, w.rows, w.cols, GP_DOUBLE);
 	gp_matrix	combined = gnngp_parts_root(p, j->factor.f, &root);
-	const char *weights;
+	gp_matrix	rows;
 
-	p->place.phase = GP_PHASE_POSTERIOR;
-	out.taken = gp_alloc_zero(p->ev.env, p->n, sizeof(bool));
 	dev->copy(dev, solved, w);
 	gp_factor_solve(&p->ev, j->factor.f, solved);
-	weights = gnngp_parts_copy(p, "weights", solved, GP_DOUBLE, NULL);
-	gnngp_place_query(&p->place, psprintf("SELECT %s.gp_apply(t.m, %s, %s) FROM %s AS t", p->schema, weights,
-										  gnngp_parts_copy(p, "root", combined, GP_DOUBLE, NULL), j->factor.table),
-					  0, NULL, NULL, &taker);
-	if (out.seen != p->n)
-		gnngp_matrix_refuse("A row is missing.");
-	gp_free(p->ev.env, out.taken);
+	fill_told(j, p, w.cols, gnngp_parts_copy(p, "weights", solved, GP_DOUBLE, NULL), gnngp_parts_copy(p, "root", combined, GP_DOUBLE, NULL));
+	rows = gnngp_parts_gather(p, j->told, data->labelled, data->nlabelled, w.cols + 2);
+	dev->download(dev, gp_matrix_wrap(mean, data->nlabelled, w.cols, GP_DOUBLE), gp_matrix_cols(rows, 0, w.cols));
+	dev->download(dev, gp_matrix_wrap(norm, data->nlabelled, 1, GP_DOUBLE), gp_matrix_cols(rows, w.cols, 1));
+	dev->download(dev, gp_matrix_wrap(present, data->nlabelled, 1, GP_DOUBLE), gp_matrix_cols(rows, w.cols + 1, 1));
 	dev->destroy(dev, &solved);
 	dev->destroy(dev, &combined);
+	dev->destroy(dev, &rows);
+}
+
+/* Makes the predictions of that. */
+static void
+answer_parts(job *j, gnngp_parts *p, int32 columns, gp_posterior *out)
+{
+	gnngp_answer_layout layout = {.columns = columns,.variance = 1,.present = 1};
+	gnngp_part_rows rows = {
+		.query = psprintf("(SELECT pk, part, ARRAY[m] AS m FROM %s)", j->told),.n = 1,.layout = &layout,.labelled = j->targets
+	};
+
+	gnngp_parts_answer(p, &rows, out);
 }
 
 /* ---- the fit ---- */
@@ -401,6 +339,8 @@ fit_factor(job *j)
 
 	out->landmark = p->landmark;
 	out->nlandmarks = p->nlandmarks;
+	answer_parts(j, p, out->columns, out);
+	gp_posterior_tell(p->ev.env, &problem, out);
 	return out;
 }
 
@@ -452,8 +392,9 @@ list_statements(job *j, const gnngp_sources *src, gnngp_parts *list)
 		gnngp_parts_gather(list, copy.factor.table, NULL, 0, 0);
 	gnngp_place_query(&list->place, psprintf("SELECT t.pk, %s.gp_gram(t.m, y.m, ...) FROM %s AS t JOIN targets AS y USING (pk, part) GROUP BY t.pk",
 											 list->schema, copy.factor.table), 0, NULL, NULL, NULL);
-	gnngp_place_query(&list->place, psprintf("SELECT %s.gp_apply(t.m, ...) FROM %s AS t", list->schema, copy.factor.table),
-					  0, NULL, NULL, NULL);
+	fill_told(&copy, list, Max(src->data->nclasses, 1), "...", "...");
+	gnngp_parts_gather(list, copy.told, NULL, 0, 0);
+	answer_parts(&copy, list, Max(src->data->nclasses, 1), NULL);
 }
 
 /* Drops the tables that are left, and the schema. */
@@ -506,7 +447,7 @@ fit_within(const gnngp_sources *src, void *arg)
 	j->out.data = gp_alloc(j->env, sizeof(gnngp_data));
 	*j->out.data = *src->data;
 	j->out.device = j->p.ev.dev->name;
-	j->out.spread = src->spread;
+	j->out.predictions = j->p.predictions;
 	end_parts(j);
 }
 
@@ -523,7 +464,8 @@ read_within(job *j, const gnngp_graph_def *graph, gnngp_within work)
 
 /* Reads and fits. */
 gnngp_parts_fit
-gnngp_fit_in_parts(gp_env *env, const gnngp_graph_def *graph, const gnngp_fit_settings *settings, const gnngp_model *keep)
+gnngp_fit_in_parts(gp_env *env, const gnngp_graph_def *graph, const gnngp_fit_settings *settings, const char *model_name,
+				   const gnngp_model *keep)
 {
 	job		   *j = palloc0(sizeof(job));
 
@@ -531,6 +473,7 @@ gnngp_fit_in_parts(gp_env *env, const gnngp_graph_def *graph, const gnngp_fit_se
 	j->owner = gnngp_owner_role(graph);
 	j->graph = graph;
 	j->keep = keep;
+	j->model_name = model_name;
 	j->settings = settings;
 	read_within(j, graph, fit_within);
 	return j->out;

@@ -39,6 +39,8 @@ typedef struct gnngp_parts
 	const char *edges_near;		/* the same for everybody */
 	const gnngp_graph_def *graph_def;
 	const gnngp_model *keep;	/* whose refresh keeps edges; NULL: none */
+	const char *model_name;
+	Oid			predictions;	/* the table that was made for them; InvalidOid: they came here */
 	char		mark[128];		/* of the edges, for that */
 	const char *kept;			/* the table of the refresh before, where it is taken */
 	gnngp_part_factor *factor;	/* of each step */
@@ -51,6 +53,9 @@ typedef struct gnngp_parts
 /* parts_rows.c */
 /* Rows of a table by nodes, ascending, in double: n x cols on the device. */
 extern gp_matrix gnngp_parts_gather(gnngp_parts *p, const char *table, const int32 *node, int64 n, int64 cols);
+
+/* The ids of nodes, ascending, and the parts that they lie in, as two arrays of a query: bigint and integer. */
+extern void gnngp_parts_places(const gnngp_parts *p, const int32 *node, int64 n, Datum *values);
 
 /* Frees a matrix of the device; a list has none. */
 extern void gnngp_parts_free(gnngp_parts *p, gp_matrix *m);
@@ -96,6 +101,35 @@ extern const char *gnngp_parts_mark(const char *src, const char *dst, const char
 /* The packed edges of the refresh before, where they are those of today, or NULL; and keeps those of this one. */
 extern const char *gnngp_parts_kept(gnngp_parts *p);
 extern void gnngp_parts_keep(gnngp_parts *p);
+
+/* The columns of a matrix that answers are made of: means, and where these are not 0 a column for all means, variances, and whether there is a kernel. */
+typedef struct gnngp_answer_layout
+{
+	int32		first;			/* of the means */
+	int32		columns;
+	int32		level;
+	int32		variance;
+	int32		present;
+} gnngp_answer_layout;
+
+#define GNNGP_LAYOUT 5			/* numbers of one in an array */
+#define GNNGP_FIGURES 7			/* before those of classes: 1 where labels bring a variance along, then gp_row_scale */
+
+/* What the answers of all nodes are made of. */
+typedef struct gnngp_part_rows
+{
+	const char *query;			/* with columns (pk, part, m): an array of matrices for each part */
+	int			n;				/* matrices of an array */
+	const gnngp_answer_layout *layout;
+	const char *labelled;		/* a table of (pk, part, m): the labelled nodes */
+	bool		own_variance;	/* m is their variance */
+} gnngp_part_rows;
+
+/* parts_answers.c: has them made, and put into a table beside the nodes; or into the posterior, where there may be none. */
+extern void gnngp_parts_answer(gnngp_parts *p, const gnngp_part_rows *rows, gp_posterior *out);
+
+/* Puts numbers of the labelled nodes (labelled x columns) into a table of parts, (pk, part, m). */
+extern const char *gnngp_parts_put_labelled(gnngp_parts *p, const double *y, int32 columns);
 
 /* A table of columns (part integer, m gp_matrix). */
 extern const char *gnngp_parts_table(gnngp_parts *p, const char *what, int64 cols);

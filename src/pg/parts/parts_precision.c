@@ -44,9 +44,12 @@ typedef struct solver
 	gp_precision_bands bands;
 	const char *nodes;			/* tables */
 	const char *shares;
+	const char *solved;			/* what they gave: (share, what, part, m) */
 	int			n;
 	share	   *share;
-	uint64	   *taken;			/* nodes: which shares have told of each */
+	int32	   *asked;			/* nodes of which something is needed here: labelled ones, and the sample */
+	int64		nasked;
+	uint64	   *taken;			/* of these: which shares have told of each */
 	gp_posterior *out;
 	gp_precision_part all;
 } solver;
@@ -209,32 +212,30 @@ take_labels(solver *s, int k, const gnngp_table_value *m)
 	}
 }
 
-/* Takes what a share says of the nodes of a part: means, the level, and variances of some of them. */
+/* Takes what a share says of nodes that were asked for: the level, and variances of some of them. */
 static void
 take_nodes(solver *s, int k, const gnngp_table_value *m)
 {
 	share	   *of = &s->share[k];
-	gp_posterior *out = s->out;
 
 	if (m->cols != of->columns + of->level + of->variance)
 		gnngp_matrix_refuse("A share's nodes have another shape.");
 	for (int64 i = 0; i < m->ids.n; i++)
 	{
-		int64		node = gnngp_source_node(s->p->src, gnngp_value_id(&m->ids, i));
+		int32		node = gnngp_source_node(s->p->src, gnngp_value_id(&m->ids, i));
+		int64		place = gp_sorted_find(s->asked, s->nasked, node);
 		int64		at = of->columns;
 
 		gnngp_look(i);
-		if (node < 0)
-			gnngp_matrix_refuse("A share has a row of no node.");
-		if (s->taken[node] >> k & 1)
+		if (place < 0)
+			gnngp_matrix_refuse("A share has a row that was not asked for.");
+		if (s->taken[place] >> k & 1)
 			gnngp_matrix_refuse("A row comes twice.");
-		s->taken[node] |= UINT64CONST(1) << k;
-		for (int64 c = 0; c < of->columns; c++)
-			out->mean[node * out->columns + of->from + c] = number_of(m, i, c);
+		s->taken[place] |= UINT64CONST(1) << k;
 		if (of->level)
 			s->all.level[node] = number_of(m, i, at++);
 		if (of->variance)
-			out->variance[node] += number_of(m, i, at);
+			s->out->variance[node] += number_of(m, i, at);
 	}
 	of->seen += m->ids.n;
 }
@@ -248,10 +249,12 @@ take_row(void *state, const Datum *values, const bool *nulls)
 	char	   *what;
 	gnngp_table_value m;
 
-	if (k < 0 || k >= s->n || nulls[1] || nulls[3])
+	if (k < 0 || k >= s->n || nulls[1])
 		gnngp_matrix_refuse("A row is of no share.");
+	if (nulls[2])
+		return;
 	what = TextDatumGetCString(values[1]);
-	m = gnngp_matrix_read(values[3]);
+	m = gnngp_matrix_read(values[2]);
 	if (!m.wide)
 		gnngp_matrix_refuse("A share has numbers of single precision.");
 	if (strcmp(what, "prior") == 0)
@@ -267,7 +270,7 @@ static void
 check_rows(const solver *s)
 {
 	for (int k = 0; k < s->n; k++)
-		if (s->share[k].seen != (s->share[k].columns + s->share[k].level + s->share[k].variance > 0 ? s->p->n : 0))
+		if (s->share[k].seen != (s->share[k].columns + s->share[k].level + s->share[k].variance > 0 ? s->nasked : 0))
 			gnngp_matrix_refuse("A row is missing.");
 	for (int64 i = 0; i < s->problem->nlabelled; i++)
 		if (!(s->all.label[i * GP_PRECISION_LABEL + 1] > 0.0))
@@ -296,28 +299,93 @@ kernel_text(const solver *s, bool settled)
 	return psprintf("'laplacian(d=%d, sigma2=%.17g)'::%s.gp_kernel", d, sigma2, s->p->schema);
 }
 
-/* Has the first share worked on, or all others. */
+/* Has the first share worked on, or all others; what they say of the labels comes here. */
 static void
 solve(solver *s, bool settled)
 {
 	gnngp_parts *p = s->p;
-	Oid			types[] = {INT4OID, TEXTOID, INT4OID, gnngp_type("gp_matrix")};
-	gnngp_place_taker taker = {take_row, s, 4, types};
-	const char *query = psprintf("SELECT t.part, s.what, s.part, s.rows FROM %s AS t, LATERAL %s.gp_solve("
+	Oid			types[] = {INT4OID, TEXTOID, gnngp_type("gp_matrix")};
+	gnngp_place_taker taker = {take_row, s, 3, types};
+	const char *which = settled ? ">" : "=";
+
+	p->place.phase = settled ? GP_PHASE_POSTERIOR : GP_PHASE_NUGGET;
+	p->place.verbs->run(&p->place, s->solved,
+						psprintf("SELECT %s, t.part, s.what, s.part, s.rows FROM %s AS t, LATERAL %s.gp_solve("
 								 "ARRAY(SELECT n.m FROM %s AS n WHERE n.m IS NOT NULL%s ORDER BY n.part),"
 								 " ARRAY(SELECT g.g FROM %s AS g WHERE g.g IS NOT NULL%s ORDER BY g.part),"
 								 " %s, %d, %s, %s, " INT64_FORMAT ", t.first, t.last, %s) AS s WHERE t.part %s 0",
-								 s->shares, p->schema, s->nodes, gnngp_place_near(&p->place, "n", "t"),
+								 gnngp_place_key(&p->place, "s.part"), s->shares, p->schema, s->nodes, gnngp_place_near(&p->place, "n", "t"),
 								 p->edges_near, gnngp_place_near(&p->place, "g", "t"),
 								 kernel_text(s, settled), s->problem->nclasses,
 								 number_text(settled ? s->all.prior.nugget : s->problem->nugget),
 								 number_text(settled ? s->all.prior.mean_diag : NAN),
-								 (int64) s->problem->seed, p->bounds, settled ? ">" : "=");
-
-	p->place.phase = settled ? GP_PHASE_POSTERIOR : GP_PHASE_NUGGET;
-	gnngp_place_query(&p->place, query, 0, NULL, NULL, &taker);
+								 (int64) s->problem->seed, p->bounds, which));
+	gnngp_place_query(&p->place, psprintf("SELECT s.share, s.what, s.m FROM %s AS s WHERE s.what <> 'nodes' AND s.share %s 0",
+										  s->solved, which), 0, NULL, NULL, &taker);
 	if (!settled && !p->listed && !(s->all.prior.mean_diag > 0.0 && s->all.prior.nugget > 0.0))
 		gnngp_matrix_refuse("The first share is missing.");
+}
+
+/* Lists the nodes of which level and variance are needed here. */
+static void
+list_asked(solver *s)
+{
+	gnngp_parts *p = s->p;
+	const gp_problem *problem = s->problem;
+	int32		sample[GP_PRECISION_SAMPLE];
+	int			n = gp_precision_sample(problem, sample);
+	bool	   *asked = gp_alloc_zero(p->ev.env, p->n, sizeof(bool));
+
+	for (int64 i = 0; i < problem->nlabelled; i++)
+		asked[problem->labelled[i]] = true;
+	for (int k = 0; k < n; k++)
+		asked[sample[k]] = true;
+	s->asked = gp_alloc_array(p->ev.env, problem->nlabelled + n, sizeof(int32));
+	for (int64 i = 0; i < p->n; i++)
+		if (asked[i])
+			s->asked[s->nasked++] = (int32) i;
+	s->taken = gp_alloc_zero(p->ev.env, s->nasked, sizeof(uint64));
+	gp_free(p->ev.env, asked);
+}
+
+/* Asks for these. */
+static void
+ask_nodes(solver *s)
+{
+	gnngp_parts *p = s->p;
+	Oid			types[] = {INT4OID, TEXTOID, gnngp_type("gp_matrix")};
+	Oid			given[] = {INT8ARRAYOID, INT4ARRAYOID};
+	Datum		values[2] = {0};
+	gnngp_place_taker taker = {take_row, s, 3, types};
+
+	if (!p->listed)
+		gnngp_parts_places(p, s->asked, s->nasked, values);
+	gnngp_place_query(&p->place, psprintf("SELECT s.share, s.what, %s.gp_rows(s.m, $1) FROM %s AS s"
+										  " WHERE s.what = 'nodes' AND s.part = ANY ($2)", p->schema, s->solved),
+					  2, given, values, &taker);
+}
+
+/* Makes the predictions of what the shares gave; labelled nodes have the variances that leave-one-out went by. */
+static void
+answer(solver *s)
+{
+	gnngp_parts *p = s->p;
+	const gp_problem *problem = s->problem;
+	gnngp_answer_layout *layout = palloc0(s->n * sizeof(gnngp_answer_layout));
+	double	   *variance = palloc0(Max(problem->nlabelled, 1) * sizeof(double));
+	gnngp_part_rows rows = {.layout = layout,.own_variance = true};
+
+	for (int k = 0; k < s->n; k++)
+		if (s->share[k].columns + s->share[k].level + s->share[k].variance > 0)
+			layout[rows.n++] = (gnngp_answer_layout) {(int32) s->share[k].from, (int32) s->share[k].columns, s->share[k].level,
+				s->share[k].variance, 0
+			};
+	for (int64 i = 0; i < problem->nlabelled && s->out; i++)
+		variance[i] = s->out->variance[problem->labelled[i]];
+	rows.labelled = gnngp_parts_put_labelled(p, variance, 1);
+	rows.query = psprintf("(SELECT pk, part, pg_catalog.array_agg(m ORDER BY share) AS m FROM %s WHERE what = 'nodes' GROUP BY pk, part)",
+						  s->solved);
+	gnngp_parts_answer(p, &rows, s->out);
 }
 
 /* What a task holds: the edges while they are put together, or the system with the vectors of a band. */
@@ -332,6 +400,20 @@ task_bytes(const solver *s)
 	return Max(PUT_BYTES, MATRIX_BYTES) * p->edges + (NODE_BYTES + VECTORS * s->bands.width * sizeof(float) + 2.0 * result * sizeof(double)) * p->n;
 }
 
+/* The tables that the shares read and fill. */
+static void
+open_tables(solver *s)
+{
+	gnngp_place *place = &s->p->place;
+
+	cut_shares(s);
+	s->nodes = put_nodes(s->p);
+	s->shares = put_shares(s);
+	s->solved = gnngp_place_table(place, "solved");
+	place->verbs->create(place, s->solved, psprintf("share integer, what text, part integer, m %s.gp_matrix", s->p->schema));
+	gnngp_parts_task(s->p, task_bytes(s));
+}
+
 /* The posterior. */
 gp_posterior *
 gnngp_parts_precision(gnngp_parts *p, gp_problem *problem)
@@ -340,29 +422,31 @@ gnngp_parts_precision(gnngp_parts *p, gp_problem *problem)
 	gp_env	   *env = p->ev.env;
 
 	s.bands = gp_precision_count_bands(problem);
-	cut_shares(&s);
-	s.nodes = put_nodes(p);
-	s.shares = put_shares(&s);
-	gnngp_parts_task(p, task_bytes(&s));
+	open_tables(&s);
 	if (p->listed)
 	{
 		solve(&s, false);
 		s.all.prior = (gp_precision_prior) {.sigma2 = 1.0,.d = 1,.nugget = 1.0,.mean_diag = 1.0};
 		solve(&s, true);
+		ask_nodes(&s);
+		answer(&s);
 		return NULL;
 	}
 	s.out = gp_precision_open_outside(env, problem);
 	memset(s.out->variance, 0, p->n * sizeof(double));
-	s.taken = gp_alloc_zero(env, p->n, sizeof(uint64));
+	list_asked(&s);
 	s.all.label = gp_alloc_zero(env, problem->nlabelled, GP_PRECISION_LABEL * sizeof(double));
 	s.all.at = gp_alloc_zero(env, problem->nlabelled, s.out->columns * sizeof(double));
 	if (s.bands.level > 0)
 		s.all.level = gp_alloc_zero(env, p->n, sizeof(double));
 	solve(&s, false);
 	solve(&s, true);
+	ask_nodes(&s);
 	check_rows(&s);
-	gp_free(env, s.taken);
 	gp_precision_close_outside(p->ev.dev, problem, &s.all, s.out);
+	answer(&s);
+	gp_free(env, s.taken);
+	gp_free(env, s.asked);
 	gp_free(env, s.all.label);
 	gp_free(env, s.all.level);
 	return s.out;

@@ -51,9 +51,9 @@ take_rows(void *state, const Datum *values, const bool *nulls)
 	}
 }
 
-/* The ids of nodes, and the parts that they lie in, as arrays of a query. */
-static void
-ids_and_parts(const gnngp_parts *p, const int32 *node, int64 n, Datum *values)
+/* The ids of nodes, and the parts that they lie in. */
+void
+gnngp_parts_places(const gnngp_parts *p, const int32 *node, int64 n, Datum *values)
 {
 	Datum	   *id = palloc(n * sizeof(Datum));
 	Datum	   *part = palloc(n * sizeof(Datum));
@@ -94,7 +94,7 @@ gnngp_parts_gather(gnngp_parts *p, const char *table, const int32 *node, int64 n
 	}
 	g.host = gp_matrix_wrap(gp_alloc_array(env, (int64) gp_size_mul(env, n, cols), sizeof(double)), n, cols, GP_DOUBLE);
 	g.taken = gp_alloc_zero(env, n, sizeof(bool));
-	ids_and_parts(p, node, n, values);
+	gnngp_parts_places(p, node, n, values);
 	gnngp_place_query(&p->place, query, 2, types, values, &taker);
 	if (g.found != n)
 		gnngp_matrix_refuse("A row is missing.");

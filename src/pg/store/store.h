@@ -56,12 +56,19 @@ typedef struct gnngp_node_row
 typedef bool (*gnngp_block_fn) (void *state, const gnngp_block *block);
 
 /*
- * Writes what a fit gives under (model->id, model->version): the part "node", all nodes;
+ * Writes what a fit gives under (model->id, model->version): the part "node", all nodes, without its rows where these are elsewhere;
  * "loo", the labelled ones as all others see them, which only the owner may read; and
  * "figure", what is said of the whole.
  */
 extern void gnngp_store_posterior(const gnngp_model *model, const gnngp_data *data,
 								  const gp_posterior *posterior);
+
+/* The share of each class among the labels, palloc'd. */
+extern double *gnngp_class_shares(const gnngp_data *data);
+
+/* Hands over all nodes in blocks, packed as they would be stored; of the model names and ids are looked at. */
+extern void gnngp_store_pack(const gnngp_model *model, const gnngp_data *data, const gp_posterior *posterior,
+							 const double *share, gnngp_block_fn take, void *state);
 
 /* Deletes every block of the model but those of its present versions, of nodes and of links (store_links.h). */
 extern void gnngp_store_drop_versions(const gnngp_model *model);

@@ -13,7 +13,7 @@
 #include "executor/spi.h"
 #include "miscadmin.h"
 #include "nodes/params.h"
-#include "store_predictions.h"
+#include "store.h"
 #include "store_format.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
@@ -22,10 +22,6 @@
 #include "utils/plancache.h"
 
 #define MANY_KEYS 1000			/* from which the whole table is read where it is not much larger */
-#define COLUMNS 6
-
-static const Oid column_types[COLUMNS] = {INT8OID, TEXTOID, FLOAT8OID, FLOAT8OID, FLOAT8OID, BYTEAOID};
-static const Oid array_types[COLUMNS] = {INT8ARRAYOID, TEXTARRAYOID, FLOAT8ARRAYOID, FLOAT8ARRAYOID, FLOAT8ARRAYOID, BYTEAARRAYOID};
 
 /* 55000: the table is not what the model made. */
 pg_noreturn static void
@@ -51,82 +47,6 @@ prepare(const gnngp_model *model, const char *query, int nargs, const Oid *types
 		report_altered(model);
 	return plan;
 }
-
-/* ---- writing ---- */
-
-/* The columns of one row; label has the texts of the classes. */
-static void
-fill_row(const gnngp_block *block, int32 i, const Datum *label, Datum **values, bool **nulls)
-{
-	gnngp_node_row row;
-	bytea	   *packed = palloc(VARHDRSZ + block->stride);
-	bool		classes = block->nclasses > 0;
-
-	gnngp_block_row(block, i, &row);
-	SET_VARSIZE(packed, VARHDRSZ + block->stride);
-	memcpy(VARDATA(packed), block->rows + i * block->stride, block->stride);
-	values[0][i] = Int64GetDatum(row.key);
-	values[1][i] = classes ? label[gnngp_row_class(&row, 0)] : (Datum) 0;
-	values[2][i] = Float8GetDatum(classes ? (double) gnngp_row_score(&row, 0) : row.value);
-	values[3][i] = Float8GetDatum(row.variance);
-	values[4][i] = classes ? Float8GetDatum(gnngp_row_probability(block, &row, 0)) : (Datum) 0;
-	values[5][i] = PointerGetDatum(packed);
-	nulls[1][i] = nulls[4][i] = !classes;
-}
-
-/* One column of all rows as an array. */
-static Datum
-column_array(int column, Datum *values, bool *nulls, int32 n)
-{
-	int16		length;
-	bool		by_value;
-	char		align;
-	int			lower = 1;
-
-	get_typlenbyvalalign(column_types[column], &length, &by_value, &align);
-	return PointerGetDatum(construct_md_array(values, nulls, 1, &n, &lower, column_types[column], length, by_value, align));
-}
-
-/* Inserts the rows of a block. */
-void
-gnngp_predictions_insert(const gnngp_model *model, const char *table, const gnngp_block *block)
-{
-	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "gnngp predictions", ALLOCSET_DEFAULT_SIZES);
-	MemoryContext old = MemoryContextSwitchTo(context);
-	Datum	   *label = palloc(sizeof(Datum) * Max(block->nclasses, 1));
-	Datum	   *values[COLUMNS];
-	bool	   *nulls[COLUMNS];
-	Datum		arrays[COLUMNS];
-	gnngp_identity saved;
-	SPIPlanPtr	plan;
-	int			rc;
-
-	for (int32 c = 0; c < block->nclasses; c++)
-		label[c] = CStringGetTextDatum(model->class_labels.text[c]);
-	for (int k = 0; k < COLUMNS; k++)
-	{
-		values[k] = palloc(sizeof(Datum) * block->nrows);
-		nulls[k] = palloc0(sizeof(bool) * block->nrows);
-	}
-	for (int32 i = 0; i < block->nrows; i++)
-		fill_row(block, i, label, values, nulls);
-	for (int k = 0; k < COLUMNS; k++)
-		arrays[k] = column_array(k, values[k], nulls[k], block->nrows);
-	saved = gnngp_become_owner(model->owner_role);
-	gnngp_citus_prepare();
-	plan = prepare(model, psprintf("INSERT INTO %s (node, class, score, variance, probability, packed)"
-								   " SELECT u.a::%s, u.b, u.c, u.d, u.e, u.f FROM unnest($1, $2, $3, $4, $5, $6) AS u (a, b, c, d, e, f)",
-								   table, model->id_type), COLUMNS, array_types, 0);
-	rc = SPI_execute_plan(plan, arrays, NULL, false, 0);
-	SPI_freeplan(plan);
-	if (rc != SPI_OK_INSERT)
-		elog(ERROR, "storing predictions returned %s", SPI_result_code_string(rc));
-	gnngp_become_again(&saved);
-	MemoryContextSwitchTo(old);
-	MemoryContextDelete(context);
-}
-
-/* ---- reading ---- */
 
 /* Puts blocks together of the rows of a query. */
 typedef struct table_receiver

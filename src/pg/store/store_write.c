@@ -10,7 +10,6 @@
 #include "miscadmin.h"
 #include "store.h"
 #include "store_format.h"
-#include "store_predictions.h"
 
 /* One class of a node as a sortable number: falling logit, then falling share, then class. */
 typedef uint64 ranked_class;
@@ -38,13 +37,14 @@ typedef struct writer
 	bool		has_targets;
 	int32		nclasses;
 	size_t		stride;
-	double	   *share;			/* of each class among the labels */
+	const double *share;		/* of each class among the labels */
 	uint16	   *place;			/* of each class by falling share, then class */
 	uint16	   *by_place;
 	ranked_class *rank;
 	double	   *logit;
 	int32		block;
-	const char *table;			/* that the rows go into; NULL: the blocks have them */
+	gnngp_block_fn take;		/* who gets the blocks; NULL: the table of blocks */
+	void	   *state;
 	char	   *buffer;			/* the varlena of a block */
 	size_t		room;
 } writer;
@@ -170,7 +170,7 @@ measure_block(const writer *w, int64 first, size_t *length, bool *shares)
 	bool		prior = false;
 
 	*length = HEADER_SIZE + gnngp_calibrator_size(w->nclasses);
-	for (i = first; i < w->n && *length < (w->table ? TABLE_TARGET : BLOCK_TARGET); i++)
+	for (i = first; i < w->n && *length < BLOCK_TARGET; i++)
 	{
 		prior |= w->nclasses > 0 && is_prior(w, i);
 		*length += w->stride + (ids->integer ? 0 : strlen(ids->text[node_of(w, i)]));
@@ -198,7 +198,7 @@ reserve(writer *w, size_t length)
 	w->buffer = palloc(w->room);
 }
 
-/* Writes the rest of the header, and inserts the block, or its rows. */
+/* Writes the rest of the header, and inserts the block, or hands it over. */
 static void
 insert_block(writer *w, size_t length, int64 first_key, int32 nrows, bool shares)
 {
@@ -209,11 +209,11 @@ insert_block(writer *w, size_t length, int64 first_key, int32 nrows, bool shares
 				(shares ? BLOCK_HAS_SHARES : 0) | (w->has_targets ? BLOCK_HAS_TARGETS : 0));
 	gnngp_put32(block + AT_NROWS, (uint32) nrows);
 	gnngp_put32(block + AT_NCLASSES, (uint32) w->nclasses);
-	if (w->table && nrows > 0)
+	if (w->take)
 	{
 		gnngp_store_seal(BLOCK_MAGIC, BLOCK_FORMAT, w->buffer, length);
 		gnngp_block_open(w->model, block, length, &rows);
-		gnngp_predictions_insert(w->model, w->table, &rows);
+		w->take(w->state, &rows);
 		return;
 	}
 	gnngp_store_insert((gnngp_block_place) {w->model->id, w->model->version, w->part, w->block++, &first_key},
@@ -304,25 +304,33 @@ compare_shares(const void *a, const void *b, void *arg)
 	return (int) x - (int) y;
 }
 
-/* Counts the share of each class among the labels; ties of scores follow it. */
+/* Orders classes by their shares among the labels; ties of scores follow that. */
 static void
-count_shares(writer *w)
+order_classes(writer *w, const double *share)
 {
-	w->share = palloc0(sizeof(double) * w->nclasses);
+	w->share = share;
 	w->place = palloc0(sizeof(uint16) * w->nclasses);
 	w->by_place = palloc0(sizeof(uint16) * w->nclasses);
 	w->rank = palloc0(sizeof(ranked_class) * w->nclasses);
 	w->logit = palloc0(sizeof(double) * w->nclasses);
-	for (int64 k = 0; k < w->data->nlabelled; k++)
-		w->share[w->data->label[k]] += 1;
 	for (int32 c = 0; c < w->nclasses; c++)
-	{
-		w->share[c] /= w->data->nlabelled;
 		w->by_place[c] = (uint16) c;
-	}
-	gnngp_sort(w->by_place, w->nclasses, sizeof(uint16), compare_shares, w->share);
+	gnngp_sort(w->by_place, w->nclasses, sizeof(uint16), compare_shares, unconstify(double *, share));
 	for (int32 c = 0; c < w->nclasses; c++)
 		w->place[w->by_place[c]] = (uint16) c;
+}
+
+/* The share of each class among the labels; values have none. */
+double *
+gnngp_class_shares(const gnngp_data *data)
+{
+	double	   *share = palloc0(sizeof(double) * Max(data->nclasses, 1));
+
+	for (int64 k = 0; k < data->nlabelled && data->label; k++)
+		share[data->label[k]] += 1;
+	for (int32 c = 0; c < data->nclasses; c++)
+		share[c] /= data->nlabelled;
+	return share;
 }
 
 /* Writes one part. */
@@ -333,8 +341,6 @@ write_part(writer *w)
 
 	w->stride = gnngp_row_stride(w->nclasses) + (w->has_targets ? sizeof(double) : 0);
 	w->block = 0;
-	if (w->table)
-		write_head(w);
 	for (int64 i = 0; i < w->n;)
 	{
 		CHECK_FOR_INTERRUPTS();
@@ -342,29 +348,46 @@ write_part(writer *w)
 	}
 }
 
+/* A writer of all nodes. */
+static writer
+open_writer(const gnngp_model *model, const gnngp_data *data, const gp_posterior *posterior, const double *share)
+{
+	writer		w = {
+		.model = model,.data = data,.posterior = posterior,.part = "node",.n = data->ids.n,
+		.mean = posterior->mean,.variance = posterior->variance,
+		.nclasses = data->task == GP_TASK_CLASSES ? data->nclasses : 0
+	};
+
+	if (w.nclasses > 0)
+		order_classes(&w, share);
+	return w;
+}
+
+/* Hands over all nodes as they would be stored. */
+void
+gnngp_store_pack(const gnngp_model *model, const gnngp_data *data, const gp_posterior *posterior, const double *share,
+				 gnngp_block_fn take, void *state)
+{
+	writer		w = open_writer(model, data, posterior, share);
+
+	w.take = take;
+	w.state = state;
+	write_part(&w);
+}
+
 /* Writes all nodes, then the labelled ones by leave-one-out, then the figures. */
 void
 gnngp_store_posterior(const gnngp_model *model, const gnngp_data *data,
 					  const gp_posterior *posterior)
 {
-	writer		w = {0};
-
-	w.model = model;
-	w.data = data;
-	w.posterior = posterior;
-	w.part = "node";
-	w.n = data->ids.n;
-	w.mean = posterior->mean;
-	w.variance = posterior->variance;
-	w.nclasses = data->task == GP_TASK_CLASSES ? data->nclasses : 0;
+	writer		w;
 
 	gnngp_spi_connect();
-	if (w.nclasses > 0)
-		count_shares(&w);
-	if (OidIsValid(model->predictions))
-		w.table = gnngp_predictions_open(model);
-	write_part(&w);
-	w.table = NULL;
+	w = open_writer(model, data, posterior, gnngp_class_shares(data));
+	if (posterior->plan.elsewhere)
+		write_head(&w);
+	else
+		write_part(&w);
 	w.part = "loo";
 	w.n = posterior->loo.n;
 	w.node = data->labelled;

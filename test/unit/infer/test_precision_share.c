@@ -26,20 +26,27 @@ make_problem(gp_env *env, int n, int every, int classes, const char *kernel)
 	return p;
 }
 
+/* What shares say of the nodes, which who closes the fit does not see. */
+typedef struct told
+{
+	double	   *mean;
+	double	   *variance;
+} told;
+
 /* Adds what one share gives. */
 static void
-add_share(const gp_problem *p, const gp_precision_part *part, gp_precision_part *all, gp_posterior *out)
+add_share(const gp_problem *p, const gp_precision_part *part, gp_precision_part *all, gp_posterior *out, told *rows)
 {
 	int64_t		n = p->graph->nodes;
 
 	for (int64_t i = 0; i < n; i++)
 	{
 		for (int64_t c = 0; c < part->columns; c++)
-			out->mean[i * out->columns + part->first + c] = part->mean[i * part->columns + c];
+			rows->mean[i * out->columns + part->first + c] = part->mean[i * part->columns + c];
 		if (part->level)
 			all->level[i] = part->level[i];
 		if (part->variance)
-			out->variance[i] += part->variance[i];
+			rows->variance[i] += part->variance[i];
 	}
 	for (int64_t k = 0; part->label && k < p->nlabelled; k++)
 	{
@@ -52,6 +59,31 @@ add_share(const gp_problem *p, const gp_precision_part *part, gp_precision_part 
 	for (int k = 0; k < GP_PRECISION_SAMPLE; k++)
 		all->apart[k] += part->apart[k];
 	all->prior.error = fmax(all->prior.error, part->prior.error);
+}
+
+/* Closes the fit, and makes the nodes' posterior of what was told of them. */
+static void
+close_shares(gp_device *dev, const gp_problem *p, gp_precision_part *all, gp_posterior *out, told *rows)
+{
+	int32_t		sample[GP_PRECISION_SAMPLE];
+	int			n = gp_precision_sample(p, sample);
+	double	   *level = all->level;
+
+	memset(out->variance, 0, p->graph->nodes * sizeof(double));
+	for (int k = 0; k < n; k++)
+		out->variance[sample[k]] = rows->variance[sample[k]];
+	gp_precision_close_outside(dev, p, all, out);
+	for (int64_t k = 0; k < p->nlabelled; k++)
+		rows->variance[p->labelled[k]] = out->variance[p->labelled[k]];
+	for (int64_t i = 0; i < p->graph->nodes; i++)
+	{
+		for (int32_t c = 0; level && c < out->columns; c++)
+			rows->mean[i * out->columns + c] += level[i];
+		gp_row_finish(&out->row, out->columns, true, rows->mean + i * out->columns, rows->variance + i);
+	}
+	gp_free(dev->env, out->variance);
+	out->mean = rows->mean;
+	out->variance = rows->variance;
 }
 
 /* The posterior from shares of so many bands, by somebody who has no graph. */
@@ -69,25 +101,27 @@ fit_shares(gp_env *env, const gp_problem *asked, int64_t bands)
 	gp_precision_part all = {.label = gp_alloc_zero(env, p.nlabelled, 3 * sizeof(double))};
 	gp_precision_part part;
 	gp_posterior *out;
+	told		rows;
 
 	without.graph = &none;
 	without.strategy = GP_STRATEGY_SQL;
 	out = gp_precision_open_outside(env, &without);
-	memset(out->variance, 0, none.nodes * sizeof(double));
+	rows.mean = gp_alloc_zero(env, none.nodes, out->columns * sizeof(double));
+	rows.variance = gp_alloc_zero(env, none.nodes, sizeof(double));
 	all.at = gp_alloc_zero(env, p.nlabelled, out->columns * sizeof(double));
 	if (count.level > 0)
 		all.level = gp_alloc_zero(env, none.nodes, sizeof(double));
 	p.nugget = without.nugget;
 	part = gp_precision_solve_share(dev, &p, &open, 0, first);
 	all.prior = part.prior;
-	add_share(&p, &part, &all, out);
+	add_share(&p, &part, &all, out, &rows);
 	for (int64_t k = first; k < total; k += bands)
 	{
 		p.nugget = all.prior.nugget;
 		part = gp_precision_solve_share(dev, &p, &all.prior, k, gp_min64(total, k + bands));
-		add_share(&p, &part, &all, out);
+		add_share(&p, &part, &all, out, &rows);
 	}
-	gp_precision_close_outside(dev, &without, &all, out);
+	close_shares(dev, &without, &all, out, &rows);
 	return out;
 }
 
