@@ -146,6 +146,39 @@ SELECT 'AQkBAQAAAAAAAAAAgA=='::gp_matrix;
 SELECT 'AQkBAQAAAAAAAADwPw=='::gp_matrix AS one;
 SELECT 'AQkBAQAAAAAAAADwPw=='::gp_factor;
 
+-- gp_answers: the posterior of a few nodes, of what a regression says of their rows
+CREATE TABLE told AS SELECT gp_apply(gp_rows(w.m, '{10, 13, 16}'), gp_rows(weights.m, '{0, 1, 2, 3}'), two.m) AS m FROM whole AS w, weights, two;
+CREATE VIEW told_cells AS SELECT id, x[1]::float8 - 2 * x[3] AS mean, (x[1]::float8 / 2) ^ 2 + ((x[2]::float8 - x[1]::float8 / 2) / 4) ^ 2 + x[3]::float8 ^ 2 + x[4]::float8 ^ 2 AS norm FROM nodes;
+SELECT a.node, abs(a.score - 1 - 2 * t.mean) < 1e-12 AS value, abs(a.variance - 3 * (2 * t.norm + 0.5)) < 1e-6 AS variance, a.class, a.probability, length(a.packed)
+FROM told, gp_answers(ARRAY[m], gp_rows(m, '{13}'), '{0,1,0,1,1}', '{0,2,3,0.5,9,2,1}', '{}') AS a JOIN told_cells AS t ON t.id = a.node ORDER BY 1;
+-- Classes from two matrices, whose variances are added up; the width of the softplus is 0, so that these are logits
+SELECT a.node, a.class = CASE WHEN 2 * t.mean + 0.25 > 2 * t.mean THEN 'q' ELSE 'p' END AS best, abs(a.probability - 1 / (1 + exp(-0.25))) < 1e-7 AS probability,
+    abs(a.score - t.mean) < 1e-6 AS score, abs(a.variance - 2 * t.norm) < 1e-6 AS variance, get_byte(a.packed, 24) AS labelled
+FROM told, gp_answers(ARRAY[m, m], gp_rows(m, '{16}'), '{0,1,0,1,1,1,1,0,1,1}', '{0,1,1,0,1,1,0,0,2,0,0.25,0.5,0.5}', '{p,q}') AS a JOIN told_cells AS t ON t.id = a.node ORDER BY 1;
+-- A column that all means share, nodes without kernel, and labels with a variance of their own
+SELECT node, class, score, variance, probability FROM gp_answers(
+    ARRAY[(SELECT gp_gram(m, m, NULL) FROM (SELECT gp_features(i, ARRAY[i]::real[])::gp_matrix AS m FROM generate_series(1, 1) AS i) AS one)], NULL, '{0,1,1,0,0}', '{0,1,1,0,4,1,0}', '{}');
+SELECT node, score, variance FROM gp_answers(
+    ARRAY[(SELECT gp_gram(m, m, NULL) FROM (SELECT gp_features(0, '{0}'::real[])::gp_matrix AS m) AS one)], NULL, '{0,1,0,0,1}', '{0,1,1,0,4,1,7}', '{}');
+SELECT count(*) FROM told, gp_answers(ARRAY[m], NULL, NULL, '{0,1,1,0,1,1,0}', '{}') AS a;
+SELECT gp_answers(ARRAY[m], NULL, '{0,1,0,1}', '{0,1,1,0,1,1,0}', '{}') FROM told;
+SELECT gp_answers(ARRAY[m], NULL, '{0,1,0,1,0}', '{0,1,1,0,1,1,0}', '{}') FROM told;
+SELECT gp_answers(ARRAY[m], NULL, '{0,3,0,0,0}', '{0,1,1,0,1,1,0}', '{}') FROM told;
+SELECT gp_answers(ARRAY[m], NULL, '{-1,1,0,1,1}', '{0,1,1,0,1,1,0}', '{}') FROM told;
+SELECT gp_answers(ARRAY[m], NULL, '{0,1,0,1,1}', '{0,1,1,0,1,1}', '{}') FROM told;
+SELECT gp_answers(ARRAY[m], NULL, '{0,1,0,1,1}', '{0,1,NaN,0,1,1,0}', '{}') FROM told;
+SELECT gp_answers(ARRAY[m], NULL, '{0,1,0,1,1}', '{0,1,1,0,1,1,0,0.1,2,0,0,0.5,0.5}', '{p,q}') FROM told;
+SELECT gp_answers(ARRAY[m, m], NULL, '{0,1,0,1,1,0,1,0,1,1}', '{0,1,1,0,1,1,0,0.1,2,0,0,0.5,0.5}', '{p,q}') FROM told;
+SELECT gp_answers(ARRAY[told.m], gp_rows(w.m, '{19}'), '{0,1,0,1,1}', '{0,1,1,0,1,1,0}', '{}') FROM told, whole AS w;
+SELECT gp_answers(ARRAY[m], m, '{0,1,0,1,1}', '{1,1,1,0,1,1,0}', '{}') FROM told;
+SELECT gp_answers(ARRAY[w.m], NULL, '{0,4,0,0,0}', '{0,1,1,0,1,1,0}', '{}') FROM whole AS w;
+SELECT gp_answers(ARRAY[m, NULL], NULL, '{0,1,0,1,1,0,0,0,1,1}', '{0,1,1,0,1,1,0}', '{}') FROM told;
+SELECT gp_answers('{}', NULL, '{}', '{0,1,1,0,1,1,0}', '{}');
+SELECT gp_answers(ARRAY[m], NULL, '{0,1,0,1,1}', '{0,1e308,1e308,0,1,1,0}', '{}') FROM told;
+SELECT gp_answers(ARRAY[m], NULL, '{0,1,0,1,1}', '{0,1,1,0,1,1,0,0.1,2,0,0.5}', '{NULL}') FROM told;
+DROP VIEW told_cells;
+DROP TABLE told;
+
 DROP VIEW spread_cells, x;
 DROP FUNCTION cells;
 DROP TABLE nodes, edges, parts, graphs, a, whole, spread, ax, landmarks, two, weights, y;

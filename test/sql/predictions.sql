@@ -264,9 +264,55 @@ SELECT gp_set_owner('predictions_other.hashed', CURRENT_USER);
 SELECT relname, relowner = CURRENT_USER::regrole AS mine FROM pg_class WHERE relname ~ '^hashed_predictions2(_\d)?$' ORDER BY 1;
 SELECT count(*) FROM gp_predict('hashed', top => NULL);
 
+-- Where the owner may make no table, predictions come in and are kept inside, the very same ones
+CREATE SCHEMA closed;
+GRANT USAGE ON SCHEMA closed TO predictions_other;
+CREATE TABLE closed.nodes AS TABLE nodes;
+GRANT SELECT ON closed.nodes TO predictions_other;
+CREATE FUNCTION fit_closed(target name, kernel gp_kernel) RETURNS TABLE (predictions regclass, rows bigint, differ bigint) LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM gp_create_graph('ours', 'nodes', 'edges', features => '{x}', target => target);
+    PERFORM gp_fit('ours', kernel => kernel, strategy => 'sql', landmarks => 50, nugget => 0.1);
+    SET LOCAL ROLE predictions_other;
+    PERFORM gp_create_graph('closed', 'closed.nodes', 'edges', features => '{x}', target => target);
+    PERFORM gp_fit('closed', kernel => kernel, strategy => 'sql', landmarks => 50, nugget => 0.1);
+    SELECT m.predictions INTO predictions FROM gp_models AS m WHERE model = 'closed';
+    RESET ROLE;
+    SELECT count(*) INTO rows FROM gp_predict('predictions_other.closed', NULL::int);
+    SELECT count(*) INTO differ FROM (SELECT * FROM gp_predict('ours', NULL::int) EXCEPT SELECT * FROM gp_predict('predictions_other.closed', NULL::int)) AS d;
+    PERFORM gp_drop_graph('predictions_other.closed'), gp_drop_graph('ours');
+    RETURN NEXT;
+END $$;
+GRANT SELECT ON edges TO predictions_other;
+SELECT * FROM unnest('{y,v}'::name[]) AS target, fit_closed(target, 'gcn');
+SELECT * FROM unnest('{y,v}'::name[]) AS target, fit_closed(target, 'laplacian(sigma2=10)');
+-- Nodes without features have no kernel, and get the shares of the classes
+UPDATE nodes SET x = '{0,0,0,0}' WHERE id > 1700;
+UPDATE closed.nodes SET x = '{0,0,0,0}' WHERE id > 1700;
+RESET client_min_messages;
+SELECT * FROM fit_closed('y', 'X0*W');
+SET client_min_messages = warning;
+DROP FUNCTION fit_closed;
+
+-- A refresh that reads, and then fails, has made a table, which the next one drops
+SELECT model FROM gp_fit('nodes', 'again', 'gcn', strategy => 'sql', landmarks => 50, nugget => 0.1);
+ALTER TABLE gp_block ADD CHECK (part <> 'loo') NOT VALID;
+SELECT count(*) FROM gp_predict('again');
+\set VERBOSITY sqlstate
+CALL gp_refresh('again');
+\set VERBOSITY default
+ALTER TABLE gp_block DROP CONSTRAINT gp_block_part_check;
+SELECT predictions, predictions_past FROM gp_model_catalog WHERE name = 'again';
+SELECT count(*) FROM gp_predict('again');
+CALL gp_refresh('again');
+SELECT predictions, predictions_past FROM gp_model_catalog WHERE name = 'again';
+SELECT relname FROM pg_class WHERE relname LIKE 'again_predictions%' AND relkind = 'r' ORDER BY 1;
+SELECT count(*) FROM gp_predict('again');
+
 DROP OWNED BY predictions_owner, predictions_reader, predictions_other CASCADE;
 DROP ROLE predictions_owner, predictions_reader, predictions_other;
 SELECT gp_drop_graph(g) FROM unnest('{nodes,divided,hashed,by_class,values}'::text[]) AS g;
 SELECT relname FROM pg_class WHERE relname LIKE '%_predictions%';
 DROP FUNCTION differ;
+DROP SCHEMA closed CASCADE;
 DROP TABLE nodes, edges, divided, hashed, by_class;

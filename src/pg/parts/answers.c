@@ -54,15 +54,15 @@ elements(FunctionCallInfo fcinfo, int argno, int *n)
 	return gnngp_array_data(array);
 }
 
-/* The elements of an array of others. */
+/* The elements of an array of others; what is told of a NULL. */
 static Datum *
-datums(FunctionCallInfo fcinfo, int argno, int *n)
+datums(FunctionCallInfo fcinfo, int argno, const char *what, int *n)
 {
 	ArrayType  *array = PG_GETARG_ARRAYTYPE_P(argno);
 	Datum	   *value;
 
 	if (array_contains_nulls(array))
-		gnngp_matrix_refuse("An array has a NULL.");
+		gnngp_matrix_refuse(what);
 	deconstruct_array(array, ARR_ELEMTYPE(array), -1, false, TYPALIGN_INT, &value, NULL, n);
 	return value;
 }
@@ -73,7 +73,7 @@ take_classes(answering *a, FunctionCallInfo fcinfo)
 {
 	int			n;
 
-	a->label = datums(fcinfo, ARG_CLASSES, &n);
+	a->label = datums(fcinfo, ARG_CLASSES, "A class is NULL.", &n);
 	if (n > MOST_CLASSES)
 		gnngp_matrix_refuse("There are too many classes.");
 	a->model.class_labels.n = a->data.nclasses = n;
@@ -169,7 +169,7 @@ take_rows(answering *a, FunctionCallInfo fcinfo)
 	int			n,
 				parts;
 	int32		covered = 0;
-	Datum	   *matrix = datums(fcinfo, ARG_ROWS, &n);
+	Datum	   *matrix = datums(fcinfo, ARG_ROWS, "A matrix is missing.", &n);
 	const int32 *layout = elements(fcinfo, ARG_LAYOUT, &parts);
 
 	if (n < 1 || parts != n * GNNGP_LAYOUT)

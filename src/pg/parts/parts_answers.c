@@ -11,7 +11,6 @@
 #include "parts_int.h"
 #include "pg/host/host.h"
 #include "pg/store/store.h"
-#include "pg/store/store_format.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
@@ -158,8 +157,7 @@ count_priors(gnngp_parts *p, const char *table, gp_posterior *out)
 	int64		n = 0;
 	gnngp_place_taker taker = {take_number, &n, 1, &type};
 
-	gnngp_place_query(&p->place, psprintf("SELECT pg_catalog.count(*) FROM %s AS t WHERE pg_catalog.get_byte(t.packed, %d) & %d <> 0",
-										  table, AT_ROW_FLAGS, ROW_PRIOR), 0, NULL, NULL, &taker);
+	gnngp_place_query(&p->place, psprintf("SELECT pg_catalog.count(*) FROM %s AS t WHERE %s", table, gnngp_packed_is_prior("t.packed")), 0, NULL, NULL, &taker);
 	if (!p->listed)
 		out->no_kernel = (int32) n;
 }
@@ -197,7 +195,7 @@ typedef struct collection
 {
 	gnngp_parts *p;
 	gp_posterior *out;
-	gnngp_block one;			/* a block of one row */
+	int32		classes;		/* 0 for values */
 	bool	   *taken;			/* nodes: what user code has put into a table may come twice */
 	int64		seen;
 } collection;
@@ -208,29 +206,26 @@ take_answer(void *state, const Datum *values, const bool *nulls)
 {
 	collection *c = state;
 	gp_posterior *out = c->out;
-	struct varlena *packed = PG_DETOAST_DATUM_PACKED(values[0]);
 	gnngp_node_row row;
 	int32		node;
 
-	if (VARSIZE_ANY_EXHDR(packed) != c->one.stride)
+	if (nulls[0] || !gnngp_packed_row(DatumGetByteaPP(values[0]), c->classes, &row))
 		gnngp_matrix_refuse("A prediction has another length.");
-	c->one.rows = memcpy(palloc(c->one.stride), VARDATA_ANY(packed), c->one.stride);
-	gnngp_block_row(&c->one, 0, &row);
 	node = gnngp_source_node(c->p->src, row.key);
 	if (node < 0)
 		gnngp_matrix_refuse("A part has a row of no node.");
 	if (c->taken[node])
 		gnngp_matrix_refuse("A row comes twice.");
 	c->taken[node] = true;
-	for (int32 k = 0; k < c->one.nclasses; k++)
+	for (int32 k = 0; k < c->classes; k++)
 	{
 		uint16		class = gnngp_row_class(&row, k);
 
-		if (class >= c->one.nclasses)
+		if (class >= c->classes)
 			gnngp_matrix_refuse("A prediction is of no class.");
 		out->mean[(int64) node * out->columns + class] = gnngp_row_score(&row, k);
 	}
-	if (c->one.nclasses == 0)
+	if (c->classes == 0)
 		out->mean[node] = row.value;
 	out->variance[node] = row.variance;
 	out->is_prior[node] = row.is_prior;
@@ -252,8 +247,7 @@ collect(gnngp_parts *p, const gnngp_part_rows *rows, gp_posterior *out)
 		out->is_prior = gp_alloc_zero(env, p->n, sizeof(bool));
 	out->no_kernel = 0;
 	out->plan.elsewhere = false;
-	c.one.nclasses = p->src->data->task == GP_TASK_CLASSES ? p->src->data->nclasses : 0;
-	c.one.stride = gnngp_row_stride(c.one.nclasses);
+	c.classes = p->src->data->task == GP_TASK_CLASSES ? p->src->data->nclasses : 0;
 	c.taken = gp_alloc_zero(env, p->n, sizeof(bool));
 	gnngp_place_query(&p->place, answers_query(p, rows, out, "r.packed"), 0, NULL, NULL, &taker);
 	if (c.seen != p->n)

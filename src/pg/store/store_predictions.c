@@ -48,6 +48,25 @@ prepare(const gnngp_model *model, const char *query, int nargs, const Oid *types
 	return plan;
 }
 
+/* One row by itself. */
+bool
+gnngp_packed_row(const bytea *packed, int32 nclasses, gnngp_node_row *row)
+{
+	gnngp_block one = {.nclasses = nclasses,.stride = gnngp_row_stride(nclasses),.rows = VARDATA_ANY(packed)};
+
+	if (VARSIZE_ANY_EXHDR(packed) != one.stride)
+		return false;
+	gnngp_block_row(&one, 0, row);
+	return true;
+}
+
+/* Whether it got the prior, for a query. */
+const char *
+gnngp_packed_is_prior(const char *column)
+{
+	return psprintf("pg_catalog.get_byte(%s, %d) & %d <> 0", column, AT_ROW_FLAGS, ROW_PRIOR);
+}
+
 /* Puts blocks together of the rows of a query. */
 typedef struct table_receiver
 {
