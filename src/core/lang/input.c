@@ -89,10 +89,16 @@ has_parameter(const input_entry *entry, int place)
 static int
 parameter_place(gp_typing *t, const input_entry *entry, const gp_ast *call, int i)
 {
+	const char *key = call->key[i];
+	gp_meant	meant = gp_meant_start(key ? key : "", key ? (int) strlen(key) : 0);
+
 	for (int p = 0; has_parameter(entry, p); p++)
-		if (call->key[i] == NULL ? p == i : strcmp(call->key[i], entry->parameter[p].name) == 0)
+	{
+		if (key == NULL ? p == i : strcmp(key, entry->parameter[p].name) == 0)
 			return p;
-	gp_raise_at(t->m.env, GP_ERR_SYNTAX, call->arg[i]->position, HINT,
+		gp_meant_consider(&meant, entry->parameter[p].name);
+	}
+	gp_raise_at(t->m.env, GP_ERR_SYNTAX, call->arg[i]->position, gp_meant_hint(t->m.arena, &meant, HINT),
 				"input kernel \"%s\" has no such parameter", entry->name);
 }
 
@@ -186,20 +192,31 @@ resolve_parameter(gp_typing *t, const input_entry *entry, const parameter *p, co
 	return check_number(t, entry, p, arg, gp_typing_plain_number(t, arg, p->name));
 }
 
+/* The entry that a value of the option input names. */
+static const input_entry *
+find_name(gp_typing *t, const gp_ast *ast)
+{
+	bool		named = ast->kind == GP_AST_NAME || ast->kind == GP_AST_CALL;
+	gp_meant	meant = gp_meant_start(named ? ast->name : "", named ? (int) strlen(ast->name) : 0);
+
+	for (int i = 0; i < NINPUTS; i++)
+	{
+		if (named && strcmp(ast->folded, inputs[i].name) == 0)
+			return &inputs[i];
+		gp_meant_consider(&meant, inputs[i].name);
+	}
+	gp_raise_at(t->m.env, GP_ERR_VALUE, ast->position, gp_meant_hint(t->m.arena, &meant, HINT),
+				"unknown input kernel");
+}
+
 /* input=... */
 gp_input
 gp_input_resolve(gp_typing *t, const gp_ast *ast)
 {
-	const input_entry *entry = NULL;
+	const input_entry *entry = find_name(t, ast);
 	gp_input	input;
 	bool		given[GP_MAX_PARAMETERS] = {false};
 
-	for (int i = 0; i < NINPUTS; i++)
-		if ((ast->kind == GP_AST_NAME || ast->kind == GP_AST_CALL) &&
-			strcmp(ast->folded, inputs[i].name) == 0)
-			entry = &inputs[i];
-	if (entry == NULL)
-		gp_raise_at(t->m.env, GP_ERR_VALUE, ast->position, HINT, "unknown input kernel");
 	memset(&input, 0, sizeof(input));
 	input.kind = entry->kind;
 	for (int p = 0; has_parameter(entry, p); p++)

@@ -16,6 +16,7 @@
 
 #include "ast.h"
 #include "lang.h"
+#include "lex.h"
 
 #define GP_MAX_LAYERS 32
 #define GP_MAX_POWER 64			/* of an operator */
@@ -45,6 +46,9 @@ extern const gp_preset *gp_preset_at(int i);
 
 /* What to write where a kernel is not known; lives in the arena. */
 extern const char *gp_preset_hint(gp_arena *arena);
+
+/* The hint with what was perhaps meant before it (meant.c); lives in the arena. */
+extern const char *gp_meant_hint(gp_arena *arena, const gp_meant *meant, const char *hint);
 
 /* ---- scalars (scalar.c) ---- */
 
@@ -294,6 +298,9 @@ extern void gp_typing_bad(gp_typing *t, int position, const char *hint, const ch
 			__attribute__((noreturn));
 
 /* typing.c */
+
+/* The names of functions, up to a NULL. */
+extern const char *const gp_functions[];
 
 /* Types a tree; the same for what must be a number, name says of what. */
 extern const gp_value *gp_typing_value(gp_typing *t, const gp_ast *ast);

@@ -14,14 +14,15 @@
 
 #define DEFAULT_LAYERS 2
 
+static const char *const general[] = {"layers", "sigma_w", "sigma_b", "input", "norm", "power"};
+
+#define NGENERAL (sizeof(general) / sizeof(general[0]))
+
 /* True for the options that every kernel has. */
 static bool
 is_general(const char *name)
 {
-	static const char *const general[] = {"layers", "sigma_w", "sigma_b", "input", "norm",
-	"power"};
-
-	for (size_t i = 0; i < sizeof(general) / sizeof(general[0]); i++)
+	for (size_t i = 0; i < NGENERAL; i++)
 		if (strcmp(name, general[i]) == 0)
 			return true;
 	return false;
@@ -179,30 +180,39 @@ collect_constants(gp_typing *t, const gp_kernel_text *text, const gp_kernel_text
 	}
 }
 
+/* Refuses an option that nothing uses. */
+static void __attribute__((noreturn))
+refuse_option(gp_typing *t, const gp_option *option, const gp_preset *preset)
+{
+	gp_meant	meant = gp_meant_start(option->spelled, (int) strlen(option->spelled));
+	gp_text		hint = {.arena = t->m.arena};
+
+	for (int i = 0; preset != NULL && i < GP_MAX_PRESET_OPTIONS && preset->own[i].name != NULL; i++)
+		gp_meant_consider(&meant, preset->own[i].name);
+	for (size_t i = 0; i < NGENERAL; i++)
+		gp_meant_consider(&meant, general[i]);
+	if (preset == NULL)
+		gp_raise_at(t->m.env, GP_ERR_SYNTAX, option->position,
+					gp_meant_hint(t->m.arena, &meant,
+								  "Options are layers, sigma_w, sigma_b, input, norm, power, sigma_w1 for W1, "
+								  "and constants that the formula names."),
+					"option \"%.40s\" is not used in the kernel", option->spelled);
+	gp_text_add(&hint, "Options of %s are %s%slayers, sigma_w, sigma_b, input, norm and power.", preset->name,
+				preset->options, preset->options[0] != '\0' ? ", " : "");
+	gp_raise_at(t->m.env, GP_ERR_SYNTAX, option->position, gp_meant_hint(t->m.arena, &meant, hint.data),
+				"kernel \"%s\" has no use for option \"%.40s\"", preset->name, option->spelled);
+}
+
 /* Refuses an option of the user's that nothing uses. */
 static void
-check_used(gp_typing *t, const gp_kernel_text *text, const gp_preset *preset)
+check_used(gp_typing *t, const gp_preset *preset)
 {
 	for (int i = 0; i < t->n; i++)
 	{
 		const gp_option *option = t->constant[i].option;
-		char		hint[256];
 
-		if (t->constant[i].used || option->preset || is_general(option->name))
-			continue;
-		if (preset != NULL)
-		{
-			snprintf(hint, sizeof(hint), "Options of %s are %s%slayers, sigma_w, sigma_b, "
-					 "input, norm and power.", preset->name, preset->options,
-					 preset->options[0] != '\0' ? ", " : "");
-			gp_raise_at(t->m.env, GP_ERR_SYNTAX, option->position, hint,
-						"kernel \"%s\" has no use for option \"%.40s\"", preset->name,
-						option->spelled);
-		}
-		gp_raise_at(t->m.env, GP_ERR_SYNTAX, option->position,
-					"Options are layers, sigma_w, sigma_b, input, norm, power, sigma_w1 for W1, "
-					"and constants that the formula names.",
-					"option \"%.40s\" is not used in the kernel", option->spelled);
+		if (!t->constant[i].used && !option->preset && !is_general(option->name))
+			refuse_option(t, option, preset);
 	}
 }
 
@@ -266,6 +276,6 @@ gp_kernel_resolve(gp_arena *arena, const gp_kernel_text *text, int noverrides,
 	meaning.set.layers = has_x ? t.layers : 1;
 	resolve_whole(&t, &meaning.set);
 	drop_without_effect(&meaning);
-	check_used(&t, text, preset);
+	check_used(&t, preset);
 	return meaning;
 }

@@ -245,6 +245,7 @@ static void
 check_first_name(parser *p)
 {
 	gp_token	name = p->lex.token;
+	gp_meant	meant = gp_meant_start(name.start, name.length);
 	gp_token	next;
 
 	if (name.kind != GP_TOKEN_NAME || gp_keyword_is(name.start, name.length))
@@ -252,7 +253,12 @@ check_first_name(parser *p)
 	next = gp_lex_peek(&p->lex);
 	if (next.kind != GP_TOKEN_END && next.symbol != '(' && next.symbol != ',')
 		return;
-	gp_raise_at(p->env, GP_ERR_SYNTAX, name.position, gp_preset_hint(p->arena),
+	for (int i = 0; gp_preset_at(i) != NULL; i++)
+		gp_meant_consider(&meant, gp_preset_at(i)->name);
+	for (int i = 0; gp_functions[i] != NULL; i++)
+		gp_meant_consider(&meant, gp_functions[i]);
+	gp_raise_at(p->env, GP_ERR_SYNTAX, name.position,
+				gp_meant_hint(p->arena, &meant, gp_preset_hint(p->arena)),
 				"unknown kernel \"%.*s\"", name.length > 40 ? 40 : name.length, name.start);
 }
 

@@ -230,6 +230,22 @@ type_pagerank(gp_typing *t, const gp_ast *ast)
 	return GP_VALUE(t, OPERATOR, .op = gp_poly_p(&t->m, alpha->s));
 }
 
+const char *const gp_functions[] = {"relu", "unit", "P", "ln", "sqrt", NULL};
+
+/* Refuses a function that there is not. */
+static void __attribute__((noreturn))
+unknown_function(gp_typing *t, const gp_ast *ast)
+{
+	gp_meant	meant = gp_meant_start(ast->name, (int) strlen(ast->name));
+
+	for (int i = 0; gp_functions[i] != NULL; i++)
+		gp_meant_consider(&meant, gp_functions[i]);
+	gp_raise_at(t->m.env, GP_ERR_SYNTAX, ast->position,
+				gp_meant_hint(t->m.arena, &meant,
+							  "Functions are relu, unit, P, ln and sqrt; a product is written with *."),
+				"unknown function \"%.40s\" in kernel", ast->name);
+}
+
 /* A function with its argument. */
 static const gp_value *
 type_call(gp_typing *t, const gp_ast *ast)
@@ -240,9 +256,7 @@ type_call(gp_typing *t, const gp_ast *ast)
 	const gp_value *arg;
 
 	if (!relu && !unit && !ln && strcmp(ast->folded, "sqrt") != 0 && strcmp(ast->name, "P") != 0)
-		gp_raise_at(t->m.env, GP_ERR_SYNTAX, ast->position,
-					"Functions are relu, unit, P, ln and sqrt; a product is written with *.",
-					"unknown function \"%.40s\" in kernel", ast->name);
+		unknown_function(t, ast);
 	if (ast->n != 1 || ast->key[0] != NULL)
 		gp_raise_at(t->m.env, GP_ERR_SYNTAX, ast->position, NULL,
 					"function \"%.40s\" in kernel takes one argument", ast->name);
@@ -266,13 +280,19 @@ static void __attribute__((noreturn))
 unknown_name(gp_typing *t, const gp_ast *ast)
 {
 	const char *hint = "Names are X, X0, N, A, I, P(a), W, b, relu, unit, l and constants given as options.";
+	gp_meant	meant = gp_meant_start(ast->name, (int) strlen(ast->name));
 
+	for (int i = 0; i < t->n; i++)
+		gp_meant_consider(&meant, t->constant[i].option->spelled);
+	gp_meant_consider(&meant, "X0");
 	if (strcmp(ast->name, "P") == 0)
 		hint = "Write P(0.1).";
 	else if (gp_keyword_is(ast->name, (int) strlen(ast->name)))
 		hint = "Functions take an argument in parentheses, as in relu(X).";
 	else if (ast->name[1] == '\0' && strchr("xnaiwB", ast->name[0]) != NULL)
 		hint = "X, X0, N, A, I, P and W are upper case, b and l lower case.";
+	else
+		hint = gp_meant_hint(t->m.arena, &meant, hint);
 	gp_raise_at(t->m.env, GP_ERR_SYNTAX, ast->position, hint,
 				"unknown name \"%.40s\" in kernel", ast->name);
 }

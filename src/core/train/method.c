@@ -244,16 +244,23 @@ static int
 find_option(const reader *r)
 {
 	const gp_token *token = &r->lex.token;
-	char		hint[500] = "Options are ";
+	gp_meant	meant = gp_meant_start(token->start, token->length);
+	char		hint[600] = "";
 
 	for (int k = 0; r->method->options[k].name; k++)
+	{
 		if (token_is(token, r->method->options[k].name))
 			return k;
+		gp_meant_consider(&meant, r->method->options[k].name);
+	}
 	if (token->kind != GP_TOKEN_NAME)
 		bad_syntax(r, "Options are given as name=value, with commas between them.");
+	if (meant.name)
+		snprintf(hint, sizeof(hint), GP_MEANT, meant.name);
 	for (int k = 0; r->method->options[k].name; k++)
-		snprintf(hint + strlen(hint), sizeof(hint) - strlen(hint), k > 0 ? ", %s" : "%s",
+		snprintf(hint + strlen(hint), sizeof(hint) - strlen(hint), k > 0 ? ", %s" : "Options are %s",
 				 r->method->options[k].name);
+	snprintf(hint + strlen(hint), sizeof(hint) - strlen(hint), ".");
 	gp_raise_at(r->lex.env, GP_ERR_SYNTAX, token->position, hint,
 				"method %s has no option \"%.*s\"", r->method->name,
 				token->length > 40 ? 40 : token->length, token->start);
