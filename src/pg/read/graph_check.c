@@ -26,6 +26,20 @@
 /* Columns that a hint lists at most. */
 #define HINT_COLUMNS 10
 
+/* What a column is for: what it holds, and the argument that names it. */
+typedef struct column_use
+{
+	const char *holds;
+	const char *argument;
+} column_use;
+
+static const column_use use_id = {"the ids of the nodes", "id => '...'"};
+static const column_use use_target = {"the labels", "target => '...'"};
+static const column_use use_features = {"features", "features => '{...}'"};
+static const column_use use_src = {"the sources of the edges", "src => '...'"};
+static const column_use use_dst = {"the destinations of the edges", "dst => '...'"};
+static const column_use use_weight = {"the weights of the edges", "weight => '...'"};
+
 /* One column of a table. */
 typedef struct column_ref
 {
@@ -88,9 +102,9 @@ nearest_column(TupleDesc desc, const char *name)
 	return nearest;
 }
 
-/* The hint for a column that is not there: the nearest one, or the list of all. */
+/* What there is in place of a column that is not there: the nearest one, or the list of all. */
 static const char *
-column_hint(TupleDesc desc, const char *name)
+columns_there(TupleDesc desc, const char *name)
 {
 	const char *nearest = nearest_column(desc, name);
 	StringInfoData list;
@@ -140,7 +154,7 @@ require_select(const column_ref *column)
 
 /* Finds a column by name: 42703 with a hint, 42501 when it may not be read. */
 static column_ref
-find_column(Relation rel, const char *name)
+find_column(Relation rel, const char *name, const column_use *use)
 {
 	AttrNumber	attnum = get_attnum(RelationGetRelid(rel), name);
 	column_ref	column;
@@ -150,7 +164,8 @@ find_column(Relation rel, const char *name)
 				(errcode(ERRCODE_UNDEFINED_COLUMN),
 				 errmsg("column \"%s\" of table \"%s\" does not exist", name,
 						RelationGetRelationName(rel)),
-				 errhint("%s", column_hint(RelationGetDescr(rel), name))));
+				 errhint("%s Name the column that holds %s with the argument %s.",
+						 columns_there(RelationGetDescr(rel), name), use->holds, use->argument)));
 	column = column_at(rel, attnum);
 	require_select(&column);
 	return column;
@@ -235,7 +250,7 @@ check_features(Relation nodes, const gnngp_graph_def *def)
 {
 	for (int i = 0; i < def->features.n; i++)
 	{
-		column_ref	column = find_column(nodes, def->features.text[i]);
+		column_ref	column = find_column(nodes, def->features.text[i], &use_features);
 
 		for (int j = 0; j < i; j++)
 			if (strcmp(def->features.text[i], def->features.text[j]) == 0)
@@ -284,8 +299,8 @@ check_sparse(Relation rel, const column_ref *id)
 static void
 check_edges(Relation edges, const gnngp_graph_def *def, const column_ref *id)
 {
-	column_ref	src = find_column(edges, def->src);
-	column_ref	dst = find_column(edges, def->dst);
+	column_ref	src = find_column(edges, def->src, &use_src);
+	column_ref	dst = find_column(edges, def->dst, &use_dst);
 	column_ref	weight;
 
 	check_reference(&src, id);
@@ -294,10 +309,10 @@ check_edges(Relation edges, const gnngp_graph_def *def, const column_ref *id)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("\"src\" and \"dst\" are the same column: \"%s\"", def->src),
-				 errhint("Name the columns of the two ends of an edge.")));
+				 errhint("Name the columns of the two ends of an edge with the arguments src => '...' and dst => '...'.")));
 	if (def->weight == NULL)
 		return;
-	weight = find_column(edges, def->weight);
+	weight = find_column(edges, def->weight, &use_weight);
 	check_number(&weight);
 }
 
@@ -308,10 +323,10 @@ gnngp_check_graph(const gnngp_graph_def *def)
 	Relation	nodes = open_table(def->nodes, "nodes");
 	Relation	edges = open_table(def->edges, "edges");
 	Relation	sparse;
-	column_ref	id = find_column(nodes, def->id_column);
+	column_ref	id = find_column(nodes, def->id_column, &use_id);
 
 	if (def->target != NULL)
-		(void) find_column(nodes, def->target);
+		(void) find_column(nodes, def->target, &use_target);
 	check_features(nodes, def);
 	check_edges(edges, def, &id);
 	if (OidIsValid(def->sparse_features))
