@@ -110,7 +110,9 @@ CREATE TABLE @extschema@.gp_model_catalog (
     predictions_past @extschema@.gp_table[],
     -- packed edges of a refresh, and by what the next one knows them again
     edges_kept @extschema@.gp_table,
-    edges_mark text
+    edges_mark text,
+    -- of the kernel: given or chosen
+    power double precision
 );
 
 CREATE UNIQUE INDEX gp_model_catalog_owner_name

@@ -354,7 +354,7 @@ AS $sql$
         LATERAL (VALUES (1, 'graph', g.name), (2, 'node table', g.nodes::text), (3, 'edge table', g.edges::text), (4, 'target', g.target::text),
                         (5, 'task', m.task),
                         (6, 'kernel', CASE WHEN coalesce(m.asked_method, 'gp') = 'gp' THEN coalesce(m.kernel, m.asked_kernel) END),
-                        (6, 'method', nullif(m.asked_method, 'gp')), (7, 'strategy', m.strategy), (8, 'device', m.device),
+                        (6, 'power of the kernel', CASE WHEN m.power <> 1 THEN m.power::text END), (6, 'method', nullif(m.asked_method, 'gp')), (7, 'strategy', m.strategy), (8, 'device', m.device),
                         (9, 'nodes', coalesce(m.nodes, m.link_nodes)::text), (10, 'edges', coalesce(m.edges, m.link_edges)::text),
                         (11, 'features', nullif(m.features, 0)::text), (12, 'classes', nullif(m.classes, 0)::text), (13, 'labelled', m.labelled::text),
                         (14, 'landmarks', nullif(m.landmarks, 0)::text), (15, 'nugget', round(m.nugget::numeric, 6)::text),

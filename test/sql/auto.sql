@@ -51,6 +51,20 @@ SELECT kernel, alternatives FROM gp_fit('clubs', kernel => 'AUTO', strategy => '
 SELECT kernel, alternatives FROM gp_fit('clubs', kernel => 'laplacian');
 SELECT kernel, alternatives FROM gp_fit('clubs', kernel => 'laplacian', strategy => 'precision');
 
+-- With few labels leave-one-out may choose a power of the kernel, which is told; a refresh tells its own.
+UPDATE member SET known = CASE WHEN id < 80 THEN club END;
+SELECT kernel FROM gp_fit('clubs', kernel => 'gcn');
+SELECT kernel, power > 1 AS chosen FROM gp_models;
+SELECT gnngp_report_summary('clubs') LIKE '%<th>power of the kernel</th><td>' || power || '</td>%' AS reported FROM gp_models;
+UPDATE member SET known = club WHERE id < 320;
+CALL gp_refresh('clubs');
+SELECT kernel, power FROM gp_models;
+SELECT gnngp_report_summary('clubs') LIKE '%power of%' AS reported;
+SELECT kernel FROM gp_fit('clubs', kernel => 'gcn(power=1.5)');
+SELECT kernel, power FROM gp_models;
+SELECT method FROM gp_fit('clubs', method => 'gckm');
+SELECT kernel, method, power FROM gp_models;
+
 -- Lists of neighbours stay sparse beside dense features, and so does what is planned for them.
 CREATE TABLE wide AS SELECT i AS id, ARRAY[sin(i), cos(i), i % 7]::real[] AS x, (i % 3)::text AS kind FROM generate_series(0, 5999) i;
 CREATE TABLE next AS SELECT i AS src, (i * 7 + 3) % 6000 AS dst FROM generate_series(0, 5999) i;

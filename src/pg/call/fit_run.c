@@ -3,6 +3,8 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "access/htup_details.h"
 #include "auto_kernel.h"
 #include "call.h"
@@ -339,6 +341,7 @@ fill_nodes(const gnngp_fit_run *run, gnngp_model *model)
 	fill_settings(run, model);
 	fill_data(run->data, model);
 	fill_posterior(run->fit.posterior, model);
+	model->power = gnngp_method_is_gp(run->settings.method) ? run->fit.posterior->power : NAN;
 	model->seconds = run->seconds;
 	model->peak_bytes = (int64) run->peak;
 }

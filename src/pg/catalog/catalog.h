@@ -141,6 +141,7 @@ typedef struct gnngp_model
 	double		mean_diag;
 	double		jitter;
 	bool		exact_diagonal;
+	double		power;			/* of the kernel: given or chosen; NaN with a method other than gp */
 	int64		live_bytes;		/* of the part "live"; 0 without one */
 	Oid			predictions;	/* the table that has those of all nodes; InvalidOid where they are in blocks */
 	Oid			edges_kept;		/* a table of packed edges, of a model that was looked up */

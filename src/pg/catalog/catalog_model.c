@@ -99,6 +99,7 @@ static const model_column columns[] = {
 	LATER("asked_live", BOOLOID, settings.live, "false"),
 	LATER("live_bytes", INT8OID, live_bytes, "0"),
 	LATER("predictions", REGCLASSOID, predictions, "NULL"),
+	LATER("power", FLOAT8OID, power, "NULL"),
 };
 
 #define NCOLUMNS ((int) lengthof(columns))
