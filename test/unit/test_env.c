@@ -152,6 +152,7 @@ host_notice(gp_env *env, const char *message, const char *hint)
 
 	host->notices++;
 	snprintf(host->notice, sizeof(host->notice), "%s", message);
+	snprintf(host->notice_hint, sizeof(host->notice_hint), "%s", hint ? hint : "");
 }
 
 /* Keeps a resource until the environment ends. */

@@ -59,6 +59,7 @@ typedef struct test_host
 	char		hint[1024];
 	int			notices;
 	char		notice[1024];
+	char		notice_hint[1024];
 } test_host;
 
 /* Makes an environment. */

@@ -65,6 +65,14 @@ extern gp_csr *gp_graph_lists(gp_env *env, const gp_graph *graph, gp_type type);
 /* W as a sparse matrix of double, or W + W' for a directed graph (walks.c). */
 extern gp_csr *gp_graph_symmetric(gp_env *env, const gp_graph *graph);
 
+/*
+ * What stands for the component of each of n nodes, one of its nodes, by the rows of a matrix or
+ * graph; weights of 0 join nothing, NULL: all are 1.  Unless it is directed each edge is in both
+ * rows, columns ascending.  The caller owns the result (components.c).
+ */
+extern int32_t *gp_graph_components(gp_env *env, int64_t n, const int64_t *start, const int32_t *col,
+							  const double *weight, bool directed);
+
 /* A new stamp for the content of a sparse matrix. */
 extern uint64_t gp_csr_stamp(void);
 

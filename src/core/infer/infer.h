@@ -112,6 +112,9 @@ typedef enum gp_metric
 	GP_METRICS
 } gp_metric;
 
+/* Tells of nodes in components without a label, where they are many; program NULL: of a method (apart.c). */
+extern void gp_tell_apart(gp_env *env, const gp_problem *problem);
+
 /* The name of a figure, as users see it. */
 extern const char *gp_metric_name(gp_metric metric);
 

@@ -60,37 +60,6 @@ gp_probe_colours(gp_env *env, const gp_csr *s, const int32_t *node, int64_t n, i
 	return colour;
 }
 
-/* The representative of a node's component so far. */
-static int32_t
-find_root(int32_t *parent, int32_t i)
-{
-	while (parent[i] != i)
-		i = parent[i] = parent[parent[i]];
-	return i;
-}
-
-/* Joins the components that edges connect. */
-static void
-join_components(gp_env *env, const gp_csr *s, int32_t *parent)
-{
-	const double *weight = s->value;
-	int64_t		next = 0;
-
-	for (int64_t i = 0; i < s->rows; i++)
-	{
-		gp_look(env, i, &next);
-		parent[i] = (int32_t) i;
-	}
-	next = 0;
-	for (int64_t i = 0; i < s->rows; i++)
-	{
-		gp_look(env, s->start[i], &next);
-		for (int64_t k = s->start[i]; k < s->start[i + 1] && s->col[k] < i; k++)
-			if (weight[k] > 0.0)
-				parent[find_root(parent, s->col[k])] = find_root(parent, (int32_t) i);
-	}
-}
-
 /*
  * Labels of which no other label can know anything: without theirs the posterior mean is
  * exactly 0, and rounding must not hint at the class.
@@ -99,17 +68,15 @@ bool *
 gp_probe_alone(gp_env *env, const gp_csr *s, const int32_t *labelled, int64_t n)
 {
 	bool	   *alone = gp_alloc_figures(env, n, sizeof(bool));
-	int32_t    *parent = gp_alloc_figures(env, s->rows, sizeof(int32_t));
+	int32_t    *component = gp_graph_components(env, s->rows, s->start, s->col, s->value, false);
 	int32_t    *labels = env->dry ? gp_alloc_figures(env, s->rows, sizeof(int32_t)) :
 		gp_alloc_zero(env, s->rows, sizeof(int32_t));
 
-	if (!env->dry)
-		join_components(env, s, parent);
 	for (int64_t k = 0; k < n && !env->dry; k++)
-		labels[find_root(parent, labelled[k])]++;
+		labels[component[labelled[k]]]++;
 	for (int64_t k = 0; k < n && !env->dry; k++)
-		alone[k] = labels[find_root(parent, labelled[k])] == 1;
+		alone[k] = labels[component[labelled[k]]] == 1;
 	gp_free(env, labels);
-	gp_free(env, parent);
+	gp_free(env, component);
 	return alone;
 }

@@ -222,6 +222,16 @@ fit_method(gnngp_fit_run *run, gnngp_run *compute)
 	return fit;
 }
 
+/* Tells of nodes that no label reaches, once for all kernels that were tried. */
+static void
+tell_apart(gnngp_fit_run *run, gp_env *env)
+{
+	gp_problem	problem;
+
+	gnngp_problem_init(&problem, run->data, run->fit.kernel ? gnngp_compile_kernel(env, run->fit.kernel) : NULL, &run->settings);
+	gp_tell_apart(env, &problem);
+}
+
 /* Fits the node part. */
 static void
 compute_nodes(gnngp_fit_run *run, gnngp_run *compute)
@@ -229,6 +239,7 @@ compute_nodes(gnngp_fit_run *run, gnngp_run *compute)
 	run->fit = gnngp_method_is_gp(run->settings.method) ?
 		gnngp_fit_kernel(compute, run->data, &run->settings) :
 		fit_method(run, compute);
+	tell_apart(run, compute->env);
 	run->peak = compute->env->peak;
 	run->seconds = run->read_seconds + take_lap(run);
 }

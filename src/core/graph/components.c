@@ -1,0 +1,61 @@
+/*
+ * components.c - which nodes are joined by some path.
+ *
+ * A node stands for its component; edges join those of their ends, and the ways to them
+ * are halved as they are gone (Tarjan and van Leeuwen 1984).
+ */
+#include "graph.h"
+
+/* What stands for the component of a node so far. */
+static int32_t
+find_root(int32_t *parent, int32_t i)
+{
+	while (parent[i] != i)
+		i = parent[i] = parent[parent[i]];
+	return i;
+}
+
+/* Joins what the edges of each row join. */
+static void
+join_rows(gp_env *env, int64_t n, const int64_t *start, const int32_t *col, const double *weight,
+		  bool directed, int32_t *parent)
+{
+	int64_t		next = 0;
+
+	for (int64_t i = 0; i < n; i++)
+	{
+		gp_look(env, start[i] + i, &next);
+		for (int64_t k = start[i]; k < start[i + 1]; k++)
+		{
+			if (!directed && col[k] >= i)
+				break;
+			if (weight == NULL || weight[k] > 0.0)
+				parent[find_root(parent, col[k])] = find_root(parent, (int32_t) i);
+		}
+	}
+}
+
+/* What stands for each node's component. */
+int32_t *
+gp_graph_components(gp_env *env, int64_t n, const int64_t *start, const int32_t *col, const double *weight,
+			  bool directed)
+{
+	int32_t    *parent = gp_alloc_figures(env, n, sizeof(int32_t));
+	int64_t		next = 0;
+
+	if (env->dry)
+		return parent;
+	for (int64_t i = 0; i < n; i++)
+	{
+		gp_look(env, i, &next);
+		parent[i] = (int32_t) i;
+	}
+	join_rows(env, n, start, col, weight, directed, parent);
+	next = 0;
+	for (int64_t i = 0; i < n; i++)
+	{
+		gp_look(env, i, &next);
+		parent[i] = find_root(parent, (int32_t) i);
+	}
+	return parent;
+}
