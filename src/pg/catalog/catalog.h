@@ -276,7 +276,7 @@ typedef struct gnngp_identity
 
 /*
  * Becomes a role that can do nothing but what the statements say, on a level of settings of its own; the same with
- * search_path pinned and row security on; and the user before again.
+ * search_path pinned and row security on; and the user before again (identity.c).
  */
 extern gnngp_identity gnngp_become(Oid role);
 extern gnngp_identity gnngp_become_owner(Oid owner);

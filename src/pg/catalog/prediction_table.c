@@ -21,40 +21,8 @@
 #include "miscadmin.h"
 #include "storage/lmgr.h"
 #include "utils/builtins.h"
-#include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
-
-/* Becomes a role; what it pins is set back with it. */
-gnngp_identity
-gnngp_become(Oid role)
-{
-	gnngp_identity saved;
-
-	GetUserIdAndSecContext(&saved.user, &saved.context);
-	SetUserIdAndSecContext(role, saved.context | SECURITY_RESTRICTED_OPERATION);
-	saved.level = NewGUCNestLevel();
-	return saved;
-}
-
-/* Becomes the owner of a model's table. */
-gnngp_identity
-gnngp_become_owner(Oid owner)
-{
-	gnngp_identity saved = gnngp_become(owner);
-
-	gnngp_pin("search_path", "pg_catalog, pg_temp");
-	gnngp_pin("row_security", "on");
-	return saved;
-}
-
-/* Becomes the user again who was there before. */
-void
-gnngp_become_again(const gnngp_identity *saved)
-{
-	AtEOXact_GUC(false, saved->level);
-	SetUserIdAndSecContext(saved->user, saved->context);
-}
 
 /* The name of a table in a statement; NULL when there is none, or it is no longer a table of the owner's. */
 static const char *
