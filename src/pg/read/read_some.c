@@ -13,43 +13,16 @@
 #include "access/table.h"
 #include "access/xact.h"
 #include "catalog/pg_index.h"
-#include "core/base/places.h"
 #include "miscadmin.h"
 #include "pg/host/host.h"
-#include "read_ids.h"
+#include "read_met.h"
 #include "utils/acl.h"
-#include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/hsearch.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/syscache.h"
-
-/* A node that was met. */
-typedef struct met_node
-{
-	int64		key;
-	char	   *text;
-	int32		row;			/* of the node table, as it came; -1: not seen */
-	int32		number;			/* at the end */
-	double		degree;			/* where it alone was read of the edges; else below 0 */
-} met_node;
-
-/* An edge that was read. */
-typedef struct met_edge
-{
-	int32		src;
-	int32		dst;
-	double		weight;
-} met_edge;
-
-/* A place of the table of nodes. */
-typedef struct met_place
-{
-	int64		key;
-	int64		node;			/* -1: free */
-} met_place;
 
 /* An integer id that was looked up, for the next row: tables often stand in the order of one end. */
 typedef struct last_id
@@ -63,20 +36,12 @@ typedef struct some_state
 {
 	gnngp_reader *r;
 	gp_env	   *env;
+	gnngp_met	met;
 	MemoryContext context;
-	gp_places	places;			/* of the nodes, by their keys */
-	met_place  *at;				/* what is at each place */
-	met_node   *node;
-	int64		nnodes;
-	int64		room;
-	met_edge   *edge;
-	int64		nedges;
-	int64		edge_room;
 	int64		first;			/* of the nodes of this round */
 	int64		last;			/* behind them */
 	gnngp_query nodes;
 	gnngp_feature_part *features;
-	int64		nrows;
 	gnngp_query ends[2];		/* edges by src, and by dst */
 	gnngp_column end[2];
 	Oid			end_base[2];
@@ -90,87 +55,12 @@ typedef struct some_state
 	bool		counted;		/* some nodes have a degree */
 } some_state;
 
-/* The place of a node, or the free one where it belongs. */
-static uint64
-find_place(some_state *s, int64 key, const char *text, int length)
-{
-	uint64		place = gp_first_place(&s->places, (uint64) key);
-
-	for (; s->at[place].node >= 0; place = gp_next_place(&s->places, place))
-	{
-		const char *other;
-
-		if (s->at[place].key != key)
-			continue;
-		other = text ? s->node[s->at[place].node].text : NULL;
-		if (text == NULL || (strncmp(other, text, length) == 0 && other[length] == '\0'))
-			break;
-	}
-	return place;
-}
-
-/* Makes room for twice as many nodes. */
-static void
-grow(some_state *s)
-{
-	s->room = s->room ? 2 * s->room : 256;
-	s->node = gp_realloc_array(s->env, s->node, s->room, sizeof(met_node));
-	gp_free(s->env, s->at);
-	s->places = gp_places_open(s->env, 2 * (uint64) s->room);
-	s->at = gp_alloc_array(s->env, 2 * s->room, sizeof(met_place));
-	memset(s->at, -1, 2 * s->room * sizeof(met_place));
-	for (int64 i = 0; i < s->nnodes; i++)
-	{
-		uint64		place = gp_first_place(&s->places, (uint64) s->node[i].key);
-
-		CHECK_FOR_INTERRUPTS();
-		while (s->at[place].node >= 0)
-			place = gp_next_place(&s->places, place);
-		s->at[place] = (met_place) {s->node[i].key, i};
-	}
-}
-
-/* The number of a node, which is met now if it was not before. */
-static int32
-meet(some_state *s, int64 key, const char *text, int length)
-{
-	uint64		place;
-	met_node   *node;
-
-	if (s->nnodes == s->room)
-		grow(s);
-	place = find_place(s, key, text, length);
-	if (s->at[place].node >= 0)
-		return (int32) s->at[place].node;
-	s->at[place] = (met_place) {key, s->nnodes};
-	node = &s->node[s->nnodes];
-	*node = (met_node) {.key = key,.row = -1,.number = -1,.degree = -1.0};
-	if (text)
-	{
-		node->text = gp_alloc(s->env, length + 1);
-		memcpy(node->text, text, length);
-		node->text[length] = '\0';
-	}
-	return (int32) s->nnodes++;
-}
-
 /* The number of the node of a datum, if it is of this round; else -1. */
 static int32
 find_datum(some_state *s, Datum value, Oid base)
 {
-	const char *text = NULL;
-	int			length = 0;
-	int64		key;
-	int32		number;
+	int32		number = gnngp_met_find(&s->met, value, base);
 
-	if (s->r->integer_ids)
-		key = gnngp_integer_datum(value, base);
-	else
-	{
-		text = gnngp_id_datum_text(s->r, value, &length);
-		key = gnngp_text_key(text, length);
-	}
-	number = (int32) s->at[find_place(s, key, text, length)].node;
 	return number >= s->first && number < s->last ? number : -1;
 }
 
@@ -189,67 +79,28 @@ find_end(some_state *s, int end, Datum value)
 	return last->number;
 }
 
-/* The number of the node of a datum, met now if it was not before. */
-static int32
-meet_datum(some_state *s, Datum value, Oid base)
-{
-	const char *text;
-	int			length;
-
-	if (s->r->integer_ids)
-		return meet(s, gnngp_integer_datum(value, base), NULL, 0);
-	text = gnngp_id_datum_text(s->r, value, &length);
-	return meet(s, gnngp_text_key(text, length), text, length);
-}
-
-/* An array of the ids of some nodes that were met; of rows alone where only these are wanted. */
-static Datum
-id_array(some_state *s, int64 first, int64 last, bool rows)
-{
-	Oid			base = s->r->integer_ids ? INT8OID : s->r->id.base;
-	Datum	   *value = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(Datum) * Max(last - first, 1));
-	int16		length;
-	bool		by_value;
-	char		align;
-	Oid			input;
-	Oid			ioparam;
-	int			n = 0;
-
-	get_typlenbyvalalign(base, &length, &by_value, &align);
-	getTypeInputInfo(base, &input, &ioparam);
-	for (int64 i = first; i < last; i++)
-	{
-		CHECK_FOR_INTERRUPTS();
-		if (rows && s->node[i].row < 0)
-			continue;
-		value[n++] = s->r->integer_ids ? Int64GetDatum(s->node[i].key) :
-			OidInputFunctionCall(input, s->node[i].text, ioparam, -1);
-	}
-	return PointerGetDatum(construct_array(value, n, base, length, by_value, align));
-}
-
 /* Takes a row of the node table. */
 static void
 node_row(void *state, const Datum *values, const bool *nulls)
 {
 	some_state *s = state;
 	int32		number;
-	met_node   *node;
+	gnngp_met_node *node;
 
 	if (nulls[0])
 		return;
-	number = s->all ? meet_datum(s, values[0], s->r->id.base) : find_datum(s, values[0], s->r->id.base);
+	number = s->all ? gnngp_meet_datum(&s->met, values[0], s->r->id.base) : find_datum(s, values[0], s->r->id.base);
 	/* What is equal by the type's rules and has another text was not asked for. */
 	if (number < 0)
 		return;
-	node = &s->node[number];
+	node = &s->met.node[number];
 	if (node->row >= 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNIQUE_VIOLATION),
 				 errmsg("column \"%s\" of table \"%s\" repeats the node %s", s->r->id.name, s->r->nodes.name,
 						node->text ? node->text : psprintf(INT64_FORMAT, node->key)),
 				 errhint("Ids must be unique.")));
-	node->row = (int32) s->nrows++;
+	node->row = (int32) s->met.nrows++;
 	if (s->features)
 		gnngp_take_features(s->features, node->row, (gnngp_row_id) {node->key, node->text}, values + 1, nulls + 1);
 }
@@ -273,7 +124,7 @@ edge_weight(const some_state *s, Datum value, bool null)
 static bool
 has_row(const some_state *s, int32 number)
 {
-	return number >= 0 && s->node[number].row >= 0;
+	return number >= 0 && s->met.node[number].row >= 0;
 }
 
 /* Takes a row of the edge table, unless another query has had it. */
@@ -281,46 +132,17 @@ static void
 edge_row(void *state, const Datum *values, const bool *nulls)
 {
 	some_state *s = state;
-	met_edge   *edge;
 	int32		src,
 				dst;
 
 	if (nulls[0] || nulls[1] || (!s->all && !has_row(s, find_end(s, s->by_dst, values[s->by_dst]))))
 		return;
-	src = meet_datum(s, values[0], s->end_base[0]);
-	dst = meet_datum(s, values[1], s->end_base[1]);
+	src = gnngp_meet_datum(&s->met, values[0], s->end_base[0]);
+	dst = gnngp_meet_datum(&s->met, values[1], s->end_base[1]);
 	/* By src: not where dst was in a round before.  By dst: not where src was in one, or is in this one. */
-	if (s->by_dst ? src < s->last && s->node[src].row >= 0 : dst < s->first && s->node[dst].row >= 0)
+	if (s->by_dst ? src < s->last && s->met.node[src].row >= 0 : dst < s->first && s->met.node[dst].row >= 0)
 		return;
-	if (s->nedges == s->edge_room)
-	{
-		s->edge_room = s->edge_room ? 2 * s->edge_room : 1024;
-		s->edge = gp_realloc_array(s->env, s->edge, s->edge_room, sizeof(met_edge));
-	}
-	edge = &s->edge[s->nedges++];
-	edge->src = src;
-	edge->dst = dst;
-	edge->weight = s->weighted ? edge_weight(s, values[2], nulls[2]) : 1.0;
-}
-
-/* A key for the other end of an edge; 0 where both ends are one. */
-static uint64
-other_end(some_state *s, int32 near, Datum value, Oid base)
-{
-	const met_node *node = &s->node[near];
-	const char *text;
-	int			length;
-	int64		key;
-
-	if (s->r->integer_ids)
-	{
-		key = gnngp_integer_datum(value, base);
-		return key == node->key ? 0 : gp_hash((uint64) key) | 1;
-	}
-	text = gnngp_id_datum_text(s->r, value, &length);
-	key = gnngp_text_key(text, length);
-	return key == node->key && strncmp(node->text, text, length) == 0 && node->text[length] == '\0' ? 0 :
-		gp_hash((uint64) key) | 1;
+	gnngp_met_add_edge(&s->met, src, dst, s->weighted ? edge_weight(s, values[2], nulls[2]) : 1.0);
 }
 
 /* Counts a row of the edge table for the degree of one end; repeated edges count once without weights. */
@@ -337,11 +159,11 @@ degree_row(void *state, const Datum *values, const bool *nulls)
 	near = find_end(s, 1 - far, values[1 - far]);
 	if (!has_row(s, near))
 		return;
-	key = other_end(s, near, values[far], s->end_base[far]);
+	key = gnngp_met_other_end(&s->met, near, values[far], s->end_base[far]);
 	if (key == 0)
 		return;
 	if (s->weighted)
-		s->node[near].degree += edge_weight(s, values[2], nulls[2]);
+		s->met.node[near].degree += edge_weight(s, values[2], nulls[2]);
 	else
 		gp_tally_add(s->tally, near - (int32) s->first, key);
 }
@@ -442,7 +264,7 @@ advise_index(const gnngp_table *table, const gnngp_column *column, const gnngp_c
 static void
 read_edges(some_state *s, gnngp_row_fn row, int first)
 {
-	Datum		ids = id_array(s, s->first, s->last, true);
+	Datum		ids = gnngp_met_ids(&s->met, s->first, s->last, true);
 	bool		both;
 
 	s->end_row = row;
@@ -464,8 +286,8 @@ put_degrees(some_state *s)
 
 	gp_tally_close(s->tally, s->last - s->first, count);
 	for (int64 i = s->first; i < s->last; i++)
-		if (s->node[i].row >= 0)
-			s->node[i].degree = count[i - s->first];
+		if (s->met.node[i].row >= 0)
+			s->met.node[i].degree = count[i - s->first];
 	gp_free(s->env, count);
 }
 
@@ -475,8 +297,8 @@ read_degrees(some_state *s)
 {
 	s->counted = true;
 	for (int64 i = s->first; i < s->last; i++)
-		if (s->node[i].row >= 0)
-			s->node[i].degree = 0.0;
+		if (s->met.node[i].row >= 0)
+			s->met.node[i].degree = 0.0;
 	s->tally = s->weighted ? NULL : gp_tally_open(s->env);
 	read_edges(s, degree_row, s->r->def->directed ? 1 : 0);
 	if (s->tally)
@@ -489,7 +311,7 @@ read_round(some_state *s, gnngp_rim edges)
 {
 	MemoryContext old = MemoryContextSwitchTo(s->context);
 
-	s->nodes.array = id_array(s, s->first, s->last, false);
+	s->nodes.array = gnngp_met_ids(&s->met, s->first, s->last, false);
 	gnngp_query_run(&s->nodes, s->env, s->r->row_context, node_row, s, GP_PHASE_NODES, 0);
 	if (edges == GNNGP_RIM_EDGES)
 		read_edges(s, edge_row, 0);
@@ -511,86 +333,16 @@ read_all(some_state *s)
 static void
 read_rounds(some_state *s, int hops, gnngp_rim rim)
 {
-	for (int hop = 0; hop <= hops && s->last < s->nnodes; hop++)
+	for (int hop = 0; hop <= hops && s->last < s->met.nnodes; hop++)
 	{
 		s->first = s->last;
-		s->last = s->nnodes;
+		s->last = s->met.nnodes;
 		read_round(s, hop < hops ? GNNGP_RIM_EDGES : rim);
 	}
 	/* Behind the queries, which tell who may not know of these tables. */
 	advise_index(&s->r->nodes, &s->r->id, NULL);
 	for (int k = 0; k < 2; k++)
 		advise_index(&s->r->edges, &s->end[k], &s->end[1 - k]);
-}
-
-/* Compares two nodes that were met, by the order of ids. */
-static int
-compare_met(const void *a, const void *b, void *arg)
-{
-	const some_state *s = arg;
-	const met_node *x = &s->node[*(const int32 *) a];
-	const met_node *y = &s->node[*(const int32 *) b];
-
-	if (x->key != y->key)
-		return x->key < y->key ? -1 : 1;
-	return x->text ? strcmp(x->text, y->text) : 0;
-}
-
-/* Numbers the nodes that were read by their ids, and then the others; the node of each row. */
-static int32 *
-number_nodes(some_state *s, gnngp_ids *ids)
-{
-	int32	   *order = gp_alloc_array(s->env, Max(s->nrows, 1), sizeof(int32));
-	int32	   *node_of_row = gp_alloc_array(s->env, Max(s->nrows, 1), sizeof(int32));
-	int64		n = 0;
-
-	for (int64 i = 0; i < s->nnodes; i++)
-		if (s->node[i].row >= 0)
-			order[n++] = (int32) i;
-	gnngp_sort(order, n, sizeof(int32), compare_met, s);
-	ids->n = n;
-	ids->key = gp_alloc_array(s->env, s->nnodes, sizeof(int64));
-	ids->text = ids->integer ? NULL : gp_alloc_array(s->env, s->nnodes, sizeof(char *));
-	for (int64 i = 0; i < n; i++)
-	{
-		s->node[order[i]].number = (int32) i;
-		node_of_row[s->node[order[i]].row] = (int32) i;
-	}
-	for (int64 i = 0; i < s->nnodes; i++)
-		if (s->node[i].row < 0)
-			s->node[i].number = (int32) n++;
-	for (int64 i = 0; i < s->nnodes; i++)
-	{
-		const met_node *node = &s->node[i];
-
-		ids->key[node->number] = node->key;
-		if (!ids->integer)
-			ids->text[node->number] = node->text;
-	}
-	gp_free(s->env, order);
-	return node_of_row;
-}
-
-/* The graph of the edges that were read. */
-static gp_graph *
-build_graph(some_state *s)
-{
-	gp_edges   *edges = gp_edges_create(s->env, s->nnodes, s->r->def->directed, s->weighted);
-	gp_graph   *graph;
-
-	for (int64 e = 0; e < s->nedges; e++)
-	{
-		const met_edge *edge = &s->edge[e];
-
-		gp_edges_add(edges, 1, &s->node[edge->src].number, &s->node[edge->dst].number,
-					 s->weighted ? &edge->weight : NULL);
-	}
-	graph = gp_graph_build(edges);
-	if (s->counted)
-		graph->degree = gp_alloc_array(s->env, s->nnodes, sizeof(double));
-	for (int64 i = 0; s->counted && i < s->nnodes; i++)
-		graph->degree[s->node[i].number] = s->node[i].degree;
-	return graph;
 }
 
 /* Raises for a node that is given twice, or that is not there. */
@@ -601,7 +353,7 @@ find_wanted(some_state *s, int64 n)
 
 	for (int64 i = 0; i < n; i++)
 	{
-		const met_node *node = &s->node[i];
+		const gnngp_met_node *node = &s->met.node[i];
 
 		if (node->row < 0)
 			ereport(ERROR,
@@ -619,7 +371,7 @@ static void
 meet_wanted(some_state *s, const gnngp_wanted *wanted, int64 n)
 {
 	for (int64 i = 0; i < n; i++)
-		if (meet(s, wanted[i].key, wanted[i].text, wanted[i].length) != i)
+		if (gnngp_meet(&s->met, wanted[i].key, wanted[i].text, wanted[i].length) != i)
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errmsg("node %s is given twice", wanted[i].text ? pnstrdup(wanted[i].text, wanted[i].length) :
@@ -634,11 +386,11 @@ read_features(some_state *s, gnngp_sparse_part *sparse, int32 *node_of_row)
 	gnngp_reader *r = s->r;
 	int64		dims = r->dims;
 
-	if (s->features && s->nrows > 0)
+	if (s->features && s->met.nrows > 0)
 		gnngp_finish_features(s->features, node_of_row);
 	if (sparse)
 	{
-		r->some_ids = id_array(s, 0, s->nnodes, true);
+		r->some_ids = gnngp_met_ids(&s->met, 0, s->met.nnodes, true);
 		gnngp_idmap_build(s->env, &r->map, &r->data->ids);
 		gnngp_read_sparse(sparse);
 		gnngp_idmap_free(s->env, &r->map);
@@ -665,10 +417,10 @@ read_graph(some_state *s, const gnngp_wanted *wanted, int64 n, int hops, gnngp_r
 		read_all(s);
 	else
 		read_rounds(s, hops, rim);
-	node_of_row = number_nodes(s, &r->data->ids);
+	node_of_row = gnngp_met_number(&s->met, &r->data->ids);
 	some->wanted = find_wanted(s, n);
 	read_features(s, sparse, node_of_row);
-	some->graph = build_graph(s);
+	some->graph = gnngp_met_graph(&s->met, s->weighted, s->counted);
 	some->ids = r->data->ids;
 	some->features = r->data->features;
 	return some;
@@ -716,7 +468,7 @@ gnngp_some *
 gnngp_read_some(gp_env *env, const gnngp_graph_def *graph, const gnngp_wanted *wanted, int64 n, int hops,
 				gnngp_rim rim, int64 dims, const double *moments)
 {
-	some_state	s = {.env = env,.all = hops == GNNGP_ALL_HOPS};
+	some_state	s = {.env = env,.met = {.env = env},.all = hops == GNNGP_ALL_HOPS};
 	gnngp_reader r;
 	gnngp_some *some;
 	ErrorContextCallback rights;
@@ -733,7 +485,7 @@ gnngp_read_some(gp_env *env, const gnngp_graph_def *graph, const gnngp_wanted *w
 	r.some = true;
 	r.dims = dims;
 	r.moments = moments;
-	s.r = &r;
+	s.r = s.met.r = &r;
 	s.context = AllocSetContextCreate(CurrentMemoryContext, "gnngp round", ALLOCSET_DEFAULT_SIZES);
 	rights = (ErrorContextCallback) {.previous = error_context_stack,.callback = hint_grants,.arg = missing_grants(&r)};
 	if (rights.arg)
