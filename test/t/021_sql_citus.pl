@@ -127,7 +127,7 @@ $log = substr slurp_file($node->logfile), $offset;
 is(scalar(() = $log =~ /performing repartitioned INSERT/g), 6, 'edges, copies of edges and nodes, what two statements solve, and predictions are moved between servers');
 unlike($log, qr/Collecting INSERT/, 'and nothing is collected');
 unlike($log, qr/pull to coordinator|generating subplan/i, 'and no more');
-like($node->safe_psql('postgres', q{SELECT reason FROM gp_estimate('spread', 'laplacian', 'sql')}), qr/^12 statements on 8 parts /, 'gp_estimate knows the statements');
+like($node->safe_psql('postgres', q{SELECT reason FROM gp_estimate('spread', 'laplacian', 'sql')}), qr/^11 statements on 8 parts /, 'gp_estimate knows the statements');
 
 # What is kept serves all that reads a model; a refresh goes the same way.
 is(outcome(q{SELECT count(*) FROM gp_loo('s')}), 'done', 'gp_loo reads it');

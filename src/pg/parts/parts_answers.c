@@ -149,14 +149,16 @@ take_number(void *state, const Datum *values, const bool *nulls)
 	*(int64 *) state = nulls[0] ? 0 : DatumGetInt64(values[0]);
 }
 
-/* Counts the rows that got the prior. */
+/* Counts the rows that got the prior, where some may have: those of a factor. */
 static void
-count_priors(gnngp_parts *p, const char *table, gp_posterior *out)
+count_priors(gnngp_parts *p, const gnngp_part_rows *rows, const char *table, gp_posterior *out)
 {
 	Oid			type = INT8OID;
 	int64		n = 0;
 	gnngp_place_taker taker = {take_number, &n, 1, &type};
 
+	if (!rows->layout[0].present)
+		return;
 	gnngp_place_query(&p->place, psprintf("SELECT pg_catalog.count(*) FROM %s AS t WHERE %s", table, gnngp_packed_is_prior("t.packed")), 0, NULL, NULL, &taker);
 	if (!p->listed)
 		out->no_kernel = (int32) n;
@@ -185,7 +187,7 @@ fill_table(gnngp_parts *p, const gnngp_part_rows *rows, gp_posterior *out)
 	if (!p->listed && p->place.rows != p->n)
 		gnngp_matrix_refuse("A row is missing.");
 	gnngp_place_count_statement(&p->place, query);
-	count_priors(p, table, out);
+	count_priors(p, rows, table, out);
 }
 
 /* ---- to here ---- */
