@@ -129,7 +129,7 @@ make_worker(gp_env *host, size_t room)
 	return w;
 }
 
-/* So many threads, each with memory for a piece; NULL where the limit has no room for two, or BLAS is not for several. */
+/* So many threads, each with memory for a piece; NULL where the limit has no room for one, or BLAS is not for several. */
 gp_crew *
 gp_crew_open(gp_env *host, int threads, size_t room)
 {
@@ -143,7 +143,7 @@ gp_crew_open(gp_env *host, int threads, size_t room)
 		threads = (int) gp_min64(threads, (int64_t) (left / gp_alloc_size(room)));
 	}
 	gp_blas_load(host);
-	if (threads < 2 || !gp_blas_shared())
+	if (threads < 1 || (threads > 1 && !gp_blas_shared()))
 		return NULL;
 	crew = gp_alloc_zero(host, 1, sizeof(gp_crew));
 	crew->host = host;

@@ -181,7 +181,7 @@ extern gp_device *gp_device_cpu(gp_env *env, int threads);
 typedef struct gp_crew gp_crew;
 typedef void (*gp_crew_work) (void *job, gp_device *dev, int worker, int64_t piece);
 
-/* So many threads with so many bytes each, fewer where the limit asks for it; NULL where not even two have room. */
+/* So many threads with so many bytes each, fewer where the limit asks for it; NULL where none has room. */
 extern gp_crew *gp_crew_open(gp_env *host, int threads, size_t room);
 extern int	gp_crew_size(const gp_crew *crew);
 

@@ -33,16 +33,19 @@ product_moments(const gp_link_model *model, int32_t i, int32_t j, double *out, d
 	*out = model->offset + model->scale * mean;
 }
 
-/* Score and variance of a pair. */
+/* Score and variance of a pair; without directions the lesser end comes first, so that both ways round have the same bits. */
 static void
 moments(const gp_link_model *model, gp_link_reach *room, int32_t i, int32_t j, double *score, double *variance)
 {
+	bool		turn = !model->graph->directed && i > j;
+	int32_t		first = turn ? j : i;
+	int32_t		second = turn ? i : j;
 	double		mean;
 
 	if (model->point)
-		gp_link_reach_moments(model, room, i, j, &mean, variance);
+		gp_link_reach_moments(model, room, first, second, &mean, variance);
 	else
-		product_moments(model, i, j, &mean, variance);
+		product_moments(model, first, second, &mean, variance);
 	*score = mean / sqrt(1.0 + M_PI * *variance / 8.0);
 }
 

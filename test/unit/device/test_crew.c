@@ -85,7 +85,8 @@ check_pieces(gp_env *env)
 	task		t = {.hungry = -1, .wrong = -1};
 	int			alone = 0;
 
-	ok(run(env, 3, &t), "every piece is done");
+	ok(run(env, 1, &t), "every piece is done by one thread");
+	ok(run(env, 3, &t), "and by several");
 	for (int k = 0; k < PIECES; k++)
 		alone += t.alone[k];
 	is_int(alone, 0, "by threads with memory of their own");
@@ -128,6 +129,10 @@ check_limit(gp_env *env)
 	is_int(gp_crew_size(crew), 2, "half of the memory that is left decides how many threads there are");
 	gp_crew_close(crew);
 	env->limit = env->used + 3 * ROOM;
+	crew = gp_crew_open(env, 8, ROOM);
+	is_int(gp_crew_size(crew), 1, "one has memory that was allocated before, too");
+	gp_crew_close(crew);
+	env->limit = env->used + ROOM;
 	ok(gp_crew_open(env, 8, ROOM) == NULL, "where there is too little there are none");
 }
 

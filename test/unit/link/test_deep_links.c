@@ -282,7 +282,8 @@ check_posterior(gp_env *env)
 {
 	float		row[6] = {0.5f, -1.0f, 2.0f, 1.5f, 0.25f, -0.5f};
 	float		variance[6] = {0.1f, 0.5f, 0.0f, 0.3f, 0.2f, 1.0f};
-	gp_link_model m = {.method = GP_LINK_DEEP,.width = 3,.row = row,.row_variance = variance,.offset = -0.3,
+	gp_graph	graph = {.nodes = 2};
+	gp_link_model m = {.method = GP_LINK_DEEP,.graph = &graph,.width = 3,.row = row,.row_variance = variance,.offset = -0.3,
 	.scale = 0.7,.intercept = 0.1,.slope = 1.5};
 	gp_link_row out = {.src = 0,.dst = 1};
 	gp_link_row back = {.src = 1,.dst = 0};
@@ -327,7 +328,8 @@ check_inducing_posterior(gp_env *env, float spread, double tolerance)
 	int32_t		pair[6] = {0, 1, 0, 2, 1, 2};
 	double		alpha[3] = {0.5, -0.3, 1.2};
 	double		taken[9] = {0.3, 0.1, 0.0, 0.1, 0.4, -0.1, 0.0, -0.1, 0.2};
-	gp_link_model m = {.method = GP_LINK_DEEP,.width = 2,.row = row,.row_variance = variance,.offset = -0.3,
+	gp_graph	graph = {.nodes = 3};
+	gp_link_model m = {.method = GP_LINK_DEEP,.graph = &graph,.width = 2,.row = row,.row_variance = variance,.offset = -0.3,
 	.scale = 0.7,.intercept = 0.1,.slope = 1.5,.m = 3,.points = 3,.point = point,.inducing = pair,.alpha = alpha,.taken = taken};
 	gp_link_row out = {.src = 0,.dst = 1};
 	gp_link_row back = {.src = 1,.dst = 0};
