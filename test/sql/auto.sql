@@ -47,6 +47,16 @@ SELECT loo_score > ALL (SELECT value::float8 FROM jsonb_each(alternatives) WHERE
 SELECT strategy, kernel FROM gp_fit('clubs', strategy => 'precision');
 SELECT kernel, alternatives FROM gp_fit('clubs', kernel => 'AUTO', strategy => 'exact', nugget => 0.2);
 
+-- Labels that leave-one-out finds, all of them, leave a doubt.
+CREATE TABLE village AS SELECT i AS id, 'village ' || i / 100 AS name, CASE WHEN i % 100 < 50 THEN 'village ' || i / 100 END AS known
+    FROM generate_series(0, 299) i;
+CREATE TABLE road AS SELECT i AS src, i / 100 * 100 + (i * 7 + k * 13) % 100 AS dst FROM generate_series(0, 299) i, generate_series(1, 4) k;
+SELECT gp_create_graph('villages', 'village', 'road', target => 'known');
+SELECT labelled, loo_score > 0.9 AS told FROM gp_fit('villages');
+SELECT bool_and(p.class = name) AS right, max(probability) < 0.9999 AS doubt, min(probability) > 0.99 AS sure
+FROM gp_predict('villages', unlabelled_only => true) p JOIN village v ON v.id = p.node;
+SELECT gp_drop_graph('villages');
+
 -- A kernel that is named is the one that is fitted.
 SELECT kernel, alternatives FROM gp_fit('clubs', kernel => 'laplacian');
 SELECT kernel, alternatives FROM gp_fit('clubs', kernel => 'laplacian', strategy => 'precision');

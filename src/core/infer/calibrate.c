@@ -10,6 +10,10 @@
  * delta, gamma and the biases maximise the likelihood of the leave-one-out means:
  * delta over a grid with a weak preference for the middle, for a hundred labels
  * alone say little of it; then gamma and the biases together, these drawn to zero.
+ * gamma has a weak preference as well, a gamma density: labels that are all found without
+ * themselves would want it infinite, and leave no doubt about nodes of which they say little.
+ * A normal density of log gamma would leave a loss that is not convex.  All of this is meant for
+ * means of ordinary size: small ones, as of a few labels of a large graph, are brought to it first.
  */
 #include "infer_internal.h"
 
@@ -23,7 +27,9 @@
 #define DELTA_SPREAD 0.5		/* of log delta: one deviation of the preference */
 #define GAMMA_MIN 0.0820849986	/* exp(-2.5) */
 #define GAMMA_MAX 403.428793	/* exp(6) */
-#define GAMMA_FEW 2.5			/* with too few labels to fit anything */
+#define GAMMA_MIDDLE 2.5		/* where the preference is, and what too few labels get */
+#define GAMMA_WEIGHT 0.5		/* of the preference: its curvature over log gamma there */
+#define SMALL 2.0				/* means that should be more than so many times as large are small */
 #define RIDGE 30.0				/* the biases' precision */
 #define MOST_ENTRIES (INT64_C(1) << 21)	/* labels times classes that the fit looks at */
 #define FEWEST_LABELS 100
@@ -90,8 +96,38 @@ typedef struct fitter
 	const int32_t *label;		/* n */
 	double	   *s;				/* n x columns: log softplus(mean / delta) */
 	double	   *p;				/* n x columns: probabilities at the place last looked at */
+	double		gamma;			/* there */
 	bool		bound;			/* gamma stays at the end of its range */
 } fitter;
+
+/*
+ * By how much means are too small: by half of the factor that brings them nearest to the classes' ones
+ * and zeros, all less their mean over the classes, but no less than one.
+ */
+static double
+find_smallness(const fitter *f, const double *mean, const int32_t *index)
+{
+	double		product = 0.0;
+	double		squares = 0.0;
+	int64_t		next = 0;
+
+	for (int64_t i = 0; i < f->n; i++)
+	{
+		const double *row = mean + (int64_t) index[i] * f->columns;
+		double		sum = 0.0;
+		double		square = 0.0;
+
+		gp_look(f->env, i * f->columns, &next);
+		for (int32_t c = 0; c < f->columns; c++)
+		{
+			sum += row[c];
+			square += row[c] * row[c];
+		}
+		product += row[f->label[i]] - sum / f->columns;
+		squares += fmax(square - sum * sum / f->columns, 0.0);
+	}
+	return product > SMALL * squares && squares > 0.0 ? product / squares / SMALL : 1.0;
+}
 
 /* Fills s for a delta. */
 static void
@@ -109,9 +145,32 @@ set_delta(fitter *f, const double *mean, const int32_t *index, double delta)
 	}
 }
 
+/* What is lost by a gamma away from the middle. */
+static double
+preference(double gamma)
+{
+	double		ratio = gamma / GAMMA_MIDDLE;
+
+	return GAMMA_WEIGHT * (ratio - 1.0 - log(ratio));
+}
+
+/* Its slope. */
+static double
+preference_slope(double gamma)
+{
+	return GAMMA_WEIGHT * (1.0 / GAMMA_MIDDLE - 1.0 / gamma);
+}
+
+/* Its curvature. */
+static double
+preference_curvature(double gamma)
+{
+	return GAMMA_WEIGHT / (gamma * gamma);
+}
+
 /*
- * The negative log likelihood at x = (gamma, biases), and its gradient where that
- * is asked for; leaves the probabilities in p.
+ * The negative log likelihood at x = (gamma, biases) with the preferences, and its gradient
+ * where that is asked for; leaves the probabilities in p.
  */
 static double
 loss_at(fitter *f, const double *x, double *gradient)
@@ -141,17 +200,18 @@ loss_at(fitter *f, const double *x, double *gradient)
 			gradient[c + 1] += r;
 		}
 	}
-	loss *= f->weight;
+	f->gamma = x[0];
+	loss = f->weight * loss + preference(x[0]);
 	for (int32_t c = 0; c < n; c++)
 		loss += 0.5 * RIDGE * x[c + 1] * x[c + 1];
 	for (int32_t c = 0; gradient && c <= n; c++)
-		gradient[c] = f->weight * gradient[c] + (c > 0 ? RIDGE * x[c] : 0.0);
+		gradient[c] = f->weight * gradient[c] + (c > 0 ? RIDGE * x[c] : preference_slope(x[0]));
 	if (gradient && f->bound)
 		gradient[0] = 0.0;
 	return loss;
 }
 
-/* out = Hessian v at the probabilities in p; the Hessian's diagonal for v = NULL. */
+/* out = Hessian v at the place last looked at; the Hessian's diagonal for v = NULL. */
 static void
 hessian_times(fitter *f, const double *v, double *out)
 {
@@ -177,7 +237,7 @@ hessian_times(fitter *f, const double *v, double *out)
 		}
 	}
 	for (int32_t c = 0; c <= n; c++)
-		out[c] = f->weight * out[c] + (c > 0 ? RIDGE * (v ? v[c] : 1.0) : 0.0);
+		out[c] = f->weight * out[c] + (c > 0 ? RIDGE : preference_curvature(f->gamma)) * (v ? v[c] : 1.0);
 	if (f->bound)
 		out[0] = v ? 0.0 : 1.0;
 }
@@ -321,7 +381,9 @@ gamma_loss(fitter *f, double gamma, double *slope, double *curvature)
 		*curvature += square - mean * mean;
 		loss -= log(fmax(p[f->label[i]], 1e-300));
 	}
-	return f->weight * loss;
+	*slope = f->weight * *slope + preference_slope(gamma);
+	*curvature = f->weight * *curvature + preference_curvature(gamma);
+	return f->weight * loss + preference(gamma);
 }
 
 /* The best gamma without biases, by Newton's steps kept inside of a shrinking bracket. */
@@ -358,7 +420,8 @@ static void
 fit_delta(fitter *f, const double *mean, const int32_t *index, gp_calibrator *out)
 {
 	double		best = INFINITY;
-	double		gamma = GAMMA_FEW;
+	double		gamma = GAMMA_MIDDLE;
+	double		smallness = find_smallness(f, mean, index);
 
 	for (int k = 0; k < DELTAS; k++)
 	{
@@ -366,13 +429,13 @@ fit_delta(fitter *f, const double *mean, const int32_t *index, gp_calibrator *ou
 		double		away = log(delta / DELTA_MIDDLE) / DELTA_SPREAD;
 		double		loss;
 
-		set_delta(f, mean, index, delta);
+		set_delta(f, mean, index, delta / smallness);
 		gamma = fit_gamma(f, gamma, &loss);
 		loss += 0.5 * away * away;
 		if (loss < best)
 		{
 			best = loss;
-			out->delta = delta;
+			out->delta = delta / smallness;
 			out->gamma = gamma;
 		}
 	}
@@ -404,7 +467,7 @@ gp_calibrator_fit(gp_env *env, const gp_problem *problem, const gp_targets *targ
 				  const bool *is_prior)
 {
 	int32_t		columns = targets->columns;
-	gp_calibrator out = {DELTA_MIDDLE, GAMMA_FEW, NULL};
+	gp_calibrator out = {DELTA_MIDDLE, GAMMA_MIDDLE, NULL};
 	fitter		f = {.env = env,.columns = columns};
 	int32_t    *index;
 	int32_t    *label;

@@ -8,6 +8,8 @@
 
 #define LABELS 3000
 #define CLASSES 5
+#define FEW 150
+#define DELTAS 14
 
 /* A small generator, so that every run sees the same cases. */
 static uint64_t seed = 7;
@@ -38,43 +40,114 @@ make_labels(const gp_calibrator *truth, double *mean, int32_t *label)
 	}
 }
 
+/* By how much the means are too small: half of how much ones and zeros are larger, by least squares. */
+static double
+plain_smallness(int n, const double *mean, const int32_t *label)
+{
+	double		product = 0.0;
+	double		squares = 0.0;
+
+	for (int i = 0; i < n; i++)
+	{
+		const double *row = mean + i * CLASSES;
+		double		level = 0.0;
+
+		for (int c = 0; c < CLASSES; c++)
+			level += row[c] / CLASSES;
+		for (int c = 0; c < CLASSES; c++)
+		{
+			product += ((c == label[i]) - 1.0 / CLASSES) * (row[c] - level);
+			squares += (row[c] - level) * (row[c] - level);
+		}
+	}
+	return fmax(1.0, 0.5 * product / squares);
+}
+
 /* The loss that the second step minimises, in plain loops. */
 static double
-plain_loss(const gp_calibrator *k, const double *mean, const int32_t *label)
+plain_loss(const gp_calibrator *k, int n, const double *mean, const int32_t *label)
 {
-	double		loss = 0.0;
+	double		ratio = k->gamma / 2.5;
+	double		loss = 0.5 * (ratio - 1.0 - log(ratio));
 
-	for (int i = 0; i < LABELS; i++)
+	for (int i = 0; i < n; i++)
 	{
 		double		p[CLASSES];
 
 		gp_probabilities(k, CLASSES, mean + i * CLASSES, p);
 		loss -= log(p[label[i]]);
 	}
-	for (int c = 0; c < CLASSES; c++)
+	for (int c = 0; k->bias && c < CLASSES; c++)
 		loss += 15.0 * k->bias[c] * k->bias[c];
 	return loss;
 }
 
+/* What the first step minimises over gamma at a delta: by thirds, for it has one minimum. */
+static double
+plain_delta_loss(double delta, int n, const double *mean, const int32_t *label)
+{
+	double		low = log(0.1);
+	double		high = log(400.0);
+	double		away = log(delta / 0.1) / 0.5;
+	gp_calibrator k = {delta / plain_smallness(n, mean, label), 0.0, NULL};
+
+	for (int step = 0; step < 60; step++)
+	{
+		double		third = (high - low) / 3.0;
+		double		left;
+
+		k.gamma = exp(low + third);
+		left = plain_loss(&k, n, mean, label);
+		k.gamma = exp(high - third);
+		if (left < plain_loss(&k, n, mean, label))
+			high -= third;
+		else
+			low += third;
+	}
+	k.gamma = exp(low);
+	return plain_loss(&k, n, mean, label) + 0.5 * away * away;
+}
+
+/* The delta of the grid that the first step should find. */
+static double
+plain_delta(int n, const double *mean, const int32_t *label)
+{
+	double		best = 0.01;
+	double		least = INFINITY;
+
+	for (int k = 0; k < DELTAS; k++)
+	{
+		double		delta = 0.01 * pow(100.0, k / (DELTAS - 1.0));
+		double		loss = plain_delta_loss(delta, n, mean, label);
+
+		if (loss < least)
+		{
+			least = loss;
+			best = delta / plain_smallness(n, mean, label);
+		}
+	}
+	return best;
+}
+
 /* The targets of such labels. */
 static gp_targets
-make_targets(gp_env *env, gp_problem *problem, const int32_t *label)
+make_targets(gp_env *env, gp_problem *problem, int n, const int32_t *label)
 {
 	memset(problem, 0, sizeof(*problem));
 	problem->task = GP_TASK_CLASSES;
 	problem->nclasses = CLASSES;
-	problem->nlabelled = LABELS;
+	problem->nlabelled = n;
 	problem->label = label;
 	return gp_targets_make(env, problem);
 }
 
 /* No small change of gamma or of a bias makes the labels likelier. */
 static void
-check_minimum(const gp_calibrator *found, const double *mean, const int32_t *label)
+check_minimum(const gp_calibrator *found, int n, const double *mean, const int32_t *label)
 {
 	double		bias[CLASSES];
 	gp_calibrator near = *found;
-	double		least = plain_loss(found, mean, label);
+	double		least = plain_loss(found, n, mean, label);
 	bool		lowest = true;
 
 	near.bias = bias;
@@ -87,7 +160,7 @@ check_minimum(const gp_calibrator *found, const double *mean, const int32_t *lab
 				bias[k] += 0.02 * sign;
 			else
 				near.gamma *= 1.0 + 0.02 * sign;
-			lowest = lowest && plain_loss(&near, mean, label) > least;
+			lowest = lowest && plain_loss(&near, n, mean, label) > least;
 		}
 	ok(lowest, "gamma and the biases are where the likelihood is largest");
 }
@@ -106,7 +179,7 @@ check_recovery(gp_env *env)
 	gp_calibrator found;
 
 	make_labels(&truth, mean, label);
-	targets = make_targets(env, &problem, label);
+	targets = make_targets(env, &problem, LABELS, label);
 	found = gp_calibrator_fit(env, &problem, &targets, mean, NULL);
 	for (int i = 0; i < LABELS; i++)
 	{
@@ -119,7 +192,50 @@ check_recovery(gp_env *env)
 			far += fabs(p[c] - q[c]) / (LABELS * CLASSES);
 	}
 	ok(far < 0.02, "the probabilities that labels were drawn from are found again");
-	check_minimum(&found, mean, label);
+	check_minimum(&found, LABELS, mean, label);
+}
+
+/* Means that find every label, times a factor. */
+static void
+make_separable(double factor, double *mean, int32_t *label)
+{
+	for (int i = 0; i < FEW; i++)
+	{
+		label[i] = i % CLASSES;
+		for (int c = 0; c < CLASSES; c++)
+			mean[i * CLASSES + c] = factor * (c == label[i] ? 0.6 + 0.3 * draw() : 0.1 * draw());
+	}
+}
+
+/*
+ * Labels that are all found without themselves leave a doubt, some part of what one wrong label among
+ * them would, and a larger one about a node that is less clear; small means no other one than large ones.
+ */
+static void
+check_separable(gp_env *env, double factor)
+{
+	double		mean[FEW * CLASSES];
+	int32_t		label[FEW];
+	double		unclear[CLASSES] = {0.5 * factor, 0.3 * factor, 0.1 * factor, 0.05 * factor, 0.05 * factor};
+	double		p[CLASSES];
+	double		doubt = 0.0;
+	gp_problem	problem;
+	gp_targets	targets;
+	gp_calibrator found;
+
+	make_separable(factor, mean, label);
+	targets = make_targets(env, &problem, FEW, label);
+	found = gp_calibrator_fit(env, &problem, &targets, mean, NULL);
+	for (int i = 0; i < FEW; i++)
+	{
+		gp_probabilities(&found, CLASSES, mean + i * CLASSES, p);
+		doubt += 1.0 - p[label[i]];
+	}
+	ok(doubt > 0.01 && doubt < 0.5, "labels that are all found leave a doubt");
+	gp_probabilities(&found, CLASSES, unclear, p);
+	ok(p[0] > 0.5 && p[0] < 0.999, "and a larger one about what is less clear");
+	ok(fabs(found.delta / plain_delta(FEW, mean, label) - 1.0) < 1e-9, "the width is that of the least loss");
+	check_minimum(&found, FEW, mean, label);
 }
 
 /* Means that tell nothing, or everything, or far outside of what was seen, give probabilities. */
@@ -137,7 +253,7 @@ check_extremes(gp_env *env)
 
 	for (int i = 0; i < LABELS; i++)
 		label[i] = i % CLASSES;
-	targets = make_targets(env, &problem, label);
+	targets = make_targets(env, &problem, LABELS, label);
 	found = gp_calibrator_fit(env, &problem, &targets, mean, NULL);
 	gp_probabilities(&found, CLASSES, mean, p);
 	ok(fabs(p[0] - 1.0 / CLASSES) < 1e-9, "means that tell nothing give the shares");
@@ -168,6 +284,8 @@ int
 main(void)
 {
 	in_env(check_recovery(env));
+	in_env(check_separable(env, 1.0));
+	in_env(check_separable(env, 0.02));
 	in_env(check_extremes(env));
 	check_softmax();
 	return done_testing();
