@@ -47,6 +47,51 @@ SELECT loo_score > ALL (SELECT value::float8 FROM jsonb_each(alternatives) WHERE
 SELECT strategy, kernel FROM gp_fit('clubs', strategy => 'precision');
 SELECT kernel, alternatives FROM gp_fit('clubs', kernel => 'AUTO', strategy => 'exact', nugget => 0.2);
 
+-- Few labels and features: one kernel, unless labels say clearly that it is wrong.  People of three trades; friends
+-- share theirs mostly, those who meet do so by chance, and tools tell some of it.
+CREATE TABLE person AS
+    SELECT i AS id, 'trade ' || i % 3 AS trade, CASE WHEN i < 30 THEN 'trade ' || i % 3 END AS known,
+           CASE WHEN i < 90 THEN 'trade ' || i % 3 END AS well_known, 1 AS one, sin(i * i) AS noise,
+           ARRAY[(i % 3 = 0)::int + sin(7 * i * i), (i % 3 = 1)::int + cos(5 * i * i), (i % 3 = 2)::int + sin(3 * i * i + 1)]::real[] AS tools,
+           CASE WHEN i < 30 THEN i % 3 + 0.1 * sin(11 * i) END AS wage
+    FROM generate_series(0, 239) i;
+CREATE TABLE friend AS
+    SELECT i AS src, (i + 3 * (1 + (i * 7 + k * 13) % 20)) % 240 AS dst FROM generate_series(0, 239) i, generate_series(1, 3) k
+    UNION SELECT i, (i * 31 + 17) % 240 FROM generate_series(0, 239, 3) i;
+CREATE TABLE met AS
+    SELECT i AS src, (i * 97 + k * 53 + i * i * 11) % 240 AS dst FROM generate_series(0, 239) i, generate_series(1, 3) k
+    WHERE i <> (i * 97 + k * 53 + i * i * 11) % 240;
+SELECT gp_create_graph('both', 'person', 'friend', target => 'known', features => '{tools}'),
+       gp_create_graph('noise', 'person', 'friend', target => 'known', features => '{noise}'),
+       gp_create_graph('constant', 'person', 'friend', target => 'known', features => '{one}'),
+       gp_create_graph('chance', 'person', 'met', target => 'well_known', features => '{tools}'),
+       gp_create_graph('chance_few', 'person', 'met', target => 'known', features => '{tools}'),
+       gp_create_graph('wages', 'person', 'friend', target => 'wage', features => '{noise}')
+\g /dev/null
+CREATE FUNCTION others(jsonb) RETURNS text LANGUAGE sql AS
+    $$SELECT string_agg(split_part(key, '(', 1), ' ' ORDER BY key) FROM jsonb_each($1) WHERE value <> 'null'$$;
+CREATE FUNCTION found(model text) RETURNS numeric LANGUAGE sql AS
+    $$SELECT avg((p.class = n.trade)::int) FROM gp_predict(model, unlabelled_only => true) p JOIN person n ON n.id = p.node$$;
+-- Both tell: nothing else is looked at.
+SELECT kernel, loo_score > 0.5 AS well, alternatives FROM gp_fit('both');
+-- Features are noise, or nothing at all: the edges remain.
+SELECT split_part(kernel::text, '(', 1) AS kernel, loo_score > 0.5 AS well, others(alternatives) FROM gp_fit('noise');
+SELECT split_part(kernel::text, '(', 1) AS kernel, others(alternatives) FROM gp_fit('constant');
+SELECT found('noise') > 0.8 AS noise, found('constant') > 0.8 AS constant;
+SELECT try($$SELECT * FROM gp_fit('constant', 'named', 'appnp')$$);
+-- Edges are noise: the features remain.  Where that is better, but not surely, the first stays.
+SELECT kernel, others(alternatives) FROM gp_fit('chance');
+SELECT kernel, loo_score BETWEEN 0.1 AND (alternatives->>'mlp')::float8 AS doubtful, others(alternatives) FROM gp_fit('chance_few');
+-- What answers of today's tables has no Laplacian kernel.
+SELECT kernel, others(alternatives) FROM gp_fit('chance', 'today', live => true);
+-- Values.
+SELECT split_part(kernel::text, '(', 1) AS kernel, loo_score > 0.5 AS well, others(alternatives) FROM gp_fit('wages');
+-- A refresh chooses anew.
+UPDATE person SET noise = id % 3;
+CALL gp_refresh('noise');
+SELECT kernel, others(alternatives) FROM gp_models WHERE model = 'noise';
+SELECT gp_drop_graph(graph) FROM gp_graphs WHERE graph <> 'clubs' ORDER BY graph;
+
 -- Labels that leave-one-out finds, all of them, leave a doubt.
 CREATE TABLE village AS SELECT i AS id, 'village ' || i / 100 AS name, CASE WHEN i % 100 < 50 THEN 'village ' || i / 100 END AS known
     FROM generate_series(0, 299) i;

@@ -71,7 +71,7 @@ CREATE TABLE f AS SELECT i AS node, i % 3 AS feature, 1.0 AS value FROM generate
 CREATE VIEW lonely AS SELECT id, CASE WHEN id < 50 THEN label END AS label FROM n UNION ALL SELECT 100, NULL;
 SELECT gp_create_graph('p', 'lonely', 'e', target => 'label', sparse_features => 'f');
 SET client_min_messages = warning;
-SELECT model, nodes, features FROM gp_fit('p', nugget => 0.1);
+SELECT model, nodes, features FROM gp_fit('p', kernel => 'appnp', nugget => 0.1);
 RESET client_min_messages;
 SELECT class, score, round(probability::numeric, 4) AS probability FROM gp_predict('p', id => 100, top => NULL);
 SELECT label, round(count(*) / sum(count(*)) OVER (), 4) AS share FROM lonely WHERE label IS NOT NULL GROUP BY 1 ORDER BY 2 DESC, 1;

@@ -100,35 +100,6 @@ typedef struct fitter
 	bool		bound;			/* gamma stays at the end of its range */
 } fitter;
 
-/*
- * By how much means are too small: by half of the factor that brings them nearest to the classes' ones
- * and zeros, all less their mean over the classes, but no less than one.
- */
-static double
-find_smallness(const fitter *f, const double *mean, const int32_t *index)
-{
-	double		product = 0.0;
-	double		squares = 0.0;
-	int64_t		next = 0;
-
-	for (int64_t i = 0; i < f->n; i++)
-	{
-		const double *row = mean + (int64_t) index[i] * f->columns;
-		double		sum = 0.0;
-		double		square = 0.0;
-
-		gp_look(f->env, i * f->columns, &next);
-		for (int32_t c = 0; c < f->columns; c++)
-		{
-			sum += row[c];
-			square += row[c] * row[c];
-		}
-		product += row[f->label[i]] - sum / f->columns;
-		squares += fmax(square - sum * sum / f->columns, 0.0);
-	}
-	return product > SMALL * squares && squares > 0.0 ? product / squares / SMALL : 1.0;
-}
-
 /* Fills s for a delta. */
 static void
 set_delta(fitter *f, const double *mean, const int32_t *index, double delta)
@@ -415,13 +386,16 @@ fit_gamma(fitter *f, double start, double *loss)
 	return gamma;
 }
 
-/* The delta of the largest likelihood, and its gamma; s is left at that delta. */
+/*
+ * The delta of the largest likelihood, and its gamma; s is left at that delta.  Small means are first
+ * brought to half of the size that they should have.
+ */
 static void
-fit_delta(fitter *f, const double *mean, const int32_t *index, gp_calibrator *out)
+fit_delta(fitter *f, const gp_targets *targets, const double *mean, const int32_t *index, gp_calibrator *out)
 {
 	double		best = INFINITY;
 	double		gamma = GAMMA_MIDDLE;
-	double		smallness = find_smallness(f, mean, index);
+	double		smallness = fmax(gp_class_factor(targets, mean, index, f->n) / SMALL, 1.0);
 
 	for (int k = 0; k < DELTAS; k++)
 	{
@@ -490,7 +464,7 @@ gp_calibrator_fit(gp_env *env, const gp_problem *problem, const gp_targets *targ
 	f.s = gp_alloc_array(env, f.n * columns, 2 * sizeof(double));
 	f.p = f.s + f.n * columns;
 	x = gp_alloc_zero(env, columns + 1, sizeof(double));
-	fit_delta(&f, mean, index, &out);
+	fit_delta(&f, targets, mean, index, &out);
 	x[0] = out.gamma;
 	fit_biases(&f, x);
 	out.gamma = x[0];

@@ -321,6 +321,12 @@ extern void gp_precision_close_outside(gp_device *dev, const gp_problem *problem
  */
 extern double gp_loo_quantile(const double *score, int64_t n, double coverage);
 
+/*
+ * By how many standard errors labels without themselves are explained better by one posterior
+ * than by another (gain.c): both of the same labels.
+ */
+extern double gp_loo_gain(gp_env *env, const gp_problem *problem, const gp_posterior *one, const gp_posterior *other);
+
 #define GP_OPEN_PRIOR "laplacian(sigma2=10)"	/* the kernel in the place of a prior that is to be chosen */
 #define GP_PRIORS_TRIED 8
 

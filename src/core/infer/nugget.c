@@ -55,17 +55,18 @@ value_error(const gp_targets *t, const double *mean, const int32_t *index, int64
 	return sum;
 }
 
-/*
- * The squared error of class scores after the best common factor: with rows
- * centred, |y|^2 - <y, mean>^2 / |mean|^2.
- */
-static double
-class_error(const gp_targets *t, const double *mean, const int32_t *index, int64_t n,
-			double *total)
+/* Sums over class scores and one-hot classes, both less their mean over the classes. */
+typedef struct class_sums
 {
-	double		yy = 0.0;
-	double		ym = 0.0;
-	double		mm = 0.0;
+	double		yy;
+	double		ym;
+	double		mm;
+} class_sums;
+
+static class_sums
+sum_classes(const gp_targets *t, const double *mean, const int32_t *index, int64_t n)
+{
+	class_sums	s = {0};
 
 	for (int64_t k = 0; k < n; k++)
 	{
@@ -79,13 +80,32 @@ class_error(const gp_targets *t, const double *mean, const int32_t *index, int64
 		{
 			double		yc = y[c] - 1.0 / t->columns;
 
-			yy += yc * yc;
-			ym += yc * (m[c] - row);
-			mm += (m[c] - row) * (m[c] - row);
+			s.yy += yc * yc;
+			s.ym += yc * (m[c] - row);
+			s.mm += (m[c] - row) * (m[c] - row);
 		}
 	}
-	*total = yy;
-	return ym > 0.0 && mm > 0.0 ? yy - ym * ym / mm : yy;
+	return s;
+}
+
+/* The factor that brings class scores nearest to one-hot classes; 0 where they say the opposite. */
+double
+gp_class_factor(const gp_targets *t, const double *mean, const int32_t *index, int64_t n)
+{
+	class_sums	s = sum_classes(t, mean, index, n);
+
+	return s.ym > 0.0 && s.mm > 0.0 ? s.ym / s.mm : 0.0;
+}
+
+/* The squared error of class scores after that factor: |y|^2 - <y, mean>^2 / |mean|^2. */
+static double
+class_error(const gp_targets *t, const double *mean, const int32_t *index, int64_t n,
+			double *total)
+{
+	class_sums	s = sum_classes(t, mean, index, n);
+
+	*total = s.yy;
+	return s.ym > 0.0 && s.mm > 0.0 ? s.yy - s.ym * s.ym / s.mm : s.yy;
 }
 
 /* The leave-one-out error of some labels; total is the error without any model. */

@@ -54,6 +54,9 @@ extern void gp_check_mean_diagonal(gp_env *env, gp_type type, double mean);
  */
 extern double gp_loo_error(const gp_problem *problem, const gp_targets *targets,
 						   const double *mean, const int32_t *index, int64_t n, double *total);
+/* The factor that brings class scores of labels nearest to one-hot classes; 0 where they say the opposite. */
+extern double gp_class_factor(const gp_targets *targets, const double *mean, const int32_t *index, int64_t n);
+
 /* The labels that count, ascending; at most limit of them, evenly spread; owned by the caller. */
 extern int32_t *gp_loo_sample(gp_env *env, const gp_targets *targets, int64_t limit, int64_t *n);
 

@@ -2,10 +2,12 @@
  * auto_kernel.c - the kernel that suits a graph, where the user names none.
  *
  * Without features nodes are alike that lie near each other, which a Laplacian kernel says;
- * its two parameters are chosen by leave-one-out.  With features and few labels no choice by
- * labels is better than none (measured: the best of nine kernels lost to one that was fixed),
- * so it is one kernel.  With several hundred the choice is real, and all that differ in kind
- * are fitted, on one reading, and the best by leave-one-out is kept.
+ * its two parameters are chosen by leave-one-out.  With features and few labels a choice by
+ * labels is worse than none among kernels that are alike (measured: the best of nine lost to one
+ * that was fixed), so it is one kernel, unless labels say clearly that it is wrong: that it explains
+ * next to nothing, as where the features are noise or the edges join what is not alike, or another
+ * one more by some standard errors.  With several hundred the choice is real, and all that differ
+ * in kind are fitted, on one reading, and the best by leave-one-out is kept.
  */
 #include "auto_kernel.h"
 
@@ -21,12 +23,19 @@
 #define CHEAP 4e11				/* operations that a candidate may always take: about ten seconds */
 #define MANY_EDGES 1000000		/* beyond which structure alone is left to conjugate gradients */
 #define PATIENCE 10.0			/* else, where there are features, so many times those of the first */
+#define DOUBTFUL 0.5			/* with few labels: a score of the first above which nothing else is tried, */
+#define LITTLE 0.1				/* and below which another need not be better by more than chance */
+#define SURE 2.0				/* else it has to be, by so many standard errors, */
+#define CHEAP_FEW 8e10			/* and all others together may take so much, */
+#define PATIENCE_FEW 0.2		/* or so much of what the first took; */
+#define PATIENCE_LITTLE 2.0		/* below, what any candidate may, or so many times what the first took */
 
 /* A kernel that is tried. */
 typedef struct candidate
 {
 	const char *kernel;
 	double		score;			/* NaN: not fitted */
+	bool		skipped;		/* nobody asked */
 } candidate;
 
 /* Candidates and the best fit so far. */
@@ -35,36 +44,47 @@ typedef struct contest
 	gnngp_run  *run;
 	const gnngp_data *data;
 	const gnngp_fit_settings *settings;
+	bool		guarded;		/* the first stays unless labels say clearly that it is wrong */
 	int			n;
 	candidate	candidates[MOST_CANDIDATES];
 	int			best;
 	double		first_flops;	/* as the first candidate was planned */
+	double		spent;			/* operations of the others, with few labels */
 	gnngp_choice choice;
 	gnngp_notices *notices;		/* of the best */
 } contest;
 
 static const char *const structure_few[] = {LAPLACIAN, NULL};
+static const char *const structure_blank[] = {LAPLACIAN, NULL};
 static const char *const structure_many[] = {LAPLACIAN, "gcn", "profile", NULL};
-static const char *const classes_few[] = {"appnp", NULL};
+static const char *const classes_few[] = {"appnp", LAPLACIAN, "mlp", "sage2", "profile", NULL};
 static const char *const classes_many[] = {"gcn", "appnp", "sage2", "profile", "mlp", LAPLACIAN, NULL};
-static const char *const values_few[] = {"gin", NULL};
-static const char *const values_many[] = {"gin", "profile", "sage2", "mlp", LAPLACIAN, NULL};
+static const char *const values[] = {"gin", LAPLACIAN, "mlp", "sage2", "profile", NULL};
 
 /* Of these, those that do not reach every node: the others have no live state. */
 static const char *const live_structure[] = {"gcn", "profile", NULL};
-static const char *const live_classes_few[] = {"gcn", NULL};
-static const char *const live_classes_many[] = {"gcn", "sage2", "profile", "mlp", NULL};
-static const char *const live_values_many[] = {"gin", "profile", "sage2", "mlp", NULL};
+static const char *const live_classes[] = {"gcn", "mlp", "sage2", "profile", NULL};
+static const char *const live_values[] = {"gin", "mlp", "sage2", "profile", NULL};
 
 /* The same for a model that answers of today's tables. */
 static const char *const *
-live_candidates_for(const gnngp_data *data, bool many)
+live_candidates_for(const gnngp_data *data)
 {
 	if (data->features == NULL)
 		return live_structure;
-	if (data->task == GP_TASK_CLASSES)
-		return many ? live_classes_many : live_classes_few;
-	return many ? live_values_many : values_few;
+	return data->task == GP_TASK_CLASSES ? live_classes : live_values;
+}
+
+/* True when no feature is anything but zero, as of constant columns: no kernel of features can be fitted then. */
+static bool
+features_are_zero(const gp_features *f)
+{
+	int64_t		n = f->csr ? gp_csr_entries(f->csr) : f->rows * f->dims;
+
+	for (int64_t k = 0; k < n; k++)
+		if (gp_number_at(f->csr ? f->csr->value : f->dense, f->csr ? f->csr->type : f->type, k) != 0.0)
+			return false;
+	return true;
 }
 
 /* The kernels that may suit a graph; the likeliest comes first. */
@@ -76,12 +96,14 @@ candidates_for(const gnngp_data *data, const gnngp_fit_settings *settings)
 	if (strcmp(settings->strategy, gp_strategy_names[GP_STRATEGY_PRECISION]) == 0)
 		return structure_few;
 	if (settings->live)
-		return live_candidates_for(data, many);
+		return live_candidates_for(data);
 	if (data->features == NULL)
 		return many ? structure_many : structure_few;
+	if (features_are_zero(data->features))
+		return structure_blank;
 	if (data->task == GP_TASK_CLASSES)
 		return many ? classes_many : classes_few;
-	return many ? values_many : values_few;
+	return values;
 }
 
 /* The canonical text of a kernel. */
@@ -114,6 +136,24 @@ gnngp_likely_kernel(const gnngp_data *data, const gnngp_fit_settings *settings)
 	return strcmp(first, LAPLACIAN) == 0 ? GP_OPEN_PRIOR : first;
 }
 
+/* True when another candidate is worth a fit: always, or with few labels where the first one leaves much open. */
+static bool
+is_wanted(const contest *c)
+{
+	return !c->guarded || c->candidates[0].score < DOUBTFUL;
+}
+
+/* The operations that a candidate may take. */
+static double
+most_flops(const contest *c)
+{
+	if (!c->guarded)
+		return fmax(CHEAP, PATIENCE * c->first_flops);
+	if (c->candidates[0].score >= LITTLE)
+		return fmax(CHEAP_FEW, PATIENCE_FEW * c->first_flops) - c->spent;
+	return fmax(CHEAP, PATIENCE_LITTLE * c->first_flops) - c->spent;
+}
+
 /*
  * Plans candidate i.  The first one has to fit, and an error says when it does not; of the
  * others false means that they would not, or would take long.
@@ -125,9 +165,11 @@ is_affordable(contest *c, int i, const char *kernel)
 	size_t		limit = env->limit;
 	gp_problem	problem;
 	gp_plan		plan;
+	bool		affordable;
 
 	/* Planning takes seconds there, to no avail: the first one's fit does it once more. */
-	if (c->data->features == NULL && c->data->graph->edges > MANY_EDGES)
+	if (c->data->graph->edges > MANY_EDGES &&
+		(c->data->features == NULL || (c->guarded && c->candidates[0].score >= LITTLE)))
 		return i == 0;
 	gnngp_problem_init(&problem, c->data, gnngp_compile_kernel(env, kernel), c->settings);
 	problem.estimate_limit = i == 0 ? 0 : env->limit == 0 ? SIZE_MAX / 2 : gp_limit(env);
@@ -137,15 +179,35 @@ is_affordable(contest *c, int i, const char *kernel)
 	env->limit = limit;
 	if (i == 0 && c->data->features)
 		c->first_flops = plan.flops;
-	return i == 0 || (plan.bytes <= (double) problem.estimate_limit &&
-					  plan.flops <= fmax(CHEAP, PATIENCE * c->first_flops));
+	affordable = i == 0 || (plan.bytes <= (double) problem.estimate_limit && plan.flops <= most_flops(c));
+	if (affordable && c->guarded)
+		c->spent += plan.flops;
+	return affordable;
 }
 
-/* True when a score is better than the best so far; any is better than none. */
+/*
+ * True when a fit of a higher score may replace the best so far.  With few labels the first one is
+ * given up where it is worth nothing, or surely worse; those behind it are compared by their scores.
+ */
 static bool
-is_better(const contest *c, double score)
+is_sure(const contest *c, const gp_posterior *posterior)
 {
-	return c->choice.posterior == NULL || score > c->candidates[c->best].score ||
+	gp_problem	problem;
+
+	if (!c->guarded || c->best != 0 || c->candidates[0].score < LITTLE)
+		return true;
+	gnngp_problem_init(&problem, c->data, NULL, c->settings);
+	return gp_loo_gain(c->run->env, &problem, posterior, c->choice.posterior) > SURE;
+}
+
+/* True when a fit is better than the best so far; any is better than none. */
+static bool
+is_better(const contest *c, const gp_posterior *posterior)
+{
+	double		score = posterior->loo_score;
+
+	return c->choice.posterior == NULL ||
+		(score > c->candidates[c->best].score && is_sure(c, posterior)) ||
 		(isnan(c->candidates[c->best].score) && !isnan(score));
 }
 
@@ -156,7 +218,9 @@ settle(contest *c, int i, gp_posterior *posterior, gnngp_notices *said)
 	gp_env	   *env = c->run->env;
 
 	c->candidates[i].score = posterior->loo_score;
-	if (!is_better(c, posterior->loo_score))
+	if (i == 0 && c->guarded)
+		c->first_flops = posterior->plan.flops;
+	if (!is_better(c, posterior))
 	{
 		gp_posterior_free(env, posterior);
 		return;
@@ -180,8 +244,11 @@ try_candidate(contest *c, int i)
 	gp_posterior *posterior;
 	gnngp_notices *former;
 
-	/* A kernel that is alone is planned by its fit. */
-	if (c->n > 1 || laplacian)
+	c->candidates[i].skipped = i > 0 && !is_wanted(c);
+	if (c->candidates[i].skipped)
+		return;
+	/* A kernel that is alone, or may be, is planned by its fit. */
+	if (i > 0 || laplacian || (c->n > 1 && !c->guarded))
 		if (!is_affordable(c, i, laplacian ? GP_OPEN_PRIOR : kernel))
 			return;
 	gnngp_problem_init(&problem, c->data, laplacian ? NULL : gnngp_compile_kernel(env, kernel), c->settings);
@@ -201,7 +268,7 @@ describe_others(const contest *c)
 	initStringInfo(&text);
 	for (int i = 0; i < c->n; i++)
 	{
-		if (i == c->best)
+		if (i == c->best || c->candidates[i].skipped)
 			continue;
 		appendStringInfoString(&text, text.len == 0 ? "{" : ", ");
 		escape_json(&text, canonical(c->run->env, c->candidates[i].kernel));
@@ -216,18 +283,33 @@ describe_others(const contest *c)
 	return text.data;
 }
 
+/* Lists the kernels that may suit, and says why where features do not count. */
+static void
+list_candidates(contest *c)
+{
+	const char *const *kernel = candidates_for(c->data, c->settings);
+
+	if (kernel == structure_blank)
+		gp_notice(c->run->env, "A column that is constant tells no nodes apart.",
+				  "the features are zero at every node, so the kernel is one of the edges alone");
+	for (; *kernel; kernel++)
+		c->candidates[c->n++].kernel = *kernel;
+	c->guarded = c->n > 1 && c->data->features != NULL && c->data->nlabelled < MANY_LABELS;
+	/* What lies in tables takes its time. */
+	if (c->guarded && strcmp(c->settings->strategy, gp_strategy_names[GP_STRATEGY_SQL]) == 0)
+		c->n = 1;
+}
+
 /* Fits with the kernel of the settings, or with the best of those that may suit. */
 gnngp_choice
 gnngp_fit_kernel(gnngp_run *run, const gnngp_data *data, const gnngp_fit_settings *settings)
 {
 	contest		c = {.run = run, .data = data, .settings = settings};
-	const char *const *kernel;
 
 	if (!gnngp_kernel_is_auto(settings->kernel))
 		c.candidates[c.n++].kernel = settings->kernel;
 	else
-		for (kernel = candidates_for(data, settings); *kernel; kernel++)
-			c.candidates[c.n++].kernel = *kernel;
+		list_candidates(&c);
 	for (int i = 0; i < c.n; i++)
 	{
 		c.candidates[i].score = NAN;
