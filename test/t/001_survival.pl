@@ -29,7 +29,7 @@ my $sql = small_graph();
 $node->safe_psql('source', qq{
 	SET ROLE keeper;
 	$sql
-	SELECT gp_fit('small');
+	SELECT gp_fit('small', kernel => 'appnp');
 	SELECT gp_fit_links('small');
 	SELECT gp_fit_links('small', model => 'links only', method => 'pairs');
 	SELECT gp_fit_links('small', model => 'published', method => 'dgp(inducing=12, units=9, steps=20)');
