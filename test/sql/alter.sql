@@ -46,6 +46,7 @@ SELECT count(*) FROM gp_predict('g', 'p5');
 SELECT gp_create_graph('other', 'people', 'knows', target => 'kind');
 SELECT try($$SELECT gp_fit('other', 'g')$$);
 SELECT try($$SELECT gp_fit('other', 'SAGE')$$);
+SELECT try($$SELECT gp_fit('other', 'mlp(layers=3)')$$);
 SELECT try($$SELECT gp_fit_links('other', 'laplacian')$$);
 BEGIN;
 SELECT model, kernel FROM gp_fit('other', 'sage', kernel => 'sage', nugget => 0.1);

@@ -176,6 +176,10 @@ SELECT gp_answers(ARRAY[m, NULL], NULL, '{0,1,0,1,1,0,0,0,1,1}', '{0,1,1,0,1,1,0
 SELECT gp_answers('{}', NULL, '{}', '{0,1,1,0,1,1,0}', '{}');
 SELECT gp_answers(ARRAY[m], NULL, '{0,1,0,1,1}', '{0,1e308,1e308,0,1,1,0}', '{}') FROM told;
 SELECT gp_answers(ARRAY[m], NULL, '{0,1,0,1,1}', '{0,1,1,0,1,1,0,0.1,2,0,0.5}', '{NULL}') FROM told;
+-- More classes than a block of the store has room for
+SELECT count(*), count(DISTINCT length(packed)) FROM gp_answers(
+    ARRAY[(SELECT gp_gram(m, y, NULL) FROM (SELECT gp_features(0, ARRAY[1]::real[])::gp_matrix AS m, gp_features(0, array_fill(1::real, ARRAY[32999]))::gp_matrix AS y) AS one)],
+    NULL, '{0,33000,0,0,0}', ARRAY[0,1,1,0,1,1,0,0.1,2] || array_fill(0::float8, ARRAY[33000]) || array_fill(1 / 33000.0::float8, ARRAY[33000]), (SELECT array_agg('c' || i) FROM generate_series(1, 33000) AS i));
 DROP VIEW told_cells;
 DROP TABLE told;
 

@@ -294,11 +294,13 @@ SELECT * FROM fit_closed('y', 'X0*W');
 SET client_min_messages = warning;
 DROP FUNCTION fit_closed;
 
--- A refresh that reads, and then fails, has made a table, which the next one drops
+-- A refresh that reads, and then fails, has made a table, which the next one drops, should that fail, too
 SELECT model FROM gp_fit('nodes', 'again', 'gcn', strategy => 'sql', landmarks => 50, nugget => 0.1);
 ALTER TABLE gp_block ADD CHECK (part <> 'loo') NOT VALID;
 SELECT count(*) FROM gp_predict('again');
 \set VERBOSITY sqlstate
+CALL gp_refresh('again');
+SELECT predictions, predictions_past FROM gp_model_catalog WHERE name = 'again';
 CALL gp_refresh('again');
 \set VERBOSITY default
 ALTER TABLE gp_block DROP CONSTRAINT gp_block_part_check;

@@ -238,6 +238,21 @@ is($node->safe_psql('postgres', 'SELECT count(*) FROM seen WHERE phase IS NULL')
 is($node->safe_psql('postgres', q{SELECT string_agg(phase, ', ' ORDER BY at) FROM (SELECT phase, min(ctid) AS at FROM seen GROUP BY phase) AS s}),
 	'planning, building the kernel, choosing the nugget, posterior, storing', 'in one phase after the other');
 
+# A refresh commits what it has read before it computes links: a table that is dropped in between is missed, and the model stays as it was
+$node->safe_psql('postgres', q{
+	CREATE TABLE quick_nodes AS SELECT * FROM large_nodes WHERE id <= 4000;
+	CREATE TABLE quick_edges AS SELECT src, (dst - 1) % 4000 + 1 AS dst FROM large_edges WHERE src <= 4000;
+	SELECT gp_create_graph('quick', 'quick_nodes', 'quick_edges', features => '{x}', target => 'y');
+	SELECT gp_fit('quick', kernel => 'gcn', strategy => 'sql', landmarks => 50, nugget => 0.1);
+	SELECT gp_fit_links('quick')});
+$session = background($node, q{CALL gp_refresh('quick')});
+ok(poll($node, q{SELECT predictions_past IS NOT NULL FROM gp_model_catalog WHERE name = 'quick'}), 'a refresh has read');
+$node->safe_psql('postgres', 'DROP TABLE quick_predictions1');
+isnt(finish($session), 0, 'its table is dropped, and it fails');
+is($node->safe_psql('postgres', q{SELECT outcome FROM gp_refreshes WHERE model = 'quick'; SELECT count(*) FROM gp_predict('quick')}), "failed\n4000", 'which leaves the model as it was');
+is($node->safe_psql('postgres', q{CALL gp_refresh('quick'); SELECT predictions, predictions_past FROM gp_model_catalog WHERE name = 'quick'}),
+	'public.quick_predictions1|{public.quick_predictions}', 'the next one is as any other');
+
 # A partition is detached when the fit is over
 $node->safe_psql('postgres', q{
 	CREATE TABLE parted (LIKE large_nodes) PARTITION BY RANGE (id);

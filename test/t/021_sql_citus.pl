@@ -180,7 +180,8 @@ is(outcome(q{CREATE ROLE reader LOGIN; SELECT gp_grant('papers', 'reader')}), 'd
 is($node{worker1}->safe_psql('postgres', 'SET ROLE reader; SELECT count(*) FROM papers_predictions1'), '900', 'which all servers know');
 is($node->safe_psql('postgres', q{SET ROLE reader; SELECT count(*) FROM gp_predict('postgres.papers')}), '900', 'and the model');
 is(outcome(q{CALL gp_refresh('papers')}), 'done', 'the next refresh');
-is(tables(), 'papers_predictions1,papers_predictions2 papers_predictions1,papers_predictions2', 'drops the first one');
+is($node->safe_psql('postgres', q{SELECT predictions, predictions_past FROM gp_model_catalog WHERE name = 'papers'}), 'public.papers_predictions|{public.papers_predictions1}', 'drops the first one, whose name it takes');
+is(tables(), 'papers_predictions,papers_predictions1 papers_predictions,papers_predictions1', 'on all servers');
 is($node->safe_psql('postgres', q{BEGIN; SELECT gp_drop_model('papers'); ROLLBACK; SELECT count(*) FROM gp_predict('papers')}), "\n900", 'a model whose drop was undone');
 is(outcome(q{SELECT gp_drop_model('papers')}), 'done', 'and one that is dropped');
 is(tables(), ' ', 'takes its tables along');

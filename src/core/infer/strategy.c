@@ -10,7 +10,7 @@ void
 gp_tell_lowrank(const gp_eval *ev, const gp_plan *plan, double first_jitter)
 {
 	if (!plan->exact_diagonal)
-		gp_notice(ev->env, "They are too small far from the landmarks; use them to rank.",
+		gp_notice(ev->env, "Variances far from the landmarks are too small; use them to rank.",
 				  "variances are those of the low-rank prior");
 	if (ev->max_jitter > first_jitter)
 		gp_notice(ev->env, "Fewer landmarks need less.",

@@ -23,7 +23,7 @@
 #define CHEAP 4e11				/* operations that a candidate may always take: about ten seconds */
 #define MANY_EDGES 1000000		/* beyond which structure alone is left to conjugate gradients */
 #define PATIENCE 10.0			/* else, where there are features, so many times those of the first */
-#define DOUBTFUL 0.5			/* with few labels: a score of the first above which nothing else is tried, */
+#define DOUBTFUL 0.5			/* with few labels: a score of the first above which no other is tried for classes, */
 #define LITTLE 0.1				/* and below which another need not be better by more than chance */
 #define SURE 2.0				/* else it has to be, by so many standard errors, */
 #define CHEAP_FEW 8e10			/* and all others together may take so much, */
@@ -59,7 +59,7 @@ static const char *const structure_blank[] = {LAPLACIAN, NULL};
 static const char *const structure_many[] = {LAPLACIAN, "gcn", "profile", NULL};
 static const char *const classes_few[] = {"appnp", LAPLACIAN, "mlp", "sage2", "profile", NULL};
 static const char *const classes_many[] = {"gcn", "appnp", "sage2", "profile", "mlp", LAPLACIAN, NULL};
-static const char *const values[] = {"gin", LAPLACIAN, "mlp", "sage2", "profile", NULL};
+static const char *const values[] = {"gin", LAPLACIAN, "mlp", "mlp(sigma_b=1)", "sage2", "profile", NULL};
 
 /* Of these, those that do not reach every node: the others have no live state. */
 static const char *const live_structure[] = {"gcn", "profile", NULL};
@@ -136,11 +136,11 @@ gnngp_likely_kernel(const gnngp_data *data, const gnngp_fit_settings *settings)
 	return strcmp(first, LAPLACIAN) == 0 ? GP_OPEN_PRIOR : first;
 }
 
-/* True when another candidate is worth a fit: always, or with few labels where the first one leaves much open. */
+/* True when another candidate is worth a fit: always, or with few labelled classes where the first one leaves much open. */
 static bool
 is_wanted(const contest *c)
 {
-	return !c->guarded || c->candidates[0].score < DOUBTFUL;
+	return !c->guarded || c->data->task == GP_TASK_VALUES || c->candidates[0].score < DOUBTFUL;
 }
 
 /* The operations that a candidate may take. */

@@ -381,6 +381,9 @@ gnngp_fit_store(gnngp_fit_run *run, gnngp_model *model)
 	if (run->parts & GNNGP_PART_LINKS)
 		fill_links(run, model);
 	model->predictions = run->predictions;
+	/* A refresh has committed since it made the table. */
+	if (OidIsValid(model->predictions))
+		gnngp_predictions_open(model);
 	if ((run->parts & GNNGP_PART_NODES) && gnngp_fits_in_parts(&run->settings) && !OidIsValid(run->predictions))
 		gnngp_predictions_tell_none(model);
 	gnngp_model_save(model, run->parts);
@@ -415,7 +418,8 @@ gnngp_fit_store(gnngp_fit_run *run, gnngp_model *model)
 static void
 check_model_name(const char *name, const char *kernel, const char *usual_kernel)
 {
-	if (!gp_kernel_is_preset(name) || strcmp(kernel, usual_kernel) != 0)
+	/* With options, too. */
+	if (!gp_kernel_is_preset(pnstrdup(name, strcspn(name, "("))) || strcmp(kernel, usual_kernel) != 0)
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),

@@ -232,6 +232,9 @@ gnngp_predictions_make(gnngp_model *model, const gnngp_graph_def *graph, bool sp
 
 	gnngp_spi_connect();
 	hold_grants(model);
+	/* What a refresh that came no further has left would else grow from night to night. */
+	if (refreshed)
+		gnngp_predictions_prune(model);
 	saved = gnngp_become_owner(model->owner_role);
 	model->predictions = make_table(model, graph, spread);
 	gnngp_become_again(&saved);

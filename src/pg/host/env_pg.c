@@ -34,7 +34,7 @@ struct gnngp_notices
 {
 	MemoryContext context;
 	List	   *messages;
-	char	   *hint;			/* of the first one; may be NULL */
+	List	   *hints;			/* of each, or NULL */
 };
 
 typedef struct server_env
@@ -181,9 +181,8 @@ collect_notice(gnngp_notices *all, const char *message, const char *hint)
 			break;
 	if (cell == NULL)
 	{
-		if (all->messages == NIL && hint)
-			all->hint = pstrdup(hint);
 		all->messages = lappend(all->messages, pstrdup(message));
+		all->hints = lappend(all->hints, hint ? pstrdup(hint) : NULL);
 	}
 	MemoryContextSwitchTo(old);
 }
@@ -220,7 +219,7 @@ gnngp_env_join_notices(gp_env *env, gnngp_notices *former, const gnngp_notices *
 {
 	((server_env *) env)->notices = former;
 	for (int i = 0; more && i < list_length(more->messages); i++)
-		env_notice(env, list_nth(more->messages, i), i == 0 ? more->hint : NULL);
+		env_notice(env, list_nth(more->messages, i), list_nth(more->hints, i));
 }
 
 /* True where there is anything to say. */
@@ -232,7 +231,7 @@ gnngp_env_has_notices(const gp_env *env)
 	return all && all->messages != NIL;
 }
 
-/* Says in one notice what was kept, of a thing among many by its name. */
+/* Says in one notice what was kept, of a thing among many by its name; the hint is the first one's, others follow their messages. */
 void
 gnngp_env_tell_notices(gp_env *env, const char *about)
 {
@@ -244,11 +243,15 @@ gnngp_env_tell_notices(gp_env *env, const char *about)
 		return;
 	initStringInfo(&rest);
 	for (int i = 1; i < list_length(all->messages); i++)
-		appendStringInfo(&rest, "%s%s", i > 1 ? "\n" : "", (char *) list_nth(all->messages, i));
+	{
+		const char *hint = list_nth(all->hints, i);
+
+		appendStringInfo(&rest, "%s%s%s%s", i > 1 ? "\n" : "", (char *) list_nth(all->messages, i), hint ? ". " : "", hint ? hint : "");
+	}
 	ereport(NOTICE,
 			(errmsg_internal("%s%s%s", about ? about : "", about ? ": " : "", (char *) linitial(all->messages)),
 			 rest.len > 0 ? errdetail_internal("%s", rest.data) : 0,
-			 all->hint ? errhint("%s", all->hint) : 0));
+			 linitial(all->hints) ? errhint("%s", (char *) linitial(all->hints)) : 0));
 }
 
 /* Releases one resource when the context ends. */

@@ -47,7 +47,7 @@ extern void gnngp_env_set_text(gp_env *env, const char *text, const char *text_i
 
 /*
  * Keeps what the environment and its children have to say, to be told in one notice:
- * the first message with its hint, the others in the detail.
+ * the first message with its hint, the others, each before its own, in the detail.
  */
 typedef struct gnngp_notices gnngp_notices;
 

@@ -175,6 +175,7 @@ fill_table(gnngp_parts *p, const gnngp_part_rows *rows, gp_posterior *out)
 	{
 		gnngp_model model = model_to_come(p);
 
+		gnngp_pin("default_tablespace", p->place.tablespace);
 		gnngp_predictions_make(&model, p->graph_def, p->src->spread, p->keep);
 		p->predictions = model.predictions;
 		table = gnngp_predictions_open(&model);
@@ -243,6 +244,13 @@ collect(gnngp_parts *p, const gnngp_part_rows *rows, gp_posterior *out)
 	Oid			type = BYTEAOID;
 	collection	c = {.p = p,.out = out};
 	gnngp_place_taker taker = {take_answer, &c, 1, &type};
+	const char *query = answers_query(p, rows, out, "r.packed");
+
+	if (p->listed)
+	{
+		gnngp_place_query(&p->place, query, 0, NULL, NULL, &taker);
+		return;
+	}
 
 	out->mean = gp_alloc_zero(env, (int64_t) gp_size_mul(env, p->n, out->columns), sizeof(double));
 	if (out->is_prior == NULL)
@@ -251,7 +259,7 @@ collect(gnngp_parts *p, const gnngp_part_rows *rows, gp_posterior *out)
 	out->plan.elsewhere = false;
 	c.classes = p->src->data->task == GP_TASK_CLASSES ? p->src->data->nclasses : 0;
 	c.taken = gp_alloc_zero(env, p->n, sizeof(bool));
-	gnngp_place_query(&p->place, answers_query(p, rows, out, "r.packed"), 0, NULL, NULL, &taker);
+	gnngp_place_query(&p->place, query, 0, NULL, NULL, &taker);
 	if (c.seen != p->n)
 		gnngp_matrix_refuse("A row is missing.");
 	gp_free(env, c.taken);
@@ -267,7 +275,8 @@ void
 gnngp_parts_answer(gnngp_parts *p, const gnngp_part_rows *rows, gp_posterior *out)
 {
 	p->place.phase = GP_PHASE_POSTERIOR;
-	if (p->listed || gnngp_predictions_may_make(p->graph_def))
+	/* A plan is asked of no owner. */
+	if (p->graph_def == NULL || gnngp_predictions_may_make(p->graph_def))
 		fill_table(p, rows, out);
 	else
 		collect(p, rows, out);

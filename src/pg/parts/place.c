@@ -25,6 +25,7 @@
 #include "pg/host/host.h"
 #include "place_int.h"
 #include "utils/builtins.h"
+#include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
@@ -347,7 +348,7 @@ gnngp_place_name_schema(gnngp_place *p)
  * all groups at once, and those of partitions that are done with.
  */
 void
-gnngp_place_pin_settings(void)
+gnngp_place_pin_settings(gnngp_place *p)
 {
 	static const char *const pins[][2] = {
 		{"enable_partitionwise_aggregate", "on"},
@@ -362,6 +363,7 @@ gnngp_place_pin_settings(void)
 		{"default_tablespace", ""}
 	};
 
+	p->tablespace = pstrdup(GetConfigOption("default_tablespace", false, false));
 	for (int i = 0; i < (int) lengthof(pins); i++)
 		gnngp_pin(pins[i][0], pins[i][1]);
 }
@@ -373,7 +375,7 @@ gnngp_place_partitions(gnngp_place *p, gp_env *env, Oid owner, double bytes)
 	*p = (gnngp_place) {.verbs = &partitions,.env = env,.owner = owner,.phase = GP_PHASE_KERNEL};
 	p->keys = p->verbs->keys(p, bytes);
 	gnngp_place_name_schema(p);
-	gnngp_place_pin_settings();
+	gnngp_place_pin_settings(p);
 	gnngp_execute_as_extension(psprintf("CREATE SCHEMA %s", p->schema), 0, NULL, NULL, NULL);
 	gnngp_execute_as_extension(psprintf("GRANT USAGE, CREATE ON SCHEMA %s TO %s", p->schema,
 										quote_identifier(GetUserNameFromId(owner, false))), 0, NULL, NULL, NULL);

@@ -56,6 +56,7 @@ struct gnngp_place
 	const int  *key;			/* what pk is for each of them; NULL: their numbers */
 	bool		apart;			/* keys lie on several servers: one reads but what has its key */
 	int			made;			/* tables so far, for names that do not repeat */
+	const char *tablespace;		/* the session's default, for tables that stay */
 	gp_phase	phase;
 	int64		rows;			/* that the last statement without a result has written */
 	int64		done;			/* statements */

@@ -176,7 +176,7 @@ gnngp_place_citus(gnngp_place *p, gp_env *env, Oid owner)
 	*p = (gnngp_place) {.verbs = &distributed,.env = env,.owner = owner,.phase = GP_PHASE_KERNEL,.apart = true};
 	p->keys = p->verbs->keys(p, 0.0);
 	gnngp_place_name_schema(p);
-	gnngp_place_pin_settings();
+	gnngp_place_pin_settings(p);
 	make_schema(p);
 	pin_servers(p);
 	create_distributed(p, psprintf("%s.small", p->schema), psprintf("name text, m %s.gp_matrix", gnngp_schema()));

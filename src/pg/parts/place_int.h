@@ -12,7 +12,7 @@
 extern void gnngp_place_name_schema(gnngp_place *p);
 
 /* Settings of this session for the statements of any placement. */
-extern void gnngp_place_pin_settings(void);
+extern void gnngp_place_pin_settings(gnngp_place *p);
 
 /* The rows of a table, wherever it lies. */
 extern int64 gnngp_place_count_rows(gnngp_place *p, const char *table);

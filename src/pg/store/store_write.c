@@ -170,7 +170,7 @@ measure_block(const writer *w, int64 first, size_t *length, bool *shares)
 	bool		prior = false;
 
 	*length = HEADER_SIZE + gnngp_calibrator_size(w->nclasses);
-	for (i = first; i < w->n && *length < BLOCK_TARGET; i++)
+	for (i = first; i < w->n && (i == first || *length < BLOCK_TARGET); i++)
 	{
 		prior |= w->nclasses > 0 && is_prior(w, i);
 		*length += w->stride + (ids->integer ? 0 : strlen(ids->text[node_of(w, i)]));
