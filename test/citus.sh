@@ -21,6 +21,7 @@ need_headers() {
 	local missing=()
 
 	echo '#include <gssapi/gssapi.h>' | gcc -E - >/dev/null 2>&1 || missing+=(libkrb5-dev)
+	echo '#include <zstd.h>' | gcc -E - >/dev/null 2>&1 || missing+=(libzstd-dev)
 	need_packages ${missing[@]+"${missing[@]}"}
 }
 

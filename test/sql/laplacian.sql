@@ -38,6 +38,19 @@ FROM gp_predict('walk1', top => NULL) a
 JOIN gp_predict('walk2', top => NULL) b USING (node, class)
 JOIN gp_predict('walk3', top => NULL) c USING (node, class);
 
+-- Nodes that no label tells anything of have the shares of the classes, whatever the factor has kept of them
+CREATE TABLE apart AS SELECT i AS id, CASE WHEN i <= 300 AND i % 8 = 0 THEN CASE WHEN i % 3 = 0 THEN 'a' WHEN i % 5 = 0 THEN 'b' ELSE 'c' END END AS y FROM generate_series(1, 430) AS i;
+CREATE TABLE apart_edges AS SELECT i AS src, i + 3 * j AS dst FROM generate_series(1, 300) AS i, generate_series(1, 3) AS j WHERE i + 3 * j <= 300;
+SET client_min_messages = warning;
+SELECT gp_create_graph('apart', 'apart', 'apart_edges', target => 'y');
+SELECT model FROM gp_fit('apart');
+SELECT power > 1 AS power FROM gp_models WHERE model = 'apart';
+SELECT count(*), bool_and(p.score = 0) AS scores, max(abs(p.probability - s.share)) < 1e-12 AS shares
+FROM gp_predict('apart', top => NULL) AS p JOIN (SELECT y, count(*) / sum(count(*)) OVER () AS share FROM apart WHERE y IS NOT NULL GROUP BY y) AS s ON s.y = p.class
+WHERE p.node > 300;
+RESET client_min_messages;
+SELECT gp_drop_graph('apart');
+
 SELECT gp_drop_graph('rings');
 RESET search_path;
 \set VERBOSITY sqlstate

@@ -152,9 +152,15 @@ CREATE VIEW told_cells AS SELECT id, x[1]::float8 - 2 * x[3] AS mean, (x[1]::flo
 SELECT a.node, abs(a.score - 1 - 2 * t.mean) < 1e-12 AS value, abs(a.variance - 3 * (2 * t.norm + 0.5)) < 1e-6 AS variance, a.class, a.probability, length(a.packed)
 FROM told, gp_answers(ARRAY[m], gp_rows(m, '{13}'), '{0,1,0,1,1}', '{0,2,3,0.5,9,2,1}', '{}') AS a JOIN told_cells AS t ON t.id = a.node ORDER BY 1;
 -- Classes from two matrices, whose variances are added up; the width of the softplus is 0, so that these are logits
-SELECT a.node, a.class = CASE WHEN 2 * t.mean + 0.25 > 2 * t.mean THEN 'q' ELSE 'p' END AS best, abs(a.probability - 1 / (1 + exp(-0.25))) < 1e-7 AS probability,
-    abs(a.score - t.mean) < 1e-6 AS score, abs(a.variance - 2 * t.norm) < 1e-6 AS variance, get_byte(a.packed, 24) AS labelled
-FROM told, gp_answers(ARRAY[m, m], gp_rows(m, '{16}'), '{0,1,0,1,1,1,1,0,1,1}', '{0,1,1,0,1,1,0,0,2,0,0.25,0.5,0.5}', '{p,q}') AS a JOIN told_cells AS t ON t.id = a.node ORDER BY 1;
+CREATE TABLE other AS SELECT gp_apply(gp_rows(w.m, '{10, 13, 16}'), (SELECT gp_features(i, ARRAY[(i = 0)::int / 2.0]::real[])::gp_matrix FROM generate_series(0, 3) AS i), two.m) AS m FROM whole AS w, two;
+SELECT a.node, a.class = CASE WHEN l.z > 0 THEN 'q' ELSE 'p' END AS best, abs(a.probability - 1 / (1 + exp(-abs(l.z)))) < 1e-6 AS probability,
+    abs(a.variance - 2 * t.norm) < 1e-6 AS variance, get_byte(a.packed, 24) AS labelled
+FROM told, other, gp_answers(ARRAY[told.m, other.m], gp_rows(told.m, '{16}'), '{0,1,0,1,1,1,1,0,1,1}', '{0,1,1,0,1,1,0,0,2,0,0.25,0.5,0.5}', '{p,q}') AS a JOIN told_cells AS t ON t.id = a.node
+    JOIN nodes AS n ON n.id = a.node, LATERAL (SELECT 2 * (n.x[1] / 2.0 - t.mean) + 0.25 AS z) AS l ORDER BY 1;
+-- Where nothing tells them apart: the shares
+SELECT a.node, a.class, a.score, a.probability, get_byte(a.packed, 24) AS prior
+FROM told, gp_answers(ARRAY[m, m], NULL, '{0,1,0,1,1,1,1,0,1,1}', '{0,1,1,0,9,1,0,0,2,0,0.25,0.75,0.25}', '{p,q}') AS a ORDER BY 1;
+DROP TABLE other;
 -- A column that all means share, nodes without kernel, and labels with a variance of their own
 SELECT node, class, score, variance, probability FROM gp_answers(
     ARRAY[(SELECT gp_gram(m, m, NULL) FROM (SELECT gp_features(i, ARRAY[i]::real[])::gp_matrix AS m FROM generate_series(1, 1) AS i) AS one)], NULL, '{0,1,1,0,0}', '{0,1,1,0,4,1,0}', '{}');

@@ -152,9 +152,9 @@ typedef struct gp_row_scale
 
 /*
  * Makes it, in place, of means (columns) and a variance in units of the scale, as the regression gives them; the prior
- * where the node has no kernel.
+ * where the node has no kernel.  False then, and where nothing tells its classes apart: their probabilities are their shares.
  */
-extern void gp_row_finish(const gp_row_scale *s, int32_t columns, bool has_kernel, double *mean, double *variance);
+extern bool gp_row_finish(const gp_row_scale *s, int32_t columns, bool has_kernel, double *mean, double *variance);
 
 /* What a fit gives.  Arrays are host memory of the environment. */
 typedef struct gp_posterior
@@ -167,7 +167,7 @@ typedef struct gp_posterior
 	gp_row_scale row;			/* what made these, or will */
 	double	   *prior_share;	/* classes: share of each among the labels; else NULL */
 	int32_t		no_kernel;		/* nodes with k_ii = 0, which got the prior */
-	bool	   *is_prior;		/* nodes: true where the prior was given; NULL when none */
+	bool	   *is_prior;		/* nodes: true where probabilities are the classes' shares; NULL when none */
 	int64_t		nlandmarks;		/* used: twins dropped; 0 for exact */
 	int32_t    *landmark;		/* nodes, ascending; NULL for exact */
 	double		jitter;			/* largest jitter used, relative to the mean diagonal; 0 = none */

@@ -7,6 +7,8 @@
 #include <math.h>
 #include <string.h>
 
+#define LEVEL 1e-6				/* of scores of classes: below, the calibrator makes nothing of their differences */
+
 /* How rows become posteriors after a regression whose variances are in units of the kernel. */
 static gp_row_scale
 row_scale(const gp_problem *problem, const gp_targets *targets, const gp_solution *solution)
@@ -25,8 +27,23 @@ row_scale(const gp_problem *problem, const gp_targets *targets, const gp_solutio
 	};
 }
 
+/* True when nothing tells the classes apart: the labels say nothing of the node, however far apart they are. */
+static bool
+is_level(const gp_row_scale *s, int32_t columns, const double *mean)
+{
+	double		least = mean[0];
+	double		most = mean[0];
+
+	for (int32_t c = 1; c < columns; c++)
+	{
+		least = fmin(least, mean[c]);
+		most = fmax(most, mean[c]);
+	}
+	return !s->values && most - least < LEVEL;
+}
+
 /* The posterior of one node. */
-void
+bool
 gp_row_finish(const gp_row_scale *s, int32_t columns, bool has_kernel, double *mean, double *variance)
 {
 	*variance = has_kernel ? s->scale * (fmax(s->leverage * *variance, 0.0) + s->noise) : s->prior;
@@ -34,6 +51,7 @@ gp_row_finish(const gp_row_scale *s, int32_t columns, bool has_kernel, double *m
 		mean[0] = s->offset + s->unit * mean[0];
 	for (int32_t c = 0; c < columns && !has_kernel; c++)
 		mean[c] = s->values ? s->offset : 0.0;
+	return has_kernel && !is_level(s, columns, mean);
 }
 
 /* Finishes means and variances, where they are here, and gives the prior where a node has no kernel at all. */
@@ -49,14 +67,14 @@ gp_posterior_finish(gp_env *env, const gp_problem *problem, const gp_targets *ta
 		bool		has_kernel = diag == NULL || diag[i] > 0.0;
 
 		gp_look(env, i, &next);
+		out->no_kernel += !has_kernel;
 		if (out->mean)
-			gp_row_finish(&out->row, out->columns, has_kernel, out->mean + i * out->columns, out->variance + i);
+			has_kernel = gp_row_finish(&out->row, out->columns, has_kernel, out->mean + i * out->columns, out->variance + i);
 		if (has_kernel)
 			continue;
 		if (out->is_prior == NULL)
 			out->is_prior = gp_alloc_zero(env, out->nodes, sizeof(bool));
 		out->is_prior[i] = true;
-		out->no_kernel++;
 	}
 }
 

@@ -224,8 +224,7 @@ finish_rows(answering *a)
 	for (int64 i = 0; i < p->nodes; i++)
 	{
 		gnngp_look(i);
-		gp_row_finish(&p->row, p->columns, a->has_kernel[i], p->mean + i * p->columns, p->variance + i);
-		p->is_prior[i] = !a->has_kernel[i];
+		p->is_prior[i] = !gp_row_finish(&p->row, p->columns, a->has_kernel[i], p->mean + i * p->columns, p->variance + i);
 	}
 }
 
