@@ -55,7 +55,7 @@ typedef struct contest
 } contest;
 
 static const char *const structure_few[] = {LAPLACIAN, NULL};
-static const char *const structure_blank[] = {LAPLACIAN, NULL};
+static const char *const structure_blank[] = {LAPLACIAN, NULL};	/* the same, told apart by where it lies: features are zero */
 static const char *const structure_many[] = {LAPLACIAN, "gcn", "profile", NULL};
 static const char *const classes_few[] = {"appnp", LAPLACIAN, "mlp", "sage2", "profile", NULL};
 static const char *const classes_many[] = {"gcn", "appnp", "sage2", "profile", "mlp", LAPLACIAN, NULL};

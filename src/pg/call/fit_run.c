@@ -384,7 +384,7 @@ gnngp_fit_store(gnngp_fit_run *run, gnngp_model *model)
 	/* A refresh has committed since it made the table. */
 	if (OidIsValid(model->predictions))
 		gnngp_predictions_open(model);
-	if ((run->parts & GNNGP_PART_NODES) && gnngp_fits_in_parts(&run->settings) && !OidIsValid(run->predictions))
+	else if ((run->parts & GNNGP_PART_NODES) && gnngp_fits_in_parts(&run->settings))
 		gnngp_predictions_tell_none(model);
 	gnngp_model_save(model, run->parts);
 	if (OidIsValid(model->predictions))

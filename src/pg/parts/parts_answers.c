@@ -142,24 +142,15 @@ model_to_come(const gnngp_parts *p)
 	};
 }
 
-/* Takes one number. */
-static void
-take_number(void *state, const Datum *values, const bool *nulls)
-{
-	*(int64 *) state = nulls[0] ? 0 : DatumGetInt64(values[0]);
-}
-
-/* Counts the rows that got the prior, where some may have: those of a factor. */
+/* Counts the rows without kernel, where some may have none: those of a factor. They have the variance of the prior. */
 static void
 count_priors(gnngp_parts *p, const gnngp_part_rows *rows, const char *table, gp_posterior *out)
 {
-	Oid			type = INT8OID;
-	int64		n = 0;
-	gnngp_place_taker taker = {take_number, &n, 1, &type};
+	int64		n;
 
 	if (!rows->layout[0].present)
 		return;
-	gnngp_place_query(&p->place, psprintf("SELECT pg_catalog.count(*) FROM %s AS t WHERE %s", table, gnngp_packed_is_prior("t.packed")), 0, NULL, NULL, &taker);
+	n = p->place.verbs->count(&p->place, psprintf("%s AS t WHERE t.variance = '%.17g'::pg_catalog.float8", table, p->listed ? 0.0 : out->row.prior));
 	if (!p->listed)
 		out->no_kernel = (int32) n;
 }
@@ -232,7 +223,7 @@ take_answer(void *state, const Datum *values, const bool *nulls)
 		out->mean[node] = row.value;
 	out->variance[node] = row.variance;
 	out->is_prior[node] = row.is_prior;
-	out->no_kernel += row.is_prior;
+	out->no_kernel += row.variance == out->row.prior;
 	c->seen++;
 }
 
@@ -251,7 +242,6 @@ collect(gnngp_parts *p, const gnngp_part_rows *rows, gp_posterior *out)
 		gnngp_place_query(&p->place, query, 0, NULL, NULL, &taker);
 		return;
 	}
-
 	out->mean = gp_alloc_zero(env, (int64_t) gp_size_mul(env, p->n, out->columns), sizeof(double));
 	if (out->is_prior == NULL)
 		out->is_prior = gp_alloc_zero(env, p->n, sizeof(bool));
@@ -263,11 +253,6 @@ collect(gnngp_parts *p, const gnngp_part_rows *rows, gp_posterior *out)
 	if (c.seen != p->n)
 		gnngp_matrix_refuse("A row is missing.");
 	gp_free(env, c.taken);
-	if (out->no_kernel == 0)
-	{
-		gp_free(env, out->is_prior);
-		out->is_prior = NULL;
-	}
 }
 
 /* Makes the predictions. */

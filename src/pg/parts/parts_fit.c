@@ -250,7 +250,7 @@ gram_of_parts(void *state, const double *y, int32_t columns, gp_matrix gram, gp_
 	gnngp_parts_free(p, &root);
 }
 
-/* Fills the table of that. */
+/* Fills a table with what weights and a root say of each row. */
 static void
 fill_told(job *j, gnngp_parts *p, int64 columns, const char *weights, const char *roots)
 {

@@ -157,9 +157,6 @@ extern double gnngp_row_probability(const gnngp_block *block, const gnngp_node_r
 /* One row of a table of predictions, with so many classes; false where it has another length.  packed must stay. */
 extern bool gnngp_packed_row(const bytea *packed, int32 nclasses, gnngp_node_row *row);
 
-/* A condition of a query: a column of such rows has one that got the prior. */
-extern const char *gnngp_packed_is_prior(const char *column);
-
 /* The first row of a block with at least this key, or nrows. */
 extern int32 gnngp_block_search(const gnngp_block *block, int64 key);
 

@@ -60,13 +60,6 @@ gnngp_packed_row(const bytea *packed, int32 nclasses, gnngp_node_row *row)
 	return true;
 }
 
-/* Whether it got the prior, for a query. */
-const char *
-gnngp_packed_is_prior(const char *column)
-{
-	return psprintf("pg_catalog.get_byte(%s, %d) & %d <> 0", column, AT_ROW_FLAGS, ROW_PRIOR);
-}
-
 /* Puts blocks together of the rows of a query. */
 typedef struct table_receiver
 {
