@@ -21,36 +21,28 @@ gnngp_parts_put_labelled(gnngp_parts *p, const double *y, int32 columns)
 	const gnngp_data *data = p->src->data;
 	const char *table = gnngp_parts_table(p, "labelled", columns);
 	Oid			types[] = {INT4OID, INT4OID, gnngp_type("gp_matrix")};
+	gnngp_value_ids all = {.n = data->nlabelled,.id = palloc(Max(data->nlabelled, 1) * sizeof(int64))};
 	int64		first = 0;
+	int64		n;
 
-	for (int64 part = 0; part < p->parts && !p->listed; part++)
+	for (int64 k = 0; k < data->nlabelled; k++)
+		all.id[k] = data->ids.key[data->labelled[k]];
+	for (int64 part = 0; part < p->parts && !p->listed; part++, first += n)
 	{
-		gnngp_value_ids ids = {0};
+		gnngp_value_ids ids;
 		Datum		values[3];
-		int64	   *id = palloc((data->nlabelled - first + 1) * sizeof(int64));
-		int64		n = 0;
 
-		while (first + n < data->nlabelled)
-		{
-			int64		key = data->ids.key[data->labelled[first + n]];
-
-			if (part < p->parts - 1 && key >= p->bound[part])
-				break;
-			id[n++] = key;
-		}
-		if (n > 0)
-		{
-			ids = (gnngp_value_ids) {n, id[0], id};
-			ids = gnngp_value_ids_part(&ids, 0, n);
-			values[0] = Int32GetDatum(gnngp_place_key_of(&p->place, part));
-			values[1] = Int32GetDatum((int32) part);
-			values[2] = gnngp_matrix_write(&ids, gp_matrix_wrap((double *) y + first * columns, n, columns, GP_DOUBLE));
-			gnngp_place_execute(&p->place, psprintf("INSERT INTO %s VALUES ($1, $2, $3)", table), 3, types, values);
-			pfree(DatumGetPointer(values[2]));
-		}
-		pfree(id);
-		first += n;
+		n = gnngp_rows_of_part(&all, first, p->bound, (int) p->parts - 1, (int) part);
+		if (n == 0)
+			continue;
+		ids = gnngp_value_ids_part(&all, first, n);
+		values[0] = Int32GetDatum(gnngp_place_key_of(&p->place, part));
+		values[1] = Int32GetDatum((int32) part);
+		values[2] = gnngp_matrix_write(&ids, gp_matrix_wrap((double *) y + first * columns, n, columns, GP_DOUBLE));
+		gnngp_place_execute(&p->place, psprintf("INSERT INTO %s VALUES ($1, $2, $3)", table), 3, types, values);
+		pfree(DatumGetPointer(values[2]));
 	}
+	pfree(all.id);
 	return table;
 }
 

@@ -87,16 +87,15 @@ put_nodes(gnngp_parts *p)
 	const char *declared = psprintf("part integer, m %s.gp_matrix", p->schema);
 	const char *table = gnngp_parts_table(p, "nodes", GNNGP_NODE_COLUMNS);
 	Oid			types[] = {INT4OID, INT4OID, gnngp_type("gp_matrix")};
+	gnngp_value_ids all = {.n = p->n,.id = p->src->data->ids.key};
 	int64		label = 0;
 	int64		first = 0;
 
 	for (int64 part = 0; part < p->parts && !p->listed; part++)
 	{
-		int64		n = 0;
+		int64		n = gnngp_rows_of_part(&all, first, p->bound, (int) p->parts - 1, (int) part);
 		Datum		values[3];
 
-		while (first + n < p->n && (part == p->parts - 1 || p->src->data->ids.key[first + n] < p->bound[part]))
-			n++;
 		values[0] = Int32GetDatum(gnngp_place_key_of(&p->place, part));
 		values[1] = Int32GetDatum((int32) part);
 		values[2] = nodes_of_part(p, first, n, &label);

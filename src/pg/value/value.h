@@ -178,6 +178,9 @@ extern Datum gnngp_matrix_write(const gnngp_value_ids *ids, gp_matrix m);
 /* The ids of rows first to first + n; those of a list are in the same memory. */
 extern gnngp_value_ids gnngp_value_ids_part(const gnngp_value_ids *ids, int64 first, int64 n);
 
+/* The rows of part k of n + 1 (matrix_spread.c), the first of which is known: up to the first id that is not below its bound. */
+extern int64 gnngp_rows_of_part(const gnngp_value_ids *ids, int64 first, const int64 *bound, int n, int k);
+
 /* 22023 for matrices, or an array, that do not go together. */
 pg_noreturn extern void gnngp_matrix_refuse(const char *what);
 
