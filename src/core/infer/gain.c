@@ -13,25 +13,13 @@ static double *
 squared_errors(gp_env *env, const gp_problem *problem, const gp_targets *t, const gp_loo *loo,
 			   const int32_t *index, int64_t n)
 {
-	double	   *error = gp_alloc_zero(env, n, sizeof(double));
-	double		factor = problem->task == GP_TASK_CLASSES ? gp_class_factor(t, loo->mean, index, n) : 1.0;
+	double	   *error = gp_alloc_array(env, n, sizeof(double));
+	bool		values = problem->task == GP_TASK_VALUES;
+	double		factor = values ? 1.0 : gp_class_factor(t, loo->mean, index, n);
 
 	for (int64_t k = 0; k < n; k++)
-	{
-		const double *y = t->y + (int64_t) index[k] * t->columns;
-		const double *mean = loo->mean + (int64_t) index[k] * t->columns;
-		double		level = 0.0;
-
-		if (problem->task == GP_TASK_VALUES)
-		{
-			error[k] = pow(y[0] - (mean[0] - t->offset) / t->unit, 2.0);
-			continue;
-		}
-		for (int32_t c = 0; c < t->columns; c++)
-			level += mean[c] / t->columns;
-		for (int32_t c = 0; c < t->columns; c++)
-			error[k] += pow(y[c] - 1.0 / t->columns - factor * (mean[c] - level), 2.0);
-	}
+		error[k] = values ? pow(t->y[index[k]] - (loo->mean[index[k]] - t->offset) / t->unit, 2.0) :
+			gp_class_residual(t, loo->mean, index[k], factor);
 	return error;
 }
 

@@ -56,6 +56,8 @@ extern double gp_loo_error(const gp_problem *problem, const gp_targets *targets,
 						   const double *mean, const int32_t *index, int64_t n, double *total);
 /* The factor that brings class scores of labels nearest to one-hot classes; 0 where they say the opposite. */
 extern double gp_class_factor(const gp_targets *targets, const double *mean, const int32_t *index, int64_t n);
+/* The squared error that is left of one label's scores after a factor. */
+extern double gp_class_residual(const gp_targets *targets, const double *mean, int32_t index, double factor);
 
 /* The labels that count, ascending; at most limit of them, evenly spread; owned by the caller. */
 extern int32_t *gp_loo_sample(gp_env *env, const gp_targets *targets, int64_t limit, int64_t *n);
