@@ -2,20 +2,21 @@
  * lean.c - the variance of a regression on many rows, from few directions.
  *
  * With A = K + noise I the observations take k'A^-1 k off the prior variance at k.  A has the eigenvectors u_j of K,
- * and t_j, the eigenvalues of K with the noise.  Of the directions beyond the leading ones nothing is asked but that
- * their t is at most the least of these, t_r, and so k'A^-1 k is at least
+ * and t_j, the eigenvalues of K with the noise.  Of the directions beyond the r leading ones nothing is asked but what they count for
+ * together:
  *
- *   |k|^2 / t_r - sum_j (1 / t_r - 1 / t_j) (u_j'k)^2
+ *   k'A^-1 k ~ c |k|^2 - sum_j (c - 1 / t_j) (u_j'k)^2
  *
- * and nearly that, for what is left out of k has eigenvalues far below the noise.  The leading vectors come from
- * products of K with random columns (Halko, Martinsson and Tropp 2011, 4.4) and a Rayleigh quotient among these; they
- * are as good as exact, not exact, so that a variance may come out too small, by a thousandth of it.
+ * With c = 1 / t_r that is a lower bound, and the variance an upper one.  What is left of k lies in directions of smaller eigenvalues,
+ * so that c may be larger: it is fitted to rows whose whole variance is known, nearly to the least that does for any of these.
+ * The leading vectors come from products of K with random columns (Halko, Martinsson and Tropp 2011, 4.4) and a Rayleigh
+ * quotient among these; they are as good as exact, not exact.
  *
  * Both terms are large where k has much of the first few directions.  These are taken out of k in double, and give
  * sum (u_j'k)^2 / t_j by themselves; what remains is small, and float does for it.
  *
- * Of 2,800 rows 256 directions leave the variance .2% too large in the median, .4% at most (DBLP), for a third of the work.
- * How many are needed depends on the rows, so that some of these are asked.
+ * How many are needed depends on the rows and their noise: of 2,800 rows 160 leave the variance .6% too large in the median
+ * on DBLP, 96 do on Debian's packages.  So some of the rows are asked, and the fewest are taken that serve these.
  */
 #include "regression.h"
 
@@ -27,6 +28,8 @@
 #define ASKED 128				/* rows whose variances are compared */
 #define SLACK 0.02				/* that a variance may be too large, of itself, */
 #define DEFICIT 0.002			/* and too small */
+#define NEARLY 0.9				/* of what c may be above its bound: other rows may need it smaller than those that were asked */
+#define NOTHING 1e-12			/* of a row's square: all of it lies in the leading directions */
 #define JITTER 1e-13			/* of the mean diagonal: where K has fewer directions than are asked for */
 
 /* Random columns, between -1 and 1. */
@@ -96,52 +99,76 @@ find_leading(gp_device *dev, gp_matrix z, uint64_t seed, gp_matrix basis)
 	return found;
 }
 
-/*
- * What turns a basis into the leading eigenvectors of A = LL' within it (DRAWN x GP_LINK_LEAN, the first of them
- * first), each but the led ones times the root of its part; and the parts, as they stand behind the directions.
- */
-static gp_matrix
-rayleigh_ritz(gp_device *dev, gp_matrix root, gp_matrix basis, float *part)
+/* The leading eigenvectors of A, the first of them first. */
+typedef struct leading
+{
+	gp_matrix	u;				/* m x GP_LINK_LEAN double */
+	double	   *eigenvalue;		/* GP_LINK_LEAN, descending */
+} leading;
+
+/* The leading eigenvectors of A = LL' within a basis, by a Rayleigh quotient. */
+static leading
+rayleigh_ritz(gp_device *dev, gp_matrix root, gp_matrix basis)
 {
 	gp_matrix	turned = dev->create(dev, basis.rows, DRAWN, GP_DOUBLE);
 	gp_matrix	quotient = dev->create(dev, DRAWN, DRAWN, GP_DOUBLE);
 	gp_matrix	w = dev->create(dev, DRAWN, 1, GP_DOUBLE);
-	gp_matrix	out = dev->create(dev, DRAWN, GP_LINK_LEAN, GP_DOUBLE);
+	gp_matrix	turn = dev->create(dev, DRAWN, GP_LINK_LEAN, GP_DOUBLE);
+	leading		first = {.eigenvalue = gp_alloc_array(dev->env, GP_LINK_LEAN, sizeof(double))};
 	double		eigenvalue[DRAWN];	/* ascending */
-	double		least;
 
 	dev->gemm(dev, true, false, 1.0, root, basis, 0.0, turned);
 	dev->syrk(dev, true, 1.0, turned, 0.0, quotient);
 	dev->destroy(dev, &turned);
 	dev->syev(dev, quotient, w);
 	dev->download(dev, gp_matrix_wrap(eigenvalue, DRAWN, 1, GP_DOUBLE), w);
-	least = eigenvalue[DRAWN - GP_LINK_LEAN];
 	for (int j = 0; j < GP_LINK_LEAN; j++)
 	{
-		double		own = 1.0 / eigenvalue[DRAWN - 1 - j];
+		first.eigenvalue[j] = eigenvalue[DRAWN - 1 - j];
+		dev->copy(dev, gp_matrix_cols(turn, j, 1), gp_matrix_cols(quotient, DRAWN - 1 - j, 1));
+	}
+	dev->destroy(dev, &w);
+	dev->destroy(dev, &quotient);
+	first.u = dev->create(dev, basis.rows, GP_LINK_LEAN, GP_DOUBLE);
+	dev->gemm(dev, false, false, 1.0, basis, turn, 0.0, first.u);
+	dev->destroy(dev, &turn);
+	return first;
+}
 
-		dev->axpby(dev, j < LED ? 1.0 : sqrt(fmax(1.0 / least - own, 0.0)), gp_matrix_cols(quotient, DRAWN - 1 - j, 1), 0.0,
-				   gp_matrix_cols(out, j, 1));
+/* So many of them as they are stored: each but the led ones times the root of its part, then the parts. */
+static float *
+store(gp_device *dev, const leading *first, int32_t directions, double rest)
+{
+	int64_t		m = first->u.rows;
+	float	   *out = gp_alloc_array(dev->env, gp_link_lean_size(m, directions), sizeof(float));
+	float	   *part = out + m * directions;
+	gp_matrix	scaled = dev->create(dev, m, directions, GP_DOUBLE);
+
+	for (int32_t j = 0; j < directions; j++)
+	{
+		double		own = 1.0 / first->eigenvalue[j];
+
+		dev->axpby(dev, j < LED ? 1.0 : sqrt(fmax(rest - own, 0.0)), gp_matrix_cols(first->u, j, 1), 0.0, gp_matrix_cols(scaled, j, 1));
 		if (j < LED)
 			part[j] = (float) own;
 	}
-	part[LED] = (float) (1.0 / least);
-	dev->destroy(dev, &w);
-	dev->destroy(dev, &quotient);
+	part[LED] = (float) rest;
+	dev->download(dev, gp_matrix_wrap(out, m, directions, GP_FLOAT), scaled);
+	dev->destroy(dev, &scaled);
 	return out;
 }
 
 /* Makes it ready. */
 gp_link_few
-gp_link_lean_open(gp_device *dev, int64_t m, const float *lean)
+gp_link_lean_open(gp_device *dev, int64_t m, int32_t directions, const float *lean)
 {
-	gp_matrix	host = gp_matrix_wrap((void *) lean, m, GP_LINK_LEAN, GP_FLOAT);
-	gp_link_few few = {.part = lean + m * GP_LINK_LEAN};
+	gp_matrix	host = gp_matrix_wrap((void *) lean, m, directions, GP_FLOAT);
+	gp_link_few few = {.part = lean + m * directions};
 
 	few.led = dev->create(dev, m, LED, GP_DOUBLE);
 	dev->upload(dev, few.led, gp_matrix_cols(host, 0, LED));
-	few.rest = dev->create(dev, m, GP_LINK_LEAN - LED, GP_FLOAT);
-	dev->upload(dev, few.rest, gp_matrix_cols(host, LED, GP_LINK_LEAN - LED));
+	few.rest = dev->create(dev, m, directions - LED, GP_FLOAT);
+	dev->upload(dev, few.rest, gp_matrix_cols(host, LED, directions - LED));
 	return few;
 }
 
@@ -215,48 +242,113 @@ gp_link_lean_explained(gp_device *dev, const gp_link_few *few, gp_matrix k, gp_t
 	dev->destroy(dev, &rows);
 }
 
-/* True where no row asked has a variance by few directions that is much larger than the whole one, or smaller at all: k is their covariances. */
-static bool
-compare_variances(gp_device *dev, gp_matrix root, const gp_link_few *few, gp_matrix k, const double *prior)
+/* Rows that were learnt from, spread evenly, whose variances are compared. */
+typedef struct asked
 {
-	double	   *lean = gp_alloc_array(dev->env, k.rows, sizeof(double));
-	double	   *whole = gp_alloc_zero(dev->env, k.rows, sizeof(double));
-	bool		near = true;
+	gp_matrix	k;				/* ASKED x m double: their covariances */
+	double		prior[ASKED];
+	double		whole[ASKED];	/* what all rows explain */
+	double		square[ASKED];	/* |k|^2 */
+	double	   *along;			/* ASKED x GP_LINK_LEAN: <k, u_j> */
+} asked;
 
-	gp_link_lean_explained(dev, few, k, GP_FLOAT, lean);
-	dev->trsm(dev, false, true, root, k);
-	add_squares(dev, 1.0, k, whole);
-	for (int64_t i = 0; i < k.rows; i++)
-		near = near && whole[i] - lean[i] <= SLACK * (prior[i] - whole[i]) && lean[i] - whole[i] <= DEFICIT * (prior[i] - whole[i]);
-	gp_free(dev->env, lean);
-	gp_free(dev->env, whole);
-	return near;
-}
-
-/* True where few directions do for some of the rows that were learnt from, spread evenly. */
-static bool
-serves(gp_device *dev, const gp_link_regression *r, const float *lean)
+/* Asks them. */
+static asked *
+ask(gp_device *dev, const gp_link_regression *r, const leading *first)
 {
 	int64_t		m = r->z.rows;
 	int32_t		index[ASKED];
-	double		prior[ASKED];
-	gp_link_few few = gp_link_lean_open(dev, m, lean);
 	gp_matrix	z = dev->create(dev, ASKED, r->z.cols, GP_DOUBLE);
-	gp_matrix	k = dev->create(dev, ASKED, m, GP_DOUBLE);
 	gp_matrix	own = dev->create(dev, ASKED, 1, GP_DOUBLE);
-	bool		near;
+	gp_matrix	along = dev->create(dev, ASKED, GP_LINK_LEAN, GP_DOUBLE);
+	gp_matrix	solved = dev->create(dev, ASKED, m, GP_DOUBLE);
+	asked	   *a = gp_alloc_zero(dev->env, 1, sizeof(asked));
 
+	a->k = dev->create(dev, ASKED, m, GP_DOUBLE);
+	a->along = gp_alloc_array(dev->env, ASKED * GP_LINK_LEAN, sizeof(double));
 	for (int64_t i = 0; i < ASKED; i++)
 		index[i] = (int32_t) (i * m / ASKED);
 	dev->gather_rows(dev, z, r->z, index);
-	gp_link_cross_covariance(dev, z, r->z, k, own);
-	dev->download(dev, gp_matrix_wrap(prior, ASKED, 1, GP_DOUBLE), own);
-	near = compare_variances(dev, r->solution.root, &few, k, prior);
-	dev->destroy(dev, &z);
-	dev->destroy(dev, &k);
+	gp_link_cross_covariance(dev, z, r->z, a->k, own);
+	dev->download(dev, gp_matrix_wrap(a->prior, ASKED, 1, GP_DOUBLE), own);
+	add_squares(dev, 1.0, a->k, a->square);
+	dev->gemm(dev, false, false, 1.0, a->k, first->u, 0.0, along);
+	dev->download(dev, gp_matrix_wrap(a->along, ASKED, GP_LINK_LEAN, GP_DOUBLE), along);
+	dev->copy(dev, solved, a->k);
+	dev->trsm(dev, false, true, r->solution.root, solved);
+	add_squares(dev, 1.0, solved, a->whole);
+	dev->destroy(dev, &solved);
+	dev->destroy(dev, &along);
 	dev->destroy(dev, &own);
+	dev->destroy(dev, &z);
+	return a;
+}
+
+/* What the rest of a row counts for: nearly the least that does for any row asked, and no less than the bound. */
+static double
+rest_of(const asked *a, const leading *first, int32_t directions)
+{
+	double		bound = 1.0 / first->eigenvalue[directions - 1];
+	double		least = INFINITY;
+
+	for (int64_t i = 0; i < ASKED; i++)
+	{
+		double		left = a->whole[i];
+		double		rest = a->square[i];
+
+		for (int32_t j = 0; j < directions; j++)
+		{
+			double		along = a->along[i * GP_LINK_LEAN + j];
+
+			left -= along * along / first->eigenvalue[j];
+			rest -= along * along;
+		}
+		if (rest > NOTHING * a->square[i])
+			least = fmin(least, left / rest);
+	}
+	return isfinite(least) && least > bound ? bound + NEARLY * (least - bound) : bound;
+}
+
+/* True where no row asked has a variance that is much larger than the whole one, or smaller but for a trace. */
+static bool
+serves(gp_device *dev, const asked *a, int32_t directions, const float *lean)
+{
+	gp_link_few few = gp_link_lean_open(dev, a->k.cols, directions, lean);
+	double		explained[ASKED];
+	bool		near = true;
+
+	gp_link_lean_explained(dev, &few, a->k, GP_FLOAT, explained);
+	for (int64_t i = 0; i < ASKED; i++)
+	{
+		double		variance = a->prior[i] - a->whole[i];
+
+		near = near && a->whole[i] - explained[i] <= SLACK * variance && explained[i] - a->whole[i] <= DEFICIT * variance;
+	}
 	gp_link_lean_close(dev, &few);
 	return near;
+}
+
+/* The fewest directions that serve, of some numbers of them; NULL where none does. */
+static float *
+choose(gp_device *dev, const gp_link_regression *r, const leading *first, int32_t *directions)
+{
+	static const int32_t number[] = {96, 128, 160, 192, GP_LINK_LEAN};
+	asked	   *a = ask(dev, r, first);
+	float	   *out = NULL;
+
+	for (size_t k = 0; k < sizeof(number) / sizeof(number[0]) && out == NULL; k++)
+	{
+		*directions = number[k];
+		out = store(dev, first, number[k], rest_of(a, first, number[k]));
+		if (serves(dev, a, number[k], out))
+			break;
+		gp_free(dev->env, out);
+		out = NULL;
+	}
+	gp_free(dev->env, a->along);
+	dev->destroy(dev, &a->k);
+	gp_free(dev->env, a);
+	return out;
 }
 
 /* What that takes, the root of the regression included. */
@@ -268,41 +360,46 @@ gp_link_lean_bytes(int64_t m)
 	return m < LEAST_ROWS ? 0.0 : 12.0 * n * n + DRAWN * (24.0 * n + 40.0 * DRAWN);
 }
 
-/* The numbers of the directions of so many rows. */
+/* The numbers of so many directions of so many rows. */
 int64_t
-gp_link_lean_size(int64_t m)
+gp_link_lean_size(int64_t m, int32_t directions)
 {
-	return m * GP_LINK_LEAN + LED + 1;
+	return m * directions + LED + 1;
+}
+
+/* How many directions so many numbers are; 0: none that there could be. */
+int32_t
+gp_link_lean_directions(int64_t m, int64_t numbers)
+{
+	int64_t		directions = m > 0 ? (numbers - LED - 1) / m : 0;
+
+	if (directions <= LED || directions > GP_LINK_LEAN || numbers != gp_link_lean_size(m, (int32_t) directions))
+		return 0;
+	return (int32_t) directions;
 }
 
 /* The directions of a regression. */
 float *
-gp_link_lean_make(gp_device *dev, const gp_link_regression *r, uint64_t seed)
+gp_link_lean_make(gp_device *dev, const gp_link_regression *r, uint64_t seed, int32_t *directions)
 {
-	gp_env	   *env = dev->env;
 	int64_t		m = r->z.rows;
 	gp_matrix	basis;
 	float	   *out = NULL;
 
+	*directions = 0;
 	if (m < LEAST_ROWS)
 		return NULL;
 	basis = dev->create(dev, m, DRAWN, GP_DOUBLE);
 	if (find_leading(dev, r->z, seed, basis))
 	{
-		gp_matrix	turn;
-		gp_matrix	u;
+		leading		first = rayleigh_ritz(dev, r->solution.root, basis);
 
-		out = gp_alloc_array(env, gp_link_lean_size(m), sizeof(float));
-		turn = rayleigh_ritz(dev, r->solution.root, basis, out + m * GP_LINK_LEAN);
-		u = dev->create(dev, m, GP_LINK_LEAN, GP_DOUBLE);
-		dev->gemm(dev, false, false, 1.0, basis, turn, 0.0, u);
-		dev->download(dev, gp_matrix_wrap(out, m, GP_LINK_LEAN, GP_FLOAT), u);
-		dev->destroy(dev, &u);
-		dev->destroy(dev, &turn);
+		out = choose(dev, r, &first, directions);
+		dev->destroy(dev, &first.u);
+		gp_free(dev->env, first.eigenvalue);
 	}
 	dev->destroy(dev, &basis);
-	if (out == NULL || serves(dev, r, out))
-		return out;
-	gp_free(env, out);
-	return NULL;
+	if (out == NULL)
+		*directions = 0;
+	return out;
 }

@@ -24,8 +24,8 @@
 
 #define GP_LINK_POWERS 5		/* features A^k X, k = 0 .. 4, at most */
 #define GP_LINK_CODE_WORDS 4	/* of 64 bits: the sign code of a node */
-#define GP_LINK_LEAN 256		/* directions that carry the variance of a regression on many rows */
-#define GP_LINK_KEPT 100		/* candidates of a node that the Gaussian process sees */
+#define GP_LINK_LEAN 256		/* directions that carry the variance of a regression on many rows, at most */
+#define GP_LINK_KEPT 100		/* pairs of a node that are kept, at most */
 #define GP_LINK_HABITS 20		/* counts of what hidden links and other pairs are like */
 #define GP_LINK_FOLDS 4			/* times that links are hidden, at most */
 
@@ -143,7 +143,8 @@ typedef struct gp_link_model
 	int32_t    *inducing;		/* pairs: m x 2 nodes; dgp by inducing pairs: m x 2 points; else NULL */
 	double	   *alpha;			/* m: score = offset + <k, alpha> */
 	float	   *root;			/* L, packed, with variance = scale (k_ii - |L^-1 k|^2); or NULL, and */
-	float	   *lean;			/* m x GP_LINK_LEAN directions that explain nearly as much, and what belongs to them (lean.c) */
+	float	   *lean;			/* m x directions that explain nearly as much, and what belongs to them (lean.c) */
+	int32_t		directions;		/* at most GP_LINK_LEAN */
 	double		offset;			/* dgp: of a logit */
 	double		scale;			/* dgp: of an inner product; by inducing pairs: of a covariance of nodes */
 	double		intercept;		/* probability = 1 / (1 + exp(-(intercept + slope score))) */
@@ -155,8 +156,9 @@ typedef struct gp_link_model
 	/* scores only */
 	double	   *centre;			/* width: of the training rows' scores */
 	double	   *spread;			/* width */
-	double	   *ridge;			/* width + 1: the linear model that ranks candidates; the last is constant */
-	double	   *screen;			/* the same of the graph's scores alone; NULL when there are no others */
+	int32_t		sieve;			/* rows of the regression that rank candidates for the others (sieve.c); 0: all do */
+	int32_t    *sieve_row;		/* sieve: which they are */
+	double	   *sieve_weight;	/* gp_link_sieve_weights(sieve) */
 	float	   *place;			/* nodes x place_width, whose inner products are logits of dgp, but for the last number; or NULL */
 	int32_t		place_width;
 	/* features of the nodes, ready for the cosines; NULL when there are none */

@@ -17,7 +17,7 @@ enum array_tag
 	TAG_SCALARS, TAG_START, TAG_COL, TAG_WEIGHT, TAG_ROW, TAG_INDUCING, TAG_ALPHA, TAG_ROOT,
 	TAG_CENTRE, TAG_SPREAD, TAG_RIDGE, TAG_FEATURE_START, TAG_FEATURE_COL, TAG_FEATURE_VALUE,
 	TAG_FEATURE_MEAN, TAG_FEATURE_DOT, TAG_FEATURE_NORM, TAG_CODE, TAG_SCREEN, TAG_HABITS, TAG_ROW_VARIANCE,
-	TAG_LEAN, TAG_POINT, TAG_TAKEN, TAG_PLACE, TAGS
+	TAG_LEAN, TAG_POINT, TAG_TAKEN, TAG_PLACE, TAG_SIEVE_ROW, TAG_SIEVE_WEIGHT, TAGS
 };
 
 enum scalar
@@ -30,7 +30,7 @@ static const gp_link_element elements[TAGS] = {
 	GP_LINK_F64, GP_LINK_I64, GP_LINK_I32, GP_LINK_F64, GP_LINK_F32, GP_LINK_I32, GP_LINK_F64,
 	GP_LINK_F32, GP_LINK_F64, GP_LINK_F64, GP_LINK_F64, GP_LINK_I64, GP_LINK_I32, GP_LINK_F32,
 	GP_LINK_F32, GP_LINK_F32, GP_LINK_F32, GP_LINK_U64, GP_LINK_F64, GP_LINK_I64, GP_LINK_F32,
-	GP_LINK_F32, GP_LINK_F32, GP_LINK_F64, GP_LINK_F32
+	GP_LINK_F32, GP_LINK_F32, GP_LINK_F64, GP_LINK_F32, GP_LINK_I32, GP_LINK_F64
 };
 
 /* Adds an array that is there. */
@@ -114,13 +114,13 @@ gp_link_model_arrays(const gp_link_model *m, double *scalars, gp_link_array *out
 	n = add(out, n, TAG_INDUCING, 2 * m->m, m->inducing);
 	n = add(out, n, TAG_ALPHA, m->m, m->alpha);
 	n = add(out, n, TAG_ROOT, gp_link_root_size(m->m), m->root);
-	n = add(out, n, TAG_LEAN, gp_link_lean_size(m->m), m->lean);
+	n = add(out, n, TAG_LEAN, gp_link_lean_size(m->m, m->directions), m->lean);
 	n = add(out, n, TAG_POINT, m->points * (int64_t) m->width, m->point);
 	n = add(out, n, TAG_TAKEN, m->m * m->m, m->taken);
 	n = add(out, n, TAG_CENTRE, m->width, m->centre);
 	n = add(out, n, TAG_SPREAD, m->width, m->spread);
-	n = add(out, n, TAG_RIDGE, m->width + 1, m->ridge);
-	n = add(out, n, TAG_SCREEN, gp_link_graph_width(g->directed) + 1, m->screen);
+	n = add(out, n, TAG_SIEVE_ROW, m->sieve, m->sieve_row);
+	n = add(out, n, TAG_SIEVE_WEIGHT, gp_link_sieve_weights(m->sieve), m->sieve_weight);
 	n = add(out, n, TAG_PLACE, nodes * m->place_width + 1, m->place);
 	n = add_features(m, out, n);
 	n = add(out, n, TAG_HABITS, GP_LINK_HABITS, m->habits);
@@ -131,8 +131,8 @@ gp_link_model_arrays(const gp_link_model *m, double *scalars, gp_link_array *out
 void
 gp_link_model_free(gp_env *env, gp_link_model *m)
 {
-	void	   *array[] = {m->row, m->row_variance, m->inducing, m->alpha, m->root, m->lean, m->point, m->taken, m->place, m->centre, m->spread, m->ridge,
-		m->screen, m->feature_mean, m->feature_dot, m->feature_norm, m->habits, m->code, m->warm};
+	void	   *array[] = {m->row, m->row_variance, m->inducing, m->alpha, m->root, m->lean, m->point, m->taken, m->place, m->centre, m->spread, m->sieve_row,
+		m->sieve_weight, m->feature_mean, m->feature_dot, m->feature_norm, m->habits, m->code, m->warm};
 
 	if (m->owns_graph)
 		gp_graph_free(env, (gp_graph *) m->graph);
@@ -360,6 +360,39 @@ restore_inducing(const restorer *r, gp_link_model *m)
 	check_finite(r, m->taken, m->m * m->m);
 }
 
+/* The directions that carry a variance, where the triangle is not stored. */
+static void
+restore_lean(const restorer *r, gp_link_model *m)
+{
+	const gp_link_array *a = r->array[TAG_LEAN];
+
+	if (a == NULL)
+		return;
+	m->directions = gp_link_lean_directions(m->m, a->count);
+	if (m->directions == 0)
+		refuse(r, "an array has another length");
+	m->lean = a->data;
+}
+
+/* What ranks candidates for all rows; a model of an older version has a linear model in its place, which nothing looks at. */
+static void
+restore_sieves(const restorer *r, gp_link_model *m)
+{
+	const gp_link_array *a = r->array[TAG_SIEVE_ROW];
+
+	if (a == NULL && r->array[TAG_SIEVE_WEIGHT] == NULL)
+		return;
+	if (a == NULL || a->count < 1 || a->count > m->m)
+		refuse(r, "an array has another length");
+	m->sieve = (int32_t) a->count;
+	m->sieve_row = a->data;
+	m->sieve_weight = need(r, TAG_SIEVE_WEIGHT, gp_link_sieve_weights(m->sieve), false);
+	check_finite(r, m->sieve_weight, gp_link_sieve_weights(m->sieve));
+	for (int32_t k = 0; k < m->sieve; k++)
+		if (m->sieve_row[k] < 0 || m->sieve_row[k] >= m->m)
+			refuse(r, "a row is wrong");
+}
+
 /* The regression, or what stands in its place. */
 static void
 restore_regression(const restorer *r, gp_link_model *m)
@@ -386,7 +419,7 @@ restore_regression(const restorer *r, gp_link_model *m)
 		return;
 	}
 	m->alpha = need(r, TAG_ALPHA, m->m, false);
-	m->lean = need(r, TAG_LEAN, gp_link_lean_size(m->m), true);
+	restore_lean(r, m);
 	m->root = need(r, TAG_ROOT, gp_link_root_size(m->m), m->lean != NULL);
 	if (m->method == GP_LINK_PAIRS)
 	{
@@ -398,18 +431,13 @@ restore_regression(const restorer *r, gp_link_model *m)
 	}
 	m->centre = need(r, TAG_CENTRE, m->width, false);
 	m->spread = need(r, TAG_SPREAD, m->width, false);
-	m->ridge = need(r, TAG_RIDGE, m->width + 1, false);
 	restore_place(r, m);
 	if (m->width != gp_link_width(m->graph->directed, m->powers) + (m->place != NULL))
 		refuse(r, "its scores are not those of this version");
-	if (m->features || m->place)
-		m->screen = need(r, TAG_SCREEN, gp_link_graph_width(m->graph->directed) + 1, false);
-	if (m->screen)
-		check_finite(r, m->screen, gp_link_graph_width(m->graph->directed) + 1);
 	check_finite(r, m->alpha, m->m);
 	check_finite(r, m->centre, m->width);
 	check_finite(r, m->spread, m->width);
-	check_finite(r, m->ridge, m->width + 1);
+	restore_sieves(r, m);
 	for (int32_t k = 0; k < m->width; k++)
 		if (!(m->spread[k] > 0.0))
 			refuse(r, "a spread is not positive");

@@ -3,8 +3,8 @@
  *
  * Means are computed in double; variances in float, whose error is then below a
  * hundredth of them, and again in double where it would not be.  Ranking the
- * candidates of a node takes linear models first and the Gaussian process in
- * float then, so that only the rows returned cost a triangular solve.
+ * candidates of a node takes sieves of few rows first and the Gaussian process in
+ * float then, so that only the rows returned cost a variance.
  */
 #include "link_predict.h"
 
@@ -25,11 +25,25 @@ open_root(gp_links *l)
 
 	if (m->lean)
 	{
-		l->few = gp_link_lean_open(dev, m->m, m->lean);
+		l->few = gp_link_lean_open(dev, m->m, m->directions, m->lean);
 		return;
 	}
 	l->root = dev->create(dev, size, 1, GP_FLOAT);
 	dev->upload(dev, l->root, gp_matrix_wrap(m->root, size, 1, GP_FLOAT));
+}
+
+/* The rows of the sieves and their weights. */
+static void
+open_sieves(gp_links *l)
+{
+	gp_device  *dev = l->dev;
+	const gp_link_model *m = l->model;
+	int64_t		weights = gp_link_sieve_weights(m->sieve);
+
+	l->sieve_z = dev->create(dev, m->sieve, m->width, GP_FLOAT);
+	dev->gather_rows(dev, l->sieve_z, l->rough_z, m->sieve_row);
+	l->sieve_weight = dev->create(dev, weights, 1, GP_FLOAT);
+	dev->upload(dev, l->sieve_weight, gp_matrix_wrap(m->sieve_weight, weights, 1, GP_DOUBLE));
 }
 
 /* Makes a model ready. */
@@ -57,6 +71,8 @@ gp_links_open(gp_device *dev, const gp_link_model *model)
 	dev->copy(dev, l->rough_z, l->z);
 	l->rough_alpha = dev->create(dev, model->m, 1, GP_FLOAT);
 	dev->copy(dev, l->rough_alpha, l->alpha);
+	if (model->sieve > 0)
+		open_sieves(l);
 	return l;
 }
 
@@ -78,6 +94,8 @@ gp_links_close(gp_links *l)
 	dev->destroy(dev, &l->z);
 	dev->destroy(dev, &l->rough_z);
 	dev->destroy(dev, &l->rough_alpha);
+	dev->destroy(dev, &l->sieve_z);
+	dev->destroy(dev, &l->sieve_weight);
 	gp_free(l->env, l);
 }
 
@@ -229,31 +247,73 @@ gp_links_posterior(gp_links *l, int64_t n, const double *score, gp_link_row *out
 	gp_free(l->env, variance);
 }
 
-/* Means of pairs up to a constant, for ranking: of the method scores in float. */
-void
-gp_links_means(gp_links *l, int64_t n, const double *score, const gp_link_row *pair, double *mean)
+/* Means of rows of scores by some rows of the regression, up to a constant, in float. */
+static void
+rough_means(gp_links *l, gp_matrix z, gp_matrix weight, int64_t n, const double *score, double *mean)
 {
 	gp_device  *dev = l->dev;
-	bool		rough = l->model->method == GP_LINK_SCORES;
-	gp_type		type = rough ? GP_FLOAT : GP_DOUBLE;
+	const gp_link_model *m = l->model;
 
-	if (l->model->method == GP_LINK_DEEP)
-	{
-		gp_link_deep_means(l->env, l->model, n, pair, mean);
-		return;
-	}
 	for (gp_band band = gp_band_first(n, MEAN_ROWS); band.count > 0; gp_band_next(&band))
 	{
-		gp_matrix	k = dev->create(dev, band.count, l->model->m, type);
-		gp_matrix	out = dev->create(dev, band.count, 1, type);
+		gp_matrix	k = dev->create(dev, band.count, z.rows, GP_FLOAT);
+		gp_matrix	own = dev->create(dev, band.count, 1, GP_DOUBLE);
+		gp_matrix	out = dev->create(dev, band.count, 1, GP_FLOAT);
+		gp_matrix	asked = gp_link_standardise(dev, band.count, m->width, score + band.first * m->width, m->centre, m->spread,
+												GP_FLOAT);
 
-		pair_covariances(l, band.count, rough ? score + band.first * l->model->width : NULL,
-						 pair + band.first, k, NULL);
-		dev->gemm(dev, false, false, 1.0, k, rough ? l->rough_alpha : l->alpha, 0.0, out);
+		gp_link_cross_covariance(dev, asked, z, k, own);
+		dev->gemm(dev, false, false, 1.0, k, weight, 0.0, out);
+		dev->download(dev, gp_matrix_wrap(mean + band.first, band.count, 1, GP_DOUBLE), out);
+		dev->destroy(dev, &asked);
+		dev->destroy(dev, &out);
+		dev->destroy(dev, &own);
+		dev->destroy(dev, &k);
+	}
+}
+
+/* Means of pairs of nodes up to a constant, in double. */
+static void
+pair_means(gp_links *l, int64_t n, const gp_link_row *pair, double *mean)
+{
+	gp_device  *dev = l->dev;
+
+	for (gp_band band = gp_band_first(n, MEAN_ROWS); band.count > 0; gp_band_next(&band))
+	{
+		gp_matrix	k = dev->create(dev, band.count, l->model->m, GP_DOUBLE);
+		gp_matrix	out = dev->create(dev, band.count, 1, GP_DOUBLE);
+
+		pair_covariances(l, band.count, NULL, pair + band.first, k, NULL);
+		dev->gemm(dev, false, false, 1.0, k, l->alpha, 0.0, out);
 		dev->download(dev, gp_matrix_wrap(mean + band.first, band.count, 1, GP_DOUBLE), out);
 		dev->destroy(dev, &k);
 		dev->destroy(dev, &out);
 	}
+}
+
+/* Means of pairs up to a constant, for ranking: of the method scores in float. */
+void
+gp_links_means(gp_links *l, int64_t n, const double *score, const gp_link_row *pair, double *mean)
+{
+	if (l->model->method == GP_LINK_DEEP)
+		gp_link_deep_means(l->env, l->model, n, pair, mean);
+	else if (l->model->method == GP_LINK_SCORES)
+		rough_means(l, l->rough_z, l->rough_alpha, n, score, mean);
+	else
+		pair_means(l, n, pair, mean);
+}
+
+/* The same nearly, by few rows. */
+void
+gp_links_sieve(gp_links *l, int sieve, int64_t n, const double *score, double *mean)
+{
+	int32_t		taken = l->model->sieve;
+	int32_t		rows = gp_link_sieve_rows(sieve, taken);
+	int64_t		first = 0;
+
+	for (int s = 0; s < sieve; s++)
+		first += gp_link_sieve_rows(s, taken);
+	rough_means(l, gp_matrix_rows(l->sieve_z, 0, rows), gp_matrix_rows(l->sieve_weight, first, rows), n, score, mean);
 }
 
 /* Scores n pairs, existing links on the graph without them. */

@@ -18,6 +18,8 @@ struct gp_links
 	gp_matrix	alpha;			/* m x 1 double */
 	gp_matrix	rough_z;		/* both in float, for ranking */
 	gp_matrix	rough_alpha;
+	gp_matrix	sieve_z;		/* the rows of the sieves, float */
+	gp_matrix	sieve_weight;	/* of all of them, one column of float */
 	gp_matrix	root;			/* packed, one column of float; or */
 	gp_link_few few;			/* of a model with a lean variance */
 	gp_link_search *search;		/* made by the first gp_links_best */
@@ -35,6 +37,9 @@ extern void gp_links_posterior(gp_links *l, int64_t n, const double *score, gp_l
 /* What ranks pairs: their posterior means up to a constant, in float. */
 extern void gp_links_means(gp_links *l, int64_t n, const double *score, const gp_link_row *pair,
 						   double *mean);
+
+/* The same nearly, by a sieve of a model that has some. */
+extern void gp_links_sieve(gp_links *l, int sieve, int64_t n, const double *score, double *mean);
 
 /*
  * deep_points.c: mean and variance of a pair's logit, by inducing pairs.  A node of the pair before is not

@@ -2,9 +2,8 @@
  * rank.c - the candidates of some sources that rank best.
  *
  * Sources are taken in groups whose columns of scores are computed together.
- * Each step sees the candidates that the cheaper one before it keeps: a linear
- * model of the graph's scores, one of all scores, the Gaussian process's mean;
- * the best get their posterior.
+ * Each step sees the candidates that the cheaper one before it keeps: sieves
+ * of few rows, then the Gaussian process's mean; the best get their posterior.
  */
 #include "rank.h"
 
@@ -14,7 +13,9 @@
 #include <string.h>
 
 #define GROUP_PAIRS (INT64_C(1) << 17)	/* candidates of a group, unless one node has more */
-#define SCREENED 500			/* candidates of a node whose features are compared */
+
+/* What each sieve lets through of a node, beside what is asked for: of the ten best of all some 99 in 100 are among them. */
+static const int64_t spare[GP_LINK_SIEVES] = {290, GP_LINK_SPARE};
 
 /* A candidate and what ranks it. */
 typedef struct ranked
@@ -135,11 +136,6 @@ keep_best(const group *g, gp_link_pool *p, double *rank, int64_t keep, bool sort
 	int64_t		first[GP_LINK_BLOCK + 1] = {0};
 	gp_link_pool kept;
 
-	if (!sorted && all_kept(g, p, keep))
-	{
-		gp_free(g->env, rank);
-		return;
-	}
 	r = gp_alloc_array(g->env, p->n, sizeof(ranked));
 	for (int32_t s = 0; s < g->sources; s++)
 	{
@@ -164,54 +160,29 @@ keep_best(const group *g, gp_link_pool *p, double *rank, int64_t keep, bool sort
 	*p = kept;
 }
 
-/* What the linear model w of the first width scores makes of each candidate. */
+/* The posterior means of all candidates by a sieve, up to a constant. */
 static double *
-linear_ranks(const group *g, const gp_link_pool *p, const double *w, int32_t width)
+sieve_ranks(const group *g, const gp_link_pool *p, int sieve)
 {
-	const gp_link_model *m = g->l->model;
-	double	   *rank = gp_alloc_array(g->env, p->n, sizeof(double));
-	double		slope[GP_LINK_MAX_SCORES];
-	double		offset = w[width];
-	int64_t		next = 0;
+	double	   *mean = gp_alloc_array(g->env, p->n, sizeof(double));
 
-	for (int32_t j = 0; j < width; j++)
-	{
-		slope[j] = w[j] / m->spread[j];
-		offset -= slope[j] * m->centre[j];
-	}
-	for (int64_t e = 0; e < p->n; e++)
-	{
-		const double *score = p->score + e * m->width;
-		double		sum = offset;
-
-		gp_look(g->env, e, &next);
-		for (int32_t j = 0; j < width; j++)
-			sum += slope[j] * score[j];
-		rank[e] = sum;
-	}
-	return rank;
+	gp_links_sieve(g->l, sieve, p->n, p->score, mean);
+	return mean;
 }
 
-/* Narrows the candidates down by linear models of their scores. */
+/* Narrows the candidates down by what costs less than their posterior means. */
 static void
 narrow(group *g, gp_link_pool *p)
 {
 	gp_link_frame *f = &g->l->frame;
-	const gp_link_model *m = g->l->model;
-	int32_t		graph_width = gp_link_graph_width(m->graph->directed);
 	gp_link_block block = {.sources = g->sources, .source = g->source, .n = p->n, .slot = p->slot,
 	.dst = p->dst};
 
 	gp_link_graph_scores(f, &block, p->score);
-	if (m->screen)
-	{
-		keep_best(g, p, linear_ranks(g, p, m->screen, graph_width), gp_max64(g->k, SCREENED), false);
-		block.n = p->n;
-		block.slot = p->slot;
-		block.dst = p->dst;
-		gp_link_feature_scores(f, &block, p->score);
-	}
-	keep_best(g, p, linear_ranks(g, p, m->ridge, m->width), gp_max64(g->k, GP_LINK_KEPT), false);
+	gp_link_feature_scores(f, &block, p->score);
+	for (int s = 0; s < GP_LINK_SIEVES && g->l->model->sieve > 0; s++)
+		if (!all_kept(g, p, g->k + spare[s]))
+			keep_best(g, p, sieve_ranks(g, p, s), g->k + spare[s], false);
 }
 
 /* The candidates as rows without their posterior. */

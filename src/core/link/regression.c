@@ -13,7 +13,6 @@
 #define KERNEL_DEPTH 2
 #define NUGGET_SLACK 0.01		/* rows of one fold share a graph: leave-one-out errors are a little too small */
 #define MEAN_BLOCK 512			/* rows whose covariances are held at once for their means alone */
-#define RIDGE 1e-2				/* of the linear model, relative to the number of rows */
 
 /* k = <z, z'> / width + 1, then the map; diag holds the variances of all nodes of the map's numbering. */
 static void
@@ -199,41 +198,6 @@ gp_link_regression_free(gp_device *dev, gp_link_regression *r)
 	gp_free(dev->env, r->spread);
 	dev->destroy(dev, &r->z);
 	gp_solution_free(dev, &r->solution);
-}
-
-/*
- * The linear model that ranks candidates: w = (Z'Z + ridge n I)^-1 Z'y with y
- * centred, the mean of y last.
- */
-double *
-gp_link_ridge(gp_device *dev, const gp_link_regression *r, int64_t width, const bool *label)
-{
-	gp_env	   *env = dev->env;
-	gp_matrix	z = gp_matrix_cols(r->z, 0, width);
-	int64_t		n = z.rows;
-	double	   *w = gp_alloc_array(env, width + 1, sizeof(double));
-	double	   *y = gp_alloc_array(env, n, sizeof(double));
-	gp_matrix	gram = dev->create(dev, width, width, GP_DOUBLE);
-	gp_matrix	right = dev->create(dev, width, 1, GP_DOUBLE);
-	gp_matrix	target = dev->create(dev, n, 1, GP_DOUBLE);
-
-	for (int64_t i = 0; i < n; i++)
-		y[i] = (label[i] ? 1.0 : 0.0) - r->offset;
-	dev->upload(dev, target, gp_matrix_wrap(y, n, 1, GP_DOUBLE));
-	dev->syrk(dev, true, 1.0, z, 0.0, gram);
-	dev->shift(dev, gp_matrix_diagonal(gram), RIDGE * (double) n);
-	if (dev->potrf(dev, gram) >= 0)
-		gp_raise(env, GP_ERR_INTERNAL, NULL, "the linear model of the scores is singular");
-	dev->gemm(dev, true, false, 1.0, z, target, 0.0, right);
-	dev->trsm(dev, true, false, gram, right);
-	dev->trsm(dev, true, true, gram, right);
-	dev->download(dev, gp_matrix_wrap(w, width, 1, GP_DOUBLE), right);
-	w[width] = r->offset;
-	gp_free(env, y);
-	dev->destroy(dev, &gram);
-	dev->destroy(dev, &right);
-	dev->destroy(dev, &target);
-	return w;
 }
 
 /* The numbers before row i of a packed root. */

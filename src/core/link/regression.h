@@ -31,17 +31,27 @@ extern void gp_link_regression_predict(gp_device *dev, const gp_link_regression 
 									   int32_t width, const double *score, gp_link_row *out);
 extern void gp_link_regression_free(gp_device *dev, gp_link_regression *r);
 
-/* width + 1 weights of the linear model on the first width standardised scores; owned by the caller. */
-extern double *gp_link_ridge(gp_device *dev, const gp_link_regression *r, int64_t width,
-							 const bool *label);
+/*
+ * sieve.c: functions of few rows that rank candidates nearly as the posterior means on all rows z (n x width) do.  row says
+ * which rows, in the order that they were taken, of which sieve s uses the first gp_link_sieve_rows; weight has one of each of
+ * these, sieve after sieve, in the unit of alpha.  Both are owned by the caller; none, and 0, where all rows take little more.
+ */
+#define GP_LINK_SIEVES 2
+
+extern int32_t gp_link_sieves_make(gp_device *dev, gp_matrix z, const double *alpha, int32_t **row, double **weight);
+extern int32_t gp_link_sieve_rows(int sieve, int32_t taken);
+extern int64_t gp_link_sieve_weights(int32_t taken);
 
 /*
  * lean.c: what the observations explain of a variance, k'(K + noise I)^-1 k nearly, from few directions of many:
- * GP_LINK_LEAN columns of so many rows, then what belongs to them; gp_link_lean_size numbers, owned by the caller.
+ * at most GP_LINK_LEAN columns of so many rows, then what belongs to them; gp_link_lean_size numbers, owned by the caller.
  * NULL where the whole costs little more, or so few do not do.
  */
-extern float *gp_link_lean_make(gp_device *dev, const gp_link_regression *r, uint64_t seed);
-extern int64_t gp_link_lean_size(int64_t m);
+extern float *gp_link_lean_make(gp_device *dev, const gp_link_regression *r, uint64_t seed, int32_t *directions);
+extern int64_t gp_link_lean_size(int64_t m, int32_t directions);
+
+/* How many directions of m rows so many numbers are; 0 where that fits none. */
+extern int32_t gp_link_lean_directions(int64_t m, int64_t numbers);
 
 /* The directions made ready; part points into the numbers. */
 typedef struct gp_link_few
@@ -51,7 +61,7 @@ typedef struct gp_link_few
 	const float *part;
 } gp_link_few;
 
-extern gp_link_few gp_link_lean_open(gp_device *dev, int64_t m, const float *lean);
+extern gp_link_few gp_link_lean_open(gp_device *dev, int64_t m, int32_t directions, const float *lean);
 extern void gp_link_lean_close(gp_device *dev, gp_link_few *few);
 
 /* What is explained of each row of k (n x m double), most of it computed in a type. */

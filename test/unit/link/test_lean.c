@@ -25,10 +25,10 @@ draw_rows(uint64_t *state, int n, double own, double *score, bool *label)
 
 /* The variances of a regression's posterior by few directions. */
 static void
-lean_variances(gp_device *dev, const gp_link_regression *r, const float *lean, const double *score, gp_type type, double *out)
+lean_variances(gp_device *dev, const gp_link_regression *r, int32_t directions, const float *lean, const double *score, gp_type type, double *out)
 {
 	double		scale = r->solution.scale * r->unit * r->unit;
-	gp_link_few few = gp_link_lean_open(dev, r->z.rows, lean);
+	gp_link_few few = gp_link_lean_open(dev, r->z.rows, directions, lean);
 	gp_matrix	z = gp_link_standardise(dev, ASKED, WIDTH, score, r->centre, r->spread, GP_DOUBLE);
 	gp_matrix	k = dev->create(dev, ASKED, r->z.rows, GP_DOUBLE);
 	gp_matrix	sum = dev->create(dev, ASKED, 1, GP_DOUBLE);
@@ -55,6 +55,7 @@ check_lean(gp_env *env, double own)
 	gp_device  *dev = gp_device_cpu(env, 1);
 	gp_link_regression r;
 	float	   *lean;
+	int32_t		directions;
 	double		least = INFINITY;
 	double		most = 0.0;
 
@@ -62,12 +63,14 @@ check_lean(gp_env *env, double own)
 	draw_rows(&state, ROWS, own, score, label);
 	r = gp_link_regress(dev, ROWS, WIDTH, score, label);
 	gp_link_regression_predict(dev, &r, ASKED, WIDTH, asked, row);
-	lean = gp_link_lean_make(dev, &r, 1);
+	lean = gp_link_lean_make(dev, &r, 1, &directions);
 	if (!ok(lean != NULL, "there are few directions of many rows"))
 		return;
+	is_int(gp_link_lean_directions(ROWS, gp_link_lean_size(ROWS, directions)), directions, "as many as the numbers tell");
+	is_int(gp_link_lean_directions(ROWS, gp_link_lean_size(ROWS, directions) + 1), 0, "and no others");
 	for (int type = 0; type < 2; type++)
 	{
-		lean_variances(dev, &r, lean, asked, type ? GP_DOUBLE : GP_FLOAT, variance);
+		lean_variances(dev, &r, directions, lean, asked, type ? GP_DOUBLE : GP_FLOAT, variance);
 		for (int i = 0; i < ASKED; i++)
 		{
 			least = fmin(least, variance[i] / row[i].variance);
@@ -88,17 +91,18 @@ check_whole(gp_env *env)
 	uint64_t	state = 5;
 	gp_device  *dev = gp_device_cpu(env, 1);
 	gp_link_regression r;
+	int32_t		directions;
 
 	draw_rows(&state, ROWS, 1.0, score, label);
 	r = gp_link_regress(dev, ROWS - 1, WIDTH, score, label);
-	ok(gp_link_lean_make(dev, &r, 1) == NULL, "of fewer rows the whole is kept");
+	ok(gp_link_lean_make(dev, &r, 1, &directions) == NULL && directions == 0, "of fewer rows the whole is kept");
 	gp_link_regression_free(dev, &r);
 	for (int i = 0; i < ROWS * WIDTH; i++)
 		score[i] = draw_unit(&state);
 	for (int i = 0; i < ROWS; i++)
 		label[i] = score[i * WIDTH] + score[i * WIDTH + 1] * score[i * WIDTH + 2] > 0.75;
 	r = gp_link_regress(dev, ROWS, WIDTH, score, label);
-	ok(gp_link_lean_make(dev, &r, 1) == NULL, "and of rows that have nothing in common");
+	ok(gp_link_lean_make(dev, &r, 1, &directions) == NULL && directions == 0, "and of rows that have nothing in common");
 }
 
 int

@@ -295,7 +295,7 @@ check_arrays(gp_env *env, gp_link_method method)
 		{
 			int32_t		old = *(int32_t *) bad[k].data;
 
-			*(int32_t *) bad[k].data = NODES + 1;
+			*(int32_t *) bad[k].data = INT32_MAX;
 			expect_error(env, GP_ERR_DATA, gp_link_model_restore(env, bad, n));
 			*(int32_t *) bad[k].data = old;
 		}
@@ -309,9 +309,10 @@ check_arrays(gp_env *env, gp_link_method method)
 	*model->spread = 0.0;
 	expect_error(env, GP_ERR_DATA, gp_link_model_restore(env, array, n));
 	*model->spread = 1.0;
-	*model->screen = NAN;
+	ok(model->sieve > 0, "there are rows that rank candidates for all");
+	*model->sieve_weight = NAN;
 	expect_error(env, GP_ERR_DATA, gp_link_model_restore(env, array, n));
-	*model->screen = 0.0;
+	*model->sieve_weight = 0.0;
 	/* Features of no power at all: the arrays that would be empty are left out. */
 	model->powers = 0;
 	model->width = gp_link_width(true, 0);
