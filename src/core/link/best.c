@@ -220,7 +220,7 @@ static void
 open_crew(best *b, int64_t n, int32_t size)
 {
 	b->threads = 1;
-	if (b->l->dev->room == 0 && b->l->threads > 0 && n > LEAST_LOTS * size && b->k <= GP_LINK_MOST_KEPT)
+	if (b->l->dev->room == 0 && b->l->threads > 0 && n > LEAST_LOTS * size && b->k <= GP_LINK_KEPT)
 		b->crew = gp_crew_open(b->env, b->l->threads, lot_bytes(b->l));
 	if (b->crew)
 		b->threads = gp_crew_size(b->crew);

@@ -25,7 +25,7 @@
 #define GP_LINK_POWERS 5		/* features A^k X, k = 0 .. 4, at most */
 #define GP_LINK_CODE_WORDS 4	/* of 64 bits: the sign code of a node */
 #define GP_LINK_LEAN 256		/* directions that carry the variance of a regression on many rows, at most */
-#define GP_LINK_KEPT 100		/* pairs of a node that are kept, at most */
+#define GP_LINK_KEPT 100		/* the most pairs of a node that are kept: the first of so many are those of a shorter list */
 #define GP_LINK_HABITS 20		/* counts of what hidden links and other pairs are like */
 #define GP_LINK_FOLDS 4			/* times that links are hidden, at most */
 
@@ -256,8 +256,6 @@ typedef void (*gp_link_take) (void *state, const gp_link_row *row);
 extern void gp_links_best(gp_links *links, int64_t n, const int32_t *node, int64_t k,
 						  gp_link_candidates candidates, gp_link_take take, void *state);
 
-#define GP_LINK_MOST_KEPT GP_LINK_KEPT	/* pairs of a node: so many are ranked by all that is known */
-
 /*
  * The best pairs of every node, of the candidates auto.  Those of a node stand in the order
  * that they were ranked, which is nearly that of their scores: the first k are the ones that
@@ -272,7 +270,7 @@ typedef struct gp_link_kept
 	int64_t		passed;			/* pairs that were too unlikely */
 } gp_link_kept;
 
-/* Memory of the environment; k is at most GP_LINK_MOST_KEPT.  Pairs below the least probability are left out. */
+/* Memory of the environment; k is at most GP_LINK_KEPT.  Pairs below the least probability are left out. */
 extern gp_link_kept gp_links_keep(gp_links *links, int64_t k, double least);
 
 #endif							/* GP_LINK_H */

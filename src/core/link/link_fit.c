@@ -185,12 +185,12 @@ keep_regression(gp_device *dev, const rows *r, uint64_t seed, gp_link_model *mod
 	dev->download(dev, gp_matrix_wrap(model->alpha, r->n, 1, GP_DOUBLE), g.solution.weights);
 	for (int64_t i = 0; i < r->n; i++)
 		model->alpha[i] *= g.unit;
+	model->sieve = gp_link_sieves_make(dev, g.z, model->alpha, &model->sieve_row, &model->sieve_weight);
 	model->lean = gp_link_lean_make(dev, &g, seed, &model->directions);
 	if (model->lean == NULL)
 		model->root = gp_link_pack_root(dev, g.solution.root);
 	model->offset = g.offset;
 	model->scale = g.solution.scale * g.unit * g.unit;
-	model->sieve = gp_link_sieves_make(dev, g.z, model->alpha, &model->sieve_row, &model->sieve_weight);
 	model->centre = g.centre;
 	model->spread = g.spread;
 	g.centre = g.spread = NULL;

@@ -12,6 +12,7 @@
 #define MOST_COUNTED (INT64_C(1) << 20)	/* pairs of folds: far more than there are */
 #define MEGABYTE (1024.0 * 1024.0)
 
+/* TAG_RIDGE and TAG_SCREEN were linear models that ranked candidates: a model of an older version has them, and nothing reads them. */
 enum array_tag
 {
 	TAG_SCALARS, TAG_START, TAG_COL, TAG_WEIGHT, TAG_ROW, TAG_INDUCING, TAG_ALPHA, TAG_ROOT,

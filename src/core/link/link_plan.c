@@ -254,7 +254,7 @@ gp_link_plan_keep(const gp_device *dev, const gp_link_problem *problem, const gp
 		/* The frame, and the model: its features, codes, rows, and the triangle or the directions, stored and made ready. */
 		out.bytes += frame_bytes(problem, plan) + 8.0 * feature_entries(problem->features) + 8.0 * GP_LINK_CODE_WORDS * nodes +
 			(double) m * (24.0 * width + 4.0 * (double) m);
-		out.flops = nodes * (column_flops(problem, plan) + KEPT_MEANS * ((double) m * (double) (k + GP_LINK_SPARE) + SIEVED) + (double) m * (double) k * 2.0 * GP_LINK_LEAN);
+		out.flops = nodes * (column_flops(problem, plan) + KEPT_MEANS * ((double) m * GP_LINK_MEANS + SIEVED) + (double) m * (double) k * 2.0 * GP_LINK_LEAN);
 	}
 	return out;
 }

@@ -12,10 +12,11 @@
 #include <math.h>
 #include <string.h>
 
+#define SIEVED 300				/* candidates of a node that the first sieve lets through, */
+#define SIEVED_EACH 3			/* or so many for each that is asked for, */
+#define SIEVED_SHARE 16			/* or one of so many */
+#define BEHIND (-1e9)			/* less than any mean */
 #define GROUP_PAIRS (INT64_C(1) << 17)	/* candidates of a group, unless one node has more */
-
-/* What each sieve lets through of a node, beside what is asked for: of the ten best of all some 99 in 100 are among them. */
-static const int64_t spare[GP_LINK_SIEVES] = {290, GP_LINK_SPARE};
 
 /* A candidate and what ranks it. */
 typedef struct ranked
@@ -115,13 +116,31 @@ select_best(gp_env *env, ranked *r, int64_t n, int64_t keep)
 	gp_heap_sort(&heap);
 }
 
-/* True when no source has more candidates than that. */
+/* How many are kept of a source's candidates. */
+typedef struct bound
+{
+	int64_t		keep;
+	int64_t		share;			/* or one of so many, if that is more; 0: no */
+} bound;
+
+/* So many of n. */
+static int64_t
+kept_of(bound b, int64_t n)
+{
+	return gp_min64(n, b.share > 0 ? gp_max64(b.keep, n / b.share) : b.keep);
+}
+
+/* True when no source loses a candidate. */
 static bool
-all_kept(const group *g, const gp_link_pool *p, int64_t keep)
+all_kept(const group *g, const gp_link_pool *p, bound b)
 {
 	for (int32_t s = 0; s < g->sources; s++)
-		if (p->first[s + 1] - p->first[s] > keep)
+	{
+		int64_t		n = p->first[s + 1] - p->first[s];
+
+		if (kept_of(b, n) < n)
 			return false;
+	}
 	return true;
 }
 
@@ -130,7 +149,7 @@ all_kept(const group *g, const gp_link_pool *p, int64_t keep)
  * of a source that loses none stay as they are.
  */
 static void
-keep_best(const group *g, gp_link_pool *p, double *rank, int64_t keep, bool sorted)
+keep_best(const group *g, gp_link_pool *p, double *rank, bound b, bool sorted)
 {
 	ranked	   *r;
 	int64_t		first[GP_LINK_BLOCK + 1] = {0};
@@ -141,11 +160,11 @@ keep_best(const group *g, gp_link_pool *p, double *rank, int64_t keep, bool sort
 	{
 		ranked	   *own = r + first[s];
 		int64_t		n = p->first[s + 1] - p->first[s];
-		int64_t		best = gp_min64(n, keep);
+		int64_t		best = kept_of(b, n);
 
 		for (int64_t e = 0; e < n; e++)
 			own[e] = (ranked) {rank[p->first[s] + e], p->dst[p->first[s] + e], p->first[s] + e};
-		if (sorted || n > keep)
+		if (sorted || n > best)
 			select_best(g->env, own, n, best);
 		first[s + 1] = first[s] + best;
 	}
@@ -170,6 +189,18 @@ sieve_ranks(const group *g, const gp_link_pool *p, int sieve)
 	return mean;
 }
 
+/*
+ * How many candidates of a node get their mean on all rows.  The ones after them stand as the last sieve ranks them, so that
+ * the first of a list of up to GP_LINK_KEPT are those of a shorter one.
+ */
+static int64_t
+ranked_by_mean(const group *g)
+{
+	if (g->l->model->sieve == 0)
+		return INT64_MAX;
+	return g->k <= GP_LINK_KEPT ? GP_LINK_MEANS : g->k + GP_LINK_MEANS;
+}
+
 /* Narrows the candidates down by what costs less than their posterior means. */
 static void
 narrow(group *g, gp_link_pool *p)
@@ -177,12 +208,17 @@ narrow(group *g, gp_link_pool *p)
 	gp_link_frame *f = &g->l->frame;
 	gp_link_block block = {.sources = g->sources, .source = g->source, .n = p->n, .slot = p->slot,
 	.dst = p->dst};
+	bound		first = {gp_max64(SIEVED, SIEVED_EACH * g->k), SIEVED_SHARE};
+	bound		second = {ranked_by_mean(g), 0};
 
 	gp_link_graph_scores(f, &block, p->score);
 	gp_link_feature_scores(f, &block, p->score);
-	for (int s = 0; s < GP_LINK_SIEVES && g->l->model->sieve > 0; s++)
-		if (!all_kept(g, p, g->k + spare[s]))
-			keep_best(g, p, sieve_ranks(g, p, s), g->k + spare[s], false);
+	if (all_kept(g, p, second))
+		return;
+	if (!all_kept(g, p, first))
+		keep_best(g, p, sieve_ranks(g, p, 0), first, false);
+	second.keep = gp_max64(second.keep, g->k);
+	keep_best(g, p, sieve_ranks(g, p, 1), second, true);
 }
 
 /* The candidates as rows without their posterior. */
@@ -193,15 +229,33 @@ write_rows(const int32_t *source, const gp_link_pool *p, gp_link_row *row)
 		row[e] = (gp_link_row) {.src = source[p->slot[e]], .dst = p->dst[e]};
 }
 
-/* The posterior means of all candidates, up to a constant. */
+/* The posterior means of candidates first to end, up to a constant. */
+static void
+write_means(const group *g, const gp_link_pool *p, const gp_link_row *row, int64_t first, int64_t end, double *mean)
+{
+	gp_links_means(g->l, end - first, p->score ? p->score + first * g->l->model->width : NULL, row + first, mean + first);
+}
+
+/* The posterior means of all candidates; of a source that has more than are to get one, the others come behind these. */
 static double *
 mean_ranks(const group *g, const gp_link_pool *p)
 {
 	double	   *mean = gp_alloc_array(g->env, p->n, sizeof(double));
 	gp_link_row *row = gp_alloc_array(g->env, p->n, sizeof(gp_link_row));
+	bound		b = {ranked_by_mean(g), 0};
 
 	write_rows(g->source, p, row);
-	gp_links_means(g->l, p->n, p->score, row, mean);
+	if (all_kept(g, p, b))
+		write_means(g, p, row, 0, p->n, mean);
+	else
+		for (int32_t s = 0; s < g->sources; s++)
+		{
+			int64_t		end = p->first[s] + kept_of(b, p->first[s + 1] - p->first[s]);
+
+			write_means(g, p, row, p->first[s], end, mean);
+			for (int64_t e = end; e < p->first[s + 1]; e++)
+				mean[e] = BEHIND - (double) (e - end);
+		}
 	gp_free(g->env, row);
 	return mean;
 }
@@ -255,7 +309,7 @@ finish_group(group *g, gp_link_lot *lot)
 	memcpy(p.first, g->found.first, sizeof(p.first));
 	if (p.score)
 		narrow(g, &p);
-	keep_best(g, &p, mean_ranks(g, &p), g->k, true);
+	keep_best(g, &p, mean_ranks(g, &p), (bound) {g->k, 0}, true);
 	add_group(g, &p, lot);
 	gp_link_pool_free(g->l, &p);
 	g->begin += g->sources;

@@ -14,7 +14,7 @@
 #include <math.h>
 
 #define SHARE 3					/* rows for each one that is taken: fewer take as long themselves */
-#define LEAST_ROWS 48			/* of a sieve */
+#define LEAST_ROWS 48			/* that may be taken: all rows of a regression on fewer take little more */
 #define EXPLAINED 1e-6			/* of a variance: what is left of a row that others explain */
 #define PENALTY 1e-4			/* of the weights' own covariance, beside errors of means between 0 and 1 */
 #define JITTER 1e-10			/* of the mean diagonal */
@@ -39,21 +39,21 @@ gp_link_sieve_weights(int32_t taken)
 	return n;
 }
 
-/* Column j of the Cholesky factor of k, whose pivot is row p: what the columns before it leave of k's. */
+/* Row j of the turned Cholesky factor of k, whose pivot is row p: what the rows before it leave of k's. */
 static void
-add_column(gp_device *dev, gp_matrix k, gp_matrix factor, int64_t j, int64_t p, double left, double *host)
+add_pivot(gp_device *dev, gp_matrix k, gp_matrix factor, int64_t j, int64_t p, double left, double *host)
 {
-	gp_matrix	column = gp_matrix_rows(factor, j, 1);
+	gp_matrix	row = gp_matrix_rows(factor, j, 1);
 
-	dev->copy(dev, column, gp_matrix_rows(k, p, 1));
+	dev->copy(dev, row, gp_matrix_rows(k, p, 1));
 	if (j > 0)
 	{
 		gp_matrix	before = gp_matrix_rows(factor, 0, j);
 
-		dev->gemm(dev, true, false, -1.0, gp_matrix_cols(before, p, 1), before, 1.0, column);
+		dev->gemm(dev, true, false, -1.0, gp_matrix_cols(before, p, 1), before, 1.0, row);
 	}
-	dev->axpby(dev, 1.0 / sqrt(left), column, 0.0, column);
-	dev->download(dev, gp_matrix_wrap(host, 1, k.rows, GP_DOUBLE), column);
+	dev->axpby(dev, 1.0 / sqrt(left), row, 0.0, row);
+	dev->download(dev, gp_matrix_wrap(host, 1, k.rows, GP_DOUBLE), row);
 }
 
 /* The row of which most is left. */
@@ -68,20 +68,19 @@ find_pivot(const double *left, int64_t n)
 	return best;
 }
 
-/* The first pivots of a covariance (float), at most so many; returns how many there are. */
+/* The first pivots of a covariance (float), at most so many, by a factor in double; returns how many there are. */
 static int32_t
 take_pivots(gp_device *dev, gp_matrix k, int32_t most, int32_t *row)
 {
 	gp_env	   *env = dev->env;
 	int64_t		n = k.rows;
-	gp_matrix	factor = dev->create(dev, most, n, GP_FLOAT);
+	gp_matrix	factor = dev->create(dev, most, n, GP_DOUBLE);
 	double	   *left = gp_alloc_array(env, n, sizeof(double));
-	double	   *column = gp_alloc_array(env, n, sizeof(double));
-	gp_matrix	diagonal = gp_matrix_diagonal(k);
+	double	   *pivot = gp_alloc_array(env, n, sizeof(double));
 	double		least = EXPLAINED * gp_mean_diagonal(dev, k);
 	int32_t		j;
 
-	dev->download(dev, gp_matrix_wrap(left, n, 1, GP_DOUBLE), diagonal);
+	dev->download(dev, gp_matrix_wrap(left, n, 1, GP_DOUBLE), gp_matrix_diagonal(k));
 	for (j = 0; j < most; j++)
 	{
 		int64_t		p = find_pivot(left, n);
@@ -89,14 +88,14 @@ take_pivots(gp_device *dev, gp_matrix k, int32_t most, int32_t *row)
 		if (!(left[p] > least))
 			break;
 		row[j] = (int32_t) p;
-		add_column(dev, k, factor, j, p, left[p], column);
+		add_pivot(dev, k, factor, j, p, left[p], pivot);
 		for (int64_t i = 0; i < n; i++)
-			left[i] -= column[i] * column[i];
+			left[i] -= pivot[i] * pivot[i];
 		left[p] = 0.0;
 		env->check_interrupts(env);
 	}
 	gp_free(env, left);
-	gp_free(env, column);
+	gp_free(env, pivot);
 	dev->destroy(dev, &factor);
 	return j;
 }
@@ -158,39 +157,55 @@ fit_sieves(gp_device *dev, gp_matrix z, gp_matrix y, const int32_t *row, int32_t
 	return NULL;
 }
 
+/* The posterior means at all rows but for their constant, K alpha, added in double. */
+static gp_matrix
+means_at_rows(gp_device *dev, gp_matrix k, const double *alpha)
+{
+	gp_env	   *env = dev->env;
+	int64_t		n = k.rows;
+	double	   *row = gp_alloc_array(env, n, sizeof(double));
+	double	   *mean = gp_alloc_zero(env, n, sizeof(double));
+	gp_matrix	out = dev->create(dev, n, 1, GP_DOUBLE);
+	int64_t		next = 0;
+
+	for (int64_t i = 0; i < n; i++)
+	{
+		gp_look(env, i * n, &next);
+		dev->download(dev, gp_matrix_wrap(row, 1, n, GP_DOUBLE), gp_matrix_rows(k, i, 1));
+		for (int64_t j = 0; j < n; j++)
+			mean[i] += row[j] * alpha[j];
+	}
+	dev->upload(dev, out, gp_matrix_wrap(mean, n, 1, GP_DOUBLE));
+	gp_free(env, row);
+	gp_free(env, mean);
+	return out;
+}
+
 /* The rows of the sieves, and their weights. */
 int32_t
 gp_link_sieves_make(gp_device *dev, gp_matrix z, const double *alpha, int32_t **row, double **weight)
 {
 	gp_env	   *env = dev->env;
 	int32_t		most = (int32_t) gp_min64(z.rows / SHARE, sieve_rows[GP_LINK_SIEVES - 1]);
-	gp_matrix	rough = dev->create(dev, z.rows, z.cols, GP_FLOAT);
+	gp_matrix	rough;
 	gp_matrix	k;
-	gp_matrix	a;
 	gp_matrix	y;
 	int32_t		taken;
 
 	*row = NULL;
 	*weight = NULL;
+	if (most < LEAST_ROWS)
+		return 0;
+	rough = dev->create(dev, z.rows, z.cols, GP_FLOAT);
 	dev->copy(dev, rough, z);
 	k = gp_link_covariance(dev, rough);
 	dev->destroy(dev, &rough);
-	a = dev->create(dev, z.rows, 1, GP_FLOAT);
-	dev->upload(dev, a, gp_matrix_wrap((void *) alpha, z.rows, 1, GP_DOUBLE));
-	y = dev->create(dev, z.rows, 1, GP_FLOAT);
-	dev->gemm(dev, false, false, 1.0, k, a, 0.0, y);
-	dev->destroy(dev, &a);
+	y = means_at_rows(dev, k, alpha);
 	*row = gp_alloc_array(env, most, sizeof(int32_t));
 	taken = take_pivots(dev, k, most, *row);
 	dev->destroy(dev, &k);
-	if (taken >= LEAST_ROWS)
-	{
-		gp_matrix	means = dev->create(dev, z.rows, 1, GP_DOUBLE);
-
-		dev->copy(dev, means, y);
-		*weight = fit_sieves(dev, z, means, *row, taken);
-		dev->destroy(dev, &means);
-	}
+	if (taken > 0)
+		*weight = fit_sieves(dev, z, y, *row, taken);
 	dev->destroy(dev, &y);
 	if (*weight)
 		return taken;

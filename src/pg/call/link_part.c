@@ -71,10 +71,10 @@ gnngp_link_settings_check(gnngp_link_settings *settings)
 							   method == GP_LINK_SCORES ? gp_scores_print(env, &(gp_scores) {options.features > 0}) :
 							   methods[method]);
 	gnngp_env_destroy(env);
-	if (settings->keep < 0 || settings->keep > GP_LINK_MOST_KEPT)
+	if (settings->keep < 0 || settings->keep > GP_LINK_KEPT)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("keep must be between 0 and %d", GP_LINK_MOST_KEPT),
+				 errmsg("keep must be between 0 and %d", GP_LINK_KEPT),
 				 errhint("It says how many pairs of each node are stored, for gp_predict_links with k up to that.")));
 	if (!(settings->min_probability >= 0.0 && settings->min_probability <= 1.0))
 		ereport(ERROR,

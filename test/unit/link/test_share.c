@@ -101,6 +101,33 @@ check_threads(gp_env *env, bool features, gp_link_method method)
 	ok(test_catch(env, ask(env, l, 2)) && test_state(env)->code == TEST_CANCELLED, "a cancel ends it");
 }
 
+/* The pairs of a node that are kept of few, of more than get their mean, and of as many as there may be. */
+static void
+check_heads(gp_env *env)
+{
+	static const int64_t k[] = {GP_LINK_KEPT, 60, 4};
+	gp_link_problem p = {.graph = groups(env),.method = GP_LINK_SCORES,.seed = 3,
+	.program = gp_kernel_compile(env, gp_kernel_parse(env, "gcn"))};
+	gp_device  *dev = gp_device_cpu(env, 1);
+	gp_link_model *m = gp_link_fit(dev, &p);
+	gp_links   *l = gp_links_open(dev, m);
+	gp_link_kept kept[3];
+	bool		head = true;
+	int64_t		most = 0;
+
+	for (int a = 0; a < 3; a++)
+		kept[a] = gp_links_keep(l, k[a], 0.0);
+	for (int32_t i = 0; i < NODES; i++)
+	{
+		most = gp_max64(most, kept[0].first[i + 1] - kept[0].first[i]);
+		for (int a = 1; a < 3; a++)
+			for (int64_t e = 0; e < kept[a].first[i + 1] - kept[a].first[i]; e++)
+				head = head && kept[a].row[kept[a].first[i] + e].dst == kept[0].row[kept[0].first[i] + e].dst;
+	}
+	ok(m->sieve > 0 && most > 60, "candidates are sieved, and there are enough of them");
+	ok(head, "the first of a list are those of a shorter one");
+}
+
 /* The model of a fit by so many threads, which is asked to stop at a look at interrupts, unless that is 0. */
 static gp_link_model *
 fit_by(gp_env *env, const gp_link_problem *p, int threads, int stop)
@@ -149,6 +176,7 @@ check_folds(gp_env *env, bool features)
 int
 main(void)
 {
+	in_env(check_heads(env));
 	in_env(check_folds(env, false));
 	in_env(check_folds(env, true));
 	in_env(check_threads(env, false, GP_LINK_SCORES));

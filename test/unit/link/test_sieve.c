@@ -152,6 +152,13 @@ check_few(gp_env *env)
 	alpha = own_weights(dev, &r, all);
 	taken = gp_link_sieves_make(dev, r.z, alpha, &row, &weight);
 	is_int(taken, 60, "of rows that stand there ten times one each is taken");
+	for (int i = 0; i < ROWS; i++)
+		for (int j = 0; j < WIDTH; j++)
+			score[i * WIDTH + j] = (j + i) % 5 == 0;
+	gp_link_regression_free(dev, &r);
+	r = gp_link_regress(dev, ROWS, WIDTH, score, label);
+	taken = gp_link_sieves_make(dev, r.z, own_weights(dev, &r, all), &row, &weight);
+	is_int(taken, 5, "and five of five different ones");
 	is_int(gp_link_sieves_make(dev, gp_matrix_rows(r.z, 0, 143), alpha, &row, &weight), 0, "of few rows none");
 	ok(row == NULL && weight == NULL, "and nothing is left of them");
 	gp_link_regression_free(dev, &r);
