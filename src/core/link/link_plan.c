@@ -228,7 +228,7 @@ gp_link_plan_make(gp_device *dev, const gp_link_problem *problem)
 
 #define KEEP_BYTES (3.0 * 1024 * 1024)	/* of all that is small, of each thread and beside them */
 #define KEPT_MEANS 400.0		/* operations of a candidate for each row that it is compared with */
-#define SIEVED 1.5e5			/* rows that a node's candidates are compared with before: 500 with 64, 300 with 384 */
+#define COMPARED 1.5e5			/* rows that a node's candidates are compared with before: 500 with 64, 300 with 384 */
 
 /* The memory and the operations that the best pairs of every node take beside the fit. */
 gp_count
@@ -254,7 +254,7 @@ gp_link_plan_keep(const gp_device *dev, const gp_link_problem *problem, const gp
 		/* The frame, and the model: its features, codes, rows, and the triangle or the directions, stored and made ready. */
 		out.bytes += frame_bytes(problem, plan) + 8.0 * feature_entries(problem->features) + 8.0 * GP_LINK_CODE_WORDS * nodes +
 			(double) m * (24.0 * width + 4.0 * (double) m);
-		out.flops = nodes * (column_flops(problem, plan) + KEPT_MEANS * ((double) m * GP_LINK_MEANS + SIEVED) + (double) m * (double) k * 2.0 * GP_LINK_LEAN);
+		out.flops = nodes * (column_flops(problem, plan) + KEPT_MEANS * ((double) m * GP_LINK_MEANS + COMPARED) + (double) m * (double) k * 2.0 * GP_LINK_LEAN);
 	}
 	return out;
 }

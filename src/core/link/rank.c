@@ -162,8 +162,13 @@ keep_best(const group *g, gp_link_pool *p, double *rank, bound b, bool sorted)
 		int64_t		n = p->first[s + 1] - p->first[s];
 		int64_t		best = kept_of(b, n);
 
+		/* Numbers beyond float make no rank: such a candidate comes last. */
 		for (int64_t e = 0; e < n; e++)
-			own[e] = (ranked) {rank[p->first[s] + e], p->dst[p->first[s] + e], p->first[s] + e};
+		{
+			double		by = rank[p->first[s] + e];
+
+			own[e] = (ranked) {isnan(by) ? -INFINITY : by, p->dst[p->first[s] + e], p->first[s] + e};
+		}
 		if (sorted || n > best)
 			select_best(g->env, own, n, best);
 		first[s + 1] = first[s] + best;
