@@ -186,8 +186,8 @@ write_posterior(gp_links *l, gp_matrix k, const double *variance, gp_link_row *o
 }
 
 /*
- * The covariances of pairs with the regression's rows, from their scores, or from
- * the pairs themselves; and their variances, unless these are not asked for.
+ * The covariances of pairs with the regression's rows, in double, from their scores, or from
+ * the pairs themselves; and their variances, which of the method pairs may be NULL.
  */
 static void
 pair_covariances(gp_links *l, int64_t n, const double *score, const gp_link_row *pair, gp_matrix k,
@@ -199,12 +199,11 @@ pair_covariances(gp_links *l, int64_t n, const double *score, const gp_link_row 
 	if (model->method == GP_LINK_SCORES)
 	{
 		gp_matrix	z = gp_link_standardise(dev, n, model->width, score, model->centre,
-											model->spread, k.type);
+											model->spread, GP_DOUBLE);
 		gp_matrix	own = dev->create(dev, n, 1, GP_DOUBLE);
 
-		gp_link_cross_covariance(dev, z, k.type == GP_DOUBLE ? l->z : l->rough_z, k, own);
-		if (variance)
-			dev->download(dev, gp_matrix_wrap(variance, n, 1, GP_DOUBLE), own);
+		gp_link_cross_covariance(dev, z, l->z, k, own);
+		dev->download(dev, gp_matrix_wrap(variance, n, 1, GP_DOUBLE), own);
 		dev->destroy(dev, &z);
 		dev->destroy(dev, &own);
 	}

@@ -4,8 +4,6 @@
 #include "link/regression.h"
 #include "test_env.h"
 
-#include "base/sort.h"
-
 #define ROWS 600
 #define WIDTH 8
 #define ASKED 400
