@@ -108,9 +108,8 @@ CREATE TABLE @extschema@.gp_model_catalog (
     -- the table that has the predictions of all nodes, and those of fits before
     predictions @extschema@.gp_table,
     predictions_past @extschema@.gp_table[],
-    -- packed edges of a refresh, and by what the next one knows them again
+    -- the table of the edges that a refresh has packed; what it tells of them stays in it, for a grantee sees this row
     edges_kept @extschema@.gp_table,
-    edges_mark text,
     -- of the kernel: given or chosen
     power double precision
 );

@@ -181,7 +181,6 @@ ALTER TABLE @extschema@.gp_model_catalog
     ADD COLUMN predictions @extschema@.gp_table,
     ADD COLUMN predictions_past @extschema@.gp_table[],
     ADD COLUMN edges_kept @extschema@.gp_table,
-    ADD COLUMN edges_mark text,
     ADD COLUMN power double precision;
 UPDATE @extschema@.gp_model_catalog SET kernel = asked_kernel;
 

@@ -145,7 +145,6 @@ typedef struct gnngp_model
 	int64		live_bytes;		/* of the part "live"; 0 without one */
 	Oid			predictions;	/* the table that has those of all nodes; InvalidOid where they are in blocks */
 	Oid			edges_kept;		/* a table of packed edges, of a model that was looked up */
-	char	   *edges_mark;		/* by which a refresh knows them again; NULL: none are kept */
 	double		metric[GP_METRICS]; /* NaN: not of this task, or without a column */
 	gnngp_link_part link;
 } gnngp_model;
@@ -305,11 +304,12 @@ extern const char *gnngp_predictions_open(const gnngp_model *model);
 pg_noreturn extern void gnngp_predictions_gone(const gnngp_model *model);
 
 /*
- * The table of edges that a refresh has packed: locked and named, NULL where there is none; and empty for new ones of this
- * mark, NULL where the owner may make none. Its columns are (part integer, g gp_graph, bad bigint). As the owner, inside SPI.
+ * The table of edges that a refresh has packed: locked and named, NULL where there is none; and empty for new ones, NULL where the
+ * owner may make none. Its columns are (part integer, g gp_graph, bad bigint, n bigint, a numeric, b numeric), the last three what
+ * gnngp_parts_mark says of the part's rows; 55000 where they have been altered. As the owner, inside SPI.
  */
 extern const char *gnngp_edges_open(const gnngp_model *model);
-extern const char *gnngp_edges_renew(const gnngp_model *model, const gnngp_graph_def *graph, bool spread, const char *mark);
+extern const char *gnngp_edges_renew(const gnngp_model *model, const gnngp_graph_def *graph, bool spread);
 
 /* True for a table whose rows Citus has spread over nodes (citus.c). */
 extern bool gnngp_citus_has_table(Oid table);

@@ -128,7 +128,7 @@ lookup_list(void)
 	for (int i = 0; i < NCOLUMNS; i++)
 		appendStringInfo(&list, "%s, ", early && columns[i].early ? columns[i].early : columns[i].member.name);
 	appendStringInfo(&list, "id, version, link_version, link_fitted, fitted, %s",
-					 early ? "NULL::regclass, NULL::text" : "edges_kept, edges_mark");
+					 early ? "NULL::regclass" : "edges_kept");
 	return list.data;
 }
 
@@ -158,7 +158,6 @@ load_model(MemoryContext context)
 	model->fitted = null ? 0 : DatumGetTimestampTz(fitted);
 	model->edges_kept = DatumGetObjectId(SPI_getbinval(tuple, desc, NCOLUMNS + 6, &null));
 	model->edges_kept = null ? InvalidOid : model->edges_kept;
-	model->edges_mark = SPI_getvalue(tuple, desc, NCOLUMNS + 7);
 	MemoryContextSwitchTo(old);
 	return model;
 }

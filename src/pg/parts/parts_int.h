@@ -41,7 +41,6 @@ typedef struct gnngp_parts
 	const gnngp_model *keep;	/* whose refresh keeps edges; NULL: none */
 	const char *model_name;
 	Oid			predictions;	/* the table that was made for them; InvalidOid: they came here */
-	char		mark[128];		/* of the edges, for that */
 	const char *kept;			/* the table of the refresh before, where it is taken */
 	gnngp_part_factor *factor;	/* of each step */
 	double		written;		/* bytes of tables */

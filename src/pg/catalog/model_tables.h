@@ -1,0 +1,34 @@
+/*
+ * model_tables.h - what the files on the tables of models share.  All of it works inside SPI.
+ */
+#ifndef GNNGP_MODEL_TABLES_H
+#define GNNGP_MODEL_TABLES_H
+
+#include "postgres.h"
+
+#include "catalog_int.h"
+#include "nodes/pg_list.h"
+
+/* The name of a table in a statement; NULL when there is none, or it is no longer a table of the owner's. */
+extern const char *gnngp_table_name(Oid table, Oid owner);
+
+/* Runs one statement, as the current user. */
+extern void gnngp_table_execute(const char *statement);
+
+/* Runs a query about oids and a name, those of which it takes, on what is committed now; then the first column of one of its rows. */
+extern uint64 gnngp_table_ask(const char *query, Oid a, Oid b, const char *name);
+extern char *gnngp_table_answer(uint64 row);
+
+/* A list of tables by a query of the catalog about a model. */
+extern List *gnngp_tables_list(const char *query, int64 model);
+
+/* Works on one table of a model's. */
+typedef void (*gnngp_table_work) (Oid table, const char *quoted, void *arg);
+
+/* Works on tables as their owner; those that are no longer his are left alone. */
+extern void gnngp_tables_each(List *tables, Oid owner, gnngp_table_work work, void *arg);
+
+/* True where the owner of a graph may make a table beside its nodes (prediction_table.c). */
+extern bool gnngp_tables_may_make(const gnngp_graph_def *graph);
+
+#endif							/* GNNGP_MODEL_TABLES_H */
