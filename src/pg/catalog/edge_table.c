@@ -1,7 +1,7 @@
 /*
  * edge_table.c - the table of edges that a refresh has packed, which the next one takes where they are the same.
  *
- * It is the graph's owner's alone, and stays the same table from refresh to refresh.
+ * It is the graph's owner's alone, and stays the same table from refresh to refresh, under the name that it was made with.
  */
 #include "postgres.h"
 
@@ -92,7 +92,10 @@ make_edges(const gnngp_model *model, const gnngp_graph_def *graph, bool spread, 
 	return quoted;
 }
 
-/* Empties the table, or makes it. */
+/*
+ * Empties the table, or makes it.  DELETE, not TRUNCATE: who reads it, a dump above all, goes on and sees the rows of before, and the fit,
+ * whose transaction stays open until it has computed, locks nobody out.  Vacuum makes the room free for the refresh after.
+ */
 const char *
 gnngp_edges_renew(const gnngp_model *model, const gnngp_graph_def *graph, bool spread)
 {
@@ -103,7 +106,7 @@ gnngp_edges_renew(const gnngp_model *model, const gnngp_graph_def *graph, bool s
 
 	if (quoted)
 	{
-		gnngp_table_execute(psprintf("TRUNCATE %s", quoted));
+		gnngp_table_execute(psprintf("DELETE FROM %s", quoted));
 		return quoted;
 	}
 	if (!gnngp_tables_may_make(graph))
