@@ -58,5 +58,57 @@ isnt(outcome($edges), $packed, 'then come the new ones');
 is($reader->query_safe($edges), $packed, 'which the reader does not see');
 close_session($reader);
 
+# Dropping a model or a graph, or giving it away, is refused at once beside a reader of any of its tables, and nobody waits behind it.
+$node->safe_psql('postgres', q{
+	CREATE ROLE other;
+	GRANT CREATE ON SCHEMA public TO other;
+	CREATE TABLE parted (LIKE nodes) PARTITION BY RANGE (id);
+	CREATE TABLE parted_low PARTITION OF parted FOR VALUES FROM (MINVALUE) TO (100);
+	CREATE TABLE parted_high PARTITION OF parted FOR VALUES FROM (100) TO (MAXVALUE);
+	INSERT INTO parted TABLE nodes;
+	SELECT gp_create_graph('parted', 'parted', 'edges', features => '{x}', target => 'y');
+	SELECT gp_fit('parted', kernel => 'gcn', strategy => 'sql', nugget => 0.1);
+	CALL gp_refresh('parted')});
+my @tables = split /\n/, $node->safe_psql('postgres', q{
+	SELECT relname FROM pg_class WHERE relkind IN ('r', 'p') AND relname ~ '^parted_(predictions1?(_\d)?|edges)$' ORDER BY 1});
+is(scalar(@tables), 7, 'two tables with two partitions each, and one of edges');
+for my $table (@tables)
+{
+	$reader = open_session("LOCK TABLE ONLY $table IN ACCESS SHARE MODE");
+	for my $call (q{gp_drop_model('parted')}, q{gp_drop_graph('parted')}, q{gp_set_owner('parted', 'other')})
+	{
+		my ($state, $hint) = outcome("SELECT $call");
+
+		is($state, '55006', "beside a reader of $table: $call");
+		like($hint, qr/pg_locks/, 'says where to look');
+	}
+	close_session($reader);
+}
+
+# A refresh keeps a table of before one of whose partitions is read, and waits neither for that.
+my $past = q{SELECT predictions, predictions_past FROM gp_model_catalog WHERE name = 'parted'};
+is(outcome($past), 'public.parted_predictions1|{public.parted_predictions}', 'a table with partitions and the one before');
+$reader = open_session('LOCK TABLE ONLY parted_predictions_2 IN ACCESS SHARE MODE');
+is(outcome(q{CALL gp_refresh('parted')}), '', 'a refresh beside a reader of a partition');
+is(outcome($past), 'public.parted_predictions2|{public.parted_predictions,public.parted_predictions1}', 'leaves that table');
+$refresh = open_session(q{CALL gp_refresh('parted')});
+is(outcome('SELECT count(*) FROM parted_predictions'), '200', 'which anybody can read while a refresh has been at it');
+close_session($refresh);
+close_session($reader);
+is(outcome(q{CALL gp_refresh('parted')}), '', 'the next refresh');
+is(outcome($past), 'public.parted_predictions|{public.parted_predictions1}', 'drops all that nobody reads');
+
+# Autovacuum is no reader: it makes way.
+$node->safe_psql('postgres', q{
+	ALTER TABLE parted_predictions_2 SET (autovacuum_vacuum_cost_delay = 100, autovacuum_vacuum_cost_limit = 1);
+	INSERT INTO parted_predictions SELECT i, repeat('x', 500) FROM generate_series(1000, 30000) AS i;
+	DELETE FROM parted_predictions WHERE node >= 1000});
+$node->append_conf('postgresql.conf', "autovacuum = on\nautovacuum_naptime = 1s");
+$node->reload;
+ok(poll($node, q{SELECT count(*) > 0 FROM pg_stat_activity AS a JOIN pg_locks AS l USING (pid)
+	WHERE a.backend_type = 'autovacuum worker' AND l.relation = 'parted_predictions_2'::regclass}), 'autovacuum is at a table');
+is(outcome(q{SELECT gp_drop_graph('parted')}), '', 'which can be dropped all the same');
+is(outcome(q{SELECT count(*) FROM pg_class WHERE relname ~ '^parted_(predictions|edges)'}), '0', 'with all others');
+
 $node->stop;
 done_testing();

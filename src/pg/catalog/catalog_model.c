@@ -348,8 +348,9 @@ save_query(int parts)
 }
 
 /*
- * Deletes a model, or all models of a graph, with what belongs to them.  The
- * parts of one statement see one snapshot, so their order does not matter.
+ * Deletes a model, or all models of a graph, with what belongs to them: first its
+ * tables, which others may be at.  The parts of one statement see one snapshot,
+ * so their order does not matter.
  */
 void
 gnngp_delete_models(const char *column, int64 id, Oid owner)
@@ -359,8 +360,8 @@ gnngp_delete_models(const char *column, int64 id, Oid owner)
 	const char *schema = gnngp_schema();
 	char	   *doomed = psprintf("(SELECT m.id FROM %s.%s m WHERE m.%s = $1)", schema,
 								  gnngp_model_kind.table, column);
-	List	   *tables = gnngp_predictions_of(column, id, true);
 
+	gnngp_predictions_drop(gnngp_predictions_of(column, id, true), owner);
 	gnngp_execute_latest(psprintf("WITH grants AS (DELETE FROM %s.gp_grant_catalog WHERE model IN %s),"
 								  " refreshes AS (DELETE FROM %s.gp_refresh_log WHERE model IN %s),"
 								  " blocks AS (DELETE FROM %s.gp_block WHERE model IN %s)"
@@ -368,7 +369,6 @@ gnngp_delete_models(const char *column, int64 id, Oid owner)
 								  schema, doomed, schema, doomed, schema, doomed, schema,
 								  gnngp_model_kind.table, column),
 						 1, types, values);
-	gnngp_predictions_drop(tables, owner);
 }
 
 /*

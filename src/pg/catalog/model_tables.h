@@ -28,6 +28,16 @@ typedef void (*gnngp_table_work) (Oid table, const char *quoted, void *arg);
 /* Works on tables as their owner; those that are no longer his are left alone. */
 extern void gnngp_tables_each(List *tables, Oid owner, gnngp_table_work work, void *arg);
 
+/*
+ * Locks tables of an owner with their partitions until the transaction ends, for what drops or alters them (table_lock.c): never waits for
+ * who reads one, 55006.
+ */
+extern void gnngp_tables_lock(List *tables, Oid owner);
+
+/* Locks one where nobody is at it, else returns false and leaves no lock; and gives it free again. */
+extern bool gnngp_table_lock_unused(Oid table);
+extern void gnngp_table_unlock(Oid table);
+
 /* True where the owner of a graph may make a table beside its nodes (prediction_table.c). */
 extern bool gnngp_tables_may_make(const gnngp_graph_def *graph);
 

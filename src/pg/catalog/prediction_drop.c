@@ -5,16 +5,15 @@
 
 #include "lib/stringinfo.h"
 #include "model_tables.h"
-#include "storage/lmgr.h"
 
 /* True where nothing of the user's depends on a table, its partitions or the types of their rows. */
 static bool
 is_free(Oid table)
 {
 	return gnngp_table_ask("SELECT FROM (SELECT $1 UNION ALL SELECT i.inhrelid FROM pg_inherits AS i WHERE i.inhparent = $1) AS t (oid)"
-			   " JOIN pg_class AS c ON c.oid = t.oid JOIN pg_type AS y ON y.oid = c.reltype JOIN pg_depend AS d ON d.deptype = 'n' AND"
-			   " (d.refclassid, d.refobjid) IN (('pg_class'::regclass, c.oid), ('pg_type'::regclass, y.oid), ('pg_type'::regclass, y.typarray))",
-			   table, InvalidOid, "") == 0;
+						   " JOIN pg_class AS c ON c.oid = t.oid JOIN pg_type AS y ON y.oid = c.reltype JOIN pg_depend AS d ON d.deptype = 'n' AND"
+						   " (d.refclassid, d.refobjid) IN (('pg_class'::regclass, c.oid), ('pg_type'::regclass, y.oid), ('pg_type'::regclass, y.typarray))",
+						   table, InvalidOid, "") == 0;
 }
 
 /* Hints at what helps where the server refuses to drop a table, in place of a cascade, which nothing here has. */
@@ -36,46 +35,70 @@ drop_one(Oid table, const char *quoted, void *arg)
 	error_context_stack = hint.previous;
 }
 
-/* Drops tables. */
+/* Drops tables, which nobody else may be at. */
 void
 gnngp_predictions_drop(List *tables, Oid owner)
 {
+	gnngp_tables_lock(tables, owner);
 	gnngp_tables_each(tables, owner, drop_one, NULL);
 }
 
-/* Drops a table that nobody reads and on which nothing depends; else it is listed again. */
-static void
-drop_unused(Oid table, const char *quoted, void *arg)
+/* Tables of fits before: whose they are, and which stay. */
+typedef struct past_tables
 {
-	List	  **kept = arg;
+	Oid			owner;
+	List	   *kept;
+} past_tables;
 
-	if (is_free(table) && ConditionalLockRelationOid(table, AccessExclusiveLock))
+/*
+ * Drops a table that nobody reads, nor a partition of it, and on which nothing depends; else it is listed again.  What it was called and what
+ * depends on it is known once it is locked.
+ */
+static void
+drop_unused(Oid table, const char *unlocked_name, void *arg)
+{
+	past_tables *past = arg;
+	const char *quoted;
+
+	if (!gnngp_table_lock_unused(table))
+	{
+		past->kept = lappend_oid(past->kept, table);
+		return;
+	}
+	quoted = gnngp_table_name(table, past->owner);
+	if (quoted && is_free(table))
+	{
 		drop_one(table, quoted, NULL);
-	else
-		*kept = lappend_oid(*kept, table);
+		return;
+	}
+	gnngp_table_unlock(table);
+	if (quoted)
+		past->kept = lappend_oid(past->kept, table);
 }
 
 /* Drops what is left of fits before the last one, where nobody is at it; the table of the fit that is saved is none of these. */
 void
 gnngp_predictions_prune(const gnngp_model *model)
 {
-	List	   *kept = NIL;
+	past_tables past = {model->owner_role, NIL};
 	ListCell   *cell;
 	StringInfoData array;
 	const char *schema = gnngp_schema();
 	int64		id;
 
 	if (gnngp_table_ask(psprintf("SELECT m.id FROM %s.%s AS m WHERE %s.gp_role_oid(m.owner) = $1 AND m.name = $3"
-					 " AND m.predictions_past IS NOT NULL", schema, gnngp_model_kind.table, schema),
-			model->owner_role, InvalidOid, model->name) == 0)
+								 " AND m.predictions_past IS NOT NULL", schema, gnngp_model_kind.table, schema),
+						model->owner_role, InvalidOid, model->name) == 0)
 		return;
 	id = strtoll(gnngp_table_answer(0), NULL, 10);
-	gnngp_tables_each(gnngp_tables_list(psprintf("SELECT t.t::regclass::oid FROM %s.%s AS m CROSS JOIN LATERAL unnest(m.predictions_past) AS t (t)"
-									" WHERE m.id = $1 AND t.t::regclass <> '%u'::regclass",
-									schema, gnngp_model_kind.table, model->predictions), id), model->owner_role, drop_unused, &kept);
+	gnngp_tables_each(gnngp_tables_list(psprintf("SELECT t.t::regclass::oid FROM %s.%s AS m"
+												 " CROSS JOIN LATERAL unnest(m.predictions_past) AS t (t)"
+												 " WHERE m.id = $1 AND t.t::regclass <> '%u'::regclass",
+												 schema, gnngp_model_kind.table, model->predictions), id),
+					  model->owner_role, drop_unused, &past);
 	initStringInfo(&array);
-	foreach(cell, kept)
+	foreach(cell, past.kept)
 		appendStringInfo(&array, "%s%u", array.len > 0 ? "," : "", lfirst_oid(cell));
 	gnngp_tables_list(psprintf("UPDATE %s.%s SET predictions_past = nullif('{%s}'::regclass[], '{}') WHERE id = $1",
-						 schema, gnngp_model_kind.table, array.data), id);
+							   schema, gnngp_model_kind.table, array.data), id);
 }

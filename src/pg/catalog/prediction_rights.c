@@ -97,6 +97,7 @@ gnngp_predictions_give(List *tables, Oid owner, Oid new_owner)
 	ListCell   *cell;
 	int			level = NewGUCNestLevel();
 
+	gnngp_tables_lock(tables, owner);
 	gnngp_citus_prepare();
 	foreach(cell, tables)
 	{

@@ -50,10 +50,10 @@ static const char *
 partition_clause(const gnngp_graph_def *graph)
 {
 	return gnngp_table_ask("SELECT CASE p.partstrat WHEN 'h' THEN 'HASH' WHEN 'l' THEN 'LIST' ELSE 'RANGE' END FROM pg_partitioned_table AS p"
-			   " JOIN pg_attribute AS a ON a.attrelid = p.partrelid AND a.attnum = p.partattrs[0]"
-			   " JOIN pg_opclass AS o ON o.oid = p.partclass[0] AND o.opcdefault"
-			   " WHERE p.partrelid = $1 AND p.partnatts = 1 AND a.attname = $3::name",
-			   graph->nodes, InvalidOid, graph->id_column) == 0 ? "" : psprintf(" PARTITION BY %s (node)", gnngp_table_answer(0));
+						   " JOIN pg_attribute AS a ON a.attrelid = p.partrelid AND a.attnum = p.partattrs[0]"
+						   " JOIN pg_opclass AS o ON o.oid = p.partclass[0] AND o.opcdefault"
+						   " WHERE p.partrelid = $1 AND p.partnatts = 1 AND a.attname = $3::name",
+						   graph->nodes, InvalidOid, graph->id_column) == 0 ? "" : psprintf(" PARTITION BY %s (node)", gnngp_table_answer(0));
 }
 
 /* Makes a partition for each of the nodes', with the same bounds. */
