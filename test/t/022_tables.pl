@@ -85,6 +85,17 @@ for my $table (@tables)
 	close_session($reader);
 }
 
+# Grants of a model with tables come one at a time; of others, side by side.
+$node->safe_psql('postgres', q{CREATE ROLE r1; CREATE ROLE r2; SELECT gp_fit('small', 'plain', 'gcn', nugget => 0.1); SELECT gp_grant('small', 'r2')});
+my $granted = open_session(q{SELECT gp_grant('small', 'r1')});
+is(outcome("SELECT $_('small', 'r2')"), '55006', "$_ of a model with a table, beside an open gp_grant") for qw(gp_grant gp_revoke);
+close_session($granted);
+is(outcome(q{SELECT gp_revoke('small', 'r2'); SELECT gp_grant('small', 'r2')}), "\n", 'and after it');
+is(outcome(q{SELECT has_table_privilege(r, predictions, 'SELECT') FROM gp_models, unnest('{r1,r2}'::name[]) AS r WHERE model = 'small'}), "t\nt", 'both read the table');
+$granted = open_session(q{SELECT gp_grant('plain', 'r1')});
+is(outcome(q{SELECT gp_grant('plain', 'r2')}), '', 'of a model without one, beside it');
+close_session($granted);
+
 # A refresh keeps a table of before one of whose partitions is read, and waits neither for that.
 my $past = q{SELECT predictions, predictions_past FROM gp_model_catalog WHERE name = 'parted'};
 is(outcome($past), 'public.parted_predictions1|{public.parted_predictions}', 'a table with partitions and the one before');

@@ -53,7 +53,19 @@ grantee_role(const char *name)
 	return role;
 }
 
-/* Inserts a grant, unless there is one; the model can't be dropped meanwhile. */
+/*
+ * Holds a model while it is granted, or no longer, so that it can't be dropped meanwhile.  Where it has tables, whose
+ * rights the server keeps in one row each, one session at a time: 55006.
+ */
+static void
+lock_for_grant(const gnngp_model *model)
+{
+	gnngp_lock_row(&gnngp_model_kind, model->id, model->owner_role, "FOR KEY SHARE", model->name);
+	if (gnngp_predictions_of("id", model->id, false) != NIL)
+		gnngp_lock_row(&gnngp_model_kind, model->id, model->owner_role, "FOR NO KEY UPDATE", model->name);
+}
+
+/* Inserts a grant, unless there is one. */
 static void
 insert_grant(const gnngp_model *model, Oid grantee)
 {
@@ -63,7 +75,7 @@ insert_grant(const gnngp_model *model, Oid grantee)
 	const char *schema = gnngp_schema();
 
 	gnngp_spi_connect();
-	gnngp_lock_row(&gnngp_model_kind, model->id, model->owner_role, "FOR KEY SHARE", model->name);
+	lock_for_grant(model);
 	gnngp_execute_latest(psprintf("INSERT INTO %s.gp_grant_catalog (model, grantee, owner)"
 								  " SELECT id, $2, owner FROM %s.%s WHERE id = $1"
 								  " ON CONFLICT (model, %s.gp_role_oid(grantee)) DO NOTHING",
@@ -99,7 +111,7 @@ delete_grants(const gnngp_model *model, Name grantee)
 	Oid			role;
 
 	gnngp_spi_connect();
-	gnngp_lock_row(&gnngp_model_kind, model->id, model->owner_role, "FOR KEY SHARE", model->name);
+	lock_for_grant(model);
 	gnngp_execute_latest(psprintf("DELETE FROM %s.gp_grant_catalog WHERE model = $1"
 								  " AND grantee::text IN ($2::text, 'pg_gone:' || $2::text)",
 								  gnngp_schema()), 2, types, values);
