@@ -35,6 +35,16 @@ const gnngp_kind gnngp_model_kind = {
 	"model", "gp_model_catalog", "Make it with gp_fit or gp_fit_links; the view gp_models lists those that you may read."
 };
 
+/* 42704: there is no extension, or no longer. */
+pg_noreturn static void
+report_missing(void)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_UNDEFINED_OBJECT),
+			 errmsg("extension \"gnngp\" is not installed in this database"),
+			 errhint("Run CREATE EXTENSION gnngp.")));
+}
+
 /* The schema where the extension is installed, and its version. */
 static Oid
 find_extension(char **version)
@@ -60,10 +70,7 @@ find_extension(char **version)
 	systable_endscan(scan);
 	table_close(rel, AccessShareLock);
 	if (!OidIsValid(schema))
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_OBJECT),
-				 errmsg("extension \"gnngp\" is not installed in this database"),
-				 errhint("Run CREATE EXTENSION gnngp.")));
+		report_missing();
 	return schema;
 }
 
@@ -104,11 +111,15 @@ require_own_version(void)
 				 errhint("As a superuser, run ALTER EXTENSION gnngp UPDATE, and begin a new session.")));
 }
 
-/* The schema that the extension lives in, quoted for use in a query. */
+/* The schema that the extension lives in, quoted for use in a query; both may have gone since it was looked up. */
 const char *
 gnngp_schema(void)
 {
-	return quote_identifier(get_namespace_name(gnngp_schema_oid()));
+	const char *name = get_namespace_name(gnngp_schema_oid());
+
+	if (name == NULL)
+		report_missing();
+	return quote_identifier(name);
 }
 
 /* The role that owns the extension's tables. */

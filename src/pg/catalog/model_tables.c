@@ -14,20 +14,24 @@
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
 
-/* The name of a table in a statement; NULL when there is none, or it is no longer a table of the owner's. */
+/*
+ * The name of a table in a statement; NULL when there is none, or it is no longer a table of the owner's, or its schema is gone: it need not
+ * be locked.
+ */
 const char *
 gnngp_table_name(Oid table, Oid owner)
 {
 	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(table));
+	Form_pg_class class;
+	const char *schema;
 	const char *name = NULL;
 
 	if (!HeapTupleIsValid(tuple))
 		return NULL;
-	if (((Form_pg_class) GETSTRUCT(tuple))->relowner == owner &&
-		(((Form_pg_class) GETSTRUCT(tuple))->relkind == RELKIND_RELATION ||
-		 ((Form_pg_class) GETSTRUCT(tuple))->relkind == RELKIND_PARTITIONED_TABLE))
-		name = quote_qualified_identifier(get_namespace_name(((Form_pg_class) GETSTRUCT(tuple))->relnamespace),
-										  NameStr(((Form_pg_class) GETSTRUCT(tuple))->relname));
+	class = (Form_pg_class) GETSTRUCT(tuple);
+	schema = get_namespace_name(class->relnamespace);
+	if (schema && class->relowner == owner && (class->relkind == RELKIND_RELATION || class->relkind == RELKIND_PARTITIONED_TABLE))
+		name = quote_qualified_identifier(schema, NameStr(class->relname));
 	ReleaseSysCache(tuple);
 	return name;
 }
