@@ -53,6 +53,7 @@ CREATE TEMP TABLE as_table AS SELECT * FROM gp_predict('nodes', top => NULL);
 
 -- A join by partitions
 SET enable_partitionwise_join = on;
+ANALYZE divided, divided_predictions;
 EXPLAIN (COSTS off) SELECT p.class, count(*) FROM divided JOIN divided_predictions AS p ON p.node = divided.id GROUP BY 1;
 RESET enable_partitionwise_join;
 
@@ -260,9 +261,33 @@ BEGIN;
 CREATE RULE trapped AS ON DELETE TO hashed_predictions2_2 DO NOTHING;
 SELECT gp_set_owner('predictions_other.hashed', CURRENT_USER);
 ROLLBACK;
+-- Who had rights on them beside the model has them no longer; who may read the model reads them
+SELECT gp_grant('predictions_other.hashed', 'predictions_owner');
+SET ROLE predictions_other;
+GRANT ALL ON hashed_predictions2, hashed_predictions2_1 TO predictions_reader WITH GRANT OPTION;
+GRANT UPDATE (class) ON hashed_predictions2 TO PUBLIC;
+GRANT UPDATE, SELECT (node) ON hashed_predictions2 TO predictions_owner;
+SET ROLE predictions_reader;
+GRANT DELETE ON hashed_predictions2 TO predictions_owner;
+RESET ROLE;
 SELECT gp_set_owner('predictions_other.hashed', CURRENT_USER);
+SELECT relname, privilege_type, grantee::regrole FROM pg_class, aclexplode(relacl) WHERE relname ~ '^hashed_predictions2(_\d)?$' AND grantee <> relowner;
+SELECT attrelid::regclass, attname, privilege_type FROM pg_attribute, aclexplode(attacl) WHERE attrelid IN ('hashed_predictions2'::regclass, 'hashed_predictions2_1'::regclass);
 SELECT relname, relowner = CURRENT_USER::regrole AS mine FROM pg_class WHERE relname ~ '^hashed_predictions2(_\d)?$' ORDER BY 1;
 SELECT count(*) FROM gp_predict('hashed', top => NULL);
+
+-- Ids of a domain: the table has them in the type of their values, and goes with the graph as any other
+CREATE DOMAIN ident AS int CHECK (VALUE > 0);
+CREATE TABLE named AS SELECT id::ident AS id, x, y FROM nodes;
+SELECT gp_create_graph('named', 'named', 'edges', features => '{x}', target => 'y');
+SELECT model FROM gp_fit('named', kernel => 'gcn', strategy => 'sql', landmarks => 50, nugget => 0.1);
+SELECT atttypid::regtype FROM pg_attribute WHERE attrelid = 'named_predictions'::regclass AND attname = 'node';
+SELECT differ('named');
+SELECT node, pg_typeof(node) FROM gp_predict('named', 10::ident);
+SELECT gp_set_owner('named', 'predictions_other');
+SELECT gp_drop_graph('predictions_other.named');
+DROP TABLE named;
+DROP DOMAIN ident;
 
 -- Where the owner may make no table, predictions come in and are kept inside, the very same ones
 CREATE SCHEMA closed;

@@ -3,8 +3,8 @@
  */
 #include "postgres.h"
 
-#include "catalog/pg_type_d.h"
-#include "executor/spi.h"
+#include "catalog/pg_inherits.h"
+#include "lib/stringinfo.h"
 #include "miscadmin.h"
 #include "model_tables.h"
 #include "utils/builtins.h"
@@ -46,6 +46,65 @@ gnngp_predictions_grant(const gnngp_model *model, Oid grantee, bool given)
 	gnngp_tables_each(gnngp_predictions_of("id", model->id, false), model->owner_role, grant_one, &g);
 }
 
+/* Roles that have a right on a table or a column of it, beside its owner, as a statement lists them; NULL where there are none. */
+static const char *
+list_entitled(Oid table)
+{
+	StringInfoData list;
+	uint64		n = gnngp_table_ask("SELECT DISTINCT CASE x.grantee WHEN 0 THEN 'PUBLIC' ELSE x.grantee::regrole::text END FROM pg_class AS c"
+									" CROSS JOIN LATERAL (SELECT c.relacl UNION ALL SELECT a.attacl FROM pg_attribute AS a WHERE a.attrelid = c.oid) AS r (acl)"
+									" CROSS JOIN LATERAL aclexplode(r.acl) AS x WHERE c.oid = $1 AND x.grantee <> c.relowner ORDER BY 1",
+									table, InvalidOid, "");
+
+	initStringInfo(&list);
+	for (uint64 i = 0; i < n; i++)
+		appendStringInfo(&list, "%s%s", i > 0 ? ", " : "", gnngp_table_answer(i));
+	return n > 0 ? list.data : NULL;
+}
+
+/* The name of a table that is locked. */
+static const char *
+locked_name(Oid table)
+{
+	return quote_qualified_identifier(get_namespace_name(get_rel_namespace(table)), get_rel_name(table));
+}
+
+/*
+ * Takes from a table and its partitions the rights of all but its owner.  REVOKE ALL takes those on columns along, and
+ * CASCADE what was granted on.
+ */
+static void
+revoke_all(Oid table, const char *quoted, void *arg)
+{
+	ListCell   *cell;
+
+	foreach(cell, find_all_inheritors(table, NoLock, NULL))
+	{
+		const char *roles = list_entitled(lfirst_oid(cell));
+
+		if (roles)
+			gnngp_table_execute(psprintf("REVOKE ALL ON %s FROM %s CASCADE", locked_name(lfirst_oid(cell)), roles));
+	}
+}
+
+/* Lets a table be read by those who may read its model. */
+static void
+grant_as_model(Oid table, const char *quoted, void *arg)
+{
+	const char *schema = gnngp_schema();
+	List	   *grantees = NIL;
+	ListCell   *cell;
+	uint64		n = gnngp_table_ask(psprintf("SELECT %s.gp_role_oid(g.grantee) FROM %s.gp_grant_catalog AS g JOIN %s.%s AS m ON m.id = g.model"
+											 " WHERE %s.gp_role_oid(g.grantee) IS NOT NULL AND $1 IN"
+											 " (SELECT t.t::regclass::oid FROM unnest(m.predictions || m.predictions_past) AS t (t)) ORDER BY 1",
+											 schema, schema, schema, gnngp_model_kind.table, schema), table, InvalidOid, "");
+
+	for (uint64 i = 0; i < n; i++)
+		grantees = lappend_oid(grantees, atooid(gnngp_table_answer(i)));
+	foreach(cell, grantees)
+		set_grant(quoted, lfirst_oid(cell), true);
+}
+
 /*
  * 55000 where a table has anything that the extension does not give it: who reads it is its owner then, and code of
  * the owner before would run as the new one.
@@ -74,23 +133,18 @@ require_plain(Oid table, const char *quoted)
 static void
 give_one(Oid table, const char *quoted, const char *role)
 {
-	uint64		n;
-	Oid		   *partition;
+	ListCell   *cell;
 
-	gnngp_table_execute(psprintf("ALTER TABLE %s OWNER TO %s", quoted, role));
-	n = gnngp_table_ask("SELECT i.inhrelid FROM pg_inherits AS i JOIN pg_class AS c ON c.oid = i.inhrelid WHERE i.inhparent = $1 AND c.relispartition"
-			" ORDER BY 1", table, InvalidOid, "");
-	partition = palloc(sizeof(Oid) * Max(n, 1));
-	for (uint64 i = 0; i < n; i++)
-		partition[i] = atooid(gnngp_table_answer(i));
-	for (uint64 i = 0; i < n; i++)
-		gnngp_table_execute(psprintf("ALTER TABLE %s OWNER TO %s",
-						 quote_qualified_identifier(get_namespace_name(get_rel_namespace(partition[i])), get_rel_name(partition[i])), role));
+	foreach(cell, find_all_inheritors(table, NoLock, NULL))
+		gnngp_table_execute(psprintf("ALTER TABLE %s OWNER TO %s", locked_name(lfirst_oid(cell)), role));
 	/* They are locked now, and the owner before can alter them no more. */
 	require_plain(table, quoted);
 }
 
-/* Gives tables to another role, as the current user. */
+/*
+ * Gives tables to another role, as the current user.  Rights on them are those of the model then, and no others: what the owner before has
+ * given besides would let others change what the new one's model says.
+ */
 void
 gnngp_predictions_give(List *tables, Oid owner, Oid new_owner)
 {
@@ -98,6 +152,8 @@ gnngp_predictions_give(List *tables, Oid owner, Oid new_owner)
 	int			level = NewGUCNestLevel();
 
 	gnngp_tables_lock(tables, owner);
+	gnngp_tables_each(tables, owner, revoke_all, NULL);
+	gnngp_tables_each(tables, owner, grant_as_model, NULL);
 	gnngp_citus_prepare();
 	foreach(cell, tables)
 	{
@@ -109,16 +165,6 @@ gnngp_predictions_give(List *tables, Oid owner, Oid new_owner)
 	AtEOXact_GUC(false, level);
 }
 
-/* Lets a list of roles read one table. */
-static void
-share_one(Oid table, const char *quoted, void *arg)
-{
-	ListCell   *cell;
-
-	foreach(cell, (List *) arg)
-		set_grant(quoted, lfirst_oid(cell), true);
-}
-
 /*
  * Lets those read the table of a model who may read the model.  Its row is held: who is granted it, or no longer, is either
  * seen here or comes when the table is there.
@@ -126,17 +172,7 @@ share_one(Oid table, const char *quoted, void *arg)
 void
 gnngp_predictions_share(const gnngp_model *model)
 {
-	Oid			types[] = {INT8OID};
-	Datum		values[] = {Int64GetDatum(model->id)};
-	const char *schema = gnngp_schema();
-	List	   *grantees = NIL;
-
 	gnngp_spi_connect();
-	gnngp_execute_latest(psprintf("SELECT %s.gp_role_oid(grantee) FROM %s.gp_grant_catalog WHERE model = $1"
-								  " AND %s.gp_role_oid(grantee) IS NOT NULL", schema, schema, schema), 1, types, values);
-	for (uint64 i = 0; i < SPI_processed; i++)
-		grantees = lappend_oid(grantees, atooid(gnngp_table_answer(i)));
-	if (grantees != NIL)
-		gnngp_tables_each(list_make1_oid(model->predictions), model->owner_role, share_one, grantees);
+	gnngp_tables_each(list_make1_oid(model->predictions), model->owner_role, grant_as_model, NULL);
 	gnngp_spi_finish();
 }

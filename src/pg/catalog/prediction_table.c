@@ -75,17 +75,25 @@ make_partitions(const gnngp_graph_def *graph, Oid schema, const char *table, con
 	}
 }
 
-/* Has Citus distribute the table by its nodes; near the node table, where that is distributed by its id. */
+/* The type of the nodes' ids, or, of a domain, of its values: a domain may have code behind it, which a later owner would run. */
+static Oid
+node_type(const gnngp_graph_def *graph)
+{
+	return getBaseType(get_atttype(graph->nodes, get_attnum(graph->nodes, graph->id_column)));
+}
+
+/* Has Citus distribute the table by its nodes; near the node table, where that is distributed by its id, which is of the same type. */
 static void
 distribute(const gnngp_graph_def *graph, const char *quoted)
 {
 	bool		near = gnngp_citus_has_table(graph->nodes) &&
-		gnngp_table_ask("SELECT FROM pg_dist_partition WHERE logicalrelid = $1 AND partmethod = 'h'"
-			" AND column_to_column_name(logicalrelid, partkey) = $3", graph->nodes, InvalidOid, graph->id_column) > 0;
+		gnngp_table_ask("SELECT FROM pg_dist_partition JOIN pg_attribute ON attrelid = $1 AND attname = $3::name AND atttypid = $2"
+						" WHERE logicalrelid = $1 AND partmethod = 'h' AND column_to_column_name(logicalrelid, partkey) = $3",
+						graph->nodes, node_type(graph), graph->id_column) > 0;
 	const char *nodes = quote_qualified_identifier(get_namespace_name(get_rel_namespace(graph->nodes)), get_rel_name(graph->nodes));
 
 	gnngp_table_execute(psprintf("SELECT pg_catalog.create_distributed_table(%s, 'node', colocate_with => %s)", quote_literal_cstr(quoted),
-					 quote_literal_cstr(near ? nodes : "default")));
+								 quote_literal_cstr(near ? nodes : "default")));
 }
 
 /* Makes the table. */
@@ -101,7 +109,7 @@ make_table(const gnngp_model *model, const gnngp_graph_def *graph, bool spread)
 	gnngp_pin("default_table_access_method", "heap");
 	gnngp_citus_prepare();
 	gnngp_table_execute(psprintf("CREATE TABLE %s (node %s PRIMARY KEY, class text, score float8, variance float8, probability float8, packed bytea)%s",
-					 quoted, model->id_type, partitions));
+					 quoted, format_type_be_qualified(node_type(graph)), partitions));
 	gnngp_table_execute(psprintf("ALTER TABLE %s ALTER packed SET STORAGE EXTERNAL", quoted));
 	gnngp_table_execute(psprintf("COMMENT ON TABLE %s IS %s", quoted,
 					 quote_literal_cstr(psprintf("predictions of the model %s: gp_fit and gp_refresh make the table, gp_predict reads it",
