@@ -21,7 +21,7 @@ static void
 hint_dependants(void *unused)
 {
 	if (geterrcode() == ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST)
-		errhint("Drop them first. What is to stay when models go can call gp_predict.");
+		errhint("Drop them first, or the table itself with CASCADE. What is to stay when models go can call gp_predict.");
 }
 
 /* Drops one table. */
