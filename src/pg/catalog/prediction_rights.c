@@ -113,15 +113,15 @@ static void
 require_plain(Oid table, const char *quoted)
 {
 	if (gnngp_table_ask("SELECT FROM (SELECT $1 UNION ALL SELECT i.inhrelid FROM pg_inherits AS i WHERE i.inhparent = $1) AS t (oid)"
-			" JOIN pg_class AS c ON c.oid = t.oid"
-			" WHERE c.relhasrules OR c.relhastriggers OR c.relrowsecurity OR c.relkind <> 'r' AND (c.relkind <> 'p' OR c.oid <> $1)"
-			" OR c.oid <> $1 AND NOT c.relispartition"
-			" OR EXISTS (SELECT FROM pg_attribute AS a WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped AND (a.atthasdef OR"
-			" a.atttypid NOT IN ('int2'::regtype, 'int4'::regtype, 'int8'::regtype, 'text'::regtype, 'float8'::regtype, 'bytea'::regtype)))"
-			" OR EXISTS (SELECT FROM pg_constraint AS k WHERE k.conrelid = c.oid AND k.contype = 'c')"
-			" OR EXISTS (SELECT FROM pg_index AS x WHERE x.indrelid = c.oid AND (x.indexprs IS NOT NULL OR x.indpred IS NOT NULL))"
-			" OR EXISTS (SELECT FROM pg_statistic_ext AS e WHERE e.stxrelid = c.oid AND e.stxexprs IS NOT NULL)",
-			table, InvalidOid, "") > 0)
+						" JOIN pg_class AS c ON c.oid = t.oid"
+						" WHERE c.relhasrules OR c.relhastriggers OR c.relrowsecurity OR c.relkind <> 'r' AND (c.relkind <> 'p' OR c.oid <> $1)"
+						" OR c.oid <> $1 AND NOT c.relispartition"
+						" OR EXISTS (SELECT FROM pg_attribute AS a WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped AND (a.atthasdef OR"
+						" a.atttypid NOT IN ('int2'::regtype, 'int4'::regtype, 'int8'::regtype, 'text'::regtype, 'float8'::regtype, 'bytea'::regtype)))"
+						" OR EXISTS (SELECT FROM pg_constraint AS k WHERE k.conrelid = c.oid AND k.contype = 'c')"
+						" OR EXISTS (SELECT FROM pg_index AS x WHERE x.indrelid = c.oid AND (x.indexprs IS NOT NULL OR x.indpred IS NOT NULL))"
+						" OR EXISTS (SELECT FROM pg_statistic_ext AS e WHERE e.stxrelid = c.oid AND e.stxexprs IS NOT NULL)",
+						table, InvalidOid, "") > 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("table of predictions %s has been altered", quoted),

@@ -61,7 +61,7 @@ static void
 make_partitions(const gnngp_graph_def *graph, Oid schema, const char *table, const char *quoted)
 {
 	uint64		n = gnngp_table_ask("SELECT pg_get_expr(c.relpartbound, c.oid) FROM pg_inherits AS i JOIN pg_class AS c ON c.oid = i.inhrelid"
-						" WHERE i.inhparent = $1 ORDER BY c.oid", graph->nodes, InvalidOid, "");
+									" WHERE i.inhparent = $1 ORDER BY c.oid", graph->nodes, InvalidOid, "");
 	char	  **bounds = palloc(sizeof(char *) * Max(n, 1));
 
 	for (uint64 i = 0; i < n; i++)
@@ -70,8 +70,8 @@ make_partitions(const gnngp_graph_def *graph, Oid schema, const char *table, con
 	{
 		char	   *name = ChooseRelationName(table, NULL, psprintf(UINT64_FORMAT, i + 1), schema, false);
 
-		gnngp_table_execute(psprintf("CREATE TABLE %s PARTITION OF %s %s", quote_qualified_identifier(get_namespace_name(schema), name), quoted,
-						 bounds[i]));
+		gnngp_table_execute(psprintf("CREATE TABLE %s PARTITION OF %s %s",
+									 quote_qualified_identifier(get_namespace_name(schema), name), quoted, bounds[i]));
 	}
 }
 
@@ -108,12 +108,12 @@ make_table(const gnngp_model *model, const gnngp_graph_def *graph, bool spread)
 	gnngp_pin("client_min_messages", "warning");
 	gnngp_pin("default_table_access_method", "heap");
 	gnngp_citus_prepare();
-	gnngp_table_execute(psprintf("CREATE TABLE %s (node %s PRIMARY KEY, class text, score float8, variance float8, probability float8, packed bytea)%s",
-					 quoted, format_type_be_qualified(node_type(graph)), partitions));
+	gnngp_table_execute(psprintf("CREATE TABLE %s (node %s PRIMARY KEY, class text, score float8, variance float8,"
+								 " probability float8, packed bytea)%s", quoted, format_type_be_qualified(node_type(graph)), partitions));
 	gnngp_table_execute(psprintf("ALTER TABLE %s ALTER packed SET STORAGE EXTERNAL", quoted));
 	gnngp_table_execute(psprintf("COMMENT ON TABLE %s IS %s", quoted,
-					 quote_literal_cstr(psprintf("predictions of the model %s: gp_fit and gp_refresh make the table, gp_predict reads it",
-												 model->name))));
+								 quote_literal_cstr(psprintf("predictions of the model %s: gp_fit and gp_refresh make the table,"
+															 " gp_predict reads it", model->name))));
 	if (*partitions)
 		make_partitions(graph, schema, table, quoted);
 	if (spread)
@@ -141,7 +141,7 @@ hold_grants(const gnngp_model *model)
 	const char *schema = gnngp_schema();
 
 	gnngp_table_ask(psprintf("SELECT m.id FROM %s.%s AS m WHERE %s.gp_role_oid(m.owner) = $1 AND m.name = $3 FOR UPDATE OF m", schema,
-				 gnngp_model_kind.table, schema), model->owner_role, InvalidOid, model->name);
+							 gnngp_model_kind.table, schema), model->owner_role, InvalidOid, model->name);
 }
 
 /* True where tables may be made. */
