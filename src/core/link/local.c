@@ -16,7 +16,7 @@
 /* Nodes in the order that they were met. */
 typedef struct ball
 {
-	int			side;			/* its place in the cells */
+	uint64_t   *met;			/* a bit for each node: so few bytes stay near the processor */
 	int32_t    *node;
 	int64_t		n;
 	int64_t		entries;		/* of their rows */
@@ -24,10 +24,7 @@ typedef struct ball
 
 struct gp_link_local
 {
-	int64_t		nodes;
-	uint32_t	column;
-	uint32_t   *met[2];			/* the columns that last met each node, in either ball */
-	float	   *t[2];			/* T_k of even and of odd k: by themselves, for rows read many that were never met */
+	float	   *t[2];			/* T_k of even and of odd k */
 	ball		reached;		/* from the source */
 	ball		read;			/* from the pairs' other ends */
 };
@@ -54,21 +51,31 @@ room_of_zeros(gp_env *env, int64_t nodes, size_t size)
 	return room;
 }
 
+/* An empty ball. */
+static ball
+ball_open(gp_env *env, int64_t nodes)
+{
+	return (ball) {.met = room_of_zeros(env, nodes / 64 + 1, sizeof(uint64_t)),
+		.node = gp_alloc_array(env, nodes, sizeof(int32_t))};
+}
+
+/* True for a node of the ball. */
+static inline bool
+has_met(const ball *b, int32_t node)
+{
+	return b->met[node >> 6] >> (node & 63) & 1;
+}
+
 /* Room for the columns of one thread. */
 gp_link_local *
 gp_link_local_open(gp_env *env, int64_t nodes)
 {
 	gp_link_local *l = gp_alloc_zero(env, 1, sizeof(gp_link_local));
 
-	l->nodes = nodes;
 	for (int k = 0; k < 2; k++)
-	{
-		l->met[k] = room_of_zeros(env, nodes, sizeof(uint32_t));
 		l->t[k] = room_of_zeros(env, nodes, sizeof(float));
-	}
-	l->read.side = 1;
-	l->reached.node = gp_alloc_array(env, nodes, sizeof(int32_t));
-	l->read.node = gp_alloc_array(env, nodes, sizeof(int32_t));
+	l->reached = ball_open(env, nodes);
+	l->read = ball_open(env, nodes);
 	return l;
 }
 
@@ -79,10 +86,9 @@ gp_link_local_free(gp_env *env, gp_link_local *l)
 	if (l == NULL)
 		return;
 	for (int k = 0; k < 2; k++)
-	{
-		gp_free(env, l->met[k]);
 		gp_free(env, l->t[k]);
-	}
+	gp_free(env, l->reached.met);
+	gp_free(env, l->read.met);
 	gp_free(env, l->reached.node);
 	gp_free(env, l->read.node);
 	gp_free(env, l);
@@ -90,13 +96,11 @@ gp_link_local_free(gp_env *env, gp_link_local *l)
 
 /* Puts a node into a ball unless it is there. */
 static inline void
-meet(gp_link_local *l, ball *b, const gp_csr *s, int32_t node)
+meet(ball *b, const gp_csr *s, int32_t node)
 {
-	uint32_t   *met = &l->met[b->side][node];
-
-	if (*met == l->column)
+	if (has_met(b, node))
 		return;
-	*met = l->column;
+	b->met[node >> 6] |= UINT64_C(1) << (node & 63);
 	b->node[b->n++] = node;
 	b->entries += s->start[node + 1] - s->start[node];
 }
@@ -110,32 +114,19 @@ widen(gp_link_local *l, const gp_csr *s, int64_t first)
 
 	for (int64_t k = first; k < n; k++)
 		for (int64_t e = s->start[b->node[k]]; e < s->start[b->node[k] + 1]; e++)
-			meet(l, b, s, s->col[e]);
+			meet(b, s, s->col[e]);
 }
 
-/* Starts a column with an empty room. */
+/* Empties a ball, and makes zero what a column touched there. */
 static void
-begin_column(gp_link_local *l)
+leave(gp_link_local *l, ball *b)
 {
-	if (++l->column == 0)
+	for (int64_t k = 0; k < b->n; k++)
 	{
-		memset(l->met[0], 0, l->nodes * sizeof(uint32_t));
-		memset(l->met[1], 0, l->nodes * sizeof(uint32_t));
-		l->column = 1;
+		b->met[b->node[k] >> 6] = 0;
+		l->t[0][b->node[k]] = l->t[1][b->node[k]] = 0.0f;
 	}
-	l->reached.n = l->reached.entries = 0;
-	l->read.n = l->read.entries = 0;
-}
-
-/* Makes zero what a column touched. */
-static void
-end_column(gp_link_local *l)
-{
-	const ball *both[2] = {&l->reached, &l->read};
-
-	for (int side = 0; side < 2; side++)
-		for (int64_t k = 0; k < both[side]->n; k++)
-			l->t[0][both[side]->node[k]] = l->t[1][both[side]->node[k]] = 0.0f;
+	b->n = b->entries = 0;
 }
 
 /* T_k from T_(k-1), which has entries at the nodes that were reached, and from T_(k-2), whose place it takes. */
@@ -158,15 +149,15 @@ step_forward(gp_link_local *l, const gp_csr *s, int32_t k)
 
 		for (int64_t e = s->start[node]; x != 0.0f && e < s->start[node + 1]; e++)
 		{
-			meet(l, b, s, s->col[e]);
+			meet(b, s, s->col[e]);
 			next[s->col[e]] += x * value[e];
 		}
 	}
 }
 
-/* T_k in the first n rows that are read. */
+/* T_k in the first n rows that are read.  Most entries of the first of these steps lead to nodes that were never reached. */
 static void
-step_rows(gp_link_local *l, const gp_csr *s, int32_t k, int64_t n)
+step_rows(gp_link_local *l, const gp_csr *s, int32_t k, int64_t n, bool first)
 {
 	const float *value = s->value;
 	const float *last = l->t[(k - 1) & 1];
@@ -178,7 +169,8 @@ step_rows(gp_link_local *l, const gp_csr *s, int32_t k, int64_t n)
 		float		sum = 0.0f;
 
 		for (int64_t e = s->start[node]; e < s->start[node + 1]; e++)
-			sum += value[e] * last[s->col[e]];
+			if (!first || has_met(&l->reached, s->col[e]))
+				sum += value[e] * last[s->col[e]];
 		next[node] = 2.0f * sum - next[node];
 	}
 }
@@ -227,17 +219,17 @@ run_column(gp_link_local *l, const gp_csr *s, const column_job *job)
 	int32_t		k;
 
 	for (int64_t e = 0; e < job->n; e++)
-		meet(l, &l->read, s, job->dst[e]);
+		meet(&l->read, s, job->dst[e]);
 	end[0] = l->read.n;
 	work = l->read.entries;
-	meet(l, &l->reached, s, job->source);
+	meet(&l->reached, s, job->source);
 	l->t[0][job->source] = 1.0f;
 	k = meet_halfway(l, s, job, end, &wide, &work);
 	if (k < 0 || work > job->most)
 		return job->most + 1;
-	for (; k < job->steps; wide--)
+	for (bool first = true; k < job->steps; wide--, first = false)
 	{
-		step_rows(l, s, ++k, end[wide]);
+		step_rows(l, s, ++k, end[wide], first);
 		write_entries(l, k, job);
 	}
 	return work;
@@ -251,8 +243,8 @@ gp_link_local_column(gp_link_local *l, const gp_csr *s, int32_t source, int32_t 
 	column_job	job = {source, steps, n, dst, most, entry};
 	int64_t		work;
 
-	begin_column(l);
 	work = run_column(l, s, &job);
-	end_column(l);
+	leave(l, &l->reached);
+	leave(l, &l->read);
 	return work;
 }
