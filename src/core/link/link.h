@@ -24,7 +24,7 @@
 
 #define GP_LINK_POWERS 5		/* features A^k X, k = 0 .. 4, at most */
 #define GP_LINK_CODE_WORDS 4	/* of 64 bits: the sign code of a node */
-#define GP_LINK_LEAN 256		/* directions that carry the variance of a regression on many rows, at most */
+#define GP_LINK_LEAN 320		/* directions that carry the variance of a regression on many rows, at most */
 #define GP_LINK_KEPT 100		/* the most pairs of a node that are kept: the first of so many are those of a shorter list */
 #define GP_LINK_HABITS 20		/* counts of what hidden links and other pairs are like */
 #define GP_LINK_FOLDS 4			/* times that links are hidden, at most */

@@ -160,7 +160,7 @@ extern void gp_link_cut_columns(gp_link_frame *f, const gp_csr *s, double self, 
 
 /* local.c: columns of the recurrence that reach few nodes. */
 #define GP_LINK_LOCAL_STEPS 10	/* more of them reach all nodes of most graphs */
-#define GP_LINK_LOCAL_BYTES 24.0	/* that the room takes for each node */
+#define GP_LINK_LOCAL_BYTES 16.5	/* that the room takes for each node */
 
 extern gp_link_local *gp_link_local_open(gp_env *env, int64_t nodes);
 extern void gp_link_local_free(gp_env *env, gp_link_local *local);
