@@ -157,9 +157,12 @@ SELECT a.node, a.class = CASE WHEN l.z > 0 THEN 'q' ELSE 'p' END AS best, abs(a.
     abs(a.variance - 2 * t.norm) < 1e-6 AS variance, get_byte(a.packed, 24) AS labelled
 FROM told, other, gp_answers(ARRAY[told.m, other.m], gp_rows(told.m, '{16}'), '{0,1,0,1,1,1,1,0,1,1}', '{0,1,1,0,1,1,0,0,2,0,0.25,0.5,0.5}', '{p,q}') AS a JOIN told_cells AS t ON t.id = a.node
     JOIN nodes AS n ON n.id = a.node, LATERAL (SELECT 2 * (n.x[1] / 2.0 - t.mean) + 0.25 AS z) AS l ORDER BY 1;
--- Where nothing tells them apart: the shares
+-- Where both are as likely, the calibrator decides; where nothing is told of a node, it has the shares
 SELECT a.node, a.class, a.score, a.probability, get_byte(a.packed, 24) AS prior
 FROM told, gp_answers(ARRAY[m, m], NULL, '{0,1,0,1,1,1,1,0,1,1}', '{0,1,1,0,9,1,0,0,2,0,0.25,0.75,0.25}', '{p,q}') AS a ORDER BY 1;
+SELECT a.node, a.class, a.score, a.probability, get_byte(a.packed, 24) AS prior
+FROM (SELECT gp_apply(gp_rows(w.m, '{10, 13, 16}'), (SELECT gp_features(i, ARRAY[1e-8 * (i = 0)::int]::real[])::gp_matrix FROM generate_series(0, 3) AS i), two.m) AS m FROM whole AS w, two) AS few,
+    gp_answers(ARRAY[m, m], NULL, '{0,1,0,1,1,1,1,0,1,1}', '{0,1,1,0,9,1,0,0,2,0,0.25,0.75,0.25}', '{p,q}') AS a ORDER BY 1;
 DROP TABLE other;
 -- A column that all means share, nodes without kernel, and labels with a variance of their own
 SELECT node, class, score, variance, probability FROM gp_answers(

@@ -25,7 +25,7 @@ BEGIN
     SELECT * INTO s FROM gp_fit(graph, graph || '_parts', kernel, strategy => 'sql', landmarks => landmarks, nugget => nugget);
     statements := s.strategy;
     SELECT s.nodes, s.edges, s.features, s.labelled, s.landmarks, m.nugget = s.nugget INTO nodes, edges, features, labelled, landmarks_used, nuggets;
-    SELECT max(abs(a.score - b.score)) < 1e-4 * max(abs(a.score)) AND max(abs(a.variance - b.variance) / a.variance) < 0.01 INTO near
+    SELECT max(abs(a.score - b.score)) < 3e-4 * max(abs(a.score)) AND max(abs(a.variance - b.variance) / a.variance) < 0.01 INTO near
         FROM gp_predict(graph || '_memory', top => NULL) AS a JOIN gp_predict(graph || '_parts', top => NULL) AS b
             ON a.node = b.node AND a.class IS NOT DISTINCT FROM b.class;
     SELECT avg((a.class = b.class)::int) >= 0.998 INTO same_class FROM gp_predict(graph || '_memory') AS a JOIN gp_predict(graph || '_parts') AS b USING (node);

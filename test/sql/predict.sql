@@ -246,3 +246,20 @@ SELECT strategy, substring(reason FROM 'leave-one-out.*nystrom\)') FROM gp_estim
 SELECT gp_drop_graph(graph) FROM gp_graphs ORDER BY graph;
 SET client_min_messages = warning;
 DROP SCHEMA predict CASCADE;
+
+-- Classes that are equally likely keep their scores, and so does the only one; a target that is constant is told to the last bit
+CREATE TABLE tie_nodes (id int PRIMARY KEY, y text, one text, v float8);
+INSERT INTO tie_nodes VALUES (0, 'a', 'a', 3.3), (1, 'b', 'a', 3.3), (2, NULL, NULL, NULL), (3, NULL, NULL, 3.3);
+CREATE TABLE tie_edges AS SELECT * FROM (VALUES (0, 2), (2, 1), (0, 3), (1, 3)) AS e (src, dst);
+SELECT gp_create_graph('tie', 'tie_nodes', 'tie_edges', target => 'y');
+SELECT strategy FROM gp_fit('tie', kernel => 'gcn', nugget => 0.1, strategy => 'exact', live => true);
+SELECT node, class, round(score::numeric, 4) AS score, round(probability::numeric, 6) AS probability FROM gp_predict('tie', ARRAY[2], top => 2);
+SELECT node, class, round(score::numeric, 4) AS score, round(probability::numeric, 6) AS probability FROM gp_predict_live('tie', ARRAY[2], top => 2);
+SELECT gp_alter_graph('tie', target => 'one');
+SELECT strategy FROM gp_fit('tie', kernel => 'gcn', nugget => 0.1, strategy => 'exact', replace => true);
+SELECT node, class, round(score::numeric, 4) AS score, probability FROM gp_predict('tie');
+SELECT gp_alter_graph('tie', target => 'v');
+SELECT strategy FROM gp_fit('tie', kernel => 'gcn', nugget => 0.1, strategy => 'exact', replace => true);
+SELECT count(*), count(*) FILTER (WHERE score = 3.3) AS exact FROM gp_predict('tie');
+SELECT gp_drop_graph('tie');
+DROP TABLE tie_nodes, tie_edges;

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-#define LEVEL 1e-6				/* of scores of classes: below, the calibrator makes nothing of their differences */
+#define UNSEEN 1e-6				/* scores of classes: of less the calibrator makes nothing */
 
 /* How rows become posteriors after a regression whose variances are in units of the kernel. */
 static gp_row_scale
@@ -27,19 +27,18 @@ row_scale(const gp_problem *problem, const gp_targets *targets, const gp_solutio
 	};
 }
 
-/* True when nothing tells the classes apart: the labels say nothing of the node, however far apart they are. */
+/*
+ * True when the labels say nothing of the node, but for what is less than the calibrator sees.  Classes of which all are as
+ * likely are another matter: that is said by the labels.
+ */
 static bool
-is_level(const gp_row_scale *s, int32_t columns, const double *mean)
+is_told_nothing(const gp_row_scale *s, int32_t columns, const double *mean)
 {
-	double		least = mean[0];
-	double		most = mean[0];
+	double		most = 0.0;
 
-	for (int32_t c = 1; c < columns; c++)
-	{
-		least = fmin(least, mean[c]);
-		most = fmax(most, mean[c]);
-	}
-	return !s->values && most - least < LEVEL;
+	for (int32_t c = 0; c < columns; c++)
+		most = fmax(most, fabs(mean[c]));
+	return !s->values && most < UNSEEN;
 }
 
 /* The posterior of one node. */
@@ -51,7 +50,7 @@ gp_row_finish(const gp_row_scale *s, int32_t columns, bool has_kernel, double *m
 		mean[0] = s->offset + s->unit * mean[0];
 	for (int32_t c = 0; c < columns && !has_kernel; c++)
 		mean[c] = s->values ? s->offset : 0.0;
-	return has_kernel && !is_level(s, columns, mean);
+	return has_kernel && !is_told_nothing(s, columns, mean);
 }
 
 /* Finishes means and variances, where they are here, and gives the prior where a node has no kernel at all. */

@@ -40,15 +40,21 @@ class_targets(gp_env *env, const gp_problem *problem, gp_targets *t)
 	gp_free(env, size);
 }
 
-/* The mean, each part divided first, so that the largest numbers cannot overflow. */
+/*
+ * The mean, each part divided first, so that the largest numbers cannot overflow.  What rounding took is put right, so that
+ * the mean of one number many times is that number.
+ */
 static double
 mean_of_values(const double *value, int64_t n)
 {
 	double		mean = 0.0;
+	double		rest = 0.0;
 
 	for (int64_t i = 0; i < n; i++)
 		mean += value[i] / n;
-	return mean;
+	for (int64_t i = 0; i < n; i++)
+		rest += (value[i] - mean) / n;
+	return mean + rest;
 }
 
 /*

@@ -203,7 +203,7 @@ put_node(gp_env *env, ReturnSetInfo *result, const gnngp_table_value *factor, co
 	{
 		rank[c].class = c;
 		rank[c].share = post->prior_share[c];
-		rank[c].score = prior ? 0.0f : (float) post->mean[node * n + c] + 0.0f;
+		rank[c].score = (float) post->mean[node * n + c] + 0.0f;
 		mean[c] = rank[c].score;
 	}
 	gp_probabilities(&post->calibrator, n, mean, probability);

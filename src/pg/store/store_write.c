@@ -78,7 +78,7 @@ is_prior(const writer *w, int64 i)
 static float
 stored_score(const writer *w, int64 i, int32 class)
 {
-	return is_prior(w, i) ? 0.0f : (float) w->mean[i * w->nclasses + class] + 0.0f;
+	return (float) w->mean[i * w->nclasses + class] + 0.0f;
 }
 
 /* Sorts the classes of a node into the row and gives log sum exp(logit). */
@@ -120,7 +120,7 @@ is_finite(const writer *w, int64 i)
 		return false;
 	if (n == 0)
 		return isfinite(w->mean[i]);
-	for (int32 c = 0; c < n && !is_prior(w, i); c++)
+	for (int32 c = 0; c < n; c++)
 		if (!isfinite((float) w->mean[i * n + c]))
 			return false;
 	return true;
