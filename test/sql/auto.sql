@@ -167,6 +167,22 @@ DELETE FROM meets WHERE src >= 420 OR dst >= 420;
 SELECT count(*) FROM gp_fit('clubs', kernel => 'gcn', strategy => 'exact');
 \set VERBOSITY terse
 
+-- Edges that join what is not alike: nodes are alike that have the same neighbours.
+CREATE TABLE side AS SELECT i AS id, CASE WHEN i % 8 < 2 THEN i % 2 END AS known, i % 2 AS truth FROM generate_series(0, 399) AS i;
+CREATE TABLE trade AS SELECT i AS src, (i + 1 + 2 * (i * k * k % 60)) % 400 AS dst FROM generate_series(0, 399) AS i, generate_series(1, 5) AS k;
+SELECT gp_create_graph('sides', 'side', 'trade', target => 'known');
+SELECT split_part(kernel::text, '(', 1) AS kernel, others(alternatives) FROM gp_fit('sides');
+SELECT avg((p.class = s.truth::text)::int) > 0.8 AS right FROM gp_predict('sides') AS p JOIN side AS s ON s.id = p.node WHERE s.known IS NULL;
+-- A rare class that is told well: a score of means without a level of their own says little of that, the likelihood says it.
+CREATE TABLE ring AS SELECT i AS id, CASE WHEN i % 3 <> 1 THEN i < 30 END AS known FROM generate_series(0, 1499) AS i;
+CREATE TABLE beside AS SELECT src, dst FROM (
+    SELECT i AS src, CASE WHEN hashint4(i * 7 + k) % 4 = 0 THEN abs(hashint4(i + 5003 * k)) % 1500
+        WHEN i < 30 THEN abs(hashint4(i + 1009 * k)) % 30 ELSE 30 + abs(hashint4(i + 2003 * k)) % 1470 END AS dst
+    FROM generate_series(0, 1499) AS i, generate_series(1, 3) AS k) AS e WHERE src <> dst;
+SELECT gp_create_graph('rings', 'ring', 'beside', target => 'known');
+SELECT split_part(kernel::text, '(', 1) AS kernel, (alternatives->>'profile')::float8 > loo_score AS higher_score, others(alternatives) FROM gp_fit('rings');
+SELECT round(value::numeric, 2) AS nll FROM gp_evaluate('rings') WHERE metric = 'nll';
+
 -- What it does not serve.
 SELECT try($$SELECT * FROM gp_fit('clubs', kernel => 'gcn', strategy => 'precision')$$);
 SELECT try($$SELECT * FROM gp_fit('clubs', kernel => 'laplacian(dims=20)', strategy => 'precision')$$);

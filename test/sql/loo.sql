@@ -113,7 +113,7 @@ SELECT gp_create_graph('half', 'half', 'edge', features => '{features}', target 
 UPDATE edge SET src = src * 2, dst = dst * 2;
 DELETE FROM edge WHERE src > 400 OR dst > 400 OR src = 0 OR dst = 0;
 SELECT gp_create_graph('halves', 'half', 'edge', features => '{features}', target => 'value');
-SELECT count(*) FROM unnest(ARRAY['half', 'halves']) AS g, gp_fit(g);
+SELECT count(*) FROM gp_fit('half', kernel => 'gcn') AS a, gp_fit('halves', kernel => 'gin') AS b;
 SELECT abs(avg(-ln(l.probability)) - max(e.value)) < 1e-5 AS nll FROM gp_loo('half') AS l, gp_evaluate('half') AS e WHERE e.metric = 'nll';
 SELECT bool_and(abs(l.variance - p.variance) < 1e-9 * p.variance) AS as_any_other, count(DISTINCT l.probability) = 2 AS by_shares
 FROM gp_loo('half') AS l JOIN gp_predict('half') AS p USING (node) WHERE l.node % 2 = 1;

@@ -2,7 +2,8 @@
  * auto_kernel.c - the kernel that suits a graph, where the user names none.
  *
  * Without features nodes are alike that lie near each other, which a Laplacian kernel says;
- * its two parameters are chosen by leave-one-out.  With features and few labels a choice by
+ * its two parameters are chosen by leave-one-out.  Where that explains next to nothing, as where edges join what is not
+ * alike, nodes may be alike that have the same neighbours.  With features and few labels a choice by
  * labels is worse than none among kernels that are alike (measured: the best of nine lost to one
  * that was fixed), so it is one kernel, unless labels say clearly that it is wrong: that it explains
  * next to nothing, as where the features are noise or the edges join what is not alike, or another
@@ -54,11 +55,12 @@ typedef struct contest
 	gnngp_notices *notices;		/* of the best */
 } contest;
 
-static const char *const structure_few[] = {LAPLACIAN, NULL};
+static const char *const structure_few[] = {LAPLACIAN, "profile", NULL};
+static const char *const structure_sparse[] = {LAPLACIAN, NULL};	/* whose inverse is as sparse as the graph */
 static const char *const structure_blank[] = {LAPLACIAN, NULL};	/* the same, told apart by where it lies: features are zero */
 static const char *const structure_many[] = {LAPLACIAN, "gcn", "profile", NULL};
-static const char *const classes_few[] = {"appnp", LAPLACIAN, "mlp", "sage2", "profile", NULL};
-static const char *const classes_many[] = {"gcn", "appnp", "sage2", "profile", "mlp", LAPLACIAN, NULL};
+static const char *const classes_few[] = {"appnp", LAPLACIAN, "mlp", "mlp(sigma_b=1)", "sage2", "profile", NULL};
+static const char *const classes_many[] = {"gcn", "appnp", "sage2", "profile", "mlp", "mlp(sigma_b=1)", LAPLACIAN, NULL};
 static const char *const values[] = {"gin", LAPLACIAN, "mlp", "mlp(sigma_b=1)", "sage2", "profile", NULL};
 
 /* Of these, those that do not reach every node: the others have no live state. */
@@ -94,7 +96,7 @@ candidates_for(const gnngp_data *data, const gnngp_fit_settings *settings)
 	bool		many = data->nlabelled >= MANY_LABELS;
 
 	if (strcmp(settings->strategy, gp_strategy_names[GP_STRATEGY_PRECISION]) == 0)
-		return structure_few;
+		return structure_sparse;
 	if (settings->live)
 		return live_candidates_for(data);
 	if (data->features == NULL)
@@ -136,11 +138,15 @@ gnngp_likely_kernel(const gnngp_data *data, const gnngp_fit_settings *settings)
 	return strcmp(first, LAPLACIAN) == 0 ? GP_OPEN_PRIOR : first;
 }
 
-/* True when another candidate is worth a fit: always, or with few labelled classes where the first one leaves much open. */
+/* True when another candidate is worth a fit: always, or with few labels where the first one leaves much open. */
 static bool
 is_wanted(const contest *c)
 {
-	return !c->guarded || c->data->task == GP_TASK_VALUES || c->candidates[0].score < DOUBTFUL;
+	if (!c->guarded)
+		return true;
+	if (c->data->features == NULL)
+		return c->candidates[0].score < LITTLE;
+	return c->data->task == GP_TASK_VALUES || c->candidates[0].score < DOUBTFUL;
 }
 
 /* The operations that a candidate may take. */
@@ -200,15 +206,27 @@ is_sure(const contest *c, const gp_posterior *posterior)
 	return gp_loo_gain(c->run->env, &problem, posterior, c->choice.posterior) > SURE;
 }
 
+/*
+ * What a fit is compared by.  Of classes the likelihood of the labels without themselves, for a score of means that have no
+ * level of their own for each class is below 0 where one is rare, however well that is told; but few labels that
+ * a feature explains are compared label by label, by the errors that is_sure looks at.
+ */
+static double
+worth(const contest *c, const gp_posterior *posterior)
+{
+	bool		likely = c->data->task == GP_TASK_CLASSES && !(c->guarded && c->data->features);
+
+	return likely ? -posterior->metric[GP_METRIC_NLL] : posterior->loo_score;
+}
+
 /* True when a fit is better than the best so far; any is better than none. */
 static bool
 is_better(const contest *c, const gp_posterior *posterior)
 {
-	double		score = posterior->loo_score;
+	double		own = worth(c, posterior);
+	double		best = c->choice.posterior ? worth(c, c->choice.posterior) : NAN;
 
-	return c->choice.posterior == NULL ||
-		(score > c->candidates[c->best].score && is_sure(c, posterior)) ||
-		(isnan(c->candidates[c->best].score) && !isnan(score));
+	return c->choice.posterior == NULL || (own > best && is_sure(c, posterior)) || (isnan(best) && !isnan(own));
 }
 
 /* Keeps the fit of candidate i, or frees it; what it had to say goes the same way. */
@@ -288,13 +306,14 @@ static void
 list_candidates(contest *c)
 {
 	const char *const *kernel = candidates_for(c->data, c->settings);
+	bool		few = kernel == structure_few;
 
 	if (kernel == structure_blank)
 		gp_notice(c->run->env, "A column that is constant tells no nodes apart.",
 				  "the features are zero at every node, so the kernel is one of the edges alone");
 	for (; *kernel; kernel++)
 		c->candidates[c->n++].kernel = *kernel;
-	c->guarded = c->n > 1 && c->data->features != NULL && c->data->nlabelled < MANY_LABELS;
+	c->guarded = c->n > 1 && c->data->nlabelled < MANY_LABELS && (few || c->data->features != NULL);
 	/* What lies in tables takes its time. */
 	if (c->guarded && strcmp(c->settings->strategy, gp_strategy_names[GP_STRATEGY_SQL]) == 0)
 		c->n = 1;
