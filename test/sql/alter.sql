@@ -128,6 +128,14 @@ SELECT gp_create_graph('auto', 'people_old', 'knows', target => 'kind', features
        gp_create_graph('standard array', 'people_old', 'knows', target => 'kind', features => '{x}', scale => 'STANDARD');
 SET client_min_messages = notice;
 SELECT model FROM unnest('{auto,standard,hand,none,length,hand length,array,plain array,standard array}'::text[]) g, gp_fit(g, kernel => 'rbf(gamma=0.2)', nugget => 0.1);
+-- An array is taken as it is, but what all nodes share is told of.
+CREATE VIEW shifted AS SELECT id, kind, ARRAY(SELECT v + 100 FROM unnest(x) AS v) AS x FROM people_old;
+SELECT gp_create_graph('shifted', 'shifted', 'knows', target => 'kind', features => '{x}');
+SELECT model FROM gp_fit('shifted', kernel => 'gcn', nugget => 0.1);
+SELECT gp_alter_graph('shifted', scale => 'none');
+SELECT model FROM gp_fit('shifted', kernel => 'gcn', nugget => 0.1, replace => true);
+SELECT gp_drop_graph('shifted');
+DROP VIEW shifted;
 SET client_min_messages = warning;
 SELECT differ('auto', 'standard'), differ('auto', 'hand'), differ('auto', 'none'), differ('length', 'hand length'),
        differ('array', 'plain array'), differ('array', 'standard array');

@@ -192,6 +192,9 @@ extern gp_features *gp_features_unit(gp_env *env, const gp_features *features, g
 /* The largest deviation of a feature over the smallest one that varies; 1 when none does. */
 extern double gp_features_spread(gp_env *env, const gp_features *features);
 
+/* How much larger what the first thousand rows have in common is than what tells them apart; 0 where nothing does. */
+extern double gp_features_shared(gp_env *env, const gp_features *features);
+
 /* Features of more rows and numbers, at least, which are 0; takes the place of those given. */
 extern gp_features *gp_features_widen(gp_env *env, gp_features *features, int64_t rows, int64_t dims);
 

@@ -10,6 +10,8 @@
 #include <math.h>
 #include <string.h>
 
+#define ROWS_ENOUGH 1000		/* that show what rows have in common */
+
 /* Mean and deviation of each feature. */
 typedef struct moments
 {
@@ -186,4 +188,25 @@ gp_features_spread(gp_env *env, const gp_features *f)
 		}
 	free_moments(env, &m);
 	return high > 0.0 ? high / low : 1.0;
+}
+
+/* The length of the mean row over the root of the features' variances together, in some rows; 0 where none varies. */
+double
+gp_features_shared(gp_env *env, const gp_features *features)
+{
+	gp_features	f = *features;
+	moments		m;
+	double		mean = 0.0;
+	double		deviation = 0.0;
+
+	f.rows = f.rows < ROWS_ENOUGH ? f.rows : ROWS_ENOUGH;
+	m = take_moments(env, &f);
+	for (int64_t j = 0; j < f.dims; j++)
+		if (varies(&m, j))
+		{
+			mean = hypot(mean, m.mean[j]);
+			deviation = hypot(deviation, m.deviation[j]);
+		}
+	free_moments(env, &m);
+	return deviation > 0.0 ? mean / deviation : 0.0;
 }

@@ -20,7 +20,8 @@
 #include "utils/lsyscache.h"
 
 /* Spreads of columns whose ratio is worth a word. */
-#define UNLIKE 1000
+#define UNLIKE 1000				/* deviations of columns */
+#define SHARED 10				/* means of an array's numbers, in deviations */
 
 /* The length of a row that has none. */
 #define FAULTY (-1)
@@ -398,6 +399,22 @@ gnngp_scale_features(gnngp_reader *r, gp_scale scale)
 	data->features = gp_features_standardise(r->env, data->features, r->moments);
 }
 
+/* Says so where features that are taken as they are hardly tell nodes apart. */
+static void
+tell_scale(const feature_state *s, bool columns)
+{
+	gp_env	   *env = s->r->env;
+	const gp_features *f = s->r->data->features;
+
+	if (columns && gp_features_spread(env, f) >= UNLIKE)
+		gp_notice(env, "Use gp_alter_graph(..., scale => 'standard') to give every column the same weight.",
+				  "the feature columns of table \"%s\" differ in scale more than %d-fold", s->r->nodes.name, UNLIKE);
+	if (!columns && strcmp(s->r->def->scale, "auto") == 0 && gp_features_shared(env, f) >= SHARED)
+		gp_notice(env, "Use gp_alter_graph(..., scale => 'standard') to take from each feature its mean, or scale => 'none' if this is meant.",
+				  "the features of table \"%s\" are nearly the same for all nodes: their means are more than %d times as large as their deviations",
+				  s->r->nodes.name, SHARED);
+}
+
 /*
  * Scales the features.  By itself several columns are standardised: they have units
  * of their own; an array is one thing, and its maker has seen to its scale.
@@ -405,13 +422,11 @@ gnngp_scale_features(gnngp_reader *r, gp_scale scale)
 static void
 scale_columns(feature_state *s)
 {
-	gnngp_data *data = s->r->data;
 	bool		columns = s->array_type == InvalidOid;
 	gp_scale	scale = gnngp_scale(s->r->def, columns ? GP_SCALE_STANDARD : GP_SCALE_NONE);
 
-	if (scale == GP_SCALE_NONE && columns && !s->r->some && gp_features_spread(s->r->env, data->features) >= UNLIKE)
-		gp_notice(s->r->env, "Use gp_alter_graph(..., scale => 'standard') to give every column the same weight.",
-				  "the feature columns of table \"%s\" differ in scale more than %d-fold", s->r->nodes.name, UNLIKE);
+	if (scale == GP_SCALE_NONE && !s->r->some)
+		tell_scale(s, columns);
 	gnngp_scale_features(s->r, scale);
 }
 
