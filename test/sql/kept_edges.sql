@@ -109,6 +109,12 @@ CREATE ROLE kept_reader;
 CREATE ROLE kept_owner;
 SELECT gp_grant('nodes', 'kept_reader');
 SELECT has_table_privilege('kept_reader', 'nodes_edges', 'SELECT') AS reads;
+-- nor whom the owner lets read new tables by default
+ALTER DEFAULT PRIVILEGES GRANT SELECT ON TABLES TO kept_reader;
+DROP TABLE nodes_edges;
+CALL gp_refresh('nodes');
+SELECT has_table_privilege('kept_reader', 'nodes_edges', 'SELECT') AS reads;
+ALTER DEFAULT PRIVILEGES REVOKE SELECT ON TABLES FROM kept_reader;
 -- Nor learn of it from the row of the model, where the difference of two marks would tell which edge has come
 SELECT attname FROM pg_attribute WHERE attrelid = 'gp_model_catalog'::regclass AND attname ~ '^edges_' ORDER BY 1;
 GRANT CREATE ON SCHEMA public TO kept_owner;

@@ -74,7 +74,7 @@ gnngp_edges_open(const gnngp_model *model)
 	return quoted;
 }
 
-/* Makes the table. */
+/* Makes the table; rights that its owner gives by default on new tables are not meant for the edges. */
 static const char *
 make_edges(const gnngp_model *model, const gnngp_graph_def *graph, bool spread, Oid *made)
 {
@@ -89,6 +89,7 @@ make_edges(const gnngp_model *model, const gnngp_graph_def *graph, bool spread, 
 		gnngp_table_execute(psprintf("SELECT pg_catalog.create_distributed_table(%s, 'part', colocate_with => 'none')",
 									 quote_literal_cstr(quoted)));
 	*made = get_relname_relid(table, schema);
+	gnngp_table_make_private(*made);
 	return quoted;
 }
 

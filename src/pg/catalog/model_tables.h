@@ -38,6 +38,9 @@ extern void gnngp_tables_lock(List *tables, Oid owner);
 extern bool gnngp_table_lock_unused(Oid table);
 extern void gnngp_table_unlock(Oid table);
 
+/* Takes the rights of all but its owner from a table and its partitions, as the owner (prediction_rights.c). */
+extern void gnngp_table_make_private(Oid table);
+
 /* True where the owner of a graph may make a table beside its nodes (prediction_table.c). */
 extern bool gnngp_tables_may_make(const gnngp_graph_def *graph);
 

@@ -73,8 +73,8 @@ locked_name(Oid table)
  * Takes from a table and its partitions the rights of all but its owner.  REVOKE ALL takes those on columns along, and
  * CASCADE what was granted on.
  */
-static void
-revoke_all(Oid table, const char *quoted, void *arg)
+void
+gnngp_table_make_private(Oid table)
 {
 	ListCell   *cell;
 
@@ -85,6 +85,13 @@ revoke_all(Oid table, const char *quoted, void *arg)
 		if (roles)
 			gnngp_table_execute(psprintf("REVOKE ALL ON %s FROM %s CASCADE", locked_name(lfirst_oid(cell)), roles));
 	}
+}
+
+/* The same of one of a list. */
+static void
+make_private(Oid table, const char *quoted, void *arg)
+{
+	gnngp_table_make_private(table);
 }
 
 /* Lets a table be read by those who may read its model. */
@@ -152,7 +159,7 @@ gnngp_predictions_give(List *tables, Oid owner, Oid new_owner)
 	int			level = NewGUCNestLevel();
 
 	gnngp_tables_lock(tables, owner);
-	gnngp_tables_each(tables, owner, revoke_all, NULL);
+	gnngp_tables_each(tables, owner, make_private, NULL);
 	gnngp_tables_each(tables, owner, grant_as_model, NULL);
 	gnngp_citus_prepare();
 	foreach(cell, tables)
