@@ -35,6 +35,11 @@ SELECT features, weight, directed FROM gp_graphs;
 SELECT gp_alter_graph('g', directed => false);
 SELECT count(*) FROM gp_grant_catalog;
 
+-- Two changes in one statement, whose snapshot the second is not bound to
+SELECT gp_alter_graph('g', weight => 'w'), gp_alter_graph('g', directed => true);
+SELECT features, weight, directed FROM gp_graphs;
+SELECT gp_alter_graph('g', weight => '', directed => false);
+
 -- Ids of another type: the next refresh takes them
 SELECT gp_alter_graph('g', id => 'name', src => 'a', dst => 'b');
 SELECT count(*) FROM gp_predict('g', 5);

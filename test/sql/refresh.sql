@@ -37,6 +37,21 @@ SELECT * FROM log;
 SELECT * FROM stored;
 SELECT node, class IS NULL FROM gp_predict('g', nodes => '{200,201}');
 
+-- Equal numbers are told as numbers: all ids and edges, and the place of a label, may be others
+CREATE TABLE moves AS SELECT id, y FROM n;
+CREATE TABLE moved AS SELECT src, dst FROM e;
+SELECT gp_create_graph('moves', 'moves', 'moved', target => 'y');
+SELECT nodes, edges, labelled FROM gp_fit('moves', nugget => 0.1);
+UPDATE moves SET id = id + 1000;
+UPDATE moved SET src = src + 1000, dst = dst + 1000;
+CALL gp_refresh('moves');
+UPDATE moves SET y = CASE id WHEN 1001 THEN 'class 0' END WHERE id IN (1001, 1003);
+DELETE FROM moved WHERE ctid = (SELECT min(ctid) FROM moved);
+CALL gp_refresh('moves');
+SELECT outcome, message FROM log WHERE model = 'moves';
+SELECT gp_drop_graph('moves');
+DROP TABLE moves, moved;
+
 -- A failure is logged and raised, and leaves the model as it was
 INSERT INTO e VALUES (1, 999);
 CALL gp_refresh('g');

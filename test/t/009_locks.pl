@@ -128,6 +128,12 @@ if ($without ne 'locks')
 		'gp_create_graph waits, and sees the type that the column has');
 	is(beside('ALTER TABLE n RENAME y TO topic', sprintf($fit, 'g')), '42703', 'a column that is renamed meanwhile');
 	$node->safe_psql('postgres', 'ALTER TABLE n RENAME topic TO y');
+	# A change of a graph keeps what another session changes after the statement has begun
+	is(beside(q{SELECT pg_advisory_xact_lock(7); SELECT gp_alter_graph('g', directed => true)},
+		q{WITH w AS MATERIALIZED (SELECT pg_advisory_xact_lock(7) AS l)
+		SELECT gp_alter_graph('g', scale => 'none') FROM w WHERE l IS NOT NULL;}), 'done', 'a graph that was changed meanwhile is changed');
+	is($node->safe_psql('postgres', q{SELECT directed, scale FROM gp_graphs WHERE graph = 'g'}), 't|none', 'and has both changes');
+	$node->safe_psql('postgres', q{SELECT gp_alter_graph('g', directed => false, scale => 'auto')});
 	is(beside('DROP VIEW nv', sprintf($fit, 'v')), '42P01', 'a view that is dropped meanwhile');
 	is($node->safe_psql('postgres', q{SELECT problem FROM gp_graphs WHERE graph = 'v'}), 'the node table nv is missing',
 		'which the view of graphs tells');

@@ -162,14 +162,14 @@ gnngp_create_graph(PG_FUNCTION_ARGS)
 
 PG_FUNCTION_INFO_V1(gnngp_alter_graph);
 
-/* gp_alter_graph(graph, ...), with the arguments of gp_create_graph; what is NULL stays as it is */
+/* gp_alter_graph(graph, ...), with the arguments of gp_create_graph; what is NULL stays as it is now, once it is locked. */
 Datum
 gnngp_alter_graph(PG_FUNCTION_ARGS)
 {
 	gnngp_graph_def *def;
 
 	gnngp_prevent_read_only("gp_alter_graph");
-	def = gnngp_own_graph(gnngp_text_argument(fcinfo, ARG_GRAPH, "graph"));
+	def = gnngp_graph_to_change(gnngp_text_argument(fcinfo, ARG_GRAPH, "graph"));
 	take_arguments(fcinfo, def);
 	gnngp_graph_update(def);
 	PG_RETURN_VOID();

@@ -168,7 +168,17 @@ append_figure(StringInfo text, const char *what, double before, double after)
 		appendStringInfo(text, "%s%s %s to %s", text->len > 0 ? ", " : "", what, old, new);
 }
 
-/* What is different from the version before. */
+/* Appends "nodes 34 to 35", or "nodes 34" of a number that stayed: equal numbers do not say that nothing was replaced. */
+static void
+append_count(StringInfo text, const char *what, int64 before, int64 after)
+{
+	if (before == after)
+		appendStringInfo(text, "%s%s " INT64_FORMAT, text->len > 0 ? ", " : "", what, after);
+	else
+		append_change(text, what, before, after);
+}
+
+/* The numbers and figures of the version before and of this one. */
 static char *
 describe_changes(const gnngp_model *old, const gnngp_model *new)
 {
@@ -176,22 +186,22 @@ describe_changes(const gnngp_model *old, const gnngp_model *new)
 	StringInfoData text;
 
 	initStringInfo(&text);
-	append_change(&text, "nodes", nodes ? old->nodes : old->link.nodes,
-				  nodes ? new->nodes : new->link.nodes);
-	append_change(&text, "edges", nodes ? old->edges : old->link.edges,
-				  nodes ? new->edges : new->link.edges);
+	append_count(&text, "nodes", nodes ? old->nodes : old->link.nodes,
+				 nodes ? new->nodes : new->link.nodes);
+	append_count(&text, "edges", nodes ? old->edges : old->link.edges,
+				 nodes ? new->edges : new->link.edges);
 	append_change(&text, "features", old->features, new->features);
-	append_change(&text, "labelled", old->labelled, new->labelled);
+	if (nodes)
+		append_count(&text, "labelled", old->labelled, new->labelled);
 	append_change(&text, "classes", old->classes, new->classes);
-	if (text.len == 0)
-		appendStringInfoString(&text, nodes ? "no nodes, edges or labels added or removed"
-							   : "no nodes or edges added or removed");
 	if (new->link.method)
 	{
 		append_figure(&text, "auc", old->link.auc, new->link.auc);
 		append_figure(&text, "average precision", old->link.average_precision,
 					  new->link.average_precision);
 	}
+	if (strstr(text.data, " to ") == NULL)
+		appendStringInfoString(&text, ", as before");
 	return text.data;
 }
 

@@ -155,7 +155,10 @@ extern gnngp_graph_def *gnngp_own_graph(const char *name);
 /* Writes the row of a new graph; false when its owner has one of this name. */
 extern bool gnngp_graph_insert(const gnngp_graph_def *graph);
 
-/* Changes the row of a graph, which is locked against fits first. */
+/* The same as gnngp_own_graph, locked against fits and other changes until the transaction ends: the row is as it is now. */
+extern gnngp_graph_def *gnngp_graph_to_change(const char *name);
+
+/* Changes the row of such a graph. */
 extern void gnngp_graph_update(const gnngp_graph_def *graph);
 
 /* The same by id, for a refresh. */

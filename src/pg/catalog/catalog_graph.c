@@ -14,6 +14,7 @@
 #include "lib/stringinfo.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
+#include "utils/snapmgr.h"
 
 typedef struct graph_column
 {
@@ -116,6 +117,24 @@ gnngp_graph_by_id(int64 id)
 }
 
 /*
+ * Looks up a graph of the caller's and locks it. Another session may have changed its row since the statement began, so that
+ * it is read again as it is now: what is written back must not undo that.
+ */
+gnngp_graph_def *
+gnngp_graph_to_change(const char *name)
+{
+	gnngp_graph_def *def = gnngp_own_graph(name);
+
+	gnngp_spi_connect();
+	(void) gnngp_lock_whole_graph(def);
+	gnngp_spi_finish();
+	PushActiveSnapshot(GetLatestSnapshot());
+	def = gnngp_graph_by_id(def->id);
+	PopActiveSnapshot();
+	return def;
+}
+
+/*
  * Writes a row by a statement in which $1 is the first member, or the id in its place,
  * and the others follow; true when there is such a row.
  */
@@ -178,7 +197,6 @@ gnngp_graph_update(const gnngp_graph_def *def)
 	append_columns(&query, 1, ") = ");
 	appendStringInfoString(&query, ") WHERE id = $1");
 	gnngp_spi_connect();
-	(void) gnngp_lock_whole_graph(def);
 	(void) write_row(def, &id_column, query.data);
 	gnngp_spi_finish();
 }
