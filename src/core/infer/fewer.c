@@ -271,10 +271,13 @@ void
 gp_tell_fewer(gp_env *env, const gp_problem *problem, const gp_solution *solution, const gp_posterior *out)
 {
 	double		without = 1.0 - (1.0 - out->loo_score) * solution->fewer_error;
+	bool		prior;
 
 	if (solution->fewer_error == 0.0 || !(out->loo_score - without > HELPFUL))
 		return;
-	gp_notice(env, problem->features ? "Give more with landmarks => ...; gp_estimate tells what they take." :
+	prior = gp_precision_is_prior(problem->program);
+	gp_notice(env, prior ? "Compare it with strategy => 'precision', which takes none, or give more with landmarks => ...." :
+			  problem->features ? "Give more with landmarks => ...; gp_estimate tells what they take." :
 			  "Compare it with kernel => 'laplacian', which takes none, or give more with landmarks => ....",
 			  "more landmarks are likely to help: loo_score is %.2f with the first three quarters of %lld and %.2f with all",
 			  without, (long long) out->nlandmarks, out->loo_score);

@@ -187,6 +187,9 @@ typedef struct gp_posterior
 	struct gp_warm *warm;		/* of a training, for the next one; else NULL */
 } gp_posterior;
 
+/* Tells that landmarks, of which so many (0: any) were asked for, are none (strategy.c). */
+extern void gp_tell_no_landmarks(gp_env *env, int64_t asked, const gp_posterior *out);
+
 /* Tells the user how many nodes have no kernel. */
 extern void gp_posterior_tell(gp_env *env, const gp_problem *problem, const gp_posterior *out);
 

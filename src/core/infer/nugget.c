@@ -237,14 +237,13 @@ round_nugget(double nugget)
 	return digits > 0.0 ? round(nugget * unit) / unit : round(nugget / unit) * unit;
 }
 
-/* Tells that the search ended at an edge of its grid, and which way to look on. */
+/* Tells that the search ended at the smallest nugget; of the largest one gp_tell_worth tells, which knows the score. */
 void
 gp_nugget_tell_edge(gp_env *env, bool smallest, double least)
 {
-	gp_notice(env, smallest ? "Try a smaller one with nugget => ...; labels that are surprisingly regular call for it." :
-			  "The kernel explains little of the labels: compare others with gp_tune.",
-			  "the leave-one-out error still falls at the %s nugget tried, %g",
-			  smallest ? "smallest" : "largest", smallest ? least : GP_NUGGET_MAX);
+	if (smallest)
+		gp_notice(env, "Try a smaller one with nugget => ...; labels that are surprisingly regular call for it.",
+				  "the leave-one-out error still falls at the smallest nugget tried, %g", least);
 }
 
 /* The same, but not where the error is flat there, and looking on would bring nothing. */

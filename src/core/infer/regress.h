@@ -73,7 +73,7 @@ typedef double (*gp_nugget_error) (void *state, double nugget);
 extern double gp_nugget_choose(gp_env *env, const gp_problem *problem, const gp_targets *targets,
 							   gp_nugget_error error, void *state, int coarse, int refine);
 
-/* Tells that the search for it ended at the smallest, or largest, nugget tried. */
+/* Tells that the search for it ended at the smallest nugget tried, which may be too large; the largest is told with the score (worth.c). */
 extern void gp_nugget_tell_edge(gp_env *env, bool smallest, double least);
 
 /* dual.c: k is m x m double and is overwritten. */

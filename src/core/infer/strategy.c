@@ -26,6 +26,17 @@ const char *const gp_strategy_names[GP_STRATEGIES] = {
 	[GP_STRATEGY_SQL] = "sql"
 };
 
+/* Tells that landmarks, which were asked for, are none. */
+void
+gp_tell_no_landmarks(gp_env *env, int64_t asked, const gp_posterior *out)
+{
+	if (asked == 0 || out->nlandmarks > 0)
+		return;
+	gp_notice(env, "With strategy => 'nystrom' there are some.",
+			  "landmarks were asked for, and %sstrategy %s has none",
+			  out->plan.strategy == GP_STRATEGY_SQL ? "for a laplacian kernel " : "", gp_strategy_names[out->plan.strategy]);
+}
+
 /* The posterior by a plan: kernel, regression, calibration. */
 gp_posterior *
 gp_infer(gp_eval *ev, const gp_problem *problem, const gp_plan *plan)

@@ -8,9 +8,10 @@
 #include "infer_internal.h"
 
 #include <math.h>
+#include <stdio.h>
 
 #define ROUNDS 10
-#define FEWEST_LABELS 30		/* to say anything */
+#define FEWEST_LABELS 30		/* to compare with, or to be sure */
 #define HIDDEN 5				/* one label in so many is hidden from the propagation */
 #define WORTHLESS 0.02			/* a loo_score that is none */
 #define LITTLE 0.1				/* one of values that explains little: another kernel often explains nearly all */
@@ -178,10 +179,10 @@ bytes_left(const gp_device *dev)
 	return env->limit == 0 ? INFINITY : (double) gp_limit(env) - (double) env->used;
 }
 
-/* Holds the model against label propagation. */
+/* Holds the model against label propagation; advised: what may help has been said. */
 static void
 compare_propagation(gp_device *dev, const gp_problem *problem, const gp_targets *targets,
-					const gp_posterior *out)
+					const gp_posterior *out, bool advised)
 {
 	spread		s = {.env = dev->env, .dev = dev, .problem = problem, .targets = targets};
 	double		accuracy = out->metric[GP_METRIC_ACCURACY];
@@ -193,19 +194,55 @@ compare_propagation(gp_device *dev, const gp_problem *problem, const gp_targets 
 	if (s.nhidden >= FEWEST_LABELS)
 		found = propagate(&s);
 	if (found - sqrt(found * (1.0 - found) / fmax(s.nhidden, 1.0)) > accuracy)
-		gp_notice(dev->env, "Leave the kernel to be chosen, or compare some with gp_tune.",
+		gp_notice(dev->env, advised ? NULL : "Leave the kernel to be chosen, or compare some with gp_tune.",
 				  "ten rounds of label propagation find %.0f%% of hidden classes, this model %.0f%%",
 				  100.0 * found, 100.0 * accuracy);
 	gp_free(dev->env, s.is_hidden);
 }
 
-/* What may help where labels are not explained. */
+/* What may help where labels are not explained; few of them say little against a model, either. */
 static const char *
-hint_of(const gp_problem *problem)
+hint_of(const gp_problem *problem, const gp_targets *targets)
 {
+	if (targets->ncounted < FEWEST_LABELS)
+		return "That may be chance: label more nodes, or compare kernels with gp_tune.";
+	if (problem->task != GP_TASK_CLASSES)
+		return "Another kernel may explain more; compare some with gp_tune.";
 	if (problem->features)
 		return "The features may hide what the graph says: kernel => 'laplacian' leaves them out, and gp_tune compares kernels.";
 	return "What the labels say may not depend on the graph; compare kernels with gp_tune.";
+}
+
+/* Tells of a model that explains next to nothing; false for others. With few labels it tells what that is drawn from. */
+static bool
+tell_worthless(gp_env *env, const gp_problem *problem, const gp_targets *targets, double score)
+{
+	bool		classes = problem->task == GP_TASK_CLASSES;
+	char		source[64] = "";
+
+	if (score >= (classes ? WORTHLESS : LITTLE))
+		return false;
+	if (targets->ncounted < FEWEST_LABELS)
+		snprintf(source, sizeof(source), "by its %lld labels, each left out in turn, ", (long long) targets->ncounted);
+	if (classes)
+		gp_notice(env, hint_of(problem, targets), "%sthe model is hardly better than the shares of the classes", source);
+	else
+		gp_notice(env, hint_of(problem, targets), "%sthe model explains %.0f%% of the targets' variance", source, fmax(100.0 * score, 0.0));
+	return true;
+}
+
+/*
+ * Tells of a nugget that takes the labels for noise; false for others. Where the score is high, one at the end of the
+ * grid is no flaw: classes keep their order under any shrinkage.
+ */
+static bool
+tell_noise(gp_env *env, const gp_problem *problem, const gp_posterior *out)
+{
+	if (!isnan(problem->nugget) || out->nugget < GP_NUGGET_MAX)
+		return false;
+	gp_notice(env, "Another kernel may explain more; compare some with gp_tune.",
+			  "the kernel explains little of the labels: the nugget chosen is the largest tried, %g", GP_NUGGET_MAX);
+	return true;
 }
 
 /* Tells when a model is worth no more than what costs nothing. */
@@ -213,18 +250,11 @@ void
 gp_tell_worth(gp_device *dev, const gp_problem *problem, const gp_targets *targets,
 			  const gp_posterior *out)
 {
-	if (targets->ncounted < FEWEST_LABELS || problem->quiet || problem->compared || isnan(out->loo_score) ||
-		out->loo_score >= DOUBTFUL)
+	bool		told;
+
+	if (problem->quiet || problem->compared || isnan(out->loo_score) || out->loo_score >= DOUBTFUL)
 		return;
-	if (problem->task != GP_TASK_CLASSES)
-	{
-		if (out->loo_score < LITTLE)
-			gp_notice(dev->env, "Another kernel may explain more; compare some with gp_tune.",
-					  "the model explains %.0f%% of the targets' variance", fmax(100.0 * out->loo_score, 0.0));
-		return;
-	}
-	if (out->loo_score < WORTHLESS)
-		gp_notice(dev->env, hint_of(problem), "the model is hardly better than the shares of the classes");
-	if (problem->graph->start != NULL)
-		compare_propagation(dev, problem, targets, out);
+	told = tell_worthless(dev->env, problem, targets, out->loo_score) || tell_noise(dev->env, problem, out);
+	if (problem->task == GP_TASK_CLASSES && problem->graph->start != NULL && targets->ncounted >= FEWEST_LABELS)
+		compare_propagation(dev, problem, targets, out, told);
 }

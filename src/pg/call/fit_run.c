@@ -236,9 +236,13 @@ tell_apart(gnngp_fit_run *run, gp_env *env)
 static void
 compute_nodes(gnngp_fit_run *run, gnngp_run *compute)
 {
-	run->fit = gnngp_method_is_gp(run->settings.method) ?
-		gnngp_fit_kernel(compute, run->data, &run->settings) :
-		fit_method(run, compute);
+	if (gnngp_method_is_gp(run->settings.method))
+	{
+		run->fit = gnngp_fit_kernel(compute, run->data, &run->settings);
+		gp_tell_no_landmarks(compute->env, run->settings.landmarks, run->fit.posterior);
+	}
+	else
+		run->fit = fit_method(run, compute);
 	tell_apart(run, compute->env);
 	run->peak = compute->env->peak;
 	run->seconds = run->read_seconds + take_lap(run);

@@ -409,15 +409,6 @@ end_parts(job *j)
 	j->p.ev.dev->close(j->p.ev.dev);
 }
 
-/* Says that landmarks, which were asked for, are none. */
-static void
-tell_landmarks(const job *j)
-{
-	if (j->settings->landmarks > 0)
-		gp_notice(j->env, "With strategy => 'nystrom' there are some.",
-				  "a laplacian kernel has no landmarks with strategy sql: its posterior is solved by conjugate gradients");
-}
-
 /* Fits within the tables. */
 static void
 fit_within(const gnngp_sources *src, void *arg)
@@ -432,8 +423,8 @@ fit_within(const gnngp_sources *src, void *arg)
 	j->p.place.total = list.place.done;
 	if (gp_precision_is_prior(j->p.program))
 	{
-		tell_landmarks(j);
 		j->out.posterior = fit_prior(j, &j->p);
+		gp_tell_no_landmarks(j->env, j->settings->landmarks, j->out.posterior);
 	}
 	else
 	{

@@ -1,0 +1,46 @@
+-- What a fit tells of itself in NOTICEs, and what it does not
+CREATE SCHEMA notices;
+SET search_path = notices, public;
+\pset format unaligned
+\pset tuples_only on
+
+-- Five blocks, each a class: edges say all, a feature nothing
+CREATE TABLE n AS SELECT i AS id, ARRAY[i * 7919 % 104729 % 97 + 1, i * 6007 % 101]::real[] AS x,
+    CASE WHEN i % 5 = 0 THEN 'c' || i / 200 END AS y FROM generate_series(0, 999) i;
+CREATE TABLE e AS SELECT i AS src, i / 200 * 200 + (i * 37 + k * 101 + 13) % 200 AS dst
+    FROM generate_series(0, 999) i, generate_series(1, 5) k;
+SELECT gp_create_graph('g', 'n', 'e', target => 'y');
+
+-- A large nugget is no flaw where the model is right
+SELECT strategy, nugget, loo_score > 0.99 AS right FROM gp_fit('g', kernel => 'laplacian(sigma2=10)');
+
+-- Landmarks that are none
+SELECT strategy FROM gp_fit('g', kernel => 'gcn', nugget => 0.1, landmarks => 10);
+SELECT strategy FROM gp_fit('g', kernel => 'laplacian', strategy => 'precision', nugget => 0.1, landmarks => 10);
+SELECT strategy FROM gp_fit('g', kernel => 'gcn', strategy => 'nystrom', nugget => 0.1, landmarks => 100);
+
+-- More of them are advised, or what takes none: of this kernel another strategy
+CREATE TABLE large AS SELECT i AS id, CASE WHEN i % 5 = 0 THEN 'c' || i / 840 END AS y FROM generate_series(0, 4199) i;
+CREATE TABLE large_e AS SELECT i AS src, i / 840 * 840 + (i * 37 + k * 101 + 13) % 840 AS dst
+    FROM generate_series(0, 4199) i, generate_series(1, 5) k;
+SELECT gp_create_graph('large', 'large', 'large_e', target => 'y');
+SELECT strategy FROM gp_fit('large', kernel => 'laplacian', strategy => 'nystrom', nugget => 1, landmarks => 200);
+
+-- Labels that the kernel takes for noise; comparing kernels is advised once
+SELECT gp_alter_graph('g', features => '{x}');
+SELECT loo_score < 0.02 AS worthless FROM gp_fit('g', kernel => 'mlp');
+CREATE TABLE blurred AS SELECT id, CASE WHEN id % 5 = 0 THEN 'c' || CASE WHEN id % 3 = 0 THEN id / 200 ELSE id * 7919 % 104729 % 5 END END AS y FROM n;
+SELECT gp_create_graph('blurred', 'blurred', 'e', target => 'y');
+SELECT nugget, loo_score < 0.5 AS low FROM gp_fit('blurred', kernel => 'laplacian(sigma2=10)');
+
+-- Few labels do not keep a model of no worth from saying so
+CREATE TABLE ring AS SELECT i AS id, CASE WHEN i < 7 THEN i % 2 END AS y, CASE WHEN i < 7 THEN i % 2 + 0.5 END AS v FROM generate_series(1, 34) i;
+CREATE TABLE ring_e AS SELECT i AS src, i % 34 + 1 AS dst FROM generate_series(1, 34) i;
+SELECT gp_create_graph('ring', 'ring', 'ring_e', target => 'y');
+SELECT loo_score < 0.02 AS worthless FROM gp_fit('ring', kernel => 'mlp');
+SELECT gp_alter_graph('ring', target => 'v');
+SELECT loo_score < 0.02 AS worthless FROM gp_fit('ring', kernel => 'mlp');
+
+SELECT gp_drop_graph(graph) FROM gp_graphs ORDER BY graph;
+SET client_min_messages = warning;
+DROP SCHEMA notices CASCADE;
