@@ -147,8 +147,7 @@ gnngp_explain(PG_FUNCTION_ARGS)
 	int			guc_level;
 
 	InitMaterializedSRF(fcinfo, 0);
-	gnngp_live_call_open(&c, fcinfo);
-	gnngp_require_owner(c.model->owner_role, "model", c.model->name);
+	gnngp_live_call_open(&c, fcinfo, true);
 	guc_level = NewGUCNestLevel();
 	gnngp_pin_output_settings();
 	take_node(&c);
@@ -214,7 +213,7 @@ gnngp_explain_edges(PG_FUNCTION_ARGS)
 	int			guc_level;
 
 	InitMaterializedSRF(fcinfo, 0);
-	gnngp_live_call_open(&c, fcinfo);
+	gnngp_live_call_open(&c, fcinfo, false);
 	guc_level = NewGUCNestLevel();
 	gnngp_pin_output_settings();
 	take_node(&c);

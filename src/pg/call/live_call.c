@@ -52,10 +52,12 @@ refuse_superuser(const gnngp_live_call *c)
 
 /* Opens the model, its graph and its live state. */
 void
-gnngp_live_call_open(gnngp_live_call *c, FunctionCallInfo fcinfo)
+gnngp_live_call_open(gnngp_live_call *c, FunctionCallInfo fcinfo, bool owner_only)
 {
 	*c = (gnngp_live_call) {.fcinfo = fcinfo};
 	c->model = gnngp_model_lookup(gnngp_text_argument(fcinfo, 0, "model"), false);
+	if (owner_only)
+		gnngp_require_owner(c->model->owner_role, "model", c->model->name);
 	gnngp_require_node_part(c->model);
 	refuse_superuser(c);
 	c->live = gnngp_live_open(c->model);

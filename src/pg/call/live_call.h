@@ -30,8 +30,8 @@ typedef struct gnngp_live_call
 	gnngp_wanted *wanted;
 } gnngp_live_call;
 
-/* Looks up the model, its graph and its live state. */
-extern void gnngp_live_call_open(gnngp_live_call *c, FunctionCallInfo fcinfo);
+/* Looks up the model, its graph and its live state; owner_only: 42501 first of all for who is not its owner. */
+extern void gnngp_live_call_open(gnngp_live_call *c, FunctionCallInfo fcinfo, bool owner_only);
 
 /* What to write where ids are of another type, for calls that want nodes named. */
 extern const gnngp_id_hints gnngp_live_hints;

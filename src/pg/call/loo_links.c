@@ -36,8 +36,9 @@ typedef struct held_rows
 static bool
 open_held(held_rows *h, FunctionCallInfo fcinfo)
 {
-	h->model = gnngp_link_view(gnngp_model_lookup(gnngp_text_argument(fcinfo, 0, "model"), false));
+	h->model = gnngp_model_lookup(gnngp_text_argument(fcinfo, 0, "model"), false);
 	gnngp_require_owner(h->model->owner_role, "model", h->model->name);
+	h->model = gnngp_link_view(h->model);
 	InitMaterializedSRF(fcinfo, 0);
 	h->result = (ReturnSetInfo *) fcinfo->resultinfo;
 	h->env = gnngp_env_create(CurrentMemoryContext);

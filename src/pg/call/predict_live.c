@@ -212,6 +212,19 @@ list_wanted(gnngp_live_call *c)
 
 /* ---- the question ---- */
 
+/* 42501: a label that the fit had is the owner's to replace. */
+static void
+report_taken(const gnngp_live_call *c, const gnngp_given_id *id)
+{
+	const char *node = id->text ? pnstrdup(id->text, id->length) : psprintf(INT64_FORMAT, id->key);
+
+	ereport(ERROR,
+			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+			 errmsg("must be owner of model \"%s\" to replace the label of node %s", c->model->name, node),
+			 errdetail("The model has learnt from this node's label, which an answer without it could give away."),
+			 errhint("Name nodes that had no label when the model was fitted.")));
+}
+
 /* 42501 where the label of the fit's would be taken away by somebody who may not see it. */
 static void
 check_taken(const gnngp_live_call *c, const int32 *fit_node)
@@ -219,15 +232,14 @@ check_taken(const gnngp_live_call *c, const int32 *fit_node)
 	int64		n;
 	const int32 *labelled = gp_live_labelled(c->live->keep, &n);
 
+	if (gnngp_is_owner(c->model->owner_role))
+		return;
 	for (int64 k = 0; k < c->given.n; k++)
 	{
 		int32		node = fit_node[c->label[k].node];
 
 		if (node >= 0 && bsearch_arg(&node, labelled, n, sizeof(int32), gp_compare_int32, NULL) != NULL)
-		{
-			gnngp_require_owner(c->model->owner_role, "model", c->model->name);
-			return;
-		}
+			report_taken(c, &c->given.id[k]);
 	}
 }
 
@@ -398,7 +410,7 @@ gnngp_predict_live(PG_FUNCTION_ARGS)
 	int			guc_level;
 
 	InitMaterializedSRF(fcinfo, 0);
-	gnngp_live_call_open(&c, fcinfo);
+	gnngp_live_call_open(&c, fcinfo, false);
 	c.top = gnngp_count_argument(fcinfo, ARG_TOP, "top", GNNGP_TOP_HINT);
 	guc_level = NewGUCNestLevel();
 	gnngp_pin_output_settings();

@@ -326,7 +326,7 @@ step_store(refresh *r)
 	PopActiveSnapshot();
 }
 
-/* What the log says of an error; of a device's, which only its detail explains, that as well. */
+/* What the log says of an error; of a device's, and of rights, which only the detail explains, that as well. */
 static const char *
 failure_text(const refresh *r, const ErrorData *error)
 {
@@ -334,8 +334,9 @@ failure_text(const refresh *r, const ErrorData *error)
 
 	if (r->refused)
 		return psprintf("more than half would be gone: %s", r->losses);
-	return error->sqlerrcode == ERRCODE_SYSTEM_ERROR && error->detail ?
-		psprintf("%s: %s", message, error->detail) : message;
+	if (error->sqlerrcode != ERRCODE_SYSTEM_ERROR && error->sqlerrcode != ERRCODE_INSUFFICIENT_PRIVILEGE)
+		return message;
+	return error->detail ? psprintf("%s: %s", message, error->detail) : message;
 }
 
 /* Logs a failure in a transaction of its own, and raises the error again. */

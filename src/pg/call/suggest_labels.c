@@ -89,9 +89,8 @@ gnngp_next_labels(PG_FUNCTION_ARGS)
 	int			guc_level;
 
 	InitMaterializedSRF(fcinfo, 0);
-	gnngp_live_call_open(&c, fcinfo);
 	/* Who is left out has a label. */
-	gnngp_require_owner(c.model->owner_role, "model", c.model->name);
+	gnngp_live_call_open(&c, fcinfo, true);
 	guc_level = NewGUCNestLevel();
 	gnngp_pin_output_settings();
 	take_among(&c, has_k ? 2 : 1);

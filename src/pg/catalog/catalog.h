@@ -167,7 +167,10 @@ extern gnngp_graph_def *gnngp_graph_by_id(int64 id);
 /* Looks up a model; 42704 with a hint at gp_fit if there is none (NULL when missing_ok). */
 extern gnngp_model *gnngp_model_lookup(const char *name, bool missing_ok);
 
-/* 42501 unless the caller is the owner, a member of it, or a superuser.  kind is "graph" or "model". */
+/* True where the caller is the owner, a member of it, or a superuser. */
+extern bool gnngp_is_owner(Oid owner);
+
+/* 42501 unless it is.  kind is "graph" or "model". */
 extern void gnngp_require_owner(Oid owner, const char *kind, const char *name);
 
 /* The graph owner's role; 42704 with a hint when the role is gone. */

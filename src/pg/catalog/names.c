@@ -157,13 +157,20 @@ gnngp_owner_role(const gnngp_graph_def *graph)
 	return graph->owner_role;
 }
 
-/* 42501 unless the caller is the owner, a member of it, or a superuser. */
+/* True for the owner, a member of it, and a superuser. */
+bool
+gnngp_is_owner(Oid owner)
+{
+	return superuser() || (OidIsValid(owner) && has_privs_of_role(GetUserId(), owner));
+}
+
+/* 42501 unless the caller is the owner. */
 void
 gnngp_require_owner(Oid owner, const char *kind, const char *name)
 {
 	char	   *role;
 
-	if (superuser() || (OidIsValid(owner) && has_privs_of_role(GetUserId(), owner)))
+	if (gnngp_is_owner(owner))
 		return;
 	role = GetUserNameFromId(owner, true);
 	ereport(ERROR,

@@ -88,6 +88,7 @@ void
 gnngp_read_as_owner(gp_env *env, const gnngp_graph_def *graph, gnngp_reading work, void *arg)
 {
 	gnngp_reader *r;
+	gnngp_rights rights;
 	gnngp_identity saved = gnngp_become(gnngp_owner_role(graph));
 
 	gnngp_pin_output_settings();
@@ -95,7 +96,10 @@ gnngp_read_as_owner(gp_env *env, const gnngp_graph_def *graph, gnngp_reading wor
 
 	r = palloc(sizeof(gnngp_reader));
 	gnngp_reader_open(r, env, graph);
+	r->as_owner = true;
+	gnngp_rights_open(&rights, r);
 	work(r, arg);
+	gnngp_rights_close(&rights);
 
 	gnngp_spi_finish();
 	gnngp_become_again(&saved);

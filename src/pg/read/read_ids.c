@@ -3,12 +3,15 @@
  */
 #include "postgres.h"
 
+#include "catalog/catalog.h"
 #include "catalog/pg_operator.h"
 #include "graph_check.h"
+#include "miscadmin.h"
 #include "read_ids.h"
 #include "utils/fmgrprotos.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
+#include "utils/rls.h"
 #include "utils/syscache.h"
 #include "utils/typcache.h"
 #include "utils/uuid.h"
@@ -250,16 +253,31 @@ gnngp_check_nulls(const gnngp_table *table, const gnngp_column *column, int64 nu
 				 errhint("%s", hint)));
 }
 
-/* How unknown ids can be mended: several queries of READ COMMITTED see several moments of other nodes. */
+/*
+ * How unknown ids can be mended. Nobody adds nodes to the server's own tables; row security may hide those that are there;
+ * several queries of READ COMMITTED see several moments of other nodes.
+ */
 static const char *
 unknown_hint(const gnngp_finder *f)
 {
+	const gnngp_table *nodes = &f->r->nodes;
 	bool		moments = !IsolationUsesXactSnapshot() &&
 		(f->r->nodes_spread || gnngp_query_is_spread(f->query));
+	bool		hidden = check_enable_rls(nodes->oid, InvalidOid, true) == RLS_ENABLED;
+	const char *view = psprintf("a view on \"%s\" that leaves such rows out.", f->table->name);
+	StringInfoData hint;
 
-	return psprintf("Add the node to \"%s\" or remove the row.%s", f->r->nodes.name,
-					moments ? " If the tables changed while they were read, use a transaction of ISOLATION LEVEL REPEATABLE READ."
-					: "");
+	initStringInfo(&hint);
+	if (IsCatalogNamespace(get_rel_namespace(nodes->oid)))
+		appendStringInfo(&hint, "Use %s", view);
+	else
+		appendStringInfo(&hint, "Add the node to \"%s\", remove the row, or use %s", nodes->name, view);
+	if (hidden)
+		appendStringInfo(&hint, " The policies of table \"%s\" may hide the node from role \"%s\", as which it is read.",
+						 nodes->name, GetUserNameFromId(GetUserId(), false));
+	if (moments)
+		appendStringInfoString(&hint, " If the tables changed while they were read, use a transaction of ISOLATION LEVEL REPEATABLE READ.");
+	return hint.data;
 }
 
 /* 23503 when the column held ids that are not in the node table. */

@@ -30,6 +30,7 @@ typedef struct gnngp_reader
 	gnngp_idmap map;			/* valid after the nodes are read */
 	gnngp_data *data;
 	MemoryContext row_context;	/* reset after each row */
+	bool		as_owner;		/* not as the caller */
 	bool		some;			/* a neighbourhood is read, and not all */
 	Datum		some_ids;		/* an array of its nodes, once they are known */
 	int64		dims;			/* and so many features at least */
@@ -45,6 +46,16 @@ extern void gnngp_push_read_snapshot(void);
 /* Opens a reader as the owner of the graph, inside SPI, hands it to work, and restores the caller's identity. */
 typedef void (*gnngp_reading) (gnngp_reader *r, void *arg);
 extern void gnngp_read_as_owner(gp_env *env, const gnngp_graph_def *graph, gnngp_reading work, void *arg);
+
+/* While they are open, errors about rights tell who lacks which on the reader's tables: the present user (read_rights.c). */
+typedef struct gnngp_rights
+{
+	ErrorContextCallback callback;
+	const char *grants;			/* NULL: none is missing */
+	const char *whose;
+} gnngp_rights;
+extern void gnngp_rights_open(gnngp_rights *rights, const gnngp_reader *r);
+extern void gnngp_rights_close(const gnngp_rights *rights);
 
 /* For a neighbourhood: has a query read rows whose id is among those of an array (read_ids.c). */
 extern void gnngp_query_some(const gnngp_reader *r, gnngp_query *q, const gnngp_column *column);

@@ -16,7 +16,6 @@
 #include "miscadmin.h"
 #include "pg/host/host.h"
 #include "read_met.h"
-#include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/hsearch.h"
 #include "utils/lsyscache.h"
@@ -438,31 +437,6 @@ check_ids(const gnngp_reader *r, const gnngp_wanted *wanted, int64 n)
 				 errhint("Fit the model again with gp_refresh.")));
 }
 
-/* Where the caller may not read a table: which ones to be granted; NULL where all may be read. */
-static char *
-missing_grants(const gnngp_reader *r)
-{
-	const gnngp_table *table[] = {&r->nodes, &r->edges, &r->sparse};
-	StringInfoData list;
-
-	initStringInfo(&list);
-	for (int i = 0; i < (int) lengthof(table); i++)
-		if (OidIsValid(table[i]->oid) && pg_class_aclcheck(table[i]->oid, GetUserId(), ACL_SELECT) != ACLCHECK_OK)
-			appendStringInfo(&list, "%s%s", list.len > 0 ? ", " : "", table[i]->quoted);
-	if (list.len == 0)
-		return NULL;
-	return psprintf("Live answers read with the rights of the caller: GRANT SELECT ON %s TO %s;", list.data,
-					quote_identifier(GetUserNameFromId(GetUserId(), false)));
-}
-
-/* Adds the hint to an error about rights. */
-static void
-hint_grants(void *hint)
-{
-	if (geterrcode() == ERRCODE_INSUFFICIENT_PRIVILEGE)
-		errhint("%s", (char *) hint);
-}
-
 /* Reads a neighbourhood as the caller, who can change nothing meanwhile: tables may be views that call anybody's functions. */
 gnngp_some *
 gnngp_read_some(gp_env *env, const gnngp_graph_def *graph, const gnngp_wanted *wanted, int64 n, int hops,
@@ -471,7 +445,7 @@ gnngp_read_some(gp_env *env, const gnngp_graph_def *graph, const gnngp_wanted *w
 	some_state	s = {.env = env,.met = {.env = env},.all = hops == GNNGP_ALL_HOPS};
 	gnngp_reader r;
 	gnngp_some *some;
-	ErrorContextCallback rights;
+	gnngp_rights rights;
 	bool		save_read_only = XactReadOnly;
 	gnngp_identity saved = gnngp_become(GetUserId());
 
@@ -487,11 +461,9 @@ gnngp_read_some(gp_env *env, const gnngp_graph_def *graph, const gnngp_wanted *w
 	r.moments = moments;
 	s.r = s.met.r = &r;
 	s.context = AllocSetContextCreate(CurrentMemoryContext, "gnngp round", ALLOCSET_DEFAULT_SIZES);
-	rights = (ErrorContextCallback) {.previous = error_context_stack,.callback = hint_grants,.arg = missing_grants(&r)};
-	if (rights.arg)
-		error_context_stack = &rights;
+	gnngp_rights_open(&rights, &r);
 	some = read_graph(&s, wanted, n, hops, rim);
-	error_context_stack = rights.previous;
+	gnngp_rights_close(&rights);
 	gnngp_spi_finish();
 	XactReadOnly = save_read_only;
 	gnngp_become_again(&saved);
