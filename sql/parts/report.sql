@@ -387,7 +387,7 @@ $sql$;
 COMMENT ON FUNCTION @extschema@.gnngp_report_refreshes(text) IS
     'part of gp_report(model): the table of refreshes';
 
-CREATE OR REPLACE FUNCTION @extschema@.gp_report(model text)
+CREATE OR REPLACE FUNCTION @extschema@.gnngp_report_page(model text)
 RETURNS text
 LANGUAGE plpgsql STABLE PARALLEL RESTRICTED
 SET search_path = pg_catalog, pg_temp
@@ -431,6 +431,15 @@ BEGIN
         @extschema@.gnngp_html(model), concat(page, @extschema@.gnngp_report_refreshes(model)));
 END
 $plpgsql$;
+
+COMMENT ON FUNCTION @extschema@.gnngp_report_page(text) IS
+    'part of gp_report(model): the page, where the model is the caller''s';
+
+-- The errors of who may not ask, or misspells a name, are not of the parts.
+CREATE OR REPLACE FUNCTION @extschema@.gp_report(model text)
+RETURNS text
+AS 'MODULE_PATHNAME', 'gnngp_report'
+LANGUAGE C STABLE PARALLEL RESTRICTED;
 
 COMMENT ON FUNCTION @extschema@.gp_report(text) IS
     'a model as one HTML page, to look at: psql -Atc "SELECT gp_report(''m'')" > report.html';

@@ -38,7 +38,7 @@ CREATE OR REPLACE VIEW @extschema@.gp_graphs WITH (security_invoker = true) AS
            g.directed,
            coalesce(s.sparse_features, g.sparse_features::pg_catalog.text) AS sparse_features,
            g.created,
-           nullif(pg_catalog.concat_ws('; ', s.problem, c.problem), '') AS problem,
+           nullif(pg_catalog.concat_ws('; ', s.problem, c.problem, d.problem), '') AS problem,
            g.scale
     FROM @extschema@.gp_graph_catalog g
         CROSS JOIN LATERAL (
@@ -72,7 +72,20 @@ CREATE OR REPLACE VIEW @extschema@.gp_graphs WITH (security_invoker = true) AS
               AND EXISTS (SELECT FROM pg_catalog.pg_class r WHERE r.oid = u.source)
               AND NOT EXISTS (SELECT FROM pg_catalog.pg_attribute a
                               WHERE a.attrelid = u.source AND a.attname = u.name
-                                AND a.attnum > 0 AND NOT a.attisdropped)) c;
+                                AND a.attnum > 0 AND NOT a.attisdropped)) c
+        CROSS JOIN LATERAL (
+            SELECT pg_catalog.string_agg(pg_catalog.format('column %I of %s has type %s, not %s', u.name, g.edges::pg_catalog.text,
+                                                           pg_catalog.format_type(e.atttypid, e.atttypmod), pg_catalog.format_type(n.atttypid, n.atttypmod)),
+                                         '; ' ORDER BY u.place) AS problem
+            FROM (VALUES (1, g.src), (2, g.dst)) u (place, name)
+                JOIN pg_catalog.pg_attribute n ON n.attrelid = g.nodes AND n.attname = g.id_column AND NOT n.attisdropped
+                JOIN pg_catalog.pg_attribute e ON e.attrelid = g.edges AND e.attname = u.name AND NOT e.attisdropped
+                JOIN pg_catalog.pg_type p ON p.oid = n.atttypid
+                JOIN pg_catalog.pg_type q ON q.oid = e.atttypid
+                CROSS JOIN LATERAL (VALUES (coalesce(nullif(p.typbasetype, 0), p.oid), coalesce(nullif(q.typbasetype, 0), q.oid))) t (id, edge)
+            WHERE t.id <> t.edge
+              AND NOT (t.id IN (20, 21, 23) AND t.edge IN (20, 21, 23))
+              AND NOT EXISTS (SELECT FROM pg_catalog.pg_cast k WHERE k.castsource = t.edge AND k.casttarget = t.id AND k.castcontext = 'i')) d;
 
 COMMENT ON VIEW @extschema@.gp_graphs IS
     'graphs that you may use; a table that was dropped shows as missing, one whose name another has as replaced; problem says what keeps a fit from reading';

@@ -62,6 +62,10 @@ SELECT gp_predict_live('lv', 4, given_nodes => ARRAY[5, 6], given_classes => ARR
 SELECT gp_explain('plain', 4);
 SELECT gp_next_labels('plain');
 SELECT gp_loo('plain');
+\set SHOW_CONTEXT errors
+SELECT gp_report('plain');
+SELECT gp_report('nothing');
+\set SHOW_CONTEXT never
 SELECT gp_loo_links('plain');
 SELECT gp_predict_live('plain', 4);
 RESET ROLE;

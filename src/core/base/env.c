@@ -70,8 +70,8 @@ check_limit(gp_env *env, size_t bytes)
 	if (env->limit == 0 || (bytes <= env->limit && held(env) <= env->limit - bytes))
 		return;
 	gp_raise(env, GP_ERR_LIMIT, "Raise gnngp.memory_limit, or choose a smaller computation.",
-			 "memory limit of %zu bytes exceeded: %zu bytes held, %zu more needed",
-			 env->limit, held(env), bytes);
+			 "%.1f MB are held and %.1f MB more are needed, but gnngp.memory_limit allows %.1f MB",
+			 held(env) / 1048576.0, bytes / 1048576.0, env->limit / 1048576.0);
 }
 
 /* Raises for what the host has no memory for. */

@@ -74,10 +74,10 @@ static const char *
 hint_of(const gp_problem *problem, bool by_features)
 {
 	if (by_features)
-		return "Their predictions rest on features alone; a label in the largest of these components helps most.";
+		return "Predictions there rest on features alone; a label in the largest of these components helps most.";
 	if (problem->features)
-		return "Their predictions rest on nothing but the prior: label nodes there, or take a kernel that uses the features, such as gcn.";
-	return "Their predictions rest on nothing but the prior: label nodes there, or give the nodes features.";
+		return "Predictions there rest on nothing but the prior: label some of these nodes, or take a kernel that uses the features, such as gcn.";
+	return "Predictions there rest on nothing but the prior: label some of these nodes, or give the nodes features.";
 }
 
 /* Tells of many nodes that no path leads to from a label. */
@@ -93,7 +93,10 @@ gp_tell_apart(gp_env *env, const gp_problem *problem)
 	apart = count_apart(env, problem);
 	if ((double) apart <= MANY * (double) unlabelled)
 		return;
-	gp_notice(env, hint_of(problem, s.features),
-			  "%lld of %lld unlabelled nodes %s of the graph without a label",
-			  (long long) apart, (long long) unlabelled, apart == 1 ? "is in a component" : "are in components");
+	if (unlabelled == 1)
+		gp_notice(env, hint_of(problem, s.features), "the unlabelled node is in a component of the graph without a label");
+	else
+		gp_notice(env, hint_of(problem, s.features),
+				  "%lld of %lld unlabelled nodes %s of the graph without a label",
+				  (long long) apart, (long long) unlabelled, apart == 1 ? "is in a component" : "are in components");
 }

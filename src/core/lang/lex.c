@@ -140,7 +140,7 @@ void
 gp_lex_start(gp_lexer *lex, gp_env *env, const char *text, int fixed)
 {
 	lex->env = env;
-	lex->at = text;
+	lex->start = lex->at = text;
 	lex->position = 1;
 	lex->fixed = fixed;
 	if (strnlen(text, GP_KERNEL_MAX_BYTES + 1) > GP_KERNEL_MAX_BYTES)
@@ -177,12 +177,25 @@ gp_lex_peek(const gp_lexer *lex)
 	return copy.token;
 }
 
+/* True for a text that ends within parentheses. */
+static bool
+is_open(const gp_lexer *lex)
+{
+	int			open = 0;
+
+	for (const char *s = lex->start; *s != '\0'; s++)
+		open += (*s == '(') - (*s == ')');
+	return open > 0;
+}
+
 /* Raises a syntax error at the current token; hint may be NULL. */
 void
 gp_lex_error(const gp_lexer *lex, const char *hint)
 {
 	const gp_token *token = &lex->token;
 
+	if (hint == NULL && token->kind == GP_TOKEN_END && is_open(lex))
+		hint = "A parenthesis is open. In a list of kernels write ARRAY['gcn(layers=2, sigma_b=0.1)', 'mlp']: a literal '{...}' is cut at every comma.";
 	if (token->kind == GP_TOKEN_END)
 		gp_raise_at(lex->env, GP_ERR_SYNTAX, token->position, hint,
 					"syntax error at end of kernel");

@@ -29,6 +29,7 @@ typedef struct gp_token
 typedef struct gp_lexer
 {
 	gp_env	   *env;
+	const char *start;			/* of the text */
 	const char *at;
 	int			position;		/* of at */
 	int			fixed;			/* when > 0: the position of every token */

@@ -433,7 +433,7 @@ check_model_name(const char *name, const char *kernel, const char *usual_kernel)
 
 /* The graph and the model's name of a call, looked up, owned and locked. */
 static gnngp_graph_def *
-open_call(FunctionCallInfo fcinfo, const char *kernel, const char *usual_kernel, int replace_argno,
+open_call(FunctionCallInfo fcinfo, const char *kernel, const char *usual_kernel, int part, int replace_argno,
 		  char **model_name)
 {
 	gnngp_graph_def *graph = gnngp_own_graph(gnngp_text_argument(fcinfo, 0, "graph"));
@@ -446,7 +446,9 @@ open_call(FunctionCallInfo fcinfo, const char *kernel, const char *usual_kernel,
 		check_model_name(*model_name, kernel, usual_kernel);
 	}
 	gnngp_fit_lock(graph, *model_name);
-	if (!replace)
+	if (replace)
+		gnngp_model_tell_end(graph, *model_name, part);
+	else
 		gnngp_model_require_graph(graph, *model_name);
 	return graph;
 }
@@ -473,8 +475,8 @@ gnngp_fit_call(FunctionCallInfo fcinfo, const gnngp_fit_settings *settings,
 {
 	char	   *name;
 	gnngp_graph_def *graph = settings ?
-		open_call(fcinfo, settings->kernel, gnngp_fit_settings_default().kernel, replace_argno, &name) :
-		open_call(fcinfo, link_settings->kernel, GNNGP_LINK_KERNEL, replace_argno, &name);
+		open_call(fcinfo, settings->kernel, gnngp_fit_settings_default().kernel, GNNGP_PART_NODES, replace_argno, &name) :
+		open_call(fcinfo, link_settings->kernel, GNNGP_LINK_KERNEL, GNNGP_PART_LINKS, replace_argno, &name);
 	gnngp_fit_run *run;
 	gnngp_model model;
 

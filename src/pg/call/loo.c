@@ -3,11 +3,16 @@
  */
 #include "postgres.h"
 
+#include "catalog/pg_type_d.h"
 #include "fmgr.h"
 #include "node_rows.h"
+#include "nodes/pg_list.h"
+#include "nodes/value.h"
+#include "parser/parse_func.h"
 #include "pg/host/host.h"
 #include "utils/builtins.h"
 #include "utils/float.h"
+#include "utils/lsyscache.h"
 
 /* The columns of gp_loo's rows. */
 enum loo_column
@@ -134,4 +139,19 @@ Datum
 gnngp_model_id(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_INT64(gnngp_model_lookup(gnngp_text_argument(fcinfo, 0, "model"), false)->id);
+}
+
+PG_FUNCTION_INFO_V1(gnngp_report);
+
+/* gp_report(model): the page that SQL makes; who may not have it is refused here, for an error within has the context of SQL functions. */
+Datum
+gnngp_report(PG_FUNCTION_ARGS)
+{
+	const gnngp_model *model = gnngp_model_lookup(gnngp_text_argument(fcinfo, 0, "model"), false);
+	char	   *schema = get_namespace_name(get_func_namespace(fcinfo->flinfo->fn_oid));
+	List	   *name = list_make2(makeString(schema), makeString("gnngp_report_page"));
+	Oid			types[] = {TEXTOID};
+
+	gnngp_require_owner(model->owner_role, "model", model->name);
+	PG_RETURN_DATUM(OidFunctionCall1Coll(LookupFuncName(name, 1, types, false), PG_GET_COLLATION(), PG_GETARG_DATUM(0)));
 }

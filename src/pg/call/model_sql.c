@@ -39,6 +39,19 @@ gnngp_drop_model(PG_FUNCTION_ARGS)
 	PG_RETURN_VOID();
 }
 
+/* The name of a grantee: public in any case, as in GRANT, unless there is a role of that name. */
+static Name
+grantee_argument(FunctionCallInfo fcinfo)
+{
+	Name		name = PG_GETARG_NAME(1);
+	Name		everybody = palloc0(sizeof(NameData));
+
+	if (OidIsValid(get_role_oid(NameStr(*name), true)) || pg_strcasecmp(NameStr(*name), "public") != 0)
+		return name;
+	namestrcpy(everybody, "public");
+	return everybody;
+}
+
 /* The role that a grant is for: 0 for public, 42704 for a role that does not exist. */
 static Oid
 grantee_role(const char *name)
@@ -96,7 +109,7 @@ gnngp_grant(PG_FUNCTION_ARGS)
 
 	gnngp_require_argument(fcinfo, 1, "grantee");
 	gnngp_prevent_read_only("gp_grant");
-	role = grantee_role(NameStr(*PG_GETARG_NAME(1)));
+	role = grantee_role(NameStr(*grantee_argument(fcinfo)));
 	insert_grant(own_model(name), role);
 	PG_RETURN_VOID();
 }
@@ -130,10 +143,12 @@ Datum
 gnngp_revoke(PG_FUNCTION_ARGS)
 {
 	char	   *name = gnngp_text_argument(fcinfo, 0, "model");
+	Name		grantee;
 
 	gnngp_require_argument(fcinfo, 1, "grantee");
 	gnngp_prevent_read_only("gp_revoke");
-	if (delete_grants(own_model(name), PG_GETARG_NAME(1)) == 0)
-		(void) grantee_role(NameStr(*PG_GETARG_NAME(1)));
+	grantee = grantee_argument(fcinfo);
+	if (delete_grants(own_model(name), grantee) == 0)
+		(void) grantee_role(NameStr(*grantee));
 	PG_RETURN_VOID();
 }

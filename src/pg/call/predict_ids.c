@@ -103,7 +103,8 @@ gnngp_id_type_open(gnngp_id_type *t, const gnngp_model *model, Oid type,
 static void
 open_as_text(gnngp_id_type *t, const gnngp_model *model, const gnngp_id_hints *hints)
 {
-	Oid			own = model->integer_ids ? INT8OID : lookup_type(model);
+	Oid			asked = lookup_type(model);
+	Oid			own = model->integer_ids ? INT8OID : asked;
 	char		kind = OidIsValid(own) ? get_typtype(own = getBaseType(own)) : '\0';
 
 	if ((kind != TYPTYPE_BASE && kind != TYPTYPE_ENUM) || OidIsValid(get_element_type(own)))
@@ -112,7 +113,28 @@ open_as_text(gnngp_id_type *t, const gnngp_model *model, const gnngp_id_hints *h
 	t->model = model;
 	t->type = t->base = own;
 	t->as_text = true;
+	t->shown = OidIsValid(asked) ? format_type_be(asked) : model->id_type;
 	open_input(t);
+}
+
+/* Integers as ids of type numeric, one of which they may be; but not for all nodes, whose ids may be none. */
+static void
+open_as_integers(gnngp_id_type *t, const gnngp_model *model, Oid type)
+{
+	memset(t, 0, sizeof(*t));
+	t->model = model;
+	t->type = type;
+	t->base = getBaseType(type);
+	open_input(t);
+}
+
+/* True for a model whose ids are of type numeric. */
+static bool
+has_numeric_ids(const gnngp_model *model)
+{
+	Oid			own = model->integer_ids ? InvalidOid : lookup_type(model);
+
+	return OidIsValid(own) && getBaseType(own) == NUMERICOID;
 }
 
 /* True for the type of a literal that lists integers: the extension's domain over text. */
@@ -136,6 +158,8 @@ gnngp_id_type_open_argument(gnngp_id_type *t, const gnngp_model *model, Function
 		type = INT8OID;
 	if (type == TEXTOID && !fits(model, TEXTOID))
 		open_as_text(t, model, hints);
+	else if (gnngp_is_integer_type(getBaseType(type)) && !PG_ARGISNULL(argno) && has_numeric_ids(model))
+		open_as_integers(t, model, type);
 	else
 		gnngp_id_type_open(t, model, type, hints);
 }
@@ -189,7 +213,7 @@ tell_id_type(void *arg)
 	const gnngp_id_type *t = arg;
 
 	errhint("The nodes of \"%s\" are told by their ids, of type %s; a query on the node table finds the id of a name.",
-			t->model->name, format_type_be(t->type));
+			t->model->name, t->shown);
 }
 
 /* A value of the ids' type from its text. */

@@ -23,6 +23,7 @@ typedef struct gnngp_id_type
 	Oid			base;
 	bool		string;			/* text or varchar: made without the input function */
 	bool		as_text;		/* texts stand for ids that are none */
+	const char *shown;			/* then the type of the ids, by the name that users give it */
 	FmgrInfo	input;
 	Oid			ioparam;
 	void	   *domain;			/* what domain_check keeps between calls */

@@ -191,6 +191,9 @@ extern void gnngp_model_save_seconds(const gnngp_model *model, int parts);
 /* 42710 when the graph's owner has a model of this name on another graph. */
 extern void gnngp_model_require_graph(const gnngp_graph_def *graph, const char *name);
 
+/* Where there is one, and it is to be replaced by these parts: a NOTICE of a part that goes with it. */
+extern void gnngp_model_tell_end(const gnngp_graph_def *graph, const char *name, int parts);
+
 /*
  * The row of a function that has fitted a part: each of its columns shows the figure
  * that it is named after.

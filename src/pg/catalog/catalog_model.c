@@ -280,26 +280,57 @@ append_kept(StringInfo query, const char *column)
 	appendStringInfo(query, ", %s = CASE WHEN m.graph = excluded.graph THEN m.%s END", column, column);
 }
 
-/* 42710 when a model of this name belongs to another graph: a fit would end it. */
-void
-gnngp_model_require_graph(const gnngp_graph_def *graph, const char *name)
+/* Looks for a model of this name that belongs to another graph, and which a fit would end; inside SPI. */
+static bool
+find_elsewhere(const gnngp_graph_def *graph, const char *name)
 {
 	Oid			types[] = {TEXTOID, OIDOID, INT8OID};
 	Datum		values[] = {CStringGetTextDatum(name), ObjectIdGetDatum(graph->owner_role),
 	Int64GetDatum(graph->id)};
 	const char *schema = gnngp_schema();
 
-	gnngp_spi_connect();
-	gnngp_execute_latest(psprintf("SELECT g.name FROM %s.%s m JOIN %s.%s g ON g.id = m.graph"
+	gnngp_execute_latest(psprintf("SELECT g.name, m.task, m.link_method FROM %s.%s m JOIN %s.%s g ON g.id = m.graph"
 								  " WHERE m.name = $1 AND %s.gp_role_oid(m.owner) = $2 AND m.graph <> $3",
 								  schema, gnngp_model_kind.table, schema, gnngp_graph_kind.table, schema),
 						 3, types, values);
-	if (SPI_processed > 0)
+	return SPI_processed > 0;
+}
+
+/* A column of the model that was found, or NULL. */
+static char *
+found_column(int column)
+{
+	return SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, column);
+}
+
+/* 42710 when a model of this name belongs to another graph: a fit would end it. */
+void
+gnngp_model_require_graph(const gnngp_graph_def *graph, const char *name)
+{
+	gnngp_spi_connect();
+	if (find_elsewhere(graph, name))
 		ereport(ERROR,
 				(errcode(ERRCODE_DUPLICATE_OBJECT),
-				 errmsg("model \"%s\" is one of graph \"%s\"", name,
-						SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1)),
+				 errmsg("model \"%s\" is one of graph \"%s\"", name, found_column(1)),
 				 errhint("Name the model otherwise, or say replace => true to end the one that is there.")));
+	gnngp_spi_finish();
+}
+
+/* Tells of a part that such a model has, and that a fit of other parts ends with it. */
+void
+gnngp_model_tell_end(const gnngp_graph_def *graph, const char *name, int parts)
+{
+	gnngp_spi_connect();
+	if (find_elsewhere(graph, name))
+	{
+		bool		nodes = !(parts & GNNGP_PART_NODES) && found_column(2);
+		bool		links = !(parts & GNNGP_PART_LINKS) && found_column(3);
+
+		if (nodes || links)
+			ereport(NOTICE,
+					(errmsg("model \"%s\" of graph \"%s\" goes with its predictions of %s", name, found_column(1),
+							nodes ? "nodes" : "links")));
+	}
 	gnngp_spi_finish();
 }
 

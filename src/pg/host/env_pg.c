@@ -20,6 +20,9 @@
 #include "settings.h"
 #include "utils/memutils.h"
 
+/* The longest text of a kernel or method that an error shows. */
+#define TEXT_SHOWN 4096
+
 /* A foreign resource; release is NULL once its owner has released it. */
 typedef struct owned_resource
 {
@@ -138,13 +141,16 @@ sqlstate_of(gp_error code)
 	return ERRCODE_INTERNAL_ERROR;
 }
 
-/* Points at a character of the kernel's or method's text, in the detail and, where a client can show it, in the text. */
+/*
+ * Points at a character of the kernel's or method's text, in the detail and, where a client can show it, in the text: not in
+ * one that is too long to be any, which would fill the log.
+ */
 static int
 point_at(const server_env *env, int position)
 {
 	if (position <= 0)
 		return 0;
-	if (env->text != NULL)
+	if (env->text != NULL && strnlen(env->text, TEXT_SHOWN + 1) <= TEXT_SHOWN)
 	{
 		internalerrquery(env->text);
 		internalerrposition(position);

@@ -50,6 +50,43 @@ typedef struct column_ref
 	Oid			base;			/* the type under a domain */
 } column_ref;
 
+/* A name with its quotes doubled. */
+static char *
+quote_always(const char *name)
+{
+	StringInfoData text;
+
+	initStringInfo(&text);
+	for (; *name != '\0'; name++)
+	{
+		if (*name == '"')
+			appendStringInfoChar(&text, '"');
+		appendStringInfoChar(&text, *name);
+	}
+	return text.data;
+}
+
+/* A table's name as it stands between the quotes of a message: schema.table, each part quoted where one needs it. */
+char *
+gnngp_shown_table(const char *schema, const char *table)
+{
+	char	   *quoted_schema;
+	char	   *quoted_table;
+
+	if (quote_identifier(schema) == schema && quote_identifier(table) == table)
+		return psprintf("%s.%s", schema, table);
+	quoted_schema = quote_always(schema);
+	quoted_table = quote_always(table);
+	return psprintf("%s\".\"%s", quoted_schema, quoted_table);
+}
+
+/* The same of an open table. */
+static char *
+shown(Relation rel)
+{
+	return gnngp_shown_table(get_namespace_name(RelationGetNamespace(rel)), RelationGetRelationName(rel));
+}
+
 /* Opens a table that may hold nodes, edges or features; 42809 for another kind of relation. */
 static Relation
 open_table(Oid oid, const char *argument)
@@ -71,7 +108,7 @@ open_table(Oid oid, const char *argument)
 	}
 	ereport(ERROR,
 			(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-			 errmsg("\"%s\" is not a table or view", RelationGetRelationName(rel)),
+			 errmsg("\"%s\" is not a table or view", shown(rel)),
 			 errhint("Argument \"%s\" takes a table, view, materialized view or foreign table.",
 					 argument)));
 }
@@ -163,7 +200,7 @@ find_column(Relation rel, const char *name, const column_use *use)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_COLUMN),
 				 errmsg("column \"%s\" of table \"%s\" does not exist", name,
-						RelationGetRelationName(rel)),
+						shown(rel)),
 				 errhint("%s Name the column that holds %s with the argument %s.",
 						 columns_there(RelationGetDescr(rel), name), use->holds, use->argument)));
 	column = column_at(rel, attnum);
@@ -220,7 +257,7 @@ wrong_type(const column_ref *column, const char *expected, const char *hint)
 	ereport(ERROR,
 			(errcode(ERRCODE_DATATYPE_MISMATCH),
 			 errmsg("column \"%s\" of table \"%s\" has type %s, not %s",
-					column->name, RelationGetRelationName(column->rel),
+					column->name, shown(column->rel),
 					format_type_be(column->type), expected),
 			 errhint("%s", hint)));
 }
@@ -232,7 +269,7 @@ check_reference(const column_ref *column, const column_ref *id)
 	if (!gnngp_matches_id_type(column->base, id->base))
 		wrong_type(column,
 				   psprintf("%s, the type of column \"%s\" of table \"%s\"",
-							format_type_be(id->type), id->name, RelationGetRelationName(id->rel)),
+							format_type_be(id->type), id->name, shown(id->rel)),
 				   "Use a view that casts the column.");
 }
 
@@ -269,6 +306,21 @@ check_features(Relation nodes, const gnngp_graph_def *def)
 	}
 }
 
+/* The target: any type has classes for texts, but numbers of a vector are features. */
+static void
+check_target(Relation nodes, const gnngp_graph_def *def)
+{
+	column_ref	column;
+
+	if (def->target == NULL)
+		return;
+	column = find_column(nodes, def->target, &use_target);
+	if (gnngp_is_vector_type(column.base))
+		wrong_type(&column, "a class or a value",
+				   psprintf("A column of vectors holds features: features => %s.",
+							quote_literal_cstr(psprintf("{%s}", quote_identifier(column.name)))));
+}
+
 /* The first three columns of a table of sparse features. */
 static void
 check_sparse(Relation rel, const column_ref *id)
@@ -284,7 +336,7 @@ check_sparse(Relation rel, const column_ref *id)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_COLUMN),
 				 errmsg("table \"%s\" has too few columns for sparse features",
-						RelationGetRelationName(rel)),
+						shown(rel)),
 				 errhint("Its first three columns are the node, the number of the feature and the value.")));
 	for (int i = 0; i < 3; i++)
 		require_select(&column[i]);
@@ -325,8 +377,7 @@ gnngp_check_graph(const gnngp_graph_def *def)
 	Relation	sparse;
 	column_ref	id = find_column(nodes, def->id_column, &use_id);
 
-	if (def->target != NULL)
-		(void) find_column(nodes, def->target, &use_target);
+	check_target(nodes, def);
 	check_features(nodes, def);
 	check_edges(edges, def, &id);
 	if (OidIsValid(def->sparse_features))

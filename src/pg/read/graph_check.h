@@ -23,4 +23,7 @@ extern bool gnngp_is_number_type(Oid base);
 extern bool gnngp_is_vector_type(Oid base);
 extern bool gnngp_matches_id_type(Oid base, Oid id);
 
+/* A table's name as it stands between the quotes of a message: schema.table, each part quoted where one needs it. */
+extern char *gnngp_shown_table(const char *schema, const char *table);
+
 #endif							/* GNNGP_GRAPH_CHECK_H */

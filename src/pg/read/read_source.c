@@ -92,7 +92,7 @@ report_gone(const gnngp_source_name *given, bool replaced, const char *argument,
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_UNDEFINED_TABLE),
-			 given->table ? errmsg("table \"%s.%s\" of graph \"%s\" %s", given->schema, given->table,
+			 given->table ? errmsg("table \"%s\" of graph \"%s\" %s", gnngp_shown_table(given->schema, given->table),
 								   def->name, replaced ? "was replaced" : "does not exist any more")
 			 : errmsg("a table of graph \"%s\" does not exist any more", def->name),
 			 errhint("To read %s, run SELECT %s.", replaced ? "the table that has this name now" : "another table",
@@ -114,7 +114,7 @@ gnngp_table_open(Oid oid, const gnngp_source_name *given, const char *argument,
 
 	if (schema == NULL || replaced)
 		report_gone(given, replaced, argument, def);
-	table.name = psprintf("%s.%s", schema, name);
+	table.name = gnngp_shown_table(schema, name);
 	table.quoted = quote_qualified_identifier(schema, name);
 	return table;
 }
@@ -145,7 +145,7 @@ gnngp_table_column(const gnngp_table *table, const char *name)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_COLUMN),
 				 errmsg("column \"%s\" of table \"%s\" does not exist", name, table->name),
-				 errhint("Rename the column back, or name the right one with gp_alter_graph.")));
+				 errhint("Name the right one with gp_alter_graph, or rename the column back.")));
 	column.type = get_atttype(table->oid, attnum);
 	column.base = getBaseType(column.type);
 	return column;
@@ -298,7 +298,7 @@ check_age(const CachedPlan *plan)
 			ereport(ERROR,
 					(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
 					 errmsg("could not serialize access: table \"%s\" was truncated or rewritten after this transaction began",
-							get_rel_name(oid)),
+							gnngp_shown_table(get_namespace_name(get_rel_namespace(oid)), get_rel_name(oid))),
 					 errhint("The transaction might succeed if retried.")));
 	}
 }

@@ -361,7 +361,7 @@ check_account(gp_env *env)
 	is_int((int64_t) gp_limit(other), (1 << 20) - (int64_t) own, "and is missing in the other's limit");
 	is_int((int64_t) gp_limit(env), 1 << 20, "not in its own");
 	expect_error(other, GP_ERR_LIMIT, gp_alloc(other, 600000));
-	ok(strstr(test_state(other)->message, "1048576 bytes exceeded: 600080 bytes held, 600080 more") != NULL,
+	ok(strstr(test_state(other)->message, "0.6 MB are held and 0.6 MB more are needed, but gnngp.memory_limit allows 1.0 MB") != NULL,
 	   test_state(other)->message);
 	gp_free(env, p);
 	ok(account == 0 && gp_alloc(other, 600000) != NULL, "until it is given back");

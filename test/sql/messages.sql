@@ -1,0 +1,107 @@
+-- Errors, hints and notices that say what is meant, by the names that users know
+CREATE SCHEMA messages;
+SET search_path = messages, public;
+\pset format unaligned
+\pset tuples_only on
+\set VERBOSITY default
+\set SHOW_CONTEXT never
+SET client_min_messages = warning;
+CREATE DOMAIN kid AS integer;
+CREATE TABLE k AS SELECT i AS id, i % 2 AS y, ARRAY[i, i % 3]::real[] AS x FROM generate_series(1, 20) i;
+CREATE TABLE e AS SELECT i AS src, i % 20 + 1 AS dst FROM generate_series(1, 20) i;
+SELECT gp_create_graph('k', 'k', 'e', target => 'y');
+SELECT model FROM gp_fit('k', kernel => 'gcn', nugget => 1);
+
+-- A text that is no id: of the type that the column has
+SELECT gp_predict('k', 'x');
+
+-- Integers are ids of type numeric, one of which they may be; not all of them are integers
+CREATE TABLE kq AS SELECT CASE WHEN id = 20 THEN 2.5 ELSE -id END::numeric AS id, y FROM k;
+CREATE TABLE eq AS SELECT CASE WHEN src = 20 THEN 2.5 ELSE -src END::numeric AS src, CASE WHEN dst = 20 THEN 2.5 ELSE -dst END::numeric AS dst FROM e;
+SELECT gp_create_graph('kq', 'kq', 'eq', target => 'y');
+SELECT model FROM gp_fit('kq', kernel => 'gcn', nugget => 1);
+SELECT node, pg_typeof(node) FROM gp_predict('kq', -5);
+SELECT node, pg_typeof(node) FROM gp_predict('kq', ARRAY[-5, -6, 7]) ORDER BY node;
+SELECT node, pg_typeof(node) FROM gp_predict('kq', nodes => '{-5}');
+SELECT node, pg_typeof(node) FROM gp_predict('kq', 2.5);
+SELECT node, pg_typeof(node) FROM gp_predict('kq', '2.5');
+SELECT gp_predict('kq', NULL::integer);
+SELECT gp_predict('kq', 5::real);
+
+-- Arrays of a domain over an integer type are many things to PostgreSQL: a cast says which
+CREATE TABLE kd AS SELECT id::kid AS id, y FROM k;
+SELECT gp_create_graph('kd', 'kd', 'e', target => 'y');
+SELECT model FROM gp_fit('kd', kernel => 'gcn', nugget => 1);
+SELECT count(*) FROM gp_predict('kd', ARRAY(SELECT id FROM kd));
+SELECT count(*), min(pg_typeof(node)::text) FROM gp_predict('kd', ARRAY(SELECT id FROM kd)::bigint[]);
+SELECT count(*), min(pg_typeof(node)::text) FROM gp_loo('kd', ARRAY(SELECT id::integer FROM kd));
+SELECT count(*), min(pg_typeof(node)::text) FROM gp_predict('kd', 5::kid);
+
+-- PUBLIC in any case, as in GRANT, unless a role has that name
+SELECT gp_grant('k', 'PUBLIC'), gp_grant('k', 'public');
+SELECT gp_role_name(grantee) FROM gp_grant_catalog;
+SELECT gp_revoke('k', 'Public');
+SELECT count(*) FROM gp_grant_catalog;
+CREATE ROLE "PUBLIC";
+SELECT gp_grant('k', 'PUBLIC');
+SELECT gp_role_name(grantee) FROM gp_grant_catalog;
+SELECT gp_revoke('k', 'PUBLIC');
+DROP ROLE "PUBLIC";
+
+-- Tables by schema and name, each quoted where one needs it
+SELECT gp_create_graph('bad', 'k', 'e', target => 'z');
+CREATE SCHEMA "My App";
+CREATE TABLE "My App"."Nodes ""Tab" AS TABLE k;
+SELECT gp_create_graph('app', '"My App"."Nodes ""Tab"', 'e', target => 'z');
+SELECT gp_create_graph('app', '"My App"."Nodes ""Tab"', 'e', target => 'y');
+INSERT INTO e VALUES (1, 99);
+SELECT gp_fit('app');
+DELETE FROM e WHERE dst = 99;
+
+-- What a vector is not
+SELECT gp_create_graph('vector', 'k', 'e', target => 'x');
+
+-- Ends that are no ids any more, and a column that is gone
+CREATE TABLE cn AS SELECT id, y FROM k;
+SELECT gp_create_graph('cn', 'cn', 'e', target => 'y');
+SELECT problem FROM gp_graphs WHERE graph IN ('cn', 'k', 'kd', 'kq');
+ALTER TABLE cn ALTER id TYPE text;
+SELECT problem FROM gp_graphs WHERE graph = 'cn';
+SELECT gp_fit('cn');
+ALTER TABLE cn ALTER id TYPE bigint USING id::bigint;
+SELECT problem FROM gp_graphs WHERE graph = 'cn';
+ALTER TABLE cn DROP COLUMN y;
+SELECT gp_fit('cn');
+
+-- A fit of links that ends a model of another graph takes its predictions of nodes along
+SET client_min_messages = notice;
+SELECT model FROM gp_fit_links('kd', 'k', replace => true);
+SELECT model FROM gp_fit('k', kernel => 'gcn', nugget => 1, replace => true);
+SELECT model FROM gp_fit('kd', 'k', kernel => 'gcn', nugget => 1, replace => true);
+SET client_min_messages = warning;
+
+-- Kernels in a literal that is cut at commas; a text that is too long for any is not repeated
+SELECT gp_tune('k', kernels => '{gcn(layers=2,sigma_b=.1),mlp}');
+SELECT (repeat('A*', 3000) || 'X0')::gp_kernel;
+
+-- Memory is told in megabytes everywhere
+SET gnngp.memory_limit = '1MB';
+CREATE TABLE many AS SELECT i AS id, i % 2 AS y FROM generate_series(1, 200000) i;
+SELECT gp_create_graph('many', 'many', 'e', target => 'y');
+DO $$ BEGIN
+    PERFORM gp_fit('many');
+EXCEPTION WHEN configuration_limit_exceeded THEN
+    RAISE WARNING '%', regexp_replace(sqlerrm, '[0-9.]+ MB', 'n MB', 'g');
+END $$;
+RESET gnngp.memory_limit;
+
+-- One node that nothing reaches
+CREATE TABLE island AS SELECT id, CASE WHEN id < 20 THEN y END AS y FROM k;
+CREATE TABLE bridge AS SELECT * FROM e WHERE src < 19;
+SELECT gp_create_graph('island', 'island', 'bridge', target => 'y');
+SET client_min_messages = notice;
+SELECT model FROM gp_fit('island', kernel => 'laplacian(sigma2=1)', nugget => 1);
+SET client_min_messages = warning;
+
+SELECT gp_drop_graph(graph) FROM gp_graphs ORDER BY graph;
+DROP SCHEMA messages, "My App" CASCADE;
