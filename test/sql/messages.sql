@@ -26,6 +26,8 @@ SELECT node, pg_typeof(node) FROM gp_predict('kq', nodes => '{-5}');
 SELECT node, pg_typeof(node) FROM gp_predict('kq', 2.5);
 SELECT node, pg_typeof(node) FROM gp_predict('kq', '2.5');
 SELECT gp_predict('kq', NULL::integer);
+SELECT model FROM gp_fit_links('kq');
+SELECT gp_predict_links('kq', -18, k => NULL);
 SELECT gp_predict('kq', 5::real);
 
 -- Arrays of a domain over an integer type are many things to PostgreSQL: a cast says which

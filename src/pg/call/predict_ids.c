@@ -181,6 +181,19 @@ integer_datum(const gnngp_id_type *t, int64 key)
 			 errhint("Use the type bigint.")));
 }
 
+/* 22003 for an id of type numeric that is no integer, where the caller names nodes by integers. */
+static void
+check_integer(const gnngp_id_type *t, const gnngp_node_row *row)
+{
+	const char *text = pnstrdup(row->id_text, row->id_length);
+
+	if (text[strspn(text, "-0123456789")] != '\0')
+		ereport(ERROR,
+				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+				 errmsg("node %s does not fit the type %s", text, format_type_be(t->type)),
+				 errhint("Name nodes by ids of type numeric.")));
+}
+
 /* The id of a row as a value of the type under a domain. */
 static Datum
 base_datum(const gnngp_id_type *t, const gnngp_node_row *row)
@@ -191,6 +204,8 @@ base_datum(const gnngp_id_type *t, const gnngp_node_row *row)
 		return integer_datum(t, row->key);
 	if (t->string || t->as_text)
 		return PointerGetDatum(cstring_to_text_with_len(row->id_text, row->id_length));
+	if (gnngp_is_integer_type(t->base))
+		check_integer(t, row);
 	return InputFunctionCall(unconstify(FmgrInfo *, &t->input),
 							 pnstrdup(row->id_text, row->id_length), t->ioparam, -1);
 }
