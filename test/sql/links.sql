@@ -255,7 +255,9 @@ SELECT DISTINCT get_byte(data, 4) AS format FROM part;
 BEGIN;
 DELETE FROM gp_block WHERE (model, block) IN (SELECT model, block FROM part WHERE get_byte(data, 28) = 19);
 CREATE TABLE old_part AS SELECT model, block, (row_number() OVER (ORDER BY block) - 1)::integer AS number, count(*) OVER ()::integer AS blocks FROM part;
-UPDATE gp_block b SET block = o.number, data = old_block(data, o.number, o.blocks, 2) FROM old_part o WHERE b.part = 'link' AND b.model = o.model AND b.block = o.block;
+-- Below zero first: numbers may be taken while rows are renumbered
+UPDATE gp_block b SET block = -1 - o.number, data = old_block(data, o.number, o.blocks, 2) FROM old_part o WHERE b.part = 'link' AND b.model = o.model AND b.block = o.block;
+UPDATE gp_block b SET block = o.number FROM old_part o WHERE b.part = 'link' AND b.model = o.model AND b.block = -1 - o.number;
 SELECT same_side FROM suggested('likes');
 SELECT count(*) FROM (TABLE scores EXCEPT SELECT * FROM gp_score_links('likes', ARRAY[1, 2, 31], ARRAY[32, 3, 4])) d;
 UPDATE gp_block b SET data = old_block(data, o.number, o.blocks, 1) FROM old_part o WHERE b.part = 'link' AND b.model = o.model AND b.block = o.number;

@@ -50,9 +50,9 @@ typedef struct column_ref
 	Oid			base;			/* the type under a domain */
 } column_ref;
 
-/* A name with its quotes doubled. */
+/* A name with its quotes doubled, as within quotes. */
 static char *
-quote_always(const char *name)
+double_quotes(const char *name)
 {
 	StringInfoData text;
 
@@ -70,14 +70,9 @@ quote_always(const char *name)
 char *
 gnngp_shown_table(const char *schema, const char *table)
 {
-	char	   *quoted_schema;
-	char	   *quoted_table;
-
 	if (quote_identifier(schema) == schema && quote_identifier(table) == table)
 		return psprintf("%s.%s", schema, table);
-	quoted_schema = quote_always(schema);
-	quoted_table = quote_always(table);
-	return psprintf("%s\".\"%s", quoted_schema, quoted_table);
+	return psprintf("%s\".\"%s", double_quotes(schema), double_quotes(table));
 }
 
 /* The same of an open table. */

@@ -128,11 +128,11 @@ main(void)
 	in_env(check_components(env, false, true, 300, "edges with weights"));
 	in_env(check_components(env, true, true, 300, "edges with both"));
 	in_env(check_notice(env, 4, false, "gcn", NULL));
-	in_env(check_notice(env, 5, false, "gcn", "nothing but the prior: label nodes there, or give the nodes features"));
-	in_env(check_notice(env, 200, false, "laplacian", "nothing but the prior: label nodes there, or give"));
-	in_env(check_notice(env, 200, true, "laplacian", "nothing but the prior: label nodes there, or take a kernel that uses the features"));
-	in_env(check_notice(env, 200, true, "relu(N*W)*W", "nothing but the prior: label nodes there, or take a kernel"));
-	in_env(check_notice(env, 200, true, "gcn(input=identity)", "nothing but the prior: label nodes there, or take a kernel"));
+	in_env(check_notice(env, 5, false, "gcn", "nothing but the prior: label some of these nodes, or give the nodes features"));
+	in_env(check_notice(env, 200, false, "laplacian", "nothing but the prior: label some of these nodes, or give"));
+	in_env(check_notice(env, 200, true, "laplacian", "nothing but the prior: label some of these nodes, or take a kernel that uses the features"));
+	in_env(check_notice(env, 200, true, "relu(N*W)*W", "nothing but the prior: label some of these nodes, or take a kernel"));
+	in_env(check_notice(env, 200, true, "gcn(input=identity)", "nothing but the prior: label some of these nodes, or take a kernel"));
 	in_env(check_notice(env, 200, true, "gcn", "rest on features alone"));
 	in_env(check_notice(env, 200, true, "profile", "rest on features alone"));
 	in_env(check_notice(env, 200, true, NULL, "rest on features alone"));

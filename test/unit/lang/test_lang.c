@@ -210,7 +210,7 @@ static const struct
 	"unknown kernel \"graph_of_a_name_that_is_longer_than_any_\"", "Kernels are gcn"},
 	{"A**X", GP_ERR_SYNTAX, 3, "syntax error in kernel at \"*\"", NULL},
 	{"+", GP_ERR_SYNTAX, 2, "syntax error at end of kernel", NULL},
-	{"A*relu(X", GP_ERR_SYNTAX, 9, "syntax error at end of kernel", NULL},
+	{"A*relu(X", GP_ERR_SYNTAX, 9, "syntax error at end of kernel", "A parenthesis is open."},
 	{"A*X)", GP_ERR_SYNTAX, 4, "syntax error in kernel at \")\"", NULL},
 	{"X \xc3\xa9", GP_ERR_SYNTAX, 3, "syntax error in kernel at \"\xc3\xa9\"", "A kernel consists"},
 	{"2X", GP_ERR_SYNTAX, 2, "syntax error in kernel at \"X\"", NULL},
