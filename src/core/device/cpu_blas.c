@@ -4,12 +4,17 @@
  * OpenBLAS reads its environment when it is mapped.  At that moment its number
  * of threads is held at 1, so that it starts none, and all signals are blocked,
  * so that any thread it did start would block them too.
+ *
+ * Each of those who call it at once needs a buffer, which it maps at the first
+ * such call and keeps.  Where the system has no memory for one, it tries again
+ * for ever, so that no cancel is heard: nobody calls it before there are enough.
  */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "cpu_blas.h"
 
@@ -24,6 +29,13 @@ enum
 	LEFT = 141,
 	RIGHT = 142
 };
+
+/* What OpenBLAS maps for a buffer, with a little to spare: address space, of which products touch a part. */
+#ifdef __powerpc__
+#define BUFFER_BYTES (((size_t) 256 << 20) + ((size_t) 1 << 20))
+#else
+#define BUFFER_BYTES (((size_t) 128 << 20) + ((size_t) 1 << 20))
+#endif
 
 /* The entry points in use; character lengths follow the arguments of Fortran. */
 typedef struct blas_table
@@ -53,11 +65,16 @@ typedef struct blas_table
 	char	   *(*corename) (void);
 	int			(*parallel) (void);
 	void		(*set_threads) (int);
+	void	   *(*take_buffer) (int);	/* NULL in a build that hides it, */
+	void		(*give_buffer) (void *);	/* as this one then is */
 } blas_table;
 
 /* Filled once per process: a mapped OpenBLAS cannot be unmapped safely. */
 static blas_table blas;
 static bool blas_loaded = false;
+
+/* The buffers that OpenBLAS is known to have; changed by the calling thread, while no other is at work. */
+static int	blas_buffers = 0;
 
 /* Where each symbol goes. */
 static const struct
@@ -115,6 +132,22 @@ open_library(gp_env *env)
 	return handle;
 }
 
+/* The functions that manage buffers, which a build may hide. */
+static void
+find_buffers(void *handle, blas_table *table)
+{
+	void	   *take = dlsym(handle, "blas_memory_alloc");
+	void	   *give = dlsym(handle, "blas_memory_free");
+	bool		both = take != NULL && give != NULL;
+
+	table->take_buffer = NULL;
+	table->give_buffer = NULL;
+	if (!both)
+		return;
+	memcpy(&table->take_buffer, &take, sizeof(take));
+	memcpy(&table->give_buffer, &give, sizeof(give));
+}
+
 /* Loads the library once per process; raises GP_ERR_DEVICE when it cannot. */
 void
 gp_blas_load(gp_env *env)
@@ -145,6 +178,7 @@ gp_blas_load(gp_env *env)
 		}
 		memcpy((char *) &table + blas_symbols[i].offset, &symbol, sizeof(symbol));
 	}
+	find_buffers(handle, &table);
 	blas = table;
 	blas.set_threads(1);
 	blas_loaded = true;
@@ -162,6 +196,57 @@ bool
 gp_blas_shared(void)
 {
 	return blas.parallel() != 0;
+}
+
+/* How many more buffers the system has memory for, up to wanted: it is asked, each for itself, as OpenBLAS will. */
+static int
+count_room(void **probe, int wanted)
+{
+	int			found = 0;
+
+	while (found < wanted)
+	{
+		probe[found] = mmap(NULL, BUFFER_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		if (probe[found] == MAP_FAILED)
+			break;
+		found++;
+	}
+	for (int k = 0; k < found; k++)
+		munmap(probe[k], BUFFER_BYTES);
+	return found;
+}
+
+/* Has OpenBLAS map buffers for so many callers, by holding them at once; returns how many it has. */
+static int
+map_buffers(void **buffer, int callers)
+{
+	int			held = 0;
+
+	while (held < callers && (buffer[held] = blas.take_buffer(0)) != NULL)
+		held++;
+	for (int k = 0; k < held; k++)
+		blas.give_buffer(buffer[k]);
+	return held;
+}
+
+/* Makes sure of buffers for so many callers at once; returns for how many, and raises GP_ERR_MEMORY for none. */
+int
+gp_blas_reserve(gp_env *env, int callers)
+{
+	void	  **room;
+	int			more;
+
+	if (blas.take_buffer == NULL || callers <= blas_buffers)
+		return callers;
+	room = gp_alloc_array(env, callers, sizeof(void *));
+	more = count_room(room, callers - blas_buffers);
+	if (more > 0)
+		blas_buffers = map_buffers(room, blas_buffers + more);
+	gp_free(env, room);
+	if (blas_buffers == 0)
+		gp_raise(env, GP_ERR_MEMORY, "Raise the limit of the process, or what the system lets all processes map.",
+				 "out of memory: OpenBLAS needs %zu MB of address space for a buffer", BUFFER_BYTES >> 20);
+	return blas_buffers;
 }
 
 /* Sets OpenBLAS's own number of threads; for benchmarks only. */

@@ -22,6 +22,12 @@ extern const char *gp_blas_core(void);
 /* True when several threads may call OpenBLAS at once. */
 extern bool gp_blas_shared(void);
 
+/*
+ * Makes sure that so many may call OpenBLAS at once, by buffers which it then keeps; returns how
+ * many may, where the system has no memory for all, and raises GP_ERR_MEMORY where it has none.
+ */
+extern int	gp_blas_reserve(gp_env *env, int callers);
+
 /* Sets OpenBLAS's own number of threads; for benchmarks only. */
 extern void gp_blas_set_threads(int threads);
 

@@ -145,6 +145,7 @@ gp_crew_open(gp_env *host, int threads, size_t room)
 	gp_blas_load(host);
 	if (threads < 1 || (threads > 1 && !gp_blas_shared()))
 		return NULL;
+	threads = gp_blas_reserve(host, threads);
 	crew = gp_alloc_zero(host, 1, sizeof(gp_crew));
 	crew->host = host;
 	crew->threads = threads;
@@ -187,7 +188,7 @@ gp_crew_run(gp_crew *crew, gp_crew_work work, void *job, int64_t pieces, gp_devi
 	crew->work = work;
 	crew->job = job;
 	crew->done = gp_alloc_zero(crew->host, pieces, sizeof(bool));
-	gp_pool_run(crew->pool, crew_tile, crew, pieces);
+	gp_pool_run(crew->pool, crew_tile, crew, pieces, crew->threads);
 	for (int64_t piece = 0; piece < pieces; piece++)
 		if (!crew->done[piece])
 		{

@@ -162,7 +162,7 @@ run_product(gp_device *dev, product_job *job)
 	passes = gp_max64(1, (job->inner + job->chunk - 1) / job->chunk);
 	if (passes > 1)
 		job->passes = gp_alloc_zero(dev->env, job->tiles, sizeof(int));
-	gp_cpu_run(dev, product_tile, job, job->tiles * passes);
+	gp_cpu_run_blas(dev, product_tile, job, job->tiles * passes);
 	gp_free(dev->env, job->passes);
 }
 

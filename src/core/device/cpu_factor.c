@@ -71,7 +71,7 @@ factor_lower(gp_device *dev, gp_matrix a)
 	{
 		factor_job	job = {a, -1};
 
-		gp_cpu_run(dev, factor_tile, &job, 1);
+		gp_cpu_run_blas(dev, factor_tile, &job, 1);
 		return job.failed;
 	}
 
@@ -141,7 +141,7 @@ gp_cpu_trtri(gp_device *dev, gp_matrix l)
 	{
 		factor_job	job = {l, 0};
 
-		gp_cpu_run(dev, invert_tile, &job, 1);
+		gp_cpu_run_blas(dev, invert_tile, &job, 1);
 		if (job.failed != 0)
 			gp_raise(dev->env, GP_ERR_DATA, NULL, "a triangular matrix is singular");
 		return;
@@ -190,7 +190,7 @@ gp_cpu_syev(gp_device *dev, gp_matrix a, gp_matrix w)
 	job.w = values.data = gp_alloc_array(env, a.rows, size);
 	job.work = gp_alloc_array(env, gp_blas_syevd_work(a.rows), size);
 	job.iwork = gp_alloc_array(env, gp_blas_syevd_iwork(a.rows), sizeof(int));
-	gp_cpu_run(dev, eigen_tile, &job, 1);
+	gp_cpu_run_blas(dev, eigen_tile, &job, 1);
 	gp_free(env, job.iwork);
 	gp_free(env, job.work);
 	if (job.info != 0)

@@ -7,6 +7,7 @@
 #ifndef GP_CPU_INTERNAL_H
 #define GP_CPU_INTERNAL_H
 
+#include "cpu_blas.h"
 #include "cpu_pool.h"
 #include "cpu_simd.h"
 #include "device.h"
@@ -53,7 +54,18 @@ gp_cpu_run(gp_device *dev, gp_tile tile, void *job, int64_t tiles)
 	gp_pool    *pool = gp_cpu_of(dev)->pool;
 
 	if (pool != NULL)
-		gp_pool_run(pool, tile, job, tiles);
+		gp_pool_run(pool, tile, job, tiles, gp_pool_threads(pool));
+}
+
+/* The same for tiles that call OpenBLAS, by as many threads as it has buffers for. */
+static inline void
+gp_cpu_run_blas(gp_device *dev, gp_tile tile, void *job, int64_t tiles)
+{
+	gp_pool    *pool = gp_cpu_of(dev)->pool;
+
+	if (pool != NULL && tiles > 0)
+		gp_pool_run(pool, tile, job, tiles,
+					gp_blas_reserve(dev->env, (int) gp_min64(tiles, gp_pool_threads(pool))));
 }
 
 /* A matrix cut into tiles, row by row of tiles. */

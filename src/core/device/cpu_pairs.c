@@ -353,7 +353,10 @@ gp_cpu_pair_diag(gp_device *dev, const gp_csr *s, const gp_csr *zs, const gp_mat
 	job.tile = gp_alloc_array(dev->env, tiles, sizeof(pair_tile));
 	cut_pairs(&job, job.tile);
 	make_spaces(dev, &job);
-	gp_cpu_run(dev, pairs_tile, &job, tiles);
+	if (zd != NULL)
+		gp_cpu_run_blas(dev, pairs_tile, &job, tiles);
+	else
+		gp_cpu_run(dev, pairs_tile, &job, tiles);
 	if (!dev->env->dry)
 		add_blocks(&job, tiles);
 	free_spaces(dev, &job);

@@ -20,6 +20,7 @@ struct gp_pool
 	bool		quit;
 	bool		open;			/* helpers may join the run */
 	int			active;			/* helpers inside the run */
+	int			most;			/* that may be */
 	int			named;			/* helpers that have taken their number */
 	uint64_t	run;			/* number of the run opened last */
 	gp_tile		tile;
@@ -55,7 +56,7 @@ helper_main(void *arg)
 	worker = ++pool->named;
 	while (!pool->quit)
 	{
-		if (!pool->open || pool->run == seen)
+		if (!pool->open || pool->run == seen || pool->active >= pool->most)
 		{
 			pthread_cond_wait(&pool->work, &pool->mutex);
 			continue;
@@ -142,13 +143,13 @@ run_alone(gp_pool *pool, gp_tile tile, void *job, int64_t tiles)
 	}
 }
 
-/* Computes all tiles; returns when every one is done. */
+/* Computes all tiles by at most so many threads; returns when every one is done. */
 void
-gp_pool_run(gp_pool *pool, gp_tile tile, void *job, int64_t tiles)
+gp_pool_run(gp_pool *pool, gp_tile tile, void *job, int64_t tiles, int threads)
 {
 	gp_env	   *env = pool->env;
 
-	if (pool->helpers == 0 || tiles <= 1)
+	if (pool->helpers == 0 || tiles <= 1 || threads <= 1)
 	{
 		run_alone(pool, tile, job, tiles);
 		return;
@@ -158,6 +159,7 @@ gp_pool_run(gp_pool *pool, gp_tile tile, void *job, int64_t tiles)
 	pool->job = job;
 	pool->tiles = tiles;
 	pool->next = 0;
+	pool->most = threads - 1;
 	open_run(pool);
 	for (;;)
 	{

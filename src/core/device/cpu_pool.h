@@ -24,8 +24,8 @@ extern gp_pool *gp_pool_create(gp_env *env, int threads);
 /* The threads that take part, the caller's included. */
 extern int	gp_pool_threads(const gp_pool *pool);
 
-/* Computes all tiles; returns when every one is done. */
-extern void gp_pool_run(gp_pool *pool, gp_tile tile, void *job, int64_t tiles);
+/* Computes all tiles by at most so many threads; returns when every one is done. */
+extern void gp_pool_run(gp_pool *pool, gp_tile tile, void *job, int64_t tiles, int threads);
 
 /* Joins the helpers; leaves the memory to the environment.  Fit for env->own. */
 extern void gp_pool_stop(void *pool);

@@ -233,7 +233,7 @@ solve_shared(gp_device *dev, solve_job *job)
 
 		slice = fmax(slice, fmin(LEAST_SLICE, (double) length / 4));
 		job->slice = gp_even_part(length, slice);
-		gp_cpu_run(dev, solve_tile, job, (length + job->slice - 1) / job->slice);
+		gp_cpu_run_blas(dev, solve_tile, job, (length + job->slice - 1) / job->slice);
 		return;
 	}
 	s = split_solve(job, (job->l.rows / 2 + LEAF - 1) / LEAF * LEAF);
