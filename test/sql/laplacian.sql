@@ -51,6 +51,20 @@ WHERE p.node > 300;
 RESET client_min_messages;
 SELECT gp_drop_graph('apart');
 
+-- An estimate is of the strategy that the fit takes under the same limit, and takes nothing of the size of the kernel itself.
+CREATE TABLE blocks_node AS SELECT i AS id, CASE WHEN i % 20 = 0 THEN 'team ' || i / 500 END AS team FROM generate_series(0, 3999) AS i;
+CREATE TABLE blocks_edge AS SELECT i AS src, (i / 500) * 500 + (i * k * 31 + k * k) % 500 AS dst
+FROM generate_series(0, 3999) AS i, generate_series(1, 12) AS k;
+SELECT gp_create_graph('teams', 'blocks_node', 'blocks_edge', target => 'team');
+SET client_min_messages = warning;
+SET gnngp.memory_limit = '30MB';
+SELECT e.strategy AS estimated, f.strategy AS fitted, e.bytes < 30e6 AS estimate_fits, f.peak_bytes < 30e6 AS fits
+FROM gp_estimate('teams') AS e, gp_fit('teams') AS f;
+RESET gnngp.memory_limit;
+SELECT strategy, bytes > 2e8 AS large FROM gp_estimate('teams', kernel => 'laplacian');
+SELECT gp_drop_graph('teams');
+RESET client_min_messages;
+
 SELECT gp_drop_graph('rings');
 RESET search_path;
 \set VERBOSITY sqlstate

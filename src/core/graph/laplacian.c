@@ -22,7 +22,7 @@ regularised_laplacian(gp_device *dev, const gp_graph *graph, double sigma2)
 	gp_matrix	m = dev->create(dev, graph->nodes, graph->nodes, GP_DOUBLE);
 	double	   *row = gp_alloc_array(env, graph->nodes, sizeof(double));
 
-	for (int64_t i = 0; i < graph->nodes; i++)
+	for (int64_t i = 0; i < graph->nodes && !env->dry; i++)
 	{
 		memset(row, 0, graph->nodes * sizeof(double));
 		for (int64_t k = u->start[i]; k < u->start[i + 1]; k++)
@@ -71,7 +71,7 @@ features_of(gp_device *dev, gp_matrix m, gp_type type)
 	f->rows = m.rows;
 	f->dims = m.cols;
 	f->type = type;
-	f->dense = gp_alloc_array(env, (int64_t) gp_size_mul(env, m.rows, m.cols), gp_type_size(type));
+	f->dense = gp_alloc_figures(env, (int64_t) gp_size_mul(env, m.rows, m.cols), gp_type_size(type));
 	dev->download(dev, gp_matrix_wrap(f->dense, m.rows, m.cols, type), m);
 	dev->destroy(dev, &m);
 	return f;
@@ -119,14 +119,34 @@ project(gp_device *dev, gp_csr *factor, int64_t dims, uint64_t seed, gp_type typ
 	return features_of(dev, out, type);
 }
 
-/* True where the exact root is affordable: its Cholesky factor, itself, and a copy. */
+/*
+ * True where the exact root is affordable in so many bytes: its Cholesky factor, itself, and a copy in
+ * either type, that in float beside two sparse matrices of the graph.
+ */
 bool
-gp_laplacian_root_fits(const gp_env *env, const gp_graph *graph)
+gp_laplacian_root_fits(const gp_env *env, const gp_graph *graph, size_t limit)
 {
-	double		n = (double) graph->nodes;
+	double		square = (double) graph->nodes * (double) graph->nodes;
+	double		entries = (double) (graph->start[graph->nodes] + graph->nodes);
 
+	if (limit == 0)
+		limit = gp_limit(env);
 	return graph->nodes <= EXACT_NODES &&
-		(env->limit == 0 || env->used + 3.0 * n * n * sizeof(double) <= gp_limit(env));
+		(limit == 0 || (double) env->used + fmax(24.0 * square, 20.0 * square + 24.0 * entries) <= (double) limit);
+}
+
+/* True where the features of a kernel are its root; dims are walks' columns. */
+bool
+gp_laplacian_takes_root(const gp_env *env, const gp_graph *graph, const gp_laplacian *kernel, size_t limit)
+{
+	return kernel->dims == 0 && gp_laplacian_root_fits(env, graph, limit);
+}
+
+/* The root as features; in a dry run without numbers. */
+gp_features *
+gp_laplacian_root_features(gp_device *dev, const gp_graph *graph, const gp_laplacian *kernel, gp_type type)
+{
+	return features_of(dev, gp_laplacian_root(dev, graph, kernel), type);
 }
 
 /*
@@ -177,8 +197,8 @@ gp_laplacian_features(gp_device *dev, const gp_graph *graph, const gp_laplacian 
 	gp_env	   *env = dev->env;
 	gp_csr	   *factor;
 
-	if (kernel->dims == 0 && gp_laplacian_root_fits(env, graph))
-		return features_of(dev, gp_laplacian_root(dev, graph, kernel), type);
+	if (gp_laplacian_takes_root(env, graph, kernel, 0))
+		return gp_laplacian_root_features(dev, graph, kernel, type);
 	check_walks(env, graph, kernel, seed, type);
 	factor = gp_walk_factor(env, dev, graph, kernel, seed, 0, type);
 	if (kernel->dims > 0 && kernel->trim == GP_TRIM_PROJECTION)

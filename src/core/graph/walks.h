@@ -66,12 +66,19 @@ typedef struct gp_walk_size
 extern gp_walk_size gp_walk_estimate(gp_env *env, const gp_graph *graph,
 									 const gp_laplacian *kernel, uint64_t seed);
 
-/* True where that fits into the time and memory of a fit. */
-extern bool gp_laplacian_root_fits(const gp_env *env, const gp_graph *graph);
+/* True where the root below fits into the time of a fit, and into so many bytes; 0 = gp_limit. */
+extern bool gp_laplacian_root_fits(const gp_env *env, const gp_graph *graph, size_t limit);
+
+/* True where it is what gp_laplacian_features makes. */
+extern bool gp_laplacian_takes_root(const gp_env *env, const gp_graph *graph, const gp_laplacian *kernel, size_t limit);
 
 /* A dense factor with F F' = K, n x n on the device, by Cholesky; owned by the caller. */
 extern gp_matrix gp_laplacian_root(gp_device *dev, const gp_graph *graph,
 								   const gp_laplacian *kernel);
+
+/* The same as features; a dry run learns what that takes. */
+extern gp_features *gp_laplacian_root_features(gp_device *dev, const gp_graph *graph,
+											   const gp_laplacian *kernel, gp_type type);
 
 /*
  * The factor as features, so that <x_i, x_j> is the kernel: exact on small

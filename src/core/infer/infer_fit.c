@@ -76,13 +76,15 @@ gp_fit(gp_device *dev, const gp_problem *problem)
 		return fit_precision(dev, problem);
 	if (problem->open_prior)
 		return fit_open(dev, problem);
-	gp_eval_open(&ev, dev, problem->program, problem->graph, problem->features, problem->seed,
-				 problem->type);
+	dev->env->progress(dev->env, GP_PHASE_PLAN, 0, 0);
+	gp_eval_open_to_plan(&ev, dev, problem->program, problem->graph, problem->features, problem->seed,
+						 problem->type, problem->estimate_limit);
 	if (problem->jitter > 0.0)
 		ev.jitter = problem->jitter;
 	plan = gp_plan_with(&ev, problem);
 	if (problem->device_for)
 		gp_eval_move(&ev, problem->device_for(problem->device_arg, dev, &plan));
+	gp_eval_fulfil(&ev);
 	out = gp_infer(&ev, problem, &plan);
 	gp_eval_close(&ev);
 	return out;

@@ -64,6 +64,8 @@ feature_hashes(const gp_eval *ev)
 			hash[i] += hash_row(ev->kernel->lists, i, x->dims);
 		if (x->csr)
 			hash[i] += hash_row(x->csr, i, 0);
+		else if (ev->kernel->root_of)
+			hash[i] += gp_hash(~(uint64_t) i);	/* no two rows of a root are alike */
 		else
 			for (int64_t j = 0; j < x->dims; j++)
 			{

@@ -31,7 +31,8 @@ typedef struct options
 	gp_count	lowrank;
 	int64_t		nlandmarks;
 	bool		exact_diagonal;
-	double		base;			/* bytes held during every strategy */
+	double		base;			/* bytes held during every strategy, */
+	double		before;			/* and at most before it begins */
 	double		limit;			/* INFINITY without one */
 } options;
 
@@ -88,6 +89,8 @@ gp_plan_check_factors(gp_eval *ev, double limit)
 {
 	int			root = ev->kernel->program->nsteps - 1;
 	int		   *uses = gp_alloc_zero(ev->env, root + 1, sizeof(int));
+	double		most;
+	double		promised = gp_eval_promised(ev, &most);
 
 	gp_step_uses(ev, root, ev->kernel->is_linear, uses);
 	for (int i = 0; i <= root; i++)
@@ -98,7 +101,7 @@ gp_plan_check_factors(gp_eval *ev, double limit)
 			!(gp_step_is_linear(ev, i) || ev->kernel->program->steps[i].kind == GP_STEP_INPUT))
 			continue;
 		ev->env->check_interrupts(ev->env);
-		bytes = ev->env->used + dense_bytes(ev, i);
+		bytes = (double) ev->env->used + promised + dense_bytes(ev, i);
 		if (bytes > limit)
 			refuse(ev->env, "fit", bytes, limit,
 				   "Use fewer features, or a kernel without P(a) on the input.");
@@ -221,7 +224,7 @@ gp_plan_explain(gp_plan *plan)
 static void
 settle(const gp_eval *ev, const options *o, const gp_count *count, gp_plan *plan)
 {
-	plan->bytes = fmax(o->base + count->bytes, (double) ev->env->peak);
+	plan->bytes = fmax(fmax(o->base + count->bytes, o->before), (double) ev->env->peak);
 	plan->flops = count->flops;
 	plan->effort = count->effort;
 	plan->doubles = count->doubles;
@@ -384,6 +387,7 @@ gp_plan_with(gp_eval *ev, const gp_problem *asked)
 	int			root = ev->kernel->program->nsteps - 1;
 	gp_plan		plan = {0};
 	options		o = {0};
+	double		promised;
 	bool		fits;
 
 	env->progress(env, GP_PHASE_PLAN, 0, 0);
@@ -397,7 +401,9 @@ gp_plan_with(gp_eval *ev, const gp_problem *asked)
 		o.full = count_exact(ev, problem, false);
 	if (problem->strategy != GP_STRATEGY_EXACT)
 		count_lowrank(ev, problem, &o);
-	o.base = (double) env->used;
+	promised = gp_eval_promised(ev, &o.before);
+	o.base = (double) env->used + promised;
+	o.before += (double) env->used;
 	if (problem->strategy != GP_STRATEGY_EXACT)
 		fit_landmarks(ev, problem, &o);
 	fits = take(ev, problem, &o, &plan) ||
@@ -481,6 +487,7 @@ gp_plan_make(gp_device *dev, const gp_problem *problem)
 	gp_eval		ev;
 	gp_plan		plan;
 
+	dev->env->progress(dev->env, GP_PHASE_PLAN, 0, 0);
 	if (gp_precision_serves(dev->env, problem))
 	{
 		gp_csr	   *s = gp_precision_matrix(dev->env, problem->graph);
@@ -489,8 +496,8 @@ gp_plan_make(gp_device *dev, const gp_problem *problem)
 		gp_csr_free(dev->env, s);
 		return plan;
 	}
-	gp_eval_open(&ev, dev, problem->program, problem->graph, problem->features, problem->seed,
-				 problem->type);
+	gp_eval_open_to_plan(&ev, dev, problem->program, problem->graph, problem->features, problem->seed,
+						 problem->type, problem->estimate_limit);
 	plan = gp_plan_with(&ev, problem);
 	gp_eval_close(&ev);
 	return plan;

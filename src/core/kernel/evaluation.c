@@ -21,18 +21,84 @@ laplacian_of(const gp_input *input)
 	};
 }
 
+/* The making of a root, on a device that accounts for it. */
+typedef struct root_trial
+{
+	const gp_graph *graph;
+	gp_laplacian kernel;
+	gp_type		type;
+} root_trial;
+
+/* Makes it and frees it. */
+static void
+run_root(gp_device *dry, void *arg)
+{
+	const root_trial *t = arg;
+
+	gp_features_free(dry->env, gp_laplacian_root_features(dry, t->graph, &t->kernel, t->type));
+}
+
+/* Features that a root will be, without numbers. */
+static void
+promise_root(gp_eval *ev, const gp_graph *graph, const gp_laplacian *kernel)
+{
+	root_trial	t = {graph, *kernel, ev->type};
+	gp_features *x = gp_alloc_zero(ev->env, 1, sizeof(gp_features));
+
+	*x = (gp_features) {.rows = graph->nodes, .dims = graph->nodes, .type = ev->type, .dense = gp_alloc(ev->env, 1)};
+	ev->kernel->own_x = x;
+	ev->kernel->promised = true;
+	ev->kernel->making = gp_dry_run(ev->dev, run_root, &t);
+}
+
+/* Makes the factor of a Laplacian input; to plan, a root is only promised. */
+static void
+make_laplacian(gp_eval *ev, const gp_graph *graph, uint64_t seed, bool to_plan, size_t limit)
+{
+	gp_laplacian kernel = laplacian_of(&ev->kernel->program->input);
+
+	if (gp_laplacian_takes_root(ev->env, graph, &kernel, limit))
+		ev->kernel->root_of = graph;
+	if (to_plan && ev->kernel->root_of)
+		promise_root(ev, graph, &kernel);
+	else
+		ev->kernel->own_x = gp_laplacian_features(ev->dev, graph, &kernel, seed, ev->type);
+	ev->kernel->input = GP_INPUT_LINEAR;
+}
+
+/* What a root that is promised will hold, and take at most while it is made. */
+double
+gp_eval_promised(const gp_eval *ev, double *most)
+{
+	const gp_features *x = ev->kernel->x;
+
+	*most = ev->kernel->promised ? ev->kernel->making.bytes : 0.0;
+	return ev->kernel->promised ? (double) gp_alloc_size((size_t) (x->rows * x->dims) * gp_type_size(x->type)) : 0.0;
+}
+
+/* Makes the root that was promised, on the device that the evaluation has now. */
+void
+gp_eval_fulfil(gp_eval *ev)
+{
+	gp_prepared *kernel = ev->kernel;
+	gp_laplacian laplacian;
+
+	if (!kernel->promised)
+		return;
+	ev->env->progress(ev->env, GP_PHASE_KERNEL, 0, 0);
+	laplacian = laplacian_of(&kernel->program->input);
+	gp_features_free(ev->env, kernel->own_x);
+	kernel->own_x = NULL;
+	kernel->x = kernel->own_x = gp_laplacian_root_features(ev->dev, kernel->root_of, &laplacian, ev->type);
+	kernel->promised = false;
+}
+
 /* Makes the features that the input kernel takes instead of the user's. */
 static void
-make_input(gp_eval *ev, const gp_graph *graph, uint64_t seed)
+make_input(gp_eval *ev, const gp_graph *graph, uint64_t seed, bool to_plan, size_t limit)
 {
-	gp_laplacian kernel;
-
 	if (ev->kernel->input == GP_INPUT_LAPLACIAN)
-	{
-		kernel = laplacian_of(&ev->kernel->program->input);
-		ev->kernel->own_x = gp_laplacian_features(ev->dev, graph, &kernel, seed, ev->type);
-		ev->kernel->input = GP_INPUT_LINEAR;
-	}
+		make_laplacian(ev, graph, seed, to_plan, limit);
 	else if (ev->kernel->x != NULL && ev->kernel->input == GP_INPUT_COSINE)
 		ev->kernel->own_x = gp_features_unit(ev->env, ev->kernel->x, ev->kernel->x->type, GP_ROW_LENGTH);
 	else if (ev->kernel->x == NULL || ev->kernel->input == GP_INPUT_IDENTITY)
@@ -60,14 +126,14 @@ has_lists(const gp_program *program)
 /* Prepares a kernel on a graph; a NULL: A is made. */
 static void
 prepare(gp_eval *ev, const gp_program *program, const gp_graph *graph, gp_csr *a,
-		const gp_features *features, uint64_t seed)
+		const gp_features *features, uint64_t seed, bool to_plan, size_t limit)
 {
 	gp_prepared *kernel = gp_alloc_zero(ev->env, 1, sizeof(gp_prepared));
 
 	*kernel = (gp_prepared) {.env = ev->env, .program = program, .directed = graph->directed,
 	.input = program->input.kind, .x = features};
 	ev->kernel = kernel;
-	make_input(ev, graph, seed);
+	make_input(ev, graph, seed, to_plan, limit);
 	kernel->lent_a = a != NULL;
 	kernel->a = a ? a : gp_graph_normalise(ev->env, graph, program->norm, ev->type);
 	if (has_lists(program))
@@ -80,11 +146,11 @@ prepare(gp_eval *ev, const gp_program *program, const gp_graph *graph, gp_csr *a
 /* Prepares an evaluation; a NULL: A is made. */
 static void
 open_eval(gp_eval *ev, gp_device *dev, const gp_program *program, const gp_graph *graph, gp_csr *a,
-		  const gp_features *features, uint64_t seed, gp_type type)
+		  const gp_features *features, uint64_t seed, gp_type type, bool to_plan, size_t limit)
 {
 	*ev = (gp_eval) {.dev = dev, .env = dev->env, .n = graph->nodes, .type = type,
 	.jitter = type == GP_FLOAT ? 1e-5 : 1e-6};
-	prepare(ev, program, graph, a, features, seed);
+	prepare(ev, program, graph, a, features, seed, to_plan, limit);
 	ev->linear = gp_alloc_zero(ev->env, program->nsteps, sizeof(gp_linear));
 }
 
@@ -93,7 +159,15 @@ void
 gp_eval_open(gp_eval *ev, gp_device *dev, const gp_program *program, const gp_graph *graph,
 			 const gp_features *features, uint64_t seed, gp_type type)
 {
-	open_eval(ev, dev, program, graph, NULL, features, seed, type);
+	open_eval(ev, dev, program, graph, NULL, features, seed, type, false, 0);
+}
+
+/* The same for a plan. */
+void
+gp_eval_open_to_plan(gp_eval *ev, gp_device *dev, const gp_program *program, const gp_graph *graph,
+					 const gp_features *features, uint64_t seed, gp_type type, size_t limit)
+{
+	open_eval(ev, dev, program, graph, NULL, features, seed, type, true, limit);
 }
 
 /* The same of A as it is there. */
@@ -101,7 +175,7 @@ void
 gp_eval_open_on(gp_eval *ev, gp_device *dev, const gp_program *program, const gp_graph *graph, gp_csr *a,
 				const gp_features *features, gp_type type)
 {
-	open_eval(ev, dev, program, graph, a, features, 0, type);
+	open_eval(ev, dev, program, graph, a, features, 0, type, false, 0);
 }
 
 /* Goes on on another device. */

@@ -124,7 +124,21 @@ extern void gp_eval_open(gp_eval *ev, gp_device *dev, const gp_program *program,
 						 const gp_graph *graph, const gp_features *features, uint64_t seed,
 						 gp_type type);
 
-/* The same of A as it is there, in the program's norm and this type; it stays the caller's.  There are no walks. */
+/*
+ * The same for a plan within so many bytes (0 = gp_limit): the root of a Laplacian kernel, which is
+ * large and dense, is left out, for a dry run does without its numbers.
+ */
+extern void gp_eval_open_to_plan(gp_eval *ev, gp_device *dev, const gp_program *program,
+								 const gp_graph *graph, const gp_features *features, uint64_t seed,
+								 gp_type type, size_t limit);
+
+/* What was left out: the bytes that it will hold, and at most while it is made; 0 where nothing was. */
+extern double gp_eval_promised(const gp_eval *ev, double *most);
+
+/* Makes it; the evaluation then is one that can be run. */
+extern void gp_eval_fulfil(gp_eval *ev);
+
+/* The same as gp_eval_open of A as it is there, in the program's norm and this type; it stays the caller's.  There are no walks. */
 extern void gp_eval_open_on(gp_eval *ev, gp_device *dev, const gp_program *program, const gp_graph *graph,
 							gp_csr *a, const gp_features *features, gp_type type);
 extern void gp_eval_close(gp_eval *ev);

@@ -76,6 +76,9 @@ struct gp_prepared
 	const gp_features *x;
 	gp_features *own_x;			/* the identity, or a factor of the Laplacian kernel */
 	bool		x_is_identity;
+	const gp_graph *root_of;	/* x is the root of a Laplacian kernel on this graph: no two rows are alike; */
+	bool		promised;		/* it is not made yet, and its making takes: */
+	gp_count	making;
 	gp_csr	   *a;				/* the normalised adjacency matrix */
 	bool		lent_a;			/* it is somebody else's */
 	gp_csr	   *lists;			/* N, where the program has it */

@@ -288,6 +288,40 @@ check_traces(gp_env *env)
 	ok(plan.bytes > 4.0 * (double) (env->peak - used), "and holds little while it is made");
 }
 
+/* The root of a Laplacian kernel is planned without being made, within the limit that an estimate is given. */
+static void
+check_root(gp_env *env)
+{
+	gp_device  *dev = gp_device_cpu(env, 1);
+	gp_problem	p = make_problem(env, "laplacian(sigma2=2)", FEATURES_NONE, GP_TASK_CLASSES, GP_FLOAT, 5);
+	double		square = 1000.0 * 1000.0;
+	uint64_t	state = 9;
+	size_t		used;
+	int64_t		live;
+	gp_plan		plan;
+	gp_posterior *out;
+
+	p.graph = random_hub_graph(env, &state, 1000, 3000, 0, 0, false);
+	p.nlandmarks = 0;
+	used = env->used;
+	live = test_state(env)->live;
+	env->peak = used;
+	plan = gp_plan_make(dev, &p);
+	is_int(plan.strategy, GP_STRATEGY_EXACT, "a root that fits is taken");
+	ok(plan.bytes > 20.0 * square && (double) (env->peak - used) < 0.5 * square, "and planned without being made");
+	ok(env->used == used && test_state(env)->live == live, "such a plan leaves nothing behind");
+	p.estimate_limit = env->used + (size_t) (23.0 * square);
+	is_int(gp_plan_make(dev, &p).strategy, GP_STRATEGY_PRECISION, "an estimate is of the strategy that fits the limit");
+	env->limit = p.estimate_limit;
+	p.estimate_limit = 0;
+	out = gp_fit(dev, &p);
+	is_int(out->plan.strategy, GP_STRATEGY_PRECISION, "as the fit is");
+	gp_posterior_free(env, out);
+	env->limit = env->used + (size_t) (25.0 * square);
+	out = gp_fit(dev, &p);
+	is_int(out->plan.strategy, GP_STRATEGY_EXACT, "with a little more both are exact");
+}
+
 /* Equal operators of several layers have one matrix. */
 static void
 check_operators(gp_env *env)
@@ -329,6 +363,7 @@ main(void)
 	}
 	check_precisions();
 	in_env(check_traces(env));
+	in_env(check_root(env));
 	in_env(check_operators(env));
 	return done_testing();
 }
