@@ -135,7 +135,7 @@ is(outcome(q{CALL gp_refresh('s')}), 'done', 'a refresh');
 is($node->safe_psql('postgres', q{SELECT outcome FROM gp_refreshes WHERE model = 's'}), 'succeeded', 'succeeds');
 
 # The next one takes the edges that this one has packed: they are copied to all servers, and the others stay where they are.
-my $edges_of = q{SELECT concat_ws(':', sum(n), sum(a), sum(b)), (SELECT edges FROM gp_model_catalog WHERE name = 's') FROM s_edges};
+my $edges_of = q{SELECT concat_ws(':', sum(n), sum(a), sum(b)) FROM s_edges; SELECT edges FROM gp_model_catalog WHERE name = 's'};
 my $packed = $node->safe_psql('postgres', $edges_of);
 like($packed, qr/^4500:/, 'a refresh keeps the edges');
 $node->safe_psql('postgres', 'CREATE TABLE said AS SELECT * FROM gp_predict(\'s\', top => NULL)');
