@@ -109,7 +109,7 @@ gp_check_mean_diagonal(gp_env *env, gp_type type, double mean)
 				 "the kernel overflows");
 	if (!(mean > 0.0))
 		gp_raise(env, GP_ERR_DATA,
-				 "Give the nodes features, or a bias such as sigma_b=0.1 in the kernel.",
+				 "Give the nodes features of ordinary size, or a bias such as sigma_b=0.1 in the kernel.",
 				 "the kernel is zero at every node");
 	if (type == GP_FLOAT && mean < SMALLEST_MEAN_FLOAT)
 		gp_raise(env, GP_ERR_RANGE, "Scale the features up.",
