@@ -80,12 +80,16 @@ CREATE OR REPLACE VIEW @extschema@.gp_graphs WITH (security_invoker = true) AS
             FROM (VALUES (1, g.src), (2, g.dst)) u (place, name)
                 JOIN pg_catalog.pg_attribute n ON n.attrelid = g.nodes AND n.attname = g.id_column AND NOT n.attisdropped
                 JOIN pg_catalog.pg_attribute e ON e.attrelid = g.edges AND e.attname = u.name AND NOT e.attisdropped
-                JOIN pg_catalog.pg_type p ON p.oid = n.atttypid
-                JOIN pg_catalog.pg_type q ON q.oid = e.atttypid
-                CROSS JOIN LATERAL (VALUES (coalesce(nullif(p.typbasetype, 0), p.oid), coalesce(nullif(q.typbasetype, 0), q.oid))) t (id, edge)
+                CROSS JOIN LATERAL (
+                    WITH RECURSIVE b AS (
+                        SELECT y.oid AS type, y.oid, y.typbasetype FROM pg_catalog.pg_type y WHERE y.oid IN (n.atttypid, e.atttypid)
+                        UNION ALL
+                        SELECT b.type, y.oid, y.typbasetype FROM b JOIN pg_catalog.pg_type y ON y.oid = b.typbasetype)
+                    SELECT pg_catalog.max(b.oid) FILTER (WHERE b.type = n.atttypid) AS id, pg_catalog.max(b.oid) FILTER (WHERE b.type = e.atttypid) AS edge
+                    FROM b WHERE b.typbasetype = 0) t
             WHERE t.id <> t.edge
               AND NOT (t.id IN (20, 21, 23) AND t.edge IN (20, 21, 23))
-              AND NOT EXISTS (SELECT FROM pg_catalog.pg_cast k WHERE k.castsource = t.edge AND k.casttarget = t.id AND k.castcontext = 'i')) d;
+              AND NOT EXISTS (SELECT FROM pg_catalog.pg_cast k WHERE k.castsource = t.edge AND k.casttarget = t.id AND k.castcontext = 'i' AND k.castmethod IN ('b', 'f'))) d;
 
 COMMENT ON VIEW @extschema@.gp_graphs IS
     'graphs that you may use; a table that was dropped shows as missing, one whose name another has as replaced; problem says what keeps a fit from reading';

@@ -141,6 +141,13 @@ SELECT gp_alter_graph('shifted', scale => 'none');
 SELECT model FROM gp_fit('shifted', kernel => 'gcn', nugget => 0.1, replace => true);
 SELECT gp_drop_graph('shifted');
 DROP VIEW shifted;
+-- Not where the first of them are alike, as in a table that was filled group by group.
+CREATE TABLE grouped AS SELECT i AS id, CASE WHEN i % 9 = 0 THEN i % 2 END AS kind, ARRAY[CASE WHEN i <= 1000 THEN 100 + i % 2 ELSE 500 * sin(i) END, i % 3]::real[] AS x FROM generate_series(1, 3000) AS i;
+CREATE TABLE grouped_edges AS SELECT i AS src, i + 1 AS dst FROM generate_series(1, 2999) AS i;
+SELECT gp_create_graph('grouped', 'grouped', 'grouped_edges', target => 'kind', features => '{x}');
+SELECT model FROM gp_fit('grouped', kernel => 'mlp', nugget => 0.1, landmarks => 30);
+SELECT gp_drop_graph('grouped');
+DROP TABLE grouped, grouped_edges;
 SET client_min_messages = warning;
 SELECT differ('auto', 'standard'), differ('auto', 'hand'), differ('auto', 'none'), differ('length', 'hand length'),
        differ('array', 'plain array'), differ('array', 'standard array');

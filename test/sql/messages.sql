@@ -67,6 +67,18 @@ SELECT gp_create_graph('vector', 'k', 'e', target => 'x');
 CREATE TABLE cn AS SELECT id, y FROM k;
 SELECT gp_create_graph('cn', 'cn', 'e', target => 'y');
 SELECT problem FROM gp_graphs WHERE graph IN ('cn', 'k', 'kd', 'kq');
+-- A domain over a domain is its base type
+CREATE DOMAIN small AS int CHECK (VALUE >= 0);
+CREATE DOMAIN smaller AS small CHECK (VALUE < 1000);
+CREATE TABLE dn (id smaller PRIMARY KEY, y text);
+CREATE TABLE de (src int, dst bigint);
+SELECT gp_create_graph('dn', 'dn', 'de', target => 'y');
+SELECT problem IS NULL AS sound FROM gp_graphs WHERE graph = 'dn';
+ALTER TABLE de ALTER dst TYPE text;
+SELECT problem FROM gp_graphs WHERE graph = 'dn';
+SELECT gp_drop_graph('dn');
+DROP TABLE dn, de;
+DROP DOMAIN smaller, small;
 ALTER TABLE cn ALTER id TYPE text;
 SELECT problem FROM gp_graphs WHERE graph = 'cn';
 SELECT gp_fit('cn');

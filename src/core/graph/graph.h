@@ -192,7 +192,7 @@ extern gp_features *gp_features_unit(gp_env *env, const gp_features *features, g
 /* The largest deviation of a feature over the smallest one that varies; 1 when none does. */
 extern double gp_features_spread(gp_env *env, const gp_features *features);
 
-/* How much larger what the first thousand rows have in common is than what tells them apart; 0 where nothing does. */
+/* How much larger what some rows, evenly spread, have in common is than what tells them apart; 0 where nothing does. */
 extern double gp_features_shared(gp_env *env, const gp_features *features);
 
 /* Features of more rows and numbers, at least, which are 0; takes the place of those given. */

@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-#define ROWS_ENOUGH 1000		/* that show what rows have in common */
+#define ROWS_ENOUGH 1000		/* that show what rows have in common, spread evenly */
 
 /* Mean and deviation of each feature. */
 typedef struct moments
@@ -34,29 +34,30 @@ read_row(const gp_features *f, int64_t row, double *out)
 		out[f->csr->col[k]] = gp_number_at(f->csr->value, f->type, k);
 }
 
-/* The moments, in two passes: the deviation of large numbers would be lost in one. */
+/* The moments of every so many-th row, in two passes: the deviation of large numbers would be lost in one. */
 static moments
-take_moments(gp_env *env, const gp_features *f)
+take_moments(gp_env *env, const gp_features *f, int64_t step)
 {
 	moments		m = {gp_alloc_zero(env, f->dims, sizeof(double)),
 	gp_alloc_zero(env, f->dims, sizeof(double))};
 	double	   *row = gp_alloc_array(env, f->dims, sizeof(double));
+	double		rows = (double) ((f->rows + step - 1) / step);
 	int64_t		next = 0;
 
-	for (int64_t i = 0; i < f->rows; i++)
+	for (int64_t i = 0; i < f->rows; i += step)
 	{
 		gp_look(env, i * f->dims, &next);
 		read_row(f, i, row);
 		for (int64_t j = 0; j < f->dims; j++)
-			m.mean[j] += row[j] / (double) f->rows;
+			m.mean[j] += row[j] / rows;
 	}
 	next = 0;
-	for (int64_t i = 0; i < f->rows; i++)
+	for (int64_t i = 0; i < f->rows; i += step)
 	{
 		gp_look(env, i * f->dims, &next);
 		read_row(f, i, row);
 		for (int64_t j = 0; j < f->dims; j++)
-			m.deviation[j] += (row[j] - m.mean[j]) * (row[j] - m.mean[j]) / (double) f->rows;
+			m.deviation[j] += (row[j] - m.mean[j]) * (row[j] - m.mean[j]) / rows;
 	}
 	for (int64_t j = 0; j < f->dims; j++)
 		m.deviation[j] = sqrt(m.deviation[j]);
@@ -83,7 +84,7 @@ varies(const moments *m, int64_t j)
 double *
 gp_features_moments(gp_env *env, const gp_features *f)
 {
-	moments		m = take_moments(env, f);
+	moments		m = take_moments(env, f, 1);
 	double	   *out = gp_alloc_array(env, (int64_t) gp_size_mul(env, 2, f->dims), sizeof(double));
 
 	for (int64_t j = 0; j < f->dims; j++)
@@ -176,7 +177,7 @@ gp_features_scale(gp_env *env, gp_features *f, gp_scale scale)
 double
 gp_features_spread(gp_env *env, const gp_features *f)
 {
-	moments		m = take_moments(env, f);
+	moments		m = take_moments(env, f, 1);
 	double		low = INFINITY;
 	double		high = 0.0;
 
@@ -192,16 +193,13 @@ gp_features_spread(gp_env *env, const gp_features *f)
 
 /* The length of the mean row over the root of the features' variances together, in some rows; 0 where none varies. */
 double
-gp_features_shared(gp_env *env, const gp_features *features)
+gp_features_shared(gp_env *env, const gp_features *f)
 {
-	gp_features	f = *features;
-	moments		m;
+	moments		m = take_moments(env, f, f->rows / ROWS_ENOUGH + 1);
 	double		mean = 0.0;
 	double		deviation = 0.0;
 
-	f.rows = f.rows < ROWS_ENOUGH ? f.rows : ROWS_ENOUGH;
-	m = take_moments(env, &f);
-	for (int64_t j = 0; j < f.dims; j++)
+	for (int64_t j = 0; j < f->dims; j++)
 		if (varies(&m, j))
 		{
 			mean = hypot(mean, m.mean[j]);

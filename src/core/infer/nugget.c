@@ -239,19 +239,18 @@ round_nugget(double nugget)
 
 /* Tells that the search ended at the smallest nugget; of the largest one gp_tell_worth tells, which knows the score. */
 void
-gp_nugget_tell_edge(gp_env *env, bool smallest, double least)
+gp_nugget_tell_edge(gp_env *env, double least)
 {
-	if (smallest)
-		gp_notice(env, "Try a smaller one with nugget => ...; labels that are surprisingly regular call for it.",
-				  "the leave-one-out error still falls at the smallest nugget tried, %g", least);
+	gp_notice(env, "Try a smaller one with nugget => ...; labels that are surprisingly regular call for it.",
+			  "the leave-one-out error still falls at the smallest nugget tried, %g", least);
 }
 
 /* The same, but not where the error is flat there, and looking on would bring nothing. */
 static void
-notice_edge(gp_env *env, point edge, point inner, bool smallest, double least)
+notice_edge(gp_env *env, point edge, point inner, double least)
 {
 	if (!(inner.error - edge.error <= EDGE_FLAT * inner.error))
-		gp_nugget_tell_edge(env, smallest, least);
+		gp_nugget_tell_edge(env, least);
 }
 
 /*
@@ -279,8 +278,8 @@ search(gp_env *env, const gp_problem *problem, gp_nugget_error error, void *stat
 	found = grid[best];
 	if (best > 0 && best < coarse - 1)
 		found = narrow(env, error, state, grid[best - 1], grid[best], grid[best + 1], refine);
-	else if (!problem->quiet)
-		notice_edge(env, grid[best], grid[best == 0 ? 1 : best - 1], best == 0, least);
+	else if (best == 0 && !problem->quiet)
+		notice_edge(env, grid[0], grid[1], least);
 	gp_free(env, grid);
 	if (problem->nugget_slack > 0.0)
 		return widen(env, error, state, found, problem->nugget_slack);
@@ -320,8 +319,8 @@ climb(gp_env *env, gp_nugget_error error, void *state, int refine, bool quiet)
 	}
 	if (best > 0 && best < DECADES && known[best - 1] && known[best + 1])
 		return round_nugget(exp(narrow(env, error, state, at[best - 1], at[best], at[best + 1], refine).x));
-	if (!quiet)
-		notice_edge(env, at[best], at[best == 0 ? 1 : best - 1], best == 0, GP_NUGGET_MIN);
+	if (best == 0 && !quiet)
+		notice_edge(env, at[0], at[1], GP_NUGGET_MIN);
 	return best == 0 ? GP_NUGGET_MIN : GP_NUGGET_MAX;
 }
 

@@ -63,8 +63,8 @@ gp_precision_close_outside(gp_device *dev, const gp_problem *problem, gp_precisi
 	.noise = prior->nugget * prior->mean_diag};
 
 	take_labels(&f, all);
-	if (prior->edge)
-		gp_nugget_tell_edge(env, prior->nugget < 1.0, GP_NUGGET_MIN);
+	if (prior->edge && prior->nugget < 1.0)
+		gp_nugget_tell_edge(env, GP_NUGGET_MIN);
 	gp_precision_finish(&f, prior->nugget, prior->error, prior->fine,
 						gp_precision_probe_error(problem->seed, out->nodes, out->variance, all->apart), out);
 	gp_targets_free(env, &targets);

@@ -74,7 +74,7 @@ extern double gp_nugget_choose(gp_env *env, const gp_problem *problem, const gp_
 							   gp_nugget_error error, void *state, int coarse, int refine);
 
 /* Tells that the search for it ended at the smallest nugget tried, which may be too large; the largest is told with the score (worth.c). */
-extern void gp_nugget_tell_edge(gp_env *env, bool smallest, double least);
+extern void gp_nugget_tell_edge(gp_env *env, double least);
 
 /* dual.c: k is m x m double and is overwritten. */
 extern gp_solution gp_dual_solve(gp_device *dev, const gp_problem *problem,

@@ -10,6 +10,7 @@
 #include "model_tables.h"
 #include "storage/lmgr.h"
 #include "utils/guc.h"
+#include "utils/syscache.h"
 
 #define AUTOVACUUM_WAIT "5s"	/* it goes after deadlock_timeout */
 
@@ -40,6 +41,13 @@ lock_soon(Oid relation)
 	return true;
 }
 
+/* A table with its partitions; none where it was dropped before it was locked. */
+static List *
+whole(Oid table)
+{
+	return SearchSysCacheExists1(RELOID, ObjectIdGetDatum(table)) ? find_all_inheritors(table, NoLock, NULL) : NIL;
+}
+
 /* Locks a table and then its partitions; returns that which another session has a lock on, in which case none stays locked. */
 static Oid
 lock_whole(Oid table, bool (*lock) (Oid relation))
@@ -50,7 +58,7 @@ lock_whole(Oid table, bool (*lock) (Oid relation))
 
 	if (!lock(table))
 		return table;
-	foreach(cell, find_all_inheritors(table, NoLock, NULL))
+	foreach(cell, whole(table))
 	{
 		if (lfirst_oid(cell) != table && !lock(lfirst_oid(cell)))
 		{
@@ -78,7 +86,7 @@ gnngp_table_unlock(Oid table)
 {
 	ListCell   *cell;
 
-	foreach(cell, find_all_inheritors(table, NoLock, NULL))
+	foreach(cell, whole(table))
 		UnlockRelationOid(lfirst_oid(cell), AccessExclusiveLock);
 }
 

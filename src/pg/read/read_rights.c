@@ -21,9 +21,17 @@ append_name(StringInfo list, const char *name)
 	appendStringInfo(list, "%s%s", list->len > 0 ? ", " : "", name);
 }
 
+/* True where the present user may read a table, or, as it may be enough, some columns of it. */
+static bool
+may_read(Oid table, bool in_part)
+{
+	return pg_class_aclcheck(table, GetUserId(), ACL_SELECT) == ACLCHECK_OK ||
+		(in_part && pg_attribute_aclcheck_all(table, GetUserId(), ACL_SELECT, ACLMASK_ANY) == ACLCHECK_OK);
+}
+
 /* The statements that grant what the present user lacks to read the tables; NULL where all may be read. */
 static char *
-missing_grants(const gnngp_reader *r)
+missing_grants(const gnngp_reader *r, bool in_part)
 {
 	const gnngp_table *table[] = {&r->nodes, &r->edges, &r->sparse};
 	const char *role = quote_identifier(GetUserNameFromId(GetUserId(), false));
@@ -42,7 +50,7 @@ missing_grants(const gnngp_reader *r)
 		if (!list_member_oid(looked_at, schema) && !gnngp_schema_usable(schema, GetUserId()))
 			append_name(&schemas, quote_identifier(get_namespace_name(schema)));
 		looked_at = lappend_oid(looked_at, schema);
-		if (pg_class_aclcheck(table[i]->oid, GetUserId(), ACL_SELECT) != ACLCHECK_OK)
+		if (!may_read(table[i]->oid, in_part))
 			append_name(&tables, table[i]->quoted);
 	}
 	if (tables.len == 0 && schemas.len == 0)
@@ -68,9 +76,11 @@ tell_rights(void *arg)
 void
 gnngp_rights_open(gnngp_rights *rights, const gnngp_reader *r)
 {
+	char	   *grants = missing_grants(r, true);
+
 	*rights = (gnngp_rights) {
 		.callback = {.previous = error_context_stack, .callback = tell_rights, .arg = rights},
-		.grants = missing_grants(r),
+		.grants = grants ? grants : missing_grants(r, false),
 		.whose = r->as_owner ? psprintf("The tables of graph \"%s\" are read as its owner, role \"%s\".", r->def->name,
 										GetUserNameFromId(GetUserId(), false))
 		: "Live answers read the tables with the rights of the caller.",

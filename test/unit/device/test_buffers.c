@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "device/cpu_blas.h"
+#include "device/cpu_pool.h"
 #include "device/device.h"
 #include "test_env.h"
 
@@ -77,14 +78,40 @@ check_shortage(gp_env *env)
 	limit_space(INT64_MAX);
 }
 
+/* How many threads are inside of a tile, and the most that were. */
+typedef struct inside
+{
+	int			now;
+	int			most;
+} inside;
+
+/* Stays a moment, so that others come where they may. */
+static void
+stay(void *job, int64_t tile, int worker)
+{
+	inside	   *i = job;
+	int			now = __atomic_add_fetch(&i->now, 1, __ATOMIC_SEQ_CST);
+	int			most = __atomic_load_n(&i->most, __ATOMIC_SEQ_CST);
+
+	while (now > most && !__atomic_compare_exchange_n(&i->most, &most, now, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+		;
+	usleep(2000);
+	__atomic_sub_fetch(&i->now, 1, __ATOMIC_SEQ_CST);
+}
+
 /* A run of the pool keeps to the threads that it is given. */
 static void
 check_fewer(gp_env *env)
 {
-	gp_device  *dev = gp_device_cpu(env, 3);
+	gp_pool    *pool = gp_pool_create(env, 4);
+	inside		few = {0};
+	inside		all = {0};
 
-	is_int(dev->threads, 3, "the device has its threads all the same");
-	dev->close(dev);
+	gp_pool_run(pool, stay, &few, 60, 2);
+	is_int(few.most, 2, "two of four threads take part where no more may");
+	gp_pool_run(pool, stay, &all, 60, 4);
+	ok(all.most > 2, "and more where they may");
+	gp_pool_destroy(pool);
 	is_int(test_state(env)->live, 0, "nothing is left");
 }
 
