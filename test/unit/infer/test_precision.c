@@ -475,6 +475,7 @@ check_bound(gp_env *env)
 	w = labelled_world(env, gp_graph_build(edges), 300);
 	p = make_problem(env, &w, laplacian(1e6, 2), GP_TASK_VALUES, GP_DOUBLE);
 	p.nugget = 0.1;
+	p.compared = true;
 	out = gp_fit(gp_device_cpu(env, 2), &p);
 	for (int64_t i = 0; i < NODES; i++)
 		sound = sound && isfinite(out->mean[i]) && out->variance[i] >= 0.0 && isfinite(out->variance[i]);
