@@ -76,11 +76,12 @@ tell_rights(void *arg)
 void
 gnngp_rights_open(gnngp_rights *rights, const gnngp_reader *r)
 {
-	char	   *grants = missing_grants(r, true);
+	char	   *grants = missing_grants(r, false);
+	char	   *least = grants ? missing_grants(r, true) : NULL;
 
 	*rights = (gnngp_rights) {
 		.callback = {.previous = error_context_stack, .callback = tell_rights, .arg = rights},
-		.grants = grants ? grants : missing_grants(r, false),
+		.grants = least ? least : grants,
 		.whose = r->as_owner ? psprintf("The tables of graph \"%s\" are read as its owner, role \"%s\".", r->def->name,
 										GetUserNameFromId(GetUserId(), false))
 		: "Live answers read the tables with the rights of the caller.",
