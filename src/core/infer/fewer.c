@@ -266,13 +266,6 @@ gp_fewer_error(gp_eval *ev, const gp_problem *problem, const gp_targets *targets
 	return ratio;
 }
 
-/* True for a Laplacian kernel alone, whose posterior strategy precision finds without landmarks; here no program has a power. */
-static bool
-is_prior(const gp_program *program)
-{
-	return program->nsteps == 1 && program->input.kind == GP_INPUT_LAPLACIAN && program->input.p[GP_LAPLACIAN_DIMS] == 0.0;
-}
-
 /* Tells where more landmarks are likely to help. */
 void
 gp_tell_fewer(gp_env *env, const gp_problem *problem, const gp_solution *solution, const gp_posterior *out)
@@ -282,7 +275,7 @@ gp_tell_fewer(gp_env *env, const gp_problem *problem, const gp_solution *solutio
 
 	if (solution->fewer_error == 0.0 || !(out->loo_score - without > HELPFUL))
 		return;
-	prior = is_prior(problem->program);
+	prior = gp_program_is_laplacian(problem->program);
 	gp_notice(env, prior ? "Compare it with strategy => 'precision', which takes none, or give more with landmarks => ...." :
 			  problem->features ? "Give more with landmarks => ...; gp_estimate tells what they take." :
 			  "Compare it with kernel => 'laplacian', which takes none, or give more with landmarks => ....",

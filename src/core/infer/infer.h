@@ -289,9 +289,6 @@ extern gp_precision_bands gp_precision_count_bands(const gp_problem *problem);
 /* The first column of the means of some label bands, and how many there are. */
 extern int64_t gp_precision_band_columns(const gp_problem *problem, int64_t first, int64_t last, int64_t *from);
 
-/* True for a program that is a Laplacian prior alone, without columns that were asked for. */
-extern bool gp_precision_is_prior(const gp_program *program);
-
 /* Settles what is open, and solves bands first to last. */
 extern gp_precision_part gp_precision_solve_share(gp_device *dev, const gp_problem *problem, const gp_precision_prior *prior,
 												  int64_t first, int64_t last);

@@ -50,14 +50,6 @@ tell(gp_precision_fit *f, double error, double tolerance, double off)
 				  "variances of unlabelled nodes are estimates, typically %.0f%% off", 100.0 * off);
 }
 
-/* True for a program that is a Laplacian prior alone, without columns that were asked for. */
-bool
-gp_precision_is_prior(const gp_program *program)
-{
-	return program->nsteps == 1 && program->power == 1.0 && program->steps[0].kind == GP_STEP_INPUT &&
-		program->input.kind == GP_INPUT_LAPLACIAN && program->input.p[GP_LAPLACIAN_DIMS] == 0.0;
-}
-
 /*
  * True where conjugate gradients are asked for, or where they serve best: a Laplacian kernel
  * on a graph too large for its root.  Who asks for landmarks, or for the walks' columns, means
@@ -66,7 +58,7 @@ gp_precision_is_prior(const gp_program *program)
 bool
 gp_precision_serves(gp_env *env, const gp_problem *problem)
 {
-	bool		possible = gp_precision_is_prior(problem->program);
+	bool		possible = gp_program_is_laplacian(problem->program);
 
 	if (problem->strategy == GP_STRATEGY_PRECISION && !possible)
 		gp_raise(env, GP_ERR_VALUE, "Use kernel => 'laplacian(sigma2=10, d=2)', or another strategy.",

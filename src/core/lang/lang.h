@@ -115,6 +115,9 @@ extern char *gp_kernel_print(gp_env *env, const gp_kernel *kernel);
 /* The program; belongs to env. */
 extern gp_program *gp_kernel_compile(gp_env *env, const gp_kernel *kernel);
 
+/* True for a program that is a Laplacian prior alone, without columns that were asked for. */
+extern bool gp_program_is_laplacian(const gp_program *program);
+
 /* True when this is the name of a preset, in whatever case. */
 extern bool gp_kernel_is_preset(const char *name);
 

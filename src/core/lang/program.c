@@ -558,3 +558,11 @@ gp_program_make(gp_env *env, const gp_meaning *meaning, int position)
 	gp_arena_free(b.arena);
 	return program;
 }
+
+/* True for a program that is a Laplacian prior alone, without columns that were asked for. */
+bool
+gp_program_is_laplacian(const gp_program *program)
+{
+	return program->nsteps == 1 && program->power == 1.0 && program->steps[0].kind == GP_STEP_INPUT &&
+		program->input.kind == GP_INPUT_LAPLACIAN && program->input.p[GP_LAPLACIAN_DIMS] == 0.0;
+}

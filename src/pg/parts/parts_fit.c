@@ -382,7 +382,7 @@ list_statements(job *j, const gnngp_sources *src, gnngp_parts *list)
 	job			copy = *j;
 
 	open_parts(&copy, list, src, true);
-	if (gp_precision_is_prior(list->program))
+	if (gp_program_is_laplacian(list->program))
 	{
 		fit_prior(&copy, list);
 		return;
@@ -421,7 +421,7 @@ fit_within(const gnngp_sources *src, void *arg)
 	list_statements(j, src, &list);
 	open_parts(j, &j->p, src, false);
 	j->p.place.total = list.place.done;
-	if (gp_precision_is_prior(j->p.program))
+	if (gp_program_is_laplacian(j->p.program))
 	{
 		j->out.posterior = fit_prior(j, &j->p);
 		gp_tell_no_landmarks(j->env, j->settings->landmarks, j->out.posterior);
@@ -477,7 +477,7 @@ count_flops(const job *j, gnngp_parts *p)
 	gp_problem	problem;
 	double		rank;
 
-	if (gp_precision_is_prior(p->program))
+	if (gp_program_is_laplacian(p->program))
 	{
 		problem = prior_problem(j, p);
 		return gnngp_parts_precision_flops(p, &problem);

@@ -41,7 +41,7 @@ gnngp_parts_check(const gp_program *program, const gnngp_sources *src)
 		refuse_kernel("directed graphs", "Create the graph with directed => false, or use strategy => 'nystrom'.");
 	if (!src->data->ids.integer)
 		refuse_kernel("ids that are no integers", "Use a view that gives each node an integer, or strategy => 'nystrom'.");
-	if (gp_precision_is_prior(program))
+	if (gp_program_is_laplacian(program))
 		return;
 	if (src->features == NULL)
 		refuse_kernel(src->sparse ? "features in a table of their own" : "graphs without features",

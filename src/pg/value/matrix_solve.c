@@ -135,7 +135,7 @@ make_problem(FunctionCallInfo fcinfo, gp_env *env, const solve_nodes *nodes, int
 		.type = GP_FLOAT
 	};
 
-	if (!gp_precision_is_prior(problem.program))
+	if (!gp_program_is_laplacian(problem.program))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("gp_solve serves laplacian kernels without dims only"),
