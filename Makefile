@@ -14,8 +14,8 @@ EXTENSION = gnngp
 EXTVERSION = 0.2.0
 MODULE_big = gnngp
 
-CORE_OBJS = $(patsubst %.c,%.o,$(sort $(wildcard src/core/*/*.c)))
-PG_OBJS = $(patsubst %.c,%.o,$(sort $(wildcard src/pg/*/*.c)))
+CORE_OBJS = $(patsubst %.c,%.o,$(sort $(wildcard src/core/*/*.c src/core/*/*/*.c)))
+PG_OBJS = $(patsubst %.c,%.o,$(sort $(wildcard src/pg/*/*.c src/pg/*/*/*.c)))
 OBJS = $(PG_OBJS) $(CORE_OBJS)
 
 # The installation script is put together from these parts, in this order.  Those of
@@ -45,7 +45,7 @@ REGRESS_OPTS = --inputdir=test --load-extension=$(EXTENSION)
 PROVE_TESTS = $(sort $(wildcard test/t/*.pl))
 TAP_OUTPUT = $(CURDIR)
 
-EXTRA_CLEAN = $(DATA_built)
+EXTRA_CLEAN = $(DATA_built) $(OBJS:.o=.d)
 
 # Bitcode is for inlining small functions into queries; ours are large.
 override with_llvm = no
@@ -58,13 +58,15 @@ include $(PGXS)
 $(CORE_OBJS): override CFLAGS += -fvisibility=hidden -Wframe-larger-than=4096
 
 # A fused product and sum would change the bits of random walks, which are the same on every machine.
-src/core/graph/walks.o: override CFLAGS += -ffp-contract=off
+src/core/graph/random_walks.o: override CFLAGS += -ffp-contract=off
 
 # Loops over single elements, which are nothing but loops.
-src/core/device/cpu_each.o: override CFLAGS += -O3 -fno-math-errno -fno-trapping-math
+src/core/device/cpu/cpu_each.o: override CFLAGS += -O3 -fno-math-errno -fno-trapping-math
 
-# Every object depends on every header and on the version: no stale object remains.
-$(OBJS): $(wildcard src/*/*/*.h) Makefile
+# The compiler notes which headers each object includes.  The version stands in the Makefile.
+$(OBJS): override CFLAGS += -MMD -MP
+$(OBJS): Makefile
+-include $(OBJS:.o=.d)
 
 # Functions on nodes stand in the parts once, and are written out for all kinds of ids.
 FORMS = awk -f sql/forms.awk

@@ -15,7 +15,7 @@
 #define GP_ARCCOS_SPACE __constant__
 extern "C"
 {
-#include "device/cpu_arccos.h"
+#include "device/cpu/cpu_arccos.h"
 }
 
 /* A stage as the card takes it. */

@@ -181,7 +181,7 @@ build_core() {
 	SAN="-g1 -O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined"
 	SAN="$SAN -std=gnu99 -Wall -Wextra -Wno-unused-parameter -Werror -I$ROOT/src/core -I$ROOT/test/unit"
 	export SAN WORK
-	printf '%s\n' "$ROOT"/src/core/*/*.c "$ROOT/test/unit/test_env.c" |
+	find "$ROOT/src/core" "$ROOT/test/unit/test_env.c" -name '*.c' |
 		xargs -P "$(nproc)" -I{} sh -c 'gcc $SAN -c {} -o "$WORK/unit/$(basename {} .c).o"' ||
 		return 1
 	(cd "$WORK/unit" && ar rcs core.a ./*.o)
@@ -223,12 +223,12 @@ stage_unit() {
 stage_fuzz() {
 	local f
 
-	if [ ! -e "$ROOT/test/unit/lang/fuzz_kernel.c" ]; then
+	if [ ! -e "$ROOT/test/unit/formula/fuzz_kernel.c" ]; then
 		echo "ok - fuzzing # SKIP no driver"
 		return
 	fi
-	build_core && build_unit "$ROOT/test/unit/lang/fuzz_kernel.c" || return 1
-	for f in "$ROOT"/test/unit/lang/corpus/*; do
+	build_core && build_unit "$ROOT/test/unit/formula/fuzz_kernel.c" || return 1
+	for f in "$ROOT"/test/unit/formula/corpus/*; do
 		if ASAN_OPTIONS=detect_leaks=0 timeout 60 "$WORK/unit/fuzz_kernel" "$f" >"$WORK/fuzz.log" 2>&1
 		then
 			echo "ok - corpus $(basename "$f")"
@@ -332,7 +332,7 @@ prove_guards() {
 
 	for guard in locks types; do
 		copy=$WORK/without_$guard
-		cp -a "$WORK/src" "$copy" && rm "$copy/src/pg/read/read_source.o" "$copy/gnngp.so" &&
+		cp -a "$WORK/src" "$copy" && rm "$copy/src/pg/reader/read_source.o" "$copy/gnngp.so" &&
 			make -s -C "$copy" with_llvm=no COPT="-DGNNGP_TEST_WITHOUT_${guard^^}" install >"$copy.log" 2>&1 ||
 			{ tail -n 20 "$copy.log"; return 1; }
 		GNNGP_WITHOUT=$guard prove_tests "tap_$guard" 1 "$WORK/src/test/t/009_locks.pl" || return 1

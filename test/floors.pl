@@ -3,7 +3,7 @@
 #   perl test/floors.pl check         prints what breaks the house's rules
 #   perl test/floors.pl draw          prints the picture of the floors as SVG
 #
-# A floor is a folder of src.  A door is a header that other floors include: each
+# A floor is a folder of src with the folders in it.  A door is a header that other floors include: each
 # floor has one to three, and one is named like the floor.  A file needs another when
 # it includes it or uses a function that the other defines.  Run in the root of the checkout; needs nothing but Perl.
 use strict;
@@ -13,20 +13,25 @@ use warnings;
 my @FLOORS = (
 	[ 'src/core/base', 'environment, matrices, hashes, sort' ],
 	[ 'src/core/device', 'the table of operations, the CPU, the loader of the GPU library' ],
+	[ 'src/core/numeric', 'factorisations, solvers and metrics, each once' ],
 	[ 'src/core/graph', 'edges to CSR, features, walks' ],
-	[ 'src/core/lang', 'kernels: from text to a program' ],
+	[ 'src/core/formula', 'kernels: from text to a program' ],
 	[ 'src/core/kernel', 'from a program to covariances' ],
-	[ 'src/core/infer', 'planner, landmarks, posterior, nugget' ],
+	[ 'src/core/regression', 'targets, nugget, posterior, calibration' ],
+	[ 'src/core/precision', 'Laplacian priors by conjugate gradients' ],
+	[ 'src/core/fit', 'planner, landmarks, strategies' ],
+	[ 'src/core/live', 'answers from the rows of today' ],
 	[ 'src/core/train', 'methods that learn their kernel' ],
 	[ 'src/core/cluster', 'groups of nodes' ],
-	[ 'src/core/link', 'scores of pairs, candidates' ],
-	[ 'src/pg/host', 'the server as the core sees it' ],
+	[ 'src/core/links', 'missing links: scores, search, model' ],
+	[ 'src/pg/server', 'the server as the core sees it' ],
 	[ 'src/pg/catalog', 'graphs, models, roles, locks' ],
-	[ 'src/pg/read', 'the user\'s tables in one snapshot' ],
+	[ 'src/pg/ids', 'ids of nodes, of any type' ],
+	[ 'src/pg/reader', 'the user\'s tables in one snapshot' ],
 	[ 'src/pg/store', 'models in packed blocks' ],
-	[ 'src/pg/value', 'types and aggregates' ],
-	[ 'src/pg/parts', 'fits whose factor lies in tables' ],
-	[ 'src/pg/call', 'the SQL functions' ]);
+	[ 'src/pg/types', 'types and aggregates' ],
+	[ 'src/pg/distributed', 'fits whose factor lies in tables' ],
+	[ 'src/pg/functions', 'the SQL functions' ]);
 my @BESIDE = ([ 'cuda', 'the CUDA device, a library of its own' ]);
 my $MOST_DOORS = 3;
 
@@ -42,8 +47,9 @@ sub slurp
 	return scalar <$file>;
 }
 
-# The folder of a path
+# The folder of a path, and the floor that it is in
 sub folder { return $_[0] =~ m{^(.*)/} ? $1 : '' }
+sub floor { return $_[0] =~ m{^(src/\w+/\w+|cuda)/} ? $1 : '' }
 
 # Code without comments and strings, which name functions that it does not use
 sub bare
@@ -56,7 +62,7 @@ sub bare
 # Reads every source once.
 sub read_sources
 {
-	for my $path (map { glob("$_->[0]/*.[ch] $_->[0]/*.cu") } @FLOORS, @BESIDE)
+	for my $path (map { glob("$_->[0]/*.[ch] $_->[0]/*/*.[ch] $_->[0]/*.cu") } @FLOORS, @BESIDE)
 	{
 		$text{$path} = slurp($path);
 		my ($base) = $path =~ m{([^/]+)$};
@@ -67,7 +73,7 @@ sub read_sources
 	{
 		$folder =~ s{/$}{};
 		print "$folder: no floor of this name is known to test/floors.pl\n"
-		  if !exists $height{$folder} && glob("$folder/*.[ch]");
+		  if !exists $height{$folder} && glob("$folder/*.[ch] $folder/*/*.[ch]");
 	}
 }
 
@@ -133,10 +139,10 @@ sub check_floors
 	{
 		for my $to (includes($path))
 		{
-			next if folder($to) eq folder($path);
-			my ($here, $there) = ($height{ folder($path) } // 2, $height{ folder($to) } // 99);
+			next if floor($to) eq floor($path);
+			my ($here, $there) = ($height{ floor($path) } // 2, $height{ floor($to) } // 99);
 			print "$path includes $to, which is above it\n" if $there > $here;
-			$doors{ folder($to) }{$to} = 1;
+			$doors{ floor($to) }{$to} = 1;
 		}
 	}
 	for my $floor (map { $_->[0] } @FLOORS)
@@ -150,7 +156,7 @@ sub check_floors
 	{
 		for my $to (sort keys %{ $links{$from} })
 		{
-			my ($here, $there) = ($height{ folder($from) }, $height{ folder($to) });
+			my ($here, $there) = ($height{ floor($from) }, $height{ floor($to) });
 			print "$from uses $links{$from}{$to} of $to, which is above it\n"
 			  if defined $here && defined $there && $there > $here && $links{$from}{$to} ne 'includes';
 		}
@@ -201,7 +207,7 @@ sub arrows
 	my %to;
 	for my $path (keys %text)
 	{
-		$to{ folder($path) }{ folder($_) } = 1 for grep { folder($_) ne folder($path) } includes($path);
+		$to{ floor($path) }{ floor($_) } = 1 for grep { floor($_) ne floor($path) } includes($path);
 	}
 	return %to;
 }

@@ -115,7 +115,7 @@ python_baseline() {
 
 # Compiles the device's benchmark.
 build_bench_device() {
-	(cd "$ROOT" && gcc -O2 -Isrc/core test/bench/bench_device.c src/core/device/cpu_*.c src/core/base/env.c \
+	(cd "$ROOT" && gcc -O2 -Isrc/core test/bench/bench_device.c src/core/device/cpu/*.c src/core/device/simd/*.c src/core/device/threads/*.c src/core/base/env.c \
 		-o "$WORK/bench_device" -lm -lpthread -ldl)
 }
 
@@ -123,7 +123,7 @@ build_bench_device() {
 bench_gpu() {
 	make -C "$WORK/src" -s -j "$(nproc)" with_llvm=no gnngp_cuda.so >"$WORK/gpu.log" 2>&1 ||
 		{ echo "gpu: skipped, $(tail -n 1 "$WORK/gpu.log")"; return; }
-	(cd "$ROOT" && gcc -O2 -Isrc/core test/bench/bench_gpu.c src/core/*/*.c -o "$WORK/bench_gpu" \
+	(cd "$ROOT" && gcc -O2 -Isrc/core test/bench/bench_gpu.c $(find src/core -name "*.c") -o "$WORK/bench_gpu" \
 		-lm -lpthread -ldl) && "$WORK/bench_gpu" "$WORK/src/gnngp_cuda.so" 1 "$threads"
 }
 
@@ -139,7 +139,7 @@ bench_device() {
 bench_walks() {
 	local kind nodes each first quotient
 
-	(cd "$ROOT" && gcc -O2 -Isrc/core test/bench/bench_walks.c src/core/*/*.c -o "$WORK/bench_walks" \
+	(cd "$ROOT" && gcc -O2 -Isrc/core test/bench/bench_walks.c $(find src/core -name "*.c") -o "$WORK/bench_walks" \
 		-lm -lpthread -ldl) || return
 	"$WORK/bench_walks" | tee "$WORK/walks.log"
 	while IFS='|' read -r kind nodes each first quotient; do
@@ -186,7 +186,7 @@ bench_blocks() {
 bench_plan() {
 	local name seconds quotient built
 
-	(cd "$ROOT" && gcc -O2 -Isrc/core test/bench/bench_plan.c src/core/*/*.c -o "$WORK/bench_plan" \
+	(cd "$ROOT" && gcc -O2 -Isrc/core test/bench/bench_plan.c $(find src/core -name "*.c") -o "$WORK/bench_plan" \
 		-lm -lpthread -ldl) || return
 	"$WORK/bench_plan" | tee "$WORK/plan.log"
 	built=$(awk 'NR == 1 { print $(NF - 1) }' "$WORK/plan.log")
@@ -375,7 +375,7 @@ bench_links_data() {
 	fi
 	"$PYTHON" -c 'import sklearn' 2>/dev/null || { learner=; echo "links: $PYTHON has no sklearn, no logistic regression"; }
 	"$PYTHON" -c 'import scipy' 2>/dev/null || { katz=; echo "links: $PYTHON has no scipy, no Katz's index and no auto-encoder"; }
-	(cd "$ROOT" && gcc -O2 -Isrc -Isrc/core test/bench/bench_links.c src/core/*/*.c -o "$WORK/bench_links" \
+	(cd "$ROOT" && gcc -O2 -Isrc -Isrc/core test/bench/bench_links.c $(find src/core -name "*.c") -o "$WORK/bench_links" \
 		-lm -lpthread -ldl) || learner=
 	createdb links
 	export PGDATABASE=links

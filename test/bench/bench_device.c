@@ -9,7 +9,7 @@
  * many threads, and their ratio; the best of several runs, taken in turns.
  */
 #include "bench_env.h"
-#include "device/cpu_blas.h"
+#include "device/cpu/cpu_blas.h"
 #include "device/device.h"
 
 static int	threads = 1;

@@ -16,7 +16,7 @@
 
 #include "bench_env.h"
 #include "device/cuda_module.h"
-#include "infer/infer.h"
+#include "fit/fit.h"
 
 #define RUNS 5
 

@@ -10,7 +10,7 @@
  * that the scores took.
  */
 #include "bench_env.h"
-#include "link/scores.h"
+#include "links/scores/scores.h"
 
 #define SEED 1
 

@@ -11,7 +11,7 @@
  * planning itself (the second), and the latter over the time in which the edges become a graph.
  */
 #include "bench_env.h"
-#include "infer/infer_internal.h"
+#include "fit/fit_internal.h"
 
 #include <math.h>
 

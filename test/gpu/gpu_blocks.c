@@ -3,7 +3,7 @@
  */
 #include "gpu.h"
 #include "gpu_world.h"
-#include "train/engine.h"
+#include "train/engine/engine.h"
 
 #define NODES 150
 #define UNITS 9

@@ -7,7 +7,7 @@
 #include "cluster/cluster.h"
 #include "gpu.h"
 #include "gpu_world.h"
-#include "link/link.h"
+#include "links/links.h"
 #include "train/train.h"
 
 #define SMALL 300

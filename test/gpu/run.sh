@@ -14,5 +14,5 @@ trap 'rm -rf "$work"' EXIT
 
 # shellcheck disable=SC2086
 "${CC:-gcc}" ${CFLAGS:--O2} -std=gnu99 -I"$root/src/core" -I"$root/test/unit" -I"$root/test/gpu" \
-	"$root"/test/gpu/*.c "$root"/test/unit/test_env.c "$root"/src/core/*/*.c -o "$work/test_gpu" -lm -lpthread -ldl
+	"$root"/test/gpu/*.c "$root"/test/unit/test_env.c $(find "$root/src/core" -name "*.c") -o "$work/test_gpu" -lm -lpthread -ldl
 "$work/test_gpu" "$(realpath "$file")" "${@:2}"

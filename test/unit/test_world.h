@@ -4,7 +4,7 @@
 #ifndef TEST_WORLD_H
 #define TEST_WORLD_H
 
-#include "infer/infer.h"
+#include "fit/fit.h"
 #include "test_graphs.h"
 
 #define WORLD_CLASSES 3

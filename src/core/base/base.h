@@ -3,7 +3,7 @@
  *
  * The environment is all that the core knows of its host: memory, errors,
  * interrupts, progress.  Matrices are views of memory that an environment gave.
- * Hashes are seeded, tables have no clusters that a user could choose (places.h),
+ * Hashes are seeded, tables have no clusters that a user could choose (hash_table.h),
  * and one sort serves every size (sort.h).  Nothing here knows a graph.
  */
 #ifndef GP_BASE_H

@@ -9,7 +9,7 @@
 #ifndef GP_CLUSTER_H
 #define GP_CLUSTER_H
 
-#include "infer/infer.h"
+#include "fit/fit.h"
 #include "kernel/kernel.h"
 
 #include <math.h>

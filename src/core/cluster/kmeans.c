@@ -15,7 +15,7 @@
 #include "base/base.h"
 #include "base/sort.h"
 #include "cluster.h"
-#include "infer/landmarks.h"
+#include "fit/landmarks.h"
 
 #include <math.h>
 #include <string.h>

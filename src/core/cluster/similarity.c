@@ -7,7 +7,7 @@
  * factor on the nodes of highest degree.
  */
 #include "cluster.h"
-#include "infer/landmarks.h"
+#include "fit/landmarks.h"
 #include "kernel/prepared.h"
 
 #include <math.h>

@@ -5,7 +5,7 @@
  * evaluator needs a second one that counts.  Where the CPU takes scratch memory
  * its own code is run, without a pool that would do the work.
  */
-#include "cpu_internal.h"
+#include "device/cpu/cpu_internal.h"
 
 #define MAP_FLOPS 20.0			/* of one pointwise stage */
 #define LARGE_ORDER 4096		/* of a triangle whose recursion is not followed any more */

@@ -1,7 +1,7 @@
 /*
  * csr.c - normalised adjacency matrices and the algebra of sparse matrices.
  */
-#include "base/places.h"
+#include "base/hash_table.h"
 #include "base/sort.h"
 #include "graph.h"
 

@@ -23,7 +23,7 @@ typedef struct gp_graph
 	double	   *degree;			/* of nodes whose edges are not all here, what they add up to (directed: the columns of W); below 0 elsewhere; NULL: all are here */
 } gp_graph;
 
-/* How many different nodes each of some nodes has an edge with; far ends are told by any number (tally.c). */
+/* How many different nodes each of some nodes has an edge with; far ends are told by any number (distinct_degrees.c). */
 typedef struct gp_tally gp_tally;
 
 extern gp_tally *gp_tally_open(gp_env *env);
@@ -62,7 +62,7 @@ extern void gp_graph_degrees(gp_env *env, const gp_graph *graph, double *out, do
 /* The rows of W, each of length one: N (unit_rows.c). */
 extern gp_csr *gp_graph_lists(gp_env *env, const gp_graph *graph, gp_type type);
 
-/* W as a sparse matrix of double, or W + W' for a directed graph (walks.c). */
+/* W as a sparse matrix of double, or W + W' for a directed graph (random_walks.c). */
 extern gp_csr *gp_graph_symmetric(gp_env *env, const gp_graph *graph);
 
 /*

@@ -14,7 +14,7 @@
 
 #include "device/device.h"
 #include "graph/graph.h"
-#include "lang/lang.h"
+#include "formula/formula.h"
 
 #define GP_MAX_LINEAR_TERMS 48	/* terms of one linear step */
 #define GP_MAX_OPS 48			/* operators over one term: one a layer at most, and a few */
@@ -45,7 +45,7 @@ typedef struct gp_linear
 	bool		borrowed;		/* csr is not its own */
 } gp_linear;
 
-/* What a fit keeps, so that rows can be evaluated against it later (keep.h). */
+/* What a fit keeps, so that rows can be evaluated against it later (live_state.h). */
 typedef struct gp_keep gp_keep;
 
 /* An evaluation of a kernel on a device. */
@@ -153,7 +153,7 @@ extern void gp_eval_move(gp_eval *ev, gp_device *dev);
 typedef void (*gp_eval_work) (gp_eval *ev, void *arg);
 extern gp_count gp_eval_dry(gp_eval *ev, gp_eval_work work, void *arg);
 
-/* What is true of a kind of step (reach.c). */
+/* What is true of a kind of step (step_kinds.c). */
 typedef struct gp_step_nature
 {
 	int			arguments;
@@ -166,7 +166,7 @@ typedef struct gp_step_nature
 
 extern const gp_step_nature *gp_step_nature_of(const gp_step *s);
 
-/* Properties of a step (reach.c). */
+/* Properties of a step (step_kinds.c). */
 extern bool gp_step_is_linear(const gp_eval *ev, int step);
 extern bool gp_step_is_chain(const gp_eval *ev, int step);
 extern gp_reach gp_step_reach(const gp_eval *ev, int step);
@@ -219,7 +219,7 @@ extern bool gp_terms_cheaper(const gp_eval *ev, const gp_terms *terms, const gp_
 
 /*
  * A pass over the steps that a step needs, arguments first, without recursion
- * (pass.c).  chain makes the value of a chain, anew for each taker; gather that
+ * (step_order.c).  chain makes the value of a chain, anew for each taker; gather that
  * of an operator on s->arg0, which it takes; relu maps k, the value of arg, in place.
  */
 typedef struct gp_pass gp_pass;

@@ -8,7 +8,7 @@
 #ifndef GP_PREPARED_H
 #define GP_PREPARED_H
 
-#include "keep.h"
+#include "kernel/live/live_state.h"
 
 /* What is known of an operator. */
 typedef struct gp_known_operator
@@ -65,7 +65,7 @@ extern int64_t gp_order_fill(const gp_order *o, const gp_csr *a, const gp_asked 
 /* Takes the edges out of rows of lists of neighbours. */
 extern void gp_order_cut_lists(const gp_order *o, const gp_asked *asked, gp_csr *lists);
 
-/* A sparse matrix of the first rows of one and all rows of another; NULL of none (anchors.c). */
+/* A sparse matrix of the first rows of one and all rows of another; NULL of none (anchor_rows.c). */
 extern gp_csr *gp_csr_stack(gp_env *env, const gp_csr *top, int64_t rows, const gp_csr *below, int64_t cols);
 
 struct gp_prepared
@@ -96,7 +96,7 @@ struct gp_prepared
 	gp_known_operator *op;		/* those that somebody asked about; there is room for one a step */
 };
 
-/* reach.c: finds the properties of all steps. */
+/* step_kinds.c: finds the properties of all steps. */
 extern void gp_find_properties(gp_eval *ev);
 
 /* linear_step.c: frees the factors that an evaluation made on its device. */

@@ -6,7 +6,7 @@
  */
 #include "train.h"
 
-#include "lang/lex.h"
+#include "formula/lex.h"
 
 #include <math.h>
 #include <stddef.h>

@@ -16,7 +16,7 @@
 #ifndef GP_TRAIN_H
 #define GP_TRAIN_H
 
-#include "infer/infer.h"
+#include "fit/fit.h"
 
 #define GP_GCKM_MAX_LAYERS 4
 

@@ -15,7 +15,7 @@
 #include "catalog/indexing.h"
 #include "catalog/pg_extension.h"
 #include "catalog/pg_type.h"
-#include "catalog_int.h"
+#include "catalog_internal.h"
 #include "commands/extension.h"
 #include "executor/spi.h"
 #include "miscadmin.h"

@@ -11,11 +11,11 @@
 
 #include "postgres.h"
 
-#include "core/infer/infer.h"
+#include "core/fit/fit.h"
 #include "datatype/timestamp.h"
 #include "fmgr.h"
 #include "nodes/pg_list.h"
-#include "pg/host/compat.h"
+#include "pg/server/compat.h"
 #include "tcop/dest.h"
 
 /* A list of texts; text is NULL where there is no list. */

@@ -8,7 +8,7 @@
 #include <stddef.h>
 
 #include "catalog/pg_type_d.h"
-#include "catalog_int.h"
+#include "catalog_internal.h"
 #include "members.h"
 #include "executor/spi.h"
 #include "lib/stringinfo.h"

@@ -11,7 +11,7 @@
 
 #include "access/htup_details.h"
 #include "catalog/pg_type_d.h"
-#include "catalog_int.h"
+#include "catalog_internal.h"
 #include "members.h"
 #include "executor/spi.h"
 #include "funcapi.h"

@@ -10,7 +10,7 @@
 #include <math.h>
 
 #include "catalog/pg_type_d.h"
-#include "catalog_int.h"
+#include "catalog_internal.h"
 #include "members.h"
 #include "executor/spi.h"
 #include "utils/array.h"

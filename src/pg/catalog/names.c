@@ -4,7 +4,7 @@
 #include "postgres.h"
 
 #include "catalog/pg_type_d.h"
-#include "catalog_int.h"
+#include "catalog_internal.h"
 #include "executor/spi.h"
 #include "lib/stringinfo.h"
 #include "miscadmin.h"

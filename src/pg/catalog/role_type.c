@@ -9,10 +9,10 @@
 #include "postgres.h"
 
 #include "catalog/pg_type.h"
-#include "catalog_int.h"
+#include "catalog_internal.h"
 #include "libpq/pqformat.h"
 #include "miscadmin.h"
-#include "pg/host/compat.h"
+#include "pg/server/compat.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/syscache.h"

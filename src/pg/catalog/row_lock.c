@@ -7,7 +7,7 @@
 #include "postgres.h"
 
 #include "catalog/pg_type_d.h"
-#include "catalog_int.h"
+#include "catalog_internal.h"
 #include "executor/spi.h"
 
 /* Counts the rows of an id under a condition or a lock. */

@@ -8,7 +8,7 @@
 #include "postgres.h"
 
 #include "catalog/namespace.h"
-#include "catalog_int.h"
+#include "catalog_internal.h"
 #include "fmgr.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"

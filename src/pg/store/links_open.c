@@ -7,7 +7,7 @@
  */
 #include "postgres.h"
 
-#include "pg/host/host.h"
+#include "pg/server/server.h"
 #include "store_links.h"
 #include "utils/memutils.h"
 

@@ -12,11 +12,11 @@
 
 #include "postgres.h"
 
-#include "core/infer/infer.h"
+#include "core/fit/fit.h"
 #include "pg/catalog/catalog.h"
-#include "pg/host/compat.h"
-#include "pg/host/host.h"
-#include "pg/read/read.h"
+#include "pg/server/compat.h"
+#include "pg/server/server.h"
+#include "pg/reader/reader.h"
 
 /* A block that has been read and validated. */
 typedef struct gnngp_block

@@ -9,9 +9,9 @@
 
 #include "postgres.h"
 
-#include "core/link/link.h"
+#include "core/links/links.h"
 #include "pg/catalog/catalog.h"
-#include "pg/read/read.h"
+#include "pg/reader/reader.h"
 #include "store_links.h"
 
 #define GNNGP_ELEMENT_BYTE 100	/* an element type beside the core's */

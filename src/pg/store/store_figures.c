@@ -11,7 +11,7 @@
 
 #include "catalog/pg_type_d.h"
 #include "executor/spi.h"
-#include "pg/catalog/catalog_int.h"
+#include "pg/catalog/catalog_internal.h"
 #include "store.h"
 #include "store_format.h"
 #include "store_links.h"

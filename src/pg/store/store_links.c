@@ -10,7 +10,7 @@
 #include <math.h>
 
 #include "miscadmin.h"
-#include "pg/host/host.h"
+#include "pg/server/server.h"
 #include "store.h"
 #include "store_arrays.h"
 #include "store_links.h"

@@ -11,10 +11,10 @@
 
 #include "postgres.h"
 
-#include "core/link/link.h"
+#include "core/links/links.h"
 #include "pg/catalog/catalog.h"
-#include "pg/host/host.h"
-#include "pg/read/read.h"
+#include "pg/server/server.h"
+#include "pg/reader/reader.h"
 #include "store.h"
 
 /* The ids of the nodes as stored, in node order. */

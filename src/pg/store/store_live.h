@@ -12,12 +12,12 @@
 
 #include "postgres.h"
 
-#include "core/infer/infer.h"
-#include "core/kernel/keep.h"
+#include "core/fit/fit.h"
+#include "core/kernel/live/live_state.h"
 #include "core/train/train.h"
 #include "pg/catalog/catalog.h"
-#include "pg/host/host.h"
-#include "pg/read/read.h"
+#include "pg/server/server.h"
+#include "pg/reader/reader.h"
 #include "store_links.h"
 
 /* A hash of what of a graph's definition says how its rows are to be read. */

@@ -2,7 +2,7 @@
  * test_sort.c - the sort, the heap and the hash tables over what users choose: order,
  * work for the worst input, interrupts by work done, memory.
  */
-#include "base/places.h"
+#include "base/hash_table.h"
 #include "base/sort.h"
 #include "graph/graph.h"
 #include "test_env.h"

@@ -6,8 +6,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "device/cpu_blas.h"
-#include "device/cpu_pool.h"
+#include "device/cpu/cpu_blas.h"
+#include "device/threads/cpu_pool.h"
 #include "device/device.h"
 #include "test_env.h"
 

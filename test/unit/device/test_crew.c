@@ -2,7 +2,7 @@
  * test_crew.c - threads that take whole pieces of work: what they cannot do is done again by the
  * calling thread, which alone raises.
  */
-#include "device/arena.h"
+#include "device/threads/arena.h"
 #include "device/device.h"
 #include "test_env.h"
 

@@ -4,7 +4,7 @@
  * The cases of cases_dense.h, which must give the same bits with 1, 2 and 3 threads.
  */
 #include "cases_dense.h"
-#include "device/cpu_internal.h"
+#include "device/cpu/cpu_internal.h"
 
 /* One case in one variant of the vector code, with so many threads. */
 static uint64_t

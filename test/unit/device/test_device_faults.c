@@ -5,7 +5,7 @@
 #include <signal.h>
 #include <time.h>
 
-#include "device/cpu_internal.h"
+#include "device/cpu/cpu_internal.h"
 #include "test_device.h"
 
 /* Polls so far, the poll that finds a cancel, and how often one finds a harmless interrupt. */

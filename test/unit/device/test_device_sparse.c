@@ -5,7 +5,7 @@
  * every variant of the vector code that the machine runs.
  */
 #include "cases_sparse.h"
-#include "device/cpu_internal.h"
+#include "device/cpu/cpu_internal.h"
 
 /* All cases in one variant of the vector code. */
 static void

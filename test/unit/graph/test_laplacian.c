@@ -6,8 +6,8 @@
  * and an error where they do not fit.
  */
 #include "golden_laplacian.h"
-#include "graph/walks.h"
-#include "infer/infer_internal.h"
+#include "graph/random_walks.h"
+#include "fit/fit_internal.h"
 #include "kernel/prepared.h"
 #include "test_env.h"
 #include "test_graphs.h"

@@ -1,7 +1,7 @@
 /*
  * test_fewer.c - what the last landmarks brought is what a fit without them loses.
  */
-#include "infer/infer_internal.h"
+#include "fit/fit_internal.h"
 #include "test_env.h"
 #include "test_world.h"
 

@@ -3,7 +3,7 @@
  */
 #include <string.h>
 
-#include "infer/infer_internal.h"
+#include "fit/fit_internal.h"
 #include "test_env.h"
 
 #define LABELS 40

@@ -2,7 +2,7 @@
  * test_infer.c - fits as a whole: brute-force leave-one-out, the rules for odd
  * data, the planner's bytes, equal bits, cancels, and every allocation failing.
  */
-#include "infer/infer_internal.h"
+#include "fit/fit_internal.h"
 #include "test_env.h"
 #include "test_world.h"
 

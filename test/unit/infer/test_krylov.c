@@ -1,7 +1,7 @@
 /*
  * test_krylov.c - posteriors from a Krylov space of S against those of conjugate gradients on H.
  */
-#include "infer/precision_fit.h"
+#include "precision/precision_fit.h"
 #include "test_env.h"
 #include "test_world.h"
 

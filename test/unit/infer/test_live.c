@@ -2,8 +2,8 @@
  * test_live.c - a node evaluated by its neighbourhood has the posterior of the fit, and labels
  * that are given or taken change it as a refit would.
  */
-#include "infer/infer_internal.h"
-#include "kernel/keep.h"
+#include "fit/fit_internal.h"
+#include "kernel/live/live_state.h"
 #include "test_env.h"
 #include "test_graphs.h"
 

@@ -2,7 +2,7 @@
  * test_outside.c - a factor that is not at hand: its pieces against the evaluators, and the
  * posterior that is asked of it against a fit's.
  */
-#include "infer/infer_internal.h"
+#include "fit/fit_internal.h"
 #include "test_env.h"
 #include "test_graphs.h"
 

@@ -3,7 +3,7 @@
  *
  * The plan may not be less than the peak, and at most a tenth more.
  */
-#include "infer/infer_internal.h"
+#include "fit/fit_internal.h"
 #include "kernel/prepared.h"
 #include "test_env.h"
 #include "test_world.h"

@@ -1,7 +1,7 @@
 /*
  * test_power.c - powers of the kernel against its dense eigenproblem, and when one is chosen.
  */
-#include "infer/infer_internal.h"
+#include "fit/fit_internal.h"
 #include "test_env.h"
 #include "test_graphs.h"
 

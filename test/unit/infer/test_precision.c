@@ -2,8 +2,8 @@
  * test_precision.c - the posterior by conjugate gradients against dense linear algebra, on
  * graphs small enough for it; the same bits with any number of threads, bounds, faults.
  */
-#include "infer/infer_internal.h"
-#include "infer/precision_fit.h"
+#include "fit/fit_internal.h"
+#include "precision/precision_fit.h"
 #include "test_env.h"
 #include "test_world.h"
 

@@ -2,8 +2,8 @@
  * test_precision_products.c - what conjugate gradients spare: products of a system that is solved already,
  * and those of what all classes have in common.
  */
-#include "infer/infer_internal.h"
-#include "infer/precision_fit.h"
+#include "fit/fit_internal.h"
+#include "precision/precision_fit.h"
 #include "test_env.h"
 #include "test_world.h"
 

@@ -1,8 +1,8 @@
 /*
  * test_precision_share.c - shares of a fit by conjugate gradients, put together, are the fit of memory to the bit.
  */
-#include "infer/infer_internal.h"
-#include "infer/precision_fit.h"
+#include "fit/fit_internal.h"
+#include "precision/precision_fit.h"
 #include "test_env.h"
 #include "test_world.h"
 

@@ -5,8 +5,8 @@
  * with an error; none may take more stack than there is.  What recurs looks at
  * the stack, which is tried with a limit that no kernel here fits into.
  */
-#include "infer/infer_internal.h"
-#include "lang/lang_internal.h"
+#include "fit/fit_internal.h"
+#include "formula/formula_internal.h"
 #include "test_env.h"
 #include "test_graphs.h"
 

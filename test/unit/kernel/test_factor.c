@@ -2,7 +2,7 @@
  * test_factor.c - the dense factor of a kernel against the evaluators, and the posterior
  * from it against a fit's.
  */
-#include "infer/infer_internal.h"
+#include "fit/fit_internal.h"
 #include "test_env.h"
 #include "test_graphs.h"
 

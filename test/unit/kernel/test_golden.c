@@ -4,7 +4,7 @@
  * Kernels agree to 1e-9 relative and posteriors to 1e-8 in double, to 1e-5 and
  * 1e-3 in float, for every way of computing them: columns, full recursion, factor.
  */
-#include "infer/infer_internal.h"
+#include "fit/fit_internal.h"
 #include "test_env.h"
 #include "test_graphs.h"
 

@@ -6,7 +6,7 @@
 
 #include "test_env.h"
 #include "test_graphs.h"
-#include "train/gckm.h"
+#include "train/gckm/gckm.h"
 
 #include <stdlib.h>
 

@@ -6,7 +6,7 @@
 #define TEST_TRAINER_H
 
 #include "test_env.h"
-#include "train/engine.h"
+#include "train/engine/engine.h"
 
 #define MOST_FILLED 2000
 #define MOST_HASHED 40000

@@ -1,0 +1,216 @@
+/*
+ * cpu_internal.h - what the files of the CPU device share.
+ *
+ * Each gp_cpu_ function of an operation is the entry of that name in the table
+ * (device.h says what it does).
+ */
+#ifndef GP_CPU_INTERNAL_H
+#define GP_CPU_INTERNAL_H
+
+#include "cpu_blas.h"
+#include "device/threads/cpu_pool.h"
+#include "device/simd/cpu_simd.h"
+#include "device/device.h"
+
+#define GP_CPU_SPARES 12			/* matrices that are kept at a time */
+
+typedef struct gp_cpu
+{
+	gp_device	dev;
+	gp_pool    *pool;
+	const gp_simd *simd;
+	void	   *solve_room;		/* gp_cpu_solve_bytes of each thread */
+	int			keeping;		/* how many times keep was asked for */
+	void	   *spare[GP_CPU_SPARES];	/* memory of destroyed matrices; NULL: none */
+	char		describe[96];
+} gp_cpu;
+
+/* The CPU device behind a table. */
+static inline gp_cpu *
+gp_cpu_of(gp_device *dev)
+{
+	return (gp_cpu *) dev->state;
+}
+
+/* The vector loops for a type. */
+static inline const gp_simd_ops *
+gp_cpu_ops(gp_device *dev, gp_type type)
+{
+	return &gp_cpu_of(dev)->simd->ops[type];
+}
+
+/* Raises GP_ERR_INTERNAL for arguments that the calling operation cannot have. */
+#define gp_cpu_require(dev, condition) \
+	do { \
+		if (!(condition)) \
+			gp_raise((dev)->env, GP_ERR_INTERNAL, NULL, \
+					 "operands of the device operation \"%s\" do not fit together", __func__); \
+	} while (0)
+
+/* Shares out tiles of work, serving interrupts; without a pool, in a dry run, nothing is done. */
+static inline void
+gp_cpu_run(gp_device *dev, gp_tile tile, void *job, int64_t tiles)
+{
+	gp_pool    *pool = gp_cpu_of(dev)->pool;
+
+	if (pool != NULL)
+		gp_pool_run(pool, tile, job, tiles, gp_pool_threads(pool));
+}
+
+/* The same for tiles that call OpenBLAS, by as many threads as it has buffers for. */
+static inline void
+gp_cpu_run_blas(gp_device *dev, gp_tile tile, void *job, int64_t tiles)
+{
+	gp_pool    *pool = gp_cpu_of(dev)->pool;
+
+	if (pool != NULL && tiles > 0)
+		gp_pool_run(pool, tile, job, tiles,
+					gp_blas_reserve(dev->env, (int) gp_min64(tiles, gp_pool_threads(pool))));
+}
+
+/* A matrix cut into tiles, row by row of tiles. */
+typedef struct gp_grid
+{
+	int64_t		rows;
+	int64_t		cols;
+	int64_t		tile_rows;
+	int64_t		tile_cols;
+	int64_t		across;			/* tiles side by side */
+	int64_t		tiles;
+} gp_grid;
+
+/* One tile of it. */
+typedef struct gp_tile_range
+{
+	int64_t		row;
+	int64_t		col;
+	int64_t		rows;
+	int64_t		cols;
+} gp_tile_range;
+
+/* cpu_grid.c */
+extern gp_grid gp_grid_make(int64_t rows, int64_t cols, int64_t tile_rows, int64_t tile_cols);
+extern gp_tile_range gp_grid_at(const gp_grid *grid, int64_t tile);
+
+/* Whole rows where that gives tiles of about so many elements, else parts of rows. */
+extern gp_grid gp_grid_elements(int64_t rows, int64_t cols, int64_t elements);
+
+/* The view of a tile. */
+static inline gp_matrix
+gp_grid_part(gp_matrix m, gp_tile_range r)
+{
+	return gp_matrix_part(m, r.row, r.col, r.rows, r.cols);
+}
+
+/* The address of an element. */
+static inline void *
+gp_matrix_at(gp_matrix m, int64_t row, int64_t col)
+{
+	return (char *) m.data + (row * m.ld + col) * (int64_t) gp_type_size(m.type);
+}
+
+/* The elements from one row of a matrix to the next: rows begin on multiples of 16. */
+static inline int64_t
+gp_cpu_ld(int64_t cols)
+{
+	return cols <= 1 ? cols : (cols + 15) / 16 * 16;
+}
+
+/* True when two matrices have the same type and shape. */
+static inline bool
+gp_matrix_alike(gp_matrix a, gp_matrix b)
+{
+	return a.type == b.type && a.rows == b.rows && a.cols == b.cols;
+}
+
+/* cpu_copy.c */
+extern void gp_cpu_copy(gp_device *dev, gp_matrix dst, gp_matrix src);
+extern void gp_cpu_fill(gp_device *dev, gp_matrix dst, double value);
+extern void gp_cpu_axpby(gp_device *dev, double a, gp_matrix x, double b, gp_matrix y);
+extern void gp_cpu_shift(gp_device *dev, gp_matrix x, double c);
+extern void gp_cpu_transpose(gp_device *dev, gp_matrix dst, gp_matrix src);
+extern void gp_cpu_transpose_square(gp_device *dev, gp_matrix x);
+extern void gp_cpu_mirror_lower(gp_device *dev, gp_matrix x);
+extern void gp_cpu_gather_rows(gp_device *dev, gp_matrix dst, gp_matrix src, const int32_t *index);
+extern void gp_cpu_row_dots(gp_device *dev, gp_matrix out, gp_matrix a, gp_matrix b);
+
+/* cpu_entries.c */
+extern void gp_cpu_take(gp_device *dev, gp_matrix m, int64_t n, const int32_t *row,
+						const int32_t *col, double *out);
+extern void gp_cpu_put(gp_device *dev, gp_matrix m, int64_t n, const int32_t *row,
+					   const int32_t *col, const double *value);
+
+/* cpu_each.c */
+extern void gp_cpu_each(gp_device *dev, const gp_each *e, gp_matrix y, gp_matrix a, gp_matrix b, gp_matrix c);
+extern bool gp_each_fits(gp_each_op op, gp_matrix y, gp_matrix a, gp_matrix b, gp_matrix c);
+
+/* cpu_dense.c; syrk_lower leaves what is above the diagonal alone. */
+extern void gp_cpu_gemm(gp_device *dev, bool trans_a, bool trans_b, double alpha, gp_matrix a,
+						gp_matrix b, double beta, gp_matrix c);
+extern void gp_cpu_syrk(gp_device *dev, bool trans, double alpha, gp_matrix a, double beta,
+						gp_matrix c);
+extern void gp_cpu_syrk_lower(gp_device *dev, bool trans, double alpha, gp_matrix a, double beta,
+							  gp_matrix c);
+
+/* The operations that a tile should have, for a problem of so many. */
+extern double gp_tile_flops(gp_type type, double total);
+
+/* Cuts length into equal parts of size, or 0.8 to 1.3 times that; multiples of 16. */
+extern int64_t gp_even_part(int64_t length, double size);
+
+/* cpu_solve.c */
+extern size_t gp_cpu_solve_bytes(void);
+extern void gp_cpu_trsm(gp_device *dev, bool left, bool trans, gp_matrix l, gp_matrix b);
+
+/* cpu_factor.c */
+extern int64_t gp_cpu_potrf(gp_device *dev, gp_matrix a);
+extern void gp_cpu_trtri(gp_device *dev, gp_matrix l);
+extern void gp_cpu_syev(gp_device *dev, gp_matrix a, gp_matrix w);
+
+/* cpu_sparse.c */
+extern void gp_cpu_spmm(gp_device *dev, double alpha, const gp_csr *s, gp_matrix b, double beta,
+						gp_matrix c);
+extern void gp_cpu_spmm_right(gp_device *dev, double alpha, gp_matrix b, const gp_csr *s,
+							  double beta, gp_matrix c);
+extern void gp_cpu_spmm_take(gp_device *dev, const gp_csr *s, gp_matrix b, int64_t n,
+							 const int32_t *row, const int32_t *col, double *out);
+extern void gp_cpu_csr_product_rows(gp_device *dev, gp_matrix dst, double alpha,
+									const gp_csr *a, const gp_csr *b, const int32_t *index, int64_t n);
+extern void gp_cpu_walks(gp_device *dev, const gp_csr *s, gp_matrix w, int64_t n,
+						 const int32_t *src, const int32_t *dst, const bool *cut, double *two,
+						 double *three);
+extern void gp_cpu_csr_rows(gp_device *dev, gp_matrix dst, const gp_csr *s, const int32_t *index,
+							int64_t n);
+
+/* cpu_map.c */
+extern void gp_cpu_map(gp_device *dev, const gp_stage *stage, gp_matrix k, int64_t row0,
+					   const int32_t *cols);
+extern void gp_cpu_map_diag(gp_device *dev, const gp_stage *stage, gp_matrix diag);
+
+/* A variance after the stage: scale * map(k_ii) + shift. */
+extern double gp_stage_variance(const gp_stage *stage, double variance);
+
+/* What the columns of a block contribute to a stage, for gp_stage_row. */
+typedef struct gp_stage_columns
+{
+	void	   *first;			/* roots (relu) or variances (rbf) */
+	void	   *second;			/* inverse roots (relu) */
+} gp_stage_columns;
+
+/* Fills the columns' part for n columns, node node[j] or col0 + j; arrays have room for n. */
+extern void gp_stage_prepare(const gp_stage *stage, gp_type type, const int32_t *node,
+							 int64_t col0, int64_t n, gp_stage_columns columns);
+
+/* Applies a stage to part of a row whose own variance is given; the diagonal is not special. */
+extern void gp_stage_row(const gp_simd_ops *ops, const gp_stage *stage, double variance,
+						 gp_stage_columns columns, int64_t n, void *k);
+
+/* cpu_pairs.c */
+extern void gp_cpu_pair_diag(gp_device *dev, const gp_csr *s, const gp_csr *zs,
+							 const gp_matrix *zd, const gp_stage *stages, int nstages,
+							 gp_matrix out);
+
+/* Makes the device use another variant of the vector code; false when it cannot run.  For tests. */
+extern bool gp_cpu_force_simd(gp_device *dev, gp_simd_level level);
+
+#endif							/* GP_CPU_INTERNAL_H */

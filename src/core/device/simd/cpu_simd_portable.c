@@ -1,0 +1,93 @@
+/*
+ * cpu_simd_portable.c - the vector loops in plain C, and the choice among variants.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "device/cpu/cpu_arccos.h"
+#include "cpu_simd.h"
+
+#define ATTR
+
+/* The smaller number, the second when one is not a number. */
+#define MIN_OF(a, b) ((a) < (b) ? (a) : (b))
+#define MAX_OF(a, b) ((a) > (b) ? (a) : (b))
+
+/* Vectors of double, for both types. */
+#define VD double
+#define WD 1
+#define SETD(x) (x)
+#define STORED(p, v) (*(p) = (v))
+#define FMAD(a, b, c) ((a) * (b) + (c))
+
+#define T float
+#define V float
+#define W 1
+#define FN(name) f_##name
+#define SET1(x) ((float) (x))
+#define LOAD(p) (*(p))
+#define STORE(p, v) (*(p) = (v))
+#define FMA(a, b, c) ((a) * (b) + (c))
+#define MIN(a, b) MIN_OF(a, b)
+#define MAX(a, b) MAX_OF(a, b)
+#define SQRT(v) sqrtf(v)
+#define EXP(v) expf(v)
+#define LOADD(p) ((double) *(p))
+#define TURN(s, lds, d, ldd) (*(d) = *(s))
+#define NTURN 1
+#define ARCCOS arccos_float
+#define NARCCOS 8
+#include "cpu_simd_kernels.h"
+
+#define T double
+#define V double
+#define W 1
+#define FN(name) d_##name
+#define SET1(x) ((double) (x))
+#define LOAD(p) (*(p))
+#define STORE(p, v) (*(p) = (v))
+#define FMA(a, b, c) ((a) * (b) + (c))
+#define MIN(a, b) MIN_OF(a, b)
+#define MAX(a, b) MAX_OF(a, b)
+#define SQRT(v) sqrt(v)
+#define EXP(v) exp(v)
+#define LOADD(p) (*(p))
+#define TURN(s, lds, d, ldd) (*(d) = *(s))
+#define NTURN 1
+#define ARCCOS arccos_double
+#define NARCCOS 18
+#include "cpu_simd_kernels.h"
+
+const gp_simd gp_simd_portable = {"plain C", GP_SIMD_OPS};
+
+/* The variant of that level, or NULL where the processor cannot run it. */
+const gp_simd *
+gp_simd_at(gp_simd_level level)
+{
+	if (level == GP_SIMD_PORTABLE)
+		return &gp_simd_portable;
+#if defined(__x86_64__)
+	__builtin_cpu_init();
+	if (level == GP_SIMD_AVX2 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+		return &gp_simd_avx2;
+	if (level == GP_SIMD_AVX512 && __builtin_cpu_supports("avx512f") &&
+		__builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
+		__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+		return &gp_simd_avx512;
+#endif
+	return NULL;
+}
+
+/* The widest variant that this processor runs. */
+const gp_simd *
+gp_simd_choose(void)
+{
+	for (int level = GP_SIMD_AVX512; level > GP_SIMD_PORTABLE; level--)
+	{
+		const gp_simd *simd = gp_simd_at((gp_simd_level) level);
+
+		if (simd != NULL)
+			return simd;
+	}
+	return &gp_simd_portable;
+}

@@ -1,0 +1,212 @@
+/*
+ * cpu_crew.c - threads that each take whole pieces of work.
+ *
+ * A piece runs on a device of one thread, in an environment that takes its memory from what was
+ * allocated before.  Such an environment cannot raise: where something is wrong, where the memory
+ * does not do, or where an interrupt waits, the piece is left as it is, and the calling thread does
+ * it again in the host's environment when no other thread runs.  So an error is raised there, by
+ * the calling thread, with nobody at work.
+ */
+#include <setjmp.h>
+
+#include "arena.h"
+#include "device/cpu/cpu_blas.h"
+#include "cpu_pool.h"
+#include "device/device.h"
+
+/* A thread's own. */
+typedef struct worker
+{
+	gp_env		env;			/* first: a gp_env * of it is a worker * */
+	gp_env	   *host;
+	gp_arena	arena;
+	jmp_buf		out;			/* of the piece */
+} worker;
+
+struct gp_crew
+{
+	gp_env	   *host;
+	gp_pool    *pool;
+	int			threads;
+	worker	   *own;			/* of each thread */
+	/* of a run */
+	gp_crew_work work;
+	void	   *job;
+	bool	   *done;			/* each piece */
+};
+
+/* ---- the environment of a piece ---- */
+
+/* Leaves the piece. */
+static void
+leave(gp_env *env)
+{
+	longjmp(((worker *) env)->out, 1);
+}
+
+/* Memory that was allocated before. */
+static void *
+worker_alloc(gp_env *env, size_t bytes)
+{
+	return gp_arena_take(&((worker *) env)->arena, bytes);
+}
+
+/* Gives it back. */
+static void
+worker_release(gp_env *env, void *p)
+{
+	gp_arena_give(&((worker *) env)->arena, p);
+}
+
+/* Asks the host, which may be asked by any thread as long as nothing is served. */
+static bool
+worker_pending(gp_env *env)
+{
+	gp_env	   *host = ((worker *) env)->host;
+
+	return host->interrupt_pending(host);
+}
+
+/* Leaves the piece where an interrupt waits: the calling thread serves it. */
+static void
+worker_check(gp_env *env)
+{
+	if (worker_pending(env))
+		leave(env);
+}
+
+/* A thread's stack is its own, and deep enough for what does not recurse. */
+static void
+worker_check_stack(gp_env *env)
+{
+}
+
+/* How far the work is, the calling thread tells. */
+static void
+worker_progress(gp_env *env, gp_phase phase, int64_t done, int64_t total)
+{
+}
+
+/* Leaves the piece: who does it again raises. */
+static void
+worker_raise(gp_env *env, gp_error code, int position, const char *message, const char *hint)
+{
+	leave(env);
+}
+
+/* Notices are told by who does a piece in the host's environment; there are none yet. */
+static void
+worker_notice(gp_env *env, const char *message, const char *hint)
+{
+	leave(env);
+}
+
+/* What a piece opens has memory alone, which ends with the piece. */
+static void
+worker_own(gp_env *env, void (*release) (void *), void *resource)
+{
+}
+
+/* The same. */
+static void
+worker_disown(gp_env *env, void *resource)
+{
+}
+
+/* ---- the crew ---- */
+
+/* A thread's environment, with so many bytes. */
+static worker
+make_worker(gp_env *host, size_t room)
+{
+	worker		w = {.host = host, .arena = {gp_alloc(host, room), room}};
+
+	gp_use_large_pages(w.arena.base, room);
+	w.env = (gp_env) {.alloc = worker_alloc, .release = worker_release, .interrupt_pending = worker_pending,
+		.check_interrupts = worker_check, .check_stack = worker_check_stack, .progress = worker_progress,
+		.raise = worker_raise, .notice = worker_notice, .own = worker_own, .disown = worker_disown,
+		.hash_seed = host->hash_seed};
+	return w;
+}
+
+/* So many threads, each with memory for a piece; NULL where the limit has no room for one, or BLAS is not for several. */
+gp_crew *
+gp_crew_open(gp_env *host, int threads, size_t room)
+{
+	gp_crew    *crew;
+
+	if (host->limit > 0)
+	{
+		size_t		limit = gp_limit(host);
+		size_t		left = limit > host->used ? (limit - host->used) / 2 : 0;
+
+		threads = (int) gp_min64(threads, (int64_t) (left / gp_alloc_size(room)));
+	}
+	gp_blas_load(host);
+	if (threads < 1 || (threads > 1 && !gp_blas_shared()))
+		return NULL;
+	threads = gp_blas_reserve(host, threads);
+	crew = gp_alloc_zero(host, 1, sizeof(gp_crew));
+	crew->host = host;
+	crew->threads = threads;
+	crew->own = gp_alloc_array(host, threads, sizeof(worker));
+	for (int w = 0; w < threads; w++)
+		crew->own[w] = make_worker(host, room);
+	crew->pool = gp_pool_create(host, threads);
+	return crew;
+}
+
+/* The threads that take pieces. */
+int
+gp_crew_size(const gp_crew *crew)
+{
+	return crew->threads;
+}
+
+/* One piece, on a device of its own. */
+static void
+crew_tile(void *arg, int64_t piece, int number)
+{
+	gp_crew    *crew = arg;
+	worker	   *w = &crew->own[number];
+	gp_device  *dev;
+
+	w->env.used = w->env.peak = 0;
+	gp_arena_clear(&w->arena);
+	if (setjmp(w->out) != 0)
+		return;
+	dev = gp_device_cpu(&w->env, 1);
+	dev->keep(dev, true);
+	crew->work(crew->job, dev, number, piece);
+	crew->done[piece] = true;
+}
+
+/* Does all pieces; those that a thread left alone, on the device of the host. */
+void
+gp_crew_run(gp_crew *crew, gp_crew_work work, void *job, int64_t pieces, gp_device *alone)
+{
+	crew->work = work;
+	crew->job = job;
+	crew->done = gp_alloc_zero(crew->host, pieces, sizeof(bool));
+	gp_pool_run(crew->pool, crew_tile, crew, pieces, crew->threads);
+	for (int64_t piece = 0; piece < pieces; piece++)
+		if (!crew->done[piece])
+		{
+			crew->host->check_interrupts(crew->host);
+			work(job, alone, 0, piece);
+		}
+	gp_free(crew->host, crew->done);
+}
+
+/* Joins the threads and frees their memory. */
+void
+gp_crew_close(gp_crew *crew)
+{
+	gp_env	   *host = crew->host;
+
+	gp_pool_destroy(crew->pool);
+	for (int w = 0; w < crew->threads; w++)
+		gp_free(host, crew->own[w].arena.base);
+	gp_free(host, crew->own);
+	gp_free(host, crew);
+}

@@ -1,0 +1,260 @@
+/*
+ * baseline_check.c - whether a model is worth more than what costs nothing.
+ *
+ * That is, the mean of the targets, or the shares of the classes and label propagation (Zhu and Ghahramani 2002): the
+ * classes of labelled nodes spread over the edges for some rounds, each node taking the mean
+ * of its neighbours, labelled ones keeping theirs.
+ */
+#include "fit_internal.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#define ROUNDS 10
+#define FEWEST_LABELS 30		/* to compare with, or to be sure */
+#define HIDDEN 5				/* one label in so many is hidden from the propagation */
+#define WORTHLESS 0.02			/* a loo_score that is none */
+#define LITTLE 0.1				/* one of values that explains little: another kernel often explains nearly all */
+#define DOUBTFUL 0.5			/* one above which nobody asks */
+
+/* The nodes whose labels are spread. */
+typedef struct spread
+{
+	gp_env	   *env;
+	gp_device  *dev;
+	const gp_problem *problem;
+	const gp_targets *targets;
+	bool	   *is_hidden;		/* of each label */
+	int64_t		nhidden;
+} spread;
+
+/* Hides a part of the labels that count; which ones follows from the seed. */
+static void
+hide_labels(spread *s)
+{
+	const gp_problem *problem = s->problem;
+
+	s->is_hidden = gp_alloc_zero(s->env, problem->nlabelled, sizeof(bool));
+	for (int64_t k = 0; k < problem->nlabelled; k++)
+	{
+		uint64_t	draw = gp_hash(problem->seed ^ gp_hash((uint64_t) problem->labelled[k]));
+
+		s->is_hidden[k] = s->targets->counts[k] && draw % HIDDEN == 0;
+		s->nhidden += s->is_hidden[k];
+	}
+}
+
+/* The mean over the neighbours; none at nodes that keep their label. */
+static gp_csr *
+neighbour_means(const spread *s, gp_type type)
+{
+	gp_csr	   *w = gp_graph_symmetric(s->env, s->problem->graph);
+	gp_csr	   *p = gp_csr_create(s->env, w->rows, w->cols, gp_csr_entries(w), type);
+	const double *weight = w->value;
+	bool	   *keeps = gp_alloc_zero(s->env, w->rows, sizeof(bool));
+	int64_t		next = 0;
+
+	for (int64_t k = 0; k < s->problem->nlabelled; k++)
+		keeps[s->problem->labelled[k]] = !s->is_hidden[k];
+	for (int64_t i = 0; i < w->rows; i++)
+	{
+		double		degree = 0.0;
+
+		gp_look(s->env, w->start[i], &next);
+		p->start[i + 1] = w->start[i + 1];
+		for (int64_t k = w->start[i]; k < w->start[i + 1]; k++)
+			degree += weight[k];
+		for (int64_t k = w->start[i]; k < w->start[i + 1]; k++)
+		{
+			p->col[k] = w->col[k];
+			gp_number_put(p->value, type, k, keeps[i] || degree == 0.0 ? 0.0 : weight[k] / degree);
+		}
+	}
+	gp_free(s->env, keeps);
+	gp_csr_free(s->env, w);
+	return p;
+}
+
+/* Writes the labels that are kept into a matrix, nodes x classes. */
+static void
+put_labels(const spread *s, gp_matrix f)
+{
+	const gp_problem *problem = s->problem;
+	int32_t    *row = gp_alloc_array(s->env, problem->nlabelled, sizeof(int32_t));
+	int32_t    *col = gp_alloc_array(s->env, problem->nlabelled, sizeof(int32_t));
+	double	   *one = gp_alloc_array(s->env, problem->nlabelled, sizeof(double));
+	int64_t		n = 0;
+
+	for (int64_t k = 0; k < problem->nlabelled; k++)
+	{
+		if (s->is_hidden[k])
+			continue;
+		row[n] = problem->labelled[k];
+		col[n] = problem->label[k];
+		one[n++] = 1.0;
+	}
+	s->dev->fill(s->dev, f, 0.0);
+	s->dev->put(s->dev, f, n, row, col, one);
+	gp_free(s->env, row);
+	gp_free(s->env, col);
+	gp_free(s->env, one);
+}
+
+/* The share of the hidden labels that have the largest part of what came. */
+static double
+share_found(const spread *s, gp_matrix f)
+{
+	const gp_problem *problem = s->problem;
+	gp_matrix	rows = s->dev->create(s->dev, problem->nlabelled, f.cols, f.type);
+	double	   *host = gp_alloc_array(s->env, problem->nlabelled, f.cols * sizeof(double));
+	int64_t		found = 0;
+	int64_t		next = 0;
+
+	s->dev->gather_rows(s->dev, rows, f, problem->labelled);
+	s->dev->download(s->dev, gp_matrix_wrap(host, rows.rows, rows.cols, GP_DOUBLE), rows);
+	for (int64_t k = 0; k < problem->nlabelled; k++)
+	{
+		const double *part = host + k * f.cols;
+		int64_t		best = 0;
+
+		gp_look(s->env, k * f.cols, &next);
+		for (int64_t c = 1; c < f.cols; c++)
+			if (part[c] > part[best])
+				best = c;
+		found += s->is_hidden[k] && best == problem->label[k] && part[best] > 0.0;
+	}
+	gp_free(s->env, host);
+	s->dev->destroy(s->dev, &rows);
+	return (double) found / s->nhidden;
+}
+
+/* The accuracy of label propagation on the labels that are hidden from it. */
+static double
+propagate(const spread *s)
+{
+	gp_device  *dev = s->dev;
+	int64_t		n = s->problem->graph->nodes;
+	gp_csr	   *p = neighbour_means(s, GP_FLOAT);
+	gp_matrix	kept = dev->create(dev, n, s->targets->columns, GP_FLOAT);
+	gp_matrix	now = dev->create(dev, n, s->targets->columns, GP_FLOAT);
+	gp_matrix	next = dev->create(dev, n, s->targets->columns, GP_FLOAT);
+	double		found;
+
+	put_labels(s, kept);
+	dev->copy(dev, now, kept);
+	for (int round = 0; round < ROUNDS; round++)
+	{
+		gp_matrix	last = now;
+
+		dev->copy(dev, next, kept);
+		dev->spmm(dev, 1.0, p, now, 1.0, next);
+		now = next;
+		next = last;
+	}
+	found = share_found(s, now);
+	dev->destroy(dev, &kept);
+	dev->destroy(dev, &now);
+	dev->destroy(dev, &next);
+	gp_csr_free(s->env, p);
+	return found;
+}
+
+/* What propagation takes at most: three matrices of classes, the graph's weights twice, the labels' rows. */
+static double
+bytes_of(const spread *s)
+{
+	double		n = (double) s->problem->graph->nodes;
+	double		entries = 2.0 * (double) s->problem->graph->start[s->problem->graph->nodes];
+
+	return 3.0 * gp_matrix_bytes(n, s->targets->columns, GP_FLOAT) + 20.0 * entries + 32.0 * n +
+		(12.0 * s->targets->columns + 32.0) * (double) s->problem->nlabelled;
+}
+
+/* What may still be held: a fit that is done does not fail for a notice. */
+static double
+bytes_left(const gp_device *dev)
+{
+	const gp_env *env = dev->env;
+
+	return env->limit == 0 ? INFINITY : (double) gp_limit(env) - (double) env->used;
+}
+
+/* Holds the model against label propagation; advised: what may help has been said. */
+static void
+compare_propagation(gp_device *dev, const gp_problem *problem, const gp_targets *targets,
+					const gp_posterior *out, bool advised)
+{
+	spread		s = {.env = dev->env, .dev = dev, .problem = problem, .targets = targets};
+	double		accuracy = out->metric[GP_METRIC_ACCURACY];
+	double		found = 0.0;
+
+	if (bytes_of(&s) > bytes_left(dev))
+		return;
+	hide_labels(&s);
+	if (s.nhidden >= FEWEST_LABELS)
+		found = propagate(&s);
+	if (found - sqrt(found * (1.0 - found) / fmax(s.nhidden, 1.0)) > accuracy)
+		gp_notice(dev->env, advised ? NULL : "Leave the kernel to be chosen, or compare some with gp_tune.",
+				  "ten rounds of label propagation find %.0f%% of hidden classes, this model %.0f%%",
+				  100.0 * found, 100.0 * accuracy);
+	gp_free(dev->env, s.is_hidden);
+}
+
+/* What may help where labels are not explained; few of them say little against a model, either. */
+static const char *
+hint_of(const gp_problem *problem, const gp_targets *targets)
+{
+	if (targets->ncounted < FEWEST_LABELS)
+		return "That may be chance: label more nodes, or compare kernels with gp_tune.";
+	if (problem->task != GP_TASK_CLASSES)
+		return "Another kernel may explain more; compare some with gp_tune.";
+	if (problem->features)
+		return "The features may hide what the graph says: kernel => 'laplacian' leaves them out, and gp_tune compares kernels.";
+	return "What the labels say may not depend on the graph; compare kernels with gp_tune.";
+}
+
+/* Tells of a model that explains next to nothing; false for others. With few labels it tells what that is drawn from. */
+static bool
+tell_worthless(gp_env *env, const gp_problem *problem, const gp_targets *targets, double score)
+{
+	bool		classes = problem->task == GP_TASK_CLASSES;
+	char		source[64] = "";
+
+	if (score >= (classes ? WORTHLESS : LITTLE))
+		return false;
+	if (targets->ncounted < FEWEST_LABELS)
+		snprintf(source, sizeof(source), "by its %lld labels, each left out in turn, ", (long long) targets->ncounted);
+	if (classes)
+		gp_notice(env, hint_of(problem, targets), "%sthe model is hardly better than the shares of the classes", source);
+	else
+		gp_notice(env, hint_of(problem, targets), "%sthe model explains %.0f%% of the targets' variance", source, fmax(100.0 * score, 0.0));
+	return true;
+}
+
+/*
+ * Tells of a nugget that takes the labels for noise; false for others. Where the score is high, one at the end of the
+ * grid is no flaw: classes keep their order under any shrinkage.
+ */
+static bool
+tell_noise(gp_env *env, const gp_problem *problem, const gp_posterior *out)
+{
+	if (!isnan(problem->nugget) || out->nugget < GP_NUGGET_MAX)
+		return false;
+	gp_notice(env, "Another kernel may explain more; compare some with gp_tune.",
+			  "the kernel explains little of the labels: the nugget chosen is the largest tried, %g", GP_NUGGET_MAX);
+	return true;
+}
+
+/* Tells when a model is worth no more than what costs nothing. */
+void
+gp_tell_worth(gp_device *dev, const gp_problem *problem, const gp_targets *targets,
+			  const gp_posterior *out)
+{
+	bool		told;
+
+	if (problem->quiet || problem->compared || isnan(out->loo_score) || out->loo_score >= DOUBTFUL)
+		return;
+	told = tell_worthless(dev->env, problem, targets, out->loo_score) || tell_noise(dev->env, problem, out);
+	if (problem->task == GP_TASK_CLASSES && problem->graph->start != NULL && targets->ncounted >= FEWEST_LABELS)
+		compare_propagation(dev, problem, targets, out, told);
+}

@@ -1,0 +1,62 @@
+/*
+ * dense_factor.c - the kernel of the nodes as one dense factor.
+ *
+ * What asks for covariances of arbitrary nodes, again and again, wants K = QQ'
+ * with a short row of Q for each node.  The low-rank evaluator gives that in
+ * panels with their roots still to be applied; here they become one matrix.
+ */
+#include "fit_internal.h"
+
+/* All panels side by side, a block of rows at a time in double. */
+gp_matrix
+gp_factor_dense(gp_eval *ev, const gp_factor *f)
+{
+	gp_device  *dev = ev->dev;
+	int64_t		height = gp_min64(ev->n, dev->row_block);
+	gp_matrix	q = dev->create(dev, ev->n, gp_factor_rank(f), GP_FLOAT);
+	int64_t		at = 0;
+
+	for (int b = 0; b < f->npanels; b++)
+	{
+		int64_t		cols = f->panel[b].p.cols;
+		gp_matrix	block = dev->create(dev, height, cols, GP_DOUBLE);
+
+		for (gp_band band = gp_band_first(ev->n, height); band.count > 0; gp_band_next(&band))
+		{
+			gp_matrix	part = gp_matrix_rows(block, 0, band.count);
+
+			dev->copy(dev, part, gp_matrix_rows(f->panel[b].p, band.first, band.count));
+			gp_panel_apply_root(dev, &f->panel[b], false, part);
+			dev->copy(dev, gp_matrix_part(q, band.first, at, band.count, cols), part);
+		}
+		dev->destroy(dev, &block);
+		at += cols;
+	}
+	return q;
+}
+
+/* The factor on nlandmarks landmarks; only the problem's kernel and graph matter. */
+gp_matrix
+gp_kernel_factor(gp_device *dev, const gp_problem *problem)
+{
+	gp_eval		ev;
+	gp_factor  *f;
+	gp_matrix	q;
+	int32_t    *landmark;
+	int64_t		n;
+	int64_t		count;
+
+	gp_eval_open(&ev, dev, problem->program, problem->graph, problem->features, problem->seed,
+				 GP_FLOAT);
+	count = problem->program->power == 1.0 ? problem->graph->nodes : gp_power_landmarks(&ev);
+	if (problem->nlandmarks > 0 && problem->nlandmarks < count)
+		count = problem->nlandmarks;
+	landmark = gp_landmarks_choose(&ev, problem, count, &n);
+	f = gp_eval_nystrom(&ev, problem->program->nsteps - 1, landmark, n);
+	f = gp_factor_of_power(&ev, f);
+	q = gp_factor_dense(&ev, f);
+	gp_factor_free(&ev, f);
+	gp_free(dev->env, landmark);
+	gp_eval_close(&ev);
+	return q;
+}

@@ -1,0 +1,157 @@
+/*
+ * exact.c - the posterior from exact columns of the kernel.
+ */
+#include "fit_internal.h"
+#include "kernel/live/live_state.h"
+#include "kernel/prepared.h"
+
+/* The columns of the labelled nodes and the whole diagonal. */
+typedef struct exact_kernel
+{
+	gp_matrix	columns;		/* n x m */
+	gp_matrix	diag;			/* n x 1 double */
+} exact_kernel;
+
+/* Takes both from the whole kernel. */
+static exact_kernel
+from_full(gp_eval *ev, int root, const gp_problem *problem)
+{
+	gp_device  *dev = ev->dev;
+	gp_matrix	k = gp_eval_full(ev, root);
+	gp_matrix	rows = dev->create(dev, problem->nlabelled, ev->n, ev->type);
+	exact_kernel out;
+
+	out.diag = dev->create(dev, ev->n, 1, GP_DOUBLE);
+	dev->copy(dev, out.diag, gp_matrix_diagonal(k));
+	dev->gather_rows(dev, rows, k, problem->labelled);
+	dev->destroy(dev, &k);
+	out.columns = dev->create(dev, ev->n, problem->nlabelled, ev->type);
+	dev->transpose(dev, out.columns, rows);
+	dev->destroy(dev, &rows);
+	return out;
+}
+
+/* Takes both by the receptive field. */
+static exact_kernel
+from_field(gp_eval *ev, int root, const gp_problem *problem)
+{
+	exact_kernel out;
+
+	ev->env->progress(ev->env, GP_PHASE_DIAGONAL, 0, ev->n);
+	out.diag = gp_eval_diagonal(ev, root);
+	ev->env->progress(ev->env, GP_PHASE_KERNEL, 0, ev->n);
+	out.columns = gp_eval_columns(ev, root, problem->labelled, problem->nlabelled);
+	return out;
+}
+
+/*
+ * The labelled nodes' own covariance, in double.  Where a labelled node meets
+ * itself the diagonal is taken, which is what the variances use.
+ */
+static gp_matrix
+labelled_block(gp_eval *ev, const gp_problem *problem, const exact_kernel *kernel)
+{
+	gp_device  *dev = ev->dev;
+	int64_t		m = problem->nlabelled;
+	gp_matrix	rows = dev->create(dev, m, m, ev->type);
+	gp_matrix	k = dev->create(dev, m, m, GP_DOUBLE);
+	gp_matrix	diag = gp_matrix_diagonal(k);
+
+	dev->gather_rows(dev, rows, kernel->columns, problem->labelled);
+	dev->copy(dev, k, rows);
+	dev->destroy(dev, &rows);
+	dev->gather_rows(dev, diag, kernel->diag, problem->labelled);
+	return k;
+}
+
+/* Posterior means: K(:,t) alpha. */
+static void
+means(gp_eval *ev, const exact_kernel *kernel, gp_matrix weights, gp_posterior *out)
+{
+	gp_device  *dev = ev->dev;
+	gp_matrix	w = dev->create(dev, weights.rows, weights.cols, ev->type);
+	gp_matrix	mean = dev->create(dev, ev->n, weights.cols, ev->type);
+
+	dev->copy(dev, w, weights);
+	dev->gemm(dev, false, false, 1.0, kernel->columns, w, 0.0, mean);
+	dev->download(dev, gp_matrix_wrap(out->mean, ev->n, weights.cols, GP_DOUBLE), mean);
+	dev->destroy(dev, &w);
+	dev->destroy(dev, &mean);
+}
+
+/* What the labels explain of each variance, |L^-1 k_i|^2, in double by blocks of rows. */
+static void
+explained(gp_eval *ev, const exact_kernel *kernel, gp_matrix root, gp_matrix out)
+{
+	gp_device  *dev = ev->dev;
+	int64_t		height = gp_min64(ev->n, GP_ROW_BLOCK);
+	gp_matrix	block = dev->create(dev, height, root.rows, GP_DOUBLE);
+
+	for (gp_band band = gp_band_first(ev->n, height); band.count > 0; gp_band_next(&band))
+	{
+		gp_matrix	b = gp_matrix_rows(block, 0, band.count);
+
+		dev->copy(dev, b, gp_matrix_rows(kernel->columns, band.first, band.count));
+		dev->trsm(dev, false, true, root, b);
+		dev->row_dots(dev, gp_matrix_rows(out, band.first, band.count), b, b);
+		ev->env->progress(ev->env, GP_PHASE_POSTERIOR, band.first + band.count, ev->n);
+	}
+	dev->destroy(dev, &block);
+}
+
+/* The mean of the diagonal, which host gets. */
+static double
+mean_diagonal(gp_device *dev, gp_matrix v, double *host)
+{
+	double		sum = 0.0;
+
+	dev->download(dev, gp_matrix_wrap(host, v.rows, 1, GP_DOUBLE), v);
+	for (int64_t i = 0; i < v.rows && !dev->env->dry; i++)
+		sum += host[i];
+	return sum / v.rows;
+}
+
+/* Keeps what columns are evaluated against, and the regression. */
+static void
+keep_posterior(gp_eval *ev, const gp_problem *problem, const gp_plan *plan, const gp_solution *solution)
+{
+	gp_matrix	ones;
+
+	if (ev->keep == NULL)
+		return;
+	gp_anchors_note_exact(ev, problem->labelled, problem->nlabelled, !plan->by_columns);
+	ones = ev->dev->create(ev->dev, problem->nlabelled, 1, GP_DOUBLE);
+	ev->dev->fill(ev->dev, ones, 1.0);
+	gp_live_keep_weights(ev, solution->weights, solution->root, ones);
+	ev->dev->destroy(ev->dev, &ones);
+}
+
+/* The posterior by the exact kernel. */
+gp_solution
+gp_infer_exact(gp_eval *ev, const gp_problem *problem, const gp_targets *targets,
+			   const gp_plan *plan, gp_posterior *out)
+{
+	gp_device  *dev = ev->dev;
+	int			root = ev->kernel->program->nsteps - 1;
+	double	   *diag = gp_alloc_figures(ev->env, ev->n, sizeof(double));
+	exact_kernel kernel;
+	gp_solution solution;
+	double		mean_diag;
+
+	kernel = plan->by_columns ? from_field(ev, root, problem) : from_full(ev, root, problem);
+	mean_diag = mean_diagonal(dev, kernel.diag, diag);
+	gp_check_mean_diagonal(ev->env, ev->type, mean_diag);
+	solution = gp_dual_solve(dev, problem, targets, labelled_block(ev, problem, &kernel),
+							 mean_diag);
+	keep_posterior(ev, problem, plan, &solution);
+	means(ev, &kernel, solution.weights, out);
+	explained(ev, &kernel, solution.root, kernel.diag);
+	dev->download(dev, gp_matrix_wrap(out->variance, ev->n, 1, GP_DOUBLE), kernel.diag);
+	for (int64_t i = 0; i < ev->n && !ev->env->dry; i++)
+		out->variance[i] = diag[i] - out->variance[i];
+	dev->destroy(dev, &kernel.columns);
+	dev->destroy(dev, &kernel.diag);
+	gp_posterior_finish(ev->env, problem, targets, &solution, diag, out);
+	gp_free(ev->env, diag);
+	return solution;
+}

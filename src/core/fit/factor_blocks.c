@@ -1,0 +1,185 @@
+/*
+ * factor_blocks.c - a low-rank factor in pieces: some rows, or some columns, at a time.
+ *
+ * Where all of a factor does not fit, steps between two operators are taken by blocks of rows
+ * against the landmarks' rows, and operators by groups of whole columns.  Both are evaluations of a
+ * kernel as any other: of a graph without edges, whose nodes are the rows and the landmarks,
+ * and of the whole graph, whose features are the columns.  All matrices are the host's.
+ */
+#include "fit_internal.h"
+
+#include <string.h>
+
+/* A copy of the host's numbers on the device, in a type. */
+static gp_matrix
+put_up(gp_device *dev, gp_matrix host, gp_type type)
+{
+	gp_matrix	m = dev->create(dev, host.rows, host.cols, type);
+
+	dev->upload(dev, m, host);
+	return m;
+}
+
+/* x <- x L^-T, with the root in x's type. */
+static void
+whiten(gp_device *dev, gp_matrix x, gp_matrix root)
+{
+	gp_matrix	l = put_up(dev, root, x.type);
+
+	dev->trsm(dev, false, true, l, x);
+	dev->destroy(dev, &l);
+}
+
+/* Refuses a kernel of another kind than a piece of work is for. */
+static void
+check_steps(gp_env *env, const gp_program *program, bool gathers)
+{
+	for (int i = 0; i < program->nsteps; i++)
+		if (program->steps[i].kind == GP_STEP_LISTS || program->steps[i].kind == GP_STEP_UNIT ||
+			(!gathers && gp_step_nature_of(&program->steps[i])->gathers) || program->power != 1.0)
+			gp_raise(env, GP_ERR_UNSUPPORTED, gathers ? "A*X0 is one." : "relu(X0*W) is one.",
+					 gathers ? "the kernel is no linear operator" : "the kernel is not that of two rows alone");
+}
+
+/* The rows, whitened, and the landmarks behind them, as features of float. */
+static gp_features
+rows_and_landmarks(gp_device *dev, gp_matrix rows, const gp_matrix *root, gp_matrix landmarks)
+{
+	gp_features x = {.rows = rows.rows + landmarks.rows,.dims = rows.cols,.type = GP_FLOAT};
+	float	   *value = gp_alloc_array(dev->env, (int64_t) gp_size_mul(dev->env, x.rows, x.dims), sizeof(float));
+	gp_matrix	host = gp_matrix_wrap(value, x.rows, x.dims, GP_FLOAT);
+	gp_matrix	q = put_up(dev, rows, GP_FLOAT);
+
+	if (root)
+		whiten(dev, q, *root);
+	dev->download(dev, gp_matrix_rows(host, 0, rows.rows), q);
+	dev->destroy(dev, &q);
+	q = put_up(dev, landmarks, GP_FLOAT);
+	dev->download(dev, gp_matrix_rows(host, rows.rows, landmarks.rows), q);
+	dev->destroy(dev, &q);
+	x.dense = value;
+	return x;
+}
+
+/*
+ * out (rows x landmarks, float) = the covariances of rows with landmarks: K0 = x y', and what a kernel
+ * without sums over neighbours makes of it.  Rows are whitened first where there is a root; landmarks
+ * are already.  own[j] is the row that is landmark j, or -1.
+ */
+void
+gp_block_covariances(gp_device *dev, const gp_program *program, gp_matrix rows, const gp_matrix *root,
+					 gp_matrix landmarks, const int32_t *own, gp_matrix out)
+{
+	gp_env	   *env = dev->env;
+	int64_t		n = rows.rows + landmarks.rows;
+	gp_features x;
+	gp_graph	none = {.nodes = n,.start = gp_alloc_zero(env, n + 1, sizeof(int64_t))};
+	int32_t    *at = gp_alloc_array(env, landmarks.rows, sizeof(int32_t));
+	gp_eval		ev;
+	gp_matrix	k;
+
+	check_steps(env, program, false);
+	x = rows_and_landmarks(dev, rows, root, landmarks);
+	for (int64_t j = 0; j < landmarks.rows; j++)
+		at[j] = own[j] >= 0 ? own[j] : (int32_t) (rows.rows + j);
+	gp_eval_open(&ev, dev, program, &none, &x, 0, GP_FLOAT);
+	k = gp_eval_columns(&ev, program->nsteps - 1, at, landmarks.rows);
+	dev->download(dev, out, gp_matrix_rows(k, 0, rows.rows));
+	dev->destroy(dev, &k);
+	gp_eval_close(&ev);
+	gp_free(env, x.dense);
+	gp_free(env, at);
+	gp_free(env, none.start);
+}
+
+/*
+ * columns <- S columns for the linear operator S of a kernel such as A*X0: its explicit factor, with the
+ * columns, of all nodes, for features (float).  A, which was made before, serves any number of calls.
+ */
+void
+gp_block_operate(gp_device *dev, const gp_program *program, const gp_graph *graph, gp_csr *a, gp_matrix columns)
+{
+	gp_features x = {columns.rows, columns.cols, NULL, columns.data, GP_FLOAT};
+	int			last = program->nsteps - 1;
+	const gp_linear *z;
+	gp_eval		ev;
+
+	check_steps(dev->env, program, true);
+	gp_eval_open_on(&ev, dev, program, graph, a, &x, GP_FLOAT);
+	z = gp_step_is_linear(&ev, last) ? gp_linear_of_step(&ev, last) : NULL;
+	if (z == NULL || z->csr || z->width != columns.cols)
+		gp_raise(dev->env, GP_ERR_UNSUPPORTED, "A*X0 is one.", "the kernel is no linear operator");
+	dev->download(dev, columns, z->dense);
+	gp_eval_close(&ev);
+}
+
+/* gram (r x r) += q'q and qty (r x columns) += q'y of rows in double, which are whitened first. */
+void
+gp_block_gram(gp_device *dev, gp_matrix rows, gp_matrix y, const gp_matrix *root, gp_matrix gram, gp_matrix qty)
+{
+	gp_matrix	q = put_up(dev, rows, GP_DOUBLE);
+	gp_matrix	t = put_up(dev, y, GP_DOUBLE);
+	gp_matrix	g = put_up(dev, gram, GP_DOUBLE);
+	gp_matrix	b = put_up(dev, qty, GP_DOUBLE);
+
+	if (root)
+		whiten(dev, q, *root);
+	dev->syrk(dev, true, 1.0, q, 1.0, g);
+	dev->gemm(dev, true, false, 1.0, q, t, 1.0, b);
+	dev->download(dev, gram, g);
+	dev->download(dev, qty, b);
+	dev->destroy(dev, &q);
+	dev->destroy(dev, &t);
+	dev->destroy(dev, &g);
+	dev->destroy(dev, &b);
+}
+
+/* out (rows x columns, double) = rows w; one row more of w than the rows have columns is added to each. */
+static void
+multiply(gp_device *dev, gp_matrix q, gp_matrix w, gp_matrix out)
+{
+	gp_matrix	x = put_up(dev, w, GP_DOUBLE);
+	gp_matrix	product = dev->create(dev, q.rows, w.cols, GP_DOUBLE);
+	gp_matrix	ones;
+
+	dev->gemm(dev, false, false, 1.0, q, gp_matrix_rows(x, 0, q.cols), 0.0, product);
+	if (w.rows > q.cols)
+	{
+		ones = dev->create(dev, q.rows, 1, GP_DOUBLE);
+		dev->fill(dev, ones, 1.0);
+		dev->gemm(dev, false, false, 1.0, ones, gp_matrix_rows(x, q.cols, 1), 1.0, product);
+		dev->destroy(dev, &ones);
+	}
+	dev->download(dev, out, product);
+	dev->destroy(dev, &x);
+	dev->destroy(dev, &product);
+}
+
+/*
+ * out (rows x columns, double) = rows w, as multiply has it; and where there is a root, the squared lengths
+ * of the rows after it in norm, and before in present (rows x 1, double).  The solve is in float, as in memory.
+ */
+void
+gp_block_apply(gp_device *dev, gp_matrix rows, gp_matrix w, const gp_matrix *root, gp_matrix out, gp_matrix norm,
+			   gp_matrix present)
+{
+	gp_matrix	q = put_up(dev, rows, GP_DOUBLE);
+	gp_matrix	dots;
+
+	multiply(dev, q, w, out);
+	if (root == NULL)
+	{
+		dev->destroy(dev, &q);
+		return;
+	}
+	dots = dev->create(dev, rows.rows, 1, GP_DOUBLE);
+	dev->row_dots(dev, dots, q, q);
+	dev->download(dev, present, dots);
+	dev->destroy(dev, &q);
+	q = put_up(dev, rows, GP_FLOAT);
+	whiten(dev, q, *root);
+	dev->row_dots(dev, dots, q, q);
+	dev->download(dev, norm, dots);
+	dev->destroy(dev, &q);
+	dev->destroy(dev, &dots);
+}

@@ -1,0 +1,355 @@
+/*
+ * landmarks.c - which nodes stand for all others in a low-rank factor.
+ *
+ * With few labels the landmarks are the closed neighbourhood of the labelled
+ * nodes, which makes a two-layer network's columns exact.  With many, or when
+ * the user gives a smaller number, they are the nodes of highest degree, which
+ * cover most of the graph.  Twins (same features, same neighbours) would make
+ * the landmarks' covariance singular, so one of them is enough.
+ */
+#include "base/base.h"
+#include "base/hash_table.h"
+#include "base/sort.h"
+#include "fit_internal.h"
+#include "kernel/prepared.h"
+
+#include <string.h>
+
+#define AUTOMATIC_FIELD 2048	/* a field up to this size is taken whole */
+#define AUTOMATIC_COUNT 1500	/* else this many landmarks */
+
+/* A candidate with what it is ranked by. */
+typedef struct candidate
+{
+	int32_t		node;
+	bool		preferred;		/* in the labelled nodes' neighbourhood */
+	int64_t		degree;
+	uint64_t	fingerprint;
+	uint64_t	draw;			/* seeded, breaks ties between equal degrees */
+} candidate;
+
+/* The bits of a value as they are stored. */
+static inline uint64_t
+bits_of(const void *value, int64_t k, gp_type type)
+{
+	uint64_t	bits = 0;
+
+	memcpy(&bits, (const char *) value + k * gp_type_size(type), gp_type_size(type));
+	return bits;
+}
+
+/* A hash of one row of a sparse matrix whose columns begin at first; 0 without entries. */
+static uint64_t
+hash_row(const gp_csr *s, int64_t row, int64_t first)
+{
+	uint64_t	hash = 0;
+
+	for (int64_t k = s->start[row]; k < s->start[row + 1]; k++)
+		hash += gp_hash(gp_hash(first + s->col[k]) ^ bits_of(s->value, k, s->type));
+	return hash;
+}
+
+/* A hash of each node's features, of which the lists of neighbours are some; 0 for a node without any. */
+static uint64_t *
+feature_hashes(const gp_eval *ev)
+{
+	const gp_features *x = ev->kernel->x;
+	uint64_t   *hash = gp_alloc_zero(ev->env, ev->n, sizeof(uint64_t));
+
+	for (int64_t i = 0; i < ev->n; i++)
+	{
+		if (i % GP_LOOK_ROWS == 0)
+			ev->env->check_interrupts(ev->env);
+		if (ev->kernel->lists)
+			hash[i] += hash_row(ev->kernel->lists, i, x->dims);
+		if (x->csr)
+			hash[i] += hash_row(x->csr, i, 0);
+		else if (ev->kernel->root_of)
+			hash[i] += gp_hash(~(uint64_t) i);	/* no two rows of a root are alike */
+		else
+			for (int64_t j = 0; j < x->dims; j++)
+			{
+				uint64_t	bits = bits_of(x->dense, i * x->dims + j, x->type);
+
+				if (bits)
+					hash[i] += gp_hash(gp_hash(j) ^ bits);
+			}
+	}
+	return hash;
+}
+
+/* True when an operator has a part that stays at the node: I, or P(a). */
+static bool
+keeps_node(const gp_operator *op)
+{
+	for (int t = 0; t < op->nterms; t++)
+		if (op->term[t].power_a == 0)
+			return true;
+	return false;
+}
+
+/* True when the program sums over neighbours anywhere. */
+static bool
+uses_graph(const gp_program *program)
+{
+	for (int s = 0; s < program->nsteps; s++)
+		if (gp_step_nature_of(&program->steps[s])->gathers)
+			return true;
+	return false;
+}
+
+/*
+ * True when a node's own features reach the kernel by another way than its
+ * neighbourhood's sum: then twins must have equal features, too.
+ */
+static bool
+sees_itself(const gp_eval *ev)
+{
+	const gp_program *program = ev->kernel->program;
+	bool	   *bare = gp_alloc_zero(ev->env, program->nsteps, sizeof(bool));
+	bool		sees = ev->kernel->input != GP_INPUT_LINEAR;
+
+	for (int i = 0; i < program->nsteps; i++)
+	{
+		const gp_step *s = &program->steps[i];
+
+		const gp_step_nature *nature = gp_step_nature_of(s);
+
+		bare[i] = s->kind == GP_STEP_INPUT || s->kind == GP_STEP_LISTS || (nature->arguments > 0 && bare[s->arg0]) ||
+			(nature->arguments > 1 && bare[s->arg1]);
+		if (nature->gathers)
+			bare[i] = bare[i] && keeps_node(s->op);
+		if (i == program->nsteps - 1 || (nature->panel && nature->arguments > 0))
+			sees = sees || bare[i];
+	}
+	gp_free(ev->env, bare);
+	return sees;
+}
+
+/* Fingerprints that twins share: of the features, summed over the neighbours with their weights. */
+static uint64_t *
+fingerprints(const gp_eval *ev)
+{
+	uint64_t   *own = feature_hashes(ev);
+	uint64_t   *sum;
+	bool		sees = sees_itself(ev);
+	int64_t		next = 0;
+
+	if (!uses_graph(ev->kernel->program))
+		return own;
+	sum = gp_alloc_zero(ev->env, ev->n, sizeof(uint64_t));
+	for (int64_t i = 0; i < ev->n; i++)
+	{
+		gp_look(ev->env, ev->kernel->a->start[i], &next);
+		for (int64_t k = ev->kernel->a->start[i]; k < ev->kernel->a->start[i + 1]; k++)
+			if (own[ev->kernel->a->col[k]])
+				sum[i] += gp_hash(own[ev->kernel->a->col[k]] ^ gp_hash(bits_of(ev->kernel->a->value, k, ev->kernel->a->type)));
+		if (sees)
+			sum[i] = gp_hash(sum[i]) + own[i];
+	}
+	gp_free(ev->env, own);
+	return sum;
+}
+
+/* Ranks by preference, degree, draw, node. */
+static int
+compare_rank(const void *a, const void *b, void *unused)
+{
+	const candidate *x = a;
+	const candidate *y = b;
+
+	if (x->preferred != y->preferred)
+		return x->preferred ? -1 : 1;
+	if (x->degree != y->degree)
+		return x->degree > y->degree ? -1 : 1;
+	if (x->draw != y->draw)
+		return x->draw < y->draw ? -1 : 1;
+	return x->node - y->node;
+}
+
+/* Sorts candidates by rank in place. */
+static void
+sort_candidates(gp_env *env, candidate *c, int64_t n)
+{
+	gp_heap		heap = {.env = env, .item = c, .room = n, .size = sizeof(candidate),
+	.compare = compare_rank};
+
+	for (int64_t i = 0; i < n; i++)
+		gp_heap_offer(&heap, &c[i]);
+	gp_heap_sort(&heap);
+}
+
+/* A node as a candidate that nobody prefers. */
+static candidate
+candidate_of(const gp_eval *ev, const gp_problem *problem, bool spread, int64_t i)
+{
+	candidate	c = {.node = (int32_t) i};
+
+	c.degree = spread ? 0 : ev->kernel->a->start[i + 1] - ev->kernel->a->start[i];
+	c.draw = gp_hash(problem->seed ^ gp_hash(i));
+	return c;
+}
+
+/* All nodes as candidates. */
+static candidate *
+candidates(const gp_eval *ev, const gp_problem *problem, bool spread, bool prefer_field)
+{
+	candidate  *c = gp_alloc_zero(ev->env, ev->n, sizeof(candidate));
+	uint64_t   *fingerprint = fingerprints(ev);
+
+	for (int64_t i = 0; i < ev->n; i++)
+	{
+		c[i] = candidate_of(ev, problem, spread, i);
+		c[i].fingerprint = fingerprint[i];
+	}
+	if (prefer_field)
+		for (int64_t k = 0; k < problem->nlabelled; k++)
+		{
+			int32_t		t = problem->labelled[k];
+
+			for (int64_t e = ev->kernel->a->start[t]; e < ev->kernel->a->start[t + 1]; e++)
+				c[ev->kernel->a->col[e]].preferred = true;
+		}
+	gp_free(ev->env, fingerprint);
+	sort_candidates(ev->env, c, ev->n);
+	return c;
+}
+
+/* The size of the labelled nodes' closed neighbourhood. */
+static int64_t
+field_size(const gp_eval *ev, const gp_problem *problem)
+{
+	int64_t		n;
+	int32_t    *field = gp_graph_field(ev->env, ev->kernel->a, problem->labelled, problem->nlabelled, &n);
+
+	gp_free(ev->env, field);
+	return n;
+}
+
+/* True where so many landmarks begin with the whole field of the labels. */
+bool
+gp_landmarks_are_field(gp_eval *ev, const gp_problem *problem, int64_t count)
+{
+	return problem->task == GP_TASK_CLASSES && problem->nlabelled <= count &&
+		field_size(ev, problem) <= count;
+}
+
+/* How many landmarks an automatic fit takes. */
+int64_t
+gp_landmarks_automatic(gp_eval *ev, const gp_problem *problem)
+{
+	int64_t		n;
+
+	if (problem->nlandmarks > 0)
+		return problem->nlandmarks < ev->n ? problem->nlandmarks : ev->n;
+	if (ev->kernel->program->power != 1.0)
+		return gp_power_landmarks(ev);
+	n = field_size(ev, problem);
+	if (n <= AUTOMATIC_FIELD && problem->task == GP_TASK_CLASSES)
+		return n;
+	return ev->n < AUTOMATIC_COUNT ? ev->n : AUTOMATIC_COUNT;
+}
+
+/* The landmarks of a dry run: nobody is a twin, and nobody looks at them. */
+static int32_t *
+dry_landmarks(gp_eval *ev, int64_t count)
+{
+	gp_free(ev->env, gp_alloc_figures(ev->env, ev->n, sizeof(candidate) + 2 * sizeof(uint64_t)));
+	return gp_alloc_figures(ev->env, count, sizeof(int32_t));
+}
+
+/* The landmarks, ascending: drawn evenly, or by degree and preference. */
+static int32_t *
+choose(gp_eval *ev, const gp_problem *problem, int64_t count, bool spread, int64_t *n)
+{
+	gp_env	   *env = ev->env;
+	int32_t    *landmark;
+	bool		field;
+	candidate  *c;
+	gp_set		seen;
+	int64_t		next = 0;
+
+	*n = count;
+	if (env->dry)
+		return dry_landmarks(ev, count);
+	landmark = gp_alloc_array(env, count, sizeof(int32_t));
+	field = !spread && gp_landmarks_are_field(ev, problem, count);
+	if (problem->landmark)
+	{
+		memcpy(landmark, problem->landmark, count * sizeof(int32_t));
+		return landmark;
+	}
+	*n = 0;
+	seen = gp_set_open(env, count);
+	c = candidates(ev, problem, spread, field);
+	for (int64_t k = 0; k < ev->n && *n < count; k++)
+	{
+		gp_look(env, k, &next);
+		if (gp_set_add(&seen, c[k].fingerprint ? c[k].fingerprint : 1))
+			landmark[(*n)++] = c[k].node;
+	}
+	gp_sort_columns(env, landmark, *n);
+	gp_free(env, c);
+	gp_set_close(&seen);
+	return landmark;
+}
+
+/* The landmarks of a fit; a power of the kernel needs its spectrum over all nodes. */
+int32_t *
+gp_landmarks_choose(gp_eval *ev, const gp_problem *problem, int64_t count, int64_t *n)
+{
+	return choose(ev, problem, count, ev->kernel->program->power != 1.0, n);
+}
+
+/* Landmarks drawn evenly of all nodes. */
+int32_t *
+gp_landmarks_spread(gp_eval *ev, const gp_problem *problem, int64_t count, int64_t *n)
+{
+	return choose(ev, problem, count, true, n);
+}
+
+/*
+ * The places, among ascending landmarks, of those that rank last: what a fit with fewer
+ * would have done without.
+ */
+int32_t *
+gp_landmarks_last(gp_eval *ev, const gp_problem *problem, const int32_t *landmark, int64_t n, int64_t count)
+{
+	int32_t    *place = gp_alloc_array(ev->env, count, sizeof(int32_t));
+	candidate  *c = gp_alloc_zero(ev->env, n, sizeof(candidate));
+
+	for (int64_t k = 0; k < n && !ev->env->dry; k++)
+	{
+		c[k] = candidate_of(ev, problem, false, landmark[k]);
+		c[k].node = (int32_t) k;
+	}
+	if (!ev->env->dry)
+		sort_candidates(ev->env, c, n);
+	for (int64_t j = 0; j < count; j++)
+		place[j] = c[n - count + j].node;
+	gp_free(ev->env, c);
+	return place;
+}
+
+/* The landmarks that degrees alone speak for, ascending; preferred nodes come first (NULL: none is). */
+int32_t *
+gp_landmarks_of_degrees(gp_env *env, uint64_t seed, int64_t nodes, const int64_t *degree, const bool *preferred,
+						int64_t count)
+{
+	candidate  *c = gp_alloc_zero(env, nodes, sizeof(candidate));
+	int32_t    *landmark = gp_alloc_array(env, count, sizeof(int32_t));
+
+	for (int64_t i = 0; i < nodes; i++)
+	{
+		c[i].node = (int32_t) i;
+		c[i].degree = degree[i];
+		c[i].preferred = preferred && preferred[i];
+		c[i].draw = gp_hash(seed ^ gp_hash(i));
+	}
+	sort_candidates(env, c, nodes);
+	for (int64_t k = 0; k < count; k++)
+		landmark[k] = c[k].node;
+	gp_sort_columns(env, landmark, count);
+	gp_free(env, c);
+	return landmark;
+}

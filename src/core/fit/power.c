@@ -1,0 +1,257 @@
+/*
+ * power.c - powers of the kernel: its spectrum over all nodes, leading directions strengthened.
+ *
+ * With K ~ QQ' and Q'Q = V diag(w) V', K^p ~ FF' for F = Q V diag(w)^((p-1)/2).  No label
+ * enters, so that leave-one-out stays exact.  What matters is the order of the
+ * directions: K^p has no unit, and w is scaled to a largest of 1.
+ */
+#include "kernel/live/live_state.h"
+#include "kernel/prepared.h"
+#include "power.h"
+
+#include <math.h>
+
+#define SPECTRUM_SAMPLE 1536	/* rows of Q that Q'Q is taken over */
+#define LANDMARKS 768			/* what a factor has to begin with, all its panels together */
+#define KEPT 384				/* leading directions of a wider factor */
+#define SHIFT 1e-12				/* of a Gram matrix before its factorisation, relative to its trace */
+
+/* Q'Q over evenly spread nodes, divided by their number. */
+static gp_matrix
+gram(gp_eval *ev, const gp_factor *f, int64_t rank)
+{
+	gp_device  *dev = ev->dev;
+	int64_t		count = gp_min64(ev->n, SPECTRUM_SAMPLE);
+	int64_t		height = gp_min64(count, dev->row_block);
+	int32_t    *index = gp_alloc_array(ev->env, height, sizeof(int32_t));
+	gp_matrix	block = dev->create(dev, height, rank, GP_DOUBLE);
+	gp_matrix	out = dev->create(dev, rank, rank, GP_DOUBLE);
+
+	for (gp_band band = gp_band_first(count, height); band.count > 0; gp_band_next(&band))
+	{
+		gp_matrix	b = gp_matrix_rows(block, 0, band.count);
+
+		for (int64_t i = 0; i < band.count; i++)
+			index[i] = (int32_t) ((band.first + i) * ev->n / count);
+		gp_factor_rows(ev, f, index, band.count, b);
+		dev->syrk(dev, true, 1.0 / (double) count, b, band.first == 0 ? 0.0 : 1.0, out);
+	}
+	dev->destroy(dev, &block);
+	gp_free(ev->env, index);
+	return out;
+}
+
+/*
+ * Y with orthonormal columns of the same span, by Cholesky factors of Y'Y: a second one
+ * mends what rounding left.  Columns of no rank become small.
+ */
+static void
+orthonormalise(gp_eval *ev, gp_matrix y)
+{
+	gp_device  *dev = ev->dev;
+	gp_matrix	root = dev->create(dev, y.cols, y.cols, GP_DOUBLE);
+
+	for (int pass = 0; pass < 2; pass++)
+	{
+		for (double shift = SHIFT;; shift *= 10.0)
+		{
+			dev->syrk(dev, true, 1.0, y, 0.0, root);
+			dev->shift(dev, gp_matrix_diagonal(root),
+					   shift * gp_mean_diagonal(dev, root) * (double) y.cols);
+			if (dev->potrf(dev, root) < 0)
+				break;
+			if (shift > 1e-3)
+				gp_raise(ev->env, GP_ERR_DATA, "Give the kernel without the option power.",
+						 "the spectrum of the kernel is out of range");
+		}
+		dev->trsm(dev, false, true, root, y);
+	}
+	dev->destroy(dev, &root);
+}
+
+/*
+ * An orthonormal basis of the leading directions of g: one step of subspace iteration from
+ * evenly spread columns (Halko et al. 2011, algorithm 4.4).  An eigenproblem of this
+ * size could not be interrupted.
+ */
+static gp_matrix
+leading_basis(gp_eval *ev, gp_matrix g)
+{
+	gp_device  *dev = ev->dev;
+	int32_t    *index = gp_alloc_array(ev->env, KEPT, sizeof(int32_t));
+	gp_matrix	rows = dev->create(dev, KEPT, g.cols, GP_DOUBLE);
+	gp_matrix	start = dev->create(dev, g.rows, KEPT, GP_DOUBLE);
+	gp_matrix	y = dev->create(dev, g.rows, KEPT, GP_DOUBLE);
+
+	for (int64_t i = 0; i < KEPT; i++)
+		index[i] = (int32_t) (i * g.rows / KEPT);
+	dev->gather_rows(dev, rows, g, index);
+	dev->transpose(dev, start, rows);
+	dev->destroy(dev, &rows);
+	gp_free(ev->env, index);
+	orthonormalise(ev, start);
+	dev->gemm(dev, false, false, 1.0, g, start, 0.0, y);
+	dev->destroy(dev, &start);
+	orthonormalise(ev, y);
+	return y;
+}
+
+/* The leading part of the eigenproblem of g, in a basis: Y'GY = U diag(w) U', V = YU. */
+static gp_matrix
+leading_part(gp_eval *ev, gp_matrix g, gp_matrix w)
+{
+	gp_device  *dev = ev->dev;
+	gp_matrix	y = leading_basis(ev, g);
+	gp_matrix	gy = dev->create(dev, g.rows, KEPT, GP_DOUBLE);
+	gp_matrix	u = dev->create(dev, KEPT, KEPT, GP_DOUBLE);
+	gp_matrix	v = dev->create(dev, g.rows, KEPT, GP_DOUBLE);
+
+	dev->gemm(dev, false, false, 1.0, g, y, 0.0, gy);
+	dev->gemm(dev, true, false, 1.0, y, gy, 0.0, u);
+	dev->destroy(dev, &gy);
+	dev->syev(dev, u, w);
+	dev->gemm(dev, false, false, 1.0, y, u, 0.0, v);
+	dev->destroy(dev, &y);
+	dev->destroy(dev, &u);
+	return v;
+}
+
+/* Solves the eigenproblem, of a wide factor its leading part. */
+gp_spectrum
+gp_spectrum_take(gp_eval *ev, const gp_factor *f)
+{
+	gp_device  *dev = ev->dev;
+	int64_t		rank = gp_factor_rank(f);
+	gp_spectrum s = {.kept = gp_min64(rank, KEPT)};
+	gp_matrix	g = gram(ev, f, rank);
+	gp_matrix	w = dev->create(dev, s.kept, 1, GP_DOUBLE);
+
+	s.w = gp_alloc_figures(ev->env, s.kept, sizeof(double));
+	s.v = g;
+	if (rank > KEPT)
+	{
+		s.v = leading_part(ev, g, w);
+		dev->destroy(dev, &g);
+	}
+	else
+		dev->syev(dev, s.v, w);
+	dev->download(dev, gp_matrix_wrap(s.w, s.kept, 1, GP_DOUBLE), w);
+	for (int64_t j = 0; j < s.kept && !ev->env->dry; j++)
+		s.w[j] = fmax(s.w[j], 0.0);
+	dev->destroy(dev, &w);
+	return s;
+}
+
+/* Frees a spectrum. */
+void
+gp_spectrum_free(gp_eval *ev, gp_spectrum *s)
+{
+	ev->dev->destroy(ev->dev, &s->v);
+	gp_free(ev->env, s->w);
+}
+
+/* (w_j / w_max)^e; 0 for a direction that is not there. */
+static double
+strengthened(const gp_spectrum *s, int64_t j, double e)
+{
+	double		largest = s->w[s->kept - 1];
+
+	return s->w[j] > 0.0 ? pow(s->w[j] / largest, e) : 0.0;
+}
+
+/* V diag(w / w_max)^((p-1)/2), owned by the caller: F = Q times it. */
+gp_matrix
+gp_spectrum_directions(gp_eval *ev, const gp_spectrum *s, double p)
+{
+	gp_device  *dev = ev->dev;
+	int64_t		rows = s->v.rows;
+	int64_t		kept = s->kept;
+	double	   *host = gp_alloc_figures(ev->env, rows * kept, sizeof(double));
+	gp_matrix	wrapped = gp_matrix_wrap(host, rows, kept, GP_DOUBLE);
+	gp_matrix	out = dev->create(dev, rows, kept, GP_DOUBLE);
+
+	dev->download(dev, wrapped, s->v);
+	for (int64_t j = 0; j < kept && !ev->env->dry; j++)
+	{
+		double		scale = strengthened(s, j, 0.5 * (p - 1.0));
+
+		for (int64_t i = 0; i < rows; i++)
+			host[i * kept + j] *= scale;
+	}
+	dev->upload(dev, out, wrapped);
+	gp_free(ev->env, host);
+	return out;
+}
+
+/* The mean of |f_i|^2: the sum of the eigenvalues of F'F / n. */
+double
+gp_spectrum_mean(const gp_eval *ev, const gp_spectrum *s, double p)
+{
+	double		mean = 0.0;
+
+	for (int64_t j = 0; j < s->kept && !ev->env->dry; j++)
+		mean += s->w[j] * strengthened(s, j, p - 1.0);
+	return mean;
+}
+
+/* The factor F of all nodes, one panel; the former factor goes. */
+gp_factor *
+gp_spectrum_factor(gp_eval *ev, gp_factor *f, const gp_spectrum *s, double p)
+{
+	gp_device  *dev = ev->dev;
+	int64_t		height = gp_min64(ev->n, 4 * dev->row_block);
+	gp_factor  *out = gp_factor_create(ev->env);
+	gp_matrix	wide = gp_spectrum_directions(ev, s, p);
+	gp_matrix	x = dev->create(dev, wide.rows, s->kept, ev->type);
+
+	gp_factor_solve(ev, f, wide);
+	dev->copy(dev, x, wide);
+	dev->destroy(dev, &wide);
+	if (ev->keep)
+		gp_keep_matrix(dev, ev->keep, GP_PIECE_POWER, 0, 0, x);
+	out->npanels = 1;
+	out->panel[0].value = 1.0;
+	out->panel[0].p = dev->create(dev, ev->n, s->kept, ev->type);
+	for (gp_band band = gp_band_first(ev->n, height); band.count > 0; gp_band_next(&band))
+	{
+		gp_factor_times(ev, f, band.first, band.count, x,
+						gp_matrix_rows(out->panel[0].p, band.first, band.count));
+		ev->env->progress(ev->env, GP_PHASE_KERNEL, band.first + band.count, ev->n);
+	}
+	dev->destroy(dev, &x);
+	gp_factor_free(ev, f);
+	return out;
+}
+
+/* The factor of the kernel's power, where its program asks for one. */
+gp_factor *
+gp_factor_of_power(gp_eval *ev, gp_factor *f)
+{
+	double		p = ev->kernel->program->power;
+	gp_spectrum s;
+
+	if (p == 1.0)
+		return f;
+	s = gp_spectrum_take(ev, f);
+	f = gp_spectrum_factor(ev, f, &s, p);
+	gp_spectrum_free(ev, &s);
+	return f;
+}
+
+/* The landmarks that a power takes at most: its factor has one panel of them for each of so many parts. */
+int64_t
+gp_power_landmarks(const gp_eval *ev)
+{
+	int			panels = gp_nystrom_panels(ev, ev->kernel->program->nsteps - 1);
+
+	return gp_min64(ev->n, gp_max64(1, LANDMARKS / gp_max64(1, panels)));
+}
+
+/* Refuses kernels with a power where nothing takes it. */
+void
+gp_power_refuse(gp_env *env, const gp_program *program)
+{
+	if (program->power != 1.0)
+		gp_raise(env, GP_ERR_UNSUPPORTED, "Give the kernel without the option power.",
+				 "only gp_fit, gp_tune and gp_factor take a power of a kernel");
+}

@@ -1,0 +1,174 @@
+/*
+ * power_choice.c - the power of a kernel by leave-one-out.
+ *
+ * With few labels a power above 1 predicts classes better, with many it does not;
+ * the leave-one-out error that chooses the nugget tells which.
+ */
+#include "kernel/live/live_state.h"
+#include "kernel/prepared.h"
+#include "power.h"
+
+#include <math.h>
+
+#define FEWEST_LABELS 20		/* that the choice of a power needs */
+#define MOST_OF_A_CLASS 50		/* labels a class, on average, from which 1 is right */
+#define SLACK 0.02				/* errors that differ by less are the same */
+#define POWERS 3
+
+static const double powers[POWERS] = {1.25, 1.5, 1.75};
+
+/*
+ * True where leave-one-out should choose a power: classes with few labels, of which there
+ * are enough to choose by, and nothing that the user has settled.
+ */
+bool
+gp_power_is_open(const gp_problem *problem)
+{
+	return problem->task == GP_TASK_CLASSES && problem->program->power == 1.0 &&
+		problem->strategy == GP_STRATEGY_AUTO && problem->nlandmarks == 0 &&
+		problem->landmark == NULL && isnan(problem->nugget) &&
+		problem->nlabelled >= FEWEST_LABELS && problem->nlabelled <= GP_SYEV_MAX &&
+		problem->nlabelled <= (int64_t) MOST_OF_A_CLASS * problem->nclasses;
+}
+
+/* A problem as a power of its kernel sees it, with a longer grid of nuggets. */
+gp_problem
+gp_power_problem(const gp_problem *problem)
+{
+	gp_problem	p = *problem;
+
+	p.nugget_min = GP_NUGGET_MIN_POWER;
+	return p;
+}
+
+/* The leave-one-out error of a solution. */
+static double
+solution_error(gp_env *env, const gp_problem *problem, const gp_targets *targets,
+			   const gp_solution *solution)
+{
+	int64_t		n;
+	int32_t    *index = gp_loo_sample(env, targets, targets->m, &n);
+	double		total;
+	double		error = env->dry ? 0.0 :
+		gp_loo_error(problem, targets, solution->loo_mean, index, n, &total);
+
+	gp_free(env, index);
+	return error;
+}
+
+/* The error of one power, and its nugget; rows are those of Q at the labelled nodes. */
+static double
+try_power(gp_eval *ev, const gp_problem *problem, const gp_targets *targets, const gp_spectrum *s,
+		  gp_matrix rows, double p, double *nugget)
+{
+	gp_device  *dev = ev->dev;
+	gp_matrix	x = gp_spectrum_directions(ev, s, p);
+	gp_matrix	f = dev->create(dev, rows.rows, s->kept, GP_DOUBLE);
+	gp_matrix	k = dev->create(dev, rows.rows, rows.rows, GP_DOUBLE);
+	gp_solution solution;
+	double		error;
+
+	dev->gemm(dev, false, false, 1.0, rows, x, 0.0, f);
+	dev->syrk(dev, false, 1.0, f, 0.0, k);
+	dev->destroy(dev, &x);
+	dev->destroy(dev, &f);
+	solution = gp_dual_solve(dev, problem, targets, k, gp_spectrum_mean(ev, s, p));
+	*nugget = solution.nugget;
+	error = solution_error(ev->env, problem, targets, &solution);
+	gp_solution_free(dev, &solution);
+	return error;
+}
+
+/*
+ * The largest power whose error is within slack of the least, error being that of 1; and its
+ * nugget.  Where the error hardly tells them apart, leading directions generalise better.
+ */
+static double
+best_power(gp_eval *ev, const gp_problem *problem, const gp_targets *targets, const gp_factor *f,
+		   const gp_spectrum *s, double error, double *nugget)
+{
+	gp_device  *dev = ev->dev;
+	gp_matrix	rows = dev->create(dev, targets->m, s->v.rows, GP_DOUBLE);
+	double		errors[POWERS];
+	double		nuggets[POWERS];
+	double		least = error;
+	int			best = POWERS - 1;
+
+	gp_factor_rows(ev, f, problem->labelled, targets->m, rows);
+	for (int k = 0; k < POWERS; k++)
+	{
+		errors[k] = try_power(ev, problem, targets, s, rows, powers[k], &nuggets[k]);
+		least = fmin(least, errors[k]);
+	}
+	dev->destroy(dev, &rows);
+	while (best >= 0 && errors[best] > (1.0 + SLACK) * least)
+		best--;
+	if (best < 0)
+		return 1.0;
+	*nugget = nuggets[best];
+	return powers[best];
+}
+
+/* True when a factor is one to choose by: it has directions, and no more jitter than is good. */
+static bool
+is_sound(const gp_eval *ev, const gp_spectrum *s)
+{
+	double		largest = ev->env->dry ? 1.0 : s->w[s->kept - 1];
+
+	return isfinite(largest) && largest > 0.0 && ev->max_jitter <= GP_MAX_JITTER * 1.0001;
+}
+
+/* Puts the posterior by a power of the kernel in place of another's. */
+static void
+replace_posterior(gp_eval *ev, const gp_problem *problem, const gp_targets *targets, gp_factor *f,
+				  gp_solution *solution, gp_posterior *out)
+{
+	gp_solution_free(ev->dev, solution);
+	gp_posterior_forget(ev->env, out);
+	*solution = gp_infer_panels(ev, problem, targets, f, NULL, out);
+	out->plan.strategy = GP_STRATEGY_NYSTROM;
+	out->plan.exact_diagonal = false;
+}
+
+/* The same, if leave-one-out prefers it. */
+void
+gp_power_choose(gp_eval *ev, const gp_problem *problem, const gp_targets *targets,
+				gp_solution *solution, gp_posterior *out)
+{
+	gp_env	   *env = ev->env;
+	gp_problem	p = gp_power_problem(problem);
+	double		error = solution_error(env, problem, targets, solution);
+	double		jitter = ev->max_jitter;
+	int64_t		n;
+	int32_t    *landmark = gp_landmarks_spread(ev, problem, gp_power_landmarks(ev), &n);
+	int32_t    *unused = landmark;
+	gp_keep    *former = ev->keep;
+	gp_factor  *f;
+	gp_spectrum s;
+
+	p.quiet = ev->patient = true;
+	ev->keep = former ? gp_keep_create(env) : NULL;
+	f = gp_eval_nystrom(ev, ev->kernel->program->nsteps - 1, landmark, n);
+	s = gp_spectrum_take(ev, f);
+	if (is_sound(ev, &s))
+		out->power = best_power(ev, &p, targets, f, &s, error, &p.nugget);
+	if (out->power != 1.0)
+	{
+		f = gp_spectrum_factor(ev, f, &s, out->power);
+		replace_posterior(ev, &p, targets, f, solution, out);
+		unused = out->landmark;
+		out->landmark = landmark;
+		out->nlandmarks = n;
+		gp_keep_free(former);
+	}
+	else
+	{
+		ev->max_jitter = jitter;
+		gp_keep_free(ev->keep);
+		ev->keep = former;
+	}
+	ev->patient = false;
+	gp_free(env, unused);
+	gp_spectrum_free(ev, &s);
+	gp_factor_free(ev, f);
+}

@@ -1,0 +1,69 @@
+/*
+ * strategy.c - the posterior by the strategy that a plan names.
+ *
+ * The planner runs the same on a device that only accounts.
+ */
+#include "fit_internal.h"
+
+/* Tells what a low-rank fit did that its figures do not show. */
+void
+gp_tell_lowrank(const gp_eval *ev, const gp_plan *plan, double first_jitter)
+{
+	if (!plan->exact_diagonal)
+		gp_notice(ev->env, "Variances far from the landmarks are too small; use them to rank.",
+				  "variances are those of the low-rank prior");
+	if (ev->max_jitter > first_jitter)
+		gp_notice(ev->env, "Fewer landmarks need less.",
+				  "the landmarks' covariance needed a jitter of %g of its mean diagonal",
+				  ev->max_jitter);
+}
+
+const char *const gp_strategy_names[GP_STRATEGIES] = {
+	[GP_STRATEGY_AUTO] = "auto",
+	[GP_STRATEGY_EXACT] = "exact",
+	[GP_STRATEGY_NYSTROM] = "nystrom",
+	[GP_STRATEGY_PRECISION] = "precision",
+	[GP_STRATEGY_SQL] = "sql"
+};
+
+/* Tells that landmarks, which were asked for, are none. */
+void
+gp_tell_no_landmarks(gp_env *env, int64_t asked, const gp_posterior *out)
+{
+	if (asked == 0 || out->nlandmarks > 0)
+		return;
+	gp_notice(env, "With strategy => 'nystrom' there are some.",
+			  "landmarks were asked for, and %sstrategy %s has none",
+			  out->plan.strategy == GP_STRATEGY_SQL ? "for a laplacian kernel " : "", gp_strategy_names[out->plan.strategy]);
+}
+
+/* The posterior by a plan: kernel, regression, calibration. */
+gp_posterior *
+gp_infer(gp_eval *ev, const gp_problem *problem, const gp_plan *plan)
+{
+	gp_env	   *env = ev->env;
+	gp_targets	targets = gp_targets_make(env, problem);
+	gp_posterior *out = gp_posterior_create(env, problem, &targets, plan);
+	gp_problem	p = problem->program->power == 1.0 ? *problem : gp_power_problem(problem);
+	gp_solution solution;
+
+	out->power = problem->program->power;
+	gp_live_open(ev, problem);
+	if (plan->strategy == GP_STRATEGY_EXACT)
+		solution = gp_infer_exact(ev, &p, &targets, plan, out);
+	else
+	{
+		out->landmark = gp_landmarks_choose(ev, problem, plan->nlandmarks, &out->nlandmarks);
+		solution = gp_infer_lowrank(ev, &p, &targets, plan, out);
+	}
+	gp_posterior_tell(env, problem, out);
+	if (plan->strategy == GP_STRATEGY_NYSTROM)
+		gp_tell_lowrank(ev, plan, ev->jitter);
+	if (plan->try_powers && !targets.few && !targets.flat)
+		gp_power_choose(ev, problem, &targets, &solution, out);
+	gp_posterior_settle(ev, problem, &targets, &solution, out);
+	gp_live_close(ev, problem, &targets, &solution, out);
+	gp_solution_free(ev->dev, &solution);
+	gp_targets_free(env, &targets);
+	return out;
+}

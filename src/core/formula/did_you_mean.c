@@ -1,0 +1,91 @@
+/*
+ * did_you_mean.c - the name that was perhaps meant by one that stands for nothing.
+ *
+ * Names are compared by the letters to put in, to leave out, to replace, or to swap with the
+ * next one (the distance of Damerau and Levenshtein, no piece being changed twice).  Who asks
+ * goes through the names that could stand there; the first of the nearest ones is told, when
+ * more of what was written is right than wrong.
+ */
+#include "formula_internal.h"
+#include "lex.h"
+
+#include <string.h>
+
+#define MOST_LETTERS 40			/* no name of ours is longer */
+#define MOST_WRONG 3
+
+/* A letter in lower case. */
+static char
+lower(char c)
+{
+	return c >= 'A' && c <= 'Z' ? (char) (c + ('a' - 'A')) : c;
+}
+
+/* True when the last two letters of both pieces are the same ones, swapped. */
+static bool
+swapped(const char *a, int i, const char *b, int j)
+{
+	return i > 1 && j > 1 && lower(a[i - 1]) == lower(b[j - 2]) && lower(a[i - 2]) == lower(b[j - 1]);
+}
+
+/* The changes that make b of a; each is up to MOST_LETTERS long. */
+static int
+distance(const char *a, int na, const char *b, int nb)
+{
+	unsigned char at[MOST_LETTERS + 1][MOST_LETTERS + 1];
+
+	for (int i = 0; i <= na; i++)
+		for (int j = 0; j <= nb; j++)
+		{
+			int			least = i + j;
+
+			if (i > 0 && j > 0)
+				least = at[i - 1][j - 1] + (lower(a[i - 1]) != lower(b[j - 1]));
+			if (i > 0 && at[i - 1][j] + 1 < least)
+				least = at[i - 1][j] + 1;
+			if (j > 0 && at[i][j - 1] + 1 < least)
+				least = at[i][j - 1] + 1;
+			if (swapped(a, i, b, j) && at[i - 2][j - 2] + 1 < least)
+				least = at[i - 2][j - 2] + 1;
+			at[i][j] = (unsigned char) least;
+		}
+	return at[na][nb];
+}
+
+/* Begins with a name as written. */
+gp_meant
+gp_meant_start(const char *written, int length)
+{
+	int			wrong = (length - 1) / 2 < MOST_WRONG ? (length - 1) / 2 : MOST_WRONG;
+
+	return (gp_meant) {.written = written,.length = length,.below = length > MOST_LETTERS ? 0 : wrong + 1};
+}
+
+/* One name that could stand there. */
+void
+gp_meant_consider(gp_meant *meant, const char *name)
+{
+	size_t		length = strlen(name);
+	int			d;
+
+	if (meant->below == 0 || length > MOST_LETTERS)
+		return;
+	d = distance(meant->written, meant->length, name, (int) length);
+	if (d < meant->below)
+	{
+		meant->below = d;
+		meant->name = name;
+	}
+}
+
+/* The hint with what was perhaps meant before it. */
+const char *
+gp_meant_hint(gp_arena *arena, const gp_meant *meant, const char *hint)
+{
+	gp_text		text = {.arena = arena};
+
+	if (meant->name == NULL)
+		return hint;
+	gp_text_add(&text, GP_MEANT "%s", meant->name, hint);
+	return text.data;
+}

@@ -1,0 +1,177 @@
+/*
+ * tree.c - the tree that the grammar makes, and the arena it lives in.
+ *
+ * Trees of kernels are hundreds of small pieces that end together, so they are
+ * cut from larger blocks.  A bound on an arena's size is at once a bound on what
+ * a hostile text can cost in memory and in time.
+ */
+#include "tree.h"
+
+#include <string.h>
+
+#define BLOCK_BYTES 8192
+#define ARENA_LIMIT (16 * 1024 * 1024)
+
+typedef struct arena_block
+{
+	struct arena_block *next;
+	size_t		size;
+	size_t		used;
+} arena_block;
+
+struct gp_arena
+{
+	gp_env	   *env;
+	arena_block *block;
+	size_t		total;
+};
+
+/* Makes an empty arena. */
+gp_arena *
+gp_arena_create(gp_env *env)
+{
+	gp_arena   *arena = gp_alloc_zero(env, 1, sizeof(gp_arena));
+
+	arena->env = env;
+	return arena;
+}
+
+/* The environment that an arena takes its memory from. */
+gp_env *
+gp_arena_env(const gp_arena *arena)
+{
+	return arena->env;
+}
+
+/* Adds a block that holds at least this many bytes. */
+static void
+add_block(gp_arena *arena, size_t bytes)
+{
+	size_t		size = sizeof(arena_block) + bytes;
+	arena_block *block;
+
+	if (size < BLOCK_BYTES)
+		size = BLOCK_BYTES;
+	if (size > ARENA_LIMIT - arena->total)
+		gp_raise_at(arena->env, GP_ERR_SYNTAX, 1, "Write a simpler kernel.",
+					"kernel is too complex");
+	block = gp_alloc(arena->env, size);
+	block->next = arena->block;
+	block->size = size;
+	block->used = sizeof(arena_block);
+	arena->block = block;
+	arena->total += size;
+}
+
+/* Zeroed memory from an arena. */
+void *
+gp_arena_alloc(gp_arena *arena, size_t bytes)
+{
+	size_t		rounded = bytes > ARENA_LIMIT ? ARENA_LIMIT : (bytes + 15) & ~(size_t) 15;
+	arena_block *block = arena->block;
+	void	   *p;
+
+	if (block == NULL || block->size - block->used < rounded)
+	{
+		add_block(arena, rounded);
+		block = arena->block;
+	}
+	p = (char *) block + block->used;
+	block->used += rounded;
+	memset(p, 0, bytes);
+	return p;
+}
+
+/* Room for more items than before. */
+void *
+gp_arena_grow(gp_arena *arena, const void *old, int n, int room, size_t size)
+{
+	void	   *items = gp_arena_alloc(arena, room * size);
+
+	if (n > 0)
+		memcpy(items, old, n * size);
+	return items;
+}
+
+/* A copy of a piece of text. */
+char *
+gp_arena_copy(gp_arena *arena, const char *text, int length)
+{
+	char	   *copy = gp_arena_alloc(arena, (size_t) length + 1);
+
+	memcpy(copy, text, length);
+	return copy;
+}
+
+/* Ends an arena and everything in it. */
+void
+gp_arena_free(gp_arena *arena)
+{
+	arena_block *block = arena->block;
+
+	while (block != NULL)
+	{
+		arena_block *next = block->next;
+
+		gp_free(arena->env, block);
+		block = next;
+	}
+	gp_free(arena->env, arena);
+}
+
+/* Makes a node without arguments. */
+gp_ast *
+gp_ast_make(gp_arena *arena, gp_ast_kind kind, int position)
+{
+	gp_ast	   *node = gp_arena_alloc(arena, sizeof(gp_ast));
+
+	node->kind = kind;
+	node->position = position;
+	return node;
+}
+
+/* Lower case of ASCII letters, in place. */
+void
+gp_ast_fold(char *text)
+{
+	for (; *text != '\0'; text++)
+		if (*text >= 'A' && *text <= 'Z')
+			*text += 'a' - 'A';
+}
+
+/* Makes a node with a name. */
+gp_ast *
+gp_ast_named(gp_arena *arena, gp_ast_kind kind, int position, const char *start, int length)
+{
+	gp_ast	   *node = gp_ast_make(arena, kind, position);
+	char	   *folded = gp_arena_copy(arena, start, length);
+
+	gp_ast_fold(folded);
+	node->name = gp_arena_copy(arena, start, length);
+	node->folded = folded;
+	return node;
+}
+
+/* Doubles the room for arguments. */
+static void
+grow(gp_arena *arena, gp_ast *node)
+{
+	int			room = node->room > 0 ? 2 * node->room : 2;
+
+	node->arg = gp_arena_grow(arena, node->arg, node->n, room, sizeof(gp_ast *));
+	node->flip = gp_arena_grow(arena, node->flip, node->n, room, sizeof(bool));
+	node->key = gp_arena_grow(arena, node->key, node->n, room, sizeof(char *));
+	node->room = room;
+}
+
+/* Adds an argument to a node. */
+void
+gp_ast_add(gp_arena *arena, gp_ast *parent, gp_ast *arg, bool flip, const char *key)
+{
+	if (parent->n == parent->room)
+		grow(arena, parent);
+	parent->arg[parent->n] = arg;
+	parent->flip[parent->n] = flip;
+	parent->key[parent->n] = key;
+	parent->n++;
+}

@@ -1,0 +1,118 @@
+/*
+ * distinct_degrees.c - how many different nodes each of some nodes has an edge with.
+ *
+ * Edges come in any order, and some come again.  They are laid down as they come, then brought
+ * together by their near ends, and sorted there: less jumping about in memory than a hash table
+ * of all pairs makes.
+ */
+#include "base/sort.h"
+#include "graph.h"
+
+#define FEW_ENDS 32				/* so many are sorted by insertion */
+#define LEAST_ROOM 256
+
+struct gp_tally
+{
+	gp_env	   *env;
+	int64_t		n;
+	int64_t		room;
+	int32_t    *near;
+	uint64_t   *far;
+};
+
+/* An empty tally. */
+gp_tally *
+gp_tally_open(gp_env *env)
+{
+	gp_tally   *t = gp_alloc_zero(env, 1, sizeof(gp_tally));
+
+	t->env = env;
+	return t;
+}
+
+/* Adds an edge; the caller looks at interrupts. */
+void
+gp_tally_add(gp_tally *t, int32_t near, uint64_t far)
+{
+	if (t->n == t->room)
+	{
+		t->room = gp_max64(2 * t->room, LEAST_ROOM);
+		t->near = gp_realloc_array(t->env, t->near, t->room, sizeof(int32_t));
+		t->far = gp_realloc_array(t->env, t->far, t->room, sizeof(uint64_t));
+	}
+	t->near[t->n] = near;
+	t->far[t->n++] = far;
+}
+
+/* Brings the far ends together by their near ones: where those of each node begin. */
+static int64_t *
+group(const gp_tally *t, int64_t nodes, uint64_t *far)
+{
+	int64_t    *start = gp_alloc_zero(t->env, nodes + 2, sizeof(int64_t));
+	int64_t		next = 0;
+
+	/* Two places on, so that filling moves each where the node itself begins. */
+	for (int64_t k = 0; k < t->n; k++)
+		start[t->near[k] + 2]++;
+	for (int64_t i = 0; i < nodes; i++)
+		start[i + 2] += start[i + 1];
+	for (int64_t k = 0; k < t->n; k++)
+	{
+		gp_look(t->env, k, &next);
+		far[start[t->near[k] + 1]++] = t->far[k];
+	}
+	return start;
+}
+
+/* Sorts a node's far ends. */
+static void
+sort_ends(gp_env *env, uint64_t *far, int64_t n)
+{
+	if (n > FEW_ENDS)
+	{
+		gp_sort(env, far, n, sizeof(uint64_t), gp_compare_int64, NULL);
+		return;
+	}
+	for (int64_t i = 1; i < n; i++)
+	{
+		uint64_t	one = far[i];
+		int64_t		at = i;
+
+		for (; at > 0 && far[at - 1] > one; at--)
+			far[at] = far[at - 1];
+		far[at] = one;
+	}
+}
+
+/* The different ones among a node's far ends. */
+static int64_t
+count_different(gp_env *env, uint64_t *far, int64_t n)
+{
+	int64_t		different = n > 0;
+
+	sort_ends(env, far, n);
+	for (int64_t k = 1; k < n; k++)
+		different += far[k] != far[k - 1];
+	return different;
+}
+
+/* Counts, and ends the tally. */
+void
+gp_tally_close(gp_tally *t, int64_t nodes, double *count)
+{
+	gp_env	   *env = t->env;
+	uint64_t   *far = gp_alloc_array(env, t->n, sizeof(uint64_t));
+	int64_t    *start = group(t, nodes, far);
+	int64_t		next = 0;
+
+	for (int64_t i = 0; i < nodes; i++)
+	{
+		gp_look(env, start[i] + i, &next);
+		count[i] = (double) count_different(env, far + start[i], start[i + 1] - start[i]);
+	}
+	gp_free(env, start);
+	gp_free(env, far);
+	gp_free(env, t->near);
+	gp_free(env, t->far);
+	gp_free(env, t);
+}

@@ -1,0 +1,246 @@
+/*
+ * laplacian_root.c - Laplacian kernels as features.
+ *
+ * With M = I + s2 L = C C' (Cholesky), (I + s2 L)^-d has the root M^(-d/2) for
+ * even d and M^(-(d-1)/2) C^-T for odd d.  That costs n^3, so larger graphs take
+ * random walks.
+ */
+#include "random_walks.h"
+
+#include <math.h>
+#include <string.h>
+
+#define EXACT_NODES 4096		/* up to so many nodes the exact root is affordable */
+#define ROOT_BLOCK 512			/* columns of the inverse that are computed at once */
+#define MEGABYTE (1024.0 * 1024.0)
+
+/* M = (1 + s2) (I - U), dense in double. */
+static gp_matrix
+regularised_laplacian(gp_device *dev, const gp_graph *graph, double sigma2)
+{
+	gp_env	   *env = dev->env;
+	gp_csr	   *u = gp_walk_matrix(env, graph, sigma2, GP_DOUBLE);
+	gp_matrix	m = dev->create(dev, graph->nodes, graph->nodes, GP_DOUBLE);
+	double	   *row = gp_alloc_array(env, graph->nodes, sizeof(double));
+
+	for (int64_t i = 0; i < graph->nodes && !env->dry; i++)
+	{
+		memset(row, 0, graph->nodes * sizeof(double));
+		for (int64_t k = u->start[i]; k < u->start[i + 1]; k++)
+			row[u->col[k]] = -(1.0 + sigma2) * ((const double *) u->value)[k];
+		row[i] += 1.0 + sigma2;
+		dev->upload(dev, gp_matrix_rows(m, i, 1),
+					gp_matrix_wrap(row, 1, graph->nodes, GP_DOUBLE));
+	}
+	gp_free(env, row);
+	gp_csr_free(env, u);
+	return m;
+}
+
+/* f = W'W for a lower triangle W, whose zeros are left out: a third of the operations of a product. */
+static void
+triangle_square(gp_device *dev, gp_matrix w, gp_matrix f)
+{
+	int64_t		n = w.rows;
+
+	for (int64_t j = 0; j < n; j += ROOT_BLOCK)
+	{
+		int64_t		b = gp_min64(ROOT_BLOCK, n - j);
+
+		dev->gemm(dev, true, false, 1.0, gp_matrix_part(w, j, 0, n - j, j + b), gp_matrix_part(w, j, j, n - j, b),
+				  0.0, gp_matrix_part(f, 0, j, j + b, b));
+		if (j > 0)
+			dev->transpose(dev, gp_matrix_part(f, j, 0, b, j), gp_matrix_part(f, 0, j, j, b));
+	}
+}
+
+/* The roots of the smallest powers, from the inverse of the Cholesky factor, which is spoilt: C^-T, or M^-1. */
+static gp_matrix
+root_of_inverse(gp_device *dev, gp_matrix c, int d)
+{
+	gp_matrix	f;
+
+	dev->trtri(dev, c);
+	if (d == 1)
+	{
+		dev->transpose_square(dev, c);
+		return c;
+	}
+	f = dev->create(dev, c.rows, c.rows, GP_DOUBLE);
+	triangle_square(dev, c, f);
+	dev->destroy(dev, &c);
+	return f;
+}
+
+/* A dense factor with F F' = (I + s2 L)^-d. */
+gp_matrix
+gp_laplacian_root(gp_device *dev, const gp_graph *graph, const gp_laplacian *kernel)
+{
+	int64_t		n = graph->nodes;
+	gp_matrix	c = regularised_laplacian(dev, graph, kernel->sigma2);
+	gp_matrix	f;
+
+	if (dev->potrf(dev, c) >= 0)
+		gp_raise(dev->env, GP_ERR_VALUE, "Use a smaller sigma2.",
+				 "the Laplacian kernel with sigma2=%g is singular", kernel->sigma2);
+	if (kernel->d <= 2)
+		return root_of_inverse(dev, c, kernel->d);
+	f = dev->create(dev, n, n, GP_DOUBLE);
+	dev->fill(dev, f, 0.0);
+	dev->shift(dev, gp_matrix_diagonal(f), 1.0);
+	/* Each pair of solves is M^-1; an odd d ends with C^-T, so it comes first on the right. */
+	if (kernel->d % 2 == 1)
+		dev->trsm(dev, true, true, c, f);
+	for (int k = 0; k < kernel->d / 2; k++)
+	{
+		dev->trsm(dev, true, false, c, f);
+		dev->trsm(dev, true, true, c, f);
+	}
+	dev->destroy(dev, &c);
+	return f;
+}
+
+/* A dense matrix on the device as features, freeing the former. */
+static gp_features *
+features_of(gp_device *dev, gp_matrix m, gp_type type)
+{
+	gp_env	   *env = dev->env;
+	gp_features *f = gp_alloc_zero(env, 1, sizeof(gp_features));
+
+	f->rows = m.rows;
+	f->dims = m.cols;
+	f->type = type;
+	f->dense = gp_alloc_figures(env, (int64_t) gp_size_mul(env, m.rows, m.cols), gp_type_size(type));
+	dev->download(dev, gp_matrix_wrap(f->dense, m.rows, m.cols, type), m);
+	dev->destroy(dev, &m);
+	return f;
+}
+
+/* Standard normals by the Box-Muller transform, a stream for each row. */
+static void
+fill_normals(gp_env *env, uint64_t seed, gp_matrix host)
+{
+	for (int64_t i = 0; i < host.rows; i++)
+	{
+		gp_stream	s = gp_stream_start(seed, -2, i, 0);
+
+		for (int64_t j = 0; j < host.cols; j += 2)
+		{
+			double		radius = sqrt(-2.0 * log(1.0 - gp_uniform(&s)));
+			double		angle = 2.0 * M_PI * gp_uniform(&s);
+			double		pair[2] = {radius * cos(angle), radius * sin(angle)};
+
+			for (int64_t k = j; k < host.cols && k < j + 2; k++)
+				gp_number_put(host.data, host.type, i * host.ld + k, pair[k - j]);
+		}
+		if (i % GP_LOOK_ROWS == 0)
+			env->check_interrupts(env);
+	}
+}
+
+/* F G' / sqrt(dims) with a Gaussian G: products of rows are kept in the mean. */
+static gp_features *
+project(gp_device *dev, gp_csr *factor, int64_t dims, uint64_t seed, gp_type type)
+{
+	gp_env	   *env = dev->env;
+	void	   *host = gp_alloc_array(env, (int64_t) gp_size_mul(env, factor->cols, dims),
+									  gp_type_size(type));
+	gp_matrix	view = gp_matrix_wrap(host, factor->cols, dims, type);
+	gp_matrix	g = dev->create(dev, factor->cols, dims, type);
+	gp_matrix	out = dev->create(dev, factor->rows, dims, type);
+
+	fill_normals(env, seed, view);
+	dev->upload(dev, g, view);
+	gp_free(env, host);
+	dev->spmm(dev, 1.0 / sqrt((double) dims), factor, g, 0.0, out);
+	dev->destroy(dev, &g);
+	gp_csr_free(env, factor);
+	return features_of(dev, out, type);
+}
+
+/*
+ * True where the exact root is affordable in so many bytes: its Cholesky factor, itself, and a copy in
+ * either type, that in float beside two sparse matrices of the graph.
+ */
+bool
+gp_laplacian_root_fits(const gp_env *env, const gp_graph *graph, size_t limit)
+{
+	double		square = (double) graph->nodes * (double) graph->nodes;
+	double		entries = (double) (graph->start[graph->nodes] + graph->nodes);
+
+	if (limit == 0)
+		limit = gp_limit(env);
+	return graph->nodes <= EXACT_NODES &&
+		(limit == 0 || (double) env->used + fmax(24.0 * square, 20.0 * square + 24.0 * entries) <= (double) limit);
+}
+
+/* True where the features of a kernel are its root; dims are walks' columns. */
+bool
+gp_laplacian_takes_root(const gp_env *env, const gp_graph *graph, const gp_laplacian *kernel, size_t limit)
+{
+	return kernel->dims == 0 && gp_laplacian_root_fits(env, graph, limit);
+}
+
+/* The root as features; in a dry run without numbers. */
+gp_features *
+gp_laplacian_root_features(gp_device *dev, const gp_graph *graph, const gp_laplacian *kernel, gp_type type)
+{
+	return features_of(dev, gp_laplacian_root(dev, graph, kernel), type);
+}
+
+/*
+ * The bytes that the features take at most while they are made from walks: the
+ * loads grow by half, in two arrays of 12 bytes an entry; the factor is their
+ * product with U; a projection needs its matrix twice.
+ */
+static double
+walk_bytes(const gp_graph *graph, const gp_laplacian *kernel, gp_walk_size size, gp_type type)
+{
+	double		n = (double) graph->nodes;
+	double		width = (double) gp_type_size(type);
+	double		bytes = fmax(26.0 * size.loads,
+							 fmax(18.0 * size.loads + 12.0 * size.entries + 32.0 * n,
+								  (12.0 + width) * size.entries));
+
+	if (kernel->dims > 0 && kernel->trim == GP_TRIM_PROJECTION)
+		bytes = fmax(bytes, (4.0 + width) * size.entries + 3.0 * n * kernel->dims * width);
+	return bytes;
+}
+
+/* Refuses walks that would not fit the limit, before they are made. */
+static void
+check_walks(gp_env *env, const gp_graph *graph, const gp_laplacian *kernel, uint64_t seed,
+			gp_type type)
+{
+	double		most = gp_walk_entries(graph, kernel);
+	double		allowed = (double) gp_limit(env);
+	double		needed;
+
+	if (env->limit == 0 ||
+		env->used + walk_bytes(graph, kernel, (gp_walk_size) {most, most}, type) <= allowed)
+		return;
+	needed = env->used +
+		walk_bytes(graph, kernel, gp_walk_estimate(env, graph, kernel, seed), type);
+	if (needed > allowed)
+		gp_raise(env, GP_ERR_LIMIT, "Use fewer walks or fewer dims in the Laplacian kernel, "
+				 "or raise gnngp.memory_limit.",
+				 "the fit needs %.1f MB, but gnngp.memory_limit allows %.1f MB",
+				 needed / MEGABYTE, allowed / MEGABYTE);
+}
+
+/* The factor as features, exact where the graph is small. */
+gp_features *
+gp_laplacian_features(gp_device *dev, const gp_graph *graph, const gp_laplacian *kernel,
+					  uint64_t seed, gp_type type)
+{
+	gp_env	   *env = dev->env;
+	gp_csr	   *factor;
+
+	if (gp_laplacian_takes_root(env, graph, kernel, 0))
+		return gp_laplacian_root_features(dev, graph, kernel, type);
+	check_walks(env, graph, kernel, seed, type);
+	factor = gp_walk_factor(env, dev, graph, kernel, seed, 0, type);
+	if (kernel->dims > 0 && kernel->trim == GP_TRIM_PROJECTION)
+		return project(dev, factor, kernel->dims, seed, type);
+	return gp_features_of_csr(env, factor);
+}

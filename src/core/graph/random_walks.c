@@ -1,0 +1,508 @@
+/*
+ * random_walks.c - graph random features (Choromanski 2023).
+ *
+ * Every walk draws from a generator keyed by (seed, copy, node, walk), so the
+ * result does not depend on the order in which walks run.
+ */
+#include "device/device.h"
+#include "random_walks.h"
+
+#include <math.h>
+
+#define SAMPLE_ROWS 64			/* walked to estimate the size of a factor */
+#define SAMPLE_NEIGHBOURS 16
+#define DEVICE_LOADS 1e6		/* of a node in the mean: more are walked on the host, which adds them at once */
+
+/* W, or W + W' for a directed graph. */
+gp_csr *
+gp_graph_symmetric(gp_env *env, const gp_graph *graph)
+{
+	gp_csr		view = {graph->nodes, graph->nodes, graph->start, graph->col, NULL, GP_DOUBLE, 0};
+	int64_t		entries = graph->start[graph->nodes];
+	double	   *ones = graph->weight;
+	gp_csr	   *w;
+
+	if (ones == NULL)
+	{
+		ones = gp_alloc_array(env, entries, sizeof(double));
+		for (int64_t k = 0; k < entries; k++)
+			ones[k] = 1.0;
+	}
+	view.value = ones;
+	w = gp_csr_transpose(env, &view);
+	if (graph->directed)
+	{
+		gp_csr	   *t = w;
+
+		w = gp_csr_add(env, &view, t);
+		gp_csr_free(env, t);
+	}
+	if (graph->weight == NULL)
+		gp_free(env, ones);
+	return w;
+}
+
+/* The values of a sparse matrix in another type, times a factor; in place. */
+static void
+retype(gp_env *env, gp_csr *s, double factor, gp_type type)
+{
+	int64_t		entries = gp_csr_entries(s);
+	double	   *from = s->value;
+	float	   *to;
+
+	for (int64_t k = 0; k < entries; k++)
+		from[k] *= factor;
+	if (type == GP_DOUBLE)
+		return;
+	to = gp_alloc_array(env, entries, sizeof(float));
+	for (int64_t k = 0; k < entries; k++)
+		to[k] = (float) from[k];
+	gp_free(env, from);
+	s->value = to;
+	s->type = type;
+}
+
+/* U = s2 / (1 + s2) D^-1/2 W D^-1/2. */
+gp_csr *
+gp_walk_matrix(gp_env *env, const gp_graph *graph, double sigma2, gp_type type)
+{
+	gp_csr	   *u = gp_graph_symmetric(env, graph);
+	double	   *w = u->value;
+	double	   *degree = gp_alloc_zero(env, u->rows, sizeof(double));
+	double		factor = sigma2 / (1.0 + sigma2);
+
+	for (int64_t i = 0; i < u->rows; i++)
+		for (int64_t k = u->start[i]; k < u->start[i + 1]; k++)
+			degree[i] += w[k];
+	for (int64_t i = 0; i < u->rows; i++)
+	{
+		for (int64_t k = u->start[i]; k < u->start[i + 1]; k++)
+			w[k] = w[k] > 0.0 ? factor * w[k] / sqrt(degree[i] * degree[u->col[k]]) : 0.0;
+		if (i % GP_LOOK_ROWS == 0)
+			env->check_interrupts(env);
+	}
+	gp_free(env, degree);
+	retype(env, u, 1.0, type);
+	return u;
+}
+
+/* What all walks share. */
+typedef struct walker
+{
+	gp_env	   *env;
+	const gp_csr *u;			/* double */
+	const gp_laplacian *kernel;
+	uint64_t	seed;
+	int			copy;
+	int64_t		row;			/* where the walks leave their loads */
+	double	   *cumulated;		/* row sums of U up to each entry, for weighted choice */
+	int32_t    *used;			/* times that this node's walks took each entry, for repelled */
+	int64_t    *used_entry;		/* the entries to forget when the node is done */
+	int64_t		nused;
+	int32_t    *anchor;			/* each node's column, -1 without one; NULL: all take loads */
+	int			first;			/* f of the walk's start: 1 where the first step is exact, else 0 */
+	double	   *load;			/* of the current row: n */
+	int64_t    *mark;			/* the row that last touched each place */
+	int32_t    *touched;
+	int64_t		ntouched;
+} walker;
+
+/* Leaves a load at a node. */
+static inline void
+deposit(walker *w, int32_t at, double load)
+{
+	if (w->anchor)
+	{
+		at = w->anchor[at];
+		if (at < 0)
+			return;
+	}
+	if (w->mark[at] != w->row)
+	{
+		w->mark[at] = w->row;
+		w->load[at] = 0.0;
+		w->touched[w->ntouched++] = at;
+	}
+	w->load[at] += load;
+}
+
+/* Chooses in proportion to 1 / (1 + times used): reinforced the wrong way round (eq. 21). */
+static int64_t
+choose_repelled(walker *w, int64_t begin, int64_t end, double x, double *probability)
+{
+	double		total = 0.0;
+	double		sum = 0.0;
+	int64_t		k = begin;
+
+	for (int64_t e = begin; e < end; e++)
+		total += 1.0 / (1.0 + w->used[e]);
+	for (; k < end - 1; k++)
+	{
+		sum += 1.0 / (1.0 + w->used[k]);
+		if (sum > x * total)
+			break;
+	}
+	*probability = 1.0 / (1.0 + w->used[k]) / total;
+	if (w->used[k]++ == 0)
+		w->used_entry[w->nused++] = k;
+	return k;
+}
+
+/* Chooses the entry of a row to follow, and tells its probability. */
+static int64_t
+choose(walker *w, int64_t begin, int64_t end, double x, double *probability)
+{
+	switch (w->kernel->choice)
+	{
+		case GP_WALK_WEIGHTED:
+			return gp_choose_weighted(w->u->value, w->cumulated, begin, end, x, probability);
+		case GP_WALK_REPELLED:
+			return choose_repelled(w, begin, end, x, probability);
+		default:
+			return gp_choose_uniform(begin, end, x, probability);
+	}
+}
+
+/* One walk from a node (algorithm 1): the load after k steps is the product of U over probability. */
+typedef struct lane
+{
+	gp_stream	s;
+	int32_t		at;
+	int			k;
+	double		load;
+	double		f;				/* f_(k + first) */
+	int64_t		entry;			/* of U that it follows next */
+	double		probability;
+} lane;
+
+/* Leaves load * f_(k + first) and chooses where to go; false when the walk ends. */
+static inline bool
+lane_choose(walker *w, lane *l)
+{
+	int64_t		begin = w->u->start[l->at];
+	int64_t		end = w->u->start[l->at + 1];
+
+	deposit(w, l->at, l->load * l->f);
+	if (begin == end || gp_uniform(&l->s) < w->kernel->p_term)
+		return false;
+	l->entry = choose(w, begin, end, gp_uniform(&l->s), &l->probability);
+	__builtin_prefetch((const double *) w->u->value + l->entry);
+	__builtin_prefetch(w->u->col + l->entry);
+	return true;
+}
+
+/* Goes there; false when that was the last step that any walk takes. */
+static inline bool
+lane_go(const walker *w, lane *l)
+{
+	l->load = gp_walk_load(l->load, ((const double *) w->u->value)[l->entry], l->probability,
+						   w->kernel->p_term);
+	l->at = w->u->col[l->entry];
+	l->f = gp_walk_next(l->f, l->k, w->kernel->d);
+	__builtin_prefetch(w->u->start + l->at);
+	__builtin_prefetch(w->anchor ? (const void *) (w->anchor + l->at) : w->mark + l->at);
+	return ++l->k < GP_LONGEST_WALK;
+}
+
+/*
+ * Some walks of a node abreast: on a graph larger than the cache each step
+ * waits for memory, and so they wait together.
+ */
+static void
+walk_abreast(walker *w, int64_t node, int64_t number, int count)
+{
+	lane		lanes[GP_WALKS_ABREAST];
+	int			alive = count;
+
+	for (int i = 0; i < count; i++)
+		lanes[i] = (lane) {.s = gp_stream_start(w->seed, w->copy, node, number + i),
+			.at = (int32_t) node, .k = w->first, .load = 1.0,
+			.f = w->first ? 0.5 * w->kernel->d : 1.0};
+	while (alive > 0)
+	{
+		int			n = 0;
+
+		for (int i = 0; i < alive; i++)
+			if (lane_choose(w, &lanes[i]))
+				lanes[n++] = lanes[i];
+		alive = n;
+		n = 0;
+		for (int i = 0; i < alive; i++)
+			if (lane_go(w, &lanes[i]))
+				lanes[n++] = lanes[i];
+		alive = n;
+	}
+}
+
+/* All walks from a node; then it forgets which entries they took. */
+static void
+walk_node(walker *w, int64_t node)
+{
+	/* A walk that is repelled has to know where those before it went. */
+	int			most = w->kernel->choice == GP_WALK_REPELLED ? 1 : GP_WALKS_ABREAST;
+
+	for (int64_t k = 0; k < w->kernel->walks; k += most)
+	{
+		int64_t		left = w->kernel->walks - k;
+
+		walk_abreast(w, node, k, left < most ? (int) left : most);
+		if (k % 64 >= 64 - most)
+			w->env->check_interrupts(w->env);
+	}
+	for (int64_t k = 0; k < w->nused; k++)
+		w->used[w->used_entry[k]] = 0;
+	w->nused = 0;
+}
+
+/* Chooses the anchors, a seeded sample without repetition. */
+static void
+choose_anchors(walker *w, int64_t count)
+{
+	int64_t		n = w->u->rows;
+	int64_t		left = count;
+	gp_stream	s = gp_stream_start(w->seed, -1, 0, 0);
+
+	w->anchor = gp_alloc_array(w->env, n, sizeof(int32_t));
+	for (int64_t i = 0; i < n; i++)
+	{
+		bool		take = gp_uniform(&s) * (double) (n - i) < (double) left;
+
+		w->anchor[i] = take ? (int32_t) (count - left) : -1;
+		left -= take;
+	}
+}
+
+/* True when only some nodes take loads. */
+static bool
+uses_anchors(const gp_laplacian *kernel, int64_t n)
+{
+	return kernel->dims > 0 && kernel->dims < n && kernel->trim == GP_TRIM_ANCHORS;
+}
+
+/* Prepares the walks. */
+static walker
+walker_open(gp_env *env, const gp_csr *u, const gp_laplacian *kernel, uint64_t seed, int copy)
+{
+	walker		w = {0};
+	int64_t		entries = u->start[u->rows];
+
+	w.env = env;
+	w.u = u;
+	w.kernel = kernel;
+	w.seed = seed;
+	w.copy = copy;
+	w.first = 1;
+	w.load = gp_alloc_array(env, u->rows, sizeof(double));
+	w.mark = gp_alloc_array(env, u->rows, sizeof(int64_t));
+	w.touched = gp_alloc_array(env, u->rows, sizeof(int32_t));
+	for (int64_t i = 0; i < u->rows; i++)
+		w.mark[i] = -1;
+	if (kernel->choice == GP_WALK_WEIGHTED)
+	{
+		w.cumulated = gp_alloc_array(env, entries, sizeof(double));
+		for (int64_t i = 0; i < u->rows; i++)
+			for (int64_t k = u->start[i]; k < u->start[i + 1]; k++)
+				w.cumulated[k] = ((const double *) u->value)[k] +
+					(k > u->start[i] ? w.cumulated[k - 1] : 0.0);
+	}
+	if (kernel->choice == GP_WALK_REPELLED)
+	{
+		w.used = gp_alloc_zero(env, entries, sizeof(int32_t));
+		w.used_entry = gp_alloc_array(env, entries, sizeof(int64_t));
+	}
+	if (uses_anchors(kernel, u->rows))
+	{
+		choose_anchors(&w, kernel->dims);
+		w.first = 0;
+	}
+	return w;
+}
+
+/* Frees what walker_open made. */
+static void
+walker_close(walker *w)
+{
+	gp_free(w->env, w->load);
+	gp_free(w->env, w->mark);
+	gp_free(w->env, w->touched);
+	gp_free(w->env, w->cumulated);
+	gp_free(w->env, w->used);
+	gp_free(w->env, w->used_entry);
+	gp_free(w->env, w->anchor);
+}
+
+/* Appends the current node's loads as a sorted row; the arrays grow by half. */
+static void
+append_row(walker *w, int64_t node, double factor, gp_csr *out, int64_t *room)
+{
+	int64_t		at = out->start[node];
+
+	if (at + w->ntouched > *room)
+	{
+		*room = (at + w->ntouched) * 3 / 2 + 1024;
+		out->col = gp_realloc_array(w->env, out->col, *room, sizeof(int32_t));
+		out->value = gp_realloc_array(w->env, out->value, *room, sizeof(double));
+	}
+	gp_sort_columns(w->env, w->touched, w->ntouched);
+	for (int64_t k = 0; k < w->ntouched; k++)
+	{
+		out->col[at + k] = w->touched[k];
+		((double *) out->value)[at + k] = factor * w->load[w->touched[k]];
+	}
+	out->start[node + 1] = at + w->ntouched;
+	w->ntouched = 0;
+}
+
+/* True where a device walks by itself; repelled walks have to know of each other. */
+static bool
+device_walks(const gp_device *dev, const gp_laplacian *kernel)
+{
+	return dev != NULL && dev->random_walks != NULL && kernel->choice != GP_WALK_REPELLED &&
+		kernel->walks / kernel->p_term < DEVICE_LOADS;
+}
+
+/* The walks as a device takes them. */
+static gp_walk_task
+walk_task(const walker *w, int64_t columns)
+{
+	return (gp_walk_task) {
+		.u = w->u,
+		.cumulated = w->cumulated,
+		.anchor = w->anchor,
+		.columns = columns,
+		.seed = w->seed,
+		.copy = w->copy,
+		.walks = w->kernel->walks,
+		.d = w->kernel->d,
+		.first = w->first,
+		.p_term = w->kernel->p_term
+	};
+}
+
+/*
+ * The loads of all walks, averaged.  With K of n nodes as anchors every copy is
+ * scaled by sqrt(n / K), which keeps a product of two copies unbiased.
+ */
+static gp_csr *
+walk_loads(gp_env *env, gp_device *dev, const gp_csr *u, const gp_laplacian *kernel, uint64_t seed,
+		   int copy)
+{
+	walker		w = walker_open(env, u, kernel, seed, copy);
+	gp_csr	   *out = gp_alloc_zero(env, 1, sizeof(gp_csr));
+	double		factor = 1.0 / kernel->walks;
+	int64_t		room = 0;
+
+	if (w.anchor)
+		factor *= sqrt((double) u->rows / (double) kernel->dims);
+	out->rows = u->rows;
+	out->cols = w.anchor ? kernel->dims : u->rows;
+	out->type = GP_DOUBLE;
+	out->stamp = gp_csr_stamp();
+	out->start = gp_alloc_zero(env, u->rows + 1, sizeof(int64_t));
+	if (device_walks(dev, kernel))
+	{
+		dev->random_walks(dev, walk_task(&w, out->cols), factor, out);
+		walker_close(&w);
+		return out;
+	}
+	for (int64_t i = 0; i < u->rows; i++)
+	{
+		w.row = i;
+		walk_node(&w, i);
+		append_row(&w, i, factor, out, &room);
+		if (i % GP_LOOK_ROWS == 0)
+			env->check_interrupts(env);
+	}
+	walker_close(&w);
+	return out;
+}
+
+/*
+ * The factor of one copy: (1 + s2)^(-d/2) (I + U F~), f_0 being 1.  Anchors cut
+ * columns, and with them the identity, so their walks take the first step, too.
+ */
+gp_csr *
+gp_walk_factor(gp_env *env, gp_device *dev, const gp_graph *graph, const gp_laplacian *kernel, uint64_t seed,
+			   int copy, gp_type type)
+{
+	gp_csr	   *u = gp_walk_matrix(env, graph, kernel->sigma2, GP_DOUBLE);
+	gp_csr	   *loads = walk_loads(env, dev, u, kernel, seed, copy);
+	gp_csr	   *factor = loads;
+
+	if (!uses_anchors(kernel, graph->nodes))
+	{
+		factor = gp_csr_product_plus(env, u, loads, 1.0);
+		gp_csr_free(env, loads);
+	}
+	gp_csr_free(env, u);
+	retype(env, factor, pow(1.0 + kernel->sigma2, -0.5 * kernel->d), type);
+	return factor;
+}
+
+/* The entries that the factor has at most in the mean: a walk's places times the neighbours. */
+double
+gp_walk_entries(const gp_graph *graph, const gp_laplacian *kernel)
+{
+	double		n = (double) graph->nodes;
+	double		columns = uses_anchors(kernel, graph->nodes) ? (double) kernel->dims : n;
+	double		places = fmin(columns, kernel->walks / kernel->p_term);
+	double		degree = 1.0 + (graph->directed ? 2.0 : 1.0) *
+		(double) graph->start[graph->nodes] / fmax(n, 1.0);
+
+	return n * fmin(columns, uses_anchors(kernel, graph->nodes) ? places : places * degree);
+}
+
+/*
+ * The entries of one row of U F~: those of the neighbours' rows together.  Of many
+ * neighbours a sample is walked; the later half of it tells how many places each
+ * of the rest still adds at most.
+ */
+static double
+factor_row(walker *w, int64_t node)
+{
+	int64_t		begin = w->u->start[node];
+	int64_t		degree = w->u->start[node + 1] - begin;
+	int64_t		taken = degree < SAMPLE_NEIGHBOURS ? degree : SAMPLE_NEIGHBOURS;
+	int64_t		half = 0;
+	double		more = 0.0;
+
+	for (int64_t k = 0; k < taken; k++)
+	{
+		if (k == taken / 2)
+			half = w->ntouched;
+		walk_node(w, w->u->col[begin + k * degree / taken]);
+	}
+	if (taken < degree)
+		more = (double) (w->ntouched - half) / (taken - taken / 2) * (degree - taken);
+	return 1.0 + w->ntouched + more;
+}
+
+/* The entries that gp_walk_factor is likely to have, from a sample of rows. */
+gp_walk_size
+gp_walk_estimate(gp_env *env, const gp_graph *graph, const gp_laplacian *kernel, uint64_t seed)
+{
+	int64_t		n = graph->nodes;
+	int64_t		rows = n < SAMPLE_ROWS ? n : SAMPLE_ROWS;
+	gp_csr	   *u = gp_walk_matrix(env, graph, kernel->sigma2, GP_DOUBLE);
+	walker		w = walker_open(env, u, kernel, seed, 0);
+	gp_walk_size size = {0.0, 0.0};
+
+	for (int64_t s = 0; s < rows; s++)
+	{
+		int64_t		node = s * n / rows;
+
+		w.row = 2 * s;
+		walk_node(&w, node);
+		size.loads += (double) w.ntouched * n / rows;
+		w.ntouched = 0;
+		w.row = 2 * s + 1;
+		if (!w.anchor)
+			size.entries += fmin(factor_row(&w, node), n) * n / rows;
+		w.ntouched = 0;
+	}
+	if (w.anchor)
+		size.entries = size.loads;
+	walker_close(&w);
+	gp_csr_free(env, u);
+	return size;
+}

@@ -1,0 +1,92 @@
+/*
+ * random_walks.h - Laplacian kernels of a graph: exact, or by random walks.
+ *
+ * The d-regularised Laplacian kernel is K = (I + s2 L)^-d with L = I - S and
+ * S = D^-1/2 W D^-1/2 (no self-loops; a directed graph is made symmetric as
+ * W + W').  With U = s2 / (1 + s2) S it is (1 + s2)^-d (I - U)^-d, whose root
+ * (I - U)^(-d/2) = sum f_k U^k, f_k = Gamma(k + d/2) / (Gamma(d/2) k!), is what
+ * walks estimate: K = E[F F2'] for independent copies F, F2.
+ */
+#ifndef GP_WALKS_H
+#define GP_WALKS_H
+
+#include "device/device.h"
+#include "graph.h"
+
+/* How a walk chooses among the neighbours. */
+typedef enum gp_walk_choice
+{
+	GP_WALK_UNIFORM,
+	GP_WALK_WEIGHTED,			/* in proportion to U */
+	GP_WALK_REPELLED			/* q-GRF: less where this node's walks have been */
+} gp_walk_choice;
+
+/* How the columns of a factor are cut to a given number. */
+typedef enum gp_walk_trim
+{
+	GP_TRIM_ANCHORS,			/* walks leave loads at so many random nodes only */
+	GP_TRIM_PROJECTION			/* Johnson-Lindenstrauss, a dense factor */
+} gp_walk_trim;
+
+typedef struct gp_laplacian
+{
+	int			d;				/* 1, 2, 3, ... */
+	double		sigma2;			/* > 0 */
+	int			walks;			/* for each node, >= 1 */
+	double		p_term;			/* a walk ends after each step with this probability, (0, 1) */
+	gp_walk_choice choice;
+	gp_walk_trim trim;
+	int64_t		dims;			/* columns; 0 = one for each node */
+} gp_laplacian;
+
+/* U = s2 / (1 + s2) D^-1/2 W D^-1/2. */
+extern gp_csr *gp_walk_matrix(gp_env *env, const gp_graph *graph, double sigma2, gp_type type);
+
+/*
+ * The factor F of one copy, (1 + s2)^(-d/2) (f_0 I + U F~): the first step is
+ * exact, F~ holds the loads of the walks averaged over them.  With anchors it
+ * has dims columns and all steps are walked.  Depends on the seed and the
+ * copy's number, not on threads, nor on whether a device walks or (dev = NULL,
+ * or one that does not) the host.
+ */
+extern gp_csr *gp_walk_factor(gp_env *env, gp_device *dev, const gp_graph *graph, const gp_laplacian *kernel,
+							  uint64_t seed, int copy, gp_type type);
+
+/* The entries that gp_walk_factor would have at most; often far fewer. */
+extern double gp_walk_entries(const gp_graph *graph, const gp_laplacian *kernel);
+
+/* Entries of the walks' loads F~, and of the factor. */
+typedef struct gp_walk_size
+{
+	double		loads;
+	double		entries;
+} gp_walk_size;
+
+/* The entries that gp_walk_factor is likely to have, from walks at a sample of nodes. */
+extern gp_walk_size gp_walk_estimate(gp_env *env, const gp_graph *graph,
+									 const gp_laplacian *kernel, uint64_t seed);
+
+/* True where the root below fits into the time of a fit, and into so many bytes; 0 = gp_limit. */
+extern bool gp_laplacian_root_fits(const gp_env *env, const gp_graph *graph, size_t limit);
+
+/* True where it is what gp_laplacian_features makes. */
+extern bool gp_laplacian_takes_root(const gp_env *env, const gp_graph *graph, const gp_laplacian *kernel, size_t limit);
+
+/* A dense factor with F F' = K, n x n on the device, by Cholesky; owned by the caller. */
+extern gp_matrix gp_laplacian_root(gp_device *dev, const gp_graph *graph,
+								   const gp_laplacian *kernel);
+
+/* The same as features; a dry run learns what that takes. */
+extern gp_features *gp_laplacian_root_features(gp_device *dev, const gp_graph *graph,
+											   const gp_laplacian *kernel, gp_type type);
+
+/*
+ * The factor as features, so that <x_i, x_j> is the kernel: exact on small
+ * graphs where gp_limit allows it, else one copy of the walks (positive, with
+ * a bias that falls as 1 / walks).  Raises GP_ERR_LIMIT before anything large is
+ * made when the walks would not fit either.
+ */
+extern gp_features *gp_laplacian_features(gp_device *dev, const gp_graph *graph,
+										  const gp_laplacian *kernel, uint64_t seed, gp_type type);
+
+#endif							/* GP_WALKS_H */

@@ -1,0 +1,277 @@
+/*
+ * columns.c - the exact kernel: its diagonal, some columns, the whole.
+ *
+ * For the labelled nodes t only the columns K(:, t) matter.  S C S' over a chain C
+ * needs the columns of C in the field of t under S, one hop more; the
+ * variances that an activation needs come from the diagonal, which costs the
+ * pairs of neighbours of each node.
+ *
+ * For the whole every step works in place: S K S' is S applied to the columns of
+ * K, a transposition, and S applied again, which is right for any S because K is
+ * symmetric.  A kernel without sums of two deep terms needs one n x n matrix.
+ */
+#include "kernel/prepared.h"
+
+/* The diagonal of S C S' over a chain C. */
+static gp_matrix
+diagonal_operator(gp_pass *pass, const gp_step *s)
+{
+	gp_eval    *ev = pass->ev;
+	gp_device  *dev = ev->dev;
+	gp_matrix	out = dev->create(dev, ev->n, 1, GP_DOUBLE);
+	gp_chain	chain = gp_chain_build(ev, s->arg0);
+	const gp_csr *op = gp_operator_csr(ev, s->op);
+	gp_matrix	all = {0};
+
+	if (chain.z->csr && chain.z->dense.cols > 0)
+		all = gp_linear_dense(ev, chain.z);
+	else if (chain.z->csr == NULL)
+		all = chain.z->dense;
+	dev->pair_diag(dev, op, all.cols > 0 ? NULL : chain.z->csr, all.cols > 0 ? &all : NULL,
+				   chain.stage, chain.nstages, out);
+	if (chain.z->csr)
+		dev->destroy(dev, &all);
+	gp_chain_free(ev, &chain);
+	return out;
+}
+
+/* The diagonal of a chain. */
+static gp_matrix
+diagonal_chain(gp_pass *pass, int step)
+{
+	gp_chain	chain = gp_chain_build(pass->ev, step);
+	gp_matrix	diag = chain.diag;
+
+	chain.diag.data = NULL;
+	gp_chain_free(pass->ev, &chain);
+	return diag;
+}
+
+/* The diagonal after an activation. */
+static void
+diagonal_relu(gp_pass *pass, int arg, gp_matrix diag)
+{
+	gp_stage	relu = {GP_MAP_RELU, 0.0, 0.0, 1.0, 0.0, {0}};
+
+	pass->ev->dev->map_diag(pass->ev->dev, &relu, diag);
+}
+
+/* The mean of a diagonal that is at hand. */
+static double
+diagonal_mean(gp_pass *pass, int arg, gp_matrix diag)
+{
+	return gp_mean_entry(pass->ev->dev, diag);
+}
+
+/* The diagonal of a step's covariance. */
+gp_matrix
+gp_eval_diagonal(gp_eval *ev, int step)
+{
+	gp_pass		pass = {.ev = ev, .chain = diagonal_chain, .gather = diagonal_operator,
+	.relu = diagonal_relu, .mean = diagonal_mean};
+
+	return gp_pass_run(&pass, step);
+}
+
+/* All rows of some columns of a chain. */
+static gp_matrix
+columns_chain(gp_pass *pass, int step)
+{
+	gp_eval    *ev = pass->ev;
+	gp_device  *dev = ev->dev;
+	gp_chain	chain = gp_chain_build(ev, step);
+	gp_matrix	right = dev->create(dev, chain.z->width, pass->ncols, ev->type);
+	gp_matrix	out = dev->create(dev, ev->n, pass->ncols, ev->type);
+
+	gp_linear_rows(ev, chain.z, pass->cols, pass->ncols, right);
+	for (gp_band band = gp_band_first(ev->n, GP_ROW_BLOCK); band.count > 0; gp_band_next(&band))
+		gp_chain_block(ev, &chain, band.first, band.count, pass->cols, right,
+					   gp_matrix_rows(out, band.first, band.count));
+	dev->destroy(dev, &right);
+	gp_chain_free(ev, &chain);
+	return out;
+}
+
+/* C(:, field) S(cols, field)' over a chain C, a block of rows at a time. */
+static gp_matrix
+chain_times_rows(gp_eval *ev, int step, const int32_t *field, int64_t nfield, const gp_csr *s)
+{
+	gp_device  *dev = ev->dev;
+	gp_chain	chain = gp_chain_build(ev, step);
+	gp_matrix	right = dev->create(dev, chain.z->width, nfield, ev->type);
+	gp_matrix	block = dev->create(dev, GP_ROW_BLOCK, nfield, ev->type);
+	gp_matrix	out = dev->create(dev, ev->n, s->rows, ev->type);
+
+	gp_linear_rows(ev, chain.z, field, nfield, right);
+	for (gp_band band = gp_band_first(ev->n, GP_ROW_BLOCK); band.count > 0; gp_band_next(&band))
+	{
+		gp_matrix	part = gp_matrix_rows(block, 0, band.count);
+
+		gp_chain_block(ev, &chain, band.first, band.count, field, right, part);
+		dev->spmm_right(dev, 1.0, part, s, 0.0, gp_matrix_rows(out, band.first, band.count));
+		ev->env->progress(ev->env, GP_PHASE_KERNEL, band.first + band.count, ev->n);
+	}
+	dev->destroy(dev, &right);
+	dev->destroy(dev, &block);
+	gp_chain_free(ev, &chain);
+	return out;
+}
+
+/* Columns of S C S' over a chain C: in the field of the columns, summed from the right, then from the left. */
+static gp_matrix
+columns_operator(gp_pass *pass, const gp_step *s)
+{
+	gp_eval    *ev = pass->ev;
+	gp_device  *dev = ev->dev;
+	gp_env	   *env = ev->env;
+	const gp_csr *op = gp_operator_csr(ev, s->op);
+	int64_t		nfield;
+	int32_t    *field = gp_graph_field(env, op, pass->cols, pass->ncols, &nfield);
+	int32_t    *place = gp_alloc_zero(env, ev->n, sizeof(int32_t));
+	gp_csr	   *rows;
+	gp_matrix	half;
+	gp_matrix	out;
+
+	for (int64_t j = 0; j < nfield; j++)
+		place[field[j]] = (int32_t) j;
+	rows = gp_csr_select(env, op, pass->cols, pass->ncols, place, nfield);
+	half = chain_times_rows(ev, s->arg0, field, nfield, rows);
+	gp_csr_free(env, rows);
+	gp_free(env, place);
+	gp_free(env, field);
+	out = dev->create(dev, ev->n, pass->ncols, ev->type);
+	dev->spmm(dev, 1.0, op, half, 0.0, out);
+	dev->destroy(dev, &half);
+	return out;
+}
+
+/* Columns <- g(columns): that needs the whole diagonal. */
+static void
+columns_relu(gp_pass *pass, int arg, gp_matrix columns)
+{
+	gp_eval    *ev = pass->ev;
+	gp_stage	relu = {GP_MAP_RELU, 0.0, 0.0, 1.0, 0.0, gp_eval_diagonal(ev, arg)};
+
+	ev->dev->map(ev->dev, &relu, columns, 0, pass->cols);
+	ev->dev->destroy(ev->dev, &relu.diag);
+}
+
+/* The mean of the diagonal, of which columns have not enough. */
+static double
+columns_mean(gp_pass *pass, int arg, gp_matrix columns)
+{
+	gp_matrix	diag = gp_eval_diagonal(pass->ev, arg);
+	double		mean = gp_mean_entry(pass->ev->dev, diag);
+
+	pass->ev->dev->destroy(pass->ev->dev, &diag);
+	return mean;
+}
+
+/* Columns of the exact kernel of a step. */
+gp_matrix
+gp_eval_columns(gp_eval *ev, int step, const int32_t *cols, int64_t ncols)
+{
+	gp_pass		pass = {.ev = ev, .chain = columns_chain, .gather = columns_operator,
+	.relu = columns_relu, .mean = columns_mean, .shifts = true, .cols = cols, .ncols = ncols};
+
+	return gp_pass_run(&pass, step);
+}
+
+/* ---- the whole ---- */
+
+/* Visits the block columns of a chain's kernel and adds or writes them to out. */
+static void
+visit_chain(gp_eval *ev, int step, bool add, gp_matrix out)
+{
+	gp_device  *dev = ev->dev;
+	gp_chain	chain = gp_chain_build(ev, step);
+	int64_t		width = gp_min64(ev->n, GP_ROW_BLOCK);
+	int64_t		height = ev->env->dry ? ev->n : width;	/* n^2 blocks would take their time */
+	int32_t    *cols = gp_alloc_array(ev->env, width, sizeof(int32_t));
+	gp_matrix	right = dev->create(dev, chain.z->width, width, ev->type);
+	gp_matrix	temp = add ? dev->create(dev, width, width, ev->type) : (gp_matrix) {0};
+
+	for (gp_band band = gp_band_first(ev->n, width); band.count > 0; gp_band_next(&band))
+	{
+		gp_matrix	r = gp_matrix_cols(right, 0, band.count);
+
+		for (int64_t j = 0; j < band.count; j++)
+			cols[j] = (int32_t) (band.first + j);
+		gp_linear_rows(ev, chain.z, cols, band.count, r);
+		for (gp_band down = gp_band_first(ev->n, height); down.count > 0; gp_band_next(&down))
+		{
+			gp_matrix	part = gp_matrix_part(out, down.first, band.first, down.count, band.count);
+			gp_matrix	block = add ? gp_matrix_part(temp, 0, 0, down.count, band.count) : part;
+
+			gp_chain_block(ev, &chain, down.first, down.count, cols, r, block);
+			if (add)
+				dev->axpby(dev, 1.0, block, 1.0, part);
+		}
+		ev->env->progress(ev->env, GP_PHASE_KERNEL, band.first + band.count, ev->n);
+	}
+	dev->destroy(dev, &temp);
+	dev->destroy(dev, &right);
+	gp_free(ev->env, cols);
+	gp_chain_free(ev, &chain);
+}
+
+/* Makes a chain's kernel. */
+static gp_matrix
+full_chain(gp_pass *pass, int step)
+{
+	gp_eval    *ev = pass->ev;
+	gp_matrix	k = ev->dev->create(ev->dev, ev->n, ev->n, ev->type);
+
+	visit_chain(ev, step, false, k);
+	return k;
+}
+
+/* Adds a chain's kernel, of which only a block is held. */
+static void
+add_chain(gp_pass *pass, int step, gp_matrix k)
+{
+	visit_chain(pass->ev, step, true, k);
+}
+
+/* S K S' in place of K. */
+static gp_matrix
+full_operator(gp_pass *pass, const gp_step *s)
+{
+	gp_device  *dev = pass->ev->dev;
+	gp_matrix	k = gp_pass_take(pass, s->arg0);
+
+	gp_operator_apply(pass->ev, s->op, k);
+	dev->transpose_square(dev, k);
+	gp_operator_apply(pass->ev, s->op, k);
+	return k;
+}
+
+/* K <- g(K), whose diagonal is its own. */
+static void
+full_relu(gp_pass *pass, int arg, gp_matrix k)
+{
+	gp_device  *dev = pass->ev->dev;
+	gp_stage	relu = {GP_MAP_RELU, 0.0, 0.0, 1.0, 0.0, dev->create(dev, k.rows, 1, GP_DOUBLE)};
+
+	dev->copy(dev, relu.diag, gp_matrix_diagonal(k));
+	dev->map(dev, &relu, k, 0, NULL);
+	dev->destroy(dev, &relu.diag);
+}
+
+/* The mean of the whole kernel's diagonal. */
+static double
+full_mean(gp_pass *pass, int arg, gp_matrix k)
+{
+	return gp_mean_diagonal(pass->ev->dev, k);
+}
+
+/* The whole exact kernel of a step. */
+gp_matrix
+gp_eval_full(gp_eval *ev, int step)
+{
+	gp_pass		pass = {.ev = ev, .chain = full_chain, .gather = full_operator, .relu = full_relu,
+	.mean = full_mean,
+	.add_chain = add_chain, .shifts = true};
+
+	return gp_pass_run(&pass, step);
+}

@@ -1,0 +1,356 @@
+/*
+ * anchor_rows.c - the other side of the covariance: noted by a fit, put in place for a few rows.
+ *
+ * A fit notes the anchors' rows of each explicit factor that it makes, and an evaluation
+ * of a few rows puts them behind its own.  Columns that are nodes (of the identity, and of
+ * lists of neighbours) keep their numbers of the fit, and nodes that are new stand behind these.
+ */
+#include "live_state.h"
+#include "kernel/prepared.h"
+
+#include <string.h>
+
+/* Notes rows of an explicit factor: its sparse columns, and its dense ones. */
+void
+gp_anchors_note(gp_eval *ev, gp_piece_kind kind, int site, const gp_linear *z, const int32_t *index, int64_t n)
+{
+	gp_device  *dev = ev->dev;
+	gp_matrix	rows;
+
+	if (ev->keep == NULL)
+		return;
+	if (z->csr)
+		gp_keep_rows(ev->keep, kind, site, 0, z->csr, index, n);
+	if (z->dense.cols == 0)
+		return;
+	rows = dev->create(dev, n, z->dense.cols, ev->type);
+	dev->gather_rows(dev, rows, z->dense, index);
+	gp_keep_matrix(dev, ev->keep, kind, site, 1, rows);
+	dev->destroy(dev, &rows);
+}
+
+/* Notes features as they are. */
+void
+gp_anchors_note_input(gp_eval *ev, const int32_t *index, int64_t n)
+{
+	const gp_features *x = ev->kernel->x;
+	gp_piece   *piece;
+	size_t		size = gp_type_size(x->type);
+
+	if (ev->keep == NULL)
+		return;
+	if (x->csr)
+	{
+		gp_keep_rows(ev->keep, GP_PIECE_INPUT, 0, 0, x->csr, index, n);
+		return;
+	}
+	piece = gp_keep_add(ev->keep, GP_PIECE_INPUT, 0, 0);
+	gp_keep_dense(ev->keep, piece, n, x->dims, x->type);
+	for (int64_t i = 0; i < n && !ev->env->dry; i++)
+		memcpy((char *) piece->dense + i * x->dims * size, (char *) x->dense + index[i] * x->dims * size,
+			   x->dims * size);
+}
+
+/* The largest power of A over what is no explicit factor. */
+static int
+deep_hops(const gp_eval *ev)
+{
+	const gp_program *program = ev->kernel->program;
+	int			most = 0;
+
+	for (int i = 0; i < program->nsteps; i++)
+		if (program->steps[i].kind == GP_STEP_OP && !gp_step_is_linear(ev, i))
+		{
+			int			power = gp_operator_reach(program->steps[i].op);
+
+			most = power > most ? power : most;
+		}
+	return most;
+}
+
+/* Notes the rows of A at the first nodes' fields; nodes that only stand in them have none. */
+static void
+note_operator(gp_eval *ev, const int32_t *all, int64_t nall, const int32_t *inner, int64_t ninner)
+{
+	gp_env	   *env = ev->env;
+	const gp_csr *a = ev->kernel->a;
+	gp_piece   *piece = gp_keep_add(ev->keep, GP_PIECE_OPERATOR, 0, 0);
+	int32_t    *place = gp_alloc_zero(env, ev->n, sizeof(int32_t));
+	int64_t    *start = gp_alloc_zero(env, nall + 1, sizeof(int64_t));
+	gp_csr	   *s;
+	int64_t		k = 0;
+
+	for (int64_t i = 0; i < nall; i++)
+		place[all[i]] = (int32_t) i;
+	s = gp_csr_select(ev->keep->env, a, inner, ninner, place, nall);
+	/* The rows of those that are not inner are empty. */
+	for (int64_t i = 0; i < nall; i++)
+	{
+		if (k < ninner && all[i] == inner[k])
+			k++;
+		start[i + 1] = s->start[k];
+	}
+	gp_free(ev->keep->env, s->start);
+	s->start = start;
+	s->rows = nall;
+	gp_free(env, place);
+	piece->rows = piece->cols = nall;
+	piece->type = s->type;
+	piece->bytes = (double) gp_csr_entries(s) * (sizeof(int32_t) + gp_type_size(s->type));
+	piece->csr = s;
+}
+
+/* Notes what an exact evaluation needs: factors, features and A in the field of some nodes. */
+void
+gp_anchors_note_exact(gp_eval *ev, const int32_t *node, int64_t n, bool whole)
+{
+	gp_env	   *env = ev->env;
+	int32_t    *all = gp_alloc_array(env, whole ? ev->n : n, sizeof(int32_t));
+	int64_t		nall = whole ? ev->n : n;
+	int32_t    *inner = NULL;
+	int64_t		ninner = 0;
+
+	for (int64_t i = 0; i < nall; i++)
+		all[i] = whole ? (int32_t) i : node[i];
+	for (int hop = whole ? 0 : deep_hops(ev); hop > 0; hop--)
+	{
+		gp_free(env, inner);
+		inner = all;
+		ninner = nall;
+		all = gp_graph_field(env, ev->kernel->a, inner, ninner, &nall);
+	}
+	gp_keep_nodes(ev->keep, GP_PIECE_ANCHORS, all, nall);
+	note_operator(ev, all, nall, whole ? all : inner, whole ? nall : ninner);
+	for (int i = 0; i < ev->kernel->program->nsteps; i++)
+		if (!ev->linear[i].made)
+			continue;
+		else if (gp_step_is_linear(ev, i))
+			gp_anchors_note(ev, GP_PIECE_LINEAR, i, &ev->linear[i], all, nall);
+		else
+			gp_anchors_note_input(ev, all, nall);
+	gp_free(env, inner);
+	gp_free(env, all);
+}
+
+/* ---- rows behind rows ---- */
+
+/* A sparse matrix of the first rows of one and all rows of another. */
+gp_csr *
+gp_csr_stack(gp_env *env, const gp_csr *top, int64_t rows, const gp_csr *below, int64_t cols)
+{
+	int64_t		first = top ? top->start[rows] : 0;
+	int64_t		more = below ? gp_csr_entries(below) : 0;
+	gp_type		type = top ? top->type : below->type;
+	size_t		size = gp_type_size(type);
+	gp_csr	   *s = gp_csr_create(env, rows + (below ? below->rows : 0), cols, first + more, type);
+
+	for (int64_t i = 0; i <= rows; i++)
+		s->start[i] = top ? top->start[i] : 0;
+	for (int64_t i = 0; below && i < below->rows; i++)
+		s->start[rows + i + 1] = first + below->start[i + 1];
+	if (first > 0)
+	{
+		memcpy(s->col, top->col, first * sizeof(int32_t));
+		memcpy(s->value, top->value, first * size);
+	}
+	if (more > 0)
+	{
+		memcpy(s->col + first, below->col, more * sizeof(int32_t));
+		memcpy((char *) s->value + first * size, below->value, more * size);
+	}
+	return s;
+}
+
+/* The columns that a term had in the fit: those of nodes that are new are not among them. */
+int64_t
+gp_anchors_term_width(const gp_eval *ev, const gp_linear_term *term)
+{
+	if (ev->live == NULL || term->leaf == GP_LEAF_BIAS)
+		return gp_term_width(ev, term);
+	return term->leaf == GP_LEAF_LISTS || ev->kernel->node_columns ? ev->kernel->fit_nodes : ev->kernel->fit_dims;
+}
+
+/* The columns of all terms' factor in the fit. */
+int64_t
+gp_anchors_width(const gp_eval *ev, const gp_terms *terms)
+{
+	int64_t		width = 0;
+
+	for (int t = 0; t < terms->n; t++)
+		width += gp_anchors_term_width(ev, &terms->term[t]);
+	return width;
+}
+
+/* Where a column of the fit stands now. */
+static int64_t
+column_now(const gp_eval *ev, const gp_terms *terms, int64_t col)
+{
+	int64_t		then = 0;
+	int64_t		shift = 0;
+
+	for (int t = 0; t < terms->n; t++)
+	{
+		int64_t		width = gp_anchors_term_width(ev, &terms->term[t]);
+
+		then += width;
+		if (col < then)
+			break;
+		shift += gp_term_width(ev, &terms->term[t]) - width;
+	}
+	return col + shift;
+}
+
+/* The anchors' sparse rows with the columns of now; the order of columns stays. */
+static gp_csr *
+place_columns(gp_eval *ev, const gp_terms *terms, const gp_csr *s, int64_t cols)
+{
+	gp_csr	   *out = gp_csr_stack(ev->env, NULL, 0, s, cols);
+
+	for (int64_t k = 0; terms->n > 1 && k < gp_csr_entries(out); k++)
+		out->col[k] = (int32_t) column_now(ev, terms, out->col[k]);
+	return out;
+}
+
+/* Adds the anchors' rows to a dense factor, of whichever form they are. */
+static void
+fill_dense(gp_eval *ev, const gp_terms *terms, const gp_piece *sparse, const gp_piece *dense, gp_linear *z)
+{
+	gp_device  *dev = ev->dev;
+	int64_t		rows = sparse ? sparse->rows : dense->rows;
+	int64_t		first = sparse ? sparse->cols : 0;
+	double	   *row = gp_alloc_array(ev->env, z->width, sizeof(double));
+
+	for (int64_t i = 0; i < rows; i++)
+	{
+		memset(row, 0, z->width * sizeof(double));
+		for (int64_t k = sparse ? sparse->csr->start[i] : 0; sparse && k < sparse->csr->start[i + 1]; k++)
+			row[column_now(ev, terms, sparse->csr->col[k])] = gp_number_at(sparse->csr->value, sparse->csr->type, k);
+		for (int64_t j = 0; dense && j < dense->cols; j++)
+			row[column_now(ev, terms, first + j)] = gp_number_at(dense->dense, dense->type, i * dense->cols + j);
+		dev->upload(dev, gp_matrix_rows(z->dense, ev->live_rows + i, 1), gp_matrix_wrap(row, 1, z->width, GP_DOUBLE));
+	}
+	gp_free(ev->env, row);
+}
+
+/* Makes a factor dense as a whole. */
+static void
+make_dense(gp_eval *ev, gp_linear *z)
+{
+	gp_device  *dev = ev->dev;
+	gp_matrix	all;
+	gp_matrix	eye;
+
+	if (z->csr == NULL)
+		return;
+	if (z->dense.cols > 0)
+		all = gp_linear_dense(ev, z);
+	else
+	{
+		all = dev->create(dev, ev->n, z->width, ev->type);
+		eye = dev->create(dev, z->width, z->width, ev->type);
+		dev->fill(dev, eye, 0.0);
+		dev->shift(dev, gp_matrix_diagonal(eye), 1.0);
+		gp_linear_times(ev, z, 0, ev->n, eye, 0.0, all);
+		dev->destroy(dev, &eye);
+	}
+	gp_linear_free(ev, z);
+	z->dense = all;
+}
+
+/* Refuses rows of another shape than the terms and the anchors have. */
+static void
+check_piece(gp_eval *ev, const gp_piece *sparse, const gp_piece *dense, const gp_terms *terms)
+{
+	int64_t		cols = (sparse ? sparse->cols : 0) + (dense ? dense->cols : 0);
+	int64_t		anchors = ev->n - ev->live_rows;
+
+	if (cols != gp_anchors_width(ev, terms) || (sparse && (sparse->rows != anchors || sparse->csr == NULL)) ||
+		(dense && (dense->rows != anchors || dense->dense == NULL)))
+		gp_raise(ev->env, GP_ERR_DATA, "Fit the model again.", "the live state does not fit its kernel");
+}
+
+/* Puts the anchors' rows in place of what their rows hold. */
+void
+gp_anchors_fill(gp_eval *ev, gp_piece_kind kind, int site, const gp_terms *terms, gp_linear *z)
+{
+	const gp_piece *sparse;
+	const gp_piece *dense;
+	gp_csr	   *below;
+	gp_csr	   *all;
+
+	if (ev->live == NULL)
+		return;
+	sparse = gp_keep_find(ev->live, kind, site, 0);
+	dense = gp_keep_find(ev->live, kind, site, 1);
+	if (sparse == NULL && dense == NULL)
+		return;
+	check_piece(ev, sparse, dense, terms);
+	if (z->csr == NULL || z->dense.cols > 0 || sparse == NULL || dense)
+	{
+		make_dense(ev, z);
+		fill_dense(ev, terms, sparse, dense, z);
+		return;
+	}
+	below = place_columns(ev, terms, sparse->csr, z->csr->cols);
+	all = gp_csr_stack(ev->env, z->csr, ev->live_rows, below, z->csr->cols);
+	gp_csr_free(ev->env, below);
+	gp_csr_free(ev->env, z->csr);
+	z->csr = all;
+}
+
+/* ---- scales, and how far a program reaches ---- */
+
+/* What a step was scaled by. */
+bool
+gp_unit_kept(const gp_eval *ev, gp_unit_pass pass, int step, double *scale)
+{
+	const gp_piece *piece = ev->live ? gp_keep_find(ev->live, GP_PIECE_UNIT, step, pass) : NULL;
+
+	if (piece)
+		*scale = *(double *) piece->dense;
+	return piece != NULL;
+}
+
+/* Notes it. */
+double
+gp_unit_note(gp_eval *ev, gp_unit_pass pass, int step, double scale)
+{
+	if (ev->keep)
+		gp_keep_numbers(ev->keep, GP_PIECE_UNIT, step, pass, &scale, 1, 1);
+	return scale;
+}
+
+/* The most operators A in a row that reach the last step's value; arguments are numbered first. */
+int
+gp_program_hops(gp_env *env, const gp_program *program)
+{
+	int		   *hops = gp_alloc_zero(env, program->nsteps, sizeof(int));
+	int			last;
+
+	for (int i = 0; i < program->nsteps; i++)
+	{
+		const gp_step *s = &program->steps[i];
+
+		if (s->arg0 >= 0)
+			hops[i] = hops[s->arg0];
+		if (s->arg1 >= 0 && hops[s->arg1] > hops[i])
+			hops[i] = hops[s->arg1];
+		if (s->kind == GP_STEP_OP)
+			hops[i] += gp_operator_reach(s->op);
+	}
+	last = hops[program->nsteps - 1];
+	gp_free(env, hops);
+	return last;
+}
+
+/* Why rows cannot be evaluated by their neighbourhood. */
+const char *
+gp_program_is_global(const gp_program *program)
+{
+	if (program->input.kind == GP_INPUT_LAPLACIAN)
+		return "a Laplacian input";
+	for (int i = 0; i < program->nsteps; i++)
+		if (program->steps[i].kind == GP_STEP_OP && gp_operator_is_global(program->steps[i].op))
+			return "P(a)";
+	return NULL;
+}

@@ -1,0 +1,278 @@
+/*
+ * live_open.c - opening an evaluation of a few nodes against what a fit kept.
+ *
+ * Rows are nodes in the order of their distance from what is asked for, so that a step
+ * computes the first ones alone: as far as later steps reach.  Within a row of A the
+ * entries stay in the order of nodes, as the fit has added them up.
+ */
+#include "live_state.h"
+#include "kernel/prepared.h"
+
+#include <string.h>
+
+/* The row that A has for a node, without columns that are no rows. */
+static int64_t
+count_row(const gp_csr *a, int32_t node, int64_t inner)
+{
+	int64_t		n = 0;
+
+	for (int64_t k = a->start[node]; k < a->start[node + 1]; k++)
+		n += a->col[k] < inner;
+	return n;
+}
+
+/* A among the rows, with that among the anchors behind it; the rows of the outermost nodes, which nothing reads, are empty. */
+static gp_csr *
+stack_operator(gp_env *env, const gp_csr *a, const gp_asked *asked, const gp_order *order, const gp_piece *kept,
+			   int64_t anchors)
+{
+	int64_t		rows = order->rows;
+	int64_t		full = order->near[order->hops > 0 ? order->hops - 1 : 0];
+	int64_t		entries = 0;
+	int64_t		next = 0;
+	gp_csr	   *own;
+	gp_csr	   *below;
+	gp_csr	   *out;
+
+	for (int64_t r = 0; r < full; r++)
+		entries += count_row(a, order->node[r], asked->inner);
+	own = gp_csr_create(env, rows, rows, entries, a->type);
+	for (int64_t r = 0; r < rows; r++)
+	{
+		gp_look(env, own->start[r], &next);
+		own->start[r + 1] = own->start[r] + (r < full ? gp_order_fill(order, a, asked, r, own) : 0);
+	}
+	below = kept ? gp_csr_stack(env, NULL, 0, kept->csr, rows + anchors) :
+		gp_csr_create(env, anchors, rows + anchors, 0, a->type);
+	for (int64_t k = 0; k < gp_csr_entries(below); k++)
+		below->col[k] += (int32_t) rows;
+	out = gp_csr_stack(env, own, rows, below, rows + anchors);
+	gp_csr_free(env, own);
+	gp_csr_free(env, below);
+	return out;
+}
+
+/* The features of the rows, from those of the nodes. */
+static gp_features *
+features_of_rows(gp_env *env, const gp_features *x, const gp_order *order)
+{
+	gp_features *out;
+	size_t		bytes;
+
+	if (x->csr)
+		return gp_features_of_csr(env, gp_csr_select(env, x->csr, order->node, order->rows, NULL, x->dims));
+	bytes = (size_t) x->dims * gp_type_size(x->type);
+	out = gp_alloc_zero(env, 1, sizeof(gp_features));
+	*out = (gp_features) {.rows = order->rows,.dims = x->dims,.type = x->type};
+	out->dense = gp_alloc_array(env, order->rows, bytes);
+	for (int64_t r = 0; r < order->rows; r++)
+		memcpy((char *) out->dense + (size_t) r * bytes, (char *) x->dense + (size_t) order->node[r] * bytes, bytes);
+	return out;
+}
+
+/* Dense features as a sparse matrix that has all their entries. */
+static gp_csr *
+sparse_of(gp_env *env, const gp_features *x)
+{
+	int64_t		entries = (int64_t) gp_size_mul(env, x->rows, x->dims);
+	gp_csr	   *s = gp_csr_create(env, x->rows, x->dims, entries, x->type);
+
+	for (int64_t i = 0; i < x->rows; i++)
+		s->start[i + 1] = (i + 1) * x->dims;
+	for (int64_t k = 0; k < entries; k++)
+		s->col[k] = (int32_t) (k % x->dims);
+	memcpy(s->value, x->dense, entries * gp_type_size(x->type));
+	return s;
+}
+
+/* Copies the first rows of sparse features into dense ones. */
+static void
+spread(const gp_features *x, int64_t rows, void *dense)
+{
+	for (int64_t i = 0; i < rows; i++)
+		for (int64_t k = x->csr->start[i]; k < x->csr->start[i + 1]; k++)
+			gp_number_put(dense, x->type, i * x->dims + x->csr->col[k], gp_number_at(x->csr->value, x->type, k));
+}
+
+/* What was kept of the anchors has a row for each, no more columns than there are, and the type of the rest. */
+static void
+require_anchors(gp_env *env, const gp_piece *kept, int64_t anchors, int64_t width, gp_type type)
+{
+	if (kept && ((kept->csr == NULL && kept->dense == NULL) || kept->rows != anchors || kept->cols > width ||
+				 (kept->csr ? kept->csr->type : kept->type) != type))
+		gp_raise(env, GP_ERR_DATA, "Fit the model again.", "the live state does not fit its features");
+}
+
+/* The features of the rows, those of the anchors behind them where they were kept: in the form of these. */
+static gp_features *
+stack_features(gp_env *env, const gp_features *x, int64_t rows, const gp_piece *kept, int64_t anchors)
+{
+	gp_features *out = gp_alloc_zero(env, 1, sizeof(gp_features));
+	gp_csr	   *none;
+	gp_csr	   *own;
+	size_t		size = gp_type_size(x->type);
+	size_t		bytes = (size_t) (rows * x->dims) * size;
+
+	*out = (gp_features) {.rows = rows + anchors,.dims = x->dims,.type = x->type};
+	require_anchors(env, kept, anchors, x->dims, x->type);
+	if (kept ? kept->csr != NULL : x->csr != NULL)
+	{
+		none = gp_csr_create(env, anchors, x->dims, 0, x->type);
+		own = x->csr ? NULL : sparse_of(env, x);
+		out->csr = gp_csr_stack(env, own ? own : x->csr, rows, kept ? kept->csr : none, x->dims);
+		gp_csr_free(env, none);
+		gp_csr_free(env, own);
+		return out;
+	}
+	out->dense = gp_alloc_zero(env, (int64_t) gp_size_mul(env, out->rows, out->dims), size);
+	if (x->csr)
+		spread(x, rows, out->dense);
+	else
+		memcpy(out->dense, x->dense, bytes);
+	/* Features that are new since the fit are 0 there. */
+	for (int64_t i = 0; kept && i < anchors; i++)
+		memcpy((char *) out->dense + bytes + (size_t) (i * x->dims) * size,
+			   (char *) kept->dense + (size_t) (i * kept->cols) * size, (size_t) kept->cols * size);
+	return out;
+}
+
+/* The column of each node: its number in the fit, or one behind these; *width counts them. */
+static int32_t *
+node_columns(gp_env *env, int64_t n, const int32_t *fit_node, int64_t fit_nodes, int64_t *width)
+{
+	int32_t    *column = gp_alloc_array(env, n, sizeof(int32_t));
+
+	*width = fit_nodes;
+	for (int64_t i = 0; i < n; i++)
+		column[i] = fit_node[i] >= 0 ? fit_node[i] : (int32_t) (*width)++;
+	return column;
+}
+
+/* The first rows of a sparse matrix whose columns are nodes, as columns of those of the fit and the new ones. */
+static gp_csr *
+rename_columns(gp_env *env, gp_csr *s, int64_t rows, const int32_t *column, int64_t width, int64_t anchors)
+{
+	gp_csr	   *none = gp_csr_create(env, anchors, width, 0, s->type);
+	gp_csr	   *renamed = gp_csr_stack(env, s, rows, none, width);
+	gp_csr	   *turned;
+	gp_csr	   *out;
+
+	for (int64_t k = 0; k < gp_csr_entries(renamed); k++)
+		renamed->col[k] = column[renamed->col[k]];
+	turned = gp_csr_transpose(env, renamed);
+	out = gp_csr_transpose(env, turned);
+	gp_csr_free(env, turned);
+	gp_csr_free(env, renamed);
+	gp_csr_free(env, none);
+	gp_csr_free(env, s);
+	return out;
+}
+
+/* The features that the kernel takes: the rows' own, or a column for each node. */
+static void
+make_features(gp_prepared *kernel, const gp_asked *asked, const gp_order *order, const int32_t *column, int64_t width,
+			  const gp_piece *kept, int64_t anchors, gp_type type)
+{
+	gp_env	   *env = kernel->env;
+	gp_features *own;
+	gp_features *unit = NULL;
+	gp_csr	   *all;
+	gp_csr	   *eye;
+
+	if (asked->features == NULL || kernel->input == GP_INPUT_IDENTITY)
+	{
+		all = gp_csr_identity(env, asked->inner, type);
+		eye = gp_csr_select(env, all, order->node, order->rows, NULL, asked->inner);
+		gp_csr_free(env, all);
+		eye = rename_columns(env, eye, order->rows, column, width, kept ? 0 : anchors);
+		kernel->own_x = gp_features_of_csr(env, eye);
+		kernel->node_columns = true;
+		require_anchors(env, kept, anchors, width, type);
+		if (kept)
+		{
+			kernel->own_x->csr = gp_csr_stack(env, eye, order->rows, kept->csr, width);
+			kernel->own_x->rows = order->rows + anchors;
+			gp_csr_free(env, eye);
+		}
+	}
+	else
+	{
+		own = features_of_rows(env, asked->features, order);
+		if (kernel->input == GP_INPUT_COSINE)
+			unit = gp_features_unit(env, own, own->type, GP_ROW_LENGTH);
+		kernel->own_x = stack_features(env, unit ? unit : own, order->rows, kept, anchors);
+		gp_features_free(env, unit);
+		gp_features_free(env, own);
+	}
+	if (kernel->input == GP_INPUT_IDENTITY || kernel->input == GP_INPUT_COSINE)
+		kernel->input = GP_INPUT_LINEAR;
+	kernel->x = kernel->own_x;
+}
+
+/* Lists of neighbours of the rows, where the program has them. */
+static void
+make_lists(gp_prepared *kernel, const gp_asked *asked, const gp_order *order, const int32_t *column, int64_t width,
+		   int64_t anchors, gp_type type)
+{
+	const gp_program *program = kernel->program;
+	gp_csr	   *all;
+	gp_csr	   *own;
+
+	for (int i = 0; i < program->nsteps && kernel->lists == NULL; i++)
+		if (program->steps[i].kind == GP_STEP_LISTS)
+		{
+			all = gp_graph_lists(kernel->env, asked->graph, type);
+			own = gp_csr_select(kernel->env, all, order->node, order->rows, NULL, all->cols);
+			gp_csr_free(kernel->env, all);
+			gp_order_cut_lists(order, asked, own);
+			kernel->lists = rename_columns(kernel->env, own, order->rows, column, width, anchors);
+		}
+}
+
+/* Opens an evaluation of a few nodes. */
+void
+gp_eval_open_live(gp_eval *ev, gp_device *dev, const gp_program *program, const gp_asked *asked, gp_fit_size fit,
+				  const gp_keep *keep, gp_type type)
+{
+	gp_env	   *env = dev->env;
+	gp_prepared *kernel = gp_alloc_zero(env, 1, sizeof(gp_prepared));
+	gp_order   *order = gp_order_make(env, program, asked);
+	int64_t		anchors = gp_keep_find(keep, GP_PIECE_ANCHORS, 0, 0)->rows;
+	int64_t		width;
+	int32_t    *column = node_columns(env, asked->graph->nodes, asked->fit_node, fit.nodes, &width);
+	gp_csr	   *a = gp_graph_normalise(env, asked->graph, program->norm, type);
+
+	*kernel = (gp_prepared) {.env = env,.program = program,.directed = asked->graph->directed,
+	.input = program->input.kind,.fit_nodes = fit.nodes,.fit_dims = fit.dims,.order = order};
+	*ev = (gp_eval) {.dev = dev,.env = env,.n = order->rows + anchors,.type = type,.kernel = kernel,.live = keep,
+	.live_rows = order->rows,.hops = order->hops,.hop = order->hops,.jitter = 1e-6};
+	kernel->a = stack_operator(env, a, asked, order, gp_keep_find(keep, GP_PIECE_OPERATOR, 0, 0), anchors);
+	gp_csr_free(env, a);
+	make_features(kernel, asked, order, column, width, gp_keep_find(keep, GP_PIECE_INPUT, 0, 0), anchors, type);
+	make_lists(kernel, asked, order, column, width, anchors, type);
+	gp_free(env, column);
+	kernel->linear = gp_alloc_zero(env, program->nsteps, sizeof(gp_known_linear));
+	kernel->op = gp_alloc_zero(env, program->nsteps, sizeof(gp_known_operator));
+	gp_find_properties(ev);
+	ev->linear = gp_alloc_zero(env, program->nsteps, sizeof(gp_linear));
+}
+
+/* The row of a node, or of the node asked for without an edge. */
+int32_t
+gp_live_row(const gp_eval *ev, int32_t node)
+{
+	return ev->kernel->order->place[node];
+}
+
+int32_t
+gp_live_row_cut(const gp_eval *ev, int64_t cut)
+{
+	return ev->kernel->order->cut_row[cut];
+}
+
+/* Has a low-rank factor computed for rows as far as each step needs them. */
+void
+gp_live_near(gp_eval *ev)
+{
+	ev->near = ev->kernel->order->near;
+}

@@ -1,0 +1,315 @@
+/*
+ * live_state.c - the list of pieces that a fit keeps.
+ *
+ * A dry run accounts for them, and keeps nothing of them.
+ */
+#include "live_state.h"
+
+#include <string.h>
+
+#define ROWS_AT_ONCE 64			/* of a triangle, which stay in the cache while they are solved with */
+
+/* An empty list. */
+gp_keep *
+gp_keep_create(gp_env *env)
+{
+	gp_keep    *keep = gp_alloc_zero(env, 1, sizeof(gp_keep));
+
+	keep->env = env;
+	return keep;
+}
+
+/* Frees what a piece holds. */
+static void
+free_content(gp_keep *keep, gp_piece *piece)
+{
+	gp_csr_free(keep->env, piece->csr);
+	gp_free(keep->env, piece->dense);
+	piece->csr = NULL;
+	piece->dense = NULL;
+}
+
+/* Frees a list. */
+void
+gp_keep_free(gp_keep *keep)
+{
+	if (keep == NULL)
+		return;
+	for (int k = 0; k < keep->n; k++)
+		free_content(keep, &keep->piece[k]);
+	gp_free(keep->env, keep->piece);
+	gp_free(keep->env, keep);
+}
+
+/* The place of a piece; -1: there is none. */
+static int
+find(const gp_keep *keep, gp_piece_kind kind, int site, int part)
+{
+	for (int k = 0; k < keep->n; k++)
+		if (keep->piece[k].kind == (int32_t) kind && keep->piece[k].site == site && keep->piece[k].part == part)
+			return k;
+	return -1;
+}
+
+/* The piece of this name. */
+const gp_piece *
+gp_keep_find(const gp_keep *keep, gp_piece_kind kind, int site, int part)
+{
+	int			k = find(keep, kind, site, part);
+
+	return k < 0 ? NULL : &keep->piece[k];
+}
+
+/* The same, which has to be there. */
+const gp_piece *
+gp_keep_need(gp_env *env, const gp_keep *keep, gp_piece_kind kind, int site, int part, int64_t rows)
+{
+	const gp_piece *piece = gp_keep_find(keep, kind, site, part);
+
+	if (piece == NULL || piece->rows != rows || piece->dense == NULL)
+		gp_raise(env, GP_ERR_DATA, "Fit the model again.", "the live state does not fit its kernel");
+	return piece;
+}
+
+/* The bytes of all pieces. */
+double
+gp_keep_bytes(const gp_keep *keep)
+{
+	double		bytes = 0.0;
+
+	for (int k = 0; k < keep->n; k++)
+		bytes += keep->piece[k].bytes;
+	return bytes;
+}
+
+/* A new piece; the former one of its name goes. */
+gp_piece *
+gp_keep_add(gp_keep *keep, gp_piece_kind kind, int site, int part)
+{
+	int			k = find(keep, kind, site, part);
+
+	if (k >= 0)
+		free_content(keep, &keep->piece[k]);
+	else
+	{
+		if (keep->n == keep->room)
+		{
+			keep->room = keep->room ? 2 * keep->room : 16;
+			keep->piece = gp_realloc_array(keep->env, keep->piece, keep->room, sizeof(gp_piece));
+		}
+		k = keep->n++;
+	}
+	keep->piece[k] = (gp_piece) {.kind = kind, .site = site, .part = part};
+	return &keep->piece[k];
+}
+
+/* Room for a dense piece. */
+void
+gp_keep_dense(gp_keep *keep, gp_piece *piece, int64_t rows, int64_t cols, gp_type type)
+{
+	int64_t		count = (int64_t) gp_size_mul(keep->env, rows, cols);
+
+	piece->rows = rows;
+	piece->cols = cols;
+	piece->type = type;
+	piece->bytes = (double) count * gp_type_size(type);
+	piece->dense = gp_alloc_figures(keep->env, count, gp_type_size(type));
+}
+
+/* Keeps a matrix of the device. */
+void
+gp_keep_matrix(gp_device *dev, gp_keep *keep, gp_piece_kind kind, int site, int part, gp_matrix m)
+{
+	gp_piece   *piece = gp_keep_add(keep, kind, site, part);
+
+	gp_keep_dense(keep, piece, m.rows, m.cols, m.type);
+	dev->download(dev, gp_matrix_wrap(piece->dense, m.rows, m.cols, m.type), m);
+}
+
+/* Keeps the lower triangle of a matrix, row after row. */
+void
+gp_keep_lower(gp_device *dev, gp_keep *keep, gp_piece_kind kind, int site, int part, gp_matrix m)
+{
+	gp_piece   *piece = gp_keep_add(keep, kind, site, part);
+	double	   *row = gp_alloc_figures(keep->env, m.cols, sizeof(double));
+	double	   *at;
+
+	gp_keep_dense(keep, piece, m.rows * (m.rows + 1) / 2, 1, GP_DOUBLE);
+	at = piece->dense;
+	for (int64_t i = 0; i < m.rows && !keep->env->dry; i++)
+	{
+		dev->download(dev, gp_matrix_wrap(row, 1, i + 1, GP_DOUBLE), gp_matrix_part(m, i, 0, 1, i + 1));
+		memcpy(at, row, (i + 1) * sizeof(double));
+		at += i + 1;
+	}
+	gp_free(keep->env, row);
+}
+
+/* Keeps numbers. */
+void
+gp_keep_numbers(gp_keep *keep, gp_piece_kind kind, int site, int part, const double *value, int64_t rows,
+				int64_t cols)
+{
+	gp_piece   *piece = gp_keep_add(keep, kind, site, part);
+
+	gp_keep_dense(keep, piece, rows, cols, GP_DOUBLE);
+	if (!keep->env->dry)
+		memcpy(piece->dense, value, rows * cols * sizeof(double));
+}
+
+/* Keeps numbers of nodes or classes. */
+void
+gp_keep_nodes(gp_keep *keep, gp_piece_kind kind, const int32_t *node, int64_t n)
+{
+	gp_piece   *piece = gp_keep_add(keep, kind, 0, 0);
+
+	piece->rows = n;
+	piece->cols = 1;
+	piece->ints = true;
+	piece->bytes = (double) n * sizeof(int32_t);
+	piece->dense = gp_alloc_array(keep->env, n, sizeof(int32_t));
+	if (!keep->env->dry)
+		memcpy(piece->dense, node, n * sizeof(int32_t));
+}
+
+/* The entries of the n longest rows, at most: a dry run does not know which rows. */
+static int64_t
+longest_rows(gp_env *env, const gp_csr *s, int64_t n)
+{
+	int64_t		most = 0;
+	int64_t		entries = 0;
+	int64_t    *count;
+
+	for (int64_t i = 0; i < s->rows; i++)
+		most = gp_max64(most, s->start[i + 1] - s->start[i]);
+	count = gp_alloc_zero(env, most + 1, sizeof(int64_t));
+	for (int64_t i = 0; i < s->rows; i++)
+		count[s->start[i + 1] - s->start[i]]++;
+	for (int64_t length = most; n > 0 && length >= 0; length--)
+	{
+		int64_t		rows = gp_min64(n, count[length]);
+
+		entries += rows * length;
+		n -= rows;
+	}
+	gp_free(env, count);
+	return entries;
+}
+
+/* Keeps rows of a sparse matrix. */
+void
+gp_keep_rows(gp_keep *keep, gp_piece_kind kind, int site, int part, const gp_csr *s, const int32_t *index,
+			 int64_t n)
+{
+	gp_piece   *piece = gp_keep_add(keep, kind, site, part);
+	size_t		size = sizeof(int32_t) + gp_type_size(s->type);
+
+	piece->rows = n;
+	piece->cols = s->cols;
+	piece->type = s->type;
+	if (keep->env->dry)
+	{
+		int64_t		entries = longest_rows(keep->env, s, n);
+
+		piece->bytes = (double) entries * size;
+		piece->dense = gp_alloc_figures(keep->env, entries, size);
+		return;
+	}
+	piece->csr = gp_csr_select(keep->env, s, index, n, NULL, s->cols);
+	piece->bytes = (double) gp_csr_entries(piece->csr) * size;
+}
+
+/* A dense piece on the device. */
+gp_matrix
+gp_keep_take(gp_device *dev, const gp_piece *piece, gp_type type)
+{
+	gp_matrix	m = dev->create(dev, piece->rows, piece->cols, type);
+
+	dev->upload(dev, m, gp_matrix_wrap(piece->dense, piece->rows, piece->cols, piece->type));
+	return m;
+}
+
+/* A triangle on the device, zeros above it; row by row where the device's memory is the host's, which needs no jobs. */
+gp_matrix
+gp_keep_take_lower(gp_device *dev, const gp_piece *piece, int64_t n)
+{
+	gp_matrix	m = dev->create(dev, n, n, GP_DOUBLE);
+	double	   *at = piece->dense;
+
+	if (dev->room > 0)
+		dev->fill(dev, m, 0.0);
+	for (int64_t i = 0; i < n && !dev->env->dry; i++)
+	{
+		double	   *row = (double *) m.data + i * m.ld;
+
+		if (dev->room > 0)
+			dev->upload(dev, gp_matrix_part(m, i, 0, 1, i + 1), gp_matrix_wrap(at, 1, i + 1, GP_DOUBLE));
+		else
+		{
+			memcpy(row, at, (i + 1) * sizeof(double));
+			memset(row + i + 1, 0, (n - i - 1) * sizeof(double));
+		}
+		at += i + 1;
+	}
+	return m;
+}
+
+/* Some rows of a triangle as far as their diagonal, zeros above it. */
+static gp_matrix
+lower_rows(gp_device *dev, const gp_piece *piece, gp_band band, double *host, gp_matrix on_device)
+{
+	int64_t		width = band.first + band.count;
+	gp_matrix	rows = gp_matrix_wrap(host, band.count, width, GP_DOUBLE);
+	gp_matrix	out = gp_matrix_part(on_device, 0, 0, band.count, width);
+
+	for (int64_t i = 0; i < band.count; i++)
+	{
+		int64_t		n = band.first + i + 1;
+
+		memcpy(host + i * width, (double *) piece->dense + n * (n - 1) / 2, n * sizeof(double));
+		memset(host + i * width + n, 0, (width - n) * sizeof(double));
+	}
+	if (dev->room == 0)
+		return rows;
+	dev->upload(dev, out, rows);
+	return out;
+}
+
+/* Solves for one block of columns of x, by the rows of the triangle that they belong to. */
+static void
+solve_block(gp_device *dev, gp_matrix rows, bool trans, gp_matrix x)
+{
+	int64_t		first = rows.cols - rows.rows;
+	gp_matrix	own = gp_matrix_cols(x, first, rows.rows);
+	gp_matrix	before = gp_matrix_cols(x, 0, first);
+	gp_matrix	beside = gp_matrix_cols(rows, 0, first);
+
+	if (trans && first > 0)
+		dev->gemm(dev, false, true, -1.0, before, beside, 1.0, own);
+	dev->trsm(dev, false, trans, gp_matrix_cols(rows, first, rows.rows), own);
+	if (!trans && first > 0)
+		dev->gemm(dev, false, false, -1.0, own, beside, 1.0, before);
+}
+
+/* Solves with a triangle, a block of its rows at a time. */
+void
+gp_keep_solve(gp_device *dev, const gp_piece *piece, bool trans, gp_matrix x)
+{
+	int64_t		n = x.cols;
+	int64_t		height = gp_min64(ROWS_AT_ONCE, n);
+	int64_t		blocks = (n + height - 1) / height;
+	double	   *host = gp_alloc_array(dev->env, height, n * sizeof(double));
+	gp_matrix	on_device = {0};
+
+	if (dev->room > 0)
+		on_device = dev->create(dev, height, n, GP_DOUBLE);
+	for (int64_t k = 0; k < blocks; k++)
+	{
+		int64_t		first = (trans ? k : blocks - 1 - k) * height;
+		gp_band		band = {first, gp_min64(height, n - first), height, n};
+
+		solve_block(dev, lower_rows(dev, piece, band, host, on_device), trans, x);
+	}
+	dev->destroy(dev, &on_device);
+	gp_free(dev->env, host);
+}

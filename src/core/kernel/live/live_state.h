@@ -1,0 +1,175 @@
+/*
+ * live_state.h - what a fit keeps, so that rows can be evaluated against it later.
+ *
+ * An evaluator needs two things: the rows that are asked for, and the other side of the
+ * covariance, which is landmarks or labelled nodes.  A fit that keeps its state notes that
+ * other side, the anchors, where it has it in its hands; an evaluation of a few rows
+ * takes it from there.  Their rows stand behind the rows that are asked for, so that
+ * every evaluator finds them where it finds landmarks in a fit.
+ */
+#ifndef GP_KEEP_H
+#define GP_KEEP_H
+
+#include "kernel/kernel.h"
+
+typedef enum gp_piece_kind
+{
+	GP_PIECE_ANCHORS = 1,		/* the anchors' nodes: ints */
+	GP_PIECE_LINEAR,			/* the anchors' rows of the explicit factor of a step */
+	GP_PIECE_TERMS,				/* the same of the terms that a step joins */
+	GP_PIECE_INPUT,				/* their features, where the input kernel is not linear */
+	GP_PIECE_OPERATOR,			/* A among the anchors */
+	GP_PIECE_UNIT,				/* what a step was scaled by, by a gp_unit_pass */
+	GP_PIECE_ROWS,				/* the anchors' rows of a whitened panel of a step */
+	GP_PIECE_ROOT = 9,			/* the Cholesky factor of the anchors' covariance at a step */
+	GP_PIECE_MOMENTS,			/* mean and deviation of each feature, where they are standardised */
+	GP_PIECE_FIGURES,			/* of the posterior (live_answer.c); those that follow are, too */
+	GP_PIECE_WEIGHTS,			/* part 1: of targets that are all 1 */
+	GP_PIECE_POSTERIOR,
+	GP_PIECE_POWER,
+	GP_PIECE_LABELLED,
+	GP_PIECE_TARGETS,			/* classes: the number of each, ints */
+	GP_PIECE_LABELLED_ROWS,
+	GP_PIECE_CALIBRATOR,
+	GP_PIECE_SHARES
+} gp_piece_kind;
+
+/* The evaluators that scale a step by a mean of their own. */
+typedef enum gp_unit_pass
+{
+	GP_UNIT_CHAIN,
+	GP_UNIT_EXACT,
+	GP_UNIT_LOWRANK
+} gp_unit_pass;
+
+/* One piece: sparse, or dense with packed rows; host memory of the keep. */
+typedef struct gp_piece
+{
+	int32_t		kind;
+	int32_t		site;			/* a step, or 0 */
+	int32_t		part;			/* of several pieces of one site */
+	int64_t		rows;
+	int64_t		cols;
+	gp_type		type;
+	bool		ints;			/* dense holds int32 */
+	double		bytes;			/* also of a dry run's, which holds nothing */
+	gp_csr	   *csr;
+	void	   *dense;
+} gp_piece;
+
+struct gp_keep
+{
+	gp_env	   *env;
+	int			n;
+	int			room;
+	gp_piece   *piece;
+};
+
+extern gp_keep *gp_keep_create(gp_env *env);
+extern void gp_keep_free(gp_keep *keep);	/* NULL is allowed */
+
+/* The piece of this name; NULL: there is none. */
+extern const gp_piece *gp_keep_find(const gp_keep *keep, gp_piece_kind kind, int site, int part);
+
+/* The same; raises GP_ERR_DATA where there is none with so many rows. */
+extern const gp_piece *gp_keep_need(gp_env *env, const gp_keep *keep, gp_piece_kind kind, int site, int part,
+									int64_t rows);
+
+/* The bytes of all pieces. */
+extern double gp_keep_bytes(const gp_keep *keep);
+
+/* A new piece of this name without content; the former one goes. */
+extern gp_piece *gp_keep_add(gp_keep *keep, gp_piece_kind kind, int site, int part);
+
+/* Room for packed rows of a dense piece. */
+extern void gp_keep_dense(gp_keep *keep, gp_piece *piece, int64_t rows, int64_t cols, gp_type type);
+
+/* Keeps a matrix of the device, or the lower triangle of one. */
+extern void gp_keep_matrix(gp_device *dev, gp_keep *keep, gp_piece_kind kind, int site, int part, gp_matrix m);
+extern void gp_keep_lower(gp_device *dev, gp_keep *keep, gp_piece_kind kind, int site, int part, gp_matrix m);
+
+/* Keeps numbers, and those of nodes or classes. */
+extern void gp_keep_numbers(gp_keep *keep, gp_piece_kind kind, int site, int part, const double *value,
+							int64_t rows, int64_t cols);
+extern void gp_keep_nodes(gp_keep *keep, gp_piece_kind kind, const int32_t *node, int64_t n);
+
+/* Keeps rows of a sparse matrix. */
+extern void gp_keep_rows(gp_keep *keep, gp_piece_kind kind, int site, int part, const gp_csr *s,
+						 const int32_t *index, int64_t n);
+
+/* A dense piece as a matrix of the device, owned by the caller; a triangle as the matrix that it is of. */
+extern gp_matrix gp_keep_take(gp_device *dev, const gp_piece *piece, gp_type type);
+extern gp_matrix gp_keep_take_lower(gp_device *dev, const gp_piece *piece, int64_t n);
+
+/* x <- x L^-T (trans), or x L^-1, for a triangle that never stands whole: for few rows x it takes the time of reading it. */
+extern void gp_keep_solve(gp_device *dev, const gp_piece *piece, bool trans, gp_matrix x);
+
+/* anchor_rows.c: notes the anchors' rows of an explicit factor, and of the features where their kernel is not linear. */
+extern void gp_anchors_note(gp_eval *ev, gp_piece_kind kind, int site, const gp_linear *z,
+							const int32_t *index, int64_t n);
+extern void gp_anchors_note_input(gp_eval *ev, const int32_t *index, int64_t n);
+
+/* Notes all that an exact evaluation of columns, or of the whole, needs of these nodes. */
+extern void gp_anchors_note_exact(gp_eval *ev, const int32_t *node, int64_t n, bool whole);
+
+/* Puts the anchors' rows behind the rows of a factor that was made for an evaluation of a few rows. */
+extern void gp_anchors_fill(gp_eval *ev, gp_piece_kind kind, int site, const gp_terms *terms, gp_linear *z);
+
+/* What a fit had: nodes, and features of each. */
+typedef struct gp_fit_size
+{
+	int64_t		nodes;
+	int64_t		dims;
+} gp_fit_size;
+
+/* The columns that a term, and all terms' factor, had in the fit. */
+extern int64_t gp_anchors_term_width(const gp_eval *ev, const gp_linear_term *term);
+extern int64_t gp_anchors_width(const gp_eval *ev, const gp_terms *terms);
+
+/* An edge that a row does without. */
+typedef struct gp_cut
+{
+	int32_t		src;
+	int32_t		dst;
+} gp_cut;
+
+/*
+ * What a live evaluation is of: the first nodes of a graph, the others being there for the degrees of
+ * these.  fit_node tells the number that each had in the fit, or -1.
+ */
+typedef struct gp_asked
+{
+	const gp_graph *graph;
+	const gp_features *features;	/* of the inner nodes; NULL: structure only */
+	int64_t		inner;
+	const int32_t *fit_node;
+	int64_t		n;
+	const int32_t *node;		/* those asked for; NULL: the first n */
+	int64_t		ncuts;
+	const gp_cut *cut;			/* edges without each of which the first of these is asked for, too */
+} gp_asked;
+
+/* Opens an evaluation against what a fit kept, whose anchors stand behind the rows. */
+extern void gp_eval_open_live(gp_eval *ev, gp_device *dev, const gp_program *program, const gp_asked *asked,
+							  gp_fit_size fit, const gp_keep *keep, gp_type type);
+
+/* The row of a node, and of the node asked for without the edge of a cut. */
+extern int32_t gp_live_row(const gp_eval *ev, int32_t node);
+extern int32_t gp_live_row_cut(const gp_eval *ev, int64_t cut);
+
+/* Has a low-rank factor computed for rows as far as each step needs them. */
+extern void gp_live_near(gp_eval *ev);
+
+/* What a step was scaled by, for an evaluation of a few rows; false where it is to be computed. */
+extern bool gp_unit_kept(const gp_eval *ev, gp_unit_pass pass, int step, double *scale);
+
+/* Notes what it was scaled by; gives it back. */
+extern double gp_unit_note(gp_eval *ev, gp_unit_pass pass, int step, double scale);
+
+/* The most operators A in a row that reach the value of a step. */
+extern int gp_program_hops(gp_env *env, const gp_program *program);
+
+/* Why a program's rows cannot be evaluated by their neighbourhood; NULL: they can. */
+extern const char *gp_program_is_global(const gp_program *program);
+
+#endif							/* GP_KEEP_H */

@@ -1,0 +1,356 @@
+/*
+ * nystrom.c - the low-rank factor Q with K ~ QQ', layer by layer.
+ *
+ * Every activation C = g(K) is replaced by its Nystrom approximation on the
+ * landmarks, C(:,a) C(a,a)^-1 C(a,:) (Niu et al. 2023, section 4).  The
+ * triangular solve that turns the panel C(:,a) into a factor is put off until a
+ * norm needs it: operators act on the panel, and the last layer's factor is
+ * never formed.  Linear terms stay exact and sparse between the activations.
+ */
+#include "kernel/live/live_state.h"
+#include "nystrom.h"
+
+#include <string.h>
+
+#define EXACT_WIDTH 1024		/* of linear terms, up to which they stay exact in the last layer */
+
+/* The factor of an activation: a panel of covariances with the landmarks, and its root. */
+static gp_factor *
+relu_factor(gp_nystrom *ny, int step, int arg, gp_factor *child)
+{
+	const gp_linear *z;
+	gp_linear	own = {0};
+	gp_matrix	panel;
+
+	if (child->npanels > 0)
+		panel = gp_nystrom_deep_panel(ny, step, child);
+	else if (gp_step_is_linear(ny->ev, arg))
+	{
+		z = gp_linear_of_step(ny->ev, arg);
+		gp_anchors_note(ny->ev, GP_PIECE_LINEAR, arg, z, ny->landmark, ny->na);
+		panel = gp_nystrom_linear_panel(ny, step, &child->terms, z, true);
+	}
+	else
+	{
+		own = gp_nystrom_terms(ny, step, &child->terms);
+		panel = gp_nystrom_linear_panel(ny, step, &child->terms, &own, true);
+		gp_linear_free(ny->ev, &own);
+	}
+	gp_factor_free(ny->ev, child);
+	return gp_nystrom_of_panel(ny, step, panel);
+}
+
+/* Applies an operator to every part of a factor; gp_nystrom_check has seen that there is room. */
+static void
+apply_operator(gp_nystrom *ny, const gp_operator *op, gp_factor *f)
+{
+	for (int b = 0; b < f->npanels; b++)
+		gp_operator_apply(ny->ev, op, f->panel[b].p);
+	for (int t = 0; t < f->terms.n; t++)
+	{
+		gp_linear_term *term = &f->terms.term[t];
+
+		memmove(term->op + 1, term->op, term->nops * sizeof(term->op[0]));
+		term->op[0] = op;
+		term->nops++;
+	}
+}
+
+/* Puts two factors side by side, [Q1, Q2], in the first; the second goes. */
+static void
+append_factor(gp_eval *ev, gp_factor *f, gp_factor *other)
+{
+	for (int b = 0; b < other->npanels; b++)
+		f->panel[f->npanels++] = other->panel[b];
+	for (int t = 0; t < other->terms.n; t++)
+		f->terms.term[f->terms.n++] = other->terms.term[t];
+	gp_terms_order(&f->terms);
+	gp_free(ev->env, other);
+}
+
+/* Multiplies the covariance of a factor. */
+static void
+scale_factor(gp_factor *f, double value)
+{
+	for (int b = 0; b < f->npanels; b++)
+		f->panel[b].value *= value;
+	for (int t = 0; t < f->terms.n; t++)
+		f->terms.term[t].value *= value;
+}
+
+/* The mean variance of linear terms. */
+static double
+terms_mean(gp_eval *ev, const gp_terms *terms)
+{
+	gp_device  *dev = ev->dev;
+	gp_matrix	norm = dev->create(dev, ev->n, 1, GP_DOUBLE);
+	gp_linear	z = gp_linear_build(ev, terms);
+	double		mean;
+
+	gp_linear_norms(ev, &z, norm);
+	mean = gp_mean_entry(dev, norm);
+	gp_linear_free(ev, &z);
+	dev->destroy(dev, &norm);
+	return mean;
+}
+
+/* The mean variance of a step: the exact one of a chain, else that of its factor. */
+static double
+step_mean(gp_nystrom *ny, int step, const gp_factor *f)
+{
+	gp_eval    *ev = ny->ev;
+	gp_matrix	diag;
+	double		mean;
+
+	if (!gp_step_is_chain(ev, step))
+		return gp_factor_mean(ev, f) + (f->terms.n > 0 ? terms_mean(ev, &f->terms) : 0.0);
+	diag = gp_eval_diagonal(ev, step);
+	mean = gp_mean_entry(ev->dev, diag);
+	ev->dev->destroy(ev->dev, &diag);
+	return mean;
+}
+
+/* What scales a step to a mean variance of 1; f is the factor of its argument. */
+static double
+unit_scale(gp_nystrom *ny, int step, int arg, const gp_factor *f)
+{
+	double		scale;
+
+	if (gp_unit_kept(ny->ev, GP_UNIT_LOWRANK, step, &scale))
+		return scale;
+	return gp_unit_note(ny->ev, GP_UNIT_LOWRANK, step, gp_unit_scale(ny->ev, step_mean(ny, arg, f)));
+}
+
+/* A copy of a factor, panels included, of the rows that were computed. */
+static gp_factor *
+copy_factor(gp_eval *ev, const gp_factor *f, int64_t rows)
+{
+	gp_device  *dev = ev->dev;
+	gp_factor  *out = gp_factor_create(ev->env);
+
+	*out = *f;
+	for (int b = 0; b < f->npanels; b++)
+	{
+		const gp_panel *from = &f->panel[b];
+		gp_panel   *to = &out->panel[b];
+
+		to->p = dev->create(dev, from->p.rows, from->p.cols, from->p.type);
+		dev->copy(dev, gp_matrix_rows(to->p, 0, rows), gp_matrix_rows(from->p, 0, rows));
+		if (from->root.data)
+		{
+			to->root = dev->create(dev, from->root.rows, from->root.cols, GP_DOUBLE);
+			dev->copy(dev, to->root, from->root);
+		}
+	}
+	return out;
+}
+
+/* The rows that a step was computed for. */
+static int64_t
+computed_rows(const gp_nystrom *ny, int step)
+{
+	const gp_eval *ev = ny->ev;
+
+	return ny->hop ? ev->near[ny->hop[step]] : ev->live ? ev->live_rows : ev->n;
+}
+
+/* The factor of a step for one taker; the last one gets the original, linear terms are collected anew. */
+static gp_factor *
+take_factor(gp_nystrom *ny, int step)
+{
+	gp_factor  *f;
+
+	if (gp_step_is_linear(ny->ev, step))
+	{
+		f = gp_factor_create(ny->ev->env);
+		gp_linear_collect(ny->ev, step, &f->terms);
+		return f;
+	}
+	f = ny->kept[step];
+	return --ny->uses[step] > 0 ? copy_factor(ny->ev, f, computed_rows(ny, step)) : f;
+}
+
+/* Computes the factor of a step that is not linear, from those of its arguments. */
+static gp_factor *
+compute(gp_nystrom *ny, int step)
+{
+	gp_eval    *ev = ny->ev;
+	const gp_step *s = &ev->kernel->program->steps[step];
+	gp_factor  *f;
+
+	if (s->kind == GP_STEP_INPUT)
+	{
+		gp_anchors_note_input(ev, ny->landmark, ny->na);
+		return gp_nystrom_of_panel(ny, step, gp_eval_columns(ev, step, ny->landmark, ny->na));
+	}
+	f = take_factor(ny, s->arg0);
+	switch (s->kind)
+	{
+		case GP_STEP_SCALE:
+			scale_factor(f, s->value);
+			break;
+		case GP_STEP_OP:
+			apply_operator(ny, s->op, f);
+			break;
+		case GP_STEP_RELU:
+			return relu_factor(ny, step, s->arg0, f);
+		case GP_STEP_UNIT:
+			scale_factor(f, unit_scale(ny, step, s->arg0, f));
+			break;
+		case GP_STEP_SUM:
+			append_factor(ev, f, take_factor(ny, s->arg1));
+			break;
+		default:
+			gp_raise(ev->env, GP_ERR_INTERNAL, NULL, "step %d has no factor", step);
+	}
+	return f;
+}
+
+/* The dense form of a narrow linear factor. */
+static gp_matrix
+dense_of(gp_eval *ev, gp_linear *z)
+{
+	gp_device  *dev = ev->dev;
+	gp_matrix	out = z->dense;
+	gp_matrix	eye;
+
+	if (z->csr == NULL)
+	{
+		z->dense = (gp_matrix) {0};
+		return out;
+	}
+	out = dev->create(dev, gp_eval_rows(ev), z->width, ev->type);
+	eye = dev->create(dev, z->width, z->width, ev->type);
+	dev->fill(dev, eye, 0.0);
+	dev->shift(dev, gp_matrix_diagonal(eye), 1.0);
+	gp_linear_times(ev, z, 0, out.rows, eye, 0.0, out);
+	dev->destroy(dev, &eye);
+	return out;
+}
+
+/* Columns of a panel that the fit had, too: new nodes have no weights. */
+static gp_matrix
+columns_of_fit(gp_eval *ev, const gp_terms *terms, gp_matrix p)
+{
+	gp_device  *dev = ev->dev;
+	int64_t		width = gp_anchors_width(ev, terms);
+	int64_t		from = 0;
+	int64_t		to = 0;
+	gp_matrix	out;
+
+	if (width == p.cols)
+		return p;
+	out = dev->create(dev, p.rows, width, p.type);
+	for (int t = 0; t < terms->n; t++)
+	{
+		int64_t		then = gp_anchors_term_width(ev, &terms->term[t]);
+
+		dev->copy(dev, gp_matrix_cols(out, to, then), gp_matrix_cols(p, from, then));
+		from += gp_term_width(ev, &terms->term[t]);
+		to += then;
+	}
+	dev->destroy(dev, &p);
+	return out;
+}
+
+/* True when the linear terms left in the last layer stay exact: in a fit, when they are narrow. */
+static bool
+terms_stay_exact(gp_nystrom *ny, const gp_terms *terms)
+{
+	gp_eval    *ev = ny->ev;
+
+	if (ev->live)
+		return gp_keep_find(ev->live, GP_PIECE_ROOT, ev->kernel->program->nsteps, 0) == NULL;
+	return gp_terms_width(ev, terms) <= gp_max64(ny->na, EXACT_WIDTH);
+}
+
+/* Turns the linear terms left in the last layer into a panel, exact when narrow. */
+static void
+settle_terms(gp_nystrom *ny, gp_factor *f)
+{
+	gp_eval    *ev = ny->ev;
+	int			site = ev->kernel->program->nsteps;
+	gp_factor  *linear;
+	gp_linear	z;
+
+	if (f->terms.n == 0)
+		return;
+	if (terms_stay_exact(ny, &f->terms))
+	{
+		z = gp_linear_build(ev, &f->terms);
+		linear = gp_factor_create(ev->env);
+		linear->npanels = 1;
+		linear->panel[0].p = columns_of_fit(ev, &f->terms, dense_of(ev, &z));
+		linear->panel[0].value = 1.0;
+	}
+	else
+	{
+		z = gp_nystrom_terms(ny, site, &f->terms);
+		linear = gp_nystrom_of_panel(ny, site, gp_nystrom_linear_panel(ny, site, &f->terms, &z, false));
+	}
+	gp_linear_free(ev, &z);
+	f->terms.n = 0;
+	append_factor(ev, f, linear);
+}
+
+/* How far from what is asked for rows of each step are needed: an operator's argument as much further as its power. */
+static int *
+find_hops(gp_eval *ev, int step)
+{
+	int		   *hop;
+
+	if (ev->near == NULL)
+		return NULL;
+	hop = gp_alloc_zero(ev->env, step + 1, sizeof(int));
+	for (int i = step; i >= 0; i--)
+	{
+		const gp_step *s = &ev->kernel->program->steps[i];
+		int			need = s->kind == GP_STEP_OP ? hop[i] + gp_operator_reach(s->op) : hop[i];
+
+		if (s->arg0 >= 0 && need > hop[s->arg0])
+			hop[s->arg0] = need;
+		if (s->arg1 >= 0 && need > hop[s->arg1])
+			hop[s->arg1] = need;
+	}
+	return hop;
+}
+
+/* The factor of a step on these landmarks: of all steps it needs, arguments first. */
+gp_factor *
+gp_eval_nystrom(gp_eval *ev, int step, const int32_t *landmark, int64_t n)
+{
+	gp_nystrom	ny = {.ev = ev,.landmark = landmark,.na = n,.hop = find_hops(ev, step)};
+	gp_factor  *out;
+
+	gp_nystrom_check(ev, step);
+	ny.uses = gp_alloc_zero(ev->env, step + 1, sizeof(int));
+	ny.kept = gp_alloc_zero(ev->env, step + 1, sizeof(gp_factor *));
+	gp_step_uses(ev, step, ev->kernel->is_linear, ny.uses);
+	for (int i = 0; i <= step; i++)
+	{
+		if (ny.uses[i] == 0 || gp_step_is_linear(ev, i))
+			continue;
+		ev->env->check_interrupts(ev->env);
+		ev->hop = ny.hop ? ny.hop[i] : ev->hop;
+		ny.kept[i] = compute(&ny, i);
+	}
+	ev->hop = 0;
+	out = take_factor(&ny, step);
+	settle_terms(&ny, out);
+	gp_free(ev->env, ny.uses);
+	gp_free(ev->env, ny.kept);
+	gp_free(ev->env, ny.hop);
+	return out;
+}
+
+/* Frees a factor and its panels; NULL is allowed. */
+void
+gp_factor_free(gp_eval *ev, gp_factor *factor)
+{
+	for (int b = 0; factor != NULL && b < factor->npanels; b++)
+	{
+		ev->dev->destroy(ev->dev, &factor->panel[b].p);
+		ev->dev->destroy(ev->dev, &factor->panel[b].root);
+	}
+	gp_free(ev->env, factor);
+}

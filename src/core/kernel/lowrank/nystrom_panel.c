@@ -1,0 +1,306 @@
+/*
+ * nystrom_panel.c - panels of covariances with the landmarks, and the roots that make factors of them.
+ *
+ * The panel of an activation on linear terms is made of these; the panel of one on panels, of
+ * theirs, a block of rows at a time.  What has to be whitened for that is whitened here.
+ */
+#include "kernel/live/live_state.h"
+#include "nystrom.h"
+
+#include <math.h>
+#include <string.h>
+
+/*
+ * The Cholesky factor of a covariance of landmarks, with as little jitter as
+ * works.  Both triangles are first made their mean, for rounding differs in them.
+ */
+void
+gp_landmark_root(gp_eval *ev, gp_matrix c)
+{
+	gp_device  *dev = ev->dev;
+	gp_matrix	saved = dev->create(dev, c.rows, c.rows, GP_DOUBLE);
+	double		jitter = ev->jitter;
+	double		mean;
+
+	dev->transpose(dev, saved, c);
+	dev->axpby(dev, 0.5, c, 0.5, saved);
+	mean = gp_mean_diagonal(dev, saved);
+	if (!isfinite(mean))
+		gp_raise(ev->env, GP_ERR_RANGE, "Scale the features down, or take fewer layers.",
+				 "the kernel overflows");
+	if (mean <= 0.0)
+		mean = 1.0;
+	for (;; jitter *= 10.0)
+	{
+		if (jitter > GP_MAX_JITTER * 1.0001 && !(ev->patient && jitter < 1e6))
+			gp_raise(ev->env, GP_ERR_DATA, "Try fewer landmarks, or strategy => 'exact'.",
+					 "the covariance of the landmarks is not positive definite");
+		dev->copy(dev, c, saved);
+		dev->shift(dev, gp_matrix_diagonal(c), jitter * mean);
+		if (jitter > ev->max_jitter)
+			ev->max_jitter = jitter;
+		if (dev->potrf(dev, c) < 0)
+			break;
+	}
+	dev->destroy(dev, &saved);
+}
+
+/* The landmarks' rows of a panel of covariances of a step, factorised. */
+static gp_matrix
+panel_root(gp_nystrom *ny, int step, gp_matrix panel)
+{
+	gp_eval    *ev = ny->ev;
+	gp_device  *dev = ev->dev;
+	gp_matrix	rows;
+	gp_matrix	root;
+
+	rows = dev->create(dev, ny->na, ny->na, ev->type);
+	root = dev->create(dev, ny->na, ny->na, GP_DOUBLE);
+	dev->gather_rows(dev, rows, panel, ny->landmark);
+	dev->copy(dev, root, rows);
+	dev->destroy(dev, &rows);
+	gp_landmark_root(ev, root);
+	if (ev->keep)
+		gp_keep_lower(dev, ev->keep, GP_PIECE_ROOT, step, 0, root);
+	return root;
+}
+
+/* A factor without parts. */
+gp_factor *
+gp_factor_create(gp_env *env)
+{
+	return gp_alloc_zero(env, 1, sizeof(gp_factor));
+}
+
+/* Makes a factor of one panel of covariances of a step with the landmarks. */
+gp_factor *
+gp_nystrom_of_panel(gp_nystrom *ny, int step, gp_matrix panel)
+{
+	gp_factor  *f = gp_factor_create(ny->ev->env);
+
+	f->npanels = 1;
+	f->panel[0].p = panel;
+	f->panel[0].value = 1.0;
+	if (ny->ev->live)
+		f->panel[0].kept = gp_keep_need(ny->ev->env, ny->ev->live, GP_PIECE_ROOT, step, 0, ny->na * (ny->na + 1) / 2);
+	else
+		f->panel[0].root = panel_root(ny, step, panel);
+	return f;
+}
+
+/* panel <- panel R^-T: the solve that was put off. */
+void
+gp_panel_whiten(gp_eval *ev, gp_panel *panel)
+{
+	gp_device  *dev = ev->dev;
+	gp_matrix	root;
+
+	gp_panel_take_root(dev, panel);
+	if (panel->root.data == NULL)
+		return;
+	root = dev->create(dev, panel->root.rows, panel->root.cols, ev->type);
+	dev->copy(dev, root, panel->root);
+	dev->trsm(dev, false, true, root, gp_matrix_rows(panel->p, 0, gp_eval_rows(ev)));
+	dev->destroy(dev, &root);
+	dev->destroy(dev, &panel->root);
+}
+
+/* A panel of all rows. */
+static gp_matrix
+create_panel(gp_nystrom *ny)
+{
+	gp_eval    *ev = ny->ev;
+
+	return ev->dev->create(ev->dev, ev->live ? ev->live_rows : ev->n, ny->na, ev->type);
+}
+
+/* Whether a panel is made term by term.  What is to be evaluated later is not: hubs alone need their factor, and sums run as they ran here. */
+static bool
+goes_by_terms(const gp_eval *ev, const gp_terms *terms, const gp_linear *z)
+{
+	return ev->live == NULL && ev->keep == NULL && gp_terms_cheaper(ev, terms, z);
+}
+
+/*
+ * The covariances of a linear factor with the landmarks, all rows, a block of
+ * landmarks at a time; with relu, C(:,a) of an activation on it.
+ */
+gp_matrix
+gp_nystrom_linear_panel(gp_nystrom *ny, int step, const gp_terms *terms, const gp_linear *z, bool relu)
+{
+	gp_eval    *ev = ny->ev;
+	gp_device  *dev = ev->dev;
+	gp_stage	stage = {GP_MAP_RELU, 0.0, 0.0, 1.0, 0.0, {0}};
+	bool		by_terms = goes_by_terms(ev, terms, z);
+	gp_matrix	out = create_panel(ny);
+	int64_t		rows = gp_eval_rows(ev);
+	int64_t		width = gp_min64(ny->na, GP_COLUMN_BLOCK);
+	gp_matrix	right = dev->create(dev, z->width, width, ev->type);
+	gp_matrix	work = {0};
+
+	if (by_terms)
+		work = dev->create(dev, ev->n, width, ev->type);
+	if (relu)
+	{
+		stage.diag = dev->create(dev, ev->n, 1, GP_DOUBLE);
+		gp_linear_norms(ev, z, stage.diag);
+	}
+	for (gp_band band = gp_band_first(ny->na, width); band.count > 0; gp_band_next(&band))
+	{
+		gp_matrix	r = gp_matrix_cols(right, 0, band.count);
+		gp_matrix	part = gp_matrix_part(out, 0, band.first, rows, band.count);
+
+		gp_linear_rows(ev, z, ny->landmark + band.first, band.count, r);
+		if (by_terms)
+			gp_terms_times(ev, terms, r, gp_matrix_cols(work, 0, band.count), gp_matrix_cols(out, band.first, band.count));
+		else
+			gp_linear_times(ev, z, 0, rows, r, 0.0, part);
+		if (relu)
+			dev->map(dev, &stage, part, 0, ny->landmark + band.first);
+		ev->env->progress(ev->env, GP_PHASE_KERNEL, band.first + band.count, ny->na);
+	}
+	dev->destroy(dev, &right);
+	dev->destroy(dev, &work);
+	dev->destroy(dev, &stage.diag);
+	return out;
+}
+
+/* The explicit factor of terms that a step joins. */
+gp_linear
+gp_nystrom_terms(gp_nystrom *ny, int step, const gp_terms *terms)
+{
+	gp_linear	z = gp_linear_build(ny->ev, terms);
+
+	gp_anchors_note(ny->ev, GP_PIECE_TERMS, step, &z, ny->landmark, ny->na);
+	gp_anchors_fill(ny->ev, GP_PIECE_TERMS, step, terms, &z);
+	return z;
+}
+
+/* What the row blocks of a deep activation share. */
+typedef struct deep_parts
+{
+	gp_matrix	qa[GP_MAX_LINEAR_TERMS];	/* landmarks' rows of each panel */
+	gp_linear	z;
+	gp_matrix	za;				/* landmarks' rows of the linear terms, as columns */
+	gp_stage	stage;
+} deep_parts;
+
+/* The landmarks' rows of a whitened panel of a step, which are kept, or as they were. */
+static gp_matrix
+landmark_rows(gp_nystrom *ny, int step, int b, gp_matrix p)
+{
+	gp_eval    *ev = ny->ev;
+	gp_device  *dev = ev->dev;
+	gp_matrix	rows;
+
+	if (ev->live)
+	{
+		rows = gp_keep_take(dev, gp_keep_need(ev->env, ev->live, GP_PIECE_ROWS, step, b, ny->na), ev->type);
+		if (rows.cols != p.cols)
+			gp_raise(ev->env, GP_ERR_DATA, "Fit the model again.", "the live state does not fit its kernel");
+		return rows;
+	}
+	rows = dev->create(dev, ny->na, p.cols, ev->type);
+	dev->gather_rows(dev, rows, p, ny->landmark);
+	if (ev->keep)
+		gp_keep_matrix(dev, ev->keep, GP_PIECE_ROWS, step, b, rows);
+	return rows;
+}
+
+/* norm += the squared norms of a panel's rows, and of the anchors' behind them. */
+static void
+add_norms(gp_eval *ev, const gp_panel *panel, gp_matrix anchors, gp_matrix temp, gp_matrix norm)
+{
+	gp_device  *dev = ev->dev;
+	int64_t		rows = gp_eval_rows(ev);
+	gp_matrix	head = gp_matrix_rows(panel->p, 0, rows);
+
+	dev->row_dots(dev, gp_matrix_rows(temp, 0, rows), head, head);
+	dev->axpby(dev, panel->value, gp_matrix_rows(temp, 0, rows), 1.0, gp_matrix_rows(norm, 0, rows));
+	if (ev->live == NULL)
+		return;
+	temp = gp_matrix_rows(temp, ev->live_rows, anchors.rows);
+	dev->row_dots(dev, temp, anchors, anchors);
+	dev->axpby(dev, panel->value, temp, 1.0, gp_matrix_rows(norm, ev->live_rows, anchors.rows));
+}
+
+/* Whitens the panels, takes the norms and the landmarks' rows. */
+static void
+deep_prepare(gp_nystrom *ny, int step, gp_factor *f, deep_parts *parts)
+{
+	gp_eval    *ev = ny->ev;
+	gp_device  *dev = ev->dev;
+	gp_matrix	temp = dev->create(dev, ev->n, 1, GP_DOUBLE);
+	gp_matrix	norm = dev->create(dev, ev->n, 1, GP_DOUBLE);
+
+	memset(parts, 0, sizeof(*parts));
+	dev->fill(dev, norm, 0.0);
+	for (int b = 0; b < f->npanels; b++)
+	{
+		gp_panel   *panel = &f->panel[b];
+
+		gp_panel_whiten(ev, panel);
+		parts->qa[b] = landmark_rows(ny, step, b, panel->p);
+		add_norms(ev, panel, parts->qa[b], temp, norm);
+	}
+	if (f->terms.n > 0)
+	{
+		parts->z = gp_nystrom_terms(ny, step, &f->terms);
+		parts->za = dev->create(dev, parts->z.width, ny->na, ev->type);
+		gp_linear_rows(ev, &parts->z, ny->landmark, ny->na, parts->za);
+		gp_linear_norms(ev, &parts->z, temp);
+		dev->axpby(dev, 1.0, temp, 1.0, norm);
+	}
+	dev->destroy(dev, &temp);
+	parts->stage = (gp_stage) {GP_MAP_RELU, 0.0, 0.0, 1.0, 0.0, norm};
+}
+
+/* Frees what deep_prepare made. */
+static void
+deep_free(gp_eval *ev, const gp_factor *f, deep_parts *parts)
+{
+	for (int b = 0; b < f->npanels; b++)
+		ev->dev->destroy(ev->dev, &parts->qa[b]);
+	gp_linear_free(ev, &parts->z);
+	ev->dev->destroy(ev->dev, &parts->za);
+	ev->dev->destroy(ev->dev, &parts->stage.diag);
+}
+
+/*
+ * C(:,a) of a step with panels, a block of rows at a time.  A block depends on
+ * the same rows of the panels alone, so the result overwrites the first panel
+ * of its width.
+ */
+gp_matrix
+gp_nystrom_deep_panel(gp_nystrom *ny, int step, gp_factor *f)
+{
+	gp_eval    *ev = ny->ev;
+	gp_device  *dev = ev->dev;
+	deep_parts	parts;
+	int64_t		height = gp_min64(gp_eval_rows(ev), dev->row_block);
+	gp_matrix	block = dev->create(dev, height, ny->na, ev->type);
+	gp_matrix	out = f->panel[0].p;
+
+	deep_prepare(ny, step, f, &parts);
+	if (out.cols != ny->na)
+		out = create_panel(ny);
+	for (gp_band band = gp_band_first(gp_eval_rows(ev), height); band.count > 0; gp_band_next(&band))
+	{
+		gp_matrix	part = gp_matrix_rows(block, 0, band.count);
+
+		for (int b = 0; b < f->npanels; b++)
+			dev->gemm(dev, false, true, f->panel[b].value,
+					  gp_matrix_rows(f->panel[b].p, band.first, band.count), parts.qa[b],
+					  b == 0 ? 0.0 : 1.0, part);
+		if (f->terms.n > 0)
+			gp_linear_times(ev, &parts.z, band.first, band.count, parts.za, 1.0, part);
+		dev->map(dev, &parts.stage, part, band.first, ny->landmark);
+		dev->copy(dev, gp_matrix_rows(out, band.first, band.count), part);
+		ev->env->progress(ev->env, GP_PHASE_KERNEL, band.first + band.count, ev->n);
+	}
+	deep_free(ev, f, &parts);
+	dev->destroy(dev, &block);
+	if (out.data == f->panel[0].p.data)
+		f->panel[0].p.data = NULL;
+	return out;
+}

@@ -1,0 +1,125 @@
+/*
+ * nystrom_parts.c - the parts that a low-rank factor will have: panels, and linear terms.
+ *
+ * A sum puts the parts of both sides side by side, so that deep kernels of many terms could grow
+ * beyond any bound; what is too much is refused before anything is made.
+ */
+#include "kernel/prepared.h"
+
+/* Why a factor cannot be made. */
+typedef enum refusal
+{
+	REFUSED_NOT,
+	REFUSED_PARTS,
+	REFUSED_OPERATORS
+} refusal;
+
+/* The parts that a step's factor will have. */
+typedef struct part_count
+{
+	int			panels;
+	int			terms;
+	int			nops;			/* the most over one term */
+	refusal		refused;
+} part_count;
+
+/* Counts the parts of a linear step, which are refused where they are too many. */
+static part_count
+linear_parts(const gp_eval *ev, int step, gp_terms *terms)
+{
+	part_count	c = {0, 0, 0, REFUSED_NOT};
+
+	gp_linear_collect(ev, step, terms);
+	c.terms = terms->n;
+	for (int t = 0; t < terms->n; t++)
+		c.nops = terms->term[t].nops > c.nops ? terms->term[t].nops : c.nops;
+	return c;
+}
+
+/* Refuses a factor of so many panels and terms; what terms are left at last become one more panel. */
+static void
+check_parts(part_count *c, bool last)
+{
+	if (c->panels + (last && c->terms > 0) > GP_MAX_LINEAR_TERMS || c->terms > GP_MAX_LINEAR_TERMS)
+		c->refused = REFUSED_PARTS;
+}
+
+/* Counts the parts of a step that is not linear, from those of its arguments. */
+static part_count
+step_parts(const gp_step *s, const part_count *count)
+{
+	const gp_step_nature *nature = gp_step_nature_of(s);
+	part_count	c = {1, 0, 0, REFUSED_NOT};
+	const part_count *other;
+
+	if (nature->panel)
+		return c;
+	c = count[s->arg0];
+	if (nature->gathers && c.terms > 0 && ++c.nops > GP_MAX_OPS)
+		c.refused = REFUSED_OPERATORS;
+	if (nature->arguments < 2)
+		return c;
+	other = &count[s->arg1];
+	c.panels += other->panels;
+	c.terms += other->terms;
+	c.nops = other->nops > c.nops ? other->nops : c.nops;
+	check_parts(&c, false);
+	return c;
+}
+
+/* Counts the parts of all steps up to the first that is refused; those of the last, or what refuses. */
+static part_count
+count_parts(const gp_eval *ev, int step)
+{
+	int		   *uses = gp_alloc_zero(ev->env, step + 1, sizeof(int));
+	part_count *count = gp_alloc_zero(ev->env, step + 1, sizeof(part_count));
+	gp_terms   *terms = gp_alloc_zero(ev->env, 1, sizeof(gp_terms));
+	part_count	last = {0, 0, 0, REFUSED_NOT};
+
+	gp_step_uses(ev, step, ev->kernel->is_linear, uses);
+	for (int i = 0; i <= step && last.refused == REFUSED_NOT; i++)
+	{
+		if (uses[i] == 0)
+			continue;
+		ev->env->check_interrupts(ev->env);
+		count[i] = gp_step_is_linear(ev, i) ? linear_parts(ev, i, terms) :
+			step_parts(&ev->kernel->program->steps[i], count);
+		if (i == step)
+			check_parts(&count[i], true);
+		last = count[i];
+	}
+	gp_free(ev->env, uses);
+	gp_free(ev->env, count);
+	gp_free(ev->env, terms);
+	return last;
+}
+
+/* True when a step's factor would not have too many parts. */
+bool
+gp_nystrom_possible(const gp_eval *ev, int step)
+{
+	return count_parts(ev, step).refused == REFUSED_NOT;
+}
+
+/* The panels that a step's factor will have. */
+int
+gp_nystrom_panels(const gp_eval *ev, int step)
+{
+	part_count	c = count_parts(ev, step);
+
+	return c.panels + (c.terms > 0);
+}
+
+/* Refuses a step whose factor would have too many parts, before any is made. */
+void
+gp_nystrom_check(const gp_eval *ev, int step)
+{
+	refusal		refused = count_parts(ev, step).refused;
+
+	if (refused == REFUSED_PARTS)
+		gp_raise(ev->env, GP_ERR_UNSUPPORTED, "Use fewer terms or layers.",
+				 "the kernel's factor has more than %d parts", GP_MAX_LINEAR_TERMS);
+	if (refused == REFUSED_OPERATORS)
+		gp_raise(ev->env, GP_ERR_UNSUPPORTED, "Use fewer layers.",
+				 "the kernel has more than %d operators in a row", GP_MAX_OPS);
+}

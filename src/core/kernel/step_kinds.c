@@ -1,0 +1,151 @@
+/*
+ * step_kinds.c - the kinds of steps, and what can be had cheaply of each step.
+ *
+ * The reach decides which evaluator can serve: pairs of a chain cost one dot
+ * product each, the diagonal of S C S' over a chain C costs the pairs of
+ * neighbours of each node, and anything deeper needs the full recursion.
+ */
+#include "prepared.h"
+
+/* What is true of each kind whatever evaluates it. */
+static const gp_step_nature nature[] = {
+	[GP_STEP_INPUT] = {.arguments = 0, .linear = true, .pointwise = true, .panel = true},
+	[GP_STEP_LISTS] = {.arguments = 0, .linear = true, .pointwise = true},
+	[GP_STEP_BIAS] = {.arguments = 0, .linear = true, .constant = true},
+	[GP_STEP_SCALE] = {.arguments = 1, .linear = true, .pointwise = true},
+	[GP_STEP_OP] = {.arguments = 1, .linear = true, .gathers = true},
+	[GP_STEP_RELU] = {.arguments = 1, .pointwise = true, .panel = true},
+	[GP_STEP_UNIT] = {.arguments = 1, .pointwise = true},
+	[GP_STEP_SUM] = {.arguments = 2, .linear = true}
+};
+
+/* What is true of a step. */
+const gp_step_nature *
+gp_step_nature_of(const gp_step *s)
+{
+	return &nature[s->kind];
+}
+
+/* An argument of a step. */
+static int
+argument(const gp_step *s, int k)
+{
+	return k == 0 ? s->arg0 : s->arg1;
+}
+
+/* A step without activation over a linear input has an explicit factor. */
+static bool
+find_linear(const gp_prepared *kernel, const gp_step *s)
+{
+	const gp_step_nature *nature = gp_step_nature_of(s);
+	bool		linear = nature->linear;
+
+	if (s->kind == GP_STEP_INPUT)
+		return kernel->input == GP_INPUT_LINEAR;
+	for (int k = 0; k < nature->arguments; k++)
+		linear = linear && kernel->is_linear[argument(s, k)];
+	return linear;
+}
+
+/* True when all entries of a step's covariance are one number. */
+static bool
+is_constant(const gp_prepared *kernel, int step)
+{
+	return gp_step_nature_of(&kernel->program->steps[step])->constant;
+}
+
+/* A chain: pointwise stages over one linear step; a constant that is added is one, too. */
+static bool
+find_chain(const gp_prepared *kernel, int step)
+{
+	const gp_step *s = &kernel->program->steps[step];
+	const gp_step_nature *nature = gp_step_nature_of(s);
+
+	if (kernel->is_linear[step])
+		return true;
+	if (nature->arguments < 2)
+		return nature->pointwise && (nature->arguments == 0 || kernel->is_chain[s->arg0]);
+	return (is_constant(kernel, s->arg1) && kernel->is_chain[s->arg0]) ||
+		(is_constant(kernel, s->arg0) && kernel->is_chain[s->arg1]);
+}
+
+/* The worse of two reaches. */
+static gp_reach
+worse(gp_reach a, gp_reach b)
+{
+	return a > b ? a : b;
+}
+
+/* True when lists of neighbours are at or under a step. */
+static bool
+find_lists(const gp_prepared *kernel, int step)
+{
+	const gp_step *s = &kernel->program->steps[step];
+	bool		lists = s->kind == GP_STEP_LISTS;
+
+	for (int k = 0; k < gp_step_nature_of(s)->arguments; k++)
+		lists = lists || kernel->has_lists[argument(s, k)];
+	return lists;
+}
+
+/* What can be had cheaply of a step. */
+static gp_reach
+find_reach(gp_eval *ev, int step)
+{
+	const gp_prepared *kernel = ev->kernel;
+	const gp_step *s = &kernel->program->steps[step];
+	const gp_step_nature *nature = gp_step_nature_of(s);
+	gp_reach	reach = GP_REACH_PAIRS;
+
+	if (kernel->is_chain[step])
+		return GP_REACH_PAIRS;
+	/* Pairs of rows are of one kind of columns: dense features would make the lists dense. */
+	if (nature->gathers)
+		return kernel->is_chain[s->arg0] && !gp_operator_is_global(s->op) &&
+			!(kernel->x->csr == NULL && kernel->has_lists[s->arg0]) &&
+			!gp_operator_fills(ev, s->op) ? GP_REACH_DIAGONAL : GP_REACH_NONE;
+	for (int k = 0; k < nature->arguments; k++)
+		reach = worse(reach, kernel->reach[argument(s, k)]);
+	/* Two chains have no common factor: only their diagonals add up cheaply. */
+	return nature->arguments > 1 ? worse(GP_REACH_DIAGONAL, reach) : reach;
+}
+
+/* Finds the properties of all steps, arguments first: a step may be shared by many. */
+void
+gp_find_properties(gp_eval *ev)
+{
+	int			n = ev->kernel->program->nsteps;
+
+	ev->kernel->is_linear = gp_alloc_zero(ev->env, n, sizeof(bool));
+	ev->kernel->is_chain = gp_alloc_zero(ev->env, n, sizeof(bool));
+	ev->kernel->has_lists = gp_alloc_zero(ev->env, n, sizeof(bool));
+	ev->kernel->reach = gp_alloc_zero(ev->env, n, sizeof(gp_reach));
+	for (int step = 0; step < n; step++)
+	{
+		ev->kernel->is_linear[step] = find_linear(ev->kernel, &ev->kernel->program->steps[step]);
+		ev->kernel->is_chain[step] = find_chain(ev->kernel, step);
+		ev->kernel->has_lists[step] = find_lists(ev->kernel, step);
+		ev->kernel->reach[step] = find_reach(ev, step);
+	}
+}
+
+/* True when a step has an explicit factor. */
+bool
+gp_step_is_linear(const gp_eval *ev, int step)
+{
+	return ev->kernel->is_linear[step];
+}
+
+/* True when any entry of a step's covariance is cheap. */
+bool
+gp_step_is_chain(const gp_eval *ev, int step)
+{
+	return ev->kernel->is_chain[step];
+}
+
+/* What can be had cheaply of a step. */
+gp_reach
+gp_step_reach(const gp_eval *ev, int step)
+{
+	return ev->kernel->reach[step];
+}

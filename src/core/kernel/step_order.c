@@ -1,0 +1,132 @@
+/*
+ * step_order.c - one pass over the steps that a step needs, arguments first.
+ *
+ * A program may be thousands of steps deep and share each of them, so that a
+ * recursion would need a large stack and, without a memory, more time than there
+ * is.  Steps are numbered, arguments before those who take them: a loop makes the
+ * value of each once and keeps it until the last taker has it.
+ */
+#include "kernel/live/live_state.h"
+#include "prepared.h"
+
+/* How often each step's value is taken when that of a step is made; uses starts at zero. */
+void
+gp_step_uses(const gp_eval *ev, int step, const bool *leaf, int *uses)
+{
+	uses[step]++;
+	for (int i = step; i >= 0; i--)
+	{
+		const gp_step *s = &ev->kernel->program->steps[i];
+
+		if (uses[i] == 0 || leaf[i])
+			continue;
+		if (s->arg0 >= 0)
+			uses[s->arg0]++;
+		if (s->arg1 >= 0)
+			uses[s->arg1]++;
+	}
+}
+
+/* The value of a step for one taker; the last one gets the original, a chain's is made anew. */
+gp_matrix
+gp_pass_take(gp_pass *pass, int step)
+{
+	gp_device  *dev = pass->ev->dev;
+	gp_matrix	kept = pass->kept[step];
+	gp_matrix	copy;
+
+	if (gp_step_is_chain(pass->ev, step))
+		return pass->chain(pass, step);
+	if (--pass->uses[step] == 0)
+		return kept;
+	copy = dev->create(dev, kept.rows, kept.cols, kept.type);
+	dev->copy(dev, copy, kept);
+	return copy;
+}
+
+/* k += the value of a step. */
+static void
+add_value(gp_pass *pass, int step, gp_matrix k)
+{
+	gp_device  *dev = pass->ev->dev;
+	const gp_step *s = &pass->ev->kernel->program->steps[step];
+	gp_matrix	value;
+
+	if (s->kind == GP_STEP_BIAS && pass->shifts)
+		dev->shift(dev, k, s->value);
+	else if (gp_step_is_chain(pass->ev, step) && pass->add_chain)
+		pass->add_chain(pass, step, k);
+	else
+	{
+		value = gp_pass_take(pass, step);
+		dev->axpby(dev, 1.0, value, 1.0, k);
+		dev->destroy(dev, &value);
+	}
+}
+
+/* What scales a step's covariance, whose argument's value is k, to a mean variance of 1. */
+static double
+unit_scale(gp_pass *pass, int step, gp_matrix k)
+{
+	gp_eval    *ev = pass->ev;
+	double		scale;
+
+	if (gp_unit_kept(ev, GP_UNIT_EXACT, step, &scale))
+		return scale;
+	scale = gp_unit_scale(ev, pass->mean(pass, ev->kernel->program->steps[step].arg0, k));
+	return gp_unit_note(ev, GP_UNIT_EXACT, step, scale);
+}
+
+/* Computes the value of a step that is no chain, from those of its arguments, which it takes. */
+static gp_matrix
+compute(gp_pass *pass, int step)
+{
+	gp_device  *dev = pass->ev->dev;
+	const gp_step *s = &pass->ev->kernel->program->steps[step];
+	gp_matrix	k;
+
+	if (s->kind == GP_STEP_OP)
+		return pass->gather(pass, s);
+	k = gp_pass_take(pass, s->arg0);
+	switch (s->kind)
+	{
+		case GP_STEP_SCALE:
+			dev->axpby(dev, s->value, k, 0.0, k);
+			break;
+		case GP_STEP_RELU:
+			pass->relu(pass, s->arg0, k);
+			break;
+		case GP_STEP_UNIT:
+			dev->axpby(dev, unit_scale(pass, step, k), k, 0.0, k);
+			break;
+		case GP_STEP_SUM:
+			add_value(pass, s->arg1, k);
+			break;
+		default:
+			gp_raise(pass->ev->env, GP_ERR_INTERNAL, NULL, "step %d has no arguments", step);
+	}
+	return k;
+}
+
+/* The value of a step. */
+gp_matrix
+gp_pass_run(gp_pass *pass, int step)
+{
+	gp_eval    *ev = pass->ev;
+	gp_matrix	out;
+
+	pass->uses = gp_alloc_zero(ev->env, step + 1, sizeof(int));
+	pass->kept = gp_alloc_zero(ev->env, step + 1, sizeof(gp_matrix));
+	gp_step_uses(ev, step, ev->kernel->is_chain, pass->uses);
+	for (int i = 0; i <= step; i++)
+	{
+		if (pass->uses[i] == 0 || gp_step_is_chain(ev, i))
+			continue;
+		ev->env->check_interrupts(ev->env);
+		pass->kept[i] = compute(pass, i);
+	}
+	out = gp_pass_take(pass, step);
+	gp_free(ev->env, pass->uses);
+	gp_free(ev->env, pass->kept);
+	return out;
+}

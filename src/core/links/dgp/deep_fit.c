@@ -1,0 +1,468 @@
+/*
+ * deep_fit.c - a deep graph convolutional Gaussian process of links: its views of the graph, its
+ * steps, its fit (Opolka and Lio 2022).
+ *
+ *		F_l = G_(l-1) M_l + Phi_l A_l',  Phi_l = a_l sqrt(2/M) cos(G_(l-1) diag(1/len_l) O_l + b_l),
+ *		G_l = F_l, its groups of columns summed over neighbours 0, 1, 2 times,  A_l ~ N(0, I)
+ *
+ * Random features stand for the inducing points of the paper, so that no layer has a factor or jitter.
+ * A link that lies in the graph while it is learnt vouches for itself: each step convolves over a graph
+ * without a fold of the links, and learns from those.  A tenth of all links is never
+ * learnt from until the figures are known; the last steps then learn from them, too.
+ */
+#include "deep_fit.h"
+#include "fit/fit.h"
+#include "links/model/hard_negatives.h"
+#include "links/scores/scores.h"
+
+#include <math.h>
+#include <string.h>
+
+#define HIDDEN_SHARE 0.1		/* of all links, for the figures */
+#define MOST_HIDDEN 5000
+#define RANKED 200				/* hidden links that are ranked among rivals */
+#define LAST_SHARE 0.1			/* of the steps, with all links */
+#define SLOW_SHARE 0.3			/* of the steps, whose rate is SLOW times less */
+#define SLOW 0.3
+#define SAMPLES 32				/* of all layers, for the moments */
+#define TRIES 8					/* random pairs drawn for one without a link */
+#define SAMPLE_STEP (INT64_C(1) << 40)	/* steps that no training takes: draws for the moments */
+#define LOOK_ROWS 1024
+#define FEW_NODES 1000
+#define MANY_NODES 20000
+
+/* The seeds of what is drawn. */
+enum purpose
+{
+	DRAW_MISSING = 630,
+	DRAW_WINDOW = 640
+};
+
+/* ---- steps ---- */
+
+/* A random pair without a link; false where none was found, in a graph that has few. */
+static bool
+draw_missing(const gp_deep *d, const gp_graph *graph, uint64_t seed, uint64_t place, int32_t *src, int32_t *dst)
+{
+	for (uint64_t k = 0; k < TRIES; k++)
+	{
+		uint64_t	element = 2 * (TRIES * place + k);
+
+		*src = (int32_t) gp_min64((int64_t) (gp_each_uniform(seed, element) * (double) d->nodes), d->nodes - 1);
+		*dst = (int32_t) gp_min64((int64_t) (gp_each_uniform(seed, element + 1) * (double) d->nodes), d->nodes - 1);
+		if (*src != *dst && !gp_link_exists(graph, *src, *dst))
+			return true;
+	}
+	return false;
+}
+
+/* The pairs of a step: the links that a view hides, or a window of them, and as many without a link, if there are. */
+static void
+draw_pairs(gp_deep *d, const gp_deep_view *view)
+{
+	int64_t		links = gp_min64(view->links.n, d->most / 2);
+	uint64_t	seed = gp_trainer_seed(&d->t, DRAW_MISSING, true);
+	double		at = gp_each_uniform(gp_trainer_seed(&d->t, DRAW_WINDOW, true), 0);
+	int64_t		first = links < view->links.n ? (int64_t) (at * (double) view->links.n) : 0;
+	int64_t		n = d->env->dry ? 2 * links : links;
+	int64_t		next = 0;
+
+	for (int64_t e = 0; e < links && !d->env->dry; e++)
+	{
+		int64_t		k = (first + e) % view->links.n;
+
+		d->end[e] = view->links.src[k];
+		d->second[e] = view->links.dst[k];
+		d->linked[e] = true;
+	}
+	for (int64_t e = 0; e < links && !d->env->dry; e++)
+	{
+		gp_look(d->env, e, &next);
+		if (draw_missing(d, d->whole->graph, seed, (uint64_t) e, &d->end[n], &d->second[n]))
+			d->linked[n++] = false;
+	}
+	if (!d->env->dry)
+		memcpy(d->end + n, d->second, n * sizeof(int32_t));
+	gp_pairs_set(&d->t, d->pairs, n);
+}
+
+/* One step with the links that a view hides. */
+static void
+step(gp_deep *d, const gp_deep_view *view, double rate)
+{
+	gp_device  *dev = d->dev;
+	gp_matrix	value;
+	gp_matrix	host;
+	double		ll;
+
+	gp_deep_use(d, view);
+	draw_pairs(d, view);
+	gp_deep_noise(d);
+	gp_trainer_clear(&d->t);
+	gp_network_forward(&d->t, d->chain, d->chain->n);
+	value = gp_network_value(d->chain);
+	host = gp_matrix_wrap(d->r, value.rows, 1, GP_DOUBLE);
+	dev->download(dev, host, value);
+	ll = gp_logistic(d->env, value.rows, d->linked, 1.0 / (double) gp_max64(value.rows, 1), d->r);
+	if (!d->env->dry && !isfinite(ll))
+		gp_raise(d->env, GP_ERR_RANGE, "Take a lower rate, or scale the features to ordinary sizes.",
+				 "the training of method dgp is out of range at step %lld", (long long) d->t.step + 1);
+	d->env->objective = ll;
+	dev->upload(dev, gp_network_gradient(d->chain), host);
+	gp_network_backward(&d->t, d->chain);
+	gp_deep_prior(d, 0.5 / (double) d->whole->graph->edges);
+	gp_trainer_step(&d->t, 0, rate);
+}
+
+/* So many steps, fold after fold.  A dry run takes one for all. */
+static void
+train(gp_deep *d, int64_t steps)
+{
+	gp_env	   *env = d->env;
+	int64_t		total = d->options.steps;
+	gp_count	before = {0};
+
+	if (env->dry)
+		before = gp_dry_count(d->dev);
+	for (int64_t k = 0; k < steps; k++)
+	{
+		double		slow = (double) d->t.step >= (1.0 - SLOW_SHARE) * (double) total ? SLOW : 1.0;
+
+		env->check_interrupts(env);
+		env->progress(env, GP_PHASE_TRAIN, d->t.step, total);
+		step(d, &d->fold[k % d->folds], slow * d->options.rate);
+		d->t.step++;
+		if (env->dry)
+			break;
+	}
+	if (env->dry)
+		gp_dry_repeat(d->dev, &before, (double) (steps - 1));
+}
+
+/* ---- moments ---- */
+
+/* Adds one sample of all nodes to the sums, which the first one begins. */
+static void
+add_sample(gp_deep *d, gp_matrix value, bool begin, double *sum, double *square)
+{
+	double	   *host = gp_alloc_array(d->env, LOOK_ROWS * value.cols, sizeof(double));
+
+	for (gp_band band = gp_band_first(value.rows, LOOK_ROWS); band.count > 0; gp_band_next(&band))
+	{
+		int64_t		first = band.first * value.cols;
+
+		d->env->check_interrupts(d->env);
+		d->dev->download(d->dev, gp_matrix_wrap(host, band.count, value.cols, GP_DOUBLE),
+						 gp_matrix_rows(value, band.first, band.count));
+		for (int64_t k = 0; k < band.count * value.cols && !d->env->dry; k++)
+		{
+			sum[first + k] = (begin ? 0.0 : sum[first + k]) + host[k];
+			square[first + k] = (begin ? 0.0 : square[first + k]) + host[k] * host[k];
+		}
+	}
+	gp_free(d->env, host);
+}
+
+/* The means of samples and their variances, the readout's weights worked in. */
+static void
+settle_moments(gp_deep *d, const double *sum, const double *square, gp_link_model *model)
+{
+	int64_t		width = d->options.units;
+	double	   *w = gp_alloc_zero(d->env, width, sizeof(double));
+	bool		sound = true;
+	int64_t		next = 0;
+
+	d->dev->download(d->dev, gp_matrix_wrap(w, 1, width, GP_DOUBLE), gp_deep_readout(d, model));
+	for (int64_t k = 0; k < d->nodes * width && !d->env->dry; k++)
+	{
+		double		mean = sum[k] / SAMPLES;
+		double		variance = fmax(square[k] / SAMPLES - mean * mean, 0.0) * SAMPLES / (SAMPLES - 1);
+
+		gp_look(d->env, k, &next);
+		model->row[k] = (float) (mean * w[k % width]);
+		model->row_variance[k] = (float) (variance * w[k % width] * w[k % width]);
+		sound = sound && isfinite(model->row[k]) && isfinite(model->row_variance[k]);
+	}
+	if (!sound)
+		gp_raise(d->env, GP_ERR_RANGE, "Take a lower rate, or scale the features to ordinary sizes.",
+				 "the training of method dgp is out of range after step %lld", (long long) d->t.step);
+	gp_free(d->env, w);
+}
+
+/* The moments of all nodes over a view, and the readout, as the model keeps them. */
+static void
+take_moments(gp_deep *d, const gp_deep_view *view, gp_link_model *model)
+{
+	int64_t		step = d->t.step;
+	int64_t		width = d->options.units;
+	double	   *sum = gp_alloc_figures(d->env, d->nodes, (size_t) width * sizeof(double));
+	double	   *square = gp_alloc_figures(d->env, d->nodes, (size_t) width * sizeof(double));
+
+	gp_deep_use(d, view);
+	for (int s = 0; s < SAMPLES; s++)
+	{
+		d->t.step = SAMPLE_STEP + s;
+		gp_deep_noise(d);
+		gp_network_forward(&d->t, d->chain, d->chain->n - 1);
+		add_sample(d, d->chain->block[d->chain->n - 2].value, s == 0, sum, square);
+	}
+	d->t.step = step;
+	settle_moments(d, sum, square, model);
+	gp_free(d->env, square);
+	gp_free(d->env, sum);
+}
+
+/* ---- the fit ---- */
+
+/* What the hidden links say of the model as it is, and the curve through them. */
+static void
+judge(gp_deep *d, const gp_link_fold *hidden, gp_link_model *model)
+{
+	gp_env	   *env = d->env;
+	gp_link_rivals rivals = gp_link_rivals_make(env, d->problem->graph, hidden, RANKED, d->problem->seed);
+	gp_link_row *row = gp_alloc_zero(env, rivals.pairs.n, sizeof(gp_link_row));
+	double	   *score = gp_alloc_array(env, gp_max64(rivals.pairs.n, hidden->pairs.n), sizeof(double));
+
+	model->held = gp_link_held_create(env, hidden, 1);
+	model->habits = gp_alloc_zero(env, GP_LINK_HABITS, sizeof(int64_t));
+	gp_link_held_add(env, &model->held, hidden, model->habits);
+	gp_link_deep_posterior(env, model, hidden->pairs.n, model->held.row);
+	for (int64_t e = 0; e < hidden->pairs.n; e++)
+		score[e] = model->held.row[e].score;
+	gp_link_calibrate(env, hidden->pairs.n, score, model->held.linked, &model->intercept, &model->slope);
+	for (int64_t e = 0; e < rivals.pairs.n; e++)
+		row[e] = (gp_link_row) {.src = rivals.pairs.src[e],.dst = rivals.pairs.dst[e]};
+	gp_link_deep_means(env, model, rivals.pairs.n, row, score);
+	gp_link_rivals_rank(&rivals, score, &model->held.ranks);
+	gp_link_held_judge(env, model);
+	gp_free(env, score);
+	gp_free(env, row);
+	gp_link_rivals_free(env, &rivals);
+}
+
+/* Makes what a training has beside its views. */
+static void
+training_open(gp_deep *d, gp_device *dev)
+{
+	d->dev = dev;
+	d->env = dev->env;
+	d->t = gp_trainer_open(dev, GP_FLOAT, d->problem->seed);
+	d->t.training = true;
+	d->end = gp_alloc_array(d->env, 2 * d->most, sizeof(int32_t));
+	d->second = gp_alloc_array(d->env, d->most, sizeof(int32_t));
+	d->linked = gp_alloc_array(d->env, d->most, sizeof(bool));
+	d->r = gp_alloc_array(d->env, d->most, sizeof(double));
+	d->chain = gp_alloc(d->env, sizeof(gp_network));
+	gp_deep_inputs_open(d);
+	gp_deep_chain_open(d);
+	gp_deep_start(d);
+}
+
+/* Frees it. */
+static void
+training_close(gp_deep *d)
+{
+	gp_deep_chain_close(d);
+	gp_deep_inputs_close(d);
+	gp_free(d->env, d->chain);
+	gp_free(d->env, d->r);
+	gp_free(d->env, d->linked);
+	gp_free(d->env, d->second);
+	gp_free(d->env, d->end);
+	gp_trainer_close(&d->t);
+}
+
+/* The steps before those with all links. */
+static int64_t
+first_steps(const gp_deep *d)
+{
+	return d->options.steps - (int64_t) ceil(LAST_SHARE * d->options.steps);
+}
+
+/* The training on a device that only accounts. */
+static void
+run_trial(gp_device *dry, void *arg)
+{
+	gp_deep		d = *(gp_deep *) arg;
+	gp_link_model model = {0};
+	int64_t		edges = d.problem->graph->edges;
+	int64_t		hidden = edges - d.whole->graph->edges;
+	void	   *kept[5];
+
+	d.whole = &d.view[0];
+	d.fold = &d.view[1];
+	/* The model's rows, the hidden pairs as they are judged, and the hidden links in the later views. */
+	for (int k = 0; k < 2; k++)
+		kept[k] = gp_alloc_figures(dry->env, d.nodes, (size_t) d.options.units * sizeof(float));
+	kept[2] = gp_alloc_figures(dry->env, 2 * hidden, sizeof(gp_link_row) + 2);
+	kept[3] = gp_alloc_figures(dry->env, 2 * hidden * (GP_DEEP_FOLDS + 1), sizeof(int64_t) + 3 * sizeof(float));
+	training_open(&d, dry);
+	train(&d, d.options.steps);
+	kept[4] = gp_deep_leave(&d, NULL, hidden);
+	take_moments(&d, d.whole, &model);
+	/* The views of all links come when the chain is there: their links in order, what is hidden, their inputs. */
+	gp_free(dry->env, gp_alloc_figures(dry->env, edges, 8 * sizeof(int64_t)));
+	gp_free(dry->env, gp_alloc_figures(dry->env, d.nodes, 8 * sizeof(int64_t)));
+	for (int k = 0; k <= d.folds; k++)
+		dry->destroy(dry, &d.view[k].inputs);
+	gp_deep_inputs_again(&d);
+	training_close(&d);
+	for (int k = 0; k < 5; k++)
+		gp_free(dry->env, kept[k]);
+}
+
+/* Holds what a training takes against the limit. */
+static void
+check_limit(gp_deep *d)
+{
+	if (d->env->limit > 0)
+		gp_link_check_limit(d->env, (double) d->env->used + gp_dry_run(d->dev, run_trial, d).bytes,
+							"Take fewer units or features, raise gnngp.memory_limit, or fit a part of the graph.");
+}
+
+/*
+ * The links that are hidden for the figures, as a fold: those that the last training hid, which
+ * the parameters it left know nothing of, or a sample; *again tells.
+ */
+static gp_link_fold
+hide_links(gp_env *env, const gp_link_problem *problem, bool *again)
+{
+	const gp_graph *graph = problem->graph;
+	int64_t		count = gp_min64(gp_max64(llround(HIDDEN_SHARE * (double) graph->edges), 1), MOST_HIDDEN);
+	gp_link_pairs links = {0};
+	gp_link_fold fold;
+
+	gp_link_require_two(env, graph);
+	if (*again)
+		links = gp_deep_hidden_before(env, problem, count);
+	*again = links.n > 0;
+	if (!*again)
+		links = gp_link_sample_links(env, graph, problem->seed, count);
+	fold = gp_link_fold_hide(env, graph, problem->seed, &links, links.n);
+	gp_link_pairs_free(env, &links);
+	return fold;
+}
+
+/* What the user leaves open, by rules that were measured on graphs of 300 to 3,000 nodes. */
+static gp_dgp
+settle_options(const gp_dgp *asked, int64_t nodes, bool features)
+{
+	gp_dgp		o = *asked;
+
+	if (o.layers == 0)
+		o.layers = o.inducing > 0 ? 3 : 2;
+	if (o.units == 0)
+		o.units = o.inducing > 0 ? 33 : features ? 128 : 63;
+	if (o.steps == 0)
+		o.steps = features ? (nodes < MANY_NODES ? 300 : 150) : nodes < FEW_NODES ? 1000 : nodes < MANY_NODES ? 500 : 150;
+	if (o.rate == 0.0)
+		o.rate = features || nodes < FEW_NODES ? 0.02 : 0.03;
+	return o;
+}
+
+/* The graph without directions, in place of the model's where that has some. */
+static void
+forget_directions(gp_env *env, gp_link_problem *problem, gp_link_model *model)
+{
+	const gp_graph *graph = problem->graph;
+	gp_edges   *edges;
+	int64_t		next = 0;
+
+	if (!graph->directed)
+		return;
+	edges = gp_edges_create(env, graph->nodes, false, graph->weight != NULL);
+	for (int32_t i = 0; i < graph->nodes; i++)
+	{
+		gp_look(env, graph->start[i] + i, &next);
+		for (int64_t k = graph->start[i]; k < graph->start[i + 1]; k++)
+			gp_edges_add(edges, 1, &i, &graph->col[k], graph->weight ? &graph->weight[k] : NULL);
+	}
+	problem->graph = model->graph = gp_graph_build(edges);
+	model->owns_graph = true;
+}
+
+/* What a training stands on: its options, the links that it hides, and its views of the graph without them. */
+static void
+deep_open(gp_deep *d, gp_device *dev, const gp_link_problem *problem, gp_link_fold *hidden)
+{
+	gp_env	   *env = dev->env;
+	gp_dgp		defaults = gp_dgp_defaults();
+	const gp_dgp *asked = problem->deep ? problem->deep : &defaults;
+	bool		again = asked->warm && problem->warm && problem->warm->sets == 1;
+
+	*d = (gp_deep) {.dev = dev,.env = env,.problem = problem,.nodes = problem->graph->nodes};
+	*hidden = hide_links(env, problem, &again);
+	d->options = settle_options(asked, d->nodes, problem->features != NULL);
+	d->before = again ? problem->warm : NULL;
+	if (problem->features)
+		d->x = gp_link_features_prepare(env, problem->features, problem->seed);
+	gp_deep_views_open(d, hidden->graph);
+}
+
+/* Fits a graph without directions. */
+static void
+fit(gp_device *dev, const gp_link_problem *problem, gp_link_model *model)
+{
+	gp_env	   *env = dev->env;
+	gp_link_fold hidden;
+	gp_deep		d;
+
+	deep_open(&d, dev, problem, &hidden);
+	model->width = d.options.units;
+	check_limit(&d);
+	model->row = gp_alloc_array(env, (int64_t) gp_size_mul(env, d.nodes, model->width), sizeof(float));
+	model->row_variance = gp_alloc_array(env, (int64_t) gp_size_mul(env, d.nodes, model->width), sizeof(float));
+	training_open(&d, dev);
+	train(&d, first_steps(&d));
+	take_moments(&d, d.whole, model);
+	judge(&d, &hidden, model);
+	if (d.options.warm)
+		model->warm = gp_deep_leave(&d, &hidden.pairs, hidden.links);
+	gp_deep_views_close(&d);
+	gp_link_fold_free(env, &hidden);
+	gp_deep_views_open(&d, problem->graph);
+	gp_deep_inputs_again(&d);
+	train(&d, d.options.steps - first_steps(&d));
+	take_moments(&d, d.whole, model);
+	model->pairs = problem->graph->edges;
+	training_close(&d);
+	gp_deep_views_close(&d);
+	gp_features_free(env, d.x);
+}
+
+/* Fits. */
+void
+gp_link_deep_fit(gp_device *dev, const gp_link_problem *problem, gp_link_model *model)
+{
+	gp_link_problem undirected = *problem;
+
+	forget_directions(dev->env, &undirected, model);
+	fit(dev, &undirected, model);
+}
+
+/* What a fit takes: its training is run on a device that only accounts. */
+gp_link_plan
+gp_link_deep_plan(gp_device *dev, const gp_link_problem *problem)
+{
+	gp_env	   *env = dev->env;
+	gp_link_problem undirected = *problem;
+	gp_link_model model = {0};
+	gp_link_plan plan = {.method = GP_LINK_DEEP};
+	gp_link_fold hidden;
+	gp_count	taken;
+	gp_deep		d;
+
+	forget_directions(env, &undirected, &model);
+	deep_open(&d, dev, &undirected, &hidden);
+	taken = gp_dry_run(dev, run_trial, &d);
+	plan.bytes = (double) env->used + taken.bytes;
+	plan.flops = taken.flops;
+	plan.steps = d.options.steps;
+	plan.units = d.options.units;
+	gp_deep_views_close(&d);
+	gp_link_fold_free(env, &hidden);
+	gp_features_free(env, d.x);
+	if (model.owns_graph)
+		gp_graph_free(env, (gp_graph *) model.graph);
+	return plan;
+}

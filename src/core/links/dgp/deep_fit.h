@@ -1,0 +1,93 @@
+/*
+ * deep_fit.h - the parts of the training of a deep Gaussian process of links.
+ */
+#ifndef GP_DEEP_FIT_H
+#define GP_DEEP_FIT_H
+
+#include "links/links_internal.h"
+#include "train/engine/engine.h"
+
+#define GP_DEEP_FOLDS 5
+
+/* The graph as a step sees it. */
+typedef struct gp_deep_view
+{
+	const gp_graph *graph;
+	gp_graph   *own;			/* the same where it is the view's */
+	gp_link_pairs links;		/* that it hides */
+	gp_csr	   *op;				/* S, float */
+	gp_csr	   *turned;			/* S'; the same as op where that is symmetric */
+	gp_matrix	inputs;			/* nodes x some float: those that depend on the graph */
+} gp_deep_view;
+
+/* A training.  The graph has no directions: what is linked in one is linked. */
+typedef struct gp_deep
+{
+	gp_device  *dev;
+	gp_env	   *env;
+	const gp_link_problem *problem;
+	gp_dgp		options;		/* without a 0 */
+	int64_t		nodes;
+	gp_features *x;				/* ready for products, or NULL */
+	gp_deep_view view[GP_DEEP_FOLDS + 1];
+	gp_deep_view *whole;		/* the view that hides nothing */
+	gp_deep_view *fold;
+	int			folds;
+	gp_matrix	frame;			/* without features: nodes x some double, inputs that others are turned onto */
+	gp_matrix	input;			/* nodes x inputs float, of the view in use */
+	gp_trainer	t;
+	gp_network   *chain;
+	gp_block   *layer[GP_DGP_MAX_LAYERS];
+	gp_block   *pairs;
+	int64_t		points;			/* of every block, by inducing pairs; else 0 */
+	int64_t		span;			/* inducing pairs */
+	int32_t    *inducing;		/* 2 span: their first points, then their second ones */
+	gp_matrix	frequency[GP_DGP_MAX_LAYERS];
+	gp_matrix	map;			/* inputs x units */
+	int64_t		most;			/* pairs of a step */
+	int32_t    *end;			/* 2 most: first ends, then second ones */
+	int32_t    *second;			/* most: second ends, while they are drawn */
+	bool	   *linked;
+	double	   *r;
+	const gp_warm *before;		/* where the training starts from; NULL: from the prior */
+} gp_deep;
+
+/* deep_views.c: a view of the graph, and one of each fold without its links; those before are closed. */
+extern void gp_deep_views_open(gp_deep *d, const gp_graph *graph);
+extern void gp_deep_views_close(gp_deep *d);
+
+/* The inputs of all views, in the frame of the first; again for other views. */
+extern void gp_deep_inputs_open(gp_deep *d);
+extern void gp_deep_inputs_again(gp_deep *d);
+extern void gp_deep_inputs_close(gp_deep *d);
+
+/*
+ * deep_warm.c: the links that the last training hid, as far as they are there; none where they are too few to
+ * tell figures by, of so many that would be hidden else.
+ */
+extern gp_link_pairs gp_deep_hidden_before(gp_env *env, const gp_link_problem *problem, int64_t wanted);
+
+/* Inputs turned the way those were that the last training left; q is destroyed. */
+extern gp_matrix gp_deep_turn(gp_deep *d, gp_matrix *q);
+
+/* Starts the parameters from that training, where there was one of the same sizes. */
+extern void gp_deep_start(gp_deep *d);
+
+/* What the next training may start from: the first pairs are the links that this one hid so far. */
+extern gp_warm *gp_deep_leave(gp_deep *d, const gp_link_pairs *hidden, int64_t nhidden);
+
+/* Lets the chain see a view. */
+extern void gp_deep_use(gp_deep *d, const gp_deep_view *view);
+
+/* deep_chain.c: the chain and its parameters, at the prior; its views and inputs are there. */
+extern void gp_deep_chain_open(gp_deep *d);
+extern void gp_deep_chain_close(gp_deep *d);
+
+/* Fresh noise of this step; adds weight times the gradient of the divergence from the prior. */
+extern void gp_deep_noise(gp_deep *d);
+extern void gp_deep_prior(gp_deep *d, double weight);
+
+/* The readout as a model keeps it, and what a node's numbers are multiplied with before (1 x units). */
+extern gp_matrix gp_deep_readout(gp_deep *d, gp_link_model *model);
+
+#endif							/* GP_DEEP_FIT_H */

@@ -1,0 +1,276 @@
+/*
+ * links.h - from a graph to the probability that any pair of nodes is linked.
+ *
+ * Three methods share one model.  "scores" describes a pair by some two dozen
+ * scores of the graph around it and regresses on them (Gaussian process with the
+ * arc-cosine map).  "pairs" is the pair kernel k(i,i') k(j,j') + k(i,j') k(j,i')
+ * on a kernel of the nodes (Yu and Chu 2008).  All learn from links that they
+ * hide from themselves and from random pairs without a link.
+ *
+ * "dgp" is a deep Gaussian process, whose last layer gives each node a mean and a variance (Opolka
+ * and Lio 2022); a pair's posterior follows from those of its ends.
+ *
+ * Scores are in units of the target: 1 is a link, 0 is none; of "dgp" they are logits.  Undirected pairs
+ * have no order: (i, j) and (j, i) score alike.
+ */
+#ifndef GP_LINK_H
+#define GP_LINK_H
+
+#include "base/base.h"
+#include "device/device.h"
+#include "graph/graph.h"
+#include "formula/formula.h"
+#include "train/train.h"
+
+#define GP_LINK_POWERS 5		/* features A^k X, k = 0 .. 4, at most */
+#define GP_LINK_CODE_WORDS 4	/* of 64 bits: the sign code of a node */
+#define GP_LINK_LEAN 320		/* directions that carry the variance of a regression on many rows, at most */
+#define GP_LINK_KEPT 100		/* the most pairs of a node that are kept: the first of so many are those of a shorter list */
+#define GP_LINK_HABITS 20		/* counts of what hidden links and other pairs are like */
+#define GP_LINK_FOLDS 4			/* times that links are hidden, at most */
+
+typedef enum gp_link_method
+{
+	GP_LINK_AUTO,				/* scores */
+	GP_LINK_SCORES,
+	GP_LINK_PAIRS,
+	GP_LINK_DEEP
+} gp_link_method;
+
+/* Which pairs gp_links_best looks at. */
+typedef enum gp_link_candidates
+{
+	GP_CANDIDATES_AUTO,			/* where hidden links were found: two hops, three where two give few */
+	GP_CANDIDATES_TWO_HOPS,		/* two hops, and the nearest in the kernel */
+	GP_CANDIDATES_THREE_HOPS,	/* three hops, and the nearest in the kernel */
+	GP_CANDIDATES_ALL			/* every pair */
+} gp_link_candidates;
+
+/* What a fit starts from.  Nothing in it is changed or freed. */
+typedef struct gp_link_problem
+{
+	const gp_graph *graph;
+	const gp_features *features;	/* NULL: structure only */
+	const gp_program *program;	/* the node kernel: of the method pairs, and of the candidates; dgp does not look at it */
+	gp_link_method method;
+	const gp_dgp *deep;			/* the options of the method dgp; of scores: its logit is one of them, or NULL */
+	const uint64_t *key;		/* dgp: who the nodes are, whatever their numbers; NULL: unknown */
+	const gp_warm *warm;		/* dgp: what the last training left, or NULL */
+	uint64_t	seed;
+	size_t		estimate_limit; /* for an estimate: bytes to plan for; 0 = gp_limit */
+} gp_link_problem;
+
+/* What the planner counted and chose. */
+typedef struct gp_link_plan
+{
+	gp_link_method method;
+	int32_t		steps;			/* of the Laplacian scores */
+	int32_t		powers;			/* of A whose features are compared; 0 without features */
+	int32_t		units;			/* numbers of a node in a deep Gaussian process */
+	bool		cut;			/* fewer steps than an error of 1e-9 takes */
+	double		bytes;			/* high-water mark of the environment, inputs included */
+	double		flops;
+	double		doubles;		/* those of them that are in double precision */
+} gp_link_plan;
+
+/* One pair as predicted. */
+typedef struct gp_link_row
+{
+	int32_t		src;
+	int32_t		dst;
+	double		score;
+	double		variance;		/* of the score, without noise; >= 0 */
+	double		probability;
+} gp_link_row;
+
+/* How hidden links rank among other candidates of one of their ends (hard_negatives.c). */
+typedef struct gp_link_ranks
+{
+	int64_t		links;
+	double		reciprocal;		/* of the ranks, summed */
+	double		hits;			/* links among the first twenty */
+} gp_link_ranks;
+
+/*
+ * The pairs of the folds, each as it is predicted without its own fold: links that were
+ * hidden, and as many pairs without a link.  Fold after fold, links first.
+ */
+typedef struct gp_link_held
+{
+	int64_t		n;
+	gp_link_row *row;
+	bool	   *linked;
+	bool	   *together;		/* both ends in one component of the graph that it was scored on */
+	int			folds;
+	int64_t		first[GP_LINK_FOLDS + 1];	/* of each fold; the last is n */
+	gp_link_ranks ranks;		/* of some of the links */
+} gp_link_held;
+
+/* The figures of a fit, cross-fitted; each is the mean of the folds that can tell. */
+typedef enum gp_link_metric
+{
+	GP_LINK_METRIC_AUC,			/* of hidden links among random pairs without a link */
+	GP_LINK_METRIC_PRECISION,	/* average precision of the same */
+	GP_LINK_METRIC_AUC_COMPONENT,	/* AUC of the pairs within one component */
+	GP_LINK_METRIC_MRR,			/* mean reciprocal rank among a hundred other candidates of one end */
+	GP_LINK_METRIC_HITS,		/* share of the links at the first twenty ranks of the same */
+	GP_LINK_METRICS
+} gp_link_metric;
+
+/* The name of a figure, as users see it. */
+extern const char *gp_link_metric_name(gp_link_metric metric);
+
+/*
+ * What is kept of a fit, and all that predictions need.  Arrays belong to the
+ * environment; the graph too, in a model that gp_link_model_restore made.
+ */
+typedef struct gp_link_model
+{
+	gp_link_method method;
+	const gp_graph *graph;
+	bool		owns_graph;
+	/* figures */
+	int64_t		pairs;			/* that it learnt from */
+	double		metric[GP_LINK_METRICS];	/* NaN where no fold can tell */
+	int32_t		steps;			/* 0 for the method pairs */
+	int32_t		powers;			/* 0 without features */
+	bool		cut;
+	/* the regression on m rows */
+	int64_t		m;
+	int32_t		width;			/* scores of a pair, the rank of the nodes' factor, or units */
+	float	   *row;			/* scores: m x width, standardised; pairs: factor, nodes x width; dgp: means, the same */
+	float	   *row_variance;	/* dgp: nodes x width; else NULL */
+	int32_t    *inducing;		/* pairs: m x 2 nodes; dgp by inducing pairs: m x 2 points; else NULL */
+	double	   *alpha;			/* m: score = offset + <k, alpha> */
+	float	   *root;			/* L, packed, with variance = scale (k_ii - |L^-1 k|^2); or NULL, and */
+	float	   *lean;			/* m x directions that explain nearly as much, and what belongs to them (variance_lowrank.c) */
+	int32_t		directions;		/* at most GP_LINK_LEAN */
+	double		offset;			/* dgp: of a logit */
+	double		scale;			/* dgp: of an inner product; by inducing pairs: of a covariance of nodes */
+	double		intercept;		/* probability = 1 / (1 + exp(-(intercept + slope score))) */
+	double		slope;
+	/* dgp by inducing pairs only */
+	int32_t		points;
+	float	   *point;			/* points x width; NULL: by inner products */
+	double	   *taken;			/* m x m, T: variance = prior - k'T k */
+	/* scores only */
+	double	   *centre;			/* width: of the training rows' scores */
+	double	   *spread;			/* width */
+	int32_t		sieve;			/* rows of the regression that rank candidates for the others (mean_subset.c); 0: all do */
+	int32_t    *sieve_row;		/* sieve: which they are */
+	double	   *sieve_weight;	/* gp_link_sieve_weights(sieve) */
+	float	   *place;			/* nodes x place_width, whose inner products are logits of dgp, but for the last number; or NULL */
+	int32_t		place_width;
+	/* features of the nodes, ready for the cosines; NULL when there are none */
+	gp_features *features;
+	float	   *feature_mean;	/* powers x dims: the mean row of A^k X */
+	float	   *feature_dot;	/* nodes x powers: <row, mean row> */
+	float	   *feature_norm;	/* nodes x powers: |row - mean row| */
+	/* where links are looked for */
+	int64_t    *habits;			/* GP_LINK_HABITS counts (link_distances.c); NULL in a model that has none */
+	uint64_t   *code;			/* nodes x CODE_WORDS: neighbours in the node kernel */
+	gp_link_held held;			/* of the fit; empty in a model that gp_link_model_restore made */
+	gp_warm    *warm;			/* dgp: what the next training may start from; NULL in a restored model */
+} gp_link_model;
+
+/* An array of a model, for storing it. */
+typedef enum gp_link_element
+{
+	GP_LINK_F32,
+	GP_LINK_F64,
+	GP_LINK_I32,
+	GP_LINK_I64,
+	GP_LINK_U64
+} gp_link_element;
+
+typedef struct gp_link_array
+{
+	int32_t		tag;			/* which array; constant over versions */
+	gp_link_element element;
+	int64_t		count;
+	void	   *data;
+} gp_link_array;
+
+#define GP_LINK_MAX_ARRAYS 24
+
+/* The bytes of one element. */
+static inline size_t
+gp_link_element_size(gp_link_element element)
+{
+	return element == GP_LINK_F32 || element == GP_LINK_I32 ? 4 : 8;
+}
+
+/* Counts and chooses. */
+extern gp_link_plan gp_link_plan_make(gp_device *dev, const gp_link_problem *problem);
+
+/* What the best k pairs of every node take beside that, which is the memory of gp_links_keep alone. */
+extern gp_count gp_link_plan_keep(const gp_device *dev, const gp_link_problem *problem, const gp_link_plan *plan, int64_t k);
+
+/* Fits; checks the plan against gp_limit first.  The model borrows the graph. */
+extern gp_link_model *gp_link_fit(gp_device *dev, const gp_link_problem *problem);
+
+extern void gp_link_model_free(gp_env *env, gp_link_model *model);
+
+/*
+ * The model as arrays (views; none with count 0), at most GP_LINK_MAX_ARRAYS; returns how many.  The
+ * first holds the scalars, and lives in scalars, which has room for
+ * GP_LINK_SCALARS.
+ */
+#define GP_LINK_SCALARS 24
+extern int	gp_link_model_arrays(const gp_link_model *model, double *scalars, gp_link_array *out);
+
+/*
+ * The model back from its arrays, whose data it keeps (they belong to env).
+ * Raises GP_ERR_DATA when they do not fit together: no array is trusted.
+ */
+extern gp_link_model *gp_link_model_restore(gp_env *env, const gp_link_array *arrays, int n);
+
+/* A model made ready for predictions. */
+typedef struct gp_links gp_links;
+
+extern gp_links *gp_links_open(gp_device *dev, const gp_link_model *model);
+extern void gp_links_close(gp_links *links);
+
+/*
+ * The numbers of a node whose inner products rank pairs as the means of their logits do: how many they
+ * are, 0 for a method that has none, and those of one node.
+ */
+extern int32_t gp_links_embedding_width(const gp_links *links);
+extern void gp_links_embedding(const gp_links *links, int64_t node, float *out);
+
+/* Scores n pairs, existing links on the graph without them.  src != dst in each. */
+extern void gp_links_score(gp_links *links, int64_t n, const int32_t *src, const int32_t *dst,
+						   gp_link_row *out);
+
+/* Lets so many threads take sources of gp_links_best and gp_links_keep, where there are many; not on a card. */
+extern void gp_links_share(gp_links *links, int threads);
+
+/* Takes one row. */
+typedef void (*gp_link_take) (void *state, const gp_link_row *row);
+
+/*
+ * The k best pairs without a link of each of n nodes, best first, node by node
+ * in the given order: src is the node.  Directed: arcs from the node.  An
+ * undirected pair of two given nodes is told once, under the first of them.
+ */
+extern void gp_links_best(gp_links *links, int64_t n, const int32_t *node, int64_t k,
+						  gp_link_candidates candidates, gp_link_take take, void *state);
+
+/*
+ * The best pairs of every node, of the candidates auto.  Those of a node stand in the order
+ * that they were ranked, which is nearly that of their scores: the first k are the ones that
+ * gp_links_best gives, but for pairs that it has told before.
+ */
+typedef struct gp_link_kept
+{
+	int64_t		nodes;
+	int64_t    *first;			/* nodes + 1: of each node's rows */
+	int64_t		room;
+	gp_link_row *row;
+	int64_t		passed;			/* pairs that were too unlikely */
+} gp_link_kept;
+
+/* Memory of the environment; k is at most GP_LINK_KEPT.  Pairs below the least probability are left out. */
+extern gp_link_kept gp_links_keep(gp_links *links, int64_t k, double least);
+
+#endif							/* GP_LINK_H */

@@ -1,0 +1,245 @@
+/*
+ * links_internal.h - the parts of the link posterior.
+ */
+#ifndef GP_LINK_INTERNAL_H
+#define GP_LINK_INTERNAL_H
+
+#include "fit/landmarks.h"
+#include "regression/regression_internal.h"
+#include "links.h"
+
+#define GP_LINK_LEAST_FOLDS 2	/* where there are links enough */
+#define GP_LINK_FOLD_SHARE 0.1	/* of all links, hidden at a time */
+#define GP_LINK_FOLD_PAIRS 700	/* links of a fold that are learnt from, and as many non-links */
+#define GP_LINK_AIM 1400		/* links in all, for which small graphs take more folds */
+#define GP_LINK_BLOCK 64		/* sources that are scored at once */
+#define GP_LINK_SCALES 3		/* of the Laplacian scores */
+#define GP_LINK_ROOT_ROWS 256	/* of a block of the packed Cholesky factor */
+#define GP_LINK_MAX_SCORES 40
+
+/* Pairs of nodes. */
+typedef struct gp_link_pairs
+{
+	int64_t		n;
+	int32_t    *src;
+	int32_t    *dst;
+} gp_link_pairs;
+
+/* What one fold hides, and what is learnt from it: links first, then as many non-links. */
+typedef struct gp_link_fold
+{
+	gp_graph   *graph;			/* without the hidden links */
+	gp_link_pairs pairs;
+	int64_t		links;			/* the first so many of them */
+} gp_link_fold;
+
+/* negative_sampling.c */
+
+/* The folds of a graph, at most GP_LINK_FOLDS; GP_ERR_DATA for less than two links or no pair without one. */
+extern int	gp_link_folds_make(gp_env *env, const gp_graph *graph, uint64_t seed,
+							   gp_link_fold *fold);
+/* The folds of so many links, and the most pairs that these are learnt from. */
+extern int	gp_link_fold_count(int64_t edges);
+extern int64_t gp_link_fold_rows(int64_t edges);
+extern void gp_link_fold_free(gp_env *env, gp_link_fold *fold);
+
+/*
+ * A fold that hides links: at most so many of them are among its pairs, and as many without a link.
+ * GP_ERR_DATA where there are none of these; and for a graph with less than two links.
+ */
+extern gp_link_fold gp_link_fold_hide(gp_env *env, const gp_graph *graph, uint64_t seed,
+									  const gp_link_pairs *hidden, int64_t most);
+extern void gp_link_require_two(gp_env *env, const gp_graph *graph);
+
+/* The graph without some of its links; the caller frees it. */
+extern gp_graph *gp_link_graph_without(gp_env *env, const gp_graph *graph, const gp_link_pairs *hidden);
+
+/* True when src -> dst is a link (undirected: in either order). */
+extern bool gp_link_exists(const gp_graph *graph, int32_t src, int32_t dst);
+
+/* A seeded sample of the links, at most count. */
+extern gp_link_pairs gp_link_sample_links(gp_env *env, const gp_graph *graph, uint64_t seed,
+										  int64_t count);
+
+/* At most count different pairs without a link, none of except (which may be NULL). */
+extern gp_link_pairs gp_link_sample_missing(gp_env *env, const gp_graph *graph, uint64_t seed,
+											int64_t count, const gp_link_pairs *except);
+
+extern gp_link_pairs gp_link_pairs_create(gp_env *env, int64_t n);
+
+/* The first n pairs of a, then those of b, which is freed. */
+extern gp_link_pairs gp_link_pairs_join(gp_env *env, const gp_link_pairs *a, int64_t n,
+										gp_link_pairs *b);
+extern void gp_link_pairs_free(gp_env *env, gp_link_pairs *pairs);
+
+typedef struct gp_link_local gp_link_local;
+
+/* bipartition.c: the two sides of each component, where its links lead from one to the other. */
+#define GP_LINK_NO_SIDE 2
+
+typedef struct gp_link_sides
+{
+	int32_t    *component;		/* of each node, from 0 */
+	uint8_t    *side;			/* 0, 1, or GP_LINK_NO_SIDE in a component without sides */
+} gp_link_sides;
+
+/* The sides by the symmetric pattern a, whose values are not read; owned by the caller. */
+extern gp_link_sides gp_link_sides_find(gp_env *env, const gp_csr *a);
+extern void gp_link_sides_free(gp_env *env, gp_link_sides *sides);
+
+/* True when it is known that two nodes lie on one side. */
+static inline bool
+gp_link_same_side(const gp_link_sides *s, int32_t i, int32_t j)
+{
+	return s->component[i] == s->component[j] && s->side[i] == s->side[j] &&
+		s->side[i] != GP_LINK_NO_SIDE;
+}
+
+/*
+ * link_distances.c: how far apart the ends of a link lie in the graph without it, and
+ * which of its nodes they are: counts for hidden links, and for as many random
+ * pairs without a link: the second half of GP_LINK_HABITS counts.
+ */
+enum gp_link_habit
+{
+	GP_HABIT_PAIRS,				/* all of them */
+	GP_HABIT_ONE,				/* linked in the other direction */
+	GP_HABIT_TWO,				/* two steps apart, in any direction */
+	GP_HABIT_THREE,
+	GP_HABIT_MORE,				/* or not found within the work that a pair is worth */
+	GP_HABIT_APART,				/* in two components */
+	GP_HABIT_SIDED,				/* in one component that has two sides */
+	GP_HABIT_SAME_SIDE,			/* on one side of it */
+	GP_HABIT_FROM_END,			/* from a node that has links to it, and none from it */
+	GP_HABIT_TO_START			/* to a node that has links from it, and none to it */
+};
+
+/* Adds the pairs of a fold to the counts, and tells which have both ends in one component. */
+extern void gp_link_habits_count(gp_env *env, const gp_link_fold *fold, int64_t *count, bool *together);
+
+/* True for the nodes that links lead to; owned by the caller. */
+extern bool *gp_link_ends_find(gp_env *env, const gp_graph *graph);
+
+/* What the counts say of the pairs that are worth a score. */
+typedef struct gp_link_habits
+{
+	bool		two_sided;		/* no link within a side */
+	bool		starts;			/* no link from a node that others end at and none starts from */
+	bool		ends;			/* no link to a node that others start from and none ends at */
+	bool		three;			/* at three steps at least half as often as at two */
+} gp_link_habits;
+
+extern gp_link_habits gp_link_habits_read(const int64_t *count);
+
+/* heldout.c: the pairs of the folds, and the figures that they make. */
+
+/* Room for the pairs of all folds. */
+extern gp_link_held gp_link_held_create(gp_env *env, const gp_link_fold *fold, int folds);
+
+/* Adds the pairs of the next fold, whose scores are yet to come, and counts their habits. */
+extern void gp_link_held_add(gp_env *env, gp_link_held *held, const gp_link_fold *fold, int64_t *habits);
+
+/* The model's figures, each the mean of the folds', and the probabilities by the model's curve. */
+extern void gp_link_held_judge(gp_env *env, gp_link_model *model);
+extern void gp_link_held_free(gp_env *env, gp_link_held *held);
+
+/* link_metrics.c */
+
+/* intercept and slope of the probability of a link, by penalised likelihood. */
+extern void gp_link_calibrate(gp_env *env, int64_t n, const double *score, const bool *label,
+							  double *intercept, double *slope);
+
+/*
+ * link_regression.c: a lower triangle packed in float: blocks of ROOT_ROWS rows,
+ * each with the columns up to its end, zeros above the diagonal; owned by the caller.
+ */
+extern float *gp_link_pack_root(gp_device *dev, gp_matrix root);
+extern int64_t gp_link_root_size(int64_t m);
+
+/* k (m x n) becomes L^-1 k, computed in the type of k; root is the packed numbers as one column. */
+extern void gp_link_root_solve(gp_device *dev, gp_matrix root, gp_matrix k);
+
+/* sign_hash.c: the sign codes of the nodes' kernel, nodes x GP_LINK_CODE_WORDS; and of rows of so many numbers. */
+extern uint64_t *gp_link_codes(gp_device *dev, const gp_link_problem *problem);
+extern uint64_t *gp_link_row_codes(gp_device *dev, int64_t nodes, int64_t width, const float *row, uint64_t seed);
+
+/*
+ * deep_fit.c: the method dgp.  Fills the model's rows and their variances, the readout, the figures
+ * and the curve; raises GP_ERR_LIMIT where that takes too much, GP_ERR_RANGE where a step gives no number.
+ */
+extern void gp_link_deep_fit(gp_device *dev, const gp_link_problem *problem, gp_link_model *model);
+extern gp_link_plan gp_link_deep_plan(gp_device *dev, const gp_link_problem *problem);
+
+/*
+ * dgp_logit_score.c: what a deep Gaussian process, fitted to a graph, says of pairs: nodes x width numbers whose inner products
+ * are mean logits, and the one to add behind them; owned by the caller.
+ */
+extern float *gp_link_deep_place(gp_device *dev, const gp_link_problem *problem, const gp_graph *graph, int32_t *width);
+extern double gp_link_place_logit(const float *place, int32_t width, int64_t nodes, int32_t i, int32_t j);
+
+/* link_model.c: raises GP_ERR_LIMIT, with this hint, for a fit that needs more bytes than there may be. */
+extern void gp_link_check_limit(gp_env *env, double bytes, const char *hint);
+
+/* deep_pairs.c: score, variance and probability of pairs whose ends stand in row. */
+extern void gp_link_deep_posterior(gp_env *env, const gp_link_model *model, int64_t n, gp_link_row *row);
+
+/* What ranks n pairs: their scores. */
+extern void gp_link_deep_means(gp_env *env, const gp_link_model *model, int64_t n, const gp_link_row *pair, double *mean);
+
+/*
+ * candidates.c: pairs worth a score.  neighbours is the graph's symmetric
+ * pattern, columns ascending, without a diagonal; code may be NULL.  The search keeps pointers to
+ * all of them.
+ */
+typedef struct gp_link_search gp_link_search;
+
+extern gp_link_search *gp_link_search_open(gp_env *env, const gp_graph *graph,
+										   const gp_csr *neighbours, const uint64_t *code,
+										   gp_link_candidates candidates);
+/*
+ * The candidates of a node, ascending, neither itself nor linked from it.  out
+ * has room for all nodes.
+ */
+extern int64_t gp_link_search_node(gp_link_search *search, int32_t node, int32_t *out);
+
+/*
+ * Lets a search for GP_CANDIDATES_AUTO look where links were found; before its
+ * first node.  Without features codes say nothing of nodes in two components.
+ */
+extern void gp_link_search_learn(gp_link_search *search, gp_link_habits habits, bool features);
+extern void gp_link_search_close(gp_link_search *search);
+
+/*
+ * A search for another thread, which reads what the first one reads; and a search in another environment,
+ * whose interrupts it looks at from now on.
+ */
+extern gp_link_search *gp_link_search_twin(const gp_link_search *search);
+extern void gp_link_search_twin_free(gp_env *env, gp_link_search *twin);
+extern gp_link_search *gp_link_search_in(gp_link_search *search, gp_env *env);
+
+/*
+ * link_factor.c: the nodes' kernel as a dense factor, nodes x r float with
+ * r <= max_rank, K ~ QQ'; owned by the caller.
+ */
+extern gp_matrix gp_link_factor(gp_device *dev, const gp_link_problem *problem, int64_t max_rank);
+
+/* Landmarks for a factor: at most count nodes, ascending; owned by the caller. */
+extern int32_t *gp_link_landmarks(gp_eval *ev, const gp_link_problem *problem, int64_t count,
+								  int64_t *n);
+
+/* pairs.c: the method pairs. */
+
+/* Fits; fills every member of the model that is the regression's, and the figures. */
+extern void gp_link_pairs_fit(gp_device *dev, const gp_link_problem *problem,
+							  gp_link_model *model);
+
+/* Covariances of n pairs with the inducing ones (k, n x m double) and their variances. */
+extern void gp_link_pairs_kernel(gp_device *dev, const gp_link_model *model, int64_t n,
+								 const int32_t *src, const int32_t *dst, gp_matrix k,
+								 double *variance);
+
+/* The bytes and operations of it, for the plan. */
+extern void gp_link_pairs_count(gp_env *env, const gp_link_problem *problem, double *bytes,
+								double *flops);
+
+#endif							/* GP_LINK_INTERNAL_H */

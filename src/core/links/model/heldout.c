@@ -1,0 +1,128 @@
+/*
+ * heldout.c - the pairs that folds hide from themselves, and what they say of a model.
+ *
+ * Each pair is scored on a graph without the links of its fold, and predicted by what the
+ * other folds teach.  A link that is taken out may cut the graph in two: between two
+ * components nothing is known of a pair but its ends, so the figure of pairs within one
+ * stands beside that of all.
+ */
+#include "regression/regression_internal.h"
+#include "links/links_internal.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Room for the pairs of all folds. */
+gp_link_held
+gp_link_held_create(gp_env *env, const gp_link_fold *fold, int folds)
+{
+	gp_link_held held = {.n = 0};
+
+	for (int f = 0; f < folds; f++)
+	{
+		held.n += fold[f].pairs.n;
+		held.first[f + 1] = held.n;
+	}
+	held.row = gp_alloc_zero(env, held.n, sizeof(gp_link_row));
+	held.linked = gp_alloc_zero(env, held.n, sizeof(bool));
+	held.together = gp_alloc_zero(env, held.n, sizeof(bool));
+	return held;
+}
+
+/* Adds the pairs of the next fold. */
+void
+gp_link_held_add(gp_env *env, gp_link_held *held, const gp_link_fold *fold, int64_t *habits)
+{
+	int64_t		first = held->first[held->folds++];
+
+	for (int64_t e = 0; e < fold->pairs.n; e++)
+	{
+		held->row[first + e].src = fold->pairs.src[e];
+		held->row[first + e].dst = fold->pairs.dst[e];
+		held->linked[first + e] = e < fold->links;
+	}
+	gp_link_habits_count(env, fold, habits, held->together + first);
+}
+
+/* The mean of the folds that know a figure; NaN of none. */
+static double
+mean_of(const double *value, int folds)
+{
+	double		sum = 0.0;
+	int			known = 0;
+
+	for (int f = 0; f < folds; f++)
+		known += !isnan(value[f]);
+	for (int f = 0; f < folds; f++)
+		if (!isnan(value[f]))
+			sum += value[f] / known;
+	return known > 0 ? sum : NAN;
+}
+
+/* The scores and labels of a fold's pairs, of all or of those within one component; returns how many. */
+static int64_t
+take_fold(const gp_link_held *held, int fold, bool all, double *score, bool *label)
+{
+	int64_t		n = 0;
+
+	for (int64_t e = held->first[fold]; e < held->first[fold + 1]; e++)
+		if (all || held->together[e])
+		{
+			score[n] = held->row[e].score;
+			label[n++] = held->linked[e];
+		}
+	return n;
+}
+
+/* The figures, and what the curve makes of the scores. */
+void
+gp_link_held_judge(gp_env *env, gp_link_model *model)
+{
+	const gp_link_held *held = &model->held;
+	double	   *score = gp_alloc_array(env, held->n, sizeof(double));
+	bool	   *label = gp_alloc_array(env, held->n, sizeof(bool));
+	double		auc[GP_LINK_FOLDS];
+	double		precision[GP_LINK_FOLDS];
+	double		within[GP_LINK_FOLDS];
+	double		unused;
+
+	for (int f = 0; f < held->folds; f++)
+	{
+		gp_ranking_metrics(env, take_fold(held, f, true, score, label), score, label, &auc[f], &precision[f]);
+		gp_ranking_metrics(env, take_fold(held, f, false, score, label), score, label, &within[f], &unused);
+	}
+	model->metric[GP_LINK_METRIC_AUC] = mean_of(auc, held->folds);
+	model->metric[GP_LINK_METRIC_PRECISION] = mean_of(precision, held->folds);
+	model->metric[GP_LINK_METRIC_AUC_COMPONENT] = mean_of(within, held->folds);
+	model->metric[GP_LINK_METRIC_MRR] = held->ranks.links > 0 ? held->ranks.reciprocal / held->ranks.links : NAN;
+	model->metric[GP_LINK_METRIC_HITS] = held->ranks.links > 0 ? held->ranks.hits / held->ranks.links : NAN;
+	for (int64_t e = 0; e < held->n; e++)
+		held->row[e].probability = 1.0 / (1.0 + exp(-(model->intercept + model->slope * held->row[e].score)));
+	gp_free(env, label);
+	gp_free(env, score);
+}
+
+/* Frees them. */
+void
+gp_link_held_free(gp_env *env, gp_link_held *held)
+{
+	gp_free(env, held->row);
+	gp_free(env, held->linked);
+	gp_free(env, held->together);
+	memset(held, 0, sizeof(*held));
+}
+
+/* The name of a figure. */
+const char *
+gp_link_metric_name(gp_link_metric metric)
+{
+	static const char *const names[] = {
+		[GP_LINK_METRIC_AUC] = "auc",
+		[GP_LINK_METRIC_PRECISION] = "average_precision",
+		[GP_LINK_METRIC_AUC_COMPONENT] = "auc_component",
+		[GP_LINK_METRIC_MRR] = "mrr",
+		[GP_LINK_METRIC_HITS] = "hits_at_20"
+	};
+
+	return names[metric];
+}

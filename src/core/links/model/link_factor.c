@@ -1,0 +1,66 @@
+/*
+ * link_factor.c - the nodes' kernel as one dense factor of bounded rank.
+ */
+#include "links/links_internal.h"
+
+/* The nodes of highest degree, twins dropped. */
+int32_t *
+gp_link_landmarks(gp_eval *ev, const gp_link_problem *problem, int64_t count, int64_t *n)
+{
+	gp_problem	p = {.graph = problem->graph, .features = problem->features,
+		.program = problem->program, .task = GP_TASK_VALUES, .seed = problem->seed};
+
+	return gp_landmarks_choose(ev, &p, count, n);
+}
+
+/* A narrower factor of the same kernel on the landmarks: Q Q_a' R^-T with RR' = Q_a Q_a'. */
+static gp_matrix
+narrow_factor(gp_eval *ev, gp_matrix q, const int32_t *landmark, int64_t n)
+{
+	gp_device  *dev = ev->dev;
+	gp_matrix	rows = dev->create(dev, n, q.cols, GP_FLOAT);
+	gp_matrix	cross = dev->create(dev, n, n, GP_FLOAT);
+	gp_matrix	panel = dev->create(dev, q.rows, n, GP_FLOAT);
+	gp_factor  *f = gp_factor_create(ev->env);
+	gp_matrix	out;
+
+	dev->gather_rows(dev, rows, q, landmark);
+	dev->gemm(dev, false, true, 1.0, q, rows, 0.0, panel);
+	dev->gather_rows(dev, cross, panel, landmark);
+	f->npanels = 1;
+	f->panel[0].p = panel;
+	f->panel[0].root = dev->create(dev, n, n, GP_DOUBLE);
+	f->panel[0].value = 1.0;
+	dev->copy(dev, f->panel[0].root, cross);
+	dev->destroy(dev, &rows);
+	dev->destroy(dev, &cross);
+	dev->destroy(dev, &q);
+	gp_landmark_root(ev, f->panel[0].root);
+	out = gp_factor_dense(ev, f);
+	gp_factor_free(ev, f);
+	return out;
+}
+
+/* The factor, nodes x at most max_rank float. */
+gp_matrix
+gp_link_factor(gp_device *dev, const gp_link_problem *problem, int64_t max_rank)
+{
+	gp_eval		ev;
+	gp_factor  *f;
+	gp_matrix	q;
+	int32_t    *landmark;
+	int64_t		n;
+	int64_t		count = gp_min64(problem->graph->nodes, max_rank);
+
+	gp_eval_open(&ev, dev, problem->program, problem->graph, problem->features, problem->seed,
+				 GP_FLOAT);
+	landmark = gp_link_landmarks(&ev, problem, count, &n);
+	f = gp_eval_nystrom(&ev, problem->program->nsteps - 1, landmark, n);
+	q = gp_factor_dense(&ev, f);
+	gp_factor_free(&ev, f);
+	if (q.cols > max_rank)
+		q = narrow_factor(&ev, q, landmark, n);
+	gp_free(dev->env, landmark);
+	gp_eval_close(&ev);
+	return q;
+}

@@ -1,0 +1,482 @@
+/*
+ * link_model.c - a link model as a list of arrays, and back.
+ *
+ * The arrays come from a table on the way back.  None is trusted: whatever is
+ * used as an index or a length is checked here.
+ */
+#include "links/search/link_predict.h"
+
+#include <math.h>
+#include <string.h>
+
+#define MOST_COUNTED (INT64_C(1) << 20)	/* pairs of folds: far more than there are */
+#define MEGABYTE (1024.0 * 1024.0)
+
+/* TAG_RIDGE and TAG_SCREEN were linear models that ranked candidates: a model of an older version has them, and nothing reads them. */
+enum array_tag
+{
+	TAG_SCALARS, TAG_START, TAG_COL, TAG_WEIGHT, TAG_ROW, TAG_INDUCING, TAG_ALPHA, TAG_ROOT,
+	TAG_CENTRE, TAG_SPREAD, TAG_RIDGE, TAG_FEATURE_START, TAG_FEATURE_COL, TAG_FEATURE_VALUE,
+	TAG_FEATURE_MEAN, TAG_FEATURE_DOT, TAG_FEATURE_NORM, TAG_CODE, TAG_SCREEN, TAG_HABITS, TAG_ROW_VARIANCE,
+	TAG_LEAN, TAG_POINT, TAG_TAKEN, TAG_PLACE, TAG_SIEVE_ROW, TAG_SIEVE_WEIGHT, TAGS
+};
+
+enum scalar
+{
+	METHOD, NODES, EDGES, DIRECTED, PAIRS, AUC, PRECISION, STEPS, CUT, ROWS, WIDTH, OFFSET, SCALE,
+	INTERCEPT, SLOPE, DIMS, POWERS, SCALARS
+};
+
+static const gp_link_element elements[TAGS] = {
+	GP_LINK_F64, GP_LINK_I64, GP_LINK_I32, GP_LINK_F64, GP_LINK_F32, GP_LINK_I32, GP_LINK_F64,
+	GP_LINK_F32, GP_LINK_F64, GP_LINK_F64, GP_LINK_F64, GP_LINK_I64, GP_LINK_I32, GP_LINK_F32,
+	GP_LINK_F32, GP_LINK_F32, GP_LINK_F32, GP_LINK_U64, GP_LINK_F64, GP_LINK_I64, GP_LINK_F32,
+	GP_LINK_F32, GP_LINK_F32, GP_LINK_F64, GP_LINK_F32, GP_LINK_I32, GP_LINK_F64
+};
+
+/* Adds an array that is there. */
+static int
+add(gp_link_array *out, int n, enum array_tag tag, int64_t count, const void *data)
+{
+	if (data == NULL || count == 0)
+		return n;
+	out[n] = (gp_link_array) {tag, elements[tag], count, (void *) data};
+	return n + 1;
+}
+
+/* The numbers of a model. */
+static void
+write_scalars(const gp_link_model *m, double *s)
+{
+	memset(s, 0, GP_LINK_SCALARS * sizeof(double));
+	s[METHOD] = m->method;
+	s[NODES] = (double) m->graph->nodes;
+	s[EDGES] = (double) m->graph->edges;
+	s[DIRECTED] = m->graph->directed;
+	s[PAIRS] = (double) m->pairs;
+	s[AUC] = m->metric[GP_LINK_METRIC_AUC];
+	s[PRECISION] = m->metric[GP_LINK_METRIC_PRECISION];
+	s[STEPS] = m->steps;
+	s[CUT] = m->cut;
+	s[ROWS] = (double) m->m;
+	s[WIDTH] = m->width;
+	s[OFFSET] = m->offset;
+	s[SCALE] = m->scale;
+	s[INTERCEPT] = m->intercept;
+	s[SLOPE] = m->slope;
+	s[DIMS] = m->features ? (double) m->features->dims : 0.0;
+	s[POWERS] = m->powers;
+}
+
+/* The arrays of the features. */
+static int
+add_features(const gp_link_model *m, gp_link_array *out, int n)
+{
+	const gp_features *x = m->features;
+	int64_t		nodes = m->graph->nodes;
+
+	if (x == NULL)
+		return n;
+	if (x->csr)
+	{
+		n = add(out, n, TAG_FEATURE_START, nodes + 1, x->csr->start);
+		n = add(out, n, TAG_FEATURE_COL, gp_csr_entries(x->csr), x->csr->col);
+		n = add(out, n, TAG_FEATURE_VALUE, gp_csr_entries(x->csr), x->csr->value);
+	}
+	else
+		n = add(out, n, TAG_FEATURE_VALUE, nodes * x->dims, x->dense);
+	n = add(out, n, TAG_FEATURE_MEAN, m->powers * x->dims, m->feature_mean);
+	n = add(out, n, TAG_FEATURE_DOT, m->powers * nodes, m->feature_dot);
+	return add(out, n, TAG_FEATURE_NORM, m->powers * nodes, m->feature_norm);
+}
+
+/* The rows of m->row: of the regression, or of the nodes. */
+static int64_t
+rows_of(gp_link_method method, int64_t m, int64_t nodes)
+{
+	return method == GP_LINK_SCORES ? m : nodes;
+}
+
+/* The arrays of a model, as views. */
+int
+gp_link_model_arrays(const gp_link_model *m, double *scalars, gp_link_array *out)
+{
+	const gp_graph *g = m->graph;
+	int64_t		nodes = g->nodes;
+	int			n = 0;
+
+	write_scalars(m, scalars);
+	n = add(out, n, TAG_SCALARS, SCALARS, scalars);
+	n = add(out, n, TAG_START, nodes + 1, g->start);
+	n = add(out, n, TAG_COL, g->start[nodes], g->col);
+	n = add(out, n, TAG_WEIGHT, g->start[nodes], g->weight);
+	n = add(out, n, TAG_ROW, rows_of(m->method, m->m, nodes) * m->width, m->row);
+	n = add(out, n, TAG_ROW_VARIANCE, nodes * m->width, m->row_variance);
+	n = add(out, n, TAG_INDUCING, 2 * m->m, m->inducing);
+	n = add(out, n, TAG_ALPHA, m->m, m->alpha);
+	n = add(out, n, TAG_ROOT, gp_link_root_size(m->m), m->root);
+	n = add(out, n, TAG_LEAN, gp_link_lean_size(m->m, m->directions), m->lean);
+	n = add(out, n, TAG_POINT, m->points * (int64_t) m->width, m->point);
+	n = add(out, n, TAG_TAKEN, m->m * m->m, m->taken);
+	n = add(out, n, TAG_CENTRE, m->width, m->centre);
+	n = add(out, n, TAG_SPREAD, m->width, m->spread);
+	n = add(out, n, TAG_SIEVE_ROW, m->sieve, m->sieve_row);
+	n = add(out, n, TAG_SIEVE_WEIGHT, gp_link_sieve_weights(m->sieve), m->sieve_weight);
+	n = add(out, n, TAG_PLACE, nodes * m->place_width + 1, m->place);
+	n = add_features(m, out, n);
+	n = add(out, n, TAG_HABITS, GP_LINK_HABITS, m->habits);
+	return add(out, n, TAG_CODE, GP_LINK_CODE_WORDS * nodes, m->code);
+}
+
+/* Frees a model. */
+void
+gp_link_model_free(gp_env *env, gp_link_model *m)
+{
+	void	   *array[] = {m->row, m->row_variance, m->inducing, m->alpha, m->root, m->lean, m->point, m->taken, m->place, m->centre, m->spread, m->sieve_row,
+		m->sieve_weight, m->feature_mean, m->feature_dot, m->feature_norm, m->habits, m->code, m->warm};
+
+	if (m->owns_graph)
+		gp_graph_free(env, (gp_graph *) m->graph);
+	gp_features_free(env, m->features);
+	gp_link_held_free(env, &m->held);
+	for (size_t k = 0; k < sizeof(array) / sizeof(array[0]); k++)
+		gp_free(env, array[k]);
+	gp_free(env, m);
+}
+
+/* Holds what a fit needs against the limit. */
+void
+gp_link_check_limit(gp_env *env, double bytes, const char *hint)
+{
+	if (env->limit > 0 && bytes > (double) gp_limit(env))
+		gp_raise(env, GP_ERR_LIMIT, hint, "the link model needs %.0f MB, more than gnngp.memory_limit (%.0f MB)",
+				 ceil(bytes / MEGABYTE), floor((double) gp_limit(env) / MEGABYTE));
+}
+
+/* What a restored model is checked with. */
+typedef struct restorer
+{
+	gp_env	   *env;
+	const gp_link_array *array[TAGS];
+	const double *scalar;
+} restorer;
+
+/* Raises the error of a model that does not fit together. */
+static void
+refuse(const restorer *r, const char *what)
+{
+	gp_raise(r->env, GP_ERR_DATA, "Fit the links again with gp_fit_links.",
+			 "the stored link model is damaged: %s", what);
+}
+
+/* A whole number between 0 and a limit. */
+static int64_t
+whole(const restorer *r, enum scalar which, double most)
+{
+	double		v = r->scalar[which];
+
+	if (!(v >= 0.0 && v <= most) || v != floor(v))
+		refuse(r, "a number is out of range");
+	return (int64_t) v;
+}
+
+/* An array that must have this many elements, or be missing when that is allowed. */
+static void *
+need(const restorer *r, enum array_tag tag, int64_t count, bool optional)
+{
+	const gp_link_array *a = r->array[tag];
+
+	if (a == NULL && (optional || count == 0))
+		return NULL;
+	if (a == NULL || a->count != count)
+		refuse(r, "an array has another length");
+	return a->data;
+}
+
+/* Sorts arrays by tag. */
+static void
+index_arrays(restorer *r, const gp_link_array *arrays, int n)
+{
+	for (int i = 0; i < n; i++)
+	{
+		int32_t		tag = arrays[i].tag;
+
+		if (tag < 0 || tag >= TAGS || r->array[tag] != NULL || arrays[i].element != elements[tag])
+			refuse(r, "an array is unknown or stands twice");
+		r->array[tag] = &arrays[i];
+	}
+	if (r->array[TAG_SCALARS] == NULL || r->array[TAG_SCALARS]->count != SCALARS)
+		refuse(r, "its numbers are missing");
+	r->scalar = r->array[TAG_SCALARS]->data;
+}
+
+/* Checks offsets and columns of a sparse matrix: ascending within limits. */
+static void
+check_rows(const restorer *r, const int64_t *start, const int32_t *col, int64_t rows,
+		   int64_t cols, int64_t entries)
+{
+	int64_t		next = 0;
+
+	if (start == NULL || start[0] != 0 || start[rows] != entries)
+		refuse(r, "its offsets are wrong");
+	for (int64_t i = 0; i < rows; i++)
+	{
+		gp_look(r->env, start[i], &next);
+		if (start[i + 1] < start[i] || start[i + 1] > entries)
+			refuse(r, "its offsets are wrong");
+		for (int64_t k = start[i]; k < start[i + 1]; k++)
+			if (col[k] < 0 || col[k] >= cols || (k > start[i] && col[k] <= col[k - 1]))
+				refuse(r, "its columns are wrong");
+	}
+}
+
+/* Numbers that are used as they are: not one may be infinite or none. */
+static void
+check_finite(const restorer *r, const double *value, int64_t n)
+{
+	for (int64_t k = 0; k < n; k++)
+		if (!isfinite(value[k]))
+			refuse(r, "a number is out of range");
+}
+
+/* The graph. */
+static gp_graph *
+restore_graph(const restorer *r)
+{
+	gp_graph   *g = gp_alloc_zero(r->env, 1, sizeof(gp_graph));
+	int64_t		entries = r->array[TAG_COL] ? r->array[TAG_COL]->count : 0;
+
+	g->nodes = whole(r, NODES, INT32_MAX);
+	g->edges = whole(r, EDGES, (double) entries);
+	g->directed = whole(r, DIRECTED, 1.0) == 1;
+	g->start = need(r, TAG_START, g->nodes + 1, false);
+	g->col = need(r, TAG_COL, entries, false);
+	g->weight = need(r, TAG_WEIGHT, entries, true);
+	check_rows(r, g->start, g->col, g->nodes, g->nodes, entries);
+	for (int64_t k = 0; g->weight != NULL && k < entries; k++)
+		if (!(g->weight[k] >= 0.0) || !isfinite(g->weight[k]))
+			refuse(r, "a weight is wrong");
+	return g;
+}
+
+/* The features and their statistics. */
+static void
+restore_features(const restorer *r, gp_link_model *m)
+{
+	int64_t		nodes = m->graph->nodes;
+	int64_t		dims = whole(r, DIMS, INT32_MAX);
+	gp_features *x;
+
+	if (dims == 0)
+		return;
+	x = gp_alloc_zero(r->env, 1, sizeof(gp_features));
+	x->rows = nodes;
+	x->dims = dims;
+	x->type = GP_FLOAT;
+	if (r->array[TAG_FEATURE_START])
+	{
+		int64_t		entries = r->array[TAG_FEATURE_COL] ? r->array[TAG_FEATURE_COL]->count : 0;
+
+		x->csr = gp_alloc_zero(r->env, 1, sizeof(gp_csr));
+		x->csr->rows = nodes;
+		x->csr->cols = dims;
+		x->csr->type = GP_FLOAT;
+		x->csr->start = need(r, TAG_FEATURE_START, nodes + 1, false);
+		x->csr->col = need(r, TAG_FEATURE_COL, entries, false);
+		x->csr->value = need(r, TAG_FEATURE_VALUE, entries, false);
+		check_rows(r, x->csr->start, x->csr->col, nodes, dims, entries);
+	}
+	else
+		x->dense = need(r, TAG_FEATURE_VALUE, (int64_t) gp_size_mul(r->env, nodes, dims), false);
+	m->features = x;
+	m->powers = (int32_t) whole(r, POWERS, GP_LINK_POWERS);
+	if (m->powers < 1)
+		refuse(r, "a number is out of range");
+	m->feature_mean = need(r, TAG_FEATURE_MEAN, m->powers * dims, false);
+	m->feature_dot = need(r, TAG_FEATURE_DOT, m->powers * nodes, false);
+	m->feature_norm = need(r, TAG_FEATURE_NORM, m->powers * nodes, false);
+}
+
+/* The variances of a deep Gaussian process's rows; none is negative. */
+static void
+restore_moments(const restorer *r, gp_link_model *m)
+{
+	int64_t		count = m->graph->nodes * m->width;
+	int64_t		next = 0;
+
+	m->row_variance = need(r, TAG_ROW_VARIANCE, count, false);
+	for (int64_t k = 0; k < count; k++)
+	{
+		gp_look(r->env, k, &next);
+		if (!isfinite(m->row[k]) || !isfinite(m->row_variance[k]) || m->row_variance[k] < 0.0f)
+			refuse(r, "a number is out of range");
+	}
+}
+
+/* The means of a deep Gaussian process, where its logit is one of the scores. */
+static void
+restore_place(const restorer *r, gp_link_model *m)
+{
+	const gp_link_array *a = r->array[TAG_PLACE];
+	int64_t		nodes = m->graph->nodes;
+	int64_t		next = 0;
+
+	if (a == NULL)
+		return;
+	if (nodes == 0 || a->count <= nodes || a->count % nodes != 1 % nodes || (a->count - 1) / nodes > GP_SYEV_MAX)
+		refuse(r, "an array has another length");
+	m->place = a->data;
+	m->place_width = (int32_t) ((a->count - 1) / nodes);
+	for (int64_t k = 0; k < a->count; k++)
+	{
+		gp_look(r->env, k, &next);
+		if (!isfinite(m->place[k]))
+			refuse(r, "a number is out of range");
+	}
+}
+
+/* The inducing pairs of a deep Gaussian process, where it has some. */
+static void
+restore_inducing(const restorer *r, gp_link_model *m)
+{
+	const gp_link_array *point = r->array[TAG_POINT];
+
+	if (m->m == 0)
+		return;
+	if (m->m > GP_SYEV_MAX || point == NULL || point->count % m->width != 0 ||
+		point->count / m->width > GP_LINK_MOST_POINTS)
+		refuse(r, "an array has another length");
+	m->points = (int32_t) (point->count / m->width);
+	m->point = point->data;
+	m->inducing = need(r, TAG_INDUCING, 2 * m->m, false);
+	m->alpha = need(r, TAG_ALPHA, m->m, false);
+	m->taken = need(r, TAG_TAKEN, m->m * m->m, false);
+	for (int64_t k = 0; k < 2 * m->m; k++)
+		if (m->inducing[k] < 0 || m->inducing[k] >= m->points)
+			refuse(r, "a pair is wrong");
+	for (int64_t k = 0; k < point->count; k++)
+		if (!isfinite(m->point[k]))
+			refuse(r, "a number is out of range");
+	check_finite(r, m->alpha, m->m);
+	check_finite(r, m->taken, m->m * m->m);
+}
+
+/* The directions that carry a variance, where the triangle is not stored. */
+static void
+restore_lean(const restorer *r, gp_link_model *m)
+{
+	const gp_link_array *a = r->array[TAG_LEAN];
+
+	if (a == NULL)
+		return;
+	m->directions = gp_link_lean_directions(m->m, a->count);
+	if (m->directions == 0)
+		refuse(r, "an array has another length");
+	m->lean = a->data;
+}
+
+/* What ranks candidates for all rows; a model of an older version has a linear model in its place, which nothing looks at. */
+static void
+restore_sieves(const restorer *r, gp_link_model *m)
+{
+	const gp_link_array *a = r->array[TAG_SIEVE_ROW];
+
+	if (a == NULL && r->array[TAG_SIEVE_WEIGHT] == NULL)
+		return;
+	if (a == NULL || a->count < 1 || a->count > m->m)
+		refuse(r, "an array has another length");
+	m->sieve = (int32_t) a->count;
+	m->sieve_row = a->data;
+	m->sieve_weight = need(r, TAG_SIEVE_WEIGHT, gp_link_sieve_weights(m->sieve), false);
+	check_finite(r, m->sieve_weight, gp_link_sieve_weights(m->sieve));
+	for (int32_t k = 0; k < m->sieve; k++)
+		if (m->sieve_row[k] < 0 || m->sieve_row[k] >= m->m)
+			refuse(r, "a row is wrong");
+}
+
+/* The regression, or what stands in its place. */
+static void
+restore_regression(const restorer *r, gp_link_model *m)
+{
+	int64_t		nodes = m->graph->nodes;
+
+	m->m = whole(r, ROWS, 1 << 20);
+	m->width = (int32_t) whole(r, WIDTH, 1 << 20);
+	m->row = need(r, TAG_ROW, (int64_t) gp_size_mul(r->env, rows_of(m->method, m->m, nodes), m->width),
+				  false);
+	m->offset = r->scalar[OFFSET];
+	m->scale = r->scalar[SCALE];
+	m->intercept = r->scalar[INTERCEPT];
+	m->slope = r->scalar[SLOPE];
+	if (m->method == GP_LINK_DEEP)
+	{
+		const double number[] = {m->offset, m->scale, m->intercept, m->slope};
+
+		check_finite(r, number, 4);
+		if (m->width < 1 || !(m->scale > 0.0))
+			refuse(r, "a number is out of range");
+		restore_moments(r, m);
+		restore_inducing(r, m);
+		return;
+	}
+	m->alpha = need(r, TAG_ALPHA, m->m, false);
+	restore_lean(r, m);
+	m->root = need(r, TAG_ROOT, gp_link_root_size(m->m), m->lean != NULL);
+	if (m->method == GP_LINK_PAIRS)
+	{
+		m->inducing = need(r, TAG_INDUCING, 2 * m->m, false);
+		for (int64_t k = 0; k < 2 * m->m; k++)
+			if (m->inducing[k] < 0 || m->inducing[k] >= nodes)
+				refuse(r, "a pair is wrong");
+		return;
+	}
+	m->centre = need(r, TAG_CENTRE, m->width, false);
+	m->spread = need(r, TAG_SPREAD, m->width, false);
+	restore_place(r, m);
+	if (m->width != gp_link_width(m->graph->directed, m->powers) + (m->place != NULL))
+		refuse(r, "its scores are not those of this version");
+	check_finite(r, m->alpha, m->m);
+	check_finite(r, m->centre, m->width);
+	check_finite(r, m->spread, m->width);
+	restore_sieves(r, m);
+	for (int32_t k = 0; k < m->width; k++)
+		if (!(m->spread[k] > 0.0))
+			refuse(r, "a spread is not positive");
+}
+
+/* The counts of what links are like; a model of an older version has none. */
+static void
+restore_habits(const restorer *r, gp_link_model *m)
+{
+	m->habits = need(r, TAG_HABITS, GP_LINK_HABITS, true);
+	for (int k = 0; m->habits != NULL && k < GP_LINK_HABITS; k++)
+		if (m->habits[k] < 0 || m->habits[k] > MOST_COUNTED)
+			refuse(r, "a number is out of range");
+}
+
+/* The model back from its arrays. */
+gp_link_model *
+gp_link_model_restore(gp_env *env, const gp_link_array *arrays, int n)
+{
+	restorer	r = {.env = env};
+	gp_link_model *m = gp_alloc_zero(env, 1, sizeof(gp_link_model));
+
+	index_arrays(&r, arrays, n);
+	m->method = (gp_link_method) whole(&r, METHOD, GP_LINK_DEEP);
+	if (m->method == GP_LINK_AUTO)
+		refuse(&r, "its method is unknown");
+	m->graph = restore_graph(&r);
+	m->owns_graph = true;
+	m->pairs = whole(&r, PAIRS, 1e15);
+	for (int k = 0; k < GP_LINK_METRICS; k++)
+		m->metric[k] = NAN;
+	m->metric[GP_LINK_METRIC_AUC] = r.scalar[AUC];
+	m->metric[GP_LINK_METRIC_PRECISION] = r.scalar[PRECISION];
+	m->steps = (int32_t) whole(&r, STEPS, 1 << 20);
+	m->cut = whole(&r, CUT, 1.0) == 1;
+	restore_features(&r, m);
+	restore_regression(&r, m);
+	restore_habits(&r, m);
+	m->code = need(&r, TAG_CODE, GP_LINK_CODE_WORDS * m->graph->nodes, true);
+	return m;
+}

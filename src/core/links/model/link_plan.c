@@ -1,0 +1,260 @@
+/*
+ * link_plan.c - what a fit of links costs, and what it leaves out for that.
+ */
+#include "regression/regression_internal.h"
+#include "links/links_internal.h"
+#include "links/search/rank.h"
+#include "link_regression.h"
+#include "hard_negatives.h"
+#include "links/scores/scores.h"
+
+#include <math.h>
+
+#define EXACT_NODES 10000		/* below, the Laplacian scores take all their steps */
+#define STEP_ENTRIES 4e6		/* above, so many entries are gone through for a source */
+#define LEAST_STEPS 6
+#define LEAST_POWERS 3			/* of the features, where even the least steps are more than that */
+#define PAIR_BYTES 128.0		/* of a pair while a fold's are scored */
+#define FOLD_BYTES (24.0 * 1024 * 1024)	/* of a block's pairs, and all that is small */
+
+/* The entries of the symmetric pattern, at most. */
+static double
+entries_of(const gp_graph *graph)
+{
+	return 2.0 * (double) graph->edges;
+}
+
+/* Steps of the Laplacian scores: all of them where that is quick, at least six. */
+static int32_t
+choose_steps(const gp_graph *graph, bool *cut)
+{
+	int32_t		all = gp_link_laplacian_steps();
+	double		fit = STEP_ENTRIES / (entries_of(graph) + (double) graph->nodes + 1.0);
+	int32_t		steps = all;
+
+	if (graph->nodes >= EXACT_NODES && fit < all)
+		steps = fit > LEAST_STEPS ? (int32_t) fit : LEAST_STEPS;
+	*cut = steps < all;
+	return steps;
+}
+
+/* The powers of A whose features are compared. */
+static int32_t
+choose_powers(const gp_link_problem *problem, int32_t steps)
+{
+	if (problem->features == NULL)
+		return 0;
+	return steps > LEAST_STEPS ? GP_LINK_POWERS : LEAST_POWERS;
+}
+
+/* The non-zeros of the features, and what an entry of them takes. */
+static double
+feature_entries(const gp_features *x)
+{
+	if (x == NULL)
+		return 0.0;
+	return x->csr ? (double) gp_csr_entries(x->csr) : (double) x->rows * (double) x->dims;
+}
+
+/* The bytes of a graph's frame. */
+static double
+frame_bytes(const gp_link_problem *problem, const gp_link_plan *plan)
+{
+	double		n = (double) problem->graph->nodes;
+	double		e = entries_of(problem->graph);
+	double		x = feature_entries(problem->features);
+	double		dims = problem->features ? (double) problem->features->dims : 0.0;
+
+	return 64.0 * e + 172.0 * n + (x > 0.0 ? 20.0 * x + 20.0 * e + 4.0 * (dims + n) * plan->powers : 0.0);
+}
+
+/* The bytes that a fold's scores take: the frame of its graph, and the columns of a block. */
+static double
+fold_bytes(const gp_link_problem *problem, const gp_link_plan *plan)
+{
+	double		n = (double) problem->graph->nodes;
+	double		dims = problem->features ? (double) problem->features->dims : 0.0;
+	double		block = gp_link_block_size(problem->graph->nodes);
+
+	return frame_bytes(problem, plan) + 28.0 * n * block + 24.0 * dims * plan->powers * block;
+}
+
+/* What a thread that scores a fold needs for itself: beside that, its pairs and all that is small. */
+double
+gp_link_fold_room(const gp_link_problem *problem, const gp_link_plan *plan)
+{
+	double		pairs = fmax((double) gp_link_fold_rows(problem->graph->edges), (double) GP_LINK_RANKED * (1 + GP_LINK_RIVALS));
+
+	return fold_bytes(problem, plan) + FOLD_BYTES + PAIR_BYTES * pairs;
+}
+
+/* The folds whose scores are computed at once: each by a thread of its own, for what one needs is too little for several. */
+int
+gp_link_folds_at_once(const gp_device *dev)
+{
+	return dev->room > 0 ? 1 : (int) gp_min64(dev->threads, GP_LINK_FOLDS);
+}
+
+/* The operations of the scores of one source's pairs, but for what grows with these. */
+static double
+column_flops(const gp_link_problem *problem, const gp_link_plan *plan)
+{
+	return 2.0 * entries_of(problem->graph) * (7.0 + plan->steps + 3.0 * plan->powers) +
+		4.0 * feature_entries(problem->features) * plan->powers;
+}
+
+/* What the links that are ranked take, with their rivals' scores. */
+static double
+rivals_bytes(const gp_link_problem *problem, const gp_link_plan *plan)
+{
+	int64_t		m = gp_link_fold_rows(problem->graph->edges);
+
+	return gp_link_rivals_bytes(problem->graph->nodes, gp_min64(GP_LINK_RANKED, m / 2),
+								gp_link_width(problem->graph->directed, plan->powers));
+}
+
+/* What a regression on so many rows takes: two squares, more where all eigenvalues are known, or a square and its directions. */
+static double
+regression_bytes(const gp_link_problem *problem, const gp_link_plan *plan, double m)
+{
+	double		width = gp_link_width(problem->graph->directed, plan->powers) + (problem->deep != NULL);
+
+	return fmax((m <= GP_SYEV_MAX ? 52.0 : 16.0) * m * m, gp_link_lean_bytes((int64_t) m)) + 32.0 * m * width;
+}
+
+/* The graphs of all folds. */
+static double
+folds_bytes(const gp_link_problem *problem)
+{
+	return gp_link_fold_count(problem->graph->edges) * (6.0 * entries_of(problem->graph) + 8.0 * (double) problem->graph->nodes);
+}
+
+/*
+ * Counts the method scores: folds are scored, beside the means of a deep Gaussian process for each where there is one; then
+ * each is predicted from the others, beside the rivals; then all are learnt from.
+ */
+static void
+count_scores(const gp_link_problem *problem, int at_once, double means, gp_link_plan *plan)
+{
+	double		e = entries_of(problem->graph);
+	double		x = feature_entries(problem->features);
+	double		dims = problem->features ? (double) problem->features->dims : 0.0;
+	double		m = (double) gp_link_fold_rows(problem->graph->edges);
+	double		others = m - m / gp_link_fold_count(problem->graph->edges);
+	double		sources = m / 2.0 * 1.3 + GP_LINK_RANKED;
+
+	plan->bytes = (at_once > 1 ? at_once * gp_link_fold_room(problem, plan) : fold_bytes(problem, plan)) +
+		folds_bytes(problem) + means;
+	plan->bytes = rivals_bytes(problem, plan) + fmax(plan->bytes, regression_bytes(problem, plan, others));
+	plan->bytes = fmax(plan->bytes, regression_bytes(problem, plan, m)) + 8.0 * x;
+	plan->doubles = 10.0 * m * m * m;
+	plan->flops = sources * column_flops(problem, plan) + plan->doubles + 3.0 * dims * e * 2.0 * (double) plan->powers;
+	if (plan->steps >= gp_link_laplacian_steps())
+		plan->doubles += sources * 2.0 * e * plan->steps;
+}
+
+/*
+ * Counts the deep Gaussian process whose logit is one of the scores: a fit for each fold, beside all folds' graphs and the
+ * means of those before; and one for the whole graph, beside the regression.
+ */
+static void
+count_place(gp_device *dev, const gp_link_problem *problem, const gp_link_plan *deep, double means, gp_link_plan *plan)
+{
+	double		m = (double) gp_link_fold_rows(problem->graph->edges);
+	double		fits = gp_link_fold_count(problem->graph->edges) + 1.0;
+	double		beside = fmax(folds_bytes(problem) + rivals_bytes(problem, plan) + means * (fits - 2.0) / (fits - 1.0),
+							  m * fmin(2.0 * m, 6.0 * GP_LINK_LEAN));
+
+	plan->bytes = fmax(plan->bytes, deep->bytes - (double) dev->env->used + beside + 8.0 * feature_entries(problem->features));
+	plan->flops += fits * deep->flops;
+	plan->doubles += fits * deep->doubles;
+}
+
+/* Counts the node kernel's codes: a factor of 512 columns. */
+static void
+count_codes(const gp_link_problem *problem, gp_link_plan *plan)
+{
+	double		n = (double) problem->graph->nodes;
+	double		rank = fmin(512.0, n);
+
+	plan->bytes = fmax(plan->bytes, 8.5 * n * rank + 24.0 * rank * rank +
+					   16.0 * feature_entries(problem->features) + 24.0 * entries_of(problem->graph) + 16.0 * n);
+	plan->flops += 4.0 * n * rank * rank;
+}
+
+/* The plan of a fit that scores so many folds at once. */
+static gp_link_plan
+plan_of(gp_device *dev, const gp_link_problem *problem, int at_once)
+{
+	gp_env	   *env = dev->env;
+	gp_link_plan plan = {.method = problem->method == GP_LINK_AUTO ? GP_LINK_SCORES : problem->method};
+
+	if (plan.method == GP_LINK_DEEP)
+		return gp_link_deep_plan(dev, problem);
+	if (plan.method == GP_LINK_SCORES)
+	{
+		gp_link_plan deep = problem->deep ? gp_link_deep_plan(dev, problem) : plan;
+		double		means = gp_link_fold_count(problem->graph->edges) * 4.0 * (double) problem->graph->nodes * deep.units;
+
+		plan.steps = choose_steps(problem->graph, &plan.cut);
+		plan.powers = choose_powers(problem, plan.steps);
+		count_scores(problem, at_once, means, &plan);
+		if (problem->deep)
+			count_place(dev, problem, &deep, means, &plan);
+	}
+	else
+	{
+		gp_link_pairs_count(env, problem, &plan.bytes, &plan.flops);
+		plan.doubles = plan.flops;
+	}
+	count_codes(problem, &plan);
+	plan.bytes += (double) env->used;
+	return plan;
+}
+
+/* Counts and chooses: where several folds at once are too much for the limit, there is one at a time. */
+gp_link_plan
+gp_link_plan_make(gp_device *dev, const gp_link_problem *problem)
+{
+	gp_link_plan plan = plan_of(dev, problem, gp_link_folds_at_once(dev));
+	size_t		limit = problem->estimate_limit;
+
+	if (limit == 0 && dev->env->limit > 0)
+		limit = gp_limit(dev->env);
+	if (limit > 0 && plan.method == GP_LINK_SCORES && plan.bytes > (double) limit)
+		return plan_of(dev, problem, 1);
+	return plan;
+}
+
+#define KEEP_BYTES (3.0 * 1024 * 1024)	/* of all that is small, of each thread and beside them */
+#define KEPT_MEANS 400.0		/* operations of a candidate for each row that it is compared with */
+#define COMPARED 1.5e5			/* rows that a node's candidates are compared with before: 500 with 64, 300 with 384 */
+
+/* The memory and the operations that the best pairs of every node take beside the fit. */
+gp_count
+gp_link_plan_keep(const gp_device *dev, const gp_link_problem *problem, const gp_link_plan *plan, int64_t k)
+{
+	int64_t		n = problem->graph->nodes;
+	double		nodes = (double) n;
+	int64_t		m = gp_link_fold_rows(problem->graph->edges);
+	int			threads = dev->room > 0 ? 1 : dev->threads;
+	bool		scores = plan->method == GP_LINK_SCORES;
+	int32_t		width = gp_link_width(problem->graph->directed, plan->powers) + (problem->deep != NULL);
+	int64_t		dims = problem->features ? problem->features->dims : 0;
+	gp_count	out = {.bytes = 3.0 * nodes * (double) k * sizeof(gp_link_row) + (48.0 + GP_LINK_LOCAL_BYTES) * nodes * threads};
+
+	if (k == 0)
+		return (gp_count) {0};
+	/* What threads have for themselves, and the lots of a wave. */
+	out.bytes += KEEP_BYTES +
+		threads * (KEEP_BYTES + (double) gp_link_lot_bytes(n, scores ? width : 0, m, dims, plan->powers, plan->steps >= gp_link_laplacian_steps()));
+	out.bytes += threads * GP_LINK_WAVE_LOTS * (double) (gp_link_block_size(n) * k) * (8.0 * (1 + width) + sizeof(gp_link_row));
+	if (scores)
+	{
+		/* The frame, and the model: its features, codes, rows, and the triangle or the directions, stored and made ready. */
+		out.bytes += frame_bytes(problem, plan) + 8.0 * feature_entries(problem->features) + 8.0 * GP_LINK_CODE_WORDS * nodes +
+			(double) m * (24.0 * width + 4.0 * (double) m);
+		out.flops = nodes * (column_flops(problem, plan) + KEPT_MEANS * ((double) m * GP_LINK_MEANS + COMPARED) + (double) m * (double) k * 2.0 * GP_LINK_LEAN);
+	}
+	return out;
+}

@@ -1,0 +1,374 @@
+/*
+ * negative_sampling.c - links that a fit hides from itself, and pairs without a link.
+ *
+ * A score of a linked pair would see the link itself, so each fold takes a share
+ * of the links out of the graph and learns from those.  Which ones follows from
+ * a hash of the pair and the seed: links are taken in the order of their hashes,
+ * so no order of input, no thread and no earlier draw matters.
+ */
+#include "base/base.h"
+#include "base/hash_table.h"
+#include "base/sort.h"
+#include "links/links_internal.h"
+
+#include <math.h>
+#include <string.h>
+
+#define TRIES 64				/* random pairs drawn for each one wanted, before the missing are listed */
+#define MOST_LISTED 4096		/* nodes up to which they are */
+#define MISSING_SALT UINT64_C(0x6d697373696e6700)	/* draws of non-links are not those of links */
+
+/* A pair with the hash that it is ordered by. */
+typedef struct keyed
+{
+	uint64_t	key;
+	int32_t		src;
+	int32_t		dst;
+} keyed;
+
+/* Makes room for pairs. */
+gp_link_pairs
+gp_link_pairs_create(gp_env *env, int64_t n)
+{
+	return (gp_link_pairs) {.n = n, .src = gp_alloc_array(env, n, sizeof(int32_t)),
+		.dst = gp_alloc_array(env, n, sizeof(int32_t))};
+}
+
+/* Frees pairs. */
+void
+gp_link_pairs_free(gp_env *env, gp_link_pairs *pairs)
+{
+	gp_free(env, pairs->src);
+	gp_free(env, pairs->dst);
+	memset(pairs, 0, sizeof(*pairs));
+}
+
+/* Some pairs, then those of b, which is freed. */
+gp_link_pairs
+gp_link_pairs_join(gp_env *env, const gp_link_pairs *a, int64_t n, gp_link_pairs *b)
+{
+	gp_link_pairs pairs = gp_link_pairs_create(env, n + b->n);
+
+	memcpy(pairs.src, a->src, n * sizeof(int32_t));
+	memcpy(pairs.dst, a->dst, n * sizeof(int32_t));
+	memcpy(pairs.src + n, b->src, b->n * sizeof(int32_t));
+	memcpy(pairs.dst + n, b->dst, b->n * sizeof(int32_t));
+	gp_link_pairs_free(env, b);
+	return pairs;
+}
+
+/* True when src -> dst is a link. */
+bool
+gp_link_exists(const gp_graph *graph, int32_t src, int32_t dst)
+{
+	return gp_csr_find(graph->start, graph->col, src, dst) >= 0;
+}
+
+/* One number for a pair; an undirected one has no order.  Never 0, for the ends differ. */
+static uint64_t
+pair_code(const gp_graph *graph, int32_t src, int32_t dst)
+{
+	if (!graph->directed && src > dst)
+		return (uint64_t) dst << 32 | (uint32_t) src;
+	return (uint64_t) src << 32 | (uint32_t) dst;
+}
+
+/* Orders pairs by their keys. */
+static int
+compare_keyed(const void *a, const void *b, void *unused)
+{
+	const keyed *x = a;
+	const keyed *y = b;
+
+	if (x->key != y->key)
+		return x->key < y->key ? -1 : 1;
+	return x->src != y->src ? (x->src > y->src) - (x->src < y->src) : (x->dst > y->dst) - (x->dst < y->dst);
+}
+
+/* An empty sample: the pairs of the smallest keys, at most room. */
+static gp_heap
+sample_create(gp_env *env, int64_t room)
+{
+	return (gp_heap) {.env = env, .item = gp_alloc_array(env, room, sizeof(keyed)), .room = room,
+		.size = sizeof(keyed), .compare = compare_keyed};
+}
+
+/* The pairs [first, first + n) of a sorted sample. */
+static gp_link_pairs
+sample_part(const gp_heap *s, int64_t first, int64_t n)
+{
+	gp_link_pairs pairs = gp_link_pairs_create(s->env, n);
+	const keyed *sorted = s->item;
+
+	for (int64_t k = 0; k < n; k++)
+	{
+		pairs.src[k] = sorted[first + k].src;
+		pairs.dst[k] = sorted[first + k].dst;
+	}
+	return pairs;
+}
+
+/* All pairs of a sorted sample, which ends. */
+static gp_link_pairs
+sample_end(gp_heap *s)
+{
+	gp_link_pairs pairs = sample_part(s, 0, s->n);
+
+	gp_free(s->env, s->item);
+	return pairs;
+}
+
+/* The first count links in the order of their hashes. */
+static gp_heap
+draw_links(gp_env *env, const gp_graph *graph, uint64_t seed, int64_t count)
+{
+	gp_heap		s = sample_create(env, count);
+	int64_t		next = 0;
+
+	for (int64_t i = 0; i < graph->nodes; i++)
+	{
+		gp_look(env, graph->start[i] + i, &next);
+		for (int64_t k = graph->start[i]; k < graph->start[i + 1]; k++)
+			if (graph->directed || i < graph->col[k])
+			{
+				uint64_t	code = pair_code(graph, (int32_t) i, graph->col[k]);
+
+				gp_heap_offer(&s, &(keyed) {gp_hash(gp_hash(seed) ^ gp_hash(code)), (int32_t) i,
+							  graph->col[k]});
+			}
+	}
+	gp_heap_sort(&s);
+	return s;
+}
+
+/* A seeded sample of the links, at most count. */
+gp_link_pairs
+gp_link_sample_links(gp_env *env, const gp_graph *graph, uint64_t seed, int64_t count)
+{
+	gp_heap		s = draw_links(env, graph, seed, gp_min64(count, graph->edges));
+
+	return sample_end(&s);
+}
+
+/* A number below n from a hash. */
+static int32_t
+below(uint64_t hash, int64_t n)
+{
+	return (int32_t) (((hash >> 32) * (uint64_t) n) >> 32);
+}
+
+/* Fills pairs with random ones that are neither linked nor in the set; stops after many tries. */
+static void
+draw_missing(gp_env *env, const gp_graph *graph, uint64_t seed, int64_t count, gp_set *taken,
+			 gp_link_pairs *pairs)
+{
+	uint64_t	stream = gp_hash(seed ^ MISSING_SALT);
+	int64_t		next = 0;
+
+	for (int64_t t = 0; t < TRIES * count && pairs->n < count; t++)
+	{
+		int32_t		i = below(gp_hash(stream ^ gp_hash(2 * t)), graph->nodes);
+		int32_t		j = below(gp_hash(stream ^ gp_hash(2 * t + 1)), graph->nodes);
+		uint64_t	code = pair_code(graph, i, j);
+
+		gp_look(env, t, &next);
+		if (i == j || gp_link_exists(graph, i, j) || !gp_set_add(taken, code))
+			continue;
+		pairs->src[pairs->n] = (int32_t) (code >> 32);
+		pairs->dst[pairs->n++] = (int32_t) (code & UINT32_MAX);
+	}
+}
+
+/* A sample of all missing pairs that are not in the set: for small or dense graphs. */
+static gp_link_pairs
+list_missing(gp_env *env, const gp_graph *graph, uint64_t seed, int64_t count,
+			 gp_set *except)
+{
+	gp_heap		s = sample_create(env, count);
+	uint64_t	stream = gp_hash(seed ^ MISSING_SALT);
+
+	for (int64_t i = 0; i < graph->nodes; i++)
+	{
+		int64_t		k = graph->start[i];
+
+		env->check_interrupts(env);
+		for (int64_t j = graph->directed ? 0 : i + 1; j < graph->nodes; j++)
+		{
+			uint64_t	code = pair_code(graph, (int32_t) i, (int32_t) j);
+
+			while (k < graph->start[i + 1] && graph->col[k] < j)
+				k++;
+			if (i == j || (k < graph->start[i + 1] && graph->col[k] == j) ||
+				gp_set_has(except, code))
+				continue;
+			gp_heap_offer(&s, &(keyed) {gp_hash(stream ^ gp_hash(code)), (int32_t) i, (int32_t) j});
+		}
+	}
+	gp_heap_sort(&s);
+	return sample_end(&s);
+}
+
+/* The set of the pairs that are not to be drawn, with room for count more. */
+static gp_set
+set_of(gp_env *env, const gp_graph *graph, const gp_link_pairs *except, int64_t count)
+{
+	int64_t		n = except ? except->n : 0;
+	gp_set		set = gp_set_open(env, n + count);
+
+	for (int64_t k = 0; k < n; k++)
+		gp_set_add(&set, pair_code(graph, except->src[k], except->dst[k]));
+	return set;
+}
+
+/* Pairs without a link, drawn, or chosen of all where that finds too few. */
+gp_link_pairs
+gp_link_sample_missing(gp_env *env, const gp_graph *graph, uint64_t seed, int64_t count,
+					   const gp_link_pairs *except)
+{
+	gp_link_pairs pairs = gp_link_pairs_create(env, count);
+	gp_set		taken = set_of(env, graph, except, count);
+
+	pairs.n = 0;
+	draw_missing(env, graph, seed, count, &taken, &pairs);
+	gp_set_close(&taken);
+	if (pairs.n == count || graph->nodes > MOST_LISTED)
+		return pairs;
+	gp_link_pairs_free(env, &pairs);
+	taken = set_of(env, graph, except, 0);
+	pairs = list_missing(env, graph, seed, count, &taken);
+	gp_set_close(&taken);
+	return pairs;
+}
+
+/* Marks the entries of the hidden links, in both directions where there are two. */
+static bool *
+hidden_entries(gp_env *env, const gp_graph *graph, const gp_link_pairs *hidden)
+{
+	bool	   *mark = gp_alloc_zero(env, graph->start[graph->nodes], sizeof(bool));
+	int64_t		next = 0;
+
+	for (int64_t k = 0; k < hidden->n; k++)
+	{
+		gp_look(env, k, &next);
+		mark[gp_csr_find(graph->start, graph->col, hidden->src[k], hidden->dst[k])] = true;
+		if (!graph->directed)
+			mark[gp_csr_find(graph->start, graph->col, hidden->dst[k], hidden->src[k])] = true;
+	}
+	return mark;
+}
+
+/* The graph without some of its links. */
+gp_graph *
+gp_link_graph_without(gp_env *env, const gp_graph *graph, const gp_link_pairs *hidden)
+{
+	bool	   *mark = hidden_entries(env, graph, hidden);
+	gp_graph   *out = gp_alloc_zero(env, 1, sizeof(gp_graph));
+	int64_t		entries = graph->start[graph->nodes] - hidden->n * (graph->directed ? 1 : 2);
+	int64_t		at = 0;
+	int64_t		next = 0;
+
+	out->nodes = graph->nodes;
+	out->edges = graph->edges - hidden->n;
+	out->directed = graph->directed;
+	out->start = gp_alloc_zero(env, graph->nodes + 1, sizeof(int64_t));
+	out->col = gp_alloc_array(env, entries, sizeof(int32_t));
+	if (graph->weight)
+		out->weight = gp_alloc_array(env, entries, sizeof(double));
+	for (int64_t i = 0; i < graph->nodes; i++)
+	{
+		gp_look(env, graph->start[i] + i, &next);
+		for (int64_t k = graph->start[i]; k < graph->start[i + 1]; k++)
+		{
+			if (mark[k])
+				continue;
+			out->col[at] = graph->col[k];
+			if (graph->weight)
+				out->weight[at] = graph->weight[k];
+			at++;
+		}
+		out->start[i + 1] = at;
+	}
+	gp_free(env, mark);
+	return out;
+}
+
+/* A fold that hides some links: the graph without them, the first of them, and as many non-links. */
+gp_link_fold
+gp_link_fold_hide(gp_env *env, const gp_graph *graph, uint64_t seed, const gp_link_pairs *hidden, int64_t most)
+{
+	gp_link_fold fold = {.links = gp_min64(hidden->n, most)};
+	gp_link_pairs missing = gp_link_sample_missing(env, graph, seed, fold.links, NULL);
+
+	if (missing.n == 0)
+		gp_raise(env, GP_ERR_DATA, "There is no missing link to predict.",
+				 "every pair of nodes is linked already");
+	fold.pairs = gp_link_pairs_join(env, hidden, fold.links, &missing);
+	fold.graph = gp_link_graph_without(env, graph, hidden);
+	return fold;
+}
+
+/* Refuses a graph without a link to hide and one to keep. */
+void
+gp_link_require_two(gp_env *env, const gp_graph *graph)
+{
+	if (graph->edges < 2)
+		gp_raise(env, GP_ERR_DATA, "At least two links are needed; give more edges.",
+				 "a graph with %lld links is too small to learn links from",
+				 (long long) graph->edges);
+}
+
+/* The links that a fold hides. */
+static int64_t
+fold_share(int64_t edges)
+{
+	return gp_max64(llround(GP_LINK_FOLD_SHARE * (double) edges), 1);
+}
+
+/* Two folds, more where two give few links to learn from, and one where there are no more. */
+int
+gp_link_fold_count(int64_t edges)
+{
+	int64_t		share = fold_share(edges);
+	int64_t		folds = GP_LINK_AIM / gp_min64(share, GP_LINK_FOLD_PAIRS);
+
+	folds = gp_min64(gp_max64(folds, GP_LINK_LEAST_FOLDS), GP_LINK_FOLDS);
+	return (int) gp_min64(folds, edges / share);
+}
+
+/* The most rows that are learnt from: links and as many non-links of all folds. */
+int64_t
+gp_link_fold_rows(int64_t edges)
+{
+	return 2 * gp_link_fold_count(edges) * gp_min64(fold_share(edges), GP_LINK_FOLD_PAIRS);
+}
+
+/* The folds of a graph. */
+int
+gp_link_folds_make(gp_env *env, const gp_graph *graph, uint64_t seed, gp_link_fold *fold)
+{
+	int64_t		share = fold_share(graph->edges);
+	int			folds;
+	gp_heap		order;
+
+	gp_link_require_two(env, graph);
+	folds = gp_link_fold_count(graph->edges);
+	order = draw_links(env, graph, seed, folds * share);
+	for (int f = 0; f < folds; f++)
+	{
+		gp_link_pairs hidden = sample_part(&order, f * share, share);
+
+		fold[f] = gp_link_fold_hide(env, graph, gp_hash(seed) + f + 1, &hidden, GP_LINK_FOLD_PAIRS);
+		gp_link_pairs_free(env, &hidden);
+	}
+	gp_free(env, order.item);
+	return folds;
+}
+
+/* Frees a fold. */
+void
+gp_link_fold_free(gp_env *env, gp_link_fold *fold)
+{
+	gp_graph_free(env, fold->graph);
+	gp_link_pairs_free(env, &fold->pairs);
+	memset(fold, 0, sizeof(*fold));
+}

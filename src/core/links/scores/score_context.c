@@ -1,0 +1,345 @@
+/*
+ * score_context.c - a graph made ready for the scores of pairs.
+ *
+ * The sparse matrices differ in their values and share the pattern's arrays, but
+ * for those with self-loops or directions.
+ */
+#include "scores.h"
+
+#include <math.h>
+#include <string.h>
+
+#define COLUMN_BYTES (256.0 * 1024 * 1024)	/* that one matrix of a block may take */
+#define WIDE_NODES 10000		/* of more, half as many columns at once stay nearer to the processor */
+
+/* A matrix with the pattern of s and room for values of its own. */
+static gp_csr
+same_pattern(gp_env *env, const gp_csr *s, gp_type type)
+{
+	gp_csr		m = *s;
+
+	m.stamp = gp_csr_stamp();
+	m.type = type;
+	m.value = gp_alloc_array(env, gp_csr_entries(s), gp_type_size(type));
+	gp_use_large_pages(m.value, gp_csr_entries(s) * gp_type_size(type));
+	return m;
+}
+
+/* The symmetric weights: for an undirected graph its own arrays, with ones where it has no weights. */
+static gp_csr *
+make_weights(gp_link_frame *f)
+{
+	const gp_graph *g = f->graph;
+	gp_csr	   *w;
+	double	   *one;
+
+	if (g->directed)
+		return gp_graph_symmetric(f->env, g);
+	w = gp_alloc_zero(f->env, 1, sizeof(gp_csr));
+	*w = (gp_csr) {g->nodes, g->nodes, g->start, g->col, g->weight, GP_DOUBLE, gp_csr_stamp()};
+	if (g->weight == NULL)
+	{
+		one = gp_alloc_array(f->env, gp_csr_entries(w), sizeof(double));
+		for (int64_t k = 0; k < gp_csr_entries(w); k++)
+			one[k] = 1.0;
+		w->value = one;
+	}
+	return w;
+}
+
+/* Frees what make_weights made. */
+static void
+free_weights(gp_link_frame *f)
+{
+	if (f->graph->directed)
+	{
+		gp_csr_free(f->env, f->weights);
+		return;
+	}
+	if (f->graph->weight == NULL)
+		gp_free(f->env, f->weights->value);
+	gp_free(f->env, f->weights);
+}
+
+/* Counts neighbours and adds up their weights. */
+static void
+count_degrees(gp_link_frame *f)
+{
+	const double *w = f->weights->value;
+	int64_t		next = 0;
+
+	f->degree = gp_alloc_array(f->env, f->n, sizeof(double));
+	f->strength = gp_alloc_zero(f->env, f->n, sizeof(double));
+	for (int64_t i = 0; i < f->n; i++)
+	{
+		gp_look(f->env, f->weights->start[i], &next);
+		f->degree[i] = (double) (f->weights->start[i + 1] - f->weights->start[i]);
+		for (int64_t k = f->weights->start[i]; k < f->weights->start[i + 1]; k++)
+			f->strength[i] += w[k];
+		f->volume += f->strength[i];
+	}
+}
+
+/*
+ * S = D^-1/2 W D^-1/2, and the sum of squares of each of its rows.  A series of
+ * few steps is less exact than float.
+ */
+static void
+make_smooth(gp_link_frame *f)
+{
+	const double *w = f->weights->value;
+	double	   *root = gp_alloc_array(f->env, f->n, sizeof(double));
+	bool		all = f->steps >= gp_link_laplacian_steps();
+	int64_t		next = 0;
+
+	for (int64_t i = 0; i < f->n; i++)
+		root[i] = f->strength[i] > 0.0 ? 1.0 / sqrt(f->strength[i]) : 0.0;
+	f->smooth = same_pattern(f->env, f->weights, all ? GP_DOUBLE : GP_FLOAT);
+	f->square = gp_alloc_zero(f->env, f->n, sizeof(double));
+	for (int64_t i = 0; i < f->n; i++)
+	{
+		gp_look(f->env, f->weights->start[i], &next);
+		for (int64_t k = f->weights->start[i]; k < f->weights->start[i + 1]; k++)
+		{
+			double		value = w[k] * root[i] * root[f->weights->col[k]];
+
+			f->square[i] += value * value;
+			if (all)
+				((double *) f->smooth.value)[k] = value;
+			else
+				((float *) f->smooth.value)[k] = (float) value;
+		}
+	}
+	gp_free(f->env, root);
+}
+
+/* What a node counts for as a middle of a walk. */
+static void
+make_middle(gp_link_frame *f)
+{
+	float	   *host = gp_alloc_array(f->env, (int64_t) gp_size_mul(f->env, f->n, GP_WALK_LANES),
+									  sizeof(float));
+
+	for (int64_t i = 0; i < f->n; i++)
+	{
+		double		d = f->degree[i];
+		float	   *w = host + i * GP_WALK_LANES;
+
+		w[GP_LINK_COUNT] = 1.0f;
+		w[GP_LINK_BY_ROOT] = d > 0.0 ? (float) (1.0 / sqrt(d)) : 0.0f;
+		w[GP_LINK_BY_DEGREE] = d > 0.0 ? (float) (1.0 / d) : 0.0f;
+		w[GP_LINK_BY_LOG] = d > 1.0 ? (float) (1.0 / log(d)) : 0.0f;
+	}
+	f->middle = f->dev->create(f->dev, f->n, GP_WALK_LANES, GP_FLOAT);
+	f->dev->upload(f->dev, f->middle, gp_matrix_wrap(host, f->n, GP_WALK_LANES, GP_FLOAT));
+	gp_free(f->env, host);
+}
+
+/* The arcs and their transpose, for a directed graph. */
+static void
+make_arcs(gp_link_frame *f)
+{
+	gp_csr		arcs = {f->n, f->n, f->graph->start, f->graph->col, NULL, GP_FLOAT, 0};
+	float	   *one;
+
+	if (!f->graph->directed)
+		return;
+	f->out = same_pattern(f->env, &arcs, GP_FLOAT);
+	one = f->out.value;
+	for (int64_t k = 0; k < gp_csr_entries(&arcs); k++)
+		one[k] = 1.0f;
+	f->in = gp_csr_transpose(f->env, &f->out);
+}
+
+/* Makes A by the symmetric weights; takes the features' means and norms from a model, or computes them. */
+static void
+open_features(gp_link_frame *f, const gp_link_model *model)
+{
+	const gp_csr *w = f->weights;
+	gp_graph	symmetric = {.nodes = f->n, .start = w->start, .col = w->col, .weight = w->value};
+
+	f->spread = gp_graph_normalise(f->env, &symmetric, GP_NORM_SYM, GP_FLOAT);
+	if (f->x->csr)
+		f->xt = gp_csr_transpose(f->env, f->x->csr);
+	f->owns_statistics = model == NULL;
+	if (model == NULL)
+		gp_link_feature_statistics(f);
+	else
+	{
+		f->mean = model->feature_mean;
+		f->dot = model->feature_dot;
+		f->norm = model->feature_norm;
+	}
+	for (int k = 0; k < f->powers; k++)
+		for (int64_t j = 0; j < f->x->dims; j++)
+			f->mean_square[k] += (double) f->mean[k * f->x->dims + j] * f->mean[k * f->x->dims + j];
+}
+
+/* Makes a frame. */
+void
+gp_link_frame_open(gp_link_frame *f, gp_device *dev, const gp_graph *graph, const gp_features *x,
+				   int32_t steps, int32_t powers, const gp_link_model *model)
+{
+	*f = (gp_link_frame) {.dev = dev, .env = dev->env, .graph = graph, .n = graph->nodes,
+	.steps = steps, .powers = x ? powers : 0, .x = x};
+	f->width = gp_link_width(graph->directed, f->powers);
+	if (dev->keep)				/* every block of scores takes the same matrices */
+		dev->keep(dev, true);
+	f->weights = make_weights(f);
+	count_degrees(f);
+	make_smooth(f);
+	gp_link_half_logs(f);
+	f->log_count = gp_alloc_array(f->env, GP_LINK_COUNTS, sizeof(double));
+	for (int k = 0; k < GP_LINK_COUNTS; k++)
+		f->log_count[k] = log1p(k);
+	make_middle(f);
+	make_arcs(f);
+	if (x)
+		open_features(f, model);
+}
+
+/* Nodes by their degrees, the smallest first; what is at hand of equal ones. */
+static int32_t *
+by_degree(gp_link_frame *f)
+{
+	const int64_t *start = f->weights->start;
+	int64_t    *next = gp_alloc_zero(f->env, f->n + 1, sizeof(int64_t));
+	int32_t    *node = gp_alloc_array(f->env, f->n, sizeof(int32_t));
+
+	for (int64_t i = 0; i < f->n; i++)
+		next[gp_min64(start[i + 1] - start[i], f->n - 1) + 1]++;
+	for (int64_t d = 0; d < f->n; d++)
+		next[d + 1] += next[d];
+	for (int64_t i = 0; i < f->n; i++)
+		node[next[gp_min64(start[i + 1] - start[i], f->n - 1)]++] = (int32_t) i;
+	gp_free(f->env, next);
+	return node;
+}
+
+/*
+ * The rows in the order of a search in breadth, of each component from a node of few neighbours (Cuthill and McKee
+ * 1969): out[r] is the node of row r, and f->row the reverse.
+ */
+static int32_t *
+search_breadth(gp_link_frame *f)
+{
+	const gp_csr *w = f->weights;
+	int32_t    *root = by_degree(f);
+	int32_t    *out = gp_alloc_array(f->env, f->n, sizeof(int32_t));
+	int64_t		n = 0;
+	int64_t		work = 0;
+	int64_t		look = 0;
+
+	f->row = gp_alloc_array(f->env, f->n, sizeof(int32_t));
+	for (int64_t i = 0; i < f->n; i++)
+		f->row[i] = -1;
+	for (int64_t r = 0, done = 0; r < f->n; r++)
+	{
+		if (f->row[root[r]] < 0)
+			out[f->row[root[r]] = (int32_t) n++] = root[r];
+		for (; done < n; done++)
+		{
+			work += 1 + w->start[out[done] + 1] - w->start[out[done]];
+			gp_look(f->env, work, &look);
+			for (int64_t e = w->start[out[done]]; e < w->start[out[done] + 1]; e++)
+				if (f->row[w->col[e]] < 0)
+					out[f->row[w->col[e]] = (int32_t) n++] = w->col[e];
+		}
+	}
+	gp_free(f->env, root);
+	return out;
+}
+
+/* Gives smooth rows in another order; the entries of a row stay in theirs, so that sums stay what they are. */
+void
+gp_link_frame_order(gp_link_frame *f)
+{
+	gp_csr	   *s = &f->smooth;
+	size_t		size = gp_type_size(s->type);
+	gp_csr		new = *s;
+	int32_t    *node;
+	int64_t		look = 0;
+
+	if (f->row || f->n < WIDE_NODES || f->dev->room > 0)
+		return;
+	node = search_breadth(f);
+	new.stamp = gp_csr_stamp();
+	new.start = gp_alloc_array(f->env, f->n + 1, sizeof(int64_t));
+	new.col = gp_alloc_array(f->env, gp_csr_entries(s), sizeof(int32_t));
+	new.value = gp_alloc_array(f->env, gp_csr_entries(s), size);
+	gp_use_large_pages(new.col, gp_csr_entries(s) * sizeof(int32_t));
+	gp_use_large_pages(new.value, gp_csr_entries(s) * size);
+	new.start[0] = 0;
+	for (int64_t r = 0; r < f->n; r++)
+	{
+		int64_t		from = s->start[node[r]];
+		int64_t		to = new.start[r];
+		int64_t		n = s->start[node[r] + 1] - from;
+
+		gp_look(f->env, to + r, &look);
+		for (int64_t k = 0; k < n; k++)
+			new.col[to + k] = f->row[s->col[from + k]];
+		memcpy((char *) new.value + to * size, (const char *) s->value + from * size, n * size);
+		new.start[r + 1] = to + n;
+	}
+	gp_free(f->env, s->value);
+	gp_free(f->env, node);
+	*s = new;
+}
+
+/* Adds a score. */
+void
+gp_link_frame_place(gp_link_frame *f, const float *place, int32_t width)
+{
+	if (place == NULL)
+		return;
+	f->place = place;
+	f->place_width = width;
+	f->width++;
+}
+
+/* Frees it. */
+void
+gp_link_frame_close(gp_link_frame *f)
+{
+	gp_env	   *env = f->env;
+
+	if (f->dev->keep)
+		f->dev->keep(f->dev, false);
+	f->dev->destroy(f->dev, &f->middle);
+	if (f->row)
+	{
+		gp_free(env, f->smooth.start);
+		gp_free(env, f->smooth.col);
+	}
+	gp_free(env, f->row);
+	gp_free(env, f->smooth.value);
+	gp_free(env, f->out.value);
+	gp_csr_free(env, f->in);
+	free_weights(f);
+	gp_free(env, f->degree);
+	gp_free(env, f->strength);
+	gp_free(env, f->square);
+	gp_free(env, f->half_log);
+	gp_free(env, f->log_count);
+	gp_csr_free(env, f->spread);
+	gp_csr_free(env, f->xt);
+	if (f->owns_statistics)
+	{
+		gp_free(env, f->mean);
+		gp_free(env, f->dot);
+		gp_free(env, f->norm);
+	}
+	memset(f, 0, sizeof(*f));
+}
+
+/* 64 sources, 32 of a larger graph, fewer, in steps of 16, where a column is long: a block's matrices hold whole columns. */
+int32_t
+gp_link_block_size(int64_t nodes)
+{
+	double		most = COLUMN_BYTES / (8.0 * (double) (nodes > 0 ? nodes : 1));
+
+	int32_t		block = nodes > WIDE_NODES ? GP_LINK_BLOCK / 2 : GP_LINK_BLOCK;
+
+	return most >= block ? block : most >= 16.0 ? (int32_t) most / 16 * 16 : 16;
+}

@@ -1,0 +1,202 @@
+/*
+ * scores.h - what is said of a pair of nodes before any learning.
+ *
+ * A frame is a graph made ready: sparse matrices of its pattern under several
+ * scalings, and the features' means and norms.  All scores of pairs (i, j) are
+ * entries of columns M e_i, where M is a polynomial of these matrices, so pairs
+ * that share a source share its column, and 64 sources are computed at once.
+ * Nothing is of the size of all pairs.
+ *
+ * A pair that is linked is scored on the graph without that link.  One link
+ * changes its ends' degrees and two entries; each product with the matrix is
+ * therefore corrected in two places of that pair's own column, which is exact.
+ */
+#ifndef GP_SCORES_H
+#define GP_SCORES_H
+
+#include "links/links_internal.h"
+
+/* What a middle of a walk counts for. */
+enum gp_link_middle
+{
+	GP_LINK_COUNT,				/* 1 */
+	GP_LINK_BY_ROOT,			/* 1 / sqrt d */
+	GP_LINK_BY_DEGREE,			/* 1 / d */
+	GP_LINK_BY_LOG				/* 1 / log d; 0 for d < 2 */
+};
+
+#define GP_LINK_COUNTS 512		/* whose logarithms are kept: most degrees, and numbers of walks, are less */
+
+typedef struct gp_link_frame
+{
+	gp_device  *dev;
+	gp_env	   *env;
+	const gp_graph *graph;
+	int64_t		n;
+	int32_t		steps;			/* of the Chebyshev recurrence */
+	int32_t		powers;			/* of A whose features are compared; 0 without features */
+	int32_t		width;			/* scores of a pair */
+	gp_csr		smooth;			/* S = D^-1/2 W D^-1/2 with the weights; float when steps are few */
+	int32_t    *row;			/* of each node in smooth; NULL: its number */
+	gp_csr	   *spread;			/* A = (I+D)^-1/2 (I+W) (I+D)^-1/2, float, when there are features */
+	gp_csr	   *weights;		/* W symmetric, double: start and col of smooth, too, unless this has rows of its own */
+	gp_csr		out;			/* arcs from a node, and to it, float; directed graphs only */
+	gp_csr	   *in;
+	gp_matrix	middle;			/* n x GP_WALK_LANES float: what a node counts for as a middle */
+	double	   *degree;			/* n: neighbours */
+	double	   *strength;		/* n: weights of the neighbours' links */
+	double	   *square;			/* n: sum_j S_ij^2 */
+	double	   *half_log;		/* n x GP_LINK_SCALES: of the Laplacian kernels' diagonals */
+	double	   *log_count;		/* GP_LINK_COUNTS: log(1 + k) */
+	double		volume;			/* sum of strengths */
+	/* features */
+	const gp_features *x;		/* NULL when there are none */
+	gp_csr	   *xt;				/* X', when X is sparse */
+	float	   *mean;			/* powers x dims */
+	float	   *dot;			/* n x powers */
+	float	   *norm;			/* n x powers */
+	double		mean_square[GP_LINK_POWERS];	/* |mean row|^2 */
+	bool		owns_statistics;
+	const float *place;			/* of a deep Gaussian process, whose logit is the last score; or NULL */
+	int32_t		place_width;
+	gp_link_local *local;		/* a thread's room for columns that reach few nodes; NULL: all are computed whole */
+} gp_link_frame;
+
+/*
+ * Makes a frame of a graph; x (prepared) may be NULL.  Means and norms are
+ * computed, or taken from a model when given.
+ */
+extern void gp_link_frame_open(gp_link_frame *f, gp_device *dev, const gp_graph *graph,
+							   const gp_features *x, int32_t steps, int32_t powers,
+							   const gp_link_model *model);
+extern void gp_link_frame_close(gp_link_frame *f);
+
+/*
+ * Lets rows of neighbours stand near one another in smooth, which pays where many pairs are scored on a processor: a fifth
+ * of the time of a product with it.  Sums keep their order.
+ */
+extern void gp_link_frame_order(gp_link_frame *f);
+
+/* The row of a node in one of the frame's matrices. */
+static inline int32_t
+gp_link_row_of(const gp_link_frame *f, const gp_csr *s, int32_t node)
+{
+	return f->row && s == &f->smooth ? f->row[node] : node;
+}
+
+/* Adds the logit of a deep Gaussian process to the scores; place, the caller's, may be NULL. */
+extern void gp_link_frame_place(gp_link_frame *f, const float *place, int32_t width);
+
+/* The scores of a pair in such a graph, and how many of them come from the graph alone. */
+extern int32_t gp_link_width(bool directed, int32_t powers);
+extern int32_t gp_link_graph_width(bool directed);
+
+/*
+ * One block: at most GP_LINK_BLOCK sources, and pairs that each name the slot
+ * of their source.  When cut is set, slot c's pair is (source[c], partner[c]),
+ * which is scored as if that link were not there.
+ */
+typedef struct gp_link_block
+{
+	int32_t		sources;
+	const int32_t *source;
+	const int32_t *partner;		/* NULL: nothing is cut */
+	int64_t		n;				/* pairs */
+	const int32_t *slot;		/* n */
+	const int32_t *dst;			/* n */
+} gp_link_block;
+
+/* link_removal.c */
+
+/*
+ * dst = alpha (a b)(source, :)', one source for each column.  turned is b'; rows is scratch,
+ * in which a(source, :)' may be left.
+ */
+extern void gp_link_first_product(gp_link_frame *f, double alpha, const gp_csr *a,
+								  const gp_csr *b, const gp_csr *turned, const int32_t *source,
+								  gp_matrix rows, gp_matrix dst);
+
+/* The entries of s b at the block's pairs; out has one for each. */
+extern void gp_link_last_product(gp_link_frame *f, const gp_link_block *block, const gp_csr *s,
+								 gp_matrix b, double *out);
+
+/*
+ * The scores of a block: out is n x width, rows packed.  Those of the graph fill the first
+ * gp_link_graph_width columns, those of the features, and of a deep Gaussian process, the others.
+ */
+extern void gp_link_graph_scores(gp_link_frame *f, const gp_link_block *block, double *out);
+extern void gp_link_feature_scores(gp_link_frame *f, const gp_link_block *block, double *out);
+
+/* The same for any pairs, linked or not: out is n x width. */
+extern void gp_link_pair_scores(gp_link_frame *f, int64_t n, const int32_t *src,
+								const int32_t *dst, double *out);
+
+/* How many sources a block should have on a graph of so many nodes; the plan counts with it, too. */
+extern int32_t gp_link_block_size(int64_t nodes);
+
+/* A link that a column ignores: what it takes from its ends. */
+typedef struct gp_link_cut
+{
+	int32_t		i;				/* source */
+	int32_t		j;				/* partner */
+	bool		edge;			/* the pattern loses the pair, too */
+	double		weight;			/* that the symmetric pair loses */
+} gp_link_cut;
+
+/*
+ * link_removal.c: products for columns that each ignore one link.
+ *
+ * c = alpha S' b + beta c, where column t uses S' = R (S - w / sqrt(m_i m_j) E) R, m
+ * being the scaling's masses (strengths, or 1 + strengths), without cut t's
+ * weight.  cuts may be NULL.  b is restored.
+ */
+extern void gp_link_cut_spmm(gp_link_frame *f, const gp_csr *s, double self, double alpha,
+							 gp_matrix b, double beta, gp_matrix c, const gp_link_cut *cuts);
+
+/* dst = S' e_i for the source i of each column; scratch is of its size. */
+extern void gp_link_cut_columns(gp_link_frame *f, const gp_csr *s, double self, int32_t sources,
+								const int32_t *source, gp_matrix scratch, gp_matrix dst,
+								const gp_link_cut *cuts);
+
+/* local_push.c: columns of the recurrence that reach few nodes. */
+#define GP_LINK_LOCAL_STEPS 10	/* more of them reach all nodes of most graphs */
+#define GP_LINK_LOCAL_BYTES 16.5	/* that the room takes for each node */
+
+extern gp_link_local *gp_link_local_open(gp_env *env, int64_t nodes);
+extern void gp_link_local_free(gp_env *env, gp_link_local *local);
+
+/*
+ * The entries of T_1 .. T_steps of a source at n pairs, whose other ends are dst: steps x n; s is float, and
+ * symmetric.  Returns how many entries of s it went through: where it is more than most, none was computed.
+ */
+extern int64_t gp_link_local_column(gp_link_local *local, const gp_csr *s, int32_t source, int32_t steps,
+									int64_t n, const int32_t *dst, int64_t most, float *entry);
+
+/* structure.c: fills the scores that need no features. */
+extern void gp_link_structure(gp_link_frame *f, const gp_link_block *block,
+							  const gp_link_cut *cuts, double *out);
+extern int32_t gp_link_structure_width(bool directed);
+/* link_laplacian.c: Laplacian kernels and DeepWalk; columns first .. of out. */
+extern void gp_link_laplacian(gp_link_frame *f, const gp_link_block *block,
+							  const gp_link_cut *cuts, int32_t first, double *out);
+extern void gp_link_half_logs(gp_link_frame *f);
+/* Steps to an error of 1e-9 at the largest scale. */
+extern int32_t gp_link_laplacian_steps(void);
+/* cosines.c: of the features. */
+extern void gp_link_cosines(gp_link_frame *f, const gp_link_block *block,
+							const gp_link_cut *cuts, int32_t first, double *out);
+extern void gp_link_feature_statistics(gp_link_frame *f);
+/* link_plan.c */
+
+#define GP_LINK_RANKED 200		/* links of all folds that are ranked among rivals */
+
+/* The folds whose scores are computed at once: each by a thread of its own, for what one needs is too little for several. */
+extern int	gp_link_folds_at_once(const gp_device *dev);
+
+/* What a thread that scores a fold needs for itself. */
+extern double gp_link_fold_room(const gp_link_problem *problem, const gp_link_plan *plan);
+
+/* Features in float, tf-idf where they are counts, at most a few thousand wide; owned by the caller. */
+extern gp_features *gp_link_features_prepare(gp_env *env, const gp_features *x, uint64_t seed);
+
+#endif							/* GP_SCORES_H */

@@ -1,0 +1,56 @@
+/*
+ * link_predict.h - a link model made ready for predictions.
+ */
+#ifndef GP_LINK_PREDICT_H
+#define GP_LINK_PREDICT_H
+
+#include "links/model/link_regression.h"
+#include "links/scores/scores.h"
+
+struct gp_links
+{
+	gp_device  *dev;
+	gp_env	   *env;
+	const gp_link_model *model;
+	int			threads;		/* that may take sources; 0 is one */
+	gp_link_frame frame;		/* of the method scores */
+	gp_matrix	z;				/* m x width double: the regression's rows */
+	gp_matrix	alpha;			/* m x 1 double */
+	gp_matrix	rough_z;		/* both in float, for ranking */
+	gp_matrix	rough_alpha;
+	gp_matrix	sieve_z;		/* the rows of the sieves, float */
+	gp_matrix	sieve_weight;	/* of all of them, one column of float */
+	gp_matrix	root;			/* packed, one column of float; or */
+	gp_link_few few;			/* of a model with a lean variance */
+	gp_link_search *search;		/* made by the first gp_links_best */
+	gp_link_candidates candidates;	/* of the search */
+	gp_link_local *local;		/* of the calling thread, made by the first gp_links_best that has use for it */
+	gp_csr	   *neighbours;		/* of the method pairs: for the search */
+};
+
+/*
+ * The posterior of n pairs whose ends stand in out; score is n x width for the
+ * method scores.
+ */
+extern void gp_links_posterior(gp_links *l, int64_t n, const double *score, gp_link_row *out);
+
+/* What ranks pairs: their posterior means up to a constant, in float. */
+extern void gp_links_means(gp_links *l, int64_t n, const double *score, const gp_link_row *pair,
+						   double *mean);
+
+/* The same nearly, by a sieve of a model that has some. */
+extern void gp_links_sieve(gp_links *l, int sieve, int64_t n, const double *score, double *mean);
+
+/*
+ * deep_points.c: mean and variance of a pair's logit, by inducing pairs.  A node of the pair before is not
+ * looked at again.  NULL is opened for a model without such pairs.
+ */
+#define GP_LINK_MOST_POINTS 256
+
+typedef struct gp_link_reach gp_link_reach;
+
+extern gp_link_reach *gp_link_reach_open(gp_env *env, const gp_link_model *model);
+extern void gp_link_reach_moments(const gp_link_model *model, gp_link_reach *room, int32_t i, int32_t j,
+								  double *mean, double *variance);
+
+#endif							/* GP_LINK_PREDICT_H */

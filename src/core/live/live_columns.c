@@ -1,0 +1,227 @@
+/*
+ * live_columns.c - columns of the posterior covariance C of many rows.
+ *
+ * With t_i as in live_answer.c, C_ij = k_ij - <t_i, t_j> (exact) or noise <t_i, t_j> (low rank, Q B^-1 Q').
+ * Neither C nor, for a low rank, t is ever held for all rows: columns come in blocks of rows.
+ */
+#include "live_columns.h"
+
+#include <math.h>
+
+/* The rows as they are numbered. */
+static int32_t *
+all_rows(gp_env *env, int64_t n)
+{
+	int32_t    *row = gp_alloc_array(env, n, sizeof(int32_t));
+
+	for (int64_t i = 0; i < n; i++)
+		row[i] = (int32_t) i;
+	return row;
+}
+
+/* What is left of each row's variance where it has no kernel: the prior's, as a fit has it. */
+static void
+put_left(gp_live_covariance *c, int64_t i, bool present, double left)
+{
+	const gp_live_figures *f = &c->r->f;
+
+	c->own[i] = fmax(c->own[i], 0.0);
+	c->left[i] = !present ? f->mean_diag + f->noise : fmax(left, 0.0) + (f->values ? f->noise : 0.0);
+}
+
+/* The half covariances with the labels, and the variances of an exact model. */
+static void
+open_exact(gp_live_covariance *c)
+{
+	gp_live_rows *r = c->r;
+	gp_device  *dev = r->dev;
+	int64_t		m;
+	const int32_t *labelled = gp_live_labelled(r->q->keep, &m);
+	int32_t    *col = gp_alloc_array(r->env, m, sizeof(int32_t));
+	int32_t    *row = all_rows(r->env, c->n);
+	double	   *dot = gp_alloc_array(r->env, c->n, sizeof(double));
+	gp_matrix	norm = dev->create(dev, c->n, 1, GP_DOUBLE);
+	gp_matrix	l = gp_live_root(r, m);
+	gp_matrix	all;
+
+	for (int64_t k = 0; k < m; k++)
+		col[k] = gp_live_anchor(r, labelled[k]);
+	gp_live_diagonal(r, row, c->n, c->left);
+	all = gp_live_columns(r, col, m);
+	c->half = dev->create(dev, c->n, m, GP_DOUBLE);
+	dev->copy(dev, c->half, gp_matrix_rows(all, 0, c->n));
+	dev->destroy(dev, &all);
+	dev->trsm(dev, false, true, l, c->half);
+	dev->row_dots(dev, norm, c->half, c->half);
+	dev->download(dev, gp_matrix_wrap(dot, c->n, 1, GP_DOUBLE), norm);
+	for (int64_t i = 0; i < c->n; i++)
+	{
+		c->own[i] = c->left[i] - dot[i];
+		put_left(c, i, c->left[i] > 0.0, c->own[i]);
+	}
+	dev->destroy(dev, &l);
+	dev->destroy(dev, &norm);
+	gp_free(r->env, dot);
+	gp_free(r->env, row);
+	gp_free(r->env, col);
+}
+
+/* |q_i|^2 of all rows. */
+static double *
+factor_norms(gp_live_covariance *c)
+{
+	gp_device  *dev = c->r->dev;
+	int64_t		rank = gp_factor_rank(c->factor);
+	gp_matrix	eye = dev->create(dev, rank, rank, GP_DOUBLE);
+	double	   *norm = gp_alloc_array(c->r->env, c->n, sizeof(double));
+
+	dev->fill(dev, eye, 0.0);
+	dev->shift(dev, gp_matrix_diagonal(eye), 1.0);
+	gp_lowrank_variances(&c->r->ev, c->factor, eye, 1.0, false, norm);
+	dev->destroy(dev, &eye);
+	return norm;
+}
+
+/* The factor and the variances of a low-rank model. */
+static void
+open_lowrank(gp_live_covariance *c)
+{
+	gp_live_rows *r = c->r;
+	gp_device  *dev = r->dev;
+	int32_t    *row;
+	double	   *norm = NULL;
+	gp_matrix	l;
+
+	c->factor = gp_live_factor(r);
+	gp_factor_take_roots(dev, c->factor);
+	l = gp_live_root(r, gp_factor_rank(c->factor));
+	gp_lowrank_variances(&r->ev, c->factor, l, r->f.noise, false, c->own);
+	dev->destroy(dev, &l);
+	if (r->f.exact_diagonal)
+	{
+		row = all_rows(r->env, c->n);
+		gp_live_diagonal(r, row, c->n, c->left);
+		gp_free(r->env, row);
+		norm = factor_norms(c);
+	}
+	for (int64_t i = 0; i < c->n; i++)
+		put_left(c, i, norm ? c->left[i] > 0.0 : c->own[i] > 0.0, c->own[i] + (norm ? c->left[i] - norm[i] : 0.0));
+	gp_free(r->env, norm);
+}
+
+/* Opens. */
+gp_live_covariance
+gp_live_covariance_open(gp_live_rows *r)
+{
+	gp_live_covariance c = {.r = r,.n = r->ev.live_rows};
+
+	c.own = gp_alloc_zero(r->env, c.n, sizeof(double));
+	c.left = gp_alloc_zero(r->env, c.n, sizeof(double));
+	if (r->f.exact)
+		open_exact(&c);
+	else
+		open_lowrank(&c);
+	return c;
+}
+
+/* Frees the columns at hand. */
+static void
+forget_columns(gp_live_covariance *c)
+{
+	gp_device  *dev = c->r->dev;
+
+	dev->destroy(dev, &c->kernel);
+	dev->destroy(dev, &c->rows);
+	dev->destroy(dev, &c->right);
+}
+
+/* Closes. */
+void
+gp_live_covariance_close(gp_live_covariance *c)
+{
+	forget_columns(c);
+	c->r->dev->destroy(c->r->dev, &c->half);
+	if (c->factor)
+		gp_factor_free(&c->r->ev, c->factor);
+	gp_free(c->r->env, c->own);
+	gp_free(c->r->env, c->left);
+}
+
+/* noise B^-1 Q(col)', solved with the factor's roots. */
+static void
+take_right(gp_live_covariance *c)
+{
+	gp_live_rows *r = c->r;
+	gp_device  *dev = r->dev;
+	int64_t		rank = gp_factor_rank(c->factor);
+	gp_matrix	l = gp_live_root(r, rank);
+	gp_matrix	x = dev->create(dev, rank, c->ncols, GP_DOUBLE);
+
+	gp_factor_rows(&r->ev, c->factor, c->col, c->ncols, c->rows);
+	dev->trsm(dev, false, true, l, c->rows);
+	dev->transpose(dev, x, c->rows);
+	dev->trsm(dev, true, true, l, x);
+	dev->axpby(dev, r->f.noise, x, 0.0, x);
+	gp_factor_solve(&r->ev, c->factor, x);
+	c->right = dev->create(dev, rank, c->ncols, r->ev.type);
+	dev->copy(dev, c->right, x);
+	dev->destroy(dev, &x);
+	dev->destroy(dev, &l);
+}
+
+/* Takes columns. */
+void
+gp_live_covariance_take(gp_live_covariance *c, const int32_t *col, int64_t ncols)
+{
+	gp_device  *dev = c->r->dev;
+
+	forget_columns(c);
+	c->col = col;
+	c->ncols = ncols;
+	c->rows = dev->create(dev, ncols, c->factor ? gp_factor_rank(c->factor) : c->half.cols, GP_DOUBLE);
+	if (c->factor)
+	{
+		take_right(c);
+		return;
+	}
+	c->kernel = gp_live_columns(c->r, col, ncols);
+	dev->gather_rows(dev, c->rows, c->half, col);
+}
+
+/* Some rows. */
+void
+gp_live_covariance_block(gp_live_covariance *c, int64_t first, int64_t count, gp_matrix out)
+{
+	gp_device  *dev = c->r->dev;
+	gp_matrix	narrow;
+
+	if (c->factor == NULL)
+	{
+		dev->copy(dev, out, gp_matrix_rows(c->kernel, first, count));
+		dev->gemm(dev, false, true, -1.0, gp_matrix_rows(c->half, first, count), c->rows, 1.0, out);
+		return;
+	}
+	narrow = dev->create(dev, count, c->ncols, c->r->ev.type);
+	gp_factor_times(&c->r->ev, c->factor, first, count, c->right, narrow);
+	dev->copy(dev, out, narrow);
+	dev->destroy(dev, &narrow);
+}
+
+/* The columns' own rows. */
+void
+gp_live_covariance_square(gp_live_covariance *c, gp_matrix out)
+{
+	gp_device  *dev = c->r->dev;
+	gp_matrix	rows;
+
+	if (c->factor)
+	{
+		dev->syrk(dev, false, c->r->f.noise, c->rows, 0.0, out);
+		return;
+	}
+	rows = dev->create(dev, c->ncols, c->ncols, c->r->ev.type);
+	dev->gather_rows(dev, rows, c->kernel, c->col);
+	dev->copy(dev, out, rows);
+	dev->destroy(dev, &rows);
+	dev->gemm(dev, false, true, -1.0, c->rows, c->rows, 1.0, out);
+}

@@ -1,0 +1,184 @@
+/*
+ * precision.c - the posterior of Laplacian kernels by conjugate gradients, without a factor.
+ */
+#include "precision_fit.h"
+
+#include <math.h>
+
+#include "graph/random_walks.h"
+
+#define FINE_FLOAT 1e-3			/* the error of the solution in the end */
+#define FINE_DEAR 5e-2			/* the same where each product counts */
+#define FINE_DOUBLE 1e-8
+#define REFINE 1				/* nuggets between those of whole decades */
+#define SMALLEST_MEAN 1e-28		/* of the prior's diagonal */
+
+/* The regression's figures at the nugget in hand, in the form that all strategies share. */
+static gp_solution
+solution_of(gp_precision_fit *f, double nugget)
+{
+	int64_t		m = f->problem->nlabelled;
+	int32_t		columns = f->targets->columns;
+	gp_solution out = {.nugget = nugget, .noise = f->noise, .mean_diag = f->mean_diag};
+	double		quadratic = 0.0;
+	int64_t		next = 0;
+
+	out.loo_mean = f->loo;
+	out.loo_variance = gp_alloc_array(f->env, m, sizeof(double));
+	for (int64_t e = 0; e < m * columns && !f->env->dry; e++)
+	{
+		gp_look(f->env, e, &next);
+		quadratic += f->targets->y[e] * (f->targets->y[e] - f->at[e]) / f->noise;
+	}
+	/* log det (K(t,t) + e I) is not at hand without a factor. */
+	gp_solution_scale(f->env, f->problem, f->targets, quadratic, NAN, &out);
+	for (int64_t k = 0; k < m && !f->env->dry; k++)
+		out.loo_variance[k] = out.scale * f->noise / (1.0 - gp_precision_share_of_noise(f, k));
+	return out;
+}
+
+/* Tells what the figures do not show. */
+static void
+tell(gp_precision_fit *f, double error, double tolerance, double off)
+{
+	if (error > tolerance)
+		gp_notice(f->env, "Use a smaller sigma2 or a larger nugget.",
+				  "conjugate gradients ended after %d iterations, with an error of about %.1g",
+				  GP_PRECISION_MOST, error);
+	if (off > 0.0)
+		gp_notice(f->env, "Means do not depend on them.",
+				  "variances of unlabelled nodes are estimates, typically %.0f%% off", 100.0 * off);
+}
+
+/*
+ * True where conjugate gradients are asked for, or where they serve best: a Laplacian kernel
+ * on a graph too large for its root.  Who asks for landmarks, or for the walks' columns, means
+ * the factor.
+ */
+bool
+gp_precision_serves(gp_env *env, const gp_problem *problem)
+{
+	bool		possible = gp_program_is_laplacian(problem->program);
+
+	if (problem->strategy == GP_STRATEGY_PRECISION && !possible)
+		gp_raise(env, GP_ERR_VALUE, "Use kernel => 'laplacian(sigma2=10, d=2)', or another strategy.",
+				 "strategy precision serves laplacian kernels without dims only");
+	return problem->strategy == GP_STRATEGY_PRECISION ||
+		(possible && problem->strategy == GP_STRATEGY_AUTO && problem->nlandmarks == 0 &&
+		 !gp_laplacian_root_fits(env, problem->graph, problem->estimate_limit));
+}
+
+/* The prior of a program that is one. */
+static void
+prior_of(const gp_program *program, double *sigma2, int *d)
+{
+	*sigma2 = program->input.p[GP_LAPLACIAN_SIGMA2];
+	*d = (int) program->input.p[GP_LAPLACIAN_D];
+}
+
+/* Sets the prior: that of the program, or the one that leave-one-out likes best; returns the nugget where that is known. */
+static double
+settle_prior(gp_precision_fit *f, const gp_plan *plan)
+{
+	double		nugget = f->problem->nugget;
+	bool		poor = f->targets->few || f->targets->flat;
+	double		sigma2;
+	int			d;
+
+	prior_of(f->problem->program, &sigma2, &d);
+	if (f->problem->open_prior && !f->env->dry)
+	{
+		gp_prior_choice all = gp_precision_choose_on(f, plan);
+		gp_prior_score best = all.tried[all.best];
+
+		sigma2 = best.sigma2;
+		d = best.d;
+		if (all.settles_nugget && isnan(nugget))
+			nugget = best.nugget;
+	}
+	gp_precision_set_targets(f, true);
+	if ((isnan(nugget) || (f->problem->open_prior && f->env->dry)) && f->space == NULL && !poor)
+		gp_precision_span(f, plan, sigma2, d);
+	gp_precision_set_prior(f, sigma2, d);
+	if (isnan(nugget) && f->space && !f->env->dry)
+		nugget = gp_precision_choose_nugget(f);
+	return nugget;
+}
+
+/* Refuses a prior whose numbers the type does not hold. */
+static void
+check_size(const gp_precision_fit *f)
+{
+	if (!f->env->dry && !(f->mean_diag >= SMALLEST_MEAN))
+		gp_raise(f->env, GP_ERR_RANGE, "Use a smaller sigma2 or d.",
+				 "the Laplacian kernel with sigma2=%g and d=%d is too small, %g in the mean", f->sigma2, f->d,
+				 f->mean_diag);
+}
+
+/* The prior, its size, and the nugget. */
+double
+gp_precision_settle(gp_precision_fit *f, const gp_plan *plan)
+{
+	double		nugget = settle_prior(f, plan);
+
+	check_size(f);
+	if (isnan(nugget))
+		nugget = gp_nugget_choose(f->env, f->problem, f->targets, gp_precision_nugget_error, f,
+								  GP_NUGGET_CLIMB, f->dear ? 0 : REFINE);
+	gp_precision_set_targets(f, false);
+	f->error = 0.0;
+	return nugget;
+}
+
+/* The error of the solution in the end. */
+double
+gp_precision_fine(const gp_precision_fit *f)
+{
+	return f->problem->type == GP_DOUBLE ? FINE_DOUBLE : f->dear ? FINE_DEAR : FINE_FLOAT;
+}
+
+/* Finishes a posterior. */
+void
+gp_precision_finish(gp_precision_fit *f, double nugget, double error, double fine, double off, gp_posterior *out)
+{
+	gp_env	   *env = f->env;
+	const gp_problem *problem = f->problem;
+	const gp_targets *targets = f->targets;
+	gp_device  *dev = f->dev;
+	gp_eval		ev = {.dev = dev, .env = env, .n = problem->graph->nodes, .type = problem->type};
+	gp_solution solution;
+
+	out->prior_sigma2 = f->sigma2;
+	out->prior_d = f->d;
+	out->plan.exact_diagonal = off == 0.0;
+	for (int64_t k = 0; k < problem->nlabelled && !env->dry; k++)
+		out->variance[problem->labelled[k]] = f->noise * gp_precision_share_of_noise(f, k);
+	tell(f, error, fine, off);
+	solution = solution_of(f, nugget);
+	gp_precision_fit_close(f);
+	gp_posterior_finish(env, problem, targets, &solution, NULL, out);
+	gp_posterior_settle(&ev, problem, targets, &solution, out);
+	gp_solution_free(dev, &solution);
+}
+
+/* The posterior. */
+gp_posterior *
+gp_infer_precision(gp_device *dev, const gp_problem *problem, const gp_csr *s, const gp_plan *plan)
+{
+	gp_env	   *env = dev->env;
+	gp_targets	targets = gp_targets_make(env, problem);
+	gp_posterior *out = gp_posterior_create(env, problem, &targets, plan);
+	double		nugget;
+	double		error;
+	double		off;
+	gp_precision_fit f;
+
+	gp_precision_fit_open(&f, dev, problem, &targets, s);
+	nugget = gp_precision_settle(&f, &out->plan);
+	gp_precision_solve_labels(&f, nugget, gp_precision_fine(&f), out->mean);
+	error = f.error;
+	off = gp_precision_variances(&f, out->variance);
+	gp_precision_finish(&f, nugget, error, gp_precision_fine(&f), off, out);
+	gp_targets_free(env, &targets);
+	return out;
+}

@@ -1,0 +1,165 @@
+/*
+ * precision_fit.h - the parts of a fit by conjugate gradients: labels, probes, variances.
+ */
+#ifndef GP_PRECISION_FIT_H
+#define GP_PRECISION_FIT_H
+
+#include "fit/fit_internal.h"
+#include "krylov.h"
+#include "precision.h"
+
+#define GP_PRECISION_BATCH 64	/* columns that are solved at once */
+#define GP_PRECISION_MOST 500	/* iterations */
+#define GP_PROBE_WORK 4e6		/* nodes x colours that are cheap: where so few serve, each has its own */
+
+#define GP_PRECISION_PRODUCTS 10	/* of a space that all priors share */
+#define GP_PRECISION_ROUGH 1e-1	/* where products are dear, the error while priors and nuggets are compared, */
+#define GP_PRECISION_NUGGET 0.1	/* and a nugget that may stay */
+#define GP_PRECISION_DEAR 4e6	/* entries of the graph's matrix from which a product takes a tenth of a second */
+
+/* True for a graph on which each product counts. */
+static inline bool
+gp_precision_is_dear(const gp_csr *s)
+{
+	return (double) gp_csr_entries(s) >= GP_PRECISION_DEAR;
+}
+
+/* A fit on its way. */
+typedef struct gp_precision_fit
+{
+	gp_env	   *env;
+	gp_device  *dev;
+	const gp_csr *s;			/* the graph's, which the caller has */
+	gp_precision *p;
+	const gp_problem *problem;
+	const gp_targets *targets;
+	bool		dear;			/* each product counts */
+	double		sigma2;
+	int			d;
+	double		mean_diag;
+	double		noise;
+	int32_t		columns;		/* of the right sides in hand: */
+	const double *y;			/* m x columns, the targets or a sketch of them */
+	double	   *sketch;			/* m x SKETCH of many classes, or NULL */
+	int32_t		colours;
+	int32_t    *colour;			/* of each label */
+	bool	   *alone;			/* labels without another one in their component */
+	double		level;			/* what the right sides of classes are less than y: see right_sides */
+	double	   *at;				/* m x columns: the posterior mean of y at the labels */
+	double	   *variance;		/* m: V_ii at the labels */
+	double	   *least;			/* m: what it is at least */
+	double	   *loo;			/* m x columns */
+	gp_matrix	last;			/* the last solution, where the next one may start from it, */
+	gp_prior_score solved;		/* of what: its prior and nugget, and the score's place has the error */
+	gp_krylov  *space;			/* where few products serve all priors and nuggets, or NULL */
+	double		run_error;		/* of the last run */
+	double		error;			/* the worst one met since it was set to 0 */
+	int32_t    *index;			/* the labels that count */
+	int64_t		nindex;
+} gp_precision_fit;
+
+/* Means that are taken: nodes x columns, of classes from a first one on. */
+typedef struct gp_precision_means
+{
+	double	   *value;
+	int64_t		first;
+	int64_t		columns;
+} gp_precision_means;
+
+/* precision_fit.c: starts with the matrix of gp_precision_matrix. */
+extern void gp_precision_fit_open(gp_precision_fit *f, gp_device *dev, const gp_problem *problem,
+								  const gp_targets *targets, const gp_csr *s);
+
+/* Frees all but the leave-one-out means, loo. */
+extern void gp_precision_fit_close(gp_precision_fit *f);
+
+extern void gp_precision_set_prior(gp_precision_fit *f, double sigma2, int d);
+
+/* Works on a sketch of the targets where the classes are many, or on all of them. */
+extern void gp_precision_set_targets(gp_precision_fit *f, bool sketch);
+
+/*
+ * Spans a space for priors and nuggets that are compared, where products are dear, labels few and
+ * plan->products some; not where this prior, or one that is hard for it, shows that it is too small.
+ */
+extern void gp_precision_span(gp_precision_fit *f, const gp_plan *plan, double sigma2, int d);
+
+/* The posterior at the labels with this nugget, and without each; at all nodes where mean is given. */
+extern void gp_precision_solve_labels(gp_precision_fit *f, double nugget, double tolerance, double *mean);
+
+/* The same in its parts: some bands of columns, with means or without (NULL); */
+extern void gp_precision_solve_bands(gp_precision_fit *f, double nugget, double tolerance, int64_t first, int64_t last,
+									 const gp_precision_means *means);
+
+/* the level of classes, at all nodes; and each label's prediction without itself, where at has the level. */
+extern void gp_precision_solve_level(gp_precision_fit *f, double tolerance, double *level);
+extern void gp_precision_leave_out(gp_precision_fit *f, double level);
+
+/* How many colours the labels have beside so many columns. */
+extern int32_t gp_precision_label_colours(const gp_problem *problem, int32_t columns);
+
+/* The posterior variance of label k as a share of the noise, within its bounds. */
+extern double gp_precision_share_of_noise(const gp_precision_fit *f, int64_t k);
+
+/* The leave-one-out error of the predictions in hand, as gp_loo_error has it. */
+extern double gp_precision_loo_error(const gp_precision_fit *f, double *total);
+
+/* The same with some nugget, for gp_nugget_choose. */
+extern double gp_precision_nugget_error(void *state, double nugget);
+
+/* Room for so many elements; in a dry run they count as used. */
+extern gp_elements gp_elements_make(gp_env *env, int64_t n);
+extern void gp_elements_free(gp_env *env, gp_elements *b);
+
+/* Adds an element that lies in the columns from first on, cols of them. */
+extern void gp_elements_add(gp_elements *b, int32_t row, int64_t col, int64_t first, int64_t cols, double value);
+
+/* Solves, and remembers the worst error; whole and start as for gp_precision_solve. */
+extern gp_matrix gp_precision_run(gp_precision_fit *f, int64_t cols, const gp_elements *b, double whole,
+								  double tolerance, gp_matrix *start);
+
+/* precision_choose.c: the prior and the nugget that leave-one-out likes best, on a fit that has no prior yet. */
+extern gp_prior_choice gp_precision_choose_on(gp_precision_fit *f, const gp_plan *plan);
+
+/* The nugget that leave-one-out likes best, on a fit that has a prior and a space. */
+extern double gp_precision_choose_nugget(gp_precision_fit *f);
+
+/* precision.c: the prior, its size, and the nugget, which it returns. */
+extern double gp_precision_settle(gp_precision_fit *f, const gp_plan *plan);
+
+/* The error of the solution in the end. */
+extern double gp_precision_fine(const gp_precision_fit *f);
+
+/*
+ * Finishes a posterior whose means and variances are there, from what the labels say; off is the typical error of
+ * the variances.  Closes the fit.
+ */
+extern void gp_precision_finish(gp_precision_fit *f, double nugget, double error, double fine, double off,
+								gp_posterior *out);
+
+/* precision_variance.c: fills the variance of all nodes; returns the typical error, 0 where it is exact. */
+extern double gp_precision_variances(gp_precision_fit *f, double *variance);
+
+/*
+ * The same for some bands of columns: of the nodes whose colours are there, others are left as they are, and
+ * of the sample (GP_PRECISION_SAMPLE); and the error, from all of them.
+ */
+extern void gp_precision_probe_bands(gp_precision_fit *f, int64_t first, int64_t last, double *variance, double *apart);
+extern double gp_precision_probe_error(uint64_t seed, int64_t nodes, const double *variance, const double *apart);
+
+/* How many columns there are. */
+extern int64_t gp_precision_probe_columns(int64_t nodes);
+
+/* precision_probe.c: the sign of a node among the probes of its colour. */
+extern double gp_probe_sign(uint64_t seed, int32_t node);
+
+/*
+ * Colours n nodes (NULL: all of them) so that neighbours differ where possible; each its own
+ * where there are as many colours.  Owned by the caller.
+ */
+extern int32_t *gp_probe_colours(gp_env *env, const gp_csr *s, const int32_t *node, int64_t n, int32_t colours);
+
+/* Labels without another one in their component; owned by the caller. */
+extern bool *gp_probe_alone(gp_env *env, const gp_csr *s, const int32_t *labelled, int64_t n);
+
+#endif							/* GP_PRECISION_FIT_H */

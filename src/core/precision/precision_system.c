@@ -1,0 +1,514 @@
+/*
+ * precision_system.c - the posterior's sparse precision, and conjugate gradients on it.
+ *
+ * H is scaled from both sides to a diagonal of ones, which is Jacobi's preconditioner at no
+ * cost: with R the root of diag H, R^-1 H R^-1 = (R^-1 B) B^(d-2) (B R^-1) + R^-2 M / e.
+ * An incomplete Cholesky factor of B by rising degree takes a third of the iterations, each
+ * of which costs three times as much, in one thread.
+ */
+#include "precision.h"
+
+#include <math.h>
+
+#include "graph/random_walks.h"
+#include "numeric/dot.h"
+#include "precision_moments.h"
+
+#define USUAL_STEPS 30			/* of a dry run */
+#define WARM_STEPS 3			/* that are looked at where a start leaves hardly anything to gain */
+
+/* What conjugate gradients hold, n x cols each. */
+typedef struct gradients
+{
+	gp_matrix	x;				/* the caller's in the end */
+	gp_matrix	residual;
+	gp_matrix	direction;
+	gp_matrix	product;		/* H times the direction */
+	gp_matrix	spare;			/* d >= 2 */
+	gp_long_dots dots;
+} gradients;
+
+struct gp_precision
+{
+	gp_device  *dev;
+	gp_env	   *env;
+	int64_t		n;
+	gp_type		type;
+	double		sigma2;
+	int			d;
+	const gp_csr *s;			/* S with a full diagonal of zeros, double; the caller's */
+	gp_csr		left;			/* R^-1 B, or all of it for d = 1; shares the places of s */
+	gp_csr		right;			/* B R^-1; d >= 2 */
+	gp_csr		middle;			/* B; d >= 3 */
+	gp_csr	   *labels;			/* R^-2 M / e; d >= 2 */
+	double	   *root;			/* R */
+	double	   *inverse;		/* R^-1 */
+	double	   *moment;			/* tr T_k(S) / n, or NULL */
+	gradients	g;				/* what the last solution left for the next */
+};
+
+/* Copies row i, which has no diagonal, with one of 0 at its sorted place. */
+static void
+widen_row(const gp_csr *s, int64_t i, double factor, gp_csr *out)
+{
+	const double *from = s->value;
+	double	   *to = out->value;
+	int64_t		at = out->start[i];
+	int64_t		k = s->start[i];
+
+	for (; k < s->start[i + 1] && s->col[k] < i; k++)
+	{
+		out->col[at] = s->col[k];
+		to[at++] = factor * from[k];
+	}
+	out->col[at] = (int32_t) i;
+	to[at++] = 0.0;
+	for (; k < s->start[i + 1]; k++)
+	{
+		out->col[at] = s->col[k];
+		to[at++] = factor * from[k];
+	}
+	out->start[i + 1] = at;
+}
+
+/* S, from U of sigma2 = 1, which is S / 2. */
+gp_csr *
+gp_precision_matrix(gp_env *env, const gp_graph *graph)
+{
+	gp_csr	   *u = gp_walk_matrix(env, graph, 1.0, GP_DOUBLE);
+	gp_csr	   *s = gp_csr_create(env, u->rows, u->cols, gp_csr_entries(u) + u->rows, GP_DOUBLE);
+	int64_t		next = 0;
+
+	for (int64_t i = 0; i < u->rows; i++)
+	{
+		gp_look(env, s->start[i], &next);
+		widen_row(u, i, 2.0, s);
+	}
+	gp_csr_free(env, u);
+	return s;
+}
+
+/* Takes S. */
+gp_precision *
+gp_precision_open(gp_device *dev, const gp_csr *s, gp_type type)
+{
+	gp_env	   *env = dev->env;
+	gp_precision *p = gp_alloc_zero(env, 1, sizeof(gp_precision));
+
+	p->dev = dev;
+	p->env = env;
+	p->n = s->rows;
+	p->type = type;
+	p->s = s;
+	p->root = gp_alloc_figures(env, p->n, sizeof(double));
+	p->inverse = gp_alloc_figures(env, p->n, sizeof(double));
+	return p;
+}
+
+/* Frees the values of one factor of H; its places are S's. */
+static void
+drop_values(gp_precision *p, gp_csr *factor)
+{
+	gp_free(p->env, factor->value);
+	factor->value = NULL;
+}
+
+/* Forgets H but for the memory of its factors. */
+static void
+forget(gp_precision *p)
+{
+	if (p->labels)
+		gp_csr_free(p->env, p->labels);
+	p->labels = NULL;
+}
+
+/* Frees what conjugate gradients hold but for the solution. */
+static void
+end(gp_precision *p)
+{
+	gp_device  *dev = p->dev;
+
+	dev->destroy(dev, &p->g.residual);
+	dev->destroy(dev, &p->g.direction);
+	dev->destroy(dev, &p->g.product);
+	dev->destroy(dev, &p->g.spare);
+	gp_long_dots_close(&p->g.dots);
+	p->g = (gradients) {0};
+}
+
+/* Frees all of it. */
+void
+gp_precision_close(gp_precision *p)
+{
+	forget(p);
+	drop_values(p, &p->left);
+	drop_values(p, &p->right);
+	drop_values(p, &p->middle);
+	end(p);
+	gp_free(p->env, p->inverse);
+	gp_free(p->env, p->root);
+	gp_free(p->env, p->moment);
+	gp_free(p->env, p);
+}
+
+/* Element k of B = (1 + s2) I - s2 S, in row i. */
+static inline double
+element(const gp_precision *p, double sigma2, int64_t i, int64_t k)
+{
+	double		unit = p->s->col[k] == i ? 1.0 + sigma2 : 0.0;
+
+	return unit - sigma2 * ((const double *) p->s->value)[k];
+}
+
+/*
+ * Element i of B^d's diagonal: exact for d <= 2; beyond, B^d is at most (1 + 2 s2)^(d-2) B^2, whose
+ * diagonal serves as well.
+ */
+static double
+diagonal(const gp_precision *p, double sigma2, int d, int64_t i)
+{
+	double		square = 0.0;
+
+	if (d == 1)
+		return 1.0 + sigma2;
+	for (int64_t k = p->s->start[i]; k < p->s->start[i + 1]; k++)
+		square += pow(element(p, sigma2, i, k), 2.0);
+	return square * pow(1.0 + 2.0 * sigma2, d - 2);
+}
+
+/* R, from the diagonal of B^d + M / e. */
+static void
+make_root(gp_precision *p, double sigma2, const int32_t *labelled, int64_t nlabelled, double noise)
+{
+	int64_t		next = 0;
+
+	for (int64_t i = 0; i < p->n; i++)
+	{
+		gp_look(p->env, p->s->start[i], &next);
+		p->root[i] = diagonal(p, sigma2, p->d, i);
+	}
+	for (int64_t k = 0; k < nlabelled; k++)
+		p->root[labelled[k]] += 1.0 / noise;
+	next = 0;
+	for (int64_t i = 0; i < p->n; i++)
+	{
+		gp_look(p->env, i, &next);
+		p->root[i] = sqrt(p->root[i]);
+		p->inverse[i] = 1.0 / p->root[i];
+	}
+}
+
+/*
+ * One factor of H: B, divided by the root of its rows, its columns, both or none; in the memory that the
+ * factor of the last H had, for new pages would cost as much as the numbers.
+ */
+static void
+make_factor(gp_precision *p, double sigma2, bool rows, bool cols, gp_csr *out)
+{
+	void	   *value = out->value ? out->value :
+		gp_alloc_figures(p->env, gp_csr_entries(p->s), gp_type_size(p->type));
+	int64_t		next = 0;
+
+	*out = *p->s;
+	out->type = p->type;
+	out->stamp = gp_csr_stamp();
+	out->value = value;
+	for (int64_t i = 0; i < p->n && !p->env->dry; i++)
+	{
+		double		row = rows ? p->inverse[i] : 1.0;
+
+		gp_look(p->env, p->s->start[i], &next);
+		for (int64_t k = p->s->start[i]; k < p->s->start[i + 1]; k++)
+			gp_number_put(value, p->type, k, element(p, sigma2, i, k) * row *
+						  (cols ? p->inverse[p->s->col[k]] : 1.0));
+	}
+}
+
+/* What the labels add: to the diagonal of the one factor there is, or as a matrix of its own. */
+static void
+add_labels(gp_precision *p, const int32_t *labelled, int64_t nlabelled, double noise)
+{
+	int64_t		at = 0;
+	int64_t		next = 0;
+
+	if (p->d > 1)
+		p->labels = gp_csr_create(p->env, p->n, p->n, nlabelled, p->type);
+	for (int64_t k = 0; k < nlabelled && !p->env->dry; k++)
+	{
+		int32_t		i = labelled[k];
+		double		value = 1.0 / (noise * p->root[i] * p->root[i]);
+
+		if (p->d == 1)
+		{
+			at = gp_csr_find(p->s->start, p->s->col, i, i);
+			gp_number_put(p->left.value, p->type, at,
+						  gp_number_at(p->left.value, p->type, at) + value);
+			continue;
+		}
+		p->labels->col[k] = i;
+		gp_number_put(p->labels->value, p->type, k, value);
+		p->labels->start[i + 1] = 1;
+	}
+	for (int64_t i = 0; p->d > 1 && i < p->n && !p->env->dry; i++)
+	{
+		gp_look(p->env, i, &next);
+		p->labels->start[i + 1] += p->labels->start[i];
+	}
+}
+
+/* Makes H. */
+void
+gp_precision_set(gp_precision *p, double sigma2, int d, const int32_t *labelled,
+				 int64_t nlabelled, double noise)
+{
+	forget(p);
+	p->sigma2 = sigma2;
+	p->d = d;
+	if (!p->env->dry)
+		make_root(p, sigma2, labelled, nlabelled, noise);
+	make_factor(p, sigma2, true, d == 1, &p->left);
+	if (d >= 2)
+		make_factor(p, sigma2, false, true, &p->right);
+	if (d >= 3)
+		make_factor(p, sigma2, false, false, &p->middle);
+	add_labels(p, labelled, nlabelled, noise);
+}
+
+/* What a solution's row is multiplied with. */
+double
+gp_precision_unscale(const gp_precision *p, int64_t node)
+{
+	return 1.0 / p->root[node];
+}
+
+/* 1 / H_ii, or less: no posterior variance is smaller. */
+double
+gp_precision_least(const gp_precision *p, int64_t node)
+{
+	return 1.0 / (p->root[node] * p->root[node]);
+}
+
+/* The same for a label with this noise, whatever H has been made. */
+double
+gp_precision_least_of(const gp_precision *p, double sigma2, int d, double noise, int64_t node)
+{
+	return 1.0 / (diagonal(p, sigma2, d, node) + 1.0 / noise);
+}
+
+/* product = H direction. */
+static void
+multiply(gp_precision *p, gradients *g)
+{
+	gp_device  *dev = p->dev;
+	gp_matrix	from = g->direction;
+	gp_matrix	to = p->d % 2 == 0 ? g->spare : g->product;
+	gp_matrix	other = p->d % 2 == 0 ? g->product : g->spare;
+
+	for (int k = p->d - 1; k >= 0; k--)
+	{
+		const gp_csr *factor = k == 0 ? &p->left : k == p->d - 1 ? &p->right : &p->middle;
+		gp_matrix	done = to;
+
+		dev->spmm(dev, 1.0, factor, from, 0.0, to);
+		to = other;
+		from = other = done;
+	}
+	if (p->labels)
+		dev->spmm(dev, 1.0, p->labels, g->direction, 1.0, g->product);
+}
+
+/* R x, or R^-1 x; the memory of x and of a product change places. */
+static void
+scale_rows(gp_precision *p, gp_matrix *x, bool up)
+{
+	gp_csr	   *scale = gp_csr_create(p->env, p->n, p->n, p->n, p->type);
+	gp_matrix	out = p->g.product;
+	int64_t		next = 0;
+
+	for (int64_t i = 0; i < p->n && !p->env->dry; i++)
+	{
+		gp_look(p->env, i, &next);
+		scale->start[i + 1] = i + 1;
+		scale->col[i] = (int32_t) i;
+		gp_number_put(scale->value, p->type, i, up ? p->root[i] : p->inverse[i]);
+	}
+	p->dev->spmm(p->dev, 1.0, scale, *x, 0.0, out);
+	p->g.product = *x;
+	*x = out;
+	gp_csr_free(p->env, scale);
+}
+
+/* A solution, of the last run, without the scale of this H. */
+gp_matrix
+gp_precision_keep(gp_precision *p, gp_matrix *x)
+{
+	gp_matrix	kept = *x;
+
+	scale_rows(p, &kept, false);
+	*x = (gp_matrix) {0};
+	return kept;
+}
+
+/*
+ * Takes memory, or what the last run has left of as many columns: new pages of large vectors
+ * would cost as much as a product.
+ */
+static void
+take_memory(gp_precision *p, int64_t cols)
+{
+	gp_device  *dev = p->dev;
+	gradients  *g = &p->g;
+
+	if (g->residual.data && g->residual.cols != cols)
+		end(p);
+	if (g->residual.data == NULL)
+	{
+		g->residual = dev->create(dev, p->n, cols, p->type);
+		g->direction = dev->create(dev, p->n, cols, p->type);
+		g->product = dev->create(dev, p->n, cols, p->type);
+		g->dots = gp_long_dots_open(dev, p->n);
+	}
+	if (p->d > 1 && g->spare.data == NULL)
+		g->spare = dev->create(dev, p->n, cols, p->type);
+}
+
+/* Takes memory, and the right sides as the first residual. */
+static gradients *
+begin(gp_precision *p, int64_t cols, const gp_elements *b, gp_matrix *start)
+{
+	gp_device  *dev = p->dev;
+	double	   *scaled = gp_alloc_figures(p->env, b->n, sizeof(double));
+	gradients  *g = &p->g;
+
+	take_memory(p, cols);
+	if (start && start->data)
+	{
+		g->x = *start;
+		*start = (gp_matrix) {0};
+		scale_rows(p, &g->x, true);
+	}
+	else
+		g->x = dev->create(dev, p->n, cols, p->type);
+	dev->fill(dev, g->residual, 0.0);
+	for (int64_t k = 0; k < b->n && !p->env->dry; k++)
+		scaled[k] = b->value[k] / p->root[b->row[k]];
+	if (!p->env->dry)
+		dev->put(dev, g->residual, b->n, b->row, b->col, scaled);
+	gp_free(p->env, scaled);
+	return g;
+}
+
+/*
+ * Starts from the multiple of x that is nearest to the solution, s = <B, X> / <X, H X>; returns
+ * <B, s X>, which it gains over nothing.
+ */
+static double
+start_from(gp_precision *p, gradients *g)
+{
+	gp_device  *dev = p->dev;
+	double		along;
+	double		curvature;
+	double		length;
+
+	dev->copy(dev, g->direction, g->x);
+	multiply(p, g);
+	along = gp_long_dot(&g->dots, g->residual, g->direction);
+	curvature = gp_long_dot(&g->dots, g->direction, g->product);
+	if (!(along > 0.0 && curvature > 0.0 && isfinite(along / curvature)))
+		return NAN;
+	length = along / curvature;
+	dev->axpby(dev, length, g->direction, 0.0, g->x);
+	dev->axpby(dev, -length, g->product, 1.0, g->residual);
+	return length * along;
+}
+
+/*
+ * One step (Hestenes and Stiefel 1952), the columns as one long vector: all take the same
+ * lengths, so that no operation needs a number for each.  square is |residual|^2 before it
+ * and after it; returns by how much <B, X> grows, which is what the square of the error falls.
+ */
+static double
+iterate(gp_precision *p, gradients *g, double *square)
+{
+	gp_device  *dev = p->dev;
+	double		curvature;
+	double		length;
+	double		left;
+	double		gain;
+
+	multiply(p, g);
+	curvature = gp_long_dot(&g->dots, g->direction, g->product);
+	if (!(curvature > 0.0 && isfinite(curvature)))
+		gp_raise(p->env, GP_ERR_RANGE, "Use a smaller sigma2 or a larger nugget.",
+				 "the Laplacian kernel with sigma2=%g and d=%d is singular to %s precision",
+				 p->sigma2, p->d, p->type == GP_FLOAT ? "single" : "double");
+	length = *square / curvature;
+	gain = length * *square;
+	dev->axpby(dev, length, g->direction, 1.0, g->x);
+	dev->axpby(dev, -length, g->product, 1.0, g->residual);
+	left = gp_long_dot(&g->dots, g->residual, g->residual);
+	dev->axpby(dev, 1.0, g->residual, left / *square, g->direction);
+	*square = left;
+	return gain;
+}
+
+/*
+ * The error that so many steps have left, from the gain of the last fifth of them, which are not
+ * to be too few: the square of the error at their start, but for what is still to come (Strakos
+ * and Tichy 2002).  It is relative to what is left of the whole, of which rounding leaves something.
+ */
+static double
+error_left(const double *energy, int steps, int least, double whole)
+{
+	int			window = steps / 5 + 1 > least ? steps / 5 + 1 : least;
+	double		gain = energy[steps] - energy[steps - window < 0 ? 0 : steps - window];
+	double		scale = whole > 0.0 ? fmax(whole - energy[steps], 1e-7 * whole) : energy[steps];
+
+	return window > steps ? 1.0 : sqrt(fmax(gain, 0.0) / scale);
+}
+
+/* Conjugate gradients; a dry run, which has no error, takes as many steps as is usual. */
+gp_matrix
+gp_precision_solve(gp_precision *p, int64_t cols, const gp_elements *b, double whole, double tolerance,
+				   int most, gp_matrix *start, gp_effort *effort)
+{
+	bool		started = start && start->data;
+	gradients  *g = begin(p, cols, b, start);
+	double		first = gp_long_dot(&g->dots, g->residual, g->residual);
+	double		square = first;
+	double	   *energy = gp_alloc_zero(p->env, most + 1, sizeof(double));
+	gp_matrix	x;
+
+	if (started)
+		energy[0] = start_from(p, g);
+	if (started && !isnan(energy[0]))
+		square = gp_long_dot(&g->dots, g->residual, g->residual);
+	else
+	{
+		energy[0] = 0.0;
+		p->dev->fill(p->dev, g->x, 0.0);
+	}
+	p->dev->copy(p->dev, g->direction, g->residual);
+	*effort = (gp_effort) {0, square > 0.0 ? 1.0 : 0.0};
+	while (square > 0.0 && effort->error > tolerance && effort->iterations < most)
+	{
+		int			k = ++effort->iterations;
+
+		energy[k] = energy[k - 1] + iterate(p, g, &square);
+		effort->error = p->env->dry ? k < USUAL_STEPS :
+			fmax(error_left(energy, k, started ? WARM_STEPS : 1, whole), sqrt(square / first));
+	}
+	gp_free(p->env, energy);
+	x = g->x;
+	g->x = (gp_matrix) {0};
+	return x;
+}
+
+/* tr K / n. */
+double
+gp_precision_mean_diagonal(gp_precision *p, double sigma2, int d, uint64_t seed)
+{
+	if (p->moment == NULL)
+		p->moment = gp_prior_moments(p->dev, p->s, p->type, seed);
+	return gp_prior_mean(p->moment, sigma2, d);
+}

@@ -1,0 +1,489 @@
+/*
+ * calibrate.c - class probabilities that mean what they say.
+ *
+ * A regression on one-hot classes estimates probabilities, not logits: a softmax
+ * of its means makes sure ones too sure and leaves many unlikely classes too much.
+ * So the probability of class c grows as
+ *
+ *		exp(bias_c) softplus(mean_c / delta)^gamma
+ *
+ * delta, gamma and the biases maximise the likelihood of the leave-one-out means:
+ * delta over a grid with a weak preference for the middle, for a hundred labels
+ * alone say little of it; then gamma and the biases together, these drawn to zero.
+ * gamma has a weak preference as well, a gamma density: labels that are all found without
+ * themselves would want it infinite, and leave no doubt about nodes of which they say little.
+ * A normal density of log gamma would leave a loss that is not convex.  All of this is meant for
+ * means of ordinary size: small ones, as of a few labels of a large graph, are brought to it first.
+ */
+#include "fit/fit_internal.h"
+
+#include <math.h>
+#include <string.h>
+
+#define DELTA_MIN 0.01			/* the grid of delta, evenly in its logarithm */
+#define DELTA_MAX 1.0
+#define DELTAS 14
+#define DELTA_MIDDLE 0.1
+#define DELTA_SPREAD 0.5		/* of log delta: one deviation of the preference */
+#define GAMMA_MIN 0.0820849986	/* exp(-2.5) */
+#define GAMMA_MAX 403.428793	/* exp(6) */
+#define GAMMA_MIDDLE 2.5		/* where the preference is, and what too few labels get */
+#define GAMMA_WEIGHT 0.5		/* of the preference: its curvature over log gamma there */
+#define SMALL 2.0				/* means that should be more than so many times as large are small */
+#define RIDGE 30.0				/* the biases' precision */
+#define MOST_ENTRIES (INT64_C(1) << 21)	/* labels times classes that the fit looks at */
+#define FEWEST_LABELS 100
+#define NEWTON_STEPS 50
+#define CG_STEPS 50
+#define HALVINGS 30
+#define CLOSE 1e-10				/* a Newton decrement, relative to the loss, that ends the search */
+#define FAR 30.0				/* where the softplus is its asymptote to double precision */
+
+/* log softplus(x). */
+static double
+log_softplus(double x)
+{
+	return x > FAR ? log(x) : x < -FAR ? x : log(log1p(exp(x)));
+}
+
+/* The logit of one class. */
+double
+gp_logit(const gp_calibrator *calibrator, int32_t c, double mean)
+{
+	double		s = calibrator->delta > 0.0 ? log_softplus(mean / calibrator->delta) : mean;
+
+	return calibrator->gamma * s + (calibrator->bias ? calibrator->bias[c] : 0.0);
+}
+
+/* Probabilities of logits; the largest exponent is taken off first. */
+double
+gp_softmax_log(int32_t columns, const double *logit, double *p, int32_t class)
+{
+	double		top = logit[0];
+	double		own;
+	double		sum = 0.0;
+
+	for (int32_t c = 1; c < columns; c++)
+		top = fmax(top, logit[c]);
+	own = class < 0 ? 0.0 : logit[class] - top;
+	for (int32_t c = 0; c < columns; c++)
+	{
+		p[c] = exp(logit[c] - top);
+		sum += p[c];
+	}
+	for (int32_t c = 0; c < columns; c++)
+		p[c] /= sum;
+	return class < 0 ? 0.0 : own - log(sum);
+}
+
+/* The probabilities of one node's classes. */
+void
+gp_probabilities(const gp_calibrator *calibrator, int32_t columns, const double *mean,
+				 double *probability)
+{
+	for (int32_t c = 0; c < columns; c++)
+		probability[c] = gp_logit(calibrator, c, mean[c]);
+	gp_softmax_log(columns, probability, probability, -1);
+}
+
+/* What the fit looks at: some labels, each with as much weight as it stands for. */
+typedef struct fitter
+{
+	gp_env	   *env;
+	int64_t		n;
+	int32_t		columns;
+	double		weight;
+	const int32_t *label;		/* n */
+	double	   *s;				/* n x columns: log softplus(mean / delta) */
+	double	   *p;				/* n x columns: probabilities at the place last looked at */
+	double		gamma;			/* there */
+	bool		bound;			/* gamma stays at the end of its range */
+} fitter;
+
+/* Fills s for a delta. */
+static void
+set_delta(fitter *f, const double *mean, const int32_t *index, double delta)
+{
+	int64_t		next = 0;
+
+	for (int64_t i = 0; i < f->n; i++)
+	{
+		const double *row = mean + (int64_t) index[i] * f->columns;
+
+		gp_look(f->env, i * f->columns, &next);
+		for (int32_t c = 0; c < f->columns; c++)
+			f->s[i * f->columns + c] = log_softplus(row[c] / delta);
+	}
+}
+
+/* What is lost by a gamma away from the middle. */
+static double
+preference(double gamma)
+{
+	double		ratio = gamma / GAMMA_MIDDLE;
+
+	return GAMMA_WEIGHT * (ratio - 1.0 - log(ratio));
+}
+
+/* Its slope. */
+static double
+preference_slope(double gamma)
+{
+	return GAMMA_WEIGHT * (1.0 / GAMMA_MIDDLE - 1.0 / gamma);
+}
+
+/* Its curvature. */
+static double
+preference_curvature(double gamma)
+{
+	return GAMMA_WEIGHT / (gamma * gamma);
+}
+
+/*
+ * The negative log likelihood at x = (gamma, biases) with the preferences, and its gradient
+ * where that is asked for; leaves the probabilities in p.
+ */
+static double
+loss_at(fitter *f, const double *x, double *gradient)
+{
+	int32_t		n = f->columns;
+	double		loss = 0.0;
+	int64_t		next = 0;
+
+	if (gradient)
+		memset(gradient, 0, sizeof(double) * (n + 1));
+	for (int64_t i = 0; i < f->n; i++)
+	{
+		const double *s = f->s + i * n;
+		double	   *p = f->p + i * n;
+		int32_t		y = f->label[i];
+
+		gp_look(f->env, i * n, &next);
+		for (int32_t c = 0; c < n; c++)
+			p[c] = x[0] * s[c] + x[c + 1];
+		gp_softmax_log(n, p, p, -1);
+		loss -= log(fmax(p[y], 1e-300));
+		for (int32_t c = 0; gradient && c < n; c++)
+		{
+			double		r = p[c] - (c == y);
+
+			gradient[0] += r * s[c];
+			gradient[c + 1] += r;
+		}
+	}
+	f->gamma = x[0];
+	loss = f->weight * loss + preference(x[0]);
+	for (int32_t c = 0; c < n; c++)
+		loss += 0.5 * RIDGE * x[c + 1] * x[c + 1];
+	for (int32_t c = 0; gradient && c <= n; c++)
+		gradient[c] = f->weight * gradient[c] + (c > 0 ? RIDGE * x[c] : preference_slope(x[0]));
+	if (gradient && f->bound)
+		gradient[0] = 0.0;
+	return loss;
+}
+
+/* out = Hessian v at the place last looked at; the Hessian's diagonal for v = NULL. */
+static void
+hessian_times(fitter *f, const double *v, double *out)
+{
+	int32_t		n = f->columns;
+	int64_t		next = 0;
+
+	memset(out, 0, sizeof(double) * (n + 1));
+	for (int64_t i = 0; i < f->n; i++)
+	{
+		const double *s = f->s + i * n;
+		const double *p = f->p + i * n;
+		double		mean = 0.0;
+
+		gp_look(f->env, i * n, &next);
+		for (int32_t c = 0; c < n; c++)
+			mean += p[c] * (v ? v[0] * s[c] + v[c + 1] : s[c]);
+		for (int32_t c = 0; c < n; c++)
+		{
+			double		r = p[c] * (v ? v[0] * s[c] + v[c + 1] - mean : s[c] - mean);
+
+			out[0] += r * s[c];
+			out[c + 1] += v ? r : p[c] * (1.0 - p[c]);
+		}
+	}
+	for (int32_t c = 0; c <= n; c++)
+		out[c] = f->weight * out[c] + (c > 0 ? RIDGE : preference_curvature(f->gamma)) * (v ? v[c] : 1.0);
+	if (f->bound)
+		out[0] = v ? 0.0 : 1.0;
+}
+
+/* <a, b> of n numbers. */
+static double
+dot(int32_t n, const double *a, const double *b)
+{
+	double		sum = 0.0;
+
+	for (int32_t i = 0; i < n; i++)
+		sum += a[i] * b[i];
+	return sum;
+}
+
+/*
+ * Solves Hessian d = -gradient by conjugate gradients on the Hessian's diagonal,
+ * as far as a Newton step deserves.  room has five vectors.
+ */
+static void
+newton_direction(fitter *f, const double *gradient, double *d, double *room)
+{
+	int32_t		n = f->columns + 1;
+	double	   *r = room,
+			   *z = room + n,
+			   *q = room + 2 * n,
+			   *w = room + 3 * n,
+			   *diagonal = room + 4 * n;
+	double		rz,
+				enough;
+
+	hessian_times(f, NULL, diagonal);
+	for (int32_t i = 0; i < n; i++)
+	{
+		d[i] = 0.0;
+		r[i] = -gradient[i];
+		q[i] = z[i] = r[i] / fmax(diagonal[i], 1e-12);
+	}
+	rz = dot(n, r, z);
+	enough = 1e-4 * rz;
+	for (int k = 0; k < CG_STEPS && rz > enough; k++)
+	{
+		double		old = rz;
+		double		step;
+
+		hessian_times(f, q, w);
+		step = rz / dot(n, q, w);
+		for (int32_t i = 0; i < n; i++)
+		{
+			d[i] += step * q[i];
+			r[i] -= step * w[i];
+			z[i] = r[i] / fmax(diagonal[i], 1e-12);
+		}
+		rz = dot(n, r, z);
+		for (int32_t i = 0; i < n; i++)
+			q[i] = z[i] + rz / old * q[i];
+	}
+}
+
+/* Goes along d until the loss falls; false where it does not, or by nothing that counts. */
+static bool
+take_step(fitter *f, double *x, const double *d, const double *gradient, double *loss, double *trial)
+{
+	int32_t		n = f->columns + 1;
+	double		slope = dot(n, gradient, d);
+	double		step = 1.0;
+
+	if (!(-slope > CLOSE * (1.0 + fabs(*loss))))
+		return false;
+	for (int k = 0; k < HALVINGS; k++, step *= 0.5)
+	{
+		double		there;
+
+		for (int32_t i = 0; i < n; i++)
+			trial[i] = x[i] + step * d[i];
+		if (trial[0] < GAMMA_MIN || trial[0] > GAMMA_MAX)
+		{
+			trial[0] = trial[0] < GAMMA_MIN ? GAMMA_MIN : GAMMA_MAX;
+			f->bound = true;
+		}
+		there = loss_at(f, trial, NULL);
+		if (there <= *loss + 1e-4 * step * slope || (f->bound && there <= *loss))
+		{
+			memcpy(x, trial, sizeof(double) * n);
+			*loss = there;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Minimises the loss over gamma and the biases, from x: convex, with gamma in its range. */
+static void
+fit_biases(fitter *f, double *x)
+{
+	int32_t		n = f->columns + 1;
+	double	   *room = gp_alloc_array(f->env, n, 8 * sizeof(double));
+	double	   *gradient = room + 5 * n;
+	double	   *d = room + 6 * n;
+
+	f->bound = false;
+	for (int k = 0; k < NEWTON_STEPS; k++)
+	{
+		double		loss = loss_at(f, x, gradient);
+
+		newton_direction(f, gradient, d, room);
+		if (!take_step(f, x, d, gradient, &loss, room + 7 * n))
+			break;
+	}
+	gp_free(f->env, room);
+}
+
+/* The slope and the curvature of the loss over gamma alone, without biases; returns the loss. */
+static double
+gamma_loss(fitter *f, double gamma, double *slope, double *curvature)
+{
+	int32_t		n = f->columns;
+	double		loss = 0.0;
+	int64_t		next = 0;
+
+	*slope = *curvature = 0.0;
+	for (int64_t i = 0; i < f->n; i++)
+	{
+		const double *s = f->s + i * n;
+		double	   *p = f->p + i * n;
+		double		mean = 0.0;
+		double		square = 0.0;
+
+		gp_look(f->env, i * n, &next);
+		for (int32_t c = 0; c < n; c++)
+			p[c] = gamma * s[c];
+		gp_softmax_log(n, p, p, -1);
+		for (int32_t c = 0; c < n; c++)
+		{
+			double		far = s[c] - s[f->label[i]];
+
+			mean += p[c] * far;
+			square += p[c] * far * far;
+		}
+		*slope += mean;
+		*curvature += square - mean * mean;
+		loss -= log(fmax(p[f->label[i]], 1e-300));
+	}
+	*slope = f->weight * *slope + preference_slope(gamma);
+	*curvature = f->weight * *curvature + preference_curvature(gamma);
+	return f->weight * loss + preference(gamma);
+}
+
+/* The best gamma without biases, by Newton's steps kept inside of a shrinking bracket. */
+static double
+fit_gamma(fitter *f, double start, double *loss)
+{
+	double		low = GAMMA_MIN;
+	double		high = GAMMA_MAX;
+	double		gamma = fmin(fmax(start, low), high);
+
+	for (int k = 0; k < NEWTON_STEPS; k++)
+	{
+		double		slope,
+					curvature,
+					next;
+
+		*loss = gamma_loss(f, gamma, &slope, &curvature);
+		if (slope > 0.0)
+			high = gamma;
+		else
+			low = gamma;
+		next = curvature > 0.0 ? gamma - slope / curvature : 0.0;
+		if (!(next > low && next < high))
+			next = sqrt(low * high);
+		if (fabs(next - gamma) <= 1e-6 * gamma)
+			break;
+		gamma = next;
+	}
+	return gamma;
+}
+
+/*
+ * The delta of the largest likelihood, and its gamma; s is left at that delta.  Small means are first
+ * brought to half of the size that they should have.
+ */
+static void
+fit_delta(fitter *f, const gp_targets *targets, const double *mean, const int32_t *index, gp_calibrator *out)
+{
+	double		best = INFINITY;
+	double		gamma = GAMMA_MIDDLE;
+	double		smallness = fmax(gp_class_factor(targets, mean, index, f->n) / SMALL, 1.0);
+
+	for (int k = 0; k < DELTAS; k++)
+	{
+		double		delta = DELTA_MIN * pow(DELTA_MAX / DELTA_MIN, (double) k / (DELTAS - 1));
+		double		away = log(delta / DELTA_MIDDLE) / DELTA_SPREAD;
+		double		loss;
+
+		set_delta(f, mean, index, delta / smallness);
+		gamma = fit_gamma(f, gamma, &loss);
+		loss += 0.5 * away * away;
+		if (loss < best)
+		{
+			best = loss;
+			out->delta = delta / smallness;
+			out->gamma = gamma;
+		}
+	}
+	set_delta(f, mean, index, out->delta);
+}
+
+/* How many labels the fit looks at: all, where their classes are not too many numbers. */
+static int64_t
+labels_looked_at(int32_t columns)
+{
+	return gp_max64(MOST_ENTRIES / columns, FEWEST_LABELS);
+}
+
+/* Takes the labels of nodes that are given the prior out of a list; returns what is left. */
+static int64_t
+leave_out(const gp_problem *problem, const bool *is_prior, int32_t *index, int64_t n)
+{
+	int64_t		left = 0;
+
+	for (int64_t k = 0; k < n; k++)
+		if (is_prior == NULL || !is_prior[problem->labelled[index[k]]])
+			index[left++] = index[k];
+	return left;
+}
+
+/* The calibrator of the largest leave-one-out likelihood; its biases belong to env. */
+gp_calibrator
+gp_calibrator_fit(gp_env *env, const gp_problem *problem, const gp_targets *targets, const double *mean,
+				  const bool *is_prior)
+{
+	int32_t		columns = targets->columns;
+	gp_calibrator out = {DELTA_MIDDLE, GAMMA_MIDDLE, NULL};
+	fitter		f = {.env = env,.columns = columns};
+	int32_t    *index;
+	int32_t    *label;
+	double	   *x;
+
+	if (targets->few)
+		return out;
+	index = gp_loo_sample(env, targets, labels_looked_at(columns), &f.n);
+	f.weight = (double) targets->ncounted / (double) f.n;
+	f.n = leave_out(problem, is_prior, index, f.n);
+	if (f.n == 0)
+	{
+		gp_free(env, index);
+		return out;
+	}
+	label = gp_alloc_array(env, f.n, sizeof(int32_t));
+	for (int64_t i = 0; i < f.n; i++)
+		label[i] = problem->label[index[i]];
+	f.label = label;
+	f.s = gp_alloc_array(env, f.n * columns, 2 * sizeof(double));
+	f.p = f.s + f.n * columns;
+	x = gp_alloc_zero(env, columns + 1, sizeof(double));
+	fit_delta(&f, targets, mean, index, &out);
+	x[0] = out.gamma;
+	fit_biases(&f, x);
+	out.gamma = x[0];
+	memmove(x, x + 1, columns * sizeof(double));
+	out.bias = x;
+	gp_free(env, f.s);
+	gp_free(env, label);
+	gp_free(env, index);
+	return out;
+}
+
+/* The bytes that fitting a calibrator takes at most. */
+double
+gp_calibrator_bytes(const gp_problem *problem)
+{
+	double		labels;
+
+	if (problem->task == GP_TASK_VALUES)
+		return 0.0;
+	labels = fmin((double) problem->nlabelled, (double) labels_looked_at(problem->nclasses));
+	return labels * (16.0 * problem->nclasses + 8.0) + 80.0 * problem->nclasses;
+}

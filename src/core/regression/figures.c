@@ -1,0 +1,344 @@
+/*
+ * figures.c - the figures of a fit, all by leave-one-out.
+ */
+#include "fit/fit_internal.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/sort.h"
+#include "regression_internal.h"
+
+#define ECE_BINS 15
+
+/* True when labelled node i has no kernel: then it gets the prior, and says nothing of the others. */
+static bool
+is_prior(const gp_problem *problem, const gp_posterior *out, int64_t i)
+{
+	return out->is_prior != NULL && out->is_prior[problem->labelled[i]];
+}
+
+/* The probabilities of labelled node i, left out, as they will be told of any node like it. */
+static void
+label_probabilities(const gp_problem *problem, const gp_targets *t, const gp_solution *solution,
+					const gp_posterior *out, int64_t i, double *probability)
+{
+	if (is_prior(problem, out, i))
+		memcpy(probability, t->share, t->columns * sizeof(double));
+	else
+		gp_probabilities(&out->calibrator, t->columns, solution->loo_mean + i * t->columns, probability);
+}
+
+/*
+ * Gives labels without kernel the variance that any node without kernel has; what the
+ * regression says of them is that of noise alone.
+ */
+static void
+widen_priors(const gp_problem *problem, gp_solution *solution, const gp_posterior *out)
+{
+	double		noise = problem->task == GP_TASK_VALUES ? solution->noise : 2.0 * solution->noise;
+
+	for (int64_t i = 0; i < problem->nlabelled && out->is_prior; i++)
+		if (is_prior(problem, out, i))
+			solution->loo_variance[i] = solution->scale * (solution->mean_diag + noise);
+}
+
+/* The most probable class: ties go to the class with more labels, then to the first. */
+static int32_t
+best_class(const gp_targets *t, const double *probability)
+{
+	int32_t		best = 0;
+
+	for (int32_t c = 1; c < t->columns; c++)
+		if (probability[c] > probability[best] ||
+			(probability[c] == probability[best] && t->share[c] > t->share[best]))
+			best = c;
+	return best;
+}
+
+/* Sums of one calibration bin. */
+typedef struct bin
+{
+	double		confidence;
+	double		right;
+} bin;
+
+/* What is counted of each class. */
+typedef struct tally
+{
+	double		labels;
+	double		reported;
+	double		right;
+} tally;
+
+/* Everything that is summed over the labels. */
+typedef struct sums
+{
+	double		right;
+	double		nll;
+	double		brier;
+	bin			bins[ECE_BINS];
+	tally	   *class;
+} sums;
+
+/* Adds one label with the probabilities of its classes. */
+static void
+add_label(const gp_targets *t, int32_t label, const double *probability, sums *s)
+{
+	int32_t		best = best_class(t, probability);
+	int			b = (int) fmin(ECE_BINS - 1, floor(probability[best] * ECE_BINS));
+
+	s->bins[b].confidence += probability[best];
+	s->bins[b].right += best == label;
+	s->right += best == label;
+	s->nll -= log(fmax(probability[label], 1e-300));
+	for (int32_t c = 0; c < t->columns; c++)
+		s->brier += (probability[c] - (c == label)) * (probability[c] - (c == label));
+	s->class[label].labels += 1.0;
+	s->class[best].reported += 1.0;
+	s->class[label].right += best == label;
+}
+
+/* The mean recall of the classes, and the mean of the harmonic means of precision and recall. */
+static void
+class_means(const gp_targets *t, const tally *class, double *metric)
+{
+	double		recall = 0.0;
+	double		f1 = 0.0;
+	double		seen = 0.0;
+
+	for (int32_t c = 0; c < t->columns; c++)
+	{
+		if (class[c].labels == 0.0)
+			continue;
+		seen += 1.0;
+		recall += class[c].right / class[c].labels;
+		f1 += 2.0 * class[c].right / (class[c].labels + class[c].reported);
+	}
+	metric[GP_METRIC_BALANCED_ACCURACY] = recall / seen;
+	metric[GP_METRIC_MACRO_F1] = f1 / seen;
+}
+
+/* Of two classes: how well the probability of the rarer one finds it. */
+static void
+rank_two(gp_env *env, const gp_problem *problem, const gp_targets *t, const gp_solution *solution,
+		 gp_posterior *out)
+{
+	int32_t		rare = t->share[0] < t->share[1] ? 0 : 1;
+	double	   *score = gp_alloc_array(env, t->m, sizeof(double));
+	bool	   *label = gp_alloc_array(env, t->m, sizeof(bool));
+	int64_t		n = 0;
+
+	for (int64_t i = 0; i < t->m; i++)
+	{
+		double		probability[2];
+
+		if (!t->counts[i])
+			continue;
+		label_probabilities(problem, t, solution, out, i, probability);
+		score[n] = probability[rare];
+		label[n++] = problem->label[i] == rare;
+	}
+	gp_ranking_metrics(env, n, score, label, &out->metric[GP_METRIC_ROC_AUC], &out->metric[GP_METRIC_PR_AUC]);
+	gp_free(env, label);
+	gp_free(env, score);
+}
+
+/* The figures of classes. */
+static void
+class_metrics(gp_env *env, const gp_problem *problem, const gp_targets *t, const gp_solution *solution,
+			  gp_posterior *out)
+{
+	double	   *metric = out->metric;
+	double	   *probability = gp_alloc_array(env, t->columns, sizeof(double));
+	sums		s = {0};
+	double		ece = 0.0;
+	int64_t		next = 0;
+
+	s.class = gp_alloc_zero(env, t->columns, sizeof(tally));
+	for (int64_t i = 0; i < t->m; i++)
+	{
+		gp_look(env, i * t->columns, &next);
+		if (!t->counts[i])
+			continue;
+		label_probabilities(problem, t, solution, out, i, probability);
+		add_label(t, problem->label[i], probability, &s);
+	}
+	for (int b = 0; b < ECE_BINS; b++)
+		ece += fabs(s.bins[b].confidence - s.bins[b].right);
+	metric[GP_METRIC_ACCURACY] = s.right / t->ncounted;
+	metric[GP_METRIC_NLL] = s.nll / t->ncounted;
+	metric[GP_METRIC_ECE] = ece / t->ncounted;
+	metric[GP_METRIC_BRIER] = s.brier / t->ncounted;
+	class_means(t, s.class, metric);
+	if (t->columns == 2)
+		rank_two(env, problem, t, solution, out);
+	gp_free(env, s.class);
+	gp_free(env, probability);
+}
+
+/* R2, root mean squared error, and the share inside the 90% interval. */
+static void
+value_metrics(const gp_targets *t, const gp_solution *solution, double *metric)
+{
+	double		squares = 0.0;
+	double		total = 0.0;
+	double		inside = 0.0;
+
+	for (int64_t i = 0; i < t->m; i++)
+	{
+		double		r = t->y[i] - solution->loo_mean[i];
+
+		squares += r * r;
+		total += t->y[i] * t->y[i];
+		inside += fabs(r) <= GP_NORMAL_90 * sqrt(solution->loo_variance[i]);
+	}
+	metric[GP_METRIC_R2] = total > 0.0 ? 1.0 - squares / total : NAN;
+	metric[GP_METRIC_RMSE] = t->unit * sqrt(squares / t->m);
+	metric[GP_METRIC_COVERAGE90] = inside / t->m;
+}
+
+/*
+ * What the error of a model would be that knows the class shares alone, after the best
+ * common factor as in gp_loo_error: with d the shares less their mean, |y|^2 - <y, d>^2 / |d|^2.
+ */
+static double
+shares_error(const gp_targets *t, const int32_t *label, double total)
+{
+	double		yd = 0.0;
+	double		dd = 0.0;
+
+	for (int64_t i = 0; i < t->m; i++)
+		if (t->counts[i])
+			yd += t->share[label[i]] - 1.0 / t->columns;
+	for (int32_t c = 0; c < t->columns; c++)
+		dd += (t->share[c] - 1.0 / t->columns) * (t->share[c] - 1.0 / t->columns);
+	return dd > 1e-12 && yd > 0.0 ? total - yd * yd / (dd * t->ncounted) : total;
+}
+
+/* One minus the leave-one-out error relative to that of the mean, or of the class shares. */
+static double
+loo_score(gp_env *env, const gp_problem *problem, const gp_targets *t, const gp_solution *solution)
+{
+	int64_t		n;
+	int32_t    *index = gp_loo_sample(env, t, t->m, &n);
+	double		total;
+	double		error = gp_loo_error(problem, t, solution->loo_mean, index, n, &total);
+
+	gp_free(env, index);
+	if (problem->task == GP_TASK_CLASSES)
+		total = shares_error(t, problem->label, total);
+	return total > 0.0 ? 1.0 - error / total : NAN;
+}
+
+/* How strange each label is to a model without it, ascending. */
+static double *
+strangeness(gp_env *env, const gp_problem *problem, const gp_targets *t, const gp_solution *solution,
+			const gp_posterior *out)
+{
+	double	   *score = gp_alloc_array(env, t->m, sizeof(double));
+	double	   *probability = gp_alloc_array(env, t->columns, sizeof(double));
+	int64_t		next = 0;
+
+	for (int64_t i = 0; i < t->m; i++)
+	{
+		gp_look(env, i * t->columns, &next);
+		if (problem->task == GP_TASK_VALUES)
+		{
+			score[i] = fabs(t->y[i] - solution->loo_mean[i]) / sqrt(solution->loo_variance[i]);
+			score[i] = isnan(score[i]) ? 0.0 : score[i];
+			continue;
+		}
+		label_probabilities(problem, t, solution, out, i, probability);
+		score[i] = 1.0 - probability[problem->label[i]];
+	}
+	gp_sort(env, score, t->m, sizeof(double), gp_compare_double, NULL);
+	gp_free(env, probability);
+	return score;
+}
+
+/* Takes the leave-one-out posterior of the solution, in the units of the target. */
+static void
+take_loo(gp_env *env, const gp_problem *problem, const gp_targets *t, gp_solution *solution,
+		 gp_posterior *out)
+{
+	bool		values = problem->task == GP_TASK_VALUES;
+
+	out->loo.n = t->m;
+	out->loo.score = strangeness(env, problem, t, solution, out);
+	out->loo.mean = solution->loo_mean;
+	out->loo.variance = solution->loo_variance;
+	solution->loo_mean = solution->loo_variance = NULL;
+	for (int64_t i = 0; i < t->m; i++)
+		if (values)
+		{
+			out->loo.mean[i] = t->offset + t->unit * out->loo.mean[i];
+			out->loo.variance[i] *= t->unit * t->unit;
+		}
+		else
+			out->loo.variance[i] = fmax(out->loo.variance[i] - solution->scale * solution->noise, 0.0);
+}
+
+/* The calibrator, the leave-one-out posterior and the figures. */
+void
+gp_figures(gp_env *env, const gp_problem *problem, const gp_targets *targets, gp_solution *solution,
+		   gp_posterior *out)
+{
+	bool		classes = problem->task == GP_TASK_CLASSES;
+
+	for (int i = 0; i < GP_METRICS; i++)
+		out->metric[i] = NAN;
+	widen_priors(problem, solution, out);
+	out->loo_score = targets->few ? NAN : loo_score(env, problem, targets, solution);
+	if (classes)
+		out->calibrator = gp_calibrator_fit(env, problem, targets, solution->loo_mean, out->is_prior);
+	if (!targets->few && classes)
+		class_metrics(env, problem, targets, solution, out);
+	else if (!targets->few)
+		value_metrics(targets, solution, out->metric);
+	else if (classes)
+		gp_notice(env, "Label at least two nodes of each of two classes.",
+				  "too few labels to calibrate probabilities, which are rough guesses");
+	take_loo(env, problem, targets, solution, out);
+}
+
+/* The calibrator's arrays, then the scores with the room that sorting them takes. */
+void
+gp_figures_count(gp_env *env, const gp_problem *problem, const gp_targets *targets)
+{
+	if (!targets->few)
+		gp_free(env, gp_alloc_figures(env, 1, (size_t) gp_calibrator_bytes(problem)));
+	gp_free(env, gp_alloc_figures(env, targets->m, 3 * sizeof(double) / 2));
+}
+
+/* The quantile: the ceil((n + 1) coverage)-th smallest. */
+double
+gp_loo_quantile(const double *score, int64_t n, double coverage)
+{
+	double		rank = ceil((n + 1.0) * coverage - 1e-9);
+
+	if (rank > (double) n)
+		return INFINITY;
+	return score[rank < 1.0 ? 0 : (int64_t) rank - 1];
+}
+
+/* The name of a figure. */
+const char *
+gp_metric_name(gp_metric metric)
+{
+	static const char *const names[] = {
+		[GP_METRIC_ACCURACY] = "accuracy",
+		[GP_METRIC_NLL] = "nll",
+		[GP_METRIC_ECE] = "ece",
+		[GP_METRIC_BALANCED_ACCURACY] = "balanced_accuracy",
+		[GP_METRIC_MACRO_F1] = "macro_f1",
+		[GP_METRIC_BRIER] = "brier",
+		[GP_METRIC_ROC_AUC] = "roc_auc",
+		[GP_METRIC_PR_AUC] = "pr_auc",
+		[GP_METRIC_R2] = "r2",
+		[GP_METRIC_RMSE] = "rmse",
+		[GP_METRIC_COVERAGE90] = "coverage90"
+	};
+
+	return names[metric];
+}

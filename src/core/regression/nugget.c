@@ -1,0 +1,362 @@
+/*
+ * nugget.c - the nugget by leave-one-out squared error.
+ *
+ * The error is smooth in the logarithm of the nugget: a coarse grid finds the
+ * valley, parabolas through the bracket around it lead to the best tenth of a
+ * decade.  No finer: the curve is flat there, and the place of its minimum would
+ * follow the last bits of the kernel, which differ from device to device.
+ *
+ * For classes the error is taken after the best common rescaling of the
+ * predictions, and without the mean of each row: the order of the classes
+ * depends on neither, so neither may count.  A plain squared error would punish the shrinkage that a
+ * larger nugget brings and choose it too small.
+ */
+#include "fit/fit_internal.h"
+
+#include <math.h>
+
+#define WIDEN_STEPS 6			/* to a seventh of a decade, at most */
+#define EDGE_FLAT 0.01			/* an error that falls by less is flat */
+#define UNIT (0.1 * M_LN10)		/* a tenth of a decade */
+#define DECADES 4				/* from the smallest nugget to the largest */
+
+/* The labels that count; at most limit of them, evenly spread. */
+int32_t *
+gp_loo_sample(gp_env *env, const gp_targets *targets, int64_t limit, int64_t *n)
+{
+	int64_t		counted = targets->ncounted;
+	int64_t		count = counted < limit ? counted : limit;
+	int32_t    *index = gp_alloc_figures(env, count, sizeof(int32_t));
+	int64_t		seen = 0;
+
+	*n = env->dry ? count : 0;
+	for (int64_t i = 0; i < targets->m && *n < count; i++)
+		if (targets->counts[i] && seen++ == *n * counted / count)
+			index[(*n)++] = (int32_t) i;
+	return index;
+}
+
+/* The squared error of values. */
+static double
+value_error(const gp_targets *t, const double *mean, const int32_t *index, int64_t n,
+			double *total)
+{
+	double		sum = 0.0;
+
+	*total = 0.0;
+	for (int64_t k = 0; k < n; k++)
+	{
+		double		y = t->y[index[k]];
+		double		r = y - mean[index[k]];
+
+		sum += r * r;
+		*total += y * y;
+	}
+	return sum;
+}
+
+/* Sums over class scores and one-hot classes, both less their mean over the classes. */
+typedef struct class_sums
+{
+	double		yy;
+	double		ym;
+	double		mm;
+} class_sums;
+
+static class_sums
+sum_classes(const gp_targets *t, const double *mean, const int32_t *index, int64_t n)
+{
+	class_sums	s = {0};
+
+	for (int64_t k = 0; k < n; k++)
+	{
+		const double *y = t->y + (int64_t) index[k] * t->columns;
+		const double *m = mean + (int64_t) index[k] * t->columns;
+		double		row = 0.0;
+
+		for (int32_t c = 0; c < t->columns; c++)
+			row += m[c] / t->columns;
+		for (int32_t c = 0; c < t->columns; c++)
+		{
+			double		yc = y[c] - 1.0 / t->columns;
+
+			s.yy += yc * yc;
+			s.ym += yc * (m[c] - row);
+			s.mm += (m[c] - row) * (m[c] - row);
+		}
+	}
+	return s;
+}
+
+/* The factor that brings class scores nearest to one-hot classes; 0 where they say the opposite. */
+double
+gp_class_factor(const gp_targets *t, const double *mean, const int32_t *index, int64_t n)
+{
+	class_sums	s = sum_classes(t, mean, index, n);
+
+	return s.ym > 0.0 && s.mm > 0.0 ? s.ym / s.mm : 0.0;
+}
+
+/* The squared error of one label's scores after a factor. */
+double
+gp_class_residual(const gp_targets *t, const double *mean, int32_t index, double factor)
+{
+	class_sums	s = sum_classes(t, mean, &index, 1);
+
+	return s.yy - 2.0 * factor * s.ym + factor * factor * s.mm;
+}
+
+/* The squared error of class scores after that factor: |y|^2 - <y, mean>^2 / |mean|^2. */
+static double
+class_error(const gp_targets *t, const double *mean, const int32_t *index, int64_t n,
+			double *total)
+{
+	class_sums	s = sum_classes(t, mean, index, n);
+
+	*total = s.yy;
+	return s.ym > 0.0 && s.mm > 0.0 ? s.yy - s.ym * s.ym / s.mm : s.yy;
+}
+
+/* The leave-one-out error of some labels; total is the error without any model. */
+double
+gp_loo_error(const gp_problem *problem, const gp_targets *targets, const double *mean,
+			 const int32_t *index, int64_t n, double *total)
+{
+	return problem->task == GP_TASK_VALUES ? value_error(targets, mean, index, n, total) :
+		class_error(targets, mean, index, n, total);
+}
+
+/* Evaluates the error and tells the progress. */
+static double
+evaluate(gp_env *env, gp_nugget_error error, void *state, double log_nugget, int done, int total)
+{
+	env->check_interrupts(env);
+	env->progress(env, GP_PHASE_NUGGET, done, total);
+	return error(state, exp(log_nugget));
+}
+
+/* A point of the search: the logarithm of a nugget and its error. */
+typedef struct point
+{
+	double		x;
+	double		error;
+} point;
+
+/*
+ * Where to look next in a bracket: the minimum of the parabola through its three
+ * points, or the golden section of its longer side where that is too near.
+ */
+static double
+next_place(point low, point best, point high)
+{
+	const double golden = 0.3819660112501051;
+	double		left = (best.x - low.x) * (best.error - high.error);
+	double		right = (best.x - high.x) * (best.error - low.error);
+	double		x = best.x - 0.5 * ((best.x - low.x) * left - (best.x - high.x) * right) /
+		(left - right);
+	double		margin = 0.05 * (high.x - low.x);
+
+	if (x > low.x + margin && x < high.x - margin && fabs(x - best.x) > 0.2 * margin)
+		return x;
+	return high.x - best.x > best.x - low.x ? best.x + golden * (high.x - best.x) :
+		best.x - golden * (best.x - low.x);
+}
+
+/* The same on whole tenths of a decade, where nobody has been; the bracket has such a place. */
+static double
+next_tenth(point low, point best, point high)
+{
+	double		middle = round(best.x / UNIT);
+	double		first = round(low.x / UNIT) + 1.0;
+	double		last = round(high.x / UNIT) - 1.0;
+	double		place = fmin(last, fmax(first, round(next_place(low, best, high) / UNIT)));
+
+	if (place == middle)
+		place += last - middle >= middle - first ? 1.0 : -1.0;
+	return place * UNIT;
+}
+
+/* Narrows a bracket until no tenth of a decade is left in it; returns the best point seen. */
+static point
+narrow(gp_env *env, gp_nugget_error error, void *state, point low, point best, point high, int steps)
+{
+	for (int k = 0; k < steps && high.x - low.x > 2.5 * UNIT; k++)
+	{
+		point		p;
+
+		p.x = next_tenth(low, best, high);
+		p.error = evaluate(env, error, state, p.x, k, steps);
+		if (p.error < best.error || (p.error == best.error && p.x > best.x))
+		{
+			if (p.x > best.x)
+				low = best;
+			else
+				high = best;
+			best = p;
+		}
+		else if (p.x > best.x)
+			high = p;
+		else
+			low = p;
+	}
+	return best;
+}
+
+/*
+ * The largest nugget whose error is within slack of the least: where the error
+ * hardly tells them apart, more noise generalises better.
+ */
+static double
+widen(gp_env *env, gp_nugget_error error, void *state, point best, double slack)
+{
+	double		low = best.x;
+	double		high = log(GP_NUGGET_MAX);
+
+	for (int k = 0; k < WIDEN_STEPS && high > low; k++)
+	{
+		double		middle = 0.5 * (low + high);
+
+		if (evaluate(env, error, state, middle, k, WIDEN_STEPS) <= (1.0 + slack) * best.error)
+			low = middle;
+		else
+			high = middle;
+	}
+	return exp(low);
+}
+
+/*
+ * Two significant digits, so that what is shown is what was used.  A power of ten
+ * below one has no exact form, so that it is divided by its inverse.
+ */
+static double
+round_nugget(double nugget)
+{
+	double		digits = 1.0 - floor(log10(nugget));
+	double		unit = pow(10.0, fabs(digits));
+
+	return digits > 0.0 ? round(nugget * unit) / unit : round(nugget / unit) * unit;
+}
+
+/* Tells that the search ended at the smallest nugget; of the largest one gp_tell_worth tells, which knows the score. */
+void
+gp_nugget_tell_edge(gp_env *env, double least)
+{
+	gp_notice(env, "Try a smaller one with nugget => ...; labels that are surprisingly regular call for it.",
+			  "the leave-one-out error still falls at the smallest nugget tried, %g", least);
+}
+
+/* The same, but not where the error is flat there, and looking on would bring nothing. */
+static void
+notice_edge(gp_env *env, point edge, point inner, double least)
+{
+	if (!(inner.error - edge.error <= EDGE_FLAT * inner.error))
+		gp_nugget_tell_edge(env, least);
+}
+
+/*
+ * The minimum of the error over the nugget; ties take the larger one.  A slack, if
+ * not 0, asks for the largest nugget within so much of the least error.
+ */
+static double
+search(gp_env *env, const gp_problem *problem, gp_nugget_error error, void *state, int coarse,
+	   int refine)
+{
+	double		least = problem->nugget_min > 0.0 ? problem->nugget_min : GP_NUGGET_MIN;
+	double		low = log(least);
+	double		step = (log(GP_NUGGET_MAX) - low) / (coarse - 1);
+	point	   *grid = gp_alloc_array(env, coarse, sizeof(point));
+	int			best = coarse - 1;
+	point		found;
+
+	for (int k = coarse - 1; k >= 0; k--)
+	{
+		grid[k].x = low + k * step;
+		grid[k].error = evaluate(env, error, state, grid[k].x, coarse - 1 - k, coarse + refine);
+		if (grid[k].error < grid[best].error)
+			best = k;
+	}
+	found = grid[best];
+	if (best > 0 && best < coarse - 1)
+		found = narrow(env, error, state, grid[best - 1], grid[best], grid[best + 1], refine);
+	else if (best == 0 && !problem->quiet)
+		notice_edge(env, grid[0], grid[1], least);
+	gp_free(env, grid);
+	if (problem->nugget_slack > 0.0)
+		return widen(env, error, state, found, problem->nugget_slack);
+	if (best == 0 || best == coarse - 1)
+		return best == 0 ? least : GP_NUGGET_MAX;
+	return round_nugget(exp(found.x));
+}
+
+/*
+ * The minimum by steps of a decade from the middle, downhill, and then within the bracket: for
+ * errors that are dear, and dearer the larger the nugget.
+ */
+static double
+climb(gp_env *env, gp_nugget_error error, void *state, int refine, bool quiet)
+{
+	double		low = log(GP_NUGGET_MIN);
+	point		at[DECADES + 1];
+	int			best = DECADES / 2;
+	int			step = -1;
+	bool		known[DECADES + 1] = {false};
+
+	for (int k = best, done = 0; k >= 0 && k <= DECADES; done++)
+	{
+		at[k].x = low + k * M_LN10;
+		at[k].error = evaluate(env, error, state, at[k].x, done, DECADES + refine);
+		known[k] = true;
+		if (k != best && at[k].error >= at[best].error)
+		{
+			/* Uphill at the first step down: the other way. */
+			if (step > 0 || best != DECADES / 2)
+				break;
+			step = 1;
+		}
+		else
+			best = k;
+		k = best + step;
+	}
+	if (best > 0 && best < DECADES && known[best - 1] && known[best + 1])
+		return round_nugget(exp(narrow(env, error, state, at[best - 1], at[best], at[best + 1], refine).x));
+	if (best == 0 && !quiet)
+		notice_edge(env, at[0], at[1], GP_NUGGET_MIN);
+	return best == 0 ? GP_NUGGET_MIN : GP_NUGGET_MAX;
+}
+
+/* The search of a dry run, which has no errors to go by: as many as there can be. */
+static double
+longest_search(gp_env *env, gp_nugget_error error, void *state, int coarse, int refine)
+{
+	point	   *grid = gp_alloc_figures(env, coarse, sizeof(point));
+
+	for (int k = 0; k < coarse + refine; k++)
+		evaluate(env, error, state, 0.0, k, coarse + refine);
+	gp_free(env, grid);
+	return 1.0;
+}
+
+/* The nugget of a problem. */
+double
+gp_nugget_choose(gp_env *env, const gp_problem *problem, const gp_targets *targets,
+				 gp_nugget_error error, void *state, int coarse, int refine)
+{
+	if (!isnan(problem->nugget))
+		return problem->nugget;
+	if (env->dry && coarse == GP_NUGGET_CLIMB)
+		return longest_search(env, error, state, 3, refine);
+	if (env->dry)
+		return longest_search(env, error, state, coarse,
+							  refine + (problem->nugget_slack > 0.0 ? WIDEN_STEPS : 0));
+	if (targets->few || targets->flat)
+	{
+		if (!problem->quiet)
+			gp_notice(env, "Label more nodes, or give nugget => ....",
+					  "too few labels to choose the nugget by leave-one-out, so it is set to %g",
+					  GP_NUGGET_FEW);
+		return GP_NUGGET_FEW;
+	}
+	if (coarse == GP_NUGGET_CLIMB)
+		return climb(env, error, state, refine, problem->quiet);
+	return search(env, problem, error, state, coarse, refine);
+}

@@ -1,0 +1,202 @@
+/*
+ * posterior.c - the posterior of all nodes: its memory, its variances, the last net.
+ */
+#include "fit/fit_internal.h"
+#include "kernel/live/live_state.h"
+
+#include <math.h>
+#include <string.h>
+
+#define UNSEEN 1e-6				/* scores of classes: of less the calibrator makes nothing */
+
+/* How rows become posteriors after a regression whose variances are in units of the kernel. */
+static gp_row_scale
+row_scale(const gp_problem *problem, const gp_targets *targets, const gp_solution *solution)
+{
+	bool		values = problem->task == GP_TASK_VALUES;
+	double		scale = solution->scale * targets->unit * targets->unit;
+
+	return (gp_row_scale) {
+		.values = values,
+		.leverage = 1.0,
+		.scale = scale,
+		.noise = values ? solution->noise : 0.0,
+		.prior = scale * (solution->mean_diag + solution->noise),
+		.unit = targets->unit,
+		.offset = targets->offset
+	};
+}
+
+/*
+ * True when the labels say nothing of the node, but for what is less than the calibrator sees.  Classes of which all are as
+ * likely are another matter: that is said by the labels.
+ */
+static bool
+is_told_nothing(const gp_row_scale *s, int32_t columns, const double *mean)
+{
+	double		most = 0.0;
+
+	for (int32_t c = 0; c < columns; c++)
+		most = fmax(most, fabs(mean[c]));
+	return !s->values && most < UNSEEN;
+}
+
+/* The posterior of one node. */
+bool
+gp_row_finish(const gp_row_scale *s, int32_t columns, bool has_kernel, double *mean, double *variance)
+{
+	*variance = has_kernel ? s->scale * (fmax(s->leverage * *variance, 0.0) + s->noise) : s->prior;
+	if (s->values && has_kernel)
+		mean[0] = s->offset + s->unit * mean[0];
+	for (int32_t c = 0; c < columns && !has_kernel; c++)
+		mean[c] = s->values ? s->offset : 0.0;
+	return has_kernel && !is_told_nothing(s, columns, mean);
+}
+
+/* Finishes means and variances, where they are here, and gives the prior where a node has no kernel at all. */
+void
+gp_posterior_finish(gp_env *env, const gp_problem *problem, const gp_targets *targets,
+					const gp_solution *solution, const double *diag, gp_posterior *out)
+{
+	int64_t		next = 0;
+
+	out->row = row_scale(problem, targets, solution);
+	for (int64_t i = 0; i < out->nodes && !env->dry; i++)
+	{
+		bool		has_kernel = diag == NULL || diag[i] > 0.0;
+
+		gp_look(env, i, &next);
+		out->no_kernel += !has_kernel;
+		if (out->mean)
+			has_kernel = gp_row_finish(&out->row, out->columns, has_kernel, out->mean + i * out->columns, out->variance + i);
+		if (has_kernel)
+			continue;
+		if (out->is_prior == NULL)
+			out->is_prior = gp_alloc_zero(env, out->nodes, sizeof(bool));
+		out->is_prior[i] = true;
+	}
+}
+
+/* Forgets which nodes have no kernel. */
+void
+gp_posterior_forget(gp_env *env, gp_posterior *out)
+{
+	gp_free(env, out->is_prior);
+	out->is_prior = NULL;
+	out->no_kernel = 0;
+}
+
+/* Tells how many nodes have no kernel. */
+void
+gp_posterior_tell(gp_env *env, const gp_problem *problem, const gp_posterior *out)
+{
+	bool		values = problem->task == GP_TASK_VALUES;
+
+	if (out->no_kernel > 0)
+		gp_notice(env, "Nodes without a kernel have the variance of the prior, so that they never look sure.",
+				  values ? "%d %s no features nearby and %s the mean of the labels" :
+				  "%d %s no features nearby and %s the shares of the classes",
+				  out->no_kernel, out->no_kernel == 1 ? "node has" : "nodes have",
+				  out->no_kernel == 1 ? "gets" : "get");
+}
+
+/* Allocates the posterior's arrays. */
+gp_posterior *
+gp_posterior_create(gp_env *env, const gp_problem *problem, const gp_targets *targets,
+				 const gp_plan *plan)
+{
+	gp_posterior *out = gp_alloc_zero(env, 1, sizeof(gp_posterior));
+
+	out->plan = *plan;
+	out->power = 1.0;
+	out->nodes = problem->graph->nodes;
+	out->columns = targets->columns;
+	if (!plan->elsewhere)
+		out->mean = gp_alloc_figures(env, (int64_t) gp_size_mul(env, out->nodes, out->columns),
+									 sizeof(double));
+	out->variance = gp_alloc_figures(env, out->nodes, sizeof(double));
+	if (targets->share)
+	{
+		out->prior_share = gp_alloc_figures(env, targets->columns, sizeof(double));
+		if (!env->dry)
+			memcpy(out->prior_share, targets->share, targets->columns * sizeof(double));
+	}
+	return out;
+}
+
+/* Copies the solution's figures. */
+static void
+copy_figures(const gp_eval *ev, const gp_targets *targets, const gp_solution *solution,
+			 gp_posterior *out)
+{
+	out->jitter = ev->max_jitter;
+	out->nugget = solution->nugget;
+	out->mean_diag = solution->mean_diag;
+	out->scale = solution->scale * targets->unit * targets->unit;
+	out->offset = targets->offset;
+	out->log_marginal_likelihood = solution->log_marginal_likelihood;
+}
+
+/* True when all numbers of an array are finite. */
+bool
+gp_all_finite(gp_env *env, const double *x, int64_t n)
+{
+	bool		finite = true;
+	int64_t		next = 0;
+
+	for (int64_t i = 0; i < n && finite; i++)
+	{
+		gp_look(env, i, &next);
+		finite = isfinite(x[i]);
+	}
+	return finite;
+}
+
+/* The last net: no number that is none leaves the core. */
+static void
+check_finite(gp_env *env, const gp_posterior *out)
+{
+	bool		finite = isfinite(out->scale) && (isfinite(out->log_marginal_likelihood) || out->plan.strategy == GP_STRATEGY_PRECISION);
+
+	if (!finite || (out->mean && !(gp_all_finite(env, out->variance, out->nodes) &&
+								   gp_all_finite(env, out->mean, out->nodes * out->columns))))
+		gp_raise(env, GP_ERR_RANGE, "Scale the features and the target to ordinary sizes.",
+				 "the posterior is out of range");
+}
+
+/* Copies a solution's figures, looks for numbers that are none, and calibrates. */
+void
+gp_posterior_settle(const gp_eval *ev, const gp_problem *problem, const gp_targets *targets,
+					gp_solution *solution, gp_posterior *out)
+{
+	copy_figures(ev, targets, solution, out);
+	if (ev->env->dry)
+	{
+		gp_figures_count(ev->env, problem, targets);
+		return;
+	}
+	check_finite(ev->env, out);
+	gp_figures(ev->env, problem, targets, solution, out);
+	gp_tell_worth(ev->dev, problem, targets, out);
+	gp_tell_fewer(ev->env, problem, solution, out);
+}
+
+/* Frees a posterior. */
+void
+gp_posterior_free(gp_env *env, gp_posterior *posterior)
+{
+	if (posterior == NULL)
+		return;
+	gp_free(env, posterior->mean);
+	gp_free(env, posterior->variance);
+	gp_free(env, posterior->prior_share);
+	gp_free(env, posterior->calibrator.bias);
+	gp_free(env, posterior->loo.mean);
+	gp_free(env, posterior->loo.variance);
+	gp_free(env, posterior->loo.score);
+	gp_free(env, posterior->is_prior);
+	gp_free(env, posterior->landmark);
+	gp_keep_free(posterior->keep);
+	gp_free(env, posterior->warm);
+	gp_free(env, posterior);
+}

@@ -1,0 +1,299 @@
+/*
+ * primal.c - the regression in the columns of a factor: many labels.
+ *
+ * With B = Q'Q + noise I over the labelled rows of Q, the weights are
+ * w = B^-1 Q'y, the leverage of a label is h_i = q_i' B^-1 q_i, and its
+ * leave-one-out residual is e_i / (1 - h_i).  The Gram matrix is summed and
+ * factorised in double, a block of rows at a time.
+ */
+#include "fit/fit_internal.h"
+
+#include <math.h>
+
+#define SAMPLE 1024				/* labels that the search for the nugget looks at */
+#define GRID 5
+#define REFINE 8				/* further nuggets, at most */
+
+typedef struct primal
+{
+	gp_device  *dev;
+	const gp_problem *problem;
+	const gp_targets *targets;
+	double		mean_diag;
+	const gp_primal_rows *rows;	/* of the labels, m x rank */
+	gp_matrix	gram;			/* r x r: Q'Q */
+	gp_matrix	qty;			/* r x columns: Q'y */
+	gp_matrix	root;			/* r x r: L of gram + noise I */
+	gp_matrix	w;				/* r x columns */
+	double	   *residual;		/* m x columns: e; in the search, the left-out predictions */
+	double	   *leverage;		/* m: h */
+	int64_t		nsample;
+	int32_t    *sample;			/* labels searched, ascending */
+	gp_matrix	sample_q;		/* their rows, of q's type; what follows is, too */
+	gp_matrix	sample_rows;	/* a copy to solve in */
+	gp_matrix	narrow_root;
+	gp_matrix	narrow_w;
+} primal;
+
+/* Rows that are at hand. */
+typedef struct rows_here
+{
+	gp_device  *dev;
+	gp_matrix	q;
+} rows_here;
+
+/* Q'Q and Q'y, a block of rows at a time. */
+static void
+gram_here(void *state, const gp_targets *targets, gp_matrix gram, gp_matrix qty)
+{
+	rows_here  *here = state;
+	gp_device  *dev = here->dev;
+	int64_t		m = targets->m;
+	int32_t		columns = targets->columns;
+	int64_t		height = gp_min64(m, dev->row_block);
+	gp_matrix	block = dev->create(dev, height, here->q.cols, GP_DOUBLE);
+	gp_matrix	y = dev->create(dev, height, columns, GP_DOUBLE);
+
+	for (gp_band band = gp_band_first(m, height); band.count > 0; gp_band_next(&band))
+	{
+		gp_matrix	b = gp_matrix_rows(block, 0, band.count);
+		gp_matrix	yb = gp_matrix_rows(y, 0, band.count);
+
+		dev->copy(dev, b, gp_matrix_rows(here->q, band.first, band.count));
+		dev->upload(dev, yb, gp_matrix_wrap(targets->y + band.first * columns,
+											band.count, columns, GP_DOUBLE));
+		dev->syrk(dev, true, 1.0, b, band.first == 0 ? 0.0 : 1.0, gram);
+		dev->gemm(dev, true, false, 1.0, b, yb, band.first == 0 ? 0.0 : 1.0, qty);
+		dev->env->progress(dev->env, GP_PHASE_NUGGET, band.first + band.count, m);
+	}
+	dev->destroy(dev, &block);
+	dev->destroy(dev, &y);
+}
+
+/* The rows of some labels. */
+static void
+sample_here(void *state, const int32_t *index, int64_t n, gp_matrix out)
+{
+	rows_here  *here = state;
+
+	here->dev->gather_rows(here->dev, out, here->q, index);
+}
+
+/* Factorises gram + noise I and solves for the weights; returns log det. */
+static double
+factorise(primal *p, double noise)
+{
+	gp_device  *dev = p->dev;
+
+	dev->copy(dev, p->root, p->gram);
+	dev->shift(dev, gp_matrix_diagonal(p->root), noise);
+	if (dev->potrf(dev, p->root) >= 0)
+		gp_raise(dev->env, GP_ERR_DATA, "Give a larger nugget.",
+				 "the factor's Gram matrix is not positive definite");
+	dev->copy(dev, p->w, p->qty);
+	dev->trsm(dev, true, false, p->root, p->w);
+	dev->trsm(dev, true, true, p->root, p->w);
+	return gp_root_log_det(dev, p->root);
+}
+
+/* What the weights say of some rows, and their leverages; rows is spoilt. */
+static void
+explain_rows(gp_device *dev, gp_matrix rows, gp_matrix root, gp_matrix w, double *fit, double *leverage)
+{
+	gp_matrix	f = dev->create(dev, rows.rows, w.cols, rows.type);
+	gp_matrix	h = dev->create(dev, rows.rows, 1, GP_DOUBLE);
+
+	dev->gemm(dev, false, false, 1.0, rows, w, 0.0, f);
+	dev->trsm(dev, false, true, root, rows);
+	dev->row_dots(dev, h, rows, rows);
+	dev->download(dev, gp_matrix_wrap(fit, rows.rows, w.cols, GP_DOUBLE), f);
+	dev->download(dev, gp_matrix_wrap(leverage, rows.rows, 1, GP_DOUBLE), h);
+	dev->destroy(dev, &f);
+	dev->destroy(dev, &h);
+}
+
+/* Residuals and leverages of n labels, whose numbers are index, or 0, 1, ... without. */
+static void
+take_leverages(primal *p, int64_t n, const int32_t *index, const double *fit, const double *leverage)
+{
+	int32_t		columns = p->targets->columns;
+
+	for (int64_t i = 0; i < n && !p->dev->env->dry; i++)
+	{
+		int64_t		at = index ? index[i] : i;
+
+		p->leverage[at] = fmin(leverage[i], 1.0 - 1e-12);
+		for (int32_t c = 0; c < columns; c++)
+			p->residual[at * columns + c] = p->targets->y[at * columns + c] - fit[i * columns + c];
+	}
+}
+
+/* The leave-one-out error of the sample, in the factor's own type. */
+static double
+primal_error(void *state, double nugget)
+{
+	primal	   *p = state;
+	gp_device  *dev = p->dev;
+	int32_t		columns = p->targets->columns;
+	double		total;
+	double	   *fit;
+	double	   *leverage;
+
+	factorise(p, nugget * p->mean_diag);
+	dev->copy(dev, p->narrow_root, p->root);
+	dev->copy(dev, p->narrow_w, p->w);
+	dev->copy(dev, p->sample_rows, p->sample_q);
+	fit = gp_alloc_figures(dev->env, p->nsample * columns, sizeof(double));
+	leverage = gp_alloc_figures(dev->env, p->nsample, sizeof(double));
+	explain_rows(dev, p->sample_rows, p->narrow_root, p->narrow_w, fit, leverage);
+	take_leverages(p, p->nsample, p->sample, fit, leverage);
+	gp_free(dev->env, fit);
+	gp_free(dev->env, leverage);
+	if (dev->env->dry)
+		return 0.0;
+	for (int64_t k = 0; k < p->nsample; k++)
+		for (int32_t c = 0; c < columns; c++)
+		{
+			int64_t		at = (int64_t) p->sample[k] * columns + c;
+
+			p->residual[at] = p->targets->y[at] - p->residual[at] /
+				(1.0 - p->leverage[p->sample[k]]);
+		}
+	return gp_loo_error(p->problem, p->targets, p->residual, p->sample, p->nsample, &total);
+}
+
+/* The same of all rows at hand: leverages are positive sums, which the factor's own type holds well. */
+static void
+explain_here(void *state, gp_matrix root, gp_matrix w, double *fit, double *leverage)
+{
+	rows_here  *here = state;
+	gp_device  *dev = here->dev;
+	int64_t		m = here->q.rows;
+	int64_t		height = gp_min64(m, dev->row_block);
+	gp_matrix	narrow_root = dev->create(dev, root.rows, root.cols, here->q.type);
+	gp_matrix	narrow_w = dev->create(dev, w.rows, w.cols, here->q.type);
+	gp_matrix	block = dev->create(dev, height, here->q.cols, here->q.type);
+
+	dev->copy(dev, narrow_root, root);
+	dev->copy(dev, narrow_w, w);
+	for (gp_band band = gp_band_first(m, height); band.count > 0; gp_band_next(&band))
+	{
+		gp_matrix	b = gp_matrix_rows(block, 0, band.count);
+
+		dev->copy(dev, b, gp_matrix_rows(here->q, band.first, band.count));
+		explain_rows(dev, b, narrow_root, narrow_w, dev->env->dry ? fit : fit + band.first * w.cols,
+					 dev->env->dry ? leverage : leverage + band.first);
+	}
+	dev->destroy(dev, &block);
+	dev->destroy(dev, &narrow_root);
+	dev->destroy(dev, &narrow_w);
+}
+
+/* Residuals and leverages of all labels. */
+static void
+all_leverages(primal *p)
+{
+	gp_env	   *env = p->dev->env;
+	int64_t		m = p->targets->m;
+	double	   *fit = gp_alloc_figures(env, m * p->targets->columns, sizeof(double));
+	double	   *leverage = gp_alloc_figures(env, m, sizeof(double));
+
+	p->rows->explain(p->rows->state, p->root, p->w, fit, leverage);
+	take_leverages(p, m, NULL, fit, leverage);
+	gp_free(env, fit);
+	gp_free(env, leverage);
+}
+
+/* Leave-one-out figures and the scale from residuals and leverages. */
+static void
+finish(primal *p, const gp_problem *problem, double log_det, gp_solution *out)
+{
+	gp_env	   *env = p->dev->env;
+	const gp_targets *t = p->targets;
+	int32_t		columns = t->columns;
+	double		quadratic = 0.0;
+
+	out->loo_mean = gp_alloc_figures(env, t->m * columns, sizeof(double));
+	out->loo_variance = gp_alloc_figures(env, t->m, sizeof(double));
+	for (int64_t k = 0; k < t->m * columns && !env->dry; k++)
+	{
+		quadratic += t->y[k] * p->residual[k] / out->noise;
+		out->loo_mean[k] = t->y[k] - p->residual[k] / (1.0 - p->leverage[k / columns]);
+	}
+	log_det += (double) (t->m - p->rows->rank) * log(out->noise);
+	gp_solution_scale(env, problem, t, quadratic, log_det, out);
+	for (int64_t i = 0; i < t->m && !env->dry; i++)
+		out->loo_variance[i] = out->scale * out->noise / (1.0 - p->leverage[i]);
+}
+
+/* The sample that the search for the nugget looks at, with room to solve in. */
+static void
+open_sample(primal *p)
+{
+	gp_device  *dev = p->dev;
+	int64_t		rank = p->rows->rank;
+
+	p->sample = gp_loo_sample(dev->env, p->targets, SAMPLE, &p->nsample);
+	p->sample_q = dev->create(dev, p->nsample, rank, p->rows->type);
+	p->rows->sample(p->rows->state, p->sample, p->nsample, p->sample_q);
+	p->sample_rows = dev->create(dev, p->nsample, rank, p->rows->type);
+	p->narrow_root = dev->create(dev, rank, rank, p->rows->type);
+	p->narrow_w = dev->create(dev, rank, p->targets->columns, p->rows->type);
+}
+
+/* Frees it. */
+static void
+close_sample(primal *p)
+{
+	gp_device  *dev = p->dev;
+
+	dev->destroy(dev, &p->sample_q);
+	dev->destroy(dev, &p->sample_rows);
+	dev->destroy(dev, &p->narrow_root);
+	dev->destroy(dev, &p->narrow_w);
+	gp_free(dev->env, p->sample);
+}
+
+/* Solves the regression on rows wherever they are. */
+gp_solution
+gp_primal_solve_rows(gp_device *dev, const gp_problem *problem, const gp_targets *targets,
+					 const gp_primal_rows *rows, double mean_diag)
+{
+	primal		p = {.dev = dev,.problem = problem,.targets = targets,.mean_diag = mean_diag,.rows = rows};
+	gp_solution out = {0};
+	double		log_det;
+
+	p.gram = dev->create(dev, rows->rank, rows->rank, GP_DOUBLE);
+	p.qty = dev->create(dev, rows->rank, targets->columns, GP_DOUBLE);
+	p.root = dev->create(dev, rows->rank, rows->rank, GP_DOUBLE);
+	p.w = dev->create(dev, rows->rank, targets->columns, GP_DOUBLE);
+	p.residual = gp_alloc_figures(dev->env, targets->m * targets->columns, sizeof(double));
+	p.leverage = gp_alloc_figures(dev->env, targets->m, sizeof(double));
+	rows->gram(rows->state, targets, p.gram, p.qty);
+	open_sample(&p);
+	out.nugget = gp_nugget_choose(dev->env, problem, targets, primal_error, &p, GRID, REFINE);
+	out.mean_diag = mean_diag;
+	out.noise = out.nugget * mean_diag;
+	close_sample(&p);
+	log_det = factorise(&p, out.noise);
+	all_leverages(&p);
+	finish(&p, problem, log_det, &out);
+	out.weights = p.w;
+	out.root = p.root;
+	dev->destroy(dev, &p.gram);
+	dev->destroy(dev, &p.qty);
+	gp_free(dev->env, p.residual);
+	gp_free(dev->env, p.leverage);
+	return out;
+}
+
+/* Solves the regression on the labelled rows of a factor. */
+gp_solution
+gp_primal_solve(gp_device *dev, const gp_problem *problem, const gp_targets *targets,
+				gp_matrix q, double mean_diag)
+{
+	rows_here	here = {dev, q};
+	gp_primal_rows rows = {&here, q.cols, q.type, gram_here, sample_here, explain_here};
+
+	return gp_primal_solve_rows(dev, problem, targets, &rows, mean_diag);
+}

@@ -1,0 +1,211 @@
+/*
+ * targets.c - the targets of a regression, and the scale of its prior.
+ */
+#include "fit/fit_internal.h"
+
+#include <math.h>
+
+#define SPREAD_MIN 1e-150		/* of a target: its square is a number */
+#define SPREAD_MAX 1e150
+#define SMALLEST_MEAN_FLOAT 1e-28	/* small products keep some bits above the float range's end */
+
+/* One-hot rows, not centred; a node counts while its class keeps another label. */
+static void
+class_targets(gp_env *env, const gp_problem *problem, gp_targets *t)
+{
+	int64_t    *size = gp_alloc_zero(env, problem->nclasses, sizeof(int64_t));
+	int			usable = 0;
+
+	t->columns = problem->nclasses;
+	t->y = gp_alloc_zero(env, (int64_t) gp_size_mul(env, t->m, t->columns), sizeof(double));
+	t->share = gp_alloc_zero(env, t->columns, sizeof(double));
+	for (int64_t i = 0; i < t->m; i++)
+	{
+		t->y[i * t->columns + problem->label[i]] = 1.0;
+		size[problem->label[i]]++;
+	}
+	for (int64_t i = 0; i < t->m; i++)
+	{
+		t->counts[i] = size[problem->label[i]] > 1;
+		t->ncounted += t->counts[i];
+	}
+	for (int32_t c = 0; c < t->columns; c++)
+	{
+		t->share[c] = (double) size[c] / t->m;
+		usable += size[c] > 1;
+		if (size[c] == t->m)
+			t->flat = true;
+	}
+	t->few = usable < 2;
+	gp_free(env, size);
+}
+
+/*
+ * The mean, each part divided first, so that the largest numbers cannot overflow.  What rounding took is put right, so that
+ * the mean of one number many times is that number.
+ */
+static double
+mean_of_values(const double *value, int64_t n)
+{
+	double		mean = 0.0;
+	double		rest = 0.0;
+
+	for (int64_t i = 0; i < n; i++)
+		mean += value[i] / n;
+	for (int64_t i = 0; i < n; i++)
+		rest += (value[i] - mean) / n;
+	return mean + rest;
+}
+
+/*
+ * Values less their mean, in units of their root mean square: the regression
+ * then sees ordinary numbers whatever the target's unit.
+ */
+static void
+value_targets(gp_env *env, const gp_problem *problem, gp_targets *t)
+{
+	double		largest = 0.0;
+	double		squares = 0.0;
+
+	t->columns = 1;
+	t->y = gp_alloc_array(env, t->m, sizeof(double));
+	t->offset = mean_of_values(problem->target, t->m);
+	t->flat = true;
+	for (int64_t i = 0; i < t->m; i++)
+	{
+		t->y[i] = problem->target[i] - t->offset;
+		t->flat = t->flat && problem->target[i] == problem->target[0];
+		t->counts[i] = true;
+		largest = fmax(largest, fabs(t->y[i]));
+	}
+	if (!t->flat && !(largest >= SPREAD_MIN && largest <= SPREAD_MAX))
+		gp_raise(env, GP_ERR_RANGE, "Scale the target to ordinary sizes.",
+				 "the target spreads over %g, which is out of range", largest);
+	for (int64_t i = 0; i < t->m; i++)
+	{
+		t->y[i] = t->flat ? 0.0 : t->y[i] / largest;
+		squares += t->y[i] * t->y[i];
+	}
+	if (!t->flat)
+	{
+		double		root = sqrt(squares / t->m);
+
+		t->unit = largest * root;
+		for (int64_t i = 0; i < t->m; i++)
+			t->y[i] /= root;
+	}
+	t->ncounted = t->m;
+	t->few = t->m < 3;
+}
+
+/* Refuses a mean diagonal that nothing can be computed from. */
+void
+gp_check_mean_diagonal(gp_env *env, gp_type type, double mean)
+{
+	if (env->dry)
+		return;
+	if (!isfinite(mean))
+		gp_raise(env, GP_ERR_RANGE, "Scale the features down, or take fewer layers.",
+				 "the kernel overflows");
+	if (!(mean > 0.0))
+		gp_raise(env, GP_ERR_DATA,
+				 "Give the nodes features of ordinary size, or a bias such as sigma_b=0.1 in the kernel.",
+				 "the kernel is zero at every node");
+	if (type == GP_FLOAT && mean < SMALLEST_MEAN_FLOAT)
+		gp_raise(env, GP_ERR_RANGE, "Scale the features up.",
+				 "the kernel's mean diagonal, %g, is too small for single precision", mean);
+}
+
+/* Targets of a dry run, whose figures are not there: each of them takes part in leave-one-out. */
+static void
+dry_targets(gp_env *env, const gp_problem *problem, gp_targets *t)
+{
+	t->columns = problem->task == GP_TASK_CLASSES ? problem->nclasses : 1;
+	t->y = gp_alloc_figures(env, (int64_t) gp_size_mul(env, t->m, t->columns), sizeof(double));
+	t->counts = gp_alloc_figures(env, t->m, sizeof(bool));
+	if (problem->task == GP_TASK_CLASSES)
+		t->share = gp_alloc_figures(env, t->columns, sizeof(double));
+	t->ncounted = t->m;
+}
+
+/* The targets of the labelled nodes. */
+gp_targets
+gp_targets_make(gp_env *env, const gp_problem *problem)
+{
+	gp_targets	t = {0};
+
+	t.m = problem->nlabelled;
+	t.unit = 1.0;
+	if (env->dry)
+	{
+		dry_targets(env, problem, &t);
+		return t;
+	}
+	t.counts = gp_alloc_zero(env, t.m, sizeof(bool));
+	if (problem->task == GP_TASK_CLASSES)
+		class_targets(env, problem, &t);
+	else
+		value_targets(env, problem, &t);
+	return t;
+}
+
+/* Frees targets. */
+void
+gp_targets_free(gp_env *env, gp_targets *t)
+{
+	gp_free(env, t->y);
+	gp_free(env, t->counts);
+	gp_free(env, t->share);
+}
+
+/* log det S is twice the sum of the logarithms of its factor's diagonal. */
+double
+gp_root_log_det(gp_device *dev, gp_matrix root)
+{
+	double	   *host = gp_alloc_figures(dev->env, root.rows, sizeof(double));
+	double		log_det = 0.0;
+
+	dev->download(dev, gp_matrix_wrap(host, root.rows, 1, GP_DOUBLE), gp_matrix_diagonal(root));
+	for (int64_t i = 0; i < root.rows && !dev->env->dry; i++)
+		log_det += 2.0 * log(host[i]);
+	gp_free(dev->env, host);
+	return log_det;
+}
+
+/* Frees what a solution holds. */
+void
+gp_solution_free(gp_device *dev, gp_solution *solution)
+{
+	gp_free(dev->env, solution->loo_mean);
+	gp_free(dev->env, solution->loo_variance);
+	dev->destroy(dev, &solution->weights);
+	dev->destroy(dev, &solution->root);
+}
+
+/*
+ * The prior's scale s^2 = y' S^-1 y / (m columns) with S = K + noise I, the
+ * maximum of the marginal likelihood, and that likelihood:
+ * -(y' S^-1 y / s^2 + columns (log det S + m log(2 pi s^2))) / 2, for targets in
+ * their own unit.
+ */
+void
+gp_solution_scale(gp_env *env, const gp_problem *problem, const gp_targets *targets,
+				  double quadratic, double log_det, gp_solution *solution)
+{
+	double		count = (double) targets->m * targets->columns;
+	double		scale = quadratic / count;
+
+	if (problem->scale > 0.0)
+		scale = problem->scale / (targets->unit * targets->unit);
+	else if (targets->m == 1 || targets->flat)
+	{
+		scale = 1.0;
+		gp_notice(env, "Variances are relative until labels differ.",
+				  "all labelled nodes have the same target, so the prior's scale is set to 1");
+	}
+	solution->scale = scale;
+	solution->log_marginal_likelihood = -0.5 * (quadratic / scale +
+												targets->columns * log_det +
+												count * log(2.0 * M_PI * scale)) -
+		count * log(targets->unit);
+}

@@ -1,0 +1,346 @@
+/*
+ * engine.h - a program of coarse blocks that is trained step by step.
+ *
+ * A chain of blocks maps an input to a likelihood's argument, each with its own derivative.
+ * Values, gradients, parameters and Adam's moments are made before the first
+ * step, so that a dry run counts them and a step allocates nothing but the device's scratch.  Random numbers are
+ * hashes of (seed, purpose, step, element) and are drawn again by the derivative.  Panels
+ * have GP_TRAIN_ROWS rows whatever the device, so that sums do not depend on it.
+ */
+#ifndef GP_ENGINE_H
+#define GP_ENGINE_H
+
+#include "train/train.h"
+
+#define GP_TRAIN_ROWS 1024
+#define GP_MOST_PARAMETERS 32
+#define GP_MOST_BLOCKS 12
+#define GP_MOST_SUMS 4			/* over neighbours, of a layer */
+
+/* A matrix that is learnt. */
+typedef struct gp_parameter
+{
+	gp_matrix	value;
+	gp_matrix	gradient;		/* of what is minimised */
+	gp_matrix	first;			/* Adam's moments */
+	gp_matrix	second;
+	double		decay;
+	unsigned	groups;			/* bit g: steps of group g change it; 0: it is given */
+	int64_t		steps;			/* that changed it */
+} gp_parameter;
+
+/* What all blocks of a training share. */
+typedef struct gp_trainer
+{
+	gp_device  *dev;
+	gp_env	   *env;
+	gp_type		type;
+	uint64_t	seed;
+	int64_t		step;
+	bool		training;		/* what is dropped, is dropped */
+	double		clip;			/* of a gradient's elements */
+	gp_parameter *parameter[GP_MOST_PARAMETERS];
+	int			nparameters;
+	gp_matrix	dots;			/* GP_TRAIN_ROWS x 1 double, on the device and on the host */
+	double	   *host;
+} gp_trainer;
+
+typedef struct gp_block gp_block;
+
+typedef struct gp_block_class
+{
+	const char *name;
+	bool		in_place;		/* the value takes the place of the one before */
+
+	/* Sets the value's size, given that of the one before, and makes buffers and parameters. */
+	void		(*shape) (gp_trainer *t, gp_block *b, int64_t rows, int64_t cols);
+	void		(*forward) (gp_trainer *t, gp_block *b, gp_matrix x, gp_matrix y);
+
+	/* Adds to the parameters' gradients; dx (without data: nobody asks) is overwritten. */
+	void		(*backward) (gp_trainer *t, gp_block *b, gp_matrix x, gp_matrix y, gp_matrix dy,
+							 gp_matrix dx);
+
+	/* Adds weight times the gradient of the divergence from the prior; NULL: none. */
+	void		(*prior) (gp_trainer *t, gp_block *b, double weight);
+	void		(*close) (gp_trainer *t, gp_block *b);
+} gp_block_class;
+
+/* A linear map, of the value before or of features. */
+typedef struct gp_linear_map
+{
+	const gp_features *x;		/* NULL: the value before */
+	double		dropout;		/* of the features' elements */
+	bool		biased;
+	gp_parameter weight;
+	gp_parameter bias;			/* 1 x cols */
+	gp_matrix	ones;			/* rows x 1, for the bias */
+	const gp_csr *turned;		/* x', where it is sparse: the caller's */
+	gp_csr		kept;			/* x, and x', less what was dropped */
+	gp_csr		kept_turned;
+	gp_matrix	dense;			/* x where it is dense, and the same less what was dropped */
+	gp_matrix	kept_dense;
+} gp_linear_map;
+
+/* A product with a sparse matrix of the caller's. */
+typedef struct gp_propagate
+{
+	const gp_csr *op;
+	const gp_csr *turned;		/* op' */
+} gp_propagate;
+
+/* Some rows of the value before. */
+typedef struct gp_gather
+{
+	int64_t		n;
+	int32_t    *index;			/* ascending, of most; the caller's */
+	int64_t		most;
+	gp_csr		scatter;		/* rows before x n */
+} gp_gather;
+
+/*
+ * Cosine features with Gaussian weights: F = Phi A, Phi = a sqrt(2/M) cos(X diag(1/len) O' + b),
+ * q(A) = N(mean, diag exp(2 log_s)).
+ */
+typedef struct gp_cosines
+{
+	int64_t		count;			/* M */
+	bool		sampled;		/* F is drawn by noise; else A is mean + draw o s, always the same */
+	const gp_matrix *frequency; /* M x width: O */
+	const gp_matrix *frequency_gradient;	/* NULL: O is given */
+	const gp_matrix *map;		/* width x cols: F has X map added; NULL: nothing */
+	bool		carries;		/* F has X added, which is as wide */
+	gp_matrix	phase;			/* 1 x M: b */
+	gp_matrix	draw;			/* M x cols, where it is not sampled */
+	gp_matrix	noise;			/* rows x cols, where it is */
+	double		amplitude;		/* a, where log_a is not learnt */
+	gp_parameter mean;			/* M x cols */
+	gp_parameter log_s;
+	gp_parameter log_length;	/* 1 x width; not learnt: 0 */
+	gp_parameter log_a;			/* 1 x 1 */
+	gp_matrix	s;				/* M x cols: s, or s^2 where it is sampled */
+	gp_matrix	weight;			/* M x cols: A, where it is not sampled */
+	gp_matrix	slope;			/* M x cols: the gradient by A, or by s^2 */
+	gp_matrix	inverse;		/* 1 x width: 1 / len, where len is learnt */
+	gp_matrix	ones;			/* GP_TRAIN_ROWS x 1, for the same */
+	gp_matrix	scaled[2];		/* GP_TRAIN_ROWS x width, for the same: x / len and its gradient */
+	gp_matrix	panel[4];		/* GP_TRAIN_ROWS x M: arguments, features, gradients, squares */
+	gp_matrix	spread;			/* GP_TRAIN_ROWS x cols */
+} gp_cosines;
+
+/* O = 2 pi (mu + exp(l) o u), mu and l being the halves of the value before. */
+typedef struct gp_spectrum
+{
+	gp_matrix	draw;			/* u */
+} gp_spectrum;
+
+/* Sums over neighbours with shares that are learnt; op is the caller's. */
+typedef struct gp_mix
+{
+	int			sums;			/* K */
+	int			groups;			/* of columns: K + 1, or 1 that takes every sum */
+	const gp_csr *op;			/* S */
+	const gp_csr *turned;		/* S' */
+	gp_parameter logit;			/* 1 x K: of the shares */
+	gp_matrix	change[GP_MOST_SUMS];	/* S f - f before each sum */
+} gp_mix;
+
+/* Rows of one length. */
+typedef struct gp_unit
+{
+	double		length;
+	gp_csr		diagonal;		/* rows x rows */
+	gp_matrix	dots;			/* rows x 1 double, on the device */
+	double	   *inverse;		/* length over that of each row, on the host */
+	double	   *dot;
+} gp_unit;
+
+/* The ends of pairs of rows. */
+typedef struct gp_ends
+{
+	int64_t		n;				/* pairs */
+	int64_t		most;
+	int32_t    *end;			/* 2 n, of 2 most: first ends, then second ones; the caller's */
+	gp_matrix	row;			/* 2 most x cols: the ends' rows */
+	gp_csr		scatter;		/* rows x 2 n: each row gets what stands at the other end of its pairs */
+} gp_ends;
+
+/* Inner products of the ends. */
+typedef struct gp_pairs
+{
+	gp_parameter log_w;			/* 1 x cols */
+	gp_parameter offset;		/* 1 x 1: c */
+	gp_parameter gain;			/* 1 x 1 */
+	gp_matrix	w;				/* 1 x cols */
+	gp_matrix	product;		/* most x cols */
+	gp_matrix	slope;			/* most x 1 */
+	gp_matrix	dots;			/* most x 1 double */
+	double	   *dot;			/* most, on the host: r - c */
+	double	   *by_pair;		/* most, on the host */
+} gp_pairs;
+
+/*
+ * Inducing points Z of the kernel k(x, z) = a^2 exp(-|x - z|^2 / 2), x and z over len, and Gaussian weights of
+ * the directions that they span, which a root of their covariance makes white: features C L^-T, LL' = cov,
+ * q = N(mean, diag exp(2 log_s)).  A direction is a point, or a pair of points.
+ */
+typedef struct gp_inducing
+{
+	int64_t		count;			/* points */
+	int64_t		span;			/* directions */
+	int32_t    *pair;			/* of pairs, 2 span: first points, then second ones; the caller's */
+	const gp_matrix *map;		/* as gp_cosines' */
+	bool		carries;
+	gp_matrix	noise;			/* rows x cols */
+	gp_parameter point;			/* count x width: Z */
+	gp_parameter log_length;	/* 1 x width */
+	gp_parameter log_a;			/* 1 x 1 */
+	gp_parameter mean;			/* span x cols */
+	gp_parameter log_s;
+	gp_parameter offset;		/* of pairs: 1 x 1, c */
+	double		amplitude;		/* a^2 */
+	gp_matrix	inverse;		/* 1 x width: 1 / len */
+	gp_matrix	scaled;			/* count x width double: Z / len */
+	gp_matrix	turned;			/* span x span double: L^-1 */
+	struct gp_inducing_room *room;	/* inducing.h */
+} gp_inducing;
+
+struct gp_block
+{
+	const gp_block_class *class;
+	int64_t		rows;			/* of the value, at most */
+	int64_t		cols;
+	int64_t		now;			/* rows of this step */
+	gp_matrix	value;
+	gp_matrix	gradient;
+	unsigned	groups;			/* of its parameters */
+	double		decay;			/* of its matrices */
+	int			number;			/* in its chain */
+	int64_t		width;			/* columns that are asked for; 0: as before */
+	double		dropout;
+	gp_ends		ends;			/* of what acts on pairs */
+	union
+	{
+		gp_linear_map	linear;
+		gp_propagate propagate;
+		gp_gather	gather;
+		gp_cosines	cosines;
+		gp_spectrum spectrum;
+		gp_mix		mix;
+		gp_unit		unit;
+		gp_pairs	pairs;
+		gp_inducing inducing;
+	};
+};
+
+/* Blocks in a row. */
+typedef struct gp_network
+{
+	gp_block	block[GP_MOST_BLOCKS];
+	int			n;
+	gp_matrix	input;			/* without data where the first block has its own */
+} gp_network;
+
+/* engine.c */
+extern gp_trainer gp_trainer_open(gp_device *dev, gp_type type, uint64_t seed);
+extern void gp_trainer_close(gp_trainer *t);
+
+/* Makes a parameter of zeros. */
+extern void gp_parameter_make(gp_trainer *t, gp_parameter *p, int64_t rows, int64_t cols, unsigned groups,
+							  double decay);
+extern void gp_parameter_free(gp_trainer *t, gp_parameter *p);
+
+/* Sets all gradients to 0; takes a step of Adam with the parameters of a group. */
+extern void gp_trainer_clear(gp_trainer *t);
+extern void gp_trainer_step(gp_trainer *t, int group, double rate);
+
+/* The seed of what is drawn for a purpose: in this step, or (of_step false) once. */
+extern uint64_t gp_trainer_seed(const gp_trainer *t, uint64_t purpose, bool of_step);
+
+/* Fills a matrix on the device: factor times uniform in (-1, 1), or normal numbers. */
+extern void gp_fill_uniform(gp_trainer *t, gp_matrix m, uint64_t seed, double factor);
+extern void gp_fill_normal(gp_trainer *t, gp_matrix m, uint64_t seed, double factor);
+
+/* The numbers of all parameters; writes them into a set of what is left, and starts from one. */
+extern int64_t gp_trainer_values(const gp_trainer *t);
+extern void gp_trainer_leave(gp_trainer *t, gp_warm *warm, int64_t set);
+extern void gp_trainer_start(gp_trainer *t, const gp_warm *warm, int64_t set);
+
+/* sum x_ij y_ij, row by row in double. */
+extern double gp_product_sum(gp_trainer *t, gp_matrix x, gp_matrix y);
+
+/* Adds a block to a chain that is not open yet. */
+extern gp_block *gp_network_add(gp_network *c, const gp_block_class *class);
+extern void gp_network_open(gp_trainer *t, gp_network *c, int64_t rows, int64_t cols);
+extern void gp_network_close(gp_trainer *t, gp_network *c);
+
+/* Runs the first n blocks. */
+extern void gp_network_forward(gp_trainer *t, gp_network *c, int n);
+
+/* The derivatives, from the last block's gradient on. */
+extern void gp_network_backward(gp_trainer *t, gp_network *c);
+
+/* The value of the last block, and its gradient. */
+extern gp_matrix gp_network_value(const gp_network *c);
+extern gp_matrix gp_network_gradient(const gp_network *c);
+
+/* blocks.c */
+extern const gp_block_class gp_block_linear;
+extern const gp_block_class gp_block_propagate;
+extern const gp_block_class gp_block_relu;
+extern const gp_block_class gp_block_dropout;
+extern const gp_block_class gp_block_gather;
+
+/* The rows of this step; blocks behind it follow. */
+extern void gp_gather_rows(gp_trainer *t, gp_network *c, gp_block *b, int64_t n);
+
+/* fourier.c */
+extern const gp_block_class gp_block_cosines;
+extern const gp_block_class gp_block_spectrum;
+
+/* The divergence of Gaussian weights from the prior N(0, I); adds weight times its gradient, room being of their size. */
+extern double gp_weights_divergence(gp_trainer *t, const gp_parameter *mean, const gp_parameter *log_s);
+extern void gp_weights_prior(gp_trainer *t, gp_parameter *mean, gp_parameter *log_s, gp_matrix room, double weight);
+
+/* Adds what the input itself gives to y, or turned, what dy gives to dx: X map, or X, or nothing. */
+extern void gp_add_input(gp_trainer *t, const gp_matrix *map, bool carries, bool turned, gp_matrix x, gp_matrix y);
+
+/* Means (rows x cols) and variances (the same; or without data) of all rows of x by q. */
+extern void gp_cosines_predict(gp_trainer *t, gp_block *b, gp_matrix x, gp_matrix mean, gp_matrix variance);
+
+/* mix.c */
+extern const gp_block_class gp_block_mix;
+extern const gp_block_class gp_block_unit;
+
+/* readout.c */
+extern const gp_block_class gp_block_pairs;
+
+/* Room for the ends of a block's pairs; the pairs of this step, whose ends stand in the block's end. */
+extern void gp_ends_open(gp_trainer *t, gp_block *b, int64_t rows, int64_t cols);
+extern void gp_ends_close(gp_trainer *t, gp_block *b);
+extern void gp_pairs_set(gp_trainer *t, gp_block *b, int64_t n);
+
+/* e^gain / sqrt(D); c; w (1 x cols, the block's). */
+extern double gp_pairs_scale(gp_trainer *t, const gp_pairs *p);
+extern double gp_pairs_offset(gp_trainer *t, const gp_pairs *p);
+extern gp_matrix gp_pairs_weights(gp_trainer *t, const gp_pairs *p);
+
+/*
+ * inducing_layer.c, inducing_pairs.c: a Gaussian process of rows, or of pairs of them, by inducing points; the points
+ * are the caller's to set, and so is the noise.
+ */
+extern const gp_block_class gp_block_inducing_layer;
+extern const gp_block_class gp_block_inducing_pairs;
+
+/* Brings amplitude, inverse, scaled and turned of pairs up to their parameters. */
+extern void gp_inducing_pairs_ready(gp_trainer *t, gp_block *b);
+
+/* weight times the log likelihood of n pairs with arguments r (host), which become the gradient of minus that. */
+extern double gp_logistic(gp_env *env, int64_t n, const bool *linked, double weight, double *r);
+
+/*
+ * softmax.c: weight times the log likelihood of the rows with a class (label >= 0) of logits f
+ * (host, n x c), which become the gradient of minus that.
+ */
+extern double gp_softmax(gp_env *env, int64_t n, int32_t c, const int32_t *label, double weight, double *f);
+
+#endif							/* GP_ENGINE_H */

@@ -1,0 +1,391 @@
+/*
+ * graph_check.c - whether tables and columns can serve as a graph.
+ *
+ * A mistake in a name or type is reported when the graph is created, not when
+ * it is first read.
+ */
+#include "postgres.h"
+
+#include "access/relation.h"
+#include "catalog/namespace.h"
+#include "catalog/objectaddress.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_namespace.h"
+#include "catalog/pg_type_d.h"
+#include "graph_check.h"
+#include "lib/stringinfo.h"
+#include "miscadmin.h"
+#include "parser/parse_coerce.h"
+#include "pg/reader/reader.h"
+#include "utils/acl.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+#include "utils/varlena.h"
+
+/* Columns that a hint lists at most. */
+#define HINT_COLUMNS 10
+
+/* What a column is for: what it holds, and the argument that names it. */
+typedef struct column_use
+{
+	const char *holds;
+	const char *argument;
+} column_use;
+
+static const column_use use_id = {"the ids of the nodes", "id => '...'"};
+static const column_use use_target = {"the labels", "target => '...'"};
+static const column_use use_features = {"features", "features => '{...}'"};
+static const column_use use_src = {"the sources of the edges", "src => '...'"};
+static const column_use use_dst = {"the destinations of the edges", "dst => '...'"};
+static const column_use use_weight = {"the weights of the edges", "weight => '...'"};
+
+/* One column of a table. */
+typedef struct column_ref
+{
+	Relation	rel;
+	const char *name;
+	AttrNumber	attnum;
+	Oid			type;
+	Oid			base;			/* the type under a domain */
+} column_ref;
+
+/* A name with its quotes doubled, as within quotes. */
+static char *
+double_quotes(const char *name)
+{
+	StringInfoData text;
+
+	initStringInfo(&text);
+	for (; *name != '\0'; name++)
+	{
+		if (*name == '"')
+			appendStringInfoChar(&text, '"');
+		appendStringInfoChar(&text, *name);
+	}
+	return text.data;
+}
+
+/* A table's name as it stands between the quotes of a message: schema.table, each part quoted where one needs it. */
+char *
+gnngp_shown_table(const char *schema, const char *table)
+{
+	if (quote_identifier(schema) == schema && quote_identifier(table) == table)
+		return psprintf("%s.%s", schema, table);
+	return psprintf("%s\".\"%s", double_quotes(schema), double_quotes(table));
+}
+
+/* The same of an open table. */
+static char *
+shown(Relation rel)
+{
+	return gnngp_shown_table(get_namespace_name(RelationGetNamespace(rel)), RelationGetRelationName(rel));
+}
+
+/* Opens a table that may hold nodes, edges or features; 42809 for another kind of relation. */
+static Relation
+open_table(Oid oid, const char *argument)
+{
+	Relation	rel = try_relation_open(oid, AccessShareLock);
+
+	if (rel == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("relation with OID %u does not exist", oid)));
+	switch (rel->rd_rel->relkind)
+	{
+		case RELKIND_RELATION:
+		case RELKIND_PARTITIONED_TABLE:
+		case RELKIND_VIEW:
+		case RELKIND_MATVIEW:
+		case RELKIND_FOREIGN_TABLE:
+			return rel;
+	}
+	ereport(ERROR,
+			(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+			 errmsg("\"%s\" is not a table or view", shown(rel)),
+			 errhint("Argument \"%s\" takes a table, view, materialized view or foreign table.",
+					 argument)));
+}
+
+/* The column whose name is nearest to a misspelt one, or NULL. */
+static const char *
+nearest_column(TupleDesc desc, const char *name)
+{
+	const char *nearest = NULL;
+	int			length = Min(strlen(name), NAMEDATALEN);
+	int			best = Max(length / 2, 1) + 1;
+
+	for (int i = 0; i < desc->natts; i++)
+	{
+		const char *other = NameStr(TupleDescAttr(desc, i)->attname);
+		int			distance;
+
+		if (TupleDescAttr(desc, i)->attisdropped)
+			continue;
+		distance = varstr_levenshtein_less_equal(name, length, other, strlen(other), 1, 1, 1,
+												 best, true);
+		if (distance < best)
+		{
+			best = distance;
+			nearest = other;
+		}
+	}
+	return nearest;
+}
+
+/* What there is in place of a column that is not there: the nearest one, or the list of all. */
+static const char *
+columns_there(TupleDesc desc, const char *name)
+{
+	const char *nearest = nearest_column(desc, name);
+	StringInfoData list;
+	int			shown = 0;
+
+	if (nearest != NULL)
+		return psprintf("Perhaps you meant the column \"%s\".", nearest);
+	initStringInfo(&list);
+	appendStringInfoString(&list, "The columns are ");
+	for (int i = 0; i < desc->natts; i++)
+	{
+		if (TupleDescAttr(desc, i)->attisdropped)
+			continue;
+		if (shown == HINT_COLUMNS)
+		{
+			appendStringInfoString(&list, ", ...");
+			break;
+		}
+		appendStringInfo(&list, "%s\"%s\"", shown++ > 0 ? ", " : "",
+						 NameStr(TupleDescAttr(desc, i)->attname));
+	}
+	appendStringInfoChar(&list, '.');
+	return list.data;
+}
+
+/* Describes a column that is known to be there. */
+static column_ref
+column_at(Relation rel, AttrNumber attnum)
+{
+	Form_pg_attribute att = TupleDescAttr(RelationGetDescr(rel), attnum - 1);
+
+	return (column_ref) {rel, NameStr(att->attname), attnum, att->atttypid, getBaseType(att->atttypid)};
+}
+
+/* 42501 unless the caller may read this column. */
+static void
+require_select(const column_ref *column)
+{
+	Oid			oid = RelationGetRelid(column->rel);
+
+	if (pg_class_aclcheck(oid, GetUserId(), ACL_SELECT) == ACLCHECK_OK ||
+		pg_attribute_aclcheck(oid, column->attnum, GetUserId(), ACL_SELECT) == ACLCHECK_OK)
+		return;
+	aclcheck_error(ACLCHECK_NO_PRIV, get_relkind_objtype(column->rel->rd_rel->relkind),
+				   RelationGetRelationName(column->rel));
+}
+
+/* Finds a column by name: 42703 with a hint, 42501 when it may not be read. */
+static column_ref
+find_column(Relation rel, const char *name, const column_use *use)
+{
+	AttrNumber	attnum = get_attnum(RelationGetRelid(rel), name);
+	column_ref	column;
+
+	if (attnum <= 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_COLUMN),
+				 errmsg("column \"%s\" of table \"%s\" does not exist", name,
+						shown(rel)),
+				 errhint("%s Name the column that holds %s with the argument %s.",
+						 columns_there(RelationGetDescr(rel), name), use->holds, use->argument)));
+	column = column_at(rel, attnum);
+	require_select(&column);
+	return column;
+}
+
+/* True for a type that casts to another by a function, or as it is. */
+static bool
+casts_to(Oid target, Oid base, CoercionContext context)
+{
+	Oid			function;
+	CoercionPathType path = find_coercion_pathway(target, base, context, &function);
+
+	return path == COERCION_PATH_FUNC || path == COERCION_PATH_RELABELTYPE;
+}
+
+/* True for types that cast to double precision as a number. */
+bool
+gnngp_is_number_type(Oid base)
+{
+	char		category;
+	bool		preferred;
+
+	get_type_category_preferred(base, &category, &preferred);
+	return category == TYPCATEGORY_NUMERIC &&
+		(base == FLOAT8OID || casts_to(FLOAT8OID, base, COERCION_EXPLICIT));
+}
+
+/* True for types that cast to real[]: arrays of numbers, and types such as pgvector's vector. */
+bool
+gnngp_is_vector_type(Oid base)
+{
+	Oid			element = get_element_type(base);
+
+	if (OidIsValid(element))
+		return gnngp_is_number_type(getBaseType(element));
+	return casts_to(FLOAT4ARRAYOID, base, COERCION_EXPLICIT);
+}
+
+/* True when values of one type can be compared with ids of another. */
+bool
+gnngp_matches_id_type(Oid base, Oid id)
+{
+	if (base == id || (gnngp_is_integer_type(base) && gnngp_is_integer_type(id)))
+		return true;
+	return casts_to(id, base, COERCION_IMPLICIT);
+}
+
+/* 42804: a column has the wrong type. */
+static void
+wrong_type(const column_ref *column, const char *expected, const char *hint)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_DATATYPE_MISMATCH),
+			 errmsg("column \"%s\" of table \"%s\" has type %s, not %s",
+					column->name, shown(column->rel),
+					format_type_be(column->type), expected),
+			 errhint("%s", hint)));
+}
+
+/* A column that names nodes. */
+static void
+check_reference(const column_ref *column, const column_ref *id)
+{
+	if (!gnngp_matches_id_type(column->base, id->base))
+		wrong_type(column,
+				   psprintf("%s, the type of column \"%s\" of table \"%s\"",
+							format_type_be(id->type), id->name, shown(id->rel)),
+				   "Use a view that casts the column.");
+}
+
+/* A column that holds numbers. */
+static void
+check_number(const column_ref *column)
+{
+	if (!gnngp_is_number_type(column->base))
+		wrong_type(column, "a numeric type", "Use a view that casts the column.");
+}
+
+/* The feature columns of the node table. */
+static void
+check_features(Relation nodes, const gnngp_graph_def *def)
+{
+	for (int i = 0; i < def->features.n; i++)
+	{
+		column_ref	column = find_column(nodes, def->features.text[i], &use_features);
+
+		for (int j = 0; j < i; j++)
+			if (strcmp(def->features.text[i], def->features.text[j]) == 0)
+				ereport(ERROR,
+						(errcode(ERRCODE_DUPLICATE_COLUMN),
+						 errmsg("feature column \"%s\" is named twice", column.name)));
+		if (def->target != NULL && strcmp(def->features.text[i], def->target) == 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("column \"%s\" cannot be both a feature and the target", column.name),
+					 errhint("Leave it out of \"features\".")));
+		if (gnngp_is_number_type(column.base) || (def->features.n == 1 && gnngp_is_vector_type(column.base)))
+			continue;
+		wrong_type(&column, def->features.n == 1 ? "a type that casts to real[]" : "a numeric type",
+				   "Features are one array column, or numeric columns.");
+	}
+}
+
+/* The target: any type has classes for texts, but numbers of a vector are features. */
+static void
+check_target(Relation nodes, const gnngp_graph_def *def)
+{
+	column_ref	column;
+
+	if (def->target == NULL)
+		return;
+	column = find_column(nodes, def->target, &use_target);
+	if (gnngp_is_vector_type(column.base))
+		wrong_type(&column, "a class or a value",
+				   psprintf("A column of vectors holds features: features => %s.",
+							quote_literal_cstr(psprintf("{%s}", quote_identifier(column.name)))));
+}
+
+/* The first three columns of a table of sparse features. */
+static void
+check_sparse(Relation rel, const column_ref *id)
+{
+	TupleDesc	desc = RelationGetDescr(rel);
+	column_ref	column[3];
+	int			n = 0;
+
+	for (int i = 0; i < desc->natts && n < 3; i++)
+		if (!TupleDescAttr(desc, i)->attisdropped)
+			column[n++] = column_at(rel, i + 1);
+	if (n < 3)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_COLUMN),
+				 errmsg("table \"%s\" has too few columns for sparse features",
+						shown(rel)),
+				 errhint("Its first three columns are the node, the number of the feature and the value.")));
+	for (int i = 0; i < 3; i++)
+		require_select(&column[i]);
+	check_reference(&column[0], id);
+	if (!gnngp_is_integer_type(column[1].base))
+		wrong_type(&column[1], "an integer type",
+				   "The first three columns are the node, the number of the feature and the value.");
+	check_number(&column[2]);
+}
+
+/* The columns of the edge table. */
+static void
+check_edges(Relation edges, const gnngp_graph_def *def, const column_ref *id)
+{
+	column_ref	src = find_column(edges, def->src, &use_src);
+	column_ref	dst = find_column(edges, def->dst, &use_dst);
+	column_ref	weight;
+
+	check_reference(&src, id);
+	check_reference(&dst, id);
+	if (src.attnum == dst.attnum)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("\"src\" and \"dst\" are the same column: \"%s\"", def->src),
+				 errhint("Name the columns of the two ends of an edge with the arguments src => '...' and dst => '...'.")));
+	if (def->weight == NULL)
+		return;
+	weight = find_column(edges, def->weight, &use_weight);
+	check_number(&weight);
+}
+
+/* Checks everything that can be checked without reading a row. */
+void
+gnngp_check_graph(const gnngp_graph_def *def)
+{
+	Relation	nodes = open_table(def->nodes, "nodes");
+	Relation	edges = open_table(def->edges, "edges");
+	Relation	sparse;
+	column_ref	id = find_column(nodes, def->id_column, &use_id);
+
+	check_target(nodes, def);
+	check_features(nodes, def);
+	check_edges(edges, def, &id);
+	if (OidIsValid(def->sparse_features))
+	{
+		if (strcmp(def->scale, "standard") == 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("sparse features cannot be standardised"),
+					 errhint("They would not be sparse any more; use scale => 'length' for rows of length one.")));
+		sparse = open_table(def->sparse_features, "sparse_features");
+		check_sparse(sparse, &id);
+		relation_close(sparse, NoLock);
+	}
+	relation_close(edges, NoLock);
+	relation_close(nodes, NoLock);
+}

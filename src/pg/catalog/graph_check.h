@@ -1,0 +1,29 @@
+/*
+ * graph_check.h - whether tables and columns can serve as a graph.
+ */
+#ifndef GNNGP_GRAPH_CHECK_H
+#define GNNGP_GRAPH_CHECK_H
+
+#include "postgres.h"
+
+#include "catalog.h"
+
+/*
+ * Checks everything about a definition that can be checked without reading a
+ * row: columns, their types, and the caller's SELECT privilege.
+ */
+extern void gnngp_check_graph(const gnngp_graph_def *def);
+
+/*
+ * Whether columns of a type (under its domain) can hold numbers, arrays of
+ * features, or references to ids of another type.  A fit asks again: a column
+ * may have been given another type since.
+ */
+extern bool gnngp_is_number_type(Oid base);
+extern bool gnngp_is_vector_type(Oid base);
+extern bool gnngp_matches_id_type(Oid base, Oid id);
+
+/* A table's name as it stands between the quotes of a message: schema.table, each part quoted where one needs it. */
+extern char *gnngp_shown_table(const char *schema, const char *table);
+
+#endif							/* GNNGP_GRAPH_CHECK_H */

@@ -1,0 +1,371 @@
+/*
+ * aggregate_matrix.c - gp_stack, gp_glue and gp_gram: matrices of many pieces.
+ *
+ * A stack has the rows of all pieces, in the order of their ids; what is glued has their columns
+ * side by side, in the order of a number that comes with each.  Pieces are kept as they
+ * come, and put together at the end.  The state of gp_gram is its result so far, a matrix of
+ * sums in double precision, which servers can send each other.
+ */
+#include "postgres.h"
+
+#include "access/detoast.h"
+#include "pg/types/aggregate_state.h"
+#include "core/fit/landmarks.h"
+#include "pg/types/factor_make.h"
+#include "miscadmin.h"
+#include "utils/memutils.h"
+#include "pg/types/types.h"
+
+/* A piece of a matrix, and what it is ordered by. */
+typedef struct piece
+{
+	int64		key;
+	gnngp_table_value m;
+} piece;
+
+/* What gp_stack and gp_glue have collected. */
+typedef struct pieces
+{
+	gnngp_holding held;
+	MemoryContext context;
+	double		bytes;
+	int64		n;
+	int64		room;
+	piece	   *piece;
+} pieces;
+
+/* The state for one more row. */
+static pieces *
+pieces_argument(FunctionCallInfo fcinfo, const char *aggregate)
+{
+	MemoryContext context = gnngp_aggregate_context(fcinfo, aggregate);
+	pieces	   *state;
+
+	if (!PG_ARGISNULL(0))
+		return (pieces *) PG_GETARG_POINTER(0);
+	context = AllocSetContextCreate(context, "gnngp matrices", ALLOCSET_DEFAULT_SIZES);
+	state = MemoryContextAllocZero(context, sizeof(pieces));
+	state->context = context;
+	return state;
+}
+
+/* Keeps a copy of a matrix. */
+static void
+add_piece(pieces *state, int64 key, Datum value)
+{
+	Size		bytes = toast_raw_datum_size(value);
+	MemoryContext old;
+
+	CHECK_FOR_INTERRUPTS();
+	state->bytes += bytes;
+	gnngp_value_check_size(state->bytes, "matrix");
+	gnngp_value_hold(&state->held, state->context, state->bytes, state->bytes, "the pieces of a matrix");
+	old = MemoryContextSwitchTo(state->context);
+	if (state->n == state->room)
+	{
+		state->room = Max(2 * state->room, 16);
+		state->piece = gnngp_value_grow(state->context, state->piece, state->room * sizeof(piece));
+	}
+	state->piece[state->n].m = gnngp_matrix_read(PointerGetDatum(PG_DETOAST_DATUM_COPY(value)));
+	state->piece[state->n].key = key;
+	state->n++;
+	MemoryContextSwitchTo(old);
+}
+
+PG_FUNCTION_INFO_V1(gnngp_stack_accum);
+
+/* gp_stack's step */
+Datum
+gnngp_stack_accum(PG_FUNCTION_ARGS)
+{
+	pieces	   *state = pieces_argument(fcinfo, "gp_stack");
+
+	if (PG_ARGISNULL(1))
+		gnngp_aggregate_null("matrix");
+	add_piece(state, 0, PG_GETARG_DATUM(1));
+	state->piece[state->n - 1].key = state->piece[state->n - 1].m.ids.first;
+	PG_RETURN_POINTER(state);
+}
+
+PG_FUNCTION_INFO_V1(gnngp_glue_accum);
+
+/* gp_glue's step */
+Datum
+gnngp_glue_accum(PG_FUNCTION_ARGS)
+{
+	pieces	   *state = pieces_argument(fcinfo, "gp_glue");
+
+	if (PG_ARGISNULL(1))
+		gnngp_aggregate_null("place");
+	if (PG_ARGISNULL(2))
+		gnngp_aggregate_null("matrix");
+	add_piece(state, PG_GETARG_INT32(1), PG_GETARG_DATUM(2));
+	PG_RETURN_POINTER(state);
+}
+
+/* Orders pieces by their keys. */
+static int
+compare_pieces(const void *a, const void *b, void *unused)
+{
+	const piece *x = a;
+	const piece *y = b;
+
+	return x->key < y->key ? -1 : x->key > y->key;
+}
+
+/* True when two lists of ids are one. */
+static bool
+same_ids(const gnngp_value_ids *a, const gnngp_value_ids *b)
+{
+	if (a->n != b->n || a->first != b->first || (a->id == NULL) != (b->id == NULL))
+		return false;
+	return a->id == NULL || memcmp(a->id, b->id, a->n * sizeof(int64)) == 0;
+}
+
+/* The ids of all pieces, which must ascend. */
+static gnngp_value_ids
+stacked_ids(const pieces *state)
+{
+	gnngp_value_ids ids = {0};
+	int64	   *id;
+	int64		at = 0;
+
+	for (int64 k = 0; k < state->n; k++)
+		ids.n += state->piece[k].m.ids.n;
+	id = MemoryContextAllocHuge(CurrentMemoryContext, ids.n * sizeof(int64));
+	for (int64 k = 0; k < state->n; k++)
+	{
+		const gnngp_table_value *m = &state->piece[k].m;
+
+		if (m->cols != state->piece[0].m.cols || m->wide != state->piece[0].m.wide)
+			gnngp_matrix_refuse("Pieces of a stack have as many columns each, of one precision.");
+		for (int64 i = 0; i < m->ids.n; i++, at++)
+		{
+			gnngp_look(at);
+			id[at] = gnngp_value_id(&m->ids, i);
+			if (at > 0 && id[at] <= id[at - 1])
+				gnngp_matrix_refuse("Pieces of a stack have no ids between those of others.");
+		}
+	}
+	ids.id = id;
+	ids.first = id[0];
+	return gnngp_value_ids_part(&ids, 0, ids.n);
+}
+
+PG_FUNCTION_INFO_V1(gnngp_stack_final);
+
+/* gp_stack's end: rows under rows */
+Datum
+gnngp_stack_final(PG_FUNCTION_ARGS)
+{
+	pieces	   *state = PG_ARGISNULL(0) ? NULL : (pieces *) PG_GETARG_POINTER(0);
+	gnngp_value_ids ids;
+	gp_env	   *env;
+	gp_matrix	all;
+	Datum		result;
+	int64		at = 0;
+
+	if (state == NULL)
+		PG_RETURN_NULL();
+	gnngp_sort(state->piece, state->n, sizeof(piece), compare_pieces, NULL);
+	ids = stacked_ids(state);
+	env = gnngp_env_create(CurrentMemoryContext);
+	all = gp_matrix_wrap(NULL, ids.n, state->piece[0].m.cols, state->piece[0].m.wide ? GP_DOUBLE : GP_FLOAT);
+	all.data = gp_alloc_array(env, all.rows * all.cols, gp_type_size(all.type));
+	for (int64 k = 0; k < state->n; k++)
+	{
+		gp_matrix	m = gnngp_matrix_numbers(env, &state->piece[k].m);
+
+		CHECK_FOR_INTERRUPTS();
+		memcpy(gp_matrix_rows(all, at, m.rows).data, m.data, m.rows * m.cols * gp_type_size(m.type));
+		at += m.rows;
+		gp_free(env, m.data);
+	}
+	result = gnngp_matrix_write(&ids, all);
+	gnngp_env_destroy(env);
+	PG_RETURN_DATUM(result);
+}
+
+PG_FUNCTION_INFO_V1(gnngp_glue_final);
+
+/* gp_glue's end: columns beside columns */
+Datum
+gnngp_glue_final(PG_FUNCTION_ARGS)
+{
+	pieces	   *state = PG_ARGISNULL(0) ? NULL : (pieces *) PG_GETARG_POINTER(0);
+	const gnngp_value_ids *ids;
+	gp_env	   *env;
+	gp_matrix	all;
+	Datum		result;
+	size_t		size;
+	int64		at = 0;
+
+	if (state == NULL)
+		PG_RETURN_NULL();
+	gnngp_sort(state->piece, state->n, sizeof(piece), compare_pieces, NULL);
+	ids = &state->piece[0].m.ids;
+	all = gp_matrix_wrap(NULL, ids->n, 0, state->piece[0].m.wide ? GP_DOUBLE : GP_FLOAT);
+	for (int64 k = 0; k < state->n; k++)
+		all.cols += state->piece[k].m.cols;
+	all.ld = all.cols;
+	size = gp_type_size(all.type);
+	env = gnngp_env_create(CurrentMemoryContext);
+	all.data = gp_alloc_array(env, all.rows * all.cols, size);
+	for (int64 k = 0; k < state->n; k++)
+	{
+		gp_matrix	m;
+
+		CHECK_FOR_INTERRUPTS();
+		if (!same_ids(ids, &state->piece[k].m.ids) || state->piece[k].m.wide != state->piece[0].m.wide)
+			gnngp_matrix_refuse("Matrices that are glued have the same ids, and one precision.");
+		m = gnngp_matrix_numbers(env, &state->piece[k].m);
+		for (int64 i = 0; i < m.rows; i++)
+			memcpy((char *) all.data + (i * all.cols + at) * size, (char *) m.data + i * m.cols * size, m.cols * size);
+		at += m.cols;
+		gp_free(env, m.data);
+	}
+	result = gnngp_matrix_write(ids, all);
+	gnngp_env_destroy(env);
+	PG_RETURN_DATUM(result);
+}
+
+/* ---- gp_gram ---- */
+
+/* The rows of a matrix that have the ids of another one. */
+static gp_matrix
+rows_of_ids(gp_env *env, const gnngp_table_value *m, const gnngp_value_ids *ids)
+{
+	gp_matrix	all = gnngp_matrix_numbers(env, m);
+	size_t		bytes = m->cols * gp_type_size(all.type);
+	gp_matrix	rows = gp_matrix_wrap(gp_alloc(env, ids->n * bytes), ids->n, m->cols, all.type);
+
+	for (int64 i = 0; i < ids->n; i++)
+	{
+		int64		at = gnngp_value_find(&m->ids, gnngp_value_id(ids, i));
+
+		gnngp_look(i);
+		if (at < 0)
+			gnngp_matrix_refuse("A row of y has an id that the rows do not have.");
+		memcpy((char *) rows.data + i * bytes, (char *) all.data + at * bytes, bytes);
+	}
+	gp_free(env, all.data);
+	return rows;
+}
+
+/* The sums of a state, or zeros: rank rows of Q'Q beside Q'y. */
+static gp_matrix
+sums_of_state(FunctionCallInfo fcinfo, gp_env *env, int64 rank, int64 columns)
+{
+	gnngp_table_value old;
+
+	if (PG_ARGISNULL(0))
+		return gp_matrix_wrap(gp_alloc_zero(env, rank * (rank + columns), sizeof(double)), rank, rank + columns, GP_DOUBLE);
+	old = gnngp_matrix_read(PG_GETARG_DATUM(0));
+	if (old.ids.n != rank || old.cols != rank + columns || !old.wide)
+		gnngp_matrix_refuse("All rows of a group have as many columns each.");
+	return gnngp_matrix_numbers(env, &old);
+}
+
+/* Sums as a state, whose ids are 0, 1, ...; the aggregate copies it to its own memory. */
+static Datum
+write_sums(gp_matrix sums)
+{
+	gnngp_value_ids ids = {.n = sums.rows};
+
+	return gnngp_matrix_write(&ids, sums);
+}
+
+/* Adds q'q beside q'y to sums. */
+static void
+add_gram(gp_env *env, gp_matrix q, gp_matrix y, const gp_matrix *root, gp_matrix sums)
+{
+	gp_matrix	gram = gp_matrix_wrap(gp_alloc_zero(env, q.cols * q.cols, sizeof(double)), q.cols, q.cols, GP_DOUBLE);
+	gp_matrix	qty = gp_matrix_wrap(gp_alloc_zero(env, q.cols * y.cols, sizeof(double)), q.cols, y.cols, GP_DOUBLE);
+	gp_device  *dev = gnngp_device_open(env, gnngp_factor_threads(2.0 * q.rows * q.cols * q.cols));
+
+	gp_block_gram(dev, q, y, root, gram, qty);
+	dev->close(dev);
+	for (int64 i = 0; i < q.cols; i++)
+	{
+		double	   *row = (double *) sums.data + i * sums.cols;
+
+		for (int64 j = 0; j < q.cols; j++)
+			row[j] += ((double *) gram.data)[i * q.cols + j];
+		for (int64 j = 0; j < y.cols; j++)
+			row[q.cols + j] += ((double *) qty.data)[i * y.cols + j];
+	}
+}
+
+PG_FUNCTION_INFO_V1(gnngp_gram_accum);
+
+/* gp_gram's step: state, rows, y, root */
+Datum
+gnngp_gram_accum(PG_FUNCTION_ARGS)
+{
+	gnngp_table_value m;
+	gnngp_table_value y;
+	gnngp_table_value r;
+	gp_env	   *env;
+	gp_matrix	root;
+	gp_matrix	sums;
+	Datum		result;
+	MemoryContext work;
+	MemoryContext old;
+
+	(void) gnngp_aggregate_context(fcinfo, "gp_gram");
+	if (PG_ARGISNULL(1))
+		gnngp_aggregate_null("rows");
+	if (PG_ARGISNULL(2))
+		gnngp_aggregate_null("y");
+	work = AllocSetContextCreate(CurrentMemoryContext, "gnngp gram", ALLOCSET_DEFAULT_SIZES);
+	old = MemoryContextSwitchTo(work);
+	env = gnngp_env_create(work);
+	m = gnngp_matrix_read(PG_GETARG_DATUM(1));
+	y = gnngp_matrix_read(PG_GETARG_DATUM(2));
+	if (!PG_ARGISNULL(3))
+	{
+		r = gnngp_matrix_read(PG_GETARG_DATUM(3));
+		if (r.ids.n != m.cols || r.cols != m.cols)
+			gnngp_matrix_refuse("The root has a row and a column for each column of the rows.");
+		root = gnngp_matrix_numbers(env, &r);
+	}
+	sums = sums_of_state(fcinfo, env, m.cols, y.cols);
+	add_gram(env, rows_of_ids(env, &m, &y.ids), gnngp_matrix_numbers(env, &y), PG_ARGISNULL(3) ? NULL : &root, sums);
+	MemoryContextSwitchTo(old);
+	result = write_sums(sums);
+	gnngp_env_destroy(env);
+	MemoryContextDelete(work);
+	PG_RETURN_DATUM(result);
+}
+
+PG_FUNCTION_INFO_V1(gnngp_gram_combine);
+
+/* gp_gram's combination of two states */
+Datum
+gnngp_gram_combine(PG_FUNCTION_ARGS)
+{
+	gp_env	   *env;
+	gnngp_table_value more;
+	gp_matrix	sums;
+	gp_matrix	added;
+	Datum		result;
+
+	(void) gnngp_aggregate_context(fcinfo, "gp_gram");
+	if (PG_ARGISNULL(1))
+	{
+		if (PG_ARGISNULL(0))
+			PG_RETURN_NULL();
+		PG_RETURN_DATUM(PG_GETARG_DATUM(0));
+	}
+	env = gnngp_env_create(CurrentMemoryContext);
+	more = gnngp_matrix_read(PG_GETARG_DATUM(1));
+	if (!more.wide || more.cols < more.ids.n)
+		gnngp_matrix_refuse("A state of gp_gram has sums in double precision.");
+	sums = sums_of_state(fcinfo, env, more.ids.n, more.cols - more.ids.n);
+	added = gnngp_matrix_numbers(env, &more);
+	for (int64 k = 0; k < sums.rows * sums.cols; k++)
+		((double *) sums.data)[k] += ((double *) added.data)[k];
+	result = write_sums(sums);
+	gnngp_env_destroy(env);
+	PG_RETURN_DATUM(result);
+}

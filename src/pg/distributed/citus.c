@@ -1,0 +1,96 @@
+/*
+ * citus.c - what one has to know of Citus, where it is installed.
+ *
+ * Graphs and models are rows of local tables: each node has its own.  Citus pushes
+ * functions that are not VOLATILE down into the queries that it sends to other
+ * nodes, whose models are other ones.  Its sessions on those nodes tell by their
+ * application_name which session they serve: the number of its node times a factor,
+ * and its process id.
+ */
+#include "postgres.h"
+
+#include "access/genam.h"
+#include "access/htup_details.h"
+#include "access/stratnum.h"
+#include "access/table.h"
+#include "catalog/pg_namespace_d.h"
+#include "catalog/pg_type_d.h"
+#include "pg/catalog/catalog_internal.h"
+#include "commands/extension.h"
+#include "executor/spi.h"
+#include "utils/fmgroids.h"
+#include "utils/guc.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+
+#define SERVING "citus_internal gpid="
+#define NODE_FACTOR UINT64CONST(10000000000)
+
+/* True for the number that this node has in Citus. */
+static bool
+is_this_node(int64 node)
+{
+	Oid			types[] = {INT8OID};
+	Datum		values[] = {Int64GetDatum(node)};
+
+	gnngp_select("SELECT FROM pg_dist_node AS n JOIN pg_dist_local_group AS l USING (groupid)"
+				 " WHERE n.nodeid = $1", 1, types, values, NULL);
+	return SPI_processed > 0;
+}
+
+/* True in a session in which another node's session has Citus run a query. */
+bool
+gnngp_citus_serves_other(void)
+{
+	if (application_name == NULL || strncmp(application_name, SERVING, strlen(SERVING)) != 0)
+		return false;
+	if (!OidIsValid(get_extension_oid("citus", true)))
+		return false;
+	return !is_this_node((int64) (strtoull(application_name + strlen(SERVING), NULL, 10) / NODE_FACTOR));
+}
+
+/* True for a table whose rows Citus has spread over nodes. */
+bool
+gnngp_citus_has_table(Oid table)
+{
+	Oid			partitions = get_relname_relid("pg_dist_partition", PG_CATALOG_NAMESPACE);
+	AttrNumber	column = OidIsValid(partitions) ? get_attnum(partitions, "logicalrelid") : InvalidAttrNumber;
+	Relation	rel;
+	ScanKeyData key;
+	SysScanDesc scan;
+	bool		found;
+
+	if (column == InvalidAttrNumber)
+		return false;
+	rel = table_open(partitions, AccessShareLock);
+	ScanKeyInit(&key, column, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(table));
+	scan = systable_beginscan(rel, InvalidOid, false, NULL, 1, &key);
+	found = HeapTupleIsValid(systable_getnext(scan));
+	systable_endscan(scan);
+	table_close(rel, AccessShareLock);
+	return found;
+}
+
+/* Has Citus take one connection to each server. */
+void
+gnngp_citus_prepare(void)
+{
+	if (GetConfigOption("citus.multi_shard_modify_mode", true, false) != NULL)
+		gnngp_pin("citus.multi_shard_modify_mode", "sequential");
+}
+
+/* True where other nodes have the extension, whose graphs the current user may make. */
+bool
+gnngp_citus_makes_graphs(void)
+{
+	gnngp_select("SELECT FROM pg_catalog.pg_extension AS e"
+				 " JOIN pg_catalog.pg_dist_object AS o"
+				 "  ON o.classid = 'pg_catalog.pg_extension'::pg_catalog.regclass AND o.objid = e.oid"
+				 " WHERE e.extname = 'gnngp' AND pg_catalog.has_schema_privilege(e.extnamespace, 'USAGE')"
+				 "  AND (SELECT pg_catalog.bool_or(p.proname = 'gp_ends')"
+				 "        AND pg_catalog.bool_and(pg_catalog.has_function_privilege(p.oid, 'EXECUTE'))"
+				 "       FROM pg_catalog.pg_proc AS p"
+				 "       WHERE p.pronamespace = e.extnamespace AND p.proname IN ('gp_graph', 'gp_ends'))",
+				 0, NULL, NULL, NULL);
+	return SPI_processed > 0;
+}

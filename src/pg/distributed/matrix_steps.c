@@ -1,0 +1,225 @@
+/*
+ * matrix_steps.c - what is computed from one matrix: its rows and columns, covariances, products.
+ *
+ * Each call has an environment of its own, as factors have (factor_make.c).
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "core/fit/landmarks.h"
+#include "pg/types/factor_make.h"
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/tuplestore.h"
+#include "pg/types/types.h"
+
+/* An argument that is a matrix; its numbers belong to env. */
+static gp_matrix
+matrix_argument(FunctionCallInfo fcinfo, gp_env *env, int argno, gnngp_table_value *table)
+{
+	*table = gnngp_matrix_read(PG_GETARG_DATUM(argno));
+	return gnngp_matrix_numbers(env, table);
+}
+
+/* The root among the arguments, square and as wide as the rows; false where it is NULL or left out. */
+static bool
+root_argument(FunctionCallInfo fcinfo, gp_env *env, int argno, int64 cols, gp_matrix *root)
+{
+	gnngp_table_value table;
+
+	if (PG_NARGS() <= argno || PG_ARGISNULL(argno))
+		return false;
+	*root = matrix_argument(fcinfo, env, argno, &table);
+	if (root->rows != cols || root->cols != cols)
+		gnngp_matrix_refuse("The root has a row and a column for each column of the rows.");
+	for (int64 i = 0; i < cols; i++)
+		if (gp_number_at(root->data, root->type, i * cols + i) == 0.0)
+			gnngp_matrix_refuse("The root has a zero on its diagonal.");
+	return true;
+}
+
+PG_FUNCTION_INFO_V1(gnngp_matrix_rows);
+
+/* gp_rows(matrix, ids): those rows whose ids it has; NULL for none. */
+Datum
+gnngp_matrix_rows(PG_FUNCTION_ARGS)
+{
+	gnngp_table_value table;
+	ArrayType  *array = PG_GETARG_ARRAYTYPE_P(1);
+	const int64 *wanted = gnngp_array_data(array);
+	int			n = ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array));
+	gp_env	   *env;
+	gp_matrix	all;
+	gp_matrix	rows;
+	size_t		bytes;
+	int64	   *id;
+	gnngp_value_ids ids = {0};
+	Datum		result;
+
+	if (array_contains_nulls(array))
+		gnngp_matrix_refuse("An id is NULL.");
+	env = gnngp_env_create(CurrentMemoryContext);
+	all = matrix_argument(fcinfo, env, 0, &table);
+	bytes = all.cols * gp_type_size(all.type);
+	rows = gp_matrix_wrap(gp_alloc_array(env, Min(n, all.rows), bytes), 0, all.cols, all.type);
+	id = gp_alloc_array(env, Min(n, all.rows), sizeof(int64));
+	for (int i = 0; i < n; i++)
+	{
+		int64		at = gnngp_value_find(&table.ids, wanted[i]);
+
+		gnngp_look(i);
+		if (i > 0 && wanted[i] <= wanted[i - 1])
+			gnngp_matrix_refuse("The ids do not ascend.");
+		if (at < 0)
+			continue;
+		memcpy((char *) rows.data + rows.rows * bytes, (char *) all.data + at * bytes, bytes);
+		id[rows.rows++] = wanted[i];
+	}
+	if (rows.rows == 0)
+	{
+		gnngp_env_destroy(env);
+		PG_RETURN_NULL();
+	}
+	ids = (gnngp_value_ids) {rows.rows, id[0], id};
+	ids = gnngp_value_ids_part(&ids, 0, rows.rows);
+	result = gnngp_matrix_write(&ids, rows);
+	gnngp_env_destroy(env);
+	PG_RETURN_DATUM(result);
+}
+
+PG_FUNCTION_INFO_V1(gnngp_matrix_split);
+
+/* gp_split(matrix, width): groups of so many columns, numbered from 0. */
+Datum
+gnngp_matrix_split(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
+	int32		width = PG_GETARG_INT32(1);
+	gnngp_table_value table;
+	gp_env	   *env;
+	gp_matrix	all;
+	char	   *part;
+	size_t		size;
+	Datum		values[2];
+	bool		nulls[2] = {false, false};
+
+	if (width < 1)
+		gnngp_matrix_refuse("A group has at least one column.");
+	InitMaterializedSRF(fcinfo, 0);
+	env = gnngp_env_create(CurrentMemoryContext);
+	all = matrix_argument(fcinfo, env, 0, &table);
+	size = gp_type_size(all.type);
+	part = gp_alloc_array(env, all.rows * Min((int64) width, all.cols), size);
+	for (gp_band band = gp_band_first(all.cols, width); band.count > 0; gp_band_next(&band))
+	{
+		CHECK_FOR_INTERRUPTS();
+		for (int64 i = 0; i < all.rows; i++)
+			memcpy(part + i * band.count * size, (char *) all.data + (i * all.cols + band.first) * size, band.count * size);
+		values[0] = Int32GetDatum((int32) (band.first / width));
+		values[1] = gnngp_matrix_write(&table.ids, gp_matrix_wrap(part, all.rows, band.count, all.type));
+		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+		pfree(DatumGetPointer(values[1]));
+	}
+	gnngp_env_destroy(env);
+	return (Datum) 0;
+}
+
+PG_FUNCTION_INFO_V1(gnngp_matrix_step);
+
+/* gp_step(rows, kernel, landmarks [, root]): covariances of rows with landmarks. */
+Datum
+gnngp_matrix_step(PG_FUNCTION_ARGS)
+{
+	gnngp_table_value table;
+	gnngp_table_value at;
+	gp_env	   *env;
+	gp_device  *dev;
+	gp_program *program;
+	gp_matrix	rows;
+	gp_matrix	landmarks;
+	gp_matrix	root;
+	gp_matrix	out;
+	bool		rooted;
+	int32_t    *own;
+	Datum		result;
+
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(2))
+		PG_RETURN_NULL();
+	env = gnngp_env_create(CurrentMemoryContext);
+	program = gnngp_compile_kernel(env, text_to_cstring(PG_GETARG_TEXT_PP(1)));
+	rows = matrix_argument(fcinfo, env, 0, &table);
+	landmarks = matrix_argument(fcinfo, env, 2, &at);
+	if (landmarks.cols != rows.cols)
+		gnngp_matrix_refuse("Landmarks have as many columns as rows.");
+	rooted = root_argument(fcinfo, env, 3, rows.cols, &root);
+	own = gp_alloc_array(env, landmarks.rows, sizeof(int32_t));
+	for (int64 j = 0; j < landmarks.rows; j++)
+		own[j] = (int32_t) gnngp_value_find(&table.ids, gnngp_value_id(&at.ids, j));
+	out = gp_matrix_wrap(gp_alloc_array(env, rows.rows * landmarks.rows, sizeof(float)), rows.rows, landmarks.rows, GP_FLOAT);
+	dev = gnngp_device_open(env, gnngp_factor_threads(2.0 * rows.rows * rows.cols * (landmarks.rows + (rooted ? rows.cols : 0))));
+	gp_block_covariances(dev, program, rows, rooted ? &root : NULL, landmarks, own, out);
+	dev->close(dev);
+	result = gnngp_matrix_write(&table.ids, out);
+	gnngp_env_destroy(env);
+	PG_RETURN_DATUM(result);
+}
+
+/* Puts the columns of a product, norms and squares side by side; all have as many rows. */
+static gp_matrix
+join_columns(gp_env *env, gp_matrix product, const double *norm, const double *present)
+{
+	int64		cols = product.cols + 2;
+	double	   *all = gp_alloc_array(env, product.rows * cols, sizeof(double));
+
+	for (int64 i = 0; i < product.rows; i++)
+	{
+		memcpy(all + i * cols, (double *) product.data + i * product.cols, product.cols * sizeof(double));
+		all[i * cols + product.cols] = norm[i];
+		all[i * cols + product.cols + 1] = present[i];
+	}
+	return gp_matrix_wrap(all, product.rows, cols, GP_DOUBLE);
+}
+
+PG_FUNCTION_INFO_V1(gnngp_matrix_apply);
+
+/* gp_apply(rows, weights [, root]): the product; with a root, two columns of squared lengths behind it. */
+Datum
+gnngp_matrix_apply(PG_FUNCTION_ARGS)
+{
+	gnngp_table_value table;
+	gnngp_table_value w;
+	gp_env	   *env;
+	gp_device  *dev;
+	gp_matrix	rows;
+	gp_matrix	weights;
+	gp_matrix	root;
+	gp_matrix	out;
+	gp_matrix	norm;
+	gp_matrix	present;
+	bool		rooted;
+	Datum		result;
+
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
+		PG_RETURN_NULL();
+	env = gnngp_env_create(CurrentMemoryContext);
+	rows = matrix_argument(fcinfo, env, 0, &table);
+	weights = matrix_argument(fcinfo, env, 1, &w);
+	rooted = root_argument(fcinfo, env, 2, rows.cols, &root);
+	if (weights.rows != rows.cols && (rooted || weights.rows != rows.cols + 1))
+		gnngp_matrix_refuse("Weights have a row for each column, and one more for a constant where there is no root.");
+	/* In the precision of the weights; squared lengths are of double. */
+	out = gp_matrix_wrap(NULL, rows.rows, weights.cols, rooted ? GP_DOUBLE : weights.type);
+	out.data = gp_alloc_array(env, rows.rows * weights.cols, gp_type_size(out.type));
+	norm = gp_matrix_wrap(gp_alloc_array(env, rows.rows, sizeof(double)), rows.rows, 1, GP_DOUBLE);
+	present = gp_matrix_wrap(gp_alloc_array(env, rows.rows, sizeof(double)), rows.rows, 1, GP_DOUBLE);
+	dev = gnngp_device_open(env, gnngp_factor_threads(2.0 * rows.rows * rows.cols * (weights.cols + (rooted ? rows.cols : 0))));
+	gp_block_apply(dev, rows, weights, rooted ? &root : NULL, out, norm, present);
+	dev->close(dev);
+	if (rooted)
+		out = join_columns(env, out, norm.data, present.data);
+	result = gnngp_matrix_write(&table.ids, out);
+	gnngp_env_destroy(env);
+	PG_RETURN_DATUM(result);
+}

@@ -1,0 +1,196 @@
+/*
+ * whole_graph.c - a graph that comes as one or several values, put together once for all calls of a transaction.
+ *
+ * Whoever multiplies columns, or solves for some of them, has the whole graph, and a fit asks several times in each
+ * of several statements: what takes long is reading the values, sorting edges and normalising.  One graph is kept
+ * from call to call until another one is asked for, its memory is needed or the transaction ends; it is told by all of the bytes that it was made of.
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type_d.h"
+#include "core/graph/graph.h"
+#include "pg/server/server.h"
+#include "utils/memutils.h"
+#include "whole_graph.h"
+
+/* A graph that was put together. */
+typedef struct whole_graph
+{
+	MemoryContext context;
+	MemoryContextCallback callback;
+	gp_env	   *env;
+	bool		kept;			/* no call has it, and it is in no account */
+	ArrayType  *values;			/* a copy of what it was made from */
+	gnngp_value_ids ids;
+	gp_graph   *graph;
+	gp_csr	   *a;				/* NULL: not asked for */
+	gp_norm		norm;			/* of a */
+} whole_graph;
+
+/* The one of this process: a query calls from several places, by partitions, and one graph for each of them would be too much. */
+static whole_graph *whole;
+
+/* The place of each node of a graph among the rows' ids; 22023 for one that has none. */
+static int32 *
+place_nodes(const gnngp_value_ids *nodes, const gnngp_value_ids *rows)
+{
+	int64		missing;
+	int32	   *place = gnngp_value_places(nodes, rows, &missing);
+
+	if (place == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("node " INT64_FORMAT " of the graph has no row in the matrix", missing)));
+	return place;
+}
+
+/* Adds the edges of one value. */
+static void
+add_edges(gp_edges *edges, const gnngp_graph_value *g, const gnngp_value_ids *rows)
+{
+	int32	   *place = place_nodes(&g->ids, rows);
+
+	for (int64 i = 0; i < g->edges; i++)
+	{
+		gnngp_look(i);
+		gp_edges_add(edges, 1, &place[g->src[i]], &place[g->dst[i]], g->weight ? &g->weight[i] : NULL);
+	}
+	pfree(place);
+}
+
+/* Puts a graph together from its values. */
+static void
+build_whole(whole_graph *w, const gnngp_value_ids *rows)
+{
+	Datum	   *value;
+	bool	   *null;
+	int			n;
+	bool		weighted = false;
+	gp_edges   *edges = NULL;
+
+	deconstruct_array(w->values, ARR_ELEMTYPE(w->values), -1, false, TYPALIGN_INT, &value, &null, &n);
+	for (int k = 0; k < n; k++)
+	{
+		MemoryContext work = AllocSetContextCreate(w->context, "gnngp graph", ALLOCSET_DEFAULT_SIZES);
+		MemoryContext old = MemoryContextSwitchTo(work);
+		gnngp_graph_value g;
+
+		if (null[k])
+			gnngp_matrix_refuse("A graph is NULL.");
+		gnngp_graph_read(value[k], "gp_graph", &g);
+		if (edges == NULL)
+			edges = gp_edges_create(w->env, rows->n, false, g.weight != NULL);
+		if (k > 0 && (g.weight != NULL) != weighted)
+			gnngp_matrix_refuse("Some graphs have weights, and others have none.");
+		weighted = g.weight != NULL;
+		add_edges(edges, &g, rows);
+		MemoryContextSwitchTo(old);
+		MemoryContextDelete(work);
+	}
+	if (edges == NULL)
+		edges = gp_edges_create(w->env, rows->n, false, false);
+	w->graph = gp_graph_build(edges);
+}
+
+/* True when a graph was made of these values, over these rows. */
+static bool
+is_made_of(const whole_graph *w, const ArrayType *values, const gnngp_value_ids *rows)
+{
+	return VARSIZE(w->values) == VARSIZE(values) && memcmp(w->values, values, VARSIZE(values)) == 0 &&
+		w->ids.n == rows->n && w->ids.first == rows->first && (w->ids.id == NULL) == (rows->id == NULL) &&
+		(rows->id == NULL || memcmp(w->ids.id, rows->id, rows->n * sizeof(int64)) == 0);
+}
+
+/* Forgets a graph whose memory goes. */
+static void
+forget(void *arg)
+{
+	whole_graph *w = arg;
+
+	if (w->kept)
+		gnngp_account_keep(0, NULL);
+	if (whole == w)
+		whole = NULL;
+}
+
+/* Gives the graph up that was kept. */
+static void
+give_up(void)
+{
+	MemoryContextDelete(whole->context);
+}
+
+/* Notes what a graph is made of. */
+static void
+copy_source(whole_graph *w, const ArrayType *values, const gnngp_value_ids *rows)
+{
+	w->values = gp_alloc_array(w->env, VARSIZE(values), 1);
+	memcpy(w->values, values, VARSIZE(values));
+	w->ids = *rows;
+	if (rows->id == NULL)
+		return;
+	w->ids.id = gp_alloc_array(w->env, rows->n, sizeof(int64));
+	memcpy(w->ids.id, rows->id, rows->n * sizeof(int64));
+}
+
+/* Puts a graph together; an error in it, or before it is kept, takes it along. */
+static whole_graph *
+make_whole(const ArrayType *values, const gnngp_value_ids *rows)
+{
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "gnngp whole graph", ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(context);
+	whole_graph *w = palloc0(sizeof(whole_graph));
+
+	w->context = context;
+	w->callback.func = forget;
+	w->callback.arg = w;
+	MemoryContextRegisterResetCallback(context, &w->callback);
+	w->env = gnngp_env_create(context);
+	copy_source(w, values, rows);
+	build_whole(w, rows);
+	MemoryContextSwitchTo(old);
+	return w;
+}
+
+/* The graph of a call. */
+gp_graph *
+gnngp_whole_graph(ArrayType *values, const gnngp_value_ids *rows)
+{
+	if (whole && whole->kept && is_made_of(whole, values, rows))
+	{
+		whole->kept = false;
+		gnngp_env_resume(whole->env, whole->context);
+		MemoryContextSetParent(whole->context, CurrentMemoryContext);
+		return whole->graph;
+	}
+	/* One that a call has not given back ended in an error, and its memory may outlive that. */
+	if (whole)
+		give_up();
+	whole = make_whole(values, rows);
+	return whole->graph;
+}
+
+/* Its matrix A in a norm. */
+gp_csr *
+gnngp_whole_matrix(gp_norm norm)
+{
+	if (whole->a && whole->norm != norm)
+	{
+		gp_csr_free(whole->env, whole->a);
+		whole->a = NULL;
+	}
+	if (whole->a == NULL)
+		whole->a = gp_graph_normalise(whole->env, whole->graph, norm, GP_FLOAT);
+	whole->norm = norm;
+	return whole->a;
+}
+
+/* Keeps it. */
+void
+gnngp_whole_graph_keep(void)
+{
+	gnngp_account_give_up(0);
+	gnngp_env_keep(whole->env, whole->context, give_up);
+	whole->kept = true;
+	MemoryContextSetParent(whole->context, TopTransactionContext);
+}

@@ -1,0 +1,153 @@
+/*
+ * device_sql.c - gp_device: what there is to compute on; and a warning when the
+ * extension is made where there is nothing.
+ */
+#include "postgres.h"
+
+#include "funcapi.h"
+#include "pg/server/gpu.h"
+#include "pg/server/server.h"
+#include "utils/tuplestore.h"
+
+/* The columns of a row. */
+enum device_column
+{
+	DEVICE_KIND, DEVICE_NAME, DEVICE_MEMORY, DEVICE_CAPABILITY, DEVICE_DRIVER, DEVICE_RUNTIME,
+	DEVICE_LIBRARIES, DEVICE_STATUS, DEVICE_COLUMNS
+};
+
+typedef struct device_row
+{
+	const char *text[DEVICE_COLUMNS];	/* NULL is NULL */
+	size_t		memory;			/* 0 is NULL */
+} device_row;
+
+/* Puts a row. */
+static void
+put_row(ReturnSetInfo *result, const device_row *row)
+{
+	Datum		values[DEVICE_COLUMNS] = {0};
+	bool		nulls[DEVICE_COLUMNS] = {false};
+
+	for (int i = 0; i < DEVICE_COLUMNS; i++)
+		if (i == DEVICE_MEMORY)
+		{
+			values[i] = Int64GetDatum((int64) row->memory);
+			nulls[i] = row->memory == 0;
+		}
+		else
+			gnngp_put_text(values, nulls, i, row->text[i]);
+	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+}
+
+/* Puts the row of the CPU. */
+static void
+put_cpu(ReturnSetInfo *result)
+{
+	gp_env	   *env = gnngp_env_create(CurrentMemoryContext);
+	gp_device  *device = gp_device_cpu(env, 1);
+	device_row	row = {.text = {[DEVICE_KIND] = device->name,
+	[DEVICE_NAME] = gp_device_cpu_describe(device), [DEVICE_STATUS] = "ready"}};
+
+	row.memory = env->limit;
+	put_row(result, &row);
+	device->close(device);
+	gnngp_env_destroy(env);
+}
+
+/* A version as CUDA writes it; NULL where it is not known. */
+static const char *
+cuda_version(int version)
+{
+	return version > 0 ? psprintf("%d.%d", version / 1000, version % 1000 / 10) : NULL;
+}
+
+/* Puts the row of a card. */
+static void
+put_card(ReturnSetInfo *result, const gp_cuda_card *card, bool lost)
+{
+	device_row	row = {.text = {[DEVICE_KIND] = "cuda", [DEVICE_NAME] = card->name,
+			[DEVICE_STATUS] = lost ? "lost in this session" :
+			gnngp_gpu_too_old(card) ? GNNGP_GPU_TOO_OLD : "ready"}};
+
+	row.memory = card->memory;
+	row.text[DEVICE_CAPABILITY] = psprintf("%d.%d", card->major, card->minor);
+	row.text[DEVICE_DRIVER] = cuda_version(card->driver);
+	row.text[DEVICE_RUNTIME] = cuda_version(card->runtime);
+	row.text[DEVICE_LIBRARIES] = card->libraries;
+	put_row(result, &row);
+}
+
+PG_FUNCTION_INFO_V1(gnngp_device);
+
+/* gp_device(): the CPU and each card, or why there is none */
+Datum
+gnngp_device(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
+	const gnngp_gpus *gpus;
+
+	InitMaterializedSRF(fcinfo, 0);
+	put_cpu(result);
+	gpus = gnngp_gpu_find();
+	for (int i = 0; i < gpus->n; i++)
+		put_card(result, &gpus->card[i], gpus->state == GNNGP_GPU_LOST);
+	if (gpus->n == 0)
+		put_row(result, &(device_row) {.text = {[DEVICE_KIND] = "cuda",
+				[DEVICE_STATUS] = gpus->reason}});
+	return (Datum) 0;
+}
+
+/* Raises an error when the CPU cannot compute, for want of OpenBLAS. */
+static void
+try_cpu(void)
+{
+	gp_env	   *env = gnngp_env_create(CurrentMemoryContext);
+
+	gp_device_cpu(env, 1);
+	gnngp_env_destroy(env);
+}
+
+/* Tells what the first fit would fail with; frees the error. */
+static void
+warn_of_blas(ErrorData *error)
+{
+	ereport(WARNING,
+			(errcode(error->sqlerrcode),
+			 errmsg_internal("%s", error->message),
+			 errdetail("Nothing can be fitted before this is mended; the extension need not be made again."),
+			 error->hint ? errhint("%s", error->hint) : 0));
+	FreeErrorData(error);
+}
+
+PG_FUNCTION_INFO_V1(gnngp_check_blas);
+
+/*
+ * For the extension's scripts: a WARNING when OpenBLAS cannot be loaded.
+ *
+ * The error is caught without a subtransaction, which would have nothing to undo:
+ * all that was made belongs to an environment in this call's memory.
+ */
+Datum
+gnngp_check_blas(PG_FUNCTION_ARGS)
+{
+	MemoryContext context = CurrentMemoryContext;
+	ErrorData  *volatile error = NULL;
+
+	PG_TRY();
+	{
+		try_cpu();
+	}
+	PG_CATCH();
+	{
+		if (geterrcode() != ERRCODE_SYSTEM_ERROR)
+			PG_RE_THROW();
+		MemoryContextSwitchTo(context);
+		error = CopyErrorData();
+		FlushErrorState();
+	}
+	PG_END_TRY();
+	if (error != NULL)
+		warn_of_blas(error);
+	PG_RETURN_VOID();
+}

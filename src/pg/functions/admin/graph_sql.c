@@ -1,0 +1,216 @@
+/*
+ * graph_sql.c - gp_create_graph, gp_alter_graph and gp_drop_graph.
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type_d.h"
+#include "executor/spi.h"
+#include "lib/stringinfo.h"
+#include "miscadmin.h"
+#include "pg/catalog/catalog_internal.h"
+#include "pg/server/server.h"
+#include "pg/catalog/graph_check.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+
+/* The arguments of gp_create_graph and gp_alter_graph. */
+enum graph_argument
+{
+	ARG_GRAPH, ARG_NODES, ARG_EDGES, ARG_ID, ARG_FEATURES, ARG_TARGET, ARG_SRC, ARG_DST,
+	ARG_WEIGHT, ARG_DIRECTED, ARG_SPARSE, ARG_SCALE
+};
+
+/* Takes a column when it is given; an empty name takes an optional one away. */
+static void
+take_column(FunctionCallInfo fcinfo, int argno, bool optional, char **column)
+{
+	char	   *name;
+
+	if (PG_ARGISNULL(argno))
+		return;
+	name = pstrdup(NameStr(*PG_GETARG_NAME(argno)));
+	*column = optional && name[0] == '\0' ? NULL : name;
+}
+
+/* The feature columns: 22004 for NULL among them; none takes them away. */
+static gnngp_texts
+feature_columns(ArrayType *array)
+{
+	gnngp_texts list = {0, NULL};
+	Datum	   *elements;
+	bool	   *nulls;
+
+	deconstruct_array(array, TEXTOID, -1, false, TYPALIGN_INT, &elements, &nulls, &list.n);
+	if (list.n > 0)
+		list.text = palloc(sizeof(char *) * list.n);
+	for (int i = 0; i < list.n; i++)
+	{
+		if (nulls[i])
+			ereport(ERROR,
+					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+					 errmsg("features must not contain NULL")));
+		list.text[i] = TextDatumGetCString(elements[i]);
+	}
+	return list;
+}
+
+/* Takes where the features are: one place takes the other's. */
+static void
+take_feature_source(FunctionCallInfo fcinfo, gnngp_graph_def *def)
+{
+	bool		columns = !PG_ARGISNULL(ARG_FEATURES);
+	bool		sparse = !PG_ARGISNULL(ARG_SPARSE);
+
+	if (columns && sparse)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("\"features\" and \"sparse_features\" cannot be given together"),
+				 errhint("Put all features into one of them.")));
+	if (columns)
+	{
+		def->features = feature_columns(PG_GETARG_ARRAYTYPE_P(ARG_FEATURES));
+		def->sparse_features = InvalidOid;
+	}
+	if (sparse)
+	{
+		def->sparse_features = PG_GETARG_OID(ARG_SPARSE);
+		def->features = (gnngp_texts) {0, NULL};
+	}
+}
+
+/* Takes how features are scaled: 22023 for a word that means nothing. */
+static void
+take_scale(FunctionCallInfo fcinfo, gnngp_graph_def *def)
+{
+	static const char *const words[] = {"auto", "none", "standard", "length"};
+	int			place;
+
+	if (PG_NARGS() <= ARG_SCALE || PG_ARGISNULL(ARG_SCALE))
+		return;
+	place = gnngp_require_word("scale", text_to_cstring(PG_GETARG_TEXT_PP(ARG_SCALE)), lengthof(words), words,
+							   "A scale is auto, none, standard or length.");
+	def->scale = pstrdup(words[place]);
+}
+
+/* The name that a table has now. */
+static gnngp_source_name
+source_name(Oid oid)
+{
+	return OidIsValid(oid) ?
+		(gnngp_source_name) {get_namespace_name(get_rel_namespace(oid)), get_rel_name(oid)} :
+		(gnngp_source_name) {NULL, NULL};
+}
+
+/* Takes the arguments that are given, and checks the graph that they make. */
+static void
+take_arguments(FunctionCallInfo fcinfo, gnngp_graph_def *def)
+{
+	if (!PG_ARGISNULL(ARG_NODES))
+		def->nodes = PG_GETARG_OID(ARG_NODES);
+	if (!PG_ARGISNULL(ARG_EDGES))
+		def->edges = PG_GETARG_OID(ARG_EDGES);
+	take_column(fcinfo, ARG_ID, false, &def->id_column);
+	take_column(fcinfo, ARG_TARGET, true, &def->target);
+	take_column(fcinfo, ARG_SRC, false, &def->src);
+	take_column(fcinfo, ARG_DST, false, &def->dst);
+	take_column(fcinfo, ARG_WEIGHT, true, &def->weight);
+	if (!PG_ARGISNULL(ARG_DIRECTED))
+		def->directed = PG_GETARG_BOOL(ARG_DIRECTED);
+	take_feature_source(fcinfo, def);
+	take_scale(fcinfo, def);
+	gnngp_check_graph(def);
+	def->nodes_name = source_name(def->nodes);
+	def->edges_name = source_name(def->edges);
+	def->sparse_name = source_name(def->sparse_features);
+}
+
+PG_FUNCTION_INFO_V1(gnngp_create_graph);
+
+/* gp_create_graph(graph, nodes, edges, id, features, target, src, dst, weight, directed, sparse_features, scale) */
+Datum
+gnngp_create_graph(PG_FUNCTION_ARGS)
+{
+	gnngp_graph_def def = {.scale = "auto"};
+
+	gnngp_prevent_read_only("gp_create_graph");
+	def.name = gnngp_text_argument(fcinfo, ARG_GRAPH, "graph");
+	gnngp_check_name("graph", def.name);
+	gnngp_require_argument(fcinfo, ARG_NODES, "nodes");
+	gnngp_require_argument(fcinfo, ARG_EDGES, "edges");
+	gnngp_require_argument(fcinfo, ARG_ID, "id");
+	gnngp_require_argument(fcinfo, ARG_SRC, "src");
+	gnngp_require_argument(fcinfo, ARG_DST, "dst");
+	gnngp_require_argument(fcinfo, ARG_DIRECTED, "directed");
+	def.owner_role = GetUserId();
+	def.owner = GetUserNameFromId(def.owner_role, false);
+	if (!PG_ARGISNULL(ARG_FEATURES) && ArrayGetNItems(ARR_NDIM(PG_GETARG_ARRAYTYPE_P(ARG_FEATURES)),
+													  ARR_DIMS(PG_GETARG_ARRAYTYPE_P(ARG_FEATURES))) == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("\"features\" names no column"),
+				 errhint("Leave it out for a graph without features.")));
+	take_arguments(fcinfo, &def);
+	gnngp_graph_name_lock(def.owner_role, def.name);
+	if (!gnngp_graph_insert(&def))
+		ereport(ERROR,
+				(errcode(ERRCODE_DUPLICATE_OBJECT),
+				 errmsg("graph \"%s\" already exists", def.name),
+				 errhint("Change it with gp_alter_graph, choose another name, or drop it with gp_drop_graph.")));
+	PG_RETURN_VOID();
+}
+
+PG_FUNCTION_INFO_V1(gnngp_alter_graph);
+
+/* gp_alter_graph(graph, ...), with the arguments of gp_create_graph; what is NULL stays as it is now, once it is locked. */
+Datum
+gnngp_alter_graph(PG_FUNCTION_ARGS)
+{
+	gnngp_graph_def *def;
+
+	gnngp_prevent_read_only("gp_alter_graph");
+	def = gnngp_graph_to_change(gnngp_text_argument(fcinfo, ARG_GRAPH, "graph"));
+	take_arguments(fcinfo, def);
+	gnngp_graph_update(def);
+	PG_RETURN_VOID();
+}
+
+/* Tells which models go with their graph. */
+static void
+notice_models(const gnngp_graph_def *graph, List *models)
+{
+	StringInfoData names;
+	ListCell   *cell;
+
+	if (models == NIL)
+		return;
+	initStringInfo(&names);
+	foreach(cell, models)
+		appendStringInfo(&names, "%s\"%s\"", names.len > 0 ? ", " : "", (char *) lfirst(cell));
+	ereport(NOTICE,
+			(errmsg_plural("graph \"%s\" goes with its model %s", "graph \"%s\" goes with its models %s",
+						   list_length(models), graph->name, names.data)));
+}
+
+PG_FUNCTION_INFO_V1(gnngp_drop_graph);
+
+/* gp_drop_graph(graph); it is locked first, so that no fit can add a model. */
+Datum
+gnngp_drop_graph(PG_FUNCTION_ARGS)
+{
+	char	   *name = gnngp_text_argument(fcinfo, 0, "graph");
+	gnngp_graph_def *def;
+	Oid			types[] = {INT8OID};
+	Datum		values[1];
+
+	gnngp_prevent_read_only("gp_drop_graph");
+	def = gnngp_own_graph(name);
+	values[0] = Int64GetDatum(def->id);
+	gnngp_spi_connect();
+	notice_models(def, gnngp_lock_whole_graph(def));
+	gnngp_delete_models("graph", def->id, def->owner_role);
+	gnngp_execute_as_extension(psprintf("DELETE FROM %s.%s WHERE id = $1", gnngp_schema(),
+										gnngp_graph_kind.table), 1, types, values, NULL);
+	gnngp_spi_finish();
+	PG_RETURN_VOID();
+}

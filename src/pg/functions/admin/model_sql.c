@@ -1,0 +1,154 @@
+/*
+ * model_sql.c - dropping models, and letting others read them.
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type_d.h"
+#include "executor/spi.h"
+#include "pg/catalog/catalog_internal.h"
+#include "pg/server/server.h"
+#include "utils/acl.h"
+#include "utils/builtins.h"
+
+/* A model that the caller may change. */
+static gnngp_model *
+own_model(const char *name)
+{
+	gnngp_model *model = gnngp_model_lookup(name, false);
+
+	gnngp_require_owner(model->owner_role, "model", model->name);
+	return model;
+}
+
+PG_FUNCTION_INFO_V1(gnngp_drop_model);
+
+/* gp_drop_model(model) */
+Datum
+gnngp_drop_model(PG_FUNCTION_ARGS)
+{
+	char	   *name = gnngp_text_argument(fcinfo, 0, "model");
+	gnngp_model *model;
+
+	gnngp_prevent_read_only("gp_drop_model");
+	model = own_model(name);
+	gnngp_model_lock(model->owner_role, model->name);
+	gnngp_spi_connect();
+	gnngp_lock_row(&gnngp_model_kind, model->id, model->owner_role, "FOR UPDATE", model->name);
+	gnngp_delete_models("id", model->id, model->owner_role);
+	gnngp_spi_finish();
+	PG_RETURN_VOID();
+}
+
+/* The name of a grantee: public in any case, as in GRANT, unless there is a role of that name. */
+static Name
+grantee_argument(FunctionCallInfo fcinfo)
+{
+	Name		name = PG_GETARG_NAME(1);
+	Name		everybody = palloc0(sizeof(NameData));
+
+	if (OidIsValid(get_role_oid(NameStr(*name), true)) || pg_strcasecmp(NameStr(*name), "public") != 0)
+		return name;
+	namestrcpy(everybody, "public");
+	return everybody;
+}
+
+/* The role that a grant is for: 0 for public, 42704 for a role that does not exist. */
+static Oid
+grantee_role(const char *name)
+{
+	Oid			role = get_role_oid(name, true);
+
+	if (!OidIsValid(role) && strcmp(name, "public") != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_OBJECT),
+				 errmsg("role \"%s\" does not exist", name),
+				 errhint("Name a role of this server, or public.")));
+	return role;
+}
+
+/*
+ * Holds a model while it is granted, or no longer, so that it can't be dropped meanwhile.  Where it has tables, whose
+ * rights the server keeps in one row each, one session at a time: 55006.
+ */
+static void
+lock_for_grant(const gnngp_model *model)
+{
+	gnngp_lock_row(&gnngp_model_kind, model->id, model->owner_role, "FOR KEY SHARE", model->name);
+	if (gnngp_predictions_of("id", model->id, false) != NIL)
+		gnngp_lock_row(&gnngp_model_kind, model->id, model->owner_role, "FOR NO KEY UPDATE", model->name);
+}
+
+/* Inserts a grant, unless there is one. */
+static void
+insert_grant(const gnngp_model *model, Oid grantee)
+{
+	Oid			role_type = gnngp_role_type();
+	Oid			types[] = {INT8OID, role_type};
+	Datum		values[] = {Int64GetDatum(model->id), gnngp_role_datum(grantee)};
+	const char *schema = gnngp_schema();
+
+	gnngp_spi_connect();
+	lock_for_grant(model);
+	gnngp_execute_latest(psprintf("INSERT INTO %s.gp_grant_catalog (model, grantee, owner)"
+								  " SELECT id, $2, owner FROM %s.%s WHERE id = $1"
+								  " ON CONFLICT (model, %s.gp_role_oid(grantee)) DO NOTHING",
+								  schema, schema, gnngp_model_kind.table, schema),
+						 2, types, values);
+	gnngp_predictions_grant(model, grantee, true);
+	gnngp_spi_finish();
+}
+
+PG_FUNCTION_INFO_V1(gnngp_grant);
+
+/* gp_grant(model, grantee) */
+Datum
+gnngp_grant(PG_FUNCTION_ARGS)
+{
+	char	   *name = gnngp_text_argument(fcinfo, 0, "model");
+	Oid			role;
+
+	gnngp_require_argument(fcinfo, 1, "grantee");
+	gnngp_prevent_read_only("gp_grant");
+	role = grantee_role(NameStr(*grantee_argument(fcinfo)));
+	insert_grant(own_model(name), role);
+	PG_RETURN_VOID();
+}
+
+/* Deletes the grants to a role of this name, which may be gone; returns their number. */
+static uint64
+delete_grants(const gnngp_model *model, Name grantee)
+{
+	Oid			types[] = {INT8OID, NAMEOID};
+	Datum		values[] = {Int64GetDatum(model->id), NameGetDatum(grantee)};
+	uint64		rows;
+	Oid			role;
+
+	gnngp_spi_connect();
+	lock_for_grant(model);
+	gnngp_execute_latest(psprintf("DELETE FROM %s.gp_grant_catalog WHERE model = $1"
+								  " AND grantee::text IN ($2::text, 'pg_gone:' || $2::text)",
+								  gnngp_schema()), 2, types, values);
+	rows = SPI_processed;
+	role = get_role_oid(NameStr(*grantee), true);
+	if (OidIsValid(role) || strcmp(NameStr(*grantee), "public") == 0)
+		gnngp_predictions_grant(model, role, false);
+	gnngp_spi_finish();
+	return rows;
+}
+
+PG_FUNCTION_INFO_V1(gnngp_revoke);
+
+/* gp_revoke(model, grantee); a grantee that was dropped may still be named. */
+Datum
+gnngp_revoke(PG_FUNCTION_ARGS)
+{
+	char	   *name = gnngp_text_argument(fcinfo, 0, "model");
+	Name		grantee;
+
+	gnngp_require_argument(fcinfo, 1, "grantee");
+	gnngp_prevent_read_only("gp_revoke");
+	grantee = grantee_argument(fcinfo);
+	if (delete_grants(own_model(name), grantee) == 0)
+		(void) grantee_role(NameStr(*grantee));
+	PG_RETURN_VOID();
+}

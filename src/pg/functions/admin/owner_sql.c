@@ -1,0 +1,101 @@
+/*
+ * owner_sql.c - gp_set_owner: giving a graph with its models to another role.
+ *
+ * A refresh runs the code of the tables' views with the rights of the graph's
+ * owner.  Nobody can therefore give to a role that it could not become.
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type_d.h"
+#include "executor/spi.h"
+#include "miscadmin.h"
+#include "pg/catalog/catalog_internal.h"
+#include "pg/server/compat.h"
+#include "pg/server/server.h"
+#include "utils/acl.h"
+#include "utils/builtins.h"
+
+/* The new owner among the arguments: 22004 for NULL, 42704 for no role, 42501 for one that the caller can't become. */
+static Oid
+new_owner_argument(FunctionCallInfo fcinfo)
+{
+	Oid			role;
+
+	gnngp_require_argument(fcinfo, 1, "new_owner");
+	role = get_role_oid(NameStr(*PG_GETARG_NAME(1)), false);
+	gnngp_check_can_become(GetUserId(), role);
+	return role;
+}
+
+/* 42710 when the new owner has a graph or model of that name already. */
+static void
+require_free(const gnngp_kind *kind, const char *name, Oid owner)
+{
+	Oid			types[] = {TEXTOID, OIDOID};
+	Datum		values[] = {CStringGetTextDatum(name), ObjectIdGetDatum(owner)};
+	const char *schema = gnngp_schema();
+
+	gnngp_execute_latest(psprintf("SELECT FROM %s.%s WHERE name = $1 AND %s.gp_role_oid(owner) = $2",
+								  schema, kind->table, schema), 2, types, values);
+	if (SPI_processed == 0)
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_DUPLICATE_OBJECT),
+			 errmsg("role \"%s\" has a %s named \"%s\" already", GetUserNameFromId(owner, false),
+					kind->noun, name),
+			 errhint("Drop one of the two.")));
+}
+
+/* Writes the new owner into the rows of a table that belong to a graph. */
+static void
+update_owner(int64 graph, Oid owner, const char *table, const char *condition)
+{
+	Oid			types[] = {INT8OID, gnngp_role_type()};
+	Datum		values[] = {Int64GetDatum(graph), gnngp_role_datum(owner)};
+
+	gnngp_execute_latest(psprintf("UPDATE %s.%s SET owner = $2 WHERE %s", gnngp_schema(), table,
+								  condition), 2, types, values);
+}
+
+/* Gives a graph with all that belongs to it to another role, inside SPI. */
+static void
+give(const gnngp_graph_def *graph, Oid owner)
+{
+	List	   *models = gnngp_lock_whole_graph(graph);
+	ListCell   *cell;
+
+	gnngp_graph_name_lock(owner, graph->name);
+	require_free(&gnngp_graph_kind, graph->name, owner);
+	foreach(cell, models)
+	{
+		gnngp_model_lock(owner, lfirst(cell));
+		require_free(&gnngp_model_kind, lfirst(cell), owner);
+	}
+	gnngp_edges_forget(graph);
+	gnngp_predictions_give(gnngp_predictions_of("graph", graph->id, false), graph->owner_role, owner);
+	update_owner(graph->id, owner, gnngp_graph_kind.table, "id = $1");
+	update_owner(graph->id, owner, gnngp_model_kind.table, "graph = $1");
+	update_owner(graph->id, owner, "gp_grant_catalog",
+				 psprintf("model IN (SELECT id FROM %s.%s WHERE graph = $1)", gnngp_schema(),
+						  gnngp_model_kind.table));
+}
+
+PG_FUNCTION_INFO_V1(gnngp_set_owner);
+
+/* gp_set_owner(graph, new_owner) */
+Datum
+gnngp_set_owner(PG_FUNCTION_ARGS)
+{
+	char	   *name = gnngp_text_argument(fcinfo, 0, "graph");
+	gnngp_graph_def *graph;
+	Oid			owner;
+
+	gnngp_prevent_read_only("gp_set_owner");
+	graph = gnngp_own_graph(name);
+	owner = new_owner_argument(fcinfo);
+	gnngp_spi_connect();
+	if (owner != graph->owner_role)
+		give(graph, owner);
+	gnngp_spi_finish();
+	PG_RETURN_VOID();
+}

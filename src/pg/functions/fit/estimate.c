@@ -1,0 +1,189 @@
+/*
+ * estimate.c - gp_estimate, which shows what the planner counts and chooses.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "access/htup_details.h"
+#include "auto_kernel.h"
+#include "pg/functions/functions.h"
+#include "funcapi.h"
+#include "pg/functions/links/links_settings.h"
+#include "methods.h"
+#include "pg/server/gpu.h"
+#include "pg/server/server.h"
+#include "pg/distributed/parts.h"
+#include "pg/store/store_links.h"
+#include "utils/builtins.h"
+
+/* True where a fit of such a plan would go to the GPU. */
+static bool
+goes_to_gpu(const gp_plan *plan, int threads)
+{
+	return gnngp_setting_device() == GNNGP_DEVICE_CUDA ||
+		(gnngp_setting_device() == GNNGP_DEVICE_AUTO && gnngp_gpu_wins(plan, threads) && gnngp_gpu_can_be_tried());
+}
+
+/*
+ * Plans; unlike a fit, also what does not fit in the limit, which is not held
+ * against the little that planning itself takes either.  Tells whether a fit
+ * would go to the GPU.
+ */
+static gp_plan
+make_plan(gp_env *env, gp_problem *problem, const char *method, bool *on_gpu)
+{
+	gp_device  *device;
+	gp_plan		plan;
+
+	problem->estimate_limit = gp_limit(env);
+	env->limit = 0;
+	device = gnngp_device_open(env, 0);
+	plan = gnngp_method_is_gp(method) ? gp_plan_make(device, problem) : gnngp_method_plan(device, problem, method);
+	*on_gpu = goes_to_gpu(&plan, device->threads);
+	device->close(device);
+	return plan;
+}
+
+/* The planner's reason, with a word on the GPU, and on the limit when the fit is too large for it. */
+static const char *
+estimate_reason(const gp_plan *plan, size_t limit, bool on_gpu)
+{
+	const char *live = plan->live_bytes > 0.0 ? psprintf("; a live state of %.1f MB", plan->live_bytes / (1024.0 * 1024.0)) : "";
+	const char *where = psprintf("%s%s", live, on_gpu ? "; on the GPU" : "");
+
+	if (plan->bytes <= (double) limit)
+		return psprintf("%s%s", plan->reason, where);
+	return psprintf("%s%s; does not fit in gnngp.memory_limit (%.0f MB)", plan->reason, where,
+					floor((double) limit / (1024.0 * 1024.0)));
+}
+
+/* The row of gp_estimate. */
+static Datum
+estimate_row(FunctionCallInfo fcinfo, const char *strategy, const gp_plan *plan, size_t limit, bool on_gpu)
+{
+	TupleDesc	desc;
+	Datum		values[4];
+	bool		nulls[4] = {false};
+
+	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE || desc->natts != 4)
+		elog(ERROR, "gp_estimate's row type is not the one that was installed");
+	gnngp_put_text(values, nulls, 0, strategy);
+	values[1] = Int64GetDatum((int64) Min(plan->bytes, 9e18));
+	values[2] = Float8GetDatum(plan->flops);
+	gnngp_put_text(values, nulls, 3, estimate_reason(plan, limit, on_gpu));
+	return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls));
+}
+
+/* The plan of a fit whose factor lies in tables. */
+static gp_plan
+plan_in_parts(gp_env *env, const gnngp_graph_def *graph, const gnngp_fit_settings *settings)
+{
+	const double mega = 1024.0 * 1024.0;
+	gnngp_parts_plan parts = gnngp_plan_in_parts(env, graph, settings);
+	gp_plan		plan = {.strategy = GP_STRATEGY_SQL,.bytes = parts.bytes,.flops = parts.flops};
+
+	snprintf(plan.reason, sizeof(plan.reason),
+			 "%d statements on " INT64_FORMAT " parts write %.1f MB, of which %.1f MB change their place; a task holds up to %.1f MB",
+			 parts.statements, parts.parts, parts.written / mega, parts.shuffled / mega, parts.bytes / mega);
+	return plan;
+}
+
+/* How a fit of links scores pairs, and what it keeps. */
+static void
+explain_links(const gp_link_plan *links, const gnngp_data *data, int32 keep, gp_plan *plan)
+{
+	int			n = snprintf(plan->reason, sizeof(plan->reason),
+							 links->method == GP_LINK_PAIRS ? "links by a kernel of pairs" :
+							 links->method == GP_LINK_DEEP ? "links by a deep Gaussian process, %d steps" :
+							 "links by scores of pairs, those of Laplacian kernels take %d steps", links->steps);
+
+	if (keep > 0)
+		snprintf(plan->reason + n, sizeof(plan->reason) - n, "; %d pairs of each node are kept in %.1f MB", keep,
+				 gnngp_kept_bytes(&data->ids, keep) / (1024.0 * 1024.0));
+}
+
+/* The argument keep, which scripts of version 0.1.0 do not have. */
+static int32
+keep_argument(FunctionCallInfo fcinfo)
+{
+	return PG_NARGS() > 6 && !PG_ARGISNULL(6) ? PG_GETARG_INT32(6) : 0;
+}
+
+/* The row of a fit of links. */
+static Datum
+estimate_links(FunctionCallInfo fcinfo, gp_env *env, const gnngp_graph_def *graph, const gnngp_fit_settings *asked)
+{
+	gnngp_link_settings settings = {.kernel = GNNGP_LINK_KERNEL,.method = asked->method,.keep = keep_argument(fcinfo)};
+	size_t		limit = gp_limit(env);
+	gp_plan		plan;
+	gp_link_plan links;
+	bool		on_gpu;
+	gp_device  *device;
+	gnngp_data *data;
+
+	if (strcmp(asked->strategy, "auto") != 0 || asked->landmarks > 0 || asked->live)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("strategy, landmarks and live cannot be given with method %s", asked->method),
+				 errhint("They are for fits of nodes.")));
+	gnngp_link_settings_check(&settings);
+	if (!gnngp_kernel_is_auto(asked->kernel))
+	{
+		settings.kernel = asked->kernel;
+		gnngp_link_allow_kernel(&settings);
+	}
+	env->limit = 0;
+	device = gnngp_device_open(env, 0);
+	data = gnngp_read(env, graph, "auto", false);
+	plan = gnngp_link_estimate(device, data, &settings, limit, &links);
+	on_gpu = goes_to_gpu(&plan, device->threads);
+	device->close(device);
+	explain_links(&links, data, settings.keep, &plan);
+	return estimate_row(fcinfo, gnngp_link_method_name(links.method), &plan, limit, on_gpu);
+}
+
+PG_FUNCTION_INFO_V1(gnngp_estimate);
+
+/* gp_estimate(graph, kernel, strategy, landmarks, method, live, keep) */
+Datum
+gnngp_estimate(PG_FUNCTION_ARGS)
+{
+	gnngp_graph_def *graph = gnngp_own_graph(gnngp_text_argument(fcinfo, 0, "graph"));
+	gnngp_fit_settings settings = gnngp_fit_settings_default();
+	gp_env	   *env;
+	gnngp_data *data;
+	gp_problem	problem;
+	gp_plan		plan;
+	size_t		limit;
+	bool		on_gpu;
+
+	settings.kernel = gnngp_kernel_argument(fcinfo, 1);
+	settings.strategy = gnngp_text_argument(fcinfo, 2, "strategy");
+	settings.landmarks = gnngp_landmarks_argument(fcinfo, 3);
+	settings.method = gnngp_method_argument(fcinfo, 4);
+	settings.live = gnngp_live_argument(fcinfo, 5);
+	env = gnngp_env_create(CurrentMemoryContext);
+	if (gnngp_link_has_method(env, settings.method))
+		return estimate_links(fcinfo, env, graph, &settings);
+	if (keep_argument(fcinfo) != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("keep cannot be given with method %s", settings.method),
+				 errhint("It is for fits of links: method => 'scores', 'pairs' or 'dgp'.")));
+	gnngp_fit_settings_check(&settings);
+	if (gnngp_fits_in_parts(&settings))
+	{
+		plan = plan_in_parts(env, graph, &settings);
+		return estimate_row(fcinfo, gp_strategy_names[plan.strategy], &plan, gp_limit(env), false);
+	}
+	data = gnngp_read(env, graph, settings.task, true);
+	gnngp_problem_init(&problem, data, NULL, &settings);
+	if (gnngp_method_is_gp(settings.method))
+		problem.program = gnngp_compile_kernel(env, gnngp_kernel_is_auto(settings.kernel) ?
+											   gnngp_likely_kernel(data, &settings) : settings.kernel);
+	limit = gp_limit(env);
+	plan = make_plan(env, &problem, settings.method, &on_gpu);
+	gnngp_env_destroy(env);
+	return estimate_row(fcinfo, gp_strategy_names[plan.strategy], &plan, limit, on_gpu);
+}

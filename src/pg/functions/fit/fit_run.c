@@ -1,0 +1,492 @@
+/*
+ * fit_run.c - the three steps of a fit, which gp_fit, gp_fit_links and a refresh share.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "access/htup_details.h"
+#include "auto_kernel.h"
+#include "pg/functions/functions.h"
+#include "fit_run.h"
+#include "funcapi.h"
+#include "pg/functions/links/links_settings.h"
+#include "methods.h"
+#include "pg/server/server.h"
+#include "pg/distributed/parts.h"
+#include "pg/store/store.h"
+#include "pg/store/store_live.h"
+#include "pg/store/store_links.h"
+#include "portability/instr_time.h"
+#include "utils/builtins.h"
+#include "utils/memutils.h"
+
+#define LIVE_DOUBLE 20000		/* nodes up to which that takes little time */
+
+/* A fit between its steps. */
+struct gnngp_fit_run
+{
+	MemoryContext context;
+	gp_env	   *env;
+	int64		graph_id;
+	uint64		graph_shape;
+	Oid			owner;
+	char	   *model_name;
+	int			parts;
+	gnngp_fit_settings settings;
+	gnngp_link_settings link_settings;
+	gnngp_data *data;
+	uint64	   *key;			/* of the nodes, for trainings */
+	gp_warm    *warm;			/* what the trainings before left, or NULL */
+	gp_warm    *link_warm;
+	gnngp_choice fit;			/* of the node part */
+	Oid			predictions;	/* the table that those of a fit in parts are in */
+	gp_link_model *links;
+	gp_link_kept kept;			/* their best pairs */
+	instr_time	lap;			/* when the step in hand began */
+	double		read_seconds;
+	double		seconds;		/* of the node part, reading included */
+	double		link_seconds;
+	size_t		read_peak;
+	size_t		peak;
+	size_t		link_peak;
+};
+
+/* The seconds since the last lap, or the start. */
+static double
+take_lap(gnngp_fit_run *run)
+{
+	instr_time	now,
+				lap;
+
+	INSTR_TIME_SET_CURRENT(now);
+	lap = now;
+	INSTR_TIME_SUBTRACT(lap, run->lap);
+	run->lap = now;
+	return INSTR_TIME_GET_DOUBLE(lap);
+}
+
+/* Copies the settings of the parts that are asked for. */
+static void
+copy_settings(gnngp_fit_run *run, const gnngp_fit_settings *settings,
+			  const gnngp_link_settings *link_settings)
+{
+	if (settings)
+	{
+		run->parts |= GNNGP_PART_NODES;
+		run->settings = *settings;
+		gnngp_fit_settings_check(&run->settings);
+		run->settings.kernel = pstrdup(settings->kernel);
+	}
+	if (link_settings)
+	{
+		run->parts |= GNNGP_PART_LINKS;
+		run->link_settings = *link_settings;
+		gnngp_link_settings_check(&run->link_settings);
+		run->link_settings.kernel = pstrdup(link_settings->kernel);
+	}
+}
+
+/*
+ * Has a live fit of a graph that is not large computed in double: what a few rows give again
+ * cannot have the rounding of single precision, which the number of rows has a part in.
+ */
+static void
+choose_type(gnngp_fit_run *run)
+{
+	gnngp_data *data = run->data;
+
+	if (!run->settings.live || data->ids.n > LIVE_DOUBLE)
+		return;
+	data->type = GP_DOUBLE;
+	data->features = gp_features_as(run->env, data->features, GP_DOUBLE);
+}
+
+/* A node part whose factor lies in tables is fitted where it is read: both need the tables of one moment. */
+static void
+fit_in_parts(gnngp_fit_run *run, const gnngp_graph_def *graph, const gnngp_model *refreshed)
+{
+	gnngp_parts_fit fit = gnngp_fit_in_parts(run->env, graph, &run->settings, run->model_name, refreshed);
+
+	run->data = fit.data;
+	run->fit.posterior = fit.posterior;
+	run->fit.device = fit.device;
+	run->predictions = fit.predictions;
+	run->fit.kernel = pstrdup(fit.kernel ? fit.kernel : run->settings.kernel);
+	run->peak = run->env->peak;
+	run->seconds = take_lap(run);
+}
+
+/* True when two readings saw the same nodes, with the same labels, whose ids are integers. */
+static bool
+same_nodes(const gnngp_data *a, const gnngp_data *b)
+{
+	return a->ids.n == b->ids.n && a->nlabelled == b->nlabelled && a->nclasses == b->nclasses && a->ids.integer && b->ids.integer &&
+		memcmp(a->ids.key, b->ids.key, a->ids.n * sizeof(int64)) == 0 &&
+		memcmp(a->labelled, b->labelled, a->nlabelled * sizeof(int32)) == 0 &&
+		(a->label == NULL || memcmp(a->label, b->label, a->nlabelled * sizeof(int32)) == 0) &&
+		(a->target == NULL || memcmp(a->target, b->target, a->nlabelled * sizeof(double)) == 0);
+}
+
+/* 55000 where such a fit and the reading for another part saw other nodes. */
+static void
+check_parts(const gnngp_fit_run *run, const gnngp_data *fitted)
+{
+	if (fitted && fitted != run->data && !same_nodes(fitted, run->data))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("the tables of graph \"%s\" changed while they were read", run->model_name),
+				 errhint("Use a transaction of ISOLATION LEVEL REPEATABLE READ.")));
+}
+
+/* Reads the tables. */
+gnngp_fit_run *
+gnngp_fit_read(MemoryContext parent, const gnngp_graph_def *graph,
+			   const gnngp_fit_settings *settings, const gnngp_link_settings *link_settings,
+			   const char *model_name, const gnngp_model *refreshed)
+{
+	MemoryContext context = AllocSetContextCreate(parent, "gnngp fit", ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(context);
+	gnngp_fit_run *run = palloc0(sizeof(gnngp_fit_run));
+	const gnngp_data *fitted;
+
+	INSTR_TIME_SET_CURRENT(run->lap);
+	run->context = context;
+	run->graph_id = graph->id;
+	run->graph_shape = gnngp_graph_shape(graph);
+	run->owner = graph->owner_role;
+	run->model_name = pstrdup(model_name);
+	copy_settings(run, settings, link_settings);
+	run->env = gnngp_env_create(context);
+	gnngp_env_collect_notices(run->env);
+	if (settings && gnngp_fits_in_parts(&run->settings))
+		fit_in_parts(run, graph, refreshed);
+	fitted = run->data;
+	if (run->data == NULL || link_settings)
+		run->data = gnngp_read(run->env, graph, settings ? run->settings.task : "auto", settings != NULL);
+	check_parts(run, fitted);
+	choose_type(run);
+	run->read_peak = run->env->peak;
+	run->read_seconds = take_lap(run);
+	MemoryContextSwitchTo(old);
+	return run;
+}
+
+/* What must not differ between two trainings of the nodes. */
+static uint64
+nodes_like(const gnngp_fit_run *run)
+{
+	return gnngp_warm_like(run->graph_shape, run->data->nclasses, run->data->class_label);
+}
+
+/* True for a part that is fitted by a training. */
+static bool
+is_trained(const gnngp_fit_run *run, int part)
+{
+	return (run->parts & part) != 0 &&
+		(part == GNNGP_PART_LINKS ? gnngp_link_is_trained(&run->link_settings) : !gnngp_method_is_gp(run->settings.method));
+}
+
+/* Has the trainings start from where those of a model came. */
+void
+gnngp_fit_resume(gnngp_fit_run *run, const gnngp_model *model)
+{
+	MemoryContext old = MemoryContextSwitchTo(run->context);
+
+	if (is_trained(run, GNNGP_PART_NODES))
+		run->warm = gnngp_warm_read(run->env, model, "warm", nodes_like(run));
+	if (is_trained(run, GNNGP_PART_LINKS))
+		run->link_warm = gnngp_warm_read(run->env, model, "link_warm", run->graph_shape);
+	MemoryContextSwitchTo(old);
+}
+
+/* What was read. */
+gnngp_fit_counts
+gnngp_fit_count(const gnngp_fit_run *run)
+{
+	return (gnngp_fit_counts) {run->data->ids.n, run->data->graph->edges, run->data->nlabelled};
+}
+
+/* A fit by a method that has no kernel. */
+static gnngp_choice
+fit_method(gnngp_fit_run *run, gnngp_run *compute)
+{
+	gp_problem	problem;
+	gnngp_choice fit = {0};
+
+	gnngp_problem_init(&problem, run->data, NULL, &run->settings);
+	problem.key = run->key;
+	problem.warm = run->warm;
+	fit.posterior = gnngp_method_fit(compute, &problem, run->settings.method);
+	fit.device = compute->used;
+	return fit;
+}
+
+/* Tells of nodes that no label reaches, once for all kernels that were tried. */
+static void
+tell_apart(gnngp_fit_run *run, gp_env *env)
+{
+	gp_problem	problem;
+
+	gnngp_problem_init(&problem, run->data, run->fit.kernel ? gnngp_compile_kernel(env, run->fit.kernel) : NULL, &run->settings);
+	gp_tell_apart(env, &problem);
+}
+
+/* Fits the node part. */
+static void
+compute_nodes(gnngp_fit_run *run, gnngp_run *compute)
+{
+	if (gnngp_method_is_gp(run->settings.method))
+	{
+		run->fit = gnngp_fit_kernel(compute, run->data, &run->settings);
+		gp_tell_no_landmarks(compute->env, run->settings.landmarks, run->fit.posterior);
+	}
+	else
+		run->fit = fit_method(run, compute);
+	tell_apart(run, compute->env);
+	run->peak = compute->env->peak;
+	run->seconds = run->read_seconds + take_lap(run);
+}
+
+/* Fits the link part. */
+static void
+compute_links(gnngp_fit_run *run, gnngp_run *compute)
+{
+	gp_device  *device = compute->device;
+
+	compute->env->peak = compute->env->used;
+	if (compute->by_plan)
+	{
+		gp_link_plan links;
+		gp_plan		plan = gnngp_link_estimate(device, run->data, &run->link_settings, 0, &links);
+
+		device = gnngp_run_device(compute, &plan);
+	}
+	run->links = gnngp_link_compute(device, run->data, &run->link_settings, run->key, run->link_warm);
+	run->kept = gnngp_link_keep(device, run->links, &run->link_settings);
+	gnngp_run_device_close(compute, device);
+	run->link_peak = Max(compute->env->peak, run->read_peak);
+	run->link_seconds = run->read_seconds + take_lap(run);
+}
+
+/* Fits each part. */
+static void
+compute_parts(gnngp_run *compute, void *arg)
+{
+	gnngp_fit_run *run = arg;
+
+	if (is_trained(run, GNNGP_PART_NODES) || is_trained(run, GNNGP_PART_LINKS))
+		run->key = gnngp_node_keys(compute->env, &run->data->ids);
+	if ((run->parts & GNNGP_PART_NODES) && !gnngp_fits_in_parts(&run->settings))
+		compute_nodes(run, compute);
+	if (run->parts & GNNGP_PART_LINKS)
+		compute_links(run, compute);
+}
+
+/* Fits. */
+void
+gnngp_fit_compute(gnngp_fit_run *run)
+{
+	MemoryContext old = MemoryContextSwitchTo(run->context);
+
+	(void) take_lap(run);
+	if (run->parts != GNNGP_PART_NODES || run->fit.posterior == NULL)
+		gnngp_compute(run->env, 0, true, compute_parts, run);
+	gnngp_env_tell_notices(run->env, NULL);
+	MemoryContextSwitchTo(old);
+}
+
+/* Copies what a model keeps of the settings. */
+static void
+fill_settings(const gnngp_fit_run *run, gnngp_model *model)
+{
+	model->settings = run->settings;
+	model->settings.kernel = pstrdup(run->settings.kernel);
+	model->settings.task = pstrdup(run->settings.task);
+	model->settings.strategy = pstrdup(run->settings.strategy);
+	model->settings.method = pstrdup(run->settings.method);
+	model->kernel = run->fit.kernel ? pstrdup(run->fit.kernel) : NULL;
+	model->alternatives = run->fit.alternatives ? pstrdup(run->fit.alternatives) : NULL;
+	model->device = pstrdup(run->fit.device);
+}
+
+/* Copies the ids' type and the class labels. */
+static void
+fill_data(const gnngp_data *data, gnngp_model *model)
+{
+	bool		classes = data->task == GP_TASK_CLASSES;
+
+	model->task = pstrdup(classes ? "classification" : "regression");
+	model->nodes = data->ids.n;
+	model->edges = data->graph->edges;
+	model->features = data->features ? data->features->dims : 0;
+	model->labelled = data->nlabelled;
+	model->classes = classes ? data->nclasses : 0;
+	model->id_type = pstrdup(data->ids.type_name);
+	model->integer_ids = data->ids.integer;
+	model->class_labels.n = model->classes;
+	model->class_labels.text = palloc0(sizeof(char *) * Max(model->classes, 1));
+	for (int32 c = 0; c < model->classes; c++)
+		model->class_labels.text[c] = pstrdup(data->class_label[c]);
+}
+
+/* Copies the figures of the posterior. */
+static void
+fill_posterior(const gp_posterior *p, gnngp_model *model)
+{
+	model->strategy = pstrdup(gp_strategy_names[p->plan.strategy]);
+	model->landmarks = p->nlandmarks;
+	model->nugget = p->nugget;
+	model->log_marginal_likelihood = p->log_marginal_likelihood;
+	model->loo_score = p->loo_score;
+	model->temperature = p->calibrator.gamma;
+	model->offset = p->offset;
+	model->scale = p->scale;
+	model->mean_diag = p->mean_diag;
+	model->jitter = p->jitter;
+	model->exact_diagonal = p->plan.exact_diagonal;
+	model->live_bytes = p->keep ? (int64) gp_keep_bytes(p->keep) : 0;
+	memcpy(model->metric, p->metric, sizeof(model->metric));
+}
+
+/* Fills the node part of a model. */
+static void
+fill_nodes(const gnngp_fit_run *run, gnngp_model *model)
+{
+	fill_settings(run, model);
+	fill_data(run->data, model);
+	fill_posterior(run->fit.posterior, model);
+	model->power = gnngp_method_is_gp(run->settings.method) ? run->fit.posterior->power : NAN;
+	model->seconds = run->seconds;
+	model->peak_bytes = (int64) run->peak;
+}
+
+/* Fills the link part of a model. */
+static void
+fill_links(const gnngp_fit_run *run, gnngp_model *model)
+{
+	gnngp_link_fill(run->links, run->data, &run->link_settings, &model->link);
+	model->link.seconds = run->link_seconds;
+	model->link.peak_bytes = (int64) run->link_peak;
+}
+
+/* Saves the model. */
+void
+gnngp_fit_store(gnngp_fit_run *run, gnngp_model *model)
+{
+	run->env->progress(run->env, GP_PHASE_STORE, 0, run->data->ids.n);
+	(void) take_lap(run);
+	memset(model, 0, sizeof(*model));
+	model->name = pstrdup(run->model_name);
+	model->owner_role = run->owner;
+	model->graph_id = run->graph_id;
+	if (run->parts & GNNGP_PART_NODES)
+		fill_nodes(run, model);
+	if (run->parts & GNNGP_PART_LINKS)
+		fill_links(run, model);
+	model->predictions = run->predictions;
+	/* A refresh has committed since it made the table. */
+	if (OidIsValid(model->predictions))
+		gnngp_predictions_open(model);
+	else if ((run->parts & GNNGP_PART_NODES) && gnngp_fits_in_parts(&run->settings))
+		gnngp_predictions_tell_none(model);
+	gnngp_model_save(model, run->parts);
+	if (OidIsValid(model->predictions))
+		gnngp_predictions_share(model);
+	if (run->parts & GNNGP_PART_NODES)
+	{
+		gnngp_store_posterior(model, run->data, run->fit.posterior);
+		if (run->fit.posterior->keep)
+			gnngp_live_write(model, &run->data->ids, run->graph_shape, run->fit.posterior->keep);
+		if (run->fit.posterior->warm)
+			gnngp_warm_write(model, "warm", nodes_like(run), run->fit.posterior->warm);
+		model->seconds += take_lap(run);
+	}
+	if (run->parts & GNNGP_PART_LINKS)
+	{
+		gnngp_link_store_write(model, &run->data->ids, run->links);
+		gnngp_held_store_write(model, &run->data->ids, &run->links->held);
+		gnngp_link_figures_write(model, run->links->metric);
+		if (run->links->warm)
+			gnngp_warm_write(model, "link_warm", run->graph_shape, run->links->warm);
+		if (run->kept.nodes > 0)
+			model->link.kept_bytes = gnngp_kept_write(model, &run->data->ids, &run->kept, run->links->graph->directed);
+		model->link.seconds += take_lap(run);
+	}
+	gnngp_store_drop_versions(model);
+	gnngp_model_save_seconds(model, run->parts);
+	run->env->progress(run->env, GP_PHASE_STORE, run->data->ids.n, run->data->ids.n);
+}
+
+/* 22023 when a kernel was most likely meant, where the model's name stands and no kernel was named. */
+static void
+check_model_name(const char *name, const char *kernel, const char *usual_kernel)
+{
+	/* With options, too. */
+	if (!gp_kernel_is_preset(pnstrdup(name, strcspn(name, "("))) || strcmp(kernel, usual_kernel) != 0)
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("model name \"%s\" is the name of a kernel", name),
+			 errhint("To fit with this kernel write kernel => %s.", quote_literal_cstr(name))));
+}
+
+/* The graph and the model's name of a call, looked up, owned and locked. */
+static gnngp_graph_def *
+open_call(FunctionCallInfo fcinfo, const char *kernel, const char *usual_kernel, int part, int replace_argno,
+		  char **model_name)
+{
+	gnngp_graph_def *graph = gnngp_own_graph(gnngp_text_argument(fcinfo, 0, "graph"));
+	bool		replace = !PG_ARGISNULL(replace_argno) && PG_GETARG_BOOL(replace_argno);
+
+	*model_name = graph->name;
+	if (!PG_ARGISNULL(1))
+	{
+		*model_name = text_to_cstring(PG_GETARG_TEXT_PP(1));
+		check_model_name(*model_name, kernel, usual_kernel);
+	}
+	gnngp_fit_lock(graph, *model_name);
+	if (replace)
+		gnngp_model_tell_end(graph, *model_name, part);
+	else
+		gnngp_model_require_graph(graph, *model_name);
+	return graph;
+}
+
+/* Says that a fit without live takes the live state of the model that it replaces: by itself, for it is not of the fit. */
+static void
+tell_live(gnngp_fit_run *run)
+{
+	const gnngp_model *former;
+
+	if (!(run->parts & GNNGP_PART_NODES) || run->settings.live)
+		return;
+	former = gnngp_model_lookup(run->model_name, true);
+	if (former && former->owner_role == run->owner && former->live_bytes > 0)
+		ereport(NOTICE,
+				(errmsg("the live state of model \"%s\" goes: this fit has none", run->model_name),
+				 errhint("To keep one, fit with live => true; gp_refresh keeps it, too.")));
+}
+
+/* All of gp_fit or gp_fit_links. */
+Datum
+gnngp_fit_call(FunctionCallInfo fcinfo, const gnngp_fit_settings *settings,
+			   const gnngp_link_settings *link_settings, int replace_argno)
+{
+	char	   *name;
+	gnngp_graph_def *graph = settings ?
+		open_call(fcinfo, settings->kernel, gnngp_fit_settings_default().kernel, GNNGP_PART_NODES, replace_argno, &name) :
+		open_call(fcinfo, link_settings->kernel, GNNGP_LINK_KERNEL, GNNGP_PART_LINKS, replace_argno, &name);
+	gnngp_fit_run *run;
+	gnngp_model model;
+
+	gnngp_account_give_up(0);
+	gnngp_progress_begin(name);
+	run = gnngp_fit_read(CurrentMemoryContext, graph, settings, link_settings, name, NULL);
+	tell_live(run);
+	gnngp_fit_compute(run);
+	gnngp_fit_store(run, &model);
+	MemoryContextDelete(run->context);
+	gnngp_progress_end();
+	return gnngp_model_row(fcinfo, &model, settings ? GNNGP_PART_NODES : GNNGP_PART_LINKS);
+}

@@ -1,0 +1,112 @@
+/*
+ * problem.c - checking the settings of a fit and handing them to the core.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "pg/functions/functions.h"
+#include "methods.h"
+#include "pg/server/server.h"
+
+/* The words that a user may write, and those that are stored for them. */
+static const char *const tasks[] = {"auto", "classification", "classes", "regression", "values"};
+static const char *const stored_tasks[] = {"auto", "classes", "classes", "values", "values"};
+
+/* A nugget argument. */
+double
+gnngp_nugget_argument(FunctionCallInfo fcinfo, int argno)
+{
+	if (PG_ARGISNULL(argno))
+		return NAN;
+	return isnan(PG_GETARG_FLOAT8(argno)) ? -1.0 : PG_GETARG_FLOAT8(argno);
+}
+
+/* A live argument. */
+bool
+gnngp_live_argument(FunctionCallInfo fcinfo, int argno)
+{
+	if (PG_NARGS() <= argno)
+		return false;
+	gnngp_require_argument(fcinfo, argno, "live");
+	return PG_GETARG_BOOL(argno);
+}
+
+/* Refuses a nugget that is none. */
+void
+gnngp_check_nugget(double nugget)
+{
+	if (!isnan(nugget) && !(nugget > 0 && isfinite(nugget)))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("nugget must be positive and finite"),
+				 errhint("Leave nugget NULL to have it chosen by leave-one-out.")));
+}
+
+/* How many rows of each node. */
+int32
+gnngp_count_argument(FunctionCallInfo fcinfo, int argno, const char *name, const char *hint)
+{
+	int32		count = PG_ARGISNULL(argno) ? PG_INT32_MAX : PG_GETARG_INT32(argno);
+
+	if (count < 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("%s must be at least 1", name),
+				 errhint("%s", hint)));
+	return count;
+}
+
+/* Checks settings and brings words to their stored form. */
+void
+gnngp_fit_settings_check(gnngp_fit_settings *settings)
+{
+	int			task = gnngp_require_word("task", settings->task, lengthof(tasks), tasks,
+										  "A task is auto, classification or regression.");
+	int			strategy = gnngp_require_word("strategy", settings->strategy, GP_STRATEGIES, gp_strategy_names,
+											  "A strategy is auto, exact, nystrom, precision or sql.");
+
+	settings->task = pstrdup(stored_tasks[task]);
+	settings->strategy = pstrdup(gp_strategy_names[strategy]);
+	gnngp_check_nugget(settings->nugget);
+	settings->method = gnngp_method_check(settings);
+}
+
+/* What is used where the user says nothing. */
+gnngp_fit_settings
+gnngp_fit_settings_default(void)
+{
+	return (gnngp_fit_settings) {
+		.kernel = GNNGP_KERNEL_AUTO,
+		.task = "auto",
+		.strategy = "auto",
+		.nugget = NAN,
+		.method = GNNGP_METHOD_GP
+	};
+}
+
+/* Fills what the core starts from. */
+void
+gnngp_problem_init(gp_problem *problem, const gnngp_data *data, const gp_program *program,
+				   const gnngp_fit_settings *settings)
+{
+	memset(problem, 0, sizeof(*problem));
+	problem->graph = data->graph;
+	problem->features = data->features;
+	problem->moments = data->moments;
+	problem->program = program;
+	problem->task = data->task;
+	problem->nlabelled = data->nlabelled;
+	problem->labelled = data->labelled;
+	problem->label = data->label;
+	problem->target = data->target;
+	problem->nclasses = data->nclasses;
+	while (strcmp(settings->strategy, gp_strategy_names[problem->strategy]) != 0)
+		problem->strategy++;
+	problem->nlandmarks = settings->landmarks;
+	problem->nugget = settings->nugget;
+	problem->live = settings->live;
+	problem->divided = data->divided;
+	problem->seed = (uint64_t) settings->seed;
+	problem->type = data->type;
+}

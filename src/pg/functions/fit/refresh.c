@@ -1,0 +1,444 @@
+/*
+ * refresh.c - CALL gp_refresh: fit all parts of a model anew and swap the result in.
+ *
+ * Outside of a transaction block the refresh commits between its steps: (1) a
+ * log row says 'running'; (2) the tables are read in one snapshot, of
+ * REPEATABLE READ, so that tables on other servers are read so, too, where a fit within
+ * the tables also fills the new table of predictions; (3) the
+ * computation holds neither a snapshot nor a transaction id, so that vacuum is
+ * not held back; (4) the new version is stored and the log row closed.  Readers
+ * see the old version or the new one.  Each step runs in a subtransaction: one
+ * that fails leaves nothing open in SPI, so that the failure can be logged and
+ * committed before the error is raised again.
+ *
+ * Inside a transaction block everything is one transaction, and a failure
+ * leaves no trace.
+ *
+ * search_path is pinned in each statement: a procedure with a SET clause could
+ * not commit.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "access/xact.h"
+#include "catalog/pg_type_d.h"
+#include "executor/spi.h"
+#include "fit_run.h"
+#include "lib/stringinfo.h"
+#include "miscadmin.h"
+#include "nodes/parsenodes.h"
+#include "pg/server/server.h"
+#include "utils/builtins.h"
+#include "utils/memutils.h"
+#include "utils/portal.h"
+#include "utils/resowner.h"
+#include "utils/snapmgr.h"
+
+#define LOG_ROWS 100			/* kept for each model */
+
+typedef struct refresh
+{
+	MemoryContext context;		/* lives until the CALL ends, across commits */
+	bool		atomic;			/* inside a transaction block */
+	gnngp_model *old;			/* as it was when the refresh began */
+	gnngp_model new;
+	gnngp_graph_def *graph;
+	gnngp_fit_run *run;
+	int64		log_id;
+	const char *losses;			/* what shrank to less than half, or NULL */
+	bool		refused;		/* for that reason */
+} refresh;
+
+/* One step of a refresh. */
+typedef void (*refresh_step) (refresh *r);
+
+/* Commits, unless a transaction block forbids it. */
+static void
+commit(const refresh *r)
+{
+	if (!r->atomic)
+		SPI_commit();
+}
+
+/* Finds the model and its graph, and takes the model's lock. */
+static void
+open_refresh(refresh *r, const char *name)
+{
+	MemoryContext old = MemoryContextSwitchTo(r->context);
+
+	r->old = gnngp_model_lookup(name, false);
+	gnngp_require_owner(r->old->owner_role, "model", r->old->name);
+	gnngp_refresh_lock(r->old, !r->atomic);
+	MemoryContextSwitchTo(old);
+}
+
+/* 55006 when the model has changed hands or graphs before it was locked: the lock is another one's. */
+static void
+require_same(const gnngp_model *locked, const gnngp_model *model)
+{
+	if (model->owner_role != locked->owner_role || model->graph_id != locked->graph_id)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_IN_USE),
+				 errmsg("model \"%s\" has been changed by another session", locked->name),
+				 errhint("Try again.")));
+}
+
+/* Reads the model again, now that nobody else can change or drop it, and its graph. */
+static void
+reload(refresh *r)
+{
+	MemoryContext old = MemoryContextSwitchTo(r->context);
+	gnngp_model *model;
+
+	PushActiveSnapshot(GetLatestSnapshot());
+	model = gnngp_model_by_id(r->old->id);
+	require_same(r->old, model);
+	r->old = model;
+	r->graph = gnngp_graph_by_id(r->old->graph_id);
+	PopActiveSnapshot();
+	MemoryContextSwitchTo(old);
+}
+
+/* Forgets all but the newest log rows of the model, with room for one more. */
+static void
+prune_log(const refresh *r)
+{
+	Oid			types[] = {INT8OID, INT4OID};
+	Datum		values[] = {Int64GetDatum(r->old->id), Int32GetDatum(LOG_ROWS - 2)};
+	const char *schema = gnngp_schema();
+
+	gnngp_execute_as_extension(psprintf("DELETE FROM %s.gp_refresh_log WHERE model = $1 AND id <"
+										" (SELECT id FROM %s.gp_refresh_log WHERE model = $1"
+										" ORDER BY id DESC OFFSET $2 LIMIT 1)", schema, schema),
+							   2, types, values, NULL);
+}
+
+/*
+ * Writes the log row 'running'.  We hold the lock, so that an older row which
+ * still says so is of a session that ended.
+ */
+static void
+log_start(refresh *r)
+{
+	Oid			types[] = {INT8OID};
+	Datum		values[] = {Int64GetDatum(r->old->id)};
+	bool		null;
+
+	gnngp_execute_as_extension(psprintf("UPDATE %s.gp_refresh_log SET outcome = 'interrupted'"
+										" WHERE model = $1 AND outcome = 'running'",
+										gnngp_schema()), 1, types, values, NULL);
+	prune_log(r);
+	gnngp_execute_as_extension(psprintf("INSERT INTO %s.gp_refresh_log (model, outcome)"
+										" VALUES ($1, 'running') RETURNING id",
+										gnngp_schema()), 1, types, values, NULL);
+	r->log_id = DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &null));
+}
+
+/* Closes the log row. */
+static void
+log_end(const refresh *r, const char *outcome, const char *message)
+{
+	Oid			types[] = {INT8OID, TEXTOID, TEXTOID};
+	Datum		values[] = {Int64GetDatum(r->log_id), CStringGetTextDatum(outcome),
+	CStringGetTextDatum(message)};
+
+	gnngp_execute_as_extension(psprintf("UPDATE %s.gp_refresh_log SET outcome = $2, message = $3,"
+										" ended = clock_timestamp() WHERE id = $1",
+										gnngp_schema()), 3, types, values, NULL);
+}
+
+/* Appends "nodes 34 to 35" when a number has changed. */
+static void
+append_change(StringInfo text, const char *what, int64 before, int64 after)
+{
+	if (before != after)
+		appendStringInfo(text, "%s%s " INT64_FORMAT " to " INT64_FORMAT, text->len > 0 ? ", " : "",
+						 what, before, after);
+}
+
+/* Appends "auc 0.951 to 0.953" when a figure has changed as far as it is shown. */
+static void
+append_figure(StringInfo text, const char *what, double before, double after)
+{
+	char	   *old = psprintf("%.3f", before);
+	char	   *new = psprintf("%.3f", after);
+
+	if (!isnan(before) && !isnan(after) && strcmp(old, new) != 0)
+		appendStringInfo(text, "%s%s %s to %s", text->len > 0 ? ", " : "", what, old, new);
+}
+
+/* Appends "nodes 34 to 35", or "nodes 34" of a number that stayed: equal numbers do not say that nothing was replaced. */
+static void
+append_count(StringInfo text, const char *what, int64 before, int64 after)
+{
+	if (before == after)
+		appendStringInfo(text, "%s%s " INT64_FORMAT, text->len > 0 ? ", " : "", what, after);
+	else
+		append_change(text, what, before, after);
+}
+
+/* The numbers and figures of the version before and of this one. */
+static char *
+describe_changes(const gnngp_model *old, const gnngp_model *new)
+{
+	bool		nodes = (gnngp_model_parts(new) & GNNGP_PART_NODES) != 0;
+	StringInfoData text;
+
+	initStringInfo(&text);
+	append_count(&text, "nodes", nodes ? old->nodes : old->link.nodes,
+				 nodes ? new->nodes : new->link.nodes);
+	append_count(&text, "edges", nodes ? old->edges : old->link.edges,
+				 nodes ? new->edges : new->link.edges);
+	append_change(&text, "features", old->features, new->features);
+	if (nodes)
+		append_count(&text, "labelled", old->labelled, new->labelled);
+	append_change(&text, "classes", old->classes, new->classes);
+	if (new->link.method)
+	{
+		append_figure(&text, "auc", old->link.auc, new->link.auc);
+		append_figure(&text, "average precision", old->link.average_precision,
+					  new->link.average_precision);
+	}
+	if (strstr(text.data, " to ") == NULL)
+		appendStringInfoString(&text, ", as before");
+	return text.data;
+}
+
+/* Appends "edges 500 to 3" when less than half is left. */
+static void
+append_loss(StringInfo text, const char *what, int64 before, int64 after)
+{
+	if (after < before - after)
+		append_change(text, what, before, after);
+}
+
+/* What shrank to less than half of the stored model, or NULL. */
+static const char *
+describe_losses(const refresh *r)
+{
+	gnngp_fit_counts now = gnngp_fit_count(r->run);
+	bool		nodes = (gnngp_model_parts(r->old) & GNNGP_PART_NODES) != 0;
+	StringInfoData text;
+
+	initStringInfo(&text);
+	append_loss(&text, "nodes", nodes ? r->old->nodes : r->old->link.nodes, now.nodes);
+	append_loss(&text, "edges", nodes ? r->old->edges : r->old->link.edges, now.edges);
+	if (nodes)
+		append_loss(&text, "labelled", r->old->labelled, now.labelled);
+	return text.len > 0 ? text.data : NULL;
+}
+
+/*
+ * A table that was emptied by mistake, or is being filled, gives a model that is
+ * right and of no use: who runs this at night is told, or has set that it ends here.
+ */
+static void
+check_losses(refresh *r)
+{
+	MemoryContext old = MemoryContextSwitchTo(r->context);
+
+	r->losses = describe_losses(r);
+	MemoryContextSwitchTo(old);
+	r->refused = r->losses != NULL && gnngp_setting_refresh_guard();
+	if (r->refused)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("refresh of model \"%s\" refused: it would lose more than half", r->old->name),
+				 errdetail("Stored and now: %s.", r->losses),
+				 errhint("Should the tables be right, set gnngp.refresh_guard = off and refresh again.")));
+	if (r->losses)
+		ereport(WARNING,
+				(errcode(ERRCODE_WARNING),
+				 errmsg("model \"%s\" loses more than half", r->old->name),
+				 errdetail("Stored and now: %s.", r->losses),
+				 errhint("Set gnngp.refresh_guard = on to keep the stored model in such a case.")));
+}
+
+/* 55000 when there are no settings to fit with again. */
+static void
+require_settings(const gnngp_model *model)
+{
+	const gnngp_fit_settings *s = &model->settings;
+	const gnngp_link_settings *l = &model->link.settings;
+	int			parts = gnngp_model_parts(model);
+	bool		nodes = (parts & GNNGP_PART_NODES) || parts == 0;
+
+	if (nodes && (s->kernel == NULL || s->task == NULL || s->strategy == NULL ||
+				  s->method == NULL))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("model \"%s\" has no settings to fit it with again", model->name),
+				 errhint("Fit it with gp_fit.")));
+	if ((parts & GNNGP_PART_LINKS) && (l->kernel == NULL || l->method == NULL))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("model \"%s\" has no settings to fit its links with again", model->name),
+				 errhint("Fit it with gp_fit_links.")));
+}
+
+/*
+ * Step 2: reads the tables under one snapshot.  In a transaction of our own that is
+ * the transaction's, which the reader takes when all is locked: whatever comes
+ * before that looks at the catalog as it is now.
+ */
+static void
+step_read(refresh *r)
+{
+	int			parts = gnngp_model_parts(r->old);
+
+	PushActiveSnapshot(r->atomic ? GetTransactionSnapshot() : GetCatalogSnapshot(InvalidOid));
+	require_settings(r->old);
+	r->run = gnngp_fit_read(r->context, r->graph,
+							parts != GNNGP_PART_LINKS ? &r->old->settings : NULL,
+							parts & GNNGP_PART_LINKS ? &r->old->link.settings : NULL,
+							r->old->name, r->old);
+	gnngp_fit_resume(r->run, r->old);
+	PopActiveSnapshot();
+	check_losses(r);
+}
+
+/* Step 3: computes. */
+static void
+step_compute(refresh *r)
+{
+	gnngp_fit_compute(r->run);
+}
+
+/* What the log says of a success. */
+static const char *
+success_text(const refresh *r)
+{
+	const char *changes = describe_changes(r->old, &r->new);
+
+	return r->losses ? psprintf("%s; more than half is gone", changes) : changes;
+}
+
+/* Step 4: swaps the new version in and closes the log row. */
+static void
+step_store(refresh *r)
+{
+	PushActiveSnapshot(GetTransactionSnapshot());
+	gnngp_fit_store(r->run, &r->new);
+	gnngp_spi_connect();
+	log_end(r, "succeeded", success_text(r));
+	gnngp_spi_finish();
+	PopActiveSnapshot();
+}
+
+/* What the log says of an error; of a device's, and of rights, which only the detail explains, that as well. */
+static const char *
+failure_text(const refresh *r, const ErrorData *error)
+{
+	const char *message = error->message ? error->message : "";
+
+	if (r->refused)
+		return psprintf("more than half would be gone: %s", r->losses);
+	if (error->sqlerrcode != ERRCODE_SYSTEM_ERROR && error->sqlerrcode != ERRCODE_INSUFFICIENT_PRIVILEGE)
+		return message;
+	return error->detail ? psprintf("%s: %s", message, error->detail) : message;
+}
+
+/* Logs a failure in a transaction of its own, and raises the error again. */
+static void
+fail(refresh *r, ErrorData *error)
+{
+	if (!r->atomic)
+	{
+		SPI_rollback();
+		PushActiveSnapshot(GetTransactionSnapshot());
+		log_end(r, r->refused ? "refused" : "failed", failure_text(r, error));
+		PopActiveSnapshot();
+		SPI_commit();
+	}
+	ReThrowError(error);
+}
+
+/* Runs a step in a subtransaction, and commits it. */
+static void
+run_step(refresh *r, refresh_step step)
+{
+	MemoryContext old = CurrentMemoryContext;
+	ResourceOwner owner = CurrentResourceOwner;
+	ErrorData  *volatile error = NULL;
+
+	BeginInternalSubTransaction(NULL);
+	PG_TRY();
+	{
+		step(r);
+		ReleaseCurrentSubTransaction();
+	}
+	PG_CATCH();
+	{
+		MemoryContextSwitchTo(r->context);
+		error = CopyErrorData();
+		FlushErrorState();
+		RollbackAndReleaseCurrentSubTransaction();
+	}
+	PG_END_TRY();
+	MemoryContextSwitchTo(old);
+	CurrentResourceOwner = owner;
+	if (error != NULL)
+		fail(r, error);
+	commit(r);
+}
+
+/* All steps of a refresh; the lock is held. */
+static void
+run_refresh(refresh *r)
+{
+	reload(r);
+	log_start(r);
+	commit(r);
+	gnngp_account_give_up(0);
+	gnngp_progress_begin(r->old->name);
+	/* One snapshot for the reading, whatever the session's default is; it is yet to be taken. */
+	if (!r->atomic)
+		XactIsoLevel = XACT_REPEATABLE_READ;
+	run_step(r, step_read);
+	run_step(r, step_compute);
+	run_step(r, step_store);
+	gnngp_progress_end();
+}
+
+/* True when the procedure must not commit. */
+static bool
+in_transaction_block(FunctionCallInfo fcinfo)
+{
+	if (fcinfo->context == NULL || !IsA(fcinfo->context, CallContext))
+		return true;
+	return castNode(CallContext, fcinfo->context)->atomic || IsSubTransaction();
+}
+
+PG_FUNCTION_INFO_V1(gnngp_refresh);
+
+/* CALL gp_refresh(model) */
+Datum
+gnngp_refresh(PG_FUNCTION_ARGS)
+{
+	char	   *name = gnngp_text_argument(fcinfo, 0, "model");
+	bool		atomic = in_transaction_block(fcinfo);
+	MemoryContext context = AllocSetContextCreate(atomic ? CurrentMemoryContext : PortalContext,
+												  "gnngp refresh", ALLOCSET_DEFAULT_SIZES);
+	refresh    *r = MemoryContextAllocZero(context, sizeof(refresh));
+
+	r->context = context;
+	r->atomic = atomic;
+	gnngp_prevent_read_only("gp_refresh");
+	if (SPI_connect_ext(atomic ? 0 : SPI_OPT_NONATOMIC) != SPI_OK_CONNECT)
+		elog(ERROR, "SPI_connect failed");
+	open_refresh(r, name);
+	PG_TRY();
+	{
+		run_refresh(r);
+	}
+	PG_FINALLY();
+	{
+		if (!atomic)
+			gnngp_refresh_unlock(r->old);
+	}
+	PG_END_TRY();
+	gnngp_spi_finish();
+	MemoryContextDelete(context);
+	PG_RETURN_VOID();
+}

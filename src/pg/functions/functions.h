@@ -1,0 +1,41 @@
+/*
+ * functions.h - the SQL functions: what those that fit a model share.
+ *
+ * Each family of functions has a file.  A call checks its arguments and who asks
+ * before it reads anything, has the core compute and stores or returns rows.
+ * Nothing includes this floor.
+ */
+#ifndef GNNGP_CALL_H
+#define GNNGP_CALL_H
+
+#include "postgres.h"
+
+#include "core/fit/fit.h"
+#include "pg/catalog/catalog.h"
+#include "pg/reader/reader.h"
+
+/* What the core starts from; settings have been checked. */
+extern void gnngp_problem_init(gp_problem *problem, const gnngp_data *data,
+							   const gp_program *program, const gnngp_fit_settings *settings);
+
+/* Settings as they are when nothing is said. */
+extern gnngp_fit_settings gnngp_fit_settings_default(void);
+
+/* Checks and normalises settings in place: 22023 names what is out of range. */
+extern void gnngp_fit_settings_check(gnngp_fit_settings *settings);
+
+/* A nugget argument: NaN when NULL; -1, which is refused, for NaN. */
+extern double gnngp_nugget_argument(FunctionCallInfo fcinfo, int argno);
+
+/* A live argument: false where the function is of an earlier version, which has none; 22004 when NULL. */
+extern bool gnngp_live_argument(FunctionCallInfo fcinfo, int argno);
+
+/* 22023 unless a nugget is NaN, which has it chosen, or positive and finite. */
+extern void gnngp_check_nugget(double nugget);
+
+#define GNNGP_TOP_HINT "Use top => NULL for all classes."
+
+/* How many rows of each node a call asks for, by an argument of this name: 22023 below 1, all when NULL. */
+extern int32 gnngp_count_argument(FunctionCallInfo fcinfo, int argno, const char *name, const char *hint);
+
+#endif							/* GNNGP_CALL_H */

@@ -1,0 +1,44 @@
+/*
+ * fit_links.c - gp_fit_links.
+ *
+ * The steps are those of gp_fit; only what happens to the data differs.  The
+ * targets of the graph are not read.
+ */
+#include "postgres.h"
+
+#include "pg/functions/fit/fit_run.h"
+#include "links_settings.h"
+#include "pg/server/server.h"
+
+/* The settings among gp_fit_links's arguments. */
+static gnngp_link_settings
+link_fit_settings(FunctionCallInfo fcinfo)
+{
+	gnngp_link_settings settings;
+	bool		given = !PG_ARGISNULL(2);
+
+	settings.kernel = given ? gnngp_kernel_argument(fcinfo, 2) : pstrdup(GNNGP_LINK_KERNEL);
+	settings.method = gnngp_text_argument(fcinfo, 3, "method");
+	gnngp_require_argument(fcinfo, 4, "seed");
+	settings.seed = PG_GETARG_INT64(4);
+	/* Library and objects may be of different versions until the update. */
+	settings.keep = PG_NARGS() > 6 && !PG_ARGISNULL(6) ? PG_GETARG_INT32(6) : 0;
+	settings.min_probability = PG_NARGS() > 7 && !PG_ARGISNULL(7) ? PG_GETARG_FLOAT8(7) : 0.0;
+	gnngp_link_settings_check(&settings);
+	if (given)
+		gnngp_link_allow_kernel(&settings);
+	return settings;
+}
+
+PG_FUNCTION_INFO_V1(gnngp_fit_links);
+
+/* gp_fit_links(graph, model, kernel, method, seed, replace, keep, min_probability) */
+Datum
+gnngp_fit_links(PG_FUNCTION_ARGS)
+{
+	gnngp_link_settings settings;
+
+	gnngp_prevent_read_only("gp_fit_links");
+	settings = link_fit_settings(fcinfo);
+	PG_RETURN_DATUM(gnngp_fit_call(fcinfo, NULL, &settings, 5));
+}

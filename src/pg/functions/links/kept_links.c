@@ -1,0 +1,238 @@
+/*
+ * kept_links.c - answering gp_predict_links from what a fit kept.
+ *
+ * All nodes are told block by block.  Of nodes that are given, what was kept is collected
+ * first: they are told in the order given, and an undirected pair of two of them once, under
+ * the first.
+ */
+#include "postgres.h"
+
+#include "core/base/hash_table.h"
+#include "kept_links.h"
+#include "miscadmin.h"
+#include "pg/server/server.h"
+#include "utils/memutils.h"
+
+/* What was kept of a given node. */
+typedef struct kept_answer
+{
+	bool		found;
+	int32		node;
+	gnngp_node_row id;
+	int32		npairs;
+	gnngp_kept_pair *pair;
+} kept_answer;
+
+/* A pair's place in the order of scores. */
+typedef struct kept_order
+{
+	double		score;
+	int32		dst;
+	int32		place;			/* among the pairs of its node */
+} kept_order;
+
+typedef struct kept_telling
+{
+	int64		k;
+	gnngp_kept_put put;
+	void	   *arg;
+	gp_env	   *env;
+	MemoryContext context;		/* of what is collected */
+	bool		all;
+	bool		directed;
+	gp_set		asked;			/* nodes that are given, plus 1: a set has no 0 */
+	gp_set		told;			/* pairs of them */
+	gnngp_given_ids sorted;
+	kept_answer *answer;		/* of each of the sorted ids */
+	int64		next;			/* of them */
+	gnngp_kept_pair *pair;		/* room for those of one node, */
+	kept_order *order;			/* and for their order */
+} kept_telling;
+
+/* True where the k best of these candidates were kept. */
+bool
+gnngp_kept_serves(const gnngp_model *model, int64 k, gp_link_candidates candidates)
+{
+	return candidates == GP_CANDIDATES_AUTO && k <= model->link.settings.keep;
+}
+
+/* Best first, ties by node. */
+static int
+compare_order(const void *a, const void *b, void *unused)
+{
+	const kept_order *x = a;
+	const kept_order *y = b;
+
+	if (x->score != y->score)
+		return x->score > y->score ? -1 : 1;
+	return x->dst < y->dst ? -1 : x->dst > y->dst;
+}
+
+/* True for a pair that was told from its other end, which is remembered of this one. */
+static bool
+is_told(kept_telling *t, int32 src, int32 dst)
+{
+	uint64		low = (uint64) Min(src, dst);
+	uint64		high = (uint64) Max(src, dst);
+
+	if (t->directed || (!t->all && !gp_set_has(&t->asked, (uint64) dst + 1)))
+		return false;
+	return !gp_set_add(&t->told, low << 32 | high);
+}
+
+/* Tells the pairs of a node, n of them as they rank. */
+static void
+tell(kept_telling *t, int32 node, const gnngp_node_row *id, const gnngp_kept_pair *pair, int32 n)
+{
+	int32		left = 0;
+
+	CHECK_FOR_INTERRUPTS();
+	for (int32 e = 0; e < n; e++)
+		if (!is_told(t, node, pair[e].dst))
+			t->order[left++] = (kept_order) {pair[e].score, pair[e].dst, e};
+	gnngp_sort(t->order, left, sizeof(kept_order), compare_order, NULL);
+	for (int32 e = 0; e < left; e++)
+		t->put(t->arg, id, &pair[t->order[e].place]);
+}
+
+/* Unpacks the first pairs of a node. */
+static int32
+unpack(const kept_telling *t, const gnngp_kept_block *block, const gnngp_kept_node *node, gnngp_kept_pair *pair)
+{
+	int32		n = (int32) Min((int64) (node->end - node->first), t->k);
+
+	for (int32 e = 0; e < n; e++)
+		gnngp_kept_pair_at(block, node->first + e, &pair[e]);
+	return n;
+}
+
+/* Tells all nodes of a block. */
+static void
+tell_block(void *state, const gnngp_kept_block *block)
+{
+	kept_telling *t = state;
+
+	t->directed = block->directed;
+	for (int32 i = 0; i < block->nrows; i++)
+	{
+		gnngp_kept_node node;
+		int32		n;
+
+		gnngp_kept_node_at(block, i, &node);
+		n = unpack(t, block, &node, t->pair);
+		tell(t, node.node, &node.id, t->pair, n);
+	}
+}
+
+/* Copies an id's text into what is collected. */
+static void
+copy_id(gnngp_node_row *id)
+{
+	if (id->id_text)
+		id->id_text = pnstrdup(id->id_text, id->id_length);
+}
+
+/* Collects what was kept of a node. */
+static void
+collect(kept_telling *t, const gnngp_kept_block *block, const gnngp_kept_node *node, kept_answer *answer)
+{
+	MemoryContext old = MemoryContextSwitchTo(t->context);
+
+	answer->found = true;
+	answer->node = node->node;
+	answer->id = node->id;
+	copy_id(&answer->id);
+	answer->pair = palloc(sizeof(gnngp_kept_pair) * Max(node->end - node->first, 1));
+	answer->npairs = unpack(t, block, node, answer->pair);
+	for (int32 e = 0; e < answer->npairs; e++)
+		copy_id(&answer->pair[e].id);
+	gp_set_add(&t->asked, (uint64) node->node + 1);
+	MemoryContextSwitchTo(old);
+}
+
+/* Collects the given nodes of a block.  Nodes with one key may go on in the next one: texts may have the same hash. */
+static void
+collect_block(void *state, const gnngp_kept_block *block)
+{
+	kept_telling *t = state;
+
+	t->directed = block->directed;
+	while (t->next < t->sorted.n)
+	{
+		int64		key = t->sorted.id[t->next].key;
+		int32		i = gnngp_kept_search(block, key);
+
+		CHECK_FOR_INTERRUPTS();
+		for (; i < block->nrows; i++)
+		{
+			gnngp_kept_node node;
+			int64		place;
+
+			gnngp_kept_node_at(block, i, &node);
+			if (node.id.key != key)
+				break;
+			place = gnngp_given_ids_find(&t->sorted, NULL, &(gnngp_given_id) {key, node.id.id_text, node.id.id_length, false});
+			if (place >= 0)
+				collect(t, block, &node, &t->answer[place]);
+		}
+		if (i == block->nrows)
+			return;
+		while (t->next < t->sorted.n && t->sorted.id[t->next].key == key)
+			t->next++;
+	}
+}
+
+/* Collects what was kept of the given nodes. */
+static void
+collect_given(kept_telling *t, const gnngp_model *model, const gnngp_given_ids *given)
+{
+	int64	   *keys;
+
+	t->sorted = *given;
+	t->sorted.id = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(gnngp_given_id) * Max(given->n, 1));
+	memcpy(t->sorted.id, given->id, sizeof(gnngp_given_id) * given->n);
+	gnngp_given_ids_sort(&t->sorted);
+	t->answer = MemoryContextAllocExtended(CurrentMemoryContext, sizeof(kept_answer) * Max(t->sorted.n, 1),
+										   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	keys = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(int64) * Max(t->sorted.n, 1));
+	for (int64 i = 0; i < t->sorted.n; i++)
+		keys[i] = t->sorted.id[i].key;
+	gnngp_kept_find(model, keys, t->sorted.n, collect_block, t);
+}
+
+/* Tells what was collected, each node once and in the order given. */
+static void
+tell_given(kept_telling *t, const gnngp_given_ids *given)
+{
+	for (int64 i = 0; i < given->n; i++)
+	{
+		int64		place = given->id[i].null ? -1 : gnngp_given_ids_find(&t->sorted, NULL, &given->id[i]);
+		kept_answer *answer = place < 0 ? NULL : &t->answer[place];
+
+		if (answer == NULL || !answer->found)
+			continue;
+		answer->found = false;
+		tell(t, answer->node, &answer->id, answer->pair, answer->npairs);
+	}
+}
+
+/* Hands out the rows of the nodes that were given. */
+void
+gnngp_kept_tell(const gnngp_model *model, const gnngp_given_ids *given, int64 k, gnngp_kept_put put, void *arg)
+{
+	kept_telling t = {.k = k, .put = put, .arg = arg, .all = given->all, .context = CurrentMemoryContext};
+
+	t.env = gnngp_env_create(CurrentMemoryContext);
+	t.asked = gp_set_open(t.env, 0);
+	t.told = gp_set_open(t.env, 0);
+	t.pair = palloc(sizeof(gnngp_kept_pair) * k);
+	t.order = palloc(sizeof(kept_order) * k);
+	if (given->all)
+		gnngp_kept_scan(model, tell_block, &t);
+	else
+	{
+		collect_given(&t, model, given);
+		tell_given(&t, given);
+	}
+	gnngp_env_destroy(t.env);
+}

@@ -1,0 +1,24 @@
+/*
+ * kept_links.h - answering gp_predict_links from what a fit kept.
+ */
+#ifndef GNNGP_KEPT_LINKS_H
+#define GNNGP_KEPT_LINKS_H
+
+#include "postgres.h"
+
+#include "core/links/links.h"
+#include "pg/catalog/catalog.h"
+#include "pg/store/store_links.h"
+#include "pg/ids/given_ids.h"
+
+/* True where the k best of these candidates are among those that were kept. */
+extern bool gnngp_kept_serves(const gnngp_model *model, int64 k, gp_link_candidates candidates);
+
+/* Takes one row. */
+typedef void (*gnngp_kept_put) (void *arg, const gnngp_node_row *src, const gnngp_kept_pair *pair);
+
+/* Hands out the very rows that gp_links_best gives for the nodes that were given. */
+extern void gnngp_kept_tell(const gnngp_model *model, const gnngp_given_ids *given, int64 k,
+							gnngp_kept_put put, void *arg);
+
+#endif							/* GNNGP_KEPT_LINKS_H */

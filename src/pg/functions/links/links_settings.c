@@ -1,0 +1,230 @@
+/*
+ * links_settings.c - the link part of a fit.
+ */
+#include "postgres.h"
+
+#include "links_settings.h"
+#include "pg/server/server.h"
+
+/* The names of methods, as they are asked for and stored; that of dgp has options behind it. */
+static const char *const methods[] = {
+	[GP_LINK_AUTO] = "auto",
+	[GP_LINK_SCORES] = "scores",
+	[GP_LINK_PAIRS] = "pairs",
+	[GP_LINK_DEEP] = "dgp"
+};
+
+/* The method of a text, and the options of dgp, where it has a part in it (else features is 0); 22023 when there is none. */
+static gp_link_method
+find_method(gp_env *env, const char *text, gp_dgp *options)
+{
+	gnngp_env_set_text(env, text, "method");
+	*options = (gp_dgp) {0};
+	if (strchr(text, '(') && gp_method_is(env, text, methods[GP_LINK_SCORES]))
+	{
+		if (gp_scores_parse(env, text).dgp)
+			*options = gp_dgp_defaults();
+		return GP_LINK_SCORES;
+	}
+	if (pg_strncasecmp(text + strspn(text, " \t\n"), methods[GP_LINK_DEEP], 3) != 0 ||
+		!gp_method_is(env, text, methods[GP_LINK_DEEP]))
+		return (gp_link_method) gnngp_require_word("method", text, lengthof(methods), methods,
+												   "A method is auto, scores, pairs or dgp; options follow in parentheses: dgp(steps=300), scores(dgp=true).");
+	*options = gp_dgp_parse(env, text);
+	return GP_LINK_DEEP;
+}
+
+/* The name of a method. */
+const char *
+gnngp_link_method_name(gp_link_method method)
+{
+	return methods[method];
+}
+
+/* True for a text that names a method of links, or begins with that of dgp; auto is not one of links alone. */
+bool
+gnngp_link_has_method(gp_env *env, const char *text)
+{
+	for (int k = 0; k < (int) lengthof(methods); k++)
+		if (k != GP_LINK_AUTO && pg_strncasecmp(text + strspn(text, " \t\n"), methods[k], strlen(methods[k])) == 0 &&
+			gp_method_is(env, text, methods[k]))
+			return true;
+	return false;
+}
+
+/* True for a method that is trained: its stored form begins with its name. */
+bool
+gnngp_link_is_trained(const gnngp_link_settings *settings)
+{
+	return strncmp(settings->method, methods[GP_LINK_DEEP], strlen(methods[GP_LINK_DEEP])) == 0;
+}
+
+/* Checks settings and brings the method to its stored form. */
+void
+gnngp_link_settings_check(gnngp_link_settings *settings)
+{
+	gp_env	   *env = gnngp_env_create(CurrentMemoryContext);
+	gp_dgp		options;
+	gp_link_method method = find_method(env, settings->method, &options);
+
+	settings->method = pstrdup(method == GP_LINK_DEEP ? gp_dgp_print(env, &options) :
+							   method == GP_LINK_SCORES ? gp_scores_print(env, &(gp_scores) {options.features > 0}) :
+							   methods[method]);
+	gnngp_env_destroy(env);
+	if (settings->keep < 0 || settings->keep > GP_LINK_KEPT)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("keep must be between 0 and %d", GP_LINK_KEPT),
+				 errhint("It says how many pairs of each node are stored, for gp_predict_links with k up to that.")));
+	if (!(settings->min_probability >= 0.0 && settings->min_probability <= 1.0))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("min_probability must be between 0 and 1"),
+				 errhint("Of the pairs that keep => ... stores, those of a smaller probability are left out.")));
+	if (settings->min_probability > 0.0 && settings->keep == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("min_probability needs keep"),
+				 errhint("It leaves pairs out of those that are stored, such as keep => 10; gp_predict_links tells the probability of all others.")));
+}
+
+/* Refuses a kernel that was given for a method that learns its own. */
+void
+gnngp_link_allow_kernel(const gnngp_link_settings *settings)
+{
+	if (gnngp_link_is_trained(settings))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("kernel cannot be given with method dgp"),
+				 errhint("Its kernel is learnt; the options of method dgp are part of its text.")));
+}
+
+/* Tells when there are candidates, and none of them is likely enough to be kept. */
+static void
+notice_nothing(gp_env *env, const gp_link_kept *kept, double least)
+{
+	if (kept->passed > 0 && kept->first[kept->nodes] == 0)
+		gp_notice(env, "Give a smaller one: gp_predict_links, which computes what is not kept, shows what the likeliest reach.",
+				  "no pair is kept: none has a probability of at least %g", least);
+}
+
+/* The best pairs of every node, where some are to be kept; each thread takes nodes of its own, as in predictions, unless a card does it. */
+gp_link_kept
+gnngp_link_keep(gp_device *device, const gp_link_model *links, const gnngp_link_settings *settings)
+{
+	gp_link_kept kept = {0};
+	gp_device  *one;
+	gp_links   *open;
+
+	if (settings->keep == 0)
+		return kept;
+	one = device->room > 0 ? device : gnngp_device_open(device->env, 1);
+	open = gp_links_open(one, links);
+	gp_links_share(open, gnngp_setting_threads());
+	kept = gp_links_keep(open, settings->keep, settings->min_probability);
+	notice_nothing(device->env, &kept, settings->min_probability);
+	gp_links_close(open);
+	if (one != device)
+		one->close(one);
+	return kept;
+}
+
+/* Tells when the scores stop short of what they could be. */
+static void
+notice_cut(gp_env *env, const gp_link_model *links)
+{
+	const char *features = "";
+
+	if (!links->cut)
+		return;
+	if (links->powers > 0 && links->powers < GP_LINK_POWERS)
+		features = psprintf(", and features are compared to %d steps instead of %d",
+							links->powers - 1, GP_LINK_POWERS - 1);
+	gp_notice(env, "More would take long on a graph of this size;"
+			  " auc and average_precision hold for the scores as they are.",
+			  "the Laplacian scores take %d steps, fewer than an error of 1e-9 takes%s",
+			  links->steps, features);
+}
+
+/* What is to be fitted; options is room. */
+static gp_link_problem
+make_problem(gp_env *env, const gnngp_data *data, const gnngp_link_settings *settings, gp_dgp *options)
+{
+	gp_link_problem problem = {0};
+
+	problem.graph = data->graph;
+	problem.features = data->features;
+	problem.program = gnngp_compile_kernel(env, settings->kernel);
+	problem.method = find_method(env, settings->method, options);
+	problem.deep = options->features > 0 ? options : NULL;
+	problem.seed = (uint64_t) settings->seed;
+	return problem;
+}
+
+/* What a fit would take, and what it keeps. */
+gp_plan
+gnngp_link_estimate(gp_device *device, const gnngp_data *data, const gnngp_link_settings *settings, size_t limit,
+					gp_link_plan *links)
+{
+	gp_dgp		options;
+	gp_link_problem problem = make_problem(device->env, data, settings, &options);
+	gp_count	kept;
+
+	problem.estimate_limit = limit;
+	*links = gp_link_plan_make(device, &problem);
+	kept = gp_link_plan_keep(device, &problem, links, settings->keep);
+	return (gp_plan) {.bytes = Max(links->bytes, (double) device->env->used + kept.bytes),
+		.flops = links->flops + kept.flops,.doubles = links->doubles};
+}
+
+/* Fits the links of what has been read. */
+gp_link_model *
+gnngp_link_compute(gp_device *device, const gnngp_data *data, const gnngp_link_settings *settings,
+				   const uint64 *key, const gp_warm *warm)
+{
+	gp_dgp		options;
+	gp_link_problem problem = make_problem(device->env, data, settings, &options);
+	gp_link_model *links;
+
+	if (problem.method == GP_LINK_DEEP && problem.graph->directed)
+		gp_notice(device->env, "Use method => 'scores', which does.",
+				  "method dgp does not tell the directions of links apart");
+	problem.key = key;
+	problem.warm = warm;
+	links = gp_link_fit(device, &problem);
+	notice_cut(device->env, links);
+	return links;
+}
+
+/* Fills all but time and memory. */
+void
+gnngp_link_fill(const gp_link_model *links, const gnngp_data *data,
+				const gnngp_link_settings *settings, gnngp_link_part *part)
+{
+	part->settings = *settings;
+	part->settings.kernel = pstrdup(settings->kernel);
+	part->settings.method = pstrdup(settings->method);
+	part->method = pstrdup(links->method == GP_LINK_DEEP || links->place ? settings->method : methods[links->method]);
+	part->nodes = data->ids.n;
+	part->edges = data->graph->edges;
+	part->pairs = links->pairs;
+	part->auc = links->metric[GP_LINK_METRIC_AUC];
+	part->average_precision = links->metric[GP_LINK_METRIC_PRECISION];
+	part->steps = links->steps;
+	part->cut = links->cut;
+	part->id_type = pstrdup(data->ids.type_name);
+	part->integer_ids = data->ids.integer;
+}
+
+/* The model with the link part's ids in place of the node part's, in a copy. */
+gnngp_model *
+gnngp_link_view(gnngp_model *model)
+{
+	gnngp_model *view = palloc(sizeof(gnngp_model));
+
+	gnngp_require_link_part(model);
+	*view = *model;
+	view->id_type = model->link.id_type;
+	view->integer_ids = model->link.integer_ids;
+	return view;
+}

@@ -1,0 +1,50 @@
+/*
+ * links_settings.h - the link part of a fit.
+ */
+#ifndef GNNGP_LINK_PART_H
+#define GNNGP_LINK_PART_H
+
+#include "postgres.h"
+
+#include "core/links/links.h"
+#include "pg/catalog/catalog.h"
+#include "pg/reader/reader.h"
+
+#define GNNGP_LINK_KERNEL "gcn"	/* what is used where the user names none */
+
+/* Checks and normalises settings in place: 22023 names what is out of range. */
+extern void gnngp_link_settings_check(gnngp_link_settings *settings);
+
+/* Refuses a kernel that was given for a method that learns its own. */
+extern void gnngp_link_allow_kernel(const gnngp_link_settings *settings);
+
+/* True for a text that names a method of links; the name of one. */
+extern bool gnngp_link_has_method(gp_env *env, const char *text);
+extern const char *gnngp_link_method_name(gp_link_method method);
+
+/* What a fit of the links of what has been read would take, and what it keeps; a limit of 0 is the environment's. */
+extern gp_plan gnngp_link_estimate(gp_device *device, const gnngp_data *data, const gnngp_link_settings *settings,
+								   size_t limit, gp_link_plan *links);
+
+/* True for a method that is trained, and needs keys of the nodes. */
+extern bool gnngp_link_is_trained(const gnngp_link_settings *settings);
+
+/*
+ * Fits the links of what has been read, a training from where the one before came (NULL: anew); memory of the
+ * device's environment.
+ */
+extern gp_link_model *gnngp_link_compute(gp_device *device, const gnngp_data *data, const gnngp_link_settings *settings,
+										 const uint64 *key, const gp_warm *warm);
+
+/* The best pairs of every node, as many as the settings ask for; likewise. */
+extern gp_link_kept gnngp_link_keep(gp_device *device, const gp_link_model *links,
+									const gnngp_link_settings *settings);
+
+/* Fills all but time and memory, palloc'd in the current context. */
+extern void gnngp_link_fill(const gp_link_model *links, const gnngp_data *data,
+							const gnngp_link_settings *settings, gnngp_link_part *part);
+
+/* The model as questions about its links see it: its ids are those of the link part; 55000 without one. */
+extern gnngp_model *gnngp_link_view(gnngp_model *model);
+
+#endif							/* GNNGP_LINK_PART_H */

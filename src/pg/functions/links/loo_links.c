@@ -1,0 +1,128 @@
+/*
+ * loo_links.c - gp_loo_links: what a link model says of the pairs that it held out.
+ */
+#include "postgres.h"
+
+#include "fmgr.h"
+#include "funcapi.h"
+#include "links_settings.h"
+#include "miscadmin.h"
+#include "pg/server/server.h"
+#include "pg/store/store.h"
+#include "pg/store/store_links.h"
+#include "pg/ids/given_ids.h"
+#include "utils/guc.h"
+#include "utils/memutils.h"
+#include "utils/tuplestore.h"
+
+/* The columns of gp_loo_links's rows. */
+enum held_column
+{
+	HELD_COLUMN_SRC, HELD_COLUMN_DST, HELD_COLUMN_LINKED, HELD_COLUMN_SCORE, HELD_COLUMN_VARIANCE,
+	HELD_COLUMN_PROBABILITY, HELD_COLUMNS
+};
+
+/* A call for held-out pairs. */
+typedef struct held_rows
+{
+	gnngp_model *model;			/* with the ids of the link part */
+	gp_env	   *env;
+	gp_link_held held;
+	gnngp_link_ids ids;
+	ReturnSetInfo *result;
+} held_rows;
+
+/* Looks up the model, whose links a grant of it does not give away; false where it has no such pairs. */
+static bool
+open_held(held_rows *h, FunctionCallInfo fcinfo)
+{
+	h->model = gnngp_model_lookup(gnngp_text_argument(fcinfo, 0, "model"), false);
+	gnngp_require_owner(h->model->owner_role, "model", h->model->name);
+	h->model = gnngp_link_view(h->model);
+	InitMaterializedSRF(fcinfo, 0);
+	h->result = (ReturnSetInfo *) fcinfo->resultinfo;
+	h->env = gnngp_env_create(CurrentMemoryContext);
+	return gnngp_held_store_read(h->env, h->model, &h->ids, &h->held);
+}
+
+/* Puts the row of a pair, unless ids are given and none of them is an end of it. */
+static void
+put_pair(const held_rows *h, int64 e, gnngp_id_type *type, const gnngp_given_ids *given)
+{
+	const gp_link_row *row = &h->held.row[e];
+	gnngp_node_row src = gnngp_link_id(&h->ids, row->src);
+	gnngp_node_row dst = gnngp_link_id(&h->ids, row->dst);
+	Datum		values[HELD_COLUMNS];
+	bool		nulls[HELD_COLUMNS] = {false};
+
+	if (!gnngp_given_ids_have(given, &src) && !gnngp_given_ids_have(given, &dst))
+		return;
+	values[HELD_COLUMN_SRC] = gnngp_id_type_datum(type, &src);
+	values[HELD_COLUMN_DST] = gnngp_id_type_datum(type, &dst);
+	values[HELD_COLUMN_LINKED] = BoolGetDatum(h->held.linked[e]);
+	values[HELD_COLUMN_SCORE] = Float8GetDatum(row->score);
+	values[HELD_COLUMN_VARIANCE] = Float8GetDatum(row->variance);
+	values[HELD_COLUMN_PROBABILITY] = Float8GetDatum(row->probability);
+	tuplestore_putvalues(h->result->setResult, h->result->setDesc, values, nulls);
+}
+
+/* Puts the pairs that have an end among some nodes. */
+static void
+put_pairs(const held_rows *h, gnngp_id_type *type, const gnngp_given_ids *given)
+{
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "gnngp prediction",
+												  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(context);
+
+	for (int64 e = 0; e < h->held.n; e++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		put_pair(h, e, type, given);
+		MemoryContextReset(context);
+	}
+	MemoryContextSwitchTo(old);
+}
+
+PG_FUNCTION_INFO_V1(gnngp_loo_links);
+
+/* gp_loo_links(model, id or nodes) */
+Datum
+gnngp_loo_links(PG_FUNCTION_ARGS)
+{
+	held_rows	h = {0};
+	gnngp_id_type type;
+	gnngp_given_ids given;
+	gnngp_id_hints hints = gnngp_id_hints_for(fcinfo);
+	int			guc_level = NewGUCNestLevel();
+
+	gnngp_pin_output_settings();
+	if (!open_held(&h, fcinfo))
+		gnngp_store_no_loo(h.model);
+	gnngp_id_type_open_argument(&type, h.model, fcinfo, 1, &hints);
+	given = gnngp_given_ids_take(&type, fcinfo, 1);
+	gnngp_given_ids_sort(&given);
+	put_pairs(&h, &type, &given);
+	gnngp_env_destroy(h.env);
+	AtEOXact_GUC(false, guc_level);
+	return (Datum) 0;
+}
+
+PG_FUNCTION_INFO_V1(gnngp_report_pairs);
+
+/* gnngp_report_pairs(model): what the curves of a report are made of; no row where nothing was kept. */
+Datum
+gnngp_report_pairs(PG_FUNCTION_ARGS)
+{
+	held_rows	h = {0};
+
+	(void) open_held(&h, fcinfo);
+	for (int64 e = 0; e < h.held.n; e++)
+	{
+		Datum		values[] = {BoolGetDatum(h.held.linked[e]), Float8GetDatum(h.held.row[e].score)};
+		bool		nulls[] = {false, false};
+
+		tuplestore_putvalues(h.result->setResult, h.result->setDesc, values, nulls);
+	}
+	gnngp_env_destroy(h.env);
+	return (Datum) 0;
+}

@@ -1,0 +1,412 @@
+/*
+ * predict_links.c - gp_predict_links, all forms, gp_score_links and gp_embedding.
+ *
+ * A call opens the link part of the model, lets the core score pairs, and puts
+ * the rows into a tuplestore.  Where the fit kept the answer, no part is opened.
+ */
+#include "postgres.h"
+
+#include "pg/functions/functions.h"
+#include "catalog/pg_type_d.h"
+#include "funcapi.h"
+#include "kept_links.h"
+#include "links_settings.h"
+#include "miscadmin.h"
+#include "pg/server/server.h"
+#include "pg/store/store_links.h"
+#include "pg/ids/given_ids.h"
+#include "utils/array.h"
+#include "utils/guc.h"
+#include "utils/memutils.h"
+#include "utils/tuplestore.h"
+
+#define BRIEF 512				/* nodes or pairs, up to which a call is brief */
+
+/* The columns of both functions' rows. */
+enum link_column
+{
+	LINK_SRC, LINK_DST, LINK_SCORE, LINK_VARIANCE, LINK_PROBABILITY, LINK_COLUMNS
+};
+
+static const gnngp_id_hints predict_hints = {
+	"Use gp_predict_links(%1$s) for all nodes, or an integer id.",
+	"Use gp_predict_links(%1$s, NULL::%2$s) for all nodes, or ids of that type.",
+	"model"
+};
+
+static const gnngp_id_hints score_hints = {
+	"Use gp_score_links(%1$s, ...) with integers, or arrays of them.",
+	"Use gp_score_links(%1$s, ...) with ids of type %2$s, or arrays of them.",
+	"model"
+};
+
+/* The pairs that gp_predict_links may look at. */
+static const char *const candidate_names[] = {
+	[GP_CANDIDATES_AUTO] = "auto",
+	[GP_CANDIDATES_TWO_HOPS] = "two_hops",
+	[GP_CANDIDATES_THREE_HOPS] = "three_hops",
+	[GP_CANDIDATES_ALL] = "all"
+};
+
+typedef struct link_predict
+{
+	gnngp_model *model;			/* with the ids of the link part */
+	gnngp_id_type id_type;
+	gnngp_open_links *open;
+	Tuplestorestate *store;
+	TupleDesc	desc;
+	MemoryContext row_context;	/* ids that are made for one row */
+} link_predict;
+
+/* Looks up the model. */
+static void
+open_model(FunctionCallInfo fcinfo, link_predict *p)
+{
+	memset(p, 0, sizeof(*p));
+	p->model = gnngp_link_view(gnngp_model_lookup(gnngp_text_argument(fcinfo, 0, "model"), false));
+}
+
+/* Prepares the result. */
+static void
+open_result(FunctionCallInfo fcinfo, link_predict *p)
+{
+	InitMaterializedSRF(fcinfo, 0);
+	p->store = ((ReturnSetInfo *) fcinfo->resultinfo)->setResult;
+	p->desc = ((ReturnSetInfo *) fcinfo->resultinfo)->setDesc;
+	p->row_context = AllocSetContextCreate(CurrentMemoryContext, "gnngp prediction",
+										   ALLOCSET_DEFAULT_SIZES);
+}
+
+/* Opens the link part for so many nodes or pairs, and prepares the result. */
+static void
+open_links(FunctionCallInfo fcinfo, link_predict *p, int64 asked)
+{
+	open_result(fcinfo, p);
+	p->open = gnngp_links_open(p->model, asked <= BRIEF);
+}
+
+/* The id of a node as a value. */
+static Datum
+id_datum(link_predict *p, int32 node)
+{
+	gnngp_node_row row = gnngp_link_id(&p->open->ids, node);
+
+	return gnngp_id_type_datum(&p->id_type, &row);
+}
+
+/* Puts a pair of nodes with the numbers of a row. */
+static void
+put_pair(link_predict *p, const gnngp_node_row *src, const gnngp_node_row *dst, double score, double variance,
+		 double probability)
+{
+	MemoryContext old = MemoryContextSwitchTo(p->row_context);
+	Datum		values[LINK_COLUMNS];
+	bool		nulls[LINK_COLUMNS] = {false};
+
+	CHECK_FOR_INTERRUPTS();
+	values[LINK_SRC] = gnngp_id_type_datum(&p->id_type, src);
+	values[LINK_DST] = gnngp_id_type_datum(&p->id_type, dst);
+	values[LINK_SCORE] = Float8GetDatum(score);
+	values[LINK_VARIANCE] = Float8GetDatum(variance);
+	values[LINK_PROBABILITY] = Float8GetDatum(probability);
+	tuplestore_putvalues(p->store, p->desc, values, nulls);
+	MemoryContextSwitchTo(old);
+	MemoryContextReset(p->row_context);
+}
+
+/* Puts a row of the core. */
+static void
+put_row(void *state, const gp_link_row *row)
+{
+	link_predict *p = state;
+	gnngp_node_row src = gnngp_link_id(&p->open->ids, row->src);
+	gnngp_node_row dst = gnngp_link_id(&p->open->ids, row->dst);
+
+	put_pair(p, &src, &dst, row->score, row->variance, row->probability);
+}
+
+/* Puts a row that was kept. */
+static void
+put_kept(void *arg, const gnngp_node_row *src, const gnngp_kept_pair *pair)
+{
+	put_pair(arg, src, &pair->id, pair->score, pair->variance, pair->probability);
+}
+
+/*
+ * The nodes of a call: all of them, or those given, each once and in the order
+ * given.  NULL elements and ids that the model does not know are left out.
+ */
+static int32 *
+choose_nodes(const link_predict *p, const gnngp_given_ids *given, int64 *n)
+{
+	int32	   *node = gp_alloc_array(p->open->env, given->all ? p->open->ids.n : given->n, sizeof(int32));
+	bool	   *seen;
+
+	*n = 0;
+	if (given->all)
+	{
+		for (int64 i = 0; i < p->open->ids.n; i++)
+			node[(*n)++] = (int32) i;
+		return node;
+	}
+	seen = gp_alloc_zero(p->open->env, p->open->ids.n, sizeof(bool));
+	for (int64 i = 0; i < given->n; i++)
+	{
+		int32		found = given->id[i].null ? -1 : gnngp_link_ids_find(&p->open->ids, &given->id[i]);
+
+		CHECK_FOR_INTERRUPTS();
+		if (found < 0 || seen[found])
+			continue;
+		seen[found] = true;
+		node[(*n)++] = found;
+	}
+	gp_free(p->open->env, seen);
+	return node;
+}
+
+/* Puts the best pairs of the nodes that were given. */
+static void
+predict_links(FunctionCallInfo fcinfo, link_predict *p, const gnngp_given_ids *given, int k_argno)
+{
+	int64		k = gnngp_count_argument(fcinfo, k_argno, "k", "Use k => NULL for all candidates.");
+	int			candidates = gnngp_require_word("candidates", gnngp_text_argument(fcinfo, 3, "candidates"),
+												lengthof(candidate_names), candidate_names,
+												"Candidates are auto, two_hops, three_hops or all.");
+	int32	   *node;
+	int64		n;
+
+	if (gnngp_kept_serves(p->model, k, (gp_link_candidates) candidates))
+	{
+		open_result(fcinfo, p);
+		gnngp_kept_tell(p->model, given, k, put_kept, p);
+		return;
+	}
+	open_links(fcinfo, p, given->all ? PG_INT64_MAX : given->n);
+	node = choose_nodes(p, given, &n);
+	gp_links_share(p->open->links, gnngp_setting_threads());
+	if (n > 0)
+		gp_links_best(p->open->links, n, node, Min(k, p->open->ids.n),
+					  (gp_link_candidates) candidates, put_row, p);
+	gp_free(p->open->env, node);
+	gnngp_links_close(p->open);
+}
+
+/* The likeliest links of the nodes that an argument names. */
+static void
+predict_given(FunctionCallInfo fcinfo, int nodes, int k)
+{
+	link_predict p;
+	gnngp_given_ids given;
+	int			guc_level = NewGUCNestLevel();
+
+	gnngp_pin_output_settings();
+	open_model(fcinfo, &p);
+	gnngp_id_type_open_argument(&p.id_type, p.model, fcinfo, nodes, &predict_hints);
+	given = gnngp_given_ids_take(&p.id_type, fcinfo, nodes);
+	predict_links(fcinfo, &p, &given, k);
+	AtEOXact_GUC(false, guc_level);
+}
+
+PG_FUNCTION_INFO_V1(gnngp_predict_links_typed);
+
+/* gp_predict_links(model, id or nodes, k, candidates) */
+Datum
+gnngp_predict_links_typed(PG_FUNCTION_ARGS)
+{
+	predict_given(fcinfo, 1, 2);
+	return (Datum) 0;
+}
+
+PG_FUNCTION_INFO_V1(gnngp_predict_links);
+
+/* gp_predict_links(model, k, nodes bigint[], candidates) of version 0.1.0 */
+Datum
+gnngp_predict_links(PG_FUNCTION_ARGS)
+{
+	predict_given(fcinfo, 2, 1);
+	return (Datum) 0;
+}
+
+PG_FUNCTION_INFO_V1(gnngp_predict_links_text);
+
+/* gp_predict_links(model, nodes text, k, candidates) of version 0.1.0, with bigint ids */
+Datum
+gnngp_predict_links_text(PG_FUNCTION_ARGS)
+{
+	link_predict p;
+	gnngp_given_ids given;
+
+	open_model(fcinfo, &p);
+	gnngp_id_type_open(&p.id_type, p.model, INT8OID, &predict_hints);
+	given = gnngp_given_ids_list(&p.id_type, fcinfo, 1);
+	predict_links(fcinfo, &p, &given, 2);
+	return (Datum) 0;
+}
+
+/* An id for messages. */
+static const char *
+id_name(const gnngp_given_id *id)
+{
+	return id->text ? pnstrdup(id->text, id->length) : psprintf(INT64_FORMAT, id->key);
+}
+
+/* The nodes of the ids at one end: 22004 for NULL among them, 22023 for an unknown id. */
+static int32 *
+find_nodes(const link_predict *p, const gnngp_given_ids *given, const char *argument)
+{
+	int32	   *node = gp_alloc_array(p->open->env, given->n, sizeof(int32));
+
+	for (int64 i = 0; i < given->n; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (given->id[i].null)
+			ereport(ERROR,
+					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+					 errmsg("%s must not contain NULL", argument)));
+		node[i] = gnngp_link_ids_find(&p->open->ids, &given->id[i]);
+		if (node[i] < 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("model \"%s\" has no node \"%s\"", p->model->name, id_name(&given->id[i])),
+					 errhint("It knows the nodes that were there when it was fitted;"
+							 " CALL gp_refresh brings it up to date.")));
+	}
+	return node;
+}
+
+/* 22023 for a pair of a node with itself. */
+static void
+check_pairs(const gnngp_given_ids *given, const int32 *src, const int32 *dst)
+{
+	for (int64 i = 0; i < given->n; i++)
+		if (src[i] == dst[i])
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("node \"%s\" is paired with itself", id_name(&given->id[i])),
+					 errhint("Leave out pairs whose ends are one node.")));
+}
+
+/* 2202E unless both ends are of one length. */
+static void
+check_lengths(const gnngp_given_ids *src, const gnngp_given_ids *dst)
+{
+	if (src->n != dst->n)
+		ereport(ERROR,
+				(errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
+				 errmsg("src and dst have different lengths: %lld and %lld",
+						(long long) src->n, (long long) dst->n),
+				 errhint("Each element of src is paired with the element of dst at its place.")));
+}
+
+/* Puts the scores of given pairs. */
+static void
+score_links(link_predict *p, const gnngp_given_ids *given_src, const gnngp_given_ids *given_dst)
+{
+	int32	   *src = find_nodes(p, given_src, "src");
+	int32	   *dst = find_nodes(p, given_dst, "dst");
+	gp_link_row *row;
+
+	check_pairs(given_src, src, dst);
+	row = gp_alloc_array(p->open->env, given_src->n, sizeof(gp_link_row));
+	if (given_src->n > 0)
+		gp_links_score(p->open->links, given_src->n, src, dst, row);
+	for (int64 i = 0; i < given_src->n; i++)
+		put_row(p, &row[i]);
+	gp_free(p->open->env, row);
+	gp_free(p->open->env, dst);
+	gp_free(p->open->env, src);
+}
+
+PG_FUNCTION_INFO_V1(gnngp_score_links);
+
+/* gp_score_links(model, src, dst): one pair or arrays of them */
+Datum
+gnngp_score_links(PG_FUNCTION_ARGS)
+{
+	link_predict p;
+	gnngp_given_ids src,
+				dst;
+	int			guc_level = NewGUCNestLevel();
+
+	gnngp_pin_output_settings();
+	open_model(fcinfo, &p);
+	gnngp_require_argument(fcinfo, 1, "src");
+	gnngp_require_argument(fcinfo, 2, "dst");
+	gnngp_id_type_open_argument(&p.id_type, p.model, fcinfo, 1, &score_hints);
+	src = gnngp_given_ids_take(&p.id_type, fcinfo, 1);
+	dst = gnngp_given_ids_take(&p.id_type, fcinfo, 2);
+	check_lengths(&src, &dst);
+	open_links(fcinfo, &p, src.n);
+	score_links(&p, &src, &dst);
+	gnngp_links_close(p.open);
+	AtEOXact_GUC(false, guc_level);
+	return (Datum) 0;
+}
+
+/* The width of the embedding; 0A000 for a model whose method has none. */
+static int
+embedding_width(const link_predict *p)
+{
+	int			width = gp_links_embedding_width(p->open->links);
+
+	if (width == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("the links of model \"%s\" have no embedding", p->model->name),
+				 errdetail("They were learnt with method %s.", p->model->link.method),
+				 errhint("Use gp_fit_links(..., method => 'dgp').")));
+	return width;
+}
+
+/* Puts the embedding of a node. */
+static void
+put_embedding(link_predict *p, int32 node, int width, float4 *numbers, Datum *elements)
+{
+	MemoryContext old = MemoryContextSwitchTo(p->row_context);
+	bool		nulls[2] = {false};
+	Datum		values[2];
+
+	CHECK_FOR_INTERRUPTS();
+	gp_links_embedding(p->open->links, node, numbers);
+	for (int d = 0; d < width; d++)
+		elements[d] = Float4GetDatum(numbers[d]);
+	values[0] = id_datum(p, node);
+	values[1] = PointerGetDatum(construct_array(elements, width, FLOAT4OID, sizeof(float4), true,
+												TYPALIGN_INT));
+	tuplestore_putvalues(p->store, p->desc, values, nulls);
+	MemoryContextSwitchTo(old);
+	MemoryContextReset(p->row_context);
+}
+
+PG_FUNCTION_INFO_V1(gnngp_embedding);
+
+/* gp_embedding(model, id or nodes) */
+Datum
+gnngp_embedding(PG_FUNCTION_ARGS)
+{
+	link_predict p;
+	gnngp_given_ids given;
+	gnngp_id_hints hints = gnngp_id_hints_for(fcinfo);
+	int			guc_level = NewGUCNestLevel();
+	int32	   *node;
+	float4	   *numbers;
+	Datum	   *elements;
+	int			width;
+	int64		n;
+
+	gnngp_pin_output_settings();
+	open_model(fcinfo, &p);
+	gnngp_id_type_open_argument(&p.id_type, p.model, fcinfo, 1, &hints);
+	given = gnngp_given_ids_take(&p.id_type, fcinfo, 1);
+	open_links(fcinfo, &p, given.all ? PG_INT64_MAX : given.n);
+	width = embedding_width(&p);
+	node = choose_nodes(&p, &given, &n);
+	numbers = palloc(sizeof(float4) * width);
+	elements = palloc(sizeof(Datum) * width);
+	for (int64 i = 0; i < n; i++)
+		put_embedding(&p, node[i], width, numbers, elements);
+	gp_free(p.open->env, node);
+	gnngp_links_close(p.open);
+	AtEOXact_GUC(false, guc_level);
+	return (Datum) 0;
+}

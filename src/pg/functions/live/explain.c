@@ -1,0 +1,232 @@
+/*
+ * explain.c - gp_explain and gp_explain_edges: which labels and which edges make the score of a node.
+ *
+ * A score is linear in the targets, h_i'y with h_i = (K + noise I)^-1 k_i (Rasmussen and Williams
+ * 2006, section 2.6): a part for each label, which for a class are those of this class.  Sums of
+ * kernel times alpha add up to the same, but of large numbers that cancel.  The rows name
+ * labels, so that they are for the model's owner.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "pg/functions/functions.h"
+#include "funcapi.h"
+#include "live_common.h"
+#include "miscadmin.h"
+#include "pg/server/server.h"
+#include "utils/builtins.h"
+#include "utils/guc.h"
+#include "utils/lsyscache.h"
+
+/* The arguments, and the columns of the rows. */
+enum explain_argument
+{
+	ARG_MODEL, ARG_NODE, ARG_CLASS, ARG_K
+};
+
+enum explain_column
+{
+	EXPLAIN_LABELLED, EXPLAIN_CLASS, EXPLAIN_SHARE, EXPLAIN_COLUMNS
+};
+
+enum edge_column
+{
+	EDGE_SRC, EDGE_DST, EDGE_EFFECT, EDGE_COLUMNS
+};
+
+/* One part of a score. */
+typedef struct part
+{
+	int64		label;			/* of the fit's */
+	double		share;
+} part;
+
+/* The largest first, whatever their sign; equal ones by their node. */
+static int
+compare_parts(const void *first, const void *second, void *unused)
+{
+	const part *a = first;
+	const part *b = second;
+
+	if (fabs(a->share) != fabs(b->share))
+		return fabs(a->share) > fabs(b->share) ? -1 : 1;
+	return a->label < b->label ? -1 : 1;
+}
+
+/* The class that is asked about. */
+static int32
+asked_class(const gnngp_live_call *c)
+{
+	FunctionCallInfo fcinfo = c->fcinfo;
+
+	return gnngp_live_class(c->model, text_to_cstring(PG_GETARG_TEXT_PP(ARG_CLASS)));
+}
+
+/* The class that is asked about, or the most probable one, as gp_predict_live gives it. */
+static int32
+class_or_best(const gnngp_live_call *c, const gp_live_answer *a)
+{
+	FunctionCallInfo fcinfo = c->fcinfo;
+
+	if (!PG_ARGISNULL(ARG_CLASS))
+		return asked_class(c);
+	return c->model->classes == 0 ? 0 : gnngp_live_best_class(c, a, 0);
+}
+
+/* The class of a label, as a value; NULL where there are none. */
+static Datum
+label_class(const gnngp_live_call *c, int64 label, bool *null)
+{
+	int32		class = gp_live_class(c->live->keep, label);
+
+	if (class >= 0)
+		return CStringGetTextDatum(c->model->class_labels.text[class]);
+	*null = true;
+	return (Datum) 0;
+}
+
+/* Puts the largest parts, and the rest in one row. */
+static void
+put_parts(gnngp_live_call *c, part *parts, int64 n, int64 k, double score)
+{
+	ReturnSetInfo *result = (ReturnSetInfo *) c->fcinfo->resultinfo;
+	int64		m;
+	const int32 *labelled = gp_live_labelled(c->live->keep, &m);
+	Datum		values[EXPLAIN_COLUMNS];
+	bool		rest[EXPLAIN_COLUMNS] = {true, true, false};
+
+	gnngp_sort(parts, n, sizeof(part), compare_parts, NULL);
+	for (int64 i = 0; i < Min(n, k); i++)
+	{
+		gnngp_node_row row = gnngp_link_id(&c->live->ids, labelled[parts[i].label]);
+		bool		nulls[EXPLAIN_COLUMNS] = {false};
+
+		CHECK_FOR_INTERRUPTS();
+		values[EXPLAIN_LABELLED] = gnngp_id_type_datum(&c->id_type, &row);
+		values[EXPLAIN_CLASS] = label_class(c, parts[i].label, &nulls[EXPLAIN_CLASS]);
+		values[EXPLAIN_SHARE] = Float8GetDatum(parts[i].share);
+		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+		score -= parts[i].share;
+	}
+	values[EXPLAIN_LABELLED] = values[EXPLAIN_CLASS] = (Datum) 0;
+	values[EXPLAIN_SHARE] = Float8GetDatum(score);
+	tuplestore_putvalues(result->setResult, result->setDesc, values, rest);
+}
+
+/* Takes the node, of which there has to be one. */
+static void
+take_node(gnngp_live_call *c)
+{
+	gnngp_live_call_nodes(c);
+	if (c->nodes.n != 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("%s is about one node, not %d", get_func_name(c->fcinfo->flinfo->fn_oid), (int) c->nodes.n),
+				 errhint("Call it for each node: FROM nodes, LATERAL %s('model', nodes.id).",
+						 get_func_name(c->fcinfo->flinfo->fn_oid))));
+	c->wanted = palloc(sizeof(gnngp_wanted));
+	c->wanted[c->nwanted++] = (gnngp_wanted) {c->nodes.id[0].key, c->nodes.id[0].text, c->nodes.id[0].length};
+}
+
+PG_FUNCTION_INFO_V1(gnngp_explain);
+
+/* gp_explain(model, node, class, k) */
+Datum
+gnngp_explain(PG_FUNCTION_ARGS)
+{
+	gnngp_live_call c;
+	gnngp_some *some;
+	gp_live_question q;
+	double	   *share;
+	part	   *parts;
+	gp_live_answer answer;
+	int32		column;
+	int32		k = gnngp_count_argument(fcinfo, ARG_K, "k", "Use k => NULL for all labelled nodes.");
+	int64		n;
+	int			guc_level;
+
+	InitMaterializedSRF(fcinfo, 0);
+	gnngp_live_call_open(&c, fcinfo, true);
+	guc_level = NewGUCNestLevel();
+	gnngp_pin_output_settings();
+	take_node(&c);
+	q = gnngp_live_call_read(&c, &some);
+	(void) gp_live_labelled(c.live->keep, &n);
+	share = gp_alloc_zero(c.env, n, sizeof(double));
+	answer = gp_live_explain(gnngp_live_call_device(&c), &q, share);
+	column = class_or_best(&c, &answer);
+	gp_live_parts(c.env, c.live->keep, column, share);
+	parts = gp_alloc_array(c.env, n, sizeof(part));
+	for (int64 t = 0; t < n; t++)
+		parts[t] = (part) {t, share[t]};
+	put_parts(&c, parts, n, k, answer.mean[column]);
+	gnngp_live_call_close(&c);
+	AtEOXact_GUC(false, guc_level);
+	return (Datum) 0;
+}
+
+/* The id of a node that was read. */
+static Datum
+read_id(gnngp_live_call *c, const gnngp_some *some, int32 node)
+{
+	const char *text = some->ids.text ? some->ids.text[node] : NULL;
+	gnngp_node_row row = {.key = some->ids.key[node],.id_text = text,.id_length = text ? (int) strlen(text) : 0};
+
+	return gnngp_id_type_datum(&c->id_type, &row);
+}
+
+/* Puts the edges. */
+static void
+put_edges(gnngp_live_call *c, const gnngp_some *some, const gp_live_edge *edge, int64 n)
+{
+	ReturnSetInfo *result = (ReturnSetInfo *) c->fcinfo->resultinfo;
+	bool		nulls[EDGE_COLUMNS] = {false};
+
+	for (int64 e = 0; e < n; e++)
+	{
+		Datum		values[EDGE_COLUMNS];
+
+		CHECK_FOR_INTERRUPTS();
+		values[EDGE_SRC] = read_id(c, some, edge[e].src);
+		values[EDGE_DST] = read_id(c, some, edge[e].dst);
+		values[EDGE_EFFECT] = Float8GetDatum(edge[e].effect);
+		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+	}
+}
+
+PG_FUNCTION_INFO_V1(gnngp_explain_edges);
+
+/* gp_explain_edges(model, node, class, k): of edges that the caller sees, so that it is for every reader */
+Datum
+gnngp_explain_edges(PG_FUNCTION_ARGS)
+{
+	gnngp_live_call c;
+	gnngp_some *some;
+	gp_live_question q;
+	gp_live_answer answer;
+	gp_device  *dev;
+	gp_live_edge *edge;
+	int32		k = gnngp_count_argument(fcinfo, ARG_K, "k", "Use k => NULL for all edges near.");
+	int64		n;
+	int64		left;
+	int			guc_level;
+
+	InitMaterializedSRF(fcinfo, 0);
+	gnngp_live_call_open(&c, fcinfo, false);
+	guc_level = NewGUCNestLevel();
+	gnngp_pin_output_settings();
+	take_node(&c);
+	q = gnngp_live_call_read(&c, &some);
+	dev = gnngp_live_call_device(&c);
+	answer = gp_live_ask(dev, &q);
+	edge = gp_live_explain_edges(dev, &q, class_or_best(&c, &answer), k, &n, &left);
+	if (left > 0)
+		ereport(NOTICE,
+				(errmsg("among hubs fewer edges are tried: %lld are left out", (long long) left),
+				 errdetail("Without an edge of a hub all nodes beside it are evaluated anew; the edges that weigh most come first.")));
+	put_edges(&c, some, edge, n);
+	gnngp_live_call_close(&c);
+	AtEOXact_GUC(false, guc_level);
+	return (Datum) 0;
+}

@@ -1,0 +1,250 @@
+/*
+ * live_common.c - opening a live model, and reading what is asked about as the caller.
+ */
+#include "postgres.h"
+
+#include "lib/stringinfo.h"
+#include "live_common.h"
+#include "miscadmin.h"
+#include "pg/server/server.h"
+
+/* From so many nodes on, all threads are taken: for fewer they would cost more than they bring. */
+#define MANY_NODES 16
+
+#define CLASSES_NAMED 10		/* in a hint */
+
+/* Takes the graph of a model. */
+static void
+take_graph(void *arg)
+{
+	gnngp_live_call  *c = arg;
+
+	c->graph = gnngp_graph_by_id(c->model->graph_id);
+}
+
+/* 55000 when the graph's columns or their reading were altered after the fit. */
+static void
+check_shape(const gnngp_live_call *c)
+{
+	if (gnngp_graph_shape(c->graph) != c->live->shape)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("graph \"%s\" was altered after model \"%s\" was fitted", c->graph->name, c->model->name),
+				 errhint("Fit the model again with gp_refresh.")));
+}
+
+/*
+ * 42501 for a superuser where the owner is none: what the owner's views and policies call runs
+ * with the rights of the caller.
+ */
+static void
+refuse_superuser(const gnngp_live_call *c)
+{
+	Oid			owner = c->model->owner_role;
+
+	if (superuser() && !superuser_arg(owner))
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("a superuser may not read the tables of model \"%s\", whose owner is no superuser", c->model->name),
+				 errdetail("What the tables' views and policies call would run with the rights of a superuser."),
+				 errhint("Take the owner's rights first: SET ROLE %s.", GetUserNameFromId(owner, true) ? GetUserNameFromId(owner, true) : "...")));
+}
+
+/* Opens the model, its graph and its live state. */
+void
+gnngp_live_call_open(gnngp_live_call *c, FunctionCallInfo fcinfo, bool owner_only)
+{
+	*c = (gnngp_live_call) {.fcinfo = fcinfo};
+	c->model = gnngp_model_lookup(gnngp_text_argument(fcinfo, 0, "model"), false);
+	if (owner_only)
+		gnngp_require_owner(c->model->owner_role, "model", c->model->name);
+	gnngp_require_node_part(c->model);
+	refuse_superuser(c);
+	c->live = gnngp_live_open(c->model);
+	(void) gp_live_read(c->live->keep, &c->figures);
+	gnngp_as_extension(take_graph, c);
+	check_shape(c);
+	c->env = gnngp_env_create(CurrentMemoryContext);
+}
+
+/* The first classes of a model, for a hint. */
+static char *
+known_classes(const gnngp_model *model)
+{
+	StringInfoData list;
+
+	initStringInfo(&list);
+	for (int32 k = 0; k < Min(model->class_labels.n, CLASSES_NAMED); k++)
+		appendStringInfo(&list, "%s\"%s\"", k > 0 ? ", " : "", model->class_labels.text[k]);
+	if (model->class_labels.n > CLASSES_NAMED)
+		appendStringInfoString(&list, ", ...");
+	return list.data;
+}
+
+/* The number of a class. */
+int32
+gnngp_live_class(const gnngp_model *model, const char *name)
+{
+	for (int32 k = 0; k < model->class_labels.n; k++)
+		if (strcmp(model->class_labels.text[k], name) == 0)
+			return k;
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("model \"%s\" does not know the class \"%s\"", model->name, name),
+			 model->classes > 0 ? errhint("It knows %s; a class that no label had is known after a refresh.", known_classes(model)) :
+			 errhint("It predicts values: leave class NULL.")));
+}
+
+/* A copy of ids in the order that they are stored in. */
+gnngp_given_id *
+gnngp_live_call_sorted(const gnngp_given_ids *ids)
+{
+	gnngp_given_id *copy = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(gnngp_given_id) * Max(ids->n, 1));
+
+	memcpy(copy, ids->id, sizeof(gnngp_given_id) * ids->n);
+	gnngp_sort(copy, ids->n, sizeof(gnngp_given_id), gnngp_given_id_compare, NULL);
+	return copy;
+}
+
+/* 22023 for an id that stands twice in a list. */
+void
+gnngp_live_call_check_twice(const gnngp_given_ids *ids, const char *argument)
+{
+	gnngp_given_id *sorted = gnngp_live_call_sorted(ids);
+
+	for (int64 i = 1; i < ids->n; i++)
+		if (gnngp_given_id_compare(&sorted[i - 1], &sorted[i], NULL) == 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("argument \"%s\" names node %s twice", argument, sorted[i].text ? pnstrdup(sorted[i].text, sorted[i].length) :
+							psprintf(INT64_FORMAT, sorted[i].key)),
+					 errhint("Name each node once.")));
+}
+
+/* Leaves out ids that are NULL, as gp_predict does. */
+static void
+drop_nulls(gnngp_given_ids *ids)
+{
+	int64		n = 0;
+
+	for (int64 i = 0; i < ids->n; i++)
+		if (!ids->id[i].null)
+			ids->id[n++] = ids->id[i];
+	ids->n = n;
+}
+
+/* Takes the nodes that an argument names. */
+void
+gnngp_live_call_take(gnngp_live_call *c, int argno, const char *argument, const gnngp_id_hints *hints)
+{
+	gnngp_id_type_open_argument(&c->id_type, c->model, c->fcinfo, argno, hints);
+	c->nodes = gnngp_given_ids_take(&c->id_type, c->fcinfo, argno);
+	drop_nulls(&c->nodes);
+	gnngp_live_call_check_twice(&c->nodes, argument);
+}
+
+const gnngp_id_hints gnngp_live_hints = {
+	"Give integer ids, which the model %1$s has.",
+	"Give ids that the model %1$s has, of type %2$s.",
+	"model"
+};
+
+/* Takes the nodes that are asked for. */
+void
+gnngp_live_call_nodes(gnngp_live_call *c)
+{
+	gnngp_live_call_take(c, 1, "nodes", &gnngp_live_hints);
+	if (c->nodes.all)
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("nodes must not be NULL"),
+				 errhint("Name the nodes; gp_predict tells of all nodes.")));
+}
+
+/* The number that each node of a neighbourhood had in the fit. */
+static int32 *
+fit_numbers(const gnngp_live_call *c, const gnngp_some *some)
+{
+	int32	   *number = gp_alloc_array(c->env, some->graph->nodes, sizeof(int32));
+
+	for (int64 i = 0; i < some->graph->nodes; i++)
+	{
+		const char *text = some->ids.text ? some->ids.text[i] : NULL;
+		gnngp_given_id id = {some->ids.key[i], text, text ? (int) strlen(text) : 0, false};
+
+		CHECK_FOR_INTERRUPTS();
+		number[i] = gnngp_link_ids_find(&c->live->ids, &id);
+	}
+	return number;
+}
+
+/* The moments that the fit's features were scaled by; NULL where they were not. */
+static const double *
+fit_moments(const gnngp_live_call *c)
+{
+	const gp_piece *piece = gp_keep_find(c->live->keep, GP_PIECE_MOMENTS, 0, 0);
+
+	if (piece == NULL)
+		return NULL;
+	if (piece->dense == NULL || piece->ints || piece->type != GP_DOUBLE ||
+		(double) piece->rows * (double) piece->cols != 2.0 * c->figures.dims)
+		gnngp_store_corrupted(c->model, "the moments of its live state do not fit its features");
+	return piece->dense;
+}
+
+/* What a kernel reads of the edges of the farthest nodes: lists of neighbours all, degrees only where both ends are divided by theirs. */
+static gnngp_rim
+rim_of(const gp_program *program)
+{
+	for (int i = 0; i < program->nsteps; i++)
+		if (program->steps[i].kind == GP_STEP_LISTS)
+			return GNNGP_RIM_EDGES;
+	return program->norm == GP_NORM_SYM ? GNNGP_RIM_DEGREES : GNNGP_RIM_NOTHING;
+}
+
+/* True for a question that takes a while. */
+static bool
+asks_many(const gnngp_live_call *c)
+{
+	return c->everything || c->nodes.n >= MANY_NODES || c->given.n >= MANY_NODES;
+}
+
+/* Reads the neighbourhood; from here on gp_progress tells of a question that takes a while. */
+gp_live_question
+gnngp_live_call_read(gnngp_live_call *c, gnngp_some **read)
+{
+	const double *moments = fit_moments(c);
+	gp_program *program = gnngp_compile_kernel(c->env, c->model->kernel);
+	gp_live_question q = {.keep = c->live->keep,.program = program,.asked = c->nodes.n};
+	gnngp_some *some;
+
+	if (asks_many(c))
+		gnngp_progress_begin(c->model->name);
+	some = gnngp_read_some(c->env, c->graph, c->wanted, c->nwanted,
+						   c->everything ? GNNGP_ALL_HOPS : gp_program_hops(c->env, program),
+						   rim_of(program), (int64) c->figures.dims, moments);
+	q.graph = some->graph;
+	q.inner = some->ids.n;
+	q.node = some->wanted;
+	q.features = gp_features_as(c->env, some->features, gp_live_type(&c->figures));
+	q.fit_node = fit_numbers(c, some);
+	*read = some;
+	return q;
+}
+
+/* The device to compute on. */
+gp_device *
+gnngp_live_call_device(const gnngp_live_call *c)
+{
+	return gnngp_device_open(c->env, c->nodes.n < MANY_NODES && !c->everything ? 1 : 0);
+}
+
+/* Ends a call that went well: keeps the state for the next one. */
+void
+gnngp_live_call_close(gnngp_live_call *c)
+{
+	if (asks_many(c))
+		gnngp_progress_end();
+	gnngp_env_destroy(c->env);
+	gnngp_live_close(c->live);
+}

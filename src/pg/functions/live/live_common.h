@@ -1,0 +1,66 @@
+/*
+ * live_common.h - what the calls that answer from today's tables share.
+ */
+#ifndef GNNGP_LIVE_CALL_H
+#define GNNGP_LIVE_CALL_H
+
+#include "postgres.h"
+
+#include "fmgr.h"
+#include "pg/reader/reader.h"
+#include "pg/store/store_live.h"
+#include "pg/ids/given_ids.h"
+
+/* A call. */
+typedef struct gnngp_live_call
+{
+	FunctionCallInfo fcinfo;
+	gnngp_model *model;
+	gnngp_live *live;
+	gnngp_graph_def *graph;
+	gp_live_figures figures;
+	gp_env	   *env;
+	gnngp_id_type id_type;
+	int32		top;
+	bool		everything;		/* all nodes are read */
+	gnngp_given_ids nodes;
+	gnngp_given_ids given;
+	gp_live_label *label;		/* of each node that is given */
+	int64		nwanted;		/* the nodes asked for, then those that are given and not among them */
+	gnngp_wanted *wanted;
+} gnngp_live_call;
+
+/* Looks up the model, its graph and its live state; owner_only: 42501 first of all for who is not its owner. */
+extern void gnngp_live_call_open(gnngp_live_call *c, FunctionCallInfo fcinfo, bool owner_only);
+
+/* What to write where ids are of another type, for calls that want nodes named. */
+extern const gnngp_id_hints gnngp_live_hints;
+
+/* Takes the nodes that the second argument names: 22004 for none, 22023 for one twice. */
+extern void gnngp_live_call_nodes(gnngp_live_call *c);
+
+/* The same of any argument, of which NULL means all nodes. */
+extern void gnngp_live_call_take(gnngp_live_call *c, int argno, const char *argument, const gnngp_id_hints *hints);
+
+/* 22023 for an id that stands twice in a list. */
+extern void gnngp_live_call_check_twice(const gnngp_given_ids *ids, const char *argument);
+
+/* The number of a class; 22023 for one that the model does not know, or where there are none. */
+extern int32 gnngp_live_class(const gnngp_model *model, const char *name);
+
+/* A copy of ids in the order that they are stored in. */
+extern gnngp_given_id *gnngp_live_call_sorted(const gnngp_given_ids *ids);
+
+/* Reads the neighbourhood of what is wanted; the question of the nodes. */
+extern gp_live_question gnngp_live_call_read(gnngp_live_call *c, gnngp_some **some);
+
+/* The device to compute on. */
+extern gp_device *gnngp_live_call_device(const gnngp_live_call *c);
+
+/* predict_live.c: the most probable class of a node, as gp_predict_live tells it. */
+extern int32 gnngp_live_best_class(const gnngp_live_call *c, const gp_live_answer *a, int64 i);
+
+/* Ends a call that went well. */
+extern void gnngp_live_call_close(gnngp_live_call *c);
+
+#endif							/* GNNGP_LIVE_CALL_H */

@@ -1,0 +1,102 @@
+/*
+ * next_labels_sql.c - gp_next_labels: which nodes to label next, from today's tables.
+ *
+ * All nodes that the caller sees are read: those that may be labelled, and those whose error counts.
+ * What a label will be does not matter for it, and nothing is stored.
+ */
+#include "postgres.h"
+
+#include "pg/functions/functions.h"
+#include "funcapi.h"
+#include "live_common.h"
+#include "miscadmin.h"
+#include "pg/server/server.h"
+#include "utils/guc.h"
+
+/* The columns of the rows. */
+enum next_column
+{
+	NEXT_NODE, NEXT_GAIN, NEXT_COLUMNS
+};
+
+/* What to write where ids are of another type. */
+static const gnngp_id_hints next_hints = {
+	"Use gp_next_labels(%1$s) for all nodes, or integer ids.",
+	"Use gp_next_labels(%1$s, 20, NULL::%2$s[]) for all nodes, or give their ids in an array of that type.",
+	"model"
+};
+
+/* Takes the nodes whose error counts. */
+static void
+take_among(gnngp_live_call *c, int argno)
+{
+	c->everything = true;
+	gnngp_live_call_take(c, argno, "among", &next_hints);
+	c->wanted = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(gnngp_wanted) * Max(c->nodes.n, 1));
+	for (int64 i = 0; i < c->nodes.n; i++)
+		c->wanted[c->nwanted++] = (gnngp_wanted) {c->nodes.id[i].key, c->nodes.id[i].text, c->nodes.id[i].length};
+}
+
+/* Puts the rows. */
+static void
+put_choice(gnngp_live_call *c, const gnngp_some *some, const gp_live_choice *choice)
+{
+	ReturnSetInfo *result = (ReturnSetInfo *) c->fcinfo->resultinfo;
+	bool		nulls[NEXT_COLUMNS] = {false};
+
+	for (int64 i = 0; i < choice->n; i++)
+	{
+		int32		node = choice->node[i];
+		const char *text = some->ids.text ? some->ids.text[node] : NULL;
+		gnngp_node_row row = {.key = some->ids.key[node],.id_text = text,.id_length = text ? (int) strlen(text) : 0};
+		Datum		values[NEXT_COLUMNS];
+
+		CHECK_FOR_INTERRUPTS();
+		values[NEXT_NODE] = gnngp_id_type_datum(&c->id_type, &row);
+		values[NEXT_GAIN] = Float8GetDatum(choice->gain[i]);
+		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+	}
+}
+
+/* Reads the graph and chooses. */
+static void
+run(gnngp_live_call *c, int32 k)
+{
+	gnngp_some *some;
+	gp_live_question q = gnngp_live_call_read(c, &some);
+	gp_live_choice choice;
+
+	if (c->nodes.all)
+	{
+		q.asked = some->ids.n;
+		q.node = NULL;
+	}
+	if (q.asked == 0)
+		return;
+	choice = gp_live_next(gnngp_live_call_device(c), &q, k);
+	put_choice(c, some, &choice);
+}
+
+PG_FUNCTION_INFO_V1(gnngp_next_labels);
+
+/* gp_next_labels(model, k, among) and gp_next_labels(model, among) */
+Datum
+gnngp_next_labels(PG_FUNCTION_ARGS)
+{
+	gnngp_live_call c;
+	bool		has_k = PG_NARGS() > 2;
+	int32		k = has_k ? gnngp_count_argument(fcinfo, 1, "k", "Use k => NULL for all nodes.") : 20;
+	int			guc_level;
+
+	InitMaterializedSRF(fcinfo, 0);
+	/* Who is left out has a label. */
+	gnngp_live_call_open(&c, fcinfo, true);
+	guc_level = NewGUCNestLevel();
+	gnngp_pin_output_settings();
+	take_among(&c, has_k ? 2 : 1);
+	if (c.nodes.all || c.nodes.n > 0)
+		run(&c, k);
+	gnngp_live_call_close(&c);
+	AtEOXact_GUC(false, guc_level);
+	return (Datum) 0;
+}

@@ -1,0 +1,428 @@
+/*
+ * predict_live.c - gp_predict_live: predictions from the tables as they are now.
+ *
+ * The model's live state has the landmarks and the weights of the fit; the nodes, their
+ * neighbourhoods and their features are read as the caller.  Nothing is stored.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "pg/functions/functions.h"
+#include "funcapi.h"
+#include "live_common.h"
+#include "miscadmin.h"
+#include "pg/server/server.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/fmgroids.h"
+#include "utils/guc.h"
+#include "utils/lsyscache.h"
+
+/* The columns of the rows. */
+enum live_column
+{
+	LIVE_NODE, LIVE_CLASS, LIVE_SCORE, LIVE_VARIANCE, LIVE_PROBABILITY, LIVE_COLUMNS
+};
+
+/* The arguments of all forms. */
+enum live_argument
+{
+	ARG_MODEL, ARG_NODES, ARG_TOP, ARG_GIVEN_NODES, ARG_GIVEN_CLASSES, ARG_GIVEN_VALUES
+};
+
+/* ---- labels that are given ---- */
+
+/* The classes as an array, of whatever type they are; a literal is one of texts. */
+static ArrayType *
+take_class_array(FunctionCallInfo fcinfo, Oid *element)
+{
+	Oid			type = get_fn_expr_argtype(fcinfo->flinfo, ARG_GIVEN_CLASSES);
+
+	*element = TEXTOID;
+	if (type == UNKNOWNOID)
+		return DatumGetArrayTypeP(OidInputFunctionCall(F_ARRAY_IN, PG_GETARG_CSTRING(ARG_GIVEN_CLASSES), TEXTOID, -1));
+	*element = OidIsValid(type) ? get_element_type(getBaseType(type)) : InvalidOid;
+	if (!OidIsValid(*element))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("given_classes must be an array of classes"),
+				 errhint("Write given_classes => ARRAY[...], a class for each node of given_nodes.")));
+	return PG_GETARG_ARRAYTYPE_P(ARG_GIVEN_CLASSES);
+}
+
+/* The text that a class of a type is known by, as the cast to text gives it. */
+static char *
+class_text(Datum value, Oid type)
+{
+	int			length;
+	const char *text;
+
+	if (type == BOOLOID)
+		return DatumGetBool(value) ? "true" : "false";
+	text = gnngp_value_text(value, type, &length);
+	return pnstrdup(text, length);
+}
+
+/* The classes that are given as texts, NULL for a label that is taken away; NULL where the argument is. */
+static char **
+take_classes(FunctionCallInfo fcinfo, int *n)
+{
+	ArrayType  *array;
+	Oid			element;
+	int16		length;
+	bool		by_value;
+	char		align;
+	Datum	   *value;
+	bool	   *null;
+	char	  **text;
+
+	*n = 0;
+	if (PG_ARGISNULL(ARG_GIVEN_CLASSES))
+		return NULL;
+	array = take_class_array(fcinfo, &element);
+	get_typlenbyvalalign(element, &length, &by_value, &align);
+	deconstruct_array(array, element, length, by_value, align, &value, &null, n);
+	element = getBaseType(element);
+	text = palloc(sizeof(char *) * Max(*n, 1));
+	for (int k = 0; k < *n; k++)
+		text[k] = null[k] ? NULL : class_text(value[k], element);
+	return text;
+}
+
+/* 22023: the arrays of what is given do not fit together. */
+static void
+check_given(const gnngp_live_call *c, int classes, int values, bool has_classes, bool has_values)
+{
+	bool		regression = c->model->classes == 0;
+
+	if (regression ? has_classes : has_values)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("model \"%s\" predicts %s", c->model->name, regression ? "values" : "classes"),
+				 errhint(regression ? "Use given_values." : "Use given_classes.")));
+	if ((regression ? values : classes) != c->given.n)
+		ereport(ERROR,
+				(errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
+				 errmsg_plural("given_nodes has %d element, but %s has %d", "given_nodes has %d elements, but %s has %d",
+							   (unsigned long) c->given.n, (int) c->given.n,
+							   regression ? "given_values" : "given_classes", regression ? values : classes),
+				 errhint("Give each node one label, or NULL to take its label away.")));
+}
+
+/* Takes the labels that are given. */
+static void
+take_labels(gnngp_live_call *c)
+{
+	FunctionCallInfo fcinfo = c->fcinfo;
+	Datum	   *value;
+	bool	   *no_value;
+	int			classes;
+	char	  **class = take_classes(fcinfo, &classes);
+	int			values;
+
+	values = PG_ARGISNULL(ARG_GIVEN_VALUES) ? 0 : ArrayGetNItems(ARR_NDIM(PG_GETARG_ARRAYTYPE_P(ARG_GIVEN_VALUES)),
+																  ARR_DIMS(PG_GETARG_ARRAYTYPE_P(ARG_GIVEN_VALUES)));
+	if (values > 0)
+		deconstruct_array(PG_GETARG_ARRAYTYPE_P(ARG_GIVEN_VALUES), FLOAT8OID, sizeof(float8), true, TYPALIGN_DOUBLE,
+						  &value, &no_value, &values);
+	check_given(c, classes, values, !PG_ARGISNULL(ARG_GIVEN_CLASSES), !PG_ARGISNULL(ARG_GIVEN_VALUES));
+	c->label = palloc0(sizeof(gp_live_label) * Max(c->given.n, 1));
+	for (int64 k = 0; k < c->given.n; k++)
+	{
+		gp_live_label *label = &c->label[k];
+
+		if (c->model->classes > 0)
+		{
+			label->taken = class[k] == NULL;
+			label->label = label->taken ? 0 : gnngp_live_class(c->model, class[k]);
+			continue;
+		}
+		label->taken = no_value[k];
+		label->target = label->taken ? 0.0 : DatumGetFloat8(value[k]);
+		if (!isfinite(label->target))
+			ereport(ERROR,
+					(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+					 errmsg("a value of given_values is %g", label->target),
+					 errhint("Values must be finite.")));
+	}
+}
+
+/* 42804 unless the nodes that labels are given to are an array. */
+static void
+require_array(FunctionCallInfo fcinfo)
+{
+	Oid			type = get_fn_expr_argtype(fcinfo->flinfo, ARG_GIVEN_NODES);
+
+	if (!OidIsValid(type) || !OidIsValid(get_element_type(getBaseType(type))))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("given_nodes must be an array of ids"),
+				 errhint("Write given_nodes => ARRAY[...], of the type of the nodes' ids.")));
+}
+
+/* Takes the nodes that labels are given to. */
+static void
+take_given(gnngp_live_call *c)
+{
+	FunctionCallInfo fcinfo = c->fcinfo;
+	gnngp_id_type type;
+
+	c->given = (gnngp_given_ids) {0};
+	if (!PG_ARGISNULL(ARG_GIVEN_NODES))
+	{
+		require_array(fcinfo);
+		gnngp_id_type_open_argument(&type, c->model, fcinfo, ARG_GIVEN_NODES, &gnngp_live_hints);
+		c->given = gnngp_given_ids_take(&type, fcinfo, ARG_GIVEN_NODES);
+	}
+	for (int64 k = 0; k < c->given.n; k++)
+		if (c->given.id[k].null)
+			ereport(ERROR,
+					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+					 errmsg("given_nodes must not contain NULL"),
+					 errhint("NULL among the labels takes the label of a node away.")));
+	gnngp_live_call_check_twice(&c->given, "given_nodes");
+	take_labels(c);
+}
+
+/* An id as the reader takes it. */
+static gnngp_wanted
+wanted_of(const gnngp_given_id *id)
+{
+	return (gnngp_wanted) {id->key, id->text, id->length};
+}
+
+/* Lists the nodes asked for, then those given that are not among them. */
+static void
+list_wanted(gnngp_live_call *c)
+{
+	gnngp_given_ids asked = {.n = c->nodes.n,.id = gnngp_live_call_sorted(&c->nodes)};
+
+	c->wanted = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(gnngp_wanted) * Max(c->nodes.n + c->given.n, 1));
+	for (int64 i = 0; i < c->nodes.n; i++)
+		c->wanted[c->nwanted++] = wanted_of(&c->nodes.id[i]);
+	for (int64 k = 0; k < c->given.n; k++)
+	{
+		gnngp_node_row row = {.key = c->given.id[k].key,.id_text = c->given.id[k].text,.id_length = c->given.id[k].length};
+
+		if (!gnngp_given_ids_have(&asked, &row))
+			c->wanted[c->nwanted++] = wanted_of(&c->given.id[k]);
+	}
+}
+
+/* ---- the question ---- */
+
+/* 42501: a label that the fit had is the owner's to replace. */
+static void
+report_taken(const gnngp_live_call *c, const gnngp_given_id *id)
+{
+	const char *node = id->text ? pnstrdup(id->text, id->length) : psprintf(INT64_FORMAT, id->key);
+
+	ereport(ERROR,
+			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+			 errmsg("must be owner of model \"%s\" to replace the label of node %s", c->model->name, node),
+			 errdetail("The model has learnt from this node's label, which an answer without it could give away."),
+			 errhint("Name nodes that had no label when the model was fitted.")));
+}
+
+/* 42501 where the label of the fit's would be taken away by somebody who may not see it. */
+static void
+check_taken(const gnngp_live_call *c, const int32 *fit_node)
+{
+	int64		n;
+	const int32 *labelled = gp_live_labelled(c->live->keep, &n);
+
+	if (gnngp_is_owner(c->model->owner_role))
+		return;
+	for (int64 k = 0; k < c->given.n; k++)
+	{
+		int32		node = fit_node[c->label[k].node];
+
+		if (node >= 0 && bsearch_arg(&node, labelled, n, sizeof(int32), gp_compare_int32, NULL) != NULL)
+			report_taken(c, &c->given.id[k]);
+	}
+}
+
+/* Compares two of the nodes asked for by their places. */
+static int
+compare_places(const void *a, const void *b, void *arg)
+{
+	const gnngp_given_id *id = arg;
+
+	return gnngp_given_id_compare(&id[*(const int32 *) a], &id[*(const int32 *) b], NULL);
+}
+
+/* The place of each given node among those that were read. */
+static void
+place_labels(gnngp_live_call *c, const gnngp_some *some)
+{
+	int32	   *order = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(int32) * Max(c->nodes.n, 1));
+	int64		next = c->nodes.n;
+
+	for (int64 i = 0; i < c->nodes.n; i++)
+		order[i] = (int32) i;
+	gnngp_sort(order, c->nodes.n, sizeof(int32), compare_places, c->nodes.id);
+	for (int64 k = 0; k < c->given.n; k++)
+	{
+		int64		i = gnngp_given_ids_find(&c->nodes, order, &c->given.id[k]);
+
+		CHECK_FOR_INTERRUPTS();
+		c->label[k].node = some->wanted[i >= 0 ? i : next++];
+	}
+	pfree(order);
+}
+
+/* Reads the neighbourhood and asks. */
+static gp_live_answer
+ask(gnngp_live_call *c)
+{
+	gnngp_some *some;
+	gp_live_question q = gnngp_live_call_read(c, &some);
+
+	place_labels(c, some);
+	check_taken(c, q.fit_node);
+	q.nlabels = c->given.n;
+	q.label = c->label;
+	return gp_live_ask(gnngp_live_call_device(c), &q);
+}
+
+/* ---- rows ---- */
+
+/* A class of a node, to be sorted. */
+typedef struct ranked
+{
+	double		logit;
+	double		share;
+	int32		class;
+} ranked;
+
+/* The most probable first, then that of the largest share, then by class: as a fit stores them. */
+static int
+compare_ranked(const void *first, const void *second, void *unused)
+{
+	const ranked *a = first;
+	const ranked *b = second;
+
+	if (a->logit != b->logit)
+		return a->logit > b->logit ? -1 : 1;
+	if (a->share != b->share)
+		return a->share > b->share ? -1 : 1;
+	return a->class - b->class;
+}
+
+/* The classes of a node in order; *total gets the logarithm of the sum that makes probabilities of logits. */
+static void
+rank_classes(const gnngp_live_call *c, const gp_live_answer *a, int64 i, ranked *rank, double *total)
+{
+	gp_calibrator calibrator = gp_live_calibrator(c->live->keep);
+	const double *share = gp_live_shares(c->live->keep);
+	bool		prior = a->is_prior && a->is_prior[i];
+	double		top = -INFINITY;
+	double		sum = 0.0;
+
+	for (int32 k = 0; k < a->columns; k++)
+	{
+		/* What a fit stores are floats. */
+		double		score = (float) a->mean[i * a->columns + k];
+
+		rank[k] = (ranked) {prior ? log(share[k]) : gp_logit(&calibrator, k, score), share[k], k};
+		top = Max(top, rank[k].logit);
+	}
+	for (int32 k = 0; k < a->columns; k++)
+		sum += exp(rank[k].logit - top);
+	gnngp_sort(rank, a->columns, sizeof(ranked), compare_ranked, NULL);
+	*total = top + log(sum);
+}
+
+/* The most probable class of a node. */
+int32
+gnngp_live_best_class(const gnngp_live_call *c, const gp_live_answer *a, int64 i)
+{
+	ranked	   *rank = palloc(sizeof(ranked) * Max(a->columns, 1));
+	double		total;
+	int32		best;
+
+	rank_classes(c, a, i, rank, &total);
+	best = rank[0].class;
+	pfree(rank);
+	return best;
+}
+
+/* Puts the rows of one node. */
+static void
+put_node(gnngp_live_call *c, const gp_live_answer *a, int64 i, ranked *rank, Datum *class)
+{
+	ReturnSetInfo *result = (ReturnSetInfo *) c->fcinfo->resultinfo;
+	const gnngp_given_id *id = &c->nodes.id[i];
+	gnngp_node_row row = {.key = id->key,.id_text = id->text,.id_length = id->length};
+	Datum		values[LIVE_COLUMNS] = {0};
+	bool		nulls[LIVE_COLUMNS] = {false};
+	double		total;
+
+	values[LIVE_NODE] = gnngp_id_type_datum(&c->id_type, &row);
+	values[LIVE_VARIANCE] = Float8GetDatum(a->variance[i]);
+	if (c->model->classes == 0)
+	{
+		nulls[LIVE_CLASS] = nulls[LIVE_PROBABILITY] = true;
+		values[LIVE_SCORE] = Float8GetDatum(a->mean[i]);
+		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+		return;
+	}
+	rank_classes(c, a, i, rank, &total);
+	for (int32 k = 0; k < Min(c->top, a->columns); k++)
+	{
+		values[LIVE_CLASS] = class[rank[k].class];
+		values[LIVE_SCORE] = Float8GetDatum(a->mean[i * a->columns + rank[k].class]);
+		values[LIVE_PROBABILITY] = Float8GetDatum(exp(rank[k].logit - total));
+		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+	}
+}
+
+/* Puts all rows. */
+static void
+put_rows(gnngp_live_call *c, const gp_live_answer *a)
+{
+	ranked	   *rank = palloc(sizeof(ranked) * Max(a->columns, 1));
+	Datum	   *class = palloc(sizeof(Datum) * Max(c->model->class_labels.n, 1));
+	MemoryContext row_context = AllocSetContextCreate(CurrentMemoryContext, "gnngp prediction", ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old;
+
+	for (int k = 0; k < c->model->class_labels.n; k++)
+		class[k] = CStringGetTextDatum(c->model->class_labels.text[k]);
+	old = MemoryContextSwitchTo(row_context);
+	for (int64 i = 0; i < a->n; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		put_node(c, a, i, rank, class);
+		MemoryContextReset(row_context);
+	}
+	MemoryContextSwitchTo(old);
+}
+
+PG_FUNCTION_INFO_V1(gnngp_predict_live);
+
+/* gp_predict_live(model, id or nodes, top, given_nodes, given_classes, given_values) */
+Datum
+gnngp_predict_live(PG_FUNCTION_ARGS)
+{
+	gnngp_live_call c;
+	gp_live_answer answer;
+	int			guc_level;
+
+	InitMaterializedSRF(fcinfo, 0);
+	gnngp_live_call_open(&c, fcinfo, false);
+	c.top = gnngp_count_argument(fcinfo, ARG_TOP, "top", GNNGP_TOP_HINT);
+	guc_level = NewGUCNestLevel();
+	gnngp_pin_output_settings();
+	gnngp_live_call_nodes(&c);
+	take_given(&c);
+	list_wanted(&c);
+	if (c.nodes.n > 0)
+	{
+		answer = ask(&c);
+		put_rows(&c, &answer);
+	}
+	gnngp_live_call_close(&c);
+	AtEOXact_GUC(false, guc_level);
+	return (Datum) 0;
+}

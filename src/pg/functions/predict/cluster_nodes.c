@@ -1,0 +1,224 @@
+/*
+ * cluster_nodes.c - gp_cluster, all forms: groups of nodes that a kernel, or a method, holds alike.
+ *
+ * Like a fit it reads the graph's tables with the rights of the graph's owner,
+ * and like gp_tune it stores nothing.
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type_d.h"
+#include "pg/functions/functions.h"
+#include "core/cluster/cluster.h"
+#include "fmgr.h"
+#include "funcapi.h"
+#include "pg/functions/fit/methods.h"
+#include "miscadmin.h"
+#include "pg/server/server.h"
+#include "pg/ids/given_ids.h"
+#include "utils/guc.h"
+#include "utils/memutils.h"
+#include "utils/tuplestore.h"
+
+#define USUAL_KERNEL "laplacian"	/* the default of the argument, as gp_kernel prints it */
+
+/* A call on its way. */
+typedef struct cluster_call
+{
+	gnngp_graph_def *graph;
+	int32		clusters;
+	char	   *kernel;			/* of the Gaussian process */
+	char	   *method;
+	int64		seed;
+	gp_env	   *env;
+	gnngp_data *data;
+	gnngp_model ids;			/* as far as ids of the type asked for go */
+	gp_clustering *clustering;
+} cluster_call;
+
+/* What to call for ids of another type. */
+static const gnngp_id_hints hints = {
+	.integers = "Use gp_cluster(%s, ...), or NULL::bigint.",
+	.others = "Use gp_cluster(%s, NULL::%s, ...), which gives nodes of that type.",
+	.kind = "graph"
+};
+
+/* The number of clusters; 22023 below 1. */
+static int32
+clusters_argument(FunctionCallInfo fcinfo, int argno)
+{
+	int32		clusters;
+
+	gnngp_require_argument(fcinfo, argno, "clusters");
+	clusters = PG_GETARG_INT32(argno);
+	if (clusters < 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("clusters must be at least 1, not %d", clusters)));
+	return clusters;
+}
+
+/*
+ * The method, canonical.  A kernel beside another method than gp must be the one that is taken
+ * where none is named.
+ */
+static char *
+method_argument(FunctionCallInfo fcinfo, int argno, const char *kernel)
+{
+	gnngp_fit_settings settings = gnngp_fit_settings_default();
+
+	settings.method = gnngp_method_argument(fcinfo, argno);
+	if (strcmp(kernel, USUAL_KERNEL) != 0)
+		settings.kernel = unconstify(char *, kernel);
+	return gnngp_method_check(&settings);
+}
+
+/* Checks the arguments, of which those after the graph begin at first, and reads the graph. */
+static void
+open_call(FunctionCallInfo fcinfo, int first, cluster_call *call)
+{
+	memset(call, 0, sizeof(*call));
+	call->graph = gnngp_own_graph(gnngp_text_argument(fcinfo, 0, "graph"));
+	call->clusters = clusters_argument(fcinfo, first);
+	call->kernel = gnngp_kernel_argument(fcinfo, first + 1);
+	gnngp_require_argument(fcinfo, first + 2, "seed");
+	call->seed = PG_GETARG_INT64(first + 2);
+	call->method = method_argument(fcinfo, first + 3, call->kernel);
+	InitMaterializedSRF(fcinfo, 0);
+
+	gnngp_account_give_up(0);
+	gnngp_progress_begin(call->graph->name);
+	call->env = gnngp_env_create(CurrentMemoryContext);
+	call->data = gnngp_read(call->env, call->graph, "auto", false);
+	call->ids.name = call->graph->name;
+	call->ids.id_type = call->data->ids.type_name;
+	call->ids.integer_ids = call->data->ids.integer;
+}
+
+/* Groups by a kernel. */
+static void
+set_kernel(gnngp_run *compute, const cluster_call *call, gp_cluster_problem *problem)
+{
+	problem->features = call->data->features;
+	problem->program = gnngp_compile_kernel(compute->env, call->kernel);
+	problem->type = GP_FLOAT;
+}
+
+/* Groups by the features that a method makes, as they are. */
+static void
+set_embedding(gnngp_run *compute, const cluster_call *call, gp_cluster_problem *problem)
+{
+	gp_features *features = gnngp_method_embedding(compute->device, call->data, call->method,
+												   call->clusters, call->seed);
+
+	problem->features = features;
+	problem->program = gnngp_compile_kernel(compute->env, "X0");
+	problem->type = features->type;
+}
+
+/* Clusters the nodes. */
+static void
+compute_clusters(gnngp_run *compute, void *arg)
+{
+	cluster_call *call = arg;
+	gp_cluster_problem problem = {0};
+
+	problem.graph = call->data->graph;
+	problem.clusters = call->clusters;
+	problem.seed = (uint64) call->seed;
+	if (gnngp_method_is_gp(call->method))
+		set_kernel(compute, call, &problem);
+	else
+		set_embedding(compute, call, &problem);
+	call->clustering = gp_cluster(compute->device, &problem);
+}
+
+/* A node of the graph as a row of a block holds it. */
+static gnngp_node_row
+node_row(const gnngp_ids *ids, int64 node)
+{
+	gnngp_node_row row = {.key = ids->key[node]};
+
+	if (!ids->integer)
+	{
+		row.id_text = ids->text[node];
+		row.id_length = strlen(ids->text[node]);
+	}
+	return row;
+}
+
+/* Clusters, and puts a row for each node that is asked for. */
+static void
+put_rows(FunctionCallInfo fcinfo, cluster_call *call, gnngp_id_type *type,
+		 const gnngp_given_ids *given)
+{
+	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "gnngp clusters",
+												  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old;
+
+	gnngp_compute(call->env, 0, false, compute_clusters, call);
+	old = MemoryContextSwitchTo(context);
+	for (int64 i = 0; i < call->clustering->nodes; i++)
+	{
+		gnngp_node_row row = node_row(&call->data->ids, i);
+		Datum		values[2];
+		bool		nulls[2] = {false, false};
+
+		CHECK_FOR_INTERRUPTS();
+		if (!gnngp_given_ids_have(given, &row))
+			continue;
+		values[0] = gnngp_id_type_datum(type, &row);
+		values[1] = Int32GetDatum(call->clustering->cluster[i]);
+		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+		MemoryContextReset(context);
+	}
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(context);
+}
+
+/* Ends a call. */
+static void
+close_call(cluster_call *call)
+{
+	gnngp_env_destroy(call->env);
+	gnngp_progress_end();
+}
+
+PG_FUNCTION_INFO_V1(gnngp_cluster);
+
+/* gp_cluster(graph, clusters, kernel, seed, method) */
+Datum
+gnngp_cluster(PG_FUNCTION_ARGS)
+{
+	cluster_call call;
+	gnngp_id_type type;
+	gnngp_given_ids all = {.all = true};
+
+	open_call(fcinfo, 1, &call);
+	gnngp_id_type_open(&type, &call.ids, INT8OID, &hints);
+	put_rows(fcinfo, &call, &type, &all);
+	close_call(&call);
+	return (Datum) 0;
+}
+
+PG_FUNCTION_INFO_V1(gnngp_cluster_typed);
+
+/* gp_cluster(graph, id or nodes, clusters, kernel, seed, method) */
+Datum
+gnngp_cluster_typed(PG_FUNCTION_ARGS)
+{
+	int			guc_level = NewGUCNestLevel();
+	cluster_call call;
+	gnngp_id_type type;
+	gnngp_given_ids given;
+
+	gnngp_pin_output_settings();
+	open_call(fcinfo, 2, &call);
+	gnngp_id_type_open_argument(&type, &call.ids, fcinfo, 1, &hints);
+	given = gnngp_given_ids_take(&type, fcinfo, 1);
+	gnngp_given_ids_sort(&given);
+	put_rows(fcinfo, &call, &type, &given);
+	close_call(&call);
+	AtEOXact_GUC(false, guc_level);
+	return (Datum) 0;
+}

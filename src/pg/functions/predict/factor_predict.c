@@ -1,0 +1,300 @@
+/*
+ * factor_predict.c - gp_predict(factor, nodes, classes): a posterior from a value.
+ *
+ * The same inference as gp_fit, on the rows of the factor.  Nothing is stored;
+ * labels that are NULL are the ones to predict.
+ */
+#include "postgres.h"
+
+#include "pg/functions/functions.h"
+#include "catalog/pg_type_d.h"
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "pg/server/server.h"
+#include "pg/types/factor_make.h"
+#include "pg/types/types.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/memutils.h"
+#include "utils/tuplestore.h"
+
+#define MAX_CLASSES 65535
+#define UPLOAD_ROWS 1024
+
+/* A labelled node. */
+typedef struct labelled
+{
+	int32		node;			/* first: it is sorted by */
+	int32		class;
+	text	   *label;
+} labelled;
+
+/* The arguments, understood. */
+typedef struct labels
+{
+	int64		n;
+	int32	   *node;			/* ascending */
+	int32	   *class;
+	int32		nclasses;
+	text	  **name;			/* by their bytes */
+} labels;
+
+/* A prediction between its steps. */
+typedef struct predict_job
+{
+	const gnngp_table_value *factor;
+	gp_problem	problem;
+	gp_posterior *posterior;
+} predict_job;
+
+/* A class and what it is ranked by. */
+typedef struct ranked
+{
+	int32		class;
+	float		score;
+	double		probability;
+	double		share;
+} ranked;
+
+/* Orders texts by their bytes. */
+static int
+compare_texts(const text *a, const text *b)
+{
+	int			na = VARSIZE_ANY_EXHDR(a);
+	int			nb = VARSIZE_ANY_EXHDR(b);
+	int			order = memcmp(VARDATA_ANY(a), VARDATA_ANY(b), Min(na, nb));
+
+	return order ? order : (na > nb) - (na < nb);
+}
+
+/* Orders labels by class. */
+static int
+compare_labels(const void *a, const void *b, void *unused)
+{
+	return compare_texts(((const labelled *) a)->label, ((const labelled *) b)->label);
+}
+
+/* Orders classes: the most probable first, then the one with more labels, then by name. */
+static int
+compare_ranked(const void *a, const void *b, void *unused)
+{
+	const ranked *x = a;
+	const ranked *y = b;
+
+	if (x->probability != y->probability)
+		return x->probability > y->probability ? -1 : 1;
+	if (x->share != y->share)
+		return x->share > y->share ? -1 : 1;
+	return x->class - y->class;
+}
+
+/* The labelled nodes of the two arrays, in the order given. */
+static labelled *
+collect_labels(const gnngp_table_value *factor, ArrayType *nodes, ArrayType *classes, int64 *n)
+{
+	Datum	   *id;
+	Datum	   *label;
+	bool	   *no_id;
+	bool	   *no_label;
+	int			nids,
+				nlabels;
+	labelled   *out;
+
+	deconstruct_array(nodes, INT8OID, sizeof(int64), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE,
+					  &id, &no_id, &nids);
+	deconstruct_array(classes, TEXTOID, -1, false, TYPALIGN_INT, &label, &no_label, &nlabels);
+	if (nids != nlabels)
+		ereport(ERROR,
+				(errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
+				 errmsg("there are %d nodes, but %d classes", nids, nlabels)));
+	out = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(labelled) * Max(nids, 1));
+	*n = 0;
+	for (int i = 0; i < nids; i++)
+	{
+		int64		node;
+
+		gnngp_look(i);
+		if (no_id[i])
+			ereport(ERROR,
+					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+					 errmsg("an element of nodes is NULL")));
+		node = gnngp_value_find(&factor->ids, DatumGetInt64(id[i]));
+		if (node < 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("node " INT64_FORMAT " is not in the factor", DatumGetInt64(id[i])),
+					 errhint("A factor has the nodes of its edges, or of its features.")));
+		out[*n].node = (int32) node;
+		out[*n].label = (text *) DatumGetPointer(label[i]);
+		*n += !no_label[i];
+	}
+	return out;
+}
+
+/* Numbers the classes and sorts by node. */
+static void
+number_labels(labelled *l, int64 n, const gnngp_table_value *factor, labels *out)
+{
+	memset(out, 0, sizeof(*out));
+	out->n = n;
+	out->name = palloc(sizeof(text *) * Max(n, 1));
+	out->node = palloc(sizeof(int32) * Max(n, 1));
+	out->class = palloc(sizeof(int32) * Max(n, 1));
+	gnngp_sort(l, n, sizeof(labelled), compare_labels, NULL);
+	for (int64 i = 0; i < n; i++)
+	{
+		gnngp_look(i);
+		if (i == 0 || compare_texts(l[i].label, l[i - 1].label) != 0)
+			out->name[out->nclasses++] = l[i].label;
+		l[i].class = out->nclasses - 1;
+	}
+	if (out->nclasses > MAX_CLASSES)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_EXCEPTION),
+				 errmsg("there are %d classes, but at most %d are possible", out->nclasses,
+						MAX_CLASSES)));
+	gnngp_sort(l, n, sizeof(labelled), gp_compare_int32, NULL);
+	for (int64 i = 0; i < n; i++)
+	{
+		if (i > 0 && l[i].node == l[i - 1].node)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("node " INT64_FORMAT " is labelled twice",
+							gnngp_value_id(&factor->ids, l[i].node))));
+		out->node[i] = l[i].node;
+		out->class[i] = l[i].class;
+	}
+}
+
+/* The factor's rows on the device. */
+static gp_matrix
+upload_factor(gp_device *dev, const gnngp_table_value *factor)
+{
+	gp_matrix	q = dev->create(dev, factor->ids.n, factor->cols, GP_FLOAT);
+	float	   *block = gp_alloc_array(dev->env, UPLOAD_ROWS * factor->cols, sizeof(float));
+
+	for (int64 row = 0; row < q.rows; row += UPLOAD_ROWS)
+	{
+		int64		rows = Min(q.rows - row, UPLOAD_ROWS);
+
+		CHECK_FOR_INTERRUPTS();
+		for (int64 i = 0; i < rows; i++)
+			gnngp_value_row(factor->value, row + i, factor->cols, block + i * factor->cols);
+		dev->upload(dev, gp_matrix_rows(q, row, rows),
+					gp_matrix_wrap(block, rows, factor->cols, GP_FLOAT));
+	}
+	gp_free(dev->env, block);
+	return q;
+}
+
+/* Puts the best classes of one node. */
+static void
+put_node(gp_env *env, ReturnSetInfo *result, const gnngp_table_value *factor, const labels *l,
+		 const gp_posterior *post, int64 node, int32 top, ranked *rank, double *work)
+{
+	int32		n = l->nclasses;
+	bool		prior = post->is_prior && post->is_prior[node];
+	double	   *mean = work;
+	double	   *probability = work + n;
+	Datum		values[5];
+	bool		nulls[5] = {false};
+
+	for (int32 c = 0; c < n; c++)
+	{
+		rank[c].class = c;
+		rank[c].share = post->prior_share[c];
+		rank[c].score = (float) post->mean[node * n + c] + 0.0f;
+		mean[c] = rank[c].score;
+	}
+	gp_probabilities(&post->calibrator, n, mean, probability);
+	for (int32 c = 0; c < n; c++)
+		rank[c].probability = prior ? post->prior_share[c] : probability[c];
+	gp_sort(env, rank, n, sizeof(ranked), compare_ranked, NULL);
+	values[0] = Int64GetDatum(gnngp_value_id(&factor->ids, node));
+	values[3] = Float8GetDatum(post->variance[node]);
+	for (int32 k = 0; k < Min(top, n); k++)
+	{
+		int32		c = rank[k].class;
+
+		values[1] = PointerGetDatum(l->name[c]);
+		values[2] = Float8GetDatum((double) rank[k].score);
+		values[4] = Float8GetDatum(rank[k].probability);
+		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+	}
+}
+
+/* What the core starts from. */
+static void
+make_problem(FunctionCallInfo fcinfo, const labels *l, gp_problem *problem)
+{
+	memset(problem, 0, sizeof(*problem));
+	problem->task = GP_TASK_CLASSES;
+	problem->type = GP_FLOAT;
+	problem->nlabelled = l->n;
+	problem->labelled = l->node;
+	problem->label = l->class;
+	problem->nclasses = l->nclasses;
+	problem->quiet = true;		/* there may be a query of thousands of these */
+	problem->nugget = gnngp_nugget_argument(fcinfo, 4);
+	gnngp_check_nugget(problem->nugget);
+}
+
+/* Computes the posterior. */
+static void
+compute_posterior(gnngp_run *compute, void *arg)
+{
+	predict_job *job = arg;
+	gp_device  *dev = compute->device;
+	gp_matrix	q = upload_factor(dev, job->factor);
+
+	job->posterior = gp_fit_factor(dev, &job->problem, q);
+	dev->destroy(dev, &q);
+}
+
+/* Computes and puts all rows. */
+static void
+run(FunctionCallInfo fcinfo, const gnngp_table_value *factor, const labels *l, int32 top)
+{
+	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
+	gp_env	   *env = gnngp_env_create(CurrentMemoryContext);
+	predict_job job = {.factor = factor};
+	ranked	   *rank;
+	double	   *work;
+
+	make_problem(fcinfo, l, &job.problem);
+	gnngp_compute(env, gnngp_factor_threads(4.0 * factor->ids.n * factor->cols * factor->cols),
+				  false, compute_posterior, &job);
+	rank = gp_alloc_array(env, l->nclasses, sizeof(ranked));
+	work = gp_alloc_array(env, 2 * (int64) l->nclasses, sizeof(double));
+	for (int64 i = 0; i < job.posterior->nodes; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		put_node(env, result, factor, l, job.posterior, i, top, rank, work);
+	}
+	gnngp_env_destroy(env);
+}
+
+PG_FUNCTION_INFO_V1(gnngp_factor_predict);
+
+/* gp_predict(factor, nodes, classes, top, nugget); no rows without a factor. */
+Datum
+gnngp_factor_predict(PG_FUNCTION_ARGS)
+{
+	int32		top;
+	gnngp_table_value factor;
+	labelled   *given;
+	int64		n;
+	labels		l;
+
+	InitMaterializedSRF(fcinfo, 0);
+	if (PG_ARGISNULL(0))
+		return (Datum) 0;
+	gnngp_require_argument(fcinfo, 1, "nodes");
+	gnngp_require_argument(fcinfo, 2, "classes");
+	top = gnngp_count_argument(fcinfo, 3, "top", GNNGP_TOP_HINT);
+	factor = gnngp_table_read(PG_GETARG_DATUM(0), "gp_factor");
+	given = collect_labels(&factor, PG_GETARG_ARRAYTYPE_P(1), PG_GETARG_ARRAYTYPE_P(2), &n);
+	number_labels(given, n, &factor, &l);
+	run(fcinfo, &factor, &l, top);
+	return (Datum) 0;
+}

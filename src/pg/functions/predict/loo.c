@@ -1,0 +1,157 @@
+/*
+ * loo.c - gp_loo: what a model says of each labelled node without its label.
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type_d.h"
+#include "fmgr.h"
+#include "node_rows.h"
+#include "nodes/pg_list.h"
+#include "nodes/value.h"
+#include "parser/parse_func.h"
+#include "pg/server/server.h"
+#include "utils/builtins.h"
+#include "utils/float.h"
+#include "utils/lsyscache.h"
+
+/* The columns of gp_loo's rows. */
+enum loo_column
+{
+	LOO_NODE, LOO_TARGET, LOO_PREDICTED, LOO_SCORE, LOO_VARIANCE, LOO_PROBABILITY, LOO_COLUMNS
+};
+
+/* A number as text. */
+static Datum
+number_text(double v)
+{
+	return CStringGetTextDatum(float8out_internal(v));
+}
+
+/* Finds the place of the node's own class among its classes. */
+static int32
+own_place(const gnngp_node_rows *rows, const gnngp_block *block, const gnngp_node_row *row)
+{
+	for (int32 k = 0; k < block->nclasses; k++)
+		if (gnngp_row_class(row, k) == row->target)
+			return k;
+	gnngp_store_corrupted(rows->model, "the class of a labelled node is unknown");
+}
+
+/* What is said of a labelled node: its target, what it is taken for, and how its target fares. */
+static void
+tell_label(const gnngp_node_rows *rows, const gnngp_block *block, const gnngp_node_row *row, Datum *target,
+		   Datum *predicted, Datum *score, Datum *probability)
+{
+	int32		own;
+
+	if (!block->has_targets)
+		gnngp_store_corrupted(rows->model, "a labelled node has no label");
+	if (block->nclasses == 0)
+	{
+		*target = number_text(row->target);
+		*predicted = number_text(row->value);
+		*score = Float8GetDatum(row->value);
+		return;
+	}
+	own = own_place(rows, block, row);
+	*target = gnngp_node_rows_class(rows, block, row, own);
+	*predicted = gnngp_node_rows_class(rows, block, row, 0);
+	*score = Float8GetDatum((double) gnngp_row_score(row, own));
+	*probability = Float8GetDatum(gnngp_row_probability(block, row, own));
+}
+
+/* Puts the row of one labelled node. */
+static void
+put_node(gnngp_node_rows *rows, const gnngp_block *block, const gnngp_node_row *row)
+{
+	Datum		values[LOO_COLUMNS] = {0};
+	bool		nulls[LOO_COLUMNS] = {false};
+
+	values[LOO_NODE] = gnngp_id_type_datum(&rows->id_type, row);
+	values[LOO_VARIANCE] = Float8GetDatum(row->variance);
+	nulls[LOO_PROBABILITY] = block->nclasses == 0;
+	tell_label(rows, block, row, &values[LOO_TARGET], &values[LOO_PREDICTED], &values[LOO_SCORE],
+			   &values[LOO_PROBABILITY]);
+	tuplestore_putvalues(rows->store, rows->desc, values, nulls);
+}
+
+/* The columns of gnngp_report_labels's rows. */
+enum label_column
+{
+	LABEL_TARGET, LABEL_PREDICTED, LABEL_PROBABILITY, LABEL_BEST, LABEL_SCORE, LABEL_VARIANCE,
+	LABEL_COLUMNS
+};
+
+/* Puts what the charts of a report are made of: the row of gp_loo, without its id. */
+static void
+put_label(gnngp_node_rows *rows, const gnngp_block *block, const gnngp_node_row *row)
+{
+	bool		values_only = block->nclasses == 0;
+	Datum		values[LABEL_COLUMNS] = {0};
+	bool		nulls[LABEL_COLUMNS] = {false, false, values_only, values_only};
+
+	tell_label(rows, block, row, &values[LABEL_TARGET], &values[LABEL_PREDICTED], &values[LABEL_SCORE],
+			   &values[LABEL_PROBABILITY]);
+	if (!values_only)
+		values[LABEL_BEST] = Float8GetDatum(gnngp_row_probability(block, row, 0));
+	values[LABEL_VARIANCE] = Float8GetDatum(row->variance);
+	tuplestore_putvalues(rows->store, rows->desc, values, nulls);
+}
+
+/* Opens a call that tells the owner's labels, which a grant of the model does not give away. */
+static void
+open_labels(gnngp_node_rows *rows, FunctionCallInfo fcinfo)
+{
+	gnngp_node_rows_open(rows, fcinfo);
+	gnngp_require_owner(rows->model->owner_role, "model", rows->model->name);
+}
+
+PG_FUNCTION_INFO_V1(gnngp_loo);
+
+/* gp_loo(model, id or nodes) */
+Datum
+gnngp_loo(PG_FUNCTION_ARGS)
+{
+	gnngp_node_rows rows;
+
+	open_labels(&rows, fcinfo);
+	gnngp_node_rows_run(&rows, fcinfo, "loo", 1, put_node, NULL);
+	return (Datum) 0;
+}
+
+PG_FUNCTION_INFO_V1(gnngp_report_labels);
+
+/* gnngp_report_labels(model) */
+Datum
+gnngp_report_labels(PG_FUNCTION_ARGS)
+{
+	gnngp_node_rows rows;
+
+	open_labels(&rows, fcinfo);
+	gnngp_node_rows_all(&rows, "loo", put_label);
+	return (Datum) 0;
+}
+
+PG_FUNCTION_INFO_V1(gnngp_model_id);
+
+/* gnngp_model_id(model) */
+Datum
+gnngp_model_id(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_INT64(gnngp_model_lookup(gnngp_text_argument(fcinfo, 0, "model"), false)->id);
+}
+
+PG_FUNCTION_INFO_V1(gnngp_report);
+
+/* gp_report(model): the page that SQL makes; who may not have it is refused here, for an error within has the context of SQL functions. */
+Datum
+gnngp_report(PG_FUNCTION_ARGS)
+{
+	const gnngp_model *model = gnngp_model_lookup(gnngp_text_argument(fcinfo, 0, "model"), false);
+	char	   *schema = get_namespace_name(get_func_namespace(fcinfo->flinfo->fn_oid));
+	List	   *name = list_make2(makeString(schema), makeString("gnngp_report_page"));
+	Oid			types[] = {TEXTOID};
+
+	gnngp_require_owner(model->owner_role, "model", model->name);
+	PG_RETURN_DATUM(OidFunctionCall1Coll(LookupFuncName(name, 1, types, false), PG_GET_COLLATION(), PG_GETARG_DATUM(0)));
+}

@@ -1,0 +1,471 @@
+/*
+ * given_ids.c - from stored ids to values and back, and the nodes that calls name.
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type_d.h"
+#include "miscadmin.h"
+#include "parser/parse_type.h"
+#include "pg/server/compat.h"
+#include "pg/server/server.h"
+#include "pg/reader/reader.h"
+#include "given_ids.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
+
+/* The model's id type, or InvalidOid when it is gone. */
+static Oid
+lookup_type(const gnngp_model *model)
+{
+	Oid			type = InvalidOid;
+	int32		typmod;
+
+	(void) parseTypeString(model->id_type, &type, &typmod, GNNGP_NO_ERROR);
+	return type;
+}
+
+/* True when the model's ids are values of the type. */
+static bool
+fits(const gnngp_model *model, Oid base)
+{
+	Oid			own;
+
+	if (model->integer_ids)
+		return gnngp_is_integer_type(base);
+	if (strcmp(gnngp_type_name(base), model->id_type) == 0)
+		return true;
+	own = lookup_type(model);
+	own = OidIsValid(own) ? getBaseType(own) : InvalidOid;
+	return own == base || (gnngp_is_string_type(own) && gnngp_is_string_type(base));
+}
+
+/* 42804: the model's ids are of another type. */
+static void
+report_mismatch(const gnngp_model *model, Oid type, const gnngp_id_hints *hints)
+{
+	Oid			own = lookup_type(model);
+	const char *name = OidIsValid(own) ? format_type_be(own) : model->id_type;
+
+	ereport(ERROR,
+			(errcode(ERRCODE_DATATYPE_MISMATCH),
+			 errmsg("%s \"%s\" has nodes of type %s, not %s", hints->kind, model->name, name,
+					format_type_be(type)),
+			 errhint(model->integer_ids ? hints->integers : hints->others,
+					 quote_literal_cstr(model->name), name)));
+}
+
+/* What to write where ids are of another type; the name of the function that was called. */
+gnngp_id_hints
+gnngp_id_hints_for(FunctionCallInfo fcinfo)
+{
+	const char *function = get_func_name(fcinfo->flinfo->fn_oid);
+
+	return (gnngp_id_hints)
+	{
+		psprintf("Use %s(%%1$s) for all nodes, or an integer id.", function),
+			psprintf("Use %s(%%1$s, NULL::%%2$s) for all nodes, or ids of that type.", function),
+			"model"
+	};
+}
+
+/* Looks up how values of the base type are made from text. */
+static void
+open_input(gnngp_id_type *t)
+{
+	Oid			input;
+
+	t->string = gnngp_is_string_type(t->base);
+	getTypeInputInfo(t->base, &input, &t->ioparam);
+	fmgr_info(input, &t->input);
+}
+
+/* Checks the type and looks up how to make its values. */
+void
+gnngp_id_type_open(gnngp_id_type *t, const gnngp_model *model, Oid type,
+				   const gnngp_id_hints *hints)
+{
+	memset(t, 0, sizeof(*t));
+	t->model = model;
+	t->type = type;
+	t->base = getBaseType(type);
+	if (!fits(model, t->base))
+		report_mismatch(model, type, hints);
+	open_input(t);
+}
+
+/*
+ * Texts as ids of a type that is none.  A type's input function must not run
+ * code of the model's owner in the name of a caller who did not name the type:
+ * arrays, ranges and rows may have a domain within.
+ */
+static void
+open_as_text(gnngp_id_type *t, const gnngp_model *model, const gnngp_id_hints *hints)
+{
+	Oid			asked = lookup_type(model);
+	Oid			own = model->integer_ids ? INT8OID : asked;
+	char		kind = OidIsValid(own) ? get_typtype(own = getBaseType(own)) : '\0';
+
+	if ((kind != TYPTYPE_BASE && kind != TYPTYPE_ENUM) || OidIsValid(get_element_type(own)))
+		report_mismatch(model, TEXTOID, hints);
+	memset(t, 0, sizeof(*t));
+	t->model = model;
+	t->type = t->base = own;
+	t->as_text = true;
+	t->shown = OidIsValid(asked) ? format_type_be(asked) : model->id_type;
+	open_input(t);
+}
+
+/* Integers as ids of type numeric, one of which they may be; but not for all nodes, whose ids may be none. */
+static void
+open_as_integers(gnngp_id_type *t, const gnngp_model *model, Oid type)
+{
+	memset(t, 0, sizeof(*t));
+	t->model = model;
+	t->type = type;
+	t->base = getBaseType(type);
+	open_input(t);
+}
+
+/* True for a model whose ids are of type numeric. */
+static bool
+has_numeric_ids(const gnngp_model *model)
+{
+	Oid			own = model->integer_ids ? InvalidOid : lookup_type(model);
+
+	return OidIsValid(own) && getBaseType(own) == NUMERICOID;
+}
+
+/* True for the type of a literal that lists integers: the extension's domain over text. */
+static bool
+is_literal(Oid type)
+{
+	return type != TEXTOID && getBaseType(type) == TEXTOID;
+}
+
+/* Opens the type that an argument's declaration asks for. */
+void
+gnngp_id_type_open_argument(gnngp_id_type *t, const gnngp_model *model, FunctionCallInfo fcinfo,
+							int argno, const gnngp_id_hints *hints)
+{
+	Oid			type = get_fn_expr_argtype(fcinfo->flinfo, argno);
+	Oid			element = get_element_type(getBaseType(type));
+
+	if (OidIsValid(element))
+		type = element;
+	else if (is_literal(type))
+		type = INT8OID;
+	if (type == TEXTOID && !fits(model, TEXTOID))
+		open_as_text(t, model, hints);
+	else if (gnngp_is_integer_type(getBaseType(type)) && !PG_ARGISNULL(argno) && has_numeric_ids(model))
+		open_as_integers(t, model, type);
+	else
+		gnngp_id_type_open(t, model, type, hints);
+}
+
+/* An integer id as a value of the type; 22003 when it does not fit. */
+static Datum
+integer_datum(const gnngp_id_type *t, int64 key)
+{
+	if (t->base == INT8OID)
+		return Int64GetDatum(key);
+	if (t->base == INT4OID && key >= PG_INT32_MIN && key <= PG_INT32_MAX)
+		return Int32GetDatum((int32) key);
+	if (t->base == INT2OID && key >= PG_INT16_MIN && key <= PG_INT16_MAX)
+		return Int16GetDatum((int16) key);
+	ereport(ERROR,
+			(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+			 errmsg("node " INT64_FORMAT " does not fit the type %s", key,
+					format_type_be(t->type)),
+			 errhint("Use the type bigint.")));
+}
+
+/* 22003 for an id of type numeric that is no integer, where the caller names nodes by integers. */
+static void
+check_integer(const gnngp_id_type *t, const gnngp_node_row *row)
+{
+	const char *text = pnstrdup(row->id_text, row->id_length);
+
+	if (text[strspn(text, "-0123456789")] != '\0')
+		ereport(ERROR,
+				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+				 errmsg("node %s does not fit the type %s", text, format_type_be(t->type)),
+				 errhint("Name nodes by ids of type numeric.")));
+}
+
+/* The id of a row as a value of the type under a domain. */
+static Datum
+base_datum(const gnngp_id_type *t, const gnngp_node_row *row)
+{
+	if (t->as_text && t->model->integer_ids)
+		return CStringGetTextDatum(psprintf(INT64_FORMAT, row->key));
+	if (t->model->integer_ids)
+		return integer_datum(t, row->key);
+	if (t->string || t->as_text)
+		return PointerGetDatum(cstring_to_text_with_len(row->id_text, row->id_length));
+	if (gnngp_is_integer_type(t->base))
+		check_integer(t, row);
+	return InputFunctionCall(unconstify(FmgrInfo *, &t->input),
+							 pnstrdup(row->id_text, row->id_length), t->ioparam, -1);
+}
+
+/* The id of a row as a value; a domain's own checks have the last word. */
+Datum
+gnngp_id_type_datum(gnngp_id_type *t, const gnngp_node_row *row)
+{
+	Datum		value = base_datum(t, row);
+
+	if (t->type != t->base)
+		domain_check(value, false, t->type, &t->domain, t->input.fn_mcxt);
+	return value;
+}
+
+/* Says what ids look like where a text is none. */
+static void
+tell_id_type(void *arg)
+{
+	const gnngp_id_type *t = arg;
+
+	errhint("The nodes of \"%s\" are told by their ids, of type %s; a query on the node table finds the id of a name.",
+			t->model->name, t->shown);
+}
+
+/* A value of the ids' type from its text. */
+static Datum
+datum_of_text(const gnngp_id_type *t, Datum written)
+{
+	ErrorContextCallback context = {error_context_stack, tell_id_type, unconstify(gnngp_id_type *, t)};
+	Datum		value;
+
+	error_context_stack = &context;
+	value = InputFunctionCall(unconstify(FmgrInfo *, &t->input), TextDatumGetCString(written), t->ioparam, -1);
+	error_context_stack = context.previous;
+	return value;
+}
+
+/* The key under which a value is stored, and its text unless ids are integers. */
+static gnngp_given_id
+given_id(const gnngp_id_type *t, Datum value)
+{
+	gnngp_given_id id = {0};
+
+	if (t->as_text)
+		value = datum_of_text(t, value);
+	if (t->model->integer_ids)
+	{
+		id.key = t->base == INT8OID ? DatumGetInt64(value)
+			: t->base == INT4OID ? DatumGetInt32(value) : DatumGetInt16(value);
+		return id;
+	}
+	id.text = gnngp_value_text(value, t->base, &id.length);
+	id.key = gnngp_text_key(id.text, id.length);
+	return id;
+}
+
+/*
+ * Counts what the ids of an array take, before it is taken; their sorted keys
+ * included.  53400 when it is too much.
+ */
+static void
+hold_ids(int n)
+{
+	size_t		bytes = (size_t) n * (sizeof(gnngp_given_id) + sizeof(Datum) + sizeof(bool) + sizeof(int64));
+	size_t		left = gnngp_account_left();
+
+	if (bytes > left)
+		ereport(ERROR,
+				(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
+				 errmsg("%d ids need %.1f MB, but gnngp.memory_limit leaves %.1f MB", n, bytes / 1048576.0,
+						left / 1048576.0),
+				 errhint("Ask for fewer nodes at a time, or for all of them with NULL.")));
+	gnngp_account_make_room(bytes, gnngp_setting_memory_limit());
+	gnngp_account_hold(palloc0(sizeof(gnngp_holding)), CurrentMemoryContext, bytes);
+}
+
+/* The ids of an array. */
+static gnngp_given_ids
+take_array(const gnngp_id_type *t, ArrayType *array)
+{
+	gnngp_given_ids given = {0};
+	Oid			type = ARR_ELEMTYPE(array);
+	int16		length;
+	bool		by_value;
+	char		align;
+	Datum	   *value;
+	bool	   *null;
+	int			n;
+
+	hold_ids(ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array)));
+	get_typlenbyvalalign(type, &length, &by_value, &align);
+	deconstruct_array(array, type, length, by_value, align, &value, &null, &n);
+	given.n = n;
+	given.id = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(gnngp_given_id) * Max(n, 1));
+	for (int i = 0; i < n; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (null[i])
+			given.id[i] = (gnngp_given_id) {.null = true};
+		else
+			given.id[i] = given_id(t, value[i]);
+	}
+	return given;
+}
+
+/* The array that a literal lists. */
+static ArrayType *
+parse_integers(Datum literal)
+{
+	return DatumGetArrayTypeP(OidFunctionCall3(F_ARRAY_IN,
+											   CStringGetDatum(TextDatumGetCString(literal)),
+											   ObjectIdGetDatum(INT8OID), Int32GetDatum(-1)));
+}
+
+/* True for a text that can't be an integer but may list some. */
+static bool
+lists_integers(const gnngp_id_type *t, Datum id)
+{
+	const char *s = TextDatumGetCString(id);
+
+	return t->model->integer_ids && s[strspn(s, " \t\n")] == '{';
+}
+
+/* The nodes that an argument names. */
+gnngp_given_ids
+gnngp_given_ids_take(const gnngp_id_type *t, FunctionCallInfo fcinfo, int argno)
+{
+	Oid			type = get_fn_expr_argtype(fcinfo->flinfo, argno);
+	gnngp_given_ids given = {.all = PG_ARGISNULL(argno)};
+	Datum		value = given.all ? (Datum) 0 : PG_GETARG_DATUM(argno);
+
+	if (given.all)
+		return given;
+	if (OidIsValid(get_element_type(getBaseType(type))))
+		return take_array(t, DatumGetArrayTypeP(value));
+	if (is_literal(type))
+		return take_array(t, parse_integers(value));
+	if (t->as_text && lists_integers(t, value))
+	{
+		gnngp_id_type integer = *t;
+
+		integer.as_text = false;
+		return take_array(&integer, parse_integers(value));
+	}
+	given.n = 1;
+	given.id = palloc(sizeof(gnngp_given_id));
+	given.id[0] = given_id(t, value);
+	return given;
+}
+
+/* The nodes that a text lists. */
+gnngp_given_ids
+gnngp_given_ids_list(const gnngp_id_type *t, FunctionCallInfo fcinfo, int argno)
+{
+	if (PG_ARGISNULL(argno))
+		return (gnngp_given_ids) {.all = true};
+	return take_array(t, parse_integers(PG_GETARG_DATUM(argno)));
+}
+
+/* The id of a node of a link part. */
+gnngp_node_row
+gnngp_link_id(const gnngp_link_ids *ids, int64 node)
+{
+	gnngp_node_row row = {.key = ids->key[node]};
+
+	if (ids->text_end)
+	{
+		int64		start = node > 0 ? ids->text_end[node - 1] : 0;
+
+		row.id_text = ids->text + start;
+		row.id_length = (int) (ids->text_end[node] - start);
+	}
+	return row;
+}
+
+/* Compares two ids as they are stored. */
+int
+gnngp_given_id_compare(const void *first, const void *second, void *unused)
+{
+	const gnngp_given_id *a = first;
+	const gnngp_given_id *b = second;
+	int			order;
+
+	if (a->key != b->key)
+		return a->key < b->key ? -1 : 1;
+	if (a->text == NULL)
+		return 0;
+	order = memcmp(a->text, b->text, Min(a->length, b->length));
+	return order != 0 ? order : a->length - b->length;
+}
+
+/* Sorts the ids, each once and without NULL. */
+void
+gnngp_given_ids_sort(gnngp_given_ids *given)
+{
+	int64		n = 0;
+
+	for (int64 i = 0; i < given->n; i++)
+		if (!given->id[i].null)
+			given->id[n++] = given->id[i];
+	gnngp_sort(given->id, n, sizeof(gnngp_given_id), gnngp_given_id_compare, NULL);
+	given->n = 0;
+	for (int64 i = 0; i < n; i++)
+		if (i == 0 || gnngp_given_id_compare(&given->id[i], &given->id[given->n - 1], NULL) != 0)
+			given->id[given->n++] = given->id[i];
+}
+
+/* The place of an id among ids that are sorted, or whose order says how they would be. */
+int64
+gnngp_given_ids_find(const gnngp_given_ids *given, const int32 *order, const gnngp_given_id *id)
+{
+	int64		low = 0,
+				high = given->n;
+
+	while (low < high)
+	{
+		int64		middle = low + (high - low) / 2;
+		int64		place = order ? order[middle] : middle;
+		int			side = gnngp_given_id_compare(&given->id[place], id, NULL);
+
+		if (side == 0)
+			return place;
+		if (side < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return -1;
+}
+
+/* The node of an id: nodes are in the order of their keys, and those of one key in that of their texts. */
+int32
+gnngp_link_ids_find(const gnngp_link_ids *ids, const gnngp_given_id *id)
+{
+	int64		low = 0,
+				high = ids->n;
+
+	while (low < high)
+	{
+		int64		middle = low + (high - low) / 2;
+		gnngp_node_row row = gnngp_link_id(ids, middle);
+		gnngp_given_id there = {row.key, row.id_text, row.id_length, false};
+		int			side = gnngp_given_id_compare(&there, id, NULL);
+
+		if (side == 0)
+			return (int32) middle;
+		if (side < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return -1;
+}
+
+/* True when the node of a row is among sorted ids. */
+bool
+gnngp_given_ids_have(const gnngp_given_ids *given, const gnngp_node_row *row)
+{
+	gnngp_given_id wanted = {row->key, row->id_text, row->id_length, false};
+
+	return given->all || gnngp_given_ids_find(given, NULL, &wanted) >= 0;
+}

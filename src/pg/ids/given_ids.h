@@ -1,0 +1,100 @@
+/*
+ * given_ids.h - ids of nodes as callers give them and get them.
+ *
+ * The argument of a call that names nodes is an id of any type, an array of ids,
+ * a text that serves ids of every type, or a literal that lists integers; NULL
+ * means all nodes.  The rows' ids are of the type of the argument's elements.
+ */
+#ifndef GNNGP_PREDICT_IDS_H
+#define GNNGP_PREDICT_IDS_H
+
+#include "postgres.h"
+
+#include "fmgr.h"
+#include "pg/catalog/catalog.h"
+#include "pg/store/store.h"
+#include "pg/store/store_links.h"
+
+/* How ids come in and out. */
+typedef struct gnngp_id_type
+{
+	const gnngp_model *model;
+	Oid			type;			/* as asked for */
+	Oid			base;
+	bool		string;			/* text or varchar: made without the input function */
+	bool		as_text;		/* texts stand for ids that are none */
+	const char *shown;			/* then the type of the ids, by the name that users give it */
+	FmgrInfo	input;
+	Oid			ioparam;
+	void	   *domain;			/* what domain_check keeps between calls */
+} gnngp_id_type;
+
+/* The nodes that a call names. */
+typedef struct gnngp_given_id
+{
+	int64		key;			/* under which the node is stored */
+	const char *text;			/* NULL for integer ids; not 0-terminated */
+	int			length;
+	bool		null;
+} gnngp_given_id;
+
+typedef struct gnngp_given_ids
+{
+	bool		all;			/* no nodes were named */
+	int64		n;
+	gnngp_given_id *id;			/* in the order given, until they are sorted */
+} gnngp_given_ids;
+
+/* What to do instead when ids are of another type: formats of the model's quoted name and its ids' type. */
+typedef struct gnngp_id_hints
+{
+	const char *integers;		/* for a model with integer ids; the name alone */
+	const char *others;
+	const char *kind;			/* what is named: "model" or "graph" */
+} gnngp_id_hints;
+
+/* The hints of a function whose second argument is an id or ids, by the name that it is called by. */
+extern gnngp_id_hints gnngp_id_hints_for(FunctionCallInfo fcinfo);
+
+/* Checks that ids of the model are values of the type; 42804 with a hint when not. */
+extern void gnngp_id_type_open(gnngp_id_type *t, const gnngp_model *model, Oid type,
+							   const gnngp_id_hints *hints);
+
+/* The same with the type that an argument's declaration asks for. */
+extern void gnngp_id_type_open_argument(gnngp_id_type *t, const gnngp_model *model,
+										FunctionCallInfo fcinfo, int argno,
+										const gnngp_id_hints *hints);
+
+/* The nodes that this argument names, in the current memory context. */
+extern gnngp_given_ids gnngp_given_ids_take(const gnngp_id_type *t, FunctionCallInfo fcinfo,
+											int argno);
+
+/* The same for a text that lists integers, whatever the argument's declaration. */
+extern gnngp_given_ids gnngp_given_ids_list(const gnngp_id_type *t, FunctionCallInfo fcinfo,
+											int argno);
+
+/* The id of a node of a link part, as that of a stored row. */
+extern gnngp_node_row gnngp_link_id(const gnngp_link_ids *ids, int64 node);
+
+/* Compares two ids as they are stored; a gp_compare. */
+extern int	gnngp_given_id_compare(const void *first, const void *second, void *unused);
+
+/* Sorts the ids as they are stored, each once and without NULL. */
+extern void gnngp_given_ids_sort(gnngp_given_ids *given);
+
+/*
+ * The place of an id, or -1: among sorted ids, or with order, which has the places in the order
+ * of the ids, among ids in any order.
+ */
+extern int64 gnngp_given_ids_find(const gnngp_given_ids *given, const int32 *order, const gnngp_given_id *id);
+
+/* The node of an id among those of a link part or a live state, or -1. */
+extern int32 gnngp_link_ids_find(const gnngp_link_ids *ids, const gnngp_given_id *id);
+
+/* True when the node of a row is among sorted ids, or all are given. */
+extern bool gnngp_given_ids_have(const gnngp_given_ids *given, const gnngp_node_row *row);
+
+/* The id of a row as a value of the type, in the current memory context. */
+extern Datum gnngp_id_type_datum(gnngp_id_type *t, const gnngp_node_row *row);
+
+#endif							/* GNNGP_PREDICT_IDS_H */

@@ -1,0 +1,62 @@
+/*
+ * idmap.h - from the id of a node to its number.
+ *
+ * Integer ids that are dense need a subtraction or one table look-up; others go
+ * through an open-addressing hash.  Ids of other types are found by the hash of
+ * their text.
+ */
+#ifndef GNNGP_IDMAP_H
+#define GNNGP_IDMAP_H
+
+#include "postgres.h"
+
+#include "core/base/hash_table.h"
+#include "pg/reader/reader.h"
+
+typedef enum gnngp_idmap_kind
+{
+	GNNGP_IDMAP_SHIFT,			/* ids are first, first + 1, ... */
+	GNNGP_IDMAP_DIRECT,			/* table[id - first] */
+	GNNGP_IDMAP_HASH			/* open addressing, seeded */
+} gnngp_idmap_kind;
+
+typedef struct gnngp_idmap
+{
+	gnngp_idmap_kind kind;
+	const gnngp_ids *ids;
+	const int64 *key;
+	int64		first;
+	uint64		range;			/* entries of the direct table, or nodes */
+	gp_places	places;			/* of the hash table */
+	int32	   *table;			/* -1 where there is no node */
+} gnngp_idmap;
+
+/* Makes the map of ids, whose keys ascend; it keeps a pointer to them. */
+extern void gnngp_idmap_build(gp_env *env, gnngp_idmap *map, const gnngp_ids *ids);
+
+extern void gnngp_idmap_free(gp_env *env, gnngp_idmap *map);
+
+/* The node of an id as text, or -1. */
+extern int32 gnngp_idmap_find_text(gnngp_idmap *map, const char *text, int length);
+
+/* The first node of a key, or -1. */
+static inline int32
+gnngp_idmap_find(gnngp_idmap *map, int64 key)
+{
+	uint64		d = (uint64) key - (uint64) map->first;
+	uint64		slot;
+
+	if (map->kind == GNNGP_IDMAP_SHIFT)
+		return d < map->range ? (int32) d : -1;
+	if (map->kind == GNNGP_IDMAP_DIRECT)
+		return d < map->range ? map->table[d] : -1;
+	for (slot = gp_first_place(&map->places, key);; slot = gp_next_place(&map->places, slot))
+	{
+		int32		node = map->table[slot];
+
+		if (node < 0 || map->key[node] == key)
+			return node;
+	}
+}
+
+#endif							/* GNNGP_IDMAP_H */

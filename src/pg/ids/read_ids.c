@@ -1,0 +1,298 @@
+/*
+ * read_ids.c - ids as rows bring them: their text, and the nodes that they mean.
+ */
+#include "postgres.h"
+
+#include "catalog/catalog.h"
+#include "catalog/pg_operator.h"
+#include "pg/catalog/graph_check.h"
+#include "miscadmin.h"
+#include "read_ids.h"
+#include "utils/fmgrprotos.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/rls.h"
+#include "utils/syscache.h"
+#include "utils/typcache.h"
+#include "utils/uuid.h"
+
+/*
+ * The qualified name of a type of any length: "character" would mean char(1),
+ * and a cast to it would cut ids.
+ */
+char *
+gnngp_type_name(Oid type)
+{
+	return format_type_extended(type, -1, FORMAT_TYPE_FORCE_QUALIFY | FORMAT_TYPE_TYPEMOD_GIVEN);
+}
+
+/*
+ * Selects a column that holds ids, and returns the type of its values: the column
+ * itself when it has the type of the node table's ids (or both are integers), else
+ * a cast to that type.
+ */
+Oid
+gnngp_query_add_id(const gnngp_reader *r, gnngp_query *q, const gnngp_column *column)
+{
+	if (column->base == r->id.base || (r->integer_ids && gnngp_is_integer_type(column->base)))
+	{
+		gnngp_query_add(q, column->base, "t.%s", column->quoted);
+		return column->base;
+	}
+	gnngp_query_add(q, r->id.base, "t.%s::%s", column->quoted, gnngp_type_name(r->id.base));
+	return r->id.base;
+}
+
+/* The condition that a column is among the ids of $1, with the equality of the type. */
+void
+gnngp_query_some(const gnngp_reader *r, gnngp_query *q, const gnngp_column *column)
+{
+	Oid			base = r->integer_ids ? INT8OID : r->id.base;
+	const char *value = psprintf("t.%s", column->quoted);
+	TypeCacheEntry *type = lookup_type_cache(base, TYPECACHE_EQ_OPR);
+	HeapTuple	tuple;
+	Form_pg_operator operator;
+
+	if (column->base != r->id.base && !r->integer_ids)
+		value = psprintf("%s::%s", value, gnngp_type_name(r->id.base));
+	if (r->integer_ids)
+	{
+		gnngp_query_restrict(q, psprintf("%s = ANY ($1)", value), INT8ARRAYOID);
+		return;
+	}
+	tuple = SearchSysCache1(OPEROID, ObjectIdGetDatum(type->eq_opr));
+	if (!HeapTupleIsValid(tuple) || !OidIsValid(get_array_type(base)))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("nodes of type %s cannot be looked up", format_type_be(base)),
+				 errhint("The type needs an equality operator; gp_predict tells of all nodes.")));
+	operator = (Form_pg_operator) GETSTRUCT(tuple);
+	gnngp_query_restrict(q, psprintf("%s OPERATOR(%s.%s) ANY ($1)", value,
+									 quote_identifier(get_namespace_name(operator->oprnamespace)),
+									 NameStr(operator->oprname)),
+						 get_array_type(base));
+	ReleaseSysCache(tuple);
+}
+
+/* The text of a string, without the padding of char(n). */
+static const char *
+string_text(Datum value, Oid base, int *length)
+{
+	struct varlena *v = PG_DETOAST_DATUM_PACKED(value);
+
+	*length = VARSIZE_ANY_EXHDR(v);
+	if (base == BPCHAROID)
+		*length = bpchartruelen(VARDATA_ANY(v), *length);
+	return VARDATA_ANY(v);
+}
+
+/* One value for all that are equal: 1.0 is 1 and -0 is 0, though their texts differ. */
+static Datum
+same_when_equal(Datum value, Oid base)
+{
+	switch (base)
+	{
+		case NUMERICOID:
+			return DirectFunctionCall1(numeric_trim_scale, value);
+		case FLOAT8OID:
+			return Float8GetDatum(DatumGetFloat8(value) + 0.0);
+		case FLOAT4OID:
+			return Float4GetDatum(DatumGetFloat4(value) + 0.0f);
+	}
+	return value;
+}
+
+/* The text of a value. */
+const char *
+gnngp_value_text(Datum value, Oid base, int *length)
+{
+	Oid			output;
+	bool		is_varlena;
+	char	   *text;
+
+	if (gnngp_is_string_type(base))
+		return string_text(value, base, length);
+	getTypeOutputInfo(base, &output, &is_varlena);
+	text = OidOutputFunctionCall(output, same_when_equal(value, base));
+	*length = strlen(text);
+	return text;
+}
+
+/* The text of a uuid, as its output function writes it but several times as fast. */
+static const char *
+uuid_text(Datum value, int *length)
+{
+	static const char digits[] = "0123456789abcdef";
+	const pg_uuid_t *uuid = DatumGetUUIDP(value);
+	char	   *text = palloc(2 * UUID_LEN + 4);
+	char	   *p = text;
+
+	for (int i = 0; i < UUID_LEN; i++)
+	{
+		if (i == 4 || i == 6 || i == 8 || i == 10)
+			*p++ = '-';
+		*p++ = digits[uuid->data[i] >> 4];
+		*p++ = digits[uuid->data[i] & 15];
+	}
+	*length = p - text;
+	return text;
+}
+
+/* The text of an id that is no integer: the same, with the output function at hand. */
+const char *
+gnngp_id_datum_text(gnngp_reader *r, Datum value, int *length)
+{
+	char	   *text;
+
+	if (r->string_ids)
+		return string_text(value, r->id.base, length);
+	if (r->id.base == UUIDOID)
+		return uuid_text(value, length);
+	text = OutputFunctionCall(&r->id_output, same_when_equal(value, r->id.base));
+	*length = strlen(text);
+	return text;
+}
+
+/* The id of a node, for messages. */
+char *
+gnngp_id_text(const gnngp_ids *ids, int64 node)
+{
+	if (ids->integer)
+		return psprintf(INT64_FORMAT, ids->key[node]);
+	return pstrdup(ids->text[node]);
+}
+
+/* Pins the settings that the texts of dates, times, floats, money and the like depend on. */
+void
+gnngp_pin_output_settings(void)
+{
+	static const char *const pins[][2] = {
+		{"search_path", "pg_catalog, pg_temp"},
+		{"DateStyle", "ISO, YMD"},
+		{"IntervalStyle", "postgres"},
+		{"extra_float_digits", "1"},
+		{"bytea_output", "hex"},
+		{"TimeZone", "UTC"},
+		{"lc_monetary", "C"},
+	};
+
+	for (int i = 0; i < (int) lengthof(pins); i++)
+		gnngp_pin(pins[i][0], pins[i][1]);
+}
+
+/* Prepares a finder for one column of ids, which it selects. */
+void
+gnngp_finder_init(gnngp_finder *f, gnngp_reader *r, gnngp_query *q, const char *column)
+{
+	memset(f, 0, sizeof(*f));
+	f->r = r;
+	f->query = q;
+	f->table = q->table;
+	f->column = gnngp_table_column(q->table, column);
+	if (!gnngp_matches_id_type(f->column.base, r->id.base))
+		gnngp_wrong_type(q->table, &f->column,
+						 psprintf("%s, the type of column \"%s\" of table \"%s\"",
+								  format_type_be(r->id.type), r->id.name, r->nodes.name));
+	f->base = gnngp_query_add_id(r, q, &f->column);
+}
+
+/* Remembers an unknown id when it is the smallest so far. */
+static void
+remember_unknown(gnngp_finder *f, int64 key, const char *text, int length)
+{
+	bool		smaller;
+	char	   *copy = text ? pnstrdup(text, length) : NULL;
+
+	if (f->unknown++ == 0)
+		smaller = true;
+	else if (text)
+		smaller = strcmp(copy, f->unknown_text) < 0;
+	else
+		smaller = key < f->unknown_key;
+	if (!smaller)
+		return;
+	f->unknown_key = key;
+	if (text)
+		f->unknown_text = MemoryContextStrdup(GetMemoryChunkContext(f->r->data), copy);
+}
+
+/* Finds texts, and keeps account of NULLs and unknown ids. */
+int32
+gnngp_finder_find_slow(gnngp_finder *f, Datum value, bool null)
+{
+	const char *text = NULL;
+	int			length = 0;
+	int32		node = -1;
+
+	if (null)
+	{
+		f->nulls++;
+		return -1;
+	}
+	if (!f->r->integer_ids)
+	{
+		text = gnngp_id_datum_text(f->r, value, &length);
+		node = gnngp_idmap_find_text(&f->r->map, text, length);
+	}
+	if (node < 0)
+		remember_unknown(f, text ? 0 : gnngp_integer_datum(value, f->base), text, length);
+	return node;
+}
+
+/* 23502 when a column held NULLs. */
+void
+gnngp_check_nulls(const gnngp_table *table, const gnngp_column *column, int64 nulls, const char *hint)
+{
+	if (nulls > 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_NOT_NULL_VIOLATION),
+				 errmsg("column \"%s\" of table \"%s\" contains NULL", column->name, table->name),
+				 errdetail_plural("%lld row has no value in this column.",
+								  "%lld rows have no value in this column.",
+								  nulls, (long long) nulls),
+				 errhint("%s", hint)));
+}
+
+/*
+ * How unknown ids can be mended. Nobody adds nodes to the server's own tables; row security may hide those that are there;
+ * several queries of READ COMMITTED see several moments of other nodes.
+ */
+static const char *
+unknown_hint(const gnngp_finder *f)
+{
+	const gnngp_table *nodes = &f->r->nodes;
+	bool		moments = !IsolationUsesXactSnapshot() &&
+		(f->r->nodes_spread || gnngp_query_is_spread(f->query));
+	bool		hidden = check_enable_rls(nodes->oid, InvalidOid, true) == RLS_ENABLED;
+	const char *view = psprintf("a view on \"%s\" that leaves such rows out.", f->table->name);
+	StringInfoData hint;
+
+	initStringInfo(&hint);
+	if (IsCatalogNamespace(get_rel_namespace(nodes->oid)))
+		appendStringInfo(&hint, "Use %s", view);
+	else
+		appendStringInfo(&hint, "Add the node to \"%s\", remove the row, or use %s", nodes->name, view);
+	if (hidden)
+		appendStringInfo(&hint, " The policies of table \"%s\" may hide the node from role \"%s\", as which it is read.",
+						 nodes->name, GetUserNameFromId(GetUserId(), false));
+	if (moments)
+		appendStringInfoString(&hint, " If the tables changed while they were read, use a transaction of ISOLATION LEVEL REPEATABLE READ.");
+	return hint.data;
+}
+
+/* 23503 when the column held ids that are not in the node table. */
+void
+gnngp_finder_check_unknown(const gnngp_finder *f)
+{
+	if (f->unknown > 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_FOREIGN_KEY_VIOLATION),
+				 errmsg("column \"%s\" of table \"%s\" names a node that table \"%s\" does not have: %s",
+						f->column.name, f->table->name, f->r->nodes.name,
+						f->unknown_text ? f->unknown_text
+						: psprintf(INT64_FORMAT, f->unknown_key)),
+				 errdetail_plural("%lld row names an unknown node.",
+								  "%lld rows name unknown nodes.",
+								  f->unknown, (long long) f->unknown),
+				 errhint("%s", unknown_hint(f))));
+}

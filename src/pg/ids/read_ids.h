@@ -1,0 +1,70 @@
+/*
+ * read_ids.h - ids as rows bring them: their text, and the nodes that they mean.
+ */
+#ifndef GNNGP_READ_IDS_H
+#define GNNGP_READ_IDS_H
+
+#include "postgres.h"
+
+#include "pg/reader/reader_internal.h"
+
+/* The text of an id's datum, in the current memory context or the datum's own; its length. */
+extern const char *gnngp_id_datum_text(gnngp_reader *r, Datum value, int *length);
+
+/* Selects a column that holds ids; the type of its values. */
+extern Oid	gnngp_query_add_id(const gnngp_reader *r, gnngp_query *q, const gnngp_column *column);
+
+/*
+ * An end of an edge, or the node of a feature: finds ids and remembers the
+ * smallest one that is unknown, so that the error does not depend on the order
+ * of the rows.
+ */
+typedef struct gnngp_finder
+{
+	gnngp_reader *r;
+	const gnngp_query *query;
+	const gnngp_table *table;
+	gnngp_column column;
+	Oid			base;			/* of what is selected, for integer ids */
+	int64		nulls;
+	int64		unknown;		/* how many rows name an unknown node */
+	int64		unknown_key;	/* the smallest */
+	char	   *unknown_text;
+} gnngp_finder;
+
+extern void gnngp_finder_init(gnngp_finder *f, gnngp_reader *r, gnngp_query *q,
+							  const char *column);
+extern int32 gnngp_finder_find_slow(gnngp_finder *f, Datum value, bool null);
+extern void gnngp_check_nulls(const gnngp_table *table, const gnngp_column *column, int64 nulls, const char *hint);
+extern void gnngp_finder_check_unknown(const gnngp_finder *f);
+
+/* The node of an id, or -1 when it is NULL or unknown. */
+static inline int32
+gnngp_finder_find(gnngp_finder *f, Datum value, bool null)
+{
+	if (likely(!null && f->r->integer_ids))
+	{
+		int32		node = gnngp_idmap_find(&f->r->map, gnngp_integer_datum(value, f->base));
+
+		if (likely(node >= 0))
+			return node;
+	}
+	return gnngp_finder_find_slow(f, value, null);
+}
+
+/* The same without a word of what is not found: -1. */
+static inline int32
+gnngp_finder_look(gnngp_finder *f, Datum value, bool null)
+{
+	const char *text;
+	int			length;
+
+	if (null)
+		return -1;
+	if (f->r->integer_ids)
+		return gnngp_idmap_find(&f->r->map, gnngp_integer_datum(value, f->base));
+	text = gnngp_id_datum_text(f->r, value, &length);
+	return gnngp_idmap_find_text(&f->r->map, text, length);
+}
+
+#endif							/* GNNGP_READ_IDS_H */

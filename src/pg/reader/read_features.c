@@ -1,0 +1,452 @@
+/*
+ * read_features.c - features in columns of the node table: one array column,
+ * or several numeric columns.
+ *
+ * They come with the ids, in rows of one query: a view, or a table on several
+ * servers that others write to, could return other rows to a second one.  Arrays
+ * of real are read in place.  A fault is kept until the end and the one of the
+ * smallest id is reported, so that the error does not depend on the order of the
+ * rows.
+ */
+#include "postgres.h"
+
+#include <float.h>
+#include <math.h>
+
+#include "pg/catalog/graph_check.h"
+#include "pg/server/server.h"
+#include "reader_internal.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+
+/* Spreads of columns whose ratio is worth a word. */
+#define UNLIKE 1000				/* deviations of columns */
+#define SHARED 10				/* means of an array's numbers, in deviations */
+
+/* The length of a row that has none. */
+#define FAULTY (-1)
+
+/* Elements looked at together. */
+#define LANES 16
+
+typedef enum feature_fault
+{
+	FAULT_NONE,
+	FAULT_NULL,
+	FAULT_SHAPE,				/* an array of several dimensions */
+	FAULT_EMPTY,
+	FAULT_NULL_ELEMENT,
+	FAULT_VALUE					/* NaN, infinite, or beyond real */
+} feature_fault;
+
+/* What is said of a fault. */
+static const struct
+{
+	int			sqlstate;
+	const char *what;
+	const char *hint;
+}			said[] = {
+	[FAULT_NULL] = {ERRCODE_NULL_VALUE_NOT_ALLOWED, "is NULL",
+		"Give every node its features; coalesce(...) in a view can fill gaps."},
+	[FAULT_SHAPE] = {ERRCODE_ARRAY_SUBSCRIPT_ERROR, "has an array of several dimensions",
+		"The features of a node are an array of one dimension."},
+	[FAULT_EMPTY] = {ERRCODE_ARRAY_SUBSCRIPT_ERROR, "has an empty array",
+		"Give every node its features, or create the graph without features."},
+	[FAULT_NULL_ELEMENT] = {ERRCODE_NULL_VALUE_NOT_ALLOWED, "has a NULL element",
+		"Give every element a value, such as 0."},
+	[FAULT_VALUE] = {ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE, NULL, "Features must be finite and fit the type real."}
+};
+
+struct gnngp_feature_part
+{
+	gnngp_reader *r;
+	int			ncolumns;
+	gnngp_column *column;
+	Oid			array_type;		/* of the array in the query; InvalidOid for numeric columns */
+	gp_features_builder *builder;
+	int64		dims;
+	int64		room;
+	int32	   *length;			/* of each row, or FAULTY; in the end of each node's */
+	double	   *value;			/* numeric columns of one row */
+	gnngp_row_id id;			/* of the row at hand */
+	feature_fault fault;		/* of the smallest id */
+	gnngp_row_id fault_id;
+	int			fault_element;
+	double		fault_value;
+};
+
+typedef gnngp_feature_part feature_state;
+
+/* Keeps a fault when no smaller id has one. */
+static void
+note_fault(feature_state *s, feature_fault fault, int32 row, int element, double value)
+{
+	s->length[row] = FAULTY;
+	if (s->fault != FAULT_NONE && gnngp_row_id_compare(&s->fault_id, &s->id) <= 0)
+		return;
+	s->fault = fault;
+	s->fault_id = s->id;
+	s->fault_element = element;
+	s->fault_value = value;
+}
+
+/* True when none of LANES elements is NaN or infinite; without branches, for the vectoriser. */
+static inline bool
+lanes_finite(const float *v)
+{
+	uint32		bits[LANES];
+	uint32		bad = 0;
+
+	memcpy(bits, v, sizeof(bits));
+	for (int i = 0; i < LANES; i++)
+		bad |= (bits[i] & 0x7f800000) == 0x7f800000;
+	return bad == 0;
+}
+
+/* The first element that is not finite, or n. */
+static int
+first_bad_float(const float *v, int n)
+{
+	int			i = 0;
+
+	while (i + LANES <= n && lanes_finite(v + i))
+		i += LANES;
+	while (i < n && isfinite(v[i]))
+		i++;
+	return i;
+}
+
+/* The first element that is no finite real, or n. */
+static int
+first_bad_double(const double *v, int n)
+{
+	for (int i = 0; i < n; i++)
+		if (!(fabs(v[i]) <= FLT_MAX))
+			return i;
+	return n;
+}
+
+/* Starts the features when the first good row tells their number; false for another length. */
+static bool
+begin_row(feature_state *s, int32 row, int n)
+{
+	s->length[row] = n;
+	if (s->builder == NULL)
+	{
+		s->dims = n;
+		/* The deviation of a large number would be lost in single precision. */
+		s->builder = gp_features_create(s->r->env, GP_NODES_UNKNOWN, n,
+										s->array_type == InvalidOid ? GP_DOUBLE : GP_FLOAT);
+	}
+	return n == s->dims;
+}
+
+/* The elements of an array of numeric; what is beyond double precision becomes infinite. */
+static const double *
+numeric_data(ArrayType *array, int n)
+{
+	double	   *value = palloc(sizeof(double) * n);
+	Datum	   *elements;
+
+	deconstruct_array(array, NUMERICOID, -1, false, TYPALIGN_INT, &elements, NULL, &n);
+	for (int i = 0; i < n; i++)
+		value[i] = gnngp_number_datum(elements[i], NUMERICOID);
+	return value;
+}
+
+/* Takes a row with an array. */
+static void
+array_row(feature_state *s, int32 row, const Datum *values, const bool *nulls)
+{
+	ArrayType  *array;
+	int			n,
+				bad;
+
+	if (nulls[0])
+	{
+		note_fault(s, FAULT_NULL, row, 0, 0);
+		return;
+	}
+	array = DatumGetArrayTypeP(values[0]);
+	n = ARR_NDIM(array) == 1 ? ARR_DIMS(array)[0] : 0;
+	if (n == 0)
+		note_fault(s, ARR_NDIM(array) > 1 ? FAULT_SHAPE : FAULT_EMPTY, row, 0, 0);
+	else if (array_contains_nulls(array))
+		note_fault(s, FAULT_NULL_ELEMENT, row, 0, 0);
+	else if (s->array_type == FLOAT4ARRAYOID)
+	{
+		const float *v = gnngp_array_data(array);
+
+		if ((bad = first_bad_float(v, n)) < n)
+			note_fault(s, FAULT_VALUE, row, bad, v[bad]);
+		else if (begin_row(s, row, n))
+			gp_features_add_row_float(s->builder, row, v);
+	}
+	else
+	{
+		const double *v = s->array_type == NUMERICARRAYOID ? numeric_data(array, n)
+			: gnngp_array_data(array);
+
+		if ((bad = first_bad_double(v, n)) < n)
+			note_fault(s, FAULT_VALUE, row, bad, v[bad]);
+		else if (begin_row(s, row, n))
+			gp_features_add_row(s->builder, row, v);
+	}
+}
+
+/* Takes a row with numeric columns. */
+static void
+columns_row(feature_state *s, int32 row, const Datum *values, const bool *nulls)
+{
+	int			bad;
+
+	for (int i = 0; i < s->ncolumns; i++)
+	{
+		if (nulls[i])
+		{
+			note_fault(s, FAULT_NULL, row, i, 0);
+			return;
+		}
+		s->value[i] = gnngp_number_datum(values[i], s->column[i].base);
+	}
+	if ((bad = first_bad_double(s->value, s->ncolumns)) < s->ncolumns)
+		note_fault(s, FAULT_VALUE, row, bad, s->value[bad]);
+	else if (begin_row(s, row, s->ncolumns))
+		gp_features_add_row(s->builder, row, s->value);
+}
+
+/* Takes the features of a row. */
+void
+gnngp_take_features(gnngp_feature_part *s, int64 row, gnngp_row_id id, const Datum *values,
+					const bool *nulls)
+{
+	if (row >= s->room)
+	{
+		s->room = s->room ? s->room + s->room / 2 : 4096;
+		s->length = gp_realloc_array(s->r->env, s->length, s->room, sizeof(int32));
+	}
+	s->id = id;
+	if (s->array_type == InvalidOid)
+		columns_row(s, (int32) row, values, nulls);
+	else
+		array_row(s, (int32) row, values, nulls);
+}
+
+/* Raises the fault of the smallest id. */
+static void
+check_fault(const feature_state *s)
+{
+	bool		columns = s->array_type == InvalidOid;
+	const char *what = said[s->fault].what;
+
+	if (s->fault == FAULT_NONE)
+		return;
+	if (what == NULL)
+		what = columns ? psprintf("is %g", s->fault_value) :
+			psprintf("has the element %g at position %d", s->fault_value, s->fault_element + 1);
+	ereport(ERROR,
+			(errcode(said[s->fault].sqlstate),
+			 errmsg("column \"%s\" of table \"%s\" %s for node %s",
+					s->column[columns ? s->fault_element : 0].name, s->r->nodes.name, what,
+					s->fault_id.text ? s->fault_id.text : psprintf(INT64_FORMAT, s->fault_id.key)),
+			 errhint("%s", said[s->fault].hint)));
+}
+
+/* Brings the lengths into node order. */
+static void
+place_lengths(feature_state *s, const int32 *node)
+{
+	int64		n = s->r->data->ids.n;
+	int32	   *length;
+
+	if (node == NULL)
+		return;
+	length = gp_alloc_array(s->r->env, n, sizeof(int32));
+	for (int64 row = 0; row < n; row++)
+		length[node[row]] = s->length[row];
+	gp_free(s->r->env, s->length);
+	s->length = length;
+}
+
+/* Raises when rows have different lengths. */
+static void
+check_lengths(const feature_state *s)
+{
+	const gnngp_ids *ids = &s->r->data->ids;
+
+	for (int64 i = 0; i < ids->n; i++)
+		if (s->length[i] != s->length[0])
+			ereport(ERROR,
+					(errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
+					 errmsg("column \"%s\" of table \"%s\" has %d elements for node %s but %d for node %s",
+							s->column[0].name, s->r->nodes.name, s->length[0],
+							gnngp_id_text(ids, 0), s->length[i], gnngp_id_text(ids, i)),
+					 errhint("All nodes need the same number of features.")));
+}
+
+/* Selects an array column, as the array type that comes nearest. */
+static void
+add_array(feature_state *s, gnngp_query *q)
+{
+	Oid			base = s->column[0].base;
+	Oid			element = get_element_type(base);
+	const char *cast = "";
+
+	if (!gnngp_is_vector_type(base))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("column \"%s\" of table \"%s\" has type %s, not a type that casts to real[]",
+						s->column[0].name, s->r->nodes.name, format_type_be(s->column[0].type)),
+				 errhint("Features are one array column, or numeric columns.")));
+	if (base == FLOAT4ARRAYOID || base == FLOAT8ARRAYOID || base == NUMERICARRAYOID)
+		s->array_type = base;
+	else if (OidIsValid(element) && gnngp_is_number_type(element))
+	{
+		s->array_type = FLOAT8ARRAYOID;
+		cast = "::pg_catalog.float8[]";
+	}
+	else
+	{
+		s->array_type = FLOAT4ARRAYOID;
+		cast = "::pg_catalog.float4[]";
+	}
+	gnngp_query_add(q, s->array_type, "t.%s%s", s->column[0].quoted, cast);
+}
+
+/* Selects the columns. */
+static void
+add_columns(feature_state *s, gnngp_query *q)
+{
+	const gnngp_graph_def *def = s->r->def;
+
+	s->ncolumns = def->features.n;
+	s->column = palloc0(sizeof(gnngp_column) * s->ncolumns);
+	for (int i = 0; i < s->ncolumns; i++)
+		s->column[i] = gnngp_table_column(&s->r->nodes, def->features.text[i]);
+	if (s->ncolumns == 1 && !gnngp_is_number_type(s->column[0].base))
+	{
+		add_array(s, q);
+		return;
+	}
+	for (int i = 0; i < s->ncolumns; i++)
+	{
+		if (!gnngp_is_number_type(s->column[i].base))
+			ereport(ERROR,
+					(errcode(ERRCODE_DATATYPE_MISMATCH),
+					 errmsg("column \"%s\" of table \"%s\" has type %s and cannot be one of several feature columns",
+							s->column[i].name, s->r->nodes.name,
+							format_type_be(s->column[i].type)),
+					 errhint("Features are one array column, or numeric columns.")));
+		gnngp_query_add_number(q, &s->column[i]);
+	}
+	s->value = palloc0(sizeof(double) * s->ncolumns);
+}
+
+/* Has a query of the node table read the features that are columns of it. */
+gnngp_feature_part *
+gnngp_add_features(gnngp_reader *r, gnngp_query *q)
+{
+	feature_state *s;
+
+	if (r->def->features.n == 0)
+		return NULL;
+	s = palloc0(sizeof(feature_state));
+	s->r = r;
+	add_columns(s, q);
+	return s;
+}
+
+/* 2202E unless a neighbourhood has as many features as the fit had. */
+void
+gnngp_check_dims(const gnngp_reader *r, int64 dims)
+{
+	if (r->data->features->dims != dims)
+		ereport(ERROR,
+				(errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
+				 errmsg("the nodes of table \"%s\" have " INT64_FORMAT " features, and had " INT64_FORMAT " when the model was fitted",
+						r->nodes.name, (int64) r->data->features->dims, dims),
+				 errhint("Give each node as many as before, or fit the model again with gp_refresh.")));
+}
+
+/* 55000 unless a neighbourhood can be scaled as the fit's features were. */
+static void
+check_moments(const gnngp_reader *r, gp_scale scale)
+{
+	if ((r->moments != NULL) != (scale == GP_SCALE_STANDARD))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("the features of table \"%s\" have another type than when the model was fitted", r->nodes.name),
+				 errhint("Fit the model again with gp_refresh.")));
+	if (r->moments)
+		gnngp_check_dims(r, r->dims);
+}
+
+/* Scales features that were just built; those of a neighbourhood by the moments of all. */
+void
+gnngp_scale_features(gnngp_reader *r, gp_scale scale)
+{
+	gnngp_data *data = r->data;
+
+	if (r->some)
+		check_moments(r, scale);
+	if (scale != GP_SCALE_STANDARD)
+	{
+		data->features = gp_features_scale(r->env, data->features, scale);
+		return;
+	}
+	if (!r->some)
+		r->moments = data->moments = gp_features_moments(r->env, data->features);
+	data->features = gp_features_standardise(r->env, data->features, r->moments);
+}
+
+/* Says so where features that are taken as they are hardly tell nodes apart. */
+static void
+tell_scale(const feature_state *s, bool columns)
+{
+	gp_env	   *env = s->r->env;
+	const gp_features *f = s->r->data->features;
+
+	if (columns && gp_features_spread(env, f) >= UNLIKE)
+		gp_notice(env, "Use gp_alter_graph(..., scale => 'standard') to give every column the same weight.",
+				  "the feature columns of table \"%s\" differ in scale more than %d-fold", s->r->nodes.name, UNLIKE);
+	if (!columns && strcmp(s->r->def->scale, "auto") == 0 && gp_features_shared(env, f) >= SHARED)
+		gp_notice(env, "Use gp_alter_graph(..., scale => 'standard') to take from each feature its mean, or scale => 'none' if this is meant.",
+				  "the features of table \"%s\" are nearly the same for all nodes: their means are more than %d times as large as their deviations",
+				  s->r->nodes.name, SHARED);
+}
+
+/*
+ * Scales the features.  By itself several columns are standardised: they have units
+ * of their own; an array is one thing, and its maker has seen to its scale.
+ */
+static void
+scale_columns(feature_state *s)
+{
+	bool		columns = s->array_type == InvalidOid;
+	gp_scale	scale = gnngp_scale(s->r->def, columns ? GP_SCALE_STANDARD : GP_SCALE_NONE);
+
+	if (scale == GP_SCALE_NONE && !s->r->some)
+		tell_scale(s, columns);
+	gnngp_scale_features(s->r, scale);
+}
+
+/* Makes features of the rows that were taken. */
+void
+gnngp_finish_features(gnngp_feature_part *s, int32 *node)
+{
+	gnngp_data *data = s->r->data;
+	gp_env	   *env = s->r->env;
+	int32		repeated_node,
+				repeated_feature;
+
+	env->progress(env, GP_PHASE_FEATURES, 0, data->ids.n);
+	check_fault(s);
+	place_lengths(s, node);
+	check_lengths(s);
+	gp_free(env, s->length);
+	gp_features_place(s->builder, data->ids.n, node);
+	data->features = gp_features_build(s->builder, &repeated_node, &repeated_feature);
+	scale_columns(s);
+	env->progress(env, GP_PHASE_FEATURES, data->ids.n, data->ids.n);
+	pfree(s);
+}

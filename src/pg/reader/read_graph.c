@@ -1,0 +1,135 @@
+/*
+ * read_graph.c - reading the user's tables under one snapshot.
+ *
+ * All queries run read only under one snapshot, as the graph's owner, who can do
+ * nothing but read: the tables may be views that call anybody's functions.  The
+ * snapshot is taken when everything is locked: one that is older than a lock
+ * could see a table empty that another session had just filled anew.  Planning,
+ * which locks, takes place under the snapshot that the caller has pushed.
+ */
+#include "postgres.h"
+
+#include "access/xact.h"
+#include "catalog/pg_class.h"
+#include "miscadmin.h"
+#include "reader_internal.h"
+#include "utils/acl.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/snapmgr.h"
+
+/* True for a table whose rows lie in several. */
+static bool
+is_divided(Oid table)
+{
+	return get_rel_relkind(table) == RELKIND_PARTITIONED_TABLE || gnngp_citus_has_table(table);
+}
+
+/* Locks the tables, then looks up the type of the ids. */
+void
+gnngp_reader_open(gnngp_reader *r, gp_env *env, const gnngp_graph_def *def)
+{
+	Oid			output;
+	bool		is_varlena;
+	const char *type_name;
+
+	memset(r, 0, sizeof(*r));
+	r->env = env;
+	r->def = def;
+	r->nodes = gnngp_table_open(def->nodes, &def->nodes_name, "nodes", def);
+	r->edges = gnngp_table_open(def->edges, &def->edges_name, "edges", def);
+	if (OidIsValid(def->sparse_features))
+		r->sparse = gnngp_table_open(def->sparse_features, &def->sparse_name, "sparse_features", def);
+	r->id = gnngp_table_column(&r->nodes, def->id_column);
+	r->integer_ids = gnngp_is_integer_type(r->id.base);
+	r->string_ids = gnngp_is_string_type(r->id.base);
+	getTypeOutputInfo(r->id.base, &output, &is_varlena);
+	fmgr_info(output, &r->id_output);
+	r->row_context = AllocSetContextCreate(CurrentMemoryContext, "gnngp row",
+										   ALLOCSET_DEFAULT_SIZES);
+
+	type_name = gnngp_type_name(r->id.type);
+	r->data = palloc0(sizeof(gnngp_data));
+	r->data->divided = is_divided(r->nodes.oid) || is_divided(r->edges.oid);
+	r->data->ids.integer = r->integer_ids;
+	r->data->ids.type_name = gp_alloc(env, strlen(type_name) + 1);
+	strcpy(r->data->ids.type_name, type_name);
+}
+
+/*
+ * Takes the snapshot to read under.  In parallel mode, which calls that store
+ * nothing may be part of, the server gives none, and the query's own has to do.
+ */
+void
+gnngp_push_read_snapshot(void)
+{
+	PushActiveSnapshot(IsInParallelMode() ? GetActiveSnapshot() : GetTransactionSnapshot());
+}
+
+/* Reads the tables; the user has been switched and SPI is connected. */
+static void
+read_tables(gnngp_reader *r, const char *task, bool need_target)
+{
+	gnngp_node_part *nodes = gnngp_plan_nodes(r, task, need_target);
+	gnngp_sparse_part *sparse = gnngp_plan_sparse(r);
+	gnngp_edge_part *edges = gnngp_plan_edges(r);
+
+	gnngp_push_read_snapshot();
+	gnngp_read_nodes(nodes);
+	gnngp_idmap_build(r->env, &r->map, &r->data->ids);
+	gnngp_read_sparse(sparse);
+	gnngp_read_edges(edges);
+	gnngp_idmap_free(r->env, &r->map);
+	PopActiveSnapshot();
+}
+
+/* Opens a reader as the owner of the graph, inside SPI, has it used, and restores the caller's identity. */
+void
+gnngp_read_as_owner(gp_env *env, const gnngp_graph_def *graph, gnngp_reading work, void *arg)
+{
+	gnngp_reader *r;
+	gnngp_rights rights;
+	gnngp_identity saved = gnngp_become(gnngp_owner_role(graph));
+
+	gnngp_pin_output_settings();
+	gnngp_spi_connect();
+
+	r = palloc(sizeof(gnngp_reader));
+	gnngp_reader_open(r, env, graph);
+	r->as_owner = true;
+	gnngp_rights_open(&rights, r);
+	work(r, arg);
+	gnngp_rights_close(&rights);
+
+	gnngp_spi_finish();
+	gnngp_become_again(&saved);
+}
+
+/* What a reading is asked for, and gives. */
+typedef struct whole_reading
+{
+	const char *task;
+	bool		need_target;
+	gnngp_data *data;
+} whole_reading;
+
+/* Reads everything. */
+static void
+read_whole(gnngp_reader *r, void *arg)
+{
+	whole_reading *w = arg;
+
+	read_tables(r, w->task, w->need_target);
+	w->data = gp_alloc(r->env, sizeof(gnngp_data));
+	*w->data = *r->data;
+}
+
+/* Reads everything as the owner of the graph. */
+gnngp_data *
+gnngp_read(gp_env *env, const gnngp_graph_def *graph, const char *task, bool need_target)
+{
+	whole_reading w = {task, need_target, NULL};
+
+	gnngp_read_as_owner(env, graph, read_whole, &w);
+	return w.data;
+}

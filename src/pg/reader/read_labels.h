@@ -1,0 +1,42 @@
+/*
+ * read_labels.h - the classes among the labels of a node table.
+ *
+ * Labels are numbered as they come and renumbered at the end: integers by
+ * value, enums by their order, booleans false before true, others by text.
+ */
+#ifndef GNNGP_READ_LABELS_H
+#define GNNGP_READ_LABELS_H
+
+#include "postgres.h"
+
+#include "core/base/hash_table.h"
+
+/* Class numbers are stored in 16 bits. */
+#define GNNGP_MAX_CLASSES 65535
+
+typedef struct gnngp_labels
+{
+	gp_env	   *env;
+	bool		integer;		/* labels are integers, else texts */
+	Oid			enum_type;		/* InvalidOid when they are no enum values */
+	int32		n;
+	int32		room;
+	int64	   *key;			/* the integer, or a seeded hash of the text */
+	char	  **text;
+	gp_places	places;
+	int32	   *table;
+} gnngp_labels;
+
+extern void gnngp_labels_init(gnngp_labels *labels, gp_env *env, bool integer, Oid enum_type);
+
+/* The provisional number of a label, which is added when new; -1 when there are too many. */
+extern int32 gnngp_labels_integer(gnngp_labels *labels, int64 value);
+extern int32 gnngp_labels_text(gnngp_labels *labels, const char *text, int length);
+
+/*
+ * Sorts the classes.  The result maps provisional numbers to final ones; *names
+ * are the labels in class order.  Both belong to the environment.
+ */
+extern int32 *gnngp_labels_finish(gnngp_labels *labels, char ***names);
+
+#endif							/* GNNGP_READ_LABELS_H */

@@ -1,0 +1,501 @@
+/*
+ * read_nodes.c - the node table: ids, the targets of the labelled nodes, features.
+ *
+ * Rows are kept in the order of arrival, then sorted by key, so that a node's
+ * number depends on the ids alone.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "miscadmin.h"
+#include "pg/ids/read_ids.h"
+#include "read_labels.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+
+#define MAX_NODES (PG_INT32_MAX - 1)
+#define MANY_INTEGER_CLASSES 50
+#define FEW_LABELS 20			/* below, a class of its own is nothing odd */
+#define TEXT_CHUNK (256 * 1024)
+
+/* How the target is read. */
+typedef enum target_kind
+{
+	TARGET_NONE,
+	TARGET_INTEGER_CLASS,
+	TARGET_TEXT_CLASS,
+	TARGET_VALUE
+} target_kind;
+
+struct gnngp_node_part
+{
+	gnngp_reader *r;
+	gnngp_query query;
+	gnngp_packed *packed;		/* the same in arrays, or NULL */
+	bool		automatic;		/* the task is ours to choose */
+	target_kind kind;
+	gnngp_column target;
+	gnngp_labels labels;
+	gnngp_feature_part *features;	/* NULL: none in columns */
+	int			first_feature;	/* its column of the query */
+	bool		too_many_classes;
+	int64		null_ids;
+	int64		n;
+	int64		room;
+	int64	   *key;
+	char	  **text;			/* NULL for integer ids */
+	int32	   *label;			/* -1: not labelled; NULL without target */
+	double	   *value;			/* NULL unless values */
+	char	   *chunk;			/* the texts of ids are cut from it */
+	size_t		chunk_left;
+};
+
+typedef gnngp_node_part node_state;
+
+/* A row to be sorted by key, then text. */
+typedef struct node_order
+{
+	gnngp_row_id id;
+	int64		row;
+} node_order;
+
+#define ST_SORT sort_nodes
+#define ST_ELEMENT_TYPE node_order
+#define ST_COMPARE(a, b) gnngp_row_id_compare(&(a)->id, &(b)->id)
+#define ST_SCOPE static
+#define ST_DEFINE
+#define ST_DECLARE
+#define ST_CHECK_FOR_INTERRUPTS
+#include "lib/sort_template.h"
+
+/* Makes room for one more row. */
+static void
+grow(node_state *s)
+{
+	gp_env	   *env = s->r->env;
+	int64		room = s->room ? s->room + s->room / 2 : 4096;
+
+	s->key = gp_realloc_array(env, s->key, room, sizeof(int64));
+	if (!s->r->integer_ids)
+		s->text = gp_realloc_array(env, s->text, room, sizeof(char *));
+	if (s->kind != TARGET_NONE)
+		s->label = gp_realloc_array(env, s->label, room, sizeof(int32));
+	if (s->kind == TARGET_VALUE)
+		s->value = gp_realloc_array(env, s->value, room, sizeof(double));
+	s->room = room;
+}
+
+/* Keeps the text of an id in the environment. */
+static char *
+keep_text(node_state *s, const char *text, int length)
+{
+	size_t		need = (size_t) length + 1;
+	char	   *copy;
+
+	if (need > s->chunk_left)
+	{
+		s->chunk_left = Max(need, TEXT_CHUNK);
+		s->chunk = gp_alloc(s->r->env, s->chunk_left);
+	}
+	copy = s->chunk;
+	memcpy(copy, text, length);
+	copy[length] = '\0';
+	s->chunk += need;
+	s->chunk_left -= need;
+	return copy;
+}
+
+/* Takes the target of a row. */
+static void
+take_target(node_state *s, Datum value, bool null)
+{
+	int32		label = -1;
+
+	if (s->kind == TARGET_VALUE)
+	{
+		s->value[s->n] = null ? 0.0 : gnngp_number_datum(value, s->target.base);
+		label = null ? -1 : 0;
+	}
+	else if (!null)
+	{
+		if (s->kind == TARGET_INTEGER_CLASS)
+			label = gnngp_labels_integer(&s->labels, gnngp_integer_datum(value, s->target.base));
+		else
+		{
+			text	   *t = DatumGetTextPP(value);
+
+			label = gnngp_labels_text(&s->labels, VARDATA_ANY(t), VARSIZE_ANY_EXHDR(t));
+		}
+		if (label < 0)
+			s->too_many_classes = true;
+	}
+	s->label[s->n] = label;
+}
+
+/* The id of a row. */
+static inline gnngp_row_id
+row_id(const node_state *s, int64 row)
+{
+	return (gnngp_row_id) {s->key[row], s->text ? s->text[row] : NULL};
+}
+
+/* Takes one row of the node table. */
+static void
+node_row(void *state, const Datum *values, const bool *nulls)
+{
+	node_state *s = state;
+
+	if (nulls[0])
+	{
+		s->null_ids++;
+		return;
+	}
+	if (s->n >= s->room)
+		grow(s);
+	if (s->n >= MAX_NODES)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("table \"%s\" has more than %d nodes", s->r->nodes.name, MAX_NODES)));
+	if (s->r->integer_ids)
+		s->key[s->n] = gnngp_integer_datum(values[0], s->r->id.base);
+	else
+	{
+		int			length;
+		const char *text = gnngp_id_datum_text(s->r, values[0], &length);
+
+		s->key[s->n] = gnngp_text_key(text, length);
+		s->text[s->n] = keep_text(s, text, length);
+	}
+	if (s->kind != TARGET_NONE)
+		take_target(s, values[1], nulls[1]);
+	if (s->features)
+		gnngp_take_features(s->features, s->n, row_id(s, s->n), values + s->first_feature,
+							nulls + s->first_feature);
+	s->n++;
+}
+
+/* True when the rows came in node order. */
+static bool
+is_sorted(const node_state *s)
+{
+	int64		next = 0;
+
+	for (int64 i = 1; i < s->n; i++)
+	{
+		gp_look(s->r->env, i, &next);
+		if (s->key[i - 1] > s->key[i] ||
+			(s->text && s->key[i - 1] == s->key[i] && strcmp(s->text[i - 1], s->text[i]) > 0))
+			return false;
+	}
+	return true;
+}
+
+/* Moves an array into node order: a new array that replaces the old one. */
+static void *
+permute(gp_env *env, void *old, const node_order *order, int64 n, size_t size)
+{
+	char	   *new;
+
+	if (old == NULL)
+		return NULL;
+	CHECK_FOR_INTERRUPTS();
+	new = gp_alloc_array(env, n, size);
+	if (size == sizeof(int32))
+		for (int64 i = 0; i < n; i++)
+			((int32 *) new)[i] = ((int32 *) old)[order[i].row];
+	else
+		for (int64 i = 0; i < n; i++)
+			((int64 *) new)[i] = ((int64 *) old)[order[i].row];
+	gp_free(env, old);
+	return new;
+}
+
+/* The node of each row. */
+static int32 *
+nodes_of_rows(gp_env *env, const node_order *order, int64 n)
+{
+	int32	   *node = gp_alloc_array(env, n, sizeof(int32));
+
+	CHECK_FOR_INTERRUPTS();
+	for (int64 i = 0; i < n; i++)
+		node[order[i].row] = (int32) i;
+	return node;
+}
+
+/* Sorts the rows by key; returns the node of each row where features need it and it is another one. */
+static int32 *
+sort_rows(node_state *s)
+{
+	gp_env	   *env = s->r->env;
+	node_order *order;
+	int32	   *node = NULL;
+
+	StaticAssertStmt(sizeof(char *) == sizeof(int64) && sizeof(double) == sizeof(int64),
+					 "texts and values are moved as 64-bit items");
+	if (is_sorted(s))
+		return NULL;
+	CHECK_FOR_INTERRUPTS();
+	order = gp_alloc_array(env, s->n, sizeof(node_order));
+	for (int64 i = 0; i < s->n; i++)
+	{
+		order[i].id = row_id(s, i);
+		order[i].row = i;
+	}
+	sort_nodes(order, s->n);
+	for (int64 i = 0; i < s->n; i++)
+		s->key[i] = order[i].id.key;
+	s->text = permute(env, s->text, order, s->n, sizeof(char *));
+	s->label = permute(env, s->label, order, s->n, sizeof(int32));
+	s->value = permute(env, s->value, order, s->n, sizeof(double));
+	if (s->features)
+		node = nodes_of_rows(env, order, s->n);
+	gp_free(env, order);
+	return node;
+}
+
+/* Raises for NULL and repeated ids, and for an empty table. */
+static void
+check_ids(const node_state *s)
+{
+	const gnngp_reader *r = s->r;
+
+	gnngp_check_nulls(&r->nodes, &r->id, s->null_ids, "Give each node an id, or remove the row.");
+	if (s->n == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_EXCEPTION),
+				 errmsg("table \"%s\" has no nodes", r->nodes.name),
+				 errhint("Fill the table. If it has rows, role \"%s\", which owns the graph, must be allowed to see them by row-level security.",
+						 r->def->owner)));
+	for (int64 i = 1; i < s->n; i++)
+		if (s->key[i - 1] == s->key[i] &&
+			(s->text == NULL || strcmp(s->text[i - 1], s->text[i]) == 0))
+			ereport(ERROR,
+					(errcode(ERRCODE_UNIQUE_VIOLATION),
+					 errmsg("column \"%s\" of table \"%s\" repeats the id %s", r->id.name,
+							r->nodes.name, s->text ? s->text[i] : psprintf(INT64_FORMAT, s->key[i])),
+					 errhint("Each node needs an id of its own: remove the repeated row.")));
+}
+
+/* Raises for values that are no numbers to regress on. */
+static void
+check_values(const node_state *s)
+{
+	for (int64 i = 0; i < s->n; i++)
+		if (s->label[i] >= 0 && !isfinite(s->value[i]))
+			ereport(ERROR,
+					(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+					 errmsg("column \"%s\" of table \"%s\" is %g for node %s", s->target.name,
+							s->r->nodes.name, s->value[i],
+							s->text ? s->text[i] : psprintf(INT64_FORMAT, s->key[i])),
+					 errhint("A target must be finite; NULL marks the nodes to predict.")));
+}
+
+/* Tells about targets that may not be meant as they were taken. */
+static void
+notice_classes(const node_state *s, const gnngp_data *data, bool automatic)
+{
+	if (automatic && s->kind == TARGET_INTEGER_CLASS && data->nclasses > MANY_INTEGER_CLASSES)
+		gp_notice(s->r->env, "Use task => 'regression' to predict them as numbers.",
+				  "column \"%s\" of table \"%s\" has %d integer values, which are taken as classes",
+				  s->target.name, s->r->nodes.name, data->nclasses);
+	if (data->nclasses == 1)
+		gp_notice(s->r->env, "Label nodes of another class, too.",
+				  "all labelled rows of table \"%s\" have the class \"%s\"", s->r->nodes.name,
+				  data->class_label[0]);
+}
+
+/*
+ * Refuses a target in which most labelled rows have a class of their own: a name, or
+ * a number.  Who says task => 'classification' means it.
+ */
+static void
+check_repeated(const node_state *s, const gnngp_data *data)
+{
+	gp_env	   *env = s->r->env;
+	int32	   *rows = gp_alloc_zero(env, data->nclasses, sizeof(int32));
+	int64		single = 0;
+
+	for (int64 k = 0; k < data->nlabelled; k++)
+		rows[data->label[k]]++;
+	for (int32 c = 0; c < data->nclasses; c++)
+		single += rows[c] == 1;
+	gp_free(env, rows);
+	if (data->nlabelled >= FEW_LABELS && single > data->nlabelled / 2)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_EXCEPTION),
+				 errmsg("column \"%s\" of table \"%s\" is no class: %lld of %lld labelled rows have one of their own",
+						s->target.name, s->r->nodes.name, (long long) single, (long long) data->nlabelled),
+				 errhint("Use task => 'regression' if it holds numbers, or a coarser column; task => 'classification' takes it as it is.")));
+}
+
+/* Sorts the classes and keeps the label of each labelled node. */
+static void
+finish_classes(node_state *s, gnngp_data *data, bool automatic)
+{
+	int32	   *final;
+
+	if (s->too_many_classes)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_EXCEPTION),
+				 errmsg("column \"%s\" of table \"%s\" has more than %d classes", s->target.name,
+						s->r->nodes.name, GNNGP_MAX_CLASSES),
+				 errhint("Use a coarser column, or task => 'regression' if it holds numbers.")));
+	data->nclasses = s->labels.n;
+	final = gnngp_labels_finish(&s->labels, &data->class_label);
+	data->label = gp_alloc_array(s->r->env, data->nlabelled, sizeof(int32));
+	for (int64 k = 0; k < data->nlabelled; k++)
+		data->label[k] = final[s->label[data->labelled[k]]];
+	gp_free(s->r->env, final);
+	if (automatic)
+		check_repeated(s, data);
+}
+
+/* Collects the labelled nodes with their classes or values. */
+static void
+finish_targets(node_state *s, gnngp_data *data, bool automatic)
+{
+	gp_env	   *env = s->r->env;
+	int64		k = 0;
+
+	for (int64 i = 0; i < s->n; i++)
+		data->nlabelled += s->label[i] >= 0;
+	if (data->nlabelled == 0 && !s->too_many_classes)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_EXCEPTION),
+				 errmsg("column \"%s\" of table \"%s\" has no labelled row", s->target.name,
+						s->r->nodes.name),
+				 errhint("Rows whose target is NULL are the ones to predict: at least one other row needs a value.")));
+	data->labelled = gp_alloc_array(env, data->nlabelled, sizeof(int32));
+	for (int64 i = 0; i < s->n; i++)
+		if (s->label[i] >= 0)
+			data->labelled[k++] = (int32) i;
+	if (s->kind == TARGET_VALUE)
+	{
+		check_values(s);
+		data->task = GP_TASK_VALUES;
+		data->target = gp_alloc_array(env, data->nlabelled, sizeof(double));
+		for (k = 0; k < data->nlabelled; k++)
+			data->target[k] = s->value[data->labelled[k]];
+	}
+	else
+	{
+		data->task = GP_TASK_CLASSES;
+		finish_classes(s, data, automatic);
+		notice_classes(s, data, automatic);
+	}
+	gp_free(env, s->label);
+	gp_free(env, s->value);
+}
+
+/* True for the types that are classes unless the user says otherwise. */
+static bool
+is_class_type(Oid base)
+{
+	char		category;
+	bool		preferred;
+
+	get_type_category_preferred(base, &category, &preferred);
+	return gnngp_is_integer_type(base) || base == BOOLOID || base == CHAROID ||
+		category == TYPCATEGORY_STRING || category == TYPCATEGORY_ENUM;
+}
+
+/* True for the types that are values unless the user says otherwise. */
+static bool
+is_value_type(Oid base)
+{
+	return base == FLOAT4OID || base == FLOAT8OID || base == NUMERICOID;
+}
+
+/* Decides how the target is read; 42804 for a type that does not go with the task. */
+static target_kind
+choose_target(const gnngp_reader *r, const gnngp_column *target, const char *task)
+{
+	bool		value = is_value_type(target->base);
+	bool		class = is_class_type(target->base);
+
+	if (strcmp(task, "values") == 0 && !value && !gnngp_is_integer_type(target->base))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("column \"%s\" of table \"%s\" has type %s, which is no number to predict",
+						target->name, r->nodes.name, format_type_be(target->type)),
+				 errhint("Use task => 'classification', or a numeric column.")));
+	if (strcmp(task, "auto") == 0 && !value && !class)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("column \"%s\" of table \"%s\" has type %s, which is neither classes nor values by itself",
+						target->name, r->nodes.name, format_type_be(target->type)),
+				 errhint("Use task => 'classification' to take its text as the class.")));
+	if (strcmp(task, "values") == 0 || (strcmp(task, "auto") == 0 && value))
+		return TARGET_VALUE;
+	return gnngp_is_integer_type(target->base) ? TARGET_INTEGER_CLASS : TARGET_TEXT_CLASS;
+}
+
+/* Selects the target, and prepares what is needed to take it. */
+static void
+add_target(node_state *s, const char *task)
+{
+	const gnngp_graph_def *def = s->r->def;
+
+	if (def->target == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("graph \"%s\" has no target column", def->name),
+				 errhint("Name one: SELECT gp_alter_graph(%s, target => 'column').",
+						 quote_literal_cstr(def->name))));
+	s->target = gnngp_table_column(&s->r->nodes, def->target);
+	s->kind = choose_target(s->r, &s->target, task);
+	if (s->kind == TARGET_VALUE)
+	{
+		gnngp_query_add_number(&s->query, &s->target);
+		return;
+	}
+	gnngp_labels_init(&s->labels, s->r->env, s->kind == TARGET_INTEGER_CLASS,
+					  get_typtype(s->target.base) == TYPTYPE_ENUM ? s->target.base : InvalidOid);
+	if (s->kind == TARGET_INTEGER_CLASS)
+		gnngp_query_add(&s->query, s->target.base, "t.%s", s->target.quoted);
+	else
+		gnngp_query_add(&s->query, TEXTOID, "t.%s::pg_catalog.text", s->target.quoted);
+}
+
+/* Plans the reading of ids, targets and features. */
+gnngp_node_part *
+gnngp_plan_nodes(gnngp_reader *r, const char *task, bool need_target)
+{
+	node_state *s = palloc0(sizeof(node_state));
+
+	s->r = r;
+	s->automatic = strcmp(task, "auto") == 0;
+	gnngp_query_init(&s->query, &r->nodes);
+	gnngp_query_add(&s->query, r->id.base, "t.%s", r->id.quoted);
+	if (need_target)
+		add_target(s, task);
+	s->first_feature = list_length(s->query.types);
+	s->features = gnngp_add_features(r, &s->query);
+	gnngp_query_plan(&s->query);
+	r->nodes_spread = gnngp_query_is_spread(&s->query);
+	s->packed = gnngp_plan_packed(r, &s->query);
+	return s;
+}
+
+/* Reads them. */
+void
+gnngp_read_nodes(gnngp_node_part *s)
+{
+	gnngp_data *data = s->r->data;
+	int32	   *node;
+
+	if (!gnngp_read_packed(s->packed, node_row, s, GP_PHASE_NODES))
+		gnngp_reader_run(s->r, &s->query, node_row, s, GP_PHASE_NODES);
+	node = sort_rows(s);
+	check_ids(s);
+	data->ids.n = s->n;
+	data->ids.key = s->key;
+	data->ids.text = s->text;
+	if (s->kind != TARGET_NONE)
+		finish_targets(s, data, s->automatic);
+	if (s->features)
+		gnngp_finish_features(s->features, node);
+	gp_free(s->r->env, node);
+	pfree(s);
+}

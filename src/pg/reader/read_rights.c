@@ -1,0 +1,98 @@
+/*
+ * read_rights.c - whose right is missing where a graph's tables may not be read.
+ *
+ * They are read as the graph's owner, whoever fits, or as the caller, by live answers. The server's error names the
+ * table alone.
+ */
+#include "postgres.h"
+
+#include "catalog/pg_namespace.h"
+#include "lib/stringinfo.h"
+#include "miscadmin.h"
+#include "pg/server/compat.h"
+#include "reader_internal.h"
+#include "utils/acl.h"
+#include "utils/lsyscache.h"
+
+/* Appends a name to a list for GRANT. */
+static void
+append_name(StringInfo list, const char *name)
+{
+	appendStringInfo(list, "%s%s", list->len > 0 ? ", " : "", name);
+}
+
+/* True where the present user may read a table, or, as it may be enough, some columns of it. */
+static bool
+may_read(Oid table, bool in_part)
+{
+	return pg_class_aclcheck(table, GetUserId(), ACL_SELECT) == ACLCHECK_OK ||
+		(in_part && pg_attribute_aclcheck_all(table, GetUserId(), ACL_SELECT, ACLMASK_ANY) == ACLCHECK_OK);
+}
+
+/* The statements that grant what the present user lacks to read the tables; NULL where all may be read. */
+static char *
+missing_grants(const gnngp_reader *r, bool in_part)
+{
+	const gnngp_table *table[] = {&r->nodes, &r->edges, &r->sparse};
+	const char *role = quote_identifier(GetUserNameFromId(GetUserId(), false));
+	List	   *looked_at = NIL;
+	StringInfoData tables;
+	StringInfoData schemas;
+
+	initStringInfo(&tables);
+	initStringInfo(&schemas);
+	for (int i = 0; i < (int) lengthof(table); i++)
+	{
+		Oid			schema = OidIsValid(table[i]->oid) ? get_rel_namespace(table[i]->oid) : InvalidOid;
+
+		if (!OidIsValid(schema))
+			continue;
+		if (!list_member_oid(looked_at, schema) && !gnngp_schema_usable(schema, GetUserId()))
+			append_name(&schemas, quote_identifier(get_namespace_name(schema)));
+		looked_at = lappend_oid(looked_at, schema);
+		if (!may_read(table[i]->oid, in_part))
+			append_name(&tables, table[i]->quoted);
+	}
+	if (tables.len == 0 && schemas.len == 0)
+		return NULL;
+	return psprintf("%s%s%s", schemas.len > 0 ? psprintf("GRANT USAGE ON SCHEMA %s TO %s;", schemas.data, role) : "",
+					schemas.len > 0 && tables.len > 0 ? " " : "",
+					tables.len > 0 ? psprintf("GRANT SELECT ON %s TO %s;", tables.data, role) : "");
+}
+
+/* Adds to an error about rights who lacks them, and what gives them. */
+static void
+tell_rights(void *arg)
+{
+	const gnngp_rights *rights = arg;
+
+	if (geterrcode() != ERRCODE_INSUFFICIENT_PRIVILEGE)
+		return;
+	errdetail("%s", rights->whose);
+	errhint("%s", rights->grants);
+}
+
+/* From now on errors about rights tell so, where the present user lacks any. */
+void
+gnngp_rights_open(gnngp_rights *rights, const gnngp_reader *r)
+{
+	char	   *grants = missing_grants(r, false);
+	char	   *least = grants ? missing_grants(r, true) : NULL;
+
+	*rights = (gnngp_rights) {
+		.callback = {.previous = error_context_stack, .callback = tell_rights, .arg = rights},
+		.grants = least ? least : grants,
+		.whose = r->as_owner ? psprintf("The tables of graph \"%s\" are read as its owner, role \"%s\".", r->def->name,
+										GetUserNameFromId(GetUserId(), false))
+		: "Live answers read the tables with the rights of the caller.",
+	};
+	if (rights->grants)
+		error_context_stack = &rights->callback;
+}
+
+/* No longer. */
+void
+gnngp_rights_close(const gnngp_rights *rights)
+{
+	error_context_stack = rights->callback.previous;
+}

@@ -1,0 +1,475 @@
+/*
+ * read_source.c - tables that are locked before they are looked at, and queries
+ * whose rows are held against what the look said.
+ *
+ * Rows go straight from the executor to a callback, without a result table
+ * between them.  A callback takes datums of types that were looked up; the two
+ * guards, the lock and the comparison of types, each keep it from taking another
+ * table's datums when somebody swaps tables at this moment.
+ */
+#include "postgres.h"
+
+#include "access/genam.h"
+#include "access/htup_details.h"
+#include "access/relation.h"
+#include "access/stratnum.h"
+#include "access/table.h"
+#include "access/xact.h"
+#include "catalog/indexing.h"
+#include "catalog/namespace.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_type_d.h"
+#include "pg/catalog/graph_check.h"
+#include "nodes/plannodes.h"
+#include "read_source.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/fmgroids.h"
+#include "utils/guc.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/plancache.h"
+#include "utils/rel.h"
+#include "utils/snapmgr.h"
+#include "utils/syscache.h"
+
+/* Rows between two progress reports. */
+#define PROGRESS_ROWS 8192
+
+/* Rows of a table whose scan takes as long as a look into an index, about. */
+#define ROWS_A_LOOK 32
+
+/* A receiver of rows that hands each to a callback. */
+typedef struct row_receiver
+{
+	DestReceiver pub;
+	const gnngp_query *query;
+	gp_env	   *env;
+	MemoryContext row_context;
+	gnngp_row_fn row;
+	void	   *state;
+	gp_phase	phase;
+	int64		done;
+	int64		total;
+} row_receiver;
+
+/* The lock that keeps a table from being altered or truncated while it is read. */
+static bool
+lock_table(Oid oid)
+{
+#ifndef GNNGP_TEST_WITHOUT_LOCKS
+	Relation	rel = try_relation_open(oid, AccessShareLock);
+
+	if (rel == NULL)
+		return false;
+	relation_close(rel, NoLock);
+#endif
+	return true;
+}
+
+/* The table that has a name now, unless it is this one. */
+static Oid
+other_of_name(const gnngp_source_name *name, Oid oid)
+{
+	Oid			schema = name->schema ? get_namespace_oid(name->schema, true) : InvalidOid;
+	Oid			other = OidIsValid(schema) ? get_relname_relid(name->table, schema) : InvalidOid;
+
+	return other == oid ? InvalidOid : other;
+}
+
+/* How a call of gp_alter_graph names a table. */
+static const char *
+alter_call(const gnngp_graph_def *def, const char *argument, const char *schema, const char *table)
+{
+	return psprintf("gp_alter_graph(%s, %s => %s)", quote_literal_cstr(def->name), argument,
+					quote_literal_cstr(quote_qualified_identifier(schema, table)));
+}
+
+/* 42P01: what was given is gone, or another table has its name. */
+static void
+report_gone(const gnngp_source_name *given, bool replaced, const char *argument,
+			const gnngp_graph_def *def)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_UNDEFINED_TABLE),
+			 given->table ? errmsg("table \"%s\" of graph \"%s\" %s", gnngp_shown_table(given->schema, given->table),
+								   def->name, replaced ? "was replaced" : "does not exist any more")
+			 : errmsg("a table of graph \"%s\" does not exist any more", def->name),
+			 errhint("To read %s, run SELECT %s.", replaced ? "the table that has this name now" : "another table",
+					 replaced ? alter_call(def, argument, given->schema, given->table)
+					 : psprintf("gp_alter_graph(%s, %s => ...)", quote_literal_cstr(def->name), argument))));
+}
+
+/* Locks a table for reading, then asks its name: a rename waits for the lock. */
+gnngp_table
+gnngp_table_open(Oid oid, const gnngp_source_name *given, const char *argument,
+				 const gnngp_graph_def *def)
+{
+	gnngp_table table = {oid, NULL, NULL};
+	char	   *name = OidIsValid(oid) && lock_table(oid) ? get_rel_name(oid) : NULL;
+	char	   *schema = name ? get_namespace_name(get_rel_namespace(oid)) : NULL;
+	bool		renamed = schema == NULL || given->table == NULL || strcmp(name, given->table) != 0 ||
+		strcmp(schema, given->schema) != 0;
+	bool		replaced = renamed && OidIsValid(other_of_name(given, oid));
+
+	if (schema == NULL || replaced)
+		report_gone(given, replaced, argument, def);
+	table.name = gnngp_shown_table(schema, name);
+	table.quoted = quote_qualified_identifier(schema, name);
+	return table;
+}
+
+/* The planner's count of a table's rows. */
+int64
+gnngp_table_rows(const gnngp_table *table)
+{
+	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(table->oid));
+	float4		rows = 0;
+
+	if (HeapTupleIsValid(tuple))
+	{
+		rows = ((Form_pg_class) GETSTRUCT(tuple))->reltuples;
+		ReleaseSysCache(tuple);
+	}
+	return rows > 0 ? (int64) rows : 0;
+}
+
+/* A column of a locked table. */
+gnngp_column
+gnngp_table_column(const gnngp_table *table, const char *name)
+{
+	gnngp_column column = {name, quote_identifier(name), InvalidOid, InvalidOid};
+	AttrNumber	attnum = get_attnum(table->oid, name);
+
+	if (attnum == InvalidAttrNumber)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_COLUMN),
+				 errmsg("column \"%s\" of table \"%s\" does not exist", name, table->name),
+				 errhint("Name the right one with gp_alter_graph, or rename the column back.")));
+	column.type = get_atttype(table->oid, attnum);
+	column.base = getBaseType(column.type);
+	return column;
+}
+
+/* 42804: a column has been given a type that does not serve. */
+void
+gnngp_wrong_type(const gnngp_table *table, const gnngp_column *column, const char *expected)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_DATATYPE_MISMATCH),
+			 errmsg("column \"%s\" of table \"%s\" has type %s, not %s", column->name, table->name,
+					format_type_be(column->type), expected),
+			 errhint("Use a view that casts the column.")));
+}
+
+/* A column of numbers. */
+gnngp_column
+gnngp_table_number(const gnngp_table *table, const char *name)
+{
+	gnngp_column column = gnngp_table_column(table, name);
+
+	if (!gnngp_is_number_type(column.base))
+		gnngp_wrong_type(table, &column, "a numeric type");
+	return column;
+}
+
+/* The n-th column that has not been dropped. */
+const char *
+gnngp_table_column_name(const gnngp_table *table, int n)
+{
+	Relation	rel = relation_open(table->oid, AccessShareLock);
+	TupleDesc	desc = RelationGetDescr(rel);
+	const char *name = NULL;
+
+	for (int i = 0; i < desc->natts && name == NULL; i++)
+		if (!TupleDescAttr(desc, i)->attisdropped && n-- == 0)
+			name = pstrdup(NameStr(TupleDescAttr(desc, i)->attname));
+	relation_close(rel, NoLock);
+	if (name == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_COLUMN),
+				 errmsg("table \"%s\" has fewer than three columns", table->name),
+				 errhint("A table of sparse features has the columns node, feature number and value.")));
+	return name;
+}
+
+/* Starts a query. */
+void
+gnngp_query_init(gnngp_query *q, const gnngp_table *table)
+{
+	q->table = table;
+	initStringInfo(&q->list);
+	q->types = NIL;
+	q->expressions = NIL;
+	q->where = NULL;
+	q->by_index = false;
+	q->plan = NULL;
+}
+
+/* Restricts a query to some rows. */
+void
+gnngp_query_restrict(gnngp_query *q, const char *where, Oid array_type)
+{
+	q->where = where;
+	q->array_type = array_type;
+}
+
+/* Selects an expression. */
+void
+gnngp_query_add(gnngp_query *q, Oid type, const char *format,...)
+{
+	va_list		args;
+	int			needed;
+	int			start;
+
+	if (q->types != NIL)
+		appendStringInfoString(&q->list, ", ");
+	start = q->list.len;
+	do
+	{
+		va_start(args, format);
+		needed = appendStringInfoVA(&q->list, format, args);
+		va_end(args);
+		if (needed > 0)
+			enlargeStringInfo(&q->list, needed);
+	} while (needed > 0);
+	q->types = lappend_oid(q->types, type);
+	q->expressions = lappend(q->expressions, pstrdup(q->list.data + start));
+}
+
+/* Selects a number. */
+void
+gnngp_query_add_number(gnngp_query *q, const gnngp_column *column)
+{
+	if (column->base == NUMERICOID)
+		gnngp_query_add(q, NUMERICOID, "t.%s", column->quoted);
+	else
+		gnngp_query_add(q, FLOAT8OID, "t.%s::pg_catalog.float8", column->quoted);
+}
+
+/* 55000: what is read is not what was looked at. */
+static void
+report_change(const gnngp_query *q, const char *detail)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("table \"%s\" changed while it was read", q->table->name),
+			 detail ? errdetail("%s", detail) : 0,
+			 errhint("Try again.")));
+}
+
+/* The file of a relation as a snapshot shows it. */
+static Oid
+file_at(Oid oid, Snapshot snapshot)
+{
+	Relation	catalog = table_open(RelationRelationId, AccessShareLock);
+	ScanKeyData key;
+	SysScanDesc scan;
+	HeapTuple	tuple;
+	Oid			file = InvalidOid;
+
+	ScanKeyInit(&key, Anum_pg_class_oid, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(oid));
+	scan = systable_beginscan(catalog, ClassOidIndexId, true, snapshot, 1, &key);
+	tuple = systable_getnext(scan);
+	if (HeapTupleIsValid(tuple))
+		file = ((Form_pg_class) GETSTRUCT(tuple))->relfilenode;
+	systable_endscan(scan);
+	table_close(catalog, AccessShareLock);
+	return file;
+}
+
+/*
+ * A table that was truncated or rewritten after the snapshot was taken looks
+ * empty to it.  Only a transaction whose one snapshot is older than our locks
+ * can be in that place: not one that has yet to take it.
+ */
+static void
+check_age(const CachedPlan *plan)
+{
+	ListCell   *cell;
+
+	if (!IsolationUsesXactSnapshot() || !FirstSnapshotSet)
+		return;
+	foreach(cell, linitial_node(PlannedStmt, plan->stmt_list)->relationOids)
+	{
+		Oid			oid = lfirst_oid(cell);
+
+		if (file_at(oid, GetTransactionSnapshot()) != file_at(oid, NULL))
+			ereport(ERROR,
+					(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
+					 errmsg("could not serialize access: table \"%s\" was truncated or rewritten after this transaction began",
+							gnngp_shown_table(get_namespace_name(get_rel_namespace(oid)), get_rel_name(oid))),
+					 errhint("The transaction might succeed if retried.")));
+	}
+}
+
+/* True when a condition of an index looks up the elements of an array. */
+static bool
+takes_array(List *conditions)
+{
+	ListCell   *cell;
+
+	foreach(cell, conditions)
+		if (IsA(lfirst(cell), ScalarArrayOpExpr))
+			return true;
+	return false;
+}
+
+/* True when a plan looks up the elements of an array in an index. */
+static bool
+looks_up(const PlannedStmt *stmt)
+{
+	const Plan *plan = stmt->planTree;
+
+	if (plan != NULL && IsA(plan, BitmapHeapScan))
+		plan = plan->lefttree;
+	if (plan == NULL)
+		return false;
+	if (IsA(plan, IndexScan))
+		return takes_array(((const IndexScan *) plan)->indexqual);
+	if (IsA(plan, IndexOnlyScan))
+		return takes_array(((const IndexOnlyScan *) plan)->indexqual);
+	return IsA(plan, BitmapIndexScan) && takes_array(((const BitmapIndexScan *) plan)->indexqual);
+}
+
+/*
+ * Plans a query: parsing and rewriting lock the tables behind a view, planning
+ * those under a partitioned one.  The name must have led to the table that was
+ * locked, though a schema can be renamed beside that lock.
+ */
+static SPIPlanPtr
+prepare(gnngp_query *q, const char *where)
+{
+	char	   *sql = psprintf("SELECT %s FROM %s t%s%s", q->list.data, q->table->quoted, where ? " WHERE " : "",
+							   where ? where : "");
+	SPIPlanPtr	prepared = SPI_prepare(sql, where ? 1 : 0, where ? &q->array_type : NULL);
+	CachedPlanSource *source;
+	CachedPlan *plan;
+
+	if (prepared == NULL)
+		elog(ERROR, "preparing a query returned %s", SPI_result_code_string(SPI_result));
+	plan = SPI_plan_get_cached_plan(prepared);
+	source = linitial(SPI_plan_get_plan_sources(prepared));
+	check_age(plan);
+	if (where)
+		q->by_index = looks_up(linitial_node(PlannedStmt, plan->stmt_list));
+	ReleaseCachedPlan(plan, NULL);
+#ifndef GNNGP_TEST_WITHOUT_LOCKS
+	if (!list_member_oid(source->relationOids, q->table->oid))
+		report_change(q, NULL);
+#else
+	(void) source;
+#endif
+	return prepared;
+}
+
+/* Plans the query; where it looks elements up in an index the whole table can be read, too. */
+void
+gnngp_query_plan(gnngp_query *q)
+{
+	q->plan = prepare(q, q->where);
+	q->whole = q->where && q->by_index ? prepare(q, NULL) : q->plan;
+	q->rows = q->by_index ? gnngp_table_rows(q->table) : 0;
+}
+
+/* True when a planned query reads a table of Citus. */
+bool
+gnngp_query_is_spread(const gnngp_query *q)
+{
+	CachedPlanSource *source = linitial(SPI_plan_get_plan_sources(q->plan));
+	ListCell   *cell;
+
+	foreach(cell, source->relationOids)
+		if (gnngp_citus_has_table(lfirst_oid(cell)))
+			return true;
+	return false;
+}
+
+/* Holds the columns that the executor is about to deliver against what was said. */
+static void
+receive_startup(DestReceiver *self, int operation, TupleDesc desc)
+{
+#ifndef GNNGP_TEST_WITHOUT_TYPES
+	const gnngp_query *q = ((row_receiver *) self)->query;
+
+	if (desc->natts != list_length(q->types))
+		report_change(q, NULL);
+	for (int i = 0; i < desc->natts; i++)
+	{
+		Oid			type = TupleDescAttr(desc, i)->atttypid;
+
+		if (getBaseType(type) != list_nth_oid(q->types, i))
+			report_change(q, psprintf("Column %d has type %s instead of %s.", i + 1,
+									  format_type_be(type),
+									  format_type_be(list_nth_oid(q->types, i))));
+	}
+#endif
+}
+
+/* Hands one row to the callback. */
+static bool
+receive_row(TupleTableSlot *slot, DestReceiver *self)
+{
+	row_receiver *rr = (row_receiver *) self;
+	MemoryContext old;
+
+	slot_getallattrs(slot);
+	old = MemoryContextSwitchTo(rr->row_context);
+	rr->row(rr->state, slot->tts_values, slot->tts_isnull);
+	MemoryContextSwitchTo(old);
+	MemoryContextReset(rr->row_context);
+	if (++rr->done % PROGRESS_ROWS == 0)
+		rr->env->progress(rr->env, rr->phase, rr->done, rr->total);
+	return true;
+}
+
+/*
+ * True when a query reads the whole table, and leaves it to the callback which rows are wanted: by
+ * an index an element takes as long as a scan takes for some dozens of rows, with all in memory.
+ */
+bool
+gnngp_query_scans(const gnngp_query *q)
+{
+	ArrayType  *array;
+
+	if (!q->by_index || q->rows == 0)
+		return false;
+	array = DatumGetArrayTypeP(q->array);
+	return ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array)) >= q->rows / ROWS_A_LOOK;
+}
+
+/* Runs a planned query. */
+void
+gnngp_query_run(const gnngp_query *q, gp_env *env, MemoryContext row_context, gnngp_row_fn row,
+				void *state, gp_phase phase, int64 total)
+{
+	SPIExecuteOptions options = {.read_only = true};
+	row_receiver rr = {
+		.query = q,
+		.env = env,
+		.row_context = row_context,
+		.row = row,
+		.state = state,
+		.phase = phase,
+		.total = total,
+	};
+	bool		scans = q->where && gnngp_query_scans(q);
+	int			guc_level = NewGUCNestLevel();
+	int			rc;
+
+	gnngp_receiver_init(&rr.pub, receive_row);
+	rr.pub.rStartup = receive_startup;
+	options.dest = &rr.pub;
+	if (q->where && !scans)
+	{
+		options.params = makeParamList(1);
+		options.params->params[0] = (ParamExternData) {.value = q->array,.ptype = q->array_type,.pflags = PARAM_FLAG_CONST};
+		gnngp_pin("plan_cache_mode", q->by_index ? "force_generic_plan" : "force_custom_plan");
+	}
+	env->progress(env, phase, 0, total);
+	rc = SPI_execute_plan_extended(scans ? q->whole : q->plan, &options);
+	if (rc != SPI_OK_SELECT)
+		elog(ERROR, "reading a table returned %s", SPI_result_code_string(rc));
+	AtEOXact_GUC(false, guc_level);
+	env->progress(env, phase, rr.done, rr.done);
+}

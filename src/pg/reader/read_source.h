@@ -1,0 +1,113 @@
+/*
+ * read_source.h - the tables that a graph is read from, and queries over them.
+ *
+ * Each table is locked before anything about it is looked up, and stays locked
+ * until the transaction ends.  Queries are planned before the snapshot is taken,
+ * which locks what stands behind a view or a partitioned table, though not what a
+ * function reads; and each holds the rows that the executor delivers against the
+ * types that its callback takes.
+ */
+#ifndef GNNGP_READ_SOURCE_H
+#define GNNGP_READ_SOURCE_H
+
+#include "postgres.h"
+
+#include "core/base/base.h"
+#include "executor/spi.h"
+#include "lib/stringinfo.h"
+#include "nodes/pg_list.h"
+#include "pg/catalog/catalog.h"
+#include "pg/server/compat.h"
+
+/* A table of the user, locked. */
+typedef struct gnngp_table
+{
+	Oid			oid;			/* InvalidOid when the graph has none */
+	char	   *name;			/* with its schema, for messages */
+	const char *quoted;			/* the same for queries */
+} gnngp_table;
+
+/* A column: its name, its quoted name, its type and the type under its domain. */
+typedef struct gnngp_column
+{
+	const char *name;
+	const char *quoted;
+	Oid			type;
+	Oid			base;
+} gnngp_column;
+
+/* SELECT of some expressions over one table. */
+typedef struct gnngp_query
+{
+	const gnngp_table *table;
+	StringInfoData list;		/* what is selected */
+	List	   *types;			/* of each, under domains */
+	List	   *expressions;	/* each as text */
+	const char *where;			/* rows that are wanted by an array $1; NULL: all */
+	Oid			array_type;		/* of $1 */
+	Datum		array;			/* and what it is at the next run */
+	bool		by_index;		/* planned for few elements, the query looks them up in an index */
+	int64		rows;			/* of the table, as the planner counts; 0: not known */
+	SPIPlanPtr	plan;
+	SPIPlanPtr	whole;			/* the same of all rows */
+} gnngp_query;
+
+/* Takes one row; runs in the row context. */
+typedef void (*gnngp_row_fn) (void *state, const Datum *values, const bool *nulls);
+
+/*
+ * Locks a table for reading; 42P01 when it has been dropped, or another one has
+ * taken its name, since it was given as this argument.
+ */
+extern gnngp_table gnngp_table_open(Oid oid, const gnngp_source_name *given, const char *argument,
+									const gnngp_graph_def *def);
+
+/* The planner's count of a table's rows, for progress; 0 when it is not known. */
+extern int64 gnngp_table_rows(const gnngp_table *table);
+
+/* A column of a locked table; 42703 when it has been dropped since. */
+extern gnngp_column gnngp_table_column(const gnngp_table *table, const char *name);
+
+/* The same for a column of numbers; 42804 when it has been given another type since. */
+extern gnngp_column gnngp_table_number(const gnngp_table *table, const char *name);
+
+/* The n-th column that has not been dropped, from 0; 42703 when there is none. */
+extern const char *gnngp_table_column_name(const gnngp_table *table, int n);
+
+/* 42804: a column has been given a type that does not serve. */
+pg_noreturn extern void gnngp_wrong_type(const gnngp_table *table, const gnngp_column *column,
+										 const char *expected);
+
+/* Starts a query over a table, which its expressions call t. */
+extern void gnngp_query_init(gnngp_query *q, const gnngp_table *table);
+
+/* Selects an expression whose value has this type, or a domain over it. */
+extern void gnngp_query_add(gnngp_query *q, Oid type, const char *format,...)
+			pg_attribute_printf(3, 4);
+
+/* Restricts a query to rows by a condition on an array, $1, whose value each run takes from the query. */
+extern void gnngp_query_restrict(gnngp_query *q, const char *where, Oid array_type);
+
+/* Selects a number, to be taken by gnngp_number_datum. */
+extern void gnngp_query_add_number(gnngp_query *q, const gnngp_column *column);
+
+/*
+ * Plans the query inside SPI, and so locks all that it reads.  40001 when the
+ * transaction's one snapshot is older than a table's file and would see it empty.
+ */
+extern void gnngp_query_plan(gnngp_query *q);
+
+/* True when a planned query reads a table that Citus has spread over nodes, also behind a view. */
+extern bool gnngp_query_is_spread(const gnngp_query *q);
+
+/* True when the next run delivers all rows, for an array that has many of their ids: callbacks look which are wanted. */
+extern bool gnngp_query_scans(const gnngp_query *q);
+
+/*
+ * Runs a planned query under the active snapshot and hands each row to the
+ * callback; 55000 when the rows are not of the types that were said.
+ */
+extern void gnngp_query_run(const gnngp_query *q, gp_env *env, MemoryContext row_context,
+							gnngp_row_fn row, void *state, gp_phase phase, int64 total);
+
+#endif							/* GNNGP_READ_SOURCE_H */

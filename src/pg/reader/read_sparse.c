@@ -1,0 +1,246 @@
+/*
+ * read_sparse.c - features in a table whose first three columns are the node,
+ * the feature's number and its value.  They never become dense here.
+ */
+#include "postgres.h"
+
+#include <float.h>
+#include <math.h>
+
+#include "pg/ids/read_ids.h"
+
+/* Entries handed to the core at once. */
+#define ENTRY_BATCH 4096
+
+/* Larger feature numbers are refused. */
+#define MAX_FEATURE (PG_INT32_MAX - 1)
+
+typedef enum entry_fault
+{
+	ENTRY_NULL_NUMBER,
+	ENTRY_BAD_NUMBER,			/* negative, no whole number, or too large */
+	ENTRY_NULL_VALUE,
+	ENTRY_BAD_VALUE,			/* NaN, infinite, or beyond real */
+	ENTRY_FAULTS
+} entry_fault;
+
+/* The smallest entry with a fault. */
+typedef struct entry_report
+{
+	bool		found;
+	int32		node;
+	double		number;
+	double		value;
+} entry_report;
+
+struct gnngp_sparse_part
+{
+	gnngp_reader *r;
+	gnngp_query query;
+	gnngp_finder node;
+	gnngp_column number;
+	gnngp_column value;
+	bool		integer_number;
+	entry_report fault[ENTRY_FAULTS];
+	gp_features_builder *builder;
+	int64		entries;
+	int			n;
+	int32		node_batch[ENTRY_BATCH];
+	int32		feature_batch[ENTRY_BATCH];
+	double		value_batch[ENTRY_BATCH];
+};
+
+typedef gnngp_sparse_part sparse_state;
+
+/* Hands the batch to the core. */
+static void
+flush_entries(sparse_state *s)
+{
+	if (s->n > 0)
+		gp_features_add_entries(s->builder, s->n, s->node_batch, s->feature_batch, s->value_batch);
+	s->entries += s->n;
+	s->n = 0;
+}
+
+/* True when entry (node, number, value) comes before what is remembered. */
+static bool
+comes_before(const entry_report *e, int32 node, double number, double value)
+{
+	if (node != e->node)
+		return node < e->node;
+	if (number != e->number)
+		return number < e->number;
+	return value < e->value;
+}
+
+/* Remembers a faulty entry, the smallest of its kind. */
+static void
+note_fault(sparse_state *s, entry_fault kind, int32 node, double number, double value)
+{
+	entry_report *e = &s->fault[kind];
+
+	if (e->found && !comes_before(e, node, number, value))
+		return;
+	e->found = true;
+	e->node = node;
+	e->number = number;
+	e->value = value;
+}
+
+/* Takes one row of the table. */
+static void
+entry_row(void *state, const Datum *values, const bool *nulls)
+{
+	sparse_state *s = state;
+	int32		node;
+	double		number,
+				value;
+
+	/* Of a neighbourhood all rows may come: those of other nodes are nobody's fault. */
+	node = s->r->some ? gnngp_finder_look(&s->node, values[0], nulls[0]) :
+		gnngp_finder_find(&s->node, values[0], nulls[0]);
+	if (node < 0)
+		return;
+	if (nulls[1])
+	{
+		note_fault(s, ENTRY_NULL_NUMBER, node, 0, 0);
+		return;
+	}
+	number = s->integer_number ? (double) gnngp_integer_datum(values[1], s->number.base)
+		: gnngp_number_datum(values[1], s->number.base);
+	value = nulls[2] ? 0.0 : gnngp_number_datum(values[2], s->value.base);
+	if (!(number >= 0 && number <= MAX_FEATURE) || number != floor(number))
+		note_fault(s, ENTRY_BAD_NUMBER, node, number, 0);
+	else if (nulls[2])
+		note_fault(s, ENTRY_NULL_VALUE, node, number, 0);
+	else if (!(fabs(value) <= FLT_MAX))
+		note_fault(s, ENTRY_BAD_VALUE, node, number, value);
+	else
+	{
+		s->node_batch[s->n] = node;
+		s->feature_batch[s->n] = (int32) number;
+		s->value_batch[s->n] = value;
+		if (++s->n == ENTRY_BATCH)
+			flush_entries(s);
+	}
+}
+
+/* Raises what the feature numbers did wrong. */
+static void
+check_numbers(const sparse_state *s)
+{
+	const gnngp_ids *ids = &s->r->data->ids;
+	const entry_report *e = s->fault;
+
+	if (e[ENTRY_NULL_NUMBER].found)
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("column \"%s\" of table \"%s\" is NULL for node %s", s->number.name,
+						s->r->sparse.name, gnngp_id_text(ids, e[ENTRY_NULL_NUMBER].node)),
+				 errhint("The second column of the table is the feature's number.")));
+	if (e[ENTRY_BAD_NUMBER].found)
+		ereport(ERROR,
+				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+				 errmsg("column \"%s\" of table \"%s\" is %.15g for node %s", s->number.name,
+						s->r->sparse.name, e[ENTRY_BAD_NUMBER].number,
+						gnngp_id_text(ids, e[ENTRY_BAD_NUMBER].node)),
+				 errhint("Feature numbers are whole numbers from 0 to %d.", MAX_FEATURE)));
+}
+
+/* Raises what the values did wrong. */
+static void
+check_values(const sparse_state *s)
+{
+	const gnngp_ids *ids = &s->r->data->ids;
+	const entry_report *e = s->fault;
+
+	if (e[ENTRY_NULL_VALUE].found)
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("column \"%s\" of table \"%s\" is NULL for feature %.0f of node %s",
+						s->value.name, s->r->sparse.name, e[ENTRY_NULL_VALUE].number,
+						gnngp_id_text(ids, e[ENTRY_NULL_VALUE].node)),
+				 errhint("Remove the row: a feature that is not in the table is 0.")));
+	if (e[ENTRY_BAD_VALUE].found)
+		ereport(ERROR,
+				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+				 errmsg("column \"%s\" of table \"%s\" is %g for feature %.0f of node %s",
+						s->value.name, s->r->sparse.name, e[ENTRY_BAD_VALUE].value,
+						e[ENTRY_BAD_VALUE].number,
+						gnngp_id_text(ids, e[ENTRY_BAD_VALUE].node)),
+				 errhint("Features must be finite and fit the type real.")));
+}
+
+/* Ends the building; 23505 for an entry that came twice. */
+static void
+build_features(sparse_state *s)
+{
+	int32		repeated_node,
+				repeated_feature;
+
+	if (s->entries == 0 && s->r->some)
+	{
+		s->r->data->features = gp_features_of_csr(s->r->env, gp_csr_create(s->r->env, s->r->data->ids.n, 1, 0, GP_FLOAT));
+		return;
+	}
+	if (s->entries == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_EXCEPTION),
+				 errmsg("table \"%s\" has no features", s->r->sparse.name),
+				 errhint("Fill the table, or create the graph without features.")));
+	s->r->data->features = gp_features_build(s->builder, &repeated_node, &repeated_feature);
+	if (s->r->data->features == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNIQUE_VIOLATION),
+				 errmsg("table \"%s\" repeats feature %d of node %s", s->r->sparse.name,
+						repeated_feature, gnngp_id_text(&s->r->data->ids, repeated_node)),
+				 errhint("Each feature of a node may have one row: remove the others, or sum them in a view.")));
+}
+
+/* Plans the reading of a table of sparse features. */
+gnngp_sparse_part *
+gnngp_plan_sparse(gnngp_reader *r)
+{
+	const gnngp_table *table = &r->sparse;
+	sparse_state *s;
+
+	if (!OidIsValid(table->oid))
+		return NULL;
+	s = palloc0(sizeof(sparse_state));
+	s->r = r;
+	gnngp_query_init(&s->query, table);
+	gnngp_finder_init(&s->node, r, &s->query, gnngp_table_column_name(table, 0));
+	s->number = gnngp_table_number(table, gnngp_table_column_name(table, 1));
+	s->value = gnngp_table_number(table, gnngp_table_column_name(table, 2));
+	s->integer_number = gnngp_is_integer_type(s->number.base);
+	if (s->integer_number)
+		gnngp_query_add(&s->query, s->number.base, "t.%s", s->number.quoted);
+	else
+		gnngp_query_add_number(&s->query, &s->number);
+	gnngp_query_add_number(&s->query, &s->value);
+	if (r->some)
+		gnngp_query_some(r, &s->query, &s->node.column);
+	gnngp_query_plan(&s->query);
+	return s;
+}
+
+/* Reads the table. */
+void
+gnngp_read_sparse(gnngp_sparse_part *s)
+{
+	if (s == NULL)
+		return;
+	s->builder = gp_features_create(s->r->env, s->r->data->ids.n, 0, GP_FLOAT);
+	s->query.array = s->r->some_ids;
+	gnngp_reader_run(s->r, &s->query, entry_row, s, GP_PHASE_FEATURES);
+	flush_entries(s);
+	gnngp_check_nulls(s->node.table, &s->node.column, s->node.nulls, "Remove the row, or name its node.");
+	gnngp_finder_check_unknown(&s->node);
+	check_numbers(s);
+	check_values(s);
+	build_features(s);
+	if (s->r->some)
+		s->r->data->features = gp_features_widen(s->r->env, s->r->data->features, s->r->data->ids.n, s->r->dims);
+	gnngp_scale_features(s->r, gnngp_scale(s->r->def, GP_SCALE_NONE));
+	pfree(s);
+}

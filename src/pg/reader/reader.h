@@ -1,0 +1,165 @@
+/*
+ * reader.h - the user's tables as arrays of the core.
+ *
+ * All queries of one read run under one snapshot, read only, as the graph's owner
+ * under SECURITY_RESTRICTED_OPERATION, with search_path pinned.  What they read is
+ * locked first, until the transaction ends, and the snapshot taken then.  Nodes are numbered in the order of their key: the id itself for
+ * integer ids, a hash of the id's text otherwise (ties by the text).
+ */
+#ifndef GNNGP_READ_H
+#define GNNGP_READ_H
+
+#include "postgres.h"
+
+#include "catalog/pg_type_d.h"
+#include "core/graph/graph.h"
+#include "core/fit/fit.h"
+#include "pg/catalog/catalog.h"
+#include "pg/server/compat.h"
+
+/* The ids of all nodes, in node order. */
+typedef struct gnngp_ids
+{
+	int64		n;
+	bool		integer;
+	int64	   *key;			/* ascending */
+	char	  **text;			/* ids as text, NULL for integer ids */
+	char	   *type_name;		/* gnngp_type_name of the id column */
+} gnngp_ids;
+
+/* True for types (no domains) whose values are read as integers, or whose text is the value itself. */
+static inline bool
+gnngp_is_integer_type(Oid base)
+{
+	return base == INT2OID || base == INT4OID || base == INT8OID;
+}
+
+static inline bool
+gnngp_is_string_type(Oid base)
+{
+	return base == TEXTOID || base == VARCHAROID || base == BPCHAROID;
+}
+
+/* The qualified name of a type, with which a cast does not cut values of char(n) or bit(n). */
+extern char *gnngp_type_name(Oid type);
+
+/* The key of an id that is no integer: a hash of its text. */
+extern int64 gnngp_text_key(const char *text, int length);
+
+/*
+ * The text of a value whose type (no domain) is no integer, in the current
+ * context and not 0-terminated: what the type's output function gives, without
+ * the padding of char(n).
+ */
+extern const char *gnngp_value_text(Datum value, Oid base, int *length);
+
+/* The id of a node for messages, palloc'd. */
+extern char *gnngp_id_text(const gnngp_ids *ids, int64 node);
+
+/* Pins what the output functions of id types depend on, inside a GUC nest level. */
+extern void gnngp_pin_output_settings(void);
+
+/* Everything that a fit reads.  Memory of the environment. */
+typedef struct gnngp_data
+{
+	gnngp_ids	ids;
+	bool		divided;		/* nodes or edges are in a partitioned table, or on several servers */
+	gp_graph   *graph;
+	gp_features *features;		/* NULL: structure only */
+	double	   *moments;		/* by which they were standardised, or NULL */
+	gp_type		type;			/* of the features, and of all large matrices */
+	gp_task		task;			/* auto resolved */
+	int64		nlabelled;
+	int32	   *labelled;
+	int32	   *label;			/* classes, or NULL */
+	double	   *target;			/* values, or NULL */
+	int32		nclasses;
+	char	  **class_label;	/* as text: integer classes by number, others by text order, enums by enum order, booleans false, true */
+} gnngp_data;
+
+/*
+ * Reads nodes, features, edges and, when need_target, targets.  task is auto,
+ * classes or values.  Raises the input rules' errors (class 22 and 23).
+ */
+extern gnngp_data *gnngp_read(gp_env *env, const gnngp_graph_def *graph, const char *task,
+							  bool need_target);
+
+/*
+ * A graph's tables for statements that read them where they are (read_within.c).  All texts are
+ * expressions and names for a query, whose table of nodes or edges is called t.
+ */
+typedef struct gnngp_sources
+{
+	gnngp_data *data;			/* ids and targets, no features and no graph */
+	const char *nodes;
+	const char *nodes_name;		/* for messages */
+	const char *id;
+	const char *features;		/* an array, or a list of numbers; NULL: none in columns */
+	bool		array;
+	bool		sparse;			/* features are in a table of their own */
+	const char *scale;			/* as gnngp_graph_def has it */
+	const char *edges;
+	int64		edge_rows;		/* the planner's count; 0: not known */
+	const char *src;
+	const char *dst;
+	const char *weight;			/* NULL: none */
+	bool		directed;
+	bool		spread;			/* Citus has nodes or edges on several servers */
+	struct gnngp_reader *reader;
+	struct gnngp_edge_part *edge_part;
+} gnngp_sources;
+
+/* Works while the graph's owner is the user, the tables are locked, and their snapshot is the active one; inside SPI. */
+typedef void (*gnngp_within) (const gnngp_sources *s, void *arg);
+
+extern void gnngp_read_within(gp_env *env, const gnngp_graph_def *graph, const char *task, gnngp_within work,
+							  void *arg);
+
+/* The node of an integer id, or -1. */
+extern int32 gnngp_source_node(const gnngp_sources *s, int64 id);
+
+/* There is something wrong with an edge: reads them all, for the error that says what; inside SPI. */
+pg_noreturn extern void gnngp_refuse_edges(const gnngp_sources *s);
+
+/*
+ * The neighbourhood of a few nodes, as the tables are now, is read as the caller, whose
+ * grants and row-level security hold, under the active snapshot, by the indexes that the
+ * tables have (read_some.c).
+ */
+
+/* A node that is asked for. */
+typedef struct gnngp_wanted
+{
+	int64		key;
+	const char *text;			/* NULL for integer ids; not 0-terminated */
+	int			length;
+} gnngp_wanted;
+
+/* What was read; node numbers are those of ids. */
+typedef struct gnngp_some
+{
+	gnngp_ids	ids;			/* nodes that were read; behind them stand ends of edges alone */
+	gp_graph   *graph;			/* of all these */
+	gp_features *features;		/* NULL: structure only */
+	int32	   *wanted;			/* the number of each node that was asked for */
+} gnngp_some;
+
+#define GNNGP_ALL_HOPS (-1)		/* everything is read, whatever is asked for */
+
+/* What is read of the edges of the nodes that are farthest away. */
+typedef enum gnngp_rim
+{
+	GNNGP_RIM_NOTHING,
+	GNNGP_RIM_DEGREES,
+	GNNGP_RIM_EDGES
+} gnngp_rim;
+
+/*
+ * Reads so many hops around some nodes, and the edges of all nodes nearer than that.  dims and moments
+ * are those of the fit's features.  42704 for a node that is not there, 22023 for one that is
+ * given twice.
+ */
+extern gnngp_some *gnngp_read_some(gp_env *env, const gnngp_graph_def *graph, const gnngp_wanted *wanted, int64 n,
+								   int hops, gnngp_rim rim, int64 dims, const double *moments);
+
+#endif							/* GNNGP_READ_H */

@@ -1,0 +1,166 @@
+/*
+ * reader_internal.h - what the files of the reader share.
+ */
+#ifndef GNNGP_READ_INTERNAL_H
+#define GNNGP_READ_INTERNAL_H
+
+#include "postgres.h"
+
+#include "catalog/pg_type_d.h"
+#include "fmgr.h"
+#include "pg/ids/idmap.h"
+#include "reader.h"
+#include "read_source.h"
+#include "utils/builtins.h"
+
+/* One reading of a graph. */
+typedef struct gnngp_reader
+{
+	gp_env	   *env;
+	const gnngp_graph_def *def;
+	gnngp_table nodes;
+	gnngp_table edges;
+	gnngp_table sparse;			/* oid is InvalidOid when not given */
+	gnngp_column id;
+	bool		integer_ids;
+	bool		string_ids;		/* text, varchar, char(n): the datum is the id's text */
+	FmgrInfo	id_output;		/* for other types */
+	bool		nodes_spread;	/* Citus has them on several nodes */
+	bool		edges_spread;	/* and the edges */
+	gnngp_idmap map;			/* valid after the nodes are read */
+	gnngp_data *data;
+	MemoryContext row_context;	/* reset after each row */
+	bool		as_owner;		/* not as the caller */
+	bool		some;			/* a neighbourhood is read, and not all */
+	Datum		some_ids;		/* an array of its nodes, once they are known */
+	int64		dims;			/* and so many features at least */
+	const double *moments;		/* by which features are standardised; NULL: their own, or none */
+} gnngp_reader;
+
+/* Locks the tables, then looks up the type of the ids (read_graph.c). */
+extern void gnngp_reader_open(gnngp_reader *r, gp_env *env, const gnngp_graph_def *def);
+
+/* Pushes the snapshot to read under (read_graph.c). */
+extern void gnngp_push_read_snapshot(void);
+
+/* Opens a reader as the owner of the graph, inside SPI, hands it to work, and restores the caller's identity. */
+typedef void (*gnngp_reading) (gnngp_reader *r, void *arg);
+extern void gnngp_read_as_owner(gp_env *env, const gnngp_graph_def *graph, gnngp_reading work, void *arg);
+
+/* While they are open, errors about rights tell who lacks which on the reader's tables: the present user (read_rights.c). */
+typedef struct gnngp_rights
+{
+	ErrorContextCallback callback;
+	const char *grants;			/* NULL: none is missing */
+	const char *whose;
+} gnngp_rights;
+extern void gnngp_rights_open(gnngp_rights *rights, const gnngp_reader *r);
+extern void gnngp_rights_close(const gnngp_rights *rights);
+
+/* For a neighbourhood: has a query read rows whose id is among those of an array (read_ids.c). */
+extern void gnngp_query_some(const gnngp_reader *r, gnngp_query *q, const gnngp_column *column);
+
+/* Scales features that were just built, by the graph's setting or by_itself where that is auto (read_features.c). */
+extern void gnngp_scale_features(gnngp_reader *r, gp_scale scale);
+
+/* 2202E unless a neighbourhood has as many features as the fit had. */
+extern void gnngp_check_dims(const gnngp_reader *r, int64 dims);
+
+/* An integer datum of one of the three types, widened. */
+static inline int64
+gnngp_integer_datum(Datum value, Oid base)
+{
+	if (base == INT4OID)
+		return DatumGetInt32(value);
+	if (base == INT8OID)
+		return DatumGetInt64(value);
+	return DatumGetInt16(value);
+}
+
+/*
+ * A number read without an error for what double precision cannot hold: such a
+ * numeric becomes infinite, and the message can name its row.
+ */
+static inline double
+gnngp_number_datum(Datum value, Oid base)
+{
+	if (base == NUMERICOID)
+		value = DirectFunctionCall1(numeric_float8_no_overflow, value);
+	return DatumGetFloat8(value);
+}
+
+/*
+ * The parts of a reading.  Each is planned, which locks what it reads, before the
+ * snapshot is taken and the first is read.  Reading frees the part; NULL is none.
+ */
+typedef struct gnngp_node_part gnngp_node_part;
+typedef struct gnngp_feature_part gnngp_feature_part;
+typedef struct gnngp_sparse_part gnngp_sparse_part;
+typedef struct gnngp_edge_part gnngp_edge_part;
+
+/* Ids in node order, targets, and features in columns of the node table (read_nodes.c). */
+extern gnngp_node_part *gnngp_plan_nodes(gnngp_reader *r, const char *task, bool need_target);
+extern void gnngp_read_nodes(gnngp_node_part *s);
+
+/* The id of a row, before it has a node; text is NULL for integer ids. */
+typedef struct gnngp_row_id
+{
+	int64		key;
+	const char *text;
+} gnngp_row_id;
+
+/* Compares two ids by the order of nodes. */
+static inline int
+gnngp_row_id_compare(const gnngp_row_id *a, const gnngp_row_id *b)
+{
+	if (a->key != b->key)
+		return a->key < b->key ? -1 : 1;
+	return a->text ? strcmp(a->text, b->text) : 0;
+}
+
+/*
+ * Features in columns of the node table (read_features.c), which the query for the
+ * ids reads, too; NULL is none.  Rows are numbered from 0 as they come; at the end
+ * node[row], which is used up, tells their nodes, or NULL that row i is node i.
+ */
+extern gnngp_feature_part *gnngp_add_features(gnngp_reader *r, gnngp_query *q);
+extern void gnngp_take_features(gnngp_feature_part *s, int64 row, gnngp_row_id id,
+								const Datum *values, const bool *nulls);
+extern void gnngp_finish_features(gnngp_feature_part *s, int32 *node);
+
+/* Features in a table of their own (read_sparse.c). */
+extern gnngp_sparse_part *gnngp_plan_sparse(gnngp_reader *r);
+extern void gnngp_read_sparse(gnngp_sparse_part *s);
+
+/* The graph (read_edges.c). */
+extern gnngp_edge_part *gnngp_plan_edges(gnngp_reader *r);
+extern void gnngp_read_edges(gnngp_edge_part *s);
+
+/* How a graph's features are scaled; by_itself where the graph says auto. */
+static inline gp_scale
+gnngp_scale(const gnngp_graph_def *def, gp_scale by_itself)
+{
+	if (strcmp(def->scale, "standard") == 0)
+		return GP_SCALE_STANDARD;
+	if (strcmp(def->scale, "length") == 0)
+		return GP_SCALE_LENGTH;
+	return strcmp(def->scale, "auto") == 0 ? by_itself : GP_SCALE_NONE;
+}
+
+/*
+ * The rows of a query as an array for each column, where Citus has the table and that serves (read_packed.c): a plan, or NULL; and
+ * whether they came so.
+ */
+typedef struct gnngp_packed gnngp_packed;
+extern gnngp_packed *gnngp_plan_packed(gnngp_reader *r, const gnngp_query *rows);
+extern bool gnngp_read_packed(gnngp_packed *p, gnngp_row_fn row, void *state, gp_phase phase);
+
+/* Runs a part's query. */
+static inline void
+gnngp_reader_run(gnngp_reader *r, const gnngp_query *q, gnngp_row_fn row, void *state,
+				 gp_phase phase)
+{
+	gnngp_query_run(q, r->env, r->row_context, row, state, phase, gnngp_table_rows(q->table));
+}
+
+#endif							/* GNNGP_READ_INTERNAL_H */

@@ -1,0 +1,53 @@
+/*
+ * arguments.h - arguments of SQL functions and columns of their rows.
+ */
+#ifndef GNNGP_ARGUMENTS_H
+#define GNNGP_ARGUMENTS_H
+
+#include "postgres.h"
+
+#include "access/tupdesc.h"
+#include "core/formula/formula.h"
+#include "fmgr.h"
+#include "utils/array.h"
+
+#define GNNGP_KERNEL_AUTO "auto"
+
+/* True for the word that leaves the choice of a kernel to the fit, in whatever case. */
+extern bool gnngp_kernel_is_auto(const char *kernel);
+
+/* Compiles a kernel's text, which must live as long as env; the program belongs to env. */
+extern gp_program *gnngp_compile_kernel(gp_env *env, const char *kernel);
+
+/* 22004 when an argument that must be given is NULL. */
+extern void gnngp_require_argument(FunctionCallInfo fcinfo, int argno, const char *name);
+
+/* A text argument, 22004 when NULL. */
+extern char *gnngp_text_argument(FunctionCallInfo fcinfo, int argno, const char *name);
+
+/* A kernel argument as its canonical text, 22004 when NULL. */
+extern char *gnngp_kernel_argument(FunctionCallInfo fcinfo, int argno);
+
+/* A landmarks argument: 0 when NULL, 22023 below 1. */
+extern int32 gnngp_landmarks_argument(FunctionCallInfo fcinfo, int argno);
+
+/* The place of a word in a list, in any case; 22023 with the hint when it is none of them.  what is told. */
+extern int	gnngp_require_word(const char *what, const char *word, int n, const char *const *words,
+							   const char *hint);
+
+/* The elements of an array without NULLs. */
+static inline const void *
+gnngp_array_data(const ArrayType *array)
+{
+	return (const char *) array +
+		(ARR_HASNULL(array) ? (Size) array->dataoffset : ARR_OVERHEAD_NONULLS(ARR_NDIM(array)));
+}
+
+/* Sets a float8 of a result row; NULL when it is NaN. */
+extern void gnngp_put_float(Datum *values, bool *nulls, int i, double v);
+
+/* Sets a value of a result row by its type's input function. */
+extern void gnngp_put_text(Datum *values, bool *nulls, int i, const char *text);
+extern void gnngp_put_kernel(Datum *values, bool *nulls, int i, TupleDesc desc, const char *kernel);
+
+#endif							/* GNNGP_ARGUMENTS_H */

@@ -1,0 +1,51 @@
+/*
+ * compute.h - running a computation where gnngp.device says.
+ */
+#ifndef GNNGP_COMPUTE_H
+#define GNNGP_COMPUTE_H
+
+#include "postgres.h"
+
+#include "core/fit/fit.h"
+
+/* A computation that runs. */
+typedef struct gnngp_run
+{
+	gp_device  *device;			/* to compute on, unless a plan decides otherwise */
+	gp_env	   *env;			/* what is made belongs to it: the caller's, or one below */
+	const char *used;			/* the device of the last gnngp_run_fit */
+	bool		by_plan;		/* a fit may take a card when its plan says that this is worth it */
+} gnngp_run;
+
+/* The work itself.  It may be called a second time, and then begins anew. */
+typedef void (*gnngp_work) (gnngp_run *run, void *arg);
+
+/*
+ * Runs a work on the device that gnngp.device asks for, on so many threads where
+ * that is the CPU (0 takes gnngp.threads).  With auto a work that is planned, which
+ * means that it fits through gnngp_run_fit or gnngp_run_device, may use a card; should that fail, the work
+ * is done again on the CPU.  What the work has made ends with env.
+ */
+extern void gnngp_compute(gp_env *env, int threads, bool planned, gnngp_work work, void *arg);
+
+/* What makes a posterior of a problem: gp_fit, or a method's. */
+typedef gp_posterior *(*gnngp_fitter) (gp_device *device, const gp_problem *problem, const void *arg);
+
+/* A fit on the device that is set or, with auto, on the one that suits its plan. */
+extern gp_posterior *gnngp_run_fit_by(gnngp_run *run, gp_problem *problem, gnngp_fitter fitter,
+									  const void *arg);
+
+/*
+ * The device for a work whose plan is known before it begins: the run's own or, with auto, a card
+ * where that suits the plan.  Give it back when the work is done.
+ */
+extern gp_device *gnngp_run_device(gnngp_run *run, const gp_plan *plan);
+extern void gnngp_run_device_close(gnngp_run *run, gp_device *device);
+
+/* gp_fit on the device that is set or, with auto, on the one that suits the plan. */
+extern gp_posterior *gnngp_run_fit(gnngp_run *run, gp_problem *problem);
+
+/* The device that gnngp.device asks for, the CPU with auto; threads 0 takes gnngp.threads. */
+extern gp_device *gnngp_device_open(gp_env *env, int threads);
+
+#endif							/* GNNGP_COMPUTE_H */

@@ -1,0 +1,291 @@
+/*
+ * aggregate_features.c - gp_features(node, features), an array of numbers.
+ *
+ * The state is a gp_features that lives expanded, in the order of the rows;
+ * flattening sorts it by node.  No value of this type holds a node twice, so
+ * states combine in any order.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "aggregate_state.h"
+#include "catalog/pg_type_d.h"
+#include "miscadmin.h"
+#include "pg/server/server.h"
+#include "utils/array.h"
+#include "utils/fmgrprotos.h"
+#include "utils/memutils.h"
+
+typedef struct features_state
+{
+	gnngp_state_head head;
+	int64		n;
+	int64		room;
+	int64		cols;
+	int64	   *id;
+	float	   *value;			/* n x cols */
+	gnngp_holding held;			/* counts the arrays */
+} features_state;
+
+/* A row's place and what it is sorted by. */
+typedef struct placed_id
+{
+	int64		id;				/* first: it is sorted by */
+	int64		row;
+} placed_id;
+
+/* 23505 for a node that comes twice. */
+static void
+check_repeated(const placed_id *p, int64 n)
+{
+	for (int64 i = 1; i < n; i++)
+		if (p[i].id == p[i - 1].id)
+			ereport(ERROR,
+					(errcode(ERRCODE_UNIQUE_VIOLATION),
+					 errmsg("node " INT64_FORMAT " has features twice", p[i].id),
+					 errhint("Give each node one row of features.")));
+}
+
+/* The rows sorted by node as a value, in the current context. */
+static Datum
+write_features(const features_state *state)
+{
+	Size		n = state->n;
+	placed_id  *p = MemoryContextAllocHuge(CurrentMemoryContext, n * sizeof(placed_id));
+	float	   *value = state->value;
+	gnngp_value_ids ids = {0};
+	bool		sorted = true;
+	Datum		result;
+
+	gnngp_value_check_size((double) n * state->cols * sizeof(float), "features");
+	for (Size i = 0; i < n; i++)
+	{
+		p[i].id = state->id[i];
+		p[i].row = i;
+		sorted = sorted && (i == 0 || p[i - 1].id < p[i].id);
+	}
+	if (!sorted)
+	{
+		gnngp_sort(p, n, sizeof(placed_id), gp_compare_int64, NULL);
+		check_repeated(p, n);
+		value = MemoryContextAllocHuge(CurrentMemoryContext, n * state->cols * sizeof(float));
+		for (Size i = 0; i < n; i++)
+			memcpy(value + i * state->cols, state->value + p[i].row * state->cols,
+				   state->cols * sizeof(float));
+	}
+	ids.n = n;
+	ids.first = p[0].id;
+	if ((uint64) p[n - 1].id - (uint64) p[0].id != n - 1)
+	{
+		ids.id = MemoryContextAllocHuge(CurrentMemoryContext, n * sizeof(int64));
+		for (Size i = 0; i < n; i++)
+			ids.id[i] = p[i].id;
+	}
+	result = gnngp_table_write(&ids, state->cols, value, state->cols, "features");
+	if (ids.id)
+		pfree(ids.id);
+	if (!sorted)
+		pfree(value);
+	pfree(p);
+	return result;
+}
+
+/* The rows as the flat value of the state. */
+static Datum
+write_state(gnngp_state_head *head)
+{
+	return write_features((features_state *) head);
+}
+
+/* Refuses a state that would be too large, or takes more memory than is allowed; counts another. */
+static void
+count_room(features_state *state, int64 room)
+{
+	double		bytes = (double) room * (state->cols * sizeof(float) + sizeof(int64));
+
+	gnngp_value_check_size((double) state->n * state->cols * sizeof(float), "features");
+	gnngp_value_hold(&state->held, state->head.header.eoh_context, bytes, 0.0,
+					 psprintf("the features of " INT64_FORMAT " nodes", state->n));
+}
+
+/* Room for one more row of so many numbers. */
+static float *
+add_row(features_state *state, int64 id, int64 cols)
+{
+	MemoryContext context = state->head.header.eoh_context;
+
+	if (state->n == 0)
+		state->cols = cols;
+	else if (state->cols != cols)
+		ereport(ERROR,
+				(errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
+				 errmsg("node " INT64_FORMAT " has " INT64_FORMAT " features, but node " INT64_FORMAT " has " INT64_FORMAT,
+						id, cols, state->id[0], state->cols)));
+	if (state->n == state->room)
+	{
+		int64		room = Max(state->room * 2, 8);
+
+		count_room(state, room);
+		state->id = gnngp_value_grow(context, state->id, room * sizeof(int64));
+		state->value = gnngp_value_grow(context, state->value, room * cols * sizeof(float));
+		state->room = room;
+	}
+	state->id[state->n] = id;
+	return state->value + state->n++ * cols;
+}
+
+/* Adds the rows of a flat value. */
+static void
+add_flat(features_state *state, Datum value)
+{
+	MemoryContext work = AllocSetContextCreate(CurrentMemoryContext, "gnngp features",
+											   ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(work);
+	gnngp_table_value table;
+
+	table = gnngp_table_read(value, "gp_features");
+	for (int64 i = 0; i < table.ids.n; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		gnngp_value_row(table.value, i, table.cols,
+						add_row(state, gnngp_value_id(&table.ids, i), table.cols));
+	}
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(work);
+}
+
+/* The state for one more row: the one there is, or a new one. */
+static features_state *
+state_argument(FunctionCallInfo fcinfo)
+{
+	features_state *state = NULL;
+
+	if (!PG_ARGISNULL(0) && DatumIsReadWriteExpandedObject(PG_GETARG_DATUM(0), false, -1))
+		state = gnngp_expanded_state(PG_GETARG_DATUM(0), write_state);
+	if (state)
+		return state;
+	state = gnngp_state_create(gnngp_aggregate_context(fcinfo, "gp_features"), "gnngp features state",
+							   sizeof(features_state), write_state);
+	if (!PG_ARGISNULL(0))
+		add_flat(state, PG_GETARG_DATUM(0));
+	return state;
+}
+
+/* The array of a row, checked. */
+static ArrayType *
+features_argument(FunctionCallInfo fcinfo, int64 *cols)
+{
+	ArrayType  *array;
+
+	if (PG_ARGISNULL(1))
+		gnngp_aggregate_null("node");
+	if (PG_ARGISNULL(2))
+		gnngp_aggregate_null("features");
+	array = PG_GETARG_ARRAYTYPE_P(2);
+	if (ARR_NDIM(array) != 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
+				 errmsg("the features of node " INT64_FORMAT " must be an array of one dimension that is not empty",
+						PG_GETARG_INT64(1))));
+	if (array_contains_nulls(array))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("a feature of node " INT64_FORMAT " is NULL", PG_GETARG_INT64(1)),
+				 errhint("Replace NULL by a number.")));
+	*cols = ARR_DIMS(array)[0];
+	return array;
+}
+
+/* 22003 for a number that is none, or none any more in single precision. */
+static inline void
+check_feature(int64 node, int64 place, double given, float v)
+{
+	if (unlikely(!isfinite(v)))
+		ereport(ERROR,
+				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+				 errmsg("feature " INT64_FORMAT " of node " INT64_FORMAT " is %g, which is not a finite single precision number",
+						place + 1, node, given),
+				 errhint("Features are finite, and of ordinary size.")));
+}
+
+/* The row of features of one element type; NUMBER is element j of the array in double precision. */
+#define TAKE_ROW(NUMBER) \
+	for (int64 j = 0; j < cols; j++) \
+	{ \
+		double		given = (NUMBER); \
+\
+		row[j] = (float) given; \
+		check_feature(node, j, given, row[j]); \
+	}
+
+/* Numerics, which have no fixed width. */
+static void
+take_numerics(int64 node, ArrayType *array, int64 cols, float *row)
+{
+	Datum	   *element;
+	bool	   *nulls;
+	int			n;
+
+	deconstruct_array(array, NUMERICOID, -1, false, TYPALIGN_INT, &element, &nulls, &n);
+	TAKE_ROW(DatumGetFloat8(DirectFunctionCall1(numeric_float8, element[j])));
+	pfree(element);
+	pfree(nulls);
+}
+
+PG_FUNCTION_INFO_V1(gnngp_features_accum);
+
+/* gp_features_accum(state, node, features), an array of real, double precision, integer or numeric */
+Datum
+gnngp_features_accum(PG_FUNCTION_ARGS)
+{
+	features_state *state = state_argument(fcinfo);
+	int64		cols;
+	ArrayType  *array = features_argument(fcinfo, &cols);
+	const void *number = gnngp_array_data(array);
+	int64		node = PG_GETARG_INT64(1);
+	float	   *row = add_row(state, node, cols);
+
+	if (ARR_ELEMTYPE(array) == FLOAT4OID)
+		TAKE_ROW(((const float4 *) number)[j])
+	else if (ARR_ELEMTYPE(array) == FLOAT8OID)
+		TAKE_ROW(((const float8 *) number)[j])
+	else if (ARR_ELEMTYPE(array) == INT4OID)
+		TAKE_ROW(((const int32 *) number)[j])
+	else
+		take_numerics(node, array, cols, row);
+	PG_FREE_IF_COPY(array, 2);
+	PG_RETURN_DATUM(EOHPGetRWDatum(&state->head.header));
+}
+
+PG_FUNCTION_INFO_V1(gnngp_features_combine);
+
+/* gp_features_combine(state, state) */
+Datum
+gnngp_features_combine(PG_FUNCTION_ARGS)
+{
+	features_state *state;
+
+	if (PG_ARGISNULL(0) && PG_ARGISNULL(1))
+		PG_RETURN_NULL();
+	state = state_argument(fcinfo);
+	if (!PG_ARGISNULL(1))
+		add_flat(state, PG_GETARG_DATUM(1));
+	PG_RETURN_DATUM(EOHPGetRWDatum(&state->head.header));
+}
+
+PG_FUNCTION_INFO_V1(gnngp_features_final);
+
+/* The features of a state; NULL where there was no row. */
+Datum
+gnngp_features_final(PG_FUNCTION_ARGS)
+{
+	features_state *state;
+
+	if (PG_ARGISNULL(0))
+		PG_RETURN_NULL();
+	state = gnngp_expanded_state(PG_GETARG_DATUM(0), write_state);
+	if (state == NULL)
+		PG_RETURN_DATUM(PG_GETARG_DATUM(0));
+	PG_RETURN_DATUM(write_features(state));
+}

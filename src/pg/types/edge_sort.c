@@ -1,0 +1,514 @@
+/*
+ * edge_sort.c - from pairs of ids in any order to sorted, numbered edges.
+ *
+ * The ids become node numbers: where they are dense by a bit for each id, counted
+ * up to it, which stays in the processor's cache; else by sorting them and the
+ * reader's map.  Two numbers make one key, and keys are sorted by counting: many are dealt
+ * out by their high bits, then a few bits at a time from the low end.  The result is
+ * the same for every order of arrival.
+ */
+#include "postgres.h"
+
+#include "edge_list.h"
+#include "pg/ids/idmap.h"
+#include "port/pg_bitutils.h"
+
+#define MANY 65536				/* keys that are dealt out by their high bits first */
+#define HIGH_BITS 11
+#define FEWEST 64				/* keys of a heap that are sorted by insertion */
+#define FEW 4096				/* keys that are sorted eight bits at a time */
+#define DIRECT_MIN 4096			/* a range of ids up to this has bits anyway */
+#define DIRECT_SHARE 32			/* so has one of so many ids an edge */
+
+/* How ids become node numbers. */
+typedef struct numbering
+{
+	int64		first;			/* the smallest id */
+	uint64		range;			/* the largest less the smallest */
+	bool		dense;			/* every id of the range is a node */
+	uint64	   *bits;			/* a bit for each id of the range that is a node, or NULL */
+	uint32	   *before;			/* the nodes before each word of bits */
+	gp_env	   *env;			/* else a map, which this holds */
+	gnngp_ids	ids;
+	gnngp_idmap map;
+} numbering;
+
+/* Memory for n items; n may be large. */
+static void *
+allocate(int64 n, Size size)
+{
+	void	   *p = MemoryContextAllocHuge(CurrentMemoryContext, (Size) Max(n, 1) * size);
+
+	gp_use_large_pages(p, (Size) Max(n, 1) * size);
+	return p;
+}
+
+/* The bits of a number. */
+static int
+bits_of(uint64 v)
+{
+	return v == 0 ? 0 : pg_leftmost_one_pos64(v) + 1;
+}
+
+/* Turns counts into first places. */
+static void
+counts_to_places(int64 *count, int n)
+{
+	int64		at = 0;
+
+	for (int i = 0; i < n; i++)
+	{
+		int64		c = count[i];
+
+		count[i] = at;
+		at += c;
+	}
+}
+
+/* How many bits are sorted by at a time: all passes alike. */
+static int
+digit_bits(int64 n, int bits)
+{
+	int			most = n < FEW ? 8 : 11;
+	int			passes = Max((bits + most - 1) / most, 1);
+
+	return Max((bits + passes - 1) / passes, 1);
+}
+
+/* What an item is sorted by: the number that it begins with. */
+static inline uint64
+key_at(const char *item, int64 i, Size size)
+{
+	uint64		key;
+
+	memcpy(&key, item + i * size, sizeof(key));
+	return key;
+}
+
+/*
+ * Moves items to their places by the bits of their keys from shift on; count has the
+ * places.  In line, as all that sorts, so that their size is known to the compiler.
+ */
+static pg_attribute_always_inline void
+scatter(const char *from, char *to, int64 n, Size size, int shift, int places, int64 *count)
+{
+	memset(count, 0, places * sizeof(int64));
+	for (int64 i = 0; i < n; i++)
+	{
+		gnngp_look(i + 1);
+		count[key_at(from, i, size) >> shift & (places - 1)]++;
+	}
+	counts_to_places(count, places);
+	for (int64 first = 0; first < n; first += GP_LOOK_EVERY)
+	{
+		int64		end = Min(first + GP_LOOK_EVERY, n);
+
+		CHECK_FOR_INTERRUPTS();
+		for (int64 i = first; i < end; i++)
+			memcpy(to + count[key_at(from, i, size) >> shift & (places - 1)]++ * size,
+				   from + i * size, size);
+	}
+}
+
+/* Sorts a few items by insertion. */
+static pg_attribute_always_inline void
+insert_items(char *item, int64 n, Size size)
+{
+	char		held[sizeof(gnngp_sorted_edge)];
+
+	for (int64 i = 1; i < n; i++)
+	{
+		uint64		key = key_at(item, i, size);
+		int64		j = i;
+
+		memcpy(held, item + i * size, size);
+		for (; j > 0 && key_at(item, j - 1, size) > key; j--)
+			memcpy(item + j * size, item + (j - 1) * size, size);
+		memcpy(item + j * size, held, size);
+	}
+}
+
+/* Sorts items by their low bits; the result is in item, or in other after an odd number of passes. */
+static pg_attribute_always_inline void
+sort_low_bits(char *item, char *other, int64 n, Size size, int bits, int digit, int64 *count)
+{
+	for (int shift = 0; shift < bits; shift += digit)
+	{
+		char	   *from = item;
+
+		scatter(from, other, n, size, shift, 1 << digit, count);
+		item = other;
+		other = from;
+	}
+}
+
+/* Exchanges two arrays. */
+static void
+exchange(void **a, void **b)
+{
+	void	   *swap = *a;
+
+	*a = *b;
+	*b = swap;
+}
+
+/*
+ * Sorts items by keys of so many bits; the result is in *item, *other is spoilt.  Many
+ * are first dealt out by their high bits: the heaps then fit the cache.
+ */
+static pg_attribute_always_inline void
+sort_items(void **item, void **other, int64 n, Size size, int bits)
+{
+	int64	   *count = palloc(sizeof(int64) << HIGH_BITS);
+	int64	   *heap = palloc(sizeof(int64) << HIGH_BITS);
+	int			low = n < MANY ? bits : Max(bits - HIGH_BITS, 0);
+	int			digit = digit_bits(n < MANY ? n : n >> HIGH_BITS, low);
+	int			passes = (low + digit - 1) / digit;
+	int64		start = 0;
+
+	if (n < MANY)
+		sort_low_bits(*item, *other, n, size, low, digit, count);
+	else
+	{
+		scatter(*item, *other, n, size, low, 1 << HIGH_BITS, heap);
+		exchange(item, other);
+		for (int h = 0; h < 1 << HIGH_BITS; h++)
+		{
+			int64		length = heap[h] - start;
+			char	   *from = (char *) *item + start * size;
+			char	   *to = (char *) *other + start * size;
+
+			if (length > FEWEST)
+				sort_low_bits(from, to, length, size, low, digit, count);
+			else
+			{
+				insert_items(from, length, size);
+				if (passes % 2)
+					memcpy(to, from, length * size);
+			}
+			start = heap[h];
+		}
+	}
+	if (passes % 2)
+		exchange(item, other);
+	pfree(count);
+	pfree(heap);
+}
+
+/* Sorts numbers. */
+static void
+sort_keys(void **key, int64 n, int bits)
+{
+	void	   *other = allocate(n, sizeof(uint64));
+
+	sort_items(key, &other, n, sizeof(uint64), bits);
+	pfree(other);
+}
+
+/* Sorts edges with their weights. */
+static void
+sort_edges(void **edge, int64 n, int bits)
+{
+	void	   *other = allocate(n, sizeof(gnngp_sorted_edge));
+
+	sort_items(edge, &other, n, sizeof(gnngp_sorted_edge), bits);
+	pfree(other);
+}
+
+/* The smallest id and the range of them. */
+static void
+find_range(const gnngp_edge_list *list, numbering *num)
+{
+	int64		low = list->end[0];
+	int64		high = list->end[0];
+
+	for (int64 first = 0; first < 2 * list->n; first += GP_LOOK_EVERY)
+	{
+		int64		end = Min(first + GP_LOOK_EVERY, 2 * list->n);
+
+		CHECK_FOR_INTERRUPTS();
+		for (int64 i = first; i < end; i++)
+		{
+			low = Min(low, list->end[i]);
+			high = Max(high, list->end[i]);
+		}
+	}
+	num->first = low;
+	num->range = (uint64) high - (uint64) low;
+}
+
+/* 54000: node numbers have 31 bits. */
+static void
+check_nodes(int64 n)
+{
+	if (n > PG_INT32_MAX)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("the graph has " INT64_FORMAT " nodes, but a value may have %d", n,
+						PG_INT32_MAX)));
+}
+
+/* Sets the bit of every id. */
+static void
+mark_ids(const gnngp_edge_list *list, numbering *num)
+{
+	for (int64 first = 0; first < 2 * list->n; first += GP_LOOK_EVERY)
+	{
+		int64		end = Min(first + GP_LOOK_EVERY, 2 * list->n);
+
+		CHECK_FOR_INTERRUPTS();
+		for (int64 i = first; i < end; i++)
+		{
+			uint64		at = (uint64) list->end[i] - (uint64) num->first;
+
+			num->bits[at >> 6] |= UINT64CONST(1) << (at & 63);
+		}
+	}
+}
+
+/* Numbers ids by bits over their range. */
+static void
+number_directly(const gnngp_edge_list *list, numbering *num, gnngp_value_ids *ids)
+{
+	int64		words = (int64) (num->range >> 6) + 1;
+	int64		n = 0;
+
+	num->bits = allocate(words, sizeof(uint64));
+	num->before = allocate(words, sizeof(uint32));
+	memset(num->bits, 0, words * sizeof(uint64));
+	mark_ids(list, num);
+	for (int64 k = 0; k < words; k++)
+	{
+		gnngp_look(k);
+		num->before[k] = (uint32) n;
+		n += pg_popcount64(num->bits[k]);
+	}
+	check_nodes(n);
+	ids->n = n;
+	num->dense = (uint64) n == num->range + 1;
+	if (num->dense)
+		return;
+	ids->id = allocate(n, sizeof(int64));
+	n = 0;
+	for (int64 k = 0; k < words; k++)
+	{
+		gnngp_look(k);
+		for (uint64 left = num->bits[k]; left; left &= left - 1)
+			ids->id[n++] = (int64) ((uint64) num->first + (k << 6) + pg_rightmost_one_pos64(left));
+	}
+}
+
+/* The ids sorted, each once. */
+static void
+sort_ids(const gnngp_edge_list *list, const numbering *num, gnngp_value_ids *ids)
+{
+	int64		n = 2 * list->n;
+	uint64	   *key = allocate(n, sizeof(uint64));
+	uint64		last = 0;
+	int64		distinct = 0;
+
+	for (int64 i = 0; i < n; i++)
+	{
+		gnngp_look(i);
+		key[i] = (uint64) list->end[i] - (uint64) num->first;
+	}
+	sort_keys((void **) &key, n, bits_of(num->range));
+	for (int64 i = 0; i < n; i++)
+	{
+		uint64		k = key[i];
+
+		gnngp_look(i);
+		if (i == 0 || k != last)
+			key[distinct++] = (uint64) num->first + k;
+		last = k;
+	}
+	check_nodes(distinct);
+	ids->n = distinct;
+	ids->id = (int64 *) key;
+}
+
+/* Numbers ids that lie far apart by a map of the sorted ones, outside of the memory limit: the list counted it. */
+static void
+number_by_map(const gnngp_edge_list *list, numbering *num, gnngp_value_ids *ids)
+{
+	sort_ids(list, num, ids);
+	num->env = gnngp_env_create(CurrentMemoryContext);
+	num->env->limit = 0;
+	num->ids = (gnngp_ids) {.n = ids->n, .integer = true, .key = ids->id};
+	gnngp_idmap_build(num->env, &num->map, &num->ids);
+}
+
+/* Frees what number_directly or number_by_map has made. */
+static void
+free_numbering(numbering *num)
+{
+	if (num->env)
+		gnngp_env_destroy(num->env);
+	else
+	{
+		pfree(num->bits);
+		pfree(num->before);
+	}
+}
+
+/* The node of an id. */
+static inline uint64
+node_of(numbering *num, int64 id)
+{
+	uint64		at = (uint64) id - (uint64) num->first;
+
+	if (num->dense)
+		return at;
+	if (num->bits)
+		return num->before[at >> 6] +
+			pg_popcount64(num->bits[at >> 6] & ((UINT64CONST(1) << (at & 63)) - 1));
+	return (uint32) gnngp_idmap_find(&num->map, id);
+}
+
+/* The key of an edge, without a branch: which end has the smaller id is anybody's guess. */
+static inline uint64
+key_of(numbering *num, const int64 *end, int shift)
+{
+	int64		low = Min(end[0], end[1]);
+	int64		high = Max(end[0], end[1]);
+
+	return node_of(num, low) << shift | node_of(num, high);
+}
+
+/* Writes the keys of all edges but self-loops; true when they are in order. */
+static bool
+make_keys(const gnngp_edge_list *list, const numbering *num, gnngp_sorted_edges *out)
+{
+	numbering	local = *num;
+	const int	shift = out->shift;
+	uint64		last = 0;
+	bool		sorted = true;
+	int64		m = 0;
+
+	for (int64 i = 0; i < list->n; i++)
+	{
+		const int64 *end = list->end + 2 * i;
+		uint64		key;
+
+		gnngp_look(i);
+		if (end[0] == end[1])
+			continue;
+		key = key_of(&local, end, shift);
+		sorted = sorted && key >= last;
+		last = key;
+		if (out->key)
+			out->key[m++] = key;
+		else
+		{
+			out->edge[m].key = key;
+			out->edge[m++].weight = list->weight[i];
+		}
+	}
+	out->edges = m;
+	return sorted;
+}
+
+/* Orders edges of one key by weight. */
+static int
+compare_weights(const void *a, const void *b, void *unused)
+{
+	double		x = ((const gnngp_sorted_edge *) a)->weight;
+	double		y = ((const gnngp_sorted_edge *) b)->weight;
+
+	return (x > y) - (x < y);
+}
+
+/* Puts the weights of repeated edges in order. */
+static void
+order_repeated(gnngp_sorted_edge *edge, int64 n)
+{
+	for (int64 k = 0; k < n;)
+	{
+		int64		same = k + 1;
+
+		while (same < n && edge[same].key == edge[k].key)
+			same++;
+		if (same - k > 1)
+			gnngp_sort(edge + k, same - k, sizeof(gnngp_sorted_edge), compare_weights, NULL);
+		if (same / GP_LOOK_EVERY != k / GP_LOOK_EVERY)
+			CHECK_FOR_INTERRUPTS();
+		k = same;
+	}
+}
+
+/* Keeps each key once. */
+static int64
+unique_keys(uint64 *key, int64 n)
+{
+	int64		m = 0;
+
+	for (int64 i = 0; i < n; i++)
+	{
+		gnngp_look(i);
+		if (i == 0 || key[i] != key[m - 1])
+			key[m++] = key[i];
+	}
+	return m;
+}
+
+/* Sorts a list. */
+void
+gnngp_edge_sort(const gnngp_edge_list *list, gnngp_sorted_edges *out)
+{
+	numbering	num = {0};
+	bool		sorted;
+
+	memset(out, 0, sizeof(*out));
+	find_range(list, &num);
+	out->ids.first = num.first;
+	if (num.range < (uint64) DIRECT_MIN || num.range < (uint64) list->n * DIRECT_SHARE)
+		number_directly(list, &num, &out->ids);
+	else
+		number_by_map(list, &num, &out->ids);
+	num.dense = out->ids.id == NULL;
+	out->shift = Max(bits_of(out->ids.n - 1), 1);
+	if (list->weighted)
+		out->edge = allocate(list->n, sizeof(gnngp_sorted_edge));
+	else
+		out->key = allocate(list->n, sizeof(uint64));
+	sorted = make_keys(list, &num, out);
+	free_numbering(&num);
+	if (!sorted && list->weighted)
+		sort_edges((void **) &out->edge, out->edges, 2 * out->shift);
+	else if (!sorted)
+		sort_keys((void **) &out->key, out->edges, 2 * out->shift);
+	if (list->weighted)
+		order_repeated(out->edge, out->edges);
+	else
+		out->edges = unique_keys(out->key, out->edges);
+}
+
+/* Adds up the weights of repeated edges. */
+void
+gnngp_sorted_edges_merge(gnngp_sorted_edges *s)
+{
+	int64		m = 0;
+
+	for (int64 i = 0; s->edge && i < s->edges; i++)
+	{
+		gnngp_look(i);
+		if (m > 0 && s->edge[m - 1].key == s->edge[i].key)
+			s->edge[m - 1].weight += s->edge[i].weight;
+		else
+			s->edge[m++] = s->edge[i];
+	}
+	if (s->edge)
+		s->edges = m;
+}
+
+/* Frees what gnngp_edge_sort made. */
+void
+gnngp_sorted_edges_free(gnngp_sorted_edges *s)
+{
+	if (s->ids.id)
+		pfree(s->ids.id);
+	if (s->key)
+		pfree(s->key);
+	if (s->edge)
+		pfree(s->edge);
+}

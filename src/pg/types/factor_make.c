@@ -1,0 +1,189 @@
+/*
+ * factor_make.c - gp_factor(graph, features, kernel, landmarks, seed).
+ *
+ * The same core as gp_fit's low-rank strategy: landmarks are the nodes of highest
+ * degree.  Each factor has an environment of its own, which costs microseconds
+ * as long as no threads are started; small graphs therefore have one thread.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "access/parallel.h"
+#include "factor_make.h"
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "pg/server/server.h"
+#include "utils/builtins.h"
+
+#define AUTOMATIC_LANDMARKS 1500	/* as gp_fit takes */
+#define FLOPS_OF_THREADS 1e9	/* from which threads are worth their start: tens of milliseconds */
+/* A factor between its steps. */
+typedef struct factor_job
+{
+	gp_problem	problem;
+	float	   *q;				/* on the host */
+	int64_t		rank;
+} factor_job;
+
+/* The threads for so many operations. */
+int
+gnngp_factor_threads(double flops)
+{
+	return flops < FLOPS_OF_THREADS || IsParallelWorker() ? 1 : 0;
+}
+
+/* How many landmarks: what is asked for, refused early where the value would be too large. */
+static int64
+count_landmarks(const gnngp_factor_task *task, int64 nodes)
+{
+	int64		most = (GNNGP_VALUE_LIMIT - GNNGP_VALUE_LIMIT / 16) / (nodes * sizeof(float));
+	int64		count = Min(task->landmarks > 0 ? task->landmarks : AUTOMATIC_LANDMARKS, nodes);
+
+	if (task->landmarks == 0 && count > most && most >= AUTOMATIC_LANDMARKS / 16)
+		count = most;
+	gnngp_value_check_size((double) nodes * count * sizeof(float), "factor");
+	return count;
+}
+
+/* For each node of the graph its place among the nodes that have features. */
+static int32 *
+place_nodes(const gnngp_factor_task *task)
+{
+	int64		missing;
+	int32	   *place = gnngp_value_places(&task->graph->ids, &task->features->ids, &missing);
+
+	if (place == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("node " INT64_FORMAT " of the graph has no features", missing),
+				 errhint("Give features of every node, or NULL for the structure of the graph alone.")));
+	return place;
+}
+
+/* The graph for the core. */
+static gp_graph *
+build_graph(gp_env *env, const gnngp_factor_task *task, int64 nodes)
+{
+	const gnngp_graph_value *g = task->graph;
+	gp_edges   *edges = gp_edges_create(env, nodes, false, g->weight != NULL);
+	int32	   *place;
+
+	if (task->features == NULL)
+	{
+		gp_edges_add(edges, g->edges, g->src, g->dst, g->weight);
+		return gp_graph_build(edges);
+	}
+	place = place_nodes(task);
+	for (int64 i = 0; i < g->edges; i++)
+	{
+		gnngp_look(i);
+		gp_edges_add(edges, 1, &place[g->src[i]], &place[g->dst[i]],
+					 g->weight ? &g->weight[i] : NULL);
+	}
+	pfree(place);
+	return gp_graph_build(edges);
+}
+
+/* The features for the core. */
+static gp_features *
+build_features(gp_env *env, const gnngp_table_value *table)
+{
+	gp_features_builder *builder = gp_features_create(env, table->ids.n, table->cols, GP_FLOAT);
+	float	   *row = palloc(table->cols * sizeof(float));
+	int32		repeated_node,
+				repeated_feature;
+
+	for (int64 i = 0; i < table->ids.n; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		gnngp_value_row(table->value, i, table->cols, row);
+		gp_features_add_row_float(builder, (int32) i, row);
+	}
+	pfree(row);
+	return gp_features_build(builder, &repeated_node, &repeated_feature);
+}
+
+/* 22003 for a number that is none. */
+static void
+check_factor(const gnngp_value_ids *ids, const float *q, int64 rank)
+{
+	for (int64 i = 0; i < ids->n; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		for (int64 j = 0; j < rank; j++)
+			if (!isfinite(q[i * rank + j]))
+				ereport(ERROR,
+						(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+						 errmsg("the kernel overflows at node " INT64_FORMAT, gnngp_value_id(ids, i)),
+						 errhint("Scale the features down, or take fewer layers.")));
+	}
+}
+
+/* Computes the factor and brings it to the host. */
+static void
+compute_factor(gnngp_run *compute, void *arg)
+{
+	factor_job *job = arg;
+	gp_device  *dev = compute->device;
+	gp_matrix	q = gp_kernel_factor(dev, &job->problem);
+
+	gnngp_value_check_size((double) q.rows * q.cols * sizeof(float), "factor");
+	job->rank = q.cols;
+	job->q = gp_alloc_array(compute->env, q.rows * q.cols, sizeof(float));
+	dev->download(dev, gp_matrix_wrap(job->q, q.rows, q.cols, GP_FLOAT), q);
+	dev->destroy(dev, &q);
+}
+
+/* The factor as a value. */
+Datum
+gnngp_factor_make(const gnngp_factor_task *task)
+{
+	const gnngp_value_ids *ids = task->features ? &task->features->ids : &task->graph->ids;
+	gp_env	   *env = gnngp_env_create(CurrentMemoryContext);
+	factor_job	job = {0};
+	Datum		value;
+	int			threads;
+
+	job.problem.task = GP_TASK_VALUES;
+	job.problem.type = GP_FLOAT;
+	job.problem.seed = (uint64) task->seed;
+	job.problem.nlandmarks = count_landmarks(task, ids->n);
+	job.problem.program = gnngp_compile_kernel(env, task->kernel);
+	job.problem.graph = build_graph(env, task, ids->n);
+	if (task->features)
+		job.problem.features = build_features(env, task->features);
+	threads = gnngp_factor_threads(4.0 * ids->n * job.problem.nlandmarks * job.problem.nlandmarks);
+	gnngp_compute(env, threads, false, compute_factor, &job);
+	check_factor(ids, job.q, job.rank);
+	value = gnngp_table_write(ids, job.rank, job.q, job.rank, "factor");
+	gnngp_env_destroy(env);
+	return value;
+}
+
+PG_FUNCTION_INFO_V1(gnngp_factor);
+
+/* gp_factor(graph, features, kernel, landmarks, seed); NULL without a graph. */
+Datum
+gnngp_factor(PG_FUNCTION_ARGS)
+{
+	gnngp_factor_task task = {0};
+	gnngp_graph_value graph;
+	gnngp_table_value features;
+
+	if (PG_ARGISNULL(0))
+		PG_RETURN_NULL();
+	gnngp_require_argument(fcinfo, 2, "kernel");
+	gnngp_require_argument(fcinfo, 4, "seed");
+	gnngp_graph_read(PG_GETARG_DATUM(0), "gp_graph", &graph);
+	task.graph = &graph;
+	if (!PG_ARGISNULL(1))
+	{
+		features = gnngp_table_read(PG_GETARG_DATUM(1), "gp_features");
+		task.features = &features;
+	}
+	task.kernel = text_to_cstring(PG_GETARG_TEXT_PP(2));
+	task.landmarks = gnngp_landmarks_argument(fcinfo, 3);
+	task.seed = PG_GETARG_INT64(4);
+	PG_RETURN_DATUM(gnngp_factor_make(&task));
+}

@@ -1,0 +1,195 @@
+/*
+ * factor_rows.c - what graphs, features and factors tell: counts, rows, entries of the kernel.
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type_d.h"
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "utils/array.h"
+#include "utils/tuplestore.h"
+#include "types.h"
+
+PG_FUNCTION_INFO_V1(gnngp_graph_nodes);
+
+/* gp_nodes(gp_graph) */
+Datum
+gnngp_graph_nodes(PG_FUNCTION_ARGS)
+{
+	int64		nodes,
+				edges;
+
+	gnngp_graph_count(PG_GETARG_DATUM(0), &nodes, &edges);
+	PG_RETURN_INT64(nodes);
+}
+
+PG_FUNCTION_INFO_V1(gnngp_graph_edges);
+
+/* gp_edges(gp_graph) */
+Datum
+gnngp_graph_edges(PG_FUNCTION_ARGS)
+{
+	int64		nodes,
+				edges;
+
+	gnngp_graph_count(PG_GETARG_DATUM(0), &nodes, &edges);
+	PG_RETURN_INT64(edges);
+}
+
+/* Edges, and the nodes without any as loops; marks of nodes go to seen. */
+static int64
+count_pairs(const gnngp_graph_value *g, bool *seen)
+{
+	int64		pairs = g->edges;
+
+	for (int64 i = 0; i < g->edges; i++)
+	{
+		gnngp_look(i);
+		seen[g->src[i]] = seen[g->dst[i]] = true;
+	}
+	for (int64 i = 0; i < g->ids.n; i++)
+		pairs += !seen[i];
+	return pairs;
+}
+
+/* An array of so many pairs, to be filled; 54000 where none is so large. */
+static ArrayType *
+create_pairs(int64 pairs)
+{
+	Size		bytes = ARR_OVERHEAD_NONULLS(1) + pairs * 2 * sizeof(int64);
+	ArrayType  *array;
+
+	if (!AllocSizeIsValid(bytes))
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("an array cannot hold the ends of " INT64_FORMAT " edges", pairs)));
+	array = palloc0(bytes);
+	SET_VARSIZE(array, bytes);
+	array->ndim = 1;
+	array->elemtype = INT8OID;
+	ARR_DIMS(array)[0] = (int) (2 * pairs);
+	ARR_LBOUND(array)[0] = 1;
+	return array;
+}
+
+PG_FUNCTION_INFO_V1(gnngp_graph_ends);
+
+/* gp_ends(gp_graph) */
+Datum
+gnngp_graph_ends(PG_FUNCTION_ARGS)
+{
+	gnngp_graph_value g;
+	ArrayType  *array;
+	int64	   *end;
+	bool	   *seen;
+
+	gnngp_graph_read(PG_GETARG_DATUM(0), "gp_graph", &g);
+	seen = MemoryContextAllocExtended(CurrentMemoryContext, Max(g.ids.n, 1), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	array = create_pairs(count_pairs(&g, seen));
+	end = (int64 *) gnngp_array_data(array);
+	for (int64 i = 0; i < g.edges; i++)
+	{
+		gnngp_look(i);
+		*end++ = gnngp_value_id(&g.ids, g.src[i]);
+		*end++ = gnngp_value_id(&g.ids, g.dst[i]);
+	}
+	for (int64 i = 0; i < g.ids.n; i++)
+		if (!seen[i])
+		{
+			*end++ = gnngp_value_id(&g.ids, i);
+			*end++ = gnngp_value_id(&g.ids, i);
+		}
+	PG_RETURN_ARRAYTYPE_P(array);
+}
+
+PG_FUNCTION_INFO_V1(gnngp_features_nodes);
+
+/* gp_nodes(gp_features) */
+Datum
+gnngp_features_nodes(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_INT64(gnngp_table_read(PG_GETARG_DATUM(0), "gp_features").ids.n);
+}
+
+PG_FUNCTION_INFO_V1(gnngp_factor_nodes);
+
+/* gp_nodes(gp_factor) */
+Datum
+gnngp_factor_nodes(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_INT64(gnngp_table_read(PG_GETARG_DATUM(0), "gp_factor").ids.n);
+}
+
+PG_FUNCTION_INFO_V1(gnngp_factor_rank);
+
+/* gp_rank(gp_factor) */
+Datum
+gnngp_factor_rank(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_INT64(gnngp_table_read(PG_GETARG_DATUM(0), "gp_factor").cols);
+}
+
+/* The row of a node; 22023 where there is none. */
+static int64
+find_node(const gnngp_table_value *factor, int64 id)
+{
+	int64		node = gnngp_value_find(&factor->ids, id);
+
+	if (node < 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("node " INT64_FORMAT " is not in the factor", id)));
+	return node;
+}
+
+PG_FUNCTION_INFO_V1(gnngp_kernel_value);
+
+/* gp_kernel_value(gp_factor, a, b): <q_a, q_b>, added in double. */
+Datum
+gnngp_kernel_value(PG_FUNCTION_ARGS)
+{
+	gnngp_table_value factor = gnngp_table_read(PG_GETARG_DATUM(0), "gp_factor");
+	const unsigned char *a;
+	const unsigned char *b;
+	double		sum = 0.0;
+
+	a = factor.value + find_node(&factor, PG_GETARG_INT64(1)) * factor.cols * sizeof(float);
+	b = factor.value + find_node(&factor, PG_GETARG_INT64(2)) * factor.cols * sizeof(float);
+	for (int64 j = 0; j < factor.cols; j++)
+		sum += (double) gnngp_get_float4(a + j * sizeof(float)) *
+			(double) gnngp_get_float4(b + j * sizeof(float));
+	PG_RETURN_FLOAT8(sum);
+}
+
+PG_FUNCTION_INFO_V1(gnngp_factor_rows);
+
+/* gp_factor_rows(gp_factor) */
+Datum
+gnngp_factor_rows(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
+	gnngp_table_value factor;
+	Size		bytes;
+	ArrayType  *array;
+	Datum		values[2];
+	bool		nulls[2] = {false, false};
+
+	InitMaterializedSRF(fcinfo, 0);
+	factor = gnngp_table_read(PG_GETARG_DATUM(0), "gp_factor");
+	bytes = ARR_OVERHEAD_NONULLS(1) + factor.cols * sizeof(float);
+	array = palloc0(bytes);
+	SET_VARSIZE(array, bytes);
+	array->ndim = 1;
+	array->elemtype = FLOAT4OID;
+	ARR_DIMS(array)[0] = (int) factor.cols;
+	ARR_LBOUND(array)[0] = 1;
+	for (int64 i = 0; i < factor.ids.n; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		gnngp_value_row(factor.value, i, factor.cols, (float *) gnngp_array_data(array));
+		values[0] = Int64GetDatum(gnngp_value_id(&factor.ids, i));
+		values[1] = PointerGetDatum(array);
+		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+	}
+	return (Datum) 0;
+}

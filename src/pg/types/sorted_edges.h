@@ -1,0 +1,53 @@
+/*
+ * sorted_edges.h - edges in the order of a graph's value.
+ */
+#ifndef GNNGP_SORTED_EDGES_H
+#define GNNGP_SORTED_EDGES_H
+
+#include "postgres.h"
+
+#include "types.h"
+
+/* An edge in sorted order: nodes are numbered by id, the smaller one is in the high bits. */
+typedef struct gnngp_sorted_edge
+{
+	uint64		key;
+	double		weight;
+} gnngp_sorted_edge;
+
+/*
+ * A list sorted.  Exactly one of key and edge is set: edges without weights are
+ * distinct; those with weights repeat, equal ones by weight.  Self-loops are
+ * gone, their nodes are not.
+ */
+typedef struct gnngp_sorted_edges
+{
+	gnngp_value_ids ids;
+	int			shift;			/* bits of a node */
+	int64		edges;
+	uint64	   *key;
+	gnngp_sorted_edge *edge;
+} gnngp_sorted_edges;
+
+static inline uint64
+gnngp_sorted_key(const gnngp_sorted_edges *s, int64 i)
+{
+	return s->key ? s->key[i] : s->edge[i].key;
+}
+
+/* edge_sort.c */
+extern void gnngp_sorted_edges_free(gnngp_sorted_edges *s);
+
+/* Adds up the weights of repeated edges, the smallest first. */
+extern void gnngp_sorted_edges_merge(gnngp_sorted_edges *s);
+
+/* value_graph.c */
+
+/* The bytes of the edges of a graph without weights, ids left out. */
+extern double gnngp_graph_size(const gnngp_sorted_edges *s);
+
+/* A graph value from edges that are distinct; kernel and landmarks make it that of a state. */
+extern Datum gnngp_graph_write(const gnngp_sorted_edges *s, bool state, const char *kernel,
+							   int64 landmarks);
+
+#endif							/* GNNGP_SORTED_EDGES_H */

@@ -1,0 +1,276 @@
+/*
+ * value.c - reading and writing the bytes of values: numbers, ids, floats.
+ *
+ * Numbers are written seven bits a byte, low bits first, in as few bytes as they
+ * need; ids as the first one, folded so that small negative ids are short, and
+ * the gaps between them, or nothing where there are no gaps.
+ */
+#include "postgres.h"
+
+#include "types.h"
+
+/* Raises the error of a value that makes no sense. */
+void
+gnngp_value_refuse(const gnngp_value_reader *r, const char *reason)
+{
+	ereport(ERROR,
+			(errcode(r->sqlstate),
+			 errmsg("invalid value of type %s", r->type),
+			 errdetail_internal("%s", reason)));
+}
+
+/* Reads one number; longer spellings of a number than need be are refused. */
+uint64
+gnngp_value_number(gnngp_value_reader *r)
+{
+	uint64		v = 0;
+
+	for (int shift = 0; shift < 64; shift += 7)
+	{
+		uint64		byte;
+
+		if (r->at == r->end)
+			gnngp_value_refuse(r, "It ends too early.");
+		byte = *r->at++;
+		if (shift == 63 && byte > 1)
+			break;
+		v |= (byte & 0x7f) << shift;
+		if (byte < 0x80)
+		{
+			if (byte == 0 && shift > 0)
+				gnngp_value_refuse(r, "A number is longer than it need be.");
+			return v;
+		}
+	}
+	gnngp_value_refuse(r, "A number is too large.");
+}
+
+/* Starts reading a stored value. */
+gnngp_value_reader
+gnngp_value_open(Datum value, const char *type)
+{
+	struct varlena *bytes = PG_DETOAST_DATUM_PACKED(value);
+	const unsigned char *at = (const unsigned char *) VARDATA_ANY(bytes);
+
+	return (gnngp_value_reader) {at, at + VARSIZE_ANY_EXHDR(bytes), type, ERRCODE_DATA_CORRUPTED};
+}
+
+/* Reads version and flags. */
+int
+gnngp_value_flags(gnngp_value_reader *r, int allowed)
+{
+	int			flags;
+
+	if (r->end - r->at < 2)
+		gnngp_value_refuse(r, "It ends too early.");
+	if (r->at[0] != GNNGP_VALUE_VERSION)
+		gnngp_value_refuse(r, "Its version is unknown.");
+	flags = r->at[1];
+	if (flags & ~allowed)
+		gnngp_value_refuse(r, "It has unknown flags.");
+	r->at += 2;
+	return flags;
+}
+
+/* Reads the gaps between ids. */
+static void
+read_gaps(gnngp_value_reader *r, gnngp_value_ids *ids)
+{
+	int64		id = ids->first;
+	bool		gap_seen = false;
+
+	ids->id = MemoryContextAllocHuge(CurrentMemoryContext, ids->n * sizeof(int64));
+	ids->id[0] = id;
+	for (int64 i = 1; i < ids->n; i++)
+	{
+		uint64		skipped = gnngp_value_number(r);
+
+		gnngp_look(i);
+		if (skipped >= (uint64) PG_INT64_MAX - (uint64) id)
+			gnngp_value_refuse(r, "An id is out of range.");
+		gap_seen |= skipped > 0;
+		id = (int64) ((uint64) id + skipped + 1);
+		ids->id[i] = id;
+	}
+	if (!gap_seen)
+		gnngp_value_refuse(r, "Ids without a gap are written as such.");
+}
+
+/* Reads ids; memory is taken only for nodes that the bytes left can hold. */
+gnngp_value_ids
+gnngp_value_read_ids(gnngp_value_reader *r, int flags, uint64 node_bytes)
+{
+	gnngp_value_ids ids = {0};
+	uint64		n = gnngp_value_number(r);
+	uint64		folded = gnngp_value_number(r);
+
+	if (n < 1 || n > PG_INT32_MAX)
+		gnngp_value_refuse(r, "The number of nodes is out of range.");
+	if (node_bytes > (uint64) (r->end - r->at) / n)
+		gnngp_value_refuse(r, "It ends too early.");
+	ids.n = (int64) n;
+	ids.first = (int64) (folded >> 1) ^ -(int64) (folded & 1);
+	if ((flags & GNNGP_VALUE_DENSE) == 0)
+	{
+		if (n == 1)
+			gnngp_value_refuse(r, "Ids without a gap are written as such.");
+		read_gaps(r, &ids);
+	}
+	else if ((uint64) PG_INT64_MAX - (uint64) ids.first < n - 1)
+		gnngp_value_refuse(r, "An id is out of range.");
+	return ids;
+}
+
+/* Row i of packed floats. */
+void
+gnngp_value_row(const unsigned char *value, int64 row, int64 cols, float *out)
+{
+	memcpy(out, value + row * cols * sizeof(float), cols * sizeof(float));
+	gnngp_turn_numbers(out, cols * sizeof(float), sizeof(float));
+}
+
+/* The bytes left must be count floats. */
+const unsigned char *
+gnngp_value_floats(gnngp_value_reader *r, uint64 count)
+{
+	const unsigned char *first = r->at;
+	uint64		left = r->end - r->at;
+
+	if (left % sizeof(float) != 0 || left / sizeof(float) != count)
+		gnngp_value_refuse(r, "Its length does not fit its numbers.");
+	r->at = r->end;
+	return first;
+}
+
+/* The node of an id, or -1. */
+int64
+gnngp_value_find(const gnngp_value_ids *ids, int64 id)
+{
+	int64		low = 0;
+	int64		high = ids->n - 1;
+
+	if (id < ids->first)
+		return -1;
+	if (ids->id == NULL)
+		return (uint64) id - (uint64) ids->first < (uint64) ids->n ? id - ids->first : -1;
+	while (low < high)
+	{
+		int64		middle = (low + high) / 2;
+
+		if (ids->id[middle] < id)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return ids->id[low] == id ? low : -1;
+}
+
+/* The place of each id among others: both ascend, and are gone through side by side. */
+int32 *
+gnngp_value_places(const gnngp_value_ids *ids, const gnngp_value_ids *among, int64 *missing)
+{
+	int32	   *place = MemoryContextAllocHuge(CurrentMemoryContext, Max(ids->n, 1) * sizeof(int32));
+	int64		at = 0;
+
+	for (int64 i = 0; i < ids->n; i++)
+	{
+		int64		id = gnngp_value_id(ids, i);
+
+		gnngp_look(i);
+		while (at < among->n && gnngp_value_id(among, at) < id)
+			at++;
+		if (at == among->n || gnngp_value_id(among, at) != id)
+		{
+			*missing = id;
+			pfree(place);
+			return NULL;
+		}
+		place[i] = (int32) at;
+	}
+	return place;
+}
+
+/* Refuses a value that would be too large, before it is made where its size is known. */
+void
+gnngp_value_check_size(double bytes, const char *what)
+{
+	if (bytes > (double) GNNGP_VALUE_LIMIT)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("the %s would take %.1f MB, but a value may take %.1f MB", what,
+						bytes / (1 << 20), (double) GNNGP_VALUE_LIMIT / (1 << 20)),
+				 errhint("For graphs of this size use gp_create_graph and gp_fit, which keep them in tables.")));
+}
+
+/* Counts what is kept for a value to come. */
+void
+gnngp_value_hold(gnngp_holding *held, MemoryContext context, double kept, double more,
+				 const char *what)
+{
+	double		needed = kept + more;
+	double		allowed;
+
+	gnngp_account_make_room((size_t) needed, gnngp_setting_memory_limit());
+	allowed = (double) gnngp_account_left() + (double) held->bytes;
+	if (needed > allowed)
+		ereport(ERROR,
+				(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
+				 errmsg("collecting %s needs %.1f MB, but gnngp.memory_limit allows %.1f MB", what,
+						needed / (1 << 20), allowed / (1 << 20)),
+				 errhint("For graphs of this size use gp_create_graph and gp_fit.")));
+	gnngp_account_hold(held, context, (size_t) kept);
+}
+
+/* Starts a value. */
+void
+gnngp_value_begin(StringInfo out, int flags)
+{
+	initStringInfo(out);
+	out->len = VARHDRSZ;
+	out->data[out->len++] = GNNGP_VALUE_VERSION;
+	out->data[out->len++] = (char) flags;
+}
+
+/* Makes room, refusing what grows over the limit. */
+void
+gnngp_value_reserve(StringInfo out, uint64 bytes, const char *what)
+{
+	if (bytes < (uint64) (out->maxlen - out->len))
+		return;
+	gnngp_value_check_size((double) out->len + (double) bytes, what);
+	enlargeStringInfo(out, (int) bytes);
+}
+
+/* Writes floats in four bytes each; a negative zero becomes zero, so that equal rows are equal bytes. */
+void
+gnngp_value_put_floats(StringInfo out, const float *v, int64 n)
+{
+	for (int64 i = 0; i < n; i++)
+		gnngp_put_float4(out->data + out->len + i * sizeof(float), v[i] + 0.0f);
+	out->len += (int) (n * sizeof(float));
+}
+
+/* Writes ids. */
+void
+gnngp_value_put_ids(StringInfo out, const gnngp_value_ids *ids, const char *what)
+{
+	int64		first = gnngp_value_id(ids, 0);
+
+	gnngp_value_reserve(out, 20, what);
+	gnngp_value_put_number(out, ids->n);
+	gnngp_value_put_number(out, (uint64) first << 1 ^ (uint64) (first >> 63));
+	for (int64 i = 1; ids->id && i < ids->n; i++)
+	{
+		gnngp_look(i);
+		gnngp_value_reserve(out, 10, what);
+		gnngp_value_put_number(out, (uint64) ids->id[i] - (uint64) ids->id[i - 1] - 1);
+	}
+}
+
+/* The finished value. */
+Datum
+gnngp_value_end(StringInfo out)
+{
+	SET_VARSIZE(out->data, out->len);
+	return PointerGetDatum(out->data);
+}

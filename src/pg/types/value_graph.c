@@ -1,0 +1,262 @@
+/*
+ * value_graph.c - the SQL type gp_graph, and the state that becomes one.
+ *
+ * After the ids come the edges, each under its smaller node: for every node how
+ * many there are, then the gaps from node to node.  With dense ids a graph of a
+ * million nodes takes two to three bytes an edge.  Weights follow in the same order.
+ *
+ * A state (gp_graph_state) keeps repeated edges that have weights apart, because
+ * sums of floats depend on their order: they are added up once all are there,
+ * the smallest first.  It may also hold the kernel of gp_factor.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "sorted_edges.h"
+#include "mb/pg_wchar.h"
+#include "port/pg_bitutils.h"
+#include "types.h"
+
+#define STATE "gp_graph_state"
+
+/* The kernel of a state. */
+static void
+read_kernel(gnngp_value_reader *r, gnngp_graph_value *out)
+{
+	uint64		length = gnngp_value_number(r);
+
+	if (length > (uint64) (r->end - r->at))
+		gnngp_value_refuse(r, "It ends too early.");
+	if (!pg_verifymbstr((const char *) r->at, (int) length, true))
+		gnngp_value_refuse(r, "Its kernel is no text.");
+	out->kernel = pnstrdup((const char *) r->at, length);
+	r->at += length;
+	out->landmarks = (int64) gnngp_value_number(r);
+	if (out->landmarks < 0 || out->landmarks > PG_INT32_MAX)
+		gnngp_value_refuse(r, "Its number of landmarks is out of range.");
+}
+
+/* The edges of one node; at counts edges read so far.  Arrays may be NULL: then they are only checked. */
+static int64
+read_node(gnngp_value_reader *r, const gnngp_graph_value *g, int64 node, bool repeats, int64 at)
+{
+	uint64		count = gnngp_value_number(r);
+	int64		other = node + 1;
+
+	if (count > (uint64) (g->edges - at))
+		gnngp_value_refuse(r, "There are more edges than it says.");
+	for (uint64 k = 0; k < count; k++, at++)
+	{
+		uint64		gap = gnngp_value_number(r);
+		int64		least = k > 0 && !repeats ? other + 1 : other;
+
+		if (gap >= (uint64) (g->ids.n - least) || least >= g->ids.n)
+			gnngp_value_refuse(r, "An edge leads to an unknown node.");
+		other = least + (int64) gap;
+		gnngp_look(at);
+		g->src[at] = (int32) node;
+		g->dst[at] = (int32) other;
+	}
+	return at;
+}
+
+/* The weights. */
+static void
+read_weights(gnngp_value_reader *r, gnngp_graph_value *g)
+{
+	if ((uint64) (r->end - r->at) / sizeof(double) < (uint64) g->edges)
+		gnngp_value_refuse(r, "It ends too early.");
+	g->weight = MemoryContextAllocHuge(CurrentMemoryContext, Max(g->edges, 1) * sizeof(double));
+	for (int64 i = 0; i < g->edges; i++, r->at += sizeof(double))
+	{
+		g->weight[i] = gnngp_get_float8(r->at);
+		gnngp_look(i);
+		/* A negative zero would be another encoding of zero. */
+		if (!isfinite(g->weight[i]) || signbit(g->weight[i]))
+			gnngp_value_refuse(r, "A weight is not finite, or negative.");
+	}
+}
+
+/* True for the value of a state. */
+static bool
+is_state(const gnngp_value_reader *r)
+{
+	return strcmp(r->type, STATE) == 0;
+}
+
+/* Header, ids and number of edges. */
+static int
+read_head(gnngp_value_reader *r, gnngp_graph_value *g)
+{
+	int			flags = gnngp_value_flags(r, GNNGP_VALUE_DENSE | GNNGP_VALUE_WEIGHTED |
+										  (is_state(r) ? GNNGP_VALUE_KERNEL : 0));
+	uint64		edges;
+
+	memset(g, 0, sizeof(*g));
+	if (flags & GNNGP_VALUE_KERNEL)
+		read_kernel(r, g);
+	g->ids = gnngp_value_read_ids(r, flags, 1);
+	edges = gnngp_value_number(r);
+	if (edges > (uint64) (r->end - r->at))
+		gnngp_value_refuse(r, "It ends too early.");
+	g->edges = (int64) edges;
+	return flags;
+}
+
+/* Reads a whole value; nothing in it is trusted. */
+static void
+read_value(gnngp_value_reader *r, gnngp_graph_value *g)
+{
+	int			flags = read_head(r, g);
+	bool		repeats = is_state(r) && (flags & GNNGP_VALUE_WEIGHTED);
+	int64		at = 0;
+
+	g->src = MemoryContextAllocHuge(CurrentMemoryContext, Max(g->edges, 1) * sizeof(int32));
+	g->dst = MemoryContextAllocHuge(CurrentMemoryContext, Max(g->edges, 1) * sizeof(int32));
+	for (int64 i = 0; i < g->ids.n; i++)
+	{
+		gnngp_look(i);
+		at = read_node(r, g, i, repeats, at);
+	}
+	if (at < g->edges)
+		gnngp_value_refuse(r, "There are fewer edges than it says.");
+	if (flags & GNNGP_VALUE_WEIGHTED)
+		read_weights(r, g);
+	if (r->at != r->end)
+		gnngp_value_refuse(r, "Bytes are left over.");
+}
+
+/* Reads a gp_graph or a gp_graph_state. */
+void
+gnngp_graph_read(Datum value, const char *type, gnngp_graph_value *out)
+{
+	gnngp_value_reader r = gnngp_value_open(value, type);
+
+	read_value(&r, out);
+}
+
+/* Reads what stands before the edges of a gp_graph_state; true when it has weights. */
+bool
+gnngp_graph_state_head(Datum value, gnngp_graph_value *out)
+{
+	gnngp_value_reader r = gnngp_value_open(value, STATE);
+
+	return read_head(&r, out) & GNNGP_VALUE_WEIGHTED;
+}
+
+/* Nodes and edges of a graph. */
+void
+gnngp_graph_count(Datum value, int64 *nodes, int64 *edges)
+{
+	gnngp_value_reader r = gnngp_value_open(value, "gp_graph");
+	gnngp_graph_value g;
+
+	read_head(&r, &g);
+	*nodes = g.ids.n;
+	*edges = g.edges;
+}
+
+/* Checks a value that came from outside. */
+static void
+check_graph(gnngp_value_reader *r)
+{
+	gnngp_graph_value g;
+
+	read_value(r, &g);
+}
+
+GNNGP_VALUE_INPUT(graph, check_graph)
+GNNGP_VALUE_INPUT(graph_state, check_graph)
+
+/* The bytes of a number. */
+static inline int
+number_bytes(uint64 v)
+{
+	return v < 0x80 ? 1 : pg_leftmost_one_pos64(v) / 7 + 1;
+}
+
+/* The bytes of the edges of a graph without weights, ids left out. */
+double
+gnngp_graph_size(const gnngp_sorted_edges *s)
+{
+	uint64		mask = (UINT64CONST(1) << s->shift) - 1;
+	double		bytes = s->ids.n;
+
+	for (int64 i = 0; i < s->edges; i++)
+	{
+		uint64		key = s->key[i];
+		bool		first = i == 0 || key >> s->shift != s->key[i - 1] >> s->shift;
+
+		gnngp_look(i);
+		bytes += number_bytes(first ? (key & mask) - (key >> s->shift) - 1 : key - s->key[i - 1] - 1);
+	}
+	return bytes;
+}
+
+/* Writes the edges of each node. */
+static void
+put_edges(StringInfo out, const gnngp_sorted_edges *s, bool repeats)
+{
+	uint64		mask = (UINT64CONST(1) << s->shift) - 1;
+	int64		at = 0;
+
+	for (int64 node = 0; node < s->ids.n; node++)
+	{
+		int64		end = at;
+		uint64		least = node + 1;
+
+		while (end < s->edges && gnngp_sorted_key(s, end) >> s->shift == (uint64) node)
+			end++;
+		gnngp_value_reserve(out, 10, "graph");
+		gnngp_value_put_number(out, end - at);
+		for (; at < end; at++)
+		{
+			uint64		other = gnngp_sorted_key(s, at) & mask;
+
+			gnngp_look(at);
+			/* Room for all of them at once would be refused at nodes of many edges. */
+			if (unlikely(out->maxlen - out->len <= 10))
+				gnngp_value_reserve(out, 10, "graph");
+			gnngp_value_put_number(out, other - least);
+			least = repeats ? other : other + 1;
+		}
+		gnngp_look(node);
+	}
+}
+
+/* A graph value, or a state's. */
+Datum
+gnngp_graph_write(const gnngp_sorted_edges *s, bool state, const char *kernel, int64 landmarks)
+{
+	StringInfoData out;
+
+	gnngp_value_begin(&out, gnngp_value_ids_flag(&s->ids) | (s->edge ? GNNGP_VALUE_WEIGHTED : 0) |
+					  (kernel ? GNNGP_VALUE_KERNEL : 0));
+	if (kernel)
+	{
+		gnngp_value_reserve(&out, strlen(kernel) + 20, "graph");
+		gnngp_value_put_number(&out, strlen(kernel));
+		appendBinaryStringInfo(&out, kernel, (int) strlen(kernel));
+		gnngp_value_put_number(&out, landmarks);
+	}
+	gnngp_value_put_ids(&out, &s->ids, "graph");
+	gnngp_value_reserve(&out, 10, "graph");
+	gnngp_value_put_number(&out, s->edges);
+	put_edges(&out, s, state && s->edge);
+	if (s->edge)
+	{
+		gnngp_value_reserve(&out, s->edges * sizeof(double), "graph");
+		for (int64 i = 0; i < s->edges; i++)
+		{
+			gnngp_look(i);
+			if (!isfinite(s->edge[i].weight))
+				ereport(ERROR,
+						(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+						 errmsg("the weights of a repeated edge add up to more than a double precision number holds")));
+			gnngp_put_float8(out.data + out.len, s->edge[i].weight + 0.0);
+			out.len += sizeof(double);
+		}
+	}
+	return gnngp_value_end(&out);
+}

@@ -1,0 +1,193 @@
+/*
+ * value_table.c - the SQL types gp_features, gp_factor and gp_matrix: ids, then a row of numbers for each node.
+ *
+ * Those of a matrix may be of double precision.  What has floats is a matrix, too.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "miscadmin.h"
+#include "types.h"
+
+/* The bytes of one number. */
+static inline size_t
+number_size(const gnngp_table_value *table)
+{
+	return table->wide ? sizeof(double) : sizeof(float);
+}
+
+/* Ids, width and numbers of a value that is a table of numbers. */
+static void
+read_table(gnngp_value_reader *r, int allowed, gnngp_table_value *out)
+{
+	int			flags = gnngp_value_flags(r, allowed);
+	uint64		width = gnngp_value_number(r);
+
+	out->wide = (flags & GNNGP_VALUE_WIDE) != 0;
+	if (width < 1 || width > GNNGP_VALUE_LIMIT / number_size(out))
+		gnngp_value_refuse(r, "The length of its rows is out of range.");
+	out->cols = (int64) width;
+	out->ids = gnngp_value_read_ids(r, flags, width * number_size(out));
+	/* Floats are counted: a double is as long as two. */
+	out->value = gnngp_value_floats(r, (uint64) out->ids.n * width * (number_size(out) / sizeof(float)));
+}
+
+/* The same for a value from outside: its numbers are looked at. */
+static void
+check_numbers(gnngp_value_reader *r, int allowed)
+{
+	gnngp_table_value table;
+
+	read_table(r, allowed, &table);
+	for (int64 k = 0; k < table.ids.n * table.cols; k++)
+	{
+		double		v = table.wide ? gnngp_get_float8(table.value + k * sizeof(double)) :
+			gnngp_get_float4(table.value + k * sizeof(float));
+
+		gnngp_look(k);
+		if (!isfinite(v))
+			gnngp_value_refuse(r, "A number is not finite.");
+		if (v == 0.0 && signbit(v))
+			gnngp_value_refuse(r, "A negative zero is written as zero.");
+	}
+}
+
+/* A table of floats from outside. */
+static void
+check_table(gnngp_value_reader *r)
+{
+	check_numbers(r, GNNGP_VALUE_DENSE);
+}
+
+/* A matrix from outside. */
+static void
+check_matrix(gnngp_value_reader *r)
+{
+	check_numbers(r, GNNGP_VALUE_DENSE | GNNGP_VALUE_WIDE);
+}
+
+/* Reads a stored value. */
+gnngp_table_value
+gnngp_table_read(Datum value, const char *type)
+{
+	gnngp_value_reader r = gnngp_value_open(value, type);
+	gnngp_table_value table;
+
+	read_table(&r, GNNGP_VALUE_DENSE, &table);
+	return table;
+}
+
+/* Reads a stored matrix. */
+gnngp_table_value
+gnngp_matrix_read(Datum value)
+{
+	gnngp_value_reader r = gnngp_value_open(value, "gp_matrix");
+	gnngp_table_value table;
+
+	read_table(&r, GNNGP_VALUE_DENSE | GNNGP_VALUE_WIDE, &table);
+	return table;
+}
+
+/* Its numbers, where they can be computed with. */
+gp_matrix
+gnngp_matrix_numbers(gp_env *env, const gnngp_table_value *matrix)
+{
+	size_t		size = number_size(matrix);
+	size_t		bytes = matrix->ids.n * matrix->cols * size;
+	void	   *value = gp_alloc(env, bytes);
+
+	memcpy(value, matrix->value, bytes);
+	gnngp_turn_numbers(value, bytes, size);
+	return gp_matrix_wrap(value, matrix->ids.n, matrix->cols, matrix->wide ? GP_DOUBLE : GP_FLOAT);
+}
+
+GNNGP_VALUE_INPUT(features, check_table)
+GNNGP_VALUE_INPUT(factor, check_table)
+GNNGP_VALUE_INPUT(matrix, check_matrix)
+
+/* A table of floats as a value; rows are ld apart. */
+Datum
+gnngp_table_write(const gnngp_value_ids *ids, int64 cols, const float *value, int64 ld,
+				  const char *what)
+{
+	StringInfoData out;
+
+	gnngp_value_check_size((double) ids->n * cols * sizeof(float), what);
+	gnngp_value_begin(&out, gnngp_value_ids_flag(ids));
+	gnngp_value_put_number(&out, cols);
+	gnngp_value_put_ids(&out, ids, what);
+	gnngp_value_reserve(&out, ids->n * cols * sizeof(float), what);
+	for (int64 i = 0; i < ids->n; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		gnngp_value_put_floats(&out, value + i * ld, cols);
+	}
+	return gnngp_value_end(&out);
+}
+
+/* 22003 for a number that is not finite. */
+static void
+check_row(gp_matrix m, int64 row)
+{
+	for (int64 j = 0; j < m.cols; j++)
+		if (!isfinite(gp_number_at(m.data, m.type, row * m.cols + j)))
+			ereport(ERROR,
+					(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+					 errmsg("a number of the matrix is out of range"),
+					 errhint("Scale the features to ordinary sizes.")));
+}
+
+/* Writes doubles; a negative zero becomes zero. */
+static void
+put_doubles(StringInfo out, const double *v, int64 n)
+{
+	for (int64 i = 0; i < n; i++)
+		gnngp_put_float8(out->data + out->len + i * sizeof(double), v[i] + 0.0);
+	out->len += (int) (n * sizeof(double));
+}
+
+/* A matrix of the core as a value. */
+Datum
+gnngp_matrix_write(const gnngp_value_ids *ids, gp_matrix m)
+{
+	StringInfoData out;
+	bool		wide = m.type == GP_DOUBLE;
+
+	gnngp_value_check_size((double) m.rows * m.cols * gp_type_size(m.type), "matrix");
+	gnngp_value_begin(&out, gnngp_value_ids_flag(ids) | (wide ? GNNGP_VALUE_WIDE : 0));
+	gnngp_value_put_number(&out, m.cols);
+	gnngp_value_put_ids(&out, ids, "matrix");
+	gnngp_value_reserve(&out, m.rows * m.cols * gp_type_size(m.type), "matrix");
+	for (int64 i = 0; i < m.rows; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		check_row(m, i);
+		if (wide)
+			put_doubles(&out, (double *) m.data + i * m.cols, m.cols);
+		else
+			gnngp_value_put_floats(&out, (float *) m.data + i * m.cols, m.cols);
+	}
+	return gnngp_value_end(&out);
+}
+
+/* The ids of some rows that follow each other; without gaps they are written as such. */
+gnngp_value_ids
+gnngp_value_ids_part(const gnngp_value_ids *ids, int64 first, int64 n)
+{
+	gnngp_value_ids part = {n, gnngp_value_id(ids, first), ids->id ? ids->id + first : NULL};
+
+	if (part.id && part.id[n - 1] - part.id[0] == n - 1)
+		part.id = NULL;
+	return part;
+}
+
+/* 22023 for matrices, or an array, that do not go together. */
+void
+gnngp_matrix_refuse(const char *what)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("the matrices do not fit each other"),
+			 errdetail_internal("%s", what)));
+}

@@ -1,0 +1,96 @@
+/*
+ * test_metrics.c - the calibrated curve against its definition.
+ */
+#include "links/links_internal.h"
+#include "test_env.h"
+
+/* A small generator, so that every run sees the same cases. */
+static uint64_t seed = 1;
+
+/* The derivative of the loss by one parameter (Platt's targets). */
+static double
+slope_of_loss(int n, const double *score, const bool *label, double a, double b, bool by_slope)
+{
+	double		links = 0.0;
+	double		sum = 0.0;
+
+	for (int i = 0; i < n; i++)
+		links += label[i];
+	for (int i = 0; i < n; i++)
+	{
+		double		t = label[i] ? (links + 1.0) / (links + 2.0) : 1.0 / (n - links + 2.0);
+		double		p = 1.0 / (1.0 + exp(-(a + b * score[i])));
+
+		sum += (p - t) * (by_slope ? score[i] : 1.0);
+	}
+	return sum / n;
+}
+
+/* The curve's gradient is zero, whatever the scores' unit. */
+static void
+check_curve(gp_env *env, double overlap, double unit, double origin)
+{
+	double		score[400];
+	bool		label[400];
+	double		a;
+	double		b;
+	char		name[120];
+
+	for (int i = 0; i < 400; i++)
+	{
+		label[i] = i % 4 == 0;
+		score[i] = origin + unit * (overlap * draw_unit(&seed) + label[i]);
+	}
+	gp_link_calibrate(env, 400, score, label, &a, &b);
+	snprintf(name, sizeof(name), "the curve fits: overlap %g, unit %g, origin %g", overlap, unit,
+			 origin);
+	ok(b > 0.0 && fabs(slope_of_loss(400, score, label, a, b, false)) < 1e-7 &&
+	   fabs(slope_of_loss(400, score, label, a, b, true)) < 1e-7 * (fabs(origin) + unit), name);
+}
+
+/* Scores that say nothing, or the contrary. */
+static void
+check_flat(gp_env *env)
+{
+	double		score[90];
+	bool		label[90];
+	double		a;
+	double		b;
+
+	for (int i = 0; i < 90; i++)
+	{
+		label[i] = i % 3 == 0;
+		score[i] = 7.0;
+	}
+	gp_link_calibrate(env, 90, score, label, &a, &b);
+	ok(b == 0.0, "equal scores have no slope");
+	close_to(1.0 / (1.0 + exp(-a)), (30.0 * 31.0 / 32.0 + 60.0 / 62.0) / 90.0, 1e-12,
+			 "equal scores get the share of links");
+	for (int i = 0; i < 90; i++)
+		score[i] = draw_unit(&seed) - label[i];
+	gp_link_calibrate(env, 90, score, label, &a, &b);
+	ok(b == 0.0, "scores that rank backwards have no slope");
+	gp_link_calibrate(env, 0, score, label, &a, &b);
+	ok(a == 0.0 && b == 0.0, "no scores give one half");
+	for (int i = 0; i < 90; i++)
+	{
+		score[i] = draw_unit(&seed);
+		label[i] = true;
+	}
+	gp_link_calibrate(env, 90, score, label, &a, &b);
+	ok(isfinite(a) && isfinite(b) && a > 0.0, "links alone give a high probability");
+	score[3] = NAN;
+	gp_link_calibrate(env, 90, score, label, &a, &b);
+	ok(isfinite(a) && b == 0.0, "scores that are no numbers give a finite curve");
+}
+
+int
+main(void)
+{
+	in_env(check_curve(env, 3.0, 1.0, 0.0));
+	in_env(check_curve(env, 1.5, 1e-6, 0.0));
+	in_env(check_curve(env, 1.5, 1e6, -3e6));
+	in_env(check_curve(env, 0.5, 1.0, 100.0));
+	in_env(check_flat(env));
+	return done_testing();
+}
