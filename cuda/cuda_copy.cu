@@ -310,7 +310,7 @@ gather_from_host(gp_cuda *c, gp_matrix dst, gp_matrix src, const int32_t *index)
 
 		for (int64_t i = 0; i < rows; i++)
 		{
-			gp_look(c->env, i * src.cols, &next);
+			gp_poll(c->env, i * src.cols, &next);
 			memcpy((char *) block.data + (size_t) i * row,
 				   (const char *) src.data + (size_t) (index[at + i] * src.ld) * size, row);
 		}
@@ -425,7 +425,7 @@ host_elements(gp_cuda *c, gp_matrix m, int64_t n, const int32_t *row, const int3
 	{
 		T		   *at = (T *) m.data + row[e] * m.ld + col[e];
 
-		gp_look(c->env, e, &next);
+		gp_poll(c->env, e, &next);
 		if (out)
 			out[e] = (double) *at;
 		else

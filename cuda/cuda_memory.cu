@@ -263,7 +263,7 @@ convert_rows(gp_cuda *c, gp_matrix dst, gp_matrix src)
 
 	for (int64_t i = 0; i < src.rows; i++)
 	{
-		gp_look(c->env, i * src.cols, &next);
+		gp_poll(c->env, i * src.cols, &next);
 		for (int64_t j = 0; j < src.cols; j++)
 			((D *) dst.data)[i * dst.ld + j] = (D) ((const S *) src.data)[i * src.ld + j];
 	}

@@ -274,7 +274,7 @@ choose_rows(gp_cuda *c, const gp_csr *s, int64_t row0, int64_t *first)
 	{
 		int64_t		more = row_tiles(s, row0 + rows);
 
-		gp_look(c->env, rows, &next);
+		gp_poll(c->env, rows, &next);
 		if (rows > 0 && tiles + more > MOST_TILES)
 			break;
 		tiles += more;

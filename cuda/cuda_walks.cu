@@ -206,7 +206,7 @@ reach_of(gp_cuda *c, walk_host *h, int32_t node)
 	h->reach[node] = 1.0;
 	for (int64_t k = s->start[node]; k < s->start[node + 1]; k++)
 	{
-		gp_look(c->env, k - s->start[node], &next);
+		gp_poll(c->env, k - s->start[node], &next);
 		h->reach[node] += 1.0 + (double) degree(s, s->col[k]);
 	}
 	return h->reach[node];

@@ -185,17 +185,27 @@ gp_check_stack(gp_env *env)
 	env->check_stack(env);
 }
 
-#define GP_LOOK_EVERY 65536		/* items of a loop between two looks at interrupts */
-#define GP_LOOK_ROWS 256		/* the same where an item is a row, or a node with its edges */
+#define GP_POLL_EVERY 65536		/* units of work of a loop between two polls */
+#define GP_POLL_ROWS 256		/* the same where a unit is a row, or a node with its edges */
 
-/* Looks at interrupts when item k of a loop comes to a new stretch; *next starts at 0. */
+/* Serves interrupts when the work done has come to *next, and sets that further on; *next starts at 0. */
 static inline void
-gp_look(gp_env *env, int64_t k, int64_t *next)
+gp_poll(gp_env *env, int64_t done, int64_t *next)
 {
-	if (k < *next)
+	if (done < *next)
 		return;
 	env->check_interrupts(env);
-	*next = k + GP_LOOK_EVERY;
+	*next = done + GP_POLL_EVERY;
 }
+
+/*
+ * A loop over i = 0 .. n - 1 that serves interrupts every GP_POLL_EVERY units of work; done is an
+ * expression for the work before item i:
+ *
+ *		GP_EACH(env, k, n, k)						an item is a unit
+ *		GP_EACH(env, i, s->rows, s->start[i])		an entry of a sparse matrix is
+ */
+#define GP_EACH(env, i, n, done) \
+	for (int64_t i = 0, i##_poll = 0; i < (n) && (gp_poll(env, done, &i##_poll), true); i++)
 
 #endif							/* GP_ENV_H */

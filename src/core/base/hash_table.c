@@ -39,7 +39,7 @@ grow(gp_set *set)
 
 	for (uint64_t k = 0; k <= set->places.mask; k++)
 	{
-		gp_look(set->places.env, (int64_t) k, &next);
+		gp_poll(set->places.env, (int64_t) k, &next);
 		if (set->key[k] != 0)
 			*find(&larger, set->key[k]) = set->key[k];
 	}

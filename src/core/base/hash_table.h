@@ -44,7 +44,7 @@ gp_first_place(const gp_places *p, uint64_t key)
 static inline uint64_t
 gp_next_place(gp_places *p, uint64_t place)
 {
-	gp_look(p->env, ++p->taken, &p->next_look);
+	gp_poll(p->env, ++p->taken, &p->next_look);
 	return (place + 1) & p->mask;
 }
 

@@ -55,7 +55,7 @@ merge_halves(sorter *s, char *base, int64_t left, int64_t n, size_t size)
 	{
 		bool		second = s->compare(b, a, s->arg) < 0;
 
-		gp_look(s->env, ++s->work, &s->next);
+		gp_poll(s->env, ++s->work, &s->next);
 		memcpy(to, second ? b : a, size);
 		b += second ? size : 0;
 		a += second ? 0 : size;
@@ -105,7 +105,7 @@ sort_items(sorter *s, char *base, int64_t n)
 {
 	int64_t		left = n > GP_SORT_FEW ? n / 2 : 0;
 
-	gp_look(s->env, s->work += GP_SORT_FEW, &s->next);
+	gp_poll(s->env, s->work += GP_SORT_FEW, &s->next);
 	if (left > 0)
 	{
 		sort_items(s, base, left);
@@ -177,7 +177,7 @@ sink(gp_heap *h, int64_t n, const char *own)
 void
 gp_heap_offer(gp_heap *h, const void *item)
 {
-	gp_look(h->env, ++h->work, &h->next);
+	gp_poll(h->env, ++h->work, &h->next);
 	if (h->n < h->room)
 	{
 		memmove(item_at(h, h->n), item, h->size);
@@ -195,7 +195,7 @@ gp_heap_sort(gp_heap *h)
 
 	for (int64_t end = h->n - 1; end > 0; end--)
 	{
-		gp_look(h->env, ++h->work, &h->next);
+		gp_poll(h->env, ++h->work, &h->next);
 		memcpy(own, item_at(h, end), h->size);
 		memcpy(item_at(h, end), h->item, h->size);
 		sink(h, end, own);

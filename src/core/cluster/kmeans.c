@@ -141,7 +141,7 @@ best_candidate(kmeans *km, const seeding *sd, const int32_t *candidate, int coun
 	{
 		const double *k = rows_of(km, gp_matrix_cols(sd->column, 0, count), band.first, band.count);
 
-		gp_look(km->env, band.first * count, &next);
+		gp_poll(km->env, band.first * count, &next);
 		for (int64_t i = 0; i < band.count; i++)
 			for (int c = 0; c < count; c++)
 				left[c] += fmin(sd->nearest[band.first + i],
@@ -165,7 +165,7 @@ begin_cluster(kmeans *km, seeding *sd, int32_t j, int32_t node, gp_matrix column
 	{
 		const double *k = rows_of(km, column, band.first, band.count);
 
-		gp_look(km->env, band.first, &next);
+		gp_poll(km->env, band.first, &next);
 		for (int64_t i = 0; i < band.count; i++)
 		{
 			int64_t		at = band.first + i;
@@ -225,7 +225,7 @@ upload_members(kmeans *km)
 	memset(km->size, 0, km->k * sizeof(double));
 	for (gp_band band = gp_band_first(km->n, km->height); band.count > 0; gp_band_next(&band))
 	{
-		gp_look(km->env, band.first * km->width, &next);
+		gp_poll(km->env, band.first * km->width, &next);
 		memset(km->block, 0, band.count * km->width * sizeof(double));
 		for (int64_t i = 0; i < band.count; i++)
 		{
@@ -250,7 +250,7 @@ measure(kmeans *km)
 	{
 		const double *p = rows_of(km, km->product, band.first, band.count);
 
-		gp_look(km->env, band.first * km->k, &next);
+		gp_poll(km->env, band.first * km->k, &next);
 		for (int64_t i = 0; i < band.count; i++)
 		{
 			int32_t		j = km->cluster[band.first + i];
@@ -334,7 +334,7 @@ reassign(kmeans *km, bool apart)
 	{
 		const double *p = rows_of(km, km->product, band.first, band.count);
 
-		gp_look(km->env, band.first * km->k, &next);
+		gp_poll(km->env, band.first * km->k, &next);
 		for (int64_t i = band.first; i < band.first + band.count; i++)
 		{
 			int32_t		j = nearest_cluster(km, i, p + (i - band.first) * km->width, apart,

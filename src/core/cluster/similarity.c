@@ -207,7 +207,7 @@ find_shrink(gp_similarity *s)
 
 	for (int64_t i = 0; i < s->ev->n; i++)
 	{
-		gp_look(s->ev->env, i, &next);
+		gp_poll(s->ev->env, i, &next);
 		if (!isfinite(diag[i]))
 			gp_raise(s->ev->env, GP_ERR_RANGE, "Scale the features down, or take fewer layers.",
 					 "the kernel overflows");

@@ -269,7 +269,7 @@ row_pairs(gp_env *env, const gp_csr *s)
 	{
 		double		m = (double) (s->start[i + 1] - s->start[i]);
 
-		gp_look(env, i, &next);
+		gp_poll(env, i, &next);
 		pairs += 0.5 * m * (m + 1.0);
 	}
 	return pairs;

@@ -60,7 +60,7 @@ neighbour_means(const spread *s, gp_type type)
 	{
 		double		degree = 0.0;
 
-		gp_look(s->env, w->start[i], &next);
+		gp_poll(s->env, w->start[i], &next);
 		p->start[i + 1] = w->start[i + 1];
 		for (int64_t k = w->start[i]; k < w->start[i + 1]; k++)
 			degree += weight[k];
@@ -117,7 +117,7 @@ share_found(const spread *s, gp_matrix f)
 		const double *part = host + k * f.cols;
 		int64_t		best = 0;
 
-		gp_look(s->env, k * f.cols, &next);
+		gp_poll(s->env, k * f.cols, &next);
 		for (int64_t c = 1; c < f.cols; c++)
 			if (part[c] > part[best])
 				best = c;

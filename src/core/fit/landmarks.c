@@ -58,7 +58,7 @@ feature_hashes(const gp_eval *ev)
 
 	for (int64_t i = 0; i < ev->n; i++)
 	{
-		if (i % GP_LOOK_ROWS == 0)
+		if (i % GP_POLL_ROWS == 0)
 			ev->env->check_interrupts(ev->env);
 		if (ev->kernel->lists)
 			hash[i] += hash_row(ev->kernel->lists, i, x->dims);
@@ -140,7 +140,7 @@ fingerprints(const gp_eval *ev)
 	sum = gp_alloc_zero(ev->env, ev->n, sizeof(uint64_t));
 	for (int64_t i = 0; i < ev->n; i++)
 	{
-		gp_look(ev->env, ev->kernel->a->start[i], &next);
+		gp_poll(ev->env, ev->kernel->a->start[i], &next);
 		for (int64_t k = ev->kernel->a->start[i]; k < ev->kernel->a->start[i + 1]; k++)
 			if (own[ev->kernel->a->col[k]])
 				sum[i] += gp_hash(own[ev->kernel->a->col[k]] ^ gp_hash(bits_of(ev->kernel->a->value, k, ev->kernel->a->type)));
@@ -284,7 +284,7 @@ choose(gp_eval *ev, const gp_problem *problem, int64_t count, bool spread, int64
 	c = candidates(ev, problem, spread, field);
 	for (int64_t k = 0; k < ev->n && *n < count; k++)
 	{
-		gp_look(env, k, &next);
+		gp_poll(env, k, &next);
 		if (gp_set_add(&seen, c[k].fingerprint ? c[k].fingerprint : 1))
 			landmark[(*n)++] = c[k].node;
 	}

@@ -51,7 +51,7 @@ count_apart(gp_env *env, const gp_problem *problem)
 		labelled[component[problem->labelled[k]]] = true;
 	for (int64_t i = 0; i < graph->nodes; i++)
 	{
-		gp_look(env, i, &next);
+		gp_poll(env, i, &next);
 		n += !labelled[component[i]];
 	}
 	gp_free(env, labelled);

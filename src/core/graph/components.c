@@ -24,7 +24,7 @@ join_rows(gp_env *env, int64_t n, const int64_t *start, const int32_t *col, cons
 
 	for (int64_t i = 0; i < n; i++)
 	{
-		gp_look(env, start[i] + i, &next);
+		gp_poll(env, start[i] + i, &next);
 		for (int64_t k = start[i]; k < start[i + 1]; k++)
 		{
 			if (!directed && col[k] >= i)
@@ -47,14 +47,14 @@ gp_graph_components(gp_env *env, int64_t n, const int64_t *start, const int32_t 
 		return parent;
 	for (int64_t i = 0; i < n; i++)
 	{
-		gp_look(env, i, &next);
+		gp_poll(env, i, &next);
 		parent[i] = (int32_t) i;
 	}
 	join_rows(env, n, start, col, weight, directed, parent);
 	next = 0;
 	for (int64_t i = 0; i < n; i++)
 	{
-		gp_look(env, i, &next);
+		gp_poll(env, i, &next);
 		parent[i] = find_root(parent, (int32_t) i);
 	}
 	return parent;

@@ -87,7 +87,7 @@ gp_graph_degrees(gp_env *env, const gp_graph *graph, double *out, double *in)
 
 	for (int64_t i = 0; i < graph->nodes; i++)
 	{
-		gp_look(env, graph->start[i], &next);
+		gp_poll(env, graph->start[i], &next);
 		for (int64_t k = graph->start[i]; k < graph->start[i + 1]; k++)
 		{
 			double		w = graph->weight ? graph->weight[k] : 1.0;
@@ -157,7 +157,7 @@ gp_graph_normalise(gp_env *env, const gp_graph *graph, gp_norm norm, gp_type typ
 	}
 	for (int64_t i = 0; i < n; i++)
 	{
-		gp_look(env, graph->start[i], &next);
+		gp_poll(env, graph->start[i], &next);
 		normalise_row(graph, i, out[i], in, a);
 	}
 	gp_free(env, out);
@@ -176,7 +176,7 @@ gp_csr_transpose(gp_env *env, const gp_csr *s)
 
 	for (int64_t k = 0; k < entries; k++)
 	{
-		gp_look(env, k, &next);
+		gp_poll(env, k, &next);
 		t->start[s->col[k] + 1]++;
 	}
 	next = 0;
@@ -185,7 +185,7 @@ gp_csr_transpose(gp_env *env, const gp_csr *s)
 	memcpy(cursor, t->start, s->cols * sizeof(int64_t));
 	for (int64_t i = 0; i < s->rows; i++)
 	{
-		gp_look(env, s->start[i], &next);
+		gp_poll(env, s->start[i], &next);
 		for (int64_t k = s->start[i]; k < s->start[i + 1]; k++)
 		{
 			int64_t		at = cursor[s->col[k]]++;
@@ -394,7 +394,7 @@ product_row(gp_env *env, const gp_csr *a, const gp_csr *b, double unit, int64_t 
 		double		v = gp_number_at(a->value, a->type, k);
 		int32_t		j = a->col[k];
 
-		gp_look(env, *done += 1 + b->start[j + 1] - b->start[j], next);
+		gp_poll(env, *done += 1 + b->start[j + 1] - b->start[j], next);
 		if (sums)
 			for (int64_t m = b->start[j]; m < b->start[j + 1]; m++)
 				t->sum[tally_touch(t, b->col[m])] += v * gp_number_at(b->value, b->type, m);
@@ -474,7 +474,7 @@ gp_csr_add(gp_env *env, const gp_csr *a, const gp_csr *b)
 
 	for (int64_t i = 0; i < a->rows; i++)
 	{
-		gp_look(env, c->start[i], &next);
+		gp_poll(env, c->start[i], &next);
 		c->start[i + 1] = add_row(a, b, i, c, c->start[i]);
 	}
 	return c;
@@ -503,7 +503,7 @@ gp_csr_hstack(gp_env *env, int n, gp_csr *const *s)
 	{
 		int64_t		first = 0;
 
-		gp_look(env, at, &next);
+		gp_poll(env, at, &next);
 		for (int m = 0; m < n; m++)
 		{
 			for (int64_t k = s[m]->start[i]; k < s[m]->start[i + 1]; k++, at++)

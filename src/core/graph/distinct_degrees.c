@@ -58,7 +58,7 @@ group(const gp_tally *t, int64_t nodes, uint64_t *far)
 		start[i + 2] += start[i + 1];
 	for (int64_t k = 0; k < t->n; k++)
 	{
-		gp_look(t->env, k, &next);
+		gp_poll(t->env, k, &next);
 		far[start[t->near[k] + 1]++] = t->far[k];
 	}
 	return start;
@@ -107,7 +107,7 @@ gp_tally_close(gp_tally *t, int64_t nodes, double *count)
 
 	for (int64_t i = 0; i < nodes; i++)
 	{
-		gp_look(env, start[i] + i, &next);
+		gp_poll(env, start[i] + i, &next);
 		count[i] = (double) count_different(env, far + start[i], start[i + 1] - start[i]);
 	}
 	gp_free(env, start);

@@ -213,7 +213,7 @@ group_by_row(const gp_edges *edges, const edge_groups *columns)
 
 	for (int64_t k = 0; k < columns->start[n]; k++)
 	{
-		gp_look(env, k, &next);
+		gp_poll(env, k, &next);
 		start[columns->other[k] + 1]++;
 	}
 	next = 0;
@@ -225,7 +225,7 @@ group_by_row(const gp_edges *edges, const edge_groups *columns)
 		for (int64_t k = columns->start[c]; k < columns->start[c + 1]; k++)
 			put_entry(&rows, cursor, columns->other[k], (int32_t) c,
 					  columns->weight ? columns->weight[k] : 1.0);
-		gp_look(env, columns->start[c + 1], &next);
+		gp_poll(env, columns->start[c + 1], &next);
 	}
 	gp_free(env, cursor);
 	return rows;
@@ -260,7 +260,7 @@ merge_repeated(gp_env *env, edge_groups *rows, int64_t nodes)
 		{
 			int64_t		same = k + 1;
 
-			gp_look(env, k, &next);
+			gp_poll(env, k, &next);
 			while (same < end && rows->other[same] == rows->other[k])
 				same++;
 			rows->other[out] = rows->other[k];

@@ -188,7 +188,7 @@ permute_dense(gp_features_builder *b, int32_t *node)
 		{
 			int32_t		to = node[i];
 
-			gp_look(b->env, moved++ * b->dims, &next);
+			gp_poll(b->env, moved++ * b->dims, &next);
 			swap_rows(rows + i * bytes, rows + to * bytes, scratch, bytes);
 			node[i] = node[to];
 			node[to] = to;
@@ -211,7 +211,7 @@ gp_features_place(gp_features_builder *b, int64_t nodes, int32_t *node)
 		return;
 	for (int64_t k = 0; k < b->entries; k++)
 	{
-		gp_look(b->env, k, &next);
+		gp_poll(b->env, k, &next);
 		b->node[k] = node[b->node[k]];
 	}
 	if (b->dense)
@@ -228,13 +228,13 @@ sort_entries(gp_env *env, int64_t n, const int32_t *key, int64_t nkeys, const in
 
 	for (int64_t k = 0; k < n; k++)
 	{
-		gp_look(env, k, &next);
+		gp_poll(env, k, &next);
 		start[key[k] + 1]++;
 	}
 	next = 0;
 	for (int64_t i = 0; i < nkeys; i++)
 	{
-		gp_look(env, i, &next);
+		gp_poll(env, i, &next);
 		start[i + 1] += start[i];
 	}
 	next = 0;
@@ -242,7 +242,7 @@ sort_entries(gp_env *env, int64_t n, const int32_t *key, int64_t nkeys, const in
 	{
 		int32_t		e = order ? order[k] : (int32_t) k;
 
-		gp_look(env, k, &next);
+		gp_poll(env, k, &next);
 		sorted[start[key[e]]++] = e;
 	}
 	gp_free(env, start);
@@ -264,7 +264,7 @@ build_csr(gp_features_builder *b, int64_t dims)
 	s = gp_csr_create(env, b->nodes, dims, n, b->type);
 	for (int64_t k = 0; k < n; k++)
 	{
-		gp_look(env, k, &next);
+		gp_poll(env, k, &next);
 		s->start[b->node[order[k]] + 1]++;
 		s->col[k] = b->feature[order[k]];
 		gp_number_put(s->value, b->type, k, gp_number_at(b->value, b->type, order[k]));
@@ -283,7 +283,7 @@ find_repeated(gp_env *env, const gp_csr *s, int32_t *node, int32_t *feature)
 
 	for (int64_t i = 0; i < s->rows; i++)
 	{
-		gp_look(env, s->start[i], &next);
+		gp_poll(env, s->start[i], &next);
 		for (int64_t k = s->start[i] + 1; k < s->start[i + 1]; k++)
 			if (s->col[k] == s->col[k - 1])
 			{
@@ -305,7 +305,7 @@ csr_to_dense(gp_env *env, const gp_csr *s)
 
 	for (int64_t i = 0; i < s->rows; i++)
 	{
-		gp_look(env, s->start[i], &next);
+		gp_poll(env, s->start[i], &next);
 		for (int64_t k = s->start[i]; k < s->start[i + 1]; k++)
 			gp_number_put(dense, s->type, i * s->cols + s->col[k], gp_number_at(s->value, s->type, k));
 	}
@@ -323,7 +323,7 @@ dense_to_csr(gp_env *env, const void *dense, int64_t rows, int64_t dims, gp_type
 
 	for (int64_t i = 0; i < rows; i++)
 	{
-		gp_look(env, i * dims, &next);
+		gp_poll(env, i * dims, &next);
 		for (int64_t j = 0; j < dims; j++)
 		{
 			double		v = gp_number_at(dense, type, i * dims + j);
@@ -347,7 +347,7 @@ count_nonzeros(gp_env *env, const void *dense, gp_type type, int64_t n)
 
 	for (int64_t k = 0; k < n; k++)
 	{
-		gp_look(env, k, &next);
+		gp_poll(env, k, &next);
 		count += gp_number_at(dense, type, k) != 0.0;
 	}
 	return count;

@@ -133,7 +133,7 @@ fill_normals(gp_env *env, uint64_t seed, gp_matrix host)
 			for (int64_t k = j; k < host.cols && k < j + 2; k++)
 				gp_number_put(host.data, host.type, i * host.ld + k, pair[k - j]);
 		}
-		if (i % GP_LOOK_ROWS == 0)
+		if (i % GP_POLL_ROWS == 0)
 			env->check_interrupts(env);
 	}
 }

@@ -78,7 +78,7 @@ gp_walk_matrix(gp_env *env, const gp_graph *graph, double sigma2, gp_type type)
 	{
 		for (int64_t k = u->start[i]; k < u->start[i + 1]; k++)
 			w[k] = w[k] > 0.0 ? factor * w[k] / sqrt(degree[i] * degree[u->col[k]]) : 0.0;
-		if (i % GP_LOOK_ROWS == 0)
+		if (i % GP_POLL_ROWS == 0)
 			env->check_interrupts(env);
 	}
 	gp_free(env, degree);
@@ -410,7 +410,7 @@ walk_loads(gp_env *env, gp_device *dev, const gp_csr *u, const gp_laplacian *ker
 		w.row = i;
 		walk_node(&w, i);
 		append_row(&w, i, factor, out, &room);
-		if (i % GP_LOOK_ROWS == 0)
+		if (i % GP_POLL_ROWS == 0)
 			env->check_interrupts(env);
 	}
 	walker_close(&w);

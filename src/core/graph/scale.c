@@ -46,7 +46,7 @@ take_moments(gp_env *env, const gp_features *f, int64_t step)
 
 	for (int64_t i = 0; i < f->rows; i += step)
 	{
-		gp_look(env, i * f->dims, &next);
+		gp_poll(env, i * f->dims, &next);
 		read_row(f, i, row);
 		for (int64_t j = 0; j < f->dims; j++)
 			m.mean[j] += row[j] / rows;
@@ -54,7 +54,7 @@ take_moments(gp_env *env, const gp_features *f, int64_t step)
 	next = 0;
 	for (int64_t i = 0; i < f->rows; i += step)
 	{
-		gp_look(env, i * f->dims, &next);
+		gp_poll(env, i * f->dims, &next);
 		read_row(f, i, row);
 		for (int64_t j = 0; j < f->dims; j++)
 			m.deviation[j] += (row[j] - m.mean[j]) * (row[j] - m.mean[j]) / rows;
@@ -112,7 +112,7 @@ gp_features_standardise(gp_env *env, gp_features *f, const double *moment)
 	out->dense = dense;
 	for (int64_t i = 0; i < f->rows; i++)
 	{
-		gp_look(env, i * f->dims, &next);
+		gp_poll(env, i * f->dims, &next);
 		read_row(f, i, row);
 		for (int64_t j = 0; j < f->dims; j++)
 			dense[i * f->dims + j] = deviation[j] > 0.0 ? (float) ((row[j] - moment[j]) / deviation[j]) : 0.0f;
@@ -137,7 +137,7 @@ narrow_rows(gp_env *env, gp_features *f, bool unit)
 		int64_t		end = f->csr ? f->csr->start[i + 1] : start + f->dims;
 		double		square = 0.0;
 
-		gp_look(env, start, &next);
+		gp_poll(env, start, &next);
 		for (int64_t k = start; unit && k < end; k++)
 			square += gp_number_at(old, f->type, k) * gp_number_at(old, f->type, k);
 		for (int64_t k = start; k < end; k++)

@@ -59,7 +59,7 @@ gp_graph_lists(gp_env *env, const gp_graph *graph, gp_type type)
 		int64_t		start = graph->start[i];
 		int64_t		end = graph->start[i + 1];
 
-		gp_look(env, start, &next);
+		gp_poll(env, start, &next);
 		s->start[i + 1] = end;
 		for (int64_t k = start; k < end; k++)
 		{
@@ -95,7 +95,7 @@ gp_features_unit(gp_env *env, const gp_features *f, gp_type type, gp_row_size si
 		int64_t		start = f->csr ? f->csr->start[i] : i * f->dims;
 		int64_t		end = f->csr ? f->csr->start[i + 1] : start + f->dims;
 
-		gp_look(env, start, &next);
+		gp_poll(env, start, &next);
 		put_row(from, f->type, start, end, out->csr ? out->csr->value : out->dense, type, size);
 	}
 	return out;

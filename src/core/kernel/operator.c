@@ -290,7 +290,7 @@ power_fills(gp_prepared *kernel, int power)
 		sum = 0.0;
 		for (int64_t i = 0; i < a->rows; i++)
 		{
-			gp_look(env, a->start[i], &look);
+			gp_poll(env, a->start[i], &look);
 			next[i] = 0.0;
 			for (int64_t e = a->start[i]; e < a->start[i + 1]; e++)
 				next[i] += walks[a->col[e]];

@@ -62,7 +62,7 @@ walk(gp_env *env, const gp_graph *g, const gp_csr *a, const double *p, double *n
 
 	for (int64_t u = 0; u < g->nodes; u++)
 	{
-		gp_look(env, a->start[u], &look);
+		gp_poll(env, a->start[u], &look);
 		for (int64_t k = a->start[u]; p[u] > 0.0 && k < a->start[u + 1]; k++)
 		{
 			int32_t		v = a->col[k];

@@ -277,7 +277,7 @@ condition(choosing *s, int64_t a, double *va, double *ga)
 		double	   *g = s->g + i * n;
 		double		both = w * gaa - ga[i];
 
-		gp_look(s->env, i * n, &next);
+		gp_poll(s->env, i * n, &next);
 		for (int64_t j = 0; j < n; j++)
 		{
 			v[j] -= w * va[j];

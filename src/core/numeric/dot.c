@@ -52,7 +52,7 @@ gp_long_dot(gp_long_dots *l, gp_matrix a, gp_matrix b)
 	dev->download(dev, gp_matrix_wrap(l->host, body + rest, 1, GP_DOUBLE), gp_matrix_rows(l->dots, 0, body + rest));
 	for (int64_t i = 0; i < body + rest && !env->dry; i++)
 	{
-		gp_look(env, i, &next);
+		gp_poll(env, i, &next);
 		sum += l->host[i];
 	}
 	return env->dry ? 1.0 : sum;

@@ -57,7 +57,7 @@ gp_ranking_metrics(gp_env *env, int64_t n, const double *score, const bool *labe
 		int64_t		end = k;
 		double		hits = 0.0;
 
-		gp_look(env, k, &next);
+		gp_poll(env, k, &next);
 		while (end < n && !ranks_before(&rank[k], &rank[end]))
 			hits += rank[end++].label;
 		area += (end - k - hits) * (found + 0.5 * hits);

@@ -18,7 +18,7 @@ gp_softmax(gp_env *env, int64_t n, int32_t c, const int32_t *label, double weigh
 	{
 		double	   *row = f + i * c;
 
-		gp_look(env, i * c, &next);
+		gp_poll(env, i * c, &next);
 		sum += gp_softmax_log(c, row, row, label[i]);
 		for (int32_t j = 0; j < c; j++)
 			row[j] = label[i] < 0 ? 0.0 : weight * (row[j] - (j == label[i]));

@@ -56,7 +56,7 @@ take_rows(gp_krylov *k, int j)
 	dev->download(dev, gp_matrix_wrap(k->row[j], k->m, k->cols, GP_DOUBLE), rows);
 	for (int64_t e = 0; e < k->m * k->cols && !k->env->dry; e++)
 	{
-		gp_look(k->env, e, &next);
+		gp_poll(k->env, e, &next);
 		k->row[j][e] *= factor;
 	}
 	dev->destroy(dev, &rows);
@@ -181,7 +181,7 @@ combine_rows(const gp_krylov *k, const double *factor, double *out)
 		next = 0;
 		for (int64_t e = 0; e < total && factor[i] != 0.0; e++)
 		{
-			gp_look(k->env, e, &next);
+			gp_poll(k->env, e, &next);
 			out[e] += factor[i] * k->row[i][e];
 		}
 	}
@@ -196,7 +196,7 @@ row_product(const gp_krylov *k, const double *a, const double *b)
 
 	for (int64_t e = 0; e < k->m * k->cols; e++)
 	{
-		gp_look(k->env, e, &next);
+		gp_poll(k->env, e, &next);
 		sum += a[e] * b[e];
 	}
 	return sum;
@@ -308,7 +308,7 @@ take_solution(gp_krylov *k, int vectors, double **z)
 
 		for (int64_t e = 0; e < k->m * k->cols; e++)
 		{
-			gp_look(k->env, e, &next);
+			gp_poll(k->env, e, &next);
 			k->x[e] += factor * z[j][e];
 		}
 	}
@@ -354,7 +354,7 @@ put_labels(gp_krylov *k, gp_matrix out)
 
 	for (int64_t e = 0; e < total && !k->env->dry; e++)
 	{
-		gp_look(k->env, e, &next);
+		gp_poll(k->env, e, &next);
 		row[e] = k->labelled[e / k->cols];
 		col[e] = (int32_t) (e % k->cols);
 	}

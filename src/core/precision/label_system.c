@@ -25,7 +25,7 @@ reached_columns(gp_env *env, const gp_csr *s, const int32_t *labelled, int64_t n
 		place[j] = -1;
 	for (int64_t k = 0; k < n; k++)
 	{
-		gp_look(env, s->start[labelled[k]], &next);
+		gp_poll(env, s->start[labelled[k]], &next);
 		for (int64_t e = s->start[labelled[k]]; e < s->start[labelled[k] + 1]; e++)
 			if (place[s->col[e]] < 0)
 				place[s->col[e]] = (int32_t) (*count)++;
@@ -45,7 +45,7 @@ own_columns(gp_env *env, const gp_csr *rows, const int32_t *label_at)
 
 	for (int64_t k = 0; k < rows->rows; k++)
 	{
-		gp_look(env, rows->start[k], &next);
+		gp_poll(env, rows->start[k], &next);
 		for (int64_t e = rows->start[k]; e < rows->start[k + 1]; e++)
 		{
 			if (label_at[rows->col[e]] < 0)

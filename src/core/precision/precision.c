@@ -27,7 +27,7 @@ solution_of(gp_precision_fit *f, double nugget)
 	out.loo_variance = gp_alloc_array(f->env, m, sizeof(double));
 	for (int64_t e = 0; e < m * columns && !f->env->dry; e++)
 	{
-		gp_look(f->env, e, &next);
+		gp_poll(f->env, e, &next);
 		quadratic += f->targets->y[e] * (f->targets->y[e] - f->at[e]) / f->noise;
 	}
 	/* log det (K(t,t) + e I) is not at hand without a factor. */

@@ -75,7 +75,7 @@ make_sketch(const gp_precision_fit *f)
 			mean += class_sign(f, c, j) / classes;
 		for (int64_t k = 0; k < m; k++)
 		{
-			gp_look(f->env, j * m + k, &next);
+			gp_poll(f->env, j * m + k, &next);
 			sketch[k * SKETCH + j] = class_sign(f, f->problem->label[k], j) - mean;
 		}
 	}
@@ -202,7 +202,7 @@ right_sides(const gp_precision_fit *f, int64_t first, int64_t cols)
 	{
 		int32_t		node = f->problem->labelled[k];
 
-		gp_look(f->env, k * width, &next);
+		gp_poll(f->env, k * width, &next);
 
 		for (int64_t j = first; j < last; j++)
 			gp_elements_add(&b, node, j, first, cols, (f->y[k * f->columns + j] - f->level) / f->noise);
@@ -235,7 +235,7 @@ read_labels(gp_precision_fit *f, const double *host, bool scaled, int64_t first,
 		int64_t		probe = columns + f->colour[k] - first;
 
 		f->least[k] = scaled ? gp_precision_least(f->p, node) : gp_precision_least_of(f->p, f->sigma2, f->d, f->noise, node);
-		gp_look(f->env, k * cols, &next);
+		gp_poll(f->env, k * cols, &next);
 		for (int64_t j = 0; j < cols && first + j < columns; j++)
 			f->at[k * columns + first + j] = unscale * host[k * cols + j];
 		if (probe >= 0 && probe < cols)
@@ -277,7 +277,7 @@ take_means(gp_precision_fit *f, gp_matrix x, bool scaled, int64_t first, const g
 	{
 		double		unscale = scaled ? gp_precision_unscale(f->p, i) : 1.0;
 
-		gp_look(f->env, i * cols, &next);
+		gp_poll(f->env, i * cols, &next);
 		for (int64_t j = at; j < at + cols; j++)
 			mean[i * columns + j] *= unscale;
 	}
@@ -305,7 +305,7 @@ whole_of(const gp_precision_fit *f, const gp_elements *b)
 
 	for (int64_t k = 0; k < b->n && !f->env->dry; k++)
 	{
-		gp_look(f->env, k, &next);
+		gp_poll(f->env, k, &next);
 		sum += f->noise * b->value[k] * b->value[k];
 	}
 	return sum;
@@ -331,7 +331,7 @@ gp_precision_leave_out(gp_precision_fit *f, double level)
 	{
 		double		rest = 1.0 - gp_precision_share_of_noise(f, k);
 
-		gp_look(f->env, k * f->columns, &next);
+		gp_poll(f->env, k * f->columns, &next);
 		for (int64_t e = k * f->columns; e < (k + 1) * f->columns; e++)
 			f->loo[e] = f->alone[k] ? 0.0 : f->y[e] - level - (f->y[e] - level - f->at[e]) / rest;
 	}
@@ -359,7 +359,7 @@ level_start(const gp_precision_fit *f)
 
 	for (int64_t i = 0; i < n && !f->env->dry; i++)
 	{
-		gp_look(f->env, graph->start[i], &next);
+		gp_poll(f->env, graph->start[i], &next);
 		for (int64_t k = graph->start[i]; k < graph->start[i + 1]; k++)
 		{
 			double		weight = graph->weight ? graph->weight[k] : 1.0;
@@ -401,7 +401,7 @@ gp_precision_solve_level(gp_precision_fit *f, double tolerance, double *level)
 	f->dev->destroy(f->dev, &x);
 	for (int64_t i = 0; i < n && !f->env->dry; i++)
 	{
-		gp_look(f->env, i, &next);
+		gp_poll(f->env, i, &next);
 		level[i] *= gp_precision_unscale(f->p, i);
 	}
 }
@@ -417,7 +417,7 @@ add_level(gp_precision_fit *f, double tolerance, double *mean)
 	gp_precision_solve_level(f, tolerance, level);
 	for (int64_t i = 0; i < n && !f->env->dry; i++)
 	{
-		gp_look(f->env, i * f->columns, &next);
+		gp_poll(f->env, i * f->columns, &next);
 		for (int32_t c = 0; c < f->columns; c++)
 			mean[i * f->columns + c] += level[i];
 	}
@@ -571,7 +571,7 @@ gp_precision_loo_error(const gp_precision_fit *f, double *total)
 	*total = 0.0;
 	for (int64_t k = 0; k < f->nindex; k++)
 	{
-		gp_look(f->env, k * f->columns, &next);
+		gp_poll(f->env, k * f->columns, &next);
 		for (int64_t e = f->index[k] * f->columns; e < (f->index[k] + 1) * f->columns; e++)
 		{
 			*total += f->y[e] * f->y[e];

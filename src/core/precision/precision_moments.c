@@ -27,7 +27,7 @@ random_signs(gp_device *dev, int64_t n, gp_type type, uint64_t seed)
 	{
 		uint64_t	bits = gp_hash(seed ^ gp_hash((uint64_t) i));
 
-		gp_look(env, i * cols, &next);
+		gp_poll(env, i * cols, &next);
 		for (int64_t j = 0; j < cols; j++)
 			gp_number_put(host.data, type, i * cols + j, bits >> j & 1 ? 1.0 : -1.0);
 	}
@@ -51,7 +51,7 @@ mean_product(gp_device *dev, gp_matrix z, gp_matrix y)
 	dev->download(dev, gp_matrix_wrap(host, n, 1, GP_DOUBLE), dots);
 	for (int64_t i = 0; i < n && !env->dry; i++)
 	{
-		gp_look(env, i, &next);
+		gp_poll(env, i, &next);
 		sum += host[i];
 	}
 	gp_free(env, host);
@@ -71,7 +71,7 @@ gp_prior_matrix(gp_env *env, const gp_csr *s, gp_type type)
 	out.value = gp_alloc_figures(env, gp_csr_entries(s), gp_type_size(type));
 	for (int64_t k = 0; k < gp_csr_entries(s) && !env->dry; k++)
 	{
-		gp_look(env, k, &next);
+		gp_poll(env, k, &next);
 		gp_number_put(out.value, type, k, gp_number_at(s->value, s->type, k));
 	}
 	return out;

@@ -43,7 +43,7 @@ gp_probe_colours(gp_env *env, const gp_csr *s, const int32_t *node, int64_t n, i
 
 	for (int64_t i = 0; i < s->rows && !env->dry; i++)
 	{
-		gp_look(env, i, &next);
+		gp_poll(env, i, &next);
 		of_node[i] = -1;
 	}
 	next = 0;
@@ -51,7 +51,7 @@ gp_probe_colours(gp_env *env, const gp_csr *s, const int32_t *node, int64_t n, i
 	{
 		int32_t		i = node ? node[k] : (int32_t) k;
 
-		gp_look(env, s->start[i] + k * colours, &next);
+		gp_poll(env, s->start[i] + k * colours, &next);
 		colour[k] = of_node[i] = n <= colours ? (int32_t) k :
 			rarest_colour(s, i, of_node, colours, count);
 	}

@@ -81,7 +81,7 @@ gp_precision_matrix(gp_env *env, const gp_graph *graph)
 
 	for (int64_t i = 0; i < u->rows; i++)
 	{
-		gp_look(env, s->start[i], &next);
+		gp_poll(env, s->start[i], &next);
 		widen_row(u, i, 2.0, s);
 	}
 	gp_csr_free(env, u);
@@ -184,7 +184,7 @@ make_root(gp_precision *p, double sigma2, const int32_t *labelled, int64_t nlabe
 
 	for (int64_t i = 0; i < p->n; i++)
 	{
-		gp_look(p->env, p->s->start[i], &next);
+		gp_poll(p->env, p->s->start[i], &next);
 		p->root[i] = diagonal(p, sigma2, p->d, i);
 	}
 	for (int64_t k = 0; k < nlabelled; k++)
@@ -192,7 +192,7 @@ make_root(gp_precision *p, double sigma2, const int32_t *labelled, int64_t nlabe
 	next = 0;
 	for (int64_t i = 0; i < p->n; i++)
 	{
-		gp_look(p->env, i, &next);
+		gp_poll(p->env, i, &next);
 		p->root[i] = sqrt(p->root[i]);
 		p->inverse[i] = 1.0 / p->root[i];
 	}
@@ -217,7 +217,7 @@ make_factor(gp_precision *p, double sigma2, bool rows, bool cols, gp_csr *out)
 	{
 		double		row = rows ? p->inverse[i] : 1.0;
 
-		gp_look(p->env, p->s->start[i], &next);
+		gp_poll(p->env, p->s->start[i], &next);
 		for (int64_t k = p->s->start[i]; k < p->s->start[i + 1]; k++)
 			gp_number_put(value, p->type, k, element(p, sigma2, i, k) * row *
 						  (cols ? p->inverse[p->s->col[k]] : 1.0));
@@ -251,7 +251,7 @@ add_labels(gp_precision *p, const int32_t *labelled, int64_t nlabelled, double n
 	}
 	for (int64_t i = 0; p->d > 1 && i < p->n && !p->env->dry; i++)
 	{
-		gp_look(p->env, i, &next);
+		gp_poll(p->env, i, &next);
 		p->labels->start[i + 1] += p->labels->start[i];
 	}
 }
@@ -327,7 +327,7 @@ scale_rows(gp_precision *p, gp_matrix *x, bool up)
 
 	for (int64_t i = 0; i < p->n && !p->env->dry; i++)
 	{
-		gp_look(p->env, i, &next);
+		gp_poll(p->env, i, &next);
 		scale->start[i + 1] = i + 1;
 		scale->col[i] = (int32_t) i;
 		gp_number_put(scale->value, p->type, i, up ? p->root[i] : p->inverse[i]);

@@ -38,7 +38,7 @@ right_sides(const gp_precision_fit *f, const probes *all, int64_t first, int64_t
 
 	for (int64_t k = 0; k < n && !f->env->dry; k++)
 	{
-		gp_look(f->env, k, &next);
+		gp_poll(f->env, k, &next);
 		gp_elements_add(&b, (int32_t) k, all->colour[k], first, cols, gp_probe_sign(seed, (int32_t) k));
 	}
 	for (int k = 0; k < all->nsample && !f->env->dry; k++)
@@ -63,7 +63,7 @@ take_variances(gp_precision_fit *f, gp_matrix x, const gp_elements *b, int64_t f
 		int32_t		node = b->row[e];
 		double		value = host[e] * gp_precision_unscale(f->p, node) * b->value[e];
 
-		gp_look(f->env, e, &next);
+		gp_poll(f->env, e, &next);
 		if (first + b->col[e] < all->colours)
 		{
 			variance[node] = fmin(1.0, fmax(value, gp_precision_least(f->p, node)));

@@ -110,7 +110,7 @@ set_delta(fitter *f, const double *mean, const int32_t *index, double delta)
 	{
 		const double *row = mean + (int64_t) index[i] * f->columns;
 
-		gp_look(f->env, i * f->columns, &next);
+		gp_poll(f->env, i * f->columns, &next);
 		for (int32_t c = 0; c < f->columns; c++)
 			f->s[i * f->columns + c] = log_softplus(row[c] / delta);
 	}
@@ -158,7 +158,7 @@ loss_at(fitter *f, const double *x, double *gradient)
 		double	   *p = f->p + i * n;
 		int32_t		y = f->label[i];
 
-		gp_look(f->env, i * n, &next);
+		gp_poll(f->env, i * n, &next);
 		for (int32_t c = 0; c < n; c++)
 			p[c] = x[0] * s[c] + x[c + 1];
 		gp_softmax_log(n, p, p, -1);
@@ -196,7 +196,7 @@ hessian_times(fitter *f, const double *v, double *out)
 		const double *p = f->p + i * n;
 		double		mean = 0.0;
 
-		gp_look(f->env, i * n, &next);
+		gp_poll(f->env, i * n, &next);
 		for (int32_t c = 0; c < n; c++)
 			mean += p[c] * (v ? v[0] * s[c] + v[c + 1] : s[c]);
 		for (int32_t c = 0; c < n; c++)
@@ -337,7 +337,7 @@ gamma_loss(fitter *f, double gamma, double *slope, double *curvature)
 		double		mean = 0.0;
 		double		square = 0.0;
 
-		gp_look(f->env, i * n, &next);
+		gp_poll(f->env, i * n, &next);
 		for (int32_t c = 0; c < n; c++)
 			p[c] = gamma * s[c];
 		gp_softmax_log(n, p, p, -1);

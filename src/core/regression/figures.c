@@ -158,7 +158,7 @@ class_metrics(gp_env *env, const gp_problem *problem, const gp_targets *t, const
 	s.class = gp_alloc_zero(env, t->columns, sizeof(tally));
 	for (int64_t i = 0; i < t->m; i++)
 	{
-		gp_look(env, i * t->columns, &next);
+		gp_poll(env, i * t->columns, &next);
 		if (!t->counts[i])
 			continue;
 		label_probabilities(problem, t, solution, out, i, probability);
@@ -242,7 +242,7 @@ strangeness(gp_env *env, const gp_problem *problem, const gp_targets *t, const g
 
 	for (int64_t i = 0; i < t->m; i++)
 	{
-		gp_look(env, i * t->columns, &next);
+		gp_poll(env, i * t->columns, &next);
 		if (problem->task == GP_TASK_VALUES)
 		{
 			score[i] = fabs(t->y[i] - solution->loo_mean[i]) / sqrt(solution->loo_variance[i]);

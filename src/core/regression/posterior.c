@@ -65,7 +65,7 @@ gp_posterior_finish(gp_env *env, const gp_problem *problem, const gp_targets *ta
 	{
 		bool		has_kernel = diag == NULL || diag[i] > 0.0;
 
-		gp_look(env, i, &next);
+		gp_poll(env, i, &next);
 		out->no_kernel += !has_kernel;
 		if (out->mean)
 			has_kernel = gp_row_finish(&out->row, out->columns, has_kernel, out->mean + i * out->columns, out->variance + i);
@@ -146,7 +146,7 @@ gp_all_finite(gp_env *env, const double *x, int64_t n)
 
 	for (int64_t i = 0; i < n && finite; i++)
 	{
-		gp_look(env, i, &next);
+		gp_poll(env, i, &next);
 		finite = isfinite(x[i]);
 	}
 	return finite;

@@ -141,7 +141,7 @@ stacked_ids(const pieces *state)
 			gnngp_matrix_refuse("Pieces of a stack have as many columns each, of one precision.");
 		for (int64 i = 0; i < m->ids.n; i++, at++)
 		{
-			gnngp_look(at);
+			gnngp_poll(at);
 			id[at] = gnngp_value_id(&m->ids, i);
 			if (at > 0 && id[at] <= id[at - 1])
 				gnngp_matrix_refuse("Pieces of a stack have no ids between those of others.");
@@ -243,7 +243,7 @@ rows_of_ids(gp_env *env, const gnngp_table_value *m, const gnngp_value_ids *ids)
 	{
 		int64		at = gnngp_value_find(&m->ids, gnngp_value_id(ids, i));
 
-		gnngp_look(i);
+		gnngp_poll(i);
 		if (at < 0)
 			gnngp_matrix_refuse("A row of y has an id that the rows do not have.");
 		memcpy((char *) rows.data + i * bytes, (char *) all.data + at * bytes, bytes);

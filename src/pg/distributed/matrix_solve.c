@@ -61,7 +61,7 @@ add_nodes(solve_nodes *s, const gnngp_table_value *table, int64 first, int32 cla
 		double		value = table->wide ? gnngp_get_float8(row + size) : gnngp_get_float4(row + size);
 		int64		id = gnngp_value_id(&table->ids, i);
 
-		gnngp_look(i);
+		gnngp_poll(i);
 		if (first + i > 0 && id <= s->ids.id[first + i - 1])
 			gnngp_matrix_refuse("The ids of nodes do not ascend.");
 		s->ids.id[first + i] = id;

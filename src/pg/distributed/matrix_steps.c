@@ -69,7 +69,7 @@ gnngp_matrix_rows(PG_FUNCTION_ARGS)
 	{
 		int64		at = gnngp_value_find(&table.ids, wanted[i]);
 
-		gnngp_look(i);
+		gnngp_poll(i);
 		if (i > 0 && wanted[i] <= wanted[i - 1])
 			gnngp_matrix_refuse("The ids do not ascend.");
 		if (at < 0)

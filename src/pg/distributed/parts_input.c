@@ -240,7 +240,7 @@ take_edges(void *state, const Datum *values, const bool *nulls)
 		int32		a = node[g.src[k]];
 		int32		b = node[g.dst[k]];
 
-		gnngp_look(k);
+		gnngp_poll(k);
 		c->degree[a]++;
 		c->degree[b]++;
 		c->field[a] |= c->labelled[b];

@@ -200,7 +200,7 @@ take_labels(solver *s, int k, const gnngp_table_value *m)
 		int64		at = gp_sorted_find(problem->labelled, problem->nlabelled,
 										gnngp_source_node(s->p->src, gnngp_value_id(&m->ids, i)));
 
-		gnngp_look(i);
+		gnngp_poll(i);
 		if (at < 0)
 			gnngp_matrix_refuse("A share has a label of no node.");
 		s->all.label[at * GP_PRECISION_LABEL] += number_of(m, i, 0);
@@ -225,7 +225,7 @@ take_nodes(solver *s, int k, const gnngp_table_value *m)
 		int64		place = gp_sorted_find(s->asked, s->nasked, node);
 		int64		at = of->columns;
 
-		gnngp_look(i);
+		gnngp_poll(i);
 		if (place < 0)
 			gnngp_matrix_refuse("A share has a row that was not asked for.");
 		if (s->taken[place] >> k & 1)

@@ -141,7 +141,7 @@ add_matrix(answering *a, const gnngp_table_value *m, const gnngp_answer_layout *
 	{
 		const unsigned char *value = m->value + i * m->cols * sizeof(double);
 
-		gnngp_look(i);
+		gnngp_poll(i);
 		if (gnngp_value_id(&m->ids, i) != a->data.ids.key[i])
 			gnngp_matrix_refuse("Matrices have rows of other nodes.");
 		for (int32 c = 0; c < l->columns; c++, value += sizeof(double))
@@ -223,7 +223,7 @@ finish_rows(answering *a)
 
 	for (int64 i = 0; i < p->nodes; i++)
 	{
-		gnngp_look(i);
+		gnngp_poll(i);
 		p->is_prior[i] = !gp_row_finish(&p->row, p->columns, a->has_kernel[i], p->mean + i * p->columns, p->variance + i);
 	}
 }
@@ -243,7 +243,7 @@ put_block(void *state, const gnngp_block *block)
 		gnngp_node_row row;
 		Datum		values[6];
 
-		gnngp_look(i);
+		gnngp_poll(i);
 		gnngp_block_row(block, i, &row);
 		SET_VARSIZE(packed, VARHDRSZ + block->stride);
 		memcpy(VARDATA(packed), block->rows + i * block->stride, block->stride);

@@ -165,7 +165,7 @@ hand_rows(gnngp_packed *p, packed_column *column, int64 n)
 
 	for (int64 i = 0; i < n; i++)
 	{
-		gnngp_look(i);
+		gnngp_poll(i);
 		for (int k = 0; k < p->columns; k++)
 		{
 			packed_column *c = &column[k];

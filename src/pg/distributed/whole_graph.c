@@ -52,7 +52,7 @@ add_edges(gp_edges *edges, const gnngp_graph_value *g, const gnngp_value_ids *ro
 
 	for (int64 i = 0; i < g->edges; i++)
 	{
-		gnngp_look(i);
+		gnngp_poll(i);
 		gp_edges_add(edges, 1, &place[g->src[i]], &place[g->dst[i]], g->weight ? &g->weight[i] : NULL);
 	}
 	pfree(place);

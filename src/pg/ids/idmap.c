@@ -43,7 +43,7 @@ build_hash(gp_env *env, gnngp_idmap *map)
 	{
 		uint64		slot = gp_first_place(&map->places, map->key[i]);
 
-		gp_look(env, i, &next);
+		gp_poll(env, i, &next);
 		while (map->table[slot] >= 0 && map->key[map->table[slot]] != map->key[i])
 			slot = gp_next_place(&map->places, slot);
 		if (map->table[slot] < 0)

@@ -127,7 +127,7 @@ all_known(const edge_state *s, const int64 *id, int n)
 {
 	for (int i = 0; i < n; i++)
 	{
-		gnngp_look(i);
+		gnngp_poll(i);
 		if (gnngp_idmap_find(&s->r->map, id[i]) < 0)
 			return false;
 	}
@@ -146,7 +146,7 @@ packed_row(void *state, const Datum *values, const bool *nulls)
 	s->taken = DatumGetInt64(values[1]) == 0 && n > 0 && n % 2 == 0 && all_known(s, id, n);
 	for (int i = 0; i < n && s->taken; i += 2)
 	{
-		gnngp_look(i);
+		gnngp_poll(i);
 		put_edge(s, gnngp_idmap_find(&s->r->map, id[i]), gnngp_idmap_find(&s->r->map, id[i + 1]));
 	}
 }
@@ -166,7 +166,7 @@ all_weights(const double *w, int64 n)
 {
 	for (int64 i = 0; i < n; i++)
 	{
-		gnngp_look(i);
+		gnngp_poll(i);
 		if (!isfinite(w[i]) || w[i] < 0)
 			return false;
 	}
@@ -187,7 +187,7 @@ listed_row(void *state, const Datum *values, const bool *nulls)
 		(!s->weighted || (w && all_weights(w, n)));
 	for (int64 i = 0; i < n && s->taken; i++)
 	{
-		gnngp_look(i);
+		gnngp_poll(i);
 		if (s->weighted)
 			s->value[s->n] = w[i];
 		put_edge(s, gnngp_idmap_find(&s->r->map, src[i]), gnngp_idmap_find(&s->r->map, dst[i]));

@@ -183,7 +183,7 @@ is_sorted(const node_state *s)
 
 	for (int64 i = 1; i < s->n; i++)
 	{
-		gp_look(s->r->env, i, &next);
+		gp_poll(s->r->env, i, &next);
 		if (s->key[i - 1] > s->key[i] ||
 			(s->text && s->key[i - 1] == s->key[i] && strcmp(s->text[i - 1], s->text[i]) > 0))
 			return false;

@@ -74,9 +74,9 @@ extern bool gnngp_env_device_failed(const gp_env *env);
 
 /* Looks at interrupts at every so many items of a loop. */
 static inline void
-gnngp_look(int64 i)
+gnngp_poll(int64 i)
 {
-	if (i % GP_LOOK_EVERY == 0)
+	if (i % GP_POLL_EVERY == 0)
 		CHECK_FOR_INTERRUPTS();
 }
 

@@ -35,7 +35,7 @@ gnngp_node_keys(gp_env *env, const gnngp_ids *ids)
 
 	for (int64 i = 0; i < ids->n; i++)
 	{
-		gnngp_look(i);
+		gnngp_poll(i);
 		key[i] = ids->integer ? (uint64) ids->key[i] :
 			hash_bytes_extended((const unsigned char *) ids->text[i], (int) strlen(ids->text[i]), 0);
 	}

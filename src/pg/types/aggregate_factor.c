@@ -103,7 +103,7 @@ split_keys(const gnngp_sorted_edges *s, gnngp_graph_value *out)
 	{
 		uint64		key = gnngp_sorted_key(s, i);
 
-		gnngp_look(i);
+		gnngp_poll(i);
 		out->src[i] = (int32) (key >> s->shift);
 		out->dst[i] = (int32) (key & mask);
 		if (s->edge)

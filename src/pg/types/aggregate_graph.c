@@ -70,7 +70,7 @@ add_flat(gnngp_graph_state *state, Datum value)
 		seen[g.src[i]] = seen[g.dst[i]] = true;
 		gnngp_edge_list_add(&state->list, gnngp_value_id(&g.ids, g.src[i]),
 							gnngp_value_id(&g.ids, g.dst[i]), g.weight ? g.weight[i] : 0.0);
-		gnngp_look(i);
+		gnngp_poll(i);
 	}
 	gnngp_edge_list_add_lone(&state->list, &g.ids, seen);
 	MemoryContextSwitchTo(old);

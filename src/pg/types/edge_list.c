@@ -46,7 +46,7 @@ rewrite(gnngp_edge_list *list, const gnngp_sorted_edges *s)
 		int64		a = (int64) (s->key[i] >> s->shift);
 		int64		b = (int64) (s->key[i] & ((UINT64CONST(1) << s->shift) - 1));
 
-		gnngp_look(i);
+		gnngp_poll(i);
 		seen[a] = seen[b] = true;
 		gnngp_edge_list_add(list, gnngp_value_id(&s->ids, a), gnngp_value_id(&s->ids, b), 0.0);
 	}

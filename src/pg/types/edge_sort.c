@@ -95,13 +95,13 @@ scatter(const char *from, char *to, int64 n, Size size, int shift, int places, i
 	memset(count, 0, places * sizeof(int64));
 	for (int64 i = 0; i < n; i++)
 	{
-		gnngp_look(i + 1);
+		gnngp_poll(i + 1);
 		count[key_at(from, i, size) >> shift & (places - 1)]++;
 	}
 	counts_to_places(count, places);
-	for (int64 first = 0; first < n; first += GP_LOOK_EVERY)
+	for (int64 first = 0; first < n; first += GP_POLL_EVERY)
 	{
-		int64		end = Min(first + GP_LOOK_EVERY, n);
+		int64		end = Min(first + GP_POLL_EVERY, n);
 
 		CHECK_FOR_INTERRUPTS();
 		for (int64 i = first; i < end; i++)
@@ -222,9 +222,9 @@ find_range(const gnngp_edge_list *list, numbering *num)
 	int64		low = list->end[0];
 	int64		high = list->end[0];
 
-	for (int64 first = 0; first < 2 * list->n; first += GP_LOOK_EVERY)
+	for (int64 first = 0; first < 2 * list->n; first += GP_POLL_EVERY)
 	{
-		int64		end = Min(first + GP_LOOK_EVERY, 2 * list->n);
+		int64		end = Min(first + GP_POLL_EVERY, 2 * list->n);
 
 		CHECK_FOR_INTERRUPTS();
 		for (int64 i = first; i < end; i++)
@@ -252,9 +252,9 @@ check_nodes(int64 n)
 static void
 mark_ids(const gnngp_edge_list *list, numbering *num)
 {
-	for (int64 first = 0; first < 2 * list->n; first += GP_LOOK_EVERY)
+	for (int64 first = 0; first < 2 * list->n; first += GP_POLL_EVERY)
 	{
-		int64		end = Min(first + GP_LOOK_EVERY, 2 * list->n);
+		int64		end = Min(first + GP_POLL_EVERY, 2 * list->n);
 
 		CHECK_FOR_INTERRUPTS();
 		for (int64 i = first; i < end; i++)
@@ -279,7 +279,7 @@ number_directly(const gnngp_edge_list *list, numbering *num, gnngp_value_ids *id
 	mark_ids(list, num);
 	for (int64 k = 0; k < words; k++)
 	{
-		gnngp_look(k);
+		gnngp_poll(k);
 		num->before[k] = (uint32) n;
 		n += pg_popcount64(num->bits[k]);
 	}
@@ -292,7 +292,7 @@ number_directly(const gnngp_edge_list *list, numbering *num, gnngp_value_ids *id
 	n = 0;
 	for (int64 k = 0; k < words; k++)
 	{
-		gnngp_look(k);
+		gnngp_poll(k);
 		for (uint64 left = num->bits[k]; left; left &= left - 1)
 			ids->id[n++] = (int64) ((uint64) num->first + (k << 6) + pg_rightmost_one_pos64(left));
 	}
@@ -309,7 +309,7 @@ sort_ids(const gnngp_edge_list *list, const numbering *num, gnngp_value_ids *ids
 
 	for (int64 i = 0; i < n; i++)
 	{
-		gnngp_look(i);
+		gnngp_poll(i);
 		key[i] = (uint64) list->end[i] - (uint64) num->first;
 	}
 	sort_keys((void **) &key, n, bits_of(num->range));
@@ -317,7 +317,7 @@ sort_ids(const gnngp_edge_list *list, const numbering *num, gnngp_value_ids *ids
 	{
 		uint64		k = key[i];
 
-		gnngp_look(i);
+		gnngp_poll(i);
 		if (i == 0 || k != last)
 			key[distinct++] = (uint64) num->first + k;
 		last = k;
@@ -390,7 +390,7 @@ make_keys(const gnngp_edge_list *list, const numbering *num, gnngp_sorted_edges 
 		const int64 *end = list->end + 2 * i;
 		uint64		key;
 
-		gnngp_look(i);
+		gnngp_poll(i);
 		if (end[0] == end[1])
 			continue;
 		key = key_of(&local, end, shift);
@@ -430,7 +430,7 @@ order_repeated(gnngp_sorted_edge *edge, int64 n)
 			same++;
 		if (same - k > 1)
 			gnngp_sort(edge + k, same - k, sizeof(gnngp_sorted_edge), compare_weights, NULL);
-		if (same / GP_LOOK_EVERY != k / GP_LOOK_EVERY)
+		if (same / GP_POLL_EVERY != k / GP_POLL_EVERY)
 			CHECK_FOR_INTERRUPTS();
 		k = same;
 	}
@@ -444,7 +444,7 @@ unique_keys(uint64 *key, int64 n)
 
 	for (int64 i = 0; i < n; i++)
 	{
-		gnngp_look(i);
+		gnngp_poll(i);
 		if (i == 0 || key[i] != key[m - 1])
 			key[m++] = key[i];
 	}
@@ -491,7 +491,7 @@ gnngp_sorted_edges_merge(gnngp_sorted_edges *s)
 
 	for (int64 i = 0; s->edge && i < s->edges; i++)
 	{
-		gnngp_look(i);
+		gnngp_poll(i);
 		if (m > 0 && s->edge[m - 1].key == s->edge[i].key)
 			s->edge[m - 1].weight += s->edge[i].weight;
 		else

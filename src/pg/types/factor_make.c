@@ -77,7 +77,7 @@ build_graph(gp_env *env, const gnngp_factor_task *task, int64 nodes)
 	place = place_nodes(task);
 	for (int64 i = 0; i < g->edges; i++)
 	{
-		gnngp_look(i);
+		gnngp_poll(i);
 		gp_edges_add(edges, 1, &place[g->src[i]], &place[g->dst[i]],
 					 g->weight ? &g->weight[i] : NULL);
 	}

@@ -44,7 +44,7 @@ count_pairs(const gnngp_graph_value *g, bool *seen)
 
 	for (int64 i = 0; i < g->edges; i++)
 	{
-		gnngp_look(i);
+		gnngp_poll(i);
 		seen[g->src[i]] = seen[g->dst[i]] = true;
 	}
 	for (int64 i = 0; i < g->ids.n; i++)
@@ -89,7 +89,7 @@ gnngp_graph_ends(PG_FUNCTION_ARGS)
 	end = (int64 *) gnngp_array_data(array);
 	for (int64 i = 0; i < g.edges; i++)
 	{
-		gnngp_look(i);
+		gnngp_poll(i);
 		*end++ = gnngp_value_id(&g.ids, g.src[i]);
 		*end++ = gnngp_value_id(&g.ids, g.dst[i]);
 	}

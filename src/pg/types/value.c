@@ -85,7 +85,7 @@ read_gaps(gnngp_value_reader *r, gnngp_value_ids *ids)
 	{
 		uint64		skipped = gnngp_value_number(r);
 
-		gnngp_look(i);
+		gnngp_poll(i);
 		if (skipped >= (uint64) PG_INT64_MAX - (uint64) id)
 			gnngp_value_refuse(r, "An id is out of range.");
 		gap_seen |= skipped > 0;
@@ -176,7 +176,7 @@ gnngp_value_places(const gnngp_value_ids *ids, const gnngp_value_ids *among, int
 	{
 		int64		id = gnngp_value_id(ids, i);
 
-		gnngp_look(i);
+		gnngp_poll(i);
 		while (at < among->n && gnngp_value_id(among, at) < id)
 			at++;
 		if (at == among->n || gnngp_value_id(among, at) != id)
@@ -261,7 +261,7 @@ gnngp_value_put_ids(StringInfo out, const gnngp_value_ids *ids, const char *what
 	gnngp_value_put_number(out, (uint64) first << 1 ^ (uint64) (first >> 63));
 	for (int64 i = 1; ids->id && i < ids->n; i++)
 	{
-		gnngp_look(i);
+		gnngp_poll(i);
 		gnngp_value_reserve(out, 10, what);
 		gnngp_value_put_number(out, (uint64) ids->id[i] - (uint64) ids->id[i - 1] - 1);
 	}

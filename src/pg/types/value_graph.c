@@ -54,7 +54,7 @@ read_node(gnngp_value_reader *r, const gnngp_graph_value *g, int64 node, bool re
 		if (gap >= (uint64) (g->ids.n - least) || least >= g->ids.n)
 			gnngp_value_refuse(r, "An edge leads to an unknown node.");
 		other = least + (int64) gap;
-		gnngp_look(at);
+		gnngp_poll(at);
 		g->src[at] = (int32) node;
 		g->dst[at] = (int32) other;
 	}
@@ -71,7 +71,7 @@ read_weights(gnngp_value_reader *r, gnngp_graph_value *g)
 	for (int64 i = 0; i < g->edges; i++, r->at += sizeof(double))
 	{
 		g->weight[i] = gnngp_get_float8(r->at);
-		gnngp_look(i);
+		gnngp_poll(i);
 		/* A negative zero would be another encoding of zero. */
 		if (!isfinite(g->weight[i]) || signbit(g->weight[i]))
 			gnngp_value_refuse(r, "A weight is not finite, or negative.");
@@ -116,7 +116,7 @@ read_value(gnngp_value_reader *r, gnngp_graph_value *g)
 	g->dst = MemoryContextAllocHuge(CurrentMemoryContext, Max(g->edges, 1) * sizeof(int32));
 	for (int64 i = 0; i < g->ids.n; i++)
 	{
-		gnngp_look(i);
+		gnngp_poll(i);
 		at = read_node(r, g, i, repeats, at);
 	}
 	if (at < g->edges)
@@ -188,7 +188,7 @@ gnngp_graph_size(const gnngp_sorted_edges *s)
 		uint64		key = s->key[i];
 		bool		first = i == 0 || key >> s->shift != s->key[i - 1] >> s->shift;
 
-		gnngp_look(i);
+		gnngp_poll(i);
 		bytes += number_bytes(first ? (key & mask) - (key >> s->shift) - 1 : key - s->key[i - 1] - 1);
 	}
 	return bytes;
@@ -214,14 +214,14 @@ put_edges(StringInfo out, const gnngp_sorted_edges *s, bool repeats)
 		{
 			uint64		other = gnngp_sorted_key(s, at) & mask;
 
-			gnngp_look(at);
+			gnngp_poll(at);
 			/* Room for all of them at once would be refused at nodes of many edges. */
 			if (unlikely(out->maxlen - out->len <= 10))
 				gnngp_value_reserve(out, 10, "graph");
 			gnngp_value_put_number(out, other - least);
 			least = repeats ? other : other + 1;
 		}
-		gnngp_look(node);
+		gnngp_poll(node);
 	}
 }
 
@@ -249,7 +249,7 @@ gnngp_graph_write(const gnngp_sorted_edges *s, bool state, const char *kernel, i
 		gnngp_value_reserve(&out, s->edges * sizeof(double), "graph");
 		for (int64 i = 0; i < s->edges; i++)
 		{
-			gnngp_look(i);
+			gnngp_poll(i);
 			if (!isfinite(s->edge[i].weight))
 				ereport(ERROR,
 						(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),

@@ -45,7 +45,7 @@ check_numbers(gnngp_value_reader *r, int allowed)
 		double		v = table.wide ? gnngp_get_float8(table.value + k * sizeof(double)) :
 			gnngp_get_float4(table.value + k * sizeof(float));
 
-		gnngp_look(k);
+		gnngp_poll(k);
 		if (!isfinite(v))
 			gnngp_value_refuse(r, "A number is not finite.");
 		if (v == 0.0 && signbit(v))

@@ -180,7 +180,7 @@ check_interrupts(gp_env *env)
 	compared = 0;
 	env->peak = env->used;
 	gp_sort(env, number, n, sizeof(int64_t), compare_numbers, NULL);
-	ok(host->checks >= compared / GP_LOOK_EVERY / 2, "interrupts are looked at as comparisons are made");
+	ok(host->checks >= compared / GP_POLL_EVERY / 2, "interrupts are looked at as comparisons are made");
 	ok(env->used == used && env->peak - used <= gp_alloc_size((size_t) n / 2 * sizeof(int64_t)),
 	   "half of the items are copied, no more");
 	for (int64_t i = 0; i < n; i++)
@@ -229,7 +229,7 @@ check_places(gp_env *env)
 	checks = host->checks;
 	taken = fill_table(env, 4096, key, n);
 	is_int(taken, n * (n - 1) / 2, "keys of one place stand in a row");
-	ok(host->checks - checks >= taken / GP_LOOK_EVERY, "which is walked with looks at interrupts");
+	ok(host->checks - checks >= taken / GP_POLL_EVERY, "which is walked with looks at interrupts");
 	host->cancel_at = host->checks + 3;
 	expect_error(env, TEST_CANCELLED, fill_table(env, 4096, key, n));
 	host->cancel_at = 0;

@@ -51,7 +51,7 @@ gp_cpu_put(gp_device *dev, gp_matrix m, int64_t n, const int32_t *row, const int
 
 	for (int64_t e = 0; e < n; e++)
 	{
-		gp_look(dev->env, e, &next);
+		gp_poll(dev->env, e, &next);
 		gp_number_put(m.data, m.type, row[e] * m.ld + col[e], value[e]);
 	}
 }

@@ -274,7 +274,7 @@ order_by_row(gp_device *dev, int64_t rows, int64_t n, const int32_t *row)
 		place[i + 1] += place[i];
 	for (int64_t e = 0; e < n; e++)
 	{
-		gp_look(dev->env, e, &next);
+		gp_poll(dev->env, e, &next);
 		order[place[row[e]]++] = e;
 	}
 	gp_free(dev->env, place);

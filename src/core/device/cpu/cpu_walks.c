@@ -174,7 +174,7 @@ group_pairs(gp_device *dev, const walks_job *job, int64_t n, int64_t *groups)
 	*groups = 0;
 	for (int64_t e = 0; e < n; e++)
 	{
-		gp_look(dev->env, e, &next);
+		gp_poll(dev->env, e, &next);
 		left -= s->start[job->dst[e] + 1] - s->start[job->dst[e]];
 		if (e > 0 && left > 0 && job->src[e] == job->src[e - 1] &&
 			!(job->cut && (job->cut[e] || job->cut[e - 1])))

@@ -39,7 +39,7 @@ stack_operator(gp_env *env, const gp_csr *a, const gp_asked *asked, const gp_ord
 	own = gp_csr_create(env, rows, rows, entries, a->type);
 	for (int64_t r = 0; r < rows; r++)
 	{
-		gp_look(env, own->start[r], &next);
+		gp_poll(env, own->start[r], &next);
 		own->start[r + 1] = own->start[r] + (r < full ? gp_order_fill(order, a, asked, r, own) : 0);
 	}
 	below = kept ? gp_csr_stack(env, NULL, 0, kept->csr, rows + anchors) :

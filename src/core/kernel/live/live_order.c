@@ -47,7 +47,7 @@ find_distances(ordering *s)
 	}
 	for (int64_t at = 0; at < n && s->distance[queue[at]] + 1 < s->o->hops; at++)
 	{
-		gp_look(s->env, q->graph->start[queue[at]], &next);
+		gp_poll(s->env, q->graph->start[queue[at]], &next);
 		for (int64_t k = q->graph->start[queue[at]]; k < q->graph->start[queue[at] + 1]; k++)
 		{
 			int32_t		v = q->graph->col[k];

@@ -77,7 +77,7 @@ draw_pairs(gp_deep *d, const gp_deep_view *view)
 	}
 	for (int64_t e = 0; e < links && !d->env->dry; e++)
 	{
-		gp_look(d->env, e, &next);
+		gp_poll(d->env, e, &next);
 		if (draw_missing(d, d->whole->graph, seed, (uint64_t) e, &d->end[n], &d->second[n]))
 			d->linked[n++] = false;
 	}
@@ -178,7 +178,7 @@ settle_moments(gp_deep *d, const double *sum, const double *square, gp_link_mode
 		double		mean = sum[k] / SAMPLES;
 		double		variance = fmax(square[k] / SAMPLES - mean * mean, 0.0) * SAMPLES / (SAMPLES - 1);
 
-		gp_look(d->env, k, &next);
+		gp_poll(d->env, k, &next);
 		model->row[k] = (float) (mean * w[k % width]);
 		model->row_variance[k] = (float) (variance * w[k % width] * w[k % width]);
 		sound = sound && isfinite(model->row[k]) && isfinite(model->row_variance[k]);
@@ -373,7 +373,7 @@ forget_directions(gp_env *env, gp_link_problem *problem, gp_link_model *model)
 	edges = gp_edges_create(env, graph->nodes, false, graph->weight != NULL);
 	for (int32_t i = 0; i < graph->nodes; i++)
 	{
-		gp_look(env, graph->start[i] + i, &next);
+		gp_poll(env, graph->start[i] + i, &next);
 		for (int64_t k = graph->start[i]; k < graph->start[i + 1]; k++)
 			gp_edges_add(edges, 1, &i, &graph->col[k], graph->weight ? &graph->weight[k] : NULL);
 	}

@@ -65,7 +65,7 @@ gp_link_deep_posterior(gp_env *env, const gp_link_model *model, int64_t n, gp_li
 
 	for (int64_t e = 0; e < n; e++)
 	{
-		gp_look(env, e * work_of(model), &next);
+		gp_poll(env, e * work_of(model), &next);
 		moments(model, room, row[e].src, row[e].dst, &row[e].score, &row[e].variance);
 		row[e].probability = 1.0 / (1.0 + exp(-(model->intercept + model->slope * row[e].score)));
 	}
@@ -82,7 +82,7 @@ gp_link_deep_means(gp_env *env, const gp_link_model *model, int64_t n, const gp_
 
 	for (int64_t e = 0; e < n; e++)
 	{
-		gp_look(env, e * work_of(model), &next);
+		gp_poll(env, e * work_of(model), &next);
 		moments(model, room, pair[e].src, pair[e].dst, &mean[e], &variance);
 	}
 	gp_free(env, room);

@@ -99,7 +99,7 @@ fill_degrees(gp_deep *d, const gp_graph *graph, gp_matrix column)
 
 	for (int64_t i = 0; i < n; i++)
 	{
-		gp_look(d->env, i, &next);
+		gp_poll(d->env, i, &next);
 		z[i] = log1p((double) (graph->start[i + 1] - graph->start[i]));
 		mean += z[i] / (double) n;
 		square += z[i] * z[i] / (double) n;

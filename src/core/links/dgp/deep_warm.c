@@ -34,7 +34,7 @@ list_hidden(gp_env *env, const gp_link_problem *problem, gp_link_pairs *pairs)
 
 	for (int32_t i = 0; i < graph->nodes; i++)
 	{
-		gp_look(env, 8 * graph->start[i] + i, &next);
+		gp_poll(env, 8 * graph->start[i] + i, &next);
 		for (int64_t k = graph->start[i]; k < graph->start[i + 1]; k++)
 		{
 			if (graph->col[k] <= i || gp_warm_find(before->held, before->nheld, pair_key(problem, i, graph->col[k])) < 0)
@@ -87,7 +87,7 @@ find_sample(const gp_deep *d, int32_t *node, int32_t *place)
 	{
 		int64_t		at = gp_warm_find(before->sample, before->nsample, gp_warm_node(d->problem->key, i));
 
-		gp_look(d->env, i, &next);
+		gp_poll(d->env, i, &next);
 		if (at < 0)
 			continue;
 		node[n] = (int32_t) i;
@@ -211,7 +211,7 @@ draw_sample(const gp_deep *d, int64_t room, int32_t *node)
 
 	for (int64_t i = 0; i < d->nodes && n < room && !d->env->dry; i++)
 	{
-		gp_look(d->env, i, &next);
+		gp_poll(d->env, i, &next);
 		if (is_sampled(d, i))
 			all[n++] = (sampled) {gp_warm_node(d->problem->key, i), (int32_t) i};
 	}

@@ -20,7 +20,7 @@ keep_means(gp_env *env, const gp_link_model *model, int64_t nodes)
 
 	for (int64_t k = 0; k < n; k++)
 	{
-		gp_look(env, k, &next);
+		gp_poll(env, k, &next);
 		place[k] = (float) (root * model->row[k]);
 	}
 	place[n] = (float) model->offset;

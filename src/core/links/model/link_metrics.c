@@ -52,7 +52,7 @@ curve_loss(const curve *c, const double *w, double *gradient, double *hessian)
 		double		t = c->target[c->label[i]];
 		double		f = w[0] + w[1] * x;
 
-		gp_look(c->env, i, &next);
+		gp_poll(c->env, i, &next);
 		loss += (softplus(f) - t * f) / c->n;
 		if (gradient)
 		{

@@ -221,7 +221,7 @@ check_rows(const restorer *r, const int64_t *start, const int32_t *col, int64_t 
 		refuse(r, "its offsets are wrong");
 	for (int64_t i = 0; i < rows; i++)
 	{
-		gp_look(r->env, start[i], &next);
+		gp_poll(r->env, start[i], &next);
 		if (start[i + 1] < start[i] || start[i + 1] > entries)
 			refuse(r, "its offsets are wrong");
 		for (int64_t k = start[i]; k < start[i + 1]; k++)
@@ -307,7 +307,7 @@ restore_moments(const restorer *r, gp_link_model *m)
 	m->row_variance = need(r, TAG_ROW_VARIANCE, count, false);
 	for (int64_t k = 0; k < count; k++)
 	{
-		gp_look(r->env, k, &next);
+		gp_poll(r->env, k, &next);
 		if (!isfinite(m->row[k]) || !isfinite(m->row_variance[k]) || m->row_variance[k] < 0.0f)
 			refuse(r, "a number is out of range");
 	}
@@ -329,7 +329,7 @@ restore_place(const restorer *r, gp_link_model *m)
 	m->place_width = (int32_t) ((a->count - 1) / nodes);
 	for (int64_t k = 0; k < a->count; k++)
 	{
-		gp_look(r->env, k, &next);
+		gp_poll(r->env, k, &next);
 		if (!isfinite(m->place[k]))
 			refuse(r, "a number is out of range");
 	}

@@ -170,7 +170,7 @@ means_at_rows(gp_device *dev, gp_matrix k, const double *alpha)
 
 	for (int64_t i = 0; i < n; i++)
 	{
-		gp_look(env, i * n, &next);
+		gp_poll(env, i * n, &next);
 		dev->download(dev, gp_matrix_wrap(row, 1, n, GP_DOUBLE), gp_matrix_rows(k, i, 1));
 		for (int64_t j = 0; j < n; j++)
 			mean[i] += row[j] * alpha[j];

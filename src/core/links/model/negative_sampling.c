@@ -127,7 +127,7 @@ draw_links(gp_env *env, const gp_graph *graph, uint64_t seed, int64_t count)
 
 	for (int64_t i = 0; i < graph->nodes; i++)
 	{
-		gp_look(env, graph->start[i] + i, &next);
+		gp_poll(env, graph->start[i] + i, &next);
 		for (int64_t k = graph->start[i]; k < graph->start[i + 1]; k++)
 			if (graph->directed || i < graph->col[k])
 			{
@@ -171,7 +171,7 @@ draw_missing(gp_env *env, const gp_graph *graph, uint64_t seed, int64_t count, g
 		int32_t		j = below(gp_hash(stream ^ gp_hash(2 * t + 1)), graph->nodes);
 		uint64_t	code = pair_code(graph, i, j);
 
-		gp_look(env, t, &next);
+		gp_poll(env, t, &next);
 		if (i == j || gp_link_exists(graph, i, j) || !gp_set_add(taken, code))
 			continue;
 		pairs->src[pairs->n] = (int32_t) (code >> 32);
@@ -249,7 +249,7 @@ hidden_entries(gp_env *env, const gp_graph *graph, const gp_link_pairs *hidden)
 
 	for (int64_t k = 0; k < hidden->n; k++)
 	{
-		gp_look(env, k, &next);
+		gp_poll(env, k, &next);
 		mark[gp_csr_find(graph->start, graph->col, hidden->src[k], hidden->dst[k])] = true;
 		if (!graph->directed)
 			mark[gp_csr_find(graph->start, graph->col, hidden->dst[k], hidden->src[k])] = true;
@@ -276,7 +276,7 @@ gp_link_graph_without(gp_env *env, const gp_graph *graph, const gp_link_pairs *h
 		out->weight = gp_alloc_array(env, entries, sizeof(double));
 	for (int64_t i = 0; i < graph->nodes; i++)
 	{
-		gp_look(env, graph->start[i] + i, &next);
+		gp_poll(env, graph->start[i] + i, &next);
 		for (int64_t k = graph->start[i]; k < graph->start[i + 1]; k++)
 		{
 			if (mark[k])

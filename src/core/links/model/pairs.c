@@ -73,7 +73,7 @@ normalise_rows(gp_env *env, float *row, int64_t n, int64_t width)
 
 	for (int64_t i = 0; i < n; i++)
 	{
-		gp_look(env, i * width, &next);
+		gp_poll(env, i * width, &next);
 		norm[i] = 0.0;
 		for (int64_t c = 0; c < width - 1; c++)
 			norm[i] += (double) row[i * width + c] * row[i * width + c];
@@ -89,7 +89,7 @@ normalise_rows(gp_env *env, float *row, int64_t n, int64_t width)
 	{
 		double		factor = 1.0 / sqrt(norm[i] + CONSTANT * mean);
 
-		gp_look(env, i * width, &next);
+		gp_poll(env, i * width, &next);
 		row[i * width + width - 1] = (float) sqrt(CONSTANT * mean);
 		for (int64_t c = 0; c < width; c++)
 			row[i * width + c] = (float) (row[i * width + c] * factor);

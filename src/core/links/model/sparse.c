@@ -179,7 +179,7 @@ turn(gp_device *dev, gp_matrix x)
 	{
 		double		swap = host[a];
 
-		gp_look(dev->env, a, &next);
+		gp_poll(dev->env, a, &next);
 		host[a] = host[b];
 		host[b] = swap;
 	}

@@ -43,7 +43,7 @@ random_columns(gp_device *dev, int64_t rows, uint64_t seed)
 
 	for (int64_t e = 0; e < n; e++)
 	{
-		gp_look(dev->env, e, &next);
+		gp_poll(dev->env, e, &next);
 		host[e] = (float) ((double) (int64_t) gp_hash(seed + (uint64_t) e) * 0x1p-63);
 	}
 	dev->upload(dev, out, gp_matrix_wrap(host, rows, DRAWN, GP_FLOAT));

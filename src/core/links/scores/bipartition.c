@@ -38,7 +38,7 @@ alike(painter *p, int32_t node)
 	for (int64_t k = a->start[node]; k < a->start[node + 1]; k++)
 		n += side[a->col[k]] == side[node];
 	p->work += 1 + a->start[node + 1] - a->start[node];
-	gp_look(p->env, p->work, &p->next_look);
+	gp_poll(p->env, p->work, &p->next_look);
 	return n;
 }
 
@@ -69,7 +69,7 @@ paint(painter *p, int32_t first, int32_t component)
 			p->queue[p->n++] = next;
 		}
 		entries += a->start[node + 1] - a->start[node];
-		gp_look(p->env, p->work + entries + at, &p->next_look);
+		gp_poll(p->env, p->work + entries + at, &p->next_look);
 	}
 	p->work += entries + p->n;
 	return entries / 2;

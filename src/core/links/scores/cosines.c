@@ -138,7 +138,7 @@ write_powers(const gp_link_frame *f, const gp_link_block *block, const double *p
 		int64_t		i = (int64_t) block->source[block->slot[e]] * f->powers;
 		int64_t		j = (int64_t) block->dst[e] * f->powers;
 
-		gp_look(f->env, f->powers * e, &next);
+		gp_poll(f->env, f->powers * e, &next);
 		for (int k = 0; k < f->powers; k++)
 			out[e * f->width + k] = cosine(product[k * block->n + e], f->dot[i + k], f->dot[j + k], f->mean_square[k],
 										   f->norm[i + k], f->norm[j + k]);

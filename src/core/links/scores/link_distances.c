@@ -65,7 +65,7 @@ gp_link_ends_find(gp_env *env, const gp_graph *graph)
 
 	for (int64_t k = 0; k < graph->start[graph->nodes]; k++)
 	{
-		gp_look(env, k, &next);
+		gp_poll(env, k, &next);
 		ends[graph->col[k]] = true;
 	}
 	return ends;
@@ -81,7 +81,7 @@ touches(fold_view *v, int32_t node, int32_t mark)
 	while (k < a->start[node + 1] && v->mark[a->col[k]] != mark)
 		k++;
 	v->work += 1 + k - a->start[node];
-	gp_look(v->env, v->work, &v->next_look);
+	gp_poll(v->env, v->work, &v->next_look);
 	return k < a->start[node + 1];
 }
 

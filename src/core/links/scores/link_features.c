@@ -30,7 +30,7 @@ inverse_size(gp_env *env, const void *value, gp_type type, int64_t n)
 
 	for (int64_t k = 0; k < n; k++)
 	{
-		gp_look(env, k, &next);
+		gp_poll(env, k, &next);
 		largest = fmax(largest, fabs(gp_number_at(value, type, k)));
 	}
 	return largest > 0.0 ? 1.0 / largest : 1.0;
@@ -44,7 +44,7 @@ is_count(gp_env *env, const gp_csr *x)
 
 	for (int64_t k = 0; k < gp_csr_entries(x); k++)
 	{
-		gp_look(env, k, &next);
+		gp_poll(env, k, &next);
 		if (gp_number_at(x->value, x->type, k) < 0.0)
 			return false;
 	}
@@ -62,7 +62,7 @@ column_weights(gp_env *env, const gp_csr *x)
 
 	for (int64_t k = 0; k < gp_csr_entries(x); k++)
 	{
-		gp_look(env, k, &next);
+		gp_poll(env, k, &next);
 		weight[x->col[k]] += gp_number_at(x->value, x->type, k) != 0.0;
 	}
 	for (int64_t j = 0; j < x->cols; j++)
@@ -82,7 +82,7 @@ weigh(gp_env *env, const gp_csr *x, const double *weight)
 	memcpy(out->start, x->start, (x->rows + 1) * sizeof(int64_t));
 	for (int64_t k = 0; k < n; k++)
 	{
-		gp_look(env, k, &next);
+		gp_poll(env, k, &next);
 		out->col[k] = x->col[k];
 		value[k] = (float) (weight[x->col[k]] * gp_number_at(x->value, x->type, k));
 	}
@@ -128,7 +128,7 @@ fold(gp_env *env, const gp_csr *x, const double *weight, uint64_t seed)
 		int32_t    *marks = out->col + out->start[i];
 		int32_t		n = fold_row(x, i, weight, seed, sum, marked, marks);
 
-		gp_look(env, x->start[i], &next);
+		gp_poll(env, x->start[i], &next);
 		gp_sort_columns(env, marks, n);
 		for (int32_t k = 0; k < n; k++)
 		{
@@ -153,7 +153,7 @@ copy_dense(gp_env *env, const gp_features *x)
 
 	for (int64_t k = 0; k < n; k++)
 	{
-		gp_look(env, k, &next);
+		gp_poll(env, k, &next);
 		value[k] = (float) (inverse * gp_number_at(x->dense, x->type, k));
 	}
 	return value;

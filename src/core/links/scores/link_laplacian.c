@@ -152,7 +152,7 @@ order_pairs(recurrence *r)
 	r->place = gp_alloc_array(env, b->n, sizeof(int32_t));
 	for (int64_t e = 0; e < b->n; e++)
 	{
-		gp_look(env, e, &look);
+		gp_poll(env, e, &look);
 		next[gp_link_row_of(f, &f->smooth, b->dst[e]) + 1]++;
 	}
 	for (int64_t i = 0; i < f->n; i++)
@@ -162,7 +162,7 @@ order_pairs(recurrence *r)
 		int32_t		row = gp_link_row_of(f, &f->smooth, b->dst[e]);
 		int32_t		at = r->place[e] = next[row]++;
 
-		gp_look(env, b->n + e, &look);
+		gp_poll(env, b->n + e, &look);
 		slot[at] = b->slot[e];
 		dst[at] = row;
 	}
@@ -323,7 +323,7 @@ run_local(recurrence *r, gp_link_local *local)
 
 	for (int64_t e = 0; e < block->n; e++)
 	{
-		gp_look(f->env, e, &next);
+		gp_poll(f->env, e, &next);
 		row[e] = gp_link_row_of(f, &f->smooth, block->dst[e]);
 	}
 	next = 0;
@@ -338,7 +338,7 @@ run_local(recurrence *r, gp_link_local *local)
 		left = work > most ? -1 : left - work;
 		if (left >= 0)
 			add_column(r, first, end, entry);
-		gp_look(f->env, share * block->sources - left, &next);
+		gp_poll(f->env, share * block->sources - left, &next);
 	}
 	gp_free(f->env, entry);
 	gp_free(f->env, row);
@@ -404,7 +404,7 @@ gp_link_half_logs(gp_link_frame *f)
 	f->half_log = gp_alloc_array(f->env, (int64_t) gp_size_mul(f->env, f->n, GP_LINK_SCALES), sizeof(double));
 	for (int64_t i = 0; i < f->n; i++)
 	{
-		gp_look(f->env, GP_LINK_SCALES * i, &next);
+		gp_poll(f->env, GP_LINK_SCALES * i, &next);
 		for (int s = 0; s < GP_LINK_SCALES; s++)
 			f->half_log[i * GP_LINK_SCALES + s] = half_log_diagonal(scales[s], f->square[i]);
 	}
@@ -464,7 +464,7 @@ gp_link_laplacian(gp_link_frame *f, const gp_link_block *block, const gp_link_cu
 		run(&r, cuts);
 	for (int64_t e = 0; e < block->n; e++)
 	{
-		gp_look(f->env, e, &next);
+		gp_poll(f->env, e, &next);
 		write_scores(&r, e, cuts ? &cuts[block->slot[e]] : NULL, out + e * f->width + first);
 	}
 	recurrence_close(&r);

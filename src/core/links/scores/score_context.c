@@ -72,7 +72,7 @@ count_degrees(gp_link_frame *f)
 	f->strength = gp_alloc_zero(f->env, f->n, sizeof(double));
 	for (int64_t i = 0; i < f->n; i++)
 	{
-		gp_look(f->env, f->weights->start[i], &next);
+		gp_poll(f->env, f->weights->start[i], &next);
 		f->degree[i] = (double) (f->weights->start[i + 1] - f->weights->start[i]);
 		for (int64_t k = f->weights->start[i]; k < f->weights->start[i + 1]; k++)
 			f->strength[i] += w[k];
@@ -98,7 +98,7 @@ make_smooth(gp_link_frame *f)
 	f->square = gp_alloc_zero(f->env, f->n, sizeof(double));
 	for (int64_t i = 0; i < f->n; i++)
 	{
-		gp_look(f->env, f->weights->start[i], &next);
+		gp_poll(f->env, f->weights->start[i], &next);
 		for (int64_t k = f->weights->start[i]; k < f->weights->start[i + 1]; k++)
 		{
 			double		value = w[k] * root[i] * root[f->weights->col[k]];
@@ -240,7 +240,7 @@ search_breadth(gp_link_frame *f)
 		for (; done < n; done++)
 		{
 			work += 1 + w->start[out[done] + 1] - w->start[out[done]];
-			gp_look(f->env, work, &look);
+			gp_poll(f->env, work, &look);
 			for (int64_t e = w->start[out[done]]; e < w->start[out[done] + 1]; e++)
 				if (f->row[w->col[e]] < 0)
 					out[f->row[w->col[e]] = (int32_t) n++] = w->col[e];
@@ -276,7 +276,7 @@ gp_link_frame_order(gp_link_frame *f)
 		int64_t		to = new.start[r];
 		int64_t		n = s->start[node[r] + 1] - from;
 
-		gp_look(f->env, to + r, &look);
+		gp_poll(f->env, to + r, &look);
 		for (int64_t k = 0; k < n; k++)
 			new.col[to + k] = f->row[s->col[from + k]];
 		memcpy((char *) new.value + to * size, (const char *) s->value + from * size, n * size);

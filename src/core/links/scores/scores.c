@@ -79,7 +79,7 @@ place_scores(gp_link_frame *f, const gp_link_block *block, double *out)
 
 	for (int64_t e = 0; e < block->n; e++)
 	{
-		gp_look(f->env, e * f->place_width, &next);
+		gp_poll(f->env, e * f->place_width, &next);
 		out[(e + 1) * f->width - 1] = gp_link_place_logit(f->place, f->place_width, f->n,
 														  block->source[block->slot[e]], block->dst[e]);
 	}

@@ -69,7 +69,7 @@ structure_open(gp_link_frame *f, const gp_link_block *block, const gp_link_cut *
 	s.three = gp_alloc_array(f->env, entries, sizeof(double));
 	for (int64_t e = 0; e < block->n; e++)
 	{
-		gp_look(f->env, e, &next);
+		gp_poll(f->env, e, &next);
 		s.source[e] = block->source[block->slot[e]];
 		if (cuts)
 			cut[e] = cuts[block->slot[e]].edge;
@@ -181,7 +181,7 @@ walk_arcs(structure *s, double *out)
 	gp_link_last_product(f, s->block, f->in, x, sources);
 	for (int64_t e = 0; e < n; e++)
 	{
-		gp_look(f->env, e, &next);
+		gp_poll(f->env, e, &next);
 		write_arcs(s, e, paths, targets, sources, out + e * f->width + STRUCTURE_SCORES);
 	}
 	gp_free(f->env, paths);
@@ -200,7 +200,7 @@ gp_link_structure(gp_link_frame *f, const gp_link_block *block, const gp_link_cu
 
 	for (int64_t e = 0; e < block->n; e++)
 	{
-		gp_look(f->env, e, &next);
+		gp_poll(f->env, e, &next);
 		write_pattern(&s, e, out + e * f->width);
 	}
 	if (f->graph->directed)

@@ -159,7 +159,7 @@ static inline void
 count_work(gp_link_search *s, int64_t entries)
 {
 	s->work += 1 + entries;
-	gp_look(s->env, s->work, &s->next_look);
+	gp_poll(s->env, s->work, &s->next_look);
 }
 
 /* Takes the neighbours of a middle, at most limit of them from place first on, round. */

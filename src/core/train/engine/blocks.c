@@ -70,7 +70,7 @@ drop_entries(gp_trainer *t, const gp_csr *s, bool turned, double rate, uint64_t 
 
 	for (int64_t i = 0; i < s->rows && !t->env->dry; i++)
 	{
-		gp_look(t->env, s->start[i], &next);
+		gp_poll(t->env, s->start[i], &next);
 		for (int64_t k = s->start[i]; k < s->start[i + 1]; k++)
 		{
 			uint64_t	element = turned ? (uint64_t) s->col[k] * cols + (uint64_t) i
@@ -272,7 +272,7 @@ gp_gather_rows(gp_trainer *t, gp_network *c, gp_block *b, int64_t n)
 	s->start[0] = 0;
 	for (int64_t i = 0; i < s->rows; i++)
 	{
-		gp_look(t->env, i, &next);
+		gp_poll(t->env, i, &next);
 		if (t->env->dry)
 			k = gp_min64(i + 1, n);
 		else if (k < n && b->gather.index[k] == i)

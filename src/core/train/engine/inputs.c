@@ -155,7 +155,7 @@ inverse_roots(gp_env *env, const gp_graph *graph, double *volume)
 	*volume = 0.0;
 	for (int64_t i = 0; i < w->rows; i++)
 	{
-		gp_look(env, w->start[i] + i, &next);
+		gp_poll(env, w->start[i] + i, &next);
 		for (int64_t k = w->start[i]; k < w->start[i + 1]; k++)
 			root[i] += ((double *) w->value)[k];
 		*volume += root[i];

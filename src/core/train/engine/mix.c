@@ -125,7 +125,7 @@ unit_shape(gp_trainer *t, gp_block *b, int64_t rows, int64_t cols)
 	b->unit.dots = t->dev->create(t->dev, rows, 1, GP_DOUBLE);
 	for (int64_t i = 0; i < rows; i++)
 	{
-		gp_look(t->env, i, &next);
+		gp_poll(t->env, i, &next);
 		d->start[i] = i;
 		d->col[i] = (int32_t) i;
 	}
@@ -140,7 +140,7 @@ scale_rows(gp_trainer *t, gp_unit *u, const double *v, const double *w, gp_matri
 
 	for (int64_t i = 0; i < u->diagonal.rows && !t->env->dry; i++)
 	{
-		gp_look(t->env, i, &next);
+		gp_poll(t->env, i, &next);
 		gp_number_put(u->diagonal.value, t->type, i, w ? -v[i] * w[i] : v[i]);
 	}
 	t->dev->spmm(t->dev, 1.0, &u->diagonal, x, beta, y);
@@ -164,7 +164,7 @@ unit_forward(gp_trainer *t, gp_block *b, gp_matrix x, gp_matrix y)
 	read_dots(t, u, x, x, u->inverse);
 	for (int64_t i = 0; i < x.rows && !t->env->dry; i++)
 	{
-		gp_look(t->env, i, &next);
+		gp_poll(t->env, i, &next);
 		u->inverse[i] = u->length / sqrt(u->inverse[i] + LEAST_SQUARE);
 	}
 	scale_rows(t, u, u->inverse, NULL, x, 0.0, y);
@@ -180,7 +180,7 @@ unit_backward(gp_trainer *t, gp_block *b, gp_matrix x, gp_matrix y, gp_matrix dy
 	read_dots(t, u, dy, y, u->dot);
 	for (int64_t i = 0; i < x.rows && !t->env->dry; i++)
 	{
-		gp_look(t->env, i, &next);
+		gp_poll(t->env, i, &next);
 		u->dot[i] /= u->length * u->length;
 	}
 	scale_rows(t, u, u->inverse, NULL, dy, 0.0, dx);

@@ -63,7 +63,7 @@ make_scatter(gp_trainer *t, gp_ends *p)
 		s->start[p->end[e] + 1]++;
 	for (int64_t i = 0; i < s->rows; i++)
 	{
-		gp_look(t->env, i, &next);
+		gp_poll(t->env, i, &next);
 		s->start[i + 1] += s->start[i];
 	}
 	/* Each start is moved on by its entries, and the starts are those of the next row then. */
@@ -233,7 +233,7 @@ gp_logistic(gp_env *env, int64_t n, const bool *linked, double weight, double *r
 		double		z = linked[e] ? r[e] : -r[e];
 		double		small = exp(-fabs(z));
 
-		gp_look(env, e, &next);
+		gp_poll(env, e, &next);
 		sum += fmin(z, 0.0) - log1p(small);
 		r[e] = (linked[e] ? -weight : weight) * (z > 0.0 ? small : 1.0) / (1.0 + small);
 	}

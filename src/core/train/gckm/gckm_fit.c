@@ -43,7 +43,7 @@ closed_neighbourhoods(gp_env *env, const gp_graph *graph)
 		w.value = unit = gp_alloc_array(env, entries, sizeof(double));
 		for (int64_t k = 0; k < entries; k++)
 		{
-			gp_look(env, k, &next);
+			gp_poll(env, k, &next);
 			unit[k] = 1.0;
 		}
 	}
@@ -265,7 +265,7 @@ settle_scores(gp_env *env, int64_t n, int32_t columns, double *score, double *va
 	{
 		double	   *e = score + i * columns;
 
-		gp_look(env, i * columns, &next);
+		gp_poll(env, i * columns, &next);
 		variance[i] = fmax(1.0 - gp_rkm_cosine(e, columns), 0.0);
 		for (int32_t c = 0; c < columns; c++)
 			e[c] = 0.5 * (1.0 + e[c]);

@@ -41,7 +41,7 @@ draw_nodes(gp_env *env, int64_t nodes, const bool *is_labelled, bool labelled, u
 	{
 		drawn		d = {gp_hash(seed ^ gp_hash((uint64_t) i)), (int32_t) i, labelled};
 
-		gp_look(env, i, &next);
+		gp_poll(env, i, &next);
 		if (is_labelled[i] == labelled)
 			gp_heap_offer(&heap, &d);
 	}

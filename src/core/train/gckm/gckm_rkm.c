@@ -236,7 +236,7 @@ make_loo(const solve *s, const double *score, const double *leverage, double *lo
 	{
 		const double *row = score + (int64_t) s->rkm->labelled[k] * p;
 
-		gp_look(s->dev->env, k * p, &next);
+		gp_poll(s->dev->env, k * p, &next);
 		for (int32_t c = 0; c < p; c++)
 			loo[k * p + c] = s->rkm->nlabelled > 1 ? left_out(s, k, c, leverage[k], row[c]) : 0.0;
 	}
@@ -253,7 +253,7 @@ add_bias(const solve *s, double *score, double *bias)
 		bias[c] = -(s->codes[c] + s->cross[c]) / (s->total + s->cross[p]);
 	for (int64_t i = 0; i < s->q.rows; i++)
 	{
-		gp_look(s->dev->env, i * p, &next);
+		gp_poll(s->dev->env, i * p, &next);
 		for (int32_t c = 0; c < p; c++)
 			score[i * p + c] += bias[c] * (s->along[i] + 1.0);
 	}

@@ -44,7 +44,7 @@ column_sizes(gp_env *env, int64_t n, int64_t s, const double *x, double *size)
 		size[j] = 0.0;
 	for (int64_t i = 0; i < n; i++)
 	{
-		gp_look(env, i * s, &next);
+		gp_poll(env, i * s, &next);
 		for (int64_t j = 0; j < s; j++)
 			size[j] += fabs(x[i * s + j]);
 	}
@@ -74,7 +74,7 @@ bound_of(gp_device *dev, gp_matrix of_h, gp_matrix of_m)
 	{
 		double		sum = 0.0;
 
-		gp_look(env, i * cols, &next);
+		gp_poll(env, i * cols, &next);
 		for (int64_t j = 0; j < cols; j++)
 			sum += size[cols + j] * fabs(h[i * cols + j]) + size[j] * fabs(m[i * cols + j]);
 		most = fmax(most, sum);

@@ -193,7 +193,7 @@ collect(const backward *b, const room *r, gp_matrix out)
 	}
 	for (int64_t i = 0; i < b->x.rows && !env->dry; i++)
 	{
-		gp_look(env, i * s, &next);
+		gp_poll(env, i * s, &next);
 		for (int64_t c = 0; c < s; c++)
 			x[i * s + c] = (node[i * (s + 1) + c] - node[i * (s + 1) + s] * x[i * (s + 1) + c]) / b->sigma2;
 	}
@@ -337,7 +337,7 @@ make_h3(gp_env *env, const gp_rkm *m, int64_t n, labels *x)
 		}
 	for (int64_t i = 0; i < n * p; i++)
 	{
-		gp_look(env, i, &next);
+		gp_poll(env, i, &next);
 		x->b[i] = x->r[i / p] * x->h[i];
 	}
 }
@@ -354,7 +354,7 @@ labels_energy(gp_env *env, const gp_rkm *m, int64_t n, const labels *x)
 	{
 		double		dr = 0.0;
 
-		gp_look(env, i * p, &next);
+		gp_poll(env, i * p, &next);
 		for (int64_t k = i * p; k < (i + 1) * p; k++)
 		{
 			energy += 0.5 * (x->b[k] * x->h[k] - x->b[k] * x->kb[k] / m->eta);
@@ -382,7 +382,7 @@ mean_cosine(gp_env *env, const double *score, int64_t n, int32_t columns)
 
 	for (int64_t i = 0; i < n; i++)
 	{
-		gp_look(env, i * columns, &next);
+		gp_poll(env, i * columns, &next);
 		sum += gp_rkm_cosine(score + i * columns, columns);
 	}
 	return sum / (double) n;

@@ -30,7 +30,7 @@ column_units(gp_env *env, const gp_features *x)
 	memset(unit, 0, 3 * x->dims * sizeof(double));
 	for (int64_t k = 0; k < entries; k++)
 	{
-		gp_look(env, k, &next);
+		gp_poll(env, k, &next);
 		mean[x->csr ? x->csr->col[k] : k % x->dims] += gp_number_at(value, x->type, k) / (double) x->rows;
 	}
 	next = 0;
@@ -39,7 +39,7 @@ column_units(gp_env *env, const gp_features *x)
 		int64_t		c = x->csr ? x->csr->col[k] : k % x->dims;
 		double		away = gp_number_at(value, x->type, k) - mean[c];
 
-		gp_look(env, k, &next);
+		gp_poll(env, k, &next);
 		square[c] += away * away;
 		seen[c] += 1.0;
 	}
@@ -67,7 +67,7 @@ widen_csr(gp_env *env, const gp_csr *from, const double *unit, gp_csr *to)
 	to->stamp = gp_csr_stamp();
 	for (int64_t k = 0; k < entries && !env->dry; k++)
 	{
-		gp_look(env, k, &next);
+		gp_poll(env, k, &next);
 		value[k] = gp_number_at(from->value, from->type, k) * (unit ? unit[from->col[k]] : 1.0);
 	}
 }
@@ -142,7 +142,7 @@ most_touched(const gp_view *v)
 	{
 		int64_t		n = v->op ? 0 : start[i + 1] - start[i];
 
-		gp_look(v->dev->env, v->op ? v->op->start[i] : i, &next);
+		gp_poll(v->dev->env, v->op ? v->op->start[i] : i, &next);
 		for (int64_t e = v->op ? v->op->start[i] : 0; v->op && e < v->op->start[i + 1]; e++)
 			n += start[v->op->col[e] + 1] - start[v->op->col[e]];
 		most = gp_max64(most, n);
@@ -171,7 +171,7 @@ sparse_norms(const gp_view *v, gp_matrix norm)
 		int64_t		count = add_rows(v, (int32_t) i, sum, touched);
 
 		work += count + 1;
-		gp_look(env, work, &next);
+		gp_poll(env, work, &next);
 		length[i] = 0.0;
 		for (int64_t k = 0; k < count; k++)
 		{
@@ -233,7 +233,7 @@ upload_columns(const gp_view *v, int64_t first, double *host, gp_matrix to)
 
 	for (int64_t i = 0; i < x->rows && !env->dry; i++)
 	{
-		gp_look(env, i * to.cols, &next);
+		gp_poll(env, i * to.cols, &next);
 		for (int64_t j = 0; j < to.cols; j++)
 			host[i * to.cols + j] = gp_number_at(x->dense, x->type, i * x->dims + first + j) *
 				(v->unit ? v->unit[first + j] : 1.0);

@@ -44,7 +44,7 @@ make_average(gp_env *env, const gp_graph *graph, gp_type type)
 	{
 		double		degree = 0.0;
 
-		gp_look(env, graph->start[i] + i, &next);
+		gp_poll(env, graph->start[i] + i, &next);
 		for (int64_t k = graph->start[i]; k < graph->start[i + 1]; k++)
 			degree += graph->weight ? graph->weight[k] : 1.0;
 		gp_number_put(one->value, type, i, degree > 0.0 ? OWN_WEIGHT : 1.0);
@@ -490,7 +490,7 @@ run(gp_learner *l, const gp_plan *plan)
 	out->warm = l->left;
 	for (int64_t i = 0; i < out->nodes && !env->dry; i++)
 	{
-		gp_look(env, i * c, &next);
+		gp_poll(env, i * c, &next);
 		out->variance[i] = l->targets.unit * l->targets.unit * l->kind->settle(l, out->mean + i * c, room + i * c);
 		if (p->task == GP_TASK_VALUES)
 			out->mean[i] = l->targets.offset + l->targets.unit * out->mean[i];

@@ -113,7 +113,7 @@ collect_labels(const gnngp_table_value *factor, ArrayType *nodes, ArrayType *cla
 	{
 		int64		node;
 
-		gnngp_look(i);
+		gnngp_poll(i);
 		if (no_id[i])
 			ereport(ERROR,
 					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
@@ -143,7 +143,7 @@ number_labels(labelled *l, int64 n, const gnngp_table_value *factor, labels *out
 	gnngp_sort(l, n, sizeof(labelled), compare_labels, NULL);
 	for (int64 i = 0; i < n; i++)
 	{
-		gnngp_look(i);
+		gnngp_poll(i);
 		if (i == 0 || compare_texts(l[i].label, l[i - 1].label) != 0)
 			out->name[out->nclasses++] = l[i].label;
 		l[i].class = out->nclasses - 1;
