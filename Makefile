@@ -3,12 +3,26 @@
 #   make                    builds the server's part (needs the server's headers)
 #   make cuda               builds the GPU library (needs CUDA's nvcc)
 #   make install            installs what is built into the server of PG_CONFIG
+#   make check              builds, then runs the checks that need no server
+#   make unit T=links/test_folds   runs one unit test (without T all; SANITIZE=no is faster)
 #   make installcheck       runs the SQL tests against the running server
 #   make prove_installcheck runs the TAP tests, which start servers of their own
 #
 #   PG_CONFIG=...   which server to build for
 #   CUDA=yes        make builds the GPU library, too
 #   NVCC=... CUDA_HOME=...   which CUDA to use
+
+# These two know no server, and PGXS has a rule for "check" that only prints a message.
+ifneq ($(filter check unit,$(MAKECMDGOALS)),)
+check:
+	$(MAKE) all
+	bash test/rules.sh
+	$(MAKE) -s --output-sync -f test/unit/Makefile run fuzz
+unit:
+	$(MAKE) -s -f test/unit/Makefile $(if $(T),T="$(T)")
+
+.PHONY: check unit
+else
 
 EXTENSION = gnngp
 EXTVERSION = 0.2.0
@@ -94,3 +108,5 @@ ifeq ($(filter yes no,$(CUDA)),)
 $(error CUDA is yes or no, not "$(CUDA)")
 endif
 include cuda/Makefile.inc
+
+endif

@@ -108,55 +108,8 @@ tell_lanes() {
 	lanes=()
 }
 
-# Reports one test of this script; what stands on its input is the reason.
-report() {
-	local name=$1 reason
-
-	reason=$(cat)
-	if [ -z "$reason" ]; then
-		echo "ok - $name"
-	else
-		echo "not ok - $name"
-		sed 's/^/# /' <<<"$reason"
-	fi
-}
-
 # What the compiler cannot see.
-stage_rules() (
-	cd "$ROOT" || return 1
-	grep -rnE '#include *[<"](postgres|fmgr)\.h' src/core |
-		report "the core knows no server"
-	grep -rnE 'cblas_|LAPACKE_|\bcu(da|blas|sparse|solver)[A-Z]' src/pg |
-		report "the database floor calls no BLAS and no CUDA"
-	grep -rnE '\b(malloc|calloc|realloc|printf|exit|abort)\(' src/core --include='*.c' |
-		grep -vE '^[^:]*:[0-9]+:\s*(/?\*|//)' |
-		report "the core allocates, prints and ends through its environment"
-	grep -rnE '\b(pg_)?qsort(_[a-z]+)?\(' src | report "what users choose the size of is sorted by gp_sort"
-	grep -rnE 'ereport\((ERROR|elevel)' src | cut -d: -f1,2 | while IFS=: read -r f l; do
-		sed -n "${l},$((l + 3))p" "$f" | grep -q errcode || echo "$f:$l"
-	done | report "every error has an errcode"
-	find src test cuda -type f \( -name '*.[ch]' -o -name '*.cu' \) | while read -r f; do
-		[ "$(wc -l <"$f")" -le 800 ] || echo "$f: $(wc -l <"$f") lines"
-	done | report "no file has more than 800 lines"
-	for f in test/sql/*.sql; do
-		[ ! -e "$f" ] || [ -e "test/expected/$(basename "$f" .sql).out" ] || echo "$f"
-	done | report "every SQL test has its expected output"
-	for f in test/expected/*.out; do
-		[ ! -e "$f" ] || [ -e "test/sql/$(basename "$f" .out | sed 's/_[0-9]$//').sql" ] ||
-			echo "$f"
-	done | report "every expected output has its SQL test"
-	grep -rlE '[[:blank:]]+$' --include='*.[ch]' --include='*.sql' --include='*.sh' \
-		--exclude-dir=.git src sql test |
-		report "no line ends in blanks"
-	LC_ALL=C grep -nP '[^\x00-\x7F]' sql/parts/*.sql sql/update/*.sql |
-		report "the SQL scripts install whatever the database's encoding"
-	perl test/floors.pl check 2>&1 |
-		report "no include goes up a floor or through another's back door, and no files form a circle"
-	perl test/floors.pl draw 2>&1 | cmp - doc/img/floors.svg 2>&1 |
-		report "the picture of the floors is current (perl test/floors.pl draw >doc/img/floors.svg)"
-	perl test/metadata.pl 2>&1 |
-		report "the Makefile, the control file and the packages name one version"
-)
+stage_rules() { bash "$ROOT/test/rules.sh"; }
 
 # The extension, with warnings as errors, and each message of a plain make.
 stage_build() {
@@ -174,70 +127,18 @@ stage_build() {
 # What a test frees is watched for a while; to be given new pages for ever costs a tenth of the time.
 export UNIT_ASAN=detect_leaks=0:allocator_may_return_null=1:quarantine_size_mb=16
 
-# Compiles the core under sanitizers into $WORK/unit/core.a.
-build_core() {
-	[ ! -e "$WORK/unit/core.a" ] || return 0
-	mkdir -p "$WORK/unit"
-	SAN="-g1 -O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined"
-	SAN="$SAN -std=gnu99 -Wall -Wextra -Wno-unused-parameter -Werror -I$ROOT/src/core -I$ROOT/test/unit"
-	export SAN WORK
-	find "$ROOT/src/core" "$ROOT/test/unit/test_env.c" -name '*.c' |
-		xargs -P "$(nproc)" -I{} sh -c 'gcc $SAN -c {} -o "$WORK/unit/$(basename {} .c).o"' ||
-		return 1
-	(cd "$WORK/unit" && ar rcs core.a ./*.o)
+# Makes something of the core's unit tests in $WORK/unit, under sanitizers.
+make_unit() {
+	make -s -j "$(nproc)" -f "$ROOT/test/unit/Makefile" BUILD="$WORK/unit" WERROR=-Werror "$@"
 }
 
-# Compiles a test program beside the core.  Its plain loops take longer than what they judge.
-build_unit() {
-	gcc $SAN -O2 "$@" "$WORK/unit/core.a" -o "$WORK/unit/$(basename "$1" .c)" -lm -lpthread -ldl
-}
-export -f build_unit
-
-# Runs one unit test into a log of its own.
-run_unit() {
-	local name
-	name=$(basename "$1" .c)
-	{
-		echo "# $name"
-		(cd "$ROOT/test/unit" && ASAN_OPTIONS=$UNIT_ASAN \
-			timeout 900 "$WORK/unit/$name") || echo "# $name ended with status $?"
-	} >"$WORK/unit/$name.log" 2>&1
-}
-export -f run_unit
-
-# The core's unit tests under sanitizers; no server is needed.
+# The core's unit tests; no server is needed.
 stage_unit() {
-	build_core || return 1
-	export ROOT
-	# Those that take longest first, and the larger ones of the rest.
-	(cd "$ROOT/test/unit" && ls {link/test_{deep_links,links,share},infer/test_{plan,precision}}.c &&
-		ls -S */test_*.c) | awk '!seen[$0]++' | sed "s|^|$ROOT/test/unit/|" |
-		xargs grep -lE '^main\(|int main\(' >"$WORK/unit/tests"
-	xargs -P "$(nproc)" -I{} bash -c 'build_unit {}' <"$WORK/unit/tests" || return 1
-	xargs -P "$(nproc)" -I{} bash -c 'run_unit {}' <"$WORK/unit/tests"
-	cat "$WORK"/unit/test_*.log
-	! grep -q '^# .* ended with status' "$WORK"/unit/test_*.log
+	make_unit build && make_unit -k --output-sync run
 }
 
 # The fuzzer's corpus through the kernel language.
-stage_fuzz() {
-	local f
-
-	if [ ! -e "$ROOT/test/unit/formula/fuzz_kernel.c" ]; then
-		echo "ok - fuzzing # SKIP no driver"
-		return
-	fi
-	build_core && build_unit "$ROOT/test/unit/formula/fuzz_kernel.c" || return 1
-	for f in "$ROOT"/test/unit/formula/corpus/*; do
-		if ASAN_OPTIONS=detect_leaks=0 timeout 60 "$WORK/unit/fuzz_kernel" "$f" >"$WORK/fuzz.log" 2>&1
-		then
-			echo "ok - corpus $(basename "$f")"
-		else
-			echo "not ok - corpus $(basename "$f")"
-			head -n 20 "$WORK/fuzz.log" | sed 's/^/# /'
-		fi
-	done
-}
+stage_fuzz() { make_unit fuzz; }
 
 # Where the Makefile finds nvcc; nothing when there is none.
 find_nvcc() {
@@ -267,9 +168,9 @@ export -f run_gpu_part
 stage_gpu() {
 	local gpu=$ROOT/test/gpu nvcc rc=0
 
-	build_core || return 1
-	# shellcheck disable=SC2086
-	gcc $SAN -O2 -I"$gpu" "$gpu"/*.c "$WORK/unit/core.a" -o "$WORK/unit/test_gpu" -lm -lpthread -ldl &&
+	make_unit core || return 1
+	gcc -g1 -O2 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined \
+		-std=gnu99 -Wall -Wextra -Wno-unused-parameter -Werror -I"$ROOT/src/core" -I"$ROOT/test/unit" -I"$gpu" "$gpu"/*.c "$WORK/unit/core.a" -o "$WORK/unit/test_gpu" -lm -lpthread -ldl &&
 		bash "$gpu/build.sh" "$WORK/gnngp_sanitized.so" sanitized || return 1
 	printf '%s\n' operations fits faults chains shapes card walks blocks | xargs -P "$(nproc)" -I{} bash -c 'run_gpu_part {}'
 	cat "$WORK"/gpu_*.log

@@ -4,8 +4,9 @@
 #   perl test/floors.pl draw          prints the picture of the floors as SVG
 #
 # A floor is a folder of src with the folders in it.  A door is a header that other floors include: each
-# floor has one to three, and one is named like the floor.  A file needs another when
-# it includes it or uses a function that the other defines.  Run in the root of the checkout; needs nothing but Perl.
+# floor has one to three, and one is named like the floor.  A folder has at most 20 files.  A file
+# needs another when it includes it or uses a function that the other defines; for circles a .c and
+# its header are one.  Run in the root of the checkout; needs nothing but Perl.
 use strict;
 use warnings;
 
@@ -34,8 +35,10 @@ my @FLOORS = (
 	[ 'src/pg/functions', 'the SQL functions' ]);
 my @BESIDE = ([ 'cuda', 'the CUDA device, a library of its own' ]);
 my $MOST_DOORS = 3;
+my $MOST_FILES = 20;
 
-my (%height, %text, %file_at, %links);
+# links are between files, pairs between a .c and its header as one.
+my (%height, %text, %file_at, %links, %pairs);
 $height{ $FLOORS[$_][0] } = $_ for 0 .. $#FLOORS;
 
 # A whole file
@@ -95,6 +98,8 @@ sub touch_file
 {
 	my ($from, $to, $why) = @_;
 	$links{$from}{$to} //= $why if $from ne $to;
+	($from, $to) = map { s/\.[ch]$//r } $from, $to;
+	$pairs{$from}{$to} //= $why if $from ne $to;
 }
 
 # Functions that a file shares, by the style of the house: the name stands at the line's start.
@@ -134,9 +139,10 @@ sub link_files
 # Includes that go up a floor, or into another floor's private headers
 sub check_floors
 {
-	my %doors;
+	my (%doors, %files_in);
 	for my $path (sort keys %text)
 	{
+		$files_in{ folder($path) }++;
 		for my $to (includes($path))
 		{
 			next if floor($to) eq floor($path);
@@ -150,6 +156,10 @@ sub check_floors
 		my @doors = sort keys %{ $doors{$floor} // {} };
 		my ($own) = $floor =~ m{([^/]+)$};
 		print "$floor has no $own.h, which says what the floor is\n" unless exists $text{"$floor/$own.h"};
+		for my $folder (sort { $a cmp $b } grep { $_ eq $floor || index($_, "$floor/") == 0 } keys %files_in)
+		{
+			print "$folder has more than $MOST_FILES files\n" if $files_in{$folder} > $MOST_FILES;
+		}
 		print "$floor has more than $MOST_DOORS headers that others include: @doors\n" if @doors > $MOST_DOORS;
 	}
 	for my $from (sort keys %links)
@@ -173,7 +183,7 @@ sub circles
 		$number{$file} = $low{$file} = $count++;
 		push @stack, $file;
 		$on{$file} = 1;
-		for my $to (sort keys %{ $links{$file} // {} })
+		for my $to (sort keys %{ $pairs{$file} // {} })
 		{
 			$visit->($to) unless exists $number{$to};
 			$low{$file} = $low{$to} if $on{$to} && $low{$to} < $low{$file};
@@ -183,7 +193,7 @@ sub circles
 		do { push @circle, pop @stack; $on{ $circle[-1] } = 0 } while $circle[-1] ne $file;
 		push @found, [ sort @circle ] if @circle > 1;
 	};
-	exists $number{$_} or $visit->($_) for sort keys %text;
+	exists $number{$_} or $visit->($_) for sort keys %pairs;
 	return @found;
 }
 
@@ -196,7 +206,7 @@ sub check_circles
 		print "circle: @$circle\n";
 		for my $from (@$circle)
 		{
-			print "  $from -> $_: $links{$from}{$_}\n" for sort grep { $in{$_} } keys %{ $links{$from} };
+			print "  $from -> $_: $pairs{$from}{$_}\n" for sort grep { $in{$_} } keys %{ $pairs{$from} };
 		}
 	}
 }

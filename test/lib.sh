@@ -216,3 +216,16 @@ stop_server() {
 sql() {
 	psql -X -q -v ON_ERROR_STOP=1 "$@"
 }
+
+# Reports one test of a shell script; what stands on its input is the reason.
+report() {
+	local name=$1 reason
+
+	reason=$(cat)
+	if [ -z "$reason" ]; then
+		echo "ok - $name"
+	else
+		echo "not ok - $name"
+		sed 's/^/# /' <<<"$reason"
+	fi
+}

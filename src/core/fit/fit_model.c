@@ -1,5 +1,5 @@
 /*
- * fit.c - the whole fit: plan, kernel, regression, calibration.
+ * fit_model.c - the whole fit: plan, kernel, regression, calibration.
  */
 #include "fit_internal.h"
 #include "precision/precision.h"

@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# rules.sh - the rules of the source that no compiler checks, as TAP: bash test/rules.sh
+set -u
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+cd "$ROOT" || exit 1
+
+grep -rnE '#include *[<"](postgres|fmgr)\.h' src/core |
+	report "the core knows no server"
+grep -rnE 'cblas_|LAPACKE_|\bcu(da|blas|sparse|solver)[A-Z]' src/pg |
+	report "the database floor calls no BLAS and no CUDA"
+grep -rnE '\b(malloc|calloc|realloc|printf|exit|abort)\(' src/core --include='*.c' |
+	grep -vE '^[^:]*:[0-9]+:\s*(/?\*|//)' |
+	report "the core allocates, prints and ends through its environment"
+grep -rnE '\b(pg_)?qsort(_[a-z]+)?\(' src | report "what users choose the size of is sorted by gp_sort"
+grep -rnE 'ereport\((ERROR|elevel)' src | cut -d: -f1,2 | while IFS=: read -r f l; do
+	sed -n "${l},$((l + 3))p" "$f" | grep -q errcode || echo "$f:$l"
+done | report "every error has an errcode"
+find src test cuda -type f \( -name '*.[ch]' -o -name '*.cu' \) | while read -r f; do
+	[ "$(wc -l <"$f")" -le 800 ] || echo "$f: $(wc -l <"$f") lines"
+done | report "no file has more than 800 lines"
+for f in test/sql/*.sql; do
+	[ ! -e "$f" ] || [ -e "test/expected/$(basename "$f" .sql).out" ] || echo "$f"
+done | report "every SQL test has its expected output"
+for f in test/expected/*.out; do
+	[ ! -e "$f" ] || [ -e "test/sql/$(basename "$f" .out | sed 's/_[0-9]$//').sql" ] ||
+		echo "$f"
+done | report "every expected output has its SQL test"
+grep -rlE '[[:blank:]]+$' --include='*.[ch]' --include='*.sql' --include='*.sh' \
+	--exclude-dir=.git src sql test |
+	report "no line ends in blanks"
+LC_ALL=C grep -nP '[^\x00-\x7F]' sql/parts/*.sql sql/update/*.sql |
+	report "the SQL scripts install whatever the database's encoding"
+perl test/floors.pl check 2>&1 |
+	report "no include goes up a floor or through another's back door, and no files form a circle"
+perl test/floors.pl draw 2>&1 | cmp - doc/img/floors.svg 2>&1 |
+	report "the picture of the floors is current (perl test/floors.pl draw >doc/img/floors.svg)"
+perl test/metadata.pl 2>&1 |
+	report "the Makefile, the control file and the packages name one version"
