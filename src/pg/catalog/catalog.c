@@ -137,14 +137,6 @@ catalog_owner(void)
 	return owner;
 }
 
-/* Sets a setting until the GUC nest level ends. */
-void
-gnngp_pin(const char *name, const char *value)
-{
-	(void) set_config_option(name, value, PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0,
-							 false);
-}
-
 /* Runs one statement on what is committed now; a statement of SPI's own takes the transaction's snapshot. */
 static int
 execute_latest(const char *query, int nargs, Oid *types, Datum *values, const char *nulls)
@@ -223,46 +215,6 @@ gnngp_select(const char *query, int nargs, Oid *types, Datum *values, const char
 	AtEOXact_GUC(false, guc_level);
 	if (rc != SPI_OK_SELECT)
 		elog(ERROR, "catalog query returned %s", SPI_result_code_string(rc));
-}
-
-/* SPI_connect that cannot fail quietly. */
-void
-gnngp_spi_connect(void)
-{
-	if (SPI_connect() != SPI_OK_CONNECT)
-		elog(ERROR, "SPI_connect failed");
-}
-
-/* SPI_finish that cannot fail quietly. */
-void
-gnngp_spi_finish(void)
-{
-	if (SPI_finish() != SPI_OK_FINISH)
-		elog(ERROR, "SPI_finish failed");
-}
-
-/* Nothing to start. */
-static void
-receive_startup(DestReceiver *self, int operation, TupleDesc typeinfo)
-{
-}
-
-/* Nothing to end: the receiver lives on its caller's stack. */
-static void
-receive_nothing(DestReceiver *self)
-{
-}
-
-/* Prepares a receiver. */
-void
-gnngp_receiver_init(DestReceiver *receiver, bool (*receive) (TupleTableSlot *slot,
-															 DestReceiver *self))
-{
-	receiver->receiveSlot = receive;
-	receiver->rStartup = receive_startup;
-	receiver->rShutdown = receive_nothing;
-	receiver->rDestroy = receive_nothing;
-	receiver->mydest = DestTuplestore;
 }
 
 /* 25006 in a read-only transaction or on a standby; 55000 for SQL objects of another version. */

@@ -16,7 +16,6 @@
 #include "fmgr.h"
 #include "nodes/pg_list.h"
 #include "pg/server/compat.h"
-#include "tcop/dest.h"
 
 /* A list of texts; text is NULL where there is no list. */
 typedef struct gnngp_texts
@@ -232,17 +231,6 @@ extern Oid	gnngp_type(const char *name);
 /* Runs a piece of work as the owner of the extension's tables, who sees all rows of them. */
 extern void gnngp_as_extension(void (*work) (void *arg), void *arg);
 
-/* Sets a setting until the GUC nest level ends. */
-extern void gnngp_pin(const char *name, const char *value);
-
-/* SPI_connect and SPI_finish that cannot fail quietly. */
-extern void gnngp_spi_connect(void);
-extern void gnngp_spi_finish(void);
-
-/* Prepares a receiver of a query's rows that lives on its caller's stack. */
-extern void gnngp_receiver_init(DestReceiver *receiver,
-								bool (*receive) (TupleTableSlot *slot, DestReceiver *self));
-
 /*
  * Runs one catalog statement as the extension's owner, with search_path pinned
  * to pg_catalog, inside SPI that the caller has connected.
@@ -273,22 +261,6 @@ extern void gnngp_graph_lock(int64 id, const char *name);
  */
 extern void gnngp_refresh_lock(const gnngp_model *model, bool session);
 extern void gnngp_refresh_unlock(const gnngp_model *model);
-
-/* Who was the user before another one was taken. */
-typedef struct gnngp_identity
-{
-	Oid			user;
-	int			context;
-	int			level;			/* of settings */
-} gnngp_identity;
-
-/*
- * Becomes a role that can do nothing but what the statements say, on a level of settings of its own; the same with
- * search_path pinned and row security on; and the user before again (identity.c).
- */
-extern gnngp_identity gnngp_become(Oid role);
-extern gnngp_identity gnngp_become_owner(Oid owner);
-extern void gnngp_become_again(const gnngp_identity *saved);
 
 /* True where the owner of a graph may make tables beside its nodes. */
 extern bool gnngp_predictions_may_make(const gnngp_graph_def *graph);

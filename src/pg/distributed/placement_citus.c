@@ -14,6 +14,7 @@
 #include "executor/spi.h"
 #include "miscadmin.h"
 #include "pg/catalog/catalog.h"
+#include "pg/server/server.h"
 #include "placement_internal.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"

@@ -213,12 +213,12 @@ gnngp_read_packed(gnngp_packed *p, gnngp_row_fn row, void *state, gp_phase phase
 	env = p->r->env;
 	p->row = row;
 	p->state = state;
-	gnngp_query_run(&p->count, env, p->r->row_context, count_row, p, phase, 0);
+	gnngp_query_run(&p->count, env, count_row, p, phase, 0);
 	if (p->n < 1 || p->n > MOST_ROWS || p->least != p->width || (list_length(p->count.types) > 2 && p->width < 1) ||
 		(double) p->text > MOST_BYTES || (double) p->n * p->width * sizeof(float8) > MOST_BYTES ||
 		(double) p->n * (p->columns * CELL_BYTES + p->width * 3.0 * sizeof(float8)) + 2.0 * p->text > (double) gnngp_account_left())
 		return false;
-	gnngp_query_run(&p->arrays, env, p->r->row_context, arrays_row, p, phase, p->n);
+	gnngp_query_run(&p->arrays, env, arrays_row, p, phase, p->n);
 	env->progress(env, phase, p->taken ? p->n : 0, p->n);
 	return p->taken;
 }

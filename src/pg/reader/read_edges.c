@@ -212,10 +212,10 @@ read_packed(edge_state *s)
 
 	if (s->packed.plan == NULL)
 		return false;
-	gnngp_query_run(&s->count, r->env, r->row_context, count_row, s, GP_PHASE_EDGES, 0);
+	gnngp_query_run(&s->count, r->env, count_row, s, GP_PHASE_EDGES, 0);
 	if (s->rows > MOST_PACKED || s->rows * PACKED_ROW_BYTES > (double) gnngp_account_left())
 		return false;
-	gnngp_query_run(&s->packed, r->env, r->row_context, packs_values(s) ? packed_row : listed_row, s, GP_PHASE_EDGES, s->rows);
+	gnngp_query_run(&s->packed, r->env, packs_values(s) ? packed_row : listed_row, s, GP_PHASE_EDGES, s->rows);
 	r->env->progress(r->env, GP_PHASE_EDGES, s->taken ? s->rows : 0, s->rows);
 	return s->taken;
 }

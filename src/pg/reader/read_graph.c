@@ -45,8 +45,6 @@ gnngp_reader_open(gnngp_reader *r, gp_env *env, const gnngp_graph_def *def)
 	r->string_ids = gnngp_is_string_type(r->id.base);
 	getTypeOutputInfo(r->id.base, &output, &is_varlena);
 	fmgr_info(output, &r->id_output);
-	r->row_context = AllocSetContextCreate(CurrentMemoryContext, "gnngp row",
-										   ALLOCSET_DEFAULT_SIZES);
 
 	type_name = gnngp_type_name(r->id.type);
 	r->data = palloc0(sizeof(gnngp_data));

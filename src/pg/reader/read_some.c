@@ -273,7 +273,7 @@ read_edges(some_state *s, gnngp_row_fn row, int first)
 	for (int k = first; k < (both ? 1 : 2); k++)
 	{
 		s->by_dst = k == 1;
-		gnngp_query_run(&s->ends[k], s->env, s->r->row_context, both ? both_ends_row : row, s, GP_PHASE_EDGES, 0);
+		gnngp_query_run(&s->ends[k], s->env, both ? both_ends_row : row, s, GP_PHASE_EDGES, 0);
 	}
 }
 
@@ -311,7 +311,7 @@ read_round(some_state *s, gnngp_rim edges)
 	MemoryContext old = MemoryContextSwitchTo(s->context);
 
 	s->nodes.array = gnngp_met_ids(&s->met, s->first, s->last, false);
-	gnngp_query_run(&s->nodes, s->env, s->r->row_context, node_row, s, GP_PHASE_NODES, 0);
+	gnngp_query_run(&s->nodes, s->env, node_row, s, GP_PHASE_NODES, 0);
 	if (edges == GNNGP_RIM_EDGES)
 		read_edges(s, edge_row, 0);
 	else if (edges == GNNGP_RIM_DEGREES)
@@ -324,8 +324,8 @@ read_round(some_state *s, gnngp_rim edges)
 static void
 read_all(some_state *s)
 {
-	gnngp_query_run(&s->nodes, s->env, s->r->row_context, node_row, s, GP_PHASE_NODES, gnngp_table_rows(&s->r->nodes));
-	gnngp_query_run(&s->ends[0], s->env, s->r->row_context, edge_row, s, GP_PHASE_EDGES, gnngp_table_rows(&s->r->edges));
+	gnngp_query_run(&s->nodes, s->env, node_row, s, GP_PHASE_NODES, gnngp_table_rows(&s->r->nodes));
+	gnngp_query_run(&s->ends[0], s->env, edge_row, s, GP_PHASE_EDGES, gnngp_table_rows(&s->r->edges));
 }
 
 /* Reads hop by hop, and tells where an index would help. */

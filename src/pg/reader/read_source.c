@@ -39,19 +39,16 @@
 /* Rows of a table whose scan takes as long as a look into an index, about. */
 #define ROWS_A_LOOK 32
 
-/* A receiver of rows that hands each to a callback. */
-typedef struct row_receiver
+/* A run of a query, and how far it is. */
+typedef struct query_run
 {
-	DestReceiver pub;
-	const gnngp_query *query;
 	gp_env	   *env;
-	MemoryContext row_context;
 	gnngp_row_fn row;
 	void	   *state;
 	gp_phase	phase;
 	int64		done;
 	int64		total;
-} row_receiver;
+} query_run;
 
 /* The lock that keeps a table from being altered or truncated while it is read. */
 static bool
@@ -247,17 +244,6 @@ gnngp_query_add_number(gnngp_query *q, const gnngp_column *column)
 		gnngp_query_add(q, FLOAT8OID, "t.%s::pg_catalog.float8", column->quoted);
 }
 
-/* 55000: what is read is not what was looked at. */
-static void
-report_change(const gnngp_query *q, const char *detail)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			 errmsg("table \"%s\" changed while it was read", q->table->name),
-			 detail ? errdetail("%s", detail) : 0,
-			 errhint("Try again.")));
-}
-
 /* The file of a relation as a snapshot shows it. */
 static Oid
 file_at(Oid oid, Snapshot snapshot)
@@ -356,7 +342,10 @@ prepare(gnngp_query *q, const char *where)
 	ReleaseCachedPlan(plan, NULL);
 #ifndef GNNGP_TEST_WITHOUT_LOCKS
 	if (!list_member_oid(source->relationOids, q->table->oid))
-		report_change(q, NULL);
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("table \"%s\" changed while it was read", q->table->name),
+				 errhint("Try again.")));
 #else
 	(void) source;
 #endif
@@ -385,42 +374,15 @@ gnngp_query_is_spread(const gnngp_query *q)
 	return false;
 }
 
-/* Holds the columns that the executor is about to deliver against what was said. */
+/* Hands one row to the query's callback and counts it. */
 static void
-receive_startup(DestReceiver *self, int operation, TupleDesc desc)
+count_row(void *state, const Datum *values, const bool *nulls)
 {
-#ifndef GNNGP_TEST_WITHOUT_TYPES
-	const gnngp_query *q = ((row_receiver *) self)->query;
+	query_run  *run = state;
 
-	if (desc->natts != list_length(q->types))
-		report_change(q, NULL);
-	for (int i = 0; i < desc->natts; i++)
-	{
-		Oid			type = TupleDescAttr(desc, i)->atttypid;
-
-		if (getBaseType(type) != list_nth_oid(q->types, i))
-			report_change(q, psprintf("Column %d has type %s instead of %s.", i + 1,
-									  format_type_be(type),
-									  format_type_be(list_nth_oid(q->types, i))));
-	}
-#endif
-}
-
-/* Hands one row to the callback. */
-static bool
-receive_row(TupleTableSlot *slot, DestReceiver *self)
-{
-	row_receiver *rr = (row_receiver *) self;
-	MemoryContext old;
-
-	slot_getallattrs(slot);
-	old = MemoryContextSwitchTo(rr->row_context);
-	rr->row(rr->state, slot->tts_values, slot->tts_isnull);
-	MemoryContextSwitchTo(old);
-	MemoryContextReset(rr->row_context);
-	if (++rr->done % PROGRESS_ROWS == 0)
-		rr->env->progress(rr->env, rr->phase, rr->done, rr->total);
-	return true;
+	run->row(run->state, values, nulls);
+	if (++run->done % PROGRESS_ROWS == 0)
+		run->env->progress(run->env, run->phase, run->done, run->total);
 }
 
 /*
@@ -438,38 +400,27 @@ gnngp_query_scans(const gnngp_query *q)
 	return ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array)) >= q->rows / ROWS_A_LOOK;
 }
 
-/* Runs a planned query. */
 void
-gnngp_query_run(const gnngp_query *q, gp_env *env, MemoryContext row_context, gnngp_row_fn row,
-				void *state, gp_phase phase, int64 total)
+gnngp_query_run(const gnngp_query *q, gp_env *env, gnngp_row_fn row, void *state, gp_phase phase,
+				int64 total)
 {
-	SPIExecuteOptions options = {.read_only = true};
-	row_receiver rr = {
-		.query = q,
-		.env = env,
-		.row_context = row_context,
-		.row = row,
-		.state = state,
-		.phase = phase,
-		.total = total,
-	};
-	bool		scans = q->where && gnngp_query_scans(q);
+	query_run	run = {env, row, state, phase, 0, total};
+	int			n = list_length(q->types);
+	Oid		   *types = palloc(sizeof(Oid) * n);
+	gnngp_rows	rows = {.row = count_row,.state = &run,.n = n,.types = types,.source = q->table->name};
+	bool		restricted = q->where && !gnngp_query_scans(q);
 	int			guc_level = NewGUCNestLevel();
-	int			rc;
 
-	gnngp_receiver_init(&rr.pub, receive_row);
-	rr.pub.rStartup = receive_startup;
-	options.dest = &rr.pub;
-	if (q->where && !scans)
-	{
-		options.params = makeParamList(1);
-		options.params->params[0] = (ParamExternData) {.value = q->array,.ptype = q->array_type,.pflags = PARAM_FLAG_CONST};
+	for (int i = 0; i < n; i++)
+		types[i] = list_nth_oid(q->types, i);
+#ifdef GNNGP_TEST_WITHOUT_TYPES
+	rows.types = NULL;
+#endif
+	if (restricted)
 		gnngp_pin("plan_cache_mode", q->by_index ? "force_generic_plan" : "force_custom_plan");
-	}
 	env->progress(env, phase, 0, total);
-	rc = SPI_execute_plan_extended(scans ? q->whole : q->plan, &options);
-	if (rc != SPI_OK_SELECT)
-		elog(ERROR, "reading a table returned %s", SPI_result_code_string(rc));
+	gnngp_each_row_of_plan(q->where && !restricted ? q->whole : q->plan, restricted ? 1 : 0,
+						   &q->array_type, &q->array, &rows);
 	AtEOXact_GUC(false, guc_level);
-	env->progress(env, phase, rr.done, rr.done);
+	env->progress(env, phase, run.done, run.done);
 }

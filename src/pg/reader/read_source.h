@@ -13,11 +13,11 @@
 #include "postgres.h"
 
 #include "core/base/base.h"
-#include "executor/spi.h"
 #include "lib/stringinfo.h"
 #include "nodes/pg_list.h"
 #include "pg/catalog/catalog.h"
 #include "pg/server/compat.h"
+#include "pg/server/server.h"
 
 /* A table of the user, locked. */
 typedef struct gnngp_table
@@ -51,9 +51,6 @@ typedef struct gnngp_query
 	SPIPlanPtr	plan;
 	SPIPlanPtr	whole;			/* the same of all rows */
 } gnngp_query;
-
-/* Takes one row; runs in the row context. */
-typedef void (*gnngp_row_fn) (void *state, const Datum *values, const bool *nulls);
 
 /*
  * Locks a table for reading; 42P01 when it has been dropped, or another one has
@@ -107,7 +104,7 @@ extern bool gnngp_query_scans(const gnngp_query *q);
  * Runs a planned query under the active snapshot and hands each row to the
  * callback; 55000 when the rows are not of the types that were said.
  */
-extern void gnngp_query_run(const gnngp_query *q, gp_env *env, MemoryContext row_context,
-							gnngp_row_fn row, void *state, gp_phase phase, int64 total);
+extern void gnngp_query_run(const gnngp_query *q, gp_env *env, gnngp_row_fn row, void *state,
+							gp_phase phase, int64 total);
 
 #endif							/* GNNGP_READ_SOURCE_H */

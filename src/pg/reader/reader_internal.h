@@ -29,7 +29,6 @@ typedef struct gnngp_reader
 	bool		edges_spread;	/* and the edges */
 	gnngp_idmap map;			/* valid after the nodes are read */
 	gnngp_data *data;
-	MemoryContext row_context;	/* reset after each row */
 	bool		as_owner;		/* not as the caller */
 	bool		some;			/* a neighbourhood is read, and not all */
 	Datum		some_ids;		/* an array of its nodes, once they are known */
@@ -160,7 +159,7 @@ static inline void
 gnngp_reader_run(gnngp_reader *r, const gnngp_query *q, gnngp_row_fn row, void *state,
 				 gp_phase phase)
 {
-	gnngp_query_run(q, r->env, r->row_context, row, state, phase, gnngp_table_rows(q->table));
+	gnngp_query_run(q, r->env, row, state, phase, gnngp_table_rows(q->table));
 }
 
 #endif							/* GNNGP_READ_INTERNAL_H */

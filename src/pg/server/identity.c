@@ -8,11 +8,11 @@
  */
 #include "postgres.h"
 
-#include "pg/catalog/catalog.h"
+#include "identity.h"
 #include "miscadmin.h"
+#include "spi.h"
 #include "utils/guc.h"
 
-/* Becomes a role; what it pins is set back with it. */
 gnngp_identity
 gnngp_become(Oid role)
 {
@@ -24,7 +24,6 @@ gnngp_become(Oid role)
 	return saved;
 }
 
-/* Becomes the owner of a model's table. */
 gnngp_identity
 gnngp_become_owner(Oid owner)
 {
@@ -35,7 +34,6 @@ gnngp_become_owner(Oid owner)
 	return saved;
 }
 
-/* Becomes the user again who was there before. */
 void
 gnngp_become_again(const gnngp_identity *saved)
 {

@@ -1,0 +1,143 @@
+/*
+ * spi.c - statements that run inside the server.
+ *
+ * Rows go straight from the executor to a callback, without a result table between them.
+ */
+#include "postgres.h"
+
+#include "nodes/params.h"
+#include "spi.h"
+#include "utils/builtins.h"
+#include "utils/guc.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+
+void
+gnngp_spi_connect(void)
+{
+	if (SPI_connect() != SPI_OK_CONNECT)
+		elog(ERROR, "SPI_connect failed");
+}
+
+void
+gnngp_spi_finish(void)
+{
+	if (SPI_finish() != SPI_OK_FINISH)
+		elog(ERROR, "SPI_finish failed");
+}
+
+void
+gnngp_pin(const char *name, const char *value)
+{
+	(void) set_config_option(name, value, PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0,
+							 false);
+}
+
+/* A receiver of the executor's rows. */
+typedef struct row_receiver
+{
+	DestReceiver pub;
+	const gnngp_rows *rows;
+	MemoryContext context;		/* of one row */
+} row_receiver;
+
+/*
+ * Compares the columns that are about to come with what was said: a callback reads datums of
+ * those types, and tables may be altered or swapped between two statements.
+ */
+static void
+receive_startup(DestReceiver *self, int operation, TupleDesc desc)
+{
+	const gnngp_rows *rows = ((row_receiver *) self)->rows;
+
+	for (int i = 0; rows->types != NULL && i < Max(desc->natts, rows->n); i++)
+	{
+		Oid			type = i < desc->natts ? TupleDescAttr(desc, i)->atttypid : InvalidOid;
+
+		if (!OidIsValid(type) || i >= rows->n || getBaseType(type) != rows->types[i])
+			ereport(ERROR,
+					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+					 rows->source ? errmsg("table \"%s\" changed while it was read", rows->source)
+					 : errmsg("a working table changed while it was read"),
+					 OidIsValid(type) && i < rows->n ?
+					 errdetail("Column %d has type %s instead of %s.", i + 1, format_type_be(type),
+							   format_type_be(rows->types[i])) : 0,
+					 errhint("Try again.")));
+	}
+}
+
+/* Hands over one row; false ends the query. */
+static bool
+receive_row(TupleTableSlot *slot, DestReceiver *self)
+{
+	row_receiver *r = (row_receiver *) self;
+	MemoryContext old;
+
+	slot_getallattrs(slot);
+	old = MemoryContextSwitchTo(r->context);
+	r->rows->row(r->rows->state, slot->tts_values, slot->tts_isnull);
+	MemoryContextSwitchTo(old);
+	MemoryContextReset(r->context);
+	return r->rows->stop == NULL || !*r->rows->stop;
+}
+
+/* Nothing to start, where types are not compared. */
+static void
+start_nothing(DestReceiver *self, int operation, TupleDesc desc)
+{
+}
+
+/* Nothing to end: the receiver lives on its caller's stack. */
+static void
+receive_nothing(DestReceiver *self)
+{
+}
+
+void
+gnngp_receiver_init(DestReceiver *receiver,
+					bool (*receive) (TupleTableSlot *slot, DestReceiver *self))
+{
+	*receiver = (DestReceiver) {
+		receive, start_nothing, receive_nothing, receive_nothing, DestTuplestore
+	};
+}
+
+/* Runs a plan, or a query where there is none. */
+static void
+each_row(SPIPlanPtr plan, const char *query, int nargs, const Oid *types, const Datum *values,
+		 const gnngp_rows *rows)
+{
+	SPIExecuteOptions options = {.read_only = true};
+	row_receiver r = {
+		.pub = {receive_row, receive_startup, receive_nothing, receive_nothing, DestTuplestore},
+		.rows = rows,
+		.context = AllocSetContextCreate(CurrentMemoryContext, "gnngp row", ALLOCSET_DEFAULT_SIZES)
+	};
+	int			rc;
+
+	options.dest = &r.pub;
+	if (nargs > 0)
+		options.params = makeParamList(nargs);
+	for (int i = 0; i < nargs; i++)
+		options.params->params[i] = (ParamExternData) {
+			.value = values[i],.ptype = types[i],.pflags = PARAM_FLAG_CONST
+		};
+	rc = plan ? SPI_execute_plan_extended(plan, &options) : SPI_execute_extended(query, &options);
+	if (rc != SPI_OK_SELECT)
+		elog(ERROR, "a query returned %s", SPI_result_code_string(rc));
+	MemoryContextDelete(r.context);
+}
+
+void
+gnngp_each_row(const char *query, int nargs, const Oid *types, const Datum *values,
+			   const gnngp_rows *rows)
+{
+	each_row(NULL, query, nargs, types, values, rows);
+}
+
+void
+gnngp_each_row_of_plan(SPIPlanPtr plan, int nargs, const Oid *types, const Datum *values,
+					   const gnngp_rows *rows)
+{
+	each_row(plan, NULL, nargs, types, values, rows);
+}

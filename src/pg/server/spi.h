@@ -1,0 +1,47 @@
+/*
+ * spi.h - statements that run inside the server.
+ */
+#ifndef GNNGP_SPI_H
+#define GNNGP_SPI_H
+
+#include "postgres.h"
+
+#include "executor/spi.h"
+#include "tcop/dest.h"
+
+/* SPI_connect and SPI_finish that cannot fail quietly. */
+extern void gnngp_spi_connect(void);
+extern void gnngp_spi_finish(void);
+
+/* Sets a setting until the GUC nest level ends. */
+extern void gnngp_pin(const char *name, const char *value);
+
+/* Receives one row of a query, in a memory context that is reset after it. */
+typedef void (*gnngp_row_fn) (void *state, const Datum *values, const bool *nulls);
+
+/* Who receives the rows of a query. */
+typedef struct gnngp_rows
+{
+	gnngp_row_fn row;
+	void	   *state;
+	int			n;				/* columns */
+	const Oid  *types;			/* which each has, or a domain over it; NULL: not compared */
+	const char *source;			/* what is read, for messages; NULL: a working table */
+	const bool *stop;			/* ends the query when a row has set it; NULL: all rows are read */
+} gnngp_rows;
+
+/*
+ * Runs a query, or a plan that SPI has prepared, read only under the active snapshot and inside SPI,
+ * and hands over each row as the executor delivers it.  No argument is NULL.  55000 when the
+ * columns have other types than said.
+ */
+extern void gnngp_each_row(const char *query, int nargs, const Oid *types, const Datum *values,
+						   const gnngp_rows *rows);
+extern void gnngp_each_row_of_plan(SPIPlanPtr plan, int nargs, const Oid *types,
+								   const Datum *values, const gnngp_rows *rows);
+
+/* Prepares a receiver of a query's rows that lives on its caller's stack. */
+extern void gnngp_receiver_init(DestReceiver *receiver,
+								bool (*receive) (TupleTableSlot *slot, DestReceiver *self));
+
+#endif							/* GNNGP_SPI_H */
