@@ -9,7 +9,7 @@
 #define GP_INFER_H
 
 #include "base/base.h"
-#include "device/device.h"
+#include "numeric/numeric.h"
 #include "graph/graph.h"
 #include "formula/formula.h"
 

@@ -223,23 +223,16 @@ explained_root(lowrank *lr, gp_matrix l, double noise)
 	gp_device  *dev = lr->ev->dev;
 	gp_matrix	inverse = dev->create(dev, lr->rank, lr->rank, GP_DOUBLE);
 	gp_matrix	v = dev->create(dev, lr->rank, lr->rank, GP_DOUBLE);
-	gp_matrix	diag = gp_matrix_diagonal(v);
-	double		jitter = RANK_JITTER;
 
 	dev->copy(dev, inverse, l);
 	dev->trtri(dev, inverse);
-	for (;; jitter *= 10.0)
-	{
-		dev->syrk(dev, true, -noise, inverse, 0.0, v);
-		dev->shift(dev, diag, 1.0 + jitter);
-		if (dev->potrf(dev, v) < 0)
-			break;
-		if (jitter > 1e-3)
-			gp_raise(lr->ev->env, GP_ERR_DATA, "Give a larger nugget.",
-					 "the explained covariance is not positive definite");
-	}
-	dev->destroy(dev, &inverse);
-	return v;
+	dev->syrk(dev, true, -noise, inverse, 0.0, v);
+	dev->shift(dev, gp_matrix_diagonal(v), 1.0);
+	if (isnan(gp_cholesky_jitter(dev, v, 1.0, RANK_JITTER, 1e-3, inverse)))
+		gp_raise(lr->ev->env, GP_ERR_DATA, "Give a larger nugget.",
+				 "the explained covariance is not positive definite");
+	dev->destroy(dev, &v);
+	return inverse;
 }
 
 /*

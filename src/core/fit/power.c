@@ -14,7 +14,6 @@
 #define SPECTRUM_SAMPLE 1536	/* rows of Q that Q'Q is taken over */
 #define LANDMARKS 768			/* what a factor has to begin with, all its panels together */
 #define KEPT 384				/* leading directions of a wider factor */
-#define SHIFT 1e-12				/* of a Gram matrix before its factorisation, relative to its trace */
 
 /* Q'Q over evenly spread nodes, divided by their number. */
 static gp_matrix
@@ -41,104 +40,26 @@ gram(gp_eval *ev, const gp_factor *f, int64_t rank)
 	return out;
 }
 
-/*
- * Y with orthonormal columns of the same span, by Cholesky factors of Y'Y: a second one
- * mends what rounding left.  Columns of no rank become small.
- */
-static void
-orthonormalise(gp_eval *ev, gp_matrix y)
-{
-	gp_device  *dev = ev->dev;
-	gp_matrix	root = dev->create(dev, y.cols, y.cols, GP_DOUBLE);
-
-	for (int pass = 0; pass < 2; pass++)
-	{
-		for (double shift = SHIFT;; shift *= 10.0)
-		{
-			dev->syrk(dev, true, 1.0, y, 0.0, root);
-			dev->shift(dev, gp_matrix_diagonal(root),
-					   shift * gp_mean_diagonal(dev, root) * (double) y.cols);
-			if (dev->potrf(dev, root) < 0)
-				break;
-			if (shift > 1e-3)
-				gp_raise(ev->env, GP_ERR_DATA, "Give the kernel without the option power.",
-						 "the spectrum of the kernel is out of range");
-		}
-		dev->trsm(dev, false, true, root, y);
-	}
-	dev->destroy(dev, &root);
-}
-
-/*
- * An orthonormal basis of the leading directions of g: one step of subspace iteration from
- * evenly spread columns (Halko et al. 2011, algorithm 4.4).  An eigenproblem of this
- * size could not be interrupted.
- */
-static gp_matrix
-leading_basis(gp_eval *ev, gp_matrix g)
-{
-	gp_device  *dev = ev->dev;
-	int32_t    *index = gp_alloc_array(ev->env, KEPT, sizeof(int32_t));
-	gp_matrix	rows = dev->create(dev, KEPT, g.cols, GP_DOUBLE);
-	gp_matrix	start = dev->create(dev, g.rows, KEPT, GP_DOUBLE);
-	gp_matrix	y = dev->create(dev, g.rows, KEPT, GP_DOUBLE);
-
-	for (int64_t i = 0; i < KEPT; i++)
-		index[i] = (int32_t) (i * g.rows / KEPT);
-	dev->gather_rows(dev, rows, g, index);
-	dev->transpose(dev, start, rows);
-	dev->destroy(dev, &rows);
-	gp_free(ev->env, index);
-	orthonormalise(ev, start);
-	dev->gemm(dev, false, false, 1.0, g, start, 0.0, y);
-	dev->destroy(dev, &start);
-	orthonormalise(ev, y);
-	return y;
-}
-
-/* The leading part of the eigenproblem of g, in a basis: Y'GY = U diag(w) U', V = YU. */
-static gp_matrix
-leading_part(gp_eval *ev, gp_matrix g, gp_matrix w)
-{
-	gp_device  *dev = ev->dev;
-	gp_matrix	y = leading_basis(ev, g);
-	gp_matrix	gy = dev->create(dev, g.rows, KEPT, GP_DOUBLE);
-	gp_matrix	u = dev->create(dev, KEPT, KEPT, GP_DOUBLE);
-	gp_matrix	v = dev->create(dev, g.rows, KEPT, GP_DOUBLE);
-
-	dev->gemm(dev, false, false, 1.0, g, y, 0.0, gy);
-	dev->gemm(dev, true, false, 1.0, y, gy, 0.0, u);
-	dev->destroy(dev, &gy);
-	dev->syev(dev, u, w);
-	dev->gemm(dev, false, false, 1.0, y, u, 0.0, v);
-	dev->destroy(dev, &y);
-	dev->destroy(dev, &u);
-	return v;
-}
-
-/* Solves the eigenproblem, of a wide factor its leading part. */
+/* The leading eigenvectors of Q'Q. */
 gp_spectrum
 gp_spectrum_take(gp_eval *ev, const gp_factor *f)
 {
 	gp_device  *dev = ev->dev;
 	int64_t		rank = gp_factor_rank(f);
-	gp_spectrum s = {.kept = gp_min64(rank, KEPT)};
+	gp_spectrum s = {.kept = rank > GP_SYEV_MAX ? KEPT : rank};
 	gp_matrix	g = gram(ev, f, rank);
 	gp_matrix	w = dev->create(dev, s.kept, 1, GP_DOUBLE);
 
 	s.w = gp_alloc_figures(ev->env, s.kept, sizeof(double));
-	s.v = g;
-	if (rank > KEPT)
-	{
-		s.v = leading_part(ev, g, w);
-		dev->destroy(dev, &g);
-	}
-	else
-		dev->syev(dev, s.v, w);
+	s.v = dev->create(dev, rank, s.kept, GP_DOUBLE);
+	if (!gp_leading_vectors(dev, g, s.v, w))
+		gp_raise(ev->env, GP_ERR_DATA, "Give the kernel without the option power.",
+				 "the spectrum of the kernel is out of range");
 	dev->download(dev, gp_matrix_wrap(s.w, s.kept, 1, GP_DOUBLE), w);
 	for (int64_t j = 0; j < s.kept && !ev->env->dry; j++)
 		s.w[j] = fmax(s.w[j], 0.0);
 	dev->destroy(dev, &w);
+	dev->destroy(dev, &g);
 	return s;
 }
 

@@ -12,7 +12,7 @@
 #ifndef GP_KERNEL_H
 #define GP_KERNEL_H
 
-#include "device/device.h"
+#include "numeric/numeric.h"
 #include "graph/graph.h"
 #include "formula/formula.h"
 
@@ -335,9 +335,5 @@ extern void gp_landmark_root(gp_eval *ev, gp_matrix c);
 
 /* What scales a covariance of this mean diagonal to one of mean 1; refuses one that overflows. */
 extern double gp_unit_scale(const gp_eval *ev, double mean_diag);
-
-/* The mean of a vector, and of the diagonal of a matrix, on the device. */
-extern double gp_mean_entry(gp_device *dev, gp_matrix v);
-extern double gp_mean_diagonal(gp_device *dev, gp_matrix c);
 
 #endif							/* GP_KERNEL_H */

@@ -1,7 +1,7 @@
 /*
  * ranking.c - the area under the ROC curve and the average precision.
  */
-#include "regression/regression_internal.h"
+#include "numeric.h"
 
 #include <math.h>
 

@@ -55,27 +55,6 @@ gp_logit(const gp_calibrator *calibrator, int32_t c, double mean)
 	return calibrator->gamma * s + (calibrator->bias ? calibrator->bias[c] : 0.0);
 }
 
-/* Probabilities of logits; the largest exponent is taken off first. */
-double
-gp_softmax_log(int32_t columns, const double *logit, double *p, int32_t class)
-{
-	double		top = logit[0];
-	double		own;
-	double		sum = 0.0;
-
-	for (int32_t c = 1; c < columns; c++)
-		top = fmax(top, logit[c]);
-	own = class < 0 ? 0.0 : logit[class] - top;
-	for (int32_t c = 0; c < columns; c++)
-	{
-		p[c] = exp(logit[c] - top);
-		sum += p[c];
-	}
-	for (int32_t c = 0; c < columns; c++)
-		p[c] /= sum;
-	return class < 0 ? 0.0 : own - log(sum);
-}
-
 /* The probabilities of one node's classes. */
 void
 gp_probabilities(const gp_calibrator *calibrator, int32_t columns, const double *mean,

@@ -111,17 +111,6 @@ extern void gp_solution_free(gp_device *dev, gp_solution *solution);
 extern void gp_solution_scale(gp_env *env, const gp_problem *problem, const gp_targets *targets,
 							  double quadratic, double log_det, gp_solution *solution);
 
-/* calibrate.c: p = softmax(logit), which p may be; returns log p of a class, 0 for class -1. */
-extern double gp_softmax_log(int32_t columns, const double *logit, double *p, int32_t class);
-
-/* ranking.c */
-/*
- * The area under the ROC curve and the average precision of n scores; what is not a
- * number ranks last.  Both are NaN where one of the labels is missing.
- */
-extern void gp_ranking_metrics(gp_env *env, int64_t n, const double *score, const bool *label,
-							   double *auc, double *average_precision);
-
 /*
  * plan.c: the figures of a plan from what a dry run took, held against what may be held unless
  * only an estimate is asked for (GP_ERR_LIMIT: what needs so much, and a hint); and these behind its reason.

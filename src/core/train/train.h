@@ -194,12 +194,6 @@ extern gp_dgp gp_dgp_parse(gp_env *env, const char *text);
 extern char *gp_dgp_print(gp_env *env, const gp_dgp *options);
 
 /*
- * gckm_layers.c: h = the leading eigenvectors of QQ', centred; q (rows x at most GP_SYEV_MAX) loses its
- * mean.  They ascend; columns of h that QQ' has no rank for are 0; returns the others.
- */
-extern gp_matrix gp_components(gp_device *dev, gp_matrix q, gp_matrix h);
-
-/*
  * inputs.c: some dense numbers of each node, nodes x count double, the most telling ones first; the
  * caller destroys them.
  */

@@ -229,7 +229,7 @@ check_components(gp_env *env)
 	k = plain_rbf(env, N, 3, x, 2.0);
 	q = on_device(dev, N, N, k);
 	gp_points_factor(dev, q, &points, NULL);
-	gp_components(dev, q, out);
+	gp_principal_components(dev, q, out);
 	dev->download(dev, gp_matrix_wrap(h, N, 40, GP_DOUBLE), out);
 	want = plain_components(env, N, 5, k);
 	for (int j = 0; j < 5; j++)

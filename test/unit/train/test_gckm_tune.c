@@ -169,7 +169,7 @@ open_plain(plain *p, gp_env *env, gp_device *dev, int layers, const int *s, int 
 	gp_view_close(&view);
 	gp_rbf(dev, t->first, norm, &p->points, 0.5);
 	gp_points_factor(dev, t->first, &p->points, NULL);
-	gp_rows_centre(dev, t->first);
+	gp_centre_rows(dev, t->first);
 	for (int i = 0; i < N; i++)
 		identity[i * N + i] = 1.0;
 	p->k1 = on_points(p, plain_rbf(env, N, N, plain_gather(env, op, N, identity), 0.5));

@@ -10,6 +10,8 @@
 #include <math.h>
 #include <string.h>
 
+#define PATIENT_JITTER 1e5		/* the largest where the evaluation is patient */
+
 /*
  * The Cholesky factor of a covariance of landmarks, with as little jitter as
  * works.  Both triangles are first made their mean, for rounding differs in them.
@@ -18,31 +20,23 @@ void
 gp_landmark_root(gp_eval *ev, gp_matrix c)
 {
 	gp_device  *dev = ev->dev;
-	gp_matrix	saved = dev->create(dev, c.rows, c.rows, GP_DOUBLE);
-	double		jitter = ev->jitter;
+	gp_matrix	mean_of_both = dev->create(dev, c.rows, c.rows, GP_DOUBLE);
+	double		most = ev->patient ? PATIENT_JITTER : GP_MAX_JITTER;
 	double		mean;
+	double		jitter;
 
-	dev->transpose(dev, saved, c);
-	dev->axpby(dev, 0.5, c, 0.5, saved);
-	mean = gp_mean_diagonal(dev, saved);
+	dev->transpose(dev, mean_of_both, c);
+	dev->axpby(dev, 0.5, c, 0.5, mean_of_both);
+	mean = gp_mean_diagonal(dev, mean_of_both);
 	if (!isfinite(mean))
 		gp_raise(ev->env, GP_ERR_RANGE, "Scale the features down, or take fewer layers.",
 				 "the kernel overflows");
-	if (mean <= 0.0)
-		mean = 1.0;
-	for (;; jitter *= 10.0)
-	{
-		if (jitter > GP_MAX_JITTER * 1.0001 && !(ev->patient && jitter < 1e6))
-			gp_raise(ev->env, GP_ERR_DATA, "Try fewer landmarks, or strategy => 'exact'.",
-					 "the covariance of the landmarks is not positive definite");
-		dev->copy(dev, c, saved);
-		dev->shift(dev, gp_matrix_diagonal(c), jitter * mean);
-		if (jitter > ev->max_jitter)
-			ev->max_jitter = jitter;
-		if (dev->potrf(dev, c) < 0)
-			break;
-	}
-	dev->destroy(dev, &saved);
+	jitter = gp_cholesky_jitter(dev, mean_of_both, mean > 0.0 ? mean : 1.0, ev->jitter, most, c);
+	if (isnan(jitter))
+		gp_raise(ev->env, GP_ERR_DATA, "Try fewer landmarks, or strategy => 'exact'.",
+				 "the covariance of the landmarks is not positive definite");
+	ev->max_jitter = fmax(ev->max_jitter, jitter);
+	dev->destroy(dev, &mean_of_both);
 }
 
 /* The landmarks' rows of a panel of covariances of a step, factorised. */

@@ -137,27 +137,6 @@ gp_factor_mean(gp_eval *ev, const gp_factor *f)
 	return sum / count;
 }
 
-/* The mean of a vector on the device. */
-double
-gp_mean_entry(gp_device *dev, gp_matrix v)
-{
-	double	   *host = gp_alloc_zero(dev->env, v.rows, sizeof(double));
-	double		mean = 0.0;
-
-	dev->download(dev, gp_matrix_wrap(host, v.rows, 1, GP_DOUBLE), v);
-	for (int64_t i = 0; i < v.rows; i++)
-		mean += host[i] / (double) v.rows;
-	gp_free(dev->env, host);
-	return mean;
-}
-
-/* The mean of a matrix's diagonal. */
-double
-gp_mean_diagonal(gp_device *dev, gp_matrix c)
-{
-	return gp_mean_entry(dev, gp_matrix_diagonal(c));
-}
-
 /* What scales a covariance of this mean diagonal to one of mean 1; zero stays zero. */
 double
 gp_unit_scale(const gp_eval *ev, double mean_diag)

@@ -16,25 +16,17 @@
 #define MAX_JITTER 1e-2
 #define ROOT_JITTER 1e-9		/* on I - noise B^-1, whose eigenvalues are between 0 and 1 */
 
-/*
- * The Cholesky factor of k + jitter I, the jitter times ten after each failure;
- * k is kept, and jitter says what it took.
- */
+/* The Cholesky factor of k, which needs a jitter; unit is its mean diagonal. */
 static gp_matrix
-root_with_jitter(gp_device *dev, gp_matrix k, double *jitter, double most)
+root_of(gp_device *dev, gp_matrix k, double unit, double *jitter)
 {
-	gp_matrix	l = dev->create(dev, k.rows, k.cols, GP_DOUBLE);
+	gp_matrix	root = dev->create(dev, k.rows, k.cols, GP_DOUBLE);
 
-	for (;; *jitter *= 10.0)
-	{
-		if (*jitter > most * 1.0001)
-			gp_raise(dev->env, GP_ERR_DATA, "Try another kernel.",
-					 "the covariance of the inducing pairs is not positive definite");
-		dev->copy(dev, l, k);
-		dev->shift(dev, gp_matrix_diagonal(l), *jitter);
-		if (dev->potrf(dev, l) < 0)
-			return l;
-	}
+	*jitter = gp_cholesky_jitter(dev, k, unit, *jitter, MAX_JITTER, root);
+	if (isnan(*jitter))
+		gp_raise(dev->env, GP_ERR_DATA, "Try another kernel.",
+				 "the covariance of the inducing pairs is not positive definite");
+	return root;
 }
 
 /* Starts from K_uu, which it takes over. */
@@ -42,7 +34,7 @@ gp_sparse
 gp_sparse_create(gp_device *dev, gp_matrix kuu)
 {
 	gp_sparse	s;
-	double		jitter;
+	double		jitter = JITTER;
 
 	memset(&s, 0, sizeof(s));
 	s.dev = dev;
@@ -50,8 +42,7 @@ gp_sparse_create(gp_device *dev, gp_matrix kuu)
 	s.mean_diag = gp_mean_diagonal(dev, kuu);
 	if (!(s.mean_diag > 0.0))
 		s.mean_diag = 1.0;		/* it says nothing */
-	jitter = JITTER * s.mean_diag;
-	s.l = root_with_jitter(dev, kuu, &jitter, MAX_JITTER * s.mean_diag);
+	s.l = root_of(dev, kuu, s.mean_diag, &jitter);
 	dev->destroy(dev, &kuu);
 	s.gram = dev->create(dev, s.m, s.m, GP_DOUBLE);
 	s.c = dev->create(dev, s.m, 1, GP_DOUBLE);
@@ -217,7 +208,7 @@ gp_sparse_root(gp_sparse *s)
 	gp_device  *dev = s->dev;
 	gp_matrix	share = turned_share(s);
 	double		jitter = ROOT_JITTER;
-	gp_matrix	t = root_with_jitter(dev, share, &jitter, MAX_JITTER);
+	gp_matrix	t = root_of(dev, share, 1.0, &jitter);
 	gp_matrix	root;
 	float	   *out;
 

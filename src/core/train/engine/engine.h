@@ -334,13 +334,4 @@ extern const gp_block_class gp_block_inducing_pairs;
 /* Brings amplitude, inverse, scaled and turned of pairs up to their parameters. */
 extern void gp_inducing_pairs_ready(gp_trainer *t, gp_block *b);
 
-/* weight times the log likelihood of n pairs with arguments r (host), which become the gradient of minus that. */
-extern double gp_logistic(gp_env *env, int64_t n, const bool *linked, double weight, double *r);
-
-/*
- * softmax.c: weight times the log likelihood of the rows with a class (label >= 0) of logits f
- * (host, n x c), which become the gradient of minus that.
- */
-extern double gp_softmax(gp_env *env, int64_t n, int32_t c, const int32_t *label, double weight, double *f);
-
 #endif							/* GP_ENGINE_H */

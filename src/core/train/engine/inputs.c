@@ -89,7 +89,7 @@ find_range(gp_device *dev, const gp_features *x, const gp_csr *turned, gp_matrix
 	{
 		times(dev, x->csr, dense, false, z, product);
 		dev->copy(dev, q, product);
-		gp_components(dev, q, h);
+		gp_principal_components(dev, q, h);
 		dev->copy(dev, product, h);
 		times(dev, turned, dense, true, product, z);
 	}
@@ -250,7 +250,7 @@ gp_inputs_of_walks(gp_device *dev, const gp_graph *graph, int64_t count, uint64_
 
 	for (gp_band band = gp_band_first(m, WALK_BLOCK); band.count > 0; gp_band_next(&band))
 		walk_columns(dev, s, node + band.first, root, volume, gp_matrix_cols(q, band.first, band.count));
-	gp_components(dev, q, h);
+	gp_principal_components(dev, q, h);
 	dev->gemm(dev, true, false, 1.0, q, h, 0.0, z);
 	column_lengths(dev, z, length);
 	h = largest_first(dev, &h, length, 0.5);

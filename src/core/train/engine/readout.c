@@ -220,22 +220,3 @@ pairs_close(gp_trainer *t, gp_block *b)
 const gp_block_class gp_block_pairs = {
 	.name = "pairs",.shape = pairs_shape,.forward = pairs_forward,.backward = pairs_backward,.close = pairs_close
 };
-
-/* The log likelihood of pairs; r becomes the gradient of minus weight times that. */
-double
-gp_logistic(gp_env *env, int64_t n, const bool *linked, double weight, double *r)
-{
-	double		sum = 0.0;
-	int64_t		next = 0;
-
-	for (int64_t e = 0; e < n && !env->dry; e++)
-	{
-		double		z = linked[e] ? r[e] : -r[e];
-		double		small = exp(-fabs(z));
-
-		gp_poll(env, e, &next);
-		sum += fmin(z, 0.0) - log1p(small);
-		r[e] = (linked[e] ? -weight : weight) * (z > 0.0 ? small : 1.0) / (1.0 + small);
-	}
-	return weight * sum;
-}

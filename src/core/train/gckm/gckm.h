@@ -53,9 +53,6 @@ extern double gp_view_products(const gp_view *view, const gp_points *points, gp_
 extern double gp_rows_products(gp_device *dev, gp_matrix a, const gp_points *points, gp_matrix products,
 							   gp_matrix norm);
 
-/* x -= the mean of its rows (gckm_layers.c). */
-extern void gp_rows_centre(gp_device *dev, gp_matrix x);
-
 /* products becomes exp(-|x - y|^2 / (2 sigma2)). */
 extern void gp_rbf(gp_device *dev, gp_matrix products, gp_matrix norm, const gp_points *points,
 				   double sigma2);

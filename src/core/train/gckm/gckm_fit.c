@@ -202,7 +202,7 @@ embed(machine *a, const gp_points *points, gp_matrix q, gp_matrix norm)
 			dev->destroy(dev, &h[l - 1]);
 		make_factor(a, points, q);
 		h[l] = dev->create(dev, q.rows, gp_gckm_components(a->options, l), GP_DOUBLE);
-		full[l] = gp_components(dev, q, h[l]);
+		full[l] = gp_principal_components(dev, q, h[l]);
 		if (l > 0 || !tuned)
 			continue;
 		first = dev->create(dev, q.rows, q.cols, GP_DOUBLE);

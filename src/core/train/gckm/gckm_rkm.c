@@ -22,8 +22,7 @@
 #include <math.h>
 #include <string.h>
 
-#define FIRST_JITTER 1e-12		/* of B, relative to eta, after a failure */
-#define LAST_JITTER 1e-3
+#define LAST_JITTER 1e-3		/* of B, relative to eta */
 #define ROUNDING 1e-13			/* a label whose node is like no other leaves less than this */
 
 /* What a solve works with; of columns + 1 columns the last one belongs to r. */
@@ -112,7 +111,7 @@ make_b(solve *s, gp_matrix b)
 	dev->destroy(dev, &block);
 }
 
-/* The Cholesky factor of B; what rounding and few landmarks take from it is given back. */
+/* The Cholesky factor of B; what rounding and few landmarks took from it is given back. */
 static void
 make_root(solve *s)
 {
@@ -120,17 +119,10 @@ make_root(solve *s)
 	gp_matrix	b = dev->create(dev, s->q.cols, s->q.cols, GP_DOUBLE);
 
 	make_b(s, b);
-	for (;;)
-	{
-		dev->copy(dev, s->root, b);
-		dev->shift(dev, gp_matrix_diagonal(s->root), s->jitter * s->rkm->eta);
-		if (dev->potrf(dev, s->root) < 0)
-			break;
-		s->jitter = fmax(FIRST_JITTER, 10.0 * s->jitter);
-		if (s->jitter > LAST_JITTER)
-			gp_raise(dev->env, GP_ERR_RANGE, "Scale the features to ordinary sizes.",
-					 "the similarity of the nodes without a label is not positive definite");
-	}
+	s->jitter = gp_cholesky_jitter(dev, b, s->rkm->eta, 0.0, LAST_JITTER, s->root);
+	if (isnan(s->jitter))
+		gp_raise(dev->env, GP_ERR_RANGE, "Scale the features to ordinary sizes.",
+				 "the similarity of the nodes without a label is not positive definite");
 	dev->destroy(dev, &b);
 }
 

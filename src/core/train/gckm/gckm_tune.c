@@ -297,9 +297,9 @@ inner_layer(gp_tuner *t, int l)
 	dev->spmm(dev, 1.0, t->op, t->h[l - 1], 0.0, b.x);
 	b.root = make_kernel(t, b.x, b.sigma2, false);
 	dev->copy(dev, b.left, t->h[l]);
-	gp_rows_centre(dev, b.left);
+	gp_centre_rows(dev, b.left);
 	times_factor(dev, t->factor, b.left, t->gradient[l]);
-	gp_rows_centre(dev, t->gradient[l]);
+	gp_centre_rows(dev, t->gradient[l]);
 	t->energy -= 0.5 * dot(dev, t->h[l], t->gradient[l]) / n;
 	dev->axpby(dev, -1.0 / n, t->gradient[l], 0.0, t->gradient[l]);
 	negative_square(&b, b.left.cols, -1.0 / n);

@@ -246,7 +246,7 @@ static void
 add_columns(gp_device *dev, gp_matrix a, const gp_points *points, bool first, gp_matrix at,
 			gp_matrix part, gp_matrix products, gp_matrix norm)
 {
-	gp_rows_centre(dev, a);
+	gp_centre_rows(dev, a);
 	dev->gather_rows(dev, at, a, points->node);
 	/* in bands: a product of so few columns moves more memory than a device reckons with */
 	for (gp_band band = gp_band_first(a.rows, GP_TALL_ROWS); band.count > 0; gp_band_next(&band))

@@ -1,0 +1,59 @@
+/*
+ * cholesky.c - Cholesky factors of matrices that are positive definite but for rounding.
+ */
+#include "numeric.h"
+
+#include <math.h>
+
+#define LEAST_JITTER 1e-12
+#define MOST_ORTHONORMAL 1e-3
+
+double
+gp_mean_entry(gp_device *dev, gp_matrix v)
+{
+	double	   *host = gp_alloc_zero(dev->env, v.rows, sizeof(double));
+	double		mean = 0.0;
+
+	dev->download(dev, gp_matrix_wrap(host, v.rows, 1, GP_DOUBLE), v);
+	for (int64_t i = 0; i < v.rows; i++)
+		mean += host[i] / (double) v.rows;
+	gp_free(dev->env, host);
+	return mean;
+}
+
+double
+gp_mean_diagonal(gp_device *dev, gp_matrix c)
+{
+	return gp_mean_entry(dev, gp_matrix_diagonal(c));
+}
+
+double
+gp_cholesky_jitter(gp_device *dev, gp_matrix k, double unit, double first, double most, gp_matrix root)
+{
+	for (double jitter = first; jitter <= most * 1.0001; jitter = fmax(10.0 * jitter, LEAST_JITTER))
+	{
+		dev->copy(dev, root, k);
+		dev->shift(dev, gp_matrix_diagonal(root), jitter * unit);
+		if (dev->potrf(dev, root) < 0)
+			return jitter;
+	}
+	return NAN;
+}
+
+bool
+gp_orthonormalise(gp_device *dev, gp_matrix y, double first)
+{
+	gp_matrix	gram = dev->create(dev, y.cols, y.cols, GP_DOUBLE);
+	gp_matrix	root = dev->create(dev, y.cols, y.cols, GP_DOUBLE);
+	double		trace;
+	bool		found;
+
+	dev->syrk(dev, true, 1.0, y, 0.0, gram);
+	trace = gp_mean_diagonal(dev, gram) * (double) y.cols;
+	found = isfinite(gp_cholesky_jitter(dev, gram, trace, first, MOST_ORTHONORMAL, root));
+	if (found)
+		dev->trsm(dev, false, true, root, y);
+	dev->destroy(dev, &root);
+	dev->destroy(dev, &gram);
+	return found;
+}
