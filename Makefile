@@ -25,28 +25,22 @@ unit:
 else
 
 EXTENSION = gnngp
-EXTVERSION = 0.2.0
+EXTVERSION = 1.0.0
 MODULE_big = gnngp
 
 CORE_OBJS = $(patsubst %.c,%.o,$(sort $(wildcard src/core/*/*.c src/core/*/*/*.c)))
 PG_OBJS = $(patsubst %.c,%.o,$(sort $(wildcard src/pg/*/*.c src/pg/*/*/*.c)))
 OBJS = $(PG_OBJS) $(CORE_OBJS)
 
-# The installation script is put together from these parts, in this order.  Those of
-# functions and views replace what is there, so that an update takes them, too.
-REPLACED_PARTS = bytes.sql graph.sql predict.sql live.sql loo.sql cluster.sql model.sql links.sql device.sql report.sql views.sql
+# The installation script is put together from these parts, in this order.
 SQL_PARTS = $(addprefix sql/parts/,head.sql role_type.sql table_type.sql catalog.sql shell_types.sql bytes.sql \
-	kernel_type.sql node_list.sql $(filter-out bytes.sql views.sql,$(REPLACED_PARTS)) aggregates.sql matrix.sql views.sql)
+	kernel_type.sql node_list.sql graph.sql predict.sql live.sql loo.sql cluster.sql model.sql links.sql device.sql \
+	report.sql aggregates.sql matrix.sql views.sql)
 SQL_SCRIPT = sql/$(EXTENSION)--$(EXTVERSION).sql
 
-# The update from the release before: what cannot be replaced, then the same parts.
-UPDATE = 0.1.0--$(EXTVERSION)
-UPDATE_PARTS = sql/parts/role_type.sql sql/parts/table_type.sql sql/update/$(UPDATE).sql sql/parts/node_list.sql \
-	$(addprefix sql/parts/,$(REPLACED_PARTS)) sql/parts/matrix.sql
-UPDATE_SCRIPT = sql/$(EXTENSION)--$(UPDATE).sql
-
-DATA_built = $(SQL_SCRIPT) $(UPDATE_SCRIPT)
-DATA = $(filter-out $(DATA_built),$(wildcard sql/$(EXTENSION)--*.sql))
+# The scripts of updates, one from each release to the next, are files of their own.
+DATA_built = $(SQL_SCRIPT)
+DATA = $(wildcard sql/$(EXTENSION)--*--*.sql)
 
 # The library holds its version against that of the SQL objects.
 PG_CPPFLAGS = -Isrc -Isrc/core -DGNNGP_VERSION='"$(EXTVERSION)"'
@@ -87,10 +81,6 @@ FORMS = awk -f sql/forms.awk
 
 $(SQL_SCRIPT): sql/forms.awk $(SQL_PARTS)
 	$(FORMS) $(SQL_PARTS) > $@
-
-$(UPDATE_SCRIPT): sql/forms.awk sql/parts/head.sql $(UPDATE_PARTS)
-	sed '1s/CREATE EXTENSION $(EXTENSION)/ALTER EXTENSION $(EXTENSION) UPDATE/' sql/parts/head.sql | \
-		$(FORMS) - $(UPDATE_PARTS) > $@
 
 # TAP tests start servers, which no server does as root; and write to TAP_OUTPUT/tmp_check.
 prove_installcheck:

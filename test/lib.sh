@@ -174,6 +174,22 @@ build() {
 		make -C "$WORK/src" with_llvm=no install >>"$WORK/build.log" 2>&1
 }
 
+# Installs the script of the last tagged commit beside today's and prints the version that
+# CREATE EXTENSION finds it by; fails outside a checkout, and where no commit is tagged.
+install_release() {
+	local tag version
+
+	tag=$(git -C "$ROOT" describe --tags --abbrev=0 2>/dev/null) || return
+	mkdir -p "$WORK/release"
+	git -C "$ROOT" archive "$tag" | tar -xf - -C "$WORK/release"
+	version=$(sed -n 's/^EXTVERSION = //p' "$WORK/release/Makefile")
+	make -s -C "$WORK/release" "sql/gnngp--$version.sql" >&2 || return
+	! grep -qx "EXTVERSION = $version" "$ROOT/Makefile" || version=$version-released
+	cp "$WORK/release"/sql/gnngp--"${version%-released}".sql \
+		"$("$PG_CONFIG" --sharedir)/extension/gnngp--$version.sql"
+	echo "$version"
+}
+
 # Runs TAP tests as the user of the servers; the first argument names the folder of
 # their files, the second how many run at a time.
 prove_tests() {
@@ -185,7 +201,7 @@ prove_tests() {
 	[ "$(id -u)" != 0 ] || chown postgres "$out" "$("$PG_CONFIG" --pkglibdir)"
 	as_server env -C "$WORK/src" PGPORT="${GNNGP_TAP_PORT:-65432}" PG_REGRESS="$pgxs/src/test/regress/pg_regress" \
 		TESTDIR="$out" TESTLOGDIR="$out/log" TESTDATADIR="$out" GNNGP_WITHOUT="${GNNGP_WITHOUT:-}" \
-		GNNGP_CUDA_LIBRARY="$WORK/gnngp_emulated.so" prove -v -j "$jobs" --nocolor -I "$pgxs/src/test/perl" -I test/perl "$@"
+		GNNGP_RELEASED="$(install_release)" GNNGP_CUDA_LIBRARY="$WORK/gnngp_emulated.so" prove -v -j "$jobs" --nocolor -I "$pgxs/src/test/perl" -I test/perl "$@"
 }
 
 # Starts a throw-away server of $WORK/data; arguments are lines of its

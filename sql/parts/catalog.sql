@@ -21,8 +21,8 @@ CREATE TABLE @extschema@.gp_graph_catalog (
     weight name,
     directed boolean NOT NULL,
     sparse_features regclass,
+    scale text NOT NULL,
     created timestamp with time zone NOT NULL DEFAULT pg_catalog.clock_timestamp(),
-    scale text NOT NULL DEFAULT 'auto',
     -- schema and name that the tables had when they were given
     nodes_name name[],
     edges_name name[],
@@ -46,8 +46,13 @@ CREATE TABLE @extschema@.gp_model_catalog (
     asked_landmarks integer,
     asked_nugget double precision,
     asked_seed bigint,
+    asked_method text,
+    asked_live boolean,
     -- what came out
     task text,
+    kernel text,
+    alternatives jsonb,
+    power double precision,
     strategy text,
     device text,
     nodes bigint,
@@ -65,25 +70,19 @@ CREATE TABLE @extschema@.gp_model_catalog (
     id_type text,
     integer_ids boolean,
     class_labels text[],
-    temperature double precision,
-    target_offset double precision,
     scale double precision,
     mean_diag double precision,
     jitter double precision,
     exact_diagonal boolean,
-    -- leave-one-out figures
-    accuracy double precision,
-    nll double precision,
-    ece double precision,
-    r2 double precision,
-    rmse double precision,
-    coverage90 double precision,
+    live_bytes bigint,
     -- the link part; its method is NULL where there is none, as the task is without a node part
     link_version bigint NOT NULL DEFAULT 0,
     link_fitted timestamp with time zone,
     link_asked_kernel text,
     link_asked_method text,
     link_asked_seed bigint,
+    link_asked_keep integer,
+    link_asked_min_probability double precision,
     link_method text,
     link_nodes bigint,
     link_edges bigint,
@@ -96,22 +95,12 @@ CREATE TABLE @extschema@.gp_model_catalog (
     link_peak_bytes bigint,
     link_id_type text,
     link_integer_ids boolean,
-    kernel text,
-    alternatives jsonb,
-    -- asked for; a dump of a version that knew no other holds none
-    asked_method text DEFAULT 'gp',
-    link_asked_keep integer,
-    link_asked_min_probability double precision DEFAULT 0,
     link_kept_bytes bigint,
-    asked_live boolean DEFAULT false,
-    live_bytes bigint DEFAULT 0,
     -- the table that has the predictions of all nodes, and those of fits before
     predictions @extschema@.gp_table,
     predictions_past @extschema@.gp_table[],
     -- the table of the edges that a refresh has packed; what it tells of them stays in it, for a grantee sees this row
-    edges_kept @extschema@.gp_table,
-    -- of the kernel: given or chosen
-    power double precision
+    edges_kept @extschema@.gp_table
 );
 
 CREATE UNIQUE INDEX gp_model_catalog_owner_name

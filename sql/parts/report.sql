@@ -33,7 +33,7 @@ AS 'MODULE_PATHNAME', 'gnngp_report_pairs'
 LANGUAGE C STABLE PARALLEL RESTRICTED COST 1000 ROWS 1000;
 
 COMMENT ON FUNCTION @extschema@.gnngp_report_pairs(text) IS
-    'part of gp_report(model): gp_loo_links without ids; no rows where the version that fitted the model kept none';
+    'part of gp_report(model): gp_loo_links without ids';
 
 CREATE OR REPLACE FUNCTION @extschema@.gnngp_html(value text)
 RETURNS text

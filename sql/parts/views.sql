@@ -99,8 +99,7 @@ CREATE OR REPLACE VIEW @extschema@.gp_models WITH (security_invoker = true) AS
            @extschema@.gp_role_name(m.owner) AS owner,
            g.name AS graph,
            m.task,
-           CASE WHEN m.asked_method = 'gp' OR m.asked_method IS NULL
-                THEN @extschema@.gp_kernel_as_stored(coalesce(m.kernel, m.asked_kernel)) END AS kernel,
+           @extschema@.gp_kernel_as_stored(m.kernel) AS kernel,
            m.strategy,
            m.device,
            coalesce(m.nodes, m.link_nodes) AS nodes,

@@ -225,44 +225,6 @@ SELECT count(*) FROM gp_predict_links('likes to', nodes => (SELECT array_agg(id)
 SELECT auc > 0.6 FROM gp_fit_links('likes', model => 'pairs', method => 'pairs');
 SELECT * FROM suggested('pairs');
 
--- A part of format 2 lacks array 19, where links were found: it is read, and candidates are those of that time
-CREATE FUNCTION crc32c(data bytea) RETURNS bigint LANGUAGE plpgsql AS $$
-DECLARE
-    crc bigint := 4294967295;
-BEGIN
-    FOR i IN 0 .. length(data) - 1 LOOP
-        crc := crc # get_byte(data, i);
-        FOR bit IN 1 .. 8 LOOP
-            crc := CASE WHEN crc & 1 = 1 THEN (crc >> 1) # 2197175160 ELSE crc >> 1 END;
-        END LOOP;
-    END LOOP;
-    RETURN crc # 4294967295;
-END $$;
-CREATE FUNCTION old_block(data bytea, number integer, blocks integer, format integer) RETURNS bytea LANGUAGE plpgsql AS $$
-DECLARE
-    crc bigint;
-BEGIN
-    data := set_byte(set_byte(set_byte(data, 4, format), 20, number), 24, blocks);
-    crc := crc32c(overlay(data PLACING '\x00000000' FROM 17));
-    FOR i IN 0 .. 3 LOOP
-        data := set_byte(data, 16 + i, (crc >> 8 * i & 255)::integer);
-    END LOOP;
-    RETURN data;
-END $$;
-CREATE VIEW part AS SELECT b.* FROM gp_block b JOIN gp_model_catalog m ON m.id = b.model AND m.name = 'likes' WHERE b.part = 'link';
-CREATE TABLE scores AS SELECT * FROM gp_score_links('likes', ARRAY[1, 2, 31], ARRAY[32, 3, 4]);
-SELECT DISTINCT get_byte(data, 4) AS format FROM part;
-BEGIN;
-DELETE FROM gp_block WHERE (model, block) IN (SELECT model, block FROM part WHERE get_byte(data, 28) = 19);
-CREATE TABLE old_part AS SELECT model, block, (row_number() OVER (ORDER BY block) - 1)::integer AS number, count(*) OVER ()::integer AS blocks FROM part;
--- Below zero first: numbers may be taken while rows are renumbered
-UPDATE gp_block b SET block = -1 - o.number, data = old_block(data, o.number, o.blocks, 2) FROM old_part o WHERE b.part = 'link' AND b.model = o.model AND b.block = o.block;
-UPDATE gp_block b SET block = o.number FROM old_part o WHERE b.part = 'link' AND b.model = o.model AND b.block = -1 - o.number;
-SELECT same_side FROM suggested('likes');
-SELECT count(*) FROM (TABLE scores EXCEPT SELECT * FROM gp_score_links('likes', ARRAY[1, 2, 31], ARRAY[32, 3, 4])) d;
-UPDATE gp_block b SET data = old_block(data, o.number, o.blocks, 1) FROM old_part o WHERE b.part = 'link' AND b.model = o.model AND b.block = o.number;
-SELECT try($$SELECT * FROM gp_predict_links('likes')$$);
-ROLLBACK;
 SELECT gp_drop_graph('likes'), gp_drop_graph('likes to');
 
 -- Features, and a weight

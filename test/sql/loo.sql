@@ -87,7 +87,7 @@ SELECT part, count(*) FROM gp_block GROUP BY part ORDER BY part COLLATE "C";
 SELECT * FROM gp_loo('colours');
 RESET ROLE;
 
--- A model of a version that kept neither.
+-- Blocks that are gone.
 DELETE FROM gp_block WHERE part IN ('loo', 'figure') AND model = (SELECT id FROM gp_model_catalog WHERE name = 'colours');
 SELECT * FROM gp_loo('colours');
 SELECT * FROM gp_loo('colours', 3);

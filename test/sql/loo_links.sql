@@ -141,12 +141,12 @@ UPDATE gp_block SET data = substr(data, 1, 40) WHERE part = 'link_figure';
 SELECT try($$SELECT * FROM gp_evaluate('names')$$);
 ROLLBACK;
 
--- A model of a version that kept neither: the figures of the catalog, and a page without curves
+-- Blocks that are gone
 SELECT gp_report('names') ~ 'ROC curve of held-out links';
 DELETE FROM gp_block b USING gp_model_catalog m WHERE b.model = m.id AND m.name = 'names' AND b.part IN ('link_loo', 'link_figure');
-SELECT string_agg(metric, ' '), bool_and(value > 0.5) FROM gp_evaluate('names');
+SELECT try($$SELECT * FROM gp_evaluate('names')$$);
 SELECT try($$SELECT * FROM gp_loo_links('names', NULL::text)$$);
-SELECT gp_report('names') ~ 'average precision', gp_report('names') ~ 'ROC curve';
+SELECT try($$SELECT gp_report('names')$$);
 CALL gp_refresh('names');
 SELECT count(*) > 100 FROM gp_loo_links('names', NULL::text);
 SELECT part, count(DISTINCT b.version) FROM gp_block b JOIN gp_model_catalog m ON m.id = b.model WHERE m.name = 'names' GROUP BY part ORDER BY part COLLATE "C";

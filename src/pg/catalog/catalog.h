@@ -134,8 +134,6 @@ typedef struct gnngp_model
 	char	   *id_type;		/* schema-qualified type name, as gnngp_type_name gives */
 	bool		integer_ids;
 	gnngp_texts class_labels;	/* in class order */
-	double		temperature;	/* of the calibrator: its exponent */
-	double		offset;
 	double		scale;
 	double		mean_diag;
 	double		jitter;
@@ -144,7 +142,6 @@ typedef struct gnngp_model
 	int64		live_bytes;		/* of the part "live"; 0 without one */
 	Oid			predictions;	/* the table that has those of all nodes; InvalidOid where they are in blocks */
 	Oid			edges_kept;		/* a table of packed edges, of a model that was looked up */
-	double		metric[GP_METRICS]; /* NaN: not of this task, or without a column */
 	gnngp_link_part link;
 } gnngp_model;
 

@@ -16,17 +16,10 @@
 #include "utils/lsyscache.h"
 #include "utils/snapmgr.h"
 
-typedef struct graph_column
-{
-	gnngp_member member;
-	const char *early;			/* what is read where the catalog is of version 0.1.0, which lacks the column */
-} graph_column;
+#define COLUMN(name, type, member) {name, type, offsetof(gnngp_graph_def, member)}
 
-#define COLUMN(name, type, member) {{name, type, offsetof(gnngp_graph_def, member)}, NULL}
-#define LATER(name, type, member, early) {{name, type, offsetof(gnngp_graph_def, member)}, early}
-
-/* The owner comes first: look-ups rely on it.  The id is not here. */
-static const graph_column columns[] = {
+/* The id is not here: nobody writes it. */
+static const gnngp_member columns[] = {
 	COLUMN("owner", REGROLEOID, owner_role),
 	COLUMN("name", TEXTOID, name),
 	COLUMN("nodes", REGCLASSOID, nodes),
@@ -39,32 +32,29 @@ static const graph_column columns[] = {
 	COLUMN("weight", TEXTOID, weight),
 	COLUMN("directed", BOOLOID, directed),
 	COLUMN("sparse_features", REGCLASSOID, sparse_features),
-	LATER("scale", TEXTOID, scale, "'none'"),
-	LATER("nodes_name", NAMEARRAYOID, nodes_name, "NULL"),
-	LATER("edges_name", NAMEARRAYOID, edges_name, "NULL"),
-	LATER("sparse_features_name", NAMEARRAYOID, sparse_name, "NULL"),
+	COLUMN("scale", TEXTOID, scale),
+	COLUMN("nodes_name", NAMEARRAYOID, nodes_name),
+	COLUMN("edges_name", NAMEARRAYOID, edges_name),
+	COLUMN("sparse_features_name", NAMEARRAYOID, sparse_name),
 };
 
 #define NCOLUMNS ((int) lengthof(columns))
 
-static const gnngp_member id_column = {"id", INT8OID, offsetof(gnngp_graph_def, id)};
+static const gnngp_member id_column = COLUMN("id", INT8OID, id);
+static const gnngp_member owner_text = COLUMN("owner", TEXTOID, owner);
 
 /* The columns of a look-up. */
 static const char *
 lookup_list(void)
 {
-	Oid			table = get_relname_relid(gnngp_graph_kind.table, gnngp_schema_oid());
-	bool		early = get_attnum(table, "scale") == InvalidAttrNumber;
 	StringInfoData list;
 
 	initStringInfo(&list);
 	for (int i = 0; i < NCOLUMNS; i++)
 	{
-		const gnngp_member *member = &columns[i].member;
-		bool		is_list = member->type == TEXTARRAYOID || member->type == NAMEARRAYOID;
+		bool		is_list = columns[i].type == TEXTARRAYOID || columns[i].type == NAMEARRAYOID;
 
-		appendStringInfo(&list, "%s%s, ", early && columns[i].early ? columns[i].early : member->name,
-						 is_list ? "::text[]" : "");
+		appendStringInfo(&list, "%s%s, ", columns[i].name, is_list ? "::text[]" : "");
 	}
 	appendStringInfoString(&list, "id");
 	return list.data;
@@ -76,13 +66,11 @@ load_graph(MemoryContext context)
 {
 	MemoryContext old = MemoryContextSwitchTo(context);
 	gnngp_graph_def *def = palloc0(sizeof(gnngp_graph_def));
-	bool		null;
 
-	def->owner_role = gnngp_role_read(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &null),
-									  SPI_gettypeid(SPI_tuptable->tupdesc, 1), &def->owner);
-	for (int i = 1; i < NCOLUMNS; i++)
-		gnngp_member_load(&columns[i].member, i + 1, def);
-	gnngp_member_load(&id_column, NCOLUMNS + 1, def);
+	for (int i = 0; i < NCOLUMNS; i++)
+		gnngp_member_load(&columns[i], def);
+	gnngp_member_load(&owner_text, def);
+	gnngp_member_load(&id_column, def);
 	MemoryContextSwitchTo(old);
 	return def;
 }
@@ -148,7 +136,7 @@ write_row(const gnngp_graph_def *def, const gnngp_member *first, const char *que
 
 	for (int i = 0; i < NCOLUMNS; i++)
 	{
-		const gnngp_member *member = i == 0 ? first : &columns[i].member;
+		const gnngp_member *member = i == 0 ? first : &columns[i];
 
 		types[i] = gnngp_member_type(member);
 		values[i] = gnngp_member_save(member, def, &null);
@@ -163,7 +151,7 @@ static void
 append_columns(StringInfo query, int first, const char *between)
 {
 	for (int i = first; i < NCOLUMNS; i++)
-		appendStringInfo(query, "%s%s", i > first ? ", " : "(", columns[i].member.name);
+		appendStringInfo(query, "%s%s", i > first ? ", " : "(", columns[i].name);
 	appendStringInfoString(query, between);
 	for (int i = first; i < NCOLUMNS; i++)
 		appendStringInfo(query, "%s$%d", i > first ? ", " : "(", i + 1);
@@ -181,7 +169,7 @@ gnngp_graph_insert(const gnngp_graph_def *def)
 	append_columns(&query, 0, ") VALUES ");
 	appendStringInfo(&query, ") ON CONFLICT (name, %s.gp_role_oid(owner)) DO NOTHING", gnngp_schema());
 	gnngp_spi_connect();
-	inserted = write_row(def, &columns[0].member, query.data);
+	inserted = write_row(def, &columns[0], query.data);
 	gnngp_spi_finish();
 	return inserted;
 }

@@ -85,11 +85,8 @@ extern bool gnngp_role_is_alive(Oid role);
 extern Oid	gnngp_role_type(void);
 extern Datum gnngp_role_datum(Oid role);
 
-/*
- * The role in an owner's column of this type (version 0.1.0 has names there),
- * InvalidOid when it has none, and its text, palloc'd.
- */
-extern Oid	gnngp_role_read(Datum value, Oid type, char **text);
+/* The role in an owner's column, InvalidOid when it is gone, and its text, palloc'd. */
+extern Oid	gnngp_role_read(Datum value, char **text);
 
 /* True for the text of a role that is gone. */
 extern bool gnngp_role_is_gone(const char *text);

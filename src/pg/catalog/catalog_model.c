@@ -26,20 +26,19 @@ typedef struct model_column
 	int			part;			/* 0: of both */
 	const char *shown;			/* what the row of a fit calls it */
 	bool		none;			/* which shows NULL for 0 */
-	const char *early;			/* what is read where the catalog is of version 0.1.0, which lacks the column */
 } model_column;
 
 #define PART(part, name, type, member, ...) {{name, type, offsetof(gnngp_model, member)}, part, __VA_ARGS__}
-#define COLUMN(name, type, member) PART(GNNGP_PART_NODES, name, type, member, name, false, NULL)
-#define COUNT_OR_NONE(name, type, member) PART(GNNGP_PART_NODES, name, type, member, name, true, NULL)
-#define LATER(name, type, member, early) PART(GNNGP_PART_NODES, name, type, member, name, false, early)
-#define LINK(name, type, member) PART(GNNGP_PART_LINKS, "link_" name, type, link.member, name, false, NULL)
+#define COLUMN(name, type, member) PART(GNNGP_PART_NODES, name, type, member, name, false)
+#define COUNT_OR_NONE(name, type, member) PART(GNNGP_PART_NODES, name, type, member, name, true)
+#define LINK(name, type, member) PART(GNNGP_PART_LINKS, "link_" name, type, link.member, name, false)
+#define LINK_ASKED(name, type, member) PART(GNNGP_PART_LINKS, "link_asked_" name, type, link.settings.member, name, false)
 
-/* The owner comes first: look-ups rely on it.  It is of the type gp_role.  id and versions are not here. */
+/* What a fit writes. */
 static const model_column columns[] = {
-	PART(0, "owner", REGROLEOID, owner_role, "", false, NULL),
-	PART(0, "name", TEXTOID, name, "model", false, NULL),
-	PART(0, "graph", INT8OID, graph_id, "", false, NULL),
+	PART(0, "owner", REGROLEOID, owner_role, "", false),
+	PART(0, "name", TEXTOID, name, "model", false),
+	PART(0, "graph", INT8OID, graph_id, "", false),
 	COLUMN("asked_kernel", TEXTOID, settings.kernel),
 	COLUMN("asked_task", TEXTOID, settings.task),
 	COLUMN("asked_strategy", TEXTOID, settings.strategy),
@@ -63,18 +62,10 @@ static const model_column columns[] = {
 	COLUMN("id_type", TEXTOID, id_type),
 	COLUMN("integer_ids", BOOLOID, integer_ids),
 	COLUMN("class_labels", TEXTARRAYOID, class_labels),
-	COLUMN("temperature", FLOAT8OID, temperature),
-	COLUMN("target_offset", FLOAT8OID, offset),
 	COLUMN("scale", FLOAT8OID, scale),
 	COLUMN("mean_diag", FLOAT8OID, mean_diag),
 	COLUMN("jitter", FLOAT8OID, jitter),
 	COLUMN("exact_diagonal", BOOLOID, exact_diagonal),
-	COLUMN("accuracy", FLOAT8OID, metric[GP_METRIC_ACCURACY]),
-	COLUMN("nll", FLOAT8OID, metric[GP_METRIC_NLL]),
-	COLUMN("ece", FLOAT8OID, metric[GP_METRIC_ECE]),
-	COLUMN("r2", FLOAT8OID, metric[GP_METRIC_R2]),
-	COLUMN("rmse", FLOAT8OID, metric[GP_METRIC_RMSE]),
-	COLUMN("coverage90", FLOAT8OID, metric[GP_METRIC_COVERAGE90]),
 	LINK("asked_kernel", TEXTOID, settings.kernel),
 	LINK("asked_method", TEXTOID, settings.method),
 	LINK("asked_seed", INT8OID, settings.seed),
@@ -90,16 +81,29 @@ static const model_column columns[] = {
 	LINK("peak_bytes", INT8OID, peak_bytes),
 	LINK("id_type", TEXTOID, id_type),
 	LINK("integer_ids", BOOLOID, integer_ids),
-	LATER("kernel", TEXTOID, kernel, "asked_kernel"),
-	LATER("alternatives", JSONBOID, alternatives, "NULL"),
-	PART(GNNGP_PART_NODES, "asked_method", TEXTOID, settings.method, "method", false, "'gp'"),
-	PART(GNNGP_PART_LINKS, "link_asked_keep", INT4OID, link.settings.keep, "keep", false, "0"),
-	PART(GNNGP_PART_LINKS, "link_asked_min_probability", FLOAT8OID, link.settings.min_probability, "min_probability", false, "0"),
-	PART(GNNGP_PART_LINKS, "link_kept_bytes", INT8OID, link.kept_bytes, "kept_bytes", false, "0"),
-	LATER("asked_live", BOOLOID, settings.live, "false"),
-	LATER("live_bytes", INT8OID, live_bytes, "0"),
-	LATER("predictions", REGCLASSOID, predictions, "NULL"),
-	LATER("power", FLOAT8OID, power, "NULL"),
+	COLUMN("kernel", TEXTOID, kernel),
+	COLUMN("alternatives", JSONBOID, alternatives),
+	PART(GNNGP_PART_NODES, "asked_method", TEXTOID, settings.method, "method", false),
+	LINK_ASKED("keep", INT4OID, keep),
+	LINK_ASKED("min_probability", FLOAT8OID, min_probability),
+	LINK("kept_bytes", INT8OID, kept_bytes),
+	COLUMN("asked_live", BOOLOID, settings.live),
+	COLUMN("live_bytes", INT8OID, live_bytes),
+	COLUMN("predictions", REGCLASSOID, predictions),
+	COLUMN("power", FLOAT8OID, power),
+};
+
+#define MEMBER(name, type, member) {name, type, offsetof(gnngp_model, member)}
+
+/* What else is read. */
+static const gnngp_member stamps[] = {
+	MEMBER("owner", TEXTOID, owner),
+	MEMBER("id", INT8OID, id),
+	MEMBER("version", INT8OID, version),
+	MEMBER("fitted", TIMESTAMPTZOID, fitted),
+	MEMBER("link_version", INT8OID, link.version),
+	MEMBER("link_fitted", TIMESTAMPTZOID, link.fitted),
+	MEMBER("edges_kept", REGCLASSOID, edges_kept),
 };
 
 #define NCOLUMNS ((int) lengthof(columns))
@@ -116,19 +120,16 @@ column_list(void)
 	return list.data;
 }
 
-/* The columns of a look-up, which the catalog of version 0.1.0 answers as well. */
+/* The columns of a look-up. */
 static char *
 lookup_list(void)
 {
-	Oid			table = get_relname_relid(gnngp_model_kind.table, gnngp_schema_oid());
-	bool		early = get_attnum(table, "alternatives") == InvalidAttrNumber;
 	StringInfoData list;
 
 	initStringInfo(&list);
-	for (int i = 0; i < NCOLUMNS; i++)
-		appendStringInfo(&list, "%s, ", early && columns[i].early ? columns[i].early : columns[i].member.name);
-	appendStringInfo(&list, "id, version, link_version, link_fitted, fitted, %s",
-					 early ? "NULL::regclass" : "edges_kept");
+	appendStringInfoString(&list, column_list());
+	for (int i = 1; i < (int) lengthof(stamps); i++)
+		appendStringInfo(&list, ", %s", stamps[i].name);
 	return list.data;
 }
 
@@ -138,26 +139,11 @@ load_model(MemoryContext context)
 {
 	MemoryContext old = MemoryContextSwitchTo(context);
 	gnngp_model *model = palloc0(sizeof(gnngp_model));
-	HeapTuple	tuple = SPI_tuptable->vals[0];
-	TupleDesc	desc = SPI_tuptable->tupdesc;
-	Datum		fitted;
-	bool		null;
 
-	model->owner_role = gnngp_role_read(SPI_getbinval(tuple, desc, 1, &null), SPI_gettypeid(desc, 1),
-										&model->owner);
-	for (int i = 0; i < GP_METRICS; i++)
-		model->metric[i] = NAN;
-	for (int i = 1; i < NCOLUMNS; i++)
-		gnngp_member_load(&columns[i].member, i + 1, model);
-	model->id = DatumGetInt64(SPI_getbinval(tuple, desc, NCOLUMNS + 1, &null));
-	model->version = DatumGetInt64(SPI_getbinval(tuple, desc, NCOLUMNS + 2, &null));
-	model->link.version = DatumGetInt64(SPI_getbinval(tuple, desc, NCOLUMNS + 3, &null));
-	fitted = SPI_getbinval(tuple, desc, NCOLUMNS + 4, &null);
-	model->link.fitted = null ? 0 : DatumGetTimestampTz(fitted);
-	fitted = SPI_getbinval(tuple, desc, NCOLUMNS + 5, &null);
-	model->fitted = null ? 0 : DatumGetTimestampTz(fitted);
-	model->edges_kept = DatumGetObjectId(SPI_getbinval(tuple, desc, NCOLUMNS + 6, &null));
-	model->edges_kept = null ? InvalidOid : model->edges_kept;
+	for (int i = 0; i < NCOLUMNS; i++)
+		gnngp_member_load(&columns[i].member, model);
+	for (int i = 0; i < (int) lengthof(stamps); i++)
+		gnngp_member_load(&stamps[i], model);
 	MemoryContextSwitchTo(old);
 	return model;
 }

@@ -139,53 +139,33 @@ is_refreshing(Oid owner, const char *name)
 	return holders > 0;
 }
 
-/*
- * True when some session refreshes the model that meets a condition; false for
- * one that the caller may not read.  A standby knows nothing of the primary's
- * locks and believes the log.
- */
-static bool
-visible_and_refreshing(const char *condition, int nargs, Oid *types, Datum *values)
-{
-	bool		answer = false;
-	bool		null;
-
-	gnngp_spi_connect();
-	gnngp_select(psprintf("SELECT owner, name FROM %s.%s WHERE %s", gnngp_schema(),
-						  gnngp_model_kind.table, condition), nargs, types, values, NULL);
-	if (SPI_processed > 0)
-	{
-		TupleDesc	desc = SPI_tuptable->tupdesc;
-		char	   *owner;
-		Oid			role = gnngp_role_read(SPI_getbinval(SPI_tuptable->vals[0], desc, 1, &null),
-										   SPI_gettypeid(desc, 1), &owner);
-
-		answer = RecoveryInProgress() || is_refreshing(role, SPI_getvalue(SPI_tuptable->vals[0], desc, 2));
-	}
-	gnngp_spi_finish();
-	return answer;
-}
-
 PG_FUNCTION_INFO_V1(gnngp_model_is_refreshing);
 
-/* gp_is_refreshing(model): for the log's rows that say 'running'. */
+/*
+ * gp_is_refreshing(model): for the log's rows that say 'running'; false for a model that
+ * the caller may not read.  A standby knows nothing of the primary's locks and believes
+ * the log.
+ */
 Datum
 gnngp_model_is_refreshing(PG_FUNCTION_ARGS)
 {
 	Oid			types[] = {INT8OID};
 	Datum		values[] = {PG_GETARG_DATUM(0)};
+	bool		answer = false;
 
-	PG_RETURN_BOOL(visible_and_refreshing("id = $1", 1, types, values));
-}
+	gnngp_spi_connect();
+	gnngp_select(psprintf("SELECT owner, name FROM %s.%s WHERE id = $1", gnngp_schema(),
+						  gnngp_model_kind.table), 1, types, values, NULL);
+	if (SPI_processed > 0)
+	{
+		HeapTuple	tuple = SPI_tuptable->vals[0];
+		TupleDesc	desc = SPI_tuptable->tupdesc;
+		bool		null;
+		char	   *owner;
+		Oid			role = gnngp_role_read(SPI_getbinval(tuple, desc, 1, &null), &owner);
 
-PG_FUNCTION_INFO_V1(gnngp_is_refreshing);
-
-/* gp_is_refreshing(owner, model) of version 0.1.0 */
-Datum
-gnngp_is_refreshing(PG_FUNCTION_ARGS)
-{
-	Oid			types[] = {NAMEOID, TEXTOID};
-	Datum		values[] = {PG_GETARG_DATUM(0), PG_GETARG_DATUM(1)};
-
-	PG_RETURN_BOOL(visible_and_refreshing("owner::text = $1::text AND name = $2", 2, types, values));
+		answer = RecoveryInProgress() || is_refreshing(role, SPI_getvalue(tuple, desc, 2));
+	}
+	gnngp_spi_finish();
+	PG_RETURN_BOOL(answer);
 }

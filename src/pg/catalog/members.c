@@ -2,8 +2,9 @@
  * members.c - members of a struct as columns of a catalog's row.
  *
  * A member of type REGROLEOID is a role's oid, which is stored as a gp_role; of
- * JSONBOID its text; of TEXTARRAYOID a gnngp_texts; of NAMEARRAYOID a gnngp_source_name.  Others are what
- * their name says.  NaN is stored as NULL, and so is a list or table that is none.
+ * JSONBOID its text; of TEXTARRAYOID a gnngp_texts; of NAMEARRAYOID a
+ * gnngp_source_name.  Others are what their name says, and TEXTOID reads a column of
+ * any type.  NaN is stored as NULL, and so is a list or table that is none.
  */
 #include "postgres.h"
 
@@ -16,6 +17,7 @@
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
+#include "utils/timestamp.h"
 
 /* Loads a list of texts; none for NULL. */
 static gnngp_texts
@@ -48,17 +50,29 @@ load_source_name(Datum value, bool null)
 
 /* Loads one member. */
 void
-gnngp_member_load(const gnngp_member *member, int column, void *record)
+gnngp_member_load(const gnngp_member *member, void *record)
 {
 	void	   *at = (char *) record + member->offset;
+	HeapTuple	row = SPI_tuptable->vals[0];
+	TupleDesc	desc = SPI_tuptable->tupdesc;
+	int			column = SPI_fnumber(desc, member->name);
 	bool		null;
-	Datum		value = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, column, &null);
+	Datum		value = SPI_getbinval(row, desc, column, &null);
+	char	   *text;
 
+	if (column <= 0)
+		elog(ERROR, "column \"%s\" is missing", member->name);
 	switch (member->type)
 	{
+		case REGROLEOID:
+			*(Oid *) at = null ? InvalidOid : gnngp_role_read(value, &text);
+			break;
+		case TIMESTAMPTZOID:
+			*(TimestampTz *) at = null ? 0 : DatumGetTimestampTz(value);
+			break;
 		case TEXTOID:
 		case JSONBOID:
-			*(char **) at = SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, column);
+			*(char **) at = SPI_getvalue(row, desc, column);
 			break;
 		case INT8OID:
 			*(int64 *) at = null ? 0 : DatumGetInt64(value);

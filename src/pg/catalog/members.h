@@ -14,8 +14,8 @@ typedef struct gnngp_member
 	size_t		offset;
 } gnngp_member;
 
-/* Loads a column of the row that SPI has found, palloc'd in the current context. */
-extern void gnngp_member_load(const gnngp_member *member, int column, void *record);
+/* Loads a column of the first row that SPI has found, palloc'd in the current context. */
+extern void gnngp_member_load(const gnngp_member *member, void *record);
 
 /* The type of a parameter that a column is written from, and its value; sets *null. */
 extern Oid	gnngp_member_type(const gnngp_member *member);

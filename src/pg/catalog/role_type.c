@@ -215,18 +215,12 @@ gnngp_role_is_gone(const char *text)
 	return strncmp(text, GONE, GONE_LENGTH) == 0;
 }
 
-/* The role of an owner's column, and its text: a name in version 0.1.0. */
+/* The role of an owner's column, and its text. */
 Oid
-gnngp_role_read(Datum value, Oid type, char **text)
+gnngp_role_read(Datum value, char **text)
 {
-	role_value *role;
+	role_value *role = (role_value *) PG_DETOAST_DATUM(value);
 
-	if (type == NAMEOID)
-	{
-		*text = pstrdup(NameStr(*DatumGetName(value)));
-		return get_role_oid(*text, true);
-	}
-	role = (role_value *) PG_DETOAST_DATUM(value);
 	*text = value_text(role);
 	return role->oid;
 }

@@ -357,15 +357,6 @@ gnngp_given_ids_take(const gnngp_id_type *t, FunctionCallInfo fcinfo, int argno)
 	return given;
 }
 
-/* The nodes that a text lists. */
-gnngp_given_ids
-gnngp_given_ids_list(const gnngp_id_type *t, FunctionCallInfo fcinfo, int argno)
-{
-	if (PG_ARGISNULL(argno))
-		return (gnngp_given_ids) {.all = true};
-	return take_array(t, parse_integers(PG_GETARG_DATUM(argno)));
-}
-
 /* The id of a node of a link part. */
 gnngp_node_row
 gnngp_link_id(const gnngp_link_ids *ids, int64 node)

@@ -69,10 +69,6 @@ extern void gnngp_id_type_open_argument(gnngp_id_type *t, const gnngp_model *mod
 extern gnngp_given_ids gnngp_given_ids_take(const gnngp_id_type *t, FunctionCallInfo fcinfo,
 											int argno);
 
-/* The same for a text that lists integers, whatever the argument's declaration. */
-extern gnngp_given_ids gnngp_given_ids_list(const gnngp_id_type *t, FunctionCallInfo fcinfo,
-											int argno);
-
 /* The id of a node of a link part, as that of a stored row. */
 extern gnngp_node_row gnngp_link_id(const gnngp_link_ids *ids, int64 node);
 

@@ -128,7 +128,7 @@ may_see(const PgBackendStatus *entry)
 		has_privs_of_role(GetUserId(), entry->st_userid);
 }
 
-/* Turns one entry into a row; the function of 0.1.0 has no column for the objective, and gets none. */
+/* Turns one entry into a row. */
 static void
 put_entry(ReturnSetInfo *rsinfo, const PgBackendStatus *entry)
 {

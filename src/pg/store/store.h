@@ -83,15 +83,12 @@ extern void gnngp_store_receive_key(int64 model_id, int64 version, const char *p
 /* XX001: a block of the model is not what was written. */
 pg_noreturn extern void gnngp_store_corrupted(const gnngp_model *model, const char *what);
 
-/* 55000: the version that fitted the model stored nothing by leave-one-out. */
-pg_noreturn extern void gnngp_store_no_loo(const gnngp_model *model);
-
 /*
- * Checks what every block begins with: its mark, format (from the oldest that is read on), length and checksum.
- * The checksum is a CRC-32C of the block with the checksum's field zero.
+ * Checks what every block begins with: its mark, format, length and checksum (a CRC-32C
+ * of the block with the checksum's field zero).
  */
-extern void gnngp_store_check_block(const gnngp_model *model, uint32 magic, uint32 oldest,
-									uint32 format, size_t header, const char *data, size_t length);
+extern void gnngp_store_check_block(const gnngp_model *model, uint32 magic, uint32 format,
+									size_t header, const char *data, size_t length);
 
 /* Checks a block of nodes and finds its parts. */
 extern void gnngp_block_open(const gnngp_model *model, const char *data, size_t length, gnngp_block *block);
@@ -113,10 +110,7 @@ extern void gnngp_store_seal(uint32 magic, uint32 format, char *buffer, size_t l
 extern void gnngp_store_insert(gnngp_block_place place, uint32 magic, uint32 format, char *buffer,
 							   size_t length, int32 nrows);
 
-/*
- * Reads all blocks of the part "node" or "loo" in order, under the active snapshot.
- * 55000 for a part that the version which fitted the model did not store.
- */
+/* Reads all blocks of the part "node" or "loo" in order, under the active snapshot. */
 extern void gnngp_store_scan(const gnngp_model *model, const char *part, gnngp_block_fn take,
 							 void *state);
 
@@ -142,8 +136,8 @@ typedef struct gnngp_figures
 	double	   *score;			/* as in gp_loo; palloc'd */
 } gnngp_figures;
 
-/* Reads the part "figure"; false where the version that fitted the model did not store it. */
-extern bool gnngp_figures_read(const gnngp_model *model, gnngp_figures *figures);
+/* Reads the part "figure". */
+extern void gnngp_figures_read(const gnngp_model *model, gnngp_figures *figures);
 
 /* Writes it; called by gnngp_store_posterior, inside SPI that the caller has connected. */
 extern void gnngp_figures_write(const gnngp_model *model, const gp_posterior *posterior);

@@ -28,8 +28,7 @@
 #include "utils/memutils.h"
 
 #define ARRAY_MAGIC 0x4c504e42	/* BNPL */
-#define ARRAY_FORMAT 3
-#define ARRAY_OLDEST 2			/* without counts of how far apart links reach: still read */
+#define ARRAY_FORMAT 1
 #define ARRAY_TARGET (256 * 1024)	/* bytes of elements in a block */
 
 #define AT_BLOCK 20				/* uint32 */
@@ -111,6 +110,13 @@ block_elements(const gp_link_array *array)
 	return ARRAY_TARGET / (int64) element_size(array->element);
 }
 
+/* The blocks of an array; one without elements has one, which says so. */
+static int64
+count_blocks(const gp_link_array *array)
+{
+	return Max(1, (array->count + block_elements(array) - 1) / block_elements(array));
+}
+
 /* Inserts the block of an array that begins with an element. */
 static void
 write_block(array_writer *w, const gp_link_array *array, int64 first)
@@ -177,14 +183,13 @@ gnngp_arrays_write(const gnngp_model *model, const char *part, gnngp_arrays *lis
 	if (ids)
 		add_ids(list, ids);
 	for (int i = 0; i < list->n; i++)
-		w.blocks += (uint32) ((list->array[i].count + block_elements(&list->array[i]) - 1) /
-							  block_elements(&list->array[i]));
+		w.blocks += (uint32) count_blocks(&list->array[i]);
 	w.buffer = palloc(VARHDRSZ + ARRAY_HEADER + ARRAY_TARGET);
 	for (int i = 0; i < list->n; i++)
-		for (int64 first = 0; first < list->array[i].count; first += block_elements(&list->array[i]))
+		for (int64 k = 0; k < count_blocks(&list->array[i]); k++)
 		{
 			CHECK_FOR_INTERRUPTS();
-			write_block(&w, &list->array[i], first);
+			write_block(&w, &list->array[i], k * block_elements(&list->array[i]));
 		}
 	gnngp_spi_finish();
 }
@@ -205,10 +210,10 @@ begin_array(array_reader *r, const char *block)
 	uint32		element = gnngp_get32(block + AT_ELEMENT);
 	void	   *data;
 
-	if (r->arrays->n == GNNGP_MAX_ARRAYS || count == 0 || count > PG_INT64_MAX ||
+	if (r->arrays->n == GNNGP_MAX_ARRAYS || count > PG_INT64_MAX ||
 		element_size(element) == 0 || (last != NULL && r->filled != last->count))
 		corrupted(r->model, r->part, "an array of its %s is not whole");
-	data = gp_alloc_array(r->env, (int64) count, element_size(element));
+	data = gp_alloc_array(r->env, Max((int64) count, 1), element_size(element));
 	gp_use_large_pages(data, count * element_size(element));	/* a graph's rows are read in no order */
 	gnngp_arrays_add(r->arrays, (int32) gnngp_get32(block + AT_TAG), (int) element, (int64) count, data);
 	r->filled = 0;
@@ -231,7 +236,7 @@ take_block(array_reader *r, const char *block, size_t length)
 		corrupted(r->model, r->part, "the blocks of its %s do not fit together");
 	size = element_size(array->element);
 	n = length / size;
-	if (length % size != 0 || n == 0 || n > (uint64) (array->count - r->filled))
+	if (length % size != 0 || (n == 0 && array->count > 0) || n > (uint64) (array->count - r->filled))
 		corrupted(r->model, r->part, "a block of its %s has a wrong number of elements");
 	memcpy((char *) array->data + first * size, block + ARRAY_HEADER, length);
 	gnngp_turn_numbers((char *) array->data + first * size, length, size);
@@ -253,7 +258,7 @@ receive_block(TupleTableSlot *slot, DestReceiver *self)
 	data = PG_DETOAST_DATUM(slot->tts_values[0]);
 	block = VARDATA(data);
 	length = VARSIZE(data) - VARHDRSZ;
-	gnngp_store_check_block(r->model, ARRAY_MAGIC, ARRAY_OLDEST, ARRAY_FORMAT, ARRAY_HEADER, block, length);
+	gnngp_store_check_block(r->model, ARRAY_MAGIC, ARRAY_FORMAT, ARRAY_HEADER, block, length);
 	if (gnngp_get32(block + AT_BLOCK) != r->block ||
 		(r->block > 0 && gnngp_get32(block + AT_BLOCKS) != r->blocks))
 		corrupted(r->model, r->part, "some blocks of its %s are missing");

@@ -70,7 +70,7 @@ open_figures(const gnngp_model *model, const char *block, size_t length, double 
 	uint32		nmetrics;
 	const char *p = block + FIGURE_HEADER;
 
-	gnngp_store_check_block(model, FIGURE_MAGIC, FIGURE_FORMAT, FIGURE_FORMAT, FIGURE_HEADER, block, length);
+	gnngp_store_check_block(model, FIGURE_MAGIC, FIGURE_FORMAT, FIGURE_HEADER, block, length);
 	nmetrics = gnngp_get32(block + AT_FIGURES);
 	figures->n = (int64) gnngp_get64(block + AT_SCORES);
 	if (figures->n < 0 || figures->n > MOST_SCORES || nmetrics > 1000 ||
@@ -83,47 +83,43 @@ open_figures(const gnngp_model *model, const char *block, size_t length, double 
 		figures->score[i] = gnngp_get_float8(p + i * sizeof(double));
 }
 
-/* Reads the block of a part. */
-static bool
+/* Reads the block of a part; XX001 when it is missing. */
+static void
 read_figures(const gnngp_model *model, int64 version, const char *part, double *metric, uint32 n,
 			 gnngp_figures *figures)
 {
 	MemoryContext context = CurrentMemoryContext;
 	Oid			types[] = {INT8OID, INT8OID, TEXTOID};
 	Datum		values[] = {Int64GetDatum(model->id), Int64GetDatum(version), CStringGetTextDatum(part)};
-	bool		found;
+	struct varlena *data;
+	size_t		length;
+	bool		null;
 
 	gnngp_spi_connect();
 	gnngp_select(psprintf("SELECT data FROM %s.gp_block"
 						  " WHERE model = $1 AND version = $2 AND part = $3", gnngp_schema()),
 				 3, types, values, NULL);
-	found = SPI_processed > 0;
-	if (found)
-	{
-		bool		null;
-		struct varlena *data = PG_DETOAST_DATUM(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc,
-															  1, &null));
-		size_t		length = VARSIZE(data) - VARHDRSZ;
-
-		figures->score = MemoryContextAlloc(context, Max(length, sizeof(double)));
-		open_figures(model, VARDATA(data), length, metric, n, figures);
-	}
+	if (SPI_processed == 0)
+		gnngp_store_corrupted(model, "some of its blocks are missing");
+	data = PG_DETOAST_DATUM(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &null));
+	length = VARSIZE(data) - VARHDRSZ;
+	figures->score = MemoryContextAlloc(context, Max(length, sizeof(double)));
+	open_figures(model, VARDATA(data), length, metric, n, figures);
 	gnngp_spi_finish();
-	return found;
 }
 
 /* Reads the figures of the node part. */
-bool
+void
 gnngp_figures_read(const gnngp_model *model, gnngp_figures *figures)
 {
-	return read_figures(model, model->version, "figure", figures->metric, GP_METRICS, figures);
+	read_figures(model, model->version, "figure", figures->metric, GP_METRICS, figures);
 }
 
 /* Reads those of the link part. */
-bool
+void
 gnngp_link_figures_read(const gnngp_model *model, double *metric)
 {
 	gnngp_figures rest;
 
-	return read_figures(model, model->link.version, "link_figure", metric, GP_LINK_METRICS, &rest);
+	read_figures(model, model->link.version, "link_figure", metric, GP_LINK_METRICS, &rest);
 }

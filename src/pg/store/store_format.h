@@ -3,8 +3,7 @@
  *
  *   header    HEADER_SIZE bytes, offsets below
  *   shares    double for each class; only when HAS_SHARES
- *   calibrator doubles: delta, gamma, then the bias of each class; only for classes,
- *             from format 2 on.  Before, probabilities were softmax(temperature score)
+ *   calibrator doubles: delta, gamma, then the bias of each class; only for classes
  *   rows      nrows times: key int64, variance double, log partition or value
  *             double, flags uint32, end of the id's text uint32, then for
  *             classes nclasses float4 scores and nclasses uint16 class numbers,
@@ -21,8 +20,7 @@
 #define GNNGP_STORE_FORMAT_H
 
 #define BLOCK_MAGIC 0x47504e42	/* GPNB */
-#define BLOCK_FORMAT 2
-#define BLOCK_OLDEST 1
+#define BLOCK_FORMAT 1
 #define BLOCK_TARGET (256 * 1024)	/* bytes from which a block is closed */
 #define BLOCK_MAX (16 * 1024 * 1024)
 

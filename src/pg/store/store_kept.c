@@ -221,7 +221,7 @@ open_block(const gnngp_model *model, const char *data, size_t length)
 				first,
 				need;
 
-	gnngp_store_check_block(model, KEPT_MAGIC, KEPT_FORMAT, KEPT_FORMAT, KEPT_HEADER, data, length);
+	gnngp_store_check_block(model, KEPT_MAGIC, KEPT_FORMAT, KEPT_HEADER, data, length);
 	flags = gnngp_get32(data + AT_KEPT_FLAGS);
 	nrows = gnngp_get32(data + AT_KEPT_ROWS);
 	npairs = gnngp_get32(data + AT_KEPT_PAIRS);

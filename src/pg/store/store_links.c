@@ -140,7 +140,7 @@ is_pair(const gp_link_row *row, const gnngp_link_ids *ids)
 }
 
 /* Reads the held-out pairs. */
-bool
+void
 gnngp_held_store_read(gp_env *env, const gnngp_model *model, gnngp_link_ids *ids, gp_link_held *held)
 {
 	gnngp_arrays list;
@@ -148,7 +148,7 @@ gnngp_held_store_read(gp_env *env, const gnngp_model *model, gnngp_link_ids *ids
 
 	memset(held, 0, sizeof(*held));
 	if (!gnngp_arrays_read(env, model, "link_loo", &list))
-		return false;
+		gnngp_store_corrupted(model, "some of its blocks are missing");
 	gnngp_arrays_take_ids(model, "link_loo", &list, ids);
 	check_held_arrays(model, &list);
 	held->n = array[0].count;
@@ -167,5 +167,4 @@ gnngp_held_store_read(gp_env *env, const gnngp_model *model, gnngp_link_ids *ids
 		if (!is_pair(row, ids) || ((uint8 *) array[HELD_LINKED].data)[e] > 1)
 			gnngp_store_corrupted(model, "a held-out pair is out of range");
 	}
-	return true;
 }

@@ -40,16 +40,13 @@ extern gp_link_model *gnngp_link_store_read(gp_env *env, const gnngp_model *mode
 /* Writes the pairs that a fit held out; the ids are those of all nodes. */
 extern void gnngp_held_store_write(const gnngp_model *model, const gnngp_ids *all, const gp_link_held *held);
 
-/*
- * Reads them: row and linked, whose ends are places in ids.  False where the version that
- * fitted the model stored none.
- */
-extern bool gnngp_held_store_read(gp_env *env, const gnngp_model *model, gnngp_link_ids *ids,
+/* Reads them: row and linked, whose ends are places in ids. */
+extern void gnngp_held_store_read(gp_env *env, const gnngp_model *model, gnngp_link_ids *ids,
 								  gp_link_held *held);
 
-/* Writes the figures of a link model, and reads them: false where the version that fitted it stored none. */
+/* Writes the figures of a link model, and reads them. */
 extern void gnngp_link_figures_write(const gnngp_model *model, const double *metric);
-extern bool gnngp_link_figures_read(const gnngp_model *model, double *metric);
+extern void gnngp_link_figures_read(const gnngp_model *model, double *metric);
 
 /* A block, valid as long as it is being taken. */
 typedef struct gnngp_kept_block

@@ -61,12 +61,12 @@ block_checksum(const char *data, size_t length)
 
 /* Checks what every block begins with. */
 void
-gnngp_store_check_block(const gnngp_model *model, uint32 magic, uint32 oldest, uint32 format,
-						size_t header, const char *data, size_t length)
+gnngp_store_check_block(const gnngp_model *model, uint32 magic, uint32 format, size_t header,
+						const char *data, size_t length)
 {
 	if (length < header || gnngp_get32(data + AT_MAGIC) != magic)
 		gnngp_store_corrupted(model, "a block has no header");
-	if (gnngp_get32(data + AT_FORMAT) < oldest || gnngp_get32(data + AT_FORMAT) > format)
+	if (gnngp_get32(data + AT_FORMAT) != format)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("the stored model \"%s\" has format %u, this version of gnngp reads format %u",
@@ -114,14 +114,12 @@ gnngp_store_insert(gnngp_block_place place, uint32 magic, uint32 format, char *b
 static size_t
 open_calibrator(const gnngp_model *model, const char *data, gnngp_block *block)
 {
-	block->calibrator = (gp_calibrator) {0.0, model->temperature, NULL};
 	block->biases = NULL;
-	if (block->nclasses == 0 || gnngp_get32(block->data + AT_FORMAT) < 2)
+	if (block->nclasses == 0)
 		return 0;
 	if (data + gnngp_calibrator_size(block->nclasses) > block->data + block->length)
 		gnngp_store_corrupted(model, "a block is too short");
-	block->calibrator.delta = gnngp_get_float8(data);
-	block->calibrator.gamma = gnngp_get_float8(data + sizeof(double));
+	block->calibrator = (gp_calibrator) {gnngp_get_float8(data), gnngp_get_float8(data + sizeof(double)), NULL};
 	block->biases = data + 2 * sizeof(double);
 	return gnngp_calibrator_size(block->nclasses);
 }
@@ -133,7 +131,7 @@ gnngp_block_open(const gnngp_model *model, const char *data, size_t length, gnng
 	uint32		flags;
 	size_t		need;
 
-	gnngp_store_check_block(model, BLOCK_MAGIC, BLOCK_OLDEST, BLOCK_FORMAT, HEADER_SIZE, data, length);
+	gnngp_store_check_block(model, BLOCK_MAGIC, BLOCK_FORMAT, HEADER_SIZE, data, length);
 	flags = gnngp_get32(data + AT_FLAGS);
 	block->data = data;
 	block->length = length;
@@ -318,25 +316,6 @@ gnngp_store_receive(int64 model_id, int64 version, const char *part, DestReceive
 	run_query(psprintf("%s ORDER BY k.block", from_blocks(part, "k.data", "k")), model_id, version, 0, receiver);
 }
 
-/* 55000: the version that fitted the model stored nothing by leave-one-out. */
-void
-gnngp_store_no_loo(const gnngp_model *model)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			 errmsg("model \"%s\" was fitted by a version that kept no leave-one-out predictions", model->name),
-			 errhint("Fit it again with gp_refresh.")));
-}
-
-/* 55000 or XX001: no block begins the part. */
-static void
-report_missing(const gnngp_model *model, const char *part)
-{
-	if (strcmp(part, "loo") == 0)
-		gnngp_store_no_loo(model);
-	gnngp_store_corrupted(model, "some of its blocks are missing");
-}
-
 /* Reads all blocks of a part in order. */
 void
 gnngp_store_scan(const gnngp_model *model, const char *part, gnngp_block_fn take, void *state)
@@ -347,9 +326,7 @@ gnngp_store_scan(const gnngp_model *model, const char *part, gnngp_block_fn take
 	gnngp_spi_connect();
 	br = open_receiver(model, take, state);
 	gnngp_store_receive(model->id, model->version, part, &br.pub);
-	if (br.blocks == 0)
-		report_missing(model, part);
-	if (!br.stopped && br.rows != rows)
+	if (br.blocks == 0 || (!br.stopped && br.rows != rows))
 		gnngp_store_corrupted(model, "some of its blocks are missing");
 	gnngp_spi_finish();
 }
@@ -370,7 +347,7 @@ require_part(const gnngp_model *model, const char *part)
 	run_query(psprintf("%s AND k.block = 0", from_blocks(part, "k.data", "k")), model->id, model->version, 0,
 			  &br.pub);
 	if (br.blocks == 0)
-		report_missing(model, part);
+		gnngp_store_corrupted(model, "some of its blocks are missing");
 }
 
 /* About how many blocks a model has. */

@@ -103,18 +103,11 @@ explain_links(const gp_link_plan *links, const gnngp_data *data, int32 keep, gp_
 				 gnngp_kept_bytes(&data->ids, keep) / (1024.0 * 1024.0));
 }
 
-/* The argument keep, which scripts of version 0.1.0 do not have. */
-static int32
-keep_argument(FunctionCallInfo fcinfo)
-{
-	return PG_NARGS() > 6 && !PG_ARGISNULL(6) ? PG_GETARG_INT32(6) : 0;
-}
-
 /* The row of a fit of links. */
 static Datum
 estimate_links(FunctionCallInfo fcinfo, gp_env *env, const gnngp_graph_def *graph, const gnngp_fit_settings *asked)
 {
-	gnngp_link_settings settings = {.kernel = GNNGP_LINK_KERNEL,.method = asked->method,.keep = keep_argument(fcinfo)};
+	gnngp_link_settings settings = {.kernel = GNNGP_LINK_KERNEL,.method = asked->method,.keep = PG_ARGISNULL(6) ? 0 : PG_GETARG_INT32(6)};
 	size_t		limit = gp_limit(env);
 	gp_plan		plan;
 	gp_link_plan links;
@@ -161,12 +154,12 @@ gnngp_estimate(PG_FUNCTION_ARGS)
 	settings.kernel = gnngp_kernel_argument(fcinfo, 1);
 	settings.strategy = gnngp_text_argument(fcinfo, 2, "strategy");
 	settings.landmarks = gnngp_landmarks_argument(fcinfo, 3);
-	settings.method = gnngp_method_argument(fcinfo, 4);
+	settings.method = gnngp_text_argument(fcinfo, 4, "method");
 	settings.live = gnngp_live_argument(fcinfo, 5);
 	env = gnngp_env_create(CurrentMemoryContext);
 	if (gnngp_link_has_method(env, settings.method))
 		return estimate_links(fcinfo, env, graph, &settings);
-	if (keep_argument(fcinfo) != 0)
+	if (!PG_ARGISNULL(6) && PG_GETARG_INT32(6) != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("keep cannot be given with method %s", settings.method),

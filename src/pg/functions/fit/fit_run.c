@@ -339,14 +339,11 @@ fill_posterior(const gp_posterior *p, gnngp_model *model)
 	model->nugget = p->nugget;
 	model->log_marginal_likelihood = p->log_marginal_likelihood;
 	model->loo_score = p->loo_score;
-	model->temperature = p->calibrator.gamma;
-	model->offset = p->offset;
 	model->scale = p->scale;
 	model->mean_diag = p->mean_diag;
 	model->jitter = p->jitter;
 	model->exact_diagonal = p->plan.exact_diagonal;
 	model->live_bytes = p->keep ? (int64) gp_keep_bytes(p->keep) : 0;
-	memcpy(model->metric, p->metric, sizeof(model->metric));
 }
 
 /* Fills the node part of a model. */

@@ -21,7 +21,7 @@ fit_settings(FunctionCallInfo fcinfo)
 	settings.nugget = gnngp_nugget_argument(fcinfo, 6);
 	gnngp_require_argument(fcinfo, 7, "seed");
 	settings.seed = PG_GETARG_INT64(7);
-	settings.method = gnngp_method_argument(fcinfo, 9);
+	settings.method = gnngp_text_argument(fcinfo, 9, "method");
 	settings.live = gnngp_live_argument(fcinfo, 10);
 	gnngp_fit_settings_check(&settings);
 	return settings;

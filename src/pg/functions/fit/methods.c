@@ -104,13 +104,6 @@ gnngp_method_is_gp(const char *text)
 	return pg_strcasecmp(text, GNNGP_METHOD_GP) == 0;
 }
 
-/* A method argument. */
-char *
-gnngp_method_argument(FunctionCallInfo fcinfo, int argno)
-{
-	return PG_NARGS() > argno ? gnngp_text_argument(fcinfo, argno, "method") : pstrdup(GNNGP_METHOD_GP);
-}
-
 /* The names of all methods, as a hint lists them. */
 static const char *
 method_names(void)

@@ -19,9 +19,6 @@
 /* True for the Gaussian process with a kernel, which is no line of the table. */
 extern bool gnngp_method_is_gp(const char *method);
 
-/* A method argument, gp where the function is that of version 0.1.0, which has none; 22004 when NULL. */
-extern char *gnngp_method_argument(FunctionCallInfo fcinfo, int argno);
-
 /*
  * The canonical text of the method of settings, the number of landmarks in it: 22023 for a
  * method that there is not, and for settings that only a Gaussian process has.

@@ -328,7 +328,7 @@ gnngp_tune(PG_FUNCTION_ARGS)
 	t.by_likelihood = read_criterion(gnngp_text_argument(fcinfo, 2, "criterion"));
 	if (!PG_ARGISNULL(1))
 		kernels = given_kernels(PG_GETARG_ARRAYTYPE_P(1), &n);
-	if (PG_NARGS() > 3 && !PG_ARGISNULL(3))
+	if (!PG_ARGISNULL(3))
 		methods = given_methods(PG_GETARG_ARRAYTYPE_P(3), &nmethods);
 	InitMaterializedSRF(fcinfo, 0);
 

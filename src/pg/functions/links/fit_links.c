@@ -21,9 +21,8 @@ link_fit_settings(FunctionCallInfo fcinfo)
 	settings.method = gnngp_text_argument(fcinfo, 3, "method");
 	gnngp_require_argument(fcinfo, 4, "seed");
 	settings.seed = PG_GETARG_INT64(4);
-	/* Library and objects may be of different versions until the update. */
-	settings.keep = PG_NARGS() > 6 && !PG_ARGISNULL(6) ? PG_GETARG_INT32(6) : 0;
-	settings.min_probability = PG_NARGS() > 7 && !PG_ARGISNULL(7) ? PG_GETARG_FLOAT8(7) : 0.0;
+	settings.keep = PG_ARGISNULL(6) ? 0 : PG_GETARG_INT32(6);
+	settings.min_probability = PG_ARGISNULL(7) ? 0.0 : PG_GETARG_FLOAT8(7);
 	gnngp_link_settings_check(&settings);
 	if (given)
 		gnngp_link_allow_kernel(&settings);

@@ -32,8 +32,8 @@ typedef struct held_rows
 	ReturnSetInfo *result;
 } held_rows;
 
-/* Looks up the model, whose links a grant of it does not give away; false where it has no such pairs. */
-static bool
+/* Looks up the model, whose links a grant of it does not give away. */
+static void
 open_held(held_rows *h, FunctionCallInfo fcinfo)
 {
 	h->model = gnngp_model_lookup(gnngp_text_argument(fcinfo, 0, "model"), false);
@@ -42,7 +42,7 @@ open_held(held_rows *h, FunctionCallInfo fcinfo)
 	InitMaterializedSRF(fcinfo, 0);
 	h->result = (ReturnSetInfo *) fcinfo->resultinfo;
 	h->env = gnngp_env_create(CurrentMemoryContext);
-	return gnngp_held_store_read(h->env, h->model, &h->ids, &h->held);
+	gnngp_held_store_read(h->env, h->model, &h->ids, &h->held);
 }
 
 /* Puts the row of a pair, unless ids are given and none of them is an end of it. */
@@ -96,8 +96,7 @@ gnngp_loo_links(PG_FUNCTION_ARGS)
 	int			guc_level = NewGUCNestLevel();
 
 	gnngp_pin_output_settings();
-	if (!open_held(&h, fcinfo))
-		gnngp_store_no_loo(h.model);
+	open_held(&h, fcinfo);
 	gnngp_id_type_open_argument(&type, h.model, fcinfo, 1, &hints);
 	given = gnngp_given_ids_take(&type, fcinfo, 1);
 	gnngp_given_ids_sort(&given);
@@ -109,13 +108,13 @@ gnngp_loo_links(PG_FUNCTION_ARGS)
 
 PG_FUNCTION_INFO_V1(gnngp_report_pairs);
 
-/* gnngp_report_pairs(model): what the curves of a report are made of; no row where nothing was kept. */
+/* gnngp_report_pairs(model): what the curves of a report are made of. */
 Datum
 gnngp_report_pairs(PG_FUNCTION_ARGS)
 {
 	held_rows	h = {0};
 
-	(void) open_held(&h, fcinfo);
+	open_held(&h, fcinfo);
 	for (int64 e = 0; e < h.held.n; e++)
 	{
 		Datum		values[] = {BoolGetDatum(h.held.linked[e]), Float8GetDatum(h.held.row[e].score)};

@@ -166,9 +166,9 @@ choose_nodes(const link_predict *p, const gnngp_given_ids *given, int64 *n)
 
 /* Puts the best pairs of the nodes that were given. */
 static void
-predict_links(FunctionCallInfo fcinfo, link_predict *p, const gnngp_given_ids *given, int k_argno)
+predict_links(FunctionCallInfo fcinfo, link_predict *p, const gnngp_given_ids *given)
 {
-	int64		k = gnngp_count_argument(fcinfo, k_argno, "k", "Use k => NULL for all candidates.");
+	int64		k = gnngp_count_argument(fcinfo, 2, "k", "Use k => NULL for all candidates.");
 	int			candidates = gnngp_require_word("candidates", gnngp_text_argument(fcinfo, 3, "candidates"),
 												lengthof(candidate_names), candidate_names,
 												"Candidates are auto, two_hops, three_hops or all.");
@@ -191,9 +191,11 @@ predict_links(FunctionCallInfo fcinfo, link_predict *p, const gnngp_given_ids *g
 	gnngp_links_close(p->open);
 }
 
-/* The likeliest links of the nodes that an argument names. */
-static void
-predict_given(FunctionCallInfo fcinfo, int nodes, int k)
+PG_FUNCTION_INFO_V1(gnngp_predict_links_typed);
+
+/* gp_predict_links(model, id or nodes, k, candidates) */
+Datum
+gnngp_predict_links_typed(PG_FUNCTION_ARGS)
 {
 	link_predict p;
 	gnngp_given_ids given;
@@ -201,45 +203,10 @@ predict_given(FunctionCallInfo fcinfo, int nodes, int k)
 
 	gnngp_pin_output_settings();
 	open_model(fcinfo, &p);
-	gnngp_id_type_open_argument(&p.id_type, p.model, fcinfo, nodes, &predict_hints);
-	given = gnngp_given_ids_take(&p.id_type, fcinfo, nodes);
-	predict_links(fcinfo, &p, &given, k);
+	gnngp_id_type_open_argument(&p.id_type, p.model, fcinfo, 1, &predict_hints);
+	given = gnngp_given_ids_take(&p.id_type, fcinfo, 1);
+	predict_links(fcinfo, &p, &given);
 	AtEOXact_GUC(false, guc_level);
-}
-
-PG_FUNCTION_INFO_V1(gnngp_predict_links_typed);
-
-/* gp_predict_links(model, id or nodes, k, candidates) */
-Datum
-gnngp_predict_links_typed(PG_FUNCTION_ARGS)
-{
-	predict_given(fcinfo, 1, 2);
-	return (Datum) 0;
-}
-
-PG_FUNCTION_INFO_V1(gnngp_predict_links);
-
-/* gp_predict_links(model, k, nodes bigint[], candidates) of version 0.1.0 */
-Datum
-gnngp_predict_links(PG_FUNCTION_ARGS)
-{
-	predict_given(fcinfo, 2, 1);
-	return (Datum) 0;
-}
-
-PG_FUNCTION_INFO_V1(gnngp_predict_links_text);
-
-/* gp_predict_links(model, nodes text, k, candidates) of version 0.1.0, with bigint ids */
-Datum
-gnngp_predict_links_text(PG_FUNCTION_ARGS)
-{
-	link_predict p;
-	gnngp_given_ids given;
-
-	open_model(fcinfo, &p);
-	gnngp_id_type_open(&p.id_type, p.model, INT8OID, &predict_hints);
-	given = gnngp_given_ids_list(&p.id_type, fcinfo, 1);
-	predict_links(fcinfo, &p, &given, 2);
 	return (Datum) 0;
 }
 

@@ -66,7 +66,7 @@ method_argument(FunctionCallInfo fcinfo, int argno, const char *kernel)
 {
 	gnngp_fit_settings settings = gnngp_fit_settings_default();
 
-	settings.method = gnngp_method_argument(fcinfo, argno);
+	settings.method = gnngp_text_argument(fcinfo, argno, "method");
 	if (strcmp(kernel, USUAL_KERNEL) != 0)
 		settings.kernel = unconstify(char *, kernel);
 	return gnngp_method_check(&settings);

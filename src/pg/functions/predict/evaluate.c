@@ -12,13 +12,6 @@
 #include "pg/store/store_links.h"
 #include "utils/tuplestore.h"
 
-/* True for the figures that are told, unknown or not: the task's first ones, of those that were stored. */
-static bool
-always_told(gp_metric metric, bool classes, bool stored)
-{
-	return classes ? metric <= (stored ? GP_METRIC_BRIER : GP_METRIC_ECE) : metric >= GP_METRIC_R2;
-}
-
 /* Puts one figure. */
 static void
 put_figure(ReturnSetInfo *result, const char *name, double value)
@@ -31,33 +24,27 @@ put_figure(ReturnSetInfo *result, const char *name, double value)
 	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 }
 
-/* Puts the figures of the node part. */
+/* Puts the figures of the node part: the first ones of its task, known or not, and others that are known. */
 static void
 put_nodes(ReturnSetInfo *result, const gnngp_model *model)
 {
+	bool		classes = model->classes > 0;
 	gnngp_figures figures;
-	bool		stored = gnngp_figures_read(model, &figures);
 
-	if (!stored)
-		memcpy(figures.metric, model->metric, sizeof(figures.metric));
+	gnngp_figures_read(model, &figures);
 	for (int i = 0; i < GP_METRICS; i++)
-		if (!isnan(figures.metric[i]) || always_told(i, strcmp(model->task, "classification") == 0, stored))
+		if (!isnan(figures.metric[i]) || (classes ? i <= GP_METRIC_BRIER : i >= GP_METRIC_R2))
 			put_figure(result, gp_metric_name(i), figures.metric[i]);
 }
 
-/* Puts those of the link part; a version that stored none has its first two in the catalog. */
+/* Puts those of the link part. */
 static void
 put_links(ReturnSetInfo *result, const gnngp_model *model)
 {
 	double		metric[GP_LINK_METRICS];
-	bool		stored = gnngp_link_figures_read(model, metric);
 
-	if (!stored)
-	{
-		metric[GP_LINK_METRIC_AUC] = model->link.auc;
-		metric[GP_LINK_METRIC_PRECISION] = model->link.average_precision;
-	}
-	for (int i = 0; i < (stored ? GP_LINK_METRICS : GP_LINK_METRIC_PRECISION + 1); i++)
+	gnngp_link_figures_read(model, metric);
+	for (int i = 0; i < GP_LINK_METRICS; i++)
 		put_figure(result, gp_link_metric_name(i), metric[i]);
 }
 

@@ -51,35 +51,19 @@ put_node(gnngp_node_rows *rows, const gnngp_block *block, const gnngp_node_row *
 	}
 }
 
-/* The rows of the nodes that an argument names. */
-static Datum
-predict_given(FunctionCallInfo fcinfo, int nodes, int top, int unlabelled_only)
-{
-	gnngp_node_rows rows;
-	wish		w;
-
-	gnngp_node_rows_open(&rows, fcinfo);
-	gnngp_require_argument(fcinfo, unlabelled_only, "unlabelled_only");
-	w.unlabelled_only = PG_GETARG_BOOL(unlabelled_only);
-	w.top = gnngp_count_argument(fcinfo, top, "top", GNNGP_TOP_HINT);
-	gnngp_node_rows_run(&rows, fcinfo, "node", nodes, put_node, &w);
-	return (Datum) 0;
-}
-
 PG_FUNCTION_INFO_V1(gnngp_predict_typed);
 
 /* gp_predict(model, id or nodes, top, unlabelled_only) */
 Datum
 gnngp_predict_typed(PG_FUNCTION_ARGS)
 {
-	return predict_given(fcinfo, 1, 2, 3);
-}
+	gnngp_node_rows rows;
+	wish		w;
 
-PG_FUNCTION_INFO_V1(gnngp_predict);
-
-/* gp_predict(model, top, unlabelled_only, nodes bigint[]) of version 0.1.0 */
-Datum
-gnngp_predict(PG_FUNCTION_ARGS)
-{
-	return predict_given(fcinfo, 3, 1, 2);
+	gnngp_node_rows_open(&rows, fcinfo);
+	gnngp_require_argument(fcinfo, 3, "unlabelled_only");
+	w.unlabelled_only = PG_GETARG_BOOL(3);
+	w.top = gnngp_count_argument(fcinfo, 2, "top", GNNGP_TOP_HINT);
+	gnngp_node_rows_run(&rows, fcinfo, "node", 1, put_node, &w);
+	return (Datum) 0;
 }

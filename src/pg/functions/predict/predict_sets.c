@@ -72,7 +72,7 @@ put_node(gnngp_node_rows *rows, const gnngp_block *block, const gnngp_node_row *
 	tuplestore_putvalues(rows->store, rows->desc, values, nulls);
 }
 
-/* The quantile that keeps the promise; 55000 for a model that was stored without scores. */
+/* The quantile that keeps the promise. */
 static double
 find_quantile(const gnngp_model *model, double coverage)
 {
@@ -83,8 +83,7 @@ find_quantile(const gnngp_model *model, double coverage)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("coverage must be between 0 and 1"),
 				 errhint("0.9 promises that nine in ten sets hold what is true.")));
-	if (!gnngp_figures_read(model, &figures))
-		gnngp_store_no_loo(model);
+	gnngp_figures_read(model, &figures);
 	return gp_loo_quantile(figures.score, figures.n, coverage);
 }
 
