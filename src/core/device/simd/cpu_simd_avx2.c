@@ -15,62 +15,9 @@
 
 #include "cpu_simd_turn.h"
 
-/*
- * exp of a vector: x = n ln 2 + r, exp(r) by its Taylor polynomial, relative
- * error 1e-7; 0 below the smallest normal number.
- */
-static inline ATTR __m256
-exp_float(__m256 x)
-{
-	__m256		n;
-	__m256		r;
-	__m256		p;
-	__m256		keep = _mm256_cmp_ps(x, _mm256_set1_ps(-87.3f), _CMP_NLT_UQ);
-
-	x = _mm256_min_ps(_mm256_set1_ps(88.0f), _mm256_max_ps(_mm256_set1_ps(-87.3f), x));
-	n = _mm256_round_ps(x * _mm256_set1_ps(1.44269504f),
-						_MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
-	r = _mm256_fmadd_ps(n, _mm256_set1_ps(-0.693359375f), x);
-	r = _mm256_fmadd_ps(n, _mm256_set1_ps(2.12194440e-4f), r);
-	p = _mm256_set1_ps(1.0f / 5040);
-	p = _mm256_fmadd_ps(p, r, _mm256_set1_ps(1.0f / 720));
-	p = _mm256_fmadd_ps(p, r, _mm256_set1_ps(1.0f / 120));
-	p = _mm256_fmadd_ps(p, r, _mm256_set1_ps(1.0f / 24));
-	p = _mm256_fmadd_ps(p, r, _mm256_set1_ps(1.0f / 6));
-	p = _mm256_fmadd_ps(p, r, _mm256_set1_ps(0.5f));
-	p = _mm256_fmadd_ps(p, r, _mm256_set1_ps(1.0f));
-	p = _mm256_fmadd_ps(p, r, _mm256_set1_ps(1.0f));
-	p = p * _mm256_castsi256_ps(_mm256_slli_epi32(
-				_mm256_add_epi32(_mm256_cvtps_epi32(n), _mm256_set1_epi32(127)), 23));
-	return _mm256_and_ps(p, keep);
-}
-
-/* exp of a vector of doubles in the same way, relative error 1e-16. */
-static inline ATTR __m256d
-exp_double(__m256d x)
-{
-	static const double inverse[] = {
-		1.0 / 6227020800, 1.0 / 479001600, 1.0 / 39916800, 1.0 / 3628800, 1.0 / 362880,
-		1.0 / 40320, 1.0 / 5040, 1.0 / 720, 1.0 / 120, 1.0 / 24, 1.0 / 6, 0.5, 1.0, 1.0
-	};
-	__m256d		n;
-	__m256d		r;
-	__m256d		p = _mm256_set1_pd(inverse[0]);
-	__m256d		keep = _mm256_cmp_pd(x, _mm256_set1_pd(-708.0), _CMP_NLT_UQ);
-	__m256i		power;
-
-	x = _mm256_min_pd(_mm256_set1_pd(709.0), _mm256_max_pd(_mm256_set1_pd(-708.0), x));
-	n = _mm256_round_pd(x * _mm256_set1_pd(1.4426950408889634),
-						_MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
-	r = _mm256_fmadd_pd(n, _mm256_set1_pd(-6.93147180369123816490e-01), x);
-	r = _mm256_fmadd_pd(n, _mm256_set1_pd(-1.90821492927058770002e-10), r);
-	UNROLL
-	for (int i = 1; i < 14; i++)
-		p = _mm256_fmadd_pd(p, r, _mm256_set1_pd(inverse[i]));
-	power = _mm256_cvtepi32_epi64(_mm_add_epi32(_mm256_cvtpd_epi32(n), _mm_set1_epi32(1023)));
-	p = p * _mm256_castsi256_pd(_mm256_slli_epi64(power, 52));
-	return _mm256_and_pd(p, keep);
-}
+/* Vectors of integers, by which exp makes powers of two. */
+typedef int32_t integers_float __attribute__((vector_size(32)));
+typedef int64_t integers_double __attribute__((vector_size(32)));
 
 /* Vectors of double, for both types. */
 #define VD __m256d
@@ -90,7 +37,7 @@ exp_double(__m256d x)
 #define MIN(a, b) _mm256_min_ps(a, b)
 #define MAX(a, b) _mm256_max_ps(a, b)
 #define SQRT(v) _mm256_sqrt_ps(v)
-#define EXP(v) exp_float(v)
+#define VI integers_float
 #define LOADD(p) _mm256_cvtps_pd(_mm_loadu_ps(p))
 #define TURN turn_float
 #define NTURN 8
@@ -109,7 +56,7 @@ exp_double(__m256d x)
 #define MIN(a, b) _mm256_min_pd(a, b)
 #define MAX(a, b) _mm256_max_pd(a, b)
 #define SQRT(v) _mm256_sqrt_pd(v)
-#define EXP(v) exp_double(v)
+#define VI integers_double
 #define LOADD(p) _mm256_loadu_pd(p)
 #define TURN turn_double
 #define NTURN 4

@@ -15,55 +15,9 @@
 
 #include "cpu_simd_turn.h"
 
-/*
- * exp of a vector: x = n ln 2 + r, exp(r) by its Taylor polynomial, relative
- * error 1e-7; 0 below the smallest normal number.
- */
-static inline ATTR __m512
-exp_float(__m512 x)
-{
-	__m512		n;
-	__m512		r;
-	__m512		p;
-	__mmask16	keep = _mm512_cmp_ps_mask(x, _mm512_set1_ps(-87.3f), _CMP_NLT_UQ);
-
-	x = _mm512_min_ps(_mm512_set1_ps(88.0f), x);
-	n = _mm512_roundscale_ps(x * _mm512_set1_ps(1.44269504f), 0);
-	r = _mm512_fmadd_ps(n, _mm512_set1_ps(-0.693359375f), x);
-	r = _mm512_fmadd_ps(n, _mm512_set1_ps(2.12194440e-4f), r);
-	p = _mm512_set1_ps(1.0f / 5040);
-	p = _mm512_fmadd_ps(p, r, _mm512_set1_ps(1.0f / 720));
-	p = _mm512_fmadd_ps(p, r, _mm512_set1_ps(1.0f / 120));
-	p = _mm512_fmadd_ps(p, r, _mm512_set1_ps(1.0f / 24));
-	p = _mm512_fmadd_ps(p, r, _mm512_set1_ps(1.0f / 6));
-	p = _mm512_fmadd_ps(p, r, _mm512_set1_ps(0.5f));
-	p = _mm512_fmadd_ps(p, r, _mm512_set1_ps(1.0f));
-	p = _mm512_fmadd_ps(p, r, _mm512_set1_ps(1.0f));
-	return _mm512_maskz_scalef_ps(keep, p, n);
-}
-
-/* exp of a vector of doubles in the same way, relative error 1e-16. */
-static inline ATTR __m512d
-exp_double(__m512d x)
-{
-	static const double inverse[] = {
-		1.0 / 6227020800, 1.0 / 479001600, 1.0 / 39916800, 1.0 / 3628800, 1.0 / 362880,
-		1.0 / 40320, 1.0 / 5040, 1.0 / 720, 1.0 / 120, 1.0 / 24, 1.0 / 6, 0.5, 1.0, 1.0
-	};
-	__m512d		n;
-	__m512d		r;
-	__m512d		p = _mm512_set1_pd(inverse[0]);
-	__mmask8	keep = _mm512_cmp_pd_mask(x, _mm512_set1_pd(-708.0), _CMP_NLT_UQ);
-
-	x = _mm512_min_pd(_mm512_set1_pd(709.0), x);
-	n = _mm512_roundscale_pd(x * _mm512_set1_pd(1.4426950408889634), 0);
-	r = _mm512_fmadd_pd(n, _mm512_set1_pd(-6.93147180369123816490e-01), x);
-	r = _mm512_fmadd_pd(n, _mm512_set1_pd(-1.90821492927058770002e-10), r);
-	UNROLL
-	for (int i = 1; i < 14; i++)
-		p = _mm512_fmadd_pd(p, r, _mm512_set1_pd(inverse[i]));
-	return _mm512_maskz_scalef_pd(keep, p, n);
-}
+/* Vectors of integers, by which exp makes powers of two. */
+typedef int32_t integers_float __attribute__((vector_size(64)));
+typedef int64_t integers_double __attribute__((vector_size(64)));
 
 /* Vectors of double, for both types. */
 #define VD __m512d
@@ -83,7 +37,7 @@ exp_double(__m512d x)
 #define MIN(a, b) _mm512_min_ps(a, b)
 #define MAX(a, b) _mm512_max_ps(a, b)
 #define SQRT(v) _mm512_sqrt_ps(v)
-#define EXP(v) exp_float(v)
+#define VI integers_float
 #define LOADD(p) _mm512_cvtps_pd(_mm256_loadu_ps(p))
 #define TURN turn_float
 #define NTURN 8
@@ -102,7 +56,7 @@ exp_double(__m512d x)
 #define MIN(a, b) _mm512_min_pd(a, b)
 #define MAX(a, b) _mm512_max_pd(a, b)
 #define SQRT(v) _mm512_sqrt_pd(v)
-#define EXP(v) exp_double(v)
+#define VI integers_double
 #define LOADD(p) _mm512_loadu_pd(p)
 #define TURN turn_double
 #define NTURN 4

@@ -5,8 +5,9 @@
  *   T, V, W      the number type, the vector type and its length
  *   FN(name)     the name of a function for this type
  *   ATTR         the function attribute that enables the instructions
- *   SET1, LOAD, STORE, FMA (a b + c), MIN, MAX, SQRT, EXP on V; MIN and MAX give
- *                the second argument when one is not a number
+ *   SET1, LOAD, STORE, FMA (a b + c), MIN, MAX, SQRT on V; MIN and MAX give the second
+ *                argument when one is not a number
+ *   VI or EXP    the vector type of integers of T's size, or exp on V where V is no vector
  *   VD, WD, SETD, STORED, FMAD   vectors of double, once for both; LOADD converts from T
  *   TURN, NTURN  dst = src' for a square block, as TURN(src, lds, dst, ldd), and its side
  *   ARCCOS, NARCCOS   the coefficients of the arc-cosine map and their number
@@ -107,88 +108,31 @@ FN(finish) (T *c, V sum, T alpha, T beta)
 	STORE(c, out);
 }
 
-/* Eight vectors of columns of a sparse row times b, summed in registers. */
-static inline ATTR void
-FN(spmm_wide) (int64_t entries, const int32_t *col, const T *value, const T *b,
-			   int64_t ldb, T alpha, T beta, T *c)
+/*
+ * A few vectors of columns of a sparse row times b, summed in registers.  vectors is a constant
+ * where this is inlined, at most 8.
+ */
+static inline ATTR __attribute__((always_inline)) void
+FN(spmm_vectors) (int vectors, int64_t entries, const int32_t *col, const T *value, const T *b,
+				  int64_t ldb, T alpha, T beta, T *c)
 {
-	V			s0 = SET1(0);
-	V			s1 = s0;
-	V			s2 = s0;
-	V			s3 = s0;
-	V			s4 = s0;
-	V			s5 = s0;
-	V			s6 = s0;
-	V			s7 = s0;
+	V			sum[8];
 
+	UNROLL
+	for (int q = 0; q < vectors; q++)
+		sum[q] = SET1(0);
 	for (int64_t e = 0; e < entries; e++)
 	{
 		const T    *row = b + col[e] * ldb;
 		V			v = SET1(value[e]);
 
-		s0 = FMA(v, LOAD(row), s0);
-		s1 = FMA(v, LOAD(row + W), s1);
-		s2 = FMA(v, LOAD(row + 2 * W), s2);
-		s3 = FMA(v, LOAD(row + 3 * W), s3);
-		s4 = FMA(v, LOAD(row + 4 * W), s4);
-		s5 = FMA(v, LOAD(row + 5 * W), s5);
-		s6 = FMA(v, LOAD(row + 6 * W), s6);
-		s7 = FMA(v, LOAD(row + 7 * W), s7);
+		UNROLL
+		for (int q = 0; q < vectors; q++)
+			sum[q] = FMA(v, LOAD(row + q * W), sum[q]);
 	}
-	FN(finish) (c, s0, alpha, beta);
-	FN(finish) (c + W, s1, alpha, beta);
-	FN(finish) (c + 2 * W, s2, alpha, beta);
-	FN(finish) (c + 3 * W, s3, alpha, beta);
-	FN(finish) (c + 4 * W, s4, alpha, beta);
-	FN(finish) (c + 5 * W, s5, alpha, beta);
-	FN(finish) (c + 6 * W, s6, alpha, beta);
-	FN(finish) (c + 7 * W, s7, alpha, beta);
-}
-
-/* Four vectors of columns of a sparse row times b. */
-static inline ATTR void
-FN(spmm_four) (int64_t entries, const int32_t *col, const T *value, const T *b,
-			   int64_t ldb, T alpha, T beta, T *c)
-{
-	V			s0 = SET1(0);
-	V			s1 = s0;
-	V			s2 = s0;
-	V			s3 = s0;
-
-	for (int64_t e = 0; e < entries; e++)
-	{
-		const T    *row = b + col[e] * ldb;
-		V			v = SET1(value[e]);
-
-		s0 = FMA(v, LOAD(row), s0);
-		s1 = FMA(v, LOAD(row + W), s1);
-		s2 = FMA(v, LOAD(row + 2 * W), s2);
-		s3 = FMA(v, LOAD(row + 3 * W), s3);
-	}
-	FN(finish) (c, s0, alpha, beta);
-	FN(finish) (c + W, s1, alpha, beta);
-	FN(finish) (c + 2 * W, s2, alpha, beta);
-	FN(finish) (c + 3 * W, s3, alpha, beta);
-}
-
-/* Two vectors of columns of a sparse row times b. */
-static inline ATTR void
-FN(spmm_two) (int64_t entries, const int32_t *col, const T *value, const T *b,
-			  int64_t ldb, T alpha, T beta, T *c)
-{
-	V			s0 = SET1(0);
-	V			s1 = s0;
-
-	for (int64_t e = 0; e < entries; e++)
-	{
-		const T    *row = b + col[e] * ldb;
-		V			v = SET1(value[e]);
-
-		s0 = FMA(v, LOAD(row), s0);
-		s1 = FMA(v, LOAD(row + W), s1);
-	}
-	FN(finish) (c, s0, alpha, beta);
-	FN(finish) (c + W, s1, alpha, beta);
+	UNROLL
+	for (int q = 0; q < vectors; q++)
+		FN(finish) (c + q * W, sum[q], alpha, beta);
 }
 
 /* A few columns, a power of two of them, of a sparse row times b: kept in one short vector. */
@@ -260,11 +204,11 @@ FN(spmm_row) (int64_t entries, const int32_t *col, const T *value, const T *b,
 	int64_t		j = 0;
 
 	for (; j + 8 * W <= n; j += 8 * W)
-		FN(spmm_wide) (entries, col, value, b + j, ldb, alpha, beta, c + j);
+		FN(spmm_vectors) (8, entries, col, value, b + j, ldb, alpha, beta, c + j);
 	for (; j + 4 * W <= n; j += 4 * W)
-		FN(spmm_four) (entries, col, value, b + j, ldb, alpha, beta, c + j);
+		FN(spmm_vectors) (4, entries, col, value, b + j, ldb, alpha, beta, c + j);
 	for (; j + 2 * W <= n; j += 2 * W)
-		FN(spmm_two) (entries, col, value, b + j, ldb, alpha, beta, c + j);
+		FN(spmm_vectors) (2, entries, col, value, b + j, ldb, alpha, beta, c + j);
 	for (; j + W <= n; j += W)
 		FN(spmm_one) (entries, col, value, b + j, ldb, alpha, beta, c + j);
 	if (W > 8 && j + 8 <= n)
@@ -294,20 +238,23 @@ static ATTR void
 FN(spmm) (int64_t rows, const int64_t *start, const int32_t *col, const void *value,
 		  const void *b, int64_t ldb, int64_t n, double alpha, double beta, void *c, int64_t ldc)
 {
-#define EACH_ROW(name, ...) \
-	for (int64_t i = 0; i < rows; i++) \
-		FN(name) (start[i + 1] - start[i], col + start[i], (const T *) value + start[i], b, ldb, __VA_ARGS__ \
-				  (T) alpha, (T) beta, (T *) c + i * ldc)
+#define ROW start[i + 1] - start[i], col + start[i], (const T *) value + start[i], b, ldb
+#define OUT (T) alpha, (T) beta, (T *) c + i * ldc
 
 	if (n == W)
-		EACH_ROW(spmm_one, );
+		for (int64_t i = 0; i < rows; i++)
+			FN(spmm_one) (ROW, OUT);
 	else if (n == 2 * W)
-		EACH_ROW(spmm_two, );
+		for (int64_t i = 0; i < rows; i++)
+			FN(spmm_vectors) (2, ROW, OUT);
 	else if (n == 4 * W)
-		EACH_ROW(spmm_four, );
+		for (int64_t i = 0; i < rows; i++)
+			FN(spmm_vectors) (4, ROW, OUT);
 	else
-		EACH_ROW(spmm_row, n, );
-#undef EACH_ROW
+		for (int64_t i = 0; i < rows; i++)
+			FN(spmm_row) (ROW, n, OUT);
+#undef ROW
+#undef OUT
 }
 
 /* dst = src', src being rows x cols. */
@@ -444,6 +391,41 @@ FN(relu) (int64_t n, double root, const void *roots, const void *inverses,
 		memcpy(k + i, tail[0], bytes);
 	}
 }
+
+#ifdef VI
+/*
+ * exp of one vector: x = n ln 2 + r, and the Taylor polynomial of exp(r), relative error 1e-7 or
+ * 1e-16; 0 below the smallest normal number.  The sum with round has n in its last bits.
+ */
+static inline ATTR V
+FN(exp_vector) (V x)
+{
+	static const double inverse[] = {
+		1.0 / 6227020800, 1.0 / 479001600, 1.0 / 39916800, 1.0 / 3628800, 1.0 / 362880,
+		1.0 / 40320, 1.0 / 5040, 1.0 / 720, 1.0 / 120, 1.0 / 24, 1.0 / 6, 0.5, 1.0, 1.0
+	};
+	const bool	single = sizeof(T) == sizeof(float);
+	const int	first = single ? 6 : 0;
+	V			round = SET1(single ? 12582912.0 : 6755399441055744.0);	/* 1.5 times 2^23, 2^52 */
+	V			low = SET1(single ? -87.3f : -708.0);
+	VI			normal = ~(x < low);
+	V			sum = MIN(SET1(single ? 88.0 : 709.0), MAX(low, x));
+	V			p = SET1(inverse[first]);
+	V			n;
+	V			r = sum;
+
+	sum = r * SET1(1.4426950408889634) + round;
+	n = sum - round;
+	r = FMA(n, SET1(single ? -0.693359375 : -6.93147180369123816490e-01), r);
+	r = FMA(n, SET1(single ? 2.12194440e-4 : -1.90821492927058770002e-10), r);
+	UNROLL
+	for (int i = first + 1; i < 14; i++)
+		p = FMA(p, r, SET1(inverse[i]));
+	p = p * (V) (((VI) sum + (single ? 127 : 1023)) << (single ? 23 : 52));
+	return (V) ((VI) p & normal);
+}
+#define EXP(v) FN(exp_vector) (v)
+#endif
 
 /* scale exp(-gamma d) + shift for one vector, d >= 0 the squared distance. */
 static inline ATTR V
@@ -590,6 +572,7 @@ FN(wave) (int64_t n, double scale, bool sine, const void *ss, void *xx)
 #undef MAX
 #undef SQRT
 #undef EXP
+#undef VI
 #undef LOADD
 #undef TURN
 #undef NTURN
