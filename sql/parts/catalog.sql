@@ -26,7 +26,9 @@ CREATE TABLE @extschema@.gp_graph_catalog (
     -- schema and name that the tables had when they were given
     nodes_name name[],
     edges_name name[],
-    sparse_features_name name[]
+    sparse_features_name name[],
+    -- and their kinds (relkind), nodes, edges, and sparse_features or -
+    kinds text
 );
 
 CREATE UNIQUE INDEX gp_graph_catalog_owner_name

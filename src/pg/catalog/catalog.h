@@ -52,6 +52,7 @@ typedef struct gnngp_graph_def
 	gnngp_source_name nodes_name;	/* of the tables when they were given */
 	gnngp_source_name edges_name;
 	gnngp_source_name sparse_name;
+	char	   *kinds;			/* relkind of nodes, edges, and sparse_features or '-', when they were given */
 } gnngp_graph_def;
 
 /* What a user asked for in gp_fit; a refresh uses it again. */

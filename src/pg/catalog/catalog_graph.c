@@ -36,6 +36,7 @@ static const gnngp_member columns[] = {
 	COLUMN("nodes_name", NAMEARRAYOID, nodes_name),
 	COLUMN("edges_name", NAMEARRAYOID, edges_name),
 	COLUMN("sparse_features_name", NAMEARRAYOID, sparse_name),
+	COLUMN("kinds", TEXTOID, kinds),
 };
 
 #define NCOLUMNS ((int) lengthof(columns))

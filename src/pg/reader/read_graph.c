@@ -25,6 +25,13 @@ is_divided(Oid table)
 	return get_rel_relkind(table) == RELKIND_PARTITIONED_TABLE || gnngp_citus_has_table(table);
 }
 
+/* The kind that a table had when it was given: nodes, edges, sparse features; '-' where none is known. */
+static char
+kind_of(const gnngp_graph_def *def, int which)
+{
+	return def->kinds && strlen(def->kinds) == 3 ? def->kinds[which] : '-';
+}
+
 /* Locks the tables, then looks up the type of the ids. */
 void
 gnngp_reader_open(gnngp_reader *r, gp_env *env, const gnngp_graph_def *def)
@@ -36,10 +43,11 @@ gnngp_reader_open(gnngp_reader *r, gp_env *env, const gnngp_graph_def *def)
 	memset(r, 0, sizeof(*r));
 	r->env = env;
 	r->def = def;
-	r->nodes = gnngp_table_open(def->nodes, &def->nodes_name, "nodes", def);
-	r->edges = gnngp_table_open(def->edges, &def->edges_name, "edges", def);
+	r->nodes = gnngp_table_open(def->nodes, &def->nodes_name, kind_of(def, 0), "nodes", def);
+	r->edges = gnngp_table_open(def->edges, &def->edges_name, kind_of(def, 1), "edges", def);
 	if (OidIsValid(def->sparse_features))
-		r->sparse = gnngp_table_open(def->sparse_features, &def->sparse_name, "sparse_features", def);
+		r->sparse = gnngp_table_open(def->sparse_features, &def->sparse_name, kind_of(def, 2),
+									 "sparse_features", def);
 	r->id = gnngp_table_column(&r->nodes, def->id_column);
 	r->integer_ids = gnngp_is_integer_type(r->id.base);
 	r->string_ids = gnngp_is_string_type(r->id.base);

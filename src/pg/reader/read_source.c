@@ -97,9 +97,18 @@ report_gone(const gnngp_source_name *given, bool replaced, const char *argument,
 					 : psprintf("gp_alter_graph(%s, %s => ...)", quote_literal_cstr(def->name), argument))));
 }
 
-/* Locks a table for reading, then asks its name: a rename waits for the lock. */
+/* The words for a kind of relation. */
+static const char *
+kind_name(char kind)
+{
+	return kind == RELKIND_VIEW ? "view" : kind == RELKIND_MATVIEW ? "materialized view" :
+		kind == RELKIND_FOREIGN_TABLE ? "foreign table" :
+		kind == RELKIND_PARTITIONED_TABLE ? "partitioned table" : "table";
+}
+
+/* Locks the table first, then looks up its name: a rename waits for the lock. */
 gnngp_table
-gnngp_table_open(Oid oid, const gnngp_source_name *given, const char *argument,
+gnngp_table_open(Oid oid, const gnngp_source_name *given, char kind, const char *argument,
 				 const gnngp_graph_def *def)
 {
 	gnngp_table table = {oid, NULL, NULL};
@@ -113,6 +122,13 @@ gnngp_table_open(Oid oid, const gnngp_source_name *given, const char *argument,
 		report_gone(given, replaced, argument, def);
 	table.name = gnngp_shown_table(schema, name);
 	table.quoted = quote_qualified_identifier(schema, name);
+	if (get_rel_relkind(oid) != kind)
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("\"%s\" of graph \"%s\" is a %s now, and was none when the graph was made",
+						table.name, def->name, kind_name(get_rel_relkind(oid))),
+				 errhint("If it is to be read as it is now, run SELECT %s.",
+						 alter_call(def, argument, schema, name))));
 	return table;
 }
 
@@ -334,8 +350,9 @@ prepare(gnngp_query *q, const char *where)
 
 	if (prepared == NULL)
 		elog(ERROR, "preparing a query returned %s", SPI_result_code_string(SPI_result));
-	plan = SPI_plan_get_cached_plan(prepared);
 	source = linitial(SPI_plan_get_plan_sources(prepared));
+	gnngp_require_trust(q->table, source->relationOids);
+	plan = SPI_plan_get_cached_plan(prepared);
 	check_age(plan);
 	if (where)
 		q->by_index = looks_up(linitial_node(PlannedStmt, plan->stmt_list));

@@ -102,6 +102,25 @@ source_name(Oid oid)
 		(gnngp_source_name) {NULL, NULL};
 }
 
+/*
+ * The kinds of the tables.  That of a table that is not given stays what it was: its owner may have
+ * made a view of it, which only a call that names it accepts.
+ */
+static char *
+source_kinds(FunctionCallInfo fcinfo, const gnngp_graph_def *def)
+{
+	static const int argument[] = {ARG_NODES, ARG_EDGES, ARG_SPARSE};
+	const Oid	table[] = {def->nodes, def->edges, def->sparse_features};
+	char	   *kinds = pstrdup(def->kinds ? def->kinds : "---");
+
+	for (int i = 0; i < (int) lengthof(table); i++)
+		if (!OidIsValid(table[i]))
+			kinds[i] = '-';
+		else if (!PG_ARGISNULL(argument[i]))
+			kinds[i] = get_rel_relkind(table[i]);
+	return kinds;
+}
+
 /* Takes the arguments that are given, and checks the graph that they make. */
 static void
 take_arguments(FunctionCallInfo fcinfo, gnngp_graph_def *def)
@@ -120,6 +139,7 @@ take_arguments(FunctionCallInfo fcinfo, gnngp_graph_def *def)
 	take_feature_source(fcinfo, def);
 	take_scale(fcinfo, def);
 	gnngp_check_graph(def);
+	def->kinds = source_kinds(fcinfo, def);
 	def->nodes_name = source_name(def->nodes);
 	def->edges_name = source_name(def->edges);
 	def->sparse_name = source_name(def->sparse_features);

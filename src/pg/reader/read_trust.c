@@ -1,0 +1,125 @@
+/*
+ * read_trust.c - whose code a superuser runs by reading a table.
+ *
+ * Code behind a table runs with the rights of the role that reads, and SECURITY_RESTRICTED_OPERATION
+ * does not take a superuser's.  A superuser therefore reads no view and no foreign table of a role
+ * that is no superuser, and nothing that runs a function of such a role: a view's, or one that the
+ * planner runs where it stands in an index, a check constraint, a partition key or statistics.
+ * Policies are not looked at: they do not hold for superusers, nor for their views.
+ */
+#include "postgres.h"
+
+#include "catalog/pg_class.h"
+#include "catalog/pg_inherits.h"
+#include "catalog/pg_type_d.h"
+#include "executor/spi.h"
+#include "miscadmin.h"
+#include "reader_internal.h"
+#include "utils/array.h"
+#include "utils/lsyscache.h"
+#include "utils/snapmgr.h"
+#include "utils/syscache.h"
+
+/*
+ * All that stands behind the relations of $1, by their dependencies, and the first of it that is
+ * code of a role without superuser's rights.  Built-in objects have no dependencies and are not followed.
+ */
+static const char *const query =
+"WITH RECURSIVE behind (class, object) AS ("
+" SELECT 'pg_class'::regclass::oid, r FROM unnest($1) r"
+" UNION"
+" SELECT n.class, n.object FROM behind b CROSS JOIN LATERAL ("
+/* what it is made of */
+"  SELECT d.refclassid, d.refobjid FROM pg_depend d"
+"   WHERE d.classid = b.class AND d.objid = b.object AND b.class <> 'pg_proc'::regclass"
+"    AND (d.refclassid IN ('pg_proc'::regclass, 'pg_operator'::regclass, 'pg_type'::regclass)"
+"     OR (d.refclassid = 'pg_class'::regclass AND b.class = 'pg_rewrite'::regclass))"
+"  UNION ALL"
+/* a view's query, a table's or domain's constraints, a table's statistics */
+"  SELECT d.classid, d.objid FROM pg_depend d"
+"   WHERE d.refclassid = b.class AND d.refobjid = b.object"
+"    AND b.class IN ('pg_class'::regclass, 'pg_type'::regclass)"
+"    AND ((d.deptype = 'i' AND d.classid = 'pg_rewrite'::regclass)"
+"     OR (d.deptype = 'a' AND d.classid IN ('pg_constraint'::regclass, 'pg_statistic_ext'::regclass)))"
+"  UNION ALL"
+"  SELECT 'pg_class'::regclass, i.indexrelid FROM pg_index i"
+"   WHERE b.class = 'pg_class'::regclass AND i.indrelid = b.object"
+"  UNION ALL"
+/* inheritance children and partitions */
+"  SELECT 'pg_class'::regclass, i.inhrelid FROM pg_inherits i"
+"   WHERE b.class = 'pg_class'::regclass AND i.inhparent = b.object) n (class, object))"
+" SELECT pg_describe_object(b.class, b.object, 0), a.rolname::text"
+" FROM behind b"
+"  LEFT JOIN pg_class c ON b.class = 'pg_class'::regclass AND c.oid = b.object AND c.relkind IN ('v', 'f')"
+"  LEFT JOIN pg_proc p ON b.class = 'pg_proc'::regclass AND p.oid = b.object"
+"  JOIN pg_authid a ON a.oid = coalesce(c.relowner, p.proowner)"
+" WHERE NOT a.rolsuper LIMIT 1";
+
+/* True for a table that runs no code but of its owner's, who is a superuser: as all of them mostly are. */
+static bool
+is_plain(Oid oid)
+{
+	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(oid));
+	bool		plain = false;
+
+	if (HeapTupleIsValid(tuple))
+	{
+		Form_pg_class class = (Form_pg_class) GETSTRUCT(tuple);
+
+		plain = (class->relkind == RELKIND_RELATION || class->relkind == RELKIND_MATVIEW) &&
+			!class->relhassubclass && superuser_arg(class->relowner);
+		ReleaseSysCache(tuple);
+	}
+	return plain;
+}
+
+/* What is found behind the relations. */
+typedef struct found_code
+{
+	MemoryContext context;
+	char	   *what;
+	char	   *owner;
+} found_code;
+
+/* Receives a row of the query. */
+static void
+code_row(void *state, const Datum *values, const bool *nulls)
+{
+	found_code *found = state;
+
+	found->what = MemoryContextStrdup(found->context, TextDatumGetCString(values[0]));
+	found->owner = MemoryContextStrdup(found->context, TextDatumGetCString(values[1]));
+}
+
+void
+gnngp_require_trust(const gnngp_table *table, List *relations)
+{
+	found_code	found = {CurrentMemoryContext, NULL, NULL};
+	gnngp_rows	rows = {.row = code_row,.state = &found};
+	Datum	   *oid = palloc(sizeof(Datum) * Max(list_length(relations), 1));
+	Oid			type = OIDARRAYOID;
+	Datum		array;
+	int			n = 0;
+	ListCell   *cell;
+
+	if (!superuser_arg(GetUserId()))
+		return;
+	foreach(cell, relations)
+		if (!is_plain(lfirst_oid(cell)))
+			oid[n++] = ObjectIdGetDatum(lfirst_oid(cell));
+	if (n == 0)
+		return;
+	array = PointerGetDatum(construct_array(oid, n, OIDOID, sizeof(Oid), true, TYPALIGN_INT));
+	/* As the catalogs are now, as for the planner: those of the transaction's snapshot may be older. */
+	PushActiveSnapshot(GetCatalogSnapshot(InheritsRelationId));
+	gnngp_each_row(query, 1, &type, &array, &rows);
+	PopActiveSnapshot();
+	if (found.what)
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("a superuser cannot read table \"%s\" for a graph: that would run code of role \"%s\"",
+						table->name, found.owner),
+				 errdetail("The code is that of %s.", found.what),
+				 errhint("Let role \"%s\" or another ordinary role own the graph and call its functions; gp_set_owner gives a graph away.",
+						 found.owner)));
+}
