@@ -17,7 +17,7 @@
 #include "nodes/pg_list.h"
 #include "pg/server/compat.h"
 
-/* A list of texts; text is NULL where there is no list. */
+/* A list of texts; text is NULL where there is no list, and n is -1 where one of them was NULL. */
 typedef struct gnngp_texts
 {
 	int			n;

@@ -72,6 +72,12 @@ load_graph(MemoryContext context)
 		gnngp_member_load(&columns[i], def);
 	gnngp_member_load(&owner_text, def);
 	gnngp_member_load(&id_column, def);
+	if (def->features.n < 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_CORRUPTED),
+				 errmsg("the row of graph \"%s\" in %s is damaged: a feature is NULL", def->name,
+						gnngp_graph_kind.table),
+				 errhint("Create the graph again with gp_create_graph.")));
 	MemoryContextSwitchTo(old);
 	return def;
 }

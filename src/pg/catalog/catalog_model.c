@@ -169,43 +169,72 @@ gnngp_model_lookup(const char *name, bool missing_ok)
 	return model;
 }
 
-/* XX001: what every fit stores is missing. */
-static void
-report_damaged(const gnngp_model *model, const char *what, const char *function)
+/* The first column that contradicts the node part, or what C relies on; NULL for none. */
+static const char *
+wrong_node_column(const gnngp_model *m)
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_DATA_CORRUPTED),
-			 errmsg("the stored model \"%s\" is damaged: its row in gp_model_catalog lacks %s",
-					model->name, what),
-			 errhint("Fit the model again with %s or gp_refresh.", function)));
+	bool		classes = strcmp(m->task, "classification") == 0;
+
+	if (!classes && strcmp(m->task, "regression") != 0)
+		return "task";
+	if (m->settings.method == NULL)
+		return "asked_method";
+	if (m->kernel == NULL && m->live_bytes != 0)
+		return "kernel";
+	if (m->strategy == NULL)
+		return "strategy";
+	if (m->id_type == NULL)
+		return "id_type";
+	if (m->nodes < 1 || m->nodes > PG_INT32_MAX)
+		return "nodes";
+	if (m->labelled < 1 || m->labelled > m->nodes)
+		return "labelled";
+	if (m->classes < 0 || m->classes > PG_UINT16_MAX || (m->classes > 0) != classes)
+		return "classes";
+	return m->class_labels.n != m->classes ? "class_labels" : NULL;
 }
 
-/* 55000 for a model without a node part; XX001 for a damaged row. */
+/* The same of the link part. */
+static const char *
+wrong_link_column(const gnngp_link_part *l)
+{
+	if (l->id_type == NULL)
+		return "link_id_type";
+	if (l->nodes < 1 || l->nodes > PG_INT32_MAX)
+		return "link_nodes";
+	return l->settings.keep < 0 ? "link_asked_keep" : NULL;
+}
+
+/* 55000 for a model without a part, and XX001 where a column of its row is wrong. */
+static void
+require_part(const gnngp_model *model, bool there, const char *part, const char *wrong_column,
+			 const char *function)
+{
+	if (!there)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("model \"%s\" has no %s part", model->name, part),
+				 errhint("Fit it with %s.", function)));
+	if (wrong_column)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_CORRUPTED),
+				 errmsg("the stored model \"%s\" is damaged: column \"%s\" of its row in %s is wrong",
+						model->name, wrong_column, gnngp_model_kind.table),
+				 errhint("Fit the model again with %s or gp_refresh.", function)));
+}
+
 void
 gnngp_require_node_part(const gnngp_model *model)
 {
-	if (model->task == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("model \"%s\" has no node part", model->name),
-				 errhint("Fit it with gp_fit.")));
-	if (model->strategy == NULL)
-		report_damaged(model, "the strategy", "gp_fit");
-	if (model->id_type == NULL)
-		report_damaged(model, "the type of its ids", "gp_fit");
+	require_part(model, model->task != NULL, "node", model->task ? wrong_node_column(model) : NULL,
+				 "gp_fit");
 }
 
-/* 55000 for a model without a link part; XX001 for a damaged row. */
 void
 gnngp_require_link_part(const gnngp_model *model)
 {
-	if (model->link.method == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("model \"%s\" has no link part", model->name),
-				 errhint("Fit it with gp_fit_links.")));
-	if (model->link.id_type == NULL)
-		report_damaged(model, "the type of its links' ids", "gp_fit_links");
+	require_part(model, model->link.method != NULL, "link", wrong_link_column(&model->link),
+				 "gp_fit_links");
 }
 
 /* A model by id. */

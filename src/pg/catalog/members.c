@@ -19,7 +19,7 @@
 #include "utils/fmgrprotos.h"
 #include "utils/timestamp.h"
 
-/* Loads a list of texts; none for NULL. */
+/* Loads a list of texts. */
 static gnngp_texts
 load_texts(Datum value, bool null)
 {
@@ -33,7 +33,11 @@ load_texts(Datum value, bool null)
 					  &elements, &nulls, &list.n);
 	list.text = palloc(sizeof(char *) * Max(list.n, 1));
 	for (int i = 0; i < list.n; i++)
-		list.text[i] = nulls[i] ? "" : TextDatumGetCString(elements[i]);
+	{
+		if (nulls[i])
+			return (gnngp_texts) {-1, NULL};
+		list.text[i] = TextDatumGetCString(elements[i]);
+	}
 	return list;
 }
 

@@ -24,13 +24,21 @@ static const int live_element[LIVE_ARRAYS] = {
 	GP_LINK_I64, GP_LINK_I64, GP_LINK_I32, GP_LINK_F32, GP_LINK_F64
 };
 
-/* The numbers of LIVE_SHAPES: two of the whole, then these of each piece. */
+/* The numbers of LIVE_SHAPES: first of the whole, */
+enum shape_head
+{
+	HEAD_GRAPH,					/* gnngp_graph_shape */
+	HEAD_KERNEL,				/* a hash of the kernel's text */
+	HEAD_PIECES,				/* how many there are */
+	SHAPE_HEAD
+};
+
+/* then of each piece. */
 enum shape_column
 {
 	SHAPE_KIND, SHAPE_SITE, SHAPE_PART, SHAPE_ROWS, SHAPE_COLS, SHAPE_FORM, SHAPE_ENTRIES, SHAPE_COLUMNS
 };
 
-#define SHAPE_HEAD 2			/* the graph's shape, and the number of pieces */
 #define FORM_INTS 2				/* beside the core's types of dense pieces */
 #define FORM_SPARSE 4			/* plus the type */
 
@@ -48,6 +56,13 @@ gnngp_graph_shape(const gnngp_graph_def *graph)
 	for (int i = 0; i < graph->features.n; i++)
 		appendStringInfo(&text, "\n%s", graph->features.text[i]);
 	return hash_bytes_extended((unsigned char *) text.data, text.len, 0);
+}
+
+/* A hash of the kernel that the pieces are of. */
+static int64
+kernel_hash(const gnngp_model *model)
+{
+	return (int64) hash_bytes_extended((unsigned char *) model->kernel, (int) strlen(model->kernel), 0);
 }
 
 /* ---- writing ---- */
@@ -101,9 +116,9 @@ lay_piece(layout *l, const gp_piece *piece)
 
 /* Lays all pieces. */
 static void
-lay_all(layout *l, uint64 shape, const gp_keep *keep)
+lay_all(layout *l, const gnngp_model *model, uint64 shape, const gp_keep *keep)
 {
-	int64		head[SHAPE_HEAD] = {(int64) shape, keep->n};
+	int64		head[SHAPE_HEAD] = {(int64) shape, kernel_hash(model), keep->n};
 
 	memset(l->n, 0, sizeof(l->n));
 	lay(l, LIVE_SHAPES, SHAPE_HEAD, head);
@@ -121,10 +136,10 @@ gnngp_live_write(const gnngp_model *model, const gnngp_ids *ids, uint64 shape, c
 	gnngp_arrays list = {0};
 	layout		l = {0};
 
-	lay_all(&l, shape, keep);
+	lay_all(&l, model, shape, keep);
 	for (int k = 0; k < LIVE_ARRAYS; k++)
 		l.data[k] = gp_alloc_array(keep->env, Max(l.n[k], 1), gp_link_element_size((gp_link_element) live_element[k]));
-	lay_all(&l, shape, keep);
+	lay_all(&l, model, shape, keep);
 	for (int k = 0; k < LIVE_ARRAYS; k++)
 		if (l.n[k] > 0)
 			gnngp_arrays_add(&list, k, live_element[k], l.n[k], l.data[k]);
@@ -255,12 +270,13 @@ make_pieces(const gnngp_model *model, gnngp_live *live, const gnngp_arrays *list
 	if (have[LIVE_SHAPES] < SHAPE_HEAD)
 		damaged(model);
 	shape = (const int64 *) l.data[LIVE_SHAPES];
-	live->shape = (uint64) shape[0];
-	if (shape[1] < 0 || have[LIVE_SHAPES] - SHAPE_HEAD != shape[1] * SHAPE_COLUMNS)
+	live->shape = (uint64) shape[HEAD_GRAPH];
+	if (shape[HEAD_KERNEL] != kernel_hash(model) || shape[HEAD_PIECES] < 0 ||
+		have[LIVE_SHAPES] - SHAPE_HEAD != shape[HEAD_PIECES] * SHAPE_COLUMNS)
 		damaged(model);
 	live->keep = gp_keep_create(live->env);
-	live->keep->n = live->keep->room = (int) shape[1];
-	live->keep->piece = gp_alloc_zero(live->env, Max(shape[1], 1), sizeof(gp_piece));
+	live->keep->n = live->keep->room = (int) shape[HEAD_PIECES];
+	live->keep->piece = gp_alloc_zero(live->env, Max(shape[HEAD_PIECES], 1), sizeof(gp_piece));
 	for (int k = 0; k < live->keep->n; k++)
 		make_piece(model, live->env, &live->keep->piece[k], shape + SHAPE_HEAD + (int64) k * SHAPE_COLUMNS, &l, have);
 }

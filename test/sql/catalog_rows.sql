@@ -1,0 +1,103 @@
+-- Rows of the catalog that somebody has altered: each call gives an answer or an error, and the session goes on.
+\set VERBOSITY terse
+SET client_min_messages = warning;
+CREATE SCHEMA catalog_rows;
+SET search_path = catalog_rows, public;
+\pset format unaligned
+\pset tuples_only on
+
+CREATE TABLE node AS SELECT i AS id, ARRAY[i % 3, i % 5, 1.0]::real[] AS x, CASE WHEN i % 2 = 0 THEN 'class ' || i % 3 END AS class,
+                            CASE WHEN i % 2 = 0 THEN sin(i) END AS value, 'n' || i AS name
+FROM generate_series(1, 24) i;
+CREATE TABLE edge AS SELECT i AS src, i % 24 + 1 AS dst FROM generate_series(1, 24) i UNION ALL SELECT i, (i * 5) % 24 + 1 FROM generate_series(1, 24) i;
+CREATE TABLE named AS SELECT 'n' || src AS src, 'n' || dst AS dst FROM edge;
+CREATE INDEX ON node (id);
+CREATE INDEX ON node (name);
+CREATE INDEX ON edge (src);
+CREATE INDEX ON edge (dst);
+CREATE INDEX ON named (src);
+CREATE INDEX ON named (dst);
+SELECT gp_create_graph('classes', 'node', 'edge', features => '{x}', target => 'class'),
+       gp_create_graph('values', 'node', 'named', id => 'name', features => '{x}', target => 'value');
+SELECT count(gp_fit('classes', kernel => 'gcn', live => true)), count(gp_fit('values', kernel => 'rbf', live => true));
+SELECT count(gp_fit_links('classes', keep => 2)), count(gp_fit_links('values'));
+CALL gp_refresh('classes');
+SELECT gp_grant(m, 'public') FROM unnest('{classes,values}'::text[]) AS m;
+
+-- Every function and view that reads a model; "on" says for which tables they are called
+CREATE TABLE call AS SELECT * FROM (VALUES
+    ('model|block', $$SELECT * FROM gp_predict('classes', top => NULL)$$), ('model|block|grant', $$SELECT * FROM gp_predict('classes', 3)$$),
+    ('model|block|graph', $$SELECT * FROM gp_predict_live('classes', ARRAY[1, 2], top => NULL)$$), ('model|block|graph', $$SELECT * FROM gp_explain('classes', 1)$$),
+    ('model|graph', $$SELECT * FROM gp_predict_live('classes', 1, given_nodes => ARRAY[3], given_classes => ARRAY['class 2'])$$),
+    ('model|graph', $$SELECT * FROM gp_explain_edges('classes', 1)$$),
+    ('model|graph', $$SELECT * FROM gp_next_labels('classes', k => 3)$$), ('model|block', $$SELECT * FROM gp_loo('classes')$$),
+    ('model|block', $$SELECT * FROM gp_predict_sets('classes')$$), ('model|block', $$SELECT * FROM gp_evaluate('classes')$$),
+    ('model|block', $$SELECT * FROM gp_predict_links('classes')$$), ('model|block', $$SELECT * FROM gp_predict_links('classes', 3, k => 2)$$),
+    ('model|block', $$SELECT * FROM gp_score_links('classes', ARRAY[1], ARRAY[9])$$), ('model|block', $$SELECT * FROM gp_loo_links('classes')$$),
+    ('model|block', $$SELECT * FROM gp_predict('values', 'n3'::text)$$), ('model|block|graph', $$SELECT * FROM gp_predict_live('values', ARRAY['n1', 'n2'])$$),
+    ('model', $$SELECT * FROM gp_explain('values', 'n1'::text)$$), ('model|graph', $$SELECT * FROM gp_explain_edges('values', 'n1'::text)$$),
+    ('model', $$SELECT * FROM gp_loo('values', NULL::text)$$),
+    ('model', $$SELECT * FROM gp_predict_sets('values', NULL::text)$$), ('model', $$SELECT * FROM gp_evaluate('values')$$),
+    ('model', $$SELECT * FROM gp_predict_links('values', NULL::text)$$), ('model', $$SELECT * FROM gp_embedding('values', NULL::text)$$),
+    ('model|grant', $$SELECT * FROM gp_models$$), ('graph', $$SELECT * FROM gp_graphs$$), ('model|refresh', $$SELECT * FROM gp_refreshes$$),
+    ('model', $$EXPLAIN SELECT * FROM gp_predict('classes', top => NULL)$$), ('model', $$EXPLAIN SELECT * FROM gp_predict_links('classes')$$),
+    ('graph|asked', $$CALL gp_refresh('classes')$$), ('= NULL', $$SELECT gp_report('classes')$$)
+) AS c("on", statement);
+
+-- What a column of a type is set to: %1$I is what it was
+CREATE TABLE mutation AS SELECT * FROM (VALUES
+    ('any', 'NULL'),
+    ('text', $$''$$), ('text', 'left(%1$I, 2)'), ('text', $$%1$I || 'x'$$), ('text', $$repeat(%1$I, 1000)$$), ('text', $$'gin(layers=4)'$$),
+    ('text', $$'regression'$$), ('text', $$'classification'$$), ('text', $$'sql'$$), ('text', $$'uuid'$$), ('text', $$'laplacian'$$), ('text', $$'dgp'$$),
+    ('integer', '0'), ('integer', '-1'), ('integer', '%1$I + 1'), ('integer', '%1$I - 1'), ('integer', '2147483647'), ('integer', '-2147483648'),
+    ('bigint', '0'), ('bigint', '-1'), ('bigint', '%1$I + 1'), ('bigint', '%1$I - 1'), ('bigint', '2147483648'),
+    ('bigint', '9223372036854775807'), ('bigint', '-9223372036854775808'),
+    ('double precision', '-1'), ('double precision', '1e300'), ('double precision', $$'NaN'$$),
+    ('double precision', $$'Infinity'$$), ('boolean', 'NOT %1$I'),
+    ('jsonb', $$'5'$$), ('jsonb', $$'[[[]]]'$$), ('jsonb', $$'{"a": null}'$$), ('timestamp with time zone', $$'-infinity'$$),
+    ('text[]', $$'{}'$$), ('text[]', '%1$I[2:]'), ('text[]', $$%1$I || 'x'::text$$), ('text[]', $$%1$I[2:] || NULL::text$$),
+    ('text[]', $$array_fill('x'::text, ARRAY[70000])$$), ('text[]', 'ARRAY[%1$I, %1$I]'), ('text[]', $$'[5:7]={a,b,c}'$$),
+    ('name', $$''$$), ('name', $$'x'$$), ('name', $$'ctid'$$), ('name', $$'class'$$), ('name', $$'value'$$),
+    ('name[]', $$'{}'$$), ('name[]', $$'{x}'$$), ('name[]', $$'{NULL}'$$), ('name[]', $$%1$I || 'x'::name$$), ('name[]', $$'{{x,y},{x,y}}'$$),
+    ('regclass', '0'), ('regclass', '1'), ('regclass', $$'pg_class'$$), ('regclass', $$'edge'$$), ('regclass', $$'node'$$),
+    ('gp_role', $$'public'$$), ('gp_role', $$'pg_gone:nobody'$$)
+) AS m(type, value);
+
+-- Alters a column of all rows of a table, makes the calls, and takes it all back: what each call ended with.
+CREATE FUNCTION attack(catalog regclass, col name, value text) RETURNS TABLE (what text, statement text, ended text) LANGUAGE plpgsql AS $$
+BEGIN
+    what := format('%s.%s = %s', catalog, col, value);
+    BEGIN
+        BEGIN
+            EXECUTE format('UPDATE %s SET %I = %s', catalog, col, format(value, col));
+        EXCEPTION WHEN OTHERS THEN
+            RETURN;
+        END;
+        FOR statement IN SELECT c.statement FROM call AS c WHERE what ~ c."on" LOOP
+            BEGIN
+                EXECUTE statement;
+                RAISE EXCEPTION 'nothing wrong' USING ERRCODE = 'ZZZZZ';
+            EXCEPTION WHEN OTHERS THEN
+                ended := SQLSTATE || CASE WHEN SQLSTATE LIKE 'XX%' THEN ': ' || SQLERRM ELSE '' END;
+            END;
+            RETURN NEXT;
+        END LOOP;
+        RAISE EXCEPTION 'undo' USING ERRCODE = 'ZZZZZ';
+    EXCEPTION WHEN SQLSTATE 'ZZZZZ' THEN
+        NULL;
+    END;
+END $$;
+SET client_min_messages = error;
+CREATE TABLE tried AS
+    SELECT t.* FROM pg_attribute a JOIN mutation m ON m.type IN ('any', format_type(a.atttypid, NULL)), attack(a.attrelid, a.attname, m.value) t
+    WHERE a.attrelid IN ('gp_model_catalog'::regclass, 'gp_graph_catalog'::regclass, 'gp_grant_catalog'::regclass, 'gp_refresh_log'::regclass, 'gp_block'::regclass)
+      AND a.attnum > 0 AND NOT a.attisdropped AND a.attname <> 'data';
+SELECT count(*) > 10000, count(DISTINCT what) > 500, count(DISTINCT ended) > 20, bool_and(ended IS NOT NULL) FROM tried;
+-- No call ends with an internal error
+SELECT * FROM tried WHERE ended ~ '^XX' AND ended !~ '^XX001';
+-- What C relies on is held against the rest of the row, and against the blocks
+SELECT DISTINCT ended COLLATE "C" FROM tried WHERE what ~ 'gp_model_catalog.(class|kernel|task|nodes|labelled)' AND statement ~ 'gp_predict_live' ORDER BY 1;
+-- Nothing of it has stayed
+SELECT count(*) FROM gp_predict('classes'), gp_predict_live('values', 'n1'::text);
+SELECT gp_drop_graph(g) FROM unnest('{classes,values}'::text[]) AS g;
+DROP SCHEMA catalog_rows CASCADE;
