@@ -40,7 +40,7 @@ SQL_SCRIPT = sql/$(EXTENSION)--$(EXTVERSION).sql
 
 # The scripts of updates, one from each release to the next, are files of their own.
 DATA_built = $(SQL_SCRIPT)
-DATA = $(wildcard sql/$(EXTENSION)--*--*.sql)
+DATA = $(wildcard sql/update/$(EXTENSION)--*.sql)
 
 # The library holds its version against that of the SQL objects.
 PG_CPPFLAGS = -Isrc -Isrc/core -DGNNGP_VERSION='"$(EXTVERSION)"'

@@ -127,6 +127,8 @@ CREATE TABLE @extschema@.gp_grant_catalog (
     model bigint NOT NULL,
     owner @extschema@.gp_role NOT NULL,
     grantee @extschema@.gp_role NOT NULL,
+    -- a name that the grantee looks up must not mean a model of somebody else instead
+    revoked boolean NOT NULL DEFAULT false,
     id bigserial PRIMARY KEY
 );
 
@@ -165,7 +167,8 @@ CREATE POLICY visible ON @extschema@.gp_graph_catalog FOR SELECT TO PUBLIC
 
 CREATE POLICY visible ON @extschema@.gp_grant_catalog FOR SELECT TO PUBLIC
     USING (pg_catalog.pg_has_role(@extschema@.gp_role_oid(owner), 'USAGE')
-           OR (@extschema@.gp_role_oid(grantee) = 0
+           OR NOT revoked
+              AND (@extschema@.gp_role_oid(grantee) = 0
                OR pg_catalog.pg_has_role(@extschema@.gp_role_oid(grantee), 'USAGE'))
               AND @extschema@.gp_role_exists(owner));
 
@@ -175,7 +178,7 @@ CREATE POLICY visible ON @extschema@.gp_grant_catalog FOR SELECT TO PUBLIC
 CREATE POLICY visible ON @extschema@.gp_model_catalog FOR SELECT TO PUBLIC
     USING (pg_catalog.pg_has_role(@extschema@.gp_role_oid(owner), 'USAGE')
            OR EXISTS (SELECT FROM @extschema@.gp_grant_catalog g
-                      WHERE g.model = gp_model_catalog.id));
+                      WHERE g.model = gp_model_catalog.id AND NOT g.revoked));
 
 -- "loo" tells the owner's labels one by one, "link_loo" his links, and labels can be worked out
 -- from "live": no grantee sees them.

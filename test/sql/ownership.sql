@@ -66,8 +66,8 @@ SELECT gp_drop_graph('teams');
 RESET ROLE;
 
 -- A model, as gp_fit would store it
-INSERT INTO gp_model_catalog (version, name, owner, graph, fitted, asked_kernel, asked_task, asked_strategy, task, class_labels)
-    SELECT 1, 'm', owner, id, now(), 'gcn', 'auto', 'auto', 'classification', '{a,b}' FROM gp_graph_catalog WHERE name = 'shared';
+INSERT INTO gp_model_catalog (version, name, owner, graph, fitted, asked_kernel, asked_task, asked_strategy, asked_method, task, kernel, class_labels)
+    SELECT 1, 'm', owner, id, now(), 'gcn', 'auto', 'auto', 'gp', 'classification', 'gcn', '{a,b}' FROM gp_graph_catalog WHERE name = 'shared';
 INSERT INTO gp_block (model, version, part, block, first_key, nrows, data)
     SELECT id, 1, 'node', 0, 0, 1, '\x00' FROM gp_model_catalog;
 INSERT INTO gp_refresh_log (model, outcome, message) SELECT id, 'running', NULL FROM gp_model_catalog;
@@ -75,7 +75,7 @@ INSERT INTO gp_refresh_log (model, outcome, message) SELECT id, 'running', NULL 
 CREATE FUNCTION visible() RETURNS text LANGUAGE sql AS $$
     SELECT format('graphs %s, models %s, blocks %s, grants %s, refreshes %s',
         (SELECT count(*) FROM gp_graphs), (SELECT count(*) FROM gp_models),
-        (SELECT count(*) FROM gp_block), (SELECT count(*) FROM gp_grant_catalog),
+        (SELECT count(*) FROM gp_block), (SELECT count(*) FROM gp_grant_catalog WHERE NOT revoked),
         (SELECT count(*) FROM gp_refreshes))
 $$;
 SET ROLE gnngp_alice;

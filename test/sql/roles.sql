@@ -19,7 +19,7 @@ CREATE FUNCTION visible() RETURNS text LANGUAGE sql AS $$
         (SELECT string_agg(owner || ' ' || graph, ', ' ORDER BY owner::text COLLATE "C", graph) FROM gp_graphs),
         (SELECT string_agg(owner || ' ' || model, ', ' ORDER BY owner::text COLLATE "C", model) FROM gp_models),
         (SELECT count(*) FROM gp_block),
-        (SELECT string_agg(owner::text || ' to ' || grantee::text, ', ' ORDER BY id) FROM gp_grant_catalog),
+        (SELECT string_agg(owner::text || ' to ' || grantee::text, ', ' ORDER BY id) FROM gp_grant_catalog WHERE NOT revoked),
         (SELECT count(*) FROM gp_refreshes))
 $$;
 CREATE TABLE n AS

@@ -1,9 +1,11 @@
 /*
  * catalog.h - graphs and models as rows of the extension's own tables.
  *
- * Names are unique for each owner.  A look-up takes the caller's own row first,
- * then the only visible one, and else asks for 'owner.name'.  Rows are written
- * by C after an owner check, as the extension's owner for that statement alone.
+ * Names are unique for each owner.  A look-up finds the caller's own row first, then one
+ * of a role that the caller is a member of, then one that is granted to such a role by
+ * name, then one that is granted to everybody; where two of a kind come first it asks
+ * for 'owner.name'.  Rows are written by C after an owner check, as the extension's
+ * owner for that statement alone.
  * Everything returned is palloc'd in the current memory context.
  */
 #ifndef GNNGP_CATALOG_H

@@ -23,8 +23,9 @@ extern const gnngp_kind gnngp_model_kind;
 
 /*
  * Finds the row that a name means, inside SPI that the caller has connected: the
- * first of SPI_tuptable.  42704 when there is none (false when missing_ok).  The
- * owner comes first among the columns.
+ * first of SPI_tuptable.  42704 when there is none (false when missing_ok), 42P09 when
+ * several are meant as well, 42501 when it would be another than a grant named before.
+ * The owner and the id must be among the columns.
  */
 extern bool gnngp_find_named(const gnngp_kind *kind, const char *columns, const char *name,
 							 bool missing_ok);

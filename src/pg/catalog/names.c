@@ -54,43 +54,101 @@ split_name(const char *text, char **owner, char **name)
 	return *name != NULL && *text == '\0';
 }
 
-/*
- * Queries the rows of a name, the caller's own first.  Roles that are gone can
- * have had the same name and graphs of the same name: then the older one is meant.
- */
-static uint64
-query_named(const gnngp_kind *kind, const char *columns, const char *owner, const char *name)
+/* Whose a row is, or who granted it to whom: the first class in which a name is found counts. */
+enum name_class
 {
-	Oid			types[] = {TEXTOID, TEXTOID};
-	Datum		values[] = {CStringGetTextDatum(name), owner ? CStringGetTextDatum(owner) : (Datum) 0};
-	char		nulls[] = {' ', owner ? ' ' : 'n'};
-	char	   *query;
+	CLASS_OWN,					/* the caller's */
+	CLASS_ROLE,					/* of a role that the caller is a member of */
+	CLASS_GRANTED,				/* granted to the caller, or to such a role */
+	CLASS_PUBLIC				/* granted to everybody */
+};
 
-	query = psprintf("SELECT %s FROM %s.%s WHERE name = $1 AND ($2 IS NULL OR owner::text = $2)"
-					 " ORDER BY owner::text = current_user::text DESC, owner::text COLLATE \"C\", id",
-					 columns, gnngp_schema(), kind->table);
-	gnngp_select(query, 2, types, values, nulls);
+/* Finds the rows of a name, with their class as the last column, the lowest class first. */
+static uint64
+find_rows(const gnngp_kind *kind, const char *columns, const char *owner, const char *name)
+{
+	Oid			types[] = {TEXTOID, TEXTOID, OIDOID};
+	Datum		values[] = {CStringGetTextDatum(name), owner ? CStringGetTextDatum(owner) : (Datum) 0,
+	ObjectIdGetDatum(GetUserId())};
+	char		nulls[] = {' ', owner ? ' ' : 'n', ' '};
+	const char *schema = gnngp_schema();
+
+	gnngp_select(psprintf("SELECT %s, CASE WHEN %s.gp_role_oid(owner) = $3 THEN %d"
+						  " WHEN pg_has_role(%s.gp_role_oid(owner), 'USAGE') THEN %d"
+						  " WHEN EXISTS (SELECT FROM %s.gp_grant_catalog g WHERE g.model = t.id"
+						  " AND %s.gp_role_oid(g.grantee) <> 0"
+						  " AND pg_has_role(%s.gp_role_oid(g.grantee), 'USAGE')) THEN %d"
+						  " ELSE %d END AS class"
+						  " FROM %s.%s t WHERE name = $1 AND ($2 IS NULL OR owner::text = $2)"
+						  " ORDER BY class, owner::text COLLATE \"C\", id",
+						  columns, schema, CLASS_OWN, schema, CLASS_ROLE, schema, schema, schema,
+						  CLASS_GRANTED, CLASS_PUBLIC, schema, kind->table),
+				 3, types, values, nulls);
 	return SPI_processed;
 }
 
-/* 42P09 when several roles have something of this name and the caller has none. */
+/* A column of a row that was found, as text. */
+static char *
+found(uint64 row, const char *column)
+{
+	TupleDesc	desc = SPI_tuptable->tupdesc;
+
+	return SPI_getvalue(SPI_tuptable->vals[row], desc, SPI_fnumber(desc, column));
+}
+
+/* 42P09 when the class that a name is found in has several rows. */
 static void
 check_ambiguous(const gnngp_kind *kind, const char *name)
 {
 	StringInfoData list;
-	char	   *first = SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1);
+	char	   *class = found(0, "class");
 
-	if (SPI_processed < 2 || strcmp(first, GetUserNameFromId(GetUserId(), false)) == 0)
+	if (SPI_processed < 2 || strcmp(class, found(1, "class")) != 0)
 		return;
 	initStringInfo(&list);
-	for (uint64 i = 0; i < SPI_processed && i < 5; i++)
+	for (uint64 i = 0; i < SPI_processed && i < 5 && strcmp(class, found(i, "class")) == 0; i++)
 		appendStringInfo(&list, "%s%s", i > 0 ? ", " : "",
-						 quote_qualified_identifier(SPI_getvalue(SPI_tuptable->vals[i],
-																 SPI_tuptable->tupdesc, 1), name));
+						 quote_qualified_identifier(found(i, "owner"), name));
 	ereport(ERROR,
 			(errcode(ERRCODE_AMBIGUOUS_ALIAS),
 			 errmsg("several roles have a %s named \"%s\"", kind->noun, name),
 			 errhint("Name its owner, too: %s.", list.data)));
+}
+
+/*
+ * 42501 when the only row is one that somebody granted to everybody, and another role has
+ * a model of this name that was once granted to the caller by name: who relied on that
+ * one must not be given this one instead.
+ */
+static void
+check_revoked(const char *name)
+{
+	SPITupleTable *table = SPI_tuptable;
+	uint64		processed = SPI_processed;
+	char	   *stranger = found(0, "owner");
+	const char *schema = gnngp_schema();
+	Oid			types[] = {TEXTOID, OIDOID};
+	Datum		values[] = {CStringGetTextDatum(name), ObjectIdGetDatum(GetUserId())};
+
+	if (atoi(found(0, "class")) != CLASS_PUBLIC)
+		return;
+	gnngp_execute_as_extension(psprintf("SELECT m.owner::text FROM %s.%s m"
+										" JOIN %s.gp_grant_catalog g ON g.model = m.id"
+										" WHERE m.name = $1 AND g.revoked AND m.owner::text <> %s"
+										" AND pg_has_role($2, %s.gp_role_oid(g.grantee), 'USAGE')",
+										schema, gnngp_model_kind.table, schema,
+										quote_literal_cstr(stranger), schema),
+							   2, types, values, NULL);
+	if (SPI_processed > 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("model \"%s\" of role \"%s\" is not granted to you any more", name,
+						SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1)),
+				 errhint("Another model of this name is granted to everybody: %s.",
+						 quote_qualified_identifier(stranger, name))));
+	SPI_freetuptable(SPI_tuptable);
+	SPI_tuptable = table;
+	SPI_processed = processed;
 }
 
 /* True when this may own something, today or before: then 'owner.name' means what it owns. */
@@ -129,12 +187,14 @@ gnngp_find_named(const gnngp_kind *kind, const char *columns, const char *name, 
 			report_other_node(kind, name);
 		return false;
 	}
-	if (query_named(kind, columns, self, name) > 0)
+	if (find_rows(kind, columns, self, name) > 0)
 	{
 		check_ambiguous(kind, name);
+		if (!missing_ok && kind == &gnngp_model_kind)
+			check_revoked(name);
 		return true;
 	}
-	if (qualified && query_named(kind, columns, owner, rest) > 0)
+	if (qualified && find_rows(kind, columns, owner, rest) > 0)
 		return true;
 	if (missing_ok)
 		return false;

@@ -102,7 +102,7 @@ grant_as_model(Oid table, const char *quoted, void *arg)
 	List	   *grantees = NIL;
 	ListCell   *cell;
 	uint64		n = gnngp_table_ask(psprintf("SELECT %s.gp_role_oid(g.grantee) FROM %s.gp_grant_catalog AS g JOIN %s.%s AS m ON m.id = g.model"
-											 " WHERE %s.gp_role_oid(g.grantee) IS NOT NULL AND $1 IN"
+											 " WHERE NOT g.revoked AND %s.gp_role_oid(g.grantee) IS NOT NULL AND $1 IN"
 											 " (SELECT t.t::regclass::oid FROM unnest(m.predictions || m.predictions_past) AS t (t)) ORDER BY 1",
 											 schema, schema, schema, gnngp_model_kind.table, schema), table, InvalidOid, "");
 

@@ -91,7 +91,7 @@ insert_grant(const gnngp_model *model, Oid grantee)
 	lock_for_grant(model);
 	gnngp_execute_latest(psprintf("INSERT INTO %s.gp_grant_catalog (model, grantee, owner)"
 								  " SELECT id, $2, owner FROM %s.%s WHERE id = $1"
-								  " ON CONFLICT (model, %s.gp_role_oid(grantee)) DO NOTHING",
+								  " ON CONFLICT (model, %s.gp_role_oid(grantee)) DO UPDATE SET revoked = false",
 								  schema, schema, gnngp_model_kind.table, schema),
 						 2, types, values);
 	gnngp_predictions_grant(model, grantee, true);
@@ -114,22 +114,29 @@ gnngp_grant(PG_FUNCTION_ARGS)
 	PG_RETURN_VOID();
 }
 
-/* Deletes the grants to a role of this name, which may be gone; returns their number. */
+/*
+ * Takes back the grants to a role of this name, which may be gone; returns their number.
+ * That of a role stays as revoked, for names that it looks up (names.c).
+ */
 static uint64
-delete_grants(const gnngp_model *model, Name grantee)
+revoke_grants(const gnngp_model *model, Name grantee)
 {
-	Oid			types[] = {INT8OID, NAMEOID};
-	Datum		values[] = {Int64GetDatum(model->id), NameGetDatum(grantee)};
+	Oid			types[] = {INT8OID, TEXTOID};
+	Datum		values[] = {Int64GetDatum(model->id), CStringGetTextDatum(NameStr(*grantee))};
+	Oid			role = get_role_oid(NameStr(*grantee), true);
 	uint64		rows;
-	Oid			role;
 
 	gnngp_spi_connect();
 	lock_for_grant(model);
-	gnngp_execute_latest(psprintf("DELETE FROM %s.gp_grant_catalog WHERE model = $1"
-								  " AND grantee::text IN ($2::text, 'pg_gone:' || $2::text)",
+	gnngp_execute_latest(psprintf("UPDATE %s.gp_grant_catalog SET revoked = true"
+								  " WHERE model = $1 AND grantee::text = $2 AND $2 <> 'public'",
 								  gnngp_schema()), 2, types, values);
 	rows = SPI_processed;
-	role = get_role_oid(NameStr(*grantee), true);
+	gnngp_execute_latest(psprintf("DELETE FROM %s.gp_grant_catalog WHERE model = $1"
+								  " AND (grantee::text = 'pg_gone:' || $2"
+								  " OR grantee::text = 'public' AND $2 = 'public')",
+								  gnngp_schema()), 2, types, values);
+	rows += SPI_processed;
 	if (OidIsValid(role) || strcmp(NameStr(*grantee), "public") == 0)
 		gnngp_predictions_grant(model, role, false);
 	gnngp_spi_finish();
@@ -148,7 +155,7 @@ gnngp_revoke(PG_FUNCTION_ARGS)
 	gnngp_require_argument(fcinfo, 1, "grantee");
 	gnngp_prevent_read_only("gp_revoke");
 	grantee = grantee_argument(fcinfo);
-	if (delete_grants(own_model(name), grantee) == 0)
+	if (revoke_grants(own_model(name), grantee) == 0)
 		(void) grantee_role(NameStr(*grantee));
 	PG_RETURN_VOID();
 }
