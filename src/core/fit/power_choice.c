@@ -24,7 +24,7 @@ static const double powers[POWERS] = {1.25, 1.5, 1.75};
 bool
 gp_power_is_open(const gp_problem *problem)
 {
-	return problem->task == GP_TASK_CLASSES && problem->program->power == 1.0 &&
+	return problem->task == GP_TASK_CLASSES && problem->program->open_power &&
 		problem->strategy == GP_STRATEGY_AUTO && problem->nlandmarks == 0 &&
 		problem->landmark == NULL && isnan(problem->nugget) &&
 		problem->nlabelled >= FEWEST_LABELS && problem->nlabelled <= GP_SYEV_MAX &&

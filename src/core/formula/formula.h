@@ -2,11 +2,10 @@
  * formula.h - the kernel language: from text to a program.
  *
  * A kernel's text is a preset (gcn(layers=3)) or the layer of a network as a
- * paper writes it (A*relu(X)*W + b).  gp_kernel_parse makes a gp_kernel, which
- * prints its canonical form; two spellings of one kernel print the same text.
- * gp_kernel_compile unrolls the layers into a gp_program: numbered steps on a
- * covariance matrix K, or on a factor Q with K = QQ', each using earlier steps
- * only.  Equal sub-expressions are one step.
+ * paper writes it (A*relu(X)*W + b).  gp_kernel_parse unrolls the layers into a
+ * gp_program: numbered steps on a covariance matrix K, or on a factor Q with
+ * K = QQ', each using earlier steps only.  Equal sub-expressions are one step,
+ * and spellings of one kernel have one program, by which kernels are compared.
  */
 #ifndef GP_LANG_H
 #define GP_LANG_H
@@ -96,6 +95,7 @@ typedef struct gp_program
 	gp_input	input;
 	gp_norm		norm;
 	double		power;			/* what is asked for is K^power, between GP_LEAST_POWER and GP_MOST_POWER */
+	bool		open_power;		/* power=auto: power is 1 here, and a fit may choose another */
 	int			layers;
 	int			nsteps;
 	gp_step    *steps;
@@ -109,11 +109,19 @@ typedef struct gp_kernel gp_kernel;
  */
 extern gp_kernel *gp_kernel_parse(gp_env *env, const char *text);
 
-/* The canonical text; belongs to env.  Parsing it gives an equal kernel. */
+/*
+ * The canonical text: regular spacing, options in one order and without those at their
+ * defaults; a formula that says what a preset says is that preset.  Belongs to env.  Parsing it
+ * gives an equal kernel and the same text.
+ */
 extern char *gp_kernel_print(gp_env *env, const gp_kernel *kernel);
 
-/* The program; belongs to env. */
+/* The program; belongs to env, gp_free frees it. */
 extern gp_program *gp_kernel_compile(gp_env *env, const gp_kernel *kernel);
+
+/* Orders kernels by their programs, 0 for equal ones; equal kernels have one hash. */
+extern int	gp_kernel_compare(const gp_kernel *a, const gp_kernel *b);
+extern uint64_t gp_kernel_hash(const gp_kernel *kernel, uint64_t seed);
 
 /* True for a program that is a Laplacian prior alone, without columns that were asked for. */
 extern bool gp_program_is_laplacian(const gp_program *program);

@@ -87,7 +87,7 @@ has_parameter(const input_entry *entry, int place)
 
 /* Which parameter an argument is: by its key, or by its place. */
 static int
-parameter_place(gp_typing *t, const input_entry *entry, const gp_ast *call, int i)
+parameter_place(gp_layer *t, const input_entry *entry, const gp_ast *call, int i)
 {
 	const char *key = call->key[i];
 	gp_meant	meant = gp_meant_start(key ? key : "", key ? (int) strlen(key) : 0);
@@ -98,17 +98,17 @@ parameter_place(gp_typing *t, const input_entry *entry, const gp_ast *call, int 
 			return p;
 		gp_meant_consider(&meant, entry->parameter[p].name);
 	}
-	gp_raise_at(t->m.env, GP_ERR_SYNTAX, call->arg[i]->position, gp_meant_hint(t->m.arena, &meant, HINT),
+	gp_raise_at(t->env, GP_ERR_SYNTAX, call->arg[i]->position, gp_meant_hint(t->arena, &meant, HINT),
 				"input kernel \"%s\" has no such parameter", entry->name);
 }
 
 /* Where a value stands in the text: that of an option, where the argument names one. */
 static int
-value_position(gp_typing *t, const gp_ast *arg)
+value_position(gp_layer *t, const gp_ast *arg)
 {
-	const gp_constant *c = arg->kind == GP_AST_NAME ? gp_typing_find(t, arg->folded) : NULL;
+	const gp_constant *c = arg->kind == GP_AST_NAME ? gp_layer_find(t, arg->folded) : NULL;
 
-	return c != NULL && c->option->value != NULL ? c->option->value->position : arg->position;
+	return c != NULL ? c->option->value->position : arg->position;
 }
 
 /* True for a number that the parameter may have. */
@@ -133,7 +133,7 @@ in_range(const parameter *p, double value)
 
 /* Refuses a number outside its parameter's range. */
 static double
-check_number(gp_typing *t, const input_entry *entry, const parameter *p, const gp_ast *arg,
+check_number(gp_layer *t, const input_entry *entry, const parameter *p, const gp_ast *arg,
 			 double value)
 {
 	static const char *const demand[] = {"must be positive", "must not be negative",
@@ -142,29 +142,29 @@ check_number(gp_typing *t, const input_entry *entry, const parameter *p, const g
 	if (in_range(p, value))
 		return value + 0.0;		/* there is no -0 */
 	if (p->range == RANGE_WHOLE)
-		gp_raise_at(t->m.env, GP_ERR_VALUE, value_position(t, arg), NULL,
+		gp_raise_at(t->env, GP_ERR_VALUE, value_position(t, arg), NULL,
 					"%s of input kernel \"%s\" must be a whole number from %.0f to %.0f",
 					p->name, entry->name, p->low, p->high);
-	gp_raise_at(t->m.env, GP_ERR_VALUE, value_position(t, arg), NULL,
+	gp_raise_at(t->env, GP_ERR_VALUE, value_position(t, arg), NULL,
 				"%s of input kernel \"%s\" %s", p->name, entry->name, demand[p->range]);
 }
 
 /* Refuses a word that the parameter does not know. */
 static void __attribute__((noreturn))
-refuse_word(gp_typing *t, const input_entry *entry, const parameter *p, const gp_ast *arg)
+refuse_word(gp_layer *t, const input_entry *entry, const parameter *p, const gp_ast *arg)
 {
 	if (p->word[2] == NULL)
-		gp_raise_at(t->m.env, GP_ERR_VALUE, arg->position, NULL,
+		gp_raise_at(t->env, GP_ERR_VALUE, arg->position, NULL,
 					"%s of input kernel \"%s\" must be %s or %s", p->name, entry->name,
 					p->word[0], p->word[1]);
-	gp_raise_at(t->m.env, GP_ERR_VALUE, arg->position, NULL,
+	gp_raise_at(t->env, GP_ERR_VALUE, arg->position, NULL,
 				"%s of input kernel \"%s\" must be %s, %s or %s", p->name, entry->name,
 				p->word[0], p->word[1], p->word[2]);
 }
 
 /* The number of a word, which an option may stand for. */
 static double
-resolve_word(gp_typing *t, const input_entry *entry, const parameter *p, const gp_ast *arg)
+resolve_word(gp_layer *t, const input_entry *entry, const parameter *p, const gp_ast *arg)
 {
 	gp_constant *c;
 	double		word;
@@ -172,9 +172,7 @@ resolve_word(gp_typing *t, const input_entry *entry, const parameter *p, const g
 	for (int w = 0; w < MAX_WORDS && p->word[w] != NULL; w++)
 		if (arg->kind == GP_AST_NAME && strcmp(arg->folded, p->word[w]) == 0)
 			return w;
-	c = arg->kind == GP_AST_NAME ? gp_typing_find(t, arg->folded) : NULL;
-	if (c != NULL && c->fixed != NULL)
-		return c->fixed->number;
+	c = arg->kind == GP_AST_NAME ? gp_layer_find(t, arg->folded) : NULL;
 	if (c == NULL || c->busy)
 		refuse_word(t, entry, p, arg);
 	c->used = c->busy = true;
@@ -185,16 +183,16 @@ resolve_word(gp_typing *t, const input_entry *entry, const parameter *p, const g
 
 /* The value of an argument. */
 static double
-resolve_parameter(gp_typing *t, const input_entry *entry, const parameter *p, const gp_ast *arg)
+resolve_parameter(gp_layer *t, const input_entry *entry, const parameter *p, const gp_ast *arg)
 {
 	if (p->range == RANGE_WORD)
 		return resolve_word(t, entry, p, arg);
-	return check_number(t, entry, p, arg, gp_typing_plain_number(t, arg, p->name));
+	return check_number(t, entry, p, arg, gp_layer_plain_number(t, arg, p->name));
 }
 
 /* The entry that a value of the option input names. */
 static const input_entry *
-find_name(gp_typing *t, const gp_ast *ast)
+find_name(gp_layer *t, const gp_ast *ast)
 {
 	bool		named = ast->kind == GP_AST_NAME || ast->kind == GP_AST_CALL;
 	gp_meant	meant = gp_meant_start(named ? ast->name : "", named ? (int) strlen(ast->name) : 0);
@@ -205,28 +203,36 @@ find_name(gp_typing *t, const gp_ast *ast)
 			return &inputs[i];
 		gp_meant_consider(&meant, inputs[i].name);
 	}
-	gp_raise_at(t->m.env, GP_ERR_VALUE, ast->position, gp_meant_hint(t->m.arena, &meant, HINT),
+	gp_raise_at(t->env, GP_ERR_VALUE, ast->position, gp_meant_hint(t->arena, &meant, HINT),
 				"unknown input kernel");
 }
 
-/* input=... */
 gp_input
-gp_input_resolve(gp_typing *t, const gp_ast *ast)
+gp_input_usual(gp_layer *t, const gp_ast *ast)
 {
 	const input_entry *entry = find_name(t, ast);
 	gp_input	input;
-	bool		given[GP_MAX_PARAMETERS] = {false};
 
 	memset(&input, 0, sizeof(input));
 	input.kind = entry->kind;
 	for (int p = 0; has_parameter(entry, p); p++)
 		input.p[p] = entry->parameter[p].fallback;
+	return input;
+}
+
+gp_input
+gp_input_resolve(gp_layer *t, const gp_ast *ast)
+{
+	const input_entry *entry = find_name(t, ast);
+	gp_input	input = gp_input_usual(t, ast);
+	bool		given[GP_MAX_PARAMETERS] = {false};
+
 	for (int i = 0; i < ast->n; i++)
 	{
 		int			p = parameter_place(t, entry, ast, i);
 
 		if (given[p])
-			gp_raise_at(t->m.env, GP_ERR_SYNTAX, ast->arg[i]->position, NULL,
+			gp_raise_at(t->env, GP_ERR_SYNTAX, ast->arg[i]->position, NULL,
 						"parameter \"%s\" is given twice", entry->parameter[p].name);
 		given[p] = true;
 		input.p[p] = resolve_parameter(t, entry, &entry->parameter[p], ast->arg[i]);
@@ -244,35 +250,40 @@ gp_input_equal(const gp_input *a, const gp_input *b)
 	return a->kind == b->kind;
 }
 
-/* The value of one parameter. */
-void
-gp_text_parameter(gp_text *text, const gp_input *input, int place)
+/* ", name=value" of the parameters, or of those alone that are not at their defaults. */
+static void
+add_parameters(gp_text *text, const gp_input *input, bool all)
 {
-	const parameter *p = &find_kind(input->kind)->parameter[place];
+	const input_entry *entry = find_kind(input->kind);
 
-	if (p->range == RANGE_WORD)
-		gp_text_add(text, "%s", p->word[(int) input->p[place]]);
-	else
-		gp_text_number(text, input->p[place]);
+	for (int i = 0; has_parameter(entry, i); i++)
+	{
+		const parameter *p = &entry->parameter[i];
+
+		if (!all && input->p[i] == p->fallback)
+			continue;
+		gp_text_add(text, ", %s=", p->name);
+		if (p->range == RANGE_WORD)
+			gp_text_add(text, "%s", p->word[(int) input->p[i]]);
+		else
+			gp_text_number(text, input->p[i]);
+	}
 }
 
-/* The option input, unless it is linear. */
+void
+gp_text_parameters(gp_text *text, const gp_input *input)
+{
+	add_parameters(text, input, false);
+}
+
 void
 gp_text_input(gp_text *text, const gp_input *input)
 {
 	const input_entry *entry = find_kind(input->kind);
-	bool		first = true;
+	gp_text		parameters = {.arena = text->arena};
 
-	if (input->kind == GP_INPUT_LINEAR)
-		return;
+	add_parameters(&parameters, input, !entry->terse);
 	gp_text_add(text, ", input=%s", entry->name);
-	for (int p = 0; has_parameter(entry, p); p++)
-	{
-		if (entry->terse && input->p[p] == entry->parameter[p].fallback)
-			continue;
-		gp_text_add(text, "%s%s=", first ? "(" : ", ", entry->parameter[p].name);
-		gp_text_parameter(text, input, p);
-		first = false;
-	}
-	gp_text_add(text, first ? "" : ")");
+	if (parameters.length > 0)
+		gp_text_add(text, "(%s)", parameters.data + 2);
 }

@@ -8,38 +8,25 @@
 
 #include <strings.h>
 
-#define ANY {NULL, 0.0, 0.0, 0}
-#define INPUT(name, place) {name, 0.0, 0.0, (place) + 1}
-
 static const gp_preset presets[] = {
-	{"gcn", "A*relu(X)*W + b", "", {ANY, ANY}},
-	{"gin", "relu(A*relu(X)*W + b)*W + b", "", {ANY, ANY}},
+	{"gcn", "A*relu(X)*W + b", false, {NULL}},
+	{"gin", "relu(A*relu(X)*W + b)*W + b", false, {NULL}},
 	{"gcnii", "((1-alpha)*A*relu(X) + alpha*X0)*((1-beta)*I + beta*W), "
-		"beta=ln(lambda/l+1), alpha=0.1, lambda=0.5", "alpha, lambda",
-	{{"alpha", 0.0, 1.0, 0}, {"lambda", 0.0, 1e6, 0}}},
+	"beta=ln(lambda/l+1), alpha=0.1, lambda=0.5", false, {"alpha", "lambda"}},
 	{"sage", "relu(X)*W1 + A*relu(X)*W2, "
-		"norm=row, sigma_w1=sigma_self, sigma_self=0.1, sigma_w2=sigma_w", "sigma_self",
-	{{"sigma_self", 0.0, 1e100, 0}, ANY}},
-	{"appnp", "P(alpha)*relu(X0*W)*W, alpha=0.1", "alpha",
-	{{"alpha", GP_MIN_P, 1.0, 0}, ANY}},
-	{"ggp", "A*X0, input=poly(c, d), norm=row, c=5, d=3", "c, d",
-	{INPUT("c", 0), INPUT("d", 1)}},
-	{"rbf", "X0, input=rbf(gamma), gamma=0.1", "gamma",
-	{INPUT("gamma", 0), ANY}},
+	"norm=row, sigma_w1=sigma_self, sigma_self=0.1, sigma_w2=sigma_w", false, {"sigma_self"}},
+	{"appnp", "P(alpha)*relu(X0*W)*W, alpha=0.1", false, {"alpha"}},
+	{"ggp", "A*X0, input=poly(c, d), norm=row, c=5, d=3", true, {"c", "d"}},
+	{"rbf", "X0, input=rbf(gamma), gamma=0.1", true, {"gamma"}},
 	{"laplacian", "X0, input=laplacian(d, sigma2, walks, p_term, choice, dims, trim), "
-		"d=2, sigma2=0.2, walks=80, p_term=0.1, choice=uniform, dims=0, trim=anchors",
-		"d, sigma2, walks, p_term, choice, dims, trim",
-		{INPUT("d", GP_LAPLACIAN_D), INPUT("sigma2", GP_LAPLACIAN_SIGMA2),
-			INPUT("walks", GP_LAPLACIAN_WALKS), INPUT("p_term", GP_LAPLACIAN_P_TERM),
-			INPUT("choice", GP_LAPLACIAN_CHOICE), INPUT("dims", GP_LAPLACIAN_DIMS),
-	INPUT("trim", GP_LAPLACIAN_TRIM)}},
-	{"mlp", "relu(X)*W + b", "", {ANY, ANY}},
+		"d=2, sigma2=0.2, walks=80, p_term=0.1, choice=uniform, dims=0, trim=anchors", true,
+	{"d", "sigma2", "walks", "p_term", "choice", "dims", "trim"}},
+	{"mlp", "relu(X)*W + b", false, {NULL}},
 	{"profile", "unit(relu(X0*W + sqrt(2)*N*W + b)*W) + "
-		"sqrt(0.5)*unit(relu(A*relu(relu(A*X0*W + b)*W + b)*W + b)*W), input=cosine", "",
-	{ANY, ANY}},
+		"sqrt(0.5)*unit(relu(A*relu(relu(A*X0*W + b)*W + b)*W + b)*W), input=cosine", false,
+	{NULL}},
 	{"sage2", "relu(X)*W1 + 0^(l-1)*N*W1 + A*relu(X)*W2 + A^2*relu(X)*W2, "
-		"norm=row, sigma_w1=sigma_self, sigma_self=1, sigma_w2=sigma_w", "sigma_self",
-	{{"sigma_self", 0.0, 1e100, 0}, ANY}},
+	"norm=row, sigma_w1=sigma_self, sigma_self=1, sigma_w2=sigma_w", false, {"sigma_self"}},
 };
 
 #define NPRESETS ((int) (sizeof(presets) / sizeof(presets[0])))

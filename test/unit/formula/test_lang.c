@@ -8,11 +8,12 @@
 
 /* ---- canonical texts ---- */
 
-/* Spellings, and the canonical text of each. */
+/* Spellings, the canonical text of each, and another spelling of the same kernel. */
 static const struct
 {
 	const char *text;
 	const char *canonical;
+	const char *equal;			/* NULL: none but the canonical text */
 }			spellings[] = {
 	/* presets and their formulas */
 	{"gcn", "gcn"},
@@ -34,20 +35,21 @@ static const struct
 	{"((1-alpha)*A*relu(X) + alpha*X0)*((1-beta)*I + beta*W), alpha=0.1, beta=ln(0.5/l+1)",
 	"gcnii"},
 	{"(0.2*X0 - A*relu(X)*0.8)*(ln(1+1.5/l)*W + (1-ln(1.5/l+1))*I)",
+	"(0.2*X0 - A*relu(X)*0.8)*(ln(1 + 1.5/l)*W + (1 - ln(1.5/l + 1))*I)",
 	"gcnii(alpha=0.2, lambda=1.5)"},
 	{"gcnii(lambda=1.5, alpha=0.2), layers=8", "gcnii(alpha=0.2, lambda=1.5, layers=8)"},
 	{"gcnii(alpha=0)", "gcnii(alpha=0)"},
 	{"sage", "sage"},
 	{"relu(X)*W1 + A*relu(X)*W2, norm=row, sigma_w1=0.1", "sage"},
 	{"sage(sigma_self=0.3)", "sage(sigma_self=0.3)"},
-	{"sage(sigma_w1=0.3)", "sage(sigma_self=0.3)"},
+	{"sage(sigma_w1=0.3)", "sage(sigma_w1=0.3)", "sage(sigma_self=0.3)"},
 	{"sage(norm=sym)", "sage(norm=sym)"},
 	{"appnp", "appnp"},
-	{"P(0.2)*relu(X0*W)*W", "appnp(alpha=0.2)"},
+	{"P(0.2)*relu(X0*W)*W", "P(0.2)*relu(X0*W)*W", "appnp(alpha=0.2)"},
 	{"ggp", "ggp"},
 	{"A*X0, input=poly(5, 3), norm=row", "ggp"},
 	{"A*X0, input=poly(d=2), norm=row", "ggp(d=2)"},
-	{"ggp(input=linear)", "A*X0, norm=row"},
+	{"ggp(input=linear)", "ggp(input=linear)", "A*X0, norm=row"},
 	{"rbf", "rbf"},
 	{"X0, input=rbf(gamma=g), g=0.2", "rbf(gamma=0.2)"},
 	{"laplacian", "laplacian"},
@@ -59,7 +61,7 @@ static const struct
 	"laplacian(d=1, sigma2=10, walks=4, p_term=0.5, choice=repelled, dims=100, trim=projection)"},
 	{"X0, input=laplacian(choice=c), c=weighted", "laplacian(choice=weighted)"},
 	{"laplacian(choice=uniform, trim=anchors, dims=-0)", "laplacian"},
-	{"laplacian(input=linear)", "X0"},
+	{"laplacian(input=linear)", "laplacian(input=linear)", "X0"},
 	{"gcn(input=laplacian(d=2))", "gcn(input=laplacian)"},
 	{"A*relu(X)*W, input=laplacian(trim=projection, dims=10, choice=weighted)",
 	"gcn(input=laplacian(choice=weighted, dims=10, trim=projection))"},
@@ -73,89 +75,95 @@ static const struct
 	{"unit(relu(X0*W + sqrt(2)*N*W + b)*W) + sqrt(1/2)*unit(relu(A*relu(relu(A*X0*W + b)*W + b)*W + b)*W), input=cosine",
 	"profile"},
 	{"profile(sigma_b=0.1)", "profile(sigma_b=0.1)"},
-	{"profile(input=linear)", "0.7071067811865476*unit(relu(A*relu(relu(A*X0*W)*W)*W)*W) + "
-	"unit(relu(X0*W + 1.4142135623730951*N*W)*W)"},
+	{"profile(input=linear)",
+	"profile(input=linear)",
+	"0.7071067811865476*unit(relu(A*relu(relu(A*X0*W)*W)*W)*W) + unit(relu(X0*W + 1.4142135623730951*N*W)*W)"},
 	{"sage2", "sage2"},
 	{"relu(X)*W + A*relu(X)*W + A^2*relu(X)*W + 0^(l-1)*N*W, norm=row", "sage2"},
 	{"sage2(sigma_self=0.5, layers=3)", "sage2(sigma_self=0.5, layers=3)"},
-
 	/* powers */
 	{"gcn(power=1.5)", "gcn(power=1.5)"},
 	{"A*relu(X)*W, power=3/2, layers=3", "gcn(layers=3, power=1.5)"},
-	{"gcn(power=1)", "gcn"},
+	{"gcn(power=1)", "gcn(power=1)", "gcn"},
 	{"A*X0, norm=row, power=p, p=2", "A*X0, norm=row, power=2"},
 	{"sage(norm=sym, power=1.25)", "sage(norm=sym, power=1.25)"},
-
 	/* lists of neighbours, mean variances of one */
 	{"N", "N"},
 	{"2*A*N*W + X0", "2*A*N*W + X0"},
-	{"N + X0", "X0 + N"},
-	{"n*X0, n=2", "2*X0"},
+	{"N + X0", "N + X0", "X0 + N"},
+	{"n*X0, n=2", "n*X0, n=2", "2*X0"},
 	{"Unit(X0)", "unit(X0)"},
-	{"unit(2*unit(-3*A*X0))", "unit(A*X0)"},
-	{"unit(l*X0 + N)", "unit(X0 + N)"},
+	{"unit(2*unit(-3*A*X0))", "unit(2*unit(-3*A*X0))", "unit(A*X0)"},
+	{"unit(l*X0 + N)", "unit(l*X0 + N)", "unit(X0 + N)"},
 	{"unit((A+I)*X0)*W", "unit((A + I)*X0)*W"},
-	{"0*unit(X0) + N + unit(b), sigma_b=0", "N"},
+	{"0*unit(X0) + N + unit(b), sigma_b=0", "0*unit(X0) + N + unit(b)", "N"},
 	{"X0, input=cosine", "X0, input=cosine"},
 	{"N, input=cosine, norm=row", "N"},
-
 	/* constants */
-	{"alpha*A*X, alpha=2*beta, beta=0.25", "0.5*A*X"},
+	{"alpha*A*X, alpha=2*beta, beta=0.25", "alpha*A*X, alpha=0.5", "0.5*A*X"},
 	{"(1-l)*A*X + X0", "(1 - l)*A*X + X0"},
-	{"(l+1+l)*A*X", "(2*l + 1)*A*X"},
-	{"l*2*l/4*A*X", "0.5*l^2*A*X"},
-	{"A*X/l", "1/l*A*X"},
+	{"(l+1+l)*A*X", "(l + 1 + l)*A*X", "(2*l + 1)*A*X"},
+	{"l*2*l/4*A*X", "l*2*l/4*A*X", "0.5*l^2*A*X"},
+	{"A*X/l", "A*X/l", "1/l*A*X"},
 	{"2^l*A*X", "2^l*A*X"},
-	{"l^(-0.5)*A*X", "l^(-0.5)*A*X"},
-	{"layers*A*X, layers=3", "3*A*X, layers=3"},
-	{"(0.1+0.2)*X0", "0.3*X0"},
-	{"(0.7*A+0.3*I)^2*X0", "(0.49*A^2 + 0.42*A + 0.09*I)*X0"},
-	{"(0.7*A+0.3*I)^3*X0", "(0.343*A^3 + 0.441*A^2 + 0.189*A + 0.027*I)*X0"},
-	{"0.7*0.7*A^2*X0 + b, sigma_b=0.1+0.2-0.3+1e-9", "0.49*A^2*X0 + b, sigma_b=1e-09"},
-	{"(1-0.9)*X0 + (1-0.9999)*X*W", "0.0001*X*W + 0.1*X0"},
-	{"1.1*1.1^-1*X0", "X0"},
-	{"X0/3", "0.3333333333333333*X0"},
-	{"(1e15+1)*X0", "1000000000000001*X0"},
-	{"0.1234567890123456*0.5*X0", "0.0617283945061728*X0"},
+	{"l^(-0.5)*A*X", "l^-0.5*A*X", "l^(-0.5)*A*X"},
+	{"layers*A*X, layers=3", "layers*A*X, layers=3", "3*A*X, layers=3"},
+	{"(0.1+0.2)*X0", "(0.1 + 0.2)*X0", "0.3*X0"},
+	{"(0.7*A+0.3*I)^2*X0", "(0.7*A + 0.3*I)^2*X0", "(0.49*A^2 + 0.42*A + 0.09*I)*X0"},
+	{"(0.7*A+0.3*I)^3*X0",
+	"(0.7*A + 0.3*I)^3*X0",
+	"(0.343*A^3 + 0.441*A^2 + 0.189*A + 0.027*I)*X0"},
+	{"0.7*0.7*A^2*X0 + b, sigma_b=0.1+0.2-0.3+1e-9",
+	"0.7*0.7*A^2*X0 + b, sigma_b=1e-09",
+	"0.49*A^2*X0 + b, sigma_b=1e-09"},
+	{"(1-0.9)*X0 + (1-0.9999)*X*W", "(1 - 0.9)*X0 + (1 - 0.9999)*X*W", "0.0001*X*W + 0.1*X0"},
+	{"1.1*1.1^-1*X0", "1.1*1.1^-1*X0", "X0"},
+	{"X0/3", "X0/3", "0.3333333333333333*X0"},
+	{"(1e15+1)*X0", "(1e+15 + 1)*X0", "1000000000000001*X0"},
+	{"0.1234567890123456*0.5*X0", "0.1234567890123456*0.5*X0", "0.0617283945061728*X0"},
 	/* As they were stored before: numbers of the text are what they are. */
-	{"(0.48999999999999994*A^2 - 0.42*A + 0.09*I)*X0", "(0.48999999999999994*A^2 - 0.42*A + 0.09*I)*X0"},
-	{"-0.30000000000000004*X0", "0.30000000000000004*X0"}, {"0.30000000000000004*1*X0/-1", "0.30000000000000004*X0"},
-	{"1e300*1e-300*X0", "X0"},
-	{"l*X0", "X0"},
-
+	{"(0.48999999999999994*A^2 - 0.42*A + 0.09*I)*X0",
+	"(0.48999999999999994*A^2 - 0.42*A + 0.09*I)*X0"},
+	{"-0.30000000000000004*X0", "-0.30000000000000004*X0", "0.30000000000000004*X0"},
+	{"0.30000000000000004*1*X0/-1", "0.30000000000000004*1*X0/-1", "0.30000000000000004*X0"},
+	{"1e300*1e-300*X0", "1e+300*1e-300*X0", "X0"},
+	{"l*X0", "l*X0", "X0"},
 	/* operators */
 	{"(A+I)*X*W", "(A + I)*X*W"},
-	{"I*X", "X"},
-	{"A*A*X", "A^2*X"},
-	{"(A+I)^2*X", "(A^2 + 2*A + I)*X"},
-	{"(I - A)*X", "(A - I)*X"},
-	{"2*(A+I)*X", "(2*A + 2*I)*X"},
+	{"I*X", "I*X", "X"},
+	{"A*A*X", "A*A*X", "A^2*X"},
+	{"(A+I)^2*X", "(A + I)^2*X", "(A^2 + 2*A + I)*X"},
+	{"(I - A)*X", "(I - A)*X", "(A - I)*X"},
+	{"2*(A+I)*X", "2*(A + I)*X", "(2*A + 2*I)*X"},
 	{"2*A*X", "2*A*X"},
-	{"(A - A + I)*X", "X"},
-	{"A^0*X", "X"},
-	{"P(1)*X", "X"},
-	{"P(0.5)*A*P(0.2)*X", "A*P(0.2)*P(0.5)*X"},
-	{"(P(1/l) + A)*X", "(A + P(1/l))*X"},
-
+	{"(A - A + I)*X", "(A - A + I)*X", "X"},
+	{"A^0*X", "A^0*X", "X"},
+	{"P(1)*X", "P(1)*X", "X"},
+	{"P(0.5)*A*P(0.2)*X", "P(0.5)*A*P(0.2)*X", "A*P(0.2)*P(0.5)*X"},
+	{"(P(1/l) + A)*X", "(P(1/l) + A)*X", "(A + P(1/l))*X"},
 	/* features and weights */
-	{"-X", "X"},
-	{"X*W - b, sigma_b=2", "X*W + b, sigma_b=2"},
-	{"A*(2*(A*X0))", "2*A^2*X0"},
-	{"(X0*W + b) + b, sigma_b=1", "X0*W + b + b, sigma_b=1"},
-	{"X0*W1 + X0*W2, sigma_w1=2, sigma_w2=1", "X0*W + X0*W1, sigma_w1=2"},
-	{"X0*W1 + X0*W2, sigma_w1=3, sigma_w2=2", "X0*W1 + X0*W2, sigma_w1=2, sigma_w2=3"},
-	{"b1 + b2*W, sigma_b1=2, sigma_b2=1", "b1*W + b2, sigma_b1=1, sigma_b2=2"},
+	{"-X", "-X", "X"},
+	{"X*W - b, sigma_b=2", "X*W - b, sigma_b=2", "X*W + b, sigma_b=2"},
+	{"A*(2*(A*X0))", "A*(2*(A*X0))", "2*A^2*X0"},
+	{"(X0*W + b) + b, sigma_b=1", "(X0*W + b) + b, sigma_b=1", "X0*W + b + b, sigma_b=1"},
+	{"X0*W1 + X0*W2, sigma_w1=2, sigma_w2=1",
+	"X0*W1 + X0*W2, sigma_w1=2, sigma_w2=1",
+	"X0*W + X0*W1, sigma_w1=2"},
+	{"X0*W1 + X0*W2, sigma_w1=3, sigma_w2=2",
+	"X0*W1 + X0*W2, sigma_w1=3, sigma_w2=2",
+	"X0*W1 + X0*W2, sigma_w1=2, sigma_w2=3"},
+	{"b1 + b2*W, sigma_b1=2, sigma_b2=1",
+	"b1 + b2*W, sigma_b1=2, sigma_b2=1",
+	"b1*W + b2, sigma_b1=1, sigma_b2=2"},
 	{"X*(0.5*I + 0.5*W)", "X*(0.5*I + 0.5*W)"},
-	{"X*(W/2 - I/2)*W", "X*W*(0.5*I + 0.5*W)"},
-	{"X*(I - I + 2*W)", "2*X*W"},
+	{"X*(W/2 - I/2)*W", "X*(W/2 - I/2)*W", "X*W*(0.5*I + 0.5*W)"},
+	{"X*(I - I + 2*W)", "X*(I - I + 2*W)", "2*X*W"},
 	{"X + X0", "X + X0"},
 	{"relu(X) + X0", "relu(X) + X0"},
 	{"relu(X)*W + relu(X0)", "relu(X)*W + relu(X0)"},
 	{"relu(X*W) + X", "relu(X*W) + X"},
-	{"0.5*A*relu(X)*W + X0*W, layers=3, norm=row",
-	"0.5*A*relu(X)*W + X0*W, layers=3, norm=row"},
-	{"0*X + A*X0, layers=5", "A*X0"},
-
+	{"0.5*A*relu(X)*W + X0*W, layers=3, norm=row", "0.5*A*relu(X)*W + X0*W, layers=3, norm=row"},
+	{"0*X + A*X0, layers=5", "0*X + A*X0, layers=5", "A*X0"},
 	/* options without effect are left out */
 	{"X0, norm=row", "X0"},
 	{"X0*W, sigma_b=0.5", "X0*W"},
@@ -176,9 +184,14 @@ test_canonical(void)
 		gp_kernel  *kernel = gp_kernel_parse(env, spellings[i].text);
 		char	   *canonical = gp_kernel_print(env, kernel);
 
+		const char *equal = spellings[i].equal != NULL ? spellings[i].equal : canonical;
+		gp_kernel  *other = gp_kernel_parse(env, equal);
+
 		is_str(canonical, spellings[i].canonical, spellings[i].text);
 		is_str(gp_kernel_print(env, gp_kernel_parse(env, canonical)), canonical,
 			   "its canonical text reads back");
+		ok(gp_kernel_compare(kernel, other) == 0 && gp_kernel_compare(other, kernel) == 0 &&
+		   gp_kernel_hash(kernel, 3) == gp_kernel_hash(other, 3), "another spelling is equal");
 		test_env_reset(env);
 	}
 	test_env_close(env);
@@ -254,8 +267,8 @@ static const struct
 	{"n", GP_ERR_SYNTAX, 1, "unknown kernel \"n\"", "Kernels are gcn"},
 	{"A*n", GP_ERR_SYNTAX, 3, "unknown name \"n\" in kernel", "X, X0, N, A, I"},
 	{"N, N=2", GP_ERR_SYNTAX, 4, "name \"N\" is reserved in kernels", "sigma_w and sigma_b"},
-	{"gcn(power=0.9)", GP_ERR_VALUE, 11, "option \"power\" of kernel must be between 1 and 2", "It is the power"},
-	{"gcn(power=2.1)", GP_ERR_VALUE, 11, "option \"power\" of kernel must be between 1 and 2", "It is the power"},
+	{"gcn(power=0.9)", GP_ERR_VALUE, 11, "option \"power\" of kernel must be auto or between 1 and 2", "It is the power"},
+	{"gcn(power=2.1)", GP_ERR_VALUE, 11, "option \"power\" of kernel must be auto or between 1 and 2", "It is the power"},
 	{"gcn(power=l)", GP_ERR_VALUE, 11, "\"power\" of kernel must not depend on the layer", NULL},
 	{"X*X0", GP_ERR_SYNTAX, 3, "a product in kernel holds two features", "Features are added"},
 	{"X0 + 2", GP_ERR_SYNTAX, 6, "a number cannot be added to a feature in kernel", NULL},

@@ -1,0 +1,498 @@
+/*
+ * kernel.c - a kernel as a whole: its options, its program, its canonical text.
+ *
+ * Options that every kernel has are layers, sigma_w, sigma_b, input, norm and power; sigma_w1
+ * belongs to W1; any other name is a constant that the formula or another option uses.  An
+ * option that nothing uses is refused, for it is a typing error.
+ */
+#include "formula_internal.h"
+
+#include <math.h>
+#include <string.h>
+
+#define DEFAULT_LAYERS 2
+
+static const char *const general[] = {
+	"layers", "sigma_w", "sigma_b", "input", "norm", "power", NULL
+};
+
+struct gp_kernel
+{
+	gp_arena   *arena;
+	int			position;		/* of the kernel in its text */
+	const gp_preset *preset;	/* NULL: a formula */
+	const gp_ast *formula;
+	bool		has_x;			/* the formula names the layer before */
+	gp_layer	names;			/* its options */
+	gp_kernel_options set;
+	gp_kernel_options usual;	/* what is not printed */
+	gp_program *program;		/* NULL: a quiet one whose numbers are too large */
+};
+
+/* True for a name of a list that ends with NULL. */
+static bool
+is_among(const char *const *list, const char *name)
+{
+	for (; *list != NULL; list++)
+		if (strcmp(name, *list) == 0)
+			return true;
+	return false;
+}
+
+/* ---- options ---- */
+
+/* Adds options, unless one of the name is there, which then comes first. */
+static void
+add_options(gp_layer *t, gp_kernel_text *text, bool preset)
+{
+	for (int i = 0; i < text->n; i++)
+	{
+		gp_option  *option = &text->option[i];
+
+		option->preset = preset;
+		if (gp_layer_find(t, option->name) != NULL)
+			continue;
+		if (gp_keyword_is(option->spelled, (int) strlen(option->spelled)))
+			gp_raise_at(t->env, GP_ERR_SYNTAX, option->position,
+						"sigma_w and sigma_b are the scales of W and b.",
+						"name \"%.40s\" is reserved in kernels", option->spelled);
+		t->constant[t->n++] = (gp_constant) {.option = option,.printed = option->value};
+	}
+}
+
+/* Refuses an option of the user's that nothing uses. */
+static void
+check_used(gp_layer *t, const gp_preset *preset)
+{
+	for (int i = 0; i < t->n; i++)
+	{
+		const gp_option *option = t->constant[i].option;
+		gp_meant	meant = gp_meant_start(option->spelled, (int) strlen(option->spelled));
+		gp_text		hint = {.arena = t->arena};
+
+		if (t->constant[i].used || option->preset || is_among(general, option->name))
+			continue;
+		for (int k = 0; preset != NULL && preset->own[k] != NULL; k++)
+			gp_meant_consider(&meant, preset->own[k]);
+		for (int k = 0; general[k] != NULL; k++)
+			gp_meant_consider(&meant, general[k]);
+		if (preset == NULL)
+			gp_raise_at(t->env, GP_ERR_SYNTAX, option->position,
+						gp_meant_hint(t->arena, &meant, "Options are layers, sigma_w, sigma_b, "
+									  "input, norm, power, sigma_w1 for W1, and constants that "
+									  "the formula names."),
+						"option \"%.40s\" is not used in the kernel", option->spelled);
+		gp_text_add(&hint, "Options of %s are ", preset->name);
+		for (int k = 0; preset->own[k] != NULL; k++)
+			gp_text_add(&hint, "%s, ", preset->own[k]);
+		gp_text_add(&hint, "layers, sigma_w, sigma_b, input, norm and power.");
+		gp_raise_at(t->env, GP_ERR_SYNTAX, option->position,
+					gp_meant_hint(t->arena, &meant, hint.data),
+					"kernel \"%s\" has no use for option \"%.40s\"", preset->name,
+					option->spelled);
+	}
+}
+
+/* norm=... */
+static gp_norm
+resolve_norm(gp_layer *t, const gp_ast *ast)
+{
+	bool		row = ast->kind == GP_AST_NAME && strcmp(ast->folded, "row") == 0;
+
+	if (!row && (ast->kind != GP_AST_NAME || strcmp(ast->folded, "sym") != 0))
+		gp_raise_at(t->env, GP_ERR_VALUE, ast->position,
+					"norm is sym, (I+D)^-1/2 (I+W) (I+D)^-1/2, or row, (I+D)^-1 (I+W).",
+					"unknown normalisation in kernel");
+	return row ? GP_NORM_ROW : GP_NORM_SYM;
+}
+
+/* power=... */
+static void
+resolve_power(gp_layer *t, const gp_ast *ast, gp_kernel_options *set)
+{
+	set->open_power = ast->kind == GP_AST_NAME && strcmp(ast->folded, "auto") == 0;
+	set->power = set->open_power ? 1.0 : gp_layer_plain_number(t, ast, "power");
+	if (!(set->power >= GP_LEAST_POWER && set->power <= GP_MOST_POWER))
+		gp_raise_at(t->env, GP_ERR_VALUE, ast->position,
+					"It is the power of the kernel's spectrum over all nodes; auto leaves it to "
+					"the fit.",
+					"option \"power\" of kernel must be auto or between %g and %g",
+					GP_LEAST_POWER, GP_MOST_POWER);
+}
+
+/* The number of layers, before anything else is evaluated. */
+static int
+resolve_layers(gp_layer *t, bool has_x)
+{
+	gp_constant *c = gp_layer_find(t, "layers");
+	double		layers;
+
+	if (c == NULL)
+		return has_x ? DEFAULT_LAYERS : 1;
+	layers = gp_layer_plain_number(t, c->option->value, "layers");
+	if (!(layers >= 1.0 && layers <= GP_MAX_LAYERS && layers == floor(layers)))
+		gp_raise_at(t->env, GP_ERR_VALUE, c->option->value->position, NULL,
+					"option \"layers\" of kernel must be a whole number from 1 to %d",
+					GP_MAX_LAYERS);
+	if (!has_x && layers != 1.0)
+		gp_raise_at(t->env, GP_ERR_VALUE, c->option->value->position,
+					"A formula without X, the layer before, has one layer.",
+					"option \"layers\" of a kernel without X must be 1");
+	return (int) layers;
+}
+
+/* What is said of the kernel as a whole; usual is what its preset says of it. */
+static void
+resolve_whole(gp_layer *t, gp_kernel *kernel)
+{
+	const gp_constant *input = gp_layer_find(t, "input");
+	const gp_constant *norm = gp_layer_find(t, "norm");
+	const gp_constant *power = gp_layer_find(t, "power");
+
+	if (input != NULL)
+		kernel->set.input = gp_input_resolve(t, input->option->value);
+	if (norm != NULL)
+		kernel->set.norm = resolve_norm(t, norm->option->value);
+	if (power != NULL)
+		resolve_power(t, power->option->value, &kernel->set);
+}
+
+/* ---- from text to program ---- */
+
+/* True when a tree names something. */
+static bool
+tree_names(const gp_ast *ast, const char *name)
+{
+	if (ast->kind == GP_AST_NAME && strcmp(ast->name, name) == 0)
+		return true;
+	for (int i = 0; i < ast->n; i++)
+		if (tree_names(ast->arg[i], name))
+			return true;
+	return false;
+}
+
+/* Marks the options that a tree needs, itself or through others. */
+static void
+mark_needed(gp_layer *t, const gp_ast *ast)
+{
+	gp_constant *c = NULL;
+
+	gp_check_stack(t->env);
+	if (ast->kind == GP_AST_NAME)
+	{
+		int			w = gp_name_number(ast->name, strlen(ast->name), 'W');
+		int			b = gp_name_number(ast->name, strlen(ast->name), 'b');
+
+		c = w >= 0 ? gp_layer_find_sigma(t, 'w', w) : b >= 0 ? gp_layer_find_sigma(t, 'b', b) :
+			gp_layer_find(t, ast->folded);
+	}
+	if (c != NULL && !c->needed)
+	{
+		c->needed = true;
+		mark_needed(t, c->option->preset ? c->option->value : c->printed);
+	}
+	for (int i = 0; i < ast->n; i++)
+		mark_needed(t, ast->arg[i]);
+}
+
+/* The options' numbers as trees, where they are the same in every layer. */
+static void
+fold_options(gp_kernel *kernel)
+{
+	for (int i = 0; i < kernel->names.n; i++)
+	{
+		gp_constant *c = &kernel->names.constant[i];
+		gp_ast	   *number;
+
+		if (!c->known || c->number.varies)
+			continue;
+		number = gp_ast_make(kernel->arena, GP_AST_NUMBER, c->option->position);
+		number->number = fabs(c->number.value);
+		c->printed = number;
+		if (c->number.value < 0.0)
+		{
+			c->printed = gp_ast_make(kernel->arena, GP_AST_NEGATE, c->option->position);
+			gp_ast_add(kernel->arena, c->printed, number, false, NULL);
+		}
+	}
+}
+
+/* Begins a layer: numbers may be other ones there. */
+static void
+enter_layer(gp_layer *t, int layer)
+{
+	if (t->arena != NULL)
+		gp_arena_free(t->arena);
+	t->arena = gp_arena_create(t->env);
+	t->layer = layer;
+	for (int i = 0; i < t->n; i++)
+		t->constant[i].known = false;
+}
+
+/*
+ * Compiles a kernel's text.  Where settings are given they are the kernel's, whatever its text
+ * says, and a variance that is not finite is no error but leaves no program.
+ */
+static gp_kernel *
+compile(gp_arena *arena, gp_kernel_text *text, const gp_kernel_options *given)
+{
+	gp_env	   *env = gp_arena_env(arena);
+	gp_kernel  *kernel = gp_arena_alloc(arena, sizeof(gp_kernel));
+	gp_layer	t = {.env = env,.position = text->position,.previous = GP_ZERO};
+	gp_kernel_text *source = text;
+	gp_arena   *steps = gp_arena_create(env);
+	const gp_constant *input;
+	const gp_constant *norm;
+
+	kernel->arena = arena;
+	kernel->position = text->position;
+	kernel->preset = text->preset != NULL ? gp_preset_find(text->preset) : NULL;
+	if (kernel->preset != NULL)
+		source = gp_kernel_read(arena, kernel->preset->text, text->position);
+	kernel->formula = source->formula;
+	kernel->has_x = tree_names(source->formula, "X");
+	t.constant = gp_arena_alloc(arena, (text->n + source->n + 1) * sizeof(gp_constant));
+	t.steps = gp_steps_create(steps);
+	t.one = !kernel->has_x;
+	t.quiet = given != NULL;
+
+	/* What the kernel is without a word of the user's, and with it */
+	if (kernel->preset != NULL)
+		add_options(&t, source, true);
+	enter_layer(&t, 1);
+	kernel->usual = (gp_kernel_options) {.norm = GP_NORM_SYM,.power = 1.0,.open_power = true};
+	input = gp_layer_find(&t, "input");
+	norm = gp_layer_find(&t, "norm");
+	if (input != NULL && kernel->preset != NULL)
+		kernel->usual.input = gp_input_usual(&t, input->option->value);
+	if (norm != NULL && kernel->preset != NULL)
+		kernel->usual.norm = resolve_norm(&t, norm->option->value);
+	t.n = 0;
+	add_options(&t, text, false);
+	if (kernel->preset != NULL)
+		add_options(&t, source, true);
+	kernel->usual.layers = kernel->has_x ? DEFAULT_LAYERS : 1;
+	kernel->set = kernel->usual;
+	kernel->set.layers = t.layers = resolve_layers(&t, kernel->has_x);
+
+	/* The layers, one by one */
+	for (int layer = 1; layer <= t.layers; layer++)
+	{
+		enter_layer(&t, layer);
+		t.previous = gp_layer_evaluate(&t, kernel->formula);
+		gp_layer_sigma(&t, 'w', 0, text->position);
+		gp_layer_sigma(&t, 'b', 0, text->position);
+	}
+	kernel->names = t;
+	fold_options(kernel);
+	mark_needed(&kernel->names, kernel->formula);
+	resolve_whole(&t, kernel);
+	check_used(&t, kernel->preset);
+	if (given != NULL)
+		kernel->set = *given;
+	if (!t.overflow && t.previous == GP_ZERO && given == NULL)
+		gp_raise_at(env, GP_ERR_VALUE, text->position, "A factor of the kernel is zero.",
+					"the kernel is zero");
+	if (!t.overflow && t.previous != GP_ZERO)
+		kernel->program = gp_steps_finish(t.steps, &kernel->set, t.previous);
+	gp_arena_free(t.arena);
+	gp_arena_free(steps);
+	return kernel;
+}
+
+gp_kernel *
+gp_kernel_parse(gp_env *env, const char *source)
+{
+	gp_arena   *arena = gp_arena_create(env);
+
+	return compile(arena, gp_kernel_read(arena, source, 0), NULL);
+}
+
+gp_program *
+gp_kernel_compile(gp_env *env, const gp_kernel *kernel)
+{
+	return gp_program_copy(env, kernel->program);
+}
+
+int
+gp_kernel_compare(const gp_kernel *a, const gp_kernel *b)
+{
+	return gp_program_compare(a->program, b->program);
+}
+
+uint64_t
+gp_kernel_hash(const gp_kernel *kernel, uint64_t seed)
+{
+	return gp_program_hash(kernel->program, seed);
+}
+
+/* ---- from a kernel to its text ---- */
+
+/* True for a tree that is this number. */
+static bool
+is_number(const gp_ast *ast, double number)
+{
+	return ast->kind == GP_AST_NUMBER && ast->number == number;
+}
+
+/* True for an option of the user's that is to be printed: it is needed, and not as it is anyway. */
+static bool
+is_told(const gp_kernel *kernel, const gp_constant *c, const gp_kernel_text *defaults)
+{
+	if (!c->needed || c->option->preset)
+		return false;
+	for (int i = 0; i < defaults->n; i++)
+		if (strcmp(defaults->option[i].name, c->option->name) == 0)
+			return defaults->option[i].value->kind != GP_AST_NUMBER ||
+				!is_number(c->printed, defaults->option[i].value->number);
+	return !(strcmp(c->option->name, "sigma_w") == 0 && is_number(c->printed, 1.0)) &&
+		!(strcmp(c->option->name, "sigma_b") == 0 && is_number(c->printed, 0.0));
+}
+
+/* ", name=value" */
+static void
+add_option(gp_text *text, const gp_kernel *kernel, const gp_constant *c)
+{
+	gp_text_add(text, ", %s=", c->option->preset || kernel->preset != NULL ||
+				is_among(general, c->option->name) ? c->option->name : c->option->spelled);
+	gp_text_tree(text, &kernel->names, c->printed);
+}
+
+/* Options in their order: those of the preset's own, constants, those that every kernel has. */
+static void
+add_options_text(gp_text *text, const gp_kernel *kernel)
+{
+	static const gp_kernel_text none;
+	const gp_preset *preset = kernel->preset;
+	const gp_kernel_options *set = &kernel->set;
+	const gp_kernel_options *usual = &kernel->usual;
+	const gp_kernel_text *defaults = preset == NULL ? &none :
+		gp_kernel_read(text->arena, preset->text, kernel->position);
+	bool		own_input = preset != NULL && preset->input &&
+		set->input.kind == usual->input.kind;
+
+	if (own_input)
+		gp_text_parameters(text, &set->input);
+	for (int k = 0; preset != NULL && preset->own[k] != NULL; k++)
+	{
+		const gp_constant *c = gp_layer_find(&kernel->names, preset->own[k]);
+
+		if (is_told(kernel, c, defaults))
+			add_option(text, kernel, c);
+	}
+	for (int i = 0; i < kernel->names.n; i++)
+	{
+		const gp_constant *c = &kernel->names.constant[i];
+
+		if (!is_among(general, c->option->name) && is_told(kernel, c, defaults) &&
+			(preset == NULL || !is_among(preset->own, c->option->name)))
+			add_option(text, kernel, c);
+	}
+	if (set->layers != usual->layers)
+		gp_text_add(text, ", layers=%d", set->layers);
+	for (int k = 0; k < 2; k++)
+	{
+		const gp_constant *c = gp_layer_find(&kernel->names, k == 0 ? "sigma_w" : "sigma_b");
+
+		if (c != NULL && is_told(kernel, c, defaults))
+			add_option(text, kernel, c);
+	}
+	if (!own_input && !gp_input_equal(preset != NULL ? &set->input : &kernel->program->input,
+									  &usual->input))
+		gp_text_input(text, preset != NULL ? &set->input : &kernel->program->input);
+	if (set->norm != usual->norm && (preset != NULL || kernel->program->norm == set->norm))
+		gp_text_add(text, ", norm=%s", set->norm == GP_NORM_ROW ? "row" : "sym");
+	if (!set->open_power)
+	{
+		gp_text_add(text, ", power=");
+		gp_text_number(text, set->power);
+	}
+}
+
+/* An option for a preset that may be what a formula says. */
+static void
+give_option(gp_kernel_text *text, const char *name, gp_ast *value)
+{
+	text->option[text->n++] = (gp_option) {.name = name,.spelled = name,
+	.position = text->position,.value = value};
+}
+
+/* True when a tree names an option. */
+static bool
+names_option(const gp_kernel *kernel, const gp_ast *ast)
+{
+	if (ast->kind == GP_AST_NAME && strcmp(ast->folded, "l") != 0)
+		return true;
+	for (int i = 0; i < ast->n; i++)
+		if (names_option(kernel, ast->arg[i]))
+			return true;
+	return false;
+}
+
+/* The preset that a formula is, with its options that every kernel has; itself where there is none. */
+static const gp_kernel *
+find_preset(gp_arena *arena, const gp_kernel *kernel)
+{
+	const gp_preset *preset;
+
+	for (int i = 0; kernel->preset == NULL && (preset = gp_preset_at(i)) != NULL; i++)
+	{
+		gp_kernel_text text = {.preset = preset->name,.position = kernel->position};
+		gp_kernel  *candidate;
+		gp_ast	   *layers = gp_ast_make(arena, GP_AST_NUMBER, kernel->position);
+
+		if (kernel->has_x != (strstr(preset->text, "(X)") != NULL))
+			continue;
+		text.option = gp_arena_alloc(arena, 3 * sizeof(gp_option));
+		layers->number = kernel->set.layers;
+		give_option(&text, "layers", layers);
+		for (int k = 0; k < 2; k++)
+		{
+			const char *name = k == 0 ? "sigma_w" : "sigma_b";
+			const gp_constant *c = gp_layer_find(&kernel->names, name);
+
+			if (c != NULL && c->needed && names_option(kernel, c->printed))
+				return kernel;
+			if (c != NULL && c->needed)
+				give_option(&text, name, c->printed);
+		}
+		candidate = compile(arena, &text, &kernel->set);
+		if (candidate->program != NULL &&
+			(preset->input ? candidate->set.input.kind == candidate->usual.input.kind :
+			 candidate->usual.input.kind == GP_INPUT_LINEAR ||
+			 gp_input_equal(&candidate->set.input, &candidate->usual.input)) &&
+			gp_program_compare(candidate->program, kernel->program) == 0)
+			return candidate;
+		gp_free(gp_arena_env(arena), candidate->program);
+	}
+	return kernel;
+}
+
+char *
+gp_kernel_print(gp_env *env, const gp_kernel *kernel)
+{
+	gp_arena   *arena = gp_arena_create(env);
+	const gp_kernel *found = find_preset(arena, kernel);
+	gp_text		text = {.arena = arena};
+	gp_text		options = {.arena = arena};
+	char	   *copy;
+
+	gp_text_add(&options, "%s", "");
+	add_options_text(&options, found);
+	if (found->preset == NULL)
+	{
+		gp_text_tree(&text, &found->names, found->formula);
+		gp_text_add(&text, "%s", options.data);
+	}
+	else if (options.length > 0)
+		gp_text_add(&text, "%s(%s)", found->preset->name, options.data + 2);
+	else
+		gp_text_add(&text, "%s", found->preset->name);
+	if (text.length > GP_KERNEL_MAX_BYTES)
+		gp_raise_at(env, GP_ERR_SYNTAX, kernel->position, "Write a simpler kernel.",
+					"canonical text of kernel is longer than %d bytes", GP_KERNEL_MAX_BYTES);
+	copy = gp_alloc(env, text.length + 1);
+	memcpy(copy, text.data, text.length + 1);
+	gp_arena_free(arena);
+	return copy;
+}
