@@ -1,5 +1,5 @@
 
--- Output, equality, order and hashes of values that are bytes: functions of bytea and text do
+-- Output, equality and hashes of values that are bytes: functions of bytea and text do
 
 CREATE OR REPLACE FUNCTION @extschema@.gp_kernel_out(@extschema@.gp_kernel)
 RETURNS cstring
@@ -16,41 +16,6 @@ LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE;
 
 COMMENT ON FUNCTION @extschema@.gp_kernel_send(@extschema@.gp_kernel) IS
     'the binary form of a kernel, which is text';
-
---each NAME/OPERATOR: eq/= ne/<> lt/< le/<= gt/> ge/>=
-CREATE OR REPLACE FUNCTION @extschema@.gp_kernel_{NAME}(@extschema@.gp_kernel, @extschema@.gp_kernel)
-RETURNS boolean
-AS 'bytea{NAME}'
-LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE;
-
-COMMENT ON FUNCTION @extschema@.gp_kernel_{NAME}(@extschema@.gp_kernel, @extschema@.gp_kernel) IS
-    'implementation of the operator {OPERATOR}';
-
---end
-
-CREATE OR REPLACE FUNCTION @extschema@.gp_kernel_cmp(@extschema@.gp_kernel, @extschema@.gp_kernel)
-RETURNS integer
-AS 'byteacmp'
-LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE;
-
-COMMENT ON FUNCTION @extschema@.gp_kernel_cmp(@extschema@.gp_kernel, @extschema@.gp_kernel) IS
-    'order two kernels by the bytes of their canonical texts';
-
-CREATE OR REPLACE FUNCTION @extschema@.gp_kernel_hash(@extschema@.gp_kernel)
-RETURNS integer
-AS 'hashvarlena'
-LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE;
-
-COMMENT ON FUNCTION @extschema@.gp_kernel_hash(@extschema@.gp_kernel) IS
-    'hash a kernel';
-
-CREATE OR REPLACE FUNCTION @extschema@.gp_kernel_hash_extended(@extschema@.gp_kernel, bigint)
-RETURNS bigint
-AS 'hashvarlenaextended'
-LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE;
-
-COMMENT ON FUNCTION @extschema@.gp_kernel_hash_extended(@extschema@.gp_kernel, bigint) IS
-    'hash a kernel with a seed';
 
 --each TYPE: graph features factor graph_state
 CREATE OR REPLACE FUNCTION @extschema@.gp_{TYPE}_send(@extschema@.gp_{TYPE})

@@ -55,6 +55,43 @@ LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION @extschema@.gp_kernel_as_stored(text) IS
     'for the view gp_models: the kernel of a model as it was stored, without reading it anew';
 
+-- Kernels are compared by their programs: spellings of one kernel are equal
+
+--each NAME/OPERATOR: eq/= ne/<> lt/< le/<= gt/> ge/>=
+CREATE FUNCTION @extschema@.gp_kernel_{NAME}(@extschema@.gp_kernel, @extschema@.gp_kernel)
+RETURNS boolean
+AS 'MODULE_PATHNAME', 'gnngp_kernel_{NAME}'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+COMMENT ON FUNCTION @extschema@.gp_kernel_{NAME}(@extschema@.gp_kernel, @extschema@.gp_kernel) IS
+    'implementation of the operator {OPERATOR}';
+
+--end
+
+CREATE FUNCTION @extschema@.gp_kernel_cmp(@extschema@.gp_kernel, @extschema@.gp_kernel)
+RETURNS integer
+AS 'MODULE_PATHNAME', 'gnngp_kernel_cmp'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+COMMENT ON FUNCTION @extschema@.gp_kernel_cmp(@extschema@.gp_kernel, @extschema@.gp_kernel) IS
+    'order two kernels by their programs';
+
+CREATE FUNCTION @extschema@.gp_kernel_hash(@extschema@.gp_kernel)
+RETURNS integer
+AS 'MODULE_PATHNAME', 'gnngp_kernel_hash'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+COMMENT ON FUNCTION @extschema@.gp_kernel_hash(@extschema@.gp_kernel) IS
+    'hash a kernel';
+
+CREATE FUNCTION @extschema@.gp_kernel_hash_extended(@extschema@.gp_kernel, bigint)
+RETURNS bigint
+AS 'MODULE_PATHNAME', 'gnngp_kernel_hash_extended'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+COMMENT ON FUNCTION @extschema@.gp_kernel_hash_extended(@extschema@.gp_kernel, bigint) IS
+    'hash a kernel with a seed';
+
 CREATE OPERATOR @extschema@.= (
     LEFTARG = @extschema@.gp_kernel, RIGHTARG = @extschema@.gp_kernel, FUNCTION = @extschema@.gp_kernel_eq,
     COMMUTATOR = OPERATOR(@extschema@.=), NEGATOR = OPERATOR(@extschema@.<>),
@@ -120,7 +157,7 @@ DEFAULT FOR TYPE @extschema@.gp_kernel USING btree AS
     FUNCTION 1 @extschema@.gp_kernel_cmp(@extschema@.gp_kernel, @extschema@.gp_kernel);
 
 COMMENT ON OPERATOR CLASS @extschema@.gp_kernel_ops USING btree IS
-    'kernels by the bytes of their canonical texts';
+    'kernels by their programs';
 
 CREATE OPERATOR CLASS @extschema@.gp_kernel_ops
 DEFAULT FOR TYPE @extschema@.gp_kernel USING hash AS
@@ -129,4 +166,4 @@ DEFAULT FOR TYPE @extschema@.gp_kernel USING hash AS
     FUNCTION 2 @extschema@.gp_kernel_hash_extended(@extschema@.gp_kernel, bigint);
 
 COMMENT ON OPERATOR CLASS @extschema@.gp_kernel_ops USING hash IS
-    'kernels by their canonical texts';
+    'kernels by their programs';

@@ -15,6 +15,15 @@ FROM (VALUES
     ('X0, input=laplacian(d=3, sigma2=0.2, walks=80, choice=uniform)', 'laplacian(d=3)'),
     ('relu(X)*W + b', 'mlp')) AS v(text, preset);
 
+-- Spellings that print as they are written are equal, too: the programs are compared
+SELECT a::gp_kernel, b::gp_kernel, a::gp_kernel = b::gp_kernel AS equal
+FROM (VALUES
+    ('P(0.2)*relu(X0*W)*W', 'appnp(alpha=0.2)'),
+    ('(0.7*A + 0.3*I)^2*relu(X)*W', '(0.49*A^2 + 0.42*A + 0.09*I)*relu(X)*W'),
+    ('X0*W1 + N*W2, sigma_w1=k, k=1+1', '2*X0*W + N'),
+    ('gcn(power=auto)', 'gcn'),
+    ('gcn(power=1)', 'gcn')) AS v(a, b);
+
 -- Options that are not at their defaults
 SELECT gp_kernel 'gcn(layers=3, sigma_b=0.3162)' AS a, gp_kernel 'gcnii, alpha=0.2, layers=1+2' AS b,
     gp_kernel 'A*relu(X)*W + b, sigma_b=0.1, input=rbf(gamma=2), norm=row' AS c,
@@ -61,6 +70,8 @@ SELECT kernel, count(*) FROM kernels GROUP BY kernel ORDER BY kernel;
 SELECT id FROM kernels WHERE kernel = 'A*relu(X)*W + b' ORDER BY id;
 SELECT id FROM kernels WHERE kernel <> text 'gcn' ORDER BY id;
 SELECT id FROM kernels WHERE kernel > 'gcn' AND kernel <= 'gin' ORDER BY id;
+CREATE TEMP TABLE one_of_each (kernel gp_kernel UNIQUE);
+INSERT INTO one_of_each VALUES ('appnp(alpha=0.2)'), ('P(0.2)*relu(X0*W)*W');
 SELECT a.id, b.id FROM kernels a JOIN kernels b ON a.kernel = b.kernel AND a.id < b.id;
 CREATE TEMP TABLE parts (kernel gp_kernel) PARTITION BY HASH (kernel);
 CREATE TEMP TABLE part0 PARTITION OF parts FOR VALUES WITH (MODULUS 2, REMAINDER 0);

@@ -1,8 +1,8 @@
 /*
  * formula_internal.h - what the language's files share.
  *
- * Text -> tree of the grammar (parse.c) -> steps, layer by layer: evaluate.c computes the tree's
- * value in each layer with numbers put in (number.c, operator.c) and makes steps of its features
+ * Text -> tree of the grammar (parse.c) -> steps, layer by layer: layer.c computes the tree's
+ * value in each layer with numbers put in (number.c, polynomial.c) and makes steps of its features
  * (steps.c).  kernel.c has the options and the kernel as a whole, print.c its text.
  *
  * What recurs over a tree looks at the stack first (gp_check_stack).
@@ -97,7 +97,7 @@ extern gp_program *gp_program_copy(gp_env *env, const gp_program *program);
 extern int	gp_program_compare(const gp_program *a, const gp_program *b);
 extern uint64_t gp_program_hash(const gp_program *p, uint64_t seed);
 
-/* ---- the value of a tree in a layer (evaluate.c) ---- */
+/* ---- the value of a tree in a layer (layer.c) ---- */
 
 /* An option while its text gets a meaning. */
 typedef struct gp_constant
@@ -147,7 +147,7 @@ extern gp_constant *gp_layer_find_sigma(const gp_layer *t, char letter, int numb
 /* The names of functions, up to a NULL. */
 extern const char *const gp_functions[];
 
-/* operator.c: NULL stands for I */
+/* polynomial.c: NULL stands for I */
 extern const gp_operator *gp_operator_a(gp_layer *t);
 extern const gp_operator *gp_operator_p(gp_layer *t, double alpha);
 
@@ -168,7 +168,7 @@ extern gp_input gp_input_resolve(gp_layer *t, const gp_ast *ast);
 extern gp_input gp_input_usual(gp_layer *t, const gp_ast *ast);
 extern bool gp_input_equal(const gp_input *a, const gp_input *b);
 
-/* ---- text (print.c) ---- */
+/* ---- text (text.c) ---- */
 
 /* Some text that grows in an arena. */
 typedef struct gp_text
@@ -185,7 +185,7 @@ extern void gp_text_add(gp_text *text, const char *format,...)
 /* The shortest digits that read back as the same number. */
 extern void gp_text_number(gp_text *text, double number);
 
-/* A tree; names of options are spelled as where they are given. */
+/* A tree; names of options are spelled as where they are given (print.c). */
 extern void gp_text_tree(gp_text *text, const gp_layer *names, const gp_ast *ast);
 
 /* The option input (input.c); its parameters alone, those that are not at their defaults. */

@@ -2,9 +2,9 @@
  * kernel_type.c - the SQL type gp_kernel.
  *
  * A value is the canonical text of a kernel, stored as text is, or the word auto, which
- * leaves the choice to gp_fit.  It therefore
- * dumps as text, and two spellings of one kernel are equal.  The order is that of
- * the bytes: it has no meaning, but gives indexes, DISTINCT and GROUP BY.
+ * leaves the choice to gp_fit.  It therefore dumps as text.  Equality, order and hashes are those
+ * of the programs, so that spellings of one kernel are equal.  The order has no meaning, but gives
+ * indexes, DISTINCT and GROUP BY.
  */
 #include "postgres.h"
 
@@ -19,6 +19,9 @@ PG_FUNCTION_INFO_V1(gnngp_kernel_in);
 PG_FUNCTION_INFO_V1(gnngp_kernel_recv);
 PG_FUNCTION_INFO_V1(gnngp_kernel_from_text);
 PG_FUNCTION_INFO_V1(gnngp_kernel_as_stored);
+PG_FUNCTION_INFO_V1(gnngp_kernel_cmp);
+PG_FUNCTION_INFO_V1(gnngp_kernel_hash);
+PG_FUNCTION_INFO_V1(gnngp_kernel_hash_extended);
 
 /* Reads a kernel and gives its canonical text; errors point at the character. */
 static text *
@@ -74,4 +77,81 @@ Datum
 gnngp_kernel_as_stored(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_TEXT_P(PG_GETARG_TEXT_P(0));
+}
+
+/* Reads a stored value. */
+static gp_kernel *
+read_kernel(gp_env *env, const char *source)
+{
+	gnngp_env_set_text(env, source, "kernel");
+	return gp_kernel_parse(env, source);
+}
+
+/* Orders the two arguments; auto comes first. */
+static int
+compare_arguments(FunctionCallInfo fcinfo)
+{
+	char	   *a = text_to_cstring(PG_GETARG_TEXT_PP(0));
+	char	   *b = text_to_cstring(PG_GETARG_TEXT_PP(1));
+	bool		auto_a = gnngp_kernel_is_auto(a);
+	bool		auto_b = gnngp_kernel_is_auto(b);
+	gp_env	   *env;
+	int			order;
+
+	if (auto_a || auto_b || strcmp(a, b) == 0)
+		return (int) auto_b - (int) auto_a;
+	env = gnngp_env_create(CurrentMemoryContext);
+	order = gp_kernel_compare(read_kernel(env, a), read_kernel(env, b));
+	gnngp_env_destroy(env);
+	return order;
+}
+
+Datum
+gnngp_kernel_cmp(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_INT32(compare_arguments(fcinfo));
+}
+
+#define COMPARISON(name, operator) \
+PG_FUNCTION_INFO_V1(gnngp_kernel_##name); \
+Datum \
+gnngp_kernel_##name(PG_FUNCTION_ARGS) \
+{ \
+	PG_RETURN_BOOL(compare_arguments(fcinfo) operator 0); \
+}
+
+COMPARISON(eq, ==)
+COMPARISON(ne, !=)
+COMPARISON(lt, <)
+COMPARISON(le, <=)
+COMPARISON(gt, >)
+COMPARISON(ge, >=)
+
+/* The hash of the first argument's program. */
+static uint64
+hash_argument(FunctionCallInfo fcinfo, uint64 seed)
+{
+	char	   *source = text_to_cstring(PG_GETARG_TEXT_PP(0));
+	gp_env	   *env;
+	uint64		hash;
+
+	if (gnngp_kernel_is_auto(source))
+		return seed;
+	env = gnngp_env_create(CurrentMemoryContext);
+	hash = gp_kernel_hash(read_kernel(env, source), seed);
+	gnngp_env_destroy(env);
+	return hash;
+}
+
+Datum
+gnngp_kernel_hash(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_INT32((int32) hash_argument(fcinfo, 0));
+}
+
+/* Its lower half is the plain hash where the seed is 0. */
+Datum
+gnngp_kernel_hash_extended(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_INT64((int64) hash_argument(fcinfo, (uint64) PG_GETARG_INT64(1)));
 }

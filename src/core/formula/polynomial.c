@@ -1,5 +1,5 @@
 /*
- * operator.c - linear operators on the nodes: polynomials in A and P(alpha).
+ * polynomial.c - linear operators on the nodes: polynomials in A and P(alpha).
  *
  * All of them commute, being functions of one matrix, so that a sum of monomials by falling
  * powers is a normal form.
@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#define MAX_WORK 200000			/* products of two monomials in one kernel */
+#define MAX_WORK 100000			/* products of two monomials in one kernel */
 
 static const gp_operator one = {.nterms = 1,.term = {{.coef = 1.0}}};
 

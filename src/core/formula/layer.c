@@ -1,5 +1,5 @@
 /*
- * evaluate.c - the value of a formula in one layer.
+ * layer.c - the value of a formula in one layer.
  *
  * A value is a number times nothing, I, an operator, a weight or a feature.  Products read left
  * to right: operators, one feature, weights; numbers anywhere.  Operators left of a feature and
