@@ -84,7 +84,8 @@ version_of(const gnngp_model *model, const char *part)
 static const char *
 name_of(const char *part)
 {
-	return strstr(part, "warm") ? "training" : is_of_links(part) ? "link part" : "live state";
+	return strstr(part, "warm") ? "training" : strstr(part, "figure") ? "figures" :
+		strcmp(part, "link_loo") == 0 ? "held-out pairs" : is_of_links(part) ? "link part" : "live state";
 }
 
 /* XX001, naming the part; the text has one %s for it. */
@@ -92,6 +93,12 @@ pg_noreturn static void
 corrupted(const gnngp_model *model, const char *part, const char *what)
 {
 	gnngp_store_corrupted(model, psprintf(what, name_of(part)));
+}
+
+void
+gnngp_arrays_damaged(const gnngp_model *model, const char *part)
+{
+	corrupted(model, part, "the arrays of its %s do not fit together");
 }
 
 /* The bytes of an element; 0 for a type that is unknown. */
@@ -287,6 +294,22 @@ gnngp_arrays_read(gp_env *env, const gnngp_model *model, const char *part, gnngp
 	return r.block > 0;
 }
 
+void
+gnngp_arrays_sort(const gnngp_model *model, const char *part, const gnngp_arrays *list,
+				  const int *element, int n, gp_link_array *array)
+{
+	memset(array, 0, sizeof(gp_link_array) * n);
+	for (int i = 0; i < list->n; i++)
+	{
+		const gp_link_array *from = &list->array[i];
+
+		if (from->tag < 0 || from->tag >= n || array[from->tag].data != NULL ||
+			(int) from->element != element[from->tag])
+			gnngp_arrays_damaged(model, part);
+		array[from->tag] = *from;
+	}
+}
+
 /* Takes the last array off the list when it is this one; NULL when not. */
 static void *
 pop_array(gnngp_arrays *list, int32 tag, int element, int64 *count)
@@ -300,7 +323,6 @@ pop_array(gnngp_arrays *list, int32 tag, int element, int64 *count)
 	return last->data;
 }
 
-/* Takes the ids off the list and checks them: keys ascend, and texts lie within their string. */
 void
 gnngp_arrays_take_ids(const gnngp_model *model, const char *part, gnngp_arrays *list, gnngp_link_ids *ids)
 {

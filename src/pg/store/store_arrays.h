@@ -36,6 +36,17 @@ extern void gnngp_arrays_write(const gnngp_model *model, const char *part, gnngp
 /* Reads it under the active snapshot, into memory of the environment; false where it has no block. */
 extern bool gnngp_arrays_read(gp_env *env, const gnngp_model *model, const char *part, gnngp_arrays *list);
 
+/*
+ * Puts the arrays of a list, its ids taken, into the order of their tags: XX001 unless each
+ * tag is below n, stands once, and has the element type that it should.  One that is not
+ * there has no elements, and data NULL.
+ */
+extern void gnngp_arrays_sort(const gnngp_model *model, const char *part, const gnngp_arrays *list,
+							  const int *element, int n, gp_link_array *array);
+
+/* XX001: the arrays of a part contradict each other. */
+pg_noreturn extern void gnngp_arrays_damaged(const gnngp_model *model, const char *part);
+
 /* Takes the ids off the end of the list: XX001 unless they are there, whole and in order. */
 extern void gnngp_arrays_take_ids(const gnngp_model *model, const char *part, gnngp_arrays *list,
 								  gnngp_link_ids *ids);

@@ -117,19 +117,6 @@ gnngp_held_store_write(const gnngp_model *model, const gnngp_ids *all, const gp_
 	gnngp_arrays_write(model, "link_loo", &list, &ids);
 }
 
-/* Checks that the arrays of held pairs are those that are written, all of one length. */
-static void
-check_held_arrays(const gnngp_model *model, const gnngp_arrays *list)
-{
-	bool		right = list->n == HELD_ARRAYS;
-
-	for (int k = 0; right && k < HELD_ARRAYS; k++)
-		right = list->array[k].tag == k && (int) list->array[k].element == held_element[k] &&
-			list->array[k].count == list->array[0].count;
-	if (!right)
-		gnngp_store_corrupted(model, "the arrays of its held-out pairs do not fit together");
-}
-
 /* Checks one pair: ends that have an id, and numbers that are what they should be. */
 static bool
 is_pair(const gp_link_row *row, const gnngp_link_ids *ids)
@@ -144,13 +131,16 @@ void
 gnngp_held_store_read(gp_env *env, const gnngp_model *model, gnngp_link_ids *ids, gp_link_held *held)
 {
 	gnngp_arrays list;
-	const gp_link_array *array = list.array;
+	gp_link_array array[HELD_ARRAYS];
 
 	memset(held, 0, sizeof(*held));
 	if (!gnngp_arrays_read(env, model, "link_loo", &list))
 		gnngp_store_corrupted(model, "some of its blocks are missing");
 	gnngp_arrays_take_ids(model, "link_loo", &list, ids);
-	check_held_arrays(model, &list);
+	gnngp_arrays_sort(model, "link_loo", &list, held_element, HELD_ARRAYS, array);
+	for (int k = 0; k < HELD_ARRAYS; k++)
+		if (array[k].data == NULL || array[k].count != array[0].count)
+			gnngp_arrays_damaged(model, "link_loo");
 	held->n = array[0].count;
 	held->linked = array[HELD_LINKED].data;
 	held->row = gp_alloc_array(env, held->n, sizeof(gp_link_row));

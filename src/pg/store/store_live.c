@@ -150,13 +150,6 @@ gnngp_live_write(const gnngp_model *model, const gnngp_ids *ids, uint64 shape, c
 
 /* ---- reading ---- */
 
-/* XX001. */
-pg_noreturn static void
-damaged(const gnngp_model *model)
-{
-	gnngp_store_corrupted(model, "the arrays of its live state do not fit together");
-}
-
 /* A part of an array that begins where the last one ended. */
 static void *
 take(const gnngp_model *model, layout *l, const int64 *have, int array, int64 n)
@@ -164,7 +157,7 @@ take(const gnngp_model *model, layout *l, const int64 *have, int array, int64 n)
 	char	   *at = l->data[array] + l->n[array] * gp_link_element_size((gp_link_element) live_element[array]);
 
 	if (n < 0 || n > have[array] - l->n[array])
-		damaged(model);
+		gnngp_arrays_damaged(model, "live");
 	l->n[array] += n;
 	return at;
 }
@@ -180,7 +173,7 @@ check_sparse(const gnngp_model *model, const gp_csr *s, int64 entries)
 	for (int64 k = 0; k < entries && !bad; k++)
 		bad = s->col[k] < 0 || s->col[k] >= s->cols;
 	if (bad)
-		damaged(model);
+		gnngp_arrays_damaged(model, "live");
 }
 
 /* Makes a piece of its shape; it points into the arrays. */
@@ -194,15 +187,15 @@ make_piece(const gnngp_model *model, gp_env *env, gp_piece *piece, const int64 *
 	.part = (int32) shape[SHAPE_PART],.rows = shape[SHAPE_ROWS],.cols = shape[SHAPE_COLS]};
 	if (form < 0 || form > FORM_SPARSE + GP_DOUBLE || form == FORM_INTS + 1 || piece->rows < 0 || piece->cols < 0 ||
 		piece->rows >= PG_INT32_MAX * INT64CONST(4) || piece->cols >= PG_INT32_MAX)
-		damaged(model);
+		gnngp_arrays_damaged(model, "live");
 	piece->ints = form == FORM_INTS;
 	piece->type = form % 2 == GP_FLOAT ? GP_FLOAT : GP_DOUBLE;
 	if (form < FORM_SPARSE)
 	{
 		if (piece->cols > 0 && piece->rows > PG_INT64_MAX / piece->cols)
-			damaged(model);
+			gnngp_arrays_damaged(model, "live");
 		if (entries != piece->rows * piece->cols)
-			damaged(model);
+			gnngp_arrays_damaged(model, "live");
 		piece->dense = take(model, l, have, piece->ints ? LIVE_INTS : array_of(piece->type), entries);
 		return;
 	}
@@ -225,7 +218,7 @@ check_nodes(const gnngp_model *model, const gnngp_live *live, gp_piece_kind kind
 	for (int64 i = 0; !bad && i < piece->rows; i++)
 		bad = node[i] < 0 || node[i] >= live->ids.n || (i > 0 && node[i] <= node[i - 1]);
 	if (bad)
-		damaged(model);
+		gnngp_arrays_damaged(model, "live");
 }
 
 /* Checks what every state has. */
@@ -237,11 +230,11 @@ check_state(const gnngp_model *model, const gnngp_live *live)
 
 	if (!gp_live_read(live->keep, &f) || f.columns != columns || f.values != (model->classes == 0) ||
 		f.nodes != live->ids.n || live->ids.n != model->nodes || !(f.noise > 0.0) || !(f.dims >= 0.0 && f.dims < PG_INT32_MAX))
-		damaged(model);
+		gnngp_arrays_damaged(model, "live");
 	check_nodes(model, live, GP_PIECE_ANCHORS);
 	check_nodes(model, live, GP_PIECE_LABELLED);
 	if (!gp_live_fits(live->keep))
-		damaged(model);
+		gnngp_arrays_damaged(model, "live");
 	if (model->classes == 0)
 		return;
 	(void) gp_keep_need(live->env, live->keep, GP_PIECE_CALIBRATOR, 0, 0, 2);
@@ -255,25 +248,23 @@ static void
 make_pieces(const gnngp_model *model, gnngp_live *live, const gnngp_arrays *list)
 {
 	layout		l = {0};
-	int64		have[LIVE_ARRAYS] = {0};
+	int64		have[LIVE_ARRAYS];
+	gp_link_array array[LIVE_ARRAYS];
 	const int64 *shape;
 
-	for (int i = 0; i < list->n; i++)
+	gnngp_arrays_sort(model, "live", list, live_element, LIVE_ARRAYS, array);
+	for (int k = 0; k < LIVE_ARRAYS; k++)
 	{
-		int32		tag = list->array[i].tag;
-
-		if (tag < 0 || tag >= LIVE_ARRAYS || have[tag] > 0 || (int) list->array[i].element != live_element[tag])
-			damaged(model);
-		have[tag] = list->array[i].count;
-		l.data[tag] = list->array[i].data;
+		have[k] = array[k].count;
+		l.data[k] = array[k].data;
 	}
 	if (have[LIVE_SHAPES] < SHAPE_HEAD)
-		damaged(model);
+		gnngp_arrays_damaged(model, "live");
 	shape = (const int64 *) l.data[LIVE_SHAPES];
 	live->shape = (uint64) shape[HEAD_GRAPH];
 	if (shape[HEAD_KERNEL] != kernel_hash(model) || shape[HEAD_PIECES] < 0 ||
 		have[LIVE_SHAPES] - SHAPE_HEAD != shape[HEAD_PIECES] * SHAPE_COLUMNS)
-		damaged(model);
+		gnngp_arrays_damaged(model, "live");
 	live->keep = gp_keep_create(live->env);
 	live->keep->n = live->keep->room = (int) shape[HEAD_PIECES];
 	live->keep->piece = gp_alloc_zero(live->env, Max(shape[HEAD_PIECES], 1), sizeof(gp_piece));

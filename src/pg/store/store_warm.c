@@ -3,6 +3,8 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "common/hashfn.h"
 #include "miscadmin.h"
 #include "store.h"
@@ -80,40 +82,34 @@ gnngp_warm_write(const gnngp_model *model, const char *part, uint64 like, const 
 	gnngp_arrays_write(model, part, &list, NULL);
 }
 
-/* XX001. */
-pg_noreturn static void
-damaged(const gnngp_model *model)
+/* What was left, as the arrays of the part have it; *like gets what it was left for. */
+static gp_warm *
+unpack(gp_env *env, const gnngp_model *model, const char *part, const gnngp_arrays *list, uint64 *like)
 {
-	gnngp_store_corrupted(model, "the numbers of its training do not fit together");
-}
+	gp_warm    *w = gp_alloc_zero(env, 1, sizeof(gp_warm));
+	gp_link_array array[WARM_ARRAYS];
+	int64		count[WARM_ARRAYS];
+	const int64 *size;
+	bool		bad;
 
-/* The sizes, if they are possible ones. */
-static gp_warm
-take_sizes(const gnngp_model *model, const gp_link_array *array, uint64 *like)
-{
-	const int64 *size = array->data;
-	gp_warm		w = {0};
-
-	if (array->tag != WARM_SIZES || array->element != GP_LINK_I64 || array->count != SIZES)
-		damaged(model);
+	gnngp_arrays_sort(model, part, list, warm_element, WARM_ARRAYS, array);
+	if (array[WARM_SIZES].count != SIZES)
+		gnngp_arrays_damaged(model, part);
+	size = array[WARM_SIZES].data;
 	*like = (uint64) size[SIZE_LIKE];
-	w.sets = size[SIZE_SETS];
-	w.values = size[SIZE_VALUES];
-	w.nheld = size[SIZE_HELD];
-	w.nsample = size[SIZE_SAMPLE];
-	w.inputs = size[SIZE_INPUTS];
-	if (w.sets < 1 || w.sets > MOST_SETS || w.values < 0 || w.values > PG_INT64_MAX / MOST_SETS || w.nheld < 0 ||
-		w.nsample < 0 || w.nsample > PG_INT32_MAX || w.inputs < 0 || w.inputs > PG_INT32_MAX)
-		damaged(model);
-	return w;
-}
-
-/* Checks keys, which ascend, and sets, which exist. */
-static void
-check_keys(const gnngp_model *model, const gp_warm *w)
-{
-	bool		bad = false;
-
+	*w = (gp_warm) {.sets = size[SIZE_SETS],.values = size[SIZE_VALUES],.nheld = size[SIZE_HELD],
+	.nsample = size[SIZE_SAMPLE],.inputs = size[SIZE_INPUTS],.held = array[WARM_HELD].data,
+	.part = array[WARM_PARTS].data,.sample = array[WARM_SAMPLE].data,
+	.value = array[WARM_VALUES].data,.input = array[WARM_INPUTS].data};
+	if (w->sets < 1 || w->sets > MOST_SETS || w->values < 0 || w->values > PG_INT64_MAX / MOST_SETS ||
+		w->nheld < 0 || w->nsample < 0 || w->nsample > PG_INT32_MAX || w->inputs < 0 ||
+		w->inputs > PG_INT32_MAX)
+		gnngp_arrays_damaged(model, part);
+	count_elements(w, count);
+	bad = false;
+	for (int k = 0; k < WARM_ARRAYS && !bad; k++)
+		bad = array[k].count != count[k];
+	/* Keys ascend, sets exist, and numbers are numbers. */
 	for (int64 k = 0; k < w->nheld && !bad; k++)
 		bad = w->part[k] < 0 || w->part[k] >= w->sets || (k > 0 && w->held[k] < w->held[k - 1]);
 	for (int64 k = 1; k < w->nsample && !bad; k++)
@@ -123,37 +119,7 @@ check_keys(const gnngp_model *model, const gp_warm *w)
 	for (int64 k = 0; k < w->nsample * w->inputs && !bad; k++)
 		bad = !isfinite(w->input[k]);
 	if (bad)
-		damaged(model);
-}
-
-/* What was left, as the arrays of the part have it. */
-static gp_warm *
-take_warm(gp_env *env, const gnngp_model *model, const gnngp_arrays *list, uint64 *like)
-{
-	gp_warm    *w = gp_alloc_zero(env, 1, sizeof(gp_warm));
-	int64		count[WARM_ARRAYS];
-	void	   *data[WARM_ARRAYS] = {0};
-
-	*w = take_sizes(model, &list->array[0], like);
-	count_elements(w, count);
-	for (int i = 0; i < list->n; i++)
-	{
-		const gp_link_array *array = &list->array[i];
-
-		if (array->tag < 0 || array->tag >= WARM_ARRAYS || data[array->tag] ||
-			(int) array->element != warm_element[array->tag] || array->count != count[array->tag])
-			damaged(model);
-		data[array->tag] = array->data;
-	}
-	for (int k = 0; k < WARM_ARRAYS; k++)
-		if (count[k] > 0 && data[k] == NULL)
-			damaged(model);
-	w->held = data[WARM_HELD];
-	w->part = data[WARM_PARTS];
-	w->sample = data[WARM_SAMPLE];
-	w->value = data[WARM_VALUES];
-	w->input = data[WARM_INPUTS];
-	check_keys(model, w);
+		gnngp_arrays_damaged(model, part);
 	return w;
 }
 
@@ -176,7 +142,6 @@ read_part(void *arg)
 	r->found = gnngp_arrays_read(r->env, r->model, r->part, &r->list);
 }
 
-/* Reads the part. */
 gp_warm *
 gnngp_warm_read(gp_env *env, const gnngp_model *model, const char *part, uint64 like)
 {
@@ -187,7 +152,7 @@ gnngp_warm_read(gp_env *env, const gnngp_model *model, const char *part, uint64 
 	gnngp_as_extension(read_part, &r);
 	if (!r.found)
 		return NULL;
-	w = take_warm(env, model, &r.list, &left_for);
+	w = unpack(env, model, part, &r.list, &left_for);
 	if (left_for == like)
 		return w;
 	gp_notice(env, NULL, "the training starts anew: columns or classes are other ones than before");
