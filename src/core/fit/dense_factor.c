@@ -6,6 +6,7 @@
  * panels with their roots still to be applied; here they become one matrix.
  */
 #include "fit_internal.h"
+#include "landmarks.h"
 
 /* All panels side by side, a block of rows at a time in double. */
 gp_matrix

@@ -2,7 +2,6 @@
  * exact.c - the posterior from exact columns of the kernel.
  */
 #include "fit_internal.h"
-#include "kernel/live/live_state.h"
 #include "kernel/prepared.h"
 
 /* The columns of the labelled nodes and the whole diagonal. */

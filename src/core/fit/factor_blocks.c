@@ -7,6 +7,7 @@
  * and of the whole graph, whose features are the columns.  All matrices are the host's.
  */
 #include "fit_internal.h"
+#include "landmarks.h"
 
 #include <string.h>
 

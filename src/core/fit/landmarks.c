@@ -7,10 +7,10 @@
  * cover most of the graph.  Twins (same features, same neighbours) would make
  * the landmarks' covariance singular, so one of them is enough.
  */
-#include "base/base.h"
 #include "base/hash_table.h"
 #include "base/sort.h"
 #include "fit_internal.h"
+#include "landmarks.h"
 #include "kernel/prepared.h"
 
 #include <string.h>
@@ -306,29 +306,6 @@ int32_t *
 gp_landmarks_spread(gp_eval *ev, const gp_problem *problem, int64_t count, int64_t *n)
 {
 	return choose(ev, problem, count, true, n);
-}
-
-/*
- * The places, among ascending landmarks, of those that rank last: what a fit with fewer
- * would have done without.
- */
-int32_t *
-gp_landmarks_last(gp_eval *ev, const gp_problem *problem, const int32_t *landmark, int64_t n, int64_t count)
-{
-	int32_t    *place = gp_alloc_array(ev->env, count, sizeof(int32_t));
-	candidate  *c = gp_alloc_zero(ev->env, n, sizeof(candidate));
-
-	for (int64_t k = 0; k < n && !ev->env->dry; k++)
-	{
-		c[k] = candidate_of(ev, problem, false, landmark[k]);
-		c[k].node = (int32_t) k;
-	}
-	if (!ev->env->dry)
-		sort_candidates(ev->env, c, n);
-	for (int64_t j = 0; j < count; j++)
-		place[j] = c[n - count + j].node;
-	gp_free(ev->env, c);
-	return place;
 }
 
 /* The landmarks that degrees alone speak for, ascending; preferred nodes come first (NULL: none is). */

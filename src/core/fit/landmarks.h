@@ -5,7 +5,6 @@
 #define GP_LANDMARKS_H
 
 #include "fit.h"
-#include "kernel/kernel.h"
 
 /* landmarks.c: ascending, at most count, twins dropped. */
 extern int32_t *gp_landmarks_choose(gp_eval *ev, const gp_problem *problem, int64_t count,
@@ -33,8 +32,12 @@ extern void gp_block_gram(gp_device *dev, gp_matrix rows, gp_matrix y, const gp_
 extern void gp_block_apply(gp_device *dev, gp_matrix rows, gp_matrix w, const gp_matrix *root, gp_matrix out,
 						   gp_matrix norm, gp_matrix present);
 
-/* power.c: refuses kernels with a power where nothing takes it. */
-extern void gp_power_refuse(gp_env *env, const gp_program *program);
+/*
+ * lowrank.c: noise q_i' B^-1 q_i of every row of a factor, l being the Cholesky factor of B; panels
+ * that are used for the last time may be spoilt.
+ */
+extern void gp_lowrank_variances(gp_eval *ev, gp_factor *f, gp_matrix l, double noise, bool last,
+								 double *variance);
 
 /* dense_factor.c: all panels side by side, nodes x rank float; owned by the caller. */
 extern gp_matrix gp_factor_dense(gp_eval *ev, const gp_factor *f);

@@ -6,7 +6,7 @@
  * variances take one product or one triangular solve per block of rows.
  */
 #include "fit_internal.h"
-#include "kernel/live/live_state.h"
+#include "landmarks.h"
 #include "kernel/prepared.h"
 
 #include <math.h>
@@ -334,7 +334,6 @@ solve_dual(lowrank *lr, const gp_problem *problem, const gp_targets *targets, gp
 	means(lr, w, out);
 	keep_posterior(lr, w, NULL, wide, solution.noise);
 	dev->destroy(dev, &w);
-	solution.fewer_error = gp_fewer_error(lr->ev, problem, targets, lr->f, wide, &solution, out);
 	if (diag)
 	{
 		gp_matrix	f = dev->create(dev, q.cols, q.rows, GP_DOUBLE);
@@ -366,7 +365,6 @@ solve_primal(lowrank *lr, const gp_problem *problem, const gp_targets *targets, 
 
 	means(lr, solution.weights, out);
 	keep_posterior(lr, solution.weights, &solution.root, q, solution.noise);
-	solution.fewer_error = gp_fewer_error(lr->ev, problem, targets, lr->f, q, &solution, out);
 	if (diag)
 	{
 		gp_matrix	f = explained_root(lr, solution.root, solution.noise);

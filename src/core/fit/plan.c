@@ -5,7 +5,7 @@
  * would take much longer than the low-rank one.
  */
 #include "fit_internal.h"
-#include "kernel/live/live_state.h"
+#include "landmarks.h"
 #include "kernel/prepared.h"
 #include "precision/precision_fit.h"
 

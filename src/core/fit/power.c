@@ -5,7 +5,6 @@
  * enters, so that leave-one-out stays exact.  What matters is the order of the
  * directions: K^p has no unit, and w is scaled to a largest of 1.
  */
-#include "kernel/live/live_state.h"
 #include "kernel/prepared.h"
 #include "power.h"
 

@@ -4,7 +4,6 @@
  * With few labels a power above 1 predicts classes better, with many it does not;
  * the leave-one-out error that chooses the nugget tells which.
  */
-#include "kernel/live/live_state.h"
 #include "kernel/prepared.h"
 #include "power.h"
 

@@ -4,6 +4,7 @@
  * The planner runs the same on a device that only accounts.
  */
 #include "fit_internal.h"
+#include "landmarks.h"
 
 /* Tells what a low-rank fit did that its figures do not show. */
 void

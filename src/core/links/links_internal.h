@@ -5,7 +5,7 @@
 #define GP_LINK_INTERNAL_H
 
 #include "fit/landmarks.h"
-#include "regression/regression_internal.h"
+#include "regression/regression.h"
 #include "links.h"
 
 #define GP_LINK_LEAST_FOLDS 2	/* where there are links enough */

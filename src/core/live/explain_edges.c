@@ -7,8 +7,7 @@
  * in one evaluation, where only the rows that each touches stand anew (kernel/live_order.c).
  */
 #include "base/sort.h"
-#include "fit/fit_internal.h"
-#include "kernel/live/live_state.h"
+#include "live.h"
 
 #include <math.h>
 

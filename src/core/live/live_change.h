@@ -4,7 +4,7 @@
 #ifndef GP_LIVE_CHANGE_H
 #define GP_LIVE_CHANGE_H
 
-#include "fit/fit_internal.h"
+#include "live.h"
 
 /* Observations, whose rows stand behind those of the points. */
 typedef struct gp_change

@@ -4,6 +4,7 @@
  * With t_i as in live_answer.c, C_ij = k_ij - <t_i, t_j> (exact) or noise <t_i, t_j> (low rank, Q B^-1 Q').
  * Neither C nor, for a low rank, t is ever held for all rows: columns come in blocks of rows.
  */
+#include "fit/landmarks.h"
 #include "live_columns.h"
 
 #include <math.h>

@@ -4,8 +4,7 @@
 #ifndef GP_LIVE_ROWS_H
 #define GP_LIVE_ROWS_H
 
-#include "fit/fit_internal.h"
-#include "kernel/live/live_state.h"
+#include "live.h"
 #include "kernel/prepared.h"
 
 /* A question at work. */

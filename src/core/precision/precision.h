@@ -9,8 +9,7 @@
 #ifndef GP_PRECISION_H
 #define GP_PRECISION_H
 
-#include "device/device.h"
-#include "graph/graph.h"
+#include "regression/regression.h"
 
 /* A graph's H for some prior and noise, scaled to a diagonal of ones. */
 typedef struct gp_precision gp_precision;
@@ -74,5 +73,44 @@ extern double gp_precision_least_of(const gp_precision *p, double sigma2, int d,
  * 1989); the same for any prior later.
  */
 extern double gp_precision_mean_diagonal(gp_precision *p, double sigma2, int d, uint64_t seed);
+
+/* ---- the fit ---- */
+
+#define GP_OPEN_PRIOR "laplacian(sigma2=10)"	/* the kernel in the place of a prior that is to be chosen */
+#define GP_PRIORS_TRIED 8
+
+/* A Laplacian prior with a nugget, and how well it explains labels that were left out. */
+typedef struct gp_prior_score
+{
+	double		sigma2;
+	int			d;
+	double		nugget;			/* relative */
+	double		score;			/* as loo_score, less what the class shares know; NaN: not looked at */
+} gp_prior_score;
+
+typedef struct gp_prior_choice
+{
+	bool		settles_nugget;	/* the best one's nugget need not be searched for again */
+	int			n;
+	int			best;			/* of tried */
+	gp_prior_score tried[GP_PRIORS_TRIED];
+} gp_prior_choice;
+
+/* The kernel that is a posterior's prior, where that was open. */
+extern const char *gp_prior_kernel(gp_env *env, const gp_posterior *out);
+
+/*
+ * The Laplacian prior that fits a graph, by leave-one-out on conjugate gradients (precision.c),
+ * whatever the problem's program.  Too few labels: one that serves most graphs.  gp_fit does it
+ * by itself where the prior is left open.
+ */
+extern gp_prior_choice gp_precision_choose(gp_device *dev, const gp_problem *problem);
+
+/* precision.c: the posterior without a factor, from the matrix of gp_precision_matrix. */
+extern gp_posterior *gp_infer_precision(gp_device *dev, const gp_problem *problem, const gp_csr *s,
+										const gp_plan *plan);
+
+/* True where that strategy is asked for, or the best; refuses kernels that it does not serve. */
+extern bool gp_precision_serves(gp_env *env, const gp_problem *problem);
 
 #endif							/* GP_PRECISION_H */

@@ -4,7 +4,7 @@
 #ifndef GP_PRECISION_FIT_H
 #define GP_PRECISION_FIT_H
 
-#include "fit/fit_internal.h"
+#include "fit/fit.h"
 #include "krylov.h"
 #include "precision.h"
 

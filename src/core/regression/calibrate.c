@@ -15,7 +15,7 @@
  * A normal density of log gamma would leave a loss that is not convex.  All of this is meant for
  * means of ordinary size: small ones, as of a few labels of a large graph, are brought to it first.
  */
-#include "fit/fit_internal.h"
+#include "regression.h"
 
 #include <math.h>
 #include <string.h>

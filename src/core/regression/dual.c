@@ -5,7 +5,7 @@
  * leave-one-out residual alpha_i / [S^-1]_ii, its variance 1 / [S^-1]_ii
  * (Rasmussen and Williams 2006, section 5.4.2).
  */
-#include "fit/fit_internal.h"
+#include "regression.h"
 
 #include <math.h>
 

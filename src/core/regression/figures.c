@@ -1,13 +1,12 @@
 /*
  * figures.c - the figures of a fit, all by leave-one-out.
  */
-#include "fit/fit_internal.h"
+#include "regression.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "base/sort.h"
-#include "regression_internal.h"
 
 #define ECE_BINS 15
 

@@ -11,7 +11,7 @@
  * depends on neither, so neither may count.  A plain squared error would punish the shrinkage that a
  * larger nugget brings and choose it too small.
  */
-#include "fit/fit_internal.h"
+#include "regression.h"
 
 #include <math.h>
 

@@ -1,7 +1,7 @@
 /*
  * posterior.c - the posterior of all nodes: its memory, its variances, the last net.
  */
-#include "fit/fit_internal.h"
+#include "regression.h"
 #include "kernel/live/live_state.h"
 
 #include <math.h>
@@ -178,7 +178,6 @@ gp_posterior_settle(const gp_eval *ev, const gp_problem *problem, const gp_targe
 	check_finite(ev->env, out);
 	gp_figures(ev->env, problem, targets, solution, out);
 	gp_tell_worth(ev->dev, problem, targets, out);
-	gp_tell_fewer(ev->env, problem, solution, out);
 }
 
 /* Frees a posterior. */

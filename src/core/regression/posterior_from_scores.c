@@ -5,7 +5,7 @@
  * leave-one-out rows as one does, so that whoever stores, calibrates and judges posteriors
  * need not know where one comes from.
  */
-#include "fit/fit_internal.h"
+#include "regression.h"
 
 #include <float.h>
 #include <math.h>

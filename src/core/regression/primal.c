@@ -6,7 +6,7 @@
  * leave-one-out residual is e_i / (1 - h_i).  The Gram matrix is summed and
  * factorised in double, a block of rows at a time.
  */
-#include "fit/fit_internal.h"
+#include "regression.h"
 
 #include <math.h>
 

@@ -1,13 +1,28 @@
 /*
  * targets.c - the targets of a regression, and the scale of its prior.
  */
-#include "fit/fit_internal.h"
+#include "kernel/live/live_state.h"
+#include "regression.h"
 
 #include <math.h>
 
 #define SPREAD_MIN 1e-150		/* of a target: its square is a number */
 #define SPREAD_MAX 1e150
 #define SMALLEST_MEAN_FLOAT 1e-28	/* small products keep some bits above the float range's end */
+
+/* Refuses problems that have no answer. */
+void
+gp_problem_check(gp_env *env, const gp_problem *problem)
+{
+	if (problem->nlabelled < 1)
+		gp_raise(env, GP_ERR_DATA, NULL, "no node is labelled");
+	if (problem->features && problem->features->type != problem->type)
+		gp_raise(env, GP_ERR_INTERNAL, NULL, "the features are not of the problem's type");
+	if (!isnan(problem->nugget) && !(problem->nugget > 0.0 && isfinite(problem->nugget)))
+		gp_raise(env, GP_ERR_VALUE, NULL, "the nugget must be finite and greater than 0");
+	if (problem->live)
+		gp_program_check_live(env, problem->program);
+}
 
 /* One-hot rows, not centred; a node counts while its class keeps another label. */
 static void

@@ -12,7 +12,7 @@
 
 #include "postgres.h"
 
-#include "core/fit/fit.h"
+#include "core/live/live.h"
 #include "core/kernel/live/live_state.h"
 #include "core/train/train.h"
 #include "pg/catalog/catalog.h"

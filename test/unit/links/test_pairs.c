@@ -2,7 +2,7 @@
  * test_pairs.c - the nodes' factor, the regression on inducing inputs and the
  * pair kernel against plain loops in double.
  */
-#include "regression/regression_internal.h"
+#include "regression/regression.h"
 #include "links/links_internal.h"
 #include "links/model/sparse.h"
 #include "test_env.h"

@@ -1,7 +1,7 @@
 /*
  * test_ranking.c - the area under the ROC curve and the average precision against plain definitions.
  */
-#include "regression/regression_internal.h"
+#include "regression/regression.h"
 #include "test_env.h"
 
 /* A small generator, so that every run sees the same cases. */

@@ -354,3 +354,15 @@ gp_program_is_global(const gp_program *program)
 			return "P(a)";
 	return NULL;
 }
+
+/* Refuses kernels whose rows are made of all nodes. */
+void
+gp_program_check_live(gp_env *env, const gp_program *program)
+{
+	const char *what = gp_program_is_global(program);
+
+	if (what)
+		gp_raise(env, GP_ERR_UNSUPPORTED,
+				 "Fit without live, or by a kernel of neighbours such as gcn, sage or gin.",
+				 "a kernel with %s has no live state: it reaches every node", what);
+}

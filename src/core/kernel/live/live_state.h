@@ -57,6 +57,31 @@ typedef struct gp_piece
 	void	   *dense;
 } gp_piece;
 
+/* What a keep says of its fit; figures that stand together in one piece. */
+typedef struct gp_live_figures
+{
+	double		nodes;			/* of the fit */
+	double		columns;		/* classes, or 1 */
+	double		values;			/* 1 for a regression */
+	double		exact;			/* 1: K itself, 0: a low-rank factor */
+	double		by_columns;		/* exact: 1 by columns, 0 the whole */
+	double		exact_diagonal; /* variances start from the exact diagonal */
+	double		dims;			/* features; 0: structure only */
+	double		noise;
+	double		mean_diag;
+	double		scale;			/* in the targets' unit */
+	double		unit;
+	double		offset;
+	double		wide;			/* 1: large matrices are of double */
+} gp_live_figures;
+
+/* The type of the fit's large matrices. */
+static inline gp_type
+gp_live_type(const gp_live_figures *figures)
+{
+	return figures->wide > 0.0 ? GP_DOUBLE : GP_FLOAT;
+}
+
 struct gp_keep
 {
 	gp_env	   *env;
@@ -171,5 +196,8 @@ extern int gp_program_hops(gp_env *env, const gp_program *program);
 
 /* Why a program's rows cannot be evaluated by their neighbourhood; NULL: they can. */
 extern const char *gp_program_is_global(const gp_program *program);
+
+/* Refuses such a program for a fit that is to be live. */
+extern void gp_program_check_live(gp_env *env, const gp_program *program);
 
 #endif							/* GP_KEEP_H */

@@ -6,7 +6,7 @@
  * components nothing is known of a pair but its ends, so the figure of pairs within one
  * stands beside that of all.
  */
-#include "regression/regression_internal.h"
+#include "regression/regression.h"
 #include "links/links_internal.h"
 
 #include <math.h>

@@ -5,7 +5,7 @@
  * fold of links is removed, so that a link never sees itself.  Each fold's rows
  * are also predicted from the other's alone: the figures of the summary.
  */
-#include "regression/regression_internal.h"
+#include "regression/regression.h"
 #include "link_regression.h"
 #include "hard_negatives.h"
 #include "links/scores/scores.h"

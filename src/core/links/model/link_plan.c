@@ -1,7 +1,7 @@
 /*
  * link_plan.c - what a fit of links costs, and what it leaves out for that.
  */
-#include "regression/regression_internal.h"
+#include "regression/regression.h"
 #include "links/links_internal.h"
 #include "links/search/rank.h"
 #include "link_regression.h"

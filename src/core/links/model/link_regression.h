@@ -3,8 +3,8 @@
  *
  * Rows of scores are host arrays, n x width, packed.
  */
-#ifndef GP_REGRESSION_H
-#define GP_REGRESSION_H
+#ifndef GP_LINK_REGRESSION_H
+#define GP_LINK_REGRESSION_H
 
 #include "links/links_internal.h"
 
@@ -81,4 +81,4 @@ extern gp_matrix gp_link_standardise(gp_device *dev, int64_t n, int32_t width,
 extern void gp_link_cross_covariance(gp_device *dev, gp_matrix a, gp_matrix b, gp_matrix k,
 									 gp_matrix variance);
 
-#endif							/* GP_REGRESSION_H */
+#endif							/* GP_LINK_REGRESSION_H */

@@ -11,7 +11,7 @@
  * graph without the fold's links, and neither these nor the fold's non-links are
  * learnt from.
  */
-#include "regression/regression_internal.h"
+#include "regression/regression.h"
 #include "base/base.h"
 #include "links/links_internal.h"
 #include "hard_negatives.h"

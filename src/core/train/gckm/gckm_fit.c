@@ -2,7 +2,7 @@
  * gckm_fit.c - the graph convolutional kernel machine: its layers in a row, its plan, its fit.
  */
 #include "gckm.h"
-#include "regression/regression_internal.h"
+#include "regression/regression.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -5,7 +5,7 @@
 #define GP_GPSRF_H
 
 #include "train/engine/engine.h"
-#include "regression/regression_internal.h"
+#include "regression/regression.h"
 
 typedef struct gp_learner gp_learner;
 

@@ -9,6 +9,7 @@
 #include "fmgr.h"
 #include "pg/reader/reader.h"
 #include "pg/store/store_live.h"
+#include "core/live/live.h"
 #include "pg/ids/given_ids.h"
 
 /* A call. */

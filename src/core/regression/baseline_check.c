@@ -5,7 +5,7 @@
  * classes of labelled nodes spread over the edges for some rounds, each node taking the mean
  * of its neighbours, labelled ones keeping theirs.
  */
-#include "fit_internal.h"
+#include "regression.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /*
- * test_apart.c - components, against a search in depth, and what is said of those without a label.
+ * test_unlabelled_components.c - components, against a search in depth, and what is said of those without a label.
  */
 #include "test_env.h"
 #include "test_world.h"

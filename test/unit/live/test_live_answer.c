@@ -1,8 +1,9 @@
 /*
- * test_live.c - a node evaluated by its neighbourhood has the posterior of the fit, and labels
+ * test_live_answer.c - a node evaluated by its neighbourhood has the posterior of the fit, and labels
  * that are given or taken change it as a refit would.
  */
 #include "fit/fit_internal.h"
+#include "live/live.h"
 #include "kernel/live/live_state.h"
 #include "test_env.h"
 #include "test_graphs.h"

@@ -1,5 +1,5 @@
 /*
- * test_infer.c - fits as a whole: brute-force leave-one-out, the rules for odd
+ * test_fit_model.c - fits as a whole: brute-force leave-one-out, the rules for odd
  * data, the planner's bytes, equal bits, cancels, and every allocation failing.
  */
 #include "fit/fit_internal.h"

@@ -1,8 +1,9 @@
 /*
- * test_outside.c - a factor that is not at hand: its pieces against the evaluators, and the
+ * test_external_factor.c - a factor that is not at hand: its pieces against the evaluators, and the
  * posterior that is asked of it against a fit's.
  */
 #include "fit/fit_internal.h"
+#include "fit/landmarks.h"
 #include "test_env.h"
 #include "test_graphs.h"
 

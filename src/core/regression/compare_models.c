@@ -4,7 +4,7 @@
  * Both say something of each label without it.  The difference of their squared errors, label by
  * label, has a mean and a standard error: labels that are hard for both count little.
  */
-#include "fit_internal.h"
+#include "regression.h"
 
 #include <math.h>
 

@@ -1,5 +1,5 @@
 /*
- * test_gain.c - how sure it is that one model explains labels better than another.
+ * test_compare_models.c - how sure it is that one model explains labels better than another.
  */
 #include <string.h>
 

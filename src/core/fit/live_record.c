@@ -1,0 +1,114 @@
+/*
+ * live_record.c - what a fit records of its regression for later questions.
+ */
+#include "fit_internal.h"
+
+#define SLOW_ENTRIES 5e6		/* of the kernel, which take some tenths of a second */
+
+/* Begins. */
+void
+gp_live_open(gp_eval *ev, const gp_problem *problem)
+{
+	if (!problem->live)
+		return;
+	gp_program_check_live(ev->env, problem->program);
+	ev->keep = gp_keep_create(ev->env);
+}
+
+/* Keeps the regression. */
+void
+gp_live_keep_weights(gp_eval *ev, gp_matrix weights, gp_matrix root, gp_matrix right)
+{
+	gp_device  *dev = ev->dev;
+
+	gp_keep_matrix(dev, ev->keep, GP_PIECE_WEIGHTS, 0, 0, weights);
+	gp_keep_lower(dev, ev->keep, GP_PIECE_POSTERIOR, 0, 0, root);
+	dev->trsm(dev, true, false, root, right);
+	dev->trsm(dev, true, true, root, right);
+	gp_keep_matrix(dev, ev->keep, GP_PIECE_WEIGHTS, 0, 1, right);
+}
+
+/* Keeps the labels. */
+static void
+keep_labels(gp_keep *keep, const gp_problem *problem, const gp_targets *targets)
+{
+	gp_keep_nodes(keep, GP_PIECE_LABELLED, problem->labelled, problem->nlabelled);
+	if (problem->task == GP_TASK_VALUES)
+		gp_keep_numbers(keep, GP_PIECE_TARGETS, 0, 0, targets->y, targets->m, targets->columns);
+	else
+		gp_keep_nodes(keep, GP_PIECE_TARGETS, problem->label, problem->nlabelled);
+}
+
+/* Keeps what makes probabilities of means. */
+static void
+keep_calibrator(gp_keep *keep, const gp_posterior *out)
+{
+	double		number[2] = {out->calibrator.delta, out->calibrator.gamma};
+
+	gp_keep_numbers(keep, GP_PIECE_CALIBRATOR, 0, 0, number, 2, 1);
+	if (out->calibrator.bias)
+		gp_keep_numbers(keep, GP_PIECE_CALIBRATOR, 0, 1, out->calibrator.bias, out->columns, 1);
+	if (out->prior_share)
+		gp_keep_numbers(keep, GP_PIECE_SHARES, 0, 0, out->prior_share, out->columns, 1);
+}
+
+/* Keeps the figures. */
+static void
+keep_figures(gp_keep *keep, const gp_problem *problem, const gp_targets *targets, const gp_solution *solution,
+			 const gp_posterior *out)
+{
+	gp_live_figures f = {
+		.nodes = (double) out->nodes,
+		.columns = out->columns,
+		.values = problem->task == GP_TASK_VALUES,
+		.exact = out->plan.strategy == GP_STRATEGY_EXACT,
+		.by_columns = out->plan.by_columns,
+		.exact_diagonal = out->plan.exact_diagonal,
+		.dims = problem->features ? (double) problem->features->dims : 0.0,
+		.noise = solution->noise,
+		.mean_diag = solution->mean_diag,
+		.scale = solution->scale,
+		.unit = targets->unit,
+		.offset = targets->offset,
+		.wide = problem->type == GP_DOUBLE
+	};
+
+	gp_keep_numbers(keep, GP_PIECE_FIGURES, 0, 0, (double *) &f, sizeof(f) / sizeof(double), 1);
+}
+
+/* Says where an answer takes long: an exact one computes the kernel of the labelled nodes anew. */
+static void
+tell_slow(gp_eval *ev, const gp_problem *problem, const gp_posterior *out)
+{
+	int64_t		anchors = gp_keep_find(ev->keep, GP_PIECE_ANCHORS, 0, 0)->rows;
+	double		entries = (double) anchors * (double) (out->plan.by_columns ? problem->nlabelled : anchors);
+
+	if (out->plan.strategy == GP_STRATEGY_EXACT && entries > SLOW_ENTRIES)
+		gp_notice(ev->env, "For answers in milliseconds fit with strategy => 'nystrom'.",
+				  "a live answer of this exact fit computes the kernel of %lld labelled nodes anew, which takes long",
+				  (long long) problem->nlabelled);
+}
+
+/* Ends: what is kept goes to the posterior. */
+void
+gp_live_close(gp_eval *ev, const gp_problem *problem, const gp_targets *targets, const gp_solution *solution,
+			  gp_posterior *out)
+{
+	gp_keep    *keep = ev->keep;
+
+	if (keep == NULL)
+		return;
+	if (out->plan.strategy == GP_STRATEGY_NYSTROM)
+		gp_keep_nodes(keep, GP_PIECE_ANCHORS, out->landmark, out->nlandmarks);
+	if (problem->moments)
+		gp_keep_numbers(keep, GP_PIECE_MOMENTS, 0, 0, problem->moments, 2, problem->features->dims);
+	keep_labels(keep, problem, targets);
+	keep_figures(keep, problem, targets, solution, out);
+	if (!ev->env->dry)
+	{
+		keep_calibrator(keep, out);
+		tell_slow(ev, problem, out);
+	}
+	out->keep = keep;
+	ev->keep = NULL;
+}

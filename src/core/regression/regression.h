@@ -1,0 +1,373 @@
+/*
+ * regression.h - Gaussian process regression on labels: from covariances to a calibrated posterior.
+ *
+ * A regression is solved in one of two forms.  The dual form holds the labels' covariance K(t,t);
+ * the primal form holds the Gram matrix of their factor rows, and serves when there are more
+ * labels than columns.  Both report the same figures.
+ */
+#ifndef GP_REGRESSION_H
+#define GP_REGRESSION_H
+
+#include "kernel/kernel.h"
+
+typedef enum gp_task
+{
+	GP_TASK_CLASSES,
+	GP_TASK_VALUES
+} gp_task;
+
+typedef enum gp_strategy
+{
+	GP_STRATEGY_AUTO,
+	GP_STRATEGY_EXACT,
+	GP_STRATEGY_NYSTROM,
+	GP_STRATEGY_PRECISION,		/* of a Laplacian kernel: conjugate gradients on its sparse inverse */
+	GP_STRATEGY_SQL,			/* the host's: a low-rank factor whose rows it keeps (gp_fit_outside) */
+	GP_STRATEGIES
+} gp_strategy;
+
+typedef struct gp_plan gp_plan;
+
+/* What a fit starts from.  Nothing in it is changed or freed. */
+typedef struct gp_problem
+{
+	const gp_graph *graph;
+	const gp_features *features;	/* NULL: structure only */
+	const gp_program *program;
+	gp_task		task;
+	int64_t		nlabelled;
+	const int32_t *labelled;	/* nodes, ascending */
+	const int32_t *label;		/* class of each labelled node, or NULL */
+	const double *target;		/* value of each labelled node, or NULL */
+	int32_t		nclasses;		/* 0 for values */
+	gp_strategy strategy;		/* as asked for */
+	int64_t		nlandmarks;		/* as asked for; 0 = automatic */
+	bool		open_prior;		/* of a Laplacian program: leave-one-out chooses sigma2 and d */
+	double		nugget;			/* relative to mean diag K; NaN = by leave-one-out */
+	uint64_t	seed;
+	size_t		estimate_limit; /* for an estimate: bytes to plan for, without an error when
+								 * nothing fits; 0 = gp_limit */
+	gp_type		type;			/* of the large matrices */
+	double		nugget_min;		/* the least one searched; 0 = GP_NUGGET_MIN */
+	double		nugget_slack;	/* take the largest nugget within this share of the least error */
+	const double *moments;		/* by which the features were standardised, or NULL */
+	bool		live;			/* the posterior keeps what rows can be evaluated against later (live_answer.c) */
+	bool		divided;		/* the host has the nodes in partitions, or on several servers */
+	bool		quiet;			/* no notices about the nugget, which the user cannot give */
+	bool		compared;		/* with other kernels: nothing is said of its worth */
+
+	/* For trainings (train/train.h): who the nodes are, whatever their numbers, and what the last one left; NULL: unknown. */
+	const uint64_t *key;
+	const struct gp_warm *warm;
+
+	/* Chooses the device once the plan is known; NULL stays with the one that planned. */
+	gp_device  *(*device_for) (void *arg, gp_device *planner, const gp_plan *plan);
+	void	   *device_arg;
+
+	/* For tests and for whoever knows better; zero means the default. */
+	const int32_t *landmark;	/* the landmarks themselves, nlandmarks of them, ascending */
+	double		jitter;			/* first jitter of C(a,a), relative to its mean diagonal */
+	double		scale;			/* s^2; 0 = closed form */
+	bool		dear;			/* precision: as on a graph so large that each product counts */
+} gp_problem;
+
+/* What the planner counted and chose. */
+struct gp_plan
+{
+	gp_strategy strategy;		/* not auto */
+	bool		by_columns;		/* exact: only the receptive field's columns */
+	bool		exact_diagonal; /* variances start from the exact diagonal */
+	int64_t		nlandmarks;		/* nystrom: how many */
+	int			products;		/* precision: of the space in which priors are compared, or 0 */
+	bool		try_powers;		/* leave-one-out chooses a power of the kernel, too */
+	bool		elsewhere;		/* who has the rows makes the posterior of them (gp_row_scale) */
+	double		bytes;			/* high-water mark of the environment, inputs included */
+	double		flops;			/* floating-point operations of the whole fit */
+	double		effort;			/* the same, weighed by how fast they run */
+	double		doubles;		/* those of flops that are in double precision */
+	double		live_bytes;		/* of what a live problem keeps */
+	char		reason[512];	/* one sentence for the user */
+};
+
+/* The figures of a fit, all by leave-one-out. */
+typedef enum gp_metric
+{
+	GP_METRIC_ACCURACY,			/* of the most probable class */
+	GP_METRIC_NLL,
+	GP_METRIC_ECE,				/* expected calibration error, 15 bins */
+	GP_METRIC_BALANCED_ACCURACY,	/* the mean over the classes */
+	GP_METRIC_MACRO_F1,
+	GP_METRIC_BRIER,
+	GP_METRIC_ROC_AUC,			/* of two classes: by the probability of the one with fewer labels */
+	GP_METRIC_PR_AUC,			/* the same: average precision */
+	GP_METRIC_R2,
+	GP_METRIC_RMSE,
+	GP_METRIC_COVERAGE90,		/* of the nominal 90% interval */
+	GP_METRICS
+} gp_metric;
+
+/* The name of a figure, as users see it. */
+extern const char *gp_metric_name(gp_metric metric);
+
+/* What is said of each labelled node by all others, in the order of the problem's labels. */
+typedef struct gp_loo
+{
+	int64_t		n;
+	double	   *mean;			/* n x columns, as in gp_posterior */
+	double	   *variance;		/* n, as in gp_posterior */
+	double	   *score;			/* n, ascending: how strange the labels are (gp_loo_quantile) */
+} gp_loo;
+
+/*
+ * From the means of a node's classes to probabilities: that of class c grows as
+ * exp(bias[c]) softplus(mean_c / delta)^gamma.
+ */
+typedef struct gp_calibrator
+{
+	double		delta;			/* width of the softplus; 0: exp(mean)^gamma in its place */
+	double		gamma;
+	double	   *bias;			/* of each class; NULL: all 0 */
+} gp_calibrator;
+
+/* What makes the posterior of a node of what its row gives. */
+typedef struct gp_row_scale
+{
+	bool		values;
+	double		leverage;		/* of a squared length: the latent variance, in units of the scale */
+	double		scale;			/* of variances, in units of the target */
+	double		noise;			/* of an observation: 0 for classes */
+	double		prior;			/* the variance of a node without kernel */
+	double		unit;			/* of the target */
+	double		offset;			/* its mean; 0 for classes */
+} gp_row_scale;
+
+/*
+ * Makes it, in place, of means (columns) and a variance in units of the scale, as the regression gives them; the prior
+ * where the node has no kernel.  False then, and where nothing tells its classes apart: their probabilities are their shares.
+ */
+extern bool gp_row_finish(const gp_row_scale *s, int32_t columns, bool has_kernel, double *mean, double *variance);
+
+/* What a fit gives.  Arrays are host memory of the environment. */
+typedef struct gp_posterior
+{
+	gp_plan		plan;
+	int64_t		nodes;
+	int32_t		columns;		/* classes, or 1 */
+	double	   *mean;			/* nodes x columns: scores, or values with the target's mean added; NULL where plan.elsewhere */
+	double	   *variance;		/* nodes: latent (classes), of an observation (values); >= 0 */
+	gp_row_scale row;			/* what made these, or will */
+	double	   *prior_share;	/* classes: share of each among the labels; else NULL */
+	int32_t		no_kernel;		/* nodes with k_ii = 0, which got the prior */
+	bool	   *is_prior;		/* nodes: true where probabilities are the classes' shares; NULL when none */
+	int64_t		nlandmarks;		/* used: twins dropped; 0 for exact */
+	int32_t    *landmark;		/* nodes, ascending; NULL for exact */
+	double		jitter;			/* largest jitter used, relative to the mean diagonal; 0 = none */
+	double		power;			/* of the kernel: as its program says, or as it was chosen */
+	double		nugget;			/* relative */
+	double		mean_diag;		/* mean of diag K */
+	double		prior_sigma2;	/* as it was chosen where the problem left the prior open */
+	int			prior_d;
+	double		scale;			/* s^2 */
+	double		offset;			/* the target's mean; 0 for classes */
+	gp_calibrator calibrator;	/* of classes */
+	double		log_marginal_likelihood;	/* NaN: not known without a factor (precision) */
+	double		loo_score;		/* 1 - leave-one-out error / that of the class shares, or of the mean; <= 1 */
+	double		metric[GP_METRICS]; /* NaN: not a figure of this task, or too few labels */
+	gp_loo		loo;
+	struct gp_keep *keep;		/* of a live problem; else NULL */
+	struct gp_warm *warm;		/* of a training, for the next one; else NULL */
+} gp_posterior;
+
+extern void gp_posterior_free(gp_env *env, gp_posterior *posterior);
+
+/* The logit of a class: the logarithm of its probability, up to a sum that all classes share. */
+extern double gp_logit(const gp_calibrator *calibrator, int32_t c, double mean);
+
+/* The probabilities of a node's classes; a node without kernel has the class shares instead. */
+extern void gp_probabilities(const gp_calibrator *calibrator, int32_t columns, const double *mean,
+							 double *probability);
+
+/*
+ * The quantile of n ascending scores that a new one, drawn as they were, does not exceed
+ * with this probability; INFINITY when they are too few to promise that (Vovk 2005).
+ * The score of a class is 1 less its probability, of a value its distance from the mean
+ * in standard deviations of the observation.
+ */
+extern double gp_loo_quantile(const double *score, int64_t n, double coverage);
+
+/*
+ * By how many standard errors labels without themselves are explained better by one posterior
+ * than by another (compare_models.c): both of the same labels.
+ */
+extern double gp_loo_gain(gp_env *env, const gp_problem *problem, const gp_posterior *one, const gp_posterior *other);
+
+/* Tells the user how many nodes have no kernel. */
+extern void gp_posterior_tell(gp_env *env, const gp_problem *problem, const gp_posterior *out);
+
+#define GP_NUGGET_MIN 1e-3		/* the grid of numbers searched, relative to mean diag K */
+#define GP_NUGGET_MIN_POWER 1e-4	/* the same for a power of the kernel */
+#define GP_NUGGET_MAX 10.0
+#define GP_NUGGET_FEW 0.1		/* with too few labels to choose by leave-one-out */
+#define GP_NORMAL_90 1.6448536269514722	/* half width of the central 90% interval */
+
+/* targets.c: refuses problems that have no answer. */
+extern void gp_problem_check(gp_env *env, const gp_problem *problem);
+
+/* The targets of the labelled nodes. */
+typedef struct gp_targets
+{
+	int64_t		m;
+	int32_t		columns;
+	double	   *y;				/* m x columns: one-hot, or centred and in units of their spread */
+	double		offset;			/* the mean that was taken off */
+	double		unit;			/* the root mean square that they were divided by; 1 for classes */
+	bool	   *counts;			/* m: takes part in leave-one-out */
+	int64_t		ncounted;
+	bool		few;			/* leave-one-out cannot choose anything */
+	bool		flat;			/* all targets are equal */
+	double	   *share;			/* classes: share of each; NULL for values */
+} gp_targets;
+
+/* What either form of a regression gives; values are in the targets' unit. */
+typedef struct gp_solution
+{
+	double		nugget;			/* relative */
+	double		noise;			/* nugget * mean_diag */
+	double		mean_diag;
+	double		scale;			/* s^2 */
+	double		log_marginal_likelihood;
+	double	   *loo_mean;		/* m x columns: prediction at i when i is left out (centred) */
+	double	   *loo_variance;	/* m: of the observation, at scale s^2 */
+	gp_matrix	weights;		/* dual: alpha, m x columns; primal: w, r x columns; double */
+	gp_matrix	root;			/* dual: L of K(t,t) + noise; primal: L of Q'Q + noise; double */
+} gp_solution;
+
+/* targets.c */
+extern gp_targets gp_targets_make(gp_env *env, const gp_problem *problem);
+extern void gp_targets_free(gp_env *env, gp_targets *targets);
+
+/* Refuses a mean diagonal that is zero, not finite, or too small for the type. */
+extern void gp_check_mean_diagonal(gp_env *env, gp_type type, double mean);
+
+/*
+ * nugget.c: the leave-one-out error that chooses the nugget, and what it
+ * is relative to.  mean is m x columns; index lists the labels looked at.
+ */
+extern double gp_loo_error(const gp_problem *problem, const gp_targets *targets,
+						   const double *mean, const int32_t *index, int64_t n, double *total);
+/* The factor that brings class scores of labels nearest to one-hot classes; 0 where they say the opposite. */
+extern double gp_class_factor(const gp_targets *targets, const double *mean, const int32_t *index, int64_t n);
+/* The squared error that is left of one label's scores after a factor. */
+extern double gp_class_residual(const gp_targets *targets, const double *mean, int32_t index, double factor);
+
+/* The labels that count, ascending; at most limit of them, evenly spread; owned by the caller. */
+extern int32_t *gp_loo_sample(gp_env *env, const gp_targets *targets, int64_t limit, int64_t *n);
+
+/* nugget.c: the error at one nugget. */
+typedef double (*gp_nugget_error) (void *state, double nugget);
+
+/*
+ * The nugget of a problem: given, the default for few labels, or searched for: on a grid of so
+ * many, or step by step; then refined so often at most.
+ */
+#define GP_NUGGET_CLIMB 0
+extern double gp_nugget_choose(gp_env *env, const gp_problem *problem, const gp_targets *targets,
+							   gp_nugget_error error, void *state, int coarse, int refine);
+
+/* Tells that the search for it ended at the smallest nugget tried, which may be too large; the largest is told with the score (baseline_check.c). */
+extern void gp_nugget_tell_edge(gp_env *env, double least);
+
+/* dual.c: k is m x m double and is overwritten. */
+extern gp_solution gp_dual_solve(gp_device *dev, const gp_problem *problem,
+								 const gp_targets *targets, gp_matrix k, double mean_diag);
+
+/* primal.c: q is m x r, the factor's rows at the labelled nodes, of any type. */
+extern gp_solution gp_primal_solve(gp_device *dev, const gp_problem *problem,
+								   const gp_targets *targets, gp_matrix q, double mean_diag);
+
+/* The labelled rows of a factor, which need not be at hand: what the primal form asks about them. */
+typedef struct gp_primal_rows
+{
+	void	   *state;
+	int64_t		rank;
+	gp_type		type;			/* of the sample */
+	/* Q'Q and Q'y: rank x rank and rank x columns, double. */
+	void		(*gram) (void *state, const gp_targets *targets, gp_matrix gram, gp_matrix qty);
+	/* The rows of n labels. */
+	void		(*sample) (void *state, const int32_t *index, int64_t n, gp_matrix out);
+	/* Q w (m x columns) and the leverages |L^-1 q_i|^2 (m) of all labels; both matrices are double. */
+	void		(*explain) (void *state, gp_matrix root, gp_matrix w, double *fit, double *leverage);
+} gp_primal_rows;
+
+/* The same for rows wherever they are. */
+extern gp_solution gp_primal_solve_rows(gp_device *dev, const gp_problem *problem, const gp_targets *targets,
+										const gp_primal_rows *rows, double mean_diag);
+
+/* log det S from its Cholesky factor (targets.c). */
+extern double gp_root_log_det(gp_device *dev, gp_matrix root);
+
+extern void gp_solution_free(gp_device *dev, gp_solution *solution);
+
+/* The closed-form scale of the prior and the marginal likelihood at it (targets.c). */
+extern void gp_solution_scale(gp_env *env, const gp_problem *problem, const gp_targets *targets,
+							  double quadratic, double log_det, gp_solution *solution);
+
+/* posterior_from_scores.c: refuses what a method that is no regression has no answer to. */
+extern void gp_learnt_check(gp_env *env, const gp_problem *problem, const char *method, bool values);
+
+/*
+ * The posterior of such a method.  Means (nodes x columns) and
+ * variances are filled in between.
+ */
+extern gp_posterior *gp_learnt_open(gp_env *env, const gp_problem *problem, const gp_plan *plan);
+
+/*
+ * Calibrates it and adds the figures, from what is said of each labelled node (m x columns, m)
+ * by a model that has not seen its label; takes both arrays.
+ */
+extern void gp_learnt_settle(gp_env *env, const gp_problem *problem, double *loo_mean,
+							 double *loo_variance, gp_posterior *out);
+
+/* posterior.c: forgets which nodes have no kernel. */
+extern void gp_posterior_forget(gp_env *env, gp_posterior *out);
+
+/* posterior.c: allocates the arrays of one. */
+extern gp_posterior *gp_posterior_create(gp_env *env, const gp_problem *problem,
+										 const gp_targets *targets, const gp_plan *plan);
+
+/* True when all n numbers are finite. */
+extern bool gp_all_finite(gp_env *env, const double *x, int64_t n);
+
+/* Copies a solution's figures, refuses numbers that are none, and calibrates. */
+extern void gp_posterior_settle(const gp_eval *ev, const gp_problem *problem,
+								const gp_targets *targets, gp_solution *solution,
+								gp_posterior *out);
+
+/* Finishes variances (diag NULL: every node has a kernel): scale, noise for values, the prior where there is no kernel. */
+extern void gp_posterior_finish(gp_env *env, const gp_problem *problem,
+								const gp_targets *targets, const gp_solution *solution,
+								const double *diag, gp_posterior *out);
+
+/* figures.c: the calibrator, the figures, and the leave-one-out posterior, which it takes. */
+extern void gp_figures(gp_env *env, const gp_problem *problem, const gp_targets *targets,
+					   gp_solution *solution, gp_posterior *out);
+
+/* baseline_check.c: tells when a model is worth no more than class shares or label propagation. */
+extern void gp_tell_worth(gp_device *dev, const gp_problem *problem, const gp_targets *targets,
+						  const gp_posterior *out);
+
+/* Accounts for what that takes in a dry run, which has no figures. */
+extern void gp_figures_count(gp_env *env, const gp_problem *problem, const gp_targets *targets);
+
+/*
+ * calibrate.c: the calibrator of the largest likelihood on leave-one-out means (m x columns),
+ * or the usual one where labels are too few; without the labels of nodes that are given the
+ * prior (by node, or NULL).  Its biases belong to env.
+ */
+extern gp_calibrator gp_calibrator_fit(gp_env *env, const gp_problem *problem,
+									   const gp_targets *targets, const double *mean,
+									   const bool *is_prior);
+/* The bytes that fitting one takes at most. */
+extern double gp_calibrator_bytes(const gp_problem *problem);
+
+#endif							/* GP_REGRESSION_H */
