@@ -3,6 +3,7 @@
  * from it against a fit's.
  */
 #include "fit/fit_internal.h"
+#include "fit/landmarks.h"
 #include "test_env.h"
 #include "test_graphs.h"
 
