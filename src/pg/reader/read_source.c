@@ -398,8 +398,10 @@ count_row(void *state, const Datum *values, const bool *nulls)
 	query_run  *run = state;
 
 	run->row(run->state, values, nulls);
-	if (++run->done % PROGRESS_ROWS == 0)
-		run->env->progress(run->env, run->phase, run->done, run->total);
+	if (++run->done % PROGRESS_ROWS != 0)
+		return;
+	run->env->check_interrupts(run->env);
+	run->env->progress(run->env, run->phase, run->done, run->total);
 }
 
 /*

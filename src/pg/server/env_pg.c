@@ -8,6 +8,7 @@
 #include "postgres.h"
 
 #include <math.h>
+#include <time.h>
 
 #include "account.h"
 #include "common/pg_prng.h"
@@ -18,6 +19,7 @@
 #include "nodes/pg_list.h"
 #include "progress.h"
 #include "settings.h"
+#include "storage/pmsignal.h"
 #include "utils/memutils.h"
 
 /* The longest text of a kernel or method that an error shows. */
@@ -82,19 +84,55 @@ env_resize(gp_env *env, void *p, size_t old, size_t bytes)
 	return AllocHugeSizeIsValid(bytes) ? repalloc_huge(p, bytes) : NULL;
 }
 
-/* True when an interrupt waits that check_interrupts would serve. */
+/* True where check_interrupts may end the query. */
+static inline bool
+may_be_interrupted(void)
+{
+	return InterruptHoldoffCount == 0 && QueryCancelHoldoffCount == 0 && CritSectionCount == 0;
+}
+
+/* True when an interrupt waits that check_interrupts would serve; any thread may ask. */
 static bool
 env_interrupt_pending(gp_env *env)
 {
-	return InterruptPending && InterruptHoldoffCount == 0 &&
-		QueryCancelHoldoffCount == 0 && CritSectionCount == 0;
+	bool		waits = InterruptPending;
+
+#ifdef USE_POSTMASTER_DEATH_SIGNAL
+	waits = waits || postmaster_possibly_dead;
+#endif
+	return waits && may_be_interrupted();
 }
 
-/* Serves pending interrupts. */
+/* True when the postmaster is gone: where that takes a system call, it is asked once a second. */
+static bool
+postmaster_is_gone(void)
+{
+#ifndef USE_POSTMASTER_DEATH_SIGNAL
+	static time_t asked = 0;
+
+	if (asked == time(NULL))
+		return false;
+	asked = time(NULL);
+#endif
+	return IsUnderPostmaster && !PostmasterIsAlive();
+}
+
+/* A backend without its postmaster would keep the server from starting again. */
+void
+gnngp_check_interrupts(void)
+{
+	CHECK_FOR_INTERRUPTS();
+	if (may_be_interrupted() && postmaster_is_gone())
+		ereport(FATAL,
+				(errcode(ERRCODE_ADMIN_SHUTDOWN),
+				 errmsg("terminating connection due to unexpected postmaster exit")));
+}
+
+/* The same for the core. */
 static void
 env_check_interrupts(gp_env *env)
 {
-	CHECK_FOR_INTERRUPTS();
+	gnngp_check_interrupts();
 }
 
 /* Raises the server's own error when the stack is deeper than max_stack_depth. */

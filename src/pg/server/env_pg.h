@@ -72,12 +72,15 @@ extern void gnngp_env_set_device_error(gp_env *env, gnngp_device_error device_er
  */
 extern bool gnngp_env_device_failed(const gp_env *env);
 
-/* Looks at interrupts at every so many items of a loop. */
+/* CHECK_FOR_INTERRUPTS, which ends the backend, too, when its postmaster is gone. */
+extern void gnngp_check_interrupts(void);
+
+/* Checks for interrupts at every so many items of a loop. */
 static inline void
 gnngp_poll(int64 i)
 {
 	if (i % GP_POLL_EVERY == 0)
-		CHECK_FOR_INTERRUPTS();
+		gnngp_check_interrupts();
 }
 
 /* gp_sort in the server: for items of any number, with their memory within the limit. */
