@@ -45,6 +45,8 @@ DATA = $(wildcard sql/update/$(EXTENSION)--*.sql)
 # The library holds its version against that of the SQL objects.
 PG_CPPFLAGS = -Isrc -Isrc/core -DGNNGP_VERSION='"$(EXTVERSION)"'
 PG_CFLAGS += -Wall -Wextra -Wno-unused-parameter -Wno-declaration-after-statement
+# What is built does not tell where.
+PG_CFLAGS += -ffile-prefix-map=$(CURDIR)=.
 SHLIB_LINK = -ldl -lpthread -lm
 
 # Tests are in test/sql, what they should print in expected.

@@ -122,6 +122,8 @@ stage_build() {
 	{ nm -D --defined-only "$WORK/src/gnngp.so" |
 		awk '$3 !~ /^(Pg_magic_func|_PG_init|_PG_fini|(pg_finfo_)?gnngp_[a-z0-9_]+)$/ {print $3}'; } |
 		report "the library exports its SQL functions alone"
+	{ ! grep -qaF "$WORK/src" "$WORK/src/gnngp.so" || echo "gnngp.so names $WORK/src"; } |
+		report "the library does not tell where it was built"
 }
 
 # What a test frees is watched for a while; to be given new pages for ever costs a tenth of the time.

@@ -87,6 +87,20 @@ my ($out, $err) = session(qq{
 $mine = -e $installed;
 is($out, "the GPU library is not installed\ncuda|Emulated card|9.0|t|ready", 'a card is found once its library is installed');
 
+# It is the one beside the extension's library, wherever the server has found that: an extension folder has its own
+my $folder = PostgreSQL::Test::Utils::tempdir();
+copy($installed =~ s/_cuda//r, "$folder/gnngp.so");
+$node->safe_psql('postgres', qq{DO \$\$ BEGIN
+	EXECUTE format('CREATE FUNCTION there() RETURNS %s LANGUAGE C AS %L, %L', pg_get_function_result('gp_device'::regproc),
+		'$folder/gnngp', 'gnngp_device'); END \$\$});
+is($node->safe_psql('postgres', q{SELECT status FROM there() WHERE device = 'cuda'}), 'the GPU library is not installed',
+	'a folder without a GPU library');
+copy($library, "$folder/gnngp_cuda.so");
+unlink $installed;
+is($node->safe_psql('postgres', q{SELECT status FROM there() WHERE device = 'cuda'}), 'ready', 'one with its own');
+is($node->safe_psql('postgres', q{SELECT status FROM gp_device() WHERE device = 'cuda'}), 'the GPU library is not installed',
+	'which is no other folder\'s');
+
 # A file that is no library, or not ours, is a reason like others; made from C where it has some
 sub check_strange_library
 {

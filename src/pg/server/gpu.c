@@ -7,6 +7,7 @@
  */
 #include "postgres.h"
 
+#include <dlfcn.h>
 #include <unistd.h>
 
 #include "env_pg.h"
@@ -29,13 +30,24 @@
 #define HINT_DEVICE "Set gnngp.device to cpu or auto; gp_device() tells what there is."
 #define HINT_LOST "This session cannot use the GPU any more: start a new one, or set gnngp.device to cpu or auto."
 
-/* Where the library lies when it is installed. */
+/*
+ * Where the library lies when it is installed: beside this one, which the server has found in its library
+ * directory or in one that dynamic_library_path names, and in no other place.  Whoever
+ * may write there may replace this library as well.
+ */
 static const char *
 library_path(void)
 {
 	static char path[MAXPGPATH];
+	Dl_info		own;
 
-	snprintf(path, sizeof(path), "%s/%s", pkglib_path, LIBRARY);
+	strlcpy(path, pkglib_path, sizeof(path));
+	if (dladdr(gnngp_gpu_find, &own) != 0 && is_absolute_path(own.dli_fname))
+	{
+		strlcpy(path, own.dli_fname, sizeof(path));
+		get_parent_directory(path);
+	}
+	strlcat(path, "/" LIBRARY, sizeof(path));
 	return path;
 }
 
