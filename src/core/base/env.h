@@ -206,6 +206,14 @@ gp_poll(gp_env *env, int64_t done, int64_t *next)
  *		GP_EACH(env, i, s->rows, s->start[i])		an entry of a sparse matrix is
  */
 #define GP_EACH(env, i, n, done) \
-	for (int64_t i = 0, i##_poll = 0; i < (n) && (gp_poll(env, done, &i##_poll), true); i++)
+	for (int64_t i = 0, i##_poll = 0; i < (n) && gp_poll_on(env, done, &i##_poll); i++)
+
+/* gp_poll in the condition of a loop: true. */
+static inline bool
+gp_poll_on(gp_env *env, int64_t done, int64_t *next)
+{
+	gp_poll(env, done, next);
+	return true;
+}
 
 #endif							/* GP_ENV_H */
