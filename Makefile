@@ -33,9 +33,8 @@ PG_OBJS = $(patsubst %.c,%.o,$(sort $(wildcard src/pg/*/*.c src/pg/*/*/*.c)))
 OBJS = $(PG_OBJS) $(CORE_OBJS)
 
 # The installation script is put together from these parts, in this order.
-SQL_PARTS = $(addprefix sql/parts/,head.sql role_type.sql table_type.sql catalog.sql shell_types.sql bytes.sql \
-	kernel_type.sql node_list.sql graph.sql predict.sql live.sql loo.sql cluster.sql model.sql links.sql device.sql \
-	report.sql aggregates.sql matrix.sql views.sql)
+SQL_PARTS = $(addprefix sql/parts/,head.sql role_type.sql table_type.sql catalog.sql kernel_type.sql value_types.sql \
+	graph.sql predict.sql model.sql nodes.sql live.sql links.sql device.sql report.sql aggregates.sql matrix.sql views.sql)
 SQL_SCRIPT = sql/$(EXTENSION)--$(EXTVERSION).sql
 
 # The scripts of updates, one from each release to the next, are files of their own.
@@ -78,11 +77,8 @@ $(OBJS): override CFLAGS += -MMD -MP
 $(OBJS): Makefile
 -include $(OBJS:.o=.d)
 
-# Functions on nodes stand in the parts once, and are written out for all kinds of ids.
-FORMS = awk -f sql/forms.awk
-
-$(SQL_SCRIPT): sql/forms.awk $(SQL_PARTS)
-	$(FORMS) $(SQL_PARTS) > $@
+$(SQL_SCRIPT): $(SQL_PARTS)
+	cat $(SQL_PARTS) > $@
 
 # TAP tests start servers, which no server does as root; and write to TAP_OUTPUT/tmp_check.
 prove_installcheck:

@@ -7,10 +7,10 @@
 -- Owners and grantees are of the type gp_role: neither a rename nor a new role of
 -- an old name changes who has what, and a dump restores where a role is missing.
 
-CREATE TABLE @extschema@.gp_graph_catalog (
+CREATE TABLE gnngp_internal.gp_graph_catalog (
     id bigserial PRIMARY KEY,
     name text NOT NULL,
-    owner @extschema@.gp_role NOT NULL,
+    owner gnngp_internal.gp_role NOT NULL,
     nodes regclass NOT NULL,
     edges regclass NOT NULL,
     id_column name NOT NULL,
@@ -32,13 +32,13 @@ CREATE TABLE @extschema@.gp_graph_catalog (
 );
 
 CREATE UNIQUE INDEX gp_graph_catalog_owner_name
-    ON @extschema@.gp_graph_catalog (name, @extschema@.gp_role_oid(owner));
+    ON gnngp_internal.gp_graph_catalog (name, gnngp_internal.gp_role_oid(owner));
 
-CREATE TABLE @extschema@.gp_model_catalog (
+CREATE TABLE gnngp_internal.gp_model_catalog (
     id bigserial PRIMARY KEY,
     version bigint NOT NULL,
     name text NOT NULL,
-    owner @extschema@.gp_role NOT NULL,
+    owner gnngp_internal.gp_role NOT NULL,
     graph bigint NOT NULL,
     fitted timestamp with time zone,
     -- what was asked for
@@ -99,17 +99,17 @@ CREATE TABLE @extschema@.gp_model_catalog (
     link_integer_ids boolean,
     link_kept_bytes bigint,
     -- the table that has the predictions of all nodes, and those of fits before
-    predictions @extschema@.gp_table,
-    predictions_past @extschema@.gp_table[],
+    predictions gnngp_internal.gp_table,
+    predictions_past gnngp_internal.gp_table[],
     -- the table of the edges that a refresh has packed; what it tells of them stays in it, for a grantee sees this row
-    edges_kept @extschema@.gp_table
+    edges_kept gnngp_internal.gp_table
 );
 
 CREATE UNIQUE INDEX gp_model_catalog_owner_name
-    ON @extschema@.gp_model_catalog (name, @extschema@.gp_role_oid(owner));
-CREATE INDEX ON @extschema@.gp_model_catalog (graph);
+    ON gnngp_internal.gp_model_catalog (name, gnngp_internal.gp_role_oid(owner));
+CREATE INDEX ON gnngp_internal.gp_model_catalog (graph);
 
-CREATE TABLE @extschema@.gp_block (
+CREATE TABLE gnngp_internal.gp_block (
     model bigint,
     version bigint,
     part text,
@@ -121,21 +121,21 @@ CREATE TABLE @extschema@.gp_block (
 );
 
 -- Compressing a block could not be interrupted, and numbers hardly shrink.
-ALTER TABLE @extschema@.gp_block ALTER COLUMN data SET STORAGE EXTERNAL;
+ALTER TABLE gnngp_internal.gp_block ALTER COLUMN data SET STORAGE EXTERNAL;
 
-CREATE TABLE @extschema@.gp_grant_catalog (
+CREATE TABLE gnngp_internal.gp_grant_catalog (
     model bigint NOT NULL,
-    owner @extschema@.gp_role NOT NULL,
-    grantee @extschema@.gp_role NOT NULL,
+    owner gnngp_internal.gp_role NOT NULL,
+    grantee gnngp_internal.gp_role NOT NULL,
     -- a name that the grantee looks up must not mean a model of somebody else instead
     revoked boolean NOT NULL DEFAULT false,
     id bigserial PRIMARY KEY
 );
 
 CREATE UNIQUE INDEX gp_grant_catalog_model_grantee
-    ON @extschema@.gp_grant_catalog (model, @extschema@.gp_role_oid(grantee));
+    ON gnngp_internal.gp_grant_catalog (model, gnngp_internal.gp_role_oid(grantee));
 
-CREATE TABLE @extschema@.gp_refresh_log (
+CREATE TABLE gnngp_internal.gp_refresh_log (
     id bigserial PRIMARY KEY,
     model bigint NOT NULL,
     started timestamp with time zone NOT NULL DEFAULT pg_catalog.clock_timestamp(),
@@ -144,68 +144,67 @@ CREATE TABLE @extschema@.gp_refresh_log (
     message text
 );
 
-CREATE INDEX ON @extschema@.gp_refresh_log (model);
-
-COMMENT ON TABLE @extschema@.gp_graph_catalog IS 'graphs: which tables and columns they are read from';
-COMMENT ON TABLE @extschema@.gp_model_catalog IS 'models: how they were fitted and what came out';
-COMMENT ON TABLE @extschema@.gp_block IS 'what is stored for the nodes and the links of a model, in packed blocks';
-COMMENT ON TABLE @extschema@.gp_grant_catalog IS 'roles that may read a model besides its owner';
-COMMENT ON TABLE @extschema@.gp_refresh_log IS 'runs of gp_refresh';
+CREATE INDEX ON gnngp_internal.gp_refresh_log (model);
+COMMENT ON TABLE gnngp_internal.gp_graph_catalog IS 'graphs: which tables and columns they are read from';
+COMMENT ON TABLE gnngp_internal.gp_model_catalog IS 'models: how they were fitted and what came out';
+COMMENT ON TABLE gnngp_internal.gp_block IS 'what is stored for the nodes and the links of a model, in packed blocks';
+COMMENT ON TABLE gnngp_internal.gp_grant_catalog IS 'roles that may read a model besides its owner';
+COMMENT ON TABLE gnngp_internal.gp_refresh_log IS 'runs of gp_refresh';
 
 -- Who sees what
 
-ALTER TABLE @extschema@.gp_graph_catalog ENABLE ROW LEVEL SECURITY;
-ALTER TABLE @extschema@.gp_model_catalog ENABLE ROW LEVEL SECURITY;
-ALTER TABLE @extschema@.gp_block ENABLE ROW LEVEL SECURITY;
-ALTER TABLE @extschema@.gp_grant_catalog ENABLE ROW LEVEL SECURITY;
-ALTER TABLE @extschema@.gp_refresh_log ENABLE ROW LEVEL SECURITY;
+ALTER TABLE gnngp_internal.gp_graph_catalog ENABLE ROW LEVEL SECURITY;
+ALTER TABLE gnngp_internal.gp_model_catalog ENABLE ROW LEVEL SECURITY;
+ALTER TABLE gnngp_internal.gp_block ENABLE ROW LEVEL SECURITY;
+ALTER TABLE gnngp_internal.gp_grant_catalog ENABLE ROW LEVEL SECURITY;
+ALTER TABLE gnngp_internal.gp_refresh_log ENABLE ROW LEVEL SECURITY;
 
 -- The oid of a role that is gone is nobody's: superusers alone, for whom policies
 -- do not count, see its rows.
-CREATE POLICY visible ON @extschema@.gp_graph_catalog FOR SELECT TO PUBLIC
-    USING (pg_catalog.pg_has_role(@extschema@.gp_role_oid(owner), 'USAGE'));
+CREATE POLICY visible ON gnngp_internal.gp_graph_catalog FOR SELECT TO PUBLIC
+    USING (pg_catalog.pg_has_role(gnngp_internal.gp_role_oid(owner), 'USAGE'));
 
-CREATE POLICY visible ON @extschema@.gp_grant_catalog FOR SELECT TO PUBLIC
-    USING (pg_catalog.pg_has_role(@extschema@.gp_role_oid(owner), 'USAGE')
+CREATE POLICY visible ON gnngp_internal.gp_grant_catalog FOR SELECT TO PUBLIC
+    USING (pg_catalog.pg_has_role(gnngp_internal.gp_role_oid(owner), 'USAGE')
            OR NOT revoked
-              AND (@extschema@.gp_role_oid(grantee) = 0
-               OR pg_catalog.pg_has_role(@extschema@.gp_role_oid(grantee), 'USAGE'))
-              AND @extschema@.gp_role_exists(owner));
+              AND (gnngp_internal.gp_role_oid(grantee) = 0
+               OR pg_catalog.pg_has_role(gnngp_internal.gp_role_oid(grantee), 'USAGE'))
+              AND gnngp_internal.gp_role_exists(owner));
 
 -- A grant is visible to its grantee and to the owner: so is the model.  Questions
 -- about one row are asked of indexes: who sees thousands of models must not wait
 -- for all of them to be listed.
-CREATE POLICY visible ON @extschema@.gp_model_catalog FOR SELECT TO PUBLIC
-    USING (pg_catalog.pg_has_role(@extschema@.gp_role_oid(owner), 'USAGE')
-           OR EXISTS (SELECT FROM @extschema@.gp_grant_catalog g
+CREATE POLICY visible ON gnngp_internal.gp_model_catalog FOR SELECT TO PUBLIC
+    USING (pg_catalog.pg_has_role(gnngp_internal.gp_role_oid(owner), 'USAGE')
+           OR EXISTS (SELECT FROM gnngp_internal.gp_grant_catalog g
                       WHERE g.model = gp_model_catalog.id AND NOT g.revoked));
 
 -- "loo" tells the owner's labels one by one, "link_loo" his links, and labels can be worked out
 -- from "live": no grantee sees them.
-CREATE POLICY visible ON @extschema@.gp_block FOR SELECT TO PUBLIC
-    USING (EXISTS (SELECT FROM @extschema@.gp_model_catalog m
+CREATE POLICY visible ON gnngp_internal.gp_block FOR SELECT TO PUBLIC
+    USING (EXISTS (SELECT FROM gnngp_internal.gp_model_catalog m
                    WHERE m.id = gp_block.model
                      AND (gp_block.part NOT IN ('loo', 'link_loo', 'live', 'warm', 'link_warm')
-                          OR pg_catalog.pg_has_role(@extschema@.gp_role_oid(m.owner), 'USAGE'))));
+                          OR pg_catalog.pg_has_role(gnngp_internal.gp_role_oid(m.owner), 'USAGE'))));
 
 -- The messages of errors quote the owner's data: no grantee sees them.
-CREATE POLICY visible ON @extschema@.gp_refresh_log FOR SELECT TO PUBLIC
-    USING (EXISTS (SELECT FROM @extschema@.gp_model_catalog m
+CREATE POLICY visible ON gnngp_internal.gp_refresh_log FOR SELECT TO PUBLIC
+    USING (EXISTS (SELECT FROM gnngp_internal.gp_model_catalog m
                    WHERE m.id = gp_refresh_log.model
-                     AND pg_catalog.pg_has_role(@extschema@.gp_role_oid(m.owner), 'USAGE')));
+                     AND pg_catalog.pg_has_role(gnngp_internal.gp_role_oid(m.owner), 'USAGE')));
 
-GRANT SELECT ON @extschema@.gp_graph_catalog, @extschema@.gp_model_catalog, @extschema@.gp_block,
-    @extschema@.gp_grant_catalog, @extschema@.gp_refresh_log TO PUBLIC;
-GRANT SELECT ON SEQUENCE @extschema@.gp_graph_catalog_id_seq, @extschema@.gp_model_catalog_id_seq,
-    @extschema@.gp_grant_catalog_id_seq, @extschema@.gp_refresh_log_id_seq TO PUBLIC;
+GRANT SELECT ON gnngp_internal.gp_graph_catalog, gnngp_internal.gp_model_catalog, gnngp_internal.gp_block,
+    gnngp_internal.gp_grant_catalog, gnngp_internal.gp_refresh_log TO PUBLIC;
+GRANT SELECT ON SEQUENCE gnngp_internal.gp_graph_catalog_id_seq, gnngp_internal.gp_model_catalog_id_seq,
+    gnngp_internal.gp_grant_catalog_id_seq, gnngp_internal.gp_refresh_log_id_seq TO PUBLIC;
 
 -- Graphs and models are part of a dump
-SELECT pg_catalog.pg_extension_config_dump('@extschema@.gp_graph_catalog', '');
-SELECT pg_catalog.pg_extension_config_dump('@extschema@.gp_graph_catalog_id_seq', '');
-SELECT pg_catalog.pg_extension_config_dump('@extschema@.gp_model_catalog', '');
-SELECT pg_catalog.pg_extension_config_dump('@extschema@.gp_model_catalog_id_seq', '');
-SELECT pg_catalog.pg_extension_config_dump('@extschema@.gp_block', '');
-SELECT pg_catalog.pg_extension_config_dump('@extschema@.gp_grant_catalog', '');
-SELECT pg_catalog.pg_extension_config_dump('@extschema@.gp_grant_catalog_id_seq', '');
-SELECT pg_catalog.pg_extension_config_dump('@extschema@.gp_refresh_log', '');
-SELECT pg_catalog.pg_extension_config_dump('@extschema@.gp_refresh_log_id_seq', '');
+SELECT pg_catalog.pg_extension_config_dump('gnngp_internal.gp_graph_catalog', '');
+SELECT pg_catalog.pg_extension_config_dump('gnngp_internal.gp_graph_catalog_id_seq', '');
+SELECT pg_catalog.pg_extension_config_dump('gnngp_internal.gp_model_catalog', '');
+SELECT pg_catalog.pg_extension_config_dump('gnngp_internal.gp_model_catalog_id_seq', '');
+SELECT pg_catalog.pg_extension_config_dump('gnngp_internal.gp_block', '');
+SELECT pg_catalog.pg_extension_config_dump('gnngp_internal.gp_grant_catalog', '');
+SELECT pg_catalog.pg_extension_config_dump('gnngp_internal.gp_grant_catalog_id_seq', '');
+SELECT pg_catalog.pg_extension_config_dump('gnngp_internal.gp_refresh_log', '');
+SELECT pg_catalog.pg_extension_config_dump('gnngp_internal.gp_refresh_log_id_seq', '');

@@ -1,7 +1,7 @@
 -- Devices
 
 -- It looks at hardware, and parallel workers would each look for themselves.
-CREATE OR REPLACE FUNCTION @extschema@.gp_device()
+CREATE FUNCTION @extschema@.gp_device()
 RETURNS TABLE (
     device text,
     name text,
@@ -11,18 +11,14 @@ RETURNS TABLE (
     runtime text,
     libraries text,
     status text)
-AS 'MODULE_PATHNAME', 'gnngp_device'
-LANGUAGE C VOLATILE PARALLEL RESTRICTED ROWS 2;
-
+AS 'MODULE_PATHNAME', 'gnngp_device' LANGUAGE C VOLATILE PARALLEL RESTRICTED ROWS 2;
 COMMENT ON FUNCTION @extschema@.gp_device() IS
     'what there is to compute on: the CPU, and each GPU or why there is none';
 
 -- A missing OpenBLAS is told now, not by the first fit.  The function is for this moment alone.
-CREATE OR REPLACE FUNCTION @extschema@.gp_check_blas()
-RETURNS void
-AS 'MODULE_PATHNAME', 'gnngp_check_blas'
-LANGUAGE C VOLATILE;
+CREATE FUNCTION gnngp_internal.gp_check_blas() RETURNS void
+AS 'MODULE_PATHNAME', 'gnngp_check_blas' LANGUAGE C VOLATILE;
 
-SELECT @extschema@.gp_check_blas();
+SELECT gnngp_internal.gp_check_blas();
 
-DROP FUNCTION @extschema@.gp_check_blas();
+DROP FUNCTION gnngp_internal.gp_check_blas();

@@ -1,6 +1,6 @@
 -- Graphs
 
-CREATE OR REPLACE FUNCTION @extschema@.gp_create_graph(
+CREATE FUNCTION @extschema@.gp_create_graph(
     graph text,
     nodes regclass,
     edges regclass,
@@ -14,13 +14,11 @@ CREATE OR REPLACE FUNCTION @extschema@.gp_create_graph(
     sparse_features regclass DEFAULT NULL,
     scale text DEFAULT 'auto')
 RETURNS void
-AS 'MODULE_PATHNAME', 'gnngp_create_graph'
-LANGUAGE C VOLATILE PARALLEL UNSAFE;
-
+AS 'MODULE_PATHNAME', 'gnngp_create_graph' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION @extschema@.gp_create_graph(text, regclass, regclass, name, text[], name, name, name, name, boolean, regclass, text) IS
     'name a node table and an edge table as a graph; nothing is copied; then gp_fit(graph)';
 
-CREATE OR REPLACE FUNCTION @extschema@.gp_alter_graph(
+CREATE FUNCTION @extschema@.gp_alter_graph(
     graph text,
     nodes regclass DEFAULT NULL,
     edges regclass DEFAULT NULL,
@@ -34,24 +32,16 @@ CREATE OR REPLACE FUNCTION @extschema@.gp_alter_graph(
     sparse_features regclass DEFAULT NULL,
     scale text DEFAULT NULL)
 RETURNS void
-AS 'MODULE_PATHNAME', 'gnngp_alter_graph'
-LANGUAGE C VOLATILE PARALLEL UNSAFE;
-
+AS 'MODULE_PATHNAME', 'gnngp_alter_graph' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION @extschema@.gp_alter_graph(text, regclass, regclass, name, text[], name, name, name, name, boolean, regclass, text) IS
     'change which tables and columns a graph is read from, what is NULL stays; models and grants stay, and the next gp_refresh reads the new tables';
 
-CREATE OR REPLACE FUNCTION @extschema@.gp_drop_graph(graph text)
-RETURNS void
-AS 'MODULE_PATHNAME', 'gnngp_drop_graph'
-LANGUAGE C VOLATILE PARALLEL UNSAFE;
-
+CREATE FUNCTION @extschema@.gp_drop_graph(graph text) RETURNS void
+AS 'MODULE_PATHNAME', 'gnngp_drop_graph' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION @extschema@.gp_drop_graph(text) IS
     'forget a graph and drop its models; the tables stay; the view gp_graphs lists what there is';
 
-CREATE OR REPLACE FUNCTION @extschema@.gp_set_owner(graph text, new_owner name)
-RETURNS void
-AS 'MODULE_PATHNAME', 'gnngp_set_owner'
-LANGUAGE C VOLATILE PARALLEL UNSAFE;
-
+CREATE FUNCTION @extschema@.gp_set_owner(graph text, new_owner name) RETURNS void
+AS 'MODULE_PATHNAME', 'gnngp_set_owner' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION @extschema@.gp_set_owner(text, name) IS
     'give a graph with its models, their grants and logs to another role';

@@ -1,6 +1,6 @@
--- Missing links
+-- Missing links; nodes.sql has what is asked of nodes
 
-CREATE OR REPLACE FUNCTION @extschema@.gp_fit_links(
+CREATE FUNCTION @extschema@.gp_fit_links(
     graph text,
     model text DEFAULT NULL,
     kernel @extschema@.gp_kernel DEFAULT NULL,
@@ -18,92 +18,32 @@ CREATE OR REPLACE FUNCTION @extschema@.gp_fit_links(
     OUT average_precision double precision,
     OUT seconds double precision,
     OUT peak_bytes bigint)
-AS 'MODULE_PATHNAME', 'gnngp_fit_links'
-LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000;
-
+AS 'MODULE_PATHNAME', 'gnngp_fit_links' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000;
 COMMENT ON FUNCTION @extschema@.gp_fit_links(text, text, @extschema@.gp_kernel, text, bigint, boolean, integer, double precision) IS
     'learn which pairs of nodes are linked and store it as the link part of a model; then SELECT * FROM gp_predict_links(model)';
 
-CREATE OR REPLACE FUNCTION @extschema@.gp_links_support(internal)
-RETURNS internal
-AS 'MODULE_PATHNAME', 'gnngp_links_support'
-LANGUAGE C STRICT STABLE PARALLEL RESTRICTED;
-
-COMMENT ON FUNCTION @extschema@.gp_links_support(internal) IS
-    'planner support: the rows of gp_predict_links and gp_score_links';
-
-CREATE OR REPLACE FUNCTION @extschema@.gp_predict_links(
-    model text,
-    nodes @extschema@.gp_node_list DEFAULT NULL,
-    k integer DEFAULT 10,
-    candidates text DEFAULT 'auto')
+CREATE FUNCTION @extschema@.gp_score_links(model text, src anycompatiblearray, dst anycompatiblearray)
 RETURNS TABLE (
-    src bigint,
-    dst bigint,
-    score double precision,
-    variance double precision,
-    probability double precision)
-AS 'MODULE_PATHNAME', 'gnngp_predict_links_typed'
-LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 1000
-SUPPORT @extschema@.gp_links_support;
-
-COMMENT ON FUNCTION @extschema@.gp_predict_links(text, @extschema@.gp_node_list, integer, text) IS
-    'the likeliest missing links of each node of a model with integer ids; gp_score_links(model, src, dst) scores given pairs';
---forms gp_predict_links('m', %)
-
-CREATE OR REPLACE FUNCTION @extschema@.gp_score_links(model text, src anycompatiblearray, dst anycompatiblearray)
-RETURNS TABLE (
-    src anycompatible,
-    dst anycompatible,
-    score double precision,
-    variance double precision,
-    probability double precision)
-AS 'MODULE_PATHNAME', 'gnngp_score_links'
-LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100
-SUPPORT @extschema@.gp_links_support;
-
+    src anycompatible, dst anycompatible,
+    score double precision, variance double precision, probability double precision)
+AS 'MODULE_PATHNAME', 'gnngp_score_links' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100
+SUPPORT gnngp_internal.gp_links_support;
 COMMENT ON FUNCTION @extschema@.gp_score_links(text, anycompatiblearray, anycompatiblearray) IS
     'how likely given pairs of nodes are linked, existing links or not, in the order given';
 
-CREATE OR REPLACE FUNCTION @extschema@.gp_score_links(model text, src anycompatiblenonarray, dst anycompatiblenonarray)
+CREATE FUNCTION @extschema@.gp_score_links(model text, src anycompatiblenonarray, dst anycompatiblenonarray)
 RETURNS TABLE (
-    src anycompatiblenonarray,
-    dst anycompatiblenonarray,
-    score double precision,
-    variance double precision,
-    probability double precision)
-AS 'MODULE_PATHNAME', 'gnngp_score_links'
-LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100
-SUPPORT @extschema@.gp_links_support;
-
+    src anycompatiblenonarray, dst anycompatiblenonarray,
+    score double precision, variance double precision, probability double precision)
+AS 'MODULE_PATHNAME', 'gnngp_score_links' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100
+SUPPORT gnngp_internal.gp_links_support;
 COMMENT ON FUNCTION @extschema@.gp_score_links(text, anycompatiblenonarray, anycompatiblenonarray) IS
     'the same for one pair: gp_score_links(''m'', 1, 2)';
 
-CREATE OR REPLACE FUNCTION @extschema@.gp_score_links(model text, src text, dst text)
+CREATE FUNCTION @extschema@.gp_score_links(model text, src text, dst text)
 RETURNS TABLE (
-    src text,
-    dst text,
-    score double precision,
-    variance double precision,
-    probability double precision)
-AS 'MODULE_PATHNAME', 'gnngp_score_links'
-LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100
-SUPPORT @extschema@.gp_links_support;
-
+    src text, dst text, score double precision, variance double precision, probability double precision)
+AS 'MODULE_PATHNAME', 'gnngp_score_links' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100
+SUPPORT gnngp_internal.gp_links_support;
 COMMENT ON FUNCTION @extschema@.gp_score_links(text, text, text) IS
     'the same for one pair by the text of its ids, whatever their type: gp_score_links(''m'', ''alice'', ''bob'')';
-
--- Where a deep model puts nodes
-
-CREATE OR REPLACE FUNCTION @extschema@.gp_embedding(
-    model text,
-    nodes @extschema@.gp_node_list DEFAULT NULL)
-RETURNS TABLE (
-    node bigint,
-    embedding real[])
-AS 'MODULE_PATHNAME', 'gnngp_embedding'
-LANGUAGE C STABLE PARALLEL RESTRICTED COST 1000 ROWS 1000;
-
-COMMENT ON FUNCTION @extschema@.gp_embedding(text, @extschema@.gp_node_list) IS
-    'where a deep model of links has put each node: likely links are nodes with a large inner product, so that a vector index finds them';
---forms gp_embedding('m', %)

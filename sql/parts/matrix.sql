@@ -1,199 +1,124 @@
 -- Matrices in pieces, which low-rank fits over many tables or servers are made of
 
-CREATE TYPE @extschema@.gp_matrix;
+CREATE CAST (@extschema@.gp_features AS gnngp_internal.gp_matrix) WITHOUT FUNCTION;
+COMMENT ON CAST (@extschema@.gp_features AS gnngp_internal.gp_matrix) IS 'features are a matrix';
 
-CREATE FUNCTION @extschema@.gp_matrix_in(cstring)
-RETURNS @extschema@.gp_matrix
-AS 'MODULE_PATHNAME', 'gnngp_matrix_in'
-LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE CAST (@extschema@.gp_factor AS gnngp_internal.gp_matrix) WITHOUT FUNCTION;
+COMMENT ON CAST (@extschema@.gp_factor AS gnngp_internal.gp_matrix) IS 'a factor is a matrix';
 
-COMMENT ON FUNCTION @extschema@.gp_matrix_in(cstring) IS
-    'read a matrix from text, which is base64';
-
-CREATE FUNCTION @extschema@.gp_matrix_out(@extschema@.gp_matrix)
-RETURNS cstring
-AS 'MODULE_PATHNAME', 'gnngp_value_out'
-LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-
-COMMENT ON FUNCTION @extschema@.gp_matrix_out(@extschema@.gp_matrix) IS
-    'a matrix as text, which is base64';
-
-CREATE FUNCTION @extschema@.gp_matrix_recv(internal)
-RETURNS @extschema@.gp_matrix
-AS 'MODULE_PATHNAME', 'gnngp_matrix_recv'
-LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-
-COMMENT ON FUNCTION @extschema@.gp_matrix_recv(internal) IS
-    'read a matrix from its binary form';
-
-CREATE FUNCTION @extschema@.gp_matrix_send(@extschema@.gp_matrix)
-RETURNS bytea
-AS 'byteasend'
-LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE;
-
-COMMENT ON FUNCTION @extschema@.gp_matrix_send(@extschema@.gp_matrix) IS
-    'the binary form of a matrix';
-
-CREATE TYPE @extschema@.gp_matrix (
-    INPUT = @extschema@.gp_matrix_in,
-    OUTPUT = @extschema@.gp_matrix_out,
-    RECEIVE = @extschema@.gp_matrix_recv,
-    SEND = @extschema@.gp_matrix_send,
-    INTERNALLENGTH = VARIABLE,
-    ALIGNMENT = int4,
-    STORAGE = external
-);
-
-COMMENT ON TYPE @extschema@.gp_matrix IS
-    'a matrix as a value: a row of numbers for each id, in single or double precision';
-
-CREATE CAST (@extschema@.gp_features AS @extschema@.gp_matrix) WITHOUT FUNCTION;
-COMMENT ON CAST (@extschema@.gp_features AS @extschema@.gp_matrix) IS 'features are a matrix';
-
-CREATE CAST (@extschema@.gp_factor AS @extschema@.gp_matrix) WITHOUT FUNCTION;
-COMMENT ON CAST (@extschema@.gp_factor AS @extschema@.gp_matrix) IS 'a factor is a matrix';
-
-CREATE FUNCTION @extschema@.gp_rows(
-    matrix @extschema@.gp_matrix,
+CREATE FUNCTION gnngp_internal.gp_rows(
+    matrix gnngp_internal.gp_matrix,
     ids bigint[])
-RETURNS @extschema@.gp_matrix
-AS 'MODULE_PATHNAME', 'gnngp_matrix_rows'
-LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
-
-COMMENT ON FUNCTION @extschema@.gp_rows(@extschema@.gp_matrix, bigint[]) IS
+RETURNS gnngp_internal.gp_matrix
+AS 'MODULE_PATHNAME', 'gnngp_matrix_rows' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION gnngp_internal.gp_rows(gnngp_internal.gp_matrix, bigint[]) IS
     'the rows of a matrix that have these ids, which ascend';
 
-CREATE FUNCTION @extschema@.gp_split(
-    matrix @extschema@.gp_matrix,
+CREATE FUNCTION gnngp_internal.gp_split(
+    matrix gnngp_internal.gp_matrix,
     width integer)
 RETURNS TABLE (
     place integer,
-    columns @extschema@.gp_matrix)
-AS 'MODULE_PATHNAME', 'gnngp_matrix_split'
-LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10000 ROWS 10;
-
-COMMENT ON FUNCTION @extschema@.gp_split(@extschema@.gp_matrix, integer) IS
+    columns gnngp_internal.gp_matrix)
+AS 'MODULE_PATHNAME', 'gnngp_matrix_split' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10000 ROWS 10;
+COMMENT ON FUNCTION gnngp_internal.gp_split(gnngp_internal.gp_matrix, integer) IS
     'a matrix in groups of so many columns';
 
-CREATE FUNCTION @extschema@.gp_step(
-    rows @extschema@.gp_matrix,
+CREATE FUNCTION gnngp_internal.gp_step(
+    rows gnngp_internal.gp_matrix,
     kernel @extschema@.gp_kernel,
-    landmarks @extschema@.gp_matrix,
-    root @extschema@.gp_matrix DEFAULT NULL)
-RETURNS @extschema@.gp_matrix
-AS 'MODULE_PATHNAME', 'gnngp_matrix_step'
-LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100000;
-
-COMMENT ON FUNCTION @extschema@.gp_step(@extschema@.gp_matrix, @extschema@.gp_kernel, @extschema@.gp_matrix, @extschema@.gp_matrix) IS
+    landmarks gnngp_internal.gp_matrix,
+    root gnngp_internal.gp_matrix DEFAULT NULL)
+RETURNS gnngp_internal.gp_matrix
+AS 'MODULE_PATHNAME', 'gnngp_matrix_step' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100000;
+COMMENT ON FUNCTION gnngp_internal.gp_step(gnngp_internal.gp_matrix, @extschema@.gp_kernel, gnngp_internal.gp_matrix, gnngp_internal.gp_matrix) IS
     'the covariances of rows with landmarks by a kernel without sums over neighbours; rows are divided by a triangular root first';
 
-CREATE FUNCTION @extschema@.gp_spread(
-    columns @extschema@.gp_matrix,
+CREATE FUNCTION gnngp_internal.gp_spread(
+    columns gnngp_internal.gp_matrix,
     graph @extschema@.gp_graph[],
     kernel @extschema@.gp_kernel,
     bounds bigint[])
 RETURNS TABLE (
     part integer,
-    rows @extschema@.gp_matrix)
-AS 'MODULE_PATHNAME', 'gnngp_matrix_spread'
-LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000000 ROWS 10;
-
-COMMENT ON FUNCTION @extschema@.gp_spread(@extschema@.gp_matrix, @extschema@.gp_graph[], @extschema@.gp_kernel, bigint[]) IS
+    rows gnngp_internal.gp_matrix)
+AS 'MODULE_PATHNAME', 'gnngp_matrix_spread' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000000 ROWS 10;
+COMMENT ON FUNCTION gnngp_internal.gp_spread(gnngp_internal.gp_matrix, @extschema@.gp_graph[], @extschema@.gp_kernel, bigint[]) IS
     'a linear operator of the kernel language, such as A*X0, times columns that have a row for each node; in parts of rows by bounds of their ids';
 
-CREATE FUNCTION @extschema@.gp_apply(
-    rows @extschema@.gp_matrix,
-    weights @extschema@.gp_matrix,
-    root @extschema@.gp_matrix DEFAULT NULL)
-RETURNS @extschema@.gp_matrix
-AS 'MODULE_PATHNAME', 'gnngp_matrix_apply'
-LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100000;
-
-COMMENT ON FUNCTION @extschema@.gp_apply(@extschema@.gp_matrix, @extschema@.gp_matrix, @extschema@.gp_matrix) IS
+CREATE FUNCTION gnngp_internal.gp_apply(
+    rows gnngp_internal.gp_matrix,
+    weights gnngp_internal.gp_matrix,
+    root gnngp_internal.gp_matrix DEFAULT NULL)
+RETURNS gnngp_internal.gp_matrix
+AS 'MODULE_PATHNAME', 'gnngp_matrix_apply' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100000;
+COMMENT ON FUNCTION gnngp_internal.gp_apply(gnngp_internal.gp_matrix, gnngp_internal.gp_matrix, gnngp_internal.gp_matrix) IS
     'rows times weights; with a triangular root also the squared lengths of rows divided by it, and of the rows';
 
-CREATE FUNCTION @extschema@.gp_stack_accum(internal, @extschema@.gp_matrix)
-RETURNS internal
-AS 'MODULE_PATHNAME', 'gnngp_stack_accum'
-LANGUAGE C IMMUTABLE PARALLEL SAFE;
-
-COMMENT ON FUNCTION @extschema@.gp_stack_accum(internal, @extschema@.gp_matrix) IS
+CREATE FUNCTION gnngp_internal.gp_stack_accum(internal, gnngp_internal.gp_matrix) RETURNS internal
+AS 'MODULE_PATHNAME', 'gnngp_stack_accum' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION gnngp_internal.gp_stack_accum(internal, gnngp_internal.gp_matrix) IS
     'implementation of the aggregate gp_stack';
 
-CREATE FUNCTION @extschema@.gp_stack_final(internal)
-RETURNS @extschema@.gp_matrix
-AS 'MODULE_PATHNAME', 'gnngp_stack_final'
-LANGUAGE C IMMUTABLE PARALLEL SAFE;
-
-COMMENT ON FUNCTION @extschema@.gp_stack_final(internal) IS
+CREATE FUNCTION gnngp_internal.gp_stack_final(internal) RETURNS gnngp_internal.gp_matrix
+AS 'MODULE_PATHNAME', 'gnngp_stack_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION gnngp_internal.gp_stack_final(internal) IS
     'implementation of the aggregate gp_stack';
 
-CREATE AGGREGATE @extschema@.gp_stack(@extschema@.gp_matrix) (
-    SFUNC = @extschema@.gp_stack_accum,
+CREATE AGGREGATE gnngp_internal.gp_stack(gnngp_internal.gp_matrix) (
+    SFUNC = gnngp_internal.gp_stack_accum,
     STYPE = internal,
     SSPACE = 16777216,
-    FINALFUNC = @extschema@.gp_stack_final,
+    FINALFUNC = gnngp_internal.gp_stack_final,
     PARALLEL = safe
 );
-
-COMMENT ON AGGREGATE @extschema@.gp_stack(@extschema@.gp_matrix) IS
+COMMENT ON AGGREGATE gnngp_internal.gp_stack(gnngp_internal.gp_matrix) IS
     'the rows of all matrices as one, in the order of their ids';
 
-CREATE FUNCTION @extschema@.gp_glue_accum(internal, integer, @extschema@.gp_matrix)
+CREATE FUNCTION gnngp_internal.gp_glue_accum(internal, integer, gnngp_internal.gp_matrix)
 RETURNS internal
-AS 'MODULE_PATHNAME', 'gnngp_glue_accum'
-LANGUAGE C IMMUTABLE PARALLEL SAFE;
-
-COMMENT ON FUNCTION @extschema@.gp_glue_accum(internal, integer, @extschema@.gp_matrix) IS
+AS 'MODULE_PATHNAME', 'gnngp_glue_accum' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION gnngp_internal.gp_glue_accum(internal, integer, gnngp_internal.gp_matrix) IS
     'implementation of the aggregate gp_glue';
 
-CREATE FUNCTION @extschema@.gp_glue_final(internal)
-RETURNS @extschema@.gp_matrix
-AS 'MODULE_PATHNAME', 'gnngp_glue_final'
-LANGUAGE C IMMUTABLE PARALLEL SAFE;
-
-COMMENT ON FUNCTION @extschema@.gp_glue_final(internal) IS
+CREATE FUNCTION gnngp_internal.gp_glue_final(internal) RETURNS gnngp_internal.gp_matrix
+AS 'MODULE_PATHNAME', 'gnngp_glue_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION gnngp_internal.gp_glue_final(internal) IS
     'implementation of the aggregate gp_glue';
 
-CREATE AGGREGATE @extschema@.gp_glue(integer, @extschema@.gp_matrix) (
-    SFUNC = @extschema@.gp_glue_accum,
+CREATE AGGREGATE gnngp_internal.gp_glue(integer, gnngp_internal.gp_matrix) (
+    SFUNC = gnngp_internal.gp_glue_accum,
     STYPE = internal,
     SSPACE = 1048576,
-    FINALFUNC = @extschema@.gp_glue_final,
+    FINALFUNC = gnngp_internal.gp_glue_final,
     PARALLEL = safe
 );
-
-COMMENT ON AGGREGATE @extschema@.gp_glue(integer, @extschema@.gp_matrix) IS
+COMMENT ON AGGREGATE gnngp_internal.gp_glue(integer, gnngp_internal.gp_matrix) IS
     'the columns of matrices with the same ids side by side, in the order of their places';
 
-CREATE FUNCTION @extschema@.gp_gram_accum(@extschema@.gp_matrix, @extschema@.gp_matrix, @extschema@.gp_matrix, @extschema@.gp_matrix)
-RETURNS @extschema@.gp_matrix
-AS 'MODULE_PATHNAME', 'gnngp_gram_accum'
-LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100000;
-
-COMMENT ON FUNCTION @extschema@.gp_gram_accum(@extschema@.gp_matrix, @extschema@.gp_matrix, @extschema@.gp_matrix, @extschema@.gp_matrix) IS
+CREATE FUNCTION gnngp_internal.gp_gram_accum(gnngp_internal.gp_matrix, gnngp_internal.gp_matrix, gnngp_internal.gp_matrix, gnngp_internal.gp_matrix)
+RETURNS gnngp_internal.gp_matrix
+AS 'MODULE_PATHNAME', 'gnngp_gram_accum' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100000;
+COMMENT ON FUNCTION gnngp_internal.gp_gram_accum(gnngp_internal.gp_matrix, gnngp_internal.gp_matrix, gnngp_internal.gp_matrix, gnngp_internal.gp_matrix) IS
     'implementation of the aggregate gp_gram';
 
-CREATE FUNCTION @extschema@.gp_gram_combine(@extschema@.gp_matrix, @extschema@.gp_matrix)
-RETURNS @extschema@.gp_matrix
-AS 'MODULE_PATHNAME', 'gnngp_gram_combine'
-LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1000;
-
-COMMENT ON FUNCTION @extschema@.gp_gram_combine(@extschema@.gp_matrix, @extschema@.gp_matrix) IS
+CREATE FUNCTION gnngp_internal.gp_gram_combine(gnngp_internal.gp_matrix, gnngp_internal.gp_matrix)
+RETURNS gnngp_internal.gp_matrix
+AS 'MODULE_PATHNAME', 'gnngp_gram_combine' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION gnngp_internal.gp_gram_combine(gnngp_internal.gp_matrix, gnngp_internal.gp_matrix) IS
     'implementation of the aggregate gp_gram';
 
-CREATE AGGREGATE @extschema@.gp_gram(@extschema@.gp_matrix, @extschema@.gp_matrix, @extschema@.gp_matrix) (
-    SFUNC = @extschema@.gp_gram_accum,
-    STYPE = @extschema@.gp_matrix,
-    COMBINEFUNC = @extschema@.gp_gram_combine,
+CREATE AGGREGATE gnngp_internal.gp_gram(gnngp_internal.gp_matrix, gnngp_internal.gp_matrix, gnngp_internal.gp_matrix) (
+    SFUNC = gnngp_internal.gp_gram_accum,
+    STYPE = gnngp_internal.gp_matrix,
+    COMBINEFUNC = gnngp_internal.gp_gram_combine,
     PARALLEL = safe
 );
-
-COMMENT ON AGGREGATE @extschema@.gp_gram(@extschema@.gp_matrix, @extschema@.gp_matrix, @extschema@.gp_matrix) IS
+COMMENT ON AGGREGATE gnngp_internal.gp_gram(gnngp_internal.gp_matrix, gnngp_internal.gp_matrix, gnngp_internal.gp_matrix) IS
     'Q''Q beside Q''y of the rows that y has, in double precision; rows are divided by a triangular root first, NULL for none';
 
-CREATE FUNCTION @extschema@.gp_solve(
-    nodes @extschema@.gp_matrix[],
+CREATE FUNCTION gnngp_internal.gp_solve(
+    nodes gnngp_internal.gp_matrix[],
     graph @extschema@.gp_graph[],
     kernel @extschema@.gp_kernel,
     classes integer,
@@ -206,16 +131,14 @@ CREATE FUNCTION @extschema@.gp_solve(
 RETURNS TABLE (
     what text,
     part integer,
-    rows @extschema@.gp_matrix)
-AS 'MODULE_PATHNAME', 'gnngp_matrix_solve'
-LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10000000 ROWS 10;
-
-COMMENT ON FUNCTION @extschema@.gp_solve(@extschema@.gp_matrix[], @extschema@.gp_graph[], @extschema@.gp_kernel, integer, double precision, double precision, bigint, integer, integer, bigint[]) IS
+    rows gnngp_internal.gp_matrix)
+AS 'MODULE_PATHNAME', 'gnngp_matrix_solve' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10000000 ROWS 10;
+COMMENT ON FUNCTION gnngp_internal.gp_solve(gnngp_internal.gp_matrix[], @extschema@.gp_graph[], @extschema@.gp_kernel, integer, double precision, double precision, bigint, integer, integer, bigint[]) IS
     'a share of the posterior of a Laplacian kernel by conjugate gradients: some bands of its right sides';
 
-CREATE FUNCTION @extschema@.gp_answers(
-    rows @extschema@.gp_matrix[],
-    labelled @extschema@.gp_matrix,
+CREATE FUNCTION gnngp_internal.gp_answers(
+    rows gnngp_internal.gp_matrix[],
+    labelled gnngp_internal.gp_matrix,
     layout integer[],
     figures double precision[],
     classes text[])
@@ -226,8 +149,13 @@ RETURNS TABLE (
     variance double precision,
     probability double precision,
     packed bytea)
-AS 'MODULE_PATHNAME', 'gnngp_matrix_answers'
-LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100000;
-
-COMMENT ON FUNCTION @extschema@.gp_answers(@extschema@.gp_matrix[], @extschema@.gp_matrix, integer[], double precision[], text[]) IS
+AS 'MODULE_PATHNAME', 'gnngp_matrix_answers' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100000;
+COMMENT ON FUNCTION gnngp_internal.gp_answers(gnngp_internal.gp_matrix[], gnngp_internal.gp_matrix, integer[], double precision[], text[]) IS
     'the predictions of some nodes, as a table of predictions has them, from what a regression says of their rows';
+
+-- The edges of a graph, for reading them from a value
+
+CREATE FUNCTION gnngp_internal.gp_ends(graph @extschema@.gp_graph) RETURNS bigint[]
+AS 'MODULE_PATHNAME', 'gnngp_graph_ends' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION gnngp_internal.gp_ends(@extschema@.gp_graph) IS
+    'the nodes that each edge of a graph joins, two by two; a node without any edge comes twice';

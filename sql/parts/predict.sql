@@ -1,6 +1,6 @@
 -- Fitting, predicting and comparing kernels
 
-CREATE OR REPLACE FUNCTION @extschema@.gp_fit(
+CREATE FUNCTION @extschema@.gp_fit(
     graph text,
     model text DEFAULT NULL,
     kernel @extschema@.gp_kernel DEFAULT 'auto',
@@ -30,48 +30,17 @@ CREATE OR REPLACE FUNCTION @extschema@.gp_fit(
     OUT peak_bytes bigint,
     OUT alternatives jsonb,
     OUT method text)
-AS 'MODULE_PATHNAME', 'gnngp_fit'
-LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000;
-
+AS 'MODULE_PATHNAME', 'gnngp_fit' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000;
 COMMENT ON FUNCTION @extschema@.gp_fit(text, text, @extschema@.gp_kernel, text, text, integer, double precision, bigint, boolean, text, boolean) IS
     'fit a Gaussian process, or another method, on a graph and store the posterior of every node as a model; then SELECT * FROM gp_predict(model)';
 
-CREATE OR REPLACE FUNCTION @extschema@.gp_predict_support(internal)
-RETURNS internal
-AS 'MODULE_PATHNAME', 'gnngp_predict_support'
-LANGUAGE C STRICT STABLE PARALLEL RESTRICTED;
-
-COMMENT ON FUNCTION @extschema@.gp_predict_support(internal) IS
-    'planner support: the rows of gp_predict';
-
-CREATE OR REPLACE FUNCTION @extschema@.gp_predict(
-    model text,
-    nodes @extschema@.gp_node_list DEFAULT NULL,
-    top integer DEFAULT 1,
-    unlabelled_only boolean DEFAULT false)
-RETURNS TABLE (
-    node bigint,
-    class text,
-    score double precision,
-    variance double precision,
-    probability double precision)
-AS 'MODULE_PATHNAME', 'gnngp_predict_typed'
-LANGUAGE C STABLE PARALLEL RESTRICTED COST 1000 ROWS 1000
-SUPPORT @extschema@.gp_predict_support;
-
-COMMENT ON FUNCTION @extschema@.gp_predict(text, @extschema@.gp_node_list, integer, boolean) IS
-    'the best classes, or the value, of all nodes of a model with integer ids; gp_evaluate(model) tells how good they are';
---forms gp_predict('m', %)
-
-CREATE OR REPLACE FUNCTION @extschema@.gp_evaluate(model text)
+CREATE FUNCTION @extschema@.gp_evaluate(model text)
 RETURNS TABLE (metric text, value double precision)
-AS 'MODULE_PATHNAME', 'gnngp_evaluate'
-LANGUAGE C STABLE PARALLEL RESTRICTED COST 1000 ROWS 3;
-
+AS 'MODULE_PATHNAME', 'gnngp_evaluate' LANGUAGE C STABLE PARALLEL RESTRICTED COST 1000 ROWS 3;
 COMMENT ON FUNCTION @extschema@.gp_evaluate(text) IS
     'how good a model is on its own labels, each left out in turn; gp_tune(graph) compares kernels';
 
-CREATE OR REPLACE FUNCTION @extschema@.gp_tune(
+CREATE FUNCTION @extschema@.gp_tune(
     graph text,
     kernels @extschema@.gp_kernel[] DEFAULT NULL,
     criterion text DEFAULT 'loo',
@@ -83,13 +52,11 @@ RETURNS TABLE (
     log_marginal_likelihood double precision,
     seconds double precision,
     method text)
-AS 'MODULE_PATHNAME', 'gnngp_tune'
-LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 6;
-
+AS 'MODULE_PATHNAME', 'gnngp_tune' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 6;
 COMMENT ON FUNCTION @extschema@.gp_tune(text, @extschema@.gp_kernel[], text, text[]) IS
     'fit several kernels, and methods, on one reading of a graph and compare them, best first; stores nothing: then gp_fit(graph, kernel => ...)';
 
-CREATE OR REPLACE FUNCTION @extschema@.gp_estimate(
+CREATE FUNCTION @extschema@.gp_estimate(
     graph text,
     kernel @extschema@.gp_kernel DEFAULT 'auto',
     strategy text DEFAULT 'auto',
@@ -101,8 +68,6 @@ CREATE OR REPLACE FUNCTION @extschema@.gp_estimate(
     OUT bytes bigint,
     OUT flops double precision,
     OUT reason text)
-AS 'MODULE_PATHNAME', 'gnngp_estimate'
-LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000;
-
+AS 'MODULE_PATHNAME', 'gnngp_estimate' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000;
 COMMENT ON FUNCTION @extschema@.gp_estimate(text, @extschema@.gp_kernel, text, integer, text, boolean, integer) IS
     'what gp_fit(graph, kernel => ...), or gp_fit_links(graph, method => ..., keep => ...), would cost: the strategy that the planner chooses, its memory and operations, and why';

@@ -1,15 +1,12 @@
 -- One page that shows a model: plain HTML and SVG, which need nothing from anywhere.
 -- The functions whose names begin with gnngp_ are its parts.
 
-CREATE OR REPLACE FUNCTION @extschema@.gnngp_model_id(model text)
-RETURNS bigint
-AS 'MODULE_PATHNAME', 'gnngp_model_id'
-LANGUAGE C STABLE PARALLEL RESTRICTED;
-
-COMMENT ON FUNCTION @extschema@.gnngp_model_id(text) IS
+CREATE FUNCTION gnngp_internal.model_id(model text) RETURNS bigint
+AS 'MODULE_PATHNAME', 'gnngp_model_id' LANGUAGE C STABLE PARALLEL RESTRICTED;
+COMMENT ON FUNCTION gnngp_internal.model_id(text) IS
     'the id in gp_model_catalog of the model that a name means';
 
-CREATE OR REPLACE FUNCTION @extschema@.gnngp_report_labels(
+CREATE FUNCTION gnngp_internal.report_labels(
     model text,
     OUT target text,
     OUT predicted text,
@@ -18,36 +15,29 @@ CREATE OR REPLACE FUNCTION @extschema@.gnngp_report_labels(
     OUT score double precision,
     OUT variance double precision)
 RETURNS SETOF record
-AS 'MODULE_PATHNAME', 'gnngp_report_labels'
-LANGUAGE C STABLE PARALLEL RESTRICTED COST 1000 ROWS 1000;
-
-COMMENT ON FUNCTION @extschema@.gnngp_report_labels(text) IS
+AS 'MODULE_PATHNAME', 'gnngp_report_labels' LANGUAGE C STABLE PARALLEL RESTRICTED COST 1000 ROWS 1000;
+COMMENT ON FUNCTION gnngp_internal.report_labels(text) IS
     'part of gp_report(model): gp_loo without ids, with the probability of the predicted class as best';
 
-CREATE OR REPLACE FUNCTION @extschema@.gnngp_report_pairs(
+CREATE FUNCTION gnngp_internal.report_pairs(
     model text,
     OUT linked boolean,
     OUT score double precision)
 RETURNS SETOF record
-AS 'MODULE_PATHNAME', 'gnngp_report_pairs'
-LANGUAGE C STABLE PARALLEL RESTRICTED COST 1000 ROWS 1000;
-
-COMMENT ON FUNCTION @extschema@.gnngp_report_pairs(text) IS
+AS 'MODULE_PATHNAME', 'gnngp_report_pairs' LANGUAGE C STABLE PARALLEL RESTRICTED COST 1000 ROWS 1000;
+COMMENT ON FUNCTION gnngp_internal.report_pairs(text) IS
     'part of gp_report(model): gp_loo_links without ids';
 
-CREATE OR REPLACE FUNCTION @extschema@.gnngp_html(value text)
-RETURNS text
+CREATE FUNCTION gnngp_internal.report_html(value text) RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 AS $sql$
     SELECT pg_catalog.replace(pg_catalog.replace(pg_catalog.replace(pg_catalog.replace(
         coalesce(value, ''), '&', '&amp;'), '<', '&lt;'), '>', '&gt;'), '"', '&quot;')
 $sql$;
-
-COMMENT ON FUNCTION @extschema@.gnngp_html(text) IS
+COMMENT ON FUNCTION gnngp_internal.report_html(text) IS
     'part of gp_report(model): a text in which nothing is markup';
 
-CREATE OR REPLACE FUNCTION @extschema@.gnngp_report_number(value double precision)
-RETURNS text
+CREATE FUNCTION gnngp_internal.report_number(value double precision) RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $sql$
@@ -56,12 +46,11 @@ AS $sql$
                 WHEN abs(value) >= 1e4 THEN round(value::numeric / 1000) || 'k'
                 ELSE trim_scale(round(value::numeric, CASE WHEN abs(value) >= 100 THEN 0 ELSE 3 END))::text END
 $sql$;
-
-COMMENT ON FUNCTION @extschema@.gnngp_report_number(double precision) IS
+COMMENT ON FUNCTION gnngp_internal.report_number(double precision) IS
     'part of gp_report(model): a number beside an axis';
 
 -- A chart of 300 by 200 with three ticks on either axis; marks are in its coordinates.
-CREATE OR REPLACE FUNCTION @extschema@.gnngp_report_chart(title text, x text, x_low double precision,
+CREATE FUNCTION gnngp_internal.report_chart(title text, x text, x_low double precision,
     x_high double precision, y text, y_low double precision, y_high double precision, marks text)
 RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -70,33 +59,30 @@ AS $sql$
     SELECT format('<figure><figcaption>%s</figcaption><svg viewBox="-70 -14 402 256" role="img" aria-label="%1$s">'
                   '<path class="axis" d="M0 0V200H300"/>%s%s<text class="x" x="150" y="238">%s</text>'
                   '<text class="x" x="-100" y="-56" transform="rotate(-90)">%s</text></svg></figure>',
-                  @extschema@.gnngp_html(title), coalesce(marks, ''), ticks, @extschema@.gnngp_html(x), @extschema@.gnngp_html(y))
+                  gnngp_internal.report_html(title), coalesce(marks, ''), ticks, gnngp_internal.report_html(x), gnngp_internal.report_html(y))
     FROM (SELECT string_agg(format('<text class="x" x="%s" y="217">%s</text><text class="y" x="-6" y="%s">%s</text>',
-                                   t * 150, @extschema@.gnngp_report_number(x_low + (x_high - x_low) * t / 2),
-                                   204 - t * 100, @extschema@.gnngp_report_number(y_low + (y_high - y_low) * t / 2)), '') AS ticks
+                                   t * 150, gnngp_internal.report_number(x_low + (x_high - x_low) * t / 2),
+                                   204 - t * 100, gnngp_internal.report_number(y_low + (y_high - y_low) * t / 2)), '') AS ticks
           FROM generate_series(0, 2) AS t) AS axes
 $sql$;
-
-COMMENT ON FUNCTION @extschema@.gnngp_report_chart(text, text, double precision, double precision, text, double precision, double precision, text) IS
+COMMENT ON FUNCTION gnngp_internal.report_chart(text, text, double precision, double precision, text, double precision, double precision, text) IS
     'part of gp_report(model): one chart';
 
 -- A table from rows whose cells have been made HTML.
-CREATE OR REPLACE FUNCTION @extschema@.gnngp_report_table(title text, head text[], body text)
-RETURNS text
+CREATE FUNCTION gnngp_internal.report_table(title text, head text[], body text) RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $sql$
     SELECT format('<figure><figcaption>%s</figcaption><table>%s%s</table></figure>',
-                  @extschema@.gnngp_html(title),
-                  (SELECT '<tr>' || string_agg('<th>' || @extschema@.gnngp_html(h) || '</th>', '') || '</tr>' FROM unnest(head) AS h), body)
+                  gnngp_internal.report_html(title),
+                  (SELECT '<tr>' || string_agg('<th>' || gnngp_internal.report_html(h) || '</th>', '') || '</tr>' FROM unnest(head) AS h), body)
     WHERE body IS NOT NULL
 $sql$;
-
-COMMENT ON FUNCTION @extschema@.gnngp_report_table(text, text[], text) IS
+COMMENT ON FUNCTION gnngp_internal.report_table(text, text[], text) IS
     'part of gp_report(model): one table';
 
 -- What falling scores find: the ROC curve and the precision-recall curve, at no more than four hundred scores.
-CREATE OR REPLACE FUNCTION @extschema@.gnngp_report_curves(sought text, others text, roc_figures text, precision_figures text,
+CREATE FUNCTION gnngp_internal.report_curves(sought text, others text, roc_figures text, precision_figures text,
     score double precision[], hit boolean[])
 RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -116,60 +102,54 @@ AS $sql$
                round(200 - 200 * hits / (hits + misses), 1) AS share
         FROM run, total WHERE hits > 0 AND misses > 0 AND (run.n = 1 OR run.n = total.n OR run.n % (1 + total.n / 400) = 0)
     )
-    SELECT @extschema@.gnngp_report_chart('ROC curve of ' || sought || roc_figures, others || ' that are taken for one', 0, 1, sought || ' that are found', 0, 1,
+    SELECT gnngp_internal.report_chart('ROC curve of ' || sought || roc_figures, others || ' that are taken for one', 0, 1, sought || ' that are found', 0, 1,
                '<path class="ideal" d="M0 200L300 0"/>' ||
                format('<path class="line" d="M0 200L%s"/>', string_agg(round(x, 1) || ' ' || round(y, 1), 'L' ORDER BY n))) ||
-           @extschema@.gnngp_report_chart('Precision and recall of ' || sought || precision_figures, sought || ' that are found', 0, 1, 'share of what is found that is right', 0, 1,
+           gnngp_internal.report_chart('Precision and recall of ' || sought || precision_figures, sought || ' that are found', 0, 1, 'share of what is found that is right', 0, 1,
                format('<path class="ideal" d="M0 %s H300"/><path class="line" d="M0 %s L%s"/>', min(share), (array_agg(round(precision, 1) ORDER BY n))[1],
                       string_agg(round(recall, 1) || ' ' || round(precision, 1), 'L' ORDER BY n)))
     FROM point HAVING count(*) > 0
 $sql$;
-
-COMMENT ON FUNCTION @extschema@.gnngp_report_curves(text, text, text, text, double precision[], boolean[]) IS
+COMMENT ON FUNCTION gnngp_internal.report_curves(text, text, text, text, double precision[], boolean[]) IS
     'part of gp_report(model): the ROC curve and the precision-recall curve of some scores';
 
-CREATE OR REPLACE FUNCTION @extschema@.gnngp_report_figure(model text, metric text, label text)
-RETURNS text
+CREATE FUNCTION gnngp_internal.report_figure(model text, metric text, label text) RETURNS text
 LANGUAGE sql STABLE PARALLEL RESTRICTED
 SET search_path = pg_catalog, pg_temp
 AS $sql$
     SELECT format(', %s %s', label, round(e.value::numeric, 3))
-    FROM @extschema@.gp_evaluate(model) AS e WHERE e.metric = gnngp_report_figure.metric AND e.value IS NOT NULL
+    FROM @extschema@.gp_evaluate(model) AS e WHERE e.metric = report_figure.metric AND e.value IS NOT NULL
 $sql$;
-
-COMMENT ON FUNCTION @extschema@.gnngp_report_figure(text, text, text) IS
+COMMENT ON FUNCTION gnngp_internal.report_figure(text, text, text) IS
     'part of gp_report(model): a figure behind the title of a chart';
 
 -- Two classes: how well the probability of the one with fewer labels finds it.
-CREATE OR REPLACE FUNCTION @extschema@.gnngp_report_two_classes(model text)
-RETURNS text
+CREATE FUNCTION gnngp_internal.report_two_classes(model text) RETURNS text
 LANGUAGE sql STABLE PARALLEL RESTRICTED
 SET search_path = pg_catalog, pg_temp
 AS $sql$
     WITH label AS MATERIALIZED (
-        SELECT target, probability FROM @extschema@.gnngp_report_labels(model)
+        SELECT target, probability FROM gnngp_internal.report_labels(model)
     ), rare AS (
         SELECT label.target AS class
-        FROM label, @extschema@.gp_model_catalog AS m WHERE m.id = @extschema@.gnngp_model_id(model) AND m.classes = 2
+        FROM label, gnngp_internal.gp_model_catalog AS m WHERE m.id = gnngp_internal.model_id(model) AND m.classes = 2
         GROUP BY label.target, m.class_labels ORDER BY count(*), array_position(m.class_labels, label.target) DESC LIMIT 1
     )
-    SELECT @extschema@.gnngp_report_curves(format('labels "%s"', CASE WHEN length(rare.class) > 14 THEN left(rare.class, 13) || '...' ELSE rare.class END), 'others',
-        @extschema@.gnngp_report_figure(model, 'roc_auc', 'AUC'), @extschema@.gnngp_report_figure(model, 'pr_auc', 'average precision'),
+    SELECT gnngp_internal.report_curves(format('labels "%s"', CASE WHEN length(rare.class) > 14 THEN left(rare.class, 13) || '...' ELSE rare.class END), 'others',
+        gnngp_internal.report_figure(model, 'roc_auc', 'AUC'), gnngp_internal.report_figure(model, 'pr_auc', 'average precision'),
         array_agg(CASE WHEN label.target = rare.class THEN probability ELSE 1 - probability END), array_agg(label.target = rare.class))
     FROM label, rare GROUP BY rare.class
 $sql$;
-
-COMMENT ON FUNCTION @extschema@.gnngp_report_two_classes(text) IS
+COMMENT ON FUNCTION gnngp_internal.report_two_classes(text) IS
     'part of gp_report(model): the curves of two classes';
 
 -- Links: the pairs that were held out.
-CREATE OR REPLACE FUNCTION @extschema@.gnngp_report_links(model text)
-RETURNS text
+CREATE FUNCTION gnngp_internal.report_links(model text) RETURNS text
 LANGUAGE sql STABLE PARALLEL RESTRICTED
 SET search_path = pg_catalog, pg_temp
 AS $sql$
     SELECT concat(
-        @extschema@.gnngp_report_table('Links: how well held-out ones are found', '{figure,value}',
+        gnngp_internal.report_table('Links: how well held-out ones are found', '{figure,value}',
             format('<tr><td>method</td><td>%s</td></tr><tr><td>pairs learnt from</td><td>%s</td></tr>', m.link_method, m.link_pairs) ||
             (SELECT string_agg(format('<tr><td>%s</td><td>%s</td></tr>', f.label, round(e.value::numeric, 4)), '' ORDER BY f.n)
              FROM @extschema@.gp_evaluate(model) AS e
@@ -178,50 +158,46 @@ AS $sql$
                               (4, 'mrr', 'mean reciprocal rank among a hundred candidates near by'),
                               (5, 'hits_at_20', 'share at the first twenty places of these')) AS f (n, metric, label) USING (metric)
              WHERE e.value IS NOT NULL)),
-        (SELECT @extschema@.gnngp_report_curves('held-out links', 'other pairs',
-                    concat(@extschema@.gnngp_report_figure(model, 'auc', 'AUC'), @extschema@.gnngp_report_figure(model, 'auc_component', 'within one component')),
-                    @extschema@.gnngp_report_figure(model, 'average_precision', 'average precision'), array_agg(score), array_agg(linked))
-         FROM @extschema@.gnngp_report_pairs(model)))
-    FROM @extschema@.gp_model_catalog AS m WHERE m.id = @extschema@.gnngp_model_id(model)
+        (SELECT gnngp_internal.report_curves('held-out links', 'other pairs',
+                    concat(gnngp_internal.report_figure(model, 'auc', 'AUC'), gnngp_internal.report_figure(model, 'auc_component', 'within one component')),
+                    gnngp_internal.report_figure(model, 'average_precision', 'average precision'), array_agg(score), array_agg(linked))
+         FROM gnngp_internal.report_pairs(model)))
+    FROM gnngp_internal.gp_model_catalog AS m WHERE m.id = gnngp_internal.model_id(model)
 $sql$;
-
-COMMENT ON FUNCTION @extschema@.gnngp_report_links(text) IS
+COMMENT ON FUNCTION gnngp_internal.report_links(text) IS
     'part of gp_report(model): the table and the curves of links';
 
 -- How often what was said came true, by what was said.
-CREATE OR REPLACE FUNCTION @extschema@.gnngp_report_reliability(model text)
-RETURNS text
+CREATE FUNCTION gnngp_internal.report_reliability(model text) RETURNS text
 LANGUAGE sql STABLE PARALLEL RESTRICTED
 SET search_path = pg_catalog, pg_temp
 AS $sql$
-    SELECT @extschema@.gnngp_report_chart('Reliability: is what is said with .7 right seven times in ten?',
+    SELECT gnngp_internal.report_chart('Reliability: is what is said with .7 right seven times in ten?',
         'probability said', 0, 1, 'share that was right', 0, 1,
         '<path class="ideal" d="M0 200L300 0"/>' ||
         string_agg(format('<circle cx="%s" cy="%s" r="%s"><title>said %s, right %s, of %s labels</title></circle>',
                           round((said * 300)::numeric, 1), round(200 - hit * 200, 1), round((3 + 9 * sqrt(n / total))::numeric, 1),
                           round(said::numeric, 3), round(hit, 3), n), '' ORDER BY said))
     FROM (SELECT count(*) AS n, avg(l.best) AS said, avg((l.target = l.predicted)::integer) AS hit, sum(count(*)) OVER () AS total
-          FROM @extschema@.gnngp_report_labels(model) AS l
+          FROM gnngp_internal.report_labels(model) AS l
           GROUP BY least(floor(l.best * 15), 14)) AS bins
 $sql$;
-
-COMMENT ON FUNCTION @extschema@.gnngp_report_reliability(text) IS
+COMMENT ON FUNCTION gnngp_internal.report_reliability(text) IS
     'part of gp_report(model): the reliability diagram';
 
 -- What is taken for what, for the twelve classes with most labels.
-CREATE OR REPLACE FUNCTION @extschema@.gnngp_report_confusion(model text)
-RETURNS text
+CREATE FUNCTION gnngp_internal.report_confusion(model text) RETURNS text
 LANGUAGE sql STABLE PARALLEL RESTRICTED
 SET search_path = pg_catalog, pg_temp
 AS $sql$
     WITH label AS (
-        SELECT target, predicted FROM @extschema@.gnngp_report_labels(model)
+        SELECT target, predicted FROM gnngp_internal.report_labels(model)
     ), ranked AS (
         SELECT target AS class, count(*) AS n, row_number() OVER (ORDER BY count(*) DESC, target COLLATE "C") AS place
         FROM label GROUP BY target
     ), shown AS (
-        SELECT place, class, n, CASE WHEN length(class) > 14 THEN @extschema@.gnngp_html(left(class, 13)) || '&#8230;'
-                                 ELSE @extschema@.gnngp_html(class) END AS name
+        SELECT place, class, n, CASE WHEN length(class) > 14 THEN gnngp_internal.report_html(left(class, 13)) || '&#8230;'
+                                 ELSE gnngp_internal.report_html(class) END AS name
         FROM ranked WHERE place <= 12
     ), cell AS (
         SELECT t.place AS y, p.place AS x, count(l.target) AS n, count(l.target) / t.n::float8 AS share
@@ -239,55 +215,49 @@ AS $sql$
                                     83 + 22 * place, name, 98 + 30 * place), '' ORDER BY place))
     FROM shown
 $sql$;
-
-COMMENT ON FUNCTION @extschema@.gnngp_report_confusion(text) IS
+COMMENT ON FUNCTION gnngp_internal.report_confusion(text) IS
     'part of gp_report(model): the confusion matrix';
 
 -- Recall, precision and doubt of each class.
-CREATE OR REPLACE FUNCTION @extschema@.gnngp_report_by_class(model text)
-RETURNS text
+CREATE FUNCTION gnngp_internal.report_by_class(model text) RETURNS text
 LANGUAGE sql STABLE PARALLEL RESTRICTED
 SET search_path = pg_catalog, pg_temp
 AS $sql$
     WITH label AS (
-        SELECT target, predicted, probability FROM @extschema@.gnngp_report_labels(model)
+        SELECT target, predicted, probability FROM gnngp_internal.report_labels(model)
     ), own AS (
         SELECT target AS class, count(*) AS n, avg((target = predicted)::integer) AS recall, avg(probability) AS said
         FROM label GROUP BY target
     ), reported AS (
         SELECT predicted AS class, avg((target = predicted)::integer) AS hit FROM label GROUP BY predicted
     )
-    SELECT @extschema@.gnngp_report_table('By class', '{class,labels,recall,precision,probability}',
-        string_agg(format('<tr><td>%s</td><td>%s</td><td>%s</td><td>%s</td><td>%s</td></tr>', @extschema@.gnngp_html(class), n,
+    SELECT gnngp_internal.report_table('By class', '{class,labels,recall,precision,probability}',
+        string_agg(format('<tr><td>%s</td><td>%s</td><td>%s</td><td>%s</td><td>%s</td></tr>', gnngp_internal.report_html(class), n,
                           round(recall, 3), coalesce(round(hit, 3)::text, '-'), round(said::numeric, 3)),
                    '' ORDER BY n DESC, class COLLATE "C"))
     FROM (SELECT own.*, reported.hit FROM own LEFT JOIN reported USING (class)
           ORDER BY n DESC, class COLLATE "C" LIMIT 24) AS rows
 $sql$;
-
-COMMENT ON FUNCTION @extschema@.gnngp_report_by_class(text) IS
+COMMENT ON FUNCTION gnngp_internal.report_by_class(text) IS
     'part of gp_report(model): the table of classes';
 
 -- How sure the model is of all nodes.
-CREATE OR REPLACE FUNCTION @extschema@.gnngp_report_sureness(model text)
-RETURNS text
+CREATE FUNCTION gnngp_internal.report_sureness(model text) RETURNS text
 LANGUAGE sql STABLE PARALLEL RESTRICTED
 SET search_path = pg_catalog, pg_temp
 AS $sql$
-    SELECT @extschema@.gnngp_report_chart('All nodes, by the probability of their best class', 'probability', 0, 1,
+    SELECT gnngp_internal.report_chart('All nodes, by the probability of their best class', 'probability', 0, 1,
         'nodes', 0, max(n), string_agg(format('<rect class="bar" x="%s" y="%s" width="13" height="%s"><title>%s nodes</title></rect>',
                                               bin * 15 + 1, round(200 - 200.0 * n / most, 1), round(200.0 * n / most, 1), n), ''))
     FROM (SELECT bin, count(*) AS n, max(count(*)) OVER () AS most
           FROM (SELECT least(floor(probability * 20), 19) AS bin FROM @extschema@.gp_predict(model, NULL::text)) AS node
           GROUP BY bin) AS bins
 $sql$;
-
-COMMENT ON FUNCTION @extschema@.gnngp_report_sureness(text) IS
+COMMENT ON FUNCTION gnngp_internal.report_sureness(text) IS
     'part of gp_report(model): the histogram of probabilities';
 
 -- What a promise costs: how many classes a set has, for two thousand nodes.
-CREATE OR REPLACE FUNCTION @extschema@.gnngp_report_sets(model text)
-RETURNS text
+CREATE FUNCTION gnngp_internal.report_sets(model text) RETURNS text
 LANGUAGE sql STABLE PARALLEL RESTRICTED
 SET search_path = pg_catalog, pg_temp
 AS $sql$
@@ -298,7 +268,7 @@ AS $sql$
         SELECT c AS coverage, (SELECT avg(cardinality(s.classes)) FROM @extschema@.gp_predict_sets(model, node.some, c) AS s)::float8 AS classes
         FROM node, unnest('{0.5,0.6,0.7,0.8,0.85,0.9,0.95,0.98}'::float8[]) AS c
     )
-    SELECT @extschema@.gnngp_report_chart('What a promise costs: classes in a set that holds the true one so often',
+    SELECT gnngp_internal.report_chart('What a promise costs: classes in a set that holds the true one so often',
         'coverage promised', 0.5, 1, 'classes in a set, on average', 0, most,
         format('<path class="line" d="M%s"/>', string_agg(format('%s %s', round(((coverage - 0.5) * 600)::numeric, 1),
                                                                   round((200 - 200 * classes / most)::numeric, 1)), 'L' ORDER BY coverage)) ||
@@ -307,29 +277,27 @@ AS $sql$
     FROM (SELECT size.*, ceil(max(classes) OVER ()) AS most FROM size) AS sizes
     GROUP BY most
 $sql$;
-
-COMMENT ON FUNCTION @extschema@.gnngp_report_sets(text) IS
+COMMENT ON FUNCTION gnngp_internal.report_sets(text) IS
     'part of gp_report(model): the curve of coverage and sizes';
 
 -- Values: what was predicted beside what is true, and how often intervals hold it.
-CREATE OR REPLACE FUNCTION @extschema@.gnngp_report_values(model text)
-RETURNS text
+CREATE FUNCTION gnngp_internal.report_values(model text) RETURNS text
 LANGUAGE sql STABLE PARALLEL RESTRICTED
 SET search_path = pg_catalog, pg_temp
 AS $sql$
     WITH label AS MATERIALIZED (
         SELECT target::float8 AS y, score AS m, abs(target::float8 - score) / nullif(sqrt(variance), 0) AS far
-        FROM @extschema@.gnngp_report_labels(model)
+        FROM gnngp_internal.report_labels(model)
     ), range AS (
         SELECT least(min(y), min(m)) AS low, greatest(max(y), max(m), least(min(y), min(m)) + greatest(1e-9, 1e-9 * abs(least(min(y), min(m))))) AS high, count(*) AS n FROM label
     ), drawn AS (
         SELECT y, m FROM label ORDER BY hashfloat8(y) LIMIT 1500
     )
-    SELECT @extschema@.gnngp_report_chart('Labels, each predicted without itself', 'true value', low, high, 'predicted', low, high,
+    SELECT gnngp_internal.report_chart('Labels, each predicted without itself', 'true value', low, high, 'predicted', low, high,
                '<path class="ideal" d="M0 200L300 0"/>' ||
                (SELECT string_agg(format('<circle class="dot" cx="%s" cy="%s" r="2"/>', round((300 * (y - low) / (high - low))::numeric, 1),
                                          round((200 - 200 * (m - low) / (high - low))::numeric, 1)), '') FROM drawn)) ||
-           @extschema@.gnngp_report_chart('How many labels lie within so many standard deviations', 'standard deviations', 0, 3, 'share of labels', 0, 1,
+           gnngp_internal.report_chart('How many labels lie within so many standard deviations', 'standard deviations', 0, 3, 'share of labels', 0, 1,
                (SELECT format('<path class="line" d="M%s"/>',
                               string_agg(format('%s %s', round((z * 100)::numeric, 1), round((200 - 200 * share)::numeric, 1)), 'L' ORDER BY z))
                 FROM (SELECT z / 10.0 AS z, (SELECT count(*) FROM label WHERE far <= z / 10.0) / range.n::float8 AS share
@@ -338,19 +306,17 @@ AS $sql$
                '<path class="ideal" d="M0 200L25 160.5L50 123.4L75 90.7L100 63.5L125 42.3L150 26.7L175 16L200 9.1L250 2.5L300 0.5"/>')
     FROM range
 $sql$;
-
-COMMENT ON FUNCTION @extschema@.gnngp_report_values(text) IS
+COMMENT ON FUNCTION gnngp_internal.report_values(text) IS
     'part of gp_report(model): the charts of values';
 
 -- What a model is: its row in gp_models, and its figures.
-CREATE OR REPLACE FUNCTION @extschema@.gnngp_report_summary(model text)
-RETURNS text
+CREATE FUNCTION gnngp_internal.report_summary(model text) RETURNS text
 LANGUAGE sql STABLE PARALLEL RESTRICTED
 SET search_path = pg_catalog, pg_temp
 AS $sql$
-    SELECT @extschema@.gnngp_report_table('What was fitted, and from what', '{}',
-        string_agg(format('<tr><th>%s</th><td>%s</td></tr>', @extschema@.gnngp_html(replace(f.key, '_', ' ')), @extschema@.gnngp_html(f.value)), '' ORDER BY f.n))
-    FROM @extschema@.gp_model_catalog AS m LEFT JOIN @extschema@.gp_graph_catalog AS g ON g.id = m.graph,
+    SELECT gnngp_internal.report_table('What was fitted, and from what', '{}',
+        string_agg(format('<tr><th>%s</th><td>%s</td></tr>', gnngp_internal.report_html(replace(f.key, '_', ' ')), gnngp_internal.report_html(f.value)), '' ORDER BY f.n))
+    FROM gnngp_internal.gp_model_catalog AS m LEFT JOIN gnngp_internal.gp_graph_catalog AS g ON g.id = m.graph,
         LATERAL (VALUES (1, 'graph', g.name), (2, 'node table', g.nodes::text), (3, 'edge table', g.edges::text), (4, 'target', g.target::text),
                         (5, 'task', m.task),
                         (6, 'kernel', CASE WHEN coalesce(m.asked_method, 'gp') = 'gp' THEN coalesce(m.kernel, m.asked_kernel) END),
@@ -361,63 +327,59 @@ AS $sql$
                         (16, 'fitted', to_char(m.fitted, 'YYYY-MM-DD HH24:MI')), (17, 'seconds', round(m.seconds::numeric, 1)::text),
                         (18, 'other kernels, by score', (SELECT string_agg(a.key || ' ' || coalesce(round(a.value::numeric, 3)::text, '-'), ', ' ORDER BY a.value::numeric DESC NULLS LAST)
                                                          FROM jsonb_each_text(m.alternatives) AS a))) AS f (n, key, value)
-    WHERE m.id = @extschema@.gnngp_model_id(model) AND f.value IS NOT NULL
+    WHERE m.id = gnngp_internal.model_id(model) AND f.value IS NOT NULL
 $sql$;
-
-COMMENT ON FUNCTION @extschema@.gnngp_report_summary(text) IS
+COMMENT ON FUNCTION gnngp_internal.report_summary(text) IS
     'part of gp_report(model): what was fitted';
 
 -- The refreshes of the last month.
-CREATE OR REPLACE FUNCTION @extschema@.gnngp_report_refreshes(model text)
-RETURNS text
+CREATE FUNCTION gnngp_internal.report_refreshes(model text) RETURNS text
 LANGUAGE sql STABLE PARALLEL RESTRICTED
 SET search_path = pg_catalog, pg_temp
 AS $sql$
-    SELECT @extschema@.gnngp_report_table('Refreshes of the last month', '{started,seconds,outcome,message}',
+    SELECT gnngp_internal.report_table('Refreshes of the last month', '{started,seconds,outcome,message}',
         string_agg(format('<tr><td>%s</td><td>%s</td><td>%s</td><td>%s</td></tr>', to_char(started, 'YYYY-MM-DD HH24:MI'),
-                          coalesce(round(extract(epoch FROM ended - started), 1)::text, ''), @extschema@.gnngp_html(outcome), @extschema@.gnngp_html(left(message, 300))),
+                          coalesce(round(extract(epoch FROM ended - started), 1)::text, ''), gnngp_internal.report_html(outcome), gnngp_internal.report_html(left(message, 300))),
                    '' ORDER BY started DESC))
     FROM (SELECT started, ended, message,
-                 CASE WHEN outcome = 'running' AND NOT @extschema@.gp_is_refreshing(l.model) THEN 'interrupted' ELSE outcome END AS outcome
-          FROM @extschema@.gp_refresh_log AS l
-          WHERE l.model = @extschema@.gnngp_model_id(gnngp_report_refreshes.model) AND started > now() - interval '1 month'
+                 CASE WHEN outcome = 'running' AND NOT gnngp_internal.gp_is_refreshing(l.model) THEN 'interrupted' ELSE outcome END AS outcome
+          FROM gnngp_internal.gp_refresh_log AS l
+          WHERE l.model = gnngp_internal.model_id(report_refreshes.model) AND started > now() - interval '1 month'
           ORDER BY started DESC LIMIT 40) AS run
 $sql$;
-
-COMMENT ON FUNCTION @extschema@.gnngp_report_refreshes(text) IS
+COMMENT ON FUNCTION gnngp_internal.report_refreshes(text) IS
     'part of gp_report(model): the table of refreshes';
 
-CREATE OR REPLACE FUNCTION @extschema@.gnngp_report_page(model text)
-RETURNS text
+CREATE FUNCTION gnngp_internal.report_page(model text) RETURNS text
 LANGUAGE plpgsql STABLE PARALLEL RESTRICTED
 SET search_path = pg_catalog, pg_temp
 AS $plpgsql$
 DECLARE
-    named @extschema@.gp_model_catalog;
+    named gnngp_internal.gp_model_catalog;
     page text;
     judged boolean;
     of_links CONSTANT text[] := '{auc,average_precision,auc_component,mrr,hits_at_20}';
 BEGIN
-    SELECT * INTO named FROM @extschema@.gp_model_catalog AS m WHERE m.id = @extschema@.gnngp_model_id(model);
-    page := @extschema@.gnngp_report_summary(model);
+    SELECT * INTO named FROM gnngp_internal.gp_model_catalog AS m WHERE m.id = gnngp_internal.model_id(model);
+    page := gnngp_internal.report_summary(model);
     judged := EXISTS (SELECT FROM @extschema@.gp_evaluate(model) AS e
                       WHERE named.task IS NOT NULL AND e.value IS NOT NULL AND e.metric <> ALL (of_links));
     IF named.task IS NOT NULL AND NOT judged THEN
         page := page || '<figure><figcaption>Too few labels to judge</figcaption>'
             'Probabilities and intervals are rough guesses. Label at least two nodes of each of two classes, or three with a value.</figure>';
     ELSIF named.task IS NOT NULL THEN
-        page := page || coalesce((SELECT @extschema@.gnngp_report_table('How good it is, each label left out in turn', '{figure,value}',
+        page := page || coalesce((SELECT gnngp_internal.report_table('How good it is, each label left out in turn', '{figure,value}',
             string_agg(format('<tr><td>%s</td><td>%s</td></tr>', replace(e.metric, '_', ' '), round(e.value::numeric, 4)), ''))
             FROM @extschema@.gp_evaluate(model) AS e WHERE e.value IS NOT NULL AND e.metric <> ALL (of_links)), '');
     END IF;
     IF judged AND named.task = 'classification' THEN
-        page := concat(page, @extschema@.gnngp_report_reliability(model), @extschema@.gnngp_report_confusion(model), @extschema@.gnngp_report_two_classes(model),
-                       @extschema@.gnngp_report_sureness(model), @extschema@.gnngp_report_sets(model), @extschema@.gnngp_report_by_class(model));
+        page := concat(page, gnngp_internal.report_reliability(model), gnngp_internal.report_confusion(model), gnngp_internal.report_two_classes(model),
+                       gnngp_internal.report_sureness(model), gnngp_internal.report_sets(model), gnngp_internal.report_by_class(model));
     ELSIF judged AND named.task = 'regression' THEN
-        page := concat(page, @extschema@.gnngp_report_values(model));
+        page := concat(page, gnngp_internal.report_values(model));
     END IF;
     IF named.link_method IS NOT NULL THEN
-        page := concat(page, @extschema@.gnngp_report_links(model));
+        page := concat(page, gnngp_internal.report_links(model));
     END IF;
     RETURN format('<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
         '<title>%1$s</title><style>'
@@ -428,18 +390,14 @@ BEGIN
         'table{border-collapse:collapse;width:100%%}th,td{text-align:left;padding:3px 10px 3px 0;border-bottom:1px solid #e4e7eb;font-weight:400;white-space:nowrap}'
         'th{color:#52606d}td:first-child,th+td,td:last-child{white-space:normal;overflow-wrap:anywhere}'
         '</style></head><body><h1>%1$s</h1><main>%2$s</main></body></html>',
-        @extschema@.gnngp_html(model), concat(page, @extschema@.gnngp_report_refreshes(model)));
+        gnngp_internal.report_html(model), concat(page, gnngp_internal.report_refreshes(model)));
 END
 $plpgsql$;
-
-COMMENT ON FUNCTION @extschema@.gnngp_report_page(text) IS
+COMMENT ON FUNCTION gnngp_internal.report_page(text) IS
     'part of gp_report(model): the page, where the model is the caller''s';
 
 -- The errors of who may not ask, or misspells a name, are not of the parts.
-CREATE OR REPLACE FUNCTION @extschema@.gp_report(model text)
-RETURNS text
-AS 'MODULE_PATHNAME', 'gnngp_report'
-LANGUAGE C STABLE PARALLEL RESTRICTED;
-
+CREATE FUNCTION @extschema@.gp_report(model text) RETURNS text
+AS 'MODULE_PATHNAME', 'gnngp_report' LANGUAGE C STABLE PARALLEL RESTRICTED;
 COMMENT ON FUNCTION @extschema@.gp_report(text) IS
     'a model as one HTML page, to look at: psql -Atc "SELECT gp_report(''m'')" > report.html';

@@ -4,74 +4,52 @@
 -- a new role of an old name inherits nothing.  Its text is the role's name of
 -- today, so that a dump can be restored where roles have other oids.
 
-CREATE TYPE @extschema@.gp_role;
+CREATE TYPE gnngp_internal.gp_role;
 
-CREATE FUNCTION @extschema@.gp_role_in(cstring)
-RETURNS @extschema@.gp_role
-AS 'MODULE_PATHNAME', 'gnngp_role_in'
-LANGUAGE C STABLE STRICT PARALLEL SAFE;
-
-COMMENT ON FUNCTION @extschema@.gp_role_in(cstring) IS
+CREATE FUNCTION gnngp_internal.gp_role_in(cstring) RETURNS gnngp_internal.gp_role
+AS 'MODULE_PATHNAME', 'gnngp_role_in' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION gnngp_internal.gp_role_in(cstring) IS
     'the role of a name, or public; a name without a role is kept as that of a role that is gone';
 
-CREATE FUNCTION @extschema@.gp_role_out(@extschema@.gp_role)
-RETURNS cstring
-AS 'MODULE_PATHNAME', 'gnngp_role_out'
-LANGUAGE C STABLE STRICT PARALLEL SAFE;
-
-COMMENT ON FUNCTION @extschema@.gp_role_out(@extschema@.gp_role) IS
+CREATE FUNCTION gnngp_internal.gp_role_out(gnngp_internal.gp_role) RETURNS cstring
+AS 'MODULE_PATHNAME', 'gnngp_role_out' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION gnngp_internal.gp_role_out(gnngp_internal.gp_role) IS
     'the name that a role has now, or pg_gone: and the last known name of a role that is gone';
 
-CREATE FUNCTION @extschema@.gp_role_recv(internal)
-RETURNS @extschema@.gp_role
-AS 'MODULE_PATHNAME', 'gnngp_role_recv'
-LANGUAGE C STABLE STRICT PARALLEL SAFE;
-
-COMMENT ON FUNCTION @extschema@.gp_role_recv(internal) IS
+CREATE FUNCTION gnngp_internal.gp_role_recv(internal) RETURNS gnngp_internal.gp_role
+AS 'MODULE_PATHNAME', 'gnngp_role_recv' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION gnngp_internal.gp_role_recv(internal) IS
     'read a role from its binary form, which is text';
 
-CREATE FUNCTION @extschema@.gp_role_send(@extschema@.gp_role)
-RETURNS bytea
-AS 'MODULE_PATHNAME', 'gnngp_role_send'
-LANGUAGE C STABLE STRICT PARALLEL SAFE;
-
-COMMENT ON FUNCTION @extschema@.gp_role_send(@extschema@.gp_role) IS
+CREATE FUNCTION gnngp_internal.gp_role_send(gnngp_internal.gp_role) RETURNS bytea
+AS 'MODULE_PATHNAME', 'gnngp_role_send' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION gnngp_internal.gp_role_send(gnngp_internal.gp_role) IS
     'the binary form of a role, which is text';
 
 -- Plain storage: the functions look into values without unpacking them.
-CREATE TYPE @extschema@.gp_role (
-    INPUT = @extschema@.gp_role_in,
-    OUTPUT = @extschema@.gp_role_out,
-    RECEIVE = @extschema@.gp_role_recv,
-    SEND = @extschema@.gp_role_send,
+CREATE TYPE gnngp_internal.gp_role (
+    INPUT = gnngp_internal.gp_role_in,
+    OUTPUT = gnngp_internal.gp_role_out,
+    RECEIVE = gnngp_internal.gp_role_recv,
+    SEND = gnngp_internal.gp_role_send,
     INTERNALLENGTH = VARIABLE,
     ALIGNMENT = int4,
     STORAGE = plain
 );
-
-COMMENT ON TYPE @extschema@.gp_role IS
+COMMENT ON TYPE gnngp_internal.gp_role IS
     'role that owns a graph or model or may read one: its oid, shown as its name';
 
-CREATE FUNCTION @extschema@.gp_role_oid(@extschema@.gp_role)
-RETURNS oid
-AS 'MODULE_PATHNAME', 'gnngp_role_oid'
-LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-
-COMMENT ON FUNCTION @extschema@.gp_role_oid(@extschema@.gp_role) IS
+CREATE FUNCTION gnngp_internal.gp_role_oid(gnngp_internal.gp_role) RETURNS oid
+AS 'MODULE_PATHNAME', 'gnngp_role_oid' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION gnngp_internal.gp_role_oid(gnngp_internal.gp_role) IS
     'for indexes and policies: the oid of a role as it was stored; 0 for public, NULL for a name that had no role';
 
-CREATE FUNCTION @extschema@.gp_role_name(@extschema@.gp_role)
-RETURNS name
-AS 'MODULE_PATHNAME', 'gnngp_role_name'
-LANGUAGE C STABLE STRICT PARALLEL SAFE;
-
-COMMENT ON FUNCTION @extschema@.gp_role_name(@extschema@.gp_role) IS
+CREATE FUNCTION gnngp_internal.gp_role_name(gnngp_internal.gp_role) RETURNS name
+AS 'MODULE_PATHNAME', 'gnngp_role_name' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION gnngp_internal.gp_role_name(gnngp_internal.gp_role) IS
     'for views: the text of a role as a name';
 
-CREATE FUNCTION @extschema@.gp_role_exists(@extschema@.gp_role)
-RETURNS boolean
-AS 'MODULE_PATHNAME', 'gnngp_role_exists'
-LANGUAGE C STABLE STRICT PARALLEL SAFE;
-
-COMMENT ON FUNCTION @extschema@.gp_role_exists(@extschema@.gp_role) IS
+CREATE FUNCTION gnngp_internal.gp_role_exists(gnngp_internal.gp_role) RETURNS boolean
+AS 'MODULE_PATHNAME', 'gnngp_role_exists' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION gnngp_internal.gp_role_exists(gnngp_internal.gp_role) IS
     'for policies: whether a role exists, as public always does';

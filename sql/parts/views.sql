@@ -1,6 +1,6 @@
 -- Views
 
-CREATE OR REPLACE FUNCTION @extschema@.gp_progress_rows(
+CREATE FUNCTION gnngp_internal.gp_progress_rows(
     OUT pid integer,
     OUT model text,
     OUT phase text,
@@ -9,24 +9,19 @@ CREATE OR REPLACE FUNCTION @extschema@.gp_progress_rows(
     OUT started timestamp with time zone,
     OUT objective double precision)
 RETURNS SETOF record
-AS 'MODULE_PATHNAME', 'gnngp_progress_rows'
-LANGUAGE C STABLE STRICT PARALLEL RESTRICTED ROWS 10;
+AS 'MODULE_PATHNAME', 'gnngp_progress_rows' LANGUAGE C STABLE STRICT PARALLEL RESTRICTED ROWS 10;
+COMMENT ON FUNCTION gnngp_internal.gp_progress_rows() IS 'for the view gp_progress';
 
-COMMENT ON FUNCTION @extschema@.gp_progress_rows() IS 'for the view gp_progress';
-
-CREATE OR REPLACE FUNCTION @extschema@.gp_is_refreshing(model bigint)
-RETURNS boolean
-AS 'MODULE_PATHNAME', 'gnngp_model_is_refreshing'
-LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
-
-COMMENT ON FUNCTION @extschema@.gp_is_refreshing(bigint) IS
+CREATE FUNCTION gnngp_internal.gp_is_refreshing(model bigint) RETURNS boolean
+AS 'MODULE_PATHNAME', 'gnngp_model_is_refreshing' LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
+COMMENT ON FUNCTION gnngp_internal.gp_is_refreshing(bigint) IS
     'for the view gp_refreshes: whether some session refreshes this model; false for one that the caller may not read';
 
 -- A table that was renamed is still the graph's; one whose name another table has
 -- now was most likely replaced by it.
-CREATE OR REPLACE VIEW @extschema@.gp_graphs WITH (security_invoker = true) AS
+CREATE VIEW @extschema@.gp_graphs WITH (security_invoker = true) AS
     SELECT g.name AS graph,
-           @extschema@.gp_role_name(g.owner) AS owner,
+           gnngp_internal.gp_role_name(g.owner) AS owner,
            coalesce(s.nodes, g.nodes::pg_catalog.text) AS nodes,
            coalesce(s.edges, g.edges::pg_catalog.text) AS edges,
            g.id_column AS id,
@@ -40,7 +35,7 @@ CREATE OR REPLACE VIEW @extschema@.gp_graphs WITH (security_invoker = true) AS
            g.created,
            nullif(pg_catalog.concat_ws('; ', s.problem, c.problem, d.problem), '') AS problem,
            g.scale
-    FROM @extschema@.gp_graph_catalog g
+    FROM gnngp_internal.gp_graph_catalog g
         CROSS JOIN LATERAL (
             SELECT max(t.state) FILTER (WHERE t.place = 1) AS nodes,
                    max(t.state) FILTER (WHERE t.place = 2) AS edges,
@@ -90,16 +85,15 @@ CREATE OR REPLACE VIEW @extschema@.gp_graphs WITH (security_invoker = true) AS
             WHERE t.id <> t.edge
               AND NOT (t.id IN (20, 21, 23) AND t.edge IN (20, 21, 23))
               AND NOT EXISTS (SELECT FROM pg_catalog.pg_cast k WHERE k.castsource = t.edge AND k.casttarget = t.id AND k.castcontext = 'i' AND k.castmethod IN ('b', 'f'))) d;
-
 COMMENT ON VIEW @extschema@.gp_graphs IS
     'graphs that you may use; a table that was dropped shows as missing, one whose name another has as replaced; problem says what keeps a fit from reading';
 
-CREATE OR REPLACE VIEW @extschema@.gp_models WITH (security_invoker = true) AS
+CREATE VIEW @extschema@.gp_models WITH (security_invoker = true) AS
     SELECT m.name AS model,
-           @extschema@.gp_role_name(m.owner) AS owner,
+           gnngp_internal.gp_role_name(m.owner) AS owner,
            g.name AS graph,
            m.task,
-           @extschema@.gp_kernel_as_stored(m.kernel) AS kernel,
+           gnngp_internal.gp_kernel_as_stored(m.kernel) AS kernel,
            m.strategy,
            m.device,
            coalesce(m.nodes, m.link_nodes) AS nodes,
@@ -122,7 +116,7 @@ CREATE OR REPLACE VIEW @extschema@.gp_models WITH (security_invoker = true) AS
                 WHEN m.exact_diagonal THEN 'exact' WHEN m.strategy = 'precision' THEN 'probed'
                 WHEN m.task IS NOT NULL THEN 'low rank' END AS variances,
            m.link_method,
-           CASE WHEN m.link_method NOT LIKE 'dgp%' THEN @extschema@.gp_kernel_as_stored(m.link_asked_kernel) END AS link_kernel,
+           CASE WHEN m.link_method NOT LIKE 'dgp%' THEN gnngp_internal.gp_kernel_as_stored(m.link_asked_kernel) END AS link_kernel,
            m.link_pairs,
            m.link_auc,
            m.link_average_precision,
@@ -136,32 +130,28 @@ CREATE OR REPLACE VIEW @extschema@.gp_models WITH (security_invoker = true) AS
            nullif(m.link_asked_min_probability, 0) AS link_min_probability,
            CASE WHEN m.predictions::regclass <> 0 THEN m.predictions::regclass END AS predictions,
            m.power
-    FROM @extschema@.gp_model_catalog m
-        LEFT JOIN @extschema@.gp_graph_catalog g ON g.id = m.graph;
-
+    FROM gnngp_internal.gp_model_catalog m
+        LEFT JOIN gnngp_internal.gp_graph_catalog g ON g.id = m.graph;
 COMMENT ON VIEW @extschema@.gp_models IS 'models that you may read, with what their fit gave';
 
-CREATE OR REPLACE VIEW @extschema@.gp_progress WITH (security_invoker = true) AS
+CREATE VIEW @extschema@.gp_progress WITH (security_invoker = true) AS
     SELECT p.pid, p.model, p.phase, p.done, p.total, p.started, p.objective
-    FROM @extschema@.gp_progress_rows() p;
-
+    FROM gnngp_internal.gp_progress_rows() p;
 COMMENT ON VIEW @extschema@.gp_progress IS
     'computations that run now: your own, or all of this database for members of pg_read_all_stats';
 
-CREATE OR REPLACE VIEW @extschema@.gp_refreshes WITH (security_invoker = true) AS
+CREATE VIEW @extschema@.gp_refreshes WITH (security_invoker = true) AS
     SELECT m.name AS model,
            l.started,
            l.ended,
-           CASE WHEN l.outcome = 'running' AND NOT @extschema@.gp_is_refreshing(m.id)
+           CASE WHEN l.outcome = 'running' AND NOT gnngp_internal.gp_is_refreshing(m.id)
                 THEN 'interrupted' ELSE l.outcome END AS outcome,
            l.message,
-           @extschema@.gp_role_name(m.owner) AS owner
-    FROM @extschema@.gp_refresh_log l
-        JOIN @extschema@.gp_model_catalog m ON m.id = l.model;
-
+           gnngp_internal.gp_role_name(m.owner) AS owner
+    FROM gnngp_internal.gp_refresh_log l
+        JOIN gnngp_internal.gp_model_catalog m ON m.id = l.model;
 COMMENT ON VIEW @extschema@.gp_refreshes IS
     'runs of gp_refresh; interrupted means that the session ended before the refresh did';
-
 COMMENT ON COLUMN @extschema@.gp_graphs.graph IS 'name of the graph, as the calls take it';
 COMMENT ON COLUMN @extschema@.gp_graphs.owner IS 'role that the graph belongs to';
 COMMENT ON COLUMN @extschema@.gp_graphs.nodes IS 'table or view of the nodes; missing when it was dropped, replaced when another has its name';
@@ -177,7 +167,6 @@ COMMENT ON COLUMN @extschema@.gp_graphs.sparse_features IS 'table of node, featu
 COMMENT ON COLUMN @extschema@.gp_graphs.created IS 'when gp_create_graph was called';
 COMMENT ON COLUMN @extschema@.gp_graphs.problem IS 'what keeps a fit from reading the tables; NULL when nothing does';
 COMMENT ON COLUMN @extschema@.gp_graphs.scale IS 'how features are scaled: auto, none, standard or length';
-
 COMMENT ON COLUMN @extschema@.gp_models.model IS 'name of the model, as the calls take it';
 COMMENT ON COLUMN @extschema@.gp_models.owner IS 'role that the model belongs to';
 COMMENT ON COLUMN @extschema@.gp_models.graph IS 'graph that it was fitted on';
@@ -216,7 +205,6 @@ COMMENT ON COLUMN @extschema@.gp_models.link_kept_bytes IS 'what they take';
 COMMENT ON COLUMN @extschema@.gp_models.link_min_probability IS 'least probability of a pair that is kept; NULL where any may be';
 COMMENT ON COLUMN @extschema@.gp_models.predictions IS 'table that has the predictions of all nodes, of strategy sql, for queries to join; NULL where gp_predict alone has them';
 COMMENT ON COLUMN @extschema@.gp_models.power IS 'power of the kernel that was fitted: given with the kernel, or chosen by leave-one-out; NULL with a method other than gp';
-
 COMMENT ON COLUMN @extschema@.gp_progress.pid IS 'process of the backend that computes';
 COMMENT ON COLUMN @extschema@.gp_progress.model IS 'model, or graph, that it computes';
 COMMENT ON COLUMN @extschema@.gp_progress.phase IS 'what it does now';
@@ -224,7 +212,6 @@ COMMENT ON COLUMN @extschema@.gp_progress.done IS 'units of the phase that are d
 COMMENT ON COLUMN @extschema@.gp_progress.total IS 'units of the phase; 0 when the end is not known';
 COMMENT ON COLUMN @extschema@.gp_progress.started IS 'when the computation began';
 COMMENT ON COLUMN @extschema@.gp_progress.objective IS 'phase training: mean log likelihood of what the last step learnt from';
-
 COMMENT ON COLUMN @extschema@.gp_refreshes.model IS 'model that was refreshed';
 COMMENT ON COLUMN @extschema@.gp_refreshes.started IS 'when the run began';
 COMMENT ON COLUMN @extschema@.gp_refreshes.ended IS 'when it ended; NULL while it runs and when it was interrupted';

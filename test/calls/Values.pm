@@ -14,7 +14,7 @@ our @subjects = qw(int int int val val text text uuid uuid num num sparse view p
 my $without_model = qr/^(nested|one|empty|dirty|labels|broken|plain)$/;
 my %id_type = (text => 'text', uuid => 'uuid', num => 'numeric');
 my @tables = qw(n_int e_int s_int n_text e_text n_uuid e_uuid n_num e_num n_empty e_empty n_one n_big e_big n_dirty e_dirty v_n v_e
-	v_broken v_nested mv_n p_n p_n1 vals "Quoted"+ sq ix_int n_int_pkey pg_class gp_models gp_block gp_graph_catalog pair
+	v_broken v_nested mv_n p_n p_n1 vals "Quoted"+ sq ix_int n_int_pkey pg_class gp_models gnngp_internal.gp_block gnngp_internal.gp_graph_catalog pair
 	information_schema.columns pg_toast.pg_toast_2619);
 my @columns = qw(id x a b c y z v u m d xx src dst w node feature value);
 my @texts = ('', ' ', 'NULL', "it's", '"', '\\', '%s%n%d', "\xc3\xa9", "\xf0\x9f\x90\x98", 'a.b', '.', '..', 'calls_ann.', '.int', '"calls_ann"."int"',

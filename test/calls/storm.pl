@@ -88,7 +88,7 @@ sub migrate
 	return one("BEGIN; CREATE TEMP TABLE kept AS SELECT * FROM $t; TRUNCATE $t; INSERT INTO $t SELECT * FROM kept; DROP TABLE kept; " . one('COMMIT', 'COMMIT', 'ROLLBACK'),
 		"BEGIN; ALTER TABLE $t RENAME TO away; CREATE TABLE $t AS SELECT * FROM away; DROP TABLE away CASCADE; ROLLBACK",
 		"ALTER TABLE $t ADD COLUMN added int; ALTER TABLE $t DROP COLUMN added", "UPDATE n_int SET b = b + 1", "VACUUM $t", "ANALYZE $t",
-		"BEGIN; ALTER TABLE $t RENAME TO swapped; SELECT pg_sleep(0.05); ALTER TABLE swapped RENAME TO $t; COMMIT", "REINDEX TABLE gp_block", "VACUUM gp_block");
+		"BEGIN; ALTER TABLE $t RENAME TO swapped; SELECT pg_sleep(0.05); ALTER TABLE swapped RENAME TO $t; COMMIT", "REINDEX TABLE gnngp_internal.gp_block", "VACUUM gnngp_internal.gp_block");
 }
 
 # What a reader does.

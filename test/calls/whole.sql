@@ -1,27 +1,27 @@
 -- What must hold whatever was called, ended or killed before: each row that this gives is a defect.  Run by a
 -- superuser whose search_path has the extension's schema.
-SELECT 'blocks of no model: ' || count(*) FROM gp_block b
-WHERE NOT EXISTS (SELECT FROM gp_model_catalog m WHERE m.id = b.model) HAVING count(*) > 0
+SELECT 'blocks of no model: ' || count(*) FROM gnngp_internal.gp_block b
+WHERE NOT EXISTS (SELECT FROM gnngp_internal.gp_model_catalog m WHERE m.id = b.model) HAVING count(*) > 0
 UNION ALL
-SELECT 'grants on no model: ' || count(*) FROM gp_grant_catalog g
-WHERE NOT EXISTS (SELECT FROM gp_model_catalog m WHERE m.id = g.model) HAVING count(*) > 0
+SELECT 'grants on no model: ' || count(*) FROM gnngp_internal.gp_grant_catalog g
+WHERE NOT EXISTS (SELECT FROM gnngp_internal.gp_model_catalog m WHERE m.id = g.model) HAVING count(*) > 0
 UNION ALL
-SELECT 'log rows of no model: ' || count(*) FROM gp_refresh_log l
-WHERE NOT EXISTS (SELECT FROM gp_model_catalog m WHERE m.id = l.model) HAVING count(*) > 0
+SELECT 'log rows of no model: ' || count(*) FROM gnngp_internal.gp_refresh_log l
+WHERE NOT EXISTS (SELECT FROM gnngp_internal.gp_model_catalog m WHERE m.id = l.model) HAVING count(*) > 0
 UNION ALL
-SELECT 'models of no graph: ' || count(*) FROM gp_model_catalog m
-WHERE NOT EXISTS (SELECT FROM gp_graph_catalog g WHERE g.id = m.graph) HAVING count(*) > 0
+SELECT 'models of no graph: ' || count(*) FROM gnngp_internal.gp_model_catalog m
+WHERE NOT EXISTS (SELECT FROM gnngp_internal.gp_graph_catalog g WHERE g.id = m.graph) HAVING count(*) > 0
 UNION ALL
 SELECT format('model %s: %s blocks of part %s are of another version', m.id, count(*), b.part)
-FROM gp_model_catalog m JOIN gp_block b ON b.model = m.id
+FROM gnngp_internal.gp_model_catalog m JOIN gnngp_internal.gp_block b ON b.model = m.id
 WHERE b.version <> CASE WHEN b.part LIKE 'link%' THEN m.link_version ELSE m.version END GROUP BY m.id, b.part
 UNION ALL
 SELECT format('model %s: %s nodes, %s rows stored', m.id, m.nodes, coalesce(sum(b.nrows), 0))
-FROM gp_model_catalog m LEFT JOIN gp_block b ON b.model = m.id AND b.part = 'node' AND b.version = m.version
+FROM gnngp_internal.gp_model_catalog m LEFT JOIN gnngp_internal.gp_block b ON b.model = m.id AND b.part = 'node' AND b.version = m.version
 WHERE m.task IS NOT NULL GROUP BY m.id, m.nodes HAVING m.nodes <> coalesce(sum(b.nrows), 0)
 UNION ALL
 SELECT format('model %s: %s labels, %s rows stored', m.id, m.labelled, coalesce(sum(b.nrows), 0))
-FROM gp_model_catalog m LEFT JOIN gp_block b ON b.model = m.id AND b.part = 'loo' AND b.version = m.version
+FROM gnngp_internal.gp_model_catalog m LEFT JOIN gnngp_internal.gp_block b ON b.model = m.id AND b.part = 'loo' AND b.version = m.version
 WHERE m.task IS NOT NULL GROUP BY m.id, m.labelled HAVING m.labelled <> coalesce(sum(b.nrows), 0)
 UNION ALL
 SELECT format('a lock of gnngp is held by process %s', pid) FROM pg_locks
@@ -35,7 +35,7 @@ DECLARE
 BEGIN
 	FOR m IN
 		SELECT v.owner AS role, quote_literal(v.model) AS quoted, c.*
-		FROM gp_models v JOIN gp_model_catalog c ON c.name = v.model
+		FROM gp_models v JOIN gnngp_internal.gp_model_catalog c ON c.name = v.model
 			AND c.fitted IS NOT DISTINCT FROM v.fitted AND c.link_fitted IS NOT DISTINCT FROM v.link_fitted
 		WHERE v.owner::text IN (SELECT rolname FROM pg_roles)
 	LOOP
@@ -70,7 +70,7 @@ BEGIN
 	END LOOP;
 END $$
 ;
-SELECT 'the view gp_graphs lacks rows' WHERE (SELECT count(*) FROM gp_graphs) <> (SELECT count(*) FROM gp_graph_catalog)
-UNION ALL SELECT 'the view gp_models lacks rows' WHERE (SELECT count(*) FROM gp_models) <> (SELECT count(*) FROM gp_model_catalog)
-UNION ALL SELECT 'the view gp_refreshes lacks rows' WHERE (SELECT count(*) FROM gp_refreshes) <> (SELECT count(*) FROM gp_refresh_log)
+SELECT 'the view gp_graphs lacks rows' WHERE (SELECT count(*) FROM gp_graphs) <> (SELECT count(*) FROM gnngp_internal.gp_graph_catalog)
+UNION ALL SELECT 'the view gp_models lacks rows' WHERE (SELECT count(*) FROM gp_models) <> (SELECT count(*) FROM gnngp_internal.gp_model_catalog)
+UNION ALL SELECT 'the view gp_refreshes lacks rows' WHERE (SELECT count(*) FROM gp_refreshes) <> (SELECT count(*) FROM gnngp_internal.gp_refresh_log)
 UNION ALL SELECT 'somebody still computes: ' || model FROM gp_progress

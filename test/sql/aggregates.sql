@@ -1,4 +1,5 @@
 -- Graphs, features and factors as values, and the aggregates that make them
+SET search_path = public, gnngp_internal;
 \pset format unaligned
 SET max_parallel_workers_per_gather = 0;
 
@@ -107,18 +108,18 @@ CREATE TABLE factor AS
 SELECT count(*), bool_and(a.class = b.class) AS classes, max(abs(a.score - b.score)) < 1e-3 AS scores,
     max(abs(a.probability - b.probability)) < 1e-2 AS probabilities
 FROM factor, LATERAL (SELECT array_agg(id) AS ids, array_agg(class) AS classes FROM points) AS l,
-    gp_predict(q, ids, classes, nugget => 0.1) AS a JOIN gp_predict('points') AS b USING (node);
-SELECT count(*), min(variance) >= 0 AS sure FROM factor, gp_predict(q, ARRAY[1, 2, 4, 5], ARRAY['a', 'b', 'b', 'a'], top => NULL);
-SELECT node, class FROM factor, gp_predict(q, ARRAY[1, 2, 4, 5], ARRAY['a', 'b', 'b', 'a']) WHERE node IN (1, 2, 4, 5);
-SELECT count(*) FROM gp_predict(NULL::gp_factor, ARRAY[1], ARRAY['a']);
-SELECT gp_predict(q, ARRAY[1, 2], ARRAY['a']) FROM factor;
-SELECT gp_predict(q, ARRAY[1, 99], ARRAY['a', 'b']) FROM factor;
-SELECT gp_predict(q, ARRAY[1, 1], ARRAY['a', 'b']) FROM factor;
-SELECT gp_predict(q, ARRAY[1, NULL], ARRAY['a', 'b']) FROM factor;
-SELECT gp_predict(q, ARRAY[1, 2], ARRAY[NULL, NULL]) FROM factor;
-SELECT gp_predict(q, NULL, ARRAY['a']) FROM factor;
-SELECT gp_predict(q, ARRAY[1, 2], ARRAY['a', 'b'], top => 0) FROM factor;
-SELECT gp_predict(q, ARRAY[1, 2], ARRAY['a', 'b'], nugget => 0) FROM factor;
+    gp_factor_predict(q, ids, classes, nugget => 0.1) AS a JOIN gp_predict('points') AS b USING (node);
+SELECT count(*), min(variance) >= 0 AS sure FROM factor, gp_factor_predict(q, ARRAY[1, 2, 4, 5], ARRAY['a', 'b', 'b', 'a'], top => NULL);
+SELECT node, class FROM factor, gp_factor_predict(q, ARRAY[1, 2, 4, 5], ARRAY['a', 'b', 'b', 'a']) WHERE node IN (1, 2, 4, 5);
+SELECT count(*) FROM gp_factor_predict(NULL::gp_factor, ARRAY[1], ARRAY['a']);
+SELECT gp_factor_predict(q, ARRAY[1, 2], ARRAY['a']) FROM factor;
+SELECT gp_factor_predict(q, ARRAY[1, 99], ARRAY['a', 'b']) FROM factor;
+SELECT gp_factor_predict(q, ARRAY[1, 1], ARRAY['a', 'b']) FROM factor;
+SELECT gp_factor_predict(q, ARRAY[1, NULL], ARRAY['a', 'b']) FROM factor;
+SELECT gp_factor_predict(q, ARRAY[1, 2], ARRAY[NULL, NULL]) FROM factor;
+SELECT gp_factor_predict(q, NULL, ARRAY['a']) FROM factor;
+SELECT gp_factor_predict(q, ARRAY[1, 2], ARRAY['a', 'b'], top => 0) FROM factor;
+SELECT gp_factor_predict(q, ARRAY[1, 2], ARRAY['a', 'b'], nugget => 0) FROM factor;
 
 -- One graph per group
 SELECT tenant, gp_nodes(g), gp_edges(g), gp_rank(q)

@@ -33,7 +33,7 @@ SELECT model, features, task FROM gp_models;
 SELECT gp_alter_graph('g', features => '{}', weight => '', directed => true);
 SELECT features, weight, directed FROM gp_graphs;
 SELECT gp_alter_graph('g', directed => false);
-SELECT count(*) FROM gp_grant_catalog;
+SELECT count(*) FROM gnngp_internal.gp_grant_catalog;
 
 -- Two changes in one statement, whose snapshot the second is not bound to
 SELECT gp_alter_graph('g', weight => 'w'), gp_alter_graph('g', directed => true);

@@ -38,7 +38,7 @@ SELECT model, kernel, alternatives, variances FROM gp_models;
 SELECT md5(array_agg(p ORDER BY node, class)::text) AS before FROM gp_predict('clubs', top => NULL) p \gset
 CALL gp_refresh('clubs');
 SELECT md5(array_agg(p ORDER BY node, class)::text) = :'before' AS same FROM gp_predict('clubs', top => NULL) p;
-SELECT asked_kernel, kernel FROM gp_model_catalog;
+SELECT asked_kernel, kernel FROM gnngp_internal.gp_model_catalog;
 
 -- Many labels: all that differ in kind are compared.
 UPDATE member SET known = club WHERE id < 320;
@@ -110,11 +110,11 @@ SELECT kernel, alternatives FROM gp_fit('clubs', kernel => 'laplacian', strategy
 UPDATE member SET known = CASE WHEN id < 80 THEN club END;
 SELECT kernel FROM gp_fit('clubs', kernel => 'gcn');
 SELECT kernel, power > 1 AS chosen FROM gp_models;
-SELECT gnngp_report_summary('clubs') LIKE '%<th>power of the kernel</th><td>' || power || '</td>%' AS reported FROM gp_models;
+SELECT gnngp_internal.report_summary('clubs') LIKE '%<th>power of the kernel</th><td>' || power || '</td>%' AS reported FROM gp_models;
 UPDATE member SET known = club WHERE id < 320;
 CALL gp_refresh('clubs');
 SELECT kernel, power FROM gp_models;
-SELECT gnngp_report_summary('clubs') LIKE '%power of%' AS reported;
+SELECT gnngp_internal.report_summary('clubs') LIKE '%power of%' AS reported;
 SELECT kernel FROM gp_fit('clubs', kernel => 'gcn(power=1.5)');
 SELECT kernel, power FROM gp_models;
 SELECT method FROM gp_fit('clubs', method => 'gckm');

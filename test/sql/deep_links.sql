@@ -35,7 +35,7 @@ SELECT count(*) > 100 AS many, bool_and(e.src IS NULL) AS unlinked
 FROM gp_predict_links('arcs', k => 3) AS l LEFT JOIN e ON least(l.src, l.dst) = e.src AND greatest(l.src, l.dst) = e.dst;
 SELECT a.score = b.score AND a.variance = b.variance AS unordered
 FROM gp_score_links('g', 1, 40) AS a, gp_score_links('g', 40, 1) AS b;
-SELECT count(*) = 2 * count(*) FILTER (WHERE linked) AS halves FROM gp_loo_links('g');
+SELECT count(*) = 2 * count(*) FILTER (WHERE linked) AS halves FROM gp_heldout_links('g');
 SELECT metric FROM gp_evaluate('g');
 SELECT model, link_method, link_kernel, link_steps FROM gp_models ORDER BY model;
 
@@ -54,7 +54,7 @@ SELECT a.embedding = b.embedding AS same FROM gp_embedding('g', '3') AS a, gp_em
 
 -- The same seed gives the same bits; a refresh starts from what was learnt, unless it is told not to
 CREATE TABLE was AS SELECT * FROM gp_embedding('g');
-SELECT DISTINCT part FROM gp_block JOIN gp_model_catalog AS m ON m.id = model WHERE m.name = 'g' AND part LIKE '%warm';
+SELECT DISTINCT part FROM gnngp_internal.gp_block JOIN gnngp_internal.gp_model_catalog AS m ON m.id = model WHERE m.name = 'g' AND part LIKE '%warm';
 CALL gp_refresh('g');
 SELECT count(*) FILTER (WHERE was.embedding = now.embedding) AS same, count(*) AS nodes FROM was JOIN gp_embedding('g') AS now USING (node);
 SELECT link_auc > 0.8 AS good FROM gp_models WHERE model = 'g';

@@ -42,7 +42,7 @@ SELECT model FROM gp_fit('club', kernel => 'gcn(sigma_b=0.1)', nugget => 0.01);
 (TABLE first_fit EXCEPT SELECT * FROM gp_predict('club', top => NULL))
 UNION ALL (SELECT * FROM gp_predict('club', top => NULL) EXCEPT TABLE first_fit);
 SELECT count(*) FROM gp_models;
-SELECT count(DISTINCT (model, version)) AS versions FROM gp_block;
+SELECT count(DISTINCT (model, version)) AS versions FROM gnngp_internal.gp_block;
 
 -- Another name keeps both; a low-rank fit tells its landmarks.
 SELECT model, strategy, landmarks BETWEEN 1 AND 6 AS landmarks
@@ -192,6 +192,6 @@ SELECT task, classes FROM gp_fit('single', nugget => 0.1);
 
 SELECT gp_drop_graph(graph) FROM gp_graphs ORDER BY graph;
 SELECT count(*) FROM gp_models;
-SELECT count(*) FROM gp_block;
+SELECT count(*) FROM gnngp_internal.gp_block;
 SET client_min_messages = warning;
 DROP SCHEMA fit CASCADE;

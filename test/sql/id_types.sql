@@ -16,7 +16,7 @@ BEGIN
     PERFORM gp_create_graph('path', 'n', 'e', target => 'y');
     SELECT f.edges INTO edges FROM gp_fit('path', nugget => 0.1) f;
     EXECUTE format('SELECT count(*), bool_and(p.node = n.id) FROM n, gp_predict(''path'', n.id::%s) p', type) INTO found, same;
-    SELECT id_type INTO type_name FROM gp_model_catalog WHERE name = 'path';
+    SELECT id_type INTO type_name FROM gnngp_internal.gp_model_catalog WHERE name = 'path';
     PERFORM gp_drop_graph('path');
     DROP TABLE n, e;
     RETURN format('%s: %s edges, %s found, %s', type_name, edges, found, CASE WHEN same THEN 'same' ELSE 'others' END);

@@ -159,7 +159,7 @@ SELECT gp_drop_graph('prices'), gp_drop_graph('names'), gp_drop_graph('kinds');
 
 -- The same tables without these faults are fine, and nothing was stored before.
 SELECT count(*) FROM gp_models;
-SELECT count(*) FROM gp_block;
+SELECT count(*) FROM gnngp_internal.gp_block;
 SET client_min_messages = warning;
 SELECT task, nodes, edges, features, classes, labelled FROM gp_fit('arrays');
 SELECT count(*) FROM gp_models;

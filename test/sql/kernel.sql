@@ -56,7 +56,7 @@ SELECT repeat(' ', 5000)::gp_kernel;
 
 -- Text becomes a kernel by itself, also in arrays
 SELECT ARRAY['gcn', 'A*relu(X)*W', 'gin(layers=2)']::gp_kernel[];
-SELECT 'gcn'::varchar::gp_kernel = 'gcn' AS cast, gp_kernel_eq('gcn'::varchar(10), 'gcn') AS implicit;
+SELECT 'gcn'::varchar::gp_kernel = 'gcn' AS cast, gnngp_internal.gp_kernel_eq('gcn'::varchar(10), 'gcn') AS implicit;
 SELECT ARRAY['gcn'::varchar, 'gin']::gp_kernel[], 'gcn'::varchar = 'gcn'::varchar AS as_before;
 CREATE FUNCTION pg_temp.describe(VARIADIC gp_kernel[]) RETURNS text LANGUAGE sql AS 'SELECT $1::text';
 SELECT pg_temp.describe('gcn', text 'A*relu(X)*W', 'mlp');
@@ -80,6 +80,6 @@ INSERT INTO parts SELECT kernel FROM kernels WHERE kernel IS NOT NULL;
 SELECT count(*) FROM parts WHERE kernel = 'gcn';
 
 -- The binary form is text, and it is read with the same care
-SELECT gp_kernel_send('gcn(layers=3)'), octet_length(gp_kernel_send('b + A*relu(X)*W'));
+SELECT gnngp_internal.gp_kernel_send('gcn(layers=3)'), octet_length(gnngp_internal.gp_kernel_send('b + A*relu(X)*W'));
 SELECT amname, opcname, opcdefault FROM pg_opclass c JOIN pg_am a ON a.oid = opcmethod
 WHERE opcintype = 'gp_kernel'::regtype AND amvalidate(c.oid) ORDER BY amname;

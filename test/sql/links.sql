@@ -32,7 +32,7 @@ SELECT model, method, nodes, edges, pairs > 100 AS pairs, auc > 0.8 AS auc, aver
 FROM gp_fit_links('g');
 SELECT model, graph, task, kernel, nodes, edges, seconds, fitted, variances, link_method, link_kernel, link_pairs > 100, link_auc > 0.8,
        link_average_precision > 0.8, link_fitted <= clock_timestamp() FROM gp_models;
-SELECT version, link_version FROM gp_model_catalog;
+SELECT version, link_version FROM gnngp_internal.gp_model_catalog;
 SELECT try($$SELECT * FROM gp_predict('g')$$);
 SELECT try($$SELECT * FROM gp_evaluate('g')$$);
 
@@ -122,8 +122,8 @@ SELECT gp_drop_model('pairs');
 SELECT gp_create_graph('h', 'n', 'e', target => 'y');
 CREATE VIEW parts AS
     SELECT name, task, link_method, version, link_version,
-           (SELECT string_agg(DISTINCT part || ' ' || b.version, ', ' ORDER BY part || ' ' || b.version) FROM gp_block b WHERE b.model = m.id) AS blocks
-    FROM gp_model_catalog m ORDER BY name;
+           (SELECT string_agg(DISTINCT part || ' ' || b.version, ', ' ORDER BY part || ' ' || b.version) FROM gnngp_internal.gp_block b WHERE b.model = m.id) AS blocks
+    FROM gnngp_internal.gp_model_catalog m ORDER BY name;
 SELECT model FROM gp_fit('h', nugget => 0.1);
 SELECT try($$SELECT * FROM gp_predict_links('h')$$);
 SELECT try($$SELECT * FROM gp_score_links('h', ARRAY[1], ARRAY[2])$$);
@@ -141,7 +141,7 @@ CALL gp_refresh('h');
 TABLE parts;
 INSERT INTO n VALUES (160, NULL), (161, 'c0');
 INSERT INTO e SELECT i, 161 FROM generate_series(120, 160) i;
-UPDATE gp_model_catalog SET link_auc = 0.5, link_average_precision = 0.4;
+UPDATE gnngp_internal.gp_model_catalog SET link_auc = 0.5, link_average_precision = 0.4;
 CALL gp_refresh('h');
 CALL gp_refresh('g');
 TABLE parts;
@@ -245,7 +245,7 @@ CREATE TABLE all_pairs AS SELECT a.id AS src, b.id AS dst FROM n a, n b WHERE a.
 CREATE VIEW tens AS SELECT id FROM n WHERE id < 10;
 SELECT gp_create_graph('complete', 'tens', 'all_pairs');
 SELECT left(try($$SELECT gp_fit_links('complete')$$), 5);
-SELECT count(*) FROM gp_model_catalog WHERE name IN ('tiny', 'complete');
+SELECT count(*) FROM gnngp_internal.gp_model_catalog WHERE name IN ('tiny', 'complete');
 
 -- What is refused
 SELECT try($$SELECT gp_fit_links('nowhere')$$);
@@ -313,7 +313,7 @@ SELECT count(*) AS kept FROM pg_backend_memory_contexts
 WHERE name = 'gnngp environment';
 BEGIN;
 SELECT count(*) > 0 FROM gp_predict_links('g', ARRAY[1], 3);
-UPDATE gp_model_catalog SET link_integer_ids = false, link_id_type = 'text';
+UPDATE gnngp_internal.gp_model_catalog SET link_integer_ids = false, link_id_type = 'text';
 SELECT try($$SELECT * FROM gp_predict_links('g', ARRAY['1']::text[])$$);
 ROLLBACK;
 
@@ -321,7 +321,7 @@ ROLLBACK;
 CREATE FUNCTION damage(change text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE result text;
 BEGIN
-    EXECUTE 'UPDATE gp_block SET ' || change;
+    EXECUTE 'UPDATE gnngp_internal.gp_block SET ' || change;
     result := try('SELECT * FROM gp_predict_links(''g'')');
     RAISE EXCEPTION 'undo %', result;
 EXCEPTION WHEN raise_exception THEN RETURN substr(SQLERRM, 6);
@@ -331,22 +331,22 @@ SELECT damage($$data = set_byte(data, 0, 0) WHERE part = 'link'$$);
 SELECT damage($$data = substr(data, 1, 60) WHERE part = 'link' AND block = 0$$);
 SELECT damage($$data = '' WHERE part = 'link'$$);
 SELECT damage($$data = set_byte(data, 4, 9) WHERE part = 'link'$$);
-SELECT damage($$block = -1 WHERE part = 'link' AND block = (SELECT max(b.block) FROM gp_block b WHERE b.part = 'link' AND b.model = gp_block.model)$$);
+SELECT damage($$block = -1 WHERE part = 'link' AND block = (SELECT max(b.block) FROM gnngp_internal.gp_block b WHERE b.part = 'link' AND b.model = gnngp_internal.gp_block.model)$$);
 SELECT damage($$block = block + 1000 WHERE part = 'link' AND block = 0$$);
 SELECT damage($$version = 77 WHERE part = 'link'$$);
 BEGIN;
-UPDATE gp_model_catalog SET link_nodes = link_nodes + 1;
+UPDATE gnngp_internal.gp_model_catalog SET link_nodes = link_nodes + 1;
 SELECT try($$SELECT * FROM gp_predict_links('g')$$);
 ROLLBACK;
 BEGIN;
-UPDATE gp_model_catalog SET link_integer_ids = false, link_id_type = 'text';
+UPDATE gnngp_internal.gp_model_catalog SET link_integer_ids = false, link_id_type = 'text';
 SELECT try($$SELECT * FROM gp_predict_links('g', NULL::text[])$$);
 ROLLBACK;
 BEGIN;
-UPDATE gp_model_catalog SET link_id_type = NULL;
+UPDATE gnngp_internal.gp_model_catalog SET link_id_type = NULL;
 SELECT try($$SELECT * FROM gp_predict_links('g')$$);
 ROLLBACK;
-UPDATE gp_model_catalog SET link_asked_method = NULL WHERE name = 'g';
+UPDATE gnngp_internal.gp_model_catalog SET link_asked_method = NULL WHERE name = 'g';
 CALL gp_refresh('g');
 SELECT model FROM gp_fit_links('g');
 
@@ -380,12 +380,12 @@ RESET ROLE;
 
 -- Dropping takes the blocks along
 SELECT gp_drop_model('g'), gp_drop_model('u');
-SELECT count(*) FROM gp_block b WHERE NOT EXISTS (SELECT FROM gp_model_catalog m WHERE m.id = b.model);
+SELECT count(*) FROM gnngp_internal.gp_block b WHERE NOT EXISTS (SELECT FROM gnngp_internal.gp_model_catalog m WHERE m.id = b.model);
 SET ROLE gnngp_linker;
 SELECT gp_drop_graph('own');
 RESET ROLE;
 DO $$ DECLARE g text; BEGIN FOR g IN SELECT graph FROM gp_graphs LOOP PERFORM gp_drop_graph(g); END LOOP; END $$;
-SELECT (SELECT count(*) FROM gp_block), (SELECT count(*) FROM gp_model_catalog), (SELECT count(*) FROM gp_progress);
+SELECT (SELECT count(*) FROM gnngp_internal.gp_block), (SELECT count(*) FROM gnngp_internal.gp_model_catalog), (SELECT count(*) FROM gp_progress);
 SET client_min_messages = error;
 DROP SCHEMA links CASCADE;
 DROP ROLE gnngp_linker, gnngp_reader;

@@ -33,11 +33,11 @@ SELECT try($$SELECT gp_fit_links('numbers', keep => 101)$$);
 SELECT try($$SELECT gp_fit_links('numbers', keep => 3, min_probability => 1.5)$$), try($$SELECT gp_fit_links('numbers', keep => 3, min_probability => 'NaN')$$),
        try($$SELECT gp_fit_links('numbers', min_probability => 0.9)$$);
 SELECT model FROM gp_fit_links('numbers', keep => NULL, min_probability => NULL);
-SELECT link_keep, link_kept_bytes, (SELECT count(*) FROM gp_block WHERE part = 'link_best') FROM gp_models;
+SELECT link_keep, link_kept_bytes, (SELECT count(*) FROM gnngp_internal.gp_block WHERE part = 'link_best') FROM gp_models;
 SELECT g, (gp_fit_links(g, keep => 10)).model, (gp_fit_links(g, g || '_0')).model FROM unnest('{numbers,names,arcs}'::text[]) g;
-SELECT model, link_keep, link_kept_bytes > 40000 AS bytes, (SELECT count(*) > 1 FROM gp_block b JOIN gp_model_catalog m ON m.id = b.model WHERE m.name = v.model AND part = 'link_best') AS blocks
+SELECT model, link_keep, link_kept_bytes > 40000 AS bytes, (SELECT count(*) > 1 FROM gnngp_internal.gp_block b JOIN gnngp_internal.gp_model_catalog m ON m.id = b.model WHERE m.name = v.model AND part = 'link_best') AS blocks
 FROM gp_models v ORDER BY model COLLATE "C";
-SELECT link_kept_bytes = (SELECT sum(length(data)) FROM gp_block b JOIN gp_model_catalog m ON m.id = b.model WHERE m.name = 'names' AND part = 'link_best') FROM gp_models WHERE model = 'names';
+SELECT link_kept_bytes = (SELECT sum(length(data)) FROM gnngp_internal.gp_block b JOIN gnngp_internal.gp_model_catalog m ON m.id = b.model WHERE m.name = 'names' AND part = 'link_best') FROM gp_models WHERE model = 'names';
 -- What is planned for it: the bytes, but for the heads of blocks, and more memory and work than without
 SELECT g, abs(v.link_kept_bytes / 1048576.0 - substring(with_pairs.reason from '10 pairs of each node are kept in ([0-9.]+) MB')::numeric) < 0.06 AS near,
     with_pairs.bytes > without.bytes, with_pairs.flops > without.flops, without.reason ~ 'kept'
@@ -79,11 +79,11 @@ CALL gp_refresh('numbers');
 SELECT link_keep, link_kept_bytes > 40000 FROM gp_models WHERE model = 'numbers';
 SELECT model FROM gp_fit_links('numbers', 'numbers_0');
 SELECT same('numbers', NULL, 5);
-SELECT count(DISTINCT b.version) FROM gp_block b JOIN gp_model_catalog m ON m.id = b.model WHERE m.name = 'numbers' AND part = 'link_best';
+SELECT count(DISTINCT b.version) FROM gnngp_internal.gp_block b JOIN gnngp_internal.gp_model_catalog m ON m.id = b.model WHERE m.name = 'numbers' AND part = 'link_best';
 CREATE ROLE gnngp_kept_reader;
 GRANT USAGE ON SCHEMA links_kept TO gnngp_kept_reader;
 SET ROLE gnngp_kept_reader;
-SELECT count(*) FROM gp_block;
+SELECT count(*) FROM gnngp_internal.gp_block;
 SELECT try($$SELECT * FROM gp_predict_links('numbers', 3, k => 3)$$);
 RESET ROLE;
 SELECT gp_grant('numbers', 'gnngp_kept_reader');
@@ -120,11 +120,11 @@ CREATE VIEW few AS SELECT id FROM names WHERE id ~ '^n[1-4]?[0-9]ä*$';
 CREATE VIEW few_ties AS SELECT t.* FROM ties t JOIN few s ON s.id = src JOIN few d ON d.id = dst;
 SELECT gp_create_graph('few', 'few', 'few_ties');
 SELECT model FROM gp_fit_links('few', keep => 2);
-CREATE VIEW part AS SELECT b.* FROM gp_block b JOIN gp_model_catalog m ON m.id = b.model AND m.name = 'few' WHERE b.part = 'link_best';
+CREATE VIEW part AS SELECT b.* FROM gnngp_internal.gp_block b JOIN gnngp_internal.gp_model_catalog m ON m.id = b.model AND m.name = 'few' WHERE b.part = 'link_best';
 CREATE FUNCTION damage(place integer, bytes bytea, sealed boolean DEFAULT true) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE result text;
 BEGIN
-    UPDATE gp_block b SET data = CASE WHEN sealed THEN seal(overlay(b.data PLACING bytes FROM place + 1)) ELSE overlay(b.data PLACING bytes FROM place + 1) END
+    UPDATE gnngp_internal.gp_block b SET data = CASE WHEN sealed THEN seal(overlay(b.data PLACING bytes FROM place + 1)) ELSE overlay(b.data PLACING bytes FROM place + 1) END
     FROM part p WHERE b.model = p.model AND b.part = p.part AND b.version = p.version AND b.block = p.block AND b.block = 0;
     result := try('SELECT * FROM gp_predict_links(''few'', NULL::text, k => 2)');
     RAISE EXCEPTION 'undo %', result;
@@ -138,9 +138,9 @@ SELECT field, damage(place, bytes) FROM (VALUES ('mark', 0, '\x00'::bytea), ('fo
     ('other end', :pairs + 32, '\xffffff7f'), ('other end', :pairs + 32, '\xffffffff'), ('its text', :pairs + 36, '\x00000000'), ('its text', :pairs + 36, '\xffffffff')) AS f (field, place, bytes);
 SELECT damage(60, '\x7f', false);
 BEGIN;
-DELETE FROM gp_block b USING gp_model_catalog m WHERE m.name = 'names' AND b.model = m.id AND b.part = 'link_best' AND b.block = 1;
+DELETE FROM gnngp_internal.gp_block b USING gnngp_internal.gp_model_catalog m WHERE m.name = 'names' AND b.model = m.id AND b.part = 'link_best' AND b.block = 1;
 SELECT try($$SELECT * FROM gp_predict_links('names', NULL::text)$$);
-DELETE FROM gp_block b USING gp_model_catalog m WHERE m.name = 'names' AND b.model = m.id AND b.part = 'link_best';
+DELETE FROM gnngp_internal.gp_block b USING gnngp_internal.gp_model_catalog m WHERE m.name = 'names' AND b.model = m.id AND b.part = 'link_best';
 SELECT try($$SELECT * FROM gp_predict_links('names', NULL::text)$$);
 SELECT try($$SELECT * FROM gp_predict_links('names', 'n1ä')$$);
 ROLLBACK;
@@ -159,6 +159,6 @@ SELECT model FROM gp_fit_links('numbers', keep => 5, min_probability => 1);
 SELECT count(*) FROM gp_predict_links('numbers', k => 5);
 
 SELECT gp_drop_graph(g) FROM unnest('{numbers,names,arcs,few}'::text[]) AS g;
-SELECT count(*) FROM gp_block;
+SELECT count(*) FROM gnngp_internal.gp_block;
 DROP SCHEMA links_kept CASCADE;
 DROP ROLE gnngp_kept_reader;

@@ -294,7 +294,7 @@ SELECT gp_grant('arrays', 'regress_gnngp_live');
 SET ROLE regress_gnngp_live;
 SELECT count(*) FROM gp_predict('arrays', 3);
 SELECT count(*) FROM gp_predict_live('arrays', 3);
-SELECT count(*) FROM gp_block WHERE part = 'live';
+SELECT count(*) FROM gnngp_internal.gp_block WHERE part = 'live';
 RESET ROLE;
 GRANT SELECT ON node, edge TO regress_gnngp_live;
 ALTER TABLE node ENABLE ROW LEVEL SECURITY;

@@ -83,12 +83,12 @@ SELECT gp_grant('colours', 'gnngp_loo_reader');
 SET ROLE gnngp_loo_reader;
 SELECT count(*) FROM gp_predict_sets('colours');
 SELECT count(*) FROM gp_evaluate('colours');
-SELECT part, count(*) FROM gp_block GROUP BY part ORDER BY part COLLATE "C";
+SELECT part, count(*) FROM gnngp_internal.gp_block GROUP BY part ORDER BY part COLLATE "C";
 SELECT * FROM gp_loo('colours');
 RESET ROLE;
 
 -- Blocks that are gone.
-DELETE FROM gp_block WHERE part IN ('loo', 'figure') AND model = (SELECT id FROM gp_model_catalog WHERE name = 'colours');
+DELETE FROM gnngp_internal.gp_block WHERE part IN ('loo', 'figure') AND model = (SELECT id FROM gnngp_internal.gp_model_catalog WHERE name = 'colours');
 SELECT * FROM gp_loo('colours');
 SELECT * FROM gp_loo('colours', 3);
 SELECT * FROM gp_predict_sets('colours');
@@ -96,10 +96,10 @@ SELECT metric FROM gp_evaluate('colours');
 CALL gp_refresh('colours');
 SELECT count(*) FROM gp_loo('colours');
 -- A refresh leaves nothing of the version before.
-SELECT part, count(DISTINCT version) FROM gp_block WHERE model = (SELECT id FROM gp_model_catalog WHERE name = 'colours')
+SELECT part, count(DISTINCT version) FROM gnngp_internal.gp_block WHERE model = (SELECT id FROM gnngp_internal.gp_model_catalog WHERE name = 'colours')
 GROUP BY part ORDER BY part COLLATE "C";
 -- Damage is told.
-UPDATE gp_block SET data = substr(data, 1, 40) WHERE part = 'figure' AND model = (SELECT id FROM gp_model_catalog WHERE name = 'colours');
+UPDATE gnngp_internal.gp_block SET data = substr(data, 1, 40) WHERE part = 'figure' AND model = (SELECT id FROM gnngp_internal.gp_model_catalog WHERE name = 'colours');
 SELECT * FROM gp_predict_sets('colours');
 
 

@@ -1,4 +1,5 @@
 -- Matrices in pieces: the functions that fits with strategy sql are made of, against plain SQL
+SET search_path = public, gnngp_internal;
 \pset format unaligned
 SET max_parallel_workers_per_gather = 0;
 

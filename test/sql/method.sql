@@ -23,7 +23,7 @@ FROM gp_fit('rings', method => ' GCKM ( own = TRUE , layers=2 )');
 SELECT landmarks, method FROM gp_fit('rings', 'plain', method => 'gckm', landmarks => 60);
 SELECT kernel, method FROM gp_fit('rings', 'usual', kernel => 'gcn', nugget => 0.1, method => 'GP');
 SELECT model, kernel, landmarks, variances, method FROM gp_models ORDER BY model;
-SELECT asked_kernel, asked_method, asked_landmarks FROM gp_model_catalog ORDER BY name;
+SELECT asked_kernel, asked_method, asked_landmarks FROM gnngp_internal.gp_model_catalog ORDER BY name;
 
 -- What is stored answers as for every model.
 SELECT count(*) AS nodes, avg((p.class = n.class)::integer) > 0.8 AS right,
@@ -138,11 +138,11 @@ CREATE TEMP TABLE trained AS SELECT * FROM gp_predict('trained', top => NULL);
 CALL gp_refresh('trained');
 SELECT bool_and(a.score = b.score) AS same, max(abs(a.probability - b.probability)) < 0.2 AS near
 FROM trained AS a JOIN gp_predict('trained', top => NULL) AS b USING (node, class);
-SELECT part, count(*) AS blocks FROM gp_block JOIN gp_model_catalog AS m ON m.id = model WHERE m.name = 'trained' GROUP BY 1 ORDER BY 1;
+SELECT part, count(*) AS blocks FROM gnngp_internal.gp_block JOIN gnngp_internal.gp_model_catalog AS m ON m.id = model WHERE m.name = 'trained' GROUP BY 1 ORDER BY 1;
 BEGIN;
 UPDATE nodes SET label = 'four' WHERE id IN (4, 8, 12, 16);
 CALL gp_refresh('trained');
-UPDATE gp_block SET data = set_byte(data, 80, 255) WHERE part = 'warm' AND block = 0;
+UPDATE gnngp_internal.gp_block SET data = set_byte(data, 80, 255) WHERE part = 'warm' AND block = 0;
 \set VERBOSITY sqlstate
 CALL gp_refresh('trained');
 \set VERBOSITY terse
@@ -151,7 +151,7 @@ SELECT method FROM gp_fit('rings', 'trained', method => 'gpsrf(steps=16, units=8
 CALL gp_refresh('trained');
 SELECT bool_and(a.score = b.score AND a.probability = b.probability) AS same
 FROM trained AS a JOIN gp_predict('trained', top => NULL) AS b USING (node, class);
-SELECT count(*) AS blocks FROM gp_block JOIN gp_model_catalog AS m ON m.id = model WHERE m.name = 'trained' AND part = 'warm';
+SELECT count(*) AS blocks FROM gnngp_internal.gp_block JOIN gnngp_internal.gp_model_catalog AS m ON m.id = model WHERE m.name = 'trained' AND part = 'warm';
 SELECT FROM gp_fit('rings', 'trained', method => 'gpsrf(steps=16, units=8, hidden=16, features=32)', replace => true);
 SELECT model, kernel, variances, method FROM gp_models WHERE model = 'trained';
 SELECT bytes > 0 AS bytes, flops > 0 AS flops FROM gp_estimate('rings', method => 'gpsrf(steps=16)');
@@ -169,18 +169,18 @@ SELECT gp_grant('rings', 'regress_method_reader');
 SELECT gp_grant('trained', 'regress_method_reader');
 SET ROLE regress_method_reader;
 SELECT model, method FROM gp_models ORDER BY model;
-SELECT DISTINCT part FROM gp_block ORDER BY 1;
+SELECT DISTINCT part FROM gnngp_internal.gp_block ORDER BY 1;
 SELECT count(*) AS nodes FROM gp_predict('rings');
 SELECT gp_fit('rings', method => 'gckm');
 SELECT gp_cluster('rings', 3, method => 'gckm');
 RESET ROLE;
-UPDATE gp_model_catalog SET asked_method = NULL WHERE name = 'rings';
+UPDATE gnngp_internal.gp_model_catalog SET asked_method = NULL WHERE name = 'rings';
 SELECT kernel, method FROM gp_models WHERE model = 'rings';
 SELECT count(*) AS nodes FROM gp_predict('rings');
 CALL gp_refresh('rings');
-UPDATE gp_model_catalog SET asked_method = 'gckm(layers=99)' WHERE name = 'rings';
+UPDATE gnngp_internal.gp_model_catalog SET asked_method = 'gckm(layers=99)' WHERE name = 'rings';
 CALL gp_refresh('rings');
-UPDATE gp_model_catalog SET asked_method = 'gckm', asked_kernel = 'gcn' WHERE name = 'rings';
+UPDATE gnngp_internal.gp_model_catalog SET asked_method = 'gckm', asked_kernel = 'gcn' WHERE name = 'rings';
 CALL gp_refresh('rings');
 SELECT kernel, method FROM gp_models WHERE model = 'rings';
 SELECT count(*) AS nodes FROM gp_predict('rings');

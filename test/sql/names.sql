@@ -89,8 +89,8 @@ SELECT bob('names_mallory.m'), bob('names_alice.m');
 -- Bob sees nothing of it, and fits a model of this name of his own
 SET ROLE names_bob;
 SELECT model, owner FROM gp_models;
-SELECT count(*) FROM gp_grant_catalog;
-SELECT count(*) FROM gp_block b JOIN gp_model_catalog m ON m.id = b.model WHERE m.owner::text = 'names_alice';
+SELECT count(*) FROM gnngp_internal.gp_grant_catalog;
+SELECT count(*) FROM gnngp_internal.gp_block b JOIN gnngp_internal.gp_model_catalog m ON m.id = b.model WHERE m.owner::text = 'names_alice';
 SELECT model FROM gp_fit('g', 'm', kernel => 'laplacian');
 SELECT gp_drop_model('m');
 EXPLAIN (COSTS OFF) SELECT * FROM gp_predict('m');
@@ -107,7 +107,7 @@ SET ROLE names_alice;
 SELECT gp_drop_model('m');
 RESET ROLE;
 SELECT bob('m');
-SELECT count(*) FROM gp_grant_catalog WHERE revoked;
+SELECT count(*) FROM gnngp_internal.gp_grant_catalog WHERE revoked;
 
 -- Nobody else's graph stands in for one's own, nor that of a role
 SELECT make('names_team', 't');
@@ -120,7 +120,7 @@ SELECT gp_drop_graph('g');
 SELECT try($$SELECT gp_drop_graph('g')$$);
 RESET ROLE;
 SELECT gp_drop_graph(who || '.g') FROM unnest('{names_alice,names_mallory,names_trudy}'::text[]) AS who;
-SELECT count(*) FROM gp_grant_catalog;
+SELECT count(*) FROM gnngp_internal.gp_grant_catalog;
 DROP OWNED BY names_team, names_alice, names_bob, names_mallory, names_trudy;
 DROP SCHEMA names CASCADE;
 DROP ROLE names_alice, names_bob, names_mallory, names_trudy, names_team;

@@ -66,16 +66,16 @@ SELECT gp_drop_graph('teams');
 RESET ROLE;
 
 -- A model, as gp_fit would store it
-INSERT INTO gp_model_catalog (version, name, owner, graph, fitted, asked_kernel, asked_task, asked_strategy, asked_method, task, kernel, class_labels)
-    SELECT 1, 'm', owner, id, now(), 'gcn', 'auto', 'auto', 'gp', 'classification', 'gcn', '{a,b}' FROM gp_graph_catalog WHERE name = 'shared';
-INSERT INTO gp_block (model, version, part, block, first_key, nrows, data)
-    SELECT id, 1, 'node', 0, 0, 1, '\x00' FROM gp_model_catalog;
-INSERT INTO gp_refresh_log (model, outcome, message) SELECT id, 'running', NULL FROM gp_model_catalog;
+INSERT INTO gnngp_internal.gp_model_catalog (version, name, owner, graph, fitted, asked_kernel, asked_task, asked_strategy, asked_method, task, kernel, class_labels)
+    SELECT 1, 'm', owner, id, now(), 'gcn', 'auto', 'auto', 'gp', 'classification', 'gcn', '{a,b}' FROM gnngp_internal.gp_graph_catalog WHERE name = 'shared';
+INSERT INTO gnngp_internal.gp_block (model, version, part, block, first_key, nrows, data)
+    SELECT id, 1, 'node', 0, 0, 1, '\x00' FROM gnngp_internal.gp_model_catalog;
+INSERT INTO gnngp_internal.gp_refresh_log (model, outcome, message) SELECT id, 'running', NULL FROM gnngp_internal.gp_model_catalog;
 
 CREATE FUNCTION visible() RETURNS text LANGUAGE sql AS $$
     SELECT format('graphs %s, models %s, blocks %s, grants %s, refreshes %s',
         (SELECT count(*) FROM gp_graphs), (SELECT count(*) FROM gp_models),
-        (SELECT count(*) FROM gp_block), (SELECT count(*) FROM gp_grant_catalog WHERE NOT revoked),
+        (SELECT count(*) FROM gnngp_internal.gp_block), (SELECT count(*) FROM gnngp_internal.gp_grant_catalog WHERE NOT revoked),
         (SELECT count(*) FROM gp_refreshes))
 $$;
 SET ROLE gnngp_alice;
@@ -119,12 +119,12 @@ SELECT visible();
 
 -- Nobody writes to the catalog directly
 SET ROLE gnngp_alice;
-SELECT refused($$INSERT INTO gp_graph_catalog (name) VALUES ('x')$$);
-SELECT refused($$UPDATE gp_model_catalog SET owner = 'gnngp_bob'$$);
-SELECT refused($$DELETE FROM gp_block$$);
-SELECT refused($$INSERT INTO gp_grant_catalog VALUES (1, 'gnngp_alice', 'gnngp_bob')$$);
-SELECT refused($$TRUNCATE gp_refresh_log$$);
-SELECT refused($$SELECT nextval('gp_model_catalog_id_seq')$$);
+SELECT refused($$INSERT INTO gnngp_internal.gp_graph_catalog (name) VALUES ('x')$$);
+SELECT refused($$UPDATE gnngp_internal.gp_model_catalog SET owner = 'gnngp_bob'$$);
+SELECT refused($$DELETE FROM gnngp_internal.gp_block$$);
+SELECT refused($$INSERT INTO gnngp_internal.gp_grant_catalog VALUES (1, 'gnngp_alice', 'gnngp_bob')$$);
+SELECT refused($$TRUNCATE gnngp_internal.gp_refresh_log$$);
+SELECT refused($$SELECT nextval('gnngp_internal.gp_model_catalog_id_seq')$$);
 
 -- Nor does a search_path of the caller's change what the functions do
 CREATE TEMP TABLE gp_model_catalog (id bigint, name text, owner name);
@@ -150,7 +150,7 @@ SET ROLE gnngp_bob;
 SELECT visible();
 RESET ROLE;
 SELECT refused($$CALL gp_refresh('m')$$);
-UPDATE gp_model_catalog SET asked_task = NULL;
+UPDATE gnngp_internal.gp_model_catalog SET asked_task = NULL;
 SELECT refused($$CALL gp_refresh('m')$$);
 
 -- A graph goes with its models and all that belongs to them

@@ -87,7 +87,7 @@ SELECT gp_create_graph('path', 'path', 'hops', target => 'y');
 SELECT gp_create_graph('names', 'path', 'hops_by_name', id => 'name', target => 'y');
 SELECT model, nodes, labelled FROM gp_fit('path', kernel => 'gcn', task => 'regression', nugget => 0.01);
 SELECT model, nodes, labelled FROM gp_fit('names', kernel => 'gcn', task => 'regression', nugget => 0.01);
-SELECT count(*) > 4 AS blocks, max(octet_length(data)) < 300000 AS small FROM gp_block WHERE first_key IS NOT NULL;
+SELECT count(*) > 4 AS blocks, max(octet_length(data)) < 300000 AS small FROM gnngp_internal.gp_block WHERE first_key IS NOT NULL;
 SELECT count(*), min(node), max(node) FROM gp_predict('path');
 SELECT array_agg(node) FROM gp_predict('path', nodes => '{29999,0,15000,8191,8192,-1,30000,15000}');
 SELECT count(*), bool_and(p.node = q.id) AS same FROM (SELECT id FROM path WHERE id % 1500 = 7) q, gp_predict('path', id => q.id) p;
@@ -122,20 +122,20 @@ SELECT try($$SELECT * FROM gp_predict('g', unlabelled_only => NULL)$$);
 
 -- A stored block that was changed is noticed.
 BEGIN;
-UPDATE gp_block SET data = set_byte(data, 100, 255 - get_byte(data, 100));
+UPDATE gnngp_internal.gp_block SET data = set_byte(data, 100, 255 - get_byte(data, 100));
 SELECT try($$SELECT * FROM gp_predict('g')$$);
 ROLLBACK;
 BEGIN;
-UPDATE gp_block SET data = substr(data, 1, 40);
+UPDATE gnngp_internal.gp_block SET data = substr(data, 1, 40);
 SELECT try($$SELECT * FROM gp_predict('g')$$);
 ROLLBACK;
 BEGIN;
-DELETE FROM gp_block;
+DELETE FROM gnngp_internal.gp_block;
 SELECT try($$SELECT * FROM gp_predict('g')$$);
 ROLLBACK;
 
 BEGIN;
-DELETE FROM gp_block WHERE block > 0;
+DELETE FROM gnngp_internal.gp_block WHERE block > 0;
 SELECT try($$SELECT * FROM gp_predict('path')$$);
 ROLLBACK;
 
@@ -161,10 +161,10 @@ BEGIN
     END LOOP;
     RETURN data;
 END $$;
-SELECT bool_and(data = seal(data)) AS sealed FROM gp_block b JOIN gp_model_catalog m ON m.id = b.model WHERE m.name = 't';
+SELECT bool_and(data = seal(data)) AS sealed FROM gnngp_internal.gp_block b JOIN gnngp_internal.gp_model_catalog m ON m.id = b.model WHERE m.name = 't';
 BEGIN;
-UPDATE gp_block b SET data = seal(set_byte(data, length(data) - 1, 255 - get_byte(data, length(data) - 1)))
-    FROM gp_model_catalog m WHERE m.id = b.model AND m.name = 't';
+UPDATE gnngp_internal.gp_block b SET data = seal(set_byte(data, length(data) - 1, 255 - get_byte(data, length(data) - 1)))
+    FROM gnngp_internal.gp_model_catalog m WHERE m.id = b.model AND m.name = 't';
 SELECT try($$SELECT * FROM gp_predict('t', NULL::text)$$);
 SELECT try($$CALL gp_refresh('t')$$);
 SELECT count(*) FROM gp_predict('t', NULL::text);
@@ -172,16 +172,16 @@ ROLLBACK;
 
 -- A row of the catalog without what a fit writes there
 BEGIN;
-UPDATE gp_model_catalog SET task = NULL;
+UPDATE gnngp_internal.gp_model_catalog SET task = NULL;
 SELECT try($$SELECT * FROM gp_predict('g')$$);
 SELECT try($$SELECT * FROM gp_predict('t', 'node 30'::text)$$);
 SELECT try($$SELECT * FROM gp_evaluate('g')$$);
 ROLLBACK;
 BEGIN;
-UPDATE gp_model_catalog SET id_type = NULL;
+UPDATE gnngp_internal.gp_model_catalog SET id_type = NULL;
 SELECT try($$SELECT * FROM gp_predict('t', 'node 30'::text)$$);
 SELECT try($$SELECT * FROM gp_evaluate('g')$$);
-UPDATE gp_model_catalog SET strategy = NULL, device = NULL, class_labels = NULL, asked_kernel = 'no kernel', kernel = 'no kernel';
+UPDATE gnngp_internal.gp_model_catalog SET strategy = NULL, device = NULL, class_labels = NULL, asked_kernel = 'no kernel', kernel = 'no kernel';
 SELECT try($$SELECT * FROM gp_predict('g')$$);
 SELECT try($$SELECT * FROM gp_evaluate('v')$$);
 SELECT count(*), min(kernel::text) AS kernel FROM gp_models;

@@ -17,9 +17,9 @@ SELECT model, nodes, classes, labelled FROM gp_fit('g', kernel => 'gcn(layers=1)
 CREATE VIEW log AS SELECT model, ended >= started AS ended, outcome, message FROM gp_refreshes ORDER BY started;
 CREATE VIEW stored AS
     SELECT m.name, m.version, m.nodes, m.asked_kernel, m.asked_strategy, m.asked_nugget,
-           (SELECT string_agg(DISTINCT b.version::text, ',') FROM gp_block b WHERE b.model = m.id) AS blocks,
+           (SELECT string_agg(DISTINCT b.version::text, ',') FROM gnngp_internal.gp_block b WHERE b.model = m.id) AS blocks,
            (SELECT count(*) FROM gp_predict(m.name)) AS predictions
-    FROM gp_model_catalog m;
+    FROM gnngp_internal.gp_model_catalog m;
 SELECT * FROM stored;
 
 -- The same data again: the same predictions
@@ -94,13 +94,13 @@ DROP PROCEDURE p;
 SELECT outcome, count(*) FROM log GROUP BY 1 ORDER BY 1;
 
 -- The log keeps the last 100 runs of a model
-INSERT INTO gp_refresh_log (model, outcome, message) SELECT id, 'succeeded', 'old ' || i FROM gp_model_catalog, generate_series(1, 200) i;
+INSERT INTO gnngp_internal.gp_refresh_log (model, outcome, message) SELECT id, 'succeeded', 'old ' || i FROM gnngp_internal.gp_model_catalog, generate_series(1, 200) i;
 CALL gp_refresh('g');
 SELECT count(*), count(*) FILTER (WHERE message LIKE 'old %') AS old, min(message) FILTER (WHERE message LIKE 'old %') AS first FROM gp_refreshes;
-DELETE FROM gp_refresh_log WHERE message LIKE 'old %';
+DELETE FROM gnngp_internal.gp_refresh_log WHERE message LIKE 'old %';
 
 -- A row that was left says interrupted, also while the model is fitted
-UPDATE gp_refresh_log SET outcome = 'running' WHERE id = (SELECT max(id) FROM gp_refresh_log);
+UPDATE gnngp_internal.gp_refresh_log SET outcome = 'running' WHERE id = (SELECT max(id) FROM gnngp_internal.gp_refresh_log);
 BEGIN;
 SELECT model FROM gp_fit('g', kernel => 'sage', nugget => 0.1);
 SELECT outcome FROM gp_refreshes ORDER BY started DESC LIMIT 1;
@@ -174,7 +174,7 @@ SELECT count(*) FROM gp_progress;
 -- The log goes with the model
 SELECT gp_drop_model('g');
 SELECT count(*) FROM log;
-SELECT count(*) FROM gp_block;
+SELECT count(*) FROM gnngp_internal.gp_block;
 SELECT gp_drop_graph('g');
 DROP TABLE n, before;
 DROP VIEW log, stored;

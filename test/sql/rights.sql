@@ -66,7 +66,7 @@ SELECT gp_loo('plain');
 SELECT gp_report('plain');
 SELECT gp_report('nothing');
 \set SHOW_CONTEXT never
-SELECT gp_loo_links('plain');
+SELECT gp_heldout_links('plain');
 SELECT gp_predict_live('plain', 4);
 RESET ROLE;
 

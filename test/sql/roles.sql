@@ -1,4 +1,5 @@
 -- Roles that are renamed, dropped and made again, and graphs that are given away
+SET search_path = public, gnngp_internal;
 SET client_min_messages = warning;
 \pset format unaligned
 \pset tuples_only on
@@ -18,8 +19,8 @@ CREATE FUNCTION visible() RETURNS text LANGUAGE sql AS $$
     SELECT format('graphs %s, models %s, blocks %s, grants %s, refreshes %s',
         (SELECT string_agg(owner || ' ' || graph, ', ' ORDER BY owner::text COLLATE "C", graph) FROM gp_graphs),
         (SELECT string_agg(owner || ' ' || model, ', ' ORDER BY owner::text COLLATE "C", model) FROM gp_models),
-        (SELECT count(*) FROM gp_block),
-        (SELECT string_agg(owner::text || ' to ' || grantee::text, ', ' ORDER BY id) FROM gp_grant_catalog WHERE NOT revoked),
+        (SELECT count(*) FROM gnngp_internal.gp_block),
+        (SELECT string_agg(owner::text || ' to ' || grantee::text, ', ' ORDER BY id) FROM gnngp_internal.gp_grant_catalog WHERE NOT revoked),
         (SELECT count(*) FROM gp_refreshes))
 $$;
 CREATE TABLE n AS
@@ -55,7 +56,7 @@ SET ROLE gnngp_robert;
 SELECT visible();
 CALL gp_refresh('gnngp_robert.g');
 SELECT model, nodes FROM gp_fit('g', kernel => 'gcn(layers=1)', nugget => 0.5);
-SELECT version, count(*) OVER () FROM gp_model_catalog;
+SELECT version, count(*) OVER () FROM gnngp_internal.gp_model_catalog;
 SET ROLE gnngp_lector;
 SELECT visible();
 

@@ -1,4 +1,5 @@
 -- Edges of tables that Citus has spread over nodes come packed, where its catalogs say so: here they only say so
+SET search_path = public, gnngp_internal;
 \pset format unaligned
 \set ON_ERROR_ROLLBACK on
 CREATE TABLE spread_nodes AS

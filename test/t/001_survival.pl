@@ -13,7 +13,7 @@ $node->start;
 my $predictions = 'SELECT * FROM gp_predict(\'small\', top => NULL) ORDER BY node, class';
 my $links = 'SELECT * FROM gp_predict_links(\'small\') ORDER BY src, dst';
 my $linked = q{SELECT m, l.* FROM unnest('{links only,published}'::text[]) AS m, gp_predict_links(m, nodes => ARRAY[7, 8]) AS l ORDER BY m, src, dst};
-my $held = 'SELECT * FROM gp_loo_links(\'small\') ORDER BY src, dst, score';
+my $held = 'SELECT * FROM gp_heldout_links(\'small\') ORDER BY src, dst, score';
 my $learnt = 'SELECT * FROM gp_predict(\'learnt\', top => NULL) ORDER BY node, class';
 my $methods = 'SELECT string_agg(concat_ws(\' \', model, kernel, method), \', \' ORDER BY model) FROM gp_models';
 my $figures = 'SELECT * FROM gp_evaluate(\'small\') ORDER BY metric';
@@ -92,7 +92,7 @@ sub check_restored
 		SELECT gp_create_graph('again', 'nodes', 'edges');
 	});
 	is($node->safe_psql($db, $learnt), $learnt_before, "$how: a refresh fits by the method again");
-	is($node->safe_psql($db, "SELECT version, link_version FROM gp_model_catalog WHERE name = 'small'"), '3|3',
+	is($node->safe_psql($db, "SELECT version, link_version FROM gnngp_internal.gp_model_catalog WHERE name = 'small'"), '3|3',
 		"$how: the model can be refreshed");
 	return;
 }
@@ -130,7 +130,7 @@ $node->command_ok([ 'pg_restore', '--exit-on-error', '-L', "$list.rest", '-d', $
 	'the rest of the dump does');
 is($node->safe_psql('inhabited', 'SELECT (SELECT count(*) FROM nodes) || string_agg(graph, \' \') FROM gp_graphs'), '200mine',
 	'beside the models that are there');
-$node->safe_psql('inhabited', 'TRUNCATE gp_graph_catalog, gp_model_catalog, gp_block, gp_grant_catalog, gp_refresh_log');
+$node->safe_psql('inhabited', 'TRUNCATE gnngp_internal.gp_graph_catalog, gnngp_internal.gp_model_catalog, gnngp_internal.gp_block, gnngp_internal.gp_grant_catalog, gnngp_internal.gp_refresh_log');
 $node->command_ok([ 'pg_restore', '--exit-on-error', '-L', "$list.models", '-d', $node->connstr('inhabited'), $custom ],
 	'or the models in their place');
 check_restored('inhabited', 'a restore in place of other models', 'others,small');
@@ -167,8 +167,8 @@ $other->command_checks_all([ 'psql', '-Xq', '-v', 'ON_ERROR_STOP=1', '-f', $dump
 	[ qr/WARNING:  the role "keeper" that owns .* is missing.*gp_set_owner/s, qr/WARNING:  the role "reader"/ ],
 	'is restored where roles are missing, which is told');
 is($other->safe_psql('target', $predictions), $before, 'a superuser reads the predictions there');
-my $rows = q{SELECT concat_ws(' ', (SELECT count(*) FROM gp_graph_catalog), (SELECT count(*) FROM gp_model_catalog),
-	(SELECT count(*) FROM gp_block), (SELECT count(*) FROM gp_grant_catalog), (SELECT count(*) FROM gp_refresh_log))};
+my $rows = q{SELECT concat_ws(' ', (SELECT count(*) FROM gnngp_internal.gp_graph_catalog), (SELECT count(*) FROM gnngp_internal.gp_model_catalog),
+	(SELECT count(*) FROM gnngp_internal.gp_block), (SELECT count(*) FROM gnngp_internal.gp_grant_catalog), (SELECT count(*) FROM gnngp_internal.gp_refresh_log))};
 is($other->safe_psql('target', $rows), $node->safe_psql('source', $rows), 'no row is lost');
 my $owners = q{SELECT string_agg(owner || ' ' || graph, ', ' ORDER BY graph) FROM gp_graphs};
 is($other->safe_psql('target', $owners), 'other others, pg_gone:keeper small', 'what has no role says whose it was');
@@ -184,7 +184,7 @@ $other->command_ok([ 'pg_dump', '--no-owner', '--no-privileges', '-f', $dump, $o
 	'a dump with a grantee that is gone');
 $other->safe_psql('postgres', 'CREATE DATABASE twice');
 $other->command_ok([ 'psql', '-Xq', '-v', 'ON_ERROR_STOP=1', '-f', $dump, $other->connstr('twice') ], 'is restored');
-is($other->safe_psql('twice', 'SELECT grantee FROM gp_grant_catalog'), 'pg_gone:reader',
+is($other->safe_psql('twice', 'SELECT grantee FROM gnngp_internal.gp_grant_catalog'), 'pg_gone:reader',
 	'and the grant is not that of the role which has the name now');
 
 $other->stop;

@@ -23,7 +23,7 @@ sub check_nothing_left
 	my ($how) = @_;
 
 	is($node->safe_psql('postgres', q{
-		SELECT (SELECT count(*) FROM gp_model_catalog) + (SELECT count(*) FROM gp_block)
+		SELECT (SELECT count(*) FROM gnngp_internal.gp_model_catalog) + (SELECT count(*) FROM gnngp_internal.gp_block)
 			 + (SELECT count(*) FROM gp_progress)
 			 + (SELECT count(*) FROM pg_locks WHERE classid = 'pg_extension'::regclass)}), '0', "$how leaves nothing");
 	return;

@@ -13,7 +13,7 @@ $node->start;
 $node->safe_psql('postgres', 'CREATE EXTENSION gnngp;' . large_graph() . small_graph());
 $node->safe_psql('postgres', q{SELECT gp_fit('small'); SELECT gp_fit('large', kernel => 'gcn', strategy => 'nystrom', landmarks => 100)});
 # The next refreshes take longer
-$node->safe_psql('postgres', q{UPDATE gp_model_catalog SET asked_landmarks = 1800 WHERE name = 'large'});
+$node->safe_psql('postgres', q{UPDATE gnngp_internal.gp_model_catalog SET asked_landmarks = 1800 WHERE name = 'large'});
 
 my $computing = q{SELECT EXISTS (SELECT FROM gp_progress WHERE model = 'large' AND phase = 'building the kernel' AND done > 0)};
 my $log = q{SELECT outcome FROM gp_refreshes WHERE model = 'large' ORDER BY started DESC LIMIT 1};
@@ -53,7 +53,7 @@ is(finish($session), 0, 'the refresh succeeds');
 is($node->safe_psql('postgres', $log), 'succeeded', 'and is logged');
 is($node->safe_psql('postgres', q{SELECT count(*) FROM gp_predict('large')}), '40000',
 	'it has read one snapshot, of its start');
-is($node->safe_psql('postgres', q{SELECT count(DISTINCT b.version) FROM gp_block b JOIN gp_model_catalog m ON m.id = b.model WHERE m.name = 'large'}),
+is($node->safe_psql('postgres', q{SELECT count(DISTINCT b.version) FROM gnngp_internal.gp_block b JOIN gnngp_internal.gp_model_catalog m ON m.id = b.model WHERE m.name = 'large'}),
 	'1', 'the old version is gone');
 isnt($node->safe_psql('postgres', q{SELECT md5(string_agg(p::text, '' ORDER BY node)) FROM gp_predict('large') p}),
 	$before, 'and the model is new');

@@ -41,7 +41,7 @@ is(as('keeper', q{SELECT gp_fit('owner.g')}), '42704', 'the owner of the tables 
 is(as('member', q{SELECT count(*) FROM gp_predict('g')}), '200', 'a member reads');
 is(as('member', q{CALL gp_refresh('g')}), '', 'and refreshes');
 is(as('member', q{SELECT model FROM gp_fit('g')}), 'g', 'and fits');
-is($node->safe_psql('postgres', q{SELECT string_agg(owner || '.' || name || ' ' || version, ',') FROM gp_model_catalog}),
+is($node->safe_psql('postgres', q{SELECT string_agg(owner || '.' || name || ' ' || version, ',') FROM gnngp_internal.gp_model_catalog}),
 	'owner.g 3', 'without becoming the owner');
 is(as('outsider', q{SELECT count(*) FROM gp_predict('g')}), '42704', 'a member that inherits nothing sees nothing');
 as('owner', q{SELECT gp_grant('g', 'stranger')});
@@ -52,7 +52,7 @@ is(as('stranger', q{SELECT gp_drop_model('g')}), '42501', 'nor drop');
 is(as('stranger', q{SELECT gp_fit('g')}), '42704', 'and cannot fit the graph');
 
 # A superuser's refresh reads with the owner's rights
-is($node->safe_psql('postgres', q{CALL gp_refresh('g'); SELECT version FROM gp_model_catalog}), '4', 'a superuser refreshes');
+is($node->safe_psql('postgres', q{CALL gp_refresh('g'); SELECT version FROM gnngp_internal.gp_model_catalog}), '4', 'a superuser refreshes');
 as('keeper', q{REVOKE SELECT ON edges FROM owner});
 for my $role ('owner', 'member', 'postgres')
 {
@@ -61,7 +61,7 @@ for my $role ('owner', 'member', 'postgres')
 }
 is($node->safe_psql('postgres', q{SELECT count(*) FROM gp_refreshes WHERE outcome = 'failed'}), '3', 'which is logged');
 is(as('member', q{SELECT count(*) > 2 AND bool_or(message IS NOT NULL) FROM gp_refreshes}), 't', 'members read the log');
-is(as('stranger', q{SELECT concat((SELECT count(*) FROM gp_models), (SELECT count(*) FROM gp_refreshes), (SELECT count(*) FROM gp_refresh_log))}),
+is(as('stranger', q{SELECT concat((SELECT count(*) FROM gp_models), (SELECT count(*) FROM gp_refreshes), (SELECT count(*) FROM gnngp_internal.gp_refresh_log))}),
 	'100', 'a grantee sees the model, but no messages, which may quote the owner\'s data');
 as('keeper', q{GRANT SELECT ON edges TO owner});
 

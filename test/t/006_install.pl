@@ -22,7 +22,7 @@ my $use = small_graph() . q{
 	SELECT 'links ' || count(*) FROM gp_predict_links('small', k => 3, nodes => '{7}');
 	SELECT 'pairs ' || count(*) FROM gp_score_links('small', ARRAY[7], ARRAY[9]);
 	SELECT 'metrics ' || count(*) FROM gp_evaluate('small');
-	SELECT 'held ' || (count(*) > 10)::integer FROM gp_loo_links('small');
+	SELECT 'held ' || (count(*) > 10)::integer FROM gp_heldout_links('small');
 	SELECT 'kernels ' || count(*) FROM gp_tune('small', ARRAY['gcn', 'mlp']::gp_kernel[]);
 	SELECT 'estimate ' || count(*) FROM gp_estimate('small');
 	SELECT 'rows ' || (SELECT count(*) FROM gp_graphs) + (SELECT count(*) FROM gp_models)

@@ -55,7 +55,7 @@ is($node->safe_psql('postgres', q{SELECT outcome FROM gp_refreshes WHERE model =
 like($node->safe_psql('postgres', q{SELECT message FROM gp_refreshes WHERE model = 'small' ORDER BY started LIMIT 1}),
 	qr/^nodes 200 to 201, edges \d+ to \d+/, 'with what has changed');
 is($node->safe_psql('postgres', q{SELECT nodes || ' ' || version || ' ' || link_nodes || ' ' || link_version
-	FROM gp_model_catalog WHERE name = 'small'}) =~ /^201 [2-9] 201 [2-9]$/, 1, 'both parts are new');
+	FROM gnngp_internal.gp_model_catalog WHERE name = 'small'}) =~ /^201 [2-9] 201 [2-9]$/, 1, 'both parts are new');
 is($node->safe_psql('postgres', q{SELECT count(*) FROM gp_predict('small', nodes => '{201}')}), '1',
 	'the new node has a prediction');
 cmp_ok($node->safe_psql('postgres', q{SELECT count(*) FROM gp_predict_links('small', nodes => '{201}')}), '>', 0,
@@ -76,7 +76,7 @@ is($node->safe_psql('postgres', q{SELECT outcome FROM gp_refreshes WHERE model =
 	'failed', 'it is logged');
 like($node->safe_psql('postgres', q{SELECT message FROM gp_refreshes WHERE model = 'broken' ORDER BY started LIMIT 1}),
 	qr/names a node that table ".*nodes" does not have: 9999/, 'with the error');
-is($node->safe_psql('postgres', q{SELECT version FROM gp_model_catalog WHERE name = 'broken'}), '1',
+is($node->safe_psql('postgres', q{SELECT version FROM gnngp_internal.gp_model_catalog WHERE name = 'broken'}), '1',
 	'the model of before stays');
 is($node->safe_psql('postgres', q{SELECT count(*) FROM gp_predict('broken')}), '200', 'and predicts');
 

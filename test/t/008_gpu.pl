@@ -187,7 +187,7 @@ sub answers
 		SELECT node, class, round(score::numeric, 3)
 		FROM (SELECT gp_factor(src, dst, 'gcn', 64) AS q FROM middle_edges) f,
 			(SELECT array_agg(id) AS ids, array_agg(y::text) AS labels FROM middle_nodes) l,
-			gp_predict(q, ids, labels) WHERE node < 4 ORDER BY node;
+			gp_factor_predict(q, ids, labels) WHERE node < 4 ORDER BY node;
 		CALL gp_refresh('links');
 		SELECT outcome FROM gp_refreshes WHERE model = 'links' ORDER BY started DESC LIMIT 1;
 	});

@@ -16,9 +16,9 @@ $node->safe_psql('postgres', q{
 	GRANT CREATE ON SCHEMA public TO alice;
 	SET ROLE alice;} . small_graph() . q{SELECT gp_fit('small', kernel => 'gcn(layers=1)', nugget => 0.5);});
 my $fit = q{PERFORM gp_fit('small', kernel => 'gcn(layers=1)', nugget => 0.5)};
-my $orphans = q{SELECT (SELECT count(*) FROM gp_grant_catalog g WHERE NOT EXISTS (SELECT FROM gp_model_catalog m WHERE m.id = g.model))
-	+ (SELECT count(*) FROM gp_block b WHERE NOT EXISTS (SELECT FROM gp_model_catalog m WHERE m.id = b.model))
-	+ (SELECT count(*) FROM gp_model_catalog m WHERE NOT EXISTS (SELECT FROM gp_graph_catalog g WHERE g.id = m.graph))};
+my $orphans = q{SELECT (SELECT count(*) FROM gnngp_internal.gp_grant_catalog g WHERE NOT EXISTS (SELECT FROM gnngp_internal.gp_model_catalog m WHERE m.id = g.model))
+	+ (SELECT count(*) FROM gnngp_internal.gp_block b WHERE NOT EXISTS (SELECT FROM gnngp_internal.gp_model_catalog m WHERE m.id = b.model))
+	+ (SELECT count(*) FROM gnngp_internal.gp_model_catalog m WHERE NOT EXISTS (SELECT FROM gnngp_internal.gp_graph_catalog g WHERE g.id = m.graph))};
 
 # The SQLSTATE of a statement, 57014 when it waits, or its output.
 sub as
@@ -96,7 +96,7 @@ $node->safe_psql('postgres', 'ALTER ROLE alicia RENAME TO alice');
 as('alice', q{SELECT gp_revoke('small', 'stranger')});
 
 # Who sees that a model is being refreshed
-my $id = $node->safe_psql('postgres', q{SELECT id FROM gp_model_catalog WHERE name = 'small'});
+my $id = $node->safe_psql('postgres', q{SELECT id FROM gnngp_internal.gp_model_catalog WHERE name = 'small'});
 $session = stay_open(q{CALL gp_refresh('small')});
 is(as('alice', "SELECT gp_is_refreshing($id)"), 't', 'the owner sees that it is being refreshed');
 is(as('stranger', "SELECT gp_is_refreshing($id)"), 'f', 'a stranger does not');
@@ -121,11 +121,11 @@ is($node->safe_psql('postgres', q{SELECT string_agg(owner || '.' || model, ' ' O
 	'team.later team.small', 'models too');
 $node->safe_psql('postgres', q{SELECT gp_set_owner('small', 'alice')});
 with_old_snapshot('gp_revoke takes back', q{SELECT gp_revoke('small', 'stranger')}, q{SELECT gp_grant('small', 'stranger')});
-is($node->safe_psql('postgres', 'SELECT count(*) FROM gp_grant_catalog'), '0', 'a grant that came since');
+is($node->safe_psql('postgres', 'SELECT count(*) FROM gnngp_internal.gp_grant_catalog'), '0', 'a grant that came since');
 with_old_snapshot('gp_drop_model drops all', q{SELECT gp_drop_model('later')}, q{SELECT gp_grant('later', 'stranger')});
 with_old_snapshot('gp_drop_graph drops all', q{SELECT gp_drop_graph('small')},
 	q{SELECT gp_fit('small', model => 'latest'); SELECT gp_grant('latest', 'stranger')});
-is($node->safe_psql('postgres', 'SELECT count(*) FROM gp_model_catalog'), '0', 'models that came since too');
+is($node->safe_psql('postgres', 'SELECT count(*) FROM gnngp_internal.gp_model_catalog'), '0', 'models that came since too');
 
 $node->stop;
 done_testing();

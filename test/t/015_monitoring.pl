@@ -40,7 +40,7 @@ is(watch($running, 'count(*)'), '0', 'and is gone with its end');
 
 # Ages: the older of two parts counts
 $node->safe_psql('postgres', q{SET ROLE keeper; SELECT gp_fit('small'); SELECT gp_fit_links('small')});
-$node->safe_psql('postgres', q{UPDATE gp_model_catalog SET link_fitted = now() - interval '2 hours' WHERE name = 'small'});
+$node->safe_psql('postgres', q{UPDATE gnngp_internal.gp_model_catalog SET link_fitted = now() - interval '2 hours' WHERE name = 'small'});
 is(watch($models, q{string_agg(format('%s.%s %s %s %s', owner, model, age / 3600, succeeded IS NULL, failed IS NULL), ', ')}),
 	'keeper.small 2 t t, keeper.large 0 t t', 'each model has an age');
 $node->safe_psql('postgres', q{CALL gp_refresh('keeper.small')});
@@ -54,7 +54,7 @@ $node->psql('postgres', q{CALL gp_refresh('keeper.small')});
 $node->safe_psql('postgres', 'ALTER TABLE nodes RENAME z TO y');
 is(watch($models, q{succeeded < failed}) =~ s/\s//gr, 't', 'a later failure stands beside the success');
 like(watch($failures, q{concat_ws(' ', owner, model, outcome, message)}), qr/^keeper small failed .*"?y"?/, 'with its message');
-$node->safe_psql('postgres', q{UPDATE gp_refresh_log SET started = started - interval '2 days', ended = ended - interval '2 days'});
+$node->safe_psql('postgres', q{UPDATE gnngp_internal.gp_refresh_log SET started = started - interval '2 days', ended = ended - interval '2 days'});
 is(watch($failures, 'count(*)'), '0', 'and for a day');
 
 # A refresh that runs is none, and holds no vacuum back; one whose session died is one

@@ -37,10 +37,10 @@ is(as('fitter', q{SELECT gp_edges(gp_graph(src, dst)) > 0 FROM edges}), 't', 'an
 is(as('fitter', q{SELECT gp_grant('small', 'reader')}), '', 'and grants');
 is(as('reader', q{SELECT count(*) FROM gp_predict('small')}), '200', 'a reader predicts');
 is(as('reader', q{SELECT count(*) > 0 FROM gp_evaluate('small')}), 't', 'and evaluates');
-is(as('fitter', q{SELECT model FROM gp_fit_links('small'); SELECT count(*) > 0 FROM gp_loo_links('small')}), "small\nt", 'a fitter sees what it held out');
+is(as('fitter', q{SELECT model FROM gp_fit_links('small'); SELECT count(*) > 0 FROM gp_heldout_links('small')}), "small\nt", 'a fitter sees what it held out');
 is(as('reader', q{SELECT count(*) FROM gp_evaluate('small') WHERE metric = 'auc_component'}), '1', 'a reader sees what that comes to');
-is(as('reader', q{SELECT count(*) FROM gp_loo_links('small')}), '42501', 'but not the pairs');
-is(as('reader', q{SELECT count(*) FROM gp_block WHERE part LIKE '%loo'}), '0', 'nor their blocks');
+is(as('reader', q{SELECT count(*) FROM gp_heldout_links('small')}), '42501', 'but not the pairs');
+is(as('reader', q{SELECT count(*) FROM gnngp_internal.gp_block WHERE part LIKE '%loo'}), '0', 'nor their blocks');
 is(as('reader', q{SELECT gp_report('small')}), '42501', 'nor the page');
 is(as('reader', q{SELECT model || ' ' || kernel FROM gp_models}) =~ s/ .*//r, 'small', 'and has the views');
 is(as('reader', q{SELECT count(*) FROM gp_progress}), '0', 'all of them');

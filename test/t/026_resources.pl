@@ -9,7 +9,7 @@ use Gnngp;
 my $sessions = 200;
 my $fit = q{SELECT gp_fit('large', kernel => 'gcn', strategy => 'nystrom', landmarks => 300)};
 my $whole = q{SELECT (SELECT count(*) FROM gp_predict('small')) || ' of ' || (SELECT count(*) FROM gp_models)
-	|| ', orphans ' || (SELECT count(*) FROM gp_block b WHERE NOT EXISTS (SELECT FROM gp_model_catalog m WHERE m.id = b.model))};
+	|| ', orphans ' || (SELECT count(*) FROM gnngp_internal.gp_block b WHERE NOT EXISTS (SELECT FROM gnngp_internal.gp_model_catalog m WHERE m.id = b.model))};
 
 # Small WAL segments: the limit on the size of files is to stop tables alone.
 my $node = PostgreSQL::Test::Cluster->new('resources');

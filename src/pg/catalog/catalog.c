@@ -17,6 +17,7 @@
 #include "catalog/pg_type.h"
 #include "catalog_internal.h"
 #include "commands/extension.h"
+#include "catalog/namespace.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
 #include "utils/acl.h"
@@ -74,22 +75,25 @@ find_extension(char **version)
 	return schema;
 }
 
-/* The schema that the extension lives in. */
 Oid
 gnngp_schema_oid(void)
 {
 	char	   *version;
 
-	return find_extension(&version);
+	(void) find_extension(&version);
+	return get_namespace_oid(GNNGP_SCHEMA, false);
 }
 
-/* A type of the extension. */
 Oid
 gnngp_type(const char *name)
 {
-	Oid			type = GetSysCacheOid2(TYPENAMENSP, Anum_pg_type_oid, CStringGetDatum(name),
-									   ObjectIdGetDatum(gnngp_schema_oid()));
+	char	   *version;
+	Oid			schemas[] = {get_namespace_oid(GNNGP_SCHEMA, true), find_extension(&version)};
+	Oid			type = InvalidOid;
 
+	for (size_t i = 0; i < lengthof(schemas) && !OidIsValid(type); i++)
+		type = GetSysCacheOid2(TYPENAMENSP, Anum_pg_type_oid, CStringGetDatum(name),
+							   ObjectIdGetDatum(schemas[i]));
 	if (!OidIsValid(type))
 		elog(ERROR, "type %s of extension gnngp is missing", name);
 	return type;
@@ -111,11 +115,21 @@ require_own_version(void)
 				 errhint("As a superuser, run ALTER EXTENSION gnngp UPDATE, and begin a new session.")));
 }
 
-/* The schema that the extension lives in, quoted for use in a query; both may have gone since it was looked up. */
 const char *
 gnngp_schema(void)
 {
-	const char *name = get_namespace_name(gnngp_schema_oid());
+	char	   *version;
+
+	(void) find_extension(&version);
+	return GNNGP_SCHEMA;
+}
+
+/* The schema may have gone since the extension was looked up. */
+const char *
+gnngp_public_schema(void)
+{
+	char	   *version;
+	const char *name = get_namespace_name(find_extension(&version));
 
 	if (name == NULL)
 		report_missing();

@@ -222,8 +222,13 @@ extern void gnngp_check_name(const char *kind, const char *name);
  */
 extern void gnngp_prevent_read_only(const char *command);
 
-/* The schema that the extension lives in, quoted for use in a query. */
+/*
+ * The schema of the extension's tables and helpers, for use in a query; that of what users call.
+ * 42704 where the extension is not installed.
+ */
+#define GNNGP_SCHEMA "gnngp_internal"
 extern const char *gnngp_schema(void);
+extern const char *gnngp_public_schema(void);
 
 /* A type of the extension. */
 extern Oid	gnngp_type(const char *name);

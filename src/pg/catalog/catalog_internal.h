@@ -92,7 +92,7 @@ extern Oid	gnngp_role_read(Datum value, char **text);
 /* True for the text of a role that is gone. */
 extern bool gnngp_role_is_gone(const char *text);
 
-/* The schema that the extension lives in. */
+/* The schema of the extension's tables and helpers. */
 extern Oid	gnngp_schema_oid(void);
 
 /*

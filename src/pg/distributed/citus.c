@@ -90,7 +90,8 @@ gnngp_citus_makes_graphs(void)
 				 "  AND (SELECT pg_catalog.bool_or(p.proname = 'gp_ends')"
 				 "        AND pg_catalog.bool_and(pg_catalog.has_function_privilege(p.oid, 'EXECUTE'))"
 				 "       FROM pg_catalog.pg_proc AS p"
-				 "       WHERE p.pronamespace = e.extnamespace AND p.proname IN ('gp_graph', 'gp_ends'))",
+				 "       WHERE p.proname = 'gp_graph' AND p.pronamespace = e.extnamespace"
+				 "        OR p.proname = 'gp_ends' AND p.pronamespace = '" GNNGP_SCHEMA "'::pg_catalog.regnamespace)",
 				 0, NULL, NULL, NULL);
 	return SPI_processed > 0;
 }

@@ -160,7 +160,7 @@ gnngp_parts_features(gnngp_parts *p)
 						  p->src->id, p->bounds, p->src->id, row, p->src->nodes),
 		.declared = "id bigint, x real[]",
 		.columns = "n.id, n.x",
-		.values = psprintf("%s.gp_features(n.id, n.x)::%s.gp_matrix", p->schema, p->schema)
+		.values = psprintf("%s.gp_features(n.id, n.x)::%s.gp_matrix", gnngp_public_schema(), p->schema)
 	};
 	int64		n;
 
@@ -184,7 +184,7 @@ gnngp_parts_edges(gnngp_parts *p)
 	const gnngp_sources *s = p->src;
 	const char *bad = s->weight ? "n.src IS NULL OR n.dst IS NULL OR n.w IS NULL OR NOT (n.w >= 0 AND n.w < 'Infinity')" :
 		"n.src IS NULL OR n.dst IS NULL";
-	const char *declared = psprintf("part integer, g %s.gp_graph, bad bigint", p->schema);
+	const char *declared = psprintf("part integer, g %s.gp_graph, bad bigint", gnngp_public_schema());
 	gnngp_place_rows rows = {
 		.query = psprintf("SELECT coalesce(pg_catalog.width_bucket(least(t.%s, t.%s)::bigint, %s), 0) AS part,"
 						  " t.%s::bigint AS src, t.%s::bigint AS dst%s FROM %s AS t", s->src, s->dst, p->bounds, s->src, s->dst,
@@ -192,7 +192,7 @@ gnngp_parts_edges(gnngp_parts *p)
 		.declared = s->weight ? "src bigint, dst bigint, w float8" : "src bigint, dst bigint",
 		.columns = s->weight ? "n.src, n.dst, n.w" : "n.src, n.dst",
 		.values = psprintf("%s.gp_graph(n.src, n.dst%s) FILTER (WHERE n.src <> n.dst AND NOT (%s)),"
-						   " pg_catalog.count(*) FILTER (WHERE %s)%s", p->schema, s->weight ? ", n.w" : "", bad, bad,
+						   " pg_catalog.count(*) FILTER (WHERE %s)%s", gnngp_public_schema(), s->weight ? ", n.w" : "", bad, bad,
 						   p->keep ? psprintf(", %s", gnngp_parts_mark("src", "dst", s->weight ? "w" : NULL)) : "")
 	};
 

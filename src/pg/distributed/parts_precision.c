@@ -295,7 +295,7 @@ kernel_text(const solver *s, bool settled)
 
 	if (problem->open_prior && !settled)
 		return "NULL";
-	return psprintf("'laplacian(d=%d, sigma2=%.17g)'::%s.gp_kernel", d, sigma2, s->p->schema);
+	return psprintf("'laplacian(d=%d, sigma2=%.17g)'::%s.gp_kernel", d, sigma2, gnngp_public_schema());
 }
 
 /* Has the first share worked on, or all others; what they say of the labels comes here. */

@@ -130,7 +130,7 @@ covariances(gnngp_parts *p, const gnngp_part_factor *arg, const char *kernel)
 		roots = gnngp_parts_copy(p, "root", root, GP_FLOAT, NULL);
 	p->place.verbs->run(&p->place, out.table,
 						psprintf("SELECT t.pk, t.part, %s.gp_step(t.m, '%s'::%s.gp_kernel, %s, %s) FROM %s AS t",
-								 p->schema, kernel, p->schema, landmarks, roots, arg->table));
+								 p->schema, kernel, gnngp_public_schema(), landmarks, roots, arg->table));
 	gnngp_parts_free(p, &rows);
 	gnngp_parts_free(p, &root);
 	take_root(p, &out);
@@ -236,7 +236,7 @@ operator_step(gnngp_parts *p, const gp_step *s, const gnngp_part_factor *arg)
 					" '%s'::%s.gp_kernel, %s) AS s",
 					gnngp_place_key(&p->place, "s.part"), p->schema, groups, p->schema, p->edges_near,
 					gnngp_place_near(&p->place, "g", "x"),
-					operator_kernel(s->op, p->program->norm), p->schema, p->bounds));
+					operator_kernel(s->op, p->program->norm), gnngp_public_schema(), p->bounds));
 	v->drop(&p->place, groups);
 	out.table = gnngp_parts_table(p, "columns", cols);
 	v->run(&p->place, out.table,

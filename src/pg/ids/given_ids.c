@@ -10,6 +10,7 @@
 #include "pg/server/server.h"
 #include "pg/reader/reader.h"
 #include "given_ids.h"
+#include "integers.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
@@ -154,7 +155,7 @@ gnngp_id_type_open_argument(gnngp_id_type *t, const gnngp_model *model, Function
 
 	if (OidIsValid(element))
 		type = element;
-	else if (is_literal(type))
+	else if (is_literal(type) || gnngp_is_integers(type))
 		type = INT8OID;
 	if (type == TEXTOID && !fits(model, TEXTOID))
 		open_as_text(t, model, hints);
@@ -340,7 +341,7 @@ gnngp_given_ids_take(const gnngp_id_type *t, FunctionCallInfo fcinfo, int argno)
 
 	if (given.all)
 		return given;
-	if (OidIsValid(get_element_type(getBaseType(type))))
+	if (OidIsValid(get_element_type(getBaseType(type))) || gnngp_is_integers(type))
 		return take_array(t, DatumGetArrayTypeP(value));
 	if (is_literal(type))
 		return take_array(t, parse_integers(value));

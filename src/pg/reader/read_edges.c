@@ -249,13 +249,12 @@ check_weights(const edge_state *s)
 static void
 add_value(edge_state *s)
 {
-	const char *schema = gnngp_schema();
 	const char *src = s->src.column.quoted;
 	const char *dst = s->dst.column.quoted;
 
 	gnngp_query_add(&s->packed, INT8ARRAYOID,
 					"%s.gp_ends(%s.gp_graph(t.%s, t.%s) FILTER (WHERE t.%s IS NOT NULL AND t.%s IS NOT NULL))",
-					schema, schema, src, dst, src, dst);
+					gnngp_schema(), gnngp_public_schema(), src, dst, src, dst);
 	gnngp_query_add(&s->packed, INT8OID, "pg_catalog.count(*) FILTER (WHERE t.%s IS NULL OR t.%s IS NULL)", src, dst);
 }
 

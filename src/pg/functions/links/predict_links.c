@@ -191,11 +191,11 @@ predict_links(FunctionCallInfo fcinfo, link_predict *p, const gnngp_given_ids *g
 	gnngp_links_close(p->open);
 }
 
-PG_FUNCTION_INFO_V1(gnngp_predict_links_typed);
+PG_FUNCTION_INFO_V1(gnngp_predict_links);
 
 /* gp_predict_links(model, id or nodes, k, candidates) */
 Datum
-gnngp_predict_links_typed(PG_FUNCTION_ARGS)
+gnngp_predict_links(PG_FUNCTION_ARGS)
 {
 	link_predict p;
 	gnngp_given_ids given;

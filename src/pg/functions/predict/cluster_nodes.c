@@ -176,49 +176,31 @@ put_rows(FunctionCallInfo fcinfo, cluster_call *call, gnngp_id_type *type,
 	MemoryContextDelete(context);
 }
 
-/* Ends a call. */
-static void
-close_call(cluster_call *call)
-{
-	gnngp_env_destroy(call->env);
-	gnngp_progress_end();
-}
-
 PG_FUNCTION_INFO_V1(gnngp_cluster);
 
-/* gp_cluster(graph, clusters, kernel, seed, method) */
+/* gp_cluster(graph [, id or nodes], clusters, kernel, seed, method) */
 Datum
 gnngp_cluster(PG_FUNCTION_ARGS)
 {
-	cluster_call call;
-	gnngp_id_type type;
-	gnngp_given_ids all = {.all = true};
-
-	open_call(fcinfo, 1, &call);
-	gnngp_id_type_open(&type, &call.ids, INT8OID, &hints);
-	put_rows(fcinfo, &call, &type, &all);
-	close_call(&call);
-	return (Datum) 0;
-}
-
-PG_FUNCTION_INFO_V1(gnngp_cluster_typed);
-
-/* gp_cluster(graph, id or nodes, clusters, kernel, seed, method) */
-Datum
-gnngp_cluster_typed(PG_FUNCTION_ARGS)
-{
+	bool		some = PG_NARGS() == 6;
 	int			guc_level = NewGUCNestLevel();
 	cluster_call call;
 	gnngp_id_type type;
-	gnngp_given_ids given;
+	gnngp_given_ids given = {.all = true};
 
 	gnngp_pin_output_settings();
-	open_call(fcinfo, 2, &call);
-	gnngp_id_type_open_argument(&type, &call.ids, fcinfo, 1, &hints);
-	given = gnngp_given_ids_take(&type, fcinfo, 1);
-	gnngp_given_ids_sort(&given);
+	open_call(fcinfo, some ? 2 : 1, &call);
+	if (some)
+	{
+		gnngp_id_type_open_argument(&type, &call.ids, fcinfo, 1, &hints);
+		given = gnngp_given_ids_take(&type, fcinfo, 1);
+		gnngp_given_ids_sort(&given);
+	}
+	else
+		gnngp_id_type_open(&type, &call.ids, INT8OID, &hints);
 	put_rows(fcinfo, &call, &type, &given);
-	close_call(&call);
+	gnngp_env_destroy(call.env);
+	gnngp_progress_end();
 	AtEOXact_GUC(false, guc_level);
 	return (Datum) 0;
 }

@@ -1,5 +1,5 @@
 /*
- * factor_predict.c - gp_predict(factor, nodes, classes): a posterior from a value.
+ * factor_predict.c - gp_factor_predict(factor, nodes, classes): a posterior from a value.
  *
  * The same inference as gp_fit, on the rows of the factor.  Nothing is stored;
  * labels that are NULL are the ones to predict.
@@ -276,7 +276,7 @@ run(FunctionCallInfo fcinfo, const gnngp_table_value *factor, const labels *l, i
 
 PG_FUNCTION_INFO_V1(gnngp_factor_predict);
 
-/* gp_predict(factor, nodes, classes, top, nugget); no rows without a factor. */
+/* gp_factor_predict(factor, nodes, classes, top, nugget); no rows without a factor. */
 Datum
 gnngp_factor_predict(PG_FUNCTION_ARGS)
 {

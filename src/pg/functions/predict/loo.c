@@ -75,7 +75,7 @@ put_node(gnngp_node_rows *rows, const gnngp_block *block, const gnngp_node_row *
 	tuplestore_putvalues(rows->store, rows->desc, values, nulls);
 }
 
-/* The columns of gnngp_report_labels's rows. */
+/* The columns of report_labels's rows. */
 enum label_column
 {
 	LABEL_TARGET, LABEL_PREDICTED, LABEL_PROBABILITY, LABEL_BEST, LABEL_SCORE, LABEL_VARIANCE,
@@ -121,7 +121,7 @@ gnngp_loo(PG_FUNCTION_ARGS)
 
 PG_FUNCTION_INFO_V1(gnngp_report_labels);
 
-/* gnngp_report_labels(model) */
+/* report_labels(model) */
 Datum
 gnngp_report_labels(PG_FUNCTION_ARGS)
 {
@@ -134,7 +134,7 @@ gnngp_report_labels(PG_FUNCTION_ARGS)
 
 PG_FUNCTION_INFO_V1(gnngp_model_id);
 
-/* gnngp_model_id(model) */
+/* model_id(model) */
 Datum
 gnngp_model_id(PG_FUNCTION_ARGS)
 {
@@ -148,8 +148,7 @@ Datum
 gnngp_report(PG_FUNCTION_ARGS)
 {
 	const gnngp_model *model = gnngp_model_lookup(gnngp_text_argument(fcinfo, 0, "model"), false);
-	char	   *schema = get_namespace_name(get_func_namespace(fcinfo->flinfo->fn_oid));
-	List	   *name = list_make2(makeString(schema), makeString("gnngp_report_page"));
+	List	   *name = list_make2(makeString(GNNGP_SCHEMA), makeString("report_page"));
 	Oid			types[] = {TEXTOID};
 
 	gnngp_require_owner(model->owner_role, "model", model->name);

@@ -51,11 +51,11 @@ put_node(gnngp_node_rows *rows, const gnngp_block *block, const gnngp_node_row *
 	}
 }
 
-PG_FUNCTION_INFO_V1(gnngp_predict_typed);
+PG_FUNCTION_INFO_V1(gnngp_predict);
 
 /* gp_predict(model, id or nodes, top, unlabelled_only) */
 Datum
-gnngp_predict_typed(PG_FUNCTION_ARGS)
+gnngp_predict(PG_FUNCTION_ARGS)
 {
 	gnngp_node_rows rows;
 	wish		w;

@@ -12,6 +12,7 @@
 #include "nodes/supportnodes.h"
 #include "optimizer/optimizer.h"
 #include "pg/catalog/catalog.h"
+#include "pg/ids/integers.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
@@ -78,7 +79,7 @@ count_nodes(Node *nodes, double all)
 {
 	Const	   *given = IsA(nodes, Const) ? (Const *) nodes : NULL;
 	Oid			type = exprType(nodes);
-	bool		array = OidIsValid(get_element_type(getBaseType(type)));
+	bool		array = OidIsValid(get_element_type(getBaseType(type))) || gnngp_is_integers(type);
 
 	if (given && given->constisnull)
 		return all;

@@ -31,14 +31,14 @@ SELECT m, count(*) = 2 * count(*) FILTER (WHERE linked) AS halves, bool_and(link
        count(*) = max(c.link_pairs) OR m = 'pairs' AS all_learnt_from,
        bool_and(l.src < l.dst) OR m = 'arcs' AS ordered, bool_and(l.variance >= 0 AND l.variance < 10) AS variances,
        bool_and(l.probability BETWEEN 0 AND 1) AS probabilities
-FROM unnest('{g,arcs,pairs}'::text[]) AS m JOIN gp_model_catalog c ON c.name = m, gp_loo_links(m) l LEFT JOIN e USING (src, dst)
+FROM unnest('{g,arcs,pairs}'::text[]) AS m JOIN gnngp_internal.gp_model_catalog c ON c.name = m, gp_heldout_links(m) l LEFT JOIN e USING (src, dst)
 GROUP BY m ORDER BY m COLLATE "C";
 
 -- What gp_evaluate says is what they say: the area is the share of pairs in the right order, within a fold
 SELECT m, metric, value BETWEEN 0 AND 1 AS sensible FROM unnest('{g,arcs,pairs,names}'::text[]) AS m, gp_evaluate(m)
 WHERE metric IN ('auc', 'average_precision', 'auc_component', 'mrr', 'hits_at_20') ORDER BY m COLLATE "C", metric COLLATE "C";
 SELECT m, abs(avg(CASE WHEN a.score > b.score THEN 1 WHEN a.score = b.score THEN 0.5 ELSE 0 END) - max(e.value)) < 0.05 AS auc
-FROM unnest('{g,arcs,pairs}'::text[]) AS m, gp_loo_links(m) AS a, gp_loo_links(m) AS b, gp_evaluate(m) AS e
+FROM unnest('{g,arcs,pairs}'::text[]) AS m, gp_heldout_links(m) AS a, gp_heldout_links(m) AS b, gp_evaluate(m) AS e
 WHERE a.linked AND NOT b.linked AND e.metric = 'auc' GROUP BY m ORDER BY m COLLATE "C";
 -- A model of both parts has the figures of both
 SELECT model FROM gp_fit('g');
@@ -46,23 +46,23 @@ SELECT string_agg(metric, ' ') FROM gp_evaluate('g');
 SELECT try($$SELECT gp_evaluate('nothing')$$);
 
 -- The forms: pairs of one node, of some, by text; ids of the asked type
-CREATE TABLE one AS SELECT * FROM gp_loo_links('g') WHERE 17 IN (src, dst);
+CREATE TABLE one AS SELECT * FROM gp_heldout_links('g') WHERE 17 IN (src, dst);
 SELECT count(*) > 0 FROM one;
-SELECT count(*) FROM (SELECT * FROM gp_loo_links('g', 17) EXCEPT TABLE one) AS d;
-SELECT count(*) = (SELECT count(*) FROM one) FROM gp_loo_links('g', '17'::text);
-SELECT pg_typeof(src), count(*) = (SELECT count(*) FROM gp_loo_links('g') WHERE src IN (17, 3) OR dst IN (17, 3)) FROM gp_loo_links('g', ARRAY[17, 3, 17]) GROUP BY 1;
-SELECT pg_typeof(dst), count(*) > 0 FROM gp_loo_links('g', nodes => ARRAY[17, 3]::smallint[]) GROUP BY 1;
-SELECT pg_typeof(dst), count(*) > 0 FROM gp_loo_links('g', nodes => ARRAY[17, 3]::bigint[]) GROUP BY 1;
-SELECT pg_typeof(src), count(*) > 0 FROM gp_loo_links('g', '{17,3}') GROUP BY 1;
-SELECT count(*) FROM gp_loo_links('g', 1000);
-SELECT bool_and('n17' IN (src, dst)), count(*) > 0 FROM gp_loo_links('names', 'n17');
-SELECT bool_and(src ~ '^n' AND dst ~ '^n'), count(*) > 100 FROM gp_loo_links('names', NULL::text[]);
-SELECT try($$SELECT * FROM gp_loo_links('names')$$);
-SELECT try($$SELECT * FROM gp_loo_links('names', 5)$$);
-SELECT try($$SELECT * FROM gp_loo_links('nothing')$$);
-SELECT try($$SELECT * FROM gp_loo_links(NULL)$$);
+SELECT count(*) FROM (SELECT * FROM gp_heldout_links('g', 17) EXCEPT TABLE one) AS d;
+SELECT count(*) = (SELECT count(*) FROM one) FROM gp_heldout_links('g', '17'::text);
+SELECT pg_typeof(src), count(*) = (SELECT count(*) FROM gp_heldout_links('g') WHERE src IN (17, 3) OR dst IN (17, 3)) FROM gp_heldout_links('g', ARRAY[17, 3, 17]) GROUP BY 1;
+SELECT pg_typeof(dst), count(*) > 0 FROM gp_heldout_links('g', nodes => ARRAY[17, 3]::smallint[]) GROUP BY 1;
+SELECT pg_typeof(dst), count(*) > 0 FROM gp_heldout_links('g', nodes => ARRAY[17, 3]::bigint[]) GROUP BY 1;
+SELECT pg_typeof(src), count(*) > 0 FROM gp_heldout_links('g', '{17,3}') GROUP BY 1;
+SELECT count(*) FROM gp_heldout_links('g', 1000);
+SELECT bool_and('n17' IN (src, dst)), count(*) > 0 FROM gp_heldout_links('names', 'n17');
+SELECT bool_and(src ~ '^n' AND dst ~ '^n'), count(*) > 100 FROM gp_heldout_links('names', NULL::text[]);
+SELECT try($$SELECT * FROM gp_heldout_links('names')$$);
+SELECT try($$SELECT * FROM gp_heldout_links('names', 5)$$);
+SELECT try($$SELECT * FROM gp_heldout_links('nothing')$$);
+SELECT try($$SELECT * FROM gp_heldout_links(NULL)$$);
 SELECT model FROM gp_fit('g', model => 'nodes');
-SELECT try($$SELECT * FROM gp_loo_links('nodes')$$);
+SELECT try($$SELECT * FROM gp_heldout_links('nodes')$$);
 
 -- The pairs are the owner's: a grant of the model does not show them
 CREATE ROLE gnngp_pair_reader;
@@ -70,9 +70,9 @@ GRANT USAGE ON SCHEMA loo_links TO gnngp_pair_reader;
 SELECT gp_grant('g', 'gnngp_pair_reader');
 SET ROLE gnngp_pair_reader;
 SELECT count(*) FROM gp_evaluate('g') WHERE metric = 'auc_component';
-SELECT try($$SELECT * FROM gp_loo_links('g')$$);
-SELECT try($$SELECT * FROM gnngp_report_pairs('g')$$);
-SELECT string_agg(DISTINCT part, ' ' ORDER BY part) FROM gp_block;
+SELECT try($$SELECT * FROM gp_heldout_links('g')$$);
+SELECT try($$SELECT * FROM gnngp_internal.report_pairs('g')$$);
+SELECT string_agg(DISTINCT part, ' ' ORDER BY part) FROM gnngp_internal.gp_block;
 RESET ROLE;
 
 -- Damage: a block with the right checksum is still no list of pairs
@@ -97,15 +97,15 @@ BEGIN
     END LOOP;
     RETURN data;
 END $$;
-CREATE VIEW part AS SELECT b.* FROM gp_block b JOIN gp_model_catalog m ON m.id = b.model AND m.name = 'names' WHERE b.part = 'link_loo';
+CREATE VIEW part AS SELECT b.* FROM gnngp_internal.gp_block b JOIN gnngp_internal.gp_model_catalog m ON m.id = b.model AND m.name = 'names' WHERE b.part = 'link_loo';
 SELECT bool_and(data = seal(data)) AS sealed, count(*) FROM part;
 -- Puts bytes at a place of one block, and asks
 CREATE FUNCTION damage(number integer, place integer, bytes bytea, sealed boolean DEFAULT true) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE result text;
 BEGIN
-    UPDATE gp_block b SET data = CASE WHEN sealed THEN seal(overlay(b.data PLACING bytes FROM place + 1)) ELSE overlay(b.data PLACING bytes FROM place + 1) END
+    UPDATE gnngp_internal.gp_block b SET data = CASE WHEN sealed THEN seal(overlay(b.data PLACING bytes FROM place + 1)) ELSE overlay(b.data PLACING bytes FROM place + 1) END
     FROM part p WHERE b.model = p.model AND b.part = p.part AND b.version = p.version AND b.block = p.block AND b.block = number;
-    result := try('SELECT * FROM gp_loo_links(''names'', NULL::text)');
+    result := try('SELECT * FROM gp_heldout_links(''names'', NULL::text)');
     RAISE EXCEPTION 'undo %', result;
 EXCEPTION WHEN raise_exception THEN RETURN substr(SQLERRM, 6);
 END $$;
@@ -125,33 +125,33 @@ SELECT a.number, damage(a.number, 36, set_byte(substr(p.data, 37, 8), 0, get_byt
 CREATE FUNCTION lose(number integer) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE result text;
 BEGIN
-    DELETE FROM gp_block b USING part p WHERE b.model = p.model AND b.part = p.part AND b.block = number;
-    result := try('SELECT * FROM gp_loo_links(''names'', NULL::text)');
+    DELETE FROM gnngp_internal.gp_block b USING part p WHERE b.model = p.model AND b.part = p.part AND b.block = number;
+    result := try('SELECT * FROM gp_heldout_links(''names'', NULL::text)');
     RAISE EXCEPTION 'undo %', result;
 EXCEPTION WHEN raise_exception THEN RETURN substr(SQLERRM, 6);
 END $$;
 SELECT DISTINCT lose(number) FROM generate_series(0, 8) AS number;
 BEGIN;
-UPDATE gp_model_catalog SET link_integer_ids = true, link_id_type = 'bigint' WHERE name = 'names';
-SELECT try($$SELECT * FROM gp_loo_links('names')$$);
+UPDATE gnngp_internal.gp_model_catalog SET link_integer_ids = true, link_id_type = 'bigint' WHERE name = 'names';
+SELECT try($$SELECT * FROM gp_heldout_links('names')$$);
 ROLLBACK;
-SELECT count(*) > 100 FROM gp_loo_links('names', NULL::text);
+SELECT count(*) > 100 FROM gp_heldout_links('names', NULL::text);
 BEGIN;
-UPDATE gp_block SET data = substr(data, 1, 40) WHERE part = 'link_figure';
+UPDATE gnngp_internal.gp_block SET data = substr(data, 1, 40) WHERE part = 'link_figure';
 SELECT try($$SELECT * FROM gp_evaluate('names')$$);
 ROLLBACK;
 
 -- Blocks that are gone
 SELECT gp_report('names') ~ 'ROC curve of held-out links';
-DELETE FROM gp_block b USING gp_model_catalog m WHERE b.model = m.id AND m.name = 'names' AND b.part IN ('link_loo', 'link_figure');
+DELETE FROM gnngp_internal.gp_block b USING gnngp_internal.gp_model_catalog m WHERE b.model = m.id AND m.name = 'names' AND b.part IN ('link_loo', 'link_figure');
 SELECT try($$SELECT * FROM gp_evaluate('names')$$);
-SELECT try($$SELECT * FROM gp_loo_links('names', NULL::text)$$);
+SELECT try($$SELECT * FROM gp_heldout_links('names', NULL::text)$$);
 SELECT try($$SELECT gp_report('names')$$);
 CALL gp_refresh('names');
-SELECT count(*) > 100 FROM gp_loo_links('names', NULL::text);
-SELECT part, count(DISTINCT b.version) FROM gp_block b JOIN gp_model_catalog m ON m.id = b.model WHERE m.name = 'names' GROUP BY part ORDER BY part COLLATE "C";
+SELECT count(*) > 100 FROM gp_heldout_links('names', NULL::text);
+SELECT part, count(DISTINCT b.version) FROM gnngp_internal.gp_block b JOIN gnngp_internal.gp_model_catalog m ON m.id = b.model WHERE m.name = 'names' GROUP BY part ORDER BY part COLLATE "C";
 
 SELECT gp_drop_graph(g) FROM unnest('{g,names,arcs}'::text[]) AS g;
-SELECT count(*) FROM gp_block;
+SELECT count(*) FROM gnngp_internal.gp_block;
 DROP SCHEMA loo_links CASCADE;
 DROP ROLE gnngp_pair_reader;

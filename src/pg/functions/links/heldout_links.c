@@ -1,5 +1,5 @@
 /*
- * loo_links.c - gp_loo_links: what a link model says of the pairs that it held out.
+ * heldout_links.c - gp_heldout_links: what a link model says of the pairs that it held out.
  */
 #include "postgres.h"
 
@@ -15,7 +15,7 @@
 #include "utils/memutils.h"
 #include "utils/tuplestore.h"
 
-/* The columns of gp_loo_links's rows. */
+/* The columns of gp_heldout_links's rows. */
 enum held_column
 {
 	HELD_COLUMN_SRC, HELD_COLUMN_DST, HELD_COLUMN_LINKED, HELD_COLUMN_SCORE, HELD_COLUMN_VARIANCE,
@@ -83,11 +83,11 @@ put_pairs(const held_rows *h, gnngp_id_type *type, const gnngp_given_ids *given)
 	MemoryContextSwitchTo(old);
 }
 
-PG_FUNCTION_INFO_V1(gnngp_loo_links);
+PG_FUNCTION_INFO_V1(gnngp_heldout_links);
 
-/* gp_loo_links(model, id or nodes) */
+/* gp_heldout_links(model, id or nodes) */
 Datum
-gnngp_loo_links(PG_FUNCTION_ARGS)
+gnngp_heldout_links(PG_FUNCTION_ARGS)
 {
 	held_rows	h = {0};
 	gnngp_id_type type;

@@ -1,0 +1,110 @@
+-- Every function whose second argument is a node or nodes.  It has five forms:
+--
+-- anyarray and anynonarray serve ids of every type, and text serves a node by the text of
+-- its id, whatever its type: a literal, or a parameter whose type is left open, becomes one.
+-- PostgreSQL works out the type of polymorphic rows before it adds default arguments, and by
+-- the place of an argument in the call.  Therefore all nodes, or a literal given by name, and
+-- integers have forms of their own, with rows of bigint.  The first is a domain over text:
+-- where a literal stands second PostgreSQL prefers text.  The second is of the category of
+-- arrays, and preferred: PostgreSQL takes it rather than anyarray.
+
+-- {nodes} is the argument and {type} the type of its ids in the rows; of further lists of
+-- nodes {others} is the type.
+CREATE PROCEDURE gnngp_internal.gp_create_forms(
+    name text, arguments text, columns text, symbol text, attributes text, comment text)
+LANGUAGE plpgsql
+AS $plpgsql$
+DECLARE
+    form text[];
+    made text;
+BEGIN
+    FOREACH form SLICE 1 IN ARRAY ARRAY[
+        ['nodes gnngp_internal.gp_node_list DEFAULT NULL', 'bigint', 'bigint[]', 'of all nodes, where ids are integers'],
+        ['nodes gnngp_internal.gp_integers', 'bigint', 'bigint[]', 'of these nodes, named by integers'],
+        ['nodes anyarray', 'anyelement', '"any"', 'of these nodes, of any type'],
+        ['id anynonarray', 'anynonarray', '"any"', 'of one node, or of all for a NULL of the type of the ids'],
+        ['id text', 'text', '"any"', 'of one node by the text of its id']]
+    LOOP
+        made := format('@extschema@.%s(%s)', name, replace(replace(replace(arguments,
+            '{nodes}', form[1]), '{nodes without default}', replace(form[1], ' DEFAULT NULL', '')), '{others}', form[3]));
+        EXECUTE format('CREATE FUNCTION %s RETURNS TABLE (%s) AS ''MODULE_PATHNAME'', %L LANGUAGE C %s',
+                       made, replace(columns, '{type}', form[2]), symbol, attributes);
+        EXECUTE format('COMMENT ON FUNCTION %s IS %L',
+                       regexp_replace(made, ' DEFAULT (''[^'']*''|[^,)]+)', '', 'g'), replace(comment, '{of nodes}', form[4]));
+    END LOOP;
+END $plpgsql$;
+
+CREATE FUNCTION gnngp_internal.gp_predict_support(internal) RETURNS internal
+AS 'MODULE_PATHNAME', 'gnngp_predict_support' LANGUAGE C STRICT STABLE PARALLEL RESTRICTED;
+COMMENT ON FUNCTION gnngp_internal.gp_predict_support(internal) IS 'planner support: the rows of gp_predict';
+
+CREATE FUNCTION gnngp_internal.gp_links_support(internal) RETURNS internal
+AS 'MODULE_PATHNAME', 'gnngp_links_support' LANGUAGE C STRICT STABLE PARALLEL RESTRICTED;
+COMMENT ON FUNCTION gnngp_internal.gp_links_support(internal) IS
+    'planner support: the rows of gp_predict_links and gp_score_links';
+
+CALL gnngp_internal.gp_create_forms('gp_predict',
+    'model text, {nodes}, top integer DEFAULT 1, unlabelled_only boolean DEFAULT false',
+    'node {type}, class text, score double precision, variance double precision, probability double precision',
+    'gnngp_predict',
+    'STABLE PARALLEL RESTRICTED COST 1000 ROWS 1000 SUPPORT gnngp_internal.gp_predict_support',
+    'the best classes, or the value, {of nodes}; gp_evaluate(model) says how good they are');
+
+CALL gnngp_internal.gp_create_forms('gp_predict_sets',
+    'model text, {nodes}, coverage double precision DEFAULT 0.9',
+    'node {type}, classes text[], probability double precision, lower double precision, upper double precision',
+    'gnngp_predict_sets', 'STABLE PARALLEL RESTRICTED COST 1000 ROWS 1000',
+    'the set of classes, or the interval, {of nodes}, which holds the true one as often as coverage says');
+
+CALL gnngp_internal.gp_create_forms('gp_predict_live',
+    'model text, {nodes}, top integer DEFAULT 1, given_nodes {others} DEFAULT NULL, given_classes "any" DEFAULT NULL,'
+    ' given_values double precision[] DEFAULT NULL',
+    'node {type}, class text, score double precision, variance double precision, probability double precision',
+    'gnngp_predict_live', 'STABLE PARALLEL RESTRICTED COST 100000 ROWS 10',
+    'the best classes, or the value, {of nodes}, from the tables as they are now, and as if some nodes were given labels;'
+    ' the model was fitted with live => true');
+
+CALL gnngp_internal.gp_create_forms('gp_loo',
+    'model text, {nodes}',
+    'node {type}, target text, predicted text, score double precision, variance double precision,'
+    ' probability double precision',
+    'gnngp_loo', 'STABLE PARALLEL RESTRICTED COST 1000 ROWS 1000',
+    'the prediction {of nodes} that are labelled, each without its label; gp_evaluate(model) sums it up');
+
+CALL gnngp_internal.gp_create_forms('gp_predict_links',
+    'model text, {nodes}, k integer DEFAULT 10, candidates text DEFAULT ''auto''',
+    'src {type}, dst {type}, score double precision, variance double precision, probability double precision',
+    'gnngp_predict_links',
+    'STABLE PARALLEL RESTRICTED COST 100000 ROWS 1000 SUPPORT gnngp_internal.gp_links_support',
+    'the likeliest missing links {of nodes}; gp_score_links(model, src, dst) scores given pairs');
+
+CALL gnngp_internal.gp_create_forms('gp_heldout_links',
+    'model text, {nodes}',
+    'src {type}, dst {type}, linked boolean, score double precision, variance double precision,'
+    ' probability double precision',
+    'gnngp_heldout_links', 'STABLE PARALLEL RESTRICTED COST 1000 ROWS 1000',
+    'the pairs {of nodes} that a link model held out, and its scores; gp_evaluate(model) sums it up');
+
+CALL gnngp_internal.gp_create_forms('gp_embedding',
+    'model text, {nodes}',
+    'node {type}, embedding real[]',
+    'gnngp_embedding', 'STABLE PARALLEL RESTRICTED COST 1000 ROWS 1000',
+    'the coordinates {of nodes} in a trained link model: nodes with a large inner product are likely linked');
+
+CALL gnngp_internal.gp_create_forms('gp_cluster',
+    'graph text, {nodes without default}, clusters integer, kernel @extschema@.gp_kernel DEFAULT ''laplacian(d=2)'','
+    ' seed bigint DEFAULT 0, method text DEFAULT ''gp''',
+    'node {type}, cluster integer',
+    'gnngp_cluster', 'VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 1000',
+    'the groups {of nodes} by kernel k-means, of a kernel or of what a method learns; stores nothing');
+
+-- All nodes of a graph whose ids are integers: the number of groups stands second.
+CREATE FUNCTION @extschema@.gp_cluster(
+    graph text, clusters integer, kernel @extschema@.gp_kernel DEFAULT 'laplacian(d=2)',
+    seed bigint DEFAULT 0, method text DEFAULT 'gp')
+RETURNS TABLE (node bigint, cluster integer)
+AS 'MODULE_PATHNAME', 'gnngp_cluster' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 1000;
+COMMENT ON FUNCTION @extschema@.gp_cluster(text, integer, @extschema@.gp_kernel, bigint, text) IS
+    'the groups of all nodes of a graph with integer ids by kernel k-means; stores nothing';
+
+DROP PROCEDURE gnngp_internal.gp_create_forms(text, text, text, text, text, text);
