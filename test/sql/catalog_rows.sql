@@ -2,7 +2,7 @@
 \set VERBOSITY terse
 SET client_min_messages = warning;
 CREATE SCHEMA catalog_rows;
-SET search_path = catalog_rows, public;
+SET search_path = catalog_rows, public, gnngp_internal;
 \pset format unaligned
 \pset tuples_only on
 
@@ -33,7 +33,7 @@ CREATE TABLE call AS SELECT * FROM (VALUES
     ('model|graph', $$SELECT * FROM gp_next_labels('classes', k => 3)$$), ('model|block', $$SELECT * FROM gp_loo('classes')$$),
     ('model|block', $$SELECT * FROM gp_predict_sets('classes')$$), ('model|block', $$SELECT * FROM gp_evaluate('classes')$$),
     ('model|block', $$SELECT * FROM gp_predict_links('classes')$$), ('model|block', $$SELECT * FROM gp_predict_links('classes', 3, k => 2)$$),
-    ('model|block', $$SELECT * FROM gp_score_links('classes', ARRAY[1], ARRAY[9])$$), ('model|block', $$SELECT * FROM gp_loo_links('classes')$$),
+    ('model|block', $$SELECT * FROM gp_score_links('classes', ARRAY[1], ARRAY[9])$$), ('model|block', $$SELECT * FROM gp_heldout_links('classes')$$),
     ('model|block', $$SELECT * FROM gp_predict('values', 'n3'::text)$$), ('model|block|graph', $$SELECT * FROM gp_predict_live('values', ARRAY['n1', 'n2'])$$),
     ('model', $$SELECT * FROM gp_explain('values', 'n1'::text)$$), ('model|graph', $$SELECT * FROM gp_explain_edges('values', 'n1'::text)$$),
     ('model', $$SELECT * FROM gp_loo('values', NULL::text)$$),

@@ -20,7 +20,7 @@ $node->safe_psql('postgres', 'CREATE EXTENSION gnngp;' . large_graph());
 sub left
 {
 	return $node->safe_psql('postgres', q{
-		SELECT (SELECT count(*) FROM pg_namespace WHERE nspname LIKE 'gnngp%')
+		SELECT (SELECT count(*) FROM pg_namespace WHERE nspname LIKE 'gnngp_parts%')
 			|| ' ' || (SELECT count(*) FROM pg_class WHERE relname ~ '^(features|edges|groups|spread|columns|covariances|targets)\d+')
 			|| ' ' || (SELECT count(*) FROM gp_model_catalog) || ' ' || (SELECT count(*) FROM gp_progress)
 			|| ' ' || (SELECT count(*) FROM pg_locks WHERE classid = 'pg_extension'::regclass)});

@@ -133,5 +133,5 @@ my $dump = PostgreSQL::Test::Utils::tempdir() . '/dump.sql';
 $node->command_ok([ 'pg_dump', '-f', $dump, $node->connstr('postgres') ], 'the database is dumped');
 $node->safe_psql('postgres', 'CREATE DATABASE copy');
 $node->command_ok([ 'psql', '-X', '-q', '-v', 'ON_ERROR_STOP=1', '-f', $dump, $node->connstr('copy') ], 'and restored');
-is($node->safe_psql('copy', q{SELECT kinds FROM gp_graph_catalog WHERE name = 'a'}), 'vr-', 'and knows the kinds');
+is($node->safe_psql('copy', q{SELECT kinds FROM gnngp_internal.gp_graph_catalog WHERE name = 'a'}), 'vr-', 'and knows the kinds');
 done_testing();
