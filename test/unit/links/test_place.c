@@ -11,7 +11,7 @@
 static gp_dgp
 quick(void)
 {
-	gp_dgp		o = gp_dgp_defaults();
+	gp_dgp		o = gp_dgp_defaults;
 
 	o.features = 8;
 	o.units = 6;

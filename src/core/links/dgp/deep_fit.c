@@ -110,7 +110,7 @@ step(gp_deep *d, const gp_deep_view *view, double rate)
 	d->env->objective = ll;
 	dev->upload(dev, gp_network_gradient(d->chain), host);
 	gp_network_backward(&d->t, d->chain);
-	gp_deep_prior(d, 0.5 / (double) d->whole->graph->edges);
+	gp_network_prior(&d->t, d->chain, 0.5 / (double) d->whole->graph->edges);
 	gp_trainer_step(&d->t, 0, rate);
 }
 
@@ -240,36 +240,24 @@ judge(gp_deep *d, const gp_link_fold *hidden, gp_link_model *model)
 	gp_link_rivals_free(env, &rivals);
 }
 
-/* Makes what a training has beside its views. */
+/* Makes what a training has beside its views; all of it is the trainer's. */
 static void
 training_open(gp_deep *d, gp_device *dev)
 {
+	gp_trainer *t = &d->t;
+
 	d->dev = dev;
 	d->env = dev->env;
-	d->t = gp_trainer_open(dev, GP_FLOAT, d->problem->seed);
-	d->t.training = true;
-	d->end = gp_alloc_array(d->env, 2 * d->most, sizeof(int32_t));
-	d->second = gp_alloc_array(d->env, d->most, sizeof(int32_t));
-	d->linked = gp_alloc_array(d->env, d->most, sizeof(bool));
-	d->r = gp_alloc_array(d->env, d->most, sizeof(double));
-	d->chain = gp_alloc(d->env, sizeof(gp_network));
+	*t = gp_trainer_open(dev, GP_FLOAT, d->problem->seed);
+	t->training = true;
+	d->end = gp_trainer_own(t, gp_alloc_array(d->env, 2 * d->most, sizeof(int32_t)));
+	d->second = gp_trainer_own(t, gp_alloc_array(d->env, d->most, sizeof(int32_t)));
+	d->linked = gp_trainer_own(t, gp_alloc_array(d->env, d->most, sizeof(bool)));
+	d->r = gp_trainer_own(t, gp_alloc_array(d->env, d->most, sizeof(double)));
+	d->chain = gp_trainer_own(t, gp_alloc(d->env, sizeof(gp_network)));
 	gp_deep_inputs_open(d);
 	gp_deep_chain_open(d);
 	gp_deep_start(d);
-}
-
-/* Frees it. */
-static void
-training_close(gp_deep *d)
-{
-	gp_deep_chain_close(d);
-	gp_deep_inputs_close(d);
-	gp_free(d->env, d->chain);
-	gp_free(d->env, d->r);
-	gp_free(d->env, d->linked);
-	gp_free(d->env, d->second);
-	gp_free(d->env, d->end);
-	gp_trainer_close(&d->t);
 }
 
 /* The steps before those with all links. */
@@ -306,7 +294,9 @@ run_trial(gp_device *dry, void *arg)
 	for (int k = 0; k <= d.folds; k++)
 		dry->destroy(dry, &d.view[k].inputs);
 	gp_deep_inputs_again(&d);
-	training_close(&d);
+	for (int k = 0; k <= d.folds; k++)
+		dry->destroy(dry, &d.view[k].inputs);
+	gp_trainer_close(&d.t);
 	for (int k = 0; k < 5; k++)
 		gp_free(dry->env, kept[k]);
 }
@@ -386,8 +376,7 @@ static void
 deep_open(gp_deep *d, gp_device *dev, const gp_link_problem *problem, gp_link_fold *hidden)
 {
 	gp_env	   *env = dev->env;
-	gp_dgp		defaults = gp_dgp_defaults();
-	const gp_dgp *asked = problem->deep ? problem->deep : &defaults;
+	const gp_dgp *asked = problem->deep ? problem->deep : &gp_dgp_defaults;
 	bool		again = asked->warm && problem->warm && problem->warm->sets == 1;
 
 	*d = (gp_deep) {.dev = dev,.env = env,.problem = problem,.nodes = problem->graph->nodes};
@@ -425,7 +414,7 @@ fit(gp_device *dev, const gp_link_problem *problem, gp_link_model *model)
 	train(&d, d.options.steps - first_steps(&d));
 	take_moments(&d, d.whole, model);
 	model->pairs = problem->graph->edges;
-	training_close(&d);
+	gp_trainer_close(&d.t);
 	gp_deep_views_close(&d);
 	gp_features_free(env, d.x);
 }

@@ -22,15 +22,18 @@ find_method(gp_env *env, const char *text, gp_dgp *options)
 	*options = (gp_dgp) {0};
 	if (strchr(text, '(') && gp_method_is(env, text, methods[GP_LINK_SCORES]))
 	{
-		if (gp_scores_parse(env, text).dgp)
-			*options = gp_dgp_defaults();
+		gp_scores	scores;
+
+		gp_method_parse(env, &gp_scores_text, text, &scores);
+		if (scores.dgp)
+			*options = gp_dgp_defaults;
 		return GP_LINK_SCORES;
 	}
 	if (pg_strncasecmp(text + strspn(text, " \t\n"), methods[GP_LINK_DEEP], 3) != 0 ||
 		!gp_method_is(env, text, methods[GP_LINK_DEEP]))
 		return (gp_link_method) gnngp_require_word("method", text, lengthof(methods), methods,
 												   "A method is auto, scores, pairs or dgp; options follow in parentheses: dgp(steps=300), scores(dgp=true).");
-	*options = gp_dgp_parse(env, text);
+	gp_method_parse(env, &gp_dgp_text, text, options);
 	return GP_LINK_DEEP;
 }
 
@@ -67,8 +70,8 @@ gnngp_link_settings_check(gnngp_link_settings *settings)
 	gp_dgp		options;
 	gp_link_method method = find_method(env, settings->method, &options);
 
-	settings->method = pstrdup(method == GP_LINK_DEEP ? gp_dgp_print(env, &options) :
-							   method == GP_LINK_SCORES ? gp_scores_print(env, &(gp_scores) {options.features > 0}) :
+	settings->method = pstrdup(method == GP_LINK_DEEP ? gp_method_print(env, &gp_dgp_text, &options) :
+							   method == GP_LINK_SCORES ? gp_method_print(env, &gp_scores_text, &(gp_scores) {options.features > 0}) :
 							   methods[method]);
 	gnngp_env_destroy(env);
 	if (settings->keep < 0 || settings->keep > GP_LINK_KEPT)
