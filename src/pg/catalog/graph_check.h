@@ -7,6 +7,7 @@
 #include "postgres.h"
 
 #include "catalog.h"
+#include "catalog/pg_type_d.h"
 
 /*
  * Checks everything about a definition that can be checked without reading a
@@ -22,6 +23,19 @@ extern void gnngp_check_graph(const gnngp_graph_def *def);
 extern bool gnngp_is_number_type(Oid base);
 extern bool gnngp_is_vector_type(Oid base);
 extern bool gnngp_matches_id_type(Oid base, Oid id);
+
+/* True for types (no domains) whose values are read as integers, or whose text is the value itself. */
+static inline bool
+gnngp_is_integer_type(Oid base)
+{
+	return base == INT2OID || base == INT4OID || base == INT8OID;
+}
+
+static inline bool
+gnngp_is_string_type(Oid base)
+{
+	return base == TEXTOID || base == VARCHAROID || base == BPCHAROID;
+}
 
 /* A table's name as it stands between the quotes of a message: schema.table, each part quoted where one needs it. */
 extern char *gnngp_shown_table(const char *schema, const char *table);

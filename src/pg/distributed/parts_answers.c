@@ -197,7 +197,7 @@ take_answer(void *state, const Datum *values, const bool *nulls)
 
 	if (nulls[0] || !gnngp_packed_row(DatumGetByteaPP(values[0]), c->classes, &row))
 		gnngp_matrix_refuse("A prediction has another length.");
-	node = gnngp_source_node(c->p->src, row.key);
+	node = gnngp_source_node(c->p->src, row.id.key);
 	if (node < 0)
 		gnngp_matrix_refuse("A part has a row of no node.");
 	if (c->taken[node])

@@ -247,7 +247,7 @@ put_block(void *state, const gnngp_block *block)
 		gnngp_block_row(block, i, &row);
 		SET_VARSIZE(packed, VARHDRSZ + block->stride);
 		memcpy(VARDATA(packed), block->rows + i * block->stride, block->stride);
-		values[0] = Int64GetDatum(row.key);
+		values[0] = Int64GetDatum(row.id.key);
 		values[1] = classes ? a->label[gnngp_row_class(&row, 0)] : (Datum) 0;
 		values[2] = Float8GetDatum(classes ? (double) gnngp_row_score(&row, 0) : row.value);
 		values[3] = Float8GetDatum(row.variance);

@@ -10,7 +10,7 @@
 #include "access/xact.h"
 #include "pg/catalog/graph_check.h"
 #include "miscadmin.h"
-#include "pg/ids/read_ids.h"
+#include "pg/reader/read_ids.h"
 #include "utils/snapmgr.h"
 
 /* The features of a row as an array of real; NULL where the graph has none in columns. */

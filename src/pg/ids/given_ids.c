@@ -8,7 +8,6 @@
 #include "parser/parse_type.h"
 #include "pg/server/compat.h"
 #include "pg/server/server.h"
-#include "pg/reader/reader.h"
 #include "given_ids.h"
 #include "integers.h"
 #include "utils/array.h"
@@ -184,9 +183,9 @@ integer_datum(const gnngp_id_type *t, int64 key)
 
 /* 22003 for an id of type numeric that is no integer, where the caller names nodes by integers. */
 static void
-check_integer(const gnngp_id_type *t, const gnngp_node_row *row)
+check_integer(const gnngp_id_type *t, const gnngp_id *id)
 {
-	const char *text = pnstrdup(row->id_text, row->id_length);
+	const char *text = pnstrdup(id->text, id->length);
 
 	if (text[strspn(text, "-0123456789")] != '\0')
 		ereport(ERROR,
@@ -197,25 +196,25 @@ check_integer(const gnngp_id_type *t, const gnngp_node_row *row)
 
 /* The id of a row as a value of the type under a domain. */
 static Datum
-base_datum(const gnngp_id_type *t, const gnngp_node_row *row)
+base_datum(const gnngp_id_type *t, const gnngp_id *id)
 {
 	if (t->as_text && t->model->integer_ids)
-		return CStringGetTextDatum(psprintf(INT64_FORMAT, row->key));
+		return CStringGetTextDatum(psprintf(INT64_FORMAT, id->key));
 	if (t->model->integer_ids)
-		return integer_datum(t, row->key);
+		return integer_datum(t, id->key);
 	if (t->string || t->as_text)
-		return PointerGetDatum(cstring_to_text_with_len(row->id_text, row->id_length));
+		return PointerGetDatum(cstring_to_text_with_len(id->text, id->length));
 	if (gnngp_is_integer_type(t->base))
-		check_integer(t, row);
+		check_integer(t, id);
 	return InputFunctionCall(unconstify(FmgrInfo *, &t->input),
-							 pnstrdup(row->id_text, row->id_length), t->ioparam, -1);
+							 pnstrdup(id->text, id->length), t->ioparam, -1);
 }
 
 /* The id of a row as a value; a domain's own checks have the last word. */
 Datum
-gnngp_id_type_datum(gnngp_id_type *t, const gnngp_node_row *row)
+gnngp_id_type_datum(gnngp_id_type *t, const gnngp_id *id)
 {
-	Datum		value = base_datum(t, row);
+	Datum		value = base_datum(t, id);
 
 	if (t->type != t->base)
 		domain_check(value, false, t->type, &t->domain, t->input.fn_mcxt);
@@ -246,10 +245,10 @@ datum_of_text(const gnngp_id_type *t, Datum written)
 }
 
 /* The key under which a value is stored, and its text unless ids are integers. */
-static gnngp_given_id
+static gnngp_id
 given_id(const gnngp_id_type *t, Datum value)
 {
-	gnngp_given_id id = {0};
+	gnngp_id id = {0};
 
 	if (t->as_text)
 		value = datum_of_text(t, value);
@@ -259,7 +258,7 @@ given_id(const gnngp_id_type *t, Datum value)
 			: t->base == INT4OID ? DatumGetInt32(value) : DatumGetInt16(value);
 		return id;
 	}
-	id.text = gnngp_value_text(value, t->base, &id.length);
+	id.text = gnngp_value_text(value, t->base, NULL, &id.length);
 	id.key = gnngp_text_key(id.text, id.length);
 	return id;
 }
@@ -271,7 +270,7 @@ given_id(const gnngp_id_type *t, Datum value)
 static void
 hold_ids(int n)
 {
-	size_t		bytes = (size_t) n * (sizeof(gnngp_given_id) + sizeof(Datum) + sizeof(bool) + sizeof(int64));
+	size_t		bytes = (size_t) n * (sizeof(gnngp_id) + sizeof(Datum) + sizeof(bool) + sizeof(int64));
 	size_t		left = gnngp_account_left();
 
 	if (bytes > left)
@@ -301,12 +300,12 @@ take_array(const gnngp_id_type *t, ArrayType *array)
 	get_typlenbyvalalign(type, &length, &by_value, &align);
 	deconstruct_array(array, type, length, by_value, align, &value, &null, &n);
 	given.n = n;
-	given.id = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(gnngp_given_id) * Max(n, 1));
+	given.id = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(gnngp_id) * Max(n, 1));
 	for (int i = 0; i < n; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
 		if (null[i])
-			given.id[i] = (gnngp_given_id) {.null = true};
+			given.id[i] = (gnngp_id) {.null = true};
 		else
 			given.id[i] = given_id(t, value[i]);
 	}
@@ -353,33 +352,31 @@ gnngp_given_ids_take(const gnngp_id_type *t, FunctionCallInfo fcinfo, int argno)
 		return take_array(&integer, parse_integers(value));
 	}
 	given.n = 1;
-	given.id = palloc(sizeof(gnngp_given_id));
+	given.id = palloc(sizeof(gnngp_id));
 	given.id[0] = given_id(t, value);
 	return given;
 }
 
-/* The id of a node of a link part. */
-gnngp_node_row
+gnngp_id
 gnngp_link_id(const gnngp_link_ids *ids, int64 node)
 {
-	gnngp_node_row row = {.key = ids->key[node]};
+	gnngp_id	id = {.key = ids->key[node]};
+	int64		start = ids->text_end && node > 0 ? ids->text_end[node - 1] : 0;
 
 	if (ids->text_end)
 	{
-		int64		start = node > 0 ? ids->text_end[node - 1] : 0;
-
-		row.id_text = ids->text + start;
-		row.id_length = (int) (ids->text_end[node] - start);
+		id.text = ids->text + start;
+		id.length = (int) (ids->text_end[node] - start);
 	}
-	return row;
+	return id;
 }
 
 /* Compares two ids as they are stored. */
 int
 gnngp_given_id_compare(const void *first, const void *second, void *unused)
 {
-	const gnngp_given_id *a = first;
-	const gnngp_given_id *b = second;
+	const gnngp_id *a = first;
+	const gnngp_id *b = second;
 	int			order;
 
 	if (a->key != b->key)
@@ -399,7 +396,7 @@ gnngp_given_ids_sort(gnngp_given_ids *given)
 	for (int64 i = 0; i < given->n; i++)
 		if (!given->id[i].null)
 			given->id[n++] = given->id[i];
-	gnngp_sort(given->id, n, sizeof(gnngp_given_id), gnngp_given_id_compare, NULL);
+	gnngp_sort(given->id, n, sizeof(gnngp_id), gnngp_given_id_compare, NULL);
 	given->n = 0;
 	for (int64 i = 0; i < n; i++)
 		if (i == 0 || gnngp_given_id_compare(&given->id[i], &given->id[given->n - 1], NULL) != 0)
@@ -408,7 +405,7 @@ gnngp_given_ids_sort(gnngp_given_ids *given)
 
 /* The place of an id among ids that are sorted, or whose order says how they would be. */
 int64
-gnngp_given_ids_find(const gnngp_given_ids *given, const int32 *order, const gnngp_given_id *id)
+gnngp_given_ids_find(const gnngp_given_ids *given, const int32 *order, const gnngp_id *id)
 {
 	int64		low = 0,
 				high = given->n;
@@ -431,7 +428,7 @@ gnngp_given_ids_find(const gnngp_given_ids *given, const int32 *order, const gnn
 
 /* The node of an id: nodes are in the order of their keys, and those of one key in that of their texts. */
 int32
-gnngp_link_ids_find(const gnngp_link_ids *ids, const gnngp_given_id *id)
+gnngp_link_ids_find(const gnngp_link_ids *ids, const gnngp_id *id)
 {
 	int64		low = 0,
 				high = ids->n;
@@ -439,8 +436,7 @@ gnngp_link_ids_find(const gnngp_link_ids *ids, const gnngp_given_id *id)
 	while (low < high)
 	{
 		int64		middle = low + (high - low) / 2;
-		gnngp_node_row row = gnngp_link_id(ids, middle);
-		gnngp_given_id there = {row.key, row.id_text, row.id_length, false};
+		gnngp_id	there = gnngp_link_id(ids, middle);
 		int			side = gnngp_given_id_compare(&there, id, NULL);
 
 		if (side == 0)
@@ -455,9 +451,7 @@ gnngp_link_ids_find(const gnngp_link_ids *ids, const gnngp_given_id *id)
 
 /* True when the node of a row is among sorted ids. */
 bool
-gnngp_given_ids_have(const gnngp_given_ids *given, const gnngp_node_row *row)
+gnngp_given_ids_have(const gnngp_given_ids *given, const gnngp_id *id)
 {
-	gnngp_given_id wanted = {row->key, row->id_text, row->id_length, false};
-
-	return given->all || gnngp_given_ids_find(given, NULL, &wanted) >= 0;
+	return given->all || gnngp_given_ids_find(given, NULL, id) >= 0;
 }

@@ -5,15 +5,14 @@
  * a text that serves ids of every type, or a literal that lists integers; NULL
  * means all nodes.  The rows' ids are of the type of the argument's elements.
  */
-#ifndef GNNGP_PREDICT_IDS_H
-#define GNNGP_PREDICT_IDS_H
+#ifndef GNNGP_GIVEN_IDS_H
+#define GNNGP_GIVEN_IDS_H
 
 #include "postgres.h"
 
 #include "fmgr.h"
+#include "ids.h"
 #include "pg/catalog/catalog.h"
-#include "pg/store/store.h"
-#include "pg/store/store_links.h"
 
 /* How ids come in and out. */
 typedef struct gnngp_id_type
@@ -30,19 +29,11 @@ typedef struct gnngp_id_type
 } gnngp_id_type;
 
 /* The nodes that a call names. */
-typedef struct gnngp_given_id
-{
-	int64		key;			/* under which the node is stored */
-	const char *text;			/* NULL for integer ids; not 0-terminated */
-	int			length;
-	bool		null;
-} gnngp_given_id;
-
 typedef struct gnngp_given_ids
 {
 	bool		all;			/* no nodes were named */
 	int64		n;
-	gnngp_given_id *id;			/* in the order given, until they are sorted */
+	gnngp_id *id;			/* in the order given, until they are sorted */
 } gnngp_given_ids;
 
 /* What to do instead when ids are of another type: formats of the model's quoted name and its ids' type. */
@@ -69,8 +60,8 @@ extern void gnngp_id_type_open_argument(gnngp_id_type *t, const gnngp_model *mod
 extern gnngp_given_ids gnngp_given_ids_take(const gnngp_id_type *t, FunctionCallInfo fcinfo,
 											int argno);
 
-/* The id of a node of a link part, as that of a stored row. */
-extern gnngp_node_row gnngp_link_id(const gnngp_link_ids *ids, int64 node);
+/* The id of a node of a link part. */
+extern gnngp_id gnngp_link_id(const gnngp_link_ids *ids, int64 node);
 
 /* Compares two ids as they are stored; a gp_compare. */
 extern int	gnngp_given_id_compare(const void *first, const void *second, void *unused);
@@ -82,15 +73,15 @@ extern void gnngp_given_ids_sort(gnngp_given_ids *given);
  * The place of an id, or -1: among sorted ids, or with order, which has the places in the order
  * of the ids, among ids in any order.
  */
-extern int64 gnngp_given_ids_find(const gnngp_given_ids *given, const int32 *order, const gnngp_given_id *id);
+extern int64 gnngp_given_ids_find(const gnngp_given_ids *given, const int32 *order, const gnngp_id *id);
 
 /* The node of an id among those of a link part or a live state, or -1. */
-extern int32 gnngp_link_ids_find(const gnngp_link_ids *ids, const gnngp_given_id *id);
+extern int32 gnngp_link_ids_find(const gnngp_link_ids *ids, const gnngp_id *id);
 
-/* True when the node of a row is among sorted ids, or all are given. */
-extern bool gnngp_given_ids_have(const gnngp_given_ids *given, const gnngp_node_row *row);
+/* True when an id is among sorted ids, or all are given. */
+extern bool gnngp_given_ids_have(const gnngp_given_ids *given, const gnngp_id *id);
 
-/* The id of a row as a value of the type, in the current memory context. */
-extern Datum gnngp_id_type_datum(gnngp_id_type *t, const gnngp_node_row *row);
+/* An id as a value of the type, in the current memory context. */
+extern Datum gnngp_id_type_datum(gnngp_id_type *t, const gnngp_id *id);
 
-#endif							/* GNNGP_PREDICT_IDS_H */
+#endif							/* GNNGP_GIVEN_IDS_H */

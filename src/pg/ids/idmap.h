@@ -11,7 +11,8 @@
 #include "postgres.h"
 
 #include "core/base/hash_table.h"
-#include "pg/reader/reader.h"
+#include "core/base/base.h"
+#include "ids.h"
 
 typedef enum gnngp_idmap_kind
 {

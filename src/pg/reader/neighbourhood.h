@@ -4,7 +4,7 @@
 #ifndef GNNGP_READ_MET_H
 #define GNNGP_READ_MET_H
 
-#include "pg/ids/read_ids.h"
+#include "read_ids.h"
 
 /* A node that was met. */
 typedef struct gnngp_met_node

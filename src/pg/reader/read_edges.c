@@ -6,7 +6,7 @@
 #include <math.h>
 
 #include "pg/server/server.h"
-#include "pg/ids/read_ids.h"
+#include "read_ids.h"
 #include "utils/array.h"
 
 /* Edges handed to the core at once. */

@@ -50,7 +50,6 @@ gnngp_reader_open(gnngp_reader *r, gp_env *env, const gnngp_graph_def *def)
 									 "sparse_features", def);
 	r->id = gnngp_table_column(&r->nodes, def->id_column);
 	r->integer_ids = gnngp_is_integer_type(r->id.base);
-	r->string_ids = gnngp_is_string_type(r->id.base);
 	getTypeOutputInfo(r->id.base, &output, &is_varlena);
 	fmgr_info(output, &r->id_output);
 

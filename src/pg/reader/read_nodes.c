@@ -9,7 +9,7 @@
 #include <math.h>
 
 #include "miscadmin.h"
-#include "pg/ids/read_ids.h"
+#include "read_ids.h"
 #include "read_labels.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"

@@ -367,7 +367,7 @@ find_wanted(some_state *s, int64 n)
 
 /* Meets the nodes that are asked for. */
 static void
-meet_wanted(some_state *s, const gnngp_wanted *wanted, int64 n)
+meet_wanted(some_state *s, const gnngp_id *wanted, int64 n)
 {
 	for (int64 i = 0; i < n; i++)
 		if (gnngp_meet(&s->met, wanted[i].key, wanted[i].text, wanted[i].length) != i)
@@ -402,7 +402,7 @@ read_features(some_state *s, gnngp_sparse_part *sparse, int32 *node_of_row)
 
 /* Reads the graph of a neighbourhood, or the whole, inside SPI. */
 static gnngp_some *
-read_graph(some_state *s, const gnngp_wanted *wanted, int64 n, int hops, gnngp_rim rim)
+read_graph(some_state *s, const gnngp_id *wanted, int64 n, int hops, gnngp_rim rim)
 {
 	gnngp_reader *r = s->r;
 	gnngp_sparse_part *sparse;
@@ -427,7 +427,7 @@ read_graph(some_state *s, const gnngp_wanted *wanted, int64 n, int hops, gnngp_r
 
 /* 55000 where ids were numbers and are none now, or the other way round. */
 static void
-check_ids(const gnngp_reader *r, const gnngp_wanted *wanted, int64 n)
+check_ids(const gnngp_reader *r, const gnngp_id *wanted, int64 n)
 {
 	if (n > 0 && (wanted[0].text == NULL) != r->integer_ids)
 		ereport(ERROR,
@@ -439,7 +439,7 @@ check_ids(const gnngp_reader *r, const gnngp_wanted *wanted, int64 n)
 
 /* Reads a neighbourhood as the caller, who can change nothing meanwhile: tables may be views that call anybody's functions. */
 gnngp_some *
-gnngp_read_some(gp_env *env, const gnngp_graph_def *graph, const gnngp_wanted *wanted, int64 n, int hops,
+gnngp_read_some(gp_env *env, const gnngp_graph_def *graph, const gnngp_id *wanted, int64 n, int hops,
 				gnngp_rim rim, int64 dims, const double *moments)
 {
 	some_state	s = {.env = env,.met = {.env = env},.all = hops == GNNGP_ALL_HOPS};

@@ -22,6 +22,7 @@
 #include "pg/catalog/graph_check.h"
 #include "nodes/plannodes.h"
 #include "read_source.h"
+#include "read_trust.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
@@ -351,7 +352,7 @@ prepare(gnngp_query *q, const char *where)
 	if (prepared == NULL)
 		elog(ERROR, "preparing a query returned %s", SPI_result_code_string(SPI_result));
 	source = linitial(SPI_plan_get_plan_sources(prepared));
-	gnngp_require_trust(q->table, source->relationOids);
+	gnngp_require_trust(q->table->name, source->relationOids);
 	plan = SPI_plan_get_cached_plan(prepared);
 	check_age(plan);
 	if (where)

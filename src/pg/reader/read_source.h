@@ -60,12 +60,6 @@ typedef struct gnngp_query
 extern gnngp_table gnngp_table_open(Oid oid, const gnngp_source_name *given, char kind,
 									const char *argument, const gnngp_graph_def *def);
 
-/*
- * For a plan that is about to be made, whose relations are locked: 42501 where the present user is a
- * superuser and reading them runs code of a role that is none (read_trust.c).
- */
-extern void gnngp_require_trust(const gnngp_table *table, List *relations);
-
 /* The planner's count of a table's rows, for progress; 0 when it is not known. */
 extern int64 gnngp_table_rows(const gnngp_table *table);
 

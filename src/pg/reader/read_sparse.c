@@ -7,7 +7,7 @@
 #include <float.h>
 #include <math.h>
 
-#include "pg/ids/read_ids.h"
+#include "read_ids.h"
 
 /* Entries handed to the core at once. */
 #define ENTRY_BATCH 4096

@@ -14,8 +14,10 @@
 #include "catalog/pg_type_d.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
-#include "reader_internal.h"
+#include "pg/server/server.h"
+#include "read_trust.h"
 #include "utils/array.h"
+#include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/snapmgr.h"
 #include "utils/syscache.h"
@@ -92,7 +94,7 @@ code_row(void *state, const Datum *values, const bool *nulls)
 }
 
 void
-gnngp_require_trust(const gnngp_table *table, List *relations)
+gnngp_require_trust(const char *table, List *relations)
 {
 	found_code	found = {CurrentMemoryContext, NULL, NULL};
 	gnngp_rows	rows = {.row = code_row,.state = &found};
@@ -118,7 +120,7 @@ gnngp_require_trust(const gnngp_table *table, List *relations)
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("a superuser cannot read table \"%s\" for a graph: that would run code of role \"%s\"",
-						table->name, found.owner),
+						table, found.owner),
 				 errdetail("The code is that of %s.", found.what),
 				 errhint("Let role \"%s\" or another ordinary role own the graph and call its functions; gp_set_owner gives a graph away.",
 						 found.owner)));

@@ -11,53 +11,11 @@
 
 #include "postgres.h"
 
-#include "catalog/pg_type_d.h"
 #include "core/graph/graph.h"
 #include "core/fit/fit.h"
 #include "pg/catalog/catalog.h"
+#include "pg/ids/ids.h"
 #include "pg/server/compat.h"
-
-/* The ids of all nodes, in node order. */
-typedef struct gnngp_ids
-{
-	int64		n;
-	bool		integer;
-	int64	   *key;			/* ascending */
-	char	  **text;			/* ids as text, NULL for integer ids */
-	char	   *type_name;		/* gnngp_type_name of the id column */
-} gnngp_ids;
-
-/* True for types (no domains) whose values are read as integers, or whose text is the value itself. */
-static inline bool
-gnngp_is_integer_type(Oid base)
-{
-	return base == INT2OID || base == INT4OID || base == INT8OID;
-}
-
-static inline bool
-gnngp_is_string_type(Oid base)
-{
-	return base == TEXTOID || base == VARCHAROID || base == BPCHAROID;
-}
-
-/* The qualified name of a type, with which a cast does not cut values of char(n) or bit(n). */
-extern char *gnngp_type_name(Oid type);
-
-/* The key of an id that is no integer: a hash of its text. */
-extern int64 gnngp_text_key(const char *text, int length);
-
-/*
- * The text of a value whose type (no domain) is no integer, in the current
- * context and not 0-terminated: what the type's output function gives, without
- * the padding of char(n).
- */
-extern const char *gnngp_value_text(Datum value, Oid base, int *length);
-
-/* The id of a node for messages, palloc'd. */
-extern char *gnngp_id_text(const gnngp_ids *ids, int64 node);
-
-/* Pins what the output functions of id types depend on, inside a GUC nest level. */
-extern void gnngp_pin_output_settings(void);
 
 /* Everything that a fit reads.  Memory of the environment. */
 typedef struct gnngp_data
@@ -127,14 +85,6 @@ pg_noreturn extern void gnngp_refuse_edges(const gnngp_sources *s);
  * tables have (read_some.c).
  */
 
-/* A node that is asked for. */
-typedef struct gnngp_wanted
-{
-	int64		key;
-	const char *text;			/* NULL for integer ids; not 0-terminated */
-	int			length;
-} gnngp_wanted;
-
 /* What was read; node numbers are those of ids. */
 typedef struct gnngp_some
 {
@@ -159,7 +109,7 @@ typedef enum gnngp_rim
  * are those of the fit's features.  42704 for a node that is not there, 22023 for one that is
  * given twice.
  */
-extern gnngp_some *gnngp_read_some(gp_env *env, const gnngp_graph_def *graph, const gnngp_wanted *wanted, int64 n,
+extern gnngp_some *gnngp_read_some(gp_env *env, const gnngp_graph_def *graph, const gnngp_id *wanted, int64 n,
 								   int hops, gnngp_rim rim, int64 dims, const double *moments);
 
 #endif							/* GNNGP_READ_H */

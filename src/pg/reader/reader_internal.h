@@ -23,8 +23,7 @@ typedef struct gnngp_reader
 	gnngp_table sparse;			/* oid is InvalidOid when not given */
 	gnngp_column id;
 	bool		integer_ids;
-	bool		string_ids;		/* text, varchar, char(n): the datum is the id's text */
-	FmgrInfo	id_output;		/* for other types */
+	FmgrInfo	id_output;		/* for ids that are no integers */
 	bool		nodes_spread;	/* Citus has them on several nodes */
 	bool		edges_spread;	/* and the edges */
 	gnngp_idmap map;			/* valid after the nodes are read */

@@ -13,7 +13,6 @@
 #include "arguments.h"
 #include "compute.h"
 #include "env_pg.h"
-#include "identity.h"
 #include "little_endian.h"
 #include "progress.h"
 #include "settings.h"

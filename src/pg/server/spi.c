@@ -1,10 +1,15 @@
 /*
- * spi.c - statements that run inside the server.
+ * spi.c - statements that run inside the server, and who the user is meanwhile.
  *
  * Rows go straight from the executor to a callback, without a result table between them.
+ *
+ * Behind a table there may be code of anybody's: views, policies, triggers, domains.  It runs with
+ * the rights of the role that reads, under SECURITY_RESTRICTED_OPERATION, which keeps it from becoming
+ * somebody else, and on a level of settings of its own.  An abort sets the user and the settings back.
  */
 #include "postgres.h"
 
+#include "miscadmin.h"
 #include "nodes/params.h"
 #include "spi.h"
 #include "utils/builtins.h"
@@ -31,6 +36,34 @@ gnngp_pin(const char *name, const char *value)
 {
 	(void) set_config_option(name, value, PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0,
 							 false);
+}
+
+gnngp_identity
+gnngp_become(Oid role)
+{
+	gnngp_identity saved;
+
+	GetUserIdAndSecContext(&saved.user, &saved.context);
+	SetUserIdAndSecContext(role, saved.context | SECURITY_RESTRICTED_OPERATION);
+	saved.level = NewGUCNestLevel();
+	return saved;
+}
+
+gnngp_identity
+gnngp_become_owner(Oid owner)
+{
+	gnngp_identity saved = gnngp_become(owner);
+
+	gnngp_pin("search_path", "pg_catalog, pg_temp");
+	gnngp_pin("row_security", "on");
+	return saved;
+}
+
+void
+gnngp_become_again(const gnngp_identity *saved)
+{
+	AtEOXact_GUC(false, saved->level);
+	SetUserIdAndSecContext(saved->user, saved->context);
 }
 
 /* A receiver of the executor's rows. */

@@ -1,5 +1,5 @@
 /*
- * spi.h - statements that run inside the server.
+ * spi.h - statements that run inside the server, and who the user is meanwhile.
  */
 #ifndef GNNGP_SPI_H
 #define GNNGP_SPI_H
@@ -15,6 +15,22 @@ extern void gnngp_spi_finish(void);
 
 /* Sets a setting until the GUC nest level ends. */
 extern void gnngp_pin(const char *name, const char *value);
+
+/* Who was the user before another one was taken. */
+typedef struct gnngp_identity
+{
+	Oid			user;
+	int			context;
+	int			level;			/* of settings */
+} gnngp_identity;
+
+/*
+ * Becomes a role that can do nothing but what the statements say, on a level of settings of its own;
+ * the second pins search_path and row security, too.  The third is the user before again.
+ */
+extern gnngp_identity gnngp_become(Oid role);
+extern gnngp_identity gnngp_become_owner(Oid owner);
+extern void gnngp_become_again(const gnngp_identity *saved);
 
 /* Receives one row of a query, in a memory context that is reset after it. */
 typedef void (*gnngp_row_fn) (void *state, const Datum *values, const bool *nulls);

@@ -39,9 +39,7 @@ typedef struct gnngp_block
 /* One node as stored. */
 typedef struct gnngp_node_row
 {
-	int64		key;
-	const char *id_text;		/* NULL for integer ids; not 0-terminated */
-	int			id_length;
+	gnngp_id	id;
 	bool		labelled;
 	bool		is_prior;		/* had no kernel: probabilities are the class shares */
 	double		variance;

@@ -340,18 +340,18 @@ gnngp_kept_search(const gnngp_kept_block *block, int64 key)
 }
 
 /* The id of a key whose text lies between two places; integer ids have none. */
-static gnngp_node_row
+static gnngp_id
 id_between(const gnngp_kept_block *block, int64 key, uint32 start, uint32 end)
 {
-	gnngp_node_row row = {.key = key};
+	gnngp_id	id = {.key = key};
 
 	if (block->model->link.integer_ids)
-		return row;
+		return id;
 	if (start > end || end > block->texts_length)
 		gnngp_store_corrupted(block->model, "an id lies outside its block");
-	row.id_text = block->texts + start;
-	row.id_length = (int) (end - start);
-	return row;
+	id.text = block->texts + start;
+	id.length = (int) (end - start);
+	return id;
 }
 
 /* Unpacks node i. */

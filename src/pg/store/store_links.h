@@ -17,15 +17,6 @@
 #include "pg/reader/reader.h"
 #include "store.h"
 
-/* The ids of the nodes as stored, in node order. */
-typedef struct gnngp_link_ids
-{
-	int64		n;
-	const int64 *key;			/* ascending */
-	const int64 *text_end;		/* NULL for integer ids: where each text ends */
-	const char *text;
-} gnngp_link_ids;
-
 /* Writes the link part under (model->id, model->link.version). */
 extern void gnngp_link_store_write(const gnngp_model *model, const gnngp_ids *ids,
 								   const gp_link_model *links);
@@ -66,7 +57,7 @@ typedef struct gnngp_kept_block
 typedef struct gnngp_kept_node
 {
 	int32		node;
-	gnngp_node_row id;			/* only the id */
+	gnngp_id	id;
 	int32		first;
 	int32		end;
 } gnngp_kept_node;
@@ -75,7 +66,7 @@ typedef struct gnngp_kept_node
 typedef struct gnngp_kept_pair
 {
 	int32		dst;
-	gnngp_node_row id;			/* of dst */
+	gnngp_id	id;				/* of dst */
 	double		score;
 	double		variance;
 	double		probability;

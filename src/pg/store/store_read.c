@@ -161,7 +161,7 @@ gnngp_block_row(const gnngp_block *block, int32 i, gnngp_node_row *row)
 	const char *p = block->rows + (size_t) i * block->stride;
 	uint32		flags = gnngp_get32(p + AT_ROW_FLAGS);
 
-	row->key = (int64) gnngp_get64(p + AT_KEY);
+	row->id.key = (int64) gnngp_get64(p + AT_KEY);
 	row->variance = gnngp_get_float8(p + AT_VARIANCE);
 	row->log_partition = row->value = gnngp_get_float8(p + AT_VALUE);
 	row->labelled = (flags & ROW_LABELLED) != 0;
@@ -169,8 +169,8 @@ gnngp_block_row(const gnngp_block *block, int32 i, gnngp_node_row *row)
 	row->scores = p + ROW_FIXED;
 	row->order = row->scores + (size_t) block->nclasses * sizeof(float);
 	row->target = block->has_targets ? gnngp_get_float8(p + block->stride - sizeof(double)) : 0.0;
-	row->id_text = NULL;
-	row->id_length = 0;
+	row->id.text = NULL;
+	row->id.length = 0;
 	if (block->text_ids)
 	{
 		size_t		end = gnngp_get32(p + AT_TEXT_END);
@@ -180,9 +180,9 @@ gnngp_block_row(const gnngp_block *block, int32 i, gnngp_node_row *row)
 			ereport(ERROR,
 					(errcode(ERRCODE_DATA_CORRUPTED),
 					 errmsg("a stored model is damaged: an id lies outside its block")));
-		row->id_text = block->texts + start;
-		row->id_length = (int) (end - start);
-		if (gnngp_text_key(row->id_text, row->id_length) != row->key)
+		row->id.text = block->texts + start;
+		row->id.length = (int) (end - start);
+		if (gnngp_text_key(row->id.text, row->id.length) != row->id.key)
 			ereport(ERROR,
 					(errcode(ERRCODE_DATA_CORRUPTED),
 					 errmsg("a stored model is damaged: an id does not belong to its key"),

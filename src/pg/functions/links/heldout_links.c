@@ -50,8 +50,8 @@ static void
 put_pair(const held_rows *h, int64 e, gnngp_id_type *type, const gnngp_given_ids *given)
 {
 	const gp_link_row *row = &h->held.row[e];
-	gnngp_node_row src = gnngp_link_id(&h->ids, row->src);
-	gnngp_node_row dst = gnngp_link_id(&h->ids, row->dst);
+	gnngp_id	src = gnngp_link_id(&h->ids, row->src);
+	gnngp_id	dst = gnngp_link_id(&h->ids, row->dst);
 	Datum		values[HELD_COLUMNS];
 	bool		nulls[HELD_COLUMNS] = {false};
 

@@ -18,7 +18,7 @@ typedef struct kept_answer
 {
 	bool		found;
 	int32		node;
-	gnngp_node_row id;
+	gnngp_id	id;
 	int32		npairs;
 	gnngp_kept_pair *pair;
 } kept_answer;
@@ -82,7 +82,7 @@ is_told(kept_telling *t, int32 src, int32 dst)
 
 /* Tells the pairs of a node, n of them as they rank. */
 static void
-tell(kept_telling *t, int32 node, const gnngp_node_row *id, const gnngp_kept_pair *pair, int32 n)
+tell(kept_telling *t, int32 node, const gnngp_id *id, const gnngp_kept_pair *pair, int32 n)
 {
 	int32		left = 0;
 
@@ -126,10 +126,10 @@ tell_block(void *state, const gnngp_kept_block *block)
 
 /* Copies an id's text into what is collected. */
 static void
-copy_id(gnngp_node_row *id)
+copy_id(gnngp_id *id)
 {
-	if (id->id_text)
-		id->id_text = pnstrdup(id->id_text, id->id_length);
+	if (id->text)
+		id->text = pnstrdup(id->text, id->length);
 }
 
 /* Collects what was kept of a node. */
@@ -171,7 +171,7 @@ collect_block(void *state, const gnngp_kept_block *block)
 			gnngp_kept_node_at(block, i, &node);
 			if (node.id.key != key)
 				break;
-			place = gnngp_given_ids_find(&t->sorted, NULL, &(gnngp_given_id) {key, node.id.id_text, node.id.id_length, false});
+			place = gnngp_given_ids_find(&t->sorted, NULL, &node.id);
 			if (place >= 0)
 				collect(t, block, &node, &t->answer[place]);
 		}
@@ -189,8 +189,8 @@ collect_given(kept_telling *t, const gnngp_model *model, const gnngp_given_ids *
 	int64	   *keys;
 
 	t->sorted = *given;
-	t->sorted.id = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(gnngp_given_id) * Max(given->n, 1));
-	memcpy(t->sorted.id, given->id, sizeof(gnngp_given_id) * given->n);
+	t->sorted.id = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(gnngp_id) * Max(given->n, 1));
+	memcpy(t->sorted.id, given->id, sizeof(gnngp_id) * given->n);
 	gnngp_given_ids_sort(&t->sorted);
 	t->answer = MemoryContextAllocExtended(CurrentMemoryContext, sizeof(kept_answer) * Max(t->sorted.n, 1),
 										   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);

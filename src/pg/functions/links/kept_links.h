@@ -15,7 +15,7 @@
 extern bool gnngp_kept_serves(const gnngp_model *model, int64 k, gp_link_candidates candidates);
 
 /* Takes one row. */
-typedef void (*gnngp_kept_put) (void *arg, const gnngp_node_row *src, const gnngp_kept_pair *pair);
+typedef void (*gnngp_kept_put) (void *arg, const gnngp_id *src, const gnngp_kept_pair *pair);
 
 /* Hands out the very rows that gp_links_best gives for the nodes that were given. */
 extern void gnngp_kept_tell(const gnngp_model *model, const gnngp_given_ids *given, int64 k,

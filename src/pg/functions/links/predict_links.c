@@ -89,14 +89,14 @@ open_links(FunctionCallInfo fcinfo, link_predict *p, int64 asked)
 static Datum
 id_datum(link_predict *p, int32 node)
 {
-	gnngp_node_row row = gnngp_link_id(&p->open->ids, node);
+	gnngp_id	id = gnngp_link_id(&p->open->ids, node);
 
-	return gnngp_id_type_datum(&p->id_type, &row);
+	return gnngp_id_type_datum(&p->id_type, &id);
 }
 
 /* Puts a pair of nodes with the numbers of a row. */
 static void
-put_pair(link_predict *p, const gnngp_node_row *src, const gnngp_node_row *dst, double score, double variance,
+put_pair(link_predict *p, const gnngp_id *src, const gnngp_id *dst, double score, double variance,
 		 double probability)
 {
 	MemoryContext old = MemoryContextSwitchTo(p->row_context);
@@ -119,15 +119,15 @@ static void
 put_row(void *state, const gp_link_row *row)
 {
 	link_predict *p = state;
-	gnngp_node_row src = gnngp_link_id(&p->open->ids, row->src);
-	gnngp_node_row dst = gnngp_link_id(&p->open->ids, row->dst);
+	gnngp_id	src = gnngp_link_id(&p->open->ids, row->src);
+	gnngp_id	dst = gnngp_link_id(&p->open->ids, row->dst);
 
 	put_pair(p, &src, &dst, row->score, row->variance, row->probability);
 }
 
 /* Puts a row that was kept. */
 static void
-put_kept(void *arg, const gnngp_node_row *src, const gnngp_kept_pair *pair)
+put_kept(void *arg, const gnngp_id *src, const gnngp_kept_pair *pair)
 {
 	put_pair(arg, src, &pair->id, pair->score, pair->variance, pair->probability);
 }
@@ -212,7 +212,7 @@ gnngp_predict_links(PG_FUNCTION_ARGS)
 
 /* An id for messages. */
 static const char *
-id_name(const gnngp_given_id *id)
+id_name(const gnngp_id *id)
 {
 	return id->text ? pnstrdup(id->text, id->length) : psprintf(INT64_FORMAT, id->key);
 }

@@ -99,11 +99,11 @@ put_parts(gnngp_live_call *c, part *parts, int64 n, int64 k, double score)
 	gnngp_sort(parts, n, sizeof(part), compare_parts, NULL);
 	for (int64 i = 0; i < Min(n, k); i++)
 	{
-		gnngp_node_row row = gnngp_link_id(&c->live->ids, labelled[parts[i].label]);
+		gnngp_id	id = gnngp_link_id(&c->live->ids, labelled[parts[i].label]);
 		bool		nulls[EXPLAIN_COLUMNS] = {false};
 
 		CHECK_FOR_INTERRUPTS();
-		values[EXPLAIN_LABELLED] = gnngp_id_type_datum(&c->id_type, &row);
+		values[EXPLAIN_LABELLED] = gnngp_id_type_datum(&c->id_type, &id);
 		values[EXPLAIN_CLASS] = label_class(c, parts[i].label, &nulls[EXPLAIN_CLASS]);
 		values[EXPLAIN_SHARE] = Float8GetDatum(parts[i].share);
 		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
@@ -125,8 +125,8 @@ take_node(gnngp_live_call *c)
 				 errmsg("%s is about one node, not %d", get_func_name(c->fcinfo->flinfo->fn_oid), (int) c->nodes.n),
 				 errhint("Call it for each node: FROM nodes, LATERAL %s('model', nodes.id).",
 						 get_func_name(c->fcinfo->flinfo->fn_oid))));
-	c->wanted = palloc(sizeof(gnngp_wanted));
-	c->wanted[c->nwanted++] = (gnngp_wanted) {c->nodes.id[0].key, c->nodes.id[0].text, c->nodes.id[0].length};
+	c->wanted = palloc(sizeof(gnngp_id));
+	c->wanted[c->nwanted++] = c->nodes.id[0];
 }
 
 PG_FUNCTION_INFO_V1(gnngp_explain);
@@ -170,10 +170,9 @@ gnngp_explain(PG_FUNCTION_ARGS)
 static Datum
 read_id(gnngp_live_call *c, const gnngp_some *some, int32 node)
 {
-	const char *text = some->ids.text ? some->ids.text[node] : NULL;
-	gnngp_node_row row = {.key = some->ids.key[node],.id_text = text,.id_length = text ? (int) strlen(text) : 0};
+	gnngp_id	id = gnngp_ids_at(&some->ids, node);
 
-	return gnngp_id_type_datum(&c->id_type, &row);
+	return gnngp_id_type_datum(&c->id_type, &id);
 }
 
 /* Puts the edges. */

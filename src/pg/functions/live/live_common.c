@@ -96,13 +96,13 @@ gnngp_live_class(const gnngp_model *model, const char *name)
 }
 
 /* A copy of ids in the order that they are stored in. */
-gnngp_given_id *
+gnngp_id *
 gnngp_live_call_sorted(const gnngp_given_ids *ids)
 {
-	gnngp_given_id *copy = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(gnngp_given_id) * Max(ids->n, 1));
+	gnngp_id *copy = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(gnngp_id) * Max(ids->n, 1));
 
-	memcpy(copy, ids->id, sizeof(gnngp_given_id) * ids->n);
-	gnngp_sort(copy, ids->n, sizeof(gnngp_given_id), gnngp_given_id_compare, NULL);
+	memcpy(copy, ids->id, sizeof(gnngp_id) * ids->n);
+	gnngp_sort(copy, ids->n, sizeof(gnngp_id), gnngp_given_id_compare, NULL);
 	return copy;
 }
 
@@ -110,7 +110,7 @@ gnngp_live_call_sorted(const gnngp_given_ids *ids)
 void
 gnngp_live_call_check_twice(const gnngp_given_ids *ids, const char *argument)
 {
-	gnngp_given_id *sorted = gnngp_live_call_sorted(ids);
+	gnngp_id *sorted = gnngp_live_call_sorted(ids);
 
 	for (int64 i = 1; i < ids->n; i++)
 		if (gnngp_given_id_compare(&sorted[i - 1], &sorted[i], NULL) == 0)
@@ -169,8 +169,7 @@ fit_numbers(const gnngp_live_call *c, const gnngp_some *some)
 
 	for (int64 i = 0; i < some->graph->nodes; i++)
 	{
-		const char *text = some->ids.text ? some->ids.text[i] : NULL;
-		gnngp_given_id id = {some->ids.key[i], text, text ? (int) strlen(text) : 0, false};
+		gnngp_id	id = gnngp_ids_at(&some->ids, i);
 
 		CHECK_FOR_INTERRUPTS();
 		number[i] = gnngp_link_ids_find(&c->live->ids, &id);

@@ -28,7 +28,7 @@ typedef struct gnngp_live_call
 	gnngp_given_ids given;
 	gp_live_label *label;		/* of each node that is given */
 	int64		nwanted;		/* the nodes asked for, then those that are given and not among them */
-	gnngp_wanted *wanted;
+	gnngp_id *wanted;
 } gnngp_live_call;
 
 /* Looks up the model, its graph and its live state; owner_only: 42501 first of all for who is not its owner. */
@@ -50,7 +50,7 @@ extern void gnngp_live_call_check_twice(const gnngp_given_ids *ids, const char *
 extern int32 gnngp_live_class(const gnngp_model *model, const char *name);
 
 /* A copy of ids in the order that they are stored in. */
-extern gnngp_given_id *gnngp_live_call_sorted(const gnngp_given_ids *ids);
+extern gnngp_id *gnngp_live_call_sorted(const gnngp_given_ids *ids);
 
 /* Reads the neighbourhood of what is wanted; the question of the nodes. */
 extern gp_live_question gnngp_live_call_read(gnngp_live_call *c, gnngp_some **some);

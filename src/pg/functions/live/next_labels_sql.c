@@ -32,9 +32,9 @@ take_among(gnngp_live_call *c, int argno)
 {
 	c->everything = true;
 	gnngp_live_call_take(c, argno, "among", &next_hints);
-	c->wanted = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(gnngp_wanted) * Max(c->nodes.n, 1));
+	c->wanted = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(gnngp_id) * Max(c->nodes.n, 1));
 	for (int64 i = 0; i < c->nodes.n; i++)
-		c->wanted[c->nwanted++] = (gnngp_wanted) {c->nodes.id[i].key, c->nodes.id[i].text, c->nodes.id[i].length};
+		c->wanted[c->nwanted++] = c->nodes.id[i];
 }
 
 /* Puts the rows. */
@@ -47,12 +47,11 @@ put_choice(gnngp_live_call *c, const gnngp_some *some, const gp_live_choice *cho
 	for (int64 i = 0; i < choice->n; i++)
 	{
 		int32		node = choice->node[i];
-		const char *text = some->ids.text ? some->ids.text[node] : NULL;
-		gnngp_node_row row = {.key = some->ids.key[node],.id_text = text,.id_length = text ? (int) strlen(text) : 0};
+		gnngp_id	id = gnngp_ids_at(&some->ids, node);
 		Datum		values[NEXT_COLUMNS];
 
 		CHECK_FOR_INTERRUPTS();
-		values[NEXT_NODE] = gnngp_id_type_datum(&c->id_type, &row);
+		values[NEXT_NODE] = gnngp_id_type_datum(&c->id_type, &id);
 		values[NEXT_GAIN] = Float8GetDatum(choice->gain[i]);
 		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 	}

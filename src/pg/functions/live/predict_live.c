@@ -60,7 +60,7 @@ class_text(Datum value, Oid type)
 
 	if (type == BOOLOID)
 		return DatumGetBool(value) ? "true" : "false";
-	text = gnngp_value_text(value, type, &length);
+	text = gnngp_value_text(value, type, NULL, &length);
 	return pnstrdup(text, length);
 }
 
@@ -185,36 +185,25 @@ take_given(gnngp_live_call *c)
 	take_labels(c);
 }
 
-/* An id as the reader takes it. */
-static gnngp_wanted
-wanted_of(const gnngp_given_id *id)
-{
-	return (gnngp_wanted) {id->key, id->text, id->length};
-}
-
 /* Lists the nodes asked for, then those given that are not among them. */
 static void
 list_wanted(gnngp_live_call *c)
 {
 	gnngp_given_ids asked = {.n = c->nodes.n,.id = gnngp_live_call_sorted(&c->nodes)};
 
-	c->wanted = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(gnngp_wanted) * Max(c->nodes.n + c->given.n, 1));
+	c->wanted = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(gnngp_id) * Max(c->nodes.n + c->given.n, 1));
 	for (int64 i = 0; i < c->nodes.n; i++)
-		c->wanted[c->nwanted++] = wanted_of(&c->nodes.id[i]);
+		c->wanted[c->nwanted++] = c->nodes.id[i];
 	for (int64 k = 0; k < c->given.n; k++)
-	{
-		gnngp_node_row row = {.key = c->given.id[k].key,.id_text = c->given.id[k].text,.id_length = c->given.id[k].length};
-
-		if (!gnngp_given_ids_have(&asked, &row))
-			c->wanted[c->nwanted++] = wanted_of(&c->given.id[k]);
-	}
+		if (!gnngp_given_ids_have(&asked, &c->given.id[k]))
+			c->wanted[c->nwanted++] = c->given.id[k];
 }
 
 /* ---- the question ---- */
 
 /* 42501: a label that the fit had is the owner's to replace. */
 static void
-report_taken(const gnngp_live_call *c, const gnngp_given_id *id)
+report_taken(const gnngp_live_call *c, const gnngp_id *id)
 {
 	const char *node = id->text ? pnstrdup(id->text, id->length) : psprintf(INT64_FORMAT, id->key);
 
@@ -247,7 +236,7 @@ check_taken(const gnngp_live_call *c, const int32 *fit_node)
 static int
 compare_places(const void *a, const void *b, void *arg)
 {
-	const gnngp_given_id *id = arg;
+	const gnngp_id *id = arg;
 
 	return gnngp_given_id_compare(&id[*(const int32 *) a], &id[*(const int32 *) b], NULL);
 }
@@ -353,13 +342,12 @@ static void
 put_node(gnngp_live_call *c, const gp_live_answer *a, int64 i, ranked *rank, Datum *class)
 {
 	ReturnSetInfo *result = (ReturnSetInfo *) c->fcinfo->resultinfo;
-	const gnngp_given_id *id = &c->nodes.id[i];
-	gnngp_node_row row = {.key = id->key,.id_text = id->text,.id_length = id->length};
+	const gnngp_id *id = &c->nodes.id[i];
 	Datum		values[LIVE_COLUMNS] = {0};
 	bool		nulls[LIVE_COLUMNS] = {false};
 	double		total;
 
-	values[LIVE_NODE] = gnngp_id_type_datum(&c->id_type, &row);
+	values[LIVE_NODE] = gnngp_id_type_datum(&c->id_type, id);
 	values[LIVE_VARIANCE] = Float8GetDatum(a->variance[i]);
 	if (c->model->classes == 0)
 	{

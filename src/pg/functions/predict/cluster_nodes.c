@@ -132,20 +132,6 @@ compute_clusters(gnngp_run *compute, void *arg)
 	call->clustering = gp_cluster(compute->device, &problem);
 }
 
-/* A node of the graph as a row of a block holds it. */
-static gnngp_node_row
-node_row(const gnngp_ids *ids, int64 node)
-{
-	gnngp_node_row row = {.key = ids->key[node]};
-
-	if (!ids->integer)
-	{
-		row.id_text = ids->text[node];
-		row.id_length = strlen(ids->text[node]);
-	}
-	return row;
-}
-
 /* Clusters, and puts a row for each node that is asked for. */
 static void
 put_rows(FunctionCallInfo fcinfo, cluster_call *call, gnngp_id_type *type,
@@ -160,14 +146,14 @@ put_rows(FunctionCallInfo fcinfo, cluster_call *call, gnngp_id_type *type,
 	old = MemoryContextSwitchTo(context);
 	for (int64 i = 0; i < call->clustering->nodes; i++)
 	{
-		gnngp_node_row row = node_row(&call->data->ids, i);
+		gnngp_id	id = gnngp_ids_at(&call->data->ids, i);
 		Datum		values[2];
 		bool		nulls[2] = {false, false};
 
 		CHECK_FOR_INTERRUPTS();
-		if (!gnngp_given_ids_have(given, &row))
+		if (!gnngp_given_ids_have(given, &id))
 			continue;
-		values[0] = gnngp_id_type_datum(type, &row);
+		values[0] = gnngp_id_type_datum(type, &id);
 		values[1] = Int32GetDatum(call->clustering->cluster[i]);
 		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 		MemoryContextReset(context);

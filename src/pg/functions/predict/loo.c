@@ -67,7 +67,7 @@ put_node(gnngp_node_rows *rows, const gnngp_block *block, const gnngp_node_row *
 	Datum		values[LOO_COLUMNS] = {0};
 	bool		nulls[LOO_COLUMNS] = {false};
 
-	values[LOO_NODE] = gnngp_id_type_datum(&rows->id_type, row);
+	values[LOO_NODE] = gnngp_id_type_datum(&rows->id_type, &row->id);
 	values[LOO_VARIANCE] = Float8GetDatum(row->variance);
 	nulls[LOO_PROBABILITY] = block->nclasses == 0;
 	tell_label(rows, block, row, &values[LOO_TARGET], &values[LOO_PREDICTED], &values[LOO_SCORE],

@@ -43,9 +43,9 @@ put_given(gnngp_node_rows *rows, const gnngp_block *block)
 		for (; i < block->nrows; i++)
 		{
 			gnngp_block_row(block, i, &row);
-			if (row.key != key)
+			if (row.id.key != key)
 				break;
-			if (gnngp_given_ids_have(&rows->given, &row))
+			if (gnngp_given_ids_have(&rows->given, &row.id))
 				put_row(rows, block, i);
 		}
 		if (i == block->nrows)

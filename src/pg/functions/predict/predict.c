@@ -32,7 +32,7 @@ put_node(gnngp_node_rows *rows, const gnngp_block *block, const gnngp_node_row *
 
 	if (w->unlabelled_only && row->labelled)
 		return;
-	values[PREDICT_NODE] = gnngp_id_type_datum(&rows->id_type, row);
+	values[PREDICT_NODE] = gnngp_id_type_datum(&rows->id_type, &row->id);
 	values[PREDICT_VARIANCE] = Float8GetDatum(row->variance);
 	if (block->nclasses == 0)
 	{

@@ -59,7 +59,7 @@ put_node(gnngp_node_rows *rows, const gnngp_block *block, const gnngp_node_row *
 	Datum		values[SET_COLUMNS] = {0};
 	bool		nulls[SET_COLUMNS] = {false, values_only, values_only, !values_only, !values_only};
 
-	values[SET_NODE] = gnngp_id_type_datum(&rows->id_type, row);
+	values[SET_NODE] = gnngp_id_type_datum(&rows->id_type, &row->id);
 	if (values_only)
 	{
 		double		half = isinf(p->quantile) ? INFINITY : p->quantile * sqrt(Max(row->variance, 0.0));

@@ -6,10 +6,14 @@
 
 #include "postgres.h"
 
-#include "pg/reader/reader_internal.h"
+#include "reader_internal.h"
 
 /* The text of an id's datum, in the current memory context or the datum's own; its length. */
-extern const char *gnngp_id_datum_text(gnngp_reader *r, Datum value, int *length);
+static inline const char *
+gnngp_id_datum_text(gnngp_reader *r, Datum value, int *length)
+{
+	return gnngp_value_text(value, r->id.base, &r->id_output, length);
+}
 
 /* Selects a column that holds ids; the type of its values. */
 extern Oid	gnngp_query_add_id(const gnngp_reader *r, gnngp_query *q, const gnngp_column *column);

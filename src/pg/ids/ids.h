@@ -1,0 +1,73 @@
+/*
+ * ids.h - ids of nodes, of any type.
+ *
+ * An id is stored as its key, by which nodes are ordered: the id itself where it is an integer, else a
+ * hash of its text; ids of one key are in the order of their texts.  The map from ids to nodes is in
+ * idmap.h, ids as callers give them in given_ids.h.
+ */
+#ifndef GNNGP_IDS_H
+#define GNNGP_IDS_H
+
+#include "postgres.h"
+
+#include "fmgr.h"
+#include "pg/catalog/graph_check.h"
+
+/* An id. */
+typedef struct gnngp_id
+{
+	int64		key;
+	const char *text;			/* NULL for an integer; not 0-terminated */
+	int			length;
+	bool		null;			/* there is none */
+} gnngp_id;
+
+/* The ids of all nodes, in node order. */
+typedef struct gnngp_ids
+{
+	int64		n;
+	bool		integer;
+	int64	   *key;			/* ascending */
+	char	  **text;			/* ids as text, NULL for integer ids */
+	char	   *type_name;		/* gnngp_type_name of the id column */
+} gnngp_ids;
+
+/* The same as they are stored. */
+typedef struct gnngp_link_ids
+{
+	int64		n;
+	const int64 *key;			/* ascending */
+	const int64 *text_end;		/* NULL for integer ids: where each text ends */
+	const char *text;
+} gnngp_link_ids;
+
+/* The id of a node. */
+static inline gnngp_id
+gnngp_ids_at(const gnngp_ids *ids, int64 node)
+{
+	const char *text = ids->text ? ids->text[node] : NULL;
+
+	return (gnngp_id) {ids->key[node], text, text ? (int) strlen(text) : 0, false};
+}
+
+/* The qualified name of a type, with which a cast does not cut values of char(n) or bit(n). */
+extern char *gnngp_type_name(Oid type);
+
+/* The key of an id that is no integer: a hash of its text. */
+extern int64 gnngp_text_key(const char *text, int length);
+
+/*
+ * The text of a value whose type (no domain) is no integer, in the current
+ * context and not 0-terminated: what the type's output function gives, without
+ * the padding of char(n), and the same for values that are equal.  output is that
+ * function where it is at hand, or NULL.
+ */
+extern const char *gnngp_value_text(Datum value, Oid base, FmgrInfo *output, int *length);
+
+/* The id of a node for messages, palloc'd. */
+extern char *gnngp_id_text(const gnngp_ids *ids, int64 node);
+
+/* Pins search_path, and what the output functions of id types depend on, inside a GUC nest level. */
+extern void gnngp_pin_output_settings(void);
+
+#endif							/* GNNGP_IDS_H */
