@@ -28,11 +28,18 @@ AS 'MODULE_PATHNAME', 'gnngp_report_pairs' LANGUAGE C STABLE PARALLEL RESTRICTED
 COMMENT ON FUNCTION gnngp_internal.report_pairs(text) IS
     'part of gp_report(model): gp_loo_links without ids';
 
-CREATE FUNCTION gnngp_internal.report_html(value text) RETURNS text
+-- A browser must find no markup in it, and no character that HTML does not allow: controls but
+-- tab and newline become question marks.  The bytes from 80 to 9f are controls in Unicode alone.
+CREATE FUNCTION gnngp_internal.report_html(value text)
+RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
 AS $sql$
-    SELECT pg_catalog.replace(pg_catalog.replace(pg_catalog.replace(pg_catalog.replace(
-        coalesce(value, ''), '&', '&amp;'), '<', '&lt;'), '>', '&gt;'), '"', '&quot;')
+    SELECT replace(replace(replace(replace(replace(
+        regexp_replace(coalesce(value, ''),
+                       CASE getdatabaseencoding() WHEN 'UTF8' THEN '[\u0001-\u0008\u000b-\u001f\u007f-\u009f]'
+                            ELSE '[\x01-\x08\x0b-\x1f\x7f]' END, '?', 'g'),
+        '&', '&amp;'), '<', '&lt;'), '>', '&gt;'), '"', '&quot;'), '''', '&#39;')
 $sql$;
 COMMENT ON FUNCTION gnngp_internal.report_html(text) IS
     'part of gp_report(model): a text in which nothing is markup';
@@ -150,7 +157,7 @@ SET search_path = pg_catalog, pg_temp
 AS $sql$
     SELECT concat(
         gnngp_internal.report_table('Links: how well held-out ones are found', '{figure,value}',
-            format('<tr><td>method</td><td>%s</td></tr><tr><td>pairs learnt from</td><td>%s</td></tr>', m.link_method, m.link_pairs) ||
+            format('<tr><td>method</td><td>%s</td></tr><tr><td>pairs learnt from</td><td>%s</td></tr>', gnngp_internal.report_html(m.link_method), m.link_pairs) ||
             (SELECT string_agg(format('<tr><td>%s</td><td>%s</td></tr>', f.label, round(e.value::numeric, 4)), '' ORDER BY f.n)
              FROM @extschema@.gp_evaluate(model) AS e
                  JOIN (VALUES (1, 'auc', 'AUC'), (2, 'average_precision', 'average precision'),
@@ -234,9 +241,11 @@ AS $sql$
     SELECT gnngp_internal.report_table('By class', '{class,labels,recall,precision,probability}',
         string_agg(format('<tr><td>%s</td><td>%s</td><td>%s</td><td>%s</td><td>%s</td></tr>', gnngp_internal.report_html(class), n,
                           round(recall, 3), coalesce(round(hit, 3)::text, '-'), round(said::numeric, 3)),
-                   '' ORDER BY n DESC, class COLLATE "C"))
-    FROM (SELECT own.*, reported.hit FROM own LEFT JOIN reported USING (class)
-          ORDER BY n DESC, class COLLATE "C" LIMIT 24) AS rows
+                   '' ORDER BY place) ||
+        CASE WHEN max(classes) > 20 THEN format('<tr><td>and %s more</td></tr>', ltrim(to_char(max(classes) - 20, '999,999,999'))) ELSE '' END)
+    FROM (SELECT own.*, reported.hit, row_number() OVER (ORDER BY n DESC, class COLLATE "C") AS place, count(*) OVER () AS classes
+          FROM own LEFT JOIN reported USING (class)) AS ranked
+    WHERE place <= 20
 $sql$;
 COMMENT ON FUNCTION gnngp_internal.report_by_class(text) IS
     'part of gp_report(model): the table of classes';
@@ -256,14 +265,17 @@ $sql$;
 COMMENT ON FUNCTION gnngp_internal.report_sureness(text) IS
     'part of gp_report(model): the histogram of probabilities';
 
--- What a promise costs: how many classes a set has, for two thousand nodes.
+-- What a promise costs: how many classes a set has, for two thousand nodes, or fewer where there
+-- are many classes.
 CREATE FUNCTION gnngp_internal.report_sets(model text) RETURNS text
 LANGUAGE sql STABLE PARALLEL RESTRICTED
 SET search_path = pg_catalog, pg_temp
 AS $sql$
     WITH node AS MATERIALIZED (
         SELECT array_agg(node) AS some
-        FROM (SELECT node FROM @extschema@.gp_predict(model, NULL::text) ORDER BY hashtext(node) LIMIT 2000) AS drawn
+        FROM (SELECT node FROM @extschema@.gp_predict(model, NULL::text) ORDER BY hashtext(node)
+              LIMIT (SELECT greatest(50, least(2000, 60000 / greatest(m.classes, 1))) FROM gnngp_internal.gp_model_catalog AS m
+                     WHERE m.id = gnngp_internal.model_id(model))) AS drawn
     ), size AS (
         SELECT c AS coverage, (SELECT avg(cardinality(s.classes)) FROM @extschema@.gp_predict_sets(model, node.some, c) AS s)::float8 AS classes
         FROM node, unnest('{0.5,0.6,0.7,0.8,0.85,0.9,0.95,0.98}'::float8[]) AS c

@@ -59,6 +59,29 @@ like($err, qr{must be owner}, 'the labels are the owner\'s');
 ($rc, $out, $err) = $node->psql('postgres', q{SET ROLE reader; SELECT gp_report('links')});
 like($err, qr{must be owner}, 'so are the links');
 
+# Characters that HTML does not allow, and what somebody has written into the catalog
+is($node->safe_psql('postgres', q{SELECT gnngp_internal.report_html(E'a\x01b\u0085c\x7fd\te\nf<>&"' || chr(39))}),
+	"a?b?c?d\te\nf&lt;&gt;&amp;&quot;&#39;", 'controls but tab and newline are replaced');
+$node->safe_psql('postgres', q{UPDATE gnngp_internal.gp_model_catalog SET link_method = '<i>' || chr(1) WHERE name = 'links'});
+like(page('links'), qr{<td>&lt;i&gt;\?</td>}, 'the method of links is escaped');
+
+# Many classes: the page is made in seconds, and lists twenty of them; a second one takes no more memory
+$node->safe_psql('postgres', q{
+	CREATE TABLE many AS SELECT i AS id, CASE WHEN i % 4 > 0 THEN E'c\x02<' || i % 1500 END AS class FROM generate_series(0, 5999) AS i;
+	UPDATE many SET class = E'c\x02<' || id / 4 WHERE id % 4 = 1;
+	CREATE TABLE ring AS SELECT i AS src, (i + 1500) % 6000 AS dst FROM generate_series(0, 5999) AS i;
+	SELECT gp_create_graph('many', 'many', 'ring', target => 'class');
+	SELECT gp_fit('many', kernel => 'gcn(layers=1)', strategy => 'nystrom', landmarks => 20)});
+my $begun = time;
+my $many = page('many');
+cmp_ok(time - $begun, '<', 10, 'a page of 1,500 classes is made in seconds');
+like($many, qr{<td>and 1,480 more</td>}, 'which lists twenty of them');
+unlike($many, qr{[\x01-\x08\x0b-\x1f\x7f]}, 'without their controls');
+my $held = 'SELECT sum(total_bytes) FROM pg_backend_memory_contexts;';
+my @held = split /\n/, $node->safe_psql('postgres', "BEGIN; SELECT sum(length(gp_report('values'))) FROM generate_series(1, 3); $held
+	SELECT sum(length(gp_report('values'))) FROM generate_series(1, 30); $held");
+cmp_ok($held[3] - $held[1], '<', 300_000, 'thirty pages in one transaction leave nothing behind');
+
 # What a browser makes of it: parts that are wider than their place, and texts outside of their picture.
 my ($chromium) = grep { -x $_ } map { "$_/chromium" } split(/:/, $ENV{PATH});
 my $script = q{<script>
