@@ -129,7 +129,6 @@ check_timeouts($fit, 20, 60, 150, 400, 1500);
 check_timeouts(q{SELECT gp_fit('large', method => 'gckm(iterations=9)')}, 60, 400, 1800);
 check_timeouts(q{SELECT gp_cluster('large', 7, method => 'gckm')}, 200, 1200);
 check_timeouts(q{SELECT gp_fit_links('large')}, 100, 400, 1200);
-check_timeouts(q{SELECT gp_fit_links('large', method => 'scores(dgp=true)')}, 700, 2200);
 $node->safe_psql('postgres', q{
 	CREATE TABLE some_nodes AS SELECT generate_series(1, 3000) AS id;
 	CREATE TABLE some_edges AS

@@ -24,7 +24,7 @@
 
 #define GP_LINK_POWERS 5		/* features A^k X, k = 0 .. 4, at most */
 #define GP_LINK_CODE_WORDS 4	/* of 64 bits: the sign code of a node */
-#define GP_LINK_LEAN 320		/* directions that carry the variance of a regression on many rows, at most */
+#define GP_LINK_MISSING_SHARE 0.1	/* of all links that are missing, where the user does not say */
 #define GP_LINK_KEPT 100		/* the most pairs of a node that are kept: the first of so many are those of a shorter list */
 #define GP_LINK_HABITS 20		/* counts of what hidden links and other pairs are like */
 #define GP_LINK_FOLDS 4			/* times that links are hidden, at most */
@@ -53,7 +53,8 @@ typedef struct gp_link_problem
 	const gp_features *features;	/* NULL: structure only */
 	const gp_program *program;	/* the node kernel: of the method pairs, and of the candidates; dgp does not look at it */
 	gp_link_method method;
-	const gp_dgp *deep;			/* the options of the method dgp; of scores: its logit is one of them, or NULL */
+	const gp_dgp *deep;			/* the options of the method dgp, or NULL */
+	double		missing_share;	/* of all links that the graph does not show, which says how likely one is; 0: GP_LINK_MISSING_SHARE */
 	const uint64_t *key;		/* dgp: who the nodes are, whatever their numbers; NULL: unknown */
 	const gp_warm *warm;		/* dgp: what the last training left, or NULL */
 	uint64_t	seed;
@@ -135,16 +136,14 @@ typedef struct gp_link_model
 	int32_t		steps;			/* 0 for the method pairs */
 	int32_t		powers;			/* 0 without features */
 	bool		cut;
-	/* the regression on m rows */
+	/* the regression on m landmark rows; scores: 0 for logistic regression, where psi is 1 and the scores, p = width + 1 */
 	int64_t		m;
 	int32_t		width;			/* scores of a pair, the rank of the nodes' factor, or units */
 	float	   *row;			/* scores: m x width, standardised; pairs: factor, nodes x width; dgp: means, the same */
 	float	   *row_variance;	/* dgp: nodes x width; else NULL */
 	int32_t    *inducing;		/* pairs: m x 2 nodes; dgp by inducing pairs: m x 2 points; else NULL */
-	double	   *alpha;			/* m: score = offset + <k, alpha> */
-	float	   *root;			/* L, packed, with variance = scale (k_ii - |L^-1 k|^2); or NULL, and */
-	float	   *lean;			/* m x directions that explain nearly as much, and what belongs to them (variance_lowrank.c) */
-	int32_t		directions;		/* at most GP_LINK_LEAN */
+	double	   *alpha;			/* p: the logit is <psi, alpha>, psi being covariances with the rows; p = m */
+	float	   *root;			/* p x p: its variance is |root' psi|^2 */
 	double		offset;			/* dgp: of a logit */
 	double		scale;			/* dgp: of an inner product; by inducing pairs: of a covariance of nodes */
 	double		intercept;		/* probability = 1 / (1 + exp(-(intercept + slope score))) */
@@ -156,11 +155,6 @@ typedef struct gp_link_model
 	/* scores only */
 	double	   *centre;			/* width: of the training rows' scores */
 	double	   *spread;			/* width */
-	int32_t		sieve;			/* rows of the regression that rank candidates for the others (mean_subset.c); 0: all do */
-	int32_t    *sieve_row;		/* sieve: which they are */
-	double	   *sieve_weight;	/* gp_link_sieve_weights(sieve) */
-	float	   *place;			/* nodes x place_width, whose inner products are logits of dgp, but for the last number; or NULL */
-	int32_t		place_width;
 	/* features of the nodes, ready for the cosines; NULL when there are none */
 	gp_features *features;
 	float	   *feature_mean;	/* powers x dims: the mean row of A^k X */

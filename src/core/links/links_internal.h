@@ -8,14 +8,15 @@
 #include "regression/regression.h"
 #include "links.h"
 
+#include <math.h>
+
 #define GP_LINK_LEAST_FOLDS 2	/* where there are links enough */
 #define GP_LINK_FOLD_SHARE 0.1	/* of all links, hidden at a time */
 #define GP_LINK_FOLD_PAIRS 700	/* links of a fold that are learnt from, and as many non-links */
 #define GP_LINK_AIM 1400		/* links in all, for which small graphs take more folds */
 #define GP_LINK_BLOCK 64		/* sources that are scored at once */
-#define GP_LINK_SCALES 3		/* of the Laplacian scores */
-#define GP_LINK_ROOT_ROWS 256	/* of a block of the packed Cholesky factor */
-#define GP_LINK_MAX_SCORES 40
+#define GP_LINK_SCALES 2		/* of the Laplacian scores */
+#define GP_LINK_MOST_WIDTH 1024	/* numbers of a node or a pair */
 
 /* Pairs of nodes. */
 typedef struct gp_link_pairs
@@ -70,6 +71,7 @@ extern gp_link_pairs gp_link_pairs_create(gp_env *env, int64_t n);
 /* The first n pairs of a, then those of b, which is freed. */
 extern gp_link_pairs gp_link_pairs_join(gp_env *env, const gp_link_pairs *a, int64_t n,
 										gp_link_pairs *b);
+extern gp_link_pairs gp_link_pairs_concat(gp_env *env, const gp_link_pairs *a, const gp_link_pairs *b);
 extern void gp_link_pairs_free(gp_env *env, gp_link_pairs *pairs);
 
 typedef struct gp_link_local gp_link_local;
@@ -145,19 +147,16 @@ extern void gp_link_held_free(gp_env *env, gp_link_held *held);
 
 /* link_metrics.c */
 
-/* intercept and slope of the probability of a link, by penalised likelihood. */
+/* The logarithm of the odds of a share. */
+static inline double
+gp_link_odds(double share)
+{
+	return log(share) - log1p(-share);
+}
+
+/* intercept and slope of the probability of a link, by penalised likelihood; weight NULL: all weigh 1. */
 extern void gp_link_calibrate(gp_env *env, int64_t n, const double *score, const bool *label,
-							  double *intercept, double *slope);
-
-/*
- * link_regression.c: a lower triangle packed in float: blocks of ROOT_ROWS rows,
- * each with the columns up to its end, zeros above the diagonal; owned by the caller.
- */
-extern float *gp_link_pack_root(gp_device *dev, gp_matrix root);
-extern int64_t gp_link_root_size(int64_t m);
-
-/* k (m x n) becomes L^-1 k, computed in the type of k; root is the packed numbers as one column. */
-extern void gp_link_root_solve(gp_device *dev, gp_matrix root, gp_matrix k);
+							  const double *weight, double *intercept, double *slope);
 
 /* sign_hash.c: the sign codes of the nodes' kernel, nodes x GP_LINK_CODE_WORDS; and of rows of so many numbers. */
 extern uint64_t *gp_link_codes(gp_device *dev, const gp_link_problem *problem);
@@ -170,12 +169,12 @@ extern uint64_t *gp_link_row_codes(gp_device *dev, int64_t nodes, int64_t width,
 extern void gp_link_deep_fit(gp_device *dev, const gp_link_problem *problem, gp_link_model *model);
 extern gp_link_plan gp_link_deep_plan(gp_device *dev, const gp_link_problem *problem);
 
-/*
- * dgp_logit_score.c: what a deep Gaussian process, fitted to a graph, says of pairs: nodes x width numbers whose inner products
- * are mean logits, and the one to add behind them; owned by the caller.
- */
-extern float *gp_link_deep_place(gp_device *dev, const gp_link_problem *problem, const gp_graph *graph, int32_t *width);
-extern double gp_link_place_logit(const float *place, int32_t width, int64_t nodes, int32_t i, int32_t j);
+/* The basis functions of a regression on scores or pairs. */
+static inline int64_t
+gp_link_model_functions(const gp_link_model *model)
+{
+	return model->m > 0 ? model->m : model->width + 1;
+}
 
 /* link_model.c: raises GP_ERR_LIMIT, with this hint, for a fit that needs more bytes than there may be. */
 extern void gp_link_check_limit(gp_env *env, double bytes, const char *hint);
@@ -233,10 +232,9 @@ extern int32_t *gp_link_landmarks(gp_eval *ev, const gp_link_problem *problem, i
 extern void gp_link_pairs_fit(gp_device *dev, const gp_link_problem *problem,
 							  gp_link_model *model);
 
-/* Covariances of n pairs with the inducing ones (k, n x m double) and their variances. */
+/* Covariances of n pairs with the inducing ones (k, n x m double). */
 extern void gp_link_pairs_kernel(gp_device *dev, const gp_link_model *model, int64_t n,
-								 const int32_t *src, const int32_t *dst, gp_matrix k,
-								 double *variance);
+								 const int32_t *src, const int32_t *dst, gp_matrix k);
 
 /* The bytes and operations of it, for the plan. */
 extern void gp_link_pairs_count(gp_env *env, const gp_link_problem *problem, double *bytes,

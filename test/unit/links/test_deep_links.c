@@ -14,7 +14,7 @@
 static gp_dgp
 quick(int steps)
 {
-	gp_dgp		o = gp_dgp_defaults;
+	gp_dgp		o = gp_dgp_defaults();
 
 	o.features = 16;
 	o.steps = steps;

@@ -1,14 +1,10 @@
 /*
  * test_held.c - the pairs that folds hide: which they are, how they are predicted, and what they make.
  */
-#include "links/model/link_regression.h"
-#include "links/model/sparse.h"
+#include "links/links_internal.h"
 #include "test_env.h"
 
 #define NODES 150
-#define TRAIN 40
-#define OTHERS 9
-#define WIDTH 5
 
 /* A small generator, so that every run sees the same cases. */
 static uint64_t seed = 1;
@@ -157,129 +153,6 @@ check_unknown(gp_env *env)
 	ok(isnan(model.metric[GP_LINK_METRIC_AUC_COMPONENT]) && model.metric[GP_LINK_METRIC_AUC] == 1.0, "a figure that no fold knows is not known");
 }
 
-/* x = A^-1 b for a small matrix, by elimination; a and b are destroyed. */
-static void
-solve(int n, double *a, double *b)
-{
-	for (int k = 0; k < n; k++)
-		for (int i = 0; i < n; i++)
-		{
-			double		factor = a[i * n + k] / a[k * n + k];
-
-			if (i == k)
-				continue;
-			for (int j = k; j < n; j++)
-				a[i * n + j] -= factor * a[k * n + j];
-			b[i] -= factor * b[k];
-		}
-	for (int k = 0; k < n; k++)
-		b[k] /= a[k * n + k];
-}
-
-/* The posterior of other rows against elimination. */
-static void
-check_regression(gp_env *env)
-{
-	gp_device  *dev = gp_device_cpu(env, 1);
-	double		score[(TRAIN + OTHERS) * WIDTH];
-	bool		label[TRAIN];
-	gp_link_row out[OTHERS];
-	gp_link_regression g;
-	gp_matrix	k = dev->create(dev, TRAIN, TRAIN, GP_DOUBLE);
-	gp_matrix	cross = dev->create(dev, OTHERS, TRAIN, GP_DOUBLE);
-	gp_matrix	own = dev->create(dev, OTHERS, 1, GP_DOUBLE);
-	gp_matrix	unused = dev->create(dev, TRAIN, 1, GP_DOUBLE);
-	double		worst[2] = {0.0, 0.0};
-
-	for (int e = 0; e < (TRAIN + OTHERS) * WIDTH; e++)
-		score[e] = draw_unit(&seed);
-	for (int i = 0; i < TRAIN; i++)
-		label[i] = score[i * WIDTH] + score[i * WIDTH + 1] > 1.0;
-	g = gp_link_regress(dev, TRAIN, WIDTH, score, label);
-	gp_link_regression_predict(dev, &g, OTHERS, WIDTH, score + TRAIN * WIDTH, out);
-	gp_link_cross_covariance(dev, g.z, g.z, k, unused);
-	gp_link_cross_covariance(dev, gp_link_standardise(dev, OTHERS, WIDTH, score + TRAIN * WIDTH, g.centre, g.spread,
-													  GP_DOUBLE), g.z, cross, own);
-	for (int r = 0; r < OTHERS; r++)
-	{
-		double		a[TRAIN * TRAIN];
-		double		x[TRAIN];
-		const double *row = (const double *) cross.data + r * cross.ld;
-		double		mean = g.offset;
-		double		variance = ((const double *) own.data)[r * own.ld];
-
-		for (int i = 0; i < TRAIN; i++)
-			for (int j = 0; j < TRAIN; j++)
-				a[i * TRAIN + j] = ((const double *) k.data)[i * k.ld + j] + (i == j ? g.solution.noise : 0.0);
-		memcpy(x, row, sizeof(x));
-		solve(TRAIN, a, x);
-		for (int i = 0; i < TRAIN; i++)
-		{
-			variance -= row[i] * x[i];
-			mean += (label[i] - g.offset) * x[i];
-		}
-		worst[0] = fmax(worst[0], fabs(out[r].score - mean));
-		worst[1] = fmax(worst[1], fabs(out[r].variance / (g.solution.scale * g.unit * g.unit * variance) - 1.0));
-	}
-	ok(worst[0] < 1e-9, "the score is the posterior mean");
-	ok(worst[1] < 1e-6, "the variance is the posterior's");
-}
-
-/* The variances of a regression carried by inducing inputs, against its root. */
-static void
-check_sparse(gp_env *env)
-{
-	gp_device  *dev = gp_device_cpu(env, 1);
-	gp_matrix	kuu = dev->create(dev, OTHERS, OTHERS, GP_DOUBLE);
-	gp_matrix	kfu = dev->create(dev, TRAIN, OTHERS, GP_DOUBLE);
-	gp_matrix	v = dev->create(dev, OTHERS, OTHERS, GP_DOUBLE);
-	gp_matrix	k = dev->create(dev, OTHERS, OTHERS, GP_DOUBLE);
-	double		y[TRAIN];
-	double		at[TRAIN + 2 * OTHERS];
-	double		prior[OTHERS];
-	double		variance[OTHERS];
-	double		worst = 0.0;
-	gp_sparse	s;
-	float	   *root;
-
-	for (int i = 0; i < TRAIN + 2 * OTHERS; i++)
-		at[i] = 4.0 * draw_unit(&seed);
-	for (int i = 0; i < TRAIN; i++)
-		y[i] = sin(at[i]) + 0.2 * draw_unit(&seed);
-	for (int j = 0; j < OTHERS; j++)
-	{
-		double		centre = 0.5 * j;
-
-		for (int i = 0; i < TRAIN; i++)
-			((double *) kfu.data)[i * kfu.ld + j] = exp(-(at[i] - centre) * (at[i] - centre));
-		for (int i = 0; i < OTHERS; i++)
-		{
-			((double *) kuu.data)[i * kuu.ld + j] = exp(-(0.5 * i - centre) * (0.5 * i - centre));
-			((double *) v.data)[i * v.ld + j] = exp(-(at[TRAIN + i] - centre) * (at[TRAIN + i] - centre));
-		}
-		prior[j] = 1.0;
-	}
-	s = gp_sparse_create(dev, kuu);
-	gp_sparse_add(&s, kfu, y);
-	gp_sparse_ready(&s);
-	gp_sparse_solve(&s, 0.05);
-	dev->transpose(dev, k, v);
-	dev->trsm(dev, false, true, s.l, v);
-	root = gp_sparse_root(&s);
-	gp_sparse_trim(&s);
-	gp_sparse_variances(&s, 0.05, v, prior, variance);
-	gp_link_root_solve(dev, gp_matrix_wrap(root, gp_link_root_size(OTHERS), 1, GP_FLOAT), k);
-	for (int i = 0; i < OTHERS; i++)
-	{
-		double		left = 1.0;
-
-		for (int j = 0; j < OTHERS; j++)
-			left -= ((double *) k.data)[j * k.ld + i] * ((double *) k.data)[j * k.ld + i];
-		worst = fmax(worst, fabs(variance[i] - s.scale * left) / s.scale);
-	}
-	ok(worst < 1e-4 && s.scale > 0.0, "the variance is that of the packed root");
-}
-
 int
 main(void)
 {
@@ -287,7 +160,5 @@ main(void)
 	in_env(check_held(env, true, GP_LINK_SCORES));
 	in_env(check_held(env, false, GP_LINK_PAIRS));
 	in_env(check_unknown(env));
-	in_env(check_regression(env));
-	in_env(check_sparse(env));
 	return done_testing();
 }

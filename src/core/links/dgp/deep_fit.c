@@ -21,6 +21,7 @@
 #define HIDDEN_SHARE 0.1		/* of all links, for the figures */
 #define MOST_HIDDEN 5000
 #define RANKED 200				/* hidden links that are ranked among rivals */
+#define ASKED 200				/* nodes whose candidates the curve is fitted to */
 #define LAST_SHARE 0.1			/* of the steps, with all links */
 #define SLOW_SHARE 0.3			/* of the steps, whose rate is SLOW times less */
 #define SLOW 0.3
@@ -110,7 +111,7 @@ step(gp_deep *d, const gp_deep_view *view, double rate)
 	d->env->objective = ll;
 	dev->upload(dev, gp_network_gradient(d->chain), host);
 	gp_network_backward(&d->t, d->chain);
-	gp_network_prior(&d->t, d->chain, 0.5 / (double) d->whole->graph->edges);
+	gp_deep_prior(d, 0.5 / (double) d->whole->graph->edges);
 	gp_trainer_step(&d->t, 0, rate);
 }
 
@@ -220,44 +221,59 @@ judge(gp_deep *d, const gp_link_fold *hidden, gp_link_model *model)
 {
 	gp_env	   *env = d->env;
 	gp_link_rivals rivals = gp_link_rivals_make(env, d->problem->graph, hidden, RANKED, d->problem->seed);
-	gp_link_row *row = gp_alloc_zero(env, rivals.pairs.n, sizeof(gp_link_row));
-	double	   *score = gp_alloc_array(env, gp_max64(rivals.pairs.n, hidden->pairs.n), sizeof(double));
+	gp_link_asked asked = gp_link_asked_make(env, d->problem->graph, hidden, ASKED, d->problem->seed);
+	gp_link_pairs pairs = gp_link_pairs_concat(env, &rivals.pairs, &asked.pairs);
+	gp_link_row *row = gp_alloc_zero(env, pairs.n, sizeof(gp_link_row));
+	double	   *score = gp_alloc_array(env, pairs.n, sizeof(double));
+	double	   *candidates = score + rivals.pairs.n;
 
 	model->held = gp_link_held_create(env, hidden, 1);
 	model->habits = gp_alloc_zero(env, GP_LINK_HABITS, sizeof(int64_t));
 	gp_link_held_add(env, &model->held, hidden, model->habits);
 	gp_link_deep_posterior(env, model, hidden->pairs.n, model->held.row);
-	for (int64_t e = 0; e < hidden->pairs.n; e++)
-		score[e] = model->held.row[e].score;
-	gp_link_calibrate(env, hidden->pairs.n, score, model->held.linked, &model->intercept, &model->slope);
-	for (int64_t e = 0; e < rivals.pairs.n; e++)
-		row[e] = (gp_link_row) {.src = rivals.pairs.src[e],.dst = rivals.pairs.dst[e]};
-	gp_link_deep_means(env, model, rivals.pairs.n, row, score);
+	for (int64_t e = 0; e < pairs.n; e++)
+		row[e] = (gp_link_row) {.src = pairs.src[e],.dst = pairs.dst[e]};
+	gp_link_deep_means(env, model, pairs.n, row, score);
+	gp_link_asked_calibrate(env, &asked, 1, &candidates, d->problem->missing_share, model);
 	gp_link_rivals_rank(&rivals, score, &model->held.ranks);
 	gp_link_held_judge(env, model);
 	gp_free(env, score);
 	gp_free(env, row);
+	gp_link_pairs_free(env, &pairs);
+	gp_link_asked_free(env, &asked);
 	gp_link_rivals_free(env, &rivals);
 }
 
-/* Makes what a training has beside its views; all of it is the trainer's. */
+/* Makes what a training has beside its views. */
 static void
 training_open(gp_deep *d, gp_device *dev)
 {
-	gp_trainer *t = &d->t;
-
 	d->dev = dev;
 	d->env = dev->env;
-	*t = gp_trainer_open(dev, GP_FLOAT, d->problem->seed);
-	t->training = true;
-	d->end = gp_trainer_own(t, gp_alloc_array(d->env, 2 * d->most, sizeof(int32_t)));
-	d->second = gp_trainer_own(t, gp_alloc_array(d->env, d->most, sizeof(int32_t)));
-	d->linked = gp_trainer_own(t, gp_alloc_array(d->env, d->most, sizeof(bool)));
-	d->r = gp_trainer_own(t, gp_alloc_array(d->env, d->most, sizeof(double)));
-	d->chain = gp_trainer_own(t, gp_alloc(d->env, sizeof(gp_network)));
+	d->t = gp_trainer_open(dev, GP_FLOAT, d->problem->seed);
+	d->t.training = true;
+	d->end = gp_alloc_array(d->env, 2 * d->most, sizeof(int32_t));
+	d->second = gp_alloc_array(d->env, d->most, sizeof(int32_t));
+	d->linked = gp_alloc_array(d->env, d->most, sizeof(bool));
+	d->r = gp_alloc_array(d->env, d->most, sizeof(double));
+	d->chain = gp_alloc(d->env, sizeof(gp_network));
 	gp_deep_inputs_open(d);
 	gp_deep_chain_open(d);
 	gp_deep_start(d);
+}
+
+/* Frees it. */
+static void
+training_close(gp_deep *d)
+{
+	gp_deep_chain_close(d);
+	gp_deep_inputs_close(d);
+	gp_free(d->env, d->chain);
+	gp_free(d->env, d->r);
+	gp_free(d->env, d->linked);
+	gp_free(d->env, d->second);
+	gp_free(d->env, d->end);
+	gp_trainer_close(&d->t);
 }
 
 /* The steps before those with all links. */
@@ -294,9 +310,7 @@ run_trial(gp_device *dry, void *arg)
 	for (int k = 0; k <= d.folds; k++)
 		dry->destroy(dry, &d.view[k].inputs);
 	gp_deep_inputs_again(&d);
-	for (int k = 0; k <= d.folds; k++)
-		dry->destroy(dry, &d.view[k].inputs);
-	gp_trainer_close(&d.t);
+	training_close(&d);
 	for (int k = 0; k < 5; k++)
 		gp_free(dry->env, kept[k]);
 }
@@ -376,7 +390,8 @@ static void
 deep_open(gp_deep *d, gp_device *dev, const gp_link_problem *problem, gp_link_fold *hidden)
 {
 	gp_env	   *env = dev->env;
-	const gp_dgp *asked = problem->deep ? problem->deep : &gp_dgp_defaults;
+	gp_dgp		defaults = gp_dgp_defaults();
+	const gp_dgp *asked = problem->deep ? problem->deep : &defaults;
 	bool		again = asked->warm && problem->warm && problem->warm->sets == 1;
 
 	*d = (gp_deep) {.dev = dev,.env = env,.problem = problem,.nodes = problem->graph->nodes};
@@ -414,7 +429,7 @@ fit(gp_device *dev, const gp_link_problem *problem, gp_link_model *model)
 	train(&d, d.options.steps - first_steps(&d));
 	take_moments(&d, d.whole, model);
 	model->pairs = problem->graph->edges;
-	gp_trainer_close(&d.t);
+	training_close(&d);
 	gp_deep_views_close(&d);
 	gp_features_free(env, d.x);
 }

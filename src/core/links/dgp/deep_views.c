@@ -132,7 +132,7 @@ walk_inputs(gp_deep *d, const gp_deep_view *v)
 	if (d->frame.rows > 0)
 		return gp_inputs_turn(d->dev, &q, q, d->frame);
 	q = gp_deep_turn(d, &q);
-	d->frame = gp_trainer_matrix(&d->t, q.rows, q.cols, GP_DOUBLE);
+	d->frame = d->dev->create(d->dev, q.rows, q.cols, GP_DOUBLE);
 	d->dev->copy(d->dev, d->frame, q);
 	return q;
 }
@@ -169,7 +169,7 @@ gp_deep_inputs_open(gp_deep *d)
 	gp_matrix	q;
 
 	d->frame = (gp_matrix) {0};
-	d->input = gp_trainer_matrix(&d->t, d->nodes, count + 1, GP_FLOAT);
+	d->input = dev->create(dev, d->nodes, count + 1, GP_FLOAT);
 	if (d->x)
 	{
 		q = gp_inputs_of_features(dev, d->x, count, d->problem->seed);
@@ -178,6 +178,16 @@ gp_deep_inputs_open(gp_deep *d)
 		dev->destroy(dev, &q);
 	}
 	gp_deep_inputs_again(d);
+}
+
+/* Frees them. */
+void
+gp_deep_inputs_close(gp_deep *d)
+{
+	for (int k = 0; k <= d->folds; k++)
+		d->dev->destroy(d->dev, &d->view[k].inputs);
+	d->dev->destroy(d->dev, &d->input);
+	d->dev->destroy(d->dev, &d->frame);
 }
 
 /* Lets the chain see a view. */

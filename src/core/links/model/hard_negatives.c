@@ -11,8 +11,14 @@
 
 #include "base/sort.h"
 
+#include <math.h>
 #include <string.h>
 
+#define HOP_SALT UINT64_C(0x686f706e65617200)
+#define NEAREST_SALT UINT64_C(0x6e65617265737400)
+#define ASKED_SALT UINT64_C(0x61736b6564000000)
+#define NEAREST 30				/* by features: one of so many is drawn */
+#define COMPARED 4096			/* nodes that a node's features are compared with */
 #define RIVALS_SALT UINT64_C(0x726976616c730000)	/* draws are not those of the folds */
 #define TRIES 64				/* random nodes drawn for each one wanted */
 #define HITS 20					/* ranks that count as a hit */
@@ -96,34 +102,271 @@ add_random(gp_link_rivals *r, const gp_graph *full, uint64_t stream, int32_t nod
 	}
 }
 
+/* A search for what three steps reach in a fold's graph. */
+typedef struct reach
+{
+	gp_env	   *env;
+	gp_csr	   *symmetric;		/* NULL: the graph's own pattern */
+	gp_csr		pattern;
+	gp_link_search *search;
+	int32_t    *found;			/* room for all nodes */
+} reach;
+
+static reach *
+reach_open(gp_env *env, const gp_graph *g)
+{
+	reach	   *r = gp_alloc_zero(env, 1, sizeof(reach));
+
+	r->env = env;
+	r->symmetric = g->directed ? gp_graph_symmetric(env, g) : NULL;
+	r->pattern = (gp_csr) {g->nodes, g->nodes, g->start, g->col, NULL, GP_DOUBLE, 0};
+	r->search = gp_link_search_open(env, g, r->symmetric ? r->symmetric : &r->pattern, NULL, GP_CANDIDATES_THREE_HOPS);
+	r->found = gp_alloc_array(env, g->nodes, sizeof(int32_t));
+	return r;
+}
+
+static void
+reach_close(reach *r)
+{
+	gp_link_search_close(r->search);
+	gp_free(r->env, r->found);
+	gp_csr_free(r->env, r->symmetric);
+	gp_free(r->env, r);
+}
+
+/* The end of a hidden link that asks for it: of an undirected one either in turn. */
+static int32_t
+asking_end(const gp_link_fold *fold, int64_t e, int32_t *other)
+{
+	bool		turn = !fold->graph->directed && e % 2 == 1;
+
+	*other = turn ? fold->pairs.src[e] : fold->pairs.dst[e];
+	return turn ? fold->pairs.dst[e] : fold->pairs.src[e];
+}
+
 /* The rivals of some hidden links of a fold. */
 gp_link_rivals
 gp_link_rivals_make(gp_env *env, const gp_graph *full, const gp_link_fold *fold, int64_t links, uint64_t seed)
 {
 	gp_link_rivals r = rivals_create(env, gp_min64(links, fold->links), full->nodes);
-	const gp_graph *g = fold->graph;
-	gp_csr	   *symmetric = g->directed ? gp_graph_symmetric(env, g) : NULL;
-	gp_csr		pattern = {g->nodes, g->nodes, g->start, g->col, NULL, GP_DOUBLE, 0};
-	gp_link_search *search = gp_link_search_open(env, g, symmetric ? symmetric : &pattern, NULL,
-												 GP_CANDIDATES_THREE_HOPS);
-	int32_t    *found = gp_alloc_array(env, g->nodes, sizeof(int32_t));
+	reach	   *search = reach_open(env, fold->graph);
 
 	for (int64_t e = 0; e < r.links; e++)
 	{
-		bool		turn = !g->directed && e % 2 == 1;
-		int32_t		node = turn ? fold->pairs.dst[e] : fold->pairs.src[e];
+		int32_t		other;
+		int32_t		node = asking_end(fold, e, &other);
 		uint64_t	stream = gp_hash(gp_hash(seed ^ RIVALS_SALT) + (uint64_t) e);
 
 		env->check_interrupts(env);
-		add_pair(&r, node, turn ? fold->pairs.src[e] : fold->pairs.dst[e]);
-		add_found(env, &r, full, stream, node, found, gp_link_search_node(search, node, found));
+		add_pair(&r, node, other);
+		add_found(env, &r, full, stream, node, search->found, gp_link_search_node(search->search, node, search->found));
 		add_random(&r, full, stream, node, r.first[e]);
 		r.first[e + 1] = r.pairs.n;
 	}
-	gp_free(env, found);
-	gp_link_search_close(search);
-	gp_csr_free(env, symmetric);
+	reach_close(search);
 	return r;
+}
+
+/* The one of n candidates with the smallest hash that is not linked with a node; -1 where there is none. */
+static int32_t
+draw_missing(const gp_graph *full, uint64_t stream, int32_t node, const int32_t *found, int64_t n)
+{
+	int32_t		best = -1;
+	uint64_t	least = UINT64_MAX;
+
+	for (int64_t k = 0; k < n; k++)
+	{
+		uint64_t	key = gp_hash(stream ^ (uint64_t) found[k]);
+
+		if (key < least && !gp_link_exists(full, node, found[k]))
+		{
+			best = found[k];
+			least = key;
+		}
+	}
+	return best;
+}
+
+/* A pair within three steps for each link. */
+gp_link_pairs
+gp_link_hop_negatives(gp_env *env, const gp_graph *full, const gp_link_fold *fold, uint64_t seed)
+{
+	gp_link_pairs pairs = gp_link_pairs_create(env, fold->links);
+	reach	   *search = reach_open(env, fold->graph);
+
+	pairs.n = 0;
+	for (int64_t e = 0; e < fold->links; e++)
+	{
+		int32_t		other;
+		int32_t		node = asking_end(fold, e, &other);
+
+		env->check_interrupts(env);
+		other = draw_missing(full, gp_hash(gp_hash(seed ^ HOP_SALT) + (uint64_t) e), node, search->found,
+							 gp_link_search_node(search->search, node, search->found));
+		if (other < 0)
+			continue;
+		pairs.src[pairs.n] = node;
+		pairs.dst[pairs.n++] = other;
+	}
+	reach_close(search);
+	return pairs;
+}
+
+/* A node that another is compared with. */
+typedef struct alike
+{
+	double		cosine;
+	int32_t		node;
+} alike;
+
+/* The most alike first. */
+static int
+compare_alike(const void *a, const void *b, void *unused)
+{
+	const alike *x = a;
+	const alike *y = b;
+
+	if (x->cosine != y->cosine)
+		return x->cosine > y->cosine ? -1 : 1;
+	return x->node < y->node ? -1 : x->node > y->node;
+}
+
+/* The product of a node's features with those of another, whose dense form is row. */
+static double
+feature_product(const gp_features *x, int32_t node, const float *row)
+{
+	double		sum = 0.0;
+
+	if (x->csr == NULL)
+		for (int64_t d = 0; d < x->dims; d++)
+			sum += (double) ((const float *) x->dense)[node * x->dims + d] * row[d];
+	else
+		for (int64_t k = x->csr->start[node]; k < x->csr->start[node + 1]; k++)
+			sum += (double) ((const float *) x->csr->value)[k] * row[x->csr->col[k]];
+	return sum;
+}
+
+/* The dense form of a node's features, in a row of zeros; or zeros again. */
+static void
+spread_features(const gp_features *x, int32_t node, bool clear, float *row)
+{
+	if (x->csr == NULL)
+		memcpy(row, (const float *) x->dense + node * x->dims, x->dims * sizeof(float));
+	else
+		for (int64_t k = x->csr->start[node]; k < x->csr->start[node + 1]; k++)
+			row[x->csr->col[k]] = clear ? 0.0f : ((const float *) x->csr->value)[k];
+}
+
+/* For each link a pair of which the features are alike; on a large graph, of some nodes. */
+gp_link_pairs
+gp_link_nearest_negatives(gp_env *env, const gp_graph *full, const gp_link_fold *fold, const gp_features *x,
+						  uint64_t seed)
+{
+	gp_link_pairs pairs = gp_link_pairs_create(env, x ? fold->links : 0);
+	int64_t		nodes = full->nodes;
+	int64_t		pool = gp_min64(nodes, COMPARED);
+	float	   *row;
+	double	   *norm;
+
+	pairs.n = 0;
+	if (x == NULL)
+		return pairs;
+	row = gp_alloc_zero(env, x->dims, sizeof(float));
+	norm = gp_alloc_array(env, pool, sizeof(double));
+	for (int64_t k = 0; k < pool; k++)
+	{
+		spread_features(x, (int32_t) (k * nodes / pool), false, row);
+		norm[k] = sqrt(feature_product(x, (int32_t) (k * nodes / pool), row));
+		spread_features(x, (int32_t) (k * nodes / pool), true, row);
+	}
+	for (int64_t e = 0; e < fold->links; e++)
+	{
+		alike		best[NEAREST];
+		gp_heap		heap = {.env = env,.item = best,.room = NEAREST,.size = sizeof(alike),.compare = compare_alike};
+		int32_t		other;
+		int32_t		node = asking_end(fold, e, &other);
+
+		env->check_interrupts(env);
+		spread_features(x, node, false, row);
+		for (int64_t k = 0; k < pool; k++)
+		{
+			other = (int32_t) (k * nodes / pool);
+			if (other != node && norm[k] > 0.0 && !gp_link_exists(full, node, other))
+				gp_heap_offer(&heap, &(alike) {feature_product(x, other, row) / norm[k], other});
+		}
+		spread_features(x, node, true, row);
+		if (heap.n == 0)
+			continue;
+		gp_heap_sort(&heap);
+		pairs.src[pairs.n] = node;
+		pairs.dst[pairs.n++] = best[gp_hash(gp_hash(seed ^ NEAREST_SALT) + (uint64_t) e) % (uint64_t) heap.n].node;
+	}
+	gp_free(env, row);
+	gp_free(env, norm);
+	return pairs;
+}
+
+/* The candidates of some nodes, each node as likely as any other. */
+gp_link_asked
+gp_link_asked_make(gp_env *env, const gp_graph *full, const gp_link_fold *fold, int64_t nodes, uint64_t seed)
+{
+	gp_link_asked a = {.share = (double) (full->edges - fold->graph->edges) / (double) full->edges};
+	uint64_t	stream = gp_hash(gp_hash(seed ^ ASKED_SALT));
+	reach	   *search = reach_open(env, fold->graph);
+	int64_t		room = 0;
+
+	for (int64_t q = 0; q < nodes; q++)
+	{
+		int32_t		node = (int32_t) (gp_hash(stream + (uint64_t) q) % (uint64_t) full->nodes);
+		int64_t		n = gp_link_search_node(search->search, node, search->found);
+		int64_t		links = 0;
+		int64_t		kept;
+
+		env->check_interrupts(env);
+		/* Links first, then the others by their hashes. */
+		for (int64_t k = 0; k < n; k++)
+			if (gp_link_exists(full, node, search->found[k]))
+			{
+				int32_t		link = search->found[k];
+
+				search->found[k] = search->found[links];
+				search->found[links++] = link;
+			}
+		kept = gp_min64(n - links, GP_LINK_RIVALS);
+		for (int64_t k = links; k < links + kept; k++)
+		{
+			int64_t		from = k + (int64_t) (gp_hash(gp_hash(stream + (uint64_t) q) + (uint64_t) k) % (uint64_t) (n - k));
+			int32_t		other = search->found[from];
+
+			search->found[from] = search->found[k];
+			search->found[k] = other;
+		}
+		if (a.pairs.n + links + kept > room)
+		{
+			room = 2 * (a.pairs.n + links + kept);
+			a.pairs.src = gp_realloc_array(env, a.pairs.src, room, sizeof(int32_t));
+			a.pairs.dst = gp_realloc_array(env, a.pairs.dst, room, sizeof(int32_t));
+			a.linked = gp_realloc_array(env, a.linked, room, sizeof(bool));
+			a.weight = gp_realloc_array(env, a.weight, room, sizeof(double));
+		}
+		for (int64_t k = 0; k < links + kept; k++)
+		{
+			a.pairs.src[a.pairs.n] = node;
+			a.pairs.dst[a.pairs.n] = search->found[k];
+			a.linked[a.pairs.n] = k < links;
+			a.weight[a.pairs.n++] = k < links ? 1.0 : (double) (n - links) / (double) kept;
+		}
+	}
+	reach_close(search);
+	return a;
+}
+
+void
+gp_link_asked_free(gp_env *env, gp_link_asked *a)
+{
+	gp_link_pairs_free(env, &a->pairs);
+	gp_free(env, a->linked);
+	gp_free(env, a->weight);
 }
 
 /* Adds the ranks of the links among their rivals; ties count half. */
@@ -158,4 +401,36 @@ gp_link_rivals_free(gp_env *env, gp_link_rivals *r)
 	gp_free(env, r->first);
 	gp_link_pairs_free(env, &r->pairs);
 	memset(r, 0, sizeof(*r));
+}
+
+/* The curve from a logit to the probability that a candidate is a missing link. */
+void
+gp_link_asked_calibrate(gp_env *env, const gp_link_asked *asked, int folds, double *const *logit,
+						double missing_share, gp_link_model *model)
+{
+	int64_t		n = 0;
+	double	   *all;
+	double	   *weight;
+	bool	   *linked;
+
+	for (int f = 0; f < folds; f++)
+		n += asked[f].pairs.n;
+	all = gp_alloc_array(env, n, sizeof(double));
+	weight = gp_alloc_array(env, n, sizeof(double));
+	linked = gp_alloc_array(env, n, sizeof(bool));
+	n = 0;
+	for (int f = 0; f < folds; f++)
+		for (int64_t e = 0; e < asked[f].pairs.n; e++, n++)
+		{
+			all[n] = logit[f][e];
+			weight[n] = asked[f].weight[e];
+			linked[n] = asked[f].linked[e];
+		}
+	gp_link_calibrate(env, n, all, linked, weight, &model->intercept, &model->slope);
+	if (!(missing_share > 0.0))
+		missing_share = GP_LINK_MISSING_SHARE;
+	model->intercept += gp_link_odds(missing_share) - gp_link_odds(asked[0].share);
+	gp_free(env, all);
+	gp_free(env, weight);
+	gp_free(env, linked);
 }

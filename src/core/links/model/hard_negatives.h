@@ -24,6 +24,35 @@ extern gp_link_rivals gp_link_rivals_make(gp_env *env, const gp_graph *full, con
 										  int64_t links, uint64_t seed);
 extern void gp_link_rivals_free(gp_env *env, gp_link_rivals *rivals);
 
+/*
+ * Pairs without a link that are learnt from, one for each hidden link where there is one: within three
+ * steps of one of its ends; and among the nearest of that end by features, if there are any.
+ */
+extern gp_link_pairs gp_link_hop_negatives(gp_env *env, const gp_graph *full, const gp_link_fold *fold, uint64_t seed);
+extern gp_link_pairs gp_link_nearest_negatives(gp_env *env, const gp_graph *full, const gp_link_fold *fold,
+											   const gp_features *x, uint64_t seed);
+
+/* Candidates of nodes that are drawn evenly, in the fold's graph: what a user would be shown. */
+typedef struct gp_link_asked
+{
+	gp_link_pairs pairs;
+	bool	   *linked;			/* hidden by the fold */
+	double	   *weight;			/* candidates that a pair stands for */
+	double		share;			/* of all links, hidden by the fold */
+} gp_link_asked;
+
+/* Of each node all hidden links among the candidates, and at most GP_LINK_RIVALS of the others. */
+extern gp_link_asked gp_link_asked_make(gp_env *env, const gp_graph *full, const gp_link_fold *fold, int64_t nodes,
+										uint64_t seed);
+extern void gp_link_asked_free(gp_env *env, gp_link_asked *asked);
+
+/*
+ * The curve of a model's probabilities, from the logits of each fold's candidates: two parameters (Platt
+ * 1999) and the odds of missing_share over those of what the folds hide.  0 is GP_LINK_MISSING_SHARE.
+ */
+extern void gp_link_asked_calibrate(gp_env *env, const gp_link_asked *asked, int folds, double *const *logit,
+									double missing_share, gp_link_model *model);
+
 /* Adds the ranks of the links by the scores of all pairs. */
 extern void gp_link_rivals_rank(const gp_link_rivals *rivals, const double *score, gp_link_ranks *ranks);
 

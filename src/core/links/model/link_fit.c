@@ -1,9 +1,10 @@
 /*
  * link_fit.c - the fit of a link model.
  *
- * The scores of the pairs to learn from are computed on graphs from which their
- * fold of links is removed, so that a link never sees itself.  Each fold's rows
- * are also predicted from the other's alone: the figures of the summary.
+ * Each fold hides links from the graph, so that none sees itself.  A logistic regression learns to tell
+ * hidden links from three kinds of pairs without one: random pairs, pairs within three steps, and pairs
+ * of like features.  The figures and the curve of probabilities come from regressions that have not
+ * seen the fold that they are judged on.
  */
 #include "regression/regression.h"
 #include "link_regression.h"
@@ -13,17 +14,57 @@
 #include <math.h>
 #include <string.h>
 
+#define LABELLED NEAREST + 1	/* kinds that are learnt from */
+
+/* The pairs of a fold, kind after kind. */
+enum kind
+{
+	LINKS, RANDOM, HOP, NEAREST, RIVALS, ASKED, KINDS
+};
+
+/* Penalties of a Gaussian process. */
+static const double penalties[] = {1.0, 0.1};
+
+#define PENALTIES ((int) (sizeof(penalties) / sizeof(penalties[0])))
+
+static const double kind_weight[] = {[RANDOM] = 4.0, [HOP] = 1.0, [NEAREST] = 1.0};
+
+/* A fold on its way to rows. */
+typedef struct sample
+{
+	gp_link_fold fold;
+	gp_link_rivals rivals;
+	gp_link_asked asked;
+	gp_link_pairs pairs;		/* of all kinds */
+	int64_t		first[KINDS + 1];
+	double	   *score;			/* pairs.n x width */
+} sample;
 
 /* The rows that are learnt from, fold after fold. */
 typedef struct rows
 {
-	int64_t		n;
+	gp_device  *dev;
+	gp_env	   *env;
 	int32_t		width;
+	int			folds;
+	sample		fold[GP_LINK_FOLDS];
+	int64_t		first[GP_LINK_FOLDS + 1];	/* of each fold's rows */
+	int64_t		n;
 	double	   *score;			/* n x width */
-	const bool *label;			/* n */
-	gp_link_rivals rivals[GP_LINK_FOLDS];
-	double	   *rival_score[GP_LINK_FOLDS];	/* rivals[f].pairs.n x width */
+	bool	   *label;
+	double	   *weight;
 } rows;
+
+/* A regression and what it says of the folds, each learnt without it. */
+typedef struct attempt
+{
+	gp_link_regression r;
+	double		rank;			/* mean reciprocal rank of links among their rivals */
+	double	   *logit;			/* n */
+	double	   *variance;		/* n */
+	double	   *rival[GP_LINK_FOLDS];	/* logits of a fold's rivals, */
+	double	   *asked[GP_LINK_FOLDS];	/* and of its candidates */
+} attempt;
 
 /* The plan, held against the limit; a training holds its own, for what is planned is made for it. */
 static gp_link_plan
@@ -38,39 +79,66 @@ checked_plan(gp_device *dev, const gp_link_problem *problem)
 	return plan;
 }
 
-/* The folds on their way to rows. */
+/* Copies pairs behind those of a sample. */
+static void
+add_pairs(sample *s, enum kind kind, const gp_link_pairs *pairs, int64_t from, int64_t n)
+{
+	int64_t		at = s->first[kind];
+
+	memcpy(s->pairs.src + at, pairs->src + from, n * sizeof(int32_t));
+	memcpy(s->pairs.dst + at, pairs->dst + from, n * sizeof(int32_t));
+	s->first[kind + 1] = at + n;
+}
+
+/* Draws the pairs of a fold. */
+static void
+fill_sample(gp_env *env, const gp_link_problem *problem, const gp_features *x, int folds, int f, sample *s)
+{
+	uint64_t	seed = gp_hash(problem->seed) + (uint64_t) f;
+	gp_link_pairs hop = gp_link_hop_negatives(env, problem->graph, &s->fold, seed);
+	gp_link_pairs nearest = gp_link_nearest_negatives(env, problem->graph, &s->fold, x, seed);
+
+	s->rivals = gp_link_rivals_make(env, problem->graph, &s->fold, GP_LINK_RANKED / folds, problem->seed);
+	s->asked = gp_link_asked_make(env, problem->graph, &s->fold, GP_LINK_RANKED / folds, seed);
+	s->pairs = gp_link_pairs_create(env, s->fold.pairs.n + hop.n + nearest.n + s->rivals.pairs.n + s->asked.pairs.n);
+	add_pairs(s, LINKS, &s->fold.pairs, 0, s->fold.links);
+	add_pairs(s, RANDOM, &s->fold.pairs, s->fold.links, s->fold.pairs.n - s->fold.links);
+	add_pairs(s, HOP, &hop, 0, hop.n);
+	add_pairs(s, NEAREST, &nearest, 0, nearest.n);
+	add_pairs(s, RIVALS, &s->rivals.pairs, 0, s->rivals.pairs.n);
+	add_pairs(s, ASKED, &s->asked.pairs, 0, s->asked.pairs.n);
+	gp_link_pairs_free(env, &hop);
+	gp_link_pairs_free(env, &nearest);
+}
+
+/* The folds on their way to scores. */
 typedef struct fold_job
 {
-	const gp_link_fold *fold;
 	const gp_features *x;
 	const gp_link_plan *plan;
-	const int64_t *first;		/* row of each fold */
-	float	   *place[GP_LINK_FOLDS];	/* of the deep Gaussian process whose logit is a score; NULL without */
-	int32_t		place_width;
 	rows	   *rows;
 } fold_job;
 
-/* Scores one fold's pairs, and the rivals of its first links, on the fold's graph. */
+/* Scores one fold's pairs on the fold's graph. */
 static void
 score_fold(void *arg, gp_device *dev, int worker, int64_t f)
 {
 	const fold_job *job = arg;
-	const gp_link_pairs *pairs = &job->fold[f].pairs;
-	const gp_link_pairs *rivals = &job->rows->rivals[f].pairs;
+	sample	   *s = &job->rows->fold[f];
 	gp_link_frame frame;
 
-	gp_link_frame_open(&frame, dev, job->fold[f].graph, job->x, job->plan->steps, job->plan->powers, NULL);
+	gp_link_frame_open(&frame, dev, s->fold.graph, job->x, job->plan->steps, job->plan->powers, NULL);
 	gp_link_frame_order(&frame);
-	gp_link_frame_place(&frame, job->place[f], job->place_width);
-	gp_link_pair_scores(&frame, pairs->n, pairs->src, pairs->dst, job->rows->score + job->first[f] * frame.width);
-	gp_link_pair_scores(&frame, rivals->n, rivals->src, rivals->dst, job->rows->rival_score[f]);
+	gp_link_pair_scores(&frame, s->pairs.n, s->pairs.src, s->pairs.dst, s->score);
 	gp_link_frame_close(&frame);
 }
 
 /* Scores all folds, by threads where there are some. */
 static void
-score_folds(gp_device *dev, const gp_link_problem *problem, fold_job *job, int folds)
+score_folds(const gp_link_problem *problem, fold_job *job)
 {
+	gp_device  *dev = job->rows->dev;
+	int			folds = job->rows->folds;
 	gp_crew    *crew = NULL;
 
 	if (gp_link_folds_at_once(dev) > 1 && folds > 1)
@@ -88,113 +156,180 @@ score_folds(gp_device *dev, const gp_link_problem *problem, fold_job *job, int f
 		}
 }
 
-/* The rows of all folds, whose pairs become those that the model holds out. */
+/* Lists the scored pairs that are learnt from; links weigh as much as all other pairs of their fold. */
+static void
+list_rows(rows *r)
+{
+	r->score = gp_alloc_array(r->env, r->n * r->width, sizeof(double));
+	r->label = gp_alloc_array(r->env, r->n, sizeof(bool));
+	r->weight = gp_alloc_array(r->env, r->n, sizeof(double));
+	for (int f = 0; f < r->folds; f++)
+	{
+		const sample *s = &r->fold[f];
+		double		others = 0.0;
+
+		memcpy(r->score + r->first[f] * r->width, s->score, s->first[LABELLED] * r->width * sizeof(double));
+		for (enum kind kind = RANDOM; kind < LABELLED; kind++)
+			others += kind_weight[kind] * (double) (s->first[kind + 1] - s->first[kind]);
+		for (enum kind kind = LINKS; kind < LABELLED; kind++)
+			for (int64_t e = s->first[kind]; e < s->first[kind + 1]; e++)
+			{
+				r->label[r->first[f] + e] = kind == LINKS;
+				r->weight[r->first[f] + e] = kind == LINKS ? others / (double) s->first[RANDOM] : kind_weight[kind];
+			}
+	}
+}
+
+/* The rows of all folds; links and random pairs become those that the model holds out. */
 static rows
 make_rows(gp_device *dev, const gp_link_problem *problem, const gp_features *x,
 		  const gp_link_plan *plan, gp_link_model *model)
 {
 	gp_env	   *env = dev->env;
 	gp_link_fold fold[GP_LINK_FOLDS];
-	int			folds = gp_link_folds_make(env, problem->graph, problem->seed, fold);
-	rows		r = {.width = gp_link_width(problem->graph->directed, plan->powers) + (problem->deep != NULL)};
-	fold_job	job = {.fold = fold,.x = x,.plan = plan,.rows = &r};
+	rows		r = {.dev = dev,.env = env,.width = gp_link_width(problem->graph->directed, plan->powers)};
+	fold_job	job = {.x = x,.plan = plan,.rows = &r};
 
-	model->held = gp_link_held_create(env, fold, folds);
+	r.folds = gp_link_folds_make(env, problem->graph, problem->seed, fold);
+	model->held = gp_link_held_create(env, fold, r.folds);
 	model->habits = gp_alloc_zero(env, GP_LINK_HABITS, sizeof(int64_t));
-	job.first = model->held.first;
-	r.n = model->held.n;
-	r.label = model->held.linked;
-	r.score = gp_alloc_array(env, r.n * r.width, sizeof(double));
-	env->progress(env, GP_PHASE_PAIRS, 0, folds);
-	for (int f = 0; f < folds; f++)
+	env->progress(env, GP_PHASE_PAIRS, 0, r.folds);
+	for (int f = 0; f < r.folds; f++)
 	{
+		sample	   *s = &r.fold[f];
+
+		s->fold = fold[f];
 		gp_link_held_add(env, &model->held, &fold[f], model->habits);
-		r.rivals[f] = gp_link_rivals_make(env, problem->graph, &fold[f], GP_LINK_RANKED / folds, problem->seed);
-		r.rival_score[f] = gp_alloc_array(env, r.rivals[f].pairs.n * r.width, sizeof(double));
-		if (problem->deep)
-			job.place[f] = gp_link_deep_place(dev, problem, fold[f].graph, &job.place_width);
+		fill_sample(env, problem, x, r.folds, f, s);
+		s->score = gp_alloc_array(env, s->pairs.n * r.width, sizeof(double));
+		r.first[f + 1] = r.n += s->first[LABELLED];
 	}
-	score_folds(dev, problem, &job, folds);
-	for (int f = 0; f < folds; f++)
-	{
-		gp_link_fold_free(env, &fold[f]);
-		gp_free(env, job.place[f]);
-	}
+	score_folds(problem, &job);
+	list_rows(&r);
 	return r;
 }
 
-/* Ranks the links of a fold among their rivals, whose scores are freed. */
+/* Frees them. */
 static void
-rank_links(gp_device *dev, const gp_link_regression *g, rows *r, int fold, gp_link_ranks *ranks)
+free_rows(rows *r)
 {
-	gp_link_rivals *rivals = &r->rivals[fold];
-	double	   *mean = gp_alloc_array(dev->env, rivals->pairs.n, sizeof(double));
-
-	gp_link_regression_means(dev, g, rivals->pairs.n, r->width, r->rival_score[fold], mean);
-	gp_link_rivals_rank(rivals, mean, ranks);
-	gp_free(dev->env, mean);
-	gp_free(dev->env, r->rival_score[fold]);
-	gp_link_rivals_free(dev->env, rivals);
-}
-
-/* Predicts each fold from the others. */
-static void
-cross_fit(gp_device *dev, rows *r, gp_link_held *held)
-{
-	gp_env	   *env = dev->env;
-	double	   *score = gp_alloc_array(env, r->n * r->width, sizeof(double));
-	bool	   *label = gp_alloc_array(env, r->n, sizeof(bool));
-
-	for (int f = 0; f < held->folds; f++)
+	for (int f = 0; f < r->folds; f++)
 	{
-		int64_t		first = held->first[f];
-		int64_t		n = held->first[f + 1] - first;
-		int64_t		after = r->n - first - n;
-		gp_link_regression g;
-
-		memcpy(score, r->score, first * r->width * sizeof(double));
-		memcpy(label, r->label, first * sizeof(bool));
-		memcpy(score + first * r->width, r->score + (first + n) * r->width,
-			   after * r->width * sizeof(double));
-		memcpy(label + first, r->label + first + n, after * sizeof(bool));
-		g = gp_link_regress(dev, first + after, r->width, score, label);
-		gp_link_regression_predict(dev, &g, n, r->width, r->score + first * r->width, held->row + first);
-		rank_links(dev, &g, r, f, &held->ranks);
-		gp_link_regression_free(dev, &g);
+		gp_link_fold_free(r->env, &r->fold[f].fold);
+		gp_link_rivals_free(r->env, &r->fold[f].rivals);
+		gp_link_asked_free(r->env, &r->fold[f].asked);
+		gp_link_pairs_free(r->env, &r->fold[f].pairs);
+		gp_free(r->env, r->fold[f].score);
 	}
-	gp_free(env, score);
-	gp_free(env, label);
+	gp_free(r->env, r->score);
+	gp_free(r->env, r->label);
+	gp_free(r->env, r->weight);
 }
 
-/* Keeps the regression on all rows, calibrated on its leave-one-out means. */
-static void
-keep_regression(gp_device *dev, const rows *r, uint64_t seed, gp_link_model *model)
+/* The logits of one kind of a fold's pairs. */
+static double *
+logits_of(const rows *r, gp_link_regression *g, int f, enum kind kind)
 {
-	gp_env	   *env = dev->env;
-	gp_link_regression g = gp_link_regress(dev, r->n, r->width, r->score, r->label);
-	double	   *mean = g.solution.loo_mean;
+	const sample *s = &r->fold[f];
+	int64_t		n = s->first[kind + 1] - s->first[kind];
+	double	   *logit = gp_alloc_array(r->env, n, sizeof(double));
 
-	for (int64_t i = 0; i < r->n; i++)
-		mean[i] = g.offset + g.unit * mean[i];
-	gp_link_calibrate(env, r->n, mean, r->label, &model->intercept, &model->slope);
-	model->pairs = model->m = r->n;
+	gp_link_regression_logits(g, n, r->width, s->score + s->first[kind] * r->width, logit);
+	return logit;
+}
+
+/*
+ * Learns from all rows, then, from there, from all folds but one; the mode of all rows comes last, so
+ * that it is what the regression is left with.
+ */
+static attempt
+try_regression(const rows *r, bool process, double penalty)
+{
+	gp_env	   *env = r->env;
+	attempt		a = {.r = gp_link_regression_open(r->dev, r->n, r->width, r->score, process, penalty)};
+	gp_link_logistic *l = &a.r.logistic;
+	double	   *weight = gp_alloc_array(env, r->n, sizeof(double));
+	double	   *mode = gp_alloc_array(env, l->phi.rows, sizeof(double));
+	gp_link_ranks ranks = {0};
+
+	a.logit = gp_alloc_array(env, r->n, sizeof(double));
+	a.variance = gp_alloc_array(env, r->n, sizeof(double));
+	gp_link_logistic_fit(l, r->label, r->weight);
+	memcpy(mode, l->b, l->phi.rows * sizeof(double));
+	for (int f = 0; f < r->folds; f++)
+	{
+		int64_t		first = r->first[f];
+		int64_t		n = r->first[f + 1] - first;
+
+		if (r->folds > 1)
+		{
+			memcpy(weight, r->weight, r->n * sizeof(double));
+			memset(weight + first, 0, n * sizeof(double));
+			memcpy(l->b, mode, l->phi.rows * sizeof(double));
+			gp_link_logistic_fit(l, r->label, weight);
+		}
+		memcpy(a.logit + first, l->logit + first, n * sizeof(double));
+		gp_link_logistic_variances(l, first, n, a.variance + first);
+		a.rival[f] = logits_of(r, &a.r, f, RIVALS);
+		gp_link_rivals_rank(&r->fold[f].rivals, a.rival[f], &ranks);
+		a.asked[f] = logits_of(r, &a.r, f, ASKED);
+	}
+	memcpy(l->b, mode, l->phi.rows * sizeof(double));
+	gp_link_logistic_fit(l, r->label, r->weight);
+	a.rank = ranks.reciprocal / (double) ranks.links;
+	gp_free(env, weight);
+	gp_free(env, mode);
+	return a;
+}
+
+/* Frees an attempt. */
+static void
+free_attempt(const rows *r, attempt *a)
+{
+	gp_link_regression_close(&a->r);
+	gp_free(r->env, a->logit);
+	gp_free(r->env, a->variance);
+	for (int f = 0; f < r->folds; f++)
+	{
+		gp_free(r->env, a->rival[f]);
+		gp_free(r->env, a->asked[f]);
+	}
+}
+
+/* The logits and the ranks of what is held out. */
+static void
+fill_held(const rows *r, const attempt *a, gp_link_held *held)
+{
+	for (int f = 0; f < r->folds; f++)
+	{
+		for (int64_t e = held->first[f]; e < held->first[f + 1]; e++)
+		{
+			held->row[e].score = a->logit[r->first[f] + e - held->first[f]];
+			held->row[e].variance = a->variance[r->first[f] + e - held->first[f]];
+		}
+		gp_link_rivals_rank(&r->fold[f].rivals, a->rival[f], &held->ranks);
+	}
+}
+
+/* Keeps the regression on all rows. */
+static void
+keep_regression(const rows *r, gp_link_regression *g, gp_link_model *model)
+{
+	gp_device  *dev = r->dev;
+
+	model->pairs = r->n;
 	model->width = r->width;
-	model->row = gp_alloc_array(env, r->n * r->width, sizeof(float));
-	dev->download(dev, gp_matrix_wrap(model->row, r->n, r->width, GP_FLOAT), g.z);
-	model->alpha = gp_alloc_array(env, r->n, sizeof(double));
-	dev->download(dev, gp_matrix_wrap(model->alpha, r->n, 1, GP_DOUBLE), g.solution.weights);
-	for (int64_t i = 0; i < r->n; i++)
-		model->alpha[i] *= g.unit;
-	model->sieve = gp_link_sieves_make(dev, g.z, model->alpha, &model->sieve_row, &model->sieve_weight);
-	model->lean = gp_link_lean_make(dev, &g, seed, &model->directions);
-	if (model->lean == NULL)
-		model->root = gp_link_pack_root(dev, g.solution.root);
-	model->offset = g.offset;
-	model->scale = g.solution.scale * g.unit * g.unit;
-	model->centre = g.centre;
-	model->spread = g.spread;
-	g.centre = g.spread = NULL;
-	gp_link_regression_free(dev, &g);
+	model->m = g->z.data ? g->z.rows : 0;
+	if (model->m > 0)
+	{
+		model->row = gp_alloc_array(r->env, model->m * r->width, sizeof(float));
+		dev->download(dev, gp_matrix_wrap(model->row, model->m, r->width, GP_FLOAT), g->z);
+	}
+	model->alpha = gp_link_logistic_weights(&g->logistic, g->root);
+	model->root = gp_link_logistic_spread(&g->logistic, g->root);
+	model->centre = g->centre;
+	model->spread = g->spread;
+	g->centre = g->spread = NULL;
 }
 
 /* Keeps the features' statistics on the whole graph. */
@@ -215,7 +350,11 @@ keep_features(gp_device *dev, const gp_link_problem *problem, gp_features *x,
 	gp_link_frame_close(&f);
 }
 
-/* The method scores. */
+/*
+ * The method scores.  A Gaussian process takes the place of logistic regression where links rank better
+ * among their rivals with it.  The likelihood of the rows would mostly judge how far links are from random
+ * pairs, which is another question.
+ */
 static void
 fit_scores(gp_device *dev, const gp_link_problem *problem, const gp_link_plan *plan,
 		   gp_link_model *model)
@@ -224,18 +363,32 @@ fit_scores(gp_device *dev, const gp_link_problem *problem, const gp_link_plan *p
 	gp_features *x = problem->features ?
 		gp_link_features_prepare(env, problem->features, problem->seed) : NULL;
 	rows		r = make_rows(dev, problem, x, plan, model);
+	attempt		best;
+	gp_link_asked asked[GP_LINK_FOLDS];
 
 	model->steps = plan->steps;
 	model->powers = plan->powers;
 	model->cut = plan->cut;
 	env->progress(env, GP_PHASE_POSTERIOR, 0, 0);
-	cross_fit(dev, &r, &model->held);
-	keep_regression(dev, &r, problem->seed, model);
+	best = try_regression(&r, false, 1.0);
+	for (int k = 0; k < PENALTIES; k++)
+	{
+		attempt		other = try_regression(&r, true, penalties[k]);
+		bool		better = other.rank > best.rank;
+
+		free_attempt(&r, better ? &best : &other);
+		if (better)
+			best = other;
+	}
+	fill_held(&r, &best, &model->held);
+	for (int f = 0; f < r.folds; f++)
+		asked[f] = r.fold[f].asked;
+	gp_link_asked_calibrate(env, asked, r.folds, best.asked, problem->missing_share, model);
+	keep_regression(&r, &best.r, model);
 	gp_link_held_judge(env, model);
-	gp_free(env, r.score);
+	free_attempt(&r, &best);
+	free_rows(&r);
 	keep_features(dev, problem, x, model);
-	if (problem->deep)
-		model->place = gp_link_deep_place(dev, problem, problem->graph, &model->place_width);
 }
 
 /* Fits. */

@@ -22,6 +22,8 @@ typedef struct curve
 	int64_t		n;
 	const double *score;
 	const bool *label;
+	const double *weight;		/* NULL: 1 */
+	double		total;			/* of the weights */
 	double		centre;
 	double		spread;
 	double		target[2];		/* of a non-link, of a link */
@@ -32,6 +34,13 @@ static double
 softplus(double x)
 {
 	return x > 0.0 ? x + log1p(exp(-x)) : log1p(exp(x));
+}
+
+/* What a row counts for. */
+static double
+weight_of(const curve *c, int64_t i)
+{
+	return c->weight ? c->weight[i] : 1.0;
 }
 
 /*
@@ -51,14 +60,15 @@ curve_loss(const curve *c, const double *w, double *gradient, double *hessian)
 		double		x = (c->score[i] - c->centre) / c->spread;
 		double		t = c->target[c->label[i]];
 		double		f = w[0] + w[1] * x;
+		double		part = weight_of(c, i) / c->total;
 
 		gp_poll(c->env, i, &next);
-		loss += (softplus(f) - t * f) / c->n;
+		loss += part * (softplus(f) - t * f);
 		if (gradient)
 		{
 			double		p = 1.0 / (1.0 + exp(-f));
-			double		d = (p - t) / c->n;
-			double		v = p * (1.0 - p) / c->n;
+			double		d = part * (p - t);
+			double		v = part * p * (1.0 - p);
 
 			gradient[0] += d;
 			gradient[1] += d * x;
@@ -138,18 +148,21 @@ measure(curve *c)
  */
 void
 gp_link_calibrate(gp_env *env, int64_t n, const double *score, const bool *label,
-				  double *intercept, double *slope)
+				  const double *weight, double *intercept, double *slope)
 {
-	curve		c = {.env = env, .n = n, .score = score, .label = label};
+	curve		c = {.env = env, .n = n, .score = score, .label = label,.weight = weight};
 	double		links = 0.0;
 	double		share;
 	double		w[2];
 
 	for (int64_t i = 0; i < n; i++)
-		links += label[i];
+	{
+		c.total += weight_of(&c, i);
+		links += label[i] ? weight_of(&c, i) : 0.0;
+	}
 	c.target[1] = (links + 1.0) / (links + 2.0);
-	c.target[0] = 1.0 / (n - links + 2.0);
-	share = n > 0 ? (links * c.target[1] + (n - links) * c.target[0]) / n : 0.5;
+	c.target[0] = 1.0 / (c.total - links + 2.0);
+	share = n > 0 ? (links * c.target[1] + (c.total - links) * c.target[0]) / c.total : 0.5;
 	*intercept = log(share / (1.0 - share));
 	*slope = 0.0;
 	measure(&c);

@@ -12,13 +12,12 @@
 #define MOST_COUNTED (INT64_C(1) << 20)	/* pairs of folds: far more than there are */
 #define MEGABYTE (1024.0 * 1024.0)
 
-/* TAG_RIDGE and TAG_SCREEN were linear models that ranked candidates: a model of an older version has them, and nothing reads them. */
 enum array_tag
 {
 	TAG_SCALARS, TAG_START, TAG_COL, TAG_WEIGHT, TAG_ROW, TAG_INDUCING, TAG_ALPHA, TAG_ROOT,
-	TAG_CENTRE, TAG_SPREAD, TAG_RIDGE, TAG_FEATURE_START, TAG_FEATURE_COL, TAG_FEATURE_VALUE,
-	TAG_FEATURE_MEAN, TAG_FEATURE_DOT, TAG_FEATURE_NORM, TAG_CODE, TAG_SCREEN, TAG_HABITS, TAG_ROW_VARIANCE,
-	TAG_LEAN, TAG_POINT, TAG_TAKEN, TAG_PLACE, TAG_SIEVE_ROW, TAG_SIEVE_WEIGHT, TAGS
+	TAG_CENTRE, TAG_SPREAD, TAG_FEATURE_START, TAG_FEATURE_COL, TAG_FEATURE_VALUE,
+	TAG_FEATURE_MEAN, TAG_FEATURE_DOT, TAG_FEATURE_NORM, TAG_CODE, TAG_HABITS, TAG_ROW_VARIANCE,
+	TAG_POINT, TAG_TAKEN, TAGS
 };
 
 enum scalar
@@ -28,10 +27,12 @@ enum scalar
 };
 
 static const gp_link_element elements[TAGS] = {
-	GP_LINK_F64, GP_LINK_I64, GP_LINK_I32, GP_LINK_F64, GP_LINK_F32, GP_LINK_I32, GP_LINK_F64,
-	GP_LINK_F32, GP_LINK_F64, GP_LINK_F64, GP_LINK_F64, GP_LINK_I64, GP_LINK_I32, GP_LINK_F32,
-	GP_LINK_F32, GP_LINK_F32, GP_LINK_F32, GP_LINK_U64, GP_LINK_F64, GP_LINK_I64, GP_LINK_F32,
-	GP_LINK_F32, GP_LINK_F32, GP_LINK_F64, GP_LINK_F32, GP_LINK_I32, GP_LINK_F64
+	[TAG_SCALARS] = GP_LINK_F64,[TAG_START] = GP_LINK_I64,[TAG_COL] = GP_LINK_I32,[TAG_WEIGHT] = GP_LINK_F64,
+	[TAG_ROW] = GP_LINK_F32,[TAG_INDUCING] = GP_LINK_I32,[TAG_ALPHA] = GP_LINK_F64,[TAG_ROOT] = GP_LINK_F32,
+	[TAG_CENTRE] = GP_LINK_F64,[TAG_SPREAD] = GP_LINK_F64,[TAG_FEATURE_START] = GP_LINK_I64,
+	[TAG_FEATURE_COL] = GP_LINK_I32,[TAG_FEATURE_VALUE] = GP_LINK_F32,[TAG_FEATURE_MEAN] = GP_LINK_F32,
+	[TAG_FEATURE_DOT] = GP_LINK_F32,[TAG_FEATURE_NORM] = GP_LINK_F32,[TAG_CODE] = GP_LINK_U64,
+	[TAG_HABITS] = GP_LINK_I64,[TAG_ROW_VARIANCE] = GP_LINK_F32,[TAG_POINT] = GP_LINK_F32,[TAG_TAKEN] = GP_LINK_F64
 };
 
 /* Adds an array that is there. */
@@ -103,6 +104,7 @@ gp_link_model_arrays(const gp_link_model *m, double *scalars, gp_link_array *out
 {
 	const gp_graph *g = m->graph;
 	int64_t		nodes = g->nodes;
+	int64_t		p = gp_link_model_functions(m);
 	int			n = 0;
 
 	write_scalars(m, scalars);
@@ -113,16 +115,12 @@ gp_link_model_arrays(const gp_link_model *m, double *scalars, gp_link_array *out
 	n = add(out, n, TAG_ROW, rows_of(m->method, m->m, nodes) * m->width, m->row);
 	n = add(out, n, TAG_ROW_VARIANCE, nodes * m->width, m->row_variance);
 	n = add(out, n, TAG_INDUCING, 2 * m->m, m->inducing);
-	n = add(out, n, TAG_ALPHA, m->m, m->alpha);
-	n = add(out, n, TAG_ROOT, gp_link_root_size(m->m), m->root);
-	n = add(out, n, TAG_LEAN, gp_link_lean_size(m->m, m->directions), m->lean);
+	n = add(out, n, TAG_ALPHA, m->method == GP_LINK_DEEP ? m->m : p, m->alpha);
+	n = add(out, n, TAG_ROOT, p * p, m->root);
 	n = add(out, n, TAG_POINT, m->points * (int64_t) m->width, m->point);
 	n = add(out, n, TAG_TAKEN, m->m * m->m, m->taken);
 	n = add(out, n, TAG_CENTRE, m->width, m->centre);
 	n = add(out, n, TAG_SPREAD, m->width, m->spread);
-	n = add(out, n, TAG_SIEVE_ROW, m->sieve, m->sieve_row);
-	n = add(out, n, TAG_SIEVE_WEIGHT, gp_link_sieve_weights(m->sieve), m->sieve_weight);
-	n = add(out, n, TAG_PLACE, nodes * m->place_width + 1, m->place);
 	n = add_features(m, out, n);
 	n = add(out, n, TAG_HABITS, GP_LINK_HABITS, m->habits);
 	return add(out, n, TAG_CODE, GP_LINK_CODE_WORDS * nodes, m->code);
@@ -132,8 +130,8 @@ gp_link_model_arrays(const gp_link_model *m, double *scalars, gp_link_array *out
 void
 gp_link_model_free(gp_env *env, gp_link_model *m)
 {
-	void	   *array[] = {m->row, m->row_variance, m->inducing, m->alpha, m->root, m->lean, m->point, m->taken, m->place, m->centre, m->spread, m->sieve_row,
-		m->sieve_weight, m->feature_mean, m->feature_dot, m->feature_norm, m->habits, m->code, m->warm};
+	void	   *array[] = {m->row, m->row_variance, m->inducing, m->alpha, m->root, m->point, m->taken, m->centre, m->spread,
+		m->feature_mean, m->feature_dot, m->feature_norm, m->habits, m->code, m->warm};
 
 	if (m->owns_graph)
 		gp_graph_free(env, (gp_graph *) m->graph);
@@ -313,28 +311,6 @@ restore_moments(const restorer *r, gp_link_model *m)
 	}
 }
 
-/* The means of a deep Gaussian process, where its logit is one of the scores. */
-static void
-restore_place(const restorer *r, gp_link_model *m)
-{
-	const gp_link_array *a = r->array[TAG_PLACE];
-	int64_t		nodes = m->graph->nodes;
-	int64_t		next = 0;
-
-	if (a == NULL)
-		return;
-	if (nodes == 0 || a->count <= nodes || a->count % nodes != 1 % nodes || (a->count - 1) / nodes > GP_SYEV_MAX)
-		refuse(r, "an array has another length");
-	m->place = a->data;
-	m->place_width = (int32_t) ((a->count - 1) / nodes);
-	for (int64_t k = 0; k < a->count; k++)
-	{
-		gp_poll(r->env, k, &next);
-		if (!isfinite(m->place[k]))
-			refuse(r, "a number is out of range");
-	}
-}
-
 /* The inducing pairs of a deep Gaussian process, where it has some. */
 static void
 restore_inducing(const restorer *r, gp_link_model *m)
@@ -361,44 +337,12 @@ restore_inducing(const restorer *r, gp_link_model *m)
 	check_finite(r, m->taken, m->m * m->m);
 }
 
-/* The directions that carry a variance, where the triangle is not stored. */
-static void
-restore_lean(const restorer *r, gp_link_model *m)
-{
-	const gp_link_array *a = r->array[TAG_LEAN];
-
-	if (a == NULL)
-		return;
-	m->directions = gp_link_lean_directions(m->m, a->count);
-	if (m->directions == 0)
-		refuse(r, "an array has another length");
-	m->lean = a->data;
-}
-
-/* What ranks candidates for all rows; a model of an older version has a linear model in its place, which nothing looks at. */
-static void
-restore_sieves(const restorer *r, gp_link_model *m)
-{
-	const gp_link_array *a = r->array[TAG_SIEVE_ROW];
-
-	if (a == NULL && r->array[TAG_SIEVE_WEIGHT] == NULL)
-		return;
-	if (a == NULL || a->count < 1 || a->count > m->m)
-		refuse(r, "an array has another length");
-	m->sieve = (int32_t) a->count;
-	m->sieve_row = a->data;
-	m->sieve_weight = need(r, TAG_SIEVE_WEIGHT, gp_link_sieve_weights(m->sieve), false);
-	check_finite(r, m->sieve_weight, gp_link_sieve_weights(m->sieve));
-	for (int32_t k = 0; k < m->sieve; k++)
-		if (m->sieve_row[k] < 0 || m->sieve_row[k] >= m->m)
-			refuse(r, "a row is wrong");
-}
-
 /* The regression, or what stands in its place. */
 static void
 restore_regression(const restorer *r, gp_link_model *m)
 {
 	int64_t		nodes = m->graph->nodes;
+	int64_t		p;
 
 	m->m = whole(r, ROWS, 1 << 20);
 	m->width = (int32_t) whole(r, WIDTH, 1 << 20);
@@ -419,11 +363,16 @@ restore_regression(const restorer *r, gp_link_model *m)
 		restore_inducing(r, m);
 		return;
 	}
-	m->alpha = need(r, TAG_ALPHA, m->m, false);
-	restore_lean(r, m);
-	m->root = need(r, TAG_ROOT, gp_link_root_size(m->m), m->lean != NULL);
+	if (m->m > GP_SYEV_MAX || m->width > GP_LINK_MOST_WIDTH)
+		refuse(r, "a number is out of range");
+	p = gp_link_model_functions(m);
+	m->alpha = need(r, TAG_ALPHA, p, false);
+	m->root = need(r, TAG_ROOT, p * p, false);
+	check_finite(r, m->alpha, p);
 	if (m->method == GP_LINK_PAIRS)
 	{
+		if (m->m == 0)
+			refuse(r, "its pairs are missing");
 		m->inducing = need(r, TAG_INDUCING, 2 * m->m, false);
 		for (int64_t k = 0; k < 2 * m->m; k++)
 			if (m->inducing[k] < 0 || m->inducing[k] >= nodes)
@@ -432,13 +381,10 @@ restore_regression(const restorer *r, gp_link_model *m)
 	}
 	m->centre = need(r, TAG_CENTRE, m->width, false);
 	m->spread = need(r, TAG_SPREAD, m->width, false);
-	restore_place(r, m);
-	if (m->width != gp_link_width(m->graph->directed, m->powers) + (m->place != NULL))
+	if (m->width != gp_link_width(m->graph->directed, m->powers))
 		refuse(r, "its scores are not those of this version");
-	check_finite(r, m->alpha, m->m);
 	check_finite(r, m->centre, m->width);
 	check_finite(r, m->spread, m->width);
-	restore_sieves(r, m);
 	for (int32_t k = 0; k < m->width; k++)
 		if (!(m->spread[k] > 0.0))
 			refuse(r, "a spread is not positive");

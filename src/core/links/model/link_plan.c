@@ -83,7 +83,8 @@ fold_bytes(const gp_link_problem *problem, const gp_link_plan *plan)
 double
 gp_link_fold_room(const gp_link_problem *problem, const gp_link_plan *plan)
 {
-	double		pairs = fmax((double) gp_link_fold_rows(problem->graph->edges), (double) GP_LINK_RANKED * (1 + GP_LINK_RIVALS));
+	double		pairs = 2.0 * (double) gp_link_fold_rows(problem->graph->edges) + 2.0 * GP_LINK_RANKED * (1 + GP_LINK_RIVALS) +
+		(double) problem->graph->edges;
 
 	return fold_bytes(problem, plan) + FOLD_BYTES + PAIR_BYTES * pairs;
 }
@@ -103,23 +104,16 @@ column_flops(const gp_link_problem *problem, const gp_link_plan *plan)
 		4.0 * feature_entries(problem->features) * plan->powers;
 }
 
-/* What the links that are ranked take, with their rivals' scores. */
+/* The pairs of all folds with their scores: what is learnt from, rivals, and candidates with the hidden links among them. */
 static double
-rivals_bytes(const gp_link_problem *problem, const gp_link_plan *plan)
+sample_bytes(const gp_link_problem *problem, const gp_link_plan *plan)
 {
-	int64_t		m = gp_link_fold_rows(problem->graph->edges);
+	double		held = (double) gp_link_fold_rows(problem->graph->edges);
+	double		others = 2.0 * GP_LINK_RANKED * (double) (1 + gp_min64(GP_LINK_RIVALS, problem->graph->nodes)) +
+		fmin(GP_LINK_RANKED * (double) problem->graph->nodes, (double) problem->graph->edges);
+	double		width = gp_link_width(problem->graph->directed, plan->powers);
 
-	return gp_link_rivals_bytes(problem->graph->nodes, gp_min64(GP_LINK_RANKED, m / 2),
-								gp_link_width(problem->graph->directed, plan->powers));
-}
-
-/* What a regression on so many rows takes: two squares, more where all eigenvalues are known, or a square and its directions. */
-static double
-regression_bytes(const gp_link_problem *problem, const gp_link_plan *plan, double m)
-{
-	double		width = gp_link_width(problem->graph->directed, plan->powers) + (problem->deep != NULL);
-
-	return fmax((m <= GP_SYEV_MAX ? 52.0 : 16.0) * m * m, gp_link_lean_bytes((int64_t) m)) + 32.0 * m * width;
+	return (held / 2.0 * (problem->features ? 4.0 : 3.0) + others) * (8.0 * width + 48.0);
 }
 
 /* The graphs of all folds. */
@@ -130,44 +124,28 @@ folds_bytes(const gp_link_problem *problem)
 }
 
 /*
- * Counts the method scores: folds are scored, beside the means of a deep Gaussian process for each where there is one; then
- * each is predicted from the others, beside the rivals; then all are learnt from.
+ * Counts the method scores: the scores of all folds' pairs, then two regressions on the rows that are
+ * learnt from, which are listed once more.
  */
 static void
-count_scores(const gp_link_problem *problem, int at_once, double means, gp_link_plan *plan)
+count_scores(const gp_link_problem *problem, int at_once, gp_link_plan *plan)
 {
 	double		e = entries_of(problem->graph);
 	double		x = feature_entries(problem->features);
 	double		dims = problem->features ? (double) problem->features->dims : 0.0;
-	double		m = (double) gp_link_fold_rows(problem->graph->edges);
-	double		others = m - m / gp_link_fold_count(problem->graph->edges);
-	double		sources = m / 2.0 * 1.3 + GP_LINK_RANKED;
+	double		width = gp_link_width(problem->graph->directed, plan->powers);
+	double		held = (double) gp_link_fold_rows(problem->graph->edges);
+	double		m = held / 2.0 * (problem->features ? 4.0 : 3.0);
+	double		sources = held / 2.0 * (problem->features ? 2.3 : 1.6) + 2.0 * GP_LINK_RANKED;
+	double		samples = sample_bytes(problem, plan) + m * (8.0 * width + 16.0) + 80.0 * held;
 
-	plan->bytes = (at_once > 1 ? at_once * gp_link_fold_room(problem, plan) : fold_bytes(problem, plan)) +
-		folds_bytes(problem) + means;
-	plan->bytes = rivals_bytes(problem, plan) + fmax(plan->bytes, regression_bytes(problem, plan, others));
-	plan->bytes = fmax(plan->bytes, regression_bytes(problem, plan, m)) + 8.0 * x;
-	plan->doubles = 10.0 * m * m * m;
+	plan->bytes = folds_bytes(problem) + samples + 8.0 * x + 24.0 * dims + 16.0 * (double) problem->graph->nodes +
+		fmax(at_once > 1 ? at_once * gp_link_fold_room(problem, plan) : fold_bytes(problem, plan),
+			 2.0 * gp_link_regression_bytes(m, width) + 4.0 * 8.0 * (m + held));
+	plan->doubles = 2.0 * (2.0 + gp_link_fold_count(problem->graph->edges)) * 8.0 * m * GP_LINK_LANDMARKS * GP_LINK_LANDMARKS;
 	plan->flops = sources * column_flops(problem, plan) + plan->doubles + 3.0 * dims * e * 2.0 * (double) plan->powers;
 	if (plan->steps >= gp_link_laplacian_steps())
 		plan->doubles += sources * 2.0 * e * plan->steps;
-}
-
-/*
- * Counts the deep Gaussian process whose logit is one of the scores: a fit for each fold, beside all folds' graphs and the
- * means of those before; and one for the whole graph, beside the regression.
- */
-static void
-count_place(gp_device *dev, const gp_link_problem *problem, const gp_link_plan *deep, double means, gp_link_plan *plan)
-{
-	double		m = (double) gp_link_fold_rows(problem->graph->edges);
-	double		fits = gp_link_fold_count(problem->graph->edges) + 1.0;
-	double		beside = fmax(folds_bytes(problem) + rivals_bytes(problem, plan) + means * (fits - 2.0) / (fits - 1.0),
-							  m * fmin(2.0 * m, 6.0 * GP_LINK_LEAN));
-
-	plan->bytes = fmax(plan->bytes, deep->bytes - (double) dev->env->used + beside + 8.0 * feature_entries(problem->features));
-	plan->flops += fits * deep->flops;
-	plan->doubles += fits * deep->doubles;
 }
 
 /* Counts the node kernel's codes: a factor of 512 columns. */
@@ -193,14 +171,9 @@ plan_of(gp_device *dev, const gp_link_problem *problem, int at_once)
 		return gp_link_deep_plan(dev, problem);
 	if (plan.method == GP_LINK_SCORES)
 	{
-		gp_link_plan deep = problem->deep ? gp_link_deep_plan(dev, problem) : plan;
-		double		means = gp_link_fold_count(problem->graph->edges) * 4.0 * (double) problem->graph->nodes * deep.units;
-
 		plan.steps = choose_steps(problem->graph, &plan.cut);
 		plan.powers = choose_powers(problem, plan.steps);
-		count_scores(problem, at_once, means, &plan);
-		if (problem->deep)
-			count_place(dev, problem, &deep, means, &plan);
+		count_scores(problem, at_once, &plan);
 	}
 	else
 	{
@@ -227,8 +200,8 @@ gp_link_plan_make(gp_device *dev, const gp_link_problem *problem)
 }
 
 #define KEEP_BYTES (3.0 * 1024 * 1024)	/* of all that is small, of each thread and beside them */
-#define KEPT_MEANS 400.0		/* operations of a candidate for each row that it is compared with */
-#define COMPARED 1.5e5			/* rows that a node's candidates are compared with before: 500 with 64, 300 with 384 */
+#define KEPT_MEANS 400.0		/* operations of a candidate for each landmark */
+#define CANDIDATES 1000.0		/* of a node */
 
 /* The memory and the operations that the best pairs of every node take beside the fit. */
 gp_count
@@ -236,10 +209,10 @@ gp_link_plan_keep(const gp_device *dev, const gp_link_problem *problem, const gp
 {
 	int64_t		n = problem->graph->nodes;
 	double		nodes = (double) n;
-	int64_t		m = gp_link_fold_rows(problem->graph->edges);
+	int64_t		m = GP_LINK_LANDMARKS;
 	int			threads = dev->room > 0 ? 1 : dev->threads;
 	bool		scores = plan->method == GP_LINK_SCORES;
-	int32_t		width = gp_link_width(problem->graph->directed, plan->powers) + (problem->deep != NULL);
+	int32_t		width = gp_link_width(problem->graph->directed, plan->powers);
 	int64_t		dims = problem->features ? problem->features->dims : 0;
 	gp_count	out = {.bytes = 3.0 * nodes * (double) k * sizeof(gp_link_row) + (48.0 + GP_LINK_LOCAL_BYTES) * nodes * threads};
 
@@ -254,7 +227,7 @@ gp_link_plan_keep(const gp_device *dev, const gp_link_problem *problem, const gp
 		/* The frame, and the model: its features, codes, rows, and the triangle or the directions, stored and made ready. */
 		out.bytes += frame_bytes(problem, plan) + 8.0 * feature_entries(problem->features) + 8.0 * GP_LINK_CODE_WORDS * nodes +
 			(double) m * (24.0 * width + 4.0 * (double) m);
-		out.flops = nodes * (column_flops(problem, plan) + KEPT_MEANS * ((double) m * GP_LINK_MEANS + COMPARED) + (double) m * (double) k * 2.0 * GP_LINK_LEAN);
+		out.flops = nodes * (column_flops(problem, plan) + KEPT_MEANS * CANDIDATES * (double) m);
 	}
 	return out;
 }

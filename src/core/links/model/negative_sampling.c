@@ -43,16 +43,29 @@ gp_link_pairs_free(gp_env *env, gp_link_pairs *pairs)
 	memset(pairs, 0, sizeof(*pairs));
 }
 
+/* Pairs, then others. */
+gp_link_pairs
+gp_link_pairs_concat(gp_env *env, const gp_link_pairs *a, const gp_link_pairs *b)
+{
+	gp_link_pairs pairs = gp_link_pairs_create(env, a->n + b->n);
+
+	memcpy(pairs.src, a->src, a->n * sizeof(int32_t));
+	memcpy(pairs.dst, a->dst, a->n * sizeof(int32_t));
+	if (b->n > 0)
+	{
+		memcpy(pairs.src + a->n, b->src, b->n * sizeof(int32_t));
+		memcpy(pairs.dst + a->n, b->dst, b->n * sizeof(int32_t));
+	}
+	return pairs;
+}
+
 /* Some pairs, then those of b, which is freed. */
 gp_link_pairs
 gp_link_pairs_join(gp_env *env, const gp_link_pairs *a, int64_t n, gp_link_pairs *b)
 {
-	gp_link_pairs pairs = gp_link_pairs_create(env, n + b->n);
+	gp_link_pairs first = {.n = n,.src = a->src,.dst = a->dst};
+	gp_link_pairs pairs = gp_link_pairs_concat(env, &first, b);
 
-	memcpy(pairs.src, a->src, n * sizeof(int32_t));
-	memcpy(pairs.dst, a->dst, n * sizeof(int32_t));
-	memcpy(pairs.src + n, b->src, b->n * sizeof(int32_t));
-	memcpy(pairs.dst + n, b->dst, b->n * sizeof(int32_t));
 	gp_link_pairs_free(env, b);
 	return pairs;
 }

@@ -15,7 +15,7 @@
 #include "base/base.h"
 #include "links/links_internal.h"
 #include "hard_negatives.h"
-#include "sparse.h"
+#include "link_regression.h"
 
 #include <math.h>
 #include <string.h>
@@ -25,28 +25,27 @@
 #define NODES_A_COLUMN 4		/* more columns than nodes / this say too much of single nodes */
 #define ROW_NUMBERS 16777216	/* that all nodes' rows together may have beyond the least rank */
 #define LEARNT 4000				/* links that are learnt from, and as many non-links */
-#define INDUCING 1000			/* pairs that carry the regression, half of them links */
+#define INDUCING 500				/* pairs that carry the regression, half of them links */
 #define BLOCK 256				/* pairs whose covariances are computed at once */
 #define RANKED 50				/* links of all folds that are ranked among rivals */
+#define ASKED 50				/* nodes of all folds whose candidates the curve is fitted to */
 #define CONSTANT 0.1			/* added to the nodes' kernel, relative to its mean variance */
 #define LEARN_SALT UINT64_C(0x6c6561726e000000)
 
-/* The factors of the noise, relative to the mean variance of a pair. */
-static const double noise_grid[] = {1e-3, 3e-3, 1e-2, 3e-2, 1e-1, 3e-1, 1.0};
+/* Penalties of the weights, of which the folds' likelihood chooses one. */
+static const double penalties[] = {0.01, 0.1, 1.0};
 
-#define GRID ((int) (sizeof(noise_grid) / sizeof(noise_grid[0])))
+#define GRID ((int) (sizeof(penalties) / sizeof(penalties[0])))
 
-/* What the folds add up for the choice of the noise and for the figures. */
-typedef struct crossfit
+/* What the folds say of a penalty. */
+typedef struct trial
 {
-	double	   *score[GRID];	/* of each pair that is held out */
-	double		error[GRID];	/* squared, summed */
-	gp_link_ranks ranks[GRID];
-	/* of each fold: what the variances take once the noise is known */
-	gp_sparse	regression[GP_LINK_FOLDS];
-	gp_matrix	v[GP_LINK_FOLDS];
-	double	   *prior;			/* variance of each pair */
-} crossfit;
+	double		loss;			/* of the pairs that are held out */
+	double	   *logit;			/* of each of them */
+	double	   *variance;
+	gp_link_ranks ranks;
+	double	   *asked[GP_LINK_FOLDS];	/* logits of a fold's candidates */
+} trial;
 
 /* The columns of the factor of n nodes. */
 static int64_t
@@ -125,28 +124,6 @@ copy_row(const gp_link_model *model, int32_t node, float *to)
 	memcpy(to, model->row + (int64_t) node * model->width, model->width * sizeof(float));
 }
 
-/* <row i, row j>, which is k_ij. */
-static double
-node_kernel(const gp_link_model *model, int32_t i, int32_t j)
-{
-	const float *a = model->row + (int64_t) i * model->width;
-	const float *b = model->row + (int64_t) j * model->width;
-	double		sum = 0.0;
-
-	for (int32_t c = 0; c < model->width; c++)
-		sum += (double) a[c] * b[c];
-	return sum;
-}
-
-/* The variance of a pair. */
-static double
-pair_variance(const gp_link_model *model, int32_t i, int32_t j)
-{
-	double		cross = model->graph->directed ? 0.0 : node_kernel(model, i, j);
-
-	return node_kernel(model, i, i) * node_kernel(model, j, j) + cross * cross;
-}
-
 /* The inducing pairs' rows on the device: those of the sources, then those of the targets. */
 static gp_matrix
 inducing_rows(gp_device *dev, const gp_link_model *model)
@@ -210,10 +187,10 @@ block_kernel(gp_device *dev, const gp_link_model *model, int64_t n, const int32_
 	}
 }
 
-/* Covariances of pairs with the inducing ones, and variances where these are asked for. */
+/* Covariances of pairs with the inducing ones. */
 void
 gp_link_pairs_kernel(gp_device *dev, const gp_link_model *model, int64_t n, const int32_t *src,
-					 const int32_t *dst, gp_matrix k, double *variance)
+					 const int32_t *dst, gp_matrix k)
 {
 	gp_env	   *env = dev->env;
 	int64_t		m = model->m;
@@ -231,8 +208,6 @@ gp_link_pairs_kernel(gp_device *dev, const gp_link_model *model, int64_t n, cons
 		block_kernel(dev, model, band.count, src + band.first, dst + band.first, &b);
 		dev->upload(dev, gp_matrix_rows(k, band.first, band.count),
 					gp_matrix_wrap(b.k, band.count, m, GP_DOUBLE));
-		for (int64_t r = band.first; variance && r < band.first + band.count; r++)
-			variance[r] = pair_variance(model, src[r], dst[r]);
 	}
 	dev->destroy(dev, &b.u);
 	dev->destroy(dev, &b.p);
@@ -286,194 +261,176 @@ inducing_kernel(gp_device *dev, const gp_link_model *model)
 		u.src[i] = model->inducing[2 * i];
 		u.dst[i] = model->inducing[2 * i + 1];
 	}
-	gp_link_pairs_kernel(dev, model, model->m, u.src, u.dst, k, NULL);
+	gp_link_pairs_kernel(dev, model, model->m, u.src, u.dst, k);
 	gp_link_pairs_free(dev->env, &u);
 	return k;
 }
 
-/* Learns from the pairs in the model's inducing ones; sets the model's offset. */
-static gp_sparse
-learn(gp_device *dev, const gp_link_fold *t, gp_link_model *model)
-{
-	gp_env	   *env = dev->env;
-	int64_t		height = gp_min64(t->pairs.n, 2 * BLOCK);
-	gp_matrix	k = dev->create(dev, height, model->m, GP_DOUBLE);
-	double	   *y = gp_alloc_array(env, height, sizeof(double));
-	gp_sparse	s = gp_sparse_create(dev, inducing_kernel(dev, model));
-
-	model->offset = (double) t->links / t->pairs.n;
-	for (gp_band band = gp_band_first(t->pairs.n, height); band.count > 0; gp_band_next(&band))
-	{
-		gp_matrix	part = gp_matrix_rows(k, 0, band.count);
-
-		for (int64_t r = 0; r < band.count; r++)
-			y[r] = (band.first + r < t->links) - model->offset;
-		gp_link_pairs_kernel(dev, model, band.count, t->pairs.src + band.first,
-							 t->pairs.dst + band.first, part, NULL);
-		gp_sparse_add(&s, part, y);
-		env->progress(env, GP_PHASE_KERNEL, band.first + band.count, t->pairs.n);
-	}
-	gp_sparse_ready(&s);
-	dev->destroy(dev, &k);
-	gp_free(env, y);
-	return s;
-}
-
-/* The means of pairs at the noise that was solved for, from their covariances k. */
-static void
-means(gp_device *dev, const gp_link_model *model, const gp_sparse *s, gp_matrix k, double *out)
-{
-	gp_matrix	score = dev->create(dev, k.rows, 1, GP_DOUBLE);
-
-	dev->gemm(dev, false, false, 1.0, k, s->alpha, 0.0, score);
-	dev->download(dev, gp_matrix_wrap(out, k.rows, 1, GP_DOUBLE), score);
-	for (int64_t r = 0; r < k.rows; r++)
-		out[r] += model->offset;
-	dev->destroy(dev, &score);
-}
-
-/* The covariances of pairs, and their variances where these are asked for. */
+/* The covariances of pairs with the inducing ones. */
 static gp_matrix
-covariances(gp_device *dev, const gp_link_model *model, const gp_link_pairs *pairs, double *prior)
+covariances(gp_device *dev, const gp_link_model *model, const gp_link_pairs *pairs)
 {
 	gp_matrix	k = dev->create(dev, pairs->n, model->m, GP_DOUBLE);
 
-	gp_link_pairs_kernel(dev, model, pairs->n, pairs->src, pairs->dst, k, prior);
+	gp_link_pairs_kernel(dev, model, pairs->n, pairs->src, pairs->dst, k);
 	return k;
 }
 
-/* Scores the pairs of a fold, of which the first is from of all, with each noise; k is their covariances. */
-static void
-score_fold(gp_device *dev, const gp_link_fold *fold, const gp_link_rivals *rivals, const gp_link_model *model,
-		   gp_sparse *s, int64_t from, gp_matrix k, crossfit *x)
+/* A regression on some pairs, and on others that it does not learn from: those of weight 0. */
+typedef struct regression
 {
-	double	   *rank = gp_alloc_array(dev->env, rivals->pairs.n, sizeof(double));
-	gp_matrix	others = covariances(dev, model, &rivals->pairs, NULL);
+	gp_link_logistic logistic;
+	gp_matrix	root;			/* of the inducing pairs' covariance */
+	bool	   *label;
+	double	   *weight;
+} regression;
 
-	for (int g = 0; g < GRID; g++)
+/* Prepares it: pairs to learn from, links first, then the others. */
+static regression
+regression_open(gp_device *dev, const gp_link_model *model, const gp_link_fold *t, const gp_link_pairs *others)
+{
+	regression	r = {.root = gp_link_landmark_root(dev, inducing_kernel(dev, model))};
+	int64_t		n = t->pairs.n + others->n;
+	gp_link_pairs all = gp_link_pairs_create(dev->env, n);
+
+	memcpy(all.src, t->pairs.src, t->pairs.n * sizeof(int32_t));
+	memcpy(all.dst, t->pairs.dst, t->pairs.n * sizeof(int32_t));
+	if (others->n > 0)
 	{
-		double	   *out = x->score[g] + from;
-
-		gp_sparse_solve(s, noise_grid[g]);
-		means(dev, model, s, k, out);
-		for (int64_t r = 0; r < fold->pairs.n; r++)
-			x->error[g] += (out[r] - (r < fold->links)) * (out[r] - (r < fold->links));
-		means(dev, model, s, others, rank);
-		gp_link_rivals_rank(rivals, rank, &x->ranks[g]);
+		memcpy(all.src + t->pairs.n, others->src, others->n * sizeof(int32_t));
+		memcpy(all.dst + t->pairs.n, others->dst, others->n * sizeof(int32_t));
 	}
-	gp_free(dev->env, rank);
-	dev->destroy(dev, &others);
+	r.logistic = gp_link_logistic_open(dev, gp_link_whiten(dev, covariances(dev, model, &all), r.root), penalties[0]);
+	gp_link_pairs_free(dev->env, &all);
+	r.label = gp_alloc_zero(dev->env, n, sizeof(bool));
+	r.weight = gp_alloc_zero(dev->env, n, sizeof(double));
+	for (int64_t e = 0; e < t->pairs.n; e++)
+	{
+		r.label[e] = e < t->links;
+		r.weight[e] = 1.0;
+	}
+	return r;
 }
 
-/* Fold f: a model of its graph, learnt from what it does not hide, scores what it hides. */
 static void
-crossfit_fold(gp_device *dev, const gp_link_problem *problem, const gp_link_fold *fold,
-			  uint64_t seed, const gp_link_rivals *rivals, int f, int64_t from, crossfit *x)
+regression_close(regression *r)
 {
+	gp_device  *dev = r->logistic.dev;
+
+	gp_link_logistic_close(&r->logistic);
+	dev->destroy(dev, &r->root);
+	gp_free(dev->env, r->label);
+	gp_free(dev->env, r->weight);
+}
+
+/* Fold f: a model of its graph, learnt from what it does not hide, with each penalty, on what it hides. */
+static void
+try_fold(gp_device *dev, const gp_link_problem *problem, const gp_link_fold *fold, int folds, int f,
+		 gp_link_asked *asked, int64_t from, trial *x)
+{
+	gp_env	   *env = dev->env;
 	gp_link_model model = {0};
-	gp_link_fold t;
-	gp_sparse  *s = &x->regression[f];
+	gp_link_rivals rivals = gp_link_rivals_make(env, problem->graph, fold, RANKED / folds, problem->seed);
+	gp_link_fold t = training_pairs(env, fold->graph, problem->graph, gp_hash(problem->seed ^ LEARN_SALT) + f + 1,
+									&fold->pairs);
+	gp_link_pairs hidden = gp_link_pairs_concat(env, &fold->pairs, &rivals.pairs);
+	gp_link_pairs others = gp_link_pairs_concat(env, &hidden, &asked->pairs);
+	regression	r;
 
 	set_rows(dev, problem, fold->graph, &model);
-	t = training_pairs(dev->env, fold->graph, problem->graph, seed, &fold->pairs);
-	set_inducing(dev->env, &t, &model);
-	*s = learn(dev, &t, &model);
-	x->v[f] = covariances(dev, &model, &fold->pairs, x->prior + from);
-	score_fold(dev, fold, rivals, &model, s, from, x->v[f], x);
-	dev->trsm(dev, false, true, s->l, x->v[f]);
-	gp_sparse_trim(s);
-	gp_free(dev->env, model.inducing);
-	gp_link_pairs_free(dev->env, &t.pairs);
-	gp_free(dev->env, model.row);
+	set_inducing(env, &t, &model);
+	r = regression_open(dev, &model, &t, &others);
+	for (int g = 0; g < GRID; g++)
+	{
+		const double *logit = r.logistic.logit + t.pairs.n;
+
+		r.logistic.penalty = penalties[g];
+		gp_link_logistic_fit(&r.logistic, r.label, r.weight);
+		memcpy(x[g].logit + from, logit, fold->pairs.n * sizeof(double));
+		gp_link_logistic_variances(&r.logistic, t.pairs.n, fold->pairs.n, x[g].variance + from);
+		for (int64_t e = 0; e < fold->pairs.n; e++)
+			x[g].loss += log1p(exp(e < fold->links ? -logit[e] : logit[e]));
+		gp_link_rivals_rank(&rivals, logit + fold->pairs.n, &x[g].ranks);
+		x[g].asked[f] = gp_alloc_array(env, asked->pairs.n, sizeof(double));
+		memcpy(x[g].asked[f], logit + hidden.n, asked->pairs.n * sizeof(double));
+	}
+	regression_close(&r);
+	gp_free(env, model.inducing);
+	gp_free(env, model.row);
+	gp_link_pairs_free(env, &t.pairs);
+	gp_link_pairs_free(env, &hidden);
+	gp_link_pairs_free(env, &others);
+	gp_link_rivals_free(env, &rivals);
 }
 
-/* The variances of a fold's pairs at a noise; what they take is freed. */
-static void
-fold_variances(gp_device *dev, crossfit *x, int f, double noise, gp_link_held *held)
-{
-	int64_t		first = held->first[f];
-	double	   *variance = gp_alloc_array(dev->env, x->v[f].rows, sizeof(double));
-
-	gp_sparse_variances(&x->regression[f], noise, x->v[f], x->prior + first, variance);
-	for (int64_t r = 0; r < x->v[f].rows; r++)
-		held->row[first + r].variance = variance[r];
-	gp_free(dev->env, variance);
-	gp_sparse_free(&x->regression[f]);
-	dev->destroy(dev, &x->v[f]);
-}
-
-/* Takes the scores and the ranks at the best noise, and the curve through them; returns that noise. */
+/* Cross-fits: sets the model's figures, its curve and its habits, and returns the penalty. */
 static double
-choose_noise(gp_env *env, const crossfit *x, gp_link_model *model)
-{
-	gp_link_held *held = &model->held;
-	int			best = 0;
-
-	for (int g = 1; g < GRID; g++)
-		if (x->error[g] < x->error[best])
-			best = g;
-	for (int64_t e = 0; e < held->n; e++)
-		held->row[e].score = x->score[best][e];
-	held->ranks = x->ranks[best];
-	gp_link_calibrate(env, held->n, x->score[best], held->linked, &model->intercept, &model->slope);
-	return noise_grid[best];
-}
-
-/* Cross-fits: sets the model's figures, its curve and its habits, and returns the noise. */
-static double
-crossfit_all(gp_device *dev, const gp_link_problem *problem, gp_link_model *model)
+choose_penalty(gp_device *dev, const gp_link_problem *problem, gp_link_model *model)
 {
 	gp_env	   *env = dev->env;
 	gp_link_fold fold[GP_LINK_FOLDS];
+	gp_link_asked asked[GP_LINK_FOLDS];
 	int			folds = gp_link_folds_make(env, problem->graph, problem->seed, fold);
-	crossfit	x = {0};
-	double		noise;
+	trial		x[GRID] = {{0}};
+	int			best = 0;
 
 	model->held = gp_link_held_create(env, fold, folds);
-	for (int g = 0; g < GRID; g++)
-		x.score[g] = gp_alloc_array(env, model->held.n, sizeof(double));
-	x.prior = gp_alloc_array(env, model->held.n, sizeof(double));
 	model->habits = gp_alloc_zero(env, GP_LINK_HABITS, sizeof(int64_t));
+	for (int g = 0; g < GRID; g++)
+	{
+		x[g].logit = gp_alloc_array(env, model->held.n, sizeof(double));
+		x[g].variance = gp_alloc_array(env, model->held.n, sizeof(double));
+	}
 	for (int f = 0; f < folds; f++)
 	{
-		gp_link_rivals rivals = gp_link_rivals_make(env, problem->graph, &fold[f], RANKED / folds, problem->seed);
-
-		crossfit_fold(dev, problem, &fold[f], gp_hash(problem->seed ^ LEARN_SALT) + f + 1, &rivals, f,
-					  model->held.first[f], &x);
-		gp_link_rivals_free(env, &rivals);
+		asked[f] = gp_link_asked_make(env, problem->graph, &fold[f], ASKED / folds, problem->seed);
+		try_fold(dev, problem, &fold[f], folds, f, &asked[f], model->held.first[f], x);
 		gp_link_held_add(env, &model->held, &fold[f], model->habits);
 		gp_link_fold_free(env, &fold[f]);
 	}
-	noise = choose_noise(env, &x, model);
-	for (int f = 0; f < folds; f++)
-		fold_variances(dev, &x, f, noise, &model->held);
+	for (int g = 1; g < GRID; g++)
+		if (x[g].loss < x[best].loss)
+			best = g;
+	for (int64_t e = 0; e < model->held.n; e++)
+	{
+		model->held.row[e].score = x[best].logit[e];
+		model->held.row[e].variance = x[best].variance[e];
+	}
+	model->held.ranks = x[best].ranks;
+	gp_link_asked_calibrate(env, asked, folds, x[best].asked, problem->missing_share, model);
 	gp_link_held_judge(env, model);
 	for (int g = 0; g < GRID; g++)
-		gp_free(env, x.score[g]);
-	gp_free(env, x.prior);
-	return noise;
+	{
+		gp_free(env, x[g].logit);
+		gp_free(env, x[g].variance);
+		for (int f = 0; f < folds; f++)
+			gp_free(env, x[g].asked[f]);
+	}
+	for (int f = 0; f < folds; f++)
+		gp_link_asked_free(env, &asked[f]);
+	return penalties[best];
 }
 
 /* Fits: the figures from the folds, the regression from the whole graph. */
 void
 gp_link_pairs_fit(gp_device *dev, const gp_link_problem *problem, gp_link_model *model)
 {
-	double		noise = crossfit_all(dev, problem, model);
+	double		penalty = choose_penalty(dev, problem, model);
+	gp_link_pairs none = {0};
 	gp_link_fold t;
-	gp_sparse	s;
+	regression	r;
 
 	set_rows(dev, problem, problem->graph, model);
 	t = training_pairs(dev->env, problem->graph, problem->graph,
 					   gp_hash(problem->seed ^ LEARN_SALT), NULL);
 	set_inducing(dev->env, &t, model);
-	s = learn(dev, &t, model);
-	gp_sparse_solve(&s, noise);
+	r = regression_open(dev, model, &t, &none);
+	r.logistic.penalty = penalty;
+	gp_link_logistic_fit(&r.logistic, r.label, r.weight);
 	model->pairs = t.pairs.n;
-	model->scale = s.scale;
-	model->alpha = gp_alloc_array(dev->env, model->m, sizeof(double));
-	dev->download(dev, gp_matrix_wrap(model->alpha, model->m, 1, GP_DOUBLE), s.alpha);
-	model->root = gp_sparse_root(&s);
-	gp_sparse_free(&s);
+	model->alpha = gp_link_logistic_weights(&r.logistic, r.root);
+	model->root = gp_link_logistic_spread(&r.logistic, r.root);
+	regression_close(&r);
 	gp_link_pairs_free(dev->env, &t.pairs);
 }
 
@@ -529,18 +486,6 @@ factor_bytes(const gp_link_problem *problem, double rank)
 		8.0 * GP_ROW_BLOCK * rank + 24.0 * rank * rank;
 }
 
-/*
- * The bytes of the regression beside the rows: four square matrices and the blocks of pairs; what
- * the other folds keep for their variances, a square matrix and the covariances of their pairs; and
- * the rivals.
- */
-static double
-regression_bytes(double m, double width, double held)
-{
-	return (4.0 + GP_LINK_FOLDS) * 8.0 * m * m + 8.0 * held * m + 4.0 * 2.0 * BLOCK * 4.0 * m +
-		8.0 * 3.0 * BLOCK * m + 8.0 * (m + BLOCK) * 2.0 * width;
-}
-
 /* The bytes and operations of a fit, on top of what is held already. */
 void
 gp_link_pairs_count(gp_env *env, const gp_link_problem *problem, double *bytes, double *flops)
@@ -553,13 +498,14 @@ gp_link_pairs_count(gp_env *env, const gp_link_problem *problem, double *bytes, 
 	double		folds = GP_LINK_FOLDS * (8.0 * n + (graph->weight ? 12.0 : 4.0) *
 										 (double) graph->start[graph->nodes]);
 	double		layers = problem->program->layers;
-	int64_t		held = gp_link_fold_rows(graph->edges);
+	double		held = (double) gp_link_fold_rows(graph->edges);
+	double		others = held + (RANKED + ASKED) * (double) (1 + gp_min64(GP_LINK_RIVALS, graph->nodes)) + (double) graph->edges;
 
-	*bytes = folds + gp_link_rivals_bytes(graph->nodes, gp_min64(RANKED, held / 2), (int64_t) m + 1) +
-		fmax(factor_bytes(problem, rank) + 8.0 * m * (GP_LINK_FOLDS * m + (double) held),
-			 4.0 * n * (rank + 1.0) + regression_bytes(m, rank + 1.0, (double) held));
+	*bytes = folds + 40.0 * n + GRID * 16.0 * held + 40.0 * others +
+		fmax(factor_bytes(problem, rank), 4.0 * n * (rank + 1.0) + gp_link_logistic_bytes(learnt + others, m) +
+			 8.0 * (learnt + others) * m + 24.0 * m * m + 64.0 * BLOCK * (m + rank) + 8.0 * m * rank);
 	*flops = (GP_LINK_FOLDS + 1) *
 		(2.0 * rank * input_entries(problem) + layers * 3.0 * n * rank * rank +
 		 layers * 2.0 * rank * (double) graph->start[graph->nodes] +
-		 learnt * (8.0 * m * rank + m * m) + (3.0 + GRID / 3.0) * m * m * m);
+		 (learnt + others) * (8.0 * m * rank + 8.0 * GRID * m * m));
 }

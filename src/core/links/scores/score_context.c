@@ -194,6 +194,7 @@ gp_link_frame_open(gp_link_frame *f, gp_device *dev, const gp_graph *graph, cons
 		f->log_count[k] = log1p(k);
 	make_middle(f);
 	make_arcs(f);
+	gp_link_ease_open(f);
 	if (x)
 		open_features(f, model);
 }
@@ -287,17 +288,6 @@ gp_link_frame_order(gp_link_frame *f)
 	*s = new;
 }
 
-/* Adds a score. */
-void
-gp_link_frame_place(gp_link_frame *f, const float *place, int32_t width)
-{
-	if (place == NULL)
-		return;
-	f->place = place;
-	f->place_width = width;
-	f->width++;
-}
-
 /* Frees it. */
 void
 gp_link_frame_close(gp_link_frame *f)
@@ -321,6 +311,7 @@ gp_link_frame_close(gp_link_frame *f)
 	gp_free(env, f->strength);
 	gp_free(env, f->square);
 	gp_free(env, f->half_log);
+	gp_free(env, f->pattern.value);
 	gp_free(env, f->log_count);
 	gp_csr_free(env, f->spread);
 	gp_csr_free(env, f->xt);

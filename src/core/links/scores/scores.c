@@ -58,7 +58,7 @@ fill_up(const gp_link_frame *f, const gp_link_block *block, full_block *full)
 	}
 }
 
-/* The scores of a block from the graph: of its structure, then of its Laplacian. */
+/* The scores of a block from the graph: of its structure, of its Laplacian, and of the auto-encoder. */
 void
 gp_link_graph_scores(gp_link_frame *f, const gp_link_block *block, double *out)
 {
@@ -69,33 +69,16 @@ gp_link_graph_scores(gp_link_frame *f, const gp_link_block *block, double *out)
 	fill_up(f, block, &full);
 	gp_link_structure(f, &full.block, full.cuts, out);
 	gp_link_laplacian(f, &full.block, full.cuts, gp_link_structure_width(f->graph->directed), out);
+	gp_link_ease(f, &full.block, full.cuts, gp_link_graph_width(f->graph->directed) - GP_LINK_EASE_SCORES, out);
 }
 
-/* The logits of a deep Gaussian process, the last of the scores. */
-static void
-place_scores(gp_link_frame *f, const gp_link_block *block, double *out)
-{
-	int64_t		next = 0;
-
-	for (int64_t e = 0; e < block->n; e++)
-	{
-		gp_poll(f->env, e * f->place_width, &next);
-		out[(e + 1) * f->width - 1] = gp_link_place_logit(f->place, f->place_width, f->n,
-														  block->source[block->slot[e]], block->dst[e]);
-	}
-}
-
-/* The scores of a block from the features, and from a deep Gaussian process. */
+/* The scores of a block from the features. */
 void
 gp_link_feature_scores(gp_link_frame *f, const gp_link_block *block, double *out)
 {
 	full_block	full;
 
-	if (block->sources == 0 || block->n == 0)
-		return;
-	if (f->place)
-		place_scores(f, block, out);
-	if (f->powers == 0)
+	if (block->sources == 0 || block->n == 0 || f->powers == 0)
 		return;
 	fill_up(f, block, &full);
 	gp_link_cosines(f, &full.block, full.cuts, gp_link_graph_width(f->graph->directed), out);

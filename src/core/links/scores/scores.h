@@ -49,6 +49,7 @@ typedef struct gp_link_frame
 	double	   *half_log;		/* n x GP_LINK_SCALES: of the Laplacian kernels' diagonals */
 	double	   *log_count;		/* GP_LINK_COUNTS: log(1 + k) */
 	double		volume;			/* sum of strengths */
+	gp_csr		pattern;		/* of ones, double; shares the places of weights; no value on a large graph */
 	/* features */
 	const gp_features *x;		/* NULL when there are none */
 	gp_csr	   *xt;				/* X', when X is sparse */
@@ -57,8 +58,6 @@ typedef struct gp_link_frame
 	float	   *norm;			/* n x powers */
 	double		mean_square[GP_LINK_POWERS];	/* |mean row|^2 */
 	bool		owns_statistics;
-	const float *place;			/* of a deep Gaussian process, whose logit is the last score; or NULL */
-	int32_t		place_width;
 	gp_link_local *local;		/* a thread's room for columns that reach few nodes; NULL: all are computed whole */
 } gp_link_frame;
 
@@ -83,9 +82,6 @@ gp_link_row_of(const gp_link_frame *f, const gp_csr *s, int32_t node)
 {
 	return f->row && s == &f->smooth ? f->row[node] : node;
 }
-
-/* Adds the logit of a deep Gaussian process to the scores; place, the caller's, may be NULL. */
-extern void gp_link_frame_place(gp_link_frame *f, const float *place, int32_t width);
 
 /* The scores of a pair in such a graph, and how many of them come from the graph alone. */
 extern int32_t gp_link_width(bool directed, int32_t powers);
@@ -122,7 +118,7 @@ extern void gp_link_last_product(gp_link_frame *f, const gp_link_block *block, c
 
 /*
  * The scores of a block: out is n x width, rows packed.  Those of the graph fill the first
- * gp_link_graph_width columns, those of the features, and of a deep Gaussian process, the others.
+ * gp_link_graph_width columns, those of the features the others.
  */
 extern void gp_link_graph_scores(gp_link_frame *f, const gp_link_block *block, double *out);
 extern void gp_link_feature_scores(gp_link_frame *f, const gp_link_block *block, double *out);
@@ -182,6 +178,16 @@ extern void gp_link_laplacian(gp_link_frame *f, const gp_link_block *block,
 extern void gp_link_half_logs(gp_link_frame *f);
 /* Steps to an error of 1e-9 at the largest scale. */
 extern int32_t gp_link_laplacian_steps(void);
+/* ease.c: the linear auto-encoder; two columns, 0 on a graph of more than GP_LINK_EASE_NODES. */
+#define GP_LINK_EASE_SCORES 2
+#define GP_LINK_EASE_NODES 10000
+
+extern void gp_link_ease_open(gp_link_frame *f);
+extern void gp_link_ease(gp_link_frame *f, const gp_link_block *block, const gp_link_cut *cuts, int32_t first,
+						 double *out);
+/* Columns of A (A^2 + lambda I)^-1, to a part of their first residual: n x sources double. */
+extern void gp_link_ease_solve(gp_link_frame *f, const gp_link_block *block, const gp_link_cut *cuts,
+							   double close, gp_matrix x);
 /* cosines.c: of the features. */
 extern void gp_link_cosines(gp_link_frame *f, const gp_link_block *block,
 							const gp_link_cut *cuts, int32_t first, double *out);

@@ -42,7 +42,7 @@ gp_link_width(bool directed, int32_t powers)
 int32_t
 gp_link_graph_width(bool directed)
 {
-	return gp_link_structure_width(directed) + 2 * GP_LINK_SCALES + 1;
+	return gp_link_structure_width(directed) + 2 * GP_LINK_SCALES + 1 + GP_LINK_EASE_SCORES;
 }
 
 typedef struct structure

@@ -14,14 +14,11 @@ struct gp_links
 	const gp_link_model *model;
 	int			threads;		/* that may take sources; 0 is one */
 	gp_link_frame frame;		/* of the method scores */
-	gp_matrix	z;				/* m x width double: the regression's rows */
-	gp_matrix	alpha;			/* m x 1 double */
-	gp_matrix	rough_z;		/* both in float, for ranking */
+	gp_matrix	z;				/* m x width double: landmarks */
+	gp_matrix	alpha;			/* p x 1 double */
+	gp_matrix	root;			/* p x p double */
+	gp_matrix	rough_z;		/* z and alpha in float, for ranking */
 	gp_matrix	rough_alpha;
-	gp_matrix	sieve_z;		/* the rows of the sieves, float */
-	gp_matrix	sieve_weight;	/* of all of them, one column of float */
-	gp_matrix	root;			/* packed, one column of float; or */
-	gp_link_few few;			/* of a model with a lean variance */
 	gp_link_search *search;		/* made by the first gp_links_best */
 	gp_link_candidates candidates;	/* of the search */
 	gp_link_local *local;		/* of the calling thread, made by the first gp_links_best that has use for it */
@@ -34,12 +31,9 @@ struct gp_links
  */
 extern void gp_links_posterior(gp_links *l, int64_t n, const double *score, gp_link_row *out);
 
-/* What ranks pairs: their posterior means up to a constant, in float. */
+/* What ranks pairs: their logits, in float. */
 extern void gp_links_means(gp_links *l, int64_t n, const double *score, const gp_link_row *pair,
 						   double *mean);
-
-/* The same nearly, by a sieve of a model that has some. */
-extern void gp_links_sieve(gp_links *l, int sieve, int64_t n, const double *score, double *mean);
 
 /*
  * deep_points.c: mean and variance of a pair's logit, by inducing pairs.  A node of the pair before is not

@@ -1,9 +1,8 @@
 /*
  * rank.c - the candidates of some sources that rank best.
  *
- * Sources are taken in groups whose columns of scores are computed together.
- * Each step sees the candidates that the cheaper one before it keeps: sieves
- * of few rows, then the Gaussian process's mean; the best get their posterior.
+ * Sources are taken in groups whose columns of scores are computed together.  All candidates are
+ * ranked by their logits in float, and the best get their posterior.
  */
 #include "rank.h"
 
@@ -12,10 +11,6 @@
 #include <math.h>
 #include <string.h>
 
-#define SIEVED 300				/* candidates of a node that the first sieve lets through, */
-#define SIEVED_EACH 3			/* or so many for each that is asked for, */
-#define SIEVED_SHARE 16			/* or one of so many */
-#define BEHIND (-1e9)			/* less than any mean */
 #define GROUP_PAIRS (INT64_C(1) << 17)	/* candidates of a group, unless one node has more */
 
 /* A candidate and what ranks it. */
@@ -116,51 +111,18 @@ select_best(gp_env *env, ranked *r, int64_t n, int64_t keep)
 	gp_heap_sort(&heap);
 }
 
-/* How many are kept of a source's candidates. */
-typedef struct bound
-{
-	int64_t		keep;
-	int64_t		share;			/* or one of so many, if that is more; 0: no */
-} bound;
-
-/* So many of n. */
-static int64_t
-kept_of(bound b, int64_t n)
-{
-	return gp_min64(n, b.share > 0 ? gp_max64(b.keep, n / b.share) : b.keep);
-}
-
-/* True when no source loses a candidate. */
-static bool
-all_kept(const group *g, const gp_link_pool *p, bound b)
-{
-	for (int32_t s = 0; s < g->sources; s++)
-	{
-		int64_t		n = p->first[s + 1] - p->first[s];
-
-		if (kept_of(b, n) < n)
-			return false;
-	}
-	return true;
-}
-
-/*
- * The candidates of each source with the highest ranks, frees the others and the ranks.  Sorted: best first; else those
- * of a source that loses none stay as they are.
- */
+/* Keeps the k candidates of each source with the highest ranks, best first; frees the others and the ranks. */
 static void
-keep_best(const group *g, gp_link_pool *p, double *rank, bound b, bool sorted)
+keep_best(const group *g, gp_link_pool *p, double *rank)
 {
-	ranked	   *r;
+	ranked	   *r = gp_alloc_array(g->env, p->n, sizeof(ranked));
 	int64_t		first[GP_LINK_BLOCK + 1] = {0};
 	gp_link_pool kept;
 
-	r = gp_alloc_array(g->env, p->n, sizeof(ranked));
 	for (int32_t s = 0; s < g->sources; s++)
 	{
 		ranked	   *own = r + first[s];
 		int64_t		n = p->first[s + 1] - p->first[s];
-		int64_t		best = kept_of(b, n);
 
 		/* Numbers beyond float make no rank: such a candidate comes last. */
 		for (int64_t e = 0; e < n; e++)
@@ -169,9 +131,8 @@ keep_best(const group *g, gp_link_pool *p, double *rank, bound b, bool sorted)
 
 			own[e] = (ranked) {isnan(by) ? -INFINITY : by, p->dst[p->first[s] + e], p->first[s] + e};
 		}
-		if (sorted || n > best)
-			select_best(g->env, own, n, best);
-		first[s + 1] = first[s] + best;
+		select_best(g->env, own, n, gp_min64(n, g->k));
+		first[s + 1] = first[s] + gp_min64(n, g->k);
 	}
 	kept = gp_link_pool_create(g->l, first[g->sources]);
 	kept.n = first[g->sources];
@@ -184,48 +145,6 @@ keep_best(const group *g, gp_link_pool *p, double *rank, bound b, bool sorted)
 	*p = kept;
 }
 
-/* The posterior means of all candidates by a sieve, up to a constant. */
-static double *
-sieve_ranks(const group *g, const gp_link_pool *p, int sieve)
-{
-	double	   *mean = gp_alloc_array(g->env, p->n, sizeof(double));
-
-	gp_links_sieve(g->l, sieve, p->n, p->score, mean);
-	return mean;
-}
-
-/*
- * How many candidates of a node get their mean on all rows.  The ones after them stand as the last sieve ranks them, so that
- * the first of a list of up to GP_LINK_KEPT are those of a shorter one.
- */
-static int64_t
-ranked_by_mean(const group *g)
-{
-	if (g->l->model->sieve == 0)
-		return INT64_MAX;
-	return g->k <= GP_LINK_KEPT ? GP_LINK_MEANS : g->k + GP_LINK_MEANS;
-}
-
-/* Narrows the candidates down by what costs less than their posterior means. */
-static void
-narrow(group *g, gp_link_pool *p)
-{
-	gp_link_frame *f = &g->l->frame;
-	gp_link_block block = {.sources = g->sources, .source = g->source, .n = p->n, .slot = p->slot,
-	.dst = p->dst};
-	bound		first = {gp_max64(SIEVED, SIEVED_EACH * g->k), SIEVED_SHARE};
-	bound		second = {ranked_by_mean(g), 0};
-
-	gp_link_graph_scores(f, &block, p->score);
-	gp_link_feature_scores(f, &block, p->score);
-	if (all_kept(g, p, second))
-		return;
-	if (!all_kept(g, p, first))
-		keep_best(g, p, sieve_ranks(g, p, 0), first, false);
-	second.keep = gp_max64(second.keep, g->k);
-	keep_best(g, p, sieve_ranks(g, p, 1), second, true);
-}
-
 /* The candidates as rows without their posterior. */
 static void
 write_rows(const int32_t *source, const gp_link_pool *p, gp_link_row *row)
@@ -234,33 +153,24 @@ write_rows(const int32_t *source, const gp_link_pool *p, gp_link_row *row)
 		row[e] = (gp_link_row) {.src = source[p->slot[e]], .dst = p->dst[e]};
 }
 
-/* The posterior means of candidates first to end, up to a constant. */
-static void
-write_means(const group *g, const gp_link_pool *p, const gp_link_row *row, int64_t first, int64_t end, double *mean)
-{
-	gp_links_means(g->l, end - first, p->score ? p->score + first * g->l->model->width : NULL, row + first, mean + first);
-}
-
-/* The posterior means of all candidates; of a source that has more than are to get one, the others come behind these. */
+/* Computes the scores of all candidates, where pairs have some, and their logits. */
 static double *
-mean_ranks(const group *g, const gp_link_pool *p)
+candidate_ranks(const group *g, gp_link_pool *p)
 {
 	double	   *mean = gp_alloc_array(g->env, p->n, sizeof(double));
 	gp_link_row *row = gp_alloc_array(g->env, p->n, sizeof(gp_link_row));
-	bound		b = {ranked_by_mean(g), 0};
 
+	if (p->score)
+	{
+		gp_link_frame *f = &g->l->frame;
+		gp_link_block block = {.sources = g->sources, .source = g->source, .n = p->n, .slot = p->slot,
+		.dst = p->dst};
+
+		gp_link_graph_scores(f, &block, p->score);
+		gp_link_feature_scores(f, &block, p->score);
+	}
 	write_rows(g->source, p, row);
-	if (all_kept(g, p, b))
-		write_means(g, p, row, 0, p->n, mean);
-	else
-		for (int32_t s = 0; s < g->sources; s++)
-		{
-			int64_t		end = p->first[s] + kept_of(b, p->first[s + 1] - p->first[s]);
-
-			write_means(g, p, row, p->first[s], end, mean);
-			for (int64_t e = end; e < p->first[s + 1]; e++)
-				mean[e] = BEHIND - (double) (e - end);
-		}
+	gp_links_means(g->l, p->n, p->score, row, mean);
 	gp_free(g->env, row);
 	return mean;
 }
@@ -312,9 +222,7 @@ finish_group(group *g, gp_link_lot *lot)
 		memcpy(p.dst, g->found.dst, p.n * sizeof(int32_t));
 	}
 	memcpy(p.first, g->found.first, sizeof(p.first));
-	if (p.score)
-		narrow(g, &p);
-	keep_best(g, &p, mean_ranks(g, &p), (bound) {g->k, 0}, true);
+	keep_best(g, &p, candidate_ranks(g, &p));
 	add_group(g, &p, lot);
 	gp_link_pool_free(g->l, &p);
 	g->begin += g->sources;

@@ -6,7 +6,6 @@
 
 #include "link_predict.h"
 
-#define GP_LINK_MEANS 40		/* candidates of a node that are ranked by all that was learnt from */
 #define GP_LINK_WAVE_LOTS 16	/* of each thread: who is ready first waits for the last */
 
 /* Candidates of some sources, source after source. */

@@ -20,20 +20,11 @@ find_method(gp_env *env, const char *text, gp_dgp *options)
 {
 	gnngp_env_set_text(env, text, "method");
 	*options = (gp_dgp) {0};
-	if (strchr(text, '(') && gp_method_is(env, text, methods[GP_LINK_SCORES]))
-	{
-		gp_scores	scores;
-
-		gp_method_parse(env, &gp_scores_text, text, &scores);
-		if (scores.dgp)
-			*options = gp_dgp_defaults;
-		return GP_LINK_SCORES;
-	}
 	if (pg_strncasecmp(text + strspn(text, " \t\n"), methods[GP_LINK_DEEP], 3) != 0 ||
 		!gp_method_is(env, text, methods[GP_LINK_DEEP]))
 		return (gp_link_method) gnngp_require_word("method", text, lengthof(methods), methods,
-												   "A method is auto, scores, pairs or dgp; options follow in parentheses: dgp(steps=300), scores(dgp=true).");
-	gp_method_parse(env, &gp_dgp_text, text, options);
+												   "A method is auto, scores, pairs or dgp; options follow in parentheses: dgp(steps=300).");
+	*options = gp_dgp_parse(env, text);
 	return GP_LINK_DEEP;
 }
 
@@ -70,9 +61,7 @@ gnngp_link_settings_check(gnngp_link_settings *settings)
 	gp_dgp		options;
 	gp_link_method method = find_method(env, settings->method, &options);
 
-	settings->method = pstrdup(method == GP_LINK_DEEP ? gp_method_print(env, &gp_dgp_text, &options) :
-							   method == GP_LINK_SCORES ? gp_method_print(env, &gp_scores_text, &(gp_scores) {options.features > 0}) :
-							   methods[method]);
+	settings->method = pstrdup(method == GP_LINK_DEEP ? gp_dgp_print(env, &options) : methods[method]);
 	gnngp_env_destroy(env);
 	if (settings->keep < 0 || settings->keep > GP_LINK_KEPT)
 		ereport(ERROR,
@@ -207,7 +196,7 @@ gnngp_link_fill(const gp_link_model *links, const gnngp_data *data,
 	part->settings = *settings;
 	part->settings.kernel = pstrdup(settings->kernel);
 	part->settings.method = pstrdup(settings->method);
-	part->method = pstrdup(links->method == GP_LINK_DEEP || links->place ? settings->method : methods[links->method]);
+	part->method = pstrdup(links->method == GP_LINK_DEEP ? settings->method : methods[links->method]);
 	part->nodes = data->ids.n;
 	part->edges = data->graph->edges;
 	part->pairs = links->pairs;

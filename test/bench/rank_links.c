@@ -1,0 +1,152 @@
+/*
+ * rank_links.c - a fit of links, and what it says of given pairs.
+ *
+ *		./rank_links nodes folder seed [method]
+ *
+ * Reads, from the folder, edges.csv (src,dst; undirected), queries.csv (src,dst)
+ * and, where it is there, features.csv (node,feature,value), all counted from 0.
+ * Writes scores.csv, the score of each query; and best.csv (src,dst,probability),
+ * the first 20 pairs of up to 300 nodes.  Prints the CPU seconds of the fit, of
+ * the scores and of the best pairs, and the peak megabytes.
+ */
+#include "bench_env.h"
+#include "links/links_internal.h"
+
+#define ASKED 300				/* nodes whose best pairs are written */
+#define BEST 20
+
+static FILE *
+open_file(const char *folder, const char *name, const char *mode, bool needed)
+{
+	char		path[1024];
+	FILE	   *f;
+
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	f = fopen(path, mode);
+	if (f == NULL && needed)
+	{
+		perror(path);
+		exit(1);
+	}
+	return f;
+}
+
+static gp_graph *
+read_graph(const char *folder, int64_t nodes)
+{
+	FILE	   *f = open_file(folder, "edges.csv", "r", true);
+	gp_edges   *edges = gp_edges_create(&host, nodes, getenv("DIRECTED") != NULL, false);
+	int32_t		src;
+	int32_t		dst;
+
+	while (fscanf(f, "%d,%d", &src, &dst) == 2)
+		gp_edges_add(edges, 1, &src, &dst, NULL);
+	fclose(f);
+	return gp_graph_build(edges);
+}
+
+static gp_features *
+read_features(const char *folder, int64_t nodes)
+{
+	FILE	   *f = open_file(folder, "features.csv", "r", false);
+	gp_features_builder *builder;
+	int32_t		node;
+	int32_t		feature;
+	double		value;
+
+	if (f == NULL)
+		return NULL;
+	builder = gp_features_create(&host, nodes, 0, GP_FLOAT);
+	while (fscanf(f, "%d,%d,%lf", &node, &feature, &value) == 3)
+		gp_features_add_entries(builder, 1, &node, &feature, &value);
+	fclose(f);
+	return gp_features_build(builder, &node, &feature);
+}
+
+static gp_link_pairs
+read_pairs(const char *folder)
+{
+	FILE	   *f = open_file(folder, "queries.csv", "r", true);
+	gp_link_pairs pairs = {0};
+	int64_t		room = 0;
+	int32_t		src;
+	int32_t		dst;
+
+	while (fscanf(f, "%d,%d", &src, &dst) == 2)
+	{
+		if (pairs.n == room)
+		{
+			room = 2 * room + 1024;
+			pairs.src = gp_realloc_array(&host, pairs.src, room, sizeof(int32_t));
+			pairs.dst = gp_realloc_array(&host, pairs.dst, room, sizeof(int32_t));
+		}
+		pairs.src[pairs.n] = src;
+		pairs.dst[pairs.n++] = dst;
+	}
+	fclose(f);
+	return pairs;
+}
+
+static void
+write_row(void *state, const gp_link_row *row)
+{
+	fprintf(state, "%d,%d,%.9g\n", row->src, row->dst, row->probability);
+}
+
+static double
+cpu_seconds(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return (double) t.tv_sec + 1e-9 * (double) t.tv_nsec;
+}
+
+int
+main(int argc, char **argv)
+{
+	gp_link_problem problem = {0};
+	gp_device  *dev;
+	gp_link_model *model;
+	gp_links   *links;
+	gp_link_pairs pairs;
+	gp_link_row *row;
+	int32_t		node[ASKED];
+	int64_t		asked = 0;
+	FILE	   *out;
+	double		time[4];
+
+	if (argc < 4)
+	{
+		fprintf(stderr, "usage: rank_links nodes folder seed [method]\n");
+		return 1;
+	}
+	dev = gp_device_cpu(&host, 1);
+	problem.graph = read_graph(argv[2], atoll(argv[1]));
+	problem.features = read_features(argv[2], atoll(argv[1]));
+	problem.program = gp_kernel_compile(&host, gp_kernel_parse(&host, "gcn"));
+	problem.seed = strtoull(argv[3], NULL, 10);
+	problem.method = argc > 4 && strcmp(argv[4], "pairs") == 0 ? GP_LINK_PAIRS : GP_LINK_AUTO;
+	pairs = read_pairs(argv[2]);
+	time[0] = cpu_seconds();
+	model = gp_link_fit(dev, &problem);
+	time[1] = cpu_seconds();
+	links = gp_links_open(dev, model);
+	row = gp_alloc_array(&host, pairs.n, sizeof(gp_link_row));
+	gp_links_score(links, pairs.n, pairs.src, pairs.dst, row);
+	time[2] = cpu_seconds();
+	out = open_file(argv[2], "scores.csv", "w", true);
+	for (int64_t e = 0; e < pairs.n; e++)
+		fprintf(out, "%.12g\n", row[e].score);
+	fclose(out);
+	for (int64_t i = 0; i < problem.graph->nodes && asked < ASKED; i++)
+		if (gp_hash((uint64_t) i) % (uint64_t) problem.graph->nodes < ASKED)
+			node[asked++] = (int32_t) i;
+	out = open_file(argv[2], "best.csv", "w", true);
+	time[3] = cpu_seconds();
+	gp_links_best(links, asked, node, BEST, GP_CANDIDATES_AUTO, write_row, out);
+	printf("%.3f %.3f %.3f %.0f", time[1] - time[0], time[2] - time[1], cpu_seconds() - time[3], (double) host.peak / 1e6);
+	printf(" %.4f %.4f\n", model->metric[GP_LINK_METRIC_AUC], model->metric[GP_LINK_METRIC_MRR]);
+	fclose(out);
+	return 0;
+}
