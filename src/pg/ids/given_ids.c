@@ -9,7 +9,6 @@
 #include "pg/server/compat.h"
 #include "pg/server/server.h"
 #include "given_ids.h"
-#include "integers.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
@@ -56,7 +55,6 @@ report_mismatch(const gnngp_model *model, Oid type, const gnngp_id_hints *hints)
 					 quote_literal_cstr(model->name), name)));
 }
 
-/* What to write where ids are of another type; the name of the function that was called. */
 gnngp_id_hints
 gnngp_id_hints_for(FunctionCallInfo fcinfo)
 {
@@ -70,29 +68,28 @@ gnngp_id_hints_for(FunctionCallInfo fcinfo)
 	};
 }
 
-/* Looks up how values of the base type are made from text. */
+/* Looks up how values of a type are made from text. */
 static void
-open_input(gnngp_id_type *t)
+open_type(gnngp_id_type *t, const gnngp_model *model, Oid type)
 {
 	Oid			input;
 
+	memset(t, 0, sizeof(*t));
+	t->model = model;
+	t->type = type;
+	t->base = getBaseType(type);
 	t->string = gnngp_is_string_type(t->base);
 	getTypeInputInfo(t->base, &input, &t->ioparam);
 	fmgr_info(input, &t->input);
 }
 
-/* Checks the type and looks up how to make its values. */
 void
 gnngp_id_type_open(gnngp_id_type *t, const gnngp_model *model, Oid type,
 				   const gnngp_id_hints *hints)
 {
-	memset(t, 0, sizeof(*t));
-	t->model = model;
-	t->type = type;
-	t->base = getBaseType(type);
-	if (!fits(model, t->base))
+	if (!fits(model, getBaseType(type)))
 		report_mismatch(model, type, hints);
-	open_input(t);
+	open_type(t, model, type);
 }
 
 /*
@@ -109,23 +106,9 @@ open_as_text(gnngp_id_type *t, const gnngp_model *model, const gnngp_id_hints *h
 
 	if ((kind != TYPTYPE_BASE && kind != TYPTYPE_ENUM) || OidIsValid(get_element_type(own)))
 		report_mismatch(model, TEXTOID, hints);
-	memset(t, 0, sizeof(*t));
-	t->model = model;
-	t->type = t->base = own;
+	open_type(t, model, own);
 	t->as_text = true;
 	t->shown = OidIsValid(asked) ? format_type_be(asked) : model->id_type;
-	open_input(t);
-}
-
-/* Integers as ids of type numeric, one of which they may be; but not for all nodes, whose ids may be none. */
-static void
-open_as_integers(gnngp_id_type *t, const gnngp_model *model, Oid type)
-{
-	memset(t, 0, sizeof(*t));
-	t->model = model;
-	t->type = type;
-	t->base = getBaseType(type);
-	open_input(t);
 }
 
 /* True for a model whose ids are of type numeric. */
@@ -144,7 +127,6 @@ is_literal(Oid type)
 	return type != TEXTOID && getBaseType(type) == TEXTOID;
 }
 
-/* Opens the type that an argument's declaration asks for. */
 void
 gnngp_id_type_open_argument(gnngp_id_type *t, const gnngp_model *model, FunctionCallInfo fcinfo,
 							int argno, const gnngp_id_hints *hints)
@@ -159,7 +141,7 @@ gnngp_id_type_open_argument(gnngp_id_type *t, const gnngp_model *model, Function
 	if (type == TEXTOID && !fits(model, TEXTOID))
 		open_as_text(t, model, hints);
 	else if (gnngp_is_integer_type(getBaseType(type)) && !PG_ARGISNULL(argno) && has_numeric_ids(model))
-		open_as_integers(t, model, type);
+		open_type(t, model, type);	/* an integer may be one of them; but all of them may not be integers */
 	else
 		gnngp_id_type_open(t, model, type, hints);
 }
@@ -210,7 +192,7 @@ base_datum(const gnngp_id_type *t, const gnngp_id *id)
 							 pnstrdup(id->text, id->length), t->ioparam, -1);
 }
 
-/* The id of a row as a value; a domain's own checks have the last word. */
+/* A domain's own checks have the last word. */
 Datum
 gnngp_id_type_datum(gnngp_id_type *t, const gnngp_id *id)
 {
@@ -330,7 +312,6 @@ lists_integers(const gnngp_id_type *t, Datum id)
 	return t->model->integer_ids && s[strspn(s, " \t\n")] == '{';
 }
 
-/* The nodes that an argument names. */
 gnngp_given_ids
 gnngp_given_ids_take(const gnngp_id_type *t, FunctionCallInfo fcinfo, int argno)
 {
@@ -371,7 +352,6 @@ gnngp_link_id(const gnngp_link_ids *ids, int64 node)
 	return id;
 }
 
-/* Compares two ids as they are stored. */
 int
 gnngp_given_id_compare(const void *first, const void *second, void *unused)
 {
@@ -387,7 +367,6 @@ gnngp_given_id_compare(const void *first, const void *second, void *unused)
 	return order != 0 ? order : a->length - b->length;
 }
 
-/* Sorts the ids, each once and without NULL. */
 void
 gnngp_given_ids_sort(gnngp_given_ids *given)
 {
@@ -403,7 +382,6 @@ gnngp_given_ids_sort(gnngp_given_ids *given)
 			given->id[given->n++] = given->id[i];
 }
 
-/* The place of an id among ids that are sorted, or whose order says how they would be. */
 int64
 gnngp_given_ids_find(const gnngp_given_ids *given, const int32 *order, const gnngp_id *id)
 {
@@ -426,7 +404,6 @@ gnngp_given_ids_find(const gnngp_given_ids *given, const int32 *order, const gnn
 	return -1;
 }
 
-/* The node of an id: nodes are in the order of their keys, and those of one key in that of their texts. */
 int32
 gnngp_link_ids_find(const gnngp_link_ids *ids, const gnngp_id *id)
 {
@@ -449,7 +426,6 @@ gnngp_link_ids_find(const gnngp_link_ids *ids, const gnngp_id *id)
 	return -1;
 }
 
-/* True when the node of a row is among sorted ids. */
 bool
 gnngp_given_ids_have(const gnngp_given_ids *given, const gnngp_id *id)
 {

@@ -96,7 +96,6 @@ gnngp_id_text(const gnngp_ids *ids, int64 node)
 	return pstrdup(ids->text[node]);
 }
 
-/* Pins the settings that the texts of dates, times, floats, money and the like depend on. */
 void
 gnngp_pin_output_settings(void)
 {

@@ -9,7 +9,6 @@
 /* A direct table may have this many entries for each node. */
 #define DIRECT_FACTOR 4
 
-/* Hashes the text of an id to its key. */
 int64
 gnngp_text_key(const char *text, int length)
 {
@@ -51,7 +50,6 @@ build_hash(gp_env *env, gnngp_idmap *map)
 	}
 }
 
-/* Makes the map. */
 void
 gnngp_idmap_build(gp_env *env, gnngp_idmap *map, const gnngp_ids *ids)
 {
@@ -87,7 +85,6 @@ gnngp_idmap_free(gp_env *env, gnngp_idmap *map)
 	map->table = NULL;
 }
 
-/* Finds a text: its key leads to the first node of that key; others follow, sorted by text. */
 int32
 gnngp_idmap_find_text(gnngp_idmap *map, const char *text, int length)
 {

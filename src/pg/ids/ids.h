@@ -70,4 +70,7 @@ extern char *gnngp_id_text(const gnngp_ids *ids, int64 node);
 /* Pins search_path, and what the output functions of id types depend on, inside a GUC nest level. */
 extern void gnngp_pin_output_settings(void);
 
+/* True for the type gp_integers, an array of bigint, which integers of all sizes become. */
+extern bool gnngp_is_integers(Oid type);
+
 #endif							/* GNNGP_IDS_H */

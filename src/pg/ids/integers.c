@@ -11,7 +11,7 @@
 #include "catalog/pg_type.h"
 #include "fmgr.h"
 #include "pg/catalog/catalog.h"
-#include "integers.h"
+#include "ids.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"

@@ -53,7 +53,6 @@ grow(gnngp_met *m)
 	}
 }
 
-/* The number of a node, which is met now if it was not before. */
 int32
 gnngp_meet(gnngp_met *m, int64 key, const char *text, int length)
 {
@@ -95,7 +94,6 @@ gnngp_met_find(gnngp_met *m, Datum value, Oid base)
 	return (int32) m->at[find_place(m, key, text, length)].node;
 }
 
-/* The number of the node of a datum, met now if it was not before. */
 int32
 gnngp_meet_datum(gnngp_met *m, Datum value, Oid base)
 {
@@ -108,7 +106,6 @@ gnngp_meet_datum(gnngp_met *m, Datum value, Oid base)
 	return gnngp_meet(m, gnngp_text_key(text, length), text, length);
 }
 
-/* An array of the ids of some nodes that were met; of rows alone where only these are wanted. */
 Datum
 gnngp_met_ids(gnngp_met *m, int64 first, int64 last, bool rows)
 {
@@ -134,7 +131,6 @@ gnngp_met_ids(gnngp_met *m, int64 first, int64 last, bool rows)
 	return PointerGetDatum(construct_array(value, n, base, length, by_value, align));
 }
 
-/* A key for the other end of an edge; 0 where both ends are one. */
 uint64
 gnngp_met_other_end(gnngp_met *m, int32 near, Datum value, Oid base)
 {
@@ -154,7 +150,6 @@ gnngp_met_other_end(gnngp_met *m, int32 near, Datum value, Oid base)
 		gp_hash((uint64) key) | 1;
 }
 
-/* Notes an edge between nodes that were met. */
 void
 gnngp_met_add_edge(gnngp_met *m, int32 src, int32 dst, double weight)
 {
@@ -179,7 +174,6 @@ compare_met(const void *a, const void *b, void *arg)
 	return x->text ? strcmp(x->text, y->text) : 0;
 }
 
-/* Numbers the nodes that were read by their ids, and then the others; the node of each row. */
 int32 *
 gnngp_met_number(gnngp_met *m, gnngp_ids *ids)
 {
@@ -214,7 +208,6 @@ gnngp_met_number(gnngp_met *m, gnngp_ids *ids)
 	return node_of_row;
 }
 
-/* The graph of the edges that were read. */
 gp_graph *
 gnngp_met_graph(const gnngp_met *m, bool weighted, bool counted)
 {

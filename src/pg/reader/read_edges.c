@@ -287,7 +287,6 @@ plan_packed(edge_state *s)
 	gnngp_query_plan(&s->packed);
 }
 
-/* Plans the reading of edges. */
 gnngp_edge_part *
 gnngp_plan_edges(gnngp_reader *r)
 {

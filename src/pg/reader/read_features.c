@@ -342,7 +342,6 @@ add_columns(feature_state *s, gnngp_query *q)
 	s->value = palloc0(sizeof(double) * s->ncolumns);
 }
 
-/* Has a query of the node table read the features that are columns of it. */
 gnngp_feature_part *
 gnngp_add_features(gnngp_reader *r, gnngp_query *q)
 {
@@ -356,7 +355,6 @@ gnngp_add_features(gnngp_reader *r, gnngp_query *q)
 	return s;
 }
 
-/* 2202E unless a neighbourhood has as many features as the fit had. */
 void
 gnngp_check_dims(const gnngp_reader *r, int64 dims)
 {
@@ -381,7 +379,6 @@ check_moments(const gnngp_reader *r, gp_scale scale)
 		gnngp_check_dims(r, r->dims);
 }
 
-/* Scales features that were just built; those of a neighbourhood by the moments of all. */
 void
 gnngp_scale_features(gnngp_reader *r, gp_scale scale)
 {

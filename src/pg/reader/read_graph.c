@@ -32,7 +32,6 @@ kind_of(const gnngp_graph_def *def, int which)
 	return def->kinds && strlen(def->kinds) == 3 ? def->kinds[which] : '-';
 }
 
-/* Locks the tables, then looks up the type of the ids. */
 void
 gnngp_reader_open(gnngp_reader *r, gp_env *env, const gnngp_graph_def *def)
 {
@@ -129,7 +128,6 @@ read_whole(gnngp_reader *r, void *arg)
 	*w->data = *r->data;
 }
 
-/* Reads everything as the owner of the graph. */
 gnngp_data *
 gnngp_read(gp_env *env, const gnngp_graph_def *graph, const char *task, bool need_target)
 {

@@ -31,7 +31,6 @@ gnngp_query_add_id(const gnngp_reader *r, gnngp_query *q, const gnngp_column *co
 	return r->id.base;
 }
 
-/* The condition that a column is among the ids of $1, with the equality of the type. */
 void
 gnngp_query_some(const gnngp_reader *r, gnngp_query *q, const gnngp_column *column)
 {

@@ -91,7 +91,6 @@ find_or_add(gnngp_labels *labels, int64 key, const char *text, int length)
 	return labels->n++;
 }
 
-/* Numbers an integer label. */
 int32
 gnngp_labels_integer(gnngp_labels *labels, int64 value)
 {
@@ -137,7 +136,6 @@ compare_ranks(const void *a, const void *b, void *unused)
 	return x->text ? strcmp(x->text, y->text) : 0;
 }
 
-/* Sorts the classes and frees the table. */
 int32 *
 gnngp_labels_finish(gnngp_labels *labels, char ***names)
 {

@@ -458,7 +458,6 @@ add_target(node_state *s, const char *task)
 		gnngp_query_add(&s->query, TEXTOID, "t.%s::pg_catalog.text", s->target.quoted);
 }
 
-/* Plans the reading of ids, targets and features. */
 gnngp_node_part *
 gnngp_plan_nodes(gnngp_reader *r, const char *task, bool need_target)
 {

@@ -107,7 +107,7 @@ kind_name(char kind)
 		kind == RELKIND_PARTITIONED_TABLE ? "partitioned table" : "table";
 }
 
-/* Locks the table first, then looks up its name: a rename waits for the lock. */
+/* The lock comes first, then the name: a rename waits for the lock. */
 gnngp_table
 gnngp_table_open(Oid oid, const gnngp_source_name *given, char kind, const char *argument,
 				 const gnngp_graph_def *def)
@@ -133,7 +133,6 @@ gnngp_table_open(Oid oid, const gnngp_source_name *given, char kind, const char 
 	return table;
 }
 
-/* The planner's count of a table's rows. */
 int64
 gnngp_table_rows(const gnngp_table *table)
 {
@@ -148,7 +147,6 @@ gnngp_table_rows(const gnngp_table *table)
 	return rows > 0 ? (int64) rows : 0;
 }
 
-/* A column of a locked table. */
 gnngp_column
 gnngp_table_column(const gnngp_table *table, const char *name)
 {
@@ -165,7 +163,6 @@ gnngp_table_column(const gnngp_table *table, const char *name)
 	return column;
 }
 
-/* 42804: a column has been given a type that does not serve. */
 void
 gnngp_wrong_type(const gnngp_table *table, const gnngp_column *column, const char *expected)
 {
@@ -176,7 +173,6 @@ gnngp_wrong_type(const gnngp_table *table, const gnngp_column *column, const cha
 			 errhint("Use a view that casts the column.")));
 }
 
-/* A column of numbers. */
 gnngp_column
 gnngp_table_number(const gnngp_table *table, const char *name)
 {
@@ -187,7 +183,6 @@ gnngp_table_number(const gnngp_table *table, const char *name)
 	return column;
 }
 
-/* The n-th column that has not been dropped. */
 const char *
 gnngp_table_column_name(const gnngp_table *table, int n)
 {
@@ -207,7 +202,6 @@ gnngp_table_column_name(const gnngp_table *table, int n)
 	return name;
 }
 
-/* Starts a query. */
 void
 gnngp_query_init(gnngp_query *q, const gnngp_table *table)
 {
@@ -220,7 +214,6 @@ gnngp_query_init(gnngp_query *q, const gnngp_table *table)
 	q->plan = NULL;
 }
 
-/* Restricts a query to some rows. */
 void
 gnngp_query_restrict(gnngp_query *q, const char *where, Oid array_type)
 {
@@ -228,7 +221,6 @@ gnngp_query_restrict(gnngp_query *q, const char *where, Oid array_type)
 	q->array_type = array_type;
 }
 
-/* Selects an expression. */
 void
 gnngp_query_add(gnngp_query *q, Oid type, const char *format,...)
 {
@@ -251,7 +243,6 @@ gnngp_query_add(gnngp_query *q, Oid type, const char *format,...)
 	q->expressions = lappend(q->expressions, pstrdup(q->list.data + start));
 }
 
-/* Selects a number. */
 void
 gnngp_query_add_number(gnngp_query *q, const gnngp_column *column)
 {
@@ -370,7 +361,7 @@ prepare(gnngp_query *q, const char *where)
 	return prepared;
 }
 
-/* Plans the query; where it looks elements up in an index the whole table can be read, too. */
+/* Where the query looks elements up in an index the whole table can be read, too. */
 void
 gnngp_query_plan(gnngp_query *q)
 {
@@ -379,7 +370,6 @@ gnngp_query_plan(gnngp_query *q)
 	q->rows = q->by_index ? gnngp_table_rows(q->table) : 0;
 }
 
-/* True when a planned query reads a table of Citus. */
 bool
 gnngp_query_is_spread(const gnngp_query *q)
 {

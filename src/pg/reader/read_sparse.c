@@ -197,7 +197,6 @@ build_features(sparse_state *s)
 				 errhint("Each feature of a node may have one row: remove the others, or sum them in a view.")));
 }
 
-/* Plans the reading of a table of sparse features. */
 gnngp_sparse_part *
 gnngp_plan_sparse(gnngp_reader *r)
 {

@@ -10,7 +10,6 @@ static size_t held = 0;
 static size_t kept = 0;
 static void (*give_up_kept) (void) = NULL;
 
-/* The bytes held. */
 size_t *
 gnngp_account(void)
 {
@@ -24,7 +23,6 @@ end_holding(void *arg)
 	held -= ((gnngp_holding *) arg)->bytes;
 }
 
-/* Sets the bytes of a holding. */
 void
 gnngp_account_hold(gnngp_holding *holding, MemoryContext context, size_t bytes)
 {
@@ -38,7 +36,6 @@ gnngp_account_hold(gnngp_holding *holding, MemoryContext context, size_t bytes)
 	holding->bytes = bytes;
 }
 
-/* Counts what is kept for a later call. */
 void
 gnngp_account_keep(size_t bytes, void (*give_up) (void))
 {
@@ -46,7 +43,6 @@ gnngp_account_keep(size_t bytes, void (*give_up) (void))
 	give_up_kept = give_up;
 }
 
-/* Has it given up where its room is needed. */
 void
 gnngp_account_make_room(size_t bytes, size_t limit)
 {
@@ -54,7 +50,6 @@ gnngp_account_make_room(size_t bytes, size_t limit)
 		give_up_kept();
 }
 
-/* Has it given up where it is too large. */
 void
 gnngp_account_give_up(size_t most)
 {

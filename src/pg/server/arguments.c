@@ -12,14 +12,12 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
-/* True for the word that leaves the choice of a kernel to the fit. */
 bool
 gnngp_kernel_is_auto(const char *kernel)
 {
 	return pg_strcasecmp(kernel, GNNGP_KERNEL_AUTO) == 0;
 }
 
-/* Compiles a kernel. */
 gp_program *
 gnngp_compile_kernel(gp_env *env, const char *kernel)
 {
@@ -32,7 +30,6 @@ gnngp_compile_kernel(gp_env *env, const char *kernel)
 	return gp_kernel_compile(env, gp_kernel_parse(env, kernel));
 }
 
-/* 22004 for a NULL that means nothing. */
 void
 gnngp_require_argument(FunctionCallInfo fcinfo, int argno, const char *name)
 {
@@ -42,7 +39,6 @@ gnngp_require_argument(FunctionCallInfo fcinfo, int argno, const char *name)
 				 errmsg("%s must not be NULL", name)));
 }
 
-/* A text argument. */
 char *
 gnngp_text_argument(FunctionCallInfo fcinfo, int argno, const char *name)
 {
@@ -50,7 +46,6 @@ gnngp_text_argument(FunctionCallInfo fcinfo, int argno, const char *name)
 	return text_to_cstring(PG_GETARG_TEXT_PP(argno));
 }
 
-/* A kernel argument, by the output function of its type. */
 char *
 gnngp_kernel_argument(FunctionCallInfo fcinfo, int argno)
 {
@@ -62,7 +57,6 @@ gnngp_kernel_argument(FunctionCallInfo fcinfo, int argno)
 	return OidOutputFunctionCall(output, PG_GETARG_DATUM(argno));
 }
 
-/* A number of landmarks. */
 int32
 gnngp_landmarks_argument(FunctionCallInfo fcinfo, int argno)
 {
@@ -76,7 +70,6 @@ gnngp_landmarks_argument(FunctionCallInfo fcinfo, int argno)
 	return PG_GETARG_INT32(argno);
 }
 
-/* The place of a word in a list. */
 int
 gnngp_require_word(const char *what, const char *word, int n, const char *const *words, const char *hint)
 {
@@ -89,7 +82,6 @@ gnngp_require_word(const char *what, const char *word, int n, const char *const 
 			 errhint("%s", hint)));
 }
 
-/* A float8 in a result row. */
 void
 gnngp_put_float(Datum *values, bool *nulls, int i, double v)
 {
@@ -97,7 +89,6 @@ gnngp_put_float(Datum *values, bool *nulls, int i, double v)
 	nulls[i] = isnan(v);
 }
 
-/* A text in a result row. */
 void
 gnngp_put_text(Datum *values, bool *nulls, int i, const char *text)
 {

@@ -13,7 +13,6 @@
 #include "gpu.h"
 #include "settings.h"
 
-/* The device that gnngp.device asks for. */
 gp_device *
 gnngp_device_open(gp_env *env, int threads)
 {
@@ -70,7 +69,6 @@ run_guarded(gp_env *env, int threads, gnngp_work work, void *arg)
 	return false;
 }
 
-/* Runs a work on the device that gnngp.device asks for. */
 void
 gnngp_compute(gp_env *env, int threads, bool planned, gnngp_work work, void *arg)
 {
@@ -89,7 +87,6 @@ device_for(void *arg, gp_device *planner, const gp_plan *plan)
 	return *(gp_device **) arg;
 }
 
-/* The device of a run, or a card where the plan asks for one. */
 gp_device *
 gnngp_run_device(gnngp_run *run, const gp_plan *plan)
 {
@@ -108,7 +105,6 @@ gnngp_run_device_close(gnngp_run *run, gp_device *device)
 	gnngp_env_set_device_error(run->env, NULL);
 }
 
-/* A fit on the device that is set or that suits the plan; a card is given back at once. */
 gp_posterior *
 gnngp_run_fit_by(gnngp_run *run, gp_problem *problem, gnngp_fitter fitter, const void *arg)
 {
@@ -133,7 +129,6 @@ fit_process(gp_device *device, const gp_problem *problem, const void *unused)
 	return gp_fit(device, problem);
 }
 
-/* A Gaussian process. */
 gp_posterior *
 gnngp_run_fit(gnngp_run *run, gp_problem *problem)
 {

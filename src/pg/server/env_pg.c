@@ -257,7 +257,6 @@ gnngp_env_collect_notices(gp_env *env)
 	return former;
 }
 
-/* Goes on with what was kept before, to which what is to be said of the rest is added. */
 void
 gnngp_env_join_notices(gp_env *env, gnngp_notices *former, const gnngp_notices *more)
 {
@@ -266,7 +265,6 @@ gnngp_env_join_notices(gp_env *env, gnngp_notices *former, const gnngp_notices *
 		env_notice(env, list_nth(more->messages, i), list_nth(more->hints, i));
 }
 
-/* True where there is anything to say. */
 bool
 gnngp_env_has_notices(const gp_env *env)
 {
@@ -275,7 +273,6 @@ gnngp_env_has_notices(const gp_env *env)
 	return all && all->messages != NIL;
 }
 
-/* Says in one notice what was kept, of a thing among many by its name; the hint is the first one's, others follow their messages. */
 void
 gnngp_env_tell_notices(gp_env *env, const char *about)
 {
@@ -353,7 +350,6 @@ leave_account(void *arg)
 	server->env.account = NULL;
 }
 
-/* Makes an environment in a new context under parent. */
 gp_env *
 gnngp_env_create(MemoryContext parent)
 {
@@ -382,7 +378,6 @@ gnngp_env_create(MemoryContext parent)
 	return &server->env;
 }
 
-/* Makes an environment below another one, whose accounts it carries on. */
 gp_env *
 gnngp_env_create_child(gp_env *parent)
 {
@@ -398,7 +393,6 @@ gnngp_env_create_child(gp_env *parent)
 	return env;
 }
 
-/* Keeps the environment for a later call. */
 void
 gnngp_env_keep(gp_env *env, MemoryContext parent, void (*give_up) (void))
 {
@@ -407,7 +401,6 @@ gnngp_env_keep(gp_env *env, MemoryContext parent, void (*give_up) (void))
 	MemoryContextSetParent(((server_env *) env)->context, parent);
 }
 
-/* Takes up what was kept. */
 void
 gnngp_env_resume(gp_env *env, MemoryContext parent)
 {
@@ -418,7 +411,6 @@ gnngp_env_resume(gp_env *env, MemoryContext parent)
 	*env->account += env->used;
 }
 
-/* Frees the environment and everything made in it; a child's high-water mark stays with its parent. */
 void
 gnngp_env_destroy(gp_env *env)
 {
@@ -429,7 +421,6 @@ gnngp_env_destroy(gp_env *env)
 	MemoryContextDelete(server->context);
 }
 
-/* The kernel text that positions in errors refer to. */
 void
 gnngp_env_set_text(gp_env *env, const char *text, const char *text_is)
 {
@@ -444,14 +435,12 @@ gnngp_env_set_device_error(gp_env *env, gnngp_device_error device_error)
 	((server_env *) env)->device_error = device_error;
 }
 
-/* True when the last error of the environment may be the card's fault. */
 bool
 gnngp_env_device_failed(const gp_env *env)
 {
 	return ((const server_env *) env)->device_failed;
 }
 
-/* Sorts in an environment of its own, which a few items do without. */
 void
 gnngp_sort(void *base, int64 n, Size size, gp_compare compare, void *arg)
 {
@@ -462,7 +451,6 @@ gnngp_sort(void *base, int64 n, Size size, gp_compare compare, void *arg)
 		gnngp_env_destroy(env);
 }
 
-/* What the limit leaves. */
 size_t
 gnngp_account_left(void)
 {

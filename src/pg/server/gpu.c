@@ -94,7 +94,6 @@ list_cards(gnngp_gpus *gpus)
 	return GNNGP_GPU_READY;
 }
 
-/* Loads the library and lists the cards. */
 const gnngp_gpus *
 gnngp_gpu_find(void)
 {
@@ -163,7 +162,6 @@ raise_working(const char *message, const char *hint)
 	raise_error("the CUDA device failed", message, hint);
 }
 
-/* Opens the card that is set. */
 gp_device *
 gnngp_gpu_open(gp_env *env)
 {
@@ -193,7 +191,6 @@ first_time(bool *told)
 	return first;
 }
 
-/* True when the card is worth a try. */
 bool
 gnngp_gpu_can_be_tried(void)
 {
@@ -244,7 +241,6 @@ gnngp_gpu_wins(const gp_plan *plan, int threads)
 		start + card_seconds(plan, &gpus->card[gnngp_setting_gpu()]) < cpu;
 }
 
-/* Tells that a card failed and the CPU does its work. */
 void
 gnngp_gpu_warn(ErrorData *error)
 {

@@ -60,7 +60,6 @@ tell(void)
 	pgstat_progress_update_multi_param(lengthof(index), index, told);
 }
 
-/* Starts the report; model is at most 63 bytes.  An abort ends it by itself. */
 void
 gnngp_progress_begin(const char *model)
 {
@@ -75,14 +74,12 @@ gnngp_progress_begin(const char *model)
 	tell();
 }
 
-/* True while this backend's entry is ours. */
 bool
 gnngp_progress_is_on(void)
 {
 	return MyBEEntry != NULL && MyBEEntry->st_progress_command == COMMAND;
 }
 
-/* total <= 0 means that the end is not known.  Ignored when no report has begun. */
 void
 gnngp_progress_set(gp_phase phase, int64 done, int64 total, double objective)
 {
@@ -103,7 +100,6 @@ gnngp_progress_again(void)
 	tell();
 }
 
-/* Ends the report; every normal end of a command must. */
 void
 gnngp_progress_end(void)
 {

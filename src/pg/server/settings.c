@@ -154,7 +154,6 @@ define_gpu_settings(void)
 							 NULL, NULL, NULL);
 }
 
-/* Defines the settings; called once, when the library is loaded. */
 void
 gnngp_settings_define(void)
 {
@@ -192,7 +191,6 @@ gnngp_settings_define(void)
 	MarkGUCPrefixReserved("gnngp");
 }
 
-/* The value of gnngp.device; 22023 when it is none of auto, cpu and cuda. */
 gnngp_device_choice
 gnngp_setting_device(void)
 {
@@ -254,21 +252,18 @@ gnngp_setting_threads(void)
 	return Max(threads, 1);
 }
 
-/* The bytes of an opened link model that a backend keeps for its next call. */
 size_t
 gnngp_setting_link_cache_size(void)
 {
 	return (size_t) link_cache_size_setting * 1024;
 }
 
-/* The number of the card to compute on. */
 int
 gnngp_setting_gpu(void)
 {
 	return gpu_setting;
 }
 
-/* The bytes that one backend may hold on a card; 0 = what is free. */
 size_t
 gnngp_setting_gpu_memory_limit(void)
 {
@@ -276,14 +271,12 @@ gnngp_setting_gpu_memory_limit(void)
 	return (size_t) gpu_memory_limit_setting * 1024;
 }
 
-/* The seconds that the planner counts for starting a card. */
 double
 gnngp_setting_gpu_start_cost(void)
 {
 	return gpu_start_cost_setting;
 }
 
-/* True when products of float may round their factors to TF32. */
 bool
 gnngp_setting_tf32(void)
 {
@@ -355,7 +348,6 @@ available_memory(void)
 	return limit;
 }
 
-/* The bytes that one backend may hold at a time for its computations. */
 size_t
 gnngp_setting_memory_limit(void)
 {
@@ -369,7 +361,6 @@ gnngp_setting_memory_limit(void)
 	return (size_t) (available / 4);
 }
 
-/* True when a refresh that would lose more than half of a model keeps the model. */
 bool
 gnngp_setting_refresh_guard(void)
 {

@@ -12,7 +12,7 @@
 #include "nodes/supportnodes.h"
 #include "optimizer/optimizer.h"
 #include "pg/catalog/catalog.h"
-#include "pg/ids/integers.h"
+#include "pg/ids/ids.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
