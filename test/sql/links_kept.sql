@@ -25,7 +25,7 @@ CREATE TABLE e AS
     SELECT a.id AS src, b.id AS dst FROM n a JOIN n b ON a.id < b.id
     WHERE CASE WHEN a.id / 8 = b.id / 8 THEN (a.id * b.id * 7919 + b.id * 31) % 1009 % 3 > 0 ELSE (a.id * b.id * 7919 + a.id * 31) % 10007 < 90 END;
 CREATE TABLE names AS SELECT 'n' || id || repeat('ä', id % 7) AS id FROM n;
-CREATE TABLE ties AS SELECT s.id AS src, d.id AS dst FROM e JOIN names s ON s.id ~ ('^n' || src || 'ä*$') JOIN names d ON d.id ~ ('^n' || dst || 'ä*$');
+CREATE TABLE ties AS SELECT s.id AS src, d.id AS dst FROM e JOIN names s ON s.id ~ ('^n' || src || '(ä)*$') JOIN names d ON d.id ~ ('^n' || dst || '(ä)*$');
 SELECT gp_create_graph('numbers', 'n', 'e'), gp_create_graph('names', 'names', 'ties'), gp_create_graph('arcs', 'n', 'e', directed => true);
 
 SELECT try($$SELECT gp_fit_links('numbers', keep => -1)$$);
@@ -116,7 +116,7 @@ BEGIN
     END LOOP;
     RETURN data;
 END $$;
-CREATE VIEW few AS SELECT id FROM names WHERE id ~ '^n[1-4]?[0-9]ä*$';
+CREATE VIEW few AS SELECT id FROM names WHERE id ~ '^n[1-4]?[0-9](ä)*$';
 CREATE VIEW few_ties AS SELECT t.* FROM ties t JOIN few s ON s.id = src JOIN few d ON d.id = dst;
 SELECT gp_create_graph('few', 'few', 'few_ties');
 SELECT model FROM gp_fit_links('few', keep => 2);
