@@ -9,10 +9,15 @@ WITH members AS (
         AND refobjid = (SELECT oid FROM pg_extension WHERE extname = 'gnngp')
 ), functions AS (
     SELECT p.*,
-           -- the schema and the casts of defaults are of no interest
-           regexp_replace(pg_get_function_arguments(p.oid), '::[a-z_ ]+(\[\])?', '', 'g') AS args,
+           -- schemas and the casts of defaults are of no interest
+           regexp_replace(replace(pg_get_function_arguments(p.oid), 'gnngp_internal.', ''), '::[a-z_ ]+(\[\])?', '', 'g') AS args,
            pg_get_function_result(p.oid) AS result
     FROM pg_proc p JOIN members m ON m.classid = 'pg_proc'::regclass AND m.objid = p.oid
+    WHERE p.pronamespace <> 'gnngp_internal'::regnamespace
+    -- of the forms of a function on nodes the one for all nodes
+      AND (p.proargtypes[1] IN ('int4'::regtype, 'gnngp_internal.gp_node_list'::regtype)
+           OR NOT EXISTS (SELECT FROM pg_proc f WHERE f.proname = p.proname AND f.pronamespace = p.pronamespace
+                          AND f.proargtypes[1] = 'gnngp_internal.gp_node_list'::regtype))
 ), lines AS (
     SELECT CASE prokind WHEN 'p' THEN 'CALL ' WHEN 'a' THEN 'aggregate ' ELSE '' END
         || proname || '(' || regexp_replace(regexp_replace(args, '(, )?OUT .*$', ''), '^IN ', '') || ')'
@@ -35,15 +40,12 @@ WITH members AS (
     UNION ALL
     SELECT 'TYPE ' || t.typname
     FROM pg_type t JOIN members m ON m.classid = 'pg_type'::regclass AND m.objid = t.oid
-    WHERE t.typtype = 'b' AND t.typelem = 0
-    UNION ALL
-    SELECT 'DOMAIN ' || t.typname || ' AS ' || format_type(t.typbasetype, t.typtypmod)
-    FROM pg_type t JOIN members m ON m.classid = 'pg_type'::regclass AND m.objid = t.oid
-    WHERE t.typtype = 'd'
+    WHERE t.typtype = 'b' AND t.typelem = 0 AND t.typnamespace <> 'gnngp_internal'::regnamespace
     UNION ALL
     SELECT 'CAST (' || format_type(castsource, NULL) || ' AS ' || format_type(casttarget, NULL) || ') '
         || CASE castcontext WHEN 'i' THEN 'IMPLICIT' WHEN 'a' THEN 'ASSIGNMENT' ELSE 'EXPLICIT' END
     FROM pg_cast c JOIN members m ON m.classid = 'pg_cast'::regclass AND m.objid = c.oid
+    WHERE NOT EXISTS (SELECT FROM pg_type WHERE oid IN (c.castsource, c.casttarget) AND typnamespace = 'gnngp_internal'::regnamespace)
     UNION ALL
     SELECT 'OPERATOR ' || format_type(oprleft, NULL) || ' ' || oprname || ' ' || format_type(oprright, NULL)
     FROM pg_operator o JOIN members m ON m.classid = 'pg_operator'::regclass AND m.objid = o.oid

@@ -26,7 +26,7 @@ CREATE FUNCTION gnngp_internal.report_pairs(
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'gnngp_report_pairs' LANGUAGE C STABLE PARALLEL RESTRICTED COST 1000 ROWS 1000;
 COMMENT ON FUNCTION gnngp_internal.report_pairs(text) IS
-    'part of gp_report(model): gp_loo_links without ids';
+    'part of gp_report(model): gp_heldout_links without ids';
 
 -- A browser must find no markup in it, and no character that HTML does not allow: controls but
 -- tab and newline become question marks.  The bytes from 80 to 9f are controls in Unicode alone.

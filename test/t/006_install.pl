@@ -52,6 +52,13 @@ $out = $node->safe_psql('postgres', qq{
 });
 is(join("\n", grep { /^[a-z]+ \d+$/ } split /\n/, $out), $expected, 'it can be dropped and made again');
 
+# Nothing is left of it without CASCADE, and a schema of the name that somebody has made is not taken over
+$out = $node->safe_psql('postgres', q{CREATE EXTENSION gnngp; DROP EXTENSION gnngp; SELECT count(*) FROM pg_namespace WHERE nspname ~ 'gnngp'});
+is($out, '0', 'the extension is dropped with its schema');
+($rc, $stdout, $err) = $node->psql('postgres', q{CREATE SCHEMA gnngp_internal; CREATE EXTENSION gnngp});
+like($err, qr/schema "gnngp_internal" already exists/, 'a schema gnngp_internal of somebody else is refused');
+$node->safe_psql('postgres', 'DROP SCHEMA gnngp_internal');
+
 # A backend that loaded the library before the extension was dropped
 ($rc, $stdout, $err) = $node->psql('postgres', q{LOAD 'gnngp'; SET gnngp.threads = 1; SHOW gnngp.threads});
 is($stdout, '1', 'the library alone offers its settings');
