@@ -174,7 +174,6 @@ chain_close(chain *s)
 {
 	gp_device  *dev = s->t.dev;
 
-	gp_network_close(&s->t, &s->c);
 	dev->destroy(dev, &s->c.input);
 	dev->destroy(dev, &s->map);
 	dev->destroy(dev, &s->frequency);

@@ -8,7 +8,7 @@
 #include "gpu.h"
 #include "gpu_world.h"
 #include "links/links.h"
-#include "train/train.h"
+#include "../unit/train/parse_methods.h"
 
 #define SMALL 300
 #define LARGE 523
@@ -166,7 +166,7 @@ precision_fits(gp_env *env)
 static void
 score_pairs(gp_env *env, gp_device *dev, const world *w, gp_link_method method, gp_link_row *row, int n)
 {
-	gp_dgp		deep = gp_dgp_parse(env, "dgp(steps=10, units=8, features=16)");
+	gp_dgp		deep = parse_dgp(env, "dgp(steps=10, units=8, features=16)");
 	gp_link_problem p = {.graph = w->graph,.features = w->features,.method = method,.seed = 3,
 	.deep = method == GP_LINK_DEEP ? &deep : NULL,
 	.program = gp_kernel_compile(env, gp_kernel_parse(env, "gcn"))};
@@ -257,8 +257,8 @@ check_gckm(gp_env *env, const char *method, bool features, size_t memory)
 	gp_device  *cpu = gp_device_cpu(env, 1);
 	gp_device  *card = gpu_open(env, memory);
 	gp_problem	p = gpu_problem(env, &w, "gcn", GP_TASK_CLASSES, GP_FLOAT);
-	gp_gckm		o = gp_gckm_parse(env, method);
-	gp_posterior *want = gp_gckm_fit(cpu, &p, &o);
+	gp_gckm		o = parse_gckm(env, method);
+	gp_posterior *want = gp_method_fit(cpu, &gp_method_gckm, &p, &o);
 	gp_posterior *got;
 	double		mean;
 	double		loo;
@@ -266,7 +266,7 @@ check_gckm(gp_env *env, const char *method, bool features, size_t memory)
 
 	p.device_for = take_gpu;
 	p.device_arg = card;
-	got = gp_gckm_fit(cpu, &p, &o);
+	got = gp_method_fit(cpu, &gp_method_gckm, &p, &o);
 	mean = worst(got->mean, want->mean, want->nodes * want->columns);
 	loo = worst(got->loo.mean, want->loo.mean, want->loo.n * want->columns);
 	snprintf(name, sizeof(name), "%s, %s features%s: means %.2g, leave-one-out %.2g", method, features ? "some" : "no",

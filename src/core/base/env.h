@@ -216,4 +216,11 @@ gp_poll_on(gp_env *env, int64_t done, int64_t *next)
 	return true;
 }
 
+/* So many items of figures, of which a dry run has none. */
+static inline int64_t
+gp_items(const gp_env *env, int64_t n)
+{
+	return env->dry ? 0 : n;
+}
+
 #endif							/* GP_ENV_H */

@@ -5,77 +5,80 @@
 
 #include <math.h>
 
-/* The same without a kernel's evaluation. */
-static gp_posterior *
-fit_precision(gp_device *dev, const gp_problem *problem)
-{
-	gp_env	   *env = dev->env;
-	gp_csr	   *s;
-	gp_plan		plan;
-	gp_posterior *out;
-
-	env->progress(env, GP_PHASE_PLAN, 0, 0);
-	s = gp_precision_matrix(env, problem->graph);
-	plan = gp_plan_precision(dev, problem, s);
-	if (problem->device_for)
-		dev = problem->device_for(problem->device_arg, dev, &plan);
-	out = gp_infer_precision(dev, problem, s, &plan);
-	gp_csr_free(env, s);
-	return out;
-}
-
-/* The same where the prior is left open and a factor serves: the choice comes first. */
-static gp_posterior *
-fit_open(gp_device *dev, const gp_problem *problem)
+/* A Laplacian problem whose open prior is the one that leave-one-out likes best. */
+static gp_problem
+close_prior(gp_device *dev, const gp_problem *problem, gp_program *program)
 {
 	gp_prior_choice all = gp_precision_choose(dev, problem);
 	gp_prior_score best = all.tried[all.best];
-	gp_program	program = *problem->program;
 	gp_problem	closed = *problem;
-	gp_posterior *out;
 
-	program.input.p[GP_LAPLACIAN_SIGMA2] = best.sigma2;
-	program.input.p[GP_LAPLACIAN_D] = best.d;
-	closed.program = &program;
+	*program = *problem->program;
+	program->input.p[GP_LAPLACIAN_SIGMA2] = best.sigma2;
+	program->input.p[GP_LAPLACIAN_D] = best.d;
+	closed.program = program;
 	closed.open_prior = false;
 	if (all.settles_nugget && isnan(closed.nugget))
 		closed.nugget = best.nugget;
-	out = gp_fit(dev, &closed);
-	out->prior_sigma2 = best.sigma2;
-	out->prior_d = best.d;
-	return out;
+	return closed;
 }
 
-/* Plans, computes and returns the posterior. */
 gp_posterior *
 gp_fit(gp_device *dev, const gp_problem *problem)
 {
+	gp_env	   *env = dev->env;
+	bool		by_precision;
+	gp_problem	closed;
+	gp_program	program;
+	gp_csr	   *s = NULL;
 	gp_eval		ev;
 	gp_plan		plan;
 	gp_posterior *out;
 
-	gp_problem_check(dev->env, problem);
+	gp_problem_check(env, problem);
 	if (problem->strategy == GP_STRATEGY_SQL)
-		gp_raise(dev->env, GP_ERR_UNSUPPORTED, "Use strategy => 'auto'.", "strategy sql is gp_fit's alone");
-	if (gp_precision_serves(dev->env, problem))
-		return fit_precision(dev, problem);
-	if (problem->open_prior)
-		return fit_open(dev, problem);
-	dev->env->progress(dev->env, GP_PHASE_PLAN, 0, 0);
-	gp_eval_open_to_plan(&ev, dev, problem->program, problem->graph, problem->features, problem->seed,
-						 problem->type, problem->estimate_limit);
-	if (problem->jitter > 0.0)
-		ev.jitter = problem->jitter;
-	plan = gp_plan_with(&ev, problem);
+		gp_raise(env, GP_ERR_UNSUPPORTED, "Use strategy => 'auto'.", "strategy sql is gp_fit's alone");
+	by_precision = gp_precision_serves(env, problem);
+	closed = !by_precision && problem->open_prior ? close_prior(dev, problem, &program) : *problem;
+
+	/* Plan; the device is chosen once it is known what the fit takes. */
+	env->progress(env, GP_PHASE_PLAN, 0, 0);
+	if (by_precision)
+	{
+		s = gp_precision_matrix(env, problem->graph);
+		plan = gp_plan_precision(dev, problem, s);
+	}
+	else
+	{
+		gp_eval_open_to_plan(&ev, dev, closed.program, problem->graph, problem->features, problem->seed,
+							 problem->type, problem->estimate_limit);
+		if (problem->jitter > 0.0)
+			ev.jitter = problem->jitter;
+		plan = gp_plan_with(&ev, &closed);
+	}
 	if (problem->device_for)
-		gp_eval_move(&ev, problem->device_for(problem->device_arg, dev, &plan));
+		dev = problem->device_for(problem->device_arg, dev, &plan);
+
+	/* Fit. */
+	if (by_precision)
+	{
+		out = gp_infer_precision(dev, problem, s, &plan);
+		gp_csr_free(env, s);
+		return out;
+	}
+	if (problem->device_for)
+		gp_eval_move(&ev, dev);
 	gp_eval_fulfil(&ev);
-	out = gp_infer(&ev, problem, &plan);
+	out = gp_infer(&ev, &closed, &plan);
 	gp_eval_close(&ev);
+	if (problem->open_prior)
+	{
+		out->prior_sigma2 = program.input.p[GP_LAPLACIAN_SIGMA2];
+		out->prior_d = (int) program.input.p[GP_LAPLACIAN_D];
+	}
 	return out;
 }
 
-/* The posterior from a dense factor. */
 gp_posterior *
 gp_fit_factor(gp_device *dev, const gp_problem *problem, gp_matrix q)
 {

@@ -10,6 +10,7 @@
 #include "precision/precision_fit.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -20,21 +21,6 @@
 #define FEWEST_LANDMARKS 64
 #define POWERS_SHARE 0.15		/* the choice of a power may cost so much of a fit */
 #define POWERS_CHEAP 6e10		/* or so many operations: about a second */
-
-/* What the planner weighs. */
-typedef struct options
-{
-	bool		has_columns;
-	gp_count	columns;
-	gp_count	full;
-	gp_count	diagonal;		/* alone */
-	gp_count	lowrank;
-	int64_t		nlandmarks;
-	bool		exact_diagonal;
-	double		base;			/* bytes held during every strategy, */
-	double		before;			/* and at most before it begins */
-	double		limit;			/* INFINITY without one */
-} options;
 
 /* Bytes in a unit that reads well. */
 static double
@@ -109,62 +95,56 @@ gp_plan_check_factors(gp_eval *ev, double limit)
 	gp_free(ev->env, uses);
 }
 
-/* A fit that is tried without being computed. */
+/* A plan that was tried in a dry run, and what that took; INFINITY: not tried, or impossible. */
+typedef struct candidate
+{
+	gp_plan		plan;
+	gp_count	count;
+} candidate;
+
+static const candidate NONE = {.count = {INFINITY, INFINITY, INFINITY, INFINITY}};
+
+typedef struct planner
+{
+	gp_eval    *ev;
+	const gp_problem *problem;
+	int			root;			/* the program's last step */
+	bool		has_columns;	/* single columns of the kernel can be evaluated */
+	candidate	columns;
+	candidate	full;
+	candidate	lowrank;
+	gp_count	diagonal;		/* alone */
+	double		base;			/* bytes held during every strategy, */
+	double		before;			/* and at most before it begins */
+	double		limit;			/* INFINITY without one */
+} planner;
+
+/* A fit by a plan; runs in a dry run. */
 typedef struct trial
 {
 	const gp_problem *problem;
-	gp_plan		plan;
+	gp_plan    *plan;
 } trial;
 
-/* The fit itself; runs in a dry run. */
 static void
 run_trial(gp_eval *ev, void *arg)
 {
 	const trial *t = arg;
+	gp_posterior *out = gp_infer(ev, t->problem, t->plan);
 
-	gp_posterior_free(ev->env, gp_infer(ev, t->problem, &t->plan));
-}
-
-/* What the fit keeps; runs in a dry run. */
-static void
-run_keep(gp_eval *ev, void *arg)
-{
-	trial	   *t = arg;
-	gp_posterior *out = gp_infer(ev, t->problem, &t->plan);
-
-	t->plan.live_bytes = gp_keep_bytes(out->keep);
+	t->plan->live_bytes = out->keep ? gp_keep_bytes(out->keep) : 0.0;
 	gp_posterior_free(ev->env, out);
 }
 
-/* The bytes that a live problem's fit keeps. */
-static double
-count_keep(gp_eval *ev, const gp_problem *problem, const gp_plan *plan)
+/* Tries a plan without computing it. */
+static candidate
+try_plan(const planner *p, gp_plan plan)
 {
-	trial		t = {problem, *plan};
+	candidate	c = {.plan = plan};
+	trial		t = {p->problem, &c.plan};
 
-	if (problem->live)
-		(void) gp_eval_dry(ev, run_keep, &t);
-	return t.plan.live_bytes;
-}
-
-/* What an exact fit takes. */
-static gp_count
-count_exact(gp_eval *ev, const gp_problem *problem, bool by_columns)
-{
-	trial		t = {problem, {.strategy = GP_STRATEGY_EXACT, .by_columns = by_columns,
-	.exact_diagonal = true}};
-
-	return gp_eval_dry(ev, run_trial, &t);
-}
-
-/* What a low-rank fit takes. */
-static gp_count
-count_nystrom(gp_eval *ev, const gp_problem *problem, int64_t nlandmarks, bool exact_diagonal)
-{
-	trial		t = {problem, {.strategy = GP_STRATEGY_NYSTROM, .nlandmarks = nlandmarks,
-	.exact_diagonal = exact_diagonal}};
-
-	return gp_eval_dry(ev, run_trial, &t);
+	c.count = gp_eval_dry(p->ev, run_trial, &t);
+	return c;
 }
 
 /* The diagonal of the whole kernel; runs in a dry run. */
@@ -176,164 +156,133 @@ run_diagonal(gp_eval *ev, void *arg)
 	ev->dev->destroy(ev->dev, &diag);
 }
 
-/* Counts the low-rank fit, with the exact diagonal where that is affordable. */
+/* Tries the low-rank fit, with the exact diagonal where that is affordable. */
 static void
-count_lowrank(gp_eval *ev, const gp_problem *problem, options *o)
+try_lowrank(planner *p, int64_t nlandmarks)
 {
-	gp_count	none = {INFINITY, INFINITY, INFINITY, INFINITY};
-	bool		cheap;
+	gp_plan		plan = {.strategy = GP_STRATEGY_NYSTROM,.nlandmarks = nlandmarks};
 
-	if (!gp_nystrom_possible(ev, ev->kernel->program->nsteps - 1))
-	{
-		o->lowrank = none;
+	if (!gp_nystrom_possible(p->ev, p->root))
 		return;
-	}
-	if (o->has_columns && o->diagonal.effort == 0.0)
-		o->diagonal = gp_eval_dry(ev, run_diagonal, NULL);
-	cheap = o->has_columns && o->diagonal.effort <= DIAGONAL_CHEAP;
-	o->lowrank = count_nystrom(ev, problem, o->nlandmarks, cheap);
-	o->exact_diagonal = cheap ||
-		(o->has_columns && o->diagonal.effort <= DIAGONAL_SHARE * o->lowrank.effort);
-	if (o->exact_diagonal && !cheap)
-		o->lowrank = count_nystrom(ev, problem, o->nlandmarks, true);
-}
-
-/* Halves an automatic number of landmarks until the fit fits. */
-static void
-fit_landmarks(gp_eval *ev, const gp_problem *problem, options *o)
-{
-	while (problem->nlandmarks == 0 && isfinite(o->lowrank.bytes) && o->nlandmarks > FEWEST_LANDMARKS &&
-		   o->base + o->lowrank.bytes > o->limit)
+	if (p->has_columns && p->diagonal.effort == 0.0)
+		p->diagonal = gp_eval_dry(p->ev, run_diagonal, NULL);
+	plan.exact_diagonal = p->has_columns && p->diagonal.effort <= DIAGONAL_CHEAP;
+	p->lowrank = try_plan(p, plan);
+	if (!plan.exact_diagonal && p->has_columns &&
+		p->diagonal.effort <= DIAGONAL_SHARE * p->lowrank.count.effort)
 	{
-		o->nlandmarks /= 2;
-		count_lowrank(ev, problem, o);
+		plan.exact_diagonal = true;
+		p->lowrank = try_plan(p, plan);
 	}
 }
 
-/* Adds to a plan's reason what it takes, behind the words that say how. */
+static bool
+fits(const planner *p, const candidate *c)
+{
+	return isfinite(c->count.bytes) && p->base + c->count.bytes <= p->limit;
+}
+
+/* The cheaper exact candidate within the limit; NULL: none is. */
+static const candidate *
+exact_that_fits(const planner *p)
+{
+	if (!fits(p, &p->columns))
+		return fits(p, &p->full) ? &p->full : NULL;
+	return fits(p, &p->full) && p->full.count.effort < p->columns.count.effort ? &p->full : &p->columns;
+}
+
+/* The candidate that was asked for, or the better one; NULL where none fits.  *why: what speaks for it. */
+static const candidate *
+choose(const planner *p, const char **why)
+{
+	gp_strategy asked = p->problem->strategy;
+	const candidate *exact = asked == GP_STRATEGY_NYSTROM ? NULL : exact_that_fits(p);
+
+	*why = NULL;
+	if (asked == GP_STRATEGY_EXACT)
+		return exact;
+	if (exact && exact->count.effort <= fmax(CHEAP_EFFORT, PATIENCE * p->lowrank.count.effort))
+	{
+		*why = "the more exact strategy fits";
+		return exact;
+	}
+	gp_nystrom_check(p->ev, p->root);
+	if (!fits(p, &p->lowrank))
+		return exact;
+	if (asked == GP_STRATEGY_AUTO)
+		*why = exact ? "exact would take much longer" : "exact does not fit";
+	return &p->lowrank;
+}
+
+/* The candidate that needs least, for an estimate where nothing fits, and for the error. */
+static const candidate *
+least(const planner *p)
+{
+	if (p->problem->strategy != GP_STRATEGY_EXACT)
+	{
+		gp_nystrom_check(p->ev, p->root);
+		return &p->lowrank;
+	}
+	return p->columns.count.bytes < p->full.count.bytes ? &p->columns : &p->full;
+}
+
+/* Adds to a plan's reason. */
+static void
+__attribute__((format(gnu_printf, 2, 3)))
+add_reason(gp_plan *plan, const char *format,...)
+{
+	size_t		used = strlen(plan->reason);
+	va_list		arg;
+
+	va_start(arg, format);
+	vsnprintf(plan->reason + used, sizeof(plan->reason) - used, format, arg);
+	va_end(arg);
+}
+
 void
 gp_plan_explain(gp_plan *plan)
 {
-	size_t		used = strlen(plan->reason);
-
-	snprintf(plan->reason + used, sizeof(plan->reason) - used, "%.3g GFLOP, %.0f MB", plan->flops / 1e9,
-			 ceil(megabytes(plan->bytes)));
+	add_reason(plan, "%.3g GFLOP, %.0f MB", plan->flops / 1e9, ceil(megabytes(plan->bytes)));
 }
 
-/* Fills the plan from a count. */
-static void
-settle(const gp_eval *ev, const options *o, const gp_count *count, gp_plan *plan)
+/* The plan of a candidate with its figures. */
+static gp_plan
+with_figures(const planner *p, const candidate *c)
 {
-	plan->bytes = fmax(fmax(o->base + count->bytes, o->before), (double) ev->env->peak);
-	plan->flops = count->flops;
-	plan->effort = count->effort;
-	plan->doubles = count->doubles;
+	gp_plan		plan = c->plan;
+
+	plan.bytes = fmax(fmax(p->base + c->count.bytes, p->before), (double) p->ev->env->peak);
+	plan.flops = c->count.flops;
+	plan.effort = c->count.effort;
+	plan.doubles = c->count.doubles;
+	return plan;
 }
 
-/* Takes the cheaper exact way that fits; false when none does. */
-static bool
-take_exact(const gp_eval *ev, const gp_problem *problem, const options *o, gp_plan *plan)
+/* The chosen plan with its figures and its reason: what it does, why, and what else there was. */
+static gp_plan
+explained_plan(const planner *p, const candidate *c, const char *why)
 {
-	bool		columns = o->has_columns && o->base + o->columns.bytes <= o->limit;
-	bool		full = o->base + o->full.bytes <= o->limit;
+	gp_plan		plan = with_figures(p, c);
+	const candidate *other = &p->lowrank;
 
-	if (!columns && !full)
-		return false;
-	plan->strategy = GP_STRATEGY_EXACT;
-	plan->by_columns = columns && (!full || o->columns.effort <= o->full.effort);
-	plan->exact_diagonal = true;
-	plan->nlandmarks = 0;
-	settle(ev, o, plan->by_columns ? &o->columns : &o->full, plan);
-	snprintf(plan->reason, sizeof(plan->reason),
-			 plan->by_columns ?
-			 "exact, by the receptive field of %lld labelled nodes: " :
-			 "exact, by the full recursion with %lld labelled nodes: ",
-			 (long long) problem->nlabelled);
-	gp_plan_explain(plan);
-	return true;
-}
-
-/* Takes the low-rank way; false when it does not fit. */
-static bool
-take_lowrank(const gp_eval *ev, const options *o, gp_plan *plan)
-{
-	gp_nystrom_check(ev, ev->kernel->program->nsteps - 1);
-	if (o->base + o->lowrank.bytes > o->limit)
-		return false;
-	plan->strategy = GP_STRATEGY_NYSTROM;
-	plan->by_columns = false;
-	plan->exact_diagonal = o->exact_diagonal;
-	plan->nlandmarks = o->nlandmarks;
-	settle(ev, o, &o->lowrank, plan);
-	snprintf(plan->reason, sizeof(plan->reason),
-			 "low rank on %lld landmarks, variances from the %s diagonal: ",
-			 (long long) o->nlandmarks, o->exact_diagonal ? "exact" : "low-rank");
-	gp_plan_explain(plan);
-	if (ev->kernel->program->power != 1.0)
+	if (plan.strategy == GP_STRATEGY_EXACT)
+		add_reason(&plan, "exact, by the %s %lld labelled nodes: ",
+				   plan.by_columns ? "receptive field of" : "full recursion with",
+				   (long long) p->problem->nlabelled);
+	else
 	{
-		size_t		used = strlen(plan->reason);
-
-		snprintf(plan->reason + used, sizeof(plan->reason) - used,
-				 "; a power of the kernel is one of a factor");
+		add_reason(&plan, "low rank on %lld landmarks, variances from the %s diagonal: ",
+				   (long long) plan.nlandmarks, plan.exact_diagonal ? "exact" : "low-rank");
+		other = p->columns.count.effort <= p->full.count.effort ? &p->columns : &p->full;
 	}
-	return true;
-}
-
-/* Adds to the reason what the other strategy would have cost. */
-static void
-explain(const options *o, gp_plan *plan, const char *why)
-{
-	size_t		used = strlen(plan->reason);
-	const gp_count *exact = o->has_columns && o->columns.effort <= o->full.effort ?
-		&o->columns : &o->full;
-	const gp_count *other = plan->strategy == GP_STRATEGY_EXACT ? &o->lowrank : exact;
-
-	if (!isfinite(other->bytes))
-		return;
-	snprintf(plan->reason + used, sizeof(plan->reason) - used,
-			 "; %s (%s would take %.3g GFLOP and %.0f MB)", why,
-			 plan->strategy == GP_STRATEGY_EXACT ? "low rank" : "exact",
-			 other->flops / 1e9, ceil(megabytes(o->base + other->bytes)));
-}
-
-/* Chooses without being told. */
-static bool
-choose(const gp_eval *ev, const gp_problem *problem, const options *o, gp_plan *plan)
-{
-	bool		exact = take_exact(ev, problem, o, plan);
-	double		effort = !exact ? INFINITY : plan->by_columns ? o->columns.effort : o->full.effort;
-
-	if (exact && effort <= fmax(CHEAP_EFFORT, PATIENCE * o->lowrank.effort))
-	{
-		explain(o, plan, "the more exact strategy fits");
-		return true;
-	}
-	if (take_lowrank(ev, o, plan))
-	{
-		explain(o, plan, exact ? "exact would take much longer" : "exact does not fit");
-		return true;
-	}
-	return exact;
-}
-
-/* Takes the strategy that was asked for, or chooses; false when nothing fits. */
-static bool
-take(const gp_eval *ev, const gp_problem *problem, const options *o, gp_plan *plan)
-{
-	if (problem->strategy == GP_STRATEGY_EXACT)
-		return take_exact(ev, problem, o, plan);
-	if (problem->strategy == GP_STRATEGY_NYSTROM)
-		return take_lowrank(ev, o, plan);
-	return choose(ev, problem, o, plan);
-}
-
-/* Takes the smallest way, though it does not fit: what an estimate shows then. */
-static bool
-take_anyway(const gp_eval *ev, const gp_problem *problem, options *o, gp_plan *plan)
-{
-	o->limit = INFINITY;
-	return problem->strategy == GP_STRATEGY_EXACT ? take_exact(ev, problem, o, plan)
-		: take_lowrank(ev, o, plan);
+	gp_plan_explain(&plan);
+	if (plan.strategy == GP_STRATEGY_NYSTROM && p->ev->kernel->program->power != 1.0)
+		add_reason(&plan, "; a power of the kernel is one of a factor");
+	if (why && isfinite(other->count.bytes))
+		add_reason(&plan, "; %s (%s would take %.3g GFLOP and %.0f MB)", why,
+				   plan.strategy == GP_STRATEGY_EXACT ? "low rank" : "exact",
+				   other->count.flops / 1e9, ceil(megabytes(p->base + other->count.bytes)));
+	return plan;
 }
 
 /* The bytes that a fit may hold; INFINITY without a limit. */
@@ -344,79 +293,76 @@ bytes_allowed(const gp_device *dev, const gp_problem *problem)
 		: dev->env->limit > 0 ? (double) gp_limit(dev->env) + (double) dev->room : INFINITY;
 }
 
-/* Lets leave-one-out choose a power of the kernel, where that is affordable. */
-static void
-plan_powers(gp_eval *ev, const gp_problem *problem, const options *o, gp_plan *plan)
+/* The same plan with a power of the kernel by leave-one-out, where that is affordable. */
+static gp_plan
+with_powers(const planner *p, gp_plan plan)
 {
-	trial		t = {problem, *plan};
-	size_t		used = strlen(plan->reason);
-	gp_count	count;
+	gp_plan		powers = plan;
+	candidate	c;
 
-	if (!gp_power_is_open(problem) || !gp_nystrom_possible(ev, ev->kernel->program->nsteps - 1))
-		return;
-	t.plan.try_powers = true;
-	count = gp_eval_dry(ev, run_trial, &t);
-	if (count.effort - plan->effort > fmax(POWERS_CHEAP, POWERS_SHARE * plan->effort) ||
-		o->base + count.bytes > o->limit)
-		return;
-	plan->try_powers = true;
-	settle(ev, o, &count, plan);
-	snprintf(plan->reason + used, sizeof(plan->reason) - used,
-			 "; the power of the kernel by leave-one-out%s, %.3g GFLOP in all",
-			 plan->strategy == GP_STRATEGY_EXACT ? " (a power above 1 makes the fit nystrom)" : "", plan->flops / 1e9);
+	if (!gp_power_is_open(p->problem) || !gp_nystrom_possible(p->ev, p->root))
+		return plan;
+	powers.try_powers = true;
+	c = try_plan(p, powers);
+	if (c.count.effort - plan.effort > fmax(POWERS_CHEAP, POWERS_SHARE * plan.effort) || !fits(p, &c))
+		return plan;
+	powers = with_figures(p, &c);
+	add_reason(&powers, "; the power of the kernel by leave-one-out%s, %.3g GFLOP in all",
+			   plan.strategy == GP_STRATEGY_EXACT ? " (a power above 1 makes the fit nystrom)" : "",
+			   powers.flops / 1e9);
+	return powers;
 }
 
-/* The problem as it is planned: a power of the kernel is one of a low-rank factor. */
-static gp_problem
-planned_problem(const gp_problem *problem)
-{
-	gp_problem	p = *problem;
-
-	if (problem->program->power != 1.0)
-		p.strategy = GP_STRATEGY_NYSTROM;
-	return p;
-}
-
-/* Plans with an evaluation at hand. */
 gp_plan
-gp_plan_with(gp_eval *ev, const gp_problem *asked)
+gp_plan_with(gp_eval *ev, const gp_problem *problem)
 {
 	gp_env	   *env = ev->env;
-	gp_problem	planned = planned_problem(asked);
-	const gp_problem *problem = &planned;
-	int			root = ev->kernel->program->nsteps - 1;
-	gp_plan		plan = {0};
-	options		o = {0};
-	double		promised;
-	bool		fits;
+	gp_problem	asked = *problem;
+	planner    *p = gp_alloc_zero(env, 1, sizeof(planner));
+	gp_plan		plan = {.strategy = GP_STRATEGY_EXACT,.by_columns = true,.exact_diagonal = true};
+	int64_t		nlandmarks;
+	const char *why;
+	const candidate *best;
 
+	*p = (planner) {.ev = ev,.problem = &asked,.root = ev->kernel->program->nsteps - 1,
+	.columns = NONE,.full = NONE,.lowrank = NONE};
 	env->progress(env, GP_PHASE_PLAN, 0, 0);
-	o.limit = bytes_allowed(ev->dev, problem);
-	gp_plan_check_factors(ev, problem->estimate_limit > 0 ? INFINITY : o.limit);
-	o.has_columns = gp_step_reach(ev, root) != GP_REACH_NONE && problem->program->power == 1.0;
-	o.nlandmarks = gp_landmarks_automatic(ev, problem);
-	if (problem->strategy != GP_STRATEGY_NYSTROM && o.has_columns)
-		o.columns = count_exact(ev, problem, true);
-	if (problem->strategy != GP_STRATEGY_NYSTROM)
-		o.full = count_exact(ev, problem, false);
-	if (problem->strategy != GP_STRATEGY_EXACT)
-		count_lowrank(ev, problem, &o);
-	promised = gp_eval_promised(ev, &o.before);
-	o.base = (double) env->used + promised;
-	o.before += (double) env->used;
-	if (problem->strategy != GP_STRATEGY_EXACT)
-		fit_landmarks(ev, problem, &o);
-	fits = take(ev, problem, &o, &plan) ||
-		(problem->estimate_limit > 0 && take_anyway(ev, problem, &o, &plan));
-	if (!fits && problem->strategy == GP_STRATEGY_EXACT)
-		refuse(env, "fit", o.base + fmin(o.has_columns ? o.columns.bytes : INFINITY, o.full.bytes),
-			   o.limit, "Use strategy => 'nystrom', or raise gnngp.memory_limit.");
-	if (!fits)
-		refuse(env, "fit", o.base + o.lowrank.bytes, o.limit,
+	/* A power of the kernel is one of a low-rank factor. */
+	if (problem->program->power != 1.0)
+		asked.strategy = GP_STRATEGY_NYSTROM;
+	p->limit = bytes_allowed(ev->dev, problem);
+	gp_plan_check_factors(ev, problem->estimate_limit > 0 ? INFINITY : p->limit);
+	p->has_columns = gp_step_reach(ev, p->root) != GP_REACH_NONE && problem->program->power == 1.0;
+	nlandmarks = gp_landmarks_automatic(ev, problem);
+
+	/* Try the strategies. */
+	if (asked.strategy != GP_STRATEGY_NYSTROM && p->has_columns)
+		p->columns = try_plan(p, plan);
+	plan.by_columns = false;
+	if (asked.strategy != GP_STRATEGY_NYSTROM)
+		p->full = try_plan(p, plan);
+	if (asked.strategy != GP_STRATEGY_EXACT)
+		try_lowrank(p, nlandmarks);
+	p->base = (double) env->used + gp_eval_promised(ev, &p->before);
+	p->before += (double) env->used;
+	/* Halve an automatic number of landmarks until the fit fits. */
+	while (asked.strategy != GP_STRATEGY_EXACT && problem->nlandmarks == 0 && isfinite(p->lowrank.count.bytes) &&
+		   nlandmarks > FEWEST_LANDMARKS && !fits(p, &p->lowrank))
+		try_lowrank(p, nlandmarks /= 2);
+
+	best = choose(p, &why);
+	if (best == NULL && problem->estimate_limit == 0)
+		refuse(env, "fit", p->base + least(p)->count.bytes, p->limit,
+			   asked.strategy == GP_STRATEGY_EXACT ? "Use strategy => 'nystrom', or raise gnngp.memory_limit." :
 			   problem->divided ? "Use fewer landmarks, strategy => 'sql', which keeps the factor in tables, or raise gnngp.memory_limit." :
 			   "Use fewer landmarks, or raise gnngp.memory_limit.");
-	plan_powers(ev, problem, &o, &plan);
-	plan.live_bytes = count_keep(ev, problem, &plan);
+	if (best == NULL)
+	{
+		p->limit = INFINITY;
+		best = asked.strategy == GP_STRATEGY_EXACT ? exact_that_fits(p) : least(p);
+	}
+	plan = with_powers(p, explained_plan(p, best, why));
+	gp_free(env, p);
 	return plan;
 }
 

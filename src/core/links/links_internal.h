@@ -16,6 +16,7 @@
 #define GP_LINK_AIM 1400		/* links in all, for which small graphs take more folds */
 #define GP_LINK_BLOCK 64		/* sources that are scored at once */
 #define GP_LINK_SCALES 2		/* of the Laplacian scores */
+#define GP_LINK_MOST_POINTS 256	/* of a model by inducing pairs */
 #define GP_LINK_MOST_WIDTH 1024	/* numbers of a node or a pair */
 
 /* Pairs of nodes. */
@@ -179,7 +180,7 @@ gp_link_model_functions(const gp_link_model *model)
 /* link_model.c: raises GP_ERR_LIMIT, with this hint, for a fit that needs more bytes than there may be. */
 extern void gp_link_check_limit(gp_env *env, double bytes, const char *hint);
 
-/* deep_pairs.c: score, variance and probability of pairs whose ends stand in row. */
+/* deep_posterior.c: score, variance and probability of pairs whose ends stand in row. */
 extern void gp_link_deep_posterior(gp_env *env, const gp_link_model *model, int64_t n, gp_link_row *row);
 
 /* What ranks n pairs: their scores. */

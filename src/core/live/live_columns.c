@@ -36,8 +36,7 @@ open_exact(gp_live_covariance *c)
 {
 	gp_live_rows *r = c->r;
 	gp_device  *dev = r->dev;
-	int64_t		m;
-	const int32_t *labelled = gp_live_labelled(r->q->keep, &m);
+	int64_t		m = r->nlabelled;
 	int32_t    *col = gp_alloc_array(r->env, m, sizeof(int32_t));
 	int32_t    *row = all_rows(r->env, c->n);
 	double	   *dot = gp_alloc_array(r->env, c->n, sizeof(double));
@@ -46,7 +45,7 @@ open_exact(gp_live_covariance *c)
 	gp_matrix	all;
 
 	for (int64_t k = 0; k < m; k++)
-		col[k] = gp_live_anchor(r, labelled[k]);
+		col[k] = gp_live_anchor(r, r->labelled[k]);
 	gp_live_diagonal(r, row, c->n, c->left);
 	all = gp_live_columns(r, col, m);
 	c->half = dev->create(dev, c->n, m, GP_DOUBLE);

@@ -4,40 +4,31 @@
 #include "base/sort.h"
 #include "live_rows.h"
 
-/* The nodes whose rows are wanted: those asked for, and those that get or lose a label. */
-static int32_t *
-wanted_nodes(gp_env *env, const gp_live_question *q)
+gp_live_rows
+gp_live_rows_open(gp_device *dev, const gp_live_question *question, bool all)
 {
-	int32_t    *node = gp_alloc_array(env, q->asked + q->nlabels, sizeof(int32_t));
+	const gp_live_question *q = question;
+	gp_live_rows r = {.env = dev->env,.dev = dev,.q = q};
+	int32_t    *node = gp_alloc_array(dev->env, q->asked + q->nlabels, sizeof(int32_t));
+	gp_asked	asked = {.graph = q->graph,.features = q->features,.inner = q->inner,.fit_node = q->fit_node,
+	.node = all ? NULL : node,.n = all ? q->inner : q->asked + q->nlabels,.ncuts = q->ncuts,.cut = q->cut};
 
+	/* The nodes asked for, and those that get or lose a label. */
 	for (int64_t i = 0; i < q->asked; i++)
 		node[i] = q->node ? q->node[i] : (int32_t) i;
 	for (int64_t k = 0; k < q->nlabels; k++)
 		node[q->asked + k] = q->label[k].node;
-	return node;
-}
-
-/* Opens the evaluation. */
-gp_live_rows
-gp_live_rows_open(gp_device *dev, const gp_live_question *question, bool all)
-{
-	gp_live_rows r = {.env = dev->env,.dev = dev,.q = question};
-	int32_t    *node = all ? NULL : wanted_nodes(dev->env, question);
-	gp_asked	asked = {.graph = question->graph,.features = question->features,.inner = question->inner,
-	.fit_node = question->fit_node,.node = node,.n = all ? question->inner : question->asked + question->nlabels,
-	.ncuts = question->ncuts,.cut = question->cut};
-
-	if (!gp_live_read(question->keep, &r.f))
+	if (!gp_live_read(q->keep, &r.f))
 		gp_raise(dev->env, GP_ERR_INTERNAL, NULL, "the live state has no figures");
-	gp_eval_open_live(&r.ev, dev, question->program, &asked, (gp_fit_size) {(int64_t) r.f.nodes, (int64_t) r.f.dims},
-					  question->keep, gp_live_type(&r.f));
+	r.labelled = gp_live_labelled(q->keep, &r.nlabelled);
+	gp_eval_open_live(&r.ev, dev, q->program, &asked, (gp_fit_size) {(int64_t) r.f.nodes, (int64_t) r.f.dims},
+					  q->keep, gp_live_type(&r.f));
 	if (!r.f.exact)
 		gp_live_near(&r.ev);
 	gp_free(dev->env, node);
 	return r;
 }
 
-/* Closes it. */
 void
 gp_live_rows_close(gp_live_rows *r)
 {
@@ -45,7 +36,6 @@ gp_live_rows_close(gp_live_rows *r)
 	gp_eval_close(&r->ev);
 }
 
-/* The row of an anchor. */
 int32_t
 gp_live_anchor(const gp_live_rows *r, int32_t node)
 {
@@ -70,7 +60,6 @@ whole_kernel(gp_live_rows *r)
 	return r->whole;
 }
 
-/* Frees it. */
 void
 gp_live_forget(gp_live_rows *r)
 {
@@ -78,7 +67,6 @@ gp_live_forget(gp_live_rows *r)
 		r->dev->destroy(r->dev, &r->whole);
 }
 
-/* The diagonal at some rows. */
 void
 gp_live_diagonal(gp_live_rows *r, const int32_t *row, int64_t n, double *out)
 {
@@ -94,7 +82,6 @@ gp_live_diagonal(gp_live_rows *r, const int32_t *row, int64_t n, double *out)
 		dev->destroy(dev, &diag);
 }
 
-/* Columns of the exact kernel. */
 gp_matrix
 gp_live_columns(gp_live_rows *r, const int32_t *col, int64_t ncols)
 {
@@ -112,7 +99,6 @@ gp_live_columns(gp_live_rows *r, const int32_t *col, int64_t ncols)
 	return out;
 }
 
-/* The factor of all rows. */
 gp_factor *
 gp_live_factor(gp_live_rows *r)
 {
@@ -142,23 +128,16 @@ gp_live_factor(gp_live_rows *r)
 	return out;
 }
 
-/* The root of the posterior's system as it is kept. */
-static const gp_piece *
-root_piece(gp_live_rows *r, int64_t rank)
-{
-	return gp_keep_need(r->env, r->q->keep, GP_PIECE_POSTERIOR, 0, 0, rank * (rank + 1) / 2);
-}
-
-/* The root of the posterior's system. */
 gp_matrix
 gp_live_root(gp_live_rows *r, int64_t rank)
 {
-	return gp_keep_take_lower(r->dev, root_piece(r, rank), rank);
+	return gp_keep_take_lower(r->dev, gp_keep_need(r->env, r->q->keep, GP_PIECE_POSTERIOR, 0, 0,
+												   rank * (rank + 1) / 2), rank);
 }
 
-/* Solves with it. */
 void
 gp_live_solve(gp_live_rows *r, bool trans, gp_matrix x)
 {
-	gp_keep_solve(r->dev, root_piece(r, x.cols), trans, x);
+	gp_keep_solve(r->dev, gp_keep_need(r->env, r->q->keep, GP_PIECE_POSTERIOR, 0, 0,
+									   x.cols * (x.cols + 1) / 2), trans, x);
 }

@@ -14,6 +14,8 @@ typedef struct gp_live_rows
 	gp_device  *dev;
 	const gp_live_question *q;
 	gp_live_figures f;
+	const int32_t *labelled;	/* nodes of the fit, ascending */
+	int64_t		nlabelled;
 	gp_eval		ev;
 	gp_matrix	whole;			/* the whole exact kernel, once it was asked for, where columns are not enough */
 } gp_live_rows;

@@ -66,12 +66,11 @@ list_candidates(choosing *s, int64_t *n)
 {
 	const gp_live_question *q = s->c.r->q;
 	candidate  *list = gp_alloc_array(s->env, s->c.n, sizeof(candidate));
-	int64_t		m;
-	const int32_t *labelled = gp_live_labelled(q->keep, &m);
+	const gp_live_rows *r = s->c.r;
 
 	*n = 0;
 	for (int64_t i = 0; i < s->c.n; i++)
-		if (q->fit_node[i] < 0 || gp_sorted_find(labelled, m, q->fit_node[i]) < 0)
+		if (q->fit_node[i] < 0 || gp_sorted_find(r->labelled, r->nlabelled, q->fit_node[i]) < 0)
 			list[(*n)++] = (candidate) {.row = (int32_t) i};
 	return list;
 }

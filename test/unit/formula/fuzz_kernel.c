@@ -7,7 +7,8 @@
  *
  *		clang -fsanitize=fuzzer,address,undefined -DGP_LIBFUZZER ...
  *
- * and without one, a program that runs the files given as arguments.
+ * and without one, a program that runs the files given as arguments; "-" stands for kernels on
+ * its standard input, one a line.
  */
 #include "formula/formula.h"
 #include "test_env.h"
@@ -133,11 +134,22 @@ run_file(const char *path)
 	return true;
 }
 
+/* Runs each line of standard input. */
+static bool
+run_lines(void)
+{
+	static char line[MAX_INPUT];
+
+	while (fgets(line, sizeof(line), stdin))
+		LLVMFuzzerTestOneInput((const uint8_t *) line, strcspn(line, "\n"));
+	return true;
+}
+
 int
 main(int argc, char **argv)
 {
 	for (int i = 1; i < argc; i++)
-		if (!run_file(argv[i]))
+		if (!(strcmp(argv[i], "-") == 0 ? run_lines() : run_file(argv[i])))
 		{
 			fprintf(stderr, "%s cannot be read\n", argv[i]);
 			return 1;

@@ -3,7 +3,7 @@
  * against draws, equal bits, what is planned, and every allocation failing.
  */
 #include "base/hash.h"
-#include "links/dgp/deep_fit.h"
+#include "links/dgp/dgp.h"
 #include "links/links_internal.h"
 #include "test_env.h"
 #include "test_graphs.h"
@@ -14,7 +14,7 @@
 static gp_dgp
 quick(int steps)
 {
-	gp_dgp		o = gp_dgp_defaults();
+	gp_dgp		o = gp_dgp_defaults;
 
 	o.features = 16;
 	o.steps = steps;

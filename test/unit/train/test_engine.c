@@ -94,7 +94,6 @@ check_golden(gp_env *env, gp_type type)
 	check_gradient(&t, f->log_s.gradient, 4.744846092134044, .7111935942063405, tolerance, "log s");
 	check_gradient(&t, f->log_length.gradient, .005818574649592277, 0, tolerance, "log len");
 	check_gradient(&t, f->log_a.gradient, .15565993179401344, -.15565993179401344, tolerance, "log a");
-	gp_network_close(&t, &c);
 	gp_trainer_close(&t);
 	dev->close(dev);
 }
@@ -232,8 +231,6 @@ steps_of(gp_device *dev, gp_type type, bool sparse)
 		gp_trainer_step(&s.t, (int) (s.t.step % 2), 0.01);
 	}
 	hash = hash_parameters(&s.t);
-	gp_network_close(&s.t, &s.chain);
-	gp_network_close(&s.t, &s.spectrum);
 	dev->destroy(dev, &s.spectrum.input);
 	gp_trainer_close(&s.t);
 	return hash;

@@ -166,12 +166,10 @@ check_view(gp_env *env, int n, int dims, bool sparse, gp_type type, bool own)
 	gp_matrix	k = dev->create(dev, n, m, GP_DOUBLE);
 	double	   *got = gp_alloc_array(env, (int64_t) n * m, sizeof(double));
 	double	   *length = gp_alloc_array(env, n, sizeof(double));
-	gp_view		view = gp_view_open(dev, f, op);
-	double		variance = gp_view_products(&view, &points, products, norm);
+	double		variance = gp_feature_products(dev, f, op, &points, products, norm);
 	double		off = 0.0;
 	char		name[200];
 
-	gp_view_close(&view);
 	dev->download(dev, gp_matrix_wrap(got, n, m, GP_DOUBLE), products);
 	dev->download(dev, gp_matrix_wrap(length, n, 1, GP_DOUBLE), norm);
 	for (int i = 0; i < n; i++)

@@ -120,7 +120,7 @@ static void
 check_dense(gp_env *env, const dataset *d)
 {
 	gp_device  *dev = gp_device_cpu(env, 1);
-	gp_gckm		options = gp_gckm_defaults();
+	gp_gckm		options = gp_gckm_defaults;
 	gp_problem	p = make_problem(env, d, 0);
 	gp_features *h = gp_gckm_embedding(dev, d->graph, d->features, 0, &options);
 	int			n = (int) d->nodes;

@@ -151,7 +151,6 @@ open_plain(plain *p, gp_env *env, gp_device *dev, int layers, const int *s, int 
 	gp_graph   *graph = karate_graph(env, directed, false);
 	gp_csr	   *op = gp_graph_normalise(env, graph, GP_NORM_SYM, GP_DOUBLE);
 	gp_features *x = gp_features_identity(env, N, GP_DOUBLE);
-	gp_view		view = gp_view_open(dev, x, op);
 	gp_tuner   *t = &p->tuner;
 	gp_matrix	norm = dev->create(dev, N, 1, GP_DOUBLE);
 	double	   *identity = gp_alloc_zero(env, N * N, sizeof(double));
@@ -165,8 +164,7 @@ open_plain(plain *p, gp_env *env, gp_device *dev, int layers, const int *s, int 
 	t->first = dev->create(dev, N, m, GP_DOUBLE);
 	t->kernel = dev->create(dev, N, m, GP_DOUBLE);
 	t->factor = dev->create(dev, N, m, GP_DOUBLE);
-	gp_view_products(&view, &p->points, t->first, norm);
-	gp_view_close(&view);
+	gp_feature_products(dev, x, op, &p->points, t->first, norm);
 	gp_rbf(dev, t->first, norm, &p->points, 0.5);
 	gp_points_factor(dev, t->first, &p->points, NULL);
 	gp_centre_rows(dev, t->first);
@@ -226,8 +224,7 @@ check_golden(gp_env *env)
 	close_to(g[1][0], -0.24683596404204597, 1e-9, "golden: dJ/dH2, first element");
 	for (int l = 0; l < 2; l++)
 	{
-		gp_stiefel_direct(dev, p.tuner.h[l], p.tuner.gradient[l], length_of(N * s[l], g[l]));
-		gp_stiefel_step(dev, p.tuner.h[l], p.tuner.gradient[l], 0.1, 8);
+		gp_stiefel_step(dev, p.tuner.h[l], p.tuner.gradient[l], length_of(N * s[l], g[l]), 0.1, 8);
 		dev->download(dev, gp_matrix_wrap(p.h[l], N, s[l], GP_DOUBLE), p.tuner.h[l]);
 		close_to(p.h[l][0], first[l], 1e-9, "golden: a step, first element");
 	}

@@ -5,9 +5,16 @@
 #include "base/hash.h"
 #include "test_env.h"
 #include "test_graphs.h"
-#include "train/train.h"
+#include "parse_methods.h"
 
 #include <stdlib.h>
+
+/* A fit as a posterior. */
+static gp_posterior *
+fit(gp_device *dev, const gp_problem *p, const gp_gpsrf *o)
+{
+	return gp_method_fit(dev, &gp_method_gpsrf, p, o);
+}
 
 #define MOST 40
 
@@ -61,8 +68,8 @@ check_learns(gp_env *env, bool sparse, gp_type type)
 {
 	gp_device  *dev = gp_device_cpu(env, 1);
 	gp_problem	p = make_problem(env, 90, sparse, type);
-	gp_gpsrf	o = gp_gpsrf_parse(env, "gpsrf(features=60, units=8, hidden=16, steps=150)");
-	gp_posterior *out = gp_gpsrf_fit(dev, &p, &o);
+	gp_gpsrf	o = parse_gpsrf(env, "gpsrf(features=60, units=8, hidden=16, steps=150)");
+	gp_posterior *out = gp_method_fit(dev, &gp_method_gpsrf, &p, &o);
 	double		right = 0.0;
 	bool		sound = true;
 	char		name[120];
@@ -87,7 +94,7 @@ check_bits(gp_env *env, bool sparse)
 {
 	static const int threads[] = {1, 2, 3, 7};
 	gp_problem	p = make_problem(env, 200, sparse, GP_FLOAT);
-	gp_gpsrf	o = gp_gpsrf_parse(env, "gpsrf(features=70, units=9, hidden=17, steps=6)");
+	gp_gpsrf	o = parse_gpsrf(env, "gpsrf(features=70, units=9, hidden=17, steps=6)");
 	gp_posterior *first = NULL;
 	bool		same = true;
 
@@ -97,7 +104,7 @@ check_bits(gp_env *env, bool sparse)
 		gp_posterior *out;
 
 		dev->row_block = k == 3 ? 64 : 1024;
-		out = gp_gpsrf_fit(dev, &p, &o);
+		out = gp_method_fit(dev, &gp_method_gpsrf, &p, &o);
 		first = first ? first : out;
 		same = same && memcmp(out->mean, first->mean, 400 * sizeof(double)) == 0 &&
 			memcmp(out->variance, first->variance, 200 * sizeof(double)) == 0 &&
@@ -114,18 +121,18 @@ check_plan(int n, bool sparse, const char *text)
 	gp_env	   *env = test_env();
 	gp_device  *dev = gp_device_cpu(env, 1);
 	gp_problem	p = make_problem(env, n, sparse, GP_FLOAT);
-	gp_gpsrf	o = gp_gpsrf_parse(env, text);
-	gp_plan		plan = gp_gpsrf_plan(dev, &p, &o);
+	gp_gpsrf	o = parse_gpsrf(env, text);
+	gp_plan		plan = gp_method_plan(dev, &gp_method_gpsrf, &p, &o);
 	double		ratio;
 	char		name[160];
 
 	env->peak = env->used;
-	gp_gpsrf_fit(dev, &p, &o);
+	gp_method_fit(dev, &gp_method_gpsrf, &p, &o);
 	ratio = plan.bytes / (double) env->peak;
 	snprintf(name, sizeof(name), "%d nodes, %s: planned over taken %.3f", n, text, ratio);
 	ok(ratio >= 1.0 && ratio <= 1.1, name);
 	env->limit = (size_t) (0.7 * plan.bytes);
-	expect_error(env, GP_ERR_LIMIT, gp_gpsrf_fit(dev, &p, &o));
+	expect_error(env, GP_ERR_LIMIT, gp_method_fit(dev, &gp_method_gpsrf, &p, &o));
 	test_env_close(env);
 }
 
@@ -135,17 +142,17 @@ check_refused(gp_env *env)
 {
 	gp_device  *dev = gp_device_cpu(env, 1);
 	gp_problem	p = make_problem(env, 30, false, GP_FLOAT);
-	gp_gpsrf	o = gp_gpsrf_parse(env, "gpsrf(features=10, units=3, hidden=4, steps=2)");
+	gp_gpsrf	o = parse_gpsrf(env, "gpsrf(features=10, units=3, hidden=4, steps=2)");
 	gp_posterior *out;
 
 	p.nlabelled = 1;
-	out = gp_gpsrf_fit(dev, &p, &o);
+	out = gp_method_fit(dev, &gp_method_gpsrf, &p, &o);
 	ok(out->mean[0] > 0.0, "one label is enough");
 	p.nlabelled = 0;
-	expect_error(env, GP_ERR_DATA, gp_gpsrf_fit(dev, &p, &o));
+	expect_error(env, GP_ERR_DATA, gp_method_fit(dev, &gp_method_gpsrf, &p, &o));
 	p.nlabelled = 5;
 	((float *) p.features->dense)[4] = NAN;
-	expect_error(env, GP_ERR_RANGE, gp_gpsrf_fit(dev, &p, &o));
+	expect_error(env, GP_ERR_RANGE, gp_method_fit(dev, &gp_method_gpsrf, &p, &o));
 }
 
 /* Values: means follow them, whatever their unit, and variances are those of errors where nothing was learnt. */
@@ -154,7 +161,7 @@ check_values(gp_env *env, gp_type type)
 {
 	gp_device  *dev = gp_device_cpu(env, 1);
 	gp_problem	p = make_problem(env, 90, false, type);
-	gp_gpsrf	o = gp_gpsrf_parse(env, "gpsrf(features=60, units=8, hidden=16, steps=300)");
+	gp_gpsrf	o = parse_gpsrf(env, "gpsrf(features=60, units=8, hidden=16, steps=300)");
 	double		target[MOST];
 	double		error = 0.0;
 	double		square = 0.0;
@@ -168,7 +175,7 @@ check_values(gp_env *env, gp_type type)
 	p.target = target;
 	for (int64_t k = 0; k < p.nlabelled; k++)
 		target[k] = 1000.0 + 50.0 * (labelled[k] % 2) + 2.0 * cos((double) k);
-	out = gp_gpsrf_fit(dev, &p, &o);
+	out = gp_method_fit(dev, &gp_method_gpsrf, &p, &o);
 	for (int i = 0; i < 90; i++)
 	{
 		error += pow(out->mean[i] - 1000.0 - 50.0 * (i % 2), 2.0) / 90.0;
@@ -181,7 +188,7 @@ check_values(gp_env *env, gp_type type)
 	close_to(square, 1.0, 1e-6, "held-out errors are as large as their variances say");
 	ok(least > 0.0 && isnan(out->nugget), "variances are positive");
 	p.nlabelled = 1;
-	ok(isfinite(gp_gpsrf_fit(dev, &p, &o)->variance[3]), "one value is enough");
+	ok(isfinite(fit(dev, &p, &o)->variance[3]), "one value is enough");
 }
 
 /* True when two posteriors have the same bits. */
@@ -227,9 +234,9 @@ check_warm(gp_env *env)
 {
 	gp_device  *dev = gp_device_cpu(env, 1);
 	gp_problem	p = make_problem(env, 90, true, GP_FLOAT);
-	gp_gpsrf	o = gp_gpsrf_parse(env, "gpsrf(features=60, units=8, hidden=16, steps=150)");
-	gp_gpsrf	cold = gp_gpsrf_parse(env, "gpsrf(features=60, units=8, hidden=16, steps=150, warm=false)");
-	gp_gpsrf	wide = gp_gpsrf_parse(env, "gpsrf(features=60, units=9, hidden=16, steps=2)");
+	gp_gpsrf	o = parse_gpsrf(env, "gpsrf(features=60, units=8, hidden=16, steps=150)");
+	gp_gpsrf	cold = parse_gpsrf(env, "gpsrf(features=60, units=8, hidden=16, steps=150, warm=false)");
+	gp_gpsrf	wide = parse_gpsrf(env, "gpsrf(features=60, units=9, hidden=16, steps=2)");
 	int64_t		n = p.nlabelled;
 	uint64_t	key[90];
 	gp_posterior *first;
@@ -240,27 +247,27 @@ check_warm(gp_env *env)
 		key[i] = gp_hash((uint64_t) i);
 	p.key = key;
 	p.nlabelled = n - 6;
-	first = gp_gpsrf_fit(dev, &p, &o);
+	first = gp_method_fit(dev, &gp_method_gpsrf, &p, &o);
 	ok(first->warm && first->warm->sets == 6 && first->warm->nheld == p.nlabelled && parts_even(first->warm),
 	   "a training leaves its folds' parameters and its own");
 	p.warm = first->warm;
-	again = gp_gpsrf_fit(dev, &p, &o);
+	again = gp_method_fit(dev, &gp_method_gpsrf, &p, &o);
 	ok(!same_bits(first, again) && keeps_parts(first->warm, again->warm) &&
 	   again->metric[GP_METRIC_ACCURACY] > first->metric[GP_METRIC_ACCURACY] - 0.07,
 	   "the next one starts there, and holds out the same labels by the same folds");
-	ok(same_bits(first, gp_gpsrf_fit(dev, &p, &cold)), "warm=false gives the bits of a first fit");
+	ok(same_bits(first, gp_method_fit(dev, &gp_method_gpsrf, &p, &cold)), "warm=false gives the bits of a first fit");
 	p.nlabelled = n;
-	more = gp_gpsrf_fit(dev, &p, &o);
+	more = gp_method_fit(dev, &gp_method_gpsrf, &p, &o);
 	ok(more->warm->nheld == n && keeps_parts(first->warm, more->warm) && parts_even(more->warm), "new labels are dealt evenly");
 	p.nlabelled = n - 12;
 	p.warm = more->warm;
-	ok(keeps_parts(more->warm, gp_gpsrf_fit(dev, &p, &o)->warm), "labels that are gone are remembered");
+	ok(keeps_parts(more->warm, fit(dev, &p, &o)->warm), "labels that are gone are remembered");
 	p.nlabelled = n - 6;
-	first = gp_gpsrf_fit(dev, &p, &wide);
-	more = gp_gpsrf_fit(dev, &p, &o);
+	first = gp_method_fit(dev, &gp_method_gpsrf, &p, &wide);
+	more = gp_method_fit(dev, &gp_method_gpsrf, &p, &o);
 	ok(first->warm->values != more->warm->values, "other sizes start anew");
 	p.features = NULL;
-	ok(gp_gpsrf_fit(dev, &p, &wide)->warm == NULL, "parameters of nodes are of no use to the next training");
+	ok(fit(dev, &p, &wide)->warm == NULL, "parameters of nodes are of no use to the next training");
 	dev->close(dev);
 }
 
@@ -270,11 +277,11 @@ whole(gp_env *env)
 {
 	gp_device  *dev = gp_device_cpu(env, 1);
 	gp_problem	p = make_problem(env, 20, true, GP_FLOAT);
-	gp_gpsrf	o = gp_gpsrf_parse(env, "gpsrf(features=10, units=3, hidden=4, steps=1)");
-	gp_posterior *first = gp_gpsrf_fit(dev, &p, &o);
+	gp_gpsrf	o = parse_gpsrf(env, "gpsrf(features=10, units=3, hidden=4, steps=1)");
+	gp_posterior *first = gp_method_fit(dev, &gp_method_gpsrf, &p, &o);
 
 	p.warm = first->warm;
-	gp_posterior_free(env, gp_gpsrf_fit(dev, &p, &o));
+	gp_posterior_free(env, gp_method_fit(dev, &gp_method_gpsrf, &p, &o));
 	gp_posterior_free(env, first);
 	dev->close(dev);
 }
@@ -285,10 +292,10 @@ check_structure(gp_env *env)
 {
 	gp_device  *dev = gp_device_cpu(env, 1);
 	gp_problem	p = make_problem(env, 30, false, GP_FLOAT);
-	gp_gpsrf	o = gp_gpsrf_parse(env, "gpsrf(features=40, units=8, hidden=16, steps=400)");
+	gp_gpsrf	o = parse_gpsrf(env, "gpsrf(features=40, units=8, hidden=16, steps=400)");
 
 	p.features = NULL;
-	ok(gp_gpsrf_fit(dev, &p, &o)->mean[0] > 0.5, "structure alone");
+	ok(fit(dev, &p, &o)->mean[0] > 0.5, "structure alone");
 }
 
 int

@@ -95,7 +95,6 @@ small_open(gp_env *env, gp_device *dev, gp_type type, int n, int inputs, int uni
 static void
 small_close(small *s)
 {
-	gp_network_close(&s->t, &s->chain);
 	s->t.dev->destroy(s->t.dev, &s->chain.input);
 	s->t.dev->destroy(s->t.dev, &s->map);
 	gp_trainer_close(&s->t);

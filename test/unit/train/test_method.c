@@ -2,25 +2,25 @@
  * test_method.c - a method's text: what may be said, what it prints, and where errors point.
  */
 #include "test_env.h"
-#include "train/train.h"
+#include "parse_methods.h"
 
 /* A text prints its canonical form, which reads back as the same. */
 static void
 check_print(gp_env *env, const char *text, const char *want)
 {
-	gp_gckm		o = gp_gckm_parse(env, text);
-	char	   *first = gp_gckm_print(env, &o);
-	gp_gckm		again = gp_gckm_parse(env, first);
+	gp_gckm		o = parse_gckm(env, text);
+	char	   *first = gp_method_print(env, &gp_gckm_text, &o);
+	gp_gckm		again = parse_gckm(env, first);
 
 	is_str(first, want, text);
-	is_str(gp_gckm_print(env, &again), want, "and reads back");
+	is_str(gp_method_print(env, &gp_gckm_text, &again), want, "and reads back");
 }
 
 /* A text is refused at a character. */
 static void
 check_refused(gp_env *env, const char *text, gp_error code, int position, const char *message)
 {
-	bool		raised = test_catch(env, gp_gckm_parse(env, text));
+	bool		raised = test_catch(env, parse_gckm(env, text));
 	test_host  *host = test_state(env);
 	char		name[300];
 
@@ -34,17 +34,17 @@ check_refused(gp_env *env, const char *text, gp_error code, int position, const 
 static void
 check_rules(gp_env *env)
 {
-	gp_gckm		o = gp_gckm_defaults();
+	gp_gckm		o = gp_gckm_defaults;
 
 	ok(o.layers == 2 && gp_gckm_components(&o, 0) == 64 && gp_gckm_components(&o, 1) == 16, "64 and 16 components");
 	ok(gp_gckm_width(&o, 0) == 8.0 && gp_gckm_width(&o, 1) == 16.0 && gp_gckm_width(&o, 2) == 8.0,
 	   "widths 8, 16, 8");
-	o = gp_gckm_parse(env, "gckm(layers=3, components=20, components3=5, width2=3)");
+	o = parse_gckm(env, "gckm(layers=3, components=20, components3=5, width2=3)");
 	ok(gp_gckm_components(&o, 0) == 20 && gp_gckm_components(&o, 1) == 20 && gp_gckm_components(&o, 2) == 5,
 	   "components of three layers");
 	ok(gp_gckm_width(&o, 0) == 8.0 && gp_gckm_width(&o, 1) == 3.0 && gp_gckm_width(&o, 2) == 16.0 &&
 	   gp_gckm_width(&o, 3) == 8.0, "widths of three layers");
-	o = gp_gckm_parse(env, "gckm(layers=1)");
+	o = parse_gckm(env, "gckm(layers=1)");
 	ok(gp_gckm_components(&o, 0) == 16 && gp_gckm_width(&o, 0) == 8.0 && gp_gckm_width(&o, 1) == 8.0, "one layer");
 	ok(gp_method_is(env, " GCKM (own=true)", "gckm") && !gp_method_is(env, "gckmx", "gckm") &&
 	   !gp_method_is(env, "", "gckm"), "a method is known by its name");
@@ -54,32 +54,32 @@ check_rules(gp_env *env)
 static void
 check_gpsrf(gp_env *env)
 {
-	gp_gpsrf	o = gp_gpsrf_parse(env, "GPSRF()");
+	gp_gpsrf	o = parse_gpsrf(env, "GPSRF()");
 
 	ok(o.features == 1000 && o.units == 64 && o.hidden == 128 && o.steps == 800 && o.dropout == 0.5 && o.tau == 0.8 &&
 	   o.decay == 5e-4, "gpsrf's defaults");
-	is_str(gp_gpsrf_print(env, &o), "gpsrf", "which need no options");
-	o = gp_gpsrf_parse(env, "gpsrf(tau=1, steps=10, dropout=0.5, features=77)");
-	is_str(gp_gpsrf_print(env, &o), "gpsrf(features=77, steps=10, tau=1)", "gpsrf's canonical text");
-	expect_error(env, GP_ERR_VALUE, gp_gpsrf_parse(env, "gpsrf(dropout=1)"));
+	is_str(gp_method_print(env, &gp_gpsrf_text, &o), "gpsrf", "which need no options");
+	o = parse_gpsrf(env, "gpsrf(tau=1, steps=10, dropout=0.5, features=77)");
+	is_str(gp_method_print(env, &gp_gpsrf_text, &o), "gpsrf(features=77, steps=10, tau=1)", "gpsrf's canonical text");
+	expect_error(env, GP_ERR_VALUE, parse_gpsrf(env, "gpsrf(dropout=1)"));
 	is_str(test_state(env)->message, "option \"dropout\" of method gpsrf must be a number from 0 to 0.95", "the reason");
-	expect_error(env, GP_ERR_SYNTAX, gp_gpsrf_parse(env, "gpsrf(layers=2)"));
-	expect_error(env, GP_ERR_SYNTAX, gp_gpsrf_parse(env, "gckm"));
+	expect_error(env, GP_ERR_SYNTAX, parse_gpsrf(env, "gpsrf(layers=2)"));
+	expect_error(env, GP_ERR_SYNTAX, parse_gpsrf(env, "gckm"));
 }
 
 /* The options of the deep Gaussian process of links. */
 static void
 check_dgp(gp_env *env)
 {
-	gp_dgp		o = gp_dgp_parse(env, "DGP ( Inducing = 82, steps=700)");
+	gp_dgp		o = parse_dgp(env, "DGP ( Inducing = 82, steps=700)");
 
 	ok(o.inducing == 82 && o.steps == 700 && o.layers == 0 && o.units == 0, "dgp's published form");
-	is_str(gp_dgp_print(env, &o), "dgp(inducing=82, steps=700)", "its canonical text");
-	o = gp_dgp_parse(env, "dgp(layers=2)");
-	is_str(gp_dgp_print(env, &o), "dgp(layers=2)", "layers that are given are told");
-	expect_error(env, GP_ERR_VALUE, gp_dgp_parse(env, "dgp(inducing=1)"));
+	is_str(gp_method_print(env, &gp_dgp_text, &o), "dgp(inducing=82, steps=700)", "its canonical text");
+	o = parse_dgp(env, "dgp(layers=2)");
+	is_str(gp_method_print(env, &gp_dgp_text, &o), "dgp(layers=2)", "layers that are given are told");
+	expect_error(env, GP_ERR_VALUE, parse_dgp(env, "dgp(inducing=1)"));
 	is_str(test_state(env)->message, "option \"inducing\" of method dgp must be a whole number from 2 to 512", "the reason");
-	expect_error(env, GP_ERR_VALUE, gp_dgp_parse(env, "dgp(features=64, inducing=82)"));
+	expect_error(env, GP_ERR_VALUE, parse_dgp(env, "dgp(features=64, inducing=82)"));
 	is_int(test_state(env)->position, 27, "at the later of the two");
 }
 
@@ -127,6 +127,6 @@ main(void)
 						 "option \"width4\" of method gckm belongs to kernel 4 of 3"));
 	in_env(check_gpsrf(env));
 	in_env(check_refused(env, "gckm(own=true); x", GP_ERR_SYNTAX, 15, "syntax error in kernel at \";\""));
-	disturb("a text", TEST_REFUSE, 1, 1, gp_gckm_print(env, (gp_gckm[]) {gp_gckm_parse(env, "gckm(own=true, gamma=2)")}));
+	disturb("a text", TEST_REFUSE, 1, 1, gp_method_print(env, &gp_gckm_text, (gp_gckm[]) {parse_gckm(env, "gckm(own=true, gamma=2)")}));
 	return done_testing();
 }

@@ -10,7 +10,7 @@
  * without a fold of the links, and learns from those.  A tenth of all links is never
  * learnt from until the figures are known; the last steps then learn from them, too.
  */
-#include "deep_fit.h"
+#include "dgp.h"
 #include "fit/fit.h"
 #include "links/model/hard_negatives.h"
 #include "links/scores/scores.h"
@@ -28,7 +28,7 @@
 #define SAMPLES 32				/* of all layers, for the moments */
 #define TRIES 8					/* random pairs drawn for one without a link */
 #define SAMPLE_STEP (INT64_C(1) << 40)	/* steps that no training takes: draws for the moments */
-#define LOOK_ROWS 1024
+#define POLL_ROWS 1024
 #define FEW_NODES 1000
 #define MANY_NODES 20000
 
@@ -66,9 +66,8 @@ draw_pairs(gp_deep *d, const gp_deep_view *view)
 	double		at = gp_each_uniform(gp_trainer_seed(&d->t, DRAW_WINDOW, true), 0);
 	int64_t		first = links < view->links.n ? (int64_t) (at * (double) view->links.n) : 0;
 	int64_t		n = d->env->dry ? 2 * links : links;
-	int64_t		next = 0;
 
-	for (int64_t e = 0; e < links && !d->env->dry; e++)
+	for (int64_t e = 0; e < gp_items(d->env, links); e++)
 	{
 		int64_t		k = (first + e) % view->links.n;
 
@@ -76,12 +75,9 @@ draw_pairs(gp_deep *d, const gp_deep_view *view)
 		d->second[e] = view->links.dst[k];
 		d->linked[e] = true;
 	}
-	for (int64_t e = 0; e < links && !d->env->dry; e++)
-	{
-		gp_poll(d->env, e, &next);
+	GP_EACH(d->env, e, gp_items(d->env, links), e)
 		if (draw_missing(d, d->whole->graph, seed, (uint64_t) e, &d->end[n], &d->second[n]))
 			d->linked[n++] = false;
-	}
 	if (!d->env->dry)
 		memcpy(d->end + n, d->second, n * sizeof(int32_t));
 	gp_pairs_set(&d->t, d->pairs, n);
@@ -111,11 +107,11 @@ step(gp_deep *d, const gp_deep_view *view, double rate)
 	d->env->objective = ll;
 	dev->upload(dev, gp_network_gradient(d->chain), host);
 	gp_network_backward(&d->t, d->chain);
-	gp_deep_prior(d, 0.5 / (double) d->whole->graph->edges);
+	gp_network_prior(&d->t, d->chain, 0.5 / (double) d->whole->graph->edges);
 	gp_trainer_step(&d->t, 0, rate);
 }
 
-/* So many steps, fold after fold.  A dry run takes one for all. */
+/* So many steps, fold after fold.  A dry run makes one for all. */
 static void
 train(gp_deep *d, int64_t steps)
 {
@@ -125,7 +121,7 @@ train(gp_deep *d, int64_t steps)
 
 	if (env->dry)
 		before = gp_dry_count(d->dev);
-	for (int64_t k = 0; k < steps; k++)
+	for (int64_t k = 0; k < (env->dry ? 1 : steps); k++)
 	{
 		double		slow = (double) d->t.step >= (1.0 - SLOW_SHARE) * (double) total ? SLOW : 1.0;
 
@@ -133,8 +129,6 @@ train(gp_deep *d, int64_t steps)
 		env->progress(env, GP_PHASE_TRAIN, d->t.step, total);
 		step(d, &d->fold[k % d->folds], slow * d->options.rate);
 		d->t.step++;
-		if (env->dry)
-			break;
 	}
 	if (env->dry)
 		gp_dry_repeat(d->dev, &before, (double) (steps - 1));
@@ -142,75 +136,59 @@ train(gp_deep *d, int64_t steps)
 
 /* ---- moments ---- */
 
-/* Adds one sample of all nodes to the sums, which the first one begins. */
+/* Means and variances of all nodes by samples over the whole view, and the readout, whose weights are worked in. */
 static void
-add_sample(gp_deep *d, gp_matrix value, bool begin, double *sum, double *square)
+take_moments(gp_deep *d, gp_link_model *model)
 {
-	double	   *host = gp_alloc_array(d->env, LOOK_ROWS * value.cols, sizeof(double));
-
-	for (gp_band band = gp_band_first(value.rows, LOOK_ROWS); band.count > 0; gp_band_next(&band))
-	{
-		int64_t		first = band.first * value.cols;
-
-		d->env->check_interrupts(d->env);
-		d->dev->download(d->dev, gp_matrix_wrap(host, band.count, value.cols, GP_DOUBLE),
-						 gp_matrix_rows(value, band.first, band.count));
-		for (int64_t k = 0; k < band.count * value.cols && !d->env->dry; k++)
-		{
-			sum[first + k] = (begin ? 0.0 : sum[first + k]) + host[k];
-			square[first + k] = (begin ? 0.0 : square[first + k]) + host[k] * host[k];
-		}
-	}
-	gp_free(d->env, host);
-}
-
-/* The means of samples and their variances, the readout's weights worked in. */
-static void
-settle_moments(gp_deep *d, const double *sum, const double *square, gp_link_model *model)
-{
-	int64_t		width = d->options.units;
-	double	   *w = gp_alloc_zero(d->env, width, sizeof(double));
-	bool		sound = true;
-	int64_t		next = 0;
-
-	d->dev->download(d->dev, gp_matrix_wrap(w, 1, width, GP_DOUBLE), gp_deep_readout(d, model));
-	for (int64_t k = 0; k < d->nodes * width && !d->env->dry; k++)
-	{
-		double		mean = sum[k] / SAMPLES;
-		double		variance = fmax(square[k] / SAMPLES - mean * mean, 0.0) * SAMPLES / (SAMPLES - 1);
-
-		gp_poll(d->env, k, &next);
-		model->row[k] = (float) (mean * w[k % width]);
-		model->row_variance[k] = (float) (variance * w[k % width] * w[k % width]);
-		sound = sound && isfinite(model->row[k]) && isfinite(model->row_variance[k]);
-	}
-	if (!sound)
-		gp_raise(d->env, GP_ERR_RANGE, "Take a lower rate, or scale the features to ordinary sizes.",
-				 "the training of method dgp is out of range after step %lld", (long long) d->t.step);
-	gp_free(d->env, w);
-}
-
-/* The moments of all nodes over a view, and the readout, as the model keeps them. */
-static void
-take_moments(gp_deep *d, const gp_deep_view *view, gp_link_model *model)
-{
+	gp_env	   *env = d->env;
 	int64_t		step = d->t.step;
 	int64_t		width = d->options.units;
-	double	   *sum = gp_alloc_figures(d->env, d->nodes, (size_t) width * sizeof(double));
-	double	   *square = gp_alloc_figures(d->env, d->nodes, (size_t) width * sizeof(double));
+	gp_matrix	value = d->chain->block[d->chain->n - 2].value;
+	double	   *sum = gp_alloc_figures(env, d->nodes, (size_t) width * sizeof(double));
+	double	   *square = gp_alloc_figures(env, d->nodes, (size_t) width * sizeof(double));
+	double	   *host = gp_alloc_array(env, POLL_ROWS * width, sizeof(double));
+	double	   *w = gp_alloc_zero(env, width, sizeof(double));
+	bool		sound = true;
 
-	gp_deep_use(d, view);
+	gp_deep_use(d, d->whole);
 	for (int s = 0; s < SAMPLES; s++)
 	{
 		d->t.step = SAMPLE_STEP + s;
 		gp_deep_noise(d);
 		gp_network_forward(&d->t, d->chain, d->chain->n - 1);
-		add_sample(d, d->chain->block[d->chain->n - 2].value, s == 0, sum, square);
+		for (gp_band band = gp_band_first(value.rows, POLL_ROWS); band.count > 0; gp_band_next(&band))
+		{
+			double	   *to = sum + gp_items(env, band.first * width);
+			double	   *to_square = square + gp_items(env, band.first * width);
+
+			env->check_interrupts(env);
+			d->dev->download(d->dev, gp_matrix_wrap(host, band.count, width, GP_DOUBLE),
+							 gp_matrix_rows(value, band.first, band.count));
+			for (int64_t k = 0; k < gp_items(env, band.count * width); k++)
+			{
+				to[k] = (s == 0 ? 0.0 : to[k]) + host[k];
+				to_square[k] = (s == 0 ? 0.0 : to_square[k]) + host[k] * host[k];
+			}
+		}
 	}
 	d->t.step = step;
-	settle_moments(d, sum, square, model);
-	gp_free(d->env, square);
-	gp_free(d->env, sum);
+	d->dev->download(d->dev, gp_matrix_wrap(w, 1, width, GP_DOUBLE), gp_deep_readout(d, model));
+	GP_EACH(env, k, gp_items(env, d->nodes * width), k)
+	{
+		double		mean = sum[k] / SAMPLES;
+		double		variance = fmax(square[k] / SAMPLES - mean * mean, 0.0) * SAMPLES / (SAMPLES - 1);
+
+		model->row[k] = (float) (mean * w[k % width]);
+		model->row_variance[k] = (float) (variance * w[k % width] * w[k % width]);
+		sound = sound && isfinite(model->row[k]) && isfinite(model->row_variance[k]);
+	}
+	if (!sound)
+		gp_raise(env, GP_ERR_RANGE, "Take a lower rate, or scale the features to ordinary sizes.",
+				 "the training of method dgp is out of range after step %lld", (long long) d->t.step);
+	gp_free(env, w);
+	gp_free(env, host);
+	gp_free(env, square);
+	gp_free(env, sum);
 }
 
 /* ---- the fit ---- */
@@ -244,36 +222,24 @@ judge(gp_deep *d, const gp_link_fold *hidden, gp_link_model *model)
 	gp_link_rivals_free(env, &rivals);
 }
 
-/* Makes what a training has beside its views. */
+/* Makes what a training has beside its views; all of it is the trainer's. */
 static void
 training_open(gp_deep *d, gp_device *dev)
 {
+	gp_trainer *t = &d->t;
+
 	d->dev = dev;
 	d->env = dev->env;
-	d->t = gp_trainer_open(dev, GP_FLOAT, d->problem->seed);
-	d->t.training = true;
-	d->end = gp_alloc_array(d->env, 2 * d->most, sizeof(int32_t));
-	d->second = gp_alloc_array(d->env, d->most, sizeof(int32_t));
-	d->linked = gp_alloc_array(d->env, d->most, sizeof(bool));
-	d->r = gp_alloc_array(d->env, d->most, sizeof(double));
-	d->chain = gp_alloc(d->env, sizeof(gp_network));
+	*t = gp_trainer_open(dev, GP_FLOAT, d->problem->seed);
+	t->training = true;
+	d->end = gp_trainer_own(t, gp_alloc_array(d->env, 2 * d->most, sizeof(int32_t)));
+	d->second = gp_trainer_own(t, gp_alloc_array(d->env, d->most, sizeof(int32_t)));
+	d->linked = gp_trainer_own(t, gp_alloc_array(d->env, d->most, sizeof(bool)));
+	d->r = gp_trainer_own(t, gp_alloc_array(d->env, d->most, sizeof(double)));
+	d->chain = gp_trainer_own(t, gp_alloc(d->env, sizeof(gp_network)));
 	gp_deep_inputs_open(d);
 	gp_deep_chain_open(d);
 	gp_deep_start(d);
-}
-
-/* Frees it. */
-static void
-training_close(gp_deep *d)
-{
-	gp_deep_chain_close(d);
-	gp_deep_inputs_close(d);
-	gp_free(d->env, d->chain);
-	gp_free(d->env, d->r);
-	gp_free(d->env, d->linked);
-	gp_free(d->env, d->second);
-	gp_free(d->env, d->end);
-	gp_trainer_close(&d->t);
 }
 
 /* The steps before those with all links. */
@@ -303,25 +269,18 @@ run_trial(gp_device *dry, void *arg)
 	training_open(&d, dry);
 	train(&d, d.options.steps);
 	kept[4] = gp_deep_leave(&d, NULL, hidden);
-	take_moments(&d, d.whole, &model);
+	take_moments(&d, &model);
 	/* The views of all links come when the chain is there: their links in order, what is hidden, their inputs. */
 	gp_free(dry->env, gp_alloc_figures(dry->env, edges, 8 * sizeof(int64_t)));
 	gp_free(dry->env, gp_alloc_figures(dry->env, d.nodes, 8 * sizeof(int64_t)));
 	for (int k = 0; k <= d.folds; k++)
 		dry->destroy(dry, &d.view[k].inputs);
 	gp_deep_inputs_again(&d);
-	training_close(&d);
+	for (int k = 0; k <= d.folds; k++)
+		dry->destroy(dry, &d.view[k].inputs);
+	gp_trainer_close(&d.t);
 	for (int k = 0; k < 5; k++)
 		gp_free(dry->env, kept[k]);
-}
-
-/* Holds what a training takes against the limit. */
-static void
-check_limit(gp_deep *d)
-{
-	if (d->env->limit > 0)
-		gp_link_check_limit(d->env, (double) d->env->used + gp_dry_run(d->dev, run_trial, d).bytes,
-							"Take fewer units or features, raise gnngp.memory_limit, or fit a part of the graph.");
 }
 
 /*
@@ -370,16 +329,16 @@ forget_directions(gp_env *env, gp_link_problem *problem, gp_link_model *model)
 {
 	const gp_graph *graph = problem->graph;
 	gp_edges   *edges;
-	int64_t		next = 0;
 
 	if (!graph->directed)
 		return;
 	edges = gp_edges_create(env, graph->nodes, false, graph->weight != NULL);
-	for (int32_t i = 0; i < graph->nodes; i++)
+	GP_EACH(env, i, graph->nodes, graph->start[i] + i)
 	{
-		gp_poll(env, graph->start[i] + i, &next);
+		int32_t		node = (int32_t) i;
+
 		for (int64_t k = graph->start[i]; k < graph->start[i + 1]; k++)
-			gp_edges_add(edges, 1, &i, &graph->col[k], graph->weight ? &graph->weight[k] : NULL);
+			gp_edges_add(edges, 1, &node, &graph->col[k], graph->weight ? &graph->weight[k] : NULL);
 	}
 	problem->graph = model->graph = gp_graph_build(edges);
 	model->owns_graph = true;
@@ -390,8 +349,7 @@ static void
 deep_open(gp_deep *d, gp_device *dev, const gp_link_problem *problem, gp_link_fold *hidden)
 {
 	gp_env	   *env = dev->env;
-	gp_dgp		defaults = gp_dgp_defaults();
-	const gp_dgp *asked = problem->deep ? problem->deep : &defaults;
+	const gp_dgp *asked = problem->deep ? problem->deep : &gp_dgp_defaults;
 	bool		again = asked->warm && problem->warm && problem->warm->sets == 1;
 
 	*d = (gp_deep) {.dev = dev,.env = env,.problem = problem,.nodes = problem->graph->nodes};
@@ -403,48 +361,44 @@ deep_open(gp_deep *d, gp_device *dev, const gp_link_problem *problem, gp_link_fo
 	gp_deep_views_open(d, hidden->graph);
 }
 
-/* Fits a graph without directions. */
-static void
-fit(gp_device *dev, const gp_link_problem *problem, gp_link_model *model)
+void
+gp_link_deep_fit(gp_device *dev, const gp_link_problem *asked, gp_link_model *model)
 {
 	gp_env	   *env = dev->env;
+	gp_link_problem problem = *asked;
 	gp_link_fold hidden;
 	gp_deep		d;
+	int64_t		numbers;
 
-	deep_open(&d, dev, problem, &hidden);
+	forget_directions(env, &problem, model);
+	deep_open(&d, dev, &problem, &hidden);
+	if (env->limit > 0)
+		gp_link_check_limit(env, (double) env->used + gp_dry_run(dev, run_trial, &d).bytes,
+							"Take fewer units or features, raise gnngp.memory_limit, or fit a part of the graph.");
 	model->width = d.options.units;
-	check_limit(&d);
-	model->row = gp_alloc_array(env, (int64_t) gp_size_mul(env, d.nodes, model->width), sizeof(float));
-	model->row_variance = gp_alloc_array(env, (int64_t) gp_size_mul(env, d.nodes, model->width), sizeof(float));
+	numbers = (int64_t) gp_size_mul(env, d.nodes, model->width);
+	model->row = gp_alloc_array(env, numbers, sizeof(float));
+	model->row_variance = gp_alloc_array(env, numbers, sizeof(float));
+	/* without the hidden links, for the figures */
 	training_open(&d, dev);
 	train(&d, first_steps(&d));
-	take_moments(&d, d.whole, model);
+	take_moments(&d, model);
 	judge(&d, &hidden, model);
 	if (d.options.warm)
 		model->warm = gp_deep_leave(&d, &hidden.pairs, hidden.links);
 	gp_deep_views_close(&d);
 	gp_link_fold_free(env, &hidden);
-	gp_deep_views_open(&d, problem->graph);
+	/* with all links */
+	gp_deep_views_open(&d, problem.graph);
 	gp_deep_inputs_again(&d);
 	train(&d, d.options.steps - first_steps(&d));
-	take_moments(&d, d.whole, model);
-	model->pairs = problem->graph->edges;
-	training_close(&d);
+	take_moments(&d, model);
+	model->pairs = problem.graph->edges;
+	gp_trainer_close(&d.t);
 	gp_deep_views_close(&d);
 	gp_features_free(env, d.x);
 }
 
-/* Fits. */
-void
-gp_link_deep_fit(gp_device *dev, const gp_link_problem *problem, gp_link_model *model)
-{
-	gp_link_problem undirected = *problem;
-
-	forget_directions(dev->env, &undirected, model);
-	fit(dev, &undirected, model);
-}
-
-/* What a fit takes: its training is run on a device that only accounts. */
 gp_link_plan
 gp_link_deep_plan(gp_device *dev, const gp_link_problem *problem)
 {

@@ -5,7 +5,7 @@
  * the graph is made for each view: a link would show in it.  Singular vectors are known but
  * for a rotation, so those of all views are turned onto the first.
  */
-#include "deep_fit.h"
+#include "dgp.h"
 
 #include <math.h>
 #include <string.h>
@@ -17,31 +17,20 @@
 
 /* ---- views ---- */
 
-/* The operator of a graph. */
+/* The graph of a view, and its operator. */
 static void
-open_operator(gp_env *env, gp_deep_view *v)
+open_view(gp_env *env, gp_deep_view *v, const gp_graph *graph)
 {
-	v->op = gp_graph_normalise(env, v->graph, GP_NORM_SYM, GP_FLOAT);
-	v->turned = v->graph->directed ? gp_csr_transpose(env, v->op) : v->op;
+	v->graph = graph;
+	v->op = gp_graph_normalise(env, graph, GP_NORM_SYM, GP_FLOAT);
+	v->turned = graph->directed ? gp_csr_transpose(env, v->op) : v->op;
 }
 
-/* The links of one fold out of so many, of links in the order of their hashes. */
-static gp_link_pairs
-fold_links(gp_env *env, const gp_link_pairs *all, int64_t fold, int64_t folds)
-{
-	int64_t		first = fold * all->n / folds;
-	gp_link_pairs part = gp_link_pairs_create(env, (fold + 1) * all->n / folds - first);
-
-	memcpy(part.src, all->src + first, part.n * sizeof(int32_t));
-	memcpy(part.dst, all->dst + first, part.n * sizeof(int32_t));
-	return part;
-}
-
-/* Opens the views of a graph. */
 void
 gp_deep_views_open(gp_deep *d, const gp_graph *graph)
 {
 	gp_env	   *env = d->env;
+	/* in the order of their hashes */
 	gp_link_pairs all = gp_link_sample_links(env, graph, gp_hash(d->problem->seed), graph->edges);
 	int64_t		most = 0;
 
@@ -49,15 +38,17 @@ gp_deep_views_open(gp_deep *d, const gp_graph *graph)
 	d->folds = (int) gp_min64(GP_DEEP_FOLDS, all.n);
 	d->whole = &d->view[0];
 	d->fold = &d->view[1];
-	d->whole->graph = graph;
-	open_operator(env, d->whole);
+	open_view(env, d->whole, graph);
 	for (int f = 0; f < d->folds; f++)
 	{
 		gp_deep_view *v = &d->fold[f];
+		int64_t		first = f * all.n / d->folds;
 
-		v->links = fold_links(env, &all, f, d->folds);
-		v->graph = v->own = gp_link_graph_without(env, graph, &v->links);
-		open_operator(env, v);
+		v->links = gp_link_pairs_create(env, (f + 1) * all.n / d->folds - first);
+		memcpy(v->links.src, all.src + first, v->links.n * sizeof(int32_t));
+		memcpy(v->links.dst, all.dst + first, v->links.n * sizeof(int32_t));
+		v->own = gp_link_graph_without(env, graph, &v->links);
+		open_view(env, v, v->own);
 		most = gp_max64(most, v->links.n);
 	}
 	/* The room is that of the graph with all links, which has at most one more link in a fold. */
@@ -66,7 +57,6 @@ gp_deep_views_open(gp_deep *d, const gp_graph *graph)
 	gp_link_pairs_free(env, &all);
 }
 
-/* Closes them. */
 void
 gp_deep_views_close(gp_deep *d)
 {
@@ -95,11 +85,9 @@ fill_degrees(gp_deep *d, const gp_graph *graph, gp_matrix column)
 	double	   *z = gp_alloc_array(d->env, n, sizeof(double));
 	double		mean = 0.0;
 	double		square = 0.0;
-	int64_t		next = 0;
 
-	for (int64_t i = 0; i < n; i++)
+	GP_EACH(d->env, i, n, i)
 	{
-		gp_poll(d->env, i, &next);
 		z[i] = log1p((double) (graph->start[i + 1] - graph->start[i]));
 		mean += z[i] / (double) n;
 		square += z[i] * z[i] / (double) n;
@@ -123,21 +111,6 @@ scale_inputs(gp_deep *d, gp_matrix q, gp_matrix out)
 	dev->copy(dev, out, q);
 }
 
-/* The numbers of a view's random walks, turned onto the frame, which the first ones become. */
-static gp_matrix
-walk_inputs(gp_deep *d, const gp_deep_view *v)
-{
-	gp_matrix	q = gp_inputs_of_walks(d->dev, v->graph, d->input.cols - 1, d->problem->seed);
-
-	if (d->frame.rows > 0)
-		return gp_inputs_turn(d->dev, &q, q, d->frame);
-	q = gp_deep_turn(d, &q);
-	d->frame = d->dev->create(d->dev, q.rows, q.cols, GP_DOUBLE);
-	d->dev->copy(d->dev, d->frame, q);
-	return q;
-}
-
-/* Makes what depends on the graph in the inputs of each view. */
 void
 gp_deep_inputs_again(gp_deep *d)
 {
@@ -151,8 +124,17 @@ gp_deep_inputs_again(gp_deep *d)
 		v->inputs = dev->create(dev, d->nodes, own, GP_FLOAT);
 		if (d->x == NULL)
 		{
-			gp_matrix	q = walk_inputs(d, v);
+			gp_matrix	q = gp_inputs_of_walks(dev, v->graph, own - 1, d->problem->seed);
 
+			/* turned onto the frame, which the first ones become */
+			if (d->frame.rows > 0)
+				q = gp_inputs_turn(dev, &q, q, d->frame);
+			else
+			{
+				q = gp_deep_turn(d, &q);
+				d->frame = gp_trainer_matrix(&d->t, q.rows, q.cols, GP_DOUBLE);
+				dev->copy(dev, d->frame, q);
+			}
 			scale_inputs(d, q, gp_matrix_cols(v->inputs, 0, own - 1));
 			dev->destroy(dev, &q);
 		}
@@ -160,7 +142,6 @@ gp_deep_inputs_again(gp_deep *d)
 	}
 }
 
-/* Makes the inputs. */
 void
 gp_deep_inputs_open(gp_deep *d)
 {
@@ -169,7 +150,7 @@ gp_deep_inputs_open(gp_deep *d)
 	gp_matrix	q;
 
 	d->frame = (gp_matrix) {0};
-	d->input = dev->create(dev, d->nodes, count + 1, GP_FLOAT);
+	d->input = gp_trainer_matrix(&d->t, d->nodes, count + 1, GP_FLOAT);
 	if (d->x)
 	{
 		q = gp_inputs_of_features(dev, d->x, count, d->problem->seed);
@@ -180,17 +161,6 @@ gp_deep_inputs_open(gp_deep *d)
 	gp_deep_inputs_again(d);
 }
 
-/* Frees them. */
-void
-gp_deep_inputs_close(gp_deep *d)
-{
-	for (int k = 0; k <= d->folds; k++)
-		d->dev->destroy(d->dev, &d->view[k].inputs);
-	d->dev->destroy(d->dev, &d->input);
-	d->dev->destroy(d->dev, &d->frame);
-}
-
-/* Lets the chain see a view. */
 void
 gp_deep_use(gp_deep *d, const gp_deep_view *view)
 {

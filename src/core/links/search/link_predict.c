@@ -172,3 +172,22 @@ gp_links_score(gp_links *l, int64_t n, const int32_t *src, const int32_t *dst, g
 	}
 	gp_free(l->env, score);
 }
+
+/* ---- embeddings ---- */
+
+int32_t
+gp_links_embedding_width(const gp_links *links)
+{
+	return links->model->method == GP_LINK_DEEP && links->model->point == NULL ? links->model->width : 0;
+}
+
+/* Means, scaled so that inner products are logits less the offset. */
+void
+gp_links_embedding(const gp_links *links, int64_t node, float *out)
+{
+	const gp_link_model *model = links->model;
+	double		root = sqrt(model->scale);
+
+	for (int32_t d = 0; d < model->width; d++)
+		out[d] = (float) (root * model->row[node * model->width + d]);
+}

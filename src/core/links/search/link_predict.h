@@ -35,16 +35,4 @@ extern void gp_links_posterior(gp_links *l, int64_t n, const double *score, gp_l
 extern void gp_links_means(gp_links *l, int64_t n, const double *score, const gp_link_row *pair,
 						   double *mean);
 
-/*
- * deep_points.c: mean and variance of a pair's logit, by inducing pairs.  A node of the pair before is not
- * looked at again.  NULL is opened for a model without such pairs.
- */
-#define GP_LINK_MOST_POINTS 256
-
-typedef struct gp_link_reach gp_link_reach;
-
-extern gp_link_reach *gp_link_reach_open(gp_env *env, const gp_link_model *model);
-extern void gp_link_reach_moments(const gp_link_model *model, gp_link_reach *room, int32_t i, int32_t j,
-								  double *mean, double *variance);
-
 #endif							/* GP_LINK_PREDICT_H */

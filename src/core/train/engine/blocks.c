@@ -22,7 +22,7 @@ without_values(gp_trainer *t, const gp_csr *s)
 	gp_csr		out = *s;
 
 	out.stamp = 0;
-	out.value = gp_alloc_figures(t->env, gp_csr_entries(s), gp_type_size(s->type));
+	out.value = gp_trainer_own(t, gp_alloc_figures(t->env, gp_csr_entries(s), gp_type_size(s->type)));
 	return out;
 }
 
@@ -30,8 +30,7 @@ without_values(gp_trainer *t, const gp_csr *s)
 static void
 linear_shape(gp_trainer *t, gp_block *b, int64_t rows, int64_t cols)
 {
-	gp_linear_map  *l = &b->linear;
-	gp_device  *dev = t->dev;
+	gp_linear_map *l = &b->linear;
 
 	gp_parameter_make(t, &l->weight, cols, b->cols, b->groups, b->decay);
 	gp_fill_uniform(t, l->weight.value, gp_trainer_seed(t, 100 + (uint64_t) t->nparameters, false),
@@ -39,24 +38,20 @@ linear_shape(gp_trainer *t, gp_block *b, int64_t rows, int64_t cols)
 	if (l->biased)
 	{
 		gp_parameter_make(t, &l->bias, 1, b->cols, b->groups, b->decay);
-		l->ones = dev->create(dev, rows, 1, t->type);
-		dev->fill(dev, l->ones, 1.0);
+		l->ones = gp_trainer_matrix(t, rows, 1, t->type);
+		t->dev->fill(t->dev, l->ones, 1.0);
 	}
-	if (l->x == NULL)
-		return;
-	if (l->x->csr)
+	if (l->x && l->x->csr && l->dropout > 0.0)
 	{
-		if (l->dropout > 0.0)
-		{
-			l->kept = without_values(t, l->x->csr);
-			l->kept_turned = without_values(t, l->turned);
-		}
-		return;
+		l->kept = without_values(t, l->x->csr);
+		l->kept_turned = without_values(t, l->turned);
 	}
-	l->dense = dev->create(dev, rows, cols, t->type);
-	dev->upload(dev, l->dense, gp_matrix_wrap(l->x->dense, rows, cols, l->x->type));
+	if (l->x == NULL || l->x->csr)
+		return;
+	l->dense = gp_trainer_matrix(t, rows, cols, t->type);
+	t->dev->upload(t->dev, l->dense, gp_matrix_wrap(l->x->dense, rows, cols, l->x->type));
 	if (l->dropout > 0.0)
-		l->kept_dense = dev->create(dev, rows, cols, t->type);
+		l->kept_dense = gp_trainer_matrix(t, rows, cols, t->type);
 }
 
 /* Copies the values of x, or of x', less what is dropped: by the place of an element in x. */
@@ -66,11 +61,8 @@ drop_entries(gp_trainer *t, const gp_csr *s, bool turned, double rate, uint64_t 
 	uint64_t	bound = gp_each_bound(rate);
 	uint64_t	cols = (uint64_t) (turned ? s->rows : s->cols);
 	double		keep = 1.0 / (1.0 - rate);
-	int64_t		next = 0;
 
-	for (int64_t i = 0; i < s->rows && !t->env->dry; i++)
-	{
-		gp_poll(t->env, s->start[i], &next);
+	GP_EACH(t->env, i, gp_items(t->env, s->rows), s->start[i])
 		for (int64_t k = s->start[i]; k < s->start[i + 1]; k++)
 		{
 			uint64_t	element = turned ? (uint64_t) s->col[k] * cols + (uint64_t) i
@@ -79,7 +71,6 @@ drop_entries(gp_trainer *t, const gp_csr *s, bool turned, double rate, uint64_t 
 			gp_number_put(out->value, s->type, k, gp_each_draw(seed, element) < bound ? 0.0
 						  : keep * gp_number_at(s->value, s->type, k));
 		}
-	}
 }
 
 /* The seed of what a block drops in this step. */
@@ -89,14 +80,23 @@ drop_seed(const gp_trainer *t, const gp_block *b)
 	return gp_trainer_seed(t, 200 + (uint64_t) b->number, true);
 }
 
+/* Drops elements of a matrix: the same ones whenever it is called in a step. */
+static void
+drop_matrix(gp_trainer *t, const gp_block *b, double rate, gp_matrix m)
+{
+	gp_each		e = {.op = GP_EACH_DROP,.rate = rate,.seed = drop_seed(t, b)};
+
+	if (drops(t, rate))
+		t->dev->each(t->dev, &e, m, GP_NONE, GP_NONE, GP_NONE);
+}
+
 /* y = x W + 1 b'. */
 static void
 linear_forward(gp_trainer *t, gp_block *b, gp_matrix x, gp_matrix y)
 {
-	gp_linear_map  *l = &b->linear;
+	gp_linear_map *l = &b->linear;
 	gp_device  *dev = t->dev;
 	bool		dropping = drops(t, l->dropout);
-	gp_matrix	none = {0};
 
 	if (l->x && l->x->csr)
 	{
@@ -110,10 +110,8 @@ linear_forward(gp_trainer *t, gp_block *b, gp_matrix x, gp_matrix y)
 			x = l->dense;
 		if (l->x && dropping)
 		{
-			gp_each		e = {.op = GP_EACH_DROP,.rate = l->dropout,.seed = drop_seed(t, b)};
-
 			dev->copy(dev, l->kept_dense, x);
-			dev->each(dev, &e, l->kept_dense, none, none, none);
+			drop_matrix(t, b, l->dropout, l->kept_dense);
 			x = l->kept_dense;
 		}
 		dev->gemm(dev, false, false, 1.0, x, l->weight.value, 0.0, y);
@@ -126,7 +124,7 @@ linear_forward(gp_trainer *t, gp_block *b, gp_matrix x, gp_matrix y)
 static void
 linear_backward(gp_trainer *t, gp_block *b, gp_matrix x, gp_matrix y, gp_matrix dy, gp_matrix dx)
 {
-	gp_linear_map  *l = &b->linear;
+	gp_linear_map *l = &b->linear;
 	gp_device  *dev = t->dev;
 	bool		dropping = drops(t, l->dropout);
 
@@ -141,28 +139,12 @@ linear_backward(gp_trainer *t, gp_block *b, gp_matrix x, gp_matrix y, gp_matrix 
 				  l->weight.gradient);
 	if (l->biased)
 		dev->gemm(dev, true, false, 1.0, gp_matrix_rows(l->ones, 0, dy.rows), dy, 1.0, l->bias.gradient);
-	if (dx.data || dx.rows)
+	if (gp_is_wanted(dx))
 		dev->gemm(dev, false, true, 1.0, dy, l->weight.value, 0.0, dx);
 }
 
-/* Frees what a linear map has. */
-static void
-linear_close(gp_trainer *t, gp_block *b)
-{
-	gp_linear_map  *l = &b->linear;
-
-	gp_parameter_free(t, &l->weight);
-	gp_parameter_free(t, &l->bias);
-	gp_free(t->env, l->kept.value);
-	gp_free(t->env, l->kept_turned.value);
-	t->dev->destroy(t->dev, &l->ones);
-	t->dev->destroy(t->dev, &l->dense);
-	t->dev->destroy(t->dev, &l->kept_dense);
-}
-
 const gp_block_class gp_block_linear = {
-	.name = "linear",.shape = linear_shape,.forward = linear_forward,.backward = linear_backward,
-	.close = linear_close
+	.shape = linear_shape,.forward = linear_forward,.backward = linear_backward
 };
 
 /* ---- sparse products ---- */
@@ -182,7 +164,7 @@ propagate_backward(gp_trainer *t, gp_block *b, gp_matrix x, gp_matrix y, gp_matr
 }
 
 const gp_block_class gp_block_propagate = {
-	.name = "propagate",.forward = propagate_forward,.backward = propagate_backward
+	.forward = propagate_forward,.backward = propagate_backward
 };
 
 /* ---- in place ---- */
@@ -191,56 +173,40 @@ const gp_block_class gp_block_propagate = {
 static void
 relu_forward(gp_trainer *t, gp_block *b, gp_matrix x, gp_matrix y)
 {
-	gp_matrix	none = {0};
-
-	t->dev->each(t->dev, &(gp_each) {.op = GP_EACH_RELU}, y, none, none, none);
+	gp_trainer_each(t, GP_EACH_RELU, 0.0, y, GP_NONE, GP_NONE);
 }
 
 /* dy stays where y > 0. */
 static void
 relu_backward(gp_trainer *t, gp_block *b, gp_matrix x, gp_matrix y, gp_matrix dy, gp_matrix dx)
 {
-	gp_matrix	none = {0};
-
-	t->dev->each(t->dev, &(gp_each) {.op = GP_EACH_GATE}, dy, y, none, none);
+	gp_trainer_each(t, GP_EACH_GATE, 0.0, dy, y, GP_NONE);
 }
 
 const gp_block_class gp_block_relu = {
-	.name = "relu",.in_place = true,.forward = relu_forward,.backward = relu_backward
+	.in_place = true,.forward = relu_forward,.backward = relu_backward
 };
 
-/* Drops the same elements of a value, or of its gradient. */
-static void
-drop_matrix(gp_trainer *t, const gp_block *b, gp_matrix m)
-{
-	gp_each		e = {.op = GP_EACH_DROP,.rate = b->dropout,.seed = drop_seed(t, b)};
-	gp_matrix	none = {0};
-
-	if (drops(t, b->dropout))
-		t->dev->each(t->dev, &e, m, none, none, none);
-}
-
-/* y o keep / (1 - rate). */
+/* y o keep / (1 - rate), and the same of the gradient. */
 static void
 dropout_forward(gp_trainer *t, gp_block *b, gp_matrix x, gp_matrix y)
 {
-	drop_matrix(t, b, y);
+	drop_matrix(t, b, b->dropout, y);
 }
 
-/* The same of the gradient. */
 static void
 dropout_backward(gp_trainer *t, gp_block *b, gp_matrix x, gp_matrix y, gp_matrix dy, gp_matrix dx)
 {
-	drop_matrix(t, b, dy);
+	drop_matrix(t, b, b->dropout, dy);
 }
 
 const gp_block_class gp_block_dropout = {
-	.name = "dropout",.in_place = true,.forward = dropout_forward,.backward = dropout_backward
+	.in_place = true,.forward = dropout_forward,.backward = dropout_backward
 };
 
 /* ---- some rows ---- */
 
-/* Makes the matrix that takes rows back. */
+/* Makes the matrix that carries rows back. */
 static void
 gather_shape(gp_trainer *t, gp_block *b, int64_t rows, int64_t cols)
 {
@@ -249,9 +215,9 @@ gather_shape(gp_trainer *t, gp_block *b, int64_t rows, int64_t cols)
 
 	b->rows = g->most;
 	*s = (gp_csr) {.rows = rows,.cols = g->most,.type = t->type};
-	s->start = gp_alloc_array(t->env, rows + 1, sizeof(int64_t));
-	s->col = gp_alloc_array(t->env, g->most, sizeof(int32_t));
-	s->value = gp_alloc_array(t->env, g->most, gp_type_size(t->type));
+	s->start = gp_trainer_own(t, gp_alloc_array(t->env, rows + 1, sizeof(int64_t)));
+	s->col = gp_trainer_own(t, gp_alloc_array(t->env, g->most, sizeof(int32_t)));
+	s->value = gp_trainer_own(t, gp_alloc_array(t->env, g->most, gp_type_size(t->type)));
 	for (int64_t k = 0; k < g->most; k++)
 	{
 		s->col[k] = (int32_t) k;
@@ -259,20 +225,16 @@ gather_shape(gp_trainer *t, gp_block *b, int64_t rows, int64_t cols)
 	}
 }
 
-/* The rows of this step, whose numbers stand in index, ascending. */
 void
 gp_gather_rows(gp_trainer *t, gp_network *c, gp_block *b, int64_t n)
 {
 	gp_csr	   *s = &b->gather.scatter;
 	int64_t		k = 0;
-	int64_t		next = 0;
 
-	b->gather.n = n;
 	s->cols = n;
 	s->start[0] = 0;
-	for (int64_t i = 0; i < s->rows; i++)
+	GP_EACH(t->env, i, s->rows, i)
 	{
-		gp_poll(t->env, i, &next);
 		if (t->env->dry)
 			k = gp_min64(i + 1, n);
 		else if (k < n && b->gather.index[k] == i)
@@ -283,30 +245,19 @@ gp_gather_rows(gp_trainer *t, gp_network *c, gp_block *b, int64_t n)
 		after->now = n;
 }
 
-/* Takes the rows. */
 static void
 gather_forward(gp_trainer *t, gp_block *b, gp_matrix x, gp_matrix y)
 {
 	t->dev->gather_rows(t->dev, y, x, b->gather.index);
 }
 
-/* Takes them back; all others are 0. */
+/* Rows that were not gathered get 0. */
 static void
 gather_backward(gp_trainer *t, gp_block *b, gp_matrix x, gp_matrix y, gp_matrix dy, gp_matrix dx)
 {
 	t->dev->spmm(t->dev, 1.0, &b->gather.scatter, dy, 0.0, dx);
 }
 
-/* Frees the matrix. */
-static void
-gather_close(gp_trainer *t, gp_block *b)
-{
-	gp_free(t->env, b->gather.scatter.start);
-	gp_free(t->env, b->gather.scatter.col);
-	gp_free(t->env, b->gather.scatter.value);
-}
-
 const gp_block_class gp_block_gather = {
-	.name = "gather",.shape = gather_shape,.forward = gather_forward,.backward = gather_backward,
-	.close = gather_close
+	.shape = gather_shape,.forward = gather_forward,.backward = gather_backward
 };

@@ -5,62 +5,70 @@
 
 #include <math.h>
 
-/* What all blocks share. */
 gp_trainer
 gp_trainer_open(gp_device *dev, gp_type type, uint64_t seed)
 {
 	gp_trainer	t = {.dev = dev,.env = dev->env,.type = type,.seed = seed,.clip = INFINITY};
 
 	dev->env->objective = NAN;
-
-	t.dots = dev->create(dev, GP_TRAIN_ROWS, 1, GP_DOUBLE);
-	t.host = gp_alloc_figures(dev->env, GP_TRAIN_ROWS, sizeof(double));
+	t.dots = gp_trainer_matrix(&t, GP_TRAIN_ROWS, 1, GP_DOUBLE);
+	t.host = gp_trainer_own(&t, gp_alloc_figures(dev->env, GP_TRAIN_ROWS, sizeof(double)));
 	return t;
 }
 
-/* Frees it. */
 void
 gp_trainer_close(gp_trainer *t)
 {
-	t->dev->destroy(t->dev, &t->dots);
-	gp_free(t->env, t->host);
+	while (t->nmemories > 0)
+		gp_free(t->env, t->memory[--t->nmemories]);
+	while (t->nmatrices > 0)
+		t->dev->destroy(t->dev, &t->matrix[--t->nmatrices]);
+	gp_free(t->env, t->memory);
+	gp_free(t->env, t->matrix);
 }
 
-/* Makes a parameter of zeros; one that is given has no moments. */
+gp_matrix
+gp_trainer_matrix(gp_trainer *t, int64_t rows, int64_t cols, gp_type type)
+{
+	t->matrix = gp_realloc_array(t->env, t->matrix, t->nmatrices + 1, sizeof(gp_matrix));
+	return t->matrix[t->nmatrices++] = t->dev->create(t->dev, rows, cols, type);
+}
+
+void *
+gp_trainer_own(gp_trainer *t, void *memory)
+{
+	t->memory = gp_realloc_array(t->env, t->memory, t->nmemories + 1, sizeof(void *));
+	return t->memory[t->nmemories++] = memory;
+}
+
 void
 gp_parameter_make(gp_trainer *t, gp_parameter *p, int64_t rows, int64_t cols, unsigned groups, double decay)
 {
-	gp_device  *dev = t->dev;
-
 	*p = (gp_parameter) {.decay = decay,.groups = groups};
-	p->value = dev->create(dev, rows, cols, t->type);
-	dev->fill(dev, p->value, 0.0);
+	p->value = gp_trainer_matrix(t, rows, cols, t->type);
+	t->dev->fill(t->dev, p->value, 0.0);
 	if (groups == 0)
 		return;
-	p->gradient = dev->create(dev, rows, cols, t->type);
-	p->first = dev->create(dev, rows, cols, t->type);
-	p->second = dev->create(dev, rows, cols, t->type);
-	dev->fill(dev, p->gradient, 0.0);
-	dev->fill(dev, p->first, 0.0);
-	dev->fill(dev, p->second, 0.0);
+	p->gradient = gp_trainer_matrix(t, rows, cols, t->type);
+	p->first = gp_trainer_matrix(t, rows, cols, t->type);
+	p->second = gp_trainer_matrix(t, rows, cols, t->type);
+	t->dev->fill(t->dev, p->gradient, 0.0);
+	t->dev->fill(t->dev, p->first, 0.0);
+	t->dev->fill(t->dev, p->second, 0.0);
 	if (t->nparameters == GP_MOST_PARAMETERS)
 		gp_raise(t->env, GP_ERR_INTERNAL, NULL, "a training has too many parameters");
 	t->parameter[t->nparameters++] = p;
 }
 
-/* Frees a parameter. */
-void
-gp_parameter_free(gp_trainer *t, gp_parameter *p)
+double
+gp_parameter_number(gp_trainer *t, const gp_parameter *p)
 {
-	gp_device  *dev = t->dev;
+	double		number = 0.0;
 
-	dev->destroy(dev, &p->value);
-	dev->destroy(dev, &p->gradient);
-	dev->destroy(dev, &p->first);
-	dev->destroy(dev, &p->second);
+	t->dev->download(t->dev, gp_matrix_wrap(&number, 1, 1, GP_DOUBLE), p->value);
+	return number;
 }
 
-/* Sets all gradients to 0. */
 void
 gp_trainer_clear(gp_trainer *t)
 {
@@ -68,7 +76,6 @@ gp_trainer_clear(gp_trainer *t)
 		t->dev->fill(t->dev, t->parameter[k]->gradient, 0.0);
 }
 
-/* A step of Adam with the parameters of a group. */
 void
 gp_trainer_step(gp_trainer *t, int group, double rate)
 {
@@ -86,7 +93,12 @@ gp_trainer_step(gp_trainer *t, int group, double rate)
 	}
 }
 
-/* sum x_ij y_ij, row by row in double. */
+void
+gp_trainer_each(gp_trainer *t, gp_each_op op, double factor, gp_matrix y, gp_matrix a, gp_matrix b)
+{
+	t->dev->each(t->dev, &(gp_each) {.op = op,.factor = factor}, y, a, b, GP_NONE);
+}
+
 double
 gp_product_sum(gp_trainer *t, gp_matrix x, gp_matrix y)
 {
@@ -99,13 +111,12 @@ gp_product_sum(gp_trainer *t, gp_matrix x, gp_matrix y)
 
 		dev->row_dots(dev, dots, gp_matrix_rows(x, band.first, band.count), gp_matrix_rows(y, band.first, band.count));
 		dev->download(dev, gp_matrix_wrap(t->host, band.count, 1, GP_DOUBLE), dots);
-		for (int64_t i = 0; i < band.count && !t->env->dry; i++)
+		for (int64_t i = 0; i < gp_items(t->env, band.count); i++)
 			sum += t->host[i];
 	}
 	return sum;
 }
 
-/* The seed of what is drawn for a purpose. */
 uint64_t
 gp_trainer_seed(const gp_trainer *t, uint64_t purpose, bool of_step)
 {
@@ -114,7 +125,6 @@ gp_trainer_seed(const gp_trainer *t, uint64_t purpose, bool of_step)
 	return of_step ? gp_hash(seed ^ (uint64_t) (t->step + 1)) : seed;
 }
 
-/* Uniform numbers, a band of rows at a time. */
 void
 gp_fill_uniform(gp_trainer *t, gp_matrix m, uint64_t seed, double factor)
 {
@@ -123,7 +133,7 @@ gp_fill_uniform(gp_trainer *t, gp_matrix m, uint64_t seed, double factor)
 
 	for (gp_band band = gp_band_first(m.rows, most); band.count > 0; gp_band_next(&band))
 	{
-		for (int64_t k = 0; k < band.count * m.cols && !t->env->dry; k++)
+		for (int64_t k = 0; k < gp_items(t->env, band.count * m.cols); k++)
 			host[k] = factor * (2.0 * gp_each_uniform(seed, (uint64_t) (band.first * m.cols + k)) - 1.0);
 		t->dev->upload(t->dev, gp_matrix_rows(m, band.first, band.count),
 					   gp_matrix_wrap(host, band.count, m.cols, GP_DOUBLE));
@@ -132,17 +142,15 @@ gp_fill_uniform(gp_trainer *t, gp_matrix m, uint64_t seed, double factor)
 	gp_free(t->env, host);
 }
 
-/* Normal numbers. */
 void
 gp_fill_normal(gp_trainer *t, gp_matrix m, uint64_t seed, double factor)
 {
-	t->dev->each(t->dev, &(gp_each) {.op = GP_EACH_NORMAL,.factor = factor,.seed = seed}, m, (gp_matrix) {0},
-				 (gp_matrix) {0}, (gp_matrix) {0});
+	t->dev->each(t->dev, &(gp_each) {.op = GP_EACH_NORMAL,.factor = factor,.seed = seed}, m, GP_NONE, GP_NONE,
+				 GP_NONE);
 }
 
 /* ---- chains ---- */
 
-/* Adds a block. */
 gp_block *
 gp_network_add(gp_network *c, const gp_block_class *class)
 {
@@ -150,12 +158,9 @@ gp_network_add(gp_network *c, const gp_block_class *class)
 	return &c->block[c->n++];
 }
 
-/* Makes the blocks' values, gradients and parameters. */
 void
 gp_network_open(gp_trainer *t, gp_network *c, int64_t rows, int64_t cols)
 {
-	gp_device  *dev = t->dev;
-
 	for (int k = 0; k < c->n; k++)
 	{
 		gp_block   *b = &c->block[k];
@@ -167,31 +172,8 @@ gp_network_open(gp_trainer *t, gp_network *c, int64_t rows, int64_t cols)
 			b->class->shape(t, b, rows, cols);
 		b->now = rows = b->rows;
 		cols = b->cols;
-		if (b->class->in_place)
-		{
-			b->value = b[-1].value;
-			b->gradient = b[-1].gradient;
-			continue;
-		}
-		b->value = dev->create(dev, rows, cols, t->type);
-		b->gradient = dev->create(dev, rows, cols, t->type);
-	}
-}
-
-/* Frees them. */
-void
-gp_network_close(gp_trainer *t, gp_network *c)
-{
-	for (int k = 0; k < c->n; k++)
-	{
-		gp_block   *b = &c->block[k];
-
-		if (b->class->close)
-			b->class->close(t, b);
-		if (b->class->in_place)
-			continue;
-		t->dev->destroy(t->dev, &b->value);
-		t->dev->destroy(t->dev, &b->gradient);
+		b->value = b->class->in_place ? b[-1].value : gp_trainer_matrix(t, rows, cols, t->type);
+		b->gradient = b->class->in_place ? b[-1].gradient : gp_trainer_matrix(t, rows, cols, t->type);
 	}
 }
 
@@ -199,7 +181,7 @@ gp_network_close(gp_trainer *t, gp_network *c)
 static gp_matrix
 rows_now(const gp_block *b, gp_matrix m)
 {
-	return m.data || m.rows ? gp_matrix_rows(m, 0, b->now) : m;
+	return gp_is_wanted(m) ? gp_matrix_rows(m, 0, b->now) : m;
 }
 
 /* What a block acts on. */
@@ -209,7 +191,6 @@ before(const gp_network *c, int k)
 	return k > 0 ? rows_now(&c->block[k - 1], c->block[k - 1].value) : c->input;
 }
 
-/* Runs the first n blocks. */
 void
 gp_network_forward(gp_trainer *t, gp_network *c, int n)
 {
@@ -221,29 +202,32 @@ gp_network_forward(gp_trainer *t, gp_network *c, int n)
 	}
 }
 
-/* The derivatives, from the last block's gradient on. */
 void
 gp_network_backward(gp_trainer *t, gp_network *c)
 {
-	gp_matrix	none = {0};
-
 	for (int k = c->n - 1; k >= 0; k--)
 	{
 		gp_block   *b = &c->block[k];
-		gp_matrix	dx = k > 0 ? rows_now(&b[-1], b[-1].gradient) : none;
+		gp_matrix	dx = k > 0 ? rows_now(&b[-1], b[-1].gradient) : GP_NONE;
 
 		b->class->backward(t, b, before(c, k), rows_now(b, b->value), rows_now(b, b->gradient), dx);
 	}
 }
 
-/* The value of the last block. */
+void
+gp_network_prior(gp_trainer *t, gp_network *c, double weight)
+{
+	for (int k = 0; k < c->n; k++)
+		if (c->block[k].class->prior)
+			c->block[k].class->prior(t, &c->block[k], weight);
+}
+
 gp_matrix
 gp_network_value(const gp_network *c)
 {
 	return rows_now(&c->block[c->n - 1], c->block[c->n - 1].value);
 }
 
-/* Its gradient. */
 gp_matrix
 gp_network_gradient(const gp_network *c)
 {

@@ -1,11 +1,12 @@
 /*
- * engine.h - a program of coarse blocks that is trained step by step.
+ * engine.h - a network of coarse blocks that is trained step by step.
  *
  * A chain of blocks maps an input to a likelihood's argument, each with its own derivative.
  * Values, gradients, parameters and Adam's moments are made before the first
- * step, so that a dry run counts them and a step allocates nothing but the device's scratch.  Random numbers are
- * hashes of (seed, purpose, step, element) and are drawn again by the derivative.  Panels
- * have GP_TRAIN_ROWS rows whatever the device, so that sums do not depend on it.
+ * step, so that a dry run counts them and a step allocates nothing but the device's scratch; they
+ * are the trainer's and end with it.  Random numbers are hashes of (seed, purpose, step, element)
+ * and are drawn again by the derivative.  Panels have GP_TRAIN_ROWS rows whatever the device,
+ * so that sums do not depend on it.
  */
 #ifndef GP_ENGINE_H
 #define GP_ENGINE_H
@@ -16,6 +17,15 @@
 #define GP_MOST_PARAMETERS 32
 #define GP_MOST_BLOCKS 12
 #define GP_MOST_SUMS 4			/* over neighbours, of a layer */
+
+/* No matrix: an operand that an operation has not, a gradient that nobody wants. */
+#define GP_NONE ((gp_matrix) {0})
+
+static inline bool
+gp_is_wanted(gp_matrix m)
+{
+	return m.data || m.rows;
+}
 
 /* A matrix that is learnt. */
 typedef struct gp_parameter
@@ -37,32 +47,34 @@ typedef struct gp_trainer
 	gp_type		type;
 	uint64_t	seed;
 	int64_t		step;
-	bool		training;		/* what is dropped, is dropped */
+	bool		training;		/* dropout is on */
 	double		clip;			/* of a gradient's elements */
 	gp_parameter *parameter[GP_MOST_PARAMETERS];
 	int			nparameters;
 	gp_matrix	dots;			/* GP_TRAIN_ROWS x 1 double, on the device and on the host */
 	double	   *host;
+	gp_matrix  *matrix;			/* that are freed with the trainer */
+	int64_t		nmatrices;
+	void	  **memory;			/* the same of the host */
+	int64_t		nmemories;
 } gp_trainer;
 
 typedef struct gp_block gp_block;
 
 typedef struct gp_block_class
 {
-	const char *name;
 	bool		in_place;		/* the value takes the place of the one before */
 
 	/* Sets the value's size, given that of the one before, and makes buffers and parameters. */
 	void		(*shape) (gp_trainer *t, gp_block *b, int64_t rows, int64_t cols);
 	void		(*forward) (gp_trainer *t, gp_block *b, gp_matrix x, gp_matrix y);
 
-	/* Adds to the parameters' gradients; dx (without data: nobody asks) is overwritten. */
+	/* Adds to the parameters' gradients; dx, where it is wanted, is overwritten. */
 	void		(*backward) (gp_trainer *t, gp_block *b, gp_matrix x, gp_matrix y, gp_matrix dy,
 							 gp_matrix dx);
 
 	/* Adds weight times the gradient of the divergence from the prior; NULL: none. */
 	void		(*prior) (gp_trainer *t, gp_block *b, double weight);
-	void		(*close) (gp_trainer *t, gp_block *b);
 } gp_block_class;
 
 /* A linear map, of the value before or of features. */
@@ -91,10 +103,9 @@ typedef struct gp_propagate
 /* Some rows of the value before. */
 typedef struct gp_gather
 {
-	int64_t		n;
 	int32_t    *index;			/* ascending, of most; the caller's */
 	int64_t		most;
-	gp_csr		scatter;		/* rows before x n */
+	gp_csr		scatter;		/* rows before x rows of this step */
 } gp_gather;
 
 /*
@@ -128,19 +139,19 @@ typedef struct gp_cosines
 } gp_cosines;
 
 /* O = 2 pi (mu + exp(l) o u), mu and l being the halves of the value before. */
-typedef struct gp_spectrum
+typedef struct gp_spectrum_block
 {
 	gp_matrix	draw;			/* u */
-} gp_spectrum;
+} gp_spectrum_block;
 
-/* Sums over neighbours with shares that are learnt; op is the caller's. */
+/* Sums over neighbours with weights that are learnt; op is the caller's. */
 typedef struct gp_mix
 {
 	int			sums;			/* K */
 	int			groups;			/* of columns: K + 1, or 1 that takes every sum */
 	const gp_csr *op;			/* S */
 	const gp_csr *turned;		/* S' */
-	gp_parameter logit;			/* 1 x K: of the shares */
+	gp_parameter logit;			/* 1 x K: of the weights */
 	gp_matrix	change[GP_MOST_SUMS];	/* S f - f before each sum */
 } gp_mix;
 
@@ -148,7 +159,7 @@ typedef struct gp_mix
 typedef struct gp_unit
 {
 	double		length;
-	gp_csr		diagonal;		/* rows x rows */
+	gp_csr	   *diagonal;		/* rows x rows */
 	gp_matrix	dots;			/* rows x 1 double, on the device */
 	double	   *inverse;		/* length over that of each row, on the host */
 	double	   *dot;
@@ -201,7 +212,7 @@ typedef struct gp_inducing
 	gp_matrix	inverse;		/* 1 x width: 1 / len */
 	gp_matrix	scaled;			/* count x width double: Z / len */
 	gp_matrix	turned;			/* span x span double: L^-1 */
-	struct gp_inducing_room *room;	/* inducing.h */
+	struct gp_inducing_room *room;	/* inducing.c */
 } gp_inducing;
 
 struct gp_block
@@ -220,11 +231,11 @@ struct gp_block
 	gp_ends		ends;			/* of what acts on pairs */
 	union
 	{
-		gp_linear_map	linear;
+		gp_linear_map linear;
 		gp_propagate propagate;
 		gp_gather	gather;
 		gp_cosines	cosines;
-		gp_spectrum spectrum;
+		gp_spectrum_block spectrum;
 		gp_mix		mix;
 		gp_unit		unit;
 		gp_pairs	pairs;
@@ -240,16 +251,23 @@ typedef struct gp_network
 	gp_matrix	input;			/* without data where the first block has its own */
 } gp_network;
 
-/* engine.c */
+/* ---- engine.c ---- */
+
 extern gp_trainer gp_trainer_open(gp_device *dev, gp_type type, uint64_t seed);
 extern void gp_trainer_close(gp_trainer *t);
 
-/* Makes a parameter of zeros. */
+/* A matrix of the trainer's; memory that becomes the trainer's. */
+extern gp_matrix gp_trainer_matrix(gp_trainer *t, int64_t rows, int64_t cols, gp_type type);
+extern void *gp_trainer_own(gp_trainer *t, void *memory);
+
+/* Makes a parameter of zeros; one of no group has no gradient. */
 extern void gp_parameter_make(gp_trainer *t, gp_parameter *p, int64_t rows, int64_t cols, unsigned groups,
 							  double decay);
-extern void gp_parameter_free(gp_trainer *t, gp_parameter *p);
 
-/* Sets all gradients to 0; takes a step of Adam with the parameters of a group. */
+/* A parameter of one element. */
+extern double gp_parameter_number(gp_trainer *t, const gp_parameter *p);
+
+/* Sets all gradients to 0; makes a step of Adam with the parameters of a group. */
 extern void gp_trainer_clear(gp_trainer *t);
 extern void gp_trainer_step(gp_trainer *t, int group, double rate);
 
@@ -259,6 +277,9 @@ extern uint64_t gp_trainer_seed(const gp_trainer *t, uint64_t purpose, bool of_s
 /* Fills a matrix on the device: factor times uniform in (-1, 1), or normal numbers. */
 extern void gp_fill_uniform(gp_trainer *t, gp_matrix m, uint64_t seed, double factor);
 extern void gp_fill_normal(gp_trainer *t, gp_matrix m, uint64_t seed, double factor);
+
+/* Changes y by one operation. */
+extern void gp_trainer_each(gp_trainer *t, gp_each_op op, double factor, gp_matrix y, gp_matrix a, gp_matrix b);
 
 /* The numbers of all parameters; writes them into a set of what is left, and starts from one. */
 extern int64_t gp_trainer_values(const gp_trainer *t);
@@ -271,7 +292,6 @@ extern double gp_product_sum(gp_trainer *t, gp_matrix x, gp_matrix y);
 /* Adds a block to a chain that is not open yet. */
 extern gp_block *gp_network_add(gp_network *c, const gp_block_class *class);
 extern void gp_network_open(gp_trainer *t, gp_network *c, int64_t rows, int64_t cols);
-extern void gp_network_close(gp_trainer *t, gp_network *c);
 
 /* Runs the first n blocks. */
 extern void gp_network_forward(gp_trainer *t, gp_network *c, int n);
@@ -279,11 +299,15 @@ extern void gp_network_forward(gp_trainer *t, gp_network *c, int n);
 /* The derivatives, from the last block's gradient on. */
 extern void gp_network_backward(gp_trainer *t, gp_network *c);
 
+/* The divergences of all weights: adds weight times their gradient. */
+extern void gp_network_prior(gp_trainer *t, gp_network *c, double weight);
+
 /* The value of the last block, and its gradient. */
 extern gp_matrix gp_network_value(const gp_network *c);
 extern gp_matrix gp_network_gradient(const gp_network *c);
 
-/* blocks.c */
+/* ---- blocks.c ---- */
+
 extern const gp_block_class gp_block_linear;
 extern const gp_block_class gp_block_propagate;
 extern const gp_block_class gp_block_relu;
@@ -293,7 +317,8 @@ extern const gp_block_class gp_block_gather;
 /* The rows of this step; blocks behind it follow. */
 extern void gp_gather_rows(gp_trainer *t, gp_network *c, gp_block *b, int64_t n);
 
-/* fourier.c */
+/* ---- fourier.c ---- */
+
 extern const gp_block_class gp_block_cosines;
 extern const gp_block_class gp_block_spectrum;
 
@@ -304,34 +329,36 @@ extern void gp_weights_prior(gp_trainer *t, gp_parameter *mean, gp_parameter *lo
 /* Adds what the input itself gives to y, or turned, what dy gives to dx: X map, or X, or nothing. */
 extern void gp_add_input(gp_trainer *t, const gp_matrix *map, bool carries, bool turned, gp_matrix x, gp_matrix y);
 
-/* Means (rows x cols) and variances (the same; or without data) of all rows of x by q. */
+/* Means (rows x cols) and variances (the same; or GP_NONE) of all rows of x by q. */
 extern void gp_cosines_predict(gp_trainer *t, gp_block *b, gp_matrix x, gp_matrix mean, gp_matrix variance);
 
-/* mix.c */
+/* ---- mix.c ---- */
+
 extern const gp_block_class gp_block_mix;
 extern const gp_block_class gp_block_unit;
 
-/* readout.c */
+/* ---- readout.c ---- */
+
 extern const gp_block_class gp_block_pairs;
 
 /* Room for the ends of a block's pairs; the pairs of this step, whose ends stand in the block's end. */
 extern void gp_ends_open(gp_trainer *t, gp_block *b, int64_t rows, int64_t cols);
-extern void gp_ends_close(gp_trainer *t, gp_block *b);
 extern void gp_pairs_set(gp_trainer *t, gp_block *b, int64_t n);
 
-/* e^gain / sqrt(D); c; w (1 x cols, the block's). */
+/* e^gain / sqrt(D); w (1 x cols, the block's). */
 extern double gp_pairs_scale(gp_trainer *t, const gp_pairs *p);
-extern double gp_pairs_offset(gp_trainer *t, const gp_pairs *p);
 extern gp_matrix gp_pairs_weights(gp_trainer *t, const gp_pairs *p);
 
+/* ---- inducing.c ---- */
+
 /*
- * inducing_layer.c, inducing_pairs.c: a Gaussian process of rows, or of pairs of them, by inducing points; the points
+ * A Gaussian process of rows, or of pairs of them, by inducing points; the points
  * are the caller's to set, and so is the noise.
  */
 extern const gp_block_class gp_block_inducing_layer;
 extern const gp_block_class gp_block_inducing_pairs;
 
-/* Brings amplitude, inverse, scaled and turned of pairs up to their parameters. */
-extern void gp_inducing_pairs_ready(gp_trainer *t, gp_block *b);
+/* Brings amplitude, inverse, scaled and turned up to the block's parameters. */
+extern void gp_inducing_ready(gp_trainer *t, gp_block *b);
 
 #endif							/* GP_ENGINE_H */

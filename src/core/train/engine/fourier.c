@@ -10,8 +10,6 @@
 
 #include <math.h>
 
-static const gp_matrix none = {0};
-
 /* The arguments, the features, their gradients, their squares. */
 enum
 {
@@ -21,61 +19,37 @@ enum
 	SQUARES
 };
 
-/* Changes a matrix by one operation. */
-static void
-each(gp_trainer *t, gp_each_op op, double factor, gp_matrix y, gp_matrix a, gp_matrix b)
-{
-	t->dev->each(t->dev, &(gp_each) {.op = op,.factor = factor}, y, a, b, none);
-}
-
 /* Makes what the features need. */
 static void
 cosines_shape(gp_trainer *t, gp_block *b, int64_t rows, int64_t width)
 {
 	gp_cosines *f = &b->cosines;
-	gp_device  *dev = t->dev;
 	int64_t		panel = gp_min64(rows, GP_TRAIN_ROWS);
 
 	gp_parameter_make(t, &f->mean, f->count, b->cols, b->groups, 0.0);
 	gp_parameter_make(t, &f->log_s, f->count, b->cols, b->groups, 0.0);
 	gp_parameter_make(t, &f->log_length, 1, width, f->log_length.groups, 0.0);
 	gp_parameter_make(t, &f->log_a, 1, 1, f->log_a.groups, 0.0);
-	f->phase = dev->create(dev, 1, f->count, t->type);
-	f->s = dev->create(dev, f->count, b->cols, t->type);
-	f->slope = dev->create(dev, f->count, b->cols, t->type);
+	f->phase = gp_trainer_matrix(t, 1, f->count, t->type);
+	f->s = gp_trainer_matrix(t, f->count, b->cols, t->type);
+	f->slope = gp_trainer_matrix(t, f->count, b->cols, t->type);
 	if (f->sampled)
-		f->noise = dev->create(dev, rows, b->cols, t->type);
+		f->noise = gp_trainer_matrix(t, rows, b->cols, t->type);
 	else
 	{
-		f->draw = dev->create(dev, f->count, b->cols, t->type);
-		f->weight = dev->create(dev, f->count, b->cols, t->type);
+		f->draw = gp_trainer_matrix(t, f->count, b->cols, t->type);
+		f->weight = gp_trainer_matrix(t, f->count, b->cols, t->type);
 	}
 	for (int k = 0; k < 4; k++)
-		f->panel[k] = dev->create(dev, panel, f->count, t->type);
-	f->spread = dev->create(dev, panel, b->cols, t->type);
+		f->panel[k] = gp_trainer_matrix(t, panel, f->count, t->type);
+	f->spread = gp_trainer_matrix(t, panel, b->cols, t->type);
 	if (f->log_length.groups == 0)
 		return;
-	f->inverse = dev->create(dev, 1, width, t->type);
-	f->ones = dev->create(dev, panel, 1, t->type);
-	dev->fill(dev, f->ones, 1.0);
+	f->inverse = gp_trainer_matrix(t, 1, width, t->type);
+	f->ones = gp_trainer_matrix(t, panel, 1, t->type);
+	t->dev->fill(t->dev, f->ones, 1.0);
 	for (int k = 0; k < 2; k++)
-		f->scaled[k] = dev->create(dev, panel, width, t->type);
-}
-
-/* Frees it. */
-static void
-cosines_close(gp_trainer *t, gp_block *b)
-{
-	gp_cosines *f = &b->cosines;
-	gp_matrix  *own[] = {&f->phase, &f->s, &f->slope, &f->noise, &f->draw, &f->weight, &f->panel[0], &f->panel[1],
-	&f->panel[2], &f->panel[3], &f->spread, &f->inverse, &f->ones, &f->scaled[0], &f->scaled[1]};
-
-	gp_parameter_free(t, &f->mean);
-	gp_parameter_free(t, &f->log_s);
-	gp_parameter_free(t, &f->log_length);
-	gp_parameter_free(t, &f->log_a);
-	for (size_t k = 0; k < sizeof(own) / sizeof(own[0]); k++)
-		t->dev->destroy(t->dev, own[k]);
+		f->scaled[k] = gp_trainer_matrix(t, panel, width, t->type);
 }
 
 /* Makes what follows from the parameters: s or s^2, A, 1 / len, a. */
@@ -83,20 +57,17 @@ static void
 prepare(gp_trainer *t, gp_cosines *f)
 {
 	gp_device  *dev = t->dev;
-	double		log_a = 0.0;
 
-	each(t, GP_EACH_EXP, f->sampled ? 2.0 : 1.0, f->s, f->log_s.value, none);
+	gp_trainer_each(t, GP_EACH_EXP, f->sampled ? 2.0 : 1.0, f->s, f->log_s.value, GP_NONE);
 	if (!f->sampled)
 	{
 		dev->copy(dev, f->weight, f->mean.value);
-		each(t, GP_EACH_ADD, 1.0, f->weight, f->draw, f->s);
+		gp_trainer_each(t, GP_EACH_ADD, 1.0, f->weight, f->draw, f->s);
 	}
 	if (f->log_length.groups)
-		each(t, GP_EACH_EXP, -1.0, f->inverse, f->log_length.value, none);
-	if (f->log_a.groups == 0)
-		return;
-	dev->download(dev, gp_matrix_wrap(&log_a, 1, 1, GP_DOUBLE), f->log_a.value);
-	f->amplitude = exp(log_a);
+		gp_trainer_each(t, GP_EACH_EXP, -1.0, f->inverse, f->log_length.value, GP_NONE);
+	if (f->log_a.groups)
+		f->amplitude = exp(gp_parameter_number(t, &f->log_a));
 }
 
 /* A panel's rows of a buffer. */
@@ -126,11 +97,11 @@ make_features(gp_trainer *t, gp_cosines *f, gp_matrix x, const gp_band *band)
 	{
 		dev->copy(dev, rows_of(f->scaled[0], band), u);
 		u = rows_of(f->scaled[0], band);
-		each(t, GP_EACH_TIMES, 1.0, u, f->inverse, none);
+		gp_trainer_each(t, GP_EACH_TIMES, 1.0, u, f->inverse, GP_NONE);
 	}
 	dev->gemm(dev, false, true, 1.0, u, *f->frequency, 0.0, z);
 	dev->copy(dev, phi, z);
-	each(t, GP_EACH_COS, scale_of(f), phi, f->phase, none);
+	gp_trainer_each(t, GP_EACH_COS, scale_of(f), phi, f->phase, GP_NONE);
 	return u;
 }
 
@@ -144,12 +115,11 @@ make_variances(gp_trainer *t, gp_cosines *f, gp_matrix s2, const gp_band *band)
 	gp_matrix	v = rows_of(f->spread, band);
 
 	dev->copy(dev, square, phi);
-	each(t, GP_EACH_TIMES, 1.0, square, phi, none);
+	gp_trainer_each(t, GP_EACH_TIMES, 1.0, square, phi, GP_NONE);
 	dev->gemm(dev, false, false, 1.0, square, s2, 0.0, v);
 	return v;
 }
 
-/* Adds what X itself gives to a panel of F; or turned, what a panel of dF gives to dX. */
 void
 gp_add_input(gp_trainer *t, const gp_matrix *map, bool carries, bool turned, gp_matrix x, gp_matrix y)
 {
@@ -179,8 +149,8 @@ cosines_forward(gp_trainer *t, gp_block *b, gp_matrix x, gp_matrix y)
 		if (!f->sampled)
 			continue;
 		deviation = make_variances(t, f, f->s, &band);
-		each(t, GP_EACH_ROOT, 1.0, deviation, none, none);
-		each(t, GP_EACH_ADD, 1.0, out, deviation, gp_matrix_rows(f->noise, band.first, band.count));
+		gp_trainer_each(t, GP_EACH_ROOT, 1.0, deviation, GP_NONE, GP_NONE);
+		gp_trainer_each(t, GP_EACH_ADD, 1.0, out, deviation, gp_matrix_rows(f->noise, band.first, band.count));
 	}
 }
 
@@ -203,12 +173,12 @@ weights_backward(gp_trainer *t, gp_cosines *f, gp_matrix df, const gp_band *band
 	dev->gemm(dev, true, false, 1.0, phi, df, 1.0, f->mean.gradient);
 	dev->gemm(dev, false, true, 1.0, df, f->mean.value, 0.0, dphi);
 	dv = make_variances(t, f, f->s, band);
-	each(t, GP_EACH_ROOT, 1.0, dv, none, none);
-	each(t, GP_EACH_OVER, 0.5, dv, gp_matrix_rows(f->noise, band->first, band->count), none);
-	each(t, GP_EACH_TIMES, 1.0, dv, df, none);
+	gp_trainer_each(t, GP_EACH_ROOT, 1.0, dv, GP_NONE, GP_NONE);
+	gp_trainer_each(t, GP_EACH_OVER, 0.5, dv, gp_matrix_rows(f->noise, band->first, band->count), GP_NONE);
+	gp_trainer_each(t, GP_EACH_TIMES, 1.0, dv, df, GP_NONE);
 	dev->gemm(dev, true, false, 1.0, square, dv, 1.0, f->slope);
 	dev->gemm(dev, false, true, 1.0, dv, f->s, 0.0, square);
-	each(t, GP_EACH_ADD, 2.0, dphi, phi, square);
+	gp_trainer_each(t, GP_EACH_ADD, 2.0, dphi, phi, square);
 }
 
 /* What mean and log s get of the gradient by A, or log s of that by s^2. */
@@ -217,12 +187,12 @@ posterior_backward(gp_trainer *t, gp_cosines *f)
 {
 	if (f->sampled)
 	{
-		each(t, GP_EACH_ADD, 2.0, f->log_s.gradient, f->slope, f->s);
+		gp_trainer_each(t, GP_EACH_ADD, 2.0, f->log_s.gradient, f->slope, f->s);
 		return;
 	}
 	t->dev->axpby(t->dev, 1.0, f->slope, 1.0, f->mean.gradient);
-	each(t, GP_EACH_TIMES, 1.0, f->slope, f->draw, none);
-	each(t, GP_EACH_ADD, 1.0, f->log_s.gradient, f->slope, f->s);
+	gp_trainer_each(t, GP_EACH_TIMES, 1.0, f->slope, f->draw, GP_NONE);
+	gp_trainer_each(t, GP_EACH_ADD, 1.0, f->log_s.gradient, f->slope, f->s);
 }
 
 /* What O, len and X get of a panel's dZ = -a sqrt(2/M) sin(Z) o dPhi. */
@@ -233,21 +203,21 @@ arguments_backward(gp_trainer *t, gp_cosines *f, gp_matrix u, gp_matrix dx, cons
 	gp_matrix	dz = rows_of(f->panel[ARGUMENTS], band);
 	gp_matrix	du = f->log_length.groups ? rows_of(f->scaled[1], band) : dx;
 
-	each(t, GP_EACH_SIN, -scale_of(f), dz, f->phase, none);
-	each(t, GP_EACH_TIMES, 1.0, dz, rows_of(f->panel[GRADIENTS], band), none);
+	gp_trainer_each(t, GP_EACH_SIN, -scale_of(f), dz, f->phase, GP_NONE);
+	gp_trainer_each(t, GP_EACH_TIMES, 1.0, dz, rows_of(f->panel[GRADIENTS], band), GP_NONE);
 	if (f->frequency_gradient)
 		dev->gemm(dev, true, false, 1.0, dz, u, 1.0, *f->frequency_gradient);
-	if (du.data == NULL && du.rows == 0)
+	if (!gp_is_wanted(du))
 		return;
 	dev->gemm(dev, false, false, 1.0, dz, *f->frequency, 0.0, du);
 	if (f->log_length.groups == 0)
 		return;
-	if (dx.data || dx.rows)
+	if (gp_is_wanted(dx))
 	{
 		dev->copy(dev, dx, du);
-		each(t, GP_EACH_TIMES, 1.0, dx, f->inverse, none);
+		gp_trainer_each(t, GP_EACH_TIMES, 1.0, dx, f->inverse, GP_NONE);
 	}
-	each(t, GP_EACH_TIMES, 1.0, du, u, none);
+	gp_trainer_each(t, GP_EACH_TIMES, 1.0, du, u, GP_NONE);
 	dev->gemm(dev, true, false, -1.0, rows_of(f->ones, band), du, 1.0, f->log_length.gradient);
 }
 
@@ -256,7 +226,7 @@ static void
 cosines_backward(gp_trainer *t, gp_block *b, gp_matrix x, gp_matrix y, gp_matrix dy, gp_matrix dx)
 {
 	gp_cosines *f = &b->cosines;
-	bool		wanted = dx.data || dx.rows;
+	bool		wanted = gp_is_wanted(dx);
 	double		grown = 0.0;
 
 	t->dev->fill(t->dev, f->slope, 0.0);
@@ -267,7 +237,7 @@ cosines_backward(gp_trainer *t, gp_block *b, gp_matrix x, gp_matrix y, gp_matrix
 		weights_backward(t, f, gp_matrix_rows(dy, band.first, band.count), &band);
 		if (f->log_a.groups)
 			grown += gp_product_sum(t, rows_of(f->panel[GRADIENTS], &band), rows_of(f->panel[FEATURES], &band));
-		arguments_backward(t, f, u, wanted ? gp_matrix_rows(dx, band.first, band.count) : none, &band);
+		arguments_backward(t, f, u, wanted ? gp_matrix_rows(dx, band.first, band.count) : GP_NONE, &band);
 		if (wanted)
 			gp_add_input(t, f->map, f->carries, true, gp_matrix_rows(dy, band.first, band.count),
 						 gp_matrix_rows(dx, band.first, band.count));
@@ -282,7 +252,7 @@ void
 gp_weights_prior(gp_trainer *t, gp_parameter *mean, gp_parameter *log_s, gp_matrix room, double weight)
 {
 	t->dev->axpby(t->dev, weight, mean->value, 1.0, mean->gradient);
-	each(t, GP_EACH_EXP, 2.0, room, log_s->value, none);
+	gp_trainer_each(t, GP_EACH_EXP, 2.0, room, log_s->value, GP_NONE);
 	t->dev->axpby(t->dev, weight, room, 1.0, log_s->gradient);
 	t->dev->shift(t->dev, log_s->gradient, -weight);
 }
@@ -294,7 +264,6 @@ cosines_prior(gp_trainer *t, gp_block *b, double weight)
 	gp_weights_prior(t, &b->cosines.mean, &b->cosines.log_s, b->cosines.slope, weight);
 }
 
-/* The divergence itself. */
 double
 gp_weights_divergence(gp_trainer *t, const gp_parameter *mean, const gp_parameter *log_s)
 {
@@ -306,13 +275,12 @@ gp_weights_divergence(gp_trainer *t, const gp_parameter *mean, const gp_paramete
 
 	t->dev->download(t->dev, gp_matrix_wrap(m, n, cols, GP_DOUBLE), mean->value);
 	t->dev->download(t->dev, gp_matrix_wrap(l, n, cols, GP_DOUBLE), log_s->value);
-	for (int64_t k = 0; k < n * cols && !t->env->dry; k++)
+	for (int64_t k = 0; k < gp_items(t->env, n * cols); k++)
 		sum += 0.5 * (m[k] * m[k] + exp(2.0 * l[k]) - 2.0 * l[k] - 1.0);
 	gp_free(t->env, m);
 	return sum;
 }
 
-/* Means and variances of all rows of x. */
 void
 gp_cosines_predict(gp_trainer *t, gp_block *b, gp_matrix x, gp_matrix mean, gp_matrix variance)
 {
@@ -320,7 +288,7 @@ gp_cosines_predict(gp_trainer *t, gp_block *b, gp_matrix x, gp_matrix mean, gp_m
 	gp_device  *dev = t->dev;
 
 	prepare(t, f);
-	each(t, GP_EACH_EXP, 2.0, f->slope, f->log_s.value, none);
+	gp_trainer_each(t, GP_EACH_EXP, 2.0, f->slope, f->log_s.value, GP_NONE);
 	for (gp_band band = gp_band_first(x.rows, f->spread.rows); band.count > 0; gp_band_next(&band))
 	{
 		make_features(t, f, x, &band);
@@ -328,15 +296,14 @@ gp_cosines_predict(gp_trainer *t, gp_block *b, gp_matrix x, gp_matrix mean, gp_m
 				  f->sampled ? f->mean.value : f->weight, 0.0, gp_matrix_rows(mean, band.first, band.count));
 		gp_add_input(t, f->map, f->carries, false, gp_matrix_rows(x, band.first, band.count),
 					 gp_matrix_rows(mean, band.first, band.count));
-		if (variance.data || variance.rows)
+		if (gp_is_wanted(variance))
 			dev->copy(dev, gp_matrix_rows(variance, band.first, band.count),
 					  make_variances(t, f, f->slope, &band));
 	}
 }
 
 const gp_block_class gp_block_cosines = {
-	.name = "cosines",.shape = cosines_shape,.forward = cosines_forward,.backward = cosines_backward,
-	.prior = cosines_prior,.close = cosines_close
+	.shape = cosines_shape,.forward = cosines_forward,.backward = cosines_backward,.prior = cosines_prior
 };
 
 /* ---- the spectrum ---- */
@@ -346,7 +313,7 @@ static void
 spectrum_shape(gp_trainer *t, gp_block *b, int64_t rows, int64_t cols)
 {
 	b->cols = cols / 2;
-	b->spectrum.draw = t->dev->create(t->dev, rows, b->cols, t->type);
+	b->spectrum.draw = gp_trainer_matrix(t, rows, b->cols, t->type);
 	gp_fill_normal(t, b->spectrum.draw, gp_trainer_seed(t, 300 + (uint64_t) b->number, false), 1.0);
 }
 
@@ -354,8 +321,8 @@ spectrum_shape(gp_trainer *t, gp_block *b, int64_t rows, int64_t cols)
 static void
 spectrum_forward(gp_trainer *t, gp_block *b, gp_matrix x, gp_matrix y)
 {
-	each(t, GP_EACH_EXP, 1.0, y, gp_matrix_cols(x, b->cols, b->cols), none);
-	each(t, GP_EACH_TIMES, 1.0, y, b->spectrum.draw, none);
+	gp_trainer_each(t, GP_EACH_EXP, 1.0, y, gp_matrix_cols(x, b->cols, b->cols), GP_NONE);
+	gp_trainer_each(t, GP_EACH_TIMES, 1.0, y, b->spectrum.draw, GP_NONE);
 	t->dev->axpby(t->dev, 2.0 * M_PI, gp_matrix_cols(x, 0, b->cols), 2.0 * M_PI, y);
 }
 
@@ -367,19 +334,11 @@ spectrum_backward(gp_trainer *t, gp_block *b, gp_matrix x, gp_matrix y, gp_matri
 	gp_matrix	dl = gp_matrix_cols(dx, b->cols, b->cols);
 
 	t->dev->axpby(t->dev, 2.0 * M_PI, dy, 0.0, dmu);
-	each(t, GP_EACH_EXP, 1.0, dl, gp_matrix_cols(x, b->cols, b->cols), none);
-	each(t, GP_EACH_TIMES, 1.0, dl, b->spectrum.draw, none);
-	each(t, GP_EACH_TIMES, 1.0, dl, dmu, none);
-}
-
-/* Frees u. */
-static void
-spectrum_close(gp_trainer *t, gp_block *b)
-{
-	t->dev->destroy(t->dev, &b->spectrum.draw);
+	gp_trainer_each(t, GP_EACH_EXP, 1.0, dl, gp_matrix_cols(x, b->cols, b->cols), GP_NONE);
+	gp_trainer_each(t, GP_EACH_TIMES, 1.0, dl, b->spectrum.draw, GP_NONE);
+	gp_trainer_each(t, GP_EACH_TIMES, 1.0, dl, dmu, GP_NONE);
 }
 
 const gp_block_class gp_block_spectrum = {
-	.name = "spectrum",.shape = spectrum_shape,.forward = spectrum_forward,.backward = spectrum_backward,
-	.close = spectrum_close
+	.shape = spectrum_shape,.forward = spectrum_forward,.backward = spectrum_backward
 };

@@ -5,169 +5,219 @@
  *		k(x, z) = a^2 exp(-|x - z|^2 / 2), x and z over len;  C of rows and directions, LL' of directions,
  *		Phi = C L^-T,  F = Phi mean + sqrt(level + (Phi o Phi) (s^2 - 1)) o e
  *
- * with weights that are white a priori, so that the posterior starts as the prior.  The root and its derivative are in
- * double; rows go by in panels and are covered again for the derivatives.  The derivative
- * of a root is that of Murray (2016).
+ * with weights that are white a priori, so that the posterior starts as the prior.  A layer's directions are its points
+ * (Salimbeni and Deisenroth 2017).  The published readout is a Gaussian process of pairs of rows by
+ * pairs of points (Opolka and Lio 2022, equations 10 and 11):
+ *
+ *		r ~ GP(c, C),  C_(ij)(pq) = k_ip k_jq + k_iq k_jp,  C_(ij)(ij) = a^4 + k_ij^2
+ *
+ * The root and its derivative are in double; rows go by in panels and are covered again for the derivatives.
  */
-#include "inducing.h"
+#include "engine.h"
 
 #include <math.h>
-#include <string.h>
 
 #define JITTER 1e-6				/* of a variance, added to it */
 
-static const gp_matrix none = {0};
-
-/* Changes a matrix by one operation. */
-void
-gp_inducing_each(gp_trainer *t, gp_each_op op, double factor, gp_matrix y, gp_matrix a, gp_matrix b)
+/* Rows that meet the points, GP_TRAIN_ROWS at most: those of a layer, or first or second ends. */
+typedef struct side
 {
-	t->dev->each(t->dev, &(gp_each) {.op = op,.factor = factor}, y, a, b, none);
+	gp_matrix	wide;			/* rows x (width + 2): x / len, -|x / len|^2 / 2, 1 */
+	gp_matrix	exponent;		/* rows x count */
+	gp_matrix	kernel;			/* rows x count */
+	gp_matrix	slope;			/* rows x count: the gradient by it */
+	gp_matrix	change;			/* rows x width: the gradient by x / len */
+	gp_matrix	spare;			/* rows x width */
+} side;
+
+typedef struct gp_inducing_room
+{
+	int			power;			/* of a^2 in a covariance of directions: 1, or 2 of pairs */
+	double		grown;			/* half the gradient by log a, so far */
+	gp_matrix	wide;			/* count x (width + 2): z / len, 1, 2 log a - |z / len|^2 / 2 */
+	gp_matrix	ones;			/* as many rows as there are points, or in a panel, x width */
+	gp_matrix	ones_double;	/* count x width double */
+	gp_matrix	kernel;			/* count x count double: of the points */
+	gp_matrix	kernel_slope;
+	gp_matrix	covariance;		/* span x span double: of the directions; the points' itself where they are these */
+	gp_matrix	covariance_slope;
+	gp_matrix	root;			/* span x span double: L */
+	gp_matrix	lower;			/* span x span double: 1 in the lower triangle, else 0 */
+	gp_matrix	square[2];		/* span x span double */
+	gp_matrix	part[3];		/* count x width double */
+	gp_matrix	white;			/* span x span: L^-1 */
+	gp_matrix	white_slope;
+	gp_matrix	less;			/* span x cols: s^2 - 1 */
+	gp_matrix	slope;			/* span x cols: the gradient by s^2 */
+	gp_matrix	point_slope[2];	/* count x width: what rows give to the points */
+	gp_matrix	phi;			/* rows x span: features, their squares, their gradient */
+	gp_matrix	phi_square;
+	gp_matrix	phi_slope;
+	gp_matrix	level;			/* rows x cols: variances of the prior */
+	gp_matrix	spread;			/* rows x cols */
+	side		side[2];
+	/* of pairs */
+	gp_matrix	cross;			/* rows x span: covariances with the directions */
+	gp_matrix	pick[2];		/* count x span: a column has a 1 where its point stands */
+	gp_matrix	pick_double[2];
+	gp_matrix	picked[4];		/* rows x span: of either end with either point */
+	gp_matrix	crossed[4];		/* span x span double: the same of the points */
+	gp_matrix	pick_room;		/* count x span double */
+	gp_matrix	near;			/* rows x 1: the square of the ends' covariance */
+} room;
+
+/* Which columns of picked and crossed are meant: an end's covariances with first or second points. */
+enum
+{
+	FIRST_FIRST,
+	SECOND_SECOND,
+	FIRST_SECOND,
+	SECOND_FIRST
+};
+
+static const int end_of[] = {0, 1, 0, 1};
+static const int point_of[] = {0, 1, 1, 0};
+static const int partner_of[] = {SECOND_SECOND, FIRST_FIRST, SECOND_FIRST, FIRST_SECOND};
+
+/* y = y o a, and y = y + a o b. */
+static void
+times(gp_trainer *t, gp_matrix y, gp_matrix a)
+{
+	gp_trainer_each(t, GP_EACH_TIMES, 1.0, y, a, GP_NONE);
+}
+
+static void
+add_product(gp_trainer *t, double factor, gp_matrix y, gp_matrix a, gp_matrix b)
+{
+	gp_trainer_each(t, GP_EACH_ADD, factor, y, a, b);
+}
+
+/* The first rows of a buffer. */
+static gp_matrix
+first(gp_matrix m, int64_t rows)
+{
+	return gp_matrix_rows(m, 0, rows);
 }
 
 /* ---- room ---- */
 
-/* Every matrix of the room; returns how many. */
-static int
-list_room(gp_inducing_room *r, gp_matrix **out)
-{
-	gp_matrix  *all[] = {&r->wide, &r->ones, &r->ones_double, &r->kernel, &r->kernel_slope, &r->root, &r->lower,
-		&r->square[0], &r->square[1], &r->part[0], &r->part[1], &r->part[2], &r->white, &r->white_slope, &r->less,
-		&r->slope, &r->point_slope[0], &r->point_slope[1], &r->phi, &r->phi_square, &r->phi_slope, &r->cross, &r->level,
-		&r->spread, &r->pick[0], &r->pick[1], &r->pick_double[0], &r->pick_double[1], &r->picked[0], &r->picked[1],
-		&r->picked[2], &r->picked[3], &r->crossed[0], &r->crossed[1], &r->crossed[2], &r->crossed[3], &r->pick_room,
-	&r->near};
-	int			n = sizeof(all) / sizeof(all[0]);
-
-	memcpy(out, all, sizeof(all));
-	for (int k = 0; k < r->sides; k++)
-	{
-		gp_inducing_side *s = &r->side[k];
-		gp_matrix  *own[] = {&s->wide, &s->exponent, &s->kernel, &s->slope, &s->change, &s->spare};
-
-		memcpy(out + n, own, sizeof(own));
-		n += sizeof(own) / sizeof(own[0]);
-	}
-	if (r->power > 1)
-	{
-		out[n++] = &r->covariance;
-		out[n++] = &r->covariance_slope;
-	}
-	return n;
-}
-
-/* Makes what is of the points, and of the directions. */
+/* Makes the parameters and the buffers; power is 2 for pairs, whose rows have two sides. */
 static void
-open_points(gp_trainer *t, gp_inducing *f, int64_t width, int64_t cols)
+open_room(gp_trainer *t, gp_block *b, int64_t rows, int64_t width, int power)
 {
+	gp_inducing *f = &b->inducing;
 	gp_device  *dev = t->dev;
-	gp_inducing_room *r = f->room;
+	room	   *r = f->room = gp_trainer_own(t, gp_alloc_zero(t->env, 1, sizeof(room)));
+	int64_t		panel = gp_min64(rows, GP_TRAIN_ROWS);
 	int64_t		n = f->count;
 	int64_t		m = f->span;
+	int64_t		cols = b->cols;
 	double	   *host = gp_alloc_zero(t->env, m * m, sizeof(double));
 
-	r->wide = dev->create(dev, n, width + 2, t->type);
-	r->ones_double = dev->create(dev, n, width, GP_DOUBLE);
+	r->power = power;
+	gp_parameter_make(t, &f->point, n, width, b->groups, 0.0);
+	gp_parameter_make(t, &f->log_length, 1, width, b->groups, 0.0);
+	gp_parameter_make(t, &f->log_a, 1, 1, b->groups, 0.0);
+	gp_parameter_make(t, &f->mean, m, cols, b->groups, 0.0);
+	gp_parameter_make(t, &f->log_s, m, cols, b->groups, 0.0);
+	f->noise = gp_trainer_matrix(t, rows, cols, t->type);
+	f->inverse = gp_trainer_matrix(t, 1, width, t->type);
+	f->scaled = gp_trainer_matrix(t, n, width, GP_DOUBLE);
+	f->turned = gp_trainer_matrix(t, m, m, GP_DOUBLE);
+	/* of the points and the directions */
+	r->wide = gp_trainer_matrix(t, n, width + 2, t->type);
+	r->ones_double = gp_trainer_matrix(t, n, width, GP_DOUBLE);
 	dev->fill(dev, r->ones_double, 1.0);
-	r->kernel = dev->create(dev, n, n, GP_DOUBLE);
-	r->kernel_slope = dev->create(dev, n, n, GP_DOUBLE);
-	r->covariance = r->power > 1 ? dev->create(dev, m, m, GP_DOUBLE) : r->kernel;
-	r->covariance_slope = r->power > 1 ? dev->create(dev, m, m, GP_DOUBLE) : r->kernel_slope;
-	r->root = dev->create(dev, m, m, GP_DOUBLE);
-	r->lower = dev->create(dev, m, m, GP_DOUBLE);
-	for (int64_t i = 0; i < m && !t->env->dry; i++)
-		for (int64_t j = 0; j <= i; j++)
-			host[i * m + j] = 1.0;
+	r->kernel = gp_trainer_matrix(t, n, n, GP_DOUBLE);
+	r->kernel_slope = gp_trainer_matrix(t, n, n, GP_DOUBLE);
+	r->covariance = power > 1 ? gp_trainer_matrix(t, m, m, GP_DOUBLE) : r->kernel;
+	r->covariance_slope = power > 1 ? gp_trainer_matrix(t, m, m, GP_DOUBLE) : r->kernel_slope;
+	r->root = gp_trainer_matrix(t, m, m, GP_DOUBLE);
+	r->lower = gp_trainer_matrix(t, m, m, GP_DOUBLE);
+	for (int64_t k = 0; k < gp_items(t->env, m * m); k++)
+		host[k] = k % m <= k / m ? 1.0 : 0.0;
 	dev->upload(dev, r->lower, gp_matrix_wrap(host, m, m, GP_DOUBLE));
-	for (int k = 0; k < 2; k++)
-		r->square[k] = dev->create(dev, m, m, GP_DOUBLE);
-	for (int k = 0; k < 3; k++)
-		r->part[k] = dev->create(dev, n, width, GP_DOUBLE);
-	r->white = dev->create(dev, m, m, t->type);
-	r->white_slope = dev->create(dev, m, m, t->type);
-	r->less = dev->create(dev, m, cols, t->type);
-	r->slope = dev->create(dev, m, cols, t->type);
-	for (int k = 0; k < 2; k++)
-		r->point_slope[k] = dev->create(dev, n, width, t->type);
 	gp_free(t->env, host);
-}
-
-/* Makes what a panel of rows takes. */
-static void
-open_panel(gp_trainer *t, gp_inducing *f, int64_t panel, int64_t width, int64_t cols)
-{
-	gp_device  *dev = t->dev;
-	gp_inducing_room *r = f->room;
-
-	r->ones = dev->create(dev, gp_max64(panel, f->count), width, t->type);
-	dev->fill(dev, r->ones, 1.0);
-	r->phi = dev->create(dev, panel, f->span, t->type);
-	r->phi_square = dev->create(dev, panel, f->span, t->type);
-	r->phi_slope = dev->create(dev, panel, f->span, t->type);
-	r->level = dev->create(dev, panel, cols, t->type);
-	r->spread = dev->create(dev, panel, cols, t->type);
-	for (int k = 0; k < r->sides; k++)
+	for (int k = 0; k < 2; k++)
 	{
-		gp_inducing_side *s = &r->side[k];
+		r->square[k] = gp_trainer_matrix(t, m, m, GP_DOUBLE);
+		r->point_slope[k] = gp_trainer_matrix(t, n, width, t->type);
+	}
+	for (int k = 0; k < 3; k++)
+		r->part[k] = gp_trainer_matrix(t, n, width, GP_DOUBLE);
+	r->white = gp_trainer_matrix(t, m, m, t->type);
+	r->white_slope = gp_trainer_matrix(t, m, m, t->type);
+	r->less = gp_trainer_matrix(t, m, cols, t->type);
+	r->slope = gp_trainer_matrix(t, m, cols, t->type);
+	/* of a panel of rows */
+	r->ones = gp_trainer_matrix(t, gp_max64(panel, n), width, t->type);
+	dev->fill(dev, r->ones, 1.0);
+	r->phi = gp_trainer_matrix(t, panel, m, t->type);
+	r->phi_square = gp_trainer_matrix(t, panel, m, t->type);
+	r->phi_slope = gp_trainer_matrix(t, panel, m, t->type);
+	r->level = gp_trainer_matrix(t, panel, cols, t->type);
+	r->spread = gp_trainer_matrix(t, panel, cols, t->type);
+	for (int k = 0; k < power; k++)
+	{
+		side	   *s = &r->side[k];
 
-		s->wide = dev->create(dev, panel, width + 2, t->type);
+		s->wide = gp_trainer_matrix(t, panel, width + 2, t->type);
 		dev->fill(dev, s->wide, 1.0);
-		s->exponent = dev->create(dev, panel, f->count, t->type);
-		s->kernel = dev->create(dev, panel, f->count, t->type);
-		s->slope = dev->create(dev, panel, f->count, t->type);
-		s->change = dev->create(dev, panel, width, t->type);
-		s->spare = dev->create(dev, panel, width, t->type);
+		s->exponent = gp_trainer_matrix(t, panel, n, t->type);
+		s->kernel = gp_trainer_matrix(t, panel, n, t->type);
+		s->slope = gp_trainer_matrix(t, panel, n, t->type);
+		s->change = gp_trainer_matrix(t, panel, width, t->type);
+		s->spare = gp_trainer_matrix(t, panel, width, t->type);
 	}
 }
 
-/* Makes the parameters and the buffers. */
-void
-gp_inducing_open(gp_trainer *t, gp_block *b, int64_t rows, int64_t width, int sides, int power)
+static void
+layer_shape(gp_trainer *t, gp_block *b, int64_t rows, int64_t width)
 {
-	gp_inducing *f = &b->inducing;
-	gp_device  *dev = t->dev;
-
-	f->room = gp_alloc_zero(t->env, 1, sizeof(gp_inducing_room));
-	f->room->sides = sides;
-	f->room->power = power;
-	gp_parameter_make(t, &f->point, f->count, width, b->groups, 0.0);
-	gp_parameter_make(t, &f->log_length, 1, width, b->groups, 0.0);
-	gp_parameter_make(t, &f->log_a, 1, 1, b->groups, 0.0);
-	gp_parameter_make(t, &f->mean, f->span, b->cols, b->groups, 0.0);
-	gp_parameter_make(t, &f->log_s, f->span, b->cols, b->groups, 0.0);
-	f->noise = dev->create(dev, rows, b->cols, t->type);
-	f->inverse = dev->create(dev, 1, width, t->type);
-	f->scaled = dev->create(dev, f->count, width, GP_DOUBLE);
-	f->turned = dev->create(dev, f->span, f->span, GP_DOUBLE);
-	open_points(t, f, width, b->cols);
-	open_panel(t, f, gp_min64(rows, GP_TRAIN_ROWS), width, b->cols);
+	b->inducing.span = b->inducing.count;
+	open_room(t, b, rows, width, 1);
 }
 
-/* Frees them. */
-void
-gp_inducing_close(gp_trainer *t, gp_block *b)
+/* The same of pairs, with the matrices of ones and zeros that pick the columns of an inducing pair's points. */
+static void
+pairs_shape(gp_trainer *t, gp_block *b, int64_t rows, int64_t width)
 {
 	gp_inducing *f = &b->inducing;
-	gp_matrix  *all[64] = {&f->noise, &f->inverse, &f->scaled, &f->turned};
-	int			n;
+	int64_t		panel = gp_min64(b->ends.most, GP_TRAIN_ROWS);
+	int64_t		picks = f->count * f->span;
+	double	   *host = gp_alloc_figures(t->env, picks, sizeof(double));
+	gp_matrix	wrapped = gp_matrix_wrap(host, f->count, f->span, GP_DOUBLE);
+	room	   *r;
 
-	if (f->room == NULL)
-		return;
-	n = 4 + list_room(f->room, all + 4);
-	gp_parameter_free(t, &f->point);
-	gp_parameter_free(t, &f->log_length);
-	gp_parameter_free(t, &f->log_a);
-	gp_parameter_free(t, &f->mean);
-	gp_parameter_free(t, &f->log_s);
-	for (int k = 0; k < n; k++)
-		t->dev->destroy(t->dev, all[k]);
-	gp_free(t->env, f->room);
-	f->room = NULL;
+	gp_ends_open(t, b, rows, width);
+	for (int64_t k = 0; k < 2 * b->ends.most; k++)
+		gp_number_put(b->ends.scatter.value, t->type, k, 1.0);
+	open_room(t, b, b->rows, width, 2);
+	gp_parameter_make(t, &f->offset, 1, 1, b->groups, 0.0);
+	r = f->room;
+	for (int point = 0; point < 2; point++)
+	{
+		for (int64_t k = 0; k < gp_items(t->env, picks); k++)
+			host[k] = f->pair[point * f->span + k % f->span] == k / f->span ? 1.0 : 0.0;
+		r->pick[point] = gp_trainer_matrix(t, f->count, f->span, t->type);
+		r->pick_double[point] = gp_trainer_matrix(t, f->count, f->span, GP_DOUBLE);
+		t->dev->upload(t->dev, r->pick[point], wrapped);
+		t->dev->upload(t->dev, r->pick_double[point], wrapped);
+	}
+	gp_free(t->env, host);
+	for (int k = 0; k < 4; k++)
+	{
+		r->picked[k] = gp_trainer_matrix(t, panel, f->span, t->type);
+		r->crossed[k] = gp_trainer_matrix(t, f->span, f->span, GP_DOUBLE);
+	}
+	r->cross = gp_trainer_matrix(t, panel, f->span, t->type);
+	r->pick_room = gp_trainer_matrix(t, f->count, f->span, GP_DOUBLE);
+	r->near = gp_trainer_matrix(t, panel, 1, t->type);
 }
 
-/* ---- the kernel ---- */
+/* ---- the kernel of the points, and its root ---- */
 
-/* Columns behind x / len: half its squared length, less; add goes to it. */
+/* A column behind x / len: half its squared length, less; add goes to it. */
 static void
 write_lengths(gp_trainer *t, gp_matrix x, gp_matrix column, double add)
 {
@@ -175,7 +225,7 @@ write_lengths(gp_trainer *t, gp_matrix x, gp_matrix column, double add)
 
 	for (gp_band band = gp_band_first(x.rows, GP_TRAIN_ROWS); band.count > 0; gp_band_next(&band))
 	{
-		gp_matrix	dots = gp_matrix_rows(t->dots, 0, band.count);
+		gp_matrix	dots = first(t->dots, band.count);
 		gp_matrix	rows = gp_matrix_rows(x, band.first, band.count);
 
 		dev->row_dots(dev, dots, rows, rows);
@@ -190,114 +240,65 @@ static void
 cover_points(gp_trainer *t, gp_inducing *f)
 {
 	gp_device  *dev = t->dev;
-	gp_inducing_room *r = f->room;
+	room	   *r = f->room;
 	int64_t		width = f->scaled.cols;
-	gp_matrix	left = dev->create(dev, f->count, width + 2, GP_DOUBLE);
-	gp_matrix	right = dev->create(dev, f->count, width + 2, GP_DOUBLE);
+	gp_matrix	wide[2];
 
-	dev->fill(dev, left, 1.0);
-	dev->fill(dev, right, 1.0);
-	dev->copy(dev, gp_matrix_cols(left, 0, width), f->scaled);
-	dev->copy(dev, gp_matrix_cols(right, 0, width), f->scaled);
-	write_lengths(t, f->scaled, gp_matrix_cols(left, width, 1), log(f->amplitude));
-	write_lengths(t, f->scaled, gp_matrix_cols(right, width + 1, 1), 0.0);
-	dev->gemm(dev, false, true, 1.0, left, right, 0.0, r->kernel_slope);
-	gp_inducing_each(t, GP_EACH_EXP, 1.0, r->kernel, r->kernel_slope, none);
+	for (int k = 0; k < 2; k++)
+	{
+		wide[k] = dev->create(dev, f->count, width + 2, GP_DOUBLE);
+		dev->fill(dev, wide[k], 1.0);
+		dev->copy(dev, gp_matrix_cols(wide[k], 0, width), f->scaled);
+		write_lengths(t, f->scaled, gp_matrix_cols(wide[k], width + k, 1), k == 0 ? log(f->amplitude) : 0.0);
+	}
+	dev->gemm(dev, false, true, 1.0, wide[0], wide[1], 0.0, r->kernel_slope);
+	gp_trainer_each(t, GP_EACH_EXP, 1.0, r->kernel, r->kernel_slope, GP_NONE);
 	dev->shift(dev, gp_matrix_diagonal(r->kernel), JITTER * f->amplitude);
-	dev->destroy(dev, &right);
-	dev->destroy(dev, &left);
+	dev->destroy(dev, &wide[1]);
+	dev->destroy(dev, &wide[0]);
 }
 
-/* What follows from the parameters. */
-void
-gp_inducing_points(gp_trainer *t, gp_inducing *f)
+/* The covariance of pairs: with K of the points, of first and second ones, K_pp' o K_qq' + K_pq' o K_qp'. */
+static void
+cover_pairs(gp_trainer *t, gp_inducing *f)
 {
 	gp_device  *dev = t->dev;
-	gp_inducing_room *r = f->room;
+	room	   *r = f->room;
+
+	for (int k = 0; k < 4; k++)
+	{
+		dev->gemm(dev, false, false, 1.0, r->kernel, r->pick_double[point_of[k]], 0.0, r->pick_room);
+		dev->gemm(dev, true, false, 1.0, r->pick_double[end_of[k]], r->pick_room, 0.0, r->crossed[k]);
+	}
+	dev->fill(dev, r->covariance, 0.0);
+	add_product(t, 1.0, r->covariance, r->crossed[FIRST_FIRST], r->crossed[SECOND_SECOND]);
+	add_product(t, 1.0, r->covariance, r->crossed[FIRST_SECOND], r->crossed[SECOND_FIRST]);
+	dev->shift(dev, gp_matrix_diagonal(r->covariance), JITTER * f->amplitude * f->amplitude);
+}
+
+void
+gp_inducing_ready(gp_trainer *t, gp_block *b)
+{
+	gp_inducing *f = &b->inducing;
+	gp_device  *dev = t->dev;
+	room	   *r = f->room;
 	int64_t		width = f->scaled.cols;
 	gp_matrix	z = gp_matrix_cols(r->wide, 0, width);
-	double		log_a = 0.0;
 
-	dev->download(dev, gp_matrix_wrap(&log_a, 1, 1, GP_DOUBLE), f->log_a.value);
-	f->amplitude = exp(2.0 * log_a);
-	gp_inducing_each(t, GP_EACH_EXP, -1.0, f->inverse, f->log_length.value, none);
+	f->amplitude = exp(2.0 * gp_parameter_number(t, &f->log_a));
+	gp_trainer_each(t, GP_EACH_EXP, -1.0, f->inverse, f->log_length.value, GP_NONE);
 	dev->fill(dev, r->wide, 1.0);
 	dev->copy(dev, z, f->point.value);
-	gp_inducing_each(t, GP_EACH_TIMES, 1.0, z, f->inverse, none);
+	times(t, z, f->inverse);
 	dev->copy(dev, f->scaled, z);
 	write_lengths(t, z, gp_matrix_cols(r->wide, width + 1, 1), log(f->amplitude));
 	cover_points(t, f);
-	gp_inducing_each(t, GP_EACH_EXP, 2.0, r->less, f->log_s.value, none);
+	gp_trainer_each(t, GP_EACH_EXP, 2.0, r->less, f->log_s.value, GP_NONE);
 	dev->shift(dev, r->less, -1.0);
-}
-
-/* The covariances of rows with the points. */
-void
-gp_inducing_cover(gp_trainer *t, gp_inducing *f, gp_inducing_side *side, gp_matrix x)
-{
-	gp_device  *dev = t->dev;
-	gp_matrix	wide = gp_matrix_rows(side->wide, 0, x.rows);
-	gp_matrix	u = gp_matrix_cols(wide, 0, x.cols);
-	gp_matrix	exponent = gp_matrix_rows(side->exponent, 0, x.rows);
-
-	dev->copy(dev, u, x);
-	gp_inducing_each(t, GP_EACH_TIMES, 1.0, u, f->inverse, none);
-	write_lengths(t, u, gp_matrix_cols(wide, x.cols, 1), 0.0);
-	dev->gemm(dev, false, true, 1.0, wide, f->room->wide, 0.0, exponent);
-	gp_inducing_each(t, GP_EACH_EXP, 1.0, gp_matrix_rows(side->kernel, 0, x.rows), exponent, none);
-}
-
-/* With G = dK o K: d(x / len) = G Z - (G 1) o x, and sums for dZ = G'x - (G'1) o Z. */
-void
-gp_inducing_uncover(gp_trainer *t, gp_inducing *f, gp_inducing_side *side, int64_t rows)
-{
-	gp_device  *dev = t->dev;
-	gp_inducing_room *r = f->room;
-	int64_t		width = f->scaled.cols;
-	gp_matrix	u = gp_matrix_part(side->wide, 0, 0, rows, width);
-	gp_matrix	g = gp_matrix_rows(side->slope, 0, rows);
-	gp_matrix	kernel = gp_matrix_rows(side->kernel, 0, rows);
-	gp_matrix	change = gp_matrix_rows(side->change, 0, rows);
-	gp_matrix	spare = gp_matrix_rows(side->spare, 0, rows);
-
-	r->grown += gp_product_sum(t, g, kernel);
-	gp_inducing_each(t, GP_EACH_TIMES, 1.0, g, kernel, none);
-	dev->gemm(dev, false, false, 1.0, g, gp_matrix_cols(r->wide, 0, width), 0.0, change);
-	dev->gemm(dev, false, false, 1.0, g, gp_matrix_rows(r->ones, 0, f->count), 0.0, spare);
-	gp_inducing_each(t, GP_EACH_TIMES, 1.0, spare, u, none);
-	dev->axpby(dev, -1.0, spare, 1.0, change);
-	dev->gemm(dev, true, false, 1.0, g, u, 1.0, r->point_slope[0]);
-	dev->gemm(dev, true, false, 1.0, g, gp_matrix_rows(r->ones, 0, rows), 1.0, r->point_slope[1]);
-}
-
-/* dx = d(x / len) / len, dlog len = - the sums of d(x / len) o x / len. */
-void
-gp_inducing_rows(gp_trainer *t, gp_inducing *f, gp_inducing_side *side, int64_t rows, gp_matrix dx)
-{
-	gp_device  *dev = t->dev;
-	int64_t		width = f->scaled.cols;
-	gp_matrix	u = gp_matrix_part(side->wide, 0, 0, rows, width);
-	gp_matrix	change = gp_matrix_rows(side->change, 0, rows);
-
-	if (dx.data || dx.rows)
-	{
-		dev->copy(dev, dx, change);
-		gp_inducing_each(t, GP_EACH_TIMES, 1.0, dx, f->inverse, none);
-	}
-	gp_inducing_each(t, GP_EACH_TIMES, 1.0, change, u, none);
-	dev->gemm(dev, true, false, -1.0, gp_matrix_part(f->room->ones, 0, 0, rows, 1), change, 1.0,
-			  f->log_length.gradient);
-}
-
-/* ---- the root ---- */
-
-/* The root of the directions' covariance, and its inverse. */
-void
-gp_inducing_whiten(gp_trainer *t, gp_inducing *f)
-{
-	gp_device  *dev = t->dev;
-	gp_inducing_room *r = f->room;
-
+	if (r->power > 1)
+		cover_pairs(t, f);
+	else
+		dev->fill(dev, r->level, f->amplitude);
 	dev->copy(dev, r->root, r->covariance);
 	if (dev->potrf(dev, r->root) >= 0)
 		gp_raise(t->env, GP_ERR_RANGE, "Take a lower rate, or scale the features to ordinary sizes.",
@@ -308,14 +309,14 @@ gp_inducing_whiten(gp_trainer *t, gp_inducing *f)
 }
 
 /*
- * From dT of T = L^-1: dL = - tril(T' dT T'), and with P = tril(L' dL), its diagonal halved,
- * dcov = T' (P + P') T / 2.
+ * Through the root (Murray 2016): from dT of T = L^-1: dL = - tril(T' dT T'), and with P = tril(L' dL),
+ * its diagonal halved, dcov = T' (P + P') T / 2.
  */
-void
-gp_inducing_unwhiten(gp_trainer *t, gp_inducing *f)
+static void
+root_backward(gp_trainer *t, gp_inducing *f)
 {
 	gp_device  *dev = t->dev;
-	gp_inducing_room *r = f->room;
+	room	   *r = f->room;
 	gp_matrix	a = r->square[0];
 	gp_matrix	b = r->square[1];
 	gp_matrix	diagonal = gp_matrix_diagonal(a);
@@ -323,75 +324,174 @@ gp_inducing_unwhiten(gp_trainer *t, gp_inducing *f)
 	dev->copy(dev, b, r->white_slope);
 	dev->gemm(dev, true, false, -1.0, f->turned, b, 0.0, a);
 	dev->gemm(dev, false, true, 1.0, a, f->turned, 0.0, b);
-	gp_inducing_each(t, GP_EACH_TIMES, 1.0, b, r->lower, none);
+	times(t, b, r->lower);
 	dev->gemm(dev, true, false, 1.0, r->root, b, 0.0, a);
-	gp_inducing_each(t, GP_EACH_TIMES, 1.0, a, r->lower, none);
+	times(t, a, r->lower);
 	dev->axpby(dev, 0.5, diagonal, 0.0, diagonal);
 	dev->transpose(dev, b, a);
 	dev->axpby(dev, 0.5, b, 0.5, a);
 	dev->gemm(dev, true, false, 1.0, f->turned, a, 0.0, b);
 	dev->gemm(dev, false, false, 1.0, b, f->turned, 0.0, r->covariance_slope);
 	r->grown += r->power * gp_product_sum(t, r->covariance_slope, r->covariance);
+	if (r->power == 1)
+		return;
+	/* from pairs to the points' kernel */
+	dev->fill(dev, r->kernel_slope, 0.0);
+	for (int k = 0; k < 4; k++)
+	{
+		dev->copy(dev, a, r->covariance_slope);
+		times(t, a, r->crossed[partner_of[k]]);
+		dev->gemm(dev, false, false, 1.0, r->pick_double[end_of[k]], a, 0.0, r->pick_room);
+		dev->gemm(dev, false, true, 1.0, r->pick_room, r->pick_double[point_of[k]], 1.0, r->kernel_slope);
+	}
 }
 
-/* ---- the weights ---- */
-
-/* The features of a panel, whose covariances with the directions are cross, their squares, and what the noise is multiplied with. */
-void
-gp_inducing_features(gp_trainer *t, gp_inducing *f, gp_matrix cross)
+/* The derivatives by s, the points, len and a, when all panels are done. */
+static void
+points_backward(gp_trainer *t, gp_inducing *f)
 {
 	gp_device  *dev = t->dev;
-	gp_inducing_room *r = f->room;
-	gp_matrix	phi = gp_matrix_rows(r->phi, 0, cross.rows);
-	gp_matrix	square = gp_matrix_rows(r->phi_square, 0, cross.rows);
-	gp_matrix	spread = gp_matrix_rows(r->spread, 0, cross.rows);
+	room	   *r = f->room;
+	gp_matrix	g = r->kernel_slope;
+	gp_matrix	change = r->point_slope[0];
+	gp_matrix	over = r->point_slope[1];
+
+	add_product(t, 2.0, f->log_s.gradient, r->slope, r->less);
+	dev->axpby(dev, 2.0, r->slope, 1.0, f->log_s.gradient);
+	root_backward(t, f);
+	/* Z / len's gradient: of rows, and 2 (G Z - (G 1) o Z) of the points' own kernel, G = dK o K */
+	times(t, g, r->kernel);
+	dev->gemm(dev, false, false, 2.0, g, f->scaled, 0.0, r->part[0]);
+	dev->gemm(dev, false, false, 2.0, g, r->ones_double, 0.0, r->part[1]);
+	times(t, r->part[1], f->scaled);
+	dev->axpby(dev, -1.0, r->part[1], 1.0, r->part[0]);
+	dev->copy(dev, r->part[1], over);
+	times(t, r->part[1], f->scaled);
+	dev->copy(dev, r->part[2], change);
+	dev->axpby(dev, -1.0, r->part[1], 1.0, r->part[2]);
+	dev->axpby(dev, 1.0, r->part[0], 1.0, r->part[2]);
+	dev->copy(dev, change, r->part[2]);
+	dev->copy(dev, over, change);
+	times(t, over, f->inverse);
+	dev->axpby(dev, 1.0, over, 1.0, f->point.gradient);
+	times(t, change, gp_matrix_cols(r->wide, 0, f->scaled.cols));
+	dev->gemm(dev, true, false, -1.0, gp_matrix_part(r->ones, 0, 0, f->count, 1), change, 1.0, f->log_length.gradient);
+	dev->shift(dev, f->log_a.gradient, 2.0 * r->grown);
+}
+
+/* ---- rows and points ---- */
+
+/* The covariances of rows with the points. */
+static void
+cover_rows(gp_trainer *t, gp_inducing *f, side *s, gp_matrix x)
+{
+	gp_device  *dev = t->dev;
+	gp_matrix	wide = first(s->wide, x.rows);
+	gp_matrix	u = gp_matrix_cols(wide, 0, x.cols);
+	gp_matrix	exponent = first(s->exponent, x.rows);
+
+	dev->copy(dev, u, x);
+	times(t, u, f->inverse);
+	write_lengths(t, u, gp_matrix_cols(wide, x.cols, 1), 0.0);
+	dev->gemm(dev, false, true, 1.0, wide, f->room->wide, 0.0, exponent);
+	gp_trainer_each(t, GP_EACH_EXP, 1.0, first(s->kernel, x.rows), exponent, GP_NONE);
+}
+
+/* With G = dK o K: d(x / len) = G Z - (G 1) o x, and sums for dZ = G'x - (G'1) o Z. */
+static void
+kernel_backward(gp_trainer *t, gp_inducing *f, side *s, int64_t rows)
+{
+	gp_device  *dev = t->dev;
+	room	   *r = f->room;
+	int64_t		width = f->scaled.cols;
+	gp_matrix	u = gp_matrix_part(s->wide, 0, 0, rows, width);
+	gp_matrix	g = first(s->slope, rows);
+	gp_matrix	change = first(s->change, rows);
+	gp_matrix	spare = first(s->spare, rows);
+
+	r->grown += gp_product_sum(t, g, first(s->kernel, rows));
+	times(t, g, first(s->kernel, rows));
+	dev->gemm(dev, false, false, 1.0, g, gp_matrix_cols(r->wide, 0, width), 0.0, change);
+	dev->gemm(dev, false, false, 1.0, g, first(r->ones, f->count), 0.0, spare);
+	times(t, spare, u);
+	dev->axpby(dev, -1.0, spare, 1.0, change);
+	dev->gemm(dev, true, false, 1.0, g, u, 1.0, r->point_slope[0]);
+	dev->gemm(dev, true, false, 1.0, g, first(r->ones, rows), 1.0, r->point_slope[1]);
+}
+
+/* dx = d(x / len) / len, which is complete, and dlog len = - the sums of d(x / len) o x / len. */
+static void
+rows_backward(gp_trainer *t, gp_inducing *f, side *s, int64_t rows, gp_matrix dx)
+{
+	gp_device  *dev = t->dev;
+	gp_matrix	change = first(s->change, rows);
+
+	if (gp_is_wanted(dx))
+	{
+		dev->copy(dev, dx, change);
+		times(t, dx, f->inverse);
+	}
+	times(t, change, gp_matrix_part(s->wide, 0, 0, rows, f->scaled.cols));
+	dev->gemm(dev, true, false, -1.0, gp_matrix_part(f->room->ones, 0, 0, rows, 1), change, 1.0,
+			  f->log_length.gradient);
+}
+
+/* ---- features and weights ---- */
+
+/* The features of a panel, whose covariances with the directions are cross, their squares, and what the noise is multiplied with. */
+static void
+make_features(gp_trainer *t, gp_inducing *f, gp_matrix cross)
+{
+	gp_device  *dev = t->dev;
+	room	   *r = f->room;
+	gp_matrix	phi = first(r->phi, cross.rows);
+	gp_matrix	square = first(r->phi_square, cross.rows);
+	gp_matrix	spread = first(r->spread, cross.rows);
 
 	dev->gemm(dev, false, true, 1.0, cross, r->white, 0.0, phi);
 	dev->copy(dev, square, phi);
-	gp_inducing_each(t, GP_EACH_TIMES, 1.0, square, phi, none);
-	dev->copy(dev, spread, gp_matrix_rows(r->level, 0, cross.rows));
+	times(t, square, phi);
+	dev->copy(dev, spread, first(r->level, cross.rows));
 	dev->gemm(dev, false, false, 1.0, square, r->less, 1.0, spread);
-	gp_inducing_each(t, GP_EACH_ROOT, 1.0, spread, none, none);
+	gp_trainer_each(t, GP_EACH_ROOT, 1.0, spread, GP_NONE, GP_NONE);
 }
 
 /* F of a panel whose features stand. */
-void
-gp_inducing_draw(gp_trainer *t, gp_inducing *f, gp_matrix noise, gp_matrix out)
+static void
+draw(gp_trainer *t, gp_inducing *f, gp_matrix noise, gp_matrix out)
 {
-	gp_inducing_room *r = f->room;
-
-	t->dev->gemm(t->dev, false, false, 1.0, gp_matrix_rows(r->phi, 0, out.rows), f->mean.value, 0.0, out);
-	gp_inducing_each(t, GP_EACH_ADD, 1.0, out, gp_matrix_rows(r->spread, 0, out.rows), noise);
+	t->dev->gemm(t->dev, false, false, 1.0, first(f->room->phi, out.rows), f->mean.value, 0.0, out);
+	add_product(t, 1.0, out, first(f->room->spread, out.rows), noise);
 }
 
 /* What the weights and L^-1 get of dF, and dcross, which may be cross; spread becomes the variances' gradient. */
-void
-gp_inducing_undraw(gp_trainer *t, gp_inducing *f, gp_matrix cross, gp_matrix noise, gp_matrix df, gp_matrix dcross)
+static void
+draw_backward(gp_trainer *t, gp_inducing *f, gp_matrix cross, gp_matrix noise, gp_matrix df, gp_matrix dcross)
 {
 	gp_device  *dev = t->dev;
-	gp_inducing_room *r = f->room;
-	gp_matrix	phi = gp_matrix_rows(r->phi, 0, cross.rows);
-	gp_matrix	square = gp_matrix_rows(r->phi_square, 0, cross.rows);
-	gp_matrix	dphi = gp_matrix_rows(r->phi_slope, 0, cross.rows);
-	gp_matrix	dv = gp_matrix_rows(r->spread, 0, cross.rows);
+	room	   *r = f->room;
+	gp_matrix	phi = first(r->phi, cross.rows);
+	gp_matrix	square = first(r->phi_square, cross.rows);
+	gp_matrix	dphi = first(r->phi_slope, cross.rows);
+	gp_matrix	dv = first(r->spread, cross.rows);
 
 	dev->gemm(dev, true, false, 1.0, phi, df, 1.0, f->mean.gradient);
 	dev->gemm(dev, false, true, 1.0, df, f->mean.value, 0.0, dphi);
-	gp_inducing_each(t, GP_EACH_OVER, 0.5, dv, noise, none);
-	gp_inducing_each(t, GP_EACH_TIMES, 1.0, dv, df, none);
-	r->grown += r->power * gp_product_sum(t, dv, gp_matrix_rows(r->level, 0, cross.rows));
+	gp_trainer_each(t, GP_EACH_OVER, 0.5, dv, noise, GP_NONE);
+	times(t, dv, df);
+	r->grown += r->power * gp_product_sum(t, dv, first(r->level, cross.rows));
 	dev->gemm(dev, true, false, 1.0, square, dv, 1.0, r->slope);
 	dev->gemm(dev, false, true, 1.0, dv, r->less, 0.0, square);
-	gp_inducing_each(t, GP_EACH_ADD, 2.0, dphi, phi, square);
+	add_product(t, 2.0, dphi, phi, square);
 	dev->gemm(dev, true, false, 1.0, dphi, cross, 1.0, r->white_slope);
 	dev->gemm(dev, false, false, 1.0, dphi, r->white, 0.0, dcross);
 }
 
 /* Sums over panels begin. */
-void
-gp_inducing_begin(gp_trainer *t, gp_inducing *f)
+static void
+begin_backward(gp_trainer *t, gp_inducing *f)
 {
-	gp_inducing_room *r = f->room;
+	room	   *r = f->room;
 
 	r->grown = 0.0;
 	t->dev->fill(t->dev, r->slope, 0.0);
@@ -400,50 +500,198 @@ gp_inducing_begin(gp_trainer *t, gp_inducing *f)
 		t->dev->fill(t->dev, r->point_slope[k], 0.0);
 }
 
-/* Z / len's gradient of rows, and 2 (G Z - (G 1) o Z) of the points' own kernel, G = dK o K. */
 static void
-add_points(gp_trainer *t, gp_inducing *f)
-{
-	gp_device  *dev = t->dev;
-	gp_inducing_room *r = f->room;
-	gp_matrix	g = r->kernel_slope;
-
-	gp_inducing_each(t, GP_EACH_TIMES, 1.0, g, r->kernel, none);
-	dev->gemm(dev, false, false, 2.0, g, f->scaled, 0.0, r->part[0]);
-	dev->gemm(dev, false, false, 2.0, g, r->ones_double, 0.0, r->part[1]);
-	gp_inducing_each(t, GP_EACH_TIMES, 1.0, r->part[1], f->scaled, none);
-	dev->axpby(dev, -1.0, r->part[1], 1.0, r->part[0]);
-	dev->copy(dev, r->part[1], r->point_slope[1]);
-	gp_inducing_each(t, GP_EACH_TIMES, 1.0, r->part[1], f->scaled, none);
-	dev->copy(dev, r->part[2], r->point_slope[0]);
-	dev->axpby(dev, -1.0, r->part[1], 1.0, r->part[2]);
-	dev->axpby(dev, 1.0, r->part[0], 1.0, r->part[2]);
-}
-
-/* The derivatives by s, the points, len and a, when all panels are done and kernel_slope stands. */
-void
-gp_inducing_finish(gp_trainer *t, gp_inducing *f)
-{
-	gp_device  *dev = t->dev;
-	gp_inducing_room *r = f->room;
-	gp_matrix	change = r->point_slope[0];
-	gp_matrix	over = r->point_slope[1];
-
-	gp_inducing_each(t, GP_EACH_ADD, 2.0, f->log_s.gradient, r->slope, r->less);
-	dev->axpby(dev, 2.0, r->slope, 1.0, f->log_s.gradient);
-	add_points(t, f);
-	dev->copy(dev, change, r->part[2]);
-	dev->copy(dev, over, change);
-	gp_inducing_each(t, GP_EACH_TIMES, 1.0, over, f->inverse, none);
-	dev->axpby(dev, 1.0, over, 1.0, f->point.gradient);
-	gp_inducing_each(t, GP_EACH_TIMES, 1.0, change, gp_matrix_cols(r->wide, 0, f->scaled.cols), none);
-	dev->gemm(dev, true, false, -1.0, gp_matrix_part(r->ones, 0, 0, f->count, 1), change, 1.0, f->log_length.gradient);
-	dev->shift(dev, f->log_a.gradient, 2.0 * r->grown);
-}
-
-/* The divergence's gradient. */
-void
-gp_inducing_prior(gp_trainer *t, gp_block *b, double weight)
+inducing_prior(gp_trainer *t, gp_block *b, double weight)
 {
 	gp_weights_prior(t, &b->inducing.mean, &b->inducing.log_s, b->inducing.room->slope, weight);
 }
+
+/* ---- a layer ---- */
+
+/* The features of a panel, whose covariances with the directions are those with the points; returns these. */
+static gp_matrix
+layer_panel(gp_trainer *t, gp_inducing *f, gp_matrix x)
+{
+	gp_matrix	cross = first(f->room->side[0].kernel, x.rows);
+
+	cover_rows(t, f, &f->room->side[0], x);
+	make_features(t, f, cross);
+	return cross;
+}
+
+static void
+layer_forward(gp_trainer *t, gp_block *b, gp_matrix x, gp_matrix y)
+{
+	gp_inducing *f = &b->inducing;
+
+	gp_inducing_ready(t, b);
+	for (gp_band band = gp_band_first(x.rows, GP_TRAIN_ROWS); band.count > 0; gp_band_next(&band))
+	{
+		gp_matrix	rows = gp_matrix_rows(x, band.first, band.count);
+		gp_matrix	out = gp_matrix_rows(y, band.first, band.count);
+
+		layer_panel(t, f, rows);
+		draw(t, f, gp_matrix_rows(f->noise, band.first, band.count), out);
+		gp_add_input(t, f->map, f->carries, false, rows, out);
+	}
+}
+
+static void
+layer_backward(gp_trainer *t, gp_block *b, gp_matrix x, gp_matrix y, gp_matrix dy, gp_matrix dx)
+{
+	gp_inducing *f = &b->inducing;
+	side	   *s = &f->room->side[0];
+
+	begin_backward(t, f);
+	for (gp_band band = gp_band_first(x.rows, GP_TRAIN_ROWS); band.count > 0; gp_band_next(&band))
+	{
+		gp_matrix	df = gp_matrix_rows(dy, band.first, band.count);
+		gp_matrix	dpanel = gp_is_wanted(dx) ? gp_matrix_rows(dx, band.first, band.count) : GP_NONE;
+		gp_matrix	cross = layer_panel(t, f, gp_matrix_rows(x, band.first, band.count));
+
+		draw_backward(t, f, cross, gp_matrix_rows(f->noise, band.first, band.count), df, first(s->slope, band.count));
+		kernel_backward(t, f, s, band.count);
+		rows_backward(t, f, s, band.count, dpanel);
+		if (gp_is_wanted(dx))
+			gp_add_input(t, f->map, f->carries, true, df, dpanel);
+	}
+	points_backward(t, f);
+}
+
+const gp_block_class gp_block_inducing_layer = {
+	.shape = layer_shape,.forward = layer_forward,.backward = layer_backward,.prior = inducing_prior
+};
+
+/* ---- pairs of rows ---- */
+
+/* The rows of a panel's first or second ends. */
+static gp_matrix
+ends_of(const gp_block *b, const gp_band *band, int end)
+{
+	return gp_matrix_rows(b->ends.row, end * b->ends.n + band->first, band->count);
+}
+
+/* The difference of a panel's ends, over len. */
+static gp_matrix
+difference(gp_trainer *t, gp_inducing *f, int64_t rows)
+{
+	side	   *s = f->room->side;
+	gp_matrix	out = first(s[0].spare, rows);
+
+	t->dev->copy(t->dev, out, gp_matrix_part(s[0].wide, 0, 0, rows, f->scaled.cols));
+	t->dev->axpby(t->dev, -1.0, gp_matrix_part(s[1].wide, 0, 0, rows, f->scaled.cols), 1.0, out);
+	return out;
+}
+
+/* A panel's covariances with the inducing pairs, from those of its ends with their points; and its features. */
+static gp_matrix
+pairs_panel(gp_trainer *t, gp_block *b, const gp_band *band)
+{
+	gp_device  *dev = t->dev;
+	gp_inducing *f = &b->inducing;
+	room	   *r = f->room;
+	int64_t		rows = band->count;
+	gp_matrix	cross = first(r->cross, rows);
+	gp_matrix	near = first(r->near, rows);
+	gp_matrix	level = first(r->level, rows);
+	gp_matrix	dots = first(t->dots, rows);
+	double		square = f->amplitude * f->amplitude;
+	gp_matrix	picked[4];
+	gp_matrix	apart;
+
+	for (int end = 0; end < 2; end++)
+		cover_rows(t, f, &r->side[end], ends_of(b, band, end));
+	for (int k = 0; k < 4; k++)
+	{
+		picked[k] = first(r->picked[k], rows);
+		dev->gemm(dev, false, false, 1.0, first(r->side[end_of[k]].kernel, rows), r->pick[point_of[k]], 0.0, picked[k]);
+	}
+	dev->fill(dev, cross, 0.0);
+	add_product(t, 1.0, cross, picked[FIRST_FIRST], picked[SECOND_SECOND]);
+	add_product(t, 1.0, cross, picked[FIRST_SECOND], picked[SECOND_FIRST]);
+	/* near = k_ij^2 and level = a^4 + k_ij^2 */
+	apart = difference(t, f, rows);
+	dev->row_dots(dev, dots, apart, apart);
+	dev->copy(dev, level, dots);
+	gp_trainer_each(t, GP_EACH_EXP, -1.0, near, level, GP_NONE);
+	dev->axpby(dev, square, near, 0.0, near);
+	dev->copy(dev, level, near);
+	dev->shift(dev, level, square);
+	make_features(t, f, cross);
+	return cross;
+}
+
+static void
+pairs_forward(gp_trainer *t, gp_block *b, gp_matrix x, gp_matrix y)
+{
+	gp_inducing *f = &b->inducing;
+
+	t->dev->gather_rows(t->dev, first(b->ends.row, 2 * b->ends.n), x, b->ends.end);
+	gp_inducing_ready(t, b);
+	for (gp_band band = gp_band_first(y.rows, GP_TRAIN_ROWS); band.count > 0; gp_band_next(&band))
+	{
+		pairs_panel(t, b, &band);
+		draw(t, f, gp_matrix_rows(f->noise, band.first, band.count), gp_matrix_rows(y, band.first, band.count));
+	}
+	t->dev->shift(t->dev, y, gp_parameter_number(t, &f->offset));
+}
+
+/* The derivatives of a panel; the gradient of an end's row stands in place of its partner's. */
+static void
+panel_backward(gp_trainer *t, gp_block *b, const gp_band *band, gp_matrix df)
+{
+	gp_device  *dev = t->dev;
+	gp_inducing *f = &b->inducing;
+	room	   *r = f->room;
+	int64_t		rows = band->count;
+	gp_matrix	cross = pairs_panel(t, b, band);
+	gp_matrix	slope = first(r->phi, rows);
+	gp_matrix	near = first(r->near, rows);
+	gp_matrix	push = first(r->side[1].spare, rows);
+	gp_matrix	apart;
+
+	draw_backward(t, f, cross, gp_matrix_rows(f->noise, band->first, rows), df, cross);
+	/* the covariances of its ends with the points */
+	for (int end = 0; end < 2; end++)
+		dev->fill(dev, r->side[end].slope, 0.0);
+	for (int k = 0; k < 4; k++)
+	{
+		dev->copy(dev, slope, cross);
+		times(t, slope, first(r->picked[partner_of[k]], rows));
+		dev->gemm(dev, false, true, 1.0, slope, r->pick[point_of[k]], 1.0, first(r->side[end_of[k]].slope, rows));
+	}
+	for (int end = 0; end < 2; end++)
+		kernel_backward(t, f, &r->side[end], rows);
+	/* the variances' gradient stands in spread: d(x_i / len) -= 2 dv k_ij^2 (x_i - x_j) / len */
+	apart = difference(t, f, rows);
+	times(t, near, first(r->spread, rows));
+	dev->gemm(dev, false, false, 2.0, near, first(r->ones, 1), 0.0, push);
+	times(t, push, apart);
+	for (int end = 0; end < 2; end++)
+	{
+		dev->axpby(dev, end == 0 ? -1.0 : 1.0, push, 1.0, first(r->side[end].change, rows));
+		rows_backward(t, f, &r->side[end], rows, ends_of(b, band, 1 - end));
+	}
+}
+
+static void
+pairs_backward(gp_trainer *t, gp_block *b, gp_matrix x, gp_matrix y, gp_matrix dy, gp_matrix dx)
+{
+	gp_inducing *f = &b->inducing;
+
+	begin_backward(t, f);
+	for (gp_band band = gp_band_first(y.rows, GP_TRAIN_ROWS); band.count > 0; gp_band_next(&band))
+	{
+		gp_matrix	df = gp_matrix_rows(dy, band.first, band.count);
+
+		panel_backward(t, b, &band, df);
+		t->dev->gemm(t->dev, true, false, 1.0, gp_matrix_part(f->room->ones, 0, 0, band.count, 1), df, 1.0,
+					 f->offset.gradient);
+	}
+	points_backward(t, f);
+	t->dev->spmm(t->dev, 1.0, &b->ends.scatter, first(b->ends.row, 2 * b->ends.n), 0.0, dx);
+}
+
+const gp_block_class gp_block_inducing_pairs = {
+	.shape = pairs_shape,.forward = pairs_forward,.backward = pairs_backward,.prior = inducing_prior
+};

@@ -11,11 +11,8 @@
 #include <math.h>
 #include <string.h>
 
-static const gp_matrix none = {0};
-
 /* ---- ends ---- */
 
-/* Makes room for the pairs of a step, whose values are one for each. */
 void
 gp_ends_open(gp_trainer *t, gp_block *b, int64_t rows, int64_t cols)
 {
@@ -24,52 +21,39 @@ gp_ends_open(gp_trainer *t, gp_block *b, int64_t rows, int64_t cols)
 
 	b->rows = p->most;
 	b->cols = 1;
-	p->row = t->dev->create(t->dev, 2 * p->most, cols, t->type);
+	p->row = gp_trainer_matrix(t, 2 * p->most, cols, t->type);
 	*s = (gp_csr) {.rows = rows,.cols = 2 * p->most,.type = t->type};
-	s->start = gp_alloc_array(t->env, rows + 1, sizeof(int64_t));
-	s->col = gp_alloc_array(t->env, 2 * p->most, sizeof(int32_t));
-	s->value = gp_alloc_array(t->env, 2 * p->most, gp_type_size(t->type));
-	memset(s->start, 0, (rows + 1) * sizeof(int64_t));
+	s->start = gp_trainer_own(t, gp_alloc_zero(t->env, rows + 1, sizeof(int64_t)));
+	s->col = gp_trainer_own(t, gp_alloc_array(t->env, 2 * p->most, sizeof(int32_t)));
+	s->value = gp_trainer_own(t, gp_alloc_array(t->env, 2 * p->most, gp_type_size(t->type)));
 	t->env->check_interrupts(t->env);
 }
 
-/* Frees it. */
 void
-gp_ends_close(gp_trainer *t, gp_block *b)
+gp_pairs_set(gp_trainer *t, gp_block *b, int64_t n)
 {
-	t->dev->destroy(t->dev, &b->ends.row);
-	gp_free(t->env, b->ends.scatter.start);
-	gp_free(t->env, b->ends.scatter.col);
-	gp_free(t->env, b->ends.scatter.value);
-}
-
-/* Where each pair's rows go back to: for each node its pairs as the second end, then as the first. */
-static void
-make_scatter(gp_trainer *t, gp_ends *p)
-{
+	gp_ends    *p = &b->ends;
 	gp_csr	   *s = &p->scatter;
-	int64_t		next = 0;
 
-	s->cols = 2 * p->n;
+	p->n = b->now = n;
+	s->cols = 2 * n;
 	memset(s->start, 0, (s->rows + 1) * sizeof(int64_t));
 	if (t->env->dry)
 	{
 		for (int64_t i = 0; i < s->rows; i++)
-			s->start[i + 1] = gp_min64(2 * (i + 1), 2 * p->n);
-		s->start[s->rows] = 2 * p->n;
+			s->start[i + 1] = gp_min64(2 * (i + 1), 2 * n);
+		s->start[s->rows] = 2 * n;
 		return;
 	}
-	for (int64_t e = 0; e < 2 * p->n; e++)
+	for (int64_t e = 0; e < 2 * n; e++)
 		s->start[p->end[e] + 1]++;
-	for (int64_t i = 0; i < s->rows; i++)
-	{
-		gp_poll(t->env, i, &next);
+	GP_EACH(t->env, i, s->rows, i)
 		s->start[i + 1] += s->start[i];
-	}
-	/* Each start is moved on by its entries, and the starts are those of the next row then. */
-	for (int64_t k = 0; k < 2 * p->n; k++)
+	/* For each node its pairs as the second end, then as the first.  Each start is moved on by its entries,
+	 * and the starts are those of the next row then. */
+	for (int64_t k = 0; k < 2 * n; k++)
 	{
-		int64_t		e = k < p->n ? p->n + k : k - p->n;
+		int64_t		e = k < n ? n + k : k - n;
 
 		s->col[s->start[p->end[e]]++] = (int32_t) k;
 	}
@@ -77,65 +61,37 @@ make_scatter(gp_trainer *t, gp_ends *p)
 	s->start[0] = 0;
 }
 
-/* The pairs of this step, whose ends stand in end: first ones, then second ones. */
-void
-gp_pairs_set(gp_trainer *t, gp_block *b, int64_t n)
-{
-	b->ends.n = b->now = n;
-	make_scatter(t, &b->ends);
-}
-
 /* ---- inner products ---- */
 
-/* Makes the parameters, and room for the pairs of a step. */
 static void
 pairs_shape(gp_trainer *t, gp_block *b, int64_t rows, int64_t cols)
 {
 	gp_pairs   *p = &b->pairs;
-	gp_device  *dev = t->dev;
 	int64_t		most = b->ends.most;
 
 	gp_parameter_make(t, &p->log_w, 1, cols, b->groups, 0.0);
 	gp_parameter_make(t, &p->offset, 1, 1, b->groups, 0.0);
 	gp_parameter_make(t, &p->gain, 1, 1, b->groups, 0.0);
-	p->w = dev->create(dev, 1, cols, t->type);
-	p->product = dev->create(dev, most, cols, t->type);
-	p->slope = dev->create(dev, most, 1, t->type);
-	p->dots = dev->create(dev, most, 1, GP_DOUBLE);
-	p->dot = gp_alloc_figures(t->env, most, sizeof(double));
-	p->by_pair = gp_alloc_figures(t->env, most, sizeof(double));
+	p->w = gp_trainer_matrix(t, 1, cols, t->type);
+	p->product = gp_trainer_matrix(t, most, cols, t->type);
+	p->slope = gp_trainer_matrix(t, most, 1, t->type);
+	p->dots = gp_trainer_matrix(t, most, 1, GP_DOUBLE);
+	p->dot = gp_trainer_own(t, gp_alloc_figures(t->env, most, sizeof(double)));
+	p->by_pair = gp_trainer_own(t, gp_alloc_figures(t->env, most, sizeof(double)));
 	gp_ends_open(t, b, rows, cols);
 }
 
-/* A number that is learnt. */
-static double
-read_number(gp_trainer *t, const gp_parameter *p)
-{
-	double		number = 0.0;
-
-	t->dev->download(t->dev, gp_matrix_wrap(&number, 1, 1, GP_DOUBLE), p->value);
-	return number;
-}
-
-/* What an inner product is multiplied by: e^gain / sqrt(D). */
 double
 gp_pairs_scale(gp_trainer *t, const gp_pairs *p)
 {
-	return exp(read_number(t, &p->gain)) / sqrt((double) p->w.cols);
-}
-
-/* What is added. */
-double
-gp_pairs_offset(gp_trainer *t, const gp_pairs *p)
-{
-	return read_number(t, &p->offset);
+	return exp(gp_parameter_number(t, &p->gain)) / sqrt((double) p->w.cols);
 }
 
 /* w_d = e^(omega_d). */
 gp_matrix
 gp_pairs_weights(gp_trainer *t, const gp_pairs *p)
 {
-	t->dev->each(t->dev, &(gp_each) {.op = GP_EACH_EXP,.factor = 1.0}, p->w, p->log_w.value, none, none);
+	gp_trainer_each(t, GP_EACH_EXP, 1.0, p->w, p->log_w.value, GP_NONE);
 	return p->w;
 }
 
@@ -149,13 +105,13 @@ pairs_forward(gp_trainer *t, gp_block *b, gp_matrix x, gp_matrix y)
 	gp_matrix	ends = gp_matrix_rows(b->ends.row, 0, 2 * n);
 	gp_matrix	dots = gp_matrix_rows(p->dots, 0, n);
 	double		scale = gp_pairs_scale(t, p);
-	double		offset = gp_pairs_offset(t, p);
+	double		offset = gp_parameter_number(t, &p->offset);
 
 	dev->gather_rows(dev, ends, x, b->ends.end);
-	dev->each(dev, &(gp_each) {.op = GP_EACH_TIMES}, ends, gp_pairs_weights(t, p), none, none);
+	gp_trainer_each(t, GP_EACH_TIMES, 1.0, ends, gp_pairs_weights(t, p), GP_NONE);
 	dev->row_dots(dev, dots, gp_matrix_rows(ends, 0, n), gp_matrix_rows(ends, n, n));
 	dev->download(dev, gp_matrix_wrap(p->dot, n, 1, GP_DOUBLE), dots);
-	for (int64_t e = 0; e < n && !t->env->dry; e++)
+	for (int64_t e = 0; e < gp_items(t->env, n); e++)
 	{
 		p->dot[e] *= scale;
 		p->by_pair[e] = offset + p->dot[e];
@@ -178,7 +134,7 @@ pairs_backward(gp_trainer *t, gp_block *b, gp_matrix x, gp_matrix y, gp_matrix d
 	double		gain = 0.0;
 
 	dev->download(dev, gp_matrix_wrap(p->by_pair, n, 1, GP_DOUBLE), dy);
-	for (int64_t e = 0; e < n && !t->env->dry; e++)
+	for (int64_t e = 0; e < gp_items(t->env, n); e++)
 	{
 		offset += p->by_pair[e];
 		gain += p->by_pair[e] * p->dot[e];
@@ -188,35 +144,18 @@ pairs_backward(gp_trainer *t, gp_block *b, gp_matrix x, gp_matrix y, gp_matrix d
 	dev->shift(dev, p->gain.gradient, gain);
 	dev->upload(dev, slope, gp_matrix_wrap(p->by_pair, n, 1, GP_DOUBLE));
 	dev->copy(dev, product, gp_matrix_rows(ends, 0, n));
-	dev->each(dev, &(gp_each) {.op = GP_EACH_TIMES}, product, gp_matrix_rows(ends, n, n), none, none);
+	gp_trainer_each(t, GP_EACH_TIMES, 1.0, product, gp_matrix_rows(ends, n, n), GP_NONE);
 	dev->gemm(dev, true, false, 2.0, slope, product, 1.0, p->log_w.gradient);
-	for (int64_t k = 0; k < 2 * n && !t->env->dry; k++)
+	for (int64_t k = 0; k < gp_items(t->env, 2 * n); k++)
 	{
 		int64_t		e = b->ends.scatter.col[k];
 
 		gp_number_put(b->ends.scatter.value, t->type, k, p->by_pair[e < n ? e : e - n]);
 	}
 	dev->spmm(dev, 1.0, &b->ends.scatter, ends, 0.0, dx);
-	dev->each(dev, &(gp_each) {.op = GP_EACH_TIMES}, dx, p->w, none, none);
-}
-
-/* Frees it. */
-static void
-pairs_close(gp_trainer *t, gp_block *b)
-{
-	gp_pairs   *p = &b->pairs;
-	gp_matrix  *own[] = {&p->w, &p->product, &p->slope, &p->dots};
-
-	gp_parameter_free(t, &p->log_w);
-	gp_parameter_free(t, &p->offset);
-	gp_parameter_free(t, &p->gain);
-	for (size_t k = 0; k < sizeof(own) / sizeof(own[0]); k++)
-		t->dev->destroy(t->dev, own[k]);
-	gp_free(t->env, p->dot);
-	gp_free(t->env, p->by_pair);
-	gp_ends_close(t, b);
+	gp_trainer_each(t, GP_EACH_TIMES, 1.0, dx, p->w, GP_NONE);
 }
 
 const gp_block_class gp_block_pairs = {
-	.name = "pairs",.shape = pairs_shape,.forward = pairs_forward,.backward = pairs_backward,.close = pairs_close
+	.shape = pairs_shape,.forward = pairs_forward,.backward = pairs_backward
 };

@@ -10,10 +10,8 @@
 #include "train/train.h"
 
 #define GP_PANEL_ROWS 1024
-#define GP_TALL_ROWS (8 * GP_PANEL_ROWS)	/* the same where a panel's work is little */
-#define GP_BAND_COLUMNS 64		/* columns of features, or landmarks, worked on at once */
 
-/* The nodes that stand for all others. */
+/* The landmarks: nodes that stand for all others. */
 typedef struct gp_points
 {
 	int64_t		n;
@@ -27,27 +25,16 @@ typedef struct gp_points
 extern gp_points gp_points_choose(gp_env *env, int64_t nodes, int64_t nlabelled,
 								  const int32_t *labelled, int64_t count, uint64_t seed);
 
-/* What the user's features say of each node: the rows of op X, or of X with columns of deviation 1. */
-typedef struct gp_view
-{
-	gp_device  *dev;
-	const gp_features *x;
-	const gp_csr *op;			/* n x n double; NULL: the nodes' own */
-	gp_csr		csr;			/* sparse: X in double, by columns of deviation 1 where op is NULL */
-	double	   *unit;			/* dense and op is NULL: what columns are multiplied by */
-} gp_view;
-
-/* gckm_view.c */
-extern gp_view gp_view_open(gp_device *dev, const gp_features *x, const gp_csr *op);
-extern void gp_view_close(gp_view *view);
+/* ---- gckm_kernels.c ---- */
 
 /*
  * products (n x m) = inner products of all rows with those of the points, norm
- * (n x 1) = squared lengths, both less the mean row for dense features.  Returns the
- * variance: the mean squared distance to the mean row.
+ * (n x 1) = squared lengths.  The rows are those of op X, or without op those of X with columns
+ * of deviation 1; dense ones lose their mean.  Returns the variance: the mean squared distance
+ * to the mean row.
  */
-extern double gp_view_products(const gp_view *view, const gp_points *points, gp_matrix products,
-							   gp_matrix norm);
+extern double gp_feature_products(gp_device *dev, const gp_features *x, const gp_csr *op,
+								  const gp_points *points, gp_matrix products, gp_matrix norm);
 
 /* The same for the rows of a matrix on the device, which lose their mean. */
 extern double gp_rows_products(gp_device *dev, gp_matrix a, const gp_points *points, gp_matrix products,
@@ -63,14 +50,17 @@ extern void gp_rbf(gp_device *dev, gp_matrix products, gp_matrix norm, const gp_
  */
 extern double gp_points_factor(gp_device *dev, gp_matrix k, const gp_points *points, gp_matrix *root);
 
+/*
+ * k is multiplied by exp(-gamma |x - y|) of the nodes' own features, gamma 0 being 0.8 over
+ * the root mean squared distance of two nodes; work is like k.
+ */
+extern void gp_own_view(gp_device *dev, const gp_features *x, const gp_points *points, double gamma,
+						gp_matrix work, gp_matrix norm, gp_matrix k);
+
 /* The sum of a vector on the device, in order. */
 extern double gp_sum(gp_device *dev, gp_matrix x);
 
-/*
- * gckm_own.c: k is multiplied by exp(-gamma |x - y|) of the nodes' own features, gamma 0 being 0.8 over
- * the root mean squared distance of two nodes; work is like k. */
-extern void gp_own_view(gp_device *dev, const gp_features *x, const gp_points *points, double gamma,
-						gp_matrix work, gp_matrix norm, gp_matrix k);
+/* ---- gckm_rkm.c ---- */
 
 /* What the semi-supervised layer starts from. */
 typedef struct gp_rkm
@@ -85,7 +75,7 @@ typedef struct gp_rkm
 } gp_rkm;
 
 /*
- * gckm_rkm.c: scores of all nodes (host, n x columns) with K = QQ', and of each labelled
+ * Scores of all nodes (host, n x columns) with K = QQ', and of each labelled
  * one (nlabelled x columns) had it no label.  r (n) and bias (columns) may be NULL.  Returns
  * the jitter, relative to eta.
  */
@@ -102,18 +92,7 @@ gp_rkm_code(const gp_rkm *rkm, int64_t k, int32_t c)
 /* The cosine of the scores of a node to the nearest class's code; 0 where all are 0. */
 extern double gp_rkm_cosine(const double *score, int32_t columns);
 
-/* gckm_folds.c: the fold of each of n labels; the labels that are not of a fold, in arrays of env. */
-extern int32_t *gp_folds_deal(gp_env *env, int64_t n, const int32_t *label, int folds, uint64_t seed);
-extern gp_rkm gp_folds_without(gp_env *env, const gp_rkm *rkm, const int32_t *fold, int f, int folds);
-
-/*
- * gckm_stiefel.c: g, a gradient by h, becomes the direction of Cayley-Adam, root being its
- * running size; returns a bound of |W|_1.
- */
-extern double gp_stiefel_direct(gp_device *dev, gp_matrix h, gp_matrix g, double root);
-
-/* One step of a along it, by so many rounds; h keeps orthonormal columns. */
-extern void gp_stiefel_step(gp_device *dev, gp_matrix h, gp_matrix mh, double a, int rounds);
+/* ---- gckm_tune.c ---- */
 
 /* The components of all layers while they are fine-tuned. */
 typedef struct gp_tuner
@@ -136,10 +115,16 @@ typedef struct gp_tuner
 	double		cosine;			/* of the scores to the nearest code, the mean over all nodes */
 } gp_tuner;
 
-/* gckm_tune.c: energy, cosine and gradients at the present components (h and gradient are the caller's). */
+/* Energy, cosine and gradients at the present components (h and gradient are the caller's). */
 extern void gp_tuner_pass(gp_tuner *tuner);
 
 /* Makes so many steps at most, as long as the cosine rises, and leaves the best components in h. */
 extern void gp_tuner_run(gp_tuner *tuner, int iterations);
+
+/*
+ * One step of Cayley-Adam along g, a gradient by h whose running size is root: of length rate, or
+ * shorter, by so many rounds of the fixed point.  h keeps orthonormal columns; g is overwritten.
+ */
+extern void gp_stiefel_step(gp_device *dev, gp_matrix h, gp_matrix g, double root, double rate, int rounds);
 
 #endif							/* GP_GCKM_H */

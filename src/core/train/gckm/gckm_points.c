@@ -13,7 +13,6 @@ typedef struct drawn
 {
 	uint64_t	draw;
 	int32_t		node;
-	bool		labelled;
 } drawn;
 
 /* By the draw, then by the node. */
@@ -28,27 +27,24 @@ compare_drawn(const void *a, const void *b, void *unused)
 	return x->node - y->node;
 }
 
-/* Offers the nodes that are labelled, or those that are not; the first so many stay in place. */
+/* Draws among the nodes that are labelled, or among the others; the first so many stay in place. */
 static int64_t
 draw_nodes(gp_env *env, int64_t nodes, const bool *is_labelled, bool labelled, uint64_t seed,
 		   drawn *place, int64_t room)
 {
-	gp_heap		heap = {.env = env, .item = place, .room = room, .size = sizeof(drawn),
+	gp_heap		heap = {.env = env,.item = place,.room = room,.size = sizeof(drawn),
 	.compare = compare_drawn};
-	int64_t		next = 0;
 
-	for (int64_t i = 0; i < nodes && room > 0; i++)
+	GP_EACH(env, i, room > 0 ? nodes : 0, i)
 	{
-		drawn		d = {gp_hash(seed ^ gp_hash((uint64_t) i)), (int32_t) i, labelled};
+		drawn		d = {gp_hash(seed ^ gp_hash((uint64_t) i)), (int32_t) i};
 
-		gp_poll(env, i, &next);
 		if (is_labelled[i] == labelled)
 			gp_heap_offer(&heap, &d);
 	}
 	return heap.n;
 }
 
-/* The points, ascending. */
 gp_points
 gp_points_choose(gp_env *env, int64_t nodes, int64_t nlabelled, const int32_t *labelled,
 				 int64_t count, uint64_t seed)

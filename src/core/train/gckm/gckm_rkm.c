@@ -46,8 +46,8 @@ static void
 make_r(solve *s)
 {
 	gp_device  *dev = s->dev;
-	int64_t		n = s->q.rows;
 	const gp_rkm *rkm = s->rkm;
+	int64_t		n = s->q.rows;
 	gp_matrix	one = dev->create(dev, n, 1, GP_DOUBLE);
 	gp_matrix	sum = dev->create(dev, s->q.cols, 1, GP_DOUBLE);
 
@@ -57,41 +57,25 @@ make_r(solve *s)
 	dev->download(dev, gp_matrix_wrap(s->r, n, 1, GP_DOUBLE), one);
 	dev->destroy(dev, &sum);
 	dev->destroy(dev, &one);
-	if (dev->env->dry)
-		return;
-	for (int64_t i = 0; i < n; i++)
+	for (int64_t i = 0; i < gp_items(dev->env, n); i++)
 		s->r[i] = 1.0 / (rkm->lambda1 * fmax(s->r[i], 1.0));
-	for (int64_t k = 0; k < rkm->nlabelled; k++)
+	for (int64_t k = 0; k < gp_items(dev->env, rkm->nlabelled); k++)
 		s->r[rkm->labelled[k]] -= 1.0 / rkm->lambda2;
-	for (int64_t i = 0; i < n; i++)
+	for (int64_t i = 0; i < gp_items(dev->env, n); i++)
 		s->total += s->r[i];
 }
 
-/* A diagonal matrix of so many rows, whose values are still to be set. */
-static gp_csr
-make_diagonal(gp_env *env, int64_t rows)
-{
-	gp_csr		d = {.rows = rows,.cols = rows,.type = GP_DOUBLE};
-
-	d.start = gp_alloc_array(env, rows + 1, sizeof(int64_t));
-	d.col = gp_alloc_array(env, rows, sizeof(int32_t));
-	for (int64_t i = 0; i <= rows; i++)
-		d.start[i] = i;
-	for (int64_t i = 0; i < rows; i++)
-		d.col[i] = (int32_t) i;
-	return d;
-}
-
-/* b = eta I - Q' R Q, panel by panel. */
+/* The Cholesky factor of B, made panel by panel; what rounding and few landmarks took from it is given back. */
 static void
-make_b(solve *s, gp_matrix b)
+make_root(solve *s)
 {
 	gp_device  *dev = s->dev;
 	gp_env	   *env = dev->env;
 	int64_t		n = s->q.rows;
 	int64_t		height = gp_min64(n, GP_PANEL_ROWS);
+	gp_matrix	b = dev->create(dev, s->q.cols, s->q.cols, GP_DOUBLE);
 	gp_matrix	block = dev->create(dev, height, s->q.cols, GP_DOUBLE);
-	gp_csr		d = make_diagonal(env, height);
+	gp_csr	   *d = gp_csr_identity(env, height, GP_DOUBLE);
 
 	dev->fill(dev, b, 0.0);
 	dev->shift(dev, gp_matrix_diagonal(b), s->rkm->eta);
@@ -100,55 +84,22 @@ make_b(solve *s, gp_matrix b)
 		gp_matrix	part = gp_matrix_rows(s->q, band.first, band.count);
 		gp_matrix	scaled = gp_matrix_rows(block, 0, band.count);
 
-		d.rows = d.cols = band.count;
-		d.value = s->r + band.first;
-		dev->spmm(dev, 1.0, &d, part, 0.0, scaled);
+		gp_csr		r = *d;
+
+		r.rows = r.cols = band.count;
+		r.value = s->r + band.first;
+		r.stamp = 0;
+		dev->spmm(dev, 1.0, &r, part, 0.0, scaled);
 		dev->gemm(dev, true, false, -1.0, scaled, part, 1.0, b);
 		env->progress(env, GP_PHASE_POSTERIOR, band.first + band.count, n);
 	}
-	gp_free(env, d.start);
-	gp_free(env, d.col);
+	gp_csr_free(env, d);
 	dev->destroy(dev, &block);
-}
-
-/* The Cholesky factor of B; what rounding and few landmarks took from it is given back. */
-static void
-make_root(solve *s)
-{
-	gp_device  *dev = s->dev;
-	gp_matrix	b = dev->create(dev, s->q.cols, s->q.cols, GP_DOUBLE);
-
-	make_b(s, b);
 	s->jitter = gp_cholesky_jitter(dev, b, s->rkm->eta, 0.0, LAST_JITTER, s->root);
 	if (isnan(s->jitter))
-		gp_raise(dev->env, GP_ERR_RANGE, "Scale the features to ordinary sizes.",
+		gp_raise(env, GP_ERR_RANGE, "Scale the features to ordinary sizes.",
 				 "the similarity of the nodes without a label is not positive definite");
 	dev->destroy(dev, &b);
-}
-
-/* right (n x (columns + 1)) = [L C / lambda2, r]; score is room for the codes. */
-static void
-make_right(solve *s, double *score, gp_matrix right)
-{
-	gp_device  *dev = s->dev;
-	const gp_rkm *rkm = s->rkm;
-	int32_t		p = rkm->columns;
-
-	if (!dev->env->dry)
-	{
-		memset(score, 0, (size_t) right.rows * (size_t) p * sizeof(double));
-		memset(s->codes, 0, (size_t) p * sizeof(double));
-		for (int64_t k = 0; k < rkm->nlabelled; k++)
-			for (int32_t c = 0; c < p; c++)
-			{
-				double		code = gp_rkm_code(rkm, k, c) / rkm->lambda2;
-
-				score[(int64_t) rkm->labelled[k] * p + c] = code;
-				s->codes[c] += code;
-			}
-	}
-	dev->upload(dev, gp_matrix_cols(right, 0, p), gp_matrix_wrap(score, right.rows, p, GP_DOUBLE));
-	dev->upload(dev, gp_matrix_cols(right, p, 1), gp_matrix_wrap(s->r, right.rows, 1, GP_DOUBLE));
 }
 
 /* Q B^-1 [g, u] of all nodes: into score and along; their products with u into cross. */
@@ -156,12 +107,25 @@ static void
 make_fields(solve *s, double *score)
 {
 	gp_device  *dev = s->dev;
-	int64_t		p = s->rkm->columns;
-	gp_matrix	field = dev->create(dev, s->q.rows, p + 1, GP_DOUBLE);
+	const gp_rkm *rkm = s->rkm;
+	int64_t		n = s->q.rows;
+	int64_t		p = rkm->columns;
+	gp_matrix	field = dev->create(dev, n, p + 1, GP_DOUBLE);	/* [L C / lambda2, r] first */
 	gp_matrix	u = dev->create(dev, s->q.cols, 1, GP_DOUBLE);
 	gp_matrix	cross = dev->create(dev, 1, p + 1, GP_DOUBLE);
 
-	make_right(s, score, field);
+	memset(score, 0, (size_t) gp_items(dev->env, n * p) * sizeof(double));
+	memset(s->codes, 0, (size_t) gp_items(dev->env, p) * sizeof(double));
+	for (int64_t k = 0; k < gp_items(dev->env, rkm->nlabelled); k++)
+		for (int32_t c = 0; c < p; c++)
+		{
+			double		code = gp_rkm_code(rkm, k, c) / rkm->lambda2;
+
+			score[(int64_t) rkm->labelled[k] * p + c] = code;
+			s->codes[c] += code;
+		}
+	dev->upload(dev, gp_matrix_cols(field, 0, p), gp_matrix_wrap(score, n, p, GP_DOUBLE));
+	dev->upload(dev, gp_matrix_cols(field, p, 1), gp_matrix_wrap(s->r, n, 1, GP_DOUBLE));
 	dev->gemm(dev, true, false, 1.0, s->q, field, 0.0, s->weight);
 	dev->copy(dev, u, gp_matrix_cols(s->weight, p, 1));
 	dev->trsm(dev, true, false, s->root, s->weight);
@@ -169,8 +133,8 @@ make_fields(solve *s, double *score)
 	dev->gemm(dev, true, false, 1.0, u, s->weight, 0.0, cross);
 	dev->gemm(dev, false, false, 1.0, s->q, s->weight, 0.0, field);
 	dev->download(dev, gp_matrix_wrap(s->cross, 1, p + 1, GP_DOUBLE), cross);
-	dev->download(dev, gp_matrix_wrap(score, s->q.rows, p, GP_DOUBLE), gp_matrix_cols(field, 0, p));
-	dev->download(dev, gp_matrix_wrap(s->along, s->q.rows, 1, GP_DOUBLE), gp_matrix_cols(field, p, 1));
+	dev->download(dev, gp_matrix_wrap(score, n, p, GP_DOUBLE), gp_matrix_cols(field, 0, p));
+	dev->download(dev, gp_matrix_wrap(s->along, n, 1, GP_DOUBLE), gp_matrix_cols(field, p, 1));
 	dev->destroy(dev, &cross);
 	dev->destroy(dev, &u);
 	dev->destroy(dev, &field);
@@ -217,44 +181,10 @@ left_out(const solve *s, int64_t k, int32_t c, double leverage, double g)
 	return l2 * grown * (pg + bias * pu) + bias;
 }
 
-/* The leave-one-out scores, from rows of Q B^-1 g in score; a single label leaves nothing to say. */
-static void
-make_loo(const solve *s, const double *score, const double *leverage, double *loo)
-{
-	int32_t		p = s->rkm->columns;
-	int64_t		next = 0;
-
-	for (int64_t k = 0; k < s->rkm->nlabelled; k++)
-	{
-		const double *row = score + (int64_t) s->rkm->labelled[k] * p;
-
-		gp_poll(s->dev->env, k * p, &next);
-		for (int32_t c = 0; c < p; c++)
-			loo[k * p + c] = s->rkm->nlabelled > 1 ? left_out(s, k, c, leverage[k], row[c]) : 0.0;
-	}
-}
-
-/* Adds what the bias brings to all scores. */
-static void
-add_bias(const solve *s, double *score, double *bias)
-{
-	int32_t		p = s->rkm->columns;
-	int64_t		next = 0;
-
-	for (int32_t c = 0; c < p; c++)
-		bias[c] = -(s->codes[c] + s->cross[c]) / (s->total + s->cross[p]);
-	for (int64_t i = 0; i < s->q.rows; i++)
-	{
-		gp_poll(s->dev->env, i * p, &next);
-		for (int32_t c = 0; c < p; c++)
-			score[i * p + c] += bias[c] * (s->along[i] + 1.0);
-	}
-}
-
-/* The cosine to the nearest code, which has 1 for the class of the highest score and -1 for all others. */
 double
 gp_rkm_cosine(const double *score, int32_t columns)
 {
+	/* the nearest code has 1 for the class of the highest score and -1 for all others */
 	double		best = score[0];
 	double		sum = 0.0;
 	double		square = 0.0;
@@ -268,36 +198,43 @@ gp_rkm_cosine(const double *score, int32_t columns)
 	return square > 0.0 ? (2.0 * best - sum) / sqrt(square * columns) : 0.0;
 }
 
-/* Solves the layer. */
 double
 gp_rkm_solve(gp_device *dev, const gp_rkm *rkm, gp_matrix q, double *score, double *loo,
 			 double *r, double *bias)
 {
 	gp_env	   *env = dev->env;
+	int32_t		p = rkm->columns;
 	solve		s = {.dev = dev,.rkm = rkm,.q = q};
 	double	   *leverage = gp_alloc_figures(env, rkm->nlabelled, sizeof(double));
-	double	   *room;
 
 	s.r = gp_alloc_figures(env, q.rows, 2 * sizeof(double));
-	s.along = s.r + (env->dry ? 0 : q.rows);
-	s.cross = room = gp_alloc_figures(env, rkm->columns + 1, 3 * sizeof(double));
-	s.codes = room + (env->dry ? 0 : rkm->columns + 1);
+	s.along = s.r + gp_items(env, q.rows);
+	s.cross = gp_alloc_figures(env, p + 1, 3 * sizeof(double));
+	s.codes = s.cross + gp_items(env, p + 1);
 	s.root = dev->create(dev, q.cols, q.cols, GP_DOUBLE);
-	s.weight = dev->create(dev, q.cols, rkm->columns + 1, GP_DOUBLE);
+	s.weight = dev->create(dev, q.cols, p + 1, GP_DOUBLE);
 	make_r(&s);
 	make_root(&s);
 	make_fields(&s, score);
 	make_leverage(&s, leverage);
-	if (!env->dry)
-	{
-		make_loo(&s, score, leverage, loo);
-		add_bias(&s, score, bias ? bias : s.codes + rkm->columns + 1);
-		if (r)
-			memcpy(r, s.r, (size_t) q.rows * sizeof(double));
-	}
+	/* from rows of Q B^-1 g in score; a single label leaves nothing to say */
+	GP_EACH(env, k, gp_items(env, rkm->nlabelled), k * p)
+		for (int32_t c = 0; c < p; c++)
+			loo[k * p + c] = rkm->nlabelled > 1 ?
+				left_out(&s, k, c, leverage[k], score[(int64_t) rkm->labelled[k] * p + c]) : 0.0;
+	/* what the bias brings to all scores */
+	if (bias == NULL)
+		bias = s.codes + gp_items(env, p + 1);
+	for (int32_t c = 0; c < gp_items(env, p); c++)
+		bias[c] = -(s.codes[c] + s.cross[c]) / (s.total + s.cross[p]);
+	GP_EACH(env, i, gp_items(env, q.rows), i * p)
+		for (int32_t c = 0; c < p; c++)
+			score[i * p + c] += bias[c] * (s.along[i] + 1.0);
+	if (r)
+		memcpy(r, s.r, (size_t) gp_items(env, q.rows) * sizeof(double));
 	dev->destroy(dev, &s.weight);
 	dev->destroy(dev, &s.root);
-	gp_free(env, room);
+	gp_free(env, s.cross);
 	gp_free(env, s.r);
 	gp_free(env, leverage);
 	return s.jitter;

@@ -1,5 +1,5 @@
 /*
- * gckm_tune.c - fine-tuning of the components: the paper's energy and its gradients.
+ * gckm_tune.c - fine-tuning of the components: the paper's energy, its gradients, and steps along these.
  *
  *		J = -1/2 sum_l tr(H_l' K_lc H_l) - 1/(2 eta) tr(H3' R K R H3) + 1/2 tr(H3' R H3)
  *			- tr(H3' L C)/lambda2,
@@ -18,6 +18,8 @@
 #define RATE 1.0
 #define DECAY 0.99				/* of the gradient's running size */
 #define SAME 1e-9				/* a cosine that falls by less has not fallen: that of two classes is always 1 */
+
+static const gp_matrix none = {0};
 
 /* The product of all elements of two matrices of one shape, in the order of the rows. */
 static double
@@ -43,119 +45,21 @@ times_factor(gp_device *dev, gp_matrix q, gp_matrix x, gp_matrix out)
 	dev->destroy(dev, &small);
 }
 
-/* The first layer: its kernel is fixed. */
-static void
-first_layer(gp_tuner *t)
-{
-	gp_device  *dev = t->dev;
-	double		n = (double) t->h[0].rows;
-
-	times_factor(dev, t->first, t->h[0], t->gradient[0]);
-	t->energy = -0.5 * dot(dev, t->h[0], t->gradient[0]) / n;
-	dev->axpby(dev, -1.0 / n, t->gradient[0], 0.0, t->gradient[0]);
-}
-
 /* ---- backwards through a kernel on landmarks ---- */
 
-/* A kernel on landmarks, and the symmetric gradient by it: 1/2 (left right' + right left'). */
+/*
+ * A kernel on landmarks, and the symmetric gradient by it, S = 1/2 (left right' + right left').
+ * right is factor times left, but for two last columns of left that trade places and are over n.
+ */
 typedef struct backward
 {
-	gp_tuner   *tuner;
 	gp_matrix	x;				/* n x s: what the kernel acts on */
 	double		sigma2;
 	gp_matrix	root;			/* m x m */
 	gp_matrix	left;			/* n x p */
-	double	   *sign;			/* p: right's column k is left's column other[k] times this */
-	int		   *other;
+	double		factor;
+	bool		trade;
 } backward;
-
-/* What the panels work in. */
-typedef struct room
-{
-	gp_matrix	with_one;		/* n x (s + 1): [x, 1] */
-	gp_matrix	points;			/* m x (s + 1): its rows at the points */
-	gp_matrix	by_node;		/* n x (s + 1): E points */
-	gp_matrix	by_point;		/* m x (s + 1): E' with_one */
-	gp_matrix	by_pair;		/* m x (s + 1): the same for W */
-} room;
-
-/* a := a o b, both rows x m, by way of the host. */
-static void
-multiply(gp_device *dev, gp_matrix a, gp_matrix b)
-{
-	gp_env	   *env = dev->env;
-	int64_t		n = a.rows * a.cols;
-	double	   *x = gp_alloc_figures(env, a.rows, (size_t) a.cols * sizeof(double));
-	double	   *y = gp_alloc_figures(env, a.rows, (size_t) a.cols * sizeof(double));
-
-	dev->download(dev, gp_matrix_wrap(x, a.rows, a.cols, GP_DOUBLE), a);
-	dev->download(dev, gp_matrix_wrap(y, a.rows, a.cols, GP_DOUBLE), b);
-	for (int64_t k = 0; k < n && !env->dry; k++)
-		x[k] *= y[k];
-	dev->upload(dev, a, gp_matrix_wrap(x, a.rows, a.cols, GP_DOUBLE));
-	gp_free(env, y);
-	gp_free(env, x);
-	env->check_interrupts(env);
-}
-
-/* The middle of the gradient by C, left T: T (p x m) = right' P, from F = left' P. */
-static gp_matrix
-make_middle(const backward *b, gp_matrix f)
-{
-	gp_device  *dev = b->tuner->dev;
-	gp_env	   *env = dev->env;
-	int64_t		m = f.cols;
-	gp_matrix	out = dev->create(dev, f.rows, m, GP_DOUBLE);
-
-	for (int64_t k = 0; k < f.rows; k++)
-	{
-		int64_t		from = env->dry ? k : b->other[k];
-
-		dev->axpby(dev, env->dry ? 1.0 : b->sign[k], gp_matrix_rows(f, from, 1), 0.0, gp_matrix_rows(out, k, 1));
-	}
-	return out;
-}
-
-/* E = C o (left T), a panel of rows at a time, and its products with what the kernel acts on. */
-static void
-by_panels(const backward *b, gp_matrix middle, room *r)
-{
-	gp_tuner   *t = b->tuner;
-	gp_device  *dev = t->dev;
-	int64_t		n = b->x.rows;
-	int64_t		height = gp_min64(n, GP_PANEL_ROWS);
-	gp_matrix	block = dev->create(dev, height, middle.cols, GP_DOUBLE);
-
-	for (gp_band band = gp_band_first(n, height); band.count > 0; gp_band_next(&band))
-	{
-		gp_matrix	e = gp_matrix_rows(block, 0, band.count);
-
-		dev->gemm(dev, false, false, 1.0, gp_matrix_rows(b->left, band.first, band.count), middle, 0.0, e);
-		multiply(dev, e, gp_matrix_rows(t->kernel, band.first, band.count));
-		dev->gemm(dev, false, false, 1.0, e, r->points, 0.0, gp_matrix_rows(r->by_node, band.first, band.count));
-		dev->gemm(dev, true, false, 1.0, e, gp_matrix_rows(r->with_one, band.first, band.count),
-				  band.first > 0 ? 1.0 : 0.0, r->by_point);
-	}
-	dev->destroy(dev, &block);
-}
-
-/* The same for W, whose gradient is -F' T / 2. */
-static void
-by_pairs(const backward *b, gp_matrix f, gp_matrix middle, room *r)
-{
-	gp_tuner   *t = b->tuner;
-	gp_device  *dev = t->dev;
-	int64_t		m = f.cols;
-	gp_matrix	e = dev->create(dev, m, m, GP_DOUBLE);
-	gp_matrix	w = dev->create(dev, m, m, GP_DOUBLE);
-
-	dev->gather_rows(dev, w, t->kernel, t->points->node);
-	dev->gemm(dev, true, false, -0.5, f, middle, 0.0, e);
-	multiply(dev, e, w);
-	dev->gemm(dev, false, false, 1.0, e, r->points, 0.0, r->by_pair);
-	dev->destroy(dev, &w);
-	dev->destroy(dev, &e);
-}
 
 /* A matrix of the device in host memory. */
 static double *
@@ -168,72 +72,93 @@ fetch(gp_device *dev, gp_matrix m)
 }
 
 /*
- * The gradient by what the kernel acts on, from sums of E: -(sum_j E_ij (x_i - y_j)) / sigma2
- * for a node, likewise for a point, and twice that for a pair of points.
+ * out (n x s) = the gradient by what the kernel acts on, -(sum_j E_ij (x_i - y_j)) / sigma2 for a
+ * node and likewise for a point, E being the gradient by C times C; twice that for a pair of points.
+ * The tuner's factor becomes P.
  */
 static void
-collect(const backward *b, const room *r, gp_matrix out)
+go_back(const gp_tuner *t, const backward *b, gp_matrix out)
 {
-	gp_device  *dev = b->tuner->dev;
+	gp_device  *dev = t->dev;
 	gp_env	   *env = dev->env;
-	const gp_points *points = b->tuner->points;
+	const gp_points *points = t->points;
+	const gp_each times = {.op = GP_EACH_TIMES,.factor = 1.0};
+	int64_t		n = b->x.rows;
+	int64_t		m = points->n;
 	int64_t		s = b->x.cols;
-	double	   *x = fetch(dev, r->with_one);
-	double	   *node = fetch(dev, r->by_node);
-	double	   *point = fetch(dev, r->by_point);
-	double	   *pair = fetch(dev, r->by_pair);
-	int64_t		next = 0;
+	int64_t		p = b->left.cols;
+	int64_t		height = gp_min64(n, GP_PANEL_ROWS);
+	gp_matrix	f = dev->create(dev, p, m, GP_DOUBLE);
+	gp_matrix	with_one = dev->create(dev, n, s + 1, GP_DOUBLE);	/* [x, 1] */
+	gp_matrix	rows = dev->create(dev, m, s + 1, GP_DOUBLE);	/* the same at the points */
+	gp_matrix	by_node = dev->create(dev, n, s + 1, GP_DOUBLE);
+	gp_matrix	by_point = dev->create(dev, m, s + 1, GP_DOUBLE);
+	gp_matrix	by_pair = dev->create(dev, m, s + 1, GP_DOUBLE);
+	gp_matrix	middle = dev->create(dev, p, m, GP_DOUBLE);
+	gp_matrix	block;
+	gp_matrix	w;
+	double	   *x;
+	double	   *node;
+	double	   *point;
+	double	   *pair;
 
-	for (int64_t j = 0; j < points->n && !env->dry; j++)
+	dev->copy(dev, gp_matrix_cols(with_one, 0, s), b->x);
+	dev->fill(dev, gp_matrix_cols(with_one, s, 1), 1.0);
+	dev->gather_rows(dev, rows, with_one, points->node);
+	dev->trsm(dev, false, false, b->root, t->factor);
+	/* F = left' P and T = right' P: the gradient by C is left T, that by W is -F' T / 2 */
+	dev->gemm(dev, true, false, 1.0, b->left, t->factor, 0.0, f);
+	dev->axpby(dev, b->factor, f, 0.0, middle);
+	for (int k = 0; k < 2 && b->trade; k++)
+		dev->axpby(dev, 1.0 / (double) n, gp_matrix_rows(f, p - 1 - k, 1), 0.0,
+				   gp_matrix_rows(middle, p - 2 + k, 1));
+	/* E = C o (left T), a panel of rows at a time */
+	block = dev->create(dev, height, m, GP_DOUBLE);
+	for (gp_band band = gp_band_first(n, height); band.count > 0; gp_band_next(&band))
 	{
-		double	   *to = node + (int64_t) points->node[j] * (s + 1);
+		gp_matrix	e = gp_matrix_rows(block, 0, band.count);
 
-		for (int64_t c = 0; c <= s; c++)
-			to[c] += point[j * (s + 1) + c] + 2.0 * pair[j * (s + 1) + c];
+		dev->gemm(dev, false, false, 1.0, gp_matrix_rows(b->left, band.first, band.count), middle, 0.0, e);
+		dev->each(dev, &times, e, gp_matrix_rows(t->kernel, band.first, band.count), none, none);
+		dev->gemm(dev, false, false, 1.0, e, rows, 0.0, gp_matrix_rows(by_node, band.first, band.count));
+		dev->gemm(dev, true, false, 1.0, e, gp_matrix_rows(with_one, band.first, band.count),
+				  band.first > 0 ? 1.0 : 0.0, by_point);
 	}
-	for (int64_t i = 0; i < b->x.rows && !env->dry; i++)
+	dev->destroy(dev, &block);
+	/* the same for W */
+	block = dev->create(dev, m, m, GP_DOUBLE);
+	w = dev->create(dev, m, m, GP_DOUBLE);
+	dev->gather_rows(dev, w, t->kernel, points->node);
+	dev->gemm(dev, true, false, -0.5, f, middle, 0.0, block);
+	dev->each(dev, &times, block, w, none, none);
+	dev->gemm(dev, false, false, 1.0, block, rows, 0.0, by_pair);
+	dev->destroy(dev, &w);
+	dev->destroy(dev, &block);
+	/* all together, by node */
+	x = fetch(dev, with_one);
+	node = fetch(dev, by_node);
+	point = fetch(dev, by_point);
+	pair = fetch(dev, by_pair);
+	for (int64_t k = 0; k < gp_items(env, m * (s + 1)); k++)
+		node[points->node[k / (s + 1)] * (s + 1) + k % (s + 1)] += point[k] + 2.0 * pair[k];
+	GP_EACH(env, i, gp_items(env, n), i * s)
 	{
-		gp_poll(env, i * s, &next);
+		const double *sum = node + i * (s + 1);
+
 		for (int64_t c = 0; c < s; c++)
-			x[i * s + c] = (node[i * (s + 1) + c] - node[i * (s + 1) + s] * x[i * (s + 1) + c]) / b->sigma2;
+			x[i * s + c] = (sum[c] - sum[s] * x[i * (s + 1) + c]) / b->sigma2;
 	}
-	dev->upload(dev, out, gp_matrix_wrap(x, b->x.rows, s, GP_DOUBLE));
+	dev->upload(dev, out, gp_matrix_wrap(x, n, s, GP_DOUBLE));
 	gp_free(env, pair);
 	gp_free(env, point);
 	gp_free(env, node);
 	gp_free(env, x);
-}
-
-/* out (n x s) = the gradient by what the kernel acts on.  The tuner's factor becomes P. */
-static void
-go_back(const backward *b, gp_matrix out)
-{
-	gp_tuner   *t = b->tuner;
-	gp_device  *dev = t->dev;
-	int64_t		n = b->x.rows;
-	int64_t		m = t->points->n;
-	int64_t		s = b->x.cols;
-	gp_matrix	f = dev->create(dev, b->left.cols, m, GP_DOUBLE);
-	room		r = {dev->create(dev, n, s + 1, GP_DOUBLE), dev->create(dev, m, s + 1, GP_DOUBLE),
-		dev->create(dev, n, s + 1, GP_DOUBLE), dev->create(dev, m, s + 1, GP_DOUBLE),
-	dev->create(dev, m, s + 1, GP_DOUBLE)};
-	gp_matrix	middle;
-
-	dev->copy(dev, gp_matrix_cols(r.with_one, 0, s), b->x);
-	dev->fill(dev, gp_matrix_cols(r.with_one, s, 1), 1.0);
-	dev->gather_rows(dev, r.points, r.with_one, t->points->node);
-	dev->trsm(dev, false, false, b->root, t->factor);
-	dev->gemm(dev, true, false, 1.0, b->left, t->factor, 0.0, f);
-	middle = make_middle(b, f);
-	by_panels(b, middle, &r);
-	by_pairs(b, f, middle, &r);
-	collect(b, &r, out);
 	dev->destroy(dev, &middle);
-	dev->destroy(dev, &r.by_pair);
-	dev->destroy(dev, &r.by_point);
-	dev->destroy(dev, &r.by_node);
-	dev->destroy(dev, &r.points);
-	dev->destroy(dev, &r.with_one);
+	dev->destroy(dev, &by_pair);
+	dev->destroy(dev, &by_point);
+	dev->destroy(dev, &by_node);
+	dev->destroy(dev, &rows);
+	dev->destroy(dev, &with_one);
 	dev->destroy(dev, &f);
 }
 
@@ -257,55 +182,37 @@ make_kernel(gp_tuner *t, gp_matrix x, double sigma2, bool labels)
 	return root;
 }
 
-/* Signs and places where S is -1/2 of a matrix times its transpose, over n. */
+/* Layer l: its energy, its own gradient, and what goes back to the layer before; the first kernel is fixed. */
 static void
-negative_square(backward *b, int64_t count, double factor)
-{
-	b->sign = gp_alloc_figures(b->tuner->dev->env, count, sizeof(double));
-	b->other = gp_alloc_figures(b->tuner->dev->env, count, sizeof(int));
-	for (int64_t k = 0; k < count && !b->tuner->dev->env->dry; k++)
-	{
-		b->sign[k] = factor;
-		b->other[k] = (int) k;
-	}
-}
-
-/* Frees them. */
-static void
-end_backward(backward *b)
-{
-	gp_env	   *env = b->tuner->dev->env;
-
-	gp_free(env, b->sign);
-	gp_free(env, b->other);
-	b->tuner->dev->destroy(b->tuner->dev, &b->root);
-}
-
-/* Layer l > 0: its energy, its own gradient, and what goes back to the layer before. */
-static void
-inner_layer(gp_tuner *t, int l)
+component_layer(gp_tuner *t, int l)
 {
 	gp_device  *dev = t->dev;
-	int64_t		rows = t->h[l].rows;
-	double		n = (double) rows;
-	int64_t		s = t->h[l - 1].cols;
-	backward	b = {.tuner = t,.sigma2 = t->sigma2[l]};
-	gp_matrix	back = dev->create(dev, rows, s, GP_DOUBLE);
+	gp_matrix	h = t->h[l];
+	double		n = (double) h.rows;
+	backward	b = {.sigma2 = t->sigma2[l],.factor = -1.0 / n};
+	gp_matrix	back;
 
-	b.x = dev->create(dev, rows, s, GP_DOUBLE);
-	b.left = dev->create(dev, rows, t->h[l].cols, GP_DOUBLE);
+	if (l == 0)
+	{
+		times_factor(dev, t->first, h, t->gradient[0]);
+		t->energy = -0.5 * dot(dev, h, t->gradient[0]) / n;
+		dev->axpby(dev, -1.0 / n, t->gradient[0], 0.0, t->gradient[0]);
+		return;
+	}
+	back = dev->create(dev, h.rows, t->h[l - 1].cols, GP_DOUBLE);
+	b.x = dev->create(dev, h.rows, t->h[l - 1].cols, GP_DOUBLE);
+	b.left = dev->create(dev, h.rows, h.cols, GP_DOUBLE);
 	dev->spmm(dev, 1.0, t->op, t->h[l - 1], 0.0, b.x);
 	b.root = make_kernel(t, b.x, b.sigma2, false);
-	dev->copy(dev, b.left, t->h[l]);
+	dev->copy(dev, b.left, h);
 	gp_centre_rows(dev, b.left);
 	times_factor(dev, t->factor, b.left, t->gradient[l]);
 	gp_centre_rows(dev, t->gradient[l]);
-	t->energy -= 0.5 * dot(dev, t->h[l], t->gradient[l]) / n;
+	t->energy -= 0.5 * dot(dev, h, t->gradient[l]) / n;
 	dev->axpby(dev, -1.0 / n, t->gradient[l], 0.0, t->gradient[l]);
-	negative_square(&b, b.left.cols, -1.0 / n);
-	go_back(&b, back);
+	go_back(t, &b, back);
 	dev->spmm(dev, 1.0, t->turned, back, 1.0, t->gradient[l - 1]);
-	end_backward(&b);
+	dev->destroy(dev, &b.root);
 	dev->destroy(dev, &b.left);
 	dev->destroy(dev, &b.x);
 	dev->destroy(dev, &back);
@@ -318,43 +225,20 @@ typedef struct labels
 	double	   *r;
 	double	   *b;				/* R H3 */
 	double	   *kb;				/* K R H3 */
-	double	   *v;				/* the gradient by d */
+	double	   *v;				/* the gradient by d = K 1 */
 } labels;
 
-/* Makes H3 of scores: h_i = e_i + [labelled] c_i/(r_i lambda2). */
-static void
-make_h3(gp_env *env, const gp_rkm *m, int64_t n, labels *x)
-{
-	int32_t		p = m->columns;
-	int64_t		next = 0;
-
-	for (int64_t k = 0; k < m->nlabelled; k++)
-		for (int32_t c = 0; c < p; c++)
-		{
-			int64_t		i = m->labelled[k];
-
-			x->h[i * p + c] += gp_rkm_code(m, k, c) / (x->r[i] * m->lambda2);
-		}
-	for (int64_t i = 0; i < n * p; i++)
-	{
-		gp_poll(env, i, &next);
-		x->b[i] = x->r[i / p] * x->h[i];
-	}
-}
-
-/* The energy of the labels' layer, and its gradient by d = K 1 by way of r. */
+/* The energy of the labels' layer, and its gradient by d, by way of r. */
 static double
 labels_energy(gp_env *env, const gp_rkm *m, int64_t n, const labels *x)
 {
 	int32_t		p = m->columns;
 	double		energy = 0.0;
-	int64_t		next = 0;
 
-	for (int64_t i = 0; i < n; i++)
+	GP_EACH(env, i, n, i * p)
 	{
 		double		dr = 0.0;
 
-		gp_poll(env, i * p, &next);
 		for (int64_t k = i * p; k < (i + 1) * p; k++)
 		{
 			energy += 0.5 * (x->b[k] * x->h[k] - x->b[k] * x->kb[k] / m->eta);
@@ -371,21 +255,6 @@ labels_energy(gp_env *env, const gp_rkm *m, int64_t n, const labels *x)
 	for (int64_t i = 0; i < n; i++)
 		x->v[i] *= m->lambda1 * x->r[i] < 1.0 ? -m->lambda1 * x->r[i] * x->r[i] : 0.0;
 	return energy / (double) n;
-}
-
-/* The mean cosine of scores to the nearest code. */
-static double
-mean_cosine(gp_env *env, const double *score, int64_t n, int32_t columns)
-{
-	double		sum = 0.0;
-	int64_t		next = 0;
-
-	for (int64_t i = 0; i < n; i++)
-	{
-		gp_poll(env, i * columns, &next);
-		sum += gp_rkm_cosine(score + i * columns, columns);
-	}
-	return sum / (double) n;
 }
 
 /* Solves the layer of labels with the tuner's factor; left becomes [R H3, v, 1]. */
@@ -405,11 +274,16 @@ solve_labels(gp_tuner *t, gp_matrix left)
 	labels		x = {wide, narrow, wide + n * p, wide + 2 * n * p, narrow + n};
 
 	gp_rkm_solve(dev, m, t->factor, x.h, loo, x.r, NULL);
-	if (!env->dry)
-	{
-		t->cosine = mean_cosine(env, x.h, n, p);
-		make_h3(env, m, n, &x);
-	}
+	t->cosine = 0.0;
+	GP_EACH(env, i, gp_items(env, n), i * p)
+		t->cosine += gp_rkm_cosine(x.h + i * p, p);
+	t->cosine /= (double) n;
+	/* h_i = e_i + [labelled] c_i/(r_i lambda2) */
+	for (int64_t k = 0; k < gp_items(env, m->nlabelled); k++)
+		for (int32_t c = 0; c < p; c++)
+			x.h[(int64_t) m->labelled[k] * p + c] += gp_rkm_code(m, k, c) / (x.r[m->labelled[k]] * m->lambda2);
+	GP_EACH(env, i, gp_items(env, n * p), i)
+		x.b[i] = x.r[i / p] * x.h[i];
 	dev->upload(dev, b, gp_matrix_wrap(x.b, n, p, GP_DOUBLE));
 	times_factor(dev, t->factor, b, kb);
 	dev->download(dev, gp_matrix_wrap(x.kb, n, p, GP_DOUBLE), kb);
@@ -428,82 +302,124 @@ static void
 label_layer(gp_tuner *t)
 {
 	gp_device  *dev = t->dev;
-	int			l = t->layers - 1;
-	int64_t		rows = t->h[l].rows;
-	int32_t		p = t->rkm->columns;
-	backward	b = {.tuner = t,.sigma2 = t->sigma2[t->layers]};
-	gp_matrix	back = dev->create(dev, rows, t->h[l].cols, GP_DOUBLE);
+	gp_matrix	h = t->h[t->layers - 1];
+	backward	b = {.sigma2 = t->sigma2[t->layers],.factor = -1.0 / (t->rkm->eta * (double) h.rows),
+	.trade = true};
+	gp_matrix	back = dev->create(dev, h.rows, h.cols, GP_DOUBLE);
 
-	b.x = dev->create(dev, rows, t->h[l].cols, GP_DOUBLE);
-	b.left = dev->create(dev, rows, p + 2, GP_DOUBLE);
-	dev->copy(dev, b.x, t->h[l]);
+	b.x = dev->create(dev, h.rows, h.cols, GP_DOUBLE);
+	b.left = dev->create(dev, h.rows, t->rkm->columns + 2, GP_DOUBLE);
+	dev->copy(dev, b.x, h);
 	b.root = make_kernel(t, b.x, b.sigma2, true);
 	solve_labels(t, b.left);
-	negative_square(&b, p + 2, -1.0 / (t->rkm->eta * (double) rows));
-	if (!dev->env->dry)
-	{
-		b.sign[p] = b.sign[p + 1] = 1.0 / (double) rows;
-		b.other[p] = p + 1;
-		b.other[p + 1] = p;
-	}
-	go_back(&b, back);
-	dev->axpby(dev, 1.0, back, 1.0, t->gradient[l]);
-	end_backward(&b);
+	go_back(t, &b, back);
+	dev->axpby(dev, 1.0, back, 1.0, t->gradient[t->layers - 1]);
+	dev->destroy(dev, &b.root);
 	dev->destroy(dev, &b.left);
 	dev->destroy(dev, &b.x);
 	dev->destroy(dev, &back);
 }
 
-/* Energy, cosine and gradients. */
 void
 gp_tuner_pass(gp_tuner *t)
 {
-	first_layer(t);
-	for (int l = 1; l < t->layers; l++)
-		inner_layer(t, l);
+	for (int l = 0; l < t->layers; l++)
+		component_layer(t, l);
 	if (t->rkm)
 		label_layer(t);
 	if (!t->dev->env->dry && !(isfinite(t->energy) && isfinite(t->cosine)))
 		gp_raise(t->dev->env, GP_ERR_RANGE, "Take fewer iterations.", "the energy is out of range");
 }
 
-/* One step of every layer; square is each one's running size, count the steps with this one. */
-static void
-make_step(gp_tuner *t, double *square, int count)
-{
-	for (int l = 0; l < t->layers; l++)
-	{
-		double		size = dot(t->dev, t->gradient[l], t->gradient[l]);
-		double		bound;
+/* ---- steps that keep columns orthonormal ---- */
 
-		square[l] = DECAY * square[l] + (1.0 - DECAY) * size;
-		bound = gp_stiefel_direct(t->dev, t->h[l], t->gradient[l], sqrt(square[l] / (1.0 - pow(DECAY, count))));
-		gp_stiefel_step(t->dev, t->h[l], t->gradient[l], RATE * bound > 1.0 ? 1.0 / bound : RATE, ROUNDS);
+/* A bound of the largest column sum of |W|, W = Mh H' - H Mh': sum_k |Mh_k|_1 |H_jk| + |H_k|_1 |Mh_jk|. */
+static double
+norm_bound(gp_device *dev, gp_matrix of_h, gp_matrix of_m)
+{
+	gp_env	   *env = dev->env;
+	int64_t		n = gp_items(env, of_h.rows);
+	int64_t		cols = of_h.cols;
+	double	   *h = fetch(dev, of_h);
+	double	   *m = fetch(dev, of_m);
+	double	   *size = gp_alloc_zero(env, 2 * cols, sizeof(double));
+	double		most = 0.0;
+
+	GP_EACH(env, i, n, i * cols)
+		for (int64_t j = 0; j < cols; j++)
+		{
+			size[j] += fabs(h[i * cols + j]);
+			size[cols + j] += fabs(m[i * cols + j]);
+		}
+	GP_EACH(env, i, n, i * cols)
+	{
+		double		sum = 0.0;
+
+		for (int64_t j = 0; j < cols; j++)
+			sum += size[cols + j] * fabs(h[i * cols + j]) + size[j] * fabs(m[i * cols + j]);
+		most = fmax(most, sum);
 	}
+	gp_free(env, size);
+	gp_free(env, m);
+	gp_free(env, h);
+	return most;
+}
+
+/*
+ * Cayley-Adam (Li, Fuxin and Todorovic 2020) without momentum of the direction: with
+ * Mh = (G - H H'G / 2) / sqrt(v) and the skew W = Mh H' - H Mh' the step solves
+ * Y = H - a/2 W (H + Y) by fixed-point rounds.  W is never formed.  A Cholesky factor takes
+ * away what the rounds leave of Y'Y - I.
+ */
+void
+gp_stiefel_step(gp_device *dev, gp_matrix h, gp_matrix g, double root, double rate, int rounds)
+{
+	gp_matrix	small = dev->create(dev, h.cols, h.cols, GP_DOUBLE);
+	gp_matrix	sum = dev->create(dev, h.rows, h.cols, GP_DOUBLE);
+	gp_matrix	y = dev->create(dev, h.rows, h.cols, GP_DOUBLE);
+	double		bound;
+
+	dev->gemm(dev, true, false, 1.0, h, g, 0.0, small);
+	dev->gemm(dev, false, false, -0.5, h, small, 1.0, g);
+	dev->axpby(dev, root > 0.0 ? 1.0 / root : 0.0, g, 0.0, g);
+	bound = norm_bound(dev, h, g);
+	rate = rate * bound > 1.0 ? 1.0 / bound : rate;
+	for (int k = 0; k <= rounds; k++)
+	{
+		double		a = k == 0 ? rate : 0.5 * rate;
+
+		dev->copy(dev, sum, h);
+		if (k > 0)
+			dev->axpby(dev, 1.0, y, 1.0, sum);
+		/* y = h - a W sum */
+		dev->copy(dev, y, h);
+		dev->gemm(dev, true, false, 1.0, h, sum, 0.0, small);
+		dev->gemm(dev, false, false, -a, g, small, 1.0, y);
+		dev->gemm(dev, true, false, 1.0, g, sum, 0.0, small);
+		dev->gemm(dev, false, false, a, h, small, 1.0, y);
+	}
+	dev->copy(dev, h, y);
+	if (!gp_orthonormalise(dev, h, 0.0))
+		gp_raise(dev->env, GP_ERR_RANGE, "Take fewer iterations.", "the components are not orthogonal any more");
+	dev->destroy(dev, &y);
+	dev->destroy(dev, &sum);
+	dev->destroy(dev, &small);
 }
 
 /* Copies all components. */
 static void
-copy_components(gp_tuner *t, gp_matrix *to, const gp_matrix *from)
+copy_components(const gp_tuner *t, gp_matrix *to, const gp_matrix *from)
 {
 	for (int l = 0; l < t->layers; l++)
 		t->dev->copy(t->dev, to[l], from[l]);
 }
 
-/* True when the components are as good as the best so far: by the cosine, or without labels by the energy. */
-static bool
-is_better(const gp_tuner *t, double cosine, double energy)
-{
-	return t->rkm ? t->cosine > cosine - SAME : t->energy < energy;
-}
-
-/* The steps. */
 void
 gp_tuner_run(gp_tuner *t, int iterations)
 {
 	gp_device  *dev = t->dev;
 	gp_matrix	best[GP_GCKM_MAX_LAYERS];
-	double		square[GP_GCKM_MAX_LAYERS] = {0.0};
+	double		square[GP_GCKM_MAX_LAYERS] = {0.0};	/* the gradients' running sizes */
 	double		cosine = -INFINITY;
 	double		energy = INFINITY;
 
@@ -516,13 +432,19 @@ gp_tuner_run(gp_tuner *t, int iterations)
 	{
 		dev->env->progress(dev->env, GP_PHASE_KERNEL, k, iterations);
 		gp_tuner_pass(t);
-		if (!dev->env->dry && !is_better(t, cosine, energy))
+		/* better by the cosine, or without labels by the energy */
+		if (!dev->env->dry && !(t->rkm ? t->cosine > cosine - SAME : t->energy < energy))
 			break;
 		cosine = fmax(cosine, t->cosine);
 		energy = t->energy;
 		copy_components(t, best, t->h);
-		if (k < iterations)
-			make_step(t, square, k + 1);
+		for (int l = 0; l < t->layers && k < iterations; l++)
+		{
+			double		size = dot(dev, t->gradient[l], t->gradient[l]);
+
+			square[l] = DECAY * square[l] + (1.0 - DECAY) * size;
+			gp_stiefel_step(dev, t->h[l], t->gradient[l], sqrt(square[l] / (1.0 - pow(DECAY, k + 1))), RATE, ROUNDS);
+		}
 	}
 	copy_components(t, t->h, best);
 	for (int l = 0; l < t->layers; l++)

@@ -1,5 +1,5 @@
 /*
- * gpsrf.c - structure-aware random Fourier kernels: the network, its steps, its plan, its fit.
+ * gpsrf.c - structure-aware random Fourier kernels: the network, its likelihoods, its steps, its fit.
  *
  *		H1 = relu(P drop(X) W1),  H = relu(P drop(H1) W2),  F = Phi(H) A,  p(y | F) = softmax(F)
  *
@@ -8,8 +8,8 @@
  * frequencies and the network, by the likelihood of the labels and of nodes that are sure of their class.
  * Values have F itself with a Gaussian noise, which is learnt.
  */
-#include "train/gckm/gckm.h"
-#include "gpsrf.h"
+#include "train/engine/engine.h"
+#include "regression/regression.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -27,6 +27,42 @@
 #define FREQUENCIES_RATE 1.5e-3
 #define WARM_RATE 0.3			/* times that, from a start where little is left to learn */
 
+/* A training.  Features and sparse matrices are the host's, and are shared with its dry run. */
+typedef struct learner
+{
+	gp_device  *dev;
+	gp_env	   *env;
+	const gp_gpsrf *options;
+	const gp_problem *problem;
+	bool		classes;
+	gp_targets	targets;
+	gp_features *x;				/* rows of sum 1 */
+	gp_csr	   *x_turned;		/* x' where it is sparse */
+	gp_csr	   *op;				/* P */
+	gp_csr	   *op_turned;
+	gp_trainer	t;
+	gp_network *net;
+	gp_network *spectrum;
+	gp_block   *gather;
+	gp_block   *head;
+	int64_t		nlearnt;		/* labels that are learnt from */
+	int32_t    *learnt;			/* their nodes, ascending */
+	int32_t    *place;			/* of each node among the labels; -1: not learnt from */
+	int32_t    *index;			/* of a batch */
+	int32_t    *label;			/* of a batch: class, or place among the labels; -1: none */
+	int32_t    *drawn;			/* two of the same size */
+	double	   *logits;			/* of a batch, a row of columns each */
+	gp_parameter noise;			/* 1 x 1, of values: the logarithm of its deviation */
+	double		deviation;
+	double		bound;
+	int			folds;
+	int32_t    *fold;			/* of each label */
+	const gp_warm *before;		/* where trainings start from; NULL: from random numbers */
+	gp_warm    *left;			/* what they leave; NULL: nothing */
+	int64_t		done;			/* steps, for the progress */
+	int64_t		total;
+} learner;
+
 /* ---- what is multiplied with ---- */
 
 /* P: a node's neighbours, by their weight, and the node itself with OWN_WEIGHT. */
@@ -37,14 +73,12 @@ make_average(gp_env *env, const gp_graph *graph, gp_type type)
 	int64_t		entries = graph->start[graph->nodes];
 	gp_csr		w = {graph->nodes, graph->nodes, graph->start, graph->col, NULL, type, 0};
 	gp_csr	   *sum;
-	int64_t		next = 0;
 
 	w.value = gp_alloc_array(env, entries, gp_type_size(type));
-	for (int64_t i = 0; i < graph->nodes; i++)
+	GP_EACH(env, i, graph->nodes, graph->start[i] + i)
 	{
 		double		degree = 0.0;
 
-		gp_poll(env, graph->start[i] + i, &next);
 		for (int64_t k = graph->start[i]; k < graph->start[i + 1]; k++)
 			degree += graph->weight ? graph->weight[k] : 1.0;
 		gp_number_put(one->value, type, i, degree > 0.0 ? OWN_WEIGHT : 1.0);
@@ -58,28 +92,28 @@ make_average(gp_env *env, const gp_graph *graph, gp_type type)
 	return sum;
 }
 
-/* Makes what a training multiplies with. */
-static gp_learner
-learner_open(gp_device *dev, const gp_problem *problem, const gp_gpsrf *options)
+static void
+learner_open(void *state, gp_device *dev, const gp_problem *problem, const void *options)
 {
 	gp_env	   *env = dev->env;
-	gp_learner		l = {.dev = dev,.env = env,.options = options,.problem = problem};
+	learner    *l = state;
 
-	l.x = problem->features ? gp_features_unit(env, problem->features, problem->type, GP_ROW_SUM) :
+	*l = (learner) {.dev = dev,.env = env,.options = options,.problem = problem,
+	.classes = problem->task == GP_TASK_CLASSES};
+	l->x = problem->features ? gp_features_unit(env, problem->features, problem->type, GP_ROW_SUM) :
 		gp_features_identity(env, problem->graph->nodes, problem->type);
-	if (l.x->csr)
-		l.x_turned = gp_csr_transpose(env, l.x->csr);
-	l.op = make_average(env, problem->graph, problem->type);
-	l.op_turned = gp_csr_transpose(env, l.op);
-	l.targets = gp_targets_make(env, problem);
-	l.kind = problem->task == GP_TASK_CLASSES ? &gp_likelihood_classes : &gp_likelihood_values;
-	return l;
+	if (l->x->csr)
+		l->x_turned = gp_csr_transpose(env, l->x->csr);
+	l->op = make_average(env, problem->graph, problem->type);
+	l->op_turned = gp_csr_transpose(env, l->op);
+	l->targets = gp_targets_make(env, problem);
 }
 
-/* Frees it. */
 static void
-learner_close(gp_learner *l)
+learner_close(void *state)
 {
+	learner    *l = state;
+
 	gp_targets_free(l->env, &l->targets);
 	gp_csr_free(l->env, l->op_turned);
 	gp_csr_free(l->env, l->op);
@@ -104,42 +138,35 @@ add_linear(gp_network *c, int64_t width, unsigned groups, double decay, bool bia
 
 /* A mean over neighbours, rectified. */
 static void
-add_average(gp_learner *l)
+add_average(learner *l)
 {
 	gp_network_add(l->net, &gp_block_propagate)->propagate = (gp_propagate) {l->op, l->op_turned};
 	gp_network_add(l->net, &gp_block_relu);
 }
 
-/* The network that frequencies come from: a number e_m of each, 64 and 64 units, mu and log sigma. */
+/* Opens both networks: that of the frequencies, and that of nodes up to the logits of a batch. */
 static void
-open_spectrum(gp_learner *l)
+open_networks(learner *l)
 {
 	const gp_gpsrf *o = l->options;
 	gp_trainer *t = &l->t;
-	unsigned	group = 1u << FREQUENCIES;
-
-	memset(l->spectrum, 0, sizeof(gp_network));
-	for (int k = 0; k < 2; k++)
-	{
-		add_linear(l->spectrum, SPECTRUM_UNITS, group, o->decay, true);
-		gp_network_add(l->spectrum, &gp_block_relu);
-	}
-	add_linear(l->spectrum, 2 * o->units, group, o->decay, true);
-	gp_network_add(l->spectrum, &gp_block_spectrum);
-	gp_network_open(t, l->spectrum, o->features, 1);
-	l->spectrum->input = l->dev->create(l->dev, o->features, 1, t->type);
-	gp_fill_normal(t, l->spectrum->input, gp_trainer_seed(t, 1, false), 1.0);
-}
-
-/* The network of nodes, up to the logits of a batch. */
-static void
-open_net(gp_learner *l)
-{
-	const gp_gpsrf *o = l->options;
-	gp_trainer *t = &l->t;
+	unsigned	alone = 1u << FREQUENCIES;
 	unsigned	both = 1u << POSTERIOR | 1u << FREQUENCIES;
 	gp_block   *b;
 
+	/* frequencies: a number e_m of each, 64 and 64 units, mu and log sigma */
+	memset(l->spectrum, 0, sizeof(gp_network));
+	for (int k = 0; k < 2; k++)
+	{
+		add_linear(l->spectrum, SPECTRUM_UNITS, alone, o->decay, true);
+		gp_network_add(l->spectrum, &gp_block_relu);
+	}
+	add_linear(l->spectrum, 2 * o->units, alone, o->decay, true);
+	gp_network_add(l->spectrum, &gp_block_spectrum);
+	gp_network_open(t, l->spectrum, o->features, 1);
+	l->spectrum->input = gp_trainer_matrix(t, o->features, 1, t->type);
+	gp_fill_normal(t, l->spectrum->input, gp_trainer_seed(t, 1, false), 1.0);
+	/* nodes */
 	memset(l->net, 0, sizeof(gp_network));
 	b = add_linear(l->net, o->hidden, both, o->decay, false);
 	b->linear.x = l->x;
@@ -161,9 +188,10 @@ open_net(gp_learner *l)
 	gp_network_open(t, l->net, l->x->rows, l->x->dims);
 	gp_fill_uniform(t, b->cosines.phase, gp_trainer_seed(t, 2, false), M_PI);
 	gp_fill_normal(t, b->cosines.draw, gp_trainer_seed(t, 3, false), sqrt(1.0 / 5.0));
+	gp_parameter_make(t, &l->noise, 1, 1, both, 0.0);
 }
 
-/* ---- steps ---- */
+/* ---- batches ---- */
 
 /* About k of n numbers, ascending: one of each of k equal parts. */
 static int64_t
@@ -183,16 +211,9 @@ draw_some(gp_trainer *t, int64_t n, int64_t k, uint64_t purpose, int32_t *out)
 	return count;
 }
 
-/* What is learnt from a place among the labels: its class, or the place itself, of a value. */
-static int32_t
-label_of(const gp_learner *l, int32_t place)
-{
-	return place >= 0 && l->problem->task == GP_TASK_CLASSES ? l->problem->label[place] : place;
-}
-
 /* The nodes of a step: labels, and others (label -1) where those are asked for; returns the labels. */
 static int64_t
-make_batch(gp_learner *l, bool others)
+make_batch(learner *l, bool others)
 {
 	int32_t    *label = l->drawn;
 	int32_t    *other = l->drawn + BATCH;
@@ -219,22 +240,84 @@ make_batch(gp_learner *l, bool others)
 	while (a < nlabels)
 		l->index[n++] = l->learnt[label[a++]];
 	for (int64_t k = 0; k < n; k++)
-		l->label[k] = label_of(l, l->place[l->index[k]]);
+	{
+		int32_t		at = l->place[l->index[k]];
+
+		l->label[k] = at >= 0 && l->classes ? l->problem->label[at] : at;
+	}
 	gp_gather_rows(&l->t, l->net, l->gather, n);
 	return nlabels;
 }
 
+/* ---- likelihoods ---- */
+
+/* Gives nodes that are sure of a class that class; returns how many. */
+static int64_t
+believe(learner *l, int64_t n)
+{
+	int32_t		c = l->problem->nclasses;
+	int64_t		sure = 0;
+
+	for (int64_t i = 0; i < n; i++)
+	{
+		const double *f = l->logits + i * c;
+		double		total = 0.0;
+		int32_t		best = 0;
+
+		if (l->label[i] >= 0)
+			continue;
+		for (int32_t j = 1; j < c; j++)
+			best = f[j] > f[best] ? j : best;
+		for (int32_t j = 0; j < c; j++)
+			total += exp(f[j] - f[best]);
+		if (1.0 / total < l->options->tau || l->options->tau >= 1.0)
+			continue;
+		l->label[i] = best;
+		sure++;
+	}
+	return sure;
+}
+
+/* log N(y; F, s^2) of values, and what the deviation s gets of it. */
+static double
+value_gradient(learner *l, int64_t n, double weight)
+{
+	double		noise = gp_parameter_number(&l->t, &l->noise);
+	double		precision = exp(-2.0 * noise);
+	double		sum = 0.0;
+	double		slope = 0.0;
+
+	for (int64_t i = 0; i < gp_items(l->env, n); i++)
+	{
+		double		error = l->label[i] < 0 ? 0.0 : l->logits[i] - l->targets.y[l->label[i]];
+
+		if (l->label[i] >= 0)
+		{
+			sum -= 0.5 * (error * error * precision + log(2.0 * M_PI)) + noise;
+			slope += 1.0 - error * error * precision;
+		}
+		l->logits[i] = weight * error * precision;
+	}
+	l->dev->shift(l->dev, l->noise.gradient, weight * slope);
+	return weight * sum;
+}
+
 /* The likelihood of a batch, whose gradient is set: a mean over its labels. */
 static double
-set_gradient(gp_learner *l, int64_t nlabels, bool others)
+set_gradient(learner *l, int64_t nlabels, bool others)
 {
 	gp_device  *dev = l->dev;
 	gp_matrix	value = gp_network_value(l->net);
 	gp_matrix	host = gp_matrix_wrap(l->logits, value.rows, value.cols, GP_DOUBLE);
+	double		weight;
 	double		ll;
 
 	dev->download(dev, host, value);
-	ll = l->kind->gradient(l, value.rows, nlabels, others);
+	if (l->classes && others)
+		nlabels += believe(l, gp_items(l->env, value.rows));
+	weight = 1.0 / (double) gp_max64(nlabels, 1);
+	ll = l->classes ? gp_softmax(l->env, value.rows, l->problem->nclasses, l->label, weight, l->logits) :
+		value_gradient(l, value.rows, weight);
 	if (!l->env->dry && !isfinite(ll))
 		gp_raise(l->env, GP_ERR_RANGE, "Scale the features to ordinary sizes.",
 				 "the training of method gpsrf is out of range at step %lld", (long long) l->t.step + 1);
@@ -243,35 +326,53 @@ set_gradient(gp_learner *l, int64_t nlabels, bool others)
 	return ll;
 }
 
-/* The rate of steps. */
+/*
+ * Brings the arguments of a node and their variances to what a posterior has; returns the variance.
+ * Logits become probabilities, softmax(F / sqrt(1 + pi v / 8)) (MacKay 1992), with the mean
+ * variance; values stay in the targets' unit, with the variance of an observation.
+ */
 static double
-rate_of(const gp_learner *l, double rate)
+to_posterior(const learner *l, double *f, const double *variance)
 {
-	return l->before ? WARM_RATE * rate : rate;
+	int32_t		c = l->targets.columns;
+	double		sum = 0.0;
+
+	if (!l->classes)
+		return variance[0] + l->deviation * l->deviation;
+	for (int32_t j = 0; j < c; j++)
+	{
+		f[j] /= sqrt(1.0 + M_PI * variance[j] / 8.0);
+		sum += variance[j];
+	}
+	gp_softmax_log(c, f, f, -1);
+	return sum / c;
 }
+
+/* ---- steps ---- */
 
 /* A step with the weights' posterior and the network; last: keeps the bound. */
 static void
-step_posterior(gp_learner *l, bool last)
+step_posterior(learner *l, bool last)
 {
+	gp_cosines *f = &l->head->cosines;
 	double		divergence = 1.0 / ((double) l->targets.columns * (double) gp_max64(l->nlearnt, 1));
 	int64_t		nlabels = make_batch(l, false);
 	double		ll;
 
 	gp_trainer_clear(&l->t);
-	l->head->cosines.frequency_gradient = NULL;
+	f->frequency_gradient = NULL;
 	gp_network_forward(&l->t, l->net, l->net->n);
 	ll = set_gradient(l, nlabels, false);
 	if (last)
-		l->bound = ll * (double) l->nlearnt - gp_weights_divergence(&l->t, &l->head->cosines.mean, &l->head->cosines.log_s);
+		l->bound = ll * (double) l->nlearnt - gp_weights_divergence(&l->t, &f->mean, &f->log_s);
 	gp_network_backward(&l->t, l->net);
-	l->head->class->prior(&l->t, l->head, divergence);
-	gp_trainer_step(&l->t, POSTERIOR, rate_of(l, POSTERIOR_RATE));
+	gp_network_prior(&l->t, l->net, divergence);
+	gp_trainer_step(&l->t, POSTERIOR, l->before ? WARM_RATE * POSTERIOR_RATE : POSTERIOR_RATE);
 }
 
 /* A step with the frequencies and the network. */
 static void
-step_frequencies(gp_learner *l)
+step_frequencies(learner *l)
 {
 	gp_matrix	gradient = gp_network_gradient(l->spectrum);
 	int64_t		nlabels = make_batch(l, true);
@@ -283,77 +384,53 @@ step_frequencies(gp_learner *l)
 	set_gradient(l, nlabels, true);
 	gp_network_backward(&l->t, l->net);
 	gp_network_backward(&l->t, l->spectrum);
-	gp_trainer_step(&l->t, FREQUENCIES, rate_of(l, FREQUENCIES_RATE));
+	gp_trainer_step(&l->t, FREQUENCIES, l->before ? WARM_RATE * FREQUENCIES_RATE : FREQUENCIES_RATE);
 	gp_network_forward(&l->t, l->spectrum, l->spectrum->n);
 }
 
-/* All steps: first some with the posterior alone.  A dry run takes one of each kind for all. */
+/* All steps: first some with the posterior alone.  A dry run makes one of each kind for all. */
 static void
-run_steps(gp_learner *l, int64_t first, int64_t steps)
+run_steps(learner *l, int64_t first, int64_t steps)
 {
+	bool		dry = l->env->dry;
 	gp_count	before = {0};
 
 	gp_network_forward(&l->t, l->spectrum, l->spectrum->n);
 	l->t.training = true;
-	if (l->env->dry)
+	if (dry)
 		before = gp_dry_count(l->dev);
-	for (int64_t k = 0; k < first + steps; k++)
+	for (int64_t k = 0; k < (dry ? 1 : first + steps); k++)
 	{
 		l->t.step = k;
 		l->env->check_interrupts(l->env);
 		l->env->progress(l->env, GP_PHASE_TRAIN, l->done++, l->total);
-		step_posterior(l, k + 1 == first + steps || l->env->dry);
-		if (k >= first || l->env->dry)
+		step_posterior(l, dry || k + 1 == first + steps);
+		if (dry || k >= first)
 			step_frequencies(l);
-		if (l->env->dry)
-			break;
 	}
-	if (l->env->dry)
+	if (dry)
 		gp_dry_repeat(l->dev, &before, (double) steps + 0.5 * (double) first - 1.0);
 	l->t.training = false;
 }
 
-/* ---- the fit ---- */
+/* ---- trainings ---- */
 
-/* The labels that are learnt from: all but those of a fold; f = -1: all. */
-static void
-choose_labels(gp_learner *l, const int32_t *fold, int f)
-{
-	const gp_problem *p = l->problem;
-
-	l->nlearnt = p->nlabelled;
-	if (l->env->dry)
-		return;
-	memset(l->place, -1, l->x->rows * sizeof(int32_t));
-	l->nlearnt = 0;
-	for (int64_t k = 0; k < p->nlabelled; k++)
-		if (f < 0 || fold[k] != f)
-		{
-			l->place[p->labelled[k]] = (int32_t) k;
-			l->learnt[l->nlearnt++] = p->labelled[k];
-		}
-}
-
-/* The steps of a training, of so many where it starts from nothing. */
+/* The steps of a training, of so many where it starts from nothing; and those with the posterior alone before. */
 static int64_t
-steps_of(const gp_learner *l, int64_t steps)
+steps_of(const learner *l, int64_t steps)
 {
 	return l->before ? (steps + GP_WARM_SHARE - 1) / GP_WARM_SHARE : steps;
 }
 
-/* The steps of all trainings. */
 static int64_t
-all_steps(const gp_learner *l)
+first_of(int64_t steps)
 {
-	int64_t		half = steps_of(l, (l->options->steps + 1) / 2);
-	int64_t		whole = steps_of(l, l->options->steps);
-
-	return (l->folds > 1 ? l->folds * (half + (half + 7) / 8) : 0) + whole + (whole + 7) / 8;
+	return (steps + 7) / 8;
 }
 
 /* What was left with folds as many as these, whose labels stay where they were; NULL: nothing was. */
 static const gp_warm *
-dealt_before(const gp_learner *l)
+dealt_before(const learner *l)
 {
 	const gp_warm *w = l->problem->warm;
 
@@ -361,15 +438,17 @@ dealt_before(const gp_learner *l)
 }
 
 /*
- * Settles, once parameters are there, where trainings start from and what they leave.  Without features there
+ * Decides, once parameters are there, where trainings start from and what they leave.  Without features there
  * are parameters for each node, which are of no use to the next one.
  */
 static void
-settle_warm(gp_learner *l)
+choose_start(learner *l)
 {
 	const gp_problem *p = l->problem;
 	int64_t		sets = l->folds > 1 ? l->folds + 1 : 1;
 	int64_t		values = gp_trainer_values(&l->t);
+	int64_t		half;
+	int64_t		whole;
 
 	if (l->options->warm && p->features)
 	{
@@ -379,102 +458,101 @@ settle_warm(gp_learner *l)
 			gp_notice(l->env, NULL, "the training starts anew: features, classes or folds are other ones than before");
 		l->left = gp_warm_hold(l->env, p, dealt_before(l), l->fold, sets, values);
 	}
-	l->total = all_steps(l);
+	half = steps_of(l, (l->options->steps + 1) / 2);
+	whole = steps_of(l, l->options->steps);
+	l->total = (l->folds > 1 ? l->folds * (half + first_of(half)) : 0) + whole + first_of(whole);
 }
 
-/* Trains a set of parameters, and gives logits and their variances of all nodes (host, n x classes). */
+/*
+ * Trains a set of parameters without the labels of fold set, where there is such a one, and gives logits and
+ * their variances of all nodes (host, n x columns).
+ */
 static void
-train(gp_learner *l, int64_t set, int64_t steps, double *logit, double *variance)
+train(learner *l, int64_t set, int64_t steps, double *logit, double *variance)
 {
 	gp_device  *dev = l->dev;
+	const gp_problem *p = l->problem;
 	int64_t		n = l->x->rows;
 	int32_t		c = l->targets.columns;
 	gp_matrix	mean;
 	gp_matrix	spread;
 
-	l->t = gp_trainer_open(dev, l->problem->type, l->problem->seed);
+	/* labels */
+	l->nlearnt = 0;
+	memset(l->place, -1, gp_items(l->env, n) * sizeof(int32_t));
+	for (int64_t k = 0; k < gp_items(l->env, p->nlabelled); k++)
+		if (l->folds == 1 || l->fold[k] != set)
+		{
+			l->place[p->labelled[k]] = (int32_t) k;
+			l->learnt[l->nlearnt++] = p->labelled[k];
+		}
+	if (l->env->dry)
+		l->nlearnt = p->nlabelled;
+	/* parameters */
+	l->t = gp_trainer_open(dev, p->type, p->seed);
 	l->t.clip = CLIP;
-	open_spectrum(l);
-	open_net(l);
-	gp_parameter_make(&l->t, &l->noise, 1, 1, 1u << POSTERIOR | 1u << FREQUENCIES, 0.0);
-	mean = dev->create(dev, n, c, l->t.type);
-	spread = dev->create(dev, n, c, l->t.type);
+	open_networks(l);
+	mean = gp_trainer_matrix(&l->t, n, c, l->t.type);
+	spread = gp_trainer_matrix(&l->t, n, c, l->t.type);
 	if (l->total == 0)
-		settle_warm(l);
+		choose_start(l);
 	if (l->before)
 		gp_trainer_start(&l->t, l->before, set);
 	steps = steps_of(l, steps);
-	run_steps(l, (steps + 7) / 8, steps);
+	run_steps(l, first_of(steps), steps);
 	if (l->left)
 		gp_trainer_leave(&l->t, l->left, set);
+	/* predictions */
 	gp_network_forward(&l->t, l->net, l->net->n - 2);
 	gp_cosines_predict(&l->t, l->head, l->net->block[l->net->n - 3].value, mean, spread);
 	dev->download(dev, gp_matrix_wrap(logit, n, c, GP_DOUBLE), mean);
 	dev->download(dev, gp_matrix_wrap(variance, n, c, GP_DOUBLE), spread);
-	l->deviation = exp(gp_learner_noise(l));
-	dev->destroy(dev, &spread);
-	dev->destroy(dev, &mean);
-	gp_parameter_free(&l->t, &l->noise);
-	gp_network_close(&l->t, l->net);
-	dev->destroy(dev, &l->spectrum->input);
-	gp_network_close(&l->t, l->spectrum);
+	l->deviation = exp(gp_parameter_number(&l->t, &l->noise));
 	gp_trainer_close(&l->t);
 }
 
-/* Deals the labels to folds. */
+/* What is said of each label by a training that has not seen it; room is of nodes x columns. */
 static void
-deal(gp_learner *l)
-{
-	const gp_problem *p = l->problem;
-	const gp_warm *before;
-
-	l->folds = (int) gp_min64(FOLDS, p->nlabelled);
-	before = dealt_before(l);
-	l->fold = before ? gp_warm_deal(l->env, p, before, l->folds) :
-		gp_folds_deal(l->env, p->nlabelled, p->label, l->folds, p->seed);
-}
-
-/* What is said of each label by a training that has not seen it; room is of nodes x classes. */
-static void
-hold_out(gp_learner *l, double *logit, double *room, double *loo_mean, double *loo_variance)
+hold_out(learner *l, double *logit, double *room, double *loo_mean, double *loo_variance)
 {
 	const gp_problem *p = l->problem;
 	int32_t		c = l->targets.columns;
 
-	for (int64_t k = 0; k < p->nlabelled && l->folds == 1 && !l->env->dry; k++)
+	for (int64_t k = 0; k < gp_items(l->env, p->nlabelled) && l->folds == 1; k++)
 	{
 		for (int32_t j = 0; j < c; j++)
-			loo_mean[k * c + j] = p->task == GP_TASK_CLASSES ? 1.0 / c : 0.0;
+			loo_mean[k * c + j] = l->classes ? 1.0 / c : 0.0;
 		loo_variance[k] = 1.0;
 	}
 	for (int f = 0; f < l->folds && l->folds > 1; f++)
 	{
-		choose_labels(l, l->fold, f);
 		train(l, f, (l->options->steps + 1) / 2, logit, room);
-		for (int64_t k = 0; k < p->nlabelled && !l->env->dry; k++)
+		for (int64_t k = 0; k < gp_items(l->env, p->nlabelled); k++)
 			if (l->fold[k] == f)
 			{
 				int64_t		at = (int64_t) p->labelled[k] * c;
 
 				memcpy(loo_mean + k * c, logit + at, c * sizeof(double));
-				loo_variance[k] = l->kind->settle(l, loo_mean + k * c, room + at);
+				loo_variance[k] = to_posterior(l, loo_mean + k * c, room + at);
 			}
 	}
 }
 
-/* The fit by a plan; on a device that only accounts, what that takes. */
-static gp_posterior *
-run(gp_learner *l, const gp_plan *plan)
+/* The fit. */
+static void *
+learner_run(void *state, gp_device *dev, const gp_plan *plan)
 {
-	gp_env	   *env = l->env;
+	learner    *l = state;
+	gp_env	   *env = l->env = dev->env;
 	const gp_problem *p = l->problem;
 	int32_t		c = l->targets.columns;
+	double		unit = l->targets.unit;
 	gp_posterior *out = gp_learnt_open(env, p, plan);
 	double	   *loo_mean = gp_alloc_figures(env, p->nlabelled, (size_t) c * sizeof(double));
 	double	   *loo_variance = gp_alloc_figures(env, p->nlabelled, sizeof(double));
 	double	   *room = gp_alloc_figures(env, out->nodes, (size_t) c * sizeof(double));
-	int64_t		next = 0;
 
+	l->dev = dev;
 	l->learnt = gp_alloc_figures(env, p->nlabelled, sizeof(int32_t));
 	l->place = gp_alloc_figures(env, out->nodes, sizeof(int32_t));
 	l->index = gp_alloc_array(env, BATCH, sizeof(int32_t));
@@ -483,20 +561,21 @@ run(gp_learner *l, const gp_plan *plan)
 	l->net = gp_alloc(env, sizeof(gp_network));
 	l->spectrum = gp_alloc(env, sizeof(gp_network));
 	l->logits = gp_alloc_figures(env, BATCH, (size_t) c * sizeof(double));
-	deal(l);
+	l->folds = (int) gp_min64(FOLDS, p->nlabelled);
+	l->fold = dealt_before(l) ? gp_warm_deal(env, p, dealt_before(l), l->folds) :
+		gp_folds_deal(env, p->nlabelled, p->label, l->folds, p->seed);
 	hold_out(l, out->mean, room, loo_mean, loo_variance);
-	choose_labels(l, NULL, -1);
+	/* no label is of the fold behind the last one */
 	train(l, l->folds > 1 ? l->folds : 0, l->options->steps, out->mean, room);
 	out->warm = l->left;
-	for (int64_t i = 0; i < out->nodes && !env->dry; i++)
+	GP_EACH(env, i, gp_items(env, out->nodes), i * c)
 	{
-		gp_poll(env, i * c, &next);
-		out->variance[i] = l->targets.unit * l->targets.unit * l->kind->settle(l, out->mean + i * c, room + i * c);
-		if (p->task == GP_TASK_VALUES)
-			out->mean[i] = l->targets.offset + l->targets.unit * out->mean[i];
+		out->variance[i] = unit * unit * to_posterior(l, out->mean + i * c, room + i * c);
+		if (!l->classes)
+			out->mean[i] = l->targets.offset + unit * out->mean[i];
 	}
-	/* The bound is that of values in units of their spread. */
-	out->log_marginal_likelihood = l->bound - (p->task == GP_TASK_VALUES ? (double) p->nlabelled * log(l->targets.unit) : 0.0);
+	/* the bound is that of values in units of their spread */
+	out->log_marginal_likelihood = l->bound - (l->classes ? 0.0 : (double) p->nlabelled * log(unit));
 	gp_free(env, l->fold);
 	gp_free(env, l->logits);
 	gp_free(env, l->spectrum);
@@ -511,65 +590,25 @@ run(gp_learner *l, const gp_plan *plan)
 	return out;
 }
 
-/* The fit on a device that only accounts. */
 static void
-run_trial(gp_device *dry, void *arg)
+learner_release(gp_env *env, void *out)
 {
-	const gp_learner *l = arg;
-	gp_learner		b = *l;
-	gp_plan		none = {.strategy = GP_STRATEGY_NYSTROM};
-
-	b.dev = dry;
-	b.env = dry->env;
-	gp_posterior_free(b.env, run(&b, &none));
+	gp_posterior_free(env, out);
 }
 
-/* The plan; refuses what does not fit, unless only an estimate was asked for. */
-static gp_plan
-make_plan(gp_learner *l)
+static void
+learner_explain(const void *state, gp_plan *plan)
 {
-	gp_plan		plan = {.strategy = GP_STRATEGY_NYSTROM,.nlandmarks = l->options->features};
-	gp_count	taken;
+	const gp_gpsrf *o = ((const learner *) state)->options;
 
-	l->env->progress(l->env, GP_PHASE_PLAN, 0, 0);
-	taken = gp_dry_run(l->dev, run_trial, l);
-	snprintf(plan.reason, sizeof(plan.reason), "random Fourier features of two convolutions, %d cosines, %d steps: ",
-			 l->options->features, l->options->steps);
-	gp_plan_settle(l->dev, l->problem, &taken, "fit",
-				   "Use fewer features, units or hidden units, or raise gnngp.memory_limit.",
-				   &plan);
-	gp_plan_explain(&plan);
-	return plan;
+	plan->nlandmarks = o->features;
+	snprintf(plan->reason, sizeof(plan->reason), "random Fourier features of two convolutions, %d cosines, %d steps: ",
+			 o->features, o->steps);
 }
 
-/* What a fit takes. */
-gp_plan
-gp_gpsrf_plan(gp_device *dev, const gp_problem *problem, const gp_gpsrf *options)
-{
-	gp_learner		l;
-	gp_plan		plan;
-
-	gp_learnt_check(dev->env, problem, "gpsrf", true);
-	l = learner_open(dev, problem, options);
-	plan = make_plan(&l);
-	learner_close(&l);
-	return plan;
-}
-
-/* The whole fit. */
-gp_posterior *
-gp_gpsrf_fit(gp_device *dev, const gp_problem *problem, const gp_gpsrf *options)
-{
-	gp_learner		l;
-	gp_plan		plan;
-	gp_posterior *out;
-
-	gp_learnt_check(dev->env, problem, "gpsrf", true);
-	l = learner_open(dev, problem, options);
-	plan = make_plan(&l);
-	if (problem->device_for)
-		l.dev = problem->device_for(problem->device_arg, dev, &plan);
-	out = run(&l, &plan);
-	learner_close(&l);
-	return out;
-}
+const gp_method gp_method_gpsrf = {
+	.name = "gpsrf",.text = &gp_gpsrf_text,.what = "fit",
+	.hint = "Use fewer features, units or hidden units, or raise gnngp.memory_limit.",
+	.labels = true,.values = true,.state = sizeof(learner),.open = learner_open,.run = learner_run,
+	.release = learner_release,.explain = learner_explain,.close = learner_close
+};

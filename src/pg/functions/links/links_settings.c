@@ -24,7 +24,7 @@ find_method(gp_env *env, const char *text, gp_dgp *options)
 		!gp_method_is(env, text, methods[GP_LINK_DEEP]))
 		return (gp_link_method) gnngp_require_word("method", text, lengthof(methods), methods,
 												   "A method is auto, scores, pairs or dgp; options follow in parentheses: dgp(steps=300).");
-	*options = gp_dgp_parse(env, text);
+	gp_method_parse(env, &gp_dgp_text, text, options);
 	return GP_LINK_DEEP;
 }
 
@@ -61,7 +61,7 @@ gnngp_link_settings_check(gnngp_link_settings *settings)
 	gp_dgp		options;
 	gp_link_method method = find_method(env, settings->method, &options);
 
-	settings->method = pstrdup(method == GP_LINK_DEEP ? gp_dgp_print(env, &options) : methods[method]);
+	settings->method = pstrdup(method == GP_LINK_DEEP ? gp_method_print(env, &gp_dgp_text, &options) : methods[method]);
 	gnngp_env_destroy(env);
 	if (settings->keep < 0 || settings->keep > GP_LINK_KEPT)
 		ereport(ERROR,

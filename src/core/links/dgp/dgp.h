@@ -1,8 +1,8 @@
 /*
- * deep_fit.h - the parts of the training of a deep Gaussian process of links.
+ * dgp.h - the parts of the training of a deep Gaussian process of links.
  */
-#ifndef GP_DEEP_FIT_H
-#define GP_DEEP_FIT_H
+#ifndef GP_DGP_H
+#define GP_DGP_H
 
 #include "links/links_internal.h"
 #include "train/engine/engine.h"
@@ -59,7 +59,6 @@ extern void gp_deep_views_close(gp_deep *d);
 /* The inputs of all views, in the frame of the first; again for other views. */
 extern void gp_deep_inputs_open(gp_deep *d);
 extern void gp_deep_inputs_again(gp_deep *d);
-extern void gp_deep_inputs_close(gp_deep *d);
 
 /*
  * deep_warm.c: the links that the last training hid, as far as they are there; none where they are too few to
@@ -81,13 +80,11 @@ extern void gp_deep_use(gp_deep *d, const gp_deep_view *view);
 
 /* deep_chain.c: the chain and its parameters, at the prior; its views and inputs are there. */
 extern void gp_deep_chain_open(gp_deep *d);
-extern void gp_deep_chain_close(gp_deep *d);
 
-/* Fresh noise of this step; adds weight times the gradient of the divergence from the prior. */
+/* Fresh noise of this step. */
 extern void gp_deep_noise(gp_deep *d);
-extern void gp_deep_prior(gp_deep *d, double weight);
 
 /* The readout as a model keeps it, and what a node's numbers are multiplied with before (1 x units). */
 extern gp_matrix gp_deep_readout(gp_deep *d, gp_link_model *model);
 
-#endif							/* GP_DEEP_FIT_H */
+#endif							/* GP_DGP_H */

@@ -1,11 +1,9 @@
 /*
- * warm.c - what a training leaves for the next one of the same model.
+ * warm.c - labels that are held out, and what a training leaves for the next one of the same model.
  */
-#include "engine.h"
+#include "engine/engine.h"
 
 #include "base/sort.h"
-
-#include <string.h>
 
 /* Room of these sizes in one block: the longest elements first. */
 gp_warm *
@@ -27,7 +25,6 @@ gp_warm_create(gp_env *env, gp_warm sizes)
 	return w;
 }
 
-/* The place of a key. */
 int64_t
 gp_warm_find(const uint64_t *key, int64_t n, uint64_t wanted)
 {
@@ -46,21 +43,20 @@ gp_warm_find(const uint64_t *key, int64_t n, uint64_t wanted)
 	return low < n && key[low] == wanted ? low : -1;
 }
 
-/* The key of a node. */
 uint64_t
 gp_warm_node(const uint64_t *key, int64_t node)
 {
 	return key ? key[node] : (uint64_t) node;
 }
 
-/* The key of a pair. */
 uint64_t
 gp_warm_pair(uint64_t a, uint64_t b)
 {
 	return gp_hash(gp_hash(a < b ? a : b) ^ (a < b ? b : a));
 }
 
-/* How many there are. */
+/* ---- parameters ---- */
+
 int64_t
 gp_trainer_values(const gp_trainer *t)
 {
@@ -71,57 +67,79 @@ gp_trainer_values(const gp_trainer *t)
 	return values;
 }
 
-/* Reads the parameters into a set, or sets them from it. */
+/* Copies the parameters into a set, or from it. */
 static void
-exchange(gp_trainer *t, const gp_warm *warm, int64_t set, bool set_them)
+exchange(gp_trainer *t, const gp_warm *warm, int64_t set, bool leave)
 {
-	float	   *at;
+	float	   *at = t->env->dry ? NULL : warm->value + set * warm->values;
 
-	if (t->env->dry)
-		return;
-	at = warm->value + set * warm->values;
-	for (int k = 0; k < t->nparameters; k++)
+	for (int k = 0; k < t->nparameters && at; k++)
 	{
 		gp_matrix	value = t->parameter[k]->value;
 		gp_matrix	host = gp_matrix_wrap(at, value.rows, value.cols, GP_FLOAT);
 
-		if (set_them)
-			t->dev->upload(t->dev, value, host);
-		else
+		if (leave)
 			t->dev->download(t->dev, host, value);
+		else
+			t->dev->upload(t->dev, value, host);
 		at += value.rows * value.cols;
 	}
 }
 
-/* Reads the parameters. */
 void
 gp_trainer_leave(gp_trainer *t, gp_warm *warm, int64_t set)
-{
-	exchange(t, warm, set, false);
-}
-
-/* Sets the parameters. */
-void
-gp_trainer_start(gp_trainer *t, const gp_warm *warm, int64_t set)
 {
 	exchange(t, warm, set, true);
 }
 
-/* ---- labels that are held out ---- */
-
-/* The fold that has the fewest of a class, the fewest of all among those. */
-static int32_t
-emptiest(const int64_t *of_class, const int64_t *of_all, int folds)
+void
+gp_trainer_start(gp_trainer *t, const gp_warm *warm, int64_t set)
 {
-	int32_t		best = 0;
-
-	for (int32_t f = 1; f < folds; f++)
-		if (of_class[f] < of_class[best] || (of_class[f] == of_class[best] && of_all[f] < of_all[best]))
-			best = f;
-	return best;
+	exchange(t, warm, set, false);
 }
 
-/* Deals labels. */
+/* ---- labels that are held out ---- */
+
+/* A label in the order that it is dealt in. */
+typedef struct drawn
+{
+	int32_t		class;
+	int32_t		number;
+	uint64_t	draw;
+} drawn;
+
+/* By class, then by the draw. */
+static int
+compare_drawn(const void *a, const void *b, void *unused)
+{
+	const drawn *x = a;
+	const drawn *y = b;
+
+	if (x->class != y->class)
+		return x->class < y->class ? -1 : 1;
+	if (x->draw != y->draw)
+		return x->draw < y->draw ? -1 : 1;
+	return x->number - y->number;
+}
+
+int32_t *
+gp_folds_deal(gp_env *env, int64_t n, const int32_t *label, int folds, uint64_t seed)
+{
+	int32_t    *fold = gp_alloc_figures(env, n, sizeof(int32_t));
+	drawn	   *d = gp_alloc_figures(env, n, sizeof(drawn));
+
+	for (int64_t k = 0; k < gp_items(env, n); k++)
+		d[k] = (drawn) {label ? label[k] : 0, (int32_t) k, gp_hash(seed ^ gp_hash((uint64_t) k))};
+	if (!env->dry)
+		gp_sort(env, d, n, sizeof(drawn), compare_drawn, NULL);
+	else
+		gp_free(env, gp_alloc_figures(env, n / 2, sizeof(drawn)));	/* the sort's */
+	for (int64_t k = 0; k < gp_items(env, n); k++)
+		fold[d[k].number] = (int32_t) (k % folds);
+	gp_free(env, d);
+	return fold;
+}
+
 int32_t *
 gp_warm_deal(gp_env *env, const gp_problem *problem, const gp_warm *before, int folds)
 {
@@ -131,19 +149,22 @@ gp_warm_deal(gp_env *env, const gp_problem *problem, const gp_warm *before, int 
 	int64_t    *count = gp_alloc_zero(env, (classes + 1) * (int64_t) folds, sizeof(int64_t));
 	int64_t    *all = count + classes * (int64_t) folds;
 
-	for (int known = 1; known >= 0 && !env->dry; known--)
-		for (int64_t k = 0; k < n; k++)
+	for (int known = 1; known >= 0; known--)
+		for (int64_t k = 0; k < gp_items(env, n); k++)
 		{
 			int64_t    *of_class = count + (problem->label ? problem->label[k] : 0) * (int64_t) folds;
-			int64_t		place = gp_warm_find(before->held, before->nheld, gp_warm_node(problem->key, problem->labelled[k]));
+			int64_t		at = gp_warm_find(before->held, before->nheld, gp_warm_node(problem->key, problem->labelled[k]));
+			int32_t		best = at < 0 ? -1 : before->part[at];
 
-			if (place >= 0 && (before->part[place] < 0 || before->part[place] >= folds))
-				place = -1;
-			if ((place >= 0) != known)
+			if ((best >= 0 && best < folds) != known)
 				continue;
-			fold[k] = known ? before->part[place] : emptiest(of_class, all, folds);
-			of_class[fold[k]]++;
-			all[fold[k]]++;
+			/* the fold that has the fewest of the class, the fewest of all among those */
+			for (int32_t f = best = known ? best : 0; f < folds && !known; f++)
+				if (of_class[f] < of_class[best] || (of_class[f] == of_class[best] && all[f] < all[best]))
+					best = f;
+			fold[k] = best;
+			of_class[best]++;
+			all[best]++;
 		}
 	gp_free(env, count);
 	return fold;
@@ -169,26 +190,25 @@ compare_held(const void *a, const void *b, void *unused)
 	return (int) x->before - (int) y->before;
 }
 
-/* What is left, with who was held out. */
 gp_warm *
 gp_warm_hold(gp_env *env, const gp_problem *problem, const gp_warm *before, const int32_t *fold,
 			 int64_t sets, int64_t values)
 {
-	int64_t		old = before ? before->nheld : 0;
 	int64_t		n = problem->nlabelled;
-	held	   *all = gp_alloc_figures(env, n + old, sizeof(held));
+	int64_t		count = n + (before ? before->nheld : 0);
+	held	   *all = gp_alloc_figures(env, count, sizeof(held));
 	int64_t		kept = 0;
 	gp_warm    *left;
 
-	for (int64_t k = 0; k < n + old && !env->dry; k++)
+	for (int64_t k = 0; k < gp_items(env, count); k++)
 		all[k] = k < n ? (held) {gp_warm_node(problem->key, problem->labelled[k]), fold[k], false} :
 			(held) {before->held[k - n], before->part[k - n], true};
 	if (!env->dry)
-		gp_sort(env, all, n + old, sizeof(held), compare_held, NULL);
-	for (int64_t k = 0; k < n + old && !env->dry; k++)
+		gp_sort(env, all, count, sizeof(held), compare_held, NULL);
+	for (int64_t k = 0; k < gp_items(env, count); k++)
 		if (kept == 0 || all[k].key != all[kept - 1].key)
 			all[kept++] = all[k];
-	left = gp_warm_create(env, (gp_warm) {.sets = sets,.values = values,.nheld = env->dry ? n + old : kept});
+	left = gp_warm_create(env, (gp_warm) {.sets = sets,.values = values,.nheld = env->dry ? count : kept});
 	for (int64_t k = 0; k < kept; k++)
 	{
 		left->held[k] = all[k].key;

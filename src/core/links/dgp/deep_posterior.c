@@ -1,0 +1,234 @@
+/*
+ * deep_posterior.c - the posterior of pairs from the moments of their ends.
+ *
+ * With a mean mu and a variance v for each number of a node, and nodes independent, an inner product has
+ *
+ *		E r = c + k sum_d mu_id mu_jd,  var r = k^2 sum_d (mu_id^2 v_jd + mu_jd^2 v_id + v_id v_jd),
+ *
+ * the readout's weights being worked into mu and v.  By inducing pairs, lengths worked in, the covariance of
+ * node i with point p has
+ *
+ *		psi_ip = E k_ip = a^2 prod_d (1 + v)^-1/2 exp(-(mu - z)^2 / (2 (1 + v))),
+ *		E k_ip^2 = a^4 prod_d (1 + 2 v)^-1/2 exp(-(mu - z)^2 / (1 + 2 v)),
+ *
+ * and of two nodes the same with mu_i - mu_j and v_i + v_j.  c_pq = psi_ip psi_jq + psi_iq psi_jp is the mean
+ * covariance with an inducing pair, and
+ *
+ *		E r = c + alpha'c,  var r = a^4 + E k_ij^2 - c'T c + var(alpha'c)
+ *
+ * where the last takes the covariances of a node with two points as independent; what these vary is left out of c'T c.
+ * The score is the logit that such a normal r stands for, E r / sqrt(1 + pi var r / 8) (MacKay 1992).
+ */
+#include "links/links_internal.h"
+
+#include <math.h>
+#include <string.h>
+
+/* The covariances of a node with the points. */
+typedef struct covered
+{
+	int32_t		node;			/* -1: none */
+	double		mean[GP_LINK_MOST_POINTS];
+	double		spread[GP_LINK_MOST_POINTS];	/* their variances */
+} covered;
+
+/* What pairs by inducing pairs are computed in. */
+typedef struct reach
+{
+	covered		end[2];
+	double		cross[GP_SYEV_MAX];	/* with the inducing pairs */
+	double		weight[2][GP_LINK_MOST_POINTS]; /* W psi of the other end */
+} reach;
+
+/* Mean and variance of an inner product. */
+static void
+product_moments(const gp_link_model *model, int32_t i, int32_t j, double *out, double *variance)
+{
+	int64_t		width = model->width;
+	const float *a = model->row + i * width;
+	const float *b = model->row + j * width;
+	const float *u = model->row_variance + i * width;
+	const float *v = model->row_variance + j * width;
+	double		mean = 0.0;
+	double		sum = 0.0;
+
+	for (int64_t d = 0; d < width; d++)
+	{
+		mean += (double) a[d] * b[d];
+		sum += (double) a[d] * a[d] * v[d] + ((double) b[d] * b[d] + v[d]) * u[d];
+	}
+	*variance = model->scale * model->scale * sum;
+	*out = model->offset + model->scale * mean;
+}
+
+/* ---- by inducing pairs ---- */
+
+/* The covariances of a node with the points, unless they stand there. */
+static void
+cover(const gp_link_model *m, int32_t node, covered *out)
+{
+	const float *mu = m->row + (int64_t) node * m->width;
+	const float *v = m->row_variance + (int64_t) node * m->width;
+	double		once = 0.0;		/* of the variances alone: the sums of log(1 + v), and of log(1 + 2 v) */
+	double		twice = 0.0;
+
+	if (out->node == node)
+		return;
+	out->node = node;
+	for (int32_t d = 0; d < m->width; d++)
+	{
+		once += log1p(v[d]);
+		twice += log1p(2.0 * v[d]);
+	}
+	for (int32_t p = 0; p < m->points; p++)
+	{
+		const float *z = m->point + (int64_t) p * m->width;
+		double		near = 0.0;
+		double		near_square = 0.0;
+		double		mean;
+
+		for (int32_t d = 0; d < m->width; d++)
+		{
+			double		square = ((double) mu[d] - z[d]) * ((double) mu[d] - z[d]);
+
+			near += square / (1.0 + v[d]);
+			near_square += square / (1.0 + 2.0 * v[d]);
+		}
+		mean = m->scale * exp(-0.5 * (near + once));
+		out->spread[p] = fmax(m->scale * m->scale * exp(-near_square - 0.5 * twice) - mean * mean, 0.0);
+		out->mean[p] = mean;
+	}
+}
+
+/* E k_ij^2. */
+static double
+near_square(const gp_link_model *m, int32_t i, int32_t j)
+{
+	const float *a = m->row + (int64_t) i * m->width;
+	const float *b = m->row + (int64_t) j * m->width;
+	const float *u = m->row_variance + (int64_t) i * m->width;
+	const float *v = m->row_variance + (int64_t) j * m->width;
+	double		sum = 0.0;
+
+	for (int32_t d = 0; d < m->width; d++)
+	{
+		double		both = 1.0 + 2.0 * ((double) u[d] + v[d]);
+
+		sum += ((double) a[d] - b[d]) * ((double) a[d] - b[d]) / both + 0.5 * log(both);
+	}
+	return m->scale * m->scale * exp(-sum);
+}
+
+/* c'T c, T being symmetric. */
+static double
+taken(const gp_link_model *m, const double *cross)
+{
+	double		sum = 0.0;
+
+	for (int64_t k = 0; k < m->m; k++)
+	{
+		const double *row = m->taken + k * m->m;
+		double		dot = 0.5 * row[k] * cross[k];
+
+		for (int64_t l = 0; l < k; l++)
+			dot += row[l] * cross[l];
+		sum += 2.0 * cross[k] * dot;
+	}
+	return sum;
+}
+
+/*
+ * Mean and variance of a pair's logit.  With W of alpha on the inducing graph and u the variances of covariances,
+ * var(alpha'c) = sum_p u_ip (W psi_j)_p^2 + u_jp (W psi_i)_p^2 + sum_pq W_pq^2 u_ip u_jq.
+ */
+static void
+inducing_moments(const gp_link_model *m, reach *room, int32_t i, int32_t j, double *mean, double *variance)
+{
+	const covered *a = &room->end[0];
+	const covered *b = &room->end[1];
+	double	   *at_a = room->weight[0];
+	double	   *at_b = room->weight[1];
+	double		swing = 0.0;
+
+	cover(m, i, &room->end[0]);
+	cover(m, j, &room->end[1]);
+	memset(room->weight, 0, sizeof(room->weight));
+	*mean = m->offset;
+	for (int64_t k = 0; k < m->m; k++)
+	{
+		int32_t		p = m->inducing[2 * k];
+		int32_t		q = m->inducing[2 * k + 1];
+		double		w = m->alpha[k];
+
+		room->cross[k] = a->mean[p] * b->mean[q] + a->mean[q] * b->mean[p];
+		*mean += w * room->cross[k];
+		at_a[p] += w * b->mean[q];
+		at_a[q] += w * b->mean[p];
+		at_b[p] += w * a->mean[q];
+		at_b[q] += w * a->mean[p];
+		swing += w * w * (a->spread[p] * b->spread[q] + a->spread[q] * b->spread[p]);
+	}
+	for (int32_t p = 0; p < m->points; p++)
+		swing += a->spread[p] * at_a[p] * at_a[p] + b->spread[p] * at_b[p] * at_b[p];
+	*variance = fmax(m->scale * m->scale + near_square(m, i, j) - taken(m, room->cross), 0.0) + swing;
+}
+
+/* ---- pairs ---- */
+
+/* Room for the pairs of a model, in which nothing stands; NULL where they need none. */
+static reach *
+reach_open(gp_env *env, const gp_link_model *model)
+{
+	reach	   *room = model->point ? gp_alloc(env, sizeof(reach)) : NULL;
+
+	if (room)
+		room->end[0].node = room->end[1].node = -1;
+	return room;
+}
+
+/* Score and variance of a pair; without directions the lesser end comes first, so that both ways round have the same bits. */
+static void
+moments(const gp_link_model *model, reach *room, int32_t i, int32_t j, double *score, double *variance)
+{
+	bool		turn = !model->graph->directed && i > j;
+	int32_t		first = turn ? j : i;
+	int32_t		second = turn ? i : j;
+	double		mean;
+
+	if (model->point)
+		inducing_moments(model, room, first, second, &mean, variance);
+	else
+		product_moments(model, first, second, &mean, variance);
+	*score = mean / sqrt(1.0 + M_PI * *variance / 8.0);
+}
+
+/* The numbers that a pair takes. */
+static int64_t
+work_of(const gp_link_model *model)
+{
+	return model->width + model->points * (int64_t) model->width + model->m * model->m;
+}
+
+void
+gp_link_deep_posterior(gp_env *env, const gp_link_model *model, int64_t n, gp_link_row *row)
+{
+	reach	   *room = reach_open(env, model);
+
+	GP_EACH(env, e, n, e * work_of(model))
+	{
+		moments(model, room, row[e].src, row[e].dst, &row[e].score, &row[e].variance);
+		row[e].probability = 1.0 / (1.0 + exp(-(model->intercept + model->slope * row[e].score)));
+	}
+	gp_free(env, room);
+}
+
+void
+gp_link_deep_means(gp_env *env, const gp_link_model *model, int64_t n, const gp_link_row *pair, double *mean)
+{
+	reach	   *room = reach_open(env, model);
+	double		variance;
+
+	GP_EACH(env, e, n, e * work_of(model))
+		moments(model, room, pair[e].src, pair[e].dst, &mean[e], &variance);
+	gp_free(env, room);
+}

@@ -1,0 +1,337 @@
+/*
+ * gckm_kernels.c - kernels of the graph convolutional kernel machine, on landmarks.
+ *
+ * They follow from inner products of all nodes with the landmarks.  Features come a band
+ * of columns at a time, sparse ones a band of points, so that neither op X nor a second matrix
+ * of the nodes' size is made.
+ */
+#include "gckm.h"
+
+#include <math.h>
+#include <string.h>
+
+#define TALL_ROWS (8 * GP_PANEL_ROWS)	/* a panel whose work is little */
+#define BAND_COLUMNS 64			/* columns of features, or landmarks, worked on at once */
+#define FIRST_JITTER 1e-12		/* of the points' kernel, relative to its diagonal, which is 1 */
+#define LAST_JITTER 1e-3
+#define TYPICAL 0.8				/* gamma times the root mean squared distance */
+
+double
+gp_sum(gp_device *dev, gp_matrix x)
+{
+	double	   *host = gp_alloc_figures(dev->env, x.rows, sizeof(double));
+	double		sum = 0.0;
+
+	dev->download(dev, gp_matrix_wrap(host, x.rows, 1, GP_DOUBLE), x);
+	for (int64_t i = 0; i < gp_items(dev->env, x.rows); i++)
+		sum += host[i];
+	gp_free(dev->env, host);
+	return sum;
+}
+
+void
+gp_rbf(gp_device *dev, gp_matrix products, gp_matrix norm, const gp_points *points, double sigma2)
+{
+	gp_stage	stage = {.map = GP_MAP_RBF,.p1 = 0.5 / sigma2,.scale = 1.0,.diag = norm};
+
+	dev->map(dev, &stage, products, 0, points->node);
+}
+
+double
+gp_points_factor(gp_device *dev, gp_matrix k, const gp_points *points, gp_matrix *keep)
+{
+	gp_matrix	own = dev->create(dev, points->n, points->n, GP_DOUBLE);
+	gp_matrix	root = dev->create(dev, points->n, points->n, GP_DOUBLE);
+	double		jitter;
+
+	dev->gather_rows(dev, own, k, points->node);
+	jitter = gp_cholesky_jitter(dev, own, 1.0, FIRST_JITTER, LAST_JITTER, root);
+	if (isnan(jitter))
+		gp_raise(dev->env, GP_ERR_RANGE, "Scale the features to ordinary sizes.",
+				 "the landmarks' kernel is not positive definite");
+	dev->destroy(dev, &own);
+	dev->trsm(dev, false, true, root, k);
+	if (keep)
+		*keep = root;
+	else
+		dev->destroy(dev, &root);
+	return jitter;
+}
+
+/* ---- features ---- */
+
+/* The reciprocal of every column's deviation; 0 for a constant one. */
+static double *
+column_units(gp_env *env, const gp_features *x)
+{
+	double	   *mean = gp_alloc_figures(env, x->dims, sizeof(double));
+	double	   *unit = gp_alloc_figures(env, x->dims, 3 * sizeof(double));
+	double	   *square = unit + gp_items(env, x->dims);
+	double	   *seen = square + gp_items(env, x->dims);
+	int64_t		entries = gp_items(env, x->csr ? gp_csr_entries(x->csr) : x->rows * x->dims);
+	const void *value = x->csr ? x->csr->value : x->dense;
+	double		rows = (double) x->rows;
+
+	memset(mean, 0, gp_items(env, x->dims) * sizeof(double));
+	memset(unit, 0, gp_items(env, 3 * x->dims) * sizeof(double));
+	GP_EACH(env, k, entries, k)
+		mean[x->csr ? x->csr->col[k] : k % x->dims] += gp_number_at(value, x->type, k) / rows;
+	GP_EACH(env, k, entries, k)
+	{
+		int64_t		c = x->csr ? x->csr->col[k] : k % x->dims;
+		double		away = gp_number_at(value, x->type, k) - mean[c];
+
+		square[c] += away * away;
+		seen[c] += 1.0;
+	}
+	for (int64_t c = 0; c < gp_items(env, x->dims); c++)
+	{
+		/* entries that are not there are 0 */
+		double		deviation = sqrt((square[c] + (rows - seen[c]) * mean[c] * mean[c]) / rows);
+
+		unit[c] = deviation > 1e-12 * fabs(mean[c]) ? 1.0 / deviation : 0.0;
+	}
+	gp_free(env, mean);
+	return unit;
+}
+
+/* Adds a multiple of row i of X to sum, and lists the columns that it may have made other than 0. */
+static int64_t
+add_row(const gp_csr *x, int32_t i, double factor, double *sum, int32_t *touched, int64_t n)
+{
+	const double *value = x->value;
+
+	for (int64_t k = x->start[i]; k < x->start[i + 1]; k++)
+	{
+		int32_t		c = x->col[k];
+
+		if (sum[c] == 0.0)
+			touched[n++] = c;
+		sum[c] += factor * value[k];
+	}
+	return n;
+}
+
+/* The most entries that the rows of one node's neighbours have together. */
+static int64_t
+most_touched(gp_env *env, const gp_csr *x, const gp_csr *op)
+{
+	int64_t		most = 0;
+
+	GP_EACH(env, i, x->rows, op ? op->start[i] : i)
+	{
+		int64_t		n = op ? 0 : x->start[i + 1] - x->start[i];
+
+		for (int64_t e = op ? op->start[i] : 0; op && e < op->start[i + 1]; e++)
+			n += x->start[op->col[e] + 1] - x->start[op->col[e]];
+		most = gp_max64(most, n);
+	}
+	return most;
+}
+
+/* Squared lengths of the rows of op X, one row at a time; returns the variance. */
+static double
+sparse_norms(gp_device *dev, const gp_csr *x, const gp_csr *op, gp_matrix norm)
+{
+	gp_env	   *env = dev->env;
+	int64_t		n = x->rows;
+	double	   *length = gp_alloc_figures(env, n, sizeof(double));
+	double	   *sum = gp_alloc_figures(env, x->cols, 2 * sizeof(double));
+	double	   *mean = sum + gp_items(env, x->cols);
+	int32_t    *touched = gp_alloc_figures(env, most_touched(env, x, op), sizeof(int32_t));
+	double		variance = 0.0;
+	int64_t		work = 0;
+
+	memset(sum, 0, gp_items(env, 2 * x->cols) * sizeof(double));
+	GP_EACH(env, i, gp_items(env, n), work)
+	{
+		int64_t		count = op ? 0 : add_row(x, (int32_t) i, 1.0, sum, touched, 0);
+
+		for (int64_t e = op ? op->start[i] : 0; op && e < op->start[i + 1]; e++)
+			count = add_row(x, op->col[e], ((const double *) op->value)[e], sum, touched, count);
+		work += count + 1;
+		length[i] = 0.0;
+		for (int64_t k = 0; k < count; k++)
+		{
+			double		value = sum[touched[k]];
+
+			length[i] += value * value;
+			mean[touched[k]] += value / (double) n;
+			sum[touched[k]] = 0.0;
+		}
+		variance += length[i] / (double) n;
+	}
+	for (int64_t c = 0; c < gp_items(env, x->cols); c++)
+		variance -= mean[c] * mean[c];
+	dev->upload(dev, norm, gp_matrix_wrap(length, n, 1, GP_DOUBLE));
+	gp_free(env, touched);
+	gp_free(env, sum);
+	gp_free(env, length);
+	return fmax(variance, 0.0);
+}
+
+/* Products of sparse features with the points: X' at these, then X, then op. */
+static double
+sparse_products(gp_device *dev, const gp_csr *from, const gp_csr *op, const double *unit,
+				const gp_points *points, gp_matrix products, gp_matrix norm)
+{
+	gp_env	   *env = dev->env;
+	int64_t		width = gp_min64(points->n, BAND_COLUMNS);
+	gp_csr		x = *from;		/* in double */
+	double	   *value = x.value = gp_alloc_figures(env, gp_csr_entries(from), sizeof(double));
+	gp_matrix	right = {0};
+	gp_matrix	middle = {0};
+	double		variance;
+
+	x.type = GP_DOUBLE;
+	x.stamp = gp_csr_stamp();
+	GP_EACH(env, k, gp_items(env, gp_csr_entries(from)), k)
+		value[k] = gp_number_at(from->value, from->type, k) * (unit ? unit[from->col[k]] : 1.0);
+	right = dev->create(dev, x.cols, width, GP_DOUBLE);
+	if (op)
+		middle = dev->create(dev, x.rows, width, GP_DOUBLE);
+	for (gp_band band = gp_band_first(points->n, width); band.count > 0; gp_band_next(&band))
+	{
+		const int32_t *node = points->node + band.first;
+		gp_matrix	out = gp_matrix_cols(products, band.first, band.count);
+		gp_matrix	r = gp_matrix_cols(right, 0, band.count);
+		gp_matrix	m = op ? gp_matrix_cols(middle, 0, band.count) : out;
+
+		if (op)
+			dev->csr_product_rows(dev, r, 1.0, op, &x, node, band.count);
+		else
+			dev->csr_rows(dev, r, &x, node, band.count);
+		dev->spmm(dev, 1.0, &x, r, 0.0, m);
+		if (op)
+			dev->spmm(dev, 1.0, op, m, 0.0, out);
+	}
+	dev->destroy(dev, &middle);
+	dev->destroy(dev, &right);
+	variance = sparse_norms(dev, &x, op, norm);
+	gp_free(env, value);
+	return variance;
+}
+
+/* Adds the products of some columns, which lose their mean; at is m x their number. */
+static void
+add_columns(gp_device *dev, gp_matrix a, const gp_points *points, bool first, gp_matrix at,
+			gp_matrix part, gp_matrix products, gp_matrix norm)
+{
+	gp_centre_rows(dev, a);
+	dev->gather_rows(dev, at, a, points->node);
+	/* in bands: a product of so few columns moves more memory than a device reckons with */
+	for (gp_band band = gp_band_first(a.rows, TALL_ROWS); band.count > 0; gp_band_next(&band))
+		dev->gemm(dev, false, true, 1.0, gp_matrix_rows(a, band.first, band.count), at, first ? 0.0 : 1.0,
+				  gp_matrix_rows(products, band.first, band.count));
+	dev->row_dots(dev, part, a, a);
+	dev->axpby(dev, 1.0, part, first ? 0.0 : 1.0, norm);
+}
+
+/* Products of dense features with the points. */
+static double
+dense_products(gp_device *dev, const gp_features *x, const gp_csr *op, const double *unit,
+			   const gp_points *points, gp_matrix products, gp_matrix norm)
+{
+	gp_env	   *env = dev->env;
+	int64_t		n = x->rows;
+	int64_t		width = gp_min64(x->dims, BAND_COLUMNS);
+	double	   *host = gp_alloc_figures(env, n, width * sizeof(double));
+	gp_matrix	in = dev->create(dev, n, width, GP_DOUBLE);
+	gp_matrix	at = dev->create(dev, points->n, width, GP_DOUBLE);
+	gp_matrix	part = dev->create(dev, n, 1, GP_DOUBLE);
+	gp_matrix	out = {0};
+
+	if (op)
+		out = dev->create(dev, n, width, GP_DOUBLE);
+	for (gp_band band = gp_band_first(x->dims, width); band.count > 0; gp_band_next(&band))
+	{
+		gp_matrix	a = gp_matrix_cols(in, 0, band.count);
+
+		GP_EACH(env, i, gp_items(env, n), i * band.count)
+			for (int64_t j = 0; j < band.count; j++)
+				host[i * band.count + j] = gp_number_at(x->dense, x->type, i * x->dims + band.first + j) *
+					(unit ? unit[band.first + j] : 1.0);
+		dev->upload(dev, a, gp_matrix_wrap(host, n, band.count, GP_DOUBLE));
+		if (op)
+		{
+			dev->spmm(dev, 1.0, op, a, 0.0, gp_matrix_cols(out, 0, band.count));
+			a = gp_matrix_cols(out, 0, band.count);
+		}
+		add_columns(dev, a, points, band.first == 0, gp_matrix_cols(at, 0, band.count), part, products, norm);
+	}
+	dev->destroy(dev, &out);
+	dev->destroy(dev, &part);
+	dev->destroy(dev, &at);
+	dev->destroy(dev, &in);
+	gp_free(env, host);
+	return gp_sum(dev, norm) / (double) n;
+}
+
+double
+gp_rows_products(gp_device *dev, gp_matrix a, const gp_points *points, gp_matrix products,
+				 gp_matrix norm)
+{
+	gp_matrix	at = dev->create(dev, points->n, a.cols, GP_DOUBLE);
+	gp_matrix	part = dev->create(dev, a.rows, 1, GP_DOUBLE);
+
+	add_columns(dev, a, points, true, at, part, products, norm);
+	dev->destroy(dev, &part);
+	dev->destroy(dev, &at);
+	return gp_sum(dev, norm) / (double) a.rows;
+}
+
+double
+gp_feature_products(gp_device *dev, const gp_features *x, const gp_csr *op, const gp_points *points,
+					gp_matrix products, gp_matrix norm)
+{
+	double	   *unit = op ? NULL : column_units(dev->env, x);
+	double		variance = x->csr ? sparse_products(dev, x->csr, op, unit, points, products, norm) :
+		dense_products(dev, x, op, unit, points, products, norm);
+
+	gp_free(dev->env, unit);
+	return variance;
+}
+
+/* ---- the nodes' own features ---- */
+
+/*
+ * The authors' program has exp(-gamma |x - y|), not squared, of features with
+ * mean 0 and deviation 1.  Distances don't see the mean, so sparse ones stay sparse.
+ */
+void
+gp_own_view(gp_device *dev, const gp_features *x, const gp_points *points, double gamma,
+			gp_matrix work, gp_matrix norm, gp_matrix k)
+{
+	gp_env	   *env = dev->env;
+	int64_t		m = points->n;
+	int64_t		height = gp_min64(k.rows, GP_PANEL_ROWS);
+	double	   *length = gp_alloc_figures(env, k.rows, sizeof(double));
+	double	   *product = gp_alloc_figures(env, height, m * sizeof(double));
+	double	   *kernel = gp_alloc_figures(env, height, m * sizeof(double));
+	double		variance = gp_feature_products(dev, x, NULL, points, work, norm);
+
+	dev->download(dev, gp_matrix_wrap(length, k.rows, 1, GP_DOUBLE), norm);
+	if (!(gamma > 0.0))
+		gamma = variance > 0.0 ? TYPICAL / sqrt(2.0 * variance) : 1.0;
+	for (gp_band band = gp_band_first(k.rows, height); band.count > 0; gp_band_next(&band))
+	{
+		gp_matrix	part = gp_matrix_rows(k, band.first, band.count);
+
+		env->check_interrupts(env);
+		dev->download(dev, gp_matrix_wrap(product, band.count, m, GP_DOUBLE),
+					  gp_matrix_rows(work, band.first, band.count));
+		dev->download(dev, gp_matrix_wrap(kernel, band.count, m, GP_DOUBLE), part);
+		for (int64_t e = 0; e < gp_items(env, band.count * m); e++)
+		{
+			int64_t		i = band.first + e / m;
+			int32_t		a = points->node[e % m];
+			double		square = i == a ? 0.0 : fmax(length[i] + length[a] - 2.0 * product[e], 0.0);
+
+			kernel[e] *= exp(-gamma * sqrt(square));
+		}
+		dev->upload(dev, part, gp_matrix_wrap(kernel, band.count, m, GP_DOUBLE));
+	}
+	gp_free(env, kernel);
+	gp_free(env, product);
+	gp_free(env, length);
+}

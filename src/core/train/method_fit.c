@@ -1,0 +1,73 @@
+/*
+ * method_fit.c - plans and fits of every method: the fit is run on a device that only accounts, and
+ * then for good.
+ */
+#include "train.h"
+
+#include "regression/regression.h"
+
+#include <string.h>
+
+/* A fit that is tried without being computed. */
+typedef struct trial
+{
+	const gp_method *method;
+	void	   *state;
+} trial;
+
+static void
+run_trial(gp_device *dry, void *arg)
+{
+	trial	   *t = arg;
+	gp_plan		none = {.strategy = GP_STRATEGY_NYSTROM};
+
+	t->method->release(dry->env, t->method->run(t->state, dry, &none));
+}
+
+/* Opens a method's state and plans by a copy of it. */
+static gp_plan
+plan_method(gp_device *dev, const gp_method *m, const gp_problem *problem, const void *options, void *state)
+{
+	gp_env	   *env = dev->env;
+	gp_plan		plan = {.strategy = GP_STRATEGY_NYSTROM};
+	trial		t = {m, gp_alloc(env, m->state)};
+	gp_count	count;
+
+	if (m->labels)
+		gp_learnt_check(env, problem, m->name, m->values);
+	m->open(state, dev, problem, options);
+	env->progress(env, GP_PHASE_PLAN, 0, 0);
+	memcpy(t.state, state, m->state);
+	count = gp_dry_run(dev, run_trial, &t);
+	gp_free(env, t.state);
+	m->explain(state, &plan);
+	gp_plan_settle(dev, problem, &count, m->what, m->hint, &plan);
+	gp_plan_explain(&plan);
+	return plan;
+}
+
+gp_plan
+gp_method_plan(gp_device *dev, const gp_method *m, const gp_problem *problem, const void *options)
+{
+	void	   *state = gp_alloc_zero(dev->env, 1, m->state);
+	gp_plan		plan = plan_method(dev, m, problem, options, state);
+
+	m->close(state);
+	gp_free(dev->env, state);
+	return plan;
+}
+
+void *
+gp_method_fit(gp_device *dev, const gp_method *m, const gp_problem *problem, const void *options)
+{
+	void	   *state = gp_alloc_zero(dev->env, 1, m->state);
+	gp_plan		plan = plan_method(dev, m, problem, options, state);
+	void	   *out;
+
+	if (problem->device_for)
+		dev = problem->device_for(problem->device_arg, dev, &plan);
+	out = m->run(state, dev, &plan);
+	m->close(state);
+	gp_free(dev->env, state);
+	return out;
+}
