@@ -36,7 +36,6 @@ gp_factor_dense(gp_eval *ev, const gp_factor *f)
 	return q;
 }
 
-/* The factor on nlandmarks landmarks; only the problem's kernel and graph matter. */
 gp_matrix
 gp_kernel_factor(gp_device *dev, const gp_problem *problem)
 {

@@ -125,7 +125,6 @@ keep_posterior(gp_eval *ev, const gp_problem *problem, const gp_plan *plan, cons
 	ev->dev->destroy(ev->dev, &ones);
 }
 
-/* The posterior by the exact kernel. */
 gp_solution
 gp_infer_exact(gp_eval *ev, const gp_problem *problem, const gp_targets *targets,
 			   const gp_plan *plan, gp_posterior *out)

@@ -114,7 +114,6 @@ gp_block_operate(gp_device *dev, const gp_program *program, const gp_graph *grap
 	gp_eval_close(&ev);
 }
 
-/* gram (r x r) += q'q and qty (r x columns) += q'y of rows in double, which are whitened first. */
 void
 gp_block_gram(gp_device *dev, gp_matrix rows, gp_matrix y, const gp_matrix *root, gp_matrix gram, gp_matrix qty)
 {

@@ -133,14 +133,12 @@ fingerprints(const gp_eval *ev)
 	uint64_t   *own = feature_hashes(ev);
 	uint64_t   *sum;
 	bool		sees = sees_itself(ev);
-	int64_t		next = 0;
 
 	if (!uses_graph(ev->kernel->program))
 		return own;
 	sum = gp_alloc_zero(ev->env, ev->n, sizeof(uint64_t));
-	for (int64_t i = 0; i < ev->n; i++)
+	GP_EACH(ev->env, i, ev->n, ev->kernel->a->start[i])
 	{
-		gp_poll(ev->env, ev->kernel->a->start[i], &next);
 		for (int64_t k = ev->kernel->a->start[i]; k < ev->kernel->a->start[i + 1]; k++)
 			if (own[ev->kernel->a->col[k]])
 				sum[i] += gp_hash(own[ev->kernel->a->col[k]] ^ gp_hash(bits_of(ev->kernel->a->value, k, ev->kernel->a->type)));
@@ -226,7 +224,6 @@ field_size(const gp_eval *ev, const gp_problem *problem)
 	return n;
 }
 
-/* True where so many landmarks begin with the whole field of the labels. */
 bool
 gp_landmarks_are_field(gp_eval *ev, const gp_problem *problem, int64_t count)
 {
@@ -234,7 +231,6 @@ gp_landmarks_are_field(gp_eval *ev, const gp_problem *problem, int64_t count)
 		field_size(ev, problem) <= count;
 }
 
-/* How many landmarks an automatic fit takes. */
 int64_t
 gp_landmarks_automatic(gp_eval *ev, const gp_problem *problem)
 {
@@ -294,14 +290,12 @@ choose(gp_eval *ev, const gp_problem *problem, int64_t count, bool spread, int64
 	return landmark;
 }
 
-/* The landmarks of a fit; a power of the kernel needs its spectrum over all nodes. */
 int32_t *
 gp_landmarks_choose(gp_eval *ev, const gp_problem *problem, int64_t count, int64_t *n)
 {
 	return choose(ev, problem, count, ev->kernel->program->power != 1.0, n);
 }
 
-/* Landmarks drawn evenly of all nodes. */
 int32_t *
 gp_landmarks_spread(gp_eval *ev, const gp_problem *problem, int64_t count, int64_t *n)
 {

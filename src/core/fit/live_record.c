@@ -15,7 +15,6 @@ gp_live_open(gp_eval *ev, const gp_problem *problem)
 	ev->keep = gp_keep_create(ev->env);
 }
 
-/* Keeps the regression. */
 void
 gp_live_keep_weights(gp_eval *ev, gp_matrix weights, gp_matrix root, gp_matrix right)
 {

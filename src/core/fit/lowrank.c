@@ -409,7 +409,6 @@ mean_diagonal(lowrank *lr, const double *diag)
 	return mean;
 }
 
-/* The posterior from a factor. */
 gp_solution
 gp_infer_panels(gp_eval *ev, const gp_problem *problem, const gp_targets *targets, gp_factor *f,
 				const double *diag, gp_posterior *out)

@@ -69,7 +69,6 @@ dense_bytes(gp_eval *ev, int step)
 	return width > 0 ? gp_matrix_bytes(ev->n, width, ev->type) : 0.0;
 }
 
-/* Refuses explicit factors of the program's steps that would not fit, before any of them is made. */
 void
 gp_plan_check_factors(gp_eval *ev, double limit)
 {
@@ -366,7 +365,6 @@ gp_plan_with(gp_eval *ev, const gp_problem *problem)
 	return plan;
 }
 
-/* Fills a plan from what a dry run took, and refuses what does not fit. */
 void
 gp_plan_settle(gp_device *dev, const gp_problem *problem, const gp_count *count, const char *what,
 			   const char *hint, gp_plan *plan)

@@ -79,7 +79,6 @@ strengthened(const gp_spectrum *s, int64_t j, double e)
 	return s->w[j] > 0.0 ? pow(s->w[j] / largest, e) : 0.0;
 }
 
-/* V diag(w / w_max)^((p-1)/2), owned by the caller: F = Q times it. */
 gp_matrix
 gp_spectrum_directions(gp_eval *ev, const gp_spectrum *s, double p)
 {
@@ -103,7 +102,6 @@ gp_spectrum_directions(gp_eval *ev, const gp_spectrum *s, double p)
 	return out;
 }
 
-/* The mean of |f_i|^2: the sum of the eigenvalues of F'F / n. */
 double
 gp_spectrum_mean(const gp_eval *ev, const gp_spectrum *s, double p)
 {
@@ -158,7 +156,6 @@ gp_factor_of_power(gp_eval *ev, gp_factor *f)
 	return f;
 }
 
-/* The landmarks that a power takes at most: its factor has one panel of them for each of so many parts. */
 int64_t
 gp_power_landmarks(const gp_eval *ev)
 {
@@ -167,7 +164,6 @@ gp_power_landmarks(const gp_eval *ev)
 	return gp_min64(ev->n, gp_max64(1, LANDMARKS / gp_max64(1, panels)));
 }
 
-/* Refuses kernels with a power where nothing takes it. */
 void
 gp_power_refuse(gp_env *env, const gp_program *program)
 {

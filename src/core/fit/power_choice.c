@@ -30,7 +30,6 @@ gp_power_is_open(const gp_problem *problem)
 		problem->nlabelled <= (int64_t) MOST_OF_A_CLASS * problem->nclasses;
 }
 
-/* A problem as a power of its kernel sees it, with a longer grid of nuggets. */
 gp_problem
 gp_power_problem(const gp_problem *problem)
 {
@@ -129,7 +128,6 @@ replace_posterior(gp_eval *ev, const gp_problem *problem, const gp_targets *targ
 	out->plan.exact_diagonal = false;
 }
 
-/* The same, if leave-one-out prefers it. */
 void
 gp_power_choose(gp_eval *ev, const gp_problem *problem, const gp_targets *targets,
 				gp_solution *solution, gp_posterior *out)

@@ -6,7 +6,6 @@
 #include "fit_internal.h"
 #include "landmarks.h"
 
-/* Tells what a low-rank fit did that its figures do not show. */
 void
 gp_tell_lowrank(const gp_eval *ev, const gp_plan *plan, double first_jitter)
 {
@@ -27,7 +26,6 @@ const char *const gp_strategy_names[GP_STRATEGIES] = {
 	[GP_STRATEGY_SQL] = "sql"
 };
 
-/* Tells that landmarks, which were asked for, are none. */
 void
 gp_tell_no_landmarks(gp_env *env, int64_t asked, const gp_posterior *out)
 {

@@ -45,13 +45,11 @@ count_apart(gp_env *env, const gp_problem *problem)
 										  graph->directed);
 	bool	   *labelled = gp_alloc_zero(env, graph->nodes, sizeof(bool));
 	int64_t		n = 0;
-	int64_t		next = 0;
 
 	for (int64_t k = 0; k < problem->nlabelled; k++)
 		labelled[component[problem->labelled[k]]] = true;
-	for (int64_t i = 0; i < graph->nodes; i++)
+	GP_EACH(env, i, graph->nodes, i)
 	{
-		gp_poll(env, i, &next);
 		n += !labelled[component[i]];
 	}
 	gp_free(env, labelled);

@@ -57,11 +57,8 @@ compare_effect(const void *first, const void *second, void *unused)
 static void
 walk(gp_env *env, const gp_graph *g, const gp_csr *a, const double *p, double *next, double *weight)
 {
-	int64_t		look = 0;
-
-	for (int64_t u = 0; u < g->nodes; u++)
+	GP_EACH(env, u, g->nodes, a->start[u])
 	{
-		gp_poll(env, a->start[u], &look);
 		for (int64_t k = a->start[u]; p[u] > 0.0 && k < a->start[u + 1]; k++)
 		{
 			int32_t		v = a->col[k];
@@ -177,7 +174,6 @@ evaluate(gp_device *dev, const gp_live_question *q, int32_t column, gp_live_edge
 	gp_free(env, cut);
 }
 
-/* The edges and their effects. */
 gp_live_edge *
 gp_live_explain_edges(gp_device *dev, const gp_live_question *question, int32_t column, int64_t k, int64_t *n, int64_t *left)
 {

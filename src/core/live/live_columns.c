@@ -109,7 +109,6 @@ open_lowrank(gp_live_covariance *c)
 	gp_free(r->env, norm);
 }
 
-/* Opens. */
 gp_live_covariance
 gp_live_covariance_open(gp_live_rows *r)
 {
@@ -188,7 +187,6 @@ gp_live_covariance_take(gp_live_covariance *c, const int32_t *col, int64_t ncols
 	dev->gather_rows(dev, c->rows, c->half, col);
 }
 
-/* Some rows. */
 void
 gp_live_covariance_block(gp_live_covariance *c, int64_t first, int64_t count, gp_matrix out)
 {
@@ -207,7 +205,6 @@ gp_live_covariance_block(gp_live_covariance *c, int64_t first, int64_t count, gp
 	dev->destroy(dev, &narrow);
 }
 
-/* The columns' own rows. */
 void
 gp_live_covariance_square(gp_live_covariance *c, gp_matrix out)
 {

@@ -64,7 +64,6 @@ targets_fit(const gp_piece *piece, int64_t labelled, int64_t columns, bool value
 	return true;
 }
 
-/* True when the pieces have the types and the shapes that an answer takes them for. */
 bool
 gp_live_fits(const gp_keep *keep)
 {
@@ -93,7 +92,6 @@ gp_live_fits(const gp_keep *keep)
 		(power == NULL || power->cols == rank) && (among == NULL || (anchors && among->rows == anchors->rows));
 }
 
-/* The labelled nodes. */
 const int32_t *
 gp_live_labelled(const gp_keep *keep, int64_t *n)
 {

@@ -265,18 +265,16 @@ condition(choosing *s, int64_t a, double *va, double *ga)
 	int64_t		n = s->n;
 	double		gaa = s->g[a * n + a];
 	double		scale = 1.0 / (fmax(s->v[a * n + a], 0.0) + s->noise);
-	int64_t		next = 0;
 
 	memcpy(va, s->v + a * n, n * sizeof(double));
 	memcpy(ga, s->g + a * n, n * sizeof(double));
-	for (int64_t i = 0; i < n; i++)
+	GP_EACH(s->env, i, n, i * n)
 	{
 		double		w = va[i] * scale;
 		double	   *v = s->v + i * n;
 		double	   *g = s->g + i * n;
 		double		both = w * gaa - ga[i];
 
-		gp_poll(s->env, i * n, &next);
 		for (int64_t j = 0; j < n; j++)
 		{
 			v[j] -= w * va[j];
@@ -314,7 +312,6 @@ choose(choosing *s, int64_t k)
 	return out;
 }
 
-/* The labels that would tell most. */
 gp_live_choice
 gp_live_next(gp_device *dev, const gp_live_question *question, int64_t k)
 {

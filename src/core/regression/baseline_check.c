@@ -52,15 +52,13 @@ neighbour_means(const spread *s, gp_type type)
 	gp_csr	   *p = gp_csr_create(s->env, w->rows, w->cols, gp_csr_entries(w), type);
 	const double *weight = w->value;
 	bool	   *keeps = gp_alloc_zero(s->env, w->rows, sizeof(bool));
-	int64_t		next = 0;
 
 	for (int64_t k = 0; k < s->problem->nlabelled; k++)
 		keeps[s->problem->labelled[k]] = !s->is_hidden[k];
-	for (int64_t i = 0; i < w->rows; i++)
+	GP_EACH(s->env, i, w->rows, w->start[i])
 	{
 		double		degree = 0.0;
 
-		gp_poll(s->env, w->start[i], &next);
 		p->start[i + 1] = w->start[i + 1];
 		for (int64_t k = w->start[i]; k < w->start[i + 1]; k++)
 			degree += weight[k];
@@ -108,16 +106,14 @@ share_found(const spread *s, gp_matrix f)
 	gp_matrix	rows = s->dev->create(s->dev, problem->nlabelled, f.cols, f.type);
 	double	   *host = gp_alloc_array(s->env, problem->nlabelled, f.cols * sizeof(double));
 	int64_t		found = 0;
-	int64_t		next = 0;
 
 	s->dev->gather_rows(s->dev, rows, f, problem->labelled);
 	s->dev->download(s->dev, gp_matrix_wrap(host, rows.rows, rows.cols, GP_DOUBLE), rows);
-	for (int64_t k = 0; k < problem->nlabelled; k++)
+	GP_EACH(s->env, k, problem->nlabelled, k * f.cols)
 	{
 		const double *part = host + k * f.cols;
 		int64_t		best = 0;
 
-		gp_poll(s->env, k * f.cols, &next);
 		for (int64_t c = 1; c < f.cols; c++)
 			if (part[c] > part[best])
 				best = c;
@@ -245,7 +241,6 @@ tell_noise(gp_env *env, const gp_problem *problem, const gp_posterior *out)
 	return true;
 }
 
-/* Tells when a model is worth no more than what costs nothing. */
 void
 gp_tell_worth(gp_device *dev, const gp_problem *problem, const gp_targets *targets,
 			  const gp_posterior *out)

@@ -46,7 +46,6 @@ log_softplus(double x)
 	return x > FAR ? log(x) : x < -FAR ? x : log(log1p(exp(x)));
 }
 
-/* The logit of one class. */
 double
 gp_logit(const gp_calibrator *calibrator, int32_t c, double mean)
 {
@@ -83,13 +82,10 @@ typedef struct fitter
 static void
 set_delta(fitter *f, const double *mean, const int32_t *index, double delta)
 {
-	int64_t		next = 0;
-
-	for (int64_t i = 0; i < f->n; i++)
+	GP_EACH(f->env, i, f->n, i * f->columns)
 	{
 		const double *row = mean + (int64_t) index[i] * f->columns;
 
-		gp_poll(f->env, i * f->columns, &next);
 		for (int32_t c = 0; c < f->columns; c++)
 			f->s[i * f->columns + c] = log_softplus(row[c] / delta);
 	}
@@ -127,17 +123,15 @@ loss_at(fitter *f, const double *x, double *gradient)
 {
 	int32_t		n = f->columns;
 	double		loss = 0.0;
-	int64_t		next = 0;
 
 	if (gradient)
 		memset(gradient, 0, sizeof(double) * (n + 1));
-	for (int64_t i = 0; i < f->n; i++)
+	GP_EACH(f->env, i, f->n, i * n)
 	{
 		const double *s = f->s + i * n;
 		double	   *p = f->p + i * n;
 		int32_t		y = f->label[i];
 
-		gp_poll(f->env, i * n, &next);
 		for (int32_t c = 0; c < n; c++)
 			p[c] = x[0] * s[c] + x[c + 1];
 		gp_softmax_log(n, p, p, -1);
@@ -166,16 +160,14 @@ static void
 hessian_times(fitter *f, const double *v, double *out)
 {
 	int32_t		n = f->columns;
-	int64_t		next = 0;
 
 	memset(out, 0, sizeof(double) * (n + 1));
-	for (int64_t i = 0; i < f->n; i++)
+	GP_EACH(f->env, i, f->n, i * n)
 	{
 		const double *s = f->s + i * n;
 		const double *p = f->p + i * n;
 		double		mean = 0.0;
 
-		gp_poll(f->env, i * n, &next);
 		for (int32_t c = 0; c < n; c++)
 			mean += p[c] * (v ? v[0] * s[c] + v[c + 1] : s[c]);
 		for (int32_t c = 0; c < n; c++)
@@ -306,17 +298,15 @@ gamma_loss(fitter *f, double gamma, double *slope, double *curvature)
 {
 	int32_t		n = f->columns;
 	double		loss = 0.0;
-	int64_t		next = 0;
 
 	*slope = *curvature = 0.0;
-	for (int64_t i = 0; i < f->n; i++)
+	GP_EACH(f->env, i, f->n, i * n)
 	{
 		const double *s = f->s + i * n;
 		double	   *p = f->p + i * n;
 		double		mean = 0.0;
 		double		square = 0.0;
 
-		gp_poll(f->env, i * n, &next);
 		for (int32_t c = 0; c < n; c++)
 			p[c] = gamma * s[c];
 		gp_softmax_log(n, p, p, -1);
@@ -414,7 +404,6 @@ leave_out(const gp_problem *problem, const bool *is_prior, int32_t *index, int64
 	return left;
 }
 
-/* The calibrator of the largest leave-one-out likelihood; its biases belong to env. */
 gp_calibrator
 gp_calibrator_fit(gp_env *env, const gp_problem *problem, const gp_targets *targets, const double *mean,
 				  const bool *is_prior)
@@ -455,7 +444,6 @@ gp_calibrator_fit(gp_env *env, const gp_problem *problem, const gp_targets *targ
 	return out;
 }
 
-/* The bytes that fitting a calibrator takes at most. */
 double
 gp_calibrator_bytes(const gp_problem *problem)
 {

@@ -37,7 +37,6 @@ standard_errors(const double *x, int64_t n)
 	return n > 1 && squares > 0.0 ? mean / sqrt(squares / (n - 1) / n) : 0.0;
 }
 
-/* By how many standard errors labels without themselves are explained better by one posterior than by another. */
 double
 gp_loo_gain(gp_env *env, const gp_problem *problem, const gp_posterior *one, const gp_posterior *other)
 {

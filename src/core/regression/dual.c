@@ -116,19 +116,6 @@ eigen_open(dual *d)
 	dev->gemm(dev, true, false, 1.0, d->work, d->y, 0.0, d->uty);
 }
 
-/* Frees what eigen_open made. */
-static void
-eigen_close(dual *d)
-{
-	gp_device  *dev = d->dev;
-
-	dev->destroy(dev, &d->squares);
-	dev->destroy(dev, &d->uty);
-	dev->destroy(dev, &d->scaled);
-	dev->destroy(dev, &d->weights);
-	gp_free(dev->env, d->lambda);
-}
-
 /*
  * Factorises K + noise I into work and, from the inverse factor, takes
  * inverse_diag and alpha.  keep, if not NULL, gets the factor itself.  Returns
@@ -169,74 +156,66 @@ cholesky_error(void *state, double nugget)
 	return loo_error(d);
 }
 
-/* Chooses the nugget by whichever way the size allows. */
+/* The nugget, by one eigendecomposition for all where the size allows it. */
 static double
 choose_nugget(dual *d, const gp_problem *problem)
 {
-	gp_env	   *env = d->dev->env;
+	gp_device  *dev = d->dev;
 	double		nugget;
 
-	if (d->targets->m > GP_SYEV_MAX || !isnan(problem->nugget) || d->targets->few ||
-		d->targets->flat)
-		return gp_nugget_choose(env, problem, d->targets, cholesky_error, d, CHOLESKY_GRID,
+	if (d->targets->m > GP_SYEV_MAX || !isnan(problem->nugget) || d->targets->few || d->targets->flat)
+		return gp_nugget_choose(dev->env, problem, d->targets, cholesky_error, d, CHOLESKY_GRID,
 								CHOLESKY_REFINE);
 	eigen_open(d);
-	nugget = gp_nugget_choose(env, problem, d->targets, eigen_error, d, EIGEN_GRID, 0);
-	eigen_close(d);
+	nugget = gp_nugget_choose(dev->env, problem, d->targets, eigen_error, d, EIGEN_GRID, 0);
+	dev->destroy(dev, &d->squares);
+	dev->destroy(dev, &d->uty);
+	dev->destroy(dev, &d->scaled);
+	dev->destroy(dev, &d->weights);
+	gp_free(dev->env, d->lambda);
 	return nugget;
 }
 
-/* Takes leave-one-out figures and the scale from the final factorisation. */
-static void
-finish(dual *d, const gp_problem *problem, double log_det, gp_solution *out)
-{
-	gp_env	   *env = d->dev->env;
-	int64_t		m = d->targets->m;
-	int32_t		columns = d->targets->columns;
-	double	   *alpha = to_host(d->dev, d->alpha);
-	double	   *inverse = to_host(d->dev, d->inverse_diag);
-	double		quadratic = 0.0;
-
-	out->loo_mean = gp_alloc_figures(env, m * columns, sizeof(double));
-	out->loo_variance = gp_alloc_figures(env, m, sizeof(double));
-	for (int64_t k = 0; k < m * columns && !env->dry; k++)
-	{
-		quadratic += alpha[k] * d->targets->y[k];
-		out->loo_mean[k] = d->targets->y[k] - alpha[k] / inverse[k / columns];
-	}
-	gp_solution_scale(env, problem, d->targets, quadratic, log_det, out);
-	for (int64_t i = 0; i < m && !env->dry; i++)
-		out->loo_variance[i] = out->scale / inverse[i];
-	gp_free(env, alpha);
-	gp_free(env, inverse);
-}
-
-/* Solves the regression on K(t,t), which is overwritten by the factor of K + noise I. */
 gp_solution
 gp_dual_solve(gp_device *dev, const gp_problem *problem, const gp_targets *targets,
 			  gp_matrix k, double mean_diag)
 {
-	dual		d = {0};
-	gp_solution out = {0};
+	gp_env	   *env = dev->env;
+	int64_t		m = targets->m;
+	int32_t		columns = targets->columns;
+	dual		d = {.dev = dev,.problem = problem,.targets = targets,.mean_diag = mean_diag,.k = k};
+	gp_solution out = {.mean_diag = mean_diag};
+	double		quadratic = 0.0;
 	double		log_det;
+	double	   *alpha;
+	double	   *inverse;
 
-	d.dev = dev;
-	d.problem = problem;
-	d.targets = targets;
-	d.counted = gp_loo_sample(dev->env, targets, targets->m, &d.ncounted);
-	d.mean_diag = mean_diag;
-	d.k = k;
-	d.work = dev->create(dev, targets->m, targets->m, GP_DOUBLE);
-	d.y = dev->create(dev, targets->m, targets->columns, GP_DOUBLE);
-	d.alpha = dev->create(dev, targets->m, targets->columns, GP_DOUBLE);
-	d.inverse_diag = dev->create(dev, targets->m, 1, GP_DOUBLE);
-	dev->upload(dev, d.y, gp_matrix_wrap(targets->y, targets->m, targets->columns, GP_DOUBLE));
+	d.counted = gp_loo_sample(env, targets, m, &d.ncounted);
+	d.work = dev->create(dev, m, m, GP_DOUBLE);
+	d.y = dev->create(dev, m, columns, GP_DOUBLE);
+	d.alpha = dev->create(dev, m, columns, GP_DOUBLE);
+	d.inverse_diag = dev->create(dev, m, 1, GP_DOUBLE);
+	dev->upload(dev, d.y, gp_matrix_wrap(targets->y, m, columns, GP_DOUBLE));
 	out.nugget = choose_nugget(&d, problem);
-	gp_free(dev->env, d.counted);
-	out.mean_diag = mean_diag;
 	out.noise = out.nugget * mean_diag;
+	gp_free(env, d.counted);
 	log_det = cholesky_solve(&d, out.noise, &k);
-	finish(&d, problem, log_det, &out);
+
+	/* Leave-one-out and the scale. */
+	alpha = to_host(dev, d.alpha);
+	inverse = to_host(dev, d.inverse_diag);
+	out.loo_mean = gp_alloc_figures(env, m * columns, sizeof(double));
+	out.loo_variance = gp_alloc_figures(env, m, sizeof(double));
+	for (int64_t e = 0; e < m * columns && !env->dry; e++)
+	{
+		quadratic += alpha[e] * targets->y[e];
+		out.loo_mean[e] = targets->y[e] - alpha[e] / inverse[e / columns];
+	}
+	gp_solution_scale(env, problem, targets, quadratic, log_det, &out);
+	for (int64_t i = 0; i < m && !env->dry; i++)
+		out.loo_variance[i] = out.scale / inverse[i];
+	gp_free(env, alpha);
+	gp_free(env, inverse);
 	out.weights = d.alpha;
 	out.root = k;
 	dev->destroy(dev, &d.work);

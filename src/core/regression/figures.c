@@ -152,12 +152,10 @@ class_metrics(gp_env *env, const gp_problem *problem, const gp_targets *t, const
 	double	   *probability = gp_alloc_array(env, t->columns, sizeof(double));
 	sums		s = {0};
 	double		ece = 0.0;
-	int64_t		next = 0;
 
 	s.class = gp_alloc_zero(env, t->columns, sizeof(tally));
-	for (int64_t i = 0; i < t->m; i++)
+	GP_EACH(env, i, t->m, i * t->columns)
 	{
-		gp_poll(env, i * t->columns, &next);
 		if (!t->counts[i])
 			continue;
 		label_probabilities(problem, t, solution, out, i, probability);
@@ -237,11 +235,9 @@ strangeness(gp_env *env, const gp_problem *problem, const gp_targets *t, const g
 {
 	double	   *score = gp_alloc_array(env, t->m, sizeof(double));
 	double	   *probability = gp_alloc_array(env, t->columns, sizeof(double));
-	int64_t		next = 0;
 
-	for (int64_t i = 0; i < t->m; i++)
+	GP_EACH(env, i, t->m, i * t->columns)
 	{
-		gp_poll(env, i * t->columns, &next);
 		if (problem->task == GP_TASK_VALUES)
 		{
 			score[i] = fabs(t->y[i] - solution->loo_mean[i]) / sqrt(solution->loo_variance[i]);
@@ -278,7 +274,6 @@ take_loo(gp_env *env, const gp_problem *problem, const gp_targets *t, gp_solutio
 			out->loo.variance[i] = fmax(out->loo.variance[i] - solution->scale * solution->noise, 0.0);
 }
 
-/* The calibrator, the leave-one-out posterior and the figures. */
 void
 gp_figures(gp_env *env, const gp_problem *problem, const gp_targets *targets, gp_solution *solution,
 		   gp_posterior *out)
@@ -301,7 +296,6 @@ gp_figures(gp_env *env, const gp_problem *problem, const gp_targets *targets, gp
 	take_loo(env, problem, targets, solution, out);
 }
 
-/* The calibrator's arrays, then the scores with the room that sorting them takes. */
 void
 gp_figures_count(gp_env *env, const gp_problem *problem, const gp_targets *targets)
 {
@@ -310,7 +304,6 @@ gp_figures_count(gp_env *env, const gp_problem *problem, const gp_targets *targe
 	gp_free(env, gp_alloc_figures(env, targets->m, 3 * sizeof(double) / 2));
 }
 
-/* The quantile: the ceil((n + 1) coverage)-th smallest. */
 double
 gp_loo_quantile(const double *score, int64_t n, double coverage)
 {
@@ -321,7 +314,6 @@ gp_loo_quantile(const double *score, int64_t n, double coverage)
 	return score[rank < 1.0 ? 0 : (int64_t) rank - 1];
 }
 
-/* The name of a figure. */
 const char *
 gp_metric_name(gp_metric metric)
 {

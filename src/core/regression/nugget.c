@@ -97,7 +97,6 @@ gp_class_factor(const gp_targets *t, const double *mean, const int32_t *index, i
 	return s.ym > 0.0 && s.mm > 0.0 ? s.ym / s.mm : 0.0;
 }
 
-/* The squared error of one label's scores after a factor. */
 double
 gp_class_residual(const gp_targets *t, const double *mean, int32_t index, double factor)
 {
@@ -117,7 +116,6 @@ class_error(const gp_targets *t, const double *mean, const int32_t *index, int64
 	return s.ym > 0.0 && s.mm > 0.0 ? s.yy - s.ym * s.ym / s.mm : s.yy;
 }
 
-/* The leave-one-out error of some labels; total is the error without any model. */
 double
 gp_loo_error(const gp_problem *problem, const gp_targets *targets, const double *mean,
 			 const int32_t *index, int64_t n, double *total)

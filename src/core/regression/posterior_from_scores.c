@@ -10,7 +10,6 @@
 #include <float.h>
 #include <math.h>
 
-/* Refuses values where a method cannot learn them, and no labels at all. */
 void
 gp_learnt_check(gp_env *env, const gp_problem *problem, const char *method, bool values)
 {
@@ -21,7 +20,6 @@ gp_learnt_check(gp_env *env, const gp_problem *problem, const char *method, bool
 		gp_raise(env, GP_ERR_DATA, NULL, "no node is labelled");
 }
 
-/* A posterior whose means and variances are still to be filled. */
 gp_posterior *
 gp_learnt_open(gp_env *env, const gp_problem *problem, const gp_plan *plan)
 {
@@ -56,7 +54,6 @@ scale_variances(const gp_targets *targets, const double *loo_mean, double *loo_v
 		out->variance[i] *= sum;
 }
 
-/* Refuses numbers that are none, calibrates, and adds the figures. */
 void
 gp_learnt_settle(gp_env *env, const gp_problem *problem, double *loo_mean, double *loo_variance,
 				 gp_posterior *out)

@@ -114,7 +114,7 @@ explain_rows(gp_device *dev, gp_matrix rows, gp_matrix root, gp_matrix w, double
 
 /* Residuals and leverages of n labels, whose numbers are index, or 0, 1, ... without. */
 static void
-take_leverages(primal *p, int64_t n, const int32_t *index, const double *fit, const double *leverage)
+set_residuals(primal *p, int64_t n, const int32_t *index, const double *fit, const double *leverage)
 {
 	int32_t		columns = p->targets->columns;
 
@@ -146,7 +146,7 @@ primal_error(void *state, double nugget)
 	fit = gp_alloc_figures(dev->env, p->nsample * columns, sizeof(double));
 	leverage = gp_alloc_figures(dev->env, p->nsample, sizeof(double));
 	explain_rows(dev, p->sample_rows, p->narrow_root, p->narrow_w, fit, leverage);
-	take_leverages(p, p->nsample, p->sample, fit, leverage);
+	set_residuals(p, p->nsample, p->sample, fit, leverage);
 	gp_free(dev->env, fit);
 	gp_free(dev->env, leverage);
 	if (dev->env->dry)
@@ -189,105 +189,73 @@ explain_here(void *state, gp_matrix root, gp_matrix w, double *fit, double *leve
 	dev->destroy(dev, &narrow_w);
 }
 
-/* Residuals and leverages of all labels. */
-static void
-all_leverages(primal *p)
-{
-	gp_env	   *env = p->dev->env;
-	int64_t		m = p->targets->m;
-	double	   *fit = gp_alloc_figures(env, m * p->targets->columns, sizeof(double));
-	double	   *leverage = gp_alloc_figures(env, m, sizeof(double));
-
-	p->rows->explain(p->rows->state, p->root, p->w, fit, leverage);
-	take_leverages(p, m, NULL, fit, leverage);
-	gp_free(env, fit);
-	gp_free(env, leverage);
-}
-
-/* Leave-one-out figures and the scale from residuals and leverages. */
-static void
-finish(primal *p, const gp_problem *problem, double log_det, gp_solution *out)
-{
-	gp_env	   *env = p->dev->env;
-	const gp_targets *t = p->targets;
-	int32_t		columns = t->columns;
-	double		quadratic = 0.0;
-
-	out->loo_mean = gp_alloc_figures(env, t->m * columns, sizeof(double));
-	out->loo_variance = gp_alloc_figures(env, t->m, sizeof(double));
-	for (int64_t k = 0; k < t->m * columns && !env->dry; k++)
-	{
-		quadratic += t->y[k] * p->residual[k] / out->noise;
-		out->loo_mean[k] = t->y[k] - p->residual[k] / (1.0 - p->leverage[k / columns]);
-	}
-	log_det += (double) (t->m - p->rows->rank) * log(out->noise);
-	gp_solution_scale(env, problem, t, quadratic, log_det, out);
-	for (int64_t i = 0; i < t->m && !env->dry; i++)
-		out->loo_variance[i] = out->scale * out->noise / (1.0 - p->leverage[i]);
-}
-
-/* The sample that the search for the nugget looks at, with room to solve in. */
-static void
-open_sample(primal *p)
-{
-	gp_device  *dev = p->dev;
-	int64_t		rank = p->rows->rank;
-
-	p->sample = gp_loo_sample(dev->env, p->targets, SAMPLE, &p->nsample);
-	p->sample_q = dev->create(dev, p->nsample, rank, p->rows->type);
-	p->rows->sample(p->rows->state, p->sample, p->nsample, p->sample_q);
-	p->sample_rows = dev->create(dev, p->nsample, rank, p->rows->type);
-	p->narrow_root = dev->create(dev, rank, rank, p->rows->type);
-	p->narrow_w = dev->create(dev, rank, p->targets->columns, p->rows->type);
-}
-
-/* Frees it. */
-static void
-close_sample(primal *p)
-{
-	gp_device  *dev = p->dev;
-
-	dev->destroy(dev, &p->sample_q);
-	dev->destroy(dev, &p->sample_rows);
-	dev->destroy(dev, &p->narrow_root);
-	dev->destroy(dev, &p->narrow_w);
-	gp_free(dev->env, p->sample);
-}
-
-/* Solves the regression on rows wherever they are. */
 gp_solution
 gp_primal_solve_rows(gp_device *dev, const gp_problem *problem, const gp_targets *targets,
 					 const gp_primal_rows *rows, double mean_diag)
 {
 	primal		p = {.dev = dev,.problem = problem,.targets = targets,.mean_diag = mean_diag,.rows = rows};
-	gp_solution out = {0};
+	gp_env	   *env = dev->env;
+	int64_t		m = targets->m;
+	int64_t		rank = rows->rank;
+	int32_t		columns = targets->columns;
+	gp_solution out = {.mean_diag = mean_diag};
+	double		quadratic = 0.0;
 	double		log_det;
+	double	   *fit;
+	double	   *leverage;
 
-	p.gram = dev->create(dev, rows->rank, rows->rank, GP_DOUBLE);
-	p.qty = dev->create(dev, rows->rank, targets->columns, GP_DOUBLE);
-	p.root = dev->create(dev, rows->rank, rows->rank, GP_DOUBLE);
-	p.w = dev->create(dev, rows->rank, targets->columns, GP_DOUBLE);
-	p.residual = gp_alloc_figures(dev->env, targets->m * targets->columns, sizeof(double));
-	p.leverage = gp_alloc_figures(dev->env, targets->m, sizeof(double));
+	p.gram = dev->create(dev, rank, rank, GP_DOUBLE);
+	p.qty = dev->create(dev, rank, columns, GP_DOUBLE);
+	p.root = dev->create(dev, rank, rank, GP_DOUBLE);
+	p.w = dev->create(dev, rank, columns, GP_DOUBLE);
+	p.residual = gp_alloc_figures(env, m * columns, sizeof(double));
+	p.leverage = gp_alloc_figures(env, m, sizeof(double));
 	rows->gram(rows->state, targets, p.gram, p.qty);
-	open_sample(&p);
-	out.nugget = gp_nugget_choose(dev->env, problem, targets, primal_error, &p, GRID, REFINE);
-	out.mean_diag = mean_diag;
+
+	/* The nugget, by a sample of the labels. */
+	p.sample = gp_loo_sample(env, targets, SAMPLE, &p.nsample);
+	p.sample_q = dev->create(dev, p.nsample, rank, rows->type);
+	rows->sample(rows->state, p.sample, p.nsample, p.sample_q);
+	p.sample_rows = dev->create(dev, p.nsample, rank, rows->type);
+	p.narrow_root = dev->create(dev, rank, rank, rows->type);
+	p.narrow_w = dev->create(dev, rank, columns, rows->type);
+	out.nugget = gp_nugget_choose(env, problem, targets, primal_error, &p, GRID, REFINE);
 	out.noise = out.nugget * mean_diag;
-	close_sample(&p);
-	log_det = factorise(&p, out.noise);
-	all_leverages(&p);
-	finish(&p, problem, log_det, &out);
+	dev->destroy(dev, &p.sample_q);
+	dev->destroy(dev, &p.sample_rows);
+	dev->destroy(dev, &p.narrow_root);
+	dev->destroy(dev, &p.narrow_w);
+	gp_free(env, p.sample);
+
+	/* Weights, residuals and leverages of all labels. */
+	log_det = factorise(&p, out.noise) + (double) (m - rank) * log(out.noise);
+	fit = gp_alloc_figures(env, m * columns, sizeof(double));
+	leverage = gp_alloc_figures(env, m, sizeof(double));
+	rows->explain(rows->state, p.root, p.w, fit, leverage);
+	set_residuals(&p, m, NULL, fit, leverage);
+	gp_free(env, fit);
+	gp_free(env, leverage);
+
+	/* Leave-one-out and the scale. */
+	out.loo_mean = gp_alloc_figures(env, m * columns, sizeof(double));
+	out.loo_variance = gp_alloc_figures(env, m, sizeof(double));
+	for (int64_t k = 0; k < m * columns && !env->dry; k++)
+	{
+		quadratic += targets->y[k] * p.residual[k] / out.noise;
+		out.loo_mean[k] = targets->y[k] - p.residual[k] / (1.0 - p.leverage[k / columns]);
+	}
+	gp_solution_scale(env, problem, targets, quadratic, log_det, &out);
+	for (int64_t i = 0; i < m && !env->dry; i++)
+		out.loo_variance[i] = out.scale * out.noise / (1.0 - p.leverage[i]);
 	out.weights = p.w;
 	out.root = p.root;
 	dev->destroy(dev, &p.gram);
 	dev->destroy(dev, &p.qty);
-	gp_free(dev->env, p.residual);
-	gp_free(dev->env, p.leverage);
+	gp_free(env, p.residual);
+	gp_free(env, p.leverage);
 	return out;
 }
 
-/* Solves the regression on the labelled rows of a factor. */
 gp_solution
 gp_primal_solve(gp_device *dev, const gp_problem *problem, const gp_targets *targets,
 				gp_matrix q, double mean_diag)

@@ -10,7 +10,6 @@
 #define SPREAD_MAX 1e150
 #define SMALLEST_MEAN_FLOAT 1e-28	/* small products keep some bits above the float range's end */
 
-/* Refuses problems that have no answer. */
 void
 gp_problem_check(gp_env *env, const gp_problem *problem)
 {
@@ -113,7 +112,6 @@ value_targets(gp_env *env, const gp_problem *problem, gp_targets *t)
 	t->few = t->m < 3;
 }
 
-/* Refuses a mean diagonal that nothing can be computed from. */
 void
 gp_check_mean_diagonal(gp_env *env, gp_type type, double mean)
 {
@@ -143,7 +141,6 @@ dry_targets(gp_env *env, const gp_problem *problem, gp_targets *t)
 	t->ncounted = t->m;
 }
 
-/* The targets of the labelled nodes. */
 gp_targets
 gp_targets_make(gp_env *env, const gp_problem *problem)
 {
@@ -173,7 +170,6 @@ gp_targets_free(gp_env *env, gp_targets *t)
 	gp_free(env, t->share);
 }
 
-/* log det S is twice the sum of the logarithms of its factor's diagonal. */
 double
 gp_root_log_det(gp_device *dev, gp_matrix root)
 {

@@ -10,7 +10,6 @@
 
 #include <string.h>
 
-/* Notes rows of an explicit factor: its sparse columns, and its dense ones. */
 void
 gp_anchors_note(gp_eval *ev, gp_piece_kind kind, int site, const gp_linear *z, const int32_t *index, int64_t n)
 {
@@ -100,7 +99,6 @@ note_operator(gp_eval *ev, const int32_t *all, int64_t nall, const int32_t *inne
 	piece->csr = s;
 }
 
-/* Notes what an exact evaluation needs: factors, features and A in the field of some nodes. */
 void
 gp_anchors_note_exact(gp_eval *ev, const int32_t *node, int64_t n, bool whole)
 {
@@ -161,7 +159,6 @@ gp_csr_stack(gp_env *env, const gp_csr *top, int64_t rows, const gp_csr *below, 
 	return s;
 }
 
-/* The columns that a term had in the fit: those of nodes that are new are not among them. */
 int64_t
 gp_anchors_term_width(const gp_eval *ev, const gp_linear_term *term)
 {
@@ -269,7 +266,6 @@ check_piece(gp_eval *ev, const gp_piece *sparse, const gp_piece *dense, const gp
 		gp_raise(ev->env, GP_ERR_DATA, "Fit the model again.", "the live state does not fit its kernel");
 }
 
-/* Puts the anchors' rows in place of what their rows hold. */
 void
 gp_anchors_fill(gp_eval *ev, gp_piece_kind kind, int site, const gp_terms *terms, gp_linear *z)
 {
@@ -320,7 +316,6 @@ gp_unit_note(gp_eval *ev, gp_unit_pass pass, int step, double scale)
 	return scale;
 }
 
-/* The most operators A in a row that reach the last step's value; arguments are numbered first. */
 int
 gp_program_hops(gp_env *env, const gp_program *program)
 {
@@ -355,7 +350,6 @@ gp_program_is_global(const gp_program *program)
 	return NULL;
 }
 
-/* Refuses kernels whose rows are made of all nodes. */
 void
 gp_program_check_live(gp_env *env, const gp_program *program)
 {

@@ -29,7 +29,6 @@ stack_operator(gp_env *env, const gp_csr *a, const gp_asked *asked, const gp_ord
 	int64_t		rows = order->rows;
 	int64_t		full = order->near[order->hops > 0 ? order->hops - 1 : 0];
 	int64_t		entries = 0;
-	int64_t		next = 0;
 	gp_csr	   *own;
 	gp_csr	   *below;
 	gp_csr	   *out;
@@ -37,9 +36,8 @@ stack_operator(gp_env *env, const gp_csr *a, const gp_asked *asked, const gp_ord
 	for (int64_t r = 0; r < full; r++)
 		entries += count_row(a, order->node[r], asked->inner);
 	own = gp_csr_create(env, rows, rows, entries, a->type);
-	for (int64_t r = 0; r < rows; r++)
+	GP_EACH(env, r, rows, own->start[r])
 	{
-		gp_poll(env, own->start[r], &next);
 		own->start[r + 1] = own->start[r] + (r < full ? gp_order_fill(order, a, asked, r, own) : 0);
 	}
 	below = kept ? gp_csr_stack(env, NULL, 0, kept->csr, rows + anchors) :
@@ -229,7 +227,6 @@ make_lists(gp_prepared *kernel, const gp_asked *asked, const gp_order *order, co
 		}
 }
 
-/* Opens an evaluation of a few nodes. */
 void
 gp_eval_open_live(gp_eval *ev, gp_device *dev, const gp_program *program, const gp_asked *asked, gp_fit_size fit,
 				  const gp_keep *keep, gp_type type)
@@ -257,7 +254,6 @@ gp_eval_open_live(gp_eval *ev, gp_device *dev, const gp_program *program, const 
 	ev->linear = gp_alloc_zero(env, program->nsteps, sizeof(gp_linear));
 }
 
-/* The row of a node, or of the node asked for without an edge. */
 int32_t
 gp_live_row(const gp_eval *ev, int32_t node)
 {
@@ -270,7 +266,6 @@ gp_live_row_cut(const gp_eval *ev, int64_t cut)
 	return ev->kernel->order->cut_row[cut];
 }
 
-/* Has a low-rank factor computed for rows as far as each step needs them. */
 void
 gp_live_near(gp_eval *ev)
 {

@@ -325,7 +325,6 @@ gp_order_fill(const gp_order *o, const gp_csr *a, const gp_asked *asked, int64_t
 	return at - out->start[row];
 }
 
-/* Takes the edges out of the copies' lists of neighbours, whose length becomes one again. */
 void
 gp_order_cut_lists(const gp_order *o, const gp_asked *asked, gp_csr *lists)
 {

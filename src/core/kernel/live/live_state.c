@@ -71,7 +71,6 @@ gp_keep_need(gp_env *env, const gp_keep *keep, gp_piece_kind kind, int site, int
 	return piece;
 }
 
-/* The bytes of all pieces. */
 double
 gp_keep_bytes(const gp_keep *keep)
 {
@@ -103,7 +102,6 @@ gp_keep_add(gp_keep *keep, gp_piece_kind kind, int site, int part)
 	return &keep->piece[k];
 }
 
-/* Room for a dense piece. */
 void
 gp_keep_dense(gp_keep *keep, gp_piece *piece, int64_t rows, int64_t cols, gp_type type)
 {
@@ -116,7 +114,6 @@ gp_keep_dense(gp_keep *keep, gp_piece *piece, int64_t rows, int64_t cols, gp_typ
 	piece->dense = gp_alloc_figures(keep->env, count, gp_type_size(type));
 }
 
-/* Keeps a matrix of the device. */
 void
 gp_keep_matrix(gp_device *dev, gp_keep *keep, gp_piece_kind kind, int site, int part, gp_matrix m)
 {
@@ -145,7 +142,6 @@ gp_keep_lower(gp_device *dev, gp_keep *keep, gp_piece_kind kind, int site, int p
 	gp_free(keep->env, row);
 }
 
-/* Keeps numbers. */
 void
 gp_keep_numbers(gp_keep *keep, gp_piece_kind kind, int site, int part, const double *value, int64_t rows,
 				int64_t cols)
@@ -196,7 +192,6 @@ longest_rows(gp_env *env, const gp_csr *s, int64_t n)
 	return entries;
 }
 
-/* Keeps rows of a sparse matrix. */
 void
 gp_keep_rows(gp_keep *keep, gp_piece_kind kind, int site, int part, const gp_csr *s, const int32_t *index,
 			 int64_t n)
@@ -291,7 +286,6 @@ solve_block(gp_device *dev, gp_matrix rows, bool trans, gp_matrix x)
 		dev->gemm(dev, false, false, -1.0, own, beside, 1.0, before);
 }
 
-/* Solves with a triangle, a block of its rows at a time. */
 void
 gp_keep_solve(gp_device *dev, const gp_piece *piece, bool trans, gp_matrix x)
 {
