@@ -112,7 +112,8 @@ mean_diagonal(gp_device *dev, gp_matrix v, double *host)
 
 /* Keeps what columns are evaluated against, and the regression. */
 static void
-keep_posterior(gp_eval *ev, const gp_problem *problem, const gp_plan *plan, const gp_solution *solution)
+keep_posterior(gp_eval *ev, const gp_problem *problem, const gp_plan *plan,
+			   const gp_solution *solution)
 {
 	gp_matrix	ones;
 

@@ -39,7 +39,8 @@ check_steps(gp_env *env, const gp_program *program, bool gathers)
 		if (program->steps[i].kind == GP_STEP_LISTS || program->steps[i].kind == GP_STEP_UNIT ||
 			(!gathers && gp_step_nature_of(&program->steps[i])->gathers) || program->power != 1.0)
 			gp_raise(env, GP_ERR_UNSUPPORTED, gathers ? "A*X0 is one." : "relu(X0*W) is one.",
-					 gathers ? "the kernel is no linear operator" : "the kernel is not that of two rows alone");
+					 gathers ? "the kernel is no linear operator" :
+						 "the kernel is not that of two rows alone");
 }
 
 /* The rows, whitened, and the landmarks behind them, as features of float. */
@@ -47,7 +48,8 @@ static gp_features
 rows_and_landmarks(gp_device *dev, gp_matrix rows, const gp_matrix *root, gp_matrix landmarks)
 {
 	gp_features x = {.rows = rows.rows + landmarks.rows,.dims = rows.cols,.type = GP_FLOAT};
-	float	   *value = gp_alloc_array(dev->env, (int64_t) gp_size_mul(dev->env, x.rows, x.dims), sizeof(float));
+	float	   *value = gp_alloc_array(dev->env, (int64_t) gp_size_mul(dev->env, x.rows, x.dims),
+									   sizeof(float));
 	gp_matrix	host = gp_matrix_wrap(value, x.rows, x.dims, GP_FLOAT);
 	gp_matrix	q = put_up(dev, rows, GP_FLOAT);
 
@@ -63,12 +65,13 @@ rows_and_landmarks(gp_device *dev, gp_matrix rows, const gp_matrix *root, gp_mat
 }
 
 /*
- * out (rows x landmarks, float) = the covariances of rows with landmarks: K0 = x y', and what a kernel
- * without sums over neighbours makes of it.  Rows are whitened first where there is a root; landmarks
- * are already.  own[j] is the row that is landmark j, or -1.
+ * out (rows x landmarks, float) = the covariances of rows with landmarks: K0 = x y', and what a
+ * kernel without sums over neighbours makes of it.  Rows are whitened first where there is a root;
+ * landmarks are already.  own[j] is the row that is landmark j, or -1.
  */
 void
-gp_block_covariances(gp_device *dev, const gp_program *program, gp_matrix rows, const gp_matrix *root,
+gp_block_covariances(gp_device *dev, const gp_program *program, gp_matrix rows,
+					 const gp_matrix *root,
 					 gp_matrix landmarks, const int32_t *own, gp_matrix out)
 {
 	gp_env	   *env = dev->env;
@@ -94,11 +97,13 @@ gp_block_covariances(gp_device *dev, const gp_program *program, gp_matrix rows, 
 }
 
 /*
- * columns <- S columns for the linear operator S of a kernel such as A*X0: its explicit factor, with the
- * columns, of all nodes, for features (float).  A, which was made before, serves any number of calls.
+ * columns <- S columns for the linear operator S of a kernel such as A*X0: its explicit factor,
+ * with the columns, of all nodes, for features (float).  A, which was made before, serves any
+ * number of calls.
  */
 void
-gp_block_operate(gp_device *dev, const gp_program *program, const gp_graph *graph, gp_csr *a, gp_matrix columns)
+gp_block_operate(gp_device *dev, const gp_program *program, const gp_graph *graph, gp_csr *a,
+				 gp_matrix columns)
 {
 	gp_features x = {columns.rows, columns.cols, NULL, columns.data, GP_FLOAT};
 	int			last = program->nsteps - 1;
@@ -115,7 +120,8 @@ gp_block_operate(gp_device *dev, const gp_program *program, const gp_graph *grap
 }
 
 void
-gp_block_gram(gp_device *dev, gp_matrix rows, gp_matrix y, const gp_matrix *root, gp_matrix gram, gp_matrix qty)
+gp_block_gram(gp_device *dev, gp_matrix rows, gp_matrix y, const gp_matrix *root, gp_matrix gram,
+			  gp_matrix qty)
 {
 	gp_matrix	q = put_up(dev, rows, GP_DOUBLE);
 	gp_matrix	t = put_up(dev, y, GP_DOUBLE);
@@ -134,7 +140,10 @@ gp_block_gram(gp_device *dev, gp_matrix rows, gp_matrix y, const gp_matrix *root
 	dev->destroy(dev, &b);
 }
 
-/* out (rows x columns, double) = rows w; one row more of w than the rows have columns is added to each. */
+/*
+ * out (rows x columns, double) = rows w; one row more of w than the rows have columns is added to
+ * each.
+ */
 static void
 multiply(gp_device *dev, gp_matrix q, gp_matrix w, gp_matrix out)
 {
@@ -156,11 +165,13 @@ multiply(gp_device *dev, gp_matrix q, gp_matrix w, gp_matrix out)
 }
 
 /*
- * out (rows x columns, double) = rows w, as multiply has it; and where there is a root, the squared lengths
- * of the rows after it in norm, and before in present (rows x 1, double).  The solve is in float, as in memory.
+ * out (rows x columns, double) = rows w, as multiply has it; and where there is a root, the squared
+ * lengths of the rows after it in norm, and before in present (rows x 1, double).  The solve is in
+ * float, as in memory.
  */
 void
-gp_block_apply(gp_device *dev, gp_matrix rows, gp_matrix w, const gp_matrix *root, gp_matrix out, gp_matrix norm,
+gp_block_apply(gp_device *dev, gp_matrix rows, gp_matrix w, const gp_matrix *root, gp_matrix out,
+			   gp_matrix norm,
 			   gp_matrix present)
 {
 	gp_matrix	q = put_up(dev, rows, GP_DOUBLE);

@@ -33,14 +33,19 @@ extern bool gp_power_is_open(const gp_problem *problem);
 /* A problem as a power of its kernel sees it. */
 extern gp_problem gp_power_problem(const gp_problem *problem);
 
-/* Puts the posterior by a power of the kernel in place of another's, if leave-one-out prefers it. */
+/*
+ * Puts the posterior by a power of the kernel in place of another's, if leave-one-out prefers it.
+ */
 extern void gp_power_choose(gp_eval *ev, const gp_problem *problem, const gp_targets *targets,
 							gp_solution *solution, gp_posterior *out);
 
 /* landmarks.c: landmarks drawn evenly, without twins, of all nodes. */
-extern int32_t *gp_landmarks_spread(gp_eval *ev, const gp_problem *problem, int64_t count, int64_t *n);
+extern int32_t *gp_landmarks_spread(gp_eval *ev, const gp_problem *problem, int64_t count,
+									int64_t *n);
 
-/* True where so many landmarks begin with the whole field of the labels, which makes more useless. */
+/*
+ * True where so many landmarks begin with the whole field of the labels, which makes more useless.
+ */
 extern bool gp_landmarks_are_field(gp_eval *ev, const gp_problem *problem, int64_t count);
 
 /* Begins and ends what a live problem keeps (live_record.c); nothing is done for others. */

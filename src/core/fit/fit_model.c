@@ -37,7 +37,8 @@ gp_fit(gp_device *dev, const gp_problem *problem)
 
 	gp_problem_check(env, problem);
 	if (problem->strategy == GP_STRATEGY_SQL)
-		gp_raise(env, GP_ERR_UNSUPPORTED, "Use strategy => 'auto'.", "strategy sql is gp_fit's alone");
+		gp_raise(env, GP_ERR_UNSUPPORTED, "Use strategy => 'auto'.",
+				 "strategy sql is gp_fit's alone");
 	by_precision = gp_precision_serves(env, problem);
 	closed = !by_precision && problem->open_prior ? close_prior(dev, problem, &program) : *problem;
 
@@ -50,7 +51,8 @@ gp_fit(gp_device *dev, const gp_problem *problem)
 	}
 	else
 	{
-		gp_eval_open_to_plan(&ev, dev, closed.program, problem->graph, problem->features, problem->seed,
+		gp_eval_open_to_plan(&ev, dev, closed.program, problem->graph, problem->features,
+							 problem->seed,
 							 problem->type, problem->estimate_limit);
 		if (problem->jitter > 0.0)
 			ev.jitter = problem->jitter;

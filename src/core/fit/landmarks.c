@@ -49,7 +49,10 @@ hash_row(const gp_csr *s, int64_t row, int64_t first)
 	return hash;
 }
 
-/* A hash of each node's features, of which the lists of neighbours are some; 0 for a node without any. */
+/*
+ * A hash of each node's features, of which the lists of neighbours are some; 0 for a node without
+ * any.
+ */
 static uint64_t *
 feature_hashes(const gp_eval *ev)
 {
@@ -115,7 +118,8 @@ sees_itself(const gp_eval *ev)
 
 		const gp_step_nature *nature = gp_step_nature_of(s);
 
-		bare[i] = s->kind == GP_STEP_INPUT || s->kind == GP_STEP_LISTS || (nature->arguments > 0 && bare[s->arg0]) ||
+		bare[i] = s->kind == GP_STEP_INPUT || s->kind == GP_STEP_LISTS ||
+			(nature->arguments > 0 && bare[s->arg0]) ||
 			(nature->arguments > 1 && bare[s->arg1]);
 		if (nature->gathers)
 			bare[i] = bare[i] && keeps_node(s->op);
@@ -218,7 +222,8 @@ static int64_t
 field_size(const gp_eval *ev, const gp_problem *problem)
 {
 	int64_t		n;
-	int32_t    *field = gp_graph_field(ev->env, ev->kernel->a, problem->labelled, problem->nlabelled, &n);
+	int32_t    *field = gp_graph_field(ev->env, ev->kernel->a, problem->labelled,
+									   problem->nlabelled, &n);
 
 	gp_free(ev->env, field);
 	return n;
@@ -302,9 +307,13 @@ gp_landmarks_spread(gp_eval *ev, const gp_problem *problem, int64_t count, int64
 	return choose(ev, problem, count, true, n);
 }
 
-/* The landmarks that degrees alone speak for, ascending; preferred nodes come first (NULL: none is). */
+/*
+ * The landmarks that degrees alone speak for, ascending; preferred nodes come first (NULL: none
+ * is).
+ */
 int32_t *
-gp_landmarks_of_degrees(gp_env *env, uint64_t seed, int64_t nodes, const int64_t *degree, const bool *preferred,
+gp_landmarks_of_degrees(gp_env *env, uint64_t seed, int64_t nodes, const int64_t *degree,
+						const bool *preferred,
 						int64_t count)
 {
 	candidate  *c = gp_alloc_zero(env, nodes, sizeof(candidate));

@@ -53,7 +53,8 @@ keep_calibrator(gp_keep *keep, const gp_posterior *out)
 
 /* Keeps the figures. */
 static void
-keep_figures(gp_keep *keep, const gp_problem *problem, const gp_targets *targets, const gp_solution *solution,
+keep_figures(gp_keep *keep, const gp_problem *problem, const gp_targets *targets,
+			 const gp_solution *solution,
 			 const gp_posterior *out)
 {
 	gp_live_figures f = {
@@ -80,7 +81,8 @@ static void
 tell_slow(gp_eval *ev, const gp_problem *problem, const gp_posterior *out)
 {
 	int64_t		anchors = gp_keep_find(ev->keep, GP_PIECE_ANCHORS, 0, 0)->rows;
-	double		entries = (double) anchors * (double) (out->plan.by_columns ? problem->nlabelled : anchors);
+	double		entries = (double) anchors * (double) (out->plan.by_columns ? problem->nlabelled :
+													   anchors);
 
 	if (out->plan.strategy == GP_STRATEGY_EXACT && entries > SLOW_ENTRIES)
 		gp_notice(ev->env, "For answers in milliseconds fit with strategy => 'nystrom'.",
@@ -90,7 +92,8 @@ tell_slow(gp_eval *ev, const gp_problem *problem, const gp_posterior *out)
 
 /* Ends: what is kept goes to the posterior. */
 void
-gp_live_close(gp_eval *ev, const gp_problem *problem, const gp_targets *targets, const gp_solution *solution,
+gp_live_close(gp_eval *ev, const gp_problem *problem, const gp_targets *targets,
+			  const gp_solution *solution,
 			  gp_posterior *out)
 {
 	gp_keep    *keep = ev->keep;

@@ -92,8 +92,8 @@ collect_rows(lowrank *lr, int64_t row, gp_matrix block)
 }
 
 /*
- * Posterior means in double, a block of rows at a time: means that a few rows are to give again cannot
- * have the rounding of sums in single precision, which depends on how many rows there are.
+ * Posterior means in double, a block of rows at a time: means that a few rows are to give again
+ * cannot have the rounding of sums in single precision, which depends on how many rows there are.
  */
 static void
 means_in_double(lowrank *lr, gp_matrix solved, gp_posterior *out)
@@ -110,7 +110,8 @@ means_in_double(lowrank *lr, gp_matrix solved, gp_posterior *out)
 
 		collect_rows(lr, band.first, b);
 		dev->gemm(dev, false, false, 1.0, b, solved, 0.0, m);
-		dev->download(dev, gp_matrix_wrap(lr->ev->env->dry ? out->mean : out->mean + band.first * solved.cols, band.count,
+		dev->download(dev, gp_matrix_wrap(lr->ev->env->dry ? out->mean :
+										  out->mean + band.first * solved.cols, band.count,
 										  solved.cols, GP_DOUBLE), m);
 	}
 	dev->destroy(dev, &block);
@@ -240,7 +241,8 @@ explained_root(lowrank *lr, gp_matrix l, double noise)
  * noise q_i' B^-1 q_i (Niu et al. 2023, eq. 7).
  */
 void
-gp_lowrank_variances(gp_eval *ev, gp_factor *f, gp_matrix l, double noise, bool last, double *variance)
+gp_lowrank_variances(gp_eval *ev, gp_factor *f, gp_matrix l, double noise, bool last,
+					 double *variance)
 {
 	lowrank		lr = {ev, f, gp_factor_rank(f)};
 	gp_device  *dev = ev->dev;
@@ -289,7 +291,9 @@ presence(lowrank *lr, double *diag)
 	dev->destroy(dev, &sum);
 }
 
-/* Keeps the weights and the root of B = Q'Q + noise I, which is made here where it is not at hand. */
+/*
+ * Keeps the weights and the root of B = Q'Q + noise I, which is made here where it is not at hand.
+ */
 static void
 keep_posterior(lowrank *lr, gp_matrix w, const gp_matrix *root, gp_matrix q, double noise)
 {

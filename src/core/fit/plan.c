@@ -50,7 +50,10 @@ term_is_dense(const gp_eval *ev, const gp_linear_term *term)
 	return false;
 }
 
-/* The bytes of a step's explicit factor, of one term at a time, where it is sure to be dense; else 0. */
+/*
+ * The bytes of a step's explicit factor, of one term at a time, where it is sure to be dense; else
+ * 0.
+ */
 static double
 dense_bytes(gp_eval *ev, int step)
 {
@@ -187,10 +190,14 @@ exact_that_fits(const planner *p)
 {
 	if (!fits(p, &p->columns))
 		return fits(p, &p->full) ? &p->full : NULL;
-	return fits(p, &p->full) && p->full.count.effort < p->columns.count.effort ? &p->full : &p->columns;
+	return fits(p, &p->full) && p->full.count.effort < p->columns.count.effort ? &p->full :
+		&p->columns;
 }
 
-/* The candidate that was asked for, or the better one; NULL where none fits.  *why: what speaks for it. */
+/*
+ * The candidate that was asked for, or the better one; NULL where none fits.  *why: what speaks for
+ * it.
+ */
 static const candidate *
 choose(const planner *p, const char **why)
 {
@@ -303,7 +310,8 @@ with_powers(const planner *p, gp_plan plan)
 		return plan;
 	powers.try_powers = true;
 	c = try_plan(p, powers);
-	if (c.count.effort - plan.effort > fmax(POWERS_CHEAP, POWERS_SHARE * plan.effort) || !fits(p, &c))
+	if (c.count.effort - plan.effort > fmax(POWERS_CHEAP, POWERS_SHARE * plan.effort) ||
+		!fits(p, &c))
 		return plan;
 	powers = with_figures(p, &c);
 	add_reason(&powers, "; the power of the kernel by leave-one-out%s, %.3g GFLOP in all",
@@ -345,14 +353,16 @@ gp_plan_with(gp_eval *ev, const gp_problem *problem)
 	p->base = (double) env->used + gp_eval_promised(ev, &p->before);
 	p->before += (double) env->used;
 	/* Halve an automatic number of landmarks until the fit fits. */
-	while (asked.strategy != GP_STRATEGY_EXACT && problem->nlandmarks == 0 && isfinite(p->lowrank.count.bytes) &&
+	while (asked.strategy != GP_STRATEGY_EXACT && problem->nlandmarks == 0 &&
+		   isfinite(p->lowrank.count.bytes) &&
 		   nlandmarks > FEWEST_LANDMARKS && !fits(p, &p->lowrank))
 		try_lowrank(p, nlandmarks /= 2);
 
 	best = choose(p, &why);
 	if (best == NULL && problem->estimate_limit == 0)
 		refuse(env, "fit", p->base + least(p)->count.bytes, p->limit,
-			   asked.strategy == GP_STRATEGY_EXACT ? "Use strategy => 'nystrom', or raise gnngp.memory_limit." :
+			   asked.strategy == GP_STRATEGY_EXACT ?
+				   "Use strategy => 'nystrom', or raise gnngp.memory_limit." :
 			   problem->divided ? "Use fewer landmarks, strategy => 'sql', which keeps the factor in tables, or raise gnngp.memory_limit." :
 			   "Use fewer landmarks, or raise gnngp.memory_limit.");
 	if (best == NULL)
@@ -440,7 +450,8 @@ gp_plan_make(gp_device *dev, const gp_problem *problem)
 		gp_csr_free(dev->env, s);
 		return plan;
 	}
-	gp_eval_open_to_plan(&ev, dev, problem->program, problem->graph, problem->features, problem->seed,
+	gp_eval_open_to_plan(&ev, dev, problem->program, problem->graph, problem->features,
+						 problem->seed,
 						 problem->type, problem->estimate_limit);
 	plan = gp_plan_with(&ev, problem);
 	gp_eval_close(&ev);

@@ -33,7 +33,8 @@ gp_tell_no_landmarks(gp_env *env, int64_t asked, const gp_posterior *out)
 		return;
 	gp_notice(env, "With strategy => 'nystrom' there are some.",
 			  "landmarks were asked for, and %sstrategy %s has none",
-			  out->plan.strategy == GP_STRATEGY_SQL ? "for a laplacian kernel " : "", gp_strategy_names[out->plan.strategy]);
+			  out->plan.strategy == GP_STRATEGY_SQL ? "for a laplacian kernel " : "",
+				  gp_strategy_names[out->plan.strategy]);
 }
 
 /* The posterior by a plan: kernel, regression, calibration. */

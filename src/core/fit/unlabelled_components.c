@@ -30,7 +30,8 @@ sight_of(const gp_problem *problem)
 
 		s.graph |= kind == GP_STEP_OP || kind == GP_STEP_LISTS ||
 			(kind == GP_STEP_INPUT && input == GP_INPUT_LAPLACIAN);
-		s.features |= kind == GP_STEP_INPUT && input != GP_INPUT_LAPLACIAN && input != GP_INPUT_IDENTITY;
+		s.features |= kind == GP_STEP_INPUT && input != GP_INPUT_LAPLACIAN &&
+			input != GP_INPUT_IDENTITY;
 	}
 	s.features &= problem->features != NULL;
 	return s;
@@ -41,7 +42,8 @@ static int64_t
 count_apart(gp_env *env, const gp_problem *problem)
 {
 	const gp_graph *graph = problem->graph;
-	int32_t    *component = gp_graph_components(env, graph->nodes, graph->start, graph->col, graph->weight,
+	int32_t    *component = gp_graph_components(env, graph->nodes, graph->start, graph->col,
+												graph->weight,
 										  graph->directed);
 	bool	   *labelled = gp_alloc_zero(env, graph->nodes, sizeof(bool));
 	int64_t		n = 0;
@@ -92,9 +94,11 @@ gp_tell_apart(gp_env *env, const gp_problem *problem)
 	if ((double) apart <= MANY * (double) unlabelled)
 		return;
 	if (unlabelled == 1)
-		gp_notice(env, hint_of(problem, s.features), "the unlabelled node is in a component of the graph without a label");
+		gp_notice(env, hint_of(problem, s.features),
+				  "the unlabelled node is in a component of the graph without a label");
 	else
 		gp_notice(env, hint_of(problem, s.features),
 				  "%lld of %lld unlabelled nodes %s of the graph without a label",
-				  (long long) apart, (long long) unlabelled, apart == 1 ? "is in a component" : "are in components");
+				  (long long) apart, (long long) unlabelled, apart == 1 ? "is in a component" :
+					  "are in components");
 }

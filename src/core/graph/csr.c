@@ -540,3 +540,30 @@ gp_graph_field(gp_env *env, const gp_csr *s, const int32_t *index, int64_t n, in
 	*nfield = count;
 	return field;
 }
+
+/* A sparse matrix of the first rows of one and all rows of another. */
+gp_csr *
+gp_csr_stack(gp_env *env, const gp_csr *top, int64_t rows, const gp_csr *below, int64_t cols)
+{
+	int64_t		first = top ? top->start[rows] : 0;
+	int64_t		more = below ? gp_csr_entries(below) : 0;
+	gp_type		type = top ? top->type : below->type;
+	size_t		size = gp_type_size(type);
+	gp_csr	   *s = gp_csr_create(env, rows + (below ? below->rows : 0), cols, first + more, type);
+
+	for (int64_t i = 0; i <= rows; i++)
+		s->start[i] = top ? top->start[i] : 0;
+	for (int64_t i = 0; below && i < below->rows; i++)
+		s->start[rows + i + 1] = first + below->start[i + 1];
+	if (first > 0)
+	{
+		memcpy(s->col, top->col, first * sizeof(int32_t));
+		memcpy(s->value, top->value, first * size);
+	}
+	if (more > 0)
+	{
+		memcpy(s->col + first, below->col, more * sizeof(int32_t));
+		memcpy((char *) s->value + first * size, below->value, more * size);
+	}
+	return s;
+}

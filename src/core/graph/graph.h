@@ -86,6 +86,10 @@ extern gp_csr *gp_csr_transpose(gp_env *env, const gp_csr *s);
 extern gp_csr *gp_csr_select(gp_env *env, const gp_csr *s, const int32_t *index, int64_t n,
 							 const int32_t *newcol, int64_t cols);
 
+/* The first rows of top and all rows of below, either of which may be NULL, with so many columns. */
+extern gp_csr *gp_csr_stack(gp_env *env, const gp_csr *top, int64_t rows, const gp_csr *below,
+							int64_t cols);
+
 /* The sparse product a b, columns ascending; both of one type. */
 extern gp_csr *gp_csr_product(gp_env *env, const gp_csr *a, const gp_csr *b);
 

@@ -65,9 +65,6 @@ extern int64_t gp_order_fill(const gp_order *o, const gp_csr *a, const gp_asked 
 /* Takes the edges out of rows of lists of neighbours. */
 extern void gp_order_cut_lists(const gp_order *o, const gp_asked *asked, gp_csr *lists);
 
-/* A sparse matrix of the first rows of one and all rows of another; NULL of none (anchor_rows.c). */
-extern gp_csr *gp_csr_stack(gp_env *env, const gp_csr *top, int64_t rows, const gp_csr *below, int64_t cols);
-
 struct gp_prepared
 {
 	gp_env	   *env;

@@ -1,10 +1,11 @@
 /*
- * explain_edges.c - the edges near a node whose removal moves its score most, by evaluating without each.
+ * explain_edges.c - the edges near a node whose removal moves its score most, by evaluating without
+ * each.
  *
- * The edges that are tried are those on the kernel's walks from the node, the heaviest first: the weight
- * of an edge is the sum of p_h(u) A_uv over the steps, p_h being row h of the walk by A.  The score
- * without an edge is that of the same question on a graph that lacks it; many edges are tried
- * in one evaluation, where only the rows that each touches stand anew (kernel/live_order.c).
+ * The edges that are tried are those on the kernel's walks from the node, the heaviest first: the
+ * weight of an edge is the sum of p_h(u) A_uv over the steps, p_h being row h of the walk by A.
+ * The score without an edge is that of the same question on a graph that lacks it; many edges are
+ * tried in one evaluation, where only the rows that each touches stand anew (kernel/live_order.c).
  */
 #include "base/sort.h"
 #include "live.h"
@@ -67,14 +68,15 @@ walk(gp_env *env, const gp_graph *g, const gp_csr *a, const double *p, double *n
 
 			next[v] += mass;
 			if (v != u)
-				weight[gp_csr_find(g->start, g->col, turn ? v : (int32_t) u, turn ? (int32_t) u : v)] += mass;
+				weight[gp_csr_find(g->start, g->col, turn ? v : (int32_t) u, turn ? (int32_t) u :
+								   v)] += mass;
 		}
 	}
 }
 
 /*
- * The weights of all edges, in the order of the graph's columns; those of undirected ones stand with the lower end.
- * *near counts the nodes whose edges are walked.
+ * The weights of all edges, in the order of the graph's columns; those of undirected ones stand
+ * with the lower end. *near counts the nodes whose edges are walked.
  */
 static double *
 walk_weights(gp_env *env, const gp_live_question *q, int64_t *near)
@@ -102,8 +104,8 @@ walk_weights(gp_env *env, const gp_live_question *q, int64_t *near)
 }
 
 /*
- * The rows that stand anew without an edge: both ends', and with degrees on both sides those of their neighbours; the
- * entries of hubs' own rows count as rows, too.
+ * The rows that stand anew without an edge: both ends', and with degrees on both sides those of
+ * their neighbours; the entries of hubs' own rows count as rows, too.
  */
 static int64_t
 rows_without(const gp_live_question *q, int64_t near, int32_t src, int32_t dst)
@@ -113,7 +115,8 @@ rows_without(const gp_live_question *q, int64_t near, int32_t src, int32_t dst)
 	int64_t		ends = start[src + 1] - start[src] + start[dst + 1] - start[dst];
 	int64_t		entries = ends + start[node + 1] - start[node];
 
-	return (q->program->norm == GP_NORM_SYM ? gp_min64(near, ends + 2) : 2) + entries / ENTRIES_A_ROW;
+	return (q->program->norm == GP_NORM_SYM ? gp_min64(near, ends + 2) : 2) +
+		entries / ENTRIES_A_ROW;
 }
 
 /* The edges to try; *n counts them, *left those that would be too much. */
@@ -130,7 +133,8 @@ find_edges(gp_env *env, const gp_live_question *q, int64_t most, int64_t *n, int
 	for (int64_t u = 0; u < g->nodes; u++)
 		for (int64_t k = g->start[u]; k < g->start[u + 1]; k++)
 			if (weight[k] > 0.0)
-				list[found++] = (trial) {{(int32_t) u, g->col[k], 0.0}, weight[k], rows_without(q, near, (int32_t) u, g->col[k])};
+				list[found++] = (trial) {{(int32_t) u, g->col[k], 0.0}, weight[k],
+										 rows_without(q, near, (int32_t) u, g->col[k])};
 	gp_sort(env, list, found, sizeof(trial), compare_weight, NULL);
 	gp_free(env, weight);
 	most = gp_min64(found, most);
@@ -175,10 +179,12 @@ evaluate(gp_device *dev, const gp_live_question *q, int32_t column, gp_live_edge
 }
 
 gp_live_edge *
-gp_live_explain_edges(gp_device *dev, const gp_live_question *question, int32_t column, int64_t k, int64_t *n, int64_t *left)
+gp_live_explain_edges(gp_device *dev, const gp_live_question *question, int32_t column, int64_t k,
+					  int64_t *n, int64_t *left)
 {
 	gp_env	   *env = dev->env;
-	trial	   *list = find_edges(env, question, k < INT32_MAX / TRIED_EACH ? gp_max64(TRIED, TRIED_EACH * k) : k, n, left);
+	trial	   *list = find_edges(env, question, k < INT32_MAX / TRIED_EACH ?
+								  gp_max64(TRIED, TRIED_EACH * k) : k, n, left);
 	gp_live_edge *edge = gp_alloc_array(env, *n, sizeof(gp_live_edge));
 	int64_t		count;
 

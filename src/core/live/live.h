@@ -19,7 +19,10 @@ extern bool gp_live_fits(const struct gp_keep *keep);
 /* The labelled nodes of a fit, ascending. */
 extern const int32_t *gp_live_labelled(const struct gp_keep *keep, int64_t *n);
 
-/* The class of a label of the fit, or -1 for a value; its target in a column: 0 or 1, or the value as it was regressed on. */
+/*
+ * The class of a label of the fit, or -1 for a value; its target in a column: 0 or 1, or the value
+ * as it was regressed on.
+ */
 extern int32_t gp_live_class(const struct gp_keep *keep, int64_t label);
 extern double gp_live_target(const struct gp_keep *keep, int64_t label, int32_t column);
 
@@ -53,7 +56,8 @@ typedef struct gp_live_question
 	int64_t		nlabels;
 	const gp_live_label *label;
 	int64_t		ncuts;
-	const struct gp_cut *cut;	/* edges; answers about the one node asked for without each of them follow */
+	/* edges; answers about the one node asked for without each of them follow */
+	const struct gp_cut *cut;
 } gp_live_question;
 
 /* The answer, as in gp_posterior. */
@@ -69,15 +73,22 @@ typedef struct gp_live_answer
 extern gp_live_answer gp_live_ask(gp_device *dev, const gp_live_question *question);
 
 /*
- * Why: the answer about the one node that is asked for, and how much the label of each labelled node of the fit
- * counts there; count has room for them all.
+ * Why: the answer about the one node that is asked for, and how much the label of each labelled
+ * node of the fit counts there; count has room for them all.
  */
-extern gp_live_answer gp_live_explain(gp_device *dev, const gp_live_question *question, double *count);
+extern gp_live_answer gp_live_explain(gp_device *dev, const gp_live_question *question,
+									  double *count);
 
-/* Makes the parts of the score of one column (a class, or 0 for values) of these counts: each times its target. */
+/*
+ * Makes the parts of the score of one column (a class, or 0 for values) of these counts: each times
+ * its target.
+ */
 extern void gp_live_parts(gp_env *env, const struct gp_keep *keep, int32_t column, double *count);
 
-/* An edge, by nodes of a question, and by how much the score of the node asked for moves without it. */
+/*
+ * An edge, by nodes of a question, and by how much the score of the node asked for moves without
+ * it.
+ */
 typedef struct gp_live_edge
 {
 	int32_t		src;
@@ -86,14 +97,18 @@ typedef struct gp_live_edge
 } gp_live_edge;
 
 /*
- * The k edges near the one node that is asked for whose removal moves the score of a column most, the largest
- * effect first (explain_edges.c); *n counts them, *left those that were not tried because among hubs each takes
- * too much.  Of an undirected edge src is the lower end.
+ * The k edges near the one node that is asked for whose removal moves the score of a column most,
+ * the largest effect first (explain_edges.c); *n counts them, *left those that were not tried
+ * because among hubs each takes too much.  Of an undirected edge src is the lower end.
  */
-extern gp_live_edge *gp_live_explain_edges(gp_device *dev, const gp_live_question *question, int32_t column,
+extern gp_live_edge *gp_live_explain_edges(gp_device *dev, const gp_live_question *question,
+										   int32_t column,
 										   int64_t k, int64_t *n, int64_t *left);
 
-/* What to label next: rows of a question, the most telling first, each with the share of what is left that it takes. */
+/*
+ * What to label next: rows of a question, the most telling first, each with the share of what is
+ * left that it takes.
+ */
 typedef struct gp_live_choice
 {
 	int64_t		n;
@@ -102,8 +117,9 @@ typedef struct gp_live_choice
 } gp_live_choice;
 
 /*
- * The k nodes without a label in the fit whose labels would reduce the variance of the nodes asked for (all,
- * where node is NULL) most, one after the other, each with those before it (next_labels.c).
+ * The k nodes without a label in the fit whose labels would reduce the variance of the nodes asked
+ * for (all, where node is NULL) most, one after the other, each with those before it
+ * (next_labels.c).
  */
 extern gp_live_choice gp_live_next(gp_device *dev, const gp_live_question *question, int64_t k);
 

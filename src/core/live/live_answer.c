@@ -117,7 +117,8 @@ regress_rows(live *s, gp_matrix rows)
 	/* The weights of the targets, and for values those of targets that are all 1. */
 	for (int part = 0; part <= (s->r.f.values ? 1 : 0); part++)
 	{
-		gp_matrix	some = gp_keep_take(dev, gp_keep_need(s->env, s->r.q->keep, GP_PIECE_WEIGHTS, 0, part,
+		gp_matrix	some = gp_keep_take(dev, gp_keep_need(s->env, s->r.q->keep, GP_PIECE_WEIGHTS, 0,
+														  part,
 														  rows.cols), GP_DOUBLE);
 
 		dev->copy(dev, gp_matrix_cols(w, part == 0 ? 0 : s->columns, some.cols), some);
@@ -180,8 +181,10 @@ evaluate_lowrank(live *s)
 {
 	gp_device  *dev = s->dev;
 	gp_factor  *f = gp_live_factor(&s->r);
-	const gp_piece *labelled = gp_keep_need(s->env, s->r.q->keep, GP_PIECE_LABELLED_ROWS, 0, 0, s->r.nlabelled);
-	gp_matrix	kept = gp_matrix_wrap(labelled->dense, labelled->rows, labelled->cols, labelled->type);
+	const gp_piece *labelled = gp_keep_need(s->env, s->r.q->keep, GP_PIECE_LABELLED_ROWS, 0, 0,
+											s->r.nlabelled);
+	gp_matrix	kept = gp_matrix_wrap(labelled->dense, labelled->rows, labelled->cols,
+									  labelled->type);
 	gp_matrix	rows = dev->create(dev, s->points, gp_factor_rank(f), GP_DOUBLE);
 	gp_matrix	norm = dev->create(dev, s->points, 1, GP_DOUBLE);
 	double	   *own = gp_alloc_array(s->env, s->points, sizeof(double));
@@ -191,7 +194,8 @@ evaluate_lowrank(live *s)
 	gp_factor_rows(&s->r.ev, f, s->row, s->points, rows);
 	for (int64_t k = 0; k < s->nseen; k++)
 		if (s->seen[k].label >= 0)
-			dev->upload(dev, gp_matrix_rows(rows, s->asked + k, 1), gp_matrix_rows(kept, s->seen[k].label, 1));
+			dev->upload(dev, gp_matrix_rows(rows, s->asked + k, 1),
+						gp_matrix_rows(kept, s->seen[k].label, 1));
 	gp_factor_free(&s->r.ev, f);
 	dev->row_dots(dev, norm, rows, rows);
 	dev->download(dev, gp_matrix_wrap(own, s->points, 1, GP_DOUBLE), norm);
@@ -245,7 +249,8 @@ solve_quasidefinite(live *s, gp_matrix c, gp_matrix x)
 	gp_matrix	removed = gp_matrix_rows(x, g, t);
 	gp_matrix	root = dev->create(dev, g, g, GP_DOUBLE);
 	gp_matrix	beside = dev->create(dev, g, t, GP_DOUBLE); /* root^-1 S(given, removed) */
-	gp_matrix	rest = dev->create(dev, t, t, GP_DOUBLE);	/* the root of minus the Schur complement */
+	/* the root of minus the Schur complement */
+	gp_matrix	rest = dev->create(dev, t, t, GP_DOUBLE);
 
 	if (g > 0)
 	{
@@ -298,14 +303,16 @@ condition(live *s, double *variance)
 	dev->upload(dev, half, gp_matrix_wrap(s->half, s->points, s->rank, GP_DOUBLE));
 	if (exact)
 		dev->upload(dev, cov, gp_matrix_wrap(s->cross, s->points, n, GP_DOUBLE));
-	dev->gemm(dev, false, true, exact ? -1.0 : s->r.f.noise, half, gp_matrix_rows(half, s->asked, n),
+	dev->gemm(dev, false, true, exact ? -1.0 : s->r.f.noise, half,
+			  gp_matrix_rows(half, s->asked, n),
 			  exact ? 1.0 : 0.0, cov);
 	/* x = S^-1 [y_J - m_J, C(J,:)] */
 	for (int64_t k = 0; k < n; k++)
 	{
 		for (int32_t c = 0; c < s->width; c++)
 			s->seen[k].y[c] -= s->mean[(s->asked + k) * s->width + c];
-		dev->upload(dev, gp_matrix_part(x, k, 0, 1, s->width), gp_matrix_wrap(s->seen[k].y, 1, s->width, GP_DOUBLE));
+		dev->upload(dev, gp_matrix_part(x, k, 0, 1, s->width),
+					gp_matrix_wrap(s->seen[k].y, 1, s->width, GP_DOUBLE));
 	}
 	dev->transpose(dev, gp_matrix_cols(x, s->width, s->asked), asked);
 	solve_quasidefinite(s, gp_matrix_rows(cov, s->asked, n), x);
@@ -327,7 +334,9 @@ condition(live *s, double *variance)
 	gp_free(s->env, less);
 }
 
-/* The mean of the targets now less that of the fit, in the targets' unit, where the fit's sum is 0. */
+/*
+ * The mean of the targets now less that of the fit, in the targets' unit, where the fit's sum is 0.
+ */
 static double
 offset_gain(const live *s)
 {
@@ -371,10 +380,12 @@ finish(live *s)
 		targets.offset += f->unit * gain;
 	gp_posterior_finish(s->env, &problem, &targets, &solution, diag, &out);
 	gp_free(s->env, diag);
-	if (!gp_all_finite(s->env, out.mean, out.nodes * out.columns) || !gp_all_finite(s->env, out.variance, out.nodes))
-		gp_raise(s->env, GP_ERR_RANGE, "Give labels of ordinary sizes.", "an answer is out of range");
-	return (gp_live_answer) {.n = out.nodes,.columns = out.columns,.mean = out.mean,.variance = out.variance,
-		.is_prior = out.is_prior};
+	if (!gp_all_finite(s->env, out.mean, out.nodes * out.columns) ||
+		!gp_all_finite(s->env, out.variance, out.nodes))
+		gp_raise(s->env, GP_ERR_RANGE, "Give labels of ordinary sizes.",
+				 "an answer is out of range");
+	return (gp_live_answer) {.n = out.nodes,.columns = out.columns,.mean = out.mean,
+	.variance = out.variance,.is_prior = out.is_prior};
 }
 
 /* How much each label counts at the first point: k_i'(K + noise I)^-1, or q_i'B^-1 Q_t'. */

@@ -1,8 +1,9 @@
 /*
  * live_columns.c - columns of the posterior covariance C of many rows.
  *
- * With t_i as in live_answer.c, C_ij = k_ij - <t_i, t_j> (exact) or noise <t_i, t_j> (low rank, Q B^-1 Q').
- * Neither C nor, for a low rank, t is ever held for all rows: columns come in blocks of rows.
+ * With t_i as in live_answer.c, C_ij = k_ij - <t_i, t_j> (exact) or noise <t_i, t_j> (low rank, Q
+ * B^-1 Q'). Neither C nor, for a low rank, t is ever held for all rows: columns come in blocks of
+ * rows.
  */
 #include "fit/landmarks.h"
 #include "live_columns.h"
@@ -27,7 +28,8 @@ put_left(gp_live_covariance *c, int64_t i, bool present, double left)
 	const gp_live_figures *f = &c->r->f;
 
 	c->own[i] = fmax(c->own[i], 0.0);
-	c->left[i] = !present ? f->mean_diag + f->noise : fmax(left, 0.0) + (f->values ? f->noise : 0.0);
+	c->left[i] = !present ? f->mean_diag + f->noise :
+		fmax(left, 0.0) + (f->values ? f->noise : 0.0);
 }
 
 /* The half covariances with the labels, and the variances of an exact model. */
@@ -105,7 +107,8 @@ open_lowrank(gp_live_covariance *c)
 		norm = factor_norms(c);
 	}
 	for (int64_t i = 0; i < c->n; i++)
-		put_left(c, i, norm ? c->left[i] > 0.0 : c->own[i] > 0.0, c->own[i] + (norm ? c->left[i] - norm[i] : 0.0));
+		put_left(c, i, norm ? c->left[i] > 0.0 : c->own[i] > 0.0,
+				 c->own[i] + (norm ? c->left[i] - norm[i] : 0.0));
 	gp_free(r->env, norm);
 }
 
@@ -177,7 +180,8 @@ gp_live_covariance_take(gp_live_covariance *c, const int32_t *col, int64_t ncols
 	forget_columns(c);
 	c->col = col;
 	c->ncols = ncols;
-	c->rows = dev->create(dev, ncols, c->factor ? gp_factor_rank(c->factor) : c->half.cols, GP_DOUBLE);
+	c->rows = dev->create(dev, ncols, c->factor ? gp_factor_rank(c->factor) : c->half.cols,
+						  GP_DOUBLE);
 	if (c->factor)
 	{
 		take_right(c);

@@ -29,7 +29,8 @@ extern void gp_live_covariance_close(gp_live_covariance *c);
 extern void gp_live_covariance_take(gp_live_covariance *c, const int32_t *col, int64_t ncols);
 
 /* Some rows of the columns at hand: out is count x ncols, double. */
-extern void gp_live_covariance_block(gp_live_covariance *c, int64_t first, int64_t count, gp_matrix out);
+extern void gp_live_covariance_block(gp_live_covariance *c, int64_t first, int64_t count,
+									 gp_matrix out);
 
 /* The rows that the columns are of: out is ncols x ncols, double. */
 extern void gp_live_covariance_square(gp_live_covariance *c, gp_matrix out);

@@ -11,7 +11,8 @@ gp_live_read(const gp_keep *keep, gp_live_figures *figures)
 {
 	const gp_piece *piece = gp_keep_find(keep, GP_PIECE_FIGURES, 0, 0);
 
-	if (piece == NULL || piece->rows != (int64_t) (sizeof(*figures) / sizeof(double)) || piece->dense == NULL)
+	if (piece == NULL || piece->rows != (int64_t) (sizeof(*figures) / sizeof(double)) ||
+		piece->dense == NULL)
 		return false;
 	memcpy(figures, piece->dense, sizeof(*figures));
 	return true;
@@ -21,7 +22,8 @@ gp_live_read(const gp_keep *keep, gp_live_figures *figures)
 static bool
 is_dense(const gp_piece *piece, int64_t rows, int64_t cols, bool wide)
 {
-	return piece && piece->dense && !piece->ints && (rows < 0 || piece->rows == rows) && (cols < 0 || piece->cols == cols) &&
+	return piece && piece->dense && !piece->ints && (rows < 0 || piece->rows == rows) &&
+		(cols < 0 || piece->cols == cols) &&
 		(!wide || piece->type == GP_DOUBLE);
 }
 
@@ -79,7 +81,8 @@ gp_live_fits(const gp_keep *keep)
 	if (!gp_live_read(keep, &f) || labelled == NULL || !(f.columns >= 1.0 && f.columns < INT32_MAX))
 		return false;
 	columns = (int64_t) f.columns;
-	if (!is_dense(weights, f.exact ? labelled->rows : -1, columns, true) || weights->rows < 1 || weights->rows >= INT32_MAX)
+	if (!is_dense(weights, f.exact ? labelled->rows : -1, columns, true) || weights->rows < 1 ||
+		weights->rows >= INT32_MAX)
 		return false;
 	rank = weights->rows;
 	for (int k = 0; k < keep->n; k++)
@@ -87,9 +90,12 @@ gp_live_fits(const gp_keep *keep)
 			return false;
 	return is_dense(gp_keep_find(keep, GP_PIECE_WEIGHTS, 0, 1), rank, 1, true) &&
 		is_dense(gp_keep_find(keep, GP_PIECE_POSTERIOR, 0, 0), rank * (rank + 1) / 2, 1, true) &&
-		targets_fit(gp_keep_find(keep, GP_PIECE_TARGETS, 0, 0), labelled->rows, columns, f.values) &&
-		(f.exact || is_dense(gp_keep_find(keep, GP_PIECE_LABELLED_ROWS, 0, 0), labelled->rows, rank, false)) &&
-		(power == NULL || power->cols == rank) && (among == NULL || (anchors && among->rows == anchors->rows));
+		targets_fit(gp_keep_find(keep, GP_PIECE_TARGETS, 0, 0), labelled->rows, columns,
+					f.values) &&
+		(f.exact || is_dense(gp_keep_find(keep, GP_PIECE_LABELLED_ROWS, 0, 0), labelled->rows, rank,
+							 false)) &&
+		(power == NULL || power->cols == rank) &&
+			(among == NULL || (anchors && among->rows == anchors->rows));
 }
 
 const int32_t *
@@ -116,7 +122,8 @@ gp_live_target(const gp_keep *keep, int64_t label, int32_t column)
 {
 	const gp_piece *piece = gp_keep_find(keep, GP_PIECE_TARGETS, 0, 0);
 
-	return piece->ints ? gp_live_class(keep, label) == column : ((const double *) piece->dense)[label * piece->cols + column];
+	return piece->ints ? gp_live_class(keep, label) == column :
+		((const double *) piece->dense)[label * piece->cols + column];
 }
 
 /* The calibrator. */
@@ -126,7 +133,8 @@ gp_live_calibrator(const gp_keep *keep)
 	const double *number = gp_keep_find(keep, GP_PIECE_CALIBRATOR, 0, 0)->dense;
 	const gp_piece *bias = gp_keep_find(keep, GP_PIECE_CALIBRATOR, 0, 1);
 
-	return (gp_calibrator) {.delta = number[0],.gamma = number[1],.bias = bias ? bias->dense : NULL};
+	return (gp_calibrator) {.delta = number[0],.gamma = number[1],.bias = bias ? bias->dense :
+							NULL};
 }
 
 /* The class shares. */

@@ -10,8 +10,10 @@ gp_live_rows_open(gp_device *dev, const gp_live_question *question, bool all)
 	const gp_live_question *q = question;
 	gp_live_rows r = {.env = dev->env,.dev = dev,.q = q};
 	int32_t    *node = gp_alloc_array(dev->env, q->asked + q->nlabels, sizeof(int32_t));
-	gp_asked	asked = {.graph = q->graph,.features = q->features,.inner = q->inner,.fit_node = q->fit_node,
-	.node = all ? NULL : node,.n = all ? q->inner : q->asked + q->nlabels,.ncuts = q->ncuts,.cut = q->cut};
+	gp_asked	asked = {.graph = q->graph,.features = q->features,.inner = q->inner,
+	.fit_node = q->fit_node,
+	.node = all ? NULL : node,.n = all ? q->inner :
+		q->asked + q->nlabels,.ncuts = q->ncuts,.cut = q->cut};
 
 	/* The nodes asked for, and those that get or lose a label. */
 	for (int64_t i = 0; i < q->asked; i++)
@@ -21,7 +23,8 @@ gp_live_rows_open(gp_device *dev, const gp_live_question *question, bool all)
 	if (!gp_live_read(q->keep, &r.f))
 		gp_raise(dev->env, GP_ERR_INTERNAL, NULL, "the live state has no figures");
 	r.labelled = gp_live_labelled(q->keep, &r.nlabelled);
-	gp_eval_open_live(&r.ev, dev, q->program, &asked, (gp_fit_size) {(int64_t) r.f.nodes, (int64_t) r.f.dims},
+	gp_eval_open_live(&r.ev, dev, q->program, &asked,
+					  (gp_fit_size) {(int64_t) r.f.nodes, (int64_t) r.f.dims},
 					  q->keep, gp_live_type(&r.f));
 	if (!r.f.exact)
 		gp_live_near(&r.ev);
@@ -72,7 +75,8 @@ gp_live_diagonal(gp_live_rows *r, const int32_t *row, int64_t n, double *out)
 {
 	gp_device  *dev = r->dev;
 	bool		whole = r->f.exact && !r->f.by_columns;
-	gp_matrix	diag = whole ? gp_matrix_diagonal(whole_kernel(r)) : gp_eval_diagonal(&r->ev, root_step(r));
+	gp_matrix	diag = whole ? gp_matrix_diagonal(whole_kernel(r)) :
+		gp_eval_diagonal(&r->ev, root_step(r));
 	gp_matrix	rows = dev->create(dev, n, 1, diag.type);
 
 	dev->gather_rows(dev, rows, diag, row);

@@ -1,5 +1,6 @@
 /*
- * live_rows.h - rows of a live question against what the fit kept, as live_answer.c and what asks for many rows need them.
+ * live_rows.h - rows of a live question against what the fit kept, as live_answer.c and what asks
+ * for many rows need them.
  */
 #ifndef GP_LIVE_ROWS_H
 #define GP_LIVE_ROWS_H
@@ -17,10 +18,14 @@ typedef struct gp_live_rows
 	const int32_t *labelled;	/* nodes of the fit, ascending */
 	int64_t		nlabelled;
 	gp_eval		ev;
-	gp_matrix	whole;			/* the whole exact kernel, once it was asked for, where columns are not enough */
+	/* the whole exact kernel, once it was asked for, where columns are not enough */
+	gp_matrix	whole;
 } gp_live_rows;
 
-/* Opens and closes the evaluation of what is asked for, or of all inner nodes, whose rows are then numbered as they are. */
+/*
+ * Opens and closes the evaluation of what is asked for, or of all inner nodes, whose rows are then
+ * numbered as they are.
+ */
 extern gp_live_rows gp_live_rows_open(gp_device *dev, const gp_live_question *question, bool all);
 extern void gp_live_rows_close(gp_live_rows *r);
 

@@ -2,13 +2,15 @@
  * next_labels.c - which labels would tell most of some nodes.
  *
  * A label at c takes C_ic^2 / (C_cc + noise) of the variance C_ii of node i, whatever it will be
- * (Rasmussen and Williams 2006, equation 2.26).  So the expected squared error over nodes T falls by
+ * (Rasmussen and Williams 2006, equation 2.26).  So the expected squared error over nodes T falls
+ * by
  *
- *		g_c = sum over i in T of C_ic^2 / (C_cc + noise) = G_cc / (V_cc + noise)
+ * 		g_c = sum over i in T of C_ic^2 / (C_cc + noise) = G_cc / (V_cc + noise)
  *
- * with V = C(D,D) and G = C(D,T) C(T,D) for the nodes D that may be chosen (Ji and Han 2012, "A variance
- * minimization criterion to active learning on graphs").  With a chosen and w = V(:,a) / (V_aa + noise),
- * V' = V - w V(a,:) and G' = G - w G(a,:) - G(:,a) w' + G_aa w w': nothing larger than D x D changes.
+ * with V = C(D,D) and G = C(D,T) C(T,D) for the nodes D that may be chosen (Ji and Han 2012, "A
+ * variance minimization criterion to active learning on graphs").  With a chosen and w = V(:,a) /
+ * (V_aa + noise), V' = V - w V(a,:) and G' = G - w G(a,:) - G(:,a) w' + G_aa w w': nothing larger
+ * than D x D changes.
  *
  * Where there are more nodes than D can hold, the ones with the largest g over a sample of T are D.
  */
@@ -129,7 +131,10 @@ sample_sums(choosing *s, const int32_t *row, int64_t n)
 	return sum;
 }
 
-/* Brings the most promising candidates to the front: a node's own share is known, that of others is taken from the sample. */
+/*
+ * Brings the most promising candidates to the front: a node's own share is known, that of others is
+ * taken from the sample.
+ */
 static void
 screen(choosing *s, candidate *list, int64_t ncandidates)
 {

@@ -1,9 +1,9 @@
 /*
  * baseline_check.c - whether a model is worth more than what costs nothing.
  *
- * That is, the mean of the targets, or the shares of the classes and label propagation (Zhu and Ghahramani 2002): the
- * classes of labelled nodes spread over the edges for some rounds, each node taking the mean
- * of its neighbours, labelled ones keeping theirs.
+ * That is, the mean of the targets, or the shares of the classes and label propagation (Zhu and
+ * Ghahramani 2002): the classes of labelled nodes spread over the edges for some rounds, each node
+ * taking the mean of its neighbours, labelled ones keeping theirs.
  */
 #include "regression.h"
 
@@ -155,7 +155,10 @@ propagate(const spread *s)
 	return found;
 }
 
-/* What propagation takes at most: three matrices of classes, the graph's weights twice, the labels' rows. */
+/*
+ * What propagation takes at most: three matrices of classes, the graph's weights twice, the labels'
+ * rows.
+ */
 static double
 bytes_of(const spread *s)
 {
@@ -209,7 +212,10 @@ hint_of(const gp_problem *problem, const gp_targets *targets)
 	return "What the labels say may not depend on the graph; compare kernels with gp_tune.";
 }
 
-/* Tells of a model that explains next to nothing; false for others. With few labels it tells what that is drawn from. */
+/*
+ * Tells of a model that explains next to nothing; false for others. With few labels it tells what
+ * that is drawn from.
+ */
 static bool
 tell_worthless(gp_env *env, const gp_problem *problem, const gp_targets *targets, double score)
 {
@@ -219,17 +225,21 @@ tell_worthless(gp_env *env, const gp_problem *problem, const gp_targets *targets
 	if (score >= (classes ? WORTHLESS : LITTLE))
 		return false;
 	if (targets->ncounted < FEWEST_LABELS)
-		snprintf(source, sizeof(source), "by its %lld labels, each left out in turn, ", (long long) targets->ncounted);
+		snprintf(source, sizeof(source), "by its %lld labels, each left out in turn, ",
+				 (long long) targets->ncounted);
 	if (classes)
-		gp_notice(env, hint_of(problem, targets), "%sthe model is hardly better than the shares of the classes", source);
+		gp_notice(env, hint_of(problem, targets),
+				  "%sthe model is hardly better than the shares of the classes", source);
 	else
-		gp_notice(env, hint_of(problem, targets), "%sthe model explains %.0f%% of the targets' variance", source, fmax(100.0 * score, 0.0));
+		gp_notice(env, hint_of(problem, targets),
+				  "%sthe model explains %.0f%% of the targets' variance", source,
+					  fmax(100.0 * score, 0.0));
 	return true;
 }
 
 /*
- * Tells of a nugget that takes the labels for noise; false for others. Where the score is high, one at the end of the
- * grid is no flaw: classes keep their order under any shrinkage.
+ * Tells of a nugget that takes the labels for noise; false for others. Where the score is high, one
+ * at the end of the grid is no flaw: classes keep their order under any shrinkage.
  */
 static bool
 tell_noise(gp_env *env, const gp_problem *problem, const gp_posterior *out)
@@ -249,7 +259,9 @@ gp_tell_worth(gp_device *dev, const gp_problem *problem, const gp_targets *targe
 
 	if (problem->quiet || problem->compared || isnan(out->loo_score) || out->loo_score >= DOUBTFUL)
 		return;
-	told = tell_worthless(dev->env, problem, targets, out->loo_score) || tell_noise(dev->env, problem, out);
-	if (problem->task == GP_TASK_CLASSES && problem->graph->start != NULL && targets->ncounted >= FEWEST_LABELS)
+	told = tell_worthless(dev->env, problem, targets, out->loo_score) ||
+		tell_noise(dev->env, problem, out);
+	if (problem->task == GP_TASK_CLASSES && problem->graph->start != NULL &&
+		targets->ncounted >= FEWEST_LABELS)
 		compare_propagation(dev, problem, targets, out, told);
 }

@@ -179,7 +179,8 @@ hessian_times(fitter *f, const double *v, double *out)
 		}
 	}
 	for (int32_t c = 0; c <= n; c++)
-		out[c] = f->weight * out[c] + (c > 0 ? RIDGE : preference_curvature(f->gamma)) * (v ? v[c] : 1.0);
+		out[c] = f->weight * out[c] + (c > 0 ? RIDGE : preference_curvature(f->gamma)) *
+			(v ? v[c] : 1.0);
 	if (f->bound)
 		out[0] = v ? 0.0 : 1.0;
 }
@@ -241,7 +242,8 @@ newton_direction(fitter *f, const double *gradient, double *d, double *room)
 
 /* Goes along d until the loss falls; false where it does not, or by nothing that counts. */
 static bool
-take_step(fitter *f, double *x, const double *d, const double *gradient, double *loss, double *trial)
+take_step(fitter *f, double *x, const double *d, const double *gradient, double *loss,
+		  double *trial)
 {
 	int32_t		n = f->columns + 1;
 	double		slope = dot(n, gradient, d);
@@ -356,11 +358,12 @@ fit_gamma(fitter *f, double start, double *loss)
 }
 
 /*
- * The delta of the largest likelihood, and its gamma; s is left at that delta.  Small means are first
- * brought to half of the size that they should have.
+ * The delta of the largest likelihood, and its gamma; s is left at that delta.  Small means are
+ * first brought to half of the size that they should have.
  */
 static void
-fit_delta(fitter *f, const gp_targets *targets, const double *mean, const int32_t *index, gp_calibrator *out)
+fit_delta(fitter *f, const gp_targets *targets, const double *mean, const int32_t *index,
+		  gp_calibrator *out)
 {
 	double		best = INFINITY;
 	double		gamma = GAMMA_MIDDLE;
@@ -405,7 +408,8 @@ leave_out(const gp_problem *problem, const bool *is_prior, int32_t *index, int64
 }
 
 gp_calibrator
-gp_calibrator_fit(gp_env *env, const gp_problem *problem, const gp_targets *targets, const double *mean,
+gp_calibrator_fit(gp_env *env, const gp_problem *problem, const gp_targets *targets,
+				  const double *mean,
 				  const bool *is_prior)
 {
 	int32_t		columns = targets->columns;

@@ -38,7 +38,8 @@ standard_errors(const double *x, int64_t n)
 }
 
 double
-gp_loo_gain(gp_env *env, const gp_problem *problem, const gp_posterior *one, const gp_posterior *other)
+gp_loo_gain(gp_env *env, const gp_problem *problem, const gp_posterior *one,
+			const gp_posterior *other)
 {
 	gp_targets	targets = gp_targets_make(env, problem);
 	int64_t		n;

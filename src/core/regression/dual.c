@@ -163,7 +163,8 @@ choose_nugget(dual *d, const gp_problem *problem)
 	gp_device  *dev = d->dev;
 	double		nugget;
 
-	if (d->targets->m > GP_SYEV_MAX || !isnan(problem->nugget) || d->targets->few || d->targets->flat)
+	if (d->targets->m > GP_SYEV_MAX || !isnan(problem->nugget) || d->targets->few ||
+		d->targets->flat)
 		return gp_nugget_choose(dev->env, problem, d->targets, cholesky_error, d, CHOLESKY_GRID,
 								CHOLESKY_REFINE);
 	eigen_open(d);
@@ -183,7 +184,8 @@ gp_dual_solve(gp_device *dev, const gp_problem *problem, const gp_targets *targe
 	gp_env	   *env = dev->env;
 	int64_t		m = targets->m;
 	int32_t		columns = targets->columns;
-	dual		d = {.dev = dev,.problem = problem,.targets = targets,.mean_diag = mean_diag,.k = k};
+	dual		d = {.dev = dev,.problem = problem,.targets = targets,.mean_diag = mean_diag,
+	.k = k};
 	gp_solution out = {.mean_diag = mean_diag};
 	double		quadratic = 0.0;
 	double		log_det;

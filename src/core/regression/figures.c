@@ -10,7 +10,9 @@
 
 #define ECE_BINS 15
 
-/* True when labelled node i has no kernel: then it gets the prior, and says nothing of the others. */
+/*
+ * True when labelled node i has no kernel: then it gets the prior, and says nothing of the others.
+ */
 static bool
 is_prior(const gp_problem *problem, const gp_posterior *out, int64_t i)
 {
@@ -25,7 +27,8 @@ label_probabilities(const gp_problem *problem, const gp_targets *t, const gp_sol
 	if (is_prior(problem, out, i))
 		memcpy(probability, t->share, t->columns * sizeof(double));
 	else
-		gp_probabilities(&out->calibrator, t->columns, solution->loo_mean + i * t->columns, probability);
+		gp_probabilities(&out->calibrator, t->columns, solution->loo_mean + i * t->columns,
+						 probability);
 }
 
 /*
@@ -138,14 +141,16 @@ rank_two(gp_env *env, const gp_problem *problem, const gp_targets *t, const gp_s
 		score[n] = probability[rare];
 		label[n++] = problem->label[i] == rare;
 	}
-	gp_ranking_metrics(env, n, score, label, &out->metric[GP_METRIC_ROC_AUC], &out->metric[GP_METRIC_PR_AUC]);
+	gp_ranking_metrics(env, n, score, label, &out->metric[GP_METRIC_ROC_AUC],
+					   &out->metric[GP_METRIC_PR_AUC]);
 	gp_free(env, label);
 	gp_free(env, score);
 }
 
 /* The figures of classes. */
 static void
-class_metrics(gp_env *env, const gp_problem *problem, const gp_targets *t, const gp_solution *solution,
+class_metrics(gp_env *env, const gp_problem *problem, const gp_targets *t,
+			  const gp_solution *solution,
 			  gp_posterior *out)
 {
 	double	   *metric = out->metric;
@@ -230,7 +235,8 @@ loo_score(gp_env *env, const gp_problem *problem, const gp_targets *t, const gp_
 
 /* How strange each label is to a model without it, ascending. */
 static double *
-strangeness(gp_env *env, const gp_problem *problem, const gp_targets *t, const gp_solution *solution,
+strangeness(gp_env *env, const gp_problem *problem, const gp_targets *t,
+			const gp_solution *solution,
 			const gp_posterior *out)
 {
 	double	   *score = gp_alloc_array(env, t->m, sizeof(double));
@@ -271,7 +277,8 @@ take_loo(gp_env *env, const gp_problem *problem, const gp_targets *t, gp_solutio
 			out->loo.variance[i] *= t->unit * t->unit;
 		}
 		else
-			out->loo.variance[i] = fmax(out->loo.variance[i] - solution->scale * solution->noise, 0.0);
+			out->loo.variance[i] = fmax(out->loo.variance[i] - solution->scale * solution->noise,
+										0.0);
 }
 
 void
@@ -285,7 +292,8 @@ gp_figures(gp_env *env, const gp_problem *problem, const gp_targets *targets, gp
 	widen_priors(problem, solution, out);
 	out->loo_score = targets->few ? NAN : loo_score(env, problem, targets, solution);
 	if (classes)
-		out->calibrator = gp_calibrator_fit(env, problem, targets, solution->loo_mean, out->is_prior);
+		out->calibrator = gp_calibrator_fit(env, problem, targets, solution->loo_mean,
+											out->is_prior);
 	if (!targets->few && classes)
 		class_metrics(env, problem, targets, solution, out);
 	else if (!targets->few)

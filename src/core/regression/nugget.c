@@ -6,10 +6,9 @@
  * decade.  No finer: the curve is flat there, and the place of its minimum would
  * follow the last bits of the kernel, which differ from device to device.
  *
- * For classes the error is taken after the best common rescaling of the
- * predictions, and without the mean of each row: the order of the classes
- * depends on neither, so neither may count.  A plain squared error would punish the shrinkage that a
- * larger nugget brings and choose it too small.
+ * For classes the error is taken after the best common rescaling of the predictions, and without
+ * the mean of each row: the order of the classes depends on neither, so neither may count.  A plain
+ * squared error would punish the shrinkage that a larger nugget brings and choose it too small.
  */
 #include "regression.h"
 
@@ -176,7 +175,8 @@ next_tenth(point low, point best, point high)
 
 /* Narrows a bracket until no tenth of a decade is left in it; returns the best point seen. */
 static point
-narrow(gp_env *env, gp_nugget_error error, void *state, point low, point best, point high, int steps)
+narrow(gp_env *env, gp_nugget_error error, void *state, point low, point best, point high,
+	   int steps)
 {
 	for (int k = 0; k < steps && high.x - low.x > 2.5 * UNIT; k++)
 	{
@@ -235,7 +235,10 @@ round_nugget(double nugget)
 	return digits > 0.0 ? round(nugget * unit) / unit : round(nugget / unit) * unit;
 }
 
-/* Tells that the search ended at the smallest nugget; of the largest one gp_tell_worth tells, which knows the score. */
+/*
+ * Tells that the search ended at the smallest nugget; of the largest one gp_tell_worth tells, which
+ * knows the score.
+ */
 void
 gp_nugget_tell_edge(gp_env *env, double least)
 {
@@ -316,7 +319,8 @@ climb(gp_env *env, gp_nugget_error error, void *state, int refine, bool quiet)
 		k = best + step;
 	}
 	if (best > 0 && best < DECADES && known[best - 1] && known[best + 1])
-		return round_nugget(exp(narrow(env, error, state, at[best - 1], at[best], at[best + 1], refine).x));
+		return round_nugget(exp(narrow(env, error, state, at[best - 1], at[best], at[best + 1],
+									   refine).x));
 	if (best == 0 && !quiet)
 		notice_edge(env, at[0], at[1], GP_NUGGET_MIN);
 	return best == 0 ? GP_NUGGET_MIN : GP_NUGGET_MAX;

@@ -35,11 +35,12 @@ gp_learnt_open(gp_env *env, const gp_problem *problem, const gp_plan *plan)
 }
 
 /*
- * Values: variances become those of the errors where nothing was learnt, by one factor, as the scale
- * of a prior does it in closed form.
+ * Values: variances become those of the errors where nothing was learnt, by one factor, as the
+ * scale of a prior does it in closed form.
  */
 static void
-scale_variances(const gp_targets *targets, const double *loo_mean, double *loo_variance, gp_posterior *out)
+scale_variances(const gp_targets *targets, const double *loo_mean, double *loo_variance,
+				gp_posterior *out)
 {
 	double		sum = 0.0;
 

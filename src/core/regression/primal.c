@@ -98,7 +98,8 @@ factorise(primal *p, double noise)
 
 /* What the weights say of some rows, and their leverages; rows is spoilt. */
 static void
-explain_rows(gp_device *dev, gp_matrix rows, gp_matrix root, gp_matrix w, double *fit, double *leverage)
+explain_rows(gp_device *dev, gp_matrix rows, gp_matrix root, gp_matrix w, double *fit,
+			 double *leverage)
 {
 	gp_matrix	f = dev->create(dev, rows.rows, w.cols, rows.type);
 	gp_matrix	h = dev->create(dev, rows.rows, 1, GP_DOUBLE);
@@ -162,7 +163,10 @@ primal_error(void *state, double nugget)
 	return gp_loo_error(p->problem, p->targets, p->residual, p->sample, p->nsample, &total);
 }
 
-/* The same of all rows at hand: leverages are positive sums, which the factor's own type holds well. */
+/*
+ * The same of all rows at hand: leverages are positive sums, which the factor's own type holds
+ * well.
+ */
 static void
 explain_here(void *state, gp_matrix root, gp_matrix w, double *fit, double *leverage)
 {
@@ -193,7 +197,8 @@ gp_solution
 gp_primal_solve_rows(gp_device *dev, const gp_problem *problem, const gp_targets *targets,
 					 const gp_primal_rows *rows, double mean_diag)
 {
-	primal		p = {.dev = dev,.problem = problem,.targets = targets,.mean_diag = mean_diag,.rows = rows};
+	primal		p = {.dev = dev,.problem = problem,.targets = targets,.mean_diag = mean_diag,
+	.rows = rows};
 	gp_env	   *env = dev->env;
 	int64_t		m = targets->m;
 	int64_t		rank = rows->rank;

@@ -55,8 +55,8 @@ class_targets(gp_env *env, const gp_problem *problem, gp_targets *t)
 }
 
 /*
- * The mean, each part divided first, so that the largest numbers cannot overflow.  What rounding took is put right, so that
- * the mean of one number many times is that number.
+ * The mean, each part divided first, so that the largest numbers cannot overflow.  What rounding
+ * took is put right, so that the mean of one number many times is that number.
  */
 static double
 mean_of_values(const double *value, int64_t n)

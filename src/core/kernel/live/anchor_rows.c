@@ -11,7 +11,8 @@
 #include <string.h>
 
 void
-gp_anchors_note(gp_eval *ev, gp_piece_kind kind, int site, const gp_linear *z, const int32_t *index, int64_t n)
+gp_anchors_note(gp_eval *ev, gp_piece_kind kind, int site, const gp_linear *z, const int32_t *index,
+				int64_t n)
 {
 	gp_device  *dev = ev->dev;
 	gp_matrix	rows;
@@ -46,7 +47,8 @@ gp_anchors_note_input(gp_eval *ev, const int32_t *index, int64_t n)
 	piece = gp_keep_add(ev->keep, GP_PIECE_INPUT, 0, 0);
 	gp_keep_dense(ev->keep, piece, n, x->dims, x->type);
 	for (int64_t i = 0; i < n && !ev->env->dry; i++)
-		memcpy((char *) piece->dense + i * x->dims * size, (char *) x->dense + index[i] * x->dims * size,
+		memcpy((char *) piece->dense + i * x->dims * size,
+			   (char *) x->dense + index[i] * x->dims * size,
 			   x->dims * size);
 }
 
@@ -132,39 +134,13 @@ gp_anchors_note_exact(gp_eval *ev, const int32_t *node, int64_t n, bool whole)
 
 /* ---- rows behind rows ---- */
 
-/* A sparse matrix of the first rows of one and all rows of another. */
-gp_csr *
-gp_csr_stack(gp_env *env, const gp_csr *top, int64_t rows, const gp_csr *below, int64_t cols)
-{
-	int64_t		first = top ? top->start[rows] : 0;
-	int64_t		more = below ? gp_csr_entries(below) : 0;
-	gp_type		type = top ? top->type : below->type;
-	size_t		size = gp_type_size(type);
-	gp_csr	   *s = gp_csr_create(env, rows + (below ? below->rows : 0), cols, first + more, type);
-
-	for (int64_t i = 0; i <= rows; i++)
-		s->start[i] = top ? top->start[i] : 0;
-	for (int64_t i = 0; below && i < below->rows; i++)
-		s->start[rows + i + 1] = first + below->start[i + 1];
-	if (first > 0)
-	{
-		memcpy(s->col, top->col, first * sizeof(int32_t));
-		memcpy(s->value, top->value, first * size);
-	}
-	if (more > 0)
-	{
-		memcpy(s->col + first, below->col, more * sizeof(int32_t));
-		memcpy((char *) s->value + first * size, below->value, more * size);
-	}
-	return s;
-}
-
 int64_t
 gp_anchors_term_width(const gp_eval *ev, const gp_linear_term *term)
 {
 	if (ev->live == NULL || term->leaf == GP_LEAF_BIAS)
 		return gp_term_width(ev, term);
-	return term->leaf == GP_LEAF_LISTS || ev->kernel->node_columns ? ev->kernel->fit_nodes : ev->kernel->fit_dims;
+	return term->leaf == GP_LEAF_LISTS || ev->kernel->node_columns ? ev->kernel->fit_nodes :
+		ev->kernel->fit_dims;
 }
 
 /* The columns of all terms' factor in the fit. */
@@ -210,7 +186,8 @@ place_columns(gp_eval *ev, const gp_terms *terms, const gp_csr *s, int64_t cols)
 
 /* Adds the anchors' rows to a dense factor, of whichever form they are. */
 static void
-fill_dense(gp_eval *ev, const gp_terms *terms, const gp_piece *sparse, const gp_piece *dense, gp_linear *z)
+fill_dense(gp_eval *ev, const gp_terms *terms, const gp_piece *sparse, const gp_piece *dense,
+		   gp_linear *z)
 {
 	gp_device  *dev = ev->dev;
 	int64_t		rows = sparse ? sparse->rows : dense->rows;
@@ -220,11 +197,15 @@ fill_dense(gp_eval *ev, const gp_terms *terms, const gp_piece *sparse, const gp_
 	for (int64_t i = 0; i < rows; i++)
 	{
 		memset(row, 0, z->width * sizeof(double));
-		for (int64_t k = sparse ? sparse->csr->start[i] : 0; sparse && k < sparse->csr->start[i + 1]; k++)
-			row[column_now(ev, terms, sparse->csr->col[k])] = gp_number_at(sparse->csr->value, sparse->csr->type, k);
+		for (int64_t k = sparse ? sparse->csr->start[i] : 0; sparse &&
+			 k < sparse->csr->start[i + 1]; k++)
+			row[column_now(ev, terms, sparse->csr->col[k])] =
+				gp_number_at(sparse->csr->value, sparse->csr->type, k);
 		for (int64_t j = 0; dense && j < dense->cols; j++)
-			row[column_now(ev, terms, first + j)] = gp_number_at(dense->dense, dense->type, i * dense->cols + j);
-		dev->upload(dev, gp_matrix_rows(z->dense, ev->live_rows + i, 1), gp_matrix_wrap(row, 1, z->width, GP_DOUBLE));
+			row[column_now(ev, terms, first + j)] =
+				gp_number_at(dense->dense, dense->type, i * dense->cols + j);
+		dev->upload(dev, gp_matrix_rows(z->dense, ev->live_rows + i, 1),
+					gp_matrix_wrap(row, 1, z->width, GP_DOUBLE));
 	}
 	gp_free(ev->env, row);
 }
@@ -261,9 +242,11 @@ check_piece(gp_eval *ev, const gp_piece *sparse, const gp_piece *dense, const gp
 	int64_t		cols = (sparse ? sparse->cols : 0) + (dense ? dense->cols : 0);
 	int64_t		anchors = ev->n - ev->live_rows;
 
-	if (cols != gp_anchors_width(ev, terms) || (sparse && (sparse->rows != anchors || sparse->csr == NULL)) ||
+	if (cols != gp_anchors_width(ev, terms) ||
+		(sparse && (sparse->rows != anchors || sparse->csr == NULL)) ||
 		(dense && (dense->rows != anchors || dense->dense == NULL)))
-		gp_raise(ev->env, GP_ERR_DATA, "Fit the model again.", "the live state does not fit its kernel");
+		gp_raise(ev->env, GP_ERR_DATA, "Fit the model again.",
+				 "the live state does not fit its kernel");
 }
 
 void

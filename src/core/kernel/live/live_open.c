@@ -21,9 +21,13 @@ count_row(const gp_csr *a, int32_t node, int64_t inner)
 	return n;
 }
 
-/* A among the rows, with that among the anchors behind it; the rows of the outermost nodes, which nothing reads, are empty. */
+/*
+ * A among the rows, with that among the anchors behind it; the rows of the outermost nodes, which
+ * nothing reads, are empty.
+ */
 static gp_csr *
-stack_operator(gp_env *env, const gp_csr *a, const gp_asked *asked, const gp_order *order, const gp_piece *kept,
+stack_operator(gp_env *env, const gp_csr *a, const gp_asked *asked, const gp_order *order,
+			   const gp_piece *kept,
 			   int64_t anchors)
 {
 	int64_t		rows = order->rows;
@@ -58,13 +62,15 @@ features_of_rows(gp_env *env, const gp_features *x, const gp_order *order)
 	size_t		bytes;
 
 	if (x->csr)
-		return gp_features_of_csr(env, gp_csr_select(env, x->csr, order->node, order->rows, NULL, x->dims));
+		return gp_features_of_csr(env, gp_csr_select(env, x->csr, order->node, order->rows, NULL,
+													 x->dims));
 	bytes = (size_t) x->dims * gp_type_size(x->type);
 	out = gp_alloc_zero(env, 1, sizeof(gp_features));
 	*out = (gp_features) {.rows = order->rows,.dims = x->dims,.type = x->type};
 	out->dense = gp_alloc_array(env, order->rows, bytes);
 	for (int64_t r = 0; r < order->rows; r++)
-		memcpy((char *) out->dense + (size_t) r * bytes, (char *) x->dense + (size_t) order->node[r] * bytes, bytes);
+		memcpy((char *) out->dense + (size_t) r * bytes,
+			   (char *) x->dense + (size_t) order->node[r] * bytes, bytes);
 	return out;
 }
 
@@ -89,21 +95,31 @@ spread(const gp_features *x, int64_t rows, void *dense)
 {
 	for (int64_t i = 0; i < rows; i++)
 		for (int64_t k = x->csr->start[i]; k < x->csr->start[i + 1]; k++)
-			gp_number_put(dense, x->type, i * x->dims + x->csr->col[k], gp_number_at(x->csr->value, x->type, k));
+			gp_number_put(dense, x->type, i * x->dims + x->csr->col[k],
+						  gp_number_at(x->csr->value, x->type, k));
 }
 
-/* What was kept of the anchors has a row for each, no more columns than there are, and the type of the rest. */
+/*
+ * What was kept of the anchors has a row for each, no more columns than there are, and the type of
+ * the rest.
+ */
 static void
 require_anchors(gp_env *env, const gp_piece *kept, int64_t anchors, int64_t width, gp_type type)
 {
-	if (kept && ((kept->csr == NULL && kept->dense == NULL) || kept->rows != anchors || kept->cols > width ||
+	if (kept && ((kept->csr == NULL && kept->dense == NULL) || kept->rows != anchors ||
+				 kept->cols > width ||
 				 (kept->csr ? kept->csr->type : kept->type) != type))
-		gp_raise(env, GP_ERR_DATA, "Fit the model again.", "the live state does not fit its features");
+		gp_raise(env, GP_ERR_DATA, "Fit the model again.",
+				 "the live state does not fit its features");
 }
 
-/* The features of the rows, those of the anchors behind them where they were kept: in the form of these. */
+/*
+ * The features of the rows, those of the anchors behind them where they were kept: in the form of
+ * these.
+ */
 static gp_features *
-stack_features(gp_env *env, const gp_features *x, int64_t rows, const gp_piece *kept, int64_t anchors)
+stack_features(gp_env *env, const gp_features *x, int64_t rows, const gp_piece *kept,
+			   int64_t anchors)
 {
 	gp_features *out = gp_alloc_zero(env, 1, sizeof(gp_features));
 	gp_csr	   *none;
@@ -146,9 +162,13 @@ node_columns(gp_env *env, int64_t n, const int32_t *fit_node, int64_t fit_nodes,
 	return column;
 }
 
-/* The first rows of a sparse matrix whose columns are nodes, as columns of those of the fit and the new ones. */
+/*
+ * The first rows of a sparse matrix whose columns are nodes, as columns of those of the fit and the
+ * new ones.
+ */
 static gp_csr *
-rename_columns(gp_env *env, gp_csr *s, int64_t rows, const int32_t *column, int64_t width, int64_t anchors)
+rename_columns(gp_env *env, gp_csr *s, int64_t rows, const int32_t *column, int64_t width,
+			   int64_t anchors)
 {
 	gp_csr	   *none = gp_csr_create(env, anchors, width, 0, s->type);
 	gp_csr	   *renamed = gp_csr_stack(env, s, rows, none, width);
@@ -168,7 +188,8 @@ rename_columns(gp_env *env, gp_csr *s, int64_t rows, const int32_t *column, int6
 
 /* The features that the kernel takes: the rows' own, or a column for each node. */
 static void
-make_features(gp_prepared *kernel, const gp_asked *asked, const gp_order *order, const int32_t *column, int64_t width,
+make_features(gp_prepared *kernel, const gp_asked *asked, const gp_order *order,
+			  const int32_t *column, int64_t width,
 			  const gp_piece *kept, int64_t anchors, gp_type type)
 {
 	gp_env	   *env = kernel->env;
@@ -209,7 +230,8 @@ make_features(gp_prepared *kernel, const gp_asked *asked, const gp_order *order,
 
 /* Lists of neighbours of the rows, where the program has them. */
 static void
-make_lists(gp_prepared *kernel, const gp_asked *asked, const gp_order *order, const int32_t *column, int64_t width,
+make_lists(gp_prepared *kernel, const gp_asked *asked, const gp_order *order, const int32_t *column,
+		   int64_t width,
 		   int64_t anchors, gp_type type)
 {
 	const gp_program *program = kernel->program;
@@ -228,7 +250,8 @@ make_lists(gp_prepared *kernel, const gp_asked *asked, const gp_order *order, co
 }
 
 void
-gp_eval_open_live(gp_eval *ev, gp_device *dev, const gp_program *program, const gp_asked *asked, gp_fit_size fit,
+gp_eval_open_live(gp_eval *ev, gp_device *dev, const gp_program *program, const gp_asked *asked,
+				  gp_fit_size fit,
 				  const gp_keep *keep, gp_type type)
 {
 	gp_env	   *env = dev->env;
@@ -241,11 +264,14 @@ gp_eval_open_live(gp_eval *ev, gp_device *dev, const gp_program *program, const 
 
 	*kernel = (gp_prepared) {.env = env,.program = program,.directed = asked->graph->directed,
 	.input = program->input.kind,.fit_nodes = fit.nodes,.fit_dims = fit.dims,.order = order};
-	*ev = (gp_eval) {.dev = dev,.env = env,.n = order->rows + anchors,.type = type,.kernel = kernel,.live = keep,
+	*ev = (gp_eval) {.dev = dev,.env = env,.n = order->rows + anchors,.type = type,
+	.kernel = kernel,.live = keep,
 	.live_rows = order->rows,.hops = order->hops,.hop = order->hops,.jitter = 1e-6};
-	kernel->a = stack_operator(env, a, asked, order, gp_keep_find(keep, GP_PIECE_OPERATOR, 0, 0), anchors);
+	kernel->a = stack_operator(env, a, asked, order, gp_keep_find(keep, GP_PIECE_OPERATOR, 0, 0),
+							   anchors);
 	gp_csr_free(env, a);
-	make_features(kernel, asked, order, column, width, gp_keep_find(keep, GP_PIECE_INPUT, 0, 0), anchors, type);
+	make_features(kernel, asked, order, column, width, gp_keep_find(keep, GP_PIECE_INPUT, 0, 0),
+				  anchors, type);
 	make_lists(kernel, asked, order, column, width, anchors, type);
 	gp_free(env, column);
 	kernel->linear = gp_alloc_zero(env, program->nsteps, sizeof(gp_known_linear));

@@ -1,5 +1,6 @@
 /*
- * live_order.c - the rows of a live evaluation: which nodes, in which order, and what A has for them.
+ * live_order.c - the rows of a live evaluation: which nodes, in which order, and what A has for
+ * them.
  *
  * Each node that was read has a row, the nearest to what is asked for first.  Where the question is
  * what the score would be without an edge, only the rows that this touches stand there once more:
@@ -19,7 +20,8 @@ typedef struct ordering
 {
 	gp_env	   *env;
 	const gp_asked *asked;
-	int			lists;			/* 1 where a step reads lists of neighbours, one hop beyond the operators' */
+	/* 1 where a step reads lists of neighbours, one hop beyond the operators' */
+	int			lists;
 	bool		sym;
 	gp_order   *o;
 	int		   *distance;		/* of each inner node */
@@ -110,7 +112,8 @@ touch_all(ordering *s, int64_t cut, const int32_t *near, int64_t n)
 	/* What reads a value that changed, as far as a later step still asks for it. */
 	for (int left = s->o->hops - 2 + s->lists; left >= 0; left--)
 		for (int64_t i = 0; i < n; i++)
-			if (s->distance[near[i]] <= left && s->mark[near[i]] != cut + 1 && reads_touched(s, cut, near[i]))
+			if (s->distance[near[i]] <= left && s->mark[near[i]] != cut + 1 &&
+				reads_touched(s, cut, near[i]))
 				touch(s, cut, near[i]);
 	touch(s, cut, s->asked->node ? s->asked->node[0] : 0);
 }
@@ -143,7 +146,8 @@ number_rows(ordering *s)
 	int64_t		rows = s->asked->inner + s->ncopies;
 
 	if (rows >= INT32_MAX)
-		gp_raise(s->env, GP_ERR_LIMIT, "Ask about fewer edges at once.", "the neighbourhood has too many nodes");
+		gp_raise(s->env, GP_ERR_LIMIT, "Ask about fewer edges at once.",
+				 "the neighbourhood has too many nodes");
 	o->node = gp_alloc_array(s->env, rows, sizeof(int32_t));
 	o->copy_of = gp_alloc_array(s->env, rows, sizeof(int64_t));
 	for (int hop = 0; hop <= o->hops; hop++)
@@ -266,7 +270,8 @@ gp_order_free(gp_env *env, gp_order *o)
 static bool
 is_cut(const gp_graph *g, const gp_cut *cut, int32_t node, int32_t col)
 {
-	return (cut->src == node && cut->dst == col) || (!g->directed && cut->dst == node && cut->src == col);
+	return (cut->src == node && cut->dst == col) ||
+		(!g->directed && cut->dst == node && cut->src == col);
 }
 
 /* What an end of the edge gains by normalisation: the degree d becomes d - w. */
@@ -337,11 +342,13 @@ gp_order_cut_lists(const gp_order *o, const gp_asked *asked, gp_csr *lists)
 		for (int64_t k = lists->start[row]; cut >= 0 && k < lists->start[row + 1]; k++)
 			if (is_cut(asked->graph, &asked->cut[cut], o->node[row], lists->col[k]))
 			{
-				left -= gp_number_at(lists->value, lists->type, k) * gp_number_at(lists->value, lists->type, k);
+				left -= gp_number_at(lists->value, lists->type, k) *
+					gp_number_at(lists->value, lists->type, k);
 				gp_number_put(lists->value, lists->type, k, 0.0);
 			}
 		scale = left < 1.0 && left > 1e-12 ? 1.0 / sqrt(left) : 1.0;
 		for (int64_t k = lists->start[row]; scale != 1.0 && k < lists->start[row + 1]; k++)
-			gp_number_put(lists->value, lists->type, k, scale * gp_number_at(lists->value, lists->type, k));
+			gp_number_put(lists->value, lists->type, k,
+						  scale * gp_number_at(lists->value, lists->type, k));
 	}
 }

@@ -46,7 +46,8 @@ static int
 find(const gp_keep *keep, gp_piece_kind kind, int site, int part)
 {
 	for (int k = 0; k < keep->n; k++)
-		if (keep->piece[k].kind == (int32_t) kind && keep->piece[k].site == site && keep->piece[k].part == part)
+		if (keep->piece[k].kind == (int32_t) kind && keep->piece[k].site == site &&
+			keep->piece[k].part == part)
 			return k;
 	return -1;
 }
@@ -67,7 +68,8 @@ gp_keep_need(gp_env *env, const gp_keep *keep, gp_piece_kind kind, int site, int
 	const gp_piece *piece = gp_keep_find(keep, kind, site, part);
 
 	if (piece == NULL || piece->rows != rows || piece->dense == NULL)
-		gp_raise(env, GP_ERR_DATA, "Fit the model again.", "the live state does not fit its kernel");
+		gp_raise(env, GP_ERR_DATA, "Fit the model again.",
+				 "the live state does not fit its kernel");
 	return piece;
 }
 
@@ -135,7 +137,8 @@ gp_keep_lower(gp_device *dev, gp_keep *keep, gp_piece_kind kind, int site, int p
 	at = piece->dense;
 	for (int64_t i = 0; i < m.rows && !keep->env->dry; i++)
 	{
-		dev->download(dev, gp_matrix_wrap(row, 1, i + 1, GP_DOUBLE), gp_matrix_part(m, i, 0, 1, i + 1));
+		dev->download(dev, gp_matrix_wrap(row, 1, i + 1, GP_DOUBLE),
+					  gp_matrix_part(m, i, 0, 1, i + 1));
 		memcpy(at, row, (i + 1) * sizeof(double));
 		at += i + 1;
 	}
@@ -143,7 +146,8 @@ gp_keep_lower(gp_device *dev, gp_keep *keep, gp_piece_kind kind, int site, int p
 }
 
 void
-gp_keep_numbers(gp_keep *keep, gp_piece_kind kind, int site, int part, const double *value, int64_t rows,
+gp_keep_numbers(gp_keep *keep, gp_piece_kind kind, int site, int part, const double *value,
+				int64_t rows,
 				int64_t cols)
 {
 	gp_piece   *piece = gp_keep_add(keep, kind, site, part);
@@ -193,7 +197,8 @@ longest_rows(gp_env *env, const gp_csr *s, int64_t n)
 }
 
 void
-gp_keep_rows(gp_keep *keep, gp_piece_kind kind, int site, int part, const gp_csr *s, const int32_t *index,
+gp_keep_rows(gp_keep *keep, gp_piece_kind kind, int site, int part, const gp_csr *s,
+			 const int32_t *index,
 			 int64_t n)
 {
 	gp_piece   *piece = gp_keep_add(keep, kind, site, part);
@@ -224,7 +229,10 @@ gp_keep_take(gp_device *dev, const gp_piece *piece, gp_type type)
 	return m;
 }
 
-/* A triangle on the device, zeros above it; row by row where the device's memory is the host's, which needs no jobs. */
+/*
+ * A triangle on the device, zeros above it; row by row where the device's memory is the host's,
+ * which needs no jobs.
+ */
 gp_matrix
 gp_keep_take_lower(gp_device *dev, const gp_piece *piece, int64_t n)
 {
@@ -238,7 +246,8 @@ gp_keep_take_lower(gp_device *dev, const gp_piece *piece, int64_t n)
 		double	   *row = (double *) m.data + i * m.ld;
 
 		if (dev->room > 0)
-			dev->upload(dev, gp_matrix_part(m, i, 0, 1, i + 1), gp_matrix_wrap(at, 1, i + 1, GP_DOUBLE));
+			dev->upload(dev, gp_matrix_part(m, i, 0, 1, i + 1),
+						gp_matrix_wrap(at, 1, i + 1, GP_DOUBLE));
 		else
 		{
 			memcpy(row, at, (i + 1) * sizeof(double));

@@ -1,5 +1,6 @@
 /*
- * explain.c - gp_explain and gp_explain_edges: which labels and which edges make the score of a node.
+ * explain.c - gp_explain and gp_explain_edges: which labels and which edges make the score of a
+ * node.
  *
  * A score is linear in the targets, h_i'y with h_i = (K + noise I)^-1 k_i (Rasmussen and Williams
  * 2006, section 2.6): a part for each label, which for a class are those of this class.  Sums of
@@ -122,7 +123,8 @@ take_node(gnngp_live_call *c)
 	if (c->nodes.n != 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("%s is about one node, not %d", get_func_name(c->fcinfo->flinfo->fn_oid), (int) c->nodes.n),
+				 errmsg("%s is about one node, not %d", get_func_name(c->fcinfo->flinfo->fn_oid),
+						(int) c->nodes.n),
 				 errhint("Call it for each node: FROM nodes, LATERAL %s('model', nodes.id).",
 						 get_func_name(c->fcinfo->flinfo->fn_oid))));
 	c->wanted = palloc(sizeof(gnngp_id));
@@ -142,7 +144,8 @@ gnngp_explain(PG_FUNCTION_ARGS)
 	part	   *parts;
 	gp_live_answer answer;
 	int32		column;
-	int32		k = gnngp_count_argument(fcinfo, ARG_K, "k", "Use k => NULL for all labelled nodes.");
+	int32		k = gnngp_count_argument(fcinfo, ARG_K, "k",
+										 "Use k => NULL for all labelled nodes.");
 	int64		n;
 	int			guc_level;
 
@@ -196,7 +199,10 @@ put_edges(gnngp_live_call *c, const gnngp_some *some, const gp_live_edge *edge, 
 
 PG_FUNCTION_INFO_V1(gnngp_explain_edges);
 
-/* gp_explain_edges(model, node, class, k): of edges that the caller sees, so that it is for every reader */
+/*
+ * gp_explain_edges(model, node, class, k): of edges that the caller sees, so that it is for every
+ * reader
+ */
 Datum
 gnngp_explain_edges(PG_FUNCTION_ARGS)
 {

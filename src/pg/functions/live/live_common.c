@@ -29,7 +29,8 @@ check_shape(const gnngp_live_call *c)
 	if (gnngp_graph_shape(c->graph) != c->live->shape)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("graph \"%s\" was altered after model \"%s\" was fitted", c->graph->name, c->model->name),
+				 errmsg("graph \"%s\" was altered after model \"%s\" was fitted", c->graph->name,
+						c->model->name),
 				 errhint("Fit the model again with gp_refresh.")));
 }
 
@@ -47,7 +48,8 @@ refuse_superuser(const gnngp_live_call *c)
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("a superuser may not read the tables of model \"%s\", whose owner is no superuser", c->model->name),
 				 errdetail("What the tables' views and policies call would run with the rights of a superuser."),
-				 errhint("Take the owner's rights first: SET ROLE %s.", GetUserNameFromId(owner, true) ? GetUserNameFromId(owner, true) : "...")));
+				 errhint("Take the owner's rights first: SET ROLE %s.",
+						 GetUserNameFromId(owner, true) ? GetUserNameFromId(owner, true) : "...")));
 }
 
 /* Opens the model, its graph and its live state. */
@@ -99,7 +101,8 @@ gnngp_live_class(const gnngp_model *model, const char *name)
 gnngp_id *
 gnngp_live_call_sorted(const gnngp_given_ids *ids)
 {
-	gnngp_id *copy = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(gnngp_id) * Max(ids->n, 1));
+	gnngp_id *copy = MemoryContextAllocHuge(CurrentMemoryContext,
+											sizeof(gnngp_id) * Max(ids->n, 1));
 
 	memcpy(copy, ids->id, sizeof(gnngp_id) * ids->n);
 	gnngp_sort(copy, ids->n, sizeof(gnngp_id), gnngp_given_id_compare, NULL);
@@ -116,7 +119,8 @@ gnngp_live_call_check_twice(const gnngp_given_ids *ids, const char *argument)
 		if (gnngp_given_id_compare(&sorted[i - 1], &sorted[i], NULL) == 0)
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("argument \"%s\" names node %s twice", argument, sorted[i].text ? pnstrdup(sorted[i].text, sorted[i].length) :
+					 errmsg("argument \"%s\" names node %s twice", argument, sorted[i].text ?
+							pnstrdup(sorted[i].text, sorted[i].length) :
 							psprintf(INT64_FORMAT, sorted[i].key)),
 					 errhint("Name each node once.")));
 }
@@ -135,7 +139,8 @@ drop_nulls(gnngp_given_ids *ids)
 
 /* Takes the nodes that an argument names. */
 void
-gnngp_live_call_take(gnngp_live_call *c, int argno, const char *argument, const gnngp_id_hints *hints)
+gnngp_live_call_take(gnngp_live_call *c, int argno, const char *argument,
+					 const gnngp_id_hints *hints)
 {
 	gnngp_id_type_open_argument(&c->id_type, c->model, c->fcinfo, argno, hints);
 	c->nodes = gnngp_given_ids_take(&c->id_type, c->fcinfo, argno);
@@ -191,7 +196,10 @@ fit_moments(const gnngp_live_call *c)
 	return piece->dense;
 }
 
-/* What a kernel reads of the edges of the farthest nodes: lists of neighbours all, degrees only where both ends are divided by theirs. */
+/*
+ * What a kernel reads of the edges of the farthest nodes: lists of neighbours all, degrees only
+ * where both ends are divided by theirs.
+ */
 static gnngp_rim
 rim_of(const gp_program *program)
 {

@@ -27,11 +27,15 @@ typedef struct gnngp_live_call
 	gnngp_given_ids nodes;
 	gnngp_given_ids given;
 	gp_live_label *label;		/* of each node that is given */
-	int64		nwanted;		/* the nodes asked for, then those that are given and not among them */
+	/* the nodes asked for, then those that are given and not among them */
+	int64		nwanted;
 	gnngp_id *wanted;
 } gnngp_live_call;
 
-/* Looks up the model, its graph and its live state; owner_only: 42501 first of all for who is not its owner. */
+/*
+ * Looks up the model, its graph and its live state; owner_only: 42501 first of all for who is not
+ * its owner.
+ */
 extern void gnngp_live_call_open(gnngp_live_call *c, FunctionCallInfo fcinfo, bool owner_only);
 
 /* What to write where ids are of another type, for calls that want nodes named. */
@@ -41,7 +45,8 @@ extern const gnngp_id_hints gnngp_live_hints;
 extern void gnngp_live_call_nodes(gnngp_live_call *c);
 
 /* The same of any argument, of which NULL means all nodes. */
-extern void gnngp_live_call_take(gnngp_live_call *c, int argno, const char *argument, const gnngp_id_hints *hints);
+extern void gnngp_live_call_take(gnngp_live_call *c, int argno, const char *argument,
+								 const gnngp_id_hints *hints);
 
 /* 22023 for an id that stands twice in a list. */
 extern void gnngp_live_call_check_twice(const gnngp_given_ids *ids, const char *argument);

@@ -1,8 +1,8 @@
 /*
  * next_labels_sql.c - gp_next_labels: which nodes to label next, from today's tables.
  *
- * All nodes that the caller sees are read: those that may be labelled, and those whose error counts.
- * What a label will be does not matter for it, and nothing is stored.
+ * All nodes that the caller sees are read: those that may be labelled, and those whose error
+ * counts. What a label will be does not matter for it, and nothing is stored.
  */
 #include "postgres.h"
 
@@ -84,7 +84,8 @@ gnngp_next_labels(PG_FUNCTION_ARGS)
 {
 	gnngp_live_call c;
 	bool		has_k = PG_NARGS() > 2;
-	int32		k = has_k ? gnngp_count_argument(fcinfo, 1, "k", "Use k => NULL for all nodes.") : 20;
+	int32		k = has_k ? gnngp_count_argument(fcinfo, 1, "k", "Use k => NULL for all nodes.") :
+		20;
 	int			guc_level;
 
 	InitMaterializedSRF(fcinfo, 0);

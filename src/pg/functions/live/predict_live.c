@@ -41,7 +41,9 @@ take_class_array(FunctionCallInfo fcinfo, Oid *element)
 
 	*element = TEXTOID;
 	if (type == UNKNOWNOID)
-		return DatumGetArrayTypeP(OidInputFunctionCall(F_ARRAY_IN, PG_GETARG_CSTRING(ARG_GIVEN_CLASSES), TEXTOID, -1));
+		return DatumGetArrayTypeP(OidInputFunctionCall(F_ARRAY_IN,
+													   PG_GETARG_CSTRING(ARG_GIVEN_CLASSES),
+														   TEXTOID, -1));
 	*element = OidIsValid(type) ? get_element_type(getBaseType(type)) : InvalidOid;
 	if (!OidIsValid(*element))
 		ereport(ERROR,
@@ -64,7 +66,10 @@ class_text(Datum value, Oid type)
 	return pnstrdup(text, length);
 }
 
-/* The classes that are given as texts, NULL for a label that is taken away; NULL where the argument is. */
+/*
+ * The classes that are given as texts, NULL for a label that is taken away; NULL where the argument
+ * is.
+ */
 static char **
 take_classes(FunctionCallInfo fcinfo, int *n)
 {
@@ -99,14 +104,17 @@ check_given(const gnngp_live_call *c, int classes, int values, bool has_classes,
 	if (regression ? has_classes : has_values)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("model \"%s\" predicts %s", c->model->name, regression ? "values" : "classes"),
+				 errmsg("model \"%s\" predicts %s", c->model->name, regression ? "values" :
+						"classes"),
 				 errhint(regression ? "Use given_values." : "Use given_classes.")));
 	if ((regression ? values : classes) != c->given.n)
 		ereport(ERROR,
 				(errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
-				 errmsg_plural("given_nodes has %d element, but %s has %d", "given_nodes has %d elements, but %s has %d",
+				 errmsg_plural("given_nodes has %d element, but %s has %d",
+							   "given_nodes has %d elements, but %s has %d",
 							   (unsigned long) c->given.n, (int) c->given.n,
-							   regression ? "given_values" : "given_classes", regression ? values : classes),
+							   regression ? "given_values" : "given_classes", regression ? values :
+								   classes),
 				 errhint("Give each node one label, or NULL to take its label away.")));
 }
 
@@ -121,12 +129,15 @@ take_labels(gnngp_live_call *c)
 	char	  **class = take_classes(fcinfo, &classes);
 	int			values;
 
-	values = PG_ARGISNULL(ARG_GIVEN_VALUES) ? 0 : ArrayGetNItems(ARR_NDIM(PG_GETARG_ARRAYTYPE_P(ARG_GIVEN_VALUES)),
+	values = PG_ARGISNULL(ARG_GIVEN_VALUES) ? 0 :
+		ArrayGetNItems(ARR_NDIM(PG_GETARG_ARRAYTYPE_P(ARG_GIVEN_VALUES)),
 																  ARR_DIMS(PG_GETARG_ARRAYTYPE_P(ARG_GIVEN_VALUES)));
 	if (values > 0)
-		deconstruct_array(PG_GETARG_ARRAYTYPE_P(ARG_GIVEN_VALUES), FLOAT8OID, sizeof(float8), true, TYPALIGN_DOUBLE,
+		deconstruct_array(PG_GETARG_ARRAYTYPE_P(ARG_GIVEN_VALUES), FLOAT8OID, sizeof(float8), true,
+						  TYPALIGN_DOUBLE,
 						  &value, &no_value, &values);
-	check_given(c, classes, values, !PG_ARGISNULL(ARG_GIVEN_CLASSES), !PG_ARGISNULL(ARG_GIVEN_VALUES));
+	check_given(c, classes, values, !PG_ARGISNULL(ARG_GIVEN_CLASSES),
+				!PG_ARGISNULL(ARG_GIVEN_VALUES));
 	c->label = palloc0(sizeof(gp_live_label) * Max(c->given.n, 1));
 	for (int64 k = 0; k < c->given.n; k++)
 	{
@@ -191,7 +202,8 @@ list_wanted(gnngp_live_call *c)
 {
 	gnngp_given_ids asked = {.n = c->nodes.n,.id = gnngp_live_call_sorted(&c->nodes)};
 
-	c->wanted = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(gnngp_id) * Max(c->nodes.n + c->given.n, 1));
+	c->wanted = MemoryContextAllocHuge(CurrentMemoryContext,
+									   sizeof(gnngp_id) * Max(c->nodes.n + c->given.n, 1));
 	for (int64 i = 0; i < c->nodes.n; i++)
 		c->wanted[c->nwanted++] = c->nodes.id[i];
 	for (int64 k = 0; k < c->given.n; k++)
@@ -209,7 +221,8 @@ report_taken(const gnngp_live_call *c, const gnngp_id *id)
 
 	ereport(ERROR,
 			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-			 errmsg("must be owner of model \"%s\" to replace the label of node %s", c->model->name, node),
+			 errmsg("must be owner of model \"%s\" to replace the label of node %s", c->model->name,
+					node),
 			 errdetail("The model has learnt from this node's label, which an answer without it could give away."),
 			 errhint("Name nodes that had no label when the model was fitted.")));
 }
@@ -227,7 +240,8 @@ check_taken(const gnngp_live_call *c, const int32 *fit_node)
 	{
 		int32		node = fit_node[c->label[k].node];
 
-		if (node >= 0 && bsearch_arg(&node, labelled, n, sizeof(int32), gp_compare_int32, NULL) != NULL)
+		if (node >= 0 && bsearch_arg(&node, labelled, n, sizeof(int32), gp_compare_int32,
+									 NULL) != NULL)
 			report_taken(c, &c->given.id[k]);
 	}
 }
@@ -245,7 +259,8 @@ compare_places(const void *a, const void *b, void *arg)
 static void
 place_labels(gnngp_live_call *c, const gnngp_some *some)
 {
-	int32	   *order = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(int32) * Max(c->nodes.n, 1));
+	int32	   *order = MemoryContextAllocHuge(CurrentMemoryContext,
+											   sizeof(int32) * Max(c->nodes.n, 1));
 	int64		next = c->nodes.n;
 
 	for (int64 i = 0; i < c->nodes.n; i++)
@@ -299,9 +314,13 @@ compare_ranked(const void *first, const void *second, void *unused)
 	return a->class - b->class;
 }
 
-/* The classes of a node in order; *total gets the logarithm of the sum that makes probabilities of logits. */
+/*
+ * The classes of a node in order; *total gets the logarithm of the sum that makes probabilities of
+ * logits.
+ */
 static void
-rank_classes(const gnngp_live_call *c, const gp_live_answer *a, int64 i, ranked *rank, double *total)
+rank_classes(const gnngp_live_call *c, const gp_live_answer *a, int64 i, ranked *rank,
+			 double *total)
 {
 	gp_calibrator calibrator = gp_live_calibrator(c->live->keep);
 	const double *share = gp_live_shares(c->live->keep);
@@ -372,7 +391,8 @@ put_rows(gnngp_live_call *c, const gp_live_answer *a)
 {
 	ranked	   *rank = palloc(sizeof(ranked) * Max(a->columns, 1));
 	Datum	   *class = palloc(sizeof(Datum) * Max(c->model->class_labels.n, 1));
-	MemoryContext row_context = AllocSetContextCreate(CurrentMemoryContext, "gnngp prediction", ALLOCSET_DEFAULT_SIZES);
+	MemoryContext row_context = AllocSetContextCreate(CurrentMemoryContext, "gnngp prediction",
+													  ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old;
 
 	for (int k = 0; k < c->model->class_labels.n; k++)
