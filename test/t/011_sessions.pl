@@ -98,10 +98,10 @@ as('alice', q{SELECT gp_revoke('small', 'stranger')});
 # Who sees that a model is being refreshed
 my $id = $node->safe_psql('postgres', q{SELECT id FROM gnngp_internal.gp_model_catalog WHERE name = 'small'});
 $session = stay_open(q{CALL gp_refresh('small')});
-is(as('alice', "SELECT gp_is_refreshing($id)"), 't', 'the owner sees that it is being refreshed');
-is(as('stranger', "SELECT gp_is_refreshing($id)"), 'f', 'a stranger does not');
+is(as('alice', "SELECT gnngp_internal.gp_is_refreshing($id)"), 't', 'the owner sees that it is being refreshed');
+is(as('stranger', "SELECT gnngp_internal.gp_is_refreshing($id)"), 'f', 'a stranger does not');
 end_session($session);
-is(as('alice', "SELECT gp_is_refreshing($id)"), 'f', 'it is no longer');
+is(as('alice', "SELECT gnngp_internal.gp_is_refreshing($id)"), 'f', 'it is no longer');
 
 # A snapshot of old does not leave behind what came since
 sub with_old_snapshot
