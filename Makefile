@@ -33,7 +33,7 @@ PG_OBJS = $(patsubst %.c,%.o,$(sort $(wildcard src/pg/*/*.c src/pg/*/*/*.c)))
 OBJS = $(PG_OBJS) $(CORE_OBJS)
 
 # The installation script is put together from these parts, in this order.
-SQL_PARTS = $(addprefix sql/parts/,head.sql role_type.sql table_type.sql catalog.sql kernel_type.sql value_types.sql \
+SQL_PARTS = $(addprefix sql/parts/,head.sql role_type.sql catalog.sql kernel_type.sql value_types.sql \
 	graph.sql predict.sql model.sql nodes.sql live.sql links.sql device.sql report.sql aggregates.sql matrix.sql views.sql)
 SQL_SCRIPT = sql/$(EXTENSION)--$(EXTVERSION).sql
 

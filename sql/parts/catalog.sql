@@ -97,12 +97,7 @@ CREATE TABLE gnngp_internal.gp_model_catalog (
     link_peak_bytes bigint,
     link_id_type text,
     link_integer_ids boolean,
-    link_kept_bytes bigint,
-    -- the table that has the predictions of all nodes, and those of fits before
-    predictions gnngp_internal.gp_table,
-    predictions_past gnngp_internal.gp_table[],
-    -- the table of the edges that a refresh has packed; what it tells of them stays in it, for a grantee sees this row
-    edges_kept gnngp_internal.gp_table
+    link_kept_bytes bigint
 );
 
 CREATE UNIQUE INDEX gp_model_catalog_owner_name

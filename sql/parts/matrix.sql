@@ -40,11 +40,11 @@ CREATE FUNCTION gnngp_internal.gp_spread(
     kernel @extschema@.gp_kernel,
     bounds bigint[])
 RETURNS TABLE (
-    part integer,
+    chunk integer,
     rows gnngp_internal.gp_matrix)
 AS 'MODULE_PATHNAME', 'gnngp_matrix_spread' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000000 ROWS 10;
 COMMENT ON FUNCTION gnngp_internal.gp_spread(gnngp_internal.gp_matrix, @extschema@.gp_graph[], @extschema@.gp_kernel, bigint[]) IS
-    'a linear operator of the kernel language, such as A*X0, times columns that have a row for each node; in parts of rows by bounds of their ids';
+    'a linear operator of the kernel language, such as A*X0, times columns that have a row for each node; in chunks of rows by bounds of their ids';
 
 CREATE FUNCTION gnngp_internal.gp_apply(
     rows gnngp_internal.gp_matrix,
@@ -116,46 +116,3 @@ CREATE AGGREGATE gnngp_internal.gp_gram(gnngp_internal.gp_matrix, gnngp_internal
 );
 COMMENT ON AGGREGATE gnngp_internal.gp_gram(gnngp_internal.gp_matrix, gnngp_internal.gp_matrix, gnngp_internal.gp_matrix) IS
     'Q''Q beside Q''y of the rows that y has, in double precision; rows are divided by a triangular root first, NULL for none';
-
-CREATE FUNCTION gnngp_internal.gp_solve(
-    nodes gnngp_internal.gp_matrix[],
-    graph @extschema@.gp_graph[],
-    kernel @extschema@.gp_kernel,
-    classes integer,
-    nugget double precision,
-    mean_diagonal double precision,
-    seed bigint,
-    first integer,
-    last integer,
-    bounds bigint[])
-RETURNS TABLE (
-    what text,
-    part integer,
-    rows gnngp_internal.gp_matrix)
-AS 'MODULE_PATHNAME', 'gnngp_matrix_solve' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10000000 ROWS 10;
-COMMENT ON FUNCTION gnngp_internal.gp_solve(gnngp_internal.gp_matrix[], @extschema@.gp_graph[], @extschema@.gp_kernel, integer, double precision, double precision, bigint, integer, integer, bigint[]) IS
-    'a share of the posterior of a Laplacian kernel by conjugate gradients: some bands of its right sides';
-
-CREATE FUNCTION gnngp_internal.gp_answers(
-    rows gnngp_internal.gp_matrix[],
-    labelled gnngp_internal.gp_matrix,
-    layout integer[],
-    figures double precision[],
-    classes text[])
-RETURNS TABLE (
-    node bigint,
-    class text,
-    score double precision,
-    variance double precision,
-    probability double precision,
-    packed bytea)
-AS 'MODULE_PATHNAME', 'gnngp_matrix_answers' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100000;
-COMMENT ON FUNCTION gnngp_internal.gp_answers(gnngp_internal.gp_matrix[], gnngp_internal.gp_matrix, integer[], double precision[], text[]) IS
-    'the predictions of some nodes, as a table of predictions has them, from what a regression says of their rows';
-
--- The edges of a graph, for reading them from a value
-
-CREATE FUNCTION gnngp_internal.gp_ends(graph @extschema@.gp_graph) RETURNS bigint[]
-AS 'MODULE_PATHNAME', 'gnngp_graph_ends' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION gnngp_internal.gp_ends(@extschema@.gp_graph) IS
-    'the nodes that each edge of a graph joins, two by two; a node without any edge comes twice';

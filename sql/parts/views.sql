@@ -128,7 +128,6 @@ CREATE VIEW @extschema@.gp_models WITH (security_invoker = true) AS
            nullif(m.link_kept_bytes, 0) AS link_kept_bytes,
            nullif(m.live_bytes, 0) AS live_bytes,
            nullif(m.link_asked_min_probability, 0) AS link_min_probability,
-           CASE WHEN m.predictions::regclass <> 0 THEN m.predictions::regclass END AS predictions,
            m.power
     FROM gnngp_internal.gp_model_catalog m
         LEFT JOIN gnngp_internal.gp_graph_catalog g ON g.id = m.graph;
@@ -203,7 +202,6 @@ COMMENT ON COLUMN @extschema@.gp_models.link_fitted IS 'when the link part was l
 COMMENT ON COLUMN @extschema@.gp_models.link_keep IS 'best pairs of each node that are kept; NULL where none are';
 COMMENT ON COLUMN @extschema@.gp_models.link_kept_bytes IS 'what they take';
 COMMENT ON COLUMN @extschema@.gp_models.link_min_probability IS 'least probability of a pair that is kept; NULL where any may be';
-COMMENT ON COLUMN @extschema@.gp_models.predictions IS 'table that has the predictions of all nodes, of strategy sql, for queries to join; NULL where gp_predict alone has them';
 COMMENT ON COLUMN @extschema@.gp_models.power IS 'power of the kernel that was fitted: given with the kernel, or chosen by leave-one-out; NULL with a method other than gp';
 COMMENT ON COLUMN @extschema@.gp_progress.pid IS 'process of the backend that computes';
 COMMENT ON COLUMN @extschema@.gp_progress.model IS 'model, or graph, that it computes';

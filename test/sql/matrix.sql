@@ -30,9 +30,9 @@ SELECT gp_stack(m) IS NULL AS nothing FROM parts WHERE false;
 SELECT count(*), min(id), max(id) FROM (SELECT (cells(gp_rows(m, '{10, 11, 13, 607}'))).* FROM whole) AS c;
 SELECT gp_rows(m, '{11}') IS NULL AS none, gp_rows(m, '{}') IS NULL AS nothing FROM whole;
 
--- gp_spread: columns by themselves, in parts of rows; any operator of the language
+-- gp_spread: columns by themselves, in chunks of rows; any operator of the language
 CREATE TABLE spread AS
-    SELECT k.kernel, s.part, gp_glue(c.place, s.rows) AS m
+    SELECT k.kernel, s.chunk, gp_glue(c.place, s.rows) AS m
     FROM (VALUES ('A*X0'), ('A*X0, norm=row'), ('(0.7*A^2 + 0.3*I)*X0'), ('P(0.25)*X0')) AS k(kernel),
         whole, gp_split(m, 3) AS c,
         LATERAL gp_spread(c.columns, ARRAY(SELECT g FROM graphs ORDER BY part), k.kernel::gp_kernel, ARRAY[150, 151, 400]) AS s
@@ -53,7 +53,7 @@ SELECT max(abs(y.v / 0.25 - x.v)) < 1e-5 AS personalised FROM x
 
 -- a graph that is put together serves all statements of a transaction that have the same values, and goes with it
 CREATE FUNCTION spread_text(graphs gp_graph[], kernel text) RETURNS text LANGUAGE sql AS
-    $$ SELECT gp_stack(s.rows ORDER BY s.part)::text FROM whole, gp_spread(m, graphs, kernel::gp_kernel, '{400}') AS s $$;
+    $$ SELECT gp_stack(s.rows ORDER BY s.chunk)::text FROM whole, gp_spread(m, graphs, kernel::gp_kernel, '{400}') AS s $$;
 CREATE VIEW kept AS SELECT count(*) FROM pg_backend_memory_contexts WHERE name = 'gnngp whole graph';
 CREATE TABLE apart AS SELECT g.name, g.values, k AS kernel, spread_text(g.values, k) AS want
     FROM (VALUES ('all', ARRAY(SELECT g FROM graphs ORDER BY part)), ('one', ARRAY(SELECT gp_graph(10, 13))), ('other', ARRAY(SELECT gp_graph(10, 16)))) AS g(name, values),
@@ -146,52 +146,6 @@ SELECT 'AQkBAQAAAAAAAADwfw=='::gp_matrix;
 SELECT 'AQkBAQAAAAAAAAAAgA=='::gp_matrix;
 SELECT 'AQkBAQAAAAAAAADwPw=='::gp_matrix AS one;
 SELECT 'AQkBAQAAAAAAAADwPw=='::gp_factor;
-
--- gp_answers: the posterior of a few nodes, of what a regression says of their rows
-CREATE TABLE told AS SELECT gp_apply(gp_rows(w.m, '{10, 13, 16}'), gp_rows(weights.m, '{0, 1, 2, 3}'), two.m) AS m FROM whole AS w, weights, two;
-CREATE VIEW told_cells AS SELECT id, x[1]::float8 - 2 * x[3] AS mean, (x[1]::float8 / 2) ^ 2 + ((x[2]::float8 - x[1]::float8 / 2) / 4) ^ 2 + x[3]::float8 ^ 2 + x[4]::float8 ^ 2 AS norm FROM nodes;
-SELECT a.node, abs(a.score - 1 - 2 * t.mean) < 1e-12 AS value, abs(a.variance - 3 * (2 * t.norm + 0.5)) < 1e-6 AS variance, a.class, a.probability, length(a.packed)
-FROM told, gp_answers(ARRAY[m], gp_rows(m, '{13}'), '{0,1,0,1,1}', '{0,2,3,0.5,9,2,1}', '{}') AS a JOIN told_cells AS t ON t.id = a.node ORDER BY 1;
--- Classes from two matrices, whose variances are added up; the width of the softplus is 0, so that these are logits
-CREATE TABLE other AS SELECT gp_apply(gp_rows(w.m, '{10, 13, 16}'), (SELECT gp_features(i, ARRAY[(i = 0)::int / 2.0]::real[])::gp_matrix FROM generate_series(0, 3) AS i), two.m) AS m FROM whole AS w, two;
-SELECT a.node, a.class = CASE WHEN l.z > 0 THEN 'q' ELSE 'p' END AS best, abs(a.probability - 1 / (1 + exp(-abs(l.z)))) < 1e-6 AS probability,
-    abs(a.variance - 2 * t.norm) < 1e-6 AS variance, get_byte(a.packed, 24) AS labelled
-FROM told, other, gp_answers(ARRAY[told.m, other.m], gp_rows(told.m, '{16}'), '{0,1,0,1,1,1,1,0,1,1}', '{0,1,1,0,1,1,0,0,2,0,0.25,0.5,0.5}', '{p,q}') AS a JOIN told_cells AS t ON t.id = a.node
-    JOIN nodes AS n ON n.id = a.node, LATERAL (SELECT 2 * (n.x[1] / 2.0 - t.mean) + 0.25 AS z) AS l ORDER BY 1;
--- Where both are as likely, the calibrator decides; where nothing is told of a node, it has the shares
-SELECT a.node, a.class, a.score, a.probability, get_byte(a.packed, 24) AS prior
-FROM told, gp_answers(ARRAY[m, m], NULL, '{0,1,0,1,1,1,1,0,1,1}', '{0,1,1,0,9,1,0,0,2,0,0.25,0.75,0.25}', '{p,q}') AS a ORDER BY 1;
-SELECT a.node, a.class, a.score, a.probability, get_byte(a.packed, 24) AS prior
-FROM (SELECT gp_apply(gp_rows(w.m, '{10, 13, 16}'), (SELECT gp_features(i, ARRAY[1e-8 * (i = 0)::int]::real[])::gp_matrix FROM generate_series(0, 3) AS i), two.m) AS m FROM whole AS w, two) AS few,
-    gp_answers(ARRAY[m, m], NULL, '{0,1,0,1,1,1,1,0,1,1}', '{0,1,1,0,9,1,0,0,2,0,0.25,0.75,0.25}', '{p,q}') AS a ORDER BY 1;
-DROP TABLE other;
--- A column that all means share, nodes without kernel, and labels with a variance of their own
-SELECT node, class, score, variance, probability FROM gp_answers(
-    ARRAY[(SELECT gp_gram(m, m, NULL) FROM (SELECT gp_features(i, ARRAY[i]::real[])::gp_matrix AS m FROM generate_series(1, 1) AS i) AS one)], NULL, '{0,1,1,0,0}', '{0,1,1,0,4,1,0}', '{}');
-SELECT node, score, variance FROM gp_answers(
-    ARRAY[(SELECT gp_gram(m, m, NULL) FROM (SELECT gp_features(0, '{0}'::real[])::gp_matrix AS m) AS one)], NULL, '{0,1,0,0,1}', '{0,1,1,0,4,1,7}', '{}');
-SELECT count(*) FROM told, gp_answers(ARRAY[m], NULL, NULL, '{0,1,1,0,1,1,0}', '{}') AS a;
-SELECT gp_answers(ARRAY[m], NULL, '{0,1,0,1}', '{0,1,1,0,1,1,0}', '{}') FROM told;
-SELECT gp_answers(ARRAY[m], NULL, '{0,1,0,1,0}', '{0,1,1,0,1,1,0}', '{}') FROM told;
-SELECT gp_answers(ARRAY[m], NULL, '{0,3,0,0,0}', '{0,1,1,0,1,1,0}', '{}') FROM told;
-SELECT gp_answers(ARRAY[m], NULL, '{-1,1,0,1,1}', '{0,1,1,0,1,1,0}', '{}') FROM told;
-SELECT gp_answers(ARRAY[m], NULL, '{0,1,0,1,1}', '{0,1,1,0,1,1}', '{}') FROM told;
-SELECT gp_answers(ARRAY[m], NULL, '{0,1,0,1,1}', '{0,1,NaN,0,1,1,0}', '{}') FROM told;
-SELECT gp_answers(ARRAY[m], NULL, '{0,1,0,1,1}', '{0,1,1,0,1,1,0,0.1,2,0,0,0.5,0.5}', '{p,q}') FROM told;
-SELECT gp_answers(ARRAY[m, m], NULL, '{0,1,0,1,1,0,1,0,1,1}', '{0,1,1,0,1,1,0,0.1,2,0,0,0.5,0.5}', '{p,q}') FROM told;
-SELECT gp_answers(ARRAY[told.m], gp_rows(w.m, '{19}'), '{0,1,0,1,1}', '{0,1,1,0,1,1,0}', '{}') FROM told, whole AS w;
-SELECT gp_answers(ARRAY[m], m, '{0,1,0,1,1}', '{1,1,1,0,1,1,0}', '{}') FROM told;
-SELECT gp_answers(ARRAY[w.m], NULL, '{0,4,0,0,0}', '{0,1,1,0,1,1,0}', '{}') FROM whole AS w;
-SELECT gp_answers(ARRAY[m, NULL], NULL, '{0,1,0,1,1,0,0,0,1,1}', '{0,1,1,0,1,1,0}', '{}') FROM told;
-SELECT gp_answers('{}', NULL, '{}', '{0,1,1,0,1,1,0}', '{}');
-SELECT gp_answers(ARRAY[m], NULL, '{0,1,0,1,1}', '{0,1e308,1e308,0,1,1,0}', '{}') FROM told;
-SELECT gp_answers(ARRAY[m], NULL, '{0,1,0,1,1}', '{0,1,1,0,1,1,0,0.1,2,0,0.5}', '{NULL}') FROM told;
--- More classes than a block of the store has room for
-SELECT count(*), count(DISTINCT length(packed)) FROM gp_answers(
-    ARRAY[(SELECT gp_gram(m, y, NULL) FROM (SELECT gp_features(0, ARRAY[1]::real[])::gp_matrix AS m, gp_features(0, array_fill(1::real, ARRAY[32999]))::gp_matrix AS y) AS one)],
-    NULL, '{0,33000,0,0,0}', ARRAY[0,1,1,0,1,1,0,0.1,2] || array_fill(0::float8, ARRAY[33000]) || array_fill(1 / 33000.0::float8, ARRAY[33000]), (SELECT array_agg('c' || i) FROM generate_series(1, 33000) AS i));
-DROP VIEW told_cells;
-DROP TABLE told;
 
 DROP VIEW spread_cells, x;
 DROP FUNCTION cells;

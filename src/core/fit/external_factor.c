@@ -1,9 +1,8 @@
 /*
- * external_factor.c - the posterior from a factor whose rows are elsewhere.
+ * external_factor.c - the posterior from a factor whose rows the host keeps.
  *
- * The regression is the primal one.  What it needs of the rows are sums over the labelled
- * ones, a sample, and at the end one pass over all rows, which makes what posteriors of nodes follow from and gives, of
- * the labelled ones, what leave-one-out takes.
+ * The regression is the primal one.  It needs sums over the labelled rows, a sample of rows, and
+ * at the end one pass over all rows.
  */
 #include "fit_internal.h"
 
@@ -11,30 +10,30 @@
 
 #define DIAG_SAMPLE 1024		/* rows that the mean of the low-rank diagonal is taken over */
 
-/* A fit and what it knows of the rows. */
-typedef struct outside_fit
+/* A fit on its way. */
+typedef struct external_fit
 {
 	gp_device  *dev;
 	const gp_problem *problem;
-	const gp_outside *factor;
+	const gp_external_factor *factor;
 	gp_posterior *out;
-	double	   *present;		/* nodes: 0 where a labelled one's row is zero, else 1 */
-} outside_fit;
+	double	   *present;		/* nodes: 0 where the row is zero */
+} external_fit;
 
-/* The sums over labelled rows. */
+/* gram of gp_primal_rows */
 static void
-gram_outside(void *state, const gp_targets *targets, gp_matrix gram, gp_matrix qty)
+external_gram(void *state, const gp_targets *targets, gp_matrix gram, gp_matrix qty)
 {
-	outside_fit *fit = state;
+	external_fit *fit = state;
 
 	fit->factor->gram(fit->factor->state, targets->y, targets->columns, gram, qty);
 }
 
-/* The rows of some labels. */
+/* sample of gp_primal_rows */
 static void
-sample_outside(void *state, const int32_t *index, int64_t n, gp_matrix out)
+external_sample(void *state, const int32_t *index, int64_t n, gp_matrix out)
 {
-	outside_fit *fit = state;
+	external_fit *fit = state;
 	int32_t    *node = gp_alloc_array(fit->dev->env, n, sizeof(int32_t));
 
 	for (int64_t i = 0; i < n; i++)
@@ -43,23 +42,27 @@ sample_outside(void *state, const int32_t *index, int64_t n, gp_matrix out)
 	gp_free(fit->dev->env, node);
 }
 
-/* The pass over all rows. */
+/* explain of gp_primal_rows: the pass over all rows, of which the labelled ones are asked for. */
 static void
-explain_outside(void *state, gp_matrix root, gp_matrix w, double *mean, double *leverage)
+external_explain(void *state, gp_matrix root, gp_matrix w, double *mean, double *leverage)
 {
-	outside_fit *fit = state;
-	int64_t		m = fit->problem->nlabelled;
-	double	   *present = gp_alloc_array(fit->dev->env, m, sizeof(double));
+	external_fit *fit = state;
+	gp_posterior *out = fit->out;
 
-	fit->factor->predict(fit->factor->state, w, root, mean, leverage, present);
-	for (int64_t i = 0; i < m; i++)
-		fit->present[fit->problem->labelled[i]] = present[i];
-	gp_free(fit->dev->env, present);
+	fit->factor->predict(fit->factor->state, w, root, out->mean, out->variance, fit->present);
+	for (int64_t k = 0; k < fit->problem->nlabelled; k++)
+	{
+		int64_t		node = fit->problem->labelled[k];
+
+		for (int32_t c = 0; c < out->columns; c++)
+			mean[k * out->columns + c] = out->mean[node * out->columns + c];
+		leverage[k] = out->variance[node];
+	}
 }
 
-/* The mean of |q_i|^2 over evenly spread rows, the same as gp_factor_mean takes. */
+/* The mean of |q_i|^2 over evenly spread rows, as gp_factor_mean takes it. */
 static double
-mean_outside(outside_fit *fit)
+external_mean(external_fit *fit)
 {
 	gp_device  *dev = fit->dev;
 	gp_env	   *env = dev->env;
@@ -82,34 +85,17 @@ mean_outside(outside_fit *fit)
 	return mean;
 }
 
-/* Regression; the variances of rows are their leverages times the noise (lowrank.c). */
-static gp_solution
-solve(outside_fit *fit, const gp_targets *targets)
-{
-	gp_env	   *env = fit->dev->env;
-	gp_primal_rows rows = {fit, fit->factor->rank, GP_DOUBLE, gram_outside, sample_outside, explain_outside};
-	gp_solution solution;
-
-	fit->present = gp_alloc_array(env, fit->out->nodes, sizeof(double));
-	for (int64_t i = 0; i < fit->out->nodes; i++)
-		fit->present[i] = 1.0;
-	solution = gp_primal_solve_rows(fit->dev, fit->problem, targets, &rows, mean_outside(fit));
-	gp_posterior_finish(env, fit->problem, targets, &solution, fit->present, fit->out);
-	fit->out->row.leverage = solution.noise;
-	gp_free(env, fit->present);
-	return solution;
-}
-
-/* The posterior from such a factor. */
 gp_posterior *
-gp_fit_outside(gp_device *dev, const gp_problem *problem, const gp_outside *factor, int64_t nodes)
+gp_fit_external(gp_device *dev, const gp_problem *problem, const gp_external_factor *factor,
+				int64_t nodes)
 {
 	gp_env	   *env = dev->env;
 	gp_graph	none = {.nodes = nodes};
 	gp_problem	p = *problem;
-	gp_plan		plan = {.strategy = problem->strategy,.elsewhere = true};
-	gp_eval		ev = {.dev = dev, .env = env, .n = nodes, .type = GP_FLOAT, .max_jitter = factor->jitter};
-	outside_fit fit = {dev, &p, factor, NULL, NULL};
+	gp_plan		plan = {.strategy = problem->strategy};
+	gp_eval		ev = {.dev = dev,.env = env,.n = nodes,.type = GP_FLOAT,.max_jitter = factor->jitter};
+	external_fit fit = {.dev = dev,.problem = &p,.factor = factor};
+	gp_primal_rows rows = {&fit, factor->rank, GP_DOUBLE, external_gram, external_sample, external_explain};
 	gp_targets	targets;
 	gp_solution solution;
 
@@ -119,9 +105,16 @@ gp_fit_outside(gp_device *dev, const gp_problem *problem, const gp_outside *fact
 	gp_problem_check(env, &p);
 	targets = gp_targets_make(env, &p);
 	fit.out = gp_posterior_create(env, &p, &targets, &plan);
-	solution = solve(&fit, &targets);
+	fit.present = gp_alloc_array(env, nodes, sizeof(double));
+	solution = gp_primal_solve_rows(dev, &p, &targets, &rows, external_mean(&fit));
+	/* What is left of a variance is its leverage times the noise (lowrank.c). */
+	for (int64_t i = 0; i < nodes; i++)
+		fit.out->variance[i] *= solution.noise;
+	gp_posterior_finish(env, &p, &targets, &solution, fit.present, fit.out);
+	gp_free(env, fit.present);
 	gp_tell_lowrank(&ev, &plan, factor->first_jitter);
 	gp_posterior_settle(&ev, &p, &targets, &solution, fit.out);
+	gp_posterior_tell(env, &p, fit.out);
 	gp_solution_free(dev, &solution);
 	gp_targets_free(env, &targets);
 	return fit.out;

@@ -49,10 +49,10 @@ extern gp_posterior *gp_fit_factor(gp_device *dev, const gp_problem *problem, gp
 extern void gp_power_refuse(gp_env *env, const gp_program *program);
 
 /*
- * A factor whose rows are elsewhere: K = QQ' with so many columns, and what is asked about it.
- * Matrices are the device's, arrays are host memory.
+ * A factor K = QQ' whose rows the host keeps, and what is asked about it.  Matrices are the
+ * device's, arrays are host memory.
  */
-typedef struct gp_outside
+typedef struct gp_external_factor
 {
 	void	   *state;
 	int64_t		rank;
@@ -63,91 +63,15 @@ typedef struct gp_outside
 	/* Rows of Q: n x rank, double. */
 	void		(*rows) (void *state, const int32_t *node, int64_t n, gp_matrix out);
 	/*
-	 * Makes, of every node, q_i' w, |L^-1 q_i|^2 of a lower triangular L, and what is 0 where the row is zero; and
-	 * gives those of the labelled ones: labelled x columns, and labelled.
+	 * Of every node: q_i' w (nodes x columns), |L^-1 q_i|^2 of a lower triangular root L (nodes),
+	 * and what is 0 where the row is zero (nodes).
 	 */
-	void		(*predict) (void *state, gp_matrix w, gp_matrix root, double *mean, double *norm, double *present);
-} gp_outside;
+	void		(*predict) (void *state, gp_matrix w, gp_matrix root, double *mean, double *norm,
+							double *present);
+} gp_external_factor;
 
-/*
- * The posterior from such a factor, without those of nodes, which follow from what predict has made (gp_row_finish); graph,
- * features and program are not looked at.
- */
-extern gp_posterior *gp_fit_outside(gp_device *dev, const gp_problem *problem, const gp_outside *factor, int64_t nodes);
-
-/*
- * A fit by conjugate gradients whose right sides are worked on in shares, each by somebody who
- * has the whole graph (precision_share.c), and its posterior, by somebody who has none (precision_outside.c).
- * Right sides come in bands, numbered one after the other: those of the labels, one of the level where there
- * are classes, and those of the nodes' variances.
- */
-#define GP_PRECISION_SAMPLE 32	/* nodes that tell how good variances are */
-#define GP_PRECISION_LABEL 3	/* figures of a label */
-#define GP_PRECISION_FIGURES (7 + GP_PRECISION_SAMPLE)	/* of a share */
-
-/* How many bands there are of each kind. */
-typedef struct gp_precision_bands
-{
-	int64_t		labels;
-	int64_t		level;
-	int64_t		variances;
-	int64_t		width;			/* columns of the widest one */
-} gp_precision_bands;
-
-/* Prior and nugget, and what they were found with. */
-typedef struct gp_precision_prior
-{
-	double		sigma2;
-	int			d;
-	double		nugget;
-	double		mean_diag;		/* NaN: nothing is settled, or known, but what the problem says */
-	double		error;			/* the worst of the labels' solutions, */
-	double		fine;			/* and what it should be */
-	bool		edge;			/* the search for a nugget ended at an edge that does not look flat */
-} gp_precision_prior;
-
-/* What a share gives, or all of them together; arrays that nobody asked for are NULL. */
-typedef struct gp_precision_part
-{
-	gp_precision_prior prior;
-	int64_t		first;			/* column of the means */
-	int64_t		columns;
-	double	   *mean;			/* nodes x columns; of classes without the level */
-	double	   *level;			/* nodes */
-	double	   *variance;		/* nodes; 0 for those of other shares */
-	double	   *at;				/* labelled x columns: means as leave-one-out takes them */
-	double	   *label;			/* labelled x GP_PRECISION_LABEL: variance (0: of another share), its least, 1 if alone */
-	double		apart[GP_PRECISION_SAMPLE]; /* the sample's variances; 0 for those of other shares */
-} gp_precision_part;
-
-/* Nodes and labels of the problem decide. */
-extern gp_precision_bands gp_precision_count_bands(const gp_problem *problem);
-
-/* The first column of the means of some label bands, and how many there are. */
-extern int64_t gp_precision_band_columns(const gp_problem *problem, int64_t first, int64_t last, int64_t *from);
-
-/* Settles what is open, and solves bands first to last. */
-extern gp_precision_part gp_precision_solve_share(gp_device *dev, const gp_problem *problem, const gp_precision_prior *prior,
-												  int64_t first, int64_t last);
-
-/* What a share says of prior, nugget and the sample as a row of GP_PRECISION_FIGURES, and back. */
-extern void gp_precision_put_figures(const gp_precision_part *part, double *row);
-extern void gp_precision_take_figures(gp_precision_part *part, const double *row);
-
-/*
- * A posterior without means (gp_row_finish makes them, level added, of what the shares gave), into which the variances of some
- * nodes are to be put; settles a nugget that needs no search.
- */
-extern gp_posterior *gp_precision_open_outside(gp_env *env, gp_problem *problem);
-
-/* Those nodes, some perhaps twice: at most GP_PRECISION_SAMPLE; returns how many. */
-extern int gp_precision_sample(const gp_problem *problem, int32_t *node);
-
-/*
- * Finishes it; all is the rest of what the shares gave, whose means at the labels, of all columns, it takes, and the level
- * there.  Afterwards the labelled nodes have variances, which take the place of those of the shares.
- */
-extern void gp_precision_close_outside(gp_device *dev, const gp_problem *problem, gp_precision_part *all,
-									   gp_posterior *out);
+/* The posterior from such a factor; graph, features and program are not looked at. */
+extern gp_posterior *gp_fit_external(gp_device *dev, const gp_problem *problem,
+									 const gp_external_factor *factor, int64_t nodes);
 
 #endif							/* GP_FIT_H */

@@ -427,9 +427,7 @@ gp_plan_precision(gp_device *dev, const gp_problem *problem, const gp_csr *s)
 		plan.products = 0;
 		count = gp_dry_run(dev, run_precision, &t);
 	}
-	gp_plan_settle(dev, problem, &count, "fit",
-				   problem->divided ? "Use strategy => 'sql', which shares the work out, or raise gnngp.memory_limit." :
-				   "Raise gnngp.memory_limit.", &plan);
+	gp_plan_settle(dev, problem, &count, "fit", "Raise gnngp.memory_limit.", &plan);
 	gp_plan_explain(&plan);
 	return plan;
 }

@@ -37,19 +37,6 @@ solution_of(gp_precision_fit *f, double nugget)
 	return out;
 }
 
-/* Tells what the figures do not show. */
-static void
-tell(gp_precision_fit *f, double error, double tolerance, double off)
-{
-	if (error > tolerance)
-		gp_notice(f->env, "Use a smaller sigma2 or a larger nugget.",
-				  "conjugate gradients ended after %d iterations, with an error of about %.1g",
-				  GP_PRECISION_MOST, error);
-	if (off > 0.0)
-		gp_notice(f->env, "Means do not depend on them.",
-				  "variances of unlabelled nodes are estimates, typically %.0f%% off", 100.0 * off);
-}
-
 /*
  * True where conjugate gradients are asked for, or where they serve best: a Laplacian kernel
  * on a graph too large for its root.  Who asks for landmarks, or for the walks' columns, means
@@ -68,24 +55,15 @@ gp_precision_serves(gp_env *env, const gp_problem *problem)
 		 !gp_laplacian_root_fits(env, problem->graph, problem->estimate_limit));
 }
 
-/* The prior of a program that is one. */
-static void
-prior_of(const gp_program *program, double *sigma2, int *d)
-{
-	*sigma2 = program->input.p[GP_LAPLACIAN_SIGMA2];
-	*d = (int) program->input.p[GP_LAPLACIAN_D];
-}
-
 /* Sets the prior: that of the program, or the one that leave-one-out likes best; returns the nugget where that is known. */
 static double
-settle_prior(gp_precision_fit *f, const gp_plan *plan)
+set_prior(gp_precision_fit *f, const gp_plan *plan)
 {
 	double		nugget = f->problem->nugget;
 	bool		poor = f->targets->few || f->targets->flat;
-	double		sigma2;
-	int			d;
+	double		sigma2 = f->problem->program->input.p[GP_LAPLACIAN_SIGMA2];
+	int			d = (int) f->problem->program->input.p[GP_LAPLACIAN_D];
 
-	prior_of(f->problem->program, &sigma2, &d);
 	if (f->problem->open_prior && !f->env->dry)
 	{
 		gp_prior_choice all = gp_precision_choose_on(f, plan);
@@ -102,63 +80,11 @@ settle_prior(gp_precision_fit *f, const gp_plan *plan)
 	gp_precision_set_prior(f, sigma2, d);
 	if (isnan(nugget) && f->space && !f->env->dry)
 		nugget = gp_precision_choose_nugget(f);
-	return nugget;
-}
-
-/* Refuses a prior whose numbers the type does not hold. */
-static void
-check_size(const gp_precision_fit *f)
-{
 	if (!f->env->dry && !(f->mean_diag >= SMALLEST_MEAN))
 		gp_raise(f->env, GP_ERR_RANGE, "Use a smaller sigma2 or d.",
 				 "the Laplacian kernel with sigma2=%g and d=%d is too small, %g in the mean", f->sigma2, f->d,
 				 f->mean_diag);
-}
-
-/* The prior, its size, and the nugget. */
-double
-gp_precision_settle(gp_precision_fit *f, const gp_plan *plan)
-{
-	double		nugget = settle_prior(f, plan);
-
-	check_size(f);
-	if (isnan(nugget))
-		nugget = gp_nugget_choose(f->env, f->problem, f->targets, gp_precision_nugget_error, f,
-								  GP_NUGGET_CLIMB, f->dear ? 0 : REFINE);
-	gp_precision_set_targets(f, false);
-	f->error = 0.0;
 	return nugget;
-}
-
-/* The error of the solution in the end. */
-double
-gp_precision_fine(const gp_precision_fit *f)
-{
-	return f->problem->type == GP_DOUBLE ? FINE_DOUBLE : f->dear ? FINE_DEAR : FINE_FLOAT;
-}
-
-/* Finishes a posterior. */
-void
-gp_precision_finish(gp_precision_fit *f, double nugget, double error, double fine, double off, gp_posterior *out)
-{
-	gp_env	   *env = f->env;
-	const gp_problem *problem = f->problem;
-	const gp_targets *targets = f->targets;
-	gp_device  *dev = f->dev;
-	gp_eval		ev = {.dev = dev, .env = env, .n = problem->graph->nodes, .type = problem->type};
-	gp_solution solution;
-
-	out->prior_sigma2 = f->sigma2;
-	out->prior_d = f->d;
-	out->plan.exact_diagonal = off == 0.0;
-	for (int64_t k = 0; k < problem->nlabelled && !env->dry; k++)
-		out->variance[problem->labelled[k]] = f->noise * gp_precision_share_of_noise(f, k);
-	tell(f, error, fine, off);
-	solution = solution_of(f, nugget);
-	gp_precision_fit_close(f);
-	gp_posterior_finish(env, problem, targets, &solution, NULL, out);
-	gp_posterior_settle(&ev, problem, targets, &solution, out);
-	gp_solution_free(dev, &solution);
 }
 
 /* The posterior. */
@@ -168,17 +94,41 @@ gp_infer_precision(gp_device *dev, const gp_problem *problem, const gp_csr *s, c
 	gp_env	   *env = dev->env;
 	gp_targets	targets = gp_targets_make(env, problem);
 	gp_posterior *out = gp_posterior_create(env, problem, &targets, plan);
-	double		nugget;
-	double		error;
-	double		off;
+	gp_eval		ev = {.dev = dev, .env = env, .n = problem->graph->nodes, .type = problem->type};
+	gp_solution solution;
 	gp_precision_fit f;
+	double		nugget;
+	double		fine;			/* the error of the solution in the end */
+	double		off;			/* the typical error of the variances */
 
 	gp_precision_fit_open(&f, dev, problem, &targets, s);
-	nugget = gp_precision_settle(&f, &out->plan);
-	gp_precision_solve_labels(&f, nugget, gp_precision_fine(&f), out->mean);
-	error = f.error;
+	fine = problem->type == GP_DOUBLE ? FINE_DOUBLE : f.dear ? FINE_DEAR : FINE_FLOAT;
+	nugget = set_prior(&f, &out->plan);
+	if (isnan(nugget))
+		nugget = gp_nugget_choose(env, problem, &targets, gp_precision_nugget_error, &f,
+								  GP_NUGGET_CLIMB, f.dear ? 0 : REFINE);
+	gp_precision_set_targets(&f, false);
+	f.error = 0.0;
+	gp_precision_solve_labels(&f, nugget, fine, out->mean);
+	if (f.error > fine)
+		gp_notice(env, "Use a smaller sigma2 or a larger nugget.",
+				  "conjugate gradients ended after %d iterations, with an error of about %.1g",
+				  GP_PRECISION_MOST, f.error);
 	off = gp_precision_variances(&f, out->variance);
-	gp_precision_finish(&f, nugget, error, gp_precision_fine(&f), off, out);
+	if (off > 0.0)
+		gp_notice(env, "Means do not depend on them.",
+				  "variances of unlabelled nodes are estimates, typically %.0f%% off", 100.0 * off);
+	out->prior_sigma2 = f.sigma2;
+	out->prior_d = f.d;
+	out->plan.exact_diagonal = off == 0.0;
+	/* Labelled nodes have the variances that leave-one-out went by. */
+	for (int64_t k = 0; k < problem->nlabelled && !env->dry; k++)
+		out->variance[problem->labelled[k]] = f.noise * gp_precision_share_of_noise(&f, k);
+	solution = solution_of(&f, nugget);
+	gp_precision_fit_close(&f);
+	gp_posterior_finish(env, problem, &targets, &solution, NULL, out);
+	gp_posterior_settle(&ev, problem, &targets, &solution, out);
+	gp_solution_free(dev, &solution);
 	gp_targets_free(env, &targets);
 	return out;
 }

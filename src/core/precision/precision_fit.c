@@ -13,7 +13,6 @@
 
 #include <float.h>
 #include <math.h>
-#include <string.h>
 
 #define PAD 16					/* columns that a row of sparse products takes at no more cost */
 #define FEWEST_COLOURS 8		/* of labels */
@@ -29,28 +28,16 @@ class_sign(const gp_precision_fit *f, int32_t c, int j)
 	return gp_hash(f->problem->seed ^ gp_hash(((uint64_t) c << 8) + j)) & 1 ? 1.0 : -1.0;
 }
 
-/*
- * Colours for the labels beside so many columns: one each where they are few, else what fills
- * the rows of sparse products.
- */
-int32_t
-gp_precision_label_colours(const gp_problem *problem, int32_t columns)
-{
-	int64_t		m = problem->nlabelled;
-	int64_t		wide = ((int64_t) columns + FEWEST_COLOURS + PAD - 1) / PAD * PAD - columns;
-	bool		exact = (double) m * (double) problem->graph->nodes <= GP_PROBE_WORK || m <= wide;
-
-	return (int32_t) (exact ? m : wide);
-}
-
-/* Colours them. */
+/* Colours the labels beside so many columns: one each where they are few, else what fills the rows of sparse products. */
 static void
 colour_labels(gp_precision_fit *f, int32_t columns)
 {
 	int64_t		m = f->problem->nlabelled;
+	int64_t		wide = ((int64_t) columns + FEWEST_COLOURS + PAD - 1) / PAD * PAD - columns;
+	bool		exact = (double) m * (double) f->s->rows <= GP_PROBE_WORK || m <= wide;
 
 	gp_free(f->env, f->colour);
-	f->colours = gp_precision_label_colours(f->problem, columns);
+	f->colours = (int32_t) (exact ? m : wide);
 	f->colour = gp_probe_colours(f->env, f->s, f->problem->labelled, m, f->colours);
 }
 
@@ -261,24 +248,22 @@ take_labels(gp_precision_fit *f, gp_matrix x, int64_t first)
 
 /* Reads the classes' columns of a solution, scaled or not, at all nodes. */
 static void
-take_means(gp_precision_fit *f, gp_matrix x, bool scaled, int64_t first, const gp_precision_means *means)
+take_means(gp_precision_fit *f, gp_matrix x, bool scaled, int64_t first, double *mean)
 {
-	int64_t		columns = means->columns;
-	int64_t		at = first - means->first;
-	int64_t		cols = gp_min64(x.cols, columns - at);
-	gp_matrix	out = gp_matrix_wrap(means->value, x.rows, columns, GP_DOUBLE);
-	double	   *mean = means->value;
+	int64_t		columns = f->columns;
+	int64_t		last = gp_min64(columns, first + x.cols);
+	gp_matrix	out = gp_matrix_wrap(mean, x.rows, columns, GP_DOUBLE);
 	int64_t		next = 0;
 
-	if (cols <= 0)
+	if (first >= last)
 		return;
-	f->dev->download(f->dev, gp_matrix_cols(out, at, cols), gp_matrix_cols(x, 0, cols));
+	f->dev->download(f->dev, gp_matrix_cols(out, first, last - first), gp_matrix_cols(x, 0, last - first));
 	for (int64_t i = 0; i < x.rows && !f->env->dry; i++)
 	{
 		double		unscale = scaled ? gp_precision_unscale(f->p, i) : 1.0;
 
-		gp_poll(f->env, i * cols, &next);
-		for (int64_t j = at; j < at + cols; j++)
+		gp_poll(f->env, i * columns, &next);
+		for (int64_t j = first; j < last; j++)
 			mean[i * columns + j] *= unscale;
 	}
 }
@@ -321,22 +306,6 @@ gp_precision_share_of_noise(const gp_precision_fit *f, int64_t k)
 	return fmax(f->least[k], fmin(f->variance[k], f->noise / (1.0 + f->noise))) / f->noise;
 }
 
-/* Each label's prediction without itself, where at is the posterior mean of y less a level. */
-void
-gp_precision_leave_out(gp_precision_fit *f, double level)
-{
-	int64_t		next = 0;
-
-	for (int64_t k = 0; k < f->problem->nlabelled; k++)
-	{
-		double		rest = 1.0 - gp_precision_share_of_noise(f, k);
-
-		gp_poll(f->env, k * f->columns, &next);
-		for (int64_t e = k * f->columns; e < (k + 1) * f->columns; e++)
-			f->loo[e] = f->alone[k] ? 0.0 : f->y[e] - level - (f->y[e] - level - f->at[e]) / rest;
-	}
-}
-
 /*
  * The roots of the degrees where products are dear: S keeps them, so that the prior hardly holds a
  * multiple of them back, and a level's posterior mean is mostly that.  Nothing where rounding is as
@@ -376,15 +345,16 @@ level_start(const gp_precision_fit *f)
 	return start;
 }
 
-/* The level's posterior mean. */
-void
-gp_precision_solve_level(gp_precision_fit *f, double tolerance, double *level)
+/* Adds the level's posterior mean to all classes, at the labels and at all nodes. */
+static void
+add_level(gp_precision_fit *f, double tolerance, double *mean)
 {
 	const gp_problem *problem = f->problem;
 	int64_t		n = f->s->rows;
 	int64_t		m = problem->nlabelled;
 	double		share = sqrt(f->columns + 1.0);
 	double		former = f->error;
+	double	   *level = gp_alloc_figures(f->env, n, sizeof(double));
 	gp_elements b = gp_elements_make(f->env, m);
 	gp_matrix	start = level_start(f);
 	gp_matrix	x;
@@ -401,28 +371,13 @@ gp_precision_solve_level(gp_precision_fit *f, double tolerance, double *level)
 	f->dev->destroy(f->dev, &x);
 	for (int64_t i = 0; i < n && !f->env->dry; i++)
 	{
-		gp_poll(f->env, i, &next);
-		level[i] *= gp_precision_unscale(f->p, i);
-	}
-}
-
-/* Adds it to all classes, at the labels and at all nodes. */
-static void
-add_level(gp_precision_fit *f, double tolerance, double *mean)
-{
-	int64_t		n = f->s->rows;
-	double	   *level = gp_alloc_figures(f->env, n, sizeof(double));
-	int64_t		next = 0;
-
-	gp_precision_solve_level(f, tolerance, level);
-	for (int64_t i = 0; i < n && !f->env->dry; i++)
-	{
 		gp_poll(f->env, i * f->columns, &next);
+		level[i] *= gp_precision_unscale(f->p, i);
 		for (int32_t c = 0; c < f->columns; c++)
 			mean[i * f->columns + c] += level[i];
 	}
-	for (int64_t e = 0; e < f->problem->nlabelled * f->columns && !f->env->dry; e++)
-		f->at[e] += level[f->problem->labelled[e / f->columns]];
+	for (int64_t e = 0; e < m * f->columns && !f->env->dry; e++)
+		f->at[e] += level[problem->labelled[e / f->columns]];
 	gp_free(f->env, level);
 }
 
@@ -434,31 +389,23 @@ is_solved(const gp_precision_fit *f, double nugget, double tolerance)
 		f->solved.nugget == nugget && f->solved.score <= tolerance;
 }
 
-/* Solves some bands of columns; the solution of one that is alone is kept where its means are not asked for. */
+/* Solves the columns in bands; the solution of one that is alone is kept where its means are not asked for. */
 static void
-run_bands(gp_precision_fit *f, double nugget, double tolerance, int64_t first, int64_t last, const gp_precision_means *means)
+run_bands(gp_precision_fit *f, double nugget, double tolerance, double *mean)
 {
 	int64_t		total = (int64_t) f->columns + f->colours;
 	bool		alone = total <= GP_PRECISION_BATCH;
-	int64_t		number = 0;
 
-	/* Those of labels whose colours are in other bands. */
-	if (!f->env->dry)
-		memset(f->variance, 0, f->problem->nlabelled * sizeof(double));
 	gp_precision_set(f->p, f->sigma2, f->d, f->problem->labelled, f->problem->nlabelled, f->noise);
-	for (gp_band band = gp_band_first(total, GP_PRECISION_BATCH); band.count > 0 && number < last; gp_band_next(&band))
+	for (gp_band band = gp_band_first(total, GP_PRECISION_BATCH); band.count > 0; gp_band_next(&band))
 	{
-		gp_elements b;
-		gp_matrix	x;
+		gp_elements b = right_sides(f, band.first, band.count);
+		gp_matrix	x = gp_precision_run(f, band.count, &b, whole_of(f, &b), tolerance, alone ? &f->last : NULL);
 
-		if (number++ < first)
-			continue;
-		b = right_sides(f, band.first, band.count);
-		x = gp_precision_run(f, band.count, &b, whole_of(f, &b), tolerance, alone ? &f->last : NULL);
 		gp_elements_free(f->env, &b);
 		take_labels(f, x, band.first);
-		if (means)
-			take_means(f, x, true, band.first, means);
+		if (mean)
+			take_means(f, x, true, band.first, mean);
 		else if (alone)
 		{
 			f->last = gp_precision_keep(f->p, &x);
@@ -504,55 +451,47 @@ gp_precision_span(gp_precision_fit *f, const gp_plan *plan, double sigma2, int d
 		leave_space(f);
 }
 
-/* Solves some bands of the system in hand, if that is not the one solved last. */
-static void
-solve_system(gp_precision_fit *f, double nugget, double tolerance, int64_t first, int64_t last, const gp_precision_means *means)
-{
-	if (!is_solved(f, nugget, tolerance))
-	{
-		run_bands(f, nugget, tolerance, first, last, means);
-		return;
-	}
-	/* What has been read at the labels stands; who takes the means is the last to need the memory. */
-	f->error = fmax(f->error, f->solved.score);
-	if (means)
-	{
-		take_means(f, f->last, false, 0, means);
-		f->dev->destroy(f->dev, &f->last);
-	}
-}
-
-/* Some bands of the labels' columns, or what is known of them already. */
+/* The posterior at the labels with this nugget, and without each; at all nodes where mean is given. */
 void
-gp_precision_solve_bands(gp_precision_fit *f, double nugget, double tolerance, int64_t first, int64_t last,
-						 const gp_precision_means *means)
+gp_precision_solve_labels(gp_precision_fit *f, double nugget, double tolerance, double *mean)
 {
+	bool		whole = mean && f->level > 0.0;
+	double		level = whole ? 0.0 : f->level;
+	int64_t		next = 0;
+
 	f->noise = nugget * f->mean_diag;
 	if (f->space)
 		search_space(f, nugget);
-	if (f->space && means)
+	if (f->space && mean)
 	{
 		/* From here on products refine the solution of one prior and nugget. */
 		f->last = gp_krylov_solution(f->space);
 		f->solved = (gp_prior_score) {0};
 		leave_space(f);
 	}
-	if (f->space == NULL)
-		solve_system(f, nugget, tolerance, first, last, means);
-}
-
-/* The posterior at the labels with this nugget, and without each; at all nodes where mean is given. */
-void
-gp_precision_solve_labels(gp_precision_fit *f, double nugget, double tolerance, double *mean)
-{
-	bool		whole = mean && f->level > 0.0;
-	gp_precision_means means = {mean, 0, f->columns};
-
-	gp_precision_solve_bands(f, nugget, tolerance, 0, INT64_MAX, mean ? &means : NULL);
+	if (f->space == NULL && !is_solved(f, nugget, tolerance))
+		run_bands(f, nugget, tolerance, mean);
+	else if (f->space == NULL)
+	{
+		/* What has been read at the labels stands; who takes the means is the last to need the memory. */
+		f->error = fmax(f->error, f->solved.score);
+		if (mean)
+		{
+			take_means(f, f->last, false, 0, mean);
+			f->dev->destroy(f->dev, &f->last);
+		}
+	}
 	if (whole)
 		add_level(f, tolerance, mean);
-	if (!f->env->dry)
-		gp_precision_leave_out(f, whole ? 0.0 : f->level);
+	/* Each label's prediction without itself; at is the posterior mean of y less a level. */
+	for (int64_t k = 0; k < f->problem->nlabelled && !f->env->dry; k++)
+	{
+		double		rest = 1.0 - gp_precision_share_of_noise(f, k);
+
+		gp_poll(f->env, k * f->columns, &next);
+		for (int64_t e = k * f->columns; e < (k + 1) * f->columns; e++)
+			f->loo[e] = f->alone[k] ? 0.0 : f->y[e] - level - (f->y[e] - level - f->at[e]) / rest;
+	}
 }
 
 /*

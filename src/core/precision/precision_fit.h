@@ -58,14 +58,6 @@ typedef struct gp_precision_fit
 	int64_t		nindex;
 } gp_precision_fit;
 
-/* Means that are taken: nodes x columns, of classes from a first one on. */
-typedef struct gp_precision_means
-{
-	double	   *value;
-	int64_t		first;
-	int64_t		columns;
-} gp_precision_means;
-
 /* precision_fit.c: starts with the matrix of gp_precision_matrix. */
 extern void gp_precision_fit_open(gp_precision_fit *f, gp_device *dev, const gp_problem *problem,
 								  const gp_targets *targets, const gp_csr *s);
@@ -86,17 +78,6 @@ extern void gp_precision_span(gp_precision_fit *f, const gp_plan *plan, double s
 
 /* The posterior at the labels with this nugget, and without each; at all nodes where mean is given. */
 extern void gp_precision_solve_labels(gp_precision_fit *f, double nugget, double tolerance, double *mean);
-
-/* The same in its parts: some bands of columns, with means or without (NULL); */
-extern void gp_precision_solve_bands(gp_precision_fit *f, double nugget, double tolerance, int64_t first, int64_t last,
-									 const gp_precision_means *means);
-
-/* the level of classes, at all nodes; and each label's prediction without itself, where at has the level. */
-extern void gp_precision_solve_level(gp_precision_fit *f, double tolerance, double *level);
-extern void gp_precision_leave_out(gp_precision_fit *f, double level);
-
-/* How many colours the labels have beside so many columns. */
-extern int32_t gp_precision_label_colours(const gp_problem *problem, int32_t columns);
 
 /* The posterior variance of label k as a share of the noise, within its bounds. */
 extern double gp_precision_share_of_noise(const gp_precision_fit *f, int64_t k);
@@ -124,31 +105,8 @@ extern gp_prior_choice gp_precision_choose_on(gp_precision_fit *f, const gp_plan
 /* The nugget that leave-one-out likes best, on a fit that has a prior and a space. */
 extern double gp_precision_choose_nugget(gp_precision_fit *f);
 
-/* precision.c: the prior, its size, and the nugget, which it returns. */
-extern double gp_precision_settle(gp_precision_fit *f, const gp_plan *plan);
-
-/* The error of the solution in the end. */
-extern double gp_precision_fine(const gp_precision_fit *f);
-
-/*
- * Finishes a posterior whose means and variances are there, from what the labels say; off is the typical error of
- * the variances.  Closes the fit.
- */
-extern void gp_precision_finish(gp_precision_fit *f, double nugget, double error, double fine, double off,
-								gp_posterior *out);
-
 /* precision_variance.c: fills the variance of all nodes; returns the typical error, 0 where it is exact. */
 extern double gp_precision_variances(gp_precision_fit *f, double *variance);
-
-/*
- * The same for some bands of columns: of the nodes whose colours are there, others are left as they are, and
- * of the sample (GP_PRECISION_SAMPLE); and the error, from all of them.
- */
-extern void gp_precision_probe_bands(gp_precision_fit *f, int64_t first, int64_t last, double *variance, double *apart);
-extern double gp_precision_probe_error(uint64_t seed, int64_t nodes, const double *variance, const double *apart);
-
-/* How many columns there are. */
-extern int64_t gp_precision_probe_columns(int64_t nodes);
 
 /* precision_probe.c: the sign of a node among the probes of its colour. */
 extern double gp_probe_sign(uint64_t seed, int32_t node);

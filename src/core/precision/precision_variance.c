@@ -11,7 +11,7 @@
 #define EXACT_NODES 4096		/* up to which every variance is exact */
 #define WORK 4e6				/* nodes x colours that are cheap */
 #define FEWEST_COLOURS 14
-#define SAMPLE GP_PRECISION_SAMPLE	/* nodes whose variance is probed apart */
+#define SAMPLE 32				/* nodes whose variance is probed apart */
 #define SAMPLE_COLUMNS 2		/* that they share: so few that they hardly meet */
 #define EXACT 1e-3				/* the error of the solutions */
 #define PROBE 3e-2				/* the same for probes, which are no better, */
@@ -24,7 +24,7 @@ typedef struct probes
 	int32_t    *colour;			/* of each node */
 	int			nsample;
 	int32_t		sample[SAMPLE];
-	double	   *apart;			/* their variance by a probe of hardly any others */
+	double		apart[SAMPLE];	/* their variance by a probe of hardly any others */
 } probes;
 
 /* The right sides of columns first to first + cols: a sign at each node, then the sample's own, in its order. */
@@ -76,100 +76,36 @@ take_variances(gp_precision_fit *f, gp_matrix x, const gp_elements *b, int64_t f
 	gp_free(f->env, host);
 }
 
-/* How many colours the nodes have; each its own where variances are exact. */
-static int32_t
-count_colours(int64_t n)
-{
-	return n <= EXACT_NODES ? (int32_t) n : (int32_t) fmax(FEWEST_COLOURS, WORK / (double) n);
-}
-
-/* The columns of probes. */
-int64_t
-gp_precision_probe_columns(int64_t nodes)
-{
-	return count_colours(nodes) + (nodes <= EXACT_NODES ? 0 : SAMPLE_COLUMNS);
-}
-
-/* Node k of the sample, which follows from the seed. */
-static int32_t
-sample_node(uint64_t seed, int64_t n, int k)
-{
-	return (int32_t) ((gp_hash(seed) % (uint64_t) n + (uint64_t) (n / SAMPLE) * k) % (uint64_t) n);
-}
-
-/* The sample. */
-int
-gp_precision_sample(const gp_problem *problem, int32_t *node)
-{
-	int64_t		n = problem->graph->nodes;
-
-	for (int k = 0; k < SAMPLE && n > EXACT_NODES; k++)
-		node[k] = sample_node(problem->seed, n, k);
-	return n > EXACT_NODES ? SAMPLE : 0;
-}
-
-/* The root mean square of the sample's relative errors; 0 where variances are exact. */
+/* Probes the posterior variance of all nodes; returns the typical error, 0 where it is exact. */
 double
-gp_precision_probe_error(uint64_t seed, int64_t nodes, const double *variance, const double *apart)
-{
-	double		sum = 0.0;
-
-	for (int k = 0; k < SAMPLE && nodes > EXACT_NODES; k++)
-		sum += pow(variance[sample_node(seed, nodes, k)] / apart[k] - 1.0, 2.0) / SAMPLE;
-	return sqrt(sum);
-}
-
-/* Colours the nodes, and draws a sample of them. */
-static probes
-make_probes(const gp_precision_fit *f, double *apart)
+gp_precision_variances(gp_precision_fit *f, double *variance)
 {
 	int64_t		n = f->s->rows;
+	bool		exact = n <= EXACT_NODES;
+	double		fine = exact ? EXACT : f->dear ? PROBE_DEAR : PROBE;
 	probes		all = {
-		.colours = count_colours(n),
-		.nsample = n <= EXACT_NODES ? 0 : SAMPLE,
-		.apart = apart
+		.colours = exact ? (int32_t) n : (int32_t) fmax(FEWEST_COLOURS, WORK / (double) n),
+		.nsample = exact ? 0 : SAMPLE
 	};
+	int64_t		total = all.colours + (exact ? 0 : SAMPLE_COLUMNS);
+	double		sum = 0.0;
 
 	all.colour = gp_probe_colours(f->env, f->s, NULL, n, all.colours);
 	for (int k = 0; k < all.nsample; k++)
-		all.sample[k] = sample_node(f->problem->seed, n, k);
-	return all;
-}
-
-/* Probes the posterior variance of the nodes whose colours lie in some bands. */
-void
-gp_precision_probe_bands(gp_precision_fit *f, int64_t first, int64_t last, double *variance, double *apart)
-{
-	bool		exact = f->s->rows <= EXACT_NODES;
-	probes		all = make_probes(f, apart);
-	int64_t		total = gp_precision_probe_columns(f->s->rows);
-	double		fine = exact ? EXACT : f->dear ? PROBE_DEAR : PROBE;
-	gp_band		band;
-	int64_t		number = 0;
-
-	for (band = gp_band_first(total, GP_PRECISION_BATCH); band.count > 0 && number < last; gp_band_next(&band))
+		all.sample[k] = (int32_t) ((gp_hash(f->problem->seed) % (uint64_t) n + (uint64_t) (n / SAMPLE) * k) % (uint64_t) n);
+	for (gp_band band = gp_band_first(total, GP_PRECISION_BATCH); band.count > 0; gp_band_next(&band))
 	{
-		gp_elements b;
-		gp_matrix	x;
+		gp_elements b = right_sides(f, &all, band.first, band.count);
+		gp_matrix	x = gp_precision_run(f, band.count, &b, 0.0, fine, NULL);
 
-		if (number++ < first)
-			continue;
-		b = right_sides(f, &all, band.first, band.count);
-		x = gp_precision_run(f, band.count, &b, 0.0, fine, NULL);
 		take_variances(f, x, &b, band.first, &all, variance);
 		gp_elements_free(f->env, &b);
 		f->dev->destroy(f->dev, &x);
 		f->env->progress(f->env, GP_PHASE_POSTERIOR, band.first + band.count, total);
 	}
 	gp_free(f->env, all.colour);
-}
-
-/* Probes the posterior variance of all nodes; returns the typical error, 0 where it is exact. */
-double
-gp_precision_variances(gp_precision_fit *f, double *variance)
-{
-	double		apart[SAMPLE];
-
-	gp_precision_probe_bands(f, 0, INT64_MAX, variance, apart);
-	return f->env->dry ? 0.0 : gp_precision_probe_error(f->problem->seed, f->s->rows, variance, apart);
+	/* The root mean square of the sample's relative errors. */
+	for (int k = 0; k < all.nsample && !f->env->dry; k++)
+		sum += pow(variance[all.sample[k]] / all.apart[k] - 1.0, 2.0) / SAMPLE;
+	return sqrt(sum);
 }

@@ -9,67 +9,48 @@
 
 #define UNSEEN 1e-6				/* scores of classes: of less the calibrator makes nothing */
 
-/* How rows become posteriors after a regression whose variances are in units of the kernel. */
-static gp_row_scale
-row_scale(const gp_problem *problem, const gp_targets *targets, const gp_solution *solution)
-{
-	bool		values = problem->task == GP_TASK_VALUES;
-	double		scale = solution->scale * targets->unit * targets->unit;
-
-	return (gp_row_scale) {
-		.values = values,
-		.leverage = 1.0,
-		.scale = scale,
-		.noise = values ? solution->noise : 0.0,
-		.prior = scale * (solution->mean_diag + solution->noise),
-		.unit = targets->unit,
-		.offset = targets->offset
-	};
-}
-
 /*
- * True when the labels say nothing of the node, but for what is less than the calibrator sees.  Classes of which all are as
- * likely are another matter: that is said by the labels.
+ * True when the labels say nothing of the node, but for what is less than the calibrator sees.
+ * Classes of which all are as likely are another matter: that is said by the labels.
  */
 static bool
-is_told_nothing(const gp_row_scale *s, int32_t columns, const double *mean)
+is_told_nothing(int32_t columns, const double *mean)
 {
 	double		most = 0.0;
 
 	for (int32_t c = 0; c < columns; c++)
 		most = fmax(most, fabs(mean[c]));
-	return !s->values && most < UNSEEN;
+	return most < UNSEEN;
 }
 
-/* The posterior of one node. */
-bool
-gp_row_finish(const gp_row_scale *s, int32_t columns, bool has_kernel, double *mean, double *variance)
-{
-	*variance = has_kernel ? s->scale * (fmax(s->leverage * *variance, 0.0) + s->noise) : s->prior;
-	if (s->values && has_kernel)
-		mean[0] = s->offset + s->unit * mean[0];
-	for (int32_t c = 0; c < columns && !has_kernel; c++)
-		mean[c] = s->values ? s->offset : 0.0;
-	return has_kernel && !is_told_nothing(s, columns, mean);
-}
-
-/* Finishes means and variances, where they are here, and gives the prior where a node has no kernel at all. */
+/*
+ * Finishes means and variances, which the regression gives in units of the kernel: those of
+ * observations for values, and the prior where a node has no kernel at all.
+ */
 void
 gp_posterior_finish(gp_env *env, const gp_problem *problem, const gp_targets *targets,
 					const gp_solution *solution, const double *diag, gp_posterior *out)
 {
+	bool		values = problem->task == GP_TASK_VALUES;
+	double		scale = solution->scale * targets->unit * targets->unit;
+	double		noise = values ? solution->noise : 0.0;
 	int64_t		next = 0;
 
-	out->row = row_scale(problem, targets, solution);
 	for (int64_t i = 0; i < out->nodes && !env->dry; i++)
 	{
 		bool		has_kernel = diag == NULL || diag[i] > 0.0;
+		double	   *mean = out->mean + i * out->columns;
 
 		gp_poll(env, i, &next);
+		out->variance[i] = has_kernel ? scale * (fmax(out->variance[i], 0.0) + noise) :
+			scale * (solution->mean_diag + solution->noise);
+		for (int32_t c = 0; c < out->columns; c++)
+			if (!has_kernel)
+				mean[c] = values ? targets->offset : 0.0;
+			else if (values)
+				mean[c] = targets->offset + targets->unit * mean[c];
 		out->no_kernel += !has_kernel;
-		if (out->mean)
-			has_kernel = gp_row_finish(&out->row, out->columns, has_kernel, out->mean + i * out->columns, out->variance + i);
-		if (has_kernel)
+		if (has_kernel && (values || !is_told_nothing(out->columns, mean)))
 			continue;
 		if (out->is_prior == NULL)
 			out->is_prior = gp_alloc_zero(env, out->nodes, sizeof(bool));
@@ -111,9 +92,8 @@ gp_posterior_create(gp_env *env, const gp_problem *problem, const gp_targets *ta
 	out->power = 1.0;
 	out->nodes = problem->graph->nodes;
 	out->columns = targets->columns;
-	if (!plan->elsewhere)
-		out->mean = gp_alloc_figures(env, (int64_t) gp_size_mul(env, out->nodes, out->columns),
-									 sizeof(double));
+	out->mean = gp_alloc_figures(env, (int64_t) gp_size_mul(env, out->nodes, out->columns),
+								 sizeof(double));
 	out->variance = gp_alloc_figures(env, out->nodes, sizeof(double));
 	if (targets->share)
 	{
@@ -158,8 +138,8 @@ check_finite(gp_env *env, const gp_posterior *out)
 {
 	bool		finite = isfinite(out->scale) && (isfinite(out->log_marginal_likelihood) || out->plan.strategy == GP_STRATEGY_PRECISION);
 
-	if (!finite || (out->mean && !(gp_all_finite(env, out->variance, out->nodes) &&
-								   gp_all_finite(env, out->mean, out->nodes * out->columns))))
+	if (!finite || !gp_all_finite(env, out->variance, out->nodes) ||
+		!gp_all_finite(env, out->mean, out->nodes * out->columns))
 		gp_raise(env, GP_ERR_RANGE, "Scale the features and the target to ordinary sizes.",
 				 "the posterior is out of range");
 }

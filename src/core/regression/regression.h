@@ -22,7 +22,7 @@ typedef enum gp_strategy
 	GP_STRATEGY_EXACT,
 	GP_STRATEGY_NYSTROM,
 	GP_STRATEGY_PRECISION,		/* of a Laplacian kernel: conjugate gradients on its sparse inverse */
-	GP_STRATEGY_SQL,			/* the host's: a low-rank factor whose rows it keeps (gp_fit_outside) */
+	GP_STRATEGY_SQL,			/* the host's: a low-rank factor whose rows it keeps (gp_fit_external) */
 	GP_STRATEGIES
 } gp_strategy;
 
@@ -80,7 +80,6 @@ struct gp_plan
 	int64_t		nlandmarks;		/* nystrom: how many */
 	int			products;		/* precision: of the space in which priors are compared, or 0 */
 	bool		try_powers;		/* leave-one-out chooses a power of the kernel, too */
-	bool		elsewhere;		/* who has the rows makes the posterior of them (gp_row_scale) */
 	double		bytes;			/* high-water mark of the environment, inputs included */
 	double		flops;			/* floating-point operations of the whole fit */
 	double		effort;			/* the same, weighed by how fast they run */
@@ -129,33 +128,14 @@ typedef struct gp_calibrator
 	double	   *bias;			/* of each class; NULL: all 0 */
 } gp_calibrator;
 
-/* What makes the posterior of a node of what its row gives. */
-typedef struct gp_row_scale
-{
-	bool		values;
-	double		leverage;		/* of a squared length: the latent variance, in units of the scale */
-	double		scale;			/* of variances, in units of the target */
-	double		noise;			/* of an observation: 0 for classes */
-	double		prior;			/* the variance of a node without kernel */
-	double		unit;			/* of the target */
-	double		offset;			/* its mean; 0 for classes */
-} gp_row_scale;
-
-/*
- * Makes it, in place, of means (columns) and a variance in units of the scale, as the regression gives them; the prior
- * where the node has no kernel.  False then, and where nothing tells its classes apart: their probabilities are their shares.
- */
-extern bool gp_row_finish(const gp_row_scale *s, int32_t columns, bool has_kernel, double *mean, double *variance);
-
 /* What a fit gives.  Arrays are host memory of the environment. */
 typedef struct gp_posterior
 {
 	gp_plan		plan;
 	int64_t		nodes;
 	int32_t		columns;		/* classes, or 1 */
-	double	   *mean;			/* nodes x columns: scores, or values with the target's mean added; NULL where plan.elsewhere */
+	double	   *mean;			/* nodes x columns: scores, or values with the target's mean added */
 	double	   *variance;		/* nodes: latent (classes), of an observation (values); >= 0 */
-	gp_row_scale row;			/* what made these, or will */
 	double	   *prior_share;	/* classes: share of each among the labels; else NULL */
 	int32_t		no_kernel;		/* nodes with k_ii = 0, which got the prior */
 	bool	   *is_prior;		/* nodes: true where probabilities are the classes' shares; NULL when none */

@@ -143,8 +143,6 @@ typedef struct gnngp_model
 	bool		exact_diagonal;
 	double		power;			/* of the kernel: given or chosen; NaN with a method other than gp */
 	int64		live_bytes;		/* of the part "live"; 0 without one */
-	Oid			predictions;	/* the table that has those of all nodes; InvalidOid where they are in blocks */
-	Oid			edges_kept;		/* a table of packed edges, of a model that was looked up */
 	gnngp_link_part link;
 } gnngp_model;
 
@@ -267,43 +265,5 @@ extern void gnngp_graph_lock(int64 id, const char *name);
 extern void gnngp_refresh_lock(const gnngp_model *model, bool session);
 extern void gnngp_refresh_unlock(const gnngp_model *model);
 
-/* True where the owner of a graph may make tables beside its nodes. */
-extern bool gnngp_predictions_may_make(const gnngp_graph_def *graph);
-
-/*
- * Makes a table for the predictions of a model that is about to be saved, which is its owner's and lies as the nodes do; sets
- * model->predictions.  spread: Citus has nodes or edges on several servers.  refreshed is the model as it is stored, which then knows the
- * table as one of its own, should it never come to saving, or NULL.
- */
-extern void gnngp_predictions_make(gnngp_model *model, const gnngp_graph_def *graph, bool spread, const gnngp_model *refreshed);
-
-/* Says in a NOTICE that a model has none, for the owner may make none. */
-extern void gnngp_predictions_tell_none(const gnngp_model *model);
-
-/* Lets those read that table who may read the model, which has been saved. */
-extern void gnngp_predictions_share(const gnngp_model *model);
-
-/* Locks that table for reading, and gives its name for a query; 55000 when it is gone, or no table of the owner. */
-extern const char *gnngp_predictions_open(const gnngp_model *model);
-
-/* 55000: it is gone. */
-pg_noreturn extern void gnngp_predictions_gone(const gnngp_model *model);
-
-/*
- * The table of edges that a refresh has packed: locked and named, NULL where there is none; and empty for new ones, NULL where the
- * owner may make none. Its columns are (part integer, g gp_graph, bad bigint, n bigint, a numeric, b numeric), the last three what
- * gnngp_parts_mark says of the part's rows; 55000 where they have been altered. As the owner, inside SPI.
- */
-extern const char *gnngp_edges_open(const gnngp_model *model);
-extern const char *gnngp_edges_renew(const gnngp_model *model, const gnngp_graph_def *graph, bool spread);
-
-/* True for a table whose rows Citus has spread over nodes (citus.c). */
-extern bool gnngp_citus_has_table(Oid table);
-
-/* Has Citus, where it is loaded, take one connection to each server from now on, in a nest level of settings: with more of them a table's definition cannot change. */
-extern void gnngp_citus_prepare(void);
-
-/* True where its other nodes have the extension, whose graphs the current user may make; inside SPI. */
-extern bool gnngp_citus_makes_graphs(void);
 
 #endif							/* GNNGP_CATALOG_H */

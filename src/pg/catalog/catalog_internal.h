@@ -30,9 +30,6 @@ extern const gnngp_kind gnngp_model_kind;
 extern bool gnngp_find_named(const gnngp_kind *kind, const char *columns, const char *name,
 							 bool missing_ok);
 
-/* True in a session in which another node's session has Citus run a query (citus.c); inside SPI. */
-extern bool gnngp_citus_serves_other(void);
-
 /* The same for a row of this id, which is then the first: 42704 when it is gone. */
 extern void gnngp_find_id(const gnngp_kind *kind, const char *columns, int64 id);
 
@@ -41,26 +38,10 @@ extern void gnngp_select(const char *query, int nargs, Oid *types, Datum *values
 						 const char *nulls);
 
 /*
- * Deletes a model, or all models of a graph, with their blocks, tables, grants and log
+ * Deletes a model, or all models of a graph, with their blocks, grants and log
  * rows, inside SPI that the caller has connected.  column is "id" or "graph".
  */
-extern void gnngp_delete_models(const char *column, int64 id, Oid owner);
-
-/* Tables of predictions, inside SPI: those of models by a column of theirs, "id" or "graph", with those before them, and of edges. */
-extern List *gnngp_predictions_of(const char *column, int64 id, bool edges);
-
-/* Drops tables of an owner, and gives them to another one: 55000 where the owner has added to them. */
-extern void gnngp_predictions_drop(List *tables, Oid owner);
-extern void gnngp_predictions_give(List *tables, Oid owner, Oid new_owner);
-
-/* Drops the packed edges of a graph's models. */
-extern void gnngp_edges_forget(const gnngp_graph_def *graph);
-
-/* Drops those that a model had before its last fit, but for what somebody reads, or something depends on. */
-extern void gnngp_predictions_prune(const gnngp_model *model);
-
-/* Lets a role (0: everybody) read the tables of a model, or no longer. */
-extern void gnngp_predictions_grant(const gnngp_model *model, Oid grantee, bool given);
+extern void gnngp_delete_models(const char *column, int64 id);
 
 /*
  * Locks the row of a graph or model until the transaction ends, inside SPI, as

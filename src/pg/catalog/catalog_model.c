@@ -89,7 +89,6 @@ static const model_column columns[] = {
 	LINK("kept_bytes", INT8OID, kept_bytes),
 	COLUMN("asked_live", BOOLOID, settings.live),
 	COLUMN("live_bytes", INT8OID, live_bytes),
-	COLUMN("predictions", REGCLASSOID, predictions),
 	COLUMN("power", FLOAT8OID, power),
 };
 
@@ -103,7 +102,6 @@ static const gnngp_member stamps[] = {
 	MEMBER("fitted", TIMESTAMPTZOID, fitted),
 	MEMBER("link_version", INT8OID, link.version),
 	MEMBER("link_fitted", TIMESTAMPTZOID, link.fitted),
-	MEMBER("edges_kept", REGCLASSOID, edges_kept),
 };
 
 #define NCOLUMNS ((int) lengthof(columns))
@@ -386,20 +384,16 @@ save_query(int parts)
 			append_kept(&query, columns[i].member.name);
 	append_stamps(&query, parts & GNNGP_PART_NODES, "version", "fitted");
 	append_stamps(&query, parts & GNNGP_PART_LINKS, "link_version", "link_fitted");
-	appendStringInfo(&query, ", predictions_past = CASE WHEN m.predictions IS NOT NULL AND %s"
-					 " THEN m.predictions_past || m.predictions ELSE m.predictions_past END",
-					 (parts & GNNGP_PART_NODES) ? "true" : "m.graph <> excluded.graph");
 	appendStringInfoString(&query, " RETURNING id, version, link_version");
 	return query.data;
 }
 
 /*
- * Deletes a model, or all models of a graph, with what belongs to them: first its
- * tables, which others may be at.  The parts of one statement see one snapshot,
- * so their order does not matter.
+ * Deletes a model, or all models of a graph, with what belongs to them.  The
+ * parts of one statement see one snapshot, so their order does not matter.
  */
 void
-gnngp_delete_models(const char *column, int64 id, Oid owner)
+gnngp_delete_models(const char *column, int64 id)
 {
 	Oid			types[] = {INT8OID};
 	Datum		values[] = {Int64GetDatum(id)};
@@ -407,7 +401,6 @@ gnngp_delete_models(const char *column, int64 id, Oid owner)
 	char	   *doomed = psprintf("(SELECT m.id FROM %s.%s m WHERE m.%s = $1)", schema,
 								  gnngp_model_kind.table, column);
 
-	gnngp_predictions_drop(gnngp_predictions_of(column, id, true), owner);
 	gnngp_execute_latest(psprintf("WITH grants AS (DELETE FROM %s.gp_grant_catalog WHERE model IN %s),"
 								  " refreshes AS (DELETE FROM %s.gp_refresh_log WHERE model IN %s),"
 								  " blocks AS (DELETE FROM %s.gp_block WHERE model IN %s)"
@@ -460,7 +453,6 @@ gnngp_model_save(gnngp_model *model, int parts)
 	gnngp_check_name("model", model->name);
 	gnngp_spi_connect();
 	hold_graph(model);
-	gnngp_predictions_prune(model);
 	for (int i = 0; i < NCOLUMNS; i++)
 	{
 		types[i] = gnngp_member_type(&columns[i].member);

@@ -19,7 +19,7 @@
 
 /* The rows of part k: up to the first id that is not below its bound. */
 int64
-gnngp_rows_of_part(const gnngp_value_ids *ids, int64 first, const int64 *bound, int n, int k)
+gnngp_rows_of_chunk(const gnngp_value_ids *ids, int64 first, const int64 *bound, int n, int k)
 {
 	int64		last = first;
 
@@ -54,7 +54,7 @@ put_parts(ReturnSetInfo *result, const gnngp_value_ids *ids, gp_matrix m, const 
 
 	for (int k = 0; k <= n; k++)
 	{
-		int64		rows = gnngp_rows_of_part(ids, first, bound, n, k);
+		int64		rows = gnngp_rows_of_chunk(ids, first, bound, n, k);
 		gnngp_value_ids part;
 
 		if (rows == 0)

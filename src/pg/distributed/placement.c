@@ -1,10 +1,16 @@
 /*
- * placement.c - the parts of a factor in partitions of this server, and statements that read them.
+ * placement.c - working tables in partitions of this server, and statements on them.
  *
- * All tables lie in a schema of their own, which is made and dropped by one transaction, so that
- * nobody else ever sees it and an error leaves nothing.  A table is filled by a query whose
- * rows this process inserts, as CREATE TABLE AS does, and not by INSERT: the server runs no query
- * in parallel whose rows an INSERT takes.
+ * All tables lie in a schema of their own, made and dropped by one transaction: nobody else ever
+ * sees it, and an error, a cancel or a crash leaves nothing of it.  On this server it belongs to
+ * the extension's owner.  The user's tables, behind which there may be code of anybody's, are read
+ * as the graph's owner, who has no right on the schema; statements on working tables alone are run
+ * as the extension's owner.  On other servers of Citus each role has a connection of its own that
+ * sees nothing of what another one has not committed, so that there the graph's owner does it all,
+ * and the types of what comes back are checked.
+ *
+ * A table is filled by a query whose rows this process inserts, as CREATE TABLE AS does, and not
+ * by INSERT: the server runs no query in parallel whose rows an INSERT takes.
  */
 #include "postgres.h"
 
@@ -13,86 +19,37 @@
 #include "access/table.h"
 #include "access/xact.h"
 #include "catalog/namespace.h"
-#include "catalog/pg_am.h"
-#include "catalog/pg_class.h"
-#include "catalog/pg_type_d.h"
-#include "executor/executor.h"
 #include "executor/spi.h"
+#include "lib/stringinfo.h"
 #include "miscadmin.h"
 #include "pg/catalog/catalog.h"
-#include "nodes/makefuncs.h"
-#include "nodes/params.h"
 #include "pg/server/server.h"
-#include "placement_internal.h"
+#include "placement.h"
 #include "utils/builtins.h"
-#include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
-#include "utils/varlena.h"
 
 #define MOST_KEYS 8
-#define MOST_COLUMNS 7			/* of a working table */
 #define KEY_BYTES 1048576.0		/* of a table that one more key is worth: each makes files that the server syncs */
 
-/* ---- running statements ---- */
+/* ---- statements ---- */
 
-/* Counts a statement; a list of them is a plan. */
-void
-gnngp_place_count_statement(gnngp_place *p, const char *text)
+/* Counts a statement. */
+static void
+count_statement(gnngp_placement *p)
 {
 	CHECK_FOR_INTERRUPTS();
-	p->statements = lappend(p->statements, pstrdup(text));
 	p->done++;
-	p->env->progress(p->env, p->schema ? p->phase : GP_PHASE_PLAN, p->done, p->total);
-}
-
-/* A receiver that hands rows over. */
-typedef struct place_receiver
-{
-	DestReceiver pub;
-	MemoryContext context;
-	const gnngp_place_taker *taker;
-} place_receiver;
-
-/*
- * Holds what is about to come against the types that are taken: the tables are those of the graph's
- * owner, whose code a view may call between two statements.
- */
-static void
-receive_startup(DestReceiver *self, int operation, TupleDesc desc)
-{
-	const gnngp_place_taker *taker = ((place_receiver *) self)->taker;
-
-	for (int i = 0; i < Max(desc->natts, taker->n); i++)
-		if (i >= desc->natts || i >= taker->n || TupleDescAttr(desc, i)->atttypid != taker->type[i])
-			ereport(ERROR,
-					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-					 errmsg("a working table changed while it was read"),
-					 errdetail("Column %d has another type.", i + 1)));
-}
-
-/* Hands one row over. */
-static bool
-receive_row(TupleTableSlot *slot, DestReceiver *self)
-{
-	place_receiver *r = (place_receiver *) self;
-	MemoryContext old;
-
-	slot_getallattrs(slot);
-	old = MemoryContextSwitchTo(r->context);
-	r->taker->row(r->taker->state, slot->tts_values, slot->tts_isnull);
-	MemoryContextSwitchTo(old);
-	MemoryContextReset(r->context);
-	return true;
+	p->env->progress(p->env, p->listed ? GP_PHASE_PLAN : p->phase, p->done, p->total);
 }
 
 /* Tells which statement failed. */
 static void
-tell_statement(void *arg)
+statement_context(void *arg)
 {
-	gnngp_place *p = arg;
+	gnngp_placement *p = arg;
 
 	if (p->total > 0)
 		errcontext("statement " INT64_FORMAT " of " INT64_FORMAT " of a fit with strategy sql", p->done + 1, p->total);
@@ -101,112 +58,104 @@ tell_statement(void *arg)
 }
 
 /*
- * Runs a query under the snapshot that all others run under, too, and which sees what they wrote.  What it
- * reads is not locked: the user's tables are since the snapshot was taken, and others do not see ours.
+ * Runs a query as a role, under the snapshot that all others run under, too, which sees what they
+ * wrote.  What it reads is not locked: the user's tables are since the snapshot was taken, and
+ * others do not see ours.
  */
 static void
-place_query(gnngp_place *p, const char *query, int nargs, Oid *types, Datum *values, const gnngp_place_taker *taker)
+run_query(gnngp_placement *p, Oid role, const char *query, int nargs, const Oid *types, const Datum *values,
+		  const gnngp_rows *rows)
 {
-	SPIExecuteOptions options = {.read_only = true};
-	ErrorContextCallback context = {error_context_stack, tell_statement, p};
-	place_receiver r = {.taker = taker};
-	SPIPlanPtr	plan;
-	int			rc;
+	ErrorContextCallback context = {error_context_stack, statement_context, p};
+	Oid			user;
+	int			security;
 
+	if (p->listed)
+	{
+		count_statement(p);
+		return;
+	}
 	error_context_stack = &context;
 	p->env->progress(p->env, p->phase, p->done, p->total);
+	GetUserIdAndSecContext(&user, &security);
+	SetUserIdAndSecContext(role, security | SECURITY_LOCAL_USERID_CHANGE);
 	CommandCounterIncrement();
 	PushCopiedSnapshot(GetActiveSnapshot());
 	UpdateActiveSnapshotCommandId();
-	plan = SPI_prepare_cursor(query, nargs, types, CURSOR_OPT_PARALLEL_OK);
-	if (plan == NULL)
-		elog(ERROR, "preparing a statement returned %s", SPI_result_code_string(SPI_result));
-	r.context = AllocSetContextCreate(CurrentMemoryContext, "gnngp rows", ALLOCSET_DEFAULT_SIZES);
-	gnngp_receiver_init(&r.pub, receive_row);
-	r.pub.rStartup = receive_startup;
-	options.dest = &r.pub;
-	if (nargs > 0)
-	{
-		options.params = makeParamList(nargs);
-		for (int i = 0; i < nargs; i++)
-			options.params->params[i] = (ParamExternData) {.value = values[i],.ptype = types[i],.pflags = PARAM_FLAG_CONST};
-	}
-	rc = SPI_execute_plan_extended(plan, &options);
-	if (rc != SPI_OK_SELECT)
-		elog(ERROR, "a statement returned %s", SPI_result_code_string(rc));
-	SPI_freeplan(plan);
-	MemoryContextDelete(r.context);
+	gnngp_each_row(query, nargs, types, values, rows);
 	PopActiveSnapshot();
+	SetUserIdAndSecContext(user, security);
 	error_context_stack = context.previous;
-	gnngp_place_count_statement(p, query);
+	count_statement(p);
 }
 
-/* Runs a query and hands each row to a callback; where there is but a list, it is noted. */
 void
-gnngp_place_query(gnngp_place *p, const char *query, int nargs, Oid *types, Datum *values,
-				  const gnngp_place_taker *taker)
+gnngp_placement_query(gnngp_placement *p, const char *query, int nargs, const Oid *types,
+					  const Datum *values, const gnngp_rows *rows)
 {
-	if (p->schema)
-		place_query(p, query, nargs, types, values, taker);
-	else
-		gnngp_place_count_statement(p, query);
+	run_query(p, p->role, query, nargs, types, values, rows);
 }
 
-/* Runs a statement with values that returns nothing; one that makes a table writes the server's progress over ours. */
 void
-gnngp_place_execute(gnngp_place *p, const char *statement, int nargs, Oid *types, Datum *values)
+gnngp_placement_read(gnngp_placement *p, const char *query, const gnngp_rows *rows)
 {
-	ErrorContextCallback context = {error_context_stack, tell_statement, p};
+	run_query(p, GetUserId(), query, 0, NULL, NULL, rows);
+}
+
+/* A statement that makes a table writes the server's progress over ours. */
+void
+gnngp_placement_execute(gnngp_placement *p, const char *statement, int nargs, Oid *types, Datum *values)
+{
+	ErrorContextCallback context = {error_context_stack, statement_context, p};
 	bool		reports = gnngp_progress_is_on();
+	Oid			user;
+	int			security;
 	int			rc;
 
 	error_context_stack = &context;
+	GetUserIdAndSecContext(&user, &security);
+	SetUserIdAndSecContext(p->role, security | SECURITY_LOCAL_USERID_CHANGE);
 	rc = SPI_execute_with_args(statement, nargs, types, values, NULL, false, 0);
 	if (rc < 0)
 		elog(ERROR, "a statement returned %s", SPI_result_code_string(rc));
 	p->rows = (int64) SPI_processed;
+	SetUserIdAndSecContext(user, security);
 	error_context_stack = context.previous;
 	if (reports)
 		gnngp_progress_again();
 }
 
-/* ---- partitions ---- */
+/* ---- tables ---- */
 
-/* A few keys, where there is enough to spread. */
-static int
-partition_keys(gnngp_place *p, double bytes)
+const char *
+gnngp_placement_table(gnngp_placement *p, const char *what)
 {
-	return (int) Min(bytes / KEY_BYTES + 1.0, MOST_KEYS);
+	return psprintf("%s.%s%d", p->schema, what, ++p->made);
 }
 
-/* Makes a table, whose partitions write no log: it is gone when the transaction ends. */
-static void
-create_partitions(gnngp_place *p, const char *table, const char *columns)
+/* Partitions write no log: they are gone when the transaction ends. */
+void
+gnngp_placement_create(gnngp_placement *p, const char *table, const char *columns)
 {
-	gnngp_place_execute(p, psprintf("CREATE TABLE %s (pk integer, %s) PARTITION BY LIST (pk)", table, columns), 0, NULL, NULL);
-	for (int k = 0; k < p->keys; k++)
-		gnngp_place_execute(p, psprintf("CREATE UNLOGGED TABLE %s_%d PARTITION OF %s FOR VALUES IN (%d) WITH (autovacuum_enabled = off)",
-										table, k, table, k), 0, NULL, NULL);
+	if (p->listed)
+		return;
+	if (p->apart)
+		gnngp_placement_create_citus(p, table, columns);
+	else
+	{
+		gnngp_placement_execute(p, psprintf("CREATE TABLE %s (pk integer, %s) PARTITION BY LIST (pk)", table, columns), 0, NULL, NULL);
+		for (int k = 0; k < p->keys; k++)
+			gnngp_placement_execute(p, psprintf("CREATE UNLOGGED TABLE %s_%d PARTITION OF %s FOR VALUES IN (%d)"
+												" WITH (autovacuum_enabled = off)", table, k, table, k), 0, NULL, NULL);
+	}
 	p->tables = lappend(p->tables, (void *) table);
 }
 
-/* Puts a matrix into the table that everybody reads. */
-static void
-copy_matrix(gnngp_place *p, const char *name, Datum matrix)
-{
-	Oid			types[] = {TEXTOID, gnngp_type("gp_matrix")};
-	Datum		values[] = {CStringGetTextDatum(name), matrix};
-
-	gnngp_place_execute(p, psprintf("INSERT INTO %s.small VALUES ($1, $2)", p->schema), 2, types, values);
-}
-
-/* The partitions that rows are put into. */
+/* The partitions that rows are put into, which have the same columns. */
 typedef struct insertion
 {
 	int			keys;
-	Relation	part[MOST_KEYS];
-	int			n;				/* columns */
-	Oid			type[MOST_COLUMNS];
+	Relation	partition[MOST_KEYS];
 } insertion;
 
 /* Puts one row where its key says. */
@@ -219,136 +168,170 @@ insert_row(void *state, const Datum *values, const bool *nulls)
 
 	if (key < 0 || key >= in->keys)
 		elog(ERROR, "a row of a working table has the key %d", key);
-	tuple = heap_form_tuple(RelationGetDescr(in->part[key]), (Datum *) values, (bool *) nulls);
-	heap_insert(in->part[key], tuple, GetCurrentCommandId(true), 0, NULL);
+	tuple = heap_form_tuple(RelationGetDescr(in->partition[key]), (Datum *) values, (bool *) nulls);
+	heap_insert(in->partition[key], tuple, GetCurrentCommandId(true), 0, NULL);
 }
 
-/* Opens the partitions of a table. */
+/* Fills a table with the rows that a query of a role gives. */
 static void
-open_partitions(gnngp_place *p, const char *table, insertion *in)
+fill(gnngp_placement *p, Oid role, const char *table, const char *query)
 {
-	Oid			schema = get_namespace_oid(p->schema, false);
+	insertion	in = {.keys = p->keys};
+	gnngp_rows	rows = {.row = insert_row,.state = &in};
+	TupleDesc	desc;
+	Oid		   *type;
 
-	in->keys = p->keys;
-	for (int k = 0; k < in->keys; k++)
+	if (p->apart && !p->listed)
 	{
-		const FormData_pg_class *class;
-
-		in->part[k] = table_open(get_relname_relid(psprintf("%s_%d", strchr(table, '.') + 1, k), schema), RowExclusiveLock);
-		class = in->part[k]->rd_rel;
-		/* Code of the owner's that a statement has called could have put something else in its place. */
-		if (class->relkind != RELKIND_RELATION || class->relam != HEAP_TABLE_AM_OID || class->relowner != p->owner ||
-			class->relpersistence != RELPERSISTENCE_UNLOGGED)
-			ereport(ERROR,
-					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-					 errmsg("working table \"%s\" has been replaced while it was used", RelationGetRelationName(in->part[k]))));
+		p->env->progress(p->env, p->phase, p->done, p->total);
+		gnngp_placement_execute(p, psprintf("INSERT INTO %s %s", table, query), 0, NULL, NULL);
 	}
-}
-
-/* The types of the columns of partitions, which must be alike. */
-static void
-check_shapes(insertion *in)
-{
-	for (int k = 0; k < in->keys; k++)
+	if (p->apart || p->listed)
 	{
-		TupleDesc	desc = RelationGetDescr(in->part[k]);
-
-		if (desc->natts > MOST_COLUMNS || (k > 0 && desc->natts != in->n))
-			elog(ERROR, "table \"%s\" has %d columns", RelationGetRelationName(in->part[k]), desc->natts);
-		in->n = desc->natts;
-		for (int i = 0; i < desc->natts; i++)
-		{
-			Oid			type = TupleDescAttr(desc, i)->atttypid;
-
-			if (k > 0 && type != in->type[i])
-				elog(ERROR, "column %d of table \"%s\" has another type", i + 1, RelationGetRelationName(in->part[k]));
-			in->type[i] = type;
-		}
+		count_statement(p);
+		return;
 	}
-}
-
-/* Fills a table with what a query gives. */
-static void
-fill_partitions(gnngp_place *p, const char *table, const char *query)
-{
-	insertion	in;
-	gnngp_place_taker taker = {insert_row, &in, 0, in.type};
-
 	CommandCounterIncrement();
-	open_partitions(p, table, &in);
-	check_shapes(&in);
-	taker.n = in.n;
-	place_query(p, query, 0, NULL, NULL, &taker);
 	for (int k = 0; k < in.keys; k++)
-		table_close(in.part[k], NoLock);
+		in.partition[k] = table_open(get_relname_relid(psprintf("%s_%d", strchr(table, '.') + 1, k),
+													   get_namespace_oid(p->schema, false)), RowExclusiveLock);
+	desc = RelationGetDescr(in.partition[0]);
+	rows.n = desc->natts;
+	rows.types = type = palloc(desc->natts * sizeof(Oid));
+	for (int i = 0; i < desc->natts; i++)
+		type[i] = TupleDescAttr(desc, i)->atttypid;
+	run_query(p, role, query, 0, NULL, NULL, &rows);
+	for (int k = 0; k < in.keys; k++)
+		table_close(in.partition[k], NoLock);
+	pfree(type);
 }
 
-/* Takes one number. */
-static void
-take_count(void *state, const Datum *values, const bool *nulls)
+void
+gnngp_placement_fill(gnngp_placement *p, const char *table, const char *query)
 {
-	*(int64 *) state = nulls[0] ? 0 : DatumGetInt64(values[0]);
-}
-
-/* The rows of a table. */
-int64
-gnngp_place_count_rows(gnngp_place *p, const char *table)
-{
-	int64		rows = 0;
-	Oid			type = INT8OID;
-	gnngp_place_taker taker = {take_count, &rows, 1, &type};
-
-	gnngp_place_query(p, psprintf("SELECT pg_catalog.count(*) FROM %s", table), 0, NULL, NULL, &taker);
-	return rows;
+	fill(p, p->role, table, query);
 }
 
 /*
- * Drops a table.  TRUNCATE frees its files at once, which DROP does when the transaction ends; the
- * table above the partitions is logged, and would have subscribers truncate what they have not.
+ * TRUNCATE frees the files at once, which DROP does when the transaction ends.  The table above
+ * the partitions is logged, and would have subscribers truncate what they have not.
  */
-static void
-drop_partitions(gnngp_place *p, const char *table)
+void
+gnngp_placement_drop(gnngp_placement *p, const char *table)
 {
 	StringInfoData text;
 
-	initStringInfo(&text);
-	for (int k = 0; k < p->keys; k++)
-		appendStringInfo(&text, "%s %s_%d", k == 0 ? "TRUNCATE" : ",", table, k);
-	gnngp_place_execute(p, text.data, 0, NULL, NULL);
-	gnngp_place_execute(p, psprintf("DROP TABLE %s", table), 0, NULL, NULL);
 	p->tables = list_delete_ptr(p->tables, (void *) table);
+	if (p->listed)
+		return;
+	initStringInfo(&text);
+	if (p->apart)
+		appendStringInfo(&text, "TRUNCATE %s", table);
+	else
+		for (int k = 0; k < p->keys; k++)
+			appendStringInfo(&text, "%s %s_%d", k == 0 ? "TRUNCATE" : ",", table, k);
+	gnngp_placement_execute(p, text.data, 0, NULL, NULL);
+	gnngp_placement_execute(p, psprintf("DROP TABLE %s", table), 0, NULL, NULL);
 }
 
-static const gnngp_place_verbs partitions = {
-	"partitions", partition_keys, create_partitions, copy_matrix, fill_partitions, gnngp_place_count_rows, drop_partitions
-};
-
-/*
- * Names a schema as none is, and nobody can guess: on other servers Citus takes a schema that is there already, whoever
- * has made it.
- */
-void
-gnngp_place_name_schema(gnngp_place *p)
+/* Where keys lie apart, rows are first brought together. */
+int64
+gnngp_placement_group(gnngp_placement *p, const char *table, const gnngp_grouping *rows)
 {
-	do
-	{
-		uint32		name[4];
+	const char *moved;
+	int64		n;
 
-		if (!pg_strong_random(name, sizeof(name)))
-			ereport(ERROR,
-					(errcode(ERRCODE_INTERNAL_ERROR),
-					 errmsg("could not generate random values")));
-		p->schema = psprintf("gnngp_parts_%08x%08x%08x%08x", name[0], name[1], name[2], name[3]);
-	} while (OidIsValid(get_namespace_oid(p->schema, true)));
+	if (!p->apart)
+	{
+		fill(p, GetUserId(), table,
+			 psprintf("SELECT %s, n.chunk, %s FROM (%s) AS n GROUP BY n.chunk", gnngp_placement_key(p, "n.chunk"),
+					  rows->values, rows->query));
+		return -1;
+	}
+	moved = gnngp_placement_table(p, "rows");
+	gnngp_placement_create(p, moved, psprintf("chunk integer, %s", rows->declared));
+	gnngp_placement_fill(p, moved, psprintf("SELECT %s, n.chunk, %s FROM (%s) AS n", gnngp_placement_key(p, "n.chunk"),
+											rows->columns, rows->query));
+	n = p->rows;
+	gnngp_placement_fill(p, table, psprintf("SELECT n.pk, n.chunk, %s FROM %s AS n GROUP BY n.pk, n.chunk", rows->values, moved));
+	gnngp_placement_drop(p, moved);
+	return n;
 }
 
-/*
- * Settings of the statements: their tables have few rows, of many kilobytes, of which
- * the planner knows nothing, and each of which is worth a process.  A hash would hold the matrices of
- * all groups at once, and those of partitions that are done with.
- */
+/* ---- what everybody has ---- */
+
 void
-gnngp_place_pin_settings(gnngp_place *p)
+gnngp_placement_copy(gnngp_placement *p, const char *name, Datum matrix)
+{
+	Oid			types[] = {TEXTOID, gnngp_type("gp_matrix"), INT4OID};
+	Datum		values[] = {CStringGetTextDatum(name), matrix, 0};
+
+	for (int k = 0; k < (p->apart ? p->keys : 1); k++)
+	{
+		values[2] = Int32GetDatum(gnngp_placement_key_of(p, k));
+		gnngp_placement_execute(p, psprintf("INSERT INTO %s.small (name, m, pk) VALUES ($1, $2, $3)", p->schema), 3, types, values);
+	}
+}
+
+const char *
+gnngp_placement_matrix(const gnngp_placement *p, const char *name)
+{
+	return psprintf("(SELECT s.m FROM %s.small AS s WHERE s.name = '%s'%s)", p->schema, name,
+					gnngp_placement_near(p, "s", "t"));
+}
+
+const char *
+gnngp_placement_everywhere(gnngp_placement *p, const char *table, const char *declared, const char *columns)
+{
+	const char *copies;
+
+	if (!p->apart)
+		return table;
+	copies = gnngp_placement_table(p, "copies");
+	gnngp_placement_create(p, copies, declared);
+	gnngp_placement_fill(p, copies, psprintf("SELECT %s, %s FROM %s AS t, pg_catalog.generate_series(0, %d) AS k",
+											 gnngp_placement_key(p, "k"), columns, table, p->keys - 1));
+	return copies;
+}
+
+/* ---- keys ---- */
+
+const char *
+gnngp_placement_key(const gnngp_placement *p, const char *number)
+{
+	StringInfoData list;
+
+	if (p->key == NULL)
+		return psprintf("%s %% %d", number, p->keys);
+	initStringInfo(&list);
+	for (int k = 0; k < p->keys; k++)
+		appendStringInfo(&list, "%s%d", k > 0 ? "," : "", p->key[k]);
+	return psprintf("('{%s}'::integer[])[%s %% %d + 1]", list.data, number, p->keys);
+}
+
+int
+gnngp_placement_key_of(const gnngp_placement *p, int64 number)
+{
+	int			k = (int) (number % p->keys);
+
+	return p->key ? p->key[k] : k;
+}
+
+const char *
+gnngp_placement_near(const gnngp_placement *p, const char *copy, const char *row)
+{
+	return p->apart ? psprintf(" AND %s.pk = %s.pk", copy, row) : "";
+}
+
+/* ---- open and close ---- */
+
+/*
+ * Settings of the statements: their tables have few rows, of many kilobytes, of which the planner
+ * knows nothing, and each of which is worth a process.  A hash would hold the matrices of all
+ * groups at once, and those of partitions that are done with.
+ */
+static void
+pin_settings(void)
 {
 	static const char *const pins[][2] = {
 		{"enable_partitionwise_aggregate", "on"},
@@ -363,168 +346,51 @@ gnngp_place_pin_settings(gnngp_place *p)
 		{"default_tablespace", ""}
 	};
 
-	p->tablespace = pstrdup(GetConfigOption("default_tablespace", false, false));
 	for (int i = 0; i < (int) lengthof(pins); i++)
 		gnngp_pin(pins[i][0], pins[i][1]);
 }
 
-/* Makes the schema, in which the graph's owner may make tables. */
+/* Who the extension's owner is. */
+static void
+note_role(void *arg)
+{
+	((gnngp_placement *) arg)->role = GetUserId();
+}
+
 void
-gnngp_place_partitions(gnngp_place *p, gp_env *env, Oid owner, double bytes)
+gnngp_placement_open(gnngp_placement *p, gp_env *env, bool spread, bool listed, double bytes)
 {
-	*p = (gnngp_place) {.verbs = &partitions,.env = env,.owner = owner,.phase = GP_PHASE_KERNEL};
-	p->keys = p->verbs->keys(p, bytes);
-	gnngp_place_name_schema(p);
-	gnngp_place_pin_settings(p);
-	gnngp_execute_as_extension(psprintf("CREATE SCHEMA %s", p->schema), 0, NULL, NULL, NULL);
-	gnngp_execute_as_extension(psprintf("GRANT USAGE, CREATE ON SCHEMA %s TO %s", p->schema,
-										quote_identifier(GetUserNameFromId(owner, false))), 0, NULL, NULL, NULL);
-	gnngp_place_execute(p, psprintf("CREATE UNLOGGED TABLE %s.small (name text, m %s.gp_matrix)", p->schema, gnngp_schema()),
-						0, NULL, NULL);
-}
+	uint32		name[4];
 
-/* Removes the schema, whose tables are gone but for the small one. */
-void
-gnngp_place_end(gnngp_place *p)
-{
-	const char *drop = psprintf("DROP SCHEMA %s", p->schema);
-
-	gnngp_place_execute(p, psprintf("DROP TABLE %s.small", p->schema), 0, NULL, NULL);
-	if (p->apart)
-		gnngp_place_execute(p, drop, 0, NULL, NULL);
-	else
-		gnngp_execute_as_extension(drop, 0, NULL, NULL, NULL);
-}
-
-/* ---- a list ---- */
-
-/* Nothing is made. */
-static void
-note_create(gnngp_place *p, const char *table, const char *columns)
-{
-}
-
-/* Nothing is copied. */
-static void
-note_copy(gnngp_place *p, const char *name, Datum matrix)
-{
-}
-
-/* The statement is noted. */
-static void
-note_run(gnngp_place *p, const char *table, const char *query)
-{
-	gnngp_place_count_statement(p, psprintf("INSERT INTO %s %s", table, query));
-}
-
-/* There are no rows. */
-static int64
-note_count(gnngp_place *p, const char *table)
-{
-	gnngp_place_count_statement(p, psprintf("SELECT pg_catalog.count(*) FROM %s", table));
-	return 0;
-}
-
-/* Nothing is dropped. */
-static void
-note_drop(gnngp_place *p, const char *table)
-{
-}
-
-static const gnngp_place_verbs notes = {
-	"list", partition_keys, note_create, note_copy, note_run, note_count, note_drop
-};
-
-/* A list of statements, as partitions would be asked for. */
-void
-gnngp_place_list(gnngp_place *p, gp_env *env, double bytes)
-{
-	*p = (gnngp_place) {.verbs = &notes,.env = env,.phase = GP_PHASE_PLAN};
-	p->keys = p->verbs->keys(p, bytes);
-}
-
-/* ---- names ---- */
-
-/* A new name for a table. */
-const char *
-gnngp_place_table(gnngp_place *p, const char *what)
-{
-	return psprintf("%s.%s%d", p->schema ? p->schema : "gnngp_parts", what, ++p->made);
-}
-
-/* A matrix that was copied to everybody. */
-const char *
-gnngp_place_matrix(gnngp_place *p, const char *name)
-{
-	return psprintf("(SELECT s.m FROM %s.small AS s WHERE s.name = '%s'%s)", p->schema ? p->schema : "gnngp_parts", name,
-					gnngp_place_near(p, "s", "t"));
-}
-
-/* ---- keys ---- */
-
-/* What pk is for a number. */
-const char *
-gnngp_place_key(const gnngp_place *p, const char *number)
-{
-	StringInfoData list;
-
-	if (p->key == NULL)
-		return psprintf("%s %% %d", number, p->keys);
-	initStringInfo(&list);
-	for (int k = 0; k < p->keys; k++)
-		appendStringInfo(&list, "%s%d", k > 0 ? "," : "", p->key[k]);
-	return psprintf("('{%s}'::integer[])[%s %% %d + 1]", list.data, number, p->keys);
-}
-
-/* The same of a number that is known. */
-int
-gnngp_place_key_of(const gnngp_place *p, int64 number)
-{
-	int			k = (int) (number % p->keys);
-
-	return p->key ? p->key[k] : k;
-}
-
-/* A condition for the copy that is near a row. */
-const char *
-gnngp_place_near(const gnngp_place *p, const char *copy, const char *row)
-{
-	return p->apart ? psprintf(" AND %s.pk = %s.pk", copy, row) : "";
-}
-
-/* Gives everybody the rows of a table. */
-const char *
-gnngp_place_everywhere(gnngp_place *p, const char *table, const char *declared, const char *columns)
-{
-	const char *copies;
-
-	if (!p->apart)
-		return table;
-	copies = gnngp_place_table(p, "copies");
-	p->verbs->create(p, copies, declared);
-	p->verbs->run(p, copies, psprintf("SELECT %s, %s FROM %s AS t, pg_catalog.generate_series(0, %d) AS k", gnngp_place_key(p, "k"),
-									  columns, table, p->keys - 1));
-	return copies;
-}
-
-/* Has rows put together; where keys lie apart, they are brought together first. */
-int64
-gnngp_place_group(gnngp_place *p, const char *table, const gnngp_place_rows *rows)
-{
-	const char *moved;
-	int64		n;
-
-	if (!p->apart)
+	*p = (gnngp_placement) {.env = env,.listed = listed,.apart = spread,.role = GetUserId(),.phase = GP_PHASE_KERNEL};
+	p->keys = (int) Min(bytes / KEY_BYTES + 1.0, MOST_KEYS);
+	if (!listed)
+		pin_settings();
+	/* As none is, and nobody can guess: other servers of Citus take a schema that is there, whoever has made it. */
+	do
 	{
-		p->verbs->run(p, table, psprintf("SELECT %s, n.part, %s FROM (%s) AS n GROUP BY n.part", gnngp_place_key(p, "n.part"),
-										 rows->values, rows->query));
-		return -1;
+		if (!pg_strong_random(name, sizeof(name)))
+			ereport(ERROR,
+					(errcode(ERRCODE_INTERNAL_ERROR),
+					 errmsg("could not generate random values")));
+		p->schema = psprintf("gnngp_work_%08x%08x%08x%08x", name[0], name[1], name[2], name[3]);
+	} while (OidIsValid(get_namespace_oid(p->schema, true)));
+	if (spread)
+		gnngp_placement_open_citus(p);
+	else if (!listed)
+	{
+		gnngp_as_extension(note_role, p);
+		gnngp_placement_execute(p, psprintf("CREATE SCHEMA %s", p->schema), 0, NULL, NULL);
+		gnngp_placement_execute(p, psprintf("CREATE UNLOGGED TABLE %s.small (name text, m %s.gp_matrix, pk integer)", p->schema,
+											gnngp_schema()), 0, NULL, NULL);
 	}
-	moved = gnngp_place_table(p, "rows");
-	p->verbs->create(p, moved, psprintf("part integer, %s", rows->declared));
-	p->verbs->run(p, moved, psprintf("SELECT %s, n.part, %s FROM (%s) AS n", gnngp_place_key(p, "n.part"), rows->columns, rows->query));
-	n = p->rows;
-	p->verbs->run(p, table, psprintf("SELECT n.pk, n.part, %s FROM %s AS n GROUP BY n.pk, n.part", rows->values, moved));
-	p->verbs->drop(p, moved);
-	return n;
+}
+
+void
+gnngp_placement_close(gnngp_placement *p)
+{
+	while (p->tables != NIL)
+		gnngp_placement_drop(p, linitial(p->tables));
+	gnngp_placement_execute(p, psprintf("DROP TABLE %s.small", p->schema), 0, NULL, NULL);
+	gnngp_placement_execute(p, psprintf("DROP SCHEMA %s", p->schema), 0, NULL, NULL);
 }

@@ -32,7 +32,6 @@ struct gnngp_node_part
 {
 	gnngp_reader *r;
 	gnngp_query query;
-	gnngp_packed *packed;		/* the same in arrays, or NULL */
 	bool		automatic;		/* the task is ours to choose */
 	target_kind kind;
 	gnngp_column target;
@@ -473,7 +472,6 @@ gnngp_plan_nodes(gnngp_reader *r, const char *task, bool need_target)
 	s->features = gnngp_add_features(r, &s->query);
 	gnngp_query_plan(&s->query);
 	r->nodes_spread = gnngp_query_is_spread(&s->query);
-	s->packed = gnngp_plan_packed(r, &s->query);
 	return s;
 }
 
@@ -484,8 +482,7 @@ gnngp_read_nodes(gnngp_node_part *s)
 	gnngp_data *data = s->r->data;
 	int32	   *node;
 
-	if (!gnngp_read_packed(s->packed, node_row, s, GP_PHASE_NODES))
-		gnngp_reader_run(s->r, &s->query, node_row, s, GP_PHASE_NODES);
+	gnngp_reader_run(s->r, &s->query, node_row, s, GP_PHASE_NODES);
 	node = sort_rows(s);
 	check_ids(s);
 	data->ids.n = s->n;

@@ -145,14 +145,6 @@ gnngp_scale(const gnngp_graph_def *def, gp_scale by_itself)
 	return strcmp(def->scale, "auto") == 0 ? by_itself : GP_SCALE_NONE;
 }
 
-/*
- * The rows of a query as an array for each column, where Citus has the table and that serves (read_packed.c): a plan, or NULL; and
- * whether they came so.
- */
-typedef struct gnngp_packed gnngp_packed;
-extern gnngp_packed *gnngp_plan_packed(gnngp_reader *r, const gnngp_query *rows);
-extern bool gnngp_read_packed(gnngp_packed *p, gnngp_row_fn row, void *state, gp_phase phase);
-
 /* Runs a part's query. */
 static inline void
 gnngp_reader_run(gnngp_reader *r, const gnngp_query *q, gnngp_row_fn row, void *state,

@@ -29,16 +29,19 @@
 #define COMMAND ((ProgressCommandType) 1196)
 #define MAGIC INT64CONST(0x676e6e67702d3031)
 
-/* The slots of an entry; the first eight hold the model's name. */
+/*
+ * The slots of an entry; the first eight hold the model's name.  Making a table, the server builds
+ * an index and writes into slots 9 to 12, 15 and 16, whoever's entry it is.
+ */
 #define NAME_SLOTS (NAMEDATALEN / 8)
-#define SLOT_PHASE NAME_SLOTS
-#define SLOT_DONE (NAME_SLOTS + 1)
-#define SLOT_TOTAL (NAME_SLOTS + 2)
-#define SLOT_STARTED (NAME_SLOTS + 3)
-#define SLOT_MAGIC (NAME_SLOTS + 4)
-#define SLOT_OBJECTIVE (NAME_SLOTS + 5)	/* the bits of a double */
+#define SLOT_PHASE 8
+#define SLOT_DONE 13
+#define SLOT_TOTAL 14
+#define SLOT_STARTED 17
+#define SLOT_MAGIC 18
+#define SLOT_OBJECTIVE 19		/* the bits of a double */
 
-StaticAssertDecl(SLOT_OBJECTIVE < PGSTAT_NUM_PROGRESS_PARAM, "a name fits into the slots");
+StaticAssertDecl(NAME_SLOTS <= SLOT_PHASE && SLOT_OBJECTIVE < PGSTAT_NUM_PROGRESS_PARAM, "an entry fits into the slots");
 
 static const char *const phase_names[GP_PHASE_COUNT] = {
 	"starting", "reading nodes", "reading features", "reading edges", "planning",
@@ -91,7 +94,7 @@ gnngp_progress_set(gp_phase phase, int64 done, int64 total, double objective)
 		tell();
 }
 
-/* Tells it again behind a statement that makes a table: making its indexes, the server writes its own progress over ours, and may end it. */
+/* Tells it again behind a statement of the server's that may have ended it. */
 void
 gnngp_progress_again(void)
 {

@@ -11,6 +11,7 @@
 
 #include "account.h"
 #include "arguments.h"
+#include "citus.h"
 #include "compute.h"
 #include "env_pg.h"
 #include "little_endian.h"

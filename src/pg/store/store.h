@@ -54,19 +54,12 @@ typedef struct gnngp_node_row
 typedef bool (*gnngp_block_fn) (void *state, const gnngp_block *block);
 
 /*
- * Writes what a fit gives under (model->id, model->version): the part "node", all nodes, without its rows where these are elsewhere;
+ * Writes what a fit gives under (model->id, model->version): the part "node", all nodes;
  * "loo", the labelled ones as all others see them, which only the owner may read; and
  * "figure", what is said of the whole.
  */
 extern void gnngp_store_posterior(const gnngp_model *model, const gnngp_data *data,
 								  const gp_posterior *posterior);
-
-/* The share of each class among the labels, palloc'd. */
-extern double *gnngp_class_shares(const gnngp_data *data);
-
-/* Hands over all nodes in blocks, packed as they would be stored; of the model names and ids are looked at. */
-extern void gnngp_store_pack(const gnngp_model *model, const gnngp_data *data, const gp_posterior *posterior,
-							 const double *share, gnngp_block_fn take, void *state);
 
 /* Deletes every block of the model but those of its present versions, of nodes and of links (store_links.h). */
 extern void gnngp_store_drop_versions(const gnngp_model *model);
@@ -119,13 +112,6 @@ extern void gnngp_store_scan(const gnngp_model *model, const char *part, gnngp_b
 extern void gnngp_store_find(const gnngp_model *model, const char *part, const int64 *keys,
 							 int64 n, gnngp_block_fn take, void *state);
 
-/*
- * The same for the nodes of a model whose predictions are in a table (store_predictions.c): all where keys is NULL, else at
- * least those of n ascending keys.
- */
-extern void gnngp_predictions_read(const gnngp_model *model, const int64 *keys, int64 n, gnngp_block_fn take,
-								   void *state);
-
 /* What is said of a whole fit. */
 typedef struct gnngp_figures
 {
@@ -145,9 +131,6 @@ extern void gnngp_block_row(const gnngp_block *block, int32 i, gnngp_node_row *r
 
 /* The probability of the k-th best class of a row. */
 extern double gnngp_row_probability(const gnngp_block *block, const gnngp_node_row *row, int32 k);
-
-/* One row of a table of predictions, with so many classes; false where it has another length.  packed must stay. */
-extern bool gnngp_packed_row(const bytea *packed, int32 nclasses, gnngp_node_row *row);
 
 /* The first row of a block with at least this key, or nrows. */
 extern int32 gnngp_block_search(const gnngp_block *block, int64 key);

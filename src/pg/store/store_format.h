@@ -11,9 +11,6 @@
  *             the target double: the number of the node's own class, or its value
  *   texts     the ids' texts; only when TEXT_IDS
  *
- * Where the rows are in a table of their own, the part has one block without rows, flagged
- * ELSEWHERE, and each row of the table has the bytes of one such row.
- *
  * The checksum is a CRC-32C of the block with the checksum's field zero.
  */
 #ifndef GNNGP_STORE_FORMAT_H
@@ -27,7 +24,6 @@
 #define BLOCK_TEXT_IDS 1		/* flags of a block */
 #define BLOCK_HAS_SHARES 2
 #define BLOCK_HAS_TARGETS 4
-#define BLOCK_ELSEWHERE 8
 
 /* So begins every block, of nodes or of links. */
 #define AT_MAGIC 0				/* uint32 */

@@ -334,7 +334,7 @@ gnngp_live_open(const gnngp_model *model)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("model \"%s\" has no live state", model->name),
-				 OidIsValid(model->predictions) || strcmp(model->strategy, gp_strategy_names[GP_STRATEGY_SQL]) == 0 ?
+				 strcmp(model->strategy, gp_strategy_names[GP_STRATEGY_SQL]) == 0 ?
 				 errhint("Strategy sql keeps none: fit it with another strategy and live => true.") :
 				 errhint("Fit it with gp_fit(..., live => true).")));
 	if (live == NULL || live->model != model->id || live->version != model->version || live->fitted != model->fitted ||

@@ -138,7 +138,7 @@ gnngp_block_open(const gnngp_model *model, const char *data, size_t length, gnng
 	block->nrows = (int32) gnngp_get32(data + AT_NROWS);
 	block->nclasses = (int32) gnngp_get32(data + AT_NCLASSES);
 	block->text_ids = (flags & BLOCK_TEXT_IDS) != 0;
-	if (block->nrows < ((flags & BLOCK_ELSEWHERE) ? 0 : 1) || block->nclasses != model->class_labels.n ||
+	if (block->nrows < 1 || block->nclasses != model->class_labels.n ||
 		block->text_ids == model->integer_ids)
 		gnngp_store_corrupted(model, "a block does not belong to it");
 	block->has_targets = (flags & BLOCK_HAS_TARGETS) != 0;
@@ -251,8 +251,6 @@ receive_block(TupleTableSlot *slot, DestReceiver *self)
 	gnngp_block_open(br->model, VARDATA(data), VARSIZE(data) - VARHDRSZ, &block);
 	br->blocks++;
 	br->rows += block.nrows;
-	if (block.nrows == 0 && !OidIsValid(br->model->predictions))
-		gnngp_predictions_gone(br->model);
 	if (block.nrows > 0)
 		br->last_key = row_key(&block, block.nrows - 1);
 	CHECK_FOR_INTERRUPTS();

@@ -43,8 +43,6 @@ typedef struct writer
 	ranked_class *rank;
 	double	   *logit;
 	int32		block;
-	gnngp_block_fn take;		/* who gets the blocks; NULL: the table of blocks */
-	void	   *state;
 	char	   *buffer;			/* the varlena of a block */
 	size_t		room;
 } writer;
@@ -198,24 +196,16 @@ reserve(writer *w, size_t length)
 	w->buffer = palloc(w->room);
 }
 
-/* Writes the rest of the header, and inserts the block, or hands it over. */
+/* Writes the rest of the header, and inserts the block. */
 static void
 insert_block(writer *w, size_t length, int64 first_key, int32 nrows, bool shares)
 {
 	char	   *block = VARDATA(w->buffer);
-	gnngp_block rows;
 
-	gnngp_put32(block + AT_FLAGS, (w->data->ids.integer ? 0 : BLOCK_TEXT_IDS) | (nrows == 0 ? BLOCK_ELSEWHERE : 0) |
+	gnngp_put32(block + AT_FLAGS, (w->data->ids.integer ? 0 : BLOCK_TEXT_IDS) |
 				(shares ? BLOCK_HAS_SHARES : 0) | (w->has_targets ? BLOCK_HAS_TARGETS : 0));
 	gnngp_put32(block + AT_NROWS, (uint32) nrows);
 	gnngp_put32(block + AT_NCLASSES, (uint32) w->nclasses);
-	if (w->take)
-	{
-		gnngp_store_seal(BLOCK_MAGIC, BLOCK_FORMAT, w->buffer, length);
-		gnngp_block_open(w->model, block, length, &rows);
-		w->take(w->state, &rows);
-		return;
-	}
 	gnngp_store_insert((gnngp_block_place) {w->model->id, w->model->version, w->part, w->block++, &first_key},
 					   BLOCK_MAGIC, BLOCK_FORMAT, w->buffer, length, nrows);
 }
@@ -242,17 +232,6 @@ pack_shares(const writer *w, char *p)
 	for (int32 c = 0; c < w->nclasses; c++)
 		gnngp_put_float8(p + (size_t) c * sizeof(double), w->share[c]);
 	return p + (size_t) w->nclasses * sizeof(double);
-}
-
-/* Writes the block without rows of a part whose rows are in a table. */
-static void
-write_head(writer *w)
-{
-	size_t		length = HEADER_SIZE + gnngp_calibrator_size(w->nclasses) + (size_t) w->nclasses * sizeof(double);
-
-	reserve(w, length);
-	pack_calibrator(w, pack_shares(w, VARDATA(w->buffer) + HEADER_SIZE));
-	insert_block(w, length, 0, 0, w->nclasses > 0);
 }
 
 /* Packs and inserts the block that begins with a node; gives the number of its nodes. */
@@ -321,8 +300,8 @@ order_classes(writer *w, const double *share)
 }
 
 /* The share of each class among the labels; values have none. */
-double *
-gnngp_class_shares(const gnngp_data *data)
+static double *
+class_shares(const gnngp_data *data)
 {
 	double	   *share = palloc0(sizeof(double) * Max(data->nclasses, 1));
 
@@ -348,9 +327,10 @@ write_part(writer *w)
 	}
 }
 
-/* A writer of all nodes. */
-static writer
-open_writer(const gnngp_model *model, const gnngp_data *data, const gp_posterior *posterior, const double *share)
+/* Writes all nodes, then the labelled ones by leave-one-out, then the figures. */
+void
+gnngp_store_posterior(const gnngp_model *model, const gnngp_data *data,
+					  const gp_posterior *posterior)
 {
 	writer		w = {
 		.model = model,.data = data,.posterior = posterior,.part = "node",.n = data->ids.n,
@@ -358,36 +338,10 @@ open_writer(const gnngp_model *model, const gnngp_data *data, const gp_posterior
 		.nclasses = data->task == GP_TASK_CLASSES ? data->nclasses : 0
 	};
 
-	if (w.nclasses > 0)
-		order_classes(&w, share);
-	return w;
-}
-
-/* Hands over all nodes as they would be stored. */
-void
-gnngp_store_pack(const gnngp_model *model, const gnngp_data *data, const gp_posterior *posterior, const double *share,
-				 gnngp_block_fn take, void *state)
-{
-	writer		w = open_writer(model, data, posterior, share);
-
-	w.take = take;
-	w.state = state;
-	write_part(&w);
-}
-
-/* Writes all nodes, then the labelled ones by leave-one-out, then the figures. */
-void
-gnngp_store_posterior(const gnngp_model *model, const gnngp_data *data,
-					  const gp_posterior *posterior)
-{
-	writer		w;
-
 	gnngp_spi_connect();
-	w = open_writer(model, data, posterior, gnngp_class_shares(data));
-	if (posterior->plan.elsewhere)
-		write_head(&w);
-	else
-		write_part(&w);
+	if (w.nclasses > 0)
+		order_classes(&w, class_shares(data));
+	write_part(&w);
 	w.part = "loo";
 	w.n = posterior->loo.n;
 	w.node = data->labelled;

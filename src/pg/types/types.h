@@ -166,8 +166,6 @@ extern gnngp_table_value gnngp_table_read(Datum value, const char *type);
 extern Datum gnngp_table_write(const gnngp_value_ids *ids, int64 cols, const float *value,
 							   int64 ld, const char *what);
 
-#define GNNGP_NODE_COLUMNS 2	/* of what gp_solve is told of each node: labelled or not, class or target */
-
 /* Reads a stored gp_matrix, and its numbers as a matrix of the core, which belongs to env. */
 extern gnngp_table_value gnngp_matrix_read(Datum value);
 extern gp_matrix gnngp_matrix_numbers(gp_env *env, const gnngp_table_value *matrix);
@@ -178,8 +176,8 @@ extern Datum gnngp_matrix_write(const gnngp_value_ids *ids, gp_matrix m);
 /* The ids of rows first to first + n; those of a list are in the same memory. */
 extern gnngp_value_ids gnngp_value_ids_part(const gnngp_value_ids *ids, int64 first, int64 n);
 
-/* The rows of part k of n + 1 (matrix_spread.c), the first of which is known: up to the first id that is not below its bound. */
-extern int64 gnngp_rows_of_part(const gnngp_value_ids *ids, int64 first, const int64 *bound, int n, int k);
+/* The rows of chunk k of n + 1 (matrix_spread.c), the first of which is known: up to the first id that is not below its bound. */
+extern int64 gnngp_rows_of_chunk(const gnngp_value_ids *ids, int64 first, const int64 *bound, int n, int k);
 
 /* 22023 for matrices, or an array, that do not go together. */
 pg_noreturn extern void gnngp_matrix_refuse(const char *what);

@@ -228,7 +228,7 @@ gnngp_drop_graph(PG_FUNCTION_ARGS)
 	values[0] = Int64GetDatum(def->id);
 	gnngp_spi_connect();
 	notice_models(def, gnngp_lock_whole_graph(def));
-	gnngp_delete_models("graph", def->id, def->owner_role);
+	gnngp_delete_models("graph", def->id);
 	gnngp_execute_as_extension(psprintf("DELETE FROM %s.%s WHERE id = $1", gnngp_schema(),
 										gnngp_graph_kind.table), 1, types, values, NULL);
 	gnngp_spi_finish();

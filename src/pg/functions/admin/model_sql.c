@@ -34,7 +34,7 @@ gnngp_drop_model(PG_FUNCTION_ARGS)
 	gnngp_model_lock(model->owner_role, model->name);
 	gnngp_spi_connect();
 	gnngp_lock_row(&gnngp_model_kind, model->id, model->owner_role, "FOR UPDATE", model->name);
-	gnngp_delete_models("id", model->id, model->owner_role);
+	gnngp_delete_models("id", model->id);
 	gnngp_spi_finish();
 	PG_RETURN_VOID();
 }
@@ -66,19 +66,7 @@ grantee_role(const char *name)
 	return role;
 }
 
-/*
- * Holds a model while it is granted, or no longer, so that it can't be dropped meanwhile.  Where it has tables, whose
- * rights the server keeps in one row each, one session at a time: 55006.
- */
-static void
-lock_for_grant(const gnngp_model *model)
-{
-	gnngp_lock_row(&gnngp_model_kind, model->id, model->owner_role, "FOR KEY SHARE", model->name);
-	if (gnngp_predictions_of("id", model->id, false) != NIL)
-		gnngp_lock_row(&gnngp_model_kind, model->id, model->owner_role, "FOR NO KEY UPDATE", model->name);
-}
-
-/* Inserts a grant, unless there is one. */
+/* Inserts a grant, unless there is one; the model can't be dropped meanwhile. */
 static void
 insert_grant(const gnngp_model *model, Oid grantee)
 {
@@ -88,13 +76,12 @@ insert_grant(const gnngp_model *model, Oid grantee)
 	const char *schema = gnngp_schema();
 
 	gnngp_spi_connect();
-	lock_for_grant(model);
+	gnngp_lock_row(&gnngp_model_kind, model->id, model->owner_role, "FOR KEY SHARE", model->name);
 	gnngp_execute_latest(psprintf("INSERT INTO %s.gp_grant_catalog (model, grantee, owner)"
 								  " SELECT id, $2, owner FROM %s.%s WHERE id = $1"
 								  " ON CONFLICT (model, %s.gp_role_oid(grantee)) DO UPDATE SET revoked = false",
 								  schema, schema, gnngp_model_kind.table, schema),
 						 2, types, values);
-	gnngp_predictions_grant(model, grantee, true);
 	gnngp_spi_finish();
 }
 
@@ -123,11 +110,10 @@ revoke_grants(const gnngp_model *model, Name grantee)
 {
 	Oid			types[] = {INT8OID, TEXTOID};
 	Datum		values[] = {Int64GetDatum(model->id), CStringGetTextDatum(NameStr(*grantee))};
-	Oid			role = get_role_oid(NameStr(*grantee), true);
 	uint64		rows;
 
 	gnngp_spi_connect();
-	lock_for_grant(model);
+	gnngp_lock_row(&gnngp_model_kind, model->id, model->owner_role, "FOR KEY SHARE", model->name);
 	gnngp_execute_latest(psprintf("UPDATE %s.gp_grant_catalog SET revoked = true"
 								  " WHERE model = $1 AND grantee::text = $2 AND $2 <> 'public'",
 								  gnngp_schema()), 2, types, values);
@@ -137,8 +123,6 @@ revoke_grants(const gnngp_model *model, Name grantee)
 								  " OR grantee::text = 'public' AND $2 = 'public')",
 								  gnngp_schema()), 2, types, values);
 	rows += SPI_processed;
-	if (OidIsValid(role) || strcmp(NameStr(*grantee), "public") == 0)
-		gnngp_predictions_grant(model, role, false);
 	gnngp_spi_finish();
 	return rows;
 }

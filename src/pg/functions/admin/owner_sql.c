@@ -71,8 +71,6 @@ give(const gnngp_graph_def *graph, Oid owner)
 		gnngp_model_lock(owner, lfirst(cell));
 		require_free(&gnngp_model_kind, lfirst(cell), owner);
 	}
-	gnngp_edges_forget(graph);
-	gnngp_predictions_give(gnngp_predictions_of("graph", graph->id, false), graph->owner_role, owner);
 	update_owner(graph->id, owner, gnngp_graph_kind.table, "id = $1");
 	update_owner(graph->id, owner, gnngp_model_kind.table, "graph = $1");
 	update_owner(graph->id, owner, "gp_grant_catalog",

@@ -13,7 +13,7 @@
 #include "methods.h"
 #include "pg/server/gpu.h"
 #include "pg/server/server.h"
-#include "pg/distributed/parts.h"
+#include "pg/distributed/distributed.h"
 #include "pg/store/store_links.h"
 #include "utils/builtins.h"
 
@@ -77,15 +77,15 @@ estimate_row(FunctionCallInfo fcinfo, const char *strategy, const gp_plan *plan,
 
 /* The plan of a fit whose factor lies in tables. */
 static gp_plan
-plan_in_parts(gp_env *env, const gnngp_graph_def *graph, const gnngp_fit_settings *settings)
+plan_distributed(gp_env *env, const gnngp_graph_def *graph, const gnngp_fit_settings *settings)
 {
 	const double mega = 1024.0 * 1024.0;
-	gnngp_parts_plan parts = gnngp_plan_in_parts(env, graph, settings);
-	gp_plan		plan = {.strategy = GP_STRATEGY_SQL,.bytes = parts.bytes,.flops = parts.flops};
+	gnngp_distributed_plan d = gnngp_plan_distributed(env, graph, settings);
+	gp_plan		plan = {.strategy = GP_STRATEGY_SQL,.bytes = d.bytes,.flops = d.flops};
 
 	snprintf(plan.reason, sizeof(plan.reason),
-			 "%d statements on " INT64_FORMAT " parts write %.1f MB, of which %.1f MB change their place; a task holds up to %.1f MB",
-			 parts.statements, parts.parts, parts.written / mega, parts.shuffled / mega, parts.bytes / mega);
+			 "%d statements on " INT64_FORMAT " chunks write %.1f MB, of which %.1f MB change their place; a process holds up to %.1f MB",
+			 d.statements, d.chunks, d.written / mega, d.shuffled / mega, d.bytes / mega);
 	return plan;
 }
 
@@ -165,9 +165,9 @@ gnngp_estimate(PG_FUNCTION_ARGS)
 				 errmsg("keep cannot be given with method %s", settings.method),
 				 errhint("It is for fits of links: method => 'scores', 'pairs' or 'dgp'.")));
 	gnngp_fit_settings_check(&settings);
-	if (gnngp_fits_in_parts(&settings))
+	if (gnngp_is_distributed(&settings))
 	{
-		plan = plan_in_parts(env, graph, &settings);
+		plan = plan_distributed(env, graph, &settings);
 		return estimate_row(fcinfo, gp_strategy_names[plan.strategy], &plan, gp_limit(env), false);
 	}
 	data = gnngp_read(env, graph, settings.task, true);

@@ -13,7 +13,7 @@
 #include "pg/functions/links/links_settings.h"
 #include "methods.h"
 #include "pg/server/server.h"
-#include "pg/distributed/parts.h"
+#include "pg/distributed/distributed.h"
 #include "pg/store/store.h"
 #include "pg/store/store_live.h"
 #include "pg/store/store_links.h"
@@ -40,7 +40,6 @@ struct gnngp_fit_run
 	gp_warm    *warm;			/* what the trainings before left, or NULL */
 	gp_warm    *link_warm;
 	gnngp_choice fit;			/* of the node part */
-	Oid			predictions;	/* the table that those of a fit in parts are in */
 	gp_link_model *links;
 	gp_link_kept kept;			/* their best pairs */
 	instr_time	lap;			/* when the step in hand began */
@@ -104,15 +103,14 @@ choose_type(gnngp_fit_run *run)
 
 /* A node part whose factor lies in tables is fitted where it is read: both need the tables of one moment. */
 static void
-fit_in_parts(gnngp_fit_run *run, const gnngp_graph_def *graph, const gnngp_model *refreshed)
+fit_distributed(gnngp_fit_run *run, const gnngp_graph_def *graph)
 {
-	gnngp_parts_fit fit = gnngp_fit_in_parts(run->env, graph, &run->settings, run->model_name, refreshed);
+	gnngp_distributed_fit fit = gnngp_fit_distributed(run->env, graph, &run->settings);
 
 	run->data = fit.data;
 	run->fit.posterior = fit.posterior;
 	run->fit.device = fit.device;
-	run->predictions = fit.predictions;
-	run->fit.kernel = pstrdup(fit.kernel ? fit.kernel : run->settings.kernel);
+	run->fit.kernel = pstrdup(run->settings.kernel);
 	run->peak = run->env->peak;
 	run->seconds = take_lap(run);
 }
@@ -143,7 +141,7 @@ check_parts(const gnngp_fit_run *run, const gnngp_data *fitted)
 gnngp_fit_run *
 gnngp_fit_read(MemoryContext parent, const gnngp_graph_def *graph,
 			   const gnngp_fit_settings *settings, const gnngp_link_settings *link_settings,
-			   const char *model_name, const gnngp_model *refreshed)
+			   const char *model_name)
 {
 	MemoryContext context = AllocSetContextCreate(parent, "gnngp fit", ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(context);
@@ -159,8 +157,8 @@ gnngp_fit_read(MemoryContext parent, const gnngp_graph_def *graph,
 	copy_settings(run, settings, link_settings);
 	run->env = gnngp_env_create(context);
 	gnngp_env_collect_notices(run->env);
-	if (settings && gnngp_fits_in_parts(&run->settings))
-		fit_in_parts(run, graph, refreshed);
+	if (settings && gnngp_is_distributed(&run->settings))
+		fit_distributed(run, graph);
 	fitted = run->data;
 	if (run->data == NULL || link_settings)
 		run->data = gnngp_read(run->env, graph, settings ? run->settings.task : "auto", settings != NULL);
@@ -277,7 +275,7 @@ compute_parts(gnngp_run *compute, void *arg)
 
 	if (is_trained(run, GNNGP_PART_NODES) || is_trained(run, GNNGP_PART_LINKS))
 		run->key = gnngp_node_keys(compute->env, &run->data->ids);
-	if ((run->parts & GNNGP_PART_NODES) && !gnngp_fits_in_parts(&run->settings))
+	if ((run->parts & GNNGP_PART_NODES) && !gnngp_is_distributed(&run->settings))
 		compute_nodes(run, compute);
 	if (run->parts & GNNGP_PART_LINKS)
 		compute_links(run, compute);
@@ -381,15 +379,7 @@ gnngp_fit_store(gnngp_fit_run *run, gnngp_model *model)
 		fill_nodes(run, model);
 	if (run->parts & GNNGP_PART_LINKS)
 		fill_links(run, model);
-	model->predictions = run->predictions;
-	/* A refresh has committed since it made the table. */
-	if (OidIsValid(model->predictions))
-		gnngp_predictions_open(model);
-	else if ((run->parts & GNNGP_PART_NODES) && gnngp_fits_in_parts(&run->settings))
-		gnngp_predictions_tell_none(model);
 	gnngp_model_save(model, run->parts);
-	if (OidIsValid(model->predictions))
-		gnngp_predictions_share(model);
 	if (run->parts & GNNGP_PART_NODES)
 	{
 		gnngp_store_posterior(model, run->data, run->fit.posterior);
@@ -479,7 +469,7 @@ gnngp_fit_call(FunctionCallInfo fcinfo, const gnngp_fit_settings *settings,
 
 	gnngp_account_give_up(0);
 	gnngp_progress_begin(name);
-	run = gnngp_fit_read(CurrentMemoryContext, graph, settings, link_settings, name, NULL);
+	run = gnngp_fit_read(CurrentMemoryContext, graph, settings, link_settings, name);
 	tell_live(run);
 	gnngp_fit_compute(run);
 	gnngp_fit_store(run, &model);

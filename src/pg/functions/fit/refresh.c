@@ -3,8 +3,7 @@
  *
  * Outside of a transaction block the refresh commits between its steps: (1) a
  * log row says 'running'; (2) the tables are read in one snapshot, of
- * REPEATABLE READ, so that tables on other servers are read so, too, where a fit within
- * the tables also fills the new table of predictions; (3) the
+ * REPEATABLE READ, so that tables on other servers are read so, too; (3) the
  * computation holds neither a snapshot nor a transaction id, so that vacuum is
  * not held back; (4) the new version is stored and the log row closed.  Readers
  * see the old version or the new one.  Each step runs in a subtransaction: one
@@ -292,7 +291,7 @@ step_read(refresh *r)
 	r->run = gnngp_fit_read(r->context, r->graph,
 							parts != GNNGP_PART_LINKS ? &r->old->settings : NULL,
 							parts & GNNGP_PART_LINKS ? &r->old->link.settings : NULL,
-							r->old->name, r->old);
+							r->old->name);
 	gnngp_fit_resume(r->run, r->old);
 	PopActiveSnapshot();
 	check_losses(r);

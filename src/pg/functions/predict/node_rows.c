@@ -109,9 +109,7 @@ read_blocks(gnngp_node_rows *rows, const char *part)
 {
 	int64	   *keys = given_keys(rows);
 
-	if (OidIsValid(rows->model->predictions) && strcmp(part, "node") == 0)
-		gnngp_predictions_read(rows->model, keys, rows->given.n, take_block, rows);
-	else if (keys)
+	if (keys)
 		gnngp_store_find(rows->model, part, keys, rows->given.n, take_block, rows);
 	else
 		gnngp_store_scan(rows->model, part, take_block, rows);

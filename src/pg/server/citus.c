@@ -15,9 +15,9 @@
 #include "access/table.h"
 #include "catalog/pg_namespace_d.h"
 #include "catalog/pg_type_d.h"
-#include "pg/catalog/catalog_internal.h"
+#include "citus.h"
 #include "commands/extension.h"
-#include "executor/spi.h"
+#include "spi.h"
 #include "utils/fmgroids.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
@@ -26,16 +26,26 @@
 #define SERVING "citus_internal gpid="
 #define NODE_FACTOR UINT64CONST(10000000000)
 
+/* Notes that there is a row. */
+static void
+note_row(void *state, const Datum *values, const bool *nulls)
+{
+	*(bool *) state = true;
+}
+
 /* True for the number that this node has in Citus. */
 static bool
-is_this_node(int64 node)
+is_this_node(int64 number)
 {
-	Oid			types[] = {INT8OID};
-	Datum		values[] = {Int64GetDatum(node)};
+	bool		found = false;
+	Oid			type = INT8OID;
+	Datum		value = Int64GetDatum(number);
+	gnngp_rows	rows = {.row = note_row,.state = &found};
 
-	gnngp_select("SELECT FROM pg_dist_node AS n JOIN pg_dist_local_group AS l USING (groupid)"
-				 " WHERE n.nodeid = $1", 1, types, values, NULL);
-	return SPI_processed > 0;
+	gnngp_each_row("SELECT FROM pg_catalog.pg_dist_node AS n JOIN pg_catalog.pg_dist_local_group AS l"
+				   " ON l.groupid OPERATOR(pg_catalog.=) n.groupid WHERE n.nodeid OPERATOR(pg_catalog.=) $1",
+				   1, &type, &value, &rows);
+	return found;
 }
 
 /* True in a session in which another node's session has Citus run a query. */
@@ -77,21 +87,4 @@ gnngp_citus_prepare(void)
 {
 	if (GetConfigOption("citus.multi_shard_modify_mode", true, false) != NULL)
 		gnngp_pin("citus.multi_shard_modify_mode", "sequential");
-}
-
-/* True where other nodes have the extension, whose graphs the current user may make. */
-bool
-gnngp_citus_makes_graphs(void)
-{
-	gnngp_select("SELECT FROM pg_catalog.pg_extension AS e"
-				 " JOIN pg_catalog.pg_dist_object AS o"
-				 "  ON o.classid = 'pg_catalog.pg_extension'::pg_catalog.regclass AND o.objid = e.oid"
-				 " WHERE e.extname = 'gnngp' AND pg_catalog.has_schema_privilege(e.extnamespace, 'USAGE')"
-				 "  AND (SELECT pg_catalog.bool_or(p.proname = 'gp_ends')"
-				 "        AND pg_catalog.bool_and(pg_catalog.has_function_privilege(p.oid, 'EXECUTE'))"
-				 "       FROM pg_catalog.pg_proc AS p"
-				 "       WHERE p.proname = 'gp_graph' AND p.pronamespace = e.extnamespace"
-				 "        OR p.proname = 'gp_ends' AND p.pronamespace = '" GNNGP_SCHEMA "'::pg_catalog.regnamespace)",
-				 0, NULL, NULL, NULL);
-	return SPI_processed > 0;
 }

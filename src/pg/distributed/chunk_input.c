@@ -1,0 +1,240 @@
+/*
+ * chunk_input.c - features and edges of the user's tables as chunks.
+ *
+ * Nodes are cut into chunks by their ids, which every server can do by itself.  Edges are packed
+ * where their smaller end is, so that one that the table has twice is seen to be.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "catalog/pg_type_d.h"
+#include "executor/spi.h"
+#include "miscadmin.h"
+#include "distributed_internal.h"
+#include "utils/builtins.h"
+
+/* The expression of a node's features, of type real[]; columns by their moments where there are any. */
+static const char *
+row_expression(const gnngp_sources *src, int64 columns, const double *moments)
+{
+	const char *features = src->features;
+	StringInfoData text;
+
+	if (src->array)
+		return features;
+	if (moments == NULL)
+		return psprintf("ARRAY[%s]::pg_catalog.float4[]", features);
+	initStringInfo(&text);
+	for (int64 j = 0; j < columns; j++)
+		appendStringInfo(&text, "%s%s", j > 0 ? ", " : "",
+						 moments[columns + j] > 0.0 ?
+						 psprintf("(f.v[" INT64_FORMAT "] - '%.17g'::pg_catalog.float8) / '%.17g'::pg_catalog.float8",
+								  j + 1, moments[j], moments[columns + j]) : "0");
+	return psprintf("(SELECT ARRAY[%s]::pg_catalog.float4[] FROM (SELECT ARRAY[%s] AS v OFFSET 0) AS f)", text.data, features);
+}
+
+/* Moments of feature columns. */
+typedef struct column_moments
+{
+	int64		columns;
+	double	   *value;			/* means, then deviations; 0 for constants */
+} column_moments;
+
+/* Takes means beside deviations. */
+static void
+take_moments(void *state, const Datum *values, const bool *nulls)
+{
+	column_moments *m = state;
+
+	for (int64 j = 0; j < m->columns; j++)
+	{
+		double		mean = nulls[2 * j] ? 0.0 : DatumGetFloat8(values[2 * j]);
+		double		deviation = nulls[2 * j + 1] ? 0.0 : DatumGetFloat8(values[2 * j + 1]);
+
+		m->value[j] = mean;
+		/* The same as a feature in memory (graph/scale.c). */
+		m->value[m->columns + j] = deviation > 1e-12 * fabs(mean) ? deviation : 0.0;
+	}
+}
+
+/* The moments by which feature columns are standardised, or NULL where they are not. */
+static double *
+find_moments(gnngp_dfit *d)
+{
+	column_moments m = {0};
+	gnngp_rows	rows = {.row = take_moments,.state = &m,.n = 0,.types = NULL};
+	Oid		   *types;
+	StringInfoData list;
+	bool		standard = strcmp(d->src->scale, "standard") == 0 || (strcmp(d->src->scale, "auto") == 0 && !d->src->array);
+
+	if (strcmp(d->src->scale, "length") == 0 || (standard && d->src->array))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("strategy sql does not scale features to scale => '%s'", d->src->scale),
+				 errhint("Scale them in a view and use gp_alter_graph(..., scale => 'none'), or use strategy => 'nystrom'.")));
+	if (!standard)
+		return NULL;
+	m.columns = d->dims;
+	m.value = gp_alloc_zero(d->ev.env, 2 * m.columns, sizeof(double));
+	initStringInfo(&list);
+	types = palloc((2 * m.columns + 1) * sizeof(Oid));
+	for (int64 j = 0; j < 2 * m.columns; j++)
+		types[j] = FLOAT8OID;
+	rows.types = types;
+	rows.n = (int) (2 * m.columns);
+	for (int64 j = 1; j <= m.columns; j++)
+		appendStringInfo(&list, "%spg_catalog.avg(f.v[" INT64_FORMAT "]), pg_catalog.stddev_pop(f.v[" INT64_FORMAT "])",
+						 j > 1 ? ", " : "", j, j);
+	/* A view computes each feature once, but on other servers, which take no such query. */
+	gnngp_placement_read(&d->placement, psprintf("SELECT %s FROM (SELECT ARRAY[%s] AS v FROM %s AS t%s) AS f", list.data,
+												 d->src->features, d->src->nodes, d->placement.apart ? "" : " OFFSET 0"), &rows);
+	return m.value;
+}
+
+int64
+gnngp_count_features(const gnngp_sources *src)
+{
+	bool		null;
+	Datum		length;
+
+	if (src->features == NULL)
+		return 0;
+	if (SPI_execute(psprintf("SELECT pg_catalog.cardinality(%s) FROM %s AS t LIMIT 1", row_expression(src, 0, NULL), src->nodes),
+					true, 1) != SPI_OK_SELECT || SPI_processed != 1)
+		return 0;
+	length = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &null);
+	return null ? 0 : DatumGetInt32(length);
+}
+
+/* As the planner knows them; of views and tables that lie on other servers they are counted. */
+int64
+gnngp_count_edges(const gnngp_sources *src)
+{
+	bool		null;
+
+	if (src->edge_rows > 0)
+		return src->edge_rows;
+	if (SPI_execute(psprintf("SELECT pg_catalog.count(*) FROM %s", src->edges), true, 1) != SPI_OK_SELECT || SPI_processed != 1)
+		return 0;
+	return DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &null));
+}
+
+/* Says whose features are at fault. */
+static void
+features_context(void *arg)
+{
+	errcontext("features of table \"%s\"", ((const gnngp_sources *) arg)->nodes_name);
+}
+
+void
+gnngp_chunk_features(gnngp_dfit *d)
+{
+	const gnngp_sources *s = d->src;
+	ErrorContextCallback context = {error_context_stack, features_context, unconstify(gnngp_sources *, s)};
+	const char *row = row_expression(s, d->dims, find_moments(d));
+	gnngp_grouping rows = {
+		.query = psprintf("SELECT pg_catalog.width_bucket(t.%s::bigint, %s) AS chunk, t.%s::bigint AS id, %s AS x FROM %s AS t",
+						  s->id, d->bounds, s->id, row, s->nodes),
+		.declared = "id bigint, x real[]",
+		.columns = "n.id, n.x",
+		.values = psprintf("%s.gp_features(n.id, n.x)::%s.gp_matrix", gnngp_public_schema(), d->schema)
+	};
+	int64		n;
+
+	d->x = gnngp_chunk_table(d, "features", "", d->dims);
+	error_context_stack = &context;
+	n = gnngp_placement_group(&d->placement, d->x, &rows);
+	error_context_stack = context.previous;
+	/* Servers of Citus have no moment that they share. */
+	if (n >= 0 && n != d->n && !d->listed)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("table \"%s\" had " INT64_FORMAT " rows, and then " INT64_FORMAT, s->nodes_name, d->n, n),
+				 errdetail("It changed while it was read."),
+				 errhint("Try again, or in a transaction of ISOLATION LEVEL REPEATABLE READ.")));
+}
+
+void
+gnngp_chunk_edges(gnngp_dfit *d)
+{
+	const gnngp_sources *s = d->src;
+	const char *bad = s->weight ? "n.src IS NULL OR n.dst IS NULL OR n.w IS NULL OR NOT (n.w >= 0 AND n.w < 'Infinity')" :
+		"n.src IS NULL OR n.dst IS NULL";
+	const char *declared = psprintf("chunk integer, g %s.gp_graph, bad bigint", gnngp_public_schema());
+	gnngp_grouping rows = {
+		.query = psprintf("SELECT coalesce(pg_catalog.width_bucket(least(t.%s, t.%s)::bigint, %s), 0) AS chunk,"
+						  " t.%s::bigint AS src, t.%s::bigint AS dst%s FROM %s AS t", s->src, s->dst, d->bounds, s->src, s->dst,
+						  s->weight ? psprintf(", t.%s::pg_catalog.float8 AS w", s->weight) : "", s->edges),
+		.declared = s->weight ? "src bigint, dst bigint, w float8" : "src bigint, dst bigint",
+		.columns = s->weight ? "n.src, n.dst, n.w" : "n.src, n.dst",
+		.values = psprintf("%s.gp_graph(n.src, n.dst%s) FILTER (WHERE n.src <> n.dst AND NOT (%s)),"
+						   " pg_catalog.count(*) FILTER (WHERE %s)", gnngp_public_schema(), s->weight ? ", n.w" : "", bad, bad)
+	};
+
+	d->graph = gnngp_placement_table(&d->placement, "edges");
+	gnngp_placement_create(&d->placement, d->graph, declared);
+	gnngp_placement_group(&d->placement, d->graph, &rows);
+	d->edges_near = gnngp_placement_everywhere(&d->placement, d->graph, declared, "t.chunk, t.g, t.bad");
+}
+
+/* What is counted of the edges. */
+typedef struct edge_count
+{
+	gnngp_dfit *d;
+	int64	   *degree;
+	bool	   *labelled;
+	bool	   *field;
+	int64		edges;
+	bool		bad;
+} edge_count;
+
+/* Counts the edges of one chunk. */
+static void
+take_edges(void *state, const Datum *values, const bool *nulls)
+{
+	edge_count *c = state;
+	gnngp_graph_value g;
+	int32	   *node;
+
+	c->bad |= DatumGetInt64(values[1]) > 0;
+	if (nulls[0] || c->bad)
+		return;
+	gnngp_graph_read(values[0], "gp_graph", &g);
+	node = MemoryContextAllocHuge(CurrentMemoryContext, Max(g.ids.n, 1) * sizeof(int32));
+	for (int64 i = 0; i < g.ids.n; i++)
+	{
+		node[i] = gnngp_source_node(c->d->src, gnngp_value_id(&g.ids, i));
+		c->bad |= node[i] < 0;
+	}
+	for (int64 k = 0; k < g.edges && !c->bad; k++)
+	{
+		int32		a = node[g.src[k]];
+		int32		b = node[g.dst[k]];
+
+		gnngp_poll(k);
+		c->degree[a]++;
+		c->degree[b]++;
+		c->field[a] |= c->labelled[b];
+		c->field[b] |= c->labelled[a];
+	}
+	c->edges += g.edges;
+}
+
+int64
+gnngp_chunk_degrees(gnngp_dfit *d, int64 *degree, bool *field)
+{
+	const gnngp_data *data = d->src->data;
+	edge_count	c = {d, degree, NULL, field, 0, false};
+	Oid			types[] = {gnngp_type("gp_graph"), INT8OID};
+	gnngp_rows	rows = {.row = take_edges,.state = &c,.n = 2,.types = types};
+
+	c.labelled = gp_alloc_zero(d->ev.env, d->n, sizeof(bool));
+	for (int64 k = 0; k < data->nlabelled; k++)
+		c.labelled[data->labelled[k]] = field[data->labelled[k]] = true;
+	gnngp_placement_query(&d->placement, psprintf("SELECT g.g, g.bad FROM %s AS g", d->graph), 0, NULL, NULL, &rows);
+	gp_free(d->ev.env, c.labelled);
+	if (c.bad)
+		gnngp_refuse_edges(d->src);
+	return c.edges;
+}

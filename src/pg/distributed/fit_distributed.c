@@ -1,0 +1,354 @@
+/*
+ * fit_distributed.c - a fit of strategy sql, from the tables to the posterior.
+ *
+ * The regression sees sums over labelled rows, a sample of rows, and one pass over all rows
+ * (core/fit/external_factor.c); each is a statement.  Everything happens in one transaction.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "catalog/pg_type_d.h"
+#include "distributed.h"
+#include "distributed_internal.h"
+#include "lib/stringinfo.h"
+#include "pg/server/server.h"
+#include "utils/builtins.h"
+#include "utils/guc.h"
+
+#define CHUNK_BYTES 16777216.0	/* of a chunk of the widest table, about */
+#define LEAST_CHUNKS 8			/* where there are so many nodes */
+#define FIELD 2048				/* a field of labels up to this size is taken whole, as in memory */
+#define LANDMARKS 512			/* else so many landmarks */
+
+/* What a fit is asked for, and gives. */
+typedef struct job
+{
+	gp_env	   *env;
+	const gnngp_fit_settings *settings;
+	gnngp_distributed_fit out;
+	gnngp_distributed_plan plan;
+	int64		dims;			/* of a plan: features, and rows of edges */
+	int64		edges;
+	gnngp_dfit	d;
+	gnngp_chunked_factor factor;
+} job;
+
+bool
+gnngp_is_distributed(const gnngp_fit_settings *settings)
+{
+	return strcmp(settings->strategy, gp_strategy_names[GP_STRATEGY_SQL]) == 0;
+}
+
+/* Opens a fit; a listed one runs nothing.  22023 and 0A000 for settings that need a fit in memory. */
+static void
+open_fit(const job *j, gnngp_dfit *d, const gnngp_sources *src, bool listed)
+{
+	const gnngp_fit_settings *settings = j->settings;
+	bool		chosen = gnngp_kernel_is_auto(settings->kernel);
+	int64		n = src->data->ids.n;
+
+	if (chosen && (src->features || src->sparse))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("strategy sql chooses no kernel"),
+				 errhint("Name one, such as kernel => 'gcn'.")));
+	if (settings->live)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("strategy sql keeps no live state"),
+				 errhint("Leave out live, or use another strategy.")));
+	*d = (gnngp_dfit) {.src = src,.n = n,.listed = listed,.schema = gnngp_schema(),.dims = j->dims};
+	/* Without features the kernel that is chosen is a Laplacian one. */
+	d->program = gnngp_compile_kernel(j->env, chosen ? GP_OPEN_PRIOR : settings->kernel);
+	gnngp_distributed_check(d->program, src);
+	d->edges = (double) Max(src->edge_rows, j->edges);
+	d->nlandmarks = Min(n, settings->landmarks > 0 ? settings->landmarks : LANDMARKS);
+	d->ev = (gp_eval) {.env = j->env,.n = n,.type = GP_FLOAT,.jitter = 1e-5};
+	d->ev.dev = listed ? NULL : gnngp_device_open(j->env, 0);
+	gnngp_placement_open(&d->placement, j->env, src->spread, listed, sizeof(float) * (double) n * d->nlandmarks);
+}
+
+/* Cuts the nodes into chunks: by their ids, of which it takes the first of each. */
+static void
+cut_chunks(gnngp_dfit *d)
+{
+	const int64 *key = d->src->data->ids.key;
+	double		most = CHUNK_BYTES / (sizeof(float) * (double) Max(d->nlandmarks, d->dims));
+	int64		height = Max(1, (int64) Min(most, ceil((double) d->n / LEAST_CHUNKS)));
+	int64	   *bound;
+	StringInfoData text;
+
+	d->chunks = (d->n + height - 1) / height;
+	bound = gp_alloc_array(d->ev.env, Max(d->chunks - 1, 1), sizeof(int64));
+	initStringInfo(&text);
+	appendStringInfoString(&text, "'{");
+	for (int64 k = 1; k < d->chunks; k++)
+	{
+		bound[k - 1] = key[k * height];
+		appendStringInfo(&text, "%s" INT64_FORMAT, k > 1 ? "," : "", bound[k - 1]);
+	}
+	appendStringInfoString(&text, "}'::bigint[]");
+	d->bound = bound;
+	d->bounds = text.data;
+}
+
+/* Chooses the landmarks: the field of few labels, else nodes of many neighbours (core/fit/landmarks.c). */
+static void
+choose_landmarks(const job *j, gnngp_dfit *d)
+{
+	gp_env	   *env = d->ev.env;
+	gnngp_data *data = d->src->data;
+	int64	   *degree = gp_alloc_zero(env, d->n, sizeof(int64));
+	bool	   *field = gp_alloc_zero(env, d->n, sizeof(bool));
+	bool		classes = data->task == GP_TASK_CLASSES;
+	int64		edges = gnngp_chunk_degrees(d, degree, field);
+	int64		size = 0;
+
+	for (int64 i = 0; i < d->n; i++)
+		size += field[i];
+	if (j->settings->landmarks == 0 && classes && size <= FIELD)
+		d->nlandmarks = size;
+	if (!d->listed)
+	{
+		d->landmark = gp_landmarks_of_degrees(env, (uint64) j->settings->seed, d->n, degree,
+											  classes && size <= d->nlandmarks ? field : NULL, d->nlandmarks);
+		data->graph = gp_alloc_zero(env, 1, sizeof(gp_graph));
+		data->graph->nodes = d->n;
+		data->graph->edges = edges;
+		d->edges = (double) edges;
+	}
+	gp_free(env, degree);
+	gp_free(env, field);
+}
+
+/* Up to the factor: tables of features and edges, landmarks, steps. */
+static void
+make_factor(job *j, gnngp_dfit *d)
+{
+	if (!d->listed)
+		d->dims = gnngp_count_features(d->src);
+	if (!d->listed && d->dims < 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
+				 errmsg("a row of table \"%s\" has no features", d->src->nodes_name),
+				 errhint("Give every node its features.")));
+	cut_chunks(d);
+	gnngp_chunk_features(d);
+	gnngp_chunk_edges(d);
+	choose_landmarks(j, d);
+	j->factor = gnngp_factor_steps(d);
+	d->placement.phase = GP_PHASE_NUGGET;
+}
+
+/* ---- what the regression asks for: gp_external_factor ---- */
+
+/* Sums of labelled rows. */
+typedef struct sums
+{
+	int64		rank;
+	int64		columns;
+	double	   *value;			/* rank x (rank + columns) */
+} sums;
+
+/* Adds the sums of one key; they come in order, so that their bits do not depend on who was first. */
+static void
+take_sums(void *state, const Datum *values, const bool *nulls)
+{
+	sums	   *s = state;
+	gnngp_table_value m;
+
+	if (nulls[1])
+		return;
+	m = gnngp_matrix_read(values[1]);
+	if (!m.wide || m.ids.n != s->rank || m.cols != s->rank + s->columns)
+		gnngp_matrix_refuse("The sums of a chunk have another shape.");
+	for (int64 k = 0; k < s->rank * m.cols; k++)
+		s->value[k] += gnngp_get_float8(m.value + k * sizeof(double));
+}
+
+/* Q'Q and Q'y. */
+static void
+chunked_gram(void *state, const double *y, int32_t columns, gp_matrix gram, gp_matrix qty)
+{
+	job		   *j = state;
+	gnngp_dfit *d = &j->d;
+	gp_matrix	root = gnngp_chunk_root(d, j->factor.f, NULL);
+	const char *roots = root.data ? gnngp_chunk_copy(d, "root", root, GP_DOUBLE, NULL) : psprintf("NULL::%s.gp_matrix", d->schema);
+	const char *targets = gnngp_chunk_labelled(d, y, columns);
+	sums		s = {gp_factor_rank(j->factor.f), columns, NULL};
+	Oid			types[] = {INT4OID, gnngp_type("gp_matrix")};
+	gnngp_rows	rows = {.row = take_sums,.state = &s,.n = 2,.types = types};
+	gp_matrix	host;
+
+	s.value = gp_alloc_zero(d->ev.env, s.rank * (s.rank + columns), sizeof(double));
+	gnngp_placement_query(&d->placement,
+						  psprintf("SELECT t.pk, %s.gp_gram(t.m, y.m, %s ORDER BY t.chunk) FROM %s AS t JOIN %s AS y USING (pk, chunk)"
+								   " GROUP BY t.pk ORDER BY t.pk", d->schema, roots, j->factor.table, targets),
+						  0, NULL, NULL, &rows);
+	if (d->listed)
+		return;
+	host = gp_matrix_wrap(s.value, s.rank, s.rank + columns, GP_DOUBLE);
+	d->ev.dev->upload(d->ev.dev, gram, gp_matrix_cols(host, 0, s.rank));
+	d->ev.dev->upload(d->ev.dev, qty, gp_matrix_cols(host, s.rank, columns));
+	gp_free(d->ev.env, s.value);
+	gnngp_chunk_free(d, &root);
+}
+
+/* Rows of Q. */
+static void
+chunked_rows(void *state, const int32_t *node, int64_t n, gp_matrix out)
+{
+	job		   *j = state;
+	gp_matrix	rows = gnngp_chunk_gather(&j->d, j->factor.table, node, n, out.cols);
+
+	if (j->d.listed)
+		return;
+	gnngp_chunk_whiten(&j->d, j->factor.f, rows);
+	j->d.ev.dev->copy(j->d.ev.dev, out, rows);
+	j->d.ev.dev->destroy(j->d.ev.dev, &rows);
+}
+
+/* The pass over all rows. */
+static void
+chunked_predict(void *state, gp_matrix w, gp_matrix root, double *mean, double *norm, double *present)
+{
+	job		   *j = state;
+	gnngp_dfit *d = &j->d;
+	gp_device  *dev = d->ev.dev;
+	gp_matrix	solved = {0};
+	gp_matrix	combined = gnngp_chunk_root(d, j->factor.f, &root);
+	const char *weights;
+	const char *roots;
+
+	if (!d->listed)
+	{
+		solved = dev->create(dev, w.rows, w.cols, GP_DOUBLE);
+		dev->copy(dev, solved, w);
+		gp_factor_solve(&d->ev, j->factor.f, solved);
+	}
+	weights = gnngp_chunk_copy(d, "weights", solved, GP_DOUBLE, NULL);
+	roots = gnngp_chunk_copy(d, "root", combined, GP_DOUBLE, NULL);
+	gnngp_chunk_predict(d, j->factor.table, weights, roots, (int32) w.cols, mean, norm, present);
+	gnngp_chunk_free(d, &solved);
+	gnngp_chunk_free(d, &combined);
+}
+
+/* ---- the fit ---- */
+
+/* Lists the statements of a fit: as many as it runs, and what they write. */
+static void
+list_statements(job *j, const gnngp_sources *src)
+{
+	gnngp_dfit *d = &j->d;
+	int32		columns = Max(src->data->nclasses, 1);
+
+	open_fit(j, d, src, true);
+	make_factor(j, d);
+	for (int k = 0; k < 2; k++)
+		chunked_rows(j, NULL, 0, (gp_matrix) {0});
+	chunked_gram(j, NULL, columns, (gp_matrix) {0}, (gp_matrix) {0});
+	chunked_predict(j, (gp_matrix) {.cols = columns}, (gp_matrix) {0}, NULL, NULL, NULL);
+}
+
+/* Fits within the tables. */
+static void
+fit_within(const gnngp_sources *src, void *arg)
+{
+	job		   *j = arg;
+	gnngp_dfit *d = &j->d;
+	gnngp_data *data = src->data;
+	gp_problem	problem = {
+		.task = data->task,
+		.nlabelled = data->nlabelled,
+		.labelled = data->labelled,
+		.label = data->label,
+		.target = data->target,
+		.nclasses = data->nclasses,
+		.strategy = GP_STRATEGY_SQL,
+		.nugget = j->settings->nugget,
+		.seed = (uint64_t) j->settings->seed,
+		.type = GP_FLOAT
+	};
+	gp_external_factor factor = {j,.gram = chunked_gram,.rows = chunked_rows,.predict = chunked_predict};
+	int64		statements;
+
+	list_statements(j, src);
+	statements = d->placement.done;
+	open_fit(j, d, src, false);
+	d->placement.total = statements;
+	make_factor(j, d);
+	factor.rank = gp_factor_rank(j->factor.f);
+	factor.first_jitter = d->ev.jitter;
+	factor.jitter = d->ev.max_jitter;
+	j->out.posterior = gp_fit_external(d->ev.dev, &problem, &factor, d->n);
+	j->out.posterior->landmark = d->landmark;
+	j->out.posterior->nlandmarks = d->nlandmarks;
+	data->features = gp_alloc_zero(j->env, 1, sizeof(gp_features));
+	data->features->rows = d->n;
+	data->features->dims = d->dims;
+	j->out.data = gp_alloc(j->env, sizeof(gnngp_data));
+	*j->out.data = *data;
+	j->out.device = d->ev.dev->name;
+	gnngp_placement_close(&d->placement);
+	d->ev.dev->close(d->ev.dev);
+}
+
+/* Plans within the tables. */
+static void
+plan_within(const gnngp_sources *src, void *arg)
+{
+	job		   *j = arg;
+	gnngp_dfit *d = &j->d;
+	double		rank;
+	double		answers;
+
+	j->dims = gnngp_count_features(src);
+	j->edges = gnngp_count_edges(src);
+	list_statements(j, src);
+	rank = (double) gp_factor_rank(j->factor.f);
+	/* The posterior of all nodes is held here. */
+	answers = (double) d->n * (Max(src->data->nclasses, 1) + 3) * sizeof(double);
+	j->plan = (gnngp_distributed_plan) {
+		.bytes = Max(d->task, answers),
+		.written = d->written,
+		.shuffled = d->shuffled,
+		/* What each table's making takes, and the last pass. */
+		.flops = (double) d->n * rank * (d->written / ((double) d->n * sizeof(float)) + rank),
+		.chunks = d->chunks,
+		.statements = (int) d->placement.done
+	};
+}
+
+/* Works within the tables of a graph, in such a way that Citus can go on in the transaction. */
+static void
+read_within(job *j, const gnngp_graph_def *graph, gnngp_within work)
+{
+	int			level = NewGUCNestLevel();
+
+	gnngp_citus_prepare();
+	gnngp_read_within(j->env, graph, j->settings->task, work, j);
+	AtEOXact_GUC(false, level);
+}
+
+gnngp_distributed_fit
+gnngp_fit_distributed(gp_env *env, const gnngp_graph_def *graph, const gnngp_fit_settings *settings)
+{
+	job		   *j = palloc0(sizeof(job));
+
+	j->env = env;
+	j->settings = settings;
+	read_within(j, graph, fit_within);
+	return j->out;
+}
+
+gnngp_distributed_plan
+gnngp_plan_distributed(gp_env *env, const gnngp_graph_def *graph, const gnngp_fit_settings *settings)
+{
+	job		   *j = palloc0(sizeof(job));
+
+	j->env = env;
+	j->settings = settings;
+	read_within(j, graph, plan_within);
+	return j->plan;
+}
