@@ -84,27 +84,7 @@ like($node->safe_psql('postgres', q{EXPLAIN (VERBOSE) SELECT gp_graph(src, dst) 
 is($node->safe_psql('postgres', q{SELECT (SELECT gp_graph(src, dst)::text FROM d_edges) = (SELECT gp_graph(src, dst)::text FROM edges)}),
 	't', 'the same as of local tables');
 
-# Nodes come as an array for each column
-like((outcome(q{SET client_min_messages = log; SET citus.log_remote_commands = on; SELECT gp_fit('spread')}))[2],
-	qr/array_agg\(\(?\(?id\b.*array_agg\(\(?\(?y\b.*array_agg\(\(?\(?x\b/, 'a fit reads ids, targets and features that workers packed');
-
-# unless they are more than an array can hold
-$node->safe_psql('postgres', q{
-	CREATE TABLE d_long (id int, x real[], y text);
-	SELECT create_distributed_table('d_long', 'id');
-	INSERT INTO d_long SELECT i, ARRAY[i % 13, i % 10, 3]::real[], repeat('c' || i % 2, 500000) FROM generate_series(1, 300) i;
-	CREATE TABLE long_edges AS SELECT i AS src, (i * 7 + 3) % 300 + 1 AS dst FROM generate_series(1, 300) i;
-	SELECT gp_create_graph('long', 'd_long', 'long_edges', features => '{x}', target => 'y')});
-my ($long_state, undef, $long_said) = outcome(q{SET client_min_messages = log; SET citus.log_remote_commands = on; SELECT gp_fit('long', kernel => 'gcn')});
-is($long_state, 'done', 'targets of 300 MB are read');
-unlike($long_said, qr/array_agg/, 'row by row');
-$node->safe_psql('postgres', q{SELECT gp_drop_graph('long'); DROP TABLE d_long, long_edges});
-
-# A fit has the workers pack edges, unless a value cannot tell what the rows do
-like((outcome(q{SET client_min_messages = log; SET citus.log_remote_commands = on; SELECT gp_fit('spread')}))[2],
-	qr/worker_partial_agg\('public\.gp_graph/, 'a fit reads edges that workers packed');
-unlike((outcome(q{SET client_min_messages = log; SET citus.log_remote_commands = on; SELECT gp_fit('d_names')}))[2],
-	qr/worker_partial_agg|array_agg/, 'but not those of texts');
+# Edges with directions, weights and repeats
 $node->safe_psql('postgres', q{
 	CREATE TABLE ways AS SELECT src::int4, dst::int8, (1 + src % 4)::real AS w FROM edges UNION ALL SELECT src, dst, 0.25 FROM edges WHERE src < 50;
 	CREATE TABLE d_ways (LIKE ways);
@@ -115,11 +95,9 @@ $node->safe_psql('postgres', q{
 		gp_create_graph(d || 'oneway', d || 'nodes', d || 'ways', features => '{x}', target => 'y', directed => true) FROM unnest('{"",d_}'::text[]) d;
 	SELECT gp_fit(d || g, kernel => 'gcn(norm=row)') FROM unnest('{"",d_}'::text[]) d, unnest('{ways,heavy,oneway}'::text[]) g});
 is(differences(map { "SELECT * FROM gp_predict('$_', top => NULL)" } $_, "d_$_"), '0', "$_: directions and weights") for qw(ways heavy oneway);
-like((outcome(q{SET client_min_messages = log; SET citus.log_remote_commands = on; SELECT gp_fit('d_ways')}))[2],
-	qr/array_agg\(\(?dst.*array_agg\(.*w/, 'go from workers as arrays');
 $node->safe_psql('postgres', q{INSERT INTO d_ways VALUES (1, 2, -1)});
 my (undef, undef, $negative) = outcome(q{SELECT gp_fit('d_ways')});
-like($negative, qr/22003.*"w" of table "public.d_ways" is -1 for the edge from 1 to 2/s, 'but a wrong weight is told of by its row');
+like($negative, qr/22003.*"w" of table "public.d_ways" is -1 for the edge from 1 to 2/s, 'a wrong weight is told of by its row');
 $node->safe_psql('postgres', q{SELECT gp_drop_graph(g) FROM unnest('{d_ways,d_heavy,d_oneway}'::text[]) g; DROP TABLE d_ways});
 $node->safe_psql('postgres', q{
 	CREATE TABLE repeats AS SELECT src::int4, dst::int4 FROM edges UNION ALL SELECT dst, src FROM edges UNION ALL SELECT 5, 5;
