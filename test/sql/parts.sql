@@ -77,7 +77,7 @@ SET max_parallel_workers_per_gather = 0;
 SELECT count(*) FROM (SELECT * FROM gp_predict('serial', top => NULL) EXCEPT SELECT * FROM gp_predict('parallel', top => NULL)) AS d;
 
 -- Nothing is left behind
-SELECT count(*) FROM pg_namespace WHERE nspname LIKE 'gnngp_parts%';
+SELECT count(*) FROM pg_namespace WHERE nspname LIKE 'gnngp_work%';
 -- A few nodes: fewer than there are keys
 CREATE TABLE few AS SELECT * FROM nodes WHERE id < 20;
 CREATE TABLE few_edges AS SELECT 10 AS src, 13 AS dst;
@@ -134,7 +134,7 @@ EXCEPTION WHEN array_subscript_error THEN
 END $$;
 UPDATE nodes SET x = NULL WHERE id = 25;
 SELECT gp_fit('g', kernel => 'gcn', strategy => 'sql');
-SELECT count(*) FROM pg_namespace WHERE nspname LIKE 'gnngp_parts%';
+SELECT count(*) FROM pg_namespace WHERE nspname LIKE 'gnngp_work%';
 
 SELECT gp_drop_graph(g) FROM unnest('{g,columns,few}'::text[]) AS g;
 DROP FUNCTION compare;

@@ -20,7 +20,7 @@ $node->safe_psql('postgres', 'CREATE EXTENSION gnngp;' . large_graph());
 sub left
 {
 	return $node->safe_psql('postgres', q{
-		SELECT (SELECT count(*) FROM pg_namespace WHERE nspname LIKE 'gnngp_parts%')
+		SELECT (SELECT count(*) FROM pg_namespace WHERE nspname LIKE 'gnngp_work%')
 			|| ' ' || (SELECT count(*) FROM pg_class WHERE relname ~ '^(features|edges|groups|spread|columns|covariances|targets)\d+')
 			|| ' ' || (SELECT count(*) FROM gp_model_catalog) || ' ' || (SELECT count(*) FROM gp_progress)
 			|| ' ' || (SELECT count(*) FROM pg_locks WHERE classid = 'pg_extension'::regclass)});
@@ -54,7 +54,7 @@ my (undef, undef, $plans) = $node->psql('postgres', q{
 my $log = slurp_file($node->logfile);
 for my $function ('gp_step', 'gp_split', 'gp_stack', 'gp_glue', 'gp_apply', 'gp_gram', 'gp_features', 'gp_graph')
 {
-	my @plans = grep { /public\.$function\(/ } split /(?=Query Text:)/, $log;
+	my @plans = grep { /(?:public|gnngp_internal)\.$function\(/ } split /(?=Query Text:)/, $log;
 
 	cmp_ok(scalar(@plans), '>', 0, "$function is part of a statement");
 	is(scalar(grep { !/Gather/ } @plans), 0, "each of which runs in parallel");

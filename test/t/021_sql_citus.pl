@@ -23,7 +23,7 @@ sub outcome
 sub left
 {
 	return join '', map { $node{$_}->safe_psql('postgres', q{
-		SELECT (SELECT count(*) FROM pg_namespace WHERE nspname LIKE 'gnngp_parts%')
+		SELECT (SELECT count(*) FROM pg_namespace WHERE nspname LIKE 'gnngp_work%')
 			+ (SELECT count(*) FROM pg_class WHERE relname ~ '^(small|features|rows|copies|edges|groups|spread|columns|covariances|targets)\d*_\d+$')
 			+ (SELECT count(*) FROM pg_prepared_xacts) + (SELECT count(*) FROM gp_progress)
 			+ (SELECT count(*) FROM pg_locks WHERE classid = 'pg_extension'::regclass)}) } sort keys %node;
@@ -212,7 +212,7 @@ $node->start;
 is(outcome(q{CALL gp_refresh('s')}), 'done', 'the next refresh');
 for my $name (sort keys %node)
 {
-	ok(poll($node{$name}, q{SELECT NOT EXISTS (SELECT FROM pg_namespace WHERE nspname LIKE 'gnngp_parts%')}), "nothing is left on $name");
+	ok(poll($node{$name}, q{SELECT NOT EXISTS (SELECT FROM pg_namespace WHERE nspname LIKE 'gnngp_work%')}), "nothing is left on $name");
 }
 is(outcome($fit), 'done', 'a fit runs as before');
 is(left(), '0000', 'and leaves nothing');
