@@ -87,7 +87,7 @@ for n in $sizes; do
 			    substring(pg_read_file('/proc/self/status') FROM 'VmHWM:\s+(\d+)')::bigint * 1024 - :before;
 		EOF
 		)"
-		plan=$(sql -c "SELECT bytes FROM gp_estimate('$graph', method => 'scores')")
+		plan=$(sql -c "SELECT bytes FROM gp_estimate('$graph', kernel => 'scores')")
 		where="$n nodes, links$([ $graph = plain ] || echo ' with features'): peak_bytes ${peak:-none}"
 		check "$where at most 1.2 times the estimate ${plan:-none}" "${peak:-1} <= 1.2 * ${plan:-0}"
 		check "$where at least the estimate / 2.5" "${peak:-0} >= ${plan:-1} / 2.5"

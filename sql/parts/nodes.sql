@@ -93,18 +93,18 @@ CALL gnngp_internal.gp_create_forms('gp_embedding',
 
 CALL gnngp_internal.gp_create_forms('gp_cluster',
     'graph text, {nodes without default}, clusters integer, kernel @extschema@.gp_kernel DEFAULT ''laplacian(d=2)'','
-    ' seed bigint DEFAULT 0, method text DEFAULT ''gp''',
+    ' seed bigint DEFAULT 0',
     'node {type}, cluster integer',
     'gnngp_cluster', 'VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 1000',
-    'the groups {of nodes} by kernel k-means, of a kernel or of what a method learns; stores nothing');
+    'the groups {of nodes} by kernel k-means, of a kernel, or of what the kernel gckm learns; stores nothing');
 
 -- All nodes of a graph whose ids are integers: the number of groups stands second.
 CREATE FUNCTION @extschema@.gp_cluster(
     graph text, clusters integer, kernel @extschema@.gp_kernel DEFAULT 'laplacian(d=2)',
-    seed bigint DEFAULT 0, method text DEFAULT 'gp')
+    seed bigint DEFAULT 0)
 RETURNS TABLE (node bigint, cluster integer)
 AS 'MODULE_PATHNAME', 'gnngp_cluster' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 1000;
-COMMENT ON FUNCTION @extschema@.gp_cluster(text, integer, @extschema@.gp_kernel, bigint, text) IS
+COMMENT ON FUNCTION @extschema@.gp_cluster(text, integer, @extschema@.gp_kernel, bigint) IS
     'the groups of all nodes of a graph with integer ids by kernel k-means; stores nothing';
 
 DROP PROCEDURE gnngp_internal.gp_create_forms(text, text, text, text, text, text);

@@ -10,7 +10,6 @@ CREATE FUNCTION @extschema@.gp_fit(
     nugget double precision DEFAULT NULL,
     seed bigint DEFAULT 0,
     replace boolean DEFAULT false,
-    method text DEFAULT 'gp',
     live boolean DEFAULT false,
     OUT model text,
     OUT task text,
@@ -28,11 +27,10 @@ CREATE FUNCTION @extschema@.gp_fit(
     OUT loo_score double precision,
     OUT seconds double precision,
     OUT peak_bytes bigint,
-    OUT alternatives jsonb,
-    OUT method text)
+    OUT alternatives jsonb)
 AS 'MODULE_PATHNAME', 'gnngp_fit' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000;
-COMMENT ON FUNCTION @extschema@.gp_fit(text, text, @extschema@.gp_kernel, text, text, integer, double precision, bigint, boolean, text, boolean) IS
-    'fit a Gaussian process, or another method, on a graph and store the posterior of every node as a model; then SELECT * FROM gp_predict(model)';
+COMMENT ON FUNCTION @extschema@.gp_fit(text, text, @extschema@.gp_kernel, text, text, integer, double precision, bigint, boolean, boolean) IS
+    'fit a Gaussian process, or a kernel that is learnt, on a graph and store the posterior of every node as a model; then SELECT * FROM gp_predict(model)';
 
 CREATE FUNCTION @extschema@.gp_evaluate(model text)
 RETURNS TABLE (metric text, value double precision)
@@ -43,25 +41,22 @@ COMMENT ON FUNCTION @extschema@.gp_evaluate(text) IS
 CREATE FUNCTION @extschema@.gp_tune(
     graph text,
     kernels @extschema@.gp_kernel[] DEFAULT NULL,
-    criterion text DEFAULT 'loo',
-    methods text[] DEFAULT NULL)
+    criterion text DEFAULT 'loo')
 RETURNS TABLE (
     kernel @extschema@.gp_kernel,
     nugget double precision,
     loo_score double precision,
     log_marginal_likelihood double precision,
-    seconds double precision,
-    method text)
+    seconds double precision)
 AS 'MODULE_PATHNAME', 'gnngp_tune' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 6;
-COMMENT ON FUNCTION @extschema@.gp_tune(text, @extschema@.gp_kernel[], text, text[]) IS
-    'fit several kernels, and methods, on one reading of a graph and compare them, best first; stores nothing: then gp_fit(graph, kernel => ...)';
+COMMENT ON FUNCTION @extschema@.gp_tune(text, @extschema@.gp_kernel[], text) IS
+    'fit several kernels on one reading of a graph and compare them, best first; stores nothing: then gp_fit(graph, kernel => ...)';
 
 CREATE FUNCTION @extschema@.gp_estimate(
     graph text,
     kernel @extschema@.gp_kernel DEFAULT 'auto',
     strategy text DEFAULT 'auto',
     landmarks integer DEFAULT NULL,
-    method text DEFAULT 'gp',
     live boolean DEFAULT false,
     keep integer DEFAULT 0,
     OUT strategy text,
@@ -69,5 +64,5 @@ CREATE FUNCTION @extschema@.gp_estimate(
     OUT flops double precision,
     OUT reason text)
 AS 'MODULE_PATHNAME', 'gnngp_estimate' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000;
-COMMENT ON FUNCTION @extschema@.gp_estimate(text, @extschema@.gp_kernel, text, integer, text, boolean, integer) IS
-    'what gp_fit(graph, kernel => ...), or gp_fit_links(graph, method => ..., keep => ...), would cost: the strategy that the planner chooses, its memory and operations, and why';
+COMMENT ON FUNCTION @extschema@.gp_estimate(text, @extschema@.gp_kernel, text, integer, boolean, integer) IS
+    'what gp_fit(graph, kernel => ...), or gp_fit_links(graph, kernel => ..., keep => ...), would cost: the strategy that the planner chooses, its memory and operations, and why';

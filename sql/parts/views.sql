@@ -123,7 +123,6 @@ CREATE VIEW @extschema@.gp_models WITH (security_invoker = true) AS
            nullif(m.link_steps, 0) AS link_steps,
            m.link_fitted,
            m.alternatives,
-           CASE WHEN m.task IS NOT NULL THEN m.asked_method END AS method,
            nullif(m.link_asked_keep, 0) AS link_keep,
            nullif(m.link_kept_bytes, 0) AS link_kept_bytes,
            nullif(m.live_bytes, 0) AS live_bytes,
@@ -170,7 +169,7 @@ COMMENT ON COLUMN @extschema@.gp_models.model IS 'name of the model, as the call
 COMMENT ON COLUMN @extschema@.gp_models.owner IS 'role that the model belongs to';
 COMMENT ON COLUMN @extschema@.gp_models.graph IS 'graph that it was fitted on';
 COMMENT ON COLUMN @extschema@.gp_models.task IS 'classification or regression; NULL without a node part';
-COMMENT ON COLUMN @extschema@.gp_models.kernel IS 'kernel that was asked for or chosen; NULL with a method other than gp';
+COMMENT ON COLUMN @extschema@.gp_models.kernel IS 'kernel that was asked for or chosen';
 COMMENT ON COLUMN @extschema@.gp_models.strategy IS 'how the covariance was computed: exact, nystrom or precision';
 COMMENT ON COLUMN @extschema@.gp_models.device IS 'where it was computed: cpu or cuda';
 COMMENT ON COLUMN @extschema@.gp_models.nodes IS 'nodes of the graph when it was fitted';
@@ -180,7 +179,7 @@ COMMENT ON COLUMN @extschema@.gp_models.classes IS 'classes among the labels; NU
 COMMENT ON COLUMN @extschema@.gp_models.labelled IS 'nodes that had a target';
 COMMENT ON COLUMN @extschema@.gp_models.landmarks IS 'landmarks of the low-rank kernel; NULL when it is exact';
 COMMENT ON COLUMN @extschema@.gp_models.nugget IS 'noise variance relative to the mean of the kernels diagonal';
-COMMENT ON COLUMN @extschema@.gp_models.log_marginal_likelihood IS 'of the labels, at the scale of the prior that was estimated; of method gpsrf the bound that was trained';
+COMMENT ON COLUMN @extschema@.gp_models.log_marginal_likelihood IS 'of the labels, at the scale of the prior that was estimated; of kernel gpsrf the bound that was trained';
 COMMENT ON COLUMN @extschema@.gp_models.loo_score IS '1 minus the leave-one-out error over that without a model: 1 is perfect';
 COMMENT ON COLUMN @extschema@.gp_models.seconds IS 'that the last fit took';
 COMMENT ON COLUMN @extschema@.gp_models.peak_bytes IS 'most memory that the last fit held at one time';
@@ -197,12 +196,11 @@ COMMENT ON COLUMN @extschema@.gp_models.link_average_precision IS 'average preci
 COMMENT ON COLUMN @extschema@.gp_models.link_steps IS 'steps of the Laplacian scores';
 COMMENT ON COLUMN @extschema@.gp_models.alternatives IS 'where the kernel was chosen: the others that were fitted, with their scores';
 COMMENT ON COLUMN @extschema@.gp_models.live_bytes IS 'bytes of the live state, with which gp_predict_live answers; NULL without one';
-COMMENT ON COLUMN @extschema@.gp_models.method IS 'method of the node part: gp, or another with its options';
 COMMENT ON COLUMN @extschema@.gp_models.link_fitted IS 'when the link part was last fitted';
 COMMENT ON COLUMN @extschema@.gp_models.link_keep IS 'best pairs of each node that are kept; NULL where none are';
 COMMENT ON COLUMN @extschema@.gp_models.link_kept_bytes IS 'what they take';
 COMMENT ON COLUMN @extschema@.gp_models.link_min_probability IS 'least probability of a pair that is kept; NULL where any may be';
-COMMENT ON COLUMN @extschema@.gp_models.power IS 'power of the kernel that was fitted: given with the kernel, or chosen by leave-one-out; NULL with a method other than gp';
+COMMENT ON COLUMN @extschema@.gp_models.power IS 'power of the kernel that was fitted: given with the kernel, or chosen by leave-one-out; NULL with a kernel that is learnt';
 COMMENT ON COLUMN @extschema@.gp_progress.pid IS 'process of the backend that computes';
 COMMENT ON COLUMN @extschema@.gp_progress.model IS 'model, or graph, that it computes';
 COMMENT ON COLUMN @extschema@.gp_progress.phase IS 'what it does now';

@@ -168,7 +168,7 @@ learnt "Cora, gckm: accuracy" .815 method -v graph=cora -v test=cora_test -v met
 learnt "Cora, gckm, few labels: accuracy" .80 method -v graph=cora_split -v test=cora_split_test -v method=gckm
 learnt "Chameleon, gckm(own=true), few labels: accuracy" .33 method -v graph=chameleon_split -v test=chameleon_split_test \
 	-v 'method=gckm(own=true)'
-within "Cora, $gpsrf: accuracy" "$(figure accuracy cora "method => '$gpsrf'")" .80 1
+within "Cora, $gpsrf: accuracy" "$(figure accuracy cora "kernel => '$gpsrf'")" .80 1
 learnt "DBLP, gckm: accuracy" .70 method -v graph=dblp -v test=dblp_test -v method=gckm
 learnt "Cora, gckm, clusters: information shared with the classes" .44 clusters -v set=cora -v nodes=cora_nodes -v clusters=7 \
 	-v method=gckm

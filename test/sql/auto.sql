@@ -117,8 +117,8 @@ SELECT kernel, power FROM gp_models;
 SELECT gnngp_internal.report_summary('clubs') LIKE '%power of%' AS reported;
 SELECT kernel FROM gp_fit('clubs', kernel => 'gcn(power=1.5)');
 SELECT kernel, power FROM gp_models;
-SELECT method FROM gp_fit('clubs', method => 'gckm');
-SELECT kernel, method, power FROM gp_models;
+SELECT kernel FROM gp_fit('clubs', kernel => 'gckm');
+SELECT kernel, power FROM gp_models;
 
 -- Lists of neighbours stay sparse beside dense features, and so does what is planned for them.
 CREATE TABLE wide AS SELECT i AS id, ARRAY[sin(i), cos(i), i % 7]::real[] AS x, (i % 3)::text AS kind FROM generate_series(0, 5999) i;

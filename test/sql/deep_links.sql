@@ -81,15 +81,14 @@ SELECT method FROM gp_fit_links('g', 'both');
 
 -- What a fit would take; a fit takes that
 SELECT m, strategy, bytes > 0 AS bytes, flops > 0 AS flops, reason
-FROM unnest('{scores,pairs,dgp(steps=20)}'::text[]) AS m, gp_estimate('f', method => m);
+FROM unnest('{scores,pairs,dgp(steps=20)}'::text[]) AS m, gp_estimate('f', kernel => m);
 SELECT l.method, abs(peak_bytes::float8 / bytes - 1) < 0.1 AS near
-FROM unnest('{dgp(steps=20),"dgp(inducing=20, steps=20)"}'::text[]) AS m, gp_estimate('f', method => m) AS e, gp_fit_links('f', 'taken', method => m, replace => true) AS l;
+FROM unnest('{dgp(steps=20),"dgp(inducing=20, steps=20)"}'::text[]) AS m, gp_estimate('f', kernel => m) AS e, gp_fit_links('f', 'taken', method => m, replace => true) AS l;
 SELECT gp_drop_model('taken');
-SELECT try($$SELECT gp_estimate('f', 'gin', method => 'dgp')$$);
-SELECT try($$SELECT gp_estimate('f', method => 'scores', live => true)$$);
+SELECT try($$SELECT gp_estimate('f', kernel => 'scores', live => true)$$);
 
 -- What is refused
-SELECT try($$SELECT gp_fit('f', method => 'dgp')$$);
+SELECT try($$SELECT gp_fit('f', kernel => 'dgp')$$);
 SELECT try($$SELECT gp_fit_links('g', method => 'dgp(unit=3)')$$);
 SELECT try($$SELECT gp_fit_links('g', method => 'dgp(units=0)')$$);
 SELECT try($$SELECT gp_fit_links('g', method => 'dgp(inducing=82, features=64)')$$);

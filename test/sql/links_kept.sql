@@ -41,12 +41,12 @@ SELECT link_kept_bytes = (SELECT sum(length(data)) FROM gnngp_internal.gp_block 
 -- What is planned for it: the bytes, but for the heads of blocks, and more memory and work than without
 SELECT g, abs(v.link_kept_bytes / 1048576.0 - substring(with_pairs.reason from '10 pairs of each node are kept in ([0-9.]+) MB')::numeric) < 0.06 AS near,
     with_pairs.bytes > without.bytes, with_pairs.flops > without.flops, without.reason ~ 'kept'
-FROM unnest('{numbers,names}'::text[]) g, gp_estimate(g, method => 'scores', keep => 10) AS with_pairs, gp_estimate(g, method => 'scores') AS without, gp_models v
+FROM unnest('{numbers,names}'::text[]) g, gp_estimate(g, kernel => 'scores', keep => 10) AS with_pairs, gp_estimate(g, kernel => 'scores') AS without, gp_models v
 WHERE v.model = g ORDER BY g;
 SELECT f.peak_bytes <= e.bytes AS enough
-FROM gp_estimate('numbers', method => 'scores', keep => 10) e, gp_fit_links('numbers', 'numbers_peak', keep => 10) f;
+FROM gp_estimate('numbers', kernel => 'scores', keep => 10) e, gp_fit_links('numbers', 'numbers_peak', keep => 10) f;
 SELECT gp_drop_model('numbers_peak');
-SELECT try($$SELECT gp_estimate('numbers', keep => 3)$$), try($$SELECT gp_estimate('numbers', method => 'scores', keep => 101)$$);
+SELECT try($$SELECT gp_estimate('numbers', keep => 3)$$), try($$SELECT gp_estimate('numbers', kernel => 'scores', keep => 101)$$);
 
 -- The same pairs in the same order; numbers to the digits that do not depend on how many are asked for
 CREATE FUNCTION same(m text, nodes text, k int, candidates text DEFAULT 'auto') RETURNS text LANGUAGE plpgsql AS $$

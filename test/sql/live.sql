@@ -262,7 +262,7 @@ SELECT * FROM gp_predict_live('arrays', 3, given_nodes => '{4}', given_classes =
 SELECT * FROM gp_predict_live('sizes', 3, given_nodes => ARRAY[4], given_values => ARRAY['NaN'::float8]);
 SELECT gp_fit('arrays', 'x', kernel => 'appnp', live => true);
 SELECT gp_fit('bare', 'x', kernel => 'laplacian', strategy => 'precision', live => true);
-SELECT gp_fit('arrays', 'x', method => 'gckm', live => true);
+SELECT gp_fit('arrays', 'x', kernel => 'gckm', live => true);
 SELECT gp_fit('arrays', 'x', live => NULL);
 SELECT gp_alter_graph('arrays', scale => 'length');
 SELECT * FROM gp_predict_live('arrays', 3);

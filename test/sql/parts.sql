@@ -103,7 +103,7 @@ SELECT gp_fit('g', kernel => 'gcn(power=1.5)', strategy => 'sql');
 SELECT gp_fit('g', kernel => 'profile', strategy => 'sql');
 SELECT gp_fit('g', kernel => 'laplacian(sigma2=10)', strategy => 'sql');
 SELECT gp_fit('g', kernel => 'gcn', strategy => 'sql', live => true);
-SELECT gp_fit('g', method => 'gckm', strategy => 'sql');
+SELECT gp_fit('g', kernel => 'gckm', strategy => 'sql');
 SELECT gp_alter_graph('g', features => '{}');
 SELECT gp_fit('g', kernel => 'gcn', strategy => 'sql');
 SELECT gp_fit('g', strategy => 'sql');

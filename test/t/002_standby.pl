@@ -11,7 +11,7 @@ $primary->init(allows_streaming => 1);
 $primary->start;
 $primary->safe_psql('postgres', 'CREATE EXTENSION gnngp;' . small_graph() . q{
 	SELECT gp_fit('small');
-	SELECT gp_fit('small', 'learnt', method => 'gckm');
+	SELECT gp_fit('small', 'learnt', kernel => 'gckm');
 	SELECT gp_fit('small', 'live', kernel => 'gcn', live => true);
 	SELECT gp_fit_links('small');
 	SELECT gp_fit_links('small', 'kept', keep => 5);
@@ -48,7 +48,7 @@ for my $query ('SELECT * FROM gp_predict(\'small\', top => NULL) ORDER BY node, 
 is($standby->safe_psql('postgres', "SET ROLE stranger; SELECT count(*) FROM gp_models"), '0',
 	'row-level security holds on the standby');
 
-for my $statement (q{SELECT gp_fit('small')}, q{SELECT gp_fit('small', method => 'gckm')}, q{SELECT gp_fit_links('small')}, q{CALL gp_refresh('small')}, q{SELECT gp_drop_model('small')},
+for my $statement (q{SELECT gp_fit('small')}, q{SELECT gp_fit('small', kernel => 'gckm')}, q{SELECT gp_fit_links('small')}, q{CALL gp_refresh('small')}, q{SELECT gp_drop_model('small')},
 	q{SELECT gp_drop_graph('small')}, q{SELECT gp_set_owner('small', current_user)}, q{SELECT gp_grant('small', 'stranger')},
 	q{SELECT gp_revoke('small', 'stranger')}, q{SELECT gp_create_graph('g', 'nodes', 'edges')})
 {

@@ -95,10 +95,10 @@ for my $phase ('reading edges', 'scoring pairs')
 end_in_phase('pg_cancel_backend', 'building the kernel', '57014', q{SELECT gp_fit_links('large', method => 'pairs')});
 for my $phase ('reading features', 'building the kernel', 'posterior')
 {
-	end_in_phase('pg_cancel_backend', $phase, '57014', q{SELECT gp_fit('large', method => 'gckm(own=true)')});
+	end_in_phase('pg_cancel_backend', $phase, '57014', q{SELECT gp_fit('large', kernel => 'gckm(own=true)')});
 }
-end_in_phase('pg_cancel_backend', 'building the kernel', '57014', q{SELECT gp_fit('large', method => 'gckm(iterations=50)')});
-end_in_phase('pg_cancel_backend', 'training', '57014', q{SELECT gp_fit('large', method => 'gpsrf(features=100)')});
+end_in_phase('pg_cancel_backend', 'building the kernel', '57014', q{SELECT gp_fit('large', kernel => 'gckm(iterations=50)')});
+end_in_phase('pg_cancel_backend', 'training', '57014', q{SELECT gp_fit('large', kernel => 'gpsrf(features=100)')});
 for my $method ('dgp', 'dgp(inducing=82)')
 {
 	end_in_phase('pg_cancel_backend', 'training', '57014', "SELECT gp_fit_links('large', method => '$method')");
@@ -126,8 +126,8 @@ sub check_timeouts
 
 $node->safe_psql('postgres', small_graph() . "SELECT gp_fit('small')");
 check_timeouts($fit, 20, 60, 150, 400, 1500);
-check_timeouts(q{SELECT gp_fit('large', method => 'gckm(iterations=9)')}, 60, 400, 1800);
-check_timeouts(q{SELECT gp_cluster('large', 7, method => 'gckm')}, 200, 1200);
+check_timeouts(q{SELECT gp_fit('large', kernel => 'gckm(iterations=9)')}, 60, 400, 1800);
+check_timeouts(q{SELECT gp_cluster('large', 7, kernel => 'gckm')}, 200, 1200);
 check_timeouts(q{SELECT gp_fit_links('large')}, 100, 400, 1200);
 $node->safe_psql('postgres', q{
 	CREATE TABLE some_nodes AS SELECT generate_series(1, 3000) AS id;

@@ -147,12 +147,12 @@ my @computations = (
 	[ 'values', q{kernel => 'gcn'} ],
 	[ 'values', q{kernel => 'sage', strategy => 'nystrom', landmarks => 100} ],
 	[ 'small', q{kernel => 'gcn'} ],
-	[ 'middle', q{method => 'gckm'} ],
-	[ 'middle', q{method => 'gckm(own=true, landmarks=100)'} ]);
+	[ 'middle', q{kernel => 'gckm'} ],
+	[ 'middle', q{kernel => 'gckm(own=true, landmarks=100)'} ]);
 for my $c (@computations)
 {
 	my ($graph, $arguments) = @$c;
-	my $nugget = $arguments =~ /method/ ? '' : 'nugget => 0.5,';
+	my $nugget = $arguments =~ /gckm/ ? '' : 'nugget => 0.5,';
 	my $difference = $node->safe_psql('postgres', qq{
 		SET client_min_messages = warning;
 		SET gnngp.device = cpu;
@@ -182,7 +182,7 @@ sub answers
 		SELECT src, count(*), bool_and(score > 0.3) FROM gp_predict_links('links', nodes => ARRAY[5, 6], k => 2) GROUP BY src ORDER BY src;
 		SELECT src, dst, round(score::numeric, 2) FROM gp_score_links('links', ARRAY[1, 2], ARRAY[3, 9]);
 		SELECT cluster, count(*) FROM gp_cluster('middle', 4) GROUP BY 1 ORDER BY 1;
-		SELECT cluster, count(*) FROM gp_cluster('middle', 4, method => 'gckm') GROUP BY 1 ORDER BY 1;
+		SELECT cluster, count(*) FROM gp_cluster('middle', 4, kernel => 'gckm') GROUP BY 1 ORDER BY 1;
 		SELECT round(gp_kernel_value(gp_factor(src, dst, 'gcn', 64), 3, 8)::numeric, 4) FROM middle_edges;
 		SELECT node, class, round(score::numeric, 3)
 		FROM (SELECT gp_factor(src, dst, 'gcn', 64) AS q FROM middle_edges) f,
@@ -199,8 +199,8 @@ is(answers('cuda'), answers('cpu'), 'links, groups, factors and a refresh on the
 	SELECT device FROM gp_fit('middle');
 	$auto
 	SELECT device FROM gp_fit('small', kernel => 'gcn', strategy => 'exact');
-	SELECT device FROM gp_fit('middle', method => 'gckm');
-	SELECT reason ~ 'on the GPU\$' FROM gp_estimate('middle', method => 'gckm');
+	SELECT device FROM gp_fit('middle', kernel => 'gckm');
+	SELECT reason ~ 'on the GPU\$' FROM gp_estimate('middle', kernel => 'gckm');
 	SELECT device FROM gp_fit('middle');
 	SELECT count(*) FROM gp_tune('middle', ARRAY['gcn']::gp_kernel[]);
 	CALL gp_refresh('middle');
@@ -214,11 +214,11 @@ unlike($err, qr/WARNING|ERROR/, 'and has nothing to say');
 # Links: auto takes the card for a fit and for what that keeps, and the pairs are the CPU's
 ($out, $err) = session(qq{
 	$auto
-	SELECT reason ~ 'on the GPU\$' FROM gp_estimate('few', method => 'scores', keep => 5);
+	SELECT reason ~ 'on the GPU\$' FROM gp_estimate('few', kernel => 'scores', keep => 5);
 	SET client_min_messages = warning;
 	SELECT model FROM gp_fit_links('few', 'links_auto', keep => 5);
 	SET gnngp.device = cpu;
-	SELECT reason ~ 'on the GPU' FROM gp_estimate('few', method => 'scores', keep => 5);
+	SELECT reason ~ 'on the GPU' FROM gp_estimate('few', kernel => 'scores', keep => 5);
 	SELECT model FROM gp_fit_links('few', 'links_cpu', keep => 5);
 	SELECT count(*) FILTER (WHERE a.src = b.src) > 0.98 * count(*), corr(a.score, b.score) > 0.9999
 	FROM gp_predict_links('links_auto', k => 5) a FULL JOIN gp_predict_links('links_cpu', k => 5) b ON a.src = b.src AND a.dst = b.dst;

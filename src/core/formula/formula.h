@@ -109,6 +109,9 @@ typedef struct gp_kernel gp_kernel;
  */
 extern gp_kernel *gp_kernel_parse(gp_env *env, const char *text);
 
+/* Frees it; the name of its method stays. */
+extern void gp_kernel_free(gp_kernel *kernel);
+
 /*
  * The canonical text: regular spacing, options in one order and without those at their
  * defaults; a formula that says what a preset says is that preset.  Belongs to env.  Parsing it
@@ -116,17 +119,29 @@ extern gp_kernel *gp_kernel_parse(gp_env *env, const char *text);
  */
 extern char *gp_kernel_print(gp_env *env, const gp_kernel *kernel);
 
-/* The program; belongs to env, gp_free frees it. */
+/*
+ * The program; belongs to env, gp_free frees it.  Raises GP_ERR_VALUE for a method, which has none.
+ */
 extern gp_program *gp_kernel_compile(gp_env *env, const gp_kernel *kernel);
 
-/* Orders kernels by their programs, 0 for equal ones; equal kernels have one hash. */
+/*
+ * A method learns its kernel: its name, NULL for a kernel with a program; the number of an option
+ * (of a word: its place among the words), and where it stands in the text, 1 where it is not
+ * given.  gp_kernel_give overrides an option with a number in its range.
+ */
+extern const char *gp_kernel_method(const gp_kernel *kernel);
+extern double gp_kernel_option(const gp_kernel *kernel, const char *name);
+extern int	gp_kernel_option_position(const gp_kernel *kernel, const char *name);
+extern void gp_kernel_give(gp_kernel *kernel, const char *name, double value);
+
+/* Orders kernels by their programs, methods by their options; equal ones give 0 and one hash. */
 extern int	gp_kernel_compare(const gp_kernel *a, const gp_kernel *b);
 extern uint64_t gp_kernel_hash(const gp_kernel *kernel, uint64_t seed);
 
 /* True for a program that is a Laplacian prior alone, without columns that were asked for. */
 extern bool gp_program_is_laplacian(const gp_program *program);
 
-/* True when this is the name of a preset, in whatever case. */
+/* True when this is the name of a preset that is no method, in whatever case. */
 extern bool gp_kernel_is_preset(const char *name);
 
 #endif							/* GP_LANG_H */

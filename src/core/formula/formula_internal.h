@@ -18,17 +18,46 @@
 #define GP_MAX_POWER 64			/* of an operator */
 #define GP_ZERO (-1)			/* in place of a step: a covariance of zero */
 
+/* ---- parameters of input kernels and methods (parameter.c) ---- */
+
+#define GP_MAX_WORDS 3
+
+/* What values a parameter may have. */
+typedef enum gp_range
+{
+	GP_RANGE_POSITIVE,
+	GP_RANGE_NOT_NEGATIVE,
+	GP_RANGE_SHARE,				/* between 0 and 1, both excluded */
+	GP_RANGE_REAL,				/* from low to high */
+	GP_RANGE_WHOLE,				/* the same, whole numbers alone */
+	GP_RANGE_WORD
+} gp_range;
+
+typedef struct gp_parameter
+{
+	const char *name;			/* NULL: no more */
+	double		fallback;		/* may be out of range: nothing that could be given */
+	gp_range	range;
+	double		low;
+	double		high;
+	const char *hint;
+	const char *word[GP_MAX_WORDS];
+} gp_parameter;
+
+/* What follows are members by name. */
+#define GP_PARAMETER(n, value, r, ...) \
+	{.name = n,.fallback = value,.range = GP_RANGE_##r, __VA_ARGS__}
+
 /* ---- names (preset.c) ---- */
 
-#define GP_MAX_PRESET_OPTIONS GP_MAX_PARAMETERS
-
-/* A preset: its text is a kernel as anyone could write it. */
+/* A kernel with a name: a preset, whose text is one that anyone could write, or a method. */
 typedef struct gp_preset
 {
 	const char *name;
-	const char *text;			/* the formula, the defaults of its options, what depends on them */
+	const char *text;			/* the formula, the defaults of its options, what depends on them; NULL: a method */
 	bool		input;			/* its own options are the parameters of its input, in their order */
-	const char *own[GP_MAX_PRESET_OPTIONS + 1]; /* the names of its own options, up to a NULL */
+	const char *own[GP_MAX_PARAMETERS + 1]; /* the names of its own options, up to a NULL */
+	const gp_parameter *parameter;	/* those of a method */
 } gp_preset;
 
 /* The preset of a name in whatever case, the i-th one; NULL when there is none. */
@@ -160,6 +189,14 @@ extern const gp_operator *gp_operator_multiply(gp_layer *t, gp_number x, const g
 /* Orders operators, higher powers first and NULL last; 0 when they are the same. */
 extern int	gp_operator_compare(const gp_operator *a, const gp_operator *b);
 
+/* The parameter of a name; NULL where there is none, and then what was perhaps meant, for a hint. */
+extern const gp_parameter *gp_parameter_find(gp_layer *t, const gp_parameter *list,
+											 const char *name, const char **nearest);
+
+/* The value that a tree gives a parameter; owner is what errors call its kernel. */
+extern double gp_parameter_resolve(gp_layer *t, const char *owner, const gp_parameter *p,
+								   const gp_ast *arg);
+
 /* ---- the option input (input.c) ---- */
 
 extern gp_input gp_input_resolve(gp_layer *t, const gp_ast *ast);
@@ -188,8 +225,11 @@ extern void gp_text_number(gp_text *text, double number);
 /* A tree; names of options are spelled as where they are given (print.c). */
 extern void gp_text_tree(gp_text *text, const gp_layer *names, const gp_ast *ast);
 
-/* The option input (input.c); its parameters alone, those that are not at their defaults. */
-extern void gp_text_input(gp_text *text, const gp_input *input);
-extern void gp_text_parameters(gp_text *text, const gp_input *input);
+/* ", name=value" of parameters, of all or of those alone that are not at their defaults. */
+extern void gp_text_parameters(gp_text *text, const gp_parameter *list, const double *value,
+							   bool all);
+
+/* ", input=..." (input.c); own: its parameters as options, those that are not at their defaults. */
+extern void gp_text_input(gp_text *text, const gp_input *input, bool own);
 
 #endif							/* GP_LANG_INTERNAL_H */

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #define DEFAULT_LAYERS 2
+#define MAX_OPTIONS 24			/* of a method */
 
 static const char *const general[] = {
 	"layers", "sigma_w", "sigma_b", "input", "norm", "power", NULL
@@ -26,7 +27,9 @@ struct gp_kernel
 	gp_layer	names;			/* its options */
 	gp_kernel_options set;
 	gp_kernel_options usual;	/* what is not printed */
-	gp_program *program;		/* NULL: a quiet one whose numbers are too large */
+	gp_program *program;		/* NULL: a method, or a quiet one whose numbers are too large */
+	double		value[MAX_OPTIONS]; /* of a method's options */
+	int			at[MAX_OPTIONS];	/* where they stand; 0: they are not given */
 };
 
 /* True for a name of a list that ends with NULL. */
@@ -155,6 +158,78 @@ resolve_whole(gp_layer *t, gp_kernel *kernel)
 		kernel->set.norm = resolve_norm(t, norm->option->value);
 	if (power != NULL)
 		resolve_power(t, power->option->value, &kernel->set);
+}
+
+/* ---- methods ---- */
+
+/* The options of a method. */
+static void
+resolve_method(gp_kernel *kernel, gp_env *env, const gp_kernel_text *text)
+{
+	const gp_parameter *list = kernel->preset->parameter;
+	gp_layer	t = {.env = env,.arena = kernel->arena,.one = true,.layer = 1};
+	gp_text		owner = {.arena = kernel->arena};
+
+	gp_text_add(&owner, "kernel \"%s\"", kernel->preset->name);
+	for (int i = 0; list[i].name != NULL; i++)
+		kernel->value[i] = list[i].fallback;
+	for (int i = 0; i < text->n; i++)
+	{
+		const gp_option *option = &text->option[i];
+		const char *nearest;
+		const gp_parameter *p = gp_parameter_find(&t, list, option->name, &nearest);
+
+		if (p == NULL)
+		{
+			gp_text		hint = {.arena = kernel->arena};
+
+			gp_text_add(&hint, list->name == NULL ? "It has no options." : "%sOptions of %s are ",
+						nearest, kernel->preset->name);
+			for (int k = 0; list[k].name != NULL; k++)
+				gp_text_add(&hint, list[k + 1].name == NULL ? "%s." : "%s, ", list[k].name);
+			gp_raise_at(env, GP_ERR_SYNTAX, option->position, hint.data,
+						"%s has no use for option \"%.40s\"", owner.data, option->spelled);
+		}
+		kernel->value[p - list] = gp_parameter_resolve(&t, owner.data, p, option->value);
+		kernel->at[p - list] = option->value->position;
+	}
+}
+
+const char *
+gp_kernel_method(const gp_kernel *kernel)
+{
+	return kernel->preset != NULL && kernel->preset->text == NULL ? kernel->preset->name : NULL;
+}
+
+/* The place of a method's option. */
+static int
+option_place(const gp_kernel *kernel, const char *name)
+{
+	int			i = 0;
+
+	while (strcmp(kernel->preset->parameter[i].name, name) != 0)
+		i++;
+	return i;
+}
+
+double
+gp_kernel_option(const gp_kernel *kernel, const char *name)
+{
+	return kernel->value[option_place(kernel, name)];
+}
+
+int
+gp_kernel_option_position(const gp_kernel *kernel, const char *name)
+{
+	int			at = kernel->at[option_place(kernel, name)];
+
+	return at > 0 ? at : 1;
+}
+
+void
+gp_kernel_give(gp_kernel *kernel, const char *name, double value)
+{
+	kernel->value[option_place(kernel, name)] = value;
 }
 
 /* ---- from text to program ---- */
@@ -304,26 +379,61 @@ gp_kernel *
 gp_kernel_parse(gp_env *env, const char *source)
 {
 	gp_arena   *arena = gp_arena_create(env);
+	gp_kernel_text *text = gp_kernel_read(arena, source, 0);
+	const gp_preset *preset = text->preset != NULL ? gp_preset_find(text->preset) : NULL;
+	gp_kernel  *kernel;
 
-	return compile(arena, gp_kernel_read(arena, source, 0), NULL);
+	if (preset == NULL || preset->text != NULL)
+		return compile(arena, text, NULL);
+	kernel = gp_arena_alloc(arena, sizeof(gp_kernel));
+	kernel->arena = arena;
+	kernel->position = text->position;
+	kernel->preset = preset;
+	resolve_method(kernel, env, text);
+	return kernel;
+}
+
+void
+gp_kernel_free(gp_kernel *kernel)
+{
+	gp_free(gp_arena_env(kernel->arena), kernel->program);
+	gp_arena_free(kernel->arena);
 }
 
 gp_program *
 gp_kernel_compile(gp_env *env, const gp_kernel *kernel)
 {
+	if (kernel->program == NULL)
+		gp_raise_at(env, GP_ERR_VALUE, kernel->position, "It is for fits, which train it.",
+					"kernel \"%s\" is learnt from data", kernel->preset->name);
 	return gp_program_copy(env, kernel->program);
 }
 
 int
 gp_kernel_compare(const gp_kernel *a, const gp_kernel *b)
 {
-	return gp_program_compare(a->program, b->program);
+	int			order = (a->program == NULL) - (b->program == NULL);
+
+	if (order != 0 || a->program != NULL)
+		return order != 0 ? order : gp_program_compare(a->program, b->program);
+	order = strcmp(a->preset->name, b->preset->name);
+	for (int i = 0; order == 0 && i < MAX_OPTIONS; i++)
+		order = (a->value[i] > b->value[i]) - (a->value[i] < b->value[i]);
+	return order;
 }
 
 uint64_t
 gp_kernel_hash(const gp_kernel *kernel, uint64_t seed)
 {
-	return gp_program_hash(kernel->program, seed);
+	for (int i = 0; kernel->program == NULL && i < MAX_OPTIONS; i++)
+	{
+		uint64_t	bits;
+
+		memcpy(&bits, &kernel->value[i], sizeof(bits));
+		seed = (seed ^ bits) * UINT64_C(0x100000001b3);
+	}
+	return kernel->program != NULL ? gp_program_hash(kernel->program, seed) :
+		seed ^ (uint64_t) kernel->preset->name[1];
 }
 
 /* ---- from a kernel to its text ---- */
@@ -372,7 +482,7 @@ add_options_text(gp_text *text, const gp_kernel *kernel)
 		set->input.kind == usual->input.kind;
 
 	if (own_input)
-		gp_text_parameters(text, &set->input);
+		gp_text_input(text, &set->input, true);
 	for (int k = 0; preset != NULL && preset->own[k] != NULL; k++)
 	{
 		const gp_constant *c = gp_layer_find(&kernel->names, preset->own[k]);
@@ -399,7 +509,7 @@ add_options_text(gp_text *text, const gp_kernel *kernel)
 	}
 	if (!own_input && !gp_input_equal(preset != NULL ? &set->input : &kernel->program->input,
 									  &usual->input))
-		gp_text_input(text, preset != NULL ? &set->input : &kernel->program->input);
+		gp_text_input(text, preset != NULL ? &set->input : &kernel->program->input, false);
 	if (set->norm != usual->norm && (preset != NULL || kernel->program->norm == set->norm))
 		gp_text_add(text, ", norm=%s", set->norm == GP_NORM_ROW ? "row" : "sym");
 	if (!set->open_power)
@@ -441,7 +551,7 @@ find_preset(gp_arena *arena, const gp_kernel *kernel)
 		gp_kernel  *candidate;
 		gp_ast	   *layers = gp_ast_make(arena, GP_AST_NUMBER, kernel->position);
 
-		if (kernel->has_x != (strstr(preset->text, "(X)") != NULL))
+		if (preset->text == NULL || kernel->has_x != (strstr(preset->text, "(X)") != NULL))
 			continue;
 		text.option = gp_arena_alloc(arena, 3 * sizeof(gp_option));
 		layers->number = kernel->set.layers;
@@ -478,7 +588,10 @@ gp_kernel_print(gp_env *env, const gp_kernel *kernel)
 	char	   *copy;
 
 	gp_text_add(&options, "%s", "");
-	add_options_text(&options, found);
+	if (gp_kernel_method(kernel) != NULL)
+		gp_text_parameters(&options, kernel->preset->parameter, kernel->value, false);
+	else
+		add_options_text(&options, found);
 	if (found->preset == NULL)
 	{
 		gp_text_tree(&text, &found->names, found->formula);

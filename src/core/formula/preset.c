@@ -1,44 +1,121 @@
 /*
- * preset.c - kernels with a name.
+ * preset.c - kernels with a name: presets and methods, a line of the table for each.
  *
- * A preset is a text of the kernel language with a name, and nothing else in the
- * code knows any of them: a new one is a line of the table.
+ * A preset is a text of the kernel language with a name, and nothing else in the code knows any
+ * of them.  A method learns its kernel; who trains it asks for its options by name.
  */
+#include "device/device.h"
 #include "formula_internal.h"
 
 #include <strings.h>
 
+#define WARM \
+	GP_PARAMETER("warm", 1.0, WORD,.word = {"false", "true"}, \
+		.hint = "warm=false has every refresh train anew.")
+#define COMPONENTS(name) GP_PARAMETER(name, 0.0, WHOLE,.low = 1.0,.high = GP_SYEV_MAX)
+#define WIDTH(name) \
+	GP_PARAMETER(name, 0.0, REAL,.low = 1e-6,.high = 1e6, \
+		.hint = "A width is a kernel's sigma^2 over the variance of what it acts on.")
+
+static const gp_parameter gckm[] = {
+	GP_PARAMETER("layers", 2.0, WHOLE,.low = 1.0,.high = 4.0),
+	GP_PARAMETER("components", 64.0, WHOLE,.low = 1.0,.high = GP_SYEV_MAX,
+		.hint = "components is of every layer but the last, components2 of the second."),
+	COMPONENTS("components1"), COMPONENTS("components2"), COMPONENTS("components3"),
+	COMPONENTS("components4"),
+	WIDTH("width1"), WIDTH("width2"), WIDTH("width3"), WIDTH("width4"), WIDTH("width5"),
+	GP_PARAMETER("aggregate", 0.0, WORD,
+		.hint = "sym is (I+D)^-1/2 (I+W) (I+D)^-1/2, sum is "
+		"I + W, auto is sum with own=true, else sym.",.word = {"auto", "sym", "sum"}),
+	GP_PARAMETER("own", 0.0, WORD,.word = {"false", "true"}),
+	GP_PARAMETER("gamma", 0.0, REAL,.low = 0.0,.high = 1e6,
+		.hint = "gamma=0 takes 0.8 over the root mean squared distance."),
+	GP_PARAMETER("landmarks", GP_SYEV_MAX, WHOLE,.low = 1.0,.high = GP_SYEV_MAX),
+	GP_PARAMETER("lambda1", 1.0, REAL,.low = 1e-6,.high = 1e6),
+	GP_PARAMETER("lambda2", 0.07, REAL,.low = 1e-6,.high = 1e6),
+	GP_PARAMETER("eta", 1.0, REAL,.low = 1e-6,.high = 1e6),
+	GP_PARAMETER("iterations", 0.0, WHOLE,.low = 0.0,.high = 1000.0,
+		.hint = "iterations=0 is the closed form, which was as good where both were measured."),
+	{.name = NULL}
+};
+
+static const gp_parameter gpsrf[] = {
+	GP_PARAMETER("features", 1000.0, WHOLE,.low = 1.0,.high = 100000.0,
+		.hint = "features is the number of cosines."),
+	GP_PARAMETER("units", 64.0, WHOLE,.low = 1.0,.high = 4096.0,
+		.hint = "units is the length of a node's representation."),
+	GP_PARAMETER("hidden", 128.0, WHOLE,.low = 1.0,.high = 4096.0,
+		.hint = "hidden is the width of the layer before it."),
+	GP_PARAMETER("steps", 800.0, WHOLE,.low = 1.0,.high = 1000000.0),
+	GP_PARAMETER("dropout", 0.5, REAL,.low = 0.0,.high = 0.95),
+	GP_PARAMETER("tau", 0.8, REAL,.low = 0.0,.high = 1.0,
+		.hint = "tau=1 learns from the labels alone."),
+	GP_PARAMETER("decay", 5e-4, REAL,.low = 0.0,.high = 1.0),
+	WARM,
+	{.name = NULL}
+};
+
+/* Of links */
+static const gp_parameter dgp[] = {
+	GP_PARAMETER("layers", 0.0, WHOLE,.low = 1.0,.high = 4.0),
+	GP_PARAMETER("units", 0.0, WHOLE,.low = 1.0,.high = GP_SYEV_MAX,
+		.hint = "units is the length of a node's representation."),
+	GP_PARAMETER("convolutions", 2.0, WHOLE,.low = 1.0,.high = 4.0,
+		.hint = "convolutions is the number of sums over neighbours of a layer."),
+	GP_PARAMETER("features", 128.0, WHOLE,.low = 1.0,.high = 100000.0,
+		.hint = "features is the number of cosines of a layer."),
+	GP_PARAMETER("inducing", 0.0, WHOLE,.low = 2.0,.high = GP_SYEV_MAX,
+		.hint = "inducing is the number of pairs of points, "
+		"which take the place of cosines and inner products."),
+	GP_PARAMETER("steps", 0.0, WHOLE,.low = 10.0,.high = 1000000.0),
+	GP_PARAMETER("rate", 0.0, REAL,.low = 1e-6,.high = 1.0,
+		.hint = "rate is that of the first steps."),
+	WARM,
+	{.name = NULL}
+};
+
+static const gp_parameter none[] = {{.name = NULL}};
+
 static const gp_preset presets[] = {
-	{"gcn", "A*relu(X)*W + b", false, {NULL}},
-	{"gin", "relu(A*relu(X)*W + b)*W + b", false, {NULL}},
-	{"gcnii", "((1-alpha)*A*relu(X) + alpha*X0)*((1-beta)*I + beta*W), "
-	"beta=ln(lambda/l+1), alpha=0.1, lambda=0.5", false, {"alpha", "lambda"}},
-	{"sage", "relu(X)*W1 + A*relu(X)*W2, "
-	"norm=row, sigma_w1=sigma_self, sigma_self=0.1, sigma_w2=sigma_w", false, {"sigma_self"}},
-	{"appnp", "P(alpha)*relu(X0*W)*W, alpha=0.1", false, {"alpha"}},
-	{"ggp", "A*X0, input=poly(c, d), norm=row, c=5, d=3", true, {"c", "d"}},
-	{"rbf", "X0, input=rbf(gamma), gamma=0.1", true, {"gamma"}},
-	{"laplacian", "X0, input=laplacian(d, sigma2, walks, p_term, choice, dims, trim), "
-		"d=2, sigma2=0.2, walks=80, p_term=0.1, choice=uniform, dims=0, trim=anchors", true,
-	{"d", "sigma2", "walks", "p_term", "choice", "dims", "trim"}},
-	{"mlp", "relu(X)*W + b", false, {NULL}},
-	{"profile", "unit(relu(X0*W + sqrt(2)*N*W + b)*W) + "
-		"sqrt(0.5)*unit(relu(A*relu(relu(A*X0*W + b)*W + b)*W + b)*W), input=cosine", false,
-	{NULL}},
-	{"sage2", "relu(X)*W1 + 0^(l-1)*N*W1 + A*relu(X)*W2 + A^2*relu(X)*W2, "
-	"norm=row, sigma_w1=sigma_self, sigma_self=1, sigma_w2=sigma_w", false, {"sigma_self"}},
+	{.name = "gcn",.text = "A*relu(X)*W + b"},
+	{.name = "gin",.text = "relu(A*relu(X)*W + b)*W + b"},
+	{.name = "gcnii",.text = "((1-alpha)*A*relu(X) + alpha*X0)*((1-beta)*I + beta*W), "
+	"beta=ln(lambda/l+1), alpha=0.1, lambda=0.5",
+	.own = {"alpha", "lambda"}},
+	{.name = "sage",.text = "relu(X)*W1 + A*relu(X)*W2, "
+	"norm=row, sigma_w1=sigma_self, sigma_self=0.1, sigma_w2=sigma_w",
+	.own = {"sigma_self"}},
+	{.name = "appnp",.text = "P(alpha)*relu(X0*W)*W, alpha=0.1",
+	.own = {"alpha"}},
+	{.name = "ggp",.text = "A*X0, input=poly(c, d), norm=row, c=5, d=3",.input = true,
+	.own = {"c", "d"}},
+	{.name = "rbf",.text = "X0, input=rbf(gamma), gamma=0.1",.input = true,
+	.own = {"gamma"}},
+	{.name = "laplacian",
+		.text = "X0, input=laplacian(d, sigma2, walks, p_term, choice, dims, trim), "
+		"d=2, sigma2=0.2, walks=80, p_term=0.1, choice=uniform, dims=0, trim=anchors",.input = true,
+	.own = {"d", "sigma2", "walks", "p_term", "choice", "dims", "trim"}},
+	{.name = "mlp",.text = "relu(X)*W + b"},
+	{.name = "profile",.text = "unit(relu(X0*W + sqrt(2)*N*W + b)*W) + "
+	"sqrt(0.5)*unit(relu(A*relu(relu(A*X0*W + b)*W + b)*W + b)*W), input=cosine"},
+	{.name = "sage2",.text = "relu(X)*W1 + 0^(l-1)*N*W1 + A*relu(X)*W2 + A^2*relu(X)*W2, "
+	"norm=row, sigma_w1=sigma_self, sigma_self=1, sigma_w2=sigma_w",
+	.own = {"sigma_self"}},
+	{.name = "gckm",.parameter = gckm},
+	{.name = "gpsrf",.parameter = gpsrf},
+	{.name = "dgp",.parameter = dgp},
+	{.name = "scores",.parameter = none},
+	{.name = "pairs",.parameter = none},
 };
 
 #define NPRESETS ((int) (sizeof(presets) / sizeof(presets[0])))
 
-/* One after the other. */
 const gp_preset *
 gp_preset_at(int i)
 {
 	return i < NPRESETS ? &presets[i] : NULL;
 }
 
-/* The preset of a name. */
 const gp_preset *
 gp_preset_find(const char *name)
 {
@@ -48,14 +125,14 @@ gp_preset_find(const char *name)
 	return NULL;
 }
 
-/* True when there is one. */
 bool
 gp_kernel_is_preset(const char *name)
 {
-	return gp_preset_find(name) != NULL;
+	const gp_preset *preset = gp_preset_find(name);
+
+	return preset != NULL && preset->text != NULL;
 }
 
-/* Puts the names into a hint. */
 const char *
 gp_preset_hint(gp_arena *arena)
 {

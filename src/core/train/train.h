@@ -10,8 +10,7 @@
  *		A_1 = S X,  K_l = rbf(A_l),  H_l = leading eigenvectors of K_l, centred,
  *		A_(l+1) = S H_l,  K = rbf(H_L), or that times a kernel of the nodes' own features
  *
- * A method is a text in the syntax of the kernel language's options:
- * gckm(layers=2, own=true).
+ * A method is a text of the kernel language: gckm(layers=2, own=true).
  */
 #ifndef GP_TRAIN_H
 #define GP_TRAIN_H
@@ -96,9 +95,6 @@ typedef struct gp_method_text gp_method_text;
 extern const gp_method_text gp_gckm_text;
 extern const gp_method_text gp_gpsrf_text;
 extern const gp_method_text gp_dgp_text;
-
-/* True when a method's text begins with this name. */
-extern bool gp_method_is(gp_env *env, const char *text, const char *name);
 
 /*
  * Reads name or name(option=value, ...) into options of the method's type.  Raises GP_ERR_SYNTAX or

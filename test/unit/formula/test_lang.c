@@ -210,7 +210,7 @@ static const struct
 	const char *hint;			/* its beginning; NULL: none */
 }			refusals[] = {
 	{"", GP_ERR_SYNTAX, 1, "kernel is empty", "Kernels are gcn, gin, gcnii, sage, appnp, ggp, "
-	"rbf, laplacian, mlp, profile and sage2; or write a layer such as A*relu(X)*W + b."},
+	"rbf, laplacian, mlp, profile, sage2, gckm, gpsrf, dgp, scores and pairs; or write a layer such as A*relu(X)*W + b."},
 	{"gnc", GP_ERR_SYNTAX, 1, "unknown kernel \"gnc\"", "Perhaps you meant \"gcn\". Kernels are gcn"},
 	{" gnc(layers=2)", GP_ERR_SYNTAX, 2, "unknown kernel \"gnc\"", "Perhaps you meant \"gcn\". Kernels are gcn"},
 	{"GCNI", GP_ERR_SYNTAX, 1, "unknown kernel \"GCNI\"", "Perhaps you meant \"gcn\". Kernels"},
@@ -218,7 +218,7 @@ static const struct
 	{"laplace(d=1)", GP_ERR_SYNTAX, 1, "unknown kernel \"laplace\"", "Perhaps you meant \"laplacian\". Kernels"},
 	{"appn", GP_ERR_SYNTAX, 1, "unknown kernel \"appn\"", "Perhaps you meant \"appnp\". Kernels"},
 	{"rellu(X)*W", GP_ERR_SYNTAX, 1, "unknown kernel \"rellu\"", "Perhaps you meant \"relu\". Kernels are"},
-	{"gckm", GP_ERR_SYNTAX, 1, "unknown kernel \"gckm\"", "Kernels are gcn"},
+	{"gckm(layer=2)", GP_ERR_SYNTAX, 6, "kernel \"gckm\" has no use for option \"layer\"", "Perhaps you meant \"layers\". Options of gckm are layers"},
 	{"gat", GP_ERR_SYNTAX, 1, "unknown kernel \"gat\"", "Kernels are gcn"},
 	{"graph_of_a_name_that_is_longer_than_any_of_ours", GP_ERR_SYNTAX, 1,
 	"unknown kernel \"graph_of_a_name_that_is_longer_than_any_\"", "Kernels are gcn"},

@@ -1,6 +1,7 @@
 /*
  * test_method.c - a method's text: what may be said, what it prints, and where errors point.
  */
+#include "formula/formula.h"
 #include "test_env.h"
 #include "parse_methods.h"
 
@@ -8,12 +9,11 @@
 static void
 check_print(gp_env *env, const char *text, const char *want)
 {
-	gp_gckm		o = parse_gckm(env, text);
-	char	   *first = gp_method_print(env, &gp_gckm_text, &o);
-	gp_gckm		again = parse_gckm(env, first);
+	char	   *first = gp_kernel_print(env, gp_kernel_parse(env, text));
 
 	is_str(first, want, text);
-	is_str(gp_method_print(env, &gp_gckm_text, &again), want, "and reads back");
+	is_str(gp_kernel_print(env, gp_kernel_parse(env, first)), want, "and reads back");
+	ok(gp_kernel_compare(gp_kernel_parse(env, text), gp_kernel_parse(env, want)) == 0, "as an equal one");
 }
 
 /* A text is refused at a character. */
@@ -46,8 +46,9 @@ check_rules(gp_env *env)
 	   gp_gckm_width(&o, 3) == 8.0, "widths of three layers");
 	o = parse_gckm(env, "gckm(layers=1)");
 	ok(gp_gckm_components(&o, 0) == 16 && gp_gckm_width(&o, 0) == 8.0 && gp_gckm_width(&o, 1) == 8.0, "one layer");
-	ok(gp_method_is(env, " GCKM (own=true)", "gckm") && !gp_method_is(env, "gckmx", "gckm") &&
-	   !gp_method_is(env, "", "gckm"), "a method is known by its name");
+	is_str(gp_kernel_method(gp_kernel_parse(env, " GCKM (own=true)")), "gckm", "a method is known by its name");
+	ok(gp_kernel_method(gp_kernel_parse(env, "gcn")) == NULL, "and a preset is none");
+	expect_error(env, GP_ERR_VALUE, gp_kernel_compile(env, gp_kernel_parse(env, "gckm")));
 }
 
 /* GPSRF's options. */
@@ -62,7 +63,7 @@ check_gpsrf(gp_env *env)
 	o = parse_gpsrf(env, "gpsrf(tau=1, steps=10, dropout=0.5, features=77)");
 	is_str(gp_method_print(env, &gp_gpsrf_text, &o), "gpsrf(features=77, steps=10, tau=1)", "gpsrf's canonical text");
 	expect_error(env, GP_ERR_VALUE, parse_gpsrf(env, "gpsrf(dropout=1)"));
-	is_str(test_state(env)->message, "option \"dropout\" of method gpsrf must be a number from 0 to 0.95", "the reason");
+	is_str(test_state(env)->message, "dropout of kernel \"gpsrf\" must be a number from 0 to 0.95", "the reason");
 	expect_error(env, GP_ERR_SYNTAX, parse_gpsrf(env, "gpsrf(layers=2)"));
 	expect_error(env, GP_ERR_SYNTAX, parse_gpsrf(env, "gckm"));
 }
@@ -78,7 +79,7 @@ check_dgp(gp_env *env)
 	o = parse_dgp(env, "dgp(layers=2)");
 	is_str(gp_method_print(env, &gp_dgp_text, &o), "dgp(layers=2)", "layers that are given are told");
 	expect_error(env, GP_ERR_VALUE, parse_dgp(env, "dgp(inducing=1)"));
-	is_str(test_state(env)->message, "option \"inducing\" of method dgp must be a whole number from 2 to 512", "the reason");
+	is_str(test_state(env)->message, "inducing of kernel \"dgp\" must be a whole number from 2 to 512", "the reason");
 	expect_error(env, GP_ERR_VALUE, parse_dgp(env, "dgp(features=64, inducing=82)"));
 	is_int(test_state(env)->position, 27, "at the later of the two");
 }
@@ -96,35 +97,35 @@ main(void)
 	in_env(check_print(env, "gckm(width1=1e-3, components2=7, landmarks=256, iterations=0)",
 					   "gckm(components2=7, width1=0.001, landmarks=256)"));
 	in_env(check_print(env, "gckm(lambda1=0.30000000000000004, eta=4)", "gckm(lambda1=0.30000000000000004, eta=4)"));
-	in_env(check_refused(env, "gkcm", GP_ERR_SYNTAX, 1, "syntax error in method at \"gkcm\""));
-	in_env(check_refused(env, "", GP_ERR_SYNTAX, 1, "syntax error at end of method"));
-	in_env(check_refused(env, "gckm(", GP_ERR_SYNTAX, 6, "syntax error at end of method"));
-	in_env(check_refused(env, "gckm(own=true", GP_ERR_SYNTAX, 14, "syntax error at end of method"));
-	in_env(check_refused(env, "gckm(own=true,)", GP_ERR_SYNTAX, 15, "syntax error in method at \")\""));
-	in_env(check_refused(env, "gckm(own)", GP_ERR_SYNTAX, 9, "syntax error in method at \")\""));
-	in_env(check_refused(env, "gckm own=true", GP_ERR_SYNTAX, 6, "syntax error in method at \"own\""));
-	in_env(check_refused(env, "gckm(deep=3)", GP_ERR_SYNTAX, 6, "method gckm has no option \"deep\""));
+	in_env(check_refused(env, "gkcm", GP_ERR_SYNTAX, 1, "unknown kernel \"gkcm\""));
+	in_env(check_refused(env, "", GP_ERR_SYNTAX, 1, "kernel is empty"));
+	in_env(check_refused(env, "gckm(", GP_ERR_SYNTAX, 6, "syntax error at end of kernel"));
+	in_env(check_refused(env, "gckm(own=true", GP_ERR_SYNTAX, 14, "syntax error at end of kernel"));
+	in_env(check_refused(env, "gckm(own=true,)", GP_ERR_SYNTAX, 15, "syntax error in kernel at \")\""));
+	in_env(check_refused(env, "gckm(own)", GP_ERR_SYNTAX, 9, "syntax error in kernel at \")\""));
+	in_env(check_refused(env, "gckm own=true", GP_ERR_SYNTAX, 6, "syntax error in kernel at \"own\""));
+	in_env(check_refused(env, "gckm(deep=3)", GP_ERR_SYNTAX, 6, "kernel \"gckm\" has no use for option \"deep\""));
 	in_env(check_refused(env, "gckm(own=true, own=false)", GP_ERR_SYNTAX, 16,
-						 "option \"own\" of method gckm is given twice"));
-	in_env(check_refused(env, "gckm(own=2)", GP_ERR_VALUE, 10, "option \"own\" of method gckm must be false or true"));
+						 "option \"own\" is given twice"));
+	in_env(check_refused(env, "gckm(own=2)", GP_ERR_VALUE, 10, "own of kernel \"gckm\" must be false or true"));
 	in_env(check_refused(env, "gckm(aggregate=mean)", GP_ERR_VALUE, 16,
-						 "option \"aggregate\" of method gckm must be auto, sym or sum"));
+						 "aggregate of kernel \"gckm\" must be auto, sym or sum"));
 	in_env(check_refused(env, "gckm(layers=5)", GP_ERR_VALUE, 13,
-						 "option \"layers\" of method gckm must be a whole number from 1 to 4"));
+						 "layers of kernel \"gckm\" must be a whole number from 1 to 4"));
 	in_env(check_refused(env, "gckm(layers=1.5)", GP_ERR_VALUE, 13,
-						 "option \"layers\" of method gckm must be a whole number from 1 to 4"));
+						 "layers of kernel \"gckm\" must be a whole number from 1 to 4"));
 	in_env(check_refused(env, "gckm(gamma=-1)", GP_ERR_VALUE, 12,
-						 "option \"gamma\" of method gckm must be a number from 0 to 1e+06"));
+						 "gamma of kernel \"gckm\" must be a number from 0 to 1e+06"));
 	in_env(check_refused(env, "gckm(landmarks=513)", GP_ERR_VALUE, 16,
-						 "option \"landmarks\" of method gckm must be a whole number from 1 to 512"));
+						 "landmarks of kernel \"gckm\" must be a whole number from 1 to 512"));
 	in_env(check_refused(env, "gckm(eta=0.5)", GP_ERR_VALUE, 10,
-						 "options \"lambda1\" and \"eta\" of method gckm must have a product of at least 1"));
+						 "options \"lambda1\" and \"eta\" of kernel \"gckm\" must have a product of at least 1"));
 	in_env(check_refused(env, "gckm(lambda2=1, layers=2)", GP_ERR_VALUE, 14,
-						 "option \"lambda2\" of method gckm must be less than lambda1, 1"));
+						 "option \"lambda2\" of kernel \"gckm\" must be less than lambda1, 1"));
 	in_env(check_refused(env, "gckm(components3=4)", GP_ERR_VALUE, 18,
-						 "option \"components3\" of method gckm belongs to layer 3 of 2"));
+						 "option \"components3\" of kernel \"gckm\" belongs to layer 3 of 2"));
 	in_env(check_refused(env, "gckm(width4=4)", GP_ERR_VALUE, 13,
-						 "option \"width4\" of method gckm belongs to kernel 4 of 3"));
+						 "option \"width4\" of kernel \"gckm\" belongs to kernel 4 of 3"));
 	in_env(check_gpsrf(env));
 	in_env(check_refused(env, "gckm(own=true); x", GP_ERR_SYNTAX, 15, "syntax error in kernel at \";\""));
 	disturb("a text", TEST_REFUSE, 1, 1, gp_method_print(env, &gp_gckm_text, (gp_gckm[]) {parse_gckm(env, "gckm(own=true, gamma=2)")}));

@@ -107,7 +107,7 @@ explain_links(const gp_link_plan *links, const gnngp_data *data, int32 keep, gp_
 static Datum
 estimate_links(FunctionCallInfo fcinfo, gp_env *env, const gnngp_graph_def *graph, const gnngp_fit_settings *asked)
 {
-	gnngp_link_settings settings = {.kernel = GNNGP_LINK_KERNEL,.method = asked->method,.keep = PG_ARGISNULL(6) ? 0 : PG_GETARG_INT32(6)};
+	gnngp_link_settings settings = {.kernel = GNNGP_LINK_KERNEL,.method = asked->kernel,.keep = PG_ARGISNULL(5) ? 0 : PG_GETARG_INT32(5)};
 	size_t		limit = gp_limit(env);
 	gp_plan		plan;
 	gp_link_plan links;
@@ -118,14 +118,9 @@ estimate_links(FunctionCallInfo fcinfo, gp_env *env, const gnngp_graph_def *grap
 	if (strcmp(asked->strategy, "auto") != 0 || asked->landmarks > 0 || asked->live)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("strategy, landmarks and live cannot be given with method %s", asked->method),
+				 errmsg("strategy, landmarks and live cannot be given with kernel %s", asked->kernel),
 				 errhint("They are for fits of nodes.")));
 	gnngp_link_settings_check(&settings);
-	if (!gnngp_kernel_is_auto(asked->kernel))
-	{
-		settings.kernel = asked->kernel;
-		gnngp_link_allow_kernel(&settings);
-	}
 	env->limit = 0;
 	device = gnngp_device_open(env, 0);
 	data = gnngp_read(env, graph, "auto", false);
@@ -138,7 +133,7 @@ estimate_links(FunctionCallInfo fcinfo, gp_env *env, const gnngp_graph_def *grap
 
 PG_FUNCTION_INFO_V1(gnngp_estimate);
 
-/* gp_estimate(graph, kernel, strategy, landmarks, method, live, keep) */
+/* gp_estimate(graph, kernel, strategy, landmarks, live, keep) */
 Datum
 gnngp_estimate(PG_FUNCTION_ARGS)
 {
@@ -154,16 +149,15 @@ gnngp_estimate(PG_FUNCTION_ARGS)
 	settings.kernel = gnngp_kernel_argument(fcinfo, 1);
 	settings.strategy = gnngp_text_argument(fcinfo, 2, "strategy");
 	settings.landmarks = gnngp_landmarks_argument(fcinfo, 3);
-	settings.method = gnngp_text_argument(fcinfo, 4, "method");
-	settings.live = gnngp_live_argument(fcinfo, 5);
+	settings.live = gnngp_live_argument(fcinfo, 4);
 	env = gnngp_env_create(CurrentMemoryContext);
-	if (gnngp_link_has_method(env, settings.method))
+	if (gnngp_link_has_method(env, settings.kernel))
 		return estimate_links(fcinfo, env, graph, &settings);
-	if (!PG_ARGISNULL(6) && PG_GETARG_INT32(6) != 0)
+	if (!PG_ARGISNULL(5) && PG_GETARG_INT32(5) != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("keep cannot be given with method %s", settings.method),
-				 errhint("It is for fits of links: method => 'scores', 'pairs' or 'dgp'.")));
+				 errmsg("keep cannot be given with kernel %s", settings.kernel),
+				 errhint("It is for fits of links: kernel => 'scores', 'pairs' or 'dgp'.")));
 	gnngp_fit_settings_check(&settings);
 	if (gnngp_is_distributed(&settings))
 	{

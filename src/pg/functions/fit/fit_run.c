@@ -205,7 +205,7 @@ gnngp_fit_count(const gnngp_fit_run *run)
 	return (gnngp_fit_counts) {run->data->ids.n, run->data->graph->edges, run->data->nlabelled};
 }
 
-/* A fit by a method that has no kernel. */
+/* A fit by a method that learns its kernel. */
 static gnngp_choice
 fit_method(gnngp_fit_run *run, gnngp_run *compute)
 {
@@ -215,6 +215,7 @@ fit_method(gnngp_fit_run *run, gnngp_run *compute)
 	gnngp_problem_init(&problem, run->data, NULL, &run->settings);
 	problem.key = run->key;
 	problem.warm = run->warm;
+	fit.kernel = run->settings.method;
 	fit.posterior = gnngp_method_fit(compute, &problem, run->settings.method);
 	fit.device = compute->used;
 	return fit;
@@ -226,7 +227,8 @@ tell_apart(gnngp_fit_run *run, gp_env *env)
 {
 	gp_problem	problem;
 
-	gnngp_problem_init(&problem, run->data, run->fit.kernel ? gnngp_compile_kernel(env, run->fit.kernel) : NULL, &run->settings);
+	gnngp_problem_init(&problem, run->data, gnngp_method_is_gp(run->settings.method) ?
+					   gnngp_compile_kernel(env, run->fit.kernel) : NULL, &run->settings);
 	gp_tell_apart(env, &problem);
 }
 
@@ -462,7 +464,7 @@ gnngp_fit_call(FunctionCallInfo fcinfo, const gnngp_fit_settings *settings,
 {
 	char	   *name;
 	gnngp_graph_def *graph = settings ?
-		open_call(fcinfo, settings->kernel, gnngp_fit_settings_default().kernel, GNNGP_PART_NODES, replace_argno, &name) :
+		open_call(fcinfo, gnngp_settings_kernel(settings), gnngp_fit_settings_default().kernel, GNNGP_PART_NODES, replace_argno, &name) :
 		open_call(fcinfo, link_settings->kernel, GNNGP_LINK_KERNEL, GNNGP_PART_LINKS, replace_argno, &name);
 	gnngp_fit_run *run;
 	gnngp_model model;

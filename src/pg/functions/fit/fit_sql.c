@@ -21,15 +21,14 @@ fit_settings(FunctionCallInfo fcinfo)
 	settings.nugget = gnngp_nugget_argument(fcinfo, 6);
 	gnngp_require_argument(fcinfo, 7, "seed");
 	settings.seed = PG_GETARG_INT64(7);
-	settings.method = gnngp_text_argument(fcinfo, 9, "method");
-	settings.live = gnngp_live_argument(fcinfo, 10);
+	settings.live = gnngp_live_argument(fcinfo, 9);
 	gnngp_fit_settings_check(&settings);
 	return settings;
 }
 
 PG_FUNCTION_INFO_V1(gnngp_fit);
 
-/* gp_fit(graph, model, kernel, task, strategy, landmarks, nugget, seed, replace, method, live) */
+/* gp_fit(graph, model, kernel, task, strategy, landmarks, nugget, seed, replace, live) */
 Datum
 gnngp_fit(PG_FUNCTION_ARGS)
 {

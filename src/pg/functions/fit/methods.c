@@ -6,6 +6,7 @@
 
 #include <math.h>
 
+#include "core/formula/formula.h"
 #include "core/train/train.h"
 #include "utils/builtins.h"
 
@@ -26,35 +27,42 @@ gnngp_method_is_gp(const char *text)
 	return pg_strcasecmp(text, GNNGP_METHOD_GP) == 0;
 }
 
-/* The names of all methods, as a hint lists them. */
-static const char *
-method_names(void)
+/* The method that a kernel's text names; NULL for a kernel of a Gaussian process, and for auto. */
+static const gp_method *
+named_method(gp_env *env, const char *text)
 {
-	char	   *list = GNNGP_METHOD_GP;
+	gp_kernel  *kernel;
+	const char *name;
 
+	if (gnngp_kernel_is_auto(text) || gnngp_method_is_gp(text))
+		return NULL;
+	gnngp_env_set_text(env, text, "kernel");
+	kernel = gp_kernel_parse(env, text);
+	name = gp_kernel_method(kernel);
+	gp_kernel_free(kernel);
+	if (name == NULL)
+		return NULL;
 	for (int i = 0; i < (int) lengthof(methods); i++)
-		list = psprintf("%s%s%s", list, i + 1 < (int) lengthof(methods) ? ", " : " and ", methods[i]->name);
-	return list;
+		if (strcmp(name, methods[i]->name) == 0)
+			return methods[i];
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("kernel \"%s\" is one of links", text),
+			 errhint("Use gp_fit_links(..., kernel => %s).", quote_literal_cstr(text))));
 }
 
-/* The method that a text names, and its options; 22023 when there is none. */
+/* The method that a text must name, and its options. */
 static const gp_method *
 find_method(gp_env *env, const char *text, method_options *options)
 {
-	gnngp_env_set_text(env, text, "method");
-	for (int i = 0; i < (int) lengthof(methods); i++)
-		if (gp_method_is(env, text, methods[i]->name))
-		{
-			gp_method_parse(env, methods[i]->text, text, options);
-			return methods[i];
-		}
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("unknown method \"%s\"", text),
-			 pg_strcasecmp(text, "auto") == 0 ?
-			 errhint("gp_fit_links alone chooses among its methods; elsewhere leave method out, or name one: scores, pairs and dgp for links, %s for nodes.", method_names()) :
-			 gnngp_link_has_method(env, text) ? errhint("It is one of links: gp_fit_links(..., method => %s).", quote_literal_cstr(text)) :
-			 errhint("Methods are %s; all but the first take options: gckm(layers=3). Those of links are scores, pairs and dgp.", method_names())));
+	const gp_method *m = named_method(env, text);
+
+	if (m == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_CORRUPTED),
+				 errmsg("kernel \"%s\" of a model is not one that is learnt", text)));
+	gp_method_parse(env, m->text, text, options);
+	return m;
 }
 
 /* 22023 when a setting was given that means nothing for a method. */
@@ -64,41 +72,55 @@ refuse_setting(const gp_method *m, const char *setting, bool given)
 	if (given)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("%s cannot be given with method %s", setting, m->name),
-				 errhint("It is for method => 'gp'; the options of method %s are part of its text.", m->name)));
+				 errmsg("%s cannot be given with kernel %s", setting, m->name),
+				 errhint("It is for Gaussian processes; the options of kernel %s are part of its text.",
+						 m->name)));
 }
 
-/* The canonical text of the method of settings. */
-char *
-gnngp_method_check(const gnngp_fit_settings *settings)
+/* Takes a method out of the argument kernel. */
+void
+gnngp_method_check(gnngp_fit_settings *settings)
 {
-	gp_env	   *env;
-	const gp_method *m;
+	gp_env	   *env = gnngp_env_create(CurrentMemoryContext);
+	const gp_method *m = named_method(env, settings->kernel);
 	method_options options;
-	char	   *canonical;
 
-	if (gnngp_method_is_gp(settings->method))
-		return pstrdup(GNNGP_METHOD_GP);
-	env = gnngp_env_create(CurrentMemoryContext);
-	m = find_method(env, settings->method, &options);
-	if (m == &gp_method_gckm && settings->landmarks > GP_SYEV_MAX)
+	/* As they are stored: a method beside kernel auto. */
+	if (m == NULL && !gnngp_method_is_gp(settings->method) && !gnngp_kernel_is_auto(settings->kernel))
 		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("landmarks must be at most %d for method gckm", GP_SYEV_MAX)));
-	if (m != &gp_method_gckm && settings->landmarks > 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("method gpsrf has no landmarks"),
-				 errhint("The number of its cosines is an option: gpsrf(features=500).")));
-	if (settings->landmarks > 0)
-		options.gckm.landmarks = settings->landmarks;
-	canonical = pstrdup(gp_method_print(env, m->text, &options));
+				(errcode(ERRCODE_DATA_CORRUPTED),
+				 errmsg("kernel \"%s\" and method \"%s\" of a model contradict each other",
+						settings->kernel, settings->method)));
+	if (m == NULL && !gnngp_method_is_gp(settings->method))
+		(void) find_method(env, settings->method, &options);
+	if (m != NULL)
+	{
+		gp_method_parse(env, m->text, settings->kernel, &options);
+		if (m == &gp_method_gckm && settings->landmarks > GP_SYEV_MAX)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("landmarks must be at most %d for kernel gckm", GP_SYEV_MAX)));
+		if (m != &gp_method_gckm && settings->landmarks > 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("kernel gpsrf has no landmarks"),
+					 errhint("The number of its cosines is an option: gpsrf(features=500).")));
+		if (settings->landmarks > 0)
+			options.gckm.landmarks = settings->landmarks;
+		settings->method = pstrdup(gp_method_print(env, m->text, &options));
+		settings->kernel = GNNGP_KERNEL_AUTO;
+		refuse_setting(m, "strategy", pg_strcasecmp(settings->strategy, "auto") != 0);
+		refuse_setting(m, "nugget", !isnan(settings->nugget));
+		refuse_setting(m, "live", settings->live);
+	}
 	gnngp_env_destroy(env);
-	refuse_setting(m, "kernel", !gnngp_kernel_is_auto(settings->kernel));
-	refuse_setting(m, "strategy", pg_strcasecmp(settings->strategy, "auto") != 0);
-	refuse_setting(m, "nugget", !isnan(settings->nugget));
-	refuse_setting(m, "live", settings->live);
-	return canonical;
+}
+
+/* What the settings' kernel is called. */
+char *
+gnngp_settings_kernel(const gnngp_fit_settings *settings)
+{
+	return gnngp_method_is_gp(settings->method) ? settings->kernel : settings->method;
 }
 
 /* A fit by a method on the device that the run chooses. */
@@ -137,8 +159,8 @@ gnngp_method_embedding(gp_device *device, const gnngp_data *data, const char *te
 	if (m != &gp_method_gckm)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("method %s does not group nodes", m->name),
-				 errhint("Use method => 'gckm', or a kernel.")));
+				 errmsg("kernel %s does not group nodes", m->name),
+				 errhint("Use kernel => 'gckm', or one of a Gaussian process.")));
 	last = &options.gckm.components_of[options.gckm.layers - 1];
 	if (*last == 0)
 		*last = Min(clusters, GP_SYEV_MAX);

@@ -1,5 +1,5 @@
 /*
- * methods.h - methods beside the Gaussian process, which gp_fit and its like are told by name.
+ * methods.h - kernels that are methods of their own, beside those of a Gaussian process.
  *
  * A method is a line of a table (methods.c).  Its text, which names it with its options, is
  * canonical in settings that have been checked.
@@ -20,10 +20,14 @@
 extern bool gnngp_method_is_gp(const char *method);
 
 /*
- * The canonical text of the method of settings, the number of landmarks in it: 22023 for a
- * method that there is not, and for settings that only a Gaussian process has.
+ * Where the settings' kernel is a method's text, with the options that it may have: makes it the
+ * method, its canonical text with the number of landmarks in it, and leaves the kernel auto.
+ * 22023 for settings that only a Gaussian process has.
  */
-extern char *gnngp_method_check(const gnngp_fit_settings *settings);
+extern void gnngp_method_check(gnngp_fit_settings *settings);
+
+/* The text of both: a method's, or a kernel's. */
+extern char *gnngp_settings_kernel(const gnngp_fit_settings *settings);
 
 /* Fits by a method on the device that is set or suits its plan; the problem needs no program. */
 extern gp_posterior *gnngp_method_fit(gnngp_run *run, gp_problem *problem, const char *method);

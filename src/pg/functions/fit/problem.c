@@ -69,7 +69,7 @@ gnngp_fit_settings_check(gnngp_fit_settings *settings)
 	settings->task = pstrdup(stored_tasks[task]);
 	settings->strategy = pstrdup(gp_strategy_names[strategy]);
 	gnngp_check_nugget(settings->nugget);
-	settings->method = gnngp_method_check(settings);
+	gnngp_method_check(settings);
 }
 
 /* What is used where the user says nothing. */

@@ -1,5 +1,5 @@
 /*
- * tune.c - gp_tune, which compares kernels and methods on one reading of the tables.
+ * tune.c - gp_tune, which compares kernels on one reading of the tables.
  */
 #include "postgres.h"
 
@@ -20,11 +20,11 @@
 #include "utils/resowner.h"
 #include "utils/tuplestore.h"
 
-/* The row of a kernel, or of a method beside kernels. */
+/* The row of a kernel. */
 typedef struct tune_row
 {
-	const char *method;			/* gp for a kernel */
-	const char *kernel;			/* NULL: laplacian with the parameters that suit, not found yet; or of a method */
+	const char *method;			/* gp, or the kernel where it is a method */
+	const char *kernel;			/* NULL: laplacian with the parameters that suit, not found yet */
 	double		nugget;			/* NaN when the kernel did not fit into memory */
 	double		loo_score;
 	double		log_marginal_likelihood;
@@ -107,26 +107,6 @@ given_kernels(ArrayType *array, int *n)
 	return kernels;
 }
 
-/* The methods of an array in their canonical texts; 22023 for the one that kernels are of. */
-static char **
-given_methods(ArrayType *array, int *n)
-{
-	gnngp_fit_settings settings = gnngp_fit_settings_default();
-	char	  **methods = array_texts(array, "methods", n);
-
-	for (int i = 0; i < *n; i++)
-	{
-		settings.method = methods[i];
-		methods[i] = gnngp_method_check(&settings);
-		if (gnngp_method_is_gp(methods[i]))
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("methods must not contain gp"),
-					 errhint("The kernels of a Gaussian process are compared in any case: kernels names them.")));
-	}
-	return methods;
-}
-
 /* The usual kernels; the one without a graph only where there are features. */
 static char **
 usual_kernels(Oid type, bool features, int *n)
@@ -139,28 +119,26 @@ usual_kernels(Oid type, bool features, int *n)
 	return kernels;
 }
 
-/* A row for each kernel, then one for each method. */
+/* A row for each kernel; a kernel that is a method says so in its row. */
 static tune_row *
-make_rows(int nkernels, char **kernels, int nmethods, char **methods)
+make_rows(int n, char **kernels)
 {
-	tune_row   *rows = palloc0(sizeof(tune_row) * (nkernels + nmethods));
+	tune_row   *rows = palloc0(sizeof(tune_row) * n);
 
-	for (int i = 0; i < nkernels + nmethods; i++)
+	for (int i = 0; i < n; i++)
 	{
-		rows[i].kernel = i < nkernels ? kernels[i] : NULL;
-		rows[i].method = i < nkernels ? GNNGP_METHOD_GP : methods[i - nkernels];
+		gnngp_fit_settings settings = gnngp_fit_settings_default();
+
+		if (kernels[i])
+			settings.kernel = kernels[i];
+		gnngp_method_check(&settings);
+		rows[i].kernel = gnngp_method_is_gp(settings.method) ? kernels[i] : settings.method;
+		rows[i].method = settings.method;
 	}
 	return rows;
 }
 
-/* What a row is called. */
-static const char *
-row_name(const tune_row *row)
-{
-	return gnngp_method_is_gp(row->method) ? row->kernel : row->method;
-}
-
-/* Fits the kernel, or the method, of the row in hand. */
+/* Fits the kernel of the row in hand. */
 static void
 compute_row(gnngp_run *compute, void *arg)
 {
@@ -191,9 +169,7 @@ compute_row(gnngp_run *compute, void *arg)
 static char *
 row_title(const tune_row *row)
 {
-	bool		is_kernel = gnngp_method_is_gp(row->method);
-
-	return psprintf("%s \"%s\"", is_kernel ? "kernel" : "method", is_kernel && row->kernel == NULL ? "laplacian" : row_name(row));
+	return psprintf("kernel \"%s\"", row->kernel == NULL ? "laplacian" : row->kernel);
 }
 
 /* Fits one kernel in an environment of its own, and tells of which one it has something to say. */
@@ -217,12 +193,10 @@ fit_kernel(tuner *t, gp_env *env, tune_row *row)
 static void
 skip_kernel(tune_row *row, ErrorData *error)
 {
-	bool		is_kernel = gnngp_method_is_gp(row->method);
-
 	if (error->sqlerrcode != ERRCODE_CONFIGURATION_LIMIT_EXCEEDED &&
 		error->sqlerrcode != ERRCODE_OUT_OF_MEMORY)
 		ReThrowError(error);
-	if (row->kernel == NULL && is_kernel)
+	if (row->kernel == NULL)
 		row->kernel = "laplacian";
 	ereport(NOTICE,
 			(errmsg("%s is skipped: %s", row_title(row), error->message),
@@ -277,7 +251,7 @@ compare_rows(const void *a, const void *b, void *unused)
 		return (isnan(x->criterion) ? 1 : 0) - (isnan(y->criterion) ? 1 : 0);
 	if (x->criterion != y->criterion)
 		return x->criterion > y->criterion ? -1 : 1;
-	return strcmp(row_name(x), row_name(y));
+	return strcmp(x->kernel, y->kernel);
 }
 
 /* True for the marginal likelihood, false for leave-one-out; 22023 for anything else. */
@@ -296,23 +270,21 @@ put_rows(ReturnSetInfo *result, const tune_row *rows, int n)
 {
 	for (int i = 0; i < n; i++)
 	{
-		Datum		values[6];
-		bool		nulls[6] = {true};
+		Datum		values[5];
+		bool		nulls[5] = {true};
 
-		if (rows[i].kernel)
-			gnngp_put_kernel(values, nulls, 0, result->setDesc, rows[i].kernel);
+		gnngp_put_kernel(values, nulls, 0, result->setDesc, rows[i].kernel);
 		gnngp_put_float(values, nulls, 1, rows[i].nugget);
 		gnngp_put_float(values, nulls, 2, rows[i].loo_score);
 		gnngp_put_float(values, nulls, 3, rows[i].log_marginal_likelihood);
 		gnngp_put_float(values, nulls, 4, rows[i].seconds);
-		gnngp_put_text(values, nulls, 5, rows[i].method);
 		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 	}
 }
 
 PG_FUNCTION_INFO_V1(gnngp_tune);
 
-/* gp_tune(graph, kernels, criterion, methods) */
+/* gp_tune(graph, kernels, criterion) */
 Datum
 gnngp_tune(PG_FUNCTION_ARGS)
 {
@@ -321,15 +293,11 @@ gnngp_tune(PG_FUNCTION_ARGS)
 	tuner		t = {.settings = gnngp_fit_settings_default()};
 	tune_row   *rows;
 	char	  **kernels = NULL;
-	char	  **methods = NULL;
 	int			n = 0;
-	int			nmethods = 0;
 
 	t.by_likelihood = read_criterion(gnngp_text_argument(fcinfo, 2, "criterion"));
 	if (!PG_ARGISNULL(1))
 		kernels = given_kernels(PG_GETARG_ARRAYTYPE_P(1), &n);
-	if (!PG_ARGISNULL(3))
-		methods = given_methods(PG_GETARG_ARRAYTYPE_P(3), &nmethods);
 	InitMaterializedSRF(fcinfo, 0);
 
 	t.name = graph->name;
@@ -341,8 +309,7 @@ gnngp_tune(PG_FUNCTION_ARGS)
 	if (kernels == NULL)
 		kernels = usual_kernels(TupleDescAttr(result->setDesc, 0)->atttypid,
 								t.data->features != NULL, &n);
-	rows = make_rows(n, kernels, nmethods, methods);
-	n += nmethods;
+	rows = make_rows(n, kernels);
 	for (int i = 0; i < n; i++)
 		try_kernel(&t, &rows[i]);
 	gnngp_sort(rows, n, sizeof(tune_row), compare_rows, NULL);

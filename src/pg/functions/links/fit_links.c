@@ -16,9 +16,23 @@ link_fit_settings(FunctionCallInfo fcinfo)
 {
 	gnngp_link_settings settings;
 	bool		given = !PG_ARGISNULL(2);
+	gp_env	   *env = gnngp_env_create(CurrentMemoryContext);
 
 	settings.kernel = given ? gnngp_kernel_argument(fcinfo, 2) : pstrdup(GNNGP_LINK_KERNEL);
 	settings.method = gnngp_text_argument(fcinfo, 3, "method");
+	/* A method may be named as the kernel, too. */
+	if (given && gnngp_link_has_method(env, settings.kernel))
+	{
+		if (!gnngp_kernel_is_auto(settings.method))
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("kernel \"%s\" cannot be given with method %s", settings.kernel, settings.method),
+					 errhint("It is a method itself: leave method out.")));
+		settings.method = settings.kernel;
+		settings.kernel = pstrdup(GNNGP_LINK_KERNEL);
+		given = false;
+	}
+	gnngp_env_destroy(env);
 	gnngp_require_argument(fcinfo, 4, "seed");
 	settings.seed = PG_GETARG_INT64(4);
 	settings.keep = PG_ARGISNULL(6) ? 0 : PG_GETARG_INT32(6);

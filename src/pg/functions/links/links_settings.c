@@ -3,6 +3,7 @@
  */
 #include "postgres.h"
 
+#include "core/formula/formula.h"
 #include "links_settings.h"
 #include "pg/server/server.h"
 
@@ -14,18 +15,35 @@ static const char *const methods[] = {
 	[GP_LINK_DEEP] = "dgp"
 };
 
-/* The method of a text, and the options of dgp, where it has a part in it (else features is 0); 22023 when there is none. */
+/* The name of the method that a text is, with the options that it may have; NULL for a kernel. */
+static const char *
+method_name(gp_env *env, const char *text)
+{
+	gp_kernel  *kernel;
+	const char *name;
+
+	if (gnngp_kernel_is_auto(text))
+		return methods[GP_LINK_AUTO];
+	gnngp_env_set_text(env, text, "kernel");
+	kernel = gp_kernel_parse(env, text);
+	name = gp_kernel_method(kernel);
+	gp_kernel_free(kernel);
+	return name;
+}
+
+/* The method of a text, and the options of dgp (else features is 0); 22023 when there is none. */
 static gp_link_method
 find_method(gp_env *env, const char *text, gp_dgp *options)
 {
-	gnngp_env_set_text(env, text, "method");
+	const char *name = method_name(env, text);
+	gp_link_method method = (gp_link_method)
+		gnngp_require_word("method", name ? name : text, lengthof(methods), methods,
+						   "A method is auto, scores, pairs or dgp; options follow in parentheses: dgp(steps=300).");
+
 	*options = (gp_dgp) {0};
-	if (pg_strncasecmp(text + strspn(text, " \t\n"), methods[GP_LINK_DEEP], 3) != 0 ||
-		!gp_method_is(env, text, methods[GP_LINK_DEEP]))
-		return (gp_link_method) gnngp_require_word("method", text, lengthof(methods), methods,
-												   "A method is auto, scores, pairs or dgp; options follow in parentheses: dgp(steps=300).");
-	gp_method_parse(env, &gp_dgp_text, text, options);
-	return GP_LINK_DEEP;
+	if (method == GP_LINK_DEEP)
+		gp_method_parse(env, &gp_dgp_text, text, options);
+	return method;
 }
 
 /* The name of a method. */
@@ -35,13 +53,13 @@ gnngp_link_method_name(gp_link_method method)
 	return methods[method];
 }
 
-/* True for a text that names a method of links, or begins with that of dgp; auto is not one of links alone. */
 bool
 gnngp_link_has_method(gp_env *env, const char *text)
 {
-	for (int k = 0; k < (int) lengthof(methods); k++)
-		if (k != GP_LINK_AUTO && pg_strncasecmp(text + strspn(text, " \t\n"), methods[k], strlen(methods[k])) == 0 &&
-			gp_method_is(env, text, methods[k]))
+	const char *name = gnngp_kernel_is_auto(text) ? NULL : method_name(env, text);
+
+	for (int k = 0; name && k < (int) lengthof(methods); k++)
+		if (strcmp(name, methods[k]) == 0)
 			return true;
 	return false;
 }

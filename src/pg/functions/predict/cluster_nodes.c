@@ -19,7 +19,6 @@
 #include "utils/memutils.h"
 #include "utils/tuplestore.h"
 
-#define USUAL_KERNEL "laplacian"	/* the default of the argument, as gp_kernel prints it */
 
 /* A call on its way. */
 typedef struct cluster_call
@@ -57,19 +56,15 @@ clusters_argument(FunctionCallInfo fcinfo, int argno)
 	return clusters;
 }
 
-/*
- * The method, canonical.  A kernel beside another method than gp must be the one that is taken
- * where none is named.
- */
-static char *
-method_argument(FunctionCallInfo fcinfo, int argno, const char *kernel)
+/* The kernel, and the method where it is one. */
+static void
+read_kernel(FunctionCallInfo fcinfo, int argno, cluster_call *call)
 {
 	gnngp_fit_settings settings = gnngp_fit_settings_default();
 
-	settings.method = gnngp_text_argument(fcinfo, argno, "method");
-	if (strcmp(kernel, USUAL_KERNEL) != 0)
-		settings.kernel = unconstify(char *, kernel);
-	return gnngp_method_check(&settings);
+	settings.kernel = call->kernel = gnngp_kernel_argument(fcinfo, argno);
+	gnngp_method_check(&settings);
+	call->method = settings.method;
 }
 
 /* Checks the arguments, of which those after the graph begin at first, and reads the graph. */
@@ -79,10 +74,9 @@ open_call(FunctionCallInfo fcinfo, int first, cluster_call *call)
 	memset(call, 0, sizeof(*call));
 	call->graph = gnngp_own_graph(gnngp_text_argument(fcinfo, 0, "graph"));
 	call->clusters = clusters_argument(fcinfo, first);
-	call->kernel = gnngp_kernel_argument(fcinfo, first + 1);
+	read_kernel(fcinfo, first + 1, call);
 	gnngp_require_argument(fcinfo, first + 2, "seed");
 	call->seed = PG_GETARG_INT64(first + 2);
-	call->method = method_argument(fcinfo, first + 3, call->kernel);
 	InitMaterializedSRF(fcinfo, 0);
 
 	gnngp_account_give_up(0);
@@ -164,11 +158,11 @@ put_rows(FunctionCallInfo fcinfo, cluster_call *call, gnngp_id_type *type,
 
 PG_FUNCTION_INFO_V1(gnngp_cluster);
 
-/* gp_cluster(graph [, id or nodes], clusters, kernel, seed, method) */
+/* gp_cluster(graph [, id or nodes], clusters, kernel, seed) */
 Datum
 gnngp_cluster(PG_FUNCTION_ARGS)
 {
-	bool		some = PG_NARGS() == 6;
+	bool		some = PG_NARGS() == 5;
 	int			guc_level = NewGUCNestLevel();
 	cluster_call call;
 	gnngp_id_type type;

@@ -1,0 +1,98 @@
+/*
+ * parameter.c - parameters of input kernels and of methods: what they may be, and their text.
+ *
+ * A parameter is a number in a range, or one of a few words, kept as the number of the word.
+ */
+#include "formula_internal.h"
+
+#include <math.h>
+#include <string.h>
+
+const gp_parameter *
+gp_parameter_find(gp_layer *t, const gp_parameter *list, const char *name, const char **nearest)
+{
+	gp_meant	meant = gp_meant_start(name, (int) strlen(name));
+
+	for (; list->name != NULL; list++)
+	{
+		if (strcmp(name, list->name) == 0)
+			return list;
+		gp_meant_consider(&meant, list->name);
+	}
+	*nearest = gp_meant_hint(t->arena, &meant, "");
+	return NULL;
+}
+
+/* Where a value stands in the text: that of an option, where the argument names one. */
+static int
+value_position(gp_layer *t, const gp_ast *arg)
+{
+	const gp_constant *c = arg->kind == GP_AST_NAME ? gp_layer_find(t, arg->folded) : NULL;
+
+	return c != NULL ? c->option->value->position : arg->position;
+}
+
+/* A number in the parameter's range. */
+static double
+resolve_number(gp_layer *t, const char *owner, const gp_parameter *p, const gp_ast *arg)
+{
+	double		value = gp_layer_plain_number(t, arg, p->name) + 0.0;	/* there is no -0 */
+	int			position = value_position(t, arg);
+
+	if (p->range == GP_RANGE_POSITIVE && !(value > 0.0))
+		gp_raise_at(t->env, GP_ERR_VALUE, position, p->hint, "%s of %s must be positive", p->name,
+					owner);
+	if (p->range == GP_RANGE_NOT_NEGATIVE && !(value >= 0.0))
+		gp_raise_at(t->env, GP_ERR_VALUE, position, p->hint, "%s of %s must not be negative",
+					p->name, owner);
+	if (p->range == GP_RANGE_SHARE && !(value > 0.0 && value < 1.0))
+		gp_raise_at(t->env, GP_ERR_VALUE, position, p->hint, "%s of %s must be between 0 and 1",
+					p->name, owner);
+	if (p->range == GP_RANGE_WHOLE &&
+		!(value >= p->low && value <= p->high && value == floor(value)))
+		gp_raise_at(t->env, GP_ERR_VALUE, position, p->hint,
+					"%s of %s must be a whole number from %.0f to %.0f", p->name, owner, p->low,
+					p->high);
+	if (p->range == GP_RANGE_REAL && !(value >= p->low && value <= p->high))
+		gp_raise_at(t->env, GP_ERR_VALUE, position, p->hint,
+					"%s of %s must be a number from %g to %g", p->name, owner, p->low, p->high);
+	return value;
+}
+
+double
+gp_parameter_resolve(gp_layer *t, const char *owner, const gp_parameter *p, const gp_ast *arg)
+{
+	gp_constant *c;
+	double		word;
+
+	if (p->range != GP_RANGE_WORD)
+		return resolve_number(t, owner, p, arg);
+	for (int w = 0; w < GP_MAX_WORDS && p->word[w] != NULL; w++)
+		if (arg->kind == GP_AST_NAME && strcmp(arg->folded, p->word[w]) == 0)
+			return w;
+	/* An option may stand for the word. */
+	c = arg->kind == GP_AST_NAME ? gp_layer_find(t, arg->folded) : NULL;
+	if (c == NULL || c->busy)
+		gp_raise_at(t->env, GP_ERR_VALUE, arg->position, p->hint, "%s of %s must be %s%s%s or %s",
+					p->name, owner, p->word[0], p->word[2] != NULL ? ", " : "",
+					p->word[2] != NULL ? p->word[1] : "", p->word[p->word[2] != NULL ? 2 : 1]);
+	c->used = c->busy = true;
+	word = gp_parameter_resolve(t, owner, p, c->option->value);
+	c->busy = false;
+	return word;
+}
+
+void
+gp_text_parameters(gp_text *text, const gp_parameter *list, const double *value, bool all)
+{
+	for (int i = 0; list[i].name != NULL; i++)
+	{
+		if (!all && value[i] == list[i].fallback)
+			continue;
+		gp_text_add(text, ", %s=", list[i].name);
+		if (list[i].range == GP_RANGE_WORD)
+			gp_text_add(text, "%s", list[i].word[(int) value[i]]);
+		else
+			gp_text_number(text, value[i]);
+	}
+}
