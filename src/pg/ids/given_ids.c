@@ -140,8 +140,10 @@ gnngp_id_type_open_argument(gnngp_id_type *t, const gnngp_model *model, Function
 		type = INT8OID;
 	if (type == TEXTOID && !fits(model, TEXTOID))
 		open_as_text(t, model, hints);
-	else if (gnngp_is_integer_type(getBaseType(type)) && !PG_ARGISNULL(argno) && has_numeric_ids(model))
-		open_type(t, model, type);	/* an integer may be one of them; but all of them may not be integers */
+	/* An integer may be an id of type numeric; but not all of these are integers. */
+	else if (gnngp_is_integer_type(getBaseType(type)) && !PG_ARGISNULL(argno) &&
+			 has_numeric_ids(model))
+		open_type(t, model, type);
 	else
 		gnngp_id_type_open(t, model, type, hints);
 }
@@ -217,11 +219,14 @@ tell_id_type(void *arg)
 static Datum
 datum_of_text(const gnngp_id_type *t, Datum written)
 {
-	ErrorContextCallback context = {error_context_stack, tell_id_type, unconstify(gnngp_id_type *, t)};
+	ErrorContextCallback context = {
+		error_context_stack, tell_id_type, unconstify(gnngp_id_type *, t)
+	};
 	Datum		value;
 
 	error_context_stack = &context;
-	value = InputFunctionCall(unconstify(FmgrInfo *, &t->input), TextDatumGetCString(written), t->ioparam, -1);
+	value = InputFunctionCall(unconstify(FmgrInfo *, &t->input), TextDatumGetCString(written),
+							  t->ioparam, -1);
 	error_context_stack = context.previous;
 	return value;
 }
@@ -258,7 +263,8 @@ hold_ids(int n)
 	if (bytes > left)
 		ereport(ERROR,
 				(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
-				 errmsg("%d ids need %.1f MB, but gnngp.memory_limit leaves %.1f MB", n, bytes / 1048576.0,
+				 errmsg("%d ids need %.1f MB, but gnngp.memory_limit leaves %.1f MB", n,
+						bytes / 1048576.0,
 						left / 1048576.0),
 				 errhint("Ask for fewer nodes at a time, or for all of them with NULL.")));
 	gnngp_account_make_room(bytes, gnngp_setting_memory_limit());

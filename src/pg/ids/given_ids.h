@@ -36,7 +36,7 @@ typedef struct gnngp_given_ids
 	gnngp_id *id;			/* in the order given, until they are sorted */
 } gnngp_given_ids;
 
-/* What to do instead when ids are of another type: formats of the model's quoted name and its ids' type. */
+/* Hints for ids of another type: formats of the model's quoted name and its ids' type. */
 typedef struct gnngp_id_hints
 {
 	const char *integers;		/* for a model with integer ids; the name alone */
@@ -44,7 +44,7 @@ typedef struct gnngp_id_hints
 	const char *kind;			/* what is named: "model" or "graph" */
 } gnngp_id_hints;
 
-/* The hints of a function whose second argument is an id or ids, by the name that it is called by. */
+/* The hints of a function whose second argument names nodes, by the name that it is called by. */
 extern gnngp_id_hints gnngp_id_hints_for(FunctionCallInfo fcinfo);
 
 /* Checks that ids of the model are values of the type; 42804 with a hint when not. */
@@ -73,7 +73,8 @@ extern void gnngp_given_ids_sort(gnngp_given_ids *given);
  * The place of an id, or -1: among sorted ids, or with order, which has the places in the order
  * of the ids, among ids in any order.
  */
-extern int64 gnngp_given_ids_find(const gnngp_given_ids *given, const int32 *order, const gnngp_id *id);
+extern int64 gnngp_given_ids_find(const gnngp_given_ids *given, const int32 *order,
+								  const gnngp_id *id);
 
 /* The node of an id among those of a link part or a live state, or -1. */
 extern int32 gnngp_link_ids_find(const gnngp_link_ids *ids, const gnngp_id *id);

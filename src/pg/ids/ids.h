@@ -1,9 +1,9 @@
 /*
  * ids.h - ids of nodes, of any type.
  *
- * An id is stored as its key, by which nodes are ordered: the id itself where it is an integer, else a
- * hash of its text; ids of one key are in the order of their texts.  The map from ids to nodes is in
- * idmap.h, ids as callers give them in given_ids.h.
+ * An id is stored as its key, by which nodes are ordered: the id itself where it is an integer,
+ * else a hash of its text; ids of one key are in the order of their texts.  The map from ids to
+ * nodes is in idmap.h, ids as callers give them in given_ids.h.
  */
 #ifndef GNNGP_IDS_H
 #define GNNGP_IDS_H
@@ -67,7 +67,7 @@ extern const char *gnngp_value_text(Datum value, Oid base, FmgrInfo *output, int
 /* The id of a node for messages, palloc'd. */
 extern char *gnngp_id_text(const gnngp_ids *ids, int64 node);
 
-/* Pins search_path, and what the output functions of id types depend on, inside a GUC nest level. */
+/* Pins search_path and what output functions depend on until the GUC nest level ends. */
 extern void gnngp_pin_output_settings(void);
 
 /* True for the type gp_integers, an array of bigint, which integers of all sizes become. */

@@ -33,7 +33,8 @@ PG_FUNCTION_INFO_V1(gnngp_integers_in);
 Datum
 gnngp_integers_in(PG_FUNCTION_ARGS)
 {
-	return OidFunctionCall3(F_ARRAY_IN, PG_GETARG_DATUM(0), ObjectIdGetDatum(INT8OID), Int32GetDatum(-1));
+	return OidFunctionCall3(F_ARRAY_IN, PG_GETARG_DATUM(0), ObjectIdGetDatum(INT8OID),
+							Int32GetDatum(-1));
 }
 
 PG_FUNCTION_INFO_V1(gnngp_integers);
@@ -50,10 +51,12 @@ gnngp_integers(PG_FUNCTION_ARGS)
 
 	if (type == INT8OID)
 		PG_RETURN_ARRAYTYPE_P(given);
-	deconstruct_array(given, type, type == INT2OID ? 2 : 4, true, type == INT2OID ? TYPALIGN_SHORT : TYPALIGN_INT,
+	deconstruct_array(given, type, type == INT2OID ? 2 : 4, true,
+					  type == INT2OID ? TYPALIGN_SHORT : TYPALIGN_INT,
 					  &value, &null, &n);
 	for (int i = 0; i < n; i++)
 		value[i] = Int64GetDatum(type == INT2OID ? DatumGetInt16(value[i]) : DatumGetInt32(value[i]));
-	PG_RETURN_ARRAYTYPE_P(construct_md_array(value, null, ARR_NDIM(given), ARR_DIMS(given), ARR_LBOUND(given),
+	PG_RETURN_ARRAYTYPE_P(construct_md_array(value, null, ARR_NDIM(given), ARR_DIMS(given),
+											 ARR_LBOUND(given),
 											 INT8OID, 8, FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
 }

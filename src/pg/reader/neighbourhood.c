@@ -110,7 +110,8 @@ Datum
 gnngp_met_ids(gnngp_met *m, int64 first, int64 last, bool rows)
 {
 	Oid			base = m->r->integer_ids ? INT8OID : m->r->id.base;
-	Datum	   *value = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(Datum) * Max(last - first, 1));
+	Datum	   *value = MemoryContextAllocHuge(CurrentMemoryContext,
+											   sizeof(Datum) * Max(last - first, 1));
 	int16		length;
 	bool		by_value;
 	char		align;
@@ -146,8 +147,9 @@ gnngp_met_other_end(gnngp_met *m, int32 near, Datum value, Oid base)
 	}
 	text = gnngp_id_datum_text(m->r, value, &length);
 	key = gnngp_text_key(text, length);
-	return key == node->key && strncmp(node->text, text, length) == 0 && node->text[length] == '\0' ? 0 :
-		gp_hash((uint64) key) | 1;
+	if (key == node->key && strncmp(node->text, text, length) == 0 && node->text[length] == '\0')
+		return 0;
+	return gp_hash((uint64) key) | 1;
 }
 
 void

@@ -60,7 +60,7 @@ extern uint64 gnngp_met_other_end(gnngp_met *m, int32 near, Datum value, Oid bas
 /* Notes an edge between nodes that were met. */
 extern void gnngp_met_add_edge(gnngp_met *m, int32 src, int32 dst, double weight);
 
-/* An array of the ids of some nodes; of those whose rows were read alone where only these are wanted. */
+/* An array of the ids of some nodes; with rows, only of those whose rows were read. */
 extern Datum gnngp_met_ids(gnngp_met *m, int64 first, int64 last, bool rows);
 
 /* Numbers the nodes that were read by their ids, and then the others; the node of each row. */

@@ -25,7 +25,7 @@ is_divided(Oid table)
 	return get_rel_relkind(table) == RELKIND_PARTITIONED_TABLE || gnngp_citus_has_table(table);
 }
 
-/* The kind that a table had when it was given: nodes, edges, sparse features; '-' where none is known. */
+/* The kind that a table had when it was given: nodes, edges, sparse features; '-': not known. */
 static char
 kind_of(const gnngp_graph_def *def, int which)
 {
@@ -87,7 +87,6 @@ read_tables(gnngp_reader *r, const char *task, bool need_target)
 	PopActiveSnapshot();
 }
 
-/* Opens a reader as the owner of the graph, inside SPI, has it used, and restores the caller's identity. */
 void
 gnngp_read_as_owner(gp_env *env, const gnngp_graph_def *graph, gnngp_reading work, void *arg)
 {

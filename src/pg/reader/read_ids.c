@@ -122,7 +122,8 @@ gnngp_finder_find_slow(gnngp_finder *f, Datum value, bool null)
 
 /* 23502 when a column held NULLs. */
 void
-gnngp_check_nulls(const gnngp_table *table, const gnngp_column *column, int64 nulls, const char *hint)
+gnngp_check_nulls(const gnngp_table *table, const gnngp_column *column, int64 nulls,
+				  const char *hint)
 {
 	if (nulls > 0)
 		ereport(ERROR,
@@ -135,8 +136,8 @@ gnngp_check_nulls(const gnngp_table *table, const gnngp_column *column, int64 nu
 }
 
 /*
- * How unknown ids can be mended. Nobody adds nodes to the server's own tables; row security may hide those that are there;
- * several queries of READ COMMITTED see several moments of other nodes.
+ * How unknown ids can be mended. Nobody adds nodes to the server's own tables; row security may
+ * hide those that are there; several queries of READ COMMITTED see several moments of other nodes.
  */
 static const char *
 unknown_hint(const gnngp_finder *f)
@@ -152,7 +153,8 @@ unknown_hint(const gnngp_finder *f)
 	if (IsCatalogNamespace(get_rel_namespace(nodes->oid)))
 		appendStringInfo(&hint, "Use %s", view);
 	else
-		appendStringInfo(&hint, "Add the node to \"%s\", remove the row, or use %s", nodes->name, view);
+		appendStringInfo(&hint, "Add the node to \"%s\", remove the row, or use %s", nodes->name,
+						 view);
 	if (hidden)
 		appendStringInfo(&hint, " The policies of table \"%s\" may hide the node from role \"%s\", as which it is read.",
 						 nodes->name, GetUserNameFromId(GetUserId(), false));

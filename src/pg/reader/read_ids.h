@@ -39,7 +39,8 @@ typedef struct gnngp_finder
 extern void gnngp_finder_init(gnngp_finder *f, gnngp_reader *r, gnngp_query *q,
 							  const char *column);
 extern int32 gnngp_finder_find_slow(gnngp_finder *f, Datum value, bool null);
-extern void gnngp_check_nulls(const gnngp_table *table, const gnngp_column *column, int64 nulls, const char *hint);
+extern void gnngp_check_nulls(const gnngp_table *table, const gnngp_column *column, int64 nulls,
+							  const char *hint);
 extern void gnngp_finder_check_unknown(const gnngp_finder *f);
 
 /* The node of an id, or -1 when it is NULL or unknown. */

@@ -101,7 +101,8 @@ gnngp_labels_integer(gnngp_labels *labels, int64 value)
 int32
 gnngp_labels_text(gnngp_labels *labels, const char *text, int length)
 {
-	uint64		key = hash_bytes_extended((const unsigned char *) text, length, labels->env->hash_seed);
+	uint64		key = hash_bytes_extended((const unsigned char *) text, length,
+										  labels->env->hash_seed);
 
 	return find_or_add(labels, (int64) key, text, length);
 }

@@ -1,8 +1,8 @@
 /*
  * read_rights.c - whose right is missing where a graph's tables may not be read.
  *
- * They are read as the graph's owner, whoever fits, or as the caller, by live answers. The server's error names the
- * table alone.
+ * They are read as the graph's owner, whoever fits, or as the caller, by live answers. The server's
+ * error names the table alone.
  */
 #include "postgres.h"
 
@@ -26,10 +26,11 @@ static bool
 may_read(Oid table, bool in_part)
 {
 	return pg_class_aclcheck(table, GetUserId(), ACL_SELECT) == ACLCHECK_OK ||
-		(in_part && pg_attribute_aclcheck_all(table, GetUserId(), ACL_SELECT, ACLMASK_ANY) == ACLCHECK_OK);
+		(in_part && pg_attribute_aclcheck_all(table, GetUserId(), ACL_SELECT,
+											  ACLMASK_ANY) == ACLCHECK_OK);
 }
 
-/* The statements that grant what the present user lacks to read the tables; NULL where all may be read. */
+/* The statements that grant what the present user lacks; NULL where all tables may be read. */
 static char *
 missing_grants(const gnngp_reader *r, bool in_part)
 {
@@ -55,7 +56,9 @@ missing_grants(const gnngp_reader *r, bool in_part)
 	}
 	if (tables.len == 0 && schemas.len == 0)
 		return NULL;
-	return psprintf("%s%s%s", schemas.len > 0 ? psprintf("GRANT USAGE ON SCHEMA %s TO %s;", schemas.data, role) : "",
+	return psprintf("%s%s%s",
+					schemas.len > 0 ?
+					psprintf("GRANT USAGE ON SCHEMA %s TO %s;", schemas.data, role) : "",
 					schemas.len > 0 && tables.len > 0 ? " " : "",
 					tables.len > 0 ? psprintf("GRANT SELECT ON %s TO %s;", tables.data, role) : "");
 }

@@ -3,7 +3,8 @@
  *
  * A round asks for the rows of the nodes that the round before has found, and for their
  * edges, by arrays of ids.  The last round's edges count for degrees alone, if at all: they
- * are counted as they come, and their other ends are not met.  Nodes that the caller does not see are neighbours of which nothing is known.
+ * are counted as they come, and their other ends are not met.  Nodes that the caller does not see
+ * are neighbours of which nothing is known.
  */
 #include "postgres.h"
 
@@ -23,7 +24,7 @@
 #include "utils/rel.h"
 #include "utils/syscache.h"
 
-/* An integer id that was looked up, for the next row: tables often stand in the order of one end. */
+/* The last integer id that was looked up: tables often stand in the order of one end. */
 typedef struct last_id
 {
 	bool		any;
@@ -63,7 +64,7 @@ find_datum(some_state *s, Datum value, Oid base)
 	return number >= s->first && number < s->last ? number : -1;
 }
 
-/* The same of an end of an edge, which may be that of the row before: nodes of a round stay what they are in it. */
+/* The same of an end of an edge, which may be that of the row before. */
 static int32
 find_end(some_state *s, int end, Datum value)
 {
@@ -96,12 +97,14 @@ node_row(void *state, const Datum *values, const bool *nulls)
 	if (node->row >= 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNIQUE_VIOLATION),
-				 errmsg("column \"%s\" of table \"%s\" repeats the node %s", s->r->id.name, s->r->nodes.name,
+				 errmsg("column \"%s\" of table \"%s\" repeats the node %s", s->r->id.name,
+						s->r->nodes.name,
 						node->text ? node->text : psprintf(INT64_FORMAT, node->key)),
 				 errhint("Ids must be unique.")));
 	node->row = (int32) s->met.nrows++;
 	if (s->features)
-		gnngp_take_features(s->features, node->row, (gnngp_row_id) {node->key, node->text}, values + 1, nulls + 1);
+		gnngp_take_features(s->features, node->row, (gnngp_row_id) {node->key, node->text},
+							values + 1, nulls + 1);
 }
 
 /* The weight of an edge; 22003 or 22004 for what is none. */
@@ -113,8 +116,10 @@ edge_weight(const some_state *s, Datum value, bool null)
 	if (!isfinite(w) || w < 0.0)
 		ereport(ERROR,
 				(errcode(null ? ERRCODE_NULL_VALUE_NOT_ALLOWED : ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
-				 null ? errmsg("column \"%s\" of table \"%s\" is NULL for an edge", s->weight.name, s->r->edges.name) :
-				 errmsg("column \"%s\" of table \"%s\" is %g for an edge", s->weight.name, s->r->edges.name, w),
+				 null ? errmsg("column \"%s\" of table \"%s\" is NULL for an edge", s->weight.name,
+							   s->r->edges.name) :
+				 errmsg("column \"%s\" of table \"%s\" is %g for an edge", s->weight.name,
+						s->r->edges.name, w),
 				 errhint("Weights must be finite and not negative.")));
 	return w;
 }
@@ -138,13 +143,15 @@ edge_row(void *state, const Datum *values, const bool *nulls)
 		return;
 	src = gnngp_meet_datum(&s->met, values[0], s->end_base[0]);
 	dst = gnngp_meet_datum(&s->met, values[1], s->end_base[1]);
-	/* By src: not where dst was in a round before.  By dst: not where src was in one, or is in this one. */
-	if (s->by_dst ? src < s->last && s->met.node[src].row >= 0 : dst < s->first && s->met.node[dst].row >= 0)
+	/* By src: not where dst was in an earlier round.  By dst: nor where src is in this one. */
+	if (s->by_dst && src < s->last && s->met.node[src].row >= 0)
+		return;
+	if (!s->by_dst && dst < s->first && s->met.node[dst].row >= 0)
 		return;
 	gnngp_met_add_edge(&s->met, src, dst, s->weighted ? edge_weight(s, values[2], nulls[2]) : 1.0);
 }
 
-/* Counts a row of the edge table for the degree of one end; repeated edges count once without weights. */
+/* Counts a row for the degree of one end; repeated edges count once without weights. */
 static void
 degree_row(void *state, const Datum *values, const bool *nulls)
 {
@@ -234,7 +241,10 @@ has_index(const gnngp_table *table, const gnngp_column *column)
 	return found;
 }
 
-/* Tells once in a session where an index would help; with the column beside it, if any, degrees are counted in the index alone. */
+/*
+ * Tells once in a session where an index would help; with the column beside it, degrees are counted
+ * in the index alone.
+ */
 static void
 advise_index(const gnngp_table *table, const gnngp_column *column, const gnngp_column *beside)
 {
@@ -254,8 +264,10 @@ advise_index(const gnngp_table *table, const gnngp_column *column, const gnngp_c
 	(void) hash_search(told, &key, HASH_ENTER, &found);
 	if (!found)
 		ereport(NOTICE,
-				(errmsg("column \"%s\" of table \"%s\" has no index, so all of the table is read", column->name, table->name),
-				 errhint("CREATE INDEX ON %s (%s%s%s);", table->quoted, column->quoted, beside ? ", " : "",
+				(errmsg("column \"%s\" of table \"%s\" has no index, so all of the table is read",
+						column->name, table->name),
+				 errhint("CREATE INDEX ON %s (%s%s%s);", table->quoted, column->quoted,
+						 beside ? ", " : "",
 						 beside ? beside->quoted : "")));
 }
 
@@ -325,7 +337,8 @@ static void
 read_all(some_state *s)
 {
 	gnngp_query_run(&s->nodes, s->env, node_row, s, GP_PHASE_NODES, gnngp_table_rows(&s->r->nodes));
-	gnngp_query_run(&s->ends[0], s->env, edge_row, s, GP_PHASE_EDGES, gnngp_table_rows(&s->r->edges));
+	gnngp_query_run(&s->ends[0], s->env, edge_row, s, GP_PHASE_EDGES,
+					gnngp_table_rows(&s->r->edges));
 }
 
 /* Reads hop by hop, and tells where an index would help. */
@@ -373,7 +386,8 @@ meet_wanted(some_state *s, const gnngp_id *wanted, int64 n)
 		if (gnngp_meet(&s->met, wanted[i].key, wanted[i].text, wanted[i].length) != i)
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("node %s is given twice", wanted[i].text ? pnstrdup(wanted[i].text, wanted[i].length) :
+					 errmsg("node %s is given twice",
+							wanted[i].text ? pnstrdup(wanted[i].text, wanted[i].length) :
 							psprintf(INT64_FORMAT, wanted[i].key)),
 					 errhint("Name each node once.")));
 }
@@ -439,8 +453,8 @@ check_ids(const gnngp_reader *r, const gnngp_id *wanted, int64 n)
 
 /* The caller can change nothing meanwhile: tables may be views that call anybody's functions. */
 gnngp_some *
-gnngp_read_some(gp_env *env, const gnngp_graph_def *graph, const gnngp_id *wanted, int64 n, int hops,
-				gnngp_rim rim, int64 dims, const double *moments)
+gnngp_read_some(gp_env *env, const gnngp_graph_def *graph, const gnngp_id *wanted, int64 n,
+				int hops, gnngp_rim rim, int64 dims, const double *moments)
 {
 	some_state	s = {.env = env,.met = {.env = env},.all = hops == GNNGP_ALL_HOPS};
 	gnngp_reader r;
@@ -451,7 +465,7 @@ gnngp_read_some(gp_env *env, const gnngp_graph_def *graph, const gnngp_id *wante
 
 	gnngp_pin_output_settings();
 	gnngp_pin("row_security", "on");
-	/* Not by its setting, which functions may not save from version 16 on; an abort restores it, too. */
+	/* Not by its setting, which functions may not save from version 16 on; an abort restores it. */
 	XactReadOnly = true;
 	gnngp_spi_connect();
 	gnngp_reader_open(&r, env, graph);

@@ -90,12 +90,15 @@ report_gone(const gnngp_source_name *given, bool replaced, const char *argument,
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_UNDEFINED_TABLE),
-			 given->table ? errmsg("table \"%s\" of graph \"%s\" %s", gnngp_shown_table(given->schema, given->table),
+			 given->table ? errmsg("table \"%s\" of graph \"%s\" %s",
+								   gnngp_shown_table(given->schema, given->table),
 								   def->name, replaced ? "was replaced" : "does not exist any more")
 			 : errmsg("a table of graph \"%s\" does not exist any more", def->name),
-			 errhint("To read %s, run SELECT %s.", replaced ? "the table that has this name now" : "another table",
+			 errhint("To read %s, run SELECT %s.",
+					 replaced ? "the table that has this name now" : "another table",
 					 replaced ? alter_call(def, argument, given->schema, given->table)
-					 : psprintf("gp_alter_graph(%s, %s => ...)", quote_literal_cstr(def->name), argument))));
+					 : psprintf("gp_alter_graph(%s, %s => ...)", quote_literal_cstr(def->name),
+								argument))));
 }
 
 /* The words for a kind of relation. */
@@ -115,8 +118,8 @@ gnngp_table_open(Oid oid, const gnngp_source_name *given, char kind, const char 
 	gnngp_table table = {oid, NULL, NULL};
 	char	   *name = OidIsValid(oid) && lock_table(oid) ? get_rel_name(oid) : NULL;
 	char	   *schema = name ? get_namespace_name(get_rel_namespace(oid)) : NULL;
-	bool		renamed = schema == NULL || given->table == NULL || strcmp(name, given->table) != 0 ||
-		strcmp(schema, given->schema) != 0;
+	bool		renamed = schema == NULL || given->table == NULL ||
+		strcmp(name, given->table) != 0 || strcmp(schema, given->schema) != 0;
 	bool		replaced = renamed && OidIsValid(other_of_name(given, oid));
 
 	if (schema == NULL || replaced)
@@ -292,7 +295,8 @@ check_age(const CachedPlan *plan)
 			ereport(ERROR,
 					(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
 					 errmsg("could not serialize access: table \"%s\" was truncated or rewritten after this transaction began",
-							gnngp_shown_table(get_namespace_name(get_rel_namespace(oid)), get_rel_name(oid))),
+							gnngp_shown_table(get_namespace_name(get_rel_namespace(oid)),
+											  get_rel_name(oid))),
 					 errhint("The transaction might succeed if retried.")));
 	}
 }
@@ -334,7 +338,8 @@ looks_up(const PlannedStmt *stmt)
 static SPIPlanPtr
 prepare(gnngp_query *q, const char *where)
 {
-	char	   *sql = psprintf("SELECT %s FROM %s t%s%s", q->list.data, q->table->quoted, where ? " WHERE " : "",
+	char	   *sql = psprintf("SELECT %s FROM %s t%s%s", q->list.data, q->table->quoted,
+							   where ? " WHERE " : "",
 							   where ? where : "");
 	SPIPlanPtr	prepared = SPI_prepare(sql, where ? 1 : 0, where ? &q->array_type : NULL);
 	CachedPlanSource *source;

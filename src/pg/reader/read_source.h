@@ -83,7 +83,7 @@ extern void gnngp_query_init(gnngp_query *q, const gnngp_table *table);
 extern void gnngp_query_add(gnngp_query *q, Oid type, const char *format,...)
 			pg_attribute_printf(3, 4);
 
-/* Restricts a query to rows by a condition on an array, $1, whose value each run takes from the query. */
+/* Restricts a query by a condition on an array, $1, which each run takes from the query. */
 extern void gnngp_query_restrict(gnngp_query *q, const char *where, Oid array_type);
 
 /* Selects a number, to be taken by gnngp_number_datum. */
@@ -98,7 +98,7 @@ extern void gnngp_query_plan(gnngp_query *q);
 /* True when a planned query reads a table that Citus has spread over nodes, also behind a view. */
 extern bool gnngp_query_is_spread(const gnngp_query *q);
 
-/* True when the next run delivers all rows, for an array that has many of their ids: callbacks look which are wanted. */
+/* True when the next run delivers all rows, for an array of many ids: callbacks check them. */
 extern bool gnngp_query_scans(const gnngp_query *q);
 
 /*

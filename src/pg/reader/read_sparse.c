@@ -233,13 +233,15 @@ gnngp_read_sparse(gnngp_sparse_part *s)
 	s->query.array = s->r->some_ids;
 	gnngp_reader_run(s->r, &s->query, entry_row, s, GP_PHASE_FEATURES);
 	flush_entries(s);
-	gnngp_check_nulls(s->node.table, &s->node.column, s->node.nulls, "Remove the row, or name its node.");
+	gnngp_check_nulls(s->node.table, &s->node.column, s->node.nulls,
+					  "Remove the row, or name its node.");
 	gnngp_finder_check_unknown(&s->node);
 	check_numbers(s);
 	check_values(s);
 	build_features(s);
 	if (s->r->some)
-		s->r->data->features = gp_features_widen(s->r->env, s->r->data->features, s->r->data->ids.n, s->r->dims);
+		s->r->data->features = gp_features_widen(s->r->env, s->r->data->features, s->r->data->ids.n,
+												 s->r->dims);
 	gnngp_scale_features(s->r, gnngp_scale(s->r->def, GP_SCALE_NONE));
 	pfree(s);
 }

@@ -1,11 +1,12 @@
 /*
  * read_trust.c - whose code a superuser runs by reading a table.
  *
- * Code behind a table runs with the rights of the role that reads, and SECURITY_RESTRICTED_OPERATION
- * does not take a superuser's.  A superuser therefore reads no view and no foreign table of a role
- * that is no superuser, and nothing that runs a function of such a role: a view's, or one that the
- * planner runs where it stands in an index, a check constraint, a partition key or statistics.
- * Policies are not looked at: they do not hold for superusers, nor for their views.
+ * Code behind a table runs with the rights of the role that reads, and
+ * SECURITY_RESTRICTED_OPERATION does not take a superuser's.  A superuser therefore reads no view
+ * and no foreign table of a role that is no superuser, and nothing that runs a function of such a
+ * role: a view's, or one that the planner runs where it stands in an index, a check constraint, a
+ * partition key or statistics. Policies are not looked at: they do not hold for superusers, nor for
+ * their views.
  */
 #include "postgres.h"
 
@@ -24,7 +25,8 @@
 
 /*
  * All that stands behind the relations of $1, by their dependencies, and the first of it that is
- * code of a role without superuser's rights.  Built-in objects have no dependencies and are not followed.
+ * code of a role without superuser's rights.  Built-in objects have no dependencies and are not
+ * followed.
  */
 static const char *const query =
 "WITH RECURSIVE behind (class, object) AS ("
@@ -57,7 +59,7 @@ static const char *const query =
 "  JOIN pg_authid a ON a.oid = coalesce(c.relowner, p.proowner)"
 " WHERE NOT a.rolsuper LIMIT 1";
 
-/* True for a table that runs no code but of its owner's, who is a superuser: as all of them mostly are. */
+/* True for a table that runs no code but that of its owner, who is a superuser. */
 static bool
 is_plain(Oid oid)
 {
@@ -112,7 +114,7 @@ gnngp_require_trust(const char *table, List *relations)
 	if (n == 0)
 		return;
 	array = PointerGetDatum(construct_array(oid, n, OIDOID, sizeof(Oid), true, TYPALIGN_INT));
-	/* As the catalogs are now, as for the planner: those of the transaction's snapshot may be older. */
+	/* As the catalogs are now: those of the transaction's snapshot may be older. */
 	PushActiveSnapshot(GetCatalogSnapshot(InheritsRelationId));
 	gnngp_each_row(query, 1, &type, &array, &rows);
 	PopActiveSnapshot();

@@ -9,8 +9,8 @@
 #include "nodes/pg_list.h"
 
 /*
- * For a plan over a table, of this name, that is about to be made, and whose relations are locked: 42501
- * where the present user is a superuser and reading them runs code of a role that is none.
+ * For a plan over a table, of this name, that is about to be made, and whose relations are locked:
+ * 42501 where the present user is a superuser and reading them runs code of a role that is none.
  */
 extern void gnngp_require_trust(const char *table, List *relations);
 

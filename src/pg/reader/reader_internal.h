@@ -43,7 +43,8 @@ extern void gnngp_push_read_snapshot(void);
 
 /* Opens a reader as the owner of the graph, inside SPI, hands it to work, and restores the caller's identity. */
 typedef void (*gnngp_reading) (gnngp_reader *r, void *arg);
-extern void gnngp_read_as_owner(gp_env *env, const gnngp_graph_def *graph, gnngp_reading work, void *arg);
+extern void gnngp_read_as_owner(gp_env *env, const gnngp_graph_def *graph, gnngp_reading work,
+								void *arg);
 
 /* While they are open, errors about rights tell who lacks which on the reader's tables: the present user (read_rights.c). */
 typedef struct gnngp_rights

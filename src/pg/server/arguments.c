@@ -71,7 +71,8 @@ gnngp_landmarks_argument(FunctionCallInfo fcinfo, int argno)
 }
 
 int
-gnngp_require_word(const char *what, const char *word, int n, const char *const *words, const char *hint)
+gnngp_require_word(const char *what, const char *word, int n, const char *const *words,
+				   const char *hint)
 {
 	for (int i = 0; i < n; i++)
 		if (pg_strcasecmp(words[i], word) == 0)

@@ -23,13 +23,14 @@ typedef void (*gnngp_work) (gnngp_run *run, void *arg);
 /*
  * Runs a work on the device that gnngp.device asks for, on so many threads where
  * that is the CPU (0 takes gnngp.threads).  With auto a work that is planned, which
- * means that it fits through gnngp_run_fit or gnngp_run_device, may use a card; should that fail, the work
- * is done again on the CPU.  What the work has made ends with env.
+ * means that it fits through gnngp_run_fit or gnngp_run_device, may use a card; should that fail,
+ * the work is done again on the CPU.  What the work has made ends with env.
  */
 extern void gnngp_compute(gp_env *env, int threads, bool planned, gnngp_work work, void *arg);
 
 /* What makes a posterior of a problem: gp_fit, or a method's. */
-typedef gp_posterior *(*gnngp_fitter) (gp_device *device, const gp_problem *problem, const void *arg);
+typedef gp_posterior *(*gnngp_fitter) (gp_device *device, const gp_problem *problem,
+									   const void *arg);
 
 /* A fit on the device that is set or, with auto, on the one that suits its plan. */
 extern gp_posterior *gnngp_run_fit_by(gnngp_run *run, gp_problem *problem, gnngp_fitter fitter,

@@ -180,8 +180,8 @@ sqlstate_of(gp_error code)
 }
 
 /*
- * Points at a character of the kernel's or method's text, in the detail and, where a client can show it, in the text: not in
- * one that is too long to be any, which would fill the log.
+ * Points at a character of the kernel's or method's text, in the detail and, where a client can
+ * show it, in the text: not in one that is too long to be any, which would fill the log.
  */
 static int
 point_at(const server_env *env, int position)
@@ -193,7 +193,8 @@ point_at(const server_env *env, int position)
 		internalerrquery(env->text);
 		internalerrposition(position);
 	}
-	return errdetail("At character %d of the %s.", position, env->text_is ? env->text_is : "kernel");
+	return errdetail("At character %d of the %s.", position,
+					 env->text_is ? env->text_is : "kernel");
 }
 
 /* Raises an error of the core as one of the server. */
@@ -287,10 +288,12 @@ gnngp_env_tell_notices(gp_env *env, const char *about)
 	{
 		const char *hint = list_nth(all->hints, i);
 
-		appendStringInfo(&rest, "%s%s%s%s", i > 1 ? "\n" : "", (char *) list_nth(all->messages, i), hint ? ". " : "", hint ? hint : "");
+		appendStringInfo(&rest, "%s%s%s%s", i > 1 ? "\n" : "", (char *) list_nth(all->messages, i),
+						 hint ? ". " : "", hint ? hint : "");
 	}
 	ereport(NOTICE,
-			(errmsg_internal("%s%s%s", about ? about : "", about ? ": " : "", (char *) linitial(all->messages)),
+			(errmsg_internal("%s%s%s", about ? about : "", about ? ": " : "",
+							 (char *) linitial(all->messages)),
 			 rest.len > 0 ? errdetail_internal("%s", rest.data) : 0,
 			 linitial(all->hints) ? errhint("%s", (char *) linitial(all->hints)) : 0));
 }

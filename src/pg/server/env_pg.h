@@ -52,7 +52,8 @@ extern void gnngp_env_set_text(gp_env *env, const char *text, const char *text_i
 typedef struct gnngp_notices gnngp_notices;
 
 extern gnngp_notices *gnngp_env_collect_notices(gp_env *env);	/* returns what was kept so far, or NULL */
-extern void gnngp_env_tell_notices(gp_env *env, const char *about);	/* about: what they are of, or NULL */
+extern void gnngp_env_tell_notices(gp_env *env,
+								   const char *about);	/* about: what they are of, or NULL */
 extern bool gnngp_env_has_notices(const gp_env *env);	/* true where any were kept */
 
 /* Goes on with what was kept before, and adds more to it; NULL adds nothing. */

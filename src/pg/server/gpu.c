@@ -31,8 +31,8 @@
 #define HINT_LOST "This session cannot use the GPU any more: start a new one, or set gnngp.device to cpu or auto."
 
 /*
- * Where the library lies when it is installed: beside this one, which the server has found in its library
- * directory or in one that dynamic_library_path names, and in no other place.  Whoever
+ * Where the library lies when it is installed: beside this one, which the server has found in its
+ * library directory or in one that dynamic_library_path names, and in no other place.  Whoever
  * may write there may replace this library as well.
  */
 static const char *
@@ -205,7 +205,8 @@ gnngp_gpu_can_be_tried(void)
 				 errhint("Install the one that belongs to this version of the extension, or set gnngp.device to cpu.")));
 	else if (gpus->state == GNNGP_GPU_UNKNOWN)
 		ereport(first_time(&told) ? WARNING : DEBUG1,
-				(errmsg("there is no GPU %d; the computation goes on on the CPU", gnngp_setting_gpu()),
+				(errmsg("there is no GPU %d; the computation goes on on the CPU",
+						gnngp_setting_gpu()),
 				 detail_sentence(gpus->reason),
 				 errhint("Set gnngp.gpu to one that gp_device() lists.")));
 	else if (!ready)

@@ -1,8 +1,8 @@
 /*
  * gpu.h - the GPU library and the cards that it finds.
  *
- * The library lies beside the extension's own, in a library directory of the server's, and nowhere else.  A client's
- * session or a background worker loads it when a computation is to run on a card,
+ * The library lies beside the extension's own, in a library directory of the server's, and nowhere
+ * else.  A client's session or a background worker loads it when a computation is to run on a card,
  * never the postmaster.
  */
 #ifndef GNNGP_GPU_H

@@ -124,7 +124,8 @@ define_limit(const char *name, const char *what, const char *more, int *variable
 	bool		by_option = before != NULL && before->reset_source == PGC_S_CLIENT;
 
 	option_taken = false;
-	DefineCustomIntVariable(name, what, more, variable, 0, 0, most, PGC_SUSET, flags, check, NULL, NULL);
+	DefineCustomIntVariable(name, what, more, variable, 0, 0, most, PGC_SUSET, flags, check, NULL,
+							NULL);
 	if (by_option && !option_taken)
 		lost_limit = name;
 }

@@ -4,8 +4,9 @@
  * Rows go straight from the executor to a callback, without a result table between them.
  *
  * Behind a table there may be code of anybody's: views, policies, triggers, domains.  It runs with
- * the rights of the role that reads, under SECURITY_RESTRICTED_OPERATION, which keeps it from becoming
- * somebody else, and on a level of settings of its own.  An abort sets the user and the settings back.
+ * the rights of the role that reads, under SECURITY_RESTRICTED_OPERATION, which keeps it from
+ * becoming somebody else, and on a level of settings of its own.  An abort sets the user and the
+ * settings back.
  */
 #include "postgres.h"
 

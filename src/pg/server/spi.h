@@ -25,8 +25,8 @@ typedef struct gnngp_identity
 } gnngp_identity;
 
 /*
- * Becomes a role that can do nothing but what the statements say, on a level of settings of its own;
- * the second pins search_path and row security, too.  The third is the user before again.
+ * Becomes a role that can do nothing but what the statements say, on a level of settings of its
+ * own; the second pins search_path and row security, too.  The third is the user before again.
  */
 extern gnngp_identity gnngp_become(Oid role);
 extern gnngp_identity gnngp_become_owner(Oid owner);
@@ -47,8 +47,8 @@ typedef struct gnngp_rows
 } gnngp_rows;
 
 /*
- * Runs a query, or a plan that SPI has prepared, read only under the active snapshot and inside SPI,
- * and hands over each row as the executor delivers it.  No argument is NULL.  55000 when the
+ * Runs a query, or a plan that SPI has prepared, read only under the active snapshot and inside
+ * SPI, and hands over each row as the executor delivers it.  No argument is NULL.  55000 when the
  * columns have other types than said.
  */
 extern void gnngp_each_row(const char *query, int nargs, const Oid *types, const Datum *values,
