@@ -113,7 +113,6 @@ make_vectors(gp_krylov *k, const gp_csr *s, const gp_elements *b, int products)
 	gp_long_dots_close(&dots);
 }
 
-/* Spans the space. */
 gp_krylov *
 gp_krylov_open(gp_device *dev, const gp_csr *s, gp_type type, const int32_t *labelled, int64_t nlabelled,
 			   int64_t cols, const gp_elements *b, int products)
@@ -130,7 +129,6 @@ gp_krylov_open(gp_device *dev, const gp_csr *s, gp_type type, const int32_t *lab
 	return k;
 }
 
-/* Frees it. */
 void
 gp_krylov_close(gp_krylov *k)
 {
@@ -314,7 +312,6 @@ take_solution(gp_krylov *k, int vectors, double **z)
 	}
 }
 
-/* The best solution of the space. */
 double
 gp_krylov_solve(gp_krylov *k, double sigma2, int d, double noise, double *x)
 {
@@ -364,7 +361,6 @@ put_labels(gp_krylov *k, gp_matrix out)
 	gp_free(k->env, col);
 }
 
-/* The last solution at all nodes. */
 gp_matrix
 gp_krylov_solution(gp_krylov *k)
 {

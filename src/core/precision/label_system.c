@@ -58,7 +58,6 @@ own_columns(gp_env *env, const gp_csr *rows, const int32_t *label_at)
 	return own;
 }
 
-/* Takes the labels' rows of S; in a dry run nothing but what is not small. */
 gp_label_system
 gp_label_system_open(gp_device *dev, const gp_csr *s, const int32_t *labelled, int64_t n)
 {
@@ -84,7 +83,6 @@ gp_label_system_open(gp_device *dev, const gp_csr *s, const int32_t *labelled, i
 	return l;
 }
 
-/* Frees them. */
 void
 gp_label_system_close(gp_label_system *l)
 {
@@ -109,7 +107,6 @@ apply(gp_label_system *l, double sigma2, int d, double noise, gp_matrix x, gp_ma
 	dev->spmm(dev, sigma2 * sigma2, l->rows, reach, 1.0, to);
 }
 
-/* Conjugate gradients, all columns as one long vector; w becomes the residual. */
 void
 gp_label_system_solve(gp_label_system *l, double sigma2, int d, double noise, gp_matrix w, gp_matrix z)
 {

@@ -86,7 +86,6 @@ forget(gp_precision_fit *f)
 	leave_space(f);
 }
 
-/* Works on a sketch of the targets, or on all of them. */
 void
 gp_precision_set_targets(gp_precision_fit *f, bool sketch)
 {
@@ -103,7 +102,6 @@ gp_precision_set_targets(gp_precision_fit *f, bool sketch)
 	colour_labels(f, f->columns);
 }
 
-/* Prepares a fit. */
 void
 gp_precision_fit_open(gp_precision_fit *f, gp_device *dev, const gp_problem *problem,
 					  const gp_targets *targets, const gp_csr *s)
@@ -121,7 +119,6 @@ gp_precision_fit_open(gp_precision_fit *f, gp_device *dev, const gp_problem *pro
 	f->index = gp_loo_sample(f->env, targets, problem->nlabelled, &f->nindex);
 }
 
-/* Frees all but the leave-one-out means. */
 void
 gp_precision_fit_close(gp_precision_fit *f)
 {
@@ -137,7 +134,6 @@ gp_precision_fit_close(gp_precision_fit *f)
 	gp_free(f->env, f->index);
 }
 
-/* Sets the prior. */
 void
 gp_precision_set_prior(gp_precision_fit *f, double sigma2, int d)
 {
@@ -146,7 +142,6 @@ gp_precision_set_prior(gp_precision_fit *f, double sigma2, int d)
 	f->mean_diag = gp_precision_mean_diagonal(f->p, sigma2, d, f->problem->seed);
 }
 
-/* Adds an element that lies in the columns from first on, cols of them. */
 void
 gp_elements_add(gp_elements *b, int32_t row, int64_t col, int64_t first, int64_t cols, double value)
 {
@@ -157,7 +152,6 @@ gp_elements_add(gp_elements *b, int32_t row, int64_t col, int64_t first, int64_t
 	b->value[b->n++] = value;
 }
 
-/* Room for so many elements; in a dry run they count as used. */
 gp_elements
 gp_elements_make(gp_env *env, int64_t n)
 {
@@ -199,7 +193,6 @@ right_sides(const gp_precision_fit *f, int64_t first, int64_t cols)
 	return b;
 }
 
-/* Frees them. */
 void
 gp_elements_free(gp_env *env, gp_elements *b)
 {
@@ -268,7 +261,6 @@ take_means(gp_precision_fit *f, gp_matrix x, bool scaled, int64_t first, double 
 	}
 }
 
-/* Solves, and remembers the worst error. */
 gp_matrix
 gp_precision_run(gp_precision_fit *f, int64_t cols, const gp_elements *b, double whole, double tolerance,
 				 gp_matrix *start)
@@ -430,7 +422,6 @@ search_space(gp_precision_fit *f, double nugget)
 	return gained;
 }
 
-/* Spans a space where that is worth it, and leaves it where one prior shows that it is too small. */
 void
 gp_precision_span(gp_precision_fit *f, const gp_plan *plan, double sigma2, int d)
 {
@@ -451,7 +442,6 @@ gp_precision_span(gp_precision_fit *f, const gp_plan *plan, double sigma2, int d
 		leave_space(f);
 }
 
-/* The posterior at the labels with this nugget, and without each; at all nodes where mean is given. */
 void
 gp_precision_solve_labels(gp_precision_fit *f, double nugget, double tolerance, double *mean)
 {
@@ -521,7 +511,6 @@ gp_precision_loo_error(const gp_precision_fit *f, double *total)
 	return ym > 0.0 && mm > 0.0 ? *total - ym * ym / mm : *total;
 }
 
-/* The leave-one-out error with a nugget. */
 double
 gp_precision_nugget_error(void *state, double nugget)
 {

@@ -4,9 +4,9 @@
 #ifndef GP_PRECISION_FIT_H
 #define GP_PRECISION_FIT_H
 
-#include "fit/fit.h"
 #include "krylov.h"
 #include "precision.h"
+#include "precision_probe.h"
 
 #define GP_PRECISION_BATCH 64	/* columns that are solved at once */
 #define GP_PRECISION_MOST 500	/* iterations */
@@ -107,17 +107,5 @@ extern double gp_precision_choose_nugget(gp_precision_fit *f);
 
 /* precision_variance.c: fills the variance of all nodes; returns the typical error, 0 where it is exact. */
 extern double gp_precision_variances(gp_precision_fit *f, double *variance);
-
-/* precision_probe.c: the sign of a node among the probes of its colour. */
-extern double gp_probe_sign(uint64_t seed, int32_t node);
-
-/*
- * Colours n nodes (NULL: all of them) so that neighbours differ where possible; each its own
- * where there are as many colours.  Owned by the caller.
- */
-extern int32_t *gp_probe_colours(gp_env *env, const gp_csr *s, const int32_t *node, int64_t n, int32_t colours);
-
-/* Labels without another one in their component; owned by the caller. */
-extern bool *gp_probe_alone(gp_env *env, const gp_csr *s, const int32_t *labelled, int64_t n);
 
 #endif							/* GP_PRECISION_FIT_H */

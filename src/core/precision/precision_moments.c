@@ -59,7 +59,6 @@ mean_product(gp_device *dev, gp_matrix z, gp_matrix y)
 	return sum / ((double) n * z.cols);
 }
 
-/* The places of s with its values in another type. */
 gp_csr
 gp_prior_matrix(gp_env *env, const gp_csr *s, gp_type type)
 {
@@ -126,7 +125,6 @@ coefficient(double sigma2, int d, int k)
 	return (k == 0 ? 1.0 : 2.0) * sum / ANGLES;
 }
 
-/* tr (I + s2 L)^-d / n. */
 double
 gp_prior_mean(const double *moment, double sigma2, int d)
 {

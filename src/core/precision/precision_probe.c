@@ -5,9 +5,10 @@
  * colours where there are enough (Tang and Saad 2012).  What is left of the others of a
  * colour is small beside the diagonal.
  */
-#include "precision_fit.h"
+#include "precision_probe.h"
 
-/* The sign of a node among the probes of its colour. */
+#include "graph/graph.h"
+
 double
 gp_probe_sign(uint64_t seed, int32_t node)
 {
@@ -32,7 +33,6 @@ rarest_colour(const gp_csr *s, int32_t node, const int32_t *of_node, int32_t col
 	return best;
 }
 
-/* Colours some nodes so that neighbours differ where possible; the caller owns the result. */
 int32_t *
 gp_probe_colours(gp_env *env, const gp_csr *s, const int32_t *node, int64_t n, int32_t colours)
 {
@@ -60,10 +60,6 @@ gp_probe_colours(gp_env *env, const gp_csr *s, const int32_t *node, int64_t n, i
 	return colour;
 }
 
-/*
- * Labels of which no other label can know anything: without theirs the posterior mean is
- * exactly 0, and rounding must not hint at the class.
- */
 bool *
 gp_probe_alone(gp_env *env, const gp_csr *s, const int32_t *labelled, int64_t n)
 {

@@ -71,7 +71,6 @@ widen_row(const gp_csr *s, int64_t i, double factor, gp_csr *out)
 	out->start[i + 1] = at;
 }
 
-/* S, from U of sigma2 = 1, which is S / 2. */
 gp_csr *
 gp_precision_matrix(gp_env *env, const gp_graph *graph)
 {
@@ -88,7 +87,6 @@ gp_precision_matrix(gp_env *env, const gp_graph *graph)
 	return s;
 }
 
-/* Takes S. */
 gp_precision *
 gp_precision_open(gp_device *dev, const gp_csr *s, gp_type type)
 {
@@ -136,7 +134,6 @@ end(gp_precision *p)
 	p->g = (gradients) {0};
 }
 
-/* Frees all of it. */
 void
 gp_precision_close(gp_precision *p)
 {
@@ -256,7 +253,6 @@ add_labels(gp_precision *p, const int32_t *labelled, int64_t nlabelled, double n
 	}
 }
 
-/* Makes H. */
 void
 gp_precision_set(gp_precision *p, double sigma2, int d, const int32_t *labelled,
 				 int64_t nlabelled, double noise)
@@ -274,21 +270,18 @@ gp_precision_set(gp_precision *p, double sigma2, int d, const int32_t *labelled,
 	add_labels(p, labelled, nlabelled, noise);
 }
 
-/* What a solution's row is multiplied with. */
 double
 gp_precision_unscale(const gp_precision *p, int64_t node)
 {
 	return 1.0 / p->root[node];
 }
 
-/* 1 / H_ii, or less: no posterior variance is smaller. */
 double
 gp_precision_least(const gp_precision *p, int64_t node)
 {
 	return 1.0 / (p->root[node] * p->root[node]);
 }
 
-/* The same for a label with this noise, whatever H has been made. */
 double
 gp_precision_least_of(const gp_precision *p, double sigma2, int d, double noise, int64_t node)
 {
@@ -338,7 +331,6 @@ scale_rows(gp_precision *p, gp_matrix *x, bool up)
 	gp_csr_free(p->env, scale);
 }
 
-/* A solution, of the last run, without the scale of this H. */
 gp_matrix
 gp_precision_keep(gp_precision *p, gp_matrix *x)
 {
@@ -467,7 +459,6 @@ error_left(const double *energy, int steps, int least, double whole)
 	return window > steps ? 1.0 : sqrt(fmax(gain, 0.0) / scale);
 }
 
-/* Conjugate gradients; a dry run, which has no error, takes as many steps as is usual. */
 gp_matrix
 gp_precision_solve(gp_precision *p, int64_t cols, const gp_elements *b, double whole, double tolerance,
 				   int most, gp_matrix *start, gp_effort *effort)
@@ -504,7 +495,6 @@ gp_precision_solve(gp_precision *p, int64_t cols, const gp_elements *b, double w
 	return x;
 }
 
-/* tr K / n. */
 double
 gp_precision_mean_diagonal(gp_precision *p, double sigma2, int d, uint64_t seed)
 {

@@ -76,7 +76,6 @@ take_variances(gp_precision_fit *f, gp_matrix x, const gp_elements *b, int64_t f
 	gp_free(f->env, host);
 }
 
-/* Probes the posterior variance of all nodes; returns the typical error, 0 where it is exact. */
 double
 gp_precision_variances(gp_precision_fit *f, double *variance)
 {

@@ -97,8 +97,4 @@ extern void gnngp_placement_read(gnngp_placement *p, const char *query, const gn
 extern void gnngp_placement_execute(gnngp_placement *p, const char *statement, int nargs, Oid *types,
 									Datum *values);
 
-/* placement_citus.c: makes schema and keys, for a list or not, and a table, as the current user. */
-extern void gnngp_placement_open_citus(gnngp_placement *p);
-extern void gnngp_placement_create_citus(gnngp_placement *p, const char *table, const char *columns);
-
 #endif							/* GNNGP_PLACEMENT_H */

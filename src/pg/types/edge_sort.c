@@ -9,9 +9,9 @@
  */
 #include "postgres.h"
 
-#include "edge_list.h"
 #include "pg/ids/idmap.h"
 #include "port/pg_bitutils.h"
+#include "sorted_edges.h"
 
 #define MANY 65536				/* keys that are dealt out by their high bits first */
 #define HIGH_BITS 11

@@ -6,7 +6,20 @@
 
 #include "postgres.h"
 
+#include "pg/server/server.h"
 #include "types.h"
+
+/* Edges as rows bring them (edge_list.h). */
+typedef struct gnngp_edge_list
+{
+	MemoryContext context;		/* of the arrays */
+	int64		n;
+	int64		room;
+	int64	   *end;			/* 2 n: both ends of each edge, in any order */
+	double	   *weight;			/* n, or NULL */
+	bool		weighted;
+	gnngp_holding held;			/* counts the arrays */
+} gnngp_edge_list;
 
 /* An edge in sorted order: nodes are numbered by id, the smaller one is in the high bits. */
 typedef struct gnngp_sorted_edge
@@ -35,7 +48,8 @@ gnngp_sorted_key(const gnngp_sorted_edges *s, int64 i)
 	return s->key ? s->key[i] : s->edge[i].key;
 }
 
-/* edge_sort.c */
+/* edge_sort.c: sorts a list of at least one edge into memory of the current context; frees it. */
+extern void gnngp_edge_sort(const gnngp_edge_list *list, gnngp_sorted_edges *out);
 extern void gnngp_sorted_edges_free(gnngp_sorted_edges *s);
 
 /* Adds up the weights of repeated edges, the smallest first. */

@@ -1,5 +1,5 @@
 /*
- * precision.c - the posterior of Laplacian kernels by conjugate gradients, without a factor.
+ * precision_posterior.c - the posterior of Laplacian kernels by conjugate gradients, without a factor.
  */
 #include "precision_fit.h"
 
