@@ -266,4 +266,18 @@ extern void gnngp_refresh_lock(const gnngp_model *model, bool session);
 extern void gnngp_refresh_unlock(const gnngp_model *model);
 
 
+/* ---- Citus, where it is installed (citus.c) ---- */
+
+/* True in a session in which another node's session has Citus run a query; inside SPI. */
+extern bool gnngp_citus_serves_other(void);
+
+/* True for a table whose rows Citus has spread over nodes. */
+extern bool gnngp_citus_has_table(Oid table);
+
+/*
+ * Has Citus, where it is loaded, use one connection to each server from now on, in a nest level of
+ * settings: with more of them a table's definition cannot change.
+ */
+extern void gnngp_citus_prepare(void);
+
 #endif							/* GNNGP_CATALOG_H */

@@ -13,7 +13,7 @@
 
 #include "core/base/base.h"
 #include "nodes/pg_list.h"
-#include "pg/server/spi.h"
+#include "pg/server/server.h"
 
 typedef struct gnngp_placement
 {

@@ -11,7 +11,6 @@
 
 #include "account.h"
 #include "arguments.h"
-#include "citus.h"
 #include "compute.h"
 #include "env_pg.h"
 #include "little_endian.h"
