@@ -22,7 +22,7 @@ sub left
 	return $node->safe_psql('postgres', q{
 		SELECT (SELECT count(*) FROM pg_namespace WHERE nspname LIKE 'gnngp_work%')
 			|| ' ' || (SELECT count(*) FROM pg_class WHERE relname ~ '^(features|edges|groups|spread|columns|covariances|targets)\d+')
-			|| ' ' || (SELECT count(*) FROM gp_model_catalog) || ' ' || (SELECT count(*) FROM gp_progress)
+			|| ' ' || (SELECT count(*) FROM gnngp_internal.gp_model_catalog) || ' ' || (SELECT count(*) FROM gp_progress)
 			|| ' ' || (SELECT count(*) FROM pg_locks WHERE classid = 'pg_extension'::regclass)});
 }
 is(left(), '0 0 0 0 0', 'nothing is there at first');
