@@ -22,27 +22,18 @@ take_graph(void *arg)
 	c->graph = gnngp_graph_by_id(c->model->graph_id);
 }
 
-/* 55000 when the graph's columns or their reading were altered after the fit. */
-static void
-check_shape(const gnngp_live_call *c)
+void
+gnngp_live_call_open(gnngp_live_call *c, FunctionCallInfo fcinfo, bool owner_only)
 {
-	if (gnngp_graph_shape(c->graph) != c->live->shape)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("graph \"%s\" was altered after model \"%s\" was fitted", c->graph->name,
-						c->model->name),
-				 errhint("Fit the model again with gp_refresh.")));
-}
+	Oid			owner;
 
-/*
- * 42501 for a superuser where the owner is none: what the owner's views and policies call runs
- * with the rights of the caller.
- */
-static void
-refuse_superuser(const gnngp_live_call *c)
-{
-	Oid			owner = c->model->owner_role;
-
+	*c = (gnngp_live_call) {.fcinfo = fcinfo};
+	c->model = gnngp_model_lookup(gnngp_text_argument(fcinfo, 0, "model"), false);
+	owner = c->model->owner_role;
+	if (owner_only)
+		gnngp_require_owner(owner, "model", c->model->name);
+	gnngp_require_node_part(c->model);
+	/* What the owner's views and policies call runs with the rights of the caller. */
 	if (superuser() && !superuser_arg(owner))
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
@@ -50,22 +41,15 @@ refuse_superuser(const gnngp_live_call *c)
 				 errdetail("What the tables' views and policies call would run with the rights of a superuser."),
 				 errhint("Take the owner's rights first: SET ROLE %s.",
 						 GetUserNameFromId(owner, true) ? GetUserNameFromId(owner, true) : "...")));
-}
-
-/* Opens the model, its graph and its live state. */
-void
-gnngp_live_call_open(gnngp_live_call *c, FunctionCallInfo fcinfo, bool owner_only)
-{
-	*c = (gnngp_live_call) {.fcinfo = fcinfo};
-	c->model = gnngp_model_lookup(gnngp_text_argument(fcinfo, 0, "model"), false);
-	if (owner_only)
-		gnngp_require_owner(c->model->owner_role, "model", c->model->name);
-	gnngp_require_node_part(c->model);
-	refuse_superuser(c);
 	c->live = gnngp_live_open(c->model);
 	(void) gp_live_read(c->live->keep, &c->figures);
 	gnngp_as_extension(take_graph, c);
-	check_shape(c);
+	if (gnngp_graph_shape(c->graph) != c->live->shape)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("graph \"%s\" was altered after model \"%s\" was fitted", c->graph->name,
+						c->model->name),
+				 errhint("Fit the model again with gp_refresh.")));
 	c->env = gnngp_env_create(CurrentMemoryContext);
 }
 
@@ -97,7 +81,6 @@ gnngp_live_class(const gnngp_model *model, const char *name)
 			 errhint("It predicts values: leave class NULL.")));
 }
 
-/* A copy of ids in the order that they are stored in. */
 gnngp_id *
 gnngp_live_call_sorted(const gnngp_given_ids *ids)
 {
@@ -109,7 +92,6 @@ gnngp_live_call_sorted(const gnngp_given_ids *ids)
 	return copy;
 }
 
-/* 22023 for an id that stands twice in a list. */
 void
 gnngp_live_call_check_twice(const gnngp_given_ids *ids, const char *argument)
 {
@@ -137,7 +119,6 @@ drop_nulls(gnngp_given_ids *ids)
 	ids->n = n;
 }
 
-/* Takes the nodes that an argument names. */
 void
 gnngp_live_call_take(gnngp_live_call *c, int argno, const char *argument,
 					 const gnngp_id_hints *hints)
@@ -154,7 +135,6 @@ const gnngp_id_hints gnngp_live_hints = {
 	"model"
 };
 
-/* Takes the nodes that are asked for. */
 void
 gnngp_live_call_nodes(gnngp_live_call *c)
 {
@@ -239,14 +219,12 @@ gnngp_live_call_read(gnngp_live_call *c, gnngp_some **read)
 	return q;
 }
 
-/* The device to compute on. */
 gp_device *
 gnngp_live_call_device(const gnngp_live_call *c)
 {
 	return gnngp_device_open(c->env, c->nodes.n < MANY_NODES && !c->everything ? 1 : 0);
 }
 
-/* Ends a call that went well: keeps the state for the next one. */
 void
 gnngp_live_call_close(gnngp_live_call *c)
 {

@@ -342,7 +342,6 @@ rank_classes(const gnngp_live_call *c, const gp_live_answer *a, int64 i, ranked 
 	*total = top + log(sum);
 }
 
-/* The most probable class of a node. */
 int32
 gnngp_live_best_class(const gnngp_live_call *c, const gp_live_answer *a, int64 i)
 {
