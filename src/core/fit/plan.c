@@ -419,7 +419,7 @@ gp_plan_precision(gp_device *dev, const gp_problem *problem, const gp_csr *s)
 	gp_count	count;
 
 	dev->env->progress(dev->env, GP_PHASE_PLAN, 0, 0);
-	plan.products = gp_precision_is_dear(s) ? GP_PRECISION_PRODUCTS : 0;
+	plan.products = gp_precision_is_costly(s) ? GP_PRECISION_PRODUCTS : 0;
 	count = gp_dry_run(dev, run_precision, &t);
 	if (plan.products > 0 && (double) dev->env->used + count.bytes > bytes_allowed(dev, problem))
 	{

@@ -71,7 +71,7 @@ gp_precision_choose_on(gp_precision_fit *f, const gp_plan *plan)
 		return all;
 	all.n = 0;
 	gp_precision_set_targets(f, true);
-	all.settles_nugget = f->dear;
+	all.settles_nugget = f->costly_products;
 	if (all.settles_nugget)
 	{
 		nugget = GP_PRECISION_NUGGET;

@@ -109,7 +109,7 @@ gp_precision_fit_open(gp_precision_fit *f, gp_device *dev, const gp_problem *pro
 	int64_t		room = problem->nlabelled * gp_max64(targets->columns, SKETCH);
 
 	*f = (gp_precision_fit) {.env = dev->env, .dev = dev, .s = s, .problem = problem, .targets = targets};
-	f->dear = problem->dear || gp_precision_is_dear(s);
+	f->costly_products = problem->costly_products || gp_precision_is_costly(s);
 	f->p = gp_precision_open(dev, s, problem->type);
 	f->alone = gp_probe_alone(f->env, s, problem->labelled, problem->nlabelled);
 	f->at = gp_alloc_figures(f->env, room, sizeof(double));
@@ -299,7 +299,7 @@ gp_precision_share_of_noise(const gp_precision_fit *f, int64_t k)
 }
 
 /*
- * The roots of the degrees where products are dear: S keeps them, so that the prior hardly holds a
+ * The roots of the degrees where products are costly: S keeps them, so that the prior hardly holds a
  * multiple of them back, and a level's posterior mean is mostly that.  Nothing where rounding is as
  * large as what B^d leaves of them.
  */
@@ -313,7 +313,7 @@ level_start(const gp_precision_fit *f)
 	double	   *root;
 	gp_matrix	start;
 
-	if (!f->dear || lost > MOST_LOST)
+	if (!f->costly_products || lost > MOST_LOST)
 		return (gp_matrix) {0};
 	root = gp_alloc_zero(f->env, n, sizeof(double));
 	start = f->dev->create(f->dev, n, 1, f->problem->type);
@@ -429,7 +429,7 @@ gp_precision_span(gp_precision_fit *f, const gp_plan *plan, double sigma2, int d
 	int64_t		total = (int64_t) f->columns + f->colours;
 	gp_elements b;
 
-	if (!f->dear || plan->products == 0 || d > 2 || total > GP_PRECISION_BATCH ||
+	if (!f->costly_products || plan->products == 0 || d > 2 || total > GP_PRECISION_BATCH ||
 		(double) problem->nlabelled > FEW_LABELS * (double) f->s->rows)
 		return;
 	f->noise = 1.0;
@@ -517,7 +517,7 @@ gp_precision_nugget_error(void *state, double nugget)
 	gp_precision_fit *f = state;
 	double		total;
 
-	gp_precision_solve_labels(f, nugget, f->dear ? GP_PRECISION_ROUGH : COARSE, NULL);
+	gp_precision_solve_labels(f, nugget, f->costly_products ? GP_PRECISION_ROUGH : COARSE, NULL);
 	return f->env->dry ? 0.0 : gp_precision_loo_error(f, &total);
 }
 

@@ -13,15 +13,15 @@
 #define GP_PROBE_WORK 4e6		/* nodes x colours that are cheap: where so few serve, each has its own */
 
 #define GP_PRECISION_PRODUCTS 10	/* of a space that all priors share */
-#define GP_PRECISION_ROUGH 1e-1	/* where products are dear, the error while priors and nuggets are compared, */
+#define GP_PRECISION_ROUGH 1e-1	/* where products are costly, the error while priors and nuggets are compared, */
 #define GP_PRECISION_NUGGET 0.1	/* and a nugget that may stay */
-#define GP_PRECISION_DEAR 4e6	/* entries of the graph's matrix from which a product takes a tenth of a second */
+#define GP_PRECISION_COSTLY 4e6	/* entries of the graph's matrix from which a product takes a tenth of a second */
 
 /* True for a graph on which each product counts. */
 static inline bool
-gp_precision_is_dear(const gp_csr *s)
+gp_precision_is_costly(const gp_csr *s)
 {
-	return (double) gp_csr_entries(s) >= GP_PRECISION_DEAR;
+	return (double) gp_csr_entries(s) >= GP_PRECISION_COSTLY;
 }
 
 /* A fit on its way. */
@@ -33,7 +33,7 @@ typedef struct gp_precision_fit
 	gp_precision *p;
 	const gp_problem *problem;
 	const gp_targets *targets;
-	bool		dear;			/* each product counts */
+	bool		costly_products;			/* each product counts */
 	double		sigma2;
 	int			d;
 	double		mean_diag;
@@ -71,7 +71,7 @@ extern void gp_precision_set_prior(gp_precision_fit *f, double sigma2, int d);
 extern void gp_precision_set_targets(gp_precision_fit *f, bool sketch);
 
 /*
- * Spans a space for priors and nuggets that are compared, where products are dear, labels few and
+ * Spans a space for priors and nuggets that are compared, where products are costly, labels few and
  * plan->products some; not where this prior, or one that is hard for it, shows that it is too small.
  */
 extern void gp_precision_span(gp_precision_fit *f, const gp_plan *plan, double sigma2, int d);

@@ -15,7 +15,7 @@
 #define SAMPLE_COLUMNS 2		/* that they share: so few that they hardly meet */
 #define EXACT 1e-3				/* the error of the solutions */
 #define PROBE 3e-2				/* the same for probes, which are no better, */
-#define PROBE_DEAR 1e-1			/* where each product counts: what probes miss is as much */
+#define PROBE_COSTLY 1e-1			/* where each product counts: what probes miss is as much */
 
 /* Probes of all nodes, and of some of them apart. */
 typedef struct probes
@@ -81,7 +81,7 @@ gp_precision_variances(gp_precision_fit *f, double *variance)
 {
 	int64_t		n = f->s->rows;
 	bool		exact = n <= EXACT_NODES;
-	double		fine = exact ? EXACT : f->dear ? PROBE_DEAR : PROBE;
+	double		fine = exact ? EXACT : f->costly_products ? PROBE_COSTLY : PROBE;
 	probes		all = {
 		.colours = exact ? (int32_t) n : (int32_t) fmax(FEWEST_COLOURS, WORK / (double) n),
 		.nsample = exact ? 0 : SAMPLE

@@ -291,7 +291,7 @@ search(gp_env *env, const gp_problem *problem, gp_nugget_error error, void *stat
 
 /*
  * The minimum by steps of a decade from the middle, downhill, and then within the bracket: for
- * errors that are dear, and dearer the larger the nugget.
+ * errors that are costly, the more so the larger the nugget.
  */
 static double
 climb(gp_env *env, gp_nugget_error error, void *state, int refine, bool quiet)

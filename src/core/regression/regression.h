@@ -68,7 +68,7 @@ typedef struct gp_problem
 	const int32_t *landmark;	/* the landmarks themselves, nlandmarks of them, ascending */
 	double		jitter;			/* first jitter of C(a,a), relative to its mean diagonal */
 	double		scale;			/* s^2; 0 = closed form */
-	bool		dear;			/* precision: as on a graph so large that each product counts */
+	bool		costly_products;			/* precision: as on a graph so large that each product counts */
 } gp_problem;
 
 /* What the planner counted and chose. */

@@ -141,7 +141,7 @@ check_fit(gp_env *env)
 	for (int c = 0; c < 2; c++)
 	{
 		gp_precision_fit_open(&f, dev, &p, &t, s);
-		f.dear = c == 1;
+		f.costly_products = c == 1;
 		gp_precision_set_targets(&f, false);
 		gp_precision_span(&f, &plan, 2.0, 1);
 		gp_precision_set_prior(&f, 2.0, 1);
@@ -153,7 +153,7 @@ check_fit(gp_env *env)
 	ok(!spanned[0] && spanned[1] && fabs(score[1] / score[0] - 1.0) < 0.05,
 	   "a fit of a large graph has a space, and scores as without it");
 	gp_precision_fit_open(&f, dev, &p, &t, s);
-	f.dear = true;
+	f.costly_products = true;
 	gp_precision_set_targets(&f, false);
 	plan.products = 0;
 	gp_precision_span(&f, &plan, 2.0, 1);

@@ -95,7 +95,7 @@ check_solved(gp_env *env)
 }
 
 /*
- * Where products are dear, what all classes have in common starts from what the graph's matrix
+ * Where products are costly, what all classes have in common starts from what the graph's matrix
  * keeps, which spares many of them; but not from what rounding leaves of it.
  */
 static void
@@ -113,7 +113,7 @@ check_level(gp_env *env, double sigma2, bool spares)
 	for (int k = 0; k < 2; k++)
 	{
 		mean[k] = gp_alloc_array(env, NODES * t.columns, sizeof(double));
-		f.dear = k == 1;
+		f.costly_products = k == 1;
 		gp_precision_solve_labels(&f, 0.1, 0.05, NULL);
 		products = 0;
 		gp_precision_solve_labels(&f, 0.1, 0.05, mean[k]);
