@@ -133,9 +133,9 @@ END $$;
 -- Where the pairs begin
 SELECT 36 + 16 * nrows AS pairs FROM part WHERE block = 0 \gset
 SELECT field, damage(place, bytes) FROM (VALUES ('mark', 0, '\x00'::bytea), ('format', 4, '\x09'), ('length', 8, '\xff'), ('flags', 20, '\x00'), ('first', 32, '\xffffffff'), ('first', 32, '\x01000000'), ('rows', 24, '\x00000000'),
-    ('rows', 24, '\xffffffff'), ('pairs', 28, '\xffffffff'), ('end of pairs', 44, '\xffff0000'), ('end of a text', 48, '\xffffff00'), ('end of the last', 48, '\xffffffff'),
-    ('score', :pairs + 8, '\x000000000000f87f'), ('variance', :pairs + 16, '\x000000000000f0bf'), ('probability', :pairs + 24, '\x0000000000000040'),
-    ('other end', :pairs + 32, '\xffffff7f'), ('other end', :pairs + 32, '\xffffffff'), ('its text', :pairs + 36, '\x00000000'), ('its text', :pairs + 36, '\xffffffff')) AS f (field, place, bytes);
+    ('rows', 24, '\xffffffff'), ('pairs', 28, '\xffffffff'), ('end of pairs', 48, '\xffff0000'), ('end of a text', 44, '\xffffff00'), ('end of the last', 44, '\xffffffff'),
+    ('score', :pairs + 16, '\x000000000000f87f'), ('variance', :pairs + 24, '\x000000000000f0bf'), ('probability', :pairs + 32, '\x0000000000000040'),
+    ('other end', :pairs + 12, '\xffffff7f'), ('other end', :pairs + 12, '\xffffffff'), ('its text', :pairs + 8, '\x00000000'), ('its text', :pairs + 8, '\xffffffff')) AS f (field, place, bytes);
 SELECT damage(60, '\x7f', false);
 BEGIN;
 DELETE FROM gnngp_internal.gp_block b USING gnngp_internal.gp_model_catalog m WHERE m.name = 'names' AND b.model = m.id AND b.part = 'link_best' AND b.block = 1;

@@ -1,11 +1,8 @@
 /*
- * store.h - a model's numbers in packed blocks of the table gp_block.
+ * store.h - a model's numbers in packed blocks of the table gp_block (store_blocks.h).
  *
- * A block is keyed (model, version, part, block), holds about 256 kB, and
- * begins with a mark, a version, its length and a checksum, which are validated
- * on reading (XX001 data_corrupted otherwise).  Blocks of the part "node" hold
- * consecutive nodes in key order; the row also tells the first key, so that one
- * node is found by one index look-up.  Numbers are little-endian.
+ * Some parts hold rows that are looked up by the key of a node (store_rows.h): "node",
+ * "loo" and "link_best".  The others are lists of arrays (store_arrays.h).
  */
 #ifndef GNNGP_STORE_H
 #define GNNGP_STORE_H
@@ -18,22 +15,39 @@
 #include "pg/server/server.h"
 #include "pg/reader/reader.h"
 
-/* A block that has been read and validated. */
+/* The ids of the nodes as stored, in node order. */
+typedef struct gnngp_link_ids
+{
+	int64		n;
+	const int64 *key;			/* ascending */
+	const int64 *text_end;		/* NULL for integer ids: where each text ends */
+	const char *text;
+} gnngp_link_ids;
+
+/* A block of rows that has been read and validated; valid as long as it is being taken. */
 typedef struct gnngp_block
 {
+	const gnngp_model *model;
 	const char *data;
 	size_t		length;
+	uint32		flags;
 	int32		nrows;
-	int32		nclasses;		/* 0 for values */
+	int32		first;			/* the number of its first row in the part */
 	bool		text_ids;
-	bool		has_targets;
 	size_t		stride;			/* of a row */
-	const char *shares;			/* class shares by class, when the block has prior rows; else NULL */
-	gp_calibrator calibrator;	/* without its biases */
-	const char *biases;			/* of the classes, by class; NULL: all 0 */
 	const char *rows;
 	const char *texts;			/* the ids' texts, one after the other */
 	size_t		texts_length;
+	/* of the parts "node" and "loo" */
+	int32		nclasses;		/* 0 for values */
+	bool		has_targets;
+	const char *shares;			/* of the classes among the labels; NULL for values */
+	gp_calibrator calibrator;	/* without its biases */
+	const char *biases;			/* of the classes */
+	/* of the part "link_best" */
+	int32		npairs;
+	bool		directed;
+	const char *pairs;
 } gnngp_block;
 
 /* One node as stored. */
@@ -61,45 +75,11 @@ typedef bool (*gnngp_block_fn) (void *state, const gnngp_block *block);
 extern void gnngp_store_posterior(const gnngp_model *model, const gnngp_data *data,
 								  const gp_posterior *posterior);
 
-/* Deletes every block of the model but those of its present versions, of nodes and of links (store_links.h). */
+/* Deletes every block of the model but those of its present versions, of nodes and of links. */
 extern void gnngp_store_drop_versions(const gnngp_model *model);
-
-/* Hands all blocks of a part to the receiver, under row-level security and inside SPI. */
-extern void gnngp_store_receive(int64 model_id, int64 version, const char *part, DestReceiver *receiver);
-
-/* The same for the blocks that may hold a key, in order. */
-extern void gnngp_store_receive_key(int64 model_id, int64 version, const char *part, int64 key,
-									DestReceiver *receiver);
 
 /* XX001: a block of the model is not what was written. */
 pg_noreturn extern void gnngp_store_corrupted(const gnngp_model *model, const char *what);
-
-/*
- * Checks what every block begins with: its mark, format, length and checksum (a CRC-32C
- * of the block with the checksum's field zero).
- */
-extern void gnngp_store_check_block(const gnngp_model *model, uint32 magic, uint32 format,
-									size_t header, const char *data, size_t length);
-
-/* Checks a block of nodes and finds its parts. */
-extern void gnngp_block_open(const gnngp_model *model, const char *data, size_t length, gnngp_block *block);
-
-/* The key of a block in the table. */
-typedef struct gnngp_block_place
-{
-	int64		model;
-	int64		version;
-	const char *part;
-	int32		block;
-	const int64 *first_key;		/* NULL but for nodes */
-} gnngp_block_place;
-
-/* Writes what every block begins with into a varlena of so many bytes. */
-extern void gnngp_store_seal(uint32 magic, uint32 format, char *buffer, size_t length);
-
-/* The same, and inserts it, inside SPI. */
-extern void gnngp_store_insert(gnngp_block_place place, uint32 magic, uint32 format, char *buffer,
-							   size_t length, int32 nrows);
 
 /* Reads all blocks of the part "node" or "loo" in order, under the active snapshot. */
 extern void gnngp_store_scan(const gnngp_model *model, const char *part, gnngp_block_fn take,

@@ -24,20 +24,20 @@
 #include "miscadmin.h"
 #include "store.h"
 #include "store_arrays.h"
-#include "store_format.h"
+#include "store_blocks.h"
 #include "utils/memutils.h"
 
 #define ARRAY_MAGIC 0x4c504e42	/* BNPL */
 #define ARRAY_FORMAT 1
 #define ARRAY_TARGET (256 * 1024)	/* bytes of elements in a block */
 
-#define AT_BLOCK 20				/* uint32 */
-#define AT_BLOCKS 24			/* uint32 */
-#define AT_TAG 28				/* uint32 */
-#define AT_ELEMENT 32			/* uint32 */
-#define AT_COUNT 36				/* uint64 */
-#define AT_FIRST 44				/* uint64 */
-#define ARRAY_HEADER 52
+#define AT_BLOCK AT_CONTENT		/* uint32 */
+#define AT_BLOCKS (AT_CONTENT + 4)	/* uint32 */
+#define AT_TAG (AT_CONTENT + 8) /* uint32 */
+#define AT_ELEMENT (AT_CONTENT + 12)	/* uint32 */
+#define AT_COUNT (AT_CONTENT + 16)	/* uint64 */
+#define AT_FIRST (AT_CONTENT + 24)	/* uint64 */
+#define ARRAY_HEADER (AT_CONTENT + 32)
 
 /* The arrays of the ids. */
 #define TAG_KEYS 1001			/* int64 */

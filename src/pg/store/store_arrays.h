@@ -12,7 +12,7 @@
 #include "core/links/links.h"
 #include "pg/catalog/catalog.h"
 #include "pg/reader/reader.h"
-#include "store_links.h"
+#include "store.h"
 
 #define GNNGP_ELEMENT_BYTE 100	/* an element type beside the core's */
 #define GNNGP_MAX_ARRAYS (GP_LINK_MAX_ARRAYS + 3)

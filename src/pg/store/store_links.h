@@ -39,20 +39,6 @@ extern void gnngp_held_store_read(gp_env *env, const gnngp_model *model, gnngp_l
 extern void gnngp_link_figures_write(const gnngp_model *model, const double *metric);
 extern void gnngp_link_figures_read(const gnngp_model *model, double *metric);
 
-/* A block, valid as long as it is being taken. */
-typedef struct gnngp_kept_block
-{
-	const gnngp_model *model;
-	int32		first;			/* the number of its first node */
-	int32		nrows;
-	int32		npairs;
-	bool		directed;
-	const char *rows;
-	const char *pairs;
-	const char *texts;			/* the ids' texts: of the nodes, then of the pairs' other ends */
-	size_t		texts_length;
-} gnngp_kept_block;
-
 /* A node, and where its pairs begin and end. */
 typedef struct gnngp_kept_node
 {
@@ -72,8 +58,6 @@ typedef struct gnngp_kept_pair
 	double		probability;
 } gnngp_kept_pair;
 
-typedef void (*gnngp_kept_fn) (void *state, const gnngp_kept_block *block);
-
 /* Writes the part "link_best" under (model->id, model->link.version); returns its bytes. */
 extern int64 gnngp_kept_write(const gnngp_model *model, const gnngp_ids *ids, const gp_link_kept *kept,
 							  bool directed);
@@ -82,15 +66,12 @@ extern int64 gnngp_kept_write(const gnngp_model *model, const gnngp_ids *ids, co
 extern int64 gnngp_kept_bytes(const gnngp_ids *ids, int64 keep);
 
 /* Hands out all blocks in order, or those that may hold one of n ascending keys. */
-extern void gnngp_kept_scan(const gnngp_model *model, gnngp_kept_fn take, void *state);
-extern void gnngp_kept_find(const gnngp_model *model, const int64 *keys, int64 n, gnngp_kept_fn take, void *state);
+extern void gnngp_kept_scan(const gnngp_model *model, gnngp_block_fn take, void *state);
+extern void gnngp_kept_find(const gnngp_model *model, const int64 *keys, int64 n, gnngp_block_fn take, void *state);
 
 /* Unpacks node i of a block, and pair e: XX001 where they are out of its bounds. */
-extern void gnngp_kept_node_at(const gnngp_kept_block *block, int32 i, gnngp_kept_node *node);
-extern void gnngp_kept_pair_at(const gnngp_kept_block *block, int32 e, gnngp_kept_pair *pair);
-
-/* The first node of a block with at least this key, or nrows. */
-extern int32 gnngp_kept_search(const gnngp_kept_block *block, int64 key);
+extern void gnngp_kept_node_at(const gnngp_block *block, int32 i, gnngp_kept_node *node);
+extern void gnngp_kept_pair_at(const gnngp_block *block, int32 e, gnngp_kept_pair *pair);
 
 /* A stored link model, ready for predictions (links_open.c). */
 typedef struct gnngp_open_links

@@ -97,7 +97,7 @@ tell(kept_telling *t, int32 node, const gnngp_id *id, const gnngp_kept_pair *pai
 
 /* Unpacks the first pairs of a node. */
 static int32
-unpack(const kept_telling *t, const gnngp_kept_block *block, const gnngp_kept_node *node, gnngp_kept_pair *pair)
+unpack(const kept_telling *t, const gnngp_block *block, const gnngp_kept_node *node, gnngp_kept_pair *pair)
 {
 	int32		n = (int32) Min((int64) (node->end - node->first), t->k);
 
@@ -107,8 +107,8 @@ unpack(const kept_telling *t, const gnngp_kept_block *block, const gnngp_kept_no
 }
 
 /* Tells all nodes of a block. */
-static void
-tell_block(void *state, const gnngp_kept_block *block)
+static bool
+tell_block(void *state, const gnngp_block *block)
 {
 	kept_telling *t = state;
 
@@ -122,6 +122,7 @@ tell_block(void *state, const gnngp_kept_block *block)
 		n = unpack(t, block, &node, t->pair);
 		tell(t, node.node, &node.id, t->pair, n);
 	}
+	return true;
 }
 
 /* Copies an id's text into what is collected. */
@@ -134,7 +135,7 @@ copy_id(gnngp_id *id)
 
 /* Collects what was kept of a node. */
 static void
-collect(kept_telling *t, const gnngp_kept_block *block, const gnngp_kept_node *node, kept_answer *answer)
+collect(kept_telling *t, const gnngp_block *block, const gnngp_kept_node *node, kept_answer *answer)
 {
 	MemoryContext old = MemoryContextSwitchTo(t->context);
 
@@ -151,8 +152,8 @@ collect(kept_telling *t, const gnngp_kept_block *block, const gnngp_kept_node *n
 }
 
 /* Collects the given nodes of a block.  Nodes with one key may go on in the next one: texts may have the same hash. */
-static void
-collect_block(void *state, const gnngp_kept_block *block)
+static bool
+collect_block(void *state, const gnngp_block *block)
 {
 	kept_telling *t = state;
 
@@ -160,7 +161,7 @@ collect_block(void *state, const gnngp_kept_block *block)
 	while (t->next < t->sorted.n)
 	{
 		int64		key = t->sorted.id[t->next].key;
-		int32		i = gnngp_kept_search(block, key);
+		int32		i = gnngp_block_search(block, key);
 
 		CHECK_FOR_INTERRUPTS();
 		for (; i < block->nrows; i++)
@@ -176,10 +177,11 @@ collect_block(void *state, const gnngp_kept_block *block)
 				collect(t, block, &node, &t->answer[place]);
 		}
 		if (i == block->nrows)
-			return;
+			break;
 		while (t->next < t->sorted.n && t->sorted.id[t->next].key == key)
 			t->next++;
 	}
+	return true;
 }
 
 /* Collects what was kept of the given nodes. */

@@ -1,0 +1,54 @@
+/*
+ * store_blocks.h - what every block of the table gp_block begins with, and how blocks are
+ * written and read.
+ *
+ * A block is keyed (model, version, part, block).  The checksum is a CRC-32C of the block
+ * with the checksum's field zero.  A block is trusted only after its length and checksum
+ * are right, and then only within its own bounds.
+ */
+#ifndef GNNGP_STORE_BLOCKS_H
+#define GNNGP_STORE_BLOCKS_H
+
+#include "postgres.h"
+
+#include "pg/catalog/catalog.h"
+#include "pg/server/server.h"
+
+#define BLOCK_MAX (16 * 1024 * 1024)
+
+#define AT_MAGIC 0				/* uint32 */
+#define AT_FORMAT 4				/* uint32 */
+#define AT_LENGTH 8				/* uint64 */
+#define AT_CHECKSUM 16			/* uint32 */
+#define AT_CONTENT 20
+
+/* The key of a block in the table. */
+typedef struct gnngp_block_place
+{
+	int64		model;
+	int64		version;
+	const char *part;
+	int32		block;
+	const int64 *first_key;		/* of blocks whose rows are looked up by key; else NULL */
+} gnngp_block_place;
+
+/* Fills in what a block begins with, in a varlena of so many bytes, and inserts it, inside SPI. */
+extern void gnngp_store_insert(gnngp_block_place place, uint32 magic, uint32 format, char *buffer,
+							   size_t length, int32 nrows);
+
+/* Checks what a block begins with, whose header has so many bytes: XX001, or 0A000 for another format. */
+extern void gnngp_store_check_block(const gnngp_model *model, uint32 magic, uint32 format,
+									size_t header, const char *data, size_t length);
+
+/* Hands blocks of a part to the receiver in order, under row-level security and inside SPI: all, */
+extern void gnngp_store_receive(int64 model_id, int64 version, const char *part, DestReceiver *receiver);
+
+/* the first, */
+extern void gnngp_store_receive_first(int64 model_id, int64 version, const char *part,
+									  DestReceiver *receiver);
+
+/* or those that may hold a key. */
+extern void gnngp_store_receive_key(int64 model_id, int64 version, const char *part, int64 key,
+									DestReceiver *receiver);
+
+#endif							/* GNNGP_STORE_BLOCKS_H */

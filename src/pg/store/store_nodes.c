@@ -1,0 +1,365 @@
+/*
+ * store_nodes.c - the parts "node", all nodes of a fit, and "loo", the labelled ones as all
+ * others see them.
+ *
+ * The count of a block is the number of classes.  Before its rows it has
+ *
+ *   shares      double for each class; only when HAS_SHARES
+ *   calibrator  doubles: delta, gamma, then the bias of each class; only for classes
+ *
+ * and a row has, behind its id, flags uint32, variance double, log partition or value
+ * double, then for classes float4 scores and uint16 class numbers, best first, filled up
+ * to a multiple of 4 bytes; with HAS_TARGETS the target double: the number of the node's
+ * own class, or its value.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "miscadmin.h"
+#include "store_rows.h"
+
+#define NODES_MAGIC 0x47504e42	/* GPNB */
+#define NODES_TARGET (256 * 1024)
+
+#define HAS_SHARES 2			/* flags of a block */
+#define HAS_TARGETS 4
+
+#define AT_ROW_FLAGS AT_REST
+#define AT_VARIANCE (AT_REST + 4)
+#define AT_VALUE (AT_REST + 12)
+#define AT_SCORES (AT_REST + 20)
+
+#define ROW_LABELLED 1			/* flags of a row */
+#define ROW_PRIOR 2
+
+/* One class of a node as a sortable number: falling logit, then falling share, then class. */
+typedef uint64 ranked_class;
+
+#define ST_SORT sort_classes
+#define ST_ELEMENT_TYPE ranked_class
+#define ST_COMPARE(a, b) (*(a) < *(b) ? -1 : *(a) > *(b))
+#define ST_SCOPE static
+#define ST_DEFINE
+#define ST_DECLARE
+#define ST_CHECK_FOR_INTERRUPTS
+#include "lib/sort_template.h"
+
+/* The bytes of the calibrator of this many classes. */
+static size_t
+calibrator_bytes(int32 nclasses)
+{
+	return nclasses > 0 ? ((size_t) nclasses + 2) * sizeof(double) : 0;
+}
+
+/* The bytes of a row with this many classes. */
+static size_t
+row_bytes(int32 nclasses, bool has_targets)
+{
+	size_t		n = (size_t) nclasses;
+
+	return AT_SCORES + n * sizeof(float) + ((n * sizeof(uint16) + 3) & ~(size_t) 3) +
+		(has_targets ? sizeof(double) : 0);
+}
+
+/* ---- writing ---- */
+
+/* What is packed of which nodes. */
+typedef struct writer
+{
+	const gnngp_data *data;
+	const gp_posterior *posterior;
+	const int32 *node;			/* of each row; NULL: all nodes */
+	const double *mean;			/* a row for each row, of nclasses, or a number */
+	const double *variance;
+	bool		has_targets;
+	int32		nclasses;
+	size_t		stride;
+	int64		labelled;		/* labelled nodes before the next row */
+	double	   *share;			/* of each class among the labels */
+	uint16	   *rank_of;		/* of each class, by falling share, then class */
+	uint16	   *class_at;		/* the class of each rank */
+	ranked_class *ranked;
+	double	   *logit;
+} writer;
+
+/* The node that row i is of. */
+static int64
+node_of(void *state, int64 i)
+{
+	const writer *w = state;
+
+	return w->node ? w->node[i] : i;
+}
+
+/* The bytes of a row with its text. */
+static size_t
+bytes_of(void *state, int64 i)
+{
+	const writer *w = state;
+
+	return w->stride + gnngp_text_bytes(&w->data->ids, node_of(state, i));
+}
+
+/* The bits of a logit as a number that falls when it grows, less the last 16. */
+static uint64
+logit_to_rank(double logit)
+{
+	uint64		bits;
+
+	logit += 0.0;				/* makes -0 and 0 equal */
+	memcpy(&bits, &logit, sizeof(bits));
+	return ((bits >> 63) ? bits : ~bits & PG_INT64_MAX) & ~UINT64CONST(0xffff);
+}
+
+/* Sorts the classes of a node into the row and gives log sum exp(logit). */
+static double
+pack_classes(writer *w, const double *mean, bool prior, char *scores)
+{
+	int32		n = w->nclasses;
+	char	   *order = scores + (size_t) n * sizeof(float);
+	double		top = -INFINITY;
+	double		sum = 0;
+
+	for (int32 c = 0; c < n; c++)
+	{
+		w->logit[c] = gp_logit(&w->posterior->calibrator, c, (float) mean[c] + 0.0f);
+		w->ranked[c] = (prior ? 0 : logit_to_rank(w->logit[c])) | w->rank_of[c];
+		top = Max(top, w->logit[c]);
+	}
+	sort_classes(w->ranked, n);
+	for (int32 k = 0; k < n; k++)
+	{
+		uint16		class = w->class_at[w->ranked[k] & 0xffff];
+
+		gnngp_put_float4(scores + (size_t) k * sizeof(float), (float) mean[class] + 0.0f);
+		gnngp_put16(order + (size_t) k * sizeof(uint16), class);
+		sum += exp(w->logit[class] - top);
+	}
+	if (n % 2)
+		gnngp_put16(order + (size_t) n * sizeof(uint16), 0);
+	return top + log(sum);
+}
+
+/* 22003: a number overflowed; it must not be read as a prediction. */
+static void
+check_finite(const writer *w, int64 i, int64 node)
+{
+	int32		n = Max(w->nclasses, 1);
+	bool		finite = isfinite(w->variance[i]);
+
+	for (int32 c = 0; c < n && finite; c++)
+		finite = w->nclasses > 0 ? isfinite((float) w->mean[i * n + c]) : isfinite(w->mean[i]);
+	if (!finite)
+		ereport(ERROR,
+				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+				 errmsg("the posterior of node %s is not finite", gnngp_id_text(&w->data->ids, node)),
+				 errhint("Rescale the features or the target.")));
+}
+
+/* Packs n rows from the first on. */
+static void
+pack_rows(void *state, char *block, int64 first, int64 n)
+{
+	writer	   *w = state;
+	const gnngp_data *data = w->data;
+	const gp_calibrator *calibrator = &w->posterior->calibrator;
+	char	   *p = block + ROWS_HEADER;
+	char	   *texts;
+	size_t		text_end = 0;
+
+	gnngp_put32(block + AT_FLAGS, (data->ids.integer ? 0 : ROWS_TEXT_IDS) |
+				(w->nclasses > 0 ? HAS_SHARES : 0) | (w->has_targets ? HAS_TARGETS : 0));
+	gnngp_put32(block + AT_COUNT, (uint32) w->nclasses);
+	for (int32 c = 0; c < w->nclasses; c++, p += sizeof(double))
+		gnngp_put_float8(p, w->share[c]);
+	if (w->nclasses > 0)
+	{
+		gnngp_put_float8(p, calibrator->delta);
+		gnngp_put_float8(p + sizeof(double), calibrator->gamma);
+		p += 2 * sizeof(double);
+	}
+	for (int32 c = 0; c < w->nclasses; c++, p += sizeof(double))
+		gnngp_put_float8(p, calibrator->bias ? calibrator->bias[c] : 0.0);
+	texts = p + n * w->stride;
+	for (int64 i = first; i < first + n; i++, p += w->stride)
+	{
+		int64		node = node_of(w, i);
+		bool		labelled = w->labelled < data->nlabelled && data->labelled[w->labelled] == node;
+		bool		prior = w->posterior->is_prior != NULL && w->posterior->is_prior[node];
+
+		w->labelled += labelled;
+		check_finite(w, i, node);
+		gnngp_pack_id(&data->ids, node, p, texts, &text_end);
+		gnngp_put32(p + AT_ROW_FLAGS, (labelled ? ROW_LABELLED : 0) | (prior ? ROW_PRIOR : 0));
+		gnngp_put_float8(p + AT_VARIANCE, w->variance[i]);
+		gnngp_put_float8(p + AT_VALUE, w->nclasses == 0 ? w->mean[i] :
+						 pack_classes(w, w->mean + i * w->nclasses, prior, p + AT_SCORES));
+		if (w->has_targets)
+			gnngp_put_float8(p + w->stride - sizeof(double),
+							 w->nclasses > 0 ? (double) data->label[i] : data->target[i]);
+	}
+}
+
+/* Orders classes by falling share, then class. */
+static int
+compare_shares(const void *a, const void *b, void *arg)
+{
+	const double *share = arg;
+	uint16		x = *(const uint16 *) a;
+	uint16		y = *(const uint16 *) b;
+
+	if (share[x] != share[y])
+		return share[x] > share[y] ? -1 : 1;
+	return (int) x - (int) y;
+}
+
+/* Counts the classes among the labels, and orders them by that: ties of scores follow it. */
+static void
+order_classes(writer *w)
+{
+	int32		n = w->nclasses;
+
+	w->share = palloc0(sizeof(double) * n);
+	w->rank_of = palloc0(sizeof(uint16) * n);
+	w->class_at = palloc0(sizeof(uint16) * n);
+	w->ranked = palloc0(sizeof(ranked_class) * n);
+	w->logit = palloc0(sizeof(double) * n);
+	for (int64 k = 0; k < w->data->nlabelled; k++)
+		w->share[w->data->label[k]] += 1;
+	for (int32 c = 0; c < n; c++)
+	{
+		w->share[c] /= w->data->nlabelled;
+		w->class_at[c] = (uint16) c;
+	}
+	gnngp_sort(w->class_at, n, sizeof(uint16), compare_shares, w->share);
+	for (int32 c = 0; c < n; c++)
+		w->rank_of[w->class_at[c]] = (uint16) c;
+}
+
+/* ---- reading ---- */
+
+/* Finds what stands before the rows of a block. */
+static size_t
+open_nodes(gnngp_block *block, uint32 count)
+{
+	const char *p = block->data + ROWS_HEADER;
+	size_t		n = count;
+	size_t		head = ROWS_HEADER;
+
+	if (count != (uint32) block->model->class_labels.n)
+		gnngp_store_corrupted(block->model, "a block does not belong to it");
+	block->nclasses = (int32) count;
+	block->has_targets = (block->flags & HAS_TARGETS) != 0;
+	block->stride = row_bytes(block->nclasses, block->has_targets);
+	if (block->flags & HAS_SHARES)
+	{
+		block->shares = p;
+		head += n * sizeof(double);
+	}
+	if (head + calibrator_bytes(block->nclasses) > block->length)
+		return SIZE_MAX;
+	if (n > 0)
+	{
+		p = block->data + head;
+		block->calibrator = (gp_calibrator) {gnngp_get_float8(p), gnngp_get_float8(p + sizeof(double)), NULL};
+		block->biases = p + 2 * sizeof(double);
+	}
+	head += calibrator_bytes(block->nclasses);
+	block->rows = block->data + head;
+	return head + (size_t) block->nrows * block->stride;
+}
+
+/* The part of this name. */
+static gnngp_row_part
+part_of(const gnngp_model *model, const char *part)
+{
+	bool		loo = strcmp(part, "loo") == 0;
+
+	return (gnngp_row_part) {
+		.model = model,.part = part,.version = model->version,.magic = NODES_MAGIC,
+		.integer_ids = model->integer_ids,.rows = loo ? model->labelled : model->nodes,
+		.row_bytes = row_bytes(model->classes, loo),.target = NODES_TARGET,.open = open_nodes
+	};
+}
+
+void
+gnngp_store_scan(const gnngp_model *model, const char *part, gnngp_block_fn take, void *state)
+{
+	gnngp_row_part p = part_of(model, part);
+
+	gnngp_rows_scan(&p, take, state);
+}
+
+void
+gnngp_store_find(const gnngp_model *model, const char *part, const int64 *keys, int64 n,
+				 gnngp_block_fn take, void *state)
+{
+	gnngp_row_part p = part_of(model, part);
+
+	gnngp_rows_find(&p, keys, n, take, state);
+}
+
+void
+gnngp_block_row(const gnngp_block *block, int32 i, gnngp_node_row *row)
+{
+	const char *p = block->rows + (size_t) i * block->stride;
+	uint32		flags = gnngp_get32(p + AT_ROW_FLAGS);
+
+	gnngp_block_id(block, p, i > 0 ? p - block->stride : NULL, row);
+	row->variance = gnngp_get_float8(p + AT_VARIANCE);
+	row->log_partition = row->value = gnngp_get_float8(p + AT_VALUE);
+	row->labelled = (flags & ROW_LABELLED) != 0;
+	row->is_prior = (flags & ROW_PRIOR) != 0;
+	row->scores = p + AT_SCORES;
+	row->order = row->scores + (size_t) block->nclasses * sizeof(float);
+	row->target = block->has_targets ? gnngp_get_float8(p + block->stride - sizeof(double)) : 0.0;
+}
+
+double
+gnngp_row_probability(const gnngp_block *block, const gnngp_node_row *row, int32 k)
+{
+	uint16		class = gnngp_row_class(row, k);
+	size_t		at = (size_t) class * sizeof(double);
+	double		logit;
+
+	if (class >= block->nclasses)
+		gnngp_store_corrupted(block->model, "a class is unknown");
+	if (row->is_prior && block->shares)
+		return gnngp_get_float8(block->shares + at);
+	logit = gp_logit(&block->calibrator, 0, gnngp_row_score(row, k)) + gnngp_get_float8(block->biases + at);
+	return Min(exp(logit - row->log_partition), 1.0);
+}
+
+/* ---- both parts of a fit ---- */
+
+void
+gnngp_store_posterior(const gnngp_model *model, const gnngp_data *data, const gp_posterior *posterior)
+{
+	gnngp_row_part nodes = part_of(model, "node");
+	gnngp_row_part loo = part_of(model, "loo");
+	writer		w = {
+		.data = data,.posterior = posterior,.mean = posterior->mean,.variance = posterior->variance,
+		.nclasses = data->task == GP_TASK_CLASSES ? data->nclasses : 0
+	};
+	gnngp_row_packer packer = {
+		.head = ROWS_HEADER + (size_t) w.nclasses * sizeof(double) + calibrator_bytes(w.nclasses),
+		.n = data->ids.n,.bytes = bytes_of,.node = node_of,.pack = pack_rows,.state = &w
+	};
+
+	gnngp_spi_connect();
+	if (w.nclasses > 0)
+		order_classes(&w);
+	w.stride = row_bytes(w.nclasses, false);
+	(void) gnngp_rows_write(&nodes, &data->ids, &packer);
+	w.node = data->labelled;
+	w.mean = posterior->loo.mean;
+	w.variance = posterior->loo.variance;
+	w.has_targets = true;
+	w.stride = row_bytes(w.nclasses, true);
+	w.labelled = 0;
+	packer.n = posterior->loo.n;
+	(void) gnngp_rows_write(&loo, &data->ids, &packer);
+	gnngp_figures_write(model, posterior);
+	gnngp_spi_finish();
+}

@@ -1,0 +1,234 @@
+/*
+ * store_rows.c - blocks of rows that are looked up by key.
+ */
+#include "postgres.h"
+
+#include "executor/executor.h"
+#include "miscadmin.h"
+#include "store_rows.h"
+#include "utils/memutils.h"
+
+/* ---- reading ---- */
+
+/* Hands each block of a query to the caller. */
+typedef struct block_receiver
+{
+	DestReceiver pub;
+	const gnngp_row_part *part;
+	gnngp_block_fn take;
+	void	   *state;
+	MemoryContext context;		/* of one block */
+	int64		blocks;
+	int64		rows;
+	int64		last_key;
+	bool		stopped;
+} block_receiver;
+
+/* Checks a block and finds what is in it. */
+static gnngp_block
+open_block(const gnngp_row_part *part, const char *data, size_t length)
+{
+	gnngp_block block = {.model = part->model,.data = data,.length = length};
+	size_t		need;
+
+	gnngp_store_check_block(part->model, part->magic, ROWS_FORMAT, ROWS_HEADER, data, length);
+	block.flags = gnngp_get32(data + AT_FLAGS);
+	block.text_ids = (block.flags & ROWS_TEXT_IDS) != 0;
+	block.nrows = (int32) gnngp_get32(data + AT_NROWS);
+	block.first = (int32) gnngp_get32(data + AT_FIRST);
+	if (block.nrows < 1 || block.first < 0 || block.nrows > part->rows - block.first ||
+		block.text_ids == part->integer_ids)
+		gnngp_store_corrupted(part->model, "a block does not belong to it");
+	need = part->open(&block, gnngp_get32(data + AT_COUNT));
+	if (need > length)
+		gnngp_store_corrupted(part->model, "a block is too short");
+	block.texts = data + need;
+	block.texts_length = length - need;
+	return block;
+}
+
+/* The key of row i. */
+static int64
+row_key(const gnngp_block *block, int32 i)
+{
+	return (int64) gnngp_get64(block->rows + (size_t) i * block->stride + AT_KEY);
+}
+
+/* Validates one block and hands it on. */
+static bool
+receive_block(TupleTableSlot *slot, DestReceiver *self)
+{
+	block_receiver *r = (block_receiver *) self;
+	MemoryContext old = MemoryContextSwitchTo(r->context);
+	struct varlena *data;
+	gnngp_block block;
+
+	CHECK_FOR_INTERRUPTS();
+	slot_getallattrs(slot);
+	data = PG_DETOAST_DATUM(slot->tts_values[0]);
+	block = open_block(r->part, VARDATA(data), VARSIZE(data) - VARHDRSZ);
+	r->blocks++;
+	r->rows += block.nrows;
+	r->last_key = row_key(&block, block.nrows - 1);
+	r->stopped = !r->take(r->state, &block);
+	MemoryContextSwitchTo(old);
+	MemoryContextReset(r->context);
+	return !r->stopped;
+}
+
+/* A receiver of a part's blocks. */
+static block_receiver
+open_receiver(const gnngp_row_part *part, gnngp_block_fn take, void *state)
+{
+	block_receiver r = {.part = part,.take = take,.state = state};
+
+	gnngp_receiver_init(&r.pub, receive_block);
+	r.context = AllocSetContextCreate(CurrentMemoryContext, "gnngp block", ALLOCSET_DEFAULT_SIZES);
+	return r;
+}
+
+void
+gnngp_rows_scan(const gnngp_row_part *part, gnngp_block_fn take, void *state)
+{
+	block_receiver r;
+
+	gnngp_spi_connect();
+	r = open_receiver(part, take, state);
+	gnngp_store_receive(part->model->id, part->version, part->part, &r.pub);
+	if (!r.stopped && r.rows != part->rows)
+		gnngp_store_corrupted(part->model, "some of its blocks are missing");
+	gnngp_spi_finish();
+}
+
+/* Takes no block. */
+static bool
+take_none(void *state, const gnngp_block *block)
+{
+	return false;
+}
+
+void
+gnngp_rows_find(const gnngp_row_part *part, const int64 *keys, int64 n, gnngp_block_fn take, void *state)
+{
+	int64		model = part->model->id;
+	int64		blocks = 1 + part->rows / (1 + (int64) (part->target / part->row_bytes));
+	block_receiver r;
+
+	gnngp_spi_connect();
+	r = open_receiver(part, take, state);
+	if (n > 1 && n > blocks / 4)
+		gnngp_store_receive(model, part->version, part->part, &r.pub);
+	else
+		for (int64 i = 0; i < n && !r.stopped; i++)
+			if (r.blocks == 0 || keys[i] > r.last_key)
+				gnngp_store_receive_key(model, part->version, part->part, keys[i], &r.pub);
+	/* No block may hold a key: is the part there? */
+	r.take = take_none;
+	if (r.blocks == 0)
+		gnngp_store_receive_first(model, part->version, part->part, &r.pub);
+	if (r.blocks == 0)
+		gnngp_store_corrupted(part->model, "some of its blocks are missing");
+	gnngp_spi_finish();
+}
+
+int32
+gnngp_block_search(const gnngp_block *block, int64 key)
+{
+	int32		low = 0,
+				high = block->nrows;
+
+	while (low < high)
+	{
+		int32		mid = low + (high - low) / 2;
+
+		if (row_key(block, mid) < key)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+void
+gnngp_block_id(const gnngp_block *block, const char *row, const char *before, gnngp_node_row *id)
+{
+	size_t		start = before ? gnngp_get32(before + AT_TEXT_END) : 0;
+	size_t		end = gnngp_get32(row + AT_TEXT_END);
+
+	id->key = (int64) gnngp_get64(row + AT_KEY);
+	id->id_text = NULL;
+	id->id_length = 0;
+	if (!block->text_ids)
+		return;
+	if (start > end || end > block->texts_length)
+		gnngp_store_corrupted(block->model, "an id lies outside its block");
+	id->id_text = block->texts + start;
+	id->id_length = (int) (end - start);
+	if (gnngp_text_key(id->id_text, id->id_length) != id->key)
+		gnngp_store_corrupted(block->model, "an id does not belong to its key");
+}
+
+/* ---- writing ---- */
+
+size_t
+gnngp_text_bytes(const gnngp_ids *ids, int64 node)
+{
+	return ids->integer ? 0 : strlen(ids->text[node]);
+}
+
+void
+gnngp_pack_id(const gnngp_ids *ids, int64 node, char *row, char *texts, size_t *text_end)
+{
+	size_t		length = gnngp_text_bytes(ids, node);
+
+	if (length > 0)
+		memcpy(texts + *text_end, ids->text[node], length);
+	*text_end += length;
+	gnngp_put64(row + AT_KEY, (uint64) ids->key[node]);
+	gnngp_put32(row + AT_TEXT_END, (uint32) *text_end);
+}
+
+int64
+gnngp_rows_write(const gnngp_row_part *part, const gnngp_ids *ids, const gnngp_row_packer *packer)
+{
+	char	   *buffer = NULL;
+	size_t		room = 0;
+	int64		bytes = 0;
+	int32		block = 0;
+
+	for (int64 first = 0, n; first < packer->n; first += n)
+	{
+		int64		node = packer->node(packer->state, first);
+		size_t		length = packer->head + packer->bytes(packer->state, first);
+		gnngp_block_place place = {part->model->id, part->version, part->part, block++, &ids->key[node]};
+
+		CHECK_FOR_INTERRUPTS();
+		for (n = 1; first + n < packer->n; n++)
+		{
+			size_t		more = packer->bytes(packer->state, first + n);
+
+			if (length + more > part->target)
+				break;
+			length += more;
+		}
+		if (length > BLOCK_MAX)
+			ereport(ERROR,
+					(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+					 errmsg("a node of model \"%s\" takes %zu bytes, more than a block of %d",
+							part->model->name, length, BLOCK_MAX),
+					 errhint("Use shorter ids, or keep fewer pairs of each node.")));
+		if (length > room)
+		{
+			if (buffer)
+				pfree(buffer);
+			room = Max(length, part->target);
+			buffer = palloc(VARHDRSZ + room);
+		}
+		packer->pack(packer->state, VARDATA(buffer), first, n);
+		gnngp_put32(VARDATA(buffer) + AT_NROWS, (uint32) n);
+		gnngp_put32(VARDATA(buffer) + AT_FIRST, (uint32) first);
+		gnngp_store_insert(place, part->magic, ROWS_FORMAT, buffer, length, (int32) n);
+		bytes += (int64) length;
+	}
+	return bytes;
+}

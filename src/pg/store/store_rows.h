@@ -1,0 +1,93 @@
+/*
+ * store_rows.h - parts whose blocks hold rows that are looked up by the key of a node.
+ *
+ * A block is
+ *
+ *   header    as in every block (store_blocks.h), then
+ *             flags uint32      ROWS_TEXT_IDS, and others of the part
+ *             nrows uint32
+ *             count uint32      what else the part counts
+ *             first uint32      the number of the first row in the part
+ *   ...       what the part puts before its rows
+ *   rows      nrows times: key int64, end of the id's text uint32, then what the part has
+ *   ...       what it puts behind them
+ *   texts     the ids' texts; only when ids are texts
+ *
+ * Rows ascend by key.  Numbers are little-endian.
+ */
+#ifndef GNNGP_STORE_ROWS_H
+#define GNNGP_STORE_ROWS_H
+
+#include "postgres.h"
+
+#include "pg/reader/reader.h"
+#include "store.h"
+#include "store_blocks.h"
+
+#define ROWS_FORMAT 1
+
+#define AT_FLAGS AT_CONTENT		/* uint32 */
+#define AT_NROWS (AT_CONTENT + 4)	/* uint32 */
+#define AT_COUNT (AT_CONTENT + 8)	/* uint32 */
+#define AT_FIRST (AT_CONTENT + 12)	/* uint32 */
+#define ROWS_HEADER (AT_CONTENT + 16)
+
+#define ROWS_TEXT_IDS 1			/* a flag; a part has others from 2 on */
+
+#define AT_KEY 0				/* int64 */
+#define AT_TEXT_END 8			/* uint32 */
+#define AT_REST 12
+
+/* A part of a model, and how its blocks are made. */
+typedef struct gnngp_row_part
+{
+	const gnngp_model *model;
+	const char *part;
+	int64		version;
+	uint32		magic;
+	bool		integer_ids;
+	int64		rows;			/* of all its blocks */
+	size_t		row_bytes;		/* about */
+	size_t		target;			/* bytes of a block */
+
+	/*
+	 * Sets what a block has beside what is common: stride and rows, and what is of the
+	 * part alone; gives the bytes before the texts, rows included.
+	 */
+	size_t		(*open) (gnngp_block *block, uint32 count);
+} gnngp_row_part;
+
+/* Hands out all blocks in order, or those that may hold one of n ascending keys, each once. */
+extern void gnngp_rows_scan(const gnngp_row_part *part, gnngp_block_fn take, void *state);
+extern void gnngp_rows_find(const gnngp_row_part *part, const int64 *keys, int64 n, gnngp_block_fn take,
+							void *state);
+
+/* Unpacks the id of a row; before is the row before it, or NULL where its text is the first. */
+extern void gnngp_block_id(const gnngp_block *block, const char *row, const char *before,
+						   gnngp_node_row *id);
+
+/* How rows become blocks. */
+typedef struct gnngp_row_packer
+{
+	size_t		head;			/* bytes of a block without rows, header included */
+	int64		n;				/* rows */
+
+	/* The bytes that row i takes, with all texts; the node that it is of. */
+	size_t		(*bytes) (void *state, int64 i);
+	int64		(*node) (void *state, int64 i);
+
+	/* Packs n rows from the first on, and flags and count of the header. */
+	void		(*pack) (void *state, char *block, int64 first, int64 n);
+	void	   *state;
+} gnngp_row_packer;
+
+/* Writes a part inside SPI; returns its bytes.  54000 for a row that is too long for a block. */
+extern int64 gnngp_rows_write(const gnngp_row_part *part, const gnngp_ids *ids, const gnngp_row_packer *packer);
+
+/* The bytes of a node's text. */
+extern size_t gnngp_text_bytes(const gnngp_ids *ids, int64 node);
+
+/* Packs the id of a row, whose text goes to the end of the texts. */
+extern void gnngp_pack_id(const gnngp_ids *ids, int64 node, char *row, char *texts, size_t *text_end);
+
+#endif							/* GNNGP_STORE_ROWS_H */
