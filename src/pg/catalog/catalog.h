@@ -17,6 +17,7 @@
 #include "datatype/timestamp.h"
 #include "fmgr.h"
 #include "nodes/pg_list.h"
+#include "extension.h"
 #include "pg/server/compat.h"
 
 /* A list of texts; text is NULL where there is no list, and n is -1 where one of them was NULL. */
@@ -212,34 +213,6 @@ extern gnngp_model *gnngp_model_by_id(int64 id);
 
 /* 42602 for an empty name, 42622 for one over 63 bytes.  kind as above. */
 extern void gnngp_check_name(const char *kind, const char *name);
-
-/*
- * What all that writes begins with: 25006 in a read-only transaction or on a
- * standby, 55000 when the extension's SQL objects are of another version than
- * this library.  command is for the message, such as "gp_fit".
- */
-extern void gnngp_prevent_read_only(const char *command);
-
-/*
- * The schema of the extension's tables and helpers, for use in a query; that of what users call.
- * 42704 where the extension is not installed.
- */
-#define GNNGP_SCHEMA "gnngp_internal"
-extern const char *gnngp_schema(void);
-extern const char *gnngp_public_schema(void);
-
-/* A type of the extension. */
-extern Oid	gnngp_type(const char *name);
-
-/* Runs a piece of work as the owner of the extension's tables, who sees all rows of them. */
-extern void gnngp_as_extension(void (*work) (void *arg), void *arg);
-
-/*
- * Runs one catalog statement as the extension's owner, with search_path pinned
- * to pg_catalog, inside SPI that the caller has connected.
- */
-extern void gnngp_execute_as_extension(const char *query, int nargs, Oid *types,
-									   Datum *values, const char *nulls);
 
 /*
  * Takes the lock that keeps fits and refreshes of one model (by owner and name)

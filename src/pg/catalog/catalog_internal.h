@@ -33,10 +33,6 @@ extern bool gnngp_find_named(const gnngp_kind *kind, const char *columns, const 
 /* The same for a row of this id, which is then the first: 42704 when it is gone. */
 extern void gnngp_find_id(const gnngp_kind *kind, const char *columns, int64 id);
 
-/* Runs a query as the caller, read only, with search_path pinned and row security on. */
-extern void gnngp_select(const char *query, int nargs, Oid *types, Datum *values,
-						 const char *nulls);
-
 /*
  * Deletes a model, or all models of a graph, with their blocks, grants and log
  * rows, inside SPI that the caller has connected.  column is "id" or "graph".
@@ -72,15 +68,5 @@ extern Oid	gnngp_role_read(Datum value, char **text);
 
 /* True for the text of a role that is gone. */
 extern bool gnngp_role_is_gone(const char *text);
-
-/* The schema of the extension's tables and helpers. */
-extern Oid	gnngp_schema_oid(void);
-
-/*
- * Runs one catalog statement as gnngp_execute_as_extension does, but always on
- * what is committed now: a row that came after the transaction's snapshot must
- * not be left behind by what drops or gives away all rows.
- */
-extern void gnngp_execute_latest(const char *query, int nargs, Oid *types, Datum *values);
 
 #endif							/* GNNGP_CATALOG_INT_H */

@@ -11,6 +11,14 @@
 #include "utils/acl.h"
 #include "utils/builtins.h"
 
+const gnngp_kind gnngp_graph_kind = {
+	"graph", "gp_graph_catalog", "Create it with gp_create_graph; the view gp_graphs lists yours."
+};
+const gnngp_kind gnngp_model_kind = {
+	"model", "gp_model_catalog",
+	"Make it with gp_fit or gp_fit_links; the view gp_models lists those that you may read."
+};
+
 /* Reads a part of a qualified name: "with "" quotes" or plain up to the dot. */
 static char *
 read_part(const char **text, bool last)

@@ -1,10 +1,5 @@
 /*
- * catalog.c - how the extension's tables are read and written.
- *
- * Reading runs as the caller, so that row-level security decides what there is
- * to see.  Writing runs as the tables' owner, for one statement that this
- * library wrote itself, after the owner of the graph or model was checked.
- * Both pin search_path: a statement must mean the same whoever runs it.
+ * extension.c - where the extension's tables are, and how they are read and written.
  */
 #include "postgres.h"
 
@@ -15,11 +10,13 @@
 #include "catalog/indexing.h"
 #include "catalog/pg_extension.h"
 #include "catalog/pg_type.h"
-#include "catalog_internal.h"
 #include "commands/extension.h"
 #include "catalog/namespace.h"
 #include "executor/spi.h"
+#include "extension.h"
 #include "miscadmin.h"
+#include "pg/server/compat.h"
+#include "pg/server/spi.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
@@ -28,13 +25,6 @@
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 #include "utils/syscache.h"
-
-const gnngp_kind gnngp_graph_kind = {
-	"graph", "gp_graph_catalog", "Create it with gp_create_graph; the view gp_graphs lists yours."
-};
-const gnngp_kind gnngp_model_kind = {
-	"model", "gp_model_catalog", "Make it with gp_fit or gp_fit_links; the view gp_models lists those that you may read."
-};
 
 /* 42704: there is no extension, or no longer. */
 pg_noreturn static void
@@ -140,12 +130,12 @@ gnngp_public_schema(void)
 static Oid
 catalog_owner(void)
 {
-	Oid			table = get_relname_relid(gnngp_model_kind.table, gnngp_schema_oid());
+	Oid			table = get_relname_relid("gp_model_catalog", gnngp_schema_oid());
 	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(table));
 	Oid			owner;
 
 	if (!HeapTupleIsValid(tuple))
-		elog(ERROR, "table %s of extension gnngp is missing", gnngp_model_kind.table);
+		elog(ERROR, "table %s of extension gnngp is missing", "gp_model_catalog");
 	owner = ((Form_pg_class) GETSTRUCT(tuple))->relowner;
 	ReleaseSysCache(tuple);
 	return owner;
