@@ -82,7 +82,6 @@ load_graph(MemoryContext context)
 	return def;
 }
 
-/* Looks up a graph of the caller's. */
 gnngp_graph_def *
 gnngp_own_graph(const char *name)
 {
@@ -97,7 +96,6 @@ gnngp_own_graph(const char *name)
 	return def;
 }
 
-/* Looks up a graph by id. */
 gnngp_graph_def *
 gnngp_graph_by_id(int64 id)
 {
@@ -164,7 +162,6 @@ append_columns(StringInfo query, int first, const char *between)
 		appendStringInfo(query, "%s$%d", i > first ? ", " : "(", i + 1);
 }
 
-/* Writes a new row. */
 bool
 gnngp_graph_insert(const gnngp_graph_def *def)
 {
@@ -181,7 +178,6 @@ gnngp_graph_insert(const gnngp_graph_def *def)
 	return inserted;
 }
 
-/* Changes a row. */
 void
 gnngp_graph_update(const gnngp_graph_def *def)
 {

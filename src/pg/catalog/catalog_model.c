@@ -146,14 +146,12 @@ load_model(MemoryContext context)
 	return model;
 }
 
-/* The parts that a model has. */
 int
 gnngp_model_parts(const gnngp_model *model)
 {
 	return (model->task ? GNNGP_PART_NODES : 0) | (model->link.method ? GNNGP_PART_LINKS : 0);
 }
 
-/* Looks up a model; NULL when there is none and missing_ok. */
 gnngp_model *
 gnngp_model_lookup(const char *name, bool missing_ok)
 {
@@ -235,7 +233,6 @@ gnngp_require_link_part(const gnngp_model *model)
 				 "gp_fit_links");
 }
 
-/* A model by id. */
 gnngp_model *
 gnngp_model_by_id(int64 id)
 {
@@ -259,7 +256,6 @@ find_shown(const char *name, int part)
 	elog(ERROR, "a fit has no figure \"%s\"", name);
 }
 
-/* The row that a function returns which has fitted a part: what its columns are named after. */
 Datum
 gnngp_model_row(FunctionCallInfo fcinfo, const gnngp_model *model, int part)
 {
@@ -316,7 +312,6 @@ found_column(int column)
 	return SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, column);
 }
 
-/* 42710 when a model of this name belongs to another graph: a fit would end it. */
 void
 gnngp_model_require_graph(const gnngp_graph_def *graph, const char *name)
 {
@@ -329,7 +324,6 @@ gnngp_model_require_graph(const gnngp_graph_def *graph, const char *name)
 	gnngp_spi_finish();
 }
 
-/* Tells of a part that such a model has, and that a fit of other parts ends with it. */
 void
 gnngp_model_tell_end(const gnngp_graph_def *graph, const char *name, int parts)
 {
@@ -441,7 +435,6 @@ returned(int column)
 	return DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, column, &null));
 }
 
-/* Inserts the model row of (owner, name), or replaces parts of it. */
 void
 gnngp_model_save(gnngp_model *model, int parts)
 {
@@ -468,7 +461,6 @@ gnngp_model_save(gnngp_model *model, int parts)
 	gnngp_spi_finish();
 }
 
-/* Corrects the time of parts that have been saved: storing took some, too, and bytes that only then are known. */
 void
 gnngp_model_save_seconds(const gnngp_model *model, int parts)
 {

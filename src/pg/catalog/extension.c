@@ -178,7 +178,6 @@ execute_as_extension(const char *query, int nargs, Oid *types, Datum *values, co
 		elog(ERROR, "catalog statement returned %s", SPI_result_code_string(rc));
 }
 
-/* Runs a piece of work as the owner of the extension's tables. */
 void
 gnngp_as_extension(void (*work) (void *arg), void *arg)
 {
@@ -191,7 +190,6 @@ gnngp_as_extension(void (*work) (void *arg), void *arg)
 	SetUserIdAndSecContext(save_user, save_context);
 }
 
-/* Runs one catalog statement as the owner of the extension's tables. */
 void
 gnngp_execute_as_extension(const char *query, int nargs, Oid *types, Datum *values,
 						   const char *nulls)
@@ -199,14 +197,12 @@ gnngp_execute_as_extension(const char *query, int nargs, Oid *types, Datum *valu
 	execute_as_extension(query, nargs, types, values, nulls, false);
 }
 
-/* The same on what is committed now. */
 void
 gnngp_execute_latest(const char *query, int nargs, Oid *types, Datum *values)
 {
 	execute_as_extension(query, nargs, types, values, NULL, true);
 }
 
-/* Runs a query as the caller, read only, with search_path pinned and row security on. */
 void
 gnngp_select(const char *query, int nargs, Oid *types, Datum *values, const char *nulls)
 {
@@ -221,7 +217,6 @@ gnngp_select(const char *query, int nargs, Oid *types, Datum *values, const char
 		elog(ERROR, "catalog query returned %s", SPI_result_code_string(rc));
 }
 
-/* 25006 in a read-only transaction or on a standby; 55000 for SQL objects of another version. */
 void
 gnngp_prevent_read_only(const char *command)
 {

@@ -65,7 +65,6 @@ double_quotes(const char *name)
 	return text.data;
 }
 
-/* A table's name as it stands between the quotes of a message: schema.table, each part quoted where one needs it. */
 char *
 gnngp_shown_table(const char *schema, const char *table)
 {
@@ -212,7 +211,6 @@ casts_to(Oid target, Oid base, CoercionContext context)
 	return path == COERCION_PATH_FUNC || path == COERCION_PATH_RELABELTYPE;
 }
 
-/* True for types that cast to double precision as a number. */
 bool
 gnngp_is_number_type(Oid base)
 {
@@ -224,7 +222,6 @@ gnngp_is_number_type(Oid base)
 		(base == FLOAT8OID || casts_to(FLOAT8OID, base, COERCION_EXPLICIT));
 }
 
-/* True for types that cast to real[]: arrays of numbers, and types such as pgvector's vector. */
 bool
 gnngp_is_vector_type(Oid base)
 {
@@ -235,7 +232,6 @@ gnngp_is_vector_type(Oid base)
 	return casts_to(FLOAT4ARRAYOID, base, COERCION_EXPLICIT);
 }
 
-/* True when values of one type can be compared with ids of another. */
 bool
 gnngp_matches_id_type(Oid base, Oid id)
 {
@@ -362,7 +358,6 @@ check_edges(Relation edges, const gnngp_graph_def *def, const column_ref *id)
 	check_number(&weight);
 }
 
-/* Checks everything that can be checked without reading a row. */
 void
 gnngp_check_graph(const gnngp_graph_def *def)
 {

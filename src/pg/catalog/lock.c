@@ -78,7 +78,6 @@ release(LOCKTAG tag, LOCKMODE mode)
 		(void) LockRelease(&tag, mode, true);
 }
 
-/* Takes the lock of a model until the transaction ends. */
 void
 gnngp_model_lock(Oid owner, const char *name)
 {
@@ -86,7 +85,6 @@ gnngp_model_lock(Oid owner, const char *name)
 	take(model_tag(owner, name, LOCK_FIT), ExclusiveLock, false, "model", name);
 }
 
-/* Takes the locks of a fit until the transaction ends. */
 void
 gnngp_fit_lock(const gnngp_graph_def *graph, const char *name)
 {
@@ -94,21 +92,18 @@ gnngp_fit_lock(const gnngp_graph_def *graph, const char *name)
 	take(graph_tag(graph->id), ShareLock, false, "graph", graph->name);
 }
 
-/* Takes the name of a graph, which may yet have no row, until the transaction ends. */
 void
 gnngp_graph_name_lock(Oid owner, const char *name)
 {
 	take(name_tag(owner, name, LOCK_GRAPH, LOCK_GRAPH), ExclusiveLock, false, "graph", name);
 }
 
-/* Locks out the fits of a graph until the transaction ends. */
 void
 gnngp_graph_lock(int64 id, const char *name)
 {
 	take(graph_tag(id), ExclusiveLock, false, "graph", name);
 }
 
-/* Takes the locks of a model for a refresh. */
 void
 gnngp_refresh_lock(const gnngp_model *model, bool session)
 {
@@ -117,7 +112,6 @@ gnngp_refresh_lock(const gnngp_model *model, bool session)
 	take(model_tag(model->owner_role, model->name, LOCK_REFRESH), ExclusiveLock, session, "model", model->name);
 }
 
-/* Releases what a refresh took for the session. */
 void
 gnngp_refresh_unlock(const gnngp_model *model)
 {

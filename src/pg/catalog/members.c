@@ -52,7 +52,6 @@ load_source_name(Datum value, bool null)
 	return (gnngp_source_name) {list.text[0], list.text[1]};
 }
 
-/* Loads one member. */
 void
 gnngp_member_load(const gnngp_member *member, void *record)
 {
@@ -122,7 +121,6 @@ save_source_name(const gnngp_source_name *name, bool *null)
 	return name->table ? save_texts(2, names, null) : save_texts(0, NULL, null);
 }
 
-/* The type that a member is written as: the server casts texts to names. */
 Oid
 gnngp_member_type(const gnngp_member *member)
 {
@@ -131,7 +129,6 @@ gnngp_member_type(const gnngp_member *member)
 	return member->type == NAMEARRAYOID ? TEXTARRAYOID : member->type;
 }
 
-/* The value of one member. */
 Datum
 gnngp_member_save(const gnngp_member *member, const void *record, bool *null)
 {

@@ -17,7 +17,10 @@ typedef struct gnngp_member
 /* Loads a column of the first row that SPI has found, palloc'd in the current context. */
 extern void gnngp_member_load(const gnngp_member *member, void *record);
 
-/* The type of a parameter that a column is written from, and its value; sets *null. */
+/*
+ * The type of a parameter that a column is written from (the server casts texts to names),
+ * and its value; sets *null.
+ */
 extern Oid	gnngp_member_type(const gnngp_member *member);
 extern Datum gnngp_member_save(const gnngp_member *member, const void *record, bool *null);
 

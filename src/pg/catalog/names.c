@@ -212,7 +212,6 @@ gnngp_find_named(const gnngp_kind *kind, const char *columns, const char *name, 
 			 errhint("%s", kind->hint)));
 }
 
-/* The graph owner's role; 42704 with a hint when the role is gone. */
 Oid
 gnngp_owner_role(const gnngp_graph_def *graph)
 {
@@ -225,14 +224,12 @@ gnngp_owner_role(const gnngp_graph_def *graph)
 	return graph->owner_role;
 }
 
-/* True for the owner, a member of it, and a superuser. */
 bool
 gnngp_is_owner(Oid owner)
 {
 	return superuser() || (OidIsValid(owner) && has_privs_of_role(GetUserId(), owner));
 }
 
-/* 42501 unless the caller is the owner. */
 void
 gnngp_require_owner(Oid owner, const char *kind, const char *name)
 {
@@ -248,7 +245,6 @@ gnngp_require_owner(Oid owner, const char *kind, const char *name)
 			 : errdetail("The role that owned it does not exist any more.")));
 }
 
-/* 42602 for an empty name, 42622 for one over 63 bytes. */
 void
 gnngp_check_name(const char *kind, const char *name)
 {
@@ -263,7 +259,6 @@ gnngp_check_name(const char *kind, const char *name)
 				 errdetail("\"%s\" has %zu bytes.", name, strlen(name))));
 }
 
-/* Finds a row by id. */
 void
 gnngp_find_id(const gnngp_kind *kind, const char *columns, int64 id)
 {

@@ -185,21 +185,18 @@ gnngp_role_exists(PG_FUNCTION_ARGS)
 	PG_RETURN_BOOL(is_public(value) || gnngp_role_is_alive(value->oid));
 }
 
-/* True when a role exists. */
 bool
 gnngp_role_is_alive(Oid role)
 {
 	return OidIsValid(role) && SearchSysCacheExists1(AUTHOID, ObjectIdGetDatum(role));
 }
 
-/* The oid of the type gp_role. */
 Oid
 gnngp_role_type(void)
 {
 	return gnngp_type("gp_role");
 }
 
-/* A role as a value of gp_role; 0 is everybody. */
 Datum
 gnngp_role_datum(Oid role)
 {
@@ -208,14 +205,12 @@ gnngp_role_datum(Oid role)
 	return PointerGetDatum(make_value(role, name));
 }
 
-/* True for the text of a role that is gone. */
 bool
 gnngp_role_is_gone(const char *text)
 {
 	return strncmp(text, GONE, GONE_LENGTH) == 0;
 }
 
-/* The role of an owner's column, and its text. */
 Oid
 gnngp_role_read(Datum value, char **text)
 {

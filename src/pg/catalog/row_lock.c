@@ -22,7 +22,6 @@ count_rows(const gnngp_kind *kind, int64 id, Oid owner, const char *rest)
 	return SPI_processed;
 }
 
-/* Locks the row of a graph or model. */
 void
 gnngp_lock_row(const gnngp_kind *kind, int64 id, Oid owner, const char *strength, const char *name)
 {
@@ -57,7 +56,6 @@ lock_model(const SPITupleTable *table, uint64 row)
 	return name;
 }
 
-/* Locks a graph and all its models. */
 List *
 gnngp_lock_whole_graph(const gnngp_graph_def *graph)
 {

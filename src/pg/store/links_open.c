@@ -61,7 +61,6 @@ read_links(const gnngp_model *model, bool brief)
 	return open;
 }
 
-/* The link part of a model. */
 gnngp_open_links *
 gnngp_links_open(const gnngp_model *model, bool brief)
 {
@@ -77,7 +76,6 @@ gnngp_links_open(const gnngp_model *model, bool brief)
 	return open;
 }
 
-/* Keeps the model for the next brief use, or frees it; nothing is kept on a card. */
 void
 gnngp_links_close(gnngp_open_links *open)
 {

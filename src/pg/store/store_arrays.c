@@ -145,7 +145,6 @@ write_block(array_writer *w, const gp_link_array *array, int64 first)
 	gnngp_store_insert(place, ARRAY_MAGIC, ARRAY_FORMAT, w->buffer, length, (int32) n);
 }
 
-/* Adds an array to the list. */
 void
 gnngp_arrays_add(gnngp_arrays *list, int32 tag, int element, int64 count, const void *data)
 {
@@ -180,7 +179,6 @@ add_ids(gnngp_arrays *list, const gnngp_ids *ids)
 		gnngp_arrays_add(list, TAG_TEXTS, GNNGP_ELEMENT_BYTE, length, texts);
 }
 
-/* Writes a part. */
 void
 gnngp_arrays_write(const gnngp_model *model, const char *part, gnngp_arrays *list, const gnngp_ids *ids)
 {
@@ -277,7 +275,6 @@ receive_block(TupleTableSlot *slot, DestReceiver *self)
 	return true;
 }
 
-/* Reads a part; false where it has no block. */
 bool
 gnngp_arrays_read(gp_env *env, const gnngp_model *model, const char *part, gnngp_arrays *list)
 {

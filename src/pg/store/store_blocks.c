@@ -55,8 +55,8 @@ gnngp_store_check_block(const gnngp_model *model, uint32 magic, uint32 format, s
 }
 
 void
-gnngp_store_insert(gnngp_block_place place, uint32 magic, uint32 format, char *buffer, size_t length,
-				   int32 nrows)
+gnngp_store_insert(gnngp_block_place place, uint32 magic, uint32 format, char *buffer,
+				   size_t length, int32 nrows)
 {
 	char	   *data = VARDATA(buffer);
 	Oid			types[] = {INT8OID, INT8OID, TEXTOID, INT4OID, INT8OID, INT4OID, BYTEAOID};
@@ -110,7 +110,8 @@ from_blocks(const char *part, const char *columns, const char *alias)
 void
 gnngp_store_receive(int64 model_id, int64 version, const char *part, DestReceiver *receiver)
 {
-	run_query(psprintf("%s ORDER BY k.block", from_blocks(part, "k.data", "k")), model_id, version, 0, receiver);
+	run_query(psprintf("%s ORDER BY k.block", from_blocks(part, "k.data", "k")),
+			  model_id, version, 0, receiver);
 }
 
 void
@@ -125,7 +126,8 @@ gnngp_store_receive_first(int64 model_id, int64 version, const char *part, DestR
  * blocks from the last one that begins with a smaller key are read.
  */
 void
-gnngp_store_receive_key(int64 model_id, int64 version, const char *part, int64 key, DestReceiver *receiver)
+gnngp_store_receive_key(int64 model_id, int64 version, const char *part, int64 key,
+						DestReceiver *receiver)
 {
 	run_query(psprintf("%s AND k.first_key OPERATOR(pg_catalog.<=) $3"
 					   " AND k.block OPERATOR(pg_catalog.>=)"

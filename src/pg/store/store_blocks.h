@@ -36,12 +36,13 @@ typedef struct gnngp_block_place
 extern void gnngp_store_insert(gnngp_block_place place, uint32 magic, uint32 format, char *buffer,
 							   size_t length, int32 nrows);
 
-/* Checks what a block begins with, whose header has so many bytes: XX001, or 0A000 for another format. */
+/* Checks what a block begins with: XX001, or 0A000 for another format; header is its size. */
 extern void gnngp_store_check_block(const gnngp_model *model, uint32 magic, uint32 format,
 									size_t header, const char *data, size_t length);
 
 /* Hands blocks of a part to the receiver in order, under row-level security and inside SPI: all, */
-extern void gnngp_store_receive(int64 model_id, int64 version, const char *part, DestReceiver *receiver);
+extern void gnngp_store_receive(int64 model_id, int64 version, const char *part,
+								DestReceiver *receiver);
 
 /* the first, */
 extern void gnngp_store_receive_first(int64 model_id, int64 version, const char *part,

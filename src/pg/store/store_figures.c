@@ -22,7 +22,6 @@ static const int figure_element[FIGURE_ARRAYS] = {GP_LINK_F64, GP_LINK_F64};
 
 #define MOST_SCORES (INT64CONST(1) << 20)	/* more are thinned out: quantiles to 1e-6 */
 
-/* Writes the part "figure", with every n / nscores-th of n scores. */
 void
 gnngp_figures_write(const gnngp_model *model, const gp_posterior *posterior)
 {
@@ -39,7 +38,6 @@ gnngp_figures_write(const gnngp_model *model, const gp_posterior *posterior)
 	pfree(score);
 }
 
-/* Writes the part "link_figure". */
 void
 gnngp_link_figures_write(const gnngp_model *model, const double *metric)
 {

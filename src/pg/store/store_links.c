@@ -31,7 +31,6 @@ static const int held_element[HELD_ARRAYS] = {
 	GP_LINK_I32, GP_LINK_I32, GNNGP_ELEMENT_BYTE, GP_LINK_F64, GP_LINK_F64, GP_LINK_F64
 };
 
-/* Writes the part "link". */
 void
 gnngp_link_store_write(const gnngp_model *model, const gnngp_ids *ids, const gp_link_model *links)
 {
@@ -43,7 +42,6 @@ gnngp_link_store_write(const gnngp_model *model, const gnngp_ids *ids, const gp_
 	gnngp_arrays_write(model, "link", &list, ids);
 }
 
-/* Reads it. */
 gp_link_model *
 gnngp_link_store_read(gp_env *env, const gnngp_model *model, gnngp_link_ids *ids)
 {
@@ -102,7 +100,6 @@ fill_columns(const gp_link_held *held, const int32 *place, void **column)
 	}
 }
 
-/* Writes the part "link_loo". */
 void
 gnngp_held_store_write(const gnngp_model *model, const gnngp_ids *all, const gp_link_held *held)
 {
@@ -126,7 +123,6 @@ is_pair(const gp_link_row *row, const gnngp_link_ids *ids)
 		row->probability >= 0.0 && row->probability <= 1.0;
 }
 
-/* Reads the held-out pairs. */
 void
 gnngp_held_store_read(gp_env *env, const gnngp_model *model, gnngp_link_ids *ids, gp_link_held *held)
 {

@@ -44,7 +44,6 @@ enum shape_column
 
 static gnngp_live *kept = NULL;
 
-/* A hash of how a graph's rows are to be read. */
 uint64
 gnngp_graph_shape(const gnngp_graph_def *graph)
 {
@@ -129,7 +128,6 @@ lay_all(layout *l, const gnngp_model *model, uint64 shape, const gp_keep *keep)
 	}
 }
 
-/* Writes the part. */
 void
 gnngp_live_write(const gnngp_model *model, const gnngp_ids *ids, uint64 shape, const gp_keep *keep)
 {
@@ -324,7 +322,6 @@ forget(void)
 	gnngp_env_destroy(live->env);
 }
 
-/* The live state of a model. */
 gnngp_live *
 gnngp_live_open(const gnngp_model *model)
 {
@@ -348,7 +345,6 @@ gnngp_live_open(const gnngp_model *model)
 	return live;
 }
 
-/* Keeps the state for the next use, or frees it. */
 void
 gnngp_live_close(gnngp_live *live)
 {

@@ -262,7 +262,8 @@ open_nodes(gnngp_block *block, uint32 count)
 	if (n > 0)
 	{
 		p = block->data + head;
-		block->calibrator = (gp_calibrator) {gnngp_get_float8(p), gnngp_get_float8(p + sizeof(double)), NULL};
+		block->calibrator.delta = gnngp_get_float8(p);
+		block->calibrator.gamma = gnngp_get_float8(p + sizeof(double));
 		block->biases = p + 2 * sizeof(double);
 	}
 	head += calibrator_bytes(block->nclasses);
@@ -327,14 +328,16 @@ gnngp_row_probability(const gnngp_block *block, const gnngp_node_row *row, int32
 		gnngp_store_corrupted(block->model, "a class is unknown");
 	if (row->is_prior && block->shares)
 		return gnngp_get_float8(block->shares + at);
-	logit = gp_logit(&block->calibrator, 0, gnngp_row_score(row, k)) + gnngp_get_float8(block->biases + at);
+	logit = gp_logit(&block->calibrator, 0, gnngp_row_score(row, k)) +
+		gnngp_get_float8(block->biases + at);
 	return Min(exp(logit - row->log_partition), 1.0);
 }
 
 /* ---- both parts of a fit ---- */
 
 void
-gnngp_store_posterior(const gnngp_model *model, const gnngp_data *data, const gp_posterior *posterior)
+gnngp_store_posterior(const gnngp_model *model, const gnngp_data *data,
+					  const gp_posterior *posterior)
 {
 	gnngp_row_part nodes = part_of(model, "node");
 	gnngp_row_part loo = part_of(model, "loo");

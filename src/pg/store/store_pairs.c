@@ -67,7 +67,8 @@ pack_rows(void *state, char *block, int64 first, int64 n)
 	char	   *texts = pair + npairs * PAIR_BYTES;
 	size_t		text_end = 0;
 
-	gnngp_put32(block + AT_FLAGS, (w->ids->integer ? 0 : ROWS_TEXT_IDS) | (w->directed ? PAIRS_DIRECTED : 0));
+	gnngp_put32(block + AT_FLAGS, (w->ids->integer ? 0 : ROWS_TEXT_IDS) |
+				(w->directed ? PAIRS_DIRECTED : 0));
 	gnngp_put32(block + AT_COUNT, (uint32) npairs);
 	for (int64 i = 0; i < n; i++, row += ROW_BYTES)
 	{
@@ -111,18 +112,20 @@ part_of(const gnngp_model *model)
 	return (gnngp_row_part) {
 		.model = model,.part = "link_best",.version = model->link.version,.magic = PAIRS_MAGIC,
 		.integer_ids = model->link.integer_ids,.rows = model->link.nodes,
-		.row_bytes = ROW_BYTES + (size_t) model->link.settings.keep * PAIR_BYTES,.target = PAIRS_TARGET,
-		.open = open_pairs
+		.row_bytes = ROW_BYTES + (size_t) model->link.settings.keep * PAIR_BYTES,
+		.target = PAIRS_TARGET,.open = open_pairs
 	};
 }
 
 int64
-gnngp_kept_write(const gnngp_model *model, const gnngp_ids *ids, const gp_link_kept *kept, bool directed)
+gnngp_kept_write(const gnngp_model *model, const gnngp_ids *ids, const gp_link_kept *kept,
+				 bool directed)
 {
 	gnngp_row_part part = part_of(model);
 	writer		w = {ids, kept, directed};
 	gnngp_row_packer packer = {
-		.head = ROWS_HEADER,.n = kept->nodes,.bytes = bytes_of,.node = node_of,.pack = pack_rows,.state = &w
+		.head = ROWS_HEADER,.n = kept->nodes,.bytes = bytes_of,.node = node_of,.pack = pack_rows,
+		.state = &w
 	};
 	int64		bytes;
 
@@ -151,7 +154,8 @@ gnngp_kept_scan(const gnngp_model *model, gnngp_block_fn take, void *state)
 }
 
 void
-gnngp_kept_find(const gnngp_model *model, const int64 *keys, int64 n, gnngp_block_fn take, void *state)
+gnngp_kept_find(const gnngp_model *model, const int64 *keys, int64 n, gnngp_block_fn take,
+				void *state)
 {
 	gnngp_row_part part = part_of(model);
 
@@ -174,13 +178,14 @@ gnngp_kept_node_at(const gnngp_block *block, int32 i, gnngp_kept_node *node)
 	gnngp_block_id(block, row, before, &node->id);
 }
 
-/* The text of the first pair begins where that of the last node ends. */
 void
 gnngp_kept_pair_at(const gnngp_block *block, int32 e, gnngp_kept_pair *pair)
 {
 	const char *from = block->pairs + (size_t) e * PAIR_BYTES;
+	/* The text of the first pair begins where that of the last node ends. */
+	const char *before = e > 0 ? from - PAIR_BYTES : block->pairs - ROW_BYTES;
 
-	gnngp_block_id(block, from, e > 0 ? from - PAIR_BYTES : block->pairs - ROW_BYTES, &pair->id);
+	gnngp_block_id(block, from, before, &pair->id);
 	pair->dst = (int32) gnngp_get32(from + AT_DST);
 	pair->score = gnngp_get_float8(from + AT_SCORE);
 	pair->variance = gnngp_get_float8(from + AT_VARIANCE);

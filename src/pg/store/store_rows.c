@@ -108,7 +108,8 @@ take_none(void *state, const gnngp_block *block)
 }
 
 void
-gnngp_rows_find(const gnngp_row_part *part, const int64 *keys, int64 n, gnngp_block_fn take, void *state)
+gnngp_rows_find(const gnngp_row_part *part, const int64 *keys, int64 n, gnngp_block_fn take,
+				void *state)
 {
 	int64		model = part->model->id;
 	int64		blocks = 1 + part->rows / (1 + (int64) (part->target / part->row_bytes));
@@ -200,7 +201,8 @@ gnngp_rows_write(const gnngp_row_part *part, const gnngp_ids *ids, const gnngp_r
 	{
 		int64		node = packer->node(packer->state, first);
 		size_t		length = packer->head + packer->bytes(packer->state, first);
-		gnngp_block_place place = {part->model->id, part->version, part->part, block++, &ids->key[node]};
+		gnngp_block_place place = {part->model->id, part->version, part->part, block++,
+		&ids->key[node]};
 
 		CHECK_FOR_INTERRUPTS();
 		for (n = 1; first + n < packer->n; n++)

@@ -59,8 +59,8 @@ typedef struct gnngp_row_part
 
 /* Hands out all blocks in order, or those that may hold one of n ascending keys, each once. */
 extern void gnngp_rows_scan(const gnngp_row_part *part, gnngp_block_fn take, void *state);
-extern void gnngp_rows_find(const gnngp_row_part *part, const int64 *keys, int64 n, gnngp_block_fn take,
-							void *state);
+extern void gnngp_rows_find(const gnngp_row_part *part, const int64 *keys, int64 n,
+							gnngp_block_fn take, void *state);
 
 /* Unpacks the id of a row; before is the row before it, or NULL where its text is the first. */
 extern void gnngp_block_id(const gnngp_block *block, const char *row, const char *before,
@@ -82,12 +82,14 @@ typedef struct gnngp_row_packer
 } gnngp_row_packer;
 
 /* Writes a part inside SPI; returns its bytes.  54000 for a row that is too long for a block. */
-extern int64 gnngp_rows_write(const gnngp_row_part *part, const gnngp_ids *ids, const gnngp_row_packer *packer);
+extern int64 gnngp_rows_write(const gnngp_row_part *part, const gnngp_ids *ids,
+							  const gnngp_row_packer *packer);
 
 /* The bytes of a node's text. */
 extern size_t gnngp_text_bytes(const gnngp_ids *ids, int64 node);
 
 /* Packs the id of a row, whose text goes to the end of the texts. */
-extern void gnngp_pack_id(const gnngp_ids *ids, int64 node, char *row, char *texts, size_t *text_end);
+extern void gnngp_pack_id(const gnngp_ids *ids, int64 node, char *row, char *texts,
+						  size_t *text_end);
 
 #endif							/* GNNGP_STORE_ROWS_H */

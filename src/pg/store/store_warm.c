@@ -29,7 +29,6 @@ enum warm_size
 
 #define MOST_SETS 64			/* of parameters: folds, and all */
 
-/* A key of each node. */
 uint64 *
 gnngp_node_keys(gp_env *env, const gnngp_ids *ids)
 {
@@ -44,7 +43,6 @@ gnngp_node_keys(gp_env *env, const gnngp_ids *ids)
 	return key;
 }
 
-/* A hash of what must not differ. */
 uint64
 gnngp_warm_like(uint64 graph_shape, int32 nclasses, char *const *class_label)
 {
@@ -66,7 +64,6 @@ count_elements(const gp_warm *w, int64 *count)
 	count[WARM_INPUTS] = w->nsample * w->inputs;
 }
 
-/* Writes the part. */
 void
 gnngp_warm_write(const gnngp_model *model, const char *part, uint64 like, const gp_warm *warm)
 {
