@@ -15,15 +15,6 @@
 #include "pg/server/server.h"
 #include "pg/reader/reader.h"
 
-/* The ids of the nodes as stored, in node order. */
-typedef struct gnngp_link_ids
-{
-	int64		n;
-	const int64 *key;			/* ascending */
-	const int64 *text_end;		/* NULL for integer ids: where each text ends */
-	const char *text;
-} gnngp_link_ids;
-
 /* A block of rows that has been read and validated; valid as long as it is being taken. */
 typedef struct gnngp_block
 {

@@ -307,7 +307,7 @@ gnngp_block_row(const gnngp_block *block, int32 i, gnngp_node_row *row)
 	const char *p = block->rows + (size_t) i * block->stride;
 	uint32		flags = gnngp_get32(p + AT_ROW_FLAGS);
 
-	gnngp_block_id(block, p, i > 0 ? p - block->stride : NULL, row);
+	gnngp_block_id(block, p, i > 0 ? p - block->stride : NULL, &row->id);
 	row->variance = gnngp_get_float8(p + AT_VARIANCE);
 	row->log_partition = row->value = gnngp_get_float8(p + AT_VALUE);
 	row->labelled = (flags & ROW_LABELLED) != 0;

@@ -151,21 +151,19 @@ gnngp_block_search(const gnngp_block *block, int64 key)
 }
 
 void
-gnngp_block_id(const gnngp_block *block, const char *row, const char *before, gnngp_node_row *id)
+gnngp_block_id(const gnngp_block *block, const char *row, const char *before, gnngp_id *id)
 {
 	size_t		start = before ? gnngp_get32(before + AT_TEXT_END) : 0;
 	size_t		end = gnngp_get32(row + AT_TEXT_END);
 
-	id->key = (int64) gnngp_get64(row + AT_KEY);
-	id->id_text = NULL;
-	id->id_length = 0;
+	*id = (gnngp_id) {.key = (int64) gnngp_get64(row + AT_KEY)};
 	if (!block->text_ids)
 		return;
 	if (start > end || end > block->texts_length)
 		gnngp_store_corrupted(block->model, "an id lies outside its block");
-	id->id_text = block->texts + start;
-	id->id_length = (int) (end - start);
-	if (gnngp_text_key(id->id_text, id->id_length) != id->key)
+	id->text = block->texts + start;
+	id->length = (int) (end - start);
+	if (gnngp_text_key(id->text, id->length) != id->key)
 		gnngp_store_corrupted(block->model, "an id does not belong to its key");
 }
 

@@ -64,7 +64,7 @@ extern void gnngp_rows_find(const gnngp_row_part *part, const int64 *keys, int64
 
 /* Unpacks the id of a row; before is the row before it, or NULL where its text is the first. */
 extern void gnngp_block_id(const gnngp_block *block, const char *row, const char *before,
-						   gnngp_node_row *id);
+						   gnngp_id *id);
 
 /* How rows become blocks. */
 typedef struct gnngp_row_packer
