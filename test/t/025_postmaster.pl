@@ -33,7 +33,7 @@ for my $fit (q{SELECT gp_fit('large', kernel => 'gcn', strategy => 'nystrom', la
 	$node->{_pid} = undef;
 	ok($node->start(fail_ok => 1), 'the server starts again');
 	cmp_ok(time - $killed, '<', 20, 'within seconds');
-	is($node->safe_psql('postgres', 'SELECT count(*) FROM gp_model_catalog'), '0', 'without a model');
+	is($node->safe_psql('postgres', 'SELECT count(*) FROM gnngp_internal.gp_model_catalog'), '0', 'without a model');
 }
 $node->stop;
 done_testing();
