@@ -13,7 +13,7 @@ $node->start;
 $node->safe_psql('postgres', 'CREATE EXTENSION gnngp;' . large_graph());
 
 for my $fit (q{SELECT gp_fit('large', kernel => 'gcn', strategy => 'nystrom', landmarks => 4000)},
-	q{SELECT gp_fit('large', method => 'gckm', seed => 1)})
+	q{SELECT gp_fit('large', kernel => 'gckm', seed => 1)})
 {
 	my $session = background($node, $fit);
 
