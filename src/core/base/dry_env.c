@@ -81,7 +81,6 @@ dry_notice(gp_env *env, const char *message, const char *hint)
 {
 }
 
-/* An environment for a dry run. */
 gp_env *
 gp_env_dry_open(gp_env *host)
 {
@@ -105,7 +104,6 @@ gp_env_dry_open(gp_env *host)
 	return &dry->env;
 }
 
-/* Ends it. */
 void
 gp_env_dry_close(gp_env *dry)
 {

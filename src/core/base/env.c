@@ -33,14 +33,12 @@ header_of(const void *p)
 	return (block_header *) p - 1;
 }
 
-/* The bytes of a block. */
 size_t
 gp_alloc_bytes(const void *p)
 {
 	return header_of(p)->bytes;
 }
 
-/* The bytes that gp_alloc counts for a request of this size. */
 size_t
 gp_alloc_size(size_t bytes)
 {
@@ -54,7 +52,6 @@ held(const gp_env *env)
 	return env->account ? *env->account : env->used;
 }
 
-/* The bytes that the environment may hold itself; others may have left nothing of the limit. */
 size_t
 gp_limit(const gp_env *env)
 {
@@ -128,14 +125,12 @@ take(gp_env *env, size_t bytes, size_t room)
 	return enter_block(env, align_block(raw), raw, bytes);
 }
 
-/* Allocates 64-byte aligned memory, counted against the limit; never NULL. */
 void *
 gp_alloc(gp_env *env, size_t bytes)
 {
 	return take(env, bytes, bytes);
 }
 
-/* Multiplies two sizes; raises GP_ERR_LIMIT when the product does not fit. */
 size_t
 gp_size_mul(gp_env *env, size_t a, size_t b)
 {
@@ -155,14 +150,12 @@ array_bytes(gp_env *env, int64_t count, size_t size)
 	return gp_size_mul(env, (size_t) count, size);
 }
 
-/* Allocates count items of size bytes each, checked against overflow. */
 void *
 gp_alloc_array(gp_env *env, int64_t count, size_t size)
 {
 	return gp_alloc(env, array_bytes(env, count, size));
 }
 
-/* gp_alloc_array for numbers that a device gives or takes; in a dry run there is no room behind it. */
 void *
 gp_alloc_figures(gp_env *env, int64_t count, size_t size)
 {
@@ -171,7 +164,6 @@ gp_alloc_figures(gp_env *env, int64_t count, size_t size)
 	return take(env, bytes, env->dry ? 0 : bytes);
 }
 
-/* gp_alloc_array, zero filled. */
 void *
 gp_alloc_zero(gp_env *env, int64_t count, size_t size)
 {
@@ -187,7 +179,6 @@ gp_alloc_zero(gp_env *env, int64_t count, size_t size)
 	return p;
 }
 
-/* Grows (or makes, when p is NULL) an array to count items, keeping the old ones. */
 void *
 gp_realloc_array(gp_env *env, void *p, int64_t count, size_t size)
 {
@@ -234,7 +225,6 @@ gp_resize_array(gp_env *env, void *p, int64_t count, size_t size)
 	return enter_block(env, new, raw, bytes);
 }
 
-/* Frees what gp_alloc returned; NULL is allowed. */
 void
 gp_free(gp_env *env, void *p)
 {
@@ -247,7 +237,6 @@ gp_free(gp_env *env, void *p)
 	env->release(env, header->raw);
 }
 
-/* Asks for large pages. */
 void
 gp_use_large_pages(void *p, size_t bytes)
 {
@@ -291,7 +280,6 @@ format_message(char *buffer, const char *format, va_list args)
 		trim_partial_character(buffer, MESSAGE_SIZE);
 }
 
-/* Raises an error with a formatted message; hint may be NULL. */
 void
 gp_raise(gp_env *env, gp_error code, const char *hint, const char *format,...)
 {
@@ -305,7 +293,6 @@ gp_raise(gp_env *env, gp_error code, const char *hint, const char *format,...)
 	__builtin_unreachable();
 }
 
-/* Raises an error that points at a 1-based character of the kernel text. */
 void
 gp_raise_at(gp_env *env, gp_error code, int position, const char *hint,
 			const char *format,...)
@@ -320,7 +307,6 @@ gp_raise_at(gp_env *env, gp_error code, int position, const char *hint,
 	__builtin_unreachable();
 }
 
-/* Sends a formatted notice; hint may be NULL. */
 void
 gp_notice(gp_env *env, const char *hint, const char *format,...)
 {

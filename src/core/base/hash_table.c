@@ -5,7 +5,6 @@
 
 #define LEAST_PLACES 64
 
-/* Makes an empty set. */
 gp_set
 gp_set_open(gp_env *env, int64_t n)
 {
@@ -48,14 +47,12 @@ grow(gp_set *set)
 	*set = larger;
 }
 
-/* True when a key is there. */
 bool
 gp_set_has(gp_set *set, uint64_t key)
 {
 	return *find(set, key) != 0;
 }
 
-/* Adds a key. */
 bool
 gp_set_add(gp_set *set, uint64_t key)
 {
@@ -69,7 +66,6 @@ gp_set_add(gp_set *set, uint64_t key)
 	return true;
 }
 
-/* Frees a set. */
 void
 gp_set_close(gp_set *set)
 {

@@ -114,7 +114,6 @@ sort_items(sorter *s, char *base, int64_t n)
 	sort_known(s, base, left, n);
 }
 
-/* Sorts. */
 void
 gp_sort(gp_env *env, void *base, int64_t n, size_t size, gp_compare compare, void *arg)
 {
@@ -173,7 +172,6 @@ sink(gp_heap *h, int64_t n, const char *own)
 	memcpy(item_at(h, at), own, h->size);
 }
 
-/* Offers an item to a heap. */
 void
 gp_heap_offer(gp_heap *h, const void *item)
 {
@@ -187,7 +185,6 @@ gp_heap_offer(gp_heap *h, const void *item)
 		sink(h, h->n, item);
 }
 
-/* Puts the items of a heap in order. */
 void
 gp_heap_sort(gp_heap *h)
 {

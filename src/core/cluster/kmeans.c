@@ -519,7 +519,6 @@ run(gp_similarity *s, const gp_cluster_problem *problem)
 	return out;
 }
 
-/* Clusters the nodes. */
 gp_clustering *
 gp_cluster(gp_device *dev, const gp_cluster_problem *problem)
 {

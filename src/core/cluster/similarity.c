@@ -203,11 +203,9 @@ static void
 find_shrink(gp_similarity *s)
 {
 	double	   *diag = variances(s);
-	int64_t		next = 0;
 
-	for (int64_t i = 0; i < s->ev->n; i++)
+	GP_EACH(s->ev->env, i, s->ev->n, i)
 	{
-		gp_poll(s->ev->env, i, &next);
 		if (!isfinite(diag[i]))
 			gp_raise(s->ev->env, GP_ERR_RANGE, "Scale the features down, or take fewer layers.",
 					 "the kernel overflows");
@@ -216,7 +214,6 @@ find_shrink(gp_similarity *s)
 	s->shrink = diag;
 }
 
-/* Prepares products with the kernel. */
 gp_similarity *
 gp_similarity_open(gp_eval *ev, const gp_cluster_problem *problem)
 {
@@ -238,7 +235,6 @@ gp_similarity_open(gp_eval *ev, const gp_cluster_problem *problem)
 	return s;
 }
 
-/* Frees what gp_similarity_open made; the evaluation keeps its own. */
 void
 gp_similarity_close(gp_similarity *s)
 {
@@ -252,7 +248,6 @@ gp_similarity_close(gp_similarity *s)
 	gp_free(env, s);
 }
 
-/* out = K m. */
 void
 gp_similarity_times(gp_similarity *s, gp_matrix m, gp_matrix out)
 {
@@ -277,7 +272,6 @@ gp_similarity_times(gp_similarity *s, gp_matrix m, gp_matrix out)
 	}
 }
 
-/* out = K(:, index). */
 void
 gp_similarity_columns(gp_similarity *s, const int32_t *index, int64_t count, gp_matrix out)
 {

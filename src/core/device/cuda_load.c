@@ -55,7 +55,6 @@ check_module(const gp_cuda_module *module, char *reason)
 	return false;
 }
 
-/* The module in a file, or NULL with a reason. */
 const gp_cuda_module *
 gp_cuda_load(const char *path, char *reason)
 {

@@ -27,7 +27,6 @@ dry_of(gp_device *dev)
 	return (dry_device *) dev->state;
 }
 
-/* Adds operations. */
 void
 gp_dry_add(gp_device *dev, const gp_count *more)
 {
@@ -42,7 +41,6 @@ gp_dry_add(gp_device *dev, const gp_count *more)
 	dev->env->check_interrupts(dev->env);
 }
 
-/* Adds so many times what was taken since a count. */
 void
 gp_dry_repeat(gp_device *dry, const gp_count *since, double times)
 {
@@ -74,7 +72,6 @@ add_sparse(gp_device *dev, gp_type type, double flops)
 	add(dev, type, flops, GP_SPARSE_EFFORT * flops);
 }
 
-/* What has been taken so far. */
 gp_count
 gp_dry_count(gp_device *dev)
 {
@@ -299,7 +296,6 @@ dry_close(gp_device *dev)
 	gp_free(host, dry_of(dev));
 }
 
-/* A device like another one that only accounts. */
 gp_device *
 gp_device_dry(gp_device *like)
 {
@@ -346,7 +342,6 @@ gp_device_dry(gp_device *like)
 	return &dry->cpu.dev;
 }
 
-/* Does a piece of work on one, and tells what it took. */
 gp_count
 gp_dry_run(gp_device *like, gp_dry_work work, void *arg)
 {

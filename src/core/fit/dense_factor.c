@@ -8,7 +8,6 @@
 #include "fit_internal.h"
 #include "landmarks.h"
 
-/* All panels side by side, a block of rows at a time in double. */
 gp_matrix
 gp_factor_dense(gp_eval *ev, const gp_factor *f)
 {

@@ -268,7 +268,6 @@ choose(gp_eval *ev, const gp_problem *problem, int64_t count, bool spread, int64
 	bool		field;
 	candidate  *c;
 	gp_set		seen;
-	int64_t		next = 0;
 
 	*n = count;
 	if (env->dry)
@@ -283,9 +282,8 @@ choose(gp_eval *ev, const gp_problem *problem, int64_t count, bool spread, int64
 	*n = 0;
 	seen = gp_set_open(env, count);
 	c = candidates(ev, problem, spread, field);
-	for (int64_t k = 0; k < ev->n && *n < count; k++)
+	GP_EACH(env, k, *n < count ? ev->n : 0, k)
 	{
-		gp_poll(env, k, &next);
 		if (gp_set_add(&seen, c[k].fingerprint ? c[k].fingerprint : 1))
 			landmark[(*n)++] = c[k].node;
 	}
@@ -307,10 +305,6 @@ gp_landmarks_spread(gp_eval *ev, const gp_problem *problem, int64_t count, int64
 	return choose(ev, problem, count, true, n);
 }
 
-/*
- * The landmarks that degrees alone speak for, ascending; preferred nodes come first (NULL: none
- * is).
- */
 int32_t *
 gp_landmarks_of_degrees(gp_env *env, uint64_t seed, int64_t nodes, const int64_t *degree,
 						const bool *preferred,

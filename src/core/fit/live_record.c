@@ -5,7 +5,6 @@
 
 #define SLOW_ENTRIES 5e6		/* of the kernel, which take some tenths of a second */
 
-/* Begins. */
 void
 gp_live_open(gp_eval *ev, const gp_problem *problem)
 {
@@ -90,7 +89,6 @@ tell_slow(gp_eval *ev, const gp_problem *problem, const gp_posterior *out)
 				  (long long) problem->nlabelled);
 }
 
-/* Ends: what is kept goes to the posterior. */
 void
 gp_live_close(gp_eval *ev, const gp_problem *problem, const gp_targets *targets,
 			  const gp_solution *solution,

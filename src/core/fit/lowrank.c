@@ -441,7 +441,6 @@ gp_infer_panels(gp_eval *ev, const gp_problem *problem, const gp_targets *target
 	return solution;
 }
 
-/* The posterior by a low-rank factor. */
 gp_solution
 gp_infer_lowrank(gp_eval *ev, const gp_problem *problem, const gp_targets *targets,
 				 const gp_plan *plan, gp_posterior *out)

@@ -407,7 +407,6 @@ run_precision(gp_device *dry, void *arg)
 	gp_posterior_free(dry->env, gp_infer_precision(dry, t->problem, t->s, t->plan));
 }
 
-/* Counts what conjugate gradients take; about so, for how many they are shows only later. */
 gp_plan
 gp_plan_precision(gp_device *dev, const gp_problem *problem, const gp_csr *s)
 {
@@ -432,7 +431,6 @@ gp_plan_precision(gp_device *dev, const gp_problem *problem, const gp_csr *s)
 	return plan;
 }
 
-/* Counts operations and bytes and chooses. */
 gp_plan
 gp_plan_make(gp_device *dev, const gp_problem *problem)
 {

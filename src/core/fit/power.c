@@ -112,7 +112,6 @@ gp_spectrum_mean(const gp_eval *ev, const gp_spectrum *s, double p)
 	return mean;
 }
 
-/* The factor F of all nodes, one panel; the former factor goes. */
 gp_factor *
 gp_spectrum_factor(gp_eval *ev, gp_factor *f, const gp_spectrum *s, double p)
 {
@@ -141,7 +140,6 @@ gp_spectrum_factor(gp_eval *ev, gp_factor *f, const gp_spectrum *s, double p)
 	return out;
 }
 
-/* The factor of the kernel's power, where its program asks for one. */
 gp_factor *
 gp_factor_of_power(gp_eval *ev, gp_factor *f)
 {

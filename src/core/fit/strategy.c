@@ -37,7 +37,6 @@ gp_tell_no_landmarks(gp_env *env, int64_t asked, const gp_posterior *out)
 				  gp_strategy_names[out->plan.strategy]);
 }
 
-/* The posterior by a plan: kernel, regression, calibration. */
 gp_posterior *
 gp_infer(gp_eval *ev, const gp_problem *problem, const gp_plan *plan)
 {

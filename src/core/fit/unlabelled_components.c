@@ -80,7 +80,6 @@ hint_of(const gp_problem *problem, bool by_features)
 	return "Predictions there rest on nothing but the prior: label some of these nodes, or give the nodes features.";
 }
 
-/* Tells of many nodes that no path leads to from a label. */
 void
 gp_tell_apart(gp_env *env, const gp_problem *problem)
 {

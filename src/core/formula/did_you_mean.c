@@ -52,7 +52,6 @@ distance(const char *a, int na, const char *b, int nb)
 	return at[na][nb];
 }
 
-/* Begins with a name as written. */
 gp_meant
 gp_meant_start(const char *written, int length)
 {
@@ -61,7 +60,6 @@ gp_meant_start(const char *written, int length)
 	return (gp_meant) {.written = written,.length = length,.below = length > MOST_LETTERS ? 0 : wrong + 1};
 }
 
-/* One name that could stand there. */
 void
 gp_meant_consider(gp_meant *meant, const char *name)
 {
@@ -78,7 +76,6 @@ gp_meant_consider(gp_meant *meant, const char *name)
 	}
 }
 
-/* The hint with what was perhaps meant before it. */
 const char *
 gp_meant_hint(gp_arena *arena, const gp_meant *meant, const char *hint)
 {

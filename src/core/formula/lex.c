@@ -99,7 +99,6 @@ bad_character(gp_lexer *lex, const gp_token *token)
 				token->start);
 }
 
-/* Goes on to the next token. */
 void
 gp_lex_next(gp_lexer *lex)
 {
@@ -135,7 +134,6 @@ gp_lex_next(gp_lexer *lex)
 	lex->position += token->length;
 }
 
-/* Starts at the first token. */
 void
 gp_lex_start(gp_lexer *lex, gp_env *env, const char *text, int fixed)
 {
@@ -149,14 +147,12 @@ gp_lex_start(gp_lexer *lex, gp_env *env, const char *text, int fixed)
 	gp_lex_next(lex);
 }
 
-/* True when the current token is this symbol. */
 bool
 gp_lex_at(const gp_lexer *lex, char symbol)
 {
 	return lex->token.symbol == symbol;
 }
 
-/* Goes on if the current token is this symbol. */
 bool
 gp_lex_take(gp_lexer *lex, char symbol)
 {
@@ -167,7 +163,6 @@ gp_lex_take(gp_lexer *lex, char symbol)
 	return there;
 }
 
-/* The token after the current one, without going there. */
 gp_token
 gp_lex_peek(const gp_lexer *lex)
 {
@@ -188,7 +183,6 @@ is_open(const gp_lexer *lex)
 	return open > 0;
 }
 
-/* Raises a syntax error at the current token; hint may be NULL. */
 void
 gp_lex_error(const gp_lexer *lex, const char *hint)
 {
@@ -206,7 +200,6 @@ gp_lex_error(const gp_lexer *lex, const char *hint)
 
 /* ---- names ---- */
 
-/* The number behind a letter: 0 for W, 1 for W1; -1 for any other name. */
 int
 gp_name_number(const char *name, size_t length, char letter)
 {
@@ -235,7 +228,6 @@ is_word(const char *name, size_t length, const char *word)
 	return true;
 }
 
-/* True for the names that formulas reserve: X, W1, relu and so on. */
 bool
 gp_keyword_is(const char *name, int length)
 {

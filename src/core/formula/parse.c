@@ -262,7 +262,6 @@ check_first_name(parser *p)
 				"unknown kernel \"%.*s\"", name.length > 40 ? 40 : name.length, name.start);
 }
 
-/* Reads a text by the grammar alone. */
 gp_kernel_text *
 gp_kernel_read(gp_arena *arena, const char *source, int fixed)
 {

@@ -459,7 +459,6 @@ gp_program_hash(const gp_program *p, uint64_t seed)
 	return hash;
 }
 
-/* True for a program that is a Laplacian prior alone, without columns that were asked for. */
 bool
 gp_program_is_laplacian(const gp_program *program)
 {

@@ -63,7 +63,6 @@ add_block(gp_arena *arena, size_t bytes)
 	arena->total += size;
 }
 
-/* Zeroed memory from an arena. */
 void *
 gp_arena_alloc(gp_arena *arena, size_t bytes)
 {
@@ -82,7 +81,6 @@ gp_arena_alloc(gp_arena *arena, size_t bytes)
 	return p;
 }
 
-/* Room for more items than before. */
 void *
 gp_arena_grow(gp_arena *arena, const void *old, int n, int room, size_t size)
 {
@@ -93,7 +91,6 @@ gp_arena_grow(gp_arena *arena, const void *old, int n, int room, size_t size)
 	return items;
 }
 
-/* A copy of a piece of text. */
 char *
 gp_arena_copy(gp_arena *arena, const char *text, int length)
 {
@@ -103,7 +100,6 @@ gp_arena_copy(gp_arena *arena, const char *text, int length)
 	return copy;
 }
 
-/* Ends an arena and everything in it. */
 void
 gp_arena_free(gp_arena *arena)
 {
@@ -130,7 +126,6 @@ gp_ast_make(gp_arena *arena, gp_ast_kind kind, int position)
 	return node;
 }
 
-/* Lower case of ASCII letters, in place. */
 void
 gp_ast_fold(char *text)
 {

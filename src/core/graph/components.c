@@ -20,11 +20,8 @@ static void
 join_rows(gp_env *env, int64_t n, const int64_t *start, const int32_t *col, const double *weight,
 		  bool directed, int32_t *parent)
 {
-	int64_t		next = 0;
-
-	for (int64_t i = 0; i < n; i++)
+	GP_EACH(env, i, n, start[i] + i)
 	{
-		gp_poll(env, start[i] + i, &next);
 		for (int64_t k = start[i]; k < start[i + 1]; k++)
 		{
 			if (!directed && col[k] >= i)
@@ -35,27 +32,18 @@ join_rows(gp_env *env, int64_t n, const int64_t *start, const int32_t *col, cons
 	}
 }
 
-/* What stands for each node's component. */
 int32_t *
 gp_graph_components(gp_env *env, int64_t n, const int64_t *start, const int32_t *col, const double *weight,
 			  bool directed)
 {
 	int32_t    *parent = gp_alloc_figures(env, n, sizeof(int32_t));
-	int64_t		next = 0;
 
 	if (env->dry)
 		return parent;
-	for (int64_t i = 0; i < n; i++)
-	{
-		gp_poll(env, i, &next);
+	GP_EACH(env, i, n, i)
 		parent[i] = (int32_t) i;
-	}
 	join_rows(env, n, start, col, weight, directed, parent);
-	next = 0;
-	for (int64_t i = 0; i < n; i++)
-	{
-		gp_poll(env, i, &next);
+	GP_EACH(env, i, n, i)
 		parent[i] = find_root(parent, (int32_t) i);
-	}
 	return parent;
 }

@@ -10,7 +10,6 @@
 
 #define SHELL_SORTED 4096			/* columns up to which a row is sorted where it stands */
 
-/* A new stamp; sparse matrices are made by the main thread alone. */
 uint64_t
 gp_csr_stamp(void)
 {
@@ -19,7 +18,6 @@ gp_csr_stamp(void)
 	return __atomic_add_fetch(&last, 1, __ATOMIC_RELAXED);
 }
 
-/* Allocates a sparse matrix with its offsets zeroed, and room for entries. */
 gp_csr *
 gp_csr_create(gp_env *env, int64_t rows, int64_t cols, int64_t entries, gp_type type)
 {
@@ -47,7 +45,6 @@ gp_csr_free(gp_env *env, gp_csr *s)
 	gp_free(env, s);
 }
 
-/* The identity. */
 gp_csr *
 gp_csr_identity(gp_env *env, int64_t n, gp_type type)
 {
@@ -62,7 +59,6 @@ gp_csr_identity(gp_env *env, int64_t n, gp_type type)
 	return s;
 }
 
-/* Multiplies all entries; a float's product is rounded from float operands. */
 void
 gp_csr_scale(gp_csr *s, double factor)
 {
@@ -83,11 +79,9 @@ void
 gp_graph_degrees(gp_env *env, const gp_graph *graph, double *out, double *in)
 {
 	bool		alike = !graph->directed && graph->degree == NULL;
-	int64_t		next = 0;
 
-	for (int64_t i = 0; i < graph->nodes; i++)
+	GP_EACH(env, i, graph->nodes, graph->start[i])
 	{
-		gp_poll(env, graph->start[i], &next);
 		for (int64_t k = graph->start[i]; k < graph->start[i + 1]; k++)
 		{
 			double		w = graph->weight ? graph->weight[k] : 1.0;
@@ -147,7 +141,6 @@ gp_graph_normalise(gp_env *env, const gp_graph *graph, gp_norm norm, gp_type typ
 	gp_csr	   *a = gp_csr_create(env, n, n, graph->start[n] + n, type);
 	double	   *out = gp_alloc_zero(env, n, sizeof(double));
 	double	   *in = gp_alloc_zero(env, n, sizeof(double));
-	int64_t		next = 0;
 
 	gp_graph_degrees(env, graph, out, in);
 	for (int64_t i = 0; i < n; i++)
@@ -155,37 +148,27 @@ gp_graph_normalise(gp_env *env, const gp_graph *graph, gp_norm norm, gp_type typ
 		out[i] = norm == GP_NORM_SYM ? 1.0 / sqrt(1.0 + out[i]) : 1.0 / (1.0 + out[i]);
 		in[i] = norm == GP_NORM_SYM ? 1.0 / sqrt(1.0 + in[i]) : 1.0;
 	}
-	for (int64_t i = 0; i < n; i++)
-	{
-		gp_poll(env, graph->start[i], &next);
+	GP_EACH(env, i, n, graph->start[i])
 		normalise_row(graph, i, out[i], in, a);
-	}
 	gp_free(env, out);
 	gp_free(env, in);
 	return a;
 }
 
-/* The transpose, by one counting pass: rows ascend because s is walked in order. */
 gp_csr *
 gp_csr_transpose(gp_env *env, const gp_csr *s)
 {
 	int64_t		entries = gp_csr_entries(s);
 	gp_csr	   *t = gp_csr_create(env, s->cols, s->rows, entries, s->type);
 	int64_t    *cursor = gp_alloc_zero(env, s->cols + 1, sizeof(int64_t));
-	int64_t		next = 0;
 
-	for (int64_t k = 0; k < entries; k++)
-	{
-		gp_poll(env, k, &next);
+	GP_EACH(env, k, entries, k)
 		t->start[s->col[k] + 1]++;
-	}
-	next = 0;
 	for (int64_t i = 0; i < s->cols; i++)
 		t->start[i + 1] += t->start[i];
 	memcpy(cursor, t->start, s->cols * sizeof(int64_t));
-	for (int64_t i = 0; i < s->rows; i++)
+	GP_EACH(env, i, s->rows, s->start[i])
 	{
-		gp_poll(env, s->start[i], &next);
 		for (int64_t k = s->start[i]; k < s->start[i + 1]; k++)
 		{
 			int64_t		at = cursor[s->col[k]]++;
@@ -198,7 +181,6 @@ gp_csr_transpose(gp_env *env, const gp_csr *s)
 	return t;
 }
 
-/* Some rows of s as a matrix of their own. */
 gp_csr *
 gp_csr_select(gp_env *env, const gp_csr *s, const int32_t *index, int64_t n,
 			  const int32_t *newcol, int64_t cols)
@@ -222,7 +204,6 @@ gp_csr_select(gp_env *env, const gp_csr *s, const int32_t *index, int64_t n,
 	return t;
 }
 
-/* Finds an entry. */
 int64_t
 gp_csr_find(const int64_t *start, const int32_t *col, int32_t row, int32_t column)
 {
@@ -231,7 +212,6 @@ gp_csr_find(const int64_t *start, const int32_t *col, int32_t row, int32_t colum
 	return at < 0 ? -1 : start[row] + at;
 }
 
-/* Sorts the columns of one row: a short one by shell sort, which is insertion sort for very short ones. */
 void
 gp_sort_columns(gp_env *env, int32_t *col, int64_t n)
 {
@@ -404,7 +384,6 @@ product_row(gp_env *env, const gp_csr *a, const gp_csr *b, double unit, int64_t 
 	}
 }
 
-/* The sparse product a b + unit I, row by row (Gustavson 1978). */
 gp_csr *
 gp_csr_product_plus(gp_env *env, const gp_csr *a, const gp_csr *b, double unit)
 {
@@ -435,7 +414,6 @@ gp_csr_product_plus(gp_env *env, const gp_csr *a, const gp_csr *b, double unit)
 	return c;
 }
 
-/* The sparse product. */
 gp_csr *
 gp_csr_product(gp_env *env, const gp_csr *a, const gp_csr *b)
 {
@@ -465,22 +443,16 @@ add_row(const gp_csr *a, const gp_csr *b, int64_t i, gp_csr *c, int64_t at)
 	return at;
 }
 
-/* The sum of two sparse matrices; an entry that cancels stays as an explicit zero. */
 gp_csr *
 gp_csr_add(gp_env *env, const gp_csr *a, const gp_csr *b)
 {
 	gp_csr	   *c = gp_csr_create(env, a->rows, a->cols, gp_csr_entries(a) + gp_csr_entries(b), a->type);
-	int64_t		next = 0;
 
-	for (int64_t i = 0; i < a->rows; i++)
-	{
-		gp_poll(env, c->start[i], &next);
+	GP_EACH(env, i, a->rows, c->start[i])
 		c->start[i + 1] = add_row(a, b, i, c, c->start[i]);
-	}
 	return c;
 }
 
-/* The columns of several matrices side by side. */
 gp_csr *
 gp_csr_hstack(gp_env *env, int n, gp_csr *const *s)
 {
@@ -518,7 +490,6 @@ gp_csr_hstack(gp_env *env, int n, gp_csr *const *s)
 	return c;
 }
 
-/* All columns that the rows of a node set touch, ascending. */
 int32_t *
 gp_graph_field(gp_env *env, const gp_csr *s, const int32_t *index, int64_t n, int64_t *nfield)
 {
@@ -541,7 +512,6 @@ gp_graph_field(gp_env *env, const gp_csr *s, const int32_t *index, int64_t n, in
 	return field;
 }
 
-/* A sparse matrix of the first rows of one and all rows of another. */
 gp_csr *
 gp_csr_stack(gp_env *env, const gp_csr *top, int64_t rows, const gp_csr *below, int64_t cols)
 {

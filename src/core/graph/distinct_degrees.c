@@ -49,18 +49,14 @@ static int64_t *
 group(const gp_tally *t, int64_t nodes, uint64_t *far)
 {
 	int64_t    *start = gp_alloc_zero(t->env, nodes + 2, sizeof(int64_t));
-	int64_t		next = 0;
 
 	/* Two places on, so that filling moves each where the node itself begins. */
 	for (int64_t k = 0; k < t->n; k++)
 		start[t->near[k] + 2]++;
 	for (int64_t i = 0; i < nodes; i++)
 		start[i + 2] += start[i + 1];
-	for (int64_t k = 0; k < t->n; k++)
-	{
-		gp_poll(t->env, k, &next);
+	GP_EACH(t->env, k, t->n, k)
 		far[start[t->near[k] + 1]++] = t->far[k];
-	}
 	return start;
 }
 
@@ -96,20 +92,15 @@ count_different(gp_env *env, uint64_t *far, int64_t n)
 	return different;
 }
 
-/* Counts, and ends the tally. */
 void
 gp_tally_close(gp_tally *t, int64_t nodes, double *count)
 {
 	gp_env	   *env = t->env;
 	uint64_t   *far = gp_alloc_array(env, t->n, sizeof(uint64_t));
 	int64_t    *start = group(t, nodes, far);
-	int64_t		next = 0;
 
-	for (int64_t i = 0; i < nodes; i++)
-	{
-		gp_poll(env, start[i] + i, &next);
+	GP_EACH(env, i, nodes, start[i] + i)
 		count[i] = (double) count_different(env, far + start[i], start[i + 1] - start[i]);
-	}
 	gp_free(env, start);
 	gp_free(env, far);
 	gp_free(env, t->near);

@@ -41,7 +41,6 @@ typedef struct edge_groups
 	double	   *weight;
 } edge_groups;
 
-/* Starts a list of edges. */
 gp_edges *
 gp_edges_create(gp_env *env, int64_t nodes, bool directed, bool weighted)
 {
@@ -73,7 +72,6 @@ add_chunk(gp_edges *edges)
 		chunk->weight = gp_alloc_array(edges->env, chunk->room, sizeof(double));
 }
 
-/* Adds a batch of edges; self-loops are dropped here. */
 void
 gp_edges_add(gp_edges *edges, int64_t n, const int32_t *src, const int32_t *dst,
 			 const double *weight)
@@ -273,7 +271,6 @@ merge_repeated(gp_env *env, edge_groups *rows, int64_t nodes)
 	rows->start[nodes] = out;
 }
 
-/* Sorts the list into a graph and frees the list. */
 gp_graph *
 gp_graph_build(gp_edges *edges)
 {

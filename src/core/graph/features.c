@@ -31,7 +31,6 @@ struct gp_features_builder
 	void	   *value;
 };
 
-/* Starts features. */
 gp_features_builder *
 gp_features_create(gp_env *env, int64_t nodes, int64_t dims, gp_type type)
 {
@@ -136,21 +135,18 @@ add_row(gp_features_builder *b, int32_t node, const void *value, gp_type type)
 	row_seen(b);
 }
 
-/* Adds a row given in double. */
 void
 gp_features_add_row(gp_features_builder *b, int32_t node, const double *value)
 {
 	add_row(b, node, value, GP_DOUBLE);
 }
 
-/* Adds a row given in float, the way arrays of real arrive. */
 void
 gp_features_add_row_float(gp_features_builder *b, int32_t node, const float *value)
 {
 	add_row(b, node, value, GP_FLOAT);
 }
 
-/* Adds single entries; explicit zeros count as a feature seen, not as an entry. */
 void
 gp_features_add_entries(gp_features_builder *b, int64_t n, const int32_t *node,
 						const int32_t *feature, const double *value)
@@ -196,12 +192,9 @@ permute_dense(gp_features_builder *b, int32_t *node)
 	gp_free(b->env, scratch);
 }
 
-/* Tells the nodes of the rows that were added before they were known. */
 void
 gp_features_place(gp_features_builder *b, int64_t nodes, int32_t *node)
 {
-	int64_t		next = 0;
-
 	if (b->dense)
 		b->dense = gp_resize_array(b->env, b->dense, (int64_t) gp_size_mul(b->env, nodes, b->dims),
 								   gp_type_size(b->type));
@@ -209,11 +202,8 @@ gp_features_place(gp_features_builder *b, int64_t nodes, int32_t *node)
 	b->unknown_nodes = false;
 	if (node == NULL)
 		return;
-	for (int64_t k = 0; k < b->entries; k++)
-	{
-		gp_poll(b->env, k, &next);
+	GP_EACH(b->env, k, b->entries, k)
 		b->node[k] = node[b->node[k]];
-	}
 	if (b->dense)
 		permute_dense(b, node);
 }
@@ -258,13 +248,11 @@ build_csr(gp_features_builder *b, int64_t dims)
 	int32_t    *by_feature = sort_entries(env, n, b->feature, dims, NULL);
 	int32_t    *order = sort_entries(env, n, b->node, b->nodes, by_feature);
 	gp_csr	   *s;
-	int64_t		next = 0;
 
 	gp_free(env, by_feature);
 	s = gp_csr_create(env, b->nodes, dims, n, b->type);
-	for (int64_t k = 0; k < n; k++)
+	GP_EACH(env, k, n, k)
 	{
-		gp_poll(env, k, &next);
 		s->start[b->node[order[k]] + 1]++;
 		s->col[k] = b->feature[order[k]];
 		gp_number_put(s->value, b->type, k, gp_number_at(b->value, b->type, order[k]));
@@ -279,11 +267,8 @@ build_csr(gp_features_builder *b, int64_t dims)
 static bool
 find_repeated(gp_env *env, const gp_csr *s, int32_t *node, int32_t *feature)
 {
-	int64_t		next = 0;
-
-	for (int64_t i = 0; i < s->rows; i++)
+	GP_EACH(env, i, s->rows, s->start[i])
 	{
-		gp_poll(env, s->start[i], &next);
 		for (int64_t k = s->start[i] + 1; k < s->start[i + 1]; k++)
 			if (s->col[k] == s->col[k - 1])
 			{
@@ -301,11 +286,9 @@ csr_to_dense(gp_env *env, const gp_csr *s)
 {
 	void	   *dense = gp_alloc_zero(env, (int64_t) gp_size_mul(env, s->rows, s->cols),
 									  gp_type_size(s->type));
-	int64_t		next = 0;
 
-	for (int64_t i = 0; i < s->rows; i++)
+	GP_EACH(env, i, s->rows, s->start[i])
 	{
-		gp_poll(env, s->start[i], &next);
 		for (int64_t k = s->start[i]; k < s->start[i + 1]; k++)
 			gp_number_put(dense, s->type, i * s->cols + s->col[k], gp_number_at(s->value, s->type, k));
 	}
@@ -319,11 +302,9 @@ dense_to_csr(gp_env *env, const void *dense, int64_t rows, int64_t dims, gp_type
 {
 	gp_csr	   *s = gp_csr_create(env, rows, dims, entries, type);
 	int64_t		at = 0;
-	int64_t		next = 0;
 
-	for (int64_t i = 0; i < rows; i++)
+	GP_EACH(env, i, rows, i * dims)
 	{
-		gp_poll(env, i * dims, &next);
 		for (int64_t j = 0; j < dims; j++)
 		{
 			double		v = gp_number_at(dense, type, i * dims + j);
@@ -343,13 +324,9 @@ static int64_t
 count_nonzeros(gp_env *env, const void *dense, gp_type type, int64_t n)
 {
 	int64_t		count = 0;
-	int64_t		next = 0;
 
-	for (int64_t k = 0; k < n; k++)
-	{
-		gp_poll(env, k, &next);
+	GP_EACH(env, k, n, k)
 		count += gp_number_at(dense, type, k) != 0.0;
-	}
 	return count;
 }
 
@@ -387,7 +364,6 @@ builder_free(gp_features_builder *b)
 	gp_free(b->env, b);
 }
 
-/* Ends the building. */
 gp_features *
 gp_features_build(gp_features_builder *b, int32_t *repeated_node, int32_t *repeated_feature)
 {
@@ -417,7 +393,6 @@ gp_features_build(gp_features_builder *b, int32_t *repeated_node, int32_t *repea
 	return f;
 }
 
-/* A sparse matrix as features. */
 gp_features *
 gp_features_of_csr(gp_env *env, gp_csr *csr)
 {
@@ -427,7 +402,6 @@ gp_features_of_csr(gp_env *env, gp_csr *csr)
 	return f;
 }
 
-/* Puts zeros behind the rows and the numbers of features. */
 gp_features *
 gp_features_widen(gp_env *env, gp_features *f, int64_t rows, int64_t dims)
 {
@@ -459,7 +433,6 @@ gp_features_widen(gp_env *env, gp_features *f, int64_t rows, int64_t dims)
 	return out;
 }
 
-/* Changes the type of features. */
 gp_features *
 gp_features_as(gp_env *env, gp_features *f, gp_type type)
 {
@@ -487,7 +460,6 @@ gp_features_as(gp_env *env, gp_features *f, gp_type type)
 	return f;
 }
 
-/* The identity: structure only. */
 gp_features *
 gp_features_identity(gp_env *env, int64_t nodes, gp_type type)
 {

@@ -72,7 +72,6 @@ root_of_inverse(gp_device *dev, gp_matrix c, int d)
 	return f;
 }
 
-/* A dense factor with F F' = (I + s2 L)^-d. */
 gp_matrix
 gp_laplacian_root(gp_device *dev, const gp_graph *graph, const gp_laplacian *kernel)
 {
@@ -174,14 +173,12 @@ gp_laplacian_root_fits(const gp_env *env, const gp_graph *graph, size_t limit)
 		(limit == 0 || (double) env->used + fmax(24.0 * square, 20.0 * square + 24.0 * entries) <= (double) limit);
 }
 
-/* True where the features of a kernel are its root; dims are walks' columns. */
 bool
 gp_laplacian_takes_root(const gp_env *env, const gp_graph *graph, const gp_laplacian *kernel, size_t limit)
 {
 	return kernel->dims == 0 && gp_laplacian_root_fits(env, graph, limit);
 }
 
-/* The root as features; in a dry run without numbers. */
 gp_features *
 gp_laplacian_root_features(gp_device *dev, const gp_graph *graph, const gp_laplacian *kernel, gp_type type)
 {
@@ -228,7 +225,6 @@ check_walks(gp_env *env, const gp_graph *graph, const gp_laplacian *kernel, uint
 				 needed / MEGABYTE, allowed / MEGABYTE);
 }
 
-/* The factor as features, exact where the graph is small. */
 gp_features *
 gp_laplacian_features(gp_device *dev, const gp_graph *graph, const gp_laplacian *kernel,
 					  uint64_t seed, gp_type type)

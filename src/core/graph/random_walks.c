@@ -13,7 +13,6 @@
 #define SAMPLE_NEIGHBOURS 16
 #define DEVICE_LOADS 1e6		/* of a node in the mean: more are walked on the host, which adds them at once */
 
-/* W, or W + W' for a directed graph. */
 gp_csr *
 gp_graph_symmetric(gp_env *env, const gp_graph *graph)
 {
@@ -62,7 +61,6 @@ retype(gp_env *env, gp_csr *s, double factor, gp_type type)
 	s->type = type;
 }
 
-/* U = s2 / (1 + s2) D^-1/2 W D^-1/2. */
 gp_csr *
 gp_walk_matrix(gp_env *env, const gp_graph *graph, double sigma2, gp_type type)
 {
@@ -439,7 +437,6 @@ gp_walk_factor(gp_env *env, gp_device *dev, const gp_graph *graph, const gp_lapl
 	return factor;
 }
 
-/* The entries that the factor has at most in the mean: a walk's places times the neighbours. */
 double
 gp_walk_entries(const gp_graph *graph, const gp_laplacian *kernel)
 {
@@ -477,7 +474,6 @@ factor_row(walker *w, int64_t node)
 	return 1.0 + w->ntouched + more;
 }
 
-/* The entries that gp_walk_factor is likely to have, from a sample of rows. */
 gp_walk_size
 gp_walk_estimate(gp_env *env, const gp_graph *graph, const gp_laplacian *kernel, uint64_t seed)
 {

@@ -80,7 +80,6 @@ varies(const moments *m, int64_t j)
 	return m->deviation[j] > 1e-12 * fabs(m->mean[j]);
 }
 
-/* The means, then the deviations, 0 of constants. */
 double *
 gp_features_moments(gp_env *env, const gp_features *f)
 {
@@ -96,7 +95,6 @@ gp_features_moments(gp_env *env, const gp_features *f)
 	return out;
 }
 
-/* Every feature with mean 0 and deviation 1; a constant one is 0. */
 gp_features *
 gp_features_standardise(gp_env *env, gp_features *f, const double *moment)
 {
@@ -104,15 +102,13 @@ gp_features_standardise(gp_env *env, gp_features *f, const double *moment)
 	const double *deviation = moment + f->dims;
 	double	   *row = gp_alloc_array(env, f->dims, sizeof(double));
 	float	   *dense = gp_alloc_array(env, (int64_t) gp_size_mul(env, f->rows, f->dims), sizeof(float));
-	int64_t		next = 0;
 
 	out->rows = f->rows;
 	out->dims = f->dims;
 	out->type = GP_FLOAT;
 	out->dense = dense;
-	for (int64_t i = 0; i < f->rows; i++)
+	GP_EACH(env, i, f->rows, i * f->dims)
 	{
-		gp_poll(env, i * f->dims, &next);
 		read_row(f, i, row);
 		for (int64_t j = 0; j < f->dims; j++)
 			dense[i * f->dims + j] = deviation[j] > 0.0 ? (float) ((row[j] - moment[j]) / deviation[j]) : 0.0f;
@@ -155,7 +151,6 @@ narrow_rows(gp_env *env, gp_features *f, bool unit)
 	f->csr->stamp = gp_csr_stamp();
 }
 
-/* Scales features that were just built; the result, of single precision, takes their place. */
 gp_features *
 gp_features_scale(gp_env *env, gp_features *f, gp_scale scale)
 {
@@ -173,7 +168,6 @@ gp_features_scale(gp_env *env, gp_features *f, gp_scale scale)
 	return out;
 }
 
-/* The largest deviation of a feature over the smallest one that varies; 1 when none does. */
 double
 gp_features_spread(gp_env *env, const gp_features *f)
 {
@@ -191,7 +185,6 @@ gp_features_spread(gp_env *env, const gp_features *f)
 	return high > 0.0 ? high / low : 1.0;
 }
 
-/* The length of the mean row over the root of the features' variances together, in some rows; 0 where none varies. */
 double
 gp_features_shared(gp_env *env, const gp_features *f)
 {

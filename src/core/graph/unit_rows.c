@@ -46,7 +46,6 @@ put_row(const void *from, gp_type from_type, int64_t start, int64_t end, void *t
 		gp_number_put(to, type, k, gp_number_at(from, from_type, k) / whole);
 }
 
-/* The rows of W, each of length one; rows of zeros stay. */
 gp_csr *
 gp_graph_lists(gp_env *env, const gp_graph *graph, gp_type type)
 {
@@ -73,7 +72,6 @@ gp_graph_lists(gp_env *env, const gp_graph *graph, gp_type type)
 	return s;
 }
 
-/* A copy of the features with rows of unit length, or sum; rows of zeros stay. */
 gp_features *
 gp_features_unit(gp_env *env, const gp_features *f, gp_type type, gp_row_size size)
 {

@@ -138,7 +138,6 @@ push_step(gp_eval *ev, gp_chain *chain, int step)
 	}
 }
 
-/* Builds the chain of a step, from the linear step at its bottom upwards. */
 gp_chain
 gp_chain_build(gp_eval *ev, int step)
 {
@@ -158,7 +157,6 @@ gp_chain_build(gp_eval *ev, int step)
 	return chain;
 }
 
-/* Frees a chain; its factor stays with the evaluation. */
 void
 gp_chain_free(gp_eval *ev, gp_chain *chain)
 {
@@ -168,7 +166,6 @@ gp_chain_free(gp_eval *ev, gp_chain *chain)
 	ev->dev->destroy(ev->dev, &chain->diag);
 }
 
-/* A block of the chain's covariance. */
 void
 gp_chain_block(gp_eval *ev, const gp_chain *chain, int64_t row0, int64_t rows,
 			   const int32_t *cols, gp_matrix right, gp_matrix out)

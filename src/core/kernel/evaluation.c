@@ -66,7 +66,6 @@ make_laplacian(gp_eval *ev, const gp_graph *graph, uint64_t seed, bool to_plan, 
 	ev->kernel->input = GP_INPUT_LINEAR;
 }
 
-/* What a root that is promised will hold, and take at most while it is made. */
 double
 gp_eval_promised(const gp_eval *ev, double *most)
 {
@@ -76,7 +75,6 @@ gp_eval_promised(const gp_eval *ev, double *most)
 	return ev->kernel->promised ? (double) gp_alloc_size((size_t) (x->rows * x->dims) * gp_type_size(x->type)) : 0.0;
 }
 
-/* Makes the root that was promised, on the device that the evaluation has now. */
 void
 gp_eval_fulfil(gp_eval *ev)
 {
@@ -154,7 +152,6 @@ open_eval(gp_eval *ev, gp_device *dev, const gp_program *program, const gp_graph
 	ev->linear = gp_alloc_zero(ev->env, program->nsteps, sizeof(gp_linear));
 }
 
-/* Prepares an evaluation. */
 void
 gp_eval_open(gp_eval *ev, gp_device *dev, const gp_program *program, const gp_graph *graph,
 			 const gp_features *features, uint64_t seed, gp_type type)
@@ -162,7 +159,6 @@ gp_eval_open(gp_eval *ev, gp_device *dev, const gp_program *program, const gp_gr
 	open_eval(ev, dev, program, graph, NULL, features, seed, type, false, 0);
 }
 
-/* The same for a plan. */
 void
 gp_eval_open_to_plan(gp_eval *ev, gp_device *dev, const gp_program *program, const gp_graph *graph,
 					 const gp_features *features, uint64_t seed, gp_type type, size_t limit)
@@ -170,7 +166,6 @@ gp_eval_open_to_plan(gp_eval *ev, gp_device *dev, const gp_program *program, con
 	open_eval(ev, dev, program, graph, NULL, features, seed, type, true, limit);
 }
 
-/* The same of A as it is there. */
 void
 gp_eval_open_on(gp_eval *ev, gp_device *dev, const gp_program *program, const gp_graph *graph, gp_csr *a,
 				const gp_features *features, gp_type type)
@@ -178,7 +173,6 @@ gp_eval_open_on(gp_eval *ev, gp_device *dev, const gp_program *program, const gp
 	open_eval(ev, dev, program, graph, a, features, 0, type, false, 0);
 }
 
-/* Goes on on another device. */
 void
 gp_eval_move(gp_eval *ev, gp_device *dev)
 {
@@ -210,7 +204,6 @@ run_eval_trial(gp_device *dry, void *arg)
 	gp_free(run.env, run.linear);
 }
 
-/* Runs a piece of work on a device that only accounts. */
 gp_count
 gp_eval_dry(gp_eval *ev, gp_eval_work work, void *arg)
 {
@@ -244,7 +237,6 @@ free_prepared(gp_prepared *kernel)
 	gp_free(env, kernel);
 }
 
-/* Frees what gp_eval_open made. */
 void
 gp_eval_close(gp_eval *ev)
 {

@@ -60,7 +60,6 @@ expand_term(const gp_eval *ev, gp_terms *terms, int *at, int t)
 	gp_raise(ev->env, GP_ERR_INTERNAL, NULL, "step %d is not linear", (int) (s - ev->kernel->program->steps));
 }
 
-/* Puts lists of neighbours first, as the sparse columns of a factor are that has dense ones, too. */
 void
 gp_terms_order(gp_terms *terms)
 {
@@ -78,7 +77,6 @@ gp_terms_order(gp_terms *terms)
 	}
 }
 
-/* The terms of a linear step: lists of neighbours first, else in the order of its sums. */
 void
 gp_linear_collect(const gp_eval *ev, int step, gp_terms *terms)
 {
@@ -102,7 +100,6 @@ leaf_csr(const gp_eval *ev, const gp_linear_term *term)
 	return term->leaf == GP_LEAF_LISTS ? ev->kernel->lists : ev->kernel->x->csr;
 }
 
-/* The columns of a term's leaf. */
 int64_t
 gp_term_width(const gp_eval *ev, const gp_linear_term *term)
 {
@@ -111,7 +108,6 @@ gp_term_width(const gp_eval *ev, const gp_linear_term *term)
 	return term->leaf == GP_LEAF_LISTS ? ev->kernel->lists->cols : ev->kernel->x->dims;
 }
 
-/* The columns of the terms' factor. */
 int64_t
 gp_terms_width(const gp_eval *ev, const gp_terms *terms)
 {
@@ -355,7 +351,6 @@ join(gp_eval *ev, const gp_terms *terms, gp_linear *part)
 	return z;
 }
 
-/* The explicit factor of some terms. */
 gp_linear
 gp_linear_build(gp_eval *ev, const gp_terms *terms)
 {
@@ -387,7 +382,6 @@ gp_linear_build(gp_eval *ev, const gp_terms *terms)
 	return z;
 }
 
-/* Frees a factor. */
 void
 gp_linear_free(gp_eval *ev, gp_linear *z)
 {
@@ -408,7 +402,6 @@ add_dense_norms(gp_eval *ev, const gp_linear *z, gp_matrix out)
 	ev->dev->destroy(ev->dev, &more);
 }
 
-/* All of a factor as one dense matrix, sparse columns first. */
 gp_matrix
 gp_linear_dense(gp_eval *ev, const gp_linear *z)
 {
@@ -422,7 +415,6 @@ gp_linear_dense(gp_eval *ev, const gp_linear *z)
 	return out;
 }
 
-/* The squared norms of the rows: the variances. */
 void
 gp_linear_norms(gp_eval *ev, const gp_linear *z, gp_matrix out)
 {
@@ -450,7 +442,6 @@ gp_linear_norms(gp_eval *ev, const gp_linear *z, gp_matrix out)
 		add_dense_norms(ev, z, out);
 }
 
-/* Some rows of Z as the columns of a dense matrix. */
 void
 gp_linear_rows(gp_eval *ev, const gp_linear *z, const int32_t *index, int64_t n, gp_matrix dst)
 {
@@ -467,7 +458,6 @@ gp_linear_rows(gp_eval *ev, const gp_linear *z, const int32_t *index, int64_t n,
 	dev->destroy(dev, &rows);
 }
 
-/* out = Z[rows] right + beta out. */
 void
 gp_linear_times(gp_eval *ev, const gp_linear *z, int64_t row0, int64_t rows, gp_matrix right,
 				double beta, gp_matrix out)
@@ -530,7 +520,6 @@ term_times(gp_eval *ev, const gp_linear_term *term, gp_matrix right, gp_matrix w
 	dev->axpby(dev, sqrt(term->value), work, beta, out);
 }
 
-/* out (n x m) = Z right without Z: sums over neighbours are taken after the leaf's product. */
 void
 gp_terms_times(gp_eval *ev, const gp_terms *terms, gp_matrix right, gp_matrix work, gp_matrix out)
 {
@@ -546,7 +535,6 @@ gp_terms_times(gp_eval *ev, const gp_terms *terms, gp_matrix right, gp_matrix wo
 	}
 }
 
-/* Compares the multiplications per column of gp_terms_times and gp_linear_times. */
 bool
 gp_terms_cheaper(const gp_eval *ev, const gp_terms *terms, const gp_linear *z)
 {

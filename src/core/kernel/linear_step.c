@@ -144,7 +144,6 @@ ready_leaf(const gp_eval *ev, int step)
 	}
 }
 
-/* The factor of a step, made at the first call; a sparse one serves every evaluation. */
 const gp_linear *
 gp_linear_of_step(gp_eval *ev, int step)
 {
@@ -170,7 +169,6 @@ gp_linear_of_step(gp_eval *ev, int step)
 	return z;
 }
 
-/* Frees the factors that an evaluation made on its device. */
 void
 gp_linear_forget(gp_eval *ev)
 {

@@ -14,7 +14,6 @@
 #define FILL_FACTOR 64.0		/* entries of a power, relative to A's, that are too many */
 #define FILL_SMALL 4e6			/* so many are never too many */
 
-/* The largest power of A in an operator. */
 int
 gp_operator_reach(const gp_operator *op)
 {
@@ -25,7 +24,6 @@ gp_operator_reach(const gp_operator *op)
 	return most;
 }
 
-/* True when the operator contains P(a). */
 bool
 gp_operator_is_global(const gp_operator *op)
 {
@@ -159,7 +157,6 @@ apply_monomial(gp_eval *ev, const gp_operator *op, const gp_monomial *m, gp_matr
 		dev->axpby(dev, m->coef, x, 0.0, x);
 }
 
-/* True when the operator is a number times A. */
 bool
 gp_operator_is_a(const gp_operator *op)
 {
@@ -192,7 +189,6 @@ apply_block(gp_eval *ev, const gp_operator *op, gp_matrix x, const gp_matrix *w)
 	dev->copy(dev, x, w[SUM]);
 }
 
-/* x <- S x in place, a block of columns at a time. */
 void
 gp_operator_apply(gp_eval *ev, const gp_operator *op, gp_matrix x)
 {
@@ -218,7 +214,6 @@ gp_operator_apply(gp_eval *ev, const gp_operator *op, gp_matrix x)
 		dev->destroy(dev, &full[k]);
 }
 
-/* The sparse products that one application costs, for the planner. */
 double
 gp_operator_products(const gp_eval *ev, const gp_operator *op)
 {
@@ -305,7 +300,6 @@ power_fills(gp_prepared *kernel, int power)
 	return sum > FILL_FACTOR * (double) gp_csr_entries(a) && sum > FILL_SMALL;
 }
 
-/* True when the operator's sparse matrix would fill up. */
 bool
 gp_operator_fills(gp_eval *ev, const gp_operator *op)
 {
@@ -355,7 +349,6 @@ make_csr(gp_eval *ev, const gp_operator *op)
 	return sum;
 }
 
-/* The sparse matrix of an operator: A itself, or made at the first call. */
 const gp_csr *
 gp_operator_csr(gp_eval *ev, const gp_operator *op)
 {

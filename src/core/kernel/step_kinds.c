@@ -110,7 +110,6 @@ find_reach(gp_eval *ev, int step)
 	return nature->arguments > 1 ? worse(GP_REACH_DIAGONAL, reach) : reach;
 }
 
-/* Finds the properties of all steps, arguments first: a step may be shared by many. */
 void
 gp_find_properties(gp_eval *ev)
 {
@@ -129,21 +128,18 @@ gp_find_properties(gp_eval *ev)
 	}
 }
 
-/* True when a step has an explicit factor. */
 bool
 gp_step_is_linear(const gp_eval *ev, int step)
 {
 	return ev->kernel->is_linear[step];
 }
 
-/* True when any entry of a step's covariance is cheap. */
 bool
 gp_step_is_chain(const gp_eval *ev, int step)
 {
 	return ev->kernel->is_chain[step];
 }
 
-/* What can be had cheaply of a step. */
 gp_reach
 gp_step_reach(const gp_eval *ev, int step)
 {

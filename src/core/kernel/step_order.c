@@ -9,7 +9,6 @@
 #include "kernel/live/live_state.h"
 #include "prepared.h"
 
-/* How often each step's value is taken when that of a step is made; uses starts at zero. */
 void
 gp_step_uses(const gp_eval *ev, int step, const bool *leaf, int *uses)
 {

@@ -137,7 +137,6 @@ forget_columns(gp_live_covariance *c)
 	dev->destroy(dev, &c->right);
 }
 
-/* Closes. */
 void
 gp_live_covariance_close(gp_live_covariance *c)
 {
@@ -171,7 +170,6 @@ take_right(gp_live_covariance *c)
 	dev->destroy(dev, &l);
 }
 
-/* Takes columns. */
 void
 gp_live_covariance_take(gp_live_covariance *c, const int32_t *col, int64_t ncols)
 {

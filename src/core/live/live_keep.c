@@ -5,7 +5,6 @@
 
 #include <string.h>
 
-/* The figures. */
 bool
 gp_live_read(const gp_keep *keep, gp_live_figures *figures)
 {
@@ -107,7 +106,6 @@ gp_live_labelled(const gp_keep *keep, int64_t *n)
 	return piece->dense;
 }
 
-/* The class of a label. */
 int32_t
 gp_live_class(const gp_keep *keep, int64_t label)
 {
@@ -116,7 +114,6 @@ gp_live_class(const gp_keep *keep, int64_t label)
 	return piece->ints ? ((const int32_t *) piece->dense)[label] : -1;
 }
 
-/* The target of a label: what was regressed on. */
 double
 gp_live_target(const gp_keep *keep, int64_t label, int32_t column)
 {
@@ -126,7 +123,6 @@ gp_live_target(const gp_keep *keep, int64_t label, int32_t column)
 		((const double *) piece->dense)[label * piece->cols + column];
 }
 
-/* The calibrator. */
 gp_calibrator
 gp_live_calibrator(const gp_keep *keep)
 {
@@ -137,7 +133,6 @@ gp_live_calibrator(const gp_keep *keep)
 							NULL};
 }
 
-/* The class shares. */
 const double *
 gp_live_shares(const gp_keep *keep)
 {

@@ -34,7 +34,6 @@ lengthen(gp_matrix a, int64_t times)
 	return (gp_matrix) {a.data, a.rows / times, a.cols * times, a.ld * times, a.type};
 }
 
-/* The product. */
 double
 gp_long_dot(gp_long_dots *l, gp_matrix a, gp_matrix b)
 {
@@ -44,16 +43,12 @@ gp_long_dot(gp_long_dots *l, gp_matrix a, gp_matrix b)
 	int64_t		body = a.rows / times;
 	int64_t		rest = a.rows % times;
 	double		sum = 0.0;
-	int64_t		next = 0;
 
 	dev->row_dots(dev, gp_matrix_rows(l->dots, 0, body), lengthen(a, times), lengthen(b, times));
 	dev->row_dots(dev, gp_matrix_rows(l->dots, body, rest), gp_matrix_rows(a, a.rows - rest, rest),
 				  gp_matrix_rows(b, a.rows - rest, rest));
 	dev->download(dev, gp_matrix_wrap(l->host, body + rest, 1, GP_DOUBLE), gp_matrix_rows(l->dots, 0, body + rest));
-	for (int64_t i = 0; i < body + rest && !env->dry; i++)
-	{
-		gp_poll(env, i, &next);
+	GP_EACH(env, i, gp_items(env, body + rest), i)
 		sum += l->host[i];
-	}
 	return env->dry ? 1.0 : sum;
 }

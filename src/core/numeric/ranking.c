@@ -40,7 +40,6 @@ sorted_scores(gp_env *env, int64_t n, const double *score, const bool *label)
 	return rank;
 }
 
-/* Goes down the ranks, those of equal score together. */
 void
 gp_ranking_metrics(gp_env *env, int64_t n, const double *score, const bool *label,
 				   double *auc, double *average_precision)

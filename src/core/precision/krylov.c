@@ -49,16 +49,12 @@ take_rows(gp_krylov *k, int j)
 	gp_device  *dev = k->dev;
 	gp_matrix	rows = dev->create(dev, k->m, k->cols, k->type);
 	double		factor = k->size[j] > 0.0 ? 1.0 / k->size[j] : 0.0;
-	int64_t		next = 0;
 
 	k->row[j] = gp_alloc_figures(k->env, k->m, k->cols * sizeof(double));
 	dev->gather_rows(dev, rows, k->vector[j], k->labelled);
 	dev->download(dev, gp_matrix_wrap(k->row[j], k->m, k->cols, GP_DOUBLE), rows);
-	for (int64_t e = 0; e < k->m * k->cols && !k->env->dry; e++)
-	{
-		gp_poll(k->env, e, &next);
+	GP_EACH(k->env, e, gp_items(k->env, k->m * k->cols), e)
 		k->row[j][e] *= factor;
-	}
 	dev->destroy(dev, &rows);
 }
 
@@ -171,17 +167,12 @@ static void
 combine_rows(const gp_krylov *k, const double *factor, double *out)
 {
 	int64_t		total = k->m * k->cols;
-	int64_t		next = 0;
 
 	memset(out, 0, total * sizeof(double));
 	for (int i = 0; i <= k->products; i++)
 	{
-		next = 0;
-		for (int64_t e = 0; e < total && factor[i] != 0.0; e++)
-		{
-			gp_poll(k->env, e, &next);
+		GP_EACH(k->env, e, factor[i] != 0.0 ? total : 0, e)
 			out[e] += factor[i] * k->row[i][e];
-		}
 	}
 }
 
@@ -190,13 +181,9 @@ static double
 row_product(const gp_krylov *k, const double *a, const double *b)
 {
 	double		sum = 0.0;
-	int64_t		next = 0;
 
-	for (int64_t e = 0; e < k->m * k->cols; e++)
-	{
-		gp_poll(k->env, e, &next);
+	GP_EACH(k->env, e, k->m * k->cols, e)
 		sum += a[e] * b[e];
-	}
 	return sum;
 }
 
@@ -302,13 +289,9 @@ take_solution(gp_krylov *k, int vectors, double **z)
 	for (int j = 0; j < vectors; j++)
 	{
 		double		factor = j == 0 ? 1.0 : -k->c[j];
-		int64_t		next = 0;
 
-		for (int64_t e = 0; e < k->m * k->cols; e++)
-		{
-			gp_poll(k->env, e, &next);
+		GP_EACH(k->env, e, k->m * k->cols, e)
 			k->x[e] += factor * z[j][e];
-		}
 	}
 }
 
@@ -347,11 +330,9 @@ put_labels(gp_krylov *k, gp_matrix out)
 	int64_t		total = k->m * k->cols;
 	int32_t    *row = gp_alloc_figures(k->env, total, sizeof(int32_t));
 	int32_t    *col = gp_alloc_figures(k->env, total, sizeof(int32_t));
-	int64_t		next = 0;
 
-	for (int64_t e = 0; e < total && !k->env->dry; e++)
+	GP_EACH(k->env, e, gp_items(k->env, total), e)
 	{
-		gp_poll(k->env, e, &next);
 		row[e] = k->labelled[e / k->cols];
 		col[e] = (int32_t) (e % k->cols);
 	}

@@ -18,14 +18,12 @@ static int32_t *
 reached_columns(gp_env *env, const gp_csr *s, const int32_t *labelled, int64_t n, int64_t *count)
 {
 	int32_t    *place = gp_alloc_array(env, s->cols, sizeof(int32_t));
-	int64_t		next = 0;
 
 	*count = 0;
 	for (int64_t j = 0; j < s->cols; j++)
 		place[j] = -1;
-	for (int64_t k = 0; k < n; k++)
+	GP_EACH(env, k, n, s->start[labelled[k]])
 	{
-		gp_poll(env, s->start[labelled[k]], &next);
 		for (int64_t e = s->start[labelled[k]]; e < s->start[labelled[k] + 1]; e++)
 			if (place[s->col[e]] < 0)
 				place[s->col[e]] = (int32_t) (*count)++;
@@ -41,11 +39,9 @@ own_columns(gp_env *env, const gp_csr *rows, const int32_t *label_at)
 	gp_csr	   *own = gp_csr_create(env, rows->rows, rows->rows, gp_csr_entries(rows), GP_DOUBLE);
 	double	   *to = own->value;
 	int64_t		at = 0;
-	int64_t		next = 0;
 
-	for (int64_t k = 0; k < rows->rows; k++)
+	GP_EACH(env, k, rows->rows, rows->start[k])
 	{
-		gp_poll(env, rows->start[k], &next);
 		for (int64_t e = rows->start[k]; e < rows->start[k + 1]; e++)
 		{
 			if (label_at[rows->col[e]] < 0)

@@ -48,7 +48,6 @@ try_nuggets(gp_precision_fit *f, gp_prior_choice *all)
 			break;
 }
 
-/* The nugget of the prior in hand, in its space. */
 double
 gp_precision_choose_nugget(gp_precision_fit *f)
 {
@@ -59,7 +58,6 @@ gp_precision_choose_nugget(gp_precision_fit *f)
 	return all.tried[all.best].nugget;
 }
 
-/* The prior and the nugget that leave-one-out likes best, one after the other. */
 gp_prior_choice
 gp_precision_choose_on(gp_precision_fit *f, const gp_plan *plan)
 {
@@ -88,7 +86,6 @@ gp_precision_choose_on(gp_precision_fit *f, const gp_plan *plan)
 	return all;
 }
 
-/* The same for a problem, on a matrix of its own. */
 gp_prior_choice
 gp_precision_choose(gp_device *dev, const gp_problem *problem)
 {
@@ -108,7 +105,6 @@ gp_precision_choose(gp_device *dev, const gp_problem *problem)
 	return all;
 }
 
-/* The kernel that is a posterior's prior, where that was open. */
 const char *
 gp_prior_kernel(gp_env *env, const gp_posterior *out)
 {

@@ -52,7 +52,6 @@ make_sketch(const gp_precision_fit *f)
 	int32_t		classes = f->targets->columns;
 	int64_t		m = f->problem->nlabelled;
 	double	   *sketch = gp_alloc_figures(f->env, m * SKETCH, sizeof(double));
-	int64_t		next = 0;
 
 	for (int j = 0; j < SKETCH && !f->env->dry; j++)
 	{
@@ -60,11 +59,8 @@ make_sketch(const gp_precision_fit *f)
 
 		for (int32_t c = 0; c < classes; c++)
 			mean += class_sign(f, c, j) / classes;
-		for (int64_t k = 0; k < m; k++)
-		{
-			gp_poll(f->env, j * m + k, &next);
+		GP_EACH(f->env, k, m, j * m + k)
 			sketch[k * SKETCH + j] = class_sign(f, f->problem->label[k], j) - mean;
-		}
 	}
 	return sketch;
 }
@@ -278,13 +274,9 @@ static double
 whole_of(const gp_precision_fit *f, const gp_elements *b)
 {
 	double		sum = 0.0;
-	int64_t		next = 0;
 
-	for (int64_t k = 0; k < b->n && !f->env->dry; k++)
-	{
-		gp_poll(f->env, k, &next);
+	GP_EACH(f->env, k, gp_items(f->env, b->n), k)
 		sum += f->noise * b->value[k] * b->value[k];
-	}
 	return sum;
 }
 
@@ -309,7 +301,6 @@ level_start(const gp_precision_fit *f)
 	const gp_graph *graph = f->problem->graph;
 	int64_t		n = graph->nodes;
 	double		lost = pow(1.0 + 2.0 * f->sigma2, f->d) * (f->problem->type == GP_FLOAT ? FLT_EPSILON : DBL_EPSILON);
-	int64_t		next = 0;
 	double	   *root;
 	gp_matrix	start;
 
@@ -318,9 +309,8 @@ level_start(const gp_precision_fit *f)
 	root = gp_alloc_zero(f->env, n, sizeof(double));
 	start = f->dev->create(f->dev, n, 1, f->problem->type);
 
-	for (int64_t i = 0; i < n && !f->env->dry; i++)
+	GP_EACH(f->env, i, gp_items(f->env, n), graph->start[i])
 	{
-		gp_poll(f->env, graph->start[i], &next);
 		for (int64_t k = graph->start[i]; k < graph->start[i + 1]; k++)
 		{
 			double		weight = graph->weight ? graph->weight[k] : 1.0;
@@ -350,7 +340,6 @@ add_level(gp_precision_fit *f, double tolerance, double *mean)
 	gp_elements b = gp_elements_make(f->env, m);
 	gp_matrix	start = level_start(f);
 	gp_matrix	x;
-	int64_t		next = 0;
 
 	for (int64_t k = 0; k < m && !f->env->dry; k++)
 		gp_elements_add(&b, problem->labelled[k], 0, 0, 1, f->level / f->noise);
@@ -361,9 +350,8 @@ add_level(gp_precision_fit *f, double tolerance, double *mean)
 	gp_elements_free(f->env, &b);
 	f->dev->download(f->dev, gp_matrix_wrap(level, n, 1, GP_DOUBLE), x);
 	f->dev->destroy(f->dev, &x);
-	for (int64_t i = 0; i < n && !f->env->dry; i++)
+	GP_EACH(f->env, i, gp_items(f->env, n), i * f->columns)
 	{
-		gp_poll(f->env, i * f->columns, &next);
 		level[i] *= gp_precision_unscale(f->p, i);
 		for (int32_t c = 0; c < f->columns; c++)
 			mean[i * f->columns + c] += level[i];
@@ -484,23 +472,17 @@ gp_precision_solve_labels(gp_precision_fit *f, double nugget, double tolerance, 
 	}
 }
 
-/*
- * The leave-one-out error of the predictions in hand, as gp_loo_error has it; a sketch has no
- * means to take off.
- */
 double
 gp_precision_loo_error(const gp_precision_fit *f, double *total)
 {
 	double		ym = 0.0;
 	double		mm = 0.0;
-	int64_t		next = 0;
 
 	if (f->y == f->targets->y)
 		return gp_loo_error(f->problem, f->targets, f->loo, f->index, f->nindex, total);
 	*total = 0.0;
-	for (int64_t k = 0; k < f->nindex; k++)
+	GP_EACH(f->env, k, f->nindex, k * f->columns)
 	{
-		gp_poll(f->env, k * f->columns, &next);
 		for (int64_t e = f->index[k] * f->columns; e < (f->index[k] + 1) * f->columns; e++)
 		{
 			*total += f->y[e] * f->y[e];

@@ -45,15 +45,11 @@ mean_product(gp_device *dev, gp_matrix z, gp_matrix y)
 	gp_matrix	dots = dev->create(dev, n, 1, GP_DOUBLE);
 	double	   *host = gp_alloc_figures(env, n, sizeof(double));
 	double		sum = 0.0;
-	int64_t		next = 0;
 
 	dev->row_dots(dev, dots, z, y);
 	dev->download(dev, gp_matrix_wrap(host, n, 1, GP_DOUBLE), dots);
-	for (int64_t i = 0; i < n && !env->dry; i++)
-	{
-		gp_poll(env, i, &next);
+	GP_EACH(env, i, gp_items(env, n), i)
 		sum += host[i];
-	}
 	gp_free(env, host);
 	dev->destroy(dev, &dots);
 	return sum / ((double) n * z.cols);
@@ -63,16 +59,12 @@ gp_csr
 gp_prior_matrix(gp_env *env, const gp_csr *s, gp_type type)
 {
 	gp_csr		out = *s;
-	int64_t		next = 0;
 
 	out.type = type;
 	out.stamp = gp_csr_stamp();
 	out.value = gp_alloc_figures(env, gp_csr_entries(s), gp_type_size(type));
-	for (int64_t k = 0; k < gp_csr_entries(s) && !env->dry; k++)
-	{
-		gp_poll(env, k, &next);
+	GP_EACH(env, k, gp_items(env, gp_csr_entries(s)), k)
 		gp_number_put(out.value, type, k, gp_number_at(s->value, s->type, k));
-	}
 	return out;
 }
 

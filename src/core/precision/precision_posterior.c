@@ -21,15 +21,11 @@ solution_of(gp_precision_fit *f, double nugget)
 	int32_t		columns = f->targets->columns;
 	gp_solution out = {.nugget = nugget, .noise = f->noise, .mean_diag = f->mean_diag};
 	double		quadratic = 0.0;
-	int64_t		next = 0;
 
 	out.loo_mean = f->loo;
 	out.loo_variance = gp_alloc_array(f->env, m, sizeof(double));
-	for (int64_t e = 0; e < m * columns && !f->env->dry; e++)
-	{
-		gp_poll(f->env, e, &next);
+	GP_EACH(f->env, e, gp_items(f->env, m * columns), e)
 		quadratic += f->targets->y[e] * (f->targets->y[e] - f->at[e]) / f->noise;
-	}
 	/* log det (K(t,t) + e I) is not at hand without a factor. */
 	gp_solution_scale(f->env, f->problem, f->targets, quadratic, NAN, &out);
 	for (int64_t k = 0; k < m && !f->env->dry; k++)
@@ -87,7 +83,6 @@ set_prior(gp_precision_fit *f, const gp_plan *plan)
 	return nugget;
 }
 
-/* The posterior. */
 gp_posterior *
 gp_infer_precision(gp_device *dev, const gp_problem *problem, const gp_csr *s, const gp_plan *plan)
 {

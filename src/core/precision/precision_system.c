@@ -76,13 +76,9 @@ gp_precision_matrix(gp_env *env, const gp_graph *graph)
 {
 	gp_csr	   *u = gp_walk_matrix(env, graph, 1.0, GP_DOUBLE);
 	gp_csr	   *s = gp_csr_create(env, u->rows, u->cols, gp_csr_entries(u) + u->rows, GP_DOUBLE);
-	int64_t		next = 0;
 
-	for (int64_t i = 0; i < u->rows; i++)
-	{
-		gp_poll(env, s->start[i], &next);
+	GP_EACH(env, i, u->rows, s->start[i])
 		widen_row(u, i, 2.0, s);
-	}
 	gp_csr_free(env, u);
 	return s;
 }
@@ -177,19 +173,12 @@ diagonal(const gp_precision *p, double sigma2, int d, int64_t i)
 static void
 make_root(gp_precision *p, double sigma2, const int32_t *labelled, int64_t nlabelled, double noise)
 {
-	int64_t		next = 0;
-
-	for (int64_t i = 0; i < p->n; i++)
-	{
-		gp_poll(p->env, p->s->start[i], &next);
+	GP_EACH(p->env, i, p->n, p->s->start[i])
 		p->root[i] = diagonal(p, sigma2, p->d, i);
-	}
 	for (int64_t k = 0; k < nlabelled; k++)
 		p->root[labelled[k]] += 1.0 / noise;
-	next = 0;
-	for (int64_t i = 0; i < p->n; i++)
+	GP_EACH(p->env, i, p->n, i)
 	{
-		gp_poll(p->env, i, &next);
 		p->root[i] = sqrt(p->root[i]);
 		p->inverse[i] = 1.0 / p->root[i];
 	}
@@ -316,11 +305,9 @@ scale_rows(gp_precision *p, gp_matrix *x, bool up)
 {
 	gp_csr	   *scale = gp_csr_create(p->env, p->n, p->n, p->n, p->type);
 	gp_matrix	out = p->g.product;
-	int64_t		next = 0;
 
-	for (int64_t i = 0; i < p->n && !p->env->dry; i++)
+	GP_EACH(p->env, i, gp_items(p->env, p->n), i)
 	{
-		gp_poll(p->env, i, &next);
 		scale->start[i + 1] = i + 1;
 		scale->col[i] = (int32_t) i;
 		gp_number_put(scale->value, p->type, i, up ? p->root[i] : p->inverse[i]);

@@ -34,13 +34,9 @@ right_sides(const gp_precision_fit *f, const probes *all, int64_t first, int64_t
 	int64_t		n = f->s->rows;
 	uint64_t	seed = f->problem->seed;
 	gp_elements b = gp_elements_make(f->env, n + all->nsample);
-	int64_t		next = 0;
 
-	for (int64_t k = 0; k < n && !f->env->dry; k++)
-	{
-		gp_poll(f->env, k, &next);
+	GP_EACH(f->env, k, gp_items(f->env, n), k)
 		gp_elements_add(&b, (int32_t) k, all->colour[k], first, cols, gp_probe_sign(seed, (int32_t) k));
-	}
 	for (int k = 0; k < all->nsample && !f->env->dry; k++)
 		gp_elements_add(&b, all->sample[k], all->colours + k % SAMPLE_COLUMNS, first, cols,
 						gp_probe_sign(seed, all->sample[k]));

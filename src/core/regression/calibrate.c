@@ -54,7 +54,6 @@ gp_logit(const gp_calibrator *calibrator, int32_t c, double mean)
 	return calibrator->gamma * s + (calibrator->bias ? calibrator->bias[c] : 0.0);
 }
 
-/* The probabilities of one node's classes. */
 void
 gp_probabilities(const gp_calibrator *calibrator, int32_t columns, const double *mean,
 				 double *probability)

@@ -19,7 +19,6 @@
 #define UNIT (0.1 * M_LN10)		/* a tenth of a decade */
 #define DECADES 4				/* from the smallest nugget to the largest */
 
-/* The labels that count; at most limit of them, evenly spread. */
 int32_t *
 gp_loo_sample(gp_env *env, const gp_targets *targets, int64_t limit, int64_t *n)
 {
@@ -87,7 +86,6 @@ sum_classes(const gp_targets *t, const double *mean, const int32_t *index, int64
 	return s;
 }
 
-/* The factor that brings class scores nearest to one-hot classes; 0 where they say the opposite. */
 double
 gp_class_factor(const gp_targets *t, const double *mean, const int32_t *index, int64_t n)
 {
@@ -235,10 +233,6 @@ round_nugget(double nugget)
 	return digits > 0.0 ? round(nugget * unit) / unit : round(nugget / unit) * unit;
 }
 
-/*
- * Tells that the search ended at the smallest nugget; of the largest one gp_tell_worth tells, which
- * knows the score.
- */
 void
 gp_nugget_tell_edge(gp_env *env, double least)
 {
@@ -338,7 +332,6 @@ longest_search(gp_env *env, gp_nugget_error error, void *state, int coarse, int 
 	return 1.0;
 }
 
-/* The nugget of a problem. */
 double
 gp_nugget_choose(gp_env *env, const gp_problem *problem, const gp_targets *targets,
 				 gp_nugget_error error, void *state, int coarse, int refine)

@@ -58,7 +58,6 @@ gp_posterior_finish(gp_env *env, const gp_problem *problem, const gp_targets *ta
 	}
 }
 
-/* Forgets which nodes have no kernel. */
 void
 gp_posterior_forget(gp_env *env, gp_posterior *out)
 {
@@ -67,7 +66,6 @@ gp_posterior_forget(gp_env *env, gp_posterior *out)
 	out->no_kernel = 0;
 }
 
-/* Tells how many nodes have no kernel. */
 void
 gp_posterior_tell(gp_env *env, const gp_problem *problem, const gp_posterior *out)
 {
@@ -81,7 +79,6 @@ gp_posterior_tell(gp_env *env, const gp_problem *problem, const gp_posterior *ou
 				  out->no_kernel == 1 ? "gets" : "get");
 }
 
-/* Allocates the posterior's arrays. */
 gp_posterior *
 gp_posterior_create(gp_env *env, const gp_problem *problem, const gp_targets *targets,
 				 const gp_plan *plan)
@@ -117,18 +114,13 @@ copy_figures(const gp_eval *ev, const gp_targets *targets, const gp_solution *so
 	out->log_marginal_likelihood = solution->log_marginal_likelihood;
 }
 
-/* True when all numbers of an array are finite. */
 bool
 gp_all_finite(gp_env *env, const double *x, int64_t n)
 {
 	bool		finite = true;
-	int64_t		next = 0;
 
-	for (int64_t i = 0; i < n && finite; i++)
-	{
-		gp_poll(env, i, &next);
+	GP_EACH(env, i, finite ? n : 0, i)
 		finite = isfinite(x[i]);
-	}
 	return finite;
 }
 
@@ -144,7 +136,6 @@ check_finite(gp_env *env, const gp_posterior *out)
 				 "the posterior is out of range");
 }
 
-/* Copies a solution's figures, looks for numbers that are none, and calibrates. */
 void
 gp_posterior_settle(const gp_eval *ev, const gp_problem *problem, const gp_targets *targets,
 					gp_solution *solution, gp_posterior *out)

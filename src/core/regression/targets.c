@@ -161,7 +161,6 @@ gp_targets_make(gp_env *env, const gp_problem *problem)
 	return t;
 }
 
-/* Frees targets. */
 void
 gp_targets_free(gp_env *env, gp_targets *t)
 {

@@ -5,7 +5,6 @@
 
 #include "base/sort.h"
 
-/* Room of these sizes in one block: the longest elements first. */
 gp_warm *
 gp_warm_create(gp_env *env, gp_warm sizes)
 {

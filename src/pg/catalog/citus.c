@@ -48,7 +48,6 @@ is_this_node(int64 number)
 	return found;
 }
 
-/* True in a session in which another node's session has Citus run a query. */
 bool
 gnngp_citus_serves_other(void)
 {
@@ -59,7 +58,6 @@ gnngp_citus_serves_other(void)
 	return !is_this_node((int64) (strtoull(application_name + strlen(SERVING), NULL, 10) / NODE_FACTOR));
 }
 
-/* True for a table whose rows Citus has spread over nodes. */
 bool
 gnngp_citus_has_table(Oid table)
 {
@@ -81,7 +79,6 @@ gnngp_citus_has_table(Oid table)
 	return found;
 }
 
-/* Has Citus take one connection to each server. */
 void
 gnngp_citus_prepare(void)
 {

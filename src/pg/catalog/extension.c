@@ -16,7 +16,7 @@
 #include "extension.h"
 #include "miscadmin.h"
 #include "pg/server/compat.h"
-#include "pg/server/spi.h"
+#include "pg/server/server.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
@@ -114,7 +114,6 @@ gnngp_schema(void)
 	return GNNGP_SCHEMA;
 }
 
-/* The schema may have gone since the extension was looked up. */
 const char *
 gnngp_public_schema(void)
 {

@@ -107,7 +107,6 @@ gnngp_count_features(const gnngp_sources *src)
 	return null ? 0 : DatumGetInt32(length);
 }
 
-/* As the planner knows them; of views and tables that lie on other servers they are counted. */
 int64
 gnngp_count_edges(const gnngp_sources *src)
 {

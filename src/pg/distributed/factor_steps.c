@@ -322,7 +322,6 @@ drop_used(gnngp_dfit *d, int step)
 	}
 }
 
-/* The factor of the last step. */
 gnngp_chunked_factor
 gnngp_factor_steps(gnngp_dfit *d)
 {

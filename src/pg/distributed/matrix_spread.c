@@ -17,7 +17,6 @@
 #include "pg/types/types.h"
 #include "whole_graph.h"
 
-/* The rows of part k: up to the first id that is not below its bound. */
 int64
 gnngp_rows_of_chunk(const gnngp_value_ids *ids, int64 first, const int64 *bound, int n, int k)
 {
@@ -30,7 +29,6 @@ gnngp_rows_of_chunk(const gnngp_value_ids *ids, int64 first, const int64 *bound,
 	return last - first;
 }
 
-/* 22023 for bounds that do not ascend. */
 void
 gnngp_check_bounds(ArrayType *array)
 {

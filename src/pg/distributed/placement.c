@@ -105,7 +105,6 @@ gnngp_placement_read(gnngp_placement *p, const char *query, const gnngp_rows *ro
 	run_query(p, GetUserId(), query, 0, NULL, NULL, rows);
 }
 
-/* A statement that makes a table writes the server's progress over ours. */
 void
 gnngp_placement_execute(gnngp_placement *p, const char *statement, int nargs, Oid *types, Datum *values)
 {
@@ -249,7 +248,6 @@ gnngp_placement_table(gnngp_placement *p, const char *what)
 	return psprintf("%s.%s%d", p->schema, what, ++p->made);
 }
 
-/* Partitions write no log: they are gone when the transaction ends. */
 void
 gnngp_placement_create(gnngp_placement *p, const char *table, const char *columns)
 {
@@ -350,7 +348,6 @@ gnngp_placement_drop(gnngp_placement *p, const char *table)
 	gnngp_placement_execute(p, psprintf("DROP TABLE %s", table), 0, NULL, NULL);
 }
 
-/* Where keys lie apart, rows are first brought together. */
 int64
 gnngp_placement_group(gnngp_placement *p, const char *table, const gnngp_grouping *rows)
 {

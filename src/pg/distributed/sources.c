@@ -99,14 +99,12 @@ gnngp_read_within(gp_env *env, const gnngp_graph_def *graph, const char *task, g
 	gnngp_read_as_owner(env, graph, work_within, &w);
 }
 
-/* The node of an integer id, or -1. */
 int32
 gnngp_source_node(const gnngp_sources *s, int64 id)
 {
 	return gnngp_idmap_find(&s->reader->map, id);
 }
 
-/* Reads all edges, one row after the other, for the error that this must end in; 55000 where it does not. */
 void
 gnngp_refuse_edges(const gnngp_sources *s)
 {

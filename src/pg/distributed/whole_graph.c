@@ -152,7 +152,6 @@ make_whole(const ArrayType *values, const gnngp_value_ids *rows)
 	return w;
 }
 
-/* The graph of a call. */
 gp_graph *
 gnngp_whole_graph(ArrayType *values, const gnngp_value_ids *rows)
 {
@@ -170,7 +169,6 @@ gnngp_whole_graph(ArrayType *values, const gnngp_value_ids *rows)
 	return whole->graph;
 }
 
-/* Its matrix A in a norm. */
 gp_csr *
 gnngp_whole_matrix(gp_norm norm)
 {
@@ -185,7 +183,6 @@ gnngp_whole_matrix(gp_norm norm)
 	return whole->a;
 }
 
-/* Keeps it. */
 void
 gnngp_whole_graph_keep(void)
 {

@@ -194,7 +194,6 @@ base_datum(const gnngp_id_type *t, const gnngp_id *id)
 							 pnstrdup(id->text, id->length), t->ioparam, -1);
 }
 
-/* A domain's own checks have the last word. */
 Datum
 gnngp_id_type_datum(gnngp_id_type *t, const gnngp_id *id)
 {

@@ -11,7 +11,6 @@
 #include "utils/lsyscache.h"
 #include "utils/uuid.h"
 
-/* Of a type of any length: "character" would mean char(1), and a cast to it would cut ids. */
 char *
 gnngp_type_name(Oid type)
 {

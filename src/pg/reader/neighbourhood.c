@@ -76,7 +76,6 @@ gnngp_meet(gnngp_met *m, int64 key, const char *text, int length)
 	return (int32) m->nnodes++;
 }
 
-/* The number of a datum's node, if it was met; else -1. */
 int32
 gnngp_met_find(gnngp_met *m, Datum value, Oid base)
 {

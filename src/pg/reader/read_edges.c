@@ -151,7 +151,6 @@ gnngp_plan_edges(gnngp_reader *r)
 	return s;
 }
 
-/* Reads the edges and builds the graph. */
 void
 gnngp_read_edges(gnngp_edge_part *s)
 {

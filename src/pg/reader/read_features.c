@@ -215,7 +215,6 @@ columns_row(feature_state *s, int32 row, const Datum *values, const bool *nulls)
 		gp_features_add_row(s->builder, row, s->value);
 }
 
-/* Takes the features of a row. */
 void
 gnngp_take_features(gnngp_feature_part *s, int64 row, gnngp_row_id id, const Datum *values,
 					const bool *nulls)
@@ -427,7 +426,6 @@ scale_columns(feature_state *s)
 	gnngp_scale_features(s->r, scale);
 }
 
-/* Makes features of the rows that were taken. */
 void
 gnngp_finish_features(gnngp_feature_part *s, int32 *node)
 {

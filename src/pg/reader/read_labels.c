@@ -97,7 +97,6 @@ gnngp_labels_integer(gnngp_labels *labels, int64 value)
 	return find_or_add(labels, value, NULL, 0);
 }
 
-/* Numbers a label of another type by its text. */
 int32
 gnngp_labels_text(gnngp_labels *labels, const char *text, int length)
 {

@@ -475,7 +475,6 @@ gnngp_plan_nodes(gnngp_reader *r, const char *task, bool need_target)
 	return s;
 }
 
-/* Reads them. */
 void
 gnngp_read_nodes(gnngp_node_part *s)
 {

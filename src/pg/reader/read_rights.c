@@ -75,7 +75,6 @@ tell_rights(void *arg)
 	errhint("%s", rights->grants);
 }
 
-/* From now on errors about rights tell so, where the present user lacks any. */
 void
 gnngp_rights_open(gnngp_rights *rights, const gnngp_reader *r)
 {
@@ -93,7 +92,6 @@ gnngp_rights_open(gnngp_rights *rights, const gnngp_reader *r)
 		error_context_stack = &rights->callback;
 }
 
-/* No longer. */
 void
 gnngp_rights_close(const gnngp_rights *rights)
 {

@@ -451,7 +451,6 @@ check_ids(const gnngp_reader *r, const gnngp_id *wanted, int64 n)
 				 errhint("Fit the model again with gp_refresh.")));
 }
 
-/* The caller can change nothing meanwhile: tables may be views that call anybody's functions. */
 gnngp_some *
 gnngp_read_some(gp_env *env, const gnngp_graph_def *graph, const gnngp_id *wanted, int64 n,
 				int hops, gnngp_rim rim, int64 dims, const double *moments)

@@ -110,7 +110,6 @@ kind_name(char kind)
 		kind == RELKIND_PARTITIONED_TABLE ? "partitioned table" : "table";
 }
 
-/* The lock comes first, then the name: a rename waits for the lock. */
 gnngp_table
 gnngp_table_open(Oid oid, const gnngp_source_name *given, char kind, const char *argument,
 				 const gnngp_graph_def *def)
@@ -366,7 +365,6 @@ prepare(gnngp_query *q, const char *where)
 	return prepared;
 }
 
-/* Where the query looks elements up in an index the whole table can be read, too. */
 void
 gnngp_query_plan(gnngp_query *q)
 {

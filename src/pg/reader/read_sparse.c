@@ -223,7 +223,6 @@ gnngp_plan_sparse(gnngp_reader *r)
 	return s;
 }
 
-/* Reads the table. */
 void
 gnngp_read_sparse(gnngp_sparse_part *s)
 {

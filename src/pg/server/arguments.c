@@ -97,7 +97,6 @@ gnngp_put_text(Datum *values, bool *nulls, int i, const char *text)
 	values[i] = text ? CStringGetTextDatum(text) : (Datum) 0;
 }
 
-/* A kernel in a result row. */
 void
 gnngp_put_kernel(Datum *values, bool *nulls, int i, TupleDesc desc, const char *kernel)
 {

@@ -95,7 +95,6 @@ gnngp_run_device(gnngp_run *run, const gp_plan *plan)
 	return run->by_plan ? device_for(&card, run->device, plan) : run->device;
 }
 
-/* Gives a card back. */
 void
 gnngp_run_device_close(gnngp_run *run, gp_device *device)
 {

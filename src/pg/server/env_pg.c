@@ -117,7 +117,6 @@ postmaster_is_gone(void)
 	return IsUnderPostmaster && !PostmasterIsAlive();
 }
 
-/* A backend without its postmaster would keep the server from starting again. */
 void
 gnngp_check_interrupts(void)
 {

@@ -94,7 +94,6 @@ gnngp_progress_set(gp_phase phase, int64 done, int64 total, double objective)
 		tell();
 }
 
-/* Tells it again behind a statement of the server's that may have ended it. */
 void
 gnngp_progress_again(void)
 {

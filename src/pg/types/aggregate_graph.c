@@ -103,7 +103,6 @@ writable(Datum value)
 		gnngp_expanded_state(value, write_state) : NULL;
 }
 
-/* The state for one more row. */
 gnngp_graph_state *
 gnngp_graph_state_argument(FunctionCallInfo fcinfo, const char *aggregate, bool weighted)
 {
@@ -122,7 +121,6 @@ gnngp_graph_state_argument(FunctionCallInfo fcinfo, const char *aggregate, bool 
 	return state;
 }
 
-/* The state that a final function gets. */
 gnngp_graph_state *
 gnngp_graph_state_final(FunctionCallInfo fcinfo)
 {
@@ -169,7 +167,6 @@ add_row(FunctionCallInfo fcinfo, gnngp_graph_state *state)
 	gnngp_edge_list_add(&state->list, PG_GETARG_INT64(1), PG_GETARG_INT64(2), weight);
 }
 
-/* Adds a row. */
 void
 gnngp_graph_state_add(FunctionCallInfo fcinfo, gnngp_graph_state *state)
 {

@@ -39,7 +39,6 @@ flatten_into(ExpandedObjectHeader *header, void *result, Size size)
 
 const ExpandedObjectMethods gnngp_state_methods = {flat_size, flatten_into};
 
-/* Makes a state. */
 void *
 gnngp_state_create(MemoryContext parent, const char *name, Size size, gnngp_state_write write)
 {
@@ -52,7 +51,6 @@ gnngp_state_create(MemoryContext parent, const char *name, Size size, gnngp_stat
 	return head;
 }
 
-/* The context of the states of an aggregate. */
 MemoryContext
 gnngp_aggregate_context(FunctionCallInfo fcinfo, const char *aggregate)
 {
@@ -65,7 +63,6 @@ gnngp_aggregate_context(FunctionCallInfo fcinfo, const char *aggregate)
 	return context;
 }
 
-/* 22004 for an input that is NULL. */
 void
 gnngp_aggregate_null(const char *argument)
 {

@@ -24,7 +24,6 @@ count_memory(gnngp_edge_list *list, int64 n)
 	gnngp_value_hold(&list->held, list->context, kept, sorting, psprintf(INT64_FORMAT " edges", n));
 }
 
-/* Appends nodes without an edge. */
 void
 gnngp_edge_list_add_lone(gnngp_edge_list *list, const gnngp_value_ids *ids, const bool *seen)
 {
@@ -86,7 +85,6 @@ compact(gnngp_edge_list *list)
 	MemoryContextDelete(work);
 }
 
-/* Makes room for so many more edges. */
 void
 gnngp_edge_list_grow(gnngp_edge_list *list, int64 more)
 {

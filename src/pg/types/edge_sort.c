@@ -451,7 +451,6 @@ unique_keys(uint64 *key, int64 n)
 	return m;
 }
 
-/* Sorts a list. */
 void
 gnngp_edge_sort(const gnngp_edge_list *list, gnngp_sorted_edges *out)
 {
@@ -483,7 +482,6 @@ gnngp_edge_sort(const gnngp_edge_list *list, gnngp_sorted_edges *out)
 		out->edges = unique_keys(out->key, out->edges);
 }
 
-/* Adds up the weights of repeated edges. */
 void
 gnngp_sorted_edges_merge(gnngp_sorted_edges *s)
 {
@@ -501,7 +499,6 @@ gnngp_sorted_edges_merge(gnngp_sorted_edges *s)
 		s->edges = m;
 }
 
-/* Frees what gnngp_edge_sort made. */
 void
 gnngp_sorted_edges_free(gnngp_sorted_edges *s)
 {

@@ -26,7 +26,6 @@ typedef struct factor_job
 	int64_t		rank;
 } factor_job;
 
-/* The threads for so many operations. */
 int
 gnngp_factor_threads(double flops)
 {
@@ -135,7 +134,6 @@ compute_factor(gnngp_run *compute, void *arg)
 	dev->destroy(dev, &q);
 }
 
-/* The factor as a value. */
 Datum
 gnngp_factor_make(const gnngp_factor_task *task)
 {

@@ -9,7 +9,6 @@
 
 #include "types.h"
 
-/* Raises the error of a value that makes no sense. */
 void
 gnngp_value_refuse(const gnngp_value_reader *r, const char *reason)
 {
@@ -19,7 +18,6 @@ gnngp_value_refuse(const gnngp_value_reader *r, const char *reason)
 			 errdetail_internal("%s", reason)));
 }
 
-/* Reads one number; longer spellings of a number than need be are refused. */
 uint64
 gnngp_value_number(gnngp_value_reader *r)
 {
@@ -45,7 +43,6 @@ gnngp_value_number(gnngp_value_reader *r)
 	gnngp_value_refuse(r, "A number is too large.");
 }
 
-/* Starts reading a stored value. */
 gnngp_value_reader
 gnngp_value_open(Datum value, const char *type)
 {
@@ -55,7 +52,6 @@ gnngp_value_open(Datum value, const char *type)
 	return (gnngp_value_reader) {at, at + VARSIZE_ANY_EXHDR(bytes), type, ERRCODE_DATA_CORRUPTED};
 }
 
-/* Reads version and flags. */
 int
 gnngp_value_flags(gnngp_value_reader *r, int allowed)
 {
@@ -96,7 +92,6 @@ read_gaps(gnngp_value_reader *r, gnngp_value_ids *ids)
 		gnngp_value_refuse(r, "Ids without a gap are written as such.");
 }
 
-/* Reads ids; memory is taken only for nodes that the bytes left can hold. */
 gnngp_value_ids
 gnngp_value_read_ids(gnngp_value_reader *r, int flags, uint64 node_bytes)
 {
@@ -121,7 +116,6 @@ gnngp_value_read_ids(gnngp_value_reader *r, int flags, uint64 node_bytes)
 	return ids;
 }
 
-/* Row i of packed floats. */
 void
 gnngp_value_row(const unsigned char *value, int64 row, int64 cols, float *out)
 {
@@ -129,7 +123,6 @@ gnngp_value_row(const unsigned char *value, int64 row, int64 cols, float *out)
 	gnngp_turn_numbers(out, cols * sizeof(float), sizeof(float));
 }
 
-/* The bytes left must be count floats. */
 const unsigned char *
 gnngp_value_floats(gnngp_value_reader *r, uint64 count)
 {
@@ -142,7 +135,6 @@ gnngp_value_floats(gnngp_value_reader *r, uint64 count)
 	return first;
 }
 
-/* The node of an id, or -1. */
 int64
 gnngp_value_find(const gnngp_value_ids *ids, int64 id)
 {
@@ -165,7 +157,6 @@ gnngp_value_find(const gnngp_value_ids *ids, int64 id)
 	return ids->id[low] == id ? low : -1;
 }
 
-/* The place of each id among others: both ascend, and are gone through side by side. */
 int32 *
 gnngp_value_places(const gnngp_value_ids *ids, const gnngp_value_ids *among, int64 *missing)
 {
@@ -190,7 +181,6 @@ gnngp_value_places(const gnngp_value_ids *ids, const gnngp_value_ids *among, int
 	return place;
 }
 
-/* Refuses a value that would be too large, before it is made where its size is known. */
 void
 gnngp_value_check_size(double bytes, const char *what)
 {
@@ -202,7 +192,6 @@ gnngp_value_check_size(double bytes, const char *what)
 				 errhint("For graphs of this size use gp_create_graph and gp_fit, which keep them in tables.")));
 }
 
-/* Counts what is kept for a value to come. */
 void
 gnngp_value_hold(gnngp_holding *held, MemoryContext context, double kept, double more,
 				 const char *what)
@@ -221,7 +210,6 @@ gnngp_value_hold(gnngp_holding *held, MemoryContext context, double kept, double
 	gnngp_account_hold(held, context, (size_t) kept);
 }
 
-/* Starts a value. */
 void
 gnngp_value_begin(StringInfo out, int flags)
 {
@@ -231,7 +219,6 @@ gnngp_value_begin(StringInfo out, int flags)
 	out->data[out->len++] = (char) flags;
 }
 
-/* Makes room, refusing what grows over the limit. */
 void
 gnngp_value_reserve(StringInfo out, uint64 bytes, const char *what)
 {
@@ -267,7 +254,6 @@ gnngp_value_put_ids(StringInfo out, const gnngp_value_ids *ids, const char *what
 	}
 }
 
-/* The finished value. */
 Datum
 gnngp_value_end(StringInfo out)
 {

@@ -127,7 +127,6 @@ read_value(gnngp_value_reader *r, gnngp_graph_value *g)
 		gnngp_value_refuse(r, "Bytes are left over.");
 }
 
-/* Reads a gp_graph or a gp_graph_state. */
 void
 gnngp_graph_read(Datum value, const char *type, gnngp_graph_value *out)
 {
@@ -136,7 +135,6 @@ gnngp_graph_read(Datum value, const char *type, gnngp_graph_value *out)
 	read_value(&r, out);
 }
 
-/* Reads what stands before the edges of a gp_graph_state; true when it has weights. */
 bool
 gnngp_graph_state_head(Datum value, gnngp_graph_value *out)
 {
@@ -145,7 +143,6 @@ gnngp_graph_state_head(Datum value, gnngp_graph_value *out)
 	return read_head(&r, out) & GNNGP_VALUE_WEIGHTED;
 }
 
-/* Nodes and edges of a graph. */
 void
 gnngp_graph_count(Datum value, int64 *nodes, int64 *edges)
 {
@@ -176,7 +173,6 @@ number_bytes(uint64 v)
 	return v < 0x80 ? 1 : pg_leftmost_one_pos64(v) / 7 + 1;
 }
 
-/* The bytes of the edges of a graph without weights, ids left out. */
 double
 gnngp_graph_size(const gnngp_sorted_edges *s)
 {
@@ -225,7 +221,6 @@ put_edges(StringInfo out, const gnngp_sorted_edges *s, bool repeats)
 	}
 }
 
-/* A graph value, or a state's. */
 Datum
 gnngp_graph_write(const gnngp_sorted_edges *s, bool state, const char *kernel, int64 landmarks)
 {

@@ -67,7 +67,6 @@ check_matrix(gnngp_value_reader *r)
 	check_numbers(r, GNNGP_VALUE_DENSE | GNNGP_VALUE_WIDE);
 }
 
-/* Reads a stored value. */
 gnngp_table_value
 gnngp_table_read(Datum value, const char *type)
 {
@@ -78,7 +77,6 @@ gnngp_table_read(Datum value, const char *type)
 	return table;
 }
 
-/* Reads a stored matrix. */
 gnngp_table_value
 gnngp_matrix_read(Datum value)
 {
@@ -89,7 +87,6 @@ gnngp_matrix_read(Datum value)
 	return table;
 }
 
-/* Its numbers, where they can be computed with. */
 gp_matrix
 gnngp_matrix_numbers(gp_env *env, const gnngp_table_value *matrix)
 {
@@ -106,7 +103,6 @@ GNNGP_VALUE_INPUT(features, check_table)
 GNNGP_VALUE_INPUT(factor, check_table)
 GNNGP_VALUE_INPUT(matrix, check_matrix)
 
-/* A table of floats as a value; rows are ld apart. */
 Datum
 gnngp_table_write(const gnngp_value_ids *ids, int64 cols, const float *value, int64 ld,
 				  const char *what)
@@ -147,7 +143,6 @@ put_doubles(StringInfo out, const double *v, int64 n)
 	out->len += (int) (n * sizeof(double));
 }
 
-/* A matrix of the core as a value. */
 Datum
 gnngp_matrix_write(const gnngp_value_ids *ids, gp_matrix m)
 {
@@ -171,7 +166,6 @@ gnngp_matrix_write(const gnngp_value_ids *ids, gp_matrix m)
 	return gnngp_value_end(&out);
 }
 
-/* The ids of some rows that follow each other; without gaps they are written as such. */
 gnngp_value_ids
 gnngp_value_ids_part(const gnngp_value_ids *ids, int64 first, int64 n)
 {
@@ -182,7 +176,6 @@ gnngp_value_ids_part(const gnngp_value_ids *ids, int64 first, int64 n)
 	return part;
 }
 
-/* 22023 for matrices, or an array, that do not go together. */
 void
 gnngp_matrix_refuse(const char *what)
 {

@@ -148,7 +148,6 @@ find_buffers(void *handle, blas_table *table)
 	memcpy(&table->give_buffer, &give, sizeof(give));
 }
 
-/* Loads the library once per process; raises GP_ERR_DEVICE when it cannot. */
 void
 gp_blas_load(gp_env *env)
 {
@@ -184,14 +183,12 @@ gp_blas_load(gp_env *env)
 	blas_loaded = true;
 }
 
-/* The name of the core that OpenBLAS chose. */
 const char *
 gp_blas_core(void)
 {
 	return blas.corename();
 }
 
-/* True when several threads may call OpenBLAS at once: a build without threads has no locks. */
 bool
 gp_blas_shared(void)
 {
@@ -229,7 +226,6 @@ map_buffers(void **buffer, int callers)
 	return held;
 }
 
-/* Makes sure of buffers for so many callers at once; returns for how many, and raises GP_ERR_MEMORY for none. */
 int
 gp_blas_reserve(gp_env *env, int callers)
 {
@@ -249,7 +245,6 @@ gp_blas_reserve(gp_env *env, int callers)
 	return blas_buffers;
 }
 
-/* Sets OpenBLAS's own number of threads; for benchmarks only. */
 void
 gp_blas_set_threads(int threads)
 {
@@ -263,7 +258,6 @@ leading(gp_matrix m)
 	return m.ld > 0 ? (int) m.ld : 1;
 }
 
-/* c = alpha op(a) op(b) + beta c. */
 void
 gp_blas_gemm(bool trans_a, bool trans_b, double alpha, gp_matrix a, gp_matrix b,
 			 double beta, gp_matrix c)
@@ -280,7 +274,6 @@ gp_blas_gemm(bool trans_a, bool trans_b, double alpha, gp_matrix a, gp_matrix b,
 				   leading(a), b.data, leading(b), beta, c.data, leading(c));
 }
 
-/* The lower triangle of c = alpha a a' (trans: a' a) + beta c. */
 void
 gp_blas_syrk(bool trans, double alpha, gp_matrix a, double beta, gp_matrix c)
 {
@@ -295,7 +288,6 @@ gp_blas_syrk(bool trans, double alpha, gp_matrix a, double beta, gp_matrix c)
 				   beta, c.data, leading(c));
 }
 
-/* b = op(l)^-1 b (left) or b op(l)^-1, l lower triangular. */
 void
 gp_blas_trsm(bool left, bool trans, gp_matrix l, gp_matrix b)
 {
@@ -328,7 +320,6 @@ gp_blas_potrf(gp_matrix a)
 	return info;
 }
 
-/* The inverse of a lower triangle in place; returns LAPACK's info. */
 int
 gp_blas_trtri(gp_matrix l)
 {
@@ -343,21 +334,18 @@ gp_blas_trtri(gp_matrix l)
 	return info;
 }
 
-/* Elements of real workspace for gp_blas_syevd (LAPACK's formula). */
 int64_t
 gp_blas_syevd_work(int64_t n)
 {
 	return 1 + 6 * n + 2 * n * n;
 }
 
-/* Integers of workspace for gp_blas_syevd (LAPACK's formula). */
 int64_t
 gp_blas_syevd_iwork(int64_t n)
 {
 	return 3 + 5 * n;
 }
 
-/* The eigenvectors as rows of a, the ascending eigenvalues in w; returns LAPACK's info. */
 int
 gp_blas_syevd(gp_matrix a, void *w, void *work, int *iwork)
 {

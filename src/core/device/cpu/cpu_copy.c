@@ -82,7 +82,6 @@ copy_tile(void *arg, int64_t tile, int worker)
 				 job->x.type, gp_matrix_at(job->x, i, r.col));
 }
 
-/* dst = src, converting the type. */
 void
 gp_cpu_copy(gp_device *dev, gp_matrix dst, gp_matrix src)
 {
@@ -115,7 +114,6 @@ fill_tile(void *arg, int64_t tile, int worker)
 	}
 }
 
-/* Sets every element. */
 void
 gp_cpu_fill(gp_device *dev, gp_matrix dst, double value)
 {
@@ -137,7 +135,6 @@ axpby_tile(void *arg, int64_t tile, int worker)
 						gp_matrix_at(job->y, i, r.col));
 }
 
-/* y = a x + b y; b = 0 ignores y, and x may be y. */
 void
 gp_cpu_axpby(gp_device *dev, double a, gp_matrix x, double b, gp_matrix y)
 {
@@ -161,7 +158,6 @@ shift_tile(void *arg, int64_t tile, int worker)
 		job->ops->affine(r.cols, 1.0, job->a, gp_matrix_at(job->y, i, r.col));
 }
 
-/* x += c. */
 void
 gp_cpu_shift(gp_device *dev, gp_matrix x, double c)
 {
@@ -204,7 +200,6 @@ transpose_tile(void *arg, int64_t tile, int worker)
 					 gp_matrix_part(job->x, r.col, r.row, r.cols, r.rows));
 }
 
-/* dst = src'. */
 void
 gp_cpu_transpose(gp_device *dev, gp_matrix dst, gp_matrix src)
 {
@@ -280,7 +275,6 @@ run_both(gp_device *dev, gp_matrix x, block_pair block)
 	gp_cpu_run(dev, both_tiles, &job, job.grid.tiles);
 }
 
-/* x = x', in place. */
 void
 gp_cpu_transpose_square(gp_device *dev, gp_matrix x)
 {
@@ -288,7 +282,6 @@ gp_cpu_transpose_square(gp_device *dev, gp_matrix x)
 	run_both(dev, x, swap_block);
 }
 
-/* Copies the lower triangle of x to the upper one. */
 void
 gp_cpu_mirror_lower(gp_device *dev, gp_matrix x)
 {
@@ -307,7 +300,6 @@ gather_tile(void *arg, int64_t tile, int worker)
 		memcpy(gp_matrix_at(job->y, i, r.col), gp_matrix_at(job->x, job->index[i], r.col), bytes);
 }
 
-/* dst row i = src row index[i]. */
 void
 gp_cpu_gather_rows(gp_device *dev, gp_matrix dst, gp_matrix src, const int32_t *index)
 {
@@ -340,7 +332,6 @@ dots_tile(void *arg, int64_t tile, int worker)
 			job->ops->dot(job->a.cols, gp_matrix_at(job->a, i, 0), gp_matrix_at(job->b, i, 0));
 }
 
-/* out_i = sum_j a_ij b_ij, added in double. */
 void
 gp_cpu_row_dots(gp_device *dev, gp_matrix out, gp_matrix a, gp_matrix b)
 {

@@ -10,7 +10,6 @@
 #include "cpu_blas.h"
 #include "cpu_cross.h"
 
-/* Makes room for blocks of so many rows and entries. */
 void
 gp_cross_create(gp_env *env, gp_cross_space *space, const gp_csr *zs, const gp_matrix *zd,
 				int64_t rows, int64_t entries)
@@ -76,7 +75,6 @@ clear_index(const gp_csr *z, const int32_t *row, int64_t n, gp_cross_space *spac
 			space->column[z->col[e]] = (gp_cross_column) {0, 0};
 }
 
-/* k = z(row, :) z(col, :)' for a sparse z. */
 void
 gp_cross_sparse(const gp_csr *z, const int32_t *row, const int32_t *col, bool lower,
 				gp_cross_space *space, gp_matrix k)
@@ -115,7 +113,6 @@ gather(gp_matrix z, const int32_t *row, int64_t n, void *to)
 	return m;
 }
 
-/* k = z(row, :) z(col, :)' for a dense z. */
 void
 gp_cross_dense(gp_matrix z, const int32_t *row, const int32_t *col, bool lower,
 			   gp_cross_space *space, gp_matrix k)

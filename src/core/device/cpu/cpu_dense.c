@@ -44,7 +44,6 @@ typedef struct product_job
 	int		   *passes;			/* atomic: passes done for each tile; NULL if there is one */
 } product_job;
 
-/* The operations that a tile should have, for a problem of so many. */
 double
 gp_tile_flops(gp_type type, double total)
 {
@@ -53,7 +52,6 @@ gp_tile_flops(gp_type type, double total)
 	return fmin(most, fmax(TILE_FLOPS_LEAST, total / 16));
 }
 
-/* Cuts length into equal parts of size, or 0.8 to 1.3 times that; multiples of 16. */
 int64_t
 gp_even_part(int64_t length, double size)
 {
@@ -166,7 +164,6 @@ run_product(gp_device *dev, product_job *job)
 	gp_free(dev->env, job->passes);
 }
 
-/* c = alpha op(a) op(b) + beta c. */
 void
 gp_cpu_gemm(gp_device *dev, bool trans_a, bool trans_b, double alpha, gp_matrix a,
 			gp_matrix b, double beta, gp_matrix c)
@@ -182,7 +179,6 @@ gp_cpu_gemm(gp_device *dev, bool trans_a, bool trans_b, double alpha, gp_matrix 
 	run_product(dev, &job);
 }
 
-/* The lower triangle of c = alpha a a' (trans: a' a) + beta c. */
 void
 gp_cpu_syrk_lower(gp_device *dev, bool trans, double alpha, gp_matrix a, double beta,
 				  gp_matrix c)
@@ -196,7 +192,6 @@ gp_cpu_syrk_lower(gp_device *dev, bool trans, double alpha, gp_matrix a, double 
 	run_product(dev, &job);
 }
 
-/* c = alpha a a' (trans: a' a) + beta c, both triangles. */
 void
 gp_cpu_syrk(gp_device *dev, bool trans, double alpha, gp_matrix a, double beta, gp_matrix c)
 {

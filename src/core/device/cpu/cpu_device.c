@@ -145,7 +145,6 @@ static const gp_device cpu_table = {
 	.close = close_device
 };
 
-/* Opens the CPU device with its helper threads. */
 gp_device *
 gp_device_cpu(gp_env *env, int threads)
 {
@@ -167,14 +166,12 @@ gp_device_cpu(gp_env *env, int threads)
 	return &cpu->dev;
 }
 
-/* The name of OpenBLAS's chosen core and of our own vector code, for reports. */
 const char *
 gp_device_cpu_describe(gp_device *dev)
 {
 	return gp_cpu_of(dev)->describe;
 }
 
-/* Makes the device use another variant of the vector code; false when it cannot run. */
 bool
 gp_cpu_force_simd(gp_device *dev, gp_simd_level level)
 {

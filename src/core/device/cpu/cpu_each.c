@@ -126,7 +126,6 @@ each_tile(void *arg, int64_t tile, int worker)
 			row_double(job, i, r.col, r.cols);
 }
 
-/* True when an operand is there as an operation needs it. */
 bool
 gp_each_fits(gp_each_op op, gp_matrix y, gp_matrix a, gp_matrix b, gp_matrix c)
 {
@@ -136,7 +135,6 @@ gp_each_fits(gp_each_op op, gp_matrix y, gp_matrix a, gp_matrix b, gp_matrix c)
 		(reads < 2 || gp_matrix_alike(b, y)) && (reads < 3 || gp_matrix_alike(c, y));
 }
 
-/* Changes each element of y. */
 void
 gp_cpu_each(gp_device *dev, const gp_each *e, gp_matrix y, gp_matrix a, gp_matrix b, gp_matrix c)
 {

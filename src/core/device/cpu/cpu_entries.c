@@ -32,7 +32,6 @@ take_tile(void *arg, int64_t tile, int worker)
 			job->out[e] = ((const double *) job->m.data)[job->row[e] * job->m.ld + job->col[e]];
 }
 
-/* out[e] = m(row[e], col[e]). */
 void
 gp_cpu_take(gp_device *dev, gp_matrix m, int64_t n, const int32_t *row, const int32_t *col,
 			double *out)
@@ -42,16 +41,10 @@ gp_cpu_take(gp_device *dev, gp_matrix m, int64_t n, const int32_t *row, const in
 	gp_cpu_run(dev, take_tile, &job, (n + TAKE_ENTRIES - 1) / TAKE_ENTRIES);
 }
 
-/* m(row[e], col[e]) = value[e], in order: of a repeated element the last one stays. */
 void
 gp_cpu_put(gp_device *dev, gp_matrix m, int64_t n, const int32_t *row, const int32_t *col,
 		   const double *value)
 {
-	int64_t		next = 0;
-
-	for (int64_t e = 0; e < n; e++)
-	{
-		gp_poll(dev->env, e, &next);
+	GP_EACH(dev->env, e, n, e)
 		gp_number_put(m.data, m.type, row[e] * m.ld + col[e], value[e]);
-	}
 }

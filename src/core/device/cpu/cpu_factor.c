@@ -99,7 +99,6 @@ clear_upper(void *arg, int64_t tile, int worker)
 			gp_number_put(a.data, a.type, i * a.ld + j, 0.0);
 }
 
-/* Overwrites a with its lower Cholesky factor; returns -1 or the column that failed. */
 int64_t
 gp_cpu_potrf(gp_device *dev, gp_matrix a)
 {
@@ -124,7 +123,6 @@ invert_tile(void *arg, int64_t tile, int worker)
 	job->failed = gp_blas_trtri(job->a);
 }
 
-/* Inverts a lower triangle: the block below the diagonal first, by two solves. */
 void
 gp_cpu_trtri(gp_device *dev, gp_matrix l)
 {
@@ -174,7 +172,6 @@ eigen_tile(void *arg, int64_t tile, int worker)
 	job->info = gp_blas_syevd(job->a, job->w, job->work, job->iwork);
 }
 
-/* Replaces a symmetric matrix by its eigenvectors in columns, values ascending in w. */
 void
 gp_cpu_syev(gp_device *dev, gp_matrix a, gp_matrix w)
 {

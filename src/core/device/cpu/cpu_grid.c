@@ -3,7 +3,6 @@
  */
 #include "cpu_internal.h"
 
-/* Cuts a matrix into tiles of a given size. */
 gp_grid
 gp_grid_make(int64_t rows, int64_t cols, int64_t tile_rows, int64_t tile_cols)
 {
@@ -17,14 +16,12 @@ gp_grid_make(int64_t rows, int64_t cols, int64_t tile_rows, int64_t tile_cols)
 	return grid;
 }
 
-/* Whole rows where that gives tiles of about so many elements, else parts of rows. */
 gp_grid
 gp_grid_elements(int64_t rows, int64_t cols, int64_t elements)
 {
 	return gp_grid_make(rows, cols, elements / gp_max64(cols, 1), gp_min64(cols, elements));
 }
 
-/* The range of one tile. */
 gp_tile_range
 gp_grid_at(const gp_grid *grid, int64_t tile)
 {

@@ -43,7 +43,6 @@ whole_power(double x, int64_t power)
 	return out;
 }
 
-/* A variance after the stage: scale * map(k_ii) + shift. */
 double
 gp_stage_variance(const gp_stage *stage, double variance)
 {
@@ -64,7 +63,6 @@ gp_stage_variance(const gp_stage *stage, double variance)
 	return stage->scale * variance + stage->shift;
 }
 
-/* Fills the columns' part for n columns, node node[j] or col0 + j. */
 void
 gp_stage_prepare(const gp_stage *stage, gp_type type, const int32_t *node,
 				 int64_t col0, int64_t n, gp_stage_columns columns)
@@ -87,7 +85,6 @@ gp_stage_prepare(const gp_stage *stage, gp_type type, const int32_t *node,
 	}
 }
 
-/* Applies a stage to part of a row whose own variance is given. */
 void
 gp_stage_row(const gp_simd_ops *ops, const gp_stage *stage, double variance,
 			 gp_stage_columns columns, int64_t n, void *k)
@@ -160,7 +157,6 @@ map_tile(void *arg, int64_t tile, int worker)
 		map_diagonal(job, r);
 }
 
-/* Applies one stage to a block of covariances in place. */
 void
 gp_cpu_map(gp_device *dev, const gp_stage *stage, gp_matrix k, int64_t row0, const int32_t *cols)
 {
@@ -205,7 +201,6 @@ map_diag_tile(void *arg, int64_t tile, int worker)
 	}
 }
 
-/* diag becomes the variance after a stage. */
 void
 gp_cpu_map_diag(gp_device *dev, const gp_stage *stage, gp_matrix diag)
 {

@@ -332,7 +332,6 @@ add_blocks(const pair_job *job, int64_t tiles)
 	}
 }
 
-/* out_i = sum over j, k in row i of s of s_ij s_ik f(<z_j, z_k>). */
 void
 gp_cpu_pair_diag(gp_device *dev, const gp_csr *s, const gp_csr *zs, const gp_matrix *zd,
 				 const gp_stage *stages, int nstages, gp_matrix out)

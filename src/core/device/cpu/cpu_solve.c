@@ -245,14 +245,12 @@ solve_shared(gp_device *dev, solve_job *job)
 	solve_shared(dev, &s.second);
 }
 
-/* The bytes that a worker needs in a leaf. */
 size_t
 gp_cpu_solve_bytes(void)
 {
 	return sizeof(leaf_room);
 }
 
-/* b = op(l)^-1 b (left) or b op(l)^-1. */
 void
 gp_cpu_trsm(gp_device *dev, bool left, bool trans, gp_matrix l, gp_matrix b)
 {

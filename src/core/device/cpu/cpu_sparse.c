@@ -125,7 +125,6 @@ column_block(const gp_csr *s, gp_matrix b)
 	return gp_min64(block, b.cols);
 }
 
-/* c = alpha s b + beta c. */
 void
 gp_cpu_spmm(gp_device *dev, double alpha, const gp_csr *s, gp_matrix b, double beta, gp_matrix c)
 {
@@ -171,7 +170,6 @@ spmm_right_tile(void *arg, int64_t tile, int worker)
 		}
 }
 
-/* c = alpha b s' + beta c. */
 void
 gp_cpu_spmm_right(gp_device *dev, double alpha, gp_matrix b, const gp_csr *s, double beta,
 				  gp_matrix c)
@@ -266,22 +264,17 @@ order_by_row(gp_device *dev, int64_t rows, int64_t n, const int32_t *row)
 {
 	int64_t    *place = gp_alloc_zero(dev->env, rows + 1, sizeof(int64_t));
 	int64_t    *order = gp_alloc_array(dev->env, n, sizeof(int64_t));
-	int64_t		next = 0;
 
 	for (int64_t e = 0; e < n; e++)
 		place[row[e] + 1]++;
 	for (int64_t i = 0; i < rows; i++)
 		place[i + 1] += place[i];
-	for (int64_t e = 0; e < n; e++)
-	{
-		gp_poll(dev->env, e, &next);
+	GP_EACH(dev->env, e, n, e)
 		order[place[row[e]]++] = e;
-	}
 	gp_free(dev->env, place);
 	return order;
 }
 
-/* out[e] = (s b)(row[e], col[e]). */
 void
 gp_cpu_spmm_take(gp_device *dev, const gp_csr *s, gp_matrix b, int64_t n, const int32_t *row,
 				 const int32_t *col, double *out)
@@ -352,7 +345,6 @@ scatter_rows(gp_device *dev, rows_job *job, int64_t work)
 	gp_cpu_run(dev, scatter_tile, job, (job->dst.cols + job->columns - 1) / job->columns);
 }
 
-/* dst = s(index, :)' as a dense matrix. */
 void
 gp_cpu_csr_rows(gp_device *dev, gp_matrix dst, const gp_csr *s, const int32_t *index, int64_t n)
 {
@@ -364,7 +356,6 @@ gp_cpu_csr_rows(gp_device *dev, gp_matrix dst, const gp_csr *s, const int32_t *i
 	scatter_rows(dev, &job, gp_csr_entries(s) / gp_max64(s->rows, 1));
 }
 
-/* dst = alpha (a b)(index, :)' as a dense matrix. */
 void
 gp_cpu_csr_product_rows(gp_device *dev, gp_matrix dst, double alpha, const gp_csr *a,
 						const gp_csr *b, const int32_t *index, int64_t n)

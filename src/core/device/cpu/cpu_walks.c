@@ -169,12 +169,10 @@ group_pairs(gp_device *dev, const walks_job *job, int64_t n, int64_t *groups)
 	const gp_csr *s = job->s;
 	int64_t    *first = gp_alloc_array(dev->env, n + 1, sizeof(int64_t));
 	int64_t		left = 0;
-	int64_t		next = 0;
 
 	*groups = 0;
-	for (int64_t e = 0; e < n; e++)
+	GP_EACH(dev->env, e, n, e)
 	{
-		gp_poll(dev->env, e, &next);
 		left -= s->start[job->dst[e] + 1] - s->start[job->dst[e]];
 		if (e > 0 && left > 0 && job->src[e] == job->src[e - 1] &&
 			!(job->cut && (job->cut[e] || job->cut[e - 1])))
@@ -213,7 +211,6 @@ open_reached(gp_device *dev, walks_job *job, int64_t groups)
 	job->reached = gp_alloc_zero(dev->env, places, sizeof(lanes));
 }
 
-/* two and three of n pairs. */
 void
 gp_cpu_walks(gp_device *dev, const gp_csr *s, gp_matrix w, int64_t n, const int32_t *src,
 			 const int32_t *dst, const bool *cut, double *two, double *three)

@@ -60,7 +60,6 @@
 
 const gp_simd gp_simd_portable = {"plain C", GP_SIMD_OPS};
 
-/* The variant of that level, or NULL where the processor cannot run it. */
 const gp_simd *
 gp_simd_at(gp_simd_level level)
 {
@@ -78,7 +77,6 @@ gp_simd_at(gp_simd_level level)
 	return NULL;
 }
 
-/* The widest variant that this processor runs. */
 const gp_simd *
 gp_simd_choose(void)
 {

@@ -20,7 +20,6 @@ behind(block *b)
 	return (block *) ((char *) b + b->bytes);
 }
 
-/* Makes the whole of it one free block. */
 void
 gp_arena_clear(gp_arena *arena)
 {
@@ -37,7 +36,6 @@ join_free(block *b, const char *end)
 		b->bytes += next->bytes;
 }
 
-/* The first free block with room. */
 void *
 gp_arena_take(gp_arena *arena, size_t bytes)
 {
@@ -67,7 +65,6 @@ gp_arena_take(gp_arena *arena, size_t bytes)
 	return NULL;
 }
 
-/* Gives a block back. */
 void
 gp_arena_give(gp_arena *arena, void *p)
 {

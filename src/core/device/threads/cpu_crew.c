@@ -129,7 +129,6 @@ make_worker(gp_env *host, size_t room)
 	return w;
 }
 
-/* So many threads, each with memory for a piece; NULL where the limit has no room for one, or BLAS is not for several. */
 gp_crew *
 gp_crew_open(gp_env *host, int threads, size_t room)
 {
@@ -156,7 +155,6 @@ gp_crew_open(gp_env *host, int threads, size_t room)
 	return crew;
 }
 
-/* The threads that take pieces. */
 int
 gp_crew_size(const gp_crew *crew)
 {
@@ -181,7 +179,6 @@ crew_tile(void *arg, int64_t piece, int number)
 	crew->done[piece] = true;
 }
 
-/* Does all pieces; those that a thread left alone, on the device of the host. */
 void
 gp_crew_run(gp_crew *crew, gp_crew_work work, void *job, int64_t pieces, gp_device *alone)
 {
@@ -198,7 +195,6 @@ gp_crew_run(gp_crew *crew, gp_crew_work work, void *job, int64_t pieces, gp_devi
 	gp_free(crew->host, crew->done);
 }
 
-/* Joins the threads and frees their memory. */
 void
 gp_crew_close(gp_crew *crew)
 {

@@ -73,7 +73,6 @@ helper_main(void *arg)
 	return NULL;
 }
 
-/* Starts threads - 1 helpers with all signals blocked, fewer where the system refuses. */
 gp_pool *
 gp_pool_create(gp_env *env, int threads)
 {
@@ -98,7 +97,6 @@ gp_pool_create(gp_env *env, int threads)
 	return pool;
 }
 
-/* The threads that take part, the caller's included. */
 int
 gp_pool_threads(const gp_pool *pool)
 {
@@ -143,7 +141,6 @@ run_alone(gp_pool *pool, gp_tile tile, void *job, int64_t tiles)
 	}
 }
 
-/* Computes all tiles by at most so many threads; returns when every one is done. */
 void
 gp_pool_run(gp_pool *pool, gp_tile tile, void *job, int64_t tiles, int threads)
 {
@@ -179,7 +176,6 @@ gp_pool_run(gp_pool *pool, gp_tile tile, void *job, int64_t tiles, int threads)
 	close_run(pool);
 }
 
-/* Joins the helpers; leaves the memory to the environment. */
 void
 gp_pool_stop(void *arg)
 {
@@ -197,7 +193,6 @@ gp_pool_stop(void *arg)
 	pthread_mutex_destroy(&pool->mutex);
 }
 
-/* Joins the helpers, forgets the pool and frees it. */
 void
 gp_pool_destroy(gp_pool *pool)
 {

@@ -63,7 +63,6 @@ diagonal_mean(gp_pass *pass, int arg, gp_matrix diag)
 	return gp_mean_entry(pass->ev->dev, diag);
 }
 
-/* The diagonal of a step's covariance. */
 gp_matrix
 gp_eval_diagonal(gp_eval *ev, int step)
 {
@@ -167,7 +166,6 @@ columns_mean(gp_pass *pass, int arg, gp_matrix columns)
 	return mean;
 }
 
-/* Columns of the exact kernel of a step. */
 gp_matrix
 gp_eval_columns(gp_eval *ev, int step, const int32_t *cols, int64_t ncols)
 {
@@ -265,7 +263,6 @@ full_mean(gp_pass *pass, int arg, gp_matrix k)
 	return gp_mean_diagonal(pass->ev->dev, k);
 }
 
-/* The whole exact kernel of a step. */
 gp_matrix
 gp_eval_full(gp_eval *ev, int step)
 {

@@ -29,7 +29,6 @@ gp_anchors_note(gp_eval *ev, gp_piece_kind kind, int site, const gp_linear *z, c
 	dev->destroy(dev, &rows);
 }
 
-/* Notes features as they are. */
 void
 gp_anchors_note_input(gp_eval *ev, const int32_t *index, int64_t n)
 {
@@ -143,7 +142,6 @@ gp_anchors_term_width(const gp_eval *ev, const gp_linear_term *term)
 		ev->kernel->fit_dims;
 }
 
-/* The columns of all terms' factor in the fit. */
 int64_t
 gp_anchors_width(const gp_eval *ev, const gp_terms *terms)
 {
@@ -279,7 +277,6 @@ gp_anchors_fill(gp_eval *ev, gp_piece_kind kind, int site, const gp_terms *terms
 
 /* ---- scales, and how far a program reaches ---- */
 
-/* What a step was scaled by. */
 bool
 gp_unit_kept(const gp_eval *ev, gp_unit_pass pass, int step, double *scale)
 {
@@ -290,7 +287,6 @@ gp_unit_kept(const gp_eval *ev, gp_unit_pass pass, int step, double *scale)
 	return piece != NULL;
 }
 
-/* Notes it. */
 double
 gp_unit_note(gp_eval *ev, gp_unit_pass pass, int step, double scale)
 {
@@ -321,7 +317,6 @@ gp_program_hops(gp_env *env, const gp_program *program)
 	return last;
 }
 
-/* Why rows cannot be evaluated by their neighbourhood. */
 const char *
 gp_program_is_global(const gp_program *program)
 {

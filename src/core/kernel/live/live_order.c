@@ -38,7 +38,6 @@ find_distances(ordering *s)
 	const gp_asked *q = s->asked;
 	int32_t    *queue = gp_alloc_array(s->env, q->inner, sizeof(int32_t));
 	int64_t		n = 0;
-	int64_t		next = 0;
 
 	for (int64_t i = 0; i < q->inner; i++)
 		s->distance[i] = s->o->hops;
@@ -47,9 +46,10 @@ find_distances(ordering *s)
 		queue[n++] = q->node ? q->node[k] : (int32_t) k;
 		s->distance[queue[k]] = 0;
 	}
-	for (int64_t at = 0; at < n && s->distance[queue[at]] + 1 < s->o->hops; at++)
+	GP_EACH(s->env, at, n, q->graph->start[queue[at]])
 	{
-		gp_poll(s->env, q->graph->start[queue[at]], &next);
+		if (s->distance[queue[at]] + 1 >= s->o->hops)
+			break;
 		for (int64_t k = q->graph->start[queue[at]]; k < q->graph->start[queue[at] + 1]; k++)
 		{
 			int32_t		v = q->graph->col[k];
@@ -305,7 +305,6 @@ cut_factor(const gp_order *o, const gp_asked *asked, const gp_cut *cut, int32_t 
 	return factor;
 }
 
-/* Fills the entries of a row of A; how many. */
 int64_t
 gp_order_fill(const gp_order *o, const gp_csr *a, const gp_asked *asked, int64_t row, gp_csr *out)
 {

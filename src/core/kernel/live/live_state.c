@@ -52,7 +52,6 @@ find(const gp_keep *keep, gp_piece_kind kind, int site, int part)
 	return -1;
 }
 
-/* The piece of this name. */
 const gp_piece *
 gp_keep_find(const gp_keep *keep, gp_piece_kind kind, int site, int part)
 {
@@ -61,7 +60,6 @@ gp_keep_find(const gp_keep *keep, gp_piece_kind kind, int site, int part)
 	return k < 0 ? NULL : &keep->piece[k];
 }
 
-/* The same, which has to be there. */
 const gp_piece *
 gp_keep_need(gp_env *env, const gp_keep *keep, gp_piece_kind kind, int site, int part, int64_t rows)
 {
@@ -83,7 +81,6 @@ gp_keep_bytes(const gp_keep *keep)
 	return bytes;
 }
 
-/* A new piece; the former one of its name goes. */
 gp_piece *
 gp_keep_add(gp_keep *keep, gp_piece_kind kind, int site, int part)
 {
@@ -125,7 +122,6 @@ gp_keep_matrix(gp_device *dev, gp_keep *keep, gp_piece_kind kind, int site, int 
 	dev->download(dev, gp_matrix_wrap(piece->dense, m.rows, m.cols, m.type), m);
 }
 
-/* Keeps the lower triangle of a matrix, row after row. */
 void
 gp_keep_lower(gp_device *dev, gp_keep *keep, gp_piece_kind kind, int site, int part, gp_matrix m)
 {
@@ -157,7 +153,6 @@ gp_keep_numbers(gp_keep *keep, gp_piece_kind kind, int site, int part, const dou
 		memcpy(piece->dense, value, rows * cols * sizeof(double));
 }
 
-/* Keeps numbers of nodes or classes. */
 void
 gp_keep_nodes(gp_keep *keep, gp_piece_kind kind, const int32_t *node, int64_t n)
 {
@@ -219,7 +214,6 @@ gp_keep_rows(gp_keep *keep, gp_piece_kind kind, int site, int part, const gp_csr
 	piece->bytes = (double) gp_csr_entries(piece->csr) * size;
 }
 
-/* A dense piece on the device. */
 gp_matrix
 gp_keep_take(gp_device *dev, const gp_piece *piece, gp_type type)
 {

@@ -8,7 +8,7 @@
  * never formed.  Linear terms stay exact and sparse between the activations.
  */
 #include "kernel/live/live_state.h"
-#include "nystrom.h"
+#include "lowrank.h"
 
 #include <string.h>
 
@@ -315,7 +315,6 @@ find_hops(gp_eval *ev, int step)
 	return hop;
 }
 
-/* The factor of a step on these landmarks: of all steps it needs, arguments first. */
 gp_factor *
 gp_eval_nystrom(gp_eval *ev, int step, const int32_t *landmark, int64_t n)
 {
@@ -343,7 +342,6 @@ gp_eval_nystrom(gp_eval *ev, int step, const int32_t *landmark, int64_t n)
 	return out;
 }
 
-/* Frees a factor and its panels; NULL is allowed. */
 void
 gp_factor_free(gp_eval *ev, gp_factor *factor)
 {

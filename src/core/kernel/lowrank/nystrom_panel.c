@@ -5,7 +5,7 @@
  * theirs, a block of rows at a time.  What has to be whitened for that is whitened here.
  */
 #include "kernel/live/live_state.h"
-#include "nystrom.h"
+#include "lowrank.h"
 
 #include <math.h>
 #include <string.h>
@@ -59,14 +59,12 @@ panel_root(gp_nystrom *ny, int step, gp_matrix panel)
 	return root;
 }
 
-/* A factor without parts. */
 gp_factor *
 gp_factor_create(gp_env *env)
 {
 	return gp_alloc_zero(env, 1, sizeof(gp_factor));
 }
 
-/* Makes a factor of one panel of covariances of a step with the landmarks. */
 gp_factor *
 gp_nystrom_of_panel(gp_nystrom *ny, int step, gp_matrix panel)
 {
@@ -82,7 +80,6 @@ gp_nystrom_of_panel(gp_nystrom *ny, int step, gp_matrix panel)
 	return f;
 }
 
-/* panel <- panel R^-T: the solve that was put off. */
 void
 gp_panel_whiten(gp_eval *ev, gp_panel *panel)
 {
@@ -115,10 +112,6 @@ goes_by_terms(const gp_eval *ev, const gp_terms *terms, const gp_linear *z)
 	return ev->live == NULL && ev->keep == NULL && gp_terms_cheaper(ev, terms, z);
 }
 
-/*
- * The covariances of a linear factor with the landmarks, all rows, a block of
- * landmarks at a time; with relu, C(:,a) of an activation on it.
- */
 gp_matrix
 gp_nystrom_linear_panel(gp_nystrom *ny, int step, const gp_terms *terms, const gp_linear *z, bool relu)
 {
@@ -159,7 +152,6 @@ gp_nystrom_linear_panel(gp_nystrom *ny, int step, const gp_terms *terms, const g
 	return out;
 }
 
-/* The explicit factor of terms that a step joins. */
 gp_linear
 gp_nystrom_terms(gp_nystrom *ny, int step, const gp_terms *terms)
 {

@@ -94,14 +94,12 @@ count_parts(const gp_eval *ev, int step)
 	return last;
 }
 
-/* True when a step's factor would not have too many parts. */
 bool
 gp_nystrom_possible(const gp_eval *ev, int step)
 {
 	return count_parts(ev, step).refused == REFUSED_NOT;
 }
 
-/* The panels that a step's factor will have. */
 int
 gp_nystrom_panels(const gp_eval *ev, int step)
 {
@@ -110,7 +108,6 @@ gp_nystrom_panels(const gp_eval *ev, int step)
 	return c.panels + (c.terms > 0);
 }
 
-/* Refuses a step whose factor would have too many parts, before any is made. */
 void
 gp_nystrom_check(const gp_eval *ev, int step)
 {

@@ -7,7 +7,6 @@
 
 #define DIAG_SAMPLE 1024		/* rows that the mean of the low-rank diagonal is taken over */
 
-/* The columns of all panels. */
 int64_t
 gp_factor_rank(const gp_factor *factor)
 {
@@ -18,7 +17,6 @@ gp_factor_rank(const gp_factor *factor)
 	return rank;
 }
 
-/* Has a panel hold the root that it had kept. */
 void
 gp_panel_take_root(gp_device *dev, gp_panel *panel)
 {
@@ -27,7 +25,6 @@ gp_panel_take_root(gp_device *dev, gp_panel *panel)
 	panel->kept = NULL;
 }
 
-/* Has all panels of a factor hold theirs. */
 void
 gp_factor_take_roots(gp_device *dev, gp_factor *f)
 {
@@ -35,7 +32,6 @@ gp_factor_take_roots(gp_device *dev, gp_factor *f)
 		gp_panel_take_root(dev, &f->panel[b]);
 }
 
-/* Applies the root and the value of a panel. */
 void
 gp_panel_apply_root(gp_device *dev, const gp_panel *panel, bool left, gp_matrix x)
 {
@@ -49,7 +45,6 @@ gp_panel_apply_root(gp_device *dev, const gp_panel *panel, bool left, gp_matrix 
 		dev->axpby(dev, sqrt(panel->value), x, 0.0, x);
 }
 
-/* Rows of all panels, whitened and scaled: rows of Q in double. */
 void
 gp_factor_rows(gp_eval *ev, const gp_factor *f, const int32_t *index, int64_t n, gp_matrix out)
 {
@@ -70,7 +65,6 @@ gp_factor_rows(gp_eval *ev, const gp_factor *f, const int32_t *index, int64_t n,
 	}
 }
 
-/* x <- R^-T x for a matrix with a row for each column of Q, block by block. */
 void
 gp_factor_solve(gp_eval *ev, const gp_factor *f, gp_matrix x)
 {
@@ -85,7 +79,6 @@ gp_factor_solve(gp_eval *ev, const gp_factor *f, gp_matrix x)
 	}
 }
 
-/* out = P x for some rows of the panels side by side: Q y, where x is y solved with the roots. */
 void
 gp_factor_times(gp_eval *ev, const gp_factor *f, int64_t row, int64_t rows, gp_matrix x,
 				gp_matrix out)
@@ -103,7 +96,6 @@ gp_factor_times(gp_eval *ev, const gp_factor *f, int64_t row, int64_t rows, gp_m
 	}
 }
 
-/* The mean of |q_i|^2 over all nodes, or over evenly spread ones on a large graph. */
 double
 gp_factor_mean(gp_eval *ev, const gp_factor *f)
 {
@@ -137,7 +129,6 @@ gp_factor_mean(gp_eval *ev, const gp_factor *f)
 	return sum / count;
 }
 
-/* What scales a covariance of this mean diagonal to one of mean 1; zero stays zero. */
 double
 gp_unit_scale(const gp_eval *ev, double mean_diag)
 {

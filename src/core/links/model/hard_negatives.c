@@ -144,7 +144,6 @@ asking_end(const gp_link_fold *fold, int64_t e, int32_t *other)
 	return turn ? fold->pairs.dst[e] : fold->pairs.src[e];
 }
 
-/* The rivals of some hidden links of a fold. */
 gp_link_rivals
 gp_link_rivals_make(gp_env *env, const gp_graph *full, const gp_link_fold *fold, int64_t links, uint64_t seed)
 {
@@ -187,7 +186,6 @@ draw_missing(const gp_graph *full, uint64_t stream, int32_t node, const int32_t 
 	return best;
 }
 
-/* A pair within three steps for each link. */
 gp_link_pairs
 gp_link_hop_negatives(gp_env *env, const gp_graph *full, const gp_link_fold *fold, uint64_t seed)
 {
@@ -257,7 +255,6 @@ spread_features(const gp_features *x, int32_t node, bool clear, float *row)
 			row[x->csr->col[k]] = clear ? 0.0f : ((const float *) x->csr->value)[k];
 }
 
-/* For each link a pair of which the features are alike; on a large graph, of some nodes. */
 gp_link_pairs
 gp_link_nearest_negatives(gp_env *env, const gp_graph *full, const gp_link_fold *fold, const gp_features *x,
 						  uint64_t seed)
@@ -306,7 +303,6 @@ gp_link_nearest_negatives(gp_env *env, const gp_graph *full, const gp_link_fold 
 	return pairs;
 }
 
-/* The candidates of some nodes, each node as likely as any other. */
 gp_link_asked
 gp_link_asked_make(gp_env *env, const gp_graph *full, const gp_link_fold *fold, int64_t nodes, uint64_t seed)
 {
@@ -369,7 +365,6 @@ gp_link_asked_free(gp_env *env, gp_link_asked *a)
 	gp_free(env, a->weight);
 }
 
-/* Adds the ranks of the links among their rivals; ties count half. */
 void
 gp_link_rivals_rank(const gp_link_rivals *r, const double *score, gp_link_ranks *ranks)
 {
@@ -386,7 +381,6 @@ gp_link_rivals_rank(const gp_link_rivals *r, const double *score, gp_link_ranks 
 	}
 }
 
-/* The bytes of the rivals of so many links in all, with width numbers for each pair. */
 double
 gp_link_rivals_bytes(int64_t nodes, int64_t links, int64_t width)
 {
@@ -394,7 +388,6 @@ gp_link_rivals_bytes(int64_t nodes, int64_t links, int64_t width)
 		(8.0 + 8.0 * (double) width);
 }
 
-/* Frees them. */
 void
 gp_link_rivals_free(gp_env *env, gp_link_rivals *r)
 {
@@ -403,7 +396,6 @@ gp_link_rivals_free(gp_env *env, gp_link_rivals *r)
 	memset(r, 0, sizeof(*r));
 }
 
-/* The curve from a logit to the probability that a candidate is a missing link. */
 void
 gp_link_asked_calibrate(gp_env *env, const gp_link_asked *asked, int folds, double *const *logit,
 						double missing_share, gp_link_model *model)

@@ -12,7 +12,6 @@
 #include <math.h>
 #include <string.h>
 
-/* Room for the pairs of all folds. */
 gp_link_held
 gp_link_held_create(gp_env *env, const gp_link_fold *fold, int folds)
 {
@@ -29,7 +28,6 @@ gp_link_held_create(gp_env *env, const gp_link_fold *fold, int folds)
 	return held;
 }
 
-/* Adds the pairs of the next fold. */
 void
 gp_link_held_add(gp_env *env, gp_link_held *held, const gp_link_fold *fold, int64_t *habits)
 {
@@ -74,7 +72,6 @@ take_fold(const gp_link_held *held, int fold, bool all, double *score, bool *lab
 	return n;
 }
 
-/* The figures, and what the curve makes of the scores. */
 void
 gp_link_held_judge(gp_env *env, gp_link_model *model)
 {
@@ -102,7 +99,6 @@ gp_link_held_judge(gp_env *env, gp_link_model *model)
 	gp_free(env, score);
 }
 
-/* Frees them. */
 void
 gp_link_held_free(gp_env *env, gp_link_held *held)
 {
@@ -112,7 +108,6 @@ gp_link_held_free(gp_env *env, gp_link_held *held)
 	memset(held, 0, sizeof(*held));
 }
 
-/* The name of a figure. */
 const char *
 gp_link_metric_name(gp_link_metric metric)
 {

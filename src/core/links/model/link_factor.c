@@ -3,7 +3,6 @@
  */
 #include "links/links_internal.h"
 
-/* The nodes of highest degree, twins dropped. */
 int32_t *
 gp_link_landmarks(gp_eval *ev, const gp_link_problem *problem, int64_t count, int64_t *n)
 {
@@ -41,7 +40,6 @@ narrow_factor(gp_eval *ev, gp_matrix q, const int32_t *landmark, int64_t n)
 	return out;
 }
 
-/* The factor, nodes x at most max_rank float. */
 gp_matrix
 gp_link_factor(gp_device *dev, const gp_link_problem *problem, int64_t max_rank)
 {

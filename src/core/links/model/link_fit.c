@@ -391,7 +391,6 @@ fit_scores(gp_device *dev, const gp_link_problem *problem, const gp_link_plan *p
 	keep_features(dev, problem, x, model);
 }
 
-/* Fits. */
 gp_link_model *
 gp_link_fit(gp_device *dev, const gp_link_problem *problem)
 {

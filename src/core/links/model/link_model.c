@@ -98,7 +98,6 @@ rows_of(gp_link_method method, int64_t m, int64_t nodes)
 	return method == GP_LINK_SCORES ? m : nodes;
 }
 
-/* The arrays of a model, as views. */
 int
 gp_link_model_arrays(const gp_link_model *m, double *scalars, gp_link_array *out)
 {
@@ -142,7 +141,6 @@ gp_link_model_free(gp_env *env, gp_link_model *m)
 	gp_free(env, m);
 }
 
-/* Holds what a fit needs against the limit. */
 void
 gp_link_check_limit(gp_env *env, double bytes, const char *hint)
 {
@@ -213,13 +211,10 @@ static void
 check_rows(const restorer *r, const int64_t *start, const int32_t *col, int64_t rows,
 		   int64_t cols, int64_t entries)
 {
-	int64_t		next = 0;
-
 	if (start == NULL || start[0] != 0 || start[rows] != entries)
 		refuse(r, "its offsets are wrong");
-	for (int64_t i = 0; i < rows; i++)
+	GP_EACH(r->env, i, rows, start[i])
 	{
-		gp_poll(r->env, start[i], &next);
 		if (start[i + 1] < start[i] || start[i + 1] > entries)
 			refuse(r, "its offsets are wrong");
 		for (int64_t k = start[i]; k < start[i + 1]; k++)
@@ -300,12 +295,10 @@ static void
 restore_moments(const restorer *r, gp_link_model *m)
 {
 	int64_t		count = m->graph->nodes * m->width;
-	int64_t		next = 0;
 
 	m->row_variance = need(r, TAG_ROW_VARIANCE, count, false);
-	for (int64_t k = 0; k < count; k++)
+	GP_EACH(r->env, k, count, k)
 	{
-		gp_poll(r->env, k, &next);
 		if (!isfinite(m->row[k]) || !isfinite(m->row_variance[k]) || m->row_variance[k] < 0.0f)
 			refuse(r, "a number is out of range");
 	}
@@ -400,7 +393,6 @@ restore_habits(const restorer *r, gp_link_model *m)
 			refuse(r, "a number is out of range");
 }
 
-/* The model back from its arrays. */
 gp_link_model *
 gp_link_model_restore(gp_env *env, const gp_link_array *arrays, int n)
 {

@@ -79,7 +79,6 @@ fold_bytes(const gp_link_problem *problem, const gp_link_plan *plan)
 	return frame_bytes(problem, plan) + 28.0 * n * block + 24.0 * dims * plan->powers * block;
 }
 
-/* What a thread that scores a fold needs for itself: beside that, its pairs and all that is small. */
 double
 gp_link_fold_room(const gp_link_problem *problem, const gp_link_plan *plan)
 {
@@ -89,7 +88,6 @@ gp_link_fold_room(const gp_link_problem *problem, const gp_link_plan *plan)
 	return fold_bytes(problem, plan) + FOLD_BYTES + PAIR_BYTES * pairs;
 }
 
-/* The folds whose scores are computed at once: each by a thread of its own, for what one needs is too little for several. */
 int
 gp_link_folds_at_once(const gp_device *dev)
 {
@@ -185,7 +183,6 @@ plan_of(gp_device *dev, const gp_link_problem *problem, int at_once)
 	return plan;
 }
 
-/* Counts and chooses: where several folds at once are too much for the limit, there is one at a time. */
 gp_link_plan
 gp_link_plan_make(gp_device *dev, const gp_link_problem *problem)
 {
@@ -203,7 +200,6 @@ gp_link_plan_make(gp_device *dev, const gp_link_problem *problem)
 #define KEPT_MEANS 400.0		/* operations of a candidate for each landmark */
 #define CANDIDATES 1000.0		/* of a node */
 
-/* The memory and the operations that the best pairs of every node take beside the fit. */
 gp_count
 gp_link_plan_keep(const gp_device *dev, const gp_link_problem *problem, const gp_link_plan *plan, int64_t k)
 {

@@ -64,7 +64,6 @@ standardise(gp_device *dev, int64_t n, int32_t width, const double *score, const
 	return out;
 }
 
-/* psi of rows of scores. */
 gp_matrix
 gp_link_basis(gp_device *dev, int64_t n, int32_t width, const double *score, const double *centre,
 			  const double *spread, gp_matrix z)
@@ -79,7 +78,6 @@ gp_link_basis(gp_device *dev, int64_t n, int32_t width, const double *score, con
 	return k;
 }
 
-/* phi = L^-1 psi'. */
 gp_matrix
 gp_link_whiten(gp_device *dev, gp_matrix psi, gp_matrix root)
 {
@@ -92,7 +90,6 @@ gp_link_whiten(gp_device *dev, gp_matrix psi, gp_matrix root)
 	return phi;
 }
 
-/* The root of the landmarks' covariance. */
 gp_matrix
 gp_link_landmark_root(gp_device *dev, gp_matrix k)
 {
@@ -125,7 +122,6 @@ moments(int64_t n, int32_t width, const double *score, double *centre, double *s
 	}
 }
 
-/* Landmarks are rows at even distances, which takes some of every fold and of every kind. */
 gp_link_regression
 gp_link_regression_open(gp_device *dev, int64_t n, int32_t width, const double *score, bool process,
 						double penalty)
@@ -153,7 +149,6 @@ gp_link_regression_open(gp_device *dev, int64_t n, int32_t width, const double *
 	return r;
 }
 
-/* The logits of other rows, of which there may be many. */
 void
 gp_link_regression_logits(gp_link_regression *r, int64_t n, int32_t width, const double *score, double *logit)
 {
@@ -177,7 +172,6 @@ gp_link_regression_logits(gp_link_regression *r, int64_t n, int32_t width, const
 	gp_free(dev->env, weight);
 }
 
-/* Frees a regression. */
 void
 gp_link_regression_close(gp_link_regression *r)
 {

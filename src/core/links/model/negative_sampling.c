@@ -34,7 +34,6 @@ gp_link_pairs_create(gp_env *env, int64_t n)
 		.dst = gp_alloc_array(env, n, sizeof(int32_t))};
 }
 
-/* Frees pairs. */
 void
 gp_link_pairs_free(gp_env *env, gp_link_pairs *pairs)
 {
@@ -43,7 +42,6 @@ gp_link_pairs_free(gp_env *env, gp_link_pairs *pairs)
 	memset(pairs, 0, sizeof(*pairs));
 }
 
-/* Pairs, then others. */
 gp_link_pairs
 gp_link_pairs_concat(gp_env *env, const gp_link_pairs *a, const gp_link_pairs *b)
 {
@@ -59,7 +57,6 @@ gp_link_pairs_concat(gp_env *env, const gp_link_pairs *a, const gp_link_pairs *b
 	return pairs;
 }
 
-/* Some pairs, then those of b, which is freed. */
 gp_link_pairs
 gp_link_pairs_join(gp_env *env, const gp_link_pairs *a, int64_t n, gp_link_pairs *b)
 {
@@ -70,7 +67,6 @@ gp_link_pairs_join(gp_env *env, const gp_link_pairs *a, int64_t n, gp_link_pairs
 	return pairs;
 }
 
-/* True when src -> dst is a link. */
 bool
 gp_link_exists(const gp_graph *graph, int32_t src, int32_t dst)
 {
@@ -136,11 +132,9 @@ static gp_heap
 draw_links(gp_env *env, const gp_graph *graph, uint64_t seed, int64_t count)
 {
 	gp_heap		s = sample_create(env, count);
-	int64_t		next = 0;
 
-	for (int64_t i = 0; i < graph->nodes; i++)
+	GP_EACH(env, i, graph->nodes, graph->start[i] + i)
 	{
-		gp_poll(env, graph->start[i] + i, &next);
 		for (int64_t k = graph->start[i]; k < graph->start[i + 1]; k++)
 			if (graph->directed || i < graph->col[k])
 			{
@@ -154,7 +148,6 @@ draw_links(gp_env *env, const gp_graph *graph, uint64_t seed, int64_t count)
 	return s;
 }
 
-/* A seeded sample of the links, at most count. */
 gp_link_pairs
 gp_link_sample_links(gp_env *env, const gp_graph *graph, uint64_t seed, int64_t count)
 {
@@ -233,7 +226,6 @@ set_of(gp_env *env, const gp_graph *graph, const gp_link_pairs *except, int64_t 
 	return set;
 }
 
-/* Pairs without a link, drawn, or chosen of all where that finds too few. */
 gp_link_pairs
 gp_link_sample_missing(gp_env *env, const gp_graph *graph, uint64_t seed, int64_t count,
 					   const gp_link_pairs *except)
@@ -258,11 +250,9 @@ static bool *
 hidden_entries(gp_env *env, const gp_graph *graph, const gp_link_pairs *hidden)
 {
 	bool	   *mark = gp_alloc_zero(env, graph->start[graph->nodes], sizeof(bool));
-	int64_t		next = 0;
 
-	for (int64_t k = 0; k < hidden->n; k++)
+	GP_EACH(env, k, hidden->n, k)
 	{
-		gp_poll(env, k, &next);
 		mark[gp_csr_find(graph->start, graph->col, hidden->src[k], hidden->dst[k])] = true;
 		if (!graph->directed)
 			mark[gp_csr_find(graph->start, graph->col, hidden->dst[k], hidden->src[k])] = true;
@@ -270,7 +260,6 @@ hidden_entries(gp_env *env, const gp_graph *graph, const gp_link_pairs *hidden)
 	return mark;
 }
 
-/* The graph without some of its links. */
 gp_graph *
 gp_link_graph_without(gp_env *env, const gp_graph *graph, const gp_link_pairs *hidden)
 {
@@ -278,7 +267,6 @@ gp_link_graph_without(gp_env *env, const gp_graph *graph, const gp_link_pairs *h
 	gp_graph   *out = gp_alloc_zero(env, 1, sizeof(gp_graph));
 	int64_t		entries = graph->start[graph->nodes] - hidden->n * (graph->directed ? 1 : 2);
 	int64_t		at = 0;
-	int64_t		next = 0;
 
 	out->nodes = graph->nodes;
 	out->edges = graph->edges - hidden->n;
@@ -287,9 +275,8 @@ gp_link_graph_without(gp_env *env, const gp_graph *graph, const gp_link_pairs *h
 	out->col = gp_alloc_array(env, entries, sizeof(int32_t));
 	if (graph->weight)
 		out->weight = gp_alloc_array(env, entries, sizeof(double));
-	for (int64_t i = 0; i < graph->nodes; i++)
+	GP_EACH(env, i, graph->nodes, graph->start[i] + i)
 	{
-		gp_poll(env, graph->start[i] + i, &next);
 		for (int64_t k = graph->start[i]; k < graph->start[i + 1]; k++)
 		{
 			if (mark[k])
@@ -305,7 +292,6 @@ gp_link_graph_without(gp_env *env, const gp_graph *graph, const gp_link_pairs *h
 	return out;
 }
 
-/* A fold that hides some links: the graph without them, the first of them, and as many non-links. */
 gp_link_fold
 gp_link_fold_hide(gp_env *env, const gp_graph *graph, uint64_t seed, const gp_link_pairs *hidden, int64_t most)
 {
@@ -320,7 +306,6 @@ gp_link_fold_hide(gp_env *env, const gp_graph *graph, uint64_t seed, const gp_li
 	return fold;
 }
 
-/* Refuses a graph without a link to hide and one to keep. */
 void
 gp_link_require_two(gp_env *env, const gp_graph *graph)
 {
@@ -337,7 +322,6 @@ fold_share(int64_t edges)
 	return gp_max64(llround(GP_LINK_FOLD_SHARE * (double) edges), 1);
 }
 
-/* Two folds, more where two give few links to learn from, and one where there are no more. */
 int
 gp_link_fold_count(int64_t edges)
 {
@@ -348,14 +332,12 @@ gp_link_fold_count(int64_t edges)
 	return (int) gp_min64(folds, edges / share);
 }
 
-/* The most rows that are learnt from: links and as many non-links of all folds. */
 int64_t
 gp_link_fold_rows(int64_t edges)
 {
 	return 2 * gp_link_fold_count(edges) * gp_min64(fold_share(edges), GP_LINK_FOLD_PAIRS);
 }
 
-/* The folds of a graph. */
 int
 gp_link_folds_make(gp_env *env, const gp_graph *graph, uint64_t seed, gp_link_fold *fold)
 {
@@ -377,7 +359,6 @@ gp_link_folds_make(gp_env *env, const gp_graph *graph, uint64_t seed, gp_link_fo
 	return folds;
 }
 
-/* Frees a fold. */
 void
 gp_link_fold_free(gp_env *env, gp_link_fold *fold)
 {

@@ -187,7 +187,6 @@ block_kernel(gp_device *dev, const gp_link_model *model, int64_t n, const int32_
 	}
 }
 
-/* Covariances of pairs with the inducing ones. */
 void
 gp_link_pairs_kernel(gp_device *dev, const gp_link_model *model, int64_t n, const int32_t *src,
 					 const int32_t *dst, gp_matrix k)
@@ -411,7 +410,6 @@ choose_penalty(gp_device *dev, const gp_link_problem *problem, gp_link_model *mo
 	return penalties[best];
 }
 
-/* Fits: the figures from the folds, the regression from the whole graph. */
 void
 gp_link_pairs_fit(gp_device *dev, const gp_link_problem *problem, gp_link_model *model)
 {
@@ -486,7 +484,6 @@ factor_bytes(const gp_link_problem *problem, double rank)
 		8.0 * GP_ROW_BLOCK * rank + 24.0 * rank * rank;
 }
 
-/* The bytes and operations of a fit, on top of what is held already. */
 void
 gp_link_pairs_count(gp_env *env, const gp_link_problem *problem, double *bytes, double *flops)
 {

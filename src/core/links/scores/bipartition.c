@@ -108,7 +108,6 @@ settle(painter *p)
 	}
 }
 
-/* The sides of every node. */
 gp_link_sides
 gp_link_sides_find(gp_env *env, const gp_csr *a)
 {
@@ -137,7 +136,6 @@ gp_link_sides_find(gp_env *env, const gp_csr *a)
 	return p.sides;
 }
 
-/* Frees them. */
 void
 gp_link_sides_free(gp_env *env, gp_link_sides *sides)
 {

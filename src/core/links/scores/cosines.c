@@ -251,7 +251,6 @@ cosines_of_ends(gp_link_frame *f, const gp_link_block *block, const gp_link_cut 
 	gp_free(f->env, host);
 }
 
-/* Fills a column of out for each power. */
 void
 gp_link_cosines(gp_link_frame *f, const gp_link_block *block, const gp_link_cut *cuts,
 				int32_t first, double *out)
@@ -337,7 +336,6 @@ finish_statistics(gp_link_frame *f, const statistics *s)
 	}
 }
 
-/* The means of A^k X, and each row's product with them and distance from them. */
 void
 gp_link_feature_statistics(gp_link_frame *f)
 {

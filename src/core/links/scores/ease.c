@@ -93,7 +93,6 @@ add_columns(gp_device *dev, double sign, const double *factor, gp_matrix x, gp_m
 	dev->destroy(dev, &row);
 }
 
-/* Solves (A^2 + lambda I) x = A e_i for the block's sources; x is n x sources double. */
 void
 gp_link_ease_solve(gp_link_frame *f, const gp_link_block *block, const gp_link_cut *cuts, double close, gp_matrix x)
 {

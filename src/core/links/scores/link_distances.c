@@ -56,18 +56,13 @@ view_close(fold_view *v)
 	gp_csr_free(v->env, v->symmetric);
 }
 
-/* The nodes that links lead to. */
 bool *
 gp_link_ends_find(gp_env *env, const gp_graph *graph)
 {
 	bool	   *ends = gp_alloc_zero(env, graph->nodes, sizeof(bool));
-	int64_t		next = 0;
 
-	for (int64_t k = 0; k < graph->start[graph->nodes]; k++)
-	{
-		gp_poll(env, k, &next);
+	GP_EACH(env, k, graph->start[graph->nodes], k)
 		ends[graph->col[k]] = true;
-	}
 	return ends;
 }
 
@@ -124,7 +119,6 @@ count_pair(fold_view *v, int32_t i, int32_t j, int32_t mark, int64_t *count)
 	count[GP_HABIT_TO_START] += j_starts && !v->ends[j];
 }
 
-/* Adds the pairs of a fold. */
 void
 gp_link_habits_count(gp_env *env, const gp_link_fold *fold, int64_t *count, bool *together)
 {

@@ -26,13 +26,9 @@ static double
 inverse_size(gp_env *env, const void *value, gp_type type, int64_t n)
 {
 	double		largest = 0.0;
-	int64_t		next = 0;
 
-	for (int64_t k = 0; k < n; k++)
-	{
-		gp_poll(env, k, &next);
+	GP_EACH(env, k, n, k)
 		largest = fmax(largest, fabs(gp_number_at(value, type, k)));
-	}
 	return largest > 0.0 ? 1.0 / largest : 1.0;
 }
 
@@ -40,11 +36,8 @@ inverse_size(gp_env *env, const void *value, gp_type type, int64_t n)
 static bool
 is_count(gp_env *env, const gp_csr *x)
 {
-	int64_t		next = 0;
-
-	for (int64_t k = 0; k < gp_csr_entries(x); k++)
+	GP_EACH(env, k, gp_csr_entries(x), k)
 	{
-		gp_poll(env, k, &next);
 		if (gp_number_at(x->value, x->type, k) < 0.0)
 			return false;
 	}
@@ -58,13 +51,9 @@ column_weights(gp_env *env, const gp_csr *x)
 	double	   *weight = gp_alloc_zero(env, x->cols, sizeof(double));
 	bool		count = is_count(env, x);
 	double		inverse = inverse_size(env, x->value, x->type, gp_csr_entries(x));
-	int64_t		next = 0;
 
-	for (int64_t k = 0; k < gp_csr_entries(x); k++)
-	{
-		gp_poll(env, k, &next);
+	GP_EACH(env, k, gp_csr_entries(x), k)
 		weight[x->col[k]] += gp_number_at(x->value, x->type, k) != 0.0;
-	}
 	for (int64_t j = 0; j < x->cols; j++)
 		weight[j] = inverse * (count ? log(((double) x->rows + 1.0) / (weight[j] + 1.0)) : 1.0);
 	return weight;
@@ -77,12 +66,10 @@ weigh(gp_env *env, const gp_csr *x, const double *weight)
 	int64_t		n = gp_csr_entries(x);
 	gp_csr	   *out = gp_csr_create(env, x->rows, x->cols, n, GP_FLOAT);
 	float	   *value = out->value;
-	int64_t		next = 0;
 
 	memcpy(out->start, x->start, (x->rows + 1) * sizeof(int64_t));
-	for (int64_t k = 0; k < n; k++)
+	GP_EACH(env, k, n, k)
 	{
-		gp_poll(env, k, &next);
 		out->col[k] = x->col[k];
 		value[k] = (float) (weight[x->col[k]] * gp_number_at(x->value, x->type, k));
 	}
@@ -149,17 +136,12 @@ copy_dense(gp_env *env, const gp_features *x)
 	int64_t		n = (int64_t) gp_size_mul(env, x->rows, x->dims);
 	float	   *value = gp_alloc_array(env, n, sizeof(float));
 	double		inverse = inverse_size(env, x->dense, x->type, n);
-	int64_t		next = 0;
 
-	for (int64_t k = 0; k < n; k++)
-	{
-		gp_poll(env, k, &next);
+	GP_EACH(env, k, n, k)
 		value[k] = (float) (inverse * gp_number_at(x->dense, x->type, k));
-	}
 	return value;
 }
 
-/* Features in float, weighted, at most MOST_DIMS wide when sparse. */
 gp_features *
 gp_link_features_prepare(gp_env *env, const gp_features *x, uint64_t seed)
 {

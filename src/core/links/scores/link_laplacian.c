@@ -39,7 +39,6 @@ steps_of(double s2)
 	return (int32_t) ceil(log(ERROR_AIM) / log(ratio_of(s2)));
 }
 
-/* The steps of the largest scale. */
 int32_t
 gp_link_laplacian_steps(void)
 {
@@ -395,16 +394,12 @@ half_log_diagonal(double s2, double square)
 	return 0.5 * log((1.0 + q * q * square) / (1.0 + s2));
 }
 
-/* The same of all nodes and scales. */
 void
 gp_link_half_logs(gp_link_frame *f)
 {
-	int64_t		next = 0;
-
 	f->half_log = gp_alloc_array(f->env, (int64_t) gp_size_mul(f->env, f->n, GP_LINK_SCALES), sizeof(double));
-	for (int64_t i = 0; i < f->n; i++)
+	GP_EACH(f->env, i, f->n, GP_LINK_SCALES * i)
 	{
-		gp_poll(f->env, GP_LINK_SCALES * i, &next);
 		for (int s = 0; s < GP_LINK_SCALES; s++)
 			f->half_log[i * GP_LINK_SCALES + s] = half_log_diagonal(scales[s], f->square[i]);
 	}
@@ -452,20 +447,15 @@ write_scores(const recurrence *r, int64_t e, const gp_link_cut *cut, double *out
 	out[2 * GP_LINK_SCALES] = log(fmax(walk, SMALLEST_WALK));
 }
 
-/* Fills columns first .. first + 2 GP_LINK_SCALES of out. */
 void
 gp_link_laplacian(gp_link_frame *f, const gp_link_block *block, const gp_link_cut *cuts,
 				  int32_t first, double *out)
 {
 	recurrence	r = recurrence_open(f, block);
-	int64_t		next = 0;
 
 	if (cuts || f->local == NULL || r.steps > GP_LINK_LOCAL_STEPS || !run_local(&r, f->local))
 		run(&r, cuts);
-	for (int64_t e = 0; e < block->n; e++)
-	{
-		gp_poll(f->env, e, &next);
+	GP_EACH(f->env, e, block->n, e)
 		write_scores(&r, e, cuts ? &cuts[block->slot[e]] : NULL, out + e * f->width + first);
-	}
 	recurrence_close(&r);
 }

@@ -115,7 +115,6 @@ correct_output(gp_device *dev, corrections *k, double alpha, double beta, gp_mat
 	gp_free(dev->env, after);
 }
 
-/* c = alpha S' b + beta c. */
 void
 gp_link_cut_spmm(gp_link_frame *f, const gp_csr *s, double self, double alpha, gp_matrix b,
 				 double beta, gp_matrix c, const gp_link_cut *cuts)
@@ -138,7 +137,6 @@ gp_link_cut_spmm(gp_link_frame *f, const gp_csr *s, double self, double alpha, g
 	release(f->env, &k);
 }
 
-/* Columns of S' themselves. */
 void
 gp_link_cut_columns(gp_link_frame *f, const gp_csr *s, double self, int32_t sources,
 					const int32_t *source, gp_matrix scratch, gp_matrix dst, const gp_link_cut *cuts)
@@ -165,7 +163,6 @@ lines_of(gp_matrix m)
 	return (m.cols * (int64_t) gp_type_size(m.type) + LINE_BYTES - 1) / LINE_BYTES;
 }
 
-/* dst = alpha (a b)(source, :)', turned being b' and rows scratch. */
 void
 gp_link_first_product(gp_link_frame *f, double alpha, const gp_csr *a, const gp_csr *b,
 					  const gp_csr *turned, const int32_t *source, gp_matrix rows, gp_matrix dst)
@@ -196,7 +193,6 @@ single_entries(const gp_link_block *block, const gp_csr *s, gp_matrix b)
 	return entries < gp_csr_entries(s) * lines_of(b);
 }
 
-/* The entries of s b at the block's pairs. */
 void
 gp_link_last_product(gp_link_frame *f, const gp_link_block *block, const gp_csr *s, gp_matrix b,
 					 double *out)

@@ -235,7 +235,6 @@ run_column(gp_link_local *l, const gp_csr *s, const column_job *job)
 	return work;
 }
 
-/* The entries of T_1 .. T_steps of a source at its pairs. */
 int64_t
 gp_link_local_column(gp_link_local *l, const gp_csr *s, int32_t source, int32_t steps, int64_t n, const int32_t *dst,
 					 int64_t most, float *entry)

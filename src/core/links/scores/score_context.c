@@ -66,13 +66,11 @@ static void
 count_degrees(gp_link_frame *f)
 {
 	const double *w = f->weights->value;
-	int64_t		next = 0;
 
 	f->degree = gp_alloc_array(f->env, f->n, sizeof(double));
 	f->strength = gp_alloc_zero(f->env, f->n, sizeof(double));
-	for (int64_t i = 0; i < f->n; i++)
+	GP_EACH(f->env, i, f->n, f->weights->start[i])
 	{
-		gp_poll(f->env, f->weights->start[i], &next);
 		f->degree[i] = (double) (f->weights->start[i + 1] - f->weights->start[i]);
 		for (int64_t k = f->weights->start[i]; k < f->weights->start[i + 1]; k++)
 			f->strength[i] += w[k];
@@ -90,15 +88,13 @@ make_smooth(gp_link_frame *f)
 	const double *w = f->weights->value;
 	double	   *root = gp_alloc_array(f->env, f->n, sizeof(double));
 	bool		all = f->steps >= gp_link_laplacian_steps();
-	int64_t		next = 0;
 
 	for (int64_t i = 0; i < f->n; i++)
 		root[i] = f->strength[i] > 0.0 ? 1.0 / sqrt(f->strength[i]) : 0.0;
 	f->smooth = same_pattern(f->env, f->weights, all ? GP_DOUBLE : GP_FLOAT);
 	f->square = gp_alloc_zero(f->env, f->n, sizeof(double));
-	for (int64_t i = 0; i < f->n; i++)
+	GP_EACH(f->env, i, f->n, f->weights->start[i])
 	{
-		gp_poll(f->env, f->weights->start[i], &next);
 		for (int64_t k = f->weights->start[i]; k < f->weights->start[i + 1]; k++)
 		{
 			double		value = w[k] * root[i] * root[f->weights->col[k]];
@@ -175,7 +171,6 @@ open_features(gp_link_frame *f, const gp_link_model *model)
 			f->mean_square[k] += (double) f->mean[k * f->x->dims + j] * f->mean[k * f->x->dims + j];
 }
 
-/* Makes a frame. */
 void
 gp_link_frame_open(gp_link_frame *f, gp_device *dev, const gp_graph *graph, const gp_features *x,
 				   int32_t steps, int32_t powers, const gp_link_model *model)
@@ -251,7 +246,6 @@ search_breadth(gp_link_frame *f)
 	return out;
 }
 
-/* Gives smooth rows in another order; the entries of a row stay in theirs, so that sums stay what they are. */
 void
 gp_link_frame_order(gp_link_frame *f)
 {
@@ -288,7 +282,6 @@ gp_link_frame_order(gp_link_frame *f)
 	*s = new;
 }
 
-/* Frees it. */
 void
 gp_link_frame_close(gp_link_frame *f)
 {
@@ -324,7 +317,6 @@ gp_link_frame_close(gp_link_frame *f)
 	memset(f, 0, sizeof(*f));
 }
 
-/* 64 sources, 32 of a larger graph, fewer, in steps of 16, where a column is long: a block's matrices hold whole columns. */
 int32_t
 gp_link_block_size(int64_t nodes)
 {

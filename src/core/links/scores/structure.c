@@ -24,21 +24,18 @@ enum arc_score
 	ARC_SCORES
 };
 
-/* The scores that need no features and no powers of S. */
 int32_t
 gp_link_structure_width(bool directed)
 {
 	return STRUCTURE_SCORES + (directed ? ARC_SCORES : 0);
 }
 
-/* The scores of a pair. */
 int32_t
 gp_link_width(bool directed, int32_t powers)
 {
 	return gp_link_graph_width(directed) + powers;
 }
 
-/* Those that need no features. */
 int32_t
 gp_link_graph_width(bool directed)
 {
@@ -62,14 +59,12 @@ structure_open(gp_link_frame *f, const gp_link_block *block, const gp_link_cut *
 	structure	s = {.f = f, .block = block, .cuts = cuts};
 	int64_t		entries = (int64_t) gp_size_mul(f->env, block->n, GP_WALK_LANES);
 	bool	   *cut = cuts ? gp_alloc_array(f->env, block->n, sizeof(bool)) : NULL;
-	int64_t		next = 0;
 
 	s.source = gp_alloc_array(f->env, block->n, sizeof(int32_t));
 	s.two = gp_alloc_array(f->env, entries, sizeof(double));
 	s.three = gp_alloc_array(f->env, entries, sizeof(double));
-	for (int64_t e = 0; e < block->n; e++)
+	GP_EACH(f->env, e, block->n, e)
 	{
-		gp_poll(f->env, e, &next);
 		s.source[e] = block->source[block->slot[e]];
 		if (cuts)
 			cut[e] = cuts[block->slot[e]].edge;
@@ -171,7 +166,6 @@ walk_arcs(structure *s, double *out)
 	double	   *paths = gp_alloc_array(f->env, n, sizeof(double));
 	double	   *targets = gp_alloc_array(f->env, n, sizeof(double));
 	double	   *sources = gp_alloc_array(f->env, n, sizeof(double));
-	int64_t		next = 0;
 
 	dev->csr_rows(dev, x, &f->out, s->block->source, s->block->sources);
 	remove_partners(s, x);
@@ -179,30 +173,22 @@ walk_arcs(structure *s, double *out)
 	gp_link_last_product(f, s->block, &f->out, x, targets);
 	dev->csr_rows(dev, x, f->in, s->block->source, s->block->sources);
 	gp_link_last_product(f, s->block, f->in, x, sources);
-	for (int64_t e = 0; e < n; e++)
-	{
-		gp_poll(f->env, e, &next);
+	GP_EACH(f->env, e, n, e)
 		write_arcs(s, e, paths, targets, sources, out + e * f->width + STRUCTURE_SCORES);
-	}
 	gp_free(f->env, paths);
 	gp_free(f->env, targets);
 	gp_free(f->env, sources);
 	f->dev->destroy(f->dev, &x);
 }
 
-/* Fills the first columns of out. */
 void
 gp_link_structure(gp_link_frame *f, const gp_link_block *block, const gp_link_cut *cuts,
 				  double *out)
 {
 	structure	s = structure_open(f, block, cuts);
-	int64_t		next = 0;
 
-	for (int64_t e = 0; e < block->n; e++)
-	{
-		gp_poll(f->env, e, &next);
+	GP_EACH(f->env, e, block->n, e)
 		write_pattern(&s, e, out + e * f->width);
-	}
 	if (f->graph->directed)
 		walk_arcs(&s, out);
 	gp_free(f->env, s.source);

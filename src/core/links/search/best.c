@@ -312,14 +312,12 @@ look(best *b, int64_t n, const int32_t *node, gp_link_candidates candidates)
 	gp_set_close(&b->told);
 }
 
-/* Lets so many threads take sources. */
 void
 gp_links_share(gp_links *l, int threads)
 {
 	l->threads = threads;
 }
 
-/* The k best missing links of each node. */
 void
 gp_links_best(gp_links *l, int64_t n, const int32_t *node, int64_t k,
 			  gp_link_candidates candidates, gp_link_take take, void *state)
@@ -358,7 +356,6 @@ keep_row(void *state, const gp_link_row *row)
 	k->kept.first[row->src + 1]++;
 }
 
-/* The best of every node, as they rank. */
 gp_link_kept
 gp_links_keep(gp_links *l, int64_t k, double least)
 {

@@ -90,7 +90,6 @@ gp_link_search_open(gp_env *env, const gp_graph *graph, const gp_csr *neighbours
 	return s;
 }
 
-/* Lets a search look where links were found. */
 void
 gp_link_search_learn(gp_link_search *s, gp_link_habits habits, bool features)
 {
@@ -102,7 +101,6 @@ gp_link_search_learn(gp_link_search *s, gp_link_habits habits, bool features)
 		s->ends = gp_link_ends_find(s->env, s->graph);
 }
 
-/* Frees it. */
 void
 gp_link_search_close(gp_link_search *s)
 {
@@ -116,7 +114,6 @@ gp_link_search_close(gp_link_search *s)
 	gp_free(env, s);
 }
 
-/* A search that shares all but what it writes to. */
 gp_link_search *
 gp_link_search_twin(const gp_link_search *search)
 {
@@ -127,7 +124,6 @@ gp_link_search_twin(const gp_link_search *search)
 	return twin;
 }
 
-/* Frees it. */
 void
 gp_link_search_twin_free(gp_env *env, gp_link_search *twin)
 {
@@ -136,7 +132,6 @@ gp_link_search_twin_free(gp_env *env, gp_link_search *twin)
 	gp_free(env, twin);
 }
 
-/* The search, in another environment. */
 gp_link_search *
 gp_link_search_in(gp_link_search *s, gp_env *env)
 {
@@ -421,7 +416,6 @@ around(gp_link_search *s, int32_t node)
 	kernel_neighbours(s, node);
 }
 
-/* The candidates of a node. */
 int64_t
 gp_link_search_node(gp_link_search *s, int32_t node, int32_t *out)
 {

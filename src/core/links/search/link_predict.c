@@ -87,7 +87,6 @@ pair_functions(gp_links *l, int64_t n, const double *score, const gp_link_row *p
 	return psi;
 }
 
-/* The posterior of pairs whose ends are set; score is unused by the method pairs. */
 void
 gp_links_posterior(gp_links *l, int64_t n, const double *score, gp_link_row *out)
 {
@@ -126,7 +125,6 @@ gp_links_posterior(gp_links *l, int64_t n, const double *score, gp_link_row *out
 	}
 }
 
-/* Logits of pairs, for ranking: of the method scores in float. */
 void
 gp_links_means(gp_links *l, int64_t n, const double *score, const gp_link_row *pair, double *mean)
 {
@@ -152,7 +150,6 @@ gp_links_means(gp_links *l, int64_t n, const double *score, const gp_link_row *p
 	}
 }
 
-/* Scores n pairs, existing links on the graph without them. */
 void
 gp_links_score(gp_links *l, int64_t n, const int32_t *src, const int32_t *dst, gp_link_row *out)
 {
@@ -181,7 +178,6 @@ gp_links_embedding_width(const gp_links *links)
 	return links->model->method == GP_LINK_DEEP && links->model->point == NULL ? links->model->width : 0;
 }
 
-/* Means, scaled so that inner products are logits less the offset. */
 void
 gp_links_embedding(const gp_links *links, int64_t node, float *out)
 {

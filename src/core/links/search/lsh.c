@@ -163,7 +163,6 @@ look_in_band(const gp_link_tables *t, gp_link_marks *marks, gp_link_nearest *bes
 	return hi - lo;
 }
 
-/* The nearest nodes in the kernel, among those that share some band of the code. */
 int64_t
 gp_link_nearest_find(const gp_link_tables *t, gp_link_marks *marks, int32_t node,
 					 gp_link_nearest *best)

@@ -45,7 +45,6 @@ compare_ranked(const void *a, const void *b, void *unused)
 	return x->dst < y->dst ? -1 : x->dst > y->dst;
 }
 
-/* Room for so many candidates. */
 gp_link_pool
 gp_link_pool_create(const gp_links *l, int64_t room)
 {
@@ -57,7 +56,6 @@ gp_link_pool_create(const gp_links *l, int64_t room)
 		.score = scores ? gp_alloc_array(l->env, numbers, sizeof(double)) : NULL};
 }
 
-/* Frees it. */
 void
 gp_link_pool_free(const gp_links *l, gp_link_pool *p)
 {
@@ -66,7 +64,6 @@ gp_link_pool_free(const gp_links *l, gp_link_pool *p)
 	gp_free(l->env, p->score);
 }
 
-/* Copies a candidate. */
 void
 gp_link_pool_copy(const gp_links *l, const gp_link_pool *from, int64_t e, gp_link_pool *to, int64_t place)
 {
@@ -231,7 +228,6 @@ finish_group(group *g, gp_link_lot *lot)
 	g->found.n = 0;
 }
 
-/* Finds and ranks the candidates of a lot's sources. */
 void
 gp_link_lot_rank(gp_links *l, gp_link_search *search, int32_t *found, int64_t k, gp_link_lot *lot)
 {
@@ -251,7 +247,6 @@ gp_link_lot_rank(gp_links *l, gp_link_search *search, int32_t *found, int64_t k,
 	gp_free(l->env, g.found.dst);
 }
 
-/* Gives the candidates of a lot their posteriors. */
 void
 gp_link_lot_posterior(gp_links *l, gp_link_lot *lot)
 {
@@ -262,7 +257,6 @@ gp_link_lot_posterior(gp_links *l, gp_link_lot *lot)
 #define PAIR_BYTES 320.0		/* of a candidate, beside its scores */
 #define SMALL_BYTES (16.0 * 1024 * 1024)	/* of all that is small */
 
-/* The most bytes of a lot's group: some columns of all nodes, where pairs have scores, and its candidates. */
 size_t
 gp_link_lot_bytes(int64_t nodes, int32_t width, int64_t m, int64_t dims, int32_t powers, bool wide)
 {

@@ -316,7 +316,6 @@ coding_close(coding *c)
 	return c->code;
 }
 
-/* The sign codes of the nodes' kernel. */
 uint64_t *
 gp_link_codes(gp_device *dev, const gp_link_problem *problem)
 {
@@ -329,7 +328,6 @@ gp_link_codes(gp_device *dev, const gp_link_problem *problem)
 	return coding_close(&c);
 }
 
-/* The sign codes of rows. */
 uint64_t *
 gp_link_row_codes(gp_device *dev, int64_t nodes, int64_t width, const float *row, uint64_t seed)
 {

@@ -247,7 +247,6 @@ cosines_backward(gp_trainer *t, gp_block *b, gp_matrix x, gp_matrix y, gp_matrix
 		t->dev->shift(t->dev, f->log_a.gradient, grown);
 }
 
-/* KL = 1/2 sum (m^2 + s^2 - 2 log s - 1): m for mean, s^2 - 1 for log s. */
 void
 gp_weights_prior(gp_trainer *t, gp_parameter *mean, gp_parameter *log_s, gp_matrix room, double weight)
 {

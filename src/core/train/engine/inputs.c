@@ -188,7 +188,6 @@ walk_columns(gp_device *dev, const gp_csr *s, const int32_t *node, const double 
 	dev->destroy(dev, &v);
 }
 
-/* The leading singular vectors of DeepWalk's matrix, each times the root of its value. */
 gp_matrix
 gp_inputs_of_walks(gp_device *dev, const gp_graph *graph, int64_t count, uint64_t seed)
 {
@@ -219,7 +218,6 @@ gp_inputs_of_walks(gp_device *dev, const gp_graph *graph, int64_t count, uint64_
 
 /* ---- rotations ---- */
 
-/* q R for the orthogonal R = M (M'M)^-1/2, M = some' onto, that brings some nearest to onto (Schonemann 1966). */
 gp_matrix
 gp_inputs_turn(gp_device *dev, gp_matrix *q, gp_matrix some, gp_matrix onto)
 {

@@ -87,7 +87,6 @@ gp_pairs_scale(gp_trainer *t, const gp_pairs *p)
 	return exp(gp_parameter_number(t, &p->gain)) / sqrt((double) p->w.cols);
 }
 
-/* w_d = e^(omega_d). */
 gp_matrix
 gp_pairs_weights(gp_trainer *t, const gp_pairs *p)
 {

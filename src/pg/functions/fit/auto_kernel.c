@@ -116,7 +116,6 @@ canonical(gp_env *env, const char *text)
 	return gp_kernel_print(env, gp_kernel_parse(env, text));
 }
 
-/* Fits the Laplacian kernel whose prior leave-one-out likes best. */
 gp_posterior *
 gnngp_fit_laplacian(gnngp_run *run, gp_problem *problem, MemoryContext context, const char **kernel)
 {
@@ -129,7 +128,6 @@ gnngp_fit_laplacian(gnngp_run *run, gp_problem *problem, MemoryContext context, 
 	return posterior;
 }
 
-/* The kernel that an estimate stands for. */
 const char *
 gnngp_likely_kernel(const gnngp_data *data, const gnngp_fit_settings *settings)
 {
@@ -319,7 +317,6 @@ list_candidates(contest *c)
 		c->n = 1;
 }
 
-/* Fits with the kernel of the settings, or with the best of those that may suit. */
 gnngp_choice
 gnngp_fit_kernel(gnngp_run *run, const gnngp_data *data, const gnngp_fit_settings *settings)
 {

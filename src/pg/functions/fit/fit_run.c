@@ -137,7 +137,6 @@ check_parts(const gnngp_fit_run *run, const gnngp_data *fitted)
 				 errhint("Use a transaction of ISOLATION LEVEL REPEATABLE READ.")));
 }
 
-/* Reads the tables. */
 gnngp_fit_run *
 gnngp_fit_read(MemoryContext parent, const gnngp_graph_def *graph,
 			   const gnngp_fit_settings *settings, const gnngp_link_settings *link_settings,
@@ -185,7 +184,6 @@ is_trained(const gnngp_fit_run *run, int part)
 		(part == GNNGP_PART_LINKS ? gnngp_link_is_trained(&run->link_settings) : !gnngp_method_is_gp(run->settings.method));
 }
 
-/* Has the trainings start from where those of a model came. */
 void
 gnngp_fit_resume(gnngp_fit_run *run, const gnngp_model *model)
 {
@@ -283,7 +281,6 @@ compute_parts(gnngp_run *compute, void *arg)
 		compute_links(run, compute);
 }
 
-/* Fits. */
 void
 gnngp_fit_compute(gnngp_fit_run *run)
 {
@@ -367,7 +364,6 @@ fill_links(const gnngp_fit_run *run, gnngp_model *model)
 	model->link.peak_bytes = (int64) run->link_peak;
 }
 
-/* Saves the model. */
 void
 gnngp_fit_store(gnngp_fit_run *run, gnngp_model *model)
 {
@@ -457,7 +453,6 @@ tell_live(gnngp_fit_run *run)
 				 errhint("To keep one, fit with live => true; gp_refresh keeps it, too.")));
 }
 
-/* All of gp_fit or gp_fit_links. */
 Datum
 gnngp_fit_call(FunctionCallInfo fcinfo, const gnngp_fit_settings *settings,
 			   const gnngp_link_settings *link_settings, int replace_argno)

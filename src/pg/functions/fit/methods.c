@@ -20,7 +20,6 @@ typedef union method_options
 	gp_gpsrf	gpsrf;
 } method_options;
 
-/* True for the Gaussian process. */
 bool
 gnngp_method_is_gp(const char *text)
 {
@@ -77,7 +76,6 @@ refuse_setting(const gp_method *m, const char *setting, bool given)
 						 m->name)));
 }
 
-/* Takes a method out of the argument kernel. */
 void
 gnngp_method_check(gnngp_fit_settings *settings)
 {
@@ -116,7 +114,6 @@ gnngp_method_check(gnngp_fit_settings *settings)
 	gnngp_env_destroy(env);
 }
 
-/* What the settings' kernel is called. */
 char *
 gnngp_settings_kernel(const gnngp_fit_settings *settings)
 {
@@ -148,7 +145,6 @@ gnngp_method_plan(gp_device *device, const gp_problem *problem, const char *text
 	return gp_method_plan(device, m, problem, &options);
 }
 
-/* The last layer's components, as many as there are clusters where nothing else is said. */
 gp_features *
 gnngp_method_embedding(gp_device *device, const gnngp_data *data, const char *text, int32 clusters, int64 seed)
 {

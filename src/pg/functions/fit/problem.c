@@ -13,7 +13,6 @@
 static const char *const tasks[] = {"auto", "classification", "classes", "regression", "values"};
 static const char *const stored_tasks[] = {"auto", "classes", "classes", "values", "values"};
 
-/* A nugget argument. */
 double
 gnngp_nugget_argument(FunctionCallInfo fcinfo, int argno)
 {
@@ -22,7 +21,6 @@ gnngp_nugget_argument(FunctionCallInfo fcinfo, int argno)
 	return isnan(PG_GETARG_FLOAT8(argno)) ? -1.0 : PG_GETARG_FLOAT8(argno);
 }
 
-/* A live argument. */
 bool
 gnngp_live_argument(FunctionCallInfo fcinfo, int argno)
 {
@@ -32,7 +30,6 @@ gnngp_live_argument(FunctionCallInfo fcinfo, int argno)
 	return PG_GETARG_BOOL(argno);
 }
 
-/* Refuses a nugget that is none. */
 void
 gnngp_check_nugget(double nugget)
 {
@@ -43,7 +40,6 @@ gnngp_check_nugget(double nugget)
 				 errhint("Leave nugget NULL to have it chosen by leave-one-out.")));
 }
 
-/* How many rows of each node. */
 int32
 gnngp_count_argument(FunctionCallInfo fcinfo, int argno, const char *name, const char *hint)
 {
@@ -57,7 +53,6 @@ gnngp_count_argument(FunctionCallInfo fcinfo, int argno, const char *name, const
 	return count;
 }
 
-/* Checks settings and brings words to their stored form. */
 void
 gnngp_fit_settings_check(gnngp_fit_settings *settings)
 {
@@ -72,7 +67,6 @@ gnngp_fit_settings_check(gnngp_fit_settings *settings)
 	gnngp_method_check(settings);
 }
 
-/* What is used where the user says nothing. */
 gnngp_fit_settings
 gnngp_fit_settings_default(void)
 {
@@ -85,7 +79,6 @@ gnngp_fit_settings_default(void)
 	};
 }
 
-/* Fills what the core starts from. */
 void
 gnngp_problem_init(gp_problem *problem, const gnngp_data *data, const gp_program *program,
 				   const gnngp_fit_settings *settings)

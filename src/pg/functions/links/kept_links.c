@@ -49,7 +49,6 @@ typedef struct kept_telling
 	kept_order *order;			/* and for their order */
 } kept_telling;
 
-/* True where the k best of these candidates were kept. */
 bool
 gnngp_kept_serves(const gnngp_model *model, int64 k, gp_link_candidates candidates)
 {
@@ -218,7 +217,6 @@ tell_given(kept_telling *t, const gnngp_given_ids *given)
 	}
 }
 
-/* Hands out the rows of the nodes that were given. */
 void
 gnngp_kept_tell(const gnngp_model *model, const gnngp_given_ids *given, int64 k, gnngp_kept_put put, void *arg)
 {

@@ -46,7 +46,6 @@ find_method(gp_env *env, const char *text, gp_dgp *options)
 	return method;
 }
 
-/* The name of a method. */
 const char *
 gnngp_link_method_name(gp_link_method method)
 {
@@ -64,14 +63,12 @@ gnngp_link_has_method(gp_env *env, const char *text)
 	return false;
 }
 
-/* True for a method that is trained: its stored form begins with its name. */
 bool
 gnngp_link_is_trained(const gnngp_link_settings *settings)
 {
 	return strncmp(settings->method, methods[GP_LINK_DEEP], strlen(methods[GP_LINK_DEEP])) == 0;
 }
 
-/* Checks settings and brings the method to its stored form. */
 void
 gnngp_link_settings_check(gnngp_link_settings *settings)
 {
@@ -98,7 +95,6 @@ gnngp_link_settings_check(gnngp_link_settings *settings)
 				 errhint("It leaves pairs out of those that are stored, such as keep => 10; gp_predict_links tells the probability of all others.")));
 }
 
-/* Refuses a kernel that was given for a method that learns its own. */
 void
 gnngp_link_allow_kernel(const gnngp_link_settings *settings)
 {
@@ -118,7 +114,6 @@ notice_nothing(gp_env *env, const gp_link_kept *kept, double least)
 				  "no pair is kept: none has a probability of at least %g", least);
 }
 
-/* The best pairs of every node, where some are to be kept; each thread takes nodes of its own, as in predictions, unless a card does it. */
 gp_link_kept
 gnngp_link_keep(gp_device *device, const gp_link_model *links, const gnngp_link_settings *settings)
 {
@@ -171,7 +166,6 @@ make_problem(gp_env *env, const gnngp_data *data, const gnngp_link_settings *set
 	return problem;
 }
 
-/* What a fit would take, and what it keeps. */
 gp_plan
 gnngp_link_estimate(gp_device *device, const gnngp_data *data, const gnngp_link_settings *settings, size_t limit,
 					gp_link_plan *links)
@@ -187,7 +181,6 @@ gnngp_link_estimate(gp_device *device, const gnngp_data *data, const gnngp_link_
 		.flops = links->flops + kept.flops,.doubles = links->doubles};
 }
 
-/* Fits the links of what has been read. */
 gp_link_model *
 gnngp_link_compute(gp_device *device, const gnngp_data *data, const gnngp_link_settings *settings,
 				   const uint64 *key, const gp_warm *warm)
@@ -206,7 +199,6 @@ gnngp_link_compute(gp_device *device, const gnngp_data *data, const gnngp_link_s
 	return links;
 }
 
-/* Fills all but time and memory. */
 void
 gnngp_link_fill(const gp_link_model *links, const gnngp_data *data,
 				const gnngp_link_settings *settings, gnngp_link_part *part)
@@ -226,7 +218,6 @@ gnngp_link_fill(const gp_link_model *links, const gnngp_data *data,
 	part->integer_ids = data->ids.integer;
 }
 
-/* The model with the link part's ids in place of the node part's, in a copy. */
 gnngp_model *
 gnngp_link_view(gnngp_model *model)
 {

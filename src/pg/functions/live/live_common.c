@@ -67,7 +67,6 @@ known_classes(const gnngp_model *model)
 	return list.data;
 }
 
-/* The number of a class. */
 int32
 gnngp_live_class(const gnngp_model *model, const char *name)
 {
@@ -196,7 +195,6 @@ asks_many(const gnngp_live_call *c)
 	return c->everything || c->nodes.n >= MANY_NODES || c->given.n >= MANY_NODES;
 }
 
-/* Reads the neighbourhood; from here on gp_progress tells of a question that takes a while. */
 gp_live_question
 gnngp_live_call_read(gnngp_live_call *c, gnngp_some **read)
 {

@@ -71,7 +71,6 @@ take_block(void *state, const gnngp_block *block)
 	return true;
 }
 
-/* Looks up the model and prepares the result. */
 void
 gnngp_node_rows_open(gnngp_node_rows *rows, FunctionCallInfo fcinfo)
 {
@@ -115,7 +114,6 @@ read_blocks(gnngp_node_rows *rows, const char *part)
 		gnngp_store_scan(rows->model, part, take_block, rows);
 }
 
-/* Puts the nodes that an argument names. */
 void
 gnngp_node_rows_run(gnngp_node_rows *rows, FunctionCallInfo fcinfo, const char *part, int nodes,
 					gnngp_put_node put, void *arg)
@@ -132,7 +130,6 @@ gnngp_node_rows_run(gnngp_node_rows *rows, FunctionCallInfo fcinfo, const char *
 	AtEOXact_GUC(false, guc_level);
 }
 
-/* Puts all nodes. */
 void
 gnngp_node_rows_all(gnngp_node_rows *rows, const char *part, gnngp_put_node put)
 {
@@ -145,7 +142,6 @@ gnngp_node_rows_all(gnngp_node_rows *rows, const char *part, gnngp_put_node put)
 	AtEOXact_GUC(false, guc_level);
 }
 
-/* The label of the k-th best class. */
 Datum
 gnngp_node_rows_class(const gnngp_node_rows *rows, const gnngp_block *block, const gnngp_node_row *row,
 					  int32 k)

@@ -1,8 +1,8 @@
 /*
- * nystrom.h - what the files of the low-rank factor share.
+ * lowrank.h - what the files of the low-rank factor share.
  */
-#ifndef GP_NYSTROM_H
-#define GP_NYSTROM_H
+#ifndef GP_LOWRANK_H
+#define GP_LOWRANK_H
 
 #include "kernel/prepared.h"
 
@@ -35,4 +35,4 @@ extern gp_linear gp_nystrom_terms(gp_nystrom *ny, int step, const gp_terms *term
 /* C(:,a) of an activation on a factor with panels, the first of which may become it. */
 extern gp_matrix gp_nystrom_deep_panel(gp_nystrom *ny, int step, gp_factor *f);
 
-#endif							/* GP_NYSTROM_H */
+#endif							/* GP_LOWRANK_H */

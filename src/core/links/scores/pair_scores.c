@@ -1,5 +1,5 @@
 /*
- * scores.c - the scores of any pairs, by blocks of sources.
+ * pair_scores.c - the scores of any pairs, by blocks of sources.
  */
 #include "scores.h"
 
@@ -58,7 +58,6 @@ fill_up(const gp_link_frame *f, const gp_link_block *block, full_block *full)
 	}
 }
 
-/* The scores of a block from the graph: of its structure, of its Laplacian, and of the auto-encoder. */
 void
 gp_link_graph_scores(gp_link_frame *f, const gp_link_block *block, double *out)
 {
@@ -72,7 +71,6 @@ gp_link_graph_scores(gp_link_frame *f, const gp_link_block *block, double *out)
 	gp_link_ease(f, &full.block, full.cuts, gp_link_graph_width(f->graph->directed) - GP_LINK_EASE_SCORES, out);
 }
 
-/* The scores of a block from the features. */
 void
 gp_link_feature_scores(gp_link_frame *f, const gp_link_block *block, double *out)
 {
