@@ -337,8 +337,10 @@ AS $sql$
                         (11, 'features', nullif(m.features, 0)::text), (12, 'classes', nullif(m.classes, 0)::text), (13, 'labelled', m.labelled::text),
                         (14, 'landmarks', nullif(m.landmarks, 0)::text), (15, 'nugget', round(m.nugget::numeric, 6)::text),
                         (16, 'fitted', to_char(m.fitted, 'YYYY-MM-DD HH24:MI')), (17, 'seconds', round(m.seconds::numeric, 1)::text),
-                        (18, 'other kernels, by score', (SELECT string_agg(a.key || ' ' || coalesce(round(a.value::numeric, 3)::text, '-'), ', ' ORDER BY a.value::numeric DESC NULLS LAST)
-                                                         FROM jsonb_each_text(m.alternatives) AS a))) AS f (n, key, value)
+                        (18, 'kernels compared, by ' || CASE m.task WHEN 'classification' THEN 'nll' ELSE 'score' END,
+                         (SELECT string_agg(a.key || ' ' || coalesce(a.value->>CASE m.task WHEN 'classification' THEN 'nll' ELSE 'loo_score' END, '-'), ', '
+                                            ORDER BY (a.value->>'nll')::numeric, (a.value->>'loo_score')::numeric DESC NULLS LAST)
+                          FROM jsonb_each(m.alternatives) AS a))) AS f (n, key, value)
     WHERE m.id = gnngp_internal.model_id(model) AND f.value IS NOT NULL
 $sql$;
 COMMENT ON FUNCTION gnngp_internal.report_summary(text) IS

@@ -58,6 +58,14 @@ gp_fit(gp_device *dev, const gp_problem *problem)
 			ev.jitter = problem->jitter;
 		plan = gp_plan_with(&ev, &closed);
 	}
+	if (problem->compared && plan.bytes > (double) problem->estimate_limit)
+	{
+		if (by_precision)
+			gp_csr_free(env, s);
+		else
+			gp_eval_close(&ev);
+		return NULL;
+	}
 	if (problem->device_for)
 		dev = problem->device_for(problem->device_arg, dev, &plan);
 
@@ -79,6 +87,19 @@ gp_fit(gp_device *dev, const gp_problem *problem)
 		out->prior_d = (int) program.input.p[GP_LAPLACIAN_D];
 	}
 	return out;
+}
+
+gp_posterior *
+gp_fit_compared(gp_device *dev, const gp_problem *problem)
+{
+	bool		laplacian = gp_program_is_laplacian(problem->program);
+	gp_problem	p = *problem;
+
+	p.compared = p.quiet = true;
+	p.live = false;
+	p.strategy = laplacian ? GP_STRATEGY_PRECISION : GP_STRATEGY_NYSTROM;
+	p.estimate_limit = dev->env->limit == 0 ? SIZE_MAX / 2 : gp_limit(dev->env) + (size_t) dev->room;
+	return gp_fit(dev, &p);
 }
 
 gp_posterior *

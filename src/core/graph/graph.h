@@ -199,6 +199,9 @@ extern double gp_features_spread(gp_env *env, const gp_features *features);
 /* How much larger what some rows, evenly spread, have in common is than what tells them apart; 0 where nothing does. */
 extern double gp_features_shared(gp_env *env, const gp_features *features);
 
+/* True when all rows but those of zeros are of one length, but for rounding, and not of zeros and ones as classes are. */
+extern bool gp_features_have_length(gp_env *env, const gp_features *features);
+
 /* Features of more rows and numbers, at least, which are 0; takes the place of those given. */
 extern gp_features *gp_features_widen(gp_env *env, gp_features *features, int64_t rows, int64_t dims);
 

@@ -10,6 +10,7 @@
 #include <math.h>
 #include <string.h>
 
+#define ROUNDING 1e-3			/* of a squared length that was brought to one in single precision */
 #define ROWS_ENOUGH 1000		/* that show what rows have in common, spread evenly */
 
 /* Mean and deviation of each feature. */
@@ -200,4 +201,29 @@ gp_features_shared(gp_env *env, const gp_features *f)
 		}
 	free_moments(env, &m);
 	return deviation > 0.0 ? mean / deviation : 0.0;
+}
+
+bool
+gp_features_have_length(gp_env *env, const gp_features *f)
+{
+	double	   *row = gp_alloc_array(env, f->dims, sizeof(double));
+	double		low = INFINITY;
+	double		high = 0.0;
+	bool		binary = true;
+
+	GP_EACH(env, i, f->rows, i * f->dims)
+	{
+		double		square = 0.0;
+
+		read_row(f, i, row);
+		for (int64_t j = 0; j < f->dims; j++)
+		{
+			square += row[j] * row[j];
+			binary = binary && (row[j] == 0.0 || row[j] == 1.0);
+		}
+		low = square > 0.0 ? fmin(low, square) : low;
+		high = fmax(high, square);
+	}
+	gp_free(env, row);
+	return !binary && high <= (1.0 + ROUNDING) * low;
 }

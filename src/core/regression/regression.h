@@ -54,7 +54,7 @@ typedef struct gp_problem
 	bool		live;			/* the posterior keeps what rows can be evaluated against later (live_answer.c) */
 	bool		divided;		/* the host has the nodes in partitions, or on several servers */
 	bool		quiet;			/* no notices about the nugget, which the user cannot give */
-	bool		compared;		/* with other kernels: nothing is said of its worth */
+	bool		compared;		/* with other kernels, by leave-one-out alone: means and variances are left empty, and nothing is told */
 
 	/* For trainings (train/train.h): who the nodes are, whatever their numbers, and what the last one left; NULL: unknown. */
 	const uint64_t *key;
@@ -176,10 +176,14 @@ extern void gp_probabilities(const gp_calibrator *calibrator, int32_t columns, c
 extern double gp_loo_quantile(const double *score, int64_t n, double coverage);
 
 /*
- * By how many standard errors labels without themselves are explained better by one posterior
- * than by another (compare_models.c): both of the same labels.
+ * What each label that counts loses by what is said of it without itself (compare_models.c): the
+ * negative log likelihood of its class, or the squared error in units of the targets' spread.
+ * NULL where labels are too few to be left out; n of them, owned by the caller.
  */
-extern double gp_loo_gain(gp_env *env, const gp_problem *problem, const gp_posterior *one, const gp_posterior *other);
+extern double *gp_loo_losses(gp_env *env, const gp_problem *problem, const gp_posterior *posterior, int64_t *n);
+
+/* The mean of n numbers over its standard error; 0 where there are too few, or all are 0. */
+extern double gp_standard_errors(const double *x, int64_t n);
 
 /* Tells the user how many nodes have no kernel. */
 extern void gp_posterior_tell(gp_env *env, const gp_problem *problem, const gp_posterior *out);

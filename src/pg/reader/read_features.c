@@ -21,6 +21,8 @@
 
 /* Spreads of columns whose ratio is worth a word. */
 #define UNLIKE 1000				/* deviations of columns */
+#define FEW_NUMBERS 64			/* an array that is shorter is a row of a table, */
+#define UNLIKE_NUMBERS 3		/* where its numbers have deviations that differ more than so */
 #define SHARED 10				/* means of an array's numbers, in deviations */
 
 /* The length of a row that has none. */
@@ -412,14 +414,26 @@ tell_scale(const feature_state *s, bool columns)
 }
 
 /*
- * Scales the features.  By itself several columns are standardised: they have units
- * of their own; an array is one thing, and its maker has seen to its scale.
+ * True for arrays whose numbers have units of their own.  A long one is an embedding or a bag of words, one
+ * thing whose maker has seen to its scale; so is one of length one.
  */
+static bool
+has_units(const feature_state *s)
+{
+	const gp_features *f = s->r->data->features;
+
+	if (s->r->some)
+		return s->r->moments != NULL;
+	return f->dims < FEW_NUMBERS && !gp_features_have_length(s->r->env, f) &&
+		gp_features_spread(s->r->env, f) > UNLIKE_NUMBERS;
+}
+
+/* Scales the features.  By itself what has units of its own is standardised: several columns, or numbers of an array. */
 static void
 scale_columns(feature_state *s)
 {
 	bool		columns = s->array_type == InvalidOid;
-	gp_scale	scale = gnngp_scale(s->r->def, columns ? GP_SCALE_STANDARD : GP_SCALE_NONE);
+	gp_scale	scale = gnngp_scale(s->r->def, columns || has_units(s) ? GP_SCALE_STANDARD : GP_SCALE_NONE);
 
 	if (scale == GP_SCALE_NONE && !s->r->some)
 		tell_scale(s, columns);
