@@ -19,8 +19,8 @@
 #define SURE 1.0				/* standard errors by which one kernel has to be better than another */
 #define LAPLACIAN GP_OPEN_PRIOR
 
-static const char *const of_classes[] = {"appnp", "gcn", "sage2", "profile", "hops", "mlp", LAPLACIAN, NULL};
-static const char *const of_values[] = {"gin", "sage2", "profile", "hops", "mlp", LAPLACIAN, NULL};
+static const char *const of_classes[] = {"appnp", "gcn", "sage2", "profile", "hops", "mlp", "field", LAPLACIAN, NULL};
+static const char *const of_values[] = {"gin", "sage2", "profile", "hops", "mlp", "field", LAPLACIAN, NULL};
 static const char *const of_edges[] = {LAPLACIAN, "gcn", "profile", NULL};	/* there are no features */
 static const char *const of_sparse_inverse[] = {LAPLACIAN, NULL};
 
@@ -55,8 +55,8 @@ kernels_for(gp_env *env, const gnngp_data *data, const gnngp_fit_settings *setti
 		return classes ? live_classes : live_values;
 	if (features_are_zero(data->features))
 	{
-		gp_notice(env, "A column that is constant tells no nodes apart.",
-				  "the features are zero at every node, so the kernel is one of the edges alone");
+		gp_notice(env, "A constant column does not distinguish nodes.",
+				  "the features are zero at every node, so only the edges are used");
 		return of_sparse_inverse;
 	}
 	return classes ? of_classes : of_values;
