@@ -58,7 +58,7 @@ gp_fit(gp_device *dev, const gp_problem *problem)
 			ev.jitter = problem->jitter;
 		plan = gp_plan_with(&ev, &closed);
 	}
-	if (problem->compared && plan.bytes > (double) problem->estimate_limit)
+	if (problem->compared && problem->estimate_limit > 0 && plan.bytes > (double) problem->estimate_limit)
 	{
 		if (by_precision)
 			gp_csr_free(env, s);

@@ -30,6 +30,7 @@ solution_of(gp_precision_fit *f, double nugget)
 	gp_solution_scale(f->env, f->problem, f->targets, quadratic, NAN, &out);
 	for (int64_t k = 0; k < m && !f->env->dry; k++)
 		out.loo_variance[k] = out.scale * f->noise / (1.0 - gp_precision_share_of_noise(f, k));
+	gp_solution_widen(f->env, f->problem, f->targets, &out);
 	return out;
 }
 

@@ -216,6 +216,7 @@ gp_dual_solve(gp_device *dev, const gp_problem *problem, const gp_targets *targe
 	gp_solution_scale(env, problem, targets, quadratic, log_det, &out);
 	for (int64_t i = 0; i < m && !env->dry; i++)
 		out.loo_variance[i] = out.scale / inverse[i];
+	gp_solution_widen(env, problem, targets, &out);
 	gp_free(env, alpha);
 	gp_free(env, inverse);
 	out.weights = d.alpha;

@@ -200,6 +200,7 @@ extern void gp_posterior_tell(gp_env *env, const gp_problem *problem, const gp_p
 #define GP_NUGGET_MIN_POWER 1e-4	/* the same for a power of the kernel */
 #define GP_NUGGET_MAX 10.0
 #define GP_NUGGET_BEYOND 30.0	/* looked at where the largest is the best */
+#define GP_NUGGET_BELOW 1e-5	/* the same for values where the smallest is */
 #define GP_NUGGET_FEW 0.1		/* with too few labels to choose by leave-one-out */
 #define GP_NORMAL_90 1.6448536269514722	/* half width of the central 90% interval */
 
@@ -310,6 +311,13 @@ extern gp_solution gp_primal_solve_rows(gp_device *dev, const gp_problem *proble
 extern double gp_root_log_det(gp_device *dev, gp_matrix root);
 
 extern void gp_solution_free(gp_device *dev, gp_solution *solution);
+
+/*
+ * targets.c: for values, the scale with which nine in ten labels lie within the central 90% interval of what is said
+ * of them without themselves, in place of the one of the marginal likelihood; loo_variance goes along.
+ */
+extern void gp_solution_widen(gp_env *env, const gp_problem *problem, const gp_targets *targets,
+							  gp_solution *solution);
 
 /* The closed-form scale of the prior and the marginal likelihood at it (targets.c). */
 extern void gp_solution_scale(gp_env *env, const gp_problem *problem, const gp_targets *targets,
