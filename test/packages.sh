@@ -40,7 +40,8 @@ debian_package() {
 		return
 	fi
 	cp "$WORK"/deb/postgresql-"$PG_VERSION"-gnngp_*.deb "$root/tmp/gnngp.deb"
-	cp /etc/apt/sources.list "$root/etc/apt/sources.list" 2>/dev/null
+	# The package asks for the server that it was built with, which an update may have brought.
+	cp -r /etc/apt/sources.list* "$root/etc/apt/"
 	apt-config dump | grep -E '^Acquire::(Check-|https?::|Retries)' >"$root/etc/apt/apt.conf.d/90host"
 	printf '%s\n' "$FIRST_FIT" >"$root/tmp/first.sql"
 	# shellcheck disable=SC2016
