@@ -92,11 +92,17 @@ SELECT 'own: ' || (pg_read_file('/proc/self/maps', 0, 1000000) LIKE '%$lib/libop
 		report "OpenBLAS comes out of the image"
 }
 
-[ "$(id -u)" = 0 ] || { echo "1..0 # SKIP root's rights are needed"; exit; }
-prepare debhelper postgresql-server-dev-all debootstrap rpm cpio
-trap 'stop_server; finish' EXIT
-private_server
-start_server
-debian_package
-rpm_package
-extension_image
+# All of it, in a function: the file may change while it runs.
+main() {
+	[ "$(id -u)" = 0 ] || { echo "1..0 # SKIP root's rights are needed"; exit; }
+	prepare debhelper postgresql-server-dev-all debootstrap rpm cpio
+	trap 'stop_server; finish' EXIT
+	private_server
+	start_server
+	debian_package
+	rpm_package
+	extension_image
+}
+
+main "$@"
+exit
