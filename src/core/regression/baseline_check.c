@@ -247,13 +247,8 @@ tell_noise(gp_env *env, const gp_problem *problem, const gp_posterior *out)
 {
 	if (!isnan(problem->nugget) || out->nugget < GP_NUGGET_BEYOND)
 		return false;
-<<<<<<< HEAD
-	gp_notice(env, "Another kernel may explain more; compare some with gp_tune.",
-			  "the kernel explains little of the labels: the nugget chosen is the largest tried, %g", GP_NUGGET_BEYOND);
-=======
 	gp_notice(env, "Another kernel may explain more; compare kernels with gp_tune.",
-			  "the kernel explains little of the labels: the nugget chosen is the largest tried, %g", GP_NUGGET_MAX);
->>>>>>> docs
+			  "the kernel explains little of the labels: the nugget chosen is the largest tried, %g", GP_NUGGET_BEYOND);
 	return true;
 }
 
