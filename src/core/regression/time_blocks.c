@@ -291,6 +291,21 @@ block_error(void *state, double nugget)
 		gp_loo_error(b->problem, b->targets, b->mean, b->counted, b->ncounted, &total);
 }
 
+int32_t
+gp_blocks_recent(const gp_problem *problem)
+{
+	int32_t		first = problem->nblocks;
+	int64_t		n = 0;
+
+	while (first > 0 && n < FEWEST_RESIDUALS)
+	{
+		first--;
+		for (int64_t i = 0; i < problem->nlabelled; i++)
+			n += problem->block[i] == first;
+	}
+	return first;
+}
+
 /*
  * Values: how much wider than the prior's scale has them the errors of the last blocks are, by
  * the quantile that 90% intervals are made of: noise changes with time.
@@ -299,14 +314,11 @@ static double
 recent_spread(const blocks *b, const double *mean, const double *variance)
 {
 	gp_env	   *env = b->dev->env;
-	int32_t		k = b->nblocks - 1;
+	int32_t		k = gp_blocks_recent(b->problem);
+	int64_t		n = b->targets->m - b->start[k];
 	double	   *size;
 	double		spread;
-	int64_t		n;
 
-	while (k > 0 && b->targets->m - b->start[k] < FEWEST_RESIDUALS)
-		k--;
-	n = b->targets->m - b->start[k];
 	size = gp_alloc_array(env, n, sizeof(double));
 	for (int64_t i = 0; i < n; i++)
 	{
