@@ -367,7 +367,7 @@ typedef struct gp_told
 /* The figures of these labels alone (GP_METRICS of them). */
 extern void gp_told_figures(gp_env *env, const gp_told *told, double *metric);
 
-/* time_blocks.c: the first of the last blocks, whose errors tell how wide intervals of values are. */
+/* targets.c: the first of the last blocks of time, whose errors tell how wide intervals of values are. */
 extern int32_t gp_blocks_recent(const gp_problem *problem);
 
 /* baseline_check.c: tells when a model is worth no more than class shares or label propagation. */

@@ -16,7 +16,6 @@
 #define GRID 5
 #define REFINE 5				/* further nuggets, at most */
 #define PAST_SHARE 0.4			/* of the labels comes before the first block that the past predicts */
-#define FEWEST_RESIDUALS 100	/* of the last blocks, by which intervals of values are scaled */
 
 typedef struct blocks
 {
@@ -289,21 +288,6 @@ block_error(void *state, double nugget)
 	leave_blocks_out(b, nugget * b->mean_diag);
 	return b->dev->env->dry ? 0.0 :
 		gp_loo_error(b->problem, b->targets, b->mean, b->counted, b->ncounted, &total);
-}
-
-int32_t
-gp_blocks_recent(const gp_problem *problem)
-{
-	int32_t		first = problem->nblocks;
-	int64_t		n = 0;
-
-	while (first > 0 && n < FEWEST_RESIDUALS)
-	{
-		first--;
-		for (int64_t i = 0; i < problem->nlabelled; i++)
-			n += problem->block[i] == first;
-	}
-	return first;
 }
 
 /*
