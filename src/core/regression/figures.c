@@ -323,7 +323,7 @@ gp_figures(gp_env *env, const gp_problem *problem, const gp_targets *targets, gp
 		value_metrics(targets, solution, out->metric);
 	else if (classes)
 		gp_notice(env, "Label at least two nodes of each of two classes.",
-				  "too few labels to calibrate probabilities, which are rough guesses");
+				  "too few labels to calibrate the probabilities: they are rough guesses");
 	take_loo(env, problem, targets, solution, out);
 }
 
