@@ -44,6 +44,9 @@ SQL_SCRIPT = sql/$(EXTENSION)--$(EXTVERSION).sql
 DATA_built = $(SQL_SCRIPT)
 DATA = $(wildcard sql/update/$(EXTENSION)--*.sql)
 
+# Examples to run in psql: \i of the path that make install prints.
+DOCS = $(wildcard doc/examples/*.sql)
+
 # The library holds its version against that of the SQL objects.
 PG_CPPFLAGS = -Isrc -Isrc/core -DGNNGP_VERSION='"$(EXTVERSION)"'
 PG_CFLAGS += -Wall -Wextra -Wno-unused-parameter -Wno-declaration-after-statement
