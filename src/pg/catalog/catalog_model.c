@@ -90,6 +90,10 @@ static const model_column columns[] = {
 	COLUMN("asked_live", BOOLOID, settings.live),
 	COLUMN("live_bytes", INT8OID, live_bytes),
 	COLUMN("power", FLOAT8OID, power),
+	COUNT_OR_NONE("relations", INT4OID, relations),
+	COUNT_OR_NONE("facts", INT8OID, facts),
+	COUNT_OR_NONE("rows", INT8OID, rows),
+	COLUMN("forward_score", FLOAT8OID, forward_score),
 };
 
 #define MEMBER(name, type, member) {name, type, offsetof(gnngp_model, member)}

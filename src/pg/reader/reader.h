@@ -33,6 +33,7 @@ typedef struct gnngp_data
 	double	   *target;			/* values, or NULL */
 	int32		nclasses;
 	char	  **class_label;	/* as text: integer classes by number, others by text order, enums by enum order, booleans false, true */
+	struct gnngp_task_data *rows;	/* of a task (pg/schema/schema.h), whose labelled rows stand before the ids' ones; else NULL */
 } gnngp_data;
 
 /*
