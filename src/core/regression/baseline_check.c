@@ -244,10 +244,10 @@ tell_worthless(gp_env *env, const gp_problem *problem, const gp_targets *targets
 static bool
 tell_noise(gp_env *env, const gp_problem *problem, const gp_posterior *out)
 {
-	if (!isnan(problem->nugget) || out->nugget < GP_NUGGET_MAX)
+	if (!isnan(problem->nugget) || out->nugget < GP_NUGGET_BEYOND)
 		return false;
 	gp_notice(env, "Another kernel may explain more; compare some with gp_tune.",
-			  "the kernel explains little of the labels: the nugget chosen is the largest tried, %g", GP_NUGGET_MAX);
+			  "the kernel explains little of the labels: the nugget chosen is the largest tried, %g", GP_NUGGET_BEYOND);
 	return true;
 }
 
