@@ -185,9 +185,9 @@ wrong_node_column(const gnngp_model *m)
 		return "strategy";
 	if (m->id_type == NULL)
 		return "id_type";
-	if (m->nodes < 1 || m->nodes > PG_INT32_MAX)
+	if (m->nodes < (m->rows > 0 ? 0 : 1) || m->nodes > PG_INT32_MAX)
 		return "nodes";
-	if (m->labelled < 1 || m->labelled > m->nodes)
+	if (m->labelled < 1 || m->labelled > (m->rows > 0 ? m->rows : m->nodes))
 		return "labelled";
 	if (m->classes < 0 || m->classes > PG_UINT16_MAX || (m->classes > 0) != classes)
 		return "classes";

@@ -45,7 +45,7 @@ extent_row(void *state, const Datum *values, const bool *nulls)
 }
 
 gp_time
-gnngp_newest_fact(const gnngp_schema *s, gp_time *first)
+gnngp_newest_fact(const gnngp_tables *s, gp_time *first)
 {
 	extent		e = {GP_TIME_NEVER, GP_TIME_ALWAYS};
 
@@ -70,7 +70,7 @@ gnngp_newest_fact(const gnngp_schema *s, gp_time *first)
 
 /* The moment as of which is predicted: just behind the newest fact, or now where there are no times. */
 static gp_time
-newest_moment(const gnngp_schema *s)
+newest_moment(const gnngp_tables *s)
 {
 	gp_time		first;
 	gp_time		last = gnngp_newest_fact(s, &first);
@@ -82,7 +82,7 @@ newest_moment(const gnngp_schema *s)
 
 /* Plans a look at what lies behind views and partitions, which locks it. */
 static void
-lock_behind(const gnngp_schema *s)
+lock_behind(const gnngp_tables *s)
 {
 	for (int i = 0; i < s->ntables; i++)
 	{
@@ -122,7 +122,7 @@ gnngp_schema_end(gnngp_schema_use *use)
 /* The times of entities. */
 typedef struct entity_times
 {
-	gnngp_reading *r;
+	gnngp_task_reading *r;
 	Oid			type;
 	gp_time    *from;
 } entity_times;
@@ -141,7 +141,7 @@ entity_row(void *state, const Datum *values, const bool *nulls)
 
 /* From when on each entity is there: never, where there is none. */
 static gp_time *
-read_entity_times(gnngp_reading *r)
+read_entity_times(gnngp_task_reading *r)
 {
 	const gnngp_schema_table *t = &r->schema->table[r->entity];
 	entity_times e = {.r = r};
@@ -162,7 +162,7 @@ read_entity_times(gnngp_reading *r)
 
 /* Leaves out rows whose entity is not there yet, or not at all. */
 static void
-drop_early(gnngp_task_rows *rows, gnngp_reading *r)
+drop_early(gnngp_task_rows *rows, gnngp_task_reading *r)
 {
 	gp_time    *from = read_entity_times(r);
 	int64		n = 0;
@@ -195,7 +195,7 @@ drop_early(gnngp_task_rows *rows, gnngp_reading *r)
 
 /* Points a reading to the rows. */
 static void
-take_rows(gnngp_reading *r, const gnngp_task_rows *rows)
+take_rows(gnngp_task_reading *r, const gnngp_task_rows *rows)
 {
 	gnngp_id   *id = gp_alloc_array(r->env, Max(rows->n, 1), sizeof(gnngp_id));
 	gp_time    *as_of = gp_alloc_array(r->env, Max(rows->n, 1), sizeof(gp_time));
@@ -278,7 +278,7 @@ require_labels(const gnngp_task_rows *rows, int64 labelled)
 
 /* How long a question reaches, and the half-life: of tasks that do not say by the gaps between their rows. */
 static void
-choose_horizon(gnngp_reading *r, const gnngp_task_rows *rows, int64 labelled, gnngp_task_data *task)
+choose_horizon(gnngp_task_reading *r, const gnngp_task_rows *rows, int64 labelled, gnngp_task_data *task)
 {
 	bool		column = strcmp(rows->task->task.form, "column") == 0;
 	const int32 *key = column && r->nhistories > 0 && r->history[0].key ? r->history[0].key : r->entity_of;
@@ -298,7 +298,7 @@ choose_horizon(gnngp_reading *r, const gnngp_task_rows *rows, int64 labelled, gn
 
 /* Reads the columns of all rows, and scales them by those that are labelled. */
 static gp_features *
-read_columns(gnngp_reading *r, gnngp_data *data, gnngp_task_data *task)
+read_columns(gnngp_task_reading *r, gnngp_data *data, gnngp_task_data *task)
 {
 	gp_env	   *env = r->env;
 	bool	   *trains = gp_alloc_zero(env, r->n, sizeof(bool));
@@ -325,17 +325,17 @@ read_columns(gnngp_reading *r, gnngp_data *data, gnngp_task_data *task)
 
 /* Reads all of a task. */
 static gnngp_data *
-read_all(gp_env *env, const gnngp_schema *s, const gnngp_graph_def *def, const char *kind)
+read_all(gp_env *env, const gnngp_tables *s, const gnngp_graph_def *def, const char *kind)
 {
 	gnngp_data *data = gp_alloc_zero(env, 1, sizeof(gnngp_data));
 	gnngp_task_data *task = gp_alloc_zero(env, 1, sizeof(gnngp_task_data));
 	gnngp_task_rows rows;
-	gnngp_reading *r = palloc0(sizeof(gnngp_reading));
+	gnngp_task_reading *r = palloc0(sizeof(gnngp_task_reading));
 
 	gnngp_task_rows_open(&rows, env, s, def, kind);
 	rows.newest = task->newest = newest_moment(s);
 	gnngp_task_rows_read(&rows);
-	*r = (gnngp_reading) {.env = env,.schema = s,.folds = gnngp_folds_find(s),.task = def,.entity = rows.entity,
+	*r = (gnngp_task_reading) {.env = env,.schema = s,.folds = gnngp_folds_find(s),.task = def,.entity = rows.entity,
 	.id = rows.id,.own_time = strcmp(def->task.form, "column") == 0};
 	take_rows(r, &rows);
 	drop_early(&rows, r);

@@ -64,7 +64,7 @@ typedef struct gnngp_schema_relation
 	bool		named;			/* by the user: nothing says that the parent's columns are unique */
 } gnngp_schema_relation;
 
-typedef struct gnngp_schema
+typedef struct gnngp_tables
 {
 	gp_env	   *env;
 	const gnngp_graph_def *def;
@@ -72,7 +72,7 @@ typedef struct gnngp_schema
 	gnngp_schema_table *table;
 	int			nrelations;
 	gnngp_schema_relation *relation;
-} gnngp_schema;
+} gnngp_tables;
 
 /*
  * Locks the tables of a graph and looks them up, as the present user and inside SPI.  tell: NOTICEs
@@ -80,18 +80,18 @@ typedef struct gnngp_schema
  * 42702 where a table has several columns that may be its time; 42P01 and 42703 for names in times,
  * keys and exclude that there are not; 42501 for a table named there that may not be read.
  */
-extern gnngp_schema *gnngp_schema_open(gp_env *env, const gnngp_graph_def *def, bool tell);
+extern gnngp_tables *gnngp_schema_open(gp_env *env, const gnngp_graph_def *def, bool tell);
 
 /* The place of a table among those of a schema; -1: none. */
-extern int	gnngp_schema_find(const gnngp_schema *s, Oid table);
+extern int	gnngp_schema_find(const gnngp_tables *s, Oid table);
 
 /* A hash of all that encodings and columns of a stored model depend on. */
-extern uint64 gnngp_schema_shape(const gnngp_schema *s);
+extern uint64 gnngp_schema_shape(const gnngp_tables *s);
 
 /* A schema while it is read: the user is the graph's owner, or the caller, and a snapshot is active. */
 typedef struct gnngp_schema_use
 {
-	gnngp_schema *schema;
+	gnngp_tables *schema;
 	gnngp_identity saved;
 } gnngp_schema_use;
 
@@ -150,7 +150,7 @@ extern Oid	gnngp_task_column(gp_env *env, gnngp_graph_def *task, const char *tar
 /* ---- looking ---- */
 
 /* What there is to say of a relation; NULL: nothing. */
-extern const char *gnngp_relation_note(const gnngp_schema *s, int relation);
+extern const char *gnngp_relation_note(const gnngp_tables *s, int relation);
 
 /* Tells of each column of each table how it is encoded, or why not: note may be NULL. */
 typedef void (*gnngp_column_fn) (void *arg, Oid table, const char *column, const char *encoding, int width,

@@ -63,7 +63,7 @@ sample(const gnngp_table *table)
 }
 
 gp_encoding *
-gnngp_encode_table(const gnngp_schema *s, gnngp_folds *folds, int encoding, gp_time before)
+gnngp_encode_table(const gnngp_tables *s, gnngp_folds *folds, int encoding, gp_time before)
 {
 	bool		is_fold = encoding >= s->ntables;
 	int			table = is_fold ? s->relation[folds->fold[encoding - s->ntables].relation].parent : encoding;

@@ -23,7 +23,7 @@ typedef struct gnngp_json_pair
 extern List *gnngp_json_pairs(const char *json, const char *argument);
 
 /* The table that a name means, with or without its schema: 42P01, or 42501 for one that may not be read. */
-extern int	gnngp_schema_table_named(const gnngp_schema *s, const char *name, const char *argument);
+extern int	gnngp_schema_table_named(const gnngp_tables *s, const char *name, const char *argument);
 
 /* Columns of one table: table.column, or table(column,column). */
 typedef struct gnngp_column_list
@@ -33,10 +33,10 @@ typedef struct gnngp_column_list
 	int		   *column;
 } gnngp_column_list;
 
-extern gnngp_column_list gnngp_column_list_read(const gnngp_schema *s, const char *text, const char *argument);
+extern gnngp_column_list gnngp_column_list_read(const gnngp_tables *s, const char *text, const char *argument);
 
 /* The same in a text: the table by its label. */
-extern char *gnngp_column_list_text(const gnngp_schema *s, int table, int n, const int *column);
+extern char *gnngp_column_list_text(const gnngp_tables *s, int table, int n, const int *column);
 
 /* The place of a column, or -1. */
 extern int	gnngp_table_find_column(const gnngp_schema_table *t, const char *name);
@@ -44,7 +44,7 @@ extern int	gnngp_table_find_column(const gnngp_schema_table *t, const char *name
 /* ---- foreign keys (schema_relations.c) ---- */
 
 /* Finds the foreign keys of the tables, in the server's catalog and in the argument keys. */
-extern void gnngp_find_relations(gnngp_schema *s);
+extern void gnngp_find_relations(gnngp_tables *s);
 
 /* The column of a table that a column of another refers to by a foreign key; InvalidAttrNumber: none. */
 extern AttrNumber gnngp_foreign_column(Oid table, AttrNumber column, Oid parent);
@@ -93,7 +93,7 @@ typedef struct gnngp_fold
 /* A query over one table with its parents and its folds. */
 typedef struct gnngp_join
 {
-	const gnngp_schema *schema;
+	const gnngp_tables *schema;
 	struct gnngp_folds *folds;
 	bool		few;			/* few rows are asked for: look up, and do not scan */
 	const char *root;			/* what the query calls the table: t, or d in a fold */
@@ -111,10 +111,10 @@ typedef struct gnngp_folds
 	gnngp_fold *fold;
 } gnngp_folds;
 
-extern gnngp_folds *gnngp_folds_find(const gnngp_schema *s);
+extern gnngp_folds *gnngp_folds_find(const gnngp_tables *s);
 
 /* Starts a query over a table, which it calls t. */
-extern gnngp_join *gnngp_join_open(const gnngp_schema *s, gnngp_folds *folds, int table, bool few);
+extern gnngp_join *gnngp_join_open(const gnngp_tables *s, gnngp_folds *folds, int table, bool few);
 
 /*
  * Adds the table's row as a part; then its parents but for one (a relation, or -1), theirs, and so
@@ -129,7 +129,7 @@ extern void gnngp_join_fold(gnngp_join *j, int place);
 extern char *gnngp_key_expression(const gnngp_schema_table *t, const char *alias, int n, const int *column, Oid *type);
 
 /* The columns by which a relation is found, of an alias: "t.a, t.b", as conditions that none is NULL. */
-extern char *gnngp_join_equals(const gnngp_schema *s, const gnngp_schema_relation *r, const char *child,
+extern char *gnngp_join_equals(const gnngp_tables *s, const gnngp_schema_relation *r, const char *child,
 							   const char *parent);
 
 /* Selects the latest time of all parts, as timestamptz: -infinity without any. */
@@ -150,7 +150,7 @@ extern gp_time gnngp_time_of(Datum value, bool null);
  * Looks at the rows of a table, or of a fold, that are there before a time.  Large tables are
  * sampled.
  */
-extern gp_encoding *gnngp_encode_table(const gnngp_schema *s, gnngp_folds *folds, int encoding, gp_time before);
+extern gp_encoding *gnngp_encode_table(const gnngp_tables *s, gnngp_folds *folds, int encoding, gp_time before);
 
 /* The numbers of a part of a row, or 0 where it is not there; room for the cells is the caller's. */
 extern void gnngp_encode_part(const gnngp_part *part, const gp_encoding *encoding, const Datum *values,
@@ -171,7 +171,7 @@ typedef struct gnngp_task_rows
 {
 	gp_env	   *env;
 	const gnngp_graph_def *task;
-	const gnngp_schema *schema;
+	const gnngp_tables *schema;
 	bool		texts;			/* targets are wanted as texts */
 	int			entity;			/* the entities' table */
 	int			id;				/* its column that is their id */
@@ -193,7 +193,7 @@ typedef struct gnngp_task_rows
 } gnngp_task_rows;
 
 /* Finds the entities of a task among the tables. */
-extern void gnngp_task_rows_open(gnngp_task_rows *t, gp_env *env, const gnngp_schema *s,
+extern void gnngp_task_rows_open(gnngp_task_rows *t, gp_env *env, const gnngp_tables *s,
 								 const gnngp_graph_def *task, const char *kind);
 
 /* Reads the rows, labelled and to predict, under the active snapshot; sorted: labels by id and time, then the others. */
@@ -218,7 +218,7 @@ extern void gnngp_task_expression_read(gnngp_task_rows *t);
 extern int64 gnngp_interval_length(const char *interval);
 
 /* The latest time of a row of any table, before now; GP_TIME_ALWAYS where no table has times.  *first: the first. */
-extern gp_time gnngp_newest_fact(const gnngp_schema *s, gp_time *first);
+extern gp_time gnngp_newest_fact(const gnngp_tables *s, gp_time *first);
 
 /* The id of a datum of a column, its text in the current context. */
 extern gnngp_id gnngp_datum_id(Datum value, Oid base);

@@ -27,7 +27,7 @@ gnngp_time_expression(const gnngp_schema_table *t, const char *alias)
 }
 
 char *
-gnngp_join_equals(const gnngp_schema *s, const gnngp_schema_relation *r, const char *child, const char *parent)
+gnngp_join_equals(const gnngp_tables *s, const gnngp_schema_relation *r, const char *child, const char *parent)
 {
 	StringInfoData text;
 
@@ -74,7 +74,7 @@ table_cells(const gnngp_schema_table *t, int *n)
 }
 
 gnngp_join *
-gnngp_join_open(const gnngp_schema *s, gnngp_folds *folds, int table, bool few)
+gnngp_join_open(const gnngp_tables *s, gnngp_folds *folds, int table, bool few)
 {
 	gnngp_join *j = palloc0(sizeof(gnngp_join));
 
@@ -161,7 +161,7 @@ join_parent(gnngp_join *j, int relation, const char *child, const char *name, in
 static void
 join_parents(gnngp_join *j, int table, const char *alias, const char *name, int but, int levels, List *path)
 {
-	const gnngp_schema *s = j->schema;
+	const gnngp_tables *s = j->schema;
 
 	path = lappend_int(list_copy(path), table);
 	for (int r = 0; r < s->nrelations && levels > 0; r++)
@@ -190,7 +190,7 @@ gnngp_join_parents(gnngp_join *j, int table, int but)
 
 /* True for a table whose rows are part of those that they refer to. */
 static bool
-folds_into_parent(const gnngp_schema *s, int relation)
+folds_into_parent(const gnngp_tables *s, int relation)
 {
 	const gnngp_schema_relation *r = &s->relation[relation];
 
@@ -225,7 +225,7 @@ fold_part(gnngp_fold *f, StringInfo list, const gnngp_part *p, bool sums)
 
 /* Makes the fold of a relation. */
 static void
-make_fold(const gnngp_schema *s, int relation, gnngp_fold *f)
+make_fold(const gnngp_tables *s, int relation, gnngp_fold *f)
 {
 	const gnngp_schema_relation *r = &s->relation[relation];
 	gnngp_join *j = gnngp_join_open(s, NULL, r->child, false);
@@ -260,7 +260,7 @@ make_fold(const gnngp_schema *s, int relation, gnngp_fold *f)
 }
 
 gnngp_folds *
-gnngp_folds_find(const gnngp_schema *s)
+gnngp_folds_find(const gnngp_tables *s)
 {
 	gnngp_folds *folds = palloc0(sizeof(gnngp_folds));
 
@@ -273,7 +273,7 @@ gnngp_folds_find(const gnngp_schema *s)
 
 /* The condition that finds what is folded of a row: by the keys of all, or among one row's children. */
 static char *
-fold_condition(const gnngp_schema *s, const gnngp_schema_relation *r, const char *alias, bool few)
+fold_condition(const gnngp_tables *s, const gnngp_schema_relation *r, const char *alias, bool few)
 {
 	StringInfoData text;
 

@@ -10,7 +10,7 @@
 #include "utils/lsyscache.h"
 
 const char *
-gnngp_relation_note(const gnngp_schema *s, int relation)
+gnngp_relation_note(const gnngp_tables *s, int relation)
 {
 	const gnngp_schema_relation *r = &s->relation[relation];
 	const gnngp_schema_table *child = &s->table[r->child];
@@ -74,7 +74,7 @@ void
 gnngp_read_columns(gp_env *env, const gnngp_graph_def *graph, gnngp_column_fn put, void *arg)
 {
 	gnngp_schema_use use;
-	const gnngp_schema *s;
+	const gnngp_tables *s;
 	gp_time		first;
 	gp_time		last;
 

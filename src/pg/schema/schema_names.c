@@ -94,7 +94,7 @@ match_table(Oid oid, const char *text, const char *ends)
 
 /* 42501 where a name is that of a table of the graph that was left out; 42P01 where it is none's. */
 static void
-refuse_table(const gnngp_schema *s, const char *text, const char *ends, const char *argument)
+refuse_table(const gnngp_tables *s, const char *text, const char *ends, const char *argument)
 {
 	const gnngp_oids *tables = &s->def->tables.tables;
 
@@ -112,7 +112,7 @@ refuse_table(const gnngp_schema *s, const char *text, const char *ends, const ch
 
 /* The table that a text begins with, and how much of it that is. */
 static int
-find_table(const gnngp_schema *s, const char *text, const char *ends, const char *argument, size_t *length)
+find_table(const gnngp_tables *s, const char *text, const char *ends, const char *argument, size_t *length)
 {
 	int			found = -1;
 
@@ -138,7 +138,7 @@ find_table(const gnngp_schema *s, const char *text, const char *ends, const char
 }
 
 int
-gnngp_schema_table_named(const gnngp_schema *s, const char *name, const char *argument)
+gnngp_schema_table_named(const gnngp_tables *s, const char *name, const char *argument)
 {
 	size_t		length;
 
@@ -160,7 +160,7 @@ find_column(const gnngp_schema_table *t, const char *name, const char *argument)
 }
 
 gnngp_column_list
-gnngp_column_list_read(const gnngp_schema *s, const char *text, const char *argument)
+gnngp_column_list_read(const gnngp_tables *s, const char *text, const char *argument)
 {
 	size_t		length;
 	gnngp_column_list list = {find_table(s, text, ".(", argument, &length), 0, NULL};
@@ -181,7 +181,7 @@ gnngp_column_list_read(const gnngp_schema *s, const char *text, const char *argu
 }
 
 char *
-gnngp_column_list_text(const gnngp_schema *s, int table, int n, const int *column)
+gnngp_column_list_text(const gnngp_tables *s, int table, int n, const int *column)
 {
 	const gnngp_schema_table *t = &s->table[table];
 	StringInfoData text;

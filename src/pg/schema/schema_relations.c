@@ -26,7 +26,7 @@ static const char *const query =
 
 /* A new relation between two tables, with room for n pairs of columns. */
 static gnngp_schema_relation *
-add_relation(gnngp_schema *s, int child, int parent, int n)
+add_relation(gnngp_tables *s, int child, int parent, int n)
 {
 	gnngp_schema_relation *r;
 
@@ -58,7 +58,7 @@ array_integer(Datum array, int i)
 /* What receives the foreign keys. */
 typedef struct key_rows
 {
-	gnngp_schema *s;
+	gnngp_tables *s;
 	MemoryContext context;
 } key_rows;
 
@@ -88,7 +88,7 @@ key_row(void *state, const Datum *values, const bool *nulls)
 
 /* Finds the foreign keys that the server knows. */
 static void
-find_constraints(gnngp_schema *s)
+find_constraints(gnngp_tables *s)
 {
 	key_rows	k = {s, CurrentMemoryContext};
 	gnngp_rows	rows = {.row = key_row,.state = &k};
@@ -104,7 +104,7 @@ find_constraints(gnngp_schema *s)
 
 /* 42804 where the columns of a key that the user names cannot be compared. */
 static void
-check_types(const gnngp_schema *s, const gnngp_schema_relation *r, int i)
+check_types(const gnngp_tables *s, const gnngp_schema_relation *r, int i)
 {
 	const gnngp_column *from = &s->table[r->child].column[r->from[i]].column;
 	const gnngp_column *to = &s->table[r->parent].column[r->to[i]].column;
@@ -120,7 +120,7 @@ check_types(const gnngp_schema *s, const gnngp_schema_relation *r, int i)
 
 /* Takes a key that the user names. */
 static void
-take_key(gnngp_schema *s, const gnngp_json_pair *pair)
+take_key(gnngp_tables *s, const gnngp_json_pair *pair)
 {
 	gnngp_column_list from = gnngp_column_list_read(s, pair->key, "keys");
 	gnngp_column_list to = {0};
@@ -146,7 +146,7 @@ take_key(gnngp_schema *s, const gnngp_json_pair *pair)
 }
 
 void
-gnngp_find_relations(gnngp_schema *s)
+gnngp_find_relations(gnngp_tables *s)
 {
 	ListCell   *cell;
 

@@ -149,7 +149,7 @@ gnngp_table_find_column(const gnngp_schema_table *t, const char *name)
 }
 
 int
-gnngp_schema_find(const gnngp_schema *s, Oid table)
+gnngp_schema_find(const gnngp_tables *s, Oid table)
 {
 	for (int i = 0; i < s->ntables; i++)
 		if (s->table[i].table.oid == table)
@@ -190,7 +190,7 @@ may_read(Oid oid)
 
 /* Names each table by its name alone where that is one table's. */
 static void
-label_tables(gnngp_schema *s)
+label_tables(gnngp_tables *s)
 {
 	for (int i = 0; i < s->ntables; i++)
 	{
@@ -205,7 +205,7 @@ label_tables(gnngp_schema *s)
 
 /* Locks the tables; those that may not be read are left out. */
 static void
-open_tables(gnngp_schema *s, bool tell)
+open_tables(gnngp_tables *s, bool tell)
 {
 	const gnngp_tables_def *def = &s->def->tables;
 
@@ -284,7 +284,7 @@ times_argument(const gnngp_schema_table *t, const char *column)
 
 /* True for a table that refers to others: its rows most likely happen at some time. */
 static bool
-has_parent(const gnngp_schema *s, int table)
+has_parent(const gnngp_tables *s, int table)
 {
 	for (int r = 0; r < s->nrelations; r++)
 		if (s->relation[r].child == table && s->relation[r].parent != table)
@@ -306,7 +306,7 @@ refuse_times(const gnngp_schema_table *t, List *candidates)
 
 /* Chooses the time column of a table that times does not name. */
 static void
-choose_time(gnngp_schema *s, int i, bool tell)
+choose_time(gnngp_tables *s, int i, bool tell)
 {
 	gnngp_schema_table *t = &s->table[i];
 	List	   *sure = gnngp_time_candidates(t, false);
@@ -374,7 +374,7 @@ mark_later(gnngp_schema_table *t, bool tell)
 
 /* Gives each table its time. */
 static void
-take_times(gnngp_schema *s, bool tell)
+take_times(gnngp_tables *s, bool tell)
 {
 	bool	   *named = palloc0(sizeof(bool) * Max(s->ntables, 1));
 	List	   *pairs = gnngp_json_pairs(s->def->tables.times, "times");
@@ -400,7 +400,7 @@ take_times(gnngp_schema *s, bool tell)
 
 /* Marks the columns that must not be used. */
 static void
-take_excluded(gnngp_schema *s)
+take_excluded(gnngp_tables *s)
 {
 	const gnngp_texts *exclude = &s->def->tables.exclude;
 
@@ -415,10 +415,10 @@ take_excluded(gnngp_schema *s)
 	}
 }
 
-gnngp_schema *
+gnngp_tables *
 gnngp_schema_open(gp_env *env, const gnngp_graph_def *def, bool tell)
 {
-	gnngp_schema *s = palloc0(sizeof(gnngp_schema));
+	gnngp_tables *s = palloc0(sizeof(gnngp_tables));
 
 	s->env = env;
 	s->def = def;
@@ -430,7 +430,7 @@ gnngp_schema_open(gp_env *env, const gnngp_graph_def *def, bool tell)
 }
 
 uint64
-gnngp_schema_shape(const gnngp_schema *s)
+gnngp_schema_shape(const gnngp_tables *s)
 {
 	StringInfoData text;
 

@@ -55,7 +55,7 @@ gnngp_place_of(gnngp_idmap *map, const gnngp_ids *ids, const gnngp_id *id)
 }
 
 void
-gnngp_reading_entities(gnngp_reading *r)
+gnngp_reading_entities(gnngp_task_reading *r)
 {
 	gp_env	   *env = r->env;
 	int64	   *next;
@@ -102,7 +102,7 @@ restrict_to(gnngp_query *q, const gnngp_schema_table *t, int n, const int *colum
 
 /* Plans the query for the entities: their id, their rows, what they refer to. */
 static void
-plan_own(gnngp_reading *r)
+plan_own(gnngp_task_reading *r)
 {
 	const gnngp_schema_table *t = &r->schema->table[r->entity];
 	Oid			type;
@@ -116,9 +116,9 @@ plan_own(gnngp_reading *r)
 
 /* Adds the relations into a table, by which facts are found from rows of that alias. */
 static void
-add_histories(gnngp_reading *r, int table, const char *alias, const char *via)
+add_histories(gnngp_task_reading *r, int table, const char *alias, const char *via)
 {
-	const gnngp_schema *s = r->schema;
+	const gnngp_tables *s = r->schema;
 
 	for (int i = 0; i < s->nrelations; i++)
 	{
@@ -140,9 +140,9 @@ add_histories(gnngp_reading *r, int table, const char *alias, const char *via)
 
 /* Plans the query of a relation's facts. */
 static void
-plan_history(gnngp_reading *r, gnngp_history *h)
+plan_history(gnngp_task_reading *r, gnngp_history *h)
 {
-	const gnngp_schema *s = r->schema;
+	const gnngp_tables *s = r->schema;
 	const gnngp_schema_relation *relation = &s->relation[h->relation];
 	gnngp_join *j = gnngp_join_open(s, r->folds, relation->child, r->few);
 	Oid			type;
@@ -170,7 +170,7 @@ plan_history(gnngp_reading *r, gnngp_history *h)
 }
 
 void
-gnngp_reading_plan(gnngp_reading *r)
+gnngp_reading_plan(gnngp_task_reading *r)
 {
 	gnngp_join *own;
 
@@ -189,14 +189,14 @@ gnngp_reading_plan(gnngp_reading *r)
 
 /* Looks at the table or fold of a part, unless it was. */
 static void
-encode_part(gnngp_reading *r, const gnngp_part *p, gp_time before)
+encode_part(gnngp_task_reading *r, const gnngp_part *p, gp_time before)
 {
 	if (r->encoding[p->encoding] == NULL)
 		r->encoding[p->encoding] = gnngp_encode_table(r->schema, r->folds, p->encoding, before);
 }
 
 void
-gnngp_reading_encode(gnngp_reading *r, gp_time before)
+gnngp_reading_encode(gnngp_task_reading *r, gp_time before)
 {
 	r->encoding = gp_alloc_zero(r->env, Max(r->nencodings, 1), sizeof(gp_encoding *));
 	for (int p = 0; p < r->own->nparts; p++)
@@ -210,7 +210,7 @@ gnngp_reading_encode(gnngp_reading *r, gp_time before)
 
 /* Declares the columns of a relation. */
 static void
-declare_history(gnngp_reading *r, gnngp_history *h)
+declare_history(gnngp_task_reading *r, gnngp_history *h)
 {
 	gp_aggregates usual = {.which = GP_AGGREGATE_USUAL,.half_life = (double) r->half_life,.pseudo = -1.0};
 
@@ -223,7 +223,7 @@ declare_history(gnngp_reading *r, gnngp_history *h)
 
 /* Declares all columns. */
 static void
-declare(gnngp_reading *r, int target_width)
+declare(gnngp_task_reading *r, int target_width)
 {
 	gp_aggregates earlier = {.which = GP_AGGREGATE_USUAL,.half_life = (double) r->half_life,.pseudo = -1.0};
 	gp_aggregates all = {.which = GP_AGGREGATE_MEAN | GP_AGGREGATE_HALF_LIFE,.half_life = (double) r->half_life,.pseudo = -1.0};
@@ -251,7 +251,7 @@ declare(gnngp_reading *r, int target_width)
 
 typedef struct own_rows
 {
-	gnngp_reading *r;
+	gnngp_task_reading *r;
 	gp_cell    *cell;
 	double	   *encoded;
 	double	   *aged;
@@ -270,7 +270,7 @@ id_in(const Datum *values, const bool *nulls, int column, Oid type)
 static void
 put_part(own_rows *o, int p, int32 entity, const Datum *values, const bool *nulls)
 {
-	gnngp_reading *r = o->r;
+	gnngp_task_reading *r = o->r;
 	const gnngp_part *part = &r->own->part[p];
 	const gp_encoding *encoding = r->encoding[part->encoding];
 	gp_time		from = part->visible < 0 || p == 0 ? GP_TIME_ALWAYS :
@@ -297,7 +297,7 @@ static void
 own_row(void *state, const Datum *values, const bool *nulls)
 {
 	own_rows   *o = state;
-	gnngp_reading *r = o->r;
+	gnngp_task_reading *r = o->r;
 	gnngp_id	id = id_in(values, nulls, 0, linitial_oid(r->own->query.types));
 	int32		entity = gnngp_place_of(&r->map, &r->entities, &id);
 
@@ -317,7 +317,7 @@ own_row(void *state, const Datum *values, const bool *nulls)
 
 /* The widest part, or the one of most cells. */
 static int
-most(const gnngp_reading *r, const gnngp_join *j, bool cells)
+most(const gnngp_task_reading *r, const gnngp_join *j, bool cells)
 {
 	int			n = 1;
 
@@ -328,7 +328,7 @@ most(const gnngp_reading *r, const gnngp_join *j, bool cells)
 
 /* Reads the entities. */
 static void
-read_own(gnngp_reading *r)
+read_own(gnngp_task_reading *r)
 {
 	own_rows	o = {.r = r};
 	const gnngp_schema_table *t = &r->schema->table[r->entity];
@@ -352,7 +352,7 @@ read_own(gnngp_reading *r)
 
 typedef struct fact_rows
 {
-	gnngp_reading *r;
+	gnngp_task_reading *r;
 	gnngp_history *h;
 	gp_scan    *scan;
 	gp_cell    *cell;
@@ -388,7 +388,7 @@ fact_row(void *state, const Datum *values, const bool *nulls)
 
 /* Numbers the keys that rows have in a relation. */
 static void
-number_keys(gnngp_reading *r, gnngp_history *h)
+number_keys(gnngp_task_reading *r, gnngp_history *h)
 {
 	h->ids = gnngp_distinct_ids(r->env, h->key_of, r->entities.n, h->key_type == INT8OID);
 	gnngp_idmap_build(r->env, &h->map, &h->ids);
@@ -399,7 +399,7 @@ number_keys(gnngp_reading *r, gnngp_history *h)
 
 /* Reads and scans the facts of a relation. */
 static void
-read_history(gnngp_reading *r, gnngp_history *h)
+read_history(gnngp_task_reading *r, gnngp_history *h)
 {
 	const gnngp_schema_relation *relation = &r->schema->relation[h->relation];
 	fact_rows	f = {.r = r,.h = h};
@@ -421,7 +421,7 @@ read_history(gnngp_reading *r, gnngp_history *h)
 }
 
 void
-gnngp_reading_run(gnngp_reading *r, int target_width)
+gnngp_reading_run(gnngp_task_reading *r, int target_width)
 {
 	declare(r, target_width);
 	gp_facts_fill_calendar(r->facts, r->calendar);

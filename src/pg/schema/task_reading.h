@@ -29,10 +29,10 @@ typedef struct gnngp_history
 	int32	   *key;			/* of each row; -1: none */
 } gnngp_history;
 
-typedef struct gnngp_reading
+typedef struct gnngp_task_reading
 {
 	gp_env	   *env;
-	const gnngp_schema *schema;
+	const gnngp_tables *schema;
 	gnngp_folds *folds;
 	bool		few;
 	const gnngp_graph_def *task;
@@ -59,19 +59,19 @@ typedef struct gnngp_reading
 	int32		all;
 	gp_facts   *facts;
 	int64		read;			/* facts that rows see, or might */
-} gnngp_reading;
+} gnngp_task_reading;
 
 /* Numbers the entities of the rows. */
-extern void gnngp_reading_entities(gnngp_reading *r);
+extern void gnngp_reading_entities(gnngp_task_reading *r);
 
 /* Looks up what is to be read: the query for the entities, and the relations. */
-extern void gnngp_reading_plan(gnngp_reading *r);
+extern void gnngp_reading_plan(gnngp_task_reading *r);
 
 /* Looks at all tables that are read, as far as they are there before a time. */
-extern void gnngp_reading_encode(gnngp_reading *r, gp_time before);
+extern void gnngp_reading_encode(gnngp_task_reading *r, gp_time before);
 
 /* Declares the columns, those of labels of this width (0: none), then reads and fills all but these. */
-extern void gnngp_reading_run(gnngp_reading *r, int target_width);
+extern void gnngp_reading_run(gnngp_task_reading *r, int target_width);
 
 /* Ids sorted, each once, in the environment. */
 extern gnngp_ids gnngp_distinct_ids(gp_env *env, const gnngp_id *id, int64 n, bool integer);

@@ -46,7 +46,7 @@ gnngp_datum_id(Datum value, Oid base)
 
 /* The entities that a column of a table of labels refers to by a foreign key: the table, or -1. */
 static int
-entity_by_key(const gnngp_schema *s, Oid labels, AttrNumber column, int *id)
+entity_by_key(const gnngp_tables *s, Oid labels, AttrNumber column, int *id)
 {
 	for (int i = 0; i < s->ntables; i++)
 	{
@@ -75,7 +75,7 @@ is_named_after(const char *column, const char *table)
 
 /* The same by names: of a primary key, of columns that refer to a table, of a table; -1 unless it is one. */
 static int
-entity_by_name(const gnngp_schema *s, const char *column, int *id)
+entity_by_name(const gnngp_tables *s, const char *column, int *id)
 {
 	int			found = -1;
 
@@ -132,7 +132,7 @@ open_target(gnngp_task_rows *t, gnngp_column target, const char *kind)
 }
 
 void
-gnngp_task_rows_open(gnngp_task_rows *t, gp_env *env, const gnngp_schema *s, const gnngp_graph_def *task,
+gnngp_task_rows_open(gnngp_task_rows *t, gp_env *env, const gnngp_tables *s, const gnngp_graph_def *task,
 					 const char *kind)
 {
 	const gnngp_task_def *def = &task->task;

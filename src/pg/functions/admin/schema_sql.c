@@ -8,6 +8,7 @@
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "pg/catalog/catalog_internal.h"
+#include "pg/ids/given_ids.h"
 #include "pg/schema/schema.h"
 #include "pg/server/server.h"
 #include "utils/array.h"
