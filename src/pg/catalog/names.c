@@ -83,7 +83,7 @@ find_rows(const gnngp_kind *kind, const char *columns, const char *owner, const 
 
 	gnngp_select(psprintf("SELECT %s, CASE WHEN %s.gp_role_oid(owner) = $3 THEN %d"
 						  " WHEN pg_has_role(%s.gp_role_oid(owner), 'USAGE') THEN %d"
-						  " WHEN EXISTS (SELECT FROM %s.gp_grant_catalog g WHERE g.model = t.id"
+						  " WHEN EXISTS (SELECT FROM %s.gp_grant_catalog g WHERE g.model = t.id AND NOT g.revoked"
 						  " AND %s.gp_role_oid(g.grantee) <> 0"
 						  " AND pg_has_role(%s.gp_role_oid(g.grantee), 'USAGE')) THEN %d"
 						  " ELSE %d END AS class"
@@ -143,7 +143,7 @@ check_revoked(const char *name)
 	gnngp_execute_as_extension(psprintf("SELECT m.owner::text FROM %s.%s m"
 										" JOIN %s.gp_grant_catalog g ON g.model = m.id"
 										" WHERE m.name = $1 AND g.revoked AND m.owner::text <> %s"
-										" AND pg_has_role($2, %s.gp_role_oid(g.grantee), 'USAGE')",
+										" AND pg_has_role($2, %s.gp_role_oid(g.grantee), 'USAGE') ORDER BY m.id LIMIT 1",
 										schema, gnngp_model_kind.table, schema,
 										quote_literal_cstr(stranger), schema),
 							   2, types, values, NULL);
