@@ -161,23 +161,23 @@ extern int32_t gp_facts_calendar(gp_facts *facts);
 extern void gp_facts_fill_calendar(gp_facts *facts, int32_t block);
 
 /* Which aggregates a relation has; each is a block, by these names. */
-typedef enum gp_aggregate
+typedef enum gp_facts_aggregate
 {
-	GP_AGGREGATE_HALF_LIFE = 1,	/* "half-life": mean whose weights halve over half_life before the last fact */
-	GP_AGGREGATE_LAST = 2,		/* "last": mean of the last facts */
-	GP_AGGREGATE_META = 4,		/* "count and age": log count, decayed count, days since last and first, none */
-	GP_AGGREGATE_MEAN = 8,		/* "mean" */
-	GP_AGGREGATE_SUM = 16,		/* "sum" */
-	GP_AGGREGATE_MOST = 32,		/* "maximum": 0 without facts */
-	GP_AGGREGATE_COUNT = 64		/* "count": log(1 + n) alone, for tables without time */
-} gp_aggregate;
+	GP_FACTS_HALF_LIFE = 1,	/* "half-life": mean whose weights halve over half_life before the last fact */
+	GP_FACTS_LAST = 2,		/* "last": mean of the last facts */
+	GP_FACTS_META = 4,		/* "count and age": log count, decayed count, days since last and first, none */
+	GP_FACTS_MEAN = 8,		/* "mean" */
+	GP_FACTS_SUM = 16,		/* "sum" */
+	GP_FACTS_MOST = 32,		/* "maximum": 0 without facts */
+	GP_FACTS_COUNT = 64		/* "count": log(1 + n) alone, for tables without time */
+} gp_facts_aggregate;
 
 /* The note's default of a relation with time. */
-#define GP_AGGREGATE_USUAL (GP_AGGREGATE_HALF_LIFE | GP_AGGREGATE_LAST | GP_AGGREGATE_META)
+#define GP_FACTS_USUAL (GP_FACTS_HALF_LIFE | GP_FACTS_LAST | GP_FACTS_META)
 
 typedef struct gp_aggregates
 {
-	uint32_t	which;			/* gp_aggregate, or-ed */
+	uint32_t	which;			/* gp_facts_aggregate, or-ed */
 	int32_t		last;			/* facts of LAST; 0: 5 */
 	double		half_life;		/* microseconds; usually two horizons */
 	double		pseudo;			/* pseudo-count of means, which shrink to 0; < 0: 1 */

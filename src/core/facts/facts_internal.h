@@ -28,7 +28,7 @@ typedef struct gp_block
 	int32_t		width;
 } gp_block;
 
-/* A relation's blocks stand one after the other, in the order of gp_aggregate. */
+/* A relation's blocks stand one after the other, in the order of gp_facts_aggregate. */
 typedef struct gp_relation
 {
 	gp_aggregates a;
@@ -55,6 +55,6 @@ extern float *gp_facts_row(gp_facts *facts, int64_t row);
 #define GP_META_COLUMNS 5
 
 /* The columns that an aggregate of facts of this width has. */
-extern int32_t gp_aggregate_width(gp_aggregate which, int32_t width);
+extern int32_t gp_aggregate_width(gp_facts_aggregate which, int32_t width);
 
 #endif							/* GP_FACTS_INTERNAL_H */

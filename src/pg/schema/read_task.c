@@ -119,52 +119,11 @@ gnngp_schema_end(gnngp_schema_use *use)
 
 /* ---- the rows ---- */
 
-/* The times of entities. */
-typedef struct entity_times
-{
-	gnngp_task_reading *r;
-	Oid			type;
-	gp_time    *from;
-} entity_times;
-
-/* Takes that of one. */
-static void
-entity_row(void *state, const Datum *values, const bool *nulls)
-{
-	entity_times *e = state;
-	gnngp_id	id = gnngp_datum_id(values[0], e->type);
-	int32		place = nulls[0] ? -1 : gnngp_place_of(&e->r->map, &e->r->entities, &id);
-
-	if (place >= 0)
-		e->from[place] = gnngp_time_of(values[1], nulls[1]);
-}
-
-/* From when on each entity is there: never, where there is none. */
-static gp_time *
-read_entity_times(gnngp_task_reading *r)
-{
-	const gnngp_schema_table *t = &r->schema->table[r->entity];
-	entity_times e = {.r = r};
-	gnngp_query q;
-
-	e.from = gp_alloc_array(r->env, Max(r->entities.n, 1), sizeof(gp_time));
-	for (int64 i = 0; i < r->entities.n; i++)
-		e.from[i] = GP_TIME_NEVER;
-	gnngp_query_init(&q, &t->table);
-	gnngp_query_add(&q, TEXTOID, "%s", gnngp_key_expression(t, "t", 1, &r->id, &e.type));
-	llast_oid(q.types) = e.type;
-	gnngp_query_add(&q, TIMESTAMPTZOID, "%s", t->time < 0 ? "'-infinity'::pg_catalog.timestamptz" :
-					gnngp_time_expression(t, "t"));
-	gnngp_query_plan(&q);
-	gnngp_query_run(&q, r->env, entity_row, &e, GP_PHASE_NODES, gnngp_table_rows(&t->table));
-	return e.from;
-}
-
 /* Leaves out rows whose entity is not there yet, or not at all. */
 static void
 drop_early(gnngp_task_rows *rows, gnngp_task_reading *r)
 {
-	gp_time    *from = read_entity_times(r);
+	gp_time    *from = gnngp_reading_entity_times(r);
 	int64		n = 0;
 
 	for (int64 i = 0; i < rows->n; i++)
@@ -173,7 +132,7 @@ drop_early(gnngp_task_rows *rows, gnngp_task_reading *r)
 
 		if (at > rows->row[i].as_of)
 		{
-			if (at == GP_TIME_NEVER)
+			if (at == GNNGP_NOWHERE)
 				rows->unknown++;
 			else
 				rows->early++;

@@ -101,6 +101,7 @@ extern void gnngp_schema_end(gnngp_schema_use *use);
 /* ---- what a fit of a task reads ---- */
 
 typedef struct gnngp_task_data gnngp_task_data;
+typedef struct gnngp_task_state gnngp_task_state;
 
 /* What of the rows of a task, and of the facts that they see, its model stores. */
 struct gnngp_task_data
@@ -133,6 +134,45 @@ extern gnngp_data *gnngp_read_task(gp_env *env, const gnngp_graph_def *task, con
  * 42804 for a filter that is not boolean.  Sets the task's path.
  */
 extern void gnngp_check_expressions(gnngp_graph_def *task);
+
+/* What a model keeps of it (pg/store/store_facts.h). */
+struct gnngp_task_state
+{
+	uint64		shape;			/* of the schema */
+	gp_time		horizon;
+	gp_time		half_life;
+	gp_time		newest;
+	int			nencodings;
+	gp_encoding **encoding;		/* NULL: of a table that is not read */
+	gp_facts_scale scale;
+	gp_facts_target target;
+	int64		labelled;
+	const int64 *as_of;			/* of each labelled row */
+	const int32 *block;			/* NULL: there are none */
+	const double *forward;		/* labelled x columns, NULL without blocks; NaN: not told */
+};
+
+/* Labels of a fit, by entity and time: which is whose is told by number, ascending. */
+typedef struct gnngp_known_labels
+{
+	const int32 *number;		/* of each label's entity */
+	const int32 *label;			/* classes, or NULL */
+	const double *target;		/* values, or NULL */
+	int32		nclasses;
+	const int32 *number_of;		/* of each entity asked for: that of its labels, -1: it had none */
+} gnngp_known_labels;
+
+/*
+ * The entities of a task that are there as of a time, of n given ones, which are put to the front:
+ * 42704 for one that is not in its table.  GP_TIME_NEVER is now, or of a task that asks for a column
+ * the time of each row.  The state must outlive the reading.
+ */
+typedef struct gnngp_few gnngp_few;
+extern gnngp_few *gnngp_few_open(gp_env *env, const gnngp_graph_def *task, const gnngp_task_state *state,
+								 gnngp_id *id, int64 *n, gp_time as_of);
+
+/* Their features as of that time, read as the caller; ends the reading. */
+extern gp_features *gnngp_few_read(gnngp_few *few, const gnngp_known_labels *labels);
 
 /* One row of a task, as gp_task_rows gives it. */
 typedef void (*gnngp_task_row_fn) (void *arg, const gnngp_id *node, gp_time as_of, const char *target);

@@ -7,6 +7,7 @@
 #include "postgres.h"
 
 #include "common/hashfn.h"
+#include "pg/ids/given_ids.h"
 #include "pg/reader/read_labels.h"
 #include "schema.h"
 

@@ -212,7 +212,7 @@ newest_query(const gnngp_task_rows *t)
 static void
 run(gnngp_task_rows *t, const char *query, int nparameters, const Datum *values, gnngp_row_fn row)
 {
-	SPIPlanPtr	plan = SPI_prepare(query, nparameters, unconstify(Oid *, parameter_type));
+	SPIPlanPtr	plan = SPI_prepare(query, nparameters, (Oid *) parameter_type);
 	CachedPlanSource *source;
 	gnngp_rows	rows = {.row = row,.state = t};
 

@@ -100,6 +100,48 @@ restrict_to(gnngp_query *q, const gnngp_schema_table *t, int n, const int *colum
 							   construct_array(element, (int) ids->n, TEXTOID, -1, false, TYPALIGN_INT));
 }
 
+/* The times of entities. */
+typedef struct entity_times
+{
+	gnngp_task_reading *r;
+	Oid			type;
+	gp_time    *from;
+} entity_times;
+
+/* Takes that of one. */
+static void
+entity_row(void *state, const Datum *values, const bool *nulls)
+{
+	entity_times *e = state;
+	gnngp_id	id = gnngp_datum_id(values[0], e->type);
+	int32		place = nulls[0] ? -1 : gnngp_place_of(&e->r->map, &e->r->entities, &id);
+
+	if (place >= 0)
+		e->from[place] = gnngp_time_of(values[1], nulls[1]);
+}
+
+gp_time *
+gnngp_reading_entity_times(gnngp_task_reading *r)
+{
+	const gnngp_schema_table *t = &r->schema->table[r->entity];
+	entity_times e = {.r = r};
+	gnngp_query q;
+
+	e.from = gp_alloc_array(r->env, Max(r->entities.n, 1), sizeof(gp_time));
+	for (int64 i = 0; i < r->entities.n; i++)
+		e.from[i] = GNNGP_NOWHERE;
+	gnngp_query_init(&q, &t->table);
+	gnngp_query_add(&q, TEXTOID, "%s", gnngp_key_expression(t, "t", 1, &r->id, &e.type));
+	llast_oid(q.types) = e.type;
+	gnngp_query_add(&q, TIMESTAMPTZOID, "%s", t->time < 0 ? "'-infinity'::pg_catalog.timestamptz" :
+					gnngp_time_expression(t, "t"));
+	if (r->few)
+		restrict_to(&q, t, 1, &r->id, &r->entities);
+	gnngp_query_plan(&q);
+	gnngp_query_run(&q, r->env, entity_row, &e, GP_PHASE_NODES, gnngp_table_rows(&t->table));
+	return e.from;
+}
+
 /* Plans the query for the entities: their id, their rows, what they refer to. */
 static void
 plan_own(gnngp_task_reading *r)
@@ -212,12 +254,12 @@ gnngp_reading_encode(gnngp_task_reading *r, gp_time before)
 static void
 declare_history(gnngp_task_reading *r, gnngp_history *h)
 {
-	gp_aggregates usual = {.which = GP_AGGREGATE_USUAL,.half_life = (double) r->half_life,.pseudo = -1.0};
+	gp_aggregates usual = {.which = GP_FACTS_USUAL,.half_life = (double) r->half_life,.pseudo = -1.0};
 
 	for (int p = 0; p < h->join->nparts; p++)
 		h->width += r->encoding[h->join->part[p].encoding]->width;
 	if (!h->timed)
-		usual.which = GP_AGGREGATE_MEAN | GP_AGGREGATE_SUM | GP_AGGREGATE_COUNT;
+		usual.which = GP_FACTS_MEAN | GP_FACTS_SUM | GP_FACTS_COUNT;
 	h->number = gp_facts_relation(r->facts, h->name, h->width, usual);
 }
 
@@ -225,8 +267,8 @@ declare_history(gnngp_task_reading *r, gnngp_history *h)
 static void
 declare(gnngp_task_reading *r, int target_width)
 {
-	gp_aggregates earlier = {.which = GP_AGGREGATE_USUAL,.half_life = (double) r->half_life,.pseudo = -1.0};
-	gp_aggregates all = {.which = GP_AGGREGATE_MEAN | GP_AGGREGATE_HALF_LIFE,.half_life = (double) r->half_life,.pseudo = -1.0};
+	gp_aggregates earlier = {.which = GP_FACTS_HALF_LIFE | GP_FACTS_LAST,.half_life = (double) r->half_life,.pseudo = -1.0};
+	gp_aggregates all = {.which = GP_FACTS_MEAN | GP_FACTS_HALF_LIFE,.half_life = (double) r->half_life,.pseudo = -1.0};
 
 	r->facts = gp_facts_create(r->env, r->n, r->as_of);
 	r->own_block = palloc(sizeof(int32) * r->own->nparts);

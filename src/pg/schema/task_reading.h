@@ -64,6 +64,10 @@ typedef struct gnngp_task_reading
 /* Numbers the entities of the rows. */
 extern void gnngp_reading_entities(gnngp_task_reading *r);
 
+/* From when on each entity is there: GP_TIME_NEVER where its time is NULL, GNNGP_NOWHERE where it is in no table. */
+#define GNNGP_NOWHERE (GP_TIME_NEVER - 1)
+extern gp_time *gnngp_reading_entity_times(gnngp_task_reading *r);
+
 /* Looks up what is to be read: the query for the entities, and the relations. */
 extern void gnngp_reading_plan(gnngp_task_reading *r);
 

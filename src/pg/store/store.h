@@ -45,6 +45,7 @@ typedef struct gnngp_block
 typedef struct gnngp_node_row
 {
 	gnngp_id	id;
+	int64		number;			/* of the row in its part */
 	bool		labelled;
 	bool		is_prior;		/* had no kernel: probabilities are the class shares */
 	double		variance;

@@ -103,10 +103,10 @@ make_encodings(gp_env *env, const int64 *count, int64 n, const gp_encoded *part,
 	return at == nparts ? encoding : NULL;
 }
 
-gnngp_facts_state *
+gnngp_task_state *
 gnngp_facts_read(gp_env *env, const gnngp_model *model)
 {
-	gnngp_facts_state *f = gp_alloc_zero(env, 1, sizeof(gnngp_facts_state));
+	gnngp_task_state *f = gp_alloc_zero(env, 1, sizeof(gnngp_task_state));
 	gnngp_arrays list;
 	gp_link_array a[FACTS_ARRAYS];
 	const int64 *head;

@@ -11,6 +11,7 @@
 #include "miscadmin.h"
 #include "store.h"
 #include "store_arrays.h"
+#include "store_facts.h"
 #include "store_live.h"
 #include "utils/memutils.h"
 
@@ -300,6 +301,8 @@ read_state(void *arg)
 		return;
 	gnngp_arrays_take_ids(r->model, "live", &list, &r->live->ids);
 	make_pieces(r->model, r->live, &list);
+	if (r->model->rows > 0)
+		r->live->task = gnngp_facts_read(r->live->env, r->model);
 }
 
 /* Reads a live state. */

@@ -312,6 +312,7 @@ gnngp_block_row(const gnngp_block *block, int32 i, gnngp_node_row *row)
 	uint32		flags = gnngp_get32(p + AT_ROW_FLAGS);
 
 	gnngp_block_id(block, p, i > 0 ? p - block->stride : NULL, &row->id);
+	row->number = (int64) block->first + i;
 	row->variance = gnngp_get_float8(p + AT_VARIANCE);
 	row->log_partition = row->value = gnngp_get_float8(p + AT_VALUE);
 	row->labelled = (flags & ROW_LABELLED) != 0;
