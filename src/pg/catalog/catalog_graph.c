@@ -82,12 +82,55 @@ lookup_list(void)
 	return list.data;
 }
 
+/* What is wrong with what a row says of tables; NULL: nothing. */
+static const char *
+wrong_tables(const gnngp_tables_def *t)
+{
+	if (t->tables.oid == NULL)
+		return NULL;
+	if (t->names.n != 2 * t->tables.n)
+		return "tables_name";
+	if (t->kinds == NULL || strlen(t->kinds) != (size_t) t->tables.n)
+		return "tables_kind";
+	if (t->exclude.n < 0)
+		return "exclude";
+	return t->time_zone == NULL ? "time_zone" : NULL;
+}
+
+/* The same of a task. */
+static const char *
+wrong_task(const gnngp_graph_def *def)
+{
+	const gnngp_task_def *t = &def->task;
+	bool		labels = t->form && strcmp(t->form, "labels") == 0;
+	bool		expression = t->form && strcmp(t->form, "expression") == 0;
+
+	if (t->form == NULL)
+		return NULL;
+	if (!labels && !expression && strcmp(t->form, "column") != 0)
+		return "form";
+	if (def->tables.tables.oid)
+		return "tables";
+	if (t->table_kind == NULL || strlen(t->table_kind) != 1)
+		return "entity_kind";
+	if (t->target == NULL)
+		return "task_target";
+	if (labels && t->entity_column == NULL)
+		return "entity_column";
+	if (expression && t->horizon == NULL)
+		return "horizon";
+	if (expression && t->path == NULL)
+		return "task_path";
+	return expression && t->rows < 1 ? "label_rows" : NULL;
+}
+
 /* Turns the row in hand into a definition in context. */
 static gnngp_graph_def *
 load_graph(MemoryContext context)
 {
 	MemoryContext old = MemoryContextSwitchTo(context);
 	gnngp_graph_def *def = palloc0(sizeof(gnngp_graph_def));
+	const char *wrong;
 
 	for (int i = 0; i < NCOLUMNS; i++)
 		gnngp_member_load(&columns[i], def);
@@ -99,6 +142,15 @@ load_graph(MemoryContext context)
 				 errmsg("the row of graph \"%s\" in %s is damaged: a feature is NULL", def->name,
 						gnngp_graph_kind.table),
 				 errhint("Create the graph again with gp_create_graph.")));
+	wrong = wrong_tables(&def->tables);
+	if (wrong == NULL)
+		wrong = wrong_task(def);
+	if (wrong)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_CORRUPTED),
+				 errmsg("the row of graph \"%s\" in %s is damaged: column \"%s\" is wrong", def->name,
+						gnngp_graph_kind.table, wrong),
+				 errhint("Create the graph again with gp_create_graph, or the task with gp_create_task.")));
 	MemoryContextSwitchTo(old);
 	return def;
 }
@@ -131,6 +183,13 @@ gnngp_require_tables(const gnngp_graph_def *graph)
 void
 gnngp_require_edges(const gnngp_graph_def *graph)
 {
+	if (graph->task.form == NULL && graph->tables.tables.oid == NULL &&
+		(graph->id_column == NULL || graph->src == NULL || graph->dst == NULL))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_CORRUPTED),
+				 errmsg("the row of graph \"%s\" in %s is damaged: a column is missing", graph->name,
+						gnngp_graph_kind.table),
+				 errhint("Create the graph again with gp_create_graph.")));
 	if (graph->task.form)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),

@@ -5,9 +5,9 @@
 
 #include <math.h>
 
+#include "access/xact.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_type_d.h"
-#include "pg/reader/reader_internal.h"
 #include "pg/server/server.h"
 #include "task_reading.h"
 #include "utils/builtins.h"
@@ -15,58 +15,6 @@
 #include "utils/lsyscache.h"
 #include "utils/snapmgr.h"
 #include "utils/timestamp.h"
-
-char *
-gnngp_keep_text(gp_env *env, const char *text)
-{
-	size_t		size = strlen(text) + 1;
-
-	return memcpy(gp_alloc(env, size), text, size);
-}
-
-/* ---- the newest fact ---- */
-
-typedef struct extent
-{
-	gp_time		first;
-	gp_time		last;
-} extent;
-
-/* Takes the times of one table. */
-static void
-extent_row(void *state, const Datum *values, const bool *nulls)
-{
-	extent	   *e = state;
-
-	if (nulls[0] || nulls[1])
-		return;
-	e->first = Min(e->first, gnngp_time_of(values[0], false));
-	e->last = Max(e->last, gnngp_time_of(values[1], false));
-}
-
-gp_time
-gnngp_newest_fact(const gnngp_tables *s, gp_time *first)
-{
-	extent		e = {GP_TIME_NEVER, GP_TIME_ALWAYS};
-
-	for (int i = 0; i < s->ntables; i++)
-	{
-		const gnngp_schema_table *t = &s->table[i];
-		const char *time = t->time < 0 ? NULL : psprintf("t.%s::pg_catalog.timestamptz", t->column[t->time].column.quoted);
-		gnngp_query q;
-
-		if (time == NULL)
-			continue;
-		gnngp_query_init(&q, &t->table);
-		gnngp_query_add(&q, TIMESTAMPTZOID, "min(%s)", time);
-		gnngp_query_add(&q, TIMESTAMPTZOID, "max(%s)", time);
-		q.condition = psprintf("pg_catalog.isfinite(%s) AND %s <= pg_catalog.clock_timestamp()", time, time);
-		gnngp_query_plan(&q);
-		gnngp_query_run(&q, s->env, extent_row, &e, GP_PHASE_NODES, 0);
-	}
-	*first = e.first;
-	return e.last;
-}
 
 /* The moment as of which is predicted: just behind the newest fact, or now where there are no times. */
 static gp_time
@@ -102,6 +50,9 @@ gnngp_schema_begin(gnngp_schema_use *use, gp_env *env, const gnngp_graph_def *gr
 	use->saved = gnngp_become(as_owner ? gnngp_owner_role(graph) : GetUserId());
 	gnngp_pin_output_settings();
 	gnngp_pin("row_security", "on");
+	/* Not by its setting, which functions may not save from version 16 on; an abort restores it. */
+	use->read_only = XactReadOnly;
+	XactReadOnly = true;
 	gnngp_pin("TimeZone", tables->tables.time_zone);
 	gnngp_spi_connect();
 	use->schema = gnngp_schema_open(env, tables, false);
@@ -114,6 +65,7 @@ gnngp_schema_end(gnngp_schema_use *use)
 {
 	PopActiveSnapshot();
 	gnngp_spi_finish();
+	XactReadOnly = use->read_only;
 	gnngp_become_again(&use->saved);
 }
 

@@ -13,8 +13,8 @@
 
 #include "core/facts/facts.h"
 #include "pg/catalog/catalog.h"
+#include "pg/reader/read_tables.h"
 #include "pg/reader/reader.h"
-#include "pg/reader/read_source.h"
 
 /* What a column is to the graph. */
 typedef enum gnngp_column_role
@@ -93,6 +93,7 @@ typedef struct gnngp_schema_use
 {
 	gnngp_tables *schema;
 	gnngp_identity saved;
+	bool		read_only;		/* as the transaction was before */
 } gnngp_schema_use;
 
 extern void gnngp_schema_begin(gnngp_schema_use *use, gp_env *env, const gnngp_graph_def *graph, bool as_owner);
@@ -135,7 +136,7 @@ extern gnngp_data *gnngp_read_task(gp_env *env, const gnngp_graph_def *task, con
  */
 extern void gnngp_check_expressions(gnngp_graph_def *task);
 
-/* What a model keeps of it (pg/store/store_facts.h). */
+/* What a model keeps of it (pg/store/store_live.h). */
 struct gnngp_task_state
 {
 	uint64		shape;			/* of the schema */

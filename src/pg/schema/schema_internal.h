@@ -8,7 +8,6 @@
 
 #include "common/hashfn.h"
 #include "pg/ids/given_ids.h"
-#include "pg/reader/read_labels.h"
 #include "schema.h"
 
 /* ---- names that users give (schema_names.c) ---- */

@@ -13,7 +13,6 @@
 #include "catalog/pg_type_d.h"
 #include "pg/server/server.h"
 #include "schema_internal.h"
-#include "pg/reader/reader_internal.h"
 #include "utils/array.h"
 #include "utils/timestamp.h"
 

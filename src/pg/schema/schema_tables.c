@@ -140,24 +140,6 @@ take_columns(gnngp_schema_table *t)
 	relation_close(rel, NoLock);
 }
 
-int
-gnngp_table_find_column(const gnngp_schema_table *t, const char *name)
-{
-	for (int i = 0; i < t->ncolumns; i++)
-		if (strcmp(t->column[i].column.name, name) == 0)
-			return i;
-	return -1;
-}
-
-int
-gnngp_schema_find(const gnngp_tables *s, Oid table)
-{
-	for (int i = 0; i < s->ntables; i++)
-		if (s->table[i].table.oid == table)
-			return i;
-	return -1;
-}
-
 gnngp_schema_table
 gnngp_schema_table_open(gnngp_table table)
 {

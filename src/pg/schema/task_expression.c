@@ -17,7 +17,6 @@
 #include "optimizer/optimizer.h"
 #include "parser/analyze.h"
 #include "parser/parser.h"
-#include "pg/reader/read_trust.h"
 #include "pg/server/server.h"
 #include "schema_internal.h"
 #include "utils/builtins.h"

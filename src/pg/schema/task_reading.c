@@ -9,7 +9,6 @@
 #include "catalog/pg_type_d.h"
 #include "core/base/sort.h"
 #include "lib/stringinfo.h"
-#include "pg/reader/reader_internal.h"
 #include "pg/server/server.h"
 #include "task_reading.h"
 #include "utils/array.h"

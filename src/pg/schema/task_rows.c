@@ -10,37 +10,12 @@
 
 #include "catalog/pg_type_d.h"
 #include "core/base/sort.h"
-#include "pg/reader/reader_internal.h"
 #include "pg/server/server.h"
 #include "schema_internal.h"
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
 #include "utils/lsyscache.h"
 #include "utils/timestamp.h"
-
-int64
-gnngp_interval_length(const char *text)
-{
-	Interval   *i = DatumGetIntervalP(DirectFunctionCall3(interval_in, CStringGetDatum(text),
-														  ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1)));
-
-	return i->time + ((int64) i->month * 31 + i->day) * GP_TIME_DAY;
-}
-
-gnngp_id
-gnngp_datum_id(Datum value, Oid base)
-{
-	gnngp_id	id = {0};
-
-	if (gnngp_is_integer_type(base))
-		id.key = gnngp_integer_datum(value, base);
-	else
-	{
-		id.text = gnngp_value_text(value, base, NULL, &id.length);
-		id.key = gnngp_text_key(id.text, id.length);
-	}
-	return id;
-}
 
 /* ---- the entities ---- */
 
@@ -162,53 +137,6 @@ gnngp_task_rows_open(gnngp_task_rows *t, gp_env *env, const gnngp_tables *s, con
 }
 
 /* ---- rows ---- */
-
-/* Takes a target: a class as it came, or a value. */
-static void
-take_target(gnngp_task_rows *t, gnngp_task_row *row, Datum target)
-{
-	if (t->texts)
-		row->target = gnngp_keep_text(t->env, TextDatumGetCString(target));
-	else if (t->kind == GNNGP_TARGET_VALUE)
-	{
-		row->value = gnngp_number_datum(target, t->target.base);
-		if (!isfinite(row->value))
-			ereport(ERROR,
-					(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
-					 errmsg("a target of task \"%s\" is %g", t->task->name, row->value),
-					 errhint("A target must be finite; NULL marks the rows to predict.")));
-	}
-	else if (t->kind == GNNGP_TARGET_INTEGER)
-		row->label = gnngp_labels_integer(&t->labels, gnngp_integer_datum(target, t->target.base));
-	else
-		row->label = gnngp_labels_text(&t->labels, VARDATA_ANY(DatumGetTextPP(target)),
-									   VARSIZE_ANY_EXHDR(DatumGetTextPP(target)));
-	if (row->label < 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATA_EXCEPTION),
-				 errmsg("the target of task \"%s\" has more than %d classes", t->task->name, GNNGP_MAX_CLASSES),
-				 errhint("Use a coarser target, or task => 'regression' if it is a number.")));
-}
-
-void
-gnngp_task_rows_add(gnngp_task_rows *t, Datum id, gp_time as_of, Datum target, bool no_target)
-{
-	gnngp_task_row *row;
-
-	if (t->n == t->room)
-	{
-		t->room = t->room ? 2 * t->room : 1024;
-		t->row = gp_realloc_array(t->env, t->row, t->room, sizeof(gnngp_task_row));
-	}
-	row = &t->row[t->n++];
-	*row = (gnngp_task_row) {.id = gnngp_datum_id(id, t->id_column.base),.as_of = as_of};
-	if (row->id.text)
-		row->id.text = gnngp_keep_text(t->env, pnstrdup(row->id.text, row->id.length));
-	if (no_target)
-		row->label = -1;
-	else
-		take_target(t, row, target);
-}
 
 /* The columns of a query over a table of labels, or over the entities. */
 enum row_column

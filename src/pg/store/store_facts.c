@@ -6,7 +6,7 @@
 #include "pg/schema/schema.h"
 #include "store.h"
 #include "store_arrays.h"
-#include "store_facts.h"
+#include "store_live.h"
 
 /* The arrays. */
 enum facts_array

@@ -11,7 +11,6 @@
 #include "miscadmin.h"
 #include "store.h"
 #include "store_arrays.h"
-#include "store_facts.h"
 #include "store_live.h"
 #include "utils/memutils.h"
 
@@ -51,6 +50,8 @@ gnngp_graph_shape(const gnngp_graph_def *graph)
 	StringInfoData text;
 
 	initStringInfo(&text);
+	if (graph->task.form == NULL)
+		gnngp_require_edges(graph);
 	if (graph->task.form)
 	{
 		const gnngp_task_def *task = &graph->task;

@@ -186,11 +186,15 @@ PG_FUNCTION_INFO_V1(gnngp_create_named_graph);
 Datum
 gnngp_create_named_graph(PG_FUNCTION_ARGS)
 {
+	LOCAL_FCINFO(call, ARG_SCALE + 1);
+
+	/* A constant stands in fcinfo once for all rows. */
+	memcpy(call, fcinfo, SizeForFunctionCallInfo(PG_NARGS()));
 	for (int i = ARG_NODES; i <= ARG_EDGES; i++)
 		if (!PG_ARGISNULL(i))
-			fcinfo->args[i].value =
+			call->args[i].value =
 				DirectFunctionCall1(regclassin, CStringGetDatum(text_to_cstring(PG_GETARG_TEXT_PP(i))));
-	return gnngp_create_graph(fcinfo);
+	return gnngp_create_graph(call);
 }
 
 PG_FUNCTION_INFO_V1(gnngp_alter_graph);

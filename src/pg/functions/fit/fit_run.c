@@ -17,7 +17,6 @@
 #include "pg/distributed/distributed.h"
 #include "pg/schema/schema.h"
 #include "pg/store/store.h"
-#include "pg/store/store_facts.h"
 #include "pg/store/store_live.h"
 #include "pg/store/store_links.h"
 #include "portability/instr_time.h"
