@@ -2,7 +2,7 @@
 #
 # Prints what breaks a rule: README.md has at most 300 lines, doc/design.md 250 and doc/reference.md 999; no
 # sentence has more than 40 words; no document, message or comment on an object has a banned phrase;
-# each relative link leads to a file, and to a heading of it.
+# each relative link leads to a file, and to a heading of it; each file that a page names exists.
 use strict;
 use warnings;
 
@@ -68,6 +68,16 @@ sub check_links
 	}
 }
 
+# Files of the checkout that a page names.
+sub check_files
+{
+	my ($path, $text) = @_;
+	for my $file ($text =~ m{`((?:src|test|sql|cuda|debian|doc)/[\w./-]+\.\w+)`}g)
+	{
+		print "$path: no file $file\n" if !-e $file;
+	}
+}
+
 # Sentences of a paragraph, an item or a cell.
 sub check_sentences
 {
@@ -98,6 +108,7 @@ for my $path ('README.md', glob('doc/*.md'))
 	print "$path: $count lines, at most $MOST_LINES{$path}\n" if $count > ($MOST_LINES{$path} // 9999);
 	$text =~ s/^```.*?^```$//gms;
 	check_links($path, $text);
+	check_files($path, $text);
 	for my $part (split /\n\s*\n|\n(?=\s*(?:[-*]|\d+\.) )|\n(?=[|#])/, $text)
 	{
 		$part =~ s/\s+/ /g;

@@ -28,7 +28,9 @@ done | report "every expected output has its SQL test"
 grep -rlE '[[:blank:]]+$' --include='*.[ch]' --include='*.sql' --include='*.sh' \
 	--exclude-dir=.git src sql test |
 	report "no line ends in blanks"
-LC_ALL=C grep -nP '[^\x00-\x7F]' sql/parts/*.sql sql/update/*.sql |
+grep -rnE '^(<{7} |>{7} )' --exclude-dir=.git --exclude='*.o' --exclude='*.so' . |
+	report "no file holds what a merge left"
+LC_ALL=C grep -rnP --include="*.sql" "[^\x00-\x7F]" sql |
 	report "the SQL scripts install whatever the database's encoding"
 perl test/floors.pl check 2>&1 |
 	report "no include goes up a floor or through another's back door, and no files form a circle"
@@ -36,3 +38,5 @@ perl test/floors.pl draw 2>&1 | cmp - doc/img/floors.svg 2>&1 |
 	report "the picture of the floors is current (perl test/floors.pl draw >doc/img/floors.svg)"
 perl test/metadata.pl 2>&1 |
 	report "the Makefile, the control file and the packages name one version"
+perl test/prose.pl 2>&1 |
+	report "documents and messages: plain sentences, links that lead somewhere, no banned phrase"

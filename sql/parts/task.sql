@@ -56,4 +56,4 @@ CREATE FUNCTION @extschema@.gp_task_rows(task text, id anyelement)
 RETURNS TABLE (node anyelement, as_of timestamp with time zone, target text)
 AS 'MODULE_PATHNAME', 'gnngp_task_rows_sql' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 1000;
 COMMENT ON FUNCTION @extschema@.gp_task_rows(text, anyelement) IS
-    'the same where ids are no integers: gp_task_rows(''t'', NULL::uuid)';
+    'the same where ids are not integers: gp_task_rows(''t'', NULL::uuid)';

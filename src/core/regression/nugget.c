@@ -236,7 +236,7 @@ round_nugget(double nugget)
 void
 gp_nugget_tell_edge(gp_env *env, double least)
 {
-	gp_notice(env, "Try a smaller one with nugget => ...; labels that are surprisingly regular call for it.",
+	gp_notice(env, "Labels with little noise need a smaller one: nugget => ....",
 			  "the leave-one-out error still falls at the smallest nugget tried, %g", least);
 }
 
@@ -358,7 +358,7 @@ gp_nugget_choose(gp_env *env, const gp_problem *problem, const gp_targets *targe
 	if (targets->few || targets->flat)
 	{
 		if (!problem->quiet)
-			gp_notice(env, "Label more nodes, or give nugget => ....",
+			gp_notice(env, "Label more nodes, or pass nugget => ....",
 					  "too few labels to choose the nugget by leave-one-out, so it is set to %g",
 					  GP_NUGGET_FEW);
 		return GP_NUGGET_FEW;

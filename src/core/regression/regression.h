@@ -108,6 +108,7 @@ typedef enum gp_metric
 	GP_METRIC_R2,
 	GP_METRIC_RMSE,
 	GP_METRIC_COVERAGE90,		/* of the nominal 90% interval */
+	GP_METRIC_MAE,
 	GP_METRICS
 } gp_metric;
 
@@ -350,6 +351,24 @@ extern void gp_posterior_finish(gp_env *env, const gp_problem *problem,
 /* figures.c: the calibrator, the figures, and the leave-one-out posterior, which it takes. */
 extern void gp_figures(gp_env *env, const gp_problem *problem, const gp_targets *targets,
 					   gp_solution *solution, gp_posterior *out);
+
+/* What a model says of some labels that it does not know. */
+typedef struct gp_told
+{
+	int64_t		n;
+	int32_t		nclasses;		/* 0: values */
+	const int32_t *label;
+	const double *target;
+	const double *mean;			/* n x classes, or n */
+	const double *variance;		/* of values; NULL: not known */
+	const gp_calibrator *calibrator;	/* of classes */
+} gp_told;
+
+/* The figures of these labels alone (GP_METRICS of them). */
+extern void gp_told_figures(gp_env *env, const gp_told *told, double *metric);
+
+/* targets.c: the first of the last blocks of time, whose errors tell how wide intervals of values are. */
+extern int32_t gp_blocks_recent(const gp_problem *problem);
 
 /* baseline_check.c: tells when a model is worth no more than class shares or label propagation. */
 extern void gp_tell_worth(gp_device *dev, const gp_problem *problem, const gp_targets *targets,

@@ -40,7 +40,7 @@ gnngp_distributed_check(const gp_program *program, const gnngp_sources *src)
 	if (src->directed)
 		refuse_kernel("directed graphs", "Create the graph with directed => false, or use strategy => 'nystrom'.");
 	if (!src->data->ids.integer)
-		refuse_kernel("ids that are no integers", "Use a view that gives each node an integer, or strategy => 'nystrom'.");
+		refuse_kernel("ids that are not integers", "Use a view that gives each node an integer, or strategy => 'nystrom'.");
 	if (gp_program_is_laplacian(program))
 		refuse_kernel("Laplacian kernels", "Leave out strategy: a fit in memory takes 8 seconds and 1 GB for a million nodes.");
 	if (src->features == NULL)
@@ -62,7 +62,7 @@ gnngp_distributed_check(const gp_program *program, const gnngp_sources *src)
 	}
 	for (int i = 0; i < program->nsteps; i++)
 		if (program->steps[i].kind == GP_STEP_LISTS || program->steps[i].kind == GP_STEP_UNIT)
-			refuse_kernel(program->steps[i].kind == GP_STEP_LISTS ? "lists of neighbours" : "steps of mean variance 1", other);
+			refuse_kernel(program->steps[i].kind == GP_STEP_LISTS ? "lists of neighbours" : "unit(...)", other);
 }
 
 /* Notes a task that holds so many bytes. */

@@ -51,7 +51,7 @@ gnngp_target_choose(const char *table, const gnngp_column *target, const char *t
 	if (strcmp(task, "values") == 0 && !value && !gnngp_is_integer_type(target->base))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("column \"%s\" of table \"%s\" has type %s, which is no number to predict",
+				 errmsg("column \"%s\" of table \"%s\" has type %s, which is not a number",
 						target->name, table, format_type_be(target->type)),
 				 errhint("Use task => 'classification', or a numeric column.")));
 	if (strcmp(task, "auto") == 0 && !value && !class)

@@ -314,7 +314,8 @@ check_repeated(const node_state *s, const gnngp_data *data)
 	if (data->nlabelled >= FEW_LABELS && single > data->nlabelled / 2)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_EXCEPTION),
-				 errmsg("column \"%s\" of table \"%s\" is no class: %lld of %lld labelled rows have one of their own",
+				 errmsg("column \"%s\" of table \"%s\" is not a class: %lld of %lld labelled "
+						"rows have a value of their own",
 						s->target.name, s->r->nodes.name, (long long) single, (long long) data->nlabelled),
 				 errhint("Use task => 'regression' if it holds numbers, or a coarser column; task => 'classification' takes it as it is.")));
 }

@@ -11,6 +11,7 @@
 #include "read_labels.h"
 #include "read_source.h"
 #include "read_trust.h"
+#include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
 
 /* Pushes the snapshot to read under (read_graph.c). */

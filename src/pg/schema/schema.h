@@ -136,7 +136,7 @@ extern gnngp_data *gnngp_read_task(gp_env *env, const gnngp_graph_def *task, con
  */
 extern void gnngp_check_expressions(gnngp_graph_def *task);
 
-/* What a model keeps of it (pg/store/store_live.h). */
+/* What a model keeps of it (pg/store/store.h). */
 struct gnngp_task_state
 {
 	uint64		shape;			/* of the schema */

@@ -3,10 +3,8 @@
  */
 #include "postgres.h"
 
-#include "pg/schema/schema.h"
 #include "store.h"
 #include "store_arrays.h"
-#include "store_live.h"
 
 /* The arrays. */
 enum facts_array

@@ -18,7 +18,6 @@
 #include "pg/catalog/catalog.h"
 #include "pg/server/server.h"
 #include "pg/reader/reader.h"
-#include "pg/schema/schema.h"
 #include "store_links.h"
 
 /* A hash of what of a graph's definition says how its rows are to be read. */
@@ -46,21 +45,6 @@ extern gnngp_live *gnngp_live_open(const gnngp_model *model);
 
 /* Ends a use that went well: keeps the state for the next one, or frees it.  After an error its context does. */
 extern void gnngp_live_close(gnngp_live *live);
-
-/*
- * ---- what the model of a task keeps of its facts (store_facts.c) ----
- *
- * The part "facts" has how tables are encoded, how columns are scaled, and of each labelled row its
- * time, its block of time, and what earlier blocks say of it.  It tells of labels, so that no
- * grantee reads it: live answers read it as the extension's owner.
- */
-
-/* Writes the part; block and forward may be NULL. */
-extern void gnngp_facts_write(const gnngp_model *model, const gnngp_data *data, const int32 *block,
-							  const double *forward);
-
-/* Reads it as the present user into memory of the environment; 42809 for a model that is of no task. */
-extern gnngp_task_state *gnngp_facts_read(gp_env *env, const gnngp_model *model);
 
 /* ---- what a training left (store_warm.c) ---- */
 

@@ -17,7 +17,6 @@
 #include <math.h>
 
 #include "miscadmin.h"
-#include "pg/schema/schema.h"
 #include "store_rows.h"
 
 #define NODES_MAGIC 0x47504e42	/* GPNB */

@@ -400,7 +400,8 @@ gp_stiefel_step(gp_device *dev, gp_matrix h, gp_matrix g, double root, double ra
 	}
 	dev->copy(dev, h, y);
 	if (!gp_orthonormalise(dev, h, 0.0))
-		gp_raise(dev->env, GP_ERR_RANGE, "Take fewer iterations.", "the components are not orthogonal any more");
+		gp_raise(dev->env, GP_ERR_RANGE, "Take fewer iterations.", "the components are no longer "
+																   "orthogonal");
 	dev->destroy(dev, &y);
 	dev->destroy(dev, &sum);
 	dev->destroy(dev, &small);

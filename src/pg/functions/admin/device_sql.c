@@ -115,7 +115,8 @@ warn_of_blas(ErrorData *error)
 	ereport(WARNING,
 			(errcode(error->sqlerrcode),
 			 errmsg_internal("%s", error->message),
-			 errdetail("Nothing can be fitted before this is mended; the extension need not be made again."),
+			 errdetail("Fits fail until this is repaired; you need not create the extension "
+					   "again."),
 			 error->hint ? errhint("%s", error->hint) : 0));
 	FreeErrorData(error);
 }

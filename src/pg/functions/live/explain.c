@@ -228,8 +228,9 @@ gnngp_explain_edges(PG_FUNCTION_ARGS)
 	edge = gp_live_explain_edges(dev, &q, class_or_best(&c, &answer), k, &n, &left);
 	if (left > 0)
 		ereport(NOTICE,
-				(errmsg("among hubs fewer edges are tried: %lld are left out", (long long) left),
-				 errdetail("Without an edge of a hub all nodes beside it are evaluated anew; the edges that weigh most come first.")));
+				(errmsg("%lld edges around hubs were not tried", (long long) left),
+				 errdetail("Removing an edge of a hub changes all nodes beside the hub; the "
+						   "heaviest edges were tried first.")));
 	put_edges(&c, some, edge, n);
 	gnngp_live_call_close(&c);
 	AtEOXact_GUC(false, guc_level);

@@ -37,8 +37,10 @@ gnngp_live_call_open(gnngp_live_call *c, FunctionCallInfo fcinfo, bool owner_onl
 	if (superuser() && !superuser_arg(owner))
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("a superuser may not read the tables of model \"%s\", whose owner is no superuser", c->model->name),
-				 errdetail("What the tables' views and policies call would run with the rights of a superuser."),
+				 errmsg("a superuser may not read the tables of model \"%s\", whose owner is not "
+						"a superuser", c->model->name),
+				 errdetail("Views and policies of the tables would run with the rights of a "
+						   "superuser."),
 				 errhint("Take the owner's rights first: SET ROLE %s.",
 						 GetUserNameFromId(owner, true) ? GetUserNameFromId(owner, true) : "...")));
 	c->live = gnngp_live_open(c->model);
@@ -76,7 +78,7 @@ gnngp_live_class(const gnngp_model *model, const char *name)
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("model \"%s\" does not know the class \"%s\"", model->name, name),
-			 model->classes > 0 ? errhint("It knows %s; a class that no label had is known after a refresh.", known_classes(model)) :
+			 model->classes > 0 ? errhint("Its classes are %s; a new class needs a refresh.", known_classes(model)) :
 			 errhint("It predicts values: leave class NULL.")));
 }
 
@@ -142,7 +144,7 @@ gnngp_live_call_nodes(gnngp_live_call *c)
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 errmsg("nodes must not be NULL"),
-				 errhint("Name the nodes; gp_predict tells of all nodes.")));
+				 errhint("Name the nodes; gp_predict gives all nodes.")));
 }
 
 /* The number that each node of a neighbourhood had in the fit. */
@@ -207,7 +209,7 @@ gnngp_live_call_read(gnngp_live_call *c, gnngp_some **read)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("this cannot be asked of model \"%s\", which is of a task", c->model->name),
-				 errhint("Tasks have no edges and no neighbours; gp_explain tells of their facts.")));
+				 errhint("Tasks have no edges and no neighbours; gp_explain names the facts that count.")));
 	if (asks_many(c))
 		gnngp_progress_begin(c->model->name);
 	some = gnngp_read_some(c->env, c->graph, c->wanted, c->nwanted,

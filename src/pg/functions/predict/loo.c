@@ -10,7 +10,6 @@
 #include "nodes/value.h"
 #include "parser/parse_func.h"
 #include "pg/server/server.h"
-#include "pg/store/store_live.h"
 #include "utils/builtins.h"
 #include "utils/float.h"
 #include "utils/lsyscache.h"

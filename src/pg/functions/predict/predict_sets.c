@@ -82,7 +82,7 @@ find_quantile(const gnngp_model *model, double coverage)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("coverage must be between 0 and 1"),
-				 errhint("0.9 promises that nine in ten sets hold what is true.")));
+				 errhint("With 0.9, nine in ten sets hold the true class or value.")));
 	gnngp_figures_read(model, &figures);
 	return gp_loo_quantile(figures.score, figures.n, coverage);
 }
