@@ -124,7 +124,7 @@ gnngp_few_read(gnngp_few *few, const gnngp_known_labels *known)
 	.target = known->target,.nclasses = known->nclasses,.horizon = state->horizon};
 
 	check_encodings(few);
-	gnngp_reading_run(r, r->own_time ? 0 : state->target.width);
+	gnngp_reading_run(r, state->target.width);
 	if (r->earlier >= 0)
 		gp_facts_scan_labels(r->facts, r->earlier, known->number_of, &state->target, &labels);
 	if (r->all >= 0)

@@ -224,7 +224,10 @@ read_columns(gnngp_task_reading *r, gnngp_data *data, gnngp_task_data *task)
 	}
 	gnngp_reading_encode(r, latest);
 	task->target = gp_facts_target_of(env, &labels, NULL);
-	gnngp_reading_run(r, r->own_time ? 0 : task->target.width);
+	/* Old answers mislead what has learnt from fresh ones; and a row's own column has one answer. */
+	if (r->own_time || !gp_facts_labels_reach(env, &labels, r->n, r->as_of, trains))
+		task->target.width = 0;
+	gnngp_reading_run(r, task->target.width);
 	if (r->earlier >= 0)
 		gp_facts_scan_labels(r->facts, r->earlier, r->entity_of, &task->target, &labels);
 	if (r->all >= 0)
