@@ -22,7 +22,7 @@
 #include "pg/catalog/graph_check.h"
 #include "nodes/plannodes.h"
 #include "read_source.h"
-#include "read_trust.h"
+#include "reader.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"

@@ -10,7 +10,6 @@
 #include "fmgr.h"
 #include "read_labels.h"
 #include "read_source.h"
-#include "read_trust.h"
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
 
