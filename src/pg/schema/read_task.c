@@ -42,6 +42,17 @@ lock_behind(const gnngp_tables *s)
 	}
 }
 
+/* Marks the column that a task asks for: its own row never shows it. */
+static void
+mark_target(gnngp_tables *s, const gnngp_task_def *task)
+{
+	int			table = gnngp_schema_find(s, task->table);
+	int			column = table < 0 || task->target == NULL ? -1 : gnngp_table_find_column(&s->table[table], task->target);
+
+	if (strcmp(task->form, "column") == 0 && column >= 0 && s->table[table].column[column].role == GNNGP_COLUMN_CELL)
+		s->table[table].column[column].role = GNNGP_COLUMN_TARGET;
+}
+
 void
 gnngp_schema_begin(gnngp_schema_use *use, gp_env *env, const gnngp_graph_def *graph, bool as_owner)
 {
@@ -56,6 +67,8 @@ gnngp_schema_begin(gnngp_schema_use *use, gp_env *env, const gnngp_graph_def *gr
 	gnngp_pin("TimeZone", tables->tables.time_zone);
 	gnngp_spi_connect();
 	use->schema = gnngp_schema_open(env, tables, false);
+	if (graph->task.form)
+		mark_target(use->schema, &graph->task);
 	lock_behind(use->schema);
 	gnngp_push_read_snapshot();
 }
