@@ -17,6 +17,13 @@
 #include "pg/ids/ids.h"
 #include "pg/server/compat.h"
 
+/*
+ * For a plan over a table, of this name, that is about to be made, and whose relations are locked:
+ * 42501 where the present user is a superuser and reading them runs code of a role that is none
+ * (read_trust.c).
+ */
+extern void gnngp_require_trust(const char *table, List *relations);
+
 /* Everything that a fit reads.  Memory of the environment. */
 typedef struct gnngp_data
 {
@@ -34,6 +41,7 @@ typedef struct gnngp_data
 	double	   *target;			/* values, or NULL */
 	int32		nclasses;
 	char	  **class_label;	/* as text: integer classes by number, others by text order, enums by enum order, booleans false, true */
+	struct gnngp_task_data *rows;	/* of a task (pg/schema/schema.h), whose labelled rows stand before the ids' ones; else NULL */
 } gnngp_data;
 
 /*
