@@ -239,13 +239,18 @@ extern gp_facts_target gp_facts_target_of(gp_env *env, const gp_facts_labels *la
 /*
  * Scans labels as the facts of a relation that was declared with the target's width: "earlier
  * targets" by each row's entity, "all targets" with key NULL, usually with a mean and a half-life.
- *
- * Where the rows of the labels are among the facts' rows, and labels do not reach most rows that are
- * later than all of them, such as in a table whose last years are to be predicted, the columns stay
- * 0, and so are dropped: a model that has learnt to look at the last answer would look at an old one.
  */
 extern void gp_facts_scan_labels(gp_facts *facts, int32_t relation, const int32_t *key,
 								 const gp_facts_target *target, const gp_facts_labels *labels);
+
+/*
+ * True when the labels that train are as fresh at the rows that do not as at those that do.  Where
+ * they are not, such as in a table of labels whose last years are to be predicted, a model that has
+ * learnt to look at the last answer looks at an old one: the relations of labels are then better
+ * left out.
+ */
+extern bool gp_facts_labels_reach(gp_env *env, const gp_facts_labels *labels, int64_t rows, const gp_time *as_of,
+								  const bool *trains);
 
 /* The columns as they are, rows x width, row major: for rows whose columns go on into facts of their own. */
 extern int32_t gp_facts_width(const gp_facts *facts);
@@ -309,7 +314,6 @@ extern gp_features *gp_facts_features(gp_facts *facts, const gp_facts_scale *sca
 /* The kernel: one layer of arc cosines, with the bias that the scale of the columns calls for. */
 extern const char gp_facts_kernel[];
 
-#define GP_FACTS_BIAS 0.01		/* variance of the bias before the activation */
 #define GP_FACTS_LANDMARKS 400
 #define GP_FACTS_TIME_BLOCKS 10
 
@@ -334,13 +338,5 @@ extern int32_t *gp_facts_landmarks(gp_env *env, const gp_problem *problem, int64
  */
 extern gp_posterior *gp_facts_fit(gp_device *dev, const gp_problem *problem, gp_features *features,
 								  gp_facts_scale *scale, double *other_score);
-
-/*
- * Which blocks the score of one row comes from.  row has the features of the row, landmark those of
- * the landmarks (n x kept, float), weight what each counts for the score (n).  share has room for
- * nblocks + 1: parts that add up to the score, less what it is without any kernel; the last is the bias.
- */
-extern void gp_facts_explain(gp_env *env, const gp_facts_scale *scale, const float *row, int64_t n,
-							 const float *landmark, const double *weight, double *share);
 
 #endif							/* GP_FACTS_H */

@@ -105,7 +105,30 @@ known_from(gp_time as_of, gp_time horizon)
 	return as_of + horizon - 1;
 }
 
-/* ---- labels as facts ---- */
+void
+gp_facts_scan_labels(gp_facts *facts, int32_t relation, const int32_t *key, const gp_facts_target *target,
+					 const gp_facts_labels *labels)
+{
+	gp_env	   *env = facts->env;
+	int32_t    *everybody = key ? NULL : gp_alloc_zero(env, facts->rows, sizeof(int32_t));
+	timed_label *ordered = key ? NULL : labels_by_time(env, labels);
+	gp_scan    *scan = gp_scan_open(facts, relation, key ? key : everybody);
+
+	for (int64_t i = 0; i < labels->n; i++)
+	{
+		int64_t		at = key ? i : ordered[i].label;
+		double		value[GP_ENCODED_HOT];
+
+		tell_label(target, labels, at, value);
+		gp_scan_fact(scan, key ? labels->entity[at] : 0, known_from(labels->as_of[at], labels->horizon),
+					 value);
+	}
+	gp_scan_close(scan);
+	gp_free(env, everybody);
+	gp_free(env, ordered);
+}
+
+/* ---- whether labels reach the rows that are asked for ---- */
 
 #define FRESH 0.99				/* of the rows that train have labels as fresh as this */
 
@@ -128,57 +151,37 @@ age_of_newest(const timed_label *label, int64_t n, gp_time horizon, gp_time as_o
 	return low > 0 ? (double) as_of - (double) label[low - 1].as_of : INFINITY;
 }
 
-/* False where the newest labels are older, at most rows after all labels, than they usually are at the labels' rows. */
-static bool
-labels_reach(const gp_facts *facts, const gp_facts_labels *labels, const timed_label *ordered)
+bool
+gp_facts_labels_reach(gp_env *env, const gp_facts_labels *labels, int64_t rows, const gp_time *as_of,
+					  const bool *trains)
 {
-	gp_env	   *env = facts->env;
-	gp_time		last = labels->n > 0 ? ordered[labels->n - 1].as_of : GP_TIME_ALWAYS;
-	double	   *age = gp_alloc_array(env, facts->rows, sizeof(double));
+	timed_label *ordered = labels_by_time(env, labels);
+	double	   *age = gp_alloc_array(env, rows, sizeof(double));
 	int64_t		known = 0;
-	int64_t		before = 0;
+	int64_t		others = 0;
 	int64_t		fresh = 0;
-	double		usual;
+	double		usual = 0.0;
 
-	GP_EACH(env, i, facts->rows, i)
+	for (int64_t i = 0; i < rows; i++)
 	{
-		double		a = age_of_newest(ordered, labels->n, labels->horizon, facts->as_of[i]);
+		double		a = trains[i] ? age_of_newest(ordered, labels->n, labels->horizon, as_of[i]) : INFINITY;
 
-		before += facts->as_of[i] <= last;
-		if (facts->as_of[i] <= last && isfinite(a))
+		if (isfinite(a))
 			age[known++] = a;
 	}
 	gp_sort(env, age, known, sizeof(double), gp_compare_double, NULL);
-	usual = known > 0 ? age[(int64_t) (FRESH * (double) (known - 1))] : INFINITY;
-	GP_EACH(env, k, facts->rows, k)
-		fresh += facts->as_of[k] > last &&
-			age_of_newest(ordered, labels->n, labels->horizon, facts->as_of[k]) <= usual;
-	gp_free(env, age);
-	return known == 0 || before < labels->n || 2 * fresh >= facts->rows - before;
-}
-
-void
-gp_facts_scan_labels(gp_facts *facts, int32_t relation, const int32_t *key, const gp_facts_target *target,
-					 const gp_facts_labels *labels)
-{
-	gp_env	   *env = facts->env;
-	int32_t    *everybody = key ? NULL : gp_alloc_zero(env, facts->rows, sizeof(int32_t));
-	timed_label *ordered = labels_by_time(env, labels);
-	int64_t		n = labels_reach(facts, labels, ordered) ? labels->n : 0;
-	gp_scan    *scan = gp_scan_open(facts, relation, key ? key : everybody);
-
-	for (int64_t i = 0; i < n; i++)
+	if (known > 0)
+		usual = age[(int64_t) (FRESH * (double) (known - 1))];
+	GP_EACH(env, k, rows, k)
 	{
-		int64_t		at = key ? i : ordered[i].label;
-		double		value[GP_ENCODED_HOT];
-
-		tell_label(target, labels, at, value);
-		gp_scan_fact(scan, key ? labels->entity[at] : 0, known_from(labels->as_of[at], labels->horizon),
-					 value);
+		if (trains[k])
+			continue;
+		others++;
+		fresh += age_of_newest(ordered, labels->n, labels->horizon, as_of[k]) <= usual;
 	}
-	gp_scan_close(scan);
-	gp_free(env, everybody);
 	gp_free(env, ordered);
+	gp_free(env, age);
+	return 2 * fresh >= others;
 }
 
 /* ---- the half-life of what has no horizon ---- */

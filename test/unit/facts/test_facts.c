@@ -312,6 +312,7 @@ check_labels(gp_env *env)
 	gp_facts_target told = gp_facts_target_of(env, &labels, NULL);
 	gp_time		as_of[] = {40 * GP_TIME_DAY - 1, 40 * GP_TIME_DAY, 200 * GP_TIME_DAY};
 	int32_t		key[] = {0, 0, 0};
+	bool		trains[] = {true, true, false};
 	gp_aggregates a = {GP_FACTS_SUM, 0, GP_TIME_DAY, 0.0};
 	gp_facts   *f = gp_facts_create(env, 3, as_of);
 	int32_t		own = gp_facts_relation(f, "earlier targets", 1, a);
@@ -323,31 +324,10 @@ check_labels(gp_env *env)
 	raw = gp_facts_raw(f);
 	ok(raw[0] == 0.0f && raw[1] == 0.0f, "a label is unknown before its window closes");
 	ok(raw[2] < 0.0f && raw[3] == raw[2], "and known from then on, also to everybody");
-	close_to(raw[4], 0.0, 1e-6, "in units of its spread");}
-
-/* Rows of three labels, and one that is asked for so many days after the last of them. */
-static float
-own_label_at(gp_env *env, int days)
-{
-	static const int32_t entity[] = {0, 0, 0};
-	static const gp_time times[] = {0, 30 * GP_TIME_DAY, 60 * GP_TIME_DAY};
-	static const double target[] = {1.0, 2.0, 9.0};
-	gp_facts_labels labels = {3, entity, times, NULL, target, 0, 30 * GP_TIME_DAY};
-	gp_facts_target told = gp_facts_target_of(env, &labels, NULL);
-	gp_time		as_of[] = {0, 30 * GP_TIME_DAY, 60 * GP_TIME_DAY, (60 + days) * GP_TIME_DAY};
-	int32_t		key[] = {0, 0, 0, 0};
-	gp_aggregates a = {GP_FACTS_LAST, 1, GP_TIME_DAY, 0.0};
-	gp_facts   *f = gp_facts_create(env, 4, as_of);
-
-	gp_facts_scan_labels(f, gp_facts_relation(f, "earlier targets", 1, a), key, &told, &labels);
-	return gp_facts_raw(f)[3];
-}
-
-static void
-check_reach(gp_env *env)
-{
-	ok(own_label_at(env, 30) > 1.0f, "the last label is known a horizon later");
-	ok(own_label_at(env, 300) == 0.0f, "labels that do not reach the rows that are asked for are left out");
+	close_to(raw[4], 0.0, 1e-6, "in units of its spread");
+	ok(!gp_facts_labels_reach(env, &labels, 3, as_of, trains), "labels do not reach a row that is much later");
+	trains[2] = true;
+	ok(gp_facts_labels_reach(env, &labels, 3, as_of, trains), "and do where nothing else is asked");
 }
 
 /* Two blocks of one and three columns, one of which is constant. */
@@ -460,34 +440,11 @@ check_fit(gp_env *env)
 	gp_features *x;
 	gp_posterior *out = fit_task(env, &s, &x);
 	int			right = 0;
-	double		score = 0.0;
-	double		block[2] = {0.0, 0.0};
-	float	   *landmark = gp_alloc_array(env, out->nlandmarks * x->dims, sizeof(float));
-	double		weight[64];
-	double		share[4];
-	double		one[4];
 
 	for (int i = 108; i < 120; i++)
 		right += (out->mean[2 * i + 1] > out->mean[2 * i]) == ((i % 12 + i / 12) % 2);
 	is_int(right, 12, "rows of the next time are told by the facts before them");
 	ok(out->loo_score > 0.9 && out->forward_score > 0.9, "blocks of time are, too");
-	for (int64_t k = 0; k < out->nlandmarks; k++)
-	{
-		memcpy(landmark + k * x->dims, (float *) x->dense + out->landmark[k] * x->dims, x->dims * sizeof(float));
-		weight[k] = k % 3 - 0.5;
-	}
-	gp_facts_explain(env, s, (float *) x->dense, out->nlandmarks, landmark, weight, share);
-	for (int64_t k = 0; k < out->nlandmarks; k++)
-	{
-		double		only = weight[k];
-
-		gp_facts_explain(env, s, (float *) x->dense, 1, landmark + k * x->dims, &only, one);
-		block[0] += one[0];
-	}
-	close_to(block[0], share[0], 1e-9, "shares of landmarks add up");
-	for (int b = 0; b <= s->nblocks; b++)
-		score += share[b];
-	ok(isfinite(score) && s->nblocks == 3, "three blocks and the bias");
 }
 
 static void
@@ -512,7 +469,6 @@ main(void)
 	in_env(check_many_keys(env));
 	in_env(check_wrong_order(env));
 	in_env(check_labels(env));
-	in_env(check_reach(env));
 	in_env(check_scale(env));
 	in_env(check_fit(env));
 	disturb("a task", TEST_REFUSE, 7, 20, run_task(env));
