@@ -46,9 +46,12 @@ typedef struct gp_cell
 	bool		null;			/* also for a number that is none (NaN, infinity) */
 	double		number;			/* NUMBER, INTEGER */
 	gp_time		time;			/* TIME */
-	const void *data;			/* WORD: bytes; LIST: double, NaN for a NULL in it */
+	const void *data;			/* WORD: bytes, or NULL where number tells words apart; LIST: double, NaN for a NULL in it */
 	int32_t		length;			/* of them */
 } gp_cell;
+
+/* A hash of bytes that does not depend on the session. */
+extern uint64_t gp_hash_bytes(const void *data, int64_t length);
 
 #define GP_ENCODED_HOT 16		/* categories of a column, at most */
 #define GP_ENCODED_LIST 256		/* numbers of a list, at most; the rest is left out */

@@ -51,6 +51,9 @@ typedef struct gp_problem
 	double		nugget_min;		/* the least one searched; 0 = GP_NUGGET_MIN */
 	double		nugget_slack;	/* take the largest nugget within this share of the least error */
 	const double *moments;		/* by which the features were standardised, or NULL */
+	const double *encoding;		/* by which the host made them of its columns, encoding_rows x encoding_cols, kept as it is; or NULL */
+	int64_t		encoding_rows;
+	int64_t		encoding_cols;
 	/*
 	 * The block of each labelled node, 0 .. nblocks - 1 in order of time: everything that a label is
 	 * otherwise judged by without itself is then without its block (time_blocks.c).  NULL: by itself.
