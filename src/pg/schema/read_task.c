@@ -42,6 +42,19 @@ lock_behind(const gnngp_tables *s)
 	}
 }
 
+/* A target is shown of other rows than the one that is asked about; that of a table of labels of none. */
+static void
+hide_target(const gnngp_tables *s, const gnngp_graph_def *task)
+{
+	const gnngp_task_def *def = &task->task;
+	int			table = def->form && strcmp(def->form, "expression") != 0 ? gnngp_schema_find(s, def->table) : -1;
+	int			column = table < 0 ? -1 : gnngp_table_find_column(&s->table[table], def->target);
+
+	if (column >= 0 && s->table[table].column[column].role == GNNGP_COLUMN_CELL)
+		s->table[table].column[column].role = strcmp(def->form, "labels") == 0 ? GNNGP_COLUMN_EXCLUDED :
+			GNNGP_COLUMN_TARGET;
+}
+
 void
 gnngp_schema_begin(gnngp_schema_use *use, gp_env *env, const gnngp_graph_def *graph, bool as_owner)
 {
@@ -56,6 +69,7 @@ gnngp_schema_begin(gnngp_schema_use *use, gp_env *env, const gnngp_graph_def *gr
 	gnngp_pin("TimeZone", tables->tables.time_zone);
 	gnngp_spi_connect();
 	use->schema = gnngp_schema_open(env, tables, false);
+	hide_target(use->schema, graph);
 	lock_behind(use->schema);
 	gnngp_push_read_snapshot();
 }
