@@ -42,16 +42,15 @@ lock_behind(const gnngp_tables *s)
 	}
 }
 
-/* A target is shown of other rows than the one that is asked about; that of a table of labels of none. */
+/* Marks the column that a task asks for: its own row never shows it, and a table of labels shows none. */
 static void
-hide_target(const gnngp_tables *s, const gnngp_graph_def *task)
+mark_target(gnngp_tables *s, const gnngp_task_def *task)
 {
-	const gnngp_task_def *def = &task->task;
-	int			table = def->form && strcmp(def->form, "expression") != 0 ? gnngp_schema_find(s, def->table) : -1;
-	int			column = table < 0 ? -1 : gnngp_table_find_column(&s->table[table], def->target);
+	int			table = strcmp(task->form, "expression") == 0 ? -1 : gnngp_schema_find(s, task->table);
+	int			column = table < 0 ? -1 : gnngp_table_find_column(&s->table[table], task->target);
 
 	if (column >= 0 && s->table[table].column[column].role == GNNGP_COLUMN_CELL)
-		s->table[table].column[column].role = strcmp(def->form, "labels") == 0 ? GNNGP_COLUMN_EXCLUDED :
+		s->table[table].column[column].role = strcmp(task->form, "labels") == 0 ? GNNGP_COLUMN_EXCLUDED :
 			GNNGP_COLUMN_TARGET;
 }
 
@@ -69,7 +68,8 @@ gnngp_schema_begin(gnngp_schema_use *use, gp_env *env, const gnngp_graph_def *gr
 	gnngp_pin("TimeZone", tables->tables.time_zone);
 	gnngp_spi_connect();
 	use->schema = gnngp_schema_open(env, tables, false);
-	hide_target(use->schema, graph);
+	if (graph->task.form)
+		mark_target(use->schema, &graph->task);
 	lock_behind(use->schema);
 	gnngp_push_read_snapshot();
 }
