@@ -317,7 +317,7 @@ extern double gp_root_log_det(gp_device *dev, gp_matrix root);
 extern void gp_solution_free(gp_device *dev, gp_solution *solution);
 
 /*
- * targets.c: for values, the scale with which nine in ten labels lie within the central 90% interval of what is said
+ * figures.c: for values, the scale with which nine in ten labels lie within the central 90% interval of what is said
  * of them without themselves, in place of the one of the marginal likelihood; loo_variance goes along.
  */
 extern void gp_solution_widen(gp_env *env, const gp_problem *problem, const gp_targets *targets,
