@@ -58,7 +58,7 @@ gp_fit(gp_device *dev, const gp_problem *problem)
 			ev.jitter = problem->jitter;
 		plan = gp_plan_with(&ev, &closed);
 	}
-	if (problem->compared && problem->estimate_limit > 0 && plan.bytes > (double) problem->estimate_limit)
+	if (problem->loo_only && problem->estimate_limit > 0 && plan.bytes > (double) problem->estimate_limit)
 	{
 		if (by_precision)
 			gp_csr_free(env, s);
@@ -95,7 +95,7 @@ gp_fit_compared(gp_device *dev, const gp_problem *problem)
 	bool		laplacian = gp_program_is_laplacian(problem->program);
 	gp_problem	p = *problem;
 
-	p.compared = p.quiet = true;
+	p.loo_only = p.quiet = true;
 	p.live = false;
 	p.strategy = laplacian ? GP_STRATEGY_PRECISION : GP_STRATEGY_NYSTROM;
 	p.estimate_limit = dev->env->limit == 0 ? SIZE_MAX / 2 : gp_limit(dev->env) + (size_t) dev->room;

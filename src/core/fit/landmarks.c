@@ -259,7 +259,7 @@ gp_landmarks_automatic(gp_eval *ev, const gp_problem *problem)
 		return problem->nlandmarks < ev->n ? problem->nlandmarks : ev->n;
 	if (ev->kernel->program->power != 1.0)
 		return gp_power_landmarks(ev);
-	if (problem->compared)
+	if (problem->loo_only)
 		return compared_landmarks(ev->n);
 	n = field_size(ev, problem);
 	if (n <= AUTOMATIC_FIELD && problem->task == GP_TASK_CLASSES)

@@ -334,7 +334,7 @@ solve_dual(lowrank *lr, const gp_problem *problem, const gp_targets *targets, gp
 	dev->copy(dev, wide, q);
 	dev->syrk(dev, false, 1.0, wide, 0.0, k);
 	solution = gp_dual_solve(dev, problem, targets, k, mean_diag);
-	if (problem->compared)
+	if (problem->loo_only)
 	{
 		dev->destroy(dev, &w);
 		dev->destroy(dev, &wide);
@@ -373,7 +373,7 @@ solve_primal(lowrank *lr, const gp_problem *problem, const gp_targets *targets, 
 	gp_device  *dev = lr->ev->dev;
 	gp_solution solution = gp_primal_solve(dev, problem, targets, q, mean_diag);
 
-	if (problem->compared)
+	if (problem->loo_only)
 		return solution;
 	means(lr, solution.weights, out);
 	keep_posterior(lr, solution.weights, &solution.root, q, solution.noise);
@@ -435,7 +435,7 @@ gp_infer_panels(gp_eval *ev, const gp_problem *problem, const gp_targets *target
 	/* Rows that are judged in blocks take no labels from each other later. */
 	if (ev->keep && problem->block == NULL)
 		gp_keep_matrix(dev, ev->keep, GP_PIECE_LABELLED_ROWS, 0, 0, q);
-	if (diag == NULL && !problem->compared)
+	if (diag == NULL && !problem->loo_only)
 	{
 		present = gp_alloc_figures(ev->env, ev->n, sizeof(double));
 		presence(&lr, present);
@@ -445,7 +445,7 @@ gp_infer_panels(gp_eval *ev, const gp_problem *problem, const gp_targets *target
 	else
 		solution = solve_primal(&lr, problem, targets, q, mean_diag, diag, out);
 	dev->destroy(dev, &q);
-	if (!problem->compared)
+	if (!problem->loo_only)
 		gp_posterior_finish(ev->env, problem, targets, &solution, diag ? diag : present, out);
 	gp_free(ev->env, present);
 	return solution;

@@ -165,7 +165,7 @@ try_lowrank(planner *p, int64_t nlandmarks)
 
 	if (!gp_nystrom_possible(p->ev, p->root))
 		return;
-	if (p->problem->compared)
+	if (p->problem->loo_only)
 	{
 		p->lowrank = try_plan(p, plan);
 		return;

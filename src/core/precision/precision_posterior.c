@@ -110,7 +110,7 @@ gp_infer_precision(gp_device *dev, const gp_problem *problem, const gp_csr *s, c
 		gp_notice(env, "Use a smaller sigma2 or a larger nugget.",
 				  "conjugate gradients ended after %d iterations, with an error of about %.1g",
 				  GP_PRECISION_MOST, f.error);
-	off = problem->compared ? 0.0 : gp_precision_variances(&f, out->variance);
+	off = problem->loo_only ? 0.0 : gp_precision_variances(&f, out->variance);
 	if (off > 0.0)
 		gp_notice(env, "Means are not affected.",
 				  "variances of unlabelled nodes are estimates, typically %.0f%% off", 100.0 * off);
@@ -122,7 +122,7 @@ gp_infer_precision(gp_device *dev, const gp_problem *problem, const gp_csr *s, c
 		out->variance[problem->labelled[k]] = f.noise * gp_precision_share_of_noise(&f, k);
 	solution = solution_of(&f, nugget);
 	gp_precision_fit_close(&f);
-	if (!problem->compared)
+	if (!problem->loo_only)
 		gp_posterior_finish(env, problem, &targets, &solution, NULL, out);
 	gp_posterior_settle(&ev, problem, &targets, &solution, out);
 	gp_solution_free(dev, &solution);

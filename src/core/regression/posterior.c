@@ -146,7 +146,7 @@ gp_posterior_settle(const gp_eval *ev, const gp_problem *problem, const gp_targe
 		gp_figures_count(ev->env, problem, targets);
 		return;
 	}
-	if (!problem->compared)
+	if (!problem->loo_only)
 		check_finite(ev->env, out);
 	gp_figures(ev->env, problem, targets, solution, out);
 	gp_tell_worth(ev->dev, problem, targets, out);

@@ -63,7 +63,8 @@ typedef struct gp_problem
 	bool		live;			/* the posterior keeps what rows can be evaluated against later (live_answer.c) */
 	bool		divided;		/* the host has the nodes in partitions, or on several servers */
 	bool		quiet;			/* no notices about the nugget, which the user cannot give */
-	bool		compared;		/* with other kernels, by leave-one-out alone: means and variances are left empty, and nothing is told */
+	bool		compared;		/* with other fits: nothing is said of its worth */
+	bool		loo_only;		/* figures and leave-one-out alone: means and variances of the nodes are left empty */
 
 	/* For trainings (train/train.h): who the nodes are, whatever their numbers, and what the last one left; NULL: unknown. */
 	const uint64_t *key;
