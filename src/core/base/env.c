@@ -15,7 +15,8 @@
 #define MESSAGE_SIZE 1024
 #define LARGE_PAGE ((uintptr_t) 1 << 21)
 #define LARGE_ARRAY ((size_t) 1 << 22)	/* below, large pages are not worth a system call */
-#define ZERO_PIECE ((size_t) 32 << 20)	/* filled between two looks at interrupts: its first touch takes time */
+/* filled between two looks at interrupts: its first touch takes time */
+#define ZERO_PIECE ((size_t) 32 << 20)
 
 /* What stands right before every block. */
 typedef struct block_header

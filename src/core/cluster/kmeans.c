@@ -349,9 +349,9 @@ reassign(kmeans *km, bool apart)
 }
 
 /*
- * Rounds from the present clusters, while they gain.  All nodes move at once, so that leaving their own
- * parts out can overshoot; then the rounds go on from the better state as
- * Lloyd's, which cannot.
+ * Rounds from the present clusters, while they gain.  All nodes move at once, so that leaving their
+ * own parts out can overshoot; then the rounds go on from the better state as Lloyd's, which
+ * cannot.
  */
 static void
 descend(kmeans *km, double gain)

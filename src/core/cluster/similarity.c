@@ -24,7 +24,8 @@ working_bytes(const gp_eval *ev, const gp_cluster_problem *problem, double width
 	double		k = (double) gp_cluster_width(problem->clusters);
 	double		candidates = (double) gp_cluster_width(gp_cluster_candidates(problem->clusters));
 	double		rows = fmin(n, GP_ROW_BLOCK);
-	double		rounds = 2.0 * gp_matrix_bytes(n, k, ev->type) + gp_matrix_bytes(width, k, ev->type) +
+	double		rounds = 2.0 * gp_matrix_bytes(n, k, ev->type) + gp_matrix_bytes(width, k,
+																				 ev->type) +
 		rows * k * 8.0;
 	double		start = 2.0 * gp_matrix_bytes(n, candidates, ev->type) +
 		2.0 * gp_matrix_bytes(width, candidates, ev->type);

@@ -25,7 +25,8 @@ lower(char c)
 static bool
 swapped(const char *a, int i, const char *b, int j)
 {
-	return i > 1 && j > 1 && lower(a[i - 1]) == lower(b[j - 2]) && lower(a[i - 2]) == lower(b[j - 1]);
+	return i > 1 && j > 1 && lower(a[i - 1]) == lower(b[j - 2]) &&
+		lower(a[i - 2]) == lower(b[j - 1]);
 }
 
 /* The changes that make b of a; each is up to MOST_LETTERS long. */
@@ -57,7 +58,8 @@ gp_meant_start(const char *written, int length)
 {
 	int			wrong = (length - 1) / 2 < MOST_WRONG ? (length - 1) / 2 : MOST_WRONG;
 
-	return (gp_meant) {.written = written,.length = length,.below = length > MOST_LETTERS ? 0 : wrong + 1};
+	return (gp_meant) {.written = written,.length = length,.below = length > MOST_LETTERS ? 0
+					   : wrong + 1};
 }
 
 void

@@ -54,8 +54,10 @@ typedef struct gp_parameter
 typedef struct gp_preset
 {
 	const char *name;
-	const char *text;			/* the formula, the defaults of its options, what depends on them; NULL: a method */
-	bool		input;			/* its own options are the parameters of its input, in their order */
+	const char *text;			/* the formula, the defaults of its options, what depends on them;
+								 * NULL: a method */
+	bool		input;			/* its own options are the parameters of its input, in their
+								 * order */
 	const char *own[GP_MAX_PARAMETERS + 1]; /* the names of its own options, up to a NULL */
 	const gp_parameter *parameter;	/* those of a method */
 } gp_preset;
@@ -189,7 +191,8 @@ extern const gp_operator *gp_operator_multiply(gp_layer *t, gp_number x, const g
 /* Orders operators, higher powers first and NULL last; 0 when they are the same. */
 extern int	gp_operator_compare(const gp_operator *a, const gp_operator *b);
 
-/* The parameter of a name; NULL where there is none, and then what was perhaps meant, for a hint. */
+/* The parameter of a name; NULL where there is none, and then what was perhaps meant, for a
+ * hint. */
 extern const gp_parameter *gp_parameter_find(gp_layer *t, const gp_parameter *list,
 											 const char *name, const char **nearest);
 

@@ -539,7 +539,8 @@ names_option(const gp_kernel *kernel, const gp_ast *ast)
 	return false;
 }
 
-/* The preset that a formula is, with its options that every kernel has; itself where there is none. */
+/* The preset that a formula is, with its options that every kernel has; itself where there is
+ * none. */
 static const gp_kernel *
 find_preset(gp_arena *arena, const gp_kernel *kernel)
 {

@@ -189,7 +189,8 @@ gp_lex_error(const gp_lexer *lex, const char *hint)
 	const gp_token *token = &lex->token;
 
 	if (hint == NULL && token->kind == GP_TOKEN_END && is_open(lex))
-		hint = "A parenthesis is open. In a list of kernels write ARRAY['gcn(layers=2, sigma_b=0.1)', 'mlp']: a literal '{...}' is cut at every comma.";
+		hint =
+			"A parenthesis is open. In a list of kernels write ARRAY['gcn(layers=2, sigma_b=0.1)', 'mlp']: a literal '{...}' is cut at every comma.";
 	if (token->kind == GP_TOKEN_END)
 		gp_raise_at(lex->env, GP_ERR_SYNTAX, token->position, hint,
 					"syntax error at end of kernel");

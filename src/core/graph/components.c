@@ -33,7 +33,8 @@ join_rows(gp_env *env, int64_t n, const int64_t *start, const int32_t *col, cons
 }
 
 int32_t *
-gp_graph_components(gp_env *env, int64_t n, const int64_t *start, const int32_t *col, const double *weight,
+gp_graph_components(gp_env *env, int64_t n, const int64_t *start, const int32_t *col,
+					const double *weight,
 			  bool directed)
 {
 	int32_t    *parent = gp_alloc_figures(env, n, sizeof(int32_t));

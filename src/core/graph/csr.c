@@ -72,8 +72,8 @@ gp_csr_scale(gp_csr *s, double factor)
 }
 
 /*
- * The sums of the rows (out-degrees) and columns (in-degrees) of W.  Where all edges are here both ways, a column has
- * what its row has, in the same order, and need not be looked for.
+ * The sums of the rows (out-degrees) and columns (in-degrees) of W.  Where all edges are here both
+ * ways, a column has what its row has, in the same order, and need not be looked for.
  */
 void
 gp_graph_degrees(gp_env *env, const gp_graph *graph, double *out, double *in)
@@ -120,7 +120,8 @@ normalise_row(const gp_graph *graph, int64_t i, double left, const double *right
 			self = true;
 		}
 		a->col[at] = j;
-		gp_number_put(a->value, a->type, at++, left * (graph->weight ? graph->weight[k] : 1.0) * right[j]);
+		gp_number_put(a->value, a->type, at++,
+					  left * (graph->weight ? graph->weight[k] : 1.0) * right[j]);
 	}
 	if (!self)
 	{
@@ -446,7 +447,8 @@ add_row(const gp_csr *a, const gp_csr *b, int64_t i, gp_csr *c, int64_t at)
 gp_csr *
 gp_csr_add(gp_env *env, const gp_csr *a, const gp_csr *b)
 {
-	gp_csr	   *c = gp_csr_create(env, a->rows, a->cols, gp_csr_entries(a) + gp_csr_entries(b), a->type);
+	gp_csr	   *c = gp_csr_create(env, a->rows, a->cols, gp_csr_entries(a) + gp_csr_entries(b),
+								  a->type);
 
 	GP_EACH(env, i, a->rows, c->start[i])
 		c->start[i + 1] = add_row(a, b, i, c, c->start[i]);

@@ -95,7 +95,8 @@ become_dense(gp_features_builder *b)
 	b->dense = gp_alloc_zero(b->env, (int64_t) gp_size_mul(b->env, b->nodes, b->dims),
 							 gp_type_size(b->type));
 	for (int64_t k = 0; k < b->entries; k++)
-		gp_number_put(b->dense, b->type, b->node[k] * b->dims + b->feature[k], gp_number_at(b->value, b->type, k));
+		gp_number_put(b->dense, b->type, b->node[k] * b->dims + b->feature[k],
+					  gp_number_at(b->value, b->type, k));
 	gp_free(b->env, b->node);
 	gp_free(b->env, b->feature);
 	gp_free(b->env, b->value);
@@ -290,7 +291,8 @@ csr_to_dense(gp_env *env, const gp_csr *s)
 	GP_EACH(env, i, s->rows, s->start[i])
 	{
 		for (int64_t k = s->start[i]; k < s->start[i + 1]; k++)
-			gp_number_put(dense, s->type, i * s->cols + s->col[k], gp_number_at(s->value, s->type, k));
+			gp_number_put(dense, s->type, i * s->cols + s->col[k],
+						  gp_number_at(s->value, s->type, k));
 	}
 	return dense;
 }
@@ -427,7 +429,8 @@ gp_features_widen(gp_env *env, gp_features *f, int64_t rows, int64_t dims)
 	{
 		out->dense = gp_alloc_zero(env, (int64_t) gp_size_mul(env, rows, dims), size);
 		for (int64_t i = 0; i < f->rows; i++)
-			memcpy((char *) out->dense + i * dims * size, (char *) f->dense + i * f->dims * size, f->dims * size);
+			memcpy((char *) out->dense + i * dims * size, (char *) f->dense + i * f->dims * size,
+				   f->dims * size);
 	}
 	gp_features_free(env, f);
 	return out;

@@ -37,7 +37,8 @@ regularised_laplacian(gp_device *dev, const gp_graph *graph, double sigma2)
 	return m;
 }
 
-/* f = W'W for a lower triangle W, whose zeros are left out: a third of the operations of a product. */
+/* f = W'W for a lower triangle W, whose zeros are left out: a third of the operations of a
+ * product. */
 static void
 triangle_square(gp_device *dev, gp_matrix w, gp_matrix f)
 {
@@ -47,14 +48,15 @@ triangle_square(gp_device *dev, gp_matrix w, gp_matrix f)
 	{
 		int64_t		b = gp_min64(ROOT_BLOCK, n - j);
 
-		dev->gemm(dev, true, false, 1.0, gp_matrix_part(w, j, 0, n - j, j + b), gp_matrix_part(w, j, j, n - j, b),
-				  0.0, gp_matrix_part(f, 0, j, j + b, b));
+		dev->gemm(dev, true, false, 1.0, gp_matrix_part(w, j, 0, n - j, j + b),
+				  gp_matrix_part(w, j, j, n - j, b), 0.0, gp_matrix_part(f, 0, j, j + b, b));
 		if (j > 0)
 			dev->transpose(dev, gp_matrix_part(f, j, 0, b, j), gp_matrix_part(f, 0, j, j, b));
 	}
 }
 
-/* The roots of the smallest powers, from the inverse of the Cholesky factor, which is spoilt: C^-T, or M^-1. */
+/* The roots of the smallest powers, from the inverse of the Cholesky factor, which is spoilt: C^-T,
+ * or M^-1. */
 static gp_matrix
 root_of_inverse(gp_device *dev, gp_matrix c, int d)
 {
@@ -109,7 +111,8 @@ features_of(gp_device *dev, gp_matrix m, gp_type type)
 	f->rows = m.rows;
 	f->dims = m.cols;
 	f->type = type;
-	f->dense = gp_alloc_figures(env, (int64_t) gp_size_mul(env, m.rows, m.cols), gp_type_size(type));
+	f->dense = gp_alloc_figures(env, (int64_t) gp_size_mul(env, m.rows, m.cols),
+								gp_type_size(type));
 	dev->download(dev, gp_matrix_wrap(f->dense, m.rows, m.cols, type), m);
 	dev->destroy(dev, &m);
 	return f;
@@ -158,8 +161,8 @@ project(gp_device *dev, gp_csr *factor, int64_t dims, uint64_t seed, gp_type typ
 }
 
 /*
- * True where the exact root is affordable in so many bytes: its Cholesky factor, itself, and a copy in
- * either type, that in float beside two sparse matrices of the graph.
+ * True where the exact root is affordable in so many bytes: its Cholesky factor, itself, and a copy
+ * in either type, that in float beside two sparse matrices of the graph.
  */
 bool
 gp_laplacian_root_fits(const gp_env *env, const gp_graph *graph, size_t limit)
@@ -170,17 +173,20 @@ gp_laplacian_root_fits(const gp_env *env, const gp_graph *graph, size_t limit)
 	if (limit == 0)
 		limit = gp_limit(env);
 	return graph->nodes <= EXACT_NODES &&
-		(limit == 0 || (double) env->used + fmax(24.0 * square, 20.0 * square + 24.0 * entries) <= (double) limit);
+		(limit == 0 || (double) env->used + fmax(24.0 * square, 20.0 * square + 24.0 * entries)
+		 <= (double) limit);
 }
 
 bool
-gp_laplacian_takes_root(const gp_env *env, const gp_graph *graph, const gp_laplacian *kernel, size_t limit)
+gp_laplacian_takes_root(const gp_env *env, const gp_graph *graph, const gp_laplacian *kernel,
+						size_t limit)
 {
 	return kernel->dims == 0 && gp_laplacian_root_fits(env, graph, limit);
 }
 
 gp_features *
-gp_laplacian_root_features(gp_device *dev, const gp_graph *graph, const gp_laplacian *kernel, gp_type type)
+gp_laplacian_root_features(gp_device *dev, const gp_graph *graph, const gp_laplacian *kernel,
+						   gp_type type)
 {
 	return features_of(dev, gp_laplacian_root(dev, graph, kernel), type);
 }

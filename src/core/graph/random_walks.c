@@ -11,7 +11,8 @@
 
 #define SAMPLE_ROWS 64			/* walked to estimate the size of a factor */
 #define SAMPLE_NEIGHBOURS 16
-#define DEVICE_LOADS 1e6		/* of a node in the mean: more are walked on the host, which adds them at once */
+/* of a node in the mean: more are walked on the host, which adds them at once */
+#define DEVICE_LOADS 1e6
 
 gp_csr *
 gp_graph_symmetric(gp_env *env, const gp_graph *graph)
@@ -161,7 +162,8 @@ choose(walker *w, int64_t begin, int64_t end, double x, double *probability)
 	}
 }
 
-/* One walk from a node (algorithm 1): the load after k steps is the product of U over probability. */
+/* One walk from a node (algorithm 1): the load after k steps is the product of U over
+ * probability. */
 typedef struct lane
 {
 	gp_stream	s;
@@ -420,8 +422,8 @@ walk_loads(gp_env *env, gp_device *dev, const gp_csr *u, const gp_laplacian *ker
  * columns, and with them the identity, so their walks take the first step, too.
  */
 gp_csr *
-gp_walk_factor(gp_env *env, gp_device *dev, const gp_graph *graph, const gp_laplacian *kernel, uint64_t seed,
-			   int copy, gp_type type)
+gp_walk_factor(gp_env *env, gp_device *dev, const gp_graph *graph, const gp_laplacian *kernel,
+			   uint64_t seed, int copy, gp_type type)
 {
 	gp_csr	   *u = gp_walk_matrix(env, graph, kernel->sigma2, GP_DOUBLE);
 	gp_csr	   *loads = walk_loads(env, dev, u, kernel, seed, copy);

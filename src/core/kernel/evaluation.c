@@ -45,7 +45,8 @@ promise_root(gp_eval *ev, const gp_graph *graph, const gp_laplacian *kernel)
 	root_trial	t = {graph, *kernel, ev->type};
 	gp_features *x = gp_alloc_zero(ev->env, 1, sizeof(gp_features));
 
-	*x = (gp_features) {.rows = graph->nodes, .dims = graph->nodes, .type = ev->type, .dense = gp_alloc(ev->env, 1)};
+	*x = (gp_features) {.rows = graph->nodes, .dims = graph->nodes, .type = ev->type,
+						.dense = gp_alloc(ev->env, 1)};
 	ev->kernel->own_x = x;
 	ev->kernel->promised = true;
 	ev->kernel->making = gp_dry_run(ev->dev, run_root, &t);
@@ -72,7 +73,8 @@ gp_eval_promised(const gp_eval *ev, double *most)
 	const gp_features *x = ev->kernel->x;
 
 	*most = ev->kernel->promised ? ev->kernel->making.bytes : 0.0;
-	return ev->kernel->promised ? (double) gp_alloc_size((size_t) (x->rows * x->dims) * gp_type_size(x->type)) : 0.0;
+	return ev->kernel->promised
+		? (double) gp_alloc_size((size_t) (x->rows * x->dims) * gp_type_size(x->type)) : 0.0;
 }
 
 void
@@ -87,7 +89,8 @@ gp_eval_fulfil(gp_eval *ev)
 	laplacian = laplacian_of(&kernel->program->input);
 	gp_features_free(ev->env, kernel->own_x);
 	kernel->own_x = NULL;
-	kernel->x = kernel->own_x = gp_laplacian_root_features(ev->dev, kernel->root_of, &laplacian, ev->type);
+	kernel->x = kernel->own_x = gp_laplacian_root_features(ev->dev, kernel->root_of, &laplacian,
+														   ev->type);
 	kernel->promised = false;
 }
 
@@ -98,7 +101,8 @@ make_input(gp_eval *ev, const gp_graph *graph, uint64_t seed, bool to_plan, size
 	if (ev->kernel->input == GP_INPUT_LAPLACIAN)
 		make_laplacian(ev, graph, seed, to_plan, limit);
 	else if (ev->kernel->x != NULL && ev->kernel->input == GP_INPUT_COSINE)
-		ev->kernel->own_x = gp_features_unit(ev->env, ev->kernel->x, ev->kernel->x->type, GP_ROW_LENGTH);
+		ev->kernel->own_x = gp_features_unit(ev->env, ev->kernel->x, ev->kernel->x->type,
+											 GP_ROW_LENGTH);
 	else if (ev->kernel->x == NULL || ev->kernel->input == GP_INPUT_IDENTITY)
 	{
 		ev->kernel->own_x = gp_features_identity(ev->env, ev->n, ev->type);
@@ -167,8 +171,8 @@ gp_eval_open_to_plan(gp_eval *ev, gp_device *dev, const gp_program *program, con
 }
 
 void
-gp_eval_open_on(gp_eval *ev, gp_device *dev, const gp_program *program, const gp_graph *graph, gp_csr *a,
-				const gp_features *features, gp_type type)
+gp_eval_open_on(gp_eval *ev, gp_device *dev, const gp_program *program, const gp_graph *graph,
+				gp_csr *a, const gp_features *features, gp_type type)
 {
 	open_eval(ev, dev, program, graph, a, features, 0, type, false, 0);
 }

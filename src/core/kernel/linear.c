@@ -57,7 +57,8 @@ expand_term(const gp_eval *ev, gp_terms *terms, int *at, int t)
 		case GP_STEP_UNIT:
 			break;
 	}
-	gp_raise(ev->env, GP_ERR_INTERNAL, NULL, "step %d is not linear", (int) (s - ev->kernel->program->steps));
+	gp_raise(ev->env, GP_ERR_INTERNAL, NULL, "step %d is not linear",
+			 (int) (s - ev->kernel->program->steps));
 }
 
 void
@@ -158,7 +159,8 @@ csr_to_device(gp_eval *ev, gp_csr *s)
 		memset(block, 0, band.count * s->cols * size);
 		for (int64_t i = 0; i < band.count; i++)
 			for (int64_t k = start[i]; k < start[i + 1]; k++)
-				memcpy(block + (i * s->cols + s->col[k]) * size, (char *) s->value + k * size, size);
+				memcpy(block + (i * s->cols + s->col[k]) * size, (char *) s->value + k * size,
+					   size);
 		dev->upload(dev, gp_matrix_rows(m, band.first, band.count),
 					gp_matrix_wrap(block, band.count, s->cols, s->type));
 	}
@@ -216,7 +218,8 @@ form_leaf(gp_eval *ev, const gp_linear_term *term)
 	else
 	{
 		f.dense = dev->create(dev, ev->n, ev->kernel->x->dims, ev->type);
-		dev->upload(dev, f.dense, gp_matrix_wrap(ev->kernel->x->dense, ev->n, ev->kernel->x->dims, ev->kernel->x->type));
+		dev->upload(dev, f.dense, gp_matrix_wrap(ev->kernel->x->dense, ev->n, ev->kernel->x->dims,
+												 ev->kernel->x->type));
 		if (ev->kernel->input == GP_INPUT_RBF)
 			center_columns(ev, f.dense);
 		if (term->value != 1.0)
@@ -367,7 +370,8 @@ gp_linear_build(gp_eval *ev, const gp_terms *terms)
 		int			left = term->nops;
 
 		if (ev->kernel->x_is_identity && term->leaf == GP_LEAF_INPUT && left > 0 &&
-			!gp_operator_is_global(term->op[left - 1]) && !gp_operator_fills(ev, term->op[left - 1]))
+			!gp_operator_is_global(term->op[left - 1]) &&
+			!gp_operator_fills(ev, term->op[left - 1]))
 			/* S X for the identity X is S itself. */
 			part[t].csr = csr_copy_scaled(ev->env, gp_operator_csr(ev, term->op[--left]),
 										  sqrt(term->value));
@@ -494,7 +498,8 @@ leaf_times(gp_eval *ev, const gp_linear_term *term, gp_matrix right, gp_matrix o
 	if (term->leaf == GP_LEAF_BIAS)
 		dev->fill(dev, leaf, 1.0);
 	else
-		dev->upload(dev, leaf, gp_matrix_wrap(ev->kernel->x->dense, ev->n, ev->kernel->x->dims, ev->kernel->x->type));
+		dev->upload(dev, leaf, gp_matrix_wrap(ev->kernel->x->dense, ev->n, ev->kernel->x->dims,
+											  ev->kernel->x->type));
 	dev->gemm(dev, false, false, 1.0, leaf, right, 0.0, out);
 	dev->destroy(dev, &leaf);
 }
@@ -512,7 +517,8 @@ term_times(gp_eval *ev, const gp_linear_term *term, gp_matrix right, gp_matrix w
 		gp_operator_apply(ev, term->op[k], work);
 	if (term->nops > 0 && gp_operator_is_a(term->op[0]))
 	{
-		dev->spmm(dev, sqrt(term->value) * term->op[0]->term[0].coef, ev->kernel->a, work, beta, out);
+		dev->spmm(dev, sqrt(term->value) * term->op[0]->term[0].coef, ev->kernel->a, work, beta,
+				  out);
 		return;
 	}
 	if (term->nops > 0)
@@ -538,7 +544,8 @@ gp_terms_times(gp_eval *ev, const gp_terms *terms, gp_matrix right, gp_matrix wo
 bool
 gp_terms_cheaper(const gp_eval *ev, const gp_terms *terms, const gp_linear *z)
 {
-	double		dense_gain = 8.0;	/* a dense product runs about so much faster than a sparse one */
+	double		dense_gain = 8.0;	/* a dense product runs about so much faster than a sparse
+									 * one */
 	double		by_terms = 0.0;
 	double		by_factor;
 

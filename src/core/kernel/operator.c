@@ -144,7 +144,8 @@ apply_a(gp_eval *ev, double coef, int more, gp_matrix x, gp_matrix work)
 
 /* x <- coef A^power x. */
 static void
-apply_monomial(gp_eval *ev, const gp_operator *op, const gp_monomial *m, gp_matrix x, const gp_matrix *w)
+apply_monomial(gp_eval *ev, const gp_operator *op, const gp_monomial *m, gp_matrix x,
+			   const gp_matrix *w)
 {
 	gp_device  *dev = ev->dev;
 

@@ -51,7 +51,8 @@ typedef struct gp_order
 	gp_copy    *copy;			/* by cut and node */
 	int64_t    *first;			/* of each cut's copies */
 	int32_t    *cut_row;		/* the row of the node asked for without each cut's edge */
-	bool		sym;			/* the normalisation, and the degrees that it is of, where there are cuts */
+	bool		sym;			/* the normalisation, and the degrees that it is of, where there are
+								 * cuts */
 	double	   *out;
 	double	   *in;
 } gp_order;
@@ -60,7 +61,8 @@ extern gp_order *gp_order_make(gp_env *env, const gp_program *program, const gp_
 extern void gp_order_free(gp_env *env, gp_order *o);	/* NULL is allowed */
 
 /* Fills a row of A that has its offset; returns how many entries it has. */
-extern int64_t gp_order_fill(const gp_order *o, const gp_csr *a, const gp_asked *asked, int64_t row, gp_csr *out);
+extern int64_t gp_order_fill(const gp_order *o, const gp_csr *a, const gp_asked *asked, int64_t row,
+							 gp_csr *out);
 
 /* Takes the edges out of rows of lists of neighbours. */
 extern void gp_order_cut_lists(const gp_order *o, const gp_asked *asked, gp_csr *lists);
@@ -73,7 +75,8 @@ struct gp_prepared
 	const gp_features *x;
 	gp_features *own_x;			/* the identity, or a factor of the Laplacian kernel */
 	bool		x_is_identity;
-	const gp_graph *root_of;	/* x is the root of a Laplacian kernel on this graph: no two rows are alike; */
+	const gp_graph *root_of;	/* x is the root of a Laplacian kernel on this graph: no two rows
+								 * are alike; */
 	bool		promised;		/* it is not made yet, and its making takes: */
 	gp_count	making;
 	gp_csr	   *a;				/* the normalised adjacency matrix */

@@ -14,7 +14,8 @@
 
 #define TRIED 32				/* edges that are tried */
 #define TRIED_EACH 2			/* or so many for each that is asked for */
-#define ROWS 131072				/* rows that stand anew for all edges that are tried, about, and at least one edge */
+/* rows that stand anew for all edges that are tried, about, and at least one edge */
+#define ROWS 131072
 #define ROWS_AT_ONCE 65536		/* and in one evaluation */
 #define ENTRIES_A_ROW 64		/* of the operator, that weigh as much as a row */
 

@@ -28,7 +28,8 @@ gp_mean_diagonal(gp_device *dev, gp_matrix c)
 }
 
 double
-gp_cholesky_jitter(gp_device *dev, gp_matrix k, double unit, double first, double most, gp_matrix root)
+gp_cholesky_jitter(gp_device *dev, gp_matrix k, double unit, double first, double most,
+				   gp_matrix root)
 {
 	for (double jitter = first; jitter <= most * 1.0001; jitter = fmax(10.0 * jitter, LEAST_JITTER))
 	{

@@ -5,9 +5,11 @@
 
 #include <math.h>
 
-#define SHIFT 1e-12				/* of a Gram matrix before its factorisation, relative to its trace */
+/* of a Gram matrix before its factorisation, relative to its trace */
+#define SHIFT 1e-12
 #define LEAST_SHARE 1e-10		/* of the largest eigenvalue: what is smaller is rounding */
-#define TALL_ROWS 8192			/* a product of few operations on much memory is cut for interrupts */
+/* a product of few operations on much memory is cut for interrupts */
+#define TALL_ROWS 8192
 
 /* Columns of a symmetric g, evenly spread and orthonormal, times g and orthonormal again. */
 static bool

@@ -101,7 +101,8 @@ make_vectors(gp_krylov *k, const gp_csr *s, const gp_elements *b, int products)
 		dev->put(dev, k->vector[0], b->n, b->row, b->col, b->value);
 	k->size[0] = sqrt(gp_long_dot(&dots, k->vector[0], k->vector[0]));
 	take_rows(k, 0);
-	while (k->products < products && k->size[0] > 0.0 && next_vector(k, &of_type, &dots, k->products))
+	while (k->products < products && k->size[0] > 0.0 &&
+		   next_vector(k, &of_type, &dots, k->products))
 		k->products++;
 	/* Of the last one only the labels' rows are asked for. */
 	dev->destroy(dev, &k->vector[k->products]);
@@ -110,8 +111,8 @@ make_vectors(gp_krylov *k, const gp_csr *s, const gp_elements *b, int products)
 }
 
 gp_krylov *
-gp_krylov_open(gp_device *dev, const gp_csr *s, gp_type type, const int32_t *labelled, int64_t nlabelled,
-			   int64_t cols, const gp_elements *b, int products)
+gp_krylov_open(gp_device *dev, const gp_csr *s, gp_type type, const int32_t *labelled,
+			   int64_t nlabelled, int64_t cols, const gp_elements *b, int products)
 {
 	gp_krylov  *k = gp_alloc_zero(dev->env, 1, sizeof(gp_krylov));
 
@@ -188,8 +189,8 @@ row_product(const gp_krylov *k, const double *a, const double *b)
 }
 
 /*
- * Solves the first n unknowns of a symmetric system, MOST x MOST, by Cholesky's factor, those without a
- * pivot being 0; returns <b, c>.
+ * Solves the first n unknowns of a symmetric system, MOST x MOST, by Cholesky's factor, those
+ * without a pivot being 0; returns <b, c>.
  */
 static double
 solve_small(double (*a)[MOST], const double *b, int n, double *c)
@@ -249,10 +250,11 @@ label_answer(gp_krylov *k, double sigma2, int d, double noise, const double *w)
 	return z;
 }
 
-/* The system of c without U: unknown j is that of q_(j + 1), for q_0 is the labels' own; z[j] answers to q_j, z[0] to the right sides. */
+/* The system of c without U: unknown j is that of q_(j + 1), for q_0 is the labels' own; z[j]
+ * answers to q_j, z[0] to the right sides. */
 static void
-eliminate_labels(gp_krylov *k, double sigma2, int d, double noise, int vectors, double **z, double (*a)[MOST],
-				 double *b)
+eliminate_labels(gp_krylov *k, double sigma2, int d, double noise, int vectors, double **z,
+				 double (*a)[MOST], double *b)
 {
 	double	   *w = gp_alloc_figures(k->env, k->m, k->cols * sizeof(double));
 	double		factor[MOST + 1] = {k->size[0] / noise};
@@ -271,7 +273,8 @@ eliminate_labels(gp_krylov *k, double sigma2, int d, double noise, int vectors, 
 		z[j] = label_answer(k, sigma2, d, noise, w);
 		for (int i = 1; i <= j && !k->env->dry; i++)
 		{
-			a[j - 1][i - 1] += row_product(k, k->row[i], k->row[j]) / noise - row_product(k, w, z[i]);
+			a[j - 1][i - 1] += row_product(k, k->row[i], k->row[j]) / noise
+				- row_product(k, w, z[i]);
 			a[i - 1][j - 1] = a[j - 1][i - 1];
 		}
 		if (!k->env->dry)

@@ -90,7 +90,8 @@ gp_label_system_close(gp_label_system *l)
 
 /* to = (B^d + I / noise) x among the labels; reach has room for all that they reach. */
 static void
-apply(gp_label_system *l, double sigma2, int d, double noise, gp_matrix x, gp_matrix reach, gp_matrix to)
+apply(gp_label_system *l, double sigma2, int d, double noise, gp_matrix x, gp_matrix reach,
+	  gp_matrix to)
 {
 	gp_device  *dev = l->dev;
 	double		unit = 1.0 + sigma2;
@@ -104,7 +105,8 @@ apply(gp_label_system *l, double sigma2, int d, double noise, gp_matrix x, gp_ma
 }
 
 void
-gp_label_system_solve(gp_label_system *l, double sigma2, int d, double noise, gp_matrix w, gp_matrix z)
+gp_label_system_solve(gp_label_system *l, double sigma2, int d, double noise, gp_matrix w,
+					  gp_matrix z)
 {
 	gp_device  *dev = l->dev;
 	gp_matrix	direction = dev->create(dev, l->n, w.cols, GP_DOUBLE);

@@ -16,7 +16,8 @@
 
 #define PAD 16					/* columns that a row of sparse products takes at no more cost */
 #define FEWEST_COLOURS 8		/* of labels */
-#define SKETCH 8				/* columns that stand for many classes while a nugget is looked for */
+/* columns that stand for many classes while a nugget is looked for */
+#define SKETCH 8
 #define COARSE 1e-2				/* the error while a nugget is looked for */
 #define FEW_LABELS 0.05			/* of the nodes: so many that a system of theirs takes no time */
 #define MOST_LOST 1e-2			/* of a start, to rounding */
@@ -28,7 +29,8 @@ class_sign(const gp_precision_fit *f, int32_t c, int j)
 	return gp_hash(f->problem->seed ^ gp_hash(((uint64_t) c << 8) + j)) & 1 ? 1.0 : -1.0;
 }
 
-/* Colours the labels beside so many columns: one each where they are few, else what fills the rows of sparse products. */
+/* Colours the labels beside so many columns: one each where they are few, else what fills the rows
+ * of sparse products. */
 static void
 colour_labels(gp_precision_fit *f, int32_t columns)
 {
@@ -104,7 +106,8 @@ gp_precision_fit_open(gp_precision_fit *f, gp_device *dev, const gp_problem *pro
 {
 	int64_t		room = problem->nlabelled * gp_max64(targets->columns, SKETCH);
 
-	*f = (gp_precision_fit) {.env = dev->env, .dev = dev, .s = s, .problem = problem, .targets = targets};
+	*f = (gp_precision_fit) {.env = dev->env, .dev = dev, .s = s, .problem = problem,
+							 .targets = targets};
 	f->costly_products = problem->costly_products || gp_precision_is_costly(s);
 	f->p = gp_precision_open(dev, s, problem->type);
 	f->alone = gp_probe_alone(f->env, s, problem->labelled, problem->nlabelled);
@@ -182,7 +185,8 @@ right_sides(const gp_precision_fit *f, int64_t first, int64_t cols)
 		gp_poll(f->env, k * width, &next);
 
 		for (int64_t j = first; j < last; j++)
-			gp_elements_add(&b, node, j, first, cols, (f->y[k * f->columns + j] - f->level) / f->noise);
+			gp_elements_add(&b, node, j, first, cols,
+							(f->y[k * f->columns + j] - f->level) / f->noise);
 		gp_elements_add(&b, node, f->columns + f->colour[k], first, cols,
 					gp_probe_sign(f->problem->seed, node) / f->noise);
 	}
@@ -210,12 +214,14 @@ read_labels(gp_precision_fit *f, const double *host, bool scaled, int64_t first,
 		double		unscale = scaled ? gp_precision_unscale(f->p, node) : 1.0;
 		int64_t		probe = columns + f->colour[k] - first;
 
-		f->least[k] = scaled ? gp_precision_least(f->p, node) : gp_precision_least_of(f->p, f->sigma2, f->d, f->noise, node);
+		f->least[k] = scaled ? gp_precision_least(f->p, node)
+			: gp_precision_least_of(f->p, f->sigma2, f->d, f->noise, node);
 		gp_poll(f->env, k * cols, &next);
 		for (int64_t j = 0; j < cols && first + j < columns; j++)
 			f->at[k * columns + first + j] = unscale * host[k * cols + j];
 		if (probe >= 0 && probe < cols)
-			f->variance[k] = f->noise * unscale * gp_probe_sign(f->problem->seed, node) * host[k * cols + probe];
+			f->variance[k] = f->noise * unscale * gp_probe_sign(f->problem->seed, node)
+				* host[k * cols + probe];
 	}
 }
 
@@ -246,7 +252,8 @@ take_means(gp_precision_fit *f, gp_matrix x, bool scaled, int64_t first, double 
 
 	if (first >= last)
 		return;
-	f->dev->download(f->dev, gp_matrix_cols(out, first, last - first), gp_matrix_cols(x, 0, last - first));
+	f->dev->download(f->dev, gp_matrix_cols(out, first, last - first),
+					 gp_matrix_cols(x, 0, last - first));
 	for (int64_t i = 0; i < x.rows && !f->env->dry; i++)
 	{
 		double		unscale = scaled ? gp_precision_unscale(f->p, i) : 1.0;
@@ -258,11 +265,12 @@ take_means(gp_precision_fit *f, gp_matrix x, bool scaled, int64_t first, double 
 }
 
 gp_matrix
-gp_precision_run(gp_precision_fit *f, int64_t cols, const gp_elements *b, double whole, double tolerance,
-				 gp_matrix *start)
+gp_precision_run(gp_precision_fit *f, int64_t cols, const gp_elements *b, double whole,
+				 double tolerance, gp_matrix *start)
 {
 	gp_effort	effort;
-	gp_matrix	x = gp_precision_solve(f->p, cols, b, whole, tolerance, GP_PRECISION_MOST, start, &effort);
+	gp_matrix	x = gp_precision_solve(f->p, cols, b, whole, tolerance, GP_PRECISION_MOST, start,
+									   &effort);
 
 	f->run_error = effort.error;
 	f->error = fmax(f->error, effort.error);
@@ -291,16 +299,17 @@ gp_precision_share_of_noise(const gp_precision_fit *f, int64_t k)
 }
 
 /*
- * The roots of the degrees where products are costly: S keeps them, so that the prior hardly holds a
- * multiple of them back, and a level's posterior mean is mostly that.  Nothing where rounding is as
- * large as what B^d leaves of them.
+ * The roots of the degrees where products are costly: S keeps them, so that the prior hardly holds
+ * a multiple of them back, and a level's posterior mean is mostly that.  Nothing where rounding is
+ * as large as what B^d leaves of them.
  */
 static gp_matrix
 level_start(const gp_precision_fit *f)
 {
 	const gp_graph *graph = f->problem->graph;
 	int64_t		n = graph->nodes;
-	double		lost = pow(1.0 + 2.0 * f->sigma2, f->d) * (f->problem->type == GP_FLOAT ? FLT_EPSILON : DBL_EPSILON);
+	double		lost = pow(1.0 + 2.0 * f->sigma2, f->d) * (f->problem->type == GP_FLOAT
+														   ? FLT_EPSILON : DBL_EPSILON);
 	double	   *root;
 	gp_matrix	start;
 
@@ -343,7 +352,8 @@ add_level(gp_precision_fit *f, double tolerance, double *mean)
 
 	for (int64_t k = 0; k < m && !f->env->dry; k++)
 		gp_elements_add(&b, problem->labelled[k], 0, 0, 1, f->level / f->noise);
-	/* One column of so many counts less: its error is that of all classes, and of as many targets. */
+	/* One column of so many counts less: its error is that of all classes, and of as many
+	 * targets. */
 	f->error = 0.0;
 	x = gp_precision_run(f, 1, &b, whole_of(f, &b), share * tolerance, &start);
 	f->error = fmax(former, f->error / share);
@@ -369,7 +379,8 @@ is_solved(const gp_precision_fit *f, double nugget, double tolerance)
 		f->solved.nugget == nugget && f->solved.score <= tolerance;
 }
 
-/* Solves the columns in bands; the solution of one that is alone is kept where its means are not asked for. */
+/* Solves the columns in bands; the solution of one that is alone is kept where its means are not
+ * asked for. */
 static void
 run_bands(gp_precision_fit *f, double nugget, double tolerance, double *mean)
 {
@@ -377,10 +388,12 @@ run_bands(gp_precision_fit *f, double nugget, double tolerance, double *mean)
 	bool		alone = total <= GP_PRECISION_BATCH;
 
 	gp_precision_set(f->p, f->sigma2, f->d, f->problem->labelled, f->problem->nlabelled, f->noise);
-	for (gp_band band = gp_band_first(total, GP_PRECISION_BATCH); band.count > 0; gp_band_next(&band))
+	for (gp_band band = gp_band_first(total, GP_PRECISION_BATCH); band.count > 0;
+		 gp_band_next(&band))
 	{
 		gp_elements b = right_sides(f, band.first, band.count);
-		gp_matrix	x = gp_precision_run(f, band.count, &b, whole_of(f, &b), tolerance, alone ? &f->last : NULL);
+		gp_matrix	x = gp_precision_run(f, band.count, &b, whole_of(f, &b), tolerance,
+										 alone ? &f->last : NULL);
 
 		gp_elements_free(f->env, &b);
 		take_labels(f, x, band.first);
@@ -395,7 +408,8 @@ run_bands(gp_precision_fit *f, double nugget, double tolerance, double *mean)
 	}
 }
 
-/* The best solution of the space at the labels, with the prior and noise in hand; returns what the last products gained. */
+/* The best solution of the space at the labels, with the prior and noise in hand; returns what the
+ * last products gained. */
 static double
 search_space(gp_precision_fit *f, double nugget)
 {
@@ -422,8 +436,8 @@ gp_precision_span(gp_precision_fit *f, const gp_plan *plan, double sigma2, int d
 		return;
 	f->noise = 1.0;
 	b = right_sides(f, 0, total);
-	f->space = gp_krylov_open(f->dev, f->s, problem->type, problem->labelled, problem->nlabelled, total, &b,
-							  plan->products);
+	f->space = gp_krylov_open(f->dev, f->s, problem->type, problem->labelled, problem->nlabelled,
+							  total, &b, plan->products);
 	gp_elements_free(f->env, &b);
 	gp_precision_set_prior(f, sigma2, d);
 	if (!(search_space(f, GP_PRECISION_NUGGET) <= GP_PRECISION_ROUGH))
@@ -451,7 +465,8 @@ gp_precision_solve_labels(gp_precision_fit *f, double nugget, double tolerance, 
 		run_bands(f, nugget, tolerance, mean);
 	else if (f->space == NULL)
 	{
-		/* What has been read at the labels stands; who takes the means is the last to need the memory. */
+		/* What has been read at the labels stands; who takes the means is the last to need the
+		 * memory. */
 		f->error = fmax(f->error, f->solved.score);
 		if (mean)
 		{

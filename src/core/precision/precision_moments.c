@@ -1,5 +1,6 @@
 /*
- * precision_moments.c - Chebyshev moments of a graph's S, and the mean of a prior's diagonal from them.
+ * precision_moments.c - Chebyshev moments of a graph's S, and the mean of a prior's diagonal from
+ * them.
  */
 #include "precision_moments.h"
 

@@ -17,7 +17,8 @@ gp_probe_sign(uint64_t seed, int32_t node)
 
 /* The colour that is rarest among the neighbours of a node, the first one from its own place on. */
 static int32_t
-rarest_colour(const gp_csr *s, int32_t node, const int32_t *of_node, int32_t colours, int32_t *count)
+rarest_colour(const gp_csr *s, int32_t node, const int32_t *of_node, int32_t colours,
+			  int32_t *count)
 {
 	int32_t		first = (int32_t) (gp_hash((uint64_t) node) % (uint64_t) colours);
 	int32_t		best = first;

@@ -15,7 +15,8 @@
 #include "precision_moments.h"
 
 #define USUAL_STEPS 30			/* of a dry run */
-#define WARM_STEPS 3			/* that are looked at where a start leaves hardly anything to gain */
+/* that are looked at where a start leaves hardly anything to gain */
+#define WARM_STEPS 3
 
 /* What conjugate gradients hold, n x cols each. */
 typedef struct gradients
@@ -185,8 +186,8 @@ make_root(gp_precision *p, double sigma2, const int32_t *labelled, int64_t nlabe
 }
 
 /*
- * One factor of H: B, divided by the root of its rows, its columns, both or none; in the memory that the
- * factor of the last H had, for new pages would cost as much as the numbers.
+ * One factor of H: B, divided by the root of its rows, its columns, both or none; in the memory
+ * that the factor of the last H had, for new pages would cost as much as the numbers.
  */
 static void
 make_factor(gp_precision *p, double sigma2, bool rows, bool cols, gp_csr *out)
@@ -432,9 +433,9 @@ iterate(gp_precision *p, gradients *g, double *square)
 }
 
 /*
- * The error that so many steps have left, from the gain of the last fifth of them, which are not
- * to be too few: the square of the error at their start, but for what is still to come (Strakos
- * and Tichy 2002).  It is relative to what is left of the whole, of which rounding leaves something.
+ * The error that so many steps have left, from the gain of the last fifth of them, which are not to
+ * be too few: the square of the error at their start, but for what is still to come (Strakos and
+ * Tichy 2002).  It is relative to what is left of the whole, of which rounding leaves something.
  */
 static double
 error_left(const double *energy, int steps, int least, double whole)
@@ -447,8 +448,8 @@ error_left(const double *energy, int steps, int least, double whole)
 }
 
 gp_matrix
-gp_precision_solve(gp_precision *p, int64_t cols, const gp_elements *b, double whole, double tolerance,
-				   int most, gp_matrix *start, gp_effort *effort)
+gp_precision_solve(gp_precision *p, int64_t cols, const gp_elements *b, double whole,
+				   double tolerance, int most, gp_matrix *start, gp_effort *effort)
 {
 	bool		started = start && start->data;
 	gradients  *g = begin(p, cols, b, start);

@@ -38,11 +38,14 @@ gnngp_distributed_check(const gp_program *program, const gnngp_sources *src)
 	const char *other = "Use another kernel, or strategy => 'nystrom'.";
 
 	if (src->directed)
-		refuse_kernel("directed graphs", "Create the graph with directed => false, or use strategy => 'nystrom'.");
+		refuse_kernel("directed graphs",
+					  "Create the graph with directed => false, or use strategy => 'nystrom'.");
 	if (!src->data->ids.integer)
-		refuse_kernel("ids that are no integers", "Use a view that gives each node an integer, or strategy => 'nystrom'.");
+		refuse_kernel("ids that are no integers",
+					  "Use a view that gives each node an integer, or strategy => 'nystrom'.");
 	if (gp_program_is_laplacian(program))
-		refuse_kernel("Laplacian kernels", "Leave out strategy: a fit in memory takes 8 seconds and 1 GB for a million nodes.");
+		refuse_kernel("Laplacian kernels",
+					  "Leave out strategy: a fit in memory takes 8 seconds and 1 GB for a million nodes.");
 	if (src->features == NULL)
 		refuse_kernel(src->sparse ? "features in a table of their own" : "graphs without features",
 					  "Give the graph features in columns of the node table, or use strategy => 'nystrom'.");
@@ -58,11 +61,13 @@ gnngp_distributed_check(const gp_program *program, const gnngp_sources *src)
 		case GP_INPUT_IDENTITY:
 		case GP_INPUT_LAPLACIAN:
 		case GP_INPUT_COSINE:
-			refuse_kernel("this input kernel", "Use input linear, rbf, poly or arccos, or strategy => 'nystrom'.");
+			refuse_kernel("this input kernel",
+						  "Use input linear, rbf, poly or arccos, or strategy => 'nystrom'.");
 	}
 	for (int i = 0; i < program->nsteps; i++)
 		if (program->steps[i].kind == GP_STEP_LISTS || program->steps[i].kind == GP_STEP_UNIT)
-			refuse_kernel(program->steps[i].kind == GP_STEP_LISTS ? "lists of neighbours" : "steps of mean variance 1", other);
+			refuse_kernel(program->steps[i].kind == GP_STEP_LISTS ? "lists of neighbours"
+						  : "steps of mean variance 1", other);
 }
 
 /* Notes a task that holds so many bytes. */
@@ -104,7 +109,8 @@ covariances(gnngp_dfit *d, const gnngp_chunked_factor *arg, const char *kernel)
 	gp_matrix	root = gnngp_chunk_root(d, arg->f, NULL);
 	const char *landmarks;
 	const char *roots = psprintf("NULL::%s.gp_matrix", d->schema);
-	gnngp_chunked_factor out = one_panel(d, gnngp_chunk_table(d, "covariances", "", d->nlandmarks), d->nlandmarks);
+	gnngp_chunked_factor out = one_panel(d, gnngp_chunk_table(d, "covariances", "", d->nlandmarks),
+										 d->nlandmarks);
 
 	gnngp_chunk_whiten(d, arg->f, rows);
 	landmarks = gnngp_chunk_copy(d, "landmarks", rows, GP_FLOAT, d->landmark);
@@ -112,11 +118,13 @@ covariances(gnngp_dfit *d, const gnngp_chunked_factor *arg, const char *kernel)
 		roots = gnngp_chunk_copy(d, "root", root, GP_FLOAT, NULL);
 	gnngp_placement_fill(&d->placement, out.table,
 						psprintf("SELECT t.pk, t.chunk, %s.gp_step(t.m, '%s'::%s.gp_kernel, %s, %s) FROM %s AS t",
-								 d->schema, kernel, gnngp_public_schema(), landmarks, roots, arg->table));
+								 d->schema, kernel, gnngp_public_schema(), landmarks, roots,
+								 arg->table));
 	gnngp_chunk_free(d, &rows);
 	gnngp_chunk_free(d, &root);
 	take_root(d, &out);
-	note_task(d, CHUNK_COPIES * (double) d->n / Max(d->chunks, 1) * (cols + d->nlandmarks) * sizeof(float) +
+	note_task(d, CHUNK_COPIES * (double) d->n / Max(d->chunks, 1) * (cols + d->nlandmarks)
+			  * sizeof(float) +
 					 3.0 * cols * (cols + d->nlandmarks) * sizeof(double));
 	return out;
 }
@@ -142,7 +150,8 @@ input_step(gnngp_dfit *d)
 {
 	gnngp_chunked_factor x = one_panel(d, d->x, d->dims);
 
-	return d->program->input.kind == GP_INPUT_LINEAR ? x : covariances(d, &x, input_kernel(&d->program->input));
+	return d->program->input.kind == GP_INPUT_LINEAR ? x
+		: covariances(d, &x, input_kernel(&d->program->input));
 }
 
 /* A column of the same number: features times zeros, and a constant. */
@@ -159,8 +168,8 @@ bias_step(gnngp_dfit *d, const gp_step *s)
 		d->ev.dev->fill(d->ev.dev, gp_matrix_rows(w, d->dims, 1), 1.0);
 	}
 	gnngp_placement_fill(&d->placement, out.table,
-						psprintf("SELECT t.pk, t.chunk, %s.gp_apply(t.m, %s) FROM %s AS t", d->schema,
-								 gnngp_chunk_copy(d, "ones", w, GP_FLOAT, NULL), d->x));
+						psprintf("SELECT t.pk, t.chunk, %s.gp_apply(t.m, %s) FROM %s AS t",
+								 d->schema, gnngp_chunk_copy(d, "ones", w, GP_FLOAT, NULL), d->x));
 	gnngp_chunk_free(d, &w);
 	out.f->panel[0].value = s->value;
 	return out;
@@ -177,7 +186,8 @@ operator_kernel(const gp_operator *op, gp_norm norm)
 	{
 		const gp_monomial *m = &op->term[t];
 
-		appendStringInfo(&text, "%s%.17g*%s", m->coef < 0.0 ? (t > 0 ? " - " : "-") : (t > 0 ? " + " : ""), fabs(m->coef),
+		appendStringInfo(&text, "%s%.17g*%s", m->coef < 0.0 ? (t > 0 ? " - " : "-")
+						 : (t > 0 ? " + " : ""), fabs(m->coef),
 						 m->power_a > 0 ? psprintf("A^%d", m->power_a) : "I");
 		for (int k = 0; k < op->np; k++)
 			if (m->power_p[k] > 0)
@@ -216,8 +226,8 @@ operator_step(gnngp_dfit *d, const gp_step *s, const gnngp_chunked_factor *arg)
 					" (SELECT t.pk, t.chunk AS place, %s.gp_stack(t.m) AS m FROM %s AS t GROUP BY t.pk, t.chunk) AS x,"
 					" LATERAL %s.gp_spread(x.m, ARRAY(SELECT g.g FROM %s AS g WHERE g.g IS NOT NULL%s ORDER BY g.chunk),"
 					" '%s'::%s.gp_kernel, %s) AS s",
-					gnngp_placement_key(&d->placement, "s.chunk"), d->schema, groups, d->schema, d->edges_near,
-					gnngp_placement_near(&d->placement, "g", "x"),
+					gnngp_placement_key(&d->placement, "s.chunk"), d->schema, groups, d->schema,
+					d->edges_near, gnngp_placement_near(&d->placement, "g", "x"),
 					operator_kernel(s->op, d->program->norm), gnngp_public_schema(), d->bounds));
 	gnngp_placement_drop(p, groups);
 	out.table = gnngp_chunk_table(d, "columns", "", cols);
@@ -226,7 +236,8 @@ operator_step(gnngp_dfit *d, const gp_step *s, const gnngp_chunked_factor *arg)
 	gnngp_placement_drop(p, spread);
 	*out.f = *arg->f;
 	d->shuffled += 2.0 * d->n * cols * sizeof(float);
-	note_task(d, STACK_COPIES * (double) d->n * width * sizeof(float) + EDGE_BYTES * d->edges + NODE_BYTES * d->n);
+	note_task(d, STACK_COPIES * (double) d->n * width * sizeof(float) + EDGE_BYTES * d->edges
+			  + NODE_BYTES * d->n);
 	return out;
 }
 
@@ -237,7 +248,8 @@ sum_step(gnngp_dfit *d, const gnngp_chunked_factor *a, const gnngp_chunked_facto
 	gnngp_chunked_factor out = {NULL, gp_factor_create(d->ev.env)};
 
 	if (a->f->npanels + b->f->npanels > GP_MAX_LINEAR_TERMS)
-		refuse_kernel(psprintf("kernels of more than %d terms", GP_MAX_LINEAR_TERMS), "Use fewer terms or layers.");
+		refuse_kernel(psprintf("kernels of more than %d terms", GP_MAX_LINEAR_TERMS),
+					  "Use fewer terms or layers.");
 	out.table = gnngp_chunk_table(d, "sum", "", gp_factor_rank(a->f) + gp_factor_rank(b->f));
 	gnngp_placement_fill(&d->placement, out.table,
 						psprintf("SELECT u.pk, u.chunk, %s.gp_glue(u.place, u.m) FROM"

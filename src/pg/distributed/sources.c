@@ -20,7 +20,8 @@ features_expression(const gnngp_reader *r, bool *array)
 	const gnngp_texts *names = &r->def->features;
 	StringInfoData text;
 
-	*array = names->n == 1 && !gnngp_is_number_type(gnngp_table_column(&r->nodes, names->text[0]).base);
+	*array = names->n == 1 &&
+		!gnngp_is_number_type(gnngp_table_column(&r->nodes, names->text[0]).base);
 	if (names->n == 0)
 		return NULL;
 	initStringInfo(&text);
@@ -31,7 +32,8 @@ features_expression(const gnngp_reader *r, bool *array)
 
 		if (*array && !gnngp_is_vector_type(column.base))
 			gnngp_wrong_type(&r->nodes, &column, "an array of numbers");
-		appendStringInfo(&text, *array ? "t.%s::pg_catalog.float4[]" : i == 0 ? "t.%s::pg_catalog.float8" :
+		appendStringInfo(&text, *array ? "t.%s::pg_catalog.float4[]" : i == 0
+						 ? "t.%s::pg_catalog.float8" :
 						 ", t.%s::pg_catalog.float8", column.quoted);
 	}
 	return text.data;
@@ -92,7 +94,8 @@ work_within(gnngp_reader *r, void *arg)
 
 /* Works within the tables of a graph. */
 void
-gnngp_read_within(gp_env *env, const gnngp_graph_def *graph, const char *task, gnngp_within work, void *arg)
+gnngp_read_within(gp_env *env, const gnngp_graph_def *graph, const char *task, gnngp_within work,
+				  void *arg)
 {
 	within		w = {task, work, arg};
 

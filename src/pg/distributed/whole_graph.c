@@ -1,9 +1,11 @@
 /*
- * whole_graph.c - a graph that comes as one or several values, put together once for all calls of a transaction.
+ * whole_graph.c - a graph that comes as one or several values, put together once for all calls of a
+ * transaction.
  *
- * Whoever multiplies columns, or solves for some of them, has the whole graph, and a fit asks several times in each
- * of several statements: what takes long is reading the values, sorting edges and normalising.  One graph is kept
- * from call to call until another one is asked for, its memory is needed or the transaction ends; it is told by all of the bytes that it was made of.
+ * Whoever multiplies columns, or solves for some of them, has the whole graph, and a fit asks
+ * several times in each of several statements: what takes long is reading the values, sorting edges
+ * and normalising.  One graph is kept from call to call until another one is asked for, its memory
+ * is needed or the transaction ends; it is told by all of the bytes that it was made of.
  */
 #include "postgres.h"
 
@@ -27,7 +29,8 @@ typedef struct whole_graph
 	gp_norm		norm;			/* of a */
 } whole_graph;
 
-/* The one of this process: a query calls from several places, by partitions, and one graph for each of them would be too much. */
+/* The one of this process: a query calls from several places, by partitions, and one graph for each
+ * of them would be too much. */
 static whole_graph *whole;
 
 /* The place of each node of a graph among the rows' ids; 22023 for one that has none. */
@@ -53,7 +56,8 @@ add_edges(gp_edges *edges, const gnngp_graph_value *g, const gnngp_value_ids *ro
 	for (int64 i = 0; i < g->edges; i++)
 	{
 		gnngp_poll(i);
-		gp_edges_add(edges, 1, &place[g->src[i]], &place[g->dst[i]], g->weight ? &g->weight[i] : NULL);
+		gp_edges_add(edges, 1, &place[g->src[i]], &place[g->dst[i]], g->weight ? &g->weight[i]
+					 : NULL);
 	}
 	pfree(place);
 }
@@ -68,10 +72,12 @@ build_whole(whole_graph *w, const gnngp_value_ids *rows)
 	bool		weighted = false;
 	gp_edges   *edges = NULL;
 
-	deconstruct_array(w->values, ARR_ELEMTYPE(w->values), -1, false, TYPALIGN_INT, &value, &null, &n);
+	deconstruct_array(w->values, ARR_ELEMTYPE(w->values), -1, false, TYPALIGN_INT, &value, &null,
+					  &n);
 	for (int k = 0; k < n; k++)
 	{
-		MemoryContext work = AllocSetContextCreate(w->context, "gnngp graph", ALLOCSET_DEFAULT_SIZES);
+		MemoryContext work = AllocSetContextCreate(w->context, "gnngp graph",
+												   ALLOCSET_DEFAULT_SIZES);
 		MemoryContext old = MemoryContextSwitchTo(work);
 		gnngp_graph_value g;
 
@@ -96,8 +102,9 @@ build_whole(whole_graph *w, const gnngp_value_ids *rows)
 static bool
 is_made_of(const whole_graph *w, const ArrayType *values, const gnngp_value_ids *rows)
 {
-	return VARSIZE(w->values) == VARSIZE(values) && memcmp(w->values, values, VARSIZE(values)) == 0 &&
-		w->ids.n == rows->n && w->ids.first == rows->first && (w->ids.id == NULL) == (rows->id == NULL) &&
+	return VARSIZE(w->values) == VARSIZE(values) && memcmp(w->values, values, VARSIZE(values))
+		== 0 && w->ids.n == rows->n && w->ids.first == rows->first &&
+		(w->ids.id == NULL) == (rows->id == NULL) &&
 		(rows->id == NULL || memcmp(w->ids.id, rows->id, rows->n * sizeof(int64)) == 0);
 }
 
@@ -137,7 +144,8 @@ copy_source(whole_graph *w, const ArrayType *values, const gnngp_value_ids *rows
 static whole_graph *
 make_whole(const ArrayType *values, const gnngp_value_ids *rows)
 {
-	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "gnngp whole graph", ALLOCSET_DEFAULT_SIZES);
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "gnngp whole graph",
+												  ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(context);
 	whole_graph *w = palloc0(sizeof(whole_graph));
 

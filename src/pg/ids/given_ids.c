@@ -256,7 +256,8 @@ given_id(const gnngp_id_type *t, Datum value)
 static void
 hold_ids(int n)
 {
-	size_t		bytes = (size_t) n * (sizeof(gnngp_id) + sizeof(Datum) + sizeof(bool) + sizeof(int64));
+	size_t		bytes = (size_t) n * (sizeof(gnngp_id) + sizeof(Datum) + sizeof(bool)
+									  + sizeof(int64));
 	size_t		left = gnngp_account_left();
 
 	if (bytes > left)

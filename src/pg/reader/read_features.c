@@ -54,7 +54,8 @@ static const struct
 		"Give every node its features, or create the graph without features."},
 	[FAULT_NULL_ELEMENT] = {ERRCODE_NULL_VALUE_NOT_ALLOWED, "has a NULL element",
 		"Give every element a value, such as 0."},
-	[FAULT_VALUE] = {ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE, NULL, "Features must be finite and fit the type real."}
+	[FAULT_VALUE] = {ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE, NULL,
+					 "Features must be finite and fit the type real."}
 };
 
 struct gnngp_feature_part
@@ -403,10 +404,13 @@ tell_scale(const feature_state *s, bool columns)
 	const gp_features *f = s->r->data->features;
 
 	if (columns && gp_features_spread(env, f) >= UNLIKE)
-		gp_notice(env, "Use gp_alter_graph(..., scale => 'standard') to give every column the same weight.",
-				  "the feature columns of table \"%s\" differ in scale more than %d-fold", s->r->nodes.name, UNLIKE);
+		gp_notice(env,
+				  "Use gp_alter_graph(..., scale => 'standard') to give every column the same weight.",
+				  "the feature columns of table \"%s\" differ in scale more than %d-fold",
+				  s->r->nodes.name, UNLIKE);
 	if (!columns && strcmp(s->r->def->scale, "auto") == 0 && gp_features_shared(env, f) >= SHARED)
-		gp_notice(env, "Use gp_alter_graph(..., scale => 'standard') to take from each feature its mean, or scale => 'none' if this is meant.",
+		gp_notice(env,
+				  "Use gp_alter_graph(..., scale => 'standard') to take from each feature its mean, or scale => 'none' if this is meant.",
 				  "the features of table \"%s\" are nearly the same for all nodes: their means are more than %d times as large as their deviations",
 				  s->r->nodes.name, SHARED);
 }

@@ -44,7 +44,8 @@ missing_grants(const gnngp_reader *r, bool in_part)
 	initStringInfo(&schemas);
 	for (int i = 0; i < (int) lengthof(table); i++)
 	{
-		Oid			schema = OidIsValid(table[i]->oid) ? get_rel_namespace(table[i]->oid) : InvalidOid;
+		Oid			schema = OidIsValid(table[i]->oid) ? get_rel_namespace(table[i]->oid)
+			: InvalidOid;
 
 		if (!OidIsValid(schema))
 			continue;
@@ -84,7 +85,8 @@ gnngp_rights_open(gnngp_rights *rights, const gnngp_reader *r)
 	*rights = (gnngp_rights) {
 		.callback = {.previous = error_context_stack, .callback = tell_rights, .arg = rights},
 		.grants = least ? least : grants,
-		.whose = r->as_owner ? psprintf("The tables of graph \"%s\" are read as its owner, role \"%s\".", r->def->name,
+		.whose = r->as_owner
+		? psprintf("The tables of graph \"%s\" are read as its owner, role \"%s\".", r->def->name,
 										GetUserNameFromId(GetUserId(), false))
 		: "Live answers read the tables with the rights of the caller.",
 	};

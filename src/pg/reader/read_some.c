@@ -89,7 +89,8 @@ node_row(void *state, const Datum *values, const bool *nulls)
 
 	if (nulls[0])
 		return;
-	number = s->all ? gnngp_meet_datum(&s->met, values[0], s->r->id.base) : find_datum(s, values[0], s->r->id.base);
+	number = s->all ? gnngp_meet_datum(&s->met, values[0], s->r->id.base)
+		: find_datum(s, values[0], s->r->id.base);
 	/* What is equal by the type's rules and has another text was not asked for. */
 	if (number < 0)
 		return;
@@ -115,7 +116,8 @@ edge_weight(const some_state *s, Datum value, bool null)
 
 	if (!isfinite(w) || w < 0.0)
 		ereport(ERROR,
-				(errcode(null ? ERRCODE_NULL_VALUE_NOT_ALLOWED : ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+				(errcode(null ? ERRCODE_NULL_VALUE_NOT_ALLOWED
+						 : ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
 				 null ? errmsg("column \"%s\" of table \"%s\" is NULL for an edge", s->weight.name,
 							   s->r->edges.name) :
 				 errmsg("column \"%s\" of table \"%s\" is %g for an edge", s->weight.name,
@@ -223,7 +225,8 @@ static bool
 has_index(const gnngp_table *table, const gnngp_column *column)
 {
 	Relation	rel = table_open(table->oid, NoLock);
-	List	   *indexes = rel->rd_rel->relkind == RELKIND_RELATION ? RelationGetIndexList(rel) : NIL;
+	List	   *indexes = rel->rd_rel->relkind == RELKIND_RELATION ? RelationGetIndexList(rel)
+		: NIL;
 	bool		found = rel->rd_rel->relkind != RELKIND_RELATION;
 	AttrNumber	number = get_attnum(table->oid, column->name);
 	ListCell   *cell;
@@ -256,7 +259,8 @@ advise_index(const gnngp_table *table, const gnngp_column *column, const gnngp_c
 		return;
 	if (told == NULL)
 	{
-		HASHCTL		control = {.keysize = sizeof(int64),.entrysize = sizeof(int64),.hcxt = TopMemoryContext};
+		HASHCTL		control = {.keysize = sizeof(int64),.entrysize = sizeof(int64),
+							   .hcxt = TopMemoryContext};
 
 		told = hash_create("gnngp advice", 16, &control, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
 	}

@@ -180,7 +180,9 @@ build_features(sparse_state *s)
 
 	if (s->entries == 0 && s->r->some)
 	{
-		s->r->data->features = gp_features_of_csr(s->r->env, gp_csr_create(s->r->env, s->r->data->ids.n, 1, 0, GP_FLOAT));
+		s->r->data->features = gp_features_of_csr(s->r->env,
+												  gp_csr_create(s->r->env, s->r->data->ids.n, 1, 0,
+																GP_FLOAT));
 		return;
 	}
 	if (s->entries == 0)

@@ -85,7 +85,8 @@ static const char *
 name_of(const char *part)
 {
 	return strstr(part, "warm") ? "training" : strstr(part, "figure") ? "figures" :
-		strcmp(part, "link_loo") == 0 ? "held-out pairs" : is_of_links(part) ? "link part" : "live state";
+		strcmp(part, "link_loo") == 0 ? "held-out pairs" : is_of_links(part) ? "link part"
+			: "live state";
 }
 
 /* XX001, naming the part; the text has one %s for it. */
@@ -132,7 +133,8 @@ write_block(array_writer *w, const gp_link_array *array, int64 first)
 	int64		n = Min(array->count - first, block_elements(array));
 	size_t		length = ARRAY_HEADER + (size_t) n * size;
 	char	   *block = VARDATA(w->buffer);
-	gnngp_block_place place = {w->model->id, version_of(w->model, w->part), w->part, (int32) w->block, NULL};
+	gnngp_block_place place = {w->model->id, version_of(w->model, w->part), w->part,
+							   (int32) w->block, NULL};
 
 	memcpy(block + ARRAY_HEADER, (char *) array->data + (size_t) first * size, (size_t) n * size);
 	gnngp_turn_numbers(block + ARRAY_HEADER, (size_t) n * size, size);
@@ -180,7 +182,8 @@ add_ids(gnngp_arrays *list, const gnngp_ids *ids)
 }
 
 void
-gnngp_arrays_write(const gnngp_model *model, const char *part, gnngp_arrays *list, const gnngp_ids *ids)
+gnngp_arrays_write(const gnngp_model *model, const char *part, gnngp_arrays *list,
+				   const gnngp_ids *ids)
 {
 	array_writer w = {.model = model, .part = part};
 
@@ -219,8 +222,10 @@ begin_array(array_reader *r, const char *block)
 		element_size(element) == 0 || (last != NULL && r->filled != last->count))
 		corrupted(r->model, r->part, "an array of its %s is not whole");
 	data = gp_alloc_array(r->env, Max((int64) count, 1), element_size(element));
-	gp_use_large_pages(data, count * element_size(element));	/* a graph's rows are read in no order */
-	gnngp_arrays_add(r->arrays, (int32) gnngp_get32(block + AT_TAG), (int) element, (int64) count, data);
+	gp_use_large_pages(data, count * element_size(element));	/* a graph's rows are read in no
+																 * order */
+	gnngp_arrays_add(r->arrays, (int32) gnngp_get32(block + AT_TAG), (int) element, (int64) count,
+					 data);
 	r->filled = 0;
 	return last_array(r->arrays);
 }
@@ -241,8 +246,9 @@ take_block(array_reader *r, const char *block, size_t length)
 		corrupted(r->model, r->part, "the blocks of its %s do not fit together");
 	size = element_size(array->element);
 	n = length / size;
-	if (length % size != 0 || (n == 0 && array->count > 0) || n > (uint64) (array->count - r->filled))
-		corrupted(r->model, r->part, "a block of its %s has a wrong number of elements");
+	if (length % size != 0 || (n == 0 && array->count > 0) ||
+		n > (uint64) (array->count - r->filled)) corrupted(r->model, r->part,
+														   "a block of its %s has a wrong number of elements");
 	memcpy((char *) array->data + first * size, block + ARRAY_HEADER, length);
 	gnngp_turn_numbers((char *) array->data + first * size, length, size);
 	r->filled += (int64) n;
@@ -321,7 +327,8 @@ pop_array(gnngp_arrays *list, int32 tag, int element, int64 *count)
 }
 
 void
-gnngp_arrays_take_ids(const gnngp_model *model, const char *part, gnngp_arrays *list, gnngp_link_ids *ids)
+gnngp_arrays_take_ids(const gnngp_model *model, const char *part, gnngp_arrays *list,
+					  gnngp_link_ids *ids)
 {
 	bool		integer = is_of_links(part) ? model->link.integer_ids : model->integer_ids;
 	int64		length = 0,

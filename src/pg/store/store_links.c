@@ -103,7 +103,8 @@ fill_columns(const gp_link_held *held, const int32 *place, void **column)
 void
 gnngp_held_store_write(const gnngp_model *model, const gnngp_ids *all, const gp_link_held *held)
 {
-	int32	   *place = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(int32) * Max(all->n, 1));
+	int32	   *place = MemoryContextAllocHuge(CurrentMemoryContext,
+											   sizeof(int32) * Max(all->n, 1));
 	gnngp_ids	ids = ids_of_ends(all, held, place);
 	void	   *column[HELD_ARRAYS];
 	gnngp_arrays list = {0};
@@ -118,13 +119,15 @@ gnngp_held_store_write(const gnngp_model *model, const gnngp_ids *all, const gp_
 static bool
 is_pair(const gp_link_row *row, const gnngp_link_ids *ids)
 {
-	return row->src >= 0 && row->src < ids->n && row->dst >= 0 && row->dst < ids->n && row->src != row->dst &&
-		isfinite(row->score) && isfinite(row->variance) && row->variance >= 0.0 &&
+	return row->src >= 0 && row->src < ids->n && row->dst >= 0 && row->dst < ids->n &&
+		row->src != row->dst && isfinite(row->score) && isfinite(row->variance) &&
+		row->variance >= 0.0 &&
 		row->probability >= 0.0 && row->probability <= 1.0;
 }
 
 void
-gnngp_held_store_read(gp_env *env, const gnngp_model *model, gnngp_link_ids *ids, gp_link_held *held)
+gnngp_held_store_read(gp_env *env, const gnngp_model *model, gnngp_link_ids *ids,
+					  gp_link_held *held)
 {
 	gnngp_arrays list;
 	gp_link_array array[HELD_ARRAYS];

@@ -153,7 +153,8 @@ check_finite(const writer *w, int64 i, int64 node)
 	if (!finite)
 		ereport(ERROR,
 				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
-				 errmsg("the posterior of node %s is not finite", gnngp_id_text(&w->data->ids, node)),
+				 errmsg("the posterior of node %s is not finite",
+						gnngp_id_text(&w->data->ids, node)),
 				 errhint("Rescale the features or the target.")));
 }
 

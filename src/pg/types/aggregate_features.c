@@ -165,8 +165,8 @@ state_argument(FunctionCallInfo fcinfo)
 		state = gnngp_expanded_state(PG_GETARG_DATUM(0), write_state);
 	if (state)
 		return state;
-	state = gnngp_state_create(gnngp_aggregate_context(fcinfo, "gp_features"), "gnngp features state",
-							   sizeof(features_state), write_state);
+	state = gnngp_state_create(gnngp_aggregate_context(fcinfo, "gp_features"),
+							   "gnngp features state", sizeof(features_state), write_state);
 	if (!PG_ARGISNULL(0))
 		add_flat(state, PG_GETARG_DATUM(0));
 	return state;
@@ -235,7 +235,8 @@ take_numerics(int64 node, ArrayType *array, int64 cols, float *row)
 
 PG_FUNCTION_INFO_V1(gnngp_features_accum);
 
-/* gp_features_accum(state, node, features), an array of real, double precision, integer or numeric */
+/* gp_features_accum(state, node, features), an array of real, double precision, integer or
+ * numeric */
 Datum
 gnngp_features_accum(PG_FUNCTION_ARGS)
 {

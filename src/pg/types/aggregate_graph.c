@@ -31,8 +31,8 @@ write_state(gnngp_state_head *head)
 static gnngp_graph_state *
 create_state(MemoryContext parent, bool weighted)
 {
-	gnngp_graph_state *state = gnngp_state_create(parent, "gnngp graph state", sizeof(gnngp_graph_state),
-												  write_state);
+	gnngp_graph_state *state = gnngp_state_create(parent, "gnngp graph state",
+												  sizeof(gnngp_graph_state), write_state);
 
 	state->list.context = state->head.header.eoh_context;
 	state->list.weighted = weighted;

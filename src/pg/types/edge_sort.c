@@ -128,7 +128,8 @@ insert_items(char *item, int64 n, Size size)
 	}
 }
 
-/* Sorts items by their low bits; the result is in item, or in other after an odd number of passes. */
+/* Sorts items by their low bits; the result is in item, or in other after an odd number of
+ * passes. */
 static pg_attribute_always_inline void
 sort_low_bits(char *item, char *other, int64 n, Size size, int bits, int digit, int64 *count)
 {
@@ -327,7 +328,8 @@ sort_ids(const gnngp_edge_list *list, const numbering *num, gnngp_value_ids *ids
 	ids->id = (int64 *) key;
 }
 
-/* Numbers ids that lie far apart by a map of the sorted ones, outside of the memory limit: the list counted it. */
+/* Numbers ids that lie far apart by a map of the sorted ones, outside of the memory limit: the list
+ * counted it. */
 static void
 number_by_map(const gnngp_edge_list *list, numbering *num, gnngp_value_ids *ids)
 {

@@ -114,7 +114,8 @@ check_factor(const gnngp_value_ids *ids, const float *q, int64 rank)
 			if (!isfinite(q[i * rank + j]))
 				ereport(ERROR,
 						(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
-						 errmsg("the kernel overflows at node " INT64_FORMAT, gnngp_value_id(ids, i)),
+						 errmsg("the kernel overflows at node " INT64_FORMAT,
+								gnngp_value_id(ids, i)),
 						 errhint("Scale the features down, or take fewer layers.")));
 	}
 }

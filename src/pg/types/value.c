@@ -160,7 +160,8 @@ gnngp_value_find(const gnngp_value_ids *ids, int64 id)
 int32 *
 gnngp_value_places(const gnngp_value_ids *ids, const gnngp_value_ids *among, int64 *missing)
 {
-	int32	   *place = MemoryContextAllocHuge(CurrentMemoryContext, Max(ids->n, 1) * sizeof(int32));
+	int32	   *place = MemoryContextAllocHuge(CurrentMemoryContext,
+											   Max(ids->n, 1) * sizeof(int32));
 	int64		at = 0;
 
 	for (int64 i = 0; i < ids->n; i++)
@@ -228,7 +229,8 @@ gnngp_value_reserve(StringInfo out, uint64 bytes, const char *what)
 	enlargeStringInfo(out, (int) bytes);
 }
 
-/* Writes floats in four bytes each; a negative zero becomes zero, so that equal rows are equal bytes. */
+/* Writes floats in four bytes each; a negative zero becomes zero, so that equal rows are equal
+ * bytes. */
 void
 gnngp_value_put_floats(StringInfo out, const float *v, int64 n)
 {

@@ -37,7 +37,8 @@ read_kernel(gnngp_value_reader *r, gnngp_graph_value *out)
 		gnngp_value_refuse(r, "Its number of landmarks is out of range.");
 }
 
-/* The edges of one node; at counts edges read so far.  Arrays may be NULL: then they are only checked. */
+/* The edges of one node; at counts edges read so far.  Arrays may be NULL: then they are only
+ * checked. */
 static int64
 read_node(gnngp_value_reader *r, const gnngp_graph_value *g, int64 node, bool repeats, int64 at)
 {
@@ -185,7 +186,8 @@ gnngp_graph_size(const gnngp_sorted_edges *s)
 		bool		first = i == 0 || key >> s->shift != s->key[i - 1] >> s->shift;
 
 		gnngp_poll(i);
-		bytes += number_bytes(first ? (key & mask) - (key >> s->shift) - 1 : key - s->key[i - 1] - 1);
+		bytes += number_bytes(first ? (key & mask) - (key >> s->shift) - 1 : key - s->key[i - 1]
+							  - 1);
 	}
 	return bytes;
 }

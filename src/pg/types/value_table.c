@@ -1,5 +1,6 @@
 /*
- * value_table.c - the SQL types gp_features, gp_factor and gp_matrix: ids, then a row of numbers for each node.
+ * value_table.c - the SQL types gp_features, gp_factor and gp_matrix: ids, then a row of numbers
+ * for each node.
  *
  * Those of a matrix may be of double precision.  What has floats is a matrix, too.
  */
@@ -30,7 +31,9 @@ read_table(gnngp_value_reader *r, int allowed, gnngp_table_value *out)
 	out->cols = (int64) width;
 	out->ids = gnngp_value_read_ids(r, flags, width * number_size(out));
 	/* Floats are counted: a double is as long as two. */
-	out->value = gnngp_value_floats(r, (uint64) out->ids.n * width * (number_size(out) / sizeof(float)));
+	out->value = gnngp_value_floats(r,
+									(uint64) out->ids.n * width
+									* (number_size(out) / sizeof(float)));
 }
 
 /* The same for a value from outside: its numbers are looked at. */

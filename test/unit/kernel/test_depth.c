@@ -204,16 +204,16 @@ allow_little(gp_env *env)
 	test_state(env)->stack_limit = SMALL_LIMIT;
 }
 
-/* A text is read and typed with all the stack there is, and printed with hardly any. */
+/* A text is read and compiled with all the stack there is, and printed with hardly any. */
 static void
-check_print(gp_env *env, gp_arena *arena, const char *text)
+check_print(gp_env *env, const char *text)
 {
-	gp_meaning	meaning;
+	gp_kernel  *kernel;
 
 	test_state(env)->stack_base = NULL;
-	meaning = gp_kernel_resolve(arena, gp_kernel_read(arena, text, 0), 0, NULL, 0);
+	kernel = gp_kernel_parse(env, text);
 	allow_little(env);
-	expect_error(env, GP_ERR_STACK, gp_meaning_print(arena, &meaning));
+	expect_error(env, GP_ERR_STACK, gp_kernel_print(env, kernel));
 }
 
 /* Each part of the language that recurs looks at the stack by itself. */
@@ -225,19 +225,15 @@ check_language(gp_env *env)
 	char	   *sigma = nested("ln(2+", "l", ")", 60, "");
 	char	   *chain = constants("x1*X0*W", 250);
 	char	   *several = calloc(1, 500 + strlen(sigma));
-	gp_kernel_text *chained;
-	gp_kernel  *kernel = gp_kernel_parse(env, deep);
 
 	sprintf(several, "relu(relu(relu(relu(relu(X)*W)*W)*W)*W)*W + b, sigma_b=%s", sigma);
-	chained = gp_kernel_read(arena, chain, 0);
 	allow_little(env);
 	expect_error(env, GP_ERR_STACK, gp_kernel_read(arena, deep, 0));
 	test_state(env)->stack_limit = 4 * SMALL_LIMIT;
-	expect_error(env, GP_ERR_STACK, gp_kernel_resolve(arena, chained, 0, NULL, 0));
+	expect_error(env, GP_ERR_STACK, gp_kernel_parse(env, chain));
 	test_state(env)->stack_limit = SMALL_LIMIT;
-	expect_error(env, GP_ERR_STACK, gp_kernel_compile(env, kernel));
-	check_print(env, arena, deep);
-	check_print(env, arena, several);
+	check_print(env, deep);
+	check_print(env, several);
 	free(deep);
 	free(sigma);
 	free(chain);

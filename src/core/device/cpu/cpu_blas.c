@@ -30,7 +30,8 @@ enum
 	RIGHT = 142
 };
 
-/* What OpenBLAS maps for a buffer, with a little to spare: address space, of which products touch a part. */
+/* What OpenBLAS maps for a buffer, with a little to spare: address space, of which products touch a
+ * part. */
 #ifdef __powerpc__
 #define BUFFER_BYTES (((size_t) 256 << 20) + ((size_t) 1 << 20))
 #else
@@ -73,7 +74,8 @@ typedef struct blas_table
 static blas_table blas;
 static bool blas_loaded = false;
 
-/* The buffers that OpenBLAS is known to have; changed by the calling thread, while no other is at work. */
+/* The buffers that OpenBLAS is known to have; changed by the calling thread, while no other is at
+ * work. */
 static int	blas_buffers = 0;
 
 /* Where each symbol goes. */
@@ -163,7 +165,8 @@ gp_blas_load(gp_env *env)
 	if (handle == NULL)
 	{
 		why = dlerror();
-		gp_raise(env, GP_ERR_DEVICE, hint, "could not load OpenBLAS: %s", why ? why : "no reason given");
+		gp_raise(env, GP_ERR_DEVICE, hint, "could not load OpenBLAS: %s",
+				 why ? why : "no reason given");
 	}
 	for (size_t i = 0; i < sizeof(blas_symbols) / sizeof(blas_symbols[0]); i++)
 	{
@@ -195,7 +198,8 @@ gp_blas_shared(void)
 	return blas.parallel() != 0;
 }
 
-/* How many more buffers the system has memory for, up to wanted: it is asked, each for itself, as OpenBLAS will. */
+/* How many more buffers the system has memory for, up to wanted: it is asked, each for itself, as
+ * OpenBLAS will. */
 static int
 count_room(void **probe, int wanted)
 {
@@ -203,7 +207,8 @@ count_room(void **probe, int wanted)
 
 	while (found < wanted)
 	{
-		probe[found] = mmap(NULL, BUFFER_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		probe[found] = mmap(NULL, BUFFER_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+							-1, 0);
 		if (probe[found] == MAP_FAILED)
 			break;
 		found++;
@@ -213,7 +218,8 @@ count_room(void **probe, int wanted)
 	return found;
 }
 
-/* Has OpenBLAS map buffers for so many callers, by holding them at once; returns how many it has. */
+/* Has OpenBLAS map buffers for so many callers, by holding them at once; returns how many it
+ * has. */
 static int
 map_buffers(void **buffer, int callers)
 {
@@ -240,8 +246,10 @@ gp_blas_reserve(gp_env *env, int callers)
 		blas_buffers = map_buffers(room, blas_buffers + more);
 	gp_free(env, room);
 	if (blas_buffers == 0)
-		gp_raise(env, GP_ERR_MEMORY, "Raise the limit of the process, or what the system lets all processes map.",
-				 "out of memory: OpenBLAS needs %zu MB of address space for a buffer", BUFFER_BYTES >> 20);
+		gp_raise(env, GP_ERR_MEMORY,
+				 "Raise the limit of the process, or what the system lets all processes map.",
+				 "out of memory: OpenBLAS needs %zu MB of address space for a buffer",
+				 BUFFER_BYTES >> 20);
 	return blas_buffers;
 }
 

@@ -131,14 +131,16 @@ gp_each_fits(gp_each_op op, gp_matrix y, gp_matrix a, gp_matrix b, gp_matrix c)
 {
 	int			reads = gp_each_reads(op);
 
-	return (reads < 1 || (a.type == y.type && a.cols == y.cols && (a.rows == y.rows || (a.rows == 1 && reads == 1)))) &&
+	return (reads < 1 || (a.type == y.type && a.cols == y.cols &&
+						  (a.rows == y.rows || (a.rows == 1 && reads == 1)))) &&
 		(reads < 2 || gp_matrix_alike(b, y)) && (reads < 3 || gp_matrix_alike(c, y));
 }
 
 void
 gp_cpu_each(gp_device *dev, const gp_each *e, gp_matrix y, gp_matrix a, gp_matrix b, gp_matrix c)
 {
-	each_job	job = {e, y, a, b, c, gp_grid_elements(y.rows, y.cols, TILE_ELEMENTS), gp_cpu_ops(dev, y.type)};
+	each_job	job = {e, y, a, b, c, gp_grid_elements(y.rows, y.cols, TILE_ELEMENTS),
+					   gp_cpu_ops(dev, y.type)};
 
 	gp_cpu_require(dev, gp_each_fits(e->op, y, a, b, c));
 	gp_cpu_run(dev, each_tile, &job, job.grid.tiles);

@@ -238,7 +238,8 @@ sum_block(const pair_job *job, const pair_block *b, pair_space *space)
 		char	   *k = space->k + (size_t) (j * b->cols) * job->size;
 		int64_t		cols = b->same ? j : b->cols;
 		double		own = gp_number_at(b->row_value, job->type, j);
-		double		exact = b->same ? pair_variance(job, b->row[j], gp_number_at(k, job->type, j)) : 0;
+		double		exact = b->same ? pair_variance(job, b->row[j], gp_number_at(k, job->type, j))
+			: 0;
 
 		for (int i = 0; i < job->nstages; i++)
 			gp_stage_row(job->ops, &job->stages[i], stage_input(&job->stages[i], b->row[j]),

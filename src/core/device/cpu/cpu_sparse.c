@@ -208,7 +208,8 @@ typedef struct elements_job
 	const gp_simd_ops *ops;
 } elements_job;
 
-/* Elements first to end of the order, all of one row: each by itself, or the row once for many of them. */
+/* Elements first to end of the order, all of one row: each by itself, or the row once for many of
+ * them. */
 static void
 elements_of_row(const elements_job *job, int64_t row, int64_t first, int64_t end)
 {
@@ -233,8 +234,8 @@ elements_of_row(const elements_job *job, int64_t row, int64_t first, int64_t end
 		}
 		return;
 	}
-	job->ops->spmm(1, s->start + row, s->col, s->value, job->b.data, job->b.ld, job->b.cols, 1.0, 0.0,
-				   &room, job->b.cols);
+	job->ops->spmm(1, s->start + row, s->col, s->value, job->b.data, job->b.ld, job->b.cols, 1.0,
+				   0.0, &room, job->b.cols);
 	for (int64_t k = first; k < end; k++)
 		job->out[job->order[k]] = gp_number_at(&room, s->type, job->col[job->order[k]]);
 }

@@ -116,7 +116,8 @@ chain_times_rows(gp_eval *ev, int step, const int32_t *field, int64_t nfield, co
 	return out;
 }
 
-/* Columns of S C S' over a chain C: in the field of the columns, summed from the right, then from the left. */
+/* Columns of S C S' over a chain C: in the field of the columns, summed from the right, then from
+ * the left. */
 static gp_matrix
 columns_operator(gp_pass *pass, const gp_step *s)
 {

@@ -7,7 +7,8 @@
 
 #include <string.h>
 
-#define ROWS_AT_ONCE 64			/* of a triangle, which stay in the cache while they are solved with */
+/* of a triangle, which stay in the cache while they are solved with */
+#define ROWS_AT_ONCE 64
 
 /* An empty list. */
 gp_keep *

@@ -118,7 +118,8 @@ unit_scale(gp_nystrom *ny, int step, int arg, const gp_factor *f)
 
 	if (gp_unit_kept(ny->ev, GP_UNIT_LOWRANK, step, &scale))
 		return scale;
-	return gp_unit_note(ny->ev, GP_UNIT_LOWRANK, step, gp_unit_scale(ny->ev, step_mean(ny, arg, f)));
+	return gp_unit_note(ny->ev, GP_UNIT_LOWRANK, step,
+						gp_unit_scale(ny->ev, step_mean(ny, arg, f)));
 }
 
 /* A copy of a factor, panels included, of the rows that were computed. */
@@ -154,7 +155,8 @@ computed_rows(const gp_nystrom *ny, int step)
 	return ny->hop ? ev->near[ny->hop[step]] : ev->live ? ev->live_rows : ev->n;
 }
 
-/* The factor of a step for one taker; the last one gets the original, linear terms are collected anew. */
+/* The factor of a step for one taker; the last one gets the original, linear terms are collected
+ * anew. */
 static gp_factor *
 take_factor(gp_nystrom *ny, int step)
 {
@@ -286,14 +288,16 @@ settle_terms(gp_nystrom *ny, gp_factor *f)
 	else
 	{
 		z = gp_nystrom_terms(ny, site, &f->terms);
-		linear = gp_nystrom_of_panel(ny, site, gp_nystrom_linear_panel(ny, site, &f->terms, &z, false));
+		linear = gp_nystrom_of_panel(ny, site,
+									 gp_nystrom_linear_panel(ny, site, &f->terms, &z, false));
 	}
 	gp_linear_free(ev, &z);
 	f->terms.n = 0;
 	append_factor(ev, f, linear);
 }
 
-/* How far from what is asked for rows of each step are needed: an operator's argument as much further as its power. */
+/* How far from what is asked for rows of each step are needed: an operator's argument as much
+ * further as its power. */
 static int *
 find_hops(gp_eval *ev, int step)
 {

@@ -1,5 +1,6 @@
 /*
- * nystrom_panel.c - panels of covariances with the landmarks, and the roots that make factors of them.
+ * nystrom_panel.c - panels of covariances with the landmarks, and the roots that make factors of
+ * them.
  *
  * The panel of an activation on linear terms is made of these; the panel of one on panels, of
  * theirs, a block of rows at a time.  What has to be whitened for that is whitened here.
@@ -74,7 +75,8 @@ gp_nystrom_of_panel(gp_nystrom *ny, int step, gp_matrix panel)
 	f->panel[0].p = panel;
 	f->panel[0].value = 1.0;
 	if (ny->ev->live)
-		f->panel[0].kept = gp_keep_need(ny->ev->env, ny->ev->live, GP_PIECE_ROOT, step, 0, ny->na * (ny->na + 1) / 2);
+		f->panel[0].kept = gp_keep_need(ny->ev->env, ny->ev->live, GP_PIECE_ROOT, step, 0,
+										ny->na * (ny->na + 1) / 2);
 	else
 		f->panel[0].root = panel_root(ny, step, panel);
 	return f;
@@ -105,7 +107,8 @@ create_panel(gp_nystrom *ny)
 	return ev->dev->create(ev->dev, ev->live ? ev->live_rows : ev->n, ny->na, ev->type);
 }
 
-/* Whether a panel is made term by term.  What is to be evaluated later is not: hubs alone need their factor, and sums run as they ran here. */
+/* Whether a panel is made term by term.  What is to be evaluated later is not: hubs alone need
+ * their factor, and sums run as they ran here. */
 static bool
 goes_by_terms(const gp_eval *ev, const gp_terms *terms, const gp_linear *z)
 {
@@ -113,7 +116,8 @@ goes_by_terms(const gp_eval *ev, const gp_terms *terms, const gp_linear *z)
 }
 
 gp_matrix
-gp_nystrom_linear_panel(gp_nystrom *ny, int step, const gp_terms *terms, const gp_linear *z, bool relu)
+gp_nystrom_linear_panel(gp_nystrom *ny, int step, const gp_terms *terms, const gp_linear *z,
+						bool relu)
 {
 	gp_eval    *ev = ny->ev;
 	gp_device  *dev = ev->dev;
@@ -139,7 +143,8 @@ gp_nystrom_linear_panel(gp_nystrom *ny, int step, const gp_terms *terms, const g
 
 		gp_linear_rows(ev, z, ny->landmark + band.first, band.count, r);
 		if (by_terms)
-			gp_terms_times(ev, terms, r, gp_matrix_cols(work, 0, band.count), gp_matrix_cols(out, band.first, band.count));
+			gp_terms_times(ev, terms, r, gp_matrix_cols(work, 0, band.count),
+						   gp_matrix_cols(out, band.first, band.count));
 		else
 			gp_linear_times(ev, z, 0, rows, r, 0.0, part);
 		if (relu)
@@ -181,9 +186,11 @@ landmark_rows(gp_nystrom *ny, int step, int b, gp_matrix p)
 
 	if (ev->live)
 	{
-		rows = gp_keep_take(dev, gp_keep_need(ev->env, ev->live, GP_PIECE_ROWS, step, b, ny->na), ev->type);
+		rows = gp_keep_take(dev, gp_keep_need(ev->env, ev->live, GP_PIECE_ROWS, step, b, ny->na),
+							ev->type);
 		if (rows.cols != p.cols)
-			gp_raise(ev->env, GP_ERR_DATA, "Fit the model again.", "the live state does not fit its kernel");
+			gp_raise(ev->env, GP_ERR_DATA, "Fit the model again.",
+					 "the live state does not fit its kernel");
 		return rows;
 	}
 	rows = dev->create(dev, ny->na, p.cols, ev->type);
@@ -202,7 +209,8 @@ add_norms(gp_eval *ev, const gp_panel *panel, gp_matrix anchors, gp_matrix temp,
 	gp_matrix	head = gp_matrix_rows(panel->p, 0, rows);
 
 	dev->row_dots(dev, gp_matrix_rows(temp, 0, rows), head, head);
-	dev->axpby(dev, panel->value, gp_matrix_rows(temp, 0, rows), 1.0, gp_matrix_rows(norm, 0, rows));
+	dev->axpby(dev, panel->value, gp_matrix_rows(temp, 0, rows), 1.0,
+			   gp_matrix_rows(norm, 0, rows));
 	if (ev->live == NULL)
 		return;
 	temp = gp_matrix_rows(temp, ev->live_rows, anchors.rows);
@@ -270,7 +278,8 @@ gp_nystrom_deep_panel(gp_nystrom *ny, int step, gp_factor *f)
 	deep_prepare(ny, step, f, &parts);
 	if (out.cols != ny->na)
 		out = create_panel(ny);
-	for (gp_band band = gp_band_first(gp_eval_rows(ev), height); band.count > 0; gp_band_next(&band))
+	for (gp_band band = gp_band_first(gp_eval_rows(ev), height); band.count > 0;
+		 gp_band_next(&band))
 	{
 		gp_matrix	part = gp_matrix_rows(block, 0, band.count);
 

@@ -36,7 +36,8 @@ void
 gp_panel_apply_root(gp_device *dev, const gp_panel *panel, bool left, gp_matrix x)
 {
 	if (panel->kept && left)
-		gp_raise(dev->env, GP_ERR_INTERNAL, NULL, "a root that is kept solves from the right alone");
+		gp_raise(dev->env, GP_ERR_INTERNAL, NULL,
+				 "a root that is kept solves from the right alone");
 	if (panel->kept)
 		gp_keep_solve(dev, panel->kept, true, x);
 	else if (panel->root.data)

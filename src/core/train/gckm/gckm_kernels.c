@@ -95,7 +95,8 @@ column_units(gp_env *env, const gp_features *x)
 	return unit;
 }
 
-/* Adds a multiple of row i of X to sum, and lists the columns that it may have made other than 0. */
+/* Adds a multiple of row i of X to sum, and lists the columns that it may have made other than
+ * 0. */
 static int64_t
 add_row(const gp_csr *x, int32_t i, double factor, double *sum, int32_t *touched, int64_t n)
 {
@@ -221,8 +222,8 @@ add_columns(gp_device *dev, gp_matrix a, const gp_points *points, bool first, gp
 	dev->gather_rows(dev, at, a, points->node);
 	/* in bands: a product of so few columns moves more memory than a device reckons with */
 	for (gp_band band = gp_band_first(a.rows, TALL_ROWS); band.count > 0; gp_band_next(&band))
-		dev->gemm(dev, false, true, 1.0, gp_matrix_rows(a, band.first, band.count), at, first ? 0.0 : 1.0,
-				  gp_matrix_rows(products, band.first, band.count));
+		dev->gemm(dev, false, true, 1.0, gp_matrix_rows(a, band.first, band.count), at,
+				  first ? 0.0 : 1.0, gp_matrix_rows(products, band.first, band.count));
 	dev->row_dots(dev, part, a, a);
 	dev->axpby(dev, 1.0, part, first ? 0.0 : 1.0, norm);
 }
@@ -249,7 +250,8 @@ dense_products(gp_device *dev, const gp_features *x, const gp_csr *op, const dou
 
 		GP_EACH(env, i, gp_items(env, n), i * band.count)
 			for (int64_t j = 0; j < band.count; j++)
-				host[i * band.count + j] = gp_number_at(x->dense, x->type, i * x->dims + band.first + j) *
+				host[i * band.count + j] = gp_number_at(x->dense, x->type,
+														i * x->dims + band.first + j) *
 					(unit ? unit[band.first + j] : 1.0);
 		dev->upload(dev, a, gp_matrix_wrap(host, n, band.count, GP_DOUBLE));
 		if (op)
@@ -257,7 +259,8 @@ dense_products(gp_device *dev, const gp_features *x, const gp_csr *op, const dou
 			dev->spmm(dev, 1.0, op, a, 0.0, gp_matrix_cols(out, 0, band.count));
 			a = gp_matrix_cols(out, 0, band.count);
 		}
-		add_columns(dev, a, points, band.first == 0, gp_matrix_cols(at, 0, band.count), part, products, norm);
+		add_columns(dev, a, points, band.first == 0, gp_matrix_cols(at, 0, band.count), part,
+					products, norm);
 	}
 	dev->destroy(dev, &out);
 	dev->destroy(dev, &part);

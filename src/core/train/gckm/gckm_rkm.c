@@ -65,7 +65,8 @@ make_r(solve *s)
 		s->total += s->r[i];
 }
 
-/* The Cholesky factor of B, made panel by panel; what rounding and few landmarks took from it is given back. */
+/* The Cholesky factor of B, made panel by panel; what rounding and few landmarks took from it is
+ * given back. */
 static void
 make_root(solve *s)
 {
@@ -175,7 +176,8 @@ left_out(const solve *s, int64_t k, int32_t c, double leverage, double g)
 	double		pg = g - leverage * code;	/* q_i' B^-1 times g and u without the label */
 	double		pu = u + leverage / l2;
 	double		ug = s->cross[c] - u * code + g / l2 - leverage * code / l2 + grown * pu * pg;
-	double		uu = s->cross[s->rkm->columns] + 2.0 * u / l2 + leverage / (l2 * l2) + grown * pu * pu;
+	double		uu = s->cross[s->rkm->columns] + 2.0 * u / l2 + leverage / (l2 * l2)
+		+ grown * pu * pu;
 	double		bias = -(s->codes[c] - code + ug) / (s->total + 1.0 / l2 + uu);
 
 	return l2 * grown * (pg + bias * pu) + bias;

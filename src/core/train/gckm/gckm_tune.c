@@ -1,13 +1,14 @@
 /*
- * gckm_tune.c - fine-tuning of the components: the paper's energy, its gradients, and steps along these.
+ * gckm_tune.c - fine-tuning of the components: the paper's energy, its gradients, and steps along
+ * these.
  *
  *		J = -1/2 sum_l tr(H_l' K_lc H_l) - 1/(2 eta) tr(H3' R K R H3) + 1/2 tr(H3' R H3)
  *			- tr(H3' L C)/lambda2,
  *
- * over n, with H3 solved anew at each pass (Achten et al. 2024, eq. 10).  Kernels after
- * the first follow the components: K = C W^-1 C' on the landmarks, W = C(a,:).  With
- * P = C W^-1 and S the symmetric gradient by K, that by C is 2 S P and by W is -P' S P; S has few
- * columns' rank, so nothing is made that is larger than C.
+ * over n, with H3 solved anew at each pass (Achten et al. 2024, eq. 10).  Kernels after the first
+ * follow the components: K = C W^-1 C' on the landmarks, W = C(a,:).  With P = C W^-1 and S the
+ * symmetric gradient by K, that by C is 2 S P and by W is -P' S P; S has few columns' rank, so
+ * nothing is made that is larger than C.
  */
 #include "gckm.h"
 
@@ -17,7 +18,8 @@
 #define ROUNDS 5				/* of the fixed point in a step */
 #define RATE 1.0
 #define DECAY 0.99				/* of the gradient's running size */
-#define SAME 1e-9				/* a cosine that falls by less has not fallen: that of two classes is always 1 */
+/* a cosine that falls by less has not fallen: that of two classes is always 1 */
+#define SAME 1e-9
 
 static const gp_matrix none = {0};
 
@@ -73,8 +75,8 @@ fetch(gp_device *dev, gp_matrix m)
 
 /*
  * out (n x s) = the gradient by what the kernel acts on, -(sum_j E_ij (x_i - y_j)) / sigma2 for a
- * node and likewise for a point, E being the gradient by C times C; twice that for a pair of points.
- * The tuner's factor becomes P.
+ * node and likewise for a point, E being the gradient by C times C; twice that for a pair of
+ * points. The tuner's factor becomes P.
  */
 static void
 go_back(const gp_tuner *t, const backward *b, gp_matrix out)
@@ -118,9 +120,11 @@ go_back(const gp_tuner *t, const backward *b, gp_matrix out)
 	{
 		gp_matrix	e = gp_matrix_rows(block, 0, band.count);
 
-		dev->gemm(dev, false, false, 1.0, gp_matrix_rows(b->left, band.first, band.count), middle, 0.0, e);
+		dev->gemm(dev, false, false, 1.0, gp_matrix_rows(b->left, band.first, band.count), middle,
+				  0.0, e);
 		dev->each(dev, &times, e, gp_matrix_rows(t->kernel, band.first, band.count), none, none);
-		dev->gemm(dev, false, false, 1.0, e, rows, 0.0, gp_matrix_rows(by_node, band.first, band.count));
+		dev->gemm(dev, false, false, 1.0, e, rows, 0.0,
+				  gp_matrix_rows(by_node, band.first, band.count));
 		dev->gemm(dev, true, false, 1.0, e, gp_matrix_rows(with_one, band.first, band.count),
 				  band.first > 0 ? 1.0 : 0.0, by_point);
 	}
@@ -182,7 +186,8 @@ make_kernel(gp_tuner *t, gp_matrix x, double sigma2, bool labels)
 	return root;
 }
 
-/* Layer l: its energy, its own gradient, and what goes back to the layer before; the first kernel is fixed. */
+/* Layer l: its energy, its own gradient, and what goes back to the layer before; the first kernel
+ * is fixed. */
 static void
 component_layer(gp_tuner *t, int l)
 {
@@ -281,7 +286,9 @@ solve_labels(gp_tuner *t, gp_matrix left)
 	/* h_i = e_i + [labelled] c_i/(r_i lambda2) */
 	for (int64_t k = 0; k < gp_items(env, m->nlabelled); k++)
 		for (int32_t c = 0; c < p; c++)
-			x.h[(int64_t) m->labelled[k] * p + c] += gp_rkm_code(m, k, c) / (x.r[m->labelled[k]] * m->lambda2);
+			x.h[(int64_t) m->labelled[k] * p + c] += gp_rkm_code(m, k,
+																 c) / (x.r[m->labelled[k]]
+																	   * m->lambda2);
 	GP_EACH(env, i, gp_items(env, n * p), i)
 		x.b[i] = x.r[i / p] * x.h[i];
 	dev->upload(dev, b, gp_matrix_wrap(x.b, n, p, GP_DOUBLE));
@@ -303,7 +310,8 @@ label_layer(gp_tuner *t)
 {
 	gp_device  *dev = t->dev;
 	gp_matrix	h = t->h[t->layers - 1];
-	backward	b = {.sigma2 = t->sigma2[t->layers],.factor = -1.0 / (t->rkm->eta * (double) h.rows),
+	backward	b = {.sigma2 = t->sigma2[t->layers],
+					 .factor = -1.0 / (t->rkm->eta * (double) h.rows),
 	.trade = true};
 	gp_matrix	back = dev->create(dev, h.rows, h.cols, GP_DOUBLE);
 
@@ -333,7 +341,8 @@ gp_tuner_pass(gp_tuner *t)
 
 /* ---- steps that keep columns orthonormal ---- */
 
-/* A bound of the largest column sum of |W|, W = Mh H' - H Mh': sum_k |Mh_k|_1 |H_jk| + |H_k|_1 |Mh_jk|. */
+/* A bound of the largest column sum of |W|, W = Mh H' - H Mh': sum_k |Mh_k|_1 |H_jk| + |H_k|_1
+ * |Mh_jk|. */
 static double
 norm_bound(gp_device *dev, gp_matrix of_h, gp_matrix of_m)
 {
@@ -400,7 +409,8 @@ gp_stiefel_step(gp_device *dev, gp_matrix h, gp_matrix g, double root, double ra
 	}
 	dev->copy(dev, h, y);
 	if (!gp_orthonormalise(dev, h, 0.0))
-		gp_raise(dev->env, GP_ERR_RANGE, "Take fewer iterations.", "the components are not orthogonal any more");
+		gp_raise(dev->env, GP_ERR_RANGE, "Take fewer iterations.",
+				 "the components are not orthogonal any more");
 	dev->destroy(dev, &y);
 	dev->destroy(dev, &sum);
 	dev->destroy(dev, &small);
@@ -443,7 +453,8 @@ gp_tuner_run(gp_tuner *t, int iterations)
 			double		size = dot(dev, t->gradient[l], t->gradient[l]);
 
 			square[l] = DECAY * square[l] + (1.0 - DECAY) * size;
-			gp_stiefel_step(dev, t->h[l], t->gradient[l], sqrt(square[l] / (1.0 - pow(DECAY, k + 1))), RATE, ROUNDS);
+			gp_stiefel_step(dev, t->h[l], t->gradient[l],
+							sqrt(square[l] / (1.0 - pow(DECAY, k + 1))), RATE, ROUNDS);
 		}
 	}
 	copy_components(t, t->h, best);
