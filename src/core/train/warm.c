@@ -163,7 +163,8 @@ gp_warm_deal(gp_env *env, const gp_problem *problem, const gp_warm *before, int 
 			/* the fold that has the fewest of the class, the fewest of all among those */
 			for (int32_t f = best = known ? best : 0; f < folds && !known; f++)
 				if (of_class[f] < of_class[best] ||
-					(of_class[f] == of_class[best] && all[f] < all[best])) best = f;
+					(of_class[f] == of_class[best] && all[f] < all[best]))
+					best = f;
 			fold[k] = best;
 			of_class[best]++;
 			all[best]++;

@@ -220,8 +220,8 @@ gnngp_glue_final(PG_FUNCTION_ARGS)
 
 		CHECK_FOR_INTERRUPTS();
 		if (!same_ids(ids, &state->piece[k].m.ids) ||
-			state->piece[k].m.wide
-			!= state->piece[0].m.wide) gnngp_matrix_refuse("Matrices that are glued have the same ids, and one precision.");
+			state->piece[k].m.wide != state->piece[0].m.wide)
+			gnngp_matrix_refuse("Matrices that are glued have the same ids, and one precision.");
 		m = gnngp_matrix_numbers(env, &state->piece[k].m);
 		for (int64 i = 0; i < m.rows; i++)
 			memcpy((char *) all.data + (i * all.cols + at) * size,

@@ -121,7 +121,8 @@ gnngp_count_edges(const gnngp_sources *src)
 	if (src->edge_rows > 0)
 		return src->edge_rows;
 	if (SPI_execute(psprintf("SELECT pg_catalog.count(*) FROM %s", src->edges), true, 1)
-		!= SPI_OK_SELECT || SPI_processed != 1) return 0;
+		!= SPI_OK_SELECT || SPI_processed != 1)
+		return 0;
 	return DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &null));
 }
 

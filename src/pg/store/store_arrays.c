@@ -247,8 +247,9 @@ take_block(array_reader *r, const char *block, size_t length)
 	size = element_size(array->element);
 	n = length / size;
 	if (length % size != 0 || (n == 0 && array->count > 0) ||
-		n > (uint64) (array->count - r->filled)) corrupted(r->model, r->part,
-														   "a block of its %s has a wrong number of elements");
+		n > (uint64) (array->count - r->filled))
+		corrupted(r->model, r->part,
+				  "a block of its %s has a wrong number of elements");
 	memcpy((char *) array->data + first * size, block + ARRAY_HEADER, length);
 	gnngp_turn_numbers((char *) array->data + first * size, length, size);
 	r->filled += (int64) n;
