@@ -22,6 +22,7 @@ my @FLOORS = (
 	[ 'src/core/precision', 'Laplacian priors by conjugate gradients' ],
 	[ 'src/core/fit', 'planner, landmarks, strategies' ],
 	[ 'src/core/live', 'answers from the rows of today' ],
+	[ 'src/core/facts', 'tables with time: encoding, scan, weights' ],
 	[ 'src/core/train', 'methods that learn their kernel' ],
 	[ 'src/core/cluster', 'groups of nodes' ],
 	[ 'src/core/links', 'missing links: scores, search, model' ],

@@ -1,0 +1,336 @@
+/*
+ * facts.h - tables with time as columns of numbers: encoding, scan, columns, weights.
+ *
+ * A task has rows: an entity, an as-of time t and, of those that are known, a label.  A fact is a
+ * row of another table that refers to an entity, and is visible from a time on.  What a row of the
+ * task gets of a fact table are aggregates of the facts that are visible before t, strictly; so no
+ * column knows what comes after.  In order:
+ *
+ *		encoder		looks at the rows of a table, a sample of which tells how each column is encoded
+ *		encoding	turns rows of that table into numbers, now and in later sessions
+ *		facts		the columns of the task's rows: blocks that are put, and relations that are scanned
+ *		scale		standardises them over the rows that train, clips, drops what is constant
+ *		features	of a low-rank fit (gp_facts_fit), whose nodes are the rows of the task
+ *
+ * Structures that a model stores (gp_encoded, gp_facts_column) are plain numbers without pointers.
+ */
+#ifndef GP_FACTS_H
+#define GP_FACTS_H
+
+#include "fit/fit.h"
+
+/* ---- time ---- */
+
+/* Microseconds since 2000-01-01 00:00 UTC, as a timestamptz has them. */
+typedef int64_t gp_time;
+
+#define GP_TIME_ALWAYS INT64_MIN	/* of a table without time: before everything */
+#define GP_TIME_NEVER INT64_MAX		/* of a row whose time is NULL: no task row sees it */
+#define GP_TIME_DAY INT64_C(86400000000)
+
+/* ---- encoding (encoder.c, encoding.c) ---- */
+
+/* What a column of a table holds. */
+typedef enum gp_cell_kind
+{
+	GP_CELL_NUMBER,
+	GP_CELL_INTEGER,			/* few different values are categories as well */
+	GP_CELL_WORD,				/* text, enum, boolean: bytes that are compared */
+	GP_CELL_TIME,				/* date, timestamp: an age */
+	GP_CELL_LIST				/* array, vector: its numbers */
+} gp_cell_kind;
+
+/* One value of a row; the caller owns what it points to. */
+typedef struct gp_cell
+{
+	bool		null;			/* also for a number that is none (NaN, infinity) */
+	double		number;			/* NUMBER, INTEGER */
+	gp_time		time;			/* TIME */
+	const void *data;			/* WORD: bytes; LIST: double, NaN for a NULL in it */
+	int32_t		length;			/* of them */
+} gp_cell;
+
+#define GP_ENCODED_HOT 16		/* categories of a column, at most */
+#define GP_ENCODED_LIST 256		/* numbers of a list, at most; the rest is left out */
+
+/* How a column is encoded, or why it is left out. */
+typedef enum gp_encoded_way
+{
+	GP_ENCODED_NUMBER,			/* (z - mean) / deviation, z winsorised, its logarithm where that is skewed */
+	GP_ENCODED_CATEGORY,		/* one-hot */
+	GP_ENCODED_BOTH,			/* an integer of few values: a number, and one-hot */
+	GP_ENCODED_AGE,				/* years before the row's time, as a number */
+	GP_ENCODED_EMPTY,			/* left out: no value */
+	GP_ENCODED_CONSTANT,		/* left out: one value */
+	GP_ENCODED_NAME,			/* left out: nearly as many values as rows */
+	GP_ENCODED_LATER			/* left out: times later than the row's, so it is written afterwards */
+} gp_encoded_way;
+
+/*
+ * How one column, or one number of a list, is encoded: numbers first .. first + width - 1 of a row.
+ * Order: the number or age; whether it is NULL, where some are; the categories.
+ */
+typedef struct gp_encoded
+{
+	int32_t		column;			/* of the table, from 0 */
+	int32_t		element;		/* of a list, from 0; else 0 */
+	int32_t		kind;			/* gp_cell_kind */
+	int32_t		way;			/* gp_encoded_way */
+	int32_t		first;
+	int32_t		width;			/* 0 where it is left out */
+	int32_t		logarithm;		/* log(1 + z) */
+	int32_t		nulls;			/* there is a column of whether it is NULL */
+	int32_t		hot;			/* categories */
+	int32_t		distinct;		/* different values of the sample; more than 1000 are 1001 */
+	double		low;			/* z is winsorised to [low, high], before its logarithm */
+	double		high;
+	double		mean;
+	double		deviation;
+	double		null_share;
+	uint64_t	category[GP_ENCODED_HOT];	/* hashes of values, the most frequent first */
+	double		share[GP_ENCODED_HOT];
+} gp_encoded;
+
+typedef struct gp_encoding
+{
+	int32_t		width;			/* numbers of an encoded row */
+	int32_t		nparts;
+	gp_encoded *part;			/* by column and element; those left out are there, too */
+} gp_encoding;
+
+/* Gathers what the encoding of a table follows from, in bounded memory. */
+typedef struct gp_encoder gp_encoder;
+
+/*
+ * Keeps at most so many rows, drawn by a hash of their content: the order of rows does not matter.
+ */
+#define GP_ENCODER_ROWS 20000
+
+extern gp_encoder *gp_encoder_create(gp_env *env, int32_t columns, const gp_cell_kind *kind);
+
+/*
+ * Looks at a row, at its own time or, of a table without time, at the latest time that trains:
+ * ages are taken there.  The caller leaves out rows that are not visible at the latest such time.
+ * identity tells rows of equal content apart, such as a hash of the key (0: nothing does).
+ */
+extern void gp_encoder_look(gp_encoder *encoder, uint64_t identity, gp_time at, const gp_cell *cell);
+
+/* Ends the looking and frees the encoder.  The encoding is one allocation, part behind it. */
+extern gp_encoding *gp_encoder_finish(gp_encoder *encoder);
+
+/* An encoding of parts that a model stored; they are copied. */
+extern gp_encoding *gp_encoding_of(gp_env *env, const gp_encoded *part, int32_t nparts);
+
+/*
+ * Encodes a row into width numbers.  Ages are not known before a time is: in their place stand
+ * days, which gp_encode_ages turns into ages at a time.  So a parent's row is encoded once and
+ * looked up at many times.
+ */
+extern void gp_encode(const gp_encoding *encoding, const gp_cell *cell, double *out);
+extern void gp_encode_ages(const gp_encoding *encoding, gp_time at, double *row);
+
+/*
+ * What gp_columns shows of a part: the way in a few words, and a note ("" where there is none);
+ * both are cut to the room.
+ */
+extern void gp_encoded_describe(const gp_encoded *part, char *way, size_t way_room, char *note,
+								size_t note_room);
+
+/* ---- the columns of a task's rows (columns.c, scan.c) ---- */
+
+/* Rows of a task, or of any table that aggregates another's, with the columns that they have so far. */
+typedef struct gp_facts gp_facts;
+
+#define GP_FACTS_NAME 128		/* bytes of a name, its end included; longer ones are cut */
+
+/* as_of, one for each row, is the caller's and stays.  All blocks are declared before the first is filled. */
+extern gp_facts *gp_facts_create(gp_env *env, int64_t rows, const gp_time *as_of);
+extern void gp_facts_free(gp_facts *facts);
+
+/*
+ * Declares a block of columns that the caller puts: "own columns", a parent's columns.  Returns its
+ * number.  Rows that are never put are 0.
+ */
+extern int32_t gp_facts_block(gp_facts *facts, const char *relation, const char *aggregate,
+							  int32_t width);
+extern void gp_facts_put(gp_facts *facts, int32_t block, int64_t row, const double *value);
+
+/* Declares and fills the day of the year of each row: sine and cosine. */
+extern void gp_facts_calendar(gp_facts *facts);
+
+/* Which aggregates a relation has; each is a block, by these names. */
+typedef enum gp_aggregate
+{
+	GP_AGGREGATE_HALF_LIFE = 1,	/* "half-life": mean whose weights halve over half_life before the last fact */
+	GP_AGGREGATE_LAST = 2,		/* "last": mean of the last facts */
+	GP_AGGREGATE_META = 4,		/* "count and age": log count, decayed count, days since last and first, none */
+	GP_AGGREGATE_MEAN = 8,		/* "mean" */
+	GP_AGGREGATE_SUM = 16,		/* "sum" */
+	GP_AGGREGATE_MOST = 32,		/* "maximum": 0 without facts */
+	GP_AGGREGATE_COUNT = 64		/* "count": log(1 + n) alone, for tables without time */
+} gp_aggregate;
+
+/* The note's default of a relation with time. */
+#define GP_AGGREGATE_USUAL (GP_AGGREGATE_HALF_LIFE | GP_AGGREGATE_LAST | GP_AGGREGATE_META)
+
+typedef struct gp_aggregates
+{
+	uint32_t	which;			/* gp_aggregate, or-ed */
+	int32_t		last;			/* facts of LAST; 0: 5 */
+	double		half_life;		/* microseconds; usually two horizons */
+	double		pseudo;			/* pseudo-count of means, which shrink to 0; < 0: 1 */
+} gp_aggregates;
+
+/* Declares a relation whose facts have so many numbers (0: they are only counted).  Returns its number. */
+extern int32_t gp_facts_relation(gp_facts *facts, const char *relation, int32_t width,
+								 gp_aggregates aggregates);
+
+/*
+ * A scan fills the columns of a relation.  key[row] is what the row's facts are found by: the
+ * entity, one of its parents, 0 for all rows; any number, or -1 for none.  It is the caller's and
+ * stays until the scan is closed.
+ *
+ * Facts of one key come one after the other in order of their times; keys come in any order, each
+ * once.  A fact with key -1, of a key that no row has, or visible from GP_TIME_NEVER on is looked
+ * over.  Facts of equal times count the same in any order: where the last few begin within them,
+ * each counts its share.  A row sees a fact if visible < its as-of time.
+ */
+typedef struct gp_scan gp_scan;
+
+extern gp_scan *gp_scan_open(gp_facts *facts, int32_t relation, const int32_t *key);
+extern void gp_scan_fact(gp_scan *scan, int32_t key, gp_time visible, const double *value);
+extern void gp_scan_close(gp_scan *scan);
+
+/* True when some row has this key: a reader may spare itself the encoding of other facts. */
+extern bool gp_scan_wants(const gp_scan *scan, int32_t key);
+
+/*
+ * The labels of a task as facts of their entities, and of all together.  A label of as-of time t'
+ * is visible from t' + horizon on, inclusively.
+ */
+typedef struct gp_facts_labels
+{
+	int64_t		n;
+	const int32_t *entity;		/* ascending */
+	const gp_time *as_of;		/* ascending within an entity */
+	const int32_t *label;		/* classes; else NULL */
+	const double *target;		/* values; else NULL */
+	int32_t		nclasses;
+	gp_time		horizon;
+} gp_facts_labels;
+
+/* How labels are told in numbers: one for values and two classes, else one for each class, 16 at most. */
+typedef struct gp_facts_target
+{
+	int32_t		width;
+	int32_t		nclasses;		/* 0: values */
+	double		mean[GP_ENCODED_HOT];	/* of class c's indicator; of two classes that of class 1 is [0] */
+	double		deviation[GP_ENCODED_HOT];
+} gp_facts_target;
+
+/* By the labels that train (NULL: all). */
+extern gp_facts_target gp_facts_target_of(gp_env *env, const gp_facts_labels *labels, const bool *trains);
+
+/* Declares the two relations of labels, "earlier targets" and "all targets" (mean and half-life). */
+extern int32_t gp_facts_declare_labels(gp_facts *facts, const gp_facts_target *target,
+									   gp_aggregates aggregates);
+
+/* Scans them; relation is what declaring them returned, entity that of each row. */
+extern void gp_facts_scan_labels(gp_facts *facts, int32_t relation, const int32_t *entity,
+								 const gp_facts_target *target, const gp_facts_labels *labels);
+
+/* The columns as they are, rows x width, row major: for rows whose columns go on into facts of their own. */
+extern int32_t gp_facts_width(const gp_facts *facts);
+extern const float *gp_facts_raw(const gp_facts *facts);
+
+/* The half-life of tasks without horizon: twice the median gap between the times of one key. */
+extern double gp_facts_median_gap(gp_env *env, int64_t n, const int32_t *key, const gp_time *time);
+
+/* ---- scaling, weights, and the fit (scale.c, facts_fit.c) ---- */
+
+/* A column of a model: what makes it of a new row, and where it belongs. */
+typedef struct gp_facts_column
+{
+	int32_t		block;			/* its number, from 0 */
+	int32_t		place;			/* among the block's columns */
+	double		empty;			/* an age without facts: the largest of those that train */
+	double		mean;
+	double		deviation;		/* 0: constant, dropped */
+	double		weight;			/* factor after standardising and clipping to +-3 */
+} gp_facts_column;
+
+#define GP_FACTS_CLIP 3.0
+
+/* How much blocks count: as much as they have columns, or all the same. */
+typedef enum gp_facts_weights
+{
+	GP_FACTS_COLUMNS,
+	GP_FACTS_BLOCKS
+} gp_facts_weights;
+
+/* What of the columns a model stores. */
+typedef struct gp_facts_scale
+{
+	int32_t		width;			/* columns of gp_facts */
+	int32_t		kept;			/* those that vary: the features' dims */
+	int32_t		nblocks;
+	gp_facts_weights weights;
+	gp_facts_column *column;	/* width */
+	char		(*relation)[GP_FACTS_NAME];	/* of each block */
+	char		(*aggregate)[GP_FACTS_NAME];
+} gp_facts_scale;
+
+/*
+ * Means, deviations and largest ages over the rows that train (NULL: all), and the factors that
+ * make the mean square length of their rows one.
+ */
+extern gp_facts_scale *gp_facts_measure(gp_facts *facts, const bool *trains, gp_facts_weights weights);
+
+/* The same factors for the other weighting. */
+extern void gp_facts_weigh(gp_env *env, gp_facts_scale *scale, gp_facts_weights weights);
+
+extern void gp_facts_scale_free(gp_env *env, gp_facts_scale *scale);
+
+/*
+ * The columns as features of nodes, which are the rows: scaled, those that vary alone, float.  Frees
+ * the facts.  The scale may be one that a model stored: facts with other blocks are an error.
+ */
+extern gp_features *gp_facts_features(gp_facts *facts, const gp_facts_scale *scale);
+
+/* The kernel: one layer of arc cosines, with the bias that the scale of the columns calls for. */
+extern const char gp_facts_kernel[];
+
+#define GP_FACTS_LANDMARKS 400
+#define GP_FACTS_TIME_BLOCKS 10
+
+/*
+ * Cuts labelled rows into blocks of time at the quantiles of their times; rows of one time are in
+ * one block.  block[i] counts from 0 in order of time.  Returns how many there are, which is fewer
+ * than asked for where there are fewer times; 1 means that time tells nothing apart.
+ */
+extern int32_t gp_facts_time_blocks(gp_env *env, int64_t n, const gp_time *as_of, int32_t blocks,
+									int32_t *block);
+
+/*
+ * Landmarks of a fit: at most so many of the labelled nodes, ascending, drawn evenly by the seed;
+ * *n counts them.  Owned by the caller, for gp_problem.landmark.
+ */
+extern int32_t *gp_facts_landmarks(gp_env *env, const gp_problem *problem, int64_t most, int64_t *n);
+
+/*
+ * Fits both weightings of the columns and returns the posterior of the better leave-out score; the
+ * other's goes to *other_score.  The problem's features are those of gp_facts_features, made with
+ * scale, whose weights become the better ones; they are spoilt.
+ */
+extern gp_posterior *gp_facts_fit(gp_device *dev, const gp_problem *problem, gp_features *features,
+								  gp_facts_scale *scale, double *other_score);
+
+/*
+ * Which blocks the score of one row comes from.  row has the features of the row, landmark those of
+ * the landmarks (n x kept, float), weight what each counts for the score (n).  share has room for
+ * nblocks + 1: parts that add up to the score, less what it is without any kernel; the last is the bias.
+ */
+extern void gp_facts_explain(gp_env *env, const gp_facts_scale *scale, const float *row, int64_t n,
+							 const float *landmark, const double *weight, double *share);
+
+#endif							/* GP_FACTS_H */
