@@ -18,6 +18,17 @@ done | report "every error has an errcode"
 find src test cuda -type f \( -name '*.[ch]' -o -name '*.cu' \) | while read -r f; do
 	[ "$(wc -l <"$f")" -le 800 ] || echo "$f: $(wc -l <"$f") lines"
 done | report "no file has more than 800 lines"
+find src -name '*.c' | xargs awk '/^\{/ { start = FNR } /^\}/ && start {
+	if (FNR - start > 61) print FILENAME ":" start ": " FNR - start - 1 " lines"; start = 0 }' |
+	report "no function has more than 60 lines"
+# A message stands whole in its line, as it is looked for.
+find src -name '*.[ch]' | while read -r f; do expand -t 4 "$f" | sed 's/"[^"]*"/""/g' |
+	awk -v f="$f" 'length > 100 { print f ":" FNR ": " length " columns" }'; done |
+	report "no line has more than 100 columns, messages left out"
+find src -type d | while read -r d; do
+	n=$(find "$d" -maxdepth 1 -name '*.[ch]' | wc -l)
+	[ "$n" -le 20 ] || echo "$d: $n files"
+done | report "no folder has more than 20 files"
 for f in test/sql/*.sql; do
 	[ ! -e "$f" ] || [ -e "test/expected/$(basename "$f" .sql).out" ] || echo "$f"
 done | report "every SQL test has its expected output"
@@ -28,7 +39,7 @@ done | report "every expected output has its SQL test"
 grep -rlE '[[:blank:]]+$' --include='*.[ch]' --include='*.sql' --include='*.sh' \
 	--exclude-dir=.git src sql test |
 	report "no line ends in blanks"
-LC_ALL=C grep -nP '[^\x00-\x7F]' sql/parts/*.sql sql/update/*.sql |
+LC_ALL=C grep -rnP '[^\x00-\x7F]' --include='*.sql' sql |
 	report "the SQL scripts install whatever the database's encoding"
 perl test/floors.pl check 2>&1 |
 	report "no include goes up a floor or through another's back door, and no files form a circle"

@@ -8,7 +8,6 @@
 #include "env.h"
 
 #include <stdio.h>
-#include <string.h>
 #include <sys/mman.h>
 
 #define ALIGNMENT 64
@@ -236,6 +235,13 @@ gp_free(gp_env *env, void *p)
 	header = header_of(p);
 	leave_block(env, header->bytes);
 	env->release(env, header->raw);
+}
+
+void
+gp_free_array(gp_env *env, int n, const void *const *p)
+{
+	for (int i = 0; i < n; i++)
+		gp_free(env, (void *) p[i]);
 }
 
 void

@@ -14,10 +14,12 @@
 #ifndef GP_ENV_H
 #define GP_ENV_H
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 /* What went wrong; the database maps each to one SQLSTATE. */
 typedef enum gp_error
@@ -138,8 +140,13 @@ extern void *gp_resize_array(gp_env *env, void *p, int64_t count, size_t size);
  * limit. */
 extern size_t gp_limit(const gp_env *env);
 
-/* Frees what gp_alloc returned; NULL is allowed. */
+/* Frees what gp_alloc returned; NULL is allowed.  gp_free_all frees several, in this order. */
 extern void gp_free(gp_env *env, void *p);
+extern void gp_free_array(gp_env *env, int n, const void *const *p);
+
+#define gp_free_all(env, ...) \
+	gp_free_array(env, sizeof((const void *[]) {__VA_ARGS__}) / sizeof(void *), \
+				  (const void *[]) {__VA_ARGS__})
 
 /*
  * Asks for large pages behind memory that will be filled: the first touch of small ones

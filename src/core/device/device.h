@@ -208,6 +208,18 @@ extern void gp_crew_run(gp_crew *crew, gp_crew_work work, void *job, int64_t pie
 						gp_device *alone);
 extern void gp_crew_close(gp_crew *crew);
 
+/* Destroys several matrices, in this order. */
+static inline void
+gp_destroy_array(gp_device *dev, int n, gp_matrix *const *m)
+{
+	for (int i = 0; i < n; i++)
+		dev->destroy(dev, m[i]);
+}
+
+#define gp_destroy_all(dev, ...) \
+	gp_destroy_array(dev, sizeof((gp_matrix *[]) {__VA_ARGS__}) / sizeof(gp_matrix *), \
+					 (gp_matrix *[]) {__VA_ARGS__})
+
 /* What a computation takes. */
 typedef struct gp_count
 {

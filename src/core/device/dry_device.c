@@ -262,13 +262,11 @@ static double
 row_pairs(gp_env *env, const gp_csr *s)
 {
 	double		pairs = 0.0;
-	int64_t		next = 0;
 
-	for (int64_t i = 0; i < s->rows; i++)
+	GP_EACH(env, i, s->rows, i)
 	{
 		double		m = (double) (s->start[i + 1] - s->start[i]);
 
-		gp_poll(env, i, &next);
 		pairs += 0.5 * m * (m + 1.0);
 	}
 	return pairs;

@@ -5,9 +5,6 @@
 
 #include "base/sort.h"
 
-#include <math.h>
-#include <string.h>
-
 const char *
 gp_value_name(const gp_value *v)
 {

@@ -12,9 +12,7 @@
  */
 #include "expression.h"
 
-#include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #define MAX_DEPTH 600			/* 64 levels of the text, of 5 nodes at most, and constants */
 

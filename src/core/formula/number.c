@@ -7,10 +7,8 @@
  */
 #include "formula_internal.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define MAX_EXPONENT 1000000
 #define DIGITS 15				/* of a computed number that mean something */

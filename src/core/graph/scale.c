@@ -7,9 +7,6 @@
  */
 #include "graph.h"
 
-#include <math.h>
-#include <string.h>
-
 #define ROWS_ENOUGH 1000		/* that show what rows have in common, spread evenly */
 
 /* Mean and deviation of each feature. */
@@ -70,8 +67,7 @@ take_moments(gp_env *env, const gp_features *f, int64_t step)
 static void
 free_moments(gp_env *env, moments *m)
 {
-	gp_free(env, m->mean);
-	gp_free(env, m->deviation);
+	gp_free_all(env, m->mean, m->deviation);
 }
 
 /* True when a feature varies by more than the rounding of its mean. */

@@ -6,9 +6,6 @@
  */
 #include "graph.h"
 
-#include <math.h>
-#include <string.h>
-
 /* The length of a row, 1 where it is zero; its largest value is taken out, so that no square
  * overflows. */
 static double

@@ -7,9 +7,6 @@
  */
 #include "prepared.h"
 
-#include <math.h>
-#include <string.h>
-
 #define DENSE_SHARE 0.25		/* of non-zeros, from which a factor is dense */
 #define UPLOAD_ROWS 256
 
@@ -181,25 +178,6 @@ form_densify(gp_eval *ev, gp_linear *f)
 	f->csr = NULL;
 }
 
-/* Takes the mean off every column: distances stay, and keep their digits in float. */
-static void
-center_columns(gp_eval *ev, gp_matrix x)
-{
-	gp_device  *dev = ev->dev;
-	gp_matrix	ones = dev->create(dev, x.rows, 1, x.type);
-	gp_matrix	mean = dev->create(dev, 1, x.cols, x.type);
-
-	for (int pass = 0; pass < 2; pass++)
-	{
-		/* The second pass takes off what rounding left of the first mean. */
-		dev->fill(dev, ones, 1.0);
-		dev->gemm(dev, true, false, 1.0 / (double) x.rows, ones, x, 0.0, mean);
-		dev->gemm(dev, false, false, -1.0, ones, mean, 1.0, x);
-	}
-	dev->destroy(dev, &ones);
-	dev->destroy(dev, &mean);
-}
-
 /* Starts with the term's leaf, times its factor. */
 static gp_linear
 form_leaf(gp_eval *ev, const gp_linear_term *term)
@@ -221,7 +199,20 @@ form_leaf(gp_eval *ev, const gp_linear_term *term)
 		dev->upload(dev, f.dense, gp_matrix_wrap(ev->kernel->x->dense, ev->n, ev->kernel->x->dims,
 												 ev->kernel->x->type));
 		if (ev->kernel->input == GP_INPUT_RBF)
-			center_columns(ev, f.dense);
+		{
+			/* Takes the mean off every column: distances stay, and keep their digits in float */
+			gp_matrix	ones = dev->create(dev, f.dense.rows, 1, f.dense.type);
+			gp_matrix	mean = dev->create(dev, 1, f.dense.cols, f.dense.type);
+
+			for (int pass = 0; pass < 2; pass++)
+			{
+				/* The second pass takes off what rounding left of the first mean. */
+				dev->fill(dev, ones, 1.0);
+				dev->gemm(dev, true, false, 1.0 / (double) f.dense.rows, ones, f.dense, 0.0, mean);
+				dev->gemm(dev, false, false, -1.0, ones, mean, 1.0, f.dense);
+			}
+			gp_destroy_all(dev, &ones, &mean);
+		}
 		if (term->value != 1.0)
 			dev->axpby(dev, sqrt(term->value), f.dense, 0.0, f.dense);
 	}
@@ -395,17 +386,6 @@ gp_linear_free(gp_eval *ev, gp_linear *z)
 	ev->dev->destroy(ev->dev, &z->dense);
 }
 
-/* out += the squared norms of the dense columns. */
-static void
-add_dense_norms(gp_eval *ev, const gp_linear *z, gp_matrix out)
-{
-	gp_matrix	more = ev->dev->create(ev->dev, ev->n, 1, GP_DOUBLE);
-
-	ev->dev->row_dots(ev->dev, more, z->dense, z->dense);
-	ev->dev->axpby(ev->dev, 1.0, more, 1.0, out);
-	ev->dev->destroy(ev->dev, &more);
-}
-
 gp_matrix
 gp_linear_dense(gp_eval *ev, const gp_linear *z)
 {
@@ -443,7 +423,14 @@ gp_linear_norms(gp_eval *ev, const gp_linear *z, gp_matrix out)
 	ev->dev->upload(ev->dev, out, gp_matrix_wrap(norm, ev->n, 1, GP_DOUBLE));
 	gp_free(ev->env, norm);
 	if (z->dense.cols > 0)
-		add_dense_norms(ev, z, out);
+	{
+		/* out += the squared norms of the dense columns */
+		gp_matrix	more = ev->dev->create(ev->dev, ev->n, 1, GP_DOUBLE);
+
+		ev->dev->row_dots(ev->dev, more, z->dense, z->dense);
+		ev->dev->axpby(ev->dev, 1.0, more, 1.0, out);
+		ev->dev->destroy(ev->dev, &more);
+	}
 }
 
 void

@@ -3,7 +3,6 @@
  */
 #include "precision_fit.h"
 
-#include <math.h>
 #include <stdio.h>
 
 #define ROUGH 1e-2				/* the error while priors are compared, */

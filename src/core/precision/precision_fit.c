@@ -12,7 +12,6 @@
 #include "precision_fit.h"
 
 #include <float.h>
-#include <math.h>
 
 #define PAD 16					/* columns that a row of sparse products takes at no more cost */
 #define FEWEST_COLOURS 8		/* of labels */
@@ -27,20 +26,6 @@ static double
 class_sign(const gp_precision_fit *f, int32_t c, int j)
 {
 	return gp_hash(f->problem->seed ^ gp_hash(((uint64_t) c << 8) + j)) & 1 ? 1.0 : -1.0;
-}
-
-/* Colours the labels beside so many columns: one each where they are few, else what fills the rows
- * of sparse products. */
-static void
-colour_labels(gp_precision_fit *f, int32_t columns)
-{
-	int64_t		m = f->problem->nlabelled;
-	int64_t		wide = ((int64_t) columns + FEWEST_COLOURS + PAD - 1) / PAD * PAD - columns;
-	bool		exact = (double) m * (double) f->s->rows <= GP_PROBE_WORK || m <= wide;
-
-	gp_free(f->env, f->colour);
-	f->colours = (int32_t) (exact ? m : wide);
-	f->colour = gp_probe_colours(f->env, f->s, f->problem->labelled, m, f->colours);
 }
 
 /*
@@ -97,7 +82,15 @@ gp_precision_set_targets(gp_precision_fit *f, bool sketch)
 	f->level = many || f->problem->task == GP_TASK_VALUES ? 0.0 : 1.0 / f->columns;
 	if (f->y != before)
 		forget(f);
-	colour_labels(f, f->columns);
+	/* Colours the labels beside so many columns: one each where they are few, else what fills the
+	 * rows of sparse products */
+	int64_t		m = f->problem->nlabelled;
+	int64_t		wide = ((int64_t) f->columns + FEWEST_COLOURS + PAD - 1) / PAD * PAD - f->columns;
+	bool		exact = (double) m * (double) f->s->rows <= GP_PROBE_WORK || m <= wide;
+
+	gp_free(f->env, f->colour);
+	f->colours = (int32_t) (exact ? m : wide);
+	f->colour = gp_probe_colours(f->env, f->s, f->problem->labelled, m, f->colours);
 }
 
 void
@@ -124,13 +117,7 @@ gp_precision_fit_close(gp_precision_fit *f)
 	if (f->p)
 		gp_precision_close(f->p);
 	forget(f);
-	gp_free(f->env, f->sketch);
-	gp_free(f->env, f->colour);
-	gp_free(f->env, f->alone);
-	gp_free(f->env, f->at);
-	gp_free(f->env, f->variance);
-	gp_free(f->env, f->least);
-	gp_free(f->env, f->index);
+	gp_free_all(f->env, f->sketch, f->colour, f->alone, f->at, f->variance, f->least, f->index);
 }
 
 void
@@ -176,13 +163,11 @@ right_sides(const gp_precision_fit *f, int64_t first, int64_t cols)
 	int64_t		last = gp_min64(f->columns, first + cols);
 	int64_t		width = gp_max64(last - first, 0) + 1;
 	gp_elements b = gp_elements_make(f->env, m * width);
-	int64_t		next = 0;
 
-	for (int64_t k = 0; k < m && !f->env->dry; k++)
+	GP_EACH(f->env, k, gp_items(f->env, m), k * width)
 	{
 		int32_t		node = f->problem->labelled[k];
 
-		gp_poll(f->env, k * width, &next);
 
 		for (int64_t j = first; j < last; j++)
 			gp_elements_add(&b, node, j, first, cols,
@@ -196,9 +181,7 @@ right_sides(const gp_precision_fit *f, int64_t first, int64_t cols)
 void
 gp_elements_free(gp_env *env, gp_elements *b)
 {
-	gp_free(env, b->row);
-	gp_free(env, b->col);
-	gp_free(env, b->value);
+	gp_free_all(env, b->row, b->col, b->value);
 }
 
 /* Takes what the labels' rows of a solution say of columns first to first + cols. */
@@ -225,22 +208,6 @@ read_labels(gp_precision_fit *f, const double *host, bool scaled, int64_t first,
 	}
 }
 
-/* Reads the labels' rows of a solution. */
-static void
-take_labels(gp_precision_fit *f, gp_matrix x, int64_t first)
-{
-	gp_device  *dev = f->dev;
-	int64_t		m = f->problem->nlabelled;
-	gp_matrix	rows = dev->create(dev, m, x.cols, x.type);
-	double	   *host = gp_alloc_figures(f->env, m, x.cols * sizeof(double));
-
-	dev->gather_rows(dev, rows, x, f->problem->labelled);
-	dev->download(dev, gp_matrix_wrap(host, m, x.cols, GP_DOUBLE), rows);
-	read_labels(f, host, true, first, x.cols);
-	gp_free(f->env, host);
-	dev->destroy(dev, &rows);
-}
-
 /* Reads the classes' columns of a solution, scaled or not, at all nodes. */
 static void
 take_means(gp_precision_fit *f, gp_matrix x, bool scaled, int64_t first, double *mean)
@@ -248,17 +215,15 @@ take_means(gp_precision_fit *f, gp_matrix x, bool scaled, int64_t first, double 
 	int64_t		columns = f->columns;
 	int64_t		last = gp_min64(columns, first + x.cols);
 	gp_matrix	out = gp_matrix_wrap(mean, x.rows, columns, GP_DOUBLE);
-	int64_t		next = 0;
 
 	if (first >= last)
 		return;
 	f->dev->download(f->dev, gp_matrix_cols(out, first, last - first),
 					 gp_matrix_cols(x, 0, last - first));
-	for (int64_t i = 0; i < x.rows && !f->env->dry; i++)
+	GP_EACH(f->env, i, gp_items(f->env, x.rows), i * columns)
 	{
 		double		unscale = scaled ? gp_precision_unscale(f->p, i) : 1.0;
 
-		gp_poll(f->env, i * columns, &next);
 		for (int64_t j = first; j < last; j++)
 			mean[i * columns + j] *= unscale;
 	}
@@ -396,7 +361,17 @@ run_bands(gp_precision_fit *f, double nugget, double tolerance, double *mean)
 										 alone ? &f->last : NULL);
 
 		gp_elements_free(f->env, &b);
-		take_labels(f, x, band.first);
+		/* Reads the labels' rows of a solution */
+		gp_device  *dev = f->dev;
+		int64_t		m = f->problem->nlabelled;
+		gp_matrix	rows = dev->create(dev, m, x.cols, x.type);
+		double	   *host = gp_alloc_figures(f->env, m, x.cols * sizeof(double));
+
+		dev->gather_rows(dev, rows, x, f->problem->labelled);
+		dev->download(dev, gp_matrix_wrap(host, m, x.cols, GP_DOUBLE), rows);
+		read_labels(f, host, true, band.first, x.cols);
+		gp_free(f->env, host);
+		dev->destroy(dev, &rows);
 		if (mean)
 			take_means(f, x, true, band.first, mean);
 		else if (alone)
@@ -449,7 +424,6 @@ gp_precision_solve_labels(gp_precision_fit *f, double nugget, double tolerance, 
 {
 	bool		whole = mean && f->level > 0.0;
 	double		level = whole ? 0.0 : f->level;
-	int64_t		next = 0;
 
 	f->noise = nugget * f->mean_diag;
 	if (f->space)
@@ -477,11 +451,10 @@ gp_precision_solve_labels(gp_precision_fit *f, double nugget, double tolerance, 
 	if (whole)
 		add_level(f, tolerance, mean);
 	/* Each label's prediction without itself; at is the posterior mean of y less a level. */
-	for (int64_t k = 0; k < f->problem->nlabelled && !f->env->dry; k++)
+	GP_EACH(f->env, k, gp_items(f->env, f->problem->nlabelled), k * f->columns)
 	{
 		double		rest = 1.0 - gp_precision_share_of_noise(f, k);
 
-		gp_poll(f->env, k * f->columns, &next);
 		for (int64_t e = k * f->columns; e < (k + 1) * f->columns; e++)
 			f->loo[e] = f->alone[k] ? 0.0 : f->y[e] - level - (f->y[e] - level - f->at[e]) / rest;
 	}

@@ -4,8 +4,6 @@
  */
 #include "precision_fit.h"
 
-#include <math.h>
-
 #include "graph/random_walks.h"
 
 #define FINE_FLOAT 1e-3			/* the error of the solution in the end */

@@ -6,8 +6,6 @@
  */
 #include "precision_fit.h"
 
-#include <math.h>
-
 #define EXACT_NODES 4096		/* up to which every variance is exact */
 #define WORK 4e6				/* nodes x colours that are cheap */
 #define FEWEST_COLOURS 14
@@ -52,17 +50,15 @@ take_variances(gp_precision_fit *f, gp_matrix x, const gp_elements *b, int64_t f
 			   double *variance)
 {
 	double	   *host = gp_alloc_figures(f->env, b->n, sizeof(double));
-	int64_t		next = 0;
 	int			k = 0;
 
 	if (!f->env->dry)
 		f->dev->take(f->dev, x, b->n, b->row, b->col, host);
-	for (int64_t e = 0; e < b->n && !f->env->dry; e++)
+	GP_EACH(f->env, e, gp_items(f->env, b->n), e)
 	{
 		int32_t		node = b->row[e];
 		double		value = host[e] * gp_precision_unscale(f->p, node) * b->value[e];
 
-		gp_poll(f->env, e, &next);
 		if (first + b->col[e] < all->colours)
 		{
 			variance[node] = fmin(1.0, fmax(value, gp_precision_least(f->p, node)));

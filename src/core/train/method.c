@@ -9,7 +9,6 @@
 
 #include <stddef.h>
 #include <stdio.h>
-#include <string.h>
 
 #define LAST_COMPONENTS 16
 #define WIDTH 8.0

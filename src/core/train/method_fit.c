@@ -6,8 +6,6 @@
 
 #include "regression/regression.h"
 
-#include <string.h>
-
 /* A fit that is tried without being computed. */
 typedef struct trial
 {

@@ -3,8 +3,6 @@
  */
 #include "postgres.h"
 
-#include <math.h>
-
 #include "catalog/pg_type_d.h"
 #include "core/base/sort.h"
 #include "distributed_internal.h"

@@ -9,8 +9,6 @@
  */
 #include "postgres.h"
 
-#include <math.h>
-
 #include "lib/stringinfo.h"
 #include "distributed_internal.h"
 #include "utils/builtins.h"
@@ -89,17 +87,6 @@ one_panel(gnngp_dfit *d, const char *table, int64 cols)
 	return out;
 }
 
-/* The factor of the landmarks' covariance, of a panel that lies in a table. */
-static void
-take_root(gnngp_dfit *d, gnngp_chunked_factor *panel)
-{
-	gp_matrix	c = gnngp_chunk_gather(d, panel->table, d->landmark, d->nlandmarks, d->nlandmarks);
-
-	if (!d->listed)
-		gp_landmark_root(&d->ev, c);
-	panel->f->panel[0].root = c;
-}
-
 /* A panel of covariances with the landmarks, by a kernel of rows alone. */
 static gnngp_chunked_factor
 covariances(gnngp_dfit *d, const gnngp_chunked_factor *arg, const char *kernel)
@@ -122,7 +109,12 @@ covariances(gnngp_dfit *d, const gnngp_chunked_factor *arg, const char *kernel)
 								 arg->table));
 	gnngp_chunk_free(d, &rows);
 	gnngp_chunk_free(d, &root);
-	take_root(d, &out);
+	/* The factor of the landmarks' covariance, of a panel that lies in a table */
+	gp_matrix	c = gnngp_chunk_gather(d, out.table, d->landmark, d->nlandmarks, d->nlandmarks);
+
+	if (!d->listed)
+		gp_landmark_root(&d->ev, c);
+	out.f->panel[0].root = c;
 	note_task(d, CHUNK_COPIES * (double) d->n / Max(d->chunks, 1) * (cols + d->nlandmarks)
 			  * sizeof(float) +
 					 3.0 * cols * (cols + d->nlandmarks) * sizeof(double));
@@ -317,23 +309,6 @@ is_needed(const gnngp_dfit *d, const char *table, int step)
 	return false;
 }
 
-/* Drops the tables that no later step takes; each is dropped by the last step that has it. */
-static void
-drop_used(gnngp_dfit *d, int step)
-{
-	for (int i = 0; i <= step; i++)
-	{
-		const char *table = d->factor[i].table;
-
-		if (table == NULL || is_needed(d, table, step))
-			continue;
-		gnngp_placement_drop(&d->placement, table);
-		for (int k = 0; k <= step; k++)
-			if (d->factor[k].table == table)
-				d->factor[k].table = NULL;
-	}
-}
-
 gnngp_chunked_factor
 gnngp_factor_steps(gnngp_dfit *d)
 {
@@ -343,7 +318,19 @@ gnngp_factor_steps(gnngp_dfit *d)
 	for (int i = 0; i < n; i++)
 	{
 		d->factor[i] = make_step(d, &d->program->steps[i]);
-		drop_used(d, i);
+		/* Drops the tables that no later step takes; each is dropped by the last step that has
+		 * it */
+		for (int j = 0; j <= i; j++)
+		{
+			const char *table = d->factor[j].table;
+
+			if (table == NULL || is_needed(d, table, i))
+				continue;
+			gnngp_placement_drop(&d->placement, table);
+			for (int k = 0; k <= i; k++)
+				if (d->factor[k].table == table)
+					d->factor[k].table = NULL;
+		}
 	}
 	return d->factor[n - 1];
 }

@@ -6,8 +6,6 @@
  */
 #include "postgres.h"
 
-#include <math.h>
-
 #include "catalog/pg_type_d.h"
 #include "distributed.h"
 #include "distributed_internal.h"
@@ -71,30 +69,6 @@ open_fit(const job *j, gnngp_dfit *d, const gnngp_sources *src, bool listed)
 						 sizeof(float) * (double) n * d->nlandmarks);
 }
 
-/* Cuts the nodes into chunks: by their ids, of which it takes the first of each. */
-static void
-cut_chunks(gnngp_dfit *d)
-{
-	const int64 *key = d->src->data->ids.key;
-	double		most = CHUNK_BYTES / (sizeof(float) * (double) Max(d->nlandmarks, d->dims));
-	int64		height = Max(1, (int64) Min(most, ceil((double) d->n / LEAST_CHUNKS)));
-	int64	   *bound;
-	StringInfoData text;
-
-	d->chunks = (d->n + height - 1) / height;
-	bound = gp_alloc_array(d->ev.env, Max(d->chunks - 1, 1), sizeof(int64));
-	initStringInfo(&text);
-	appendStringInfoString(&text, "'{");
-	for (int64 k = 1; k < d->chunks; k++)
-	{
-		bound[k - 1] = key[k * height];
-		appendStringInfo(&text, "%s" INT64_FORMAT, k > 1 ? "," : "", bound[k - 1]);
-	}
-	appendStringInfoString(&text, "}'::bigint[]");
-	d->bound = bound;
-	d->bounds = text.data;
-}
-
 /* Chooses the landmarks: the field of few labels, else nodes of many neighbours
  * (core/fit/landmarks.c). */
 static void
@@ -122,8 +96,7 @@ choose_landmarks(const job *j, gnngp_dfit *d)
 		data->graph->edges = edges;
 		d->edges = (double) edges;
 	}
-	gp_free(env, degree);
-	gp_free(env, field);
+	gp_free_all(env, degree, field);
 }
 
 /* Up to the factor: tables of features and edges, landmarks, steps. */
@@ -137,7 +110,25 @@ make_factor(job *j, gnngp_dfit *d)
 				(errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
 				 errmsg("a row of table \"%s\" has no features", d->src->nodes_name),
 				 errhint("Give every node its features.")));
-	cut_chunks(d);
+	/* Cuts the nodes into chunks: by their ids, of which it takes the first of each */
+	const int64 *key = d->src->data->ids.key;
+	double		most = CHUNK_BYTES / (sizeof(float) * (double) Max(d->nlandmarks, d->dims));
+	int64		height = Max(1, (int64) Min(most, ceil((double) d->n / LEAST_CHUNKS)));
+	int64	   *bound;
+	StringInfoData text;
+
+	d->chunks = (d->n + height - 1) / height;
+	bound = gp_alloc_array(d->ev.env, Max(d->chunks - 1, 1), sizeof(int64));
+	initStringInfo(&text);
+	appendStringInfoString(&text, "'{");
+	for (int64 k = 1; k < d->chunks; k++)
+	{
+		bound[k - 1] = key[k * height];
+		appendStringInfo(&text, "%s" INT64_FORMAT, k > 1 ? "," : "", bound[k - 1]);
+	}
+	appendStringInfoString(&text, "}'::bigint[]");
+	d->bound = bound;
+	d->bounds = text.data;
 	gnngp_chunk_features(d);
 	gnngp_chunk_edges(d);
 	choose_landmarks(j, d);

@@ -462,31 +462,6 @@ gnngp_placement_near(const gnngp_placement *p, const char *copy, const char *row
 
 /* ---- open and close ---- */
 
-/*
- * Settings of the statements: their tables have few rows, of many kilobytes, of which the planner
- * knows nothing, and each of which is worth a process.  A hash would hold the matrices of all
- * groups at once, and those of partitions that are done with.
- */
-static void
-pin_settings(void)
-{
-	static const char *const pins[][2] = {
-		{"enable_partitionwise_aggregate", "on"},
-		{"enable_partitionwise_join", "on"},
-		{"parallel_setup_cost", "0"},
-		{"parallel_tuple_cost", "0"},
-		{"min_parallel_table_scan_size", "0"},
-		{"enable_hashagg", "off"},
-		{"jit", "off"},
-		{"client_min_messages", "warning"},
-		{"default_table_access_method", "heap"},
-		{"default_tablespace", ""}
-	};
-
-	for (int i = 0; i < (int) lengthof(pins); i++)
-		gnngp_pin(pins[i][0], pins[i][1]);
-}
-
 /* Who the extension's owner is. */
 static void
 note_role(void *arg)
@@ -503,7 +478,26 @@ gnngp_placement_open(gnngp_placement *p, gp_env *env, bool spread, bool listed, 
 							.phase = GP_PHASE_KERNEL};
 	p->keys = (int) Min(bytes / KEY_BYTES + 1.0, MOST_KEYS);
 	if (!listed)
-		pin_settings();
+	{
+		/* Settings of the statements: their tables have few rows, of many kilobytes, of which the
+		 * planner knows nothing, and each of which is worth a process. A hash would hold the
+		 * matrices of all groups at once, and those of partitions that are done with. */
+		static const char *const pins[][2] = {
+			{"enable_partitionwise_aggregate", "on"},
+			{"enable_partitionwise_join", "on"},
+			{"parallel_setup_cost", "0"},
+			{"parallel_tuple_cost", "0"},
+			{"min_parallel_table_scan_size", "0"},
+			{"enable_hashagg", "off"},
+			{"jit", "off"},
+			{"client_min_messages", "warning"},
+			{"default_table_access_method", "heap"},
+			{"default_tablespace", ""}
+		};
+
+		for (int i = 0; i < (int) lengthof(pins); i++)
+			gnngp_pin(pins[i][0], pins[i][1]);
+	}
 	/* As none is, and nobody can guess: other servers of Citus take a schema that is there, whoever
 	 * has made it. */
 	do

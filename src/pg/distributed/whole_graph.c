@@ -47,21 +47,6 @@ place_nodes(const gnngp_value_ids *nodes, const gnngp_value_ids *rows)
 	return place;
 }
 
-/* Adds the edges of one value. */
-static void
-add_edges(gp_edges *edges, const gnngp_graph_value *g, const gnngp_value_ids *rows)
-{
-	int32	   *place = place_nodes(&g->ids, rows);
-
-	for (int64 i = 0; i < g->edges; i++)
-	{
-		gnngp_poll(i);
-		gp_edges_add(edges, 1, &place[g->src[i]], &place[g->dst[i]], g->weight ? &g->weight[i]
-					 : NULL);
-	}
-	pfree(place);
-}
-
 /* Puts a graph together from its values. */
 static void
 build_whole(whole_graph *w, const gnngp_value_ids *rows)
@@ -89,7 +74,16 @@ build_whole(whole_graph *w, const gnngp_value_ids *rows)
 		if (k > 0 && (g.weight != NULL) != weighted)
 			gnngp_matrix_refuse("Some graphs have weights, and others have none.");
 		weighted = g.weight != NULL;
-		add_edges(edges, &g, rows);
+		/* Adds the edges of one value */
+		int32	   *place = place_nodes(&g.ids, rows);
+
+		for (int64 i = 0; i < g.edges; i++)
+		{
+			gnngp_poll(i);
+			gp_edges_add(edges, 1, &place[g.src[i]], &place[g.dst[i]], g.weight ? &g.weight[i]
+						 : NULL);
+		}
+		pfree(place);
 		MemoryContextSwitchTo(old);
 		MemoryContextDelete(work);
 	}
@@ -140,26 +134,6 @@ copy_source(whole_graph *w, const ArrayType *values, const gnngp_value_ids *rows
 	memcpy(w->ids.id, rows->id, rows->n * sizeof(int64));
 }
 
-/* Puts a graph together; an error in it, or before it is kept, takes it along. */
-static whole_graph *
-make_whole(const ArrayType *values, const gnngp_value_ids *rows)
-{
-	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "gnngp whole graph",
-												  ALLOCSET_DEFAULT_SIZES);
-	MemoryContext old = MemoryContextSwitchTo(context);
-	whole_graph *w = palloc0(sizeof(whole_graph));
-
-	w->context = context;
-	w->callback.func = forget;
-	w->callback.arg = w;
-	MemoryContextRegisterResetCallback(context, &w->callback);
-	w->env = gnngp_env_create(context);
-	copy_source(w, values, rows);
-	build_whole(w, rows);
-	MemoryContextSwitchTo(old);
-	return w;
-}
-
 gp_graph *
 gnngp_whole_graph(ArrayType *values, const gnngp_value_ids *rows)
 {
@@ -173,7 +147,20 @@ gnngp_whole_graph(ArrayType *values, const gnngp_value_ids *rows)
 	/* One that a call has not given back ended in an error, and its memory may outlive that. */
 	if (whole)
 		give_up();
-	whole = make_whole(values, rows);
+	/* Puts a graph together; an error in it, or before it is kept, takes it along */
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "gnngp whole graph",
+												  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(context);
+	whole = palloc0(sizeof(whole_graph));
+
+	whole->context = context;
+	whole->callback.func = forget;
+	whole->callback.arg = whole;
+	MemoryContextRegisterResetCallback(context, &whole->callback);
+	whole->env = gnngp_env_create(context);
+	copy_source(whole, values, rows);
+	build_whole(whole, rows);
+	MemoryContextSwitchTo(old);
 	return whole->graph;
 }
 

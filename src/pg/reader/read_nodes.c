@@ -6,8 +6,6 @@
  */
 #include "postgres.h"
 
-#include <math.h>
-
 #include "miscadmin.h"
 #include "read_ids.h"
 #include "read_labels.h"
@@ -85,26 +83,6 @@ grow(node_state *s)
 	s->room = room;
 }
 
-/* Keeps the text of an id in the environment. */
-static char *
-keep_text(node_state *s, const char *text, int length)
-{
-	size_t		need = (size_t) length + 1;
-	char	   *copy;
-
-	if (need > s->chunk_left)
-	{
-		s->chunk_left = Max(need, TEXT_CHUNK);
-		s->chunk = gp_alloc(s->r->env, s->chunk_left);
-	}
-	copy = s->chunk;
-	memcpy(copy, text, length);
-	copy[length] = '\0';
-	s->chunk += need;
-	s->chunk_left -= need;
-	return copy;
-}
-
 /* Takes the target of a row. */
 static void
 take_target(node_state *s, Datum value, bool null)
@@ -164,7 +142,21 @@ node_row(void *state, const Datum *values, const bool *nulls)
 		const char *text = gnngp_id_datum_text(s->r, values[0], &length);
 
 		s->key[s->n] = gnngp_text_key(text, length);
-		s->text[s->n] = keep_text(s, text, length);
+		/* Keeps the text of an id in the environment */
+		size_t		need = (size_t) length + 1;
+		char	   *copy;
+
+		if (need > s->chunk_left)
+		{
+			s->chunk_left = Max(need, TEXT_CHUNK);
+			s->chunk = gp_alloc(s->r->env, s->chunk_left);
+		}
+		copy = s->chunk;
+		memcpy(copy, text, length);
+		copy[length] = '\0';
+		s->chunk += need;
+		s->chunk_left -= need;
+		s->text[s->n] = copy;
 	}
 	if (s->kind != TARGET_NONE)
 		take_target(s, values[1], nulls[1]);
@@ -254,83 +246,6 @@ sort_rows(node_state *s)
 	return node;
 }
 
-/* Raises for NULL and repeated ids, and for an empty table. */
-static void
-check_ids(const node_state *s)
-{
-	const gnngp_reader *r = s->r;
-
-	gnngp_check_nulls(&r->nodes, &r->id, s->null_ids, "Give each node an id, or remove the row.");
-	if (s->n == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATA_EXCEPTION),
-				 errmsg("table \"%s\" has no nodes", r->nodes.name),
-				 errhint("Fill the table. If it has rows, role \"%s\", which owns the graph, must be allowed to see them by row-level security.",
-						 r->def->owner)));
-	for (int64 i = 1; i < s->n; i++)
-		if (s->key[i - 1] == s->key[i] &&
-			(s->text == NULL || strcmp(s->text[i - 1], s->text[i]) == 0))
-			ereport(ERROR,
-					(errcode(ERRCODE_UNIQUE_VIOLATION),
-					 errmsg("column \"%s\" of table \"%s\" repeats the id %s", r->id.name,
-							r->nodes.name, s->text ? s->text[i]
-							: psprintf(INT64_FORMAT, s->key[i])),
-					 errhint("Each node needs an id of its own: remove the repeated row.")));
-}
-
-/* Raises for values that are no numbers to regress on. */
-static void
-check_values(const node_state *s)
-{
-	for (int64 i = 0; i < s->n; i++)
-		if (s->label[i] >= 0 && !isfinite(s->value[i]))
-			ereport(ERROR,
-					(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
-					 errmsg("column \"%s\" of table \"%s\" is %g for node %s", s->target.name,
-							s->r->nodes.name, s->value[i],
-							s->text ? s->text[i] : psprintf(INT64_FORMAT, s->key[i])),
-					 errhint("A target must be finite; NULL marks the nodes to predict.")));
-}
-
-/* Tells about targets that may not be meant as they were taken. */
-static void
-notice_classes(const node_state *s, const gnngp_data *data, bool automatic)
-{
-	if (automatic && s->kind == TARGET_INTEGER_CLASS && data->nclasses > MANY_INTEGER_CLASSES)
-		gp_notice(s->r->env, "Use task => 'regression' to predict them as numbers.",
-				  "column \"%s\" of table \"%s\" has %d integer values, which are taken as classes",
-				  s->target.name, s->r->nodes.name, data->nclasses);
-	if (data->nclasses == 1)
-		gp_notice(s->r->env, "Label nodes of another class, too.",
-				  "all labelled rows of table \"%s\" have the class \"%s\"", s->r->nodes.name,
-				  data->class_label[0]);
-}
-
-/*
- * Refuses a target in which most labelled rows have a class of their own: a name, or
- * a number.  Who says task => 'classification' means it.
- */
-static void
-check_repeated(const node_state *s, const gnngp_data *data)
-{
-	gp_env	   *env = s->r->env;
-	int32	   *rows = gp_alloc_zero(env, data->nclasses, sizeof(int32));
-	int64		single = 0;
-
-	for (int64 k = 0; k < data->nlabelled; k++)
-		rows[data->label[k]]++;
-	for (int32 c = 0; c < data->nclasses; c++)
-		single += rows[c] == 1;
-	gp_free(env, rows);
-	if (data->nlabelled >= FEW_LABELS && single > data->nlabelled / 2)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATA_EXCEPTION),
-				 errmsg("column \"%s\" of table \"%s\" is no class: %lld of %lld labelled rows have one of their own",
-						s->target.name, s->r->nodes.name, (long long) single,
-						(long long) data->nlabelled),
-				 errhint("Use task => 'regression' if it holds numbers, or a coarser column; task => 'classification' takes it as it is.")));
-}
-
 /* Sorts the classes and keeps the label of each labelled node. */
 static void
 finish_classes(node_state *s, gnngp_data *data, bool automatic)
@@ -350,7 +265,26 @@ finish_classes(node_state *s, gnngp_data *data, bool automatic)
 		data->label[k] = final[s->label[data->labelled[k]]];
 	gp_free(s->r->env, final);
 	if (automatic)
-		check_repeated(s, data);
+	{
+		/* Refuses a target in which most labelled rows have a class of their own: a name, or a
+		 * number. Who says task => 'classification' means it. */
+		gp_env	   *env = s->r->env;
+		int32	   *rows = gp_alloc_zero(env, data->nclasses, sizeof(int32));
+		int64		single = 0;
+
+		for (int64 k = 0; k < data->nlabelled; k++)
+			rows[data->label[k]]++;
+		for (int32 c = 0; c < data->nclasses; c++)
+			single += rows[c] == 1;
+		gp_free(env, rows);
+		if (data->nlabelled >= FEW_LABELS && single > data->nlabelled / 2)
+			ereport(ERROR,
+					(errcode(ERRCODE_DATA_EXCEPTION),
+					 errmsg("column \"%s\" of table \"%s\" is no class: %lld of %lld labelled rows have one of their own",
+							s->target.name, s->r->nodes.name, (long long) single,
+							(long long) data->nlabelled),
+					 errhint("Use task => 'regression' if it holds numbers, or a coarser column; task => 'classification' takes it as it is.")));
+	}
 }
 
 /* Collects the labelled nodes with their classes or values. */
@@ -374,7 +308,15 @@ finish_targets(node_state *s, gnngp_data *data, bool automatic)
 			data->labelled[k++] = (int32) i;
 	if (s->kind == TARGET_VALUE)
 	{
-		check_values(s);
+		/* Raises for values that are no numbers to regress on */
+		for (int64 i = 0; i < s->n; i++)
+			if (s->label[i] >= 0 && !isfinite(s->value[i]))
+				ereport(ERROR,
+						(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+						 errmsg("column \"%s\" of table \"%s\" is %g for node %s", s->target.name,
+								s->r->nodes.name, s->value[i],
+								s->text ? s->text[i] : psprintf(INT64_FORMAT, s->key[i])),
+						 errhint("A target must be finite; NULL marks the nodes to predict.")));
 		data->task = GP_TASK_VALUES;
 		data->target = gp_alloc_array(env, data->nlabelled, sizeof(double));
 		for (k = 0; k < data->nlabelled; k++)
@@ -384,37 +326,32 @@ finish_targets(node_state *s, gnngp_data *data, bool automatic)
 	{
 		data->task = GP_TASK_CLASSES;
 		finish_classes(s, data, automatic);
-		notice_classes(s, data, automatic);
+		/* Tells about targets that may not be meant as they were taken */
+		if (automatic && s->kind == TARGET_INTEGER_CLASS && data->nclasses > MANY_INTEGER_CLASSES)
+			gp_notice(s->r->env, "Use task => 'regression' to predict them as numbers.",
+					  "column \"%s\" of table \"%s\" has %d integer values, which are taken as classes",
+					  s->target.name, s->r->nodes.name, data->nclasses);
+		if (data->nclasses == 1)
+			gp_notice(s->r->env, "Label nodes of another class, too.",
+					  "all labelled rows of table \"%s\" have the class \"%s\"", s->r->nodes.name,
+					  data->class_label[0]);
 	}
-	gp_free(env, s->label);
-	gp_free(env, s->value);
-}
-
-/* True for the types that are classes unless the user says otherwise. */
-static bool
-is_class_type(Oid base)
-{
-	char		category;
-	bool		preferred;
-
-	get_type_category_preferred(base, &category, &preferred);
-	return gnngp_is_integer_type(base) || base == BOOLOID || base == CHAROID ||
-		category == TYPCATEGORY_STRING || category == TYPCATEGORY_ENUM;
-}
-
-/* True for the types that are values unless the user says otherwise. */
-static bool
-is_value_type(Oid base)
-{
-	return base == FLOAT4OID || base == FLOAT8OID || base == NUMERICOID;
+	gp_free_all(env, s->label, s->value);
 }
 
 /* Decides how the target is read; 42804 for a type that does not go with the task. */
 static target_kind
 choose_target(const gnngp_reader *r, const gnngp_column *target, const char *task)
 {
-	bool		value = is_value_type(target->base);
-	bool		class = is_class_type(target->base);
+	bool		value = target->base == FLOAT4OID || target->base == FLOAT8OID ||
+		target->base == NUMERICOID;
+	/* True for the types that are classes unless the user says otherwise */
+	char		category;
+	bool		preferred;
+
+	get_type_category_preferred(target->base, &category, &preferred);
+	bool		class = gnngp_is_integer_type(target->base) || target->base == BOOLOID ||
+		target->base == CHAROID || category == TYPCATEGORY_STRING || category == TYPCATEGORY_ENUM;
 
 	if (strcmp(task, "values") == 0 && !value && !gnngp_is_integer_type(target->base))
 		ereport(ERROR,
@@ -486,7 +423,25 @@ gnngp_read_nodes(gnngp_node_part *s)
 
 	gnngp_reader_run(s->r, &s->query, node_row, s, GP_PHASE_NODES);
 	node = sort_rows(s);
-	check_ids(s);
+	/* Raises for NULL and repeated ids, and for an empty table */
+	const gnngp_reader *r = s->r;
+
+	gnngp_check_nulls(&r->nodes, &r->id, s->null_ids, "Give each node an id, or remove the row.");
+	if (s->n == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_EXCEPTION),
+				 errmsg("table \"%s\" has no nodes", r->nodes.name),
+				 errhint("Fill the table. If it has rows, role \"%s\", which owns the graph, must be allowed to see them by row-level security.",
+						 r->def->owner)));
+	for (int64 i = 1; i < s->n; i++)
+		if (s->key[i - 1] == s->key[i] &&
+			(s->text == NULL || strcmp(s->text[i - 1], s->text[i]) == 0))
+			ereport(ERROR,
+					(errcode(ERRCODE_UNIQUE_VIOLATION),
+					 errmsg("column \"%s\" of table \"%s\" repeats the id %s", r->id.name,
+							r->nodes.name, s->text ? s->text[i]
+							: psprintf(INT64_FORMAT, s->key[i])),
+					 errhint("Each node needs an id of its own: remove the repeated row.")));
 	data->ids.n = s->n;
 	data->ids.key = s->key;
 	data->ids.text = s->text;

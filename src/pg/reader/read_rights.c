@@ -21,15 +21,6 @@ append_name(StringInfo list, const char *name)
 	appendStringInfo(list, "%s%s", list->len > 0 ? ", " : "", name);
 }
 
-/* True where the present user may read a table, or, as it may be enough, some columns of it. */
-static bool
-may_read(Oid table, bool in_part)
-{
-	return pg_class_aclcheck(table, GetUserId(), ACL_SELECT) == ACLCHECK_OK ||
-		(in_part && pg_attribute_aclcheck_all(table, GetUserId(), ACL_SELECT,
-											  ACLMASK_ANY) == ACLCHECK_OK);
-}
-
 /* The statements that grant what the present user lacks; NULL where all tables may be read. */
 static char *
 missing_grants(const gnngp_reader *r, bool in_part)
@@ -52,7 +43,9 @@ missing_grants(const gnngp_reader *r, bool in_part)
 		if (!list_member_oid(looked_at, schema) && !gnngp_schema_usable(schema, GetUserId()))
 			append_name(&schemas, quote_identifier(get_namespace_name(schema)));
 		looked_at = lappend_oid(looked_at, schema);
-		if (!may_read(table[i]->oid, in_part))
+		if (!(pg_class_aclcheck(table[i]->oid, GetUserId(), ACL_SELECT) == ACLCHECK_OK ||
+			  (in_part && pg_attribute_aclcheck_all(table[i]->oid, GetUserId(), ACL_SELECT,
+													ACLMASK_ANY) == ACLCHECK_OK)))
 			append_name(&tables, table[i]->quoted);
 	}
 	if (tables.len == 0 && schemas.len == 0)

@@ -8,8 +8,6 @@
  */
 #include "postgres.h"
 
-#include <math.h>
-
 #include "access/genam.h"
 #include "access/table.h"
 #include "access/xact.h"
@@ -293,58 +291,6 @@ read_edges(some_state *s, gnngp_row_fn row, int first)
 	}
 }
 
-/* Puts how many neighbours each node of a round has. */
-static void
-put_degrees(some_state *s)
-{
-	double	   *count = gp_alloc_array(s->env, s->last - s->first, sizeof(double));
-
-	gp_tally_close(s->tally, s->last - s->first, count);
-	for (int64 i = s->first; i < s->last; i++)
-		if (s->met.node[i].row >= 0)
-			s->met.node[i].degree = count[i - s->first];
-	gp_free(s->env, count);
-}
-
-/* Counts the edges of the nodes of a round: of directed ones those that lead there. */
-static void
-read_degrees(some_state *s)
-{
-	s->counted = true;
-	for (int64 i = s->first; i < s->last; i++)
-		if (s->met.node[i].row >= 0)
-			s->met.node[i].degree = 0.0;
-	s->tally = s->weighted ? NULL : gp_tally_open(s->env);
-	read_edges(s, degree_row, s->r->def->directed ? 1 : 0);
-	if (s->tally)
-		put_degrees(s);
-}
-
-/* Reads one round: the nodes that were met last, and their edges. */
-static void
-read_round(some_state *s, gnngp_rim edges)
-{
-	MemoryContext old = MemoryContextSwitchTo(s->context);
-
-	s->nodes.array = gnngp_met_ids(&s->met, s->first, s->last, false);
-	gnngp_query_run(&s->nodes, s->env, node_row, s, GP_PHASE_NODES, 0);
-	if (edges == GNNGP_RIM_EDGES)
-		read_edges(s, edge_row, 0);
-	else if (edges == GNNGP_RIM_DEGREES)
-		read_degrees(s);
-	MemoryContextSwitchTo(old);
-	MemoryContextReset(s->context);
-}
-
-/* Reads all nodes and all edges. */
-static void
-read_all(some_state *s)
-{
-	gnngp_query_run(&s->nodes, s->env, node_row, s, GP_PHASE_NODES, gnngp_table_rows(&s->r->nodes));
-	gnngp_query_run(&s->ends[0], s->env, edge_row, s, GP_PHASE_EDGES,
-					gnngp_table_rows(&s->r->edges));
-}
-
 /* Reads hop by hop, and tells where an index would help. */
 static void
 read_rounds(some_state *s, int hops, gnngp_rim rim)
@@ -353,7 +299,37 @@ read_rounds(some_state *s, int hops, gnngp_rim rim)
 	{
 		s->first = s->last;
 		s->last = s->met.nnodes;
-		read_round(s, hop < hops ? GNNGP_RIM_EDGES : rim);
+		/* Reads one round: the nodes that were met last, and their edges */
+		gnngp_rim edges = hop < hops ? GNNGP_RIM_EDGES : rim;
+		MemoryContext old = MemoryContextSwitchTo(s->context);
+
+		s->nodes.array = gnngp_met_ids(&s->met, s->first, s->last, false);
+		gnngp_query_run(&s->nodes, s->env, node_row, s, GP_PHASE_NODES, 0);
+		if (edges == GNNGP_RIM_EDGES)
+			read_edges(s, edge_row, 0);
+		else if (edges == GNNGP_RIM_DEGREES)
+		{
+			/* Counts the edges of the nodes of a round: of directed ones those that lead there */
+			s->counted = true;
+			for (int64 i = s->first; i < s->last; i++)
+				if (s->met.node[i].row >= 0)
+					s->met.node[i].degree = 0.0;
+			s->tally = s->weighted ? NULL : gp_tally_open(s->env);
+			read_edges(s, degree_row, s->r->def->directed ? 1 : 0);
+			if (s->tally)
+			{
+				/* Puts how many neighbours each node of a round has */
+				double	   *count = gp_alloc_array(s->env, s->last - s->first, sizeof(double));
+
+				gp_tally_close(s->tally, s->last - s->first, count);
+				for (int64 i = s->first; i < s->last; i++)
+					if (s->met.node[i].row >= 0)
+						s->met.node[i].degree = count[i - s->first];
+				gp_free(s->env, count);
+			}
+		}
+		MemoryContextSwitchTo(old);
+		MemoryContextReset(s->context);
 	}
 	/* Behind the queries, which tell who may not know of these tables. */
 	advise_index(&s->r->nodes, &s->r->id, NULL);
@@ -380,20 +356,6 @@ find_wanted(some_state *s, int64 n)
 		number[i] = node->number;
 	}
 	return number;
-}
-
-/* Meets the nodes that are asked for. */
-static void
-meet_wanted(some_state *s, const gnngp_id *wanted, int64 n)
-{
-	for (int64 i = 0; i < n; i++)
-		if (gnngp_meet(&s->met, wanted[i].key, wanted[i].text, wanted[i].length) != i)
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("node %s is given twice",
-							wanted[i].text ? pnstrdup(wanted[i].text, wanted[i].length) :
-							psprintf(INT64_FORMAT, wanted[i].key)),
-					 errhint("Name each node once.")));
 }
 
 /* Features from the rows, and from a table of their own. */
@@ -429,9 +391,22 @@ read_graph(some_state *s, const gnngp_id *wanted, int64 n, int hops, gnngp_rim r
 
 	plan_queries(s);
 	sparse = gnngp_plan_sparse(r);
-	meet_wanted(s, wanted, n);
+	/* Meets the nodes that are asked for */
+	for (int64 i = 0; i < n; i++)
+		if (gnngp_meet(&s->met, wanted[i].key, wanted[i].text, wanted[i].length) != i)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("node %s is given twice",
+							wanted[i].text ? pnstrdup(wanted[i].text, wanted[i].length) :
+							psprintf(INT64_FORMAT, wanted[i].key)),
+					 errhint("Name each node once.")));
 	if (s->all)
-		read_all(s);
+	{
+		gnngp_query_run(&s->nodes, s->env, node_row, s, GP_PHASE_NODES,
+						gnngp_table_rows(&s->r->nodes));
+		gnngp_query_run(&s->ends[0], s->env, edge_row, s, GP_PHASE_EDGES,
+						gnngp_table_rows(&s->r->edges));
+	}
 	else
 		read_rounds(s, hops, rim);
 	node_of_row = gnngp_met_number(&s->met, &r->data->ids);
@@ -441,18 +416,6 @@ read_graph(some_state *s, const gnngp_id *wanted, int64 n, int hops, gnngp_rim r
 	some->ids = r->data->ids;
 	some->features = r->data->features;
 	return some;
-}
-
-/* 55000 where ids were numbers and are none now, or the other way round. */
-static void
-check_ids(const gnngp_reader *r, const gnngp_id *wanted, int64 n)
-{
-	if (n > 0 && (wanted[0].text == NULL) != r->integer_ids)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("column \"%s\" of table \"%s\" has another type than when the model was fitted", r->id.name,
-						r->nodes.name),
-				 errhint("Fit the model again with gp_refresh.")));
 }
 
 gnngp_some *
@@ -472,7 +435,13 @@ gnngp_read_some(gp_env *env, const gnngp_graph_def *graph, const gnngp_id *wante
 	XactReadOnly = true;
 	gnngp_spi_connect();
 	gnngp_reader_open(&r, env, graph);
-	check_ids(&r, wanted, n);
+	/* 55000 where ids were numbers and are none now, or the other way round */
+	if (n > 0 && (wanted[0].text == NULL) != r.integer_ids)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("column \"%s\" of table \"%s\" has another type than when the model was fitted", r.id.name,
+						r.nodes.name),
+				 errhint("Fit the model again with gp_refresh.")));
 	r.some = true;
 	r.dims = dims;
 	r.moments = moments;

@@ -6,8 +6,6 @@
  */
 #include "postgres.h"
 
-#include <math.h>
-
 #include "pg/server/server.h"
 #include "store.h"
 #include "store_arrays.h"

@@ -166,20 +166,6 @@ take(const gnngp_model *model, layout *l, const int64 *have, int array, int64 n)
 	return at;
 }
 
-/* Checks a sparse matrix: offsets that ascend, columns in range. */
-static void
-check_sparse(const gnngp_model *model, const gp_csr *s, int64 entries)
-{
-	bool		bad = s->start[0] != 0 || s->start[s->rows] != entries;
-
-	for (int64 i = 0; i < s->rows; i++)
-		bad = bad || s->start[i] > s->start[i + 1];
-	for (int64 k = 0; k < entries && !bad; k++)
-		bad = s->col[k] < 0 || s->col[k] >= s->cols;
-	if (bad)
-		gnngp_arrays_damaged(model, "live");
-}
-
 /* Makes a piece of its shape; it points into the arrays. */
 static void
 make_piece(const gnngp_model *model, gp_env *env, gp_piece *piece, const int64 *shape, layout *l,
@@ -212,7 +198,15 @@ make_piece(const gnngp_model *model, gp_env *env, gp_piece *piece, const int64 *
 	piece->csr->start = take(model, l, have, LIVE_LONGS, piece->rows + 1);
 	piece->csr->col = take(model, l, have, LIVE_INTS, entries);
 	piece->csr->value = take(model, l, have, array_of(piece->type), entries);
-	check_sparse(model, piece->csr, entries);
+	/* Checks a sparse matrix: offsets that ascend, columns in range */
+	bool		bad = piece->csr->start[0] != 0 || piece->csr->start[piece->csr->rows] != entries;
+
+	for (int64 i = 0; i < piece->csr->rows; i++)
+		bad = bad || piece->csr->start[i] > piece->csr->start[i + 1];
+	for (int64 k = 0; k < entries && !bad; k++)
+		bad = piece->csr->col[k] < 0 || piece->csr->col[k] >= piece->csr->cols;
+	if (bad)
+		gnngp_arrays_damaged(model, "live");
 }
 
 /* Checks node numbers, which ascend, of the anchors and the labelled nodes. */

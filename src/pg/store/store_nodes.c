@@ -14,8 +14,6 @@
  */
 #include "postgres.h"
 
-#include <math.h>
-
 #include "miscadmin.h"
 #include "store_rows.h"
 
@@ -141,23 +139,6 @@ pack_classes(writer *w, const double *mean, bool prior, char *scores)
 	return top + log(sum);
 }
 
-/* 22003: a number overflowed; it must not be read as a prediction. */
-static void
-check_finite(const writer *w, int64 i, int64 node)
-{
-	int32		n = Max(w->nclasses, 1);
-	bool		finite = isfinite(w->variance[i]);
-
-	for (int32 c = 0; c < n && finite; c++)
-		finite = w->nclasses > 0 ? isfinite((float) w->mean[i * n + c]) : isfinite(w->mean[i]);
-	if (!finite)
-		ereport(ERROR,
-				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
-				 errmsg("the posterior of node %s is not finite",
-						gnngp_id_text(&w->data->ids, node)),
-				 errhint("Rescale the features or the target.")));
-}
-
 /* Packs n rows from the first on. */
 static void
 pack_rows(void *state, char *block, int64 first, int64 n)
@@ -190,7 +171,18 @@ pack_rows(void *state, char *block, int64 first, int64 n)
 		bool		prior = w->posterior->is_prior != NULL && w->posterior->is_prior[node];
 
 		w->labelled += labelled;
-		check_finite(w, i, node);
+		/* 22003: a number overflowed; it must not be read as a prediction */
+		int32		j = Max(w->nclasses, 1);
+		bool		finite = isfinite(w->variance[i]);
+
+		for (int32 c = 0; c < j && finite; c++)
+			finite = w->nclasses > 0 ? isfinite((float) w->mean[i * j + c]) : isfinite(w->mean[i]);
+		if (!finite)
+			ereport(ERROR,
+					(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+					 errmsg("the posterior of node %s is not finite",
+							gnngp_id_text(&w->data->ids, node)),
+					 errhint("Rescale the features or the target.")));
 		gnngp_pack_id(&data->ids, node, p, texts, &text_end);
 		gnngp_put32(p + AT_ROW_FLAGS, (labelled ? ROW_LABELLED : 0) | (prior ? ROW_PRIOR : 0));
 		gnngp_put_float8(p + AT_VARIANCE, w->variance[i]);
@@ -213,29 +205,6 @@ compare_shares(const void *a, const void *b, void *arg)
 	if (share[x] != share[y])
 		return share[x] > share[y] ? -1 : 1;
 	return (int) x - (int) y;
-}
-
-/* Counts the classes among the labels, and orders them by that: ties of scores follow it. */
-static void
-order_classes(writer *w)
-{
-	int32		n = w->nclasses;
-
-	w->share = palloc0(sizeof(double) * n);
-	w->rank_of = palloc0(sizeof(uint16) * n);
-	w->class_at = palloc0(sizeof(uint16) * n);
-	w->ranked = palloc0(sizeof(ranked_class) * n);
-	w->logit = palloc0(sizeof(double) * n);
-	for (int64 k = 0; k < w->data->nlabelled; k++)
-		w->share[w->data->label[k]] += 1;
-	for (int32 c = 0; c < n; c++)
-	{
-		w->share[c] /= w->data->nlabelled;
-		w->class_at[c] = (uint16) c;
-	}
-	gnngp_sort(w->class_at, n, sizeof(uint16), compare_shares, w->share);
-	for (int32 c = 0; c < n; c++)
-		w->rank_of[w->class_at[c]] = (uint16) c;
 }
 
 /* ---- reading ---- */
@@ -353,7 +322,26 @@ gnngp_store_posterior(const gnngp_model *model, const gnngp_data *data,
 
 	gnngp_spi_connect();
 	if (w.nclasses > 0)
-		order_classes(&w);
+	{
+		/* Counts the classes among the labels, and orders them by that: ties of scores follow it */
+		int32		n = w.nclasses;
+
+		w.share = palloc0(sizeof(double) * n);
+		w.rank_of = palloc0(sizeof(uint16) * n);
+		w.class_at = palloc0(sizeof(uint16) * n);
+		w.ranked = palloc0(sizeof(ranked_class) * n);
+		w.logit = palloc0(sizeof(double) * n);
+		for (int64 k = 0; k < w.data->nlabelled; k++)
+			w.share[w.data->label[k]] += 1;
+		for (int32 c = 0; c < n; c++)
+		{
+			w.share[c] /= w.data->nlabelled;
+			w.class_at[c] = (uint16) c;
+		}
+		gnngp_sort(w.class_at, n, sizeof(uint16), compare_shares, w.share);
+		for (int32 c = 0; c < n; c++)
+			w.rank_of[w.class_at[c]] = (uint16) c;
+	}
 	w.stride = row_bytes(w.nclasses, false);
 	(void) gnngp_rows_write(&nodes, &data->ids, &packer);
 	w.node = data->labelled;

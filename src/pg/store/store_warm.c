@@ -3,8 +3,6 @@
  */
 #include "postgres.h"
 
-#include <math.h>
-
 #include "common/hashfn.h"
 #include "miscadmin.h"
 #include "store.h"

@@ -6,8 +6,6 @@
  */
 #include "postgres.h"
 
-#include <math.h>
-
 #include "miscadmin.h"
 #include "types.h"
 
@@ -125,27 +123,6 @@ gnngp_table_write(const gnngp_value_ids *ids, int64 cols, const float *value, in
 	return gnngp_value_end(&out);
 }
 
-/* 22003 for a number that is not finite. */
-static void
-check_row(gp_matrix m, int64 row)
-{
-	for (int64 j = 0; j < m.cols; j++)
-		if (!isfinite(gp_number_at(m.data, m.type, row * m.cols + j)))
-			ereport(ERROR,
-					(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
-					 errmsg("a number of the matrix is out of range"),
-					 errhint("Scale the features to ordinary sizes.")));
-}
-
-/* Writes doubles; a negative zero becomes zero. */
-static void
-put_doubles(StringInfo out, const double *v, int64 n)
-{
-	for (int64 i = 0; i < n; i++)
-		gnngp_put_float8(out->data + out->len + i * sizeof(double), v[i] + 0.0);
-	out->len += (int) (n * sizeof(double));
-}
-
 Datum
 gnngp_matrix_write(const gnngp_value_ids *ids, gp_matrix m)
 {
@@ -160,9 +137,20 @@ gnngp_matrix_write(const gnngp_value_ids *ids, gp_matrix m)
 	for (int64 i = 0; i < m.rows; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		check_row(m, i);
+		/* 22003 for a number that is not finite */
+		for (int64 j = 0; j < m.cols; j++)
+			if (!isfinite(gp_number_at(m.data, m.type, i * m.cols + j)))
+				ereport(ERROR,
+						(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+						 errmsg("a number of the matrix is out of range"),
+						 errhint("Scale the features to ordinary sizes.")));
 		if (wide)
-			put_doubles(&out, (double *) m.data + i * m.cols, m.cols);
+		{
+			for (int64 k = 0; k < m.cols; k++)
+				gnngp_put_float8(out.data + out.len + k * sizeof(double),
+								 ((double *) m.data + i * m.cols)[k] + 0.0);
+			out.len += (int) (m.cols * sizeof(double));
+		}
 		else
 			gnngp_value_put_floats(&out, (float *) m.data + i * m.cols, m.cols);
 	}

@@ -13,7 +13,6 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 
 #include "cpu_blas.h"
@@ -198,40 +197,6 @@ gp_blas_shared(void)
 	return blas.parallel() != 0;
 }
 
-/* How many more buffers the system has memory for, up to wanted: it is asked, each for itself, as
- * OpenBLAS will. */
-static int
-count_room(void **probe, int wanted)
-{
-	int			found = 0;
-
-	while (found < wanted)
-	{
-		probe[found] = mmap(NULL, BUFFER_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-							-1, 0);
-		if (probe[found] == MAP_FAILED)
-			break;
-		found++;
-	}
-	for (int k = 0; k < found; k++)
-		munmap(probe[k], BUFFER_BYTES);
-	return found;
-}
-
-/* Has OpenBLAS map buffers for so many callers, by holding them at once; returns how many it
- * has. */
-static int
-map_buffers(void **buffer, int callers)
-{
-	int			held = 0;
-
-	while (held < callers && (buffer[held] = blas.take_buffer(0)) != NULL)
-		held++;
-	for (int k = 0; k < held; k++)
-		blas.give_buffer(buffer[k]);
-	return held;
-}
-
 int
 gp_blas_reserve(gp_env *env, int callers)
 {
@@ -241,9 +206,32 @@ gp_blas_reserve(gp_env *env, int callers)
 	if (blas.take_buffer == NULL || callers <= blas_buffers)
 		return callers;
 	room = gp_alloc_array(env, callers, sizeof(void *));
-	more = count_room(room, callers - blas_buffers);
+	/* How many more buffers the system has memory for, up to wanted: it is asked, each for itself,
+	 * as OpenBLAS will */
+	more = 0;
+
+	while (more < (callers - blas_buffers))
+	{
+		room[more] = mmap(NULL, BUFFER_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+							-1, 0);
+		if (room[more] == MAP_FAILED)
+			break;
+		more++;
+	}
+	for (int k = 0; k < more; k++)
+		munmap(room[k], BUFFER_BYTES);
 	if (more > 0)
-		blas_buffers = map_buffers(room, blas_buffers + more);
+	{
+		/* Has OpenBLAS map buffers for so many callers, by holding them at once; returns how many
+		 * it has */
+		int			held = 0;
+
+		while (held < (blas_buffers + more) && (room[held] = blas.take_buffer(0)) != NULL)
+			held++;
+		for (int k = 0; k < held; k++)
+			blas.give_buffer(room[k]);
+		blas_buffers = held;
+	}
 	gp_free(env, room);
 	if (blas_buffers == 0)
 		gp_raise(env, GP_ERR_MEMORY,

@@ -4,7 +4,6 @@
  * What is dropped and what is cut off is as good as random, so that no loop branches: this file is
  * compiled for vectors (Makefile).
  */
-#include <math.h>
 
 #include "cpu_internal.h"
 

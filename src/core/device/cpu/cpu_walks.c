@@ -7,7 +7,6 @@
  * whole graph, whatever the number of nodes.  It is too short to be shared out: each thread would
  * need an array of its own.
  */
-#include <string.h>
 
 #include "cpu_internal.h"
 
@@ -189,33 +188,6 @@ group_pairs(gp_device *dev, const walks_job *job, int64_t n, int64_t *groups)
 	return first;
 }
 
-/* The most entries that two steps of a group go through. */
-static int64_t
-longest_reach(const walks_job *job, int64_t groups)
-{
-	int64_t		longest = 0;
-
-	for (int64_t g = 0; g < groups; g++)
-		longest = gp_max64(longest, reach_entries(job->s, job->src[job->first[g]]));
-	return longest;
-}
-
-/* Room for what a group reaches. */
-static void
-open_reached(gp_device *dev, walks_job *job, int64_t groups)
-{
-	int64_t		most = longest_reach(job, groups);
-	int64_t		places = job->s->rows;
-
-	if (places > ARRAY_ROWS && most <= places / TABLE_SHARE)
-	{
-		places = INT64_C(1) << bits_for(most);
-		job->key = gp_alloc_array(dev->env, places, sizeof(int32_t));
-		memset(job->key, 0xff, places * sizeof(int32_t));
-	}
-	job->reached = gp_alloc_zero(dev->env, places, sizeof(lanes));
-}
-
 void
 gp_cpu_walks(gp_device *dev, const gp_csr *s, gp_matrix w, int64_t n, const int32_t *src,
 			 const int32_t *dst, const bool *cut, double *two, double *three)
@@ -229,13 +201,24 @@ gp_cpu_walks(gp_device *dev, const gp_csr *s, gp_matrix w, int64_t n, const int3
 				   w.type == GP_FLOAT);
 	first = group_pairs(dev, &job, n, &groups);
 	job.first = first;
-	open_reached(dev, &job, groups);
+	/* Room for what a group reaches */
+	int64_t		most = 0;
+
+	for (int64_t g = 0; g < groups; g++)
+		most = gp_max64(most, reach_entries(job.s, job.src[job.first[g]]));
+	int64_t		places = job.s->rows;
+
+	if (places > ARRAY_ROWS && most <= places / TABLE_SHARE)
+	{
+		places = INT64_C(1) << bits_for(most);
+		job.key = gp_alloc_array(dev->env, places, sizeof(int32_t));
+		memset(job.key, 0xff, places * sizeof(int32_t));
+	}
+	job.reached = gp_alloc_zero(dev->env, places, sizeof(lanes));
 	for (int64_t group = 0; group < groups; group++)
 	{
 		dev->env->check_interrupts(dev->env);
 		walk_group(&job, group);
 	}
-	gp_free(dev->env, job.reached);
-	gp_free(dev->env, job.key);
-	gp_free(dev->env, first);
+	gp_free_all(dev->env, job.reached, job.key, first);
 }

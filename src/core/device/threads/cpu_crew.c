@@ -205,6 +205,5 @@ gp_crew_close(gp_crew *crew)
 	gp_pool_destroy(crew->pool);
 	for (int w = 0; w < crew->threads; w++)
 		gp_free(host, crew->own[w].arena.base);
-	gp_free(host, crew->own);
-	gp_free(host, crew);
+	gp_free_all(host, crew->own, crew);
 }

@@ -159,13 +159,6 @@ typedef struct gp_fit_size
 extern int64_t gp_anchors_term_width(const gp_eval *ev, const gp_linear_term *term);
 extern int64_t gp_anchors_width(const gp_eval *ev, const gp_terms *terms);
 
-/* An edge that a row does without. */
-typedef struct gp_cut
-{
-	int32_t		src;
-	int32_t		dst;
-} gp_cut;
-
 /*
  * What a live evaluation is of: the first nodes of a graph, the others being there for the degrees
  * of these.  fit_node tells the number that each had in the fit, or -1.
@@ -178,9 +171,6 @@ typedef struct gp_asked
 	const int32_t *fit_node;
 	int64_t		n;
 	const int32_t *node;		/* those asked for; NULL: the first n */
-	int64_t		ncuts;
-	const gp_cut *cut;			/* edges without each of which the first of these is asked for,
-								 * too */
 } gp_asked;
 
 /* Opens an evaluation against what a fit kept, whose anchors stand behind the rows. */
@@ -188,9 +178,8 @@ extern void gp_eval_open_live(gp_eval *ev, gp_device *dev, const gp_program *pro
 							  const gp_asked *asked, gp_fit_size fit, const gp_keep *keep,
 							  gp_type type);
 
-/* The row of a node, and of the node asked for without the edge of a cut. */
+/* The row of a node. */
 extern int32_t gp_live_row(const gp_eval *ev, int32_t node);
-extern int32_t gp_live_row_cut(const gp_eval *ev, int64_t cut);
 
 /* Has a low-rank factor computed for rows as far as each step needs them. */
 extern void gp_live_near(gp_eval *ev);

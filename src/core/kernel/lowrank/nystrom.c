@@ -10,8 +10,6 @@
 #include "kernel/live/live_state.h"
 #include "lowrank.h"
 
-#include <string.h>
-
 #define EXACT_WIDTH 1024		/* of linear terms, up to which they stay exact in the last layer */
 
 /* The factor of an activation: a panel of covariances with the landmarks, and its root. */
@@ -340,9 +338,7 @@ gp_eval_nystrom(gp_eval *ev, int step, const int32_t *landmark, int64_t n)
 	ev->hop = 0;
 	out = take_factor(&ny, step);
 	settle_terms(&ny, out);
-	gp_free(ev->env, ny.uses);
-	gp_free(ev->env, ny.kept);
-	gp_free(ev->env, ny.hop);
+	gp_free_all(ev->env, ny.uses, ny.kept, ny.hop);
 	return out;
 }
 
@@ -351,8 +347,7 @@ gp_factor_free(gp_eval *ev, gp_factor *factor)
 {
 	for (int b = 0; factor != NULL && b < factor->npanels; b++)
 	{
-		ev->dev->destroy(ev->dev, &factor->panel[b].p);
-		ev->dev->destroy(ev->dev, &factor->panel[b].root);
+		gp_destroy_all(ev->dev, &factor->panel[b].p, &factor->panel[b].root);
 	}
 	gp_free(ev->env, factor);
 }

@@ -8,9 +8,6 @@
 #include "kernel/live/live_state.h"
 #include "lowrank.h"
 
-#include <math.h>
-#include <string.h>
-
 #define PATIENT_JITTER 1e5		/* the largest where the evaluation is patient */
 
 /*
@@ -40,26 +37,6 @@ gp_landmark_root(gp_eval *ev, gp_matrix c)
 	dev->destroy(dev, &mean_of_both);
 }
 
-/* The landmarks' rows of a panel of covariances of a step, factorised. */
-static gp_matrix
-panel_root(gp_nystrom *ny, int step, gp_matrix panel)
-{
-	gp_eval    *ev = ny->ev;
-	gp_device  *dev = ev->dev;
-	gp_matrix	rows;
-	gp_matrix	root;
-
-	rows = dev->create(dev, ny->na, ny->na, ev->type);
-	root = dev->create(dev, ny->na, ny->na, GP_DOUBLE);
-	dev->gather_rows(dev, rows, panel, ny->landmark);
-	dev->copy(dev, root, rows);
-	dev->destroy(dev, &rows);
-	gp_landmark_root(ev, root);
-	if (ev->keep)
-		gp_keep_lower(dev, ev->keep, GP_PIECE_ROOT, step, 0, root);
-	return root;
-}
-
 gp_factor *
 gp_factor_create(gp_env *env)
 {
@@ -78,7 +55,23 @@ gp_nystrom_of_panel(gp_nystrom *ny, int step, gp_matrix panel)
 		f->panel[0].kept = gp_keep_need(ny->ev->env, ny->ev->live, GP_PIECE_ROOT, step, 0,
 										ny->na * (ny->na + 1) / 2);
 	else
-		f->panel[0].root = panel_root(ny, step, panel);
+	{
+		/* The landmarks' rows of a panel of covariances of a step, factorised */
+		gp_eval    *ev = ny->ev;
+		gp_device  *dev = ev->dev;
+		gp_matrix	rows;
+		gp_matrix	root;
+
+		rows = dev->create(dev, ny->na, ny->na, ev->type);
+		root = dev->create(dev, ny->na, ny->na, GP_DOUBLE);
+		dev->gather_rows(dev, rows, panel, ny->landmark);
+		dev->copy(dev, root, rows);
+		dev->destroy(dev, &rows);
+		gp_landmark_root(ev, root);
+		if (ev->keep)
+			gp_keep_lower(dev, ev->keep, GP_PIECE_ROOT, step, 0, root);
+		f->panel[0].root = root;
+	}
 	return f;
 }
 
@@ -94,8 +87,7 @@ gp_panel_whiten(gp_eval *ev, gp_panel *panel)
 	root = dev->create(dev, panel->root.rows, panel->root.cols, ev->type);
 	dev->copy(dev, root, panel->root);
 	dev->trsm(dev, false, true, root, gp_matrix_rows(panel->p, 0, gp_eval_rows(ev)));
-	dev->destroy(dev, &root);
-	dev->destroy(dev, &panel->root);
+	gp_destroy_all(dev, &root, &panel->root);
 }
 
 /* A panel of all rows. */
@@ -107,14 +99,6 @@ create_panel(gp_nystrom *ny)
 	return ev->dev->create(ev->dev, ev->live ? ev->live_rows : ev->n, ny->na, ev->type);
 }
 
-/* Whether a panel is made term by term.  What is to be evaluated later is not: hubs alone need
- * their factor, and sums run as they ran here. */
-static bool
-goes_by_terms(const gp_eval *ev, const gp_terms *terms, const gp_linear *z)
-{
-	return ev->live == NULL && ev->keep == NULL && gp_terms_cheaper(ev, terms, z);
-}
-
 gp_matrix
 gp_nystrom_linear_panel(gp_nystrom *ny, int step, const gp_terms *terms, const gp_linear *z,
 						bool relu)
@@ -122,7 +106,7 @@ gp_nystrom_linear_panel(gp_nystrom *ny, int step, const gp_terms *terms, const g
 	gp_eval    *ev = ny->ev;
 	gp_device  *dev = ev->dev;
 	gp_stage	stage = {GP_MAP_RELU, 0.0, 0.0, 1.0, 0.0, {0}};
-	bool		by_terms = goes_by_terms(ev, terms, z);
+	bool		by_terms = ev->live == NULL && ev->keep == NULL && gp_terms_cheaper(ev, terms, z);
 	gp_matrix	out = create_panel(ny);
 	int64_t		rows = gp_eval_rows(ev);
 	int64_t		width = gp_min64(ny->na, GP_COLUMN_BLOCK);
@@ -151,9 +135,7 @@ gp_nystrom_linear_panel(gp_nystrom *ny, int step, const gp_terms *terms, const g
 			dev->map(dev, &stage, part, 0, ny->landmark + band.first);
 		ev->env->progress(ev->env, GP_PHASE_KERNEL, band.first + band.count, ny->na);
 	}
-	dev->destroy(dev, &right);
-	dev->destroy(dev, &work);
-	dev->destroy(dev, &stage.diag);
+	gp_destroy_all(dev, &right, &work, &stage.diag);
 	return out;
 }
 
@@ -249,17 +231,6 @@ deep_prepare(gp_nystrom *ny, int step, gp_factor *f, deep_parts *parts)
 	parts->stage = (gp_stage) {GP_MAP_RELU, 0.0, 0.0, 1.0, 0.0, norm};
 }
 
-/* Frees what deep_prepare made. */
-static void
-deep_free(gp_eval *ev, const gp_factor *f, deep_parts *parts)
-{
-	for (int b = 0; b < f->npanels; b++)
-		ev->dev->destroy(ev->dev, &parts->qa[b]);
-	gp_linear_free(ev, &parts->z);
-	ev->dev->destroy(ev->dev, &parts->za);
-	ev->dev->destroy(ev->dev, &parts->stage.diag);
-}
-
 /*
  * C(:,a) of a step with panels, a block of rows at a time.  A block depends on
  * the same rows of the panels alone, so the result overwrites the first panel
@@ -293,7 +264,11 @@ gp_nystrom_deep_panel(gp_nystrom *ny, int step, gp_factor *f)
 		dev->copy(dev, gp_matrix_rows(out, band.first, band.count), part);
 		ev->env->progress(ev->env, GP_PHASE_KERNEL, band.first + band.count, ev->n);
 	}
-	deep_free(ev, f, &parts);
+	/* Frees what deep_prepare made */
+	for (int b = 0; b < f->npanels; b++)
+		ev->dev->destroy(ev->dev, &parts.qa[b]);
+	gp_linear_free(ev, &parts.z);
+	gp_destroy_all(ev->dev, &parts.za, &parts.stage.diag);
 	dev->destroy(dev, &block);
 	if (out.data == f->panel[0].p.data)
 		f->panel[0].p.data = NULL;

@@ -90,9 +90,7 @@ count_parts(const gp_eval *ev, int step)
 			check_parts(&count[i], true);
 		last = count[i];
 	}
-	gp_free(ev->env, uses);
-	gp_free(ev->env, count);
-	gp_free(ev->env, terms);
+	gp_free_all(ev->env, uses, count, terms);
 	return last;
 }
 

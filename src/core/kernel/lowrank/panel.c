@@ -3,8 +3,6 @@
  */
 #include "kernel/prepared.h"
 
-#include <math.h>
-
 #define DIAG_SAMPLE 1024		/* rows that the mean of the low-rank diagonal is taken over */
 
 int64_t
@@ -123,10 +121,8 @@ gp_factor_mean(gp_eval *ev, const gp_factor *f)
 		for (int64_t i = 0; i < band.count; i++)
 			sum += host[i];
 	}
-	dev->destroy(dev, &block);
-	dev->destroy(dev, &norm);
-	gp_free(env, index);
-	gp_free(env, host);
+	gp_destroy_all(dev, &block, &norm);
+	gp_free_all(env, index, host);
 	return sum / count;
 }
 

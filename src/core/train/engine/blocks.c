@@ -4,8 +4,6 @@
  */
 #include "engine.h"
 
-#include <math.h>
-
 /* True when a training drops elements at this rate. */
 static bool
 drops(const gp_trainer *t, double rate)

@@ -3,8 +3,6 @@
  */
 #include "engine.h"
 
-#include <math.h>
-
 gp_trainer
 gp_trainer_open(gp_device *dev, gp_type type, uint64_t seed)
 {
@@ -23,8 +21,7 @@ gp_trainer_close(gp_trainer *t)
 		gp_free(t->env, t->memory[--t->nmemories]);
 	while (t->nmatrices > 0)
 		t->dev->destroy(t->dev, &t->matrix[--t->nmatrices]);
-	gp_free(t->env, t->memory);
-	gp_free(t->env, t->matrix);
+	gp_free_all(t->env, t->memory, t->matrix);
 }
 
 gp_matrix

@@ -9,8 +9,6 @@
  */
 #include "engine.h"
 
-#include <math.h>
-
 /* The arguments, the features, their gradients, their squares. */
 enum
 {

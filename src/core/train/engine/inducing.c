@@ -17,8 +17,6 @@
  */
 #include "engine.h"
 
-#include <math.h>
-
 #define JITTER 1e-6				/* of a variance, added to it */
 
 /* Rows that meet the points, GP_TRAIN_ROWS at most: those of a layer, or first or second ends. */
@@ -105,6 +103,21 @@ first(gp_matrix m, int64_t rows)
 
 /* ---- room ---- */
 
+/* The buffers of one side of a panel of rows. */
+static side
+make_side(gp_trainer *t, int64_t panel, int64_t n, int64_t width)
+{
+	side		s = {.wide = gp_trainer_matrix(t, panel, width + 2, t->type)};
+
+	t->dev->fill(t->dev, s.wide, 1.0);
+	s.exponent = gp_trainer_matrix(t, panel, n, t->type);
+	s.kernel = gp_trainer_matrix(t, panel, n, t->type);
+	s.slope = gp_trainer_matrix(t, panel, n, t->type);
+	s.change = gp_trainer_matrix(t, panel, width, t->type);
+	s.spare = gp_trainer_matrix(t, panel, width, t->type);
+	return s;
+}
+
 /* Makes the parameters and the buffers; power is 2 for pairs, whose rows have two sides. */
 static void
 open_room(gp_trainer *t, gp_block *b, int64_t rows, int64_t width, int power)
@@ -162,17 +175,7 @@ open_room(gp_trainer *t, gp_block *b, int64_t rows, int64_t width, int power)
 	r->level = gp_trainer_matrix(t, panel, cols, t->type);
 	r->spread = gp_trainer_matrix(t, panel, cols, t->type);
 	for (int k = 0; k < power; k++)
-	{
-		side	   *s = &r->side[k];
-
-		s->wide = gp_trainer_matrix(t, panel, width + 2, t->type);
-		dev->fill(dev, s->wide, 1.0);
-		s->exponent = gp_trainer_matrix(t, panel, n, t->type);
-		s->kernel = gp_trainer_matrix(t, panel, n, t->type);
-		s->slope = gp_trainer_matrix(t, panel, n, t->type);
-		s->change = gp_trainer_matrix(t, panel, width, t->type);
-		s->spare = gp_trainer_matrix(t, panel, width, t->type);
-	}
+		r->side[k] = make_side(t, panel, n, width);
 }
 
 static void
@@ -260,29 +263,7 @@ cover_points(gp_trainer *t, gp_inducing *f)
 	dev->gemm(dev, false, true, 1.0, wide[0], wide[1], 0.0, r->kernel_slope);
 	gp_trainer_each(t, GP_EACH_EXP, 1.0, r->kernel, r->kernel_slope, GP_NONE);
 	dev->shift(dev, gp_matrix_diagonal(r->kernel), JITTER * f->amplitude);
-	dev->destroy(dev, &wide[1]);
-	dev->destroy(dev, &wide[0]);
-}
-
-/* The covariance of pairs: with K of the points, of first and second ones, K_pp' o K_qq' + K_pq' o
- * K_qp'. */
-static void
-cover_pairs(gp_trainer *t, gp_inducing *f)
-{
-	gp_device  *dev = t->dev;
-	room	   *r = f->room;
-
-	for (int k = 0; k < 4; k++)
-	{
-		dev->gemm(dev, false, false, 1.0, r->kernel, r->pick_double[point_of[k]], 0.0,
-				  r->pick_room);
-		dev->gemm(dev, true, false, 1.0, r->pick_double[end_of[k]], r->pick_room, 0.0,
-				  r->crossed[k]);
-	}
-	dev->fill(dev, r->covariance, 0.0);
-	add_product(t, 1.0, r->covariance, r->crossed[FIRST_FIRST], r->crossed[SECOND_SECOND]);
-	add_product(t, 1.0, r->covariance, r->crossed[FIRST_SECOND], r->crossed[SECOND_FIRST]);
-	dev->shift(dev, gp_matrix_diagonal(r->covariance), JITTER * f->amplitude * f->amplitude);
+	gp_destroy_all(dev, &wide[1], &wide[0]);
 }
 
 void
@@ -305,7 +286,21 @@ gp_inducing_ready(gp_trainer *t, gp_block *b)
 	gp_trainer_each(t, GP_EACH_EXP, 2.0, r->less, f->log_s.value, GP_NONE);
 	dev->shift(dev, r->less, -1.0);
 	if (r->power > 1)
-		cover_pairs(t, f);
+	{
+		/* The covariance of pairs: with K of the points, of first and second ones, K_pp' o K_qq' +
+		 * K_pq' o K_qp' */
+		for (int k = 0; k < 4; k++)
+		{
+			dev->gemm(dev, false, false, 1.0, r->kernel, r->pick_double[point_of[k]], 0.0,
+					  r->pick_room);
+			dev->gemm(dev, true, false, 1.0, r->pick_double[end_of[k]], r->pick_room, 0.0,
+					  r->crossed[k]);
+		}
+		dev->fill(dev, r->covariance, 0.0);
+		add_product(t, 1.0, r->covariance, r->crossed[FIRST_FIRST], r->crossed[SECOND_SECOND]);
+		add_product(t, 1.0, r->covariance, r->crossed[FIRST_SECOND], r->crossed[SECOND_FIRST]);
+		dev->shift(dev, gp_matrix_diagonal(r->covariance), JITTER * f->amplitude * f->amplitude);
+	}
 	else
 		dev->fill(dev, r->level, f->amplitude);
 	dev->copy(dev, r->root, r->covariance);

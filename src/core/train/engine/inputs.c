@@ -8,8 +8,6 @@
 #include "train/train.h"
 #include "graph/random_walks.h"
 
-#include <math.h>
-
 /* directions more than components (Halko, Martinsson and Tropp 2011) */
 #define OVERSAMPLED 8
 #define PASSES 2				/* over the features, beside the first */
@@ -40,12 +38,8 @@ largest_first(gp_device *dev, gp_matrix *h, gp_matrix z, double power)
 		host[k * n + n - 1 - k] = pow(sqrt(length[k]), power);
 	dev->upload(dev, turn, gp_matrix_wrap(host, n, n, GP_DOUBLE));
 	dev->gemm(dev, false, false, 1.0, *h, turn, 0.0, out);
-	gp_free(dev->env, host);
-	gp_free(dev->env, length);
-	dev->destroy(dev, &turn);
-	dev->destroy(dev, &dots);
-	dev->destroy(dev, &turned);
-	dev->destroy(dev, h);
+	gp_free_all(dev->env, host, length);
+	gp_destroy_all(dev, &turn, &dots, &turned, h);
 	return out;
 }
 
@@ -94,15 +88,12 @@ gp_inputs_of_features(gp_device *dev, const gp_features *x, int64_t count, uint6
 		dev->copy(dev, product, h);
 		times(dev, turned, dense, true, product, z);
 	}
-	dev->destroy(dev, &product);
-	dev->destroy(dev, &q);
+	gp_destroy_all(dev, &product, &q);
 	h = largest_first(dev, &h, z, 1.0);
 	dev->fill(dev, out, 0.0);
 	dev->copy(dev, gp_matrix_cols(out, 0, gp_min64(count, all)),
 			  gp_matrix_cols(h, 0, gp_min64(count, all)));
-	dev->destroy(dev, &h);
-	dev->destroy(dev, &z);
-	dev->destroy(dev, &dense);
+	gp_destroy_all(dev, &h, &z, &dense);
 	gp_csr_free(env, turned);
 	return out;
 }
@@ -191,9 +182,7 @@ walk_columns(gp_device *dev, const gp_csr *s, const int32_t *node, const double 
 		dev->upload(dev, gp_matrix_rows(out, band.first, band.count), part);
 	}
 	gp_free(env, host);
-	dev->destroy(dev, &sum);
-	dev->destroy(dev, &next);
-	dev->destroy(dev, &v);
+	gp_destroy_all(dev, &sum, &next, &v);
 }
 
 gp_matrix
@@ -218,8 +207,7 @@ gp_inputs_of_walks(gp_device *dev, const gp_graph *graph, int64_t count, uint64_
 	gp_principal_components(dev, q, h);
 	dev->gemm(dev, true, false, 1.0, q, h, 0.0, z);
 	h = largest_first(dev, &h, z, 0.5);
-	dev->destroy(dev, &z);
-	dev->destroy(dev, &q);
+	gp_destroy_all(dev, &z, &q);
 	gp_free(env, root);
 	gp_csr_free(env, s);
 	gp_free(env, node);
@@ -253,11 +241,6 @@ gp_inputs_turn(gp_device *dev, gp_matrix *q, gp_matrix some, gp_matrix onto)
 	dev->gemm(dev, false, false, 1.0, m, root, 0.0, gram);
 	dev->gemm(dev, false, false, 1.0, *q, gram, 0.0, out);
 	gp_free(dev->env, value);
-	dev->destroy(dev, &w);
-	dev->destroy(dev, &root);
-	dev->destroy(dev, &scaled);
-	dev->destroy(dev, &gram);
-	dev->destroy(dev, &m);
-	dev->destroy(dev, q);
+	gp_destroy_all(dev, &w, &root, &scaled, &gram, &m, q);
 	return out;
 }

@@ -8,8 +8,6 @@
  */
 #include "engine.h"
 
-#include <math.h>
-
 #define LEAST_SQUARE 1e-6		/* added to a row's squared length */
 
 /* ---- weights of neighbours ---- */

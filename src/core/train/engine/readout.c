@@ -9,9 +9,6 @@
  */
 #include "engine.h"
 
-#include <math.h>
-#include <string.h>
-
 /* ---- ends ---- */
 
 void

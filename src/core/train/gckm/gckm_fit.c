@@ -4,9 +4,7 @@
 #include "gckm.h"
 #include "regression/regression.h"
 
-#include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #define FOLDS 5
 
@@ -226,14 +224,12 @@ hold_out(machine *a, const gp_points *points, double *score, double *loo)
 		for (int64_t k = 0; k < gp_items(env, all.nlabelled); k++)
 			if (fold[k] == f)
 				memcpy(loo + k * all.columns, score + (int64_t) all.labelled[k] * all.columns, row);
-		gp_free(env, label);
-		gp_free(env, labelled);
+		gp_free_all(env, label, labelled);
 	}
 	a->rkm = all;
 	if (folds == 1 && !env->dry)
 		memset(loo, 0, row);
-	gp_free(env, room);
-	gp_free(env, fold);
+	gp_free_all(env, room, fold);
 }
 
 /*
@@ -304,8 +300,7 @@ embedding_run(void *state, gp_device *dev, const gp_plan *plan)
 	gp_matrix	norm = dev->create(dev, n, 1, GP_DOUBLE);
 	gp_matrix	h = embed(a, &points, q, norm);
 
-	dev->destroy(dev, &norm);
-	dev->destroy(dev, &q);
+	gp_destroy_all(dev, &norm, &q);
 	*out = (gp_features) {n, h.cols, NULL,
 						  gp_alloc_figures(a->env, n, (size_t) h.cols * sizeof(double)),
 	GP_DOUBLE};

@@ -12,9 +12,6 @@
  */
 #include "gckm.h"
 
-#include <math.h>
-#include <string.h>
-
 #define ROUNDS 5				/* of the fixed point in a step */
 #define RATE 1.0
 #define DECAY 0.99				/* of the gradient's running size */
@@ -73,6 +70,32 @@ fetch(gp_device *dev, gp_matrix m)
 	return host;
 }
 
+/* out = (sum of all of a node's terms but the last - the last times x) / sigma2: x has a last
+ * column of 1; the terms of points and of pairs are added to their nodes'. */
+static void
+sum_by_node(gp_device *dev, const gp_points *points, double sigma2, gp_matrix with_one,
+			gp_matrix by_node, gp_matrix by_point, gp_matrix by_pair, gp_matrix out)
+{
+	gp_env	   *env = dev->env;
+	int64_t		s = out.cols;
+	double	   *x = fetch(dev, with_one);
+	double	   *node = fetch(dev, by_node);
+	double	   *point = fetch(dev, by_point);
+	double	   *pair = fetch(dev, by_pair);
+
+	for (int64_t k = 0; k < gp_items(env, points->n * (s + 1)); k++)
+		node[points->node[k / (s + 1)] * (s + 1) + k % (s + 1)] += point[k] + 2.0 * pair[k];
+	GP_EACH(env, i, gp_items(env, out.rows), i * s)
+	{
+		const double *sum = node + i * (s + 1);
+
+		for (int64_t c = 0; c < s; c++)
+			x[i * s + c] = (sum[c] - sum[s] * x[i * (s + 1) + c]) / sigma2;
+	}
+	dev->upload(dev, out, gp_matrix_wrap(x, out.rows, s, GP_DOUBLE));
+	gp_free_all(env, pair, point, node, x);
+}
+
 /*
  * out (n x s) = the gradient by what the kernel acts on, -(sum_j E_ij (x_i - y_j)) / sigma2 for a
  * node and likewise for a point, E being the gradient by C times C; twice that for a pair of
@@ -82,7 +105,6 @@ static void
 go_back(const gp_tuner *t, const backward *b, gp_matrix out)
 {
 	gp_device  *dev = t->dev;
-	gp_env	   *env = dev->env;
 	const gp_points *points = t->points;
 	const gp_each times = {.op = GP_EACH_TIMES,.factor = 1.0};
 	int64_t		n = b->x.rows;
@@ -99,10 +121,6 @@ go_back(const gp_tuner *t, const backward *b, gp_matrix out)
 	gp_matrix	middle = dev->create(dev, p, m, GP_DOUBLE);
 	gp_matrix	block;
 	gp_matrix	w;
-	double	   *x;
-	double	   *node;
-	double	   *point;
-	double	   *pair;
 
 	dev->copy(dev, gp_matrix_cols(with_one, 0, s), b->x);
 	dev->fill(dev, gp_matrix_cols(with_one, s, 1), 1.0);
@@ -136,34 +154,9 @@ go_back(const gp_tuner *t, const backward *b, gp_matrix out)
 	dev->gemm(dev, true, false, -0.5, f, middle, 0.0, block);
 	dev->each(dev, &times, block, w, none, none);
 	dev->gemm(dev, false, false, 1.0, block, rows, 0.0, by_pair);
-	dev->destroy(dev, &w);
-	dev->destroy(dev, &block);
-	/* all together, by node */
-	x = fetch(dev, with_one);
-	node = fetch(dev, by_node);
-	point = fetch(dev, by_point);
-	pair = fetch(dev, by_pair);
-	for (int64_t k = 0; k < gp_items(env, m * (s + 1)); k++)
-		node[points->node[k / (s + 1)] * (s + 1) + k % (s + 1)] += point[k] + 2.0 * pair[k];
-	GP_EACH(env, i, gp_items(env, n), i * s)
-	{
-		const double *sum = node + i * (s + 1);
-
-		for (int64_t c = 0; c < s; c++)
-			x[i * s + c] = (sum[c] - sum[s] * x[i * (s + 1) + c]) / b->sigma2;
-	}
-	dev->upload(dev, out, gp_matrix_wrap(x, n, s, GP_DOUBLE));
-	gp_free(env, pair);
-	gp_free(env, point);
-	gp_free(env, node);
-	gp_free(env, x);
-	dev->destroy(dev, &middle);
-	dev->destroy(dev, &by_pair);
-	dev->destroy(dev, &by_point);
-	dev->destroy(dev, &by_node);
-	dev->destroy(dev, &rows);
-	dev->destroy(dev, &with_one);
-	dev->destroy(dev, &f);
+	gp_destroy_all(dev, &w, &block);
+	sum_by_node(dev, points, b->sigma2, with_one, by_node, by_point, by_pair, out);
+	gp_destroy_all(dev, &middle, &by_pair, &by_point, &by_node, &rows, &with_one, &f);
 }
 
 /* ---- layers ---- */
@@ -217,10 +210,7 @@ component_layer(gp_tuner *t, int l)
 	dev->axpby(dev, -1.0 / n, t->gradient[l], 0.0, t->gradient[l]);
 	go_back(t, &b, back);
 	dev->spmm(dev, 1.0, t->turned, back, 1.0, t->gradient[l - 1]);
-	dev->destroy(dev, &b.root);
-	dev->destroy(dev, &b.left);
-	dev->destroy(dev, &b.x);
-	dev->destroy(dev, &back);
+	gp_destroy_all(dev, &b.root, &b.left, &b.x, &back);
 }
 
 /* What the layer of labels has on the host, a row for each node. */
@@ -298,34 +288,8 @@ solve_labels(gp_tuner *t, gp_matrix left)
 		t->energy += labels_energy(env, m, n, &x);
 	dev->upload(dev, gp_matrix_cols(left, p, 1), gp_matrix_wrap(x.v, n, 1, GP_DOUBLE));
 	dev->fill(dev, gp_matrix_cols(left, p + 1, 1), 1.0);
-	gp_free(env, narrow);
-	gp_free(env, wide);
-	gp_free(env, loo);
+	gp_free_all(env, narrow, wide, loo);
 	dev->destroy(dev, &kb);
-}
-
-/* The layer of labels: S = (-BB'/eta + v 1' + 1 v') / (2 n). */
-static void
-label_layer(gp_tuner *t)
-{
-	gp_device  *dev = t->dev;
-	gp_matrix	h = t->h[t->layers - 1];
-	backward	b = {.sigma2 = t->sigma2[t->layers],
-					 .factor = -1.0 / (t->rkm->eta * (double) h.rows),
-	.trade = true};
-	gp_matrix	back = dev->create(dev, h.rows, h.cols, GP_DOUBLE);
-
-	b.x = dev->create(dev, h.rows, h.cols, GP_DOUBLE);
-	b.left = dev->create(dev, h.rows, t->rkm->columns + 2, GP_DOUBLE);
-	dev->copy(dev, b.x, h);
-	b.root = make_kernel(t, b.x, b.sigma2, true);
-	solve_labels(t, b.left);
-	go_back(t, &b, back);
-	dev->axpby(dev, 1.0, back, 1.0, t->gradient[t->layers - 1]);
-	dev->destroy(dev, &b.root);
-	dev->destroy(dev, &b.left);
-	dev->destroy(dev, &b.x);
-	dev->destroy(dev, &back);
 }
 
 void
@@ -334,7 +298,24 @@ gp_tuner_pass(gp_tuner *t)
 	for (int l = 0; l < t->layers; l++)
 		component_layer(t, l);
 	if (t->rkm)
-		label_layer(t);
+	{
+		/* The layer of labels: S = (-BB'/eta + v 1' + 1 v') / (2 n) */
+		gp_device  *dev = t->dev;
+		gp_matrix	h = t->h[t->layers - 1];
+		backward	b = {.sigma2 = t->sigma2[t->layers],
+						 .factor = -1.0 / (t->rkm->eta * (double) h.rows),
+		.trade = true};
+		gp_matrix	back = dev->create(dev, h.rows, h.cols, GP_DOUBLE);
+
+		b.x = dev->create(dev, h.rows, h.cols, GP_DOUBLE);
+		b.left = dev->create(dev, h.rows, t->rkm->columns + 2, GP_DOUBLE);
+		dev->copy(dev, b.x, h);
+		b.root = make_kernel(t, b.x, b.sigma2, true);
+		solve_labels(t, b.left);
+		go_back(t, &b, back);
+		dev->axpby(dev, 1.0, back, 1.0, t->gradient[t->layers - 1]);
+		gp_destroy_all(dev, &b.root, &b.left, &b.x, &back);
+	}
 	if (!t->dev->env->dry && !(isfinite(t->energy) && isfinite(t->cosine)))
 		gp_raise(t->dev->env, GP_ERR_RANGE, "Take fewer iterations.", "the energy is out of range");
 }
@@ -368,9 +349,7 @@ norm_bound(gp_device *dev, gp_matrix of_h, gp_matrix of_m)
 			sum += size[cols + j] * fabs(h[i * cols + j]) + size[j] * fabs(m[i * cols + j]);
 		most = fmax(most, sum);
 	}
-	gp_free(env, size);
-	gp_free(env, m);
-	gp_free(env, h);
+	gp_free_all(env, size, m, h);
 	return most;
 }
 
@@ -411,9 +390,7 @@ gp_stiefel_step(gp_device *dev, gp_matrix h, gp_matrix g, double root, double ra
 	if (!gp_orthonormalise(dev, h, 0.0))
 		gp_raise(dev->env, GP_ERR_RANGE, "Take fewer iterations.",
 				 "the components are not orthogonal any more");
-	dev->destroy(dev, &y);
-	dev->destroy(dev, &sum);
-	dev->destroy(dev, &small);
+	gp_destroy_all(dev, &y, &sum, &small);
 }
 
 /* Copies all components. */
@@ -460,7 +437,6 @@ gp_tuner_run(gp_tuner *t, int iterations)
 	copy_components(t, t->h, best);
 	for (int l = 0; l < t->layers; l++)
 	{
-		dev->destroy(dev, &t->gradient[l]);
-		dev->destroy(dev, &best[l]);
+		gp_destroy_all(dev, &t->gradient[l], &best[l]);
 	}
 }

@@ -12,9 +12,7 @@
 #include "train/engine/engine.h"
 #include "regression/regression.h"
 
-#include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #define FOLDS 5
 /* of a node among 22 neighbours drawn with replacement and itself */
@@ -357,26 +355,6 @@ to_posterior(const learner *l, double *f, const double *variance)
 
 /* ---- steps ---- */
 
-/* A step with the weights' posterior and the network; last: keeps the bound. */
-static void
-step_posterior(learner *l, bool last)
-{
-	gp_cosines *f = &l->head->cosines;
-	double		divergence = 1.0 / ((double) l->targets.columns * (double) gp_max64(l->nlearnt, 1));
-	int64_t		nlabels = make_batch(l, false);
-	double		ll;
-
-	gp_trainer_clear(&l->t);
-	f->frequency_gradient = NULL;
-	gp_network_forward(&l->t, l->net, l->net->n);
-	ll = set_gradient(l, nlabels, false);
-	if (last)
-		l->bound = ll * (double) l->nlearnt - gp_weights_divergence(&l->t, &f->mean, &f->log_s);
-	gp_network_backward(&l->t, l->net);
-	gp_network_prior(&l->t, l->net, divergence);
-	gp_trainer_step(&l->t, POSTERIOR, l->before ? WARM_RATE * POSTERIOR_RATE : POSTERIOR_RATE);
-}
-
 /* A step with the frequencies and the network. */
 static void
 step_frequencies(learner *l)
@@ -412,7 +390,22 @@ run_steps(learner *l, int64_t first, int64_t steps)
 		l->t.step = k;
 		l->env->check_interrupts(l->env);
 		l->env->progress(l->env, GP_PHASE_TRAIN, l->done++, l->total);
-		step_posterior(l, dry || k + 1 == first + steps);
+		/* A step with the weights' posterior and the network; last: keeps the bound */
+		gp_cosines *f = &l->head->cosines;
+		double		divergence = 1.0 / ((double) l->targets.columns *
+								   (double) gp_max64(l->nlearnt, 1));
+		int64_t		nlabels = make_batch(l, false);
+		double		ll;
+
+		gp_trainer_clear(&l->t);
+		f->frequency_gradient = NULL;
+		gp_network_forward(&l->t, l->net, l->net->n);
+		ll = set_gradient(l, nlabels, false);
+		if (dry || k + 1 == first + steps)
+			l->bound = ll * (double) l->nlearnt - gp_weights_divergence(&l->t, &f->mean, &f->log_s);
+		gp_network_backward(&l->t, l->net);
+		gp_network_prior(&l->t, l->net, divergence);
+		gp_trainer_step(&l->t, POSTERIOR, l->before ? WARM_RATE * POSTERIOR_RATE : POSTERIOR_RATE);
 		if (dry || k >= first)
 			step_frequencies(l);
 	}
@@ -588,16 +581,8 @@ learner_run(void *state, gp_device *dev, const gp_plan *plan)
 	/* the bound is that of values in units of their spread */
 	out->log_marginal_likelihood = l->bound - (l->classes ? 0.0
 											   : (double) p->nlabelled * log(unit));
-	gp_free(env, l->fold);
-	gp_free(env, l->logits);
-	gp_free(env, l->spectrum);
-	gp_free(env, l->net);
-	gp_free(env, l->drawn);
-	gp_free(env, l->label);
-	gp_free(env, l->index);
-	gp_free(env, l->place);
-	gp_free(env, l->learnt);
-	gp_free(env, room);
+	gp_free_all(env, l->fold, l->logits, l->spectrum, l->net, l->drawn, l->label, l->index,
+				l->place, l->learnt, room);
 	gp_learnt_settle(env, p, loo_mean, loo_variance, out);
 	return out;
 }

@@ -6,8 +6,6 @@
  */
 #include "postgres.h"
 
-#include <math.h>
-
 #include "pg/functions/functions.h"
 #include "funcapi.h"
 #include "live_common.h"
@@ -196,21 +194,6 @@ take_given(gnngp_live_call *c)
 	take_labels(c);
 }
 
-/* Lists the nodes asked for, then those given that are not among them. */
-static void
-list_wanted(gnngp_live_call *c)
-{
-	gnngp_given_ids asked = {.n = c->nodes.n,.id = gnngp_live_call_sorted(&c->nodes)};
-
-	c->wanted = MemoryContextAllocHuge(CurrentMemoryContext,
-									   sizeof(gnngp_id) * Max(c->nodes.n + c->given.n, 1));
-	for (int64 i = 0; i < c->nodes.n; i++)
-		c->wanted[c->nwanted++] = c->nodes.id[i];
-	for (int64 k = 0; k < c->given.n; k++)
-		if (!gnngp_given_ids_have(&asked, &c->given.id[k]))
-			c->wanted[c->nwanted++] = c->given.id[k];
-}
-
 /* ---- the question ---- */
 
 /* 42501: a label that the fit had is the owner's to replace. */
@@ -255,10 +238,14 @@ compare_places(const void *a, const void *b, void *arg)
 	return gnngp_given_id_compare(&id[*(const int32 *) a], &id[*(const int32 *) b], NULL);
 }
 
-/* The place of each given node among those that were read. */
-static void
-place_labels(gnngp_live_call *c, const gnngp_some *some)
+/* Reads the neighbourhood and asks. */
+static gp_live_answer
+ask(gnngp_live_call *c)
 {
+	gnngp_some *some;
+	gp_live_question q = gnngp_live_call_read(c, &some);
+
+	/* The place of each given node among those that were read */
 	int32	   *order = MemoryContextAllocHuge(CurrentMemoryContext,
 											   sizeof(int32) * Max(c->nodes.n, 1));
 	int64		next = c->nodes.n;
@@ -274,16 +261,6 @@ place_labels(gnngp_live_call *c, const gnngp_some *some)
 		c->label[k].node = some->wanted[i >= 0 ? i : next++];
 	}
 	pfree(order);
-}
-
-/* Reads the neighbourhood and asks. */
-static gp_live_answer
-ask(gnngp_live_call *c)
-{
-	gnngp_some *some;
-	gp_live_question q = gnngp_live_call_read(c, &some);
-
-	place_labels(c, some);
 	check_taken(c, q.fit_node);
 	q.nlabels = c->given.n;
 	q.label = c->label;
@@ -384,28 +361,6 @@ put_node(gnngp_live_call *c, const gp_live_answer *a, int64 i, ranked *rank, Dat
 	}
 }
 
-/* Puts all rows. */
-static void
-put_rows(gnngp_live_call *c, const gp_live_answer *a)
-{
-	ranked	   *rank = palloc(sizeof(ranked) * Max(a->columns, 1));
-	Datum	   *class = palloc(sizeof(Datum) * Max(c->model->class_labels.n, 1));
-	MemoryContext row_context = AllocSetContextCreate(CurrentMemoryContext, "gnngp prediction",
-													  ALLOCSET_DEFAULT_SIZES);
-	MemoryContext old;
-
-	for (int k = 0; k < c->model->class_labels.n; k++)
-		class[k] = CStringGetTextDatum(c->model->class_labels.text[k]);
-	old = MemoryContextSwitchTo(row_context);
-	for (int64 i = 0; i < a->n; i++)
-	{
-		CHECK_FOR_INTERRUPTS();
-		put_node(c, a, i, rank, class);
-		MemoryContextReset(row_context);
-	}
-	MemoryContextSwitchTo(old);
-}
-
 PG_FUNCTION_INFO_V1(gnngp_predict_live);
 
 /* gp_predict_live(model, id or nodes, top, given_nodes, given_classes, given_values) */
@@ -423,11 +378,36 @@ gnngp_predict_live(PG_FUNCTION_ARGS)
 	gnngp_pin_output_settings();
 	gnngp_live_call_nodes(&c);
 	take_given(&c);
-	list_wanted(&c);
+	/* Lists the nodes asked for, then those given that are not among them */
+	gnngp_given_ids asked = {.n = c.nodes.n,.id = gnngp_live_call_sorted(&c.nodes)};
+
+	c.wanted = MemoryContextAllocHuge(CurrentMemoryContext,
+									   sizeof(gnngp_id) * Max(c.nodes.n + c.given.n, 1));
+	for (int64 i = 0; i < c.nodes.n; i++)
+		c.wanted[c.nwanted++] = c.nodes.id[i];
+	for (int64 k = 0; k < c.given.n; k++)
+		if (!gnngp_given_ids_have(&asked, &c.given.id[k]))
+			c.wanted[c.nwanted++] = c.given.id[k];
 	if (c.nodes.n > 0)
 	{
 		answer = ask(&c);
-		put_rows(&c, &answer);
+		/* Puts all rows */
+		ranked	   *rank = palloc(sizeof(ranked) * Max(answer.columns, 1));
+		Datum	   *class = palloc(sizeof(Datum) * Max(c.model->class_labels.n, 1));
+		MemoryContext row_context = AllocSetContextCreate(CurrentMemoryContext, "gnngp prediction",
+														  ALLOCSET_DEFAULT_SIZES);
+		MemoryContext old;
+
+		for (int k = 0; k < c.model->class_labels.n; k++)
+			class[k] = CStringGetTextDatum(c.model->class_labels.text[k]);
+		old = MemoryContextSwitchTo(row_context);
+		for (int64 i = 0; i < answer.n; i++)
+		{
+			CHECK_FOR_INTERRUPTS();
+			put_node(&c, &answer, i, rank, class);
+			MemoryContextReset(row_context);
+		}
+		MemoryContextSwitchTo(old);
 	}
 	gnngp_live_call_close(&c);
 	AtEOXact_GUC(false, guc_level);

@@ -3,8 +3,6 @@
  */
 #include "postgres.h"
 
-#include <math.h>
-
 #include "fmgr.h"
 #include "funcapi.h"
 #include "pg/server/server.h"
@@ -24,30 +22,6 @@ put_figure(ReturnSetInfo *result, const char *name, double value)
 	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 }
 
-/* Puts the figures of the node part: the first ones of its task, known or not, and others that are known. */
-static void
-put_nodes(ReturnSetInfo *result, const gnngp_model *model)
-{
-	bool		classes = model->classes > 0;
-	gnngp_figures figures;
-
-	gnngp_figures_read(model, &figures);
-	for (int i = 0; i < GP_METRICS; i++)
-		if (!isnan(figures.metric[i]) || (classes ? i <= GP_METRIC_BRIER : i >= GP_METRIC_R2))
-			put_figure(result, gp_metric_name(i), figures.metric[i]);
-}
-
-/* Puts those of the link part. */
-static void
-put_links(ReturnSetInfo *result, const gnngp_model *model)
-{
-	double		metric[GP_LINK_METRICS];
-
-	gnngp_link_figures_read(model, metric);
-	for (int i = 0; i < GP_LINK_METRICS; i++)
-		put_figure(result, gp_link_metric_name(i), metric[i]);
-}
-
 PG_FUNCTION_INFO_V1(gnngp_evaluate);
 
 /* gp_evaluate(model): the figures that the model's task has, then those of its links. */
@@ -61,12 +35,25 @@ gnngp_evaluate(PG_FUNCTION_ARGS)
 	if (model->task || model->link.method == NULL)
 	{
 		gnngp_require_node_part(model);
-		put_nodes(result, model);
+		/* Puts the figures of the node part: the first ones of its task, known or not, and others
+		 * that are known */
+		bool		classes = model->classes > 0;
+		gnngp_figures figures;
+
+		gnngp_figures_read(model, &figures);
+		for (int i = 0; i < GP_METRICS; i++)
+			if (!isnan(figures.metric[i]) || (classes ? i <= GP_METRIC_BRIER : i >= GP_METRIC_R2))
+				put_figure(result, gp_metric_name(i), figures.metric[i]);
 	}
 	if (model->link.method)
 	{
 		gnngp_require_link_part(model);
-		put_links(result, model);
+		/* Puts those of the link part */
+		double		metric[GP_LINK_METRICS];
+
+		gnngp_link_figures_read(model, metric);
+		for (int i = 0; i < GP_LINK_METRICS; i++)
+			put_figure(result, gp_link_metric_name(i), metric[i]);
 	}
 	return (Datum) 0;
 }
