@@ -15,7 +15,7 @@
 set -u
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-STAGES="rules build unit fuzz gpu regress tap reference readme calls memory quality"
+STAGES="rules site build unit fuzz gpu regress tap reference readme calls memory quality"
 # How a log tells of a test that was skipped, or of a whole file.
 SKIPPED='^ok .*# *skip|^1\.\.0 .*# *skip|\.pl \.+ skipped: '
 passed=0
@@ -110,6 +110,16 @@ tell_lanes() {
 
 # What the compiler cannot see.
 stage_rules() { bash "$ROOT/test/rules.sh"; }
+
+# The documents as a site, each link followed.
+stage_site() {
+	if ! command -v mkdocs >/dev/null; then
+		echo "ok - the documents as a site # SKIP no mkdocs"
+		return
+	fi
+	mkdocs build --strict --quiet --config-file "$ROOT/mkdocs.yml" --site-dir "$WORK/site" 2>&1 |
+		report "mkdocs builds the documents as a site"
+}
 
 # The extension, with warnings as errors, and each message of a plain make.
 stage_build() {
@@ -302,7 +312,7 @@ private_server
 build PROFILE="-Werror" && touch "$WORK/built"
 mkfifo "$WORK/over" && exec 3<>"$WORK/over"
 trap 'rc=$?; end_lanes; (exit $rc); finish' EXIT
-start_lane nice_lane "$((NICE / 2))" rules build unit fuzz gpu
+start_lane nice_lane "$((NICE / 2))" rules site build unit fuzz gpu
 if [ -e "$WORK/built" ]; then
 	start_lane in_turn tap
 	if wanted regress || wanted reference || wanted readme || wanted calls || wanted memory || wanted quality; then

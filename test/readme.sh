@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # readme.sh - the SQL that the documents show runs.
 #
-# Runs the blocks marked sql of README.md, then of doc/tutorial.md, in order,
-# each document in a database of its own with the small graph of
-# test/readme_tables.sql; a block marked "sql no-run" is left out.  The server is the one that psql
-# finds.  Prints TAP, one test a block.
+# Runs the blocks marked sql of README.md and of each page of doc/, in order, each document in a
+# database of its own with the small graph of test/readme_tables.sql.  A page that does not make the
+# extension itself begins after the README's quick start.  A block marked "sql no-run" is left out.
+# Names of documents may be given.  The server is the one that psql finds.  Prints TAP, one test a
+# block.
 set -u
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 OUT=$(mktemp -d "${TMPDIR:-/tmp}/gnngp-readme.XXXXXX") || exit 1
@@ -12,21 +13,33 @@ trap 'rm -rf "$OUT"' EXIT
 number=0
 failures=0
 
-for document in README.md doc/tutorial.md; do
-	[ -e "$ROOT/$document" ] || continue
-	dropdb --if-exists readme 2>/dev/null
-	createdb readme && psql -X -q -v ON_ERROR_STOP=1 -d readme -f "$ROOT/test/readme_tables.sql" || exit 1
+sql() {
+	psql -X -q -v ON_ERROR_STOP=1 -d readme -f "$1"
+}
+
+# The blocks of a document as files, and whether there are any.
+blocks() {
 	rm -f "$OUT"/*.sql
 	awk -v out="$OUT" '
-		/^```sql$/ { inside = 1; file = sprintf("%s/%03d.sql", out, ++n); line = NR; next }
+		/^```sql$/ { inside = 1; file = sprintf("%s/%03d.sql", out, ++n); next }
 		/^```/ && inside { inside = 0; close(file); next }
 		inside { print >file }
-	' "$ROOT/$document"
+	' "$1"
+	[ -e "$OUT/001.sql" ]
+}
+
+cd "$ROOT" || exit 1
+[ $# -gt 0 ] || set -- README.md doc/*.md
+for document in "$@"; do
+	blocks "$document" || continue
+	dropdb --if-exists readme 2>/dev/null
+	createdb readme && sql test/readme_tables.sql || exit 1
+	grep -q '^CREATE EXTENSION gnngp' "$OUT"/*.sql || sql test/demo/quickstart.sql >"$OUT/log" 2>&1 ||
+		{ cat "$OUT/log"; exit 1; }
 	for block in "$OUT"/*.sql; do
-		[ -e "$block" ] || continue
 		number=$((number + 1))
 		name="$document, block $(basename "$block" .sql): $(grep -m 1 -vE '^(--|\s*$)' "$block" | cut -c 1-50)"
-		if psql -X -q -v ON_ERROR_STOP=1 -d readme -f "$block" >"$OUT/log" 2>&1; then
+		if sql "$block" >"$OUT/log" 2>&1; then
 			echo "ok $number - ${name//#/}"
 		else
 			echo "not ok $number - ${name//#/}"

@@ -47,3 +47,5 @@ perl test/floors.pl draw 2>&1 | cmp - doc/img/floors.svg 2>&1 |
 	report "the picture of the floors is current (perl test/floors.pl draw >doc/img/floors.svg)"
 perl test/metadata.pl 2>&1 |
 	report "the Makefile, the control file and the packages name one version"
+perl test/prose.pl 2>&1 |
+	report "documents and messages: plain sentences, links that lead somewhere, no banned phrase"

@@ -13,7 +13,7 @@ RETURNS TABLE (
     status text)
 AS 'MODULE_PATHNAME', 'gnngp_device' LANGUAGE C VOLATILE PARALLEL RESTRICTED ROWS 2;
 COMMENT ON FUNCTION @extschema@.gp_device() IS
-    'what there is to compute on: the CPU, and each GPU or why there is none';
+    'the devices to compute on: the CPU, and each GPU or the reason why there is none';
 
 -- A missing OpenBLAS is told now, not by the first fit.  The function is for this moment alone.
 CREATE FUNCTION gnngp_internal.gp_check_blas() RETURNS void

@@ -16,7 +16,7 @@ CREATE FUNCTION @extschema@.gp_create_graph(
 RETURNS void
 AS 'MODULE_PATHNAME', 'gnngp_create_graph' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION @extschema@.gp_create_graph(text, regclass, regclass, name, text[], name, name, name, name, boolean, regclass, text) IS
-    'name a node table and an edge table as a graph; nothing is copied; then gp_fit(graph)';
+    'name a node table and an edge table as a graph; copies nothing; then call gp_fit(graph)';
 
 CREATE FUNCTION @extschema@.gp_alter_graph(
     graph text,
@@ -34,12 +34,12 @@ CREATE FUNCTION @extschema@.gp_alter_graph(
 RETURNS void
 AS 'MODULE_PATHNAME', 'gnngp_alter_graph' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION @extschema@.gp_alter_graph(text, regclass, regclass, name, text[], name, name, name, name, boolean, regclass, text) IS
-    'change which tables and columns a graph is read from, what is NULL stays; models and grants stay, and the next gp_refresh reads the new tables';
+    'change which tables and columns a graph is read from; NULL keeps a setting, models and grants stay; the next gp_refresh reads the new tables';
 
 CREATE FUNCTION @extschema@.gp_drop_graph(graph text) RETURNS void
 AS 'MODULE_PATHNAME', 'gnngp_drop_graph' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION @extschema@.gp_drop_graph(text) IS
-    'forget a graph and drop its models; the tables stay; the view gp_graphs lists what there is';
+    'drop a graph and its models; the tables stay; the view gp_graphs lists the graphs';
 
 CREATE FUNCTION @extschema@.gp_set_owner(graph text, new_owner name) RETURNS void
 AS 'MODULE_PATHNAME', 'gnngp_set_owner' LANGUAGE C VOLATILE PARALLEL UNSAFE;

@@ -43,7 +43,7 @@ COMMENT ON CAST (varchar AS @extschema@.gp_kernel) IS 'read a kernel from text';
 CREATE FUNCTION gnngp_internal.gp_kernel_as_stored(text) RETURNS @extschema@.gp_kernel
 AS 'MODULE_PATHNAME', 'gnngp_kernel_as_stored' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION gnngp_internal.gp_kernel_as_stored(text) IS
-    'for the view gp_models: the kernel of a model as it was stored, without reading it anew';
+    'for the view gp_models: the kernel of a model as it was stored, without parsing it again';
 
 CREATE FUNCTION gnngp_internal.gp_kernel_cmp(@extschema@.gp_kernel, @extschema@.gp_kernel) RETURNS integer
 AS 'MODULE_PATHNAME', 'gnngp_kernel_cmp' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;

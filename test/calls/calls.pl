@@ -237,10 +237,10 @@ sub run_part
 	return;
 }
 
-# The words that options are given: those in the reference's row on the argument, and all of them.
+# The words that options are given: those in the documents' row on the argument, and all of them.
 sub read_words
 {
-	my $reference = slurp('../../doc/reference.md');
+	my $reference = slurp('../../doc/reference.md') . slurp('../../doc/kernels.md');
 	my %words = ('' => { auto => 1 });
 
 	for ($reference =~ /^(\| *`.*)$/mg)

@@ -100,7 +100,7 @@ sub document_sql
 	open my $file, '<', $path or die "$path: $!";
 	my $text = do { local $/ = undef; <$file> };
 	my ($section) = $text =~ /^## \Q$heading\E\n(.*?)(?=^## |\z)/ms or die "$path has no section $heading";
-	return $section =~ /^```sql\n(.*?)^```/msg;
+	return $section =~ /^```sql(?: no-run)?\n(.*?)^```/msg;
 }
 
 # A coordinator and workers of Citus that can reach each other, with gnngp, by their names; skips the file without Citus.

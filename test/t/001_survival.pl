@@ -139,7 +139,7 @@ check_restored('inhabited', 'a restore in place of other models', 'others,small'
 $node->safe_psql('inhabited', 'CREATE PUBLICATION everything FOR ALL TABLES; SELECT gp_fit(\'small\');
 	SELECT gp_grant(\'small\', \'other\'); SELECT gp_revoke(\'small\', \'other\'); SELECT gp_set_owner(\'small\', \'other\');
 	SELECT gp_drop_graph(\'other.small\')');
-my ($listing) = slurp_file('doc/reference.md') =~ /```\n(SELECT format\('CREATE PUBLICATION.*?gexec)\n```/s;
+my ($listing) = slurp_file('doc/operations.md') =~ /```\n(SELECT format\('CREATE PUBLICATION.*?gexec)\n```/s;
 $node->safe_psql('inhabited', $listing);
 is($node->safe_psql('inhabited', 'SELECT string_agg(tablename, \' \' ORDER BY tablename) FROM pg_publication_tables WHERE pubname = \'mine\''),
 	'e2 edges links mine n2 nodes', 'the list for a publication leaves the extension out');

@@ -40,7 +40,7 @@ for my $query ('SELECT * FROM gp_predict(\'small\', top => NULL) ORDER BY node, 
 	'SELECT * FROM gp_predict_links(\'small\') ORDER BY src, dst',
 	'SELECT * FROM gp_predict_links(\'kept\', k => 5) ORDER BY src, dst', 'SELECT * FROM gp_predict_links(\'kept\', 7, k => 3)',
 	'SELECT * FROM gp_score_links(\'small\', ARRAY[1, 2], ARRAY[7, 3])', 'SELECT * FROM gp_score_links(\'published\', ARRAY[1, 2], ARRAY[7, 3])',
-	'SELECT * FROM gp_evaluate(\'small\')', 'SELECT * FROM gp_heldout_links(\'small\')', 'SELECT gp_report(\'small\')', 'SELECT model, nodes, method FROM gp_models', 'SELECT * FROM gp_graphs',
+	'SELECT * FROM gp_evaluate(\'small\')', 'SELECT * FROM gp_heldout_links(\'small\')', 'SELECT gp_report(\'small\')', 'SELECT model, nodes, kernel FROM gp_models', 'SELECT * FROM gp_graphs',
 	'SELECT model, outcome FROM gp_refreshes', 'SELECT * FROM gp_progress')
 {
 	is($standby->safe_psql('postgres', $query), $primary->safe_psql('postgres', $query), $query);

@@ -25,7 +25,7 @@ END { unlink $installed if $mine }
 
 # What costs nothing to start is taken as soon as there is work for it.
 my $auto = q{SET gnngp.device = auto; SET gnngp.gpu_start_cost = '1ms'; SET gnngp.threads = 1;};
-my $failed = qr/WARNING:  01000: the GPU failed; the computation goes on on the CPU/;
+my $failed = qr/WARNING:  01000: the GPU failed; the computation continues on the CPU/;
 my $node = PostgreSQL::Test::Cluster->new('gpu');
 
 # Graphs on which auto takes a card: "middle", and "few" for links, which take longest.
@@ -118,7 +118,7 @@ sub check_strange_library
 		SELECT status FROM gp_device() WHERE device = 'cuda';
 		SET gnngp.device = cuda; SELECT gp_fit('middle')});
 	like($out, qr/^cpu\n$reason/, "$what: why there is no card");
-	like($err, qr/WARNING:  .*the GPU library cannot be used; the computation goes on on the CPU\nDETAIL:  [TC]/, 'of which auto warns');
+	like($err, qr/WARNING:  .*the GPU library cannot be used; the computation continues on the CPU\nDETAIL:  [TC]/, 'of which auto warns');
 	like($err, qr/ERROR:  58000: the CUDA device cannot be used\nDETAIL:  [TC]/, 'and cuda does');
 	return;
 }
@@ -240,7 +240,7 @@ start_with();
 });
 is($out, "cpu\ncpu\ncuda", 'auto goes without a card of that number');
 like($err, qr/ERROR:  22023: there is no GPU 7/, 'cuda does not');
-is(count_of($err, qr/there is no GPU 7; the computation goes on on the CPU/), 1, 'auto says so once');
+is(count_of($err, qr/there is no GPU 7; the computation continues on the CPU/), 1, 'auto says so once');
 
 # A card that fails at any call; once it has begun to work it is lost
 for my $n (8, 14, 60, 100, 150, 220)

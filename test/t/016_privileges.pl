@@ -59,8 +59,8 @@ my $dump = PostgreSQL::Test::Utils::tempdir() . '/dump.sql';
 $node->command_ok([ 'pg_dump', '-f', $dump, $node->connstr('postgres') ], 'it is dumped');
 $node->safe_psql('postgres', 'CREATE DATABASE copy');
 $node->command_ok([ 'psql', '-XqAt', '-v', 'ON_ERROR_STOP=1', '-o', '/dev/null', '-f', $dump, '-d', $node->connstr('copy') ], 'and restored');
-is($node->safe_psql('copy', q{SELECT concat(has_function_privilege('reader', 'gnngp.gp_tune(text, gnngp.gp_kernel[], text, text[])', 'EXECUTE'),
-	has_function_privilege('fitter', 'gnngp.gp_tune(text, gnngp.gp_kernel[], text, text[])', 'EXECUTE'), has_schema_privilege('stranger', 'gnngp', 'USAGE'))}),
+is($node->safe_psql('copy', q{SELECT concat(has_function_privilege('reader', 'gnngp.gp_device()', 'EXECUTE'),
+	has_function_privilege('fitter', 'gnngp.gp_device()', 'EXECUTE'), has_schema_privilege('stranger', 'gnngp', 'USAGE'))}),
 	'ftf', 'with the privileges');
 
 # With the library preloaded a connection that brings a limit along does not come about

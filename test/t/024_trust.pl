@@ -72,11 +72,15 @@ for my $case (
 	['SET ROLE app; CREATE TABLE w (id bigint, y int) PARTITION BY RANGE (evil(id)); CREATE TABLE w1 PARTITION OF w FOR VALUES FROM (0) TO (100); INSERT INTO w TABLE n',
 		'w', 'a key of partitions'],
 	['SET ROLE app; CREATE TABLE w (LIKE n) INHERITS (n); ALTER TABLE w ADD CHECK (evil(1) = 1)', 'n', 'a child of the table'],
+	['SET ROLE app; CREATE TYPE f AS ENUM (\'a\'); CREATE FUNCTION vector(v f) RETURNS real[] LANGUAGE sql AS $$ SELECT ARRAY[public.evil(1)]::real[] $$;
+		CREATE CAST (f AS real[]) WITH FUNCTION vector(f); CREATE TABLE w AS SELECT id, y, \'a\'::f AS x FROM n', 'w', 'a cast of features', q{features => '{x}',}],
+	['SET ROLE app; CREATE TYPE f AS (i bigint); CREATE FUNCTION number(v f) RETURNS bigint LANGUAGE sql AS $$ SELECT public.evil(v.i) $$;
+		CREATE CAST (f AS bigint) WITH FUNCTION number(f) AS IMPLICIT; DELETE FROM e; ALTER TABLE e ALTER src TYPE f USING ROW(src)', 'n', 'a cast of ids'],
 	['CREATE EXTENSION postgres_fdw; CREATE SERVER s FOREIGN DATA WRAPPER postgres_fdw; GRANT USAGE ON FOREIGN SERVER s TO app; SET ROLE app;
 		CREATE FOREIGN TABLE w () INHERITS (n) SERVER s', 'n', 'a foreign table below the table'])
 {
-	my ($ddl, $nodes, $what) = @$case;
-	like(as('postgres', qq{BEGIN; $ddl; RESET ROLE; SELECT gp_create_graph('t', '$nodes', 'e', target => 'y');
+	my ($ddl, $nodes, $what, $features) = (@$case, '');
+	like(as('postgres', qq{BEGIN; $ddl; RESET ROLE; SELECT gp_create_graph('t', '$nodes', 'e', $features target => 'y');
 		SELECT nodes FROM gp_fit('t', kernel => 'gcn(layers=1)');}), $refused, "refused: $what");
 }
 

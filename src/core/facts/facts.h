@@ -111,7 +111,8 @@ extern gp_encoder *gp_encoder_create(gp_env *env, int32_t columns, const gp_cell
 /*
  * Looks at a row, at its own time or, of a table without time, at the latest time that trains:
  * ages are taken there.  The caller leaves out rows that are not visible at the latest such time.
- * identity tells rows of equal content apart, such as a hash of the key (0: nothing does).
+ * identity tells rows of equal content apart, such as a hash of the key; with 0 the order in which
+ * such rows come counts once there are more than are kept.
  */
 extern void gp_encoder_look(gp_encoder *encoder, uint64_t identity, gp_time at, const gp_cell *cell);
 
@@ -136,7 +137,7 @@ extern void gp_encode_ages(const gp_encoding *encoding, gp_time at, double *row)
 extern void gp_encoded_describe(const gp_encoded *part, char *way, size_t way_room, char *note,
 								size_t note_room);
 
-/* ---- the columns of a task's rows (columns.c, scan.c) ---- */
+/* ---- the columns of a task's rows (fact_columns.c, scan.c, label_facts.c) ---- */
 
 /* Rows of a task, or of any table that aggregates another's, with the columns that they have so far. */
 typedef struct gp_facts gp_facts;
@@ -155,8 +156,9 @@ extern int32_t gp_facts_block(gp_facts *facts, const char *relation, const char 
 							  int32_t width);
 extern void gp_facts_put(gp_facts *facts, int32_t block, int64_t row, const double *value);
 
-/* Declares and fills the day of the year of each row: sine and cosine. */
-extern void gp_facts_calendar(gp_facts *facts);
+/* Declares the day of the year of each row, sine and cosine; fills it, once all blocks are declared. */
+extern int32_t gp_facts_calendar(gp_facts *facts);
+extern void gp_facts_fill_calendar(gp_facts *facts, int32_t block);
 
 /* Which aggregates a relation has; each is a block, by these names. */
 typedef enum gp_aggregate
@@ -231,22 +233,21 @@ typedef struct gp_facts_target
 /* By the labels that train (NULL: all). */
 extern gp_facts_target gp_facts_target_of(gp_env *env, const gp_facts_labels *labels, const bool *trains);
 
-/* Declares the two relations of labels, "earlier targets" and "all targets" (mean and half-life). */
-extern int32_t gp_facts_declare_labels(gp_facts *facts, const gp_facts_target *target,
-									   gp_aggregates aggregates);
-
-/* Scans them; relation is what declaring them returned, entity that of each row. */
-extern void gp_facts_scan_labels(gp_facts *facts, int32_t relation, const int32_t *entity,
+/*
+ * Scans labels as the facts of a relation that was declared with the target's width: "earlier
+ * targets" by each row's entity, "all targets" with key NULL, usually with a mean and a half-life.
+ */
+extern void gp_facts_scan_labels(gp_facts *facts, int32_t relation, const int32_t *key,
 								 const gp_facts_target *target, const gp_facts_labels *labels);
 
 /* The columns as they are, rows x width, row major: for rows whose columns go on into facts of their own. */
 extern int32_t gp_facts_width(const gp_facts *facts);
-extern const float *gp_facts_raw(const gp_facts *facts);
+extern const float *gp_facts_raw(gp_facts *facts);
 
 /* The half-life of tasks without horizon: twice the median gap between the times of one key. */
 extern double gp_facts_median_gap(gp_env *env, int64_t n, const int32_t *key, const gp_time *time);
 
-/* ---- scaling, weights, and the fit (scale.c, facts_fit.c) ---- */
+/* ---- scaling, weights, and the fit (fact_scale.c, facts_fit.c) ---- */
 
 /* A column of a model: what makes it of a new row, and where it belongs. */
 typedef struct gp_facts_column
@@ -256,6 +257,7 @@ typedef struct gp_facts_column
 	double		empty;			/* an age without facts: the largest of those that train */
 	double		mean;
 	double		deviation;		/* 0: constant, dropped */
+	double		square;			/* mean square over the rows that train, after clipping */
 	double		weight;			/* factor after standardising and clipping to +-3 */
 } gp_facts_column;
 
@@ -300,6 +302,7 @@ extern gp_features *gp_facts_features(gp_facts *facts, const gp_facts_scale *sca
 /* The kernel: one layer of arc cosines, with the bias that the scale of the columns calls for. */
 extern const char gp_facts_kernel[];
 
+#define GP_FACTS_BIAS 0.01		/* variance of the bias before the activation */
 #define GP_FACTS_LANDMARKS 400
 #define GP_FACTS_TIME_BLOCKS 10
 

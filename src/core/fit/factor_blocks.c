@@ -37,7 +37,7 @@ check_steps(gp_env *env, const gp_program *program, bool gathers)
 		if (program->steps[i].kind == GP_STEP_LISTS || program->steps[i].kind == GP_STEP_UNIT ||
 			(!gathers && gp_step_nature_of(&program->steps[i])->gathers) || program->power != 1.0)
 			gp_raise(env, GP_ERR_UNSUPPORTED, gathers ? "A*X0 is one." : "relu(X0*W) is one.",
-					 gathers ? "the kernel is no linear operator" :
+					 gathers ? "the kernel is not a linear operator" :
 						 "the kernel is not that of two rows alone");
 }
 
@@ -112,7 +112,8 @@ gp_block_operate(gp_device *dev, const gp_program *program, const gp_graph *grap
 	gp_eval_open_on(&ev, dev, program, graph, a, &x, GP_FLOAT);
 	z = gp_step_is_linear(&ev, last) ? gp_linear_of_step(&ev, last) : NULL;
 	if (z == NULL || z->csr || z->width != columns.cols)
-		gp_raise(dev->env, GP_ERR_UNSUPPORTED, "A*X0 is one.", "the kernel is no linear operator");
+		gp_raise(dev->env, GP_ERR_UNSUPPORTED, "A*X0 is one.", "the kernel is not a linear "
+															   "operator");
 	dev->download(dev, columns, z->dense);
 	gp_eval_close(&ev);
 }

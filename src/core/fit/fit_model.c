@@ -36,7 +36,7 @@ gp_fit(gp_device *dev, const gp_problem *problem)
 	gp_problem_check(env, problem);
 	if (problem->strategy == GP_STRATEGY_SQL)
 		gp_raise(env, GP_ERR_UNSUPPORTED, "Use strategy => 'auto'.",
-				 "strategy sql is gp_fit's alone");
+				 "only gp_fit takes strategy sql");
 	by_precision = gp_precision_serves(env, problem);
 	closed = !by_precision && problem->open_prior ? close_prior(dev, problem, &program) : *problem;
 

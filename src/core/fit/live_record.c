@@ -85,7 +85,8 @@ tell_slow(gp_eval *ev, const gp_problem *problem, const gp_posterior *out)
 
 	if (out->plan.strategy == GP_STRATEGY_EXACT && entries > SLOW_ENTRIES)
 		gp_notice(ev->env, "For answers in milliseconds fit with strategy => 'nystrom'.",
-				  "a live answer of this exact fit computes the kernel of %lld labelled nodes anew, which takes long",
+				  "each live answer of this exact fit computes the kernel of %lld labelled nodes "
+				  "again, which is slow",
 				  (long long) problem->nlabelled);
 }
 

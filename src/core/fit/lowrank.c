@@ -429,7 +429,7 @@ gp_infer_panels(gp_eval *ev, const gp_problem *problem, const gp_targets *target
 		present = gp_alloc_figures(ev->env, ev->n, sizeof(double));
 		presence(&lr, present);
 	}
-	if (problem->nlabelled <= lr.rank)
+	if (problem->nlabelled <= lr.rank && problem->block == NULL)
 		solution = solve_dual(&lr, problem, targets, q, mean_diag, diag, out);
 	else
 		solution = solve_primal(&lr, problem, targets, q, mean_diag, diag, out);

@@ -50,7 +50,7 @@ gp_spectrum_take(gp_eval *ev, const gp_factor *f)
 	s.w = gp_alloc_figures(ev->env, s.kept, sizeof(double));
 	s.v = dev->create(dev, rank, s.kept, GP_DOUBLE);
 	if (!gp_leading_vectors(dev, g, s.v, w))
-		gp_raise(ev->env, GP_ERR_DATA, "Give the kernel without the option power.",
+		gp_raise(ev->env, GP_ERR_DATA, "Write the kernel without the option power.",
 				 "the spectrum of the kernel is out of range");
 	dev->download(dev, gp_matrix_wrap(s.w, s.kept, 1, GP_DOUBLE), w);
 	for (int64_t j = 0; j < s.kept && !ev->env->dry; j++)
@@ -164,6 +164,6 @@ void
 gp_power_refuse(gp_env *env, const gp_program *program)
 {
 	if (program->power != 1.0)
-		gp_raise(env, GP_ERR_UNSUPPORTED, "Give the kernel without the option power.",
+		gp_raise(env, GP_ERR_UNSUPPORTED, "Write the kernel without the option power.",
 				 "only gp_fit, gp_tune and gp_factor take a power of a kernel");
 }

@@ -10,7 +10,8 @@ void
 gp_tell_lowrank(const gp_eval *ev, const gp_plan *plan, double first_jitter)
 {
 	if (!plan->exact_diagonal)
-		gp_notice(ev->env, "Variances far from the landmarks are too small; use them to rank.",
+		gp_notice(ev->env, "Variances far from the landmarks are too small; use them for ranking "
+						   "only.",
 				  "variances are those of the low-rank prior");
 	if (ev->max_jitter > first_jitter)
 		gp_notice(ev->env, "Fewer landmarks need less.",
@@ -31,8 +32,8 @@ gp_tell_no_landmarks(gp_env *env, int64_t asked, const gp_posterior *out)
 {
 	if (asked == 0 || out->nlandmarks > 0)
 		return;
-	gp_notice(env, "With strategy => 'nystrom' there are some.",
-			  "landmarks were asked for, and %sstrategy %s has none",
+	gp_notice(env, "Strategy 'nystrom' takes landmarks.",
+			  "the argument landmarks has no effect: %sstrategy %s takes none",
 			  out->plan.strategy == GP_STRATEGY_SQL ? "for a laplacian kernel " : "",
 				  gp_strategy_names[out->plan.strategy]);
 }

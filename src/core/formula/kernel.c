@@ -406,7 +406,7 @@ gp_program *
 gp_kernel_compile(gp_env *env, const gp_kernel *kernel)
 {
 	if (kernel->program == NULL)
-		gp_raise_at(env, GP_ERR_VALUE, kernel->position, "It is for fits, which train it.",
+		gp_raise_at(env, GP_ERR_VALUE, kernel->position, "Only fits, which train it, take it.",
 					"kernel \"%s\" is learnt from data", kernel->preset->name);
 	return gp_program_copy(env, kernel->program);
 }

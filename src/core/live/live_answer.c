@@ -209,8 +209,8 @@ evaluate_lowrank(live *s)
 static void
 raise_nothing_left(gp_env *env)
 {
-	gp_raise(env, GP_ERR_DATA, "Take fewer labels away at once.",
-			 "the labels that are taken away leave nothing to predict by");
+	gp_raise(env, GP_ERR_DATA, "Remove fewer labels at once.",
+			 "no label is left to predict from");
 }
 
 /* a <- the Cholesky factor of a + noise I. */

@@ -112,7 +112,7 @@ gp_infer_precision(gp_device *dev, const gp_problem *problem, const gp_csr *s, c
 				  GP_PRECISION_MOST, f.error);
 	off = gp_precision_variances(&f, out->variance);
 	if (off > 0.0)
-		gp_notice(env, "Means do not depend on them.",
+		gp_notice(env, "Means are not affected.",
 				  "variances of unlabelled nodes are estimates, typically %.0f%% off", 100.0 * off);
 	out->prior_sigma2 = f.sigma2;
 	out->prior_d = f.d;

@@ -192,7 +192,8 @@ compare_propagation(gp_device *dev, const gp_problem *problem, const gp_targets 
 	if (s.nhidden >= FEWEST_LABELS)
 		found = propagate(&s);
 	if (found - sqrt(found * (1.0 - found) / fmax(s.nhidden, 1.0)) > accuracy)
-		gp_notice(dev->env, advised ? NULL : "Leave the kernel to be chosen, or compare some with gp_tune.",
+		gp_notice(dev->env, advised ? NULL : "Fit without kernel => ..., or compare kernels with "
+											 "gp_tune.",
 				  "ten rounds of label propagation find %.0f%% of hidden classes, this model %.0f%%",
 				  100.0 * found, 100.0 * accuracy);
 	gp_free(dev->env, s.is_hidden);
@@ -205,7 +206,7 @@ hint_of(const gp_problem *problem, const gp_targets *targets)
 	if (targets->ncounted < FEWEST_LABELS)
 		return "That may be chance: label more nodes, or compare kernels with gp_tune.";
 	if (problem->task != GP_TASK_CLASSES)
-		return "Another kernel may explain more; compare some with gp_tune.";
+		return "Another kernel may explain more; compare kernels with gp_tune.";
 	if (problem->features)
 		return "The features may hide what the graph says: kernel => 'laplacian' leaves them out, and gp_tune compares kernels.";
 	return "What the labels say may not depend on the graph; compare kernels with gp_tune.";
@@ -228,7 +229,7 @@ tell_worthless(gp_env *env, const gp_problem *problem, const gp_targets *targets
 				 (long long) targets->ncounted);
 	if (classes)
 		gp_notice(env, hint_of(problem, targets),
-				  "%sthe model is hardly better than the shares of the classes", source);
+				  "%sthe model is hardly better than the class frequencies", source);
 	else
 		gp_notice(env, hint_of(problem, targets),
 				  "%sthe model explains %.0f%% of the targets' variance", source,
@@ -243,10 +244,10 @@ tell_worthless(gp_env *env, const gp_problem *problem, const gp_targets *targets
 static bool
 tell_noise(gp_env *env, const gp_problem *problem, const gp_posterior *out)
 {
-	if (!isnan(problem->nugget) || out->nugget < GP_NUGGET_MAX)
+	if (!isnan(problem->nugget) || out->nugget < GP_NUGGET_BEYOND)
 		return false;
-	gp_notice(env, "Another kernel may explain more; compare some with gp_tune.",
-			  "the kernel explains little of the labels: the nugget chosen is the largest tried, %g", GP_NUGGET_MAX);
+	gp_notice(env, "Another kernel may explain more; compare kernels with gp_tune.",
+			  "the kernel explains little of the labels: the nugget chosen is the largest tried, %g", GP_NUGGET_BEYOND);
 	return true;
 }
 

@@ -202,17 +202,16 @@ value_metrics(const gp_targets *t, const gp_solution *solution, double *metric)
  * common factor as in gp_loo_error: with d the shares less their mean, |y|^2 - <y, d>^2 / |d|^2.
  */
 static double
-shares_error(const gp_targets *t, const int32_t *label, double total)
+shares_error(const gp_targets *t, const int32_t *label, const int32_t *index, int64_t n, double total)
 {
 	double		yd = 0.0;
 	double		dd = 0.0;
 
-	for (int64_t i = 0; i < t->m; i++)
-		if (t->counts[i])
-			yd += t->share[label[i]] - 1.0 / t->columns;
+	for (int64_t k = 0; k < n; k++)
+		yd += t->share[label[index[k]]] - 1.0 / t->columns;
 	for (int32_t c = 0; c < t->columns; c++)
 		dd += (t->share[c] - 1.0 / t->columns) * (t->share[c] - 1.0 / t->columns);
-	return dd > 1e-12 && yd > 0.0 ? total - yd * yd / (dd * t->ncounted) : total;
+	return dd > 1e-12 && yd > 0.0 ? total - yd * yd / (dd * n) : total;
 }
 
 /* One minus the leave-one-out error relative to that of the mean, or of the class shares. */
@@ -224,10 +223,30 @@ loo_score(gp_env *env, const gp_problem *problem, const gp_targets *t, const gp_
 	double		total;
 	double		error = gp_loo_error(problem, t, solution->loo_mean, index, n, &total);
 
-	gp_free(env, index);
 	if (problem->task == GP_TASK_CLASSES)
-		total = shares_error(t, problem->label, total);
+		total = shares_error(t, problem->label, index, n, total);
+	gp_free(env, index);
 	return total > 0.0 ? 1.0 - error / total : NAN;
+}
+
+/* The same of what earlier blocks of time say of those that they predict; NaN without blocks. */
+static double
+forward_score(gp_env *env, const gp_problem *problem, const gp_targets *t, const gp_solution *solution)
+{
+	int64_t		n = 0;
+	int64_t		told = 0;
+	int32_t    *index = solution->forward ? gp_loo_sample(env, t, t->m, &n) : NULL;
+	double		total;
+	double		error;
+
+	for (int64_t k = 0; k < n; k++)
+		if (!isnan(solution->forward[(int64_t) index[k] * t->columns]))
+			index[told++] = index[k];
+	error = told > 0 ? gp_loo_error(problem, t, solution->forward, index, told, &total) : NAN;
+	if (told > 0 && problem->task == GP_TASK_CLASSES)
+		total = shares_error(t, problem->label, index, told, total);
+	gp_free(env, index);
+	return told > 0 && total > 0.0 ? 1.0 - error / total : NAN;
 }
 
 /* How strange each label is to a model without it, ascending. */
@@ -266,10 +285,13 @@ take_loo(gp_env *env, const gp_problem *problem, const gp_targets *t, gp_solutio
 	out->loo.score = strangeness(env, problem, t, solution, out);
 	out->loo.mean = solution->loo_mean;
 	out->loo.variance = solution->loo_variance;
-	solution->loo_mean = solution->loo_variance = NULL;
+	out->forward = solution->forward;
+	solution->loo_mean = solution->loo_variance = solution->forward = NULL;
 	for (int64_t i = 0; i < t->m; i++)
 		if (values)
 		{
+			if (out->forward)
+				out->forward[i] = t->offset + t->unit * out->forward[i];
 			out->loo.mean[i] = t->offset + t->unit * out->loo.mean[i];
 			out->loo.variance[i] *= t->unit * t->unit;
 		}
@@ -288,6 +310,7 @@ gp_figures(gp_env *env, const gp_problem *problem, const gp_targets *targets, gp
 		out->metric[i] = NAN;
 	widen_priors(problem, solution, out);
 	out->loo_score = targets->few ? NAN : loo_score(env, problem, targets, solution);
+	out->forward_score = targets->few ? NAN : forward_score(env, problem, targets, solution);
 	if (classes)
 		out->calibrator = gp_calibrator_fit(env, problem, targets, solution->loo_mean,
 											out->is_prior);
@@ -297,7 +320,7 @@ gp_figures(gp_env *env, const gp_problem *problem, const gp_targets *targets, gp
 		value_metrics(targets, solution, out->metric);
 	else if (classes)
 		gp_notice(env, "Label at least two nodes of each of two classes.",
-				  "too few labels to calibrate probabilities, which are rough guesses");
+				  "too few labels to calibrate the probabilities: they are rough guesses");
 	take_loo(env, problem, targets, solution, out);
 }
 

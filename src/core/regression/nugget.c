@@ -234,7 +234,7 @@ round_nugget(double nugget)
 void
 gp_nugget_tell_edge(gp_env *env, double least)
 {
-	gp_notice(env, "Try a smaller one with nugget => ...; labels that are surprisingly regular call for it.",
+	gp_notice(env, "Labels with little noise need a smaller one: nugget => ....",
 			  "the leave-one-out error still falls at the smallest nugget tried, %g", least);
 }
 
@@ -244,6 +244,16 @@ notice_edge(gp_env *env, point edge, point inner, double least)
 {
 	if (!(inner.error - edge.error <= EDGE_FLAT * inner.error))
 		gp_nugget_tell_edge(env, least);
+}
+
+/* The best place where the grid's largest nugget is better than the one before: noisy targets need more. */
+static point
+beyond(gp_env *env, gp_nugget_error error, void *state, point before, point last, int refine)
+{
+	point		p = {.x = log(GP_NUGGET_BEYOND)};
+
+	p.error = evaluate(env, error, state, p.x, 0, 1 + refine);
+	return p.error <= last.error ? p : narrow(env, error, state, before, last, p, refine);
 }
 
 /*
@@ -273,11 +283,13 @@ search(gp_env *env, const gp_problem *problem, gp_nugget_error error, void *stat
 		found = narrow(env, error, state, grid[best - 1], grid[best], grid[best + 1], refine);
 	else if (best == 0 && !problem->quiet)
 		notice_edge(env, grid[0], grid[1], least);
+	else if (best == coarse - 1)
+		found = beyond(env, error, state, grid[best - 1], grid[best], refine);
 	gp_free(env, grid);
 	if (problem->nugget_slack > 0.0)
 		return widen(env, error, state, found, problem->nugget_slack);
-	if (best == 0 || best == coarse - 1)
-		return best == 0 ? least : GP_NUGGET_MAX;
+	if (best == 0)
+		return least;
 	return round_nugget(exp(found.x));
 }
 
@@ -339,12 +351,12 @@ gp_nugget_choose(gp_env *env, const gp_problem *problem, const gp_targets *targe
 	if (env->dry && coarse == GP_NUGGET_CLIMB)
 		return longest_search(env, error, state, 3, refine);
 	if (env->dry)
-		return longest_search(env, error, state, coarse,
+		return longest_search(env, error, state, coarse + 1,
 							  refine + (problem->nugget_slack > 0.0 ? WIDEN_STEPS : 0));
 	if (targets->few || targets->flat)
 	{
 		if (!problem->quiet)
-			gp_notice(env, "Label more nodes, or give nugget => ....",
+			gp_notice(env, "Label more nodes, or pass nugget => ....",
 					  "too few labels to choose the nugget by leave-one-out, so it is set to %g",
 					  GP_NUGGET_FEW);
 		return GP_NUGGET_FEW;

@@ -69,9 +69,9 @@ gp_posterior_tell(gp_env *env, const gp_problem *problem, const gp_posterior *ou
 	bool		values = problem->task == GP_TASK_VALUES;
 
 	if (out->no_kernel > 0)
-		gp_notice(env, "Nodes without a kernel have the variance of the prior, so that they never look sure.",
+		gp_notice(env, "They have the full variance of the prior.",
 				  values ? "%d %s no features nearby and %s the mean of the labels" :
-				  "%d %s no features nearby and %s the shares of the classes",
+				  "%d %s no features nearby and %s the class frequencies",
 				  out->no_kernel, out->no_kernel == 1 ? "node has" : "nodes have",
 				  out->no_kernel == 1 ? "gets" : "get");
 }
@@ -161,6 +161,7 @@ gp_posterior_free(gp_env *env, gp_posterior *posterior)
 	gp_free(env, posterior->loo.mean);
 	gp_free(env, posterior->loo.variance);
 	gp_free(env, posterior->loo.score);
+	gp_free(env, posterior->forward);
 	gp_free(env, posterior->is_prior);
 	gp_free(env, posterior->landmark);
 	gp_keep_free(posterior->keep);

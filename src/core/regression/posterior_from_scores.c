@@ -13,7 +13,8 @@ void
 gp_learnt_check(gp_env *env, const gp_problem *problem, const char *method, bool values)
 {
 	if (problem->task != GP_TASK_CLASSES && !values)
-		gp_raise(env, GP_ERR_UNSUPPORTED, "Use the method gp for values.",
+		gp_raise(env, GP_ERR_UNSUPPORTED, "For values use a kernel that is not learnt, such as "
+										  "gcn.",
 				 "method %s predicts classes only", method);
 	if (problem->nlabelled < 1)
 		gp_raise(env, GP_ERR_DATA, NULL, "no node is labelled");

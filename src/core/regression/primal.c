@@ -255,5 +255,7 @@ gp_primal_solve(gp_device *dev, const gp_problem *problem, const gp_targets *tar
 	rows_here	here = {dev, q};
 	gp_primal_rows rows = {&here, q.cols, q.type, gram_here, sample_here, explain_here};
 
+	if (problem->block)
+		return gp_blocks_solve(dev, problem, targets, q, mean_diag);
 	return gp_primal_solve_rows(dev, problem, targets, &rows, mean_diag);
 }

@@ -51,6 +51,12 @@ typedef struct gp_problem
 	double		nugget_min;		/* the least one searched; 0 = GP_NUGGET_MIN */
 	double		nugget_slack;	/* take the largest nugget within this share of the least error */
 	const double *moments;		/* by which the features were standardised, or NULL */
+	/*
+	 * The block of each labelled node, 0 .. nblocks - 1 in order of time: everything that a label is
+	 * otherwise judged by without itself is then without its block (time_blocks.c).  NULL: by itself.
+	 */
+	const int32_t *block;
+	int32_t		nblocks;
 	bool		live;			/* the posterior keeps what rows can be evaluated against later (live_answer.c) */
 	bool		divided;		/* the host has the nodes in partitions, or on several servers */
 	bool		quiet;			/* no notices about the nugget, which the user cannot give */
@@ -154,6 +160,8 @@ typedef struct gp_posterior
 	double		loo_score;		/* 1 - leave-one-out error / that of the class shares, or of the mean; <= 1 */
 	double		metric[GP_METRICS]; /* NaN: not a figure of this task, or too few labels */
 	gp_loo		loo;
+	double	   *forward;		/* of blocks of time: labelled x columns, as loo.mean, by earlier blocks alone; NaN where these are too few */
+	double		forward_score;	/* as loo_score; NaN without blocks */
 	struct gp_keep *keep;		/* of a live problem; else NULL */
 	struct gp_warm *warm;		/* of a training, for the next one; else NULL */
 } gp_posterior;
@@ -187,6 +195,7 @@ extern void gp_posterior_tell(gp_env *env, const gp_problem *problem, const gp_p
 #define GP_NUGGET_MIN 1e-3		/* the grid of numbers searched, relative to mean diag K */
 #define GP_NUGGET_MIN_POWER 1e-4	/* the same for a power of the kernel */
 #define GP_NUGGET_MAX 10.0
+#define GP_NUGGET_BEYOND 30.0	/* looked at where the largest is the best */
 #define GP_NUGGET_FEW 0.1		/* with too few labels to choose by leave-one-out */
 #define GP_NORMAL_90 1.6448536269514722	/* half width of the central 90% interval */
 
@@ -218,6 +227,7 @@ typedef struct gp_solution
 	double		log_marginal_likelihood;
 	double	   *loo_mean;		/* m x columns: prediction at i when i is left out (centred) */
 	double	   *loo_variance;	/* m: of the observation, at scale s^2 */
+	double	   *forward;		/* m x columns: by earlier blocks alone, NaN where they are too few; NULL without blocks */
 	gp_matrix	weights;		/* dual: alpha, m x columns; primal: w, r x columns; double */
 	gp_matrix	root;			/* dual: L of K(t,t) + noise; primal: L of Q'Q + noise; double */
 } gp_solution;
@@ -264,6 +274,15 @@ extern gp_solution gp_dual_solve(gp_device *dev, const gp_problem *problem,
 /* primal.c: q is m x r, the factor's rows at the labelled nodes, of any type. */
 extern gp_solution gp_primal_solve(gp_device *dev, const gp_problem *problem,
 								   const gp_targets *targets, gp_matrix q, double mean_diag);
+
+/*
+ * time_blocks.c: the same, judged by leaving out the problem's blocks.  With G_b = Q_b'Q_b, P_b =
+ * Q_b'Y_b, s_b = Q_b'1 of each block and their sums G, P, s, block b is predicted without itself by
+ * a = (G - G_b + noise I)^-1 (P - P_b - (s - s_b) mu') and mu, the mean of the other targets; by the
+ * past alone by the same of the sums over earlier blocks.
+ */
+extern gp_solution gp_blocks_solve(gp_device *dev, const gp_problem *problem, const gp_targets *targets,
+								   gp_matrix q, double mean_diag);
 
 /* The labelled rows of a factor, which need not be at hand: what the primal form asks about them. */
 typedef struct gp_primal_rows

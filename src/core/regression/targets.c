@@ -186,6 +186,7 @@ gp_solution_free(gp_device *dev, gp_solution *solution)
 {
 	gp_free(dev->env, solution->loo_mean);
 	gp_free(dev->env, solution->loo_variance);
+	gp_free(dev->env, solution->forward);
 	dev->destroy(dev, &solution->weights);
 	dev->destroy(dev, &solution->root);
 }

@@ -168,7 +168,7 @@ check_gckm(gp_env *env, const gp_kernel *kernel, const void *options)
 					"least 1");
 	if (o->lambda2 >= o->lambda1)
 		gp_raise_at(env, GP_ERR_VALUE, later_of(kernel, "lambda1", "lambda2"),
-					"Else a label would count less than nothing.",
+					"Otherwise labels would have a negative weight.",
 					"option \"lambda2\" of kernel \"gckm\" must be less than lambda1, %g",
 					o->lambda1);
 }
@@ -181,6 +181,6 @@ check_dgp(gp_env *env, const gp_kernel *kernel, const void *options)
 
 	if (o->inducing > 0 && o->features != gp_dgp_defaults.features)
 		gp_raise_at(env, GP_ERR_VALUE, later_of(kernel, "inducing", "features"),
-					"By inducing pairs there are no cosines.",
+					"With inducing pairs there are no cosines.",
 					"options \"features\" and \"inducing\" of kernel \"dgp\" exclude each other");
 }

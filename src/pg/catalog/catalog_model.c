@@ -318,8 +318,8 @@ gnngp_model_require_graph(const gnngp_graph_def *graph, const char *name)
 	if (find_elsewhere(graph, name))
 		ereport(ERROR,
 				(errcode(ERRCODE_DUPLICATE_OBJECT),
-				 errmsg("model \"%s\" is one of graph \"%s\"", name, found_column(1)),
-				 errhint("Name the model otherwise, or say replace => true to end the one that is there.")));
+				 errmsg("model \"%s\" belongs to graph \"%s\"", name, found_column(1)),
+				 errhint("Choose another name, or pass replace => true to replace the model.")));
 	gnngp_spi_finish();
 }
 
@@ -334,7 +334,7 @@ gnngp_model_tell_end(const gnngp_graph_def *graph, const char *name, int parts)
 
 		if (nodes || links)
 			ereport(NOTICE,
-					(errmsg("model \"%s\" of graph \"%s\" goes with its predictions of %s", name, found_column(1),
+					(errmsg("model \"%s\" of graph \"%s\" is dropped with its predictions of %s", name, found_column(1),
 							nodes ? "nodes" : "links")));
 	}
 	gnngp_spi_finish();

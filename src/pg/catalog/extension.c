@@ -99,10 +99,12 @@ require_own_version(void)
 	if (strcmp(version, GNNGP_VERSION) != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("extension \"gnngp\" is of version %s in this database, and the library of version %s",
+				 errmsg("extension \"gnngp\" has version %s in this database, but the library "
+						"has version %s",
 						version, GNNGP_VERSION),
-				 errdetail("What is stored can be read; nothing is written."),
-				 errhint("As a superuser, run ALTER EXTENSION gnngp UPDATE, and begin a new session.")));
+				 errdetail("Stored models can be read; nothing is written."),
+				 errhint("As a superuser, run ALTER EXTENSION gnngp UPDATE, and start a new "
+						 "session.")));
 }
 
 const char *

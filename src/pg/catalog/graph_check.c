@@ -375,7 +375,8 @@ gnngp_check_graph(const gnngp_graph_def *def)
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errmsg("sparse features cannot be standardised"),
-					 errhint("They would not be sparse any more; use scale => 'length' for rows of length one.")));
+					 errhint("That would make them dense; use scale => 'length' for rows of "
+							 "length one.")));
 		sparse = open_table(def->sparse_features, "sparse_features");
 		check_sparse(sparse, &id);
 		relation_close(sparse, NoLock);

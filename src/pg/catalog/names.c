@@ -83,7 +83,7 @@ find_rows(const gnngp_kind *kind, const char *columns, const char *owner, const 
 
 	gnngp_select(psprintf("SELECT %s, CASE WHEN %s.gp_role_oid(owner) = $3 THEN %d"
 						  " WHEN pg_has_role(%s.gp_role_oid(owner), 'USAGE') THEN %d"
-						  " WHEN EXISTS (SELECT FROM %s.gp_grant_catalog g WHERE g.model = t.id"
+						  " WHEN EXISTS (SELECT FROM %s.gp_grant_catalog g WHERE g.model = t.id AND NOT g.revoked"
 						  " AND %s.gp_role_oid(g.grantee) <> 0"
 						  " AND pg_has_role(%s.gp_role_oid(g.grantee), 'USAGE')) THEN %d"
 						  " ELSE %d END AS class"
@@ -120,7 +120,7 @@ check_ambiguous(const gnngp_kind *kind, const char *name)
 	ereport(ERROR,
 			(errcode(ERRCODE_AMBIGUOUS_ALIAS),
 			 errmsg("several roles have a %s named \"%s\"", kind->noun, name),
-			 errhint("Name its owner, too: %s.", list.data)));
+			 errhint("Write the owner, too: %s.", list.data)));
 }
 
 /*
@@ -143,14 +143,14 @@ check_revoked(const char *name)
 	gnngp_execute_as_extension(psprintf("SELECT m.owner::text FROM %s.%s m"
 										" JOIN %s.gp_grant_catalog g ON g.model = m.id"
 										" WHERE m.name = $1 AND g.revoked AND m.owner::text <> %s"
-										" AND pg_has_role($2, %s.gp_role_oid(g.grantee), 'USAGE')",
+										" AND pg_has_role($2, %s.gp_role_oid(g.grantee), 'USAGE') ORDER BY m.id LIMIT 1",
 										schema, gnngp_model_kind.table, schema,
 										quote_literal_cstr(stranger), schema),
 							   2, types, values, NULL);
 	if (SPI_processed > 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("model \"%s\" of role \"%s\" is not granted to you any more", name,
+				 errmsg("model \"%s\" of role \"%s\" is no longer granted to you", name,
 						SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1)),
 				 errhint("Another model of this name is granted to everybody: %s.",
 						 quote_qualified_identifier(stranger, name))));
@@ -218,7 +218,7 @@ gnngp_owner_role(const gnngp_graph_def *graph)
 	if (!gnngp_role_is_alive(graph->owner_role))
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
-				 errmsg("the role that owns graph \"%s\", \"%s\", does not exist any more",
+				 errmsg("the role that owns graph \"%s\", \"%s\", no longer exists",
 						graph->name, graph->owner),
 				 errhint("A superuser can give the graph to another role with gp_set_owner, or drop it.")));
 	return graph->owner_role;
@@ -242,7 +242,7 @@ gnngp_require_owner(Oid owner, const char *kind, const char *name)
 			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 			 errmsg("must be owner of %s \"%s\"", kind, name),
 			 role ? errdetail("The owner is role \"%s\".", role)
-			 : errdetail("The role that owned it does not exist any more.")));
+			 : errdetail("The role that owned it no longer exists.")));
 }
 
 void
@@ -270,6 +270,6 @@ gnngp_find_id(const gnngp_kind *kind, const char *columns, int64 id)
 	if (SPI_processed == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
-				 errmsg("the %s does not exist any more", kind->noun),
+				 errmsg("the %s no longer exists", kind->noun),
 				 errhint("%s", kind->hint)));
 }

@@ -33,7 +33,7 @@ gnngp_lock_row(const gnngp_kind *kind, int64 id, Oid owner, const char *strength
 	if (count_rows(kind, id, owner, "") == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
-				 errmsg("%s \"%s\" does not exist any more", kind->noun, name),
+				 errmsg("%s \"%s\" no longer exists", kind->noun, name),
 				 errhint("%s", kind->hint)));
 	ereport(ERROR,
 			(errcode(ERRCODE_OBJECT_IN_USE),

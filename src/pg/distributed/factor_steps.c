@@ -39,7 +39,7 @@ gnngp_distributed_check(const gp_program *program, const gnngp_sources *src)
 		refuse_kernel("directed graphs",
 					  "Create the graph with directed => false, or use strategy => 'nystrom'.");
 	if (!src->data->ids.integer)
-		refuse_kernel("ids that are no integers",
+		refuse_kernel("ids that are not integers",
 					  "Use a view that gives each node an integer, or strategy => 'nystrom'.");
 	if (gp_program_is_laplacian(program))
 		refuse_kernel("Laplacian kernels",
@@ -65,7 +65,7 @@ gnngp_distributed_check(const gp_program *program, const gnngp_sources *src)
 	for (int i = 0; i < program->nsteps; i++)
 		if (program->steps[i].kind == GP_STEP_LISTS || program->steps[i].kind == GP_STEP_UNIT)
 			refuse_kernel(program->steps[i].kind == GP_STEP_LISTS ? "lists of neighbours"
-						  : "steps of mean variance 1", other);
+						  : "unit(...)", other);
 }
 
 /* Notes a task that holds so many bytes. */

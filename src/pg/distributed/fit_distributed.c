@@ -50,12 +50,12 @@ open_fit(const job *j, gnngp_dfit *d, const gnngp_sources *src, bool listed)
 	if (chosen && (src->features || src->sparse))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("strategy sql chooses no kernel"),
-				 errhint("Name one, such as kernel => 'gcn'.")));
+				 errmsg("strategy sql needs a named kernel"),
+				 errhint("Pass one, such as kernel => 'gcn'.")));
 	if (settings->live)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("strategy sql keeps no live state"),
+				 errmsg("strategy sql cannot store a live state"),
 				 errhint("Leave out live, or use another strategy.")));
 	*d = (gnngp_dfit) {.src = src,.n = n,.listed = listed,.schema = gnngp_schema(),.dims = j->dims};
 	/* Without features the kernel that is chosen is a Laplacian one. */

@@ -223,7 +223,7 @@ open_distributed(gnngp_placement *p)
 	if (p->keys < 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("Citus has no server that shards are put on"),
+				 errmsg("Citus has no server for shards"),
 				 errhint("Add workers with citus_add_node.")));
 	if (p->listed)
 		return;

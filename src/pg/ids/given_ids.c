@@ -201,7 +201,8 @@ tell_id_type(void *arg)
 {
 	const gnngp_id_type *t = arg;
 
-	errhint("The nodes of \"%s\" are told by their ids, of type %s; a query on the node table finds the id of a name.",
+	errhint("The nodes of \"%s\" are named by their ids, of type %s; find the id of a name in "
+			"the node table.",
 			t->model->name, t->shown);
 }
 

@@ -418,7 +418,7 @@ gnngp_finish_features(gnngp_feature_part *s, int32 *node)
 		if (!columns && strcmp(s->r->def->scale, "auto") == 0 && gp_features_shared(env, f)
 			>= SHARED)
 			gp_notice(env,
-					  "Use gp_alter_graph(..., scale => 'standard') to take from each feature its mean, or scale => 'none' if this is meant.",
+					  "Use gp_alter_graph(..., scale => 'standard') to subtract the mean of each feature, or scale => 'none' to keep them.",
 					  "the features of table \"%s\" are nearly the same for all nodes: their means are more than %d times as large as their deviations",
 					  s->r->nodes.name, SHARED);
 	}

@@ -52,7 +52,7 @@ gnngp_query_some(const gnngp_reader *r, gnngp_query *q, const gnngp_column *colu
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("nodes of type %s cannot be looked up", format_type_be(base)),
-				 errhint("The type needs an equality operator; gp_predict tells of all nodes.")));
+				 errhint("The type needs an equality operator; gp_predict gives all nodes.")));
 	operator = (Form_pg_operator) GETSTRUCT(tuple);
 	gnngp_query_restrict(q, psprintf("%s OPERATOR(%s.%s) ANY ($1)", value,
 									 quote_identifier(get_namespace_name(operator->oprnamespace)),

@@ -280,7 +280,7 @@ finish_classes(node_state *s, gnngp_data *data, bool automatic)
 		if (data->nlabelled >= FEW_LABELS && single > data->nlabelled / 2)
 			ereport(ERROR,
 					(errcode(ERRCODE_DATA_EXCEPTION),
-					 errmsg("column \"%s\" of table \"%s\" is no class: %lld of %lld labelled rows have one of their own",
+					 errmsg("column \"%s\" of table \"%s\" is not a class: %lld of %lld labelled rows have a value of their own",
 							s->target.name, s->r->nodes.name, (long long) single,
 							(long long) data->nlabelled),
 					 errhint("Use task => 'regression' if it holds numbers, or a coarser column; task => 'classification' takes it as it is.")));
@@ -356,7 +356,7 @@ choose_target(const gnngp_reader *r, const gnngp_column *target, const char *tas
 	if (strcmp(task, "values") == 0 && !value && !gnngp_is_integer_type(target->base))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("column \"%s\" of table \"%s\" has type %s, which is no number to predict",
+				 errmsg("column \"%s\" of table \"%s\" has type %s, which is not a number",
 						target->name, r->nodes.name, format_type_be(target->type)),
 				 errhint("Use task => 'classification', or a numeric column.")));
 	if (strcmp(task, "auto") == 0 && !value && !class)

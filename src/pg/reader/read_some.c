@@ -352,7 +352,7 @@ find_wanted(some_state *s, int64 n)
 					(errcode(ERRCODE_UNDEFINED_OBJECT),
 					 errmsg("table \"%s\" has no node %s", s->r->nodes.name,
 							node->text ? node->text : psprintf(INT64_FORMAT, node->key)),
-					 errhint("Insert the node first, or see whether you may read its row.")));
+					 errhint("Insert the node first, or check that you may read its row.")));
 		number[i] = node->number;
 	}
 	return number;

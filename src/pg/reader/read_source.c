@@ -111,8 +111,8 @@ gnngp_table_open(Oid oid, const gnngp_source_name *given, char kind, const char 
 				 given->table ? errmsg("table \"%s\" of graph \"%s\" %s",
 									   gnngp_shown_table(given->schema, given->table),
 									   def->name, replaced ? "was replaced"
-									   : "does not exist any more")
-				 : errmsg("a table of graph \"%s\" does not exist any more", def->name),
+									   : "no longer exists")
+				 : errmsg("a table of graph \"%s\" no longer exists", def->name),
 				 errhint("To read %s, run SELECT %s.",
 						 replaced ? "the table that has this name now" : "another table",
 						 replaced ? alter_call(def, argument, given->schema, given->table)
@@ -124,9 +124,9 @@ gnngp_table_open(Oid oid, const gnngp_source_name *given, char kind, const char 
 	if (get_rel_relkind(oid) != kind)
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("\"%s\" of graph \"%s\" is a %s now, and was none when the graph was made",
+				 errmsg("\"%s\" of graph \"%s\" has become a %s since the graph was made",
 						table.name, def->name, kind_name(get_rel_relkind(oid))),
-				 errhint("If it is to be read as it is now, run SELECT %s.",
+				 errhint("To read it as it is now, run SELECT %s.",
 						 alter_call(def, argument, schema, name))));
 	return table;
 }

@@ -4,9 +4,9 @@
  * Code behind a table runs with the rights of the role that reads, and
  * SECURITY_RESTRICTED_OPERATION does not take a superuser's.  A superuser therefore reads no view
  * and no foreign table of a role that is no superuser, and nothing that runs a function of such a
- * role: a view's, or one that the planner runs where it stands in an index, a check constraint, a
- * partition key or statistics. Policies are not looked at: they do not hold for superusers, nor for
- * their views.
+ * role: a view's, a cast's, or one that the planner runs where it stands in an index, a check
+ * constraint, a partition key or statistics.  Policies are not looked at: they do not hold for
+ * superusers, nor for their views.
  */
 #include "postgres.h"
 
@@ -48,6 +48,10 @@ static const char *const query =
 "  UNION ALL"
 "  SELECT 'pg_class'::regclass, i.indexrelid FROM pg_index i"
 "   WHERE b.class = 'pg_class'::regclass AND i.indrelid = b.object"
+"  UNION ALL"
+/* a type's casts, of which a query of columns may take one */
+"  SELECT 'pg_proc'::regclass, c.castfunc FROM pg_cast c"
+"   WHERE b.class = 'pg_type'::regclass AND c.castsource = b.object AND c.castfunc <> 0"
 "  UNION ALL"
 /* inheritance children and partitions */
 "  SELECT 'pg_class'::regclass, i.inhrelid FROM pg_inherits i"

@@ -22,7 +22,7 @@ gnngp_compile_kernel(gp_env *env, const char *kernel)
 	if (gnngp_kernel_is_auto(kernel))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("kernel auto is chosen by gp_fit alone"),
+				 errmsg("only gp_fit takes kernel auto"),
 				 errhint("Name a kernel here, such as gcn; gp_tune(graph) compares them.")));
 	gnngp_env_set_text(env, kernel, "kernel");
 	return gp_kernel_compile(env, gp_kernel_parse(env, kernel));

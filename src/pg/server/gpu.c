@@ -200,12 +200,12 @@ gnngp_gpu_can_be_tried(void)
 
 	if (gpus->module == NULL && access(library_path(), F_OK) == 0)
 		ereport(first_time(&told) ? WARNING : DEBUG1,
-				(errmsg("the GPU library cannot be used; the computation goes on on the CPU"),
+				(errmsg("the GPU library cannot be used; the computation continues on the CPU"),
 				 detail_sentence(gpus->reason),
 				 errhint("Install the one that belongs to this version of the extension, or set gnngp.device to cpu.")));
 	else if (gpus->state == GNNGP_GPU_UNKNOWN)
 		ereport(first_time(&told) ? WARNING : DEBUG1,
-				(errmsg("there is no GPU %d; the computation goes on on the CPU",
+				(errmsg("there is no GPU %d; the computation continues on the CPU",
 						gnngp_setting_gpu()),
 				 detail_sentence(gpus->reason),
 				 errhint("Set gnngp.gpu to one that gp_device() lists.")));
@@ -252,10 +252,11 @@ gnngp_gpu_warn(ErrorData *error)
 
 	ereport(first_time(&told) ? WARNING : DEBUG1,
 			(errmsg(error->sqlerrcode == ERRCODE_SYSTEM_ERROR ?
-					"the GPU failed; the computation goes on on the CPU" :
-					"there is too little memory beside the GPU; the computation goes on on the CPU"),
+					"the GPU failed; the computation continues on the CPU" :
+					"there is too little memory beside the GPU; the computation continues on the "
+					"CPU"),
 			 detail_sentence(error->detail ? error->detail : error->message),
-			 lost ? errhint("This session will not use the GPU any more; a new one may.") :
+			 lost ? errhint("This session no longer uses the GPU; a new one may.") :
 			 errhint("With gnngp.device = cpu the GPU is not tried.")));
 	FreeErrorData(error);
 }

@@ -214,7 +214,7 @@ refuse_lost_limit(void)
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("permission denied to set parameter \"%s\"", lost_limit),
-				 errdetail("An option of this connection took the place of the configured value."),
+				 errdetail("An option of this connection replaced the configured value."),
 				 errhint("Connect without that option.")));
 }
 

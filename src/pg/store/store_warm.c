@@ -156,6 +156,6 @@ gnngp_warm_read(gp_env *env, const gnngp_model *model, const char *part, uint64 
 	w = unpack(env, model, part, &r.list, &left_for);
 	if (left_for == like)
 		return w;
-	gp_notice(env, NULL, "the training starts anew: columns or classes are other ones than before");
+	gp_notice(env, NULL, "the training starts over: columns or classes have changed");
 	return NULL;
 }

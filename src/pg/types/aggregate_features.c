@@ -199,7 +199,7 @@ check_feature(int64 node, int64 place, double given, float v)
 				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
 				 errmsg("feature " INT64_FORMAT " of node " INT64_FORMAT " is %g, which is not a finite single precision number",
 						place + 1, node, given),
-				 errhint("Features are finite, and of ordinary size.")));
+				 errhint("Features must be finite and fit single precision.")));
 }
 
 /* The row of features of one element type; NUMBER is element j of the array in double precision. */

@@ -41,7 +41,8 @@ place_nodes(const gnngp_factor_task *task)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("node " INT64_FORMAT " of the graph has no features", missing),
-				 errhint("Give features of every node, or NULL for the structure of the graph alone.")));
+				 errhint("Pass features of every node, or NULL to use the structure of the graph "
+						 "only.")));
 	return place;
 }
 

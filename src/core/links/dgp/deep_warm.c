@@ -103,7 +103,8 @@ gp_deep_start(gp_deep *d)
 		d->options.steps = (d->options.steps + GP_WARM_SHARE - 1) / GP_WARM_SHARE;
 	}
 	else if (asked && !d->env->dry)
-		gp_notice(d->env, NULL, "the training of links starts anew: features or most hidden links are other ones than before");
+		gp_notice(d->env, NULL, "the training of links starts over: the features or most hidden "
+								"links have changed");
 }
 
 /* A node of the sample. */

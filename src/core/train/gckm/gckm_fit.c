@@ -93,7 +93,7 @@ set_width(machine *a, int layer, double variance)
 
 	if (!a->env->dry && !isfinite(variance))
 		gp_raise(a->env, GP_ERR_RANGE, "Scale the features to ordinary sizes.",
-				 "the features spread over more than numbers can hold");
+				 "the spread of the features is out of range");
 	a->sigma2[layer] = sigma2 > 0.0 ? sigma2 : 1.0;
 	return a->sigma2[layer];
 }

@@ -389,7 +389,7 @@ gp_stiefel_step(gp_device *dev, gp_matrix h, gp_matrix g, double root, double ra
 	dev->copy(dev, h, y);
 	if (!gp_orthonormalise(dev, h, 0.0))
 		gp_raise(dev->env, GP_ERR_RANGE, "Take fewer iterations.",
-				 "the components are not orthogonal any more");
+				 "the components are no longer orthogonal");
 	gp_destroy_all(dev, &y, &sum, &small);
 }
 

@@ -459,7 +459,7 @@ choose_start(learner *l)
 			l->before = p->warm;
 		else if (p->warm && !l->env->dry)
 			gp_notice(l->env, NULL,
-					  "the training starts anew: features, classes or folds are other ones than before");
+					  "the training starts over: features, classes or folds have changed");
 		l->left = gp_warm_hold(l->env, p, dealt_before(l), l->fold, sets, values);
 	}
 	half = steps_of(l, (l->options->steps + 1) / 2);

@@ -128,7 +128,7 @@ gnngp_check_blas(PG_FUNCTION_ARGS)
 		ereport(WARNING,
 				(errcode(error->sqlerrcode),
 				 errmsg_internal("%s", error->message),
-				 errdetail("Nothing can be fitted before this is mended; the extension need not be made again."),
+				 errdetail("Fits fail until this is repaired; you need not create the extension again."),
 				 error->hint ? errhint("%s", error->hint) : 0));
 		FreeErrorData(error);
 	}

@@ -29,7 +29,7 @@ require_free(const gnngp_kind *kind, const char *name, Oid owner)
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_DUPLICATE_OBJECT),
-			 errmsg("role \"%s\" has a %s named \"%s\" already", GetUserNameFromId(owner, false),
+			 errmsg("role \"%s\" already has a %s named \"%s\"", GetUserNameFromId(owner, false),
 					kind->noun, name),
 			 errhint("Drop one of the two.")));
 }

@@ -305,8 +305,8 @@ list_candidates(contest *c)
 	bool		few = kernel == structure_few;
 
 	if (kernel == structure_blank)
-		gp_notice(c->run->env, "A column that is constant tells no nodes apart.",
-				  "the features are zero at every node, so the kernel is one of the edges alone");
+		gp_notice(c->run->env, "A constant column does not distinguish nodes.",
+				  "the features are zero at every node, so only the edges are used");
 	for (; *kernel; kernel++)
 		c->candidates[c->n++].kernel = *kernel;
 	c->guarded = c->n > 1 && c->data->nlabelled < MANY_LABELS && (few || c->data->features != NULL);

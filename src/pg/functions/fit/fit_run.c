@@ -447,7 +447,7 @@ tell_live(gnngp_fit_run *run)
 	former = gnngp_model_lookup(run->model_name, true);
 	if (former && former->owner_role == run->owner && former->live_bytes > 0)
 		ereport(NOTICE,
-				(errmsg("the live state of model \"%s\" goes: this fit has none", run->model_name),
+				(errmsg("the live state of model \"%s\" is dropped: this fit has none", run->model_name),
 				 errhint("To keep one, fit with live => true; gp_refresh keeps it, too.")));
 }
 

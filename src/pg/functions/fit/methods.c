@@ -44,7 +44,7 @@ named_method(gp_env *env, const char *text)
 			return methods[i];
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("kernel \"%s\" is one of links", text),
+			 errmsg("kernel \"%s\" is for links", text),
 			 errhint("Use gp_fit_links(..., kernel => %s).", quote_literal_cstr(text))));
 }
 

@@ -243,7 +243,8 @@ check_losses(refresh *r)
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("refresh of model \"%s\" refused: it would lose more than half", r->old->name),
 				 errdetail("Stored and now: %s.", r->losses),
-				 errhint("Should the tables be right, set gnngp.refresh_guard = off and refresh again.")));
+				 errhint("If the tables are right, set gnngp.refresh_guard = off and refresh "
+						 "again.")));
 	if (r->losses)
 		ereport(WARNING,
 				(errcode(ERRCODE_WARNING),

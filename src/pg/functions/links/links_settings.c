@@ -87,12 +87,12 @@ gnngp_link_settings_check(gnngp_link_settings *settings)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("min_probability must be between 0 and 1"),
-				 errhint("Of the pairs that keep => ... stores, those of a smaller probability are left out.")));
+				 errhint("It drops kept pairs (keep => ...) of a smaller probability.")));
 	if (settings->min_probability > 0.0 && settings->keep == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("min_probability needs keep"),
-				 errhint("It leaves pairs out of those that are stored, such as keep => 10; gp_predict_links tells the probability of all others.")));
+				 errhint("It drops kept pairs of a smaller probability: pass keep => 10, too.")));
 }
 
 void
@@ -110,7 +110,8 @@ static void
 notice_nothing(gp_env *env, const gp_link_kept *kept, double least)
 {
 	if (kept->passed > 0 && kept->first[kept->nodes] == 0)
-		gp_notice(env, "Give a smaller one: gp_predict_links, which computes what is not kept, shows what the likeliest reach.",
+		gp_notice(env, "Pass a smaller one; gp_predict_links shows the probabilities of the "
+					   "likeliest pairs.",
 				  "no pair is kept: none has a probability of at least %g", least);
 }
 
@@ -145,9 +146,9 @@ notice_cut(gp_env *env, const gp_link_model *links)
 	if (links->powers > 0 && links->powers < GP_LINK_POWERS)
 		features = psprintf(", and features are compared to %d steps instead of %d",
 							links->powers - 1, GP_LINK_POWERS - 1);
-	gp_notice(env, "More would take long on a graph of this size;"
-			  " auc and average_precision hold for the scores as they are.",
-			  "the Laplacian scores take %d steps, fewer than an error of 1e-9 takes%s",
+	gp_notice(env, "More steps would take long on a graph of this size; auc and "
+				   "average_precision are those of these scores.",
+			  "the Laplacian scores stop after %d steps, before an error of 1e-9%s",
 			  links->steps, features);
 }
 
@@ -190,8 +191,8 @@ gnngp_link_compute(gp_device *device, const gnngp_data *data, const gnngp_link_s
 	gp_link_model *links;
 
 	if (problem.method == GP_LINK_DEEP && problem.graph->directed)
-		gp_notice(device->env, "Use method => 'scores', which does.",
-				  "method dgp does not tell the directions of links apart");
+		gp_notice(device->env, "Method 'scores' distinguishes directions.",
+				  "method dgp ignores the direction of links");
 	problem.key = key;
 	problem.warm = warm;
 	links = gp_link_fit(device, &problem);

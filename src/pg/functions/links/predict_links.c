@@ -235,8 +235,7 @@ find_nodes(const link_predict *p, const gnngp_given_ids *given, const char *argu
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errmsg("model \"%s\" has no node \"%s\"", p->model->name, id_name(&given->id[i])),
-					 errhint("It knows the nodes that were there when it was fitted;"
-							 " CALL gp_refresh brings it up to date.")));
+					 errhint("It has the nodes of its last fit; CALL gp_refresh adds new ones.")));
 	}
 	return node;
 }

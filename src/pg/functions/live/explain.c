@@ -198,8 +198,8 @@ gnngp_explain_edges(PG_FUNCTION_ARGS)
 	edge = gp_live_explain_edges(dev, &q, class_or_best(&c, &answer), k, &n, &left);
 	if (left > 0)
 		ereport(NOTICE,
-				(errmsg("among hubs fewer edges are tried: %lld are left out", (long long) left),
-				 errdetail("Without each edge all nodes near are evaluated anew; the edges that weigh most come first.")));
+				(errmsg("%lld edges around hubs were not tried", (long long) left),
+				 errdetail("Each edge is tried by evaluating all nodes near without it; the heaviest edges were tried first.")));
 	/* Puts the edges */
 	ReturnSetInfo *result = (ReturnSetInfo *) c.fcinfo->resultinfo;
 	bool		nulls[EDGE_COLUMNS] = {false};

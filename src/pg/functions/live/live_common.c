@@ -37,8 +37,8 @@ gnngp_live_call_open(gnngp_live_call *c, FunctionCallInfo fcinfo, bool owner_onl
 	if (superuser() && !superuser_arg(owner))
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("a superuser may not read the tables of model \"%s\", whose owner is no superuser", c->model->name),
-				 errdetail("What the tables' views and policies call would run with the rights of a superuser."),
+				 errmsg("a superuser may not read the tables of model \"%s\", whose owner is not a superuser", c->model->name),
+				 errdetail("Views and policies of the tables would run with the rights of a superuser."),
 				 errhint("Take the owner's rights first: SET ROLE %s.",
 						 GetUserNameFromId(owner, true) ? GetUserNameFromId(owner, true) : "...")));
 	c->live = gnngp_live_open(c->model);
@@ -77,7 +77,7 @@ gnngp_live_class(const gnngp_model *model, const char *name)
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("model \"%s\" does not know the class \"%s\"", model->name, name),
 			 model->classes > 0
-			 ? errhint("It knows %s; a class that no label had is known after a refresh.",
+			 ? errhint("Its classes are %s; a new class needs a refresh.",
 					   known_classes(model)) :
 			 errhint("It predicts values: leave class NULL.")));
 }
@@ -138,7 +138,7 @@ gnngp_live_call_nodes(gnngp_live_call *c)
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 errmsg("nodes must not be NULL"),
-				 errhint("Name the nodes; gp_predict tells of all nodes.")));
+				 errhint("Name the nodes; gp_predict gives all nodes.")));
 }
 
 /* The moments that the fit's features were scaled by; NULL where they were not. */

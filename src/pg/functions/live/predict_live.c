@@ -113,7 +113,7 @@ check_given(const gnngp_live_call *c, int classes, int values, bool has_classes,
 							   (unsigned long) c->given.n, (int) c->given.n,
 							   regression ? "given_values" : "given_classes", regression ? values :
 								   classes),
-				 errhint("Give each node one label, or NULL to take its label away.")));
+				 errhint("Pass one label for each node, or NULL to remove its label.")));
 }
 
 /* Takes the labels that are given. */
@@ -189,7 +189,7 @@ take_given(gnngp_live_call *c)
 			ereport(ERROR,
 					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 					 errmsg("given_nodes must not contain NULL"),
-					 errhint("NULL among the labels takes the label of a node away.")));
+					 errhint("To remove a label, pass NULL among the labels.")));
 	gnngp_live_call_check_twice(&c->given, "given_nodes");
 	take_labels(c);
 }
@@ -206,7 +206,8 @@ report_taken(const gnngp_live_call *c, const gnngp_id *id)
 			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 			 errmsg("must be owner of model \"%s\" to replace the label of node %s", c->model->name,
 					node),
-			 errdetail("The model has learnt from this node's label, which an answer without it could give away."),
+			 errdetail("The model learned from this node's label; an answer without it could "
+					   "reveal it."),
 			 errhint("Name nodes that had no label when the model was fitted.")));
 }
 

@@ -92,7 +92,7 @@ gnngp_predict_sets(PG_FUNCTION_ARGS)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("coverage must be between 0 and 1"),
-				 errhint("0.9 promises that nine in ten sets hold what is true.")));
+				 errhint("With 0.9, nine in ten sets hold the true class or value.")));
 	gnngp_figures_read(rows.model, &figures);
 	p.quantile = gp_loo_quantile(figures.score, figures.n, coverage);
 	p.class = palloc(sizeof(Datum) * Max(rows.model->class_labels.n, 1));

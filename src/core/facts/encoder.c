@@ -1,0 +1,410 @@
+/*
+ * encoder.c - how the columns of a table are encoded: what a sample of its rows says of each.
+ *
+ * Rows are drawn by a hash of what they hold: those below a threshold, which is halved whenever they
+ * become too many.  Which rows these are does not depend on the order in which they come, and in the
+ * order of their hashes sums have the same bits.
+ */
+#include "facts_internal.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/sort.h"
+
+#define TAIL 0.005				/* the share that is winsorised at each end */
+#define SKEWED 6.0				/* mean |z|^3 of standardised numbers that take their logarithm */
+#define FEW_INTEGERS 64			/* different integers that are categories as well */
+#define FEW_WORDS 50			/* different words that are no names, however few the rows */
+#define RARE 0.002				/* share of a category that is none */
+#define LATER 0.01				/* share of times later than their row's */
+#define COUNTED 1000			/* different values that are told apart from more */
+
+/* A value of a kept row. */
+typedef struct kept_value
+{
+	double		number;			/* NaN: NULL; of times their age in years, negative where they are later */
+	uint64_t	category;
+} kept_value;
+
+/* A kept row: a value of each column, and those of its lists, one after the other. */
+typedef struct kept_row
+{
+	uint64_t	draw;			/* first: rows are sorted by it */
+	int32_t    *length;			/* of each list; columns of them */
+	kept_value *value;			/* behind it: a number of other columns, the numbers of lists */
+} kept_row;
+
+struct gp_encoder
+{
+	gp_env	   *env;
+	int32_t		columns;
+	gp_cell_kind *kind;
+	uint64_t	threshold;
+	uint64_t	looked;			/* rows without an identity so far */
+	int64_t		n;
+	kept_row   *row;			/* room for GP_ENCODER_ROWS + 1 */
+	int32_t    *longest;		/* list of each column */
+};
+
+gp_encoder *
+gp_encoder_create(gp_env *env, int32_t columns, const gp_cell_kind *kind)
+{
+	gp_encoder *e = gp_alloc_zero(env, 1, sizeof(gp_encoder));
+
+	e->env = env;
+	e->columns = columns;
+	e->kind = gp_alloc_array(env, columns, sizeof(gp_cell_kind));
+	for (int32_t c = 0; c < columns; c++)
+		e->kind[c] = kind[c];
+	e->threshold = UINT64_MAX;
+	e->row = gp_alloc_array(env, GP_ENCODER_ROWS + 1, sizeof(kept_row));
+	e->longest = gp_alloc_zero(env, columns, sizeof(int32_t));
+	return e;
+}
+
+/* What tells this row's content from others'. */
+static uint64_t
+draw_of_row(gp_encoder *e, uint64_t identity, gp_time at, const gp_cell *cell)
+{
+	uint64_t	draw = gp_hash((identity ? identity : ++e->looked) ^ gp_hash((uint64_t) at));
+
+	for (int32_t c = 0; c < e->columns; c++)
+	{
+		uint64_t	content = GP_CATEGORY_NULL;
+
+		if (!cell[c].null)
+			content = e->kind[c] == GP_CELL_WORD ? gp_hash_bytes(cell[c].data, cell[c].length) :
+				e->kind[c] == GP_CELL_LIST ? gp_hash_bytes(cell[c].data, cell[c].length * (int64_t) sizeof(double)) :
+				e->kind[c] == GP_CELL_TIME ? (uint64_t) cell[c].time : gp_category_of_number(cell[c].number);
+		draw = gp_hash(draw ^ gp_hash(content));
+	}
+	return draw;
+}
+
+/* The numbers of a column that a row keeps. */
+static int32_t
+kept_length(const gp_encoder *e, int32_t c, const gp_cell *cell)
+{
+	if (e->kind[c] != GP_CELL_LIST)
+		return 1;
+	return cell->null ? 0 : (int32_t) gp_min64(cell->length, GP_ENCODED_LIST);
+}
+
+/* What is kept of number k of a cell. */
+static kept_value
+keep_value(gp_cell_kind kind, gp_time at, const gp_cell *cell, int32_t k)
+{
+	kept_value	v = {NAN, GP_CATEGORY_NULL};
+
+	if (cell->null)
+		return v;
+	if (kind == GP_CELL_WORD)
+		v.category = gp_hash_bytes(cell->data, cell->length);
+	else if (kind == GP_CELL_TIME)
+		v.number = (double) (at - cell->time) / GP_TIME_DAY / GP_YEAR_DAYS;
+	else
+		v.number = kind == GP_CELL_LIST ? ((const double *) cell->data)[k] : cell->number;
+	if (kind != GP_CELL_WORD && isfinite(v.number))
+		v.category = gp_category_of_number(v.number);
+	else if (kind != GP_CELL_WORD)
+		v.number = NAN;
+	return v;
+}
+
+/* Halves the threshold until few enough rows are left. */
+static void
+thin_out(gp_encoder *e)
+{
+	while (e->n > GP_ENCODER_ROWS)
+	{
+		int64_t		left = 0;
+
+		e->threshold /= 2;
+		for (int64_t i = 0; i < e->n; i++)
+			if (e->row[i].draw <= e->threshold)
+				e->row[left++] = e->row[i];
+			else
+				gp_free(e->env, e->row[i].length);
+		e->n = left;
+	}
+}
+
+void
+gp_encoder_look(gp_encoder *e, uint64_t identity, gp_time at, const gp_cell *cell)
+{
+	uint64_t	draw = draw_of_row(e, identity, at, cell);
+	int64_t		values = 0;
+	size_t		lengths = ((size_t) e->columns * sizeof(int32_t) + 7) / 8 * 8;
+	kept_row   *row = &e->row[e->n];
+
+	if (draw > e->threshold)
+		return;
+	for (int32_t c = 0; c < e->columns; c++)
+		values += kept_length(e, c, &cell[c]);
+	row->draw = draw;
+	row->length = gp_alloc(e->env, lengths + (size_t) values * sizeof(kept_value));
+	row->value = (kept_value *) ((char *) row->length + lengths);
+	values = 0;
+	for (int32_t c = 0; c < e->columns; c++)
+	{
+		row->length[c] = kept_length(e, c, &cell[c]);
+		for (int32_t k = 0; k < row->length[c]; k++)
+			row->value[values++] = keep_value(e->kind[c], at, &cell[c], k);
+		if (row->length[c] > e->longest[c])
+			e->longest[c] = row->length[c];
+	}
+	e->n++;
+	thin_out(e);
+}
+
+/* All rows' values of number k of a column. */
+static void
+gather(const gp_encoder *e, int32_t column, int32_t k, kept_value *out)
+{
+	GP_EACH(e->env, i, e->n, i * e->columns)
+	{
+		const kept_row *row = &e->row[i];
+		int64_t		at = k;
+
+		for (int32_t c = 0; c < column; c++)
+			at += row->length[c];
+		out[i] = k < row->length[column] ? row->value[at] : (kept_value) {NAN, GP_CATEGORY_NULL};
+	}
+}
+
+/* ---- categories ---- */
+
+/* A category and how often it is there. */
+typedef struct category
+{
+	uint64_t	value;
+	int64_t		count;
+} category;
+
+static int
+compare_values(const void *a, const void *b, void *unused)
+{
+	uint64_t	x = ((const category *) a)->value;
+	uint64_t	y = ((const category *) b)->value;
+
+	return (x > y) - (x < y);
+}
+
+/* The most frequent first; ties by value. */
+static int
+compare_counts(const void *a, const void *b, void *unused)
+{
+	int64_t		x = ((const category *) a)->count;
+	int64_t		y = ((const category *) b)->count;
+
+	return x != y ? (x < y) - (x > y) : compare_values(a, b, NULL);
+}
+
+/* The different values, NULL one of them, the most frequent first; returns their number. */
+static int64_t
+tally(gp_env *env, int64_t n, const kept_value *value, category *out)
+{
+	int64_t		different = 0;
+
+	for (int64_t i = 0; i < n; i++)
+		out[i] = (category) {value[i].category, 1};
+	gp_sort(env, out, n, sizeof(category), compare_values, NULL);
+	for (int64_t i = 0; i < n; i++)
+		if (different > 0 && out[different - 1].value == out[i].value)
+			out[different - 1].count++;
+		else
+			out[different++] = out[i];
+	gp_sort(env, out, different, sizeof(category), compare_counts, NULL);
+	return different;
+}
+
+/* Makes the most frequent of them columns. */
+static void
+choose_categories(gp_encoded *part, int64_t n, int64_t different, const category *c)
+{
+	for (int64_t k = 0; k < different && part->hot < GP_ENCODED_HOT; k++)
+	{
+		double		share = (double) c[k].count / (double) n;
+
+		if (share < RARE || share > 1.0 - RARE ||
+			(part->nulls && c[k].value == GP_CATEGORY_NULL))
+			continue;
+		part->category[part->hot] = c[k].value;
+		part->share[part->hot++] = share;
+	}
+}
+
+/* ---- numbers ---- */
+
+/* Mean and deviation of n numbers, which are winsorised and, where that is so, logarithms. */
+static void
+moments(gp_env *env, gp_encoded *part, int64_t n, const double *z)
+{
+	double		square = 0.0;
+
+	part->mean = 0.0;
+	GP_EACH(env, i, n, i)
+		part->mean += (part->logarithm ? log1p(fmin(fmax(z[i], part->low), part->high)) :
+					   fmin(fmax(z[i], part->low), part->high)) / (double) n;
+	GP_EACH(env, k, n, k)
+		square += pow((part->logarithm ? log1p(fmin(fmax(z[k], part->low), part->high)) :
+					   fmin(fmax(z[k], part->low), part->high)) - part->mean, 2.0);
+	part->deviation = sqrt(square / (double) n);
+	if (!(part->deviation > 1e-9 * fabs(part->mean)) || !isfinite(part->deviation))
+		part->deviation = 0.0;
+}
+
+/* True where a few of the numbers, none of which is negative, are much larger than the others. */
+static bool
+is_skewed(const gp_encoded *part, int64_t n, const double *z)
+{
+	double		cubes = 0.0;
+
+	if (part->low < 0.0 || part->deviation == 0.0)
+		return false;
+	for (int64_t i = 0; i < n; i++)
+		cubes += pow(fabs(fmin(fmax(z[i], part->low), part->high) - part->mean) / part->deviation, 3.0);
+	return cubes / (double) n > SKEWED;
+}
+
+/* Encodes numbers, some of which may be NULL. */
+static void
+encode_numbers(gp_env *env, gp_encoded *part, int64_t n, const kept_value *value)
+{
+	double	   *z = gp_alloc_array(env, n, sizeof(double));
+	int64_t		known = 0;
+	int64_t		cut;
+
+	for (int64_t i = 0; i < n; i++)
+		if (!isnan(value[i].number))
+			z[known++] = value[i].number;
+	gp_sort(env, z, known, sizeof(double), gp_compare_double, NULL);
+	cut = (int64_t) (TAIL * (double) known);
+	part->low = z[cut];
+	part->high = z[known - 1 - cut];
+	moments(env, part, known, z);
+	if (is_skewed(part, known, z))
+	{
+		part->logarithm = true;
+		moments(env, part, known, z);
+	}
+	part->null_share = 1.0 - (double) known / (double) n;
+	part->nulls = known < n;
+	gp_free(env, z);
+}
+
+/* ---- a column ---- */
+
+/* Times that are later than their row are unknown at its time; returns their share of all. */
+static double
+hide_later(int64_t n, kept_value *value)
+{
+	int64_t		later = 0;
+	int64_t		known = 0;
+
+	for (int64_t i = 0; i < n; i++)
+	{
+		known += !isnan(value[i].number);
+		if (!(value[i].number < 0.0))
+			continue;
+		later++;
+		value[i] = (kept_value) {NAN, GP_CATEGORY_NULL};
+	}
+	return known > 0 ? (double) later / (double) known : 0.0;
+}
+
+/* How one column, or a number of a list, is encoded. */
+static void
+encode_part(const gp_encoder *e, gp_encoded *part, kept_value *value, category *room)
+{
+	int64_t		n = e->n;
+	double		later = part->kind == GP_CELL_TIME ? hide_later(n, value) : 0.0;
+	int64_t		different = tally(e->env, n, value, room);
+	int64_t		known = n;
+
+	for (int64_t i = 0; i < different; i++)
+		if (room[i].value == GP_CATEGORY_NULL)
+			known -= room[i].count;
+	part->distinct = (int32_t) gp_min64(different - (known < n), COUNTED + 1);
+	part->way = part->kind == GP_CELL_TIME ? GP_ENCODED_AGE : GP_ENCODED_NUMBER;
+	if (later > LATER)
+		part->way = GP_ENCODED_LATER;
+	else if (known == 0)
+		part->way = GP_ENCODED_EMPTY;
+	else if (different == 1)
+		part->way = GP_ENCODED_CONSTANT;
+	else if (part->kind == GP_CELL_WORD)
+	{
+		part->way = GP_ENCODED_CATEGORY;
+		if (part->distinct <= FEW_WORDS || 2 * part->distinct <= known)
+			choose_categories(part, n, different, room);
+		if (part->hot == 0)
+			part->way = GP_ENCODED_NAME;
+	}
+	else
+		encode_numbers(e->env, part, n, value);
+	if (part->kind == GP_CELL_INTEGER && part->way == GP_ENCODED_NUMBER && part->distinct <= FEW_INTEGERS)
+	{
+		choose_categories(part, n, different, room);
+		part->way = part->hot > 0 ? GP_ENCODED_BOTH : GP_ENCODED_NUMBER;
+	}
+}
+
+/* The parts of all columns, named, not yet encoded. */
+static gp_encoded *
+name_parts(const gp_encoder *e, int32_t *n)
+{
+	gp_encoded *part;
+
+	*n = 0;
+	for (int32_t c = 0; c < e->columns; c++)
+		*n += e->longest[c] > 1 ? e->longest[c] : 1;
+	part = gp_alloc_zero(e->env, *n, sizeof(gp_encoded));
+	*n = 0;
+	for (int32_t c = 0; c < e->columns; c++)
+		for (int32_t k = 0; k == 0 || k < e->longest[c]; k++)
+		{
+			part[*n].column = c;
+			part[*n].element = k;
+			part[(*n)++].kind = e->kind[c];
+		}
+	return part;
+}
+
+gp_encoding *
+gp_encoder_finish(gp_encoder *e)
+{
+	gp_env	   *env = e->env;
+	kept_value *value = gp_alloc_array(env, e->n, sizeof(kept_value));
+	category   *room = gp_alloc_array(env, e->n, sizeof(category));
+	int32_t		nparts;
+	gp_encoded *part = name_parts(e, &nparts);
+	gp_encoding *out;
+	int32_t		width = 0;
+
+	gp_sort(env, e->row, e->n, sizeof(kept_row), gp_compare_int64, NULL);
+	for (int32_t p = 0; p < nparts; p++)
+	{
+		bool		numbers;
+
+		gather(e, part[p].column, part[p].element, value);
+		encode_part(e, &part[p], value, room);
+		numbers = part[p].way == GP_ENCODED_NUMBER || part[p].way == GP_ENCODED_BOTH ||
+			part[p].way == GP_ENCODED_AGE;
+		part[p].first = width;
+		part[p].width = numbers + part[p].nulls + part[p].hot;
+		width += part[p].width;
+	}
+	out = gp_encoding_of(env, part, nparts);
+	gp_free(env, value);
+	gp_free(env, room);
+	gp_free(env, part);
+	for (int64_t i = 0; i < e->n; i++)
+		gp_free(env, e->row[i].length);
+	gp_free(env, e->row);
+	gp_free(env, e->kind);
+	gp_free(env, e->longest);
+	gp_free(env, e);
+	return out;
+}

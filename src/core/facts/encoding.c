@@ -1,0 +1,166 @@
+/*
+ * encoding.c - rows of a table as numbers, by what an encoder found.
+ */
+#include "facts_internal.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define LEAST_VARIANCE 0.0025	/* of an indicator */
+
+uint64_t
+gp_hash_bytes(const void *data, int64_t length)
+{
+	const unsigned char *byte = data;
+	uint64_t	hash = gp_hash((uint64_t) length);
+
+	for (; length > 0; length -= 8, byte += 8)
+	{
+		uint64_t	word = 0;
+
+		for (int k = 0; k < 8 && k < length; k++)
+			word |= (uint64_t) byte[k] << (8 * k);
+		hash = gp_hash(hash ^ word);
+	}
+	return hash == GP_CATEGORY_NULL ? hash + 1 : hash;
+}
+
+uint64_t
+gp_category_of_number(double number)
+{
+	uint64_t	bits;
+
+	number += 0.0;				/* both zeros are one */
+	memcpy(&bits, &number, sizeof(bits));
+	bits = gp_hash(bits);
+	return bits == GP_CATEGORY_NULL ? bits + 1 : bits;
+}
+
+double
+gp_age_in_years(double days, gp_time at)
+{
+	double		age = ((double) at / GP_TIME_DAY - days) / GP_YEAR_DAYS;
+
+	return age >= 0.0 ? age : NAN;
+}
+
+gp_encoding *
+gp_encoding_of(gp_env *env, const gp_encoded *part, int32_t nparts)
+{
+	size_t		head = (sizeof(gp_encoding) + 15) / 16 * 16;
+	gp_encoding *e = gp_alloc(env, head + gp_size_mul(env, nparts, sizeof(gp_encoded)));
+
+	e->nparts = nparts;
+	e->part = (gp_encoded *) ((char *) e + head);
+	e->width = 0;
+	for (int32_t p = 0; p < nparts; p++)
+	{
+		e->part[p] = part[p];
+		e->width += part[p].width;
+	}
+	return e;
+}
+
+/* An indicator of a share, centred and brought to the size of the other columns. */
+static double
+indicate(bool is, double share)
+{
+	return (is - share) / sqrt(fmax(share * (1.0 - share), LEAST_VARIANCE));
+}
+
+/* A number, or an age, and whether it is NULL. */
+static void
+put_number(const gp_encoded *part, double z, double *out)
+{
+	bool		null = isnan(z);
+
+	if (part->nulls)
+		out[1] = indicate(null, part->null_share);
+	if (null || part->deviation == 0.0)
+	{
+		out[0] = 0.0;
+		return;
+	}
+	z = fmin(fmax(z, part->low), part->high);
+	out[0] = ((part->logarithm ? log1p(z) : z) - part->mean) / part->deviation;
+}
+
+/* The number of a cell that a part is of; NaN for NULL. */
+static double
+number_of(const gp_encoded *part, const gp_cell *cell)
+{
+	double		z = cell->number;
+
+	if (cell->null || (part->kind == GP_CELL_LIST && part->element >= cell->length))
+		return NAN;
+	if (part->kind == GP_CELL_LIST)
+		z = ((const double *) cell->data)[part->element];
+	return isfinite(z) ? z : NAN;
+}
+
+void
+gp_encode(const gp_encoding *e, const gp_cell *row, double *out)
+{
+	for (int32_t p = 0; p < e->nparts; p++)
+	{
+		const gp_encoded *part = &e->part[p];
+		const gp_cell *cell = &row[part->column];
+		double	   *to = out + part->first;
+		uint64_t	category;
+
+		if (part->width == 0)
+			continue;
+		if (part->way == GP_ENCODED_AGE)
+		{
+			to[0] = cell->null ? NAN : (double) cell->time / GP_TIME_DAY;
+			continue;
+		}
+		if (part->way == GP_ENCODED_NUMBER || part->way == GP_ENCODED_BOTH)
+			put_number(part, number_of(part, cell), to);
+		category = cell->null ? GP_CATEGORY_NULL : part->kind == GP_CELL_WORD ?
+			gp_hash_bytes(cell->data, cell->length) : gp_category_of_number(cell->number);
+		for (int32_t k = 0; k < part->hot; k++)
+			to[part->width - part->hot + k] = indicate(category == part->category[k], part->share[k]);
+	}
+}
+
+void
+gp_encode_ages(const gp_encoding *e, gp_time at, double *row)
+{
+	for (int32_t p = 0; p < e->nparts; p++)
+		if (e->part[p].way == GP_ENCODED_AGE && e->part[p].width > 0)
+			put_number(&e->part[p], gp_age_in_years(row[e->part[p].first], at), row + e->part[p].first);
+}
+
+void
+gp_encoded_describe(const gp_encoded *part, char *way, size_t way_room, char *note, size_t note_room)
+{
+	const char *number = part->way == GP_ENCODED_AGE ? "age in years" :
+		part->logarithm ? "logarithm" : "number";
+	const char *null = part->nulls ? ", NULL" : "";
+
+	snprintf(note, note_room, "%s", "");
+	switch (part->way)
+	{
+		case GP_ENCODED_NUMBER:
+		case GP_ENCODED_AGE:
+			snprintf(way, way_room, "%s%s", number, null);
+			break;
+		case GP_ENCODED_CATEGORY:
+			snprintf(way, way_room, "categories");
+			if (part->distinct > part->hot)
+				snprintf(note, note_room, "the %d most frequent of %s%d values", part->hot,
+						 part->distinct > 1000 ? "more than " : "", part->distinct > 1000 ? 1000 : part->distinct);
+			break;
+		case GP_ENCODED_BOTH:
+			snprintf(way, way_room, "%s%s, categories", number, null);
+			break;
+		default:
+			snprintf(way, way_room, "left out");
+			snprintf(note, note_room, "%s", part->way == GP_ENCODED_EMPTY ? "no value" :
+					 part->way == GP_ENCODED_CONSTANT ? "one value" :
+					 part->way == GP_ENCODED_NAME ? "a name or a text: nearly as many values as rows, or none that is frequent" :
+					 "later than its row's time: it is written afterwards");
+	}
+}

@@ -1,0 +1,193 @@
+/*
+ * fact_scale.c - from columns to features: standardised over the rows that train, clipped, weighted.
+ */
+#include "facts_internal.h"
+
+#include <math.h>
+#include <string.h>
+
+#define CONSTANT 1e-6			/* a deviation relative to the mean that is rounding */
+
+/* Calls for each row that trains. */
+#define EACH_TRAINING(f, i, trains) \
+	GP_EACH((f)->env, i, (f)->rows, i * (f)->width) \
+		if ((trains) == NULL || (trains)[i])
+
+/* A number of a row as a column makes it, before its weight. */
+static double
+standardise(const gp_facts_column *column, double x)
+{
+	if (column->deviation == 0.0)
+		return 0.0;
+	x = ((isnan(x) ? column->empty : x) - column->mean) / column->deviation;
+	return fmin(fmax(x, -GP_FACTS_CLIP), GP_FACTS_CLIP);
+}
+
+/* Names the columns by their blocks. */
+static void
+name_columns(const gp_facts *f, gp_facts_scale *s)
+{
+	s->relation = gp_alloc_zero(f->env, f->nblocks, GP_FACTS_NAME);
+	s->aggregate = gp_alloc_zero(f->env, f->nblocks, GP_FACTS_NAME);
+	for (int32_t b = 0; b < f->nblocks; b++)
+	{
+		memcpy(s->relation[b], f->block[b].relation, GP_FACTS_NAME);
+		memcpy(s->aggregate[b], f->block[b].aggregate, GP_FACTS_NAME);
+		for (int32_t c = 0; c < f->block[b].width; c++)
+		{
+			s->column[f->block[b].first + c].block = b;
+			s->column[f->block[b].first + c].place = c;
+			s->column[f->block[b].first + c].empty = -INFINITY;
+		}
+	}
+}
+
+/* The largest known age of each column, which rows without facts get. */
+static void
+find_empty(gp_facts *f, const bool *trains, gp_facts_scale *s)
+{
+	EACH_TRAINING(f, i, trains)
+	{
+		const float *row = gp_facts_row(f, i);
+
+		for (int32_t c = 0; c < f->width; c++)
+			if (row[c] > s->column[c].empty)
+				s->column[c].empty = row[c];
+	}
+	for (int32_t c = 0; c < f->width; c++)
+		if (!isfinite(s->column[c].empty))
+			s->column[c].empty = 0.0;
+}
+
+/* Means, then deviations, then the mean squares of what is left after clipping. */
+static void
+measure_columns(gp_facts *f, const bool *trains, gp_facts_scale *s)
+{
+	double		n = 0.0;
+
+	EACH_TRAINING(f, i, trains)
+	{
+		const float *row = gp_facts_row(f, i);
+
+		n++;
+		for (int32_t c = 0; c < f->width; c++)
+			s->column[c].mean += isnan(row[c]) ? s->column[c].empty : row[c];
+	}
+	for (int32_t c = 0; c < f->width; c++)
+		s->column[c].mean /= fmax(n, 1.0);
+	EACH_TRAINING(f, k, trains)
+	{
+		const float *row = gp_facts_row(f, k);
+
+		for (int32_t c = 0; c < f->width; c++)
+		{
+			double		far = (isnan(row[c]) ? s->column[c].empty : row[c]) - s->column[c].mean;
+
+			s->column[c].deviation += far * far;
+		}
+	}
+	for (int32_t c = 0; c < f->width; c++)
+	{
+		gp_facts_column *column = &s->column[c];
+
+		column->deviation = sqrt(column->deviation / fmax(n, 1.0));
+		if (!(column->deviation > CONSTANT * fabs(column->mean)) || !isfinite(column->deviation))
+			column->deviation = 0.0;
+		s->kept += column->deviation > 0.0;
+	}
+	EACH_TRAINING(f, j, trains)
+	{
+		const float *row = gp_facts_row(f, j);
+
+		for (int32_t c = 0; c < f->width; c++)
+			s->column[c].square += pow(standardise(&s->column[c], row[c]), 2.0) / n;
+	}
+}
+
+void
+gp_facts_weigh(gp_env *env, gp_facts_scale *s, gp_facts_weights weights)
+{
+	double	   *size = gp_alloc_zero(env, s->nblocks, sizeof(double));
+	double		whole = 0.0;
+
+	for (int32_t c = 0; c < s->width; c++)
+		size[s->column[c].block] += s->column[c].deviation > 0.0;
+	for (int32_t c = 0; c < s->width; c++)
+	{
+		gp_facts_column *column = &s->column[c];
+
+		column->weight = column->deviation == 0.0 ? 0.0 :
+			weights == GP_FACTS_COLUMNS ? 1.0 : 1.0 / sqrt(size[column->block]);
+		whole += column->weight * column->weight * column->square;
+	}
+	for (int32_t c = 0; c < s->width && whole > 0.0; c++)
+		s->column[c].weight /= sqrt(whole);
+	s->weights = weights;
+	gp_free(env, size);
+}
+
+gp_facts_scale *
+gp_facts_measure(gp_facts *f, const bool *trains, gp_facts_weights weights)
+{
+	gp_facts_scale *s = gp_alloc_zero(f->env, 1, sizeof(gp_facts_scale));
+
+	s->width = f->width;
+	s->nblocks = f->nblocks;
+	s->column = gp_alloc_zero(f->env, f->width, sizeof(gp_facts_column));
+	name_columns(f, s);
+	find_empty(f, trains, s);
+	measure_columns(f, trains, s);
+	if (s->kept == 0)
+		gp_raise(f->env, GP_ERR_DATA, "Add tables or columns that differ between the rows of the task.",
+				 "no column of the tables tells the rows of the task apart");
+	gp_facts_weigh(f->env, s, weights);
+	return s;
+}
+
+void
+gp_facts_scale_free(gp_env *env, gp_facts_scale *s)
+{
+	gp_free(env, s->column);
+	gp_free(env, s->relation);
+	gp_free(env, s->aggregate);
+	gp_free(env, s);
+}
+
+/* Refuses columns of other blocks than those that were measured. */
+static void
+check_blocks(const gp_facts *f, const gp_facts_scale *s)
+{
+	bool		same = f->width == s->width && f->nblocks == s->nblocks;
+
+	for (int32_t b = 0; same && b < f->nblocks; b++)
+		same = strcmp(f->block[b].relation, s->relation[b]) == 0 &&
+			strcmp(f->block[b].aggregate, s->aggregate[b]) == 0 &&
+			(f->block[b].width == 0 || s->column[f->block[b].first].block == b);
+	if (!same)
+		gp_raise(f->env, GP_ERR_DATA, "Fit the model again.",
+				 "the tables have other columns than the model was fitted on");
+}
+
+gp_features *
+gp_facts_features(gp_facts *f, const gp_facts_scale *s)
+{
+	gp_env	   *env = f->env;
+	gp_features *out = gp_alloc_zero(env, 1, sizeof(gp_features));
+	float	   *to;
+
+	check_blocks(f, s);
+	to = gp_facts_row(f, 0);
+	GP_EACH(env, i, f->rows, i * f->width)
+	{
+		const float *row = gp_facts_row(f, i);
+
+		for (int32_t c = 0; c < f->width; c++)
+			if (s->column[c].deviation > 0.0)
+				*to++ = (float) (s->column[c].weight * standardise(&s->column[c], row[c]));
+	}
+	*out = (gp_features) {.rows = f->rows,.dims = s->kept,.type = GP_FLOAT};
+	out->dense = gp_resize_array(env, f->column, f->rows * s->kept, sizeof(float));
+	f->column = NULL;
+	gp_facts_free(f);
+	return out;
+}

@@ -1,0 +1,60 @@
+/*
+ * facts_internal.h - what the files of this floor share.
+ */
+#ifndef GP_FACTS_INTERNAL_H
+#define GP_FACTS_INTERNAL_H
+
+#include "facts.h"
+
+#define GP_YEAR_DAYS 365.25
+
+/* A hash of bytes that does not depend on the session. */
+extern uint64_t gp_hash_bytes(const void *data, int64_t length);
+
+/* What a value is told from others by: of a number its bits, of a word its bytes. */
+extern uint64_t gp_category_of_number(double number);
+#define GP_CATEGORY_NULL UINT64_C(1)	/* of a NULL */
+
+/* Years before a time, NaN for what is later, and unknown then. */
+extern double gp_age_in_years(double days, gp_time at);
+
+/* ---- columns of rows (fact_columns.c) ---- */
+
+typedef struct gp_block
+{
+	char		relation[GP_FACTS_NAME];
+	char		aggregate[GP_FACTS_NAME];
+	int32_t		first;
+	int32_t		width;
+} gp_block;
+
+/* A relation's blocks stand one after the other, in the order of gp_aggregate. */
+typedef struct gp_relation
+{
+	gp_aggregates a;
+	int32_t		width;			/* of its facts */
+	int32_t		first;			/* of its columns */
+} gp_relation;
+
+struct gp_facts
+{
+	gp_env	   *env;
+	int64_t		rows;
+	const gp_time *as_of;
+	int32_t		width;
+	int32_t		nblocks;
+	int32_t		nrelations;
+	gp_block   *block;
+	gp_relation *relation;
+	float	   *column;			/* rows x width; NaN: an age without facts.  NULL before the first is filled */
+};
+
+/* The columns of a row, which are made at the first use. */
+extern float *gp_facts_row(gp_facts *facts, int64_t row);
+
+#define GP_META_COLUMNS 5
+
+/* The columns that an aggregate of facts of this width has. */
+extern int32_t gp_aggregate_width(gp_aggregate which, int32_t width);
+
+#endif							/* GP_FACTS_INTERNAL_H */

@@ -1,0 +1,169 @@
+/*
+ * label_facts.c - the labels of a task as facts: what was the answer before.
+ */
+#include "facts_internal.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/sort.h"
+
+#define LEAST_VARIANCE 0.0025	/* of a class's indicator */
+
+/* The mean and deviation of values that train. */
+static void
+measure_values(const gp_facts_labels *labels, const bool *trains, gp_facts_target *target)
+{
+	double		square = 0.0;
+	double		n = 0.0;
+
+	for (int64_t i = 0; i < labels->n; i++)
+		if (trains == NULL || trains[i])
+		{
+			double		far = labels->target[i] - target->mean[0];
+
+			/* Welford's update */
+			target->mean[0] += far / ++n;
+			square += far * (labels->target[i] - target->mean[0]);
+		}
+	target->deviation[0] = n > 0.0 ? sqrt(square / n) : 0.0;
+}
+
+/* The class that a column of a target is of. */
+static int32_t
+class_of_column(const gp_facts_target *target, int32_t column)
+{
+	return target->width == 1 ? 1 : column;
+}
+
+gp_facts_target
+gp_facts_target_of(gp_env *env, const gp_facts_labels *labels, const bool *trains)
+{
+	gp_facts_target target = {.width = 1,.nclasses = labels->nclasses};
+	double		n = 0.0;
+
+	if (labels->label == NULL)
+	{
+		measure_values(labels, trains, &target);
+		return target;
+	}
+	if (labels->nclasses > 2)
+		target.width = (int32_t) gp_min64(labels->nclasses, GP_ENCODED_HOT);
+	GP_EACH(env, i, labels->n, i)
+	{
+		if (trains && !trains[i])
+			continue;
+		n++;
+		for (int32_t c = 0; c < target.width; c++)
+			target.mean[c] += labels->label[i] == class_of_column(&target, c);
+	}
+	for (int32_t c = 0; c < target.width; c++)
+	{
+		target.mean[c] = n > 0.0 ? target.mean[c] / n : 0.0;
+		target.deviation[c] = sqrt(fmax(target.mean[c] * (1.0 - target.mean[c]), LEAST_VARIANCE));
+	}
+	return target;
+}
+
+/* A label in numbers. */
+static void
+tell_label(const gp_facts_target *target, const gp_facts_labels *labels, int64_t i, double *out)
+{
+	for (int32_t c = 0; c < target->width; c++)
+	{
+		double		y = labels->label ? labels->label[i] == class_of_column(target, c) : labels->target[i];
+
+		out[c] = target->deviation[c] > 0.0 ? (y - target->mean[c]) / target->deviation[c] : 0.0;
+	}
+}
+
+/* A label and its time, which it is sorted by. */
+typedef struct timed_label
+{
+	gp_time		as_of;
+	int64_t		label;
+} timed_label;
+
+/* All labels in order of time. */
+static timed_label *
+labels_by_time(gp_env *env, const gp_facts_labels *labels)
+{
+	timed_label *t = gp_alloc_array(env, labels->n, sizeof(timed_label));
+
+	for (int64_t i = 0; i < labels->n; i++)
+		t[i] = (timed_label) {labels->as_of[i], i};
+	gp_sort(env, t, labels->n, sizeof(timed_label), gp_compare_int64, NULL);
+	return t;
+}
+
+/* When a label of this time is known: a row of just that time sees it. */
+static gp_time
+known_from(gp_time as_of, gp_time horizon)
+{
+	if (as_of == GP_TIME_ALWAYS || as_of == GP_TIME_NEVER || as_of > GP_TIME_NEVER - horizon)
+		return GP_TIME_NEVER;
+	return as_of + horizon - 1;
+}
+
+void
+gp_facts_scan_labels(gp_facts *facts, int32_t relation, const int32_t *key, const gp_facts_target *target,
+					 const gp_facts_labels *labels)
+{
+	gp_env	   *env = facts->env;
+	int32_t    *everybody = key ? NULL : gp_alloc_zero(env, facts->rows, sizeof(int32_t));
+	timed_label *ordered = key ? NULL : labels_by_time(env, labels);
+	gp_scan    *scan = gp_scan_open(facts, relation, key ? key : everybody);
+
+	for (int64_t i = 0; i < labels->n; i++)
+	{
+		int64_t		at = key ? i : ordered[i].label;
+		double		value[GP_ENCODED_HOT];
+
+		tell_label(target, labels, at, value);
+		gp_scan_fact(scan, key ? labels->entity[at] : 0, known_from(labels->as_of[at], labels->horizon),
+					 value);
+	}
+	gp_scan_close(scan);
+	gp_free(env, everybody);
+	gp_free(env, ordered);
+}
+
+/* ---- the half-life of what has no horizon ---- */
+
+typedef struct keyed_time
+{
+	int32_t		key;
+	gp_time		time;
+} keyed_time;
+
+static int
+compare_keyed(const void *a, const void *b, void *unused)
+{
+	const keyed_time *x = a;
+	const keyed_time *y = b;
+
+	return x->key != y->key ? (x->key > y->key) - (x->key < y->key) : (x->time > y->time) - (x->time < y->time);
+}
+
+double
+gp_facts_median_gap(gp_env *env, int64_t n, const int32_t *key, const gp_time *time)
+{
+	keyed_time *t = gp_alloc_array(env, n, sizeof(keyed_time));
+	double	   *gap = gp_alloc_array(env, n, sizeof(double));
+	int64_t		known = 0;
+	int64_t		gaps = 0;
+	double		median;
+
+	for (int64_t i = 0; i < n; i++)
+		if (key[i] >= 0 && time[i] != GP_TIME_ALWAYS && time[i] != GP_TIME_NEVER)
+			t[known++] = (keyed_time) {key[i], time[i]};
+	gp_sort(env, t, known, sizeof(keyed_time), compare_keyed, NULL);
+	for (int64_t i = 1; i < known; i++)
+		if (t[i].key == t[i - 1].key && t[i].time > t[i - 1].time)
+			gap[gaps++] = (double) t[i].time - (double) t[i - 1].time;
+	gp_sort(env, gap, gaps, sizeof(double), gp_compare_double, NULL);
+	median = gaps > 0 ? gap[gaps / 2] : 30.0 * GP_TIME_DAY;
+	gp_free(env, t);
+	gp_free(env, gap);
+	return 2.0 * median;
+}
