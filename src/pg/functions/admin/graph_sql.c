@@ -199,8 +199,8 @@ notice_models(const gnngp_graph_def *graph, List *models)
 	foreach(cell, models)
 		appendStringInfo(&names, "%s\"%s\"", names.len > 0 ? ", " : "", (char *) lfirst(cell));
 	ereport(NOTICE,
-			(errmsg_plural("graph \"%s\" goes with its model %s",
-						   "graph \"%s\" goes with its models %s", list_length(models), graph->name,
+			(errmsg_plural("graph \"%s\" is dropped with its model %s",
+						   "graph \"%s\" is dropped with its models %s", list_length(models), graph->name,
 						   names.data)));
 }
 
