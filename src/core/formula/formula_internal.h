@@ -81,9 +81,6 @@ typedef struct gp_number
 	bool		rational;		/* sums, products and whole powers of numbers and the layer */
 } gp_number;
 
-/* The short decimal that a computed number stands for, or itself; largest went into it. */
-extern double gp_fold(double number, double largest);
-
 /* Results that are not finite are the caller's to refuse. */
 extern gp_number gp_number_make(double value);
 extern gp_number gp_number_add(gp_number a, gp_number b);

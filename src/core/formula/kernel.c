@@ -300,7 +300,7 @@ enter_layer(gp_layer *t, int layer)
 
 /* The settings of a preset's own text. */
 static void
-take_preset(gp_layer *t, const gp_kernel_text *source, gp_kernel_options *usual)
+take_preset(gp_layer *t, gp_kernel_text *source, gp_kernel_options *usual)
 {
 	const gp_constant *input;
 	const gp_constant *norm;

@@ -260,14 +260,6 @@ gnngp_env_join_notices(gp_env *env, gnngp_notices *former, const gnngp_notices *
 		env_notice(env, list_nth(more->messages, i), list_nth(more->hints, i));
 }
 
-bool
-gnngp_env_has_notices(const gp_env *env)
-{
-	const gnngp_notices *all = ((const server_env *) env)->notices;
-
-	return all && all->messages != NIL;
-}
-
 void
 gnngp_env_tell_notices(gp_env *env, const char *about)
 {

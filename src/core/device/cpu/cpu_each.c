@@ -125,8 +125,8 @@ each_tile(void *arg, int64_t tile, int worker)
 			row_double(job, i, r.col, r.cols);
 }
 
-bool
-gp_each_fits(gp_each_op op, gp_matrix y, gp_matrix a, gp_matrix b, gp_matrix c)
+static bool
+shapes_fit(gp_each_op op, gp_matrix y, gp_matrix a, gp_matrix b, gp_matrix c)
 {
 	int			reads = gp_each_reads(op);
 
@@ -141,6 +141,6 @@ gp_cpu_each(gp_device *dev, const gp_each *e, gp_matrix y, gp_matrix a, gp_matri
 	each_job	job = {e, y, a, b, c, gp_grid_elements(y.rows, y.cols, TILE_ELEMENTS),
 					   gp_cpu_ops(dev, y.type)};
 
-	gp_cpu_require(dev, gp_each_fits(e->op, y, a, b, c));
+	gp_cpu_require(dev, shapes_fit(e->op, y, a, b, c));
 	gp_cpu_run(dev, each_tile, &job, job.grid.tiles);
 }

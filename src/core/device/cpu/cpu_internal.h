@@ -143,7 +143,6 @@ extern void gp_cpu_put(gp_device *dev, gp_matrix m, int64_t n, const int32_t *ro
 /* cpu_each.c */
 extern void gp_cpu_each(gp_device *dev, const gp_each *e, gp_matrix y, gp_matrix a, gp_matrix b,
 						gp_matrix c);
-extern bool gp_each_fits(gp_each_op op, gp_matrix y, gp_matrix a, gp_matrix b, gp_matrix c);
 
 /* cpu_dense.c; syrk_lower leaves what is above the diagonal alone. */
 extern void gp_cpu_gemm(gp_device *dev, bool trans_a, bool trans_b, double alpha, gp_matrix a,

@@ -308,22 +308,14 @@ gp_program_hops(gp_env *env, const gp_program *program)
 	return last;
 }
 
-const char *
-gp_program_is_global(const gp_program *program)
-{
-	if (program->input.kind == GP_INPUT_LAPLACIAN)
-		return "a Laplacian input";
-	for (int i = 0; i < program->nsteps; i++)
-		if (program->steps[i].kind == GP_STEP_OP && gp_operator_is_global(program->steps[i].op))
-			return "P(a)";
-	return NULL;
-}
-
 void
 gp_program_check_live(gp_env *env, const gp_program *program)
 {
-	const char *what = gp_program_is_global(program);
+	const char *what = program->input.kind == GP_INPUT_LAPLACIAN ? "a Laplacian input" : NULL;
 
+	for (int i = 0; i < program->nsteps && what == NULL; i++)
+		if (program->steps[i].kind == GP_STEP_OP && gp_operator_is_global(program->steps[i].op))
+			what = "P(a)";
 	if (what)
 		gp_raise(env, GP_ERR_UNSUPPORTED,
 				 "Fit without live, or by a kernel of neighbours such as gcn, sage or gin.",

@@ -193,10 +193,7 @@ extern double gp_unit_note(gp_eval *ev, gp_unit_pass pass, int step, double scal
 /* The most operators A in a row that reach the value of a step. */
 extern int gp_program_hops(gp_env *env, const gp_program *program);
 
-/* Why a program's rows cannot be evaluated by their neighbourhood; NULL: they can. */
-extern const char *gp_program_is_global(const gp_program *program);
-
-/* Refuses such a program for a fit that is to be live. */
+/* Refuses a program whose rows cannot be evaluated by their neighbourhood. */
 extern void gp_program_check_live(gp_env *env, const gp_program *program);
 
 #endif							/* GP_KEEP_H */
