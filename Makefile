@@ -7,6 +7,9 @@
 #   make unit T=links/test_folds   runs one unit test (without T all; SANITIZE=no is faster)
 #   make installcheck       runs the SQL tests against the running server
 #   make prove_installcheck runs the TAP tests, which start servers of their own
+#   make dist               writes gnngp-VERSION.zip (for PGXN) and .tar.gz (for rpmbuild) of the commit
+#   make release-check      says whether all packages name one version, and the changelog has it
+#   make extension-image DEST=...   writes /lib and /share of an extension image, OpenBLAS included
 #
 #   PG_CONFIG=...   which server to build for
 #   CUDA=yes        make builds the GPU library, too
@@ -41,12 +44,16 @@ SQL_SCRIPT = sql/$(EXTENSION)--$(EXTVERSION).sql
 DATA_built = $(SQL_SCRIPT)
 DATA = $(wildcard sql/update/$(EXTENSION)--*.sql)
 
+# Examples to run in psql: \i of the path that make install prints.
+DOCS = $(wildcard doc/examples/*.sql)
+
 # The library holds its version against that of the SQL objects.
 PG_CPPFLAGS = -Isrc -Isrc/core -DGNNGP_VERSION='"$(EXTVERSION)"'
 PG_CFLAGS += -Wall -Wextra -Wno-unused-parameter -Wno-declaration-after-statement
 # What is built does not tell where.
 PG_CFLAGS += -ffile-prefix-map=$(CURDIR)=.
-SHLIB_LINK = -ldl -lpthread -lm
+# OpenBLAS may lie beside the library: an extension image brings its own.
+SHLIB_LINK = -ldl -lpthread -lm -Wl,--disable-new-dtags,-rpath,'$$ORIGIN'
 
 # Tests are in test/sql, what they should print in expected.
 REGRESS = $(sort $(patsubst test/sql/%.sql,%,$(wildcard test/sql/*.sql)))
@@ -89,6 +96,25 @@ prove_installcheck:
 	prove -I '$(dir $(PGXS))../../src/test/perl' -I test/perl $(PROVE_FLAGS) $(PROVE_TESTS)
 
 .PHONY: prove_installcheck
+
+# An archive of the commit, as PGXN takes it and as rpmbuild reads it.
+dist:
+	git archive --format=zip --prefix=$(EXTENSION)-$(EXTVERSION)/ -o $(EXTENSION)-$(EXTVERSION).zip HEAD
+	git archive --format=tar.gz --prefix=$(EXTENSION)-$(EXTVERSION)/ -o $(EXTENSION)-$(EXTVERSION).tar.gz HEAD
+
+release-check:
+	@perl test/metadata.pl | { ! grep . ; }
+	@grep -q '^## $(EXTVERSION)' CHANGELOG.md || { echo 'CHANGELOG.md: no $(EXTVERSION)'; exit 1; }
+
+# What an extension image holds: the extension's files, OpenBLAS and what it needs beside libc.
+OPENBLAS = $(shell ldconfig -p | sed -n 's/.*libopenblas\.so\.0 .*=> //p' | head -n 1)
+extension-image: all
+	install -d '$(DEST)/lib' '$(DEST)/share/extension'
+	install -m 755 $(MODULE_big).so '$(DEST)/lib'
+	install -m 644 $(EXTENSION).control $(SQL_SCRIPT) $(DATA) '$(DEST)/share/extension'
+	ldd '$(OPENBLAS)' | awk '/lib(gfortran|quadmath)/ {print $$3}' | xargs -I{} cp -L {} '$(OPENBLAS)' '$(DEST)/lib'
+
+.PHONY: dist release-check extension-image
 
 # The GPU library is a module of its own, which the extension loads when asked to.
 CUDA ?= no

@@ -58,7 +58,14 @@ my %named = (
 	'gnngp.control' => find('gnngp.control', qr/^default_version = '(\S+)'$/m),
 	'META.json, version' => $meta->{version},
 	'META.json, provides' => $meta->{provides}{gnngp}{version} // 'none',
+	'rpm/gnngp.spec' => find('rpm/gnngp.spec', qr/^Version:\s+(\S+)$/m),
 	'debian/changelog' => find('debian/changelog', qr/\A\w+ \((\S+)-\w+\)/));
+my $home = $meta->{resources}{homepage} // 'none';
+for my $place (qw(debian/control.in rpm/gnngp.spec))
+{
+	my $url = find($place, qr/^(?:Homepage|URL):\s+(\S+)$/m);
+	print "$place: home page $url, META.json has $home\n" if $url ne $home;
+}
 for my $place (sort keys %named)
 {
 	print "$place: version $named{$place}, the Makefile has $version\n" if $named{$place} ne $version;

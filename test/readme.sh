@@ -4,7 +4,7 @@
 # Runs the blocks marked sql of README.md and of each page of doc/, in order, each document in a
 # database of its own with the small graph of test/readme_tables.sql.  A page that does not make the
 # extension itself begins after the README's quick start.  A block marked "sql no-run" is left out.
-# Names of documents may be given.  The server is the one that psql finds.  Prints TAP, one test a
+# Then each file of doc/examples.  Names of documents may be given.  The server is the one that psql finds.  Prints TAP, one test a
 # block.
 set -u
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -47,6 +47,18 @@ for document in "$@"; do
 			failures=$((failures + 1))
 		fi
 	done
+	dropdb readme
+done
+for example in doc/examples/*.sql; do
+	createdb readme || exit 1
+	number=$((number + 1))
+	if sql "$example" >"$OUT/log" 2>&1; then
+		echo "ok $number - $example"
+	else
+		echo "not ok $number - $example"
+		tail -n 8 "$OUT/log" | sed 's/^/# /'
+		failures=$((failures + 1))
+	fi
 	dropdb readme
 done
 if cmp -s <(awk '/^```sql$/ {i = 1; next} /^```/ {i = 0} i' "$ROOT/README.md" | tr -s ' \n' '  ' |

@@ -5,7 +5,7 @@ CREATE FUNCTION @extschema@.gp_explain(
 RETURNS TABLE (labelled anynonarray, class text, share double precision)
 AS 'MODULE_PATHNAME', 'gnngp_explain' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 10;
 COMMENT ON FUNCTION @extschema@.gp_explain(text, anynonarray, text, integer) IS
-    'the labelled nodes that make the score of a class of a node, the largest shares first, then the rest in one row: gp_explain(''m'', 5)';
+    'which labels make the score of a node: the largest shares first, the rest in one row: gp_explain(''m'', 5)';
 
 CREATE FUNCTION @extschema@.gp_explain(
     model text, node text, class text DEFAULT NULL, k integer DEFAULT 10)
@@ -19,7 +19,7 @@ CREATE FUNCTION @extschema@.gp_explain_edges(
 RETURNS TABLE (src anynonarray, dst anynonarray, effect double precision)
 AS 'MODULE_PATHNAME', 'gnngp_explain_edges' LANGUAGE C STABLE PARALLEL RESTRICTED COST 1000000 ROWS 10;
 COMMENT ON FUNCTION @extschema@.gp_explain_edges(text, anynonarray, text, integer) IS
-    'the edges near a node whose removal moves the score of a class most, each with the change that its removal makes: gp_explain_edges(''m'', 5)';
+    'the edges whose removal changes the score of a node most, each with the change: gp_explain_edges(''m'', 5)';
 
 CREATE FUNCTION @extschema@.gp_explain_edges(
     model text, node text, class text DEFAULT NULL, k integer DEFAULT 10)
@@ -34,7 +34,7 @@ CREATE FUNCTION @extschema@.gp_next_labels(
 RETURNS TABLE (node bigint, gain double precision)
 AS 'MODULE_PATHNAME', 'gnngp_next_labels' LANGUAGE C STABLE PARALLEL RESTRICTED COST 1000000 ROWS 20;
 COMMENT ON FUNCTION @extschema@.gp_next_labels(text, integer, gnngp_internal.gp_node_list) IS
-    'the k nodes whose labels would tell most of all nodes, best first, each with the share of the remaining variance that it takes away: gp_next_labels(''m'')';
+    'the k nodes to label next, best first, each with the share of the remaining variance that its label removes: gp_next_labels(''m'')';
 
 CREATE FUNCTION @extschema@.gp_next_labels(model text, k integer, among gnngp_internal.gp_integers)
 RETURNS TABLE (node bigint, gain double precision)

@@ -30,13 +30,13 @@ CREATE FUNCTION @extschema@.gp_fit(
     OUT alternatives jsonb)
 AS 'MODULE_PATHNAME', 'gnngp_fit' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000;
 COMMENT ON FUNCTION @extschema@.gp_fit(text, text, @extschema@.gp_kernel, text, text, integer, double precision, bigint, boolean, boolean) IS
-    'fit a Gaussian process, or a kernel that is learnt, on a graph and store the posterior of every node as a model; then SELECT * FROM gp_predict(model)';
+    'fit a model on a graph and store the posterior of every node; then SELECT * FROM gp_predict(model)';
 
 CREATE FUNCTION @extschema@.gp_evaluate(model text)
 RETURNS TABLE (metric text, value double precision)
 AS 'MODULE_PATHNAME', 'gnngp_evaluate' LANGUAGE C STABLE PARALLEL RESTRICTED COST 1000 ROWS 3;
 COMMENT ON FUNCTION @extschema@.gp_evaluate(text) IS
-    'how good a model is on its own labels, each left out in turn; gp_tune(graph) compares kernels';
+    'the quality of a model on its own labels, each left out in turn; gp_tune(graph) compares kernels';
 
 CREATE FUNCTION @extschema@.gp_tune(
     graph text,
@@ -50,7 +50,7 @@ RETURNS TABLE (
     seconds double precision)
 AS 'MODULE_PATHNAME', 'gnngp_tune' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 6;
 COMMENT ON FUNCTION @extschema@.gp_tune(text, @extschema@.gp_kernel[], text) IS
-    'fit several kernels on one reading of a graph and compare them, best first; stores nothing: then gp_fit(graph, kernel => ...)';
+    'compare kernels on one reading of a graph, best first; stores nothing; then gp_fit(graph, kernel => ...)';
 
 CREATE FUNCTION @extschema@.gp_estimate(
     graph text,
@@ -65,4 +65,4 @@ CREATE FUNCTION @extschema@.gp_estimate(
     OUT reason text)
 AS 'MODULE_PATHNAME', 'gnngp_estimate' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000;
 COMMENT ON FUNCTION @extschema@.gp_estimate(text, @extschema@.gp_kernel, text, integer, boolean, integer) IS
-    'what gp_fit(graph, kernel => ...), or gp_fit_links(graph, kernel => ..., keep => ...), would cost: the strategy that the planner chooses, its memory and operations, and why';
+    'what gp_fit or gp_fit_links would cost: the strategy, its memory and operations, and why';

@@ -130,7 +130,7 @@ CREATE VIEW @extschema@.gp_models WITH (security_invoker = true) AS
            m.power
     FROM gnngp_internal.gp_model_catalog m
         LEFT JOIN gnngp_internal.gp_graph_catalog g ON g.id = m.graph;
-COMMENT ON VIEW @extschema@.gp_models IS 'models that you may read, with what their fit gave';
+COMMENT ON VIEW @extschema@.gp_models IS 'models that you may read, with the figures of their last fit';
 
 CREATE VIEW @extschema@.gp_progress WITH (security_invoker = true) AS
     SELECT p.pid, p.model, p.phase, p.done, p.total, p.started, p.objective
@@ -180,8 +180,8 @@ COMMENT ON COLUMN @extschema@.gp_models.labelled IS 'nodes that had a target';
 COMMENT ON COLUMN @extschema@.gp_models.landmarks IS 'landmarks of the low-rank kernel; NULL when it is exact';
 COMMENT ON COLUMN @extschema@.gp_models.nugget IS 'noise variance relative to the mean of the kernels diagonal';
 COMMENT ON COLUMN @extschema@.gp_models.log_marginal_likelihood IS 'of the labels, at the scale of the prior that was estimated; of kernel gpsrf the bound that was trained';
-COMMENT ON COLUMN @extschema@.gp_models.loo_score IS '1 minus the leave-one-out error over that without a model: 1 is perfect';
-COMMENT ON COLUMN @extschema@.gp_models.seconds IS 'that the last fit took';
+COMMENT ON COLUMN @extschema@.gp_models.loo_score IS 'leave-one-out R2: 1 is perfect, 0 is no better than class frequencies or the mean';
+COMMENT ON COLUMN @extschema@.gp_models.seconds IS 'seconds of the last fit';
 COMMENT ON COLUMN @extschema@.gp_models.peak_bytes IS 'most memory that the last fit held at one time';
 COMMENT ON COLUMN @extschema@.gp_models.fitted IS 'when the node part was last fitted';
 COMMENT ON COLUMN @extschema@.gp_models.mean_diagonal IS 'mean of the kernels diagonal';
@@ -198,7 +198,7 @@ COMMENT ON COLUMN @extschema@.gp_models.alternatives IS 'where the kernel was ch
 COMMENT ON COLUMN @extschema@.gp_models.live_bytes IS 'bytes of the live state, with which gp_predict_live answers; NULL without one';
 COMMENT ON COLUMN @extschema@.gp_models.link_fitted IS 'when the link part was last fitted';
 COMMENT ON COLUMN @extschema@.gp_models.link_keep IS 'best pairs of each node that are kept; NULL where none are';
-COMMENT ON COLUMN @extschema@.gp_models.link_kept_bytes IS 'what they take';
+COMMENT ON COLUMN @extschema@.gp_models.link_kept_bytes IS 'bytes of the kept pairs';
 COMMENT ON COLUMN @extschema@.gp_models.link_min_probability IS 'least probability of a pair that is kept; NULL where any may be';
 COMMENT ON COLUMN @extschema@.gp_models.power IS 'power of the kernel that was fitted: given with the kernel, or chosen by leave-one-out; NULL with a kernel that is learnt';
 COMMENT ON COLUMN @extschema@.gp_progress.pid IS 'process of the backend that computes';

@@ -105,9 +105,11 @@ static void *
 open_library(gp_env *env)
 {
 	static const char variable[] = "OPENBLAS_NUM_THREADS";
+	/* Debian's name, the threaded build of Red Hat's releases, and what a development package links */
+	static const char *const names[] = {"libopenblas.so.0", "libopenblasp.so.0", "libopenblas.so"};
 	const char *old = getenv(variable);
 	char	   *saved = NULL;
-	void	   *handle;
+	void	   *handle = NULL;
 	sigset_t	all;
 	sigset_t	before;
 
@@ -120,9 +122,8 @@ open_library(gp_env *env)
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	setenv(variable, "1", 1);
 
-	handle = dlopen("libopenblas.so.0", RTLD_NOW | RTLD_LOCAL);
-	if (handle == NULL)
-		handle = dlopen("libopenblas.so", RTLD_NOW | RTLD_LOCAL);
+	for (size_t i = 0; handle == NULL && i < sizeof(names) / sizeof(names[0]); i++)
+		handle = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
 
 	if (saved != NULL)
 		setenv(variable, saved, 1);
@@ -152,7 +153,7 @@ find_buffers(void *handle, blas_table *table)
 void
 gp_blas_load(gp_env *env)
 {
-	static const char hint[] = "Install OpenBLAS (Debian and Ubuntu: package libopenblas0).";
+	static const char hint[] = "Install OpenBLAS (Debian: package libopenblas0, Red Hat: openblas-threads).";
 	void	   *handle;
 	const char *why;
 	blas_table	table;
