@@ -183,9 +183,7 @@ group_by_row(const gp_edges *edges, const edge_groups *columns)
 	edge_groups rows;
 
 	GP_EACH(env, k, columns->start[n], k)
-	{
 		start[columns->other[k] + 1]++;
-	}
 	next = 0;
 	counts_to_offsets(start, n);
 	rows = groups_create(edges, start);

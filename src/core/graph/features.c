@@ -198,18 +198,11 @@ sort_entries(gp_env *env, int64_t n, const int32_t *key, int64_t nkeys, const in
 {
 	int64_t    *start = gp_alloc_zero(env, nkeys + 1, sizeof(int64_t));
 	int32_t    *sorted = gp_alloc_array(env, n, sizeof(int32_t));
-	int64_t		next = 0;
 
 	GP_EACH(env, k, n, k)
-	{
 		start[key[k] + 1]++;
-	}
-	next = 0;
 	GP_EACH(env, i, nkeys, i)
-	{
 		start[i + 1] += start[i];
-	}
-	next = 0;
 	GP_EACH(env, k, n, k)
 	{
 		int32_t		e = order ? order[k] : (int32_t) k;

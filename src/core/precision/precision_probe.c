@@ -43,9 +43,7 @@ gp_probe_colours(gp_env *env, const gp_csr *s, const int32_t *node, int64_t n, i
 	int64_t		next = 0;
 
 	GP_EACH(env, i, gp_items(env, s->rows), i)
-	{
 		of_node[i] = -1;
-	}
 	next = 0;
 	for (int64_t k = 0; k < n && !env->dry; k++)
 	{

@@ -35,9 +35,7 @@ stack_operator(gp_env *env, const gp_csr *a, const gp_asked *asked, const gp_ord
 	}
 	own = gp_csr_create(env, rows, rows, entries, a->type);
 	GP_EACH(env, r, rows, own->start[r])
-	{
 		own->start[r + 1] = own->start[r] + (r < full ? gp_order_fill(order, a, asked, r, own) : 0);
-	}
 	below = kept ? gp_csr_stack(env, NULL, 0, kept->csr, rows + anchors) :
 		gp_csr_create(env, anchors, rows + anchors, 0, a->type);
 	for (int64_t k = 0; k < gp_csr_entries(below); k++)
