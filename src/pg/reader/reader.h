@@ -12,7 +12,7 @@
 #include "postgres.h"
 
 #include "core/graph/graph.h"
-#include "core/fit/fit.h"
+#include "core/facts/facts.h"
 #include "pg/catalog/catalog.h"
 #include "pg/ids/ids.h"
 #include "pg/server/compat.h"
@@ -26,6 +26,7 @@ typedef struct gnngp_data
 	gp_graph   *graph;
 	gp_features *features;		/* NULL: structure only */
 	double	   *moments;		/* by which they were standardised, or NULL */
+	gp_encoding *encoding;		/* by which they were made of columns of any type, or NULL */
 	gp_type		type;			/* of the features, and of all large matrices */
 	gp_task		task;			/* auto resolved */
 	int64		nlabelled;
@@ -109,12 +110,16 @@ typedef enum gnngp_rim
 } gnngp_rim;
 
 /*
- * Reads so many hops around some nodes, and the edges of all nodes nearer than that.  dims and
- * moments are those of the fit's features.  42704 for a node that is not there, 22023 for one that
- * is given twice.
+ * Reads so many hops around some nodes, and the edges of all nodes nearer than that.  dims, moments
+ * and encoding are those of the fit's features.  42704 for a node that is not there, 22023 for one
+ * that is given twice.
  */
 extern gnngp_some *gnngp_read_some(gp_env *env, const gnngp_graph_def *graph,
 								   const gnngp_id *wanted, int64 n, int hops, gnngp_rim rim,
-								   int64 dims, const double *moments);
+								   int64 dims, const double *moments,
+								   const gp_encoding *encoding);
+
+/* A part of an encoding is stored as so many numbers. */
+#define GNNGP_ENCODED_DOUBLES ((int64) (sizeof(gp_encoded) / sizeof(double)))
 
 #endif							/* GNNGP_READ_H */

@@ -8,6 +8,7 @@
 
 #include "catalog/pg_type_d.h"
 #include "fmgr.h"
+#include "pg/catalog/graph_check.h"
 #include "pg/ids/idmap.h"
 #include "reader.h"
 #include "read_source.h"
@@ -33,6 +34,7 @@ typedef struct gnngp_reader
 	Datum		some_ids;		/* an array of its nodes, once they are known */
 	int64		dims;			/* and so many features at least */
 	const double *moments;		/* by which features are standardised; NULL: their own, or none */
+	const gp_encoding *encoding;	/* by which the fit made them of columns, or NULL */
 } gnngp_reader;
 
 /* Locks the tables, then looks up the type of the ids (read_graph.c). */
@@ -129,6 +131,20 @@ extern gnngp_feature_part *gnngp_add_features(gnngp_reader *r, gnngp_query *q);
 extern void gnngp_take_features(gnngp_feature_part *s, int64 row, gnngp_row_id id,
 								const Datum *values, const bool *nulls);
 extern void gnngp_finish_features(gnngp_feature_part *s, int32 *node);
+
+/* Columns of any type as features (encode_columns.c). */
+
+/* Selects a column as a number that it is told by: itself, a hash of its word, or days. */
+extern gnngp_feature_kind gnngp_add_feature(gnngp_query *q, const gnngp_column *column);
+extern double gnngp_feature_number(gnngp_feature_kind kind, Oid base, Datum value);
+
+/*
+ * Takes features of such numbers, NaN for NULL, and gives them as they are encoded: by the fit's
+ * encoding where there is one, else by one that they make, which data gets.
+ */
+extern gp_features *gnngp_encode_features(gnngp_reader *r, gp_features *numbers,
+										  const gnngp_column *column,
+										  const gnngp_feature_kind *kind);
 
 /* Features in a table of their own (read_sparse.c). */
 extern gnngp_sparse_part *gnngp_plan_sparse(gnngp_reader *r);

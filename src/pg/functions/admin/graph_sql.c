@@ -114,6 +114,8 @@ take_arguments(FunctionCallInfo fcinfo, gnngp_graph_def *def)
 	if (!PG_ARGISNULL(ARG_DIRECTED))
 		def->directed = PG_GETARG_BOOL(ARG_DIRECTED);
 	take_feature_source(fcinfo, def);
+	if (!PG_ARGISNULL(ARG_FEATURES) && def->features.n == 1 && strcmp(def->features.text[0], "*") == 0)
+		def->features = gnngp_all_features(def);
 	take_scale(fcinfo, def);
 	gnngp_check_graph(def);
 	/* The kinds of the tables. That of a table that is not given stays what it was: its owner may
