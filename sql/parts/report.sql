@@ -338,7 +338,7 @@ AS $sql$
                         (14, 'landmarks', nullif(m.landmarks, 0)::text), (15, 'nugget', round(m.nugget::numeric, 6)::text),
                         (16, 'fitted', to_char(m.fitted, 'YYYY-MM-DD HH24:MI')), (17, 'seconds', round(m.seconds::numeric, 1)::text),
                         (18, 'other kernels, by score', (SELECT string_agg(a.key || ' ' || coalesce(round(a.value::numeric, 3)::text, '-'), ', ' ORDER BY a.value::numeric DESC NULLS LAST)
-                                                         FROM jsonb_each_text(m.alternatives) AS a))) AS f (n, key, value)
+                                                         FROM jsonb_each_text(m.alternatives) AS a WHERE coalesce(a.value, '0') ~ '^-?[0-9]'))) AS f (n, key, value)
     WHERE m.id = gnngp_internal.model_id(model) AND f.value IS NOT NULL
 $sql$;
 COMMENT ON FUNCTION gnngp_internal.report_summary(text) IS

@@ -6,6 +6,8 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "miscadmin.h"
 #include "read_ids.h"
 #include "read_labels.h"
@@ -17,21 +19,12 @@
 #define FEW_LABELS 20			/* below, a class of its own is nothing odd */
 #define TEXT_CHUNK (256 * 1024)
 
-/* How the target is read. */
-typedef enum target_kind
-{
-	TARGET_NONE,
-	TARGET_INTEGER_CLASS,
-	TARGET_TEXT_CLASS,
-	TARGET_VALUE
-} target_kind;
-
 struct gnngp_node_part
 {
 	gnngp_reader *r;
 	gnngp_query query;
 	bool		automatic;		/* the task is ours to choose */
-	target_kind kind;
+	gnngp_target_kind kind;
 	gnngp_column target;
 	gnngp_labels labels;
 	gnngp_feature_part *features;	/* NULL: none in columns */
@@ -76,11 +69,31 @@ grow(node_state *s)
 	s->key = gp_realloc_array(env, s->key, room, sizeof(int64));
 	if (!s->r->integer_ids)
 		s->text = gp_realloc_array(env, s->text, room, sizeof(char *));
-	if (s->kind != TARGET_NONE)
+	if (s->kind != GNNGP_TARGET_NONE)
 		s->label = gp_realloc_array(env, s->label, room, sizeof(int32));
-	if (s->kind == TARGET_VALUE)
+	if (s->kind == GNNGP_TARGET_VALUE)
 		s->value = gp_realloc_array(env, s->value, room, sizeof(double));
 	s->room = room;
+}
+
+/* Keeps the text of an id in the environment. */
+static char *
+keep_text(node_state *s, const char *text, int length)
+{
+	size_t		need = (size_t) length + 1;
+	char	   *copy;
+
+	if (need > s->chunk_left)
+	{
+		s->chunk_left = Max(need, TEXT_CHUNK);
+		s->chunk = gp_alloc(s->r->env, s->chunk_left);
+	}
+	copy = s->chunk;
+	memcpy(copy, text, length);
+	copy[length] = '\0';
+	s->chunk += need;
+	s->chunk_left -= need;
+	return copy;
 }
 
 /* Takes the target of a row. */
@@ -89,14 +102,14 @@ take_target(node_state *s, Datum value, bool null)
 {
 	int32		label = -1;
 
-	if (s->kind == TARGET_VALUE)
+	if (s->kind == GNNGP_TARGET_VALUE)
 	{
 		s->value[s->n] = null ? 0.0 : gnngp_number_datum(value, s->target.base);
 		label = null ? -1 : 0;
 	}
 	else if (!null)
 	{
-		if (s->kind == TARGET_INTEGER_CLASS)
+		if (s->kind == GNNGP_TARGET_INTEGER)
 			label = gnngp_labels_integer(&s->labels, gnngp_integer_datum(value, s->target.base));
 		else
 		{
@@ -142,23 +155,9 @@ node_row(void *state, const Datum *values, const bool *nulls)
 		const char *text = gnngp_id_datum_text(s->r, values[0], &length);
 
 		s->key[s->n] = gnngp_text_key(text, length);
-		/* Keeps the text of an id in the environment */
-		size_t		need = (size_t) length + 1;
-		char	   *copy;
-
-		if (need > s->chunk_left)
-		{
-			s->chunk_left = Max(need, TEXT_CHUNK);
-			s->chunk = gp_alloc(s->r->env, s->chunk_left);
-		}
-		copy = s->chunk;
-		memcpy(copy, text, length);
-		copy[length] = '\0';
-		s->chunk += need;
-		s->chunk_left -= need;
-		s->text[s->n] = copy;
+		s->text[s->n] = keep_text(s, text, length);
 	}
-	if (s->kind != TARGET_NONE)
+	if (s->kind != GNNGP_TARGET_NONE)
 		take_target(s, values[1], nulls[1]);
 	if (s->features)
 		gnngp_take_features(s->features, s->n, row_id(s, s->n), values + s->first_feature,
@@ -214,8 +213,7 @@ nodes_of_rows(gp_env *env, const node_order *order, int64 n)
 	return node;
 }
 
-/* Sorts the rows by key; returns the node of each row where features need it and it is another
- * one. */
+/* Sorts the rows by key; returns the node of each row where features need it and it is another one. */
 static int32 *
 sort_rows(node_state *s)
 {
@@ -246,6 +244,82 @@ sort_rows(node_state *s)
 	return node;
 }
 
+/* Raises for NULL and repeated ids, and for an empty table. */
+static void
+check_ids(const node_state *s)
+{
+	const gnngp_reader *r = s->r;
+
+	gnngp_check_nulls(&r->nodes, &r->id, s->null_ids, "Give each node an id, or remove the row.");
+	if (s->n == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_EXCEPTION),
+				 errmsg("table \"%s\" has no nodes", r->nodes.name),
+				 errhint("Fill the table. If it has rows, role \"%s\", which owns the graph, must be allowed to see them by row-level security.",
+						 r->def->owner)));
+	for (int64 i = 1; i < s->n; i++)
+		if (s->key[i - 1] == s->key[i] &&
+			(s->text == NULL || strcmp(s->text[i - 1], s->text[i]) == 0))
+			ereport(ERROR,
+					(errcode(ERRCODE_UNIQUE_VIOLATION),
+					 errmsg("column \"%s\" of table \"%s\" repeats the id %s", r->id.name,
+							r->nodes.name, s->text ? s->text[i] : psprintf(INT64_FORMAT, s->key[i])),
+					 errhint("Each node needs an id of its own: remove the repeated row.")));
+}
+
+/* Raises for values that are no numbers to regress on. */
+static void
+check_values(const node_state *s)
+{
+	for (int64 i = 0; i < s->n; i++)
+		if (s->label[i] >= 0 && !isfinite(s->value[i]))
+			ereport(ERROR,
+					(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+					 errmsg("column \"%s\" of table \"%s\" is %g for node %s", s->target.name,
+							s->r->nodes.name, s->value[i],
+							s->text ? s->text[i] : psprintf(INT64_FORMAT, s->key[i])),
+					 errhint("A target must be finite; NULL marks the nodes to predict.")));
+}
+
+/* Tells about targets that may not be meant as they were taken. */
+static void
+notice_classes(const node_state *s, const gnngp_data *data, bool automatic)
+{
+	if (automatic && s->kind == GNNGP_TARGET_INTEGER && data->nclasses > MANY_INTEGER_CLASSES)
+		gp_notice(s->r->env, "Use task => 'regression' to predict them as numbers.",
+				  "column \"%s\" of table \"%s\" has %d integer values, which are taken as classes",
+				  s->target.name, s->r->nodes.name, data->nclasses);
+	if (data->nclasses == 1)
+		gp_notice(s->r->env, "Label nodes of another class, too.",
+				  "all labelled rows of table \"%s\" have the class \"%s\"", s->r->nodes.name,
+				  data->class_label[0]);
+}
+
+/*
+ * Refuses a target in which most labelled rows have a class of their own: a name, or
+ * a number.  Who says task => 'classification' means it.
+ */
+static void
+check_repeated(const node_state *s, const gnngp_data *data)
+{
+	gp_env	   *env = s->r->env;
+	int32	   *rows = gp_alloc_zero(env, data->nclasses, sizeof(int32));
+	int64		single = 0;
+
+	for (int64 k = 0; k < data->nlabelled; k++)
+		rows[data->label[k]]++;
+	for (int32 c = 0; c < data->nclasses; c++)
+		single += rows[c] == 1;
+	gp_free(env, rows);
+	if (data->nlabelled >= FEW_LABELS && single > data->nlabelled / 2)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_EXCEPTION),
+				 errmsg("column \"%s\" of table \"%s\" is not a class: %lld of %lld labelled "
+						"rows have a value of their own",
+						s->target.name, s->r->nodes.name, (long long) single, (long long) data->nlabelled),
+				 errhint("Use task => 'regression' if it holds numbers, or a coarser column; task => 'classification' takes it as it is.")));
+}
+
 /* Sorts the classes and keeps the label of each labelled node. */
 static void
 finish_classes(node_state *s, gnngp_data *data, bool automatic)
@@ -265,26 +339,7 @@ finish_classes(node_state *s, gnngp_data *data, bool automatic)
 		data->label[k] = final[s->label[data->labelled[k]]];
 	gp_free(s->r->env, final);
 	if (automatic)
-	{
-		/* Refuses a target in which most labelled rows have a class of their own: a name, or a
-		 * number. Who says task => 'classification' means it. */
-		gp_env	   *env = s->r->env;
-		int32	   *rows = gp_alloc_zero(env, data->nclasses, sizeof(int32));
-		int64		single = 0;
-
-		for (int64 k = 0; k < data->nlabelled; k++)
-			rows[data->label[k]]++;
-		for (int32 c = 0; c < data->nclasses; c++)
-			single += rows[c] == 1;
-		gp_free(env, rows);
-		if (data->nlabelled >= FEW_LABELS && single > data->nlabelled / 2)
-			ereport(ERROR,
-					(errcode(ERRCODE_DATA_EXCEPTION),
-					 errmsg("column \"%s\" of table \"%s\" is not a class: %lld of %lld labelled rows have a value of their own",
-							s->target.name, s->r->nodes.name, (long long) single,
-							(long long) data->nlabelled),
-					 errhint("Use task => 'regression' if it holds numbers, or a coarser column; task => 'classification' takes it as it is.")));
-	}
+		check_repeated(s, data);
 }
 
 /* Collects the labelled nodes with their classes or values. */
@@ -306,17 +361,9 @@ finish_targets(node_state *s, gnngp_data *data, bool automatic)
 	for (int64 i = 0; i < s->n; i++)
 		if (s->label[i] >= 0)
 			data->labelled[k++] = (int32) i;
-	if (s->kind == TARGET_VALUE)
+	if (s->kind == GNNGP_TARGET_VALUE)
 	{
-		/* Raises for values that are no numbers to regress on */
-		for (int64 i = 0; i < s->n; i++)
-			if (s->label[i] >= 0 && !isfinite(s->value[i]))
-				ereport(ERROR,
-						(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
-						 errmsg("column \"%s\" of table \"%s\" is %g for node %s", s->target.name,
-								s->r->nodes.name, s->value[i],
-								s->text ? s->text[i] : psprintf(INT64_FORMAT, s->key[i])),
-						 errhint("A target must be finite; NULL marks the nodes to predict.")));
+		check_values(s);
 		data->task = GP_TASK_VALUES;
 		data->target = gp_alloc_array(env, data->nlabelled, sizeof(double));
 		for (k = 0; k < data->nlabelled; k++)
@@ -326,48 +373,9 @@ finish_targets(node_state *s, gnngp_data *data, bool automatic)
 	{
 		data->task = GP_TASK_CLASSES;
 		finish_classes(s, data, automatic);
-		/* Tells about targets that may not be meant as they were taken */
-		if (automatic && s->kind == TARGET_INTEGER_CLASS && data->nclasses > MANY_INTEGER_CLASSES)
-			gp_notice(s->r->env, "Use task => 'regression' to predict them as numbers.",
-					  "column \"%s\" of table \"%s\" has %d integer values, which are taken as classes",
-					  s->target.name, s->r->nodes.name, data->nclasses);
-		if (data->nclasses == 1)
-			gp_notice(s->r->env, "Label nodes of another class, too.",
-					  "all labelled rows of table \"%s\" have the class \"%s\"", s->r->nodes.name,
-					  data->class_label[0]);
+		notice_classes(s, data, automatic);
 	}
 	gp_free_all(env, s->label, s->value);
-}
-
-/* Decides how the target is read; 42804 for a type that does not go with the task. */
-static target_kind
-choose_target(const gnngp_reader *r, const gnngp_column *target, const char *task)
-{
-	bool		value = target->base == FLOAT4OID || target->base == FLOAT8OID ||
-		target->base == NUMERICOID;
-	/* True for the types that are classes unless the user says otherwise */
-	char		category;
-	bool		preferred;
-
-	get_type_category_preferred(target->base, &category, &preferred);
-	bool		class = gnngp_is_integer_type(target->base) || target->base == BOOLOID ||
-		target->base == CHAROID || category == TYPCATEGORY_STRING || category == TYPCATEGORY_ENUM;
-
-	if (strcmp(task, "values") == 0 && !value && !gnngp_is_integer_type(target->base))
-		ereport(ERROR,
-				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("column \"%s\" of table \"%s\" has type %s, which is not a number",
-						target->name, r->nodes.name, format_type_be(target->type)),
-				 errhint("Use task => 'classification', or a numeric column.")));
-	if (strcmp(task, "auto") == 0 && !value && !class)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("column \"%s\" of table \"%s\" has type %s, which is neither classes nor values by itself",
-						target->name, r->nodes.name, format_type_be(target->type)),
-				 errhint("Use task => 'classification' to take its text as the class.")));
-	if (strcmp(task, "values") == 0 || (strcmp(task, "auto") == 0 && value))
-		return TARGET_VALUE;
-	return gnngp_is_integer_type(target->base) ? TARGET_INTEGER_CLASS : TARGET_TEXT_CLASS;
 }
 
 /* Selects the target, and prepares what is needed to take it. */
@@ -383,15 +391,15 @@ add_target(node_state *s, const char *task)
 				 errhint("Name one: SELECT gp_alter_graph(%s, target => 'column').",
 						 quote_literal_cstr(def->name))));
 	s->target = gnngp_table_column(&s->r->nodes, def->target);
-	s->kind = choose_target(s->r, &s->target, task);
-	if (s->kind == TARGET_VALUE)
+	s->kind = gnngp_target_choose(s->r->nodes.name, &s->target, task);
+	if (s->kind == GNNGP_TARGET_VALUE)
 	{
 		gnngp_query_add_number(&s->query, &s->target);
 		return;
 	}
-	gnngp_labels_init(&s->labels, s->r->env, s->kind == TARGET_INTEGER_CLASS,
+	gnngp_labels_init(&s->labels, s->r->env, s->kind == GNNGP_TARGET_INTEGER,
 					  get_typtype(s->target.base) == TYPTYPE_ENUM ? s->target.base : InvalidOid);
-	if (s->kind == TARGET_INTEGER_CLASS)
+	if (s->kind == GNNGP_TARGET_INTEGER)
 		gnngp_query_add(&s->query, s->target.base, "t.%s", s->target.quoted);
 	else
 		gnngp_query_add(&s->query, TEXTOID, "t.%s::pg_catalog.text", s->target.quoted);
@@ -423,29 +431,11 @@ gnngp_read_nodes(gnngp_node_part *s)
 
 	gnngp_reader_run(s->r, &s->query, node_row, s, GP_PHASE_NODES);
 	node = sort_rows(s);
-	/* Raises for NULL and repeated ids, and for an empty table */
-	const gnngp_reader *r = s->r;
-
-	gnngp_check_nulls(&r->nodes, &r->id, s->null_ids, "Give each node an id, or remove the row.");
-	if (s->n == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATA_EXCEPTION),
-				 errmsg("table \"%s\" has no nodes", r->nodes.name),
-				 errhint("Fill the table. If it has rows, role \"%s\", which owns the graph, must be allowed to see them by row-level security.",
-						 r->def->owner)));
-	for (int64 i = 1; i < s->n; i++)
-		if (s->key[i - 1] == s->key[i] &&
-			(s->text == NULL || strcmp(s->text[i - 1], s->text[i]) == 0))
-			ereport(ERROR,
-					(errcode(ERRCODE_UNIQUE_VIOLATION),
-					 errmsg("column \"%s\" of table \"%s\" repeats the id %s", r->id.name,
-							r->nodes.name, s->text ? s->text[i]
-							: psprintf(INT64_FORMAT, s->key[i])),
-					 errhint("Each node needs an id of its own: remove the repeated row.")));
+	check_ids(s);
 	data->ids.n = s->n;
 	data->ids.key = s->key;
 	data->ids.text = s->text;
-	if (s->kind != TARGET_NONE)
+	if (s->kind != GNNGP_TARGET_NONE)
 		finish_targets(s, data, s->automatic);
 	if (s->features)
 		gnngp_finish_features(s->features, node);

@@ -22,7 +22,7 @@
 #include "pg/catalog/graph_check.h"
 #include "nodes/plannodes.h"
 #include "read_source.h"
-#include "read_trust.h"
+#include "reader.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
@@ -207,6 +207,7 @@ gnngp_query_init(gnngp_query *q, const gnngp_table *table)
 	initStringInfo(&q->list);
 	q->types = NIL;
 	q->expressions = NIL;
+	q->joins = q->condition = q->order = NULL;
 	q->where = NULL;
 	q->by_index = false;
 	q->plan = NULL;
@@ -333,9 +334,11 @@ looks_up(const PlannedStmt *stmt)
 static SPIPlanPtr
 prepare(gnngp_query *q, const char *where)
 {
-	char	   *sql = psprintf("SELECT %s FROM %s t%s%s", q->list.data, q->table->quoted,
-							   where ? " WHERE " : "",
-							   where ? where : "");
+	char	   *sql = psprintf("SELECT %s FROM %s t%s%s%s%s%s%s%s", q->list.data, q->table->quoted,
+							   q->joins ? q->joins : "", where || q->condition ? " WHERE " : "",
+							   where ? where : "", where && q->condition ? " AND " : "",
+							   q->condition ? q->condition : "", q->order ? " ORDER BY " : "",
+							   q->order ? q->order : "");
 	SPIPlanPtr	prepared = SPI_prepare(sql, where ? 1 : 0, where ? &q->array_type : NULL);
 	CachedPlanSource *source;
 	CachedPlan *plan;

@@ -16,7 +16,7 @@
 #include "executor/spi.h"
 #include "miscadmin.h"
 #include "pg/server/server.h"
-#include "read_trust.h"
+#include "reader.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"

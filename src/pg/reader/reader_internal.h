@@ -11,7 +11,7 @@
 #include "pg/catalog/graph_check.h"
 #include "pg/ids/idmap.h"
 #include "reader.h"
-#include "read_source.h"
+#include "read_tables.h"
 #include "utils/builtins.h"
 
 /* One reading of a graph. */
@@ -40,17 +40,12 @@ typedef struct gnngp_reader
 /* Locks the tables, then looks up the type of the ids (read_graph.c). */
 extern void gnngp_reader_open(gnngp_reader *r, gp_env *env, const gnngp_graph_def *def);
 
-/* Pushes the snapshot to read under (read_graph.c). */
-extern void gnngp_push_read_snapshot(void);
-
-/* Opens a reader as the owner of the graph, inside SPI, hands it to work, and restores the caller's
- * identity. */
+/* Opens a reader as the owner of the graph, inside SPI, hands it to work, and restores the caller's identity. */
 typedef void (*gnngp_reading) (gnngp_reader *r, void *arg);
 extern void gnngp_read_as_owner(gp_env *env, const gnngp_graph_def *graph, gnngp_reading work,
 								void *arg);
 
-/* While they are open, errors about rights tell who lacks which on the reader's tables: the present
- * user (read_rights.c). */
+/* While they are open, errors about rights tell who lacks which on the reader's tables: the present user (read_rights.c). */
 typedef struct gnngp_rights
 {
 	ErrorContextCallback callback;
@@ -63,35 +58,11 @@ extern void gnngp_rights_close(const gnngp_rights *rights);
 /* For a neighbourhood: has a query read rows whose id is among those of an array (read_ids.c). */
 extern void gnngp_query_some(const gnngp_reader *r, gnngp_query *q, const gnngp_column *column);
 
-/* Scales features that were just built, by the graph's setting or by_itself where that is auto
- * (read_features.c). */
+/* Scales features that were just built, by the graph's setting or by_itself where that is auto (read_features.c). */
 extern void gnngp_scale_features(gnngp_reader *r, gp_scale scale);
 
 /* 2202E unless a neighbourhood has as many features as the fit had. */
 extern void gnngp_check_dims(const gnngp_reader *r, int64 dims);
-
-/* An integer datum of one of the three types, widened. */
-static inline int64
-gnngp_integer_datum(Datum value, Oid base)
-{
-	if (base == INT4OID)
-		return DatumGetInt32(value);
-	if (base == INT8OID)
-		return DatumGetInt64(value);
-	return DatumGetInt16(value);
-}
-
-/*
- * A number read without an error for what double precision cannot hold: such a
- * numeric becomes infinite, and the message can name its row.
- */
-static inline double
-gnngp_number_datum(Datum value, Oid base)
-{
-	if (base == NUMERICOID)
-		value = DirectFunctionCall1(numeric_float8_no_overflow, value);
-	return DatumGetFloat8(value);
-}
 
 /*
  * The parts of a reading.  Each is planned, which locks what it reads, before the
@@ -142,8 +113,7 @@ extern double gnngp_feature_number(gnngp_feature_kind kind, Oid base, Datum valu
  * Takes features of such numbers, NaN for NULL, and gives them as they are encoded: by the fit's
  * encoding where there is one, else by one that they make, which data gets.
  */
-extern gp_features *gnngp_encode_features(gnngp_reader *r, gp_features *numbers,
-										  const gnngp_column *column,
+extern gp_features *gnngp_encode_features(gnngp_reader *r, gp_features *numbers, const gnngp_column *column,
 										  const gnngp_feature_kind *kind);
 
 /* Features in a table of their own (read_sparse.c). */

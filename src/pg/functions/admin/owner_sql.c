@@ -15,6 +15,18 @@
 #include "utils/acl.h"
 #include "utils/builtins.h"
 
+/* The new owner among the arguments: 22004 for NULL, 42704 for no role, 42501 for one that the caller can't become. */
+static Oid
+new_owner_argument(FunctionCallInfo fcinfo)
+{
+	Oid			role;
+
+	gnngp_require_argument(fcinfo, 1, "new_owner");
+	role = get_role_oid(NameStr(*PG_GETARG_NAME(1)), false);
+	gnngp_check_can_become(GetUserId(), role);
+	return role;
+}
+
 /* 42710 when the new owner has a graph or model of that name already. */
 static void
 require_free(const gnngp_kind *kind, const char *name, Oid owner)
@@ -74,16 +86,25 @@ gnngp_set_owner(PG_FUNCTION_ARGS)
 {
 	char	   *name = gnngp_text_argument(fcinfo, 0, "graph");
 	gnngp_graph_def *graph;
+	ListCell   *cell;
 	Oid			owner;
 
 	gnngp_prevent_read_only("gp_set_owner");
 	graph = gnngp_own_graph(name);
-	gnngp_require_argument(fcinfo, 1, "new_owner");
-	owner = get_role_oid(NameStr(*PG_GETARG_NAME(1)), false);
-	gnngp_check_can_become(GetUserId(), owner);
+	owner = new_owner_argument(fcinfo);
+	if (graph->task.form)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("task \"%s\" belongs to whom its graph belongs to", graph->name),
+				 errhint("Give its graph away: gp_set_owner(%s, ...).",
+						 quote_literal_cstr(gnngp_graph_of_task(graph)->name))));
 	gnngp_spi_connect();
 	if (owner != graph->owner_role)
+	{
+		foreach(cell, graph->tables.tables.oid ? gnngp_graph_tasks(graph->id) : NIL)
+			give(lfirst(cell), owner);
 		give(graph, owner);
+	}
 	gnngp_spi_finish();
 	PG_RETURN_VOID();
 }

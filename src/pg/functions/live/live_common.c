@@ -196,6 +196,11 @@ gnngp_live_call_read(gnngp_live_call *c, gnngp_some **read)
 	gp_live_question q = {.keep = c->live->keep,.program = program,.asked = c->nodes.n};
 	gnngp_some *some;
 
+	if (c->model->rows > 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("this cannot be asked of model \"%s\", which is of a task", c->model->name),
+				 errhint("Tasks have no edges and no neighbours; gp_explain names the facts that count.")));
 	if (asks_many(c))
 		gnngp_progress_begin(c->model->name);
 	some = gnngp_read_some(c->env, c->graph, c->wanted, c->nwanted,

@@ -6,16 +6,20 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "pg/functions/functions.h"
 #include "funcapi.h"
 #include "live_common.h"
 #include "miscadmin.h"
 #include "pg/server/server.h"
+#include "task_live.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
+#include "utils/timestamp.h"
 
 /* The columns of the rows. */
 enum live_column
@@ -26,7 +30,7 @@ enum live_column
 /* The arguments of all forms. */
 enum live_argument
 {
-	ARG_MODEL, ARG_NODES, ARG_TOP, ARG_GIVEN_NODES, ARG_GIVEN_CLASSES, ARG_GIVEN_VALUES
+	ARG_MODEL, ARG_NODES, ARG_TOP, ARG_GIVEN_NODES, ARG_GIVEN_CLASSES, ARG_GIVEN_VALUES, ARG_AS_OF
 };
 
 /* ---- labels that are given ---- */
@@ -194,6 +198,21 @@ take_given(gnngp_live_call *c)
 	take_labels(c);
 }
 
+/* Lists the nodes asked for, then those given that are not among them. */
+static void
+list_wanted(gnngp_live_call *c)
+{
+	gnngp_given_ids asked = {.n = c->nodes.n,.id = gnngp_live_call_sorted(&c->nodes)};
+
+	c->wanted = MemoryContextAllocHuge(CurrentMemoryContext,
+									   sizeof(gnngp_id) * Max(c->nodes.n + c->given.n, 1));
+	for (int64 i = 0; i < c->nodes.n; i++)
+		c->wanted[c->nwanted++] = c->nodes.id[i];
+	for (int64 k = 0; k < c->given.n; k++)
+		if (!gnngp_given_ids_have(&asked, &c->given.id[k]))
+			c->wanted[c->nwanted++] = c->given.id[k];
+}
+
 /* ---- the question ---- */
 
 /* 42501: a label that the fit had is the owner's to replace. */
@@ -239,14 +258,10 @@ compare_places(const void *a, const void *b, void *arg)
 	return gnngp_given_id_compare(&id[*(const int32 *) a], &id[*(const int32 *) b], NULL);
 }
 
-/* Reads the neighbourhood and asks. */
-static gp_live_answer
-ask(gnngp_live_call *c)
+/* The place of each given node among those that were read. */
+static void
+place_labels(gnngp_live_call *c, const gnngp_some *some)
 {
-	gnngp_some *some;
-	gp_live_question q = gnngp_live_call_read(c, &some);
-
-	/* The place of each given node among those that were read */
 	int32	   *order = MemoryContextAllocHuge(CurrentMemoryContext,
 											   sizeof(int32) * Max(c->nodes.n, 1));
 	int64		next = c->nodes.n;
@@ -262,10 +277,50 @@ ask(gnngp_live_call *c)
 		c->label[k].node = some->wanted[i >= 0 ? i : next++];
 	}
 	pfree(order);
+}
+
+/* Reads the neighbourhood and asks. */
+static gp_live_answer
+ask(gnngp_live_call *c)
+{
+	gnngp_some *some;
+	gp_live_question q = gnngp_live_call_read(c, &some);
+
+	place_labels(c, some);
 	check_taken(c, q.fit_node);
 	q.nlabels = c->given.n;
 	q.label = c->label;
 	return gp_live_ask(gnngp_live_call_device(c), &q);
+}
+
+/* Asks about entities of a task, as of any time. */
+static gp_live_answer
+ask_task(gnngp_live_call *c)
+{
+	FunctionCallInfo fcinfo = c->fcinfo;
+	gp_live_question q = gnngp_task_question(c, PG_NARGS() <= ARG_AS_OF || PG_ARGISNULL(ARG_AS_OF) ? GP_TIME_NEVER :
+											 (gp_time) PG_GETARG_TIMESTAMPTZ(ARG_AS_OF));
+
+	return c->nodes.n > 0 ? gp_live_ask(gnngp_live_call_device(c), &q) : (gp_live_answer) {0};
+}
+
+/* 0A000 for labels that are given to a task, 22023 for a time that is given to a graph. */
+static void
+check_arguments(const gnngp_live_call *c)
+{
+	FunctionCallInfo fcinfo = c->fcinfo;
+	bool		task = c->model->rows > 0;
+
+	if (task && (!PG_ARGISNULL(ARG_GIVEN_NODES) || !PG_ARGISNULL(ARG_GIVEN_CLASSES) || !PG_ARGISNULL(ARG_GIVEN_VALUES)))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("labels cannot be given to the model of a task"),
+				 errhint("Write them into the tables, and refresh the model.")));
+	if (!task && PG_NARGS() > ARG_AS_OF && !PG_ARGISNULL(ARG_AS_OF))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("model \"%s\" is of a graph, which has no times", c->model->name),
+				 errhint("as_of is for models of tasks: gp_create_task.")));
 }
 
 /* ---- rows ---- */
@@ -362,6 +417,28 @@ put_node(gnngp_live_call *c, const gp_live_answer *a, int64 i, ranked *rank, Dat
 	}
 }
 
+/* Puts all rows. */
+static void
+put_rows(gnngp_live_call *c, const gp_live_answer *a)
+{
+	ranked	   *rank = palloc(sizeof(ranked) * Max(a->columns, 1));
+	Datum	   *class = palloc(sizeof(Datum) * Max(c->model->class_labels.n, 1));
+	MemoryContext row_context = AllocSetContextCreate(CurrentMemoryContext, "gnngp prediction",
+													  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old;
+
+	for (int k = 0; k < c->model->class_labels.n; k++)
+		class[k] = CStringGetTextDatum(c->model->class_labels.text[k]);
+	old = MemoryContextSwitchTo(row_context);
+	for (int64 i = 0; i < a->n; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		put_node(c, a, i, rank, class);
+		MemoryContextReset(row_context);
+	}
+	MemoryContextSwitchTo(old);
+}
+
 PG_FUNCTION_INFO_V1(gnngp_predict_live);
 
 /* gp_predict_live(model, id or nodes, top, given_nodes, given_classes, given_values) */
@@ -377,38 +454,14 @@ gnngp_predict_live(PG_FUNCTION_ARGS)
 	c.top = gnngp_count_argument(fcinfo, ARG_TOP, "top", GNNGP_TOP_HINT);
 	guc_level = NewGUCNestLevel();
 	gnngp_pin_output_settings();
+	check_arguments(&c);
 	gnngp_live_call_nodes(&c);
 	take_given(&c);
-	/* Lists the nodes asked for, then those given that are not among them */
-	gnngp_given_ids asked = {.n = c.nodes.n,.id = gnngp_live_call_sorted(&c.nodes)};
-
-	c.wanted = MemoryContextAllocHuge(CurrentMemoryContext,
-									   sizeof(gnngp_id) * Max(c.nodes.n + c.given.n, 1));
-	for (int64 i = 0; i < c.nodes.n; i++)
-		c.wanted[c.nwanted++] = c.nodes.id[i];
-	for (int64 k = 0; k < c.given.n; k++)
-		if (!gnngp_given_ids_have(&asked, &c.given.id[k]))
-			c.wanted[c.nwanted++] = c.given.id[k];
+	list_wanted(&c);
 	if (c.nodes.n > 0)
 	{
-		answer = ask(&c);
-		/* Puts all rows */
-		ranked	   *rank = palloc(sizeof(ranked) * Max(answer.columns, 1));
-		Datum	   *class = palloc(sizeof(Datum) * Max(c.model->class_labels.n, 1));
-		MemoryContext row_context = AllocSetContextCreate(CurrentMemoryContext, "gnngp prediction",
-														  ALLOCSET_DEFAULT_SIZES);
-		MemoryContext old;
-
-		for (int k = 0; k < c.model->class_labels.n; k++)
-			class[k] = CStringGetTextDatum(c.model->class_labels.text[k]);
-		old = MemoryContextSwitchTo(row_context);
-		for (int64 i = 0; i < answer.n; i++)
-		{
-			CHECK_FOR_INTERRUPTS();
-			put_node(&c, &answer, i, rank, class);
-			MemoryContextReset(row_context);
-		}
-		MemoryContextSwitchTo(old);
+		answer = c.model->rows > 0 ? ask_task(&c) : ask(&c);
+		put_rows(&c, &answer);
 	}
 	gnngp_live_call_close(&c);
 	AtEOXact_GUC(false, guc_level);
