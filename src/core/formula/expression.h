@@ -1,6 +1,6 @@
 /*
- * expression.h - what a tree stands for in one layer: a number times nothing, I, an operator, a weight
- * or a feature.
+ * expression.h - what a tree stands for in one layer: a number times nothing, I, an operator, a
+ * weight or a feature.
  */
 #ifndef GP_EXPRESSION_H
 #define GP_EXPRESSION_H

@@ -11,7 +11,8 @@
 
 #define TRIED 32				/* edges that are tried */
 #define TRIED_EACH 2			/* or so many for each that is asked for */
-#define ROWS 262144				/* that are evaluated for all of them, but one edge is tried at least */
+/* that are evaluated for all of them, but one edge is tried at least */
+#define ROWS 262144
 
 /* An edge on the way. */
 typedef struct trial

@@ -187,7 +187,8 @@ evaluate_lowrank(live *s)
 	for (int64_t k = 0; k < s->nseen; k++)
 		if (s->seen[k].label >= 0)
 			dev->upload(dev, gp_matrix_rows(rows, s->asked + k, 1),
-						gp_matrix_rows(gp_matrix_wrap(labelled->dense, labelled->rows, labelled->cols, labelled->type),
+						gp_matrix_rows(gp_matrix_wrap(labelled->dense, labelled->rows,
+													  labelled->cols, labelled->type),
 									   s->seen[k].label, 1));
 	gp_factor_free(&s->r.ev, f);
 	dev->row_dots(dev, norm, rows, rows);

@@ -105,7 +105,8 @@ static void *
 open_library(gp_env *env)
 {
 	static const char variable[] = "OPENBLAS_NUM_THREADS";
-	/* Debian's name, the threaded build of Red Hat's releases, and what a development package links */
+	/* Debian's name, the threaded build of Red Hat's releases, and what a development package
+	 * links */
 	static const char *const names[] = {"libopenblas.so.0", "libopenblasp.so.0", "libopenblas.so"};
 	const char *old = getenv(variable);
 	char	   *saved = NULL;
@@ -153,7 +154,8 @@ find_buffers(void *handle, blas_table *table)
 void
 gp_blas_load(gp_env *env)
 {
-	static const char hint[] = "Install OpenBLAS (Debian: package libopenblas0, Red Hat: openblas-threads).";
+	static const char hint[] =
+		"Install OpenBLAS (Debian: package libopenblas0, Red Hat: openblas-threads).";
 	void	   *handle;
 	const char *why;
 	blas_table	table;

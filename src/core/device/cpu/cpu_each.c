@@ -69,7 +69,8 @@ normal_##T(const gp_each *e, uint64_t element, int64_t n, T *y) \
 } \
  \
 static void \
-adam_##T(const gp_adam *s, int64_t n, T *restrict y, const T *restrict a, T *restrict b, T *restrict c) \
+adam_##T(const gp_adam *s, int64_t n, T *restrict y, const T *restrict a, T *restrict b, \
+		 T *restrict c) \
 { \
 	T			rate = (T) s->rate; \
 	T			root = (T) s->root; \
