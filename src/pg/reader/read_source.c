@@ -346,7 +346,7 @@ prepare(gnngp_query *q, const char *where)
 	if (prepared == NULL)
 		elog(ERROR, "preparing a query returned %s", SPI_result_code_string(SPI_result));
 	source = linitial(SPI_plan_get_plan_sources(prepared));
-	gnngp_require_trust(q->table->name, source->relationOids);
+	gnngp_require_trust(q->table->name, source);
 	plan = SPI_plan_get_cached_plan(prepared);
 	check_age(plan);
 	if (where)

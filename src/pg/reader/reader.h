@@ -16,13 +16,14 @@
 #include "pg/catalog/catalog.h"
 #include "pg/ids/ids.h"
 #include "pg/server/compat.h"
+#include "utils/plancache.h"
 
 /*
  * For a plan over a table, of this name, that is about to be made, and whose relations are locked:
- * 42501 where the present user is a superuser and reading them runs code of a role that is none
+ * 42501 where the present user is a superuser and the plan runs code of a role that is none
  * (read_trust.c).
  */
-extern void gnngp_require_trust(const char *table, List *relations);
+extern void gnngp_require_trust(const char *table, const CachedPlanSource *source);
 
 /* Everything that a fit reads.  Memory of the environment. */
 typedef struct gnngp_data

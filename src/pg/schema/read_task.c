@@ -42,15 +42,16 @@ lock_behind(const gnngp_tables *s)
 	}
 }
 
-/* Marks the column that a task asks for: its own row never shows it. */
+/* Marks the column that a task asks for: its own row never shows it, and a table of labels shows none. */
 static void
 mark_target(gnngp_tables *s, const gnngp_task_def *task)
 {
-	int			table = gnngp_schema_find(s, task->table);
-	int			column = table < 0 || task->target == NULL ? -1 : gnngp_table_find_column(&s->table[table], task->target);
+	int			table = strcmp(task->form, "expression") == 0 ? -1 : gnngp_schema_find(s, task->table);
+	int			column = table < 0 ? -1 : gnngp_table_find_column(&s->table[table], task->target);
 
-	if (strcmp(task->form, "column") == 0 && column >= 0 && s->table[table].column[column].role == GNNGP_COLUMN_CELL)
-		s->table[table].column[column].role = GNNGP_COLUMN_TARGET;
+	if (column >= 0 && s->table[table].column[column].role == GNNGP_COLUMN_CELL)
+		s->table[table].column[column].role = strcmp(task->form, "labels") == 0 ? GNNGP_COLUMN_EXCLUDED :
+			GNNGP_COLUMN_TARGET;
 }
 
 void

@@ -6,6 +6,7 @@
  */
 #include "postgres.h"
 
+#include "catalog/pg_constraint.h"
 #include "catalog/pg_type_d.h"
 #include "executor/spi.h"
 #include "pg/server/server.h"
@@ -13,6 +14,7 @@
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
+#include "utils/snapmgr.h"
 
 /* The foreign keys among tables, the columns as numbers, the operators as texts for a query. */
 static const char *const query =
@@ -46,6 +48,15 @@ column_at(const gnngp_schema_table *t, AttrNumber attnum)
 	const char *name = get_attname(t->table.oid, attnum, true);
 
 	return name ? gnngp_table_find_column(t, name) : -1;
+}
+
+/* Reads a catalog of the server's as it is now: the transaction's snapshot may be older than our locks. */
+static void
+each_catalog_row(const char *text, int nargs, const Oid *types, const Datum *values, const gnngp_rows *rows)
+{
+	PushActiveSnapshot(GetCatalogSnapshot(ConstraintRelationId));
+	gnngp_each_row(text, nargs, types, values, rows);
+	PopActiveSnapshot();
 }
 
 /* The i-th integer of an array. */
@@ -99,7 +110,7 @@ find_constraints(gnngp_tables *s)
 	for (int i = 0; i < s->ntables; i++)
 		oid[i] = ObjectIdGetDatum(s->table[i].table.oid);
 	array = PointerGetDatum(construct_array(oid, s->ntables, OIDOID, sizeof(Oid), true, TYPALIGN_INT));
-	gnngp_each_row(query, 1, &type, &array, &rows);
+	each_catalog_row(query, 1, &type, &array, &rows);
 }
 
 /* 42804 where the columns of a key that the user names cannot be compared. */
@@ -183,7 +194,7 @@ gnngp_foreign_column(Oid table, AttrNumber column, Oid parent)
 	AttrNumber	found = InvalidAttrNumber;
 	gnngp_rows	rows = {.row = column_row,.state = &found};
 
-	gnngp_each_row("SELECT confkey[1] FROM pg_constraint WHERE contype = 'f' AND conrelid = $1"
-				   " AND conkey = ARRAY[$2] AND confrelid = $3 LIMIT 1", 3, types, values, &rows);
+	each_catalog_row("SELECT confkey[1] FROM pg_constraint WHERE contype = 'f' AND conrelid = $1"
+					 " AND conkey = ARRAY[$2] AND confrelid = $3 LIMIT 1", 3, types, values, &rows);
 	return found;
 }

@@ -68,13 +68,21 @@ check_query(const gnngp_graph_def *task, const char *expression)
 					quote_qualified_identifier(def->table_name.schema, def->table_name.table));
 }
 
-/* 42P17: a function that gives another result each time would make labels that nobody can check. */
+/*
+ * 42601 for what is not one value of each row, such as e.*, an aggregate or generate_series; 42P17 for a
+ * function that gives another result each time, and would make labels that nobody can check.
+ */
 static void
-check_volatile(const gnngp_graph_def *task, const char *expression, const char *argument)
+check_value(const gnngp_graph_def *task, const char *expression, const char *argument)
 {
 	List	   *parsed = raw_parser(check_query(task, expression), RAW_PARSE_DEFAULT);
 	Query	   *query = parse_analyze_fixedparams(linitial_node(RawStmt, parsed), expression, NULL, 0, NULL);
 
+	if (list_length(query->targetList) != 1 || query->hasAggs || query->hasWindowFuncs || query->hasTargetSRFs)
+		ereport(ERROR,
+				(errcode(ERRCODE_SYNTAX_ERROR),
+				 errmsg("argument \"%s\" of task \"%s\" is not one value of each row", argument, task->name),
+				 errhint("Put aggregates of other rows into a query of their own: (SELECT count(*) FROM ...).")));
 	if (contain_volatile_functions((Node *) query))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
@@ -131,11 +139,11 @@ gnngp_check_expressions(gnngp_graph_def *task)
 	saved = gnngp_become(GetUserId());
 	gnngp_pin("search_path", def->path);
 	gnngp_spi_connect();
-	check_volatile(task, def->target, "target");
+	check_value(task, def->target, "target");
 	(void) type_of(task, def->target);
 	if (def->filter)
 	{
-		check_volatile(task, def->filter, "filter");
+		check_value(task, def->filter, "filter");
 		if (getBaseType(type_of(task, def->filter)) != BOOLOID)
 			ereport(ERROR,
 					(errcode(ERRCODE_DATATYPE_MISMATCH),
@@ -180,11 +188,18 @@ asked_about(const gnngp_task_rows *t)
 	return psprintf("%s AND (%s\n)", exists, filter ? filter : "true");
 }
 
+/* True where targets are read as texts. */
+static bool
+is_text(const gnngp_task_rows *t)
+{
+	return t->texts || t->kind == GNNGP_TARGET_TEXT;
+}
+
 /* The query for labels: of all entities at all times, or of some at each. */
 static char *
 labels_query(const gnngp_task_rows *t, bool sampled)
 {
-	const char *target = t->texts || t->kind == GNNGP_TARGET_TEXT ?
+	const char *target = is_text(t) ?
 		psprintf("(%s\n)::pg_catalog.text", t->task->task.target) : psprintf("(%s\n)", t->task->task.target);
 	const char *times = "(SELECT g AS t, $2 AS horizon FROM pg_catalog.generate_series($1, $4,"
 		" OPERATOR(pg_catalog.-) $3) g) x";
@@ -207,18 +222,19 @@ newest_query(const gnngp_task_rows *t)
 					t->id_column.quoted, t->source.quoted, asked_about(t));
 }
 
-/* Runs a query and adds its rows. */
+/* Runs a query and adds its rows, whose targets are of a type; what functions return may change beside. */
 static void
-run(gnngp_task_rows *t, const char *query, int nparameters, const Datum *values, gnngp_row_fn row)
+run(gnngp_task_rows *t, const char *query, Oid target, int nparameters, const Datum *values, gnngp_row_fn row)
 {
 	SPIPlanPtr	plan = SPI_prepare(query, nparameters, (Oid *) parameter_type);
 	CachedPlanSource *source;
-	gnngp_rows	rows = {.row = row,.state = t};
+	const Oid	types[] = {t->id_column.base, TIMESTAMPTZOID, target};
+	gnngp_rows	rows = {.row = row,.state = t,.n = lengthof(types),.types = types,.source = t->source.name};
 
 	if (plan == NULL)
 		elog(ERROR, "preparing a task returned %s", SPI_result_code_string(SPI_result));
 	source = linitial(SPI_plan_get_plan_sources(plan));
-	gnngp_require_trust(t->source.name, source->relationOids);
+	gnngp_require_trust(t->source.name, source);
 	gnngp_each_row_of_plan(plan, nparameters, parameter_type, values, &rows);
 	SPI_freeplan(plan);
 }
@@ -277,7 +293,7 @@ read_labels(gnngp_task_rows *t, gp_time first)
 		interval_datum(def->every ? def->every : def->horizon), TimestampTzGetDatum(since),
 		Int64GetDatum(sampled ? (def->rows + Max(times, 1) - 1) / Max(times, 1) : PG_INT64_MAX)};
 
-	run(t, labels_query(t, sampled), PARAMETERS, values, label_row);
+	run(t, labels_query(t, sampled), is_text(t) ? TEXTOID : t->target.base, PARAMETERS, values, label_row);
 }
 
 void
@@ -298,7 +314,7 @@ gnngp_task_expression_read(gnngp_task_rows *t)
 	{
 		Datum		values[] = {TimestampTzGetDatum(t->newest), interval_datum(t->task->task.horizon)};
 
-		run(t, newest_query(t), 2, values, newest_row);
+		run(t, newest_query(t), TEXTOID, 2, values, newest_row);
 	}
 	AtEOXact_GUC(false, level);
 }
