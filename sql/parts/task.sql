@@ -57,3 +57,9 @@ RETURNS TABLE (node anyelement, as_of timestamp with time zone, target text)
 AS 'MODULE_PATHNAME', 'gnngp_task_rows_sql' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 1000;
 COMMENT ON FUNCTION @extschema@.gp_task_rows(text, anyelement) IS
     'the same where ids are not integers: gp_task_rows(''t'', NULL::uuid)';
+
+CREATE FUNCTION @extschema@.gp_backtest(task text)
+RETURNS TABLE (since timestamp with time zone, until timestamp with time zone, labelled bigint, metric text, value double precision)
+AS 'MODULE_PATHNAME', 'gnngp_backtest' LANGUAGE C STABLE PARALLEL RESTRICTED COST 10000 ROWS 50;
+COMMENT ON FUNCTION @extschema@.gp_backtest(text) IS
+    'how good the model of a task would have been: each block of time predicted from earlier blocks alone';

@@ -314,7 +314,6 @@ extern gp_features *gp_facts_features(gp_facts *facts, const gp_facts_scale *sca
 /* The kernel: one layer of arc cosines, with the bias that the scale of the columns calls for. */
 extern const char gp_facts_kernel[];
 
-#define GP_FACTS_BIAS 0.01		/* variance of the bias before the activation */
 #define GP_FACTS_LANDMARKS 400
 #define GP_FACTS_TIME_BLOCKS 10
 
@@ -339,13 +338,5 @@ extern int32_t *gp_facts_landmarks(gp_env *env, const gp_problem *problem, int64
  */
 extern gp_posterior *gp_facts_fit(gp_device *dev, const gp_problem *problem, gp_features *features,
 								  gp_facts_scale *scale, double *other_score);
-
-/*
- * Which blocks the score of one row comes from.  row has the features of the row, landmark those of
- * the landmarks (n x kept, float), weight what each counts for the score (n).  share has room for
- * nblocks + 1: parts that add up to the score, less what it is without any kernel; the last is the bias.
- */
-extern void gp_facts_explain(gp_env *env, const gp_facts_scale *scale, const float *row, int64_t n,
-							 const float *landmark, const double *weight, double *share);
 
 #endif							/* GP_FACTS_H */

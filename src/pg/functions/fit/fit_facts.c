@@ -50,29 +50,35 @@ fit_weightings(gp_device *device, const gp_problem *problem, const void *arg)
 	return gp_facts_fit(device, problem, f->features, f->scale, f->other_score);
 }
 
-gnngp_choice
-gnngp_fit_facts(gnngp_run *run, const gnngp_data *data, const gnngp_fit_settings *settings, int32 **block)
+void
+gnngp_facts_problem(gp_env *env, const gnngp_data *data, const gnngp_fit_settings *settings, gp_problem *problem)
 {
-	gp_env	   *env = run->env;
+	int32	   *block = gp_alloc_array(env, data->nlabelled, sizeof(int32));
+
+	problem->program = gnngp_compile_kernel(env, gp_facts_kernel);
+	problem->nblocks = gp_facts_time_blocks(env, data->nlabelled, data->rows->as_of, GP_FACTS_TIME_BLOCKS, block);
+	problem->block = problem->nblocks < 2 ? NULL : block;
+	problem->strategy = GP_STRATEGY_NYSTROM;
+	problem->landmark = gp_facts_landmarks(env, problem, settings->landmarks > 0 ? settings->landmarks :
+										   GP_FACTS_LANDMARKS, &problem->nlandmarks);
+}
+
+gnngp_choice
+gnngp_fit_facts(gnngp_run *run, const gnngp_data *data, const gnngp_fit_settings *settings, const int32 **block)
+{
 	gnngp_task_data *task = data->rows;
+	bool		columns;
 	facts_fit	fit = {data->features, task->scale, &task->other_score};
 	gnngp_choice choice = {.kernel = pstrdup(gp_facts_kernel)};
 	gp_problem	problem;
 
-	gnngp_problem_init(&problem, data, gnngp_compile_kernel(env, choice.kernel), settings);
-	*block = gp_alloc_array(env, data->nlabelled, sizeof(int32));
-	problem.nblocks = gp_facts_time_blocks(env, data->nlabelled, task->as_of, GP_FACTS_TIME_BLOCKS, *block);
-	problem.block = *block;
-	if (problem.nblocks < 2)
-		problem.block = *block = NULL;
-	problem.strategy = GP_STRATEGY_NYSTROM;
-	problem.landmark = gp_facts_landmarks(env, &problem, settings->landmarks > 0 ? settings->landmarks :
-										  GP_FACTS_LANDMARKS, &problem.nlandmarks);
+	gnngp_problem_init(&problem, data, NULL, settings);
+	gnngp_facts_problem(run->env, data, settings, &problem);
+	*block = problem.block;
 	choice.posterior = gnngp_run_fit_by(run, &problem, fit_weightings, &fit);
 	choice.device = run->used;
-	choice.alternatives = isnan(task->other_score) ? NULL :
-		psprintf("{\"weights\": \"%s\", \"%s\": %.4f}",
-				 task->scale->weights == GP_FACTS_COLUMNS ? "columns" : "blocks",
-				 task->scale->weights == GP_FACTS_COLUMNS ? "blocks" : "columns", task->other_score);
+	columns = task->scale->weights == GP_FACTS_COLUMNS;
+	if (!isnan(task->other_score))
+		choice.alternatives = psprintf("{\"weights=%s\": %.4f}", columns ? "blocks" : "columns", task->other_score);
 	return choice;
 }

@@ -42,7 +42,7 @@ struct gnngp_fit_run
 	gp_warm    *warm;			/* what the trainings before left, or NULL */
 	gp_warm    *link_warm;
 	gnngp_choice fit;			/* of the node part */
-	int32	   *block;			/* of time, of each labelled row of a task; NULL: time tells none apart */
+	const int32 *block;			/* of time, of each labelled row of a task; NULL: time tells none apart */
 	gp_link_model *links;
 	gp_link_kept kept;			/* their best pairs */
 	instr_time	lap;			/* when the step in hand began */
