@@ -3,8 +3,6 @@
  */
 #include "fit_internal.h"
 
-#include <math.h>
-
 /* A Laplacian problem whose open prior is the one that leave-one-out likes best. */
 static gp_problem
 close_prior(gp_device *dev, const gp_problem *problem, gp_program *program)
@@ -69,7 +67,6 @@ gp_fit(gp_device *dev, const gp_problem *problem)
 	if (problem->device_for)
 		dev = problem->device_for(problem->device_arg, dev, &plan);
 
-	/* Fit. */
 	if (by_precision)
 	{
 		out = gp_infer_precision(dev, problem, s, &plan);

@@ -9,10 +9,8 @@
 #include "kernel/prepared.h"
 #include "precision/precision_fit.h"
 
-#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
 #define PATIENCE 3.0			/* else it may take so many times the low-rank fit's */
 #define DIAGONAL_SHARE 0.1		/* the exact diagonal may cost so much of a low-rank fit */

@@ -7,8 +7,6 @@
  */
 #include "regression.h"
 
-#include <math.h>
-
 double
 gp_standard_errors(const double *x, int64_t n)
 {

@@ -8,8 +8,6 @@
  */
 #include "auto_kernel.h"
 
-#include <math.h>
-
 #include "lib/stringinfo.h"
 #include "methods.h"
 #include "portability/instr_time.h"
