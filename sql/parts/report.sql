@@ -395,8 +395,8 @@ AS $sql$
     SELECT gnngp_internal.report_table('How good it is, each label left out in turn', '{figure,model,no model}',
         string_agg(format('<tr><td>%s<small>%s</small></td><td class="n">%s</td><td class="n">%s</td></tr>',
                           replace(e.metric, '_', ' '), named.meaning, gnngp_internal.report_number(e.value),
-                          gnngp_internal.report_number(named.bare::float8)), '' ORDER BY named.n))
-    FROM @extschema@.gp_evaluate(model) AS e LEFT JOIN named USING (metric)
+                          gnngp_internal.report_number(named.bare::float8)), '' ORDER BY e.metric LIKE 'forward%', named.n))
+    FROM @extschema@.gp_evaluate(model) AS e LEFT JOIN named ON named.metric = regexp_replace(e.metric, '^forward_', '')
     WHERE e.value IS NOT NULL AND e.metric <> ALL ('{auc,average_precision,auc_component,mrr,hits_at_20}')
 $sql$;
 COMMENT ON FUNCTION gnngp_internal.report_figures(text) IS

@@ -140,6 +140,10 @@ extern void gp_encode_ages(const gp_encoding *encoding, gp_time at, double *row)
 extern void gp_encoded_describe(const gp_encoded *part, char *way, size_t way_room, char *note,
 								size_t note_room);
 
+/* The same of all parts of a column, where it has any; returns its numbers. */
+extern int32_t gp_encoding_describe(const gp_encoding *encoding, int32_t column, char *way, size_t way_room, char *note,
+									size_t note_room);
+
 /* ---- the columns of a task's rows (fact_columns.c, scan.c, label_facts.c) ---- */
 
 /* Rows of a task, or of any table that aggregates another's, with the columns that they have so far. */
