@@ -4,6 +4,8 @@
  * Fits of every kind with the same nugget and landmarks, with all matrices on the
  * card and with hardly any; the choice of the nugget; links; clusters.
  */
+#include <stdlib.h>
+
 #include "cluster/cluster.h"
 #include "gpu.h"
 #include "gpu_world.h"
