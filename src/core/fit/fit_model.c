@@ -3,8 +3,6 @@
  */
 #include "fit_internal.h"
 
-#include <math.h>
-
 /* A Laplacian problem whose open prior is the one that leave-one-out likes best. */
 static gp_problem
 close_prior(gp_device *dev, const gp_problem *problem, gp_program *program)

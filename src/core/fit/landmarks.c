@@ -13,8 +13,6 @@
 #include "landmarks.h"
 #include "kernel/prepared.h"
 
-#include <string.h>
-
 #define AUTOMATIC_FIELD 2048	/* a field up to this size is taken whole */
 #define AUTOMATIC_COUNT 1500	/* else this many landmarks */
 

@@ -9,8 +9,6 @@
 #include "landmarks.h"
 #include "kernel/prepared.h"
 
-#include <math.h>
-
 #define RANK_JITTER 1e-10
 
 typedef struct lowrank

@@ -9,10 +9,8 @@
 #include "kernel/prepared.h"
 #include "precision/precision_fit.h"
 
-#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
 #define CHEAP_EFFORT 2e11		/* an exact fit of so many operations is never refused: seconds */
 #define PATIENCE 3.0			/* else it may take so many times the low-rank fit's */

@@ -7,9 +7,6 @@
  */
 #include "graph.h"
 
-#include <math.h>
-#include <string.h>
-
 #define ROWS_ENOUGH 1000		/* that show what rows have in common, spread evenly */
 
 /* Mean and deviation of each feature. */
@@ -34,7 +31,8 @@ read_row(const gp_features *f, int64_t row, double *out)
 		out[f->csr->col[k]] = gp_number_at(f->csr->value, f->type, k);
 }
 
-/* The moments of every so many-th row, in two passes: the deviation of large numbers would be lost in one. */
+/* The moments of every so many-th row, in two passes: the deviation of large numbers would be lost
+ * in one. */
 static moments
 take_moments(gp_env *env, const gp_features *f, int64_t step)
 {
@@ -69,8 +67,7 @@ take_moments(gp_env *env, const gp_features *f, int64_t step)
 static void
 free_moments(gp_env *env, moments *m)
 {
-	gp_free(env, m->mean);
-	gp_free(env, m->deviation);
+	gp_free_all(env, m->mean, m->deviation);
 }
 
 /* True when a feature varies by more than the rounding of its mean. */
@@ -101,7 +98,8 @@ gp_features_standardise(gp_env *env, gp_features *f, const double *moment)
 	gp_features *out = gp_alloc_zero(env, 1, sizeof(gp_features));
 	const double *deviation = moment + f->dims;
 	double	   *row = gp_alloc_array(env, f->dims, sizeof(double));
-	float	   *dense = gp_alloc_array(env, (int64_t) gp_size_mul(env, f->rows, f->dims), sizeof(float));
+	float	   *dense = gp_alloc_array(env, (int64_t) gp_size_mul(env, f->rows, f->dims),
+									   sizeof(float));
 
 	out->rows = f->rows;
 	out->dims = f->dims;
@@ -111,7 +109,8 @@ gp_features_standardise(gp_env *env, gp_features *f, const double *moment)
 	{
 		read_row(f, i, row);
 		for (int64_t j = 0; j < f->dims; j++)
-			dense[i * f->dims + j] = deviation[j] > 0.0 ? (float) ((row[j] - moment[j]) / deviation[j]) : 0.0f;
+			dense[i * f->dims + j] = deviation[j] > 0.0
+				? (float) ((row[j] - moment[j]) / deviation[j]) : 0.0f;
 	}
 	gp_free(env, row);
 	gp_features_free(env, f);
@@ -137,7 +136,8 @@ narrow_rows(gp_env *env, gp_features *f, bool unit)
 		for (int64_t k = start; unit && k < end; k++)
 			square += gp_number_at(old, f->type, k) * gp_number_at(old, f->type, k);
 		for (int64_t k = start; k < end; k++)
-			value[k] = (float) (gp_number_at(old, f->type, k) / (square > 0.0 ? sqrt(square) : 1.0));
+			value[k] = (float) (gp_number_at(old, f->type, k) / (square > 0.0 ? sqrt(square)
+																 : 1.0));
 	}
 	gp_free(env, old);
 	f->type = GP_FLOAT;

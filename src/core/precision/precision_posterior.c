@@ -1,9 +1,8 @@
 /*
- * precision_posterior.c - the posterior of Laplacian kernels by conjugate gradients, without a factor.
+ * precision_posterior.c - the posterior of Laplacian kernels by conjugate gradients, without a
+ * factor.
  */
 #include "precision_fit.h"
-
-#include <math.h>
 
 #include "graph/random_walks.h"
 
@@ -44,14 +43,16 @@ gp_precision_serves(gp_env *env, const gp_problem *problem)
 	bool		possible = gp_program_is_laplacian(problem->program);
 
 	if (problem->strategy == GP_STRATEGY_PRECISION && !possible)
-		gp_raise(env, GP_ERR_VALUE, "Use kernel => 'laplacian(sigma2=10, d=2)', or another strategy.",
+		gp_raise(env, GP_ERR_VALUE,
+				 "Use kernel => 'laplacian(sigma2=10, d=2)', or another strategy.",
 				 "strategy precision serves laplacian kernels without dims only");
 	return problem->strategy == GP_STRATEGY_PRECISION ||
 		(possible && problem->strategy == GP_STRATEGY_AUTO && problem->nlandmarks == 0 &&
 		 !gp_laplacian_root_fits(env, problem->graph, problem->estimate_limit));
 }
 
-/* Sets the prior: that of the program, or the one that leave-one-out likes best; returns the nugget where that is known. */
+/* Sets the prior: that of the program, or the one that leave-one-out likes best; returns the nugget
+ * where that is known. */
 static double
 set_prior(gp_precision_fit *f, const gp_plan *plan)
 {
@@ -78,8 +79,8 @@ set_prior(gp_precision_fit *f, const gp_plan *plan)
 		nugget = gp_precision_choose_nugget(f);
 	if (!f->env->dry && !(f->mean_diag >= SMALLEST_MEAN))
 		gp_raise(f->env, GP_ERR_RANGE, "Use a smaller sigma2 or d.",
-				 "the Laplacian kernel with sigma2=%g and d=%d is too small, %g in the mean", f->sigma2, f->d,
-				 f->mean_diag);
+				 "the Laplacian kernel with sigma2=%g and d=%d is too small, %g in the mean",
+				 f->sigma2, f->d, f->mean_diag);
 	return nugget;
 }
 

@@ -17,9 +17,6 @@
  */
 #include "regression.h"
 
-#include <math.h>
-#include <string.h>
-
 #define DELTA_MIN 0.01			/* the grid of delta, evenly in its logarithm */
 #define DELTA_MAX 1.0
 #define DELTAS 14

@@ -6,8 +6,6 @@
  */
 #include "regression.h"
 
-#include <math.h>
-
 /* The squared error of each label of an index, on the scale that loo_score sums. */
 static double *
 squared_errors(gp_env *env, const gp_problem *problem, const gp_targets *t, const gp_loo *loo,

@@ -7,8 +7,6 @@
  */
 #include "regression.h"
 
-#include <math.h>
-
 #define EIGEN_GRID 41			/* nuggets tried where one eigendecomposition serves all */
 #define CHOLESKY_GRID 5			/* where each costs a factorisation */
 #define CHOLESKY_REFINE 8		/* and so often more, at most */

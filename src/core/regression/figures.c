@@ -3,9 +3,6 @@
  */
 #include "regression.h"
 
-#include <math.h>
-#include <string.h>
-
 #include "base/sort.h"
 
 #define ECE_BINS 15

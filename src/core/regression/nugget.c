@@ -12,8 +12,6 @@
  */
 #include "regression.h"
 
-#include <math.h>
-
 #define WIDEN_STEPS 6			/* to a seventh of a decade, at most */
 #define EDGE_FLAT 0.01			/* an error that falls by less is flat */
 #define UNIT (0.1 * M_LN10)		/* a tenth of a decade */

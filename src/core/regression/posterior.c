@@ -4,9 +4,6 @@
 #include "regression.h"
 #include "kernel/live/live_state.h"
 
-#include <math.h>
-#include <string.h>
-
 #define UNSEEN 1e-6				/* scores of classes: of less the calibrator makes nothing */
 
 /*

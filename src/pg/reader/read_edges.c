@@ -3,8 +3,6 @@
  */
 #include "postgres.h"
 
-#include <math.h>
-
 #include "pg/server/server.h"
 #include "read_ids.h"
 
@@ -96,38 +94,13 @@ edge_row(void *state, const Datum *values, const bool *nulls)
 
 		if (unlikely(nulls[2] || !isfinite(w) || w < 0))
 		{
-			note_fault(s, nulls[2] ? WEIGHT_NULL : !isfinite(w) ? WEIGHT_NOT_FINITE : WEIGHT_NEGATIVE,
-					   src, dst, w);
+			note_fault(s, nulls[2] ? WEIGHT_NULL : !isfinite(w) ? WEIGHT_NOT_FINITE
+					   : WEIGHT_NEGATIVE, src, dst, w);
 			return;
 		}
 		s->value[s->n] = w;
 	}
 	put_edge(s, src, dst);
-}
-
-/* Raises what the weights did wrong. */
-static void
-check_weights(const edge_state *s)
-{
-	const gnngp_ids *ids = &s->r->data->ids;
-	const weight_report *w = s->fault;
-
-	if (w[WEIGHT_NULL].found)
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("column \"%s\" of table \"%s\" is NULL for the edge from %s to %s",
-						s->weight.name, s->r->edges.name,
-						gnngp_id_text(ids, w[WEIGHT_NULL].src),
-						gnngp_id_text(ids, w[WEIGHT_NULL].dst)),
-				 errhint("Give each edge a weight, or create the graph without a weight column.")));
-	for (int k = WEIGHT_NOT_FINITE; k <= WEIGHT_NEGATIVE; k++)
-		if (w[k].found)
-			ereport(ERROR,
-					(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
-					 errmsg("column \"%s\" of table \"%s\" is %g for the edge from %s to %s",
-							s->weight.name, s->r->edges.name, w[k].value,
-							gnngp_id_text(ids, w[k].src), gnngp_id_text(ids, w[k].dst)),
-					 errhint("Weights must be finite and not negative.")));
 }
 
 gnngp_edge_part *
@@ -159,11 +132,32 @@ gnngp_read_edges(gnngp_edge_part *s)
 	s->edges = gp_edges_create(r->env, r->data->ids.n, r->def->directed, s->weighted);
 	gnngp_reader_run(r, &s->query, edge_row, s, GP_PHASE_EDGES);
 	flush_edges(s);
-	gnngp_check_nulls(s->src.table, &s->src.column, s->src.nulls, "Remove the edge, or give it both ends.");
-	gnngp_check_nulls(s->dst.table, &s->dst.column, s->dst.nulls, "Remove the edge, or give it both ends.");
+	gnngp_check_nulls(s->src.table, &s->src.column, s->src.nulls,
+					  "Remove the edge, or give it both ends.");
+	gnngp_check_nulls(s->dst.table, &s->dst.column, s->dst.nulls,
+					  "Remove the edge, or give it both ends.");
 	gnngp_finder_check_unknown(&s->src);
 	gnngp_finder_check_unknown(&s->dst);
-	check_weights(s);
+	/* Raises what the weights did wrong */
+	const gnngp_ids *ids = &s->r->data->ids;
+	const weight_report *w = s->fault;
+
+	if (w[WEIGHT_NULL].found)
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("column \"%s\" of table \"%s\" is NULL for the edge from %s to %s",
+						s->weight.name, s->r->edges.name,
+						gnngp_id_text(ids, w[WEIGHT_NULL].src),
+						gnngp_id_text(ids, w[WEIGHT_NULL].dst)),
+				 errhint("Give each edge a weight, or create the graph without a weight column.")));
+	for (int k = WEIGHT_NOT_FINITE; k <= WEIGHT_NEGATIVE; k++)
+		if (w[k].found)
+			ereport(ERROR,
+					(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+					 errmsg("column \"%s\" of table \"%s\" is %g for the edge from %s to %s",
+							s->weight.name, s->r->edges.name, w[k].value,
+							gnngp_id_text(ids, w[k].src), gnngp_id_text(ids, w[k].dst)),
+					 errhint("Weights must be finite and not negative.")));
 	r->data->graph = gp_graph_build(s->edges);
 	pfree(s);
 }

@@ -11,9 +11,6 @@
 #include "hard_negatives.h"
 #include "links/scores/scores.h"
 
-#include <math.h>
-#include <string.h>
-
 #define LABELLED NEAREST + 1	/* kinds that are learnt from */
 
 /* The pairs of a fold, kind after kind. */
@@ -85,9 +82,11 @@ add_pairs(sample *s, enum kind kind, const gp_link_pairs *pairs, int64_t from, i
 {
 	int64_t		at = s->first[kind];
 
+	s->first[kind + 1] = at + n;
+	if (n == 0)
+		return;
 	memcpy(s->pairs.src + at, pairs->src + from, n * sizeof(int32_t));
 	memcpy(s->pairs.dst + at, pairs->dst + from, n * sizeof(int32_t));
-	s->first[kind + 1] = at + n;
 }
 
 /* Draws the pairs of a fold. */

@@ -12,8 +12,6 @@
  */
 #include "auto_kernel.h"
 
-#include <math.h>
-
 #include "lib/stringinfo.h"
 #include "utils/builtins.h"
 #include "utils/json.h"
