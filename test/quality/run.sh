@@ -179,6 +179,18 @@ if [ -n "${GNNGP_LONG:-}" ]; then
 		-v method=gckm
 	next_labels dblp '1 2 3' .74 .01 .08
 fi
+# Tasks on tables with time: name, least and most, horizon, whether nothing after 2010 is known.
+task() {
+	within "Formula 1, $1$([ "$5" = true ] && echo ', known in 2010'): $([ "$1" = position ] && echo 'mean absolute error' || echo AUROC)" \
+		"$(sql -At -v task="task_$1" -v horizon="$4" -v stale="$5" -f "$HERE/tables.sql" 2>/dev/null | tail -n 1)" "$2" "$3"
+}
+if [ -e "$GNNGP_DATA/f1/load.sql" ]; then
+	sql -v dir="$GNNGP_DATA/f1" -f "$GNNGP_DATA/f1/load.sql" >/dev/null
+	task top3 .92 1 '30 days' false
+	task dnf .815 1 '30 days' false
+	task position 0 2.80 '60 days' false
+	task top3 .82 1 '30 days' true
+fi
 # The links that are predicted are the best of all, not only good ones.
 recall usair 97
 if [ -n "${GNNGP_LONG:-}" ]; then

@@ -336,8 +336,8 @@ extern int32_t gp_facts_time_blocks(gp_env *env, int64_t n, const gp_time *as_of
 extern int32_t *gp_facts_landmarks(gp_env *env, const gp_problem *problem, int64_t most, int64_t *n);
 
 /*
- * Fits both weightings of the columns and returns the posterior of the better leave-out score; the
- * other's goes to *other_score.  The problem's features are those of gp_facts_features, made with
+ * Fits both weightings of the columns and returns the posterior of the better leave-out score, of the
+ * scale's own where the other is not surely better; the other's goes to *other_score.  The problem's features are those of gp_facts_features, made with
  * scale, whose weights become the better ones; they are spoilt.
  */
 extern gp_posterior *gp_facts_fit(gp_device *dev, const gp_problem *problem, gp_features *features,
