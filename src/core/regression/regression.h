@@ -198,6 +198,10 @@ extern double *gp_loo_losses(gp_env *env, const gp_problem *problem, const gp_po
 /* The mean of n numbers over its standard error; 0 where there are too few, or all are 0. */
 extern double gp_standard_errors(const double *x, int64_t n);
 
+/* By how many standard errors one posterior loses less than another of the same labels. */
+extern double gp_loo_gain(gp_env *env, const gp_problem *problem, const gp_posterior *one,
+						  const gp_posterior *other);
+
 /* Tells the user how many nodes have no kernel. */
 extern void gp_posterior_tell(gp_env *env, const gp_problem *problem, const gp_posterior *out);
 
