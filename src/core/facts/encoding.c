@@ -72,7 +72,7 @@ gp_encoding_of(gp_env *env, const gp_encoded *part, int32_t nparts)
 	e->width = 0;
 	for (int32_t p = 0; p < nparts; p++)
 	{
-		if (part[p].column < 0 || part[p].element < 0 || part[p].first != e->width || part[p].nulls < 0 ||
+		if (part[p].column < (p > 0 ? part[p - 1].column : 0) || part[p].element < 0 || part[p].first != e->width || part[p].nulls < 0 ||
 			part[p].nulls > 1 || part[p].hot < 0 || part[p].hot > GP_ENCODED_HOT ||
 			part[p].width != gp_encoded_numbers(&part[p]) + part[p].hot)
 			gp_raise(env, GP_ERR_DATA, "Fit the model again.", "the encoding of its columns is damaged");

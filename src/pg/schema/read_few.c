@@ -79,9 +79,13 @@ gnngp_few_open(gp_env *env, const gnngp_graph_def *task, const gnngp_task_state 
 	gnngp_task_rows rows;
 
 	few->state = state;
+	/* Those of a call are not ended by a zero. */
+	for (int64 i = 0; i < *n; i++)
+		if (id[i].text)
+			id[i].text = gnngp_keep_text(env, pnstrdup(id[i].text, id[i].length));
 	gnngp_schema_begin(&few->use, env, task, false);
 	check_shape(task, few->use.schema, state);
-	gnngp_task_rows_open(&rows, env, few->use.schema, task, "classes");
+	gnngp_task_rows_open(&rows, env, few->use.schema, task, NULL);
 	few->reading = (gnngp_task_reading) {.env = env,.schema = few->use.schema,.folds = gnngp_folds_find(few->use.schema),
 		.few = true,.task = task,.entity = rows.entity,.id = rows.id,.own_time = strcmp(task->task.form, "column") == 0,
 		.half_life = state->half_life,.encoding = state->encoding};
@@ -96,6 +100,17 @@ gnngp_few_open(gp_env *env, const gnngp_graph_def *task, const gnngp_task_state 
 	return few;
 }
 
+/* True for an encoding of the cells that a part has. */
+static bool
+encodes(const gp_encoding *e, const gnngp_part *part)
+{
+	bool		fits = e != NULL;
+
+	for (int32 p = 0; fits && p < e->nparts; p++)
+		fits = e->part[p].column < part->ncells && e->part[p].kind == (int32) part->cell[e->part[p].column].kind;
+	return fits;
+}
+
 /* 55000: a fold or table of the model's is not among those that are read. */
 static void
 check_encodings(const gnngp_few *few)
@@ -104,10 +119,10 @@ check_encodings(const gnngp_few *few)
 	bool		fits = few->state->nencodings == r->nencodings;
 
 	for (int p = 0; fits && p < r->own->nparts; p++)
-		fits = r->encoding[r->own->part[p].encoding] != NULL;
+		fits = encodes(r->encoding[r->own->part[p].encoding], &r->own->part[p]);
 	for (int h = 0; h < r->nhistories; h++)
 		for (int p = 0; fits && p < r->history[h].join->nparts; p++)
-			fits = r->encoding[r->history[h].join->part[p].encoding] != NULL;
+			fits = encodes(r->encoding[r->history[h].join->part[p].encoding], &r->history[h].join->part[p]);
 	if (!fits)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),

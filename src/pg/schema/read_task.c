@@ -260,6 +260,7 @@ read_all(gp_env *env, const gnngp_tables *s, const gnngp_graph_def *def, const c
 	gnngp_task_rows rows;
 	gnngp_task_reading *r = palloc0(sizeof(gnngp_task_reading));
 
+	gnngp_require_parents(s);
 	gnngp_task_rows_open(&rows, env, s, def, kind);
 	rows.newest = task->newest = newest_moment(s);
 	gnngp_task_rows_read(&rows);

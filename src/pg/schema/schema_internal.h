@@ -46,6 +46,9 @@ extern int	gnngp_table_find_column(const gnngp_schema_table *t, const char *name
 /* Finds the foreign keys of the tables, in the server's catalog and in the argument keys. */
 extern void gnngp_find_relations(gnngp_tables *s);
 
+/* 23505 where a key that the user names is not unique in the table that it refers to. */
+extern void gnngp_require_parents(const gnngp_tables *s);
+
 /* The column of a table that a column of another refers to by a foreign key; InvalidAttrNumber: none. */
 extern AttrNumber gnngp_foreign_column(Oid table, AttrNumber column, Oid parent);
 
@@ -192,7 +195,7 @@ typedef struct gnngp_task_rows
 	int64		early;			/* as of a time before their entity's */
 } gnngp_task_rows;
 
-/* Finds the entities of a task among the tables. */
+/* Finds the entities of a task among the tables; kind NULL: its target, which is the owner's, is not looked at. */
 extern void gnngp_task_rows_open(gnngp_task_rows *t, gp_env *env, const gnngp_tables *s,
 								 const gnngp_graph_def *task, const char *kind);
 

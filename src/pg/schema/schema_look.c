@@ -113,7 +113,7 @@ gnngp_task_id_type(gp_env *env, const gnngp_graph_def *task, bool *integer)
 	char	   *name;
 
 	gnngp_schema_begin(&use, env, task, true);
-	gnngp_task_rows_open(&rows, env, use.schema, task, "classes");
+	gnngp_task_rows_open(&rows, env, use.schema, task, NULL);
 	*integer = gnngp_is_integer_type(rows.id_column.base);
 	name = gnngp_keep_text(env, gnngp_type_name(rows.id_column.type));
 	gnngp_schema_end(&use);

@@ -179,6 +179,58 @@ gnngp_find_relations(gnngp_tables *s)
 	}
 }
 
+/* A relation whose parent's key is looked at. */
+typedef struct parent_key
+{
+	const gnngp_tables *schema;
+	const gnngp_schema_relation *relation;
+} parent_key;
+
+/* 23505: a row that refers to this key would have several parents, and count for each of them. */
+static void
+repeated_key(void *state, const Datum *values, const bool *nulls)
+{
+	const gnngp_tables *s = ((const parent_key *) state)->schema;
+	const gnngp_schema_relation *r = ((const parent_key *) state)->relation;
+
+	ereport(ERROR,
+			(errcode(ERRCODE_UNIQUE_VIOLATION),
+			 errmsg("table \"%s\" repeats the key %s, which \"%s\" refers to", s->table[r->parent].table.name,
+					TextDatumGetCString(values[0]), r->name),
+			 errhint("Argument \"keys\" of graph \"%s\" must name columns that identify a row: use a view that has each key once.",
+					 s->def->name)));
+}
+
+void
+gnngp_require_parents(const gnngp_tables *s)
+{
+	for (int i = 0; i < s->nrelations; i++)
+	{
+		const gnngp_schema_relation *r = &s->relation[i];
+		const gnngp_schema_table *t = &s->table[r->parent];
+		parent_key key = {s, r};
+		StringInfoData there;
+		StringInfoData columns;
+		Oid			type;
+		gnngp_query q;
+
+		if (!r->named)
+			continue;
+		initStringInfo(&there);
+		initStringInfo(&columns);
+		for (int k = 0; k < r->n; k++)
+		{
+			appendStringInfo(&there, "%st.%s IS NOT NULL", k > 0 ? " AND " : "", t->column[r->to[k]].column.quoted);
+			appendStringInfo(&columns, "%st.%s", k > 0 ? ", " : "", t->column[r->to[k]].column.quoted);
+		}
+		gnngp_query_init(&q, &t->table);
+		gnngp_query_add(&q, TEXTOID, "(%s)::pg_catalog.text", gnngp_key_expression(t, "t", r->n, r->to, &type));
+		q.condition = psprintf("%s GROUP BY %s HAVING count(*) > 1 LIMIT 1", there.data, columns.data);
+		gnngp_query_plan(&q);
+		gnngp_query_run(&q, s->env, repeated_key, &key, GP_PHASE_NODES, 0);
+	}
+}
+
 /* Takes the column that was found. */
 static void
 column_row(void *state, const Datum *values, const bool *nulls)

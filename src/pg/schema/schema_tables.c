@@ -424,7 +424,8 @@ gnngp_schema_shape(const gnngp_tables *s)
 
 		appendStringInfo(&text, "%s %d\n", t->table.name, t->time);
 		for (int k = 0; k < t->ncolumns; k++)
-			appendStringInfo(&text, "%s %u %d\n", t->column[k].column.name, t->column[k].column.base, t->column[k].role);
+			appendStringInfo(&text, "%s %s %d\n", t->column[k].column.name, gnngp_type_name(t->column[k].column.base),
+							 t->column[k].role);
 	}
 	for (int r = 0; r < s->nrelations; r++)
 		appendStringInfo(&text, "%s %d %d\n", s->relation[r].name, s->relation[r].child, s->relation[r].parent);

@@ -93,7 +93,7 @@ restrict_to(gnngp_query *q, const gnngp_schema_table *t, int n, const int *colum
 		key = psprintf("t.%s", first->quoted);
 	for (int64 i = 0; i < ids->n; i++)
 		element[i] = integer ? Int64GetDatum(ids->key[i]) : CStringGetTextDatum(ids->text[i]);
-	gnngp_query_restrict(q, n == 1 && !integer ? psprintf("%s = ANY ($1::%s[])", key, format_type_be_qualified(first->base)) :
+	gnngp_query_restrict(q, n == 1 && !integer ? psprintf("%s = ANY ($1::%s[])", key, gnngp_type_name(first->base)) :
 						 psprintf("%s = ANY ($1)", key), integer ? INT8ARRAYOID : TEXTARRAYOID);
 	q->array = PointerGetDatum(integer ? construct_array(element, (int) ids->n, INT8OID, 8, true, TYPALIGN_DOUBLE) :
 							   construct_array(element, (int) ids->n, TEXTOID, -1, false, TYPALIGN_INT));
@@ -296,6 +296,7 @@ typedef struct own_rows
 	gp_cell    *cell;
 	double	   *encoded;
 	double	   *aged;
+	bool	   *seen;			/* of each entity */
 } own_rows;
 
 /* The id in a column of a row. */
@@ -344,6 +345,13 @@ own_row(void *state, const Datum *values, const bool *nulls)
 
 	if (entity < 0)
 		return;
+	if (o->seen[entity])
+		ereport(ERROR,
+				(errcode(ERRCODE_UNIQUE_VIOLATION),
+				 errmsg("table \"%s\" repeats the id %s", r->schema->table[r->entity].table.name,
+						id.text ? pnstrdup(id.text, id.length) : psprintf(INT64_FORMAT, id.key)),
+				 errhint("The rows that are asked about, and those that they refer to, need ids of their own.")));
+	o->seen[entity] = true;
 	for (int p = 0; p < r->own->nparts; p++)
 		put_part(o, p, entity, values, nulls);
 	for (int i = 0; i < r->nhistories; i++)
@@ -377,6 +385,7 @@ read_own(gnngp_task_reading *r)
 	o.cell = palloc(sizeof(gp_cell) * most(r, r->own, true));
 	o.encoded = palloc(sizeof(double) * most(r, r->own, false));
 	o.aged = palloc(sizeof(double) * most(r, r->own, false));
+	o.seen = gp_alloc_zero(r->env, Max(r->entities.n, 1), sizeof(bool));
 	for (int i = 0; i < r->nhistories; i++)
 	{
 		r->history[i].key_of = gp_alloc_zero(r->env, Max(r->entities.n, 1), sizeof(gnngp_id));
@@ -387,6 +396,7 @@ read_own(gnngp_task_reading *r)
 		restrict_to(&r->own->query, t, 1, &r->id, &r->entities);
 	gnngp_query_plan(&r->own->query);
 	gnngp_query_run(&r->own->query, r->env, own_row, &o, GP_PHASE_NODES, 0);
+	gp_free(r->env, o.seen);
 }
 
 /* ---- the facts ---- */

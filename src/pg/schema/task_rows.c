@@ -144,6 +144,8 @@ gnngp_task_rows_open(gnngp_task_rows *t, gp_env *env, const gnngp_tables *s, con
 		t->id = gnngp_table_id(&s->table[t->entity], task);
 		t->id_column = s->table[t->entity].column[t->id].column;
 	}
+	if (kind == NULL)
+		return;
 	if (strcmp(def->form, "expression") == 0)
 		open_target(t, (gnngp_column) {"target", "target", gnngp_task_expression_type(t),
 									   getBaseType(gnngp_task_expression_type(t))}, kind);

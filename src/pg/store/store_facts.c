@@ -106,6 +106,24 @@ make_encodings(gp_env *env, const int64 *count, int64 n, const gp_encoded *part,
 	return at == nparts ? encoding : NULL;
 }
 
+/* True for columns, targets and blocks of time that are among those that there are. */
+static bool
+state_fits(const gnngp_task_state *f)
+{
+	const gp_facts_scale *s = &f->scale;
+	int32		kept = 0;
+	bool		fits = f->horizon >= 0 && f->half_life > 0 && f->target.width >= 0 && f->target.width <= GP_ENCODED_HOT;
+
+	for (int32 c = 0; c < s->width; c++)
+	{
+		kept += s->column[c].deviation > 0.0;
+		fits = fits && s->column[c].block >= 0 && s->column[c].block < s->nblocks;
+	}
+	for (int64 i = 0; f->block && i < f->labelled; i++)
+		fits = fits && f->block[i] >= 0 && f->block[i] < f->labelled;
+	return fits && kept == s->kept;
+}
+
 gnngp_task_state *
 gnngp_facts_read(gp_env *env, const gnngp_model *model)
 {
@@ -151,5 +169,7 @@ gnngp_facts_read(gp_env *env, const gnngp_model *model)
 	f->block = a[FACTS_BLOCKS].count == f->labelled ? a[FACTS_BLOCKS].data : NULL;
 	f->forward = a[FACTS_FORWARD].count == f->labelled * Max(model->classes, 1)
 		? a[FACTS_FORWARD].data : NULL;
+	if (!state_fits(f))
+		gnngp_arrays_damaged(model, "facts");
 	return f;
 }

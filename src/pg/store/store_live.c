@@ -57,7 +57,9 @@ gnngp_graph_shape(const gnngp_graph_def *graph)
 	{
 		const gnngp_task_def *task = &graph->task;
 
-		appendStringInfo(&text, "%s\n%u\n%s\n%s\n%s", task->form, task->table, task->entity_column
+		/* Names, which a dump keeps. */
+		appendStringInfo(&text, "%s\n%s\n%s\n%s\n%s\n%s", task->form, task->table_name.schema ? task->table_name.schema
+						 : "", task->table_name.table ? task->table_name.table : "", task->entity_column
 						 ? task->entity_column : "", task->target, task->horizon ? task->horizon
 						 : "");
 		return hash_bytes_extended((unsigned char *) text.data, text.len, 0);
@@ -256,7 +258,8 @@ check_state(const gnngp_model *model, const gnngp_live *live)
 		gnngp_arrays_damaged(model, "live");
 	check_nodes(model, live, GP_PIECE_ANCHORS);
 	check_nodes(model, live, GP_PIECE_LABELLED);
-	if (!gp_live_fits(live->keep))
+	if (!gp_live_fits(live->keep) ||
+		(task && gp_keep_find(live->keep, GP_PIECE_LABELLED, 0, 0)->rows != model->labelled))
 		gnngp_arrays_damaged(model, "live");
 	if (model->classes == 0)
 		return;

@@ -42,10 +42,10 @@ open_forward(forward *f, const gnngp_model *model)
 	if (f->state == NULL || f->state->block == NULL || f->state->forward == NULL)
 		return false;
 	if (model->classes > 0)
-		f->label = palloc(sizeof(int32) * f->state->labelled);
+		f->label = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(int32) * f->state->labelled);
 	else
-		f->target = palloc(sizeof(double) * f->state->labelled);
-	f->mean = palloc(sizeof(double) * f->state->labelled * f->columns);
+		f->target = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(double) * f->state->labelled);
+	f->mean = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(double) * f->state->labelled * f->columns);
 	return true;
 }
 
