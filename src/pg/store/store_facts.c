@@ -112,7 +112,8 @@ state_fits(const gnngp_task_state *f)
 {
 	const gp_facts_scale *s = &f->scale;
 	int32		kept = 0;
-	bool		fits = f->horizon >= 0 && f->half_life > 0 && f->target.width >= 0 && f->target.width <= GP_ENCODED_HOT;
+	bool		fits = f->horizon >= 0 && f->half_life > 0 && f->target.width >= 0 &&
+		f->target.width <= GP_ENCODED_HOT;
 
 	for (int32 c = 0; c < s->width; c++)
 	{

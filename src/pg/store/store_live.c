@@ -58,8 +58,9 @@ gnngp_graph_shape(const gnngp_graph_def *graph)
 		const gnngp_task_def *task = &graph->task;
 
 		/* Names, which a dump keeps. */
-		appendStringInfo(&text, "%s\n%s\n%s\n%s\n%s\n%s", task->form, task->table_name.schema ? task->table_name.schema
-						 : "", task->table_name.table ? task->table_name.table : "", task->entity_column
+		appendStringInfo(&text, "%s\n%s\n%s\n%s\n%s\n%s", task->form,
+						 task->table_name.schema ? task->table_name.schema : "",
+						 task->table_name.table ? task->table_name.table : "", task->entity_column
 						 ? task->entity_column : "", task->target, task->horizon ? task->horizon
 						 : "");
 		return hash_bytes_extended((unsigned char *) text.data, text.len, 0);
