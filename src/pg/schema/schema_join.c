@@ -38,6 +38,16 @@ gnngp_join_equals(const gnngp_tables *s, const gnngp_schema_relation *r, const c
 	return text.data;
 }
 
+/* The text of a column as ids have it: numbers that are equal have one text. */
+static char *
+key_text(const gnngp_column *column, const char *alias)
+{
+	const char *format = column->base == NUMERICOID ? "pg_catalog.trim_scale(%s.%s)::pg_catalog.text" :
+		"%s.%s::pg_catalog.text";
+
+	return psprintf(format, alias, column->quoted);
+}
+
 char *
 gnngp_key_expression(const gnngp_schema_table *t, const char *alias, int n, const int *column, Oid *type)
 {
@@ -46,10 +56,10 @@ gnngp_key_expression(const gnngp_schema_table *t, const char *alias, int n, cons
 
 	*type = n == 1 && gnngp_is_integer_type(first->base) ? INT8OID : TEXTOID;
 	if (n == 1)
-		return psprintf("%s.%s::pg_catalog.%s", alias, first->quoted, *type == INT8OID ? "int8" : "text");
+		return *type == INT8OID ? psprintf("%s.%s::pg_catalog.int8", alias, first->quoted) : key_text(first, alias);
 	initStringInfo(&text);
 	for (int i = 0; i < n; i++)
-		appendStringInfo(&text, "%s%s.%s::pg_catalog.text", i > 0 ? ", " : "ROW(", alias, t->column[column[i]].column.quoted);
+		appendStringInfo(&text, "%s%s", i > 0 ? ", " : "ROW(", key_text(&t->column[column[i]].column, alias));
 	appendStringInfoString(&text, ")::pg_catalog.text");
 	return text.data;
 }

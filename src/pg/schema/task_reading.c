@@ -86,14 +86,15 @@ restrict_to(gnngp_query *q, const gnngp_schema_table *t, int n, const int *colum
 	char	   *key = gnngp_key_expression(t, "t", n, column, &type);
 	const gnngp_column *first = &t->column[column[0]].column;
 	Datum	   *element = palloc(sizeof(Datum) * Max(ids->n, 1));
-	bool		integer = type == INT8OID;
+	bool		integer = ids->integer;
+	bool		same = integer == (type == INT8OID);
 
-	/* The column itself, so that an index serves. */
+	/* The column itself, so that an index serves; of integers that refer to numbers the text. */
 	if (n == 1)
-		key = psprintf("t.%s", first->quoted);
+		key = same ? psprintf("t.%s", first->quoted) : psprintf("%s::pg_catalog.%s", key, integer ? "int8" : "text");
 	for (int64 i = 0; i < ids->n; i++)
 		element[i] = integer ? Int64GetDatum(ids->key[i]) : CStringGetTextDatum(ids->text[i]);
-	gnngp_query_restrict(q, n == 1 && !integer ? psprintf("%s = ANY ($1::%s[])", key, gnngp_type_name(first->base)) :
+	gnngp_query_restrict(q, n == 1 && same && !integer ? psprintf("%s = ANY ($1::%s[])", key, gnngp_type_name(first->base)) :
 						 psprintf("%s = ANY ($1)", key), integer ? INT8ARRAYOID : TEXTARRAYOID);
 	q->array = PointerGetDatum(integer ? construct_array(element, (int) ids->n, INT8OID, 8, true, TYPALIGN_DOUBLE) :
 							   construct_array(element, (int) ids->n, TEXTOID, -1, false, TYPALIGN_INT));
