@@ -155,10 +155,18 @@ execute_latest(const char *query, int nargs, Oid *types, Datum *values, const ch
 								true, 0);
 }
 
+/* What a statement does, and on which snapshot */
+typedef enum catalog_use
+{
+	CATALOG_READ,				/* of the query that calls, in a parallel one too */
+	CATALOG_WRITE,
+	CATALOG_LATEST				/* writes on what is committed now */
+} catalog_use;
+
 /* Runs one catalog statement as the owner of the extension's tables. */
 static void
 execute_as_extension(const char *query, int nargs, Oid *types, Datum *values, const char *nulls,
-					 bool latest)
+					 catalog_use use)
 {
 	Oid			owner = catalog_owner();
 	Oid			save_user;
@@ -170,10 +178,10 @@ execute_as_extension(const char *query, int nargs, Oid *types, Datum *values, co
 	SetUserIdAndSecContext(owner, save_context | SECURITY_LOCAL_USERID_CHANGE);
 	guc_level = NewGUCNestLevel();
 	gnngp_pin("search_path", "pg_catalog, pg_temp");
-	if (latest)
+	if (use == CATALOG_LATEST)
 		rc = execute_latest(query, nargs, types, values, nulls);
 	else
-		rc = SPI_execute_with_args(query, nargs, types, values, nulls, false, 0);
+		rc = SPI_execute_with_args(query, nargs, types, values, nulls, use == CATALOG_READ, 0);
 	AtEOXact_GUC(false, guc_level);
 	SetUserIdAndSecContext(save_user, save_context);
 	if (rc < 0)
@@ -196,13 +204,19 @@ void
 gnngp_execute_as_extension(const char *query, int nargs, Oid *types, Datum *values,
 						   const char *nulls)
 {
-	execute_as_extension(query, nargs, types, values, nulls, false);
+	execute_as_extension(query, nargs, types, values, nulls, CATALOG_WRITE);
+}
+
+void
+gnngp_select_as_extension(const char *query, int nargs, Oid *types, Datum *values)
+{
+	execute_as_extension(query, nargs, types, values, NULL, CATALOG_READ);
 }
 
 void
 gnngp_execute_latest(const char *query, int nargs, Oid *types, Datum *values)
 {
-	execute_as_extension(query, nargs, types, values, NULL, true);
+	execute_as_extension(query, nargs, types, values, NULL, CATALOG_LATEST);
 }
 
 void

@@ -40,6 +40,9 @@ extern void gnngp_as_extension(void (*work) (void *arg), void *arg);
 extern void gnngp_execute_as_extension(const char *query, int nargs, Oid *types,
 									   Datum *values, const char *nulls);
 
+/* The same for a query: read only, on the snapshot of the query that calls, which may be parallel. */
+extern void gnngp_select_as_extension(const char *query, int nargs, Oid *types, Datum *values);
+
 /* Runs a query as the caller, read only, with search_path pinned and row security on. */
 extern void gnngp_select(const char *query, int nargs, Oid *types, Datum *values,
 						 const char *nulls);

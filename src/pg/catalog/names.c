@@ -140,13 +140,14 @@ check_revoked(const char *name)
 
 	if (atoi(found(0, "class")) != CLASS_PUBLIC)
 		return;
-	gnngp_execute_as_extension(psprintf("SELECT m.owner::text FROM %s.%s m"
-										" JOIN %s.gp_grant_catalog g ON g.model = m.id"
-										" WHERE m.name = $1 AND g.revoked AND m.owner::text <> %s"
-										" AND pg_has_role($2, %s.gp_role_oid(g.grantee), 'USAGE') ORDER BY m.id LIMIT 1",
-										schema, gnngp_model_kind.table, schema,
-										quote_literal_cstr(stranger), schema),
-							   2, types, values, NULL);
+	gnngp_select_as_extension(psprintf("SELECT m.owner::text FROM %s.%s m"
+									   " JOIN %s.gp_grant_catalog g ON g.model = m.id"
+									   " WHERE m.name = $1 AND g.revoked AND m.owner::text <> %s"
+									   " AND pg_has_role($2, %s.gp_role_oid(g.grantee), 'USAGE')"
+									   " ORDER BY m.id LIMIT 1",
+									   schema, gnngp_model_kind.table, schema,
+									   quote_literal_cstr(stranger), schema),
+							  2, types, values);
 	if (SPI_processed > 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
