@@ -85,6 +85,7 @@ CREATE TABLE gnngp_internal.gp_model_catalog (
     link_asked_seed bigint,
     link_asked_keep integer,
     link_asked_min_probability double precision,
+    link_asked_missing_share double precision,
     link_method text,
     link_nodes bigint,
     link_edges bigint,

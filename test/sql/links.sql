@@ -47,6 +47,26 @@ SELECT bool_and(score <= before) AS best_first FROM (SELECT src, score, lag(scor
     FROM gp_predict_links('g') WITH ORDINALITY AS p (src, dst, score, variance, probability, number)) p;
 SELECT avg((src / 8 = dst / 8)::int) > 0.5 AS within_groups FROM gp_predict_links('g', k => 1);
 
+-- Among some nodes: the best of these that are not linked, of one node and of several
+CREATE VIEW among AS SELECT s.src, s.dst, s.score, row_number() OVER (PARTITION BY s.src ORDER BY s.score DESC, s.dst) AS place
+    FROM gp_score_links('g', ARRAY(SELECT unnest(array_fill(p, ARRAY[159])) FROM unnest(ARRAY[17, 3]) p),
+                        ARRAY(SELECT o FROM unnest(ARRAY[17, 3]) p, generate_series(0, 159) o WHERE o <> p)) s
+    WHERE NOT EXISTS (SELECT FROM linked l WHERE l.src = s.src AND l.dst = s.dst) AND s.dst % 7 = 1;
+SELECT count(*), bool_and(a.dst = p.dst AND abs(a.score - p.score) < 1e-6) AS the_best
+FROM (SELECT *, row_number() OVER (PARTITION BY src ORDER BY number) AS place
+      FROM gp_predict_links('g', ARRAY[17, 3], k => 6, among => ARRAY(SELECT o FROM generate_series(1, 159, 7) o))
+          WITH ORDINALITY AS p (src, dst, score, variance, probability, number)) p LEFT JOIN among a USING (src, place);
+SELECT count(*) FROM gp_predict_links('g', among => '{}');
+SELECT try($$SELECT gp_predict_links('g', 3, among => 5)$$), try($$SELECT gp_predict_links('g', 3, among => ARRAY['a'])$$);
+
+-- The odds of a probability go by the share of links that is missing
+CREATE TABLE share AS SELECT 0.1 AS share, src, dst, ln(probability / (1 - probability)) AS odds FROM gp_predict_links('g', k => 3);
+SELECT model FROM gp_fit_links('g', model => 'more', missing_share => 0.3);
+SELECT bool_and(abs(ln(p.probability / (1 - p.probability)) - odds - ln(0.3 / 0.7 * 9)) < 1e-6) AS by_share
+FROM gp_predict_links('more', k => 3) p JOIN share USING (src, dst);
+SELECT gp_drop_model('more');
+SELECT try($$SELECT gp_fit_links('g', missing_share => 1)$$), try($$SELECT gp_fit_links('g', missing_share => 'NaN')$$);
+
 -- How calls resolve
 CREATE TABLE ten AS SELECT * FROM gp_predict_links('g', k => 4, nodes => ARRAY[17, 3]::bigint[]);
 SELECT count(*), array_agg(DISTINCT src) FROM ten;

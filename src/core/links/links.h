@@ -10,7 +10,7 @@
  * "dgp" is a deep Gaussian process, whose last layer gives each node a mean and a variance (Opolka
  * and Lio 2022); a pair's posterior follows from those of its ends.
  *
- * Scores are in units of the target: 1 is a link, 0 is none; of "dgp" they are logits.  Undirected pairs
+ * Scores are logits.  Undirected pairs
  * have no order: (i, j) and (j, i) score alike.
  */
 #ifndef GP_LINK_H
@@ -238,6 +238,12 @@ extern void gp_links_score(gp_links *links, int64_t n, const int32_t *src, const
 
 /* Lets so many threads take sources of gp_links_best and gp_links_keep, where there are many; not on a card. */
 extern void gp_links_share(gp_links *links, int threads);
+
+/*
+ * Lets gp_links_best look at these nodes alone as other ends, whatever the candidates, and at all of them that are
+ * not linked; they are the caller's, and stay until the links are closed.
+ */
+extern void gp_links_among(gp_links *links, int64_t n, const int32_t *node);
 
 /* Takes one row. */
 typedef void (*gp_link_take) (void *state, const gp_link_row *row);

@@ -79,6 +79,7 @@ typedef struct gnngp_link_settings
 	int64		seed;
 	int32		keep;			/* best pairs of each node that are stored; 0: none */
 	double		min_probability;	/* of these */
+	double		missing_share;	/* of all links, which probabilities go by */
 } gnngp_link_settings;
 
 /* The parts of a model; each is fitted, stored and replaced alone. */

@@ -27,7 +27,7 @@ static const double penalties[] = {1.0, 0.1};
 
 #define PENALTIES ((int) (sizeof(penalties) / sizeof(penalties[0])))
 
-static const double kind_weight[] = {[RANDOM] = 4.0, [HOP] = 1.0, [NEAREST] = 1.0};
+static const double kind_weight[] = {[RANDOM] = 4.0, [HOP] = 0.5, [NEAREST] = 0.5};
 
 /* A fold on its way to rows. */
 typedef struct sample

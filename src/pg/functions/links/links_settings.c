@@ -88,6 +88,11 @@ gnngp_link_settings_check(gnngp_link_settings *settings)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("min_probability must be between 0 and 1"),
 				 errhint("It drops kept pairs (keep => ...) of a smaller probability.")));
+	if (!(settings->missing_share > 0.0 && settings->missing_share < 1.0))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("missing_share must be between 0 and 1, and neither of them"),
+				 errhint("It says which part of all links the graph does not show, and scales the odds of every probability.")));
 	if (settings->min_probability > 0.0 && settings->keep == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -164,6 +169,7 @@ make_problem(gp_env *env, const gnngp_data *data, const gnngp_link_settings *set
 	problem.method = find_method(env, settings->method, options);
 	problem.deep = options->features > 0 ? options : NULL;
 	problem.seed = (uint64_t) settings->seed;
+	problem.missing_share = settings->missing_share;
 	return problem;
 }
 
