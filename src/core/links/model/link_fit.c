@@ -85,9 +85,11 @@ add_pairs(sample *s, enum kind kind, const gp_link_pairs *pairs, int64_t from, i
 {
 	int64_t		at = s->first[kind];
 
+	s->first[kind + 1] = at + n;
+	if (n == 0)
+		return;
 	memcpy(s->pairs.src + at, pairs->src + from, n * sizeof(int32_t));
 	memcpy(s->pairs.dst + at, pairs->dst + from, n * sizeof(int32_t));
-	s->first[kind + 1] = at + n;
 }
 
 /* Draws the pairs of a fold. */

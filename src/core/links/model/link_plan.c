@@ -111,7 +111,7 @@ sample_bytes(const gp_link_problem *problem, const gp_link_plan *plan)
 		fmin(GP_LINK_RANKED * (double) problem->graph->nodes, (double) problem->graph->edges);
 	double		width = gp_link_width(problem->graph->directed, plan->powers);
 
-	return (held / 2.0 * (problem->features ? 4.0 : 3.0) + others) * (8.0 * width + 48.0);
+	return (held / 2.0 * (problem->features ? 4.0 : 3.0) + others) * (8.0 * width + 64.0);
 }
 
 /* The graphs of all folds. */

@@ -157,6 +157,17 @@ notice_cut(gp_env *env, const gp_link_model *links)
 			  links->steps, features);
 }
 
+/* Tells when plain counts rank hidden links as well. */
+static void
+notice_plain(gp_env *env, const double *metric)
+{
+	double		plain = Max(metric[GP_LINK_METRIC_MRR_COMMON], metric[GP_LINK_METRIC_MRR_ALLOCATION]);
+
+	if (metric[GP_LINK_METRIC_MRR] < plain)
+		gp_notice(env, "gp_evaluate compares mrr with mrr_common_neighbours and mrr_resource_allocation; another method may do better.",
+				  "plain counts of common neighbours rank hidden links better than this model");
+}
+
 /* What is to be fitted; options is room. */
 static gp_link_problem
 make_problem(gp_env *env, const gnngp_data *data, const gnngp_link_settings *settings, gp_dgp *options)
@@ -203,6 +214,7 @@ gnngp_link_compute(gp_device *device, const gnngp_data *data, const gnngp_link_s
 	problem.warm = warm;
 	links = gp_link_fit(device, &problem);
 	notice_cut(device->env, links);
+	notice_plain(device->env, links->metric);
 	return links;
 }
 
