@@ -22,6 +22,7 @@ CREATE TABLE gnngp_internal.gp_graph_catalog (
     directed boolean NOT NULL,
     sparse_features regclass,
     scale text NOT NULL,
+    time_column name,
     created timestamp with time zone NOT NULL DEFAULT pg_catalog.clock_timestamp(),
     -- schema and name that the tables had when they were given
     nodes_name name[],

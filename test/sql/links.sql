@@ -67,6 +67,29 @@ FROM gp_predict_links('more', k => 3) p JOIN share USING (src, dst);
 SELECT gp_drop_model('more');
 SELECT try($$SELECT gp_fit_links('g', missing_share => 1)$$), try($$SELECT gp_fit_links('g', missing_share => 'NaN')$$);
 
+-- Links with times: recent ones say more of the next ones. Groups of eight move on by one node each day
+CREATE TABLE days AS SELECT DISTINCT ON (least(a, b), greatest(a, b)) a AS src, b AS dst, date '2026-01-01' + day AS at
+    FROM generate_series(0, 59) day, generate_series(0, 7) p, generate_series(0, 7) q, LATERAL (SELECT (day + 20 * (p / 4) + p) % 160 AS a, (day + 20 * (q / 4) + q) % 160 AS b) e
+    WHERE a <> b AND (p * 31 + q * 17 + day) % 7 < 2 ORDER BY least(a, b), greatest(a, b), day;
+SELECT gp_create_graph('days', 'n', 'days', time_column => 'at');
+SELECT time_column FROM gp_graphs WHERE graph = 'days';
+SELECT method, nodes, auc > 0.7 AS auc FROM gp_fit_links('days');
+-- What is found is near what was linked last, not near what was linked first
+SELECT avg(((dst - 59 + 160) % 160 < 40)::integer) > 0.5 AS recent FROM (SELECT * FROM gp_predict_links('days') ORDER BY score DESC LIMIT 40) p;
+CREATE TABLE scored AS SELECT * FROM gp_score_links('days', ARRAY[60, 1], ARRAY[63, 85]);
+UPDATE days SET at = at + 1000;
+CALL gp_refresh('days');
+SELECT bool_and(abs(s.score - t.score) < 1e-6) AS times_are_relative
+FROM scored s JOIN gp_score_links('days', ARRAY[60, 1], ARRAY[63, 85]) t USING (src, dst);
+ALTER TABLE days ADD note text;
+SELECT try($$SELECT gp_alter_graph('days', time_column => 'id')$$), try($$SELECT gp_alter_graph('days', time_column => 'note')$$);
+UPDATE days SET at = NULL WHERE src = (SELECT min(src) FROM days);
+SELECT try($$SELECT gp_fit_links('days')$$);
+SELECT gp_alter_graph('days', time_column => '');
+SELECT time_column FROM gp_graphs WHERE graph = 'days';
+SELECT method FROM gp_fit_links('days');
+SELECT gp_drop_graph('days');
+
 -- How calls resolve
 CREATE TABLE ten AS SELECT * FROM gp_predict_links('g', k => 4, nodes => ARRAY[17, 3]::bigint[]);
 SELECT count(*), array_agg(DISTINCT src) FROM ten;

@@ -37,7 +37,7 @@ typedef struct gp_link_fold
 
 /* negative_sampling.c */
 
-/* The folds of a graph, at most GP_LINK_FOLDS; GP_ERR_DATA for less than two links or no pair without one. */
+/* The folds of a graph, at most GP_LINK_FOLDS, of one with times by windows of its latest links; GP_ERR_DATA for less than two links or no pair without one. */
 extern int	gp_link_folds_make(gp_env *env, const gp_graph *graph, uint64_t seed,
 							   gp_link_fold *fold);
 /* The folds of so many links, and the most pairs that these are learnt from. */

@@ -445,12 +445,16 @@ gp_link_asked_calibrate(gp_env *env, const gp_link_asked *asked, int folds, doub
 						double missing_share, gp_link_model *model)
 {
 	int64_t		n = 0;
+	double		share = 0.0;
 	double	   *all;
 	double	   *weight;
 	bool	   *linked;
 
 	for (int f = 0; f < folds; f++)
+	{
 		n += asked[f].pairs.n;
+		share += asked[f].share / folds;
+	}
 	all = gp_alloc_array(env, n, sizeof(double));
 	weight = gp_alloc_array(env, n, sizeof(double));
 	linked = gp_alloc_array(env, n, sizeof(bool));
@@ -465,7 +469,7 @@ gp_link_asked_calibrate(gp_env *env, const gp_link_asked *asked, int folds, doub
 	gp_link_calibrate(env, n, all, linked, weight, &model->intercept, &model->slope);
 	if (!(missing_share > 0.0))
 		missing_share = GP_LINK_MISSING_SHARE;
-	model->intercept += gp_link_odds(missing_share) - gp_link_odds(asked[0].share);
+	model->intercept += gp_link_odds(missing_share) - gp_link_odds(share);
 	gp_free(env, all);
 	gp_free(env, weight);
 	gp_free(env, linked);

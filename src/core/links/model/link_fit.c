@@ -189,7 +189,7 @@ make_rows(gp_device *dev, const gp_link_problem *problem, const gp_features *x,
 {
 	gp_env	   *env = dev->env;
 	gp_link_fold fold[GP_LINK_FOLDS];
-	rows		r = {.dev = dev,.env = env,.width = gp_link_width(problem->graph->directed, plan->powers)};
+	rows		r = {.dev = dev,.env = env,.width = gp_link_width(problem->graph, plan->powers)};
 	fold_job	job = {.x = x,.plan = plan,.rows = &r};
 
 	r.folds = gp_link_folds_make(env, problem->graph, problem->seed, fold);
