@@ -37,7 +37,7 @@ OBJS = $(PG_OBJS) $(CORE_OBJS)
 
 # The installation script is put together from these parts, in this order.
 SQL_PARTS = $(addprefix sql/parts/,head.sql role_type.sql catalog.sql kernel_type.sql value_types.sql \
-	graph.sql predict.sql model.sql nodes.sql live.sql links.sql device.sql report.sql aggregates.sql matrix.sql views.sql)
+	graph.sql task.sql predict.sql model.sql nodes.sql live.sql links.sql device.sql report.sql aggregates.sql matrix.sql views.sql)
 SQL_SCRIPT = sql/$(EXTENSION)--$(EXTVERSION).sql
 
 # The scripts of updates, one from each release to the next, are files of their own.

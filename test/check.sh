@@ -15,7 +15,7 @@
 set -u
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-STAGES="rules site build unit fuzz gpu regress tap reference readme calls memory quality"
+STAGES="rules site build unit fuzz gpu regress tap reference readme drivers calls memory quality"
 # How a log tells of a test that was skipped, or of a whole file.
 SKIPPED='^ok .*# *skip|^1\.\.0 .*# *skip|\.pl \.+ skipped: '
 passed=0
@@ -271,9 +271,10 @@ stage_tap() (
 		prove_tests tap "$(nproc)" $(ls "$WORK"/src/test/t/*.pl | grep -vE "$TIMED") && prove_guards
 )
 
-# The documents against the catalog, and their SQL.
+# The documents against the catalog, their SQL, and their programs.
 stage_reference() { bash "$ROOT/test/reference.sh"; }
 stage_readme() { bash "$ROOT/test/readme.sh"; }
+stage_drivers() { bash "$ROOT/test/drivers.sh"; }
 
 # Random calls of all that there is to call; GNNGP_SEED decides which.
 stage_calls() { perl "$ROOT/test/calls/calls.pl" --calls 20000 --seed "${GNNGP_SEED:-1}" --seconds 600; }
@@ -298,7 +299,7 @@ nice_lane() {
 	in_turn "${@:2}"
 }
 server_lane() {
-	nice_lane "$NICE" regress reference readme
+	nice_lane "$NICE" regress reference readme drivers
 	side_by_side calls memory
 }
 
@@ -315,7 +316,7 @@ trap 'rc=$?; end_lanes; (exit $rc); finish' EXIT
 start_lane nice_lane "$((NICE / 2))" rules site build unit fuzz gpu
 if [ -e "$WORK/built" ]; then
 	start_lane in_turn tap
-	if wanted regress || wanted reference || wanted readme || wanted calls || wanted memory || wanted quality; then
+	if wanted regress || wanted reference || wanted readme || wanted drivers || wanted calls || wanted memory || wanted quality; then
 		start_server
 		renice -n "$NICE" "$(head -n 1 "$SERVER_DATA/postmaster.pid")" >/dev/null
 		start_lane server_lane

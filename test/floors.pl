@@ -30,6 +30,7 @@ my @FLOORS = (
 	[ 'src/pg/catalog', 'graphs, models, roles, locks' ],
 	[ 'src/pg/ids', 'ids of nodes, of any type' ],
 	[ 'src/pg/reader', 'the user\'s tables in one snapshot' ],
+	[ 'src/pg/schema', 'many tables: foreign keys, times, the facts of a task' ],
 	[ 'src/pg/store', 'models in packed blocks' ],
 	[ 'src/pg/types', 'types and aggregates' ],
 	[ 'src/pg/distributed', 'fits whose factor lies in tables' ],

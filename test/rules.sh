@@ -28,6 +28,8 @@ done | report "every expected output has its SQL test"
 grep -rlE '[[:blank:]]+$' --include='*.[ch]' --include='*.sql' --include='*.sh' \
 	--exclude-dir=.git src sql test |
 	report "no line ends in blanks"
+grep -rnE '^(<{7} |>{7} )' --exclude-dir=.git --exclude='*.o' --exclude='*.so' . |
+	report "no file holds what a merge left"
 LC_ALL=C grep -rnP --include="*.sql" "[^\x00-\x7F]" sql |
 	report "the SQL scripts install whatever the database's encoding"
 perl test/floors.pl check 2>&1 |

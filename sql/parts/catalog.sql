@@ -11,29 +11,55 @@ CREATE TABLE gnngp_internal.gp_graph_catalog (
     id bigserial PRIMARY KEY,
     name text NOT NULL,
     owner gnngp_internal.gp_role NOT NULL,
-    nodes regclass NOT NULL,
-    edges regclass NOT NULL,
-    id_column name NOT NULL,
+    -- of a graph of nodes and edges
+    nodes regclass,
+    edges regclass,
+    id_column name,
     features name[],
     target name,
-    src name NOT NULL,
-    dst name NOT NULL,
+    src name,
+    dst name,
     weight name,
     directed boolean NOT NULL,
     sparse_features regclass,
     scale text NOT NULL,
-    time_column name,
+    edge_time name,
     created timestamp with time zone NOT NULL DEFAULT pg_catalog.clock_timestamp(),
     -- schema and name that the tables had when they were given
     nodes_name name[],
     edges_name name[],
     sparse_features_name name[],
     -- and their kinds (relkind), nodes, edges, and sparse_features or -
-    kinds text
+    kinds text,
+    -- of a graph of tables: their schemas and names in turn, and a kind of each, as they were given
+    tables regclass[],
+    tables_name text[],
+    tables_kind text,
+    times jsonb,
+    keys jsonb,
+    exclude text[],
+    -- in which dates and timestamps without a zone are meant
+    time_zone text,
+    -- of a task: its graph, what it asks (expression, labels or column), and of which table
+    of_graph bigint,
+    form text,
+    entity regclass,
+    entity_name text[],
+    entity_kind text,
+    entity_column name,
+    task_target text,
+    task_filter text,
+    task_path text,
+    time_column name,
+    horizon interval,
+    every interval,
+    since timestamp with time zone NOT NULL DEFAULT '-infinity',
+    label_rows bigint
 );
 
 CREATE UNIQUE INDEX gp_graph_catalog_owner_name
     ON gnngp_internal.gp_graph_catalog (name, gnngp_internal.gp_role_oid(owner));
+CREATE INDEX ON gnngp_internal.gp_graph_catalog (of_graph);
 
 CREATE TABLE gnngp_internal.gp_model_catalog (
     id bigserial PRIMARY KEY,
@@ -78,6 +104,11 @@ CREATE TABLE gnngp_internal.gp_model_catalog (
     jitter double precision,
     exact_diagonal boolean,
     live_bytes bigint,
+    -- of a task
+    relations integer,
+    facts bigint,
+    rows bigint,
+    forward_score double precision,
     -- the link part; its method is NULL where there is none, as the task is without a node part
     link_version bigint NOT NULL DEFAULT 0,
     link_fitted timestamp with time zone,
@@ -181,7 +212,7 @@ CREATE POLICY visible ON gnngp_internal.gp_model_catalog FOR SELECT TO PUBLIC
 CREATE POLICY visible ON gnngp_internal.gp_block FOR SELECT TO PUBLIC
     USING (EXISTS (SELECT FROM gnngp_internal.gp_model_catalog m
                    WHERE m.id = gp_block.model
-                     AND (gp_block.part NOT IN ('loo', 'link_loo', 'live', 'warm', 'link_warm')
+                     AND (gp_block.part NOT IN ('loo', 'link_loo', 'live', 'facts', 'warm', 'link_warm')
                           OR pg_catalog.pg_has_role(gnngp_internal.gp_role_oid(m.owner), 'USAGE'))));
 
 -- The messages of errors quote the owner's data: no grantee sees them.

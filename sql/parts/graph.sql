@@ -19,6 +19,41 @@ AS 'MODULE_PATHNAME', 'gnngp_create_graph' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION @extschema@.gp_create_graph(text, regclass, regclass, name, text[], name, name, name, name, boolean, regclass, text, name) IS
     'name a node table and an edge table as a graph; copies nothing; then call gp_fit(graph)';
 
+-- Literals that name the tables by their places: PostgreSQL prefers texts, where it could not tell
+-- tables from a list of them.
+CREATE DOMAIN gnngp_internal.gp_table_name AS text;
+COMMENT ON DOMAIN gnngp_internal.gp_table_name IS 'the name of a table as a literal';
+
+CREATE FUNCTION @extschema@.gp_create_graph(
+    graph text,
+    nodes gnngp_internal.gp_table_name,
+    edges gnngp_internal.gp_table_name,
+    id name DEFAULT 'id',
+    features text[] DEFAULT NULL,
+    target name DEFAULT NULL,
+    src name DEFAULT 'src',
+    dst name DEFAULT 'dst',
+    weight name DEFAULT NULL,
+    directed boolean DEFAULT false,
+    sparse_features regclass DEFAULT NULL,
+    scale text DEFAULT 'auto',
+    time_column name DEFAULT NULL)
+RETURNS void
+AS 'MODULE_PATHNAME', 'gnngp_create_named_graph' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION @extschema@.gp_create_graph(text, gnngp_internal.gp_table_name, gnngp_internal.gp_table_name, name, text[], name, name, name, name, boolean, regclass, text, name) IS
+    'the same with the tables named by literals';
+
+CREATE FUNCTION @extschema@.gp_create_graph(
+    graph text,
+    tables regclass[],
+    times jsonb DEFAULT NULL,
+    keys jsonb DEFAULT NULL,
+    exclude text[] DEFAULT NULL)
+RETURNS void
+AS 'MODULE_PATHNAME', 'gnngp_create_tables_graph' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION @extschema@.gp_create_graph(text, regclass[], jsonb, jsonb, text[]) IS
+    'name many tables, with their foreign keys and times, as a graph; nothing is copied; look with gp_relations and gp_columns, then gp_create_task';
+
 CREATE FUNCTION @extschema@.gp_alter_graph(
     graph text,
     nodes regclass DEFAULT NULL,
@@ -38,10 +73,21 @@ AS 'MODULE_PATHNAME', 'gnngp_alter_graph' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION @extschema@.gp_alter_graph(text, regclass, regclass, name, text[], name, name, name, name, boolean, regclass, text, name) IS
     'change which tables and columns a graph is read from; NULL keeps a setting, models and grants stay; the next gp_refresh reads the new tables';
 
+CREATE FUNCTION @extschema@.gp_alter_graph(
+    graph text,
+    tables regclass[] DEFAULT NULL,
+    times jsonb DEFAULT NULL,
+    keys jsonb DEFAULT NULL,
+    exclude text[] DEFAULT NULL)
+RETURNS void
+AS 'MODULE_PATHNAME', 'gnngp_alter_tables_graph' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION @extschema@.gp_alter_graph(text, regclass[], jsonb, jsonb, text[]) IS
+    'change the tables of a graph of tables, their times and keys, what is NULL stays; tasks and models stay';
+
 CREATE FUNCTION @extschema@.gp_drop_graph(graph text) RETURNS void
 AS 'MODULE_PATHNAME', 'gnngp_drop_graph' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION @extschema@.gp_drop_graph(text) IS
-    'drop a graph and its models; the tables stay; the view gp_graphs lists the graphs';
+    'drop a graph with its tasks and models, or a task with its models; the tables stay; the view gp_graphs lists the graphs';
 
 CREATE FUNCTION @extschema@.gp_set_owner(graph text, new_owner name) RETURNS void
 AS 'MODULE_PATHNAME', 'gnngp_set_owner' LANGUAGE C VOLATILE PARALLEL UNSAFE;

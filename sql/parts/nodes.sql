@@ -58,16 +58,16 @@ CALL gnngp_internal.gp_create_forms('gp_predict_sets',
 
 CALL gnngp_internal.gp_create_forms('gp_predict_live',
     'model text, {nodes}, top integer DEFAULT 1, given_nodes {others} DEFAULT NULL, given_classes "any" DEFAULT NULL,'
-    ' given_values double precision[] DEFAULT NULL',
+    ' given_values double precision[] DEFAULT NULL, as_of timestamp with time zone DEFAULT NULL',
     'node {type}, class text, score double precision, variance double precision, probability double precision',
     'gnngp_predict_live', 'STABLE PARALLEL RESTRICTED COST 100000 ROWS 10',
     'the best classes, or the value, {of nodes}, from the tables as they are now, and as if some nodes were given labels;'
-    ' the model was fitted with live => true');
+    ' the model was fitted with live => true, or is of a task, of which as_of may be any time');
 
 CALL gnngp_internal.gp_create_forms('gp_loo',
     'model text, {nodes}',
     'node {type}, target text, predicted text, score double precision, variance double precision,'
-    ' probability double precision',
+    ' probability double precision, as_of timestamp with time zone',
     'gnngp_loo', 'STABLE PARALLEL RESTRICTED COST 1000 ROWS 1000',
     'the prediction {of nodes} that are labelled, each without its label; gp_evaluate(model) sums it up');
 

@@ -27,7 +27,11 @@ CREATE FUNCTION @extschema@.gp_fit(
     OUT loo_score double precision,
     OUT seconds double precision,
     OUT peak_bytes bigint,
-    OUT alternatives jsonb)
+    OUT alternatives jsonb,
+    OUT relations integer,
+    OUT facts bigint,
+    OUT rows bigint,
+    OUT forward_score double precision)
 AS 'MODULE_PATHNAME', 'gnngp_fit' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000;
 COMMENT ON FUNCTION @extschema@.gp_fit(text, text, @extschema@.gp_kernel, text, text, integer, double precision, bigint, boolean, boolean) IS
     'fit a model on a graph and store the posterior of every node; then SELECT * FROM gp_predict(model)';

@@ -1,5 +1,5 @@
 -- One page that shows a model: plain HTML and SVG, which need nothing from anywhere.
--- The functions whose names begin with gnngp_ are its parts.
+-- The functions whose names begin with report_ are its parts.
 
 CREATE FUNCTION gnngp_internal.model_id(model text) RETURNS bigint
 AS 'MODULE_PATHNAME', 'gnngp_model_id' LANGUAGE C STABLE PARALLEL RESTRICTED;
@@ -48,10 +48,10 @@ CREATE FUNCTION gnngp_internal.report_number(value double precision) RETURNS tex
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $sql$
-    SELECT CASE WHEN abs(value) >= 1e7 OR abs(value) < 1e-3 AND value <> 0 THEN ltrim(to_char(value, '9.9EEEE'))
+    SELECT CASE WHEN abs(value) >= 1e7 OR abs(value) < 1e-4 AND value <> 0 THEN ltrim(to_char(value, '9.9EEEE'))
                 WHEN abs(value) >= 1e6 THEN trim_scale(round(value::numeric / 1000000, 1)) || 'M'
                 WHEN abs(value) >= 1e4 THEN round(value::numeric / 1000) || 'k'
-                ELSE trim_scale(round(value::numeric, CASE WHEN abs(value) >= 100 THEN 0 ELSE 3 END))::text END
+                ELSE trim_scale(round(value::numeric, CASE WHEN abs(value) >= 100 THEN 0 WHEN abs(value) < 0.01 THEN 4 ELSE 3 END))::text END
 $sql$;
 COMMENT ON FUNCTION gnngp_internal.report_number(double precision) IS
     'part of gp_report(model): a number beside an axis';
@@ -156,9 +156,9 @@ LANGUAGE sql STABLE PARALLEL RESTRICTED
 SET search_path = pg_catalog, pg_temp
 AS $sql$
     SELECT concat(
-        gnngp_internal.report_table('Links: how well held-out ones are found', '{figure,value}',
-            format('<tr><td>method</td><td>%s</td></tr><tr><td>pairs learnt from</td><td>%s</td></tr>', gnngp_internal.report_html(m.link_method), m.link_pairs) ||
-            (SELECT string_agg(format('<tr><td>%s</td><td>%s</td></tr>', f.label, round(e.value::numeric, 4)), '' ORDER BY f.n)
+        gnngp_internal.report_table('Links: how well held-out ones are ranked', '{figure,value}',
+            format('<tr><td>method</td><td class="w">%s</td></tr><tr><td>pairs learnt from</td><td class="n">%s</td></tr>', gnngp_internal.report_html(m.link_method), m.link_pairs) ||
+            (SELECT string_agg(format('<tr><td>%s</td><td class="n">%s</td></tr>', f.label, round(e.value::numeric, 3)), '' ORDER BY f.n)
              FROM @extschema@.gp_evaluate(model) AS e
                  JOIN (VALUES (1, 'auc', 'AUC'), (2, 'average_precision', 'average precision'),
                               (3, 'auc_component', 'AUC within one component'),
@@ -178,15 +178,15 @@ $sql$;
 COMMENT ON FUNCTION gnngp_internal.report_links(text) IS
     'part of gp_report(model): the table and the curves of links';
 
--- How often what was said came true, by what was said.
+-- How often predictions are right, by their probability.
 CREATE FUNCTION gnngp_internal.report_reliability(model text) RETURNS text
 LANGUAGE sql STABLE PARALLEL RESTRICTED
 SET search_path = pg_catalog, pg_temp
 AS $sql$
-    SELECT gnngp_internal.report_chart('Reliability: is what is said with .7 right seven times in ten?',
-        'probability said', 0, 1, 'share that was right', 0, 1,
+    SELECT gnngp_internal.report_chart('Reliability: are predictions with .7 right seven times in ten?',
+        'predicted probability', 0, 1, 'share that was right', 0, 1,
         '<path class="ideal" d="M0 200L300 0"/>' ||
-        string_agg(format('<circle cx="%s" cy="%s" r="%s"><title>said %s, right %s, of %s labels</title></circle>',
+        string_agg(format('<circle cx="%s" cy="%s" r="%s"><title>predicted %s, right %s, of %s labels</title></circle>',
                           round((said * 300)::numeric, 1), round(200 - hit * 200, 1), round((3 + 9 * sqrt(n / total))::numeric, 1),
                           round(said::numeric, 3), round(hit, 3), n), '' ORDER BY said))
     FROM (SELECT count(*) AS n, avg(l.best) AS said, avg((l.target = l.predicted)::integer) AS hit, sum(count(*)) OVER () AS total
@@ -215,7 +215,7 @@ AS $sql$
         FROM shown AS t CROSS JOIN shown AS p LEFT JOIN label AS l ON l.target = t.class AND l.predicted = p.class
         GROUP BY t.place, t.n, p.place
     )
-    SELECT format('<figure><figcaption>Confusion: the true class beside what it is taken for%s</figcaption>'
+    SELECT format('<figure><figcaption>Confusion: true classes in rows, predicted ones in columns%s</figcaption>'
                   '<svg viewBox="0 0 %s %s" role="img" aria-label="confusion matrix">%s%s</svg></figure>',
                   CASE WHEN (SELECT count(*) FROM ranked) > 12 THEN ' (the twelve classes with most labels)' END,
                   175 + 30 * count(*), 100 + 22 * count(*),
@@ -243,7 +243,7 @@ AS $sql$
         SELECT predicted AS class, avg((target = predicted)::integer) AS hit FROM label GROUP BY predicted
     )
     SELECT gnngp_internal.report_table('By class', '{class,labels,recall,precision,probability}',
-        string_agg(format('<tr><td>%s</td><td>%s</td><td>%s</td><td>%s</td><td>%s</td></tr>', gnngp_internal.report_html(class), n,
+        string_agg(format('<tr><td>%s</td><td class="n">%s</td><td class="n">%s</td><td class="n">%s</td><td class="n">%s</td></tr>', gnngp_internal.report_html(class), n,
                           round(recall, 3), coalesce(round(hit, 3)::text, '-'), round(said::numeric, 3)),
                    '' ORDER BY place) ||
         CASE WHEN max(classes) > 20 THEN format('<tr><td>and %s more</td></tr>', ltrim(to_char(max(classes) - 20, '999,999,999'))) ELSE '' END)
@@ -284,7 +284,7 @@ AS $sql$
         SELECT c AS coverage, (SELECT avg(cardinality(s.classes)) FROM @extschema@.gp_predict_sets(model, node.some, c) AS s)::float8 AS classes
         FROM node, unnest('{0.5,0.6,0.7,0.8,0.85,0.9,0.95,0.98}'::float8[]) AS c
     )
-    SELECT gnngp_internal.report_chart('What a promise costs: classes in a set that holds the true one so often',
+    SELECT gnngp_internal.report_chart('What a promise costs: classes in a set of this coverage',
         'coverage promised', 0.5, 1, 'classes in a set, on average', 0, most,
         format('<path class="line" d="M%s"/>', string_agg(format('%s %s', round(((coverage - 0.5) * 600)::numeric, 1),
                                                                   round((200 - 200 * classes / most)::numeric, 1)), 'L' ORDER BY coverage)) ||
@@ -342,7 +342,7 @@ AS $sql$
                         (14, 'landmarks', nullif(m.landmarks, 0)::text), (15, 'nugget', round(m.nugget::numeric, 6)::text),
                         (16, 'fitted', to_char(m.fitted, 'YYYY-MM-DD HH24:MI')), (17, 'seconds', round(m.seconds::numeric, 1)::text),
                         (18, 'other kernels, by score', (SELECT string_agg(a.key || ' ' || coalesce(round(a.value::numeric, 3)::text, '-'), ', ' ORDER BY a.value::numeric DESC NULLS LAST)
-                                                         FROM jsonb_each_text(m.alternatives) AS a))) AS f (n, key, value)
+                                                         FROM jsonb_each_text(m.alternatives) AS a WHERE coalesce(a.value, '0') ~ '^-?[0-9]'))) AS f (n, key, value)
     WHERE m.id = gnngp_internal.model_id(model) AND f.value IS NOT NULL
 $sql$;
 COMMENT ON FUNCTION gnngp_internal.report_summary(text) IS
@@ -366,6 +366,104 @@ $sql$;
 COMMENT ON FUNCTION gnngp_internal.report_refreshes(text) IS
     'part of gp_report(model): the table of refreshes';
 
+-- The figures of gp_evaluate, each with its meaning and with what the labels' shares, or their mean, come to.
+CREATE FUNCTION gnngp_internal.report_figures(model text) RETURNS text
+LANGUAGE sql STABLE PARALLEL RESTRICTED
+SET search_path = pg_catalog, pg_temp
+AS $sql$
+    WITH label AS MATERIALIZED (
+        SELECT target FROM gnngp_internal.report_labels(model)
+    ), class AS (
+        SELECT count(*) / sum(count(*)) OVER () AS share FROM label GROUP BY target
+    ), bare AS (
+        SELECT max(share) AS most, min(share) AS least, count(*) AS classes, -sum(share * ln(share)) AS entropy,
+               1 - sum(share * share) AS gini
+        FROM class
+    ), named (n, metric, meaning, bare) AS (
+        SELECT v.* FROM bare, LATERAL (VALUES
+            (1, 'accuracy', 'share of labels whose class is found', most),
+            (2, 'balanced_accuracy', 'mean of the recalls of the classes', 1.0 / classes),
+            (3, 'macro_f1', 'mean of the F1 of the classes', NULL),
+            (4, 'nll', 'negative log likelihood of a label; lower is better', entropy),
+            (5, 'brier', 'squared error of the probabilities; lower is better', gini),
+            (6, 'ece', 'mean gap between probability and share that is right; lower is better', NULL),
+            (7, 'roc_auc', 'chance that a label of the rarer class gets the higher probability', 0.5),
+            (8, 'pr_auc', 'mean precision over all thresholds, for the rarer class', least),
+            (9, 'r2', 'explained share of the variance', 0),
+            (10, 'rmse', 'typical error, in units of the target',
+                 (SELECT stddev_pop(CASE m.task WHEN 'regression' THEN label.target::numeric END)
+                  FROM label, gnngp_internal.gp_model_catalog AS m WHERE m.id = gnngp_internal.model_id(model))),
+            (11, 'mae', 'mean absolute error, in units of the target', NULL),
+            (12, 'coverage90', 'share of labels inside their 90% interval', 0.9)) AS v
+    )
+    SELECT gnngp_internal.report_table('How good it is, each label left out in turn', '{figure,model,no model}',
+        string_agg(format('<tr><td>%s<small>%s</small></td><td class="n">%s</td><td class="n">%s</td></tr>',
+                          replace(e.metric, '_', ' '), named.meaning, gnngp_internal.report_number(e.value),
+                          gnngp_internal.report_number(named.bare::float8)), '' ORDER BY named.n))
+    FROM @extschema@.gp_evaluate(model) AS e LEFT JOIN named USING (metric)
+    WHERE e.value IS NOT NULL AND e.metric <> ALL ('{auc,average_precision,auc_component,mrr,hits_at_20}')
+$sql$;
+COMMENT ON FUNCTION gnngp_internal.report_figures(text) IS
+    'part of gp_report(model): the figures of the labels, beside those without a model';
+
+-- What the model is worth, in a sentence for each of its parts.
+CREATE FUNCTION gnngp_internal.report_verdict(model text) RETURNS text
+LANGUAGE sql STABLE PARALLEL RESTRICTED
+SET search_path = pg_catalog, pg_temp
+AS $sql$
+    WITH figure AS MATERIALIZED (
+        SELECT * FROM @extschema@.gp_evaluate(model)
+    ), class AS MATERIALIZED (
+        SELECT target, count(*) AS n, count(*) FILTER (WHERE target = predicted) AS found
+        FROM gnngp_internal.report_labels(model)
+        WHERE EXISTS (SELECT FROM figure WHERE metric = 'accuracy' AND value IS NOT NULL) GROUP BY target
+    )
+    SELECT concat_ws(' ',
+        (SELECT format('It finds the class of %s of %s labelled nodes (%s%%), each predicted without its own label; the most '
+                       'frequent class is right for %s%%.', sum(found), sum(n), round(100 * sum(found) / sum(n), 1),
+                       round(100 * max(n) / sum(n), 1)) FROM class HAVING count(*) > 0),
+        (SELECT format('Of %s nodes of class "%s" it finds %s.', n, gnngp_internal.report_html(left(target, 40)), found)
+         FROM class WHERE (SELECT count(*) FROM class) = 2 ORDER BY n, target LIMIT 1),
+        (SELECT format('It explains %s%% of the variance of the labels, each predicted without itself; %s%% of them lie inside '
+                       'their 90%% interval.', round(100 * r.value::numeric, 1), round(100 * c.value::numeric, 1))
+         FROM figure AS r, figure AS c WHERE r.metric = 'r2' AND c.metric = 'coverage90' AND r.value IS NOT NULL),
+        (SELECT format('Of held-out links, %s%% are within the first twenty of a hundred candidates; by chance 20%% are.',
+                       round(100 * value::numeric, 1))
+         FROM figure WHERE metric = 'hits_at_20' AND value IS NOT NULL))
+$sql$;
+COMMENT ON FUNCTION gnngp_internal.report_verdict(text) IS
+    'part of gp_report(model): what the model is worth, in a few sentences';
+
+-- Labels that are most likely wrong, nodes that the model is least sure of, values far from their prediction.
+CREATE FUNCTION gnngp_internal.report_nodes(model text) RETURNS text
+LANGUAGE sql STABLE PARALLEL RESTRICTED
+SET search_path = pg_catalog, pg_temp
+AS $sql$
+    WITH label AS MATERIALIZED (
+        SELECT l.*, CASE m.task WHEN 'regression' THEN (l.target::float8 - l.score) / nullif(sqrt(l.variance), 0) END AS far
+        FROM gnngp_internal.gp_model_catalog AS m, @extschema@.gp_loo(model, NULL::text) AS l
+        WHERE m.id = gnngp_internal.model_id(model)
+    )
+    SELECT concat(
+        (SELECT gnngp_internal.report_table('Doubtful labels: all others speak for another class', '{node,label,predicted,"its probability"}',
+                string_agg(format('<tr><td>%s</td><td>%s</td><td>%s</td><td class="n">%s</td></tr>',
+                                  gnngp_internal.report_html(left(node, 40)), gnngp_internal.report_html(left(target, 40)),
+                                  gnngp_internal.report_html(left(predicted, 40)), round(probability::numeric, 3)), ''))
+         FROM (SELECT * FROM label WHERE far IS NULL AND predicted <> target ORDER BY probability LIMIT 10) AS doubtful),
+        (SELECT gnngp_internal.report_table('Least sure: nodes without a label', '{node,"best class",probability}',
+                string_agg(format('<tr><td>%s</td><td>%s</td><td class="n">%s</td></tr>', gnngp_internal.report_html(left(node, 40)),
+                                  gnngp_internal.report_html(left(class, 40)), round(probability::numeric, 3)), ''))
+         FROM (SELECT * FROM @extschema@.gp_predict(model, NULL::text, unlabelled_only => true) WHERE class IS NOT NULL
+               ORDER BY probability LIMIT 10) AS unsure),
+        (SELECT gnngp_internal.report_table('Surprising values: most deviations from their prediction', '{node,value,predicted,deviations}',
+                string_agg(format('<tr><td>%s</td><td class="n">%s</td><td class="n">%s</td><td class="n">%s</td></tr>',
+                                  gnngp_internal.report_html(left(node, 40)), gnngp_internal.report_number(target::float8),
+                                  gnngp_internal.report_number(score), round(far::numeric, 1)), ''))
+         FROM (SELECT * FROM label WHERE far IS NOT NULL ORDER BY abs(far) DESC LIMIT 10) AS surprising))
+$sql$;
+COMMENT ON FUNCTION gnngp_internal.report_nodes(text) IS
+    'part of gp_report(model): doubtful labels, unsure nodes, surprising values';
+
 CREATE FUNCTION gnngp_internal.report_page(model text) RETURNS text
 LANGUAGE plpgsql STABLE PARALLEL RESTRICTED
 SET search_path = pg_catalog, pg_temp
@@ -373,41 +471,51 @@ AS $plpgsql$
 DECLARE
     named gnngp_internal.gp_model_catalog;
     page text;
+    contents text;
     judged boolean;
-    of_links CONSTANT text[] := 
-        '{auc,average_precision,auc_component,mrr,hits_at_20,hits_at_1,hits_at_10,mrr_common_neighbours,mrr_resource_allocation}';
 BEGIN
     SELECT * INTO named FROM gnngp_internal.gp_model_catalog AS m WHERE m.id = gnngp_internal.model_id(model);
-    page := gnngp_internal.report_summary(model);
     judged := EXISTS (SELECT FROM @extschema@.gp_evaluate(model) AS e
-                      WHERE named.task IS NOT NULL AND e.value IS NOT NULL AND e.metric <> ALL (of_links));
+                      WHERE named.task IS NOT NULL AND e.value IS NOT NULL
+                          AND e.metric <> ALL ('{auc,average_precision,auc_component,mrr,hits_at_20}'));
     IF named.task IS NOT NULL AND NOT judged THEN
-        page := page || '<figure><figcaption>Too few labels to judge</figcaption>'
+        page := '<figure><figcaption>Too few labels to judge</figcaption>'
             'Probabilities and intervals are rough guesses. Label at least two nodes of each of two classes, or three with a value.</figure>';
-    ELSIF named.task IS NOT NULL THEN
-        page := page || coalesce((SELECT gnngp_internal.report_table('How good it is, each label left out in turn', '{figure,value}',
-            string_agg(format('<tr><td>%s</td><td>%s</td></tr>', replace(e.metric, '_', ' '), round(e.value::numeric, 4)), ''))
-            FROM @extschema@.gp_evaluate(model) AS e WHERE e.value IS NOT NULL AND e.metric <> ALL (of_links)), '');
-    END IF;
-    IF judged AND named.task = 'classification' THEN
-        page := concat(page, gnngp_internal.report_reliability(model), gnngp_internal.report_confusion(model), gnngp_internal.report_two_classes(model),
-                       gnngp_internal.report_sureness(model), gnngp_internal.report_sets(model), gnngp_internal.report_by_class(model));
-    ELSIF judged AND named.task = 'regression' THEN
-        page := concat(page, gnngp_internal.report_values(model));
+    ELSIF named.task = 'classification' THEN
+        page := concat(gnngp_internal.report_figures(model), gnngp_internal.report_reliability(model), gnngp_internal.report_confusion(model),
+                       gnngp_internal.report_two_classes(model), gnngp_internal.report_sureness(model), gnngp_internal.report_sets(model),
+                       gnngp_internal.report_by_class(model), gnngp_internal.report_nodes(model));
+    ELSIF named.task = 'regression' THEN
+        page := concat(gnngp_internal.report_figures(model), gnngp_internal.report_values(model), gnngp_internal.report_nodes(model));
     END IF;
     IF named.link_method IS NOT NULL THEN
         page := concat(page, gnngp_internal.report_links(model));
     END IF;
+    page := concat(page, gnngp_internal.report_summary(model), gnngp_internal.report_refreshes(model));
+
+    -- Each figure gets a number; its title up to the first mark stands in the list of contents.
+    SELECT string_agg(format('<figure id="f%s">%s', n - 1, part), '' ORDER BY n),
+           string_agg(format('<a href="#f%s">%s</a>', n - 1, substring(part FROM '^<figcaption>([^<:,(]*)')), ' ' ORDER BY n)
+    INTO page, contents
+    FROM regexp_split_to_table(page, '<figure>') WITH ORDINALITY AS figure (part, n) WHERE n > 1;
     RETURN format('<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
-        '<title>%1$s</title><style>'
-        'body{font:15px/1.45 system-ui,sans-serif;color:#1f2933;margin:24px auto;max-width:1240px;padding:0 20px}h1{font-size:24px;overflow-wrap:anywhere}'
-        'main{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%%,360px),1fr));gap:20px;align-items:start}figure{margin:0;padding:14px;border:1px solid #e4e7eb;border-radius:6px;min-width:0}'
-        'figcaption{font-weight:600;margin-bottom:8px;overflow-wrap:anywhere}svg{width:100%%;height:auto}svg text{font:11px system-ui,sans-serif;fill:#52606d}.x{text-anchor:middle}.y{text-anchor:end}'
-        'rect,circle{fill:#2b6cb0}svg .on{fill:#fff}.axis{fill:none;stroke:#9aa5b1}.ideal{fill:none;stroke:#9aa5b1;stroke-dasharray:4 4}.line{fill:none;stroke:#2b6cb0;stroke-width:2}.dot{opacity:.4}'
-        'table{border-collapse:collapse;width:100%%}th,td{text-align:left;padding:3px 10px 3px 0;border-bottom:1px solid #e4e7eb;font-weight:400;white-space:nowrap}'
-        'th{color:#52606d}td:first-child,th+td,td:last-child{white-space:normal;overflow-wrap:anywhere}'
-        '</style></head><body><h1>%1$s</h1><main>%2$s</main></body></html>',
-        gnngp_internal.report_html(model), concat(page, gnngp_internal.report_refreshes(model)));
+        '<meta name="color-scheme" content="light dark"><title>%1$s</title><style>'
+        ':root{--ink:#1f2933;--dim:#52606d;--rule:#e4e7eb;--page:#fafbfc;--card:#fff;--mark:#2b6cb0;--axis:#9aa5b1}'
+        '@media(prefers-color-scheme:dark){:root{--ink:#e4e7eb;--dim:#a3b1bf;--rule:#323f4b;--page:#12181f;--card:#1b232c;--mark:#5aa9e6;--axis:#616e7c}}'
+        'body{font:15px/1.5 system-ui,sans-serif;color:var(--ink);background:var(--page);margin:32px auto;max-width:1480px;padding:0 20px}'
+        'h1{font-size:26px;margin:0 0 8px;overflow-wrap:anywhere}.verdict{font-size:18px;max-width:62em;margin:0 0 12px;overflow-wrap:anywhere}'
+        'nav{font-size:14px;margin:0 0 20px}nav a{color:var(--mark);margin-right:14px;text-decoration:none}main{columns:360px;column-gap:20px}'
+        'figure{margin:0 0 20px;padding:16px;border:1px solid var(--rule);border-radius:8px;background:var(--card);break-inside:avoid}'
+        'figcaption{font-weight:600;margin-bottom:8px;overflow-wrap:anywhere}svg{width:100%%;height:auto}'
+        'svg text{font:11px system-ui,sans-serif;fill:var(--dim)}.x{text-anchor:middle}.y{text-anchor:end}'
+        'rect,circle{fill:var(--mark)}svg .on{fill:#fff}.axis{fill:none;stroke:var(--axis)}.ideal{fill:none;stroke:var(--axis);stroke-dasharray:4 4}'
+        '.line{fill:none;stroke:var(--mark);stroke-width:2}.dot{opacity:.4}table{border-collapse:collapse;width:100%%}'
+        'th,td{text-align:left;vertical-align:top;padding:4px 10px 4px 0;border-bottom:1px solid var(--rule);font-weight:400;overflow-wrap:anywhere}.w{min-width:60px}'
+        'tr:last-child td{border-bottom:0}th{color:var(--dim);white-space:nowrap}th+th,th+td{overflow-wrap:normal}'
+        'small{display:block;color:var(--dim);font-size:12.5px;line-height:1.35}.n{white-space:nowrap;font-variant-numeric:tabular-nums}'
+        '</style></head><body><h1>%1$s</h1><p class="verdict">%2$s</p><nav>%3$s</nav><main>%4$s</main></body></html>',
+        gnngp_internal.report_html(model),
+        CASE WHEN judged OR named.link_method IS NOT NULL THEN gnngp_internal.report_verdict(model) END, contents, page);
 END
 $plpgsql$;
 COMMENT ON FUNCTION gnngp_internal.report_page(text) IS

@@ -35,7 +35,7 @@ CREATE VIEW @extschema@.gp_graphs WITH (security_invoker = true) AS
            g.created,
            nullif(pg_catalog.concat_ws('; ', s.problem, c.problem, d.problem), '') AS problem,
            g.scale,
-           g.time_column
+           g.edge_time AS time_column
     FROM gnngp_internal.gp_graph_catalog g
         CROSS JOIN LATERAL (
             SELECT max(t.state) FILTER (WHERE t.place = 1) AS nodes,
@@ -60,7 +60,7 @@ CREATE VIEW @extschema@.gp_graphs WITH (security_invoker = true) AS
             SELECT pg_catalog.string_agg(pg_catalog.format('column %I of %s is missing', u.name, u.source::pg_catalog.text),
                                          '; ' ORDER BY u.place) AS problem
             FROM (VALUES (1, g.nodes, g.id_column), (2, g.nodes, g.target), (3, g.edges, g.src),
-                         (4, g.edges, g.dst), (5, g.edges, g.weight), (6, g.edges, g.time_column)
+                         (4, g.edges, g.dst), (5, g.edges, g.weight), (6, g.edges, g.edge_time)
                   UNION ALL
                   SELECT 6 + f.place, g.nodes, f.name
                   FROM pg_catalog.unnest(g.features) WITH ORDINALITY AS f (name, place)) u (place, source, name)

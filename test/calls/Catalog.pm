@@ -82,6 +82,7 @@ sub read
 	{
 		my ($column, $type, $oid) = @$_;
 		$world{column}{$type} = $column;
+		push @{ $world{columns} }, $column;
 		$world{oid}{$type} = $oid;
 		$world{texts}{$type} = [ map { $_->[0] } rows($wire, "SELECT $column FROM vals WHERE $column IS NOT NULL ORDER BY k") ];
 		my $binary = $wire->execute("SELECT $column FROM vals WHERE $column IS NOT NULL ORDER BY k", 60, [], 0, 1);

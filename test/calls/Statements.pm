@@ -25,12 +25,12 @@ sub use_world
 	return;
 }
 
-# A function's name, now and then with its schema.
+# A function's name, with its schema where that is on no search_path, and now and then otherwise.
 sub name_of
 {
 	my ($f) = @_;
 
-	return chance(0.2) ? "$f->{schema}.$f->{name}" : $f->{name};
+	return $f->{schema} eq 'gnngp_internal' || chance(0.2) ? "$f->{schema}.$f->{name}" : $f->{name};
 }
 
 # What the arguments of one call share.
@@ -245,7 +245,7 @@ sub type
 		'SELECT ' . Values::literal($text) . "::$name",
 		'SELECT ' . Values::literal($text) . "::$name\::text\::$name",
 		"SELECT " . Values::literal('{' . join(',', map { qq("$_") } map { s/["\\]//gr } $text, $text) . '}') . "::$name\[]",
-		"SELECT (v).$column FROM (SELECT ROW(1, " . join(', ', map { $_ eq $column ? Values::literal($text) : 'NULL' } map { $world->{column}{$_} } sort { $world->{oid}{$a} <=> $world->{oid}{$b} } keys %{ $world->{column} }) . ')::vals AS v) v',
+		"SELECT (v).$column FROM (SELECT ROW(1, " . join(', ', map { $_ eq $column ? Values::literal($text) : 'NULL' } @{ $world->{columns} }) . ')::vals AS v) v',
 		"SELECT $column, count(*) FROM vals GROUP BY 1",
 		"SELECT DISTINCT $column FROM vals",
 		"SELECT $column FROM vals ORDER BY 1",

@@ -96,7 +96,7 @@ CREATE VIEW v_nested AS SELECT p.node AS id, p.class AS y, p.score AS b FROM gp_
 SELECT gp_create_graph('nested', 'v_nested', 'e_int', features => '{b}', target => 'y');
 
 -- A valid value of each of the extension's types in each row
-CREATE TABLE vals (k integer, g gp_graph, f gp_features, q gp_factor, s gp_graph_state, kernel gp_kernel);
+CREATE TABLE vals (k integer, g gp_graph, f gp_features, q gp_factor, s gnngp_internal.gp_graph_state, kernel gp_kernel, m gnngp_internal.gp_matrix);
 INSERT INTO vals SELECT 1, (SELECT gp_graph(src, dst) FROM e_int), (SELECT gp_features(id, x) FROM n_int);
 INSERT INTO vals SELECT 2, (SELECT gp_graph(src, dst, w) FROM e_int), (SELECT gp_features(id, ARRAY[a, b]::float8[]) FROM n_int);
 INSERT INTO vals SELECT 3, (SELECT gp_graph(src * 1000, dst * 1000) FROM e_int WHERE src < 8), (SELECT gp_features(id * 1000, ARRAY[a]) FROM n_int);
@@ -106,7 +106,9 @@ UPDATE vals SET kernel = (ARRAY['gcn', 'gin(layers=3)', 'sage', 'laplacian', 'A*
 UPDATE vals SET q = gp_factor(g, f, CASE k WHEN 3 THEN 'rbf'::gp_kernel ELSE kernel END, 12) WHERE k <> 4;
 UPDATE vals SET q = gp_factor(g, NULL, 'gcn') WHERE k = 4;
 UPDATE vals SET s = (encode(CASE k WHEN 1 THEN '\x0101020201010000'::bytea WHEN 2 THEN '\x010302020202000000000000000000f03f000000000000f03f'
-    WHEN 3 THEN '\x01050367636e08020201010000' ELSE '\x0103020201010000000000000000f03f' END, 'base64')::gp_graph_state);
+    WHEN 3 THEN '\x01050367636e08020201010000' ELSE '\x0103020201010000000000000000f03f' END, 'base64')::gnngp_internal.gp_graph_state);
+UPDATE vals SET m = f::gnngp_internal.gp_matrix WHERE k < 4;
+UPDATE vals SET m = q::gnngp_internal.gp_matrix WHERE k >= 4;
 INSERT INTO vals (k) VALUES (6);
 
 RESET SESSION AUTHORIZATION;

@@ -1,4 +1,4 @@
-CREATE EXTENSION gnngp;
+CREATE EXTENSION IF NOT EXISTS gnngp;
 
 SELECT gp_create_graph('packages', nodes => 'packages', edges => 'depends',
                        target => 'section', sparse_features => 'package_words');

@@ -89,7 +89,6 @@ SELECT refused($$SELECT gp_create_graph('g', 'papers', 'cites', src => 'citing',
 SELECT refused($$SELECT gp_create_graph('g', 'papers', 'cites', src => 'citing_text', dst => 'cited')$$);
 SELECT refused($$SELECT gp_create_graph('g', 'papers', 'cites', id => 'title', src => 'citing', dst => 'cited')$$);
 SELECT refused($$SELECT gp_create_graph('g', 'papers', 'cites', src => 'citing', dst => 'cited', weight => 'label')$$);
-SELECT refused($$SELECT gp_create_graph('g', 'papers', 'cites', src => 'citing', dst => 'cited', features => '{title}')$$);
 SELECT refused($$SELECT gp_create_graph('g', 'papers', 'cites', src => 'citing', dst => 'cited', features => '{cost}')$$);
 SELECT refused($$SELECT gp_create_graph('g', 'papers', 'cites', src => 'citing', dst => 'cited', features => '{year,embedding}')$$);
 SELECT refused($$SELECT gp_create_graph('g', 'papers', 'cites', src => 'citing', dst => 'cited', sparse_features => 'cites')$$);

@@ -80,5 +80,16 @@ SELECT count(*) FROM gp_predict('dated', '2026-01-07'::workday);
 SELECT count(*) FROM gp_predict('dated', NULL::workday);
 SELECT count(*) FROM gp_cluster('dated', NULL::workday, 2);
 
+-- A text that is written as an array is a list, as drivers send one, unless the model has it as an id
+CREATE TABLE named AS SELECT CASE i WHEN 1 THEN '{b,c}' ELSE chr(96 + i) END AS id, (i % 2)::text AS y FROM generate_series(1, 8) i;
+CREATE TABLE knows AS SELECT '{b,c}' AS src, id AS dst FROM named WHERE id <> '{b,c}';
+SELECT gp_create_graph('named', 'named', 'knows', target => 'y');
+SELECT model FROM gp_fit('named', kernel => 'gcn', nugget => 0.1);
+SELECT array_agg(node ORDER BY node) FROM gp_predict('named', '{b,c}');
+SELECT array_agg(node ORDER BY node) FROM gp_predict('named', '{c,d}');
+SELECT array_agg(node ORDER BY node) FROM gp_loo('named', ' {d,"e",NULL} ');
+SELECT array_agg(node ORDER BY node) FROM gp_predict('named', '{d,nobody}');
+SELECT array_agg(node ORDER BY node) FROM gp_predict('dated', '{2026-01-02,2026-01-03}');
+
 SELECT gp_drop_graph(graph) FROM gp_graphs ORDER BY graph;
 DROP SCHEMA id_types CASCADE;

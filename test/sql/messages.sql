@@ -30,7 +30,7 @@ SELECT model FROM gp_fit_links('kq');
 SELECT gp_predict_links('kq', -18, k => NULL);
 SELECT gp_predict('kq', 5::real);
 
--- Arrays of a domain over an integer type are many things to PostgreSQL: a cast says which
+-- Arrays of a domain over an integer type need no cast, and may have one
 CREATE TABLE kd AS SELECT id::kid AS id, y FROM k;
 SELECT gp_create_graph('kd', 'kd', 'e', target => 'y');
 SELECT model FROM gp_fit('kd', kernel => 'gcn', nugget => 1);

@@ -191,6 +191,30 @@ if ($without ne 'locks')
 	like($state, qr/^(55000|3F000|done)$/, "schemas that are swapped meanwhile: $state");
 }
 
+# Graphs of tables: a foreign key that goes, and a function of an expression that returns another type, beside a look at the tables
+$node->safe_psql('postgres', q{
+	CREATE TABLE asked (id int PRIMARY KEY, at timestamptz NOT NULL);
+	INSERT INTO asked SELECT i, '2024-01-01' FROM generate_series(1, 20) i;
+	CREATE TABLE fact (gone int REFERENCES asked, asked int REFERENCES asked, at timestamptz NOT NULL);
+	INSERT INTO fact SELECT 1, i % 20 + 1, '2024-01-01'::timestamptz + i * interval '1 hour' FROM generate_series(1, 2000) i;
+	CREATE FUNCTION slow() RETURNS boolean LANGUAGE plpgsql STABLE AS 'BEGIN PERFORM pg_sleep(2); RETURN true; END';
+	CREATE VIEW slow_fact AS SELECT asked, at FROM fact WHERE (SELECT slow());
+	CREATE FUNCTION answer(int) RETURNS numeric LANGUAGE sql STABLE AS 'SELECT $1 % 2::numeric';
+	SELECT gp_create_graph('facts', '{asked,fact}'::regclass[]);
+	SELECT gp_create_task('task', 'facts', 'asked', 'e.id % 2 = 0', horizon => '20 days');
+	SELECT gp_create_graph('slow', '{asked,slow_fact}'::regclass[], times => '{"slow_fact": "at"}', keys => '{"slow_fact.asked": "asked.id"}');
+	SELECT gp_create_task('swapped', 'slow', 'asked', 'answer(e.id)', horizon => '20 days');
+});
+my $old = background($node, q{BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT pg_sleep(3); SELECT labelled > 0 FROM gp_fit('task'); COMMIT});
+sleep 1;
+$node->safe_psql('postgres', 'ALTER TABLE fact DROP COLUMN gone CASCADE');
+is(finish($old), 0, 'a snapshot that is older than a foreign key has no part in it') or diag $old->{err};
+my $swapped = background($node, q{SELECT gp_fit('swapped')});
+ok(poll($node, q{SELECT count(*) = 1 FROM pg_stat_activity WHERE wait_event = 'PgSleep'}), 'a look at the facts takes a while');
+$node->safe_psql('postgres', q{BEGIN; DROP FUNCTION answer(int); CREATE FUNCTION answer(int) RETURNS bigint LANGUAGE sql STABLE AS 'SELECT 1234567::bigint + $1 % 2'; COMMIT});
+finish($swapped);
+like($swapped->{err}, $without eq 'types' ? qr/./ : qr/55000/, 'a function that returns another type than before is an error');
+
 is($node->safe_psql('postgres', 'SELECT pg_is_in_recovery()'), 'f', 'the server lives');
 unlike(slurp_file($node->logfile), qr/terminated by signal|PANIC/, 'and never lost a session');
 $node->stop;

@@ -96,6 +96,13 @@ for my $case (
 		SELECT nodes FROM gp_fit('t', kernel => 'gcn(layers=1)');}), qr/^\s*60$/, "read: $what");
 }
 
+# An expression of a task is the owner's code, in which a function of another role has no place
+$node->safe_psql('postgres', q{CREATE TABLE asked (id bigint PRIMARY KEY, at timestamptz NOT NULL); INSERT INTO asked SELECT i, '2024-01-01' FROM generate_series(1, 40) i;
+	CREATE TABLE happened (id bigint REFERENCES asked, at timestamptz NOT NULL); INSERT INTO happened SELECT i % 40 + 1, '2024-01-01'::timestamptz + i * interval '1 hour' FROM generate_series(1, 2000) i;
+	SELECT gp_create_graph('times', '{asked,happened}'::regclass[])});
+like(as('postgres', qq{BEGIN; SELECT gp_create_task('task', 'times', 'asked', '$_', horizon => '10 days'); SELECT labelled FROM gp_fit('task');}),
+	$refused, "refused: a task that asks $_") for 'evil(e.id) % 2', 'e.id % 2 = (SELECT max(evil(1)) FROM happened)';
+
 # The table becomes something else under the graph of a superuser
 $node->safe_psql('postgres', q{SELECT gp_create_graph('g', 'm', 'e', target => 'y');
 	SELECT gp_fit('g', kernel => 'gcn(layers=1)', live => true);
@@ -107,7 +114,7 @@ SKIP:
 	skip 'no rule makes a view of a table', 5 unless $rules;
 	my $swap = q{CREATE TABLE m2 AS TABLE m; TRUNCATE m;
 		CREATE RULE "_RETURN" AS ON SELECT TO m DO INSTEAD SELECT evil(id) AS id, y FROM m2};
-	my $changed = qr/^42809 "public\.m" of graph "g" is a view now.*HINT:.*SELECT gp_alter_graph\('g', nodes => 'public\.m'\)/s;
+	my $changed = qr/^42809 "public\.m" of graph "g" has become a view.*HINT:.*SELECT gp_alter_graph\('g', nodes => 'public\.m'\)/s;
 
 	$node->safe_psql('postgres', q{SET ROLE app; } . $swap);
 	like(as('postgres', q{SELECT nodes FROM gp_fit('g')}), $changed, 'a table that became a view is not fitted');

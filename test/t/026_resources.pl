@@ -9,7 +9,8 @@ use Gnngp;
 my $sessions = 200;
 my $fit = q{SELECT gp_fit('large', kernel => 'gcn', strategy => 'nystrom', landmarks => 300)};
 my $whole = q{SELECT (SELECT count(*) FROM gp_predict('small')) || ' of ' || (SELECT count(*) FROM gp_models)
-	|| ', orphans ' || (SELECT count(*) FROM gnngp_internal.gp_block b WHERE NOT EXISTS (SELECT FROM gnngp_internal.gp_model_catalog m WHERE m.id = b.model))};
+	|| ', orphans ' || (SELECT count(*) FROM gnngp_internal.gp_block b WHERE NOT EXISTS (SELECT FROM gnngp_internal.gp_model_catalog m WHERE m.id = b.model))
+	|| ', working schemas ' || (SELECT count(*) FROM pg_namespace WHERE nspname LIKE 'gnngp\_work%')};
 
 # Small WAL segments: the limit on the size of files is to stop tables alone.
 my $node = PostgreSQL::Test::Cluster->new('resources');
@@ -19,7 +20,7 @@ $node->start;
 $node->safe_psql('postgres', 'CREATE EXTENSION gnngp;' . small_graph() . large_graph()
 	. q{SELECT gp_fit('small', kernel => 'gcn'); SELECT gp_fit_links('small');});
 my $before = $node->safe_psql('postgres', $whole);
-like($before, qr/^200 of 1, orphans 0$/, 'there is a model');
+like($before, qr/^200 of 1, orphans 0, working schemas 0$/, 'there is a model');
 
 # The SQLSTATE of statements, or 00000
 sub state_of
@@ -44,26 +45,30 @@ for my $kilobytes (0, 64, 1024)
 # No room for what is stored: files of the server's children are limited, as a full disk would
 SKIP:
 {
-	skip 'no prlimit', 3 unless `prlimit --version 2>/dev/null` =~ /util-linux/;
+	skip 'no prlimit', 5 unless `prlimit --version 2>/dev/null` =~ /util-linux/;
 	my ($postmaster) = slurp_file($node->data_dir . '/postmaster.pid') =~ /^(\d+)/;
 	my $room = 2 << 20;
 
 	system('prlimit', '--pid', $postmaster, "--fsize=$room:unlimited") == 0 or die 'prlimit';
 	isnt(state_of("$fit;"), '00000', 'a fit that cannot be stored is an error');
 	is($node->safe_psql('postgres', $whole), $before, 'and leaves nothing by halves');
+	isnt(state_of(q{SELECT gp_fit('large', kernel => 'gcn', strategy => 'sql', landmarks => 300)}), '00000', 'nor one in working tables');
+	is($node->safe_psql('postgres', $whole), $before, 'which are gone');
 	isnt(state_of(q{CALL gp_refresh('small'); SELECT gp_fit('large', model => 'small')}), '00000', 'so does one beside a model');
 	system('prlimit', '--pid', $postmaster, '--fsize=unlimited:unlimited') == 0 or die 'prlimit';
 }
 
 # SIGKILL, which no backend survives: all of them restart, and the model is the one of before
 $node->safe_psql('postgres', q{SELECT gp_create_graph('again', 'large_nodes', 'large_edges', features => '{x}', target => 'y');
-	SELECT gp_fit('again', kernel => 'gcn', strategy => 'nystrom', landmarks => 20)});
+	SELECT gp_fit('again', kernel => 'gcn', strategy => 'nystrom', landmarks => 20);
+	SELECT gp_fit('again', 'apart', kernel => 'gcn', strategy => 'sql', landmarks => 50)});
 $before = $node->safe_psql('postgres', $whole);
 my $predictions = $node->safe_psql('postgres', q{SELECT md5(string_agg(p::text, '|' ORDER BY node)) FROM gp_predict('again') AS p});
 my %killed;
-for my $phase ('reading nodes', 'reading edges', 'building the kernel', 'posterior', 'storing')
+for my $case ((map { [ 'again', $_ ] } 'reading nodes', 'reading edges', 'building the kernel', 'posterior', 'storing'), [ 'apart', 'building the kernel' ])
 {
-	my $session = background($node, q{CALL gp_refresh('again')});
+	my ($model, $phase) = @$case;
+	my $session = background($node, "CALL gp_refresh('$model')");
 	my $pid = '';
 
 	for (1 .. 2000)
@@ -78,7 +83,7 @@ for my $phase ('reading nodes', 'reading edges', 'building the kernel', 'posteri
 	}
 	finish($session);
 	$node->poll_query_until('postgres', 'SELECT true') or die 'the server is gone';
-	is($node->safe_psql('postgres', $whole), $before, "SIGKILL in phase $phase leaves the models whole");
+	is($node->safe_psql('postgres', $whole), $before, "SIGKILL of a refresh of $model in phase $phase leaves the models whole");
 	is($node->safe_psql('postgres', q{SELECT md5(string_agg(p::text, '|' ORDER BY node)) FROM gp_predict('again') AS p}),
 		$predictions, 'and the predictions');
 }

@@ -71,12 +71,12 @@ draw_of_row(gp_encoder *e, uint64_t identity, gp_time at, const gp_cell *cell)
 
 	for (int32_t c = 0; c < e->columns; c++)
 	{
-		uint64_t	content = GP_CATEGORY_NULL;
+		uint64_t	content = gp_category_of_cell(e->kind[c], &cell[c]);
 
-		if (!cell[c].null)
-			content = e->kind[c] == GP_CELL_WORD ? gp_hash_bytes(cell[c].data, cell[c].length) :
-				e->kind[c] == GP_CELL_LIST ? gp_hash_bytes(cell[c].data, cell[c].length * (int64_t) sizeof(double)) :
-				e->kind[c] == GP_CELL_TIME ? (uint64_t) cell[c].time : gp_category_of_number(cell[c].number);
+		if (!cell[c].null && e->kind[c] == GP_CELL_LIST)
+			content = gp_hash_bytes(cell[c].data, cell[c].length * (int64_t) sizeof(double));
+		else if (!cell[c].null && e->kind[c] == GP_CELL_TIME)
+			content = (uint64_t) cell[c].time;
 		draw = gp_hash(draw ^ gp_hash(content));
 	}
 	return draw;
@@ -100,7 +100,7 @@ keep_value(gp_cell_kind kind, gp_time at, const gp_cell *cell, int32_t k)
 	if (cell->null)
 		return v;
 	if (kind == GP_CELL_WORD)
-		v.category = gp_hash_bytes(cell->data, cell->length);
+		v.category = gp_category_of_cell(kind, cell);
 	else if (kind == GP_CELL_TIME)
 		v.number = (double) (at - cell->time) / GP_TIME_DAY / GP_YEAR_DAYS;
 	else
@@ -386,14 +386,10 @@ gp_encoder_finish(gp_encoder *e)
 	gp_sort(env, e->row, e->n, sizeof(kept_row), gp_compare_int64, NULL);
 	for (int32_t p = 0; p < nparts; p++)
 	{
-		bool		numbers;
-
 		gather(e, part[p].column, part[p].element, value);
 		encode_part(e, &part[p], value, room);
-		numbers = part[p].way == GP_ENCODED_NUMBER || part[p].way == GP_ENCODED_BOTH ||
-			part[p].way == GP_ENCODED_AGE;
 		part[p].first = width;
-		part[p].width = numbers + part[p].nulls + part[p].hot;
+		part[p].width = gp_encoded_numbers(&part[p]) + part[p].hot;
 		width += part[p].width;
 	}
 	out = gp_encoding_of(env, part, nparts);

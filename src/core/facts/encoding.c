@@ -37,12 +37,28 @@ gp_category_of_number(double number)
 	return bits == GP_CATEGORY_NULL ? bits + 1 : bits;
 }
 
+uint64_t
+gp_category_of_cell(gp_cell_kind kind, const gp_cell *cell)
+{
+	if (cell->null)
+		return GP_CATEGORY_NULL;
+	return kind == GP_CELL_WORD && cell->data ? gp_hash_bytes(cell->data, cell->length) :
+		gp_category_of_number(cell->number);
+}
+
 double
 gp_age_in_years(double days, gp_time at)
 {
 	double		age = ((double) at / GP_TIME_DAY - days) / GP_YEAR_DAYS;
 
 	return age >= 0.0 ? age : NAN;
+}
+
+int32_t
+gp_encoded_numbers(const gp_encoded *part)
+{
+	return part->way == GP_ENCODED_NUMBER || part->way == GP_ENCODED_BOTH || part->way == GP_ENCODED_AGE ?
+		1 + part->nulls : 0;
 }
 
 gp_encoding *
@@ -56,6 +72,10 @@ gp_encoding_of(gp_env *env, const gp_encoded *part, int32_t nparts)
 	e->width = 0;
 	for (int32_t p = 0; p < nparts; p++)
 	{
+		if (part[p].column < 0 || part[p].element < 0 || part[p].first != e->width || part[p].nulls < 0 ||
+			part[p].nulls > 1 || part[p].hot < 0 || part[p].hot > GP_ENCODED_HOT ||
+			part[p].width != gp_encoded_numbers(&part[p]) + part[p].hot)
+			gp_raise(env, GP_ERR_DATA, "Fit the model again.", "the encoding of its columns is damaged");
 		e->part[p] = part[p];
 		e->width += part[p].width;
 	}
@@ -118,8 +138,7 @@ gp_encode(const gp_encoding *e, const gp_cell *row, double *out)
 		}
 		if (part->way == GP_ENCODED_NUMBER || part->way == GP_ENCODED_BOTH)
 			put_number(part, number_of(part, cell), to);
-		category = cell->null ? GP_CATEGORY_NULL : part->kind == GP_CELL_WORD ?
-			gp_hash_bytes(cell->data, cell->length) : gp_category_of_number(cell->number);
+		category = gp_category_of_cell(part->kind, cell);
 		for (int32_t k = 0; k < part->hot; k++)
 			to[part->width - part->hot + k] = indicate(category == part->category[k], part->share[k]);
 	}

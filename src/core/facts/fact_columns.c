@@ -50,9 +50,9 @@ gp_facts_block(gp_facts *f, const char *relation, const char *aggregate, int32_t
 }
 
 int32_t
-gp_aggregate_width(gp_aggregate which, int32_t width)
+gp_aggregate_width(gp_facts_aggregate which, int32_t width)
 {
-	return which == GP_AGGREGATE_META ? GP_META_COLUMNS : which == GP_AGGREGATE_COUNT ? 1 : width;
+	return which == GP_FACTS_META ? GP_META_COLUMNS : which == GP_FACTS_COUNT ? 1 : width;
 }
 
 int32_t
@@ -60,12 +60,12 @@ gp_facts_relation(gp_facts *f, const char *relation, int32_t width, gp_aggregate
 {
 	static const struct
 	{
-		gp_aggregate which;
+		gp_facts_aggregate which;
 		const char *name;
 	}			all[] = {
-		{GP_AGGREGATE_HALF_LIFE, "half-life"}, {GP_AGGREGATE_LAST, "last"},
-		{GP_AGGREGATE_META, "count and age"}, {GP_AGGREGATE_MEAN, "mean"},
-		{GP_AGGREGATE_SUM, "sum"}, {GP_AGGREGATE_MOST, "maximum"}, {GP_AGGREGATE_COUNT, "count"}
+		{GP_FACTS_HALF_LIFE, "half-life"}, {GP_FACTS_LAST, "last"},
+		{GP_FACTS_META, "count and age"}, {GP_FACTS_MEAN, "mean"},
+		{GP_FACTS_SUM, "sum"}, {GP_FACTS_MOST, "maximum"}, {GP_FACTS_COUNT, "count"}
 	};
 	gp_relation *r;
 

@@ -46,9 +46,12 @@ typedef struct gp_cell
 	bool		null;			/* also for a number that is none (NaN, infinity) */
 	double		number;			/* NUMBER, INTEGER */
 	gp_time		time;			/* TIME */
-	const void *data;			/* WORD: bytes; LIST: double, NaN for a NULL in it */
+	const void *data;			/* WORD: bytes, or NULL where number tells words apart; LIST: double, NaN for a NULL in it */
 	int32_t		length;			/* of them */
 } gp_cell;
+
+/* A hash of bytes that does not depend on the session. */
+extern uint64_t gp_hash_bytes(const void *data, int64_t length);
 
 #define GP_ENCODED_HOT 16		/* categories of a column, at most */
 #define GP_ENCODED_LIST 256		/* numbers of a list, at most; the rest is left out */
@@ -161,23 +164,23 @@ extern int32_t gp_facts_calendar(gp_facts *facts);
 extern void gp_facts_fill_calendar(gp_facts *facts, int32_t block);
 
 /* Which aggregates a relation has; each is a block, by these names. */
-typedef enum gp_aggregate
+typedef enum gp_facts_aggregate
 {
-	GP_AGGREGATE_HALF_LIFE = 1,	/* "half-life": mean whose weights halve over half_life before the last fact */
-	GP_AGGREGATE_LAST = 2,		/* "last": mean of the last facts */
-	GP_AGGREGATE_META = 4,		/* "count and age": log count, decayed count, days since last and first, none */
-	GP_AGGREGATE_MEAN = 8,		/* "mean" */
-	GP_AGGREGATE_SUM = 16,		/* "sum" */
-	GP_AGGREGATE_MOST = 32,		/* "maximum": 0 without facts */
-	GP_AGGREGATE_COUNT = 64		/* "count": log(1 + n) alone, for tables without time */
-} gp_aggregate;
+	GP_FACTS_HALF_LIFE = 1,	/* "half-life": mean whose weights halve over half_life before the last fact */
+	GP_FACTS_LAST = 2,		/* "last": mean of the last facts */
+	GP_FACTS_META = 4,		/* "count and age": log count, decayed count, days since last and first, none */
+	GP_FACTS_MEAN = 8,		/* "mean" */
+	GP_FACTS_SUM = 16,		/* "sum" */
+	GP_FACTS_MOST = 32,		/* "maximum": 0 without facts */
+	GP_FACTS_COUNT = 64		/* "count": log(1 + n) alone, for tables without time */
+} gp_facts_aggregate;
 
 /* The note's default of a relation with time. */
-#define GP_AGGREGATE_USUAL (GP_AGGREGATE_HALF_LIFE | GP_AGGREGATE_LAST | GP_AGGREGATE_META)
+#define GP_FACTS_USUAL (GP_FACTS_HALF_LIFE | GP_FACTS_LAST | GP_FACTS_META)
 
 typedef struct gp_aggregates
 {
-	uint32_t	which;			/* gp_aggregate, or-ed */
+	uint32_t	which;			/* gp_facts_aggregate, or-ed */
 	int32_t		last;			/* facts of LAST; 0: 5 */
 	double		half_life;		/* microseconds; usually two horizons */
 	double		pseudo;			/* pseudo-count of means, which shrink to 0; < 0: 1 */
@@ -239,6 +242,15 @@ extern gp_facts_target gp_facts_target_of(gp_env *env, const gp_facts_labels *la
  */
 extern void gp_facts_scan_labels(gp_facts *facts, int32_t relation, const int32_t *key,
 								 const gp_facts_target *target, const gp_facts_labels *labels);
+
+/*
+ * True when the labels that train are as fresh at the rows that do not as at those that do.  Where
+ * they are not, such as in a table of labels whose last years are to be predicted, a model that has
+ * learnt to look at the last answer looks at an old one: the relations of labels are then better
+ * left out.
+ */
+extern bool gp_facts_labels_reach(gp_env *env, const gp_facts_labels *labels, int64_t rows, const gp_time *as_of,
+								  const bool *trains);
 
 /* The columns as they are, rows x width, row major: for rows whose columns go on into facts of their own. */
 extern int32_t gp_facts_width(const gp_facts *facts);
@@ -302,7 +314,6 @@ extern gp_features *gp_facts_features(gp_facts *facts, const gp_facts_scale *sca
 /* The kernel: one layer of arc cosines, with the bias that the scale of the columns calls for. */
 extern const char gp_facts_kernel[];
 
-#define GP_FACTS_BIAS 0.01		/* variance of the bias before the activation */
 #define GP_FACTS_LANDMARKS 400
 #define GP_FACTS_TIME_BLOCKS 10
 
@@ -327,13 +338,5 @@ extern int32_t *gp_facts_landmarks(gp_env *env, const gp_problem *problem, int64
  */
 extern gp_posterior *gp_facts_fit(gp_device *dev, const gp_problem *problem, gp_features *features,
 								  gp_facts_scale *scale, double *other_score);
-
-/*
- * Which blocks the score of one row comes from.  row has the features of the row, landmark those of
- * the landmarks (n x kept, float), weight what each counts for the score (n).  share has room for
- * nblocks + 1: parts that add up to the score, less what it is without any kernel; the last is the bias.
- */
-extern void gp_facts_explain(gp_env *env, const gp_facts_scale *scale, const float *row, int64_t n,
-							 const float *landmark, const double *weight, double *share);
 
 #endif							/* GP_FACTS_H */

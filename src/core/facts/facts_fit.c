@@ -1,15 +1,9 @@
 /*
- * facts_fit.c - the fit of a task with time: blocks of time, landmarks, the choice of the weights,
- * and which blocks of columns a score comes from.
+ * facts_fit.c - the fit of a task with time: blocks of time, landmarks, the choice of the weights.
  */
 #include "facts_internal.h"
 
-#include <math.h>
-#include <string.h>
-
 #include "base/sort.h"
-
-#define PI 3.14159265358979323846
 
 const char gp_facts_kernel[] = "relu(X0*W + b1)*W + b2, sigma_b1=0.1, sigma_b2=1";
 
@@ -132,62 +126,4 @@ gp_facts_fit(gp_device *dev, const gp_problem *problem, gp_features *features, g
 	*other_score = other->loo_score;
 	gp_posterior_free(env, other);
 	return best;
-}
-
-/* ---- where a score comes from ---- */
-
-/* Products of two rows' columns, block by block. */
-static void
-products_by_block(const gp_facts_scale *s, const float *x, const float *y, double *product)
-{
-	memset(product, 0, s->nblocks * sizeof(double));
-	for (int32_t c = 0; c < s->width; c++)
-		if (s->column[c].deviation > 0.0)
-			product[s->column[c].block] += (double) *x++ * *y++;
-}
-
-/* The sum over the blocks, and the bias. */
-static double
-whole(const gp_facts_scale *s, const double *product)
-{
-	double		sum = GP_FACTS_BIAS;
-
-	for (int32_t b = 0; b < s->nblocks; b++)
-		sum += product[b];
-	return sum;
-}
-
-void
-gp_facts_explain(gp_env *env, const gp_facts_scale *s, const float *row, int64_t n, const float *landmark,
-				 const double *weight, double *share)
-{
-	double	   *own = gp_alloc_array(env, s->nblocks, 3 * sizeof(double));
-	double	   *cross = own + s->nblocks;
-	double	   *other = cross + s->nblocks;
-	double		kii;
-
-	products_by_block(s, row, row, own);
-	kii = whole(s, own);
-	memset(share, 0, (s->nblocks + 1) * sizeof(double));
-	GP_EACH(env, j, n, j * s->kept)
-	{
-		const float *to = landmark + j * s->kept;
-		double		kij,
-					kjj,
-					cosine,
-					angle;
-
-		products_by_block(s, row, to, cross);
-		products_by_block(s, to, to, other);
-		kij = whole(s, cross);
-		kjj = whole(s, other);
-		cosine = fmin(fmax(kij / sqrt(kii * kjj), -1.0), 1.0);
-		angle = acos(cosine);
-		/* k is of degree one in k_ij and the root of k_ii k_jj, so that its parts add up (Euler). */
-		for (int32_t b = 0; b <= s->nblocks; b++)
-			share[b] += weight[j] * 0.5 / PI *
-				((PI - angle) * (b < s->nblocks ? cross[b] : GP_FACTS_BIAS) +
-				 sin(angle) * sqrt(kjj / kii) * (b < s->nblocks ? own[b] : GP_FACTS_BIAS));
-	}
-	gp_free(env, own);
 }

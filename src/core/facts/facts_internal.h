@@ -8,12 +8,13 @@
 
 #define GP_YEAR_DAYS 365.25
 
-/* A hash of bytes that does not depend on the session. */
-extern uint64_t gp_hash_bytes(const void *data, int64_t length);
-
 /* What a value is told from others by: of a number its bits, of a word its bytes. */
 extern uint64_t gp_category_of_number(double number);
+extern uint64_t gp_category_of_cell(gp_cell_kind kind, const gp_cell *cell);
 #define GP_CATEGORY_NULL UINT64_C(1)	/* of a NULL */
+
+/* The columns of a part that are no categories: a number or age, and whether it is NULL. */
+extern int32_t gp_encoded_numbers(const gp_encoded *part);
 
 /* Years before a time, NaN for what is later, and unknown then. */
 extern double gp_age_in_years(double days, gp_time at);
@@ -28,7 +29,7 @@ typedef struct gp_block
 	int32_t		width;
 } gp_block;
 
-/* A relation's blocks stand one after the other, in the order of gp_aggregate. */
+/* A relation's blocks stand one after the other, in the order of gp_facts_aggregate. */
 typedef struct gp_relation
 {
 	gp_aggregates a;
@@ -55,6 +56,6 @@ extern float *gp_facts_row(gp_facts *facts, int64_t row);
 #define GP_META_COLUMNS 5
 
 /* The columns that an aggregate of facts of this width has. */
-extern int32_t gp_aggregate_width(gp_aggregate which, int32_t width);
+extern int32_t gp_aggregate_width(gp_facts_aggregate which, int32_t width);
 
 #endif							/* GP_FACTS_INTERNAL_H */

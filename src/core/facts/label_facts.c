@@ -128,6 +128,62 @@ gp_facts_scan_labels(gp_facts *facts, int32_t relation, const int32_t *key, cons
 	gp_free(env, ordered);
 }
 
+/* ---- whether labels reach the rows that are asked for ---- */
+
+#define FRESH 0.99				/* of the rows that train have labels as fresh as this */
+
+/* How long before a time the newest label was given that is known then; INFINITY: none is. */
+static double
+age_of_newest(const timed_label *label, int64_t n, gp_time horizon, gp_time as_of)
+{
+	int64_t		low = 0;
+	int64_t		high = n;
+
+	while (low < high)
+	{
+		int64_t		middle = low + (high - low) / 2;
+
+		if (known_from(label[middle].as_of, horizon) < as_of)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low > 0 ? (double) as_of - (double) label[low - 1].as_of : INFINITY;
+}
+
+bool
+gp_facts_labels_reach(gp_env *env, const gp_facts_labels *labels, int64_t rows, const gp_time *as_of,
+					  const bool *trains)
+{
+	timed_label *ordered = labels_by_time(env, labels);
+	double	   *age = gp_alloc_array(env, rows, sizeof(double));
+	int64_t		known = 0;
+	int64_t		others = 0;
+	int64_t		fresh = 0;
+	double		usual = 0.0;
+
+	for (int64_t i = 0; i < rows; i++)
+	{
+		double		a = trains[i] ? age_of_newest(ordered, labels->n, labels->horizon, as_of[i]) : INFINITY;
+
+		if (isfinite(a))
+			age[known++] = a;
+	}
+	gp_sort(env, age, known, sizeof(double), gp_compare_double, NULL);
+	if (known > 0)
+		usual = age[(int64_t) (FRESH * (double) (known - 1))];
+	GP_EACH(env, k, rows, k)
+	{
+		if (trains[k])
+			continue;
+		others++;
+		fresh += age_of_newest(ordered, labels->n, labels->horizon, as_of[k]) <= usual;
+	}
+	gp_free(env, ordered);
+	gp_free(env, age);
+	return 2 * fresh >= others;
+}
+
 /* ---- the half-life of what has no horizon ---- */
 
 typedef struct keyed_time

@@ -169,24 +169,24 @@ write_row(gp_scan *s, const waiting *w)
 	int32_t		width = s->relation->width;
 	float	   *to = gp_facts_row(s->facts, w->row) + s->relation->first;
 
-	for (uint32_t which = GP_AGGREGATE_HALF_LIFE; which <= GP_AGGREGATE_COUNT; which *= 2)
+	for (uint32_t which = GP_FACTS_HALF_LIFE; which <= GP_FACTS_COUNT; which *= 2)
 	{
 		double		meta[GP_META_COLUMNS];
-		const double *from = which == GP_AGGREGATE_META || which == GP_AGGREGATE_COUNT ? meta : s->out;
+		const double *from = which == GP_FACTS_META || which == GP_FACTS_COUNT ? meta : s->out;
 		int32_t		columns = gp_aggregate_width(which, width);
 
 		if (!(a->which & which))
 			continue;
-		if (which == GP_AGGREGATE_HALF_LIFE)
+		if (which == GP_FACTS_HALF_LIFE)
 			divide(width, s->decayed, s->weight + a->pseudo, s->out);
-		else if (which == GP_AGGREGATE_LAST)
+		else if (which == GP_FACTS_LAST)
 			mean_of_last(s, s->out);
-		else if (which == GP_AGGREGATE_META || which == GP_AGGREGATE_COUNT)
+		else if (which == GP_FACTS_META || which == GP_FACTS_COUNT)
 			counts_and_ages(s, w->as_of, meta);
-		else if (which == GP_AGGREGATE_MEAN)
+		else if (which == GP_FACTS_MEAN)
 			divide(width, s->sum, (double) s->count + a->pseudo, s->out);
 		else
-			divide(width, which == GP_AGGREGATE_SUM ? s->sum : s->most, s->count > 0, s->out);
+			divide(width, which == GP_FACTS_SUM ? s->sum : s->most, s->count > 0, s->out);
 		for (int32_t c = 0; c < columns; c++)
 			to[c] = (float) from[c];
 		to += columns;

@@ -424,7 +424,8 @@ gp_infer_panels(gp_eval *ev, const gp_problem *problem, const gp_targets *target
 	double		mean_diag = mean_diagonal(&lr, diag);
 	gp_matrix	q = labelled_rows(&lr, problem);
 
-	if (ev->keep)
+	/* Rows that are judged in blocks take no labels from each other later. */
+	if (ev->keep && problem->block == NULL)
 		gp_keep_matrix(dev, ev->keep, GP_PIECE_LABELLED_ROWS, 0, 0, q);
 	if (diag == NULL)
 	{

@@ -181,10 +181,8 @@ evaluate_lowrank(live *s)
 {
 	gp_device  *dev = s->dev;
 	gp_factor  *f = gp_live_factor(&s->r);
-	const gp_piece *labelled = gp_keep_need(s->env, s->r.q->keep, GP_PIECE_LABELLED_ROWS, 0, 0,
-											s->r.nlabelled);
-	gp_matrix	kept = gp_matrix_wrap(labelled->dense, labelled->rows, labelled->cols,
-									  labelled->type);
+	const gp_piece *labelled = s->nseen == 0 ? NULL :
+		gp_keep_need(s->env, s->r.q->keep, GP_PIECE_LABELLED_ROWS, 0, 0, s->r.nlabelled);
 	gp_matrix	rows = dev->create(dev, s->points, gp_factor_rank(f), GP_DOUBLE);
 	gp_matrix	norm = dev->create(dev, s->points, 1, GP_DOUBLE);
 	double	   *own = gp_alloc_array(s->env, s->points, sizeof(double));
@@ -195,7 +193,8 @@ evaluate_lowrank(live *s)
 	for (int64_t k = 0; k < s->nseen; k++)
 		if (s->seen[k].label >= 0)
 			dev->upload(dev, gp_matrix_rows(rows, s->asked + k, 1),
-						gp_matrix_rows(kept, s->seen[k].label, 1));
+						gp_matrix_rows(gp_matrix_wrap(labelled->dense, labelled->rows, labelled->cols, labelled->type),
+									   s->seen[k].label, 1));
 	gp_factor_free(&s->r.ev, f);
 	dev->row_dots(dev, norm, rows, rows);
 	dev->download(dev, gp_matrix_wrap(own, s->points, 1, GP_DOUBLE), norm);

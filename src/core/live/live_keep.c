@@ -74,6 +74,7 @@ gp_live_fits(const gp_keep *keep)
 	const gp_piece *power = gp_keep_find(keep, GP_PIECE_POWER, 0, 0);
 	const gp_piece *anchors = gp_keep_find(keep, GP_PIECE_ANCHORS, 0, 0);
 	const gp_piece *among = gp_keep_find(keep, GP_PIECE_OPERATOR, 0, 0);
+	const gp_piece *rows = gp_keep_find(keep, GP_PIECE_LABELLED_ROWS, 0, 0);
 	int64_t		columns;
 	int64_t		rank;
 
@@ -91,8 +92,7 @@ gp_live_fits(const gp_keep *keep)
 		is_dense(gp_keep_find(keep, GP_PIECE_POSTERIOR, 0, 0), rank * (rank + 1) / 2, 1, true) &&
 		targets_fit(gp_keep_find(keep, GP_PIECE_TARGETS, 0, 0), labelled->rows, columns,
 					f.values) &&
-		(f.exact || is_dense(gp_keep_find(keep, GP_PIECE_LABELLED_ROWS, 0, 0), labelled->rows, rank,
-							 false)) &&
+		(f.exact || rows == NULL || is_dense(rows, labelled->rows, rank, false)) &&
 		(power == NULL || power->cols == rank) &&
 			(among == NULL || (anchors && among->rows == anchors->rows));
 }

@@ -179,12 +179,13 @@ class_metrics(gp_env *env, const gp_problem *problem, const gp_targets *t,
 	gp_free(env, probability);
 }
 
-/* R2, root mean squared error, and the share inside the 90% interval. */
+/* R2, root mean squared and mean absolute error, and the share inside the 90% interval. */
 static void
 value_metrics(const gp_targets *t, const gp_solution *solution, double *metric)
 {
 	double		squares = 0.0;
 	double		total = 0.0;
+	double		sizes = 0.0;
 	double		inside = 0.0;
 
 	for (int64_t i = 0; i < t->m; i++)
@@ -192,12 +193,14 @@ value_metrics(const gp_targets *t, const gp_solution *solution, double *metric)
 		double		r = t->y[i] - solution->loo_mean[i];
 
 		squares += r * r;
+		sizes += fabs(r);
 		total += t->y[i] * t->y[i];
-		inside += fabs(r) <= GP_NORMAL_90 * sqrt(solution->loo_variance[i]);
+		inside += solution->loo_variance && fabs(r) <= GP_NORMAL_90 * sqrt(solution->loo_variance[i]);
 	}
 	metric[GP_METRIC_R2] = total > 0.0 ? 1.0 - squares / total : NAN;
 	metric[GP_METRIC_RMSE] = t->unit * sqrt(squares / t->m);
-	metric[GP_METRIC_COVERAGE90] = inside / t->m;
+	metric[GP_METRIC_MAE] = t->unit * sizes / t->m;
+	metric[GP_METRIC_COVERAGE90] = solution->loo_variance ? inside / t->m : NAN;
 }
 
 /*
@@ -260,19 +263,28 @@ strangeness(gp_env *env, const gp_problem *problem, const gp_targets *t,
 {
 	double	   *score = gp_alloc_array(env, t->m, sizeof(double));
 	double	   *probability = gp_alloc_array(env, t->columns, sizeof(double));
+	bool		values = problem->task == GP_TASK_VALUES;
+	int32_t		recent = values && problem->block ? gp_blocks_recent(problem) : 0;
+	int64_t		n = 0;
 
 	GP_EACH(env, i, t->m, i * t->columns)
 	{
-		if (problem->task == GP_TASK_VALUES)
+		if (values && problem->block && problem->block[i] < recent)
+			continue;
+		if (values)
 		{
-			score[i] = fabs(t->y[i] - solution->loo_mean[i]) / sqrt(solution->loo_variance[i]);
-			score[i] = isnan(score[i]) ? 0.0 : score[i];
+			double		size = fabs(t->y[i] - solution->loo_mean[i]) / sqrt(solution->loo_variance[i]);
+
+			score[n++] = isnan(size) ? 0.0 : size;
 			continue;
 		}
 		label_probabilities(problem, t, solution, out, i, probability);
-		score[i] = 1.0 - probability[problem->label[i]];
+		score[n++] = 1.0 - probability[problem->label[i]];
 	}
-	gp_sort(env, score, t->m, sizeof(double), gp_compare_double, NULL);
+	gp_sort(env, score, n, sizeof(double), gp_compare_double, NULL);
+	/* The recent ones stand for all. */
+	for (int64_t i = t->m - 1; i >= 0 && n < t->m; i--)
+		score[i] = score[i * n / t->m];
 	gp_free(env, probability);
 	return score;
 }
@@ -327,6 +339,53 @@ gp_figures(gp_env *env, const gp_problem *problem, const gp_targets *targets, gp
 	take_loo(env, problem, targets, solution, out);
 }
 
+/* Targets that nothing was fitted on: values less their mean. */
+static gp_targets
+told_targets(gp_env *env, const gp_told *told, double *mean)
+{
+	gp_targets	t = {.m = told->n,.ncounted = told->n,.columns = told->nclasses > 0 ? told->nclasses : 1,.unit = 1.0};
+
+	t.counts = gp_alloc_array(env, t.m, sizeof(bool));
+	t.share = gp_alloc_zero(env, t.columns, sizeof(double));
+	t.y = gp_alloc_array(env, t.m, sizeof(double));
+	for (int64_t i = 0; i < t.m; i++)
+	{
+		t.counts[i] = true;
+		t.offset += told->label ? 0.0 : told->target[i] / (double) t.m;
+		if (told->label)
+			t.share[told->label[i]] += 1.0 / (double) t.m;
+	}
+	for (int64_t i = 0; i < t.m && told->label == NULL; i++)
+	{
+		t.y[i] = told->target[i] - t.offset;
+		mean[i] = told->mean[i] - t.offset;
+	}
+	return t;
+}
+
+void
+gp_told_figures(gp_env *env, const gp_told *told, double *metric)
+{
+	gp_problem	problem = {.task = told->label ? GP_TASK_CLASSES : GP_TASK_VALUES,.label = told->label};
+	double	   *mean = told->label ? NULL : gp_alloc_array(env, told->n, sizeof(double));
+	gp_targets	t = told_targets(env, told, mean);
+	gp_solution solution = {.loo_mean = told->label ? (double *) told->mean : mean,
+	.loo_variance = (double *) told->variance};
+	gp_posterior out = {.columns = t.columns};
+
+	if (told->label)
+		out.calibrator = *told->calibrator;
+	for (int i = 0; i < GP_METRICS; i++)
+		out.metric[i] = NAN;
+	if (told->n > 0 && told->label)
+		class_metrics(env, &problem, &t, &solution, &out);
+	else if (told->n > 0)
+		value_metrics(&t, &solution, out.metric);
+	memcpy(metric, out.metric, sizeof(out.metric));
+	gp_targets_free(env, &t);
+	gp_free(env, mean);
+}
+
 void
 gp_figures_count(gp_env *env, const gp_problem *problem, const gp_targets *targets)
 {
@@ -359,7 +418,8 @@ gp_metric_name(gp_metric metric)
 		[GP_METRIC_PR_AUC] = "pr_auc",
 		[GP_METRIC_R2] = "r2",
 		[GP_METRIC_RMSE] = "rmse",
-		[GP_METRIC_COVERAGE90] = "coverage90"
+		[GP_METRIC_COVERAGE90] = "coverage90",
+		[GP_METRIC_MAE] = "mae"
 	};
 
 	return names[metric];

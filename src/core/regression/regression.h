@@ -51,6 +51,9 @@ typedef struct gp_problem
 	double		nugget_min;		/* the least one searched; 0 = GP_NUGGET_MIN */
 	double		nugget_slack;	/* take the largest nugget within this share of the least error */
 	const double *moments;		/* by which the features were standardised, or NULL */
+	const double *encoding;		/* by which the host made them of its columns, encoding_rows x encoding_cols, kept as it is; or NULL */
+	int64_t		encoding_rows;
+	int64_t		encoding_cols;
 	/*
 	 * The block of each labelled node, 0 .. nblocks - 1 in order of time: everything that a label is
 	 * otherwise judged by without itself is then without its block (time_blocks.c).  NULL: by itself.
@@ -108,6 +111,7 @@ typedef enum gp_metric
 	GP_METRIC_R2,
 	GP_METRIC_RMSE,
 	GP_METRIC_COVERAGE90,		/* of the nominal 90% interval */
+	GP_METRIC_MAE,
 	GP_METRICS
 } gp_metric;
 
@@ -350,6 +354,24 @@ extern void gp_posterior_finish(gp_env *env, const gp_problem *problem,
 /* figures.c: the calibrator, the figures, and the leave-one-out posterior, which it takes. */
 extern void gp_figures(gp_env *env, const gp_problem *problem, const gp_targets *targets,
 					   gp_solution *solution, gp_posterior *out);
+
+/* What a model says of some labels that it does not know. */
+typedef struct gp_told
+{
+	int64_t		n;
+	int32_t		nclasses;		/* 0: values */
+	const int32_t *label;
+	const double *target;
+	const double *mean;			/* n x classes, or n */
+	const double *variance;		/* of values; NULL: not known */
+	const gp_calibrator *calibrator;	/* of classes */
+} gp_told;
+
+/* The figures of these labels alone (GP_METRICS of them). */
+extern void gp_told_figures(gp_env *env, const gp_told *told, double *metric);
+
+/* targets.c: the first of the last blocks of time, whose errors tell how wide intervals of values are. */
+extern int32_t gp_blocks_recent(const gp_problem *problem);
 
 /* baseline_check.c: tells when a model is worth no more than class shares or label propagation. */
 extern void gp_tell_worth(gp_device *dev, const gp_problem *problem, const gp_targets *targets,

@@ -8,6 +8,7 @@
 
 #define SPREAD_MIN 1e-150		/* of a target: its square is a number */
 #define SPREAD_MAX 1e150
+#define FEWEST_RESIDUALS 100	/* of the last blocks of time, by which intervals of values are scaled */
 #define SMALLEST_MEAN_FLOAT 1e-28	/* small products keep some bits above the float range's end */
 
 void
@@ -167,6 +168,21 @@ gp_targets_free(gp_env *env, gp_targets *t)
 	gp_free(env, t->y);
 	gp_free(env, t->counts);
 	gp_free(env, t->share);
+}
+
+int32_t
+gp_blocks_recent(const gp_problem *problem)
+{
+	int32_t		first = problem->nblocks;
+	int64_t		n = 0;
+
+	while (first > 0 && n < FEWEST_RESIDUALS)
+	{
+		first--;
+		for (int64_t i = 0; i < problem->nlabelled; i++)
+			n += problem->block[i] == first;
+	}
+	return first;
 }
 
 double

@@ -16,7 +16,6 @@
 #define GRID 5
 #define REFINE 5				/* further nuggets, at most */
 #define PAST_SHARE 0.4			/* of the labels comes before the first block that the past predicts */
-#define FEWEST_RESIDUALS 100	/* of the last blocks, by which intervals of values are scaled */
 
 typedef struct blocks
 {
@@ -299,14 +298,11 @@ static double
 recent_spread(const blocks *b, const double *mean, const double *variance)
 {
 	gp_env	   *env = b->dev->env;
-	int32_t		k = b->nblocks - 1;
+	int32_t		k = gp_blocks_recent(b->problem);
+	int64_t		n = b->targets->m - b->start[k];
 	double	   *size;
 	double		spread;
-	int64_t		n;
 
-	while (k > 0 && b->targets->m - b->start[k] < FEWEST_RESIDUALS)
-		k--;
-	n = b->targets->m - b->start[k];
 	size = gp_alloc_array(env, n, sizeof(double));
 	for (int64_t i = 0; i < n; i++)
 	{

@@ -27,6 +27,13 @@ typedef struct gnngp_texts
 	char	  **text;
 } gnngp_texts;
 
+/* A list of tables; oid is NULL where there is no list. */
+typedef struct gnngp_oids
+{
+	int			n;
+	Oid		   *oid;
+} gnngp_oids;
+
 /* The name that a table had; NULL where it is not known. */
 typedef struct gnngp_source_name
 {
@@ -34,7 +41,38 @@ typedef struct gnngp_source_name
 	char	   *table;
 } gnngp_source_name;
 
-/* A row of gp_graph_catalog: where the user's nodes and edges are. */
+/* A graph of tables; tables.oid is NULL for another. */
+typedef struct gnngp_tables_def
+{
+	gnngp_oids	tables;
+	gnngp_texts names;			/* schema and name of each in turn, when they were given */
+	char	   *kinds;			/* relkind of each, then */
+	char	   *times;			/* JSON as given, or NULL; the same for keys */
+	char	   *keys;
+	gnngp_texts exclude;		/* "table.column" */
+	char	   *time_zone;		/* in which dates and timestamps without a zone are meant */
+} gnngp_tables_def;
+
+/* A task on a graph of tables; form is NULL for another graph. */
+typedef struct gnngp_task_def
+{
+	int64		graph;			/* its graph's id */
+	char	   *form;			/* expression, labels, column */
+	Oid			table;			/* of the entities, or of the labels */
+	gnngp_source_name table_name;
+	char	   *table_kind;
+	char	   *entity_column;	/* of a table of labels */
+	char	   *target;			/* an expression, or a column */
+	char	   *filter;			/* an expression, or NULL */
+	char	   *path;			/* the search_path of both */
+	char	   *time_column;	/* NULL: by the rule */
+	char	   *horizon;		/* as text, or NULL */
+	char	   *every;
+	TimestampTz since;			/* -infinity: the first fact */
+	int64		rows;			/* labels at most */
+} gnngp_task_def;
+
+/* A row of gp_graph_catalog: where the user's nodes and edges, or tables, are; or a task. */
 typedef struct gnngp_graph_def
 {
 	int64		id;
@@ -57,6 +95,8 @@ typedef struct gnngp_graph_def
 	gnngp_source_name edges_name;
 	gnngp_source_name sparse_name;
 	char	   *kinds;			/* relkind of nodes, edges, and sparse_features or '-', when they were given */
+	gnngp_tables_def tables;
+	gnngp_task_def task;
 } gnngp_graph_def;
 
 /* What a user asked for in gp_fit; a refresh uses it again. */
@@ -146,6 +186,11 @@ typedef struct gnngp_model
 	bool		exact_diagonal;
 	double		power;			/* of the kernel: given or chosen; NaN with a method other than gp */
 	int64		live_bytes;		/* of the part "live"; 0 without one */
+	/* of a task */
+	int32		relations;
+	int64		facts;			/* that were read */
+	int64		rows;			/* of the task: those labelled and those to predict; 0: no task */
+	double		forward_score;	/* as loo_score, each block of time from those before it */
 	gnngp_link_part link;
 } gnngp_model;
 
@@ -163,6 +208,16 @@ extern void gnngp_graph_update(const gnngp_graph_def *graph);
 
 /* The same by id, for a refresh. */
 extern gnngp_graph_def *gnngp_graph_by_id(int64 id);
+
+/* 42809 unless a graph is one of tables, or one of nodes and edges. */
+extern void gnngp_require_tables(const gnngp_graph_def *graph);
+extern void gnngp_require_edges(const gnngp_graph_def *graph);
+
+/* The graph of tables that a task is on. */
+extern gnngp_graph_def *gnngp_graph_of_task(const gnngp_graph_def *task);
+
+/* The tasks on a graph of tables: a list of gnngp_graph_def, the oldest first. */
+extern List *gnngp_graph_tasks(int64 id);
 
 /* Looks up a model; 42704 with a hint at gp_fit if there is none (NULL when missing_ok). */
 extern gnngp_model *gnngp_model_lookup(const char *name, bool missing_ok);

@@ -33,11 +33,32 @@ static const gnngp_member columns[] = {
 	COLUMN("directed", BOOLOID, directed),
 	COLUMN("sparse_features", REGCLASSOID, sparse_features),
 	COLUMN("scale", TEXTOID, scale),
-	COLUMN("time_column", TEXTOID, time),
+	COLUMN("edge_time", TEXTOID, time),
 	COLUMN("nodes_name", NAMEARRAYOID, nodes_name),
 	COLUMN("edges_name", NAMEARRAYOID, edges_name),
 	COLUMN("sparse_features_name", NAMEARRAYOID, sparse_name),
 	COLUMN("kinds", TEXTOID, kinds),
+	COLUMN("tables", REGCLASSARRAYOID, tables.tables),
+	COLUMN("tables_name", TEXTARRAYOID, tables.names),
+	COLUMN("tables_kind", TEXTOID, tables.kinds),
+	COLUMN("times", JSONBOID, tables.times),
+	COLUMN("keys", JSONBOID, tables.keys),
+	COLUMN("exclude", TEXTARRAYOID, tables.exclude),
+	COLUMN("time_zone", TEXTOID, tables.time_zone),
+	COLUMN("of_graph", INT8OID, task.graph),
+	COLUMN("form", TEXTOID, task.form),
+	COLUMN("entity", REGCLASSOID, task.table),
+	COLUMN("entity_name", NAMEARRAYOID, task.table_name),
+	COLUMN("entity_kind", TEXTOID, task.table_kind),
+	COLUMN("entity_column", TEXTOID, task.entity_column),
+	COLUMN("task_target", TEXTOID, task.target),
+	COLUMN("task_filter", TEXTOID, task.filter),
+	COLUMN("task_path", TEXTOID, task.path),
+	COLUMN("time_column", TEXTOID, task.time_column),
+	COLUMN("horizon", INTERVALOID, task.horizon),
+	COLUMN("every", INTERVALOID, task.every),
+	COLUMN("since", TIMESTAMPTZOID, task.since),
+	COLUMN("label_rows", INT8OID, task.rows),
 };
 
 #define NCOLUMNS ((int) lengthof(columns))
@@ -62,12 +83,55 @@ lookup_list(void)
 	return list.data;
 }
 
+/* What is wrong with what a row says of tables; NULL: nothing. */
+static const char *
+wrong_tables(const gnngp_tables_def *t)
+{
+	if (t->tables.oid == NULL)
+		return NULL;
+	if (t->names.n != 2 * t->tables.n)
+		return "tables_name";
+	if (t->kinds == NULL || strlen(t->kinds) != (size_t) t->tables.n)
+		return "tables_kind";
+	if (t->exclude.n < 0)
+		return "exclude";
+	return t->time_zone == NULL ? "time_zone" : NULL;
+}
+
+/* The same of a task. */
+static const char *
+wrong_task(const gnngp_graph_def *def)
+{
+	const gnngp_task_def *t = &def->task;
+	bool		labels = t->form && strcmp(t->form, "labels") == 0;
+	bool		expression = t->form && strcmp(t->form, "expression") == 0;
+
+	if (t->form == NULL)
+		return NULL;
+	if (!labels && !expression && strcmp(t->form, "column") != 0)
+		return "form";
+	if (def->tables.tables.oid)
+		return "tables";
+	if (t->table_kind == NULL || strlen(t->table_kind) != 1)
+		return "entity_kind";
+	if (t->target == NULL)
+		return "task_target";
+	if (labels && t->entity_column == NULL)
+		return "entity_column";
+	if (expression && t->horizon == NULL)
+		return "horizon";
+	if (expression && t->path == NULL)
+		return "task_path";
+	return expression && t->rows < 1 ? "label_rows" : NULL;
+}
+
 /* Turns the row in hand into a definition in context. */
 static gnngp_graph_def *
 load_graph(MemoryContext context)
 {
 	MemoryContext old = MemoryContextSwitchTo(context);
 	gnngp_graph_def *def = palloc0(sizeof(gnngp_graph_def));
+	const char *wrong;
 
 	for (int i = 0; i < NCOLUMNS; i++)
 		gnngp_member_load(&columns[i], def);
@@ -79,6 +143,15 @@ load_graph(MemoryContext context)
 				 errmsg("the row of graph \"%s\" in %s is damaged: a feature is NULL", def->name,
 						gnngp_graph_kind.table),
 				 errhint("Create the graph again with gp_create_graph.")));
+	wrong = wrong_tables(&def->tables);
+	if (wrong == NULL)
+		wrong = wrong_task(def);
+	if (wrong)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_CORRUPTED),
+				 errmsg("the row of graph \"%s\" in %s is damaged: column \"%s\" is wrong", def->name,
+						gnngp_graph_kind.table, wrong),
+				 errhint("Create the graph again with gp_create_graph, or the task with gp_create_task.")));
 	MemoryContextSwitchTo(old);
 	return def;
 }
@@ -95,6 +168,95 @@ gnngp_own_graph(const char *name)
 	gnngp_spi_finish();
 	gnngp_require_owner(def->owner_role, "graph", def->name);
 	return def;
+}
+
+void
+gnngp_require_tables(const gnngp_graph_def *graph)
+{
+	if (graph->tables.tables.oid == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("\"%s\" is %s, not a graph of tables", graph->name,
+						graph->task.form ? "a task" : "a graph of nodes and edges"),
+				 errhint("Make one with gp_create_graph(graph, tables => '{...}').")));
+}
+
+void
+gnngp_require_edges(const gnngp_graph_def *graph)
+{
+	if (graph->task.form == NULL && graph->tables.tables.oid == NULL &&
+		(graph->id_column == NULL || graph->src == NULL || graph->dst == NULL))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_CORRUPTED),
+				 errmsg("the row of graph \"%s\" in %s is damaged: a column is missing", graph->name,
+						gnngp_graph_kind.table),
+				 errhint("Create the graph again with gp_create_graph.")));
+	if (graph->task.form)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("\"%s\" is a task on a graph of tables, and has no edges", graph->name),
+				 errhint("Tasks are for gp_fit, and for what asks its model.")));
+	if (graph->tables.tables.oid)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("graph \"%s\" is one of tables: it has no target of its own", graph->name),
+				 errhint("Ask a question of it: gp_create_task(task, %s, ...), then gp_fit(task).",
+						 quote_literal_cstr(graph->name))));
+}
+
+/* What of_task takes and gives. */
+typedef struct of_task
+{
+	int64		id;
+	gnngp_graph_def *graph;
+	MemoryContext context;
+} of_task;
+
+/* Takes the graph, which the caller of a live answer may not see. */
+static void
+take_graph(void *arg)
+{
+	of_task    *t = arg;
+	MemoryContext old = MemoryContextSwitchTo(t->context);
+
+	t->graph = gnngp_graph_by_id(t->id);
+	MemoryContextSwitchTo(old);
+}
+
+gnngp_graph_def *
+gnngp_graph_of_task(const gnngp_graph_def *task)
+{
+	of_task		t = {task->task.graph, NULL, CurrentMemoryContext};
+
+	gnngp_as_extension(take_graph, &t);
+	return t.graph;
+}
+
+List *
+gnngp_graph_tasks(int64 id)
+{
+	MemoryContext context = CurrentMemoryContext;
+	Oid			types[] = {INT8OID};
+	Datum		values[] = {Int64GetDatum(id)};
+	List	   *tasks = NIL;
+	int64	   *task;
+	int			n;
+
+	gnngp_spi_connect();
+	gnngp_execute_latest(psprintf("SELECT id FROM %s.%s WHERE of_graph = $1 ORDER BY id", gnngp_schema(),
+								  gnngp_graph_kind.table), 1, types, values);
+	n = (int) SPI_processed;
+	task = MemoryContextAlloc(context, sizeof(int64) * Max(n, 1));
+	for (int i = 0; i < n; i++)
+	{
+		bool		null;
+
+		task[i] = DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[i], SPI_tuptable->tupdesc, 1, &null));
+	}
+	gnngp_spi_finish();
+	for (int i = 0; i < n; i++)
+		tasks = lappend(tasks, gnngp_graph_by_id(task[i]));
+	return tasks;
 }
 
 gnngp_graph_def *

@@ -91,6 +91,10 @@ static const model_column columns[] = {
 	COLUMN("asked_live", BOOLOID, settings.live),
 	COLUMN("live_bytes", INT8OID, live_bytes),
 	COLUMN("power", FLOAT8OID, power),
+	COUNT_OR_NONE("relations", INT4OID, relations),
+	COUNT_OR_NONE("facts", INT8OID, facts),
+	COUNT_OR_NONE("rows", INT8OID, rows),
+	COLUMN("forward_score", FLOAT8OID, forward_score),
 };
 
 #define MEMBER(name, type, member) {name, type, offsetof(gnngp_model, member)}
@@ -182,9 +186,9 @@ wrong_node_column(const gnngp_model *m)
 		return "strategy";
 	if (m->id_type == NULL)
 		return "id_type";
-	if (m->nodes < 1 || m->nodes > PG_INT32_MAX)
+	if (m->nodes < (m->rows > 0 ? 0 : 1) || m->nodes > PG_INT32_MAX)
 		return "nodes";
-	if (m->labelled < 1 || m->labelled > m->nodes)
+	if (m->labelled < 1 || m->labelled > (m->rows > 0 ? m->rows : m->nodes))
 		return "labelled";
 	if (m->classes < 0 || m->classes > PG_UINT16_MAX || (m->classes > 0) != classes)
 		return "classes";

@@ -7,6 +7,7 @@
 #include "postgres.h"
 
 #include "access/relation.h"
+#include "access/sysattr.h"
 #include "catalog/namespace.h"
 #include "catalog/objectaddress.h"
 #include "catalog/pg_class.h"
@@ -20,6 +21,7 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
+#include "utils/relcache.h"
 #include "utils/varlena.h"
 
 /* Columns that a hint lists at most. */
@@ -239,6 +241,21 @@ gnngp_is_vector_type(Oid base)
 	return casts_to(FLOAT4ARRAYOID, base, COERCION_EXPLICIT);
 }
 
+gnngp_feature_kind
+gnngp_feature_kind_of(Oid base)
+{
+	char		category;
+	bool		preferred;
+
+	if (gnngp_is_number_type(base))
+		return GNNGP_FEATURE_NUMBER;
+	if (base == DATEOID || base == TIMESTAMPOID || base == TIMESTAMPTZOID)
+		return GNNGP_FEATURE_TIME;
+	get_type_category_preferred(base, &category, &preferred);
+	return category == TYPCATEGORY_STRING || category == TYPCATEGORY_ENUM || category == TYPCATEGORY_BOOLEAN ?
+		GNNGP_FEATURE_WORD : GNNGP_FEATURE_NONE;
+}
+
 bool
 gnngp_matches_id_type(Oid base, Oid id)
 {
@@ -296,11 +313,81 @@ check_features(Relation nodes, const gnngp_graph_def *def)
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errmsg("column \"%s\" cannot be both a feature and the target", column.name),
 					 errhint("Leave it out of \"features\".")));
-		if (gnngp_is_number_type(column.base) || (def->features.n == 1 && gnngp_is_vector_type(column.base)))
+		if (gnngp_feature_kind_of(column.base) != GNNGP_FEATURE_NONE ||
+			(def->features.n == 1 && gnngp_is_vector_type(column.base)))
 			continue;
-		wrong_type(&column, def->features.n == 1 ? "a type that casts to real[]" : "a numeric type",
-				   "Features are one array column, or numeric columns.");
+		wrong_type(&column, "a number, a text, an enum, a boolean or a date",
+				   "Features are one array column, or columns of numbers, texts, enums, booleans and dates.");
 	}
+}
+
+/* The columns of a table that are keys, or parts of some. */
+static Bitmapset *
+key_columns(Relation rel)
+{
+	Bitmapset  *keys = NULL;
+	Bitmapset  *primary = RelationGetIndexAttrBitmap(rel, INDEX_ATTR_BITMAP_PRIMARY_KEY);
+	ListCell   *cell;
+	int			attribute = -1;
+
+	while ((attribute = bms_next_member(primary, attribute)) >= 0)
+		keys = bms_add_member(keys, attribute + FirstLowInvalidHeapAttributeNumber);
+	foreach(cell, RelationGetFKeyList(rel))
+	{
+		const ForeignKeyCacheInfo *key = lfirst(cell);
+
+		for (int i = 0; i < key->nkeys; i++)
+			keys = bms_add_member(keys, key->conkey[i]);
+	}
+	return keys;
+}
+
+/* Why a column is none of the features that '{*}' stands for; NULL: it is one. */
+static const char *
+why_no_feature(const column_ref *column, const Bitmapset *keys, const gnngp_graph_def *def)
+{
+	bool		edges = def->nodes == def->edges;
+
+	if (strcmp(column->name, def->id_column) == 0 || bms_is_member(column->attnum, keys))
+		return "key";
+	if (def->target && strcmp(column->name, def->target) == 0)
+		return "target";
+	if (edges && (strcmp(column->name, def->src) == 0 || strcmp(column->name, def->dst) == 0 ||
+				  (def->weight && strcmp(column->name, def->weight) == 0)))
+		return "of the edges";
+	return gnngp_feature_kind_of(column->base) == GNNGP_FEATURE_NONE ? format_type_be(column->type) : NULL;
+}
+
+gnngp_texts
+gnngp_all_features(const gnngp_graph_def *def)
+{
+	Relation	nodes = open_table(def->nodes, "nodes");
+	TupleDesc	desc = RelationGetDescr(nodes);
+	Bitmapset  *keys = key_columns(nodes);
+	gnngp_texts list = {0, palloc(sizeof(char *) * Max(desc->natts, 1))};
+	StringInfoData out;
+
+	initStringInfo(&out);
+	for (int i = 0; i < desc->natts; i++)
+	{
+		column_ref	column = column_at(nodes, i + 1);
+		const char *why = TupleDescAttr(desc, i)->attisdropped ? NULL : why_no_feature(&column, keys, def);
+
+		if (why)
+			appendStringInfo(&out, "%s\"%s\" (%s)", out.len > 0 ? ", " : "", column.name, why);
+		else if (!TupleDescAttr(desc, i)->attisdropped)
+			list.text[list.n++] = pstrdup(column.name);
+	}
+	if (list.n == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("table \"%s\" has no column that can be a feature", shown(nodes)),
+				 errhint("Leave \"features\" out for a graph without features.")));
+	if (out.len > 0)
+		ereport(NOTICE,
+				(errmsg("no features of table \"%s\" are %s", shown(nodes), out.data)));
+	relation_close(nodes, NoLock);
+	return list;
 }
 
 /* The target: any type has classes for texts, but numbers of a vector are features. */

@@ -27,6 +27,20 @@ extern bool gnngp_is_time_type(Oid base);
 extern bool gnngp_is_vector_type(Oid base);
 extern bool gnngp_matches_id_type(Oid base, Oid id);
 
+/* What a column of the node table is as one of several features. */
+typedef enum gnngp_feature_kind
+{
+	GNNGP_FEATURE_NONE,			/* it cannot be one */
+	GNNGP_FEATURE_NUMBER,
+	GNNGP_FEATURE_WORD,			/* text, enum, boolean */
+	GNNGP_FEATURE_TIME			/* date, timestamp */
+} gnngp_feature_kind;
+
+extern gnngp_feature_kind gnngp_feature_kind_of(Oid base);
+
+/* The columns of the node table that can be features, for features => '{*}': no keys, not the target.  Tells what is left out. */
+extern gnngp_texts gnngp_all_features(const gnngp_graph_def *def);
+
 /* True for types (no domains) whose values are read as integers, or whose text is the value itself. */
 static inline bool
 gnngp_is_integer_type(Oid base)

@@ -90,6 +90,8 @@ gnngp_fit_lock(const gnngp_graph_def *graph, const char *name)
 {
 	gnngp_model_lock(graph->owner_role, name);
 	take(graph_tag(graph->id), ShareLock, false, "graph", graph->name);
+	if (graph->task.form)
+		take(graph_tag(graph->task.graph), ShareLock, false, "the graph of task", graph->name);
 }
 
 void

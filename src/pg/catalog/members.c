@@ -2,8 +2,8 @@
  * members.c - members of a struct as columns of a catalog's row.
  *
  * A member of type REGROLEOID is a role's oid, which is stored as a gp_role; of
- * JSONBOID its text; of TEXTARRAYOID a gnngp_texts; of NAMEARRAYOID a
- * gnngp_source_name.  Others are what their name says, and TEXTOID reads a column of
+ * JSONBOID and INTERVALOID its text; of TEXTARRAYOID a gnngp_texts; of NAMEARRAYOID a
+ * gnngp_source_name; of REGCLASSARRAYOID a gnngp_oids.  Others are what their name says, and TEXTOID reads a column of
  * any type.  NaN is stored as NULL, and so is a list or table that is none.
  */
 #include "postgres.h"
@@ -52,6 +52,24 @@ load_source_name(Datum value, bool null)
 	return (gnngp_source_name) {list.text[0], list.text[1]};
 }
 
+/* Loads a list of tables. */
+static gnngp_oids
+load_oids(Datum value, bool null)
+{
+	gnngp_oids	list = {0, NULL};
+	Datum	   *elements;
+	bool	   *nulls;
+
+	if (null)
+		return list;
+	deconstruct_array(DatumGetArrayTypePCopy(value), REGCLASSOID, sizeof(Oid), true, TYPALIGN_INT,
+					  &elements, &nulls, &list.n);
+	list.oid = palloc(sizeof(Oid) * Max(list.n, 1));
+	for (int i = 0; i < list.n; i++)
+		list.oid[i] = nulls[i] ? InvalidOid : DatumGetObjectId(elements[i]);
+	return list;
+}
+
 void
 gnngp_member_load(const gnngp_member *member, void *record)
 {
@@ -75,6 +93,7 @@ gnngp_member_load(const gnngp_member *member, void *record)
 			break;
 		case TEXTOID:
 		case JSONBOID:
+		case INTERVALOID:
 			*(char **) at = SPI_getvalue(row, desc, column);
 			break;
 		case INT8OID:
@@ -91,6 +110,9 @@ gnngp_member_load(const gnngp_member *member, void *record)
 			break;
 		case REGCLASSOID:
 			*(Oid *) at = null ? InvalidOid : DatumGetObjectId(value);
+			break;
+		case REGCLASSARRAYOID:
+			*(gnngp_oids *) at = load_oids(value, null);
 			break;
 		case NAMEARRAYOID:
 			*(gnngp_source_name *) at = load_source_name(value, null);
@@ -121,6 +143,18 @@ save_source_name(const gnngp_source_name *name, bool *null)
 	return name->table ? save_texts(2, names, null) : save_texts(0, NULL, null);
 }
 
+/* The array of a list of tables. */
+static Datum
+save_oids(const gnngp_oids *list, bool *null)
+{
+	Datum	   *elements = palloc(sizeof(Datum) * Max(list->n, 1));
+
+	*null = list->oid == NULL;
+	for (int i = 0; i < list->n; i++)
+		elements[i] = ObjectIdGetDatum(list->oid[i]);
+	return PointerGetDatum(construct_array(elements, list->n, REGCLASSOID, sizeof(Oid), true, TYPALIGN_INT));
+}
+
 Oid
 gnngp_member_type(const gnngp_member *member)
 {
@@ -149,6 +183,15 @@ gnngp_member_save(const gnngp_member *member, const void *record, bool *null)
 			text = *(char *const *) at;
 			*null = text == NULL;
 			return text == NULL ? (Datum) 0 : DirectFunctionCall1(jsonb_in, CStringGetDatum(text));
+		case INTERVALOID:
+			text = *(char *const *) at;
+			*null = text == NULL;
+			return text == NULL ? (Datum) 0 :
+				DirectFunctionCall3(interval_in, CStringGetDatum(text), ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1));
+		case TIMESTAMPTZOID:
+			return TimestampTzGetDatum(*(const TimestampTz *) at);
+		case REGCLASSARRAYOID:
+			return save_oids(at, null);
 		case INT8OID:
 			return Int64GetDatum(*(const int64 *) at);
 		case INT4OID:

@@ -11,7 +11,21 @@
 #include "pg/catalog/graph_check.h"
 #include "miscadmin.h"
 #include "pg/reader/read_ids.h"
+#include "utils/builtins.h"
 #include "utils/snapmgr.h"
+
+/* 0A000: columns are encoded by what all rows hold, which no statement that reads them where they are knows. */
+static void
+check_number(const gnngp_reader *r, const gnngp_column *column)
+{
+	if (gnngp_is_number_type(column->base))
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("strategy sql takes feature columns of numbers, and column \"%s\" of table \"%s\" has type %s",
+					column->name, r->nodes.name, format_type_be(column->type)),
+			 errhint("Use strategy => 'nystrom', or a view with the column as numbers.")));
+}
 
 /* The features of a row as an array of real; NULL where the graph has none in columns. */
 static char *
@@ -26,11 +40,10 @@ features_expression(const gnngp_reader *r, bool *array)
 	initStringInfo(&text);
 	for (int i = 0; i < names->n; i++)
 	{
-		gnngp_column column = *array ? gnngp_table_column(&r->nodes, names->text[i]) :
-			gnngp_table_number(&r->nodes, names->text[i]);
+		gnngp_column column = gnngp_table_column(&r->nodes, names->text[i]);
 
-		if (*array && !gnngp_is_vector_type(column.base))
-			gnngp_wrong_type(&r->nodes, &column, "an array of numbers");
+		if (!*array || !gnngp_is_vector_type(column.base))
+			check_number(r, &column);
 		appendStringInfo(&text, *array ? "t.%s::pg_catalog.float4[]" : i == 0 ? "t.%s::pg_catalog.float8" :
 						 ", t.%s::pg_catalog.float8", column.quoted);
 	}

@@ -300,22 +300,25 @@ take_array(const gnngp_id_type *t, ArrayType *array)
 	return given;
 }
 
-/* The array that a literal lists. */
+/* The array of this type that a literal lists. */
 static ArrayType *
-parse_integers(Datum literal)
+parse_array(Datum literal, Oid element)
 {
 	return DatumGetArrayTypeP(OidFunctionCall3(F_ARRAY_IN,
 											   CStringGetDatum(TextDatumGetCString(literal)),
-											   ObjectIdGetDatum(INT8OID), Int32GetDatum(-1)));
+											   ObjectIdGetDatum(element), Int32GetDatum(-1)));
 }
 
-/* True for a text that can't be an integer but may list some. */
+/* True for a text that is written as an array, as a driver sends a list without a type. */
 static bool
-lists_integers(const gnngp_id_type *t, Datum id)
+is_list(Datum id)
 {
 	const char *s = TextDatumGetCString(id);
+	size_t		end = strlen(s);
 
-	return t->model->integer_ids && s[strspn(s, " \t\n")] == '{';
+	while (end > 0 && strchr(" \t\n", s[end - 1]))
+		end--;
+	return s[strspn(s, " \t\n")] == '{' && s[end - 1] == '}';
 }
 
 gnngp_given_ids
@@ -330,18 +333,34 @@ gnngp_given_ids_take(const gnngp_id_type *t, FunctionCallInfo fcinfo, int argno)
 	if (OidIsValid(get_element_type(getBaseType(type))) || gnngp_is_integers(type))
 		return take_array(t, DatumGetArrayTypeP(value));
 	if (is_literal(type))
-		return take_array(t, parse_integers(value));
-	if (t->as_text && lists_integers(t, value))
+		return take_array(t, parse_array(value, INT8OID));
+	if (type == TEXTOID && t->model->integer_ids && is_list(value))
 	{
 		gnngp_id_type integer = *t;
 
 		integer.as_text = false;
-		return take_array(&integer, parse_integers(value));
+		return take_array(&integer, parse_array(value, INT8OID));
 	}
+	if (type == TEXTOID && is_list(value))
+		return take_array(t, parse_array(value, TEXTOID));
 	given.n = 1;
 	given.id = palloc(sizeof(gnngp_id));
 	given.id[0] = given_id(t, value);
 	return given;
+}
+
+bool
+gnngp_given_ids_as_written(const gnngp_id_type *t, FunctionCallInfo fcinfo, int argno,
+						   gnngp_given_ids *given)
+{
+	if (PG_ARGISNULL(argno) || get_fn_expr_argtype(fcinfo->flinfo, argno) != TEXTOID ||
+		t->as_text || !is_list(PG_GETARG_DATUM(argno)))
+		return false;
+	given->all = false;
+	given->n = 1;
+	given->id = palloc(sizeof(gnngp_id));
+	given->id[0] = given_id(t, PG_GETARG_DATUM(argno));
+	return true;
 }
 
 gnngp_id

@@ -56,9 +56,16 @@ extern void gnngp_id_type_open_argument(gnngp_id_type *t, const gnngp_model *mod
 										FunctionCallInfo fcinfo, int argno,
 										const gnngp_id_hints *hints);
 
-/* The nodes that this argument names, in the current memory context. */
+/*
+ * The nodes that this argument names, in the current memory context.  A text that is written as an
+ * array is a list: drivers send lists without a type.
+ */
 extern gnngp_given_ids gnngp_given_ids_take(const gnngp_id_type *t, FunctionCallInfo fcinfo,
 											int argno);
+
+/* Such a text as one id, for models whose ids are texts; false for every other argument. */
+extern bool gnngp_given_ids_as_written(const gnngp_id_type *t, FunctionCallInfo fcinfo, int argno,
+									   gnngp_given_ids *given);
 
 /* The id of a node of a link part. */
 extern gnngp_id gnngp_link_id(const gnngp_link_ids *ids, int64 node);

@@ -1,6 +1,6 @@
 /*
  * read_features.c - features in columns of the node table: one array column,
- * or several numeric columns.
+ * or several columns, which are encoded unless all of them are numbers.
  *
  * They come with the ids, in rows of one query: a view, or a table on several
  * servers that others write to, could return other rows to a second one.  Arrays
@@ -67,7 +67,9 @@ struct gnngp_feature_part
 	int64		dims;
 	int64		room;
 	int32	   *length;			/* of each row, or FAULTY; in the end of each node's */
-	double	   *value;			/* numeric columns of one row */
+	double	   *value;			/* columns of one row, as numbers */
+	gnngp_feature_kind *kind;	/* of each column */
+	bool		encoded;		/* some are no numbers, or NULL */
 	gnngp_row_id id;			/* of the row at hand */
 	feature_fault fault;		/* of the smallest id */
 	gnngp_row_id fault_id;
@@ -202,16 +204,23 @@ columns_row(feature_state *s, int32 row, const Datum *values, const bool *nulls)
 
 	for (int i = 0; i < s->ncolumns; i++)
 	{
-		if (nulls[i])
+		if (nulls[i] && s->r->some && s->r->encoding == NULL)
 		{
 			note_fault(s, FAULT_NULL, row, i, 0);
 			return;
 		}
-		s->value[i] = gnngp_number_datum(values[i], s->column[i].base);
+		s->encoded = s->encoded || nulls[i];
+		s->value[i] = nulls[i] ? 0.0 : gnngp_feature_number(s->kind[i], s->column[i].base, values[i]);
 	}
 	if ((bad = first_bad_double(s->value, s->ncolumns)) < s->ncolumns)
+	{
 		note_fault(s, FAULT_VALUE, row, bad, s->value[bad]);
-	else if (begin_row(s, row, s->ncolumns))
+		return;
+	}
+	for (int i = 0; i < s->ncolumns; i++)
+		if (nulls[i])
+			s->value[i] = NAN;
+	if (begin_row(s, row, s->ncolumns))
 		gp_features_add_row(s->builder, row, s->value);
 }
 
@@ -322,22 +331,25 @@ add_columns(feature_state *s, gnngp_query *q)
 	s->column = palloc0(sizeof(gnngp_column) * s->ncolumns);
 	for (int i = 0; i < s->ncolumns; i++)
 		s->column[i] = gnngp_table_column(&s->r->nodes, def->features.text[i]);
-	if (s->ncolumns == 1 && !gnngp_is_number_type(s->column[0].base))
+	s->kind = palloc0(sizeof(gnngp_feature_kind) * s->ncolumns);
+	if (s->ncolumns == 1 && gnngp_feature_kind_of(s->column[0].base) == GNNGP_FEATURE_NONE)
 	{
 		add_array(s, q);
 		return;
 	}
 	for (int i = 0; i < s->ncolumns; i++)
 	{
-		if (!gnngp_is_number_type(s->column[i].base))
+		s->kind[i] = gnngp_add_feature(q, &s->column[i]);
+		if (s->kind[i] == GNNGP_FEATURE_NONE)
 			ereport(ERROR,
 					(errcode(ERRCODE_DATATYPE_MISMATCH),
 					 errmsg("column \"%s\" of table \"%s\" has type %s and cannot be one of several feature columns",
 							s->column[i].name, s->r->nodes.name,
 							format_type_be(s->column[i].type)),
-					 errhint("Features are one array column, or numeric columns.")));
-		gnngp_query_add_number(q, &s->column[i]);
+					 errhint("Features are one array column, or columns of numbers, texts, enums, booleans and dates.")));
+		s->encoded = s->encoded || s->kind[i] != GNNGP_FEATURE_NUMBER;
 	}
+	s->encoded = s->encoded || s->r->encoding;
 	s->value = palloc0(sizeof(double) * s->ncolumns);
 }
 
@@ -442,6 +454,8 @@ gnngp_finish_features(gnngp_feature_part *s, int32 *node)
 	gp_free(env, s->length);
 	gp_features_place(s->builder, data->ids.n, node);
 	data->features = gp_features_build(s->builder, &repeated_node, &repeated_feature);
+	if (s->encoded)
+		data->features = gnngp_encode_features(s->r, data->features, s->column, s->kind);
 	scale_columns(s);
 	env->progress(env, GP_PHASE_FEATURES, data->ids.n, data->ids.n);
 	pfree(s);

@@ -92,8 +92,10 @@ gnngp_read_as_owner(gp_env *env, const gnngp_graph_def *graph, gnngp_reading wor
 {
 	gnngp_reader *r;
 	gnngp_rights rights;
-	gnngp_identity saved = gnngp_become(gnngp_owner_role(graph));
+	gnngp_identity saved;
 
+	gnngp_require_edges(graph);
+	saved = gnngp_become(gnngp_owner_role(graph));
 	gnngp_pin_output_settings();
 	gnngp_spi_connect();
 

@@ -5,10 +5,13 @@
 
 #include "access/htup_details.h"
 #include "catalog/pg_enum.h"
+#include "catalog/pg_type.h"
 #include "common/hashfn.h"
 #include "core/base/sort.h"
+#include "pg/catalog/graph_check.h"
 #include "read_labels.h"
 #include "utils/builtins.h"
+#include "utils/lsyscache.h"
 #include "utils/syscache.h"
 
 /* What the classes are sorted by. */
@@ -19,6 +22,48 @@ typedef struct label_rank
 	int64		value;
 	const char *text;
 } label_rank;
+
+/* True for the types that are classes unless the user says otherwise. */
+static bool
+is_class_type(Oid base)
+{
+	char		category;
+	bool		preferred;
+
+	get_type_category_preferred(base, &category, &preferred);
+	return gnngp_is_integer_type(base) || base == BOOLOID || base == CHAROID ||
+		category == TYPCATEGORY_STRING || category == TYPCATEGORY_ENUM;
+}
+
+/* True for the types that are values unless the user says otherwise. */
+static bool
+is_value_type(Oid base)
+{
+	return base == FLOAT4OID || base == FLOAT8OID || base == NUMERICOID;
+}
+
+gnngp_target_kind
+gnngp_target_choose(const char *table, const gnngp_column *target, const char *task)
+{
+	bool		value = is_value_type(target->base);
+	bool		class = is_class_type(target->base);
+
+	if (strcmp(task, "values") == 0 && !value && !gnngp_is_integer_type(target->base))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("column \"%s\" of table \"%s\" has type %s, which is not a number",
+						target->name, table, format_type_be(target->type)),
+				 errhint("Use task => 'classification', or a numeric column.")));
+	if (strcmp(task, "auto") == 0 && !value && !class)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("column \"%s\" of table \"%s\" has type %s, which is neither classes nor values by itself",
+						target->name, table, format_type_be(target->type)),
+				 errhint("Use task => 'classification' to take its text as the class.")));
+	if (strcmp(task, "values") == 0 || (strcmp(task, "auto") == 0 && value))
+		return GNNGP_TARGET_VALUE;
+	return gnngp_is_integer_type(target->base) ? GNNGP_TARGET_INTEGER : GNNGP_TARGET_TEXT;
+}
 
 /* Starts with no labels. */
 void

@@ -10,6 +10,7 @@
 #include "postgres.h"
 
 #include "core/base/hash_table.h"
+#include "read_source.h"
 
 /* Class numbers are stored in 16 bits. */
 #define GNNGP_MAX_CLASSES 65535
@@ -26,6 +27,18 @@ typedef struct gnngp_labels
 	gp_places	places;
 	int32	   *table;
 } gnngp_labels;
+
+/* How a target is read. */
+typedef enum gnngp_target_kind
+{
+	GNNGP_TARGET_NONE,
+	GNNGP_TARGET_INTEGER,		/* a class each */
+	GNNGP_TARGET_TEXT,			/* a class each */
+	GNNGP_TARGET_VALUE
+} gnngp_target_kind;
+
+/* Decides how a target is read; 42804 for a type that does not go with the task. */
+extern gnngp_target_kind gnngp_target_choose(const char *table, const gnngp_column *target, const char *task);
 
 extern void gnngp_labels_init(gnngp_labels *labels, gp_env *env, bool integer, Oid enum_type);
 

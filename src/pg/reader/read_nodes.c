@@ -19,21 +19,12 @@
 #define FEW_LABELS 20			/* below, a class of its own is nothing odd */
 #define TEXT_CHUNK (256 * 1024)
 
-/* How the target is read. */
-typedef enum target_kind
-{
-	TARGET_NONE,
-	TARGET_INTEGER_CLASS,
-	TARGET_TEXT_CLASS,
-	TARGET_VALUE
-} target_kind;
-
 struct gnngp_node_part
 {
 	gnngp_reader *r;
 	gnngp_query query;
 	bool		automatic;		/* the task is ours to choose */
-	target_kind kind;
+	gnngp_target_kind kind;
 	gnngp_column target;
 	gnngp_labels labels;
 	gnngp_feature_part *features;	/* NULL: none in columns */
@@ -78,9 +69,9 @@ grow(node_state *s)
 	s->key = gp_realloc_array(env, s->key, room, sizeof(int64));
 	if (!s->r->integer_ids)
 		s->text = gp_realloc_array(env, s->text, room, sizeof(char *));
-	if (s->kind != TARGET_NONE)
+	if (s->kind != GNNGP_TARGET_NONE)
 		s->label = gp_realloc_array(env, s->label, room, sizeof(int32));
-	if (s->kind == TARGET_VALUE)
+	if (s->kind == GNNGP_TARGET_VALUE)
 		s->value = gp_realloc_array(env, s->value, room, sizeof(double));
 	s->room = room;
 }
@@ -111,14 +102,14 @@ take_target(node_state *s, Datum value, bool null)
 {
 	int32		label = -1;
 
-	if (s->kind == TARGET_VALUE)
+	if (s->kind == GNNGP_TARGET_VALUE)
 	{
 		s->value[s->n] = null ? 0.0 : gnngp_number_datum(value, s->target.base);
 		label = null ? -1 : 0;
 	}
 	else if (!null)
 	{
-		if (s->kind == TARGET_INTEGER_CLASS)
+		if (s->kind == GNNGP_TARGET_INTEGER)
 			label = gnngp_labels_integer(&s->labels, gnngp_integer_datum(value, s->target.base));
 		else
 		{
@@ -166,7 +157,7 @@ node_row(void *state, const Datum *values, const bool *nulls)
 		s->key[s->n] = gnngp_text_key(text, length);
 		s->text[s->n] = keep_text(s, text, length);
 	}
-	if (s->kind != TARGET_NONE)
+	if (s->kind != GNNGP_TARGET_NONE)
 		take_target(s, values[1], nulls[1]);
 	if (s->features)
 		gnngp_take_features(s->features, s->n, row_id(s, s->n), values + s->first_feature,
@@ -294,7 +285,7 @@ check_values(const node_state *s)
 static void
 notice_classes(const node_state *s, const gnngp_data *data, bool automatic)
 {
-	if (automatic && s->kind == TARGET_INTEGER_CLASS && data->nclasses > MANY_INTEGER_CLASSES)
+	if (automatic && s->kind == GNNGP_TARGET_INTEGER && data->nclasses > MANY_INTEGER_CLASSES)
 		gp_notice(s->r->env, "Use task => 'regression' to predict them as numbers.",
 				  "column \"%s\" of table \"%s\" has %d integer values, which are taken as classes",
 				  s->target.name, s->r->nodes.name, data->nclasses);
@@ -370,7 +361,7 @@ finish_targets(node_state *s, gnngp_data *data, bool automatic)
 	for (int64 i = 0; i < s->n; i++)
 		if (s->label[i] >= 0)
 			data->labelled[k++] = (int32) i;
-	if (s->kind == TARGET_VALUE)
+	if (s->kind == GNNGP_TARGET_VALUE)
 	{
 		check_values(s);
 		data->task = GP_TASK_VALUES;
@@ -388,49 +379,6 @@ finish_targets(node_state *s, gnngp_data *data, bool automatic)
 	gp_free(env, s->value);
 }
 
-/* True for the types that are classes unless the user says otherwise. */
-static bool
-is_class_type(Oid base)
-{
-	char		category;
-	bool		preferred;
-
-	get_type_category_preferred(base, &category, &preferred);
-	return gnngp_is_integer_type(base) || base == BOOLOID || base == CHAROID ||
-		category == TYPCATEGORY_STRING || category == TYPCATEGORY_ENUM;
-}
-
-/* True for the types that are values unless the user says otherwise. */
-static bool
-is_value_type(Oid base)
-{
-	return base == FLOAT4OID || base == FLOAT8OID || base == NUMERICOID;
-}
-
-/* Decides how the target is read; 42804 for a type that does not go with the task. */
-static target_kind
-choose_target(const gnngp_reader *r, const gnngp_column *target, const char *task)
-{
-	bool		value = is_value_type(target->base);
-	bool		class = is_class_type(target->base);
-
-	if (strcmp(task, "values") == 0 && !value && !gnngp_is_integer_type(target->base))
-		ereport(ERROR,
-				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("column \"%s\" of table \"%s\" has type %s, which is not a number",
-						target->name, r->nodes.name, format_type_be(target->type)),
-				 errhint("Use task => 'classification', or a numeric column.")));
-	if (strcmp(task, "auto") == 0 && !value && !class)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("column \"%s\" of table \"%s\" has type %s, which is neither classes nor values by itself",
-						target->name, r->nodes.name, format_type_be(target->type)),
-				 errhint("Use task => 'classification' to take its text as the class.")));
-	if (strcmp(task, "values") == 0 || (strcmp(task, "auto") == 0 && value))
-		return TARGET_VALUE;
-	return gnngp_is_integer_type(target->base) ? TARGET_INTEGER_CLASS : TARGET_TEXT_CLASS;
-}
-
 /* Selects the target, and prepares what is needed to take it. */
 static void
 add_target(node_state *s, const char *task)
@@ -444,15 +392,15 @@ add_target(node_state *s, const char *task)
 				 errhint("Name one: SELECT gp_alter_graph(%s, target => 'column').",
 						 quote_literal_cstr(def->name))));
 	s->target = gnngp_table_column(&s->r->nodes, def->target);
-	s->kind = choose_target(s->r, &s->target, task);
-	if (s->kind == TARGET_VALUE)
+	s->kind = gnngp_target_choose(s->r->nodes.name, &s->target, task);
+	if (s->kind == GNNGP_TARGET_VALUE)
 	{
 		gnngp_query_add_number(&s->query, &s->target);
 		return;
 	}
-	gnngp_labels_init(&s->labels, s->r->env, s->kind == TARGET_INTEGER_CLASS,
+	gnngp_labels_init(&s->labels, s->r->env, s->kind == GNNGP_TARGET_INTEGER,
 					  get_typtype(s->target.base) == TYPTYPE_ENUM ? s->target.base : InvalidOid);
-	if (s->kind == TARGET_INTEGER_CLASS)
+	if (s->kind == GNNGP_TARGET_INTEGER)
 		gnngp_query_add(&s->query, s->target.base, "t.%s", s->target.quoted);
 	else
 		gnngp_query_add(&s->query, TEXTOID, "t.%s::pg_catalog.text", s->target.quoted);
@@ -488,7 +436,7 @@ gnngp_read_nodes(gnngp_node_part *s)
 	data->ids.n = s->n;
 	data->ids.key = s->key;
 	data->ids.text = s->text;
-	if (s->kind != TARGET_NONE)
+	if (s->kind != GNNGP_TARGET_NONE)
 		finish_targets(s, data, s->automatic);
 	if (s->features)
 		gnngp_finish_features(s->features, node);

@@ -453,7 +453,7 @@ check_ids(const gnngp_reader *r, const gnngp_id *wanted, int64 n)
 
 gnngp_some *
 gnngp_read_some(gp_env *env, const gnngp_graph_def *graph, const gnngp_id *wanted, int64 n,
-				int hops, gnngp_rim rim, int64 dims, const double *moments)
+				int hops, gnngp_rim rim, int64 dims, const double *moments, const gp_encoding *encoding)
 {
 	some_state	s = {.env = env,.met = {.env = env},.all = hops == GNNGP_ALL_HOPS};
 	gnngp_reader r;
@@ -472,6 +472,7 @@ gnngp_read_some(gp_env *env, const gnngp_graph_def *graph, const gnngp_id *wante
 	r.some = true;
 	r.dims = dims;
 	r.moments = moments;
+	r.encoding = encoding;
 	s.r = s.met.r = &r;
 	s.context = AllocSetContextCreate(CurrentMemoryContext, "gnngp round", ALLOCSET_DEFAULT_SIZES);
 	gnngp_rights_open(&rights, &r);

@@ -22,7 +22,7 @@
 #include "pg/catalog/graph_check.h"
 #include "nodes/plannodes.h"
 #include "read_source.h"
-#include "read_trust.h"
+#include "reader.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
@@ -221,6 +221,7 @@ gnngp_query_init(gnngp_query *q, const gnngp_table *table)
 	initStringInfo(&q->list);
 	q->types = NIL;
 	q->expressions = NIL;
+	q->joins = q->condition = q->order = NULL;
 	q->where = NULL;
 	q->by_index = false;
 	q->plan = NULL;
@@ -356,9 +357,11 @@ looks_up(const PlannedStmt *stmt)
 static SPIPlanPtr
 prepare(gnngp_query *q, const char *where)
 {
-	char	   *sql = psprintf("SELECT %s FROM %s t%s%s", q->list.data, q->table->quoted,
-							   where ? " WHERE " : "",
-							   where ? where : "");
+	char	   *sql = psprintf("SELECT %s FROM %s t%s%s%s%s%s%s%s", q->list.data, q->table->quoted,
+							   q->joins ? q->joins : "", where || q->condition ? " WHERE " : "",
+							   where ? where : "", where && q->condition ? " AND " : "",
+							   q->condition ? q->condition : "", q->order ? " ORDER BY " : "",
+							   q->order ? q->order : "");
 	SPIPlanPtr	prepared = SPI_prepare(sql, where ? 1 : 0, where ? &q->array_type : NULL);
 	CachedPlanSource *source;
 	CachedPlan *plan;
@@ -366,7 +369,7 @@ prepare(gnngp_query *q, const char *where)
 	if (prepared == NULL)
 		elog(ERROR, "preparing a query returned %s", SPI_result_code_string(SPI_result));
 	source = linitial(SPI_plan_get_plan_sources(prepared));
-	gnngp_require_trust(q->table->name, source->relationOids);
+	gnngp_require_trust(q->table->name, source);
 	plan = SPI_plan_get_cached_plan(prepared);
 	check_age(plan);
 	if (where)

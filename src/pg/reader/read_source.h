@@ -43,6 +43,9 @@ typedef struct gnngp_query
 	StringInfoData list;		/* what is selected */
 	List	   *types;			/* of each, under domains */
 	List	   *expressions;	/* each as text */
+	const char *joins;			/* behind the table, or NULL; the same for the next two */
+	const char *condition;
+	const char *order;
 	const char *where;			/* rows that are wanted by an array $1; NULL: all */
 	Oid			array_type;		/* of $1 */
 	Datum		array;			/* and what it is at the next run */

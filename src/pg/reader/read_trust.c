@@ -10,13 +10,15 @@
  */
 #include "postgres.h"
 
+#include "access/transam.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_type_d.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
 #include "pg/server/server.h"
-#include "read_trust.h"
+#include "reader.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
@@ -24,13 +26,14 @@
 #include "utils/syscache.h"
 
 /*
- * All that stands behind the relations of $1, by their dependencies, and the first of it that is
- * code of a role without superuser's rights.  Built-in objects have no dependencies and are not
- * followed.
+ * All that stands behind the relations of $1, by their dependencies, with the functions of $2, and the
+ * first of it that is code of a role without superuser's rights.  Built-in objects have no dependencies
+ * and are not followed.
  */
 static const char *const query =
 "WITH RECURSIVE behind (class, object) AS ("
-" SELECT 'pg_class'::regclass::oid, r FROM unnest($1) r"
+" (SELECT 'pg_class'::regclass::oid, r FROM unnest($1) r"
+"  UNION ALL SELECT 'pg_proc'::regclass, f FROM unnest($2) f)"
 " UNION"
 " SELECT n.class, n.object FROM behind b CROSS JOIN LATERAL ("
 /* what it is made of */
@@ -99,28 +102,62 @@ code_row(void *state, const Datum *values, const bool *nulls)
 	found->owner = MemoryContextStrdup(found->context, TextDatumGetCString(values[1]));
 }
 
-void
-gnngp_require_trust(const char *table, List *relations)
+/* Notes a function that is no built-in one. */
+static bool
+note_function(Oid function, void *functions)
 {
+	if (function >= FirstNormalObjectId)
+		*(List **) functions = list_append_unique_oid(*(List **) functions, function);
+	return false;
+}
+
+/* Collects the functions that a query calls itself: those of its views are behind its relations, too. */
+static bool
+collect_functions(Node *node, void *functions)
+{
+	if (node == NULL)
+		return false;
+	(void) check_functions_in_node(node, note_function, functions);
+	if (IsA(node, Query))
+		return query_tree_walker((Query *) node, collect_functions, functions, 0);
+	return expression_tree_walker(node, collect_functions, functions);
+}
+
+/* An array of oids. */
+static Datum
+oid_array(const List *list)
+{
+	Datum	   *oid = palloc(sizeof(Datum) * Max(list_length(list), 1));
+
+	for (int i = 0; i < list_length(list); i++)
+		oid[i] = ObjectIdGetDatum(list_nth_oid(list, i));
+	return PointerGetDatum(construct_array(oid, list_length(list), OIDOID, sizeof(Oid), true, TYPALIGN_INT));
+}
+
+void
+gnngp_require_trust(const char *table, const CachedPlanSource *source)
+{
+	static const Oid types[] = {OIDARRAYOID, OIDARRAYOID};
 	found_code	found = {CurrentMemoryContext, NULL, NULL};
 	gnngp_rows	rows = {.row = code_row,.state = &found};
-	Datum	   *oid = palloc(sizeof(Datum) * Max(list_length(relations), 1));
-	Oid			type = OIDARRAYOID;
-	Datum		array;
-	int			n = 0;
+	List	   *relations = NIL;
+	List	   *functions = NIL;
+	Datum		arrays[2];
 	ListCell   *cell;
 
 	if (!superuser_arg(GetUserId()))
 		return;
-	foreach(cell, relations)
+	foreach(cell, source->relationOids)
 		if (!is_plain(lfirst_oid(cell)))
-			oid[n++] = ObjectIdGetDatum(lfirst_oid(cell));
-	if (n == 0)
+			relations = lappend_oid(relations, lfirst_oid(cell));
+	(void) collect_functions((Node *) source->query_list, &functions);
+	if (relations == NIL && functions == NIL)
 		return;
-	array = PointerGetDatum(construct_array(oid, n, OIDOID, sizeof(Oid), true, TYPALIGN_INT));
+	arrays[0] = oid_array(relations);
+	arrays[1] = oid_array(functions);
 	/* As the catalogs are now: those of the transaction's snapshot may be older. */
 	PushActiveSnapshot(GetCatalogSnapshot(InheritsRelationId));
-	gnngp_each_row(query, 1, &type, &array, &rows);
+	gnngp_each_row(query, 2, types, arrays, &rows);
 	PopActiveSnapshot();
 	if (found.what)
 		ereport(ERROR,

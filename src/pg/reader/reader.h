@@ -12,10 +12,18 @@
 #include "postgres.h"
 
 #include "core/graph/graph.h"
-#include "core/fit/fit.h"
+#include "core/facts/facts.h"
 #include "pg/catalog/catalog.h"
 #include "pg/ids/ids.h"
 #include "pg/server/compat.h"
+#include "utils/plancache.h"
+
+/*
+ * For a plan over a table, of this name, that is about to be made, and whose relations are locked:
+ * 42501 where the present user is a superuser and the plan runs code of a role that is none
+ * (read_trust.c).
+ */
+extern void gnngp_require_trust(const char *table, const CachedPlanSource *source);
 
 /* Everything that a fit reads.  Memory of the environment. */
 typedef struct gnngp_data
@@ -25,6 +33,7 @@ typedef struct gnngp_data
 	gp_graph   *graph;
 	gp_features *features;		/* NULL: structure only */
 	double	   *moments;		/* by which they were standardised, or NULL */
+	gp_encoding *encoding;		/* by which they were made of columns of any type, or NULL */
 	gp_type		type;			/* of the features, and of all large matrices */
 	gp_task		task;			/* auto resolved */
 	int64		nlabelled;
@@ -33,6 +42,7 @@ typedef struct gnngp_data
 	double	   *target;			/* values, or NULL */
 	int32		nclasses;
 	char	  **class_label;	/* as text: integer classes by number, others by text order, enums by enum order, booleans false, true */
+	struct gnngp_task_data *rows;	/* of a task (pg/schema/schema.h), whose labelled rows stand before the ids' ones; else NULL */
 } gnngp_data;
 
 /*
@@ -105,11 +115,15 @@ typedef enum gnngp_rim
 } gnngp_rim;
 
 /*
- * Reads so many hops around some nodes, and the edges of all nodes nearer than that.  dims and moments
- * are those of the fit's features.  42704 for a node that is not there, 22023 for one that is
+ * Reads so many hops around some nodes, and the edges of all nodes nearer than that.  dims, moments
+ * and encoding are those of the fit's features.  42704 for a node that is not there, 22023 for one that is
  * given twice.
  */
 extern gnngp_some *gnngp_read_some(gp_env *env, const gnngp_graph_def *graph, const gnngp_id *wanted, int64 n,
-								   int hops, gnngp_rim rim, int64 dims, const double *moments);
+								   int hops, gnngp_rim rim, int64 dims, const double *moments,
+								   const gp_encoding *encoding);
+
+/* A part of an encoding is stored as so many numbers. */
+#define GNNGP_ENCODED_DOUBLES ((int64) (sizeof(gp_encoded) / sizeof(double)))
 
 #endif							/* GNNGP_READ_H */

@@ -8,9 +8,10 @@
 
 #include "catalog/pg_type_d.h"
 #include "fmgr.h"
+#include "pg/catalog/graph_check.h"
 #include "pg/ids/idmap.h"
 #include "reader.h"
-#include "read_source.h"
+#include "read_tables.h"
 #include "utils/builtins.h"
 
 /* One reading of a graph. */
@@ -33,13 +34,11 @@ typedef struct gnngp_reader
 	Datum		some_ids;		/* an array of its nodes, once they are known */
 	int64		dims;			/* and so many features at least */
 	const double *moments;		/* by which features are standardised; NULL: their own, or none */
+	const gp_encoding *encoding;	/* by which the fit made them of columns, or NULL */
 } gnngp_reader;
 
 /* Locks the tables, then looks up the type of the ids (read_graph.c). */
 extern void gnngp_reader_open(gnngp_reader *r, gp_env *env, const gnngp_graph_def *def);
-
-/* Pushes the snapshot to read under (read_graph.c). */
-extern void gnngp_push_read_snapshot(void);
 
 /* Opens a reader as the owner of the graph, inside SPI, hands it to work, and restores the caller's identity. */
 typedef void (*gnngp_reading) (gnngp_reader *r, void *arg);
@@ -64,29 +63,6 @@ extern void gnngp_scale_features(gnngp_reader *r, gp_scale scale);
 
 /* 2202E unless a neighbourhood has as many features as the fit had. */
 extern void gnngp_check_dims(const gnngp_reader *r, int64 dims);
-
-/* An integer datum of one of the three types, widened. */
-static inline int64
-gnngp_integer_datum(Datum value, Oid base)
-{
-	if (base == INT4OID)
-		return DatumGetInt32(value);
-	if (base == INT8OID)
-		return DatumGetInt64(value);
-	return DatumGetInt16(value);
-}
-
-/*
- * A number read without an error for what double precision cannot hold: such a
- * numeric becomes infinite, and the message can name its row.
- */
-static inline double
-gnngp_number_datum(Datum value, Oid base)
-{
-	if (base == NUMERICOID)
-		value = DirectFunctionCall1(numeric_float8_no_overflow, value);
-	return DatumGetFloat8(value);
-}
 
 /*
  * The parts of a reading.  Each is planned, which locks what it reads, before the
@@ -126,6 +102,19 @@ extern gnngp_feature_part *gnngp_add_features(gnngp_reader *r, gnngp_query *q);
 extern void gnngp_take_features(gnngp_feature_part *s, int64 row, gnngp_row_id id,
 								const Datum *values, const bool *nulls);
 extern void gnngp_finish_features(gnngp_feature_part *s, int32 *node);
+
+/* Columns of any type as features (encode_columns.c). */
+
+/* Selects a column as a number that it is told by: itself, a hash of its word, or days. */
+extern gnngp_feature_kind gnngp_add_feature(gnngp_query *q, const gnngp_column *column);
+extern double gnngp_feature_number(gnngp_feature_kind kind, Oid base, Datum value);
+
+/*
+ * Takes features of such numbers, NaN for NULL, and gives them as they are encoded: by the fit's
+ * encoding where there is one, else by one that they make, which data gets.
+ */
+extern gp_features *gnngp_encode_features(gnngp_reader *r, gp_features *numbers, const gnngp_column *column,
+										  const gnngp_feature_kind *kind);
 
 /* Features in a table of their own (read_sparse.c). */
 extern gnngp_sparse_part *gnngp_plan_sparse(gnngp_reader *r);

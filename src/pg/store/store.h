@@ -14,6 +14,7 @@
 #include "pg/server/compat.h"
 #include "pg/server/server.h"
 #include "pg/reader/reader.h"
+#include "pg/schema/schema.h"
 
 /* A block of rows that has been read and validated; valid as long as it is being taken. */
 typedef struct gnngp_block
@@ -45,6 +46,7 @@ typedef struct gnngp_block
 typedef struct gnngp_node_row
 {
 	gnngp_id	id;
+	int64		number;			/* of the row in its part */
 	bool		labelled;
 	bool		is_prior;		/* had no kernel: probabilities are the class shares */
 	double		variance;
@@ -96,6 +98,21 @@ extern void gnngp_figures_read(const gnngp_model *model, gnngp_figures *figures)
 
 /* Writes it; called by gnngp_store_posterior, inside SPI that the caller has connected. */
 extern void gnngp_figures_write(const gnngp_model *model, const gp_posterior *posterior);
+
+/*
+ * ---- what the model of a task keeps of its facts (store_facts.c) ----
+ *
+ * The part "facts" has how tables are encoded, how columns are scaled, and of each labelled row its
+ * time, its block of time, and what earlier blocks say of it.  It tells of labels, so that no
+ * grantee reads it: live answers read it as the extension's owner.
+ */
+
+/* Writes the part; block and forward may be NULL. */
+extern void gnngp_facts_write(const gnngp_model *model, const gnngp_data *data, const int32 *block,
+							  const double *forward);
+
+/* Reads it as the present user into memory of the environment; 42809 for a model that is of no task. */
+extern gnngp_task_state *gnngp_facts_read(gp_env *env, const gnngp_model *model);
 
 /* Unpacks row i of a block. */
 extern void gnngp_block_row(const gnngp_block *block, int32 i, gnngp_node_row *row);

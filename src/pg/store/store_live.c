@@ -50,6 +50,16 @@ gnngp_graph_shape(const gnngp_graph_def *graph)
 	StringInfoData text;
 
 	initStringInfo(&text);
+	if (graph->task.form == NULL)
+		gnngp_require_edges(graph);
+	if (graph->task.form)
+	{
+		const gnngp_task_def *task = &graph->task;
+
+		appendStringInfo(&text, "%s\n%u\n%s\n%s\n%s", task->form, task->table, task->entity_column ? task->entity_column : "",
+						 task->target, task->horizon ? task->horizon : "");
+		return hash_bytes_extended((unsigned char *) text.data, text.len, 0);
+	}
 	appendStringInfo(&text, "%s\n%s\n%s\n%s\n%d\n%d\n%s", graph->id_column, graph->src, graph->dst,
 					 graph->weight ? graph->weight : "", graph->directed, OidIsValid(graph->sparse_features), graph->scale);
 	for (int i = 0; i < graph->features.n; i++)
@@ -225,9 +235,11 @@ check_state(const gnngp_model *model, const gnngp_live *live)
 {
 	gp_live_figures f;
 	int			columns = model->classes > 0 ? model->classes : 1;
+	bool		task = model->rows > 0;
 
+	/* Of a task the ids are those of the labelled rows, which are the first. */
 	if (!gp_live_read(live->keep, &f) || f.columns != columns || f.values != (model->classes == 0) ||
-		f.nodes != live->ids.n || live->ids.n != model->nodes || !(f.noise > 0.0) || !(f.dims >= 0.0 && f.dims < PG_INT32_MAX))
+		f.nodes != (task ? model->rows : model->nodes) || live->ids.n != (task ? model->labelled : model->nodes) || !(f.noise > 0.0) || !(f.dims >= 0.0 && f.dims < PG_INT32_MAX))
 		gnngp_arrays_damaged(model, "live");
 	check_nodes(model, live, GP_PIECE_ANCHORS);
 	check_nodes(model, live, GP_PIECE_LABELLED);
@@ -290,6 +302,8 @@ read_state(void *arg)
 		return;
 	gnngp_arrays_take_ids(r->model, "live", &list, &r->live->ids);
 	make_pieces(r->model, r->live, &list);
+	if (r->model->rows > 0)
+		r->live->task = gnngp_facts_read(r->live->env, r->model);
 }
 
 /* Reads a live state. */

@@ -69,6 +69,9 @@ typedef struct writer
 {
 	const gnngp_data *data;
 	const gp_posterior *posterior;
+	const gnngp_ids *ids;		/* of the nodes */
+	int64		nlabelled;		/* of these */
+	const bool *is_prior;		/* NULL: none */
 	const int32 *node;			/* of each row; NULL: all nodes */
 	const double *mean;			/* a row for each row, of nclasses, or a number */
 	const double *variance;
@@ -98,7 +101,7 @@ bytes_of(void *state, int64 i)
 {
 	const writer *w = state;
 
-	return w->stride + gnngp_text_bytes(&w->data->ids, node_of(state, i));
+	return w->stride + gnngp_text_bytes(w->ids, node_of(state, i));
 }
 
 /* The bits of a logit as a number that falls when it grows, less the last 16. */
@@ -153,7 +156,7 @@ check_finite(const writer *w, int64 i, int64 node)
 	if (!finite)
 		ereport(ERROR,
 				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
-				 errmsg("the posterior of node %s is not finite", gnngp_id_text(&w->data->ids, node)),
+				 errmsg("the posterior of node %s is not finite", gnngp_id_text(w->ids, node)),
 				 errhint("Rescale the features or the target.")));
 }
 
@@ -168,7 +171,7 @@ pack_rows(void *state, char *block, int64 first, int64 n)
 	char	   *texts;
 	size_t		text_end = 0;
 
-	gnngp_put32(block + AT_FLAGS, (data->ids.integer ? 0 : ROWS_TEXT_IDS) |
+	gnngp_put32(block + AT_FLAGS, (w->ids->integer ? 0 : ROWS_TEXT_IDS) |
 				(w->nclasses > 0 ? HAS_SHARES : 0) | (w->has_targets ? HAS_TARGETS : 0));
 	gnngp_put32(block + AT_COUNT, (uint32) w->nclasses);
 	for (int32 c = 0; c < w->nclasses; c++, p += sizeof(double))
@@ -185,12 +188,12 @@ pack_rows(void *state, char *block, int64 first, int64 n)
 	for (int64 i = first; i < first + n; i++, p += w->stride)
 	{
 		int64		node = node_of(w, i);
-		bool		labelled = w->labelled < data->nlabelled && data->labelled[w->labelled] == node;
-		bool		prior = w->posterior->is_prior != NULL && w->posterior->is_prior[node];
+		bool		labelled = w->labelled < w->nlabelled && data->labelled[w->labelled] == node;
+		bool		prior = w->is_prior != NULL && w->is_prior[node];
 
 		w->labelled += labelled;
 		check_finite(w, i, node);
-		gnngp_pack_id(&data->ids, node, p, texts, &text_end);
+		gnngp_pack_id(w->ids, node, p, texts, &text_end);
 		gnngp_put32(p + AT_ROW_FLAGS, (labelled ? ROW_LABELLED : 0) | (prior ? ROW_PRIOR : 0));
 		gnngp_put_float8(p + AT_VARIANCE, w->variance[i]);
 		gnngp_put_float8(p + AT_VALUE, w->nclasses == 0 ? w->mean[i] :
@@ -308,6 +311,7 @@ gnngp_block_row(const gnngp_block *block, int32 i, gnngp_node_row *row)
 	uint32		flags = gnngp_get32(p + AT_ROW_FLAGS);
 
 	gnngp_block_id(block, p, i > 0 ? p - block->stride : NULL, &row->id);
+	row->number = (int64) block->first + i;
 	row->variance = gnngp_get_float8(p + AT_VARIANCE);
 	row->log_partition = row->value = gnngp_get_float8(p + AT_VALUE);
 	row->labelled = (flags & ROW_LABELLED) != 0;
@@ -335,6 +339,35 @@ gnngp_row_probability(const gnngp_block *block, const gnngp_node_row *row, int32
 
 /* ---- both parts of a fit ---- */
 
+/* Has the rows to predict of a task written, which stand behind those that are labelled. */
+static void
+begin_nodes(writer *w)
+{
+	int64		first = w->data->rows ? w->data->nlabelled : 0;
+
+	w->ids = &w->data->ids;
+	w->nlabelled = w->data->rows ? 0 : w->data->nlabelled;
+	w->mean = w->posterior->mean + first * Max(w->nclasses, 1);
+	w->variance = w->posterior->variance + first;
+	w->is_prior = w->posterior->is_prior ? w->posterior->is_prior + first : NULL;
+	w->stride = row_bytes(w->nclasses, false);
+}
+
+/* Has the labelled rows written: of a task, where an entity may have many, by ids of their own. */
+static void
+begin_loo(writer *w)
+{
+	w->ids = w->data->rows ? &w->data->rows->label_ids : &w->data->ids;
+	w->nlabelled = w->data->nlabelled;
+	w->labelled = 0;
+	w->node = w->data->labelled;
+	w->mean = w->posterior->loo.mean;
+	w->variance = w->posterior->loo.variance;
+	w->is_prior = w->posterior->is_prior;
+	w->has_targets = true;
+	w->stride = row_bytes(w->nclasses, true);
+}
+
 void
 gnngp_store_posterior(const gnngp_model *model, const gnngp_data *data,
 					  const gp_posterior *posterior)
@@ -342,8 +375,7 @@ gnngp_store_posterior(const gnngp_model *model, const gnngp_data *data,
 	gnngp_row_part nodes = part_of(model, "node");
 	gnngp_row_part loo = part_of(model, "loo");
 	writer		w = {
-		.data = data,.posterior = posterior,.mean = posterior->mean,.variance = posterior->variance,
-		.nclasses = data->task == GP_TASK_CLASSES ? data->nclasses : 0
+		.data = data,.posterior = posterior,.nclasses = data->task == GP_TASK_CLASSES ? data->nclasses : 0
 	};
 	gnngp_row_packer packer = {
 		.head = ROWS_HEADER + (size_t) w.nclasses * sizeof(double) + calibrator_bytes(w.nclasses),
@@ -353,16 +385,11 @@ gnngp_store_posterior(const gnngp_model *model, const gnngp_data *data,
 	gnngp_spi_connect();
 	if (w.nclasses > 0)
 		order_classes(&w);
-	w.stride = row_bytes(w.nclasses, false);
-	(void) gnngp_rows_write(&nodes, &data->ids, &packer);
-	w.node = data->labelled;
-	w.mean = posterior->loo.mean;
-	w.variance = posterior->loo.variance;
-	w.has_targets = true;
-	w.stride = row_bytes(w.nclasses, true);
-	w.labelled = 0;
+	begin_nodes(&w);
+	(void) gnngp_rows_write(&nodes, w.ids, &packer);
+	begin_loo(&w);
 	packer.n = posterior->loo.n;
-	(void) gnngp_rows_write(&loo, &data->ids, &packer);
+	(void) gnngp_rows_write(&loo, w.ids, &packer);
 	gnngp_figures_write(model, posterior);
 	gnngp_spi_finish();
 }

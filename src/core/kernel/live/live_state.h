@@ -31,7 +31,8 @@ typedef enum gp_piece_kind
 	GP_PIECE_TARGETS,			/* classes: the number of each, ints */
 	GP_PIECE_LABELLED_ROWS,
 	GP_PIECE_CALIBRATOR,
-	GP_PIECE_SHARES
+	GP_PIECE_SHARES,
+	GP_PIECE_ENCODING			/* the host's, of columns as features */
 } gp_piece_kind;
 
 /* The evaluators that scale a step by a mean of their own. */

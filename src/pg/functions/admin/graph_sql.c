@@ -139,6 +139,8 @@ take_arguments(FunctionCallInfo fcinfo, gnngp_graph_def *def)
 	if (!PG_ARGISNULL(ARG_DIRECTED))
 		def->directed = PG_GETARG_BOOL(ARG_DIRECTED);
 	take_feature_source(fcinfo, def);
+	if (!PG_ARGISNULL(ARG_FEATURES) && def->features.n == 1 && strcmp(def->features.text[0], "*") == 0)
+		def->features = gnngp_all_features(def);
 	take_scale(fcinfo, def);
 	gnngp_check_graph(def);
 	def->kinds = source_kinds(fcinfo, def);
@@ -182,6 +184,23 @@ gnngp_create_graph(PG_FUNCTION_ARGS)
 	PG_RETURN_VOID();
 }
 
+PG_FUNCTION_INFO_V1(gnngp_create_named_graph);
+
+/* The same with the tables as literals, which would else be as good names of a list of tables. */
+Datum
+gnngp_create_named_graph(PG_FUNCTION_ARGS)
+{
+	LOCAL_FCINFO(call, ARG_TIME + 1);
+
+	/* A constant stands in fcinfo once for all rows. */
+	memcpy(call, fcinfo, SizeForFunctionCallInfo(PG_NARGS()));
+	for (int i = ARG_NODES; i <= ARG_EDGES; i++)
+		if (!PG_ARGISNULL(i))
+			call->args[i].value =
+				DirectFunctionCall1(regclassin, CStringGetDatum(text_to_cstring(PG_GETARG_TEXT_PP(i))));
+	return gnngp_create_graph(call);
+}
+
 PG_FUNCTION_INFO_V1(gnngp_alter_graph);
 
 /* gp_alter_graph(graph, ...), with the arguments of gp_create_graph; what is NULL stays as it is now, once it is locked. */
@@ -192,6 +211,7 @@ gnngp_alter_graph(PG_FUNCTION_ARGS)
 
 	gnngp_prevent_read_only("gp_alter_graph");
 	def = gnngp_graph_to_change(gnngp_text_argument(fcinfo, ARG_GRAPH, "graph"));
+	gnngp_require_edges(def);
 	take_arguments(fcinfo, def);
 	gnngp_graph_update(def);
 	PG_RETURN_VOID();
@@ -217,23 +237,39 @@ notice_models(const gnngp_graph_def *graph, List *models)
 
 PG_FUNCTION_INFO_V1(gnngp_drop_graph);
 
+/* Drops a graph or a task with its models, inside SPI. */
+static void
+drop(const gnngp_graph_def *def)
+{
+	Oid			types[] = {INT8OID};
+	Datum		values[] = {Int64GetDatum(def->id)};
+
+	notice_models(def, gnngp_lock_whole_graph(def));
+	gnngp_delete_models("graph", def->id);
+	gnngp_execute_as_extension(psprintf("DELETE FROM %s.%s WHERE id = $1", gnngp_schema(),
+										gnngp_graph_kind.table), 1, types, values, NULL);
+}
+
 /* gp_drop_graph(graph); it is locked first, so that no fit can add a model. */
 Datum
 gnngp_drop_graph(PG_FUNCTION_ARGS)
 {
 	char	   *name = gnngp_text_argument(fcinfo, 0, "graph");
 	gnngp_graph_def *def;
-	Oid			types[] = {INT8OID};
-	Datum		values[1];
+	ListCell   *cell;
 
 	gnngp_prevent_read_only("gp_drop_graph");
 	def = gnngp_own_graph(name);
-	values[0] = Int64GetDatum(def->id);
 	gnngp_spi_connect();
-	notice_models(def, gnngp_lock_whole_graph(def));
-	gnngp_delete_models("graph", def->id);
-	gnngp_execute_as_extension(psprintf("DELETE FROM %s.%s WHERE id = $1", gnngp_schema(),
-										gnngp_graph_kind.table), 1, types, values, NULL);
+	foreach(cell, def->tables.tables.oid ? gnngp_graph_tasks(def->id) : NIL)
+	{
+		const gnngp_graph_def *task = lfirst(cell);
+
+		ereport(NOTICE,
+				(errmsg("graph \"%s\" goes with its task \"%s\"", def->name, task->name)));
+		drop(task);
+	}
+	drop(def);
 	gnngp_spi_finish();
 	PG_RETURN_VOID();
 }

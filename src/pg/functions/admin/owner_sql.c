@@ -86,14 +86,25 @@ gnngp_set_owner(PG_FUNCTION_ARGS)
 {
 	char	   *name = gnngp_text_argument(fcinfo, 0, "graph");
 	gnngp_graph_def *graph;
+	ListCell   *cell;
 	Oid			owner;
 
 	gnngp_prevent_read_only("gp_set_owner");
 	graph = gnngp_own_graph(name);
 	owner = new_owner_argument(fcinfo);
+	if (graph->task.form)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("task \"%s\" belongs to whom its graph belongs to", graph->name),
+				 errhint("Give its graph away: gp_set_owner(%s, ...).",
+						 quote_literal_cstr(gnngp_graph_of_task(graph)->name))));
 	gnngp_spi_connect();
 	if (owner != graph->owner_role)
+	{
+		foreach(cell, graph->tables.tables.oid ? gnngp_graph_tasks(graph->id) : NIL)
+			give(lfirst(cell), owner);
 		give(graph, owner);
+	}
 	gnngp_spi_finish();
 	PG_RETURN_VOID();
 }

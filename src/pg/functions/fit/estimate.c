@@ -7,6 +7,7 @@
 
 #include "access/htup_details.h"
 #include "auto_kernel.h"
+#include "fit_facts.h"
 #include "pg/functions/functions.h"
 #include "funcapi.h"
 #include "pg/functions/links/links_settings.h"
@@ -14,6 +15,7 @@
 #include "pg/server/gpu.h"
 #include "pg/server/server.h"
 #include "pg/distributed/distributed.h"
+#include "pg/schema/schema.h"
 #include "pg/store/store_links.h"
 #include "utils/builtins.h"
 
@@ -164,9 +166,13 @@ gnngp_estimate(PG_FUNCTION_ARGS)
 		plan = plan_distributed(env, graph, &settings);
 		return estimate_row(fcinfo, gp_strategy_names[plan.strategy], &plan, gp_limit(env), false);
 	}
-	data = gnngp_read(env, graph, settings.task, true);
+	if (graph->task.form)
+		gnngp_facts_settings(&settings);
+	data = graph->task.form ? gnngp_read_task(env, graph, settings.task) : gnngp_read(env, graph, settings.task, true);
 	gnngp_problem_init(&problem, data, NULL, &settings);
-	if (gnngp_method_is_gp(settings.method))
+	if (graph->task.form)
+		gnngp_facts_problem(env, data, &settings, &problem);
+	else if (gnngp_method_is_gp(settings.method))
 		problem.program = gnngp_compile_kernel(env, gnngp_kernel_is_auto(settings.kernel) ?
 											   gnngp_likely_kernel(data, &settings) : settings.kernel);
 	limit = gp_limit(env);

@@ -8,12 +8,14 @@
 #include "access/htup_details.h"
 #include "auto_kernel.h"
 #include "pg/functions/functions.h"
+#include "fit_facts.h"
 #include "fit_run.h"
 #include "funcapi.h"
 #include "pg/functions/links/links_settings.h"
 #include "methods.h"
 #include "pg/server/server.h"
 #include "pg/distributed/distributed.h"
+#include "pg/schema/schema.h"
 #include "pg/store/store.h"
 #include "pg/store/store_live.h"
 #include "pg/store/store_links.h"
@@ -40,6 +42,7 @@ struct gnngp_fit_run
 	gp_warm    *warm;			/* what the trainings before left, or NULL */
 	gp_warm    *link_warm;
 	gnngp_choice fit;			/* of the node part */
+	const int32 *block;			/* of time, of each labelled row of a task; NULL: time tells none apart */
 	gp_link_model *links;
 	gp_link_kept kept;			/* their best pairs */
 	instr_time	lap;			/* when the step in hand began */
@@ -95,7 +98,7 @@ choose_type(gnngp_fit_run *run)
 {
 	gnngp_data *data = run->data;
 
-	if (!run->settings.live || data->ids.n > LIVE_DOUBLE)
+	if (!run->settings.live || data->rows || data->ids.n > LIVE_DOUBLE)
 		return;
 	data->type = GP_DOUBLE;
 	data->features = gp_features_as(run->env, data->features, GP_DOUBLE);
@@ -154,12 +157,16 @@ gnngp_fit_read(MemoryContext parent, const gnngp_graph_def *graph,
 	run->owner = graph->owner_role;
 	run->model_name = pstrdup(model_name);
 	copy_settings(run, settings, link_settings);
+	if (graph->task.form && settings)
+		gnngp_facts_settings(&run->settings);
 	run->env = gnngp_env_create(context);
 	gnngp_env_collect_notices(run->env);
 	if (settings && gnngp_is_distributed(&run->settings))
 		fit_distributed(run, graph);
 	fitted = run->data;
-	if (run->data == NULL || link_settings)
+	if (graph->task.form && !link_settings)
+		run->data = gnngp_read_task(run->env, graph, run->settings.task);
+	else if (run->data == NULL || link_settings)
 		run->data = gnngp_read(run->env, graph, settings ? run->settings.task : "auto", settings != NULL);
 	check_parts(run, fitted);
 	choose_type(run);
@@ -234,14 +241,17 @@ tell_apart(gnngp_fit_run *run, gp_env *env)
 static void
 compute_nodes(gnngp_fit_run *run, gnngp_run *compute)
 {
-	if (gnngp_method_is_gp(run->settings.method))
+	if (run->data->rows)
+		run->fit = gnngp_fit_facts(compute, run->data, &run->settings, &run->block);
+	else if (gnngp_method_is_gp(run->settings.method))
 	{
 		run->fit = gnngp_fit_kernel(compute, run->data, &run->settings);
 		gp_tell_no_landmarks(compute->env, run->settings.landmarks, run->fit.posterior);
 	}
 	else
 		run->fit = fit_method(run, compute);
-	tell_apart(run, compute->env);
+	if (run->data->rows == NULL)
+		tell_apart(run, compute->env);
 	run->peak = compute->env->peak;
 	run->seconds = run->read_seconds + take_lap(run);
 }
@@ -341,6 +351,7 @@ fill_posterior(const gp_posterior *p, gnngp_model *model)
 	model->jitter = p->jitter;
 	model->exact_diagonal = p->plan.exact_diagonal;
 	model->live_bytes = p->keep ? (int64) gp_keep_bytes(p->keep) : 0;
+	model->forward_score = p->forward_score;
 }
 
 /* Fills the node part of a model. */
@@ -350,6 +361,12 @@ fill_nodes(const gnngp_fit_run *run, gnngp_model *model)
 	fill_settings(run, model);
 	fill_data(run->data, model);
 	fill_posterior(run->fit.posterior, model);
+	if (run->data->rows)
+	{
+		model->relations = run->data->rows->relations;
+		model->facts = run->data->rows->facts;
+		model->rows = run->data->graph->nodes;
+	}
 	model->power = gnngp_method_is_gp(run->settings.method) ? run->fit.posterior->power : NAN;
 	model->seconds = run->seconds;
 	model->peak_bytes = (int64) run->peak;
@@ -382,7 +399,10 @@ gnngp_fit_store(gnngp_fit_run *run, gnngp_model *model)
 	{
 		gnngp_store_posterior(model, run->data, run->fit.posterior);
 		if (run->fit.posterior->keep)
-			gnngp_live_write(model, &run->data->ids, run->graph_shape, run->fit.posterior->keep);
+			gnngp_live_write(model, run->data->rows ? &run->data->rows->label_ids : &run->data->ids, run->graph_shape,
+							 run->fit.posterior->keep);
+		if (run->data->rows)
+			gnngp_facts_write(model, run->data, run->block, run->fit.posterior->forward);
 		if (run->fit.posterior->warm)
 			gnngp_warm_write(model, "warm", nodes_like(run), run->fit.posterior->warm);
 		model->seconds += take_lap(run);

@@ -87,6 +87,12 @@ gnngp_problem_init(gp_problem *problem, const gnngp_data *data, const gp_program
 	problem->graph = data->graph;
 	problem->features = data->features;
 	problem->moments = data->moments;
+	if (data->encoding)
+	{
+		problem->encoding = (const double *) data->encoding->part;
+		problem->encoding_rows = data->encoding->nparts;
+		problem->encoding_cols = GNNGP_ENCODED_DOUBLES;
+	}
 	problem->program = program;
 	problem->task = data->task;
 	problem->nlabelled = data->nlabelled;

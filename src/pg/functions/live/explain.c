@@ -16,6 +16,7 @@
 #include "live_common.h"
 #include "miscadmin.h"
 #include "pg/server/server.h"
+#include "task_live.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
@@ -28,7 +29,7 @@ enum explain_argument
 
 enum explain_column
 {
-	EXPLAIN_LABELLED, EXPLAIN_CLASS, EXPLAIN_SHARE, EXPLAIN_COLUMNS
+	EXPLAIN_LABELLED, EXPLAIN_CLASS, EXPLAIN_SHARE, EXPLAIN_RELATION, EXPLAIN_AGGREGATE, EXPLAIN_COLUMNS
 };
 
 enum edge_column
@@ -94,14 +95,14 @@ put_parts(gnngp_live_call *c, part *parts, int64 n, int64 k, double score)
 	ReturnSetInfo *result = (ReturnSetInfo *) c->fcinfo->resultinfo;
 	int64		m;
 	const int32 *labelled = gp_live_labelled(c->live->keep, &m);
-	Datum		values[EXPLAIN_COLUMNS];
-	bool		rest[EXPLAIN_COLUMNS] = {true, true, false};
+	Datum		values[EXPLAIN_COLUMNS] = {0};
+	bool		rest[EXPLAIN_COLUMNS] = {true, true, false, true, true};
 
 	gnngp_sort(parts, n, sizeof(part), compare_parts, NULL);
 	for (int64 i = 0; i < Min(n, k); i++)
 	{
 		gnngp_id	id = gnngp_link_id(&c->live->ids, labelled[parts[i].label]);
-		bool		nulls[EXPLAIN_COLUMNS] = {false};
+		bool		nulls[EXPLAIN_COLUMNS] = {false, false, false, true, true};
 
 		CHECK_FOR_INTERRUPTS();
 		values[EXPLAIN_LABELLED] = gnngp_id_type_datum(&c->id_type, &id);
@@ -131,6 +132,36 @@ take_node(gnngp_live_call *c)
 	c->wanted[c->nwanted++] = c->nodes.id[0];
 }
 
+/* Puts the blocks of columns that make the score of an entity, and what is there without them. */
+static void
+explain_task(gnngp_live_call *c, int32 k)
+{
+	ReturnSetInfo *result = (ReturnSetInfo *) c->fcinfo->resultinfo;
+	gnngp_task_share *share;
+	double		score;
+	int32		column;
+	int32		n = c->live->task->scale.nblocks;
+
+	(void) gnngp_task_explain(c, class_or_best, &column, &share, &score);
+	for (int32 b = 0; b <= Min(n, k); b++)
+	{
+		bool		rest = b == Min(n, k);
+		Datum		values[EXPLAIN_COLUMNS] = {0};
+		bool		nulls[EXPLAIN_COLUMNS] = {true, c->model->classes == 0, false, rest, rest};
+
+		if (c->model->classes > 0)
+			values[EXPLAIN_CLASS] = CStringGetTextDatum(c->model->class_labels.text[column]);
+		values[EXPLAIN_SHARE] = Float8GetDatum(rest ? score : share[b].share);
+		if (!rest)
+		{
+			values[EXPLAIN_RELATION] = CStringGetTextDatum(share[b].relation);
+			values[EXPLAIN_AGGREGATE] = CStringGetTextDatum(share[b].aggregate);
+			score -= share[b].share;
+		}
+		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+	}
+}
+
 PG_FUNCTION_INFO_V1(gnngp_explain);
 
 /* gp_explain(model, node, class, k) */
@@ -154,6 +185,13 @@ gnngp_explain(PG_FUNCTION_ARGS)
 	guc_level = NewGUCNestLevel();
 	gnngp_pin_output_settings();
 	take_node(&c);
+	if (c.model->rows > 0)
+	{
+		explain_task(&c, k);
+		gnngp_live_call_close(&c);
+		AtEOXact_GUC(false, guc_level);
+		return (Datum) 0;
+	}
 	q = gnngp_live_call_read(&c, &some);
 	(void) gp_live_labelled(c.live->keep, &n);
 	share = gp_alloc_zero(c.env, n, sizeof(double));

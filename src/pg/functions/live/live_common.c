@@ -177,6 +177,19 @@ fit_moments(const gnngp_live_call *c)
 	return piece->dense;
 }
 
+/* The encoding that the fit made them by; NULL where they are numbers as they are. */
+static const gp_encoding *
+fit_encoding(const gnngp_live_call *c)
+{
+	const gp_piece *piece = gp_keep_find(c->live->keep, GP_PIECE_ENCODING, 0, 0);
+
+	if (piece == NULL)
+		return NULL;
+	if (piece->dense == NULL || piece->ints || piece->type != GP_DOUBLE || piece->cols != GNNGP_ENCODED_DOUBLES)
+		gnngp_store_corrupted(c->model, "the encoding of its live state is none");
+	return gp_encoding_of(c->env, piece->dense, (int32_t) piece->rows);
+}
+
 /*
  * What a kernel reads of the edges of the farthest nodes: lists of neighbours all, degrees only
  * where both ends are divided by theirs.
@@ -205,11 +218,17 @@ gnngp_live_call_read(gnngp_live_call *c, gnngp_some **read)
 	gp_live_question q = {.keep = c->live->keep,.program = program,.asked = c->nodes.n};
 	gnngp_some *some;
 
+	if (c->model->rows > 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("this cannot be asked of model \"%s\", which is of a task", c->model->name),
+				 errhint("Tasks have no edges and no neighbours; gp_explain names the facts that count.")));
 	if (asks_many(c))
 		gnngp_progress_begin(c->model->name);
 	some = gnngp_read_some(c->env, c->graph, c->wanted, c->nwanted,
 						   c->everything ? GNNGP_ALL_HOPS : gp_program_hops(c->env, program),
-						   rim_of(program), (int64) c->figures.dims, moments);
+						   rim_of(program), (int64) c->figures.dims, moments,
+						   fit_encoding(c));
 	q.graph = some->graph;
 	q.inner = some->ids.n;
 	q.node = some->wanted;

@@ -13,11 +13,13 @@
 #include "live_common.h"
 #include "miscadmin.h"
 #include "pg/server/server.h"
+#include "task_live.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
+#include "utils/timestamp.h"
 
 /* The columns of the rows. */
 enum live_column
@@ -28,7 +30,7 @@ enum live_column
 /* The arguments of all forms. */
 enum live_argument
 {
-	ARG_MODEL, ARG_NODES, ARG_TOP, ARG_GIVEN_NODES, ARG_GIVEN_CLASSES, ARG_GIVEN_VALUES
+	ARG_MODEL, ARG_NODES, ARG_TOP, ARG_GIVEN_NODES, ARG_GIVEN_CLASSES, ARG_GIVEN_VALUES, ARG_AS_OF
 };
 
 /* ---- labels that are given ---- */
@@ -291,6 +293,36 @@ ask(gnngp_live_call *c)
 	return gp_live_ask(gnngp_live_call_device(c), &q);
 }
 
+/* Asks about entities of a task, as of any time. */
+static gp_live_answer
+ask_task(gnngp_live_call *c)
+{
+	FunctionCallInfo fcinfo = c->fcinfo;
+	gp_live_question q = gnngp_task_question(c, PG_NARGS() <= ARG_AS_OF || PG_ARGISNULL(ARG_AS_OF) ? GP_TIME_NEVER :
+											 (gp_time) PG_GETARG_TIMESTAMPTZ(ARG_AS_OF));
+
+	return c->nodes.n > 0 ? gp_live_ask(gnngp_live_call_device(c), &q) : (gp_live_answer) {0};
+}
+
+/* 0A000 for labels that are given to a task, 22023 for a time that is given to a graph. */
+static void
+check_arguments(const gnngp_live_call *c)
+{
+	FunctionCallInfo fcinfo = c->fcinfo;
+	bool		task = c->model->rows > 0;
+
+	if (task && (!PG_ARGISNULL(ARG_GIVEN_NODES) || !PG_ARGISNULL(ARG_GIVEN_CLASSES) || !PG_ARGISNULL(ARG_GIVEN_VALUES)))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("labels cannot be given to the model of a task"),
+				 errhint("Write them into the tables, and refresh the model.")));
+	if (!task && PG_NARGS() > ARG_AS_OF && !PG_ARGISNULL(ARG_AS_OF))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("model \"%s\" is of a graph, which has no times", c->model->name),
+				 errhint("as_of is for models of tasks: gp_create_task.")));
+}
+
 /* ---- rows ---- */
 
 /* A class of a node, to be sorted. */
@@ -422,12 +454,13 @@ gnngp_predict_live(PG_FUNCTION_ARGS)
 	c.top = gnngp_count_argument(fcinfo, ARG_TOP, "top", GNNGP_TOP_HINT);
 	guc_level = NewGUCNestLevel();
 	gnngp_pin_output_settings();
+	check_arguments(&c);
 	gnngp_live_call_nodes(&c);
 	take_given(&c);
 	list_wanted(&c);
 	if (c.nodes.n > 0)
 	{
-		answer = ask(&c);
+		answer = c.model->rows > 0 ? ask_task(&c) : ask(&c);
 		put_rows(&c, &answer);
 	}
 	gnngp_live_call_close(&c);

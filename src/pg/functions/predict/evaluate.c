@@ -5,6 +5,7 @@
 
 #include <math.h>
 
+#include "backtest.h"
 #include "fmgr.h"
 #include "funcapi.h"
 #include "pg/server/server.h"
@@ -37,6 +38,18 @@ put_nodes(ReturnSetInfo *result, const gnngp_model *model)
 			put_figure(result, gp_metric_name(i), figures.metric[i]);
 }
 
+/* Puts the same of labels that earlier blocks of time predict, for a task. */
+static void
+put_forward(ReturnSetInfo *result, const gnngp_model *model)
+{
+	double		metric[GP_METRICS];
+
+	gnngp_forward_figures(model, metric);
+	for (int i = 0; i < GP_METRICS; i++)
+		if (!isnan(metric[i]))
+			put_figure(result, psprintf("forward_%s", gp_metric_name(i)), metric[i]);
+}
+
 /* Puts those of the link part. */
 static void
 put_links(ReturnSetInfo *result, const gnngp_model *model)
@@ -62,6 +75,8 @@ gnngp_evaluate(PG_FUNCTION_ARGS)
 	{
 		gnngp_require_node_part(model);
 		put_nodes(result, model);
+		if (model->rows > 0)
+			put_forward(result, model);
 	}
 	if (model->link.method)
 	{

@@ -13,11 +13,12 @@
 #include "utils/builtins.h"
 #include "utils/float.h"
 #include "utils/lsyscache.h"
+#include "utils/timestamp.h"
 
 /* The columns of gp_loo's rows. */
 enum loo_column
 {
-	LOO_NODE, LOO_TARGET, LOO_PREDICTED, LOO_SCORE, LOO_VARIANCE, LOO_PROBABILITY, LOO_COLUMNS
+	LOO_NODE, LOO_TARGET, LOO_PREDICTED, LOO_SCORE, LOO_VARIANCE, LOO_PROBABILITY, LOO_AS_OF, LOO_COLUMNS
 };
 
 /* A number as text. */
@@ -64,12 +65,16 @@ tell_label(const gnngp_node_rows *rows, const gnngp_block *block, const gnngp_no
 static void
 put_node(gnngp_node_rows *rows, const gnngp_block *block, const gnngp_node_row *row)
 {
+	const gnngp_task_state *state = rows->arg;
 	Datum		values[LOO_COLUMNS] = {0};
 	bool		nulls[LOO_COLUMNS] = {false};
 
 	values[LOO_NODE] = gnngp_id_type_datum(&rows->id_type, &row->id);
 	values[LOO_VARIANCE] = Float8GetDatum(row->variance);
 	nulls[LOO_PROBABILITY] = block->nclasses == 0;
+	nulls[LOO_AS_OF] = state == NULL;
+	if (state)
+		values[LOO_AS_OF] = TimestampTzGetDatum(state->as_of[row->number]);
 	tell_label(rows, block, row, &values[LOO_TARGET], &values[LOO_PREDICTED], &values[LOO_SCORE],
 			   &values[LOO_PROBABILITY]);
 	tuplestore_putvalues(rows->store, rows->desc, values, nulls);
@@ -108,14 +113,20 @@ open_labels(gnngp_node_rows *rows, FunctionCallInfo fcinfo)
 
 PG_FUNCTION_INFO_V1(gnngp_loo);
 
-/* gp_loo(model, id or nodes) */
+/* gp_loo(model, id or nodes); rows of a task have the time as of which they are asked, too */
 Datum
 gnngp_loo(PG_FUNCTION_ARGS)
 {
 	gnngp_node_rows rows;
+	gnngp_task_state *state = NULL;
+	gp_env	   *env;
 
 	open_labels(&rows, fcinfo);
-	gnngp_node_rows_run(&rows, fcinfo, "loo", 1, put_node, NULL);
+	env = gnngp_env_create(CurrentMemoryContext);
+	if (rows.model->rows > 0)
+		state = gnngp_facts_read(env, rows.model);
+	gnngp_node_rows_run(&rows, fcinfo, "loo", 1, put_node, state);
+	gnngp_env_destroy(env);
 	return (Datum) 0;
 }
 

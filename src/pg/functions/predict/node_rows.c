@@ -46,7 +46,10 @@ put_given(gnngp_node_rows *rows, const gnngp_block *block)
 			if (row.id.key != key)
 				break;
 			if (gnngp_given_ids_have(&rows->given, &row.id))
+			{
+				rows->found++;
 				put_row(rows, block, i);
+			}
 		}
 		if (i == block->nrows)
 			return;
@@ -114,6 +117,19 @@ read_blocks(gnngp_node_rows *rows, const char *part)
 		gnngp_store_scan(rows->model, part, take_block, rows);
 }
 
+/* A NOTICE for the ids of a call that the model does not have. */
+static void
+notice_unknown(const gnngp_node_rows *rows)
+{
+	int64		unknown = rows->given.all ? 0 : rows->given.n - rows->found;
+
+	if (unknown > 0)
+		ereport(NOTICE,
+				(errmsg("model \"%s\" does not have " INT64_FORMAT " of the " INT64_FORMAT
+						" nodes that were asked for", rows->model->name, unknown, rows->given.n),
+				 errhint("It has the nodes of its last fit; CALL gp_refresh adds new ones.")));
+}
+
 void
 gnngp_node_rows_run(gnngp_node_rows *rows, FunctionCallInfo fcinfo, const char *part, int nodes,
 					gnngp_put_node put, void *arg)
@@ -125,8 +141,17 @@ gnngp_node_rows_run(gnngp_node_rows *rows, FunctionCallInfo fcinfo, const char *
 	rows->put = put;
 	rows->arg = arg;
 	gnngp_id_type_open_argument(&rows->id_type, rows->model, fcinfo, nodes, &hints);
-	rows->given = gnngp_given_ids_take(&rows->id_type, fcinfo, nodes);
-	read_blocks(rows, part);
+	if (gnngp_given_ids_as_written(&rows->id_type, fcinfo, nodes, &rows->given))
+		read_blocks(rows, part);
+	if (rows->found == 0)
+	{
+		rows->next = 0;
+		rows->given = gnngp_given_ids_take(&rows->id_type, fcinfo, nodes);
+		read_blocks(rows, part);
+	}
+	/* Only labelled nodes are among those that were left out. */
+	if (strcmp(part, "node") == 0)
+		notice_unknown(rows);
 	AtEOXact_GUC(false, guc_level);
 }
 

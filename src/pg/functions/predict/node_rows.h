@@ -31,6 +31,7 @@ struct gnngp_node_rows
 	MemoryContext row_context;	/* current while a node is put, and reset after it */
 	gnngp_given_ids given;		/* sorted */
 	int64		next;			/* the first of them that may still come */
+	int64		found;			/* how many of them the part has */
 };
 
 /* Looks up the model that the first argument names, and prepares its class labels and the result. */

@@ -1,0 +1,65 @@
+-- Graphs of tables, and the questions that are asked of them
+
+CREATE FUNCTION @extschema@.gp_relations(graph text)
+RETURNS TABLE (relation text, child regclass, parent regclass, child_time name, parent_time name, note text)
+AS 'MODULE_PATHNAME', 'gnngp_relations' LANGUAGE C STABLE PARALLEL RESTRICTED COST 10000 ROWS 20;
+COMMENT ON FUNCTION @extschema@.gp_relations(text) IS
+    'the foreign keys of a graph of tables, and the times of both ends: what was understood';
+
+CREATE FUNCTION @extschema@.gp_columns(graph text)
+RETURNS TABLE (tab regclass, col name, encoding text, columns integer, note text)
+AS 'MODULE_PATHNAME', 'gnngp_columns' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 50;
+COMMENT ON FUNCTION @extschema@.gp_columns(text) IS
+    'how each column of a graph of tables is encoded, and which are left out and why';
+
+CREATE FUNCTION @extschema@.gp_create_task(
+    task text,
+    graph text,
+    entity regclass,
+    target text,
+    horizon interval,
+    every interval DEFAULT NULL,
+    filter text DEFAULT NULL,
+    since timestamp with time zone DEFAULT NULL,
+    rows bigint DEFAULT 100000)
+RETURNS void
+AS 'MODULE_PATHNAME', 'gnngp_create_expression_task' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION @extschema@.gp_create_task(text, text, regclass, text, interval, interval, text, timestamp with time zone, bigint) IS
+    'ask what becomes true of the rows of a table within a horizon: SQL expressions over e (the row), t (the time as of which) and horizon; then gp_fit(task)';
+
+CREATE FUNCTION @extschema@.gp_create_task(
+    task text,
+    graph text,
+    labels regclass,
+    entity name,
+    target name,
+    time_column name DEFAULT NULL,
+    horizon interval DEFAULT NULL)
+RETURNS void
+AS 'MODULE_PATHNAME', 'gnngp_create_labels_task' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION @extschema@.gp_create_task(text, text, regclass, name, name, name, interval) IS
+    'ask for the labels that are NULL in a table of labels, each of an entity as of a time; then gp_fit(task)';
+
+CREATE FUNCTION @extschema@.gp_create_task(task text, graph text, target text)
+RETURNS void
+AS 'MODULE_PATHNAME', 'gnngp_create_column_task' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION @extschema@.gp_create_task(text, text, text) IS
+    'ask for the values of a column, as ''table.column'', that are NULL, each as of the time of its row; then gp_fit(task)';
+
+CREATE FUNCTION @extschema@.gp_task_rows(task text)
+RETURNS TABLE (node bigint, as_of timestamp with time zone, target text)
+AS 'MODULE_PATHNAME', 'gnngp_task_rows_sql' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 1000;
+COMMENT ON FUNCTION @extschema@.gp_task_rows(text) IS
+    'the labels of a task, to look at before anything is fitted';
+
+CREATE FUNCTION @extschema@.gp_task_rows(task text, id anyelement)
+RETURNS TABLE (node anyelement, as_of timestamp with time zone, target text)
+AS 'MODULE_PATHNAME', 'gnngp_task_rows_sql' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 1000;
+COMMENT ON FUNCTION @extschema@.gp_task_rows(text, anyelement) IS
+    'the same where ids are not integers: gp_task_rows(''t'', NULL::uuid)';
+
+CREATE FUNCTION @extschema@.gp_backtest(task text)
+RETURNS TABLE (since timestamp with time zone, until timestamp with time zone, labelled bigint, metric text, value double precision)
+AS 'MODULE_PATHNAME', 'gnngp_backtest' LANGUAGE C STABLE PARALLEL RESTRICTED COST 10000 ROWS 50;
+COMMENT ON FUNCTION @extschema@.gp_backtest(text) IS
+    'how good the model of a task would have been: each block of time predicted from earlier blocks alone';

@@ -1,0 +1,455 @@
+/*
+ * schema_sql.c - graphs of tables, and tasks on them: making, altering, looking.
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type_d.h"
+#include "fmgr.h"
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "pg/catalog/catalog_internal.h"
+#include "pg/ids/given_ids.h"
+#include "pg/schema/schema.h"
+#include "pg/server/server.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/fmgrprotos.h"
+#include "utils/guc.h"
+#include "utils/lsyscache.h"
+#include "utils/timestamp.h"
+
+/* The arguments of gp_create_graph and gp_alter_graph for tables. */
+enum tables_argument
+{
+	ARG_GRAPH, ARG_TABLES, ARG_TIMES, ARG_KEYS, ARG_EXCLUDE
+};
+
+/* A text array without NULLs. */
+static gnngp_texts
+texts_argument(FunctionCallInfo fcinfo, int argno, const char *name)
+{
+	gnngp_texts list = {0, NULL};
+	Datum	   *element;
+	bool	   *null;
+
+	deconstruct_array(PG_GETARG_ARRAYTYPE_P(argno), TEXTOID, -1, false, TYPALIGN_INT, &element, &null, &list.n);
+	list.text = palloc(sizeof(char *) * Max(list.n, 1));
+	for (int i = 0; i < list.n; i++)
+	{
+		if (null[i])
+			ereport(ERROR,
+					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+					 errmsg("%s must not contain NULL", name)));
+		list.text[i] = TextDatumGetCString(element[i]);
+	}
+	return list;
+}
+
+/* 42809 unless a relation has rows to read. */
+static void
+require_table(Oid oid, const char *argument)
+{
+	char		kind = get_rel_relkind(oid);
+
+	if (kind == '\0')
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("relation with OID %u does not exist", oid)));
+	if (strchr("rpvmf", kind) == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("\"%s\" is not a table or view", get_rel_name(oid)),
+				 errhint("Argument \"%s\" takes tables, views, materialized views and foreign tables.", argument)));
+}
+
+/* Takes the list of tables, their names and their kinds; a table that is named twice counts once. */
+static void
+take_tables(FunctionCallInfo fcinfo, gnngp_tables_def *def)
+{
+	Datum	   *element;
+	bool	   *null;
+	int			n;
+
+	deconstruct_array(PG_GETARG_ARRAYTYPE_P(ARG_TABLES), REGCLASSOID, sizeof(Oid), true, TYPALIGN_INT, &element,
+					  &null, &n);
+	def->tables = (gnngp_oids) {0, palloc(sizeof(Oid) * Max(n, 1))};
+	def->names = (gnngp_texts) {0, palloc(sizeof(char *) * Max(2 * n, 1))};
+	def->kinds = palloc0(n + 1);
+	for (int i = 0; i < n; i++)
+	{
+		Oid			oid = null[i] ? InvalidOid : DatumGetObjectId(element[i]);
+		bool		twice = false;
+
+		if (null[i])
+			ereport(ERROR,
+					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+					 errmsg("tables must not contain NULL")));
+		require_table(oid, "tables");
+		for (int k = 0; k < def->tables.n; k++)
+			twice = twice || def->tables.oid[k] == oid;
+		if (twice)
+			continue;
+		def->kinds[def->tables.n] = get_rel_relkind(oid);
+		def->tables.oid[def->tables.n++] = oid;
+		def->names.text[def->names.n++] = get_namespace_name(get_rel_namespace(oid));
+		def->names.text[def->names.n++] = get_rel_name(oid);
+	}
+	if (def->tables.n == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("\"tables\" names no table"),
+				 errhint("Name the tables: tables => '{customers,orders}'.")));
+}
+
+/* The text of a jsonb argument. */
+static char *
+json_argument(FunctionCallInfo fcinfo, int argno)
+{
+	return DatumGetCString(DirectFunctionCall1(jsonb_out, PG_GETARG_DATUM(argno)));
+}
+
+/* Takes the arguments that are given, and looks at the graph that they make. */
+static void
+take_arguments(FunctionCallInfo fcinfo, gnngp_graph_def *def)
+{
+	gp_env	   *env = gnngp_env_create(CurrentMemoryContext);
+	gnngp_identity saved;
+
+	if (!PG_ARGISNULL(ARG_TABLES))
+		take_tables(fcinfo, &def->tables);
+	if (!PG_ARGISNULL(ARG_TIMES))
+		def->tables.times = json_argument(fcinfo, ARG_TIMES);
+	if (!PG_ARGISNULL(ARG_KEYS))
+		def->tables.keys = json_argument(fcinfo, ARG_KEYS);
+	if (!PG_ARGISNULL(ARG_EXCLUDE))
+		def->tables.exclude = texts_argument(fcinfo, ARG_EXCLUDE, "exclude");
+	saved = gnngp_become_owner(GetUserId());
+	gnngp_spi_connect();
+	(void) gnngp_schema_open(env, def, true);
+	gnngp_spi_finish();
+	gnngp_become_again(&saved);
+	gnngp_env_destroy(env);
+}
+
+/* Inserts a new graph or task; 42710 when there is one of its name. */
+static void
+insert_graph(const gnngp_graph_def *def, const char *noun)
+{
+	gnngp_graph_name_lock(def->owner_role, def->name);
+	if (!gnngp_graph_insert(def))
+		ereport(ERROR,
+				(errcode(ERRCODE_DUPLICATE_OBJECT),
+				 errmsg("a graph or task \"%s\" already exists", def->name),
+				 errhint("Choose another name for the %s, or drop what is there with gp_drop_graph.", noun)));
+}
+
+PG_FUNCTION_INFO_V1(gnngp_create_tables_graph);
+
+/* gp_create_graph(graph, tables, times, keys, exclude) */
+Datum
+gnngp_create_tables_graph(PG_FUNCTION_ARGS)
+{
+	gnngp_graph_def def = {.scale = "auto"};
+
+	gnngp_prevent_read_only("gp_create_graph");
+	def.name = gnngp_text_argument(fcinfo, ARG_GRAPH, "graph");
+	gnngp_check_name("graph", def.name);
+	gnngp_require_argument(fcinfo, ARG_TABLES, "tables");
+	def.owner_role = GetUserId();
+	def.owner = GetUserNameFromId(def.owner_role, false);
+	def.tables.time_zone = pstrdup(GetConfigOption("TimeZone", false, false));
+	take_arguments(fcinfo, &def);
+	insert_graph(&def, "graph");
+	PG_RETURN_VOID();
+}
+
+PG_FUNCTION_INFO_V1(gnngp_alter_tables_graph);
+
+/* gp_alter_graph(graph, tables, times, keys, exclude); what is NULL stays. */
+Datum
+gnngp_alter_tables_graph(PG_FUNCTION_ARGS)
+{
+	gnngp_graph_def *def;
+
+	gnngp_prevent_read_only("gp_alter_graph");
+	def = gnngp_graph_to_change(gnngp_text_argument(fcinfo, ARG_GRAPH, "graph"));
+	gnngp_require_tables(def);
+	take_arguments(fcinfo, def);
+	gnngp_graph_update(def);
+	PG_RETURN_VOID();
+}
+
+/* ---- tasks ---- */
+
+/* The graph of a new task, and what all tasks have. */
+static gnngp_graph_def
+start_task(FunctionCallInfo fcinfo, const char *form)
+{
+	gnngp_graph_def task = {.scale = "auto"};
+	gnngp_graph_def *graph;
+
+	gnngp_prevent_read_only("gp_create_task");
+	task.name = gnngp_text_argument(fcinfo, 0, "task");
+	gnngp_check_name("task", task.name);
+	graph = gnngp_own_graph(gnngp_text_argument(fcinfo, 1, "graph"));
+	gnngp_require_tables(graph);
+	task.owner_role = graph->owner_role;
+	task.owner = graph->owner;
+	task.task.graph = graph->id;
+	task.task.form = pstrdup(form);
+	task.task.since = DT_NOBEGIN;
+	return task;
+}
+
+/* The table that a task is about. */
+static void
+take_table(gnngp_task_def *task, Oid oid, const char *argument)
+{
+	require_table(oid, argument);
+	task->table = oid;
+	task->table_name = (gnngp_source_name) {get_namespace_name(get_rel_namespace(oid)), get_rel_name(oid)};
+	task->table_kind = psprintf("%c", get_rel_relkind(oid));
+}
+
+/* The text of an interval argument, NULL where it is; 22023 unless it is positive. */
+static char *
+interval_argument(FunctionCallInfo fcinfo, int argno, const char *name)
+{
+	static const Interval nothing = {0};
+
+	if (PG_ARGISNULL(argno))
+		return NULL;
+	if (!DatumGetBool(DirectFunctionCall2(interval_gt, PG_GETARG_DATUM(argno), IntervalPGetDatum(&nothing))))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("%s must be positive", name),
+				 errhint("Write %s => '30 days'.", name)));
+	return DatumGetCString(DirectFunctionCall1(interval_out, PG_GETARG_DATUM(argno)));
+}
+
+/* A text argument, or NULL. */
+static char *
+optional_text(FunctionCallInfo fcinfo, int argno)
+{
+	return PG_ARGISNULL(argno) ? NULL : text_to_cstring(PG_GETARG_TEXT_PP(argno));
+}
+
+/* Looks at a new task as a fit would, and inserts it. */
+static void
+finish_task(gnngp_graph_def *task)
+{
+	gp_env	   *env = gnngp_env_create(CurrentMemoryContext);
+
+	gnngp_task_check(env, task);
+	gnngp_env_destroy(env);
+	insert_graph(task, "task");
+}
+
+PG_FUNCTION_INFO_V1(gnngp_create_expression_task);
+
+/* gp_create_task(task, graph, entity, target, horizon, every, filter, since, rows) */
+Datum
+gnngp_create_expression_task(PG_FUNCTION_ARGS)
+{
+	gnngp_graph_def task = start_task(fcinfo, "expression");
+
+	gnngp_require_argument(fcinfo, 2, "entity");
+	take_table(&task.task, PG_GETARG_OID(2), "entity");
+	task.task.target = gnngp_text_argument(fcinfo, 3, "target");
+	gnngp_require_argument(fcinfo, 4, "horizon");
+	task.task.horizon = interval_argument(fcinfo, 4, "horizon");
+	task.task.every = interval_argument(fcinfo, 5, "every");
+	task.task.filter = optional_text(fcinfo, 6);
+	if (!PG_ARGISNULL(7))
+		task.task.since = PG_GETARG_TIMESTAMPTZ(7);
+	gnngp_require_argument(fcinfo, 8, "rows");
+	task.task.rows = PG_GETARG_INT64(8);
+	if (task.task.rows < 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("rows must be at least 1")));
+	gnngp_check_expressions(&task);
+	finish_task(&task);
+	PG_RETURN_VOID();
+}
+
+PG_FUNCTION_INFO_V1(gnngp_create_labels_task);
+
+/* gp_create_task(task, graph, labels, entity, target, time_column, horizon) */
+Datum
+gnngp_create_labels_task(PG_FUNCTION_ARGS)
+{
+	gnngp_graph_def task = start_task(fcinfo, "labels");
+
+	gnngp_require_argument(fcinfo, 2, "labels");
+	take_table(&task.task, PG_GETARG_OID(2), "labels");
+	gnngp_require_argument(fcinfo, 3, "entity");
+	task.task.entity_column = pstrdup(NameStr(*PG_GETARG_NAME(3)));
+	gnngp_require_argument(fcinfo, 4, "target");
+	task.task.target = pstrdup(NameStr(*PG_GETARG_NAME(4)));
+	if (!PG_ARGISNULL(5))
+		task.task.time_column = pstrdup(NameStr(*PG_GETARG_NAME(5)));
+	task.task.horizon = interval_argument(fcinfo, 6, "horizon");
+	finish_task(&task);
+	PG_RETURN_VOID();
+}
+
+PG_FUNCTION_INFO_V1(gnngp_create_column_task);
+
+/* gp_create_task(task, graph, target) */
+Datum
+gnngp_create_column_task(PG_FUNCTION_ARGS)
+{
+	gnngp_graph_def task = start_task(fcinfo, "column");
+	gp_env	   *env = gnngp_env_create(CurrentMemoryContext);
+	Oid			table = gnngp_task_column(env, &task, gnngp_text_argument(fcinfo, 2, "target"));
+
+	take_table(&task.task, table, "target");
+	finish_task(&task);
+	PG_RETURN_VOID();
+}
+
+/* ---- looking ---- */
+
+/* A graph of tables, or a task's graph. */
+static gnngp_graph_def *
+tables_argument(FunctionCallInfo fcinfo)
+{
+	gnngp_graph_def *graph = gnngp_own_graph(gnngp_text_argument(fcinfo, 0, "graph"));
+
+	if (graph->task.form)
+		return gnngp_graph_of_task(graph);
+	gnngp_require_tables(graph);
+	return graph;
+}
+
+/* Sets a column of a row to a name, or NULL. */
+static void
+put_name(Datum *values, bool *nulls, int i, const char *name)
+{
+	nulls[i] = name == NULL;
+	values[i] = name == NULL ? (Datum) 0 : DirectFunctionCall1(namein, CStringGetDatum(name));
+}
+
+/* The name of a table's time column, or NULL. */
+static const char *
+time_name(const gnngp_schema_table *t)
+{
+	return t->time < 0 ? NULL : t->column[t->time].column.name;
+}
+
+PG_FUNCTION_INFO_V1(gnngp_relations);
+
+/* gp_relations(graph) */
+Datum
+gnngp_relations(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
+	gnngp_graph_def *graph = tables_argument(fcinfo);
+	gp_env	   *env = gnngp_env_create(CurrentMemoryContext);
+	gnngp_schema_use use;
+
+	InitMaterializedSRF(fcinfo, 0);
+	gnngp_schema_begin(&use, env, graph, true);
+	for (int i = 0; i < use.schema->nrelations; i++)
+	{
+		const gnngp_schema_relation *r = &use.schema->relation[i];
+		const gnngp_schema_table *child = &use.schema->table[r->child];
+		const gnngp_schema_table *parent = &use.schema->table[r->parent];
+		Datum		values[6];
+		bool		nulls[6] = {false};
+		const char *note = gnngp_relation_note(use.schema, i);
+
+		values[0] = CStringGetTextDatum(r->name);
+		values[1] = ObjectIdGetDatum(child->table.oid);
+		values[2] = ObjectIdGetDatum(parent->table.oid);
+		put_name(values, nulls, 3, time_name(child));
+		put_name(values, nulls, 4, time_name(parent));
+		nulls[5] = note == NULL;
+		values[5] = note ? CStringGetTextDatum(note) : (Datum) 0;
+		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+	}
+	gnngp_schema_end(&use);
+	gnngp_env_destroy(env);
+	return (Datum) 0;
+}
+
+/* Puts a column of a table. */
+static void
+put_column(void *arg, Oid table, const char *column, const char *encoding, int width, const char *note)
+{
+	ReturnSetInfo *result = arg;
+	Datum		values[5];
+	bool		nulls[5] = {false};
+
+	values[0] = ObjectIdGetDatum(table);
+	put_name(values, nulls, 1, column);
+	values[2] = CStringGetTextDatum(encoding);
+	values[3] = Int32GetDatum(width);
+	nulls[4] = note == NULL || note[0] == '\0';
+	values[4] = nulls[4] ? (Datum) 0 : CStringGetTextDatum(note);
+	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+}
+
+PG_FUNCTION_INFO_V1(gnngp_columns);
+
+/* gp_columns(graph) */
+Datum
+gnngp_columns(PG_FUNCTION_ARGS)
+{
+	gnngp_graph_def *graph = tables_argument(fcinfo);
+	gp_env	   *env = gnngp_env_create(CurrentMemoryContext);
+
+	InitMaterializedSRF(fcinfo, 0);
+	gnngp_read_columns(env, graph, put_column, fcinfo->resultinfo);
+	gnngp_env_destroy(env);
+	return (Datum) 0;
+}
+
+/* What the rows of gp_task_rows are put by. */
+typedef struct task_rows
+{
+	ReturnSetInfo *result;
+	gnngp_id_type type;
+} task_rows;
+
+/* Puts one. */
+static void
+put_task_row(void *arg, const gnngp_id *node, gp_time as_of, const char *target)
+{
+	task_rows  *t = arg;
+	Datum		values[3];
+	bool		nulls[3] = {false};
+
+	values[0] = gnngp_id_type_datum(&t->type, node);
+	values[1] = TimestampTzGetDatum((TimestampTz) as_of);
+	values[2] = CStringGetTextDatum(target);
+	tuplestore_putvalues(t->result->setResult, t->result->setDesc, values, nulls);
+}
+
+PG_FUNCTION_INFO_V1(gnngp_task_rows_sql);
+
+/* gp_task_rows(task), or with a NULL of the type of the ids */
+Datum
+gnngp_task_rows_sql(PG_FUNCTION_ARGS)
+{
+	gnngp_graph_def *task = gnngp_own_graph(gnngp_text_argument(fcinfo, 0, "task"));
+	gp_env	   *env = gnngp_env_create(CurrentMemoryContext);
+	task_rows	t = {.result = (ReturnSetInfo *) fcinfo->resultinfo};
+	static const gnngp_id_hints hints = {
+		"Use gp_task_rows(%1$s).", "Use gp_task_rows(%1$s, NULL::%2$s).", "task"
+	};
+	gnngp_model model = {.name = task->name,.owner_role = task->owner_role};
+
+	if (task->task.form == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("\"%s\" is a graph, not a task", task->name),
+				 errhint("Make a task on it with gp_create_task.")));
+	InitMaterializedSRF(fcinfo, 0);
+	model.id_type = gnngp_task_id_type(env, task, &model.integer_ids);
+	gnngp_id_type_open(&t.type, &model, PG_NARGS() > 1 ? get_fn_expr_argtype(fcinfo->flinfo, 1) : INT8OID, &hints);
+	gnngp_read_task_rows(env, task, put_task_row, &t);
+	gnngp_env_destroy(env);
+	return (Datum) 0;
+}

@@ -1,0 +1,84 @@
+/*
+ * fit_facts.c - the fit of a task: one layer over the columns that its facts give.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "fit_facts.h"
+#include "methods.h"
+#include "pg/functions/functions.h"
+#include "pg/schema/schema.h"
+#include "pg/server/server.h"
+
+/* 0A000: a task has no such setting. */
+static void
+refuse_setting(const char *setting, const char *value, const char *hint)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("a task cannot be fitted with %s \"%s\"", setting, value),
+			 errhint("%s", hint)));
+}
+
+void
+gnngp_facts_settings(gnngp_fit_settings *settings)
+{
+	if (!gnngp_method_is_gp(settings->method) || !gnngp_kernel_is_auto(settings->kernel))
+		refuse_setting("kernel", gnngp_settings_kernel(settings),
+					   "Leave kernel out: the columns of its facts go through one layer of arc cosines.");
+	if (strcmp(settings->strategy, gp_strategy_names[GP_STRATEGY_AUTO]) != 0 &&
+		strcmp(settings->strategy, gp_strategy_names[GP_STRATEGY_NYSTROM]) != 0)
+		refuse_setting("strategy", settings->strategy, "Leave strategy out, or use nystrom.");
+	settings->live = true;
+}
+
+/* What the fitter needs beside the problem. */
+typedef struct facts_fit
+{
+	gp_features *features;
+	gp_facts_scale *scale;
+	double	   *other_score;
+} facts_fit;
+
+/* A fitter: both weightings. */
+static gp_posterior *
+fit_weightings(gp_device *device, const gp_problem *problem, const void *arg)
+{
+	const facts_fit *f = arg;
+
+	return gp_facts_fit(device, problem, f->features, f->scale, f->other_score);
+}
+
+void
+gnngp_facts_problem(gp_env *env, const gnngp_data *data, const gnngp_fit_settings *settings, gp_problem *problem)
+{
+	int32	   *block = gp_alloc_array(env, data->nlabelled, sizeof(int32));
+
+	problem->program = gnngp_compile_kernel(env, gp_facts_kernel);
+	problem->nblocks = gp_facts_time_blocks(env, data->nlabelled, data->rows->as_of, GP_FACTS_TIME_BLOCKS, block);
+	problem->block = problem->nblocks < 2 ? NULL : block;
+	problem->strategy = GP_STRATEGY_NYSTROM;
+	problem->landmark = gp_facts_landmarks(env, problem, settings->landmarks > 0 ? settings->landmarks :
+										   GP_FACTS_LANDMARKS, &problem->nlandmarks);
+}
+
+gnngp_choice
+gnngp_fit_facts(gnngp_run *run, const gnngp_data *data, const gnngp_fit_settings *settings, const int32 **block)
+{
+	gnngp_task_data *task = data->rows;
+	bool		columns;
+	facts_fit	fit = {data->features, task->scale, &task->other_score};
+	gnngp_choice choice = {.kernel = pstrdup(gp_facts_kernel)};
+	gp_problem	problem;
+
+	gnngp_problem_init(&problem, data, NULL, settings);
+	gnngp_facts_problem(run->env, data, settings, &problem);
+	*block = problem.block;
+	choice.posterior = gnngp_run_fit_by(run, &problem, fit_weightings, &fit);
+	choice.device = run->used;
+	columns = task->scale->weights == GP_FACTS_COLUMNS;
+	if (!isnan(task->other_score))
+		choice.alternatives = psprintf("{\"weights=%s\": %.4f}", columns ? "blocks" : "columns", task->other_score);
+	return choice;
+}

@@ -1,0 +1,137 @@
+/*
+ * explain_task.c - which relations, and which aggregates of them, make the score of an entity.
+ *
+ * The blocks of columns are taken in one after the other, each order and its reverse, from none of
+ * them to all: what each adds, averaged over the orders, adds up to the score (Shapley 1953, by a
+ * sample of orders).  A block that is not taken in stands at its mean, 0.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "funcapi.h"
+#include "pg/server/server.h"
+#include "task_live.h"
+#include "utils/builtins.h"
+
+#define ORDERS 8				/* and their reverses */
+
+/* One block, and what it adds. */
+typedef struct block_share
+{
+	int32		block;
+	double		share;
+} block_share;
+
+/* The largest first, whatever their sign; equal ones by their number. */
+static int
+compare_shares(const void *first, const void *second, void *unused)
+{
+	const block_share *a = first;
+	const block_share *b = second;
+
+	if (fabs(a->share) != fabs(b->share))
+		return fabs(a->share) > fabs(b->share) ? -1 : 1;
+	return a->block - b->block;
+}
+
+/* The order of a number: by a hash, odd numbers the reverse of those before. */
+static void
+make_order(int32 *order, int32 n, int number)
+{
+	block_share *drawn = palloc(sizeof(block_share) * n);
+
+	for (int32 b = 0; b < n; b++)
+		drawn[b] = (block_share) {b, (double) (gp_hash(((uint64) number / 2 << 32) + b) >> 11)};
+	gnngp_sort(drawn, n, sizeof(block_share), compare_shares, NULL);
+	for (int32 b = 0; b < n; b++)
+		order[number % 2 ? n - 1 - b : b] = drawn[b].block;
+	pfree(drawn);
+}
+
+/* The rows of all orders: none of the blocks, then one more each. */
+static gp_features *
+make_rows(gp_env *env, const gp_facts_scale *scale, const gp_features *one, int32 *order)
+{
+	int32		n = scale->nblocks;
+	int64		rows = (int64) 2 * ORDERS * (n + 1);
+	gp_features *x = gp_alloc_zero(env, 1, sizeof(gp_features));
+	float	   *dense = gp_alloc_zero(env, rows * one->dims, sizeof(float));
+	int32	   *place = palloc(sizeof(int32) * Max(n, 1));
+
+	*x = (gp_features) {.rows = rows,.dims = one->dims,.type = GP_FLOAT,.dense = dense};
+	for (int o = 0; o < 2 * ORDERS; o++)
+	{
+		make_order(order + o * n, n, o);
+		for (int32 k = 0; k < n; k++)
+			place[order[o * n + k]] = k;
+		for (int32 j = 0; j <= n; j++)
+		{
+			float	   *row = dense + ((int64) o * (n + 1) + j) * one->dims;
+			int64		at = 0;
+
+			CHECK_FOR_INTERRUPTS();
+			for (int32 c = 0; c < scale->width; c++)
+				if (scale->column[c].deviation > 0.0)
+				{
+					if (place[scale->column[c].block] < j)
+						row[at] = ((const float *) one->dense)[at];
+					at++;
+				}
+		}
+	}
+	return x;
+}
+
+/* A question of so many rows. */
+static void
+ask_rows(gnngp_live_call *c, gp_live_question *q, gp_features *x)
+{
+	int32	   *nowhere = gp_alloc_array(c->env, x->rows, sizeof(int32));
+
+	memset(nowhere, -1, sizeof(int32) * x->rows);
+	q->features = gp_features_as(c->env, x, gp_live_type(&c->figures));
+	q->graph = gp_graph_build(gp_edges_create(c->env, x->rows, false, false));
+	q->fit_node = nowhere;
+	q->inner = q->asked = x->rows;
+}
+
+gp_live_answer
+gnngp_task_explain(gnngp_live_call *c, int32 (*column_of) (const gnngp_live_call *c, const gp_live_answer *a),
+				   int32 *column, gnngp_task_share **shares, double *score)
+{
+	const gnngp_task_state *state = c->live->task;
+	const gp_facts_scale *scale = &state->scale;
+	int32		n = scale->nblocks;
+	int32	   *order = palloc(sizeof(int32) * 2 * ORDERS * Max(n, 1));
+	block_share *block = palloc0(sizeof(block_share) * Max(n, 1));
+	gp_live_question q = gnngp_task_question(c, strcmp(c->graph->task.form, "column") == 0 ? GP_TIME_NEVER : state->newest);
+	gp_live_answer one;
+	gp_live_answer all;
+
+	if (c->nodes.n == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("the node is not there yet as of the newest fact"),
+				 errhint("Name an entity that gp_predict returns.")));
+	one = gp_live_ask(gnngp_live_call_device(c), &q);
+	*column = column_of(c, &one);
+	*score = one.mean[*column];
+	ask_rows(c, &q, make_rows(c->env, scale, q.features, order));
+	all = gp_live_ask(gnngp_live_call_device(c), &q);
+	for (int32 b = 0; b < n; b++)
+		block[b].block = b;
+	for (int o = 0; o < 2 * ORDERS; o++)
+		for (int32 k = 0; k < n; k++)
+		{
+			int64		row = (int64) o * (n + 1) + k;
+
+			block[order[o * n + k]].share += (all.mean[(row + 1) * all.columns + *column] -
+											  all.mean[row * all.columns + *column]) / (2 * ORDERS);
+		}
+	gnngp_sort(block, n, sizeof(block_share), compare_shares, NULL);
+	*shares = palloc0(sizeof(gnngp_task_share) * Max(n, 1));
+	for (int32 b = 0; b < n; b++)
+		(*shares)[b] = (gnngp_task_share) {scale->relation[block[b].block], scale->aggregate[block[b].block], block[b].share};
+	return one;
+}

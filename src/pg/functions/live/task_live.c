@@ -1,0 +1,59 @@
+/*
+ * task_live.c - live answers of the model of a task: columns as of a time, then the fit's weights.
+ */
+#include "postgres.h"
+
+#include "pg/server/server.h"
+#include "task_live.h"
+
+/* The labels of the fit, as facts: which entity each is of, by numbers in the order of ids. */
+static gnngp_known_labels
+known_labels(const gnngp_live_call *c)
+{
+	const gnngp_live *live = c->live;
+	const gp_piece *piece = gp_keep_find(live->keep, GP_PIECE_TARGETS, 0, 0);
+	int64		n = live->ids.n;
+	int32	   *number = gp_alloc_array(c->env, Max(n, 1), sizeof(int32));
+	int32	   *number_of = gp_alloc_array(c->env, Max(c->nodes.n, 1), sizeof(int32));
+	double	   *target = NULL;
+
+	for (int64 i = 0; i < n; i++)
+	{
+		gnngp_id	id = gnngp_link_id(&live->ids, i);
+		gnngp_id	former = i > 0 ? gnngp_link_id(&live->ids, i - 1) : id;
+
+		gnngp_poll(i);
+		number[i] = i == 0 ? 0 : number[i - 1] + (gnngp_given_id_compare(&former, &id, NULL) != 0);
+	}
+	for (int64 i = 0; i < c->nodes.n; i++)
+	{
+		int32		label = gnngp_link_ids_find(&live->ids, &c->nodes.id[i]);
+
+		number_of[i] = label < 0 ? -1 : number[label];
+	}
+	if (!piece->ints)
+	{
+		target = gp_alloc_array(c->env, Max(n, 1), sizeof(double));
+		for (int64 i = 0; i < n; i++)
+			target[i] = c->figures.offset + c->figures.unit * ((const double *) piece->dense)[i * piece->cols];
+	}
+	return (gnngp_known_labels) {.number = number,.label = piece->ints ? piece->dense : NULL,.target = target,
+		.nclasses = c->model->classes,.number_of = number_of};
+}
+
+gp_live_question
+gnngp_task_question(gnngp_live_call *c, gp_time as_of)
+{
+	gp_live_question q = {.keep = c->live->keep,.program = gnngp_compile_kernel(c->env, c->model->kernel)};
+	gnngp_few  *few = gnngp_few_open(c->env, c->graph, c->live->task, c->nodes.id, &c->nodes.n, as_of);
+	gnngp_known_labels labels = known_labels(c);
+	gp_features *features = gnngp_few_read(few, &labels);
+	int32	   *nowhere = gp_alloc_array(c->env, Max(c->nodes.n, 1), sizeof(int32));
+
+	memset(nowhere, -1, sizeof(int32) * c->nodes.n);
+	q.features = gp_features_as(c->env, features, gp_live_type(&c->figures));
+	q.graph = gp_graph_build(gp_edges_create(c->env, c->nodes.n, false, false));
+	q.fit_node = nowhere;
+	q.inner = q.asked = c->nodes.n;
+	return q;
+}

@@ -1,0 +1,145 @@
+/*
+ * encode_columns.c - columns of any type, NULL among them, as features.
+ *
+ * They are read as numbers, words by their hashes, and encoded once all rows have come.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "catalog/pg_type_d.h"
+#include "reader_internal.h"
+#include "utils/builtins.h"
+#include "utils/timestamp.h"
+
+gnngp_feature_kind
+gnngp_add_feature(gnngp_query *q, const gnngp_column *column)
+{
+	gnngp_feature_kind kind = gnngp_feature_kind_of(column->base);
+
+	if (kind == GNNGP_FEATURE_NUMBER)
+		gnngp_query_add_number(q, column);
+	else if (kind == GNNGP_FEATURE_WORD)
+		gnngp_query_add(q, TEXTOID, "t.%s::pg_catalog.text", column->quoted);
+	else if (column->base == TIMESTAMPTZOID)
+		gnngp_query_add(q, TIMESTAMPOID, "pg_catalog.timezone('UTC', t.%s)", column->quoted);
+	else if (kind == GNNGP_FEATURE_TIME)
+		gnngp_query_add(q, TIMESTAMPOID, "t.%s::pg_catalog.timestamp", column->quoted);
+	return kind;
+}
+
+double
+gnngp_feature_number(gnngp_feature_kind kind, Oid base, Datum value)
+{
+	if (kind == GNNGP_FEATURE_WORD)
+	{
+		text	   *word = DatumGetTextPP(value);
+
+		/* As many bits as a double holds */
+		return (double) (gp_hash_bytes(VARDATA_ANY(word), VARSIZE_ANY_EXHDR(word)) >> 11);
+	}
+	if (kind == GNNGP_FEATURE_TIME)
+	{
+		Timestamp	at = DatumGetTimestamp(value);
+
+		return TIMESTAMP_NOT_FINITE(at) ? (TIMESTAMP_IS_NOBEGIN(at) ? -1e7 : 1e7) : (double) at / USECS_PER_DAY;
+	}
+	return gnngp_number_datum(value, base);
+}
+
+/* A row of features that may be sparse. */
+static void
+take_row(const gp_features *f, int64 row, gp_cell *cell)
+{
+	for (int64 c = 0; c < f->dims; c++)
+		cell[c] = (gp_cell) {.number = f->csr ? 0.0 : gp_number_at(f->dense, f->type, row * f->dims + c)};
+	for (int64 k = f->csr ? f->csr->start[row] : 0; f->csr && k < f->csr->start[row + 1]; k++)
+		cell[f->csr->col[k]].number = gp_number_at(f->csr->value, f->type, k);
+	for (int64 c = 0; c < f->dims; c++)
+		cell[c].null = isnan(cell[c].number);
+}
+
+/* How the columns are encoded, by all rows. */
+static gp_encoding *
+make_encoding(gp_env *env, const gp_features *f, const gnngp_column *column, const gnngp_feature_kind *kind)
+{
+	gp_cell_kind *cells = palloc(sizeof(gp_cell_kind) * f->dims);
+	gp_cell    *cell = palloc(sizeof(gp_cell) * f->dims);
+	gp_encoder *encoder;
+
+	for (int64 c = 0; c < f->dims; c++)
+		cells[c] = kind[c] == GNNGP_FEATURE_WORD ? GP_CELL_WORD :
+			gnngp_is_integer_type(column[c].base) ? GP_CELL_INTEGER : GP_CELL_NUMBER;
+	encoder = gp_encoder_create(env, (int32_t) f->dims, cells);
+	GP_EACH(env, i, f->rows, i * f->dims)
+	{
+		take_row(f, i, cell);
+		gp_encoder_look(encoder, (uint64_t) i + 1, 0, cell);
+	}
+	return gp_encoder_finish(encoder);
+}
+
+/* Tells which columns are left out; 22000 where all are. */
+static void
+tell_left_out(const gnngp_reader *r, const gp_encoding *encoding, const gnngp_column *column)
+{
+	for (int32_t p = 0; p < encoding->nparts; p++)
+	{
+		char		way[64];
+		char		note[128];
+
+		gp_encoded_describe(&encoding->part[p], way, sizeof(way), note, sizeof(note));
+		if (encoding->part[p].width == 0)
+			gp_notice(r->env, NULL, "column \"%s\" of table \"%s\" is left out of the features: %s",
+					  column[encoding->part[p].column].name, r->nodes.name, note);
+	}
+	if (encoding->width == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_EXCEPTION),
+				 errmsg("the feature columns of table \"%s\" do not tell its nodes apart", r->nodes.name),
+				 errhint("Name other columns, or leave \"features\" out.")));
+}
+
+/* 55000 unless the columns are as many as the fit's. */
+static void
+check_encoding(const gnngp_reader *r, int64 dims)
+{
+	const gp_encoding *e = r->encoding;
+
+	if (e == NULL || e->nparts == 0 || e->part[e->nparts - 1].column != dims - 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("the feature columns of table \"%s\" are others than when the model was fitted", r->nodes.name),
+				 errhint("Fit the model again with gp_refresh.")));
+}
+
+gp_features *
+gnngp_encode_features(gnngp_reader *r, gp_features *numbers, const gnngp_column *column,
+					  const gnngp_feature_kind *kind)
+{
+	gp_env	   *env = r->env;
+	const gp_encoding *encoding = r->encoding;
+	gp_cell    *cell = palloc(sizeof(gp_cell) * numbers->dims);
+	gp_features_builder *builder;
+	double	   *row;
+	int32		repeated_node,
+				repeated_feature;
+
+	if (r->some)
+		check_encoding(r, numbers->dims);
+	else
+	{
+		encoding = r->data->encoding = make_encoding(env, numbers, column, kind);
+		tell_left_out(r, encoding, column);
+	}
+	row = palloc(sizeof(double) * encoding->width);
+	builder = gp_features_create(env, numbers->rows, encoding->width, GP_DOUBLE);
+	GP_EACH(env, i, numbers->rows, i * encoding->width)
+	{
+		take_row(numbers, i, cell);
+		gp_encode(encoding, cell, row);
+		gp_features_add_row(builder, (int32) i, row);
+	}
+	gp_features_free(env, numbers);
+	return gp_features_build(builder, &repeated_node, &repeated_feature);
+}

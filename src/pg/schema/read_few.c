@@ -1,0 +1,134 @@
+/*
+ * read_few.c - the columns of a few entities as of any time, for live answers.
+ *
+ * They are read as the caller, whose grants and row-level security hold, by the indexes that there
+ * are on keys; how they are encoded is the fit's.
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "pg/server/server.h"
+#include "task_reading.h"
+#include "utils/timestamp.h"
+
+struct gnngp_few
+{
+	gnngp_schema_use use;
+	gnngp_task_reading reading;
+	const gnngp_task_state *state;
+	gp_time    *as_of;
+};
+
+/* 55000: what the model's columns are made of is not there any more, or not alone. */
+static void
+check_shape(const gnngp_graph_def *task, const gnngp_tables *s, const gnngp_task_state *state)
+{
+	if (gnngp_schema_shape(s) != state->shape)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("the tables of task \"%s\" have other columns, keys or times than when its model was fitted",
+						task->name),
+				 errhint("Fit it again with gp_refresh; the caller must be allowed to read all columns that its owner reads.")));
+}
+
+/* Keeps the ids that are there; 42704 for one that is not in its table. */
+static int64
+keep_there(gnngp_few *few, const gnngp_graph_def *task, gnngp_id *id, int64 n, gp_time as_of)
+{
+	gnngp_task_reading *r = &few->reading;
+	gp_time    *from = gnngp_reading_entity_times(r);
+	int64		there = 0;
+
+	for (int64 i = 0; i < n; i++)
+	{
+		gp_time		at = from[r->entity_of[i]];
+		gp_time		asked = as_of == GP_TIME_NEVER && at != GNNGP_NOWHERE ? at : as_of;
+
+		if (at == GNNGP_NOWHERE)
+			ereport(ERROR,
+					(errcode(ERRCODE_UNDEFINED_OBJECT),
+					 errmsg("node %s is not in table \"%s\"", id[i].text ? pnstrdup(id[i].text, id[i].length) :
+							psprintf(INT64_FORMAT, id[i].key), few->use.schema->table[r->entity].table.name),
+					 errhint("Name rows of that table.")));
+		few->as_of[there] = asked;
+		if (at <= asked && asked != GP_TIME_NEVER)
+			id[there++] = id[i];
+	}
+	if (there < n)
+		ereport(NOTICE,
+				(errmsg("%lld nodes of task \"%s\" are left out: they are not there yet as of that time",
+						(long long) (n - there), task->name)));
+	gp_free(r->env, from);
+	return there;
+}
+
+/* Points the reading to the entities. */
+static void
+take_ids(gnngp_few *few, const gnngp_id *id, int64 n)
+{
+	few->reading.n = n;
+	few->reading.row_id = id;
+	gnngp_reading_entities(&few->reading);
+}
+
+gnngp_few *
+gnngp_few_open(gp_env *env, const gnngp_graph_def *task, const gnngp_task_state *state, gnngp_id *id, int64 *n,
+			   gp_time as_of)
+{
+	gnngp_few  *few = gp_alloc_zero(env, 1, sizeof(gnngp_few));
+	gnngp_task_rows rows;
+
+	few->state = state;
+	gnngp_schema_begin(&few->use, env, task, false);
+	check_shape(task, few->use.schema, state);
+	gnngp_task_rows_open(&rows, env, few->use.schema, task, "classes");
+	few->reading = (gnngp_task_reading) {.env = env,.schema = few->use.schema,.folds = gnngp_folds_find(few->use.schema),
+		.few = true,.task = task,.entity = rows.entity,.id = rows.id,.own_time = strcmp(task->task.form, "column") == 0,
+		.half_life = state->half_life,.encoding = state->encoding};
+	few->as_of = gp_alloc_array(env, Max(*n, 1), sizeof(gp_time));
+	if (as_of == GP_TIME_NEVER && !few->reading.own_time)
+		as_of = (gp_time) GetCurrentTimestamp();
+	few->reading.as_of = few->as_of;
+	take_ids(few, id, *n);
+	*n = keep_there(few, task, id, *n, as_of);
+	take_ids(few, id, *n);
+	gnngp_reading_plan(&few->reading);
+	return few;
+}
+
+/* 55000: a fold or table of the model's is not among those that are read. */
+static void
+check_encodings(const gnngp_few *few)
+{
+	const gnngp_task_reading *r = &few->reading;
+	bool		fits = few->state->nencodings == r->nencodings;
+
+	for (int p = 0; fits && p < r->own->nparts; p++)
+		fits = r->encoding[r->own->part[p].encoding] != NULL;
+	for (int h = 0; h < r->nhistories; h++)
+		for (int p = 0; fits && p < r->history[h].join->nparts; p++)
+			fits = r->encoding[r->history[h].join->part[p].encoding] != NULL;
+	if (!fits)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("the tables of task \"%s\" are not those that its model was fitted on", r->task->name),
+				 errhint("Fit it again with gp_refresh.")));
+}
+
+gp_features *
+gnngp_few_read(gnngp_few *few, const gnngp_known_labels *known)
+{
+	gnngp_task_reading *r = &few->reading;
+	const gnngp_task_state *state = few->state;
+	gp_facts_labels labels = {.n = state->labelled,.entity = known->number,.as_of = state->as_of,.label = known->label,
+	.target = known->target,.nclasses = known->nclasses,.horizon = state->horizon};
+
+	check_encodings(few);
+	gnngp_reading_run(r, state->target.width);
+	if (r->earlier >= 0)
+		gp_facts_scan_labels(r->facts, r->earlier, known->number_of, &state->target, &labels);
+	if (r->all >= 0)
+		gp_facts_scan_labels(r->facts, r->all, NULL, &state->target, &labels);
+	gnngp_schema_end(&few->use);
+	return gp_facts_features(r->facts, &state->scale);
+}

@@ -1,0 +1,320 @@
+/*
+ * read_task.c - all that a fit of a task reads, under one snapshot.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "access/xact.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_type_d.h"
+#include "pg/server/server.h"
+#include "task_reading.h"
+#include "utils/builtins.h"
+#include "utils/guc.h"
+#include "utils/lsyscache.h"
+#include "utils/snapmgr.h"
+#include "utils/timestamp.h"
+
+/* The moment as of which is predicted: just behind the newest fact, or now where there are no times. */
+static gp_time
+newest_moment(const gnngp_tables *s)
+{
+	gp_time		first;
+	gp_time		last = gnngp_newest_fact(s, &first);
+
+	return last == GP_TIME_ALWAYS ? (gp_time) GetCurrentTimestamp() : last + 1;
+}
+
+/* ---- opening ---- */
+
+/* Plans a look at what lies behind views and partitions, which locks it. */
+static void
+lock_behind(const gnngp_tables *s)
+{
+	for (int i = 0; i < s->ntables; i++)
+	{
+		gnngp_query q;
+
+		gnngp_query_init(&q, &s->table[i].table);
+		gnngp_query_add(&q, INT4OID, "1");
+		gnngp_query_plan(&q);
+	}
+}
+
+/* Marks the column that a task asks for: its own row never shows it, and a table of labels shows none. */
+static void
+mark_target(gnngp_tables *s, const gnngp_task_def *task)
+{
+	int			table = strcmp(task->form, "expression") == 0 ? -1 : gnngp_schema_find(s, task->table);
+	int			column = table < 0 ? -1 : gnngp_table_find_column(&s->table[table], task->target);
+
+	if (column >= 0 && s->table[table].column[column].role == GNNGP_COLUMN_CELL)
+		s->table[table].column[column].role = strcmp(task->form, "labels") == 0 ? GNNGP_COLUMN_EXCLUDED :
+			GNNGP_COLUMN_TARGET;
+}
+
+void
+gnngp_schema_begin(gnngp_schema_use *use, gp_env *env, const gnngp_graph_def *graph, bool as_owner)
+{
+	const gnngp_graph_def *tables = graph->task.form ? gnngp_graph_of_task(graph) : graph;
+
+	use->saved = gnngp_become(as_owner ? gnngp_owner_role(graph) : GetUserId());
+	gnngp_pin_output_settings();
+	gnngp_pin("row_security", "on");
+	/* Not by its setting, which functions may not save from version 16 on; an abort restores it. */
+	use->read_only = XactReadOnly;
+	XactReadOnly = true;
+	gnngp_pin("TimeZone", tables->tables.time_zone);
+	gnngp_spi_connect();
+	use->schema = gnngp_schema_open(env, tables, false);
+	if (graph->task.form)
+		mark_target(use->schema, &graph->task);
+	lock_behind(use->schema);
+	gnngp_push_read_snapshot();
+}
+
+void
+gnngp_schema_end(gnngp_schema_use *use)
+{
+	PopActiveSnapshot();
+	gnngp_spi_finish();
+	XactReadOnly = use->read_only;
+	gnngp_become_again(&use->saved);
+}
+
+/* ---- the rows ---- */
+
+/* Leaves out rows whose entity is not there yet, or not at all. */
+static void
+drop_early(gnngp_task_rows *rows, gnngp_task_reading *r)
+{
+	gp_time    *from = gnngp_reading_entity_times(r);
+	int64		n = 0;
+
+	for (int64 i = 0; i < rows->n; i++)
+	{
+		gp_time		at = from[r->entity_of[i]];
+
+		if (at > rows->row[i].as_of)
+		{
+			if (at == GNNGP_NOWHERE)
+				rows->unknown++;
+			else
+				rows->early++;
+			continue;
+		}
+		rows->row[n++] = rows->row[i];
+	}
+	rows->n = n;
+	gp_free(r->env, from);
+	if (rows->early > 0)
+		ereport(NOTICE,
+				(errmsg("task \"%s\" leaves out %lld rows as of times before their entity is there",
+						rows->task->name, (long long) rows->early)));
+	if (rows->unknown > 0)
+		ereport(NOTICE,
+				(errmsg("task \"%s\" leaves out %lld rows whose entity is not in table \"%s\"", rows->task->name,
+						(long long) rows->unknown, r->schema->table[r->entity].table.name)));
+}
+
+/* Points a reading to the rows. */
+static void
+take_rows(gnngp_task_reading *r, const gnngp_task_rows *rows)
+{
+	gnngp_id   *id = gp_alloc_array(r->env, Max(rows->n, 1), sizeof(gnngp_id));
+	gp_time    *as_of = gp_alloc_array(r->env, Max(rows->n, 1), sizeof(gp_time));
+
+	for (int64 i = 0; i < rows->n; i++)
+	{
+		id[i] = rows->row[i].id;
+		as_of[i] = rows->row[i].as_of;
+	}
+	r->n = rows->n;
+	r->row_id = id;
+	r->as_of = as_of;
+	gnngp_reading_entities(r);
+}
+
+/* The ids of some rows. */
+static gnngp_ids
+ids_of(gp_env *env, const gnngp_task_row *row, int64 n, const gnngp_task_rows *rows)
+{
+	const char *type = gnngp_type_name(rows->id_column.type);
+	gnngp_ids	ids = {.n = n,.integer = gnngp_is_integer_type(rows->id_column.base)};
+
+	ids.type_name = gnngp_keep_text(env, type);
+	ids.key = gp_alloc_array(env, Max(n, 1), sizeof(int64));
+	if (!ids.integer)
+		ids.text = gp_alloc_array(env, Max(n, 1), sizeof(char *));
+	for (int64 i = 0; i < n; i++)
+	{
+		ids.key[i] = row[i].id.key;
+		if (ids.text)
+			ids.text[i] = unconstify(char *, row[i].id.text);
+	}
+	return ids;
+}
+
+/* Takes the labels of the first rows. */
+static void
+take_labels(gnngp_data *data, gnngp_task_rows *rows)
+{
+	gp_env	   *env = rows->env;
+	int32	   *final = NULL;
+
+	data->labelled = gp_alloc_array(env, Max(data->nlabelled, 1), sizeof(int32));
+	data->task = rows->kind == GNNGP_TARGET_VALUE ? GP_TASK_VALUES : GP_TASK_CLASSES;
+	if (data->task == GP_TASK_VALUES)
+		data->target = gp_alloc_array(env, Max(data->nlabelled, 1), sizeof(double));
+	else
+	{
+		data->nclasses = rows->labels.n;
+		final = gnngp_labels_finish(&rows->labels, &data->class_label);
+		data->label = gp_alloc_array(env, Max(data->nlabelled, 1), sizeof(int32));
+	}
+	for (int64 i = 0; i < data->nlabelled; i++)
+	{
+		data->labelled[i] = (int32) i;
+		if (final)
+			data->label[i] = final[rows->row[i].label];
+		else
+			data->target[i] = rows->row[i].value;
+	}
+	gp_free(env, final);
+}
+
+/* 22000: nothing to learn from. */
+static void
+require_labels(const gnngp_task_rows *rows, int64 labelled)
+{
+	if (labelled == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_EXCEPTION),
+				 errmsg("task \"%s\" has no labelled row", rows->task->name),
+				 errhint("SELECT * FROM gp_task_rows(%s) shows the labels.", quote_literal_cstr(rows->task->name))));
+	if (rows->n > PG_INT32_MAX - 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("task \"%s\" has more than %d rows", rows->task->name, PG_INT32_MAX - 1)));
+}
+
+/* ---- the fit's data ---- */
+
+/* How long a question reaches, and the half-life: of tasks that do not say by the gaps between their rows. */
+static void
+choose_horizon(gnngp_task_reading *r, const gnngp_task_rows *rows, int64 labelled, gnngp_task_data *task)
+{
+	bool		column = strcmp(rows->task->task.form, "column") == 0;
+	const int32 *key = column && r->nhistories > 0 && r->history[0].key ? r->history[0].key : r->entity_of;
+	double		gap = rows->horizon > 0 ? 0.0 : gp_facts_median_gap(r->env, labelled, key, r->as_of);
+
+	task->horizon = rows->horizon >= 0 ? rows->horizon : column ? 0 : (gp_time) (gap / 2.0);
+	task->half_life = rows->horizon > 0 ? 2 * rows->horizon : (gp_time) gap;
+	if (task->half_life <= 0)
+		task->half_life = 60 * GP_TIME_DAY;
+	if (rows->horizon < 0 && !column)
+		ereport(NOTICE,
+				(errmsg("task \"%s\" has no horizon: a label is taken to be known %.1f days after its time",
+						rows->task->name, (double) task->horizon / (double) GP_TIME_DAY),
+				 errhint("Name it with the argument horizon of gp_create_task.")));
+	r->half_life = task->half_life;
+}
+
+/* Reads the columns of all rows, and scales them by those that are labelled. */
+static gp_features *
+read_columns(gnngp_task_reading *r, gnngp_data *data, gnngp_task_data *task)
+{
+	gp_env	   *env = r->env;
+	bool	   *trains = gp_alloc_zero(env, r->n, sizeof(bool));
+	gp_facts_labels labels = {.n = data->nlabelled,.entity = r->entity_of,.as_of = r->as_of,.label = data->label,
+	.target = data->target,.nclasses = data->nclasses,.horizon = task->horizon};
+	gp_time		latest = GP_TIME_ALWAYS;
+
+	for (int64 i = 0; i < data->nlabelled; i++)
+	{
+		trains[i] = true;
+		latest = Max(latest, r->as_of[i]);
+	}
+	gnngp_reading_encode(r, latest);
+	task->target = gp_facts_target_of(env, &labels, NULL);
+	/* Old answers mislead what has learnt from fresh ones; and a row's own column has one answer. */
+	if (r->own_time || !gp_facts_labels_reach(env, &labels, r->n, r->as_of, trains))
+		task->target.width = 0;
+	gnngp_reading_run(r, task->target.width);
+	if (r->earlier >= 0)
+		gp_facts_scan_labels(r->facts, r->earlier, r->entity_of, &task->target, &labels);
+	if (r->all >= 0)
+		gp_facts_scan_labels(r->facts, r->all, NULL, &task->target, &labels);
+	task->scale = gp_facts_measure(r->facts, trains, GP_FACTS_COLUMNS);
+	gp_free(env, trains);
+	return gp_facts_features(r->facts, task->scale);
+}
+
+/* Reads all of a task. */
+static gnngp_data *
+read_all(gp_env *env, const gnngp_tables *s, const gnngp_graph_def *def, const char *kind)
+{
+	gnngp_data *data = gp_alloc_zero(env, 1, sizeof(gnngp_data));
+	gnngp_task_data *task = gp_alloc_zero(env, 1, sizeof(gnngp_task_data));
+	gnngp_task_rows rows;
+	gnngp_task_reading *r = palloc0(sizeof(gnngp_task_reading));
+
+	gnngp_task_rows_open(&rows, env, s, def, kind);
+	rows.newest = task->newest = newest_moment(s);
+	gnngp_task_rows_read(&rows);
+	*r = (gnngp_task_reading) {.env = env,.schema = s,.folds = gnngp_folds_find(s),.task = def,.entity = rows.entity,
+	.id = rows.id,.own_time = strcmp(def->task.form, "column") == 0};
+	take_rows(r, &rows);
+	drop_early(&rows, r);
+	take_rows(r, &rows);
+	while (data->nlabelled < rows.n && rows.row[data->nlabelled].label >= 0)
+		data->nlabelled++;
+	require_labels(&rows, data->nlabelled);
+	take_labels(data, &rows);
+	gnngp_reading_plan(r);
+	choose_horizon(r, &rows, data->nlabelled, task);
+	data->ids = ids_of(env, rows.row + data->nlabelled, rows.n - data->nlabelled, &rows);
+	task->label_ids = ids_of(env, rows.row, data->nlabelled, &rows);
+	task->as_of = unconstify(gp_time *, r->as_of);
+	data->type = GP_FLOAT;
+	data->features = read_columns(r, data, task);
+	data->graph = gp_graph_build(gp_edges_create(env, rows.n, false, false));
+	task->relations = r->nhistories;
+	task->facts = r->read;
+	task->nencodings = r->nencodings;
+	task->encoding = r->encoding;
+	task->shape = gnngp_schema_shape(s);
+	task->entity_of = r->entity_of;
+	data->rows = task;
+	return data;
+}
+
+gnngp_data *
+gnngp_read_task(gp_env *env, const gnngp_graph_def *def, const char *kind)
+{
+	gnngp_schema_use use;
+	gnngp_data *data;
+
+	gnngp_schema_begin(&use, env, def, true);
+	data = read_all(env, use.schema, def, kind);
+	gnngp_schema_end(&use);
+	return data;
+}
+
+void
+gnngp_read_task_rows(gp_env *env, const gnngp_graph_def *def, gnngp_task_row_fn take, void *arg)
+{
+	gnngp_schema_use use;
+	gnngp_task_rows rows;
+
+	gnngp_schema_begin(&use, env, def, true);
+	gnngp_task_rows_open(&rows, env, use.schema, def, "classes");
+	rows.texts = true;
+	rows.newest = newest_moment(use.schema);
+	gnngp_task_rows_read(&rows);
+	gnngp_schema_end(&use);
+	for (int64 i = 0; i < rows.n; i++)
+		if (rows.row[i].label >= 0)
+			take(arg, &rows.row[i].id, rows.row[i].as_of, rows.row[i].target);
+}

@@ -1,0 +1,201 @@
+/*
+ * schema.h - graphs of tables: foreign keys, times, and the facts that tasks are answered from.
+ *
+ * A graph of tables is looked at anew by each reading: its columns, the foreign keys between its
+ * tables, the time column of each.  A task then has rows, each an entity as of a time; the tables'
+ * rows that refer to the entity, or to what it refers to, are facts.  All queries of one reading
+ * run as the reader's other ones do (pg/reader/reader.h), ordered by key and time.
+ */
+#ifndef GNNGP_SCHEMA_H
+#define GNNGP_SCHEMA_H
+
+#include "postgres.h"
+
+#include "core/facts/facts.h"
+#include "pg/catalog/catalog.h"
+#include "pg/reader/read_tables.h"
+#include "pg/reader/reader.h"
+
+/* What a column is to the graph. */
+typedef enum gnngp_column_role
+{
+	GNNGP_COLUMN_CELL,			/* encoded */
+	GNNGP_COLUMN_TIME,			/* the time of the row */
+	GNNGP_COLUMN_KEY,			/* identifies the row, or refers to another */
+	GNNGP_COLUMN_EXCLUDED,		/* by the user */
+	GNNGP_COLUMN_LATER,			/* its name says that it is written later than the row */
+	GNNGP_COLUMN_TARGET,		/* what the task asks */
+	GNNGP_COLUMN_HIDDEN,		/* the owner may not read it */
+	GNNGP_COLUMN_TYPE			/* its type has no encoding */
+} gnngp_column_role;
+
+typedef struct gnngp_schema_column
+{
+	gnngp_column column;
+	bool		not_null;
+	gnngp_column_role role;
+	gp_cell_kind kind;			/* of a cell */
+	Oid			read_as;		/* the type that a query gives it */
+	const char *cast;			/* what follows its name there, or "" */
+} gnngp_schema_column;
+
+typedef struct gnngp_schema_table
+{
+	gnngp_table table;
+	const char *label;			/* its name, with the schema where two tables have one name */
+	int			ncolumns;
+	gnngp_schema_column *column;
+	int			time;			/* its time column; -1: without time */
+	int			nid;			/* columns of its primary key */
+	int		   *id;
+	gp_encoding *encoding;		/* of its cells, once they were looked at */
+} gnngp_schema_table;
+
+/* A foreign key. */
+typedef struct gnngp_schema_relation
+{
+	const char *name;			/* orders.customer_id, salaries(team,year) */
+	int			child;			/* tables */
+	int			parent;
+	int			n;				/* pairs of columns */
+	int		   *from;			/* columns of the child */
+	int		   *to;
+	const char **equals;		/* operators, of a column of the parent and one of the child */
+	bool		named;			/* by the user: nothing says that the parent's columns are unique */
+} gnngp_schema_relation;
+
+typedef struct gnngp_tables
+{
+	gp_env	   *env;
+	const gnngp_graph_def *def;
+	int			ntables;
+	gnngp_schema_table *table;
+	int			nrelations;
+	gnngp_schema_relation *relation;
+} gnngp_tables;
+
+/*
+ * Locks the tables of a graph and looks them up, as the present user and inside SPI.  tell: NOTICEs
+ * say which tables were left out or taken for timeless, and which columns are written later.
+ * 42702 where a table has several columns that may be its time; 42P01 and 42703 for names in times,
+ * keys and exclude that there are not; 42501 for a table named there that may not be read.
+ */
+extern gnngp_tables *gnngp_schema_open(gp_env *env, const gnngp_graph_def *def, bool tell);
+
+/* The place of a table among those of a schema; -1: none. */
+extern int	gnngp_schema_find(const gnngp_tables *s, Oid table);
+
+/* A hash of all that encodings and columns of a stored model depend on. */
+extern uint64 gnngp_schema_shape(const gnngp_tables *s);
+
+/* A schema while it is read: the user is the graph's owner, or the caller, and a snapshot is active. */
+typedef struct gnngp_schema_use
+{
+	gnngp_tables *schema;
+	gnngp_identity saved;
+	bool		read_only;		/* as the transaction was before */
+} gnngp_schema_use;
+
+extern void gnngp_schema_begin(gnngp_schema_use *use, gp_env *env, const gnngp_graph_def *graph, bool as_owner);
+extern void gnngp_schema_end(gnngp_schema_use *use);
+
+/* ---- what a fit of a task reads ---- */
+
+typedef struct gnngp_task_data gnngp_task_data;
+typedef struct gnngp_task_state gnngp_task_state;
+
+/* What of the rows of a task, and of the facts that they see, its model stores. */
+struct gnngp_task_data
+{
+	gnngp_ids	label_ids;		/* of the labelled rows: by id, then time */
+	int32	   *entity_of;		/* of all rows: their entities' numbers, in the order of ids */
+	gp_time    *as_of;			/* of all rows: those labelled, then those to predict */
+	gp_time		horizon;
+	gp_time		half_life;
+	gp_time		newest;			/* as of which is predicted where rows have no time of their own */
+	gp_facts_scale *scale;
+	gp_facts_target target;
+	int			nencodings;
+	gp_encoding **encoding;		/* of tables, then of folds */
+	int			relations;
+	int64		facts;
+	uint64		shape;
+	double		other_score;	/* of the weighting that was not chosen */
+};
+
+/*
+ * Reads the rows of a task and the facts that they see.  The data's graph has a node for each row,
+ * and no edges; its ids are those of the rows to predict, which follow the labelled ones.
+ */
+extern gnngp_data *gnngp_read_task(gp_env *env, const gnngp_graph_def *task, const char *kind);
+
+/*
+ * Checks the expressions of a task as the present user, under the present search_path, which they
+ * are pinned to from then on: 42601 for what is no single expression, 42P17 for a volatile function,
+ * 42804 for a filter that is not boolean.  Sets the task's path.
+ */
+extern void gnngp_check_expressions(gnngp_graph_def *task);
+
+/* What a model keeps of it (pg/store/store.h). */
+struct gnngp_task_state
+{
+	uint64		shape;			/* of the schema */
+	gp_time		horizon;
+	gp_time		half_life;
+	gp_time		newest;
+	int			nencodings;
+	gp_encoding **encoding;		/* NULL: of a table that is not read */
+	gp_facts_scale scale;
+	gp_facts_target target;
+	int64		labelled;
+	const int64 *as_of;			/* of each labelled row */
+	const int32 *block;			/* NULL: there are none */
+	const double *forward;		/* labelled x columns, NULL without blocks; NaN: not told */
+};
+
+/* Labels of a fit, by entity and time: which is whose is told by number, ascending. */
+typedef struct gnngp_known_labels
+{
+	const int32 *number;		/* of each label's entity */
+	const int32 *label;			/* classes, or NULL */
+	const double *target;		/* values, or NULL */
+	int32		nclasses;
+	const int32 *number_of;		/* of each entity asked for: that of its labels, -1: it had none */
+} gnngp_known_labels;
+
+/*
+ * The entities of a task that are there as of a time, of n given ones, which are put to the front:
+ * 42704 for one that is not in its table.  GP_TIME_NEVER is now, or of a task that asks for a column
+ * the time of each row.  The state must outlive the reading.
+ */
+typedef struct gnngp_few gnngp_few;
+extern gnngp_few *gnngp_few_open(gp_env *env, const gnngp_graph_def *task, const gnngp_task_state *state,
+								 gnngp_id *id, int64 *n, gp_time as_of);
+
+/* Their features as of that time, read as the caller; ends the reading. */
+extern gp_features *gnngp_few_read(gnngp_few *few, const gnngp_known_labels *labels);
+
+/* One row of a task, as gp_task_rows gives it. */
+typedef void (*gnngp_task_row_fn) (void *arg, const gnngp_id *node, gp_time as_of, const char *target);
+extern void gnngp_read_task_rows(gp_env *env, const gnngp_graph_def *task, gnngp_task_row_fn row, void *arg);
+
+/* The type of the ids that the rows of a task have, as gnngp_type_name gives it. */
+extern char *gnngp_task_id_type(gp_env *env, const gnngp_graph_def *task, bool *integer);
+
+/* Looks up all that a new task names, as a fit would; the errors are those of a fit. */
+extern void gnngp_task_check(gp_env *env, const gnngp_graph_def *task);
+
+/* The table of a column that is written as table.column; sets the task's target. */
+extern Oid	gnngp_task_column(gp_env *env, gnngp_graph_def *task, const char *target);
+
+/* ---- looking ---- */
+
+/* What there is to say of a relation; NULL: nothing. */
+extern const char *gnngp_relation_note(const gnngp_tables *s, int relation);
+
+/* Tells of each column of each table how it is encoded, or why not: note may be NULL. */
+typedef void (*gnngp_column_fn) (void *arg, Oid table, const char *column, const char *encoding, int width,
+								 const char *note);
+extern void gnngp_read_columns(gp_env *env, const gnngp_graph_def *graph, gnngp_column_fn put, void *arg);
+
+#endif							/* GNNGP_SCHEMA_H */

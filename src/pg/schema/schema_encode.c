@@ -1,0 +1,107 @@
+/*
+ * schema_encode.c - how the columns of tables are encoded, by a look at their rows.
+ */
+#include "postgres.h"
+
+#include "catalog/pg_class.h"
+#include "catalog/pg_type_d.h"
+#include "pg/server/server.h"
+#include "schema_internal.h"
+#include "utils/lsyscache.h"
+
+#define MANY_ROWS 400000		/* from so many on a sample is looked at, */
+#define SAMPLED_ROWS 200000		/* of about so many */
+
+/* A look at a table. */
+typedef struct look
+{
+	const gnngp_part *part;
+	gp_encoder *encoder;
+	gp_cell    *cell;
+	int			identity;		/* the query's column */
+	gp_time		before;
+} look;
+
+/* Looks at a row. */
+static void
+look_row(void *state, const Datum *values, const bool *nulls)
+{
+	const look *l = state;
+	const gnngp_part *p = l->part;
+	gp_time		at = p->visible < 0 ? GP_TIME_ALWAYS : gnngp_time_of(values[p->visible], nulls[p->visible]);
+
+	if (at != GP_TIME_ALWAYS && at >= l->before)
+		return;
+	gnngp_take_cells(p, values, nulls, l->cell);
+	gp_encoder_look(l->encoder, (uint64) DatumGetInt64(values[l->identity]), at == GP_TIME_ALWAYS ? l->before : at,
+					l->cell);
+}
+
+/* Selects a number that tells rows apart: a hash of the primary key. */
+static void
+add_identity(gnngp_join *j, const gnngp_schema_table *t)
+{
+	Oid			type;
+
+	if (t->nid == 0)
+		gnngp_query_add(&j->query, INT8OID, "0::pg_catalog.int8");
+	else
+		gnngp_query_add(&j->query, INT8OID, "pg_catalog.hashtextextended((%s)::pg_catalog.text, 0)",
+						gnngp_key_expression(t, "t", t->nid, t->id, &type));
+}
+
+/* Has a large table sampled; the same rows each time. */
+static const char *
+sample(const gnngp_table *table)
+{
+	char		kind = get_rel_relkind(table->oid);
+	int64		rows = gnngp_table_rows(table);
+
+	if (rows < MANY_ROWS || (kind != RELKIND_RELATION && kind != RELKIND_MATVIEW))
+		return "";
+	return psprintf(" TABLESAMPLE BERNOULLI (%g) REPEATABLE (1)", 100.0 * SAMPLED_ROWS / (double) rows);
+}
+
+gp_encoding *
+gnngp_encode_table(const gnngp_tables *s, gnngp_folds *folds, int encoding, gp_time before)
+{
+	bool		is_fold = encoding >= s->ntables;
+	int			table = is_fold ? s->relation[folds->fold[encoding - s->ntables].relation].parent : encoding;
+	const gnngp_schema_table *t = &s->table[table];
+	gnngp_join *j = gnngp_join_open(s, folds, table, false);
+	gp_cell_kind *kind;
+	look		l = {.before = before};
+
+	appendStringInfoString(&j->tables, sample(&t->table));
+	if (is_fold)
+		gnngp_join_fold(j, encoding - s->ntables);
+	else
+		gnngp_join_row(j, table);
+	l.part = &j->part[0];
+	kind = palloc(sizeof(gp_cell_kind) * Max(l.part->ncells, 1));
+	for (int i = 0; i < l.part->ncells; i++)
+		kind[i] = l.part->cell[i].kind;
+	l.cell = palloc(sizeof(gp_cell) * Max(l.part->ncells, 1));
+	l.encoder = gp_encoder_create(s->env, l.part->ncells, kind);
+	l.identity = list_length(j->query.types);
+	add_identity(j, t);
+	j->query.joins = j->tables.data;
+	gnngp_query_plan(&j->query);
+	gnngp_query_run(&j->query, s->env, look_row, &l, GP_PHASE_FEATURES, 0);
+	return gp_encoder_finish(l.encoder);
+}
+
+void
+gnngp_encode_part(const gnngp_part *part, const gp_encoding *encoding, const Datum *values, const bool *nulls,
+				  bool own, gp_cell *cell, double *out)
+{
+	if (part->there >= 0 && (nulls[part->there] || !DatumGetBool(values[part->there])))
+	{
+		memset(out, 0, sizeof(double) * encoding->width);
+		return;
+	}
+	gnngp_take_cells(part, values, nulls, cell);
+	for (int i = 0; i < part->ncells && own; i++)
+		cell[i].null = cell[i].null || part->cell[i].target;
+	gp_encode(encoding, cell, out);
+}

@@ -1,0 +1,235 @@
+/*
+ * schema_internal.h - what the files of the schema's reader share.
+ */
+#ifndef GNNGP_SCHEMA_INTERNAL_H
+#define GNNGP_SCHEMA_INTERNAL_H
+
+#include "postgres.h"
+
+#include "common/hashfn.h"
+#include "pg/ids/given_ids.h"
+#include "schema.h"
+
+/* ---- names that users give (schema_names.c) ---- */
+
+/* A member of a JSON object whose values are texts; value is NULL for null. */
+typedef struct gnngp_json_pair
+{
+	const char *key;
+	const char *value;
+} gnngp_json_pair;
+
+/* The members of an object; NIL for NULL; 22023 for anything else.  argument is for the message. */
+extern List *gnngp_json_pairs(const char *json, const char *argument);
+
+/* The table that a name means, with or without its schema: 42P01, or 42501 for one that may not be read. */
+extern int	gnngp_schema_table_named(const gnngp_tables *s, const char *name, const char *argument);
+
+/* Columns of one table: table.column, or table(column,column). */
+typedef struct gnngp_column_list
+{
+	int			table;
+	int			n;
+	int		   *column;
+} gnngp_column_list;
+
+extern gnngp_column_list gnngp_column_list_read(const gnngp_tables *s, const char *text, const char *argument);
+
+/* The same in a text: the table by its label. */
+extern char *gnngp_column_list_text(const gnngp_tables *s, int table, int n, const int *column);
+
+/* The place of a column, or -1. */
+extern int	gnngp_table_find_column(const gnngp_schema_table *t, const char *name);
+
+/* ---- foreign keys (schema_relations.c) ---- */
+
+/* Finds the foreign keys of the tables, in the server's catalog and in the argument keys. */
+extern void gnngp_find_relations(gnngp_tables *s);
+
+/* The column of a table that a column of another refers to by a foreign key; InvalidAttrNumber: none. */
+extern AttrNumber gnngp_foreign_column(Oid table, AttrNumber column, Oid parent);
+
+/* ---- what a query joins (schema_join.c) ---- */
+
+#define GNNGP_MOST_PARTS 40		/* tables that one query joins, at most */
+
+/* An expression that a query reads as a cell. */
+typedef struct gnngp_cell_source
+{
+	const char *expression;		/* without the alias, where it is a column's */
+	gp_cell_kind kind;
+	Oid			read_as;
+	bool		target;			/* of the task: never shown of the entity's own row */
+} gnngp_cell_source;
+
+/* A table whose rows' cells are encoded: one of the graph's, or the children of its rows as part of them. */
+typedef struct gnngp_part
+{
+	const char *name;			/* of what it is to the rows */
+	int			encoding;		/* its number among the encodings */
+	int			table;			/* -1: children as part of a row */
+	int			level;			/* above the row; 0: the row itself, or a fold */
+	const char *alias;
+	int			ncells;
+	gnngp_cell_source *cell;
+	int			there;			/* the query's column that tells whether there is a row; -1: always */
+	int			visible;		/* the query's column of its own time; -1: without time */
+	int			first;			/* the query's column of its first cell */
+} gnngp_part;
+
+/* Children without a time of their own, which are part of their parents' rows. */
+typedef struct gnngp_fold
+{
+	int			relation;
+	int			ncells;
+	gnngp_cell_source *cell;
+	const char *select;			/* of one parent's children, or of all, grouped */
+	const char *tables;
+	const char *keys;			/* to group by; */
+	const char *named_keys;		/* and as k0, k1, ... */
+	bool		timed;			/* parents of theirs have times: the list has the latest as v */
+} gnngp_fold;
+
+/* A query over one table with its parents and its folds. */
+typedef struct gnngp_join
+{
+	const gnngp_tables *schema;
+	struct gnngp_folds *folds;
+	bool		few;			/* few rows are asked for: look up, and do not scan */
+	const char *root;			/* what the query calls the table: t, or d in a fold */
+	gnngp_query query;
+	StringInfoData tables;		/* what is joined */
+	StringInfoData visible;		/* arguments of greatest(): the times of all parts */
+	int			nparts;
+	gnngp_part	part[GNNGP_MOST_PARTS];
+} gnngp_join;
+
+/* All folds of a schema; a fold's encoding is the tables' number and its place here. */
+typedef struct gnngp_folds
+{
+	int			n;
+	gnngp_fold *fold;
+} gnngp_folds;
+
+extern gnngp_folds *gnngp_folds_find(const gnngp_tables *s);
+
+/* Starts a query over a table, which it calls t. */
+extern gnngp_join *gnngp_join_open(const gnngp_tables *s, gnngp_folds *folds, int table, bool few);
+
+/*
+ * Adds the table's row as a part; then its parents but for one (a relation, or -1), theirs, and so
+ * on, three levels up; then the folds of its row.  Cells of all parts are selected.
+ */
+extern void gnngp_join_row(gnngp_join *j, int table);
+extern void gnngp_join_parents(gnngp_join *j, int table, int but);
+extern void gnngp_join_folds(gnngp_join *j, int table);
+extern void gnngp_join_fold(gnngp_join *j, int place);
+
+/* The expression of columns as a key of facts, and the type that it is read as: an integer, or text. */
+extern char *gnngp_key_expression(const gnngp_schema_table *t, const char *alias, int n, const int *column, Oid *type);
+
+/* The columns by which a relation is found, of an alias: "t.a, t.b", as conditions that none is NULL. */
+extern char *gnngp_join_equals(const gnngp_tables *s, const gnngp_schema_relation *r, const char *child,
+							   const char *parent);
+
+/* Selects the latest time of all parts, as timestamptz: -infinity without any. */
+extern int	gnngp_join_visible(gnngp_join *j);
+
+/* The expression of a table's time as timestamptz: a row whose time is NULL is never visible. */
+extern char *gnngp_time_expression(const gnngp_schema_table *t, const char *alias);
+
+/* Takes the cells of a part from a row of the query. */
+extern void gnngp_take_cells(const gnngp_part *part, const Datum *values, const bool *nulls, gp_cell *cell);
+
+/* A time of a row as the core has it. */
+extern gp_time gnngp_time_of(Datum value, bool null);
+
+/* ---- how tables are encoded (schema_encode.c) ---- */
+
+/*
+ * Looks at the rows of a table, or of a fold, that are there before a time.  Large tables are
+ * sampled.
+ */
+extern gp_encoding *gnngp_encode_table(const gnngp_tables *s, gnngp_folds *folds, int encoding, gp_time before);
+
+/* The numbers of a part of a row, or 0 where it is not there; room for the cells is the caller's. */
+extern void gnngp_encode_part(const gnngp_part *part, const gp_encoding *encoding, const Datum *values,
+							  const bool *nulls, bool own, gp_cell *cell, double *out);
+
+/* ---- rows of a task (task_rows.c, task_labels.c) ---- */
+
+typedef struct gnngp_task_row
+{
+	gnngp_id	id;
+	gp_time		as_of;
+	int32		label;			/* a class as it came; 0 for a value; -1: to predict */
+	double		value;
+	const char *target;			/* as text, for gp_task_rows alone */
+} gnngp_task_row;
+
+typedef struct gnngp_task_rows
+{
+	gp_env	   *env;
+	const gnngp_graph_def *task;
+	const gnngp_tables *schema;
+	bool		texts;			/* targets are wanted as texts */
+	int			entity;			/* the entities' table */
+	int			id;				/* its column that is their id */
+	gnngp_column id_column;		/* of which the rows' ids are */
+	gnngp_table source;			/* for messages: labels, or the entities */
+	gnngp_column target;
+	const char *target_text;	/* how a query gives it as text */
+	gnngp_target_kind kind;
+	gnngp_labels labels;
+	bool		too_many_classes;
+	gp_time		newest;
+	gp_time		horizon;		/* -1: not given */
+	int64		n;
+	int64		room;
+	gnngp_task_row *row;
+	int64		timeless;		/* rows left out for want of a time */
+	int64		unknown;		/* for want of an entity */
+	int64		early;			/* as of a time before their entity's */
+} gnngp_task_rows;
+
+/* Finds the entities of a task among the tables. */
+extern void gnngp_task_rows_open(gnngp_task_rows *t, gp_env *env, const gnngp_tables *s,
+								 const gnngp_graph_def *task, const char *kind);
+
+/* Reads the rows, labelled and to predict, under the active snapshot; sorted: labels by id and time, then the others. */
+extern void gnngp_task_rows_read(gnngp_task_rows *t);
+
+/* Looks up all that reading them needs. */
+extern void gnngp_task_rows_check(const gnngp_task_rows *t);
+
+/* Adds a row; the id is copied.  A target that is NULL is to be predicted. */
+extern void gnngp_task_rows_add(gnngp_task_rows *t, Datum id, gp_time as_of, Datum target, bool no_target);
+
+/* A copy of a text in the environment. */
+extern char *gnngp_keep_text(gp_env *env, const char *text);
+
+/* The type of a task's expression; its text has been checked (task_expression.c). */
+extern Oid	gnngp_task_expression_type(const gnngp_task_rows *t);
+
+/* The rows of a task that is an expression. */
+extern void gnngp_task_expression_read(gnngp_task_rows *t);
+
+/* Microseconds of an interval's text, months of 31 days. */
+extern int64 gnngp_interval_length(const char *interval);
+
+/* The latest time of a row of any table, before now; GP_TIME_ALWAYS where no table has times.  *first: the first. */
+extern gp_time gnngp_newest_fact(const gnngp_tables *s, gp_time *first);
+
+/* The id of a datum of a column, its text in the current context. */
+extern gnngp_id gnngp_datum_id(Datum value, Oid base);
+
+/* The columns of a table that may be its time, as numbers: NOT NULL, or all (schema_tables.c). */
+extern List *gnngp_time_candidates(const gnngp_schema_table *t, bool nullable);
+
+/* A table that is not among those of the schema, with its columns. */
+extern gnngp_schema_table gnngp_schema_table_open(gnngp_table table);
+
+/* The column of a table's primary key, or called id; 0A000 where there is none. */
+extern int	gnngp_table_id(const gnngp_schema_table *t, const gnngp_graph_def *task);
+
+#endif							/* GNNGP_SCHEMA_INTERNAL_H */

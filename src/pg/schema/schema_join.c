@@ -1,0 +1,397 @@
+/*
+ * schema_join.c - queries over a table, what its rows refer to, and what is part of them.
+ *
+ * A fact shows its own columns and those of its parents, three levels up.  Children without a time
+ * of their own, such as the items of an order, are part of their parent's row: their number, and
+ * the mean and the sum of each number, the mean of each number of what they refer to.  The latest
+ * time of all of these is that from which a row is visible.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "catalog/pg_type_d.h"
+#include "pg/server/server.h"
+#include "schema_internal.h"
+#include "utils/array.h"
+#include "utils/timestamp.h"
+
+#define MOST_LEVELS 3			/* up from a fact */
+#define FOLD_LEVELS 2			/* up from its children */
+
+char *
+gnngp_time_expression(const gnngp_schema_table *t, const char *alias)
+{
+	return psprintf("coalesce(%s.%s::pg_catalog.timestamptz, 'infinity')", alias, t->column[t->time].column.quoted);
+}
+
+char *
+gnngp_join_equals(const gnngp_tables *s, const gnngp_schema_relation *r, const char *child, const char *parent)
+{
+	StringInfoData text;
+
+	initStringInfo(&text);
+	for (int i = 0; i < r->n; i++)
+		appendStringInfo(&text, "%s%s.%s %s %s.%s", i > 0 ? " AND " : "", parent,
+						 s->table[r->parent].column[r->to[i]].column.quoted, r->equals[i], child,
+						 s->table[r->child].column[r->from[i]].column.quoted);
+	return text.data;
+}
+
+char *
+gnngp_key_expression(const gnngp_schema_table *t, const char *alias, int n, const int *column, Oid *type)
+{
+	const gnngp_column *first = &t->column[column[0]].column;
+	StringInfoData text;
+
+	*type = n == 1 && gnngp_is_integer_type(first->base) ? INT8OID : TEXTOID;
+	if (n == 1)
+		return psprintf("%s.%s::pg_catalog.%s", alias, first->quoted, *type == INT8OID ? "int8" : "text");
+	initStringInfo(&text);
+	for (int i = 0; i < n; i++)
+		appendStringInfo(&text, "%s%s.%s::pg_catalog.text", i > 0 ? ", " : "ROW(", alias, t->column[column[i]].column.quoted);
+	appendStringInfoString(&text, ")::pg_catalog.text");
+	return text.data;
+}
+
+/* The cells of a table. */
+static gnngp_cell_source *
+table_cells(const gnngp_schema_table *t, int *n)
+{
+	gnngp_cell_source *cell = palloc(sizeof(gnngp_cell_source) * Max(t->ncolumns, 1));
+
+	*n = 0;
+	for (int i = 0; i < t->ncolumns; i++)
+	{
+		const gnngp_schema_column *c = &t->column[i];
+
+		if (c->role == GNNGP_COLUMN_CELL || c->role == GNNGP_COLUMN_TARGET)
+			cell[(*n)++] = (gnngp_cell_source) {psprintf("%s%s", c->column.quoted, c->cast), c->kind, c->read_as,
+				c->role == GNNGP_COLUMN_TARGET};
+	}
+	return cell;
+}
+
+gnngp_join *
+gnngp_join_open(const gnngp_tables *s, gnngp_folds *folds, int table, bool few)
+{
+	gnngp_join *j = palloc0(sizeof(gnngp_join));
+
+	j->schema = s;
+	j->folds = folds;
+	j->few = few;
+	j->root = "t";
+	gnngp_query_init(&j->query, &s->table[table].table);
+	initStringInfo(&j->tables);
+	initStringInfo(&j->visible);
+	return j;
+}
+
+/* Adds a time to those of which the latest counts. */
+static void
+add_time(gnngp_join *j, const char *expression)
+{
+	appendStringInfo(&j->visible, "%s%s", j->visible.len > 0 ? ", " : "", expression);
+}
+
+/* A new part, whose cells are selected; there tells whether its row is, or NULL: always. */
+static gnngp_part *
+add_part(gnngp_join *j, const char *name, const char *alias, const char *there, const char *time)
+{
+	gnngp_part *p = &j->part[j->nparts++];
+
+	*p = (gnngp_part) {.name = name,.alias = alias,.there = -1,.visible = -1};
+	if (there)
+	{
+		p->there = list_length(j->query.types);
+		gnngp_query_add(&j->query, BOOLOID, "%s", there);
+	}
+	if (time)
+	{
+		p->visible = list_length(j->query.types);
+		gnngp_query_add(&j->query, TIMESTAMPTZOID, "%s", time);
+		add_time(j, there ? psprintf("CASE WHEN %s THEN %s ELSE '-infinity' END", there, time) : time);
+	}
+	return p;
+}
+
+/* Selects the cells of a part. */
+static void
+select_cells(gnngp_join *j, gnngp_part *p)
+{
+	p->first = list_length(j->query.types);
+	for (int i = 0; i < p->ncells; i++)
+		gnngp_query_add(&j->query, p->cell[i].read_as, "%s.%s", p->alias, p->cell[i].expression);
+}
+
+void
+gnngp_join_row(gnngp_join *j, int table)
+{
+	const gnngp_schema_table *t = &j->schema->table[table];
+	gnngp_part *p = add_part(j, t->label, j->root, NULL,
+							 t->time >= 0 ? gnngp_time_expression(t, j->root) : NULL);
+
+	p->encoding = p->table = table;
+	p->cell = table_cells(t, &p->ncells);
+	select_cells(j, p);
+}
+
+/* Joins what a row refers to by a relation. */
+static const char *
+join_parent(gnngp_join *j, int relation, const char *child, const char *name, int level)
+{
+	const gnngp_schema_relation *r = &j->schema->relation[relation];
+	const gnngp_schema_table *t = &j->schema->table[r->parent];
+	const char *alias = psprintf("p%d", j->nparts);
+	char	   *there = psprintf("%s.%s IS NOT NULL", alias, t->column[r->to[0]].column.quoted);
+	gnngp_part *p;
+
+	appendStringInfo(&j->tables, " LEFT JOIN %s %s ON %s", t->table.quoted, alias,
+					 gnngp_join_equals(j->schema, r, child, alias));
+	p = add_part(j, name, alias, there, t->time >= 0 ? gnngp_time_expression(t, alias) : NULL);
+	p->encoding = p->table = r->parent;
+	p->level = level;
+	p->cell = table_cells(t, &p->ncells);
+	select_cells(j, p);
+	return alias;
+}
+
+/* Joins the parents of a row but for one, and theirs; on the way to it were the tables of a path. */
+static void
+join_parents(gnngp_join *j, int table, const char *alias, const char *name, int but, int levels, List *path)
+{
+	const gnngp_tables *s = j->schema;
+
+	path = lappend_int(list_copy(path), table);
+	for (int r = 0; r < s->nrelations && levels > 0; r++)
+	{
+		const char *own = s->relation[r].name;
+		const char *parent;
+
+		if (s->relation[r].child != table || r == but || j->nparts >= GNNGP_MOST_PARTS - 4)
+			continue;
+		/* A row and the rows above it of its own table: one level. */
+		if (list_length(path) > 1 && list_member_int(path, s->relation[r].parent))
+			continue;
+		own = name ? psprintf("%s, %s", name, own) : own;
+		parent = join_parent(j, r, alias, own, list_length(path));
+		join_parents(j, s->relation[r].parent, parent, own, -1, levels - 1, path);
+	}
+}
+
+void
+gnngp_join_parents(gnngp_join *j, int table, int but)
+{
+	join_parents(j, table, "t", NULL, but, MOST_LEVELS, NIL);
+}
+
+/* ---- children as part of a row ---- */
+
+/* True for a table whose rows are part of those that they refer to. */
+static bool
+folds_into_parent(const gnngp_tables *s, int relation)
+{
+	const gnngp_schema_relation *r = &s->relation[relation];
+
+	return s->table[r->child].time < 0 && r->child != r->parent;
+}
+
+/* Adds a cell of a fold: an aggregate, called by its number. */
+static void
+fold_cell(gnngp_fold *f, StringInfo list, const char *expression)
+{
+	appendStringInfo(list, ", %s AS c%d", expression, f->ncells);
+	f->cell[f->ncells] = (gnngp_cell_source) {psprintf("c%d", f->ncells), GP_CELL_NUMBER, FLOAT8OID, false};
+	f->ncells++;
+}
+
+/* Adds the cells that aggregate the numbers of a part. */
+static void
+fold_part(gnngp_fold *f, StringInfo list, const gnngp_part *p, bool sums)
+{
+	for (int i = 0; i < p->ncells && f->ncells < GP_ENCODED_LIST - 2; i++)
+	{
+		const gnngp_cell_source *c = &p->cell[i];
+		char	   *number = psprintf("(%s.%s)::pg_catalog.float8", p->alias, c->expression);
+
+		if (c->kind != GP_CELL_NUMBER && c->kind != GP_CELL_INTEGER)
+			continue;
+		fold_cell(f, list, psprintf("avg(%s)", number));
+		if (sums)
+			fold_cell(f, list, psprintf("sum(%s)", number));
+	}
+}
+
+/* Makes the fold of a relation. */
+static void
+make_fold(const gnngp_tables *s, int relation, gnngp_fold *f)
+{
+	const gnngp_schema_relation *r = &s->relation[relation];
+	gnngp_join *j = gnngp_join_open(s, NULL, r->child, false);
+	StringInfoData list;
+	StringInfoData keys;
+	StringInfoData named;
+
+	*f = (gnngp_fold) {.relation = relation,.cell = palloc(sizeof(gnngp_cell_source) * GP_ENCODED_LIST)};
+	initStringInfo(&list);
+	initStringInfo(&keys);
+	initStringInfo(&named);
+	j->root = "d";
+	gnngp_join_row(j, r->child);
+	join_parents(j, r->child, j->root, NULL, relation, FOLD_LEVELS, NIL);
+	fold_cell(f, &list, "count(*)::pg_catalog.float8");
+	for (int i = 0; i < j->nparts; i++)
+		fold_part(f, &list, &j->part[i], i == 0);
+	f->timed = j->visible.len > 0;
+	if (f->timed)
+		appendStringInfo(&list, ", max(greatest(%s)) AS v", j->visible.data);
+	for (int i = 0; i < r->n; i++)
+	{
+		const char *from = s->table[r->child].column[r->from[i]].column.quoted;
+
+		appendStringInfo(&keys, "%sd.%s", i > 0 ? ", " : "", from);
+		appendStringInfo(&named, "%sd.%s AS k%d", i > 0 ? ", " : "", from, i);
+	}
+	f->select = list.data + 2;
+	f->keys = keys.data;
+	f->named_keys = named.data;
+	f->tables = psprintf("%s d%s", s->table[r->child].table.quoted, j->tables.data);
+}
+
+gnngp_folds *
+gnngp_folds_find(const gnngp_tables *s)
+{
+	gnngp_folds *folds = palloc0(sizeof(gnngp_folds));
+
+	folds->fold = palloc0(sizeof(gnngp_fold) * Max(s->nrelations, 1));
+	for (int r = 0; r < s->nrelations; r++)
+		if (folds_into_parent(s, r))
+			make_fold(s, r, &folds->fold[folds->n++]);
+	return folds;
+}
+
+/* The condition that finds what is folded of a row: by the keys of all, or among one row's children. */
+static char *
+fold_condition(const gnngp_tables *s, const gnngp_schema_relation *r, const char *alias, bool few)
+{
+	StringInfoData text;
+
+	initStringInfo(&text);
+	for (int i = 0; i < r->n; i++)
+		appendStringInfo(&text, "%st.%s %s %s", i > 0 ? " AND " : "",
+						 s->table[r->parent].column[r->to[i]].column.quoted, r->equals[i],
+						 few ? psprintf("d.%s", s->table[r->child].column[r->from[i]].column.quoted) :
+						 psprintf("%s.k%d", alias, i));
+	return text.data;
+}
+
+void
+gnngp_join_fold(gnngp_join *j, int place)
+{
+	const gnngp_fold *f = &j->folds->fold[place];
+	const gnngp_schema_relation *r = &j->schema->relation[f->relation];
+	const char *alias = psprintf("p%d", j->nparts);
+	const char *condition = fold_condition(j->schema, r, alias, j->few);
+	gnngp_part *p;
+
+	if (j->few)
+		appendStringInfo(&j->tables, " LEFT JOIN LATERAL (SELECT %s FROM %s WHERE %s) %s ON true", f->select,
+						 f->tables, condition, alias);
+	else
+		appendStringInfo(&j->tables, " LEFT JOIN (SELECT %s, %s FROM %s GROUP BY %s) %s ON %s", f->named_keys,
+						 f->select, f->tables, f->keys, alias, condition);
+	p = add_part(j, r->name, alias, NULL, f->timed ? psprintf("coalesce(%s.v, '-infinity')", alias) : NULL);
+	p->visible = -1;
+	p->encoding = j->schema->ntables + place;
+	p->table = -1;
+	p->ncells = f->ncells;
+	p->cell = f->cell;
+	select_cells(j, p);
+}
+
+void
+gnngp_join_folds(gnngp_join *j, int table)
+{
+	for (int i = 0; i < j->folds->n; i++)
+		if (j->schema->relation[j->folds->fold[i].relation].parent == table && j->nparts < GNNGP_MOST_PARTS)
+			gnngp_join_fold(j, i);
+}
+
+int
+gnngp_join_visible(gnngp_join *j)
+{
+	int			column = list_length(j->query.types);
+
+	if (j->visible.len == 0)
+		gnngp_query_add(&j->query, TIMESTAMPTZOID, "'-infinity'::pg_catalog.timestamptz");
+	else
+		gnngp_query_add(&j->query, TIMESTAMPTZOID, "greatest(%s)", j->visible.data);
+	return column;
+}
+
+/* ---- values ---- */
+
+gp_time
+gnngp_time_of(Datum value, bool null)
+{
+	TimestampTz at = null ? DT_NOEND : DatumGetTimestampTz(value);
+
+	return TIMESTAMP_IS_NOEND(at) ? GP_TIME_NEVER : TIMESTAMP_IS_NOBEGIN(at) ? GP_TIME_ALWAYS : (gp_time) at;
+}
+
+/* The numbers of an array as doubles. */
+static void
+take_list(Datum value, Oid read_as, gp_cell *cell)
+{
+	bool		wide = read_as == FLOAT8ARRAYOID;
+	Datum	   *element;
+	bool	   *null;
+	int			n;
+	double	   *number;
+
+	deconstruct_array(DatumGetArrayTypeP(value), wide ? FLOAT8OID : FLOAT4OID, wide ? 8 : 4, true,
+					  wide ? TYPALIGN_DOUBLE : TYPALIGN_INT, &element, &null, &n);
+	number = palloc(sizeof(double) * Max(n, 1));
+	for (int i = 0; i < n; i++)
+		number[i] = null[i] ? NAN : wide ? DatumGetFloat8(element[i]) : (double) DatumGetFloat4(element[i]);
+	cell->data = number;
+	cell->length = n;
+}
+
+/* Takes one cell. */
+static void
+take_cell(const gnngp_cell_source *source, Datum value, bool null, gp_cell *cell)
+{
+	*cell = (gp_cell) {.null = null};
+	if (null)
+		return;
+	switch (source->kind)
+	{
+		case GP_CELL_NUMBER:
+			cell->number = source->read_as == FLOAT4OID ? (double) DatumGetFloat4(value) :
+				gnngp_number_datum(value, source->read_as);
+			cell->null = !isfinite(cell->number);
+			break;
+		case GP_CELL_INTEGER:
+			cell->number = (double) gnngp_integer_datum(value, source->read_as);
+			break;
+		case GP_CELL_TIME:
+			cell->time = gnngp_time_of(value, false);
+			cell->null = cell->time == GP_TIME_NEVER || cell->time == GP_TIME_ALWAYS;
+			break;
+		case GP_CELL_WORD:
+			cell->data = VARDATA_ANY(DatumGetTextPP(value));
+			cell->length = VARSIZE_ANY_EXHDR(DatumGetTextPP(value));
+			break;
+		case GP_CELL_LIST:
+			take_list(value, source->read_as, cell);
+			break;
+	}
+}
+
+void
+gnngp_take_cells(const gnngp_part *part, const Datum *values, const bool *nulls, gp_cell *cell)
+{
+	for (int i = 0; i < part->ncells; i++)
+		take_cell(&part->cell[i], values[part->first + i], nulls[part->first + i], &cell[i]);
+}

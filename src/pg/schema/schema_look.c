@@ -1,0 +1,149 @@
+/*
+ * schema_look.c - what gp_relations and gp_columns show, and a look at a task before it is stored.
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type_d.h"
+#include "pg/server/server.h"
+#include "task_reading.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+
+const char *
+gnngp_relation_note(const gnngp_tables *s, int relation)
+{
+	const gnngp_schema_relation *r = &s->relation[relation];
+	const gnngp_schema_table *child = &s->table[r->child];
+
+	if (r->child == r->parent)
+		return "refers to rows of its own table";
+	if (child->time < 0)
+		return psprintf("rows of %s have no time of their own: they are part of the rows of %s", child->label,
+						s->table[r->parent].label);
+	return r->named ? "named by the argument keys" : NULL;
+}
+
+/* Why a column is not encoded. */
+static const char *
+role_note(const gnngp_schema_column *c)
+{
+	switch (c->role)
+	{
+		case GNNGP_COLUMN_TIME:
+			return "from this time on the row is known";
+		case GNNGP_COLUMN_KEY:
+			return "a key";
+		case GNNGP_COLUMN_EXCLUDED:
+			return "excluded";
+		case GNNGP_COLUMN_LATER:
+			return "its name says that it is written later than the row";
+		case GNNGP_COLUMN_HIDDEN:
+			return "the graph's owner may not read it";
+		case GNNGP_COLUMN_TYPE:
+			return psprintf("type %s is not encoded", format_type_be(c->column.type));
+		default:
+			return NULL;
+	}
+}
+
+/* The word for that. */
+static const char *
+role_name(gnngp_column_role role)
+{
+	return role == GNNGP_COLUMN_TIME ? "time" : role == GNNGP_COLUMN_KEY ? "key" : "left out";
+}
+
+/* What all parts of the encoding of a cell say: numbers of a list are one column. */
+static void
+put_cell(const gnngp_schema_table *t, int column, const gp_encoding *encoding, int cell, gnngp_column_fn put, void *arg)
+{
+	char		way[100] = "left out";
+	char		note[200] = "";
+	int			width = 0;
+
+	for (int i = encoding->nparts - 1; i >= 0; i--)
+		if (encoding->part[i].column == cell)
+		{
+			width += encoding->part[i].width;
+			gp_encoded_describe(&encoding->part[i], way, sizeof(way), note, sizeof(note));
+		}
+	put(arg, t->table.oid, t->column[column].column.name, way, width, note);
+}
+
+void
+gnngp_read_columns(gp_env *env, const gnngp_graph_def *graph, gnngp_column_fn put, void *arg)
+{
+	gnngp_schema_use use;
+	const gnngp_tables *s;
+	gp_time		first;
+	gp_time		last;
+
+	gnngp_schema_begin(&use, env, graph, true);
+	s = use.schema;
+	last = gnngp_newest_fact(s, &first);
+	for (int i = 0; i < s->ntables; i++)
+	{
+		const gnngp_schema_table *t = &s->table[i];
+		gp_encoding *encoding = gnngp_encode_table(s, NULL, i, last == GP_TIME_ALWAYS ? 0 : last + 1);
+		int			cell = 0;
+
+		for (int k = 0; k < t->ncolumns; k++)
+			if (t->column[k].role == GNNGP_COLUMN_CELL)
+				put_cell(t, k, encoding, cell++, put, arg);
+			else
+				put(arg, t->table.oid, t->column[k].column.name, role_name(t->column[k].role), 0,
+					role_note(&t->column[k]));
+	}
+	gnngp_schema_end(&use);
+}
+
+/* ---- tasks ---- */
+
+void
+gnngp_task_check(gp_env *env, const gnngp_graph_def *task)
+{
+	gnngp_schema_use use;
+	gnngp_task_rows rows;
+
+	gnngp_schema_begin(&use, env, task, true);
+	gnngp_task_rows_open(&rows, env, use.schema, task, "auto");
+	gnngp_task_rows_check(&rows);
+	gnngp_schema_end(&use);
+}
+
+char *
+gnngp_task_id_type(gp_env *env, const gnngp_graph_def *task, bool *integer)
+{
+	gnngp_schema_use use;
+	gnngp_task_rows rows;
+	char	   *name;
+
+	gnngp_schema_begin(&use, env, task, true);
+	gnngp_task_rows_open(&rows, env, use.schema, task, "classes");
+	*integer = gnngp_is_integer_type(rows.id_column.base);
+	name = gnngp_keep_text(env, gnngp_type_name(rows.id_column.type));
+	gnngp_schema_end(&use);
+	return name;
+}
+
+Oid
+gnngp_task_column(gp_env *env, gnngp_graph_def *task, const char *target)
+{
+	gnngp_schema_use use;
+	gnngp_column_list list;
+	Oid			table;
+	char	   *name;
+
+	gnngp_schema_begin(&use, env, gnngp_graph_of_task(task), true);
+	list = gnngp_column_list_read(use.schema, target, "target");
+	if (list.n != 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("\"target\" must name one column"),
+				 errhint("Write it as 'table.column'.")));
+	table = use.schema->table[list.table].table.oid;
+	name = gnngp_keep_text(env, use.schema->table[list.table].column[list.column[0]].column.name);
+	gnngp_schema_end(&use);
+	task->task.target = pstrdup(name);
+	return table;
+}

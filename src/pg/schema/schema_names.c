@@ -1,0 +1,214 @@
+/*
+ * schema_names.c - names of tables and columns as users give them: 'orders.customer_id',
+ * 'shop.orders.customer_id', 'salaries(team,year)'; a part that needs quotes may have them.
+ */
+#include "postgres.h"
+
+#include "lib/stringinfo.h"
+#include "miscadmin.h"
+#include "schema_internal.h"
+#include "utils/builtins.h"
+#include "utils/fmgrprotos.h"
+#include "utils/jsonb.h"
+#include "utils/lsyscache.h"
+
+int
+gnngp_table_find_column(const gnngp_schema_table *t, const char *name)
+{
+	for (int i = 0; i < t->ncolumns; i++)
+		if (strcmp(t->column[i].column.name, name) == 0)
+			return i;
+	return -1;
+}
+
+int
+gnngp_schema_find(const gnngp_tables *s, Oid table)
+{
+	for (int i = 0; i < s->ntables; i++)
+		if (s->table[i].table.oid == table)
+			return i;
+	return -1;
+}
+
+/* A JSON string, or NULL for null; 22023 for any other value. */
+static const char *
+json_text(const JsonbValue *v, const char *argument)
+{
+	if (v->type == jbvNull)
+		return NULL;
+	if (v->type != jbvString)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("the values of argument \"%s\" must be strings", argument)));
+	return pnstrdup(v->val.string.val, v->val.string.len);
+}
+
+List *
+gnngp_json_pairs(const char *json, const char *argument)
+{
+	Jsonb	   *jsonb;
+	JsonbIterator *it;
+	JsonbValue	v;
+	JsonbIteratorToken token;
+	List	   *pairs = NIL;
+	gnngp_json_pair *pair = NULL;
+
+	if (json == NULL)
+		return NIL;
+	jsonb = DatumGetJsonbP(DirectFunctionCall1(jsonb_in, CStringGetDatum(json)));
+	if (!JB_ROOT_IS_OBJECT(jsonb))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("argument \"%s\" must be a JSON object", argument),
+				 errhint("Write %s => '{\"...\": \"...\"}'.", argument)));
+	it = JsonbIteratorInit(&jsonb->root);
+	while ((token = JsonbIteratorNext(&it, &v, true)) != WJB_DONE)
+	{
+		if (token == WJB_KEY)
+		{
+			pair = palloc(sizeof(gnngp_json_pair));
+			pair->key = pnstrdup(v.val.string.val, v.val.string.len);
+		}
+		else if (token == WJB_VALUE && pair)
+		{
+			pair->value = json_text(&v, argument);
+			pairs = lappend(pairs, pair);
+			pair = NULL;
+		}
+	}
+	return pairs;
+}
+
+/* The spellings of a table's name. */
+static List *
+spellings(Oid oid)
+{
+	const char *name = get_rel_name(oid);
+	const char *schema = name ? get_namespace_name(get_rel_namespace(oid)) : NULL;
+
+	if (schema == NULL)
+		return NIL;
+	return list_make4(pstrdup(name), pstrdup(quote_identifier(name)), psprintf("%s.%s", schema, name),
+					  quote_qualified_identifier(schema, name));
+}
+
+/* The length of the longest spelling of a table that a text begins with, and that an end follows; 0: none. */
+static size_t
+match_table(Oid oid, const char *text, const char *ends)
+{
+	size_t		longest = 0;
+	ListCell   *cell;
+
+	foreach(cell, spellings(oid))
+	{
+		size_t		length = strlen(lfirst(cell));
+
+		if (strncmp(text, lfirst(cell), length) == 0 && length > longest &&
+			(text[length] == '\0' ? *ends == '\0' : strchr(ends, text[length]) != NULL && *ends != '\0'))
+			longest = length;
+	}
+	return longest;
+}
+
+/* 42501 where a name is that of a table of the graph that was left out; 42P01 where it is none's. */
+static void
+refuse_table(const gnngp_tables *s, const char *text, const char *ends, const char *argument)
+{
+	const gnngp_oids *tables = &s->def->tables.tables;
+
+	for (int i = 0; i < tables->n; i++)
+		if (match_table(tables->oid[i], text, ends) > 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+					 errmsg("permission denied for table %s", get_rel_name(tables->oid[i])),
+					 errdetail("Argument \"%s\" names it.", argument)));
+	ereport(ERROR,
+			(errcode(ERRCODE_UNDEFINED_TABLE),
+			 errmsg("\"%s\", which argument \"%s\" names, is no table of graph \"%s\"", text, argument, s->def->name),
+			 errhint("Name tables that are among \"tables\".")));
+}
+
+/* The table that a text begins with, and how much of it that is. */
+static int
+find_table(const gnngp_tables *s, const char *text, const char *ends, const char *argument, size_t *length)
+{
+	int			found = -1;
+
+	*length = 0;
+	for (int i = 0; i < s->ntables; i++)
+	{
+		size_t		n = match_table(s->table[i].table.oid, text, ends);
+
+		if (n > *length)
+		{
+			*length = n;
+			found = i;
+		}
+		else if (n > 0 && n == *length)
+			ereport(ERROR,
+					(errcode(ERRCODE_AMBIGUOUS_ALIAS),
+					 errmsg("\"%s\", which argument \"%s\" names, is a table in two schemas", text, argument),
+					 errhint("Name its schema, too.")));
+	}
+	if (found < 0)
+		refuse_table(s, text, ends, argument);
+	return found;
+}
+
+int
+gnngp_schema_table_named(const gnngp_tables *s, const char *name, const char *argument)
+{
+	size_t		length;
+
+	return find_table(s, name, "", argument, &length);
+}
+
+/* A column of a table by its name, which may be quoted; 42703 where there is none. */
+static int
+find_column(const gnngp_schema_table *t, const char *name, const char *argument)
+{
+	for (int i = 0; i < t->ncolumns; i++)
+		if (strcmp(t->column[i].column.name, name) == 0 || strcmp(t->column[i].column.quoted, name) == 0)
+			return i;
+	ereport(ERROR,
+			(errcode(ERRCODE_UNDEFINED_COLUMN),
+			 errmsg("column \"%s\" of table \"%s\", which argument \"%s\" names, does not exist", name, t->table.name,
+					argument),
+			 errhint("Name a column as table.column, or several as table(column,column).")));
+}
+
+gnngp_column_list
+gnngp_column_list_read(const gnngp_tables *s, const char *text, const char *argument)
+{
+	size_t		length;
+	gnngp_column_list list = {find_table(s, text, ".(", argument, &length), 0, NULL};
+	const gnngp_schema_table *t = &s->table[list.table];
+	char	   *rest = pstrdup(text + length + 1);
+
+	list.column = palloc(sizeof(int) * Max(t->ncolumns, 1));
+	if (text[length] == '.')
+	{
+		list.column[list.n++] = find_column(t, rest, argument);
+		return list;
+	}
+	if (rest[0] != '\0' && rest[strlen(rest) - 1] == ')')
+		rest[strlen(rest) - 1] = '\0';
+	for (char *name = strtok(rest, ", "); name != NULL && list.n < t->ncolumns; name = strtok(NULL, ", "))
+		list.column[list.n++] = find_column(t, name, argument);
+	return list;
+}
+
+char *
+gnngp_column_list_text(const gnngp_tables *s, int table, int n, const int *column)
+{
+	const gnngp_schema_table *t = &s->table[table];
+	StringInfoData text;
+
+	initStringInfo(&text);
+	appendStringInfoString(&text, t->label);
+	if (n == 1)
+		appendStringInfo(&text, ".%s", t->column[column[0]].column.name);
+	for (int i = 0; i < n && n > 1; i++)
+		appendStringInfo(&text, "%s%s%s", i > 0 ? "," : "(", t->column[column[i]].column.name, i == n - 1 ? ")" : "");
+	return text.data;
+}

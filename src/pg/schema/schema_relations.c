@@ -1,0 +1,200 @@
+/*
+ * schema_relations.c - the foreign keys between the tables of a graph.
+ *
+ * They come from pg_constraint, with the operators that compare their columns there, and from the
+ * user.  Those of partitions are their table's.
+ */
+#include "postgres.h"
+
+#include "catalog/pg_constraint.h"
+#include "catalog/pg_type_d.h"
+#include "executor/spi.h"
+#include "pg/server/server.h"
+#include "schema_internal.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/snapmgr.h"
+
+/* The foreign keys among tables, the columns as numbers, the operators as texts for a query. */
+static const char *const query =
+"SELECT c.conrelid, c.confrelid, c.conkey::int4[], c.confkey::int4[],"
+" ARRAY(SELECT format('OPERATOR(%I.%s)', n.nspname, o.oprname)"
+"   FROM unnest(c.conpfeqop) WITH ORDINALITY AS u (op, place) JOIN pg_operator o ON o.oid = u.op"
+"    JOIN pg_namespace n ON n.oid = o.oprnamespace ORDER BY u.place)"
+" FROM pg_constraint c WHERE c.contype = 'f' AND c.conrelid = ANY ($1) AND c.confrelid = ANY ($1)"
+"  AND c.conparentid = 0"
+" ORDER BY array_position($1, c.conrelid), c.conkey, array_position($1, c.confrelid)";
+
+/* A new relation between two tables, with room for n pairs of columns. */
+static gnngp_schema_relation *
+add_relation(gnngp_tables *s, int child, int parent, int n)
+{
+	gnngp_schema_relation *r;
+
+	s->relation = s->nrelations == 0 ? palloc0(sizeof(gnngp_schema_relation)) :
+		repalloc(s->relation, sizeof(gnngp_schema_relation) * (s->nrelations + 1));
+	r = &s->relation[s->nrelations++];
+	*r = (gnngp_schema_relation) {.child = child,.parent = parent,.n = n,
+		.from = palloc0(sizeof(int) * n),.to = palloc0(sizeof(int) * n),
+		.equals = palloc0(sizeof(char *) * n)};
+	return r;
+}
+
+/* The column of a number of the server's. */
+static int
+column_at(const gnngp_schema_table *t, AttrNumber attnum)
+{
+	const char *name = get_attname(t->table.oid, attnum, true);
+
+	return name ? gnngp_table_find_column(t, name) : -1;
+}
+
+/* Reads a catalog of the server's as it is now: the transaction's snapshot may be older than our locks. */
+static void
+each_catalog_row(const char *text, int nargs, const Oid *types, const Datum *values, const gnngp_rows *rows)
+{
+	PushActiveSnapshot(GetCatalogSnapshot(ConstraintRelationId));
+	gnngp_each_row(text, nargs, types, values, rows);
+	PopActiveSnapshot();
+}
+
+/* The i-th integer of an array. */
+static int32
+array_integer(Datum array, int i)
+{
+	return ((const int32 *) gnngp_array_data(DatumGetArrayTypeP(array)))[i];
+}
+
+/* What receives the foreign keys. */
+typedef struct key_rows
+{
+	gnngp_tables *s;
+	MemoryContext context;
+} key_rows;
+
+/* Takes a foreign key. */
+static void
+key_row(void *state, const Datum *values, const bool *nulls)
+{
+	key_rows   *k = state;
+	MemoryContext old = MemoryContextSwitchTo(k->context);
+	int			child = gnngp_schema_find(k->s, DatumGetObjectId(values[0]));
+	int			parent = gnngp_schema_find(k->s, DatumGetObjectId(values[1]));
+	Datum	   *operator;
+	bool	   *no_operator;
+	int			n;
+	gnngp_schema_relation *r;
+
+	deconstruct_array(DatumGetArrayTypeP(values[4]), TEXTOID, -1, false, TYPALIGN_INT, &operator, &no_operator, &n);
+	r = add_relation(k->s, child, parent, n);
+	for (int i = 0; i < n; i++)
+	{
+		r->from[i] = column_at(&k->s->table[child], (AttrNumber) array_integer(values[2], i));
+		r->to[i] = column_at(&k->s->table[parent], (AttrNumber) array_integer(values[3], i));
+		r->equals[i] = TextDatumGetCString(operator[i]);
+	}
+	MemoryContextSwitchTo(old);
+}
+
+/* Finds the foreign keys that the server knows. */
+static void
+find_constraints(gnngp_tables *s)
+{
+	key_rows	k = {s, CurrentMemoryContext};
+	gnngp_rows	rows = {.row = key_row,.state = &k};
+	Datum	   *oid = palloc(sizeof(Datum) * Max(s->ntables, 1));
+	Oid			type = OIDARRAYOID;
+	Datum		array;
+
+	for (int i = 0; i < s->ntables; i++)
+		oid[i] = ObjectIdGetDatum(s->table[i].table.oid);
+	array = PointerGetDatum(construct_array(oid, s->ntables, OIDOID, sizeof(Oid), true, TYPALIGN_INT));
+	each_catalog_row(query, 1, &type, &array, &rows);
+}
+
+/* 42804 where the columns of a key that the user names cannot be compared. */
+static void
+check_types(const gnngp_tables *s, const gnngp_schema_relation *r, int i)
+{
+	const gnngp_column *from = &s->table[r->child].column[r->from[i]].column;
+	const gnngp_column *to = &s->table[r->parent].column[r->to[i]].column;
+
+	if (!gnngp_matches_id_type(from->base, to->base))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("column \"%s\" of table \"%s\" has type %s, but column \"%s\" of table \"%s\", which it refers to, has type %s",
+						from->name, s->table[r->child].table.name, format_type_be(from->type), to->name,
+						s->table[r->parent].table.name, format_type_be(to->type)),
+				 errhint("Use a view that casts the column.")));
+}
+
+/* Takes a key that the user names. */
+static void
+take_key(gnngp_tables *s, const gnngp_json_pair *pair)
+{
+	gnngp_column_list from = gnngp_column_list_read(s, pair->key, "keys");
+	gnngp_column_list to = {0};
+	gnngp_schema_relation *r;
+
+	if (pair->value)
+		to = gnngp_column_list_read(s, pair->value, "keys");
+	if (from.n != to.n || from.n == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("argument \"keys\": \"%s\" and \"%s\" have different numbers of columns", pair->key,
+						pair->value ? pair->value : "null"),
+				 errhint("Write keys => '{\"results.driver_id\": \"drivers.id\"}'.")));
+	r = add_relation(s, from.table, to.table, from.n);
+	r->named = true;
+	for (int i = 0; i < from.n; i++)
+	{
+		r->from[i] = from.column[i];
+		r->to[i] = to.column[i];
+		r->equals[i] = "OPERATOR(pg_catalog.=)";
+		check_types(s, r, i);
+	}
+}
+
+void
+gnngp_find_relations(gnngp_tables *s)
+{
+	ListCell   *cell;
+
+	find_constraints(s);
+	foreach(cell, gnngp_json_pairs(s->def->tables.keys, "keys"))
+		take_key(s, lfirst(cell));
+	for (int i = 0; i < s->nrelations; i++)
+	{
+		gnngp_schema_relation *r = &s->relation[i];
+		gnngp_schema_table *child = &s->table[r->child];
+
+		r->name = gnngp_column_list_text(s, r->child, r->n, r->from);
+		for (int k = 0; k < r->n; k++)
+			if (child->column[r->from[k]].role == GNNGP_COLUMN_CELL)
+				child->column[r->from[k]].role = GNNGP_COLUMN_KEY;
+		for (int k = 0; k < r->n; k++)
+			if (s->table[r->parent].column[r->to[k]].role == GNNGP_COLUMN_CELL)
+				s->table[r->parent].column[r->to[k]].role = GNNGP_COLUMN_KEY;
+	}
+}
+
+/* Takes the column that was found. */
+static void
+column_row(void *state, const Datum *values, const bool *nulls)
+{
+	*(AttrNumber *) state = DatumGetInt16(values[0]);
+}
+
+AttrNumber
+gnngp_foreign_column(Oid table, AttrNumber column, Oid parent)
+{
+	static const Oid types[] = {OIDOID, INT2OID, OIDOID};
+	Datum		values[] = {ObjectIdGetDatum(table), Int16GetDatum(column), ObjectIdGetDatum(parent)};
+	AttrNumber	found = InvalidAttrNumber;
+	gnngp_rows	rows = {.row = column_row,.state = &found};
+
+	each_catalog_row("SELECT confkey[1] FROM pg_constraint WHERE contype = 'f' AND conrelid = $1"
+					 " AND conkey = ARRAY[$2] AND confrelid = $3 LIMIT 1", 3, types, values, &rows);
+	return found;
+}

@@ -1,0 +1,432 @@
+/*
+ * schema_tables.c - the tables of a graph: their columns, keys and times.
+ */
+#include "postgres.h"
+
+#include "access/relation.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_type_d.h"
+#include "lib/stringinfo.h"
+#include "miscadmin.h"
+#include "nodes/bitmapset.h"
+#include "schema_internal.h"
+#include "utils/acl.h"
+#include "utils/builtins.h"
+#include "utils/json.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+#include "utils/relcache.h"
+
+/* Words that begin the name of a time at which a row is written again. */
+static const char *const later_words[] = {
+	"updated", "modified", "changed", "closed", "deleted", "removed", "last_updated", "last_modified",
+	"last_changed", "last_update", "last_change", "completed", "finished", "ended", "cancelled", "canceled",
+	"resolved", "archived"
+};
+
+/* What may follow them. */
+static const char *const later_ends[] = {"", "_at", "_on", "_time", "_date", "at", "_ts", "_timestamp"};
+
+/* True for the name of a time that is written later than its row. */
+static bool
+is_later_name(const char *name)
+{
+	for (int i = 0; i < (int) lengthof(later_words); i++)
+	{
+		size_t		length = strlen(later_words[i]);
+
+		if (pg_strncasecmp(name, later_words[i], length) != 0)
+			continue;
+		for (int k = 0; k < (int) lengthof(later_ends); k++)
+			if (pg_strcasecmp(name + length, later_ends[k]) == 0)
+				return true;
+	}
+	return false;
+}
+
+/* True for types that tell a time. */
+static bool
+is_time_type(Oid base)
+{
+	return base == DATEOID || base == TIMESTAMPOID || base == TIMESTAMPTZOID;
+}
+
+/* How a column of numbers, or of lists of them, is read. */
+static bool
+read_numbers(gnngp_schema_column *c, Oid base)
+{
+	c->kind = gnngp_is_integer_type(base) ? GP_CELL_INTEGER : GP_CELL_NUMBER;
+	c->read_as = base;
+	c->cast = "";
+	if (gnngp_is_integer_type(base) || base == FLOAT4OID || base == FLOAT8OID || base == NUMERICOID)
+		return true;
+	c->read_as = FLOAT8OID;
+	if (base == CASHOID)
+		c->cast = "::pg_catalog.numeric::pg_catalog.float8";
+	else if (gnngp_is_number_type(base))
+		c->cast = "::pg_catalog.float8";
+	else if (gnngp_is_vector_type(base))
+	{
+		c->kind = GP_CELL_LIST;
+		c->read_as = OidIsValid(get_element_type(base)) ? FLOAT8ARRAYOID : FLOAT4ARRAYOID;
+		c->cast = c->read_as == FLOAT8ARRAYOID ? "::pg_catalog.float8[]" : "::pg_catalog.float4[]";
+	}
+	else
+		return false;
+	return true;
+}
+
+/* How a column is read, by its type; false where nothing is made of it. */
+static bool
+choose_cell(gnngp_schema_column *c)
+{
+	Oid			base = c->column.base;
+	char		category;
+	bool		preferred;
+
+	if (is_time_type(base))
+	{
+		c->kind = GP_CELL_TIME;
+		c->read_as = TIMESTAMPTZOID;
+		c->cast = "::pg_catalog.timestamptz";
+		return true;
+	}
+	get_type_category_preferred(base, &category, &preferred);
+	if (base == BOOLOID || base == UUIDOID || category == TYPCATEGORY_STRING || category == TYPCATEGORY_ENUM ||
+		category == TYPCATEGORY_NETWORK)
+	{
+		c->kind = GP_CELL_WORD;
+		c->read_as = TEXTOID;
+		c->cast = "::pg_catalog.text";
+		return true;
+	}
+	return read_numbers(c, base);
+}
+
+/* Looks up the columns and the primary key of a locked table. */
+static void
+take_columns(gnngp_schema_table *t)
+{
+	Relation	rel = relation_open(t->table.oid, AccessShareLock);
+	TupleDesc	desc = RelationGetDescr(rel);
+	Bitmapset  *key = RelationGetIndexAttrBitmap(rel, INDEX_ATTR_BITMAP_PRIMARY_KEY);
+	bool		all = pg_class_aclcheck(t->table.oid, GetUserId(), ACL_SELECT) == ACLCHECK_OK;
+
+	t->column = palloc0(sizeof(gnngp_schema_column) * Max(desc->natts, 1));
+	t->id = palloc0(sizeof(int) * Max(desc->natts, 1));
+	t->time = -1;
+	for (int i = 0; i < desc->natts; i++)
+	{
+		Form_pg_attribute att = TupleDescAttr(desc, i);
+		gnngp_schema_column *c = &t->column[t->ncolumns];
+		const char *name = NameStr(att->attname);
+
+		if (att->attisdropped)
+			continue;
+		c->column = (gnngp_column) {pstrdup(name), pstrdup(quote_identifier(name)), att->atttypid,
+									getBaseType(att->atttypid)};
+		c->not_null = att->attnotnull;
+		c->role = choose_cell(c) ? GNNGP_COLUMN_CELL : GNNGP_COLUMN_TYPE;
+		if (!all && pg_attribute_aclcheck(t->table.oid, att->attnum, GetUserId(), ACL_SELECT) != ACLCHECK_OK)
+			c->role = GNNGP_COLUMN_HIDDEN;
+		if (bms_is_member(att->attnum - FirstLowInvalidHeapAttributeNumber, key))
+		{
+			t->id[t->nid++] = t->ncolumns;
+			if (!is_time_type(c->column.base))
+				c->role = GNNGP_COLUMN_KEY;
+		}
+		t->ncolumns++;
+	}
+	relation_close(rel, NoLock);
+}
+
+gnngp_schema_table
+gnngp_schema_table_open(gnngp_table table)
+{
+	gnngp_schema_table t = {.table = table,.label = get_rel_name(table.oid)};
+
+	take_columns(&t);
+	return t;
+}
+
+int
+gnngp_table_id(const gnngp_schema_table *t, const gnngp_graph_def *task)
+{
+	int			id = t->nid == 1 ? t->id[0] : gnngp_table_find_column(t, "id");
+
+	if (id < 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("table \"%s\" of task \"%s\" has no primary key of one column", t->table.name, task->name),
+				 errhint("The rows that are asked about need an id of one column: a primary key, or a column \"id\".")));
+	return id;
+}
+
+/* True where the present user may read a table, or some columns of it. */
+static bool
+may_read(Oid oid)
+{
+	return gnngp_schema_usable(get_rel_namespace(oid), GetUserId()) &&
+		(pg_class_aclcheck(oid, GetUserId(), ACL_SELECT) == ACLCHECK_OK ||
+		 pg_attribute_aclcheck_all(oid, GetUserId(), ACL_SELECT, ACLMASK_ANY) == ACLCHECK_OK);
+}
+
+/* Names each table by its name alone where that is one table's. */
+static void
+label_tables(gnngp_tables *s)
+{
+	for (int i = 0; i < s->ntables; i++)
+	{
+		const char *name = get_rel_name(s->table[i].table.oid);
+
+		s->table[i].label = name;
+		for (int k = 0; k < s->ntables; k++)
+			if (k != i && strcmp(get_rel_name(s->table[k].table.oid), name) == 0)
+				s->table[i].label = psprintf("%s.%s", get_namespace_name(get_rel_namespace(s->table[i].table.oid)), name);
+	}
+}
+
+/* Locks the tables; those that may not be read are left out. */
+static void
+open_tables(gnngp_tables *s, bool tell)
+{
+	const gnngp_tables_def *def = &s->def->tables;
+
+	s->table = palloc0(sizeof(gnngp_schema_table) * Max(def->tables.n, 1));
+	for (int i = 0; i < def->tables.n; i++)
+	{
+		gnngp_source_name name = {NULL, NULL};
+		gnngp_table table;
+
+		if (def->names.n > 2 * i + 1)
+			name = (gnngp_source_name) {def->names.text[2 * i], def->names.text[2 * i + 1]};
+		table = gnngp_table_open(def->tables.oid[i], &name, def->kinds[i], "tables", s->def);
+		if (!may_read(table.oid))
+		{
+			if (tell)
+				ereport(NOTICE,
+						(errmsg("table \"%s\" is left out of graph \"%s\": role \"%s\" may not read it", table.name,
+								s->def->name, GetUserNameFromId(GetUserId(), false))));
+			continue;
+		}
+		s->table[s->ntables].table = table;
+		take_columns(&s->table[s->ntables++]);
+	}
+	label_tables(s);
+}
+
+/* ---- times ---- */
+
+List *
+gnngp_time_candidates(const gnngp_schema_table *t, bool nullable)
+{
+	List	   *found = NIL;
+
+	for (int later = 0; later < 2 && found == NIL; later++)
+		for (int i = 0; i < t->ncolumns; i++)
+		{
+			const gnngp_schema_column *c = &t->column[i];
+
+			if (is_time_type(c->column.base) && (nullable || c->not_null) && c->role == GNNGP_COLUMN_CELL &&
+				(later == 1 || !is_later_name(c->column.name)))
+				found = lappend_int(found, i);
+		}
+	return found;
+}
+
+/* The names of columns, for a message. */
+static char *
+column_names(const gnngp_schema_table *t, List *columns)
+{
+	StringInfoData text;
+	ListCell   *cell;
+
+	initStringInfo(&text);
+	foreach(cell, columns)
+		appendStringInfo(&text, "%s\"%s\"", text.len > 0 ? ", " : "", t->column[lfirst_int(cell)].column.name);
+	return text.data;
+}
+
+/* The argument times that names a column, or null where it is NULL. */
+static char *
+times_argument(const gnngp_schema_table *t, const char *column)
+{
+	StringInfoData json;
+
+	initStringInfo(&json);
+	appendStringInfoChar(&json, '{');
+	escape_json(&json, t->label);
+	appendStringInfoString(&json, ": ");
+	if (column)
+		escape_json(&json, column);
+	else
+		appendStringInfoString(&json, "null");
+	appendStringInfoChar(&json, '}');
+	return psprintf("times => %s", quote_literal_cstr(json.data));
+}
+
+/* True for a table that refers to others: its rows most likely happen at some time. */
+static bool
+has_parent(const gnngp_tables *s, int table)
+{
+	for (int r = 0; r < s->nrelations; r++)
+		if (s->relation[r].child == table && s->relation[r].parent != table)
+			return true;
+	return false;
+}
+
+/* 42P18: which column is the time is the user's to say. */
+static void
+refuse_times(const gnngp_schema_table *t, List *candidates)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_AMBIGUOUS_COLUMN),
+			 errmsg("table \"%s\" has several columns that may be the time of its rows: %s", t->table.name,
+					column_names(t, candidates)),
+			 errhint("Name the one from which on a row is known: %s; or say that the table has none: %s.",
+					 times_argument(t, t->column[linitial_int(candidates)].column.name), times_argument(t, NULL))));
+}
+
+/* Chooses the time column of a table that times does not name. */
+static void
+choose_time(gnngp_tables *s, int i, bool tell)
+{
+	gnngp_schema_table *t = &s->table[i];
+	List	   *sure = gnngp_time_candidates(t, false);
+	List	   *candidates = sure != NIL || !has_parent(s, i) ? sure : gnngp_time_candidates(t, true);
+	List	   *others;
+
+	if (list_length(candidates) > 1)
+		refuse_times(t, candidates);
+	if (candidates != NIL)
+	{
+		t->time = linitial_int(candidates);
+		if (sure == NIL && tell)
+			ereport(NOTICE,
+					(errmsg("column \"%s\" is the time of table \"%s\", and may be NULL: such rows are left out",
+							t->column[t->time].column.name, t->table.name),
+					 errhint("If it is not the time of the rows, say %s.", times_argument(t, NULL))));
+		return;
+	}
+	others = gnngp_time_candidates(t, true);
+	if (others != NIL && tell)
+		ereport(NOTICE,
+				(errmsg("table \"%s\" is taken to be without time: its rows are known always", t->table.name),
+				 errdetail("Columns that may be its time, but may be NULL: %s.", column_names(t, others)),
+				 errhint("If one is, name it: %s.", times_argument(t, t->column[linitial_int(others)].column.name))));
+}
+
+/* Takes the time column that the user has named, or that there is none. */
+static void
+take_named_time(gnngp_schema_table *t, const char *name)
+{
+	if (name == NULL)
+		return;
+	t->time = gnngp_table_find_column(t, name);
+	if (t->time < 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_COLUMN),
+				 errmsg("column \"%s\" of table \"%s\", which times names, does not exist", name, t->table.name),
+				 errhint("Name a column of type date or timestamp: times => '{\"table\": \"column\"}'.")));
+	if (!is_time_type(t->column[t->time].column.base))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("column \"%s\" of table \"%s\", which times names, has type %s, not date or timestamp", name,
+						t->table.name, format_type_be(t->column[t->time].column.type)),
+				 errhint("Name a column of type date or timestamp, or null for a table without time.")));
+}
+
+/* Marks the times that are written later than their rows. */
+static void
+mark_later(gnngp_schema_table *t, bool tell)
+{
+	for (int i = 0; i < t->ncolumns; i++)
+	{
+		gnngp_schema_column *c = &t->column[i];
+
+		if (i == t->time || c->role != GNNGP_COLUMN_CELL || c->kind != GP_CELL_TIME || !is_later_name(c->column.name))
+			continue;
+		c->role = GNNGP_COLUMN_LATER;
+		if (tell)
+			ereport(NOTICE,
+					(errmsg("column \"%s\" of table \"%s\" is left out: its name says that it is written later than the row",
+							c->column.name, t->table.name),
+					 errhint("Other columns that are written later can be left out with exclude => '{table.column}'.")));
+	}
+}
+
+/* Gives each table its time. */
+static void
+take_times(gnngp_tables *s, bool tell)
+{
+	bool	   *named = palloc0(sizeof(bool) * Max(s->ntables, 1));
+	List	   *pairs = gnngp_json_pairs(s->def->tables.times, "times");
+	ListCell   *cell;
+
+	foreach(cell, pairs)
+	{
+		const gnngp_json_pair *pair = lfirst(cell);
+		int			i = gnngp_schema_table_named(s, pair->key, "times");
+
+		named[i] = true;
+		take_named_time(&s->table[i], pair->value);
+	}
+	for (int i = 0; i < s->ntables; i++)
+	{
+		if (!named[i])
+			choose_time(s, i, tell);
+		if (s->table[i].time >= 0)
+			s->table[i].column[s->table[i].time].role = GNNGP_COLUMN_TIME;
+		mark_later(&s->table[i], tell);
+	}
+}
+
+/* Marks the columns that must not be used. */
+static void
+take_excluded(gnngp_tables *s)
+{
+	const gnngp_texts *exclude = &s->def->tables.exclude;
+
+	for (int i = 0; i < exclude->n; i++)
+	{
+		gnngp_column_list list = gnngp_column_list_read(s, exclude->text[i], "exclude");
+		gnngp_schema_table *t = &s->table[list.table];
+
+		for (int k = 0; k < list.n; k++)
+			if (list.column[k] != t->time && t->column[list.column[k]].role != GNNGP_COLUMN_KEY)
+				t->column[list.column[k]].role = GNNGP_COLUMN_EXCLUDED;
+	}
+}
+
+gnngp_tables *
+gnngp_schema_open(gp_env *env, const gnngp_graph_def *def, bool tell)
+{
+	gnngp_tables *s = palloc0(sizeof(gnngp_tables));
+
+	s->env = env;
+	s->def = def;
+	open_tables(s, tell);
+	gnngp_find_relations(s);
+	take_times(s, tell);
+	take_excluded(s);
+	return s;
+}
+
+uint64
+gnngp_schema_shape(const gnngp_tables *s)
+{
+	StringInfoData text;
+
+	initStringInfo(&text);
+	for (int i = 0; i < s->ntables; i++)
+	{
+		const gnngp_schema_table *t = &s->table[i];
+
+		appendStringInfo(&text, "%s %d\n", t->table.name, t->time);
+		for (int k = 0; k < t->ncolumns; k++)
+			appendStringInfo(&text, "%s %u %d\n", t->column[k].column.name, t->column[k].column.base, t->column[k].role);
+	}
+	for (int r = 0; r < s->nrelations; r++)
+		appendStringInfo(&text, "%s %d %d\n", s->relation[r].name, s->relation[r].child, s->relation[r].parent);
+	return hash_bytes_extended((unsigned char *) text.data, text.len, 0);
+}

@@ -1,0 +1,84 @@
+/*
+ * schema_values.c - ids, intervals and times of the rows of tables.
+ */
+#include "postgres.h"
+
+#include "pg/server/server.h"
+#include "schema_internal.h"
+#include "utils/timestamp.h"
+
+char *
+gnngp_keep_text(gp_env *env, const char *text)
+{
+	size_t		size = strlen(text) + 1;
+
+	return memcpy(gp_alloc(env, size), text, size);
+}
+
+int64
+gnngp_interval_length(const char *text)
+{
+	Interval   *i = DatumGetIntervalP(DirectFunctionCall3(interval_in, CStringGetDatum(text),
+														  ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1)));
+
+	return i->time + ((int64) i->month * 31 + i->day) * GP_TIME_DAY;
+}
+
+gnngp_id
+gnngp_datum_id(Datum value, Oid base)
+{
+	gnngp_id	id = {0};
+
+	if (gnngp_is_integer_type(base))
+		id.key = gnngp_integer_datum(value, base);
+	else
+	{
+		id.text = gnngp_value_text(value, base, NULL, &id.length);
+		id.key = gnngp_text_key(id.text, id.length);
+	}
+	return id;
+}
+
+/* ---- the newest fact ---- */
+
+typedef struct extent
+{
+	gp_time		first;
+	gp_time		last;
+} extent;
+
+/* Takes the times of one table. */
+static void
+extent_row(void *state, const Datum *values, const bool *nulls)
+{
+	extent	   *e = state;
+
+	if (nulls[0] || nulls[1])
+		return;
+	e->first = Min(e->first, gnngp_time_of(values[0], false));
+	e->last = Max(e->last, gnngp_time_of(values[1], false));
+}
+
+gp_time
+gnngp_newest_fact(const gnngp_tables *s, gp_time *first)
+{
+	extent		e = {GP_TIME_NEVER, GP_TIME_ALWAYS};
+
+	for (int i = 0; i < s->ntables; i++)
+	{
+		const gnngp_schema_table *t = &s->table[i];
+		const char *time = t->time < 0 ? NULL : psprintf("t.%s::pg_catalog.timestamptz", t->column[t->time].column.quoted);
+		gnngp_query q;
+
+		if (time == NULL)
+			continue;
+		gnngp_query_init(&q, &t->table);
+		gnngp_query_add(&q, TIMESTAMPTZOID, "min(%s)", time);
+		gnngp_query_add(&q, TIMESTAMPTZOID, "max(%s)", time);
+		q.condition = psprintf("pg_catalog.isfinite(%s) AND %s <= pg_catalog.clock_timestamp()", time, time);
+		gnngp_query_plan(&q);
+		gnngp_query_run(&q, s->env, extent_row, &e, GP_PHASE_NODES, 0);
+	}
+	*first = e.first;
+	return e.last;
+}

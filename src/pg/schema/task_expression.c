@@ -1,0 +1,320 @@
+/*
+ * task_expression.c - tasks that are an SQL expression over e, t and horizon.
+ *
+ * e is a row of the entities' table, t the as-of time, horizon how far the question reaches.  The
+ * expressions are the owner's code.  Each is parsed alone, as one expression, before it becomes
+ * part of a query; it stands there in parentheses and on lines of its own, so that it cannot end
+ * them.  It runs as the graph's owner, under the search_path that it was made under.
+ */
+#include "postgres.h"
+
+#include "catalog/namespace.h"
+#include "catalog/pg_type_d.h"
+#include "executor/spi.h"
+#include "lib/stringinfo.h"
+#include "miscadmin.h"
+#include "nodes/parsenodes.h"
+#include "optimizer/optimizer.h"
+#include "parser/analyze.h"
+#include "parser/parser.h"
+#include "pg/server/server.h"
+#include "schema_internal.h"
+#include "utils/builtins.h"
+#include "utils/fmgroids.h"
+#include "utils/guc.h"
+#include "utils/lsyscache.h"
+#include "utils/plancache.h"
+#include "utils/timestamp.h"
+
+#define MOST_TIMES 2000			/* as-of times of a task */
+
+/* ---- checking ---- */
+
+/* True for what is one expression and nothing else. */
+static bool
+is_expression(List *parsed)
+{
+	const SelectStmt *s;
+
+	if (list_length(parsed) != 1 || !IsA(linitial_node(RawStmt, parsed)->stmt, SelectStmt))
+		return false;
+	s = (const SelectStmt *) linitial_node(RawStmt, parsed)->stmt;
+	return list_length(s->targetList) == 1 && linitial_node(ResTarget, s->targetList)->name == NULL &&
+		s->distinctClause == NIL && s->intoClause == NULL && s->fromClause == NIL && s->whereClause == NULL &&
+		s->groupClause == NIL && s->havingClause == NULL && s->windowClause == NIL && s->valuesLists == NIL &&
+		s->sortClause == NIL && s->limitOffset == NULL && s->limitCount == NULL && s->lockingClause == NIL &&
+		s->withClause == NULL && s->op == SETOP_NONE;
+}
+
+/* 42601 unless a text is one expression. */
+static void
+require_expression(const char *text, const char *argument)
+{
+	if (!is_expression(raw_parser(text, RAW_PARSE_PLPGSQL_EXPR)))
+		ereport(ERROR,
+				(errcode(ERRCODE_SYNTAX_ERROR),
+				 errmsg("argument \"%s\" of a task must be one expression", argument),
+				 errhint("Put a query into parentheses: (SELECT ...).")));
+}
+
+/* The query that an expression is checked in: one row of its own. */
+static char *
+check_query(const gnngp_graph_def *task, const char *expression)
+{
+	const gnngp_task_def *def = &task->task;
+
+	return psprintf("SELECT (%s\n) FROM %s e CROSS JOIN (SELECT NULL::pg_catalog.timestamptz AS t,"
+					" NULL::pg_catalog.interval AS horizon) x", expression,
+					quote_qualified_identifier(def->table_name.schema, def->table_name.table));
+}
+
+/*
+ * 42601 for what is not one value of each row, such as e.*, an aggregate or generate_series; 42P17 for a
+ * function that gives another result each time, and would make labels that nobody can check.
+ */
+static void
+check_value(const gnngp_graph_def *task, const char *expression, const char *argument)
+{
+	List	   *parsed = raw_parser(check_query(task, expression), RAW_PARSE_DEFAULT);
+	Query	   *query = parse_analyze_fixedparams(linitial_node(RawStmt, parsed), expression, NULL, 0, NULL);
+
+	if (list_length(query->targetList) != 1 || query->hasAggs || query->hasWindowFuncs || query->hasTargetSRFs)
+		ereport(ERROR,
+				(errcode(ERRCODE_SYNTAX_ERROR),
+				 errmsg("argument \"%s\" of task \"%s\" is not one value of each row", argument, task->name),
+				 errhint("Put aggregates of other rows into a query of their own: (SELECT count(*) FROM ...).")));
+	if (contain_volatile_functions((Node *) query))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
+				 errmsg("argument \"%s\" of task \"%s\" calls a volatile function", argument, task->name),
+				 errdetail("Its result may differ from one call to the next, so that labels could not be made again."),
+				 errhint("Use functions that are immutable or stable.")));
+}
+
+/* The type of an expression. */
+static Oid
+type_of(const gnngp_graph_def *task, const char *expression)
+{
+	SPIPlanPtr	plan = SPI_prepare(check_query(task, expression), 0, NULL);
+	CachedPlanSource *source;
+	Oid			type;
+
+	if (plan == NULL)
+		elog(ERROR, "preparing an expression returned %s", SPI_result_code_string(SPI_result));
+	source = linitial(SPI_plan_get_plan_sources(plan));
+	type = TupleDescAttr(source->resultDesc, 0)->atttypid;
+	SPI_freeplan(plan);
+	return type;
+}
+
+/* The schemas that names are looked up in, as a setting. */
+static char *
+present_path(void)
+{
+	StringInfoData path;
+	ListCell   *cell;
+
+	initStringInfo(&path);
+	foreach(cell, fetch_search_path(true))
+	{
+		const char *schema = get_namespace_name(lfirst_oid(cell));
+
+		if (schema && !isAnyTempNamespace(lfirst_oid(cell)))
+			appendStringInfo(&path, "%s%s", path.len > 0 ? ", " : "", quote_identifier(schema));
+	}
+	appendStringInfo(&path, "%spg_temp", path.len > 0 ? ", " : "");
+	return path.data;
+}
+
+void
+gnngp_check_expressions(gnngp_graph_def *task)
+{
+	gnngp_task_def *def = &task->task;
+	gnngp_identity saved;
+
+	require_expression(def->target, "target");
+	if (def->filter)
+		require_expression(def->filter, "filter");
+	def->path = present_path();
+	saved = gnngp_become(GetUserId());
+	gnngp_pin("search_path", def->path);
+	gnngp_spi_connect();
+	check_value(task, def->target, "target");
+	(void) type_of(task, def->target);
+	if (def->filter)
+	{
+		check_value(task, def->filter, "filter");
+		if (getBaseType(type_of(task, def->filter)) != BOOLOID)
+			ereport(ERROR,
+					(errcode(ERRCODE_DATATYPE_MISMATCH),
+					 errmsg("argument \"filter\" of task \"%s\" is not boolean", task->name),
+					 errhint("A filter says which entities are asked about as of t.")));
+	}
+	gnngp_spi_finish();
+	gnngp_become_again(&saved);
+}
+
+Oid
+gnngp_task_expression_type(const gnngp_task_rows *t)
+{
+	int			level = NewGUCNestLevel();
+	Oid			type;
+
+	gnngp_pin("search_path", t->task->task.path);
+	type = type_of(t->task, t->task->task.target);
+	AtEOXact_GUC(false, level);
+	return type;
+}
+
+/* ---- reading ---- */
+
+/* The parameters of its queries. */
+enum expression_parameter
+{
+	PARAM_FROM, PARAM_HORIZON, PARAM_EVERY, PARAM_SINCE, PARAM_ROWS, PARAMETERS
+};
+
+static const Oid parameter_type[PARAMETERS] = {TIMESTAMPTZOID, INTERVALOID, INTERVALOID, TIMESTAMPTZOID, INT8OID};
+
+/* What is asked about as of t: entities that are there, and pass the filter. */
+static char *
+asked_about(const gnngp_task_rows *t)
+{
+	const gnngp_schema_table *table = &t->schema->table[t->entity];
+	const char *filter = t->task->task.filter;
+	const char *exists = table->time < 0 ? "true" :
+		psprintf("%s OPERATOR(pg_catalog.<=) x.t", gnngp_time_expression(table, "e"));
+
+	return psprintf("%s AND (%s\n)", exists, filter ? filter : "true");
+}
+
+/* True where targets are read as texts. */
+static bool
+is_text(const gnngp_task_rows *t)
+{
+	return t->texts || t->kind == GNNGP_TARGET_TEXT;
+}
+
+/* The query for labels: of all entities at all times, or of some at each. */
+static char *
+labels_query(const gnngp_task_rows *t, bool sampled)
+{
+	const char *target = is_text(t) ?
+		psprintf("(%s\n)::pg_catalog.text", t->task->task.target) : psprintf("(%s\n)", t->task->task.target);
+	const char *times = "(SELECT g AS t, $2 AS horizon FROM pg_catalog.generate_series($1, $4,"
+		" OPERATOR(pg_catalog.-) $3) g) x";
+	const char *asked = asked_about(t);
+
+	if (sampled)
+		return psprintf("SELECT e.%s, x.t, %s FROM %s CROSS JOIN LATERAL (SELECT e.* FROM %s e WHERE %s"
+						" ORDER BY pg_catalog.hashtextextended(e.%s::pg_catalog.text,"
+						" pg_catalog.date_part('epoch', x.t)::pg_catalog.int8) LIMIT $5) e",
+						t->id_column.quoted, target, times, t->source.quoted, asked, t->id_column.quoted);
+	return psprintf("SELECT e.%s, x.t, %s FROM %s CROSS JOIN %s e WHERE %s LIMIT $5", t->id_column.quoted, target,
+					times, t->source.quoted, asked);
+}
+
+/* The query for what is asked about as of the newest time. */
+static char *
+newest_query(const gnngp_task_rows *t)
+{
+	return psprintf("SELECT e.%s, x.t, NULL::pg_catalog.text FROM (SELECT $1 AS t, $2 AS horizon) x CROSS JOIN %s e WHERE %s",
+					t->id_column.quoted, t->source.quoted, asked_about(t));
+}
+
+/* Runs a query and adds its rows, whose targets are of a type; what functions return may change beside. */
+static void
+run(gnngp_task_rows *t, const char *query, Oid target, int nparameters, const Datum *values, gnngp_row_fn row)
+{
+	SPIPlanPtr	plan = SPI_prepare(query, nparameters, (Oid *) parameter_type);
+	CachedPlanSource *source;
+	const Oid	types[] = {t->id_column.base, TIMESTAMPTZOID, target};
+	gnngp_rows	rows = {.row = row,.state = t,.n = lengthof(types),.types = types,.source = t->source.name};
+
+	if (plan == NULL)
+		elog(ERROR, "preparing a task returned %s", SPI_result_code_string(SPI_result));
+	source = linitial(SPI_plan_get_plan_sources(plan));
+	gnngp_require_trust(t->source.name, source);
+	gnngp_each_row_of_plan(plan, nparameters, parameter_type, values, &rows);
+	SPI_freeplan(plan);
+}
+
+/* Takes a label; one that is NULL is none. */
+static void
+label_row(void *state, const Datum *values, const bool *nulls)
+{
+	if (!nulls[0] && !nulls[2])
+		gnngp_task_rows_add(state, values[0], gnngp_time_of(values[1], nulls[1]), values[2], false);
+}
+
+/* Takes a row to predict. */
+static void
+newest_row(void *state, const Datum *values, const bool *nulls)
+{
+	if (!nulls[0])
+		gnngp_task_rows_add(state, values[0], gnngp_time_of(values[1], nulls[1]), (Datum) 0, true);
+}
+
+/* An interval of a text. */
+static Datum
+interval_datum(const char *text)
+{
+	return DirectFunctionCall3(interval_in, CStringGetDatum(text), ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1));
+}
+
+/* How many as-of times there are; 22023 for too many. */
+static int64
+count_times(const gnngp_task_rows *t, gp_time first, gp_time last)
+{
+	const char *every = t->task->task.every ? t->task->task.every : t->task->task.horizon;
+	int64		length = gnngp_interval_length(every);
+	int64		n = last < first ? 0 : (last - first) / Max(length, 1) + 1;
+
+	if (length <= 0 || n > MOST_TIMES)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("task \"%s\" would ask as of %lld times", t->task->name, (long long) n),
+				 errhint("There may be %d: use a longer interval every, or a later time since.", MOST_TIMES)));
+	return n;
+}
+
+/* Reads the labels of all as-of times, the last of which is a horizon before the newest fact. */
+static void
+read_labels(gnngp_task_rows *t, gp_time first)
+{
+	const gnngp_task_def *def = &t->task->task;
+	TimestampTz since = TIMESTAMP_IS_NOBEGIN(def->since) ? (TimestampTz) first : def->since;
+	Datum		last = DirectFunctionCall2(timestamptz_mi_interval, TimestampTzGetDatum(t->newest),
+										   interval_datum(def->horizon));
+	int64		times = count_times(t, since, DatumGetTimestampTz(last));
+	double		entities = (double) gnngp_table_rows(&t->source);
+	bool		sampled = entities * (double) times > (double) def->rows;
+	Datum		values[PARAMETERS] = {last, interval_datum(def->horizon),
+		interval_datum(def->every ? def->every : def->horizon), TimestampTzGetDatum(since),
+		Int64GetDatum(sampled ? (def->rows + Max(times, 1) - 1) / Max(times, 1) : PG_INT64_MAX)};
+
+	run(t, labels_query(t, sampled), is_text(t) ? TEXTOID : t->target.base, PARAMETERS, values, label_row);
+}
+
+void
+gnngp_task_expression_read(gnngp_task_rows *t)
+{
+	gp_time		first;
+	int			level = NewGUCNestLevel();
+
+	if (gnngp_newest_fact(t->schema, &first) == GP_TIME_ALWAYS)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("task \"%s\" asks about times, and no table of graph \"%s\" has any", t->task->name,
+						t->schema->def->name),
+				 errhint("Name time columns in the argument times of the graph.")));
+	gnngp_pin("search_path", t->task->task.path);
+	read_labels(t, first);
+	if (!t->texts)
+	{
+		Datum		values[] = {TimestampTzGetDatum(t->newest), interval_datum(t->task->task.horizon)};
+
+		run(t, newest_query(t), TEXTOID, 2, values, newest_row);
+	}
+	AtEOXact_GUC(false, level);
+}

@@ -1,0 +1,472 @@
+/*
+ * task_reading.c - the facts that rows of a task see, relation by relation.
+ *
+ * The entities are read once, with what they refer to.  Then each relation into an entity, and
+ * into what it refers to, is read in the order of key and time, and scanned.
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type_d.h"
+#include "core/base/sort.h"
+#include "lib/stringinfo.h"
+#include "pg/server/server.h"
+#include "task_reading.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+
+/* ---- ids ---- */
+
+gnngp_ids
+gnngp_distinct_ids(gp_env *env, const gnngp_id *id, int64 n, bool integer)
+{
+	gnngp_id   *sorted = gp_alloc_array(env, Max(n, 1), sizeof(gnngp_id));
+	gnngp_ids	ids = {.integer = integer};
+
+	for (int64 i = 0; i < n; i++)
+		if (!id[i].null)
+			sorted[ids.n++] = id[i];
+	gp_sort(env, sorted, ids.n, sizeof(gnngp_id), gnngp_given_id_compare, NULL);
+	n = ids.n;
+	ids.n = 0;
+	for (int64 i = 0; i < n; i++)
+		if (i == 0 || gnngp_given_id_compare(&sorted[i], &sorted[ids.n - 1], NULL) != 0)
+			sorted[ids.n++] = sorted[i];
+	ids.key = gp_alloc_array(env, Max(ids.n, 1), sizeof(int64));
+	if (!integer)
+		ids.text = gp_alloc_array(env, Max(ids.n, 1), sizeof(char *));
+	for (int64 i = 0; i < ids.n; i++)
+	{
+		ids.key[i] = sorted[i].key;
+		if (!integer)
+			ids.text[i] = unconstify(char *, sorted[i].text);
+	}
+	gp_free(env, sorted);
+	return ids;
+}
+
+int32
+gnngp_place_of(gnngp_idmap *map, const gnngp_ids *ids, const gnngp_id *id)
+{
+	if (id->null || ids->n == 0)
+		return -1;
+	return ids->integer ? gnngp_idmap_find(map, id->key) : gnngp_idmap_find_text(map, id->text, id->length);
+}
+
+void
+gnngp_reading_entities(gnngp_task_reading *r)
+{
+	gp_env	   *env = r->env;
+	int64	   *next;
+
+	r->entities = gnngp_distinct_ids(env, r->row_id, r->n, r->n == 0 || r->row_id[0].text == NULL);
+	gnngp_idmap_build(env, &r->map, &r->entities);
+	r->entity_of = gp_alloc_array(env, Max(r->n, 1), sizeof(int32));
+	r->row_of = gp_alloc_array(env, Max(r->n, 1), sizeof(int32));
+	r->row_start = gp_alloc_zero(env, r->entities.n + 2, sizeof(int64));
+	next = r->row_start + 1;
+	for (int64 i = 0; i < r->n; i++)
+	{
+		r->entity_of[i] = gnngp_place_of(&r->map, &r->entities, &r->row_id[i]);
+		next[r->entity_of[i] + 1]++;
+	}
+	for (int64 e = 0; e < r->entities.n; e++)
+		next[e + 1] += next[e];
+	for (int64 i = 0; i < r->n; i++)
+		r->row_of[next[r->entity_of[i]]++] = (int32) i;
+}
+
+/* ---- what is read ---- */
+
+/* The condition that a key is among those of an array, and the array. */
+static void
+restrict_to(gnngp_query *q, const gnngp_schema_table *t, int n, const int *column, const gnngp_ids *ids)
+{
+	Oid			type;
+	char	   *key = gnngp_key_expression(t, "t", n, column, &type);
+	const gnngp_column *first = &t->column[column[0]].column;
+	Datum	   *element = palloc(sizeof(Datum) * Max(ids->n, 1));
+	bool		integer = type == INT8OID;
+
+	/* The column itself, so that an index serves. */
+	if (n == 1)
+		key = psprintf("t.%s", first->quoted);
+	for (int64 i = 0; i < ids->n; i++)
+		element[i] = integer ? Int64GetDatum(ids->key[i]) : CStringGetTextDatum(ids->text[i]);
+	gnngp_query_restrict(q, n == 1 && !integer ? psprintf("%s = ANY ($1::%s[])", key, format_type_be_qualified(first->base)) :
+						 psprintf("%s = ANY ($1)", key), integer ? INT8ARRAYOID : TEXTARRAYOID);
+	q->array = PointerGetDatum(integer ? construct_array(element, (int) ids->n, INT8OID, 8, true, TYPALIGN_DOUBLE) :
+							   construct_array(element, (int) ids->n, TEXTOID, -1, false, TYPALIGN_INT));
+}
+
+/* The times of entities. */
+typedef struct entity_times
+{
+	gnngp_task_reading *r;
+	Oid			type;
+	gp_time    *from;
+} entity_times;
+
+/* Takes that of one. */
+static void
+entity_row(void *state, const Datum *values, const bool *nulls)
+{
+	entity_times *e = state;
+	gnngp_id	id = gnngp_datum_id(values[0], e->type);
+	int32		place = nulls[0] ? -1 : gnngp_place_of(&e->r->map, &e->r->entities, &id);
+
+	if (place >= 0)
+		e->from[place] = gnngp_time_of(values[1], nulls[1]);
+}
+
+gp_time *
+gnngp_reading_entity_times(gnngp_task_reading *r)
+{
+	const gnngp_schema_table *t = &r->schema->table[r->entity];
+	entity_times e = {.r = r};
+	gnngp_query q;
+
+	e.from = gp_alloc_array(r->env, Max(r->entities.n, 1), sizeof(gp_time));
+	for (int64 i = 0; i < r->entities.n; i++)
+		e.from[i] = GNNGP_NOWHERE;
+	gnngp_query_init(&q, &t->table);
+	gnngp_query_add(&q, TEXTOID, "%s", gnngp_key_expression(t, "t", 1, &r->id, &e.type));
+	llast_oid(q.types) = e.type;
+	gnngp_query_add(&q, TIMESTAMPTZOID, "%s", t->time < 0 ? "'-infinity'::pg_catalog.timestamptz" :
+					gnngp_time_expression(t, "t"));
+	if (r->few)
+		restrict_to(&q, t, 1, &r->id, &r->entities);
+	gnngp_query_plan(&q);
+	gnngp_query_run(&q, r->env, entity_row, &e, GP_PHASE_NODES, gnngp_table_rows(&t->table));
+	return e.from;
+}
+
+/* Plans the query for the entities: their id, their rows, what they refer to. */
+static void
+plan_own(gnngp_task_reading *r)
+{
+	const gnngp_schema_table *t = &r->schema->table[r->entity];
+	Oid			type;
+
+	r->own = gnngp_join_open(r->schema, r->folds, r->entity, r->few);
+	gnngp_query_add(&r->own->query, gnngp_is_integer_type(t->column[r->id].column.base) ? INT8OID : TEXTOID, "%s",
+					gnngp_key_expression(t, "t", 1, &r->id, &type));
+	gnngp_join_row(r->own, r->entity);
+	gnngp_join_parents(r->own, r->entity, -1);
+}
+
+/* Adds the relations into a table, by which facts are found from rows of that alias. */
+static void
+add_histories(gnngp_task_reading *r, int table, const char *alias, const char *via)
+{
+	const gnngp_tables *s = r->schema;
+
+	for (int i = 0; i < s->nrelations; i++)
+	{
+		const gnngp_schema_relation *relation = &s->relation[i];
+		gnngp_history *h = &r->history[r->nhistories];
+
+		if (relation->parent != table ||
+			(strcmp(r->task->task.form, "labels") == 0 && s->table[relation->child].table.oid == r->task->task.table))
+			continue;
+		*h = (gnngp_history) {.name = via ? psprintf("%s beside %s", relation->name, via) : relation->name,
+			.relation = i,.alias = alias,.column = list_length(r->own->query.types)};
+		gnngp_query_add(&r->own->query, TEXTOID, "%s",
+						gnngp_key_expression(&s->table[table], alias, relation->n, relation->to, &h->key_type));
+		/* As it was selected. */
+		llast_oid(r->own->query.types) = h->key_type;
+		r->nhistories++;
+	}
+}
+
+/* Plans the query of a relation's facts. */
+static void
+plan_history(gnngp_task_reading *r, gnngp_history *h)
+{
+	const gnngp_tables *s = r->schema;
+	const gnngp_schema_relation *relation = &s->relation[h->relation];
+	gnngp_join *j = gnngp_join_open(s, r->folds, relation->child, r->few);
+	Oid			type;
+	char	   *key = gnngp_key_expression(&s->table[relation->child], "t", relation->n, relation->from, &type);
+	StringInfoData condition;
+
+	h->join = j;
+	/* Where the two columns are of different kinds their texts are compared. */
+	if (type != h->key_type)
+		key = psprintf("%s::pg_catalog.%s", key, h->key_type == INT8OID ? "int8" : "text");
+	gnngp_query_add(&j->query, h->key_type, "%s", key);
+	gnngp_join_row(j, relation->child);
+	gnngp_join_parents(j, relation->child, h->relation);
+	gnngp_join_folds(j, relation->child);
+	h->visible = gnngp_join_visible(j);
+	h->own_time = j->part[0].visible;
+	h->timed = j->visible.len > 0;
+	initStringInfo(&condition);
+	for (int i = 0; i < relation->n; i++)
+		appendStringInfo(&condition, "%st.%s IS NOT NULL", i > 0 ? " AND " : "",
+						 s->table[relation->child].column[relation->from[i]].column.quoted);
+	j->query.condition = condition.data;
+	j->query.joins = j->tables.data;
+	j->query.order = psprintf("1, %d", h->visible + 1);
+}
+
+void
+gnngp_reading_plan(gnngp_task_reading *r)
+{
+	gnngp_join *own;
+
+	r->nencodings = r->schema->ntables + r->folds->n;
+	plan_own(r);
+	own = r->own;
+	r->history = palloc0(sizeof(gnngp_history) * (r->schema->nrelations * (own->nparts + 1) + 1));
+	add_histories(r, r->entity, "t", NULL);
+	for (int p = 1; p < own->nparts; p++)
+		if (own->part[p].level == 1)
+			add_histories(r, own->part[p].table, own->part[p].alias, own->part[p].name);
+	own->query.joins = own->tables.data;
+	for (int h = 0; h < r->nhistories; h++)
+		plan_history(r, &r->history[h]);
+}
+
+/* Looks at the table or fold of a part, unless it was. */
+static void
+encode_part(gnngp_task_reading *r, const gnngp_part *p, gp_time before)
+{
+	if (r->encoding[p->encoding] == NULL)
+		r->encoding[p->encoding] = gnngp_encode_table(r->schema, r->folds, p->encoding, before);
+}
+
+void
+gnngp_reading_encode(gnngp_task_reading *r, gp_time before)
+{
+	r->encoding = gp_alloc_zero(r->env, Max(r->nencodings, 1), sizeof(gp_encoding *));
+	for (int p = 0; p < r->own->nparts; p++)
+		encode_part(r, &r->own->part[p], before);
+	for (int h = 0; h < r->nhistories; h++)
+		for (int p = 0; p < r->history[h].join->nparts; p++)
+			encode_part(r, &r->history[h].join->part[p], before);
+}
+
+/* ---- the columns ---- */
+
+/* Declares the columns of a relation. */
+static void
+declare_history(gnngp_task_reading *r, gnngp_history *h)
+{
+	gp_aggregates usual = {.which = GP_FACTS_USUAL,.half_life = (double) r->half_life,.pseudo = -1.0};
+
+	for (int p = 0; p < h->join->nparts; p++)
+		h->width += r->encoding[h->join->part[p].encoding]->width;
+	if (!h->timed)
+		usual.which = GP_FACTS_MEAN | GP_FACTS_SUM | GP_FACTS_COUNT;
+	h->number = gp_facts_relation(r->facts, h->name, h->width, usual);
+}
+
+/* Declares all columns. */
+static void
+declare(gnngp_task_reading *r, int target_width)
+{
+	gp_aggregates earlier = {.which = GP_FACTS_HALF_LIFE | GP_FACTS_LAST,.half_life = (double) r->half_life,.pseudo = -1.0};
+	gp_aggregates all = {.which = GP_FACTS_MEAN | GP_FACTS_HALF_LIFE,.half_life = (double) r->half_life,.pseudo = -1.0};
+
+	r->facts = gp_facts_create(r->env, r->n, r->as_of);
+	r->own_block = palloc(sizeof(int32) * r->own->nparts);
+	for (int p = 0; p < r->own->nparts; p++)
+	{
+		int32		width = r->encoding[r->own->part[p].encoding]->width;
+
+		r->own_block[p] = width == 0 ? -1 : gp_facts_block(r->facts, r->own->part[p].name, "columns", width);
+	}
+	r->calendar = gp_facts_calendar(r->facts);
+	for (int h = 0; h < r->nhistories; h++)
+		declare_history(r, &r->history[h]);
+	r->earlier = r->all = -1;
+	if (target_width == 0)
+		return;
+	if (!r->own_time)
+		r->earlier = gp_facts_relation(r->facts, "earlier targets", target_width, earlier);
+	r->all = gp_facts_relation(r->facts, "all targets", target_width, all);
+}
+
+/* ---- the entities ---- */
+
+typedef struct own_rows
+{
+	gnngp_task_reading *r;
+	gp_cell    *cell;
+	double	   *encoded;
+	double	   *aged;
+} own_rows;
+
+/* The id in a column of a row. */
+static gnngp_id
+id_in(const Datum *values, const bool *nulls, int column, Oid type)
+{
+	if (nulls[column])
+		return (gnngp_id) {.null = true};
+	return gnngp_datum_id(values[column], type);
+}
+
+/* Puts a part of an entity into the columns of its rows. */
+static void
+put_part(own_rows *o, int p, int32 entity, const Datum *values, const bool *nulls)
+{
+	gnngp_task_reading *r = o->r;
+	const gnngp_part *part = &r->own->part[p];
+	const gp_encoding *encoding = r->encoding[part->encoding];
+	gp_time		from = part->visible < 0 || p == 0 ? GP_TIME_ALWAYS :
+		gnngp_time_of(values[part->visible], nulls[part->visible]);
+	bool		is_there = part->there < 0 || (!nulls[part->there] && DatumGetBool(values[part->there]));
+
+	if (r->own_block[p] < 0 || !is_there)
+		return;
+	gnngp_encode_part(part, encoding, values, nulls, p == 0, o->cell, o->encoded);
+	for (int64 k = r->row_start[entity]; k < r->row_start[entity + 1]; k++)
+	{
+		int32		row = r->row_of[k];
+
+		if (from >= r->as_of[row])
+			continue;
+		memcpy(o->aged, o->encoded, sizeof(double) * encoding->width);
+		gp_encode_ages(encoding, r->as_of[row], o->aged);
+		gp_facts_put(r->facts, r->own_block[p], row, o->aged);
+	}
+}
+
+/* Takes an entity. */
+static void
+own_row(void *state, const Datum *values, const bool *nulls)
+{
+	own_rows   *o = state;
+	gnngp_task_reading *r = o->r;
+	gnngp_id	id = id_in(values, nulls, 0, linitial_oid(r->own->query.types));
+	int32		entity = gnngp_place_of(&r->map, &r->entities, &id);
+
+	if (entity < 0)
+		return;
+	for (int p = 0; p < r->own->nparts; p++)
+		put_part(o, p, entity, values, nulls);
+	for (int i = 0; i < r->nhistories; i++)
+	{
+		gnngp_history *h = &r->history[i];
+
+		h->key_of[entity] = id_in(values, nulls, h->column, h->key_type);
+		if (h->key_of[entity].text)
+			h->key_of[entity].text = gnngp_keep_text(r->env, pnstrdup(h->key_of[entity].text, h->key_of[entity].length));
+	}
+}
+
+/* The widest part, or the one of most cells. */
+static int
+most(const gnngp_task_reading *r, const gnngp_join *j, bool cells)
+{
+	int			n = 1;
+
+	for (int p = 0; p < j->nparts; p++)
+		n = Max(n, cells ? j->part[p].ncells : r->encoding[j->part[p].encoding]->width);
+	return n;
+}
+
+/* Reads the entities. */
+static void
+read_own(gnngp_task_reading *r)
+{
+	own_rows	o = {.r = r};
+	const gnngp_schema_table *t = &r->schema->table[r->entity];
+
+	o.cell = palloc(sizeof(gp_cell) * most(r, r->own, true));
+	o.encoded = palloc(sizeof(double) * most(r, r->own, false));
+	o.aged = palloc(sizeof(double) * most(r, r->own, false));
+	for (int i = 0; i < r->nhistories; i++)
+	{
+		r->history[i].key_of = gp_alloc_zero(r->env, Max(r->entities.n, 1), sizeof(gnngp_id));
+		for (int64 e = 0; e < r->entities.n; e++)
+			r->history[i].key_of[e].null = true;
+	}
+	if (r->few)
+		restrict_to(&r->own->query, t, 1, &r->id, &r->entities);
+	gnngp_query_plan(&r->own->query);
+	gnngp_query_run(&r->own->query, r->env, own_row, &o, GP_PHASE_NODES, 0);
+}
+
+/* ---- the facts ---- */
+
+typedef struct fact_rows
+{
+	gnngp_task_reading *r;
+	gnngp_history *h;
+	gp_scan    *scan;
+	gp_cell    *cell;
+	double	   *value;
+} fact_rows;
+
+/* Takes a fact. */
+static void
+fact_row(void *state, const Datum *values, const bool *nulls)
+{
+	fact_rows  *f = state;
+	gnngp_history *h = f->h;
+	gnngp_id	id = id_in(values, nulls, 0, h->key_type);
+	int32		key = gnngp_place_of(&h->map, &h->ids, &id);
+	gp_time		visible = gnngp_time_of(values[h->visible], nulls[h->visible]);
+	gp_time		own = h->own_time < 0 ? visible : gnngp_time_of(values[h->own_time], nulls[h->own_time]);
+	double	   *at = f->value;
+
+	if (key < 0 || visible == GP_TIME_NEVER || !gp_scan_wants(f->scan, key))
+		return;
+	for (int p = 0; p < h->join->nparts; p++)
+	{
+		const gnngp_part *part = &h->join->part[p];
+		const gp_encoding *encoding = f->r->encoding[part->encoding];
+
+		gnngp_encode_part(part, encoding, values, nulls, false, f->cell, at);
+		gp_encode_ages(encoding, own, at);
+		at += encoding->width;
+	}
+	gp_scan_fact(f->scan, key, visible, f->value);
+	f->r->read++;
+}
+
+/* Numbers the keys that rows have in a relation. */
+static void
+number_keys(gnngp_task_reading *r, gnngp_history *h)
+{
+	h->ids = gnngp_distinct_ids(r->env, h->key_of, r->entities.n, h->key_type == INT8OID);
+	gnngp_idmap_build(r->env, &h->map, &h->ids);
+	h->key = gp_alloc_array(r->env, Max(r->n, 1), sizeof(int32));
+	for (int64 i = 0; i < r->n; i++)
+		h->key[i] = gnngp_place_of(&h->map, &h->ids, &h->key_of[r->entity_of[i]]);
+}
+
+/* Reads and scans the facts of a relation. */
+static void
+read_history(gnngp_task_reading *r, gnngp_history *h)
+{
+	const gnngp_schema_relation *relation = &r->schema->relation[h->relation];
+	fact_rows	f = {.r = r,.h = h};
+
+	number_keys(r, h);
+	f.cell = palloc(sizeof(gp_cell) * most(r, h->join, true));
+	f.value = palloc(sizeof(double) * Max(h->width, 1));
+	if (r->few)
+		restrict_to(&h->join->query, &r->schema->table[relation->child], relation->n, relation->from, &h->ids);
+	f.scan = gp_scan_open(r->facts, h->number, h->key);
+	if (h->ids.n > 0)
+	{
+		gnngp_query_plan(&h->join->query);
+		gnngp_query_run(&h->join->query, r->env, fact_row, &f, GP_PHASE_FEATURES,
+						gnngp_table_rows(&r->schema->table[relation->child].table));
+	}
+	gp_scan_close(f.scan);
+	gnngp_idmap_free(r->env, &h->map);
+}
+
+void
+gnngp_reading_run(gnngp_task_reading *r, int target_width)
+{
+	declare(r, target_width);
+	gp_facts_fill_calendar(r->facts, r->calendar);
+	read_own(r);
+	for (int h = 0; h < r->nhistories; h++)
+		read_history(r, &r->history[h]);
+}

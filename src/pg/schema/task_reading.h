@@ -1,0 +1,86 @@
+/*
+ * task_reading.h - one reading of the facts that rows of a task see.
+ */
+#ifndef GNNGP_TASK_READING_H
+#define GNNGP_TASK_READING_H
+
+#include "postgres.h"
+
+#include "pg/ids/idmap.h"
+#include "schema_internal.h"
+
+/* A relation whose facts rows see: those of the entity itself, or of something that it refers to. */
+typedef struct gnngp_history
+{
+	const char *name;
+	int			relation;		/* from the facts' table to what they are found by */
+	const char *alias;			/* of that in the query for the entities */
+	int			column;			/* and the column of that query that has its key */
+	Oid			key_type;
+	gnngp_join *join;
+	int			visible;		/* columns of its query */
+	int			own_time;
+	bool		timed;
+	int			width;
+	int32		number;			/* among the relations of the columns */
+	gnngp_id   *key_of;			/* of each entity */
+	gnngp_ids	ids;			/* all keys that rows have */
+	gnngp_idmap map;
+	int32	   *key;			/* of each row; -1: none */
+} gnngp_history;
+
+typedef struct gnngp_task_reading
+{
+	gp_env	   *env;
+	const gnngp_tables *schema;
+	gnngp_folds *folds;
+	bool		few;
+	const gnngp_graph_def *task;
+	int			entity;			/* table, and its column that is the id */
+	int			id;
+	bool		own_time;		/* rows are as of the time of their entity's own row */
+	int64		n;				/* rows */
+	const gnngp_id *row_id;
+	const gp_time *as_of;
+	gnngp_ids	entities;
+	gnngp_idmap map;
+	int32	   *entity_of;		/* of each row */
+	int32	   *row_of;			/* rows by entity, */
+	int64	   *row_start;		/* where those of each begin */
+	gp_time		half_life;
+	int			nencodings;
+	gp_encoding **encoding;
+	gnngp_join *own;			/* the query for the entities */
+	int32	   *own_block;		/* of each part; -1: no columns */
+	int			nhistories;
+	gnngp_history *history;
+	int32		calendar;
+	int32		earlier;		/* relations of labels; -1: none */
+	int32		all;
+	gp_facts   *facts;
+	int64		read;			/* facts that rows see, or might */
+} gnngp_task_reading;
+
+/* Numbers the entities of the rows. */
+extern void gnngp_reading_entities(gnngp_task_reading *r);
+
+/* From when on each entity is there: GP_TIME_NEVER where its time is NULL, GNNGP_NOWHERE where it is in no table. */
+#define GNNGP_NOWHERE (GP_TIME_NEVER - 1)
+extern gp_time *gnngp_reading_entity_times(gnngp_task_reading *r);
+
+/* Looks up what is to be read: the query for the entities, and the relations. */
+extern void gnngp_reading_plan(gnngp_task_reading *r);
+
+/* Looks at all tables that are read, as far as they are there before a time. */
+extern void gnngp_reading_encode(gnngp_task_reading *r, gp_time before);
+
+/* Declares the columns, those of labels of this width (0: none), then reads and fills all but these. */
+extern void gnngp_reading_run(gnngp_task_reading *r, int target_width);
+
+/* Ids sorted, each once, in the environment. */
+extern gnngp_ids gnngp_distinct_ids(gp_env *env, const gnngp_id *id, int64 n, bool integer);
+
+/* The place of an id among those of a map, or -1. */
+extern int32 gnngp_place_of(gnngp_idmap *map, const gnngp_ids *ids, const gnngp_id *id);
+
+#endif							/* GNNGP_TASK_READING_H */

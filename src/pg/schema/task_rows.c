@@ -1,0 +1,321 @@
+/*
+ * task_rows.c - the rows of a task: an entity, an as-of time, and a label or none.
+ *
+ * A table of labels has them as they are, and so has a column of a table, whose rows are the
+ * entities, each as of its own time.  Those of an expression are in task_expression.c.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "catalog/pg_type_d.h"
+#include "core/base/sort.h"
+#include "pg/server/server.h"
+#include "schema_internal.h"
+#include "utils/builtins.h"
+#include "utils/fmgrprotos.h"
+#include "utils/lsyscache.h"
+#include "utils/timestamp.h"
+
+/* ---- the entities ---- */
+
+/* The entities that a column of a table of labels refers to by a foreign key: the table, or -1. */
+static int
+entity_by_key(const gnngp_tables *s, Oid labels, AttrNumber column, int *id)
+{
+	for (int i = 0; i < s->ntables; i++)
+	{
+		AttrNumber	to = gnngp_foreign_column(labels, column, s->table[i].table.oid);
+		const char *name = to != InvalidAttrNumber ? get_attname(s->table[i].table.oid, to, true) : NULL;
+
+		if (name == NULL)
+			continue;
+		*id = gnngp_table_find_column(&s->table[i], name);
+		return i;
+	}
+	return -1;
+}
+
+/* True where a column is named after a table: customer_id or customers_id of customers. */
+static bool
+is_named_after(const char *column, const char *table)
+{
+	size_t		length = strlen(table);
+
+	if (length > 0 && pg_strncasecmp(column, table, length) == 0 && pg_strcasecmp(column + length, "_id") == 0)
+		return true;
+	return length > 1 && table[length - 1] == 's' && pg_strncasecmp(column, table, length - 1) == 0 &&
+		pg_strcasecmp(column + length - 1, "_id") == 0;
+}
+
+/* The same by names: of a primary key, of columns that refer to a table, of a table; -1 unless it is one. */
+static int
+entity_by_name(const gnngp_tables *s, const char *column, int *id)
+{
+	int			found = -1;
+
+	for (int i = 0; i < s->ntables; i++)
+	{
+		const gnngp_schema_table *t = &s->table[i];
+		bool		key = t->nid == 1 && strcmp(t->column[t->id[0]].column.name, column) == 0;
+
+		for (int r = 0; r < s->nrelations && !key && t->nid == 1; r++)
+			key = s->relation[r].parent == i && s->relation[r].n == 1 && s->relation[r].to[0] == t->id[0] &&
+				strcmp(s->table[s->relation[r].child].column[s->relation[r].from[0]].column.name, column) == 0;
+		if (!key && !(t->nid == 1 && is_named_after(column, t->label)))
+			continue;
+		if (found >= 0 && strcmp(column, "id") == 0)
+			return -1;
+		if (found < 0)
+			*id = t->id[0];
+		found = found < 0 ? i : found;
+	}
+	return found;
+}
+
+/* Finds the entities of a table of labels. */
+static void
+find_labelled(gnngp_task_rows *t)
+{
+	const gnngp_task_def *def = &t->task->task;
+	gnngp_column column = gnngp_table_column(&t->source, def->entity_column);
+
+	t->id_column = column;
+	t->entity = entity_by_key(t->schema, t->source.oid, get_attnum(t->source.oid, column.name), &t->id);
+	if (t->entity < 0)
+		t->entity = entity_by_name(t->schema, column.name, &t->id);
+	if (t->entity < 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_OBJECT),
+				 errmsg("column \"%s\" of table \"%s\" refers to no table of graph \"%s\"", column.name,
+						t->source.name, t->schema->def->name),
+				 errhint("Give it a foreign key, or the name of the primary key that it refers to.")));
+	if (!gnngp_matches_id_type(column.base, t->schema->table[t->entity].column[t->id].column.base))
+		gnngp_wrong_type(&t->source, &column,
+						 format_type_be(t->schema->table[t->entity].column[t->id].column.type));
+}
+
+/* Prepares how targets are taken. */
+static void
+open_target(gnngp_task_rows *t, gnngp_column target, const char *kind)
+{
+	t->target = target;
+	t->kind = gnngp_target_choose(t->source.name, &t->target, kind);
+	if (t->kind != GNNGP_TARGET_VALUE)
+		gnngp_labels_init(&t->labels, t->env, t->kind == GNNGP_TARGET_INTEGER,
+						  get_typtype(target.base) == TYPTYPE_ENUM ? target.base : InvalidOid);
+}
+
+void
+gnngp_task_rows_open(gnngp_task_rows *t, gp_env *env, const gnngp_tables *s, const gnngp_graph_def *task,
+					 const char *kind)
+{
+	const gnngp_task_def *def = &task->task;
+
+	*t = (gnngp_task_rows) {.env = env,.task = task,.schema = s,.horizon = -1};
+	t->source = gnngp_table_open(def->table, &def->table_name, def->table_kind[0], "table", task);
+	if (def->horizon)
+		t->horizon = gnngp_interval_length(def->horizon);
+	if (strcmp(def->form, "labels") == 0)
+		find_labelled(t);
+	else
+	{
+		t->entity = gnngp_schema_find(s, def->table);
+		if (t->entity < 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_UNDEFINED_TABLE),
+					 errmsg("table \"%s\" is not among the tables of graph \"%s\"", t->source.name, s->def->name),
+					 errhint("Add it with gp_alter_graph(%s, tables => ...).", quote_literal_cstr(s->def->name))));
+		t->id = gnngp_table_id(&s->table[t->entity], task);
+		t->id_column = s->table[t->entity].column[t->id].column;
+	}
+	if (strcmp(def->form, "expression") == 0)
+		open_target(t, (gnngp_column) {"target", "target", gnngp_task_expression_type(t),
+									   getBaseType(gnngp_task_expression_type(t))}, kind);
+	else
+		open_target(t, gnngp_table_column(&t->source, def->target), kind);
+}
+
+/* ---- rows ---- */
+
+/* The columns of a query over a table of labels, or over the entities. */
+enum row_column
+{
+	ROW_ID, ROW_TIME, ROW_TARGET
+};
+
+/* Takes a row of such a table. */
+static void
+table_row(void *state, const Datum *values, const bool *nulls)
+{
+	gnngp_task_rows *t = state;
+	gp_time		at = gnngp_time_of(values[ROW_TIME], nulls[ROW_TIME]);
+
+	if (at == GP_TIME_ALWAYS)
+		at = t->newest;
+	if (nulls[ROW_ID])
+		t->unknown++;
+	else if (at == GP_TIME_NEVER)
+		t->timeless++;
+	else
+		gnngp_task_rows_add(t, values[ROW_ID], at, values[ROW_TARGET], nulls[ROW_TARGET]);
+}
+
+/* The time column of a table of labels: named, or the only one that may be; NULL: it has none. */
+static const char *
+label_time(const gnngp_task_rows *t, const gnngp_schema_table *labels)
+{
+	List	   *candidates;
+
+	if (t->task->task.time_column)
+	{
+		(void) gnngp_table_column(&t->source, t->task->task.time_column);
+		return t->task->task.time_column;
+	}
+	candidates = gnngp_time_candidates(labels, false);
+	if (candidates == NIL)
+		candidates = gnngp_time_candidates(labels, true);
+	if (list_length(candidates) > 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_AMBIGUOUS_COLUMN),
+				 errmsg("table \"%s\" has several columns that may be the time of its labels", t->source.name),
+				 errhint("Name the time as of which a label is asked for: time_column => %s.",
+						 quote_literal_cstr(labels->column[linitial_int(candidates)].column.name))));
+	return candidates == NIL ? NULL : labels->column[linitial_int(candidates)].column.name;
+}
+
+void
+gnngp_task_rows_check(const gnngp_task_rows *t)
+{
+	gnngp_schema_table labels;
+
+	if (strcmp(t->task->task.form, "labels") != 0)
+		return;
+	labels = gnngp_schema_table_open(t->source);
+	(void) label_time(t, &labels);
+}
+
+/* Selects the target, as it is taken. */
+static void
+add_target(gnngp_task_rows *t, gnngp_query *q)
+{
+	if (t->texts || t->kind == GNNGP_TARGET_TEXT)
+		gnngp_query_add(q, TEXTOID, "t.%s::pg_catalog.text", t->target.quoted);
+	else
+		gnngp_query_add(q, t->target.base, "t.%s", t->target.quoted);
+}
+
+/* Reads a table of labels. */
+static void
+read_labels(gnngp_task_rows *t)
+{
+	gnngp_schema_table labels = gnngp_schema_table_open(t->source);
+	const char *time = label_time(t, &labels);
+	gnngp_query q;
+
+	gnngp_query_init(&q, &t->source);
+	gnngp_query_add(&q, t->id_column.base, "t.%s", t->id_column.quoted);
+	if (time)
+		gnngp_query_add(&q, TIMESTAMPTZOID, "t.%s::pg_catalog.timestamptz", quote_identifier(time));
+	else
+		gnngp_query_add(&q, TIMESTAMPTZOID, "'-infinity'::pg_catalog.timestamptz");
+	add_target(t, &q);
+	gnngp_query_plan(&q);
+	gnngp_query_run(&q, t->env, table_row, t, GP_PHASE_NODES, gnngp_table_rows(&t->source));
+}
+
+/* Reads a column of the entities, each row as of the time from which it is visible. */
+static void
+read_column(gnngp_task_rows *t)
+{
+	const gnngp_schema_table *table = &t->schema->table[t->entity];
+	gnngp_query q;
+
+	if (table->time < 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("task \"%s\" asks for a column of table \"%s\", which has no time", t->task->name,
+						table->table.name),
+				 errhint("Name its time column in the argument times of its graph.")));
+	gnngp_query_init(&q, &t->source);
+	gnngp_query_add(&q, t->id_column.base, "t.%s", t->id_column.quoted);
+	gnngp_query_add(&q, TIMESTAMPTZOID, "%s", gnngp_time_expression(table, "t"));
+	add_target(t, &q);
+	gnngp_query_plan(&q);
+	gnngp_query_run(&q, t->env, table_row, t, GP_PHASE_NODES, gnngp_table_rows(&t->source));
+}
+
+/* Labels before rows to predict, then by id, then by time: the latest of those to predict first. */
+static int
+compare_rows(const void *first, const void *second, void *unused)
+{
+	const gnngp_task_row *a = first;
+	const gnngp_task_row *b = second;
+	int			order = (a->label < 0) - (b->label < 0);
+
+	if (order == 0)
+		order = gnngp_given_id_compare(&a->id, &b->id, NULL);
+	if (order == 0)
+		order = (a->as_of > b->as_of) - (a->as_of < b->as_of);
+	return order != 0 && a->label < 0 && b->label < 0 && gnngp_given_id_compare(&a->id, &b->id, NULL) == 0 ? -order : order;
+}
+
+/* Keeps of the rows to predict the latest of each entity. */
+static void
+keep_latest(gnngp_task_rows *t)
+{
+	int64		n = 0;
+
+	for (int64 i = 0; i < t->n; i++)
+		if (t->row[i].label >= 0 || n == 0 || t->row[n - 1].label >= 0 ||
+			gnngp_given_id_compare(&t->row[i].id, &t->row[n - 1].id, NULL) != 0)
+			t->row[n++] = t->row[i];
+	t->n = n;
+}
+
+/* Asks for each entity of the labels as of the newest time, where no row is to be predicted. */
+static void
+ask_labelled(gnngp_task_rows *t)
+{
+	int64		labelled = t->n;
+
+	if (labelled == 0 || t->row[labelled - 1].label < 0)
+		return;
+	t->row = gp_realloc_array(t->env, t->row, 2 * labelled, sizeof(gnngp_task_row));
+	t->room = 2 * labelled;
+	for (int64 i = 0; i < labelled; i++)
+		if (i == 0 || gnngp_given_id_compare(&t->row[i - 1].id, &t->row[i].id, NULL) != 0)
+			t->row[t->n++] = (gnngp_task_row) {.id = t->row[i].id,.as_of = t->newest,.label = -1};
+}
+
+/* What was left out. */
+static void
+tell_left_out(const gnngp_task_rows *t)
+{
+	if (t->timeless > 0)
+		ereport(NOTICE,
+				(errmsg("task \"%s\" leaves out %lld rows of table \"%s\" whose time is NULL", t->task->name,
+						(long long) t->timeless, t->source.name)));
+	if (t->unknown > 0)
+		ereport(NOTICE,
+				(errmsg("task \"%s\" leaves out %lld rows of table \"%s\" without an entity", t->task->name,
+						(long long) t->unknown, t->source.name)));
+}
+
+void
+gnngp_task_rows_read(gnngp_task_rows *t)
+{
+	const char *form = t->task->task.form;
+
+	if (strcmp(form, "expression") == 0)
+		gnngp_task_expression_read(t);
+	else if (strcmp(form, "labels") == 0)
+		read_labels(t);
+	else
+		read_column(t);
+	gp_sort(t->env, t->row, t->n, sizeof(gnngp_task_row), compare_rows, NULL);
+	keep_latest(t);
+	if (strcmp(form, "labels") == 0 && !t->texts)
+		ask_labelled(t);
+	tell_left_out(t);
+}

@@ -1,0 +1,147 @@
+/*
+ * store_facts.c - writing and reading what the model of a task keeps of its facts.
+ */
+#include "postgres.h"
+
+#include "store.h"
+#include "store_arrays.h"
+
+/* The arrays. */
+enum facts_array
+{
+	FACTS_HEAD, FACTS_COUNTS, FACTS_ENCODED, FACTS_COLUMNS, FACTS_NAMES, FACTS_TARGET, FACTS_AS_OF, FACTS_BLOCKS,
+	FACTS_FORWARD, FACTS_ARRAYS
+};
+
+static const int facts_element[FACTS_ARRAYS] = {
+	GP_LINK_I64, GP_LINK_I64, GNNGP_ELEMENT_BYTE, GNNGP_ELEMENT_BYTE, GNNGP_ELEMENT_BYTE, GNNGP_ELEMENT_BYTE,
+	GP_LINK_I64, GP_LINK_I32, GP_LINK_F64
+};
+
+/* The numbers of FACTS_HEAD. */
+enum facts_head
+{
+	HEAD_SHAPE, HEAD_HORIZON, HEAD_HALF_LIFE, HEAD_NEWEST, HEAD_WIDTH, HEAD_KEPT, HEAD_NBLOCKS, HEAD_WEIGHTS, FACTS_HEADS
+};
+
+/* Lays the parts of all encodings end to end; their numbers, -1 for a table that is not read. */
+static int64 *
+lay_encodings(const gnngp_task_data *task, gp_encoded **parts, int64 *n)
+{
+	int64	   *count = palloc(sizeof(int64) * Max(task->nencodings, 1));
+	int64		at = 0;
+
+	*n = 0;
+	for (int i = 0; i < task->nencodings; i++)
+	{
+		count[i] = task->encoding[i] ? task->encoding[i]->nparts : -1;
+		*n += Max(count[i], 0);
+	}
+	*parts = palloc(sizeof(gp_encoded) * Max(*n, 1));
+	for (int i = 0; i < task->nencodings; i++)
+		if (count[i] > 0)
+		{
+			memcpy(*parts + at, task->encoding[i]->part, sizeof(gp_encoded) * count[i]);
+			at += count[i];
+		}
+	return count;
+}
+
+/* Adds an array unless it is empty. */
+static void
+add(gnngp_arrays *list, int tag, int64 count, const void *data)
+{
+	if (count > 0 && data)
+		gnngp_arrays_add(list, tag, facts_element[tag], count, data);
+}
+
+void
+gnngp_facts_write(const gnngp_model *model, const gnngp_data *data, const int32 *block, const double *forward)
+{
+	const gnngp_task_data *task = data->rows;
+	const gp_facts_scale *scale = task->scale;
+	int64		head[FACTS_HEADS] = {(int64) task->shape, task->horizon, task->half_life, task->newest, scale->width,
+	scale->kept, scale->nblocks, scale->weights};
+	size_t		names = (size_t) scale->nblocks * GP_FACTS_NAME;
+	char	   *name = palloc(Max(2 * names, 1));
+	gnngp_arrays list = {0};
+	gp_encoded *parts;
+	int64		nparts;
+	int64	   *count = lay_encodings(task, &parts, &nparts);
+
+	memcpy(name, scale->relation, names);
+	memcpy(name + names, scale->aggregate, names);
+	add(&list, FACTS_HEAD, FACTS_HEADS, head);
+	add(&list, FACTS_COUNTS, task->nencodings, count);
+	add(&list, FACTS_ENCODED, nparts * sizeof(gp_encoded), parts);
+	add(&list, FACTS_COLUMNS, scale->width * sizeof(gp_facts_column), scale->column);
+	add(&list, FACTS_NAMES, 2 * names, name);
+	add(&list, FACTS_TARGET, sizeof(gp_facts_target), &task->target);
+	add(&list, FACTS_AS_OF, data->nlabelled, task->as_of);
+	add(&list, FACTS_BLOCKS, data->nlabelled, block);
+	add(&list, FACTS_FORWARD, data->nlabelled * Max(model->classes, 1), forward);
+	gnngp_arrays_write(model, "facts", &list, NULL);
+}
+
+/* Makes the encodings of their parts; NULL where these do not fit together. */
+static gp_encoding **
+make_encodings(gp_env *env, const int64 *count, int64 n, const gp_encoded *part, int64 nparts)
+{
+	gp_encoding **encoding = gp_alloc_zero(env, Max(n, 1), sizeof(gp_encoding *));
+	int64		at = 0;
+
+	for (int64 i = 0; i < n; i++)
+	{
+		if (count[i] > nparts - at)
+			return NULL;
+		if (count[i] >= 0)
+			encoding[i] = gp_encoding_of(env, part + at, (int32_t) count[i]);
+		at += Max(count[i], 0);
+	}
+	return at == nparts ? encoding : NULL;
+}
+
+gnngp_task_state *
+gnngp_facts_read(gp_env *env, const gnngp_model *model)
+{
+	gnngp_task_state *f = gp_alloc_zero(env, 1, sizeof(gnngp_task_state));
+	gnngp_arrays list;
+	gp_link_array a[FACTS_ARRAYS];
+	const int64 *head;
+	size_t		names;
+
+	if (model->rows == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("model \"%s\" is of a graph, not of a task", model->name),
+				 errhint("Tasks are made with gp_create_task.")));
+	if (!gnngp_arrays_read(env, model, "facts", &list))
+		gnngp_store_corrupted(model, "what it keeps of its facts is missing");
+	gnngp_arrays_sort(model, "facts", &list, facts_element, FACTS_ARRAYS, a);
+	if (a[FACTS_HEAD].count != FACTS_HEADS || a[FACTS_TARGET].count != sizeof(gp_facts_target) ||
+		a[FACTS_AS_OF].count != model->labelled)
+		gnngp_arrays_damaged(model, "facts");
+	head = a[FACTS_HEAD].data;
+	f->shape = (uint64) head[HEAD_SHAPE];
+	f->horizon = head[HEAD_HORIZON];
+	f->half_life = head[HEAD_HALF_LIFE];
+	f->newest = head[HEAD_NEWEST];
+	f->scale = (gp_facts_scale) {.width = (int32_t) head[HEAD_WIDTH],.kept = (int32_t) head[HEAD_KEPT],
+		.nblocks = (int32_t) head[HEAD_NBLOCKS],.weights = (gp_facts_weights) head[HEAD_WEIGHTS]};
+	names = (size_t) f->scale.nblocks * GP_FACTS_NAME;
+	f->nencodings = (int) a[FACTS_COUNTS].count;
+	f->encoding = make_encodings(env, a[FACTS_COUNTS].data, f->nencodings, a[FACTS_ENCODED].data,
+								 a[FACTS_ENCODED].count / (int64) sizeof(gp_encoded));
+	if (f->encoding == NULL || a[FACTS_COLUMNS].count != f->scale.width * (int64) sizeof(gp_facts_column) ||
+		a[FACTS_NAMES].count != (int64) (2 * names) || f->scale.nblocks < 0)
+		gnngp_arrays_damaged(model, "facts");
+	f->scale.column = a[FACTS_COLUMNS].data;
+	f->scale.relation = a[FACTS_NAMES].data;
+	f->scale.aggregate = (void *) ((char *) a[FACTS_NAMES].data + names);
+	memcpy(&f->target, a[FACTS_TARGET].data, sizeof(gp_facts_target));
+	f->labelled = a[FACTS_AS_OF].count;
+	f->as_of = a[FACTS_AS_OF].data;
+	f->block = a[FACTS_BLOCKS].count == f->labelled ? a[FACTS_BLOCKS].data : NULL;
+	f->forward = a[FACTS_FORWARD].count == f->labelled * Max(model->classes, 1) ? a[FACTS_FORWARD].data : NULL;
+	return f;
+}

@@ -1,0 +1,152 @@
+-- Graphs of tables: what is understood, tasks of three forms, and nothing that comes later
+SET client_min_messages = warning;
+CREATE SCHEMA schema_test;
+SET search_path = schema_test, public;
+SET timezone = 'UTC';
+SELECT setseed(0.5) IS NULL;
+CREATE FUNCTION try(query text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE hint text;
+BEGIN
+    EXECUTE query;
+    RETURN 'ok';
+EXCEPTION WHEN OTHERS THEN
+    GET STACKED DIAGNOSTICS hint = PG_EXCEPTION_HINT;
+    RETURN SQLSTATE || ': ' || SQLERRM || coalesce(E'\n  hint: ' || nullif(hint, ''), '');
+END $$;
+CREATE TABLE customers (id integer PRIMARY KEY, joined_at timestamptz NOT NULL, region text, birthday date);
+CREATE TABLE products (id integer PRIMARY KEY, price numeric NOT NULL);
+CREATE TABLE orders (id integer PRIMARY KEY, customer_id integer NOT NULL REFERENCES customers,
+    referred_by integer REFERENCES orders, ordered_at timestamptz NOT NULL, channel text, returned boolean, updated_at timestamptz);
+CREATE TABLE items (order_id integer NOT NULL REFERENCES orders, product_id integer REFERENCES products, quantity integer);
+INSERT INTO products SELECT i, i * 1.5 FROM generate_series(1, 20) i;
+INSERT INTO customers SELECT i, '2024-01-01'::timestamptz + i * interval '1 hour', (ARRAY['north','south'])[1 + i % 2], date '1980-01-01' + i
+FROM generate_series(1, 60) i;
+-- The more often a customer orders, the more he will
+INSERT INTO orders SELECT row_number() OVER (ORDER BY at, c), c, NULL, at, (ARRAY['web','shop'])[1 + c % 2], c % 3 = 0
+FROM generate_series(1, 60) c, LATERAL (SELECT '2024-01-05'::timestamptz + c * interval '7 minutes' + k * (2 + c % 10 * 4) * interval '1 day' AS at
+    FROM generate_series(0, 200) k) o WHERE at < '2024-12-01';
+INSERT INTO items SELECT id, 1 + id % 20, 1 + id % 3 FROM orders;
+CREATE INDEX ON orders (customer_id, ordered_at);
+CREATE INDEX ON items (order_id);
+UPDATE orders SET returned = NULL WHERE ordered_at > '2024-11-20';
+RESET client_min_messages;
+\pset format unaligned
+\pset tuples_only on
+SELECT gp_create_graph('shop', tables => '{customers,orders,items,products}');
+SELECT * FROM gp_relations('shop');
+SELECT * FROM gp_columns('shop');
+
+-- An expression
+SELECT gp_create_task('orders30', 'shop', entity => 'customers', horizon => '30 days',
+    target => $$ EXISTS (SELECT FROM orders AS o WHERE o.customer_id = e.id AND o.ordered_at > t AND o.ordered_at <= t + interval '10 days') -- a comment $$,
+    filter => 'e.id <> 7');
+SELECT count(*), count(DISTINCT as_of), max(as_of), count(*) FILTER (WHERE node = 7) FROM gp_task_rows('orders30');
+SELECT task, nodes, labelled, relations, facts > 1000 AS facts, loo_score > 0.3 AS well, forward_score > 0.2 AS forward FROM gp_fit('orders30');
+SELECT count(*), count(DISTINCT class) FROM gp_predict('orders30');
+-- Live answers as of the newest fact are the stored ones
+SELECT count(*) FROM gp_predict('orders30') AS s JOIN gp_predict_live('orders30', ARRAY(SELECT id FROM customers WHERE id <> 7),
+    as_of => (SELECT max(ordered_at) + interval '1 microsecond' FROM orders)) AS l USING (node, class)
+WHERE abs(s.probability - l.probability) < 1e-4;
+-- Rows of the same transaction count
+BEGIN;
+CREATE TEMP TABLE before AS SELECT * FROM gp_predict_live('orders30', ARRAY[9], top => NULL);
+INSERT INTO orders SELECT 100000 + i, 9, NULL, clock_timestamp() - i * interval '1 hour', 'web', NULL FROM generate_series(1, 5) i;
+SELECT abs(l.score - b.score) > 1e-3 FROM gp_predict_live('orders30', ARRAY[9], top => NULL) AS l JOIN before AS b USING (class) WHERE class = 'true';
+ROLLBACK;
+-- An entity that is not there yet, or not at all
+SELECT count(*) FROM gp_predict_live('orders30', ARRAY[1, 60], as_of => '2024-01-02');
+SELECT try($$SELECT * FROM gp_predict_live('orders30', ARRAY[1000])$$);
+-- Shares add up to the score
+SELECT abs((SELECT sum(share) FROM gp_explain('orders30', 9, class => 'true')) - score) < 1e-4
+FROM gp_predict_live('orders30', ARRAY[9], top => NULL, as_of => (SELECT max(ordered_at) + interval '1 microsecond' FROM orders)) WHERE class = 'true';
+SELECT count(DISTINCT since) > 2, count(*) FILTER (WHERE metric = 'roc_auc' AND value > 0.6) > 2 FROM gp_backtest('orders30');
+SELECT count(*) = (SELECT labelled FROM gp_models WHERE model = 'orders30'), count(DISTINCT as_of) FROM gp_loo('orders30');
+SELECT strategy, bytes > 0 FROM gp_estimate('orders30');
+SELECT gp_report('orders30') LIKE '%orders30%';
+CALL gp_refresh('orders30');
+
+-- A column, whose own value is not shown
+SELECT gp_create_task('returned', 'shop', target => 'orders.returned');
+SELECT nodes = (SELECT count(*) FROM orders WHERE returned IS NULL), relations, loo_score > 0.9 AS told_by_earlier_orders FROM gp_fit('returned');
+UPDATE orders SET returned = random() < 0.5 WHERE returned IS NOT NULL;
+SELECT abs(loo_score) < 0.2 AS chance FROM gp_fit('returned');
+SELECT count(*) FROM gp_predict('returned') AS s JOIN gp_predict_live('returned', ARRAY(SELECT id FROM orders WHERE returned IS NULL)) AS l USING (node)
+WHERE abs(s.score - l.score) > 1e-3;
+
+-- Labels that the future gives away, and nothing else: a fact at t itself, a parent that is later than its child,
+-- a label whose window is open, a time that is NULL, a column that is written when the answer is known
+CREATE TABLE people (id integer PRIMARY KEY);
+CREATE TABLE verdicts (id integer PRIMARY KEY, decided_at timestamp NOT NULL, verdict integer);
+CREATE TABLE visits (id integer PRIMARY KEY, person integer NOT NULL REFERENCES people, at timestamp NOT NULL, verdict integer REFERENCES verdicts, closed_at timestamp);
+CREATE TABLE ends (id integer PRIMARY KEY, person integer NOT NULL REFERENCES people, at timestamp, answer integer);
+CREATE TABLE asked (person integer NOT NULL REFERENCES people, at timestamp NOT NULL, y integer);
+INSERT INTO people SELECT generate_series(1, 80);
+SELECT setseed(0.3) IS NULL;
+INSERT INTO asked SELECT p, timestamp '2024-01-01' + m * interval '7 days', (random() < 0.5)::integer FROM generate_series(1, 80) p, generate_series(1, 20) m;
+INSERT INTO verdicts SELECT row_number() OVER (ORDER BY person, at), at + interval '1 day', y FROM asked;
+INSERT INTO visits SELECT v.id, a.person, a.at - interval '1 hour', v.id, CASE WHEN a.y = 1 THEN a.at + interval '3 days' END
+FROM (SELECT *, row_number() OVER (ORDER BY person, at) AS n FROM asked) AS a JOIN verdicts AS v ON v.id = a.n;
+INSERT INTO ends SELECT row_number() OVER (), person, at, y FROM asked;
+INSERT INTO ends SELECT 10000 + row_number() OVER (), person, NULL, y FROM asked;
+SELECT try($$SELECT gp_create_graph('leaks', tables => '{people,verdicts,visits,ends}', times => '{"visits": "at", "ends": "nowhere"}')$$);
+SELECT gp_create_graph('leaks', tables => '{people,verdicts,visits,ends}', times => '{"visits": "at", "ends": "at"}');
+SELECT gp_create_task('guess', 'leaks', labels => 'asked', entity => 'person', target => 'y', horizon => '10 days');
+SELECT labelled, loo_score < 0.1 AS chance, forward_score < 0.1 AS chance FROM gp_fit('guess');
+SELECT round(value::numeric, 1) FROM gp_evaluate('guess') WHERE metric = 'roc_auc';
+-- The same facts a moment before are seen
+UPDATE ends SET at = at - interval '1 microsecond' WHERE at IS NOT NULL;
+SELECT loo_score > 0.8 AS told FROM gp_fit('guess');
+-- A time zone is that of the graph, whoever fits
+SET timezone = 'Asia/Tokyo';
+SELECT loo_score > 0.8 AS told FROM gp_fit('guess');
+SELECT min(as_of) FROM gp_task_rows('guess');
+SET timezone = 'UTC';
+
+-- Hostile names
+CREATE TABLE "a""b; DROP TABLE x" ("i'd"" --" integer PRIMARY KEY, "x(y" real, "at" timestamptz NOT NULL);
+CREATE TABLE "select" ("from" integer NOT NULL REFERENCES "a""b; DROP TABLE x", "at""" timestamptz NOT NULL, "v'" text, "w,." integer);
+CREATE FUNCTION bad(timestamptz, timestamptz) RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'run'; END $$;
+CREATE OPERATOR <= (LEFTARG = timestamptz, RIGHTARG = timestamptz, FUNCTION = bad);
+INSERT INTO "a""b; DROP TABLE x" SELECT i, i % 5, '2024-01-01' FROM generate_series(1, 50) i;
+INSERT INTO "select" SELECT 1 + k % 50, timestamptz '2024-02-01' + k * interval '1 hour', 'v' || k % 3, k % 7 FROM generate_series(1, 2000) k;
+SELECT gp_create_graph('a "graph''', tables => ARRAY['"a""b; DROP TABLE x"', '"select"']::regclass[], exclude => '{"select.w,."}');
+SELECT * FROM gp_relations('a "graph''');
+SELECT gp_create_task('t''"', 'a "graph''', '"a""b; DROP TABLE x"'::regclass, target => '(SELECT max(s."v''") FROM "select" AS s WHERE s."from" = e."i''d"" --" AND s."at""" > t)',
+    horizon => '7 days', every => '3 days');
+SELECT labelled > 100, relations FROM gp_fit('t''"');
+DROP OPERATOR schema_test.<= (timestamptz, timestamptz);
+
+-- What cannot be asked
+SELECT try($$SELECT gp_create_task('x', 'shop', 'customers'::regclass, target => '1) FROM customers; DROP TABLE items; --', horizon => '1 day')$$);
+SELECT try($$SELECT gp_create_task('x', 'shop', 'customers'::regclass, target => 'e.id, e.id', horizon => '1 day')$$);
+SELECT try($$SELECT gp_create_task('x', 'shop', 'customers'::regclass, target => 'random() < 0.5', horizon => '1 day')$$);
+SELECT try($$SELECT gp_create_task('x', 'shop', 'customers'::regclass, target => 'e.nothing', horizon => '1 day')$$);
+SELECT try($$SELECT gp_create_task('x', 'shop', 'customers'::regclass, target => 'true', horizon => '1 day', filter => '1')$$);
+SELECT try($$SELECT gp_create_task('x', 'shop', 'customers'::regclass, target => 'true', horizon => '-1 day')$$);
+SELECT try($$SELECT gp_create_task('x', 'shop', 'orders.nothing')$$);
+SELECT try($$SELECT gp_create_task('x', 'nowhere', 'orders.returned')$$);
+SELECT try($$SELECT gp_create_task('returned', 'shop', 'orders.returned')$$);
+SELECT try($$SELECT gp_create_task('x', 'shop', 'items.quantity'); SELECT gp_fit('x')$$);
+CREATE TABLE parcels (id integer PRIMARY KEY, sent_at timestamp NOT NULL, due_at timestamp NOT NULL);
+SELECT try($$SELECT gp_create_graph('two', tables => '{parcels}')$$);
+SELECT try($$SELECT gp_create_graph('two', tables => '{customers,orders}', times => '{"orders": "id"}')$$);
+SELECT try($$SELECT gp_create_graph('two', tables => '{people}', keys => '{"people.id": "nowhere.id"}')$$);
+SELECT try($$SELECT gp_create_graph('two', tables => '{people}', exclude => '{people.nothing}')$$);
+SELECT try($$SELECT gp_fit('shop')$$);
+SELECT try($$SELECT gp_fit('orders30', kernel => 'gcn')$$);
+SELECT try($$SELECT gp_fit_links('orders30')$$);
+SELECT try($$SELECT gp_backtest('nothing')$$);
+SELECT try($$SELECT gp_set_owner('orders30', 'postgres')$$);
+SELECT try($$SELECT gp_predict_live('orders30', ARRAY[1], given_nodes => ARRAY[2], given_classes => ARRAY['true'])$$);
+
+-- Altering, dropping
+SELECT gp_alter_graph('shop', exclude => '{orders.channel}');
+SELECT try($$SELECT * FROM gp_predict_live('orders30', ARRAY[1])$$);
+SELECT count(*) FROM gp_graphs WHERE graph IN ('shop', 'orders30', 'returned');
+SELECT gp_drop_graph('returned');
+SELECT gp_drop_graph('shop');
+SELECT gp_drop_graph('leaks');
+SELECT gp_drop_graph('a "graph''');
+SELECT count(*) FROM gp_graphs;
+SET client_min_messages = warning;
+DROP SCHEMA schema_test CASCADE;

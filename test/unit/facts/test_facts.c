@@ -1,0 +1,477 @@
+/*
+ * test_facts.c - encoding, scan and scaling: kinds of columns, what a row may see, facts of equal
+ * times, what is left out, and every allocation failing.
+ */
+#include "facts/facts.h"
+#include "test_env.h"
+
+#include <stdlib.h>
+
+/* ---- encoding ---- */
+
+static gp_cell
+number(double z)
+{
+	return (gp_cell) {.null = isnan(z),.number = z};
+}
+
+static gp_cell
+word(const char *text)
+{
+	return (gp_cell) {.null = text == NULL,.data = text,.length = text ? (int32_t) strlen(text) : 0};
+}
+
+/* A name that no other row has. */
+static gp_cell
+name_of(int i, char *room)
+{
+	snprintf(room, 32, "name %d", i);
+	return word(room);
+}
+
+#define KINDS 8
+static const gp_cell_kind kinds[KINDS] = {
+	GP_CELL_NUMBER, GP_CELL_INTEGER, GP_CELL_WORD, GP_CELL_WORD, GP_CELL_TIME, GP_CELL_TIME, GP_CELL_LIST, GP_CELL_NUMBER
+};
+
+/* Row i of a table with a column of each kind, seen on day i. */
+static void
+make_row(int i, char *room, double *list, gp_cell *cell)
+{
+	static const char *const colours[] = {"red", "green", NULL, "blue"};
+
+	list[0] = i % 7;
+	list[1] = NAN;
+	cell[0] = number(i % 10 == 0 ? NAN : i);
+	cell[1] = number(i % 3);
+	cell[2] = word(colours[i % 4]);
+	cell[3] = name_of(i, room);
+	cell[4] = (gp_cell) {.time = (i - 400 - i % 5) * GP_TIME_DAY};
+	cell[5] = (gp_cell) {.time = (i + 1) * GP_TIME_DAY};
+	cell[6] = (gp_cell) {.data = list,.length = i % 2 ? 1 : 2};
+	cell[7] = number(i % 100 == 0 ? 1e6 : i % 9);
+}
+
+/* The encoding of so many rows, forwards or backwards. */
+static gp_encoding *
+encode_rows(gp_env *env, int n, bool backwards)
+{
+	gp_encoder *e = gp_encoder_create(env, KINDS, kinds);
+
+	for (int k = 0; k < n; k++)
+	{
+		int			i = backwards ? n - 1 - k : k;
+		char		room[32];
+		double		list[2];
+		gp_cell		cell[KINDS];
+
+		make_row(i, room, list, cell);
+		gp_encoder_look(e, (uint64_t) i + 1, i * GP_TIME_DAY, cell);
+	}
+	return gp_encoder_finish(e);
+}
+
+static const gp_encoded *
+part_of(const gp_encoding *e, int32_t column)
+{
+	for (int32_t p = 0; p < e->nparts; p++)
+		if (e->part[p].column == column)
+			return &e->part[p];
+	return NULL;
+}
+
+static void
+check_kinds(gp_env *env)
+{
+	gp_encoding *e = encode_rows(env, 1000, false);
+	double	   *row = gp_alloc_array(env, e->width, sizeof(double));
+	double	   *sum = gp_alloc_zero(env, e->width, sizeof(double));
+	const gp_encoded *age = part_of(e, 4);
+	double		largest = 0.0;
+	char		way[64];
+	char		note[128];
+
+	is_int(part_of(e, 0)->way, GP_ENCODED_NUMBER, "a number");
+	is_int(part_of(e, 0)->width, 2, "with a column of whether it is NULL");
+	is_int(part_of(e, 1)->way, GP_ENCODED_BOTH, "an integer of three values is a number and three categories");
+	is_int(part_of(e, 1)->width, 4, "in four columns");
+	is_int(part_of(e, 2)->hot, 4, "NULL is a category of words");
+	is_int(part_of(e, 3)->way, GP_ENCODED_NAME, "a name is left out");
+	is_int(age->way, GP_ENCODED_AGE, "a date is an age");
+	is_int(part_of(e, 5)->way, GP_ENCODED_LATER, "dates later than their rows are left out");
+	is_int(e->nparts, KINDS + 1, "a list is its numbers");
+	is_int(part_of(e, 6)[1].way, GP_ENCODED_EMPTY, "of which one is always NULL");
+	ok(part_of(e, 7)->logarithm, "a few large numbers call for a logarithm");
+	for (int i = 0; i < 1000; i++)
+	{
+		char		room[32];
+		double		list[2];
+		gp_cell		cell[KINDS];
+
+		make_row(i, room, list, cell);
+		gp_encode(e, cell, row);
+		gp_encode_ages(e, i * GP_TIME_DAY, row);
+		for (int c = 0; c < e->width; c++)
+		{
+			sum[c] += row[c] / 1000.0;
+			largest = fmax(largest, fabs(row[c]));
+		}
+	}
+	ok(fabs(sum[0]) < 1e-9 && fabs(sum[part_of(e, 1)->first]) < 1e-9 && fabs(sum[age->first]) < 1e-9,
+	   "encoded columns have a mean of 0");
+	ok(largest < 12.0, "and ordinary sizes");
+	gp_encoded_describe(part_of(e, 3), way, sizeof(way), note, sizeof(note));
+	is_str(way, "left out", "what is left out says so");
+	gp_encoded_describe(part_of(e, 1), way, sizeof(way), note, sizeof(note));
+	is_str(way, "number, categories", "and what is not how");
+}
+
+/* What is not known at the row's time counts as NULL, and gives nothing away. */
+static void
+check_later_dates(gp_env *env)
+{
+	gp_cell_kind kind = GP_CELL_TIME;
+	gp_encoder *e = gp_encoder_create(env, 1, &kind);
+	gp_encoding *of;
+	double		later[2];
+	double		null[2];
+	gp_cell		cell;
+
+	for (int i = 0; i < 300; i++)
+	{
+		cell = (gp_cell) {.time = (i % 40) * GP_TIME_DAY,.null = i % 3 == 0};
+		gp_encoder_look(e, (uint64_t) i + 1, 50 * GP_TIME_DAY, &cell);
+	}
+	of = gp_encoder_finish(e);
+	is_int(of->width, 2, "an age, and whether it is NULL");
+	cell = (gp_cell) {.time = 60 * GP_TIME_DAY};
+	gp_encode(of, &cell, later);
+	gp_encode_ages(of, 55 * GP_TIME_DAY, later);
+	cell.null = true;
+	gp_encode(of, &cell, null);
+	gp_encode_ages(of, 55 * GP_TIME_DAY, null);
+	ok(later[0] == null[0] && later[1] == null[1], "a date in the future looks like none");
+}
+
+/* The bits do not depend on the order, also of more rows than are kept; a stored encoding is the same. */
+static void
+check_order_of_rows(gp_env *env)
+{
+	int			n = 3 * GP_ENCODER_ROWS;
+	gp_encoding *one = encode_rows(env, n, false);
+	gp_encoding *other = encode_rows(env, n, true);
+	gp_encoding *stored = gp_encoding_of(env, one->part, one->nparts);
+
+	ok(one->nparts == other->nparts &&
+	   memcmp(one->part, other->part, one->nparts * sizeof(gp_encoded)) == 0, "the order of rows does not matter");
+	is_int(stored->width, one->width, "a stored encoding has the same width");
+}
+
+/* ---- scan ---- */
+
+/* The columns of one row on a day, of facts of one number each: key 0, on these days. */
+static void
+scan_one(gp_env *env, int as_of_day, int n, const int *day, const double *value, gp_aggregates a, double *out)
+{
+	gp_time		as_of = as_of_day * GP_TIME_DAY;
+	int32_t		key = 0;
+	gp_facts   *f = gp_facts_create(env, 1, &as_of);
+	gp_scan    *s = gp_scan_open(f, gp_facts_relation(f, "facts", 1, a), &key);
+
+	for (int i = 0; i < n; i++)
+		gp_scan_fact(s, 0, day[i] * GP_TIME_DAY, &value[i]);
+	gp_scan_close(s);
+	for (int c = 0; c < gp_facts_width(f); c++)
+		out[c] = gp_facts_raw(f)[c];
+	gp_facts_free(f);
+}
+
+static const gp_aggregates usual = {GP_FACTS_USUAL, 2, 10.0 * GP_TIME_DAY, 1.0};
+#define WIDTH 7					/* of the usual aggregates of one number */
+
+static void
+check_no_leak(gp_env *env)
+{
+	static const int day[] = {1, 5, 8};
+	static const double value[] = {1.0, 2.0, 100.0};
+	double		then[WIDTH];
+	double		without[WIDTH];
+
+	scan_one(env, 8, 3, day, value, usual, then);
+	scan_one(env, 8, 2, day, value, usual, without);
+	ok(memcmp(then, without, sizeof(then)) == 0, "a fact of just the row's time is not seen");
+	scan_one(env, 9, 3, day, value, usual, then);
+	ok(then[0] > without[0] + 10.0, "a day later it is");
+	close_to(then[1], (2.0 + 100.0) / 3.0, 1e-6, "the mean of the last two, with a pseudo-count");
+	close_to(then[2], log(4.0), 1e-6, "the count of facts");
+	scan_one(env, 9, 0, day, value, usual, then);
+	ok(then[0] == 0.0 && then[1] == 0.0 && then[2] == 0.0 && isnan(then[4]) && then[6] == 1.0,
+	   "a row without facts has none, and no age");
+}
+
+/* A ring of two, in which facts of one time share a place. */
+static void
+check_equal_times(gp_env *env)
+{
+	static const int day[] = {1, 5, 5, 5, 7};
+	static const double value[] = {9.0, 1.0, 2.0, 6.0, 4.0};
+	static const double turned[] = {9.0, 6.0, 1.0, 2.0, 4.0};
+	double		one[WIDTH];
+	double		other[WIDTH];
+
+	scan_one(env, 9, 5, day, value, usual, one);
+	scan_one(env, 9, 5, day, turned, usual, other);
+	ok(memcmp(one, other, sizeof(one)) == 0, "facts of one time count the same in any order");
+	close_to(one[1], (4.0 + 3.0) / 3.0, 1e-6, "those of a time that the last few begin in by their share");
+	scan_one(env, 6, 4, day, value, usual, one);
+	close_to(one[1], 2.0 * 3.0 / 3.0, 1e-6, "also where they are all that there is");
+}
+
+static void
+check_other_aggregates(gp_env *env)
+{
+	static const int day[] = {1, 2, 3};
+	static const double value[] = {-3.0, -1.0, -2.0};
+	gp_aggregates a = {GP_FACTS_MEAN | GP_FACTS_SUM | GP_FACTS_MOST | GP_FACTS_COUNT, 0, GP_TIME_DAY, 0.0};
+	double		out[4];
+
+	scan_one(env, 9, 3, day, value, a, out);
+	close_to(out[0], -2.0, 1e-6, "a mean");
+	close_to(out[1], -6.0, 1e-6, "a sum");
+	close_to(out[2], -1.0, 1e-6, "a maximum");
+	close_to(out[3], log(4.0), 1e-6, "a count");
+}
+
+/* Rows of several keys against a plain loop; facts come key by key, in any order of keys. */
+static void
+check_many_keys(gp_env *env)
+{
+	enum { ROWS = 200, KEYS = 20, FACTS = 15 };
+	uint64_t	state = 5;
+	gp_time		as_of[ROWS];
+	int32_t		key[ROWS];
+	int			day[KEYS][FACTS];
+	double		value[KEYS][FACTS];
+	gp_facts   *f = gp_facts_create(env, ROWS, as_of);
+	gp_scan    *s;
+	bool		same = true;
+
+	for (int i = 0; i < ROWS; i++)
+	{
+		as_of[i] = draw_below(&state, 100) * GP_TIME_DAY;
+		key[i] = i % 11 == 0 ? -1 : draw_below(&state, KEYS);
+	}
+	s = gp_scan_open(f, gp_facts_relation(f, "facts", 1, usual), key);
+	for (int k = KEYS - 1; k >= 0; k--)
+		for (int j = 0, at = 0; j < FACTS; j++)
+		{
+			day[k][j] = at += draw_below(&state, 12);
+			value[k][j] = draw_unit(&state);
+			gp_scan_fact(s, k, at * GP_TIME_DAY, &value[k][j]);
+		}
+	gp_scan_fact(s, KEYS + 7, 0, &value[0][0]);
+	gp_scan_fact(s, -1, 0, &value[0][0]);
+	gp_scan_fact(s, 3, GP_TIME_NEVER, &value[0][0]);
+	gp_scan_close(s);
+	for (int i = 0; i < ROWS; i++)
+	{
+		double		want[WIDTH];
+		int			n = 0;
+
+		while (key[i] >= 0 && n < FACTS && day[key[i]][n] * GP_TIME_DAY < as_of[i])
+			n++;
+		scan_one(env, (int) (as_of[i] / GP_TIME_DAY), n, day[key[i] < 0 ? 0 : key[i]],
+				 value[key[i] < 0 ? 0 : key[i]], usual, want);
+		for (int c = 0; c < WIDTH; c++)
+			same = same && (isnan(want[c]) ? isnan(gp_facts_raw(f)[i * WIDTH + c]) :
+							gp_facts_raw(f)[i * WIDTH + c] == (float) want[c]);
+	}
+	ok(same, "each row sees the facts of its key before its time");
+	gp_facts_free(f);
+}
+
+static void
+check_wrong_order(gp_env *env)
+{
+	static const int day[] = {5, 1};
+	static const double value[] = {1.0, 2.0};
+	double		out[WIDTH];
+
+	expect_error(env, GP_ERR_INTERNAL, scan_one(env, 9, 2, day, value, usual, out));
+}
+
+/* ---- labels and scale ---- */
+
+static void
+check_labels(gp_env *env)
+{
+	static const int32_t entity[] = {0, 0, 1};
+	static const gp_time times[] = {10 * GP_TIME_DAY, 40 * GP_TIME_DAY, 10 * GP_TIME_DAY};
+	static const double target[] = {1.0, 3.0, 2.0};
+	gp_facts_labels labels = {3, entity, times, NULL, target, 0, 30 * GP_TIME_DAY};
+	gp_facts_target told = gp_facts_target_of(env, &labels, NULL);
+	gp_time		as_of[] = {40 * GP_TIME_DAY - 1, 40 * GP_TIME_DAY, 200 * GP_TIME_DAY};
+	int32_t		key[] = {0, 0, 0};
+	bool		trains[] = {true, true, false};
+	gp_aggregates a = {GP_FACTS_SUM, 0, GP_TIME_DAY, 0.0};
+	gp_facts   *f = gp_facts_create(env, 3, as_of);
+	int32_t		own = gp_facts_relation(f, "earlier targets", 1, a);
+	int32_t		all = gp_facts_relation(f, "all targets", 1, a);
+	const float *raw;
+
+	gp_facts_scan_labels(f, own, key, &told, &labels);
+	gp_facts_scan_labels(f, all, NULL, &told, &labels);
+	raw = gp_facts_raw(f);
+	ok(raw[0] == 0.0f && raw[1] == 0.0f, "a label is unknown before its window closes");
+	ok(raw[2] < 0.0f && raw[3] == raw[2], "and known from then on, also to everybody");
+	close_to(raw[4], 0.0, 1e-6, "in units of its spread");
+	ok(!gp_facts_labels_reach(env, &labels, 3, as_of, trains), "labels do not reach a row that is much later");
+	trains[2] = true;
+	ok(gp_facts_labels_reach(env, &labels, 3, as_of, trains), "and do where nothing else is asked");
+}
+
+/* Two blocks of one and three columns, one of which is constant. */
+static gp_facts *
+two_blocks(gp_env *env, int n, gp_time *as_of)
+{
+	gp_facts   *f = gp_facts_create(env, n, as_of);
+	int32_t		one = gp_facts_block(f, "one", "columns", 1);
+	int32_t		three = gp_facts_block(f, "three", "columns", 3);
+
+	for (int i = 0; i < n; i++)
+	{
+		double		x[] = {i == 0 ? 1000.0 : i % 5};
+		double		y[] = {i % 3, 7.0, i % 4};
+
+		as_of[i] = i * GP_TIME_DAY;
+		gp_facts_put(f, one, i, x);
+		gp_facts_put(f, three, i, y);
+	}
+	return f;
+}
+
+/* The mean square of the features of some columns. */
+static double
+mean_square(const gp_features *x, int first, int n)
+{
+	double		sum = 0.0;
+
+	for (int64_t i = 0; i < x->rows; i++)
+		for (int c = first; c < first + n; c++)
+			sum += pow(((float *) x->dense)[i * x->dims + c], 2.0) / (double) x->rows;
+	return sum;
+}
+
+static void
+check_scale(gp_env *env)
+{
+	gp_time		as_of[100];
+	gp_facts   *f = two_blocks(env, 100, as_of);
+	gp_facts_scale *s = gp_facts_measure(f, NULL, GP_FACTS_BLOCKS);
+	gp_features *x = gp_facts_features(f, s);
+	gp_features *again = gp_facts_features(two_blocks(env, 100, as_of), s);
+	gp_time		other_time = 0;
+	gp_facts   *other = gp_facts_create(env, 1, &other_time);
+	double		most = 0.0;
+
+	is_int(x->dims, 3, "constant columns are dropped");
+	close_to(mean_square(x, 0, 3), 1.0, 1e-6, "the mean square length of a row is one");
+	for (int c = 0; c < 3; c++)
+		most = fmax(most, fabs(((float *) x->dense)[c]) / s->column[c == 2 ? 3 : c].weight);
+	close_to(most, GP_FACTS_CLIP, 1e-6, "what is far out is clipped");
+	close_to(s->column[0].weight / s->column[1].weight, sqrt(2.0), 1e-9, "blocks count the same");
+	gp_facts_weigh(env, s, GP_FACTS_COLUMNS);
+	close_to(s->column[0].weight / s->column[1].weight, 1.0, 1e-9, "or columns do");
+	ok(memcmp(x->dense, again->dense, 300 * sizeof(float)) == 0, "new rows are made the same way");
+	gp_facts_block(other, "three", "columns", 4);
+	expect_error(env, GP_ERR_DATA, gp_facts_features(other, s));
+}
+
+/* ---- all of it, with faults ---- */
+
+/* A task of two classes that a relation explains, fitted; returns its posterior. */
+static gp_posterior *
+fit_task(gp_env *env, gp_facts_scale **scale, gp_features **x)
+{
+	enum { ROWS = 120, KEYS = 12 };
+	gp_device  *dev = gp_device_cpu(env, 1);
+	gp_time		as_of[ROWS];
+	int32_t		key[ROWS];
+	static int32_t label[ROWS];
+	static int32_t labelled[ROWS];
+	static int32_t block[ROWS];
+	gp_graph	graph = {.nodes = ROWS,.start = gp_alloc_zero(env, ROWS + 1, sizeof(int64_t)),
+	.col = gp_alloc_zero(env, 1, sizeof(int32_t))};
+	gp_facts   *f = gp_facts_create(env, ROWS, as_of);
+	gp_problem	p = {.graph = &graph,.task = GP_TASK_CLASSES,.nlabelled = ROWS - KEYS,.labelled = labelled,.label = label,
+	.nclasses = 2,.nugget = NAN,.type = GP_FLOAT,.strategy = GP_STRATEGY_NYSTROM,.quiet = true};
+	gp_scan    *s;
+	double		other;
+
+	for (int i = 0; i < ROWS; i++)
+	{
+		as_of[i] = (i / KEYS + 1) * 10 * GP_TIME_DAY;
+		key[i] = i % KEYS;
+		label[i] = (i % KEYS + i / KEYS) % 2;
+		labelled[i] = i;
+	}
+	s = gp_scan_open(f, gp_facts_relation(f, "signs", 1, usual), key);
+	for (int k = 0; k < KEYS; k++)
+		for (int t = 0; t < ROWS / KEYS; t++)
+		{
+			double		sign = (k + t) % 2 ? 1.0 : -1.0;
+
+			gp_scan_fact(s, k, (t + 1) * 10 * GP_TIME_DAY - 1, &sign);
+		}
+	gp_scan_close(s);
+	*scale = gp_facts_measure(f, NULL, GP_FACTS_COLUMNS);
+	*x = gp_facts_features(f, *scale);
+	p.program = gp_kernel_compile(env, gp_kernel_parse(env, gp_facts_kernel));
+	p.nblocks = gp_facts_time_blocks(env, p.nlabelled, as_of, 5, block);
+	p.block = block;
+	p.landmark = gp_facts_landmarks(env, &p, 40, &p.nlandmarks);
+	return gp_facts_fit(dev, &p, *x, *scale, &other);
+}
+
+static void
+check_fit(gp_env *env)
+{
+	gp_facts_scale *s;
+	gp_features *x;
+	gp_posterior *out = fit_task(env, &s, &x);
+	int			right = 0;
+
+	for (int i = 108; i < 120; i++)
+		right += (out->mean[2 * i + 1] > out->mean[2 * i]) == ((i % 12 + i / 12) % 2);
+	is_int(right, 12, "rows of the next time are told by the facts before them");
+	ok(out->loo_score > 0.9 && out->forward_score > 0.9, "blocks of time are, too");
+}
+
+static void
+run_task(gp_env *env)
+{
+	gp_facts_scale *s;
+	gp_features *x;
+
+	encode_rows(env, 60, false);
+	fit_task(env, &s, &x);
+}
+
+int
+main(void)
+{
+	in_env(check_kinds(env));
+	in_env(check_later_dates(env));
+	in_env(check_order_of_rows(env));
+	in_env(check_no_leak(env));
+	in_env(check_equal_times(env));
+	in_env(check_other_aggregates(env));
+	in_env(check_many_keys(env));
+	in_env(check_wrong_order(env));
+	in_env(check_labels(env));
+	in_env(check_scale(env));
+	in_env(check_fit(env));
+	disturb("a task", TEST_REFUSE, 7, 20, run_task(env));
+	disturb("a task", TEST_CANCEL, 7, 5, run_task(env));
+	return done_testing();
+}
